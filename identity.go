@@ -1,0 +1,62 @@
+package memoryd
+
+import (
+	"crypto/md5" //nolint:gosec // call_hash is MD5 by the wire format; it guards nothing
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+)
+
+// Identity is what makes two sent calls the same call.
+type Identity struct {
+	ToolRef
+	Input      json.RawMessage
+	Output     string
+	CreateTime string // as the caller gave it; "" when the caller gave none
+	ToolCallID string // metadata.tool_call_id; "" when there is none
+	// RequestKey and Index identify an item by the request that carried it (its
+	// Idempotency-Key header and its place). They count only for an item that
+	// has neither CreateTime nor ToolCallID.
+	RequestKey string
+	Index      int
+}
+
+// Key derives the call's key: the first 16 bytes of SHA-256 over all parts,
+// each with its length before it. The input counts in its canonical form, so
+// that key order and white space do not matter.
+func (id Identity) Key() CallKey {
+	h := sha256.New()
+	var n [8]byte
+	part := func(b []byte) {
+		binary.BigEndian.PutUint64(n[:], uint64(len(b)))
+		h.Write(n[:])
+		h.Write(b)
+	}
+	part([]byte(id.Workspace))
+	part([]byte(id.Tool))
+	part(InputText(id.Input))
+	part([]byte(id.Output))
+	part([]byte(id.CreateTime))
+	part([]byte(id.ToolCallID))
+	if id.CreateTime == "" && id.ToolCallID == "" {
+		part([]byte(id.RequestKey))
+		binary.BigEndian.PutUint64(n[:], uint64(id.Index))
+		h.Write(n[:])
+	}
+	var k CallKey
+	copy(k[:], h.Sum(nil))
+	return k
+}
+
+// HashOf is the call_hash of the wire format: lower-case hexadecimal MD5 of the
+// input text, a vertical bar and the output.
+func HashOf(input json.RawMessage, output string) string {
+	text := InputText(input)
+	buf := make([]byte, 0, len(text)+1+len(output))
+	buf = append(buf, text...)
+	buf = append(buf, '|')
+	buf = append(buf, output...)
+	sum := md5.Sum(buf) //nolint:gosec // see above
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,185 @@
+package memoryd
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// InputText is the text of a call's input that call_hash is computed from: a
+// string stands for itself; an object is JSON with keys sorted at every level
+// by code point, the separators ", " and ": ", everything outside printable
+// ASCII as lower-case \uXXXX, integers as they are and other numbers in the
+// shortest form that keeps a ".0". That is what Python's
+// json.dumps(value, sort_keys=True) writes, which existing clients use.
+//
+// Input that is not valid JSON stands for itself.
+func InputText(input json.RawMessage) []byte {
+	if len(bytes.TrimSpace(input)) == 0 {
+		return nil
+	}
+	dec := jsontext.NewDecoder(bytes.NewReader(input),
+		jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+	if dec.PeekKind() == '"' {
+		tok, err := dec.ReadToken()
+		if err != nil {
+			return input
+		}
+		return []byte(tok.String())
+	}
+	out, err := appendCanonical(make([]byte, 0, len(input)+len(input)/4), dec)
+	if err != nil {
+		return input
+	}
+	return out
+}
+
+// appendCanonical appends the next value of dec in canonical form.
+func appendCanonical(b []byte, dec *jsontext.Decoder) ([]byte, error) {
+	switch dec.PeekKind() {
+	case '{':
+		return appendObject(b, dec)
+	case '[':
+		return appendArray(b, dec)
+	}
+	tok, err := dec.ReadToken()
+	if err != nil {
+		return nil, err
+	}
+	switch tok.Kind() {
+	case '"':
+		return appendString(b, tok.String()), nil
+	case '0':
+		return appendNumber(b, tok.String()), nil
+	}
+	return append(b, tok.String()...), nil // null, true, false
+}
+
+func appendArray(b []byte, dec *jsontext.Decoder) ([]byte, error) {
+	if _, err := dec.ReadToken(); err != nil {
+		return nil, err
+	}
+	b = append(b, '[')
+	for first := true; dec.PeekKind() != ']'; first = false {
+		if !first {
+			b = append(b, ", "...)
+		}
+		var err error
+		if b, err = appendCanonical(b, dec); err != nil {
+			return nil, err
+		}
+	}
+	_, err := dec.ReadToken()
+	return append(b, ']'), err
+}
+
+// member is one key of an object with its value in canonical form.
+type member struct {
+	name  string
+	value []byte
+}
+
+func appendObject(b []byte, dec *jsontext.Decoder) ([]byte, error) {
+	if _, err := dec.ReadToken(); err != nil {
+		return nil, err
+	}
+	var members []member
+	for dec.PeekKind() != '}' {
+		name, err := dec.ReadToken()
+		if err != nil {
+			return nil, err
+		}
+		m := member{name: name.String()}
+		if m.value, err = appendCanonical(nil, dec); err != nil {
+			return nil, err
+		}
+		members = append(members, m)
+	}
+	// UTF-8 sorts by bytes as by code points.
+	slices.SortStableFunc(members, func(x, y member) int { return strings.Compare(x.name, y.name) })
+	b = append(b, '{')
+	for i, m := range members {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		b = appendString(b, m.name)
+		b = append(b, ": "...)
+		b = append(b, m.value...)
+	}
+	_, err := dec.ReadToken()
+	return append(b, '}'), err
+}
+
+const hexDigits = "0123456789abcdef"
+
+// shortEscapes are the control characters with an escape of their own.
+var shortEscapes = [...]struct{ char, letter byte }{
+	{'"', '"'}, {'\\', '\\'}, {'\n', 'n'}, {'\r', 'r'}, {'\t', 't'}, {'\b', 'b'}, {'\f', 'f'},
+}
+
+func appendString(b []byte, s string) []byte {
+	b = append(b, '"')
+	for _, r := range s {
+		switch {
+		case r >= ' ' && r <= '~' && r != '"' && r != '\\':
+			b = append(b, byte(r))
+		case r > 0xFFFF:
+			r -= 0x10000
+			b = appendUnicode(b, 0xD800+(r>>10))
+			b = appendUnicode(b, 0xDC00+(r&0x3FF))
+		default:
+			b = appendEscape(b, r)
+		}
+	}
+	return append(b, '"')
+}
+
+func appendEscape(b []byte, r rune) []byte {
+	if r < utf8.RuneSelf {
+		for _, e := range shortEscapes {
+			if rune(e.char) == r {
+				return append(b, '\\', e.letter)
+			}
+		}
+	}
+	return appendUnicode(b, r)
+}
+
+func appendUnicode(b []byte, r rune) []byte {
+	return append(b, '\\', 'u', hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
+}
+
+// appendNumber writes an integer as it stands and any other number as Python's
+// repr of the nearest double does: fixed notation for exponents from -4 to 15,
+// scientific outside.
+func appendNumber(b []byte, lit string) []byte {
+	if !strings.ContainsAny(lit, ".eE") {
+		if lit == "-0" {
+			lit = "0"
+		}
+		return append(b, lit...)
+	}
+	f, err := strconv.ParseFloat(lit, 64)
+	if err != nil && !math.IsInf(f, 0) {
+		return append(b, lit...)
+	}
+	if math.IsInf(f, 0) {
+		return append(b, strings.TrimPrefix(strconv.FormatFloat(f, 'g', -1, 64), "+")+"inity"...)
+	}
+	sci := strconv.FormatFloat(f, 'e', -1, 64)
+	exp, _ := strconv.Atoi(sci[strings.IndexByte(sci, 'e')+1:])
+	if f != 0 && (exp < -4 || exp >= 16) {
+		return append(b, sci...)
+	}
+	fixed := strconv.FormatFloat(f, 'f', -1, 64)
+	if !strings.Contains(fixed, ".") {
+		fixed += ".0"
+	}
+	return append(b, fixed...)
+}

@@ -1,0 +1,152 @@
+// Package store is the storage contract: what every backend promises, written
+// down once. It does no I/O. The backends are store/mem, store/sqlite and, for
+// fleets, store/qdrant; store/storetest holds them all to this page.
+//
+// # Promises common to all methods
+//
+// Methods are safe for concurrent use. A method that returns nil has taken full
+// effect and, in a durable backend, its effect survives the death of the
+// process and of the machine's power. A method that returns an error has had no
+// effect, with one exception that is inherent: when the context ended, or the
+// connection broke, while a write was under way, the write may still happen
+// later; repeating it is always safe. A cancelled context before the call does
+// nothing.
+//
+// Names are exact: workspaces and tools are compared byte for byte, so "Fetch",
+// "fetch", "fetch " and "fetch,get" are four tools. Any valid UTF-8 of 1 to
+// memoryd.MaxNameBytes bytes is a name.
+//
+// Errors carry a memoryd.Kind: Invalid for arguments that can never work,
+// NotFound, Conflict, Unavailable when the backend cannot serve now (disk full,
+// server away; a retry may help), Overloaded when its bounded queue is full, and
+// Closed after Close.
+//
+// Values returned belong to the caller; a backend never keeps or shares them.
+package store
+
+import (
+	"context"
+	"time"
+
+	"memoryd"
+)
+
+// Batch is a set of calls of one workspace, appended as one.
+type Batch struct {
+	Workspace string
+	// Calls stand in the order in which they shall be numbered. Each has Tool
+	// and Key set, and an Evaluation that is judged or pending. They may belong
+	// to several tools.
+	Calls []memoryd.Call
+	// Keep is how many calls each tool's history keeps, at least 1.
+	Keep int
+}
+
+// Appended says what became of one call of a Batch.
+type Appended struct {
+	// New is false when the call's key had been accepted before, in this batch
+	// or earlier: the call was skipped, nothing was counted.
+	New bool
+	// Repeat is true when an earlier call of the tool had equal input and
+	// output (and another key): a real repeat, kept and counted.
+	Repeat bool
+	// FirstOfTool is true when the tool had no memory before this batch.
+	FirstOfTool bool
+	// Seq is the call's number within its tool; 0 when it is not New.
+	Seq int64
+}
+
+// Verdict is an evaluation for one stored call.
+type Verdict struct {
+	memoryd.ToolRef
+	Key        memoryd.CallKey
+	Evaluation memoryd.Evaluation
+}
+
+// Store keeps the histories of tool calls, their counters and their guidelines.
+type Store interface {
+	Calls
+	Tools
+	Verdicts
+
+	// Ping reports whether the store can accept writes now.
+	Ping(ctx context.Context) error
+	// Close waits for running calls, makes everything durable and releases the
+	// backend. Later calls fail with Closed; a second Close does nothing.
+	Close() error
+}
+
+// Calls is the history.
+type Calls interface {
+	// Append accepts b's calls, all of them or none, and answers for each in
+	// order. It numbers the new ones, counts them, and lets each tool's oldest
+	// calls beyond b.Keep go (first in, first out); a smaller Keep than last
+	// time trims, a larger one lets the history grow.
+	//
+	// Append is idempotent by key within a workspace, also for calls that the
+	// history has let go: a backend remembers the keys of at least the newest
+	// million calls that it accepted (store/mem: all). Exact repeats are
+	// recognised over the same span. An empty batch does nothing.
+	Append(ctx context.Context, b Batch) ([]Appended, error)
+
+	// History returns the newest limit calls of the tool, oldest first; limit 0
+	// means all that are kept. An unknown tool has no calls; that is not an
+	// error.
+	History(ctx context.Context, ref memoryd.ToolRef, limit int) ([]memoryd.Call, error)
+
+	// Samples returns the narrow part of all kept calls, oldest first.
+	Samples(ctx context.Context, ref memoryd.ToolRef) ([]memoryd.Sample, error)
+}
+
+// Tools is what is known of tools and workspaces.
+type Tools interface {
+	// Tool returns the tool, or NotFound. A tool exists from its first call on
+	// until it is deleted.
+	Tool(ctx context.Context, ref memoryd.ToolRef) (memoryd.Tool, error)
+
+	// ListTools returns up to limit tools of the workspace whose name is
+	// greater than after, in byte order of the names. An unknown workspace has
+	// none.
+	ListTools(ctx context.Context, workspace, after string, limit int) ([]memoryd.Tool, error)
+
+	// ListWorkspaces returns up to limit workspaces that hold a tool and whose
+	// name is greater than after, in byte order.
+	ListWorkspaces(ctx context.Context, after string, limit int) ([]string, error)
+
+	// PutGuideline replaces the tool's guideline if its revision is still
+	// expect (0: none yet), and gives the new one revision expect+1. Otherwise
+	// it fails with Conflict; an unknown tool is NotFound.
+	PutGuideline(ctx context.Context, ref memoryd.ToolRef, g memoryd.Guideline, expect int64) error
+
+	// DeleteTool removes the tool with its history, guideline, counters and
+	// remembered keys. Deleting what is not there succeeds.
+	DeleteTool(ctx context.Context, ref memoryd.ToolRef) error
+
+	// DeleteWorkspace does the same for all tools of the workspace, at once,
+	// and reports how many there were.
+	DeleteWorkspace(ctx context.Context, workspace string) (int, error)
+}
+
+// Verdicts is the judging of what is stored.
+type Verdicts interface {
+	// Settle writes each verdict to its call if that call is still pending, and
+	// reports for each whether it was written. A call that was judged already
+	// keeps its verdict; one that the history has let go is skipped. A verdict
+	// whose state is again Pending records a failed attempt: Attempts,
+	// LastError and NotBefore change, nothing else.
+	Settle(ctx context.Context, verdicts []Verdict) ([]bool, error)
+
+	// Claim returns up to limit pending calls of any workspace that may be
+	// tried at now (their NotBefore has passed), oldest acceptance first, and
+	// moves their NotBefore to now+lease so that nobody else gets them before.
+	// A lease need not survive a restart.
+	Claim(ctx context.Context, now time.Time, lease time.Duration, limit int) ([]memoryd.Call, error)
+
+	// CachedVerdict returns the evaluation kept under key, or NotFound.
+	CachedVerdict(ctx context.Context, key [16]byte) (memoryd.Evaluation, error)
+
+	// CacheVerdict keeps a judged evaluation under key. The newest wins. A
+	// backend keeps at least the newest 100,000; losing one costs a model call,
+	// never a number.
+	CacheVerdict(ctx context.Context, key [16]byte, e memoryd.Evaluation) error
+}
