@@ -1,0 +1,124 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+
+	"memoryd"
+	"memoryd/api/wire"
+	"memoryd/ops"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/labstack/echo/v4"
+)
+
+// The content types of answers.
+const (
+	jsonType    = "application/json"
+	problemType = "application/problem+json"
+)
+
+// encoding writes maps in a fixed order. Texts of calls may hold anything, so
+// what is not valid UTF-8 is written as U+FFFD rather than refused.
+var encoding = jsonv2.JoinOptions(jsonv2.Deterministic(true), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+
+func writeJSON(c echo.Context, status int, contentType string, v any) error {
+	body, err := jsonv2.Marshal(v, encoding)
+	if err != nil {
+		return err
+	}
+	return c.Blob(status, contentType, body)
+}
+
+// timeLayout is how the server writes instants of its own, in its zone.
+const timeLayout = "2006-01-02 15:04:05"
+
+func timeText(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Local().Format(timeLayout)
+}
+
+func memoriesOf(memories []ops.Memory) []wire.Memory {
+	list := make([]wire.Memory, len(memories))
+	for i, m := range memories {
+		list[i] = memoryOf(m)
+	}
+	return list
+}
+
+func memoryOf(m ops.Memory) wire.Memory {
+	g := m.Tool.Guideline
+	out := wire.Memory{
+		WorkspaceID: m.Tool.Workspace, MemoryID: m.Tool.MemoryID(), MemoryType: "tool",
+		WhenToUse: m.Tool.Tool, Content: g.Content, Score: m.Statistics.AvgScore,
+		TimeCreated: timeText(m.Tool.Created), TimeModified: timeText(m.Tool.Modified), Author: g.Author,
+		ToolCallResults: make([]wire.Call, len(m.Calls)),
+		Metadata:        wire.MemoryMetadata{Statistics: m.Statistics, GuidelineRevision: g.Revision},
+	}
+	for i := range m.Calls {
+		out.ToolCallResults[i] = callOf(&m.Calls[i], g.ThroughSeq)
+	}
+	return out
+}
+
+func callOf(c *memoryd.Call, summarisedThrough int64) wire.Call {
+	e := &c.Evaluation
+	return wire.Call{
+		ToolName: c.Tool, Input: jsontext.Value(c.Input), Output: c.Output, Success: c.Success,
+		TimeCost: c.TimeCost, TokenCost: c.TokenCost, CreateTime: c.CreateTime, Metadata: metadataOf(c),
+		Summary: e.Summary, Evaluation: e.Evaluation, Score: e.Score, CallHash: c.Hash,
+		IsSummarized: c.Seq > 0 && c.Seq <= summarisedThrough,
+	}
+}
+
+// judgement is what the server adds to a call's own metadata. Names in it win
+// over the client's.
+type judgement struct {
+	State memoryd.EvaluationState `json:"evaluation_state"`
+	By    string                  `json:"judged_by,omitempty"`
+	Rule  string                  `json:"judged_rule,omitempty"`
+	Error string                  `json:"evaluation_error,omitempty"`
+}
+
+var judgementNames = []string{"evaluation_state", "judged_by", "judged_rule", "evaluation_error"}
+
+// metadataOf joins the call's metadata, as it was sent, with the judgement.
+func metadataOf(c *memoryd.Call) jsontext.Value {
+	e := &c.Evaluation
+	added, err := json.Marshal(judgement{State: e.State, By: e.JudgedBy, Rule: e.Rule, Error: e.LastError})
+	if err != nil {
+		return jsontext.Value(`{}`)
+	}
+	own := bytes.TrimSpace(withoutJudgement(c.Metadata))
+	if len(own) < 2 || len(bytes.TrimSpace(own[1:len(own)-1])) == 0 {
+		return added
+	}
+	joined := make([]byte, 0, len(own)+len(added)+1)
+	joined = append(joined, own[:len(own)-1]...)
+	joined = append(joined, ',', ' ')
+	return append(joined, added[1:]...)
+}
+
+// withoutJudgement drops members of a client's metadata that have the names of
+// ours; there hardly ever are any.
+func withoutJudgement(metadata json.RawMessage) json.RawMessage {
+	if !bytes.Contains(metadata, []byte(`judged_`)) && !bytes.Contains(metadata, []byte(`evaluation_`)) {
+		return metadata
+	}
+	fields := map[string]json.RawMessage{}
+	if err := json.Unmarshal(metadata, &fields); err != nil {
+		return nil
+	}
+	for _, name := range judgementNames {
+		delete(fields, name)
+	}
+	out, err := json.Marshal(fields)
+	if err != nil {
+		return nil
+	}
+	return out
+}

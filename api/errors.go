@@ -1,0 +1,109 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"memoryd"
+	"memoryd/api/wire"
+	"memoryd/ops"
+
+	"github.com/labstack/echo/v4"
+)
+
+// statusOf is the one table from kinds of error to HTTP statuses.
+var statusOf = map[memoryd.Kind]int{
+	memoryd.Invalid:     http.StatusUnprocessableEntity,
+	memoryd.NotFound:    http.StatusNotFound,
+	memoryd.Conflict:    http.StatusConflict,
+	memoryd.TooLarge:    http.StatusRequestEntityTooLarge,
+	memoryd.Overloaded:  http.StatusTooManyRequests,
+	memoryd.Unavailable: http.StatusServiceUnavailable,
+	memoryd.Closed:      http.StatusServiceUnavailable,
+	memoryd.Internal:    http.StatusInternalServerError,
+}
+
+// failure is what a caller may see of an error.
+type failure struct {
+	status     int
+	kind       memoryd.Kind
+	msg        string
+	retryAfter time.Duration
+}
+
+// defaultRetryAfter is what a client is told where nobody knows better.
+const defaultRetryAfter = time.Second
+
+func describe(err error) failure {
+	if he, ok := errors.AsType[*echo.HTTPError](err); ok {
+		return failure{status: he.Code, kind: kindOfStatus(he.Code), msg: http.StatusText(he.Code)}
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		err = memoryd.Wrap(memoryd.Unavailable, err, "the request ended before its work was done")
+	}
+	kind, msg := memoryd.KindOf(err)
+	f := failure{status: statusOf[kind], kind: kind, msg: msg}
+	if e, ok := errors.AsType[*memoryd.Error](err); ok {
+		f.retryAfter = e.RetryAfter
+	}
+	if f.retryAfter == 0 && (f.status == http.StatusTooManyRequests || f.status == http.StatusServiceUnavailable) {
+		f.retryAfter = defaultRetryAfter
+	}
+	return f
+}
+
+// kindOfStatus names Echo's own errors: an unknown path, a wrong method.
+func kindOfStatus(status int) memoryd.Kind {
+	switch {
+	case status == http.StatusNotFound:
+		return memoryd.NotFound
+	case status == http.StatusRequestEntityTooLarge:
+		return memoryd.TooLarge
+	case status >= 500:
+		return memoryd.Internal
+	}
+	return memoryd.Invalid
+}
+
+// handleError is the one place that writes errors. The tool-memory endpoints
+// answer in the form that their clients read, all others as problems.
+func handleError(log *slog.Logger) echo.HTTPErrorHandler {
+	return func(err error, c echo.Context) {
+		if c.Response().Committed {
+			return // middleware may have reported this error already
+		}
+		f := describe(err)
+		if f.status >= http.StatusInternalServerError {
+			log.ErrorContext(c.Request().Context(), "request failed", "route", c.Path(), "request_id", requestID(c), "err", err)
+		}
+		if f.retryAfter > 0 {
+			seconds := int(math.Ceil(f.retryAfter.Seconds()))
+			c.Response().Header().Set("Retry-After", strconv.Itoa(seconds))
+		}
+		if werr := writeFailure(c, err, f); werr != nil {
+			log.WarnContext(c.Request().Context(), "error response not written", "request_id", requestID(c), "err", werr)
+		}
+	}
+}
+
+func writeFailure(c echo.Context, err error, f failure) error {
+	if !isToolMemory(c) {
+		return writeJSON(c, f.status, problemType, wire.Problem{
+			Type: "about:blank", Title: http.StatusText(f.status), Status: f.status,
+			Detail: f.msg, Code: string(f.kind), RequestID: requestID(c),
+		})
+	}
+	if ir, ok := errors.AsType[*invalidRequest](err); ok {
+		return writeJSON(c, http.StatusUnprocessableEntity, jsonType, wire.ValidationError{Detail: []wire.Detail{ir.detail}})
+	}
+	status := f.status
+	if r, ok := errors.AsType[*ops.Refusal](err); ok {
+		status, f.msg = http.StatusOK, r.Answer
+	}
+	return writeJSON(c, status, jsonType, wire.Response{Answer: f.msg, Metadata: struct{}{}})
+}

@@ -1,0 +1,183 @@
+package api
+
+import (
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"memoryd"
+
+	"github.com/google/uuid"
+	"github.com/labstack/echo/v4"
+	"golang.org/x/sync/semaphore"
+)
+
+// maxRequestID bounds a client's own request id.
+const maxRequestID = 128
+
+// identify gives each request an id, the client's own where it sent a usable
+// one, and tells it back.
+func identify(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		id := c.Request().Header.Get(echo.HeaderXRequestID)
+		if !printable(id) {
+			id = uuid.NewString()
+		}
+		c.Response().Header().Set(echo.HeaderXRequestID, id)
+		return next(c)
+	}
+}
+
+func printable(id string) bool {
+	if id == "" || len(id) > maxRequestID {
+		return false
+	}
+	for i := range len(id) {
+		if id[i] <= ' ' || id[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+func requestID(c echo.Context) string { return c.Response().Header().Get(echo.HeaderXRequestID) }
+
+// recoverPanics turns a panic into a 500 and logs it with its stack.
+func recoverPanics(log *slog.Logger) echo.MiddlewareFunc {
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c echo.Context) (err error) {
+			defer func() {
+				p := recover()
+				if p == http.ErrAbortHandler { //nolint:errorlint // compared as net/http does
+					panic(p)
+				}
+				if p != nil {
+					log.ErrorContext(c.Request().Context(), "panic", "route", c.Path(), "request_id", requestID(c),
+						"panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+					err = memoryd.Errorf(memoryd.Internal, "internal error")
+				}
+			}()
+			return next(c)
+		}
+	}
+}
+
+// accessLog writes a line a request: at debug level while all is well, so that
+// the path of every tool call stays cheap, and louder when it is not.
+func accessLog(log *slog.Logger) echo.MiddlewareFunc {
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c echo.Context) error {
+			start := time.Now()
+			if err := next(c); err != nil {
+				c.Error(err)
+			}
+			level := slog.LevelDebug
+			if c.Response().Status >= http.StatusBadRequest {
+				level = slog.LevelWarn
+			}
+			log.Log(c.Request().Context(), level, "request", "method", c.Request().Method, "route", c.Path(),
+				"status", c.Response().Status, "bytes", c.Response().Size, "took", time.Since(start), "request_id", requestID(c))
+			return nil
+		}
+	}
+}
+
+// admission bounds the requests under way, by number and by the bytes of their
+// bodies, and turns the others away at once.
+func admission(cfg Config) echo.MiddlewareFunc {
+	requests := semaphore.NewWeighted(int64(cfg.MaxInFlight))
+	bytes := semaphore.NewWeighted(cfg.MaxInFlightBytes)
+	full := &memoryd.Error{Kind: memoryd.Overloaded, Msg: "too many requests under way", RetryAfter: defaultRetryAfter}
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c echo.Context) error {
+			weight := c.Request().ContentLength
+			if weight < 0 || weight > cfg.MaxBodyBytes || c.Request().Header.Get(echo.HeaderContentEncoding) != "" {
+				weight = cfg.MaxBodyBytes
+			}
+			if !requests.TryAcquire(1) {
+				return full
+			}
+			defer requests.Release(1)
+			if !bytes.TryAcquire(weight) {
+				return full
+			}
+			defer bytes.Release(weight)
+			return next(c)
+		}
+	}
+}
+
+// bodyHandler serves a request whose body has been read; what it returns is
+// answered as JSON.
+type bodyHandler func(c echo.Context, body []byte) (any, error)
+
+func (s *server) withBody(handle bodyHandler) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		body, err := readBody(c.Request(), s.cfg.MaxBodyBytes)
+		if err != nil {
+			return err
+		}
+		v, err := handle(c, body)
+		if err != nil {
+			return err
+		}
+		return writeJSON(c, http.StatusOK, jsonType, v)
+	}
+}
+
+// drainFactor is how many times the limit is still read, and thrown away, from
+// a body that is too large: a client that is cut off while it sends seldom
+// looks at the answer.
+const drainFactor = 8
+
+// readBody reads a body of up to limit bytes, plain or gzipped.
+func readBody(r *http.Request, limit int64) ([]byte, error) {
+	var in io.Reader = r.Body
+	switch encoding := strings.ToLower(r.Header.Get(echo.HeaderContentEncoding)); encoding {
+	case "", "identity":
+	case "gzip":
+		zr, err := gzip.NewReader(r.Body)
+		if err != nil {
+			return nil, memoryd.Wrap(memoryd.Invalid, err, "the body is not gzip, as Content-Encoding says")
+		}
+		in = zr
+	default:
+		return nil, echo.NewHTTPError(http.StatusUnsupportedMediaType)
+	}
+	body, err := readAll(in, limit, r.ContentLength)
+	if err != nil && !memoryd.IsKind(err, memoryd.TooLarge) {
+		return nil, memoryd.Wrap(memoryd.Invalid, err, "the body could not be read to its end")
+	}
+	if err != nil {
+		_, _ = io.CopyN(io.Discard, r.Body, drainFactor*limit)
+	}
+	return body, err
+}
+
+func readAll(in io.Reader, limit, announced int64) ([]byte, error) {
+	tooLarge := memoryd.Errorf(memoryd.TooLarge, "the body is larger than %d bytes", limit)
+	if announced > limit {
+		return nil, tooLarge
+	}
+	body := make([]byte, 0, max(512, announced+1))
+	for {
+		n, err := in.Read(body[len(body):cap(body)])
+		body = body[:len(body)+n]
+		switch {
+		case int64(len(body)) > limit:
+			return nil, tooLarge
+		case errors.Is(err, io.EOF):
+			return body, nil
+		case err != nil:
+			return nil, err
+		case len(body) == cap(body):
+			body = append(body, 0)[:len(body)]
+		}
+	}
+}

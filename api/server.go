@@ -1,0 +1,148 @@
+// Package api is the HTTP face: it turns requests into the typed data that
+// pipelines work on and their results into the shapes of package wire. It is
+// the only package that knows Echo. api/openapi.yaml is the source of truth
+// for what it accepts and answers; tests hold it to that.
+package api
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"memoryd"
+	"memoryd/ops"
+	"memoryd/store"
+
+	"github.com/labstack/echo/v4"
+)
+
+// Config is the http section of the configuration.
+type Config struct {
+	// Listen is the address of the server, host:port.
+	Listen string `yaml:"listen"`
+	// MaxBodyBytes bounds a request's body after decompression.
+	MaxBodyBytes int64 `yaml:"max_body_bytes"`
+	// MaxItems bounds the calls, or the tool names, of one request.
+	MaxItems int `yaml:"max_items"`
+	// MaxInFlight bounds how many requests are worked on at once; more are
+	// answered with 429.
+	MaxInFlight int `yaml:"max_in_flight"`
+	// MaxInFlightBytes bounds what the bodies of requests that are being
+	// worked on hold together.
+	MaxInFlightBytes int64 `yaml:"max_in_flight_bytes"`
+	// ReadTimeout is how long a client may take to send a request,
+	// WriteTimeout how long until the answer must be written, IdleTimeout how
+	// long a connection may stay unused.
+	ReadTimeout  time.Duration `yaml:"read_timeout"`
+	WriteTimeout time.Duration `yaml:"write_timeout"`
+	IdleTimeout  time.Duration `yaml:"idle_timeout"`
+	// ShutdownTimeout is how long requests under way may take to finish once
+	// the server was told to stop.
+	ShutdownTimeout time.Duration `yaml:"shutdown_timeout"`
+}
+
+// Validate names the setting that is wrong.
+func (c Config) Validate() error {
+	if c.Listen == "" {
+		return fmt.Errorf("listen: must be an address such as 127.0.0.1:8002")
+	}
+	for name, v := range map[string]int64{
+		"max_body_bytes": c.MaxBodyBytes, "max_items": int64(c.MaxItems), "max_in_flight": int64(c.MaxInFlight),
+		"max_in_flight_bytes": c.MaxInFlightBytes, "read_timeout": int64(c.ReadTimeout),
+		"write_timeout": int64(c.WriteTimeout), "idle_timeout": int64(c.IdleTimeout),
+		"shutdown_timeout": int64(c.ShutdownTimeout),
+	} {
+		if v <= 0 {
+			return fmt.Errorf("%s: must be more than 0", name)
+		}
+	}
+	if c.MaxInFlightBytes < c.MaxBodyBytes {
+		return fmt.Errorf("max_in_flight_bytes: must be at least max_body_bytes (%d)", c.MaxBodyBytes)
+	}
+	return nil
+}
+
+// Check is one part of the readiness.
+type Check struct {
+	Name string
+	// Vital says that the server is unready, not just degraded, while Run fails.
+	Vital bool
+	// Run returns nil, or what is wrong in words that a caller may see.
+	Run func(ctx context.Context) error
+}
+
+// Deps are what the HTTP face works with.
+type Deps struct {
+	Flows  map[string]ops.Pipeline
+	Tools  store.Tools
+	Reader ops.MemoryReader
+	Checks []Check
+	Logger *slog.Logger
+}
+
+// server carries the dependencies of the handlers.
+type server struct {
+	cfg    Config
+	flows  map[string]ops.Pipeline
+	tools  store.Tools
+	reader ops.MemoryReader
+	checks []Check
+	log    *slog.Logger
+}
+
+// New builds the handler of all routes.
+func New(cfg Config, d Deps) (http.Handler, error) {
+	for _, flow := range Flows() {
+		if _, ok := d.Flows[flow]; !ok {
+			return nil, fmt.Errorf("flow.%s: missing", flow)
+		}
+	}
+	docs, err := newDocs()
+	if err != nil {
+		return nil, err
+	}
+	s := &server{cfg: cfg, flows: d.Flows, tools: d.Tools, reader: d.Reader, checks: d.Checks, log: d.Logger}
+	e := echo.New()
+	e.HideBanner, e.HidePort = true, true
+	e.HTTPErrorHandler = handleError(d.Logger)
+	e.Use(identify, recoverPanics(d.Logger), accessLog(d.Logger))
+	s.routes(e, docs)
+	return e, nil
+}
+
+func (s *server) routes(e *echo.Echo, docs *docs) {
+	limited := admission(s.cfg)
+	for path, handle := range map[string]bodyHandler{
+		"/" + FlowAdd:      s.addToolCallResult,
+		"/" + FlowSummary:  s.summaryToolMemory,
+		"/" + FlowRetrieve: s.retrieveToolMemory,
+	} {
+		e.POST(path, s.withBody(handle), limited)
+	}
+	e.GET("/health", s.health)
+	e.GET("/livez", s.livez)
+	e.GET("/readyz", s.readyz)
+	e.GET("/openapi.json", docs.spec)
+	e.GET("/docs", docs.page)
+	e.GET("/v1/workspaces", s.listWorkspaces)
+	e.GET("/v1/workspaces/:workspace/tools", s.listTools)
+}
+
+// isToolMemory reports whether the route's clients read the answers of the
+// tool-memory endpoints.
+func isToolMemory(c echo.Context) bool {
+	switch c.Path() {
+	case "/" + FlowAdd, "/" + FlowSummary, "/" + FlowRetrieve:
+		return true
+	}
+	return false
+}
+
+func workspaceOr(name string) string {
+	if name == "" {
+		return memoryd.DefaultWorkspace
+	}
+	return name
+}

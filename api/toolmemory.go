@@ -1,0 +1,104 @@
+package api
+
+import (
+	"errors"
+
+	"memoryd/api/wire"
+	"memoryd/ops"
+
+	"github.com/google/uuid"
+	"github.com/labstack/echo/v4"
+)
+
+// The flows that the tool-memory endpoints run, by the names that they have in
+// the configuration. The endpoints have the same names.
+const (
+	FlowAdd      = "add_tool_call_result"
+	FlowSummary  = "summary_tool_memory"
+	FlowRetrieve = "retrieve_tool_memory"
+)
+
+// Flows lists the flows that New needs.
+func Flows() []string { return []string{FlowAdd, FlowSummary, FlowRetrieve} }
+
+func (s *server) addToolCallResult(c echo.Context, body []byte) (any, error) {
+	req := addRequest{includeHistory: true, maxItems: s.cfg.MaxItems}
+	if fault := decodeBody(body, addFields, &req); fault != nil {
+		return nil, fault
+	}
+	st := &ops.State{Workspace: workspaceOr(req.workspace), Record: ops.Record{
+		ToolName: req.toolName, RequestKey: requestKey(c), Items: req.items,
+		Async: req.async, WholeHistory: req.includeHistory,
+	}}
+	err := s.flows[FlowAdd].Run(c.Request().Context(), st)
+	if refusal, ok := errors.AsType[*ops.Refusal](err); ok && len(st.Record.Rejected) > 0 {
+		return wire.Response{Answer: refusal.Answer, Metadata: addMetadata(st)}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return wire.Response{
+		Answer: st.Result.Answer, Success: st.Result.Success, Metadata: addMetadata(st),
+	}, nil
+}
+
+// requestKey is the client's Idempotency-Key, or a key of the request's own.
+func requestKey(c echo.Context) string {
+	if key := c.Request().Header.Get("Idempotency-Key"); key != "" {
+		return "client:" + key
+	}
+	return "server:" + uuid.NewString()
+}
+
+func addMetadata(st *ops.State) wire.AddMetadata {
+	r := &st.Record
+	added := 0
+	for _, a := range r.Appended {
+		if a.New {
+			added++
+		}
+	}
+	meta := wire.AddMetadata{
+		MemoryList:         memoriesOf(st.Result.Memories),
+		UpdateResult:       wire.UpdateResult{DeletedCount: len(st.Result.Existed), InsertedCount: st.Result.Changed},
+		ValidationStats:    wire.ValidationStats{TotalInput: len(r.Items), Valid: len(r.Calls), Filtered: len(r.Rejected)},
+		DeduplicationStats: wire.DeduplicationStats{TotalNew: len(r.Calls), Deduplicated: len(r.Calls) - added, Added: added},
+	}
+	for _, ref := range st.Result.Existed {
+		meta.DeletedMemoryIDs = append(meta.DeletedMemoryIDs, ref.MemoryID())
+	}
+	for _, rejected := range r.Rejected {
+		meta.Rejected = append(meta.Rejected, wire.Rejection{Index: rejected.Index, Reason: rejected.Reason})
+	}
+	return meta
+}
+
+func (s *server) summaryToolMemory(c echo.Context, body []byte) (any, error) {
+	return s.aboutNames(c, body, FlowSummary)
+}
+
+func (s *server) retrieveToolMemory(c echo.Context, body []byte) (any, error) {
+	return s.aboutNames(c, body, FlowRetrieve)
+}
+
+func (s *server) aboutNames(c echo.Context, body []byte, flow string) (any, error) {
+	req := namesRequest{includeHistory: true, maxItems: s.cfg.MaxItems}
+	if fault := decodeBody(body, namesFields, &req); fault != nil {
+		return nil, fault
+	}
+	st := &ops.State{Workspace: workspaceOr(req.workspace), Names: ops.Names{
+		Tools: req.names, Force: req.force, MaxTokens: req.maxTokens,
+		WholeHistory: req.includeHistory && req.includeCalls == 0, RecentCalls: req.includeCalls,
+	}}
+	if err := s.flows[flow].Run(c.Request().Context(), st); err != nil {
+		return nil, err
+	}
+	meta := wire.NamesMetadata{
+		MemoryList: memoriesOf(st.Result.Memories), UnknownToolNames: st.Result.Unknown,
+		Summarised: st.Result.Summarised, Skipped: st.Result.Skipped,
+	}
+	for _, f := range st.Result.Failed {
+		meta.Failed = append(meta.Failed, wire.Failure{ToolName: f.Tool, Reason: f.Reason})
+	}
+	return wire.Response{Answer: st.Result.Answer, Success: st.Result.Success, Metadata: meta}, nil
+}

@@ -1,0 +1,171 @@
+// Package wire is the shapes of the HTTP interface, as api/openapi.yaml
+// describes them. It holds no logic.
+package wire
+
+import (
+	"github.com/go-json-experiment/json/jsontext"
+
+	"memoryd/statistics"
+)
+
+// Call is a tool call: an item of a request, and an element of a history.
+type Call struct {
+	ToolName     string         `json:"tool_name"`
+	Input        jsontext.Value `json:"input"` // an object or a string
+	Output       string         `json:"output"`
+	Success      bool           `json:"success"`
+	TimeCost     float64        `json:"time_cost"`  // seconds
+	TokenCost    int64          `json:"token_cost"` // -1 means unknown
+	CreateTime   string         `json:"create_time"`
+	Metadata     jsontext.Value `json:"metadata"` // an object
+	Summary      string         `json:"summary"`
+	Evaluation   string         `json:"evaluation"`
+	Score        float64        `json:"score"`
+	CallHash     string         `json:"call_hash"`
+	IsSummarized bool           `json:"is_summarized"`
+}
+
+// Memory is a tool memory.
+type Memory struct {
+	WorkspaceID     string         `json:"workspace_id"`
+	MemoryID        string         `json:"memory_id"`
+	MemoryType      string         `json:"memory_type"`
+	WhenToUse       string         `json:"when_to_use"`
+	Content         string         `json:"content"`
+	Score           float64        `json:"score"`
+	TimeCreated     string         `json:"time_created"`
+	TimeModified    string         `json:"time_modified"`
+	Author          string         `json:"author"`
+	ToolCallResults []Call         `json:"tool_call_results"`
+	Metadata        MemoryMetadata `json:"metadata"`
+}
+
+// MemoryMetadata is what a memory carries beside its text and its calls.
+type MemoryMetadata struct {
+	Statistics        statistics.Statistics `json:"statistics"`
+	GuidelineRevision int64                 `json:"guideline_revision"`
+}
+
+// Response is the answer of the tool-memory endpoints.
+type Response struct {
+	Answer   string `json:"answer"`
+	Success  bool   `json:"success"`
+	Messages []any  `json:"messages"`
+	Metadata any    `json:"metadata"`
+}
+
+// AddMetadata is the metadata of an answer to add_tool_call_result.
+type AddMetadata struct {
+	MemoryList         []Memory           `json:"memory_list"`
+	DeletedMemoryIDs   []string           `json:"deleted_memory_ids"`
+	UpdateResult       UpdateResult       `json:"update_result"`
+	ValidationStats    ValidationStats    `json:"validation_stats"`
+	DeduplicationStats DeduplicationStats `json:"deduplication_stats"`
+	Rejected           []Rejection        `json:"rejected"`
+}
+
+// UpdateResult counts memories replaced and written.
+type UpdateResult struct {
+	DeletedCount  int `json:"deleted_count"`
+	InsertedCount int `json:"inserted_count"`
+}
+
+// ValidationStats counts the items of a request.
+type ValidationStats struct {
+	TotalInput int `json:"total_input"`
+	Valid      int `json:"valid"`
+	Filtered   int `json:"filtered"`
+}
+
+// DeduplicationStats counts the valid items: how many were new, and how many
+// had been recorded before.
+type DeduplicationStats struct {
+	TotalNew     int `json:"total_new"`
+	Deduplicated int `json:"deduplicated"`
+	Added        int `json:"added"`
+}
+
+// Rejection names a filtered item.
+type Rejection struct {
+	Index  int    `json:"index"`
+	Reason string `json:"reason"`
+}
+
+// NamesMetadata is the metadata of an answer about named tools.
+type NamesMetadata struct {
+	MemoryList       []Memory  `json:"memory_list"`
+	UnknownToolNames []string  `json:"unknown_tool_names"`
+	Summarised       int       `json:"summarised,omitzero"`
+	Skipped          int       `json:"skipped,omitzero"`
+	Failed           []Failure `json:"failed,omitempty"`
+}
+
+// Failure names a tool that could not be summarised.
+type Failure struct {
+	ToolName string `json:"tool_name"`
+	Reason   string `json:"reason"`
+}
+
+// ValidationError is the body of a 422 of the tool-memory endpoints.
+type ValidationError struct {
+	Detail []Detail `json:"detail"`
+}
+
+// Detail is one fault of a request.
+type Detail struct {
+	Type  string         `json:"type"`
+	Loc   []any          `json:"loc"` // the path: strings, and numbers for places
+	Msg   string         `json:"msg"`
+	Input jsontext.Value `json:"input"`
+}
+
+// Problem is an error of every other endpoint (RFC 9457).
+type Problem struct {
+	Type      string `json:"type"`
+	Title     string `json:"title"`
+	Status    int    `json:"status"`
+	Detail    string `json:"detail"`
+	Code      string `json:"code"`
+	RequestID string `json:"request_id,omitzero"`
+}
+
+// Health is the answer of /health and /livez.
+type Health struct {
+	Status string `json:"status"`
+}
+
+// Readiness is the answer of /readyz.
+type Readiness struct {
+	Status string  `json:"status"` // ready, degraded or unready
+	Checks []Check `json:"checks"`
+}
+
+// Check is one part of the readiness.
+type Check struct {
+	Name   string `json:"name"`
+	Status string `json:"status"` // ok, degraded or failed
+	Detail string `json:"detail,omitzero"`
+}
+
+// ToolInfo is a tool in a list.
+type ToolInfo struct {
+	WorkspaceID       string                `json:"workspace_id"`
+	ToolName          string                `json:"tool_name"`
+	MemoryID          string                `json:"memory_id"`
+	Statistics        statistics.Statistics `json:"statistics"`
+	GuidelineRevision int64                 `json:"guideline_revision"`
+	TimeCreated       string                `json:"time_created"`
+	TimeModified      string                `json:"time_modified"`
+}
+
+// ToolList is a page of tools.
+type ToolList struct {
+	Tools      []ToolInfo `json:"tools"`
+	NextCursor string     `json:"next_cursor,omitzero"`
+}
+
+// WorkspaceList is a page of workspaces.
+type WorkspaceList struct {
+	Workspaces []string `json:"workspaces"`
+	NextCursor string   `json:"next_cursor,omitzero"`
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"memoryd/api"
+	"memoryd/config"
+	"memoryd/evaluate"
+	"memoryd/ops"
+	"memoryd/store"
+	"memoryd/store/mem"
+	"memoryd/store/sqlite"
+)
+
+// readHeaderTimeout bounds how long a client may take to send its headers, and
+// maxHeaderBytes how long they may be.
+const (
+	readHeaderTimeout = 10 * time.Second
+	maxHeaderBytes    = 64 << 10
+)
+
+// app is the running server: everything that has to be started and stopped.
+type app struct {
+	cfg       *config.Config
+	log       *slog.Logger
+	store     store.Store
+	storeName string
+	desks     []*evaluate.Desk
+	judge     string // who judges, for people
+	models    *models
+	listener  net.Listener
+	server    *http.Server
+	failed    chan error
+}
+
+// newApp wires everything and opens the listener; nothing runs yet. What it
+// opened is closed again when it fails.
+func newApp(ctx context.Context, cfg *config.Config, getenv func(string) string, log *slog.Logger) (*app, error) {
+	a := &app{cfg: cfg, log: log, failed: make(chan error, 1)}
+	if err := a.open(ctx, getenv); err != nil {
+		if a.store != nil {
+			err = errors.Join(err, a.store.Close())
+		}
+		return nil, err
+	}
+	return a, nil
+}
+
+func (a *app) open(ctx context.Context, getenv func(string) string) (err error) {
+	if a.models, err = newModels(a.cfg, getenv, a.log); err != nil {
+		return err
+	}
+	if err = a.openStore(ctx); err != nil {
+		return err
+	}
+	handler, err := a.handler()
+	if err != nil {
+		return err
+	}
+	if a.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", a.cfg.HTTP.Listen); err != nil {
+		return fmt.Errorf("http.listen: %w", err)
+	}
+	a.server = &http.Server{
+		Handler: handler, ReadHeaderTimeout: readHeaderTimeout, MaxHeaderBytes: maxHeaderBytes,
+		ReadTimeout: a.cfg.HTTP.ReadTimeout, WriteTimeout: a.cfg.HTTP.WriteTimeout, IdleTimeout: a.cfg.HTTP.IdleTimeout,
+		ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
+	}
+	return nil
+}
+
+func (a *app) openStore(ctx context.Context) (err error) {
+	switch a.cfg.Store.Backend {
+	case config.BackendMem:
+		a.store, a.storeName = mem.New(), "memory, lost at exit"
+	default:
+		a.storeName = "sqlite in " + a.cfg.Store.SQLite.Dir
+		var s *sqlite.Store
+		if s, err = sqlite.Open(ctx, a.cfg.Store.SQLite, a.log); err == nil {
+			a.store = s
+		}
+	}
+	return err
+}
+
+// handler builds the pipelines and the HTTP face before them.
+func (a *app) handler() (http.Handler, error) {
+	recent, err := a.recent()
+	if err != nil {
+		return nil, err
+	}
+	reader := ops.MemoryReader{Store: a.store, Recent: recent}
+	flows, err := a.catalog(reader).Assemble(a.cfg.Flow, a.cfg.Specs())
+	if err != nil {
+		return nil, err
+	}
+	return api.New(a.cfg.HTTP, api.Deps{
+		Flows: flows, Tools: a.store, Reader: reader, Checks: a.checks(), Logger: a.log,
+	})
+}
+
+// checks are the parts of the readiness: without the store nothing can be
+// acknowledged; without a model recording and retrieving go on.
+func (a *app) checks() []api.Check {
+	checks := []api.Check{{Name: "store", Vital: true, Run: a.store.Ping}}
+	for name, client := range a.models.clients {
+		checks = append(checks, api.Check{Name: "llm." + name, Run: healthOf(client)})
+	}
+	return checks
+}
+
+// Addr is where the server listens.
+func (a *app) Addr() net.Addr { return a.listener.Addr() }
+
+// Start begins to serve.
+func (a *app) Start(ctx context.Context) {
+	for _, d := range a.desks {
+		d.Start(context.WithoutCancel(ctx)) // Stop ends them, in order
+	}
+	go func() {
+		if err := a.server.Serve(a.listener); !errors.Is(err, http.ErrServerClosed) {
+			a.failed <- fmt.Errorf("serve: %w", err)
+		}
+	}()
+}
+
+// Stop ends the server. First the desks: judging in flight goes back to pending
+// and requests that wait for a verdict go on without it. Then no new requests
+// are accepted, and those under way finish or are cut off after the shutdown
+// timeout. The store is closed last.
+func (a *app) Stop(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, a.cfg.HTTP.ShutdownTimeout)
+	defer cancel()
+	for _, d := range a.desks {
+		d.Stop()
+	}
+	var errs []error
+	if err := a.server.Shutdown(ctx); err != nil {
+		a.log.Warn("requests under way were cut off", "err", err)
+		errs = append(errs, a.server.Close())
+	}
+	return errors.Join(append(errs, a.store.Close())...)
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"memoryd"
+	"memoryd/evaluate"
+	"memoryd/evaluate/rules"
+	"memoryd/guidelines"
+	"memoryd/ops"
+	"memoryd/store"
+)
+
+// catalog lists the ops that a flow can name.
+func (a *app) catalog(reader ops.MemoryReader) ops.Catalog {
+	return ops.Catalog{
+		"validate_tool_call_result_op": func(s ops.Spec) (ops.Op, error) {
+			var limits ops.Limits
+			if err := s.Params(&limits); err != nil {
+				return nil, err
+			}
+			return ops.ValidateToolCallResult{Limits: limits, Now: time.Now}, limits.Validate()
+		},
+		"parse_tool_call_result_op": func(s ops.Spec) (ops.Op, error) {
+			var params ops.ParseParams
+			if err := s.Params(&params); err != nil {
+				return nil, err
+			}
+			desk, err := a.desk(s.LLM, params)
+			if err != nil {
+				return nil, err
+			}
+			return ops.ParseToolCallResult{
+				Params: params, Wait: a.cfg.Evaluate.Wait, Judge: desk, Store: a.store, Reader: reader,
+			}, params.Validate()
+		},
+		"load_tool_memory_op": func(ops.Spec) (ops.Op, error) {
+			return ops.LoadToolMemory{Store: a.store}, nil
+		},
+		"summary_tool_memory_op": func(s ops.Spec) (ops.Op, error) {
+			var params ops.SummaryParams
+			if err := s.Params(&params); err != nil {
+				return nil, err
+			}
+			author, err := a.author(s.LLM, params)
+			if err != nil {
+				return nil, err
+			}
+			return ops.SummaryToolMemory{
+				Params: params, Author: author, Store: a.store, Reader: reader, Note: a.noteFailedSummary,
+			}, params.Validate()
+		},
+		"retrieve_tool_memory_op": func(ops.Spec) (ops.Op, error) {
+			return ops.RetrieveToolMemory{Reader: reader}, nil
+		},
+	}
+}
+
+// recent is the size of the recent window, which summaries and statistics
+// share.
+func (a *app) recent() (int, error) {
+	for name, op := range a.cfg.Specs() {
+		if op.Backend != "summary_tool_memory_op" {
+			continue
+		}
+		var params ops.SummaryParams
+		if err := op.Params(&params); err != nil {
+			return 0, fmt.Errorf("op.%s: %w", name, err)
+		}
+		return params.RecentCallCount, nil
+	}
+	return 0, fmt.Errorf("op: no entry has the backend summary_tool_memory_op")
+}
+
+// desk builds the judge's desk of an op and takes it into the app's care.
+func (a *app) desk(llmName string, params ops.ParseParams) (*evaluate.Desk, error) {
+	var model evaluate.Model
+	if m := a.models.forOp(llmName, "evaluate", params.EvaluationSleepInterval); m != nil {
+		model = m
+	}
+	d, err := evaluate.NewDesk(a.cfg.Evaluate, rules.New(a.cfg.Evaluate.Rules), model, ledger{a.store}, a.log, time.Now)
+	if err != nil {
+		return nil, err
+	}
+	a.desks = append(a.desks, d)
+	a.judge = d.Describe()
+	return d, nil
+}
+
+// author writes guidelines with the op's model, where there is one.
+func (a *app) author(llmName string, params ops.SummaryParams) (ops.Author, error) {
+	if m := a.models.forOp(llmName, "summary", params.SummarySleepInterval); m != nil {
+		return guidelines.NewModel(a.cfg.Guidelines, m)
+	}
+	return guidelines.NewRules(a.cfg.Guidelines), nil
+}
+
+func (a *app) noteFailedSummary(ctx context.Context, ref memoryd.ToolRef, err error) {
+	a.log.WarnContext(ctx, "guideline not written", "workspace", ref.Workspace, "tool", ref.Tool, "err", err)
+}
+
+// ledger is the store as the desk knows it.
+type ledger struct{ store.Store }
+
+// Settle implements evaluate.Ledger.
+func (l ledger) Settle(ctx context.Context, settled []evaluate.Settlement) ([]bool, error) {
+	verdicts := make([]store.Verdict, len(settled))
+	for i, s := range settled {
+		verdicts[i] = store.Verdict(s)
+	}
+	return l.Store.Settle(ctx, verdicts)
+}

@@ -1,0 +1,248 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"unicode/utf8"
+
+	"memoryd"
+	"memoryd/api/wire"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+)
+
+type importCmd struct {
+	remote
+	Files []string `arg:"" name:"file" help:"JSON-lines of calls, plain or gzipped; - reads standard input."`
+}
+
+// The bounds of one request of an import.
+const (
+	batchLines = 100
+	batchBytes = 4 << 20
+)
+
+// importCounts is what became of the lines.
+type importCounts struct{ added, duplicate, rejected int }
+
+func (c *importCounts) add(o importCounts) {
+	c.added += o.added
+	c.duplicate += o.duplicate
+	c.rejected += o.rejected
+}
+
+func (c importCounts) String() string {
+	return fmt.Sprintf("%d added, %d duplicate, %d rejected", c.added, c.duplicate, c.rejected)
+}
+
+// Run imports the files in order. A rejected line does not stop the others; it
+// makes the exit code 1.
+func (c importCmd) Run(ctx context.Context, std streams) error {
+	var total importCounts
+	for _, name := range c.Files {
+		counts, err := c.file(ctx, std, name)
+		total.add(counts)
+		if err != nil {
+			return fmt.Errorf("%s: %w (before that: %s)", name, err, total)
+		}
+		fmt.Fprintf(std.out, "%s: %s\n", name, counts)
+	}
+	if len(c.Files) > 1 {
+		fmt.Fprintf(std.out, "total: %s\n", total)
+	}
+	if total.rejected > 0 {
+		return silentError{}
+	}
+	return nil
+}
+
+func (c importCmd) file(ctx context.Context, std streams, name string) (importCounts, error) {
+	in, size := std.in, int64(-1)
+	if name != "-" {
+		f, err := os.Open(name) //nolint:gosec // the user names the file
+		if err != nil {
+			return importCounts{}, errors.Unwrap(err)
+		}
+		defer f.Close()
+		if info, err := f.Stat(); err == nil {
+			size = info.Size()
+		}
+		in = f
+	}
+	bar := newBar(std.err, size, name)
+	defer bar.finish()
+	lines, err := plain(io.TeeReader(in, bar))
+	if err != nil {
+		return importCounts{}, err
+	}
+	imp := &importer{remote: c.remote, ctx: ctx, name: name, out: std.out}
+	err = imp.run(lines)
+	return imp.counts, err
+}
+
+// plain gives the text of in, unzipped where it is gzip.
+func plain(in io.Reader) (*bufio.Reader, error) {
+	buffered := bufio.NewReaderSize(in, 1<<16)
+	if head, _ := buffered.Peek(2); !bytes.Equal(head, []byte{0x1f, 0x8b}) {
+		return buffered, nil
+	}
+	zr, err := gzip.NewReader(buffered)
+	if err != nil {
+		return nil, err
+	}
+	return bufio.NewReaderSize(zr, 1<<16), nil
+}
+
+// importer sends the lines of one file, in order, in requests of one workspace
+// each.
+type importer struct {
+	remote
+	ctx    context.Context //nolint:containedctx // lives as long as one run
+	name   string
+	out    io.Writer
+	counts importCounts
+
+	workspace string
+	items     []json.RawMessage
+	numbers   []int // the line of each item
+	bytes     int
+}
+
+func (i *importer) run(lines *bufio.Reader) error {
+	for number := 1; ; number++ {
+		line, err := lines.ReadBytes('\n')
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			if err := i.take(line, number); err != nil {
+				return err
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return i.flush()
+		}
+		if err != nil {
+			return errors.Join(i.flush(), fmt.Errorf("line %d: %w", number, err))
+		}
+	}
+}
+
+// take adds a line to the request being gathered.
+func (i *importer) take(line []byte, number int) error {
+	workspace, reason := i.workspaceOf(line)
+	if reason != "" {
+		i.reject(number, reason)
+		return nil
+	}
+	if workspace != i.workspace || len(i.items) == batchLines || i.bytes+len(line) > batchBytes {
+		if err := i.flush(); err != nil {
+			return err
+		}
+	}
+	i.workspace = workspace
+	i.items = append(i.items, line)
+	i.numbers = append(i.numbers, number)
+	i.bytes += len(line)
+	return nil
+}
+
+// workspaceOf says where a line belongs: to the workspace of the command line,
+// to its own, or to the default one.
+func (i *importer) workspaceOf(line []byte) (workspace, reason string) {
+	var head struct {
+		Workspace *string `json:"workspace_id"`
+	}
+	switch {
+	case !utf8.Valid(line):
+		return "", "not valid UTF-8"
+	case !json.Valid(line):
+		return "", "not valid JSON"
+	case line[0] != '{':
+		return "", "not a JSON object"
+	case json.Unmarshal(line, &head) != nil:
+		return "", "workspace_id: Input should be a valid string"
+	case i.Workspace != "":
+		return i.Workspace, ""
+	case head.Workspace == nil || *head.Workspace == "":
+		return memoryd.DefaultWorkspace, ""
+	}
+	return *head.Workspace, ""
+}
+
+func (i *importer) reject(number int, reason string) {
+	i.counts.rejected++
+	fmt.Fprintf(i.out, "%s:%d: rejected: %s\n", i.name, number, reason)
+}
+
+// flush sends what was gathered. The request's key comes from its content, so
+// that importing a file again adds nothing, also where lines have no time.
+func (i *importer) flush() error {
+	items, numbers := i.items, i.numbers
+	i.items, i.numbers, i.bytes = nil, nil, 0
+	if len(items) == 0 {
+		return nil
+	}
+	err := i.send(items, numbers)
+	if p, ok := errors.AsType[*problem](err); ok && p.status/100 == 4 && len(items) > 1 {
+		for j := range items { // find the line that spoils the request
+			if err := i.sendOne(items[j], numbers[j]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return err
+}
+
+func (i *importer) sendOne(item json.RawMessage, number int) error {
+	err := i.send([]json.RawMessage{item}, []int{number})
+	if p, ok := errors.AsType[*problem](err); ok && p.status/100 == 4 {
+		i.reject(number, p.text)
+		return nil
+	}
+	return err
+}
+
+func (i *importer) send(items []json.RawMessage, numbers []int) error {
+	body, err := json.Marshal(map[string]any{
+		"workspace_id": i.workspace, "tool_call_results": items, "async": true, "include_history": false,
+	})
+	if err != nil {
+		return err
+	}
+	var got answer[wire.AddMetadata]
+	key := fmt.Sprintf("import-%d-%x", numbers[0], sha256.Sum256(body))
+	if err := i.post(i.ctx, "/add_tool_call_result", key, body, &got); err != nil {
+		return err
+	}
+	for _, r := range got.Metadata.Rejected {
+		i.reject(numbers[r.Index], r.Reason)
+	}
+	i.counts.added += got.Metadata.DeduplicationStats.Added
+	i.counts.duplicate += got.Metadata.DeduplicationStats.Deduplicated
+	if !got.Success && len(got.Metadata.Rejected) == 0 {
+		return errors.New(got.Answer)
+	}
+	return nil
+}
+
+// bar shows how far a file has been read, on a terminal only.
+type bar struct{ *progressbar.ProgressBar }
+
+func newBar(w io.Writer, size int64, name string) bar {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return bar{progressbar.DefaultBytesSilent(size)}
+	}
+	return bar{progressbar.NewOptions64(size, progressbar.OptionSetWriter(w), progressbar.OptionShowBytes(true),
+		progressbar.OptionSetDescription(name), progressbar.OptionClearOnFinish(), progressbar.OptionSetWidth(30))}
+}
+
+func (b bar) finish() { _ = b.Finish() }

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"memoryd/api/wire"
+	"memoryd/statistics"
+)
+
+type showCmd struct {
+	remote
+	Tool  string `arg:"" help:"The tool's name."`
+	Calls int    `default:"5" help:"How many of the newest calls to show."`
+}
+
+// Run shows the tool in every workspace that has it, or in the one named.
+func (c showCmd) Run(ctx context.Context, std streams) error {
+	workspaces, err := c.workspaces(ctx)
+	if err != nil {
+		return err
+	}
+	found := false
+	for _, workspace := range workspaces {
+		known, err := c.tools(ctx, workspace, c.Tool)
+		if err != nil {
+			return err
+		}
+		if len(known) == 0 {
+			continue
+		}
+		m, err := c.memory(ctx, workspace)
+		if err != nil {
+			return err
+		}
+		if found {
+			fmt.Fprintln(std.out)
+		}
+		found = true
+		printMemory(std.out, m)
+	}
+	if !found {
+		return fmt.Errorf("no tool %q", c.Tool)
+	}
+	return nil
+}
+
+func (c showCmd) memory(ctx context.Context, workspace string) (wire.Memory, error) {
+	body, err := json.Marshal(map[string]any{
+		"workspace_id": workspace, "tool_names": []string{c.Tool}, "include_history": false, "include_calls": c.Calls,
+	})
+	if err != nil {
+		return wire.Memory{}, err
+	}
+	var got answer[wire.NamesMetadata]
+	if err := c.post(ctx, "/retrieve_tool_memory", "", body, &got); err != nil {
+		return wire.Memory{}, err
+	}
+	if len(got.Metadata.MemoryList) == 0 {
+		return wire.Memory{}, errors.New(got.Answer)
+	}
+	return got.Metadata.MemoryList[0], nil
+}
+
+func printMemory(w io.Writer, m wire.Memory) {
+	s := m.Metadata.Statistics
+	fmt.Fprintf(w, "%s (workspace %s)\n\n", oneLine(m.WhenToUse, 200), oneLine(m.WorkspaceID, 200))
+	fmt.Fprintf(w, "calls      %d kept of %d ever, %d exact repeats, %d pending\n",
+		s.TotalCalls, s.LifetimeCalls, s.DuplicateCalls, s.PendingCalls)
+	fmt.Fprintf(w, "success    %s of %d; recently %s of %d\n", rate(s.SuccessRate, s.SuccessRateCI95), s.TotalCalls,
+		rate(s.RecentSuccessRate, s.RecentSuccessRateCI95), s.RecentCalls)
+	fmt.Fprintf(w, "score      %s over %d judged; recently %s over %d\n", mean(s.AvgScore, s.AvgScoreCI95, s.JudgedCalls), s.JudgedCalls,
+		mean(s.RecentAvgScore, s.RecentAvgScoreCI95, s.RecentJudgedCalls), s.RecentJudgedCalls)
+	fmt.Fprintf(w, "time       %s s over %d timed calls\n", mean(s.AvgTimeCost, s.AvgTimeCostCI95, s.TimedCalls), s.TimedCalls)
+	fmt.Fprintf(w, "tokens     %s over %d calls that report them\n\n", mean(s.AvgTokenCost, s.AvgTokenCostCI95, s.TokenCalls), s.TokenCalls)
+	if m.Content == "" {
+		fmt.Fprintf(w, "no guideline yet: memoryd summarize %s\n", m.WhenToUse)
+	} else {
+		fmt.Fprintf(w, "guideline %d by %s\n\n%s\n", m.Metadata.GuidelineRevision, m.Author, strings.TrimSpace(clean(m.Content)))
+	}
+	fmt.Fprintf(w, "\nnewest calls\n")
+	for _, c := range m.ToolCallResults {
+		fmt.Fprintf(w, "  %s  %s  %s\n    -> %s\n", c.CreateTime, verdict(c), oneLine(string(c.Input), 100), oneLine(c.Output, 100))
+	}
+}
+
+func verdict(c wire.Call) string {
+	var meta struct {
+		State string `json:"evaluation_state"`
+	}
+	if json.Unmarshal(c.Metadata, &meta) != nil || meta.State != "judged" {
+		return "[" + meta.State + "]"
+	}
+	return fmt.Sprintf("[%.1f]", c.Score)
+}
+
+func rate(v float64, i *statistics.Interval) string {
+	if i == nil {
+		return "unknown"
+	}
+	return fmt.Sprintf("%.1f %% (95 %%: %.1f to %.1f)", 100*v, 100*i[0], 100*i[1])
+}
+
+func mean(v float64, i *statistics.Interval, n int) string {
+	switch {
+	case n == 0:
+		return "unknown"
+	case i == nil:
+		return fmt.Sprintf("%.3f", v)
+	}
+	return fmt.Sprintf("%.3f (95 %%: %.3f to %.3f)", v, i[0], i[1])
+}
+
+// clean keeps control characters of recorded texts from the terminal.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && (r < ' ' || r == 0x7f || (r >= 0x80 && r < 0xa0)) {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+// oneLine shortens a text to one line of at most n characters.
+func oneLine(s string, n int) string {
+	s = strings.Join(strings.Fields(clean(s)), " ")
+	if runes := []rune(s); len(runes) > n {
+		return string(runes[:n]) + "…"
+	}
+	return s
+}

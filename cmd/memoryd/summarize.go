@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"memoryd/api/wire"
+)
+
+type summarizeCmd struct {
+	remote
+	Tools []string `arg:"" optional:"" name:"tool" help:"The tools, by name."`
+	All   bool     `help:"All tools."`
+	Force bool     `help:"Also where nothing is new."`
+}
+
+// summarizeBatch is how many tools one request names: few enough that progress
+// shows and no request lasts for ever.
+const summarizeBatch = 20
+
+// Run refreshes guidelines and prints a line for each tool that got one.
+func (c summarizeCmd) Run(ctx context.Context, std streams) error {
+	if c.All == (len(c.Tools) > 0) {
+		return errors.New("name the tools, or say --all")
+	}
+	workspaces, err := c.workspaces(ctx)
+	if err != nil {
+		return err
+	}
+	total := wire.NamesMetadata{}
+	for _, workspace := range workspaces {
+		names, err := c.named(ctx, workspace)
+		if err != nil {
+			return err
+		}
+		for batch := range slices.Chunk(names, summarizeBatch) {
+			if err := c.batch(ctx, std, workspace, batch, &total); err != nil {
+				return err
+			}
+		}
+	}
+	fmt.Fprintf(std.out, "%d summarised, %d with nothing new, %d failed\n", total.Summarised, total.Skipped, len(total.Failed))
+	switch {
+	case len(total.Failed) > 0:
+		return silentError{}
+	case !c.All && total.Summarised+total.Skipped == 0:
+		return errors.New("no tool of that name")
+	}
+	return nil
+}
+
+// named are the tools of a workspace that the command is about.
+func (c summarizeCmd) named(ctx context.Context, workspace string) ([]string, error) {
+	wanted := c.Tools
+	if c.All {
+		wanted = []string{""}
+	}
+	var names []string
+	for _, name := range wanted {
+		tools, err := c.tools(ctx, workspace, name)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range tools {
+			names = append(names, t.ToolName)
+		}
+	}
+	return names, nil
+}
+
+func (c summarizeCmd) batch(ctx context.Context, std streams, workspace string, names []string, total *wire.NamesMetadata) error {
+	body, err := json.Marshal(map[string]any{"workspace_id": workspace, "tool_names": names, "force": c.Force})
+	if err != nil {
+		return err
+	}
+	var got answer[wire.NamesMetadata]
+	if err := c.post(ctx, "/summary_tool_memory", "", body, &got); err != nil {
+		return err
+	}
+	for i, m := range got.Metadata.MemoryList {
+		if i < got.Metadata.Summarised {
+			fmt.Fprintf(std.out, "%s/%s: revision %d by %s\n", workspace, m.WhenToUse, m.Metadata.GuidelineRevision, m.Author)
+		}
+	}
+	for _, f := range got.Metadata.Failed {
+		fmt.Fprintf(std.err, "%s/%s: failed: %s\n", workspace, f.ToolName, f.Reason)
+	}
+	total.Summarised += got.Metadata.Summarised
+	total.Skipped += got.Metadata.Skipped
+	total.Failed = append(total.Failed, got.Metadata.Failed...)
+	return nil
+}

@@ -1,0 +1,80 @@
+// Package config reads the configuration: the built-in default.yaml, a file
+// with what differs, and the environment, in rising precedence. It is strict:
+// an unknown key or a value that cannot work is an error with its line. Every
+// section's type belongs to the package that it configures.
+package config
+
+import (
+	"time"
+
+	"memoryd/api"
+	"memoryd/evaluate"
+	"memoryd/guidelines"
+	"memoryd/llm"
+	"memoryd/ops"
+	"memoryd/store/sqlite"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Config is the whole configuration.
+type Config struct {
+	HTTP       api.Config            `yaml:"http"`
+	Log        Log                   `yaml:"log"`
+	Store      Store                 `yaml:"store"`
+	LLM        map[string]llm.Config `yaml:"llm"`
+	Evaluate   evaluate.Config       `yaml:"evaluate"`
+	Guidelines guidelines.Config     `yaml:"guidelines"`
+	Op         map[string]Op         `yaml:"op"`
+	Flow       map[string][]string   `yaml:"flow"`
+}
+
+// Log is the log section.
+type Log struct {
+	// Level is debug, info, warn or error.
+	Level string `yaml:"level"`
+	// Format is text or json.
+	Format string `yaml:"format"`
+}
+
+// Store is the store section.
+type Store struct {
+	// Backend is sqlite, or mem for a store that ends with the process.
+	Backend string        `yaml:"backend"`
+	SQLite  sqlite.Config `yaml:"sqlite"`
+}
+
+// The backends of the store section.
+const (
+	BackendSQLite = "sqlite"
+	BackendMem    = "mem"
+)
+
+// Op is one entry of the op section.
+type Op struct {
+	// Backend names the op's constructor.
+	Backend string `yaml:"backend"`
+	// LLM names an entry of the llm section.
+	LLM string `yaml:"llm"`
+	// Params are the op's own settings.
+	Params yaml.Node `yaml:"params"`
+}
+
+// Spec is the entry as package ops takes it.
+func (o Op) Spec() ops.Spec {
+	return ops.Spec{Backend: o.Backend, LLM: o.LLM, Params: func(into any) error {
+		return decodeStrict(&o.Params, into)
+	}}
+}
+
+// Specs are the entries of the op section as package ops takes them.
+func (c *Config) Specs() map[string]ops.Spec {
+	specs := map[string]ops.Spec{}
+	for name, op := range c.Op {
+		specs[name] = op.Spec()
+	}
+	return specs
+}
+
+// maxWait keeps the wait for verdicts within what HTTP clients bear.
+const maxWait = 10 * time.Minute

@@ -1,0 +1,140 @@
+package config_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"memoryd"
+	"memoryd/config"
+	"memoryd/ops"
+)
+
+func TestTheBuiltInConfigurationIsValid(t *testing.T) {
+	c, err := config.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.HTTP.Listen != "127.0.0.1:8002" || c.Store.Backend != "sqlite" || c.Evaluate.Judge != "auto" || c.Evaluate.Wait != 30*time.Second {
+		t.Errorf("got %+v", c)
+	}
+	var p ops.ParseParams
+	if err := c.Specs()["parse_tool_call_result_op"].Params(&p); err != nil || p.MaxHistory != 100 || p.EvaluationSleepInterval != 1 {
+		t.Errorf("params %+v, %v", p, err)
+	}
+}
+
+// Every setting of the types has to stand in default.yaml, with its comment,
+// since that file is where people look.
+func TestDefaultYAMLHoldsEverySetting(t *testing.T) {
+	for _, key := range config.Keys() {
+		last := key[strings.LastIndexByte(key, '.')+1:]
+		if !strings.Contains(string(memoryd.DefaultConfig), last+":") {
+			t.Errorf("default.yaml does not hold %s", key)
+		}
+	}
+}
+
+func TestAFileNeedOnlyHoldWhatDiffers(t *testing.T) {
+	c, err := config.Parse([]byte(`
+op:
+  parse_tool_call_result_op: {params: {max_history_tool_call_cnt: 7}}
+evaluate: {wait: 5s}
+llm:
+  cheap: {model_name: tiny}
+`), "f.yaml", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var p ops.ParseParams
+	if err := c.Specs()["parse_tool_call_result_op"].Params(&p); err != nil || p.MaxHistory != 7 || p.EvaluationSleepInterval != 1 {
+		t.Errorf("params %+v, %v", p, err)
+	}
+	if c.Evaluate.Wait != 5*time.Second || c.Evaluate.Judge != "auto" {
+		t.Errorf("evaluate %+v", c.Evaluate)
+	}
+	if c.LLM["cheap"].ModelName != "tiny" || c.LLM["cheap"].MaxConcurrency != c.LLM["default"].MaxConcurrency {
+		t.Errorf("llm.cheap does not start from the defaults: %+v", c.LLM["cheap"])
+	}
+}
+
+func TestEachFaultIsNamedWithItsLine(t *testing.T) {
+	tests := map[string]struct{ text, want string }{
+		"unknown section":      {"http: {}\nhttps: {}\n", "f.yaml: line 2: https: unknown key"},
+		"unknown key":          {"http:\n  listne: x\n", "f.yaml: line 2: http.listne: unknown key"},
+		"key of another case":  {"HTTP: {}\n", "line 1: HTTP: unknown key"},
+		"key given twice":      {"log:\n  level: info\n  level: warn\n", "line 3"},
+		"wrong type":           {"http:\n  max_items: many\n", "line 2:"},
+		"value out of range":   {"http:\n  max_items: 0\n", "line 2: http.max_items: must be more than 0"},
+		"bad address":          {"http:\n\n  listen: here\n", "line 3: http.listen: must be host:port"},
+		"bad duration":         {"evaluate: {wait: soon}\n", "line 1:"},
+		"wait too long":        {"evaluate:\n  wait: 20m\n", "line 2: evaluate.wait: must be at most"},
+		"unknown judge":        {"evaluate:\n  judge: dice\n", "line 2: evaluate.judge"},
+		"unknown backend":      {"store:\n  backend: paper\n", "line 2: store.backend: must be sqlite or mem"},
+		"unknown log level":    {"log:\n  level: loud\n", "line 2: log.level"},
+		"unknown param":        {"op:\n  parse_tool_call_result_op:\n    params: {max_history: 5}\n", "max_history: unknown key"},
+		"param out of range":   {"op:\n  parse_tool_call_result_op:\n    params:\n      max_history_tool_call_cnt: 0\n", "line 4: op.parse_tool_call_result_op.params.max_history_tool_call_cnt: must be 1 to"},
+		"unknown op in a flow": {"flow:\n  retrieve_tool_memory: [nothing]\n", `line 2: flow.retrieve_tool_memory: the op section has no "nothing"`},
+		"unknown model":        {"op:\n  summary_tool_memory_op:\n    llm: huge\n", `line 3: op.summary_tool_memory_op.llm: the llm section has no "huge"`},
+		"not a mapping":        {"- a\n", "line 1: the configuration must be a mapping"},
+		"not YAML":             {"a: [\n", "line"},
+		"secret in the file":   {"llm: {default: {api_key: x}}\n", "llm.default.api_key: unknown key"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := config.Parse([]byte(tc.text), "f.yaml", nil)
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("got  %v\nwant %s", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestEveryFaultIsReportedAtOnce(t *testing.T) {
+	_, err := config.Parse([]byte("http:\n  a: 1\nlog:\n  b: 2\n"), "f.yaml", nil)
+	faults, ok := errors.AsType[*config.Error](err)
+	if !ok || len(faults.Problems) != 2 {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestTheEnvironmentBeatsTheFile(t *testing.T) {
+	c, err := config.Parse([]byte("http: {listen: '127.0.0.1:1'}\nstore: {sqlite: {dir: a}}\n"), "f.yaml", []string{
+		"MEMORYD_HTTP_LISTEN=127.0.0.1:2", "OPENAI_BASE_URL=http://127.0.0.1:9/v1",
+		"MEMORYD_OP_PARSE_TOOL_CALL_RESULT_OP_PARAMS_EVALUATION_SLEEP_INTERVAL=0.5",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.HTTP.Listen != "127.0.0.1:2" || c.Store.SQLite.Dir != "a" || c.LLM["default"].BaseURL != "http://127.0.0.1:9/v1" {
+		t.Errorf("listen %s, dir %s, base_url %s", c.HTTP.Listen, c.Store.SQLite.Dir, c.LLM["default"].BaseURL)
+	}
+	var p ops.ParseParams
+	if err := c.Specs()["parse_tool_call_result_op"].Params(&p); err != nil || p.EvaluationSleepInterval != 0.5 {
+		t.Errorf("params %+v, %v", p, err)
+	}
+	if _, err := config.Parse(nil, "environment", []string{"MEMORYD_HTTP_MAX_ITEMS=x"}); err == nil {
+		t.Error("a wrong value in the environment was accepted")
+	}
+}
+
+func TestLoadNamesAFileThatIsNotThere(t *testing.T) {
+	if _, err := config.Load(filepath.Join(t.TempDir(), "no.yaml"), nil); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte("http: {listen: '127.0.0.1:1'}\n"))
+	f.Add(memoryd.DefaultConfig)
+	f.Add([]byte("a: &a [*a]\n"))
+	f.Add([]byte("op: {x: {params: {a: {b: 1}}}}\nflow: {y: [x, x]}\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if c, err := config.Parse(text, "f", nil); err == nil && c == nil {
+			t.Fatal("neither a configuration nor an error")
+		}
+	})
+}

@@ -1,0 +1,105 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"net"
+	"slices"
+	"strings"
+
+	"memoryd/ops"
+)
+
+// validate checks what types cannot say.
+func validate(c *Config) []Problem {
+	var problems []Problem
+	check := func(section string, err error) {
+		if err != nil {
+			problems = append(problems, problemOf(section, err))
+		}
+	}
+	check("http", c.HTTP.Validate())
+	if _, _, err := net.SplitHostPort(c.HTTP.Listen); c.HTTP.Listen != "" && err != nil {
+		check("http", fmt.Errorf("listen: must be host:port, got %q", c.HTTP.Listen))
+	}
+	check("log", c.Log.validate())
+	check("store", c.Store.validate())
+	for _, name := range slices.Sorted(maps.Keys(c.LLM)) {
+		check("llm."+name, c.LLM[name].Validate())
+	}
+	check("evaluate", c.Evaluate.Validate())
+	if c.Evaluate.Wait > maxWait {
+		check("evaluate", fmt.Errorf("wait: must be at most %s", maxWait))
+	}
+	check("guidelines", c.Guidelines.Validate())
+	return append(problems, validateOps(c)...)
+}
+
+// problemOf takes an error whose text starts with the setting's name apart.
+func problemOf(section string, err error) Problem {
+	key, msg, ok := strings.Cut(err.Error(), ": ")
+	if !ok || strings.ContainsAny(key, " \t") {
+		return Problem{Key: section, Msg: err.Error()}
+	}
+	return Problem{Key: section + "." + key, Msg: msg}
+}
+
+func (l Log) validate() error {
+	if !slices.Contains([]string{"debug", "info", "warn", "error"}, l.Level) {
+		return fmt.Errorf("level: must be debug, info, warn or error, got %q", l.Level)
+	}
+	if l.Format != "text" && l.Format != "json" {
+		return fmt.Errorf("format: must be text or json, got %q", l.Format)
+	}
+	return nil
+}
+
+func (s Store) validate() error {
+	switch s.Backend {
+	case BackendMem:
+		return nil
+	case BackendSQLite:
+		if err := s.SQLite.Validate(); err != nil {
+			return fmt.Errorf("sqlite.%w", err)
+		}
+		return nil
+	}
+	return fmt.Errorf("backend: must be %s or %s, got %q", BackendSQLite, BackendMem, s.Backend)
+}
+
+// paramsOf gives the type of each backend's params.
+var paramsOf = map[string]func() interface{ Validate() error }{
+	"validate_tool_call_result_op": func() interface{ Validate() error } { return &ops.Limits{} },
+	"parse_tool_call_result_op":    func() interface{ Validate() error } { return &ops.ParseParams{} },
+	"summary_tool_memory_op":       func() interface{ Validate() error } { return &ops.SummaryParams{} },
+}
+
+// validateOps checks the op section and that each flow names entries of it.
+func validateOps(c *Config) []Problem {
+	var problems []Problem
+	for _, name := range slices.Sorted(maps.Keys(c.Op)) {
+		op := c.Op[name]
+		section := "op." + name
+		if _, ok := c.LLM[op.LLM]; op.LLM != "" && !ok {
+			problems = append(problems, Problem{Key: section + ".llm", Msg: fmt.Sprintf("the llm section has no %q", op.LLM)})
+		}
+		newParams, ok := paramsOf[op.Backend]
+		if !ok {
+			continue
+		}
+		params := newParams()
+		if err := decodeStrict(&op.Params, params); err != nil {
+			problems = append(problems, Problem{Key: section, Msg: err.Error()})
+		} else if err := params.Validate(); err != nil {
+			problems = append(problems, problemOf(section+".params", err))
+		}
+	}
+	for _, flow := range slices.Sorted(maps.Keys(c.Flow)) {
+		for _, name := range c.Flow[flow] {
+			if _, ok := c.Op[name]; !ok {
+				problems = append(problems, Problem{Key: "flow." + flow, Msg: fmt.Sprintf("the op section has no %q", name)})
+			}
+		}
+	}
+	return problems
+}

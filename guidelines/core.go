@@ -1,0 +1,202 @@
+package guidelines
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"memoryd/guidelines/evidence"
+)
+
+// shownParameters is how many parameters are named, shownValues how many values
+// of one.
+const (
+	shownParameters = 8
+	shownValues     = 4
+)
+
+// core words what the tool takes and what it returns.
+func (f *findings) core(d draft) {
+	name := code(f.tool.Tool)
+	var top []evidence.Parameter
+	for _, p := range f.evidence.Parameters {
+		if !strings.ContainsAny(p.Path, ".[") {
+			top = append(top, p)
+		}
+	}
+	if f.evidence.Calls == 0 {
+		d.add(coreFunction, 0, "Not enough data: no call of "+name+" is kept.")
+		return
+	}
+	calls := "In " + count(f.evidence.Calls, "call") + " "
+	if len(f.evidence.Parameters) == 0 {
+		d.add(coreFunction, 0, calls+name+" took no parameters.")
+		d.add(coreFunction, 1, f.returns())
+		return
+	}
+	slices.SortStableFunc(top, func(a, b evidence.Parameter) int { return b.Given - a.Given })
+	var always, sometimes []described
+	for _, p := range top[:min(len(top), shownParameters)] {
+		if p.Given == p.Of {
+			always = append(always, f.describe(p, ""))
+		} else {
+			sometimes = append(sometimes, f.describe(p, "in "+number(float64(p.Given))))
+		}
+	}
+	text := calls + name + " took " + enumerate(always)
+	switch {
+	case len(always) == 0:
+		text = calls + name + " took " + enumerate(sometimes)
+	case len(sometimes) > 0:
+		text += "; sometimes " + enumerate(sometimes)
+	}
+	if more := len(top) - shownParameters; more > 0 {
+		text += "; " + count(more, "further parameter")
+	}
+	d.add(coreFunction, 0, text+".")
+	d.add(coreFunction, 1, f.returns())
+}
+
+// described is a parameter's name and what is said of it.
+type described struct{ name, note string }
+
+// describe words one parameter: its type unless values show it, what is typical,
+// and how often it is given where that is not always.
+func (f *findings) describe(p evidence.Parameter, given string) described {
+	hint := f.hint(p)
+	var notes []string
+	switch kind := p.Types[0]; {
+	case kind == "array" && hint != "":
+		notes = append(notes, "list of "+hint)
+	case kind == "object" && hint != "":
+		notes = append(notes, "object with "+hint)
+	case kind == "string" && hint != "":
+		notes = append(notes, hint)
+	default:
+		notes = append(notes, map[string]string{
+			"string": "text", "integer": "integer", "number": "number", "boolean": "true/false", "null": "null",
+			"object": "object", "array": "list",
+		}[kind])
+		if hint != "" {
+			notes = append(notes, hint)
+		}
+	}
+	if given != "" {
+		notes = append(notes, given)
+	}
+	return described{pathName(p.Path), strings.Join(notes, ", ")}
+}
+
+// enumerate lists parameters, with one note for neighbours that share it.
+func enumerate(ps []described) string {
+	var texts []string
+	for i, p := range ps {
+		if i+1 < len(ps) && ps[i+1].note == p.note {
+			texts = append(texts, p.name)
+			continue
+		}
+		texts = append(texts, p.name+" ("+p.note+")")
+	}
+	return list(texts, "and")
+}
+
+// hint shows the values of a parameter that has few, the range of a number, or
+// the members of a list's elements.
+func (f *findings) hint(p evidence.Parameter) string {
+	if p.Types[0] == "array" || p.Types[0] == "object" {
+		return f.members(p.Path)
+	}
+	if p.Types[0] == "boolean" || sensitiveName.MatchString(p.Path) {
+		return ""
+	}
+	if p.Distinct > 0 && p.Distinct <= shownValues && p.Given > p.Distinct {
+		var values []string
+		for _, v := range inOrder(p.Top[:min(len(p.Top), p.Distinct)]) {
+			if shown, ok := shownValue(p.Path, v.Value); ok && v.Value != "" {
+				values = append(values, shown)
+			}
+		}
+		return list(values, "or")
+	}
+	if (p.Types[0] == "integer" || p.Types[0] == "number") && p.Least < p.Greatest {
+		return number(p.Least) + " to " + number(p.Greatest)
+	}
+	return ""
+}
+
+// inOrder sorts values that are all numbers by size and leaves others as they
+// are, most frequent first.
+func inOrder(values []evidence.ValueCount) []evidence.ValueCount {
+	sizes := map[string]float64{}
+	for _, v := range values {
+		f, err := strconv.ParseFloat(v.Value, 64)
+		if err != nil {
+			return values
+		}
+		sizes[v.Value] = f
+	}
+	sorted := slices.Clone(values)
+	slices.SortStableFunc(sorted, func(a, b evidence.ValueCount) int { return cmp.Compare(sizes[a.Value], sizes[b.Value]) })
+	return sorted
+}
+
+// members names the members of the objects at path or in the list at path.
+func (f *findings) members(path string) string {
+	var names []string
+	for _, p := range f.evidence.Parameters {
+		rest, ok := strings.CutPrefix(p.Path, path+"[].")
+		if !ok {
+			rest, ok = strings.CutPrefix(p.Path, path+".")
+		}
+		if ok && !strings.ContainsAny(rest, ".[") && len(names) < shownValues {
+			names = append(names, code(rest))
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return list(names, "and")
+}
+
+// returns words the usual answer.
+func (f *findings) returns() string {
+	o := f.evidence.Output
+	text := 0
+	if o.Calls > 0 {
+		text = o.Calls - o.Empty - o.Objects - o.Arrays
+	}
+	switch {
+	case o.Calls == 0:
+		return "Not enough data on what it returns: no call has gone well so far."
+	case 2*o.Objects > o.Calls:
+		return "It returns a JSON object" + withKeys(o.Keys) + "."
+	case 2*o.Arrays > o.Calls:
+		return "It returns a JSON list."
+	case 2*o.Empty > o.Calls:
+		return "It usually returns nothing: " + ofN(o.Empty, o.Calls) + " good outputs were empty."
+	case o.Empty > 0:
+		return "It returns text (median " + count(o.MedianLength, "character") + "); " + ofN(o.Empty, o.Calls) + " good outputs were empty."
+	case text > 0:
+		return "It returns text (median " + count(o.MedianLength, "character") + ")."
+	}
+	return "It returns JSON or text."
+}
+
+// shownKeys is how many members of an answer are named.
+const shownKeys = 5
+
+func withKeys(keys []string) string {
+	var shown []string
+	for _, k := range keys {
+		if q, ok := quotable(k, valueLimit); ok && len(shown) < shownKeys {
+			shown = append(shown, "`"+q+"`")
+		}
+	}
+	if len(shown) == 0 {
+		return ""
+	}
+	return " with " + list(shown, "and")
+}
+
+func ofN(k, n int) string { return number(float64(k)) + " of " + number(float64(n)) }

@@ -1,0 +1,163 @@
+package evidence
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"memoryd/statistics"
+)
+
+// The least effect worth a reader's attention, as a ratio of risks, and the
+// level at which a further condition must still hold among the calls that the
+// conditions before it leave over.
+const (
+	minRatio      = 1.5
+	residualLevel = 0.05
+)
+
+// choose picks the conditions of one outcome: first those that raise the risk,
+// strongest first, each of which must still hold among the calls that meet none
+// of the ones before; then those that lower it, among the calls that are left.
+func (m *miner) choose(q *question, fisher statistics.Fisher) []Condition {
+	var raising, lowering []group
+	for _, g := range q.groups {
+		if g.q > falseDiscovery {
+			continue
+		}
+		g = g.told()
+		if ratio, _ := g.table.RiskRatio(); ratio < 1 {
+			g = g.turned(q.universe)
+		}
+		if ratio, _ := g.table.RiskRatio(); ratio < minRatio {
+			continue
+		}
+		if len(g.facts) > 0 {
+			raising = append(raising, g)
+		} else {
+			lowering = append(lowering, g.turned(q.universe))
+		}
+	}
+	left := q.universe
+	picked, left := m.cover(q, raising, left, fisher, true)
+	more, _ := m.cover(q, lowering, left, fisher, false)
+	return append(picked, more...)
+}
+
+// cover picks from groups, best first, those that add something among left, and
+// returns what is left after them.
+func (m *miner) cover(q *question, groups []group, left set, fisher statistics.Fisher, raises bool) ([]Condition, set) {
+	slices.SortFunc(groups, compareGroups)
+	var picked []Condition
+	for _, g := range groups {
+		if len(picked) == maxConditions {
+			break
+		}
+		behind := g.set.and(q.bad)
+		if !raises {
+			behind = g.set.without(q.bad)
+		}
+		if behind.count() < minSupport || m.spread(behind) < m.needed() || !m.adds(q, g, left, fisher, raises) {
+			continue
+		}
+		picked = append(picked, m.condition(q, g, behind))
+		left = left.without(g.set)
+	}
+	return picked, left
+}
+
+// chooseForError picks the condition that goes most clearly with a message.
+func (m *miner) chooseForError(q *question) *Condition {
+	var best *Condition
+	var chosen group
+	for _, g := range q.groups {
+		if g.q > falseDiscovery {
+			continue
+		}
+		if ratio, _ := g.table.RiskRatio(); ratio < 1 {
+			g = g.turned(q.universe)
+		}
+		ratio, _ := g.table.RiskRatio()
+		if len(g.facts) == 0 || ratio < minRatio || 5*g.table.WithBad < 4*(g.table.WithBad+g.table.WithoutBad) {
+			continue
+		}
+		g = g.told()
+		behind := g.set.and(q.bad)
+		if best != nil && !stronger(g, chosen) || m.spread(behind) < m.needed() {
+			continue
+		}
+		c := m.condition(q, g, behind)
+		best, chosen = &c, g
+	}
+	return best
+}
+
+// stronger orders groups: by p value, then by how many facts they unite and how
+// much the first of them says.
+func stronger(a, b group) bool { return compareGroups(a, b) < 0 }
+
+func compareGroups(a, b group) int {
+	return cmp.Or(cmp.Compare(a.p, b.p), cmp.Compare(len(b.facts)+len(b.contrast), len(a.facts)+len(a.contrast)),
+		cmp.Compare(a.facts[0].Kind.rank(), b.facts[0].Kind.rank()), strings.Compare(a.facts[0].key(), b.facts[0].key()))
+}
+
+// adds reports whether g still goes with the outcome among the calls of left.
+func (m *miner) adds(q *question, g group, left set, fisher statistics.Fisher, raises bool) bool {
+	if slices.Equal(left, q.universe) {
+		return true
+	}
+	rest, bad := left.count(), left.countAnd(q.bad)
+	inside := g.set.and(left)
+	with, withBad := inside.count(), inside.countAnd(q.bad)
+	t := statistics.Table{With: with, WithBad: withBad, Without: rest - with, WithoutBad: bad - withBad}
+	if with < minSupport || rest-with < minSupport {
+		return false
+	}
+	ratio, _ := t.RiskRatio()
+	return (ratio > 1) == raises && fisher.P(t) <= residualLevel
+}
+
+func (m *miner) condition(q *question, g group, behind set) Condition {
+	ratio, ci := g.table.RiskRatio()
+	c := Condition{
+		ID: itemID("condition", append([]string{string(q.outcome)}, factKeys(g.facts)...)...), Outcome: q.outcome,
+		Facts: g.facts, Contrast: g.contrast, Table: g.table, RiskRatio: ratio, RiskRatioCI95: ci,
+		P: g.p, Q: g.q, Trajectories: m.spread(behind), Calls: keysOf(m.calls, behind),
+	}
+	other := q.universe.without(g.set)
+	c.Time = m.cost(Time, g.set, other)
+	c.Tokens = m.cost(Tokens, g.set, other)
+	return c
+}
+
+// spread counts the distinct trajectories in s; each call of an unknown one
+// counts.
+func (m *miner) spread(s set) int {
+	seen := map[int]bool{}
+	unknown := 0
+	s.each(func(i int) {
+		if t := m.trajectory[i]; t == 0 {
+			unknown++
+		} else {
+			seen[t] = true
+		}
+	})
+	return len(seen) + unknown
+}
+
+// needed is how many distinct trajectories a condition must rest on: there may
+// be no more than one.
+func (m *miner) needed() int {
+	if m.trajectories < 2 {
+		return 1
+	}
+	return minTrajectory
+}
+
+func factKeys(facts []Fact) []string {
+	keys := make([]string, len(facts))
+	for i, f := range facts {
+		keys[i] = f.key()
+	}
+	return keys
+}

@@ -1,0 +1,284 @@
+package evidence
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"memoryd"
+	"memoryd/statistics"
+)
+
+// Outcome is what a condition is held against.
+type Outcome string
+
+// The outcomes.
+const (
+	// Failed is a score of 0, among judged calls.
+	Failed Outcome = "failed"
+	// Partial is a score of 0.5, among judged calls that did not fail.
+	Partial Outcome = "partial"
+	// Unsuccessful is the caller's own flag, among all calls; it is looked at
+	// only where it differs from Failed.
+	Unsuccessful Outcome = "unsuccessful"
+	// SameError is an error message of one cluster, among calls that have a
+	// verdict or failed.
+	SameError Outcome = "same_error"
+)
+
+// Condition is a property of inputs that goes with an outcome.
+type Condition struct {
+	ID      string  `json:"id"`
+	Outcome Outcome `json:"outcome"`
+	// Facts hold together in all of the calls or in none; Contrast are facts
+	// that hold exactly in the other calls. There is at least one of Facts.
+	Facts    []Fact `json:"facts"`
+	Contrast []Fact `json:"contrast,omitempty"`
+	// Table counts the calls that the outcome is defined for.
+	statistics.Table
+	RiskRatio     float64              `json:"risk_ratio"`
+	RiskRatioCI95 *statistics.Interval `json:"risk_ratio_ci95"`
+	// P is Fisher's exact test, Q its false discovery rate among all hypotheses
+	// of the tool.
+	P float64 `json:"p"`
+	Q float64 `json:"q"`
+	// Trajectories counts distinct trajectories among the calls behind it, where
+	// a call of unknown trajectory counts as one of its own.
+	Trajectories int  `json:"trajectories"`
+	Time         Cost `json:"time"`
+	Tokens       Cost `json:"tokens"`
+	// Calls are those that meet the condition and have the outcome, or, for a
+	// condition that lowers the risk, have not.
+	Calls []memoryd.CallKey `json:"calls"`
+}
+
+// Raises reports whether the outcome is more frequent with the condition.
+func (c *Condition) Raises() bool { return c.RiskRatio > 1 }
+
+// question is one outcome over the calls for which it is defined.
+type question struct {
+	outcome  Outcome
+	universe set
+	bad      set
+	cluster  int // of SameError
+	groups   []group
+}
+
+// group is the facts that split the universe in the same way.
+type group struct {
+	set             set // within the universe
+	facts, contrast []Fact
+	table           statistics.Table
+	p, q            float64
+}
+
+// patterns tests every feature against every outcome and cost, and keeps what
+// stands out after correction for all tests together. A condition of one message
+// goes to its cluster.
+func (m *miner) patterns(errors clusters) ([]Condition, []CostPattern, int) {
+	features := m.inputs.features()
+	fisher := statistics.NewFisher(len(m.calls))
+	questions := append(m.questions(), m.errorQuestions(errors)...)
+	for i := range questions {
+		if i > 0 && slices.Equal(questions[i].universe, questions[i-1].universe) {
+			questions[i].groups = slices.Clone(questions[i-1].groups)
+		} else {
+			questions[i].groups = split(features, questions[i].universe)
+		}
+		questions[i].test(fisher)
+	}
+	costs := m.costQuestions()
+	for i := range costs {
+		costs[i].test(features)
+	}
+	tests := correct(questions, costs)
+
+	var conditions []Condition
+	for i := range questions {
+		if q := &questions[i]; q.outcome == SameError {
+			errors.items[q.cluster].When = m.chooseForError(q)
+		} else {
+			conditions = append(conditions, m.choose(q, fisher)...)
+		}
+	}
+	var patterns []CostPattern
+	for i := range costs {
+		patterns = append(patterns, m.chooseCosts(&costs[i])...)
+	}
+	return conditions, patterns, tests
+}
+
+// correct sets the false discovery rate of every test among all of them, and
+// counts them.
+func correct(questions []question, costs []costQuestion) int {
+	var groups []*group
+	for i := range questions {
+		for j := range questions[i].groups {
+			groups = append(groups, &questions[i].groups[j])
+		}
+	}
+	for i := range costs {
+		for j := range costs[i].groups {
+			groups = append(groups, &costs[i].groups[j].group)
+		}
+	}
+	ps := make([]float64, len(groups))
+	for i, g := range groups {
+		ps[i] = g.p
+	}
+	for i, q := range statistics.BenjaminiHochberg(ps) {
+		groups[i].q = q
+	}
+	return len(groups)
+}
+
+// questions lists the outcomes that occur often enough, and often enough not.
+func (m *miner) questions() []question {
+	judged, zero, half, flagged := newSet(len(m.calls)), newSet(len(m.calls)), newSet(len(m.calls)), newSet(len(m.calls))
+	for i := range m.calls {
+		c := &m.calls[i]
+		if !c.Success {
+			flagged.add(i)
+		}
+		if c.Evaluation.State != memoryd.Judged {
+			continue
+		}
+		judged.add(i)
+		switch {
+		case failed(c):
+			zero.add(i)
+		case !good(c):
+			half.add(i)
+		}
+	}
+	all := []question{
+		{outcome: Failed, universe: judged, bad: zero},
+		{outcome: Partial, universe: judged.without(zero), bad: half},
+	}
+	if !slices.Equal(flagged, zero) {
+		all = append(all, question{outcome: Unsuccessful, universe: m.inputs.all(), bad: flagged})
+	}
+	return slices.DeleteFunc(all, func(q question) bool {
+		bad := q.bad.count()
+		return bad < minSupport || q.universe.count()-bad < minSupport
+	})
+}
+
+// questionedErrors is for how many messages, the most frequent ones, a condition
+// of their own is looked for.
+const questionedErrors = 6
+
+// errorQuestions asks what goes with each of the frequent messages.
+func (m *miner) errorQuestions(errors clusters) []question {
+	universe := newSet(len(m.calls))
+	for i := range m.calls {
+		if m.calls[i].Evaluation.State == memoryd.Judged || errors.of[i] >= 0 {
+			universe.add(i)
+		}
+	}
+	var qs []question
+	for k := range errors.items[:min(len(errors.items), questionedErrors)] {
+		q := question{outcome: SameError, universe: universe, bad: newSet(len(m.calls)), cluster: k}
+		for i, of := range errors.of {
+			if of == k {
+				q.bad.add(i)
+			}
+		}
+		if bad := q.bad.count(); bad >= minSupport && universe.count()-bad >= minSupport {
+			qs = append(qs, q)
+		}
+	}
+	return qs
+}
+
+// test tests each split of the universe.
+func (q *question) test(fisher statistics.Fisher) {
+	size, bad := q.universe.count(), q.bad.count()
+	for i := range q.groups {
+		g := &q.groups[i]
+		with, withBad := g.set.count(), g.set.countAnd(q.bad)
+		g.table = statistics.Table{With: with, WithBad: withBad, Without: size - with, WithoutBad: bad - withBad}
+		g.p = fisher.P(g.table)
+	}
+}
+
+// split groups features that hold for the same calls of universe, or for exactly
+// the others. Features too rare or too common there are left out.
+func split(features []feature, universe set) []group {
+	size, first := universe.count(), universe.first()
+	place := map[string]int{}
+	var groups []group
+	key := make([]byte, 0, 8*len(universe))
+	for _, f := range features {
+		with := f.set.countAnd(universe)
+		if with < minSupport || size-with < minSupport {
+			continue
+		}
+		s := f.set.and(universe)
+		opposite := s.has(first)
+		if opposite {
+			s = universe.without(s)
+		}
+		key = s.appendKey(key[:0])
+		at, ok := place[string(key)]
+		if !ok {
+			at = len(groups)
+			place[string(key)] = at
+			groups = append(groups, group{set: s})
+		}
+		if opposite {
+			groups[at].contrast = append(groups[at].contrast, f.fact)
+		} else {
+			groups[at].facts = append(groups[at].facts, f.fact)
+		}
+	}
+	return groups
+}
+
+// told is the group with only its telling facts.
+func (g group) told() group {
+	g.facts, g.contrast = telling(g.facts), telling(g.contrast)
+	return g
+}
+
+// turned is the group seen from the other side.
+func (g group) turned(universe set) group {
+	g.set = universe.without(g.set)
+	g.facts, g.contrast = g.contrast, g.facts
+	t := g.table
+	g.table = statistics.Table{With: t.Without, WithBad: t.WithoutBad, Without: t.With, WithoutBad: t.WithBad}
+	return g
+}
+
+// telling keeps one fact for each path, the one that says most, and drops facts
+// on members of a parameter whose presence is a fact itself.
+func telling(facts []Fact) []Fact {
+	facts = slices.Clone(facts)
+	slices.SortFunc(facts, func(a, b Fact) int {
+		return cmp.Or(cmp.Compare(a.Kind.rank(), b.Kind.rank()), strings.Compare(a.key(), b.key()))
+	})
+	var kept []Fact
+	for _, f := range facts {
+		if !slices.ContainsFunc(kept, func(k Fact) bool { return covers(k, f) }) {
+			kept = append(kept, f)
+		}
+	}
+	return kept
+}
+
+// covers reports whether f says nothing beyond k.
+func covers(k, f Fact) bool {
+	if k.Path == f.Path {
+		return true
+	}
+	if k.Kind != Missing && k.Kind != Present {
+		return false
+	}
+	return within(f.Path, k.Path)
+}
+
+// within reports whether path addresses a part of the parameter at outer.
+func within(path, outer string) bool {
+	rest, below := strings.CutPrefix(path, outer)
+	return below && (strings.HasPrefix(rest, ".") || strings.HasPrefix(rest, "[]"))
+}

@@ -1,0 +1,142 @@
+// Package evidence computes what the kept calls of one tool show, before
+// anybody puts it into words: which parameters there are, which conditions go
+// with failure or with cost, which error messages come back, and what helped
+// after a failure. It is deterministic, calls no model and believes no prose:
+// it looks at inputs, outputs, scores, flags, times and tokens only.
+//
+// Each item carries the counts it was computed from and the keys of the calls
+// behind it, so that every number can be computed again. Text in it (names,
+// values, messages) comes from the calls and is untrusted: whoever publishes it
+// must clean it first.
+package evidence
+
+import (
+	"memoryd"
+)
+
+// Limits on what is looked at, so that the cost stays linear in the calls and a
+// hostile input cannot blow it up.
+const (
+	maxDepth       = 8    // levels of an input
+	maxElements    = 32   // elements of an array
+	maxValues      = 256  // scalars of one input
+	maxPaths       = 256  // parameter paths of a tool
+	maxValueBytes  = 64   // longer texts are not compared as values
+	maxWordsText   = 400  // bytes of a text whose words count
+	maxWordsInput  = 1200 // bytes of one input whose words count
+	maxWordBytes   = 24
+	maxCuts        = 7 // thresholds tried on one number
+	minSupport     = 3 // calls on each side of a condition, and with the outcome
+	minTrajectory  = 2 // distinct trajectories behind a condition, where they are known
+	maxConditions  = 6 // published for one outcome and direction
+	falseDiscovery = 0.05
+)
+
+// Evidence is what the calls of one tool show.
+type Evidence struct {
+	// Calls are all kept calls, Judged those with a verdict: Failed of them
+	// scored 0, Partial 0.5 and Good 1.
+	Calls   int `json:"calls"`
+	Judged  int `json:"judged"`
+	Failed  int `json:"failed"`
+	Partial int `json:"partial"`
+	Good    int `json:"good"`
+	// Overstated counts calls that were flagged as successful and scored 0.
+	Overstated int `json:"overstated"`
+	// Trajectories counts the distinct trajectory ids that calls name.
+	Trajectories int `json:"trajectories"`
+	// Hypotheses counts the tests behind Conditions and Costs; their Q values
+	// bound the false discovery rate over all of them together.
+	Hypotheses int `json:"hypotheses"`
+
+	Parameters []Parameter    `json:"parameters"`
+	Output     OutputProfile  `json:"output"`
+	Conditions []Condition    `json:"conditions"`
+	Costs      []CostPattern  `json:"costs"`
+	Outliers   []Outliers     `json:"outliers"`
+	Errors     []ErrorCluster `json:"errors"`
+	Recoveries []Recovery     `json:"recoveries"`
+	// Repeats says what came of repeating a failed call unchanged, Changes of
+	// the next call of its trajectory when that differed in any way.
+	Repeats Retry `json:"repeats"`
+	Changes Retry `json:"changes"`
+}
+
+// Mine computes the evidence of calls, which belong to one tool and stand oldest
+// first. It does not keep or change them.
+func Mine(calls []memoryd.Call) Evidence {
+	m := newMiner(calls)
+	e := Evidence{Calls: len(calls), Trajectories: m.trajectories}
+	for i := range calls {
+		c := &calls[i]
+		if c.Evaluation.State != memoryd.Judged {
+			continue
+		}
+		e.Judged++
+		switch {
+		case c.Evaluation.Score >= memoryd.ScoreSuccess:
+			e.Good++
+		case c.Evaluation.Score > memoryd.ScoreFailure:
+			e.Partial++
+		default:
+			e.Failed++
+			if c.Success {
+				e.Overstated++
+			}
+		}
+	}
+	e.Parameters = m.inputs.parameters()
+	e.Output = profileOutputs(calls)
+	e.Outliers = outliers(calls)
+	errors := clusterErrors(calls, m.trajectory)
+	e.Conditions, e.Costs, e.Hypotheses = m.patterns(errors)
+	e.Errors = errors.items
+	e.Recoveries, e.Repeats, e.Changes = m.recoveries(errors)
+	return e
+}
+
+// miner holds what several parts of the mining look at.
+type miner struct {
+	calls  []memoryd.Call
+	inputs *inputs
+	// trajectory numbers the trajectory of each call from 1; 0 means unknown.
+	trajectory   []int
+	trajectories int
+}
+
+func newMiner(calls []memoryd.Call) *miner {
+	m := &miner{calls: calls, inputs: readInputs(calls), trajectory: make([]int, len(calls))}
+	number := map[string]int{}
+	for i := range calls {
+		id := trajectoryID(calls[i].Metadata)
+		if id == "" {
+			continue
+		}
+		if number[id] == 0 {
+			number[id] = len(number) + 1
+		}
+		m.trajectory[i] = number[id]
+	}
+	m.trajectories = len(number)
+	return m
+}
+
+// failed reports whether the call counts as a failure: by its verdict or, while
+// there is none, by the caller's flag.
+func failed(c *memoryd.Call) bool {
+	if c.Evaluation.State == memoryd.Judged {
+		return c.Evaluation.Score <= memoryd.ScoreFailure
+	}
+	return !c.Success
+}
+
+// good reports whether a judge gave the full score.
+func good(c *memoryd.Call) bool {
+	return c.Evaluation.State == memoryd.Judged && c.Evaluation.Score >= memoryd.ScoreSuccess
+}
+
+func keysOf(calls []memoryd.Call, s set) []memoryd.CallKey {
+	keys := make([]memoryd.CallKey, 0, s.count())
+	s.each(func(i int) { keys = append(keys, calls[i].Key) })
+	return keys
+}

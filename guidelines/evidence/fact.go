@@ -1,0 +1,192 @@
+package evidence
+
+import (
+	"math"
+	"slices"
+	"strconv"
+)
+
+// FactKind says what a fact is about.
+type FactKind string
+
+// The kinds of fact. Of several facts on one path that always hold together
+// the one that comes first here is published.
+const (
+	ValueIs   FactKind = "value"       // the value is Value
+	Missing   FactKind = "missing"     // the parameter is not given
+	Present   FactKind = "present"     // it is given
+	IsEmpty   FactKind = "empty"       // the text is empty
+	TypeIs    FactKind = "type"        // the value's type is Value
+	AtLeast   FactKind = "at_least"    // the number (the greatest in an array) is Number or more
+	AtMost    FactKind = "at_most"     // ... or less
+	ItemsMin  FactKind = "items_min"   // the array has Number elements or more
+	ItemsMax  FactKind = "items_max"   // ... or fewer
+	HasWord   FactKind = "word"        // the text has the word Value
+	WordsMin  FactKind = "words_min"   // the text has Number words or more
+	WordsMax  FactKind = "words_max"   // ... or fewer
+	LengthMin FactKind = "length_min"  // the text has Number characters or more
+	LengthMax FactKind = "length_max"  // ... or fewer
+	HasChar   FactKind = "has_char"    // the text has the character Value
+	NotASCII  FactKind = "has_unicode" // the text has characters outside ASCII
+)
+
+// rank orders kinds by how much they say to a reader.
+func (k FactKind) rank() int {
+	return slices.Index([]FactKind{
+		ValueIs, Missing, Present, IsEmpty, TypeIs, AtLeast, AtMost, ItemsMin, ItemsMax, HasWord,
+		WordsMin, WordsMax, LengthMin, LengthMax, HasChar, NotASCII,
+	}, k)
+}
+
+// Fact is one property of an input.
+type Fact struct {
+	// Path addresses the parameter: "a.b" is member b of a, "a[]" any element of
+	// the array a, "" an input that is a plain text.
+	Path string   `json:"path"`
+	Kind FactKind `json:"kind"`
+	// Value is a text, a word, a type, or the literal of a number or truth value.
+	Value string `json:"value,omitempty"`
+	// Number is a bound; it is a value that occurs in the history.
+	Number float64 `json:"number,omitempty"`
+}
+
+// key tells facts apart, for ids and for order.
+func (f Fact) key() string {
+	return f.Path + "\x00" + string(f.Kind) + "\x00" + f.Value + "\x00" + strconv.FormatFloat(f.Number, 'g', -1, 64)
+}
+
+// feature is a fact with the calls for which it holds.
+type feature struct {
+	fact Fact
+	col  int32
+	set  set
+}
+
+// features lists what can be told of the inputs, of enough calls and not of
+// almost all, in a fixed order.
+func (x *inputs) features() []feature {
+	var fs []feature
+	add := func(f feature) {
+		if c := f.set.count(); c >= minSupport && c < x.n {
+			fs = append(fs, f)
+		}
+	}
+	for id, c := range x.columns {
+		col := int32(id) //nolint:gosec // bounded by maxPaths
+		add(feature{Fact{Path: c.path, Kind: Present}, col, c.given})
+		if id > 0 || c.given.count() > 0 {
+			add(feature{Fact{Path: c.path, Kind: Missing}, col, x.all().without(c.given)})
+		}
+		for k, s := range c.kinds {
+			if s != nil && s.count() < c.given.count() {
+				add(feature{Fact{Path: c.path, Kind: TypeIs, Value: kind(k).String()}, col, s}) //nolint:gosec // below kinds
+			}
+		}
+		for _, n := range []struct {
+			values   []float64
+			min, max FactKind
+		}{
+			{c.numbers, AtLeast, AtMost}, {c.items, ItemsMin, ItemsMax},
+			{c.words, WordsMin, WordsMax}, {c.lengths, LengthMin, LengthMax},
+		} {
+			x.thresholds(n.values, func(v float64, s set, least bool) {
+				kind := n.max
+				if least {
+					kind = n.min
+				}
+				add(feature{Fact{Path: c.path, Kind: kind, Number: v}, col, s})
+			})
+		}
+		for i, s := range c.chars {
+			if s != nil {
+				add(feature{charFact(c.path, charsOfInterest[i]), col, s})
+			}
+		}
+	}
+	for _, t := range x.list {
+		if len(t.calls) >= minSupport && len(t.calls) < x.n {
+			add(feature{t.fact(x.columns[t.col].path), t.col, t.set(x.n)})
+		}
+	}
+	return fs
+}
+
+func (x *inputs) all() set {
+	s := newSet(x.n)
+	for i := range x.n {
+		s.add(i)
+	}
+	return s
+}
+
+func (t token) set(n int) set {
+	s := newSet(n)
+	for _, c := range t.calls {
+		s.add(int(c))
+	}
+	return s
+}
+
+func (t token) fact(path string) Fact {
+	switch {
+	case t.kind == tokenWord:
+		return Fact{Path: path, Kind: HasWord, Value: t.text}
+	case t.text == "":
+		return Fact{Path: path, Kind: IsEmpty}
+	}
+	return Fact{Path: path, Kind: ValueIs, Value: t.text}
+}
+
+func charFact(path string, b byte) Fact {
+	if b >= 0x80 {
+		return Fact{Path: path, Kind: NotASCII}
+	}
+	return Fact{Path: path, Kind: HasChar, Value: string(rune(b))}
+}
+
+// thresholds cuts values at up to maxCuts places, spread evenly over the calls,
+// and gives the calls above and below each cut.
+func (x *inputs) thresholds(values []float64, give func(v float64, s set, least bool)) {
+	var sorted []float64
+	for _, v := range values {
+		if !math.IsNaN(v) {
+			sorted = append(sorted, v)
+		}
+	}
+	if len(sorted) < 2*minSupport {
+		return
+	}
+	slices.Sort(sorted)
+	cuts := make([]float64, 0, maxCuts)
+	for i := 1; i <= maxCuts; i++ {
+		v := sorted[i*len(sorted)/(maxCuts+1)]
+		if v > sorted[0] && !slices.Contains(cuts, v) {
+			cuts = append(cuts, v)
+		}
+	}
+	if next, more := slices.BinarySearch(sorted, math.Nextafter(sorted[0], math.Inf(1))); next < len(sorted) && (more || len(cuts) < maxCuts) {
+		if v := sorted[next]; !slices.Contains(cuts, v) {
+			cuts = append(cuts, v) // the cut just above the least value
+		}
+	}
+	for _, v := range cuts {
+		above, below := newSet(x.n), newSet(x.n)
+		most := math.Inf(-1)
+		for i, got := range values {
+			switch {
+			case got >= v:
+				above.add(i)
+			case got < v:
+				below.add(i)
+				most = max(most, got)
+			}
+		}
+		give(v, above, true)
+		give(most, below, false)
+	}
+}
+
+// String names the type as JSON does.
+func (k kind) String() string {
+	return [...]string{"string", "number", "boolean", "null", "object", "array"}[k]
+}

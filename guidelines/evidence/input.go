@@ -1,0 +1,306 @@
+package evidence
+
+import (
+	"bytes"
+	"hash/maphash"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"memoryd"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// kind is the type of a JSON value.
+type kind uint8
+
+const (
+	kindText kind = iota
+	kindNumber
+	kindBool
+	kindNull
+	kindObject
+	kindArray
+	kinds
+)
+
+// inputs is what the inputs of all calls hold, column by column.
+type inputs struct {
+	n       int
+	paths   map[pathStep]int32
+	columns []*column
+	tokens  map[tokenKey]int32
+	list    []token
+	// leaves are the columns that each call gives with a hash of what it gives
+	// there, to see what changed between two calls.
+	leaves [][]leaf
+	seed   maphash.Seed
+	// budget is how many bytes of the current input may still be cut into words.
+	budget int
+}
+
+type pathStep struct {
+	parent int32
+	name   string
+}
+
+// leaf is what one call gives at one path; elements of an array add up.
+type leaf struct {
+	col  int32
+	hash uint64
+}
+
+// column is one parameter path over all calls.
+type column struct {
+	path   string
+	parent int32
+	kinds  [kinds]set
+	given  set
+	// Per call: the greatest number, length in characters, count of words and
+	// count of elements; NaN where there is none. nil until first needed.
+	numbers, lengths, words, items []float64
+	whole                          bool
+	// chars has a bit per call for each character of interest.
+	chars [len(charsOfInterest)]set
+}
+
+type tokenKind uint8
+
+const (
+	tokenValue tokenKind = iota
+	tokenWord
+)
+
+type tokenKey struct {
+	col  int32
+	kind tokenKind
+	text string
+}
+
+// token is a value or a word of a column with the calls that have it.
+type token struct {
+	tokenKey
+	calls []int32
+}
+
+// readInputs reads the inputs of calls.
+func readInputs(calls []memoryd.Call) *inputs {
+	x := &inputs{
+		n: len(calls), paths: map[pathStep]int32{}, tokens: map[tokenKey]int32{},
+		leaves: make([][]leaf, len(calls)), seed: maphash.MakeSeed(),
+	}
+	root := x.child(-1, "")
+	dec := jsontext.NewDecoder(bytes.NewReader(nil))
+	for i := range calls {
+		x.read(dec, root, i, calls[i].Input)
+	}
+	return x
+}
+
+// read takes one input in. A string that holds a JSON object is read as that
+// object; what is not JSON counts as text.
+func (x *inputs) read(dec *jsontext.Decoder, root int32, call int, raw []byte) {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 {
+		return
+	}
+	x.budget = maxWordsInput
+	w := walker{inputs: x, dec: dec, call: call, left: maxValues}
+	if raw[0] == '"' {
+		w.reset(raw)
+		tok, err := dec.ReadToken()
+		if err != nil {
+			x.text(root, call, string(raw))
+			return
+		}
+		s := strings.TrimSpace(tok.String())
+		if !strings.HasPrefix(s, "{") || !jsontext.Value(s).IsValid() {
+			x.text(root, call, s)
+			return
+		}
+		raw = []byte(s)
+	}
+	w.reset(raw)
+	w.value(root, 0)
+}
+
+// walker reads one input.
+type walker struct {
+	*inputs
+	dec  *jsontext.Decoder
+	call int
+	left int
+}
+
+func (w *walker) reset(raw []byte) {
+	w.dec.Reset(bytes.NewReader(raw), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+}
+
+// value reads the next value into col; it reports whether reading can go on.
+func (w *walker) value(col int32, depth int) bool {
+	if col < 0 || depth > maxDepth || w.left <= 0 {
+		return w.dec.SkipValue() == nil
+	}
+	w.left--
+	switch w.dec.PeekKind() {
+	case '{':
+		return w.object(col, depth)
+	case '[':
+		return w.array(col, depth)
+	}
+	tok, err := w.dec.ReadToken()
+	if err != nil {
+		return false
+	}
+	switch tok.Kind() {
+	case '"':
+		w.text(col, w.call, tok.String())
+	case '0':
+		w.number(col, w.call, tok.String())
+	case 'n':
+		w.mark(col, w.call, kindNull, "null")
+	default:
+		w.mark(col, w.call, kindBool, tok.String())
+		w.token(col, w.call, tokenValue, tok.String())
+	}
+	return true
+}
+
+func (w *walker) object(col int32, depth int) bool {
+	if _, err := w.dec.ReadToken(); err != nil {
+		return false
+	}
+	w.mark(col, w.call, kindObject, "")
+	for w.dec.PeekKind() != '}' {
+		name, err := w.dec.ReadToken()
+		if err != nil {
+			return false
+		}
+		if !w.value(w.child(col, name.String()), depth+1) {
+			return false
+		}
+	}
+	_, err := w.dec.ReadToken()
+	return err == nil
+}
+
+func (w *walker) array(col int32, depth int) bool {
+	if _, err := w.dec.ReadToken(); err != nil {
+		return false
+	}
+	count := 0
+	for ; w.dec.PeekKind() != ']'; count++ {
+		element := int32(-1)
+		if count < maxElements {
+			element = w.child(col, "[]")
+		}
+		if !w.value(element, depth+1) {
+			return false
+		}
+	}
+	w.mark(col, w.call, kindArray, strconv.Itoa(count))
+	w.columns[col].items = w.greatest(w.columns[col].items, w.call, float64(count))
+	_, err := w.dec.ReadToken()
+	return err == nil
+}
+
+// child is the column of a member of col, -1 when there are too many.
+func (x *inputs) child(parent int32, name string) int32 {
+	step := pathStep{parent, name}
+	if id, ok := x.paths[step]; ok {
+		return id
+	}
+	if len(x.columns) >= maxPaths || len(name) > maxValueBytes {
+		return -1
+	}
+	path := name
+	switch {
+	case parent > 0 && name == "[]":
+		path = x.columns[parent].path + name
+	case parent > 0:
+		path = x.columns[parent].path + "." + name
+	}
+	id := int32(len(x.columns)) //nolint:gosec // bounded by maxPaths
+	x.columns = append(x.columns, &column{path: path, parent: parent, given: newSet(x.n), whole: true})
+	x.paths[step] = id
+	return id
+}
+
+// mark notes that the call gives a value of kind k at col. Containers have no
+// content of their own, except for the count of an array.
+func (x *inputs) mark(col int32, call int, k kind, content string) {
+	c := x.columns[col]
+	c.given.add(call)
+	if c.kinds[k] == nil {
+		c.kinds[k] = newSet(x.n)
+	}
+	c.kinds[k].add(call)
+	if k == kindObject {
+		return
+	}
+	h := maphash.String(x.seed, content) + uint64(k)
+	leaves := x.leaves[call]
+	for i := range leaves {
+		if leaves[i].col == col {
+			leaves[i].hash = leaves[i].hash*1099511628211 + h
+			return
+		}
+	}
+	x.leaves[call] = append(leaves, leaf{col, h})
+}
+
+func (x *inputs) number(col int32, call int, literal string) {
+	x.mark(col, call, kindNumber, literal)
+	c := x.columns[col]
+	f, err := strconv.ParseFloat(literal, 64)
+	if err != nil {
+		return
+	}
+	if f != math.Trunc(f) || strings.ContainsAny(literal, ".eE") {
+		c.whole = false
+	}
+	c.numbers = x.greatest(c.numbers, call, f)
+	x.token(col, call, tokenValue, literal)
+}
+
+func (x *inputs) text(col int32, call int, s string) {
+	x.mark(col, call, kindText, s)
+	c := x.columns[col]
+	c.lengths = x.greatest(c.lengths, call, float64(utf8.RuneCountInString(s)))
+	if len(s) <= maxValueBytes {
+		x.token(col, call, tokenValue, s)
+	}
+	count := x.wordsOf(col, call, s)
+	c.words = x.greatest(c.words, call, float64(count))
+	x.charsOf(c, call, s)
+}
+
+// greatest notes v for the call unless a greater value stands there.
+func (x *inputs) greatest(values []float64, call int, v float64) []float64 {
+	if values == nil {
+		values = make([]float64, x.n)
+		for i := range values {
+			values[i] = math.NaN()
+		}
+	}
+	if !(values[call] >= v) {
+		values[call] = v
+	}
+	return values
+}
+
+func (x *inputs) token(col int32, call int, k tokenKind, text string) {
+	key := tokenKey{col, k, text}
+	id, ok := x.tokens[key]
+	if !ok {
+		id = int32(len(x.list)) //nolint:gosec // bounded by calls times maxWordsInput
+		x.tokens[key] = id
+		x.list = append(x.list, token{tokenKey: key})
+	}
+	t := &x.list[id]
+	if n := len(t.calls); n == 0 || t.calls[n-1] != int32(call) { //nolint:gosec // a place in the history
+		t.calls = append(t.calls, int32(call)) //nolint:gosec // a place in the history
+	}
+}

@@ -1,0 +1,38 @@
+package evidence
+
+import (
+	"bytes"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// trajectoryID is metadata.trajectory_id, "" when there is none.
+func trajectoryID(metadata []byte) string {
+	if !bytes.Contains(metadata, []byte(`trajectory_id`)) {
+		return ""
+	}
+	dec := jsontext.NewDecoder(bytes.NewReader(metadata), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+	if dec.PeekKind() != '{' {
+		return ""
+	}
+	if _, err := dec.ReadToken(); err != nil {
+		return ""
+	}
+	for dec.PeekKind() == '"' {
+		name, err := dec.ReadToken()
+		if err != nil {
+			return ""
+		}
+		if name.String() == "trajectory_id" && dec.PeekKind() == '"' {
+			id, err := dec.ReadToken()
+			if err != nil {
+				return ""
+			}
+			return id.String()
+		}
+		if dec.SkipValue() != nil {
+			return ""
+		}
+	}
+	return ""
+}

@@ -1,0 +1,67 @@
+// Package guidelines writes the text that tells an agent how to use a tool: Core
+// Function, Success Patterns, Common Issues and Best Practices, followed by the
+// statistics. Rules words the evidence without a model; Model lets a model word
+// it and then keeps only what the evidence bears out.
+//
+// Whatever came out of a tool call is untrusted. Nothing of it reaches a
+// guideline unless it passed the cleaning in this package: no addresses, no
+// secrets, no invisible characters, nothing that reads like an instruction to
+// the reader.
+package guidelines
+
+import (
+	"fmt"
+)
+
+// Config is the settings of guideline writing.
+type Config struct {
+	// MaxWords bounds the four sections, without the statistics.
+	MaxWords int `yaml:"max_words"`
+	// MinCalls is how many judged calls are needed before patterns are looked
+	// for; below it a guideline says that there is not enough data.
+	MinCalls int `yaml:"min_calls"`
+	// TokenBudget bounds the prompt to a model, at four characters a token.
+	TokenBudget int `yaml:"token_budget"`
+	// MaxAnswerTokens caps a model's answer; 0 leaves it to the server.
+	MaxAnswerTokens int `yaml:"max_answer_tokens"`
+	// PromptFile replaces the built-in instructions to the model: a text/template
+	// with the fields .MaxWords and .MaxStatement (characters). "" means the
+	// built-in ones.
+	PromptFile string `yaml:"prompt_file"`
+	// FallbackToRules lets the rules write the guideline of a tool that has none
+	// yet when the model fails. Otherwise the failure is reported.
+	FallbackToRules bool `yaml:"fallback_to_rules"`
+}
+
+// DefaultConfig is the settings when nothing is configured.
+func DefaultConfig() Config {
+	return Config{MaxWords: 200, MinCalls: 10, TokenBudget: 8000, MaxAnswerTokens: 1200}
+}
+
+// Validate names the setting that is wrong.
+func (c Config) Validate() error {
+	for _, s := range []struct {
+		key        string
+		value, min int
+	}{
+		{"max_words", c.MaxWords, 80}, {"min_calls", c.MinCalls, 1}, {"token_budget", c.TokenBudget, 1500},
+		{"max_answer_tokens", c.MaxAnswerTokens, 0},
+	} {
+		if s.value < s.min {
+			return fmt.Errorf("%s: must be at least %d, got %d", s.key, s.min, s.value)
+		}
+	}
+	return nil
+}
+
+// The sections of a guideline, in order.
+const (
+	coreFunction    = "Core Function"
+	successPatterns = "Success Patterns"
+	commonIssues    = "Common Issues"
+	bestPractices   = "Best Practices"
+)
+
+func sectionNames() []string {
+	return []string{coreFunction, successPatterns, commonIssues, bestPractices}
+}

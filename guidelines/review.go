@@ -1,0 +1,130 @@
+package guidelines
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"memoryd/summarize"
+)
+
+// Reason says why a statement of a model was dropped.
+type Reason string
+
+// The reasons.
+const (
+	DroppedHidden     Reason = "hidden_text"       // invisible characters
+	DroppedAddress    Reason = "address"           // a link, a host, an e-mail address
+	DroppedSecret     Reason = "secret"            // a key, a token, a password
+	DroppedSteering   Reason = "steering"          // it reads like an order to the agent
+	DroppedPath       Reason = "path"              // a file path that the evidence does not know
+	DroppedMarkup     Reason = "markup"            // HTML, images or code
+	DroppedNumber     Reason = "ungrounded_number" // a number that the evidence does not know
+	DroppedQuote      Reason = "ungrounded_quote"  // a quoted text that the data does not hold
+	DroppedLength     Reason = "too_long"          // the statement, or the guideline before it
+	DroppedParameter  Reason = "unknown_parameter" // a name in backticks that is no parameter
+	DroppedDuplicate  Reason = "duplicate"         // it stands there already
+	DroppedNoContent  Reason = "no_content"        // nothing but marks
+	DroppedNoSections Reason = "no_sections"       // none of the four headings
+)
+
+// Review counts what became of a model's answer.
+type Review struct {
+	Kept    int
+	Dropped map[Reason]int
+}
+
+// reviewer holds a model's statements to the evidence.
+type reviewer struct {
+	draft    draft
+	facts    grounds
+	maxWords int
+}
+
+func newReviewer(f *findings, d draft, parts []summarize.Part, maxWords int) *reviewer {
+	return &reviewer{draft: d, facts: groundsOf(f, d, parts), maxWords: maxWords}
+}
+
+// review keeps the statements of answer that pass. A section that is left empty
+// is filled with the draft's; an answer of which nothing is left is refused.
+func (r *reviewer) review(answer string) (string, Review, error) {
+	review := Review{Dropped: map[Reason]int{}}
+	sections, found := parseSections(answer)
+	if found == 0 {
+		review.Dropped[DroppedNoSections]++
+		return "", review, errors.New("it has none of the four sections")
+	}
+	out := draft{}
+	seen := map[string]bool{}
+	for _, name := range sectionNames() {
+		for rank, text := range sections[name] {
+			kept := r.statement(text, &review)
+			if kept == "" {
+				continue
+			}
+			if seen[kept] {
+				review.Dropped[DroppedDuplicate]++
+				continue
+			}
+			seen[kept] = true
+			out.add(name, rank, kept)
+		}
+	}
+	for _, s := range out {
+		review.Kept += len(s)
+	}
+	if review.Kept == 0 {
+		return "", review, fmt.Errorf("none of its statements stood the checks (%v)", review.Dropped)
+	}
+	for _, name := range sectionNames() {
+		if len(out[name]) == 0 {
+			out[name] = r.draft[name]
+		}
+	}
+	return out.render(r.maxWords), review, nil
+}
+
+// statement is what passes of one line: the sentences of it that do.
+func (r *reviewer) statement(text string, review *Review) string {
+	if hasHidden(text) {
+		review.Dropped[DroppedHidden]++
+		return ""
+	}
+	text = strings.NewReplacer("**", "", "```", "").Replace(visible(text))
+	text = strings.TrimLeft(text, "#>| ") // marks that would start a block of their own
+	if wordCount(text) == 0 {
+		review.Dropped[DroppedNoContent]++
+		return ""
+	}
+	if reason := forbidden(text); reason != "" {
+		review.Dropped[reason]++ // a sentence cut out of it could hide what it belongs to
+		return ""
+	}
+	var kept []string
+	for _, s := range sentences(text) {
+		if reason := r.facts.refuse(s); reason != "" {
+			review.Dropped[reason]++
+			continue
+		}
+		kept = append(kept, s)
+	}
+	return strings.Join(kept, " ")
+}
+
+// forbidden tells what no guideline may hold, whatever the evidence.
+func forbidden(text string) Reason {
+	switch bad, _ := steers(text); {
+	case utf8.RuneCountInString(text) > maxStatement:
+		return DroppedLength
+	case bad:
+		return DroppedSteering
+	case strings.Contains(text, "://"), hasAddress(text), hasAddress(fold(text)):
+		return DroppedAddress
+	case hasSecret(text):
+		return DroppedSecret
+	case strings.Contains(text, "](") || strings.Contains(text, "![") || markup.MatchString(text):
+		return DroppedMarkup
+	}
+	return ""
+}

@@ -1,0 +1,47 @@
+package guidelines
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"memoryd/statistics"
+)
+
+// notReported stands where no call knows a figure.
+const notReported = "not reported"
+
+// statisticsSection writes the figures that the wire shows, and the counts
+// behind them.
+func statisticsSection(s statistics.Statistics) string {
+	rate, score, seconds, tokens := notReported, notReported, notReported, notReported
+	if s.TotalCalls > 0 {
+		rate = fmt.Sprintf("%.2f%%", 100*s.SuccessRate)
+	}
+	if s.JudgedCalls > 0 {
+		score = fmt.Sprintf("%.3f", s.AvgScore)
+	}
+	if s.TimedCalls > 0 {
+		seconds = fmt.Sprintf("%.3fs", s.AvgTimeCost)
+	}
+	if s.TokenCalls > 0 {
+		tokens = fmt.Sprintf("%.1f", s.AvgTokenCost)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "## Statistics\n- **Success Rate**: %s\n- **Average Score**: %s\n- **Average Time Cost**: %s\n- **Average Token Cost**: %s\n",
+		rate, score, seconds, tokens)
+	fmt.Fprintf(&b, "- **Calls**: %d kept, %d recent; %d judged, %d with time, %d with tokens\n",
+		s.TotalCalls, s.RecentCalls, s.JudgedCalls, s.TimedCalls, s.TokenCalls)
+	if i := s.SuccessRateCI95; i != nil {
+		fmt.Fprintf(&b, "- **95%% Intervals**: success rate %s", percents(i))
+		if i := s.AvgScoreCI95; i != nil {
+			fmt.Fprintf(&b, ", average score %s to %s", strconv.FormatFloat(i[0], 'f', 3, 64), strconv.FormatFloat(i[1], 'f', 3, 64))
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+func percents(i *statistics.Interval) string {
+	return fmt.Sprintf("%.1f%% to %.1f%%", 100*i[0], 100*i[1])
+}

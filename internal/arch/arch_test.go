@@ -1,0 +1,125 @@
+// Package arch holds the house to its plan: which package may import which.
+// The table below is the truth; docs/design.md tells it in words.
+package arch
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "memoryd"
+
+// mayImport lists, for each package, the packages of the project that it may
+// import. A test of a package may import the *test packages as well.
+var mayImport = map[string][]string{
+	"memoryd":                     {},
+	"memoryd/statistics":          {"memoryd"},
+	"memoryd/store":               {"memoryd"},
+	"memoryd/store/mem":           {"memoryd", "memoryd/store"},
+	"memoryd/store/sqlite":        {"memoryd", "memoryd/store"},
+	"memoryd/store/wrap":          {"memoryd", "memoryd/store"},
+	"memoryd/store/storetest":     {"memoryd", "memoryd/store", "memoryd/store/mem"},
+	"memoryd/llm":                 {"memoryd"},
+	"memoryd/llm/llmtest":         {"memoryd"},
+	"memoryd/summarize":           {"memoryd"},
+	"memoryd/evaluate/rules":      {"memoryd"},
+	"memoryd/evaluate":            {"memoryd", "memoryd/evaluate/rules"},
+	"memoryd/guidelines/evidence": {"memoryd", "memoryd/statistics"},
+	"memoryd/guidelines":          {"memoryd", "memoryd/statistics", "memoryd/guidelines/evidence", "memoryd/summarize"},
+	"memoryd/ops":                 {"memoryd", "memoryd/statistics", "memoryd/store"},
+	"memoryd/api/wire":            {"memoryd/statistics"},
+	"memoryd/api":                 {"memoryd", "memoryd/statistics", "memoryd/api/wire", "memoryd/ops", "memoryd/store"},
+	"memoryd/config": {
+		"memoryd", "memoryd/api", "memoryd/evaluate", "memoryd/guidelines", "memoryd/llm", "memoryd/ops", "memoryd/store/sqlite",
+	},
+	"memoryd/internal/arch": {},
+}
+
+// wiring packages may import everything but the *test packages.
+var wiring = []string{"memoryd/cmd/memoryd"}
+
+// onlyIn keeps each outside library behind one door.
+var onlyIn = map[string][]string{
+	"github.com/labstack/echo":          {"memoryd/api"},
+	"github.com/sashabaranov/go-openai": {"memoryd/llm"},
+	"modernc.org/sqlite":                {"memoryd/store/sqlite"},
+	"go.yaml.in/yaml":                   {"memoryd/config", "memoryd/api"},
+	"github.com/alecthomas/kong":        {"memoryd/cmd/memoryd"},
+}
+
+type listed struct {
+	ImportPath                         string
+	Imports, TestImports, XTestImports []string
+}
+
+func packages(t *testing.T) []listed {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports,TestImports,XTestImports", module+"/...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var all []listed
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p listed
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+}
+
+func ours(path string) bool { return path == module || strings.HasPrefix(path, module+"/") }
+
+func TestImportsFollowThePlan(t *testing.T) {
+	for _, p := range packages(t) {
+		allowed, planned := mayImport[p.ImportPath]
+		if !planned && !slices.Contains(wiring, p.ImportPath) && !strings.HasPrefix(p.ImportPath, module+"/test/") {
+			t.Errorf("%s has no place in the plan: add it to mayImport and to docs/design.md", p.ImportPath)
+			continue
+		}
+		for _, imp := range p.Imports {
+			switch {
+			case !ours(imp):
+			case planned && !slices.Contains(allowed, imp):
+				t.Errorf("%s imports %s, which the plan does not allow", p.ImportPath, imp)
+			case !planned && strings.HasSuffix(imp, "test") && !strings.HasPrefix(p.ImportPath, module+"/test/"):
+				t.Errorf("%s imports %s, which is for tests", p.ImportPath, imp)
+			}
+		}
+		checkTestImports(t, p, allowed, planned)
+	}
+}
+
+func checkTestImports(t *testing.T, p listed, allowed []string, planned bool) {
+	for _, imp := range slices.Concat(p.TestImports, p.XTestImports) {
+		if planned && ours(imp) && imp != p.ImportPath && !isTestSupport(imp) && !slices.Contains(allowed, imp) {
+			t.Errorf("a test of %s imports %s, which the plan does not allow", p.ImportPath, imp)
+		}
+	}
+}
+
+// isTestSupport tells the packages that exist for tests; the in-memory store
+// is the test double of all stores.
+func isTestSupport(path string) bool {
+	return strings.HasSuffix(path, "test") || path == "memoryd/store/mem" || path == "memoryd/store/wrap"
+}
+
+func TestLibrariesStayBehindTheirDoor(t *testing.T) {
+	for _, p := range packages(t) {
+		for _, imp := range p.Imports {
+			for library, doors := range onlyIn {
+				if strings.HasPrefix(imp, library) && !slices.Contains(doors, p.ImportPath) {
+					t.Errorf("%s imports %s; only %s may", p.ImportPath, imp, strings.Join(doors, ", "))
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,189 @@
+package ops
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"memoryd"
+)
+
+// createTimeLayout is how the server writes a time that the caller left out.
+const createTimeLayout = "2006-01-02 15:04:05"
+
+// Limits bound what one call may hold.
+type Limits struct {
+	// MaxTextBytes is where an input or an output is cut.
+	MaxTextBytes int `yaml:"max_text_bytes"`
+}
+
+// Validate names the setting that is wrong.
+func (l Limits) Validate() error {
+	if l.MaxTextBytes < 1024 {
+		return fmt.Errorf("max_text_bytes: must be at least 1024, got %d", l.MaxTextBytes)
+	}
+	return nil
+}
+
+// ValidateToolCallResult turns the items of a request into calls: it fills in
+// tool names, times, hashes and identities, cuts what is too long, and rejects
+// what cannot be recorded, naming the field.
+type ValidateToolCallResult struct {
+	Limits Limits
+	Now    func() time.Time
+}
+
+// Name implements Op.
+func (ValidateToolCallResult) Name() string { return "validate_tool_call_result_op" }
+
+// Run implements Op.
+func (o ValidateToolCallResult) Run(_ context.Context, st *State) error {
+	r := &st.Record
+	if len(r.Items) == 0 {
+		return refuse("No valid tool_call_results")
+	}
+	if r.ToolName == "" && !anyNamesATool(r.Items) {
+		return refuse("tool_name is required")
+	}
+	for i, item := range r.Items {
+		call, reason := o.accept(st, item, i)
+		if reason != "" {
+			r.Rejected = append(r.Rejected, Rejection{Index: i, Reason: reason})
+			continue
+		}
+		r.Calls = append(r.Calls, call)
+	}
+	if len(r.Calls) == 0 {
+		return refuse("All %d tool_call_results were invalid and filtered out", len(r.Items))
+	}
+	return nil
+}
+
+func anyNamesATool(items []Item) bool {
+	for _, item := range items {
+		if strings.TrimSpace(item.Call.Tool) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// accept completes one item, or says why it is rejected.
+func (o ValidateToolCallResult) accept(st *State, item Item, index int) (memoryd.Call, string) {
+	call := item.Call
+	if item.Reason != "" {
+		return call, item.Reason
+	}
+	call.Workspace = st.Workspace
+	if strings.TrimSpace(call.Tool) == "" {
+		call.Tool = st.Record.ToolName
+	}
+	if reason := badCall(&call); reason != "" {
+		return call, reason
+	}
+	call.Key = memoryd.Identity{
+		ToolRef: call.ToolRef, Input: call.Input, Output: call.Output, CreateTime: call.CreateTime,
+		ToolCallID: item.ToolCallID, RequestKey: st.Record.RequestKey, Index: index,
+	}.Key()
+	if call.Hash == "" {
+		call.Hash = memoryd.HashOf(call.Input, call.Output)
+	}
+	if reason := o.setTime(&call); reason != "" {
+		return call, reason
+	}
+	call.Evaluation = memoryd.PendingEvaluation()
+	return call, o.cut(&call)
+}
+
+// badCall checks what needs no other data.
+func badCall(c *memoryd.Call) string {
+	switch {
+	case strings.TrimSpace(c.Tool) == "":
+		return "tool_name: missing, and the request names none"
+	case len(c.Tool) > memoryd.MaxNameBytes:
+		return fmt.Sprintf("tool_name: longer than %d bytes", memoryd.MaxNameBytes)
+	case c.TimeCost < 0:
+		return "time_cost: must be 0 or more (seconds)"
+	case c.TokenCost < -1:
+		return "token_cost: must be 0 or more, or -1 for unknown"
+	}
+	return ""
+}
+
+// createTimeLayouts are the forms that create_time may have; those without a
+// zone are in the server's.
+var createTimeLayouts = []string{
+	createTimeLayout, "2006-01-02T15:04:05", time.RFC3339, "2006-01-02 15:04:05Z07:00",
+}
+
+func (o ValidateToolCallResult) setTime(c *memoryd.Call) string {
+	if c.CreateTime == "" {
+		c.Time = o.Now()
+		c.CreateTime = c.Time.Format(createTimeLayout)
+		return ""
+	}
+	for _, layout := range createTimeLayouts {
+		if t, err := time.ParseInLocation(layout, c.CreateTime, time.Local); err == nil {
+			c.Time = t
+			return ""
+		}
+	}
+	return "create_time: must be \"YYYY-MM-DD HH:MM:SS\" or RFC 3339"
+}
+
+// cut shortens texts beyond the limit and marks the call's metadata with the
+// original length in bytes. An input stays valid JSON: a long one becomes the
+// string of its beginning.
+func (o ValidateToolCallResult) cut(c *memoryd.Call) string {
+	limit := o.Limits.MaxTextBytes
+	if n := len(c.Output); n > limit {
+		c.Output = headOf(c.Output, limit)
+		if err := mark(c, "output_cut_from", n); err != nil {
+			return "metadata: " + err.Error()
+		}
+	}
+	if n := len(c.Input); n > limit {
+		text := string(c.Input)
+		if c.Input[0] == '"' {
+			text = string(memoryd.InputText(c.Input))
+		}
+		short, err := json.Marshal(headOf(text, limit))
+		if err != nil {
+			return "input: " + err.Error()
+		}
+		c.Input = short
+		if err := mark(c, "input_cut_from", n); err != nil {
+			return "metadata: " + err.Error()
+		}
+	}
+	return ""
+}
+
+// headOf returns the first n bytes of s without cutting a character in two.
+func headOf(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// mark sets a number in the call's metadata, keeping all else as it was sent.
+func mark(c *memoryd.Call, name string, value int) error {
+	fields := map[string]json.RawMessage{}
+	if len(bytes.TrimSpace(c.Metadata)) > 0 {
+		if err := json.Unmarshal(c.Metadata, &fields); err != nil {
+			return err
+		}
+	}
+	fields[name] = fmt.Append(nil, value)
+	raw, err := json.Marshal(fields)
+	c.Metadata = raw
+	return err
+}

@@ -1,0 +1,137 @@
+// Package statistics turns the narrow samples of a tool's calls into the
+// figures that answers and guidelines show, each with the number of calls
+// behind it and a 95 % interval, and holds the few statistical tests that
+// evidence is judged by. Everything here is a pure function.
+package statistics
+
+import (
+	"math"
+
+	"memoryd"
+)
+
+// Statistics describes the kept history of one tool. A rate or a mean over no
+// calls is 0 and has no interval; the count beside it says so.
+type Statistics struct {
+	// TotalCalls counts the kept calls; RecentCalls those of them in the recent
+	// window. They are the n of the two success rates.
+	TotalCalls  int `json:"total_calls"`
+	RecentCalls int `json:"recent_calls"`
+
+	// SuccessRate is the share of calls that the caller flagged as successful.
+	SuccessRate           float64   `json:"success_rate"`
+	SuccessRateCI95       *Interval `json:"success_rate_ci95,omitempty"`
+	RecentSuccessRate     float64   `json:"recent_success_rate"`
+	RecentSuccessRateCI95 *Interval `json:"recent_success_rate_ci95,omitempty"`
+
+	// AvgScore is the mean score of judged calls, JudgedCalls their number.
+	AvgScore           float64   `json:"avg_score"`
+	AvgScoreCI95       *Interval `json:"avg_score_ci95,omitempty"`
+	JudgedCalls        int       `json:"judged_calls"`
+	RecentAvgScore     float64   `json:"recent_avg_score"`
+	RecentAvgScoreCI95 *Interval `json:"recent_avg_score_ci95,omitempty"`
+	RecentJudgedCalls  int       `json:"recent_judged_calls"`
+
+	// AvgTimeCost is in seconds, over the TimedCalls calls whose time is known:
+	// a time_cost of 0, the default of the wire format, means unknown and is
+	// left out.
+	AvgTimeCost     float64   `json:"avg_time_cost"`
+	AvgTimeCostCI95 *Interval `json:"avg_time_cost_ci95,omitempty"`
+	TimedCalls      int       `json:"timed_calls"`
+
+	// AvgTokenCost is over the TokenCalls calls whose token_cost is known: 0 or
+	// more. The wire format's -1 means unknown.
+	AvgTokenCost     float64   `json:"avg_token_cost"`
+	AvgTokenCostCI95 *Interval `json:"avg_token_cost_ci95,omitempty"`
+	TokenCalls       int       `json:"token_calls"`
+
+	// LifetimeCalls counts every call ever accepted, DuplicateCalls the exact
+	// repeats among them, PendingCalls the kept ones that wait for a verdict.
+	LifetimeCalls  int64 `json:"lifetime_calls"`
+	DuplicateCalls int64 `json:"duplicate_calls"`
+	PendingCalls   int64 `json:"pending_calls"`
+}
+
+// Of computes the statistics of samples, which stand oldest first; the newest
+// recent of them are the recent window. Lifetime figures come from c.
+func Of(samples []memoryd.Sample, recent int, c memoryd.Counters) Statistics {
+	all := tally(samples)
+	window := tally(samples[max(0, len(samples)-max(0, recent)):])
+	return Statistics{
+		TotalCalls:  all.calls,
+		RecentCalls: window.calls,
+
+		SuccessRate:           share(all.successes, all.calls),
+		SuccessRateCI95:       Wilson(all.successes, all.calls),
+		RecentSuccessRate:     share(window.successes, window.calls),
+		RecentSuccessRateCI95: Wilson(window.successes, window.calls),
+
+		AvgScore:           Mean(all.scores),
+		AvgScoreCI95:       BoundedMeanInterval(all.scores),
+		JudgedCalls:        len(all.scores),
+		RecentAvgScore:     Mean(window.scores),
+		RecentAvgScoreCI95: BoundedMeanInterval(window.scores),
+		RecentJudgedCalls:  len(window.scores),
+
+		AvgTimeCost:     Mean(all.times),
+		AvgTimeCostCI95: notNegative(MeanInterval(all.times)),
+		TimedCalls:      len(all.times),
+
+		AvgTokenCost:     Mean(all.tokens),
+		AvgTokenCostCI95: notNegative(MeanInterval(all.tokens)),
+		TokenCalls:       len(all.tokens),
+
+		LifetimeCalls:  c.Lifetime,
+		DuplicateCalls: c.Duplicates,
+		PendingCalls:   c.Pending,
+	}
+}
+
+// sums are the raw figures of some samples; a value that a call does not know
+// is not in its list.
+type sums struct {
+	calls, successes      int
+	scores, times, tokens []float64
+}
+
+func tally(samples []memoryd.Sample) sums {
+	s := sums{calls: len(samples)}
+	for _, c := range samples {
+		if c.Success {
+			s.successes++
+		}
+		if c.State == memoryd.Judged {
+			s.scores = append(s.scores, c.Score)
+		}
+		if KnownTime(c.TimeCost) {
+			s.times = append(s.times, c.TimeCost)
+		}
+		if KnownTokens(c.TokenCost) {
+			s.tokens = append(s.tokens, float64(c.TokenCost))
+		}
+	}
+	return s
+}
+
+// KnownTime reports whether a time_cost in seconds was measured: 0 means that
+// it was not.
+func KnownTime(seconds float64) bool { return seconds > 0 && !math.IsInf(seconds, 0) }
+
+// KnownTokens reports whether a token_cost was measured: -1 means that it was
+// not.
+func KnownTokens(tokens int64) bool { return tokens >= 0 }
+
+func share(k, n int) float64 {
+	if n == 0 {
+		return 0
+	}
+	return float64(k) / float64(n)
+}
+
+// notNegative cuts an interval of a quantity that cannot be below 0.
+func notNegative(i *Interval) *Interval {
+	if i != nil {
+		i[0] = max(0, i[0])
+	}
+	return i
+}

@@ -1,0 +1,118 @@
+package statistics
+
+import (
+	"math"
+	"slices"
+	"sort"
+)
+
+// Table counts calls by a condition and an outcome.
+type Table struct {
+	// With counts calls that meet the condition, WithBad those of them with the
+	// outcome; Without and WithoutBad the same for the other calls.
+	With, WithBad       int
+	Without, WithoutBad int
+}
+
+// RiskRatio is the risk of the outcome with the condition over the risk without
+// it, and its 95 % interval by the log method (Katz, Baptista, Azen and Pike,
+// "Obtaining confidence intervals for the risk ratio in cohort studies",
+// Biometrics 34, 1978). Where a cell is empty, one half is added to each
+// outcome count and one to each group, so that both stay finite. The ratio is
+// 1 with a nil interval when a group is empty.
+func (t Table) RiskRatio() (float64, *Interval) {
+	if t.With == 0 || t.Without == 0 {
+		return 1, nil
+	}
+	a, n1 := float64(t.WithBad), float64(t.With)
+	b, n2 := float64(t.WithoutBad), float64(t.Without)
+	if t.WithBad == 0 || t.WithoutBad == 0 || t.WithBad == t.With || t.WithoutBad == t.Without {
+		a, b, n1, n2 = a+0.5, b+0.5, n1+1, n2+1
+	}
+	ratio := (a / n1) / (b / n2)
+	spread := z95 * math.Sqrt(1/a-1/n1+1/b-1/n2)
+	return ratio, &Interval{ratio * math.Exp(-spread), ratio * math.Exp(spread)}
+}
+
+// Fisher computes exact tests for tables of up to a given number of calls; it
+// holds the logarithms of the factorials.
+type Fisher struct{ logFactorial []float64 }
+
+// NewFisher prepares tests for tables of at most n calls.
+func NewFisher(n int) Fisher {
+	lf := make([]float64, n+1)
+	for i := 2; i <= n; i++ {
+		lf[i] = lf[i-1] + math.Log(float64(i))
+	}
+	return Fisher{lf}
+}
+
+// FisherExact is the two-sided test of one table. For many, use Fisher.
+func FisherExact(t Table) float64 { return NewFisher(t.With + t.Without).P(t) }
+
+// P is the two-sided p value of Fisher's exact test (R. A. Fisher, Statistical
+// Methods for Research Workers, 1934): the probability, given the margins, of a
+// table that is no more likely than t.
+func (f Fisher) P(t Table) float64 {
+	bad := t.WithBad + t.WithoutBad
+	low, high := max(0, bad-t.Without), min(bad, t.With)
+	if low == high {
+		return 1
+	}
+	pmf := func(k int) float64 { return f.logPMF(k, t.With, t.Without, bad) }
+	// Two equally likely tables differ by rounding only: hence the tolerance.
+	bound := pmf(t.WithBad) + 1e-9
+	mode := (bad + 1) * (t.With + 1) / (t.With + t.Without + 2)
+	mode = min(max(mode, low), high)
+	var p float64
+	// On each side of the mode the probabilities fall, so the tables that count
+	// are those beyond the first one that is unlikely enough.
+	left := low - 1 + sort.Search(mode-low+1, func(i int) bool { return pmf(low+i) > bound })
+	right := mode + 1 + sort.Search(high-mode, func(i int) bool { return pmf(mode+1+i) <= bound })
+	for k := left; k >= low && grow(&p, math.Exp(pmf(k))); k-- {
+	}
+	for k := right; k <= high && grow(&p, math.Exp(pmf(k))); k++ {
+	}
+	return min(1, p)
+}
+
+// grow adds to a sum and reports whether the addend still mattered.
+func grow(sum *float64, add float64) bool {
+	*sum += add
+	return add > *sum*1e-15
+}
+
+// logPMF is the logarithm of the hypergeometric probability of k calls with the
+// outcome among with.
+func (f Fisher) logPMF(k, with, without, bad int) float64 {
+	lf := f.logFactorial
+	n := with + without
+	return lf[with] - lf[k] - lf[with-k] + lf[without] - lf[bad-k] - lf[without-bad+k] -
+		(lf[n] - lf[bad] - lf[n-bad])
+}
+
+// BenjaminiHochberg gives for each p value the smallest false discovery rate at
+// which it would count as a discovery among all of them (Benjamini and Hochberg,
+// "Controlling the false discovery rate", JRSS B 57, 1995).
+func BenjaminiHochberg(p []float64) []float64 {
+	order := make([]int, len(p))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		switch {
+		case p[a] < p[b]:
+			return -1
+		case p[a] > p[b]:
+			return 1
+		}
+		return a - b
+	})
+	q := make([]float64, len(p))
+	least := 1.0
+	for i := len(order) - 1; i >= 0; i-- {
+		least = min(least, p[order[i]]*float64(len(p))/float64(i+1))
+		q[order[i]] = least
+	}
+	return q
+}

@@ -1,0 +1,139 @@
+package mem
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"memoryd"
+	"memoryd/store"
+)
+
+// Append implements store.Calls.
+func (s *Store) Append(ctx context.Context, b store.Batch) ([]store.Appended, error) {
+	if len(b.Calls) > 0 {
+		if err := checkBatch(b); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	if len(b.Calls) == 0 {
+		return nil, nil
+	}
+	sp := s.spaces[b.Workspace]
+	if sp == nil {
+		sp = &space{keys: map[memoryd.CallKey]string{}, tools: map[string]*tool{}}
+		s.spaces[b.Workspace] = sp
+	}
+	now := time.Now()
+	out := make([]store.Appended, len(b.Calls))
+	fresh := map[string]bool{}
+	for i := range b.Calls {
+		name := b.Calls[i].Tool
+		if sp.tools[name] == nil {
+			fresh[name] = true
+		}
+		out[i] = s.accept(sp, b.Workspace, &b.Calls[i], now)
+		out[i].FirstOfTool = fresh[name]
+	}
+	for i := range b.Calls {
+		if t := sp.tools[b.Calls[i].Tool]; t != nil {
+			t.trim(b.Keep)
+		}
+	}
+	if len(sp.tools) == 0 {
+		delete(s.spaces, b.Workspace)
+	}
+	return out, nil
+}
+
+// accept takes one call in, unless its key is known.
+func (s *Store) accept(sp *space, workspace string, in *memoryd.Call, now time.Time) store.Appended {
+	if _, known := sp.keys[in.Key]; known {
+		return store.Appended{}
+	}
+	sp.keys[in.Key] = in.Tool
+	t := sp.tools[in.Tool]
+	if t == nil {
+		t = &tool{seen: map[string]bool{}}
+		t.ToolRef = memoryd.ToolRef{Workspace: workspace, Tool: in.Tool}
+		t.Created = now
+		sp.tools[in.Tool] = t
+	}
+	t.Lifetime++
+	t.Revision++
+	t.Modified = now
+	s.accepted++
+	c := &call{Call: cloneCall(in), accepted: s.accepted}
+	c.Workspace, c.Seq = workspace, t.Lifetime
+	t.calls = append(t.calls, c)
+
+	same := c.Hash
+	if same == "" {
+		same = memoryd.HashOf(c.Input, c.Output)
+	}
+	repeat := t.seen[same]
+	t.seen[same] = true
+	if repeat {
+		t.Duplicates++
+	}
+	return store.Appended{New: true, Repeat: repeat, Seq: c.Seq}
+}
+
+// trim lets the oldest calls beyond keep go.
+func (t *tool) trim(keep int) {
+	if over := len(t.calls) - keep; over > 0 {
+		t.calls = slices.Delete(t.calls, 0, over)
+	}
+}
+
+// History implements store.Calls.
+func (s *Store) History(ctx context.Context, ref memoryd.ToolRef, limit int) ([]memoryd.Call, error) {
+	if err := checkLimit(limit); err != nil {
+		return nil, err
+	}
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	t := s.find(ref)
+	if t == nil {
+		return nil, nil
+	}
+	calls := t.calls
+	if limit > 0 && len(calls) > limit {
+		calls = calls[len(calls)-limit:]
+	}
+	out := make([]memoryd.Call, len(calls))
+	for i, c := range calls {
+		out[i] = cloneCall(&c.Call)
+	}
+	return out, nil
+}
+
+// Samples implements store.Calls.
+func (s *Store) Samples(ctx context.Context, ref memoryd.ToolRef) ([]memoryd.Sample, error) {
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	t := s.find(ref)
+	if t == nil {
+		return nil, nil
+	}
+	out := make([]memoryd.Sample, len(t.calls))
+	for i, c := range t.calls {
+		out[i] = c.Sample()
+	}
+	return out, nil
+}
+
+func cloneCall(c *memoryd.Call) memoryd.Call {
+	out := *c
+	out.Input = slices.Clone(c.Input)
+	out.Metadata = slices.Clone(c.Metadata)
+	return out
+}

@@ -1,0 +1,131 @@
+package mem
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"memoryd"
+)
+
+// Tool implements store.Tools.
+func (s *Store) Tool(ctx context.Context, ref memoryd.ToolRef) (memoryd.Tool, error) {
+	if err := s.enter(ctx); err != nil {
+		return memoryd.Tool{}, err
+	}
+	defer s.mu.Unlock()
+	t := s.find(ref)
+	if t == nil {
+		return memoryd.Tool{}, unknownTool()
+	}
+	return t.describe(), nil
+}
+
+// describe gives the tool as callers see it.
+func (t *tool) describe() memoryd.Tool {
+	out := t.Tool
+	out.Kept = len(t.calls)
+	for _, c := range t.calls {
+		if c.Evaluation.State == memoryd.Pending {
+			out.Pending++
+		}
+	}
+	return out
+}
+
+// ListTools implements store.Tools.
+func (s *Store) ListTools(ctx context.Context, workspace, after string, limit int) ([]memoryd.Tool, error) {
+	if err := checkLimit(limit); err != nil {
+		return nil, err
+	}
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	sp := s.spaces[workspace]
+	if sp == nil {
+		return nil, nil
+	}
+	var out []memoryd.Tool
+	for _, name := range page(sp.tools, after, limit) {
+		out = append(out, sp.tools[name].describe())
+	}
+	return out, nil
+}
+
+// ListWorkspaces implements store.Tools.
+func (s *Store) ListWorkspaces(ctx context.Context, after string, limit int) ([]string, error) {
+	if err := checkLimit(limit); err != nil {
+		return nil, err
+	}
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	return page(s.spaces, after, limit), nil
+}
+
+// page gives up to limit keys of m greater than after, in byte order.
+func page[V any](m map[string]V, after string, limit int) []string {
+	names := slices.Sorted(maps.Keys(m))
+	at, found := slices.BinarySearch(names, after)
+	if found {
+		at++
+	}
+	names = names[at:]
+	return names[:min(limit, len(names))]
+}
+
+// PutGuideline implements store.Tools.
+func (s *Store) PutGuideline(ctx context.Context, ref memoryd.ToolRef, g memoryd.Guideline, expect int64) error {
+	if err := s.enter(ctx); err != nil {
+		return err
+	}
+	defer s.mu.Unlock()
+	t := s.find(ref)
+	if t == nil {
+		return unknownTool()
+	}
+	if t.Guideline.Revision != expect {
+		return memoryd.Errorf(memoryd.Conflict, "the guideline was replaced in between")
+	}
+	g.Revision = expect + 1
+	t.Guideline = g
+	t.Modified = time.Now()
+	return nil
+}
+
+// DeleteTool implements store.Tools.
+func (s *Store) DeleteTool(ctx context.Context, ref memoryd.ToolRef) error {
+	if err := s.enter(ctx); err != nil {
+		return err
+	}
+	defer s.mu.Unlock()
+	sp := s.spaces[ref.Workspace]
+	if sp == nil {
+		return nil
+	}
+	maps.DeleteFunc(sp.keys, func(_ memoryd.CallKey, tool string) bool { return tool == ref.Tool })
+	delete(sp.tools, ref.Tool)
+	if len(sp.tools) == 0 {
+		delete(s.spaces, ref.Workspace)
+	}
+	return nil
+}
+
+// DeleteWorkspace implements store.Tools.
+func (s *Store) DeleteWorkspace(ctx context.Context, workspace string) (int, error) {
+	if err := s.enter(ctx); err != nil {
+		return 0, err
+	}
+	defer s.mu.Unlock()
+	sp := s.spaces[workspace]
+	if sp == nil {
+		return 0, nil
+	}
+	delete(s.spaces, workspace)
+	return len(sp.tools), nil
+}
+
+func unknownTool() error { return memoryd.Errorf(memoryd.NotFound, "there is no such tool") }

@@ -1,0 +1,110 @@
+package mem
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"memoryd"
+	"memoryd/store"
+)
+
+// Settle implements store.Verdicts.
+func (s *Store) Settle(ctx context.Context, verdicts []store.Verdict) ([]bool, error) {
+	for i := range verdicts {
+		if err := checkEvaluation(&verdicts[i].Evaluation); err != nil {
+			return nil, memoryd.Errorf(memoryd.Invalid, "verdict %d: %s", i, err)
+		}
+	}
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	now := time.Now()
+	out := make([]bool, len(verdicts))
+	for i := range verdicts {
+		out[i] = s.settle(&verdicts[i], now)
+	}
+	return out, nil
+}
+
+func (s *Store) settle(v *store.Verdict, now time.Time) bool {
+	t := s.find(v.ToolRef)
+	if t == nil {
+		return false
+	}
+	c := t.byKey(v.Key)
+	if c == nil || c.Evaluation.State != memoryd.Pending {
+		return false
+	}
+	c.lease = time.Time{}
+	if v.Evaluation.State == memoryd.Pending {
+		c.Evaluation.Attempts = v.Evaluation.Attempts
+		c.Evaluation.LastError = v.Evaluation.LastError
+		c.Evaluation.NotBefore = v.Evaluation.NotBefore
+		return true
+	}
+	c.Evaluation = v.Evaluation
+	t.Revision++
+	t.Modified = now
+	return true
+}
+
+// Claim implements store.Verdicts. It looks at every kept call: what a
+// reference may do and a backend with a million calls may not.
+func (s *Store) Claim(ctx context.Context, now time.Time, lease time.Duration, limit int) ([]memoryd.Call, error) {
+	if err := checkLimit(limit); err != nil {
+		return nil, err
+	}
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	var ready []*call
+	for _, sp := range s.spaces {
+		for _, t := range sp.tools {
+			for _, c := range t.calls {
+				e := &c.Evaluation
+				if e.State == memoryd.Pending && !e.NotBefore.After(now) && !c.lease.After(now) {
+					ready = append(ready, c)
+				}
+			}
+		}
+	}
+	slices.SortFunc(ready, func(a, b *call) int { return cmp.Compare(a.accepted, b.accepted) })
+	ready = ready[:min(limit, len(ready))]
+	out := make([]memoryd.Call, len(ready))
+	for i, c := range ready {
+		c.lease = now.Add(lease)
+		out[i] = cloneCall(&c.Call)
+		out[i].Evaluation.NotBefore = c.lease
+	}
+	return out, nil
+}
+
+// CachedVerdict implements store.Verdicts.
+func (s *Store) CachedVerdict(ctx context.Context, key [16]byte) (memoryd.Evaluation, error) {
+	if err := s.enter(ctx); err != nil {
+		return memoryd.Evaluation{}, err
+	}
+	defer s.mu.Unlock()
+	e, ok := s.verdicts[key]
+	if !ok {
+		return e, memoryd.Errorf(memoryd.NotFound, "no verdict is kept under this key")
+	}
+	return e, nil
+}
+
+// CacheVerdict implements store.Verdicts.
+func (s *Store) CacheVerdict(ctx context.Context, key [16]byte, e memoryd.Evaluation) error {
+	if err := checkEvaluation(&e); err != nil {
+		return err
+	}
+	if err := s.enter(ctx); err != nil {
+		return err
+	}
+	defer s.mu.Unlock()
+	s.verdicts[key] = e
+	return nil
+}

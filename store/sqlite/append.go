@@ -1,0 +1,180 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+
+	"memoryd"
+	"memoryd/store"
+)
+
+// appendJob is one Batch on its way to a commit. What can be prepared without
+// the writer is prepared by the caller's goroutine.
+type appendJob struct {
+	ticket
+	batch store.Batch
+	mask  [16]byte
+	rows  [][]driver.NamedValue
+	print []uint64
+	out   []store.Appended
+}
+
+// rowBytes is what a call takes beside its bodies, about.
+const rowBytes = 512
+
+// Append implements store.Calls.
+func (s *Store) Append(ctx context.Context, b store.Batch) ([]store.Appended, error) {
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.leave()
+	if len(b.Calls) == 0 {
+		return nil, nil
+	}
+	if err := checkBatch(b); err != nil {
+		return nil, err
+	}
+	j := newAppendJob(ctx, b)
+	if err := s.w.submit(j); err != nil {
+		return nil, err
+	}
+	return j.out, nil
+}
+
+func newAppendJob(ctx context.Context, b store.Batch) *appendJob {
+	j := &appendJob{
+		batch: b, mask: spaceMask(b.Workspace),
+		rows: make([][]driver.NamedValue, len(b.Calls)), print: make([]uint64, len(b.Calls)),
+	}
+	size := int64(0)
+	for i := range b.Calls {
+		c := &b.Calls[i]
+		j.rows[i] = callValues(c)
+		hash := c.Hash
+		if hash == "" {
+			hash = memoryd.HashOf(c.Input, c.Output)
+		}
+		j.print[i] = contentPrint(hash)
+		size += rowBytes + int64(len(c.Input)+len(c.Output)+len(c.Metadata)+len(c.Evaluation.Evaluation))
+	}
+	j.ticket = newTicket(ctx, size)
+	return j
+}
+
+func (j *appendJob) order() order { return late }
+
+func (j *appendJob) run(d *draft) error {
+	j.out = make([]store.Appended, len(j.batch.Calls))
+	first := map[memoryd.ToolRef]bool{}
+	touched := make([]*toolDraft, 0, 4)
+	for i := range j.batch.Calls {
+		ref := memoryd.ToolRef{Workspace: j.batch.Workspace, Tool: j.batch.Calls[i].Tool}
+		known, asked := first[ref]
+		td := d.find(ref)
+		if !asked {
+			known = td == nil
+			first[ref] = known
+		}
+		td, err := j.accept(d, td, ref, i)
+		if err != nil {
+			return err
+		}
+		j.out[i].FirstOfTool = known
+		if td != nil && !asked {
+			touched = append(touched, td)
+		}
+	}
+	for _, td := range touched {
+		if err := d.trim(td, j.batch.Keep); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// accept takes the i-th call in, unless its key is known. It gives the tool's
+// draft, which may still be nil.
+func (j *appendJob) accept(d *draft, td *toolDraft, ref memoryd.ToolRef, i int) (*toolDraft, error) {
+	c := &j.batch.Calls[i]
+	id := identity{key: mixKey(c.Key, j.mask)}
+	if d.knows(&id.key) {
+		return td, nil
+	}
+	if td == nil {
+		var err error
+		if td, err = d.create(ref); err != nil {
+			return nil, err
+		}
+	}
+	id.tool = td.t.id
+	id.print = fingerprint(j.print[i], id.tool)
+	repeat := d.repeats(id.print)
+	slot, dropped, err := d.makeRoom(td, j.batch.Keep)
+	if err != nil {
+		return nil, err
+	}
+	td.count(d, repeat)
+	j.out[i] = store.Appended{New: true, Repeat: repeat, Seq: td.info.Lifetime}
+
+	row := j.rows[i]
+	row[rowID].Value, row[rowTool].Value, row[rowSeq].Value = slot, int64(id.tool), td.info.Lifetime
+	if err := d.c.execNamed(insertCall, row); err != nil {
+		return nil, err
+	}
+	td.pushed = append(td.pushed, slot)
+	sample := c.Sample()
+	sample.Seq = td.info.Lifetime
+	td.newer = append(td.newer, sample)
+	d.remember(id, record{kind: recordAccepted, repeat: repeat, slot: slot, dropped: dropped, id: id})
+	if c.Evaluation.State == memoryd.Pending {
+		return td, d.addPending(td, c, slot)
+	}
+	return td, nil
+}
+
+// makeRoom gives the row for the next call: the oldest one's if the history is
+// full, else a new one behind all others. dropped counts the calls that left.
+func (d *draft) makeRoom(td *toolDraft, keep int) (slot int64, dropped int, err error) {
+	for td.kept() >= keep {
+		if slot != 0 {
+			d.purge = append(d.purge, slot)
+		}
+		if slot, err = d.dropOldest(td); err != nil {
+			return 0, 0, err
+		}
+		dropped++
+	}
+	if slot == 0 {
+		d.w.nextSlot++
+		slot = d.w.nextSlot
+	}
+	return slot, dropped, nil
+}
+
+func (td *toolDraft) count(d *draft, repeat bool) {
+	td.info.Lifetime++
+	td.info.Revision++
+	td.info.Modified = d.now
+	if repeat {
+		td.info.Duplicates++
+	}
+}
+
+func (d *draft) remember(id identity, r record) {
+	d.keys[id.key] = id.tool
+	d.prints[id.print] = struct{}{}
+	d.seen = append(d.seen, id)
+	d.record(r)
+}
+
+func (d *draft) addPending(td *toolDraft, c *memoryd.Call, slot int64) error {
+	d.w.nextPending++
+	p := &pendingCall{
+		id: d.w.nextPending, tool: td.t.id, slot: slot, seq: td.info.Lifetime, key: c.Key,
+		notBefore: c.Evaluation.NotBefore,
+	}
+	d.added[seqRef{p.tool, p.seq}] = p
+	td.info.Pending++
+	return d.c.exec(`INSERT INTO pending (id, tool, slot, seq, key, not_before) VALUES (?,?,?,?,?,?)`,
+		p.id, int64(p.tool), p.slot, p.seq, p.key[:], micros(p.notBefore))
+}

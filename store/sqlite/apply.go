@@ -1,0 +1,59 @@
+package sqlite
+
+// apply makes memory what the committed transaction made the file.
+func (d *draft) apply() {
+	w := d.w
+	w.cat.mu.Lock()
+	for _, td := range d.order {
+		td.apply()
+		if td.isNew && td.info.Lifetime > 0 {
+			w.cat.add(td.t)
+		}
+	}
+	w.cat.mu.Unlock()
+	for _, td := range d.order {
+		if td.dropped > 0 || len(td.newer) > 0 {
+			w.samples.push(td.t.id, td.dropped, td.newer)
+		}
+	}
+	for p, e := range d.settled {
+		w.pend.remove(p)
+		if e != nil {
+			w.samples.judge(p.tool, p.seq, e)
+		}
+	}
+	for p, notBefore := range d.retried {
+		w.pend.retryAt(p, notBefore)
+	}
+	for _, p := range d.added {
+		w.pend.add(p)
+	}
+	if d.logged > 0 {
+		from := w.win.next
+		for i := range d.seen {
+			w.win.add(d.seen[i])
+		}
+		w.young = append(w.young, youngRow{id: w.lastLog, records: d.logged, from: from, to: w.win.next})
+		w.unfolded += d.logged
+	}
+	for _, f := range d.after {
+		f()
+	}
+}
+
+// apply takes the draft over into the tool.
+func (td *toolDraft) apply() {
+	t := td.t
+	// A full history drops and pushes by turns, so its ring never grows.
+	fromPushed := max(0, td.dropped-t.kept.len())
+	left := td.dropped - fromPushed
+	t.kept.drop(left)
+	for _, slot := range td.pushed[fromPushed:] {
+		t.kept.push(slot)
+	}
+	if td.info.Revision != t.info.Revision || td.dropped > 0 {
+		t.folded = false
+	}
+	t.info = td.info
+	t.info.Kept = t.kept.len()
+}

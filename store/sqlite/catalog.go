@@ -1,0 +1,165 @@
+package sqlite
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+	"sync"
+
+	"memoryd"
+)
+
+// tool is what memory holds of one tool. Only the writer changes it, and only
+// after a commit; readers hold the catalog's lock.
+type tool struct {
+	id   uint32
+	info memoryd.Tool // Pending and Kept are kept up to date too
+	kept ring
+	// folded says that the tool's row in state is up to date.
+	folded bool
+}
+
+// space is one workspace with its tools.
+type space struct {
+	name   string
+	mask   [16]byte
+	tools  []*tool
+	sorted bool // tools stand in byte order of their names
+}
+
+// catalog holds every tool in memory: a few hundred bytes each, and eight for
+// each kept call.
+type catalog struct {
+	mu     sync.RWMutex
+	byRef  map[memoryd.ToolRef]*tool
+	byID   map[uint32]*tool
+	spaces map[string]*space
+	order  []*space // of spaces, in byte order when sorted
+	sorted bool
+}
+
+func newCatalog() *catalog {
+	return &catalog{
+		byRef: map[memoryd.ToolRef]*tool{}, byID: map[uint32]*tool{}, spaces: map[string]*space{}, sorted: true,
+	}
+}
+
+// add enters a tool. The caller holds the lock.
+func (c *catalog) add(t *tool) {
+	c.byRef[t.info.ToolRef] = t
+	c.byID[t.id] = t
+	sp := c.spaces[t.info.Workspace]
+	if sp == nil {
+		sp = &space{name: t.info.Workspace, mask: spaceMask(t.info.Workspace)}
+		c.spaces[sp.name] = sp
+		c.order = append(c.order, sp)
+		c.sorted = false
+	}
+	sp.tools = append(sp.tools, t)
+	sp.sorted = false
+}
+
+// remove takes tools of one workspace out. The caller holds the lock.
+func (c *catalog) remove(gone []*tool) {
+	if len(gone) == 0 {
+		return
+	}
+	for _, t := range gone {
+		delete(c.byRef, t.info.ToolRef)
+		delete(c.byID, t.id)
+	}
+	sp := c.spaces[gone[0].info.Workspace]
+	sp.tools = slices.DeleteFunc(sp.tools, func(t *tool) bool { return c.byID[t.id] == nil })
+	if len(sp.tools) == 0 {
+		delete(c.spaces, sp.name)
+		c.order = slices.DeleteFunc(c.order, func(o *space) bool { return o == sp })
+	}
+}
+
+// toolsOf gives all tools of a workspace.
+func (c *catalog) toolsOf(workspace string) []*tool {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	if sp := c.spaces[workspace]; sp != nil {
+		return slices.Clone(sp.tools)
+	}
+	return nil
+}
+
+// info gives a tool as callers see it.
+func (c *catalog) info(ref memoryd.ToolRef) (memoryd.Tool, bool) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	t := c.byRef[ref]
+	if t == nil {
+		return memoryd.Tool{}, false
+	}
+	return t.info, true
+}
+
+// listTools gives up to limit tools whose name is greater than after.
+func (c *catalog) listTools(workspace, after string, limit int) []memoryd.Tool {
+	c.mu.Lock() // it may sort
+	defer c.mu.Unlock()
+	sp := c.spaces[workspace]
+	if sp == nil {
+		return nil
+	}
+	if !sp.sorted {
+		slices.SortFunc(sp.tools, func(a, b *tool) int { return cmp.Compare(a.info.Tool, b.info.Tool) })
+		sp.sorted = true
+	}
+	from := sort.Search(len(sp.tools), func(i int) bool { return sp.tools[i].info.Tool > after })
+	tools := sp.tools[from:]
+	tools = tools[:min(limit, len(tools))]
+	out := make([]memoryd.Tool, len(tools))
+	for i, t := range tools {
+		out[i] = t.info
+	}
+	return out
+}
+
+// listSpaces gives up to limit workspaces whose name is greater than after.
+func (c *catalog) listSpaces(after string, limit int) []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.sorted {
+		slices.SortFunc(c.order, func(a, b *space) int { return cmp.Compare(a.name, b.name) })
+		c.sorted = true
+	}
+	from := sort.Search(len(c.order), func(i int) bool { return c.order[i].name > after })
+	spaces := c.order[from:]
+	spaces = spaces[:min(limit, len(spaces))]
+	out := make([]string, len(spaces))
+	for i, sp := range spaces {
+		out[i] = sp.name
+	}
+	return out
+}
+
+// view is what a reader needs to read a tool's history from the file.
+type view struct {
+	ref      memoryd.ToolRef
+	tool     uint32
+	slots    []int64
+	firstSeq int64 // of the call in slots[0]
+	revision int64
+}
+
+// view gives the newest limit calls' rows; limit 0 means all.
+func (c *catalog) view(ref memoryd.ToolRef, limit int) (view, bool) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	t := c.byRef[ref]
+	if t == nil {
+		return view{}, false
+	}
+	n := t.kept.len()
+	if limit > 0 && limit < n {
+		n = limit
+	}
+	return view{
+		ref: t.info.ToolRef, tool: t.id, slots: t.kept.last(n), firstSeq: t.info.Lifetime - int64(n) + 1,
+		revision: t.info.Revision,
+	}, true
+}

@@ -1,0 +1,77 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"log/slog"
+	"time"
+)
+
+// checkpointEvery is how long commits gather before their pages are copied
+// from the write-ahead log into the file.
+const checkpointEvery = 50 * time.Millisecond
+
+// checkpointer copies the write-ahead log into the file beside the commits, on
+// a connection of its own, so that no commit has to. Because under endless
+// load the log is never wholly copied, and so never restarted, writers are made
+// to wait for it when it passes its limit; by then little is left to copy.
+type checkpointer struct {
+	c     *conn
+	w     *writer
+	log   *slog.Logger
+	limit int64 // pages
+	stop  chan struct{}
+	done  chan struct{}
+}
+
+// run works until stop is closed.
+func (p *checkpointer) run() {
+	defer close(p.done)
+	for {
+		select {
+		case <-p.stop:
+			return
+		case <-p.w.wrote:
+		}
+		select {
+		case <-p.stop:
+			return
+		case <-time.After(checkpointEvery):
+		}
+		p.step()
+	}
+}
+
+// step copies once, and holds writers off if the log is too long or holds text
+// that was deleted.
+func (p *checkpointer) step() {
+	pages, err := p.checkpoint(`PASSIVE`)
+	mode := ""
+	switch {
+	case err != nil:
+	case p.w.clean.Swap(false):
+		mode = `TRUNCATE`
+	case pages > p.limit:
+		mode = `RESTART`
+	}
+	if mode != "" {
+		p.w.gate.Lock()
+		_, err = p.checkpoint(mode)
+		p.w.gate.Unlock()
+	}
+	if err != nil {
+		p.log.Warn("store: a checkpoint failed", "err", err)
+		if lost(err) {
+			p.w.giveUp(err)
+		}
+	}
+}
+
+// checkpoint runs one and gives the pages that the log holds.
+func (p *checkpointer) checkpoint(mode string) (pages int64, err error) {
+	err = p.c.query(context.Background(), `PRAGMA wal_checkpoint(`+mode+`)`, func(v []driver.Value) error {
+		pages = integer(v[1])
+		return nil
+	})
+	return pages, err
+}

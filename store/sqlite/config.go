@@ -1,0 +1,68 @@
+package sqlite
+
+import "fmt"
+
+// Config is where the embedded store lives and how much it may take.
+type Config struct {
+	// Dir is the data directory. It is made with mode 0700 if it is missing,
+	// and used by one process at a time.
+	Dir string `yaml:"dir"`
+	// Queue is how many writes may wait for the next commit, and QueueBytes how
+	// many bytes of calls they may hold together. A write beyond either is
+	// refused as overloaded.
+	Queue      int   `yaml:"queue"`
+	QueueBytes int64 `yaml:"queue_bytes"`
+	// IdentityWindow is how many of the newest accepted calls are remembered by
+	// key and content, so that one sent again is recognised after its history
+	// let it go. Each costs about 50 bytes of memory.
+	IdentityWindow int `yaml:"identity_window"`
+	// WALBytes is the size of the write-ahead log at which writers wait until
+	// it has been worked off.
+	WALBytes int64 `yaml:"wal_bytes"`
+	// Readers is how many reads of histories run at once.
+	Readers int `yaml:"readers"`
+	// SampleCache is how many samples of recently asked tools stay in memory,
+	// at about 60 bytes each.
+	SampleCache int `yaml:"sample_cache"`
+	// VerdictCache is how many of the newest cached verdicts are kept on disk.
+	VerdictCache int `yaml:"verdict_cache"`
+}
+
+// DefaultConfig gives the settings that default.yaml documents.
+func DefaultConfig() Config {
+	return Config{
+		Dir:            "./memoryd-data",
+		Queue:          4096,
+		QueueBytes:     64 << 20,
+		IdentityWindow: 1_000_000,
+		WALBytes:       64 << 20,
+		Readers:        4,
+		SampleCache:    200_000,
+		VerdictCache:   100_000,
+	}
+}
+
+// Validate names the first setting that cannot work.
+func (c Config) Validate() error {
+	if c.Dir == "" {
+		return fmt.Errorf("dir: must name a directory")
+	}
+	for _, n := range []struct {
+		key      string
+		value    int64
+		min, max int64
+	}{
+		{"queue", int64(c.Queue), 1, 1 << 20},
+		{"queue_bytes", c.QueueBytes, 1 << 20, 1 << 40},
+		{"identity_window", int64(c.IdentityWindow), 1, 1 << 28},
+		{"wal_bytes", c.WALBytes, 1 << 20, 1 << 40},
+		{"readers", int64(c.Readers), 1, 64},
+		{"sample_cache", int64(c.SampleCache), 0, 1 << 28},
+		{"verdict_cache", int64(c.VerdictCache), 1, 1 << 28},
+	} {
+		if n.value < n.min || n.value > n.max {
+			return fmt.Errorf("%s: must lie between %d and %d, not %d", n.key, n.min, n.max, n.value)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,132 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"path/filepath"
+
+	"modernc.org/sqlite"
+)
+
+// conn is one connection with its prepared statements. It belongs to one
+// goroutine at a time. The driver is used without database/sql, whose pool has
+// no place beside one writer and a fixed set of readers.
+type conn struct {
+	dc    driver.Conn
+	stmts map[string]statement
+}
+
+type statement interface {
+	driver.Stmt
+	driver.StmtExecContext
+	driver.StmtQueryContext
+}
+
+// connect opens the file and runs the pragmas.
+func connect(path string, pragmas ...string) (*conn, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	name := (&url.URL{Scheme: "file", Path: filepath.ToSlash(abs)}).String()
+	dc, err := (&sqlite.Driver{}).Open(name)
+	if err != nil {
+		return nil, err
+	}
+	c := &conn{dc: dc, stmts: map[string]statement{}}
+	for _, p := range append([]string{"busy_timeout = 10000"}, pragmas...) {
+		if err := c.exec("PRAGMA " + p); err != nil {
+			return nil, errors.Join(fmt.Errorf("pragma %s: %w", p, err), c.close())
+		}
+	}
+	return c, nil
+}
+
+func (c *conn) close() error {
+	var errs []error
+	for _, st := range c.stmts {
+		errs = append(errs, st.Close())
+	}
+	return errors.Join(append(errs, c.dc.Close())...)
+}
+
+// prepare gives the statement for the query, made on first use.
+func (c *conn) prepare(query string) (statement, error) {
+	if st, ok := c.stmts[query]; ok {
+		return st, nil
+	}
+	raw, err := c.dc.Prepare(query)
+	if err != nil {
+		return nil, err
+	}
+	st, ok := raw.(statement)
+	if !ok {
+		return nil, errors.Join(fmt.Errorf("sqlite driver: statement of type %T", raw), raw.Close())
+	}
+	c.stmts[query] = st
+	return st, nil
+}
+
+// exec runs a statement to its end, whatever happens to any context.
+func (c *conn) exec(query string, values ...driver.Value) error {
+	return c.execNamed(query, ordinals(values))
+}
+
+func (c *conn) execNamed(query string, args []driver.NamedValue) error {
+	st, err := c.prepare(query)
+	if err != nil {
+		return err
+	}
+	_, err = st.ExecContext(context.Background(), args)
+	return err
+}
+
+// query calls row for each row of the answer; what row gets is valid until it
+// returns.
+func (c *conn) query(ctx context.Context, query string, row func([]driver.Value) error, values ...driver.Value) (err error) {
+	st, err := c.prepare(query)
+	if err != nil {
+		return err
+	}
+	rows, err := st.QueryContext(ctx, ordinals(values))
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if cerr := rows.Close(); err == nil {
+			err = cerr
+		}
+	}()
+	dest := make([]driver.Value, len(rows.Columns()))
+	for {
+		if err := rows.Next(dest); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if err := row(dest); err != nil {
+			return err
+		}
+	}
+}
+
+// number reads a single integer; no row and NULL are 0.
+func (c *conn) number(query string, values ...driver.Value) (n int64, err error) {
+	err = c.query(context.Background(), query, func(v []driver.Value) error {
+		n = integer(v[0])
+		return nil
+	}, values...)
+	return n, err
+}
+
+func ordinals(values []driver.Value) []driver.NamedValue {
+	args := make([]driver.NamedValue, len(values))
+	for i, v := range values {
+		args[i] = driver.NamedValue{Ordinal: i + 1, Value: v}
+	}
+	return args
+}

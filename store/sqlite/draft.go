@@ -1,0 +1,161 @@
+package sqlite
+
+import (
+	"time"
+
+	"memoryd"
+)
+
+// draft is what one transaction changes. Memory takes it over after COMMIT and
+// never before; a draft of a transaction that failed is dropped.
+type draft struct {
+	w   *writer
+	c   *conn
+	now time.Time
+
+	tools   map[memoryd.ToolRef]*toolDraft
+	order   []*toolDraft
+	keys    map[[16]byte]uint32
+	prints  map[uint64]struct{}
+	seen    []identity
+	records []byte
+	logged  int // records written
+
+	added   map[seqRef]*pendingCall
+	settled map[*pendingCall]*memoryd.Evaluation // nil: the call left the history
+	retried map[*pendingCall]time.Time
+	purge   []int64 // rows that left a history and are not overwritten
+	after   []func()
+}
+
+// toolDraft is a tool as the transaction sees it.
+type toolDraft struct {
+	t     *tool
+	isNew bool
+	info  memoryd.Tool
+	// The kept rows are those of t, less the first dropped, with pushed behind.
+	dropped int
+	pushed  []int64
+	newer   []memoryd.Sample // of pushed, also of those dropped again
+}
+
+func (w *writer) newDraft() *draft {
+	return &draft{
+		w: w, c: w.c, now: time.Now().Truncate(time.Microsecond),
+		tools: map[memoryd.ToolRef]*toolDraft{}, keys: map[[16]byte]uint32{}, prints: map[uint64]struct{}{},
+		added: map[seqRef]*pendingCall{}, settled: map[*pendingCall]*memoryd.Evaluation{},
+		retried: map[*pendingCall]time.Time{},
+	}
+}
+
+// find gives the tool's draft, nil if there is no such tool.
+func (d *draft) find(ref memoryd.ToolRef) *toolDraft {
+	if td := d.tools[ref]; td != nil {
+		return td
+	}
+	t := d.w.cat.byRef[ref] // only the writer changes the catalog: no lock
+	if t == nil {
+		return nil
+	}
+	td := &toolDraft{t: t, info: t.info}
+	d.tools[ref] = td
+	d.order = append(d.order, td)
+	return td
+}
+
+// create makes a tool.
+func (d *draft) create(ref memoryd.ToolRef) (*toolDraft, error) {
+	d.w.nextTool++
+	t := &tool{id: d.w.nextTool}
+	td := &toolDraft{t: t, isNew: true}
+	td.info.ToolRef = ref
+	td.info.Created = d.now
+	d.tools[ref] = td
+	d.order = append(d.order, td)
+	return td, d.c.exec(`INSERT INTO tools (id, workspace, name, created) VALUES (?,?,?,?)`,
+		int64(t.id), ref.Workspace, ref.Tool, d.now.UnixMicro())
+}
+
+// knows reports whether a live tool accepted the key.
+func (d *draft) knows(key *[16]byte) bool {
+	if _, ok := d.keys[*key]; ok {
+		return true
+	}
+	tool, ok := d.w.win.tool(key)
+	return ok && d.w.cat.byID[tool] != nil
+}
+
+// repeats reports whether a call with the fingerprint was accepted.
+func (d *draft) repeats(print uint64) bool {
+	if _, ok := d.prints[print]; ok {
+		return true
+	}
+	return d.w.win.repeats(print)
+}
+
+func (d *draft) record(r record) {
+	d.records = r.appendTo(d.records)
+	d.logged++
+}
+
+// kept is how many calls the history holds.
+func (td *toolDraft) kept() int { return td.t.kept.len() - td.dropped + len(td.pushed) }
+
+// oldest gives row and number of the oldest kept call.
+func (td *toolDraft) oldest() (slot, seq int64) {
+	seq = td.info.Lifetime - int64(td.kept()) + 1
+	if n := td.t.kept.len(); td.dropped >= n {
+		return td.pushed[td.dropped-n], seq
+	}
+	return td.t.kept.at(td.dropped), seq
+}
+
+// dropOldest lets the oldest call go and gives its row.
+func (d *draft) dropOldest(td *toolDraft) (slot int64, err error) {
+	slot, seq := td.oldest()
+	td.dropped++
+	ref := seqRef{td.t.id, seq}
+	p := d.added[ref]
+	if p != nil {
+		delete(d.added, ref)
+	} else if p = d.w.pend.findSeq(td.t.id, seq); p != nil {
+		if _, done := d.settled[p]; done {
+			return slot, nil
+		}
+		d.settled[p] = nil
+	}
+	if p == nil {
+		return slot, nil
+	}
+	td.info.Pending--
+	return slot, d.c.exec(`DELETE FROM pending WHERE id = ?`, p.id)
+}
+
+// trim lets all but the newest keep calls go, for good.
+func (d *draft) trim(td *toolDraft, keep int) error {
+	n := td.kept() - keep
+	if n <= 0 {
+		return nil
+	}
+	for range n {
+		slot, err := d.dropOldest(td)
+		if err != nil {
+			return err
+		}
+		d.purge = append(d.purge, slot)
+	}
+	d.record(record{kind: recordTrimmed, tool: td.t.id, dropped: n})
+	return nil
+}
+
+// write stores what the jobs of the transaction left to its end.
+func (d *draft) write() error {
+	if err := d.w.writePurges(d, d.purge); err != nil {
+		return err
+	}
+	if len(d.records) == 0 {
+		return nil
+	}
+	d.w.lastLog++
+	return d.c.exec(`INSERT INTO log (id, at, records) VALUES (?,?,?)`, d.w.lastLog, d.now.UnixMicro(), d.records)
+}

@@ -1,0 +1,79 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"memoryd"
+
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// coded is what the driver's errors offer: SQLite's extended result code.
+type coded interface{ Code() int }
+
+func codeOf(err error) int {
+	if c, ok := errors.AsType[interface {
+		error
+		coded
+	}](err); ok {
+		return c.Code()
+	}
+	return 0
+}
+
+// lost reports whether nothing more may be acknowledged after err. When a
+// flush failed, the system may have dropped the unwritten pages, and a later
+// flush that succeeds proves nothing; so the first failure is the last word.
+func lost(err error) bool {
+	code := codeOf(err)
+	switch code {
+	case sqlite3.SQLITE_IOERR_FSYNC, sqlite3.SQLITE_IOERR_DIR_FSYNC:
+		return true
+	}
+	switch code & 0xff {
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return true
+	}
+	return false
+}
+
+// retryAfter is what callers are told to wait when the store cannot take more.
+const retryAfter = time.Second
+
+// unavailable gives a failure of the file or the disk its kind.
+func unavailable(err error) error {
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	msg := "the store cannot serve now"
+	if codeOf(err)&0xff == sqlite3.SQLITE_FULL {
+		msg = "the store's disk is full"
+	}
+	e := memoryd.Wrap(memoryd.Unavailable, err, msg)
+	e.RetryAfter = retryAfter
+	return e
+}
+
+func overloaded() error {
+	e := memoryd.Errorf(memoryd.Overloaded, "too many writes are waiting")
+	e.RetryAfter = retryAfter
+	return e
+}
+
+func closedError() error { return memoryd.Errorf(memoryd.Closed, "the store is closed") }
+
+func unknownTool() error { return memoryd.Errorf(memoryd.NotFound, "there is no such tool") }
+
+// ended gives the error of a context that has ended, or nil.
+func ended(ctx context.Context) error {
+	if ctx.Err() == nil {
+		return nil
+	}
+	return fmt.Errorf("store: %w", context.Cause(ctx))
+}

@@ -1,0 +1,234 @@
+package sqlite
+
+import (
+	"encoding/json"
+	"time"
+
+	"memoryd"
+)
+
+// What one step of housekeeping does at most, so that writers hardly wait.
+const (
+	foldTools   = 128
+	foldEntries = 4096
+	purgeRows   = 256
+)
+
+// housekeeping is the writer's background work, done in small steps between
+// commits: folding the log into state and seen, and deleting purged rows.
+type housekeeping struct {
+	foldEvery int // fold when the log holds this many records
+	unfolded  int
+	young     []youngRow // log rows that are not folded yet, oldest first
+	segments  []segment  // rows of seen, oldest first
+	fold      *folding
+	purges    []purgeRow
+	rest      time.Time // no housekeeping before, after it failed
+}
+
+// youngRow is a row of log and the identities it brought, by window position.
+type youngRow struct {
+	id       int64
+	records  int
+	from, to uint64
+}
+
+// segment is a row of seen.
+type segment struct {
+	id int64
+	n  int
+}
+
+// folding is a fold under way: first the tools, then the log rows up to target.
+type folding struct {
+	tools  []*tool
+	target int64
+}
+
+type purgeRow struct {
+	id    int64
+	slots []int64
+}
+
+// busy reports whether there is housekeeping to do.
+func (w *writer) busy() bool {
+	select {
+	case <-w.stop:
+		return false // what is left over is done after the next start
+	default:
+	}
+	if w.failed.Load() != nil || !w.rest.IsZero() && time.Now().Before(w.rest) {
+		return false
+	}
+	return w.fold != nil || w.unfolded >= w.foldEvery || len(w.purges) > 0
+}
+
+// maintain does one step if there is one to do.
+func (w *writer) maintain() {
+	if !w.busy() {
+		return
+	}
+	var err error
+	switch {
+	case len(w.purges) > 0:
+		err = w.purgeStep()
+	case w.fold == nil:
+		w.startFold()
+	case len(w.fold.tools) > 0:
+		err = w.foldStep()
+	default:
+		err = w.segmentStep()
+	}
+	w.rest = time.Time{}
+	if err != nil { // logged by update
+		w.rest = time.Now().Add(retryAfter)
+	}
+}
+
+// startFold notes what the fold has to write.
+func (w *writer) startFold() {
+	f := &folding{target: w.lastLog}
+	for _, t := range w.cat.byID {
+		if !t.folded {
+			f.tools = append(f.tools, t)
+		}
+	}
+	w.fold = f
+}
+
+// foldStep brings the state rows of some tools up to date.
+func (w *writer) foldStep() error {
+	step := w.fold.tools[:min(foldTools, len(w.fold.tools))]
+	return w.update(func(d *draft) error {
+		for _, t := range step {
+			if w.cat.byID[t.id] != t {
+				continue // deleted in between
+			}
+			if err := w.writeState(t, &t.info); err != nil {
+				return err
+			}
+		}
+		d.after = append(d.after, func() {
+			for _, t := range step {
+				t.folded = true
+			}
+			w.fold.tools = w.fold.tools[len(step):]
+		})
+		return nil
+	})
+}
+
+// segmentStep moves the oldest log rows' identities into a row of seen.
+func (w *writer) segmentStep() error {
+	rows, entries := 0, uint64(0)
+	for _, y := range w.young {
+		if y.id > w.fold.target || rows > 0 && entries+(y.to-y.from) > foldEntries {
+			break
+		}
+		rows++
+		entries += y.to - y.from
+	}
+	if rows == 0 {
+		w.fold = nil
+		return nil
+	}
+	moved := w.young[:rows]
+	through := moved[rows-1].id
+	data, n := w.identities(moved)
+	return w.update(func(d *draft) error {
+		if err := d.c.exec(`INSERT INTO seen (id, through, entries) VALUES (?,?,?)`, through, through, data); err != nil {
+			return err
+		}
+		if err := d.c.exec(`DELETE FROM log WHERE id <= ?`, through); err != nil {
+			return err
+		}
+		expired, err := w.dropSegments(n)
+		d.after = append(d.after, func() {
+			w.segments = append(w.segments[expired:], segment{id: through, n: n})
+			w.young = w.young[rows:]
+			for _, y := range moved {
+				w.unfolded -= y.records
+			}
+		})
+		return err
+	})
+}
+
+// identities collects what the rows brought and the window still holds.
+func (w *writer) identities(rows []youngRow) (data []byte, n int) {
+	data = []byte{}
+	for _, y := range rows {
+		for pos := max(y.from, w.win.first); pos < y.to; pos++ {
+			data = w.win.get(pos).appendTo(data)
+			n++
+		}
+	}
+	return data, n
+}
+
+// dropSegments deletes the oldest rows of seen that the window does without
+// once n newer identities are there, and counts them.
+func (w *writer) dropSegments(n int) (expired int, err error) {
+	total := n
+	for _, s := range w.segments {
+		total += s.n
+	}
+	for _, s := range w.segments {
+		if total-s.n < w.win.size {
+			break
+		}
+		if err := w.c.exec(`DELETE FROM seen WHERE id = ?`, s.id); err != nil {
+			return 0, err
+		}
+		total -= s.n
+		expired++
+	}
+	return expired, nil
+}
+
+// writeState writes a tool's row of state, up to the newest log row.
+func (w *writer) writeState(t *tool, info *memoryd.Tool) error {
+	return w.c.exec(`INSERT OR REPLACE INTO state (tool, mark, lifetime, duplicates, revision, modified, slots)
+		VALUES (?,?,?,?,?,?,?)`, int64(t.id), w.lastLog, info.Lifetime, info.Duplicates, info.Revision,
+		info.Modified.UnixMicro(), encodeSlots(t.kept.last(t.kept.len())))
+}
+
+// writePurges puts rows on the list of those to be deleted.
+func (w *writer) writePurges(d *draft, slots []int64) error {
+	for len(slots) > 0 {
+		w.nextPurge++
+		p := purgeRow{id: w.nextPurge, slots: slots[:min(purgeRows, len(slots))]}
+		slots = slots[len(p.slots):]
+		if err := w.c.exec(`INSERT INTO purge (id, slots) VALUES (?,?)`, p.id, encodeSlots(p.slots)); err != nil {
+			return err
+		}
+		d.after = append(d.after, func() { w.purges = append(w.purges, p) })
+	}
+	return nil
+}
+
+// purgeStep deletes the calls of one purge row, and their bytes in the file.
+func (w *writer) purgeStep() error {
+	p := w.purges[0]
+	ids, err := json.Marshal(p.slots)
+	if err != nil {
+		return err
+	}
+	return w.update(func(d *draft) error {
+		if err := d.c.exec(`PRAGMA secure_delete = ON`); err != nil {
+			return err
+		}
+		err := d.c.exec(`DELETE FROM calls WHERE id IN (SELECT value FROM json_each(?))`, string(ids))
+		if perr := d.c.exec(`PRAGMA secure_delete = FAST`); err == nil {
+			err = perr
+		}
+		if err != nil {
+			return err
+		}
+		d.after = append(d.after, func() {
+			w.purges = w.purges[1:]
+			w.clean.Store(len(w.purges) == 0)
+		})
+		return d.c.exec(`DELETE FROM purge WHERE id = ?`, p.id)
+	})
+}

@@ -1,0 +1,185 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"time"
+
+	"memoryd"
+)
+
+// loader fills memory from the file.
+type loader struct {
+	ctx   context.Context
+	w     *writer
+	marks map[uint32]int64 // per tool: the newest log row that its state holds
+}
+
+// load reads what memory holds: tools, then identities, then what the log adds
+// to both, then pending calls. Calls themselves are not read.
+func (w *writer) load(ctx context.Context) error {
+	l := &loader{ctx: ctx, w: w, marks: map[uint32]int64{}}
+	for _, step := range []struct {
+		what string
+		do   func() error
+	}{
+		{"tools", l.tools}, {"state", l.state}, {"guidelines", l.guidelines}, {"seen", l.seen},
+		{"log", l.log}, {"pending", l.pending}, {"purge", l.purge}, {"numbers", l.numbers},
+	} {
+		if err := step.do(); err != nil {
+			return fmt.Errorf("reading %s: %w", step.what, err)
+		}
+	}
+	for _, t := range w.cat.byID {
+		t.info.Kept = t.kept.len()
+	}
+	return nil
+}
+
+func (l *loader) query(query string, row func([]driver.Value) error) error {
+	return l.w.c.query(l.ctx, query, row)
+}
+
+func (l *loader) tools() error {
+	return l.query(`SELECT id, workspace, name, created FROM tools ORDER BY id`, func(v []driver.Value) error {
+		t := &tool{id: uint32(integer(v[0])), folded: true}
+		t.info.ToolRef = memoryd.ToolRef{Workspace: str(v[1]), Tool: str(v[2])}
+		t.info.Created = timeOf(v[3])
+		l.w.cat.add(t)
+		l.w.nextTool = max(l.w.nextTool, t.id)
+		return nil
+	})
+}
+
+func (l *loader) state() error {
+	return l.query(`SELECT tool, mark, lifetime, duplicates, revision, modified, slots FROM state`,
+		func(v []driver.Value) error {
+			t := l.w.cat.byID[uint32(integer(v[0]))]
+			if t == nil {
+				return fmt.Errorf("tool %d has no name", integer(v[0]))
+			}
+			l.marks[t.id] = integer(v[1])
+			l.w.lastLog = max(l.w.lastLog, integer(v[1]))
+			t.info.Lifetime, t.info.Duplicates, t.info.Revision = integer(v[2]), integer(v[3]), integer(v[4])
+			t.info.Modified = timeOf(v[5])
+			slots, err := decodeSlots(blob(v[6]))
+			t.kept = ring{slots: slots, n: len(slots)}
+			for _, slot := range slots {
+				l.w.nextSlot = max(l.w.nextSlot, slot)
+			}
+			return err
+		})
+}
+
+func (l *loader) guidelines() error {
+	return l.query(`SELECT tool, revision, content, author, based_on, through_seq, written FROM guidelines`,
+		func(v []driver.Value) error {
+			if t := l.w.cat.byID[uint32(integer(v[0]))]; t != nil {
+				t.info.Guideline = memoryd.Guideline{
+					Revision: integer(v[1]), Content: str(v[2]), Author: str(v[3]), BasedOn: integer(v[4]),
+					ThroughSeq: integer(v[5]), Written: timeOf(v[6]),
+				}
+			}
+			return nil
+		})
+}
+
+func (l *loader) seen() error {
+	return l.query(`SELECT id, through, entries FROM seen ORDER BY id`, func(v []driver.Value) error {
+		b := blob(v[2])
+		if len(b)%identityBytes != 0 {
+			return fmt.Errorf("row %d is damaged", integer(v[0]))
+		}
+		l.w.segments = append(l.w.segments, segment{id: integer(v[0]), n: len(b) / identityBytes})
+		l.w.lastLog = max(l.w.lastLog, integer(v[1]))
+		for ; len(b) > 0; b = b[identityBytes:] {
+			l.remember(readIdentity(b))
+		}
+		return nil
+	})
+}
+
+func (l *loader) remember(id identity) {
+	l.w.win.add(id)
+	l.w.nextTool = max(l.w.nextTool, id.tool)
+}
+
+func (l *loader) log() error {
+	return l.query(`SELECT id, at, records FROM log ORDER BY id`, func(v []driver.Value) error {
+		y := youngRow{id: integer(v[0]), from: l.w.win.next}
+		err := readRecords(blob(v[2]), func(r record) {
+			y.records++
+			if r.kind == recordAccepted {
+				l.remember(r.id)
+			}
+			if t := l.w.cat.byID[r.tool]; t != nil && y.id > l.marks[r.tool] {
+				t.replay(&r, timeOf(v[1]))
+			}
+		})
+		y.to = l.w.win.next
+		l.w.young = append(l.w.young, y)
+		l.w.unfolded += y.records
+		l.w.lastLog = max(l.w.lastLog, y.id)
+		return err
+	})
+}
+
+// replay does to the tool what the commit that wrote the record did.
+func (t *tool) replay(r *record, at time.Time) {
+	t.folded = false
+	t.kept.drop(min(r.dropped, t.kept.len()))
+	switch r.kind {
+	case recordAccepted:
+		t.kept.push(r.slot)
+		t.info.Lifetime++
+		if r.repeat {
+			t.info.Duplicates++
+		}
+	case recordTrimmed:
+		return
+	}
+	t.info.Revision++
+	t.info.Modified = at
+}
+
+func (l *loader) pending() error {
+	return l.query(`SELECT id, tool, slot, seq, key, not_before FROM pending ORDER BY id`, func(v []driver.Value) error {
+		p := &pendingCall{
+			id: integer(v[0]), tool: uint32(integer(v[1])), slot: integer(v[2]), seq: integer(v[3]),
+			notBefore: timeOf(v[5]),
+		}
+		copy(p.key[:], blob(v[4]))
+		l.w.nextPending = max(l.w.nextPending, p.id)
+		t := l.w.cat.byID[p.tool]
+		if t == nil {
+			return fmt.Errorf("row %d belongs to no tool", p.id)
+		}
+		t.info.Pending++
+		l.w.pend.add(p)
+		return nil
+	})
+}
+
+func (l *loader) purge() error {
+	return l.query(`SELECT id, slots FROM purge ORDER BY id`, func(v []driver.Value) error {
+		slots, err := decodeSlots(blob(v[1]))
+		for _, slot := range slots {
+			l.w.nextSlot = max(l.w.nextSlot, slot)
+		}
+		l.w.purges = append(l.w.purges, purgeRow{id: integer(v[0]), slots: slots})
+		l.w.nextPurge = max(l.w.nextPurge, integer(v[0]))
+		return err
+	})
+}
+
+// numbers sees to it that no number that is in use is given again.
+func (l *loader) numbers() error {
+	newest, err := l.w.c.number(`SELECT max(id) FROM calls`)
+	if err != nil {
+		return err
+	}
+	l.w.nextSlot = max(l.w.nextSlot, newest)
+	l.w.nextVerdict, err = l.w.c.number(`SELECT max(id) FROM verdicts`)
+	return err
+}

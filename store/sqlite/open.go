@@ -1,0 +1,172 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"memoryd"
+)
+
+// fileName is the database in the data directory.
+const fileName = "memoryd.db"
+
+// Open opens the store in cfg.Dir, making it if the directory holds none, and
+// starts its two goroutines; Close ends them. It fails, naming the file, if
+// another process uses the directory or the file is damaged, of another
+// program, or of a newer version.
+func Open(ctx context.Context, cfg Config, log *slog.Logger) (*Store, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, memoryd.Wrap(memoryd.Invalid, err, "the store's settings are wrong")
+	}
+	if err := ended(ctx); err != nil {
+		return nil, err
+	}
+	s, err := open(ctx, cfg, discard(log))
+	if err != nil {
+		return nil, memoryd.Wrap(memoryd.Unavailable, err, "the store could not be opened")
+	}
+	go s.w.run()
+	go s.ckpt.run()
+	return s, nil
+}
+
+func open(ctx context.Context, cfg Config, log *slog.Logger) (s *Store, err error) {
+	lock, err := prepareDir(cfg.Dir)
+	if err != nil {
+		return nil, err
+	}
+	w := newWriter(cfg, log)
+	s = &Store{cat: w.cat, w: w, lock: lock, readers: make(chan *conn, cfg.Readers)}
+	s.ckpt = &checkpointer{
+		w: w, log: log, limit: cfg.WALBytes / pageSize, stop: make(chan struct{}), done: make(chan struct{}),
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.closeFiles())
+		}
+	}()
+	path := filepath.Join(cfg.Dir, fileName)
+	if err := s.connectAll(path); err != nil {
+		return s, fmt.Errorf("%s: %w", path, err)
+	}
+	if err := w.load(ctx); err != nil {
+		return s, fmt.Errorf("%s: %w", path, err)
+	}
+	return s, nil
+}
+
+// pageSize is SQLite's default, and right for calls of about 2 KB: one row a
+// page.
+const pageSize = 4096
+
+func newWriter(cfg Config, log *slog.Logger) *writer {
+	w := &writer{
+		cfg: cfg, log: log, cat: newCatalog(), win: newWindow(cfg.IdentityWindow), pend: newPendingSet(),
+		samples: newSampleCache(cfg.SampleCache),
+		queue:   make(chan job, cfg.Queue), maxQueued: cfg.QueueBytes,
+		stop: make(chan struct{}), done: make(chan struct{}), wrote: make(chan struct{}, 1),
+	}
+	w.foldEvery = min(1<<16, max(64, cfg.IdentityWindow/8))
+	w.commit = func() error { return w.c.exec(`COMMIT`) }
+	return w
+}
+
+// connectAll opens the file with all its connections.
+func (s *Store) connectAll(path string) (err error) {
+	if err := makeFile(path); err != nil {
+		return err
+	}
+	s.w.c, err = connect(path, `synchronous = FULL`, `wal_autocheckpoint = 0`,
+		`cache_size = -16384`, `secure_delete = FAST`)
+	if err != nil {
+		return err
+	}
+	if err := checkSchema(s.w.c); err != nil {
+		return err
+	}
+	s.ckpt.c, err = connect(path, `synchronous = FULL`, `wal_autocheckpoint = 0`, `busy_timeout = 1000`)
+	if err != nil {
+		return err
+	}
+	for range cap(s.readers) {
+		c, err := connect(path, `query_only = ON`, `wal_autocheckpoint = 0`)
+		if err != nil {
+			return err
+		}
+		s.readers <- c
+	}
+	return nil
+}
+
+// prepareDir makes the directory, if need be, and locks it.
+func prepareDir(dir string) (*dirLock, error) {
+	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return nil, err
+		}
+		if err := syncDir(filepath.Dir(filepath.Clean(dir))); err != nil {
+			return nil, err
+		}
+	}
+	return lockDir(dir)
+}
+
+// makeFile lays a new store out beside its place and moves it there when it is
+// whole, so that an empty or half-made file is never taken for a store.
+func makeFile(path string) error {
+	_, err := os.Stat(path)
+	if err == nil {
+		return checkHeader(path)
+	}
+	if !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if _, err := os.Stat(path + "-wal"); err == nil {
+		return errors.New("the file is missing, but its write-ahead log is there")
+	}
+	fresh := path + ".new"
+	for _, leftover := range []string{fresh, fresh + "-wal", fresh + "-shm", fresh + "-journal"} {
+		if err := os.Remove(leftover); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	c, err := connect(fresh, fmt.Sprintf(`page_size = %d`, pageSize), `journal_mode = WAL`, `synchronous = FULL`)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(createSchema(c), c.close()); err != nil {
+		return err
+	}
+	if err := os.Rename(fresh, path); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+// checkHeader refuses what SQLite would silently begin anew or not recognise.
+func checkHeader(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	const magic = "SQLite format 3\x00"
+	head := make([]byte, 100)
+	if n, err := f.Read(head); err != nil || n < len(head) || string(head[:len(magic)]) != magic {
+		return errors.New("it is not a memoryd store, or it is damaged")
+	}
+	return nil
+}
+
+// syncDir makes the names in a directory durable.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(flushDir(d), d.Close())
+}

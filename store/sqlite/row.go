@@ -1,0 +1,97 @@
+package sqlite
+
+import (
+	"database/sql/driver"
+	"encoding/json"
+
+	"memoryd"
+)
+
+// The columns of a call. What statistics need stands first and the bodies last,
+// so that reading samples never touches the pages that a long body spills to.
+const (
+	sampleColumns     = `id, tool, seq, success, state, score, time_cost, token_cost`
+	evaluationColumns = `judged_by, rule, judge_version, judged_at, attempts, not_before, last_error, summary, evaluation`
+	callColumns       = sampleColumns + `, time, key, hash, create_time, ` + evaluationColumns + `, metadata, input, output`
+
+	insertCall = `INSERT OR REPLACE INTO calls (` + callColumns + `)
+		VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`
+)
+
+// rowID, rowTool and rowSeq are the places of the columns that the writer fills.
+const (
+	rowID = iota
+	rowTool
+	rowSeq
+)
+
+// stateCode is how an evaluation state stands in its column.
+func stateCode(s memoryd.EvaluationState) int64 {
+	switch s {
+	case memoryd.Judged:
+		return 1
+	case memoryd.Failed:
+		return 2
+	}
+	return 0
+}
+
+func stateOf(v driver.Value) memoryd.EvaluationState {
+	switch integer(v) {
+	case 1:
+		return memoryd.Judged
+	case 2:
+		return memoryd.Failed
+	}
+	return memoryd.Pending
+}
+
+// callValues gives the row of c; the writer fills the first three places.
+func callValues(c *memoryd.Call) []driver.NamedValue {
+	e := &c.Evaluation
+	return ordinals([]driver.Value{
+		nil, nil, nil, flag(c.Success), stateCode(e.State), e.Score, c.TimeCost, c.TokenCost,
+		micros(c.Time), c.Key[:], text(c.Hash), text(c.CreateTime),
+		text(e.JudgedBy), text(e.Rule), text(e.JudgeVersion), micros(e.JudgedAt),
+		int64(e.Attempts), micros(e.NotBefore), text(e.LastError), text(e.Summary), text(e.Evaluation),
+		raw(c.Metadata), raw(c.Input), text(c.Output),
+	})
+}
+
+// scanSample reads the leading columns of a row.
+func scanSample(v []driver.Value) memoryd.Sample {
+	return memoryd.Sample{
+		Seq: integer(v[rowSeq]), Success: integer(v[3]) != 0, State: stateOf(v[4]), Score: real(v[5]),
+		TimeCost: real(v[6]), TokenCost: integer(v[7]),
+	}
+}
+
+// scanCall reads a row of callColumns; the names are not in it.
+func scanCall(v []driver.Value) memoryd.Call {
+	s := scanSample(v)
+	c := memoryd.Call{
+		Seq: s.Seq, Success: s.Success, TimeCost: s.TimeCost, TokenCost: s.TokenCost,
+		Time: timeOf(v[8]), Hash: str(v[10]), CreateTime: str(v[11]),
+		Metadata: json.RawMessage(rawOf(v[21])), Input: json.RawMessage(rawOf(v[22])), Output: str(v[23]),
+	}
+	copy(c.Key[:], blob(v[9]))
+	c.Evaluation = scanEvaluation(s.State, s.Score, v[12:21])
+	return c
+}
+
+// scanEvaluation reads evaluationColumns.
+func scanEvaluation(state memoryd.EvaluationState, score float64, v []driver.Value) memoryd.Evaluation {
+	return memoryd.Evaluation{
+		State: state, Score: score, JudgedBy: str(v[0]), Rule: str(v[1]), JudgeVersion: str(v[2]),
+		JudgedAt: timeOf(v[3]), Attempts: int(integer(v[4])), NotBefore: timeOf(v[5]), LastError: str(v[6]),
+		Summary: str(v[7]), Evaluation: str(v[8]),
+	}
+}
+
+// evaluationValues gives state, score and evaluationColumns of e.
+func evaluationValues(e *memoryd.Evaluation) []driver.Value {
+	return []driver.Value{
+		stateCode(e.State), e.Score, text(e.JudgedBy), text(e.Rule), text(e.JudgeVersion), micros(e.JudgedAt),
+		int64(e.Attempts), micros(e.NotBefore), text(e.LastError), text(e.Summary), text(e.Evaluation),
+	}
+}

@@ -1,0 +1,227 @@
+package sqlite
+
+import (
+	"errors"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// How much shares one commit.
+const (
+	groupJobs  = 256
+	groupBytes = 8 << 20
+)
+
+// writer owns the only connection that writes. One goroutine runs it: it takes
+// whatever waits, commits it as one transaction and answers each waiter. Who
+// arrives during a commit shares the next; no timer delays anybody.
+type writer struct {
+	cfg     Config
+	log     *slog.Logger
+	c       *conn
+	cat     *catalog
+	win     *window
+	pend    *pendingSet
+	samples *sampleCache
+
+	queue     chan job
+	queued    atomic.Int64 // bytes
+	maxQueued int64
+	stop      chan struct{}
+	done      chan struct{}
+
+	// gate is held from BEGIN until memory has followed the commit. Who holds
+	// it sees file and memory agree, and keeps writers waiting.
+	gate sync.Mutex
+	// commit ends a transaction; tests put a failing one in its place.
+	commit func() error
+	// wrote tells the checkpointer that there is something to do.
+	wrote chan struct{}
+	// clean asks the checkpointer to empty the write-ahead log, so that deleted
+	// text does not linger there.
+	clean atomic.Bool
+
+	// The newest numbers given.
+	nextTool    uint32
+	nextSlot    int64
+	nextPending int64
+	nextPurge   int64
+	nextVerdict int64
+	lastLog     int64
+
+	housekeeping
+
+	failed atomic.Pointer[error] // set once nothing more may be acknowledged
+	sick   atomic.Bool           // the last transaction failed
+	spare  job                   // taken from the queue for the next commit
+}
+
+// run commits until stop is closed and the queue is empty.
+func (w *writer) run() {
+	defer close(w.done)
+	for {
+		group := w.next()
+		if group == nil {
+			return
+		}
+		if len(group) > 0 {
+			w.commitGroup(group)
+		}
+		w.maintain()
+	}
+}
+
+// next gives the jobs of the next commit; an empty group says that there is
+// housekeeping to do instead, nil that it is time to stop.
+func (w *writer) next() []job {
+	first := w.spare
+	w.spare = nil
+	if first == nil {
+		select {
+		case first = <-w.queue:
+		default:
+			if w.busy() {
+				return []job{}
+			}
+			select {
+			case first = <-w.queue:
+			case <-w.stop:
+				select {
+				case first = <-w.queue:
+				default:
+					return nil
+				}
+			}
+		}
+	}
+	return w.gather(first)
+}
+
+// gather adds what else waits to the first job of a group.
+func (w *writer) gather(first job) []job {
+	group := []job{first}
+	bytes := first.base().bytes
+	if first.order() == alone {
+		return group
+	}
+	for len(group) < groupJobs && bytes < groupBytes {
+		select {
+		case j := <-w.queue:
+			if j.order() == alone {
+				w.spare = j
+				return group
+			}
+			bytes += j.base().bytes
+			group = append(group, j)
+		default:
+			return group
+		}
+	}
+	return group
+}
+
+// commitGroup runs the jobs as one transaction. If that fails, each is tried
+// by itself, so that one that cannot work does not fail the others.
+func (w *writer) commitGroup(group []job) {
+	live := group[:0]
+	for _, j := range group {
+		w.queued.Add(-j.base().bytes)
+		if err := ended(j.base().ctx); err != nil {
+			j.base().done <- err
+			continue
+		}
+		live = append(live, j)
+	}
+	if len(live) == 0 {
+		return
+	}
+	slices.SortStableFunc(live, func(a, b job) int { return int(a.order()) - int(b.order()) })
+	err := w.transact(live)
+	if err != nil && len(live) > 1 && w.failed.Load() == nil {
+		for _, j := range live {
+			j.base().answer(w.transact([]job{j}))
+		}
+		return
+	}
+	for _, j := range live {
+		j.base().answer(err)
+	}
+}
+
+func (t *ticket) answer(err error) {
+	if err == nil {
+		err = t.refusal
+	}
+	t.done <- err
+}
+
+// transact runs jobs in one transaction and lets memory follow it.
+func (w *writer) transact(jobs []job) error {
+	return w.update(func(d *draft) error {
+		for _, j := range jobs {
+			j.base().refusal = nil
+			if err := j.run(d); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// update is one transaction: all of change, or nothing.
+func (w *writer) update(change func(*draft) error) error {
+	if err := w.failed.Load(); err != nil {
+		return unavailable(*err)
+	}
+	w.gate.Lock()
+	defer w.gate.Unlock()
+	d := w.newDraft()
+	err := w.c.exec(`BEGIN IMMEDIATE`)
+	if err == nil {
+		err = change(d)
+		if err == nil {
+			err = d.write()
+		}
+		if err == nil {
+			err = w.commit()
+		}
+		if err != nil {
+			err = w.rollback(err)
+		}
+	}
+	w.sick.Store(err != nil)
+	if err != nil {
+		w.log.Error("store: a commit failed", "err", err)
+		return unavailable(err)
+	}
+	d.apply()
+	select {
+	case w.wrote <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+// rollback undoes the transaction that failed with err. SQLite may have done
+// it already, so the failure to do it again means nothing by itself.
+func (w *writer) rollback(err error) error {
+	rerr := w.c.exec(`ROLLBACK`)
+	if lost(err) {
+		w.giveUp(err)
+		return err
+	}
+	if rerr != nil {
+		// Still inside a transaction? Then the next BEGIN fails and says so.
+		return errors.Join(err, rerr)
+	}
+	return err
+}
+
+// giveUp makes err the answer to all later writes.
+func (w *writer) giveUp(err error) {
+	if w.failed.CompareAndSwap(nil, &err) {
+		w.log.Error("store: the disk failed to keep what it was told; no more writes until a restart", "err", err)
+	}
+}

@@ -1,0 +1,72 @@
+// Package storetest holds every backend to the contract of store.Store. A
+// backend's test file calls Run and Model and is about ten lines long.
+package storetest
+
+import (
+	"testing"
+
+	"memoryd/store"
+)
+
+// Backend is what a store implementation hands in to be checked.
+type Backend struct {
+	// Open makes a new, empty store that cleans up after itself. It may be
+	// closed before the test ends.
+	Open func(t *testing.T) store.Store
+	// Reopen closes s and opens its content again; nil says that content does
+	// not survive Close.
+	Reopen func(t *testing.T, s store.Store) store.Store
+}
+
+// Run holds b to the contract, sentence by sentence.
+func Run(t *testing.T, b Backend) {
+	groups := []struct {
+		name  string
+		cases []testCase
+	}{
+		{"append", appendCases()},
+		{"repeats", repeatCases()},
+		{"trim", trimCases()},
+		{"history", historyCases()},
+		{"tools", toolCases()},
+		{"guideline", guidelineCases()},
+		{"delete", deleteCases()},
+		{"settle", settleCases()},
+		{"claim", claimCases()},
+		{"verdict cache", cacheCases()},
+		{"lifecycle", lifecycleCases()},
+		{"reopen", reopenCases()},
+	}
+	for _, g := range groups {
+		t.Run(g.name, func(t *testing.T) {
+			for _, c := range g.cases {
+				t.Run(c.name, func(t *testing.T) {
+					if c.durable && b.Reopen == nil {
+						t.Skip("this backend declares that its content does not survive Close")
+					}
+					c.run(&env{T: t, b: b, s: b.Open(t)})
+				})
+			}
+		})
+	}
+}
+
+// testCase is one sentence of the contract.
+type testCase struct {
+	name    string
+	durable bool // needs Reopen
+	run     func(e *env)
+}
+
+// env is a test with a store to try.
+type env struct {
+	*testing.T
+	b Backend
+	s store.Store
+}
+
+// reopen closes the store and opens its content again.
+func (e *env) reopen() {
+	e.Helper()
+	e.s = e.b.Reopen(e.T, e.s)
+}

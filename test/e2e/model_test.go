@@ -1,0 +1,142 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"memoryd/llm/llmtest"
+)
+
+// unclear is an output that the rules are not sure of, so that the model is
+// asked.
+func unclear(n int) string {
+	return fmt.Sprintf("The operation ended; see entry %d, some of it might not have been done as asked.", n)
+}
+
+// quick makes the server ask without spacing, wait briefly and try again soon.
+func quick(t *testing.T) string {
+	return configFile(t, `
+llm: {default: {attempt_timeout: 2s, total_timeout: 4s, retries: 1, probe_interval: 1s}}
+evaluate: {judge: llm, wait: 3s, retry_min: 200ms, retry_max: 400ms, sweep_interval: 100ms, lease: 1s}
+op: {parse_tool_call_result_op: {params: {evaluation_sleep_interval: 0}}, summary_tool_memory_op: {params: {summary_sleep_interval: 0}}}
+`)
+}
+
+// goodVerdict is what the model says once it is well.
+func goodVerdict() llmtest.Reply {
+	return llmtest.JSON(map[string]any{
+		"score": 0.5, "summary": "partly done", "evaluation": "the model's own words", "checks": []string{},
+	})
+}
+
+// sick are the ways in which a model can fail.
+func sick() map[string]llmtest.Reply {
+	return map[string]llmtest.Reply{
+		"garbage":              llmtest.Unclear(),
+		"prose":                llmtest.Answer("I would rather not say."),
+		"429 with Retry-After": llmtest.TooMany(llmtest.Seconds, time.Second),
+		"500":                  llmtest.Status(http.StatusInternalServerError, nil),
+		"no choices":           llmtest.NoChoices(),
+		"an error in a 200":    llmtest.ErrorIn200("server_error", "overloaded", "try again"),
+		"a cut body":           llmtest.CutBody(`{"score": 1, "summary": "x", "evaluation": "y"}`),
+		"a reset":              llmtest.Reset(),
+		"an HTML page":         llmtest.HTML(),
+		"never an answer":      llmtest.Hang(),
+	}
+}
+
+// TestNoCallIsLostHoweverTheModelFails adds calls while the model is sick, asks
+// for an honest answer, kills the server, lets the model recover, and expects a
+// verdict for every call.
+func TestNoCallIsLostHoweverTheModelFails(t *testing.T) {
+	for name, reply := range sick() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var well atomic.Bool
+			model := llmtest.New(func(llmtest.Request) llmtest.Reply {
+				if well.Load() {
+					return goodVerdict()
+				}
+				return reply
+			})
+			env := []string{"OPENAI_BASE_URL=" + model.Start(t) + "/v1", "OPENAI_API_KEY=k"}
+			dir := t.TempDir()
+			s := start(t, dir, env, "--config", quick(t))
+			a := s.post("/add_tool_call_result", map[string]any{"tool_name": "t", "tool_call_results": []map[string]any{
+				{"output": unclear(1)}, {"output": unclear(2)}, {"output": unclear(3)},
+			}})
+			checkHonest(t, a)
+			if model.Counts().Requests == 0 {
+				t.Error("the model was not asked")
+			}
+			s.kill()
+			well.Store(true)
+			s = start(t, dir, env, "--config", quick(t))
+			waitForVerdicts(t, s)
+		})
+	}
+}
+
+// checkHonest expects every call to be there and none to have a verdict.
+func checkHonest(t *testing.T, a answer) {
+	t.Helper()
+	if !a.Success || len(a.Metadata.MemoryList) != 1 || len(a.Metadata.MemoryList[0].Calls) != 3 {
+		t.Fatalf("answer %v %q", a.Success, a.Answer)
+	}
+	for _, c := range a.Metadata.MemoryList[0].Calls {
+		if state := c.Metadata["evaluation_state"]; state != "pending" || c.Evaluation != "" || c.Metadata["judged_by"] != nil {
+			t.Errorf("a call that nobody judged is shown as %v: %q", c.Metadata, c.Evaluation)
+		}
+	}
+	if !strings.Contains(a.Answer, "3 pending") || a.Metadata.MemoryList[0].Metadata.Statistics["pending_calls"] != 3.0 {
+		t.Errorf("the answer hides that nothing was judged: %q", a.Answer)
+	}
+}
+
+// waitForVerdicts polls until the background has judged all three calls.
+func waitForVerdicts(t *testing.T, s *server) {
+	t.Helper()
+	deadline := time.Now().Add(30 * time.Second)
+	for {
+		m := s.post("/retrieve_tool_memory", map[string]any{"tool_names": "t"}).Metadata.MemoryList[0]
+		if len(m.Calls) != 3 || m.Metadata.Statistics["lifetime_calls"] != 3.0 {
+			t.Fatalf("%d calls are there, want 3", len(m.Calls))
+		}
+		judged := 0
+		for _, c := range m.Calls {
+			if by, _ := c.Metadata["judged_by"].(string); strings.HasPrefix(by, "llm:") && c.Score == 0.5 && c.Summary == "partly done" {
+				judged++
+			}
+		}
+		if judged == 3 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("only %d of 3 calls were judged\n%s", judged, s.log)
+		}
+		time.Sleep(50 * time.Millisecond) // polling another process
+	}
+}
+
+func TestAModelThatWritesGuidelinesFailsHonestly(t *testing.T) {
+	model := llmtest.New(llmtest.Always(llmtest.Status(http.StatusInternalServerError, nil)))
+	env := []string{"OPENAI_BASE_URL=" + model.Start(t) + "/v1"}
+	config := configFile(t, `
+llm: {default: {attempt_timeout: 1s, total_timeout: 2s, retries: 0}}
+evaluate: {judge: rules}
+op: {summary_tool_memory_op: {params: {summary_sleep_interval: 0}}}
+`)
+	s := start(t, t.TempDir(), env, "--config", config)
+	s.post("/add_tool_call_result", map[string]any{"tool_name": "t", "tool_call_results": []map[string]any{{"output": "fine"}}})
+	a := s.post("/summary_tool_memory", map[string]any{"tool_names": "t"})
+	if a.Success || len(a.Metadata.Failed) != 1 || a.Metadata.Failed[0].Reason == "" {
+		t.Errorf("answer %v %q, failed %v", a.Success, a.Answer, a.Metadata.Failed)
+	}
+	if r := s.get("/readyz"); r.Status != http.StatusOK {
+		t.Errorf("a dead model makes the server unready: %s", r.Body)
+	}
+}
