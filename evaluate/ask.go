@@ -1,0 +1,158 @@
+package evaluate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"memoryd"
+)
+
+// unusable is an answer that came but could not be read.
+type unusable struct{ err error }
+
+func (u *unusable) Error() string { return u.err.Error() }
+func (u *unusable) Unwrap() error { return u.err }
+
+// askAlone asks the model about one call: again with much less of the call if it
+// was too long, and again with the reason if the answer was of no use, each once.
+func (d *Desk) askAlone(ctx context.Context, j *job, examples []example) outcome {
+	b, remark, shrunk := j.brief, "", false
+	for {
+		e, err := d.request(ctx, j, b, examples, remark)
+		unread, isUnread := errors.AsType[*unusable](err)
+		failed, _ := errors.AsType[*memoryd.ModelError](err)
+		switch {
+		case err == nil:
+			return outcome{j: j, model: e}
+		case isUnread && remark == "":
+			remark = wantSingle(unread.err)
+			d.tally.count(func(s *Stats) { s.Reasked++ })
+		case isUnread:
+			return outcome{j: j, err: &memoryd.ModelError{Reason: reasonBadReply, Temporary: true, Err: unread.err}}
+		case failed != nil && failed.Reason == reasonTooLong && !shrunk:
+			b, examples, shrunk = b.shrunk(), nil, true
+		default:
+			return outcome{j: j, err: err}
+		}
+	}
+}
+
+// request makes one request about one call.
+func (d *Desk) request(ctx context.Context, j *job, b brief, examples []example, remark string) (memoryd.Evaluation, error) {
+	p, nonce := d.prompts.request(j.ref, examples, []brief{b}, remark)
+	c, err := d.complete(ctx, p)
+	if err != nil {
+		return memoryd.Evaluation{}, err
+	}
+	v, used, err := readReply(c.Text, nonce)
+	if err != nil {
+		return memoryd.Evaluation{}, &unusable{err}
+	}
+	d.tally.repaired(used)
+	return d.evaluation(v, c.Model), nil
+}
+
+// askTogether asks about several calls of one tool in one request. Those without
+// a usable verdict are asked again alone, unless the endpoint itself failed.
+func (d *Desk) askTogether(ctx context.Context, jobs []*job, examples []example) []outcome {
+	briefs, ids := make([]brief, len(jobs)), make([]string, len(jobs))
+	for i, j := range jobs {
+		briefs[i], ids[i] = j.brief, idOf(i)
+	}
+	p, nonce := d.prompts.request(jobs[0].ref, examples, briefs, "")
+	c, err := d.complete(ctx, p)
+	if err != nil && (concerning(err) != aboutRequest || ctx.Err() != nil) {
+		return failAll(jobs, err)
+	}
+	var verdicts map[string]verdict
+	if err == nil {
+		var used rungs
+		if verdicts, used, err = readBatch(c.Text, nonce, ids); err == nil {
+			d.tally.repaired(used)
+		}
+	}
+	d.batching.note(len(jobs), len(verdicts), d.now())
+	all := make([]outcome, 0, len(jobs))
+	for i, j := range jobs {
+		if v, ok := verdicts[ids[i]]; ok {
+			all = append(all, outcome{j: j, model: d.evaluation(v, c.Model)})
+			continue
+		}
+		all = append(all, d.askAlone(ctx, j, examples))
+	}
+	return all
+}
+
+func failAll(jobs []*job, err error) []outcome {
+	all := make([]outcome, len(jobs))
+	for i, j := range jobs {
+		all[i] = outcome{j: j, err: err}
+	}
+	return all
+}
+
+// complete sends a request and counts it.
+func (d *Desk) complete(ctx context.Context, p memoryd.Prompt) (memoryd.Completion, error) {
+	ctx, cancel := context.WithTimeout(ctx, d.cfg.RequestTimeout)
+	defer cancel()
+	d.tally.request(p.SchemaName == batchSchemaName)
+	c, err := d.model.Complete(ctx, p)
+	d.tally.usage(c.Usage)
+	if err == nil {
+		d.mood.well(d.log)
+	}
+	return c, err
+}
+
+// evaluation is a verdict as it is stored.
+func (d *Desk) evaluation(v verdict, model string) memoryd.Evaluation {
+	if v.summary == "" {
+		v.summary = plainSummary(v.score)
+	}
+	if v.evaluation == "" {
+		v.evaluation = "The model gave no reason."
+	}
+	return memoryd.Evaluation{
+		State: memoryd.Judged, Score: v.score,
+		Summary: v.summary, Evaluation: withChecks(v.evaluation, v.failedChecks),
+		JudgedBy: "llm:" + d.modelName(model), JudgeVersion: d.version, JudgedAt: d.now(),
+	}
+}
+
+func plainSummary(score float64) string {
+	switch score {
+	case memoryd.ScoreSuccess:
+		return "The call succeeded."
+	case memoryd.ScorePartial:
+		return "The call succeeded in part."
+	}
+	return "The call failed."
+}
+
+// modelName is the name of the model that answered: the configured one, also
+// where the server adds a date or a path to it; else the one that the server
+// names, such as a fallback.
+func (d *Desk) modelName(answered string) string {
+	asked := d.model.Name()
+	answered = clean(answered, 100)
+	dated := strings.TrimPrefix(answered, asked)
+	switch {
+	case answered == "", dated == "", dated != answered && strings.ContainsAny(dated[:1], ":@"),
+		dated != answered && strings.HasPrefix(dated, "-20"),
+		strings.HasSuffix(answered, "/"+asked), strings.HasSuffix(asked, "/"+answered):
+		return asked
+	}
+	return answered
+}
+
+// unusableText is the reason as a stored error tells it.
+func unusableText(err error) string {
+	text := fmt.Sprint(err)
+	if utf8.RuneCountInString(text) > maxSummary {
+		return clean(text, maxSummary)
+	}
+	return text
+}

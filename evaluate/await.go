@@ -1,0 +1,64 @@
+package evaluate
+
+import (
+	"context"
+
+	"memoryd"
+)
+
+// Await takes stored pending calls into the queue and waits until each has been
+// tried or ctx ends. It fills in what became of them: a verdict, the reason why
+// none was reached and when the next try is due, or, for those not tried yet,
+// nothing. Judging goes on in the background in any case, also when ctx has
+// ended before the call. What the full queue does not take is left to the sweep.
+func (d *Desk) Await(ctx context.Context, calls []memoryd.Call) {
+	jobs := make([]*job, len(calls))
+	var decided []settled
+	for i := range calls {
+		if calls[i].Evaluation.State != memoryd.Pending {
+			continue
+		}
+		j, e, ok := d.take(context.WithoutCancel(ctx), &calls[i])
+		if ok {
+			calls[i].Evaluation = e
+			decided = append(decided, settled{j, e})
+			continue
+		}
+		jobs[i] = j
+	}
+	d.write(ctx, decided)
+	for i, j := range jobs {
+		if j == nil {
+			continue
+		}
+		select {
+		case <-j.done:
+			calls[i].Evaluation = j.result
+		case <-ctx.Done():
+			select { // a verdict that is there counts even so
+			case <-j.done:
+				calls[i].Evaluation = j.result
+			default:
+			}
+		}
+	}
+}
+
+// take puts a pending call into the queue. Where the call can be decided without
+// the model, ok is true and e is the verdict, still to be settled. The job is nil
+// when the queue did not take it.
+func (d *Desk) take(ctx context.Context, c *memoryd.Call) (j *job, e memoryd.Evaluation, ok bool) {
+	o := d.consider(ctx, c)
+	j = &job{
+		ref: c.ToolRef, key: c.Key, cache: verdictKey(d.version, c), brief: o.brief,
+		ruled: o.ruled, bound: o.bound, before: c.Evaluation, done: make(chan struct{}),
+	}
+	if e, ok := d.withoutModel(ctx, c, o); ok {
+		return j, e, true
+	}
+	in, joined := d.queue.add(j)
+	if joined {
+		d.tally.count(func(s *Stats) { s.Joined++ })
+	}
+	return in, memoryd.Evaluation{}, false
+}

@@ -1,0 +1,152 @@
+package evaluate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"memoryd/evaluate/rules"
+)
+
+// The judges that Config.Judge names.
+const (
+	JudgeAuto    = "auto"    // cascade when there is a model, else rules
+	JudgeRules   = "rules"   // rules only
+	JudgeLLM     = "llm"     // the model, bounded by what the rules are sure of
+	JudgeCascade = "cascade" // rules where they are sure, the model for the rest
+)
+
+// What Config.OnModelFailure and Config.OnUnjudgeable name.
+const (
+	LeavePending = "pending" // the call waits until the model can be used again
+	MarkFailed   = "failed"  // the call is marked as not judged, with the reason
+	TakeRules    = "rules"   // the rules' verdict is taken, sure or not
+)
+
+// Config is the evaluate section of the configuration.
+type Config struct {
+	// Judge is auto, rules, llm or cascade.
+	Judge string `yaml:"judge"`
+	// Wait bounds how long a request waits for its verdicts; what is not judged
+	// by then is answered as pending.
+	Wait time.Duration `yaml:"wait"`
+	// OnModelFailure is pending or rules: what becomes of calls while the model
+	// cannot be used at all (key rejected, quota spent, model unknown).
+	OnModelFailure string `yaml:"on_model_failure"`
+	// OnUnjudgeable is failed or rules: what becomes of a call that the model
+	// will not judge (filtered, refused, too long, only unusable answers).
+	OnUnjudgeable string `yaml:"on_unjudgeable"`
+
+	// BatchSize is how many calls of one tool may share a request.
+	BatchSize int `yaml:"batch_size"`
+	// Workers is how many requests may be under way at once; the model's own
+	// limits apply as well.
+	Workers int `yaml:"workers"`
+	// QueueSize bounds the calls in hand: waiting, being judged, or joined to an
+	// equal one. What does not fit stays in the store until there is room.
+	QueueSize int `yaml:"queue_size"`
+	// MaxInput and MaxOutput bound, in bytes, what the model is shown of a
+	// call's input and output: the head, the tail, and how much is missing.
+	MaxInput  int `yaml:"max_input_bytes"`
+	MaxOutput int `yaml:"max_output_bytes"`
+	// EarlierVerdicts is how many earlier verdicts of the tool the model is
+	// shown.
+	EarlierVerdicts int `yaml:"earlier_verdicts"`
+	// PromptFile replaces the built-in instructions; "" keeps them.
+	PromptFile string `yaml:"prompt_file"`
+
+	// RequestTimeout bounds one request to the model, its queuing included.
+	RequestTimeout time.Duration `yaml:"request_timeout"`
+	// MaxAttempts is after how many failed tries a call counts as unjudgeable,
+	// if the newest two failed because the model's answers could not be used.
+	// Tries that failed for the network's or the server's sake never end it.
+	MaxAttempts int `yaml:"max_attempts"`
+	// RetryMin and RetryMax bound the wait before a failed call is tried again;
+	// it doubles with each failure, less up to half at random.
+	RetryMin time.Duration `yaml:"retry_min"`
+	RetryMax time.Duration `yaml:"retry_max"`
+	// SweepInterval is how often the store is asked for pending calls, and Lease
+	// how long a call taken from it is kept from other processes.
+	SweepInterval time.Duration `yaml:"sweep_interval"`
+	Lease         time.Duration `yaml:"lease"`
+
+	// ProfileTools is how many tools' histories the rules remember at once,
+	// ProfileCalls how many calls of each, and ProfileTTL for how long before
+	// they are read again.
+	ProfileTools int           `yaml:"profile_tools"`
+	ProfileCalls int           `yaml:"profile_calls"`
+	ProfileTTL   time.Duration `yaml:"profile_ttl"`
+
+	// Rules are the settings of the rules judge.
+	Rules rules.Config `yaml:"rules"`
+}
+
+// Default is the configuration with every setting at its default.
+func Default() Config {
+	return Config{
+		Judge: JudgeAuto, Wait: 30 * time.Second, OnModelFailure: LeavePending, OnUnjudgeable: MarkFailed,
+		BatchSize: 1, Workers: 32, QueueSize: 4096,
+		MaxInput: 800, MaxOutput: 1200, EarlierVerdicts: 2,
+		RequestTimeout: 5 * time.Minute, MaxAttempts: 5, RetryMin: 2 * time.Second, RetryMax: 15 * time.Minute,
+		SweepInterval: 5 * time.Second, Lease: 2 * time.Minute,
+		ProfileTools: 512, ProfileCalls: 100, ProfileTTL: 5 * time.Minute,
+		Rules: rules.DefaultConfig(),
+	}
+}
+
+// Validate reports the first setting that cannot work, by its yaml key.
+func (c Config) Validate() error {
+	for _, e := range []struct {
+		key, value string
+		allowed    []string
+	}{
+		{"judge", c.Judge, []string{JudgeAuto, JudgeRules, JudgeLLM, JudgeCascade}},
+		{"on_model_failure", c.OnModelFailure, []string{LeavePending, TakeRules}},
+		{"on_unjudgeable", c.OnUnjudgeable, []string{MarkFailed, TakeRules}},
+	} {
+		if !slices.Contains(e.allowed, e.value) {
+			return fmt.Errorf("%s: %q is none of %s", e.key, e.value, strings.Join(e.allowed, ", "))
+		}
+	}
+	if err := c.validateRanges(); err != nil {
+		return err
+	}
+	if c.RetryMax < c.RetryMin {
+		return fmt.Errorf("retry_max: %v is less than retry_min, %v", c.RetryMax, c.RetryMin)
+	}
+	if err := c.Rules.Validate(); err != nil {
+		return fmt.Errorf("rules.%w", err)
+	}
+	return nil
+}
+
+func (c Config) validateRanges() error {
+	for _, n := range []struct {
+		key               string
+		value, least, top int
+	}{
+		{"batch_size", c.BatchSize, 1, 32}, {"workers", c.Workers, 1, 1024}, {"queue_size", c.QueueSize, 1, 1_000_000},
+		{"max_input_bytes", c.MaxInput, 64, 1 << 20}, {"max_output_bytes", c.MaxOutput, 64, 1 << 20},
+		{"earlier_verdicts", c.EarlierVerdicts, 0, 10}, {"max_attempts", c.MaxAttempts, 1, 1000},
+		{"profile_tools", c.ProfileTools, 1, 1_000_000}, {"profile_calls", c.ProfileCalls, 1, 10_000},
+	} {
+		if n.value < n.least || n.value > n.top {
+			return fmt.Errorf("%s: must be %d to %d, got %d", n.key, n.least, n.top, n.value)
+		}
+	}
+	for _, d := range []struct {
+		key          string
+		value, least time.Duration
+	}{
+		{"wait", c.Wait, 0}, {"request_timeout", c.RequestTimeout, time.Second},
+		{"retry_min", c.RetryMin, time.Millisecond}, {"retry_max", c.RetryMax, time.Millisecond},
+		{"sweep_interval", c.SweepInterval, 10 * time.Millisecond}, {"lease", c.Lease, time.Second},
+		{"profile_ttl", c.ProfileTTL, time.Second},
+	} {
+		if d.value < d.least || d.value > 24*time.Hour {
+			return fmt.Errorf("%s: must be %v to 24h, got %v", d.key, d.least, d.value)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,146 @@
+package evaluate
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"memoryd"
+)
+
+// Desk is where calls are judged. It is safe for concurrent use.
+type Desk struct {
+	cfg    Config
+	judge  string // rules, llm or cascade
+	rules  Rules
+	model  Model
+	ledger Ledger
+	log    *slog.Logger
+	now    func() time.Time
+
+	prompts  prompts
+	version  string // of the model judge
+	profiles *profiles
+	verdicts *verdicts
+	queue    *queue
+	tally    *tally
+	batching batching
+	mood     mood
+
+	once   sync.Once
+	mu     sync.Mutex // guards Stop
+	cancel context.CancelFunc
+	run    sync.WaitGroup
+}
+
+// NewDesk makes a desk. model is nil when none is configured; logger and now
+// must not be. Nothing runs before Start.
+func NewDesk(cfg Config, ruled Rules, model Model, ledger Ledger, logger *slog.Logger, now func() time.Time) (*Desk, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, memoryd.Wrap(memoryd.Invalid, err, "evaluate."+err.Error())
+	}
+	d := &Desk{
+		cfg: cfg, judge: cfg.Judge, rules: ruled, model: model, ledger: ledger, log: logger, now: now,
+		profiles: newProfiles(cfg, ledger, now), queue: newQueue(cfg.QueueSize), tally: &tally{},
+	}
+	d.verdicts = newVerdicts(ledger, d.tally)
+	switch {
+	case d.judge == JudgeAuto && model == nil:
+		d.judge = JudgeRules
+	case d.judge == JudgeAuto:
+		d.judge = JudgeCascade
+	case d.judge != JudgeRules && model == nil:
+		return nil, memoryd.Errorf(memoryd.Invalid, "evaluate.judge: %s needs a model, and none is configured", d.judge)
+	}
+	var err error
+	if d.prompts, err = loadPrompts(cfg.PromptFile); err != nil {
+		return nil, memoryd.Wrap(memoryd.Invalid, err, "evaluate."+err.Error())
+	}
+	if d.judge != JudgeRules {
+		d.version = versionOf(cfg, d.prompts, model.Name())
+	}
+	return d, nil
+}
+
+// versionOf identifies the model judge by all that shapes its verdicts: model,
+// prompts, schema and the settings of what it is shown.
+func versionOf(cfg Config, p prompts, model string) string {
+	h := sha256.New()
+	for _, part := range []string{
+		model, p.single, p.batch, string(schemaFor(false)), string(schemaFor(true)),
+		fmt.Sprint(cfg.MaxInput, cfg.MaxOutput, cfg.EarlierVerdicts, cfg.BatchSize),
+	} {
+		fmt.Fprintf(h, "%d:%s", len(part), part)
+	}
+	return "llm-" + hex.EncodeToString(h.Sum(nil)[:6])
+}
+
+// Describe says who judges, for people: "rules", "llm:gpt-4o-mini" or
+// "cascade (rules, then llm:gpt-4o-mini)".
+func (d *Desk) Describe() string {
+	switch d.judge {
+	case JudgeLLM:
+		return "llm:" + d.model.Name()
+	case JudgeCascade:
+		return "cascade (rules, then llm:" + d.model.Name() + ")"
+	}
+	return "rules"
+}
+
+// Start begins to judge what Await hands over and what the store has pending,
+// until ctx ends or Stop. A desk starts once.
+func (d *Desk) Start(ctx context.Context) {
+	d.once.Do(func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		ctx, d.cancel = context.WithCancel(ctx)
+		if d.judge != JudgeRules {
+			for range d.cfg.Workers {
+				d.run.Go(func() { d.work(ctx) })
+			}
+		}
+		d.run.Go(func() { d.sweep(ctx) })
+		d.run.Go(func() { // a context that ends is a Stop, too
+			<-ctx.Done()
+			d.queue.close()
+		})
+	})
+}
+
+// stopPatience bounds how long Stop waits for requests that do not heed their
+// context.
+const stopPatience = 15 * time.Second
+
+// Stop ends the judging. What is in hand goes back to the store as pending, and
+// who waits in Await goes on without a verdict. It may be called twice, or
+// before Start.
+func (d *Desk) Stop() {
+	d.once.Do(func() {}) // a desk stopped first never starts
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.queue.close()
+	if d.cancel != nil {
+		d.cancel()
+		d.waitForRun()
+	}
+	d.putBack(d.queue.rest())
+}
+
+func (d *Desk) waitForRun() {
+	ended := make(chan struct{})
+	go func() {
+		d.run.Wait()
+		close(ended)
+	}()
+	patience := time.NewTimer(stopPatience)
+	defer patience.Stop()
+	select {
+	case <-ended:
+	case <-patience.C:
+		d.log.Error("a model request did not heed its end; the judge stopped without it")
+	}
+}

@@ -1,0 +1,195 @@
+package evaluate
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"time"
+
+	"memoryd"
+)
+
+// The reasons of memoryd.ModelError that the desk tells apart, and one of its
+// own.
+const (
+	reasonBadReply     = "bad_reply"
+	reasonTooLong      = "too_long"
+	reasonFiltered     = "filtered"
+	reasonRefused      = "refused"
+	reasonRejected     = "rejected"
+	reasonCredentials  = "credentials"
+	reasonQuota        = "quota"
+	reasonUnknownModel = "unknown_model"
+	reasonTimeout      = "timeout"
+	reasonRateLimited  = "rate_limited"
+	reasonNetwork      = "network"
+	reasonInternal     = "internal"
+)
+
+// concern says what a failure is about: what must change before it goes away.
+type concern int
+
+const (
+	aboutMoment   concern = iota // waiting helps
+	aboutEndpoint                // somebody must mend the configuration or pay
+	aboutRequest                 // this call, or the model's answer to it
+)
+
+func concerning(err error) concern {
+	switch reasonOf(err) {
+	case reasonCredentials, reasonQuota, reasonUnknownModel:
+		return aboutEndpoint
+	case reasonBadReply, reasonTooLong, reasonFiltered, reasonRefused, reasonRejected, reasonInternal:
+		return aboutRequest
+	}
+	return aboutMoment
+}
+
+// reasonOf is the failure's stable word. A model that fails without one is taken
+// to be out of reach for the moment.
+func reasonOf(err error) string {
+	if e, ok := errors.AsType[*memoryd.ModelError](err); ok {
+		return e.Reason
+	}
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return reasonTimeout
+	case memoryd.IsKind(err, memoryd.Overloaded):
+		return reasonRateLimited
+	}
+	return reasonNetwork
+}
+
+// sentence says a reason to people. The inner error stays in the log: it may
+// hold an address or text of a server's.
+func sentence(reason string) string {
+	switch reason {
+	case reasonBadReply:
+		return "the model's answer could not be used"
+	case reasonTooLong:
+		return "the call is too long for the model"
+	case reasonFiltered:
+		return "a content filter withheld the answer"
+	case reasonRefused:
+		return "the model refused to judge this call"
+	case reasonRejected:
+		return "the model's server rejected the request"
+	case reasonCredentials:
+		return "the model's server rejected the key"
+	case reasonQuota:
+		return "the model's quota or budget is spent"
+	case reasonUnknownModel:
+		return "the model's server does not know the model"
+	case reasonTimeout:
+		return "the model did not answer in time"
+	case reasonRateLimited:
+		return "the model's server asked to slow down"
+	case "server":
+		return "the model's server failed"
+	case reasonNetwork:
+		return "the model could not be reached"
+	}
+	return "the model failed"
+}
+
+// failed is the evaluation of a call after a try that failed: pending with a
+// time for the next try, given up with the reason, or the rules' verdict, as
+// configured.
+func (d *Desk) failed(j *job, err error) memoryd.Evaluation {
+	now, reason := d.now(), reasonOf(err)
+	d.tally.count(func(s *Stats) { s.Failures[reason]++ })
+	d.mood.ill(d.log, reason, err)
+	e := j.before
+	e.State = memoryd.Pending
+	e.Attempts++
+	e.LastError = reason + ": " + sentence(reason)
+	if u := errors.Unwrap(err); reason == reasonBadReply && u != nil {
+		e.LastError += " (" + unusableText(u) + ")"
+	}
+	e.NotBefore = now.Add(d.retryIn(e.Attempts, err))
+	switch {
+	case concerning(err) == aboutEndpoint && d.cfg.OnModelFailure == TakeRules:
+		return d.degraded(j, e.LastError)
+	case !d.final(j, e, reason):
+		return e
+	case d.cfg.OnUnjudgeable == TakeRules:
+		return d.degraded(j, e.LastError)
+	}
+	d.tally.count(func(s *Stats) { s.GivenUp++ })
+	e.State, e.NotBefore = memoryd.Failed, time.Time{}
+	e.JudgeVersion, e.JudgedAt = d.version, now
+	e.Evaluation = "Not judged: " + sentence(reason) + "."
+	return e
+}
+
+// final reports whether no further try makes sense. Answers that cannot be used
+// are chance to a degree, so only the second in a row ends it, and not before
+// the configured number of tries.
+func (d *Desk) final(j *job, e memoryd.Evaluation, reason string) bool {
+	switch reason {
+	case reasonFiltered, reasonRefused, reasonTooLong, reasonRejected:
+		return true
+	case reasonBadReply, reasonInternal:
+		twice := strings.HasPrefix(j.before.LastError, reason+":")
+		return e.Attempts >= d.cfg.MaxAttempts && (twice || d.cfg.MaxAttempts == 1)
+	}
+	return false
+}
+
+// degraded is the rules' verdict in the model's place.
+func (d *Desk) degraded(j *job, why string) memoryd.Evaluation {
+	d.tally.count(func(s *Stats) { s.RuleVerdicts[j.ruled.Rule]++ })
+	e := j.ruled
+	e.JudgedAt, e.Attempts, e.LastError = d.now(), j.before.Attempts+1, why
+	return e
+}
+
+// retryIn is the wait before the next try: what the server named, and at least a
+// wait that doubles with each failure up to retry_max, less up to half at random
+// so that many calls do not come back at once.
+func (d *Desk) retryIn(attempts int, err error) time.Duration {
+	wait := d.cfg.RetryMax
+	if doubled := float64(d.cfg.RetryMin) * math.Exp2(float64(attempts-1)); concerning(err) != aboutEndpoint && doubled < float64(wait) {
+		wait = time.Duration(doubled)
+	}
+	wait -= rand.N(wait/2 + 1)
+	if e, ok := errors.AsType[*memoryd.ModelError](err); ok && e.RetryAfter > wait {
+		wait = min(e.RetryAfter, 24*time.Hour) + rand.N(wait/2+1)
+	}
+	return wait
+}
+
+// mood remembers whether the model works, so that a change is said once and not
+// with every call.
+type mood struct {
+	mu     sync.Mutex
+	reason string
+}
+
+func (m *mood) ill(log *slog.Logger, reason string, err error) {
+	m.mu.Lock()
+	news := m.reason != reason && concerning(err) != aboutRequest
+	if news {
+		m.reason = reason
+	}
+	m.mu.Unlock()
+	if news {
+		log.Warn("the model cannot judge now; calls stay pending or go by the rules, as configured", "reason", reason, "err", err)
+		return
+	}
+	log.Debug("a try to judge a call failed", "reason", reason, "err", err)
+}
+
+func (m *mood) well(log *slog.Logger) {
+	m.mu.Lock()
+	was := m.reason
+	m.reason = ""
+	m.mu.Unlock()
+	if was != "" {
+		log.Info("the model judges again", "after", was)
+	}
+}

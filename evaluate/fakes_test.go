@@ -1,0 +1,280 @@
+package evaluate
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"memoryd"
+	"memoryd/evaluate/rules"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// shelf is a Ledger in memory that keeps to the promises of package store.
+type shelf struct {
+	mu       sync.Mutex
+	calls    []memoryd.Call
+	cache    map[[16]byte]memoryd.Evaluation
+	settles  int
+	failNext int // how many calls of Settle fail
+	down     bool
+}
+
+func newShelf() *shelf { return &shelf{cache: map[[16]byte]memoryd.Evaluation{}} }
+
+var errDown = memoryd.Errorf(memoryd.Unavailable, "the store is down")
+
+// put appends calls as the store would and gives them back.
+func (s *shelf) put(calls ...memoryd.Call) []memoryd.Call {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls = append(s.calls, calls...)
+	return calls
+}
+
+func (s *shelf) call(key memoryd.CallKey) memoryd.Call {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.calls {
+		if c.Key == key {
+			return c
+		}
+	}
+	return memoryd.Call{}
+}
+
+func (s *shelf) History(_ context.Context, ref memoryd.ToolRef, limit int) ([]memoryd.Call, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.down {
+		return nil, errDown
+	}
+	var list []memoryd.Call
+	for _, c := range s.calls {
+		if c.ToolRef == ref {
+			list = append(list, c)
+		}
+	}
+	return list[max(0, len(list)-limit):], nil
+}
+
+func (s *shelf) Claim(ctx context.Context, now time.Time, lease time.Duration, limit int) ([]memoryd.Call, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.down || ctx.Err() != nil {
+		return nil, errDown
+	}
+	var list []memoryd.Call
+	for i := range s.calls {
+		e := &s.calls[i].Evaluation
+		if e.State == memoryd.Pending && !e.NotBefore.After(now) && len(list) < limit {
+			e.NotBefore = now.Add(lease)
+			list = append(list, s.calls[i])
+		}
+	}
+	return list, nil
+}
+
+func (s *shelf) Settle(ctx context.Context, settled []Settlement) ([]bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.settles++
+	if s.failNext > 0 {
+		s.failNext--
+		return nil, errDown
+	}
+	if s.down || ctx.Err() != nil {
+		return nil, errDown
+	}
+	written := make([]bool, len(settled))
+	for i, v := range settled {
+		for j := range s.calls {
+			c := &s.calls[j]
+			if c.Key != v.Key || c.ToolRef != v.ToolRef || c.Evaluation.State != memoryd.Pending {
+				continue
+			}
+			written[i] = true
+			if v.Evaluation.State == memoryd.Pending {
+				e := &c.Evaluation
+				e.Attempts, e.LastError, e.NotBefore = v.Evaluation.Attempts, v.Evaluation.LastError, v.Evaluation.NotBefore
+				continue
+			}
+			c.Evaluation = v.Evaluation
+		}
+	}
+	return written, nil
+}
+
+func (s *shelf) CachedVerdict(_ context.Context, key [16]byte) (memoryd.Evaluation, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e, ok := s.cache[key]; ok && !s.down {
+		return e, nil
+	}
+	return memoryd.Evaluation{}, memoryd.Errorf(memoryd.NotFound, "no such verdict")
+}
+
+func (s *shelf) CacheVerdict(_ context.Context, key [16]byte, e memoryd.Evaluation) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.down {
+		return errDown
+	}
+	s.cache[key] = e
+	return nil
+}
+
+// scripted is a Model that answers by a function and counts what it is asked.
+type scripted struct {
+	answer func(ctx context.Context, n int, p memoryd.Prompt) (string, error)
+
+	mu       sync.Mutex
+	prompts  []memoryd.Prompt
+	inFlight int
+	most     int
+}
+
+func (m *scripted) Name() string { return "test-model" }
+
+func (m *scripted) Complete(ctx context.Context, p memoryd.Prompt) (memoryd.Completion, error) {
+	m.mu.Lock()
+	m.prompts = append(m.prompts, p)
+	n := len(m.prompts)
+	m.inFlight++
+	m.most = max(m.most, m.inFlight)
+	m.mu.Unlock()
+	text, err := m.answer(ctx, n, p)
+	m.mu.Lock()
+	m.inFlight--
+	m.mu.Unlock()
+	return memoryd.Completion{Text: text, Model: "test-model", Usage: memoryd.Usage{PromptTokens: 100, CompletionTokens: 10}}, err
+}
+
+func (m *scripted) asked() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.prompts)
+}
+
+// always answers every request with the same text or error.
+func always(text string, err error) *scripted {
+	return &scripted{answer: func(context.Context, int, memoryd.Prompt) (string, error) { return text, err }}
+}
+
+// reply is a well-formed answer for one call.
+func reply(score float64) string {
+	return fmt.Sprintf(`{"evaluation":"The model's reason.","failed_checks":[],"score":%v,"summary":"The model's summary."}`, score)
+}
+
+// batchReply gives a well-formed answer for all calls that p shows, each with
+// the score that score finds for it.
+func batchReply(t *testing.T, p memoryd.Prompt, score func(shownCall) float64) string {
+	t.Helper()
+	shown := blockOf(t, p)
+	if len(shown.Calls) == 0 {
+		return reply(score(shown.Call))
+	}
+	var parts []string
+	for _, c := range shown.Calls {
+		parts = append(parts, fmt.Sprintf(`{"id":%q,"evaluation":"e","failed_checks":[],"score":%v,"summary":"s"}`, c.ID, score(c)))
+	}
+	return `{"verdicts":[` + strings.Join(parts, ",") + `]}`
+}
+
+// shown is the data block of a prompt, read back.
+type shown struct {
+	Tool    string           `json:"tool"`
+	Earlier []map[string]any `json:"earlier_verdicts"`
+	Call    shownCall        `json:"call"`
+	Calls   []shownCall      `json:"calls"`
+}
+
+type shownCall struct {
+	ID      string          `json:"id"`
+	Input   json.RawMessage `json:"input"`
+	Output  json.RawMessage `json:"output"`
+	Success bool            `json:"success"`
+}
+
+func (c shownCall) output(t *testing.T) string {
+	t.Helper()
+	var s string
+	if err := json.Unmarshal(c.Output, &s); err != nil {
+		t.Fatalf("output %s: %v", c.Output, err)
+	}
+	return s
+}
+
+// blockOf reads the data block back: everything between the first line of the
+// user part and the line that closes it.
+func blockOf(t *testing.T, p memoryd.Prompt) shown {
+	t.Helper()
+	lines := strings.Split(p.User, "\n")
+	nonce, ok := strings.CutPrefix(lines[0], "<<<DATA ")
+	if !ok || len(lines) < 3 || lines[2] != "<<<END "+nonce {
+		t.Fatalf("no data block in %q", p.User)
+	}
+	var s shown
+	if err := json.Unmarshal([]byte(lines[1]), &s); err != nil {
+		t.Fatalf("data block %q: %v", lines[1], err)
+	}
+	return s
+}
+
+// ruleFunc is a Rules by function.
+type ruleFunc func(c *memoryd.Call) (score float64, sure bool)
+
+func (f ruleFunc) Version() string { return "rules-test" }
+
+func (f ruleFunc) Judge(c *memoryd.Call, _ *rules.Profile) rules.Verdict {
+	score, sure := f(c)
+	return rules.Verdict{Evaluation: memoryd.Evaluation{
+		State: memoryd.Judged, Score: score, Summary: "The rules' summary.", Evaluation: "The rules' reason.",
+		JudgedBy: memoryd.JudgedByRules, Rule: "test-rule", JudgeVersion: "rules-test",
+	}, Sure: sure}
+}
+
+// unsure is a rules judge that finds nothing.
+var unsure = ruleFunc(func(*memoryd.Call) (float64, bool) { return memoryd.ScoreSuccess, false })
+
+// testDesk makes a desk with the default configuration as change leaves it. The
+// caller starts it; it is stopped when the test ends.
+func testDesk(t *testing.T, l Ledger, m Model, r Rules, change func(*Config)) *Desk {
+	t.Helper()
+	cfg := Default()
+	if change != nil {
+		change(&cfg)
+	}
+	d, err := NewDesk(cfg, r, m, l, slog.New(slog.DiscardHandler), time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(d.Stop)
+	return d
+}
+
+// someCall is a call of the tool "search" with an own key.
+func someCall(n int, output string) memoryd.Call {
+	c := memoryd.Call{
+		ToolRef: memoryd.ToolRef{Workspace: "w", Tool: "search"}, Input: json.RawMessage(fmt.Sprintf(`{"query":"q%d"}`, n)),
+		Output: output, Success: true, TokenCost: -1, Evaluation: memoryd.PendingEvaluation(),
+	}
+	c.Key[0], c.Key[1] = byte(n>>8), byte(n)
+	return c
+}
+
+// record does what the pipeline does: prejudge, store, await.
+func record(ctx context.Context, d *Desk, s *shelf, calls ...memoryd.Call) []memoryd.Call {
+	d.Prejudge(ctx, calls)
+	s.put(calls...)
+	d.Await(ctx, calls)
+	return calls
+}

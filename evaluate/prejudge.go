@@ -1,0 +1,107 @@
+package evaluate
+
+import (
+	"context"
+	"fmt"
+
+	"memoryd"
+	"memoryd/evaluate/rules"
+)
+
+// Prejudge fills in the evaluations that need no model: with judge rules all of
+// them, otherwise those that the rules are sure of or must decide alone, and
+// those whose verdict is known from an equal call. The others stay pending, held
+// back from the sweep for the length of a lease, because Await is expected to
+// hand them over at once. Calls that have a verdict keep it.
+func (d *Desk) Prejudge(ctx context.Context, calls []memoryd.Call) {
+	held := d.now().Add(d.cfg.Lease)
+	room := d.queue.room()
+	for i := range calls {
+		c := &calls[i]
+		if c.Evaluation.State != memoryd.Pending && c.Evaluation.State != "" {
+			continue
+		}
+		c.Evaluation.State = memoryd.Pending
+		o := d.consider(ctx, c)
+		if e, ok := d.withoutModel(ctx, c, o); ok {
+			c.Evaluation = e
+			d.observe(ctx, c)
+			continue
+		}
+		if room--; room >= 0 {
+			c.Evaluation.NotBefore = held
+		}
+	}
+}
+
+// opinion is what is known of a call without a model.
+type opinion struct {
+	ruled memoryd.Evaluation // by the rules, within the bound
+	bound bound
+	sure  bool
+	brief brief
+}
+
+// consider asks the rules.
+func (d *Desk) consider(ctx context.Context, c *memoryd.Call) opinion {
+	var v rules.Verdict
+	err := d.profiles.with(ctx, c.ToolRef, func(p *profile) { v = d.ask(c, p) })
+	if err != nil {
+		d.tally.count(func(s *Stats) { s.LedgerErrors++ })
+		d.log.DebugContext(ctx, "judged without the tool's history", "workspace", c.Workspace, "tool", c.Tool, "err", err)
+	}
+	v.State, v.JudgedBy, v.JudgedAt = memoryd.Judged, memoryd.JudgedByRules, d.now()
+	if d.judge == JudgeRules {
+		return opinion{ruled: v.Evaluation, bound: bound{ceiling: v.Score, alone: true}, sure: v.Sure}
+	}
+	b := newBrief(c, d.cfg.MaxInput, d.cfg.MaxOutput)
+	known := boundOf(c, b, v)
+	return opinion{ruled: known.lower(v.Evaluation), bound: known, sure: v.Sure, brief: b}
+}
+
+// ask lets the rules judge. Rules that panic over hostile text are a defect that
+// must not take the request with them: such a call counts as a partial success
+// that nobody is sure of.
+func (d *Desk) ask(c *memoryd.Call, p *profile) (v rules.Verdict) {
+	defer func() {
+		if r := recover(); r != nil {
+			d.log.Error("the rules panicked", "workspace", c.Workspace, "tool", c.Tool, "key", c.Key.String(), "panic", fmt.Sprint(r))
+			v = rules.Verdict{Evaluation: memoryd.Evaluation{
+				Score: memoryd.ScorePartial, Rule: "none", JudgeVersion: d.rules.Version(),
+				Summary: "The rules could not read this call.", Evaluation: "The rules failed on this call; nothing is known of it.",
+			}}
+		}
+	}()
+	return d.rules.Judge(c, p.rules)
+}
+
+// withoutModel decides the call if no model is needed.
+func (d *Desk) withoutModel(ctx context.Context, c *memoryd.Call, o opinion) (memoryd.Evaluation, bool) {
+	if o.bound.alone || o.sure && d.judge == JudgeCascade {
+		d.tally.count(func(s *Stats) { s.RuleVerdicts[o.ruled.Rule]++ })
+		return o.ruled, true
+	}
+	return d.fromCache(ctx, verdictKey(d.version, c), o.bound, o.ruled)
+}
+
+// fromCache decides a call by the verdict of an equal one.
+func (d *Desk) fromCache(ctx context.Context, key [16]byte, b bound, ruled memoryd.Evaluation) (memoryd.Evaluation, bool) {
+	e, ok := d.verdicts.find(ctx, key, d.now())
+	if !ok {
+		return memoryd.Evaluation{}, false
+	}
+	e, bounded := b.apply(e, ruled)
+	d.tally.count(func(s *Stats) {
+		s.CacheHits++
+		if bounded {
+			s.Bounded++
+		}
+	})
+	return e, true
+}
+
+// observe lets the tool's profile learn from a judged call.
+func (d *Desk) observe(ctx context.Context, c *memoryd.Call) {
+	// An error was counted when the call was considered.
+	_ = d.profiles.with(ctx, c.ToolRef, func(p *profile) { p.observe(c) })
+}

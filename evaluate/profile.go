@@ -1,0 +1,146 @@
+package evaluate
+
+import (
+	"container/list"
+	"context"
+	"sync"
+	"time"
+
+	"memoryd"
+	"memoryd/evaluate/rules"
+)
+
+// example is an earlier verdict as the model is shown it.
+type example struct {
+	Input  excerpt `json:"input"`
+	Output excerpt `json:"output"`
+	Score  float64 `json:"score"`
+}
+
+// exampleText bounds an example's input and its output, in bytes each.
+const exampleText = 120
+
+// profile is what is remembered of one tool: its history as the rules see it,
+// and the newest verdict at each level.
+type profile struct {
+	mu      sync.Mutex
+	expires time.Time // zero: not loaded
+	rules   *rules.Profile
+	newest  [3]*example // failure, partial, success
+}
+
+// profiles remembers the profiles of the tools used last. Each is read from the
+// history when it is first needed and again when its time is up, so that what
+// other processes did, or a deletion, shows in the end.
+type profiles struct {
+	cfg     Config
+	history func(context.Context, memoryd.ToolRef, int) ([]memoryd.Call, error)
+	now     func() time.Time
+
+	mu     sync.Mutex
+	byTool map[memoryd.ToolRef]*list.Element // of *slot
+	recent *list.List                        // front: used last
+}
+
+type slot struct {
+	ref memoryd.ToolRef
+	p   *profile
+}
+
+func newProfiles(cfg Config, l Ledger, now func() time.Time) *profiles {
+	return &profiles{
+		cfg: cfg, history: l.History, now: now,
+		byTool: map[memoryd.ToolRef]*list.Element{}, recent: list.New(),
+	}
+}
+
+func (ps *profiles) of(ref memoryd.ToolRef) *profile {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	if e, ok := ps.byTool[ref]; ok {
+		ps.recent.MoveToFront(e)
+		return e.Value.(*slot).p
+	}
+	for ps.recent.Len() >= ps.cfg.ProfileTools {
+		oldest := ps.recent.Back()
+		delete(ps.byTool, ps.recent.Remove(oldest).(*slot).ref)
+	}
+	s := &slot{ref, &profile{}}
+	ps.byTool[ref] = ps.recent.PushFront(s)
+	return s.p
+}
+
+// with calls do with the tool's profile, loaded and for its own use. Without
+// its history the profile is empty and err says why.
+func (ps *profiles) with(ctx context.Context, ref memoryd.ToolRef, do func(*profile)) (err error) {
+	p := ps.of(ref)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if now := ps.now(); !now.Before(p.expires) {
+		err = ps.load(ctx, ref, p, now)
+	}
+	do(p)
+	return err
+}
+
+func (ps *profiles) load(ctx context.Context, ref memoryd.ToolRef, p *profile, now time.Time) error {
+	calls, err := ps.history(ctx, ref, ps.cfg.ProfileCalls)
+	if err != nil {
+		if p.rules == nil {
+			p.rules = new(rules.Profile)
+		}
+		return err // an old profile is better than none
+	}
+	p.rules, p.newest = new(rules.Profile), [3]*example{}
+	for i := range calls {
+		p.observe(&calls[i])
+	}
+	p.expires = now.Add(ps.cfg.ProfileTTL)
+	return nil
+}
+
+// soon makes the tool's profile be read again before long, because the history
+// changed in a way that was not observed.
+func (ps *profiles) soon(ref memoryd.ToolRef) {
+	p := ps.of(ref)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if at := ps.now().Add(ps.cfg.ProfileTTL / 10); at.Before(p.expires) {
+		p.expires = at
+	}
+}
+
+// observe adds a judged call. The profile's lock is held.
+func (p *profile) observe(c *memoryd.Call) {
+	if c.Evaluation.State != memoryd.Judged {
+		return
+	}
+	p.rules.Observe(c)
+	p.newest[levelIndex(c.Evaluation.Score)] = &example{
+		Input:  excerptOf(string(memoryd.InputText(c.Input)), exampleText),
+		Output: excerptOf(c.Output, exampleText),
+		Score:  c.Evaluation.Score,
+	}
+}
+
+func levelIndex(score float64) int {
+	switch {
+	case score <= memoryd.ScoreFailure:
+		return 0
+	case score < memoryd.ScoreSuccess:
+		return 1
+	}
+	return 2
+}
+
+// examples gives up to n of the newest verdicts, one for each level: success
+// and failure before partial, which lies between them.
+func (p *profile) examples(n int) []example {
+	var list []example
+	for _, i := range []int{2, 0, 1} {
+		if p.newest[i] != nil && len(list) < n {
+			list = append(list, *p.newest[i])
+		}
+	}
+	return list
+}

@@ -1,0 +1,215 @@
+package evaluate
+
+import (
+	"slices"
+	"sync"
+
+	"memoryd"
+)
+
+// job is a stored call in hand. Its fields do not change, except that result is
+// set before done is closed.
+type job struct {
+	ref   memoryd.ToolRef
+	key   memoryd.CallKey
+	cache [16]byte
+	brief brief
+	// ruled is what the rules said, brought within the bound.
+	ruled memoryd.Evaluation
+	bound bound
+	// before is the evaluation that the store has: the earlier attempts.
+	before memoryd.Evaluation
+
+	once   sync.Once
+	done   chan struct{}
+	result memoryd.Evaluation
+}
+
+// jobID is a call's identity among all calls in hand.
+type jobID struct {
+	workspace string
+	key       memoryd.CallKey
+}
+
+func (j *job) id() jobID { return jobID{j.ref.Workspace, j.key} }
+
+// finish releases who waits for the job. Only the first counts: a worker that
+// outlived Stop comes too late.
+func (j *job) finish(e memoryd.Evaluation) {
+	j.once.Do(func() {
+		j.result = e
+		close(j.done)
+	})
+}
+
+// queue holds the calls in hand, at most size of them. Workspaces take turns, so
+// that one with ten thousand calls does not keep another waiting; within a
+// workspace the first comes first. Of calls that would get the same verdict only
+// one waits to be judged, the others join it.
+type queue struct {
+	size int
+
+	mu       sync.Mutex
+	wake     *sync.Cond
+	closed   bool
+	inHand   map[jobID]*job
+	leaders  map[[16]byte]*job
+	joined   map[*job][]*job
+	waiting  map[string][]*job // by workspace, never empty
+	turns    []string          // workspaces that have a job waiting
+	queued   int
+	hungry   bool
+	drained  chan struct{} // gets a token when the queue has run low and hungry was set
+	lowWater int
+}
+
+func newQueue(size int) *queue {
+	q := &queue{
+		size: size, inHand: map[jobID]*job{}, leaders: map[[16]byte]*job{}, joined: map[*job][]*job{},
+		waiting: map[string][]*job{}, drained: make(chan struct{}, 1), lowWater: size / 4,
+	}
+	q.wake = sync.NewCond(&q.mu)
+	return q
+}
+
+// add takes j in. It gives the job to wait for: j, or the one that is in hand
+// for the same call already; nil when the queue is full or closed. joined is
+// true when j waits for the verdict of an equal call.
+func (q *queue) add(j *job) (in *job, joined bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if same, ok := q.inHand[j.id()]; ok {
+		return same, false
+	}
+	if q.closed || len(q.inHand) >= q.size {
+		return nil, false
+	}
+	q.inHand[j.id()] = j
+	if leader, ok := q.leaders[j.cache]; ok {
+		q.joined[leader] = append(q.joined[leader], j)
+		return j, true
+	}
+	q.leaders[j.cache] = j
+	w := j.ref.Workspace
+	if len(q.waiting[w]) == 0 {
+		q.turns = append(q.turns, w)
+	}
+	q.waiting[w] = append(q.waiting[w], j)
+	q.queued++
+	q.wake.Signal()
+	return j, false
+}
+
+// has reports whether the call is in hand.
+func (q *queue) has(id jobID) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.inHand[id] != nil
+}
+
+// next waits for the next job and gives it with up to most-1 further ones of the
+// same tool. It gives nil when the queue is closed.
+func (q *queue) next(most int) []*job {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for len(q.turns) == 0 && !q.closed {
+		q.wake.Wait()
+	}
+	if q.closed {
+		return nil
+	}
+	w := q.turns[0]
+	line := q.waiting[w]
+	batch := []*job{line[0]}
+	line = slices.Delete(line, 0, 1)
+	for i := 0; i < len(line) && len(batch) < most; {
+		if line[i].ref == batch[0].ref {
+			batch = append(batch, line[i])
+			line = slices.Delete(line, i, i+1)
+			continue
+		}
+		i++
+	}
+	q.turns = slices.Delete(q.turns, 0, 1)
+	if len(line) > 0 {
+		q.turns = append(q.turns, w)
+		q.waiting[w] = line
+	} else {
+		delete(q.waiting, w)
+	}
+	q.queued -= len(batch)
+	return batch
+}
+
+// done lets j go and gives the jobs that had joined it, which are let go too. A
+// job that was never in the queue changes nothing.
+func (q *queue) done(j *job) []*job {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	joined := q.joined[j]
+	delete(q.joined, j)
+	if q.leaders[j.cache] == j {
+		delete(q.leaders, j.cache)
+	}
+	if q.inHand[j.id()] == j {
+		delete(q.inHand, j.id())
+	}
+	for _, f := range joined {
+		delete(q.inHand, f.id())
+	}
+	if q.hungry && len(q.inHand) <= q.lowWater {
+		q.hungry = false
+		select {
+		case q.drained <- struct{}{}:
+		default:
+		}
+	}
+	return joined
+}
+
+// room is how many more jobs the queue takes.
+func (q *queue) room() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return 0
+	}
+	return q.size - len(q.inHand)
+}
+
+// callWhenLow asks for a token in drained once the queue has run low.
+func (q *queue) callWhenLow() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.hungry = true
+}
+
+func (q *queue) depth() (queued, inHand int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.queued, len(q.inHand)
+}
+
+// close turns away who waits for a job and whoever comes later.
+func (q *queue) close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closed = true
+	q.wake.Broadcast()
+}
+
+// rest gives what is still in hand after the workers have ended, and lets it go.
+func (q *queue) rest() []*job {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	var left []*job
+	for _, j := range q.inHand {
+		left = append(left, j)
+	}
+	clear(q.inHand)
+	clear(q.leaders)
+	clear(q.joined)
+	clear(q.waiting)
+	q.turns, q.queued = nil, 0
+	return left
+}

@@ -1,0 +1,250 @@
+package evaluate
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxReply bounds the answer that is read at all, in bytes. An honest verdict
+// has a few hundred.
+const maxReply = 32 << 10
+
+// The rungs of the repair ladder, as Stats.Repaired counts them. An answer can
+// need several.
+const (
+	rungThink = "think" // thinking aloud before the answer
+	rungFence = "fence" // a Markdown code block around it
+	rungProse = "prose" // other text around it
+	rungLoose = "loose" // not quite JSON: commas, quotes, comments
+	rungCut   = "cut"   // it stops in the middle, the score is there
+	rungShape = "shape" // the verdict was wrapped, or its score under another name
+	rungLabel = "label" // no object, a label such as "Score: 0.5"
+	rungScale = "scale" // the score was on another scale
+)
+
+// Ways in which a reply cannot be used. Their texts go back to the model when it
+// is asked again, so they hold nothing of its reply.
+var (
+	errTooLongReply = errors.New("the answer is far too long")
+	errNotText      = errors.New("the answer is not valid UTF-8")
+	errNoVerdict    = errors.New("the answer holds no verdict")
+	errAmbiguous    = errors.New("the answer holds more than one score")
+	errEcho         = errors.New("the answer repeats the data block's mark")
+)
+
+// verdict is what a model said of one call.
+type verdict struct {
+	score               float64
+	summary, evaluation string
+	failedChecks        []string
+}
+
+// rungs is the set of repairs that a reply needed.
+type rungs []string
+
+func (r *rungs) add(name string, when bool) {
+	if when && !slices.Contains(*r, name) {
+		*r = append(*r, name)
+	}
+}
+
+// readReply reads the one verdict in a reply. It climbs the repair ladder only
+// as far as it must, and refuses rather than guesses: two scores, a score on no
+// known scale, or the data block's nonce in the answer are errors.
+func readReply(text, nonce string) (verdict, rungs, error) {
+	var used rungs
+	text, err := admit(text, nonce, &used)
+	if err != nil {
+		return verdict{}, nil, err
+	}
+	found, err := verdictsIn(text, &used)
+	if err != nil {
+		return verdict{}, used, err
+	}
+	if len(found) == 0 {
+		return readLabel(text, used)
+	}
+	v, err := readVerdict(found[0], &used)
+	if err != nil {
+		return verdict{}, used, err
+	}
+	for _, other := range found[1:] {
+		if w, err := readVerdict(other, &used); err != nil || w.score != v.score {
+			return verdict{}, used, errAmbiguous
+		}
+	}
+	return v, used, nil
+}
+
+// admit refuses what must not be read at all and takes thinking aloud away.
+func admit(text, nonce string, used *rungs) (string, error) {
+	switch {
+	case len(text) > maxReply:
+		return "", errTooLongReply
+	case !utf8.ValidString(text):
+		return "", errNotText
+	case nonce != "" && strings.Contains(text, nonce):
+		return "", errEcho
+	}
+	text = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(text), "\uFEFF"))
+	rest := strings.TrimSpace(withoutThinking(text))
+	used.add(rungThink, rest != text)
+	return rest, nil
+}
+
+// withoutThinking drops what a model thought aloud: everything up to the last
+// closing tag, and everything from an opening tag that is never closed. A reply
+// that is an object from its first character on has none.
+func withoutThinking(s string) string {
+	if strings.HasPrefix(s, "{") {
+		return s
+	}
+	for _, tag := range []string{"think", "thinking", "thought", "reasoning"} {
+		if i := strings.LastIndex(s, "</"+tag+">"); i >= 0 {
+			s = s[i+len(tag)+3:]
+		}
+		if i := strings.Index(s, "<"+tag+">"); i >= 0 {
+			s = s[:i]
+		}
+	}
+	return s
+}
+
+// maxCandidates bounds how many braces are tried as the start of an object.
+const maxCandidates = 64
+
+// verdictsIn finds the objects in text that hold a score, themselves or in a
+// member.
+func verdictsIn(text string, used *rungs) ([]object, error) {
+	var found []object
+	tried := 0
+	for i := 0; i < len(text); {
+		n := strings.IndexByte(text[i:], '{')
+		if n < 0 {
+			break
+		}
+		start := i + n
+		if tried++; tried > maxCandidates {
+			return nil, errNoVerdict
+		}
+		obj, end, l := readObject(text, start)
+		holders := scoreHolders(obj, 0)
+		if l.bad || len(holders) == 0 {
+			i = start + 1
+			if !l.bad && !l.cut {
+				i = end // an object about something else
+			}
+			continue
+		}
+		found = append(found, holders...)
+		used.add(rungLoose, l.mended)
+		used.add(rungCut, l.cut)
+		used.add(rungShape, len(holders) > 1 || !obj.has("score"))
+		around := strings.TrimSpace(text[:start]) + strings.TrimSpace(text[end:])
+		fenced := strings.Contains(around, "```")
+		used.add(rungFence, fenced)
+		used.add(rungProse, strings.Trim(strings.TrimPrefix(strings.ReplaceAll(around, "`", ""), "json"), " \n") != "" && !fenced)
+		i = end
+	}
+	return found, nil
+}
+
+// scoreHolders gives obj itself if it has a score, else the objects inside it
+// that do.
+func scoreHolders(v any, depth int) []object {
+	if depth > 3 {
+		return nil
+	}
+	var found []object
+	switch v := v.(type) {
+	case object:
+		if _, ok := v.score(); ok {
+			return []object{v}
+		}
+		for _, m := range v {
+			found = append(found, scoreHolders(m.value, depth+1)...)
+		}
+	case []any:
+		for _, e := range v {
+			found = append(found, scoreHolders(e, depth+1)...)
+		}
+	}
+	return found
+}
+
+// readVerdict reads an object that has a score.
+func readVerdict(obj object, used *rungs) (verdict, error) {
+	var v verdict
+	seen := false
+	for _, m := range obj {
+		if !isScoreName(m.name) {
+			continue
+		}
+		level, exact, err := levelOf(m.value)
+		if err != nil {
+			return verdict{}, err
+		}
+		if seen && level != v.score {
+			return verdict{}, errTwoScores
+		}
+		v.score, seen = level, true
+		used.add(rungScale, !exact)
+		_, isNumber := m.value.(number)
+		used.add(rungShape, !isNumber)
+	}
+	v.summary = clean(obj.text("summary"), maxSummary)
+	v.evaluation = clean(obj.text("evaluation", "reason", "explanation", "rationale"), maxEvaluation)
+	v.failedChecks = knownChecks(obj)
+	if v.summary == "" {
+		v.summary = clean(firstSentence(v.evaluation), maxSummary)
+	}
+	return v, nil
+}
+
+func isScoreName(name string) bool {
+	switch strings.ToLower(strings.TrimSpace(name)) {
+	case "score", "rating", "final_score", "overall_score":
+		return true
+	}
+	return false
+}
+
+func (o object) has(name string) bool {
+	return slices.ContainsFunc(o, func(m member) bool { return m.name == name })
+}
+
+func (o object) score() (any, bool) {
+	for _, m := range o {
+		if isScoreName(m.name) {
+			return m.value, true
+		}
+	}
+	return nil, false
+}
+
+// text is the first string among the named members.
+func (o object) text(names ...string) string {
+	for _, name := range names {
+		for _, m := range o {
+			if !strings.EqualFold(strings.TrimSpace(m.name), name) {
+				continue
+			}
+			switch s := m.value.(type) {
+			case string:
+				return s
+			case stump:
+				return string(s)
+			}
+		}
+	}
+	return ""
+}
+
+// wantSingle is what the model is told when its answer could not be used.
+func wantSingle(err error) string {
+	return fmt.Sprintf("Your previous answer could not be used: %v. "+
+		"Answer with exactly one JSON object that fits the schema, and nothing else.", err)
+}

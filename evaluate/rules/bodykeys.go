@@ -1,0 +1,133 @@
+package rules
+
+import "strings"
+
+// role is what a member of a structured body says by its name.
+type role byte
+
+const (
+	roleNone     role = iota
+	roleError         // its value, if any, describes an error
+	roleFailed        // true means failed
+	roleSuccess       // false means failed
+	roleStatus        // a word or an HTTP status
+	roleCode          // a code that is 0 or 2xx when all is well
+	roleErrno         // an error code: anything but 0 is one
+	roleMessage       // text for people
+	rolePayload       // holds the result
+	roleEnvelope      // metadata about the call that may hold the outcome
+	roleWarning       // its value, if any, describes a warning
+	roleExit          // exit status of a process
+	roleStderr
+	roleIdentity // shows that the object is a record, not a reply
+)
+
+// roles by normal key: lower case without separators.
+var roles = map[string]role{
+	"error": roleError, "errors": roleError, "err": roleError, "exception": roleError, "errormessage": roleError, "errormsg": roleError, "errmsg": roleError, "fault": roleError,
+	"faultstring": roleError, "traceback": roleError, "errordescription": roleError, "errordetail": roleError, "errordetails": roleError, "errortype": roleError, "errorinfo": roleError, "toolerror": roleError,
+	"iserror": roleFailed, "failed": roleFailed, "haserror": roleFailed, "haserrors": roleFailed, "failure": roleFailed, "timedout": roleFailed,
+	"success": roleSuccess, "ok": roleSuccess, "succeeded": roleSuccess, "successful": roleSuccess, "issuccess": roleSuccess, "issuccessful": roleSuccess,
+	"status": roleStatus, "responsestatus": roleStatus, "statustext": roleStatus, "outcome": roleStatus,
+	"statuscode": roleCode, "httpstatus": roleCode, "httpcode": roleCode, "code": roleCode, "httpstatuscode": roleCode, "cod": roleCode, "responsecode": roleCode,
+	"errorcode": roleErrno, "errcode": roleErrno, "errno": roleErrno, "retcode": roleErrno, "errnum": roleErrno,
+	"message": roleMessage, "msg": roleMessage, "detail": roleMessage, "details": roleMessage, "reason": roleMessage, "description": roleMessage, "info": roleMessage, "messages": roleMessage, "title": roleMessage,
+	"response": rolePayload, "result": rolePayload, "results": rolePayload, "output": rolePayload, "data": rolePayload, "content": rolePayload, "text": rolePayload, "body": rolePayload, "observation": rolePayload,
+	"answer": rolePayload, "stdout": rolePayload, "return": rolePayload, "value": rolePayload, "items": rolePayload, "payload": rolePayload, "records": rolePayload, "rows": rolePayload, "matches": rolePayload, "structuredcontent": rolePayload,
+	"meta": roleEnvelope, "header": roleEnvelope, "headers": roleEnvelope, "metadata": roleEnvelope, "state": roleEnvelope,
+	"warning": roleWarning, "warnings": roleWarning,
+	"exitcode": roleExit, "exitstatus": roleExit, "returncode": roleExit, "returnstatus": roleExit,
+	"stderr": roleStderr,
+	"id":     roleIdentity, "uuid": roleIdentity, "createdat": roleIdentity, "created": roleIdentity, "orderid": roleIdentity, "userid": roleIdentity,
+}
+
+// normalKey is a key in lower case without separators.
+func normalKey(key string) string {
+	var buf [28]byte
+	n := 0
+	for i := range len(key) {
+		c := key[i]
+		if c == '_' || c == '-' || c == ' ' {
+			continue
+		}
+		if n == len(buf) {
+			return ""
+		}
+		if c >= 'A' && c <= 'Z' {
+			c |= 0x20
+		}
+		buf[n] = c
+		n++
+	}
+	return string(buf[:n])
+}
+
+func roleOf(key string) role { return roles[normalKey(key)] }
+
+// voidTexts are values of an error member that mean that there is none.
+var voidTexts = words("", "none", "null", "nil", "false", "no", "no error", "no errors", "ok", "success", "0", "[]", "{}", "n/a", "undefined", "noerror", "00000")
+
+// truthy reports whether the value of an error or warning member says something.
+func (d *doc) truthy(i int32) bool {
+	n := &d.nodes[i]
+	switch n.kind {
+	case kindTrue:
+		return true
+	case kindString:
+		return !voidTexts[strings.ToLower(strings.TrimSpace(n.val))]
+	case kindObject:
+		for c := n.child; c != 0; c = d.nodes[c].next {
+			if r := roleOf(d.nodes[c].key); r == roleCode && d.number(c) == 0 {
+				continue
+			}
+			if d.truthy(c) || d.nodes[c].kind == kindNumber && d.number(c) != 0 {
+				return true
+			}
+		}
+		return false
+	case kindArray:
+		return n.count > 0
+	}
+	return false
+}
+
+// number is the integer value of a number or of a string that holds one, else 0.
+func (d *doc) number(i int32) int {
+	s := strings.TrimSpace(d.nodes[i].val)
+	neg := strings.HasPrefix(s, "-")
+	s = strings.TrimPrefix(s, "-")
+	v := 0
+	for k := range len(s) {
+		if !isDigit(s[k]) || v > 1e6 {
+			return 0
+		}
+		v = v*10 + int(s[k]-'0')
+	}
+	if neg {
+		return -v
+	}
+	return v
+}
+
+// words is the text in a value, at any depth, for quoting: the first string or
+// number that describes it.
+func (d *doc) words(i int32) string {
+	n := &d.nodes[i]
+	if n.kind != kindObject && n.kind != kindArray {
+		return d.str(i)
+	}
+	var first string
+	for c := n.child; c != 0; c = d.nodes[c].next {
+		w := d.words(c)
+		switch roleOf(d.nodes[c].key) {
+		case roleMessage, roleError:
+			if w != "" {
+				return w
+			}
+		}
+		if first == "" {
+			first = w
+		}
+	}
+	return first
+}

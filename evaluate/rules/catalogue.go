@@ -1,0 +1,63 @@
+package rules
+
+// rule is one named way to reach a verdict on a whole call.
+type rule struct {
+	name string
+	doc  string
+	find func(*view) (finding, bool)
+}
+
+// textRule is one named way to reach a verdict on a text: an output, or the
+// payload inside a structured one.
+type textRule struct {
+	name string
+	doc  string
+	find func(*view, *text) (finding, bool)
+}
+
+// textRules in the order in which they are asked; the first that finds anything
+// decides.
+func textRules() []textRule {
+	return []textRule{
+		{"exit-code", "the text reports the exit status of a process", exitCode},
+		{"protocol-error", "a tool protocol or agent framework reports that the call failed", protocolError},
+		{"shell-error", "a shell or a command of the command line printed its diagnostic", shellError},
+		{"exception", "the text is or ends with a traceback, stack trace or panic", exception},
+		{"sql-error", "a database engine rejected the statement", sqlError},
+		{"http-status", "a status line or sentence reports an HTTP status of 400 or more", httpStatus},
+		{"markup-error", "a web page or XML document is an error page", markupError},
+		{"reported-outcome", "a line such as success: false or status: error states the outcome", reportedOutcome},
+		{"rejected-request", "the first line tells the caller that the request was rejected", rejectedRequest},
+		{"access-blocked", "a site keeps automatic readers out", accessBlocked},
+		{"error-heading", "the first words say that the call failed", errorHeading},
+		{"error-ending", "the last words say that the call failed", errorEnding},
+		{"usage", "the tool printed how to use it although nobody asked", usageText},
+		{"refusal", "the tool says that it cannot answer", refusal},
+		{"no-result", "the tool says that it found nothing", noResult},
+		{"warning", "the tool warns about the call", warning},
+		{"error-sentence", "a short answer says that something is missing, invalid or impossible", errorSentence},
+	}
+}
+
+// catalogue lists the rules in the order in which they are asked.
+func catalogue() []rule {
+	rules := []rule{
+		{"success-flag", "the caller says that the call failed", successFlag},
+		{"echo", "the output repeats the input", echo},
+		{"structured-body", "a structured output states its outcome; see bodyRule for its names", structuredBody},
+	}
+	for _, tr := range textRules() {
+		rules = append(rules, rule{tr.name, tr.doc, func(v *view) (finding, bool) {
+			if v.body.ok() {
+				return finding{}, false
+			}
+			return tr.find(v, v.out)
+		}})
+	}
+	return append(rules,
+		rule{"empty-output", "there is no output", emptyOutput},
+		rule{"unlike-successes", "the output has not the shape that the tool's successes have", unlikeSuccesses},
+		rule{"cost-outlier", "time or tokens are far above the tool's successes", costOutlier},
+		rule{"no-trouble", "nothing speaks against the call", noTrouble},
+	)
+}

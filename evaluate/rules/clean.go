@@ -1,0 +1,83 @@
+package rules
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Caps on texts of a verdict, in runes.
+const (
+	maxSummary    = 160
+	maxEvaluation = 400
+	maxQuote      = 110
+)
+
+// clean turns hostile text into one printable line of at most limit runes: runs
+// of white space, control and format characters become one space, bytes that are
+// not UTF-8 become the replacement character, and a cut is marked.
+func clean(s string, limit int) string {
+	var b strings.Builder
+	n, gap := 0, false
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if r == 0x1b {
+			i += escapeLen(s[i:])
+			continue
+		}
+		i += size
+		if unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
+			gap = n > 0
+			continue
+		}
+		if gap {
+			b.WriteByte(' ')
+			n++
+			gap = false
+		}
+		if n >= limit-1 && strings.TrimSpace(s[i:]) != "" {
+			b.WriteRune('…')
+			break
+		}
+		b.WriteRune(r)
+		n++
+		if n >= limit {
+			break
+		}
+	}
+	return b.String()
+}
+
+// escapeLen is the length of the terminal control sequence (ECMA-48) that s
+// starts with, at least 1.
+func escapeLen(s string) int {
+	if len(s) < 2 || s[1] != '[' {
+		return 1
+	}
+	for i := 2; i < len(s) && i < 32; i++ {
+		if s[i] >= 0x40 && s[i] <= 0x7e {
+			return i + 1
+		}
+	}
+	return 2
+}
+
+// stripEscapes removes terminal control sequences. It copies only when there
+// are any.
+func stripEscapes(s string) string {
+	if strings.IndexByte(s, 0x1b) < 0 {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s))
+	for len(s) > 0 {
+		i := strings.IndexByte(s, 0x1b)
+		if i < 0 {
+			b.WriteString(s)
+			break
+		}
+		b.WriteString(s[:i])
+		s = s[i+escapeLen(s[i:]):]
+	}
+	return b.String()
+}

@@ -1,0 +1,92 @@
+package rules
+
+import "memoryd"
+
+// decide asks the rules in order. The first that finds anything decides, save
+// for what the tool's history and a reported exit status of 0 say against it.
+func decide(v *view) finding {
+	for _, r := range v.rules {
+		f, ok := r.find(v)
+		if !ok {
+			continue
+		}
+		if f.rule == "" {
+			f.rule = r.name
+		}
+		return v.weigh(f)
+	}
+	return works("no-trouble", "", "nothing in the output speaks of trouble").unsure()
+}
+
+// weigh corrects a finding on a text by what else is known of the call.
+func (v *view) weigh(f finding) finding {
+	if f.rule == "success-flag" {
+		return f
+	}
+	if code, known := exitStatus(v.out); known && code == 0 && f.bad() && !v.body.ok() {
+		f.score, f.sure = memoryd.ScorePartial, false
+		f.why += ", yet the exit status is 0"
+	}
+	if f.score == memoryd.ScorePartial && f.rule == "error-sentence" && v.unlike() {
+		f.score = memoryd.ScoreFailure
+		f.why += ", and the tool's successes look different"
+	}
+	return f
+}
+
+// successFlag: what the caller saw as failed has failed. The output is searched
+// for the reason only.
+func successFlag(v *view) (finding, bool) {
+	if v.call.Success {
+		return finding{}, false
+	}
+	f := fails("success-flag", v.out.first().s, "the caller recorded it as failed")
+	for _, r := range v.rules[1:] {
+		g, ok := r.find(v)
+		if ok && g.bad() {
+			f.quote, f.cause = g.quote, g.cause
+			break
+		}
+		if ok {
+			break
+		}
+	}
+	if f.quote == "" {
+		f.why += " and there is no output"
+	}
+	return f, true
+}
+
+// inspect asks the text rules about a payload, a structure or plain text.
+func inspect(v *view, s string, depth int) (finding, bool) {
+	t := newText(s)
+	if len(t.lines) == 0 {
+		return finding{}, false
+	}
+	if d := parseLoose(t.full); d.ok() {
+		return bodyValue(v, d, 0, depth+1)
+	}
+	return askText(v, t)
+}
+
+func askText(v *view, t *text) (finding, bool) {
+	for _, r := range v.texts {
+		if f, ok := r.find(v, t); ok {
+			if f.rule == "" {
+				f.rule = r.name
+			}
+			return f, true
+		}
+	}
+	return finding{}, false
+}
+
+// echo: a tool that gives back its input, or nothing else than a part of it,
+// has said nothing about itself.
+func echo(v *view) (finding, bool) {
+	t := v.out
+	if len(t.full) < 24 || len(t.full) > len(v.ask.text) || v.ask.command != "" || !v.echoes(t.full) {
+		return finding{}, false
+	}
+	return works("echo", "", "the output repeats what was given"), true
+}

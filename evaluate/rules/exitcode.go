@@ -1,0 +1,95 @@
+package rules
+
+import (
+	"strconv"
+	"strings"
+)
+
+// exitPhrases introduce an exit status in a text.
+var exitPhrases = []string{"exit code", "exit status", "exit_code", "exitcode", "exited with", "return code", "returncode", "return_code", "terminated with", "finished with code", "failed with code", "exit value"}
+
+// exitCode: a reported status other than 0 is a failure, save where status 1 is
+// how the command says no.
+func exitCode(v *view, t *text) (finding, bool) {
+	code, known := exitStatus(t)
+	if !known || code == 0 {
+		return finding{}, false
+	}
+	return exitFinding(v, t, code), true
+}
+
+func exitFinding(v *view, t *text, code int) finding {
+	quote := strongestLine(t)
+	if code == 1 && v.ask.shell.mayAnswerByStatus() && !hasDiagnostic(v, t) {
+		return half("exit-code", quote, "exit status 1 is how this command says no or different")
+	}
+	f := fails("exit-code", quote, "it reports exit status "+strconv.Itoa(code))
+	switch code {
+	case 124, 137, 143:
+		f.cause = causeTimeout
+	case 126:
+		f.cause = causePermission
+	case 127:
+		f.cause = causeTool
+	}
+	return f
+}
+
+// exitStatus reads the status from the first two or the last three lines, where
+// programs that run others put it.
+func exitStatus(t *text) (code int, known bool) {
+	n := len(t.lines)
+	for i := range t.lines {
+		if i >= 2 && i < n-3 {
+			continue
+		}
+		if code, known = exitStatusOf(t.lines[i].low); known {
+			return code, true
+		}
+	}
+	return 0, false
+}
+
+// exitStatusOf reads a line whose point is the status: short, with the number at
+// its end.
+func exitStatusOf(low string) (code int, known bool) {
+	if len(low) > 120 {
+		return 0, false
+	}
+	for _, p := range exitPhrases {
+		i := strings.Index(low, p)
+		if i < 0 {
+			continue
+		}
+		rest := strings.TrimLeft(low[i+len(p):], " :=>\"'(")
+		rest = strings.TrimLeft(strings.TrimPrefix(strings.TrimPrefix(rest, "code"), "status"), " :=>\"'(")
+		end := strings.IndexFunc(rest, func(r rune) bool { return (r < '0' || r > '9') && r != '-' })
+		if end < 0 {
+			end = len(rest)
+		}
+		after := strings.TrimLeft(rest[end:], " .)]}\"'!,;")
+		if after != "" && after[0] != '<' && after[0] != '(' && after[0] != ':' {
+			continue
+		}
+		if code, err := strconv.Atoi(rest[:end]); err == nil {
+			return code, true
+		}
+	}
+	return 0, false
+}
+
+// strongestLine is the line that best explains a failure: the first with a word
+// of trouble, else the first.
+func strongestLine(t *text) string {
+	for _, l := range t.lines {
+		if _, known := exitStatusOf(l.low); !known && containsAny(l.low, complaintWords) {
+			return l.s
+		}
+	}
+	for _, l := range t.lines {
+		if _, known := exitStatusOf(l.low); !known {
+			return l.s
+		}
+	}
+	return t.first().s
+}

@@ -1,0 +1,91 @@
+package rules
+
+import (
+	"strings"
+
+	"memoryd"
+)
+
+// finding is what a rule found.
+type finding struct {
+	rule  string
+	score float64
+	sure  bool
+	quote string // the decisive fragment, raw
+	why   string // a clause that says why, without a stop
+	cause cause
+}
+
+// fails, half and works make findings of the three levels.
+func fails(rule, quote, why string) finding {
+	return finding{rule: rule, score: memoryd.ScoreFailure, sure: true, quote: quote, why: why, cause: causeOf(quote)}
+}
+
+func half(rule, quote, why string) finding {
+	return finding{rule: rule, score: memoryd.ScorePartial, quote: quote, why: why, cause: causeOf(quote)}
+}
+
+func works(rule, quote, why string) finding {
+	return finding{rule: rule, score: memoryd.ScoreSuccess, sure: true, quote: quote, why: why}
+}
+
+// unsure takes the certainty from a finding.
+func (f finding) unsure() finding {
+	f.sure = false
+	return f
+}
+
+func (f finding) bad() bool { return f.score == memoryd.ScoreFailure }
+
+// summaryOf is one line that says what happened.
+func summaryOf(v *view, f finding) string {
+	head := "Succeeded"
+	switch f.score {
+	case memoryd.ScoreFailure:
+		head = "Failed" + f.cause.bracket()
+	case memoryd.ScorePartial:
+		head = "Partly succeeded" + f.cause.bracket()
+	}
+	what := clean(f.quote, maxQuote)
+	if what == "" {
+		what = f.why
+	}
+	if f.score == memoryd.ScoreSuccess {
+		what = v.describe()
+	}
+	return clean(head+": "+what, maxSummary)
+}
+
+// evaluationOf says which rule decided and why, on the two dimensions: did the
+// call succeed, did its parameters fit.
+func evaluationOf(v *view, f finding) string {
+	var b strings.Builder
+	b.WriteString("Success: ")
+	switch f.score {
+	case memoryd.ScoreFailure:
+		b.WriteString("no, ")
+	case memoryd.ScorePartial:
+		b.WriteString("in part, ")
+	default:
+		b.WriteString("yes, ")
+	}
+	b.WriteString(f.why)
+	if q := clean(f.quote, maxQuote); q != "" {
+		b.WriteString(" (“" + q + "”)")
+	}
+	b.WriteString(". Parameters: " + v.parameters(f) + ".")
+	b.WriteString(" Rule: " + f.rule)
+	if !f.sure {
+		b.WriteString(", not certain")
+	}
+	b.WriteString(".")
+	return clean(b.String(), maxEvaluation)
+}
+
+// parameters says how the call's parameters fitted, as far as f tells.
+func (v *view) parameters(f finding) string {
+	if f.score == memoryd.ScoreSuccess {
+		return "nothing in the output speaks against them"
+	}
+	return f.cause.parameters()
+}

@@ -1,0 +1,105 @@
+package rules
+
+import "strings"
+
+// usageText: a usage text that nobody asked for means that the arguments were
+// not understood.
+func usageText(v *view, t *text) (finding, bool) {
+	low := strip(t.first().low)
+	if !strings.HasPrefix(low, "usage:") && !strings.HasPrefix(low, "usage ") || v.ask.help || v.quotes(t) && v.ask.command == "" {
+		return finding{}, false
+	}
+	f := fails("usage", t.first().s, "it printed its usage although that was not asked for").unsure()
+	f.cause = causeParameter
+	return f, true
+}
+
+var refusalPhrases = []string{
+	"cannot answer", "can't answer", "can not answer", "unable to answer", "could not answer", "couldn't answer", "not able to answer", "no answer", "i'm sorry, but", "i am sorry, but",
+	"i apologize, but", "as an ai", "i don't know", "i do not know", "don't have enough information", "do not have enough information", "not enough information", "insufficient information", "insufficient context",
+	"cannot help", "can't help", "can't assist", "cannot assist", "unable to assist", "cannot provide", "not able to provide", "cannot be answered", "could not be answered", "i cannot", "i can't", "i'm unable", "i am unable", "i'm not able",
+	"answer is unknown", "not able to help", "cannot determine", "could not determine",
+}
+
+// refusal: a short answer that declines to answer.
+func refusal(v *view, t *text) (finding, bool) {
+	if !t.short(4, 500) {
+		return finding{}, false
+	}
+	for _, l := range t.lines {
+		_, said := findAny(l.low, refusalPhrases)
+		if said || strings.Contains(l.low, "too ") && strings.Contains(l.low, " to answer") {
+			f := half("refusal", l.s, "the tool declined to answer")
+			f.cause = causeRefusal
+			return f, !v.echoes(l.s)
+		}
+	}
+	return finding{}, false
+}
+
+var noResultPhrases = []string{
+	"no results", "no result", "no matches", "no match", "no matching", "nothing found", "no records", "no rows", "no data", "no items", "no entries", "no files found", "no documents", "no search results",
+	"0 results", "0 matches", "0 rows", "0 records", "found 0 ", "zero results", "did not match any", "didn't match any", "no articles", "no relevant", "not find any", "empty result", "returned no", "empty set",
+	"no content", "none found", "no hits", "no information", "not found any", "there are no ", "there is no ", "no events", "no messages", "no output", "no available", "no flights", "no products", "no such results",
+}
+
+// thingNouns are things whose absence is a mistake in the call rather than an
+// empty answer.
+var thingNouns = []string{"file", "directory", "folder", "path", "command", "tool", "function", "module", "page", "url", "endpoint", "host", "table", "column", "method", "element", "selector", "package", "class",
+	"attribute", "argument", "parameter", "route", "server", "api", "variable", "string to replace", "old_str", "resource", "branch", "repository", "node", "ref"}
+
+// noResult: the tool worked and says that there is nothing.
+func noResult(v *view, t *text) (finding, bool) {
+	if !isNoResult(t) || v.echoes(t.first().s) {
+		return finding{}, false
+	}
+	f := half("no-result", t.first().s, "it found nothing")
+	f.cause = causeEmpty
+	return f, true
+}
+
+func isNoResult(t *text) bool {
+	if !t.short(4, 400) {
+		return false
+	}
+	low := t.first().low
+	if containsAny(low, noResultPhrases) {
+		return true
+	}
+	if strings.HasPrefix(low, "no ") && (strings.Contains(low, " found") || strings.Contains(low, " match") || strings.Contains(low, " available")) {
+		return true
+	}
+	return t.short(2, 160) && strings.HasSuffix(strings.TrimRight(low, ".! "), " not found") && !containsAny(low, thingNouns)
+}
+
+// adviceWords in a warning show that it is about the values of the call.
+var adviceWords = []string{"not supported", "unsupported", "invalid", "unknown", "ignored", "ignoring", "too generic", "too broad", "limited results", "partial", "truncated", "incomplete", "default", "deprecated", "parameter", "argument", "option",
+	"value", "language", "format", "limit", "exceed", "failed", "could not", "unable", "skipped", "missing", "not found", "unrecognized", "out of range", "no effect", "fallback", "falling back", "expired", "not available", "not enabled"}
+
+var warningHeads = []string{"warning:", "warning -", "warning!", "warning]", "warning ", "warnings:", "warn:", "warn]", "caution:", "partial results", "partial success", "partially ", "partial failure", "completed with errors", "completed with warnings",
+	"completed with issues", "some results", "some items", "incomplete results", "results may be incomplete", "query too generic", "query too broad", "limited results"}
+
+// warning: the output opens with a warning, or a short one contains it.
+func warning(v *view, t *text) (finding, bool) {
+	if v.quotes(t) {
+		return finding{}, false
+	}
+	few := t.short(6, 800)
+	for i, l := range t.lines {
+		if i > 0 && !few || i > 6 {
+			break
+		}
+		head, ok := hasPrefixAny(strip(l.low), warningHeads)
+		if !ok {
+			_, said, cut := strings.Cut(l.low, ": warning: ")
+			ok, head = cut && said != "", "warning:"
+		}
+		if !ok || v.echoes(l.s) || head == "warning " && !containsAny(l.low, adviceWords) {
+			continue
+		}
+		f := half("warning", l.s, "it ran and warned")
+		f.sure = i == 0 && few && v.ask.command == "" && containsAny(l.low, adviceWords)
+		return f, true
+	}
+	return finding{}, false
+}

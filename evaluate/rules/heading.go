@@ -1,0 +1,183 @@
+package rules
+
+import (
+	"strings"
+
+	"memoryd"
+)
+
+// firmHeads are beginnings of a text that can only mean that the call failed.
+var firmHeads = []string{
+	"an error occurred", "an error has occurred", "an unexpected error", "an exception occurred", "an internal error", "there was an error", "there was a problem",
+	"something went wrong", "sorry, something went wrong", "internal error", "internal server error", "unexpected error", "unknown error", "fatal:", "failed:", "failed to ",
+	"failed with", "failed due", "failed - ", "failed because", "failed!", "failure:", "failure - ", "exception:", "exception occurred", "unable to ", "could not ", "couldn't ", "permission denied", "access denied", "access to ",
+	"unauthorized", "unauthenticated", "forbidden", "not authorized", "not authenticated", "authentication failed", "authentication required", "authentication error", "authorization failed",
+	"authorization required", "login required", "timeout", "timed out", "request timed out", "operation timed out", "command timed out", "execution timed out", "connection refused", "connection reset",
+	"connection error", "connection timed out", "connection failed", "network error", "bad request", "bad gateway", "service unavailable", "gateway timeout", "too many requests",
+	"rate limit", "quota exceeded", "validation error", "validation failed", "syntax error", "parse error", "parsing error", "http error", "request failed", "execution failed", "execution error", "command failed",
+	"tool error", "tool execution failed", "operation failed", "query failed", "query error", "server error", "runtime error", "type error", "value error", "key error", "division by zero", "out of memory",
+	"no function named", "no tool named", "no such ", "invalid ", "illegal ", "not allowed", "not permitted", "operation not permitted", "max retries exceeded", "navigation failed", "navigation timeout",
+	"fetch failed", "download failed", "upload failed", "build failed", "compilation failed", "compilation error", "import error", "name error", "attribute error", "index error",
+	"cannot ", "can't ", "can not ", "err:", "err!", "e: ", "malformed ", "unhandled", "tool call failed", "api error", "database error", "sql error", "io error", "i/o error", "oserror", "system error",
+	"edit failed", "edit rejected", "action failed", "call failed", "search failed", "task failed", "job failed", "the request failed", "the operation failed", "the command failed", "the tool failed",
+	"npm err!", "make: ***", "error_", "insufficient permission", "insufficient funds", "insufficient balance",
+	"错误", "失败", "请求失败", "erreur", "fehler:", "erro:", "ошибка",
+}
+
+// nounHeads need a noun of programming after them: "unknown option" is a
+// message, "Unknown Pleasures" a title.
+var nounHeads = []string{"unknown ", "unrecognized ", "unsupported ", "unexpected ", "missing ", "undefined ", "duplicate ", "bad ", "incorrect ", "wrong ", "expired "}
+
+var programNouns = words("command", "commands", "option", "options", "argument", "arguments", "parameter", "parameters", "field", "fields", "column", "key", "keys", "type", "tool",
+	"function", "method", "user", "host", "error", "flag", "operation", "action", "attribute", "property", "value", "format", "token", "character", "end", "eof", "keyword", "required",
+	"language", "unit", "currency", "id", "identifier", "file", "path", "url", "module", "variable", "name", "input", "output", "response", "request", "table", "database", "encoding",
+	"protocol", "scheme", "media", "content", "api", "mandatory", "credentials", "password", "header", "body", "parenthesis", "operand", "entry", "city", "location", "syntax", "symbol", "reference", "query", "session", "model", "resource", "status", "endpoint")
+
+// errorFollowers may stand after the word "error" at the head of a message:
+// "error while reading", but not "error handling in Go".
+var errorFollowers = words("in", "while", "during", "at", "on", "from", "with", "when", "code", "occurred", "for", "message", "response", "no", "number", "type", "trying", "cannot", "could", "failed", "unable", "invalid", "unknown", "decoding", "encoding")
+
+// topicNouns follow "error" in the titles of texts about errors, though they end
+// like the verbs that follow it in messages.
+var topicNouns = words("handling", "reporting", "logging", "tracking", "monitoring", "correcting", "detecting", "checking", "propagation", "budgeting", "modeling", "testing")
+
+// errorHeading: the text starts as an error message does.
+func errorHeading(v *view, t *text) (finding, bool) {
+	first := t.first()
+	if strings.HasSuffix(first.s, ":") && t.short(3, 600) && len(t.lines) > 1 {
+		first = t.at(1) // after a preface such as "Output of the command:"
+	}
+	if v.echoes(first.s) || !startsAsError(first.low) && !(isShortError(first.low) && (t.total <= 2 || startsAsError(t.at(1).low))) {
+		return finding{}, false
+	}
+	if v.quotes(t) && (v.ask.troubled || !t.short(60, 4000) || !opensReport(first.low)) {
+		return finding{}, false
+	}
+	if isNoResult(t) && !strings.HasPrefix(strip(first.low), "err") {
+		return finding{}, false
+	}
+	f := fails("error-heading", first.s, "its first words say that it failed")
+	f.sure = t.short(12, 2000) && !containsAny(first.low, hedges)
+	if containsAny(first.low, hedges) {
+		f.score = memoryd.ScorePartial
+	}
+	return f, true
+}
+
+// hedges turn a complaint into a remark: what follows is the result.
+var hedges = []string{", but ", "; however", ", however", "falling back", "fell back", "using default", "continuing"}
+
+// reportHeads are the beginnings that hardly any page or file has.
+var reportHeads = []string{"error:", "error -", "error executing", "error calling", "error while", "error during", "error occurred", "failed to ", "failed:", "fatal:", "exception:", "an error occurred", "an error has occurred",
+	"an unexpected error", "internal error", "internal server error", "search failed", "request failed", "execution failed", "navigation failed", "fetch failed", "mcp error", "tool error"}
+
+func opensReport(low string) bool {
+	_, ok := hasPrefixAny(strip(low), reportHeads)
+	return ok || isShortError(low)
+}
+
+// isShortError recognises a first line of a few words such as "Search failed" or
+// "url error".
+func isShortError(low string) bool {
+	s := strings.TrimRight(strip(low), " .!*")
+	if len(s) > 40 || strings.Count(s, " ") > 3 || strings.HasPrefix(s, "no ") || strings.HasPrefix(s, "0 ") {
+		return false
+	}
+	for _, end := range []string{" failed", " error", " failure", " denied", " rejected", " refused"} {
+		if strings.HasSuffix(s, end) {
+			return true
+		}
+	}
+	return false
+}
+
+// startsAsError reports whether a line in lower case starts as an error message.
+func startsAsError(low string) bool {
+	s := strip(low)
+	if rest, ok := strings.CutPrefix(s, "error"); ok && afterError(rest) {
+		return true
+	}
+	if head, ok := hasPrefixAny(s, firmHeads); ok {
+		return headFits(head, s)
+	}
+	if head, ok := hasPrefixAny(s, nounHeads); ok {
+		rest := strings.TrimLeft(s[len(head):], "'\"`")
+		return programNouns[rest[:wordLen(rest)]] || programNouns[secondWord(rest)]
+	}
+	return qualifiedError(s)
+}
+
+// headFits tells the heads that also start ordinary sentences.
+func headFits(head, s string) bool {
+	switch head {
+	case "timeout", "rate limit":
+		rest := s[len(head):]
+		return rest == "" || strings.IndexByte(":!.- (", rest[0]) >= 0 && !strings.HasPrefix(rest, "s and") || strings.HasPrefix(rest, " exceeded") || strings.HasPrefix(rest, "ed")
+	case "access to ":
+		return containsAny(s, []string{"denied", "blocked", "forbidden", "not allowed", "restricted"})
+	case "forbidden", "unauthorized", "unhandled", "exception:", "timed out":
+		return len(s) < 400
+	case "error_":
+		return len(s) < 200
+	}
+	return true
+}
+
+// afterError reports whether what follows the word "error" makes it the start of
+// a message.
+func afterError(rest string) bool {
+	if rest == "" {
+		return true
+	}
+	switch c := rest[0]; {
+	case c == 's': // errors: …
+		return strings.HasPrefix(rest, "s:") || strings.HasPrefix(rest, "s occurred") || strings.HasPrefix(rest, "s found")
+	case strings.IndexByte(":!]>|.*)\"'`[(", c) >= 0 || strings.HasPrefix(rest, "－") || strings.HasPrefix(rest, "："):
+		return true
+	case c != ' ' && c != '\t' && c != '-':
+		return false
+	}
+	rest = strings.TrimLeft(rest, " \t")
+	if strings.HasPrefix(rest, "-") || strings.HasPrefix(rest, "–") || strings.HasPrefix(rest, "—") || strings.HasPrefix(rest, "(") || strings.HasPrefix(rest, "[") {
+		return true
+	}
+	w := rest[:wordLen(rest)]
+	return w != "" && isDigit(w[0]) || errorFollowers[w] || strings.HasSuffix(w, "ing") && !topicNouns[w]
+}
+
+// qualifiedError recognises "some qualified error: message" and the same with
+// exception or failure: at most four words before the colon.
+func qualifiedError(s string) bool {
+	head, rest, ok := strings.Cut(s[:min(len(s), 60)], ":")
+	if !ok || rest != "" && rest[0] == ':' || strings.Count(head, " ") > 3 || strings.ContainsAny(head, "=,;/\\") {
+		return false
+	}
+	head = strings.TrimRight(head, " ]*")
+	for _, end := range []string{" error", " failed", " failure", " exception", " panic", "-error", "_error", " not found", " invalid", " denied"} {
+		if strings.HasSuffix(head, end) {
+			return true
+		}
+	}
+	return false
+}
+
+func secondWord(s string) string {
+	_, rest, _ := strings.Cut(s, " ")
+	return rest[:wordLen(rest)]
+}
+
+// endings are beginnings of a last line that tell how a run of a program ended.
+var endings = []string{"error:", "fatal:", "fatal error", "npm err!", "make: ***", "failed to ", "error occurred", "build failed", "failed:", "e: ", "compilation terminated", "ninja: build stopped",
+	"killed", "segmentation fault", "aborted", "error: command failed", "command failed", "an error occurred", "unable to ", "exception:"}
+
+// errorEnding: the last line of a tool that does something says that it failed.
+func errorEnding(v *view, t *text) (finding, bool) {
+	if len(t.lines) < 2 || v.ask.reads && v.ask.command == "" || v.quotes(t) && v.ask.troubled {
+		return finding{}, false
+	}
+	last := t.last()
+	if _, ok := hasPrefixAny(strip(last.low), endings); !ok || v.echoes(last.s) {
+		return finding{}, false
+	}
+	return fails("error-ending", last.s, "its last words say that it failed").unsure(), true
+}

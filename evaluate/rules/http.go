@@ -1,0 +1,87 @@
+package rules
+
+import "strings"
+
+// httpLeads introduce a status code in a sentence.
+var httpLeads = []string{"status code", "status_code", "http error", "http status", "http/1.1", "http/1.0", "http/2", "http/3", "http", "status", "error code", "error", "response code", "responded with",
+	"returned", "returned error", "code", "server returned", "failed with"}
+
+// httpReasons are the reason phrases of RFC 9110 and their common spellings.
+var httpReasons = []string{"bad request", "unauthorized", "payment required", "forbidden", "not found", "method not allowed", "not acceptable", "proxy authentication", "request timeout",
+	"conflict", "gone", "length required", "precondition failed", "payload too large", "content too large", "request entity too large", "uri too long", "unsupported media type",
+	"i'm a teapot", "unprocessable", "locked", "failed dependency", "too many requests", "unavailable for legal", "internal server error", "server error", "client error", "not implemented",
+	"bad gateway", "service unavailable", "service temporarily unavailable", "gateway timeout", "gateway time-out", "http version not supported", "insufficient storage", "origin", "web server is down"}
+
+// httpStatus: a status line of a dump, or a first line that states the status.
+func httpStatus(v *view, t *text) (finding, bool) {
+	if f, ok := statusLine(t); ok {
+		return f, true
+	}
+	first := t.first()
+	if v.quotes(t) && !t.short(12, 1500) || v.echoes(first.s) {
+		return finding{}, false
+	}
+	if code, ok := leadingStatus(first.low); ok {
+		f := fails("http-status", first.s, "it reports HTTP status "+code)
+		f.sure = t.short(20, 3000)
+		return f, true
+	}
+	return finding{}, false
+}
+
+// statusLine finds the last status line of a header dump: after redirects the
+// last one counts.
+func statusLine(t *text) (finding, bool) {
+	var found line
+	bad := false
+	for _, l := range t.lines[:min(len(t.lines), 48)] {
+		low := strings.TrimLeft(l.low, "<> ")
+		if !strings.HasPrefix(low, "http/") || len(low) < 12 {
+			continue
+		}
+		_, rest, _ := strings.Cut(low, " ")
+		if code := statusCode(rest); code != "" {
+			found, bad = l, code >= "400"
+		}
+	}
+	if !bad {
+		return finding{}, false
+	}
+	return fails("http-status", found.s, "the server answered with an error status").unsure(), true
+}
+
+// statusCode is the three digits that s starts with, if they are a status.
+func statusCode(s string) string {
+	if len(s) < 3 || s[0] < '1' || s[0] > '5' || !isDigit(s[1]) || !isDigit(s[2]) || len(s) > 3 && (isWord(s[3]) || s[3] == '.' && len(s) > 4 && isDigit(s[4])) {
+		return ""
+	}
+	return s[:3]
+}
+
+// leadingStatus finds an error status in a first line: "404 Not Found",
+// "HTTP Error 403: Forbidden", "request failed with status code 500".
+func leadingStatus(low string) (string, bool) {
+	s := strip(low)
+	if code := statusCode(s); code >= "400" {
+		if _, ok := hasPrefixAny(strings.TrimLeft(s[3:], " :-–"), httpReasons); ok {
+			return code, true
+		}
+	}
+	for _, lead := range httpLeads {
+		i := strings.Index(s, lead)
+		if i < 0 || i > 160 || i > 0 && isWord(s[i-1]) {
+			continue
+		}
+		code := statusCode(strings.TrimLeft(s[i+len(lead):], " :=('\"[#"))
+		if code >= "400" && (lead != "code" && lead != "returned" && lead != "status" || mentionsFailure(s)) {
+			return code, true
+		}
+	}
+	return "", false
+}
+
+// mentionsFailure reports whether a status number comes with a word that makes
+// it one.
+func mentionsFailure(low string) bool {
+	return containsAny(low, httpReasons) || containsAny(low, []string{"error", "fail", "http", "request", "response", "unable", "could not"})
+}

@@ -1,0 +1,260 @@
+package rules_test
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"testing"
+
+	"memoryd"
+	"memoryd/evaluate/rules"
+)
+
+// recorded is one line of a recording.
+type recorded struct {
+	Workspace string          `json:"workspace_id"`
+	Tool      string          `json:"tool_name"`
+	Input     json.RawMessage `json:"input"`
+	Output    string          `json:"output"`
+	Success   bool            `json:"success"`
+	TimeCost  float64         `json:"time_cost"`
+	TokenCost int64           `json:"token_cost"`
+	Metadata  struct {
+		Gold     string `json:"gold"`
+		GoldFrom string `json:"gold_from"`
+	} `json:"metadata"`
+}
+
+// exitOnly reports whether nothing but an exit code says that the call failed:
+// such calls are left out.
+func (r *recorded) exitOnly() bool {
+	return r.Metadata.Gold == "error" && r.Success && strings.TrimSpace(r.Output) == ""
+}
+
+// goldLevels are the labels in the order of the confusion table.
+var goldLevels = []string{"error", "partial", "ok"}
+
+// tally is a confusion table: gold by score, with the sure part beside it.
+type tally struct {
+	count [3][3]int // gold level, score level
+	sure  [3][3]int
+}
+
+func levelOf(score float64) int { return int(score * 2) }
+
+func (c *tally) add(gold string, v rules.Verdict) {
+	for g, name := range goldLevels {
+		if name == gold {
+			c.count[g][levelOf(v.Score)]++
+			if v.Sure {
+				c.sure[g][levelOf(v.Score)]++
+			}
+		}
+	}
+}
+
+func (c *tally) merge(o *tally) {
+	for g := range 3 {
+		for s := range 3 {
+			c.count[g][s] += o.count[g][s]
+			c.sure[g][s] += o.sure[g][s]
+		}
+	}
+}
+
+func (c *tally) errors() int { return c.count[0][0] + c.count[0][1] + c.count[0][2] }
+
+func (c *tally) precision() float64 {
+	return ratio(c.count[0][0], c.count[0][0]+c.count[1][0]+c.count[2][0])
+}
+
+func (c *tally) recall() float64 { return ratio(c.count[0][0], c.errors()) }
+
+// kappa is Cohen's for the question error or not.
+func (c *tally) kappa() float64 {
+	var n, agree, gold, said float64
+	for g := range 3 {
+		for s := range 3 {
+			x := float64(c.count[g][s])
+			n += x
+			if (g == 0) == (s == 0) {
+				agree += x
+			}
+			if g == 0 {
+				gold += x
+			}
+			if s == 0 {
+				said += x
+			}
+		}
+	}
+	chance := (gold*said + (n-gold)*(n-said)) / (n * n)
+	if chance == 1 {
+		return 1
+	}
+	return (agree/n - chance) / (1 - chance)
+}
+
+// sureShare is the part of the calls with a sure verdict; sureRight the part of
+// those that agree with the label on error or not, sureExact on the level.
+func (c *tally) sureShare() float64 { return ratio(total(c.sure), total(c.count)) }
+
+func (c *tally) sureRight() float64 {
+	s := c.sure
+	return ratio(s[0][0]+s[1][1]+s[1][2]+s[2][1]+s[2][2], total(s))
+}
+
+func (c *tally) sureExact() float64 {
+	return ratio(c.sure[0][0]+c.sure[1][1]+c.sure[2][2], total(c.sure))
+}
+
+func total(t [3][3]int) (n int) {
+	for g := range t {
+		for s := range t[g] {
+			n += t[g][s]
+		}
+	}
+	return n
+}
+
+func ratio(a, b int) float64 {
+	if b == 0 {
+		return 1
+	}
+	return float64(a) / float64(b)
+}
+
+func (c *tally) String() string {
+	var b strings.Builder
+	for g, name := range goldLevels {
+		fmt.Fprintf(&b, "    %-8s", name)
+		for s := range 3 {
+			fmt.Fprintf(&b, " %5d", c.count[g][s])
+		}
+		b.WriteByte('\n')
+	}
+	fmt.Fprintf(&b, "    precision %.4f  recall %.4f  kappa %.4f  sure: coverage %.3f, right %.4f, exact level %.4f",
+		c.precision(), c.recall(), c.kappa(), c.sureShare(), c.sureRight(), c.sureExact())
+	return b.String()
+}
+
+// dataFiles lists the recordings in the folder that MEMORYD_DATA names.
+func dataFiles(t *testing.T) []string {
+	t.Helper()
+	dir := os.Getenv("MEMORYD_DATA")
+	if dir == "" {
+		t.Skip("MEMORYD_DATA is not set: no recordings to measure on")
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "calls_*.jsonl.gz"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no recordings in %s (%v)", dir, err)
+	}
+	sort.Strings(files)
+	return files
+}
+
+// readCalls reads a recording.
+func readCalls(t *testing.T, file string) []recorded {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []recorded
+	lines := bufio.NewScanner(z)
+	lines.Buffer(nil, 16<<20)
+	for lines.Scan() {
+		var r recorded
+		r.Success = true
+		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
+			t.Fatalf("%s: %v", filepath.Base(file), err)
+		}
+		out = append(out, r)
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// measure judges a recording in order, learning as a server does, and reports
+// each labelled call to seen.
+func measure(j *rules.Judge, calls []recorded, seen func(*recorded, rules.Verdict)) {
+	profiles := map[memoryd.ToolRef]*rules.Profile{}
+	for i := range calls {
+		r := &calls[i]
+		c := memoryd.Call{
+			ToolRef: memoryd.ToolRef{Workspace: r.Workspace, Tool: r.Tool}, Input: r.Input, Output: r.Output,
+			Success: r.Success, TimeCost: r.TimeCost, TokenCost: r.TokenCost,
+		}
+		p := profiles[c.ToolRef]
+		if p == nil {
+			p = &rules.Profile{}
+			profiles[c.ToolRef] = p
+		}
+		v := j.Judge(&c, p)
+		c.Evaluation = v.Evaluation
+		p.Observe(&c)
+		if r.Metadata.Gold != "" && !r.exitOnly() {
+			seen(r, v)
+		}
+	}
+}
+
+// TestRecordedBars measures the judge on recordings with ground truth. With
+// MEMORYD_MISSES set it names the calls that it got wrong.
+func TestRecordedBars(t *testing.T) {
+	misses := os.Getenv("MEMORYD_MISSES")
+	j := rules.New(rules.DefaultConfig())
+	var all tally
+	for _, file := range dataFiles(t) {
+		name := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(file), "calls_"), ".jsonl.gz")
+		var c tally
+		measure(j, readCalls(t, file), func(r *recorded, v rules.Verdict) {
+			c.add(r.Metadata.Gold, v)
+			if misses != "" && strings.Contains(name, misses) {
+				logMiss(t, r, v)
+			}
+		})
+		all.merge(&c)
+		t.Logf("%s: gold by score 0.0, 0.5, 1.0\n%s", name, &c)
+		if c.errors() >= 20 {
+			check(t, name, &c, 0.95, 0.80)
+		}
+	}
+	t.Logf("all: gold by score 0.0, 0.5, 1.0\n%s", &all)
+	check(t, "all", &all, 0.98, 0.88)
+	if all.sureRight() < 0.99 {
+		t.Errorf("sure verdicts are %.4f right, want 0.99", all.sureRight())
+	}
+}
+
+func check(t *testing.T, name string, c *tally, precision, recall float64) {
+	t.Helper()
+	if c.precision() < precision {
+		t.Errorf("%s: precision %.4f, want %.2f", name, c.precision(), precision)
+	}
+	if c.recall() < recall {
+		t.Errorf("%s: recall %.4f, want %.2f", name, c.recall(), recall)
+	}
+}
+
+func logMiss(t *testing.T, r *recorded, v rules.Verdict) {
+	t.Helper()
+	exact := goldLevels[levelOf(v.Score)] == r.Metadata.Gold
+	if (r.Metadata.Gold == "error") == (v.Score == 0) && (exact || !v.Sure) {
+		return
+	}
+	in, out := string(r.Input), r.Output
+	t.Logf("gold %s, score %v by %s sure=%v %s(%.220s) => %.260q", r.Metadata.Gold, v.Score, v.Rule, v.Sure, r.Tool, in, out)
+}

@@ -1,0 +1,128 @@
+package rules
+
+import (
+	"strings"
+	"unicode"
+
+	"memoryd"
+)
+
+// maxInput bounds how much of an input the rules look at, in bytes.
+const maxInput = 16 << 10
+
+// request is what the rules understand of a call's input and tool name.
+type request struct {
+	text    string // the strings of the input, decoded, one a line
+	low     string
+	command string // the shell command, or "" for a tool that runs none
+	shell   shellProgram
+	// reads is true for a tool whose purpose is to hand over content that
+	// somebody else wrote: files, pages, search results.
+	reads bool
+	// troubled is true when the request itself speaks of errors, so that error
+	// words in the output may be what was asked for.
+	troubled bool
+	// help is true when the request asks for a usage text.
+	help bool
+}
+
+func newRequest(c *memoryd.Call) request {
+	var r request
+	in := string(c.Input[:min(len(c.Input), maxInput)])
+	words := nameWords(c.Tool)
+	if strings.HasPrefix(strings.TrimSpace(in), "\"") {
+		r.text, _ = unquote(strings.Trim(strings.TrimSpace(in), `"`), maxInput)
+		if hasAny(words, shellNames) {
+			r.command = r.text
+		}
+	} else {
+		d := parseLoose(in)
+		r.text = d.allStrings()
+		r.command = commandOf(d, words)
+	}
+	r.low = strings.ToLower(r.text)
+	r.reads = hasAny(words, readerNames)
+	if r.command != "" {
+		r.shell = parseShell(r.command)
+		r.reads = r.shell.reads()
+		r.help = r.shell.asksHelp()
+	}
+	r.troubled = containsAny(r.low, troubleWords)
+	return r
+}
+
+// shellNames are words of tool names that run commands; codeNames of tools that
+// run programs in another language.
+var shellNames = words("bash", "shell", "sh", "terminal", "command", "cmd", "powershell", "console", "exec", "process", "run", "execute", "zsh", "ssh")
+
+var readerNames = words("read", "reader", "view", "viewer", "open", "fetch", "fetcher", "get", "search", "searcher", "grep", "find", "finder",
+	"list", "ls", "cat", "show", "scrape", "scraper", "browse", "browser", "crawl", "crawler", "navigate", "page", "html", "markdown", "content", "contents",
+	"extract", "lookup", "retrieve", "query", "wikipedia", "news", "web", "head", "tail", "log", "logs", "snapshot", "goto", "scroll", "download", "transcript")
+
+// troubleWords in a request mean that it may be about errors.
+var troubleWords = []string{"error", "exception", "fail", "warn", "traceback", "fatal", "not found", "panic", "denied", "timeout", "timed out",
+	"invalid", "crash", "bug", "debug", "stack trace", "stderr", "troubleshoot", "problem"}
+
+// commandOf finds the member of an input object that holds a shell command.
+func commandOf(d *doc, words []string) string {
+	for i := d.child(0); i != 0; i = d.nodes[i].next {
+		n := &d.nodes[i]
+		switch strings.ToLower(n.key) {
+		case "command", "cmd", "bash", "shell", "shell_command", "command_line", "commandline", "bash_command":
+			return d.commandText(i)
+		case "script", "code", "input", "args", "keystrokes":
+			if hasAny(words, shellOnlyNames) {
+				return d.commandText(i)
+			}
+		}
+	}
+	return ""
+}
+
+// shellOnlyNames are the words that leave no doubt.
+var shellOnlyNames = words("bash", "shell", "sh", "terminal", "cmd", "zsh")
+
+// commandText is the text of a string member, or the words of a list such as
+// ["bash", "-lc", "ls"]: there the last one is the command.
+func (d *doc) commandText(i int32) string {
+	n := &d.nodes[i]
+	if n.kind != kindArray {
+		return d.str(i)
+	}
+	var parts []string
+	for c := n.child; c != 0; c = d.nodes[c].next {
+		parts = append(parts, d.str(c))
+	}
+	if len(parts) == 3 && strings.HasPrefix(parts[1], "-") && strings.HasSuffix(parts[1], "c") {
+		return parts[2]
+	}
+	return strings.Join(parts, " ")
+}
+
+// nameWords splits a tool's name at case changes and at everything that is no
+// letter, in lower case: "getUser_details" gives get, user, details.
+func nameWords(name string) []string {
+	var out []string
+	var b strings.Builder
+	flush := func() {
+		if b.Len() > 0 {
+			out = append(out, b.String())
+			b.Reset()
+		}
+	}
+	lower := false
+	for _, r := range name {
+		switch {
+		case !unicode.IsLetter(r):
+			flush()
+			lower = false
+			continue
+		case unicode.IsUpper(r) && lower:
+			flush()
+		}
+		lower = !unicode.IsUpper(r)
+		b.WriteRune(unicode.ToLower(r))
+	}
+	flush()
+	return out
+}

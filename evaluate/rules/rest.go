@@ -1,0 +1,70 @@
+package rules
+
+import "strings"
+
+// actors are words of tool names that change something: silence is their yes.
+var actors = words("create", "update", "delete", "remove", "write", "set", "send", "add", "insert", "move", "copy", "put", "post", "save", "upload", "click", "type", "press", "fill", "select", "close", "open", "start", "stop",
+	"think", "log", "record", "submit", "cancel", "clear", "reset", "edit", "append", "mkdir", "touch", "cd", "rename", "modify", "enable", "disable", "register", "login", "logout", "notify", "wait", "transfer")
+
+// blanks are texts that stand for no output.
+var blanks = words("", "null", "none", "nil", "undefined", "''", `""`, "[]", "{}", "()", "nan", "(no output)", "<no output>", "no output", "n/a")
+
+// emptyOutput: silence is judged by the tool's history, else by what the call
+// was for.
+func emptyOutput(v *view) (finding, bool) {
+	low := strings.ToLower(v.out.full[:min(len(v.out.full), 16)])
+	if !blanks[low] {
+		return finding{}, false
+	}
+	shape := shapeEmpty
+	if v.body.ok() {
+		shape = shapeNothing
+	}
+	f := finding{}
+	switch p := v.prof; {
+	case p != nil && p.successes >= 3 && p.share(shape) >= 0.5:
+		f = works("empty-output", "", "most of this tool's successes are empty too")
+	case p != nil && p.successes >= int64(v.cfg.MinHistory) && p.shapes[shape] == 0 && v.ask.command == "":
+		f = half("empty-output", "", "there is no output, though the tool's successes always have some")
+	case v.ask.command != "" && v.ask.shell.mayAnswerByStatus():
+		f = half("empty-output", "", "there is no output: the command found nothing or says no by its status")
+	case v.ask.command != "":
+		f = works("empty-output", "", "a command that prints nothing has nothing to complain of").unsure()
+	case hasAny(nameWords(v.call.Tool), actors):
+		f = works("empty-output", "", "a tool that acts need not answer").unsure()
+	case v.ask.reads || shape == shapeNothing:
+		f = half("empty-output", "", "it was asked for something and returned nothing")
+	default:
+		f = works("empty-output", "", "there is no output and no sign of trouble").unsure()
+	}
+	f.cause = causeEmpty
+	return f, true
+}
+
+// noTrouble: nothing else spoke. It is certain where no word of trouble stands
+// in what was read, or where a structure was read that reports none.
+func noTrouble(v *view) (finding, bool) {
+	f := works("no-trouble", "", "nothing in the output speaks of trouble")
+	if code, known := exitStatus(v.out); known && code == 0 {
+		f.why = "it reports exit status 0"
+		return f, true
+	}
+	if v.body.ok() {
+		f.why = "a structured result that reports no error"
+		f.sure = v.out.total > 3 || len(v.out.full) > 300 || !cloudedText(v.out)
+		return f, true
+	}
+	if w, ok := clouded(v.out); ok {
+		f.why = "the word “" + w + "” stands in the output as content, not as a message"
+		f.sure = false
+	}
+	if v.ask.shell.mayAnswerByStatus() && (v.out.short(2, 40) || v.ask.shell.compares()) {
+		f.sure = false
+	}
+	return f, true
+}
+
+func cloudedText(t *text) bool {
+	_, ok := clouded(t)
+	return ok
+}

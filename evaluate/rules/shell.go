@@ -1,0 +1,219 @@
+package rules
+
+import "strings"
+
+// shellComplaints are what the C library, shells and common utilities say after
+// "name: " when they cannot do something (POSIX error strings, GNU coreutils,
+// bash, dash, zsh, busybox).
+var shellComplaints = []string{
+	"no such file or directory", "permission denied", "command not found", "is a directory", "not a directory", "file exists",
+	"invalid option", "unrecognized option", "illegal option", "unknown option", "invalid argument", "missing operand", "missing argument",
+	"extra operand", "syntax error", "operation not permitted", "no space left", "read-only file system", "resource busy", "directory not empty",
+	"connection refused", "could not resolve host", "name or service not known", "network is unreachable", "input/output error", "text file busy",
+	"argument list too long", "bad file descriptor", "broken pipe", "too many open files", "cannot ", "can't ", "could not ", "failed to ", "unable to ",
+	"refusing to", "unexpected ", "unterminated", "unmatched", "ambiguous redirect", "bad substitution", "unbound variable", "event not found",
+	"division by 0", "numeric argument required", "too many arguments", "not a valid identifier", "integer expression expected", "operator expected",
+	"requires an argument", "option requires", "no such process", "no such device", "must precede", "not found", "invalid ", "unknown ", "bad ",
+	"not permitted", "no such user", "does not exist", "error:", "fatal:", "try '", "missing ", "not a git repository", "must be", "no match", "out of range",
+}
+
+// harmless are remarks that programs make on the same channel while all is well.
+var harmless = []string{"warning", "note:", "info:", "removing leading", "hint:", "debug:", "deprecat", "is up to date", "created directory"}
+
+// diagnostic is what one line of shell output complains of.
+type diagnostic struct {
+	program string // who complains, a base name; "" when it is the shell about its own input
+	shell   bool   // the shell says so, of a command that it could not run
+	fatal   bool   // the shell could not even parse the command
+}
+
+// shellError: a diagnostic of a command that decides the exit status is a
+// failure; one of a command whose status a pipeline or list goes past leaves a
+// half outcome.
+func shellError(v *view, t *text) (finding, bool) {
+	var hit, passed line
+	var hits, masks int
+	for i := range t.lines {
+		l := t.lines[i]
+		d, ok := v.diagnosticOf(l)
+		if !ok || i > 0 && !v.mayComplainAt(d) {
+			continue
+		}
+		if d.fatal {
+			return fails("shell-error", l.s, "the shell could not parse the command"), true
+		}
+		if v.masked(d) {
+			masks++
+			passed = firstLine(passed, l)
+			continue
+		}
+		hits++
+		hit = firstLine(hit, l)
+	}
+	switch {
+	case hits > 0:
+		return v.shellFailure(t, hit, hits), true
+	case masks > 0:
+		return half("shell-error", passed.s, "a command complained, but the command line went on past it"), true
+	}
+	return finding{}, false
+}
+
+func firstLine(have, l line) line {
+	if have.s != "" {
+		return have
+	}
+	return l
+}
+
+// shellFailure grades a diagnostic that decides by how much else there is.
+func (v *view) shellFailure(t *text, l line, hits int) finding {
+	f := fails("shell-error", l.s, "the command that decides the exit status printed a diagnostic")
+	if v.ask.command == "" {
+		f.why = "a command printed a diagnostic"
+	}
+	if hits*4 < t.total {
+		f.sure = false
+	}
+	return f
+}
+
+// mayComplainAt reports whether a diagnostic is believed on another line than
+// the first: only one of a program that the command line runs, so that quoted
+// logs stay content.
+func (v *view) mayComplainAt(d diagnostic) bool {
+	return d.fatal || d.shell && v.ask.command != "" || d.program != "" && (v.ask.shell.decides(d.program) || v.ask.shell.masks(d.program))
+}
+
+// masked reports whether the program's failure cannot show in the exit status. A
+// name that the shell made out of badly quoted words is placed by where it
+// stands in the command line.
+func (v *view) masked(d diagnostic) bool {
+	sh := &v.ask.shell
+	if !sh.parsed || d.program == "" || sh.decides(d.program) {
+		return false
+	}
+	return sh.masks(d.program) || d.shell && sh.mentionsOnlyBefore(d.program)
+}
+
+func hasDiagnostic(v *view, t *text) bool {
+	_, ok := shellError(v, t)
+	return ok
+}
+
+// diagnosticOf reads a line as "program: complaint".
+func (v *view) diagnosticOf(l line) (diagnostic, bool) {
+	if d, ok := parseFailure(l.low); ok {
+		return d, true
+	}
+	name, rest, ok := strings.Cut(l.s, ": ")
+	if !ok || len(name) > 120 {
+		return notFoundForms(l)
+	}
+	rest = strings.ToLower(rest)
+	program := baseName(name)
+	sh := &v.ask.shell
+	runs := (sh.decides(program) || sh.masks(program)) && !isShellName(program)
+	if line, after, ok := strings.Cut(rest, ": "); ok && isLineNumber(line) && !runs { // bash: line 3: …
+		name2, complaint, _ := strings.Cut(after, ": ")
+		return shellLine(name2, complaint)
+	}
+	if isShellName(baseName(name)) {
+		who, complaint, _ := strings.Cut(rest, ": ")
+		return shellLine(who, complaint)
+	}
+	if strings.ContainsAny(name, " \t{}[]<>=\"") || containsAny(rest, harmless) {
+		return notFoundForms(l)
+	}
+	if runs {
+		return diagnostic{program: program}, v.complains(program, rest)
+	}
+	if v.ask.command != "" || !strings.ContainsAny(name, "./0123456789") {
+		if _, ok := findAny(rest, shellComplaints[:8]); ok && len(l.s) < 300 {
+			return diagnostic{program: program}, true
+		}
+	}
+	return diagnostic{}, false
+}
+
+// complains reports whether a remark that starts with the program's own name is
+// a complaint. Nearly all are; some programs label their results so.
+func (v *view) complains(program, rest string) bool {
+	switch program {
+	case "file", "which", "type", "whereis", "wc", "time", "groups", "finger", "host", "ping":
+		return containsAny(rest, shellComplaints) || strings.HasPrefix(rest, "(")
+	}
+	return true
+}
+
+// shellLine reads what follows "bash: " or "bash: line 1: ".
+func shellLine(who, complaint string) (diagnostic, bool) {
+	if isLineNumber(who) {
+		who, complaint, _ = strings.Cut(complaint, ": ")
+	}
+	if complaint == "" {
+		return diagnostic{}, containsAny(who, shellComplaints)
+	}
+	if !containsAny(complaint, shellComplaints) {
+		return diagnostic{}, false
+	}
+	return diagnostic{program: baseName(who), shell: true}, true
+}
+
+// parseFailure recognises the shells' own syntax errors, whatever $0 is.
+func parseFailure(low string) (diagnostic, bool) {
+	if !containsAny(low, []string{"syntax error", "unexpected eof while", "unexpected end of file", "unterminated quoted string", "bad substitution", "unmatched"}) {
+		return diagnostic{}, false
+	}
+	if strings.Contains(low, ": -c: ") || strings.Contains(low, "-c: line ") {
+		return diagnostic{fatal: true}, true
+	}
+	name, rest, ok := strings.Cut(low, ": ")
+	if ok && isShellName(baseName(name)) {
+		if num, _, ok := strings.Cut(rest, ": "); ok && (isLineNumber(num) || num == "-c" || num == "eval") || strings.HasPrefix(rest, "syntax error") {
+			return diagnostic{fatal: true}, true
+		}
+	}
+	return diagnostic{}, false
+}
+
+// notFoundForms are the "command not found" messages that have another grammar:
+// zsh, fish, cmd.exe, PowerShell.
+func notFoundForms(l line) (diagnostic, bool) {
+	for _, p := range []string{"is not recognized as an internal or external command", "is not recognized as the name of a cmdlet", "is not recognized as a name of a cmdlet"} {
+		if strings.Contains(l.low, p) {
+			return diagnostic{program: baseName(strings.Trim(firstWord(l.s), "'\":"))}, true
+		}
+	}
+	if strings.HasPrefix(l.low, "fish: unknown command") {
+		return diagnostic{program: "fish"}, true
+	}
+	return diagnostic{}, false
+}
+
+func firstWord(s string) string {
+	w, _, _ := strings.Cut(s, " ")
+	return w
+}
+
+func isShellName(name string) bool {
+	switch strings.TrimPrefix(name, "-") {
+	case "bash", "sh", "zsh", "dash", "ksh", "ash", "fish", "rbash", "busybox":
+		return true
+	}
+	return false
+}
+
+// isLineNumber accepts "line 3" and "3".
+func isLineNumber(s string) bool {
+	s = strings.TrimPrefix(s, "line ")
+	if s == "" || len(s) > 6 {
+		return false
+	}
+	for i := range len(s) {
+		if !isDigit(s[i]) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,114 @@
+package rules
+
+import "strings"
+
+// Windows that bound the work on one output, in bytes and lines.
+const (
+	headBytes = 16 << 10
+	tailBytes = 8 << 10
+	headLines = 64
+	tailLines = 32
+	lineBytes = 400
+)
+
+// text is an output, or a string inside one, prepared for the rules that read
+// lines: the first and last non-blank lines, trimmed and cut, with a lower-case
+// copy.
+type text struct {
+	full  string // trimmed, terminal sequences removed from what is read
+	lines []line
+	// tail is the index in lines of the first line of the tail window, or
+	// len(lines) when everything was read from the head.
+	tail int
+	// total is the number of non-blank lines, exact while everything was read
+	// and otherwise a lower bound.
+	total int
+	long  bool // not everything was read
+}
+
+type line struct {
+	s, low string
+}
+
+func newText(s string) *text {
+	s = trimOutput(s)
+	t := &text{full: s}
+	head := s
+	if len(head) > headBytes {
+		head, t.long = head[:headBytes], true
+	}
+	rest := t.read(stripEscapes(head), headLines)
+	t.tail = len(t.lines)
+	if !t.long && rest == "" {
+		return t
+	}
+	t.long = true
+	t.total += strings.Count(rest, "\n")
+	tail := s
+	if len(s) > headBytes {
+		tail = s[max(headBytes, len(s)-tailBytes):]
+	} else {
+		tail = rest
+	}
+	t.readTail(stripEscapes(tail))
+	return t
+}
+
+// read takes up to limit lines from the front of s and returns what is left.
+func (t *text) read(s string, limit int) string {
+	for s != "" && len(t.lines) < limit {
+		var l string
+		l, s, _ = strings.Cut(s, "\n")
+		if l = trimLine(l); l != "" {
+			t.add(l)
+		}
+	}
+	return s
+}
+
+// readTail takes up to tailLines lines from the end of s, in order.
+func (t *text) readTail(s string) {
+	start := len(s)
+	for n := 0; n < tailLines && start > 0; n++ {
+		start = strings.LastIndexByte(s[:start], '\n')
+		if start < 0 {
+			start = 0
+		}
+	}
+	t.read(s[start:], len(t.lines)+tailLines)
+}
+
+func (t *text) add(l string) {
+	if len(l) > lineBytes {
+		l = l[:lineBytes]
+	}
+	t.total++
+	t.lines = append(t.lines, line{s: l, low: strings.ToLower(l)})
+}
+
+func trimLine(l string) string {
+	return strings.Trim(l, " \t\r\v\f\x00")
+}
+
+// first and last give the outermost lines; a text has at least one line unless
+// it is empty.
+func (t *text) first() line { return t.at(0) }
+func (t *text) last() line  { return t.at(len(t.lines) - 1) }
+
+func (t *text) at(i int) line {
+	if i < 0 || i >= len(t.lines) {
+		return line{}
+	}
+	return t.lines[i]
+}
+
+// short reports whether the text is a message rather than content: at most n
+// lines and size bytes.
+func (t *text) short(n, size int) bool {
+	return !t.long && t.total <= n && len(t.full) <= size
+}
+
+// trimOutput takes off white space, NUL and byte order marks.
+func trimOutput(s string) string {
+	return strings.Trim(s, " \t\r\n\v\f\x00\uFEFF")
+}

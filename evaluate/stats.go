@@ -1,0 +1,98 @@
+package evaluate
+
+import (
+	"maps"
+	"sync"
+
+	"memoryd"
+)
+
+// Stats counts what a desk did since it was made.
+type Stats struct {
+	// RuleVerdicts counts calls that the rules decided, by the rule's name, and
+	// CacheHits those that took an earlier verdict, Joined among them those that
+	// waited for an equal call in hand.
+	RuleVerdicts map[string]int64
+	CacheHits    int64
+	Joined       int64
+	// Requests counts requests to the model, re-asked ones included, and
+	// BatchRequests those among them for several calls. ModelVerdicts counts
+	// calls that the model decided, Bounded those whose score the rules lowered.
+	Requests      int64
+	BatchRequests int64
+	ModelVerdicts int64
+	Bounded       int64
+	// PromptTokens and CompletionTokens are as the model's server counted them.
+	PromptTokens     int64
+	CompletionTokens int64
+	// Repaired counts answers that had to be repaired, by rung of the ladder,
+	// and Reasked requests that were repeated because the answer was of no use.
+	Repaired map[string]int64
+	Reasked  int64
+	// Failures counts failed tries by reason, GivenUp the calls that ended as
+	// failed, and LedgerErrors the times when the store could not be used.
+	Failures     map[string]int64
+	GivenUp      int64
+	LedgerErrors int64
+	// Queued is how many calls wait now, InHand these and those being judged.
+	Queued, InHand int
+}
+
+// tally is the running count. The zero value is ready.
+type tally struct {
+	mu sync.Mutex
+	s  Stats
+}
+
+func (t *tally) count(change func(*Stats)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.s.RuleVerdicts == nil {
+		t.s.RuleVerdicts, t.s.Repaired, t.s.Failures = map[string]int64{}, map[string]int64{}, map[string]int64{}
+	}
+	change(&t.s)
+}
+
+func (t *tally) snapshot() Stats {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := t.s
+	s.RuleVerdicts, s.Repaired, s.Failures = maps.Clone(s.RuleVerdicts), maps.Clone(s.Repaired), maps.Clone(s.Failures)
+	return s
+}
+
+func (t *tally) request(batch bool) {
+	t.count(func(s *Stats) {
+		s.Requests++
+		if batch {
+			s.BatchRequests++
+		}
+	})
+}
+
+// usage adds what the server reported; negative counts are nonsense and add
+// nothing.
+func (t *tally) usage(u memoryd.Usage) {
+	t.count(func(s *Stats) {
+		s.PromptTokens += int64(max(0, u.PromptTokens))
+		s.CompletionTokens += int64(max(0, u.CompletionTokens))
+	})
+}
+
+func (t *tally) repaired(used rungs) {
+	if len(used) == 0 {
+		return
+	}
+	t.count(func(s *Stats) {
+		for _, r := range used {
+			s.Repaired[r]++
+		}
+	})
+}
+
+// Stats gives the counters.
+func (d *Desk) Stats() Stats {
+	s := d.tally.snapshot()
+	s.Queued, s.InHand = d.queue.depth()
+	return s
+}

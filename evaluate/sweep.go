@@ -1,0 +1,64 @@
+package evaluate
+
+import (
+	"context"
+	"time"
+)
+
+// claimMost bounds how many calls are taken from the store at once.
+const claimMost = 256
+
+// sweep takes pending calls that are due from the store: those of requests that
+// did not get into the queue, those whose last try failed, and those that an
+// earlier run of the program left. It takes the next ones when the queue has run
+// low, and looks again from time to time.
+func (d *Desk) sweep(ctx context.Context) {
+	tick := time.NewTimer(0)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		case <-d.queue.drained:
+		}
+		more := d.sweepOnce(ctx)
+		wait := d.cfg.SweepInterval
+		if more {
+			wait = 0
+		}
+		tick.Reset(wait)
+	}
+}
+
+// sweepOnce takes what there is room for and reports whether there may be more.
+// The sweep uses half of the queue, so that requests find room as well.
+func (d *Desk) sweepOnce(ctx context.Context) (more bool) {
+	limit := min(d.queue.room()-d.cfg.QueueSize/2, claimMost)
+	if limit <= 0 || ctx.Err() != nil {
+		d.queue.callWhenLow()
+		return false
+	}
+	claimed, err := d.ledger.Claim(ctx, d.now(), d.cfg.Lease, limit)
+	if err != nil {
+		if ctx.Err() == nil {
+			d.tally.count(func(s *Stats) { s.LedgerErrors++ })
+			d.log.Warn("pending calls could not be read from the store", "err", err)
+		}
+		return false
+	}
+	var decided []settled
+	for i := range claimed {
+		c := &claimed[i]
+		if d.queue.has(jobID{c.Workspace, c.Key}) {
+			continue
+		}
+		if j, e, ok := d.take(ctx, c); ok {
+			decided = append(decided, settled{j, e})
+			c.Evaluation = e
+			d.observe(ctx, c)
+		}
+	}
+	d.write(ctx, decided)
+	return len(claimed) == limit
+}

@@ -1,0 +1,124 @@
+package evaluate
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"memoryd"
+)
+
+// outcome is what a worker found out about a job: a verdict of the model, fresh
+// or from the cache, or why there is none.
+type outcome struct {
+	j      *job
+	model  memoryd.Evaluation
+	cached bool
+	err    error
+}
+
+// work judges jobs until the queue is closed.
+func (d *Desk) work(ctx context.Context) {
+	for {
+		jobs := d.queue.next(d.batching.size(d.cfg.BatchSize, d.now()))
+		if jobs == nil {
+			return
+		}
+		done := d.judgeJobs(ctx, jobs)
+		if ctx.Err() != nil {
+			done = withVerdict(done) // the others are put back by Stop
+		}
+		d.conclude(ctx, done)
+	}
+}
+
+func withVerdict(all []outcome) []outcome {
+	var some []outcome
+	for _, o := range all {
+		if o.err == nil {
+			some = append(some, o)
+		}
+	}
+	return some
+}
+
+// judgeJobs finds a verdict for each job: in the cache, else from the model.
+func (d *Desk) judgeJobs(ctx context.Context, jobs []*job) (all []outcome) {
+	var open []*job
+	for _, j := range jobs {
+		if e, ok := d.verdicts.find(ctx, j.cache, d.now()); ok {
+			all = append(all, outcome{j: j, model: e, cached: true})
+			continue
+		}
+		open = append(open, j)
+	}
+	if len(open) == 0 {
+		return all
+	}
+	return append(all, d.askSafely(ctx, open)...)
+}
+
+// askSafely turns a panic into a failed try of all jobs: a defect in reading one
+// reply must not end the worker.
+func (d *Desk) askSafely(ctx context.Context, jobs []*job) (all []outcome) {
+	defer func() {
+		if r := recover(); r != nil {
+			err := &memoryd.ModelError{Reason: reasonInternal, Err: fmt.Errorf("panic: %v", r)}
+			d.log.Error("judging panicked", "workspace", jobs[0].ref.Workspace, "tool", jobs[0].ref.Tool, "panic", fmt.Sprint(r))
+			all = all[:0]
+			for _, j := range jobs {
+				all = append(all, outcome{j: j, err: err})
+			}
+		}
+	}()
+	examples := d.examples(ctx, jobs[0].ref)
+	if len(jobs) == 1 {
+		return []outcome{d.askAlone(ctx, jobs[0], examples)}
+	}
+	return d.askTogether(ctx, jobs, examples)
+}
+
+func (d *Desk) examples(ctx context.Context, ref memoryd.ToolRef) (list []example) {
+	if d.cfg.EarlierVerdicts > 0 {
+		// Without the history there are no examples, which does no harm.
+		_ = d.profiles.with(ctx, ref, func(p *profile) { list = p.examples(d.cfg.EarlierVerdicts) })
+	}
+	return list
+}
+
+// batching says how many calls may share a request. A model that cannot keep
+// several calls apart costs more with batches than without, so after three such
+// answers in a row each call is asked alone for a while.
+type batching struct {
+	mu     sync.Mutex
+	misses int
+	until  time.Time
+}
+
+const (
+	batchMisses = 3
+	batchPause  = 10 * time.Minute
+)
+
+func (b *batching) size(most int, now time.Time) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if now.Before(b.until) {
+		return 1
+	}
+	return most
+}
+
+// note takes in how many of a batch's calls got a verdict.
+func (b *batching) note(asked, answered int, now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if 2*answered >= asked {
+		b.misses = 0
+		return
+	}
+	if b.misses++; b.misses >= batchMisses {
+		b.misses, b.until = 0, now.Add(batchPause)
+	}
+}

@@ -1,0 +1,120 @@
+package llm
+
+import (
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"memoryd"
+)
+
+// Options are what a Client may be given beside its Config.
+type Options struct {
+	// Logger hears of changes of state: stopped, answering again, a server that
+	// needs another form of request. Never of prompts or keys. nil: silence.
+	Logger *slog.Logger
+	// HTTP carries the requests; nil is a transport of the client's own.
+	HTTP http.RoundTripper
+	// Observer is told of each attempt after it ended; nil: nobody. It is called
+	// from the goroutine of Complete and must not block.
+	Observer func(Attempt)
+}
+
+// Attempt is one HTTP request to a model, as an Observer sees it.
+type Attempt struct {
+	Op    string
+	Model string // the name asked for
+	// Outcome is "ok", "cancelled", "adapted" (sent again in another form) or
+	// the Reason of a memoryd.ModelError.
+	Outcome string
+	Waited  time.Duration // in the queue before this attempt
+	Took    time.Duration // from sending to the last byte
+	Usage   memoryd.Usage
+}
+
+// Client is one endpoint with its models, limits and queue. It is safe for
+// concurrent use.
+type Client struct {
+	cfg      Config
+	key      string
+	http     *http.Client
+	own      *http.Transport // nil when Options.HTTP was given
+	gate     *gate
+	log      *slog.Logger
+	observer func(Attempt)
+}
+
+// New makes a client. It connects to nothing and starts nothing. The only
+// error is a configuration that cannot work.
+func New(cfg Config, key string, opts Options) (*Client, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, memoryd.Wrap(memoryd.Invalid, err, "the model's configuration is not valid")
+	}
+	if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return nil, memoryd.Errorf(memoryd.Invalid, "the API key holds a blank or a character outside ASCII")
+	}
+	if cfg.BaseURL == "" {
+		cfg.BaseURL = openAIURL
+	}
+	c := &Client{cfg: cfg, key: key, log: opts.Logger, observer: opts.Observer}
+	if c.log == nil {
+		c.log = slog.New(slog.DiscardHandler)
+	}
+	if c.observer == nil {
+		c.observer = func(Attempt) {}
+	}
+	transport := opts.HTTP
+	if transport == nil {
+		c.own = newTransport(cfg.MaxConcurrency)
+		transport = c.own
+	}
+	c.http = &http.Client{Transport: transport, CheckRedirect: noRedirect}
+	c.gate = newGate(cfg, c.log)
+	return c, nil
+}
+
+// noRedirect hands the redirect itself back: following one would carry prompts
+// and the key to an address that nobody configured.
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+func newTransport(conns int) *http.Transport {
+	return &http.Transport{
+		Proxy:                  http.ProxyFromEnvironment,
+		DialContext:            (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+		TLSHandshakeTimeout:    10 * time.Second,
+		ForceAttemptHTTP2:      true,
+		MaxIdleConnsPerHost:    conns,
+		IdleConnTimeout:        90 * time.Second,
+		MaxResponseHeaderBytes: 64 << 10,
+	}
+}
+
+// ForOp is a view of the client for one op. The starts of its requests, retries
+// included, keep at least spacing apart (a token bucket with burst 1); 0 means
+// no spacing. Each call makes a view with a bucket of its own: make one per op,
+// once.
+func (c *Client) ForOp(op string, spacing time.Duration) *Model {
+	return &Model{client: c, queue: c.gate.addOp(op, spacing)}
+}
+
+// Health says whether the model can be asked now.
+func (c *Client) Health() Health { return c.gate.health() }
+
+// Stats gives the counters since New.
+func (c *Client) Stats() Stats { return c.gate.snapshot() }
+
+// Close turns away who waits and whoever comes later, and releases idle
+// connections. Requests in flight run on; end them by their contexts. A second
+// Close does nothing.
+func (c *Client) Close() {
+	c.gate.close()
+	if c.own != nil {
+		c.own.CloseIdleConnections()
+	}
+}
+
+// errClosed is what a closed client answers.
+var errClosed = memoryd.Wrap(memoryd.Closed, errors.New("llm: client closed"), "the model client is closed")

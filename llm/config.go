@@ -1,0 +1,151 @@
+package llm
+
+import (
+	"fmt"
+	"math"
+	"net/url"
+	"time"
+)
+
+// BackendOpenAI is the only backend: a server that speaks OpenAI's chat
+// completions protocol.
+const BackendOpenAI = "openai_compatible"
+
+// openAIURL is where requests go when the configuration names no base_url.
+const openAIURL = "https://api.openai.com/v1"
+
+// Config is one entry of the configuration's llm section. Zero limits mean
+// "unknown": they are learnt from the server's headers, else from its refusals.
+type Config struct {
+	// Backend must be "openai_compatible".
+	Backend string `yaml:"backend"`
+	// ModelName is the model asked for.
+	ModelName string `yaml:"model_name"`
+	// BaseURL is the address before "/chat/completions"; "" is OpenAI's own.
+	BaseURL string `yaml:"base_url"`
+	// APIKeyEnv names the environment variable that holds the key.
+	APIKeyEnv string `yaml:"api_key_env"`
+
+	// Temperature is sent with each request, also when 0; models that take none
+	// are not sent one.
+	Temperature float64 `yaml:"temperature"`
+	// MaxTokens caps an answer whose Prompt sets no cap; 0 leaves it to the server.
+	MaxTokens int `yaml:"max_tokens"`
+
+	// AttemptTimeout bounds one HTTP request up to the last byte of its reply.
+	AttemptTimeout time.Duration `yaml:"attempt_timeout"`
+	// TotalTimeout bounds a request from its first attempt to its end, waits
+	// between attempts included; the wait in the queue before the first attempt
+	// is bounded by the caller's context. A request does not wait for a pause of
+	// the server that is longer than this.
+	TotalTimeout time.Duration `yaml:"total_timeout"`
+	// Retries is how often a request that failed by the server's or the
+	// network's fault is sent again, as long as the retry budget allows (a tenth
+	// of the first attempts, and one per ten seconds). Refusals (429) do not
+	// count: they go back to the queue.
+	Retries int `yaml:"retries"`
+
+	// MaxConcurrency is the most requests in flight for each model.
+	MaxConcurrency int `yaml:"max_concurrency"`
+	// RequestsPerMinute and TokensPerMinute are the server's limits, 0 = unknown.
+	RequestsPerMinute int `yaml:"requests_per_minute"`
+	TokensPerMinute   int `yaml:"tokens_per_minute"`
+	// Burst is how much of these two limits may be used at once, as time: 60s
+	// means a whole minute's worth, 0 spreads requests evenly.
+	Burst time.Duration `yaml:"burst"`
+	// MaxQueue bounds the waiting requests of all workspaces together.
+	MaxQueue int `yaml:"max_queue"`
+
+	// FallbackModels are asked, in order, while the models before them are
+	// unknown to the server, paused for longer than FallbackAfter, or failing.
+	FallbackModels []string      `yaml:"fallback_models"`
+	FallbackAfter  time.Duration `yaml:"fallback_after"`
+	// BreakerFailures is how many failures in a row stop a model for a while.
+	BreakerFailures int `yaml:"breaker_failures"`
+	// ProbeInterval is how long the client stays still after the server
+	// rejected its key, its quota ran out or it does not know the model.
+	ProbeInterval time.Duration `yaml:"probe_interval"`
+}
+
+// Default is the configuration with every setting at its default.
+func Default() Config {
+	return Config{
+		Backend: BackendOpenAI, ModelName: "gpt-4o-mini", APIKeyEnv: "OPENAI_API_KEY",
+		MaxTokens:      1024,
+		AttemptTimeout: time.Minute, TotalTimeout: 3 * time.Minute, Retries: 3,
+		MaxConcurrency: 32, MaxQueue: 20_000,
+		FallbackAfter: 5 * time.Second, BreakerFailures: 8, ProbeInterval: 5 * time.Minute,
+	}
+}
+
+// Validate reports the first setting that cannot work, by its yaml key.
+func (c Config) Validate() error {
+	if c.Backend != BackendOpenAI {
+		return fmt.Errorf("backend: %q is not known, want %q", c.Backend, BackendOpenAI)
+	}
+	if c.ModelName == "" {
+		return fmt.Errorf("model_name: must not be empty")
+	}
+	if err := checkURL(c.BaseURL); err != nil {
+		return fmt.Errorf("base_url: %w", err)
+	}
+	if !(c.Temperature >= 0 && c.Temperature <= 2) {
+		return fmt.Errorf("temperature: %v is not between 0 and 2", c.Temperature)
+	}
+	for _, name := range c.FallbackModels {
+		if name == "" {
+			return fmt.Errorf("fallback_models: a name must not be empty")
+		}
+	}
+	return c.validateRanges()
+}
+
+func (c Config) validateRanges() error {
+	for _, n := range []struct {
+		key          string
+		value, least int
+	}{
+		{"max_tokens", c.MaxTokens, 0}, {"retries", c.Retries, 0},
+		{"max_concurrency", c.MaxConcurrency, 1}, {"max_queue", c.MaxQueue, 1},
+		{"requests_per_minute", c.RequestsPerMinute, 0}, {"tokens_per_minute", c.TokensPerMinute, 0},
+		{"breaker_failures", c.BreakerFailures, 1},
+	} {
+		if n.value < n.least || n.value > math.MaxInt32 {
+			return fmt.Errorf("%s: %d is not between %d and %d", n.key, n.value, n.least, math.MaxInt32)
+		}
+	}
+	for _, d := range []struct {
+		key          string
+		value, least time.Duration
+	}{
+		{"attempt_timeout", c.AttemptTimeout, time.Millisecond}, {"total_timeout", c.TotalTimeout, time.Millisecond},
+		{"burst", c.Burst, 0}, {"fallback_after", c.FallbackAfter, 0}, {"probe_interval", c.ProbeInterval, time.Second},
+	} {
+		if d.value < d.least {
+			return fmt.Errorf("%s: %v is less than %v", d.key, d.value, d.least)
+		}
+	}
+	return nil
+}
+
+// checkURL accepts "" and an absolute http or https address without user,
+// query and fragment.
+func checkURL(s string) error {
+	if s == "" {
+		return nil
+	}
+	u, err := url.Parse(s)
+	switch {
+	case err != nil:
+		return fmt.Errorf("not an address")
+	case u.Scheme != "http" && u.Scheme != "https":
+		return fmt.Errorf("scheme %q is not http or https", u.Scheme)
+	case u.Host == "":
+		return fmt.Errorf("no host")
+	case u.User != nil:
+		return fmt.Errorf("must not hold a user or a password")
+	case u.RawQuery != "" || u.Fragment != "":
+		return fmt.Errorf("must not hold a query or a fragment")
+	}
+	return nil
+}

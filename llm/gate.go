@@ -1,0 +1,158 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"memoryd"
+)
+
+// gate decides who may send a request and when. It has no goroutine: callers
+// wait on their own channel, and whoever changes something (joins, leaves, ends
+// a request, or the one timer) runs dispatch.
+type gate struct {
+	cfg Config
+	log *slog.Logger
+
+	mu     sync.Mutex
+	ops    []*opQueue
+	lanes  []*lane
+	halt   halt    // of the whole endpoint
+	clock  float64 // virtual time of the fair order
+	order  uint64  // jobs ever queued
+	queued int
+	budget budget
+	timer  *time.Timer
+	closed bool
+	stats  Stats
+	okFrom time.Time // when the state last became ok; zero: it always was
+}
+
+func newGate(cfg Config, log *slog.Logger) *gate {
+	now := time.Now()
+	g := &gate{cfg: cfg, log: log, budget: budget{balance: budgetStart}, stats: Stats{Outcomes: map[string]int64{}}}
+	for _, model := range append([]string{cfg.ModelName}, cfg.FallbackModels...) {
+		g.lanes = append(g.lanes, newLane(cfg, model, now))
+	}
+	return g
+}
+
+func (g *gate) addOp(name string, spacing time.Duration) *opQueue {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	q := newOpQueue(name, spacing)
+	g.ops = append(g.ops, q)
+	return q
+}
+
+// acquire waits for j's turn. It fails when ctx ends, the queue is full, the
+// client is closed, or no model can be asked within the total timeout.
+func (g *gate) acquire(ctx context.Context, j *job) (*ticket, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, context.Cause(ctx)
+	}
+	if err := g.join(j); err != nil {
+		return nil, err
+	}
+	select {
+	case got := <-j.granted:
+		return got.ticket, got.err
+	case <-ctx.Done():
+		g.leave(j)
+		return nil, context.Cause(ctx)
+	}
+}
+
+// join puts j into the line.
+func (g *gate) join(j *job) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return errClosed
+	}
+	j.since = time.Now()
+	if !j.tried {
+		g.order++
+		j.order = g.order
+		j.queue.place(j, g.clock)
+	}
+	if g.queued >= g.cfg.MaxQueue && !g.makeRoom(j) {
+		if !j.tried {
+			j.flow = j.queue.flow(j.workspace, g.clock)
+			j.flow.last -= j.cost
+		}
+		return errFull()
+	}
+	j.queue.push(j, g.clock)
+	g.queued++
+	g.dispatch()
+	return nil
+}
+
+// makeRoom turns away the job at the far end of the line, which belongs to
+// whoever waits with the most, if j comes before it.
+func (g *gate) makeRoom(j *job) bool {
+	var last *job
+	for _, q := range g.ops {
+		if k := q.last(); k != nil && (last == nil || last.before(k)) {
+			last = k
+		}
+	}
+	if last == nil || !j.before(last) {
+		return false
+	}
+	g.turnAway(last, errFull())
+	return true
+}
+
+// errFull is what a full queue answers.
+func errFull() error {
+	return &memoryd.ModelError{
+		Reason: "rate_limited", Temporary: true, RetryAfter: 10 * time.Second,
+		Err: memoryd.Wrap(memoryd.Overloaded, errors.New("llm: queue full"), "too many requests wait for the model"),
+	}
+}
+
+// turnAway ends a waiting job without a ticket.
+func (g *gate) turnAway(j *job, err error) {
+	j.queue.withdraw(j)
+	g.queued--
+	j.granted <- grant{err: err}
+}
+
+// leave takes back a wait that its caller gave up; a ticket that came just then
+// is returned unused.
+func (g *gate) leave(j *job) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if j.index >= 0 {
+		j.queue.withdraw(j)
+		g.queued--
+		g.dispatch()
+		return
+	}
+	if got := <-j.granted; got.ticket != nil {
+		got.ticket.lane.inFlight--
+		g.dispatch()
+	}
+}
+
+// close turns away all who wait.
+func (g *gate) close() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.closed = true
+	g.failAll(errClosed)
+	g.dispatch()
+}
+
+func (g *gate) failAll(err error) {
+	for _, q := range g.ops {
+		for len(q.jobs) > 0 {
+			g.turnAway(q.jobs[len(q.jobs)-1], err)
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package llmtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// answerTokens is the server's count of the answer.
+func (r Reply) answerTokens() int {
+	if r.AnswerTokens > 0 {
+		return r.AnswerTokens
+	}
+	return tokens(len(r.Text) + len(r.Refusal))
+}
+
+// payload is the whole body of the reply.
+func (x *exchange) payload() []byte {
+	switch {
+	case x.reply.Body != nil:
+		return x.reply.Body
+	case x.request.Stream:
+		return x.events()
+	}
+	return marshal(x.completion("chat.completion", "message", map[string]any{
+		"role": "assistant", "content": x.reply.Text, "refusal": orNull(x.reply.Refusal),
+	}, x.finish()))
+}
+
+func (x *exchange) completion(object, field string, message, finish any) map[string]any {
+	model := x.reply.Model
+	if model == "" {
+		model = x.request.Model
+	}
+	c := map[string]any{
+		"id": fmt.Sprintf("chatcmpl-%d", x.request.N), "object": object, "created": x.request.Time.Unix(), "model": model,
+		"choices": []any{map[string]any{"index": 0, field: message, "logprobs": nil, "finish_reason": finish}},
+	}
+	if !x.reply.NoUsage && object == "chat.completion" {
+		c["usage"] = x.usage()
+	}
+	return c
+}
+
+func (x *exchange) usage() map[string]any {
+	prompt, answer := x.request.PromptTokens, x.reply.answerTokens()
+	return map[string]any{"prompt_tokens": prompt, "completion_tokens": answer, "total_tokens": prompt + answer}
+}
+
+func (x *exchange) finish() any {
+	switch x.reply.Finish {
+	case "":
+		return "stop"
+	case "-":
+		return nil
+	}
+	return x.reply.Finish
+}
+
+// eventBytes is how much text one event of a stream carries.
+const eventBytes = 16
+
+// events is the answer as server-sent events.
+func (x *exchange) events() []byte {
+	var b bytes.Buffer
+	send := func(v any) { fmt.Fprintf(&b, "data: %s\n\n", marshal(v)) }
+	const object = "chat.completion.chunk"
+	send(x.completion(object, "delta", map[string]any{"role": "assistant", "content": ""}, nil))
+	for text := []rune(x.reply.Text); len(text) > 0; {
+		n := min(eventBytes, len(text))
+		send(x.completion(object, "delta", map[string]any{"content": string(text[:n])}, nil))
+		text = text[n:]
+	}
+	send(x.completion(object, "delta", map[string]any{}, x.finish()))
+	if !x.reply.NoUsage {
+		last := x.completion(object, "delta", nil, nil)
+		last["choices"], last["usage"] = []any{}, x.usage()
+		send(last)
+	}
+	b.WriteString("data: [DONE]\n\n")
+	return b.Bytes()
+}
+
+func orNull(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+func marshal(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("llmtest: %v", err)) // maps of strings and numbers always marshal
+	}
+	return b
+}

@@ -1,0 +1,147 @@
+package llm
+
+import (
+	"math"
+	"time"
+)
+
+// report is one triple of rate-limit headers, for requests or for tokens.
+type report struct {
+	limit     float64
+	remaining float64
+	reset     time.Duration
+}
+
+// plausible turns away what no limiter can mean (Azure has sent -1 and 0).
+func (r report) plausible() bool {
+	return r.limit >= 1 && r.remaining >= 0 && r.remaining <= r.limit &&
+		r.limit < 1e12 && r.reset >= 0 && (r.reset > 0 || r.remaining == r.limit)
+}
+
+// The ways in which a server's credit comes back.
+type refill int
+
+const (
+	unknownRefill refill = iota // not told apart yet
+	windowRefill                // all of it when the window ends
+	bucketRefill                // continuously
+)
+
+// learned is the part of a learnt rate that is used.
+const learned = 0.98
+
+// resetSlack is added to a reset: the time on the way, and rounding. To come too
+// early costs a refusal for each request in flight.
+const resetSlack = 100 * time.Millisecond
+
+// A bucket that fills within so many seconds is too shallow to follow: a
+// reply's news of it are older than its credit lives. The pacer does better.
+const shallow = 10
+
+// maxReset bounds what a reset header may ask for.
+const maxReset = time.Hour
+
+// meter follows the credit that the server says is left. As long as the way of
+// its coming back is unknown, it uses what is left, then waits for the reset,
+// and lets one request find out. The zero value knows of no limit. Not safe for
+// concurrent use.
+type meter struct {
+	known    bool
+	refill   refill
+	limit    float64
+	level    float64
+	rate     float64 // bucketRefill: units per second
+	last     time.Time
+	reset    time.Duration // the newest report's
+	refillAt time.Time     // when the credit is whole again
+	rolledAt time.Time     // windowRefill: when it last was
+	taken    float64       // units taken since the beginning
+	newest   uint64        // order of the newest request whose report was used
+	teller   teller
+}
+
+// mark is the moment of a request's start, as a meter counts.
+type mark struct {
+	order uint64
+	at    time.Time
+	taken float64
+}
+
+// confirms reports whether the server names the very limit per minute that a
+// bucket of the rate stands for. Then the server's word on what is left is
+// better than the bucket's guess, which knows nothing of credit at the start.
+func (m *meter) confirms(rate float64) bool {
+	return m.known && rate > 0 && (m.refill != bucketRefill || m.limit >= shallow*m.rate) && math.Abs(m.limit/(60*rate/margin)-1) < 0.1
+}
+
+// wait says how long n units have to wait.
+func (m *meter) wait(now time.Time, n float64) time.Duration {
+	if !m.known || (m.refill == bucketRefill && m.limit < shallow*m.rate) {
+		return 0
+	}
+	m.advance(now)
+	missing := min(n, m.limit) - m.level
+	if missing <= 1e-9 {
+		return 0
+	}
+	if m.refill == bucketRefill {
+		return refillTime(missing, m.rate)
+	}
+	return max(0, m.refillAt.Sub(now))
+}
+
+// take removes n units; a negative n gives back.
+func (m *meter) take(now time.Time, n float64) {
+	m.taken += n
+	if !m.known {
+		return
+	}
+	m.advance(now)
+	if m.refill == unknownRefill && m.level < n && !now.Before(m.refillAt) {
+		m.refillAt = now.Add(m.reset) // the one that finds out
+	}
+	m.level = min(m.limit, m.level-n)
+}
+
+func (m *meter) advance(now time.Time) {
+	switch m.refill {
+	case bucketRefill:
+		if dt := now.Sub(m.last).Seconds(); dt > 0 {
+			m.level = min(m.limit, m.level+dt*m.rate)
+			m.last = now
+		}
+	case windowRefill:
+		if !m.refillAt.IsZero() && !now.Before(m.refillAt) {
+			m.level, m.rolledAt, m.refillAt = m.limit, now, time.Time{}
+		}
+	}
+}
+
+// reading is what the report says of the credit now. Whether the server counted
+// when the request came or when it answered is not known; the smaller of the
+// two readings is safe.
+func (m *meter) reading(now time.Time, r report, t mark) float64 {
+	came := r.remaining - (m.taken - t.taken)
+	if m.refill != bucketRefill {
+		return came
+	}
+	return min(r.remaining, came+m.rate*now.Sub(t.at).Seconds())
+}
+
+// observe takes the report on the request that began at mark t. Reports that
+// arrive out of order, or from before the window's end, are stale and not used.
+func (m *meter) observe(now time.Time, r report, t mark) {
+	if !r.plausible() || t.order < m.newest || (m.refill == windowRefill && t.at.Before(m.rolledAt)) {
+		return
+	}
+	m.newest = t.order
+	r.reset = min(r.reset, maxReset)
+	if !m.known || m.limit != r.limit {
+		*m = meter{known: true, limit: r.limit, last: now, taken: m.taken, newest: t.order}
+	}
+	if kind, rate := m.teller.tell(now, r, t.taken, m.refill); kind != unknownRefill {
+		m.refill, m.rate = kind, learned*rate
+	}
+	m.level = m.reading(now, r, t)
+	m.last, m.reset, m.refillAt = now, r.reset, now.Add(r.reset+resetSlack)
+}

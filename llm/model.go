@@ -1,0 +1,182 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"net/http"
+	"time"
+
+	"memoryd"
+
+	"github.com/sashabaranov/go-openai"
+)
+
+// Model is a Client as one op sees it. It is safe for concurrent use.
+type Model struct {
+	client *Client
+	queue  *opQueue
+}
+
+// Name is the first model's name, as configured.
+func (m *Model) Name() string { return m.client.cfg.ModelName }
+
+// maxAdaptations bounds how often one request is sent again in another form.
+const maxAdaptations = 5
+
+// Waits between the attempts of one request.
+const (
+	retryFirst   = 500 * time.Millisecond
+	retryLongest = 30 * time.Second
+)
+
+// Causes of contexts that the client ends itself.
+var (
+	errAttemptTimeout = errors.New("no complete reply within attempt_timeout")
+	errTotalTimeout   = errors.New("not done within total_timeout")
+)
+
+// Complete sends the prompt when its turn comes, and again as long as that
+// makes sense. The error is a *memoryd.ModelError, or of kind Closed after
+// Close. When ctx ends it returns at once, with a temporary "timeout" that
+// wraps ctx's cause, and holds nothing any more.
+func (m *Model) Complete(ctx context.Context, p memoryd.Prompt) (memoryd.Completion, error) {
+	r := &run{m: m, prompt: p, maxTokens: p.MaxTokens}
+	if r.maxTokens <= 0 {
+		r.maxTokens = m.client.cfg.MaxTokens
+	}
+	r.job = &job{
+		queue: m.queue, workspace: p.Workspace, maxTokens: r.maxTokens, index: -1, granted: make(chan grant, 1),
+		bytes: len(p.System) + len(p.User) + len(p.Schema),
+	}
+	return r.do(ctx)
+}
+
+// run is one Complete.
+type run struct {
+	m         *Model
+	prompt    memoryd.Prompt
+	job       *job
+	maxTokens int
+	failed    int // attempts that count against the retries
+	adapted   int
+	last      *fault
+}
+
+func (r *run) do(ctx context.Context) (memoryd.Completion, error) {
+	c := r.m.client
+	for started := false; ; started = true {
+		t, err := c.gate.acquire(ctx, r.job)
+		if err != nil {
+			return memoryd.Completion{}, r.giveUp(ctx, err)
+		}
+		if !started {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeoutCause(ctx, c.cfg.TotalTimeout, errTotalTimeout)
+			defer cancel()
+		}
+		done, f := r.attempt(ctx, t)
+		if f == nil {
+			return done, nil
+		}
+		r.last = f
+		delay, again := r.next(f)
+		if !again {
+			return memoryd.Completion{}, f.modelError(0)
+		}
+		if err := sleep(ctx, delay); err != nil {
+			return memoryd.Completion{}, r.giveUp(ctx, err)
+		}
+	}
+}
+
+// next says whether to send the request again, and after which delay.
+func (r *run) next(f *fault) (time.Duration, bool) {
+	switch f.class {
+	case refused, stopModel:
+		return 0, true // the gate makes it wait, sends it to the next model, or ends it
+	case adapt:
+		r.adapted++
+		return 0, r.adapted <= maxAdaptations
+	case cut:
+		if r.failed > 0 || r.maxTokens <= 0 {
+			return 0, false
+		}
+		r.failed++
+		r.maxTokens *= 2
+		r.job.maxTokens = r.maxTokens
+		return 0, r.m.client.gate.withdraw()
+	case transient, badReply:
+		tries := r.m.client.cfg.Retries
+		if f.tries > 0 {
+			tries = min(tries, f.tries)
+		}
+		if r.failed >= tries || !r.m.client.gate.withdraw() {
+			return 0, false
+		}
+		d := min(retryLongest, retryFirst<<min(r.failed, 10))
+		r.failed++
+		return d/2 + time.Duration(rand.Int64N(int64(d))), true
+	}
+	return 0, false
+}
+
+// giveUp is the error of a request that gets no further attempt. What an
+// attempt met is worth more to the caller than that time ran out.
+func (r *run) giveUp(ctx context.Context, err error) error {
+	if _, ok := errors.AsType[*memoryd.ModelError](err); ok || errors.Is(err, errClosed) {
+		return err
+	}
+	if r.last != nil && errors.Is(err, errTotalTimeout) {
+		return r.last.modelError(0)
+	}
+	return &memoryd.ModelError{Reason: "timeout", Temporary: true, Err: err}
+}
+
+// attempt sends the request once and gives its ticket back.
+func (r *run) attempt(ctx context.Context, t *ticket) (memoryd.Completion, *fault) {
+	c := r.m.client
+	sent := time.Now()
+	done, x, f := r.send(ctx, t)
+	if f != nil && f.class == refused || f != nil && f.class == transient {
+		f.after = retryAfter(x.header, time.Now())
+	}
+	c.gate.release(r.job, t, f, done.Usage, x.header)
+	c.observer(Attempt{
+		Op: r.m.queue.name, Model: t.lane.model, Outcome: f.outcome(),
+		Waited: t.waited, Took: time.Since(sent), Usage: done.Usage,
+	})
+	return done, f
+}
+
+// send is the exchange itself, under the attempt's time limit.
+func (r *run) send(ctx context.Context, t *ticket) (memoryd.Completion, *exchange, *fault) {
+	c := r.m.client
+	x := &exchange{http: c.http, key: c.key, header: http.Header{}}
+	attempt, cancel := context.WithTimeoutCause(ctx, c.cfg.AttemptTimeout, errAttemptTimeout)
+	defer cancel()
+	conf := openai.DefaultConfig(c.key)
+	conf.BaseURL, conf.HTTPClient = c.cfg.BaseURL, x
+	req := t.dialect.request(t.lane.model, c.cfg.Temperature, r.maxTokens, r.prompt)
+	resp, err := openai.NewClientWithConfig(conf).CreateChatCompletion(attempt, req)
+	if err != nil {
+		return memoryd.Completion{}, x, faultOf(attempt, x, err, t.dialect)
+	}
+	done, f := readReply(resp)
+	return done, x, f
+}
+
+// sleep waits, or returns the cause of ctx's end.
+func sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
