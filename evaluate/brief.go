@@ -15,20 +15,25 @@ import (
 type brief struct {
 	ID string `json:"id,omitempty"`
 	// Input is the JSON as sent when it is valid and short, else an excerpt.
-	Input     json.Marshaler `json:"input"`
-	Output    excerpt        `json:"output"`
-	Success   bool           `json:"success"`
-	TimeCost  float64        `json:"time_cost"`
-	TokenCost int64          `json:"token_cost"`
+	Input   json.Marshaler `json:"input"`
+	Output  excerpt        `json:"output"`
+	Success bool           `json:"success"`
+	// TimeCost and TokenCost are left out where they are unknown.
+	TimeCost  float64 `json:"time_cost,omitzero"`
+	TokenCost *int64  `json:"token_cost,omitzero"`
 }
 
 // newBrief takes from c what the model shall see: up to maxInput bytes of the
 // input and maxOutput bytes of the output.
 func newBrief(c *memoryd.Call, maxInput, maxOutput int) brief {
-	return brief{
+	b := brief{
 		Input: inputOf(c.Input, maxInput), Output: excerptOf(c.Output, maxOutput),
-		Success: c.Success, TimeCost: finite(c.TimeCost), TokenCost: c.TokenCost,
+		Success: c.Success, TimeCost: finite(c.TimeCost),
 	}
+	if tokens := c.TokenCost; tokens >= 0 {
+		b.TokenCost = &tokens
+	}
+	return b
 }
 
 func inputOf(input json.RawMessage, limit int) json.Marshaler {

@@ -110,7 +110,11 @@ func (f *findings) hint(p evidence.Parameter) string {
 	if p.Types[0] == "boolean" || sensitiveName.MatchString(p.Path) {
 		return ""
 	}
-	if p.Distinct > 0 && p.Distinct <= shownValues && p.Given > p.Distinct {
+	known := 0 // calls whose value is short enough to be listed
+	for _, v := range p.Top {
+		known += v.Calls
+	}
+	if p.Distinct > 0 && p.Distinct <= shownValues && known >= p.Given && p.Given > p.Distinct {
 		var values []string
 		for _, v := range inOrder(p.Top[:min(len(p.Top), p.Distinct)]) {
 			if shown, ok := shownValue(p.Path, v.Value); ok && v.Value != "" {

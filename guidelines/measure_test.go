@@ -4,19 +4,23 @@ import (
 	"bufio"
 	"compress/gzip"
 	"encoding/json"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"memoryd"
 	"memoryd/guidelines"
+	"memoryd/guidelines/evidence"
 )
 
 // dataEnv names the folder of the recorded calls that the measuring tests read.
 const dataEnv = "MEMORYD_DATA"
 
-// recorded reads the calls of one tool from a recording, judged by its ground
+// recorded reads the calls of one tool from a recording, or of all tools, judged by its ground
 // truth: that is for measuring only, the product never sees it.
 func recorded(t *testing.T, file, tool string) []memoryd.Call {
 	t.Helper()
@@ -63,7 +67,7 @@ func recordedCall(t *testing.T, line []byte, tool string) (memoryd.Call, bool) {
 	if err := json.Unmarshal(line, &r); err != nil {
 		t.Fatal(err)
 	}
-	if r.Tool != tool {
+	if tool != "" && r.Tool != tool {
 		return memoryd.Call{}, false
 	}
 	var gold struct {
@@ -116,7 +120,52 @@ func TestMeasureRecordedTools(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			body, stats, _ := strings.Cut(content, "\n## Statistics\n")
+			if n := len(strings.Fields(body)); n > 240 || strings.Contains(content, "://") || !strings.HasPrefix(stats, "- **Success Rate**: ") {
+				t.Errorf("%s: %d words, or something that must not be there", tc.tool, n)
+			}
 			t.Logf("%s, %d calls, %v\n%s", tc.tool, len(calls), time.Since(start), content)
 		}
+	}
+}
+
+// TestMeasureShuffledRecordings deals the outcomes of each recorded tool to other
+// calls of it: whatever is published then is false.
+func TestMeasureShuffledRecordings(t *testing.T) {
+	published, rounds := 0, 0
+	for _, file := range []string{
+		"calls_apibank.jsonl.gz", "calls_intercode.jsonl.gz", "calls_livemcp.jsonl.gz", "calls_sweagent.jsonl.gz",
+		"calls_tau2_activegraph.jsonl.gz", "calls_taubench_airline.jsonl.gz", "calls_toolbench.jsonl.gz",
+	} {
+		byTool := map[string][]memoryd.Call{}
+		for _, c := range recorded(t, file, "") {
+			byTool[c.Tool] = append(byTool[c.Tool], c)
+		}
+		for _, calls := range byTool {
+			if len(calls) < 20 || !slices.ContainsFunc(calls, func(c memoryd.Call) bool { return c.Evaluation.Score < 1 }) {
+				continue
+			}
+			calls = calls[max(0, len(calls)-500):]
+			for seed := range uint64(20) {
+				r := rand.New(rand.NewPCG(seed, 5))
+				r.Shuffle(len(calls), func(i, j int) {
+					a, b := &calls[i], &calls[j]
+					a.Output, b.Output = b.Output, a.Output
+					a.Evaluation, b.Evaluation = b.Evaluation, a.Evaluation
+					a.Success, b.Success = b.Success, a.Success
+					a.TimeCost, b.TimeCost = b.TimeCost, a.TimeCost
+					a.TokenCost, b.TokenCost = b.TokenCost, a.TokenCost
+				})
+				rounds++
+				e := evidence.Mine(calls)
+				if len(e.Conditions)+len(e.Costs) > 0 || slices.ContainsFunc(e.Errors, func(c evidence.ErrorCluster) bool { return c.When != nil }) {
+					published++
+				}
+			}
+		}
+	}
+	t.Logf("%d of %d shuffled histories publish a condition", published, rounds)
+	if 20*published > rounds {
+		t.Errorf("more than 5 %%")
 	}
 }

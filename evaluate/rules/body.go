@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -112,6 +113,9 @@ func (r *reply) member(c int32, ro role) {
 	case roleMessage:
 		if r.message == 0 && n.kind != kindNull {
 			r.message = c
+		}
+		if r.errs == 0 && r.d.listsFaults(c) {
+			r.errs = c
 		}
 	case rolePayload:
 		if n.kind == kindString && badStatus[strings.ToLower(n.val)] {
@@ -233,7 +237,7 @@ func (r *reply) said() string {
 // inside judges the members that hold a result or an outcome of their own. A
 // record's text members are its data.
 func (r *reply) inside(v *view, depth int) (finding, bool) {
-	for _, c := range append(r.payloads, r.envelopes...) {
+	for _, c := range slices.Concat(r.envelopes, r.payloads) {
 		if k := r.d.nodes[c].kind; k == kindString && (r.record || r.n > 6) || k == kindNumber {
 			continue
 		}
@@ -285,6 +289,9 @@ func (r *reply) byExit(v *view, depth int) (finding, bool) {
 	code := r.d.number(r.exit)
 	if code != 0 {
 		f := exitFinding(v, newText(r.said()), code)
+		if r.stderr != 0 && r.d.truthy(r.stderr) {
+			f = fails("exit-code", r.d.words(r.stderr), "its exit status is "+strconv.Itoa(code)+" and it wrote to standard error")
+		}
 		return f, true
 	}
 	if f, ok := r.inside(v, depth); ok && f.rule != "empty-result" {

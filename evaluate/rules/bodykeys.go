@@ -91,6 +91,16 @@ func (d *doc) truthy(i int32) bool {
 	return false
 }
 
+// listsFaults reports whether the value is a list of validation faults, each
+// with its place and message, as web frameworks answer bad input.
+func (d *doc) listsFaults(i int32) bool {
+	n := &d.nodes[i]
+	if n.kind != kindArray || n.child == 0 || d.nodes[n.child].kind != kindObject {
+		return false
+	}
+	return (d.member(n.child, "msg") != 0 || d.member(n.child, "message") != 0) && (d.member(n.child, "loc") != 0 || d.member(n.child, "path") != 0 || d.member(n.child, "field") != 0)
+}
+
 // number is the integer value of a number or of a string that holds one, else 0.
 func (d *doc) number(i int32) int {
 	s := strings.TrimSpace(d.nodes[i].val)

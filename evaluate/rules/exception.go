@@ -28,6 +28,11 @@ func exception(v *view, t *text) (finding, bool) {
 	if v.quotes(t) && !v.runsCode() {
 		return finding{}, false
 	}
+	for i := range t.lines {
+		if l := t.lines[i].s; endsThrown(l) && i == 0 || isThrown(l) && strings.HasPrefix(t.at(i+1).s, "at ") {
+			return fails("exception", l, "the output holds an uncaught exception").unsure(), true
+		}
+	}
 	for i := len(t.lines) - 1; i > 0; i-- {
 		low := strip(t.lines[i].low)
 		if head, ok := hasPrefixAny(low, traceHeads[:4]); ok && traceLike(head, low) {
@@ -101,6 +106,12 @@ func isThrown(s string) bool {
 		}
 	}
 	return false
+}
+
+// endsThrown recognises "…: message (SomeError)" (Ruby).
+func endsThrown(s string) bool {
+	open := strings.LastIndexByte(s, '(')
+	return open > 0 && strings.HasSuffix(s, "Error)") && isThrown(s[open+1:len(s)-1]+":")
 }
 
 // hasFrames reports whether the text has at least one stack frame.

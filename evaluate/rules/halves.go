@@ -39,7 +39,7 @@ func refusal(v *view, t *text) (finding, bool) {
 
 var noResultPhrases = []string{
 	"no results", "no result", "no matches", "no match", "no matching", "nothing found", "no records", "no rows", "no data", "no items", "no entries", "no files found", "no documents", "no search results",
-	"0 results", "0 matches", "0 rows", "0 records", "found 0 ", "zero results", "did not match any", "didn't match any", "no articles", "no relevant", "not find any", "empty result", "returned no", "empty set",
+	"found 0 ", "zero results", "did not match any", "didn't match any", "no articles", "no relevant", "not find any", "empty result", "returned no", "empty set",
 	"no content", "none found", "no hits", "no information", "not found any", "there are no ", "there is no ", "no events", "no messages", "no output", "no available", "no flights", "no products", "no such results",
 }
 
@@ -58,13 +58,24 @@ func noResult(v *view, t *text) (finding, bool) {
 	return f, true
 }
 
+// goodAbsences are things that one is glad not to find.
+var goodAbsences = []string{"no error", "no issue", "no problem", "no warning", "no conflict", "no vulnerab", "no fail", "no violation", "no mistake", "no difference", "no changes needed", "no duplicate"}
+
 func isNoResult(t *text) bool {
 	if !t.short(4, 400) {
 		return false
 	}
 	low := t.first().low
+	if containsAny(low, goodAbsences) {
+		return false
+	}
 	if containsAny(low, noResultPhrases) {
 		return true
+	}
+	for _, p := range []string{"0 results", "0 matches", "0 rows", "0 records", "0 items", "0 hits"} {
+		if hasWord(low, p) {
+			return true
+		}
 	}
 	if strings.HasPrefix(low, "no ") && (strings.Contains(low, " found") || strings.Contains(low, " match") || strings.Contains(low, " available")) {
 		return true
@@ -86,7 +97,7 @@ func warning(v *view, t *text) (finding, bool) {
 	}
 	few := t.short(6, 800)
 	for i, l := range t.lines {
-		if i > 0 && !few || i > 6 {
+		if i > 0 && (!few || v.ask.command != "") || i > 6 {
 			break
 		}
 		head, ok := hasPrefixAny(strip(l.low), warningHeads)

@@ -47,7 +47,7 @@ func errorHeading(v *view, t *text) (finding, bool) {
 	if strings.HasSuffix(first.s, ":") && t.short(3, 600) && len(t.lines) > 1 {
 		first = t.at(1) // after a preface such as "Output of the command:"
 	}
-	if v.echoes(first.s) || !startsAsError(first.low) && !(isShortError(first.low) && (t.total <= 2 || startsAsError(t.at(1).low))) {
+	if v.echoes(first.s) || !(startsAsError(first.low) || !v.ask.reads && qualifiedError(strip(first.low))) && !(isShortError(first.low) && (t.total <= 2 || startsAsError(t.at(1).low))) {
 		return finding{}, false
 	}
 	if v.quotes(t) && (v.ask.troubled || !t.short(60, 4000) || !opensReport(first.low)) {
@@ -65,7 +65,7 @@ func errorHeading(v *view, t *text) (finding, bool) {
 }
 
 // hedges turn a complaint into a remark: what follows is the result.
-var hedges = []string{", but ", "; however", ", however", "falling back", "fell back", "using default", "continuing"}
+var hedges = []string{"but here is", "but here are", "but the following", "instead, here", "falling back to", "fell back to", "using default", "using the default", "continuing with", "proceeding with", "showing results for"}
 
 // reportHeads are the beginnings that hardly any page or file has.
 var reportHeads = []string{"error:", "error -", "error executing", "error calling", "error while", "error during", "error occurred", "failed to ", "failed:", "fatal:", "exception:", "an error occurred", "an error has occurred",
@@ -104,7 +104,7 @@ func startsAsError(low string) bool {
 		rest := strings.TrimLeft(s[len(head):], "'\"`")
 		return programNouns[rest[:wordLen(rest)]] || programNouns[secondWord(rest)]
 	}
-	return qualifiedError(s)
+	return false
 }
 
 // headFits tells the heads that also start ordinary sentences.
@@ -132,7 +132,7 @@ func afterError(rest string) bool {
 	switch c := rest[0]; {
 	case c == 's': // errors: …
 		return strings.HasPrefix(rest, "s:") || strings.HasPrefix(rest, "s occurred") || strings.HasPrefix(rest, "s found")
-	case strings.IndexByte(":!]>|.*)\"'`[(", c) >= 0 || strings.HasPrefix(rest, "－") || strings.HasPrefix(rest, "："):
+	case strings.IndexByte(":!]>|*)\"'`[(", c) >= 0 || c == '.' && (len(rest) == 1 || rest[1] == ' ' || rest[1] == '.') || strings.HasPrefix(rest, "－") || strings.HasPrefix(rest, "："):
 		return true
 	case c != ' ' && c != '\t' && c != '-':
 		return false
@@ -152,7 +152,9 @@ func qualifiedError(s string) bool {
 	if !ok || rest != "" && rest[0] == ':' || strings.Count(head, " ") > 3 || strings.ContainsAny(head, "=,;/\\") {
 		return false
 	}
-	head = strings.TrimRight(head, " ]*")
+	if head = strings.TrimRight(head, " ]*"); head == "" || isDigit(head[0]) {
+		return false
+	}
 	for _, end := range []string{" error", " failed", " failure", " exception", " panic", "-error", "_error", " not found", " invalid", " denied"} {
 		if strings.HasSuffix(head, end) {
 			return true
@@ -172,7 +174,7 @@ var endings = []string{"error:", "fatal:", "fatal error", "npm err!", "make: ***
 
 // errorEnding: the last line of a tool that does something says that it failed.
 func errorEnding(v *view, t *text) (finding, bool) {
-	if len(t.lines) < 2 || v.ask.reads && v.ask.command == "" || v.quotes(t) && v.ask.troubled {
+	if len(t.lines) < 2 || v.ask.reads {
 		return finding{}, false
 	}
 	last := t.last()

@@ -14,12 +14,17 @@ func markupError(v *view, t *text) (finding, bool) {
 		return finding{}, false
 	}
 	head := strings.ToLower(t.full[:min(len(t.full), 4096)])
+	page := strings.Contains(head, "<html") || strings.HasPrefix(head, "<!doctype html") || strings.HasPrefix(head, "<h1") || strings.HasPrefix(head, "<title")
 	for _, tag := range []string{"<title>", "<h1>"} {
+		if !page {
+			break
+		}
 		title := between(head, tag, "</")
 		if title == "" {
 			continue
 		}
-		_, known := hasPrefixAny(title, pageTitles)
+		head, known := hasPrefixAny(title, pageTitles)
+		known = known && (len(title) == len(head) || !isWord(title[len(head)])) && strings.Count(title[len(head):], " ") < 4
 		if code := statusCode(title); known && len(title) < 60 || code >= "400" && len(title) < 60 {
 			return fails("markup-error", title, "the page is an error page").unsure(), true
 		}

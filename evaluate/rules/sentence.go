@@ -23,7 +23,7 @@ var relief = []string{"no error", "0 errors", "without error", "no issues", "no 
 // sentences may mean something else, so a verdict is certain only where the
 // tool's successes look different.
 func errorSentence(v *view, t *text) (finding, bool) {
-	if !t.short(3, 360) || v.echoes(t.first().s) || v.ask.command != "" && v.ask.reads {
+	if !t.short(3, 360) || v.ask.reads && !t.short(1, 240) || strings.HasPrefix(t.full, "<") || v.echoes(t.first().s) || v.ask.command != "" && v.ask.reads {
 		return finding{}, false
 	}
 	low := t.first().low

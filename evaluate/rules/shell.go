@@ -151,6 +151,9 @@ func shellLine(who, complaint string) (diagnostic, bool) {
 	if isLineNumber(who) {
 		who, complaint, _ = strings.Cut(complaint, ": ")
 	}
+	if strings.HasPrefix(who, "command not found") && complaint != "" { // zsh
+		return diagnostic{program: baseName(complaint), shell: true}, true
+	}
 	if complaint == "" {
 		return diagnostic{}, containsAny(who, shellComplaints)
 	}

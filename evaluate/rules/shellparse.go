@@ -41,6 +41,7 @@ func parseShell(command string) shellProgram {
 			switch st.op {
 			case "|":
 				p.note(st, deciding && pipefail)
+				deciding = deciding && !closer
 				continue
 			case "||", "&":
 				deciding = false

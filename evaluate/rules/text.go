@@ -31,7 +31,7 @@ type line struct {
 }
 
 func newText(s string) *text {
-	s = trimOutput(s)
+	s = unwrap(trimOutput(s))
 	t := &text{full: s}
 	head := s
 	if len(head) > headBytes {
@@ -111,4 +111,24 @@ func (t *text) short(n, size int) bool {
 // trimOutput takes off white space, NUL and byte order marks.
 func trimOutput(s string) string {
 	return strings.Trim(s, " \t\r\n\v\f\x00\uFEFF")
+}
+
+// unwrap decodes a text that is one JSON string.
+func unwrap(s string) string {
+	if len(s) < 2 || s[0] != '"' || s[len(s)-1] != '"' || len(s) > maxStructure {
+		return s
+	}
+	inner := s[1 : len(s)-1]
+	for off := 0; ; {
+		i := strings.IndexByte(inner[off:], '"')
+		if i < 0 {
+			break
+		}
+		if off += i; !escapedAt(inner[:off]) {
+			return s
+		}
+		off++
+	}
+	inner, _ = unquote(inner, maxStructure)
+	return trimOutput(inner)
 }

@@ -29,9 +29,14 @@ func Open(ctx context.Context, cfg Config, log *slog.Logger) (*Store, error) {
 	if err != nil {
 		return nil, memoryd.Wrap(memoryd.Unavailable, err, "the store could not be opened")
 	}
+	s.start()
+	return s, nil
+}
+
+// start starts the goroutines that Close ends.
+func (s *Store) start() {
 	go s.w.run()
 	go s.ckpt.run()
-	return s, nil
 }
 
 func open(ctx context.Context, cfg Config, log *slog.Logger) (s *Store, err error) {

@@ -16,13 +16,14 @@ const (
 // and nothing else of other tools: all counters follow from the log, and are
 // folded into state in the background. That is what keeps the cost of a call
 // the same however many are stored.
-var layout = []string{
-	`CREATE TABLE tools (
+func layout() []string {
+	return []string{
+		`CREATE TABLE tools (
 		id INTEGER PRIMARY KEY, -- never given twice
 		workspace TEXT NOT NULL,
 		name TEXT NOT NULL,
 		created INTEGER NOT NULL)`,
-	`CREATE TABLE state ( -- what is known of a tool's history through log row "mark"
+		`CREATE TABLE state ( -- what is known of a tool's history through log row "mark"
 		tool INTEGER PRIMARY KEY,
 		mark INTEGER NOT NULL,
 		lifetime INTEGER NOT NULL, -- also the newest call's seq
@@ -30,7 +31,7 @@ var layout = []string{
 		revision INTEGER NOT NULL,
 		modified INTEGER NOT NULL,
 		slots BLOB) -- ids of the kept calls, oldest first: varint differences`,
-	`CREATE TABLE guidelines (
+		`CREATE TABLE guidelines (
 		tool INTEGER PRIMARY KEY,
 		revision INTEGER NOT NULL,
 		content TEXT,
@@ -38,7 +39,7 @@ var layout = []string{
 		based_on INTEGER NOT NULL,
 		through_seq INTEGER NOT NULL,
 		written INTEGER)`,
-	`CREATE TABLE calls ( -- a full history overwrites its oldest row in place
+		`CREATE TABLE calls ( -- a full history overwrites its oldest row in place
 		id INTEGER PRIMARY KEY,
 		tool INTEGER NOT NULL,
 		seq INTEGER NOT NULL,
@@ -55,25 +56,25 @@ var layout = []string{
 		attempts INTEGER NOT NULL, not_before INTEGER, last_error TEXT,
 		summary TEXT, evaluation TEXT,
 		metadata TEXT, input TEXT, output TEXT)`,
-	`CREATE TABLE pending ( -- kept calls without a verdict, in the order of acceptance
+		`CREATE TABLE pending ( -- kept calls without a verdict, in the order of acceptance
 		id INTEGER PRIMARY KEY,
 		tool INTEGER NOT NULL,
 		slot INTEGER NOT NULL, -- calls.id
 		seq INTEGER NOT NULL,
 		key BLOB NOT NULL,
 		not_before INTEGER)`,
-	`CREATE TABLE log ( -- one row a commit: what it changed beyond calls; see record.go
+		`CREATE TABLE log ( -- one row a commit: what it changed beyond calls; see record.go
 		id INTEGER PRIMARY KEY,
 		at INTEGER NOT NULL,
 		records BLOB NOT NULL)`,
-	`CREATE TABLE seen ( -- identities of the newest accepted calls, out of folded log rows
+		`CREATE TABLE seen ( -- identities of the newest accepted calls, out of folded log rows
 		id INTEGER PRIMARY KEY,
 		through INTEGER NOT NULL, -- the newest log row that is in here
 		entries BLOB NOT NULL)`,
-	`CREATE TABLE purge ( -- calls that nothing refers to any more and that are to be deleted
+		`CREATE TABLE purge ( -- calls that nothing refers to any more and that are to be deleted
 		id INTEGER PRIMARY KEY,
 		slots BLOB NOT NULL)`,
-	`CREATE TABLE verdicts (
+		`CREATE TABLE verdicts (
 		id INTEGER PRIMARY KEY,
 		key BLOB NOT NULL UNIQUE,
 		state INTEGER NOT NULL,
@@ -81,16 +82,19 @@ var layout = []string{
 		judged_by TEXT, rule TEXT, judge_version TEXT, judged_at INTEGER,
 		attempts INTEGER NOT NULL, not_before INTEGER, last_error TEXT,
 		summary TEXT, evaluation TEXT)`,
-	fmt.Sprintf(`PRAGMA application_id = %d`, applicationID),
-	fmt.Sprintf(`PRAGMA user_version = %d`, schemaVersion),
+		fmt.Sprintf(`PRAGMA application_id = %d`, applicationID),
+		fmt.Sprintf(`PRAGMA user_version = %d`, schemaVersion),
+	}
 }
 
-// upgrades holds, at n-1, the statements that turn layout version n into n+1.
-var upgrades [schemaVersion - 1][]string
+// upgrades gives, at n-1, the statements that turn layout version n into n+1.
+func upgrades() [schemaVersion - 1][]string {
+	return [schemaVersion - 1][]string{}
+}
 
 // createSchema lays an empty file out, all or nothing.
 func createSchema(c *conn) error {
-	return inTransaction(c, layout)
+	return inTransaction(c, layout())
 }
 
 // checkSchema refuses files that are not ours or newer than we are, and brings
@@ -110,10 +114,13 @@ func checkSchema(c *conn) error {
 	if version < 1 || version > schemaVersion {
 		return fmt.Errorf("it has format version %d; this program reads versions 1 to %d", version, schemaVersion)
 	}
-	for ; version < schemaVersion; version++ {
-		next := fmt.Sprintf(`PRAGMA user_version = %d`, version+1)
-		if err := inTransaction(c, append(upgrades[version-1], next)); err != nil {
-			return fmt.Errorf("upgrading from format version %d: %w", version, err)
+	for from, steps := range upgrades() {
+		if int64(from)+1 < version {
+			continue
+		}
+		next := fmt.Sprintf(`PRAGMA user_version = %d`, from+2)
+		if err := inTransaction(c, append(steps, next)); err != nil {
+			return fmt.Errorf("upgrading from format version %d: %w", from+1, err)
 		}
 	}
 	return nil

@@ -1,0 +1,252 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"memoryd"
+	"memoryd/ops"
+	"memoryd/store"
+	"memoryd/store/mem"
+	"memoryd/store/wrap"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"go.yaml.in/yaml/v3"
+)
+
+// document is the OpenAPI description with its schemas ready to validate.
+type document struct {
+	Paths map[string]map[string]struct {
+		RequestBody struct {
+			Content map[string]struct{ Schema map[string]any }
+		} `yaml:"requestBody"`
+		Responses map[string]response
+	}
+	Components struct {
+		Schemas   map[string]any
+		Responses map[string]response
+	}
+}
+
+type response struct {
+	Ref     string `yaml:"$ref"`
+	Content map[string]struct{ Schema map[string]any }
+}
+
+func openapi(t *testing.T) *document {
+	t.Helper()
+	var d document
+	if err := yaml.Unmarshal(openapiYAML, &d); err != nil {
+		t.Fatal(err)
+	}
+	return &d
+}
+
+// validate holds text to a schema. OpenAPI 3.1 schemas are JSON Schema 2020-12;
+// only the place of the shared ones differs.
+func (d *document) validate(t *testing.T, schema map[string]any, text []byte) error {
+	t.Helper()
+	root := maps.Clone(schema)
+	root["$defs"] = d.Components.Schemas
+	raw, err := json.Marshal(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw = bytes.ReplaceAll(raw, []byte("#/components/schemas/"), []byte("#/$defs/"))
+	var s jsonschema.Schema
+	if err := json.Unmarshal(raw, &s); err != nil {
+		t.Fatal(err)
+	}
+	resolved, err := s.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v any
+	if err := json.Unmarshal(text, &v); err != nil {
+		return err
+	}
+	return resolved.Validate(v)
+}
+
+// checkAnswer holds an answer to what the document says of its status.
+func (d *document) checkAnswer(t *testing.T, method, path string, rec *httptest.ResponseRecorder) {
+	t.Helper()
+	op, ok := d.Paths[path][strings.ToLower(method)]
+	if !ok {
+		t.Fatalf("%s %s is not described", method, path)
+	}
+	r, ok := op.Responses[strconv.Itoa(rec.Code)]
+	if !ok {
+		t.Fatalf("%s %s: the answer %d is not described: %s", method, path, rec.Code, rec.Body)
+	}
+	if r.Ref != "" {
+		r = d.Components.Responses[r.Ref[strings.LastIndexByte(r.Ref, '/')+1:]]
+	}
+	contentType, _, _ := strings.Cut(rec.Header().Get("Content-Type"), ";")
+	content, ok := r.Content[contentType]
+	if !ok {
+		t.Fatalf("%s %s: content type %q is not described for %d", method, path, contentType, rec.Code)
+	}
+	if contentType == "text/html" {
+		return
+	}
+	if err := d.validate(t, content.Schema, rec.Body.Bytes()); err != nil {
+		t.Errorf("%s %s: %d does not fit its description: %v\n%s", method, path, rec.Code, err, rec.Body)
+	}
+}
+
+// newHandler is the HTTP face over a store, with a judge that gives every call
+// 1.0 unless its output is "later", and an author that counts.
+func newHandler(t *testing.T, s store.Store) http.Handler {
+	t.Helper()
+	reader := ops.MemoryReader{Store: s, Recent: 20}
+	load := ops.LoadToolMemory{Store: s}
+	flows := map[string]ops.Pipeline{
+		FlowAdd: {Label: FlowAdd, Ops: []ops.Op{
+			ops.ValidateToolCallResult{Limits: ops.Limits{MaxTextBytes: 1 << 20}, Now: now},
+			ops.ParseToolCallResult{Params: ops.ParseParams{MaxHistory: 100}, Judge: kindJudge{}, Store: s, Reader: reader},
+		}},
+		FlowSummary: {Label: FlowSummary, Ops: []ops.Op{load, ops.SummaryToolMemory{
+			Params: ops.SummaryParams{RecentCallCount: 20}, Author: oneLiner{}, Store: s, Reader: reader, Note: note,
+		}}},
+		FlowRetrieve: {Label: FlowRetrieve, Ops: []ops.Op{load, ops.RetrieveToolMemory{Reader: reader}}},
+	}
+	h, err := New(testConfig(), Deps{
+		Flows: flows, Tools: s, Reader: reader, Logger: slog.New(slog.DiscardHandler),
+		Checks: []Check{{Name: "store", Vital: true, Run: s.Ping}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func ask(h http.Handler, method, path, body string) *httptest.ResponseRecorder {
+	req := httptest.NewRequest(method, path, strings.NewReader(body))
+	rec := httptest.NewRecorder()
+	h.ServeHTTP(rec, req)
+	return rec
+}
+
+func TestEveryAnswerFitsItsDescription(t *testing.T) {
+	d := openapi(t)
+	faults := &wrap.Faults{Store: mem.New()}
+	h := newHandler(t, faults)
+	steps := []struct {
+		method, path, body string
+		status             int
+		store              bool // it needs the store
+	}{
+		{"POST", "/add_tool_call_result", `{"tool_name":"t","tool_call_results":[{"output":"o","input":{"a":1},"metadata":{"x":1}},{"output":5},{"tool_name":"u","output":"later"}]}`, 200, true},
+		{"POST", "/add_tool_call_result", `{"tool_name":"t","tool_call_results":[{"output":"again","input":"text","token_cost":3,"time_cost":0.5}],"include_history":false,"async":true}`, 200, true},
+		{"POST", "/add_tool_call_result", `{"tool_call_results":[]}`, 200, false},
+		{"POST", "/add_tool_call_result", `{"tool_name":"t","tool_call_results":[1]}`, 200, false},
+		{"POST", "/add_tool_call_result", `{"tool_call_results":1}`, 422, false},
+		{"POST", "/add_tool_call_result", strings.Repeat(" ", 2<<20), 413, false},
+		{"POST", "/summary_tool_memory", `{"tool_names":"t,u,nobody"}`, 200, true},
+		{"POST", "/summary_tool_memory", `{"tool_names":"t"}`, 200, true},
+		{"POST", "/summary_tool_memory", `{"tool_names":"fails","force":true}`, 200, true},
+		{"POST", "/summary_tool_memory", `{}`, 422, false},
+		{"POST", "/retrieve_tool_memory", `{"tool_names":["t","u","nobody"]}`, 200, true},
+		{"POST", "/retrieve_tool_memory", `{"tool_names":""}`, 200, false},
+		{"POST", "/retrieve_tool_memory", `nonsense`, 422, false},
+		{"GET", "/health", "", 200, false},
+		{"GET", "/livez", "", 200, false},
+		{"GET", "/readyz", "", 200, true},
+		{"GET", "/openapi.json", "", 200, false},
+		{"GET", "/docs", "", 200, false},
+		{"GET", "/v1/workspaces", "", 200, true},
+		{"GET", "/v1/workspaces?limit=0", "", 422, false},
+		{"GET", "/v1/workspaces?cursor=%21", "", 422, false},
+		{"GET", "/v1/workspaces/default/tools?limit=1", "", 200, true},
+		{"GET", "/v1/workspaces/default/tools?name=t", "", 200, true},
+		{"GET", "/v1/workspaces/none/tools", "", 200, true},
+	}
+	for _, s := range steps {
+		rec := ask(h, s.method, s.path, s.body)
+		if rec.Code != s.status {
+			t.Errorf("%s %s %.60s: %d, want %d: %s", s.method, s.path, s.body, rec.Code, s.status, rec.Body)
+			continue
+		}
+		d.checkAnswer(t, s.method, described(s.path), rec)
+	}
+	faults.Fail = func(string, wrap.Stage) error {
+		return &memoryd.Error{Kind: memoryd.Unavailable, Msg: "the disk is full", Err: io.ErrShortWrite}
+	}
+	for _, s := range steps {
+		if !s.store {
+			continue
+		}
+		rec := ask(h, s.method, s.path, s.body)
+		if rec.Code != 503 {
+			t.Errorf("%s %s with the store down: %d %s", s.method, s.path, rec.Code, rec.Body)
+		}
+		if s.path != "/readyz" && rec.Header().Get("Retry-After") == "" {
+			t.Errorf("%s: no Retry-After", s.path)
+		}
+		if strings.Contains(rec.Body.String(), "short write") {
+			t.Errorf("%s shows inner detail: %s", s.path, rec.Body)
+		}
+		d.checkAnswer(t, s.method, described(s.path), rec)
+	}
+}
+
+// described is the path as the document writes it.
+func described(path string) string {
+	path, _, _ = strings.Cut(path, "?")
+	if strings.HasSuffix(path, "/tools") {
+		return "/v1/workspaces/{workspace}/tools"
+	}
+	return path
+}
+
+func TestDocumentedRequestsAreAccepted(t *testing.T) {
+	d := openapi(t)
+	h := newHandler(t, mem.New())
+	bodies := map[string][]string{
+		"/add_tool_call_result": {
+			`{"workspace_id":"w","tool_name":"t","tool_call_results":[{"tool_name":"t","input":{},"output":"","success":false,"time_cost":1,"token_cost":-1,"create_time":"2025-01-01T00:00:00Z","metadata":{},"summary":"","evaluation":"","score":0,"call_hash":"h","is_summarized":true}],"async":false,"include_history":true}`,
+		},
+		"/summary_tool_memory":  {`{"workspace_id":"w","tool_names":"t","force":true}`, `{"workspace_id":"w","tool_names":["t"]}`},
+		"/retrieve_tool_memory": {`{"workspace_id":"w","tool_names":["t"],"max_tokens":50,"include_history":false,"include_calls":1}`},
+	}
+	for _, path := range slices.Sorted(maps.Keys(bodies)) {
+		for _, body := range bodies[path] {
+			schema := d.Paths[path]["post"].RequestBody.Content["application/json"].Schema
+			if err := d.validate(t, schema, []byte(body)); err != nil {
+				t.Errorf("%s: the request does not fit its description: %v", path, err)
+			}
+			if rec := ask(h, "POST", path, body); rec.Code != 200 || !strings.Contains(rec.Body.String(), `"success":true`) {
+				t.Errorf("%s: %d %s", path, rec.Code, rec.Body)
+			}
+		}
+	}
+}
+
+func TestEveryRouteIsDescribedAndEveryDescriptionIsServed(t *testing.T) {
+	d := openapi(t)
+	h := newHandler(t, mem.New())
+	for path, methods := range d.Paths {
+		for method := range methods {
+			target := strings.ReplaceAll(path, "{workspace}", "w")
+			if rec := ask(h, strings.ToUpper(method), target, ""); rec.Code == 404 || rec.Code == 405 {
+				t.Errorf("%s %s is described and not served", method, path)
+			}
+		}
+	}
+	for _, route := range routesOf(h) {
+		path := strings.ReplaceAll(route.path, ":workspace", "{workspace}")
+		if _, ok := d.Paths[path][strings.ToLower(route.method)]; !ok {
+			t.Errorf("%s %s is served and not described", route.method, route.path)
+		}
+	}
+}

@@ -1,0 +1,232 @@
+package api
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"memoryd"
+	"memoryd/ops"
+	"memoryd/store/mem"
+
+	"github.com/labstack/echo/v4"
+)
+
+func now() time.Time { return time.Date(2025, 1, 1, 12, 0, 0, 0, time.Local) }
+
+func note(context.Context, memoryd.ToolRef, error) {}
+
+type kindJudge struct{}
+
+func (kindJudge) Prejudge(_ context.Context, calls []memoryd.Call) {
+	for i := range calls {
+		if calls[i].Output != "later" {
+			calls[i].Evaluation = memoryd.Evaluation{State: memoryd.Judged, Score: 1, JudgedBy: "rules", Rule: "r", Summary: "s", Evaluation: "e"}
+		}
+	}
+}
+
+func (kindJudge) Await(context.Context, []memoryd.Call) {}
+
+type oneLiner struct{}
+
+func (oneLiner) Write(_ context.Context, tool memoryd.Tool, calls []memoryd.Call, _ int) (string, string, error) {
+	if tool.Tool == "u" {
+		return "", "", errors.New("no model")
+	}
+	return fmt.Sprintf("## Core Function\n%d calls", len(calls)), "rules", nil
+}
+
+func testConfig() Config {
+	return Config{
+		Listen: "127.0.0.1:0", MaxBodyBytes: 1 << 20, MaxItems: 1000, MaxInFlight: 4, MaxInFlightBytes: 4 << 20,
+		ReadTimeout: time.Second, WriteTimeout: time.Second, IdleTimeout: time.Second, ShutdownTimeout: time.Second,
+	}
+}
+
+type route struct{ method, path string }
+
+func routesOf(h http.Handler) []route {
+	e, ok := h.(*echo.Echo)
+	if !ok {
+		return nil
+	}
+	var all []route
+	for _, r := range e.Routes() {
+		all = append(all, route{r.Method, r.Path})
+	}
+	return all
+}
+
+func TestEveryKindOfErrorHasAStatus(t *testing.T) {
+	for _, kind := range memoryd.Kinds() {
+		if statusOf[kind] == 0 {
+			t.Errorf("%s has none", kind)
+		}
+	}
+	if f := describe(errors.New("file /secret")); f.status != 500 || strings.Contains(f.msg, "secret") {
+		t.Errorf("an error without a kind is shown as %+v", f)
+	}
+	if f := describe(fmt.Errorf("op: %w", context.Canceled)); f.status != 503 {
+		t.Errorf("an ended request is %d", f.status)
+	}
+}
+
+func TestGzippedBodiesAreReadWithinTheLimit(t *testing.T) {
+	h := newHandler(t, mem.New())
+	send := func(body []byte) int {
+		var b bytes.Buffer
+		zw := gzip.NewWriter(&b)
+		_, _ = zw.Write(body)
+		_ = zw.Close()
+		req := httptest.NewRequest("POST", "/add_tool_call_result", &b)
+		req.Header.Set("Content-Encoding", "gzip")
+		rec := httptest.NewRecorder()
+		h.ServeHTTP(rec, req)
+		return rec.Code
+	}
+	if code := send([]byte(`{"tool_name":"t","tool_call_results":[{"output":"o"}]}`)); code != 200 {
+		t.Errorf("a small one: %d", code)
+	}
+	if code := send(bytes.Repeat([]byte(" "), 2<<20)); code != 413 {
+		t.Errorf("one that unpacks to 2 MiB: %d", code)
+	}
+}
+
+// blocked is a pipeline that waits until it is let go.
+type blocked struct{ entered, letGo chan struct{} }
+
+func (blocked) Name() string { return "blocked" }
+
+func (b blocked) Run(context.Context, *ops.State) error {
+	b.entered <- struct{}{}
+	<-b.letGo
+	return nil
+}
+
+func TestMoreRequestsThanTheServerBearsGet429(t *testing.T) {
+	b := blocked{make(chan struct{}), make(chan struct{})}
+	p := ops.Pipeline{Label: "blocked", Ops: []ops.Op{b}}
+	s := mem.New()
+	h, err := New(testConfig(), Deps{
+		Flows: map[string]ops.Pipeline{FlowAdd: p, FlowSummary: p, FlowRetrieve: p}, Tools: s,
+		Reader: ops.MemoryReader{Store: s}, Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const body = `{"tool_names":"t"}`
+	done := make(chan int)
+	for range 4 {
+		go func() { done <- ask(h, "POST", "/retrieve_tool_memory", body).Code }()
+		<-b.entered
+	}
+	rec := ask(h, "POST", "/retrieve_tool_memory", body)
+	if rec.Code != 429 || rec.Header().Get("Retry-After") == "" || !strings.Contains(rec.Body.String(), `"success":false`) {
+		t.Errorf("the fifth of four: %d %s", rec.Code, rec.Body)
+	}
+	close(b.letGo)
+	for range 4 {
+		if code := <-done; code != 200 {
+			t.Errorf("one that was let in: %d", code)
+		}
+	}
+	if rec := ask(h, "GET", "/livez", ""); rec.Code != 200 {
+		t.Errorf("livez: %d", rec.Code)
+	}
+}
+
+func TestBodiesUnderWayAreBoundedByTheirBytes(t *testing.T) {
+	limit := admission(Config{MaxInFlight: 10, MaxBodyBytes: 10, MaxInFlightBytes: 15})
+	e := echo.New()
+	inner := func(echo.Context) error { return nil }
+	req := httptest.NewRequest("POST", "/", strings.NewReader("0123456789"))
+	if err := limit(inner)(e.NewContext(req, httptest.NewRecorder())); err != nil {
+		t.Errorf("a body within the budget: %v", err)
+	}
+	nested := limit(func(c echo.Context) error { return limit(inner)(c) })
+	if err := nested(e.NewContext(req, httptest.NewRecorder())); !memoryd.IsKind(err, memoryd.Overloaded) {
+		t.Errorf("twice ten bytes in a budget of fifteen: %v", err)
+	}
+}
+
+type panicking struct{}
+
+func (panicking) Name() string                          { return "panicking" }
+func (panicking) Run(context.Context, *ops.State) error { panic("secret") }
+
+func TestAPanicIsA500AndTheServerLives(t *testing.T) {
+	var log bytes.Buffer
+	p := ops.Pipeline{Label: "p", Ops: []ops.Op{panicking{}}}
+	s := mem.New()
+	h, err := New(testConfig(), Deps{
+		Flows: map[string]ops.Pipeline{FlowAdd: p, FlowSummary: p, FlowRetrieve: p}, Tools: s,
+		Reader: ops.MemoryReader{Store: s}, Logger: slog.New(slog.NewTextHandler(&log, nil)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec := ask(h, "POST", "/retrieve_tool_memory", `{"tool_names":"t"}`)
+	if rec.Code != 500 || strings.Contains(rec.Body.String(), "secret") || !strings.Contains(log.String(), "secret") {
+		t.Errorf("%d %s\nlog: %s", rec.Code, rec.Body, log.String())
+	}
+}
+
+func TestRequestIDsComeBack(t *testing.T) {
+	h := newHandler(t, mem.New())
+	for sent, kept := range map[string]bool{"abc-1": true, "": false, "a b": false, strings.Repeat("x", 200): false} {
+		req := httptest.NewRequest("GET", "/health", nil)
+		req.Header.Set("X-Request-Id", sent)
+		rec := httptest.NewRecorder()
+		h.ServeHTTP(rec, req)
+		got := rec.Header().Get("X-Request-Id")
+		if got == "" || (got == sent) != kept {
+			t.Errorf("sent %q, got %q", sent, got)
+		}
+	}
+}
+
+func TestClientsOwnJudgementDoesNotShow(t *testing.T) {
+	h := newHandler(t, mem.New())
+	rec := ask(h, "POST", "/add_tool_call_result", `{"tool_name":"t","tool_call_results":[{"output":"later","score":1,"summary":"mine",`+
+		`"metadata":{"evaluation_state":"judged","judged_by":"me","judged_rule":"x","evaluation_error":"y","keep":1}}]}`)
+	body := rec.Body.String()
+	if !strings.Contains(body, `"evaluation_state":"pending"`) || strings.Contains(body, `"me"`) || strings.Contains(body, "mine") || !strings.Contains(body, `"keep":1`) {
+		t.Errorf("got %s", body)
+	}
+}
+
+func TestNamesInPathsMayHoldAnything(t *testing.T) {
+	h := newHandler(t, mem.New())
+	if rec := ask(h, "POST", "/add_tool_call_result", `{"workspace_id":"a/b %c","tool_name":"x,y?","tool_call_results":[{"output":"o"}]}`); rec.Code != 200 {
+		t.Fatal(rec.Body)
+	}
+	for _, path := range []string{"/v1/workspaces/a%2Fb%20%25c/tools", "/v1/workspaces/a%2Fb%20%25c/tools?name=x%2Cy%3F"} {
+		if rec := ask(h, "GET", path, ""); !strings.Contains(rec.Body.String(), `"x,y?"`) {
+			t.Errorf("%s: %s", path, rec.Body)
+		}
+	}
+}
+
+func TestAClientThatGoesAwayIsNotAnsweredWith500(t *testing.T) {
+	h := newHandler(t, mem.New())
+	req := httptest.NewRequest("POST", "/add_tool_call_result", io.MultiReader(strings.NewReader(`{"tool_`), errReader{}))
+	rec := httptest.NewRecorder()
+	h.ServeHTTP(rec, req)
+	if rec.Code != 422 {
+		t.Errorf("a body that breaks off: %d %s", rec.Code, rec.Body)
+	}
+}
+
+type errReader struct{}
+
+func (errReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }

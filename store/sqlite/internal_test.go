@@ -1,0 +1,157 @@
+package sqlite
+
+import (
+	"fmt"
+	"log/slog"
+	"testing"
+
+	"memoryd"
+	"memoryd/store"
+	"memoryd/store/storetest"
+)
+
+// settings are small, so that what is rare happens in short tests.
+func settings(dir string) Config {
+	cfg := DefaultConfig()
+	cfg.Dir, cfg.IdentityWindow, cfg.Readers, cfg.SampleCache = dir, 4096, 2, 20
+	return cfg
+}
+
+// openTuned opens a store, lets tune change it, and starts it.
+func openTuned(t *testing.T, cfg Config, tune func(*Store)) *Store {
+	t.Helper()
+	s, err := open(t.Context(), cfg, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tune != nil {
+		tune(s)
+	}
+	s.start()
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// funcJob is a write made by a test.
+type funcJob struct {
+	ticket
+	f func(d *draft) error
+}
+
+func (j *funcJob) order() order       { return alone }
+func (j *funcJob) run(d *draft) error { return j.f(d) }
+
+// inWriter runs f in a transaction of the writer.
+func inWriter(t *testing.T, s *Store, f func(d *draft) error) {
+	t.Helper()
+	if err := s.w.submit(&funcJob{newTicket(t.Context(), 0), f}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// settleDown waits until the housekeeping is done.
+func settleDown(t *testing.T, s *Store) {
+	t.Helper()
+	for range 10_000 {
+		busy := false
+		inWriter(t, s, func(d *draft) error {
+			busy = d.w.fold != nil || len(d.w.purges) > 0
+			return nil
+		})
+		if !busy {
+			return
+		}
+	}
+	t.Fatal("the housekeeping does not end")
+}
+
+var tref = memoryd.ToolRef{Workspace: "w", Tool: "t"}
+
+// testCall makes a judged call with an identity of its own.
+func testCall(tool string, n int) memoryd.Call {
+	c := memoryd.Call{
+		ToolRef: memoryd.ToolRef{Workspace: "w", Tool: tool}, Output: fmt.Sprint("output ", n), Hash: fmt.Sprint("hash ", n),
+		Success: true, TokenCost: -1, Evaluation: memoryd.Evaluation{State: memoryd.Judged, Score: 1},
+	}
+	copy(c.Key[:], fmt.Sprintf("%08d%s", n, tool))
+	return c
+}
+
+func testBatch(keep int, tool string, from, to int) store.Batch {
+	b := store.Batch{Workspace: "w", Keep: keep}
+	for n := from; n <= to; n++ {
+		b.Calls = append(b.Calls, testCall(tool, n))
+	}
+	return b
+}
+
+func mustAppend(t *testing.T, s *Store, b store.Batch) []store.Appended {
+	t.Helper()
+	out, err := s.Append(t.Context(), b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestModelWhileFolding is TestModel with all housekeeping done all the time.
+func TestModelWhileFolding(t *testing.T) {
+	eager := func(s *Store) { s.w.foldEvery = 3 }
+	dirs := map[store.Store]string{}
+	open := func(t *testing.T, dir string) store.Store {
+		s := openTuned(t, settings(dir), eager)
+		dirs[s] = dir
+		return s
+	}
+	storetest.Model(t, storetest.Backend{
+		Open: func(t *testing.T) store.Store { return open(t, t.TempDir()) },
+		Reopen: func(t *testing.T, s store.Store) store.Store {
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			return open(t, dirs[s])
+		},
+	})
+}
+
+func TestFoldingEmptiesTheLogAndExpiresIdentities(t *testing.T) {
+	cfg := settings(t.TempDir())
+	cfg.IdentityWindow = 300
+	s := openTuned(t, cfg, func(s *Store) { s.w.foldEvery = 50 })
+	for n := 0; n < 2000; n += 10 {
+		mustAppend(t, s, testBatch(5, fmt.Sprint("t", n%70), n, n+9))
+	}
+	settleDown(t, s)
+	inWriter(t, s, func(d *draft) error {
+		records, err := d.c.number(`SELECT coalesce(sum(length(records)), 0) FROM log`)
+		if err != nil {
+			return err
+		}
+		if limit := int64(50+10) * 40; records > limit {
+			t.Errorf("%d bytes of log are left, want at most %d", records, limit)
+		}
+		seen, err := d.c.number(`SELECT sum(length(entries)) FROM seen`)
+		if n := seen / identityBytes; n < 250 || n > 450 {
+			t.Errorf("%d identities are kept on disk for a window of 300", n)
+		}
+		return err
+	})
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = openTuned(t, cfg, nil)
+	out := mustAppend(t, s, testBatch(5, "t0", 0, 0))
+	if !out[0].New {
+		t.Error("a call far outside the window is still known")
+	}
+	out = mustAppend(t, s, testBatch(5, "t30", 1990, 1999))
+	for i, a := range out {
+		if a.New && i > 0 {
+			t.Errorf("call %d inside the window is forgotten", i)
+		}
+	}
+}
