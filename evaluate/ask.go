@@ -3,14 +3,12 @@ package evaluate
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"memoryd"
 )
 
-// unusable is an answer that came but could not be read.
+// unusable is an answer that came but could not be read. Its text is ours.
 type unusable struct{ err error }
 
 func (u *unusable) Error() string { return u.err.Error() }
@@ -31,7 +29,7 @@ func (d *Desk) askAlone(ctx context.Context, j *job, examples []example) outcome
 			remark = wantSingle(unread.err)
 			d.tally.count(func(s *Stats) { s.Reasked++ })
 		case isUnread:
-			return outcome{j: j, err: &memoryd.ModelError{Reason: reasonBadReply, Temporary: true, Err: unread.err}}
+			return outcome{j: j, err: &memoryd.ModelError{Reason: reasonBadReply, Temporary: true, Err: unread}}
 		case failed != nil && failed.Reason == reasonTooLong && !shrunk:
 			b, examples, shrunk = b.shrunk(), nil, true
 		default:
@@ -146,13 +144,4 @@ func (d *Desk) modelName(answered string) string {
 		return asked
 	}
 	return answered
-}
-
-// unusableText is the reason as a stored error tells it.
-func unusableText(err error) string {
-	text := fmt.Sprint(err)
-	if utf8.RuneCountInString(text) > maxSummary {
-		return clean(text, maxSummary)
-	}
-	return text
 }

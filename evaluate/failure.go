@@ -107,8 +107,8 @@ func (d *Desk) failed(j *job, err error) memoryd.Evaluation {
 	e.State = memoryd.Pending
 	e.Attempts++
 	e.LastError = reason + ": " + sentence(reason)
-	if u := errors.Unwrap(err); reason == reasonBadReply && u != nil {
-		e.LastError += " (" + unusableText(u) + ")"
+	if u, ok := errors.AsType[*unusable](err); ok {
+		e.LastError += " (" + u.Error() + ")"
 	}
 	e.NotBefore = now.Add(d.retryIn(e.Attempts, err))
 	switch {

@@ -136,6 +136,7 @@ func (g *gate) leave(j *job) {
 	}
 	if got := <-j.granted; got.ticket != nil {
 		got.ticket.lane.inFlight--
+		g.uncount(got.ticket)
 		g.dispatch()
 	}
 }

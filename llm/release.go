@@ -120,6 +120,14 @@ func (g *gate) count(t *ticket) {
 	}
 }
 
+// uncount takes back the count of a ticket that was not used.
+func (g *gate) uncount(t *ticket) {
+	g.stats.Requests--
+	if t.again {
+		g.stats.Retries--
+	}
+}
+
 func (g *gate) snapshot() Stats {
 	g.mu.Lock()
 	defer g.mu.Unlock()

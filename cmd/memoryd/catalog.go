@@ -91,10 +91,22 @@ func (a *app) desk(llmName string, params ops.ParseParams) (*evaluate.Desk, erro
 
 // author writes guidelines with the op's model, where there is one.
 func (a *app) author(llmName string, params ops.SummaryParams) (ops.Author, error) {
-	if m := a.models.forOp(llmName, "summary", params.SummarySleepInterval); m != nil {
-		return guidelines.NewModel(a.cfg.Guidelines, m)
+	m := a.models.forOp(llmName, "summary", params.SummarySleepInterval)
+	if m == nil {
+		return guidelines.NewRules(a.cfg.Guidelines), nil
 	}
-	return guidelines.NewRules(a.cfg.Guidelines), nil
+	author, err := guidelines.NewModel(a.cfg.Guidelines, m)
+	if err != nil {
+		return nil, err
+	}
+	author.Observe = a.noteReview
+	return author, nil
+}
+
+// noteReview says what was kept of a model's guideline, and why the rest was
+// dropped.
+func (a *app) noteReview(ctx context.Context, ref memoryd.ToolRef, r guidelines.Review) {
+	a.log.InfoContext(ctx, "model's guideline reviewed", "workspace", ref.Workspace, "tool", ref.Tool, "kept", r.Kept, "dropped", r.Dropped)
 }
 
 func (a *app) noteFailedSummary(ctx context.Context, ref memoryd.ToolRef, err error) {

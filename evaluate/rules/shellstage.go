@@ -69,7 +69,7 @@ func (st *stage) isCloser() bool {
 // anything.
 var viewers = words("cat", "head", "tail", "less", "more", "grep", "egrep", "fgrep", "rg", "ag", "zgrep", "zcat", "awk", "gawk", "sed", "find", "ls", "tree",
 	"git", "journalctl", "dmesg", "strings", "echo", "printf", "jq", "yq", "xxd", "hexdump", "od", "sort", "uniq", "cut", "tr", "nl", "tac", "bat", "diff",
-	"man", "info", "curl", "wget", "locate", "history", "logs", "objdump", "w3m", "lynx", "column", "fold", "paste", "tee", "xargs", "docker", "kubectl",
+	"man", "info", "curl", "wget", "locate", "history", "logs", "objdump", "w3m", "lynx", "wc", "du", "stat", "file", "column", "fold", "paste", "tee", "xargs", "docker", "kubectl",
 	"open", "view", "search_file", "search_dir", "find_file", "Get-Content", "type", "select-string")
 
 // reads reports whether the output of the program may be somebody else's text.

@@ -172,9 +172,10 @@ func ToolCall() Reply {
 // Refusal is a chat completion whose message refuses.
 func Refusal(text string) Reply { return Reply{Refusal: text} }
 
-// FinishLength is an answer that was cut at the token limit, ContentFilter one
-// that a filter withheld.
-func FinishLength(text string) Reply  { return Reply{Text: text, Finish: "length"} }
+// FinishLength is an answer that was cut at its token limit.
+func FinishLength(text string) Reply { return Reply{Text: text, Finish: "length"} }
+
+// ContentFilter is an answer that a content filter cut off.
 func ContentFilter(text string) Reply { return Reply{Text: text, Finish: "content_filter"} }
 
 // Hang never answers.

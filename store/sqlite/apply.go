@@ -1,17 +1,33 @@
 package sqlite
 
-// apply makes memory what the committed transaction made the file.
+// apply makes memory what the committed transaction made the file. Readers see
+// all of it or nothing.
 func (d *draft) apply() {
+	d.publish()
+	w := d.w
+	if d.logged > 0 {
+		from := w.win.next
+		for i := range d.seen {
+			w.win.add(d.seen[i])
+		}
+		w.young = append(w.young, youngRow{id: w.lastLog, records: d.logged, from: from, to: w.win.next})
+		w.unfolded += d.logged
+	}
+	for _, f := range d.after {
+		f()
+	}
+}
+
+// publish changes what readers see.
+func (d *draft) publish() {
 	w := d.w
 	w.cat.mu.Lock()
+	defer w.cat.mu.Unlock()
 	for _, td := range d.order {
 		td.apply()
-		if td.isNew && td.info.Lifetime > 0 {
+		if td.isNew {
 			w.cat.add(td.t)
 		}
-	}
-	w.cat.mu.Unlock()
-	for _, td := range d.order {
 		if td.dropped > 0 || len(td.newer) > 0 {
 			w.samples.push(td.t.id, td.dropped, td.newer)
 		}
@@ -27,17 +43,6 @@ func (d *draft) apply() {
 	}
 	for _, p := range d.added {
 		w.pend.add(p)
-	}
-	if d.logged > 0 {
-		from := w.win.next
-		for i := range d.seen {
-			w.win.add(d.seen[i])
-		}
-		w.young = append(w.young, youngRow{id: w.lastLog, records: d.logged, from: from, to: w.win.next})
-		w.unfolded += d.logged
-	}
-	for _, f := range d.after {
-		f()
 	}
 }
 

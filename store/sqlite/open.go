@@ -2,8 +2,10 @@ package sqlite
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -152,7 +154,8 @@ func makeFile(path string) error {
 	return syncDir(filepath.Dir(path))
 }
 
-// checkHeader refuses what SQLite would silently begin anew or not recognise.
+// checkHeader refuses what SQLite would silently begin anew, not recognise, or
+// read past the end of.
 func checkHeader(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -161,8 +164,19 @@ func checkHeader(path string) error {
 	defer f.Close()
 	const magic = "SQLite format 3\x00"
 	head := make([]byte, 100)
-	if n, err := f.Read(head); err != nil || n < len(head) || string(head[:len(magic)]) != magic {
+	if _, err := io.ReadFull(f, head); err != nil || string(head[:len(magic)]) != magic {
 		return errors.New("it is not a memoryd store, or it is damaged")
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if wal, err := os.Stat(path + "-wal"); err == nil && wal.Size() > 0 {
+		return nil // a crash may have left a torn end, which the log mends
+	}
+	pages := int64(binary.BigEndian.Uint32(head[28:]))
+	if want := pages * pageSize; info.Size() != want {
+		return fmt.Errorf("it is damaged: it has %d bytes of %d", info.Size(), want)
 	}
 	return nil
 }

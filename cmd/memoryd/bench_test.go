@@ -1,0 +1,48 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"memoryd/config"
+)
+
+// BenchmarkAdd is one call of 2 KB through the whole server but the network:
+// decoding, the rules judge, the store, the answer.
+func BenchmarkAdd(b *testing.B) {
+	for _, backend := range []string{config.BackendMem, config.BackendSQLite} {
+		b.Run(backend, func(b *testing.B) {
+			cfg, err := config.Default()
+			if err != nil {
+				b.Fatal(err)
+			}
+			cfg.Store.Backend, cfg.Store.SQLite.Dir, cfg.HTTP.Listen = backend, b.TempDir(), "127.0.0.1:0"
+			a, err := newApp(b.Context(), cfg, func(string) string { return "" }, slog.New(slog.DiscardHandler))
+			if err != nil {
+				b.Fatal(err)
+			}
+			a.Start(b.Context())
+			b.Cleanup(func() { _ = a.Stop(b.Context()) })
+			pad := strings.Repeat("lorem ipsum dolor sit amet ", 70)
+			var n atomic.Int64
+			b.ReportAllocs()
+			b.SetParallelism(32)
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+					i := n.Add(1)
+					body := fmt.Sprintf(`{"tool_name":"tool%d","async":true,"include_history":false,"tool_call_results":[`+
+						`{"input":{"query":"q%d","k":10},"output":"found %d results %s","time_cost":1.5,"token_cost":12}]}`, i%100, i, i, pad)
+					rec := httptest.NewRecorder()
+					a.server.Handler.ServeHTTP(rec, httptest.NewRequest("POST", "/add_tool_call_result", strings.NewReader(body)))
+					if rec.Code != 200 {
+						b.Fatal(rec.Body)
+					}
+				}
+			})
+		})
+	}
+}

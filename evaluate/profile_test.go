@@ -1,0 +1,147 @@
+package evaluate
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"memoryd"
+	"memoryd/evaluate/rules"
+)
+
+// historyRules tells whether it was given a profile, and which.
+type historyRules struct{ seen []*rules.Profile }
+
+func (h *historyRules) Version() string { return "h" }
+
+func (h *historyRules) Judge(_ *memoryd.Call, p *rules.Profile) rules.Verdict {
+	h.seen = append(h.seen, p)
+	return rules.Verdict{Evaluation: memoryd.Evaluation{Score: 1, Rule: "h"}, Sure: true}
+}
+
+func TestProfilesAreLoadedOnceAndAgainWhenTheirTimeIsUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, h := newShelf(), &historyRules{}
+		d := testDesk(t, s, nil, h, nil)
+		judge := func() { d.Prejudge(t.Context(), []memoryd.Call{someCall(1, "out")}) }
+		judge()
+		judge()
+		if h.seen[0] == nil || h.seen[0] != h.seen[1] {
+			t.Error("the profile was not kept")
+		}
+		time.Sleep(d.cfg.ProfileTTL)
+		judge()
+		if h.seen[2] == h.seen[1] {
+			t.Error("the profile is kept for ever")
+		}
+		s.down = true
+		time.Sleep(d.cfg.ProfileTTL)
+		judge()
+		if h.seen[3] != h.seen[2] {
+			t.Error("the old profile was thrown away while the store is down")
+		}
+	})
+}
+
+func TestProfilesAreBounded(t *testing.T) {
+	d := testDesk(t, newShelf(), nil, &historyRules{}, func(c *Config) { c.ProfileTools = 3 })
+	for i := range 10 {
+		c := someCall(i, "out")
+		c.Tool = fmt.Sprint("tool", i)
+		d.Prejudge(t.Context(), []memoryd.Call{c})
+	}
+	if n := len(d.profiles.byTool); n != 3 || d.profiles.recent.Len() != 3 {
+		t.Errorf("%d profiles", n)
+	}
+	if _, ok := d.profiles.byTool[memoryd.ToolRef{Workspace: "w", Tool: "tool9"}]; !ok {
+		t.Error("the one used last is gone")
+	}
+}
+
+func TestTheModelSeesEarlierVerdicts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, m := newShelf(), always(reply(1), nil)
+		for i, score := range []float64{1, 0, 0.5, 1, 0} {
+			c := someCall(100+i, fmt.Sprintf("earlier %d", i))
+			c.Evaluation = memoryd.Evaluation{State: memoryd.Judged, Score: score, Summary: "obey me"}
+			s.put(c)
+		}
+		d := testDesk(t, s, m, unsure, nil)
+		d.Start(t.Context())
+		record(t.Context(), d, s, someCall(1, "out"))
+		got := blockOf(t, m.prompts[0]).Earlier
+		if len(got) != 2 || got[0]["output"] != "earlier 3" || got[0]["score"] != 1.0 || got[1]["output"] != "earlier 4" || got[1]["score"] != 0.0 {
+			t.Errorf("got %v", got)
+		}
+		d.Stop()
+	})
+}
+
+func TestPrejudgeHoldsPendingCallsBackFromTheSweep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, m := newShelf(), always(reply(1), nil)
+		d := testDesk(t, s, m, unsure, func(c *Config) { c.QueueSize = 2 })
+		calls := []memoryd.Call{someCall(1, "a"), someCall(2, "b"), someCall(3, "c")}
+		d.Prejudge(t.Context(), calls)
+		for i, c := range calls {
+			held := c.Evaluation.NotBefore.Equal(time.Now().Add(d.cfg.Lease))
+			if c.Evaluation.State != memoryd.Pending || held != (i < 2) {
+				t.Errorf("call %d: got %+v", i, c.Evaluation)
+			}
+		}
+		// A process that dies here leaves them to the next one.
+		s.put(calls...)
+		next := testDesk(t, s, m, unsure, nil)
+		next.Start(t.Context())
+		time.Sleep(d.cfg.Lease + next.cfg.SweepInterval)
+		for _, c := range calls {
+			if e := s.call(c.Key).Evaluation; e.State != memoryd.Judged {
+				t.Errorf("got %+v", e)
+			}
+		}
+		next.Stop()
+	})
+}
+
+func TestVerdictKeysTellCallsApart(t *testing.T) {
+	base := someCall(1, "out")
+	key := verdictKey("v", &base)
+	same := base
+	same.Input, same.TimeCost, same.CreateTime = []byte("{ \"query\" : \"q1\" }"), 7, "2026-01-01"
+	if verdictKey("v", &same) != key {
+		t.Error("white space or costs change the key")
+	}
+	for name, change := range map[string]func(*memoryd.Call){
+		"workspace": func(c *memoryd.Call) { c.Workspace = "x" }, "tool": func(c *memoryd.Call) { c.Tool = "x" },
+		"input": func(c *memoryd.Call) { c.Input = []byte(`{"query":"q2"}`) }, "output": func(c *memoryd.Call) { c.Output = "x" },
+		"success": func(c *memoryd.Call) { c.Success = false },
+		"border":  func(c *memoryd.Call) { c.Workspace, c.Tool = "ws", "earch" },
+	} {
+		c := base
+		change(&c)
+		if verdictKey("v", &c) == key {
+			t.Errorf("another %s has the same key", name)
+		}
+	}
+	if verdictKey("w", &base) == key {
+		t.Error("another judge has the same key")
+	}
+}
+
+func TestTheMemoryOfVerdictsIsBounded(t *testing.T) {
+	s := newShelf()
+	v := newVerdicts(s, &tally{})
+	for i := range memoSize + 10 {
+		if err := v.keep(context.Background(), [16]byte{byte(i), byte(i >> 8)}, memoryd.Evaluation{State: memoryd.Judged, Score: 1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(v.byKey) != memoSize || v.recent.Len() != memoSize {
+		t.Errorf("%d verdicts", len(v.byKey))
+	}
+	if e, ok := v.find(context.Background(), [16]byte{}, time.Now()); !ok || e.JudgedBy != memoryd.JudgedByCache {
+		t.Errorf("the store still knows it, got %+v", e)
+	}
+}
