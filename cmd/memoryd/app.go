@@ -132,7 +132,7 @@ func (a *app) Start(ctx context.Context) {
 // Stop ends the server. First the desks: judging in flight goes back to pending
 // and requests that wait for a verdict go on without it. Then no new requests
 // are accepted, and those under way finish or are cut off after the shutdown
-// timeout. The store is closed last.
+// timeout. Models and store are closed last.
 func (a *app) Stop(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, a.cfg.HTTP.ShutdownTimeout)
 	defer cancel()
@@ -144,5 +144,6 @@ func (a *app) Stop(ctx context.Context) error {
 		a.log.Warn("requests under way were cut off", "err", err)
 		errs = append(errs, a.server.Close())
 	}
+	a.models.close()
 	return errors.Join(append(errs, a.store.Close())...)
 }

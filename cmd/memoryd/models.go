@@ -42,6 +42,13 @@ func (m *models) forOp(name, op string, seconds float64) *llm.Model {
 	return client.ForOp(op, time.Duration(seconds*float64(time.Second)))
 }
 
+// close ends what still waits for a model.
+func (m *models) close() {
+	for _, client := range m.clients {
+		client.Close()
+	}
+}
+
 func healthOf(client *llm.Client) func(context.Context) error {
 	return func(context.Context) error {
 		if h := client.Health(); h.Status != llm.HealthOK {
