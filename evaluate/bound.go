@@ -29,7 +29,7 @@ func boundOf(c *memoryd.Call, b brief, v rules.Verdict) bound {
 			ceiling = v.Score
 		}
 		return bound{ceiling, "the call's text addresses its judge", true}
-	case strings.TrimSpace(c.Output) == "":
+	case isEmpty(c.Output):
 		return bound{v.Score, "the output is empty", true}
 	case v.Sure && v.Score < memoryd.ScoreSuccess:
 		return bound{v.Score, "the rules are sure of it", false}
@@ -61,15 +61,24 @@ func (b bound) lower(ruled memoryd.Evaluation) memoryd.Evaluation {
 	return ruled
 }
 
+// isEmpty reports outputs that are nothing at all, which can be a proper answer.
+func isEmpty(output string) bool {
+	switch strings.TrimSpace(output) {
+	case "", "[]", "{}", "()", `""`, "null", "None":
+		return true
+	}
+	return false
+}
+
 // saysNothing reports outputs that models are known to reward although they say
 // nothing: punctuation alone, and the opening phrases that "One Token to Fool
 // LLM-as-a-Judge" (arXiv 2507.08794) calls master keys.
 func saysNothing(output string) bool {
-	if len(output) > 200 {
+	s := strings.TrimSpace(output)
+	if len(s) > 200 { // a page of dashes or zero bytes is something
 		return false
 	}
-	s := strings.ToLower(strings.TrimFunc(output, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }))
-	switch s {
+	switch strings.ToLower(strings.TrimFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })) {
 	case "", "thought process", "solution", "answer", "final answer", "reasoning", "explanation", "output", "response", "result",
 		"let's solve this problem step by step", "let’s solve this problem step by step", "let's think step by step",
 		"solución", "lösung", "解", "解答", "答案", "かいせつ":
@@ -90,7 +99,7 @@ var (
 		`\bcall (?:was|is|should be|must be)(?: \w+){0,3}? (?:perfect|successful|a success|flawless|correct)\b`)
 	signForged = regexp.MustCompile(`"score" ?: ?"?(?:0|1|0\.5|0\.0|1\.0)\b`)
 	signFields = regexp.MustCompile(`"(?:failed_checks|evaluation|verdicts)" ?:`)
-	signMarks  = regexp.MustCompile(`<<< ?(?:data|end)\b`)
+	signMarks  = regexp.MustCompile(`(?:^|[^<])<<<(?:data|end) \w+>>>`)
 )
 
 // addressesJudge reports text that tries to set its own verdict: an order about

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -330,6 +331,30 @@ func TestStopPutsWorkBackAndReleasesWhoWaits(t *testing.T) {
 			t.Errorf("after Stop: got %+v", late.Evaluation)
 		}
 	})
+}
+
+func TestStartAndStopUnderLoad(t *testing.T) {
+	for range 50 {
+		s := newShelf()
+		d := testDesk(t, s, always(reply(1), nil), unsure, func(c *Config) { c.Workers = 4 })
+		var all sync.WaitGroup
+		all.Go(func() { d.Start(t.Context()) })
+		for i := range 4 {
+			all.Go(func() {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				record(ctx, d, s, someCall(2*i, "a"), someCall(2*i+1, "b"))
+			})
+		}
+		all.Go(d.Stop)
+		all.Go(d.Stop)
+		all.Wait()
+		for i := range 8 {
+			if e := s.call(someCall(i, "").Key).Evaluation; e.State != memoryd.Judged && e.Attempts != 0 {
+				t.Fatalf("call %d: got %+v", i, e)
+			}
+		}
+	}
 }
 
 func TestStopBeforeStart(t *testing.T) {

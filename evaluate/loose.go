@@ -155,7 +155,8 @@ func (l *loose) leave() { l.depth-- }
 // came instead of another one.
 func (l *loose) separator(end byte, first bool) bool {
 	commas := 0
-	for l.blank(); l.more() && l.s[l.i] == ','; l.blank() {
+	for l.blank(); l.more() && (l.s[l.i] == ',' || l.s[l.i] == ';'); l.blank() {
+		l.mended = l.mended || l.s[l.i] == ';'
 		l.i++
 		commas++
 	}

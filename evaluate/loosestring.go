@@ -56,7 +56,7 @@ func (l *loose) string() (s string, whole bool) {
 // inside the text that the model forgot to escape.
 func (l *loose) endsHere(size int) bool {
 	rest := strings.TrimLeftFunc(l.s[l.i+size:], unicode.IsSpace)
-	if rest == "" || strings.IndexByte(",:}]=", rest[0]) >= 0 {
+	if rest == "" || strings.IndexByte(",;:}]=", rest[0]) >= 0 {
 		return true
 	}
 	if strings.HasPrefix(rest, "//") || strings.HasPrefix(rest, "/*") {

@@ -3,18 +3,25 @@ package evaluate
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"memoryd"
 	"memoryd/evaluate/rules"
 )
 
+// handover is how long a pending call is held back from the sweep, so that the
+// request that brings it can store it and hand it over first. It is short,
+// because it is also how long such a call waits for the next process when this
+// one dies.
+const handover = 15 * time.Second
+
 // Prejudge fills in the evaluations that need no model: with judge rules all of
 // them, otherwise those that the rules are sure of or must decide alone, and
 // those whose verdict is known from an equal call. The others stay pending, held
-// back from the sweep for the length of a lease, because Await is expected to
-// hand them over at once. Calls that have a verdict keep it.
+// back from the sweep for a moment, because Await is expected to hand them over
+// at once. Calls that have a verdict keep it.
 func (d *Desk) Prejudge(ctx context.Context, calls []memoryd.Call) {
-	held := d.now().Add(d.cfg.Lease)
+	held := d.now().Add(min(handover, d.cfg.Lease))
 	room := d.queue.room()
 	for i := range calls {
 		c := &calls[i]

@@ -86,7 +86,7 @@ func TestPrejudgeHoldsPendingCallsBackFromTheSweep(t *testing.T) {
 		calls := []memoryd.Call{someCall(1, "a"), someCall(2, "b"), someCall(3, "c")}
 		d.Prejudge(t.Context(), calls)
 		for i, c := range calls {
-			held := c.Evaluation.NotBefore.Equal(time.Now().Add(d.cfg.Lease))
+			held := c.Evaluation.NotBefore.Equal(time.Now().Add(handover))
 			if c.Evaluation.State != memoryd.Pending || held != (i < 2) {
 				t.Errorf("call %d: got %+v", i, c.Evaluation)
 			}
@@ -95,7 +95,7 @@ func TestPrejudgeHoldsPendingCallsBackFromTheSweep(t *testing.T) {
 		s.put(calls...)
 		next := testDesk(t, s, m, unsure, nil)
 		next.Start(t.Context())
-		time.Sleep(d.cfg.Lease + next.cfg.SweepInterval)
+		time.Sleep(handover + next.cfg.SweepInterval)
 		for _, c := range calls {
 			if e := s.call(c.Key).Evaluation; e.State != memoryd.Judged {
 				t.Errorf("got %+v", e)

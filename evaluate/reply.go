@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -92,7 +93,26 @@ func admit(text, nonce string, used *rungs) (string, error) {
 	text = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(text), "\uFEFF"))
 	rest := strings.TrimSpace(withoutThinking(text))
 	used.add(rungThink, rest != text)
-	return rest, nil
+	inner, encoded := decodedTwice(rest)
+	used.add(rungLoose, encoded)
+	return inner, nil
+}
+
+// decodedTwice undoes the encoding of an answer that came as a JSON string, with
+// or without its quotes.
+func decodedTwice(s string) (string, bool) {
+	var inner string
+	switch {
+	case strings.HasPrefix(s, `"{`), strings.HasPrefix(s, `"[`):
+	case strings.HasPrefix(s, `{\"`):
+		s = `"` + s + `"`
+	default:
+		return s, false
+	}
+	if json.Unmarshal([]byte(s), &inner) != nil {
+		return s, false
+	}
+	return strings.TrimSpace(inner), true
 }
 
 // withoutThinking drops what a model thought aloud: everything up to the last
