@@ -13,6 +13,7 @@ type Kind string
 // The kinds. An error without a kind is Internal.
 const (
 	Invalid     Kind = "invalid"     // the request is wrong; repeating it will not help
+	Forbidden   Kind = "forbidden"   // the caller may not do this
 	NotFound    Kind = "not_found"   // what was asked for does not exist
 	Conflict    Kind = "conflict"    // somebody else changed it in between; read again and retry
 	TooLarge    Kind = "too_large"   // a limit on size was passed
@@ -24,7 +25,7 @@ const (
 
 // Kinds lists every kind, for tables that must cover them all.
 func Kinds() []Kind {
-	return []Kind{Invalid, NotFound, Conflict, TooLarge, Overloaded, Unavailable, Closed, Internal}
+	return []Kind{Invalid, Forbidden, NotFound, Conflict, TooLarge, Overloaded, Unavailable, Closed, Internal}
 }
 
 // Error is a failure with a kind and a sentence that a caller may see.

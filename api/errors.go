@@ -19,6 +19,7 @@ import (
 // statusOf is the one table from kinds of error to HTTP statuses.
 var statusOf = map[memoryd.Kind]int{
 	memoryd.Invalid:     http.StatusUnprocessableEntity,
+	memoryd.Forbidden:   http.StatusForbidden,
 	memoryd.NotFound:    http.StatusNotFound,
 	memoryd.Conflict:    http.StatusConflict,
 	memoryd.TooLarge:    http.StatusRequestEntityTooLarge,

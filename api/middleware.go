@@ -68,6 +68,21 @@ func recoverPanics(log *slog.Logger) echo.MiddlewareFunc {
 	}
 }
 
+// sameOrigin refuses what a web page of another site makes a browser send here:
+// a server on this machine is in reach of every page that its user opens.
+// Programs send neither Origin nor Sec-Fetch-Site and are not concerned.
+func sameOrigin() echo.MiddlewareFunc {
+	protection := http.NewCrossOriginProtection()
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c echo.Context) error {
+			if err := protection.Check(c.Request()); err != nil {
+				return memoryd.Wrap(memoryd.Forbidden, err, "requests of other sites' pages are refused")
+			}
+			return next(c)
+		}
+	}
+}
+
 // accessLog writes a line a request: at debug level while all is well, so that
 // the path of every tool call stays cheap, and louder when it is not.
 func accessLog(log *slog.Logger) echo.MiddlewareFunc {

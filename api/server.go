@@ -107,7 +107,7 @@ func New(cfg Config, d Deps) (http.Handler, error) {
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = handleError(d.Logger)
-	e.Use(identify, recoverPanics(d.Logger), accessLog(d.Logger))
+	e.Use(identify, recoverPanics(d.Logger), accessLog(d.Logger), sameOrigin())
 	s.routes(e, docs)
 	return e, nil
 }

@@ -205,6 +205,21 @@ func TestClientsOwnJudgementDoesNotShow(t *testing.T) {
 	}
 }
 
+func TestPagesOfOtherSitesAreRefused(t *testing.T) {
+	h := newHandler(t, mem.New())
+	for header, want := range map[string]int{"": 200, "same-origin": 200, "none": 200, "cross-site": 403} {
+		req := httptest.NewRequest("POST", "/add_tool_call_result", strings.NewReader(`{"tool_name":"t","tool_call_results":[{}]}`))
+		if header != "" {
+			req.Header.Set("Sec-Fetch-Site", header)
+		}
+		rec := httptest.NewRecorder()
+		h.ServeHTTP(rec, req)
+		if rec.Code != want {
+			t.Errorf("Sec-Fetch-Site %q: %d, want %d", header, rec.Code, want)
+		}
+	}
+}
+
 func TestNamesInPathsMayHoldAnything(t *testing.T) {
 	h := newHandler(t, mem.New())
 	if rec := ask(h, "POST", "/add_tool_call_result", `{"workspace_id":"a/b %c","tool_name":"x,y?","tool_call_results":[{"output":"o"}]}`); rec.Code != 200 {

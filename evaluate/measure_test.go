@@ -1,16 +1,12 @@
 package evaluate
 
 import (
-	"bufio"
-	"compress/gzip"
 	"context"
-	"encoding/json"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"memoryd"
 	"memoryd/evaluate/rules"
+	"memoryd/internal/recordtest"
 )
 
 // The cost per call that the saving is measured against: one request for each
@@ -24,19 +20,13 @@ const (
 func tokens(n int) int { return (n + 3) / 4 }
 
 // The measurement of what rules, cache, batches and cuts save on recorded calls.
-// It needs the folder with the recordings in MEMORYD_DATA.
+// It needs recordings: see package recordtest.
 func TestMeasureFrugality(t *testing.T) {
-	dir := os.Getenv("MEMORYD_DATA")
-	if dir == "" {
-		t.Skip("MEMORYD_DATA names no folder with recorded calls")
-	}
-	files, err := filepath.Glob(filepath.Join(dir, "calls_*.jsonl.gz"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no recordings in MEMORYD_DATA: %v", err)
-	}
 	var calls []memoryd.Call
-	for _, f := range files {
-		calls = append(calls, recorded(t, f)...)
+	for _, file := range recordtest.Files(t) {
+		for _, c := range recordtest.Read(t, file) {
+			calls = append(calls, c.Call)
+		}
 	}
 	plain := 0
 	for _, c := range calls {
@@ -83,47 +73,4 @@ func TestMeasureFrugality(t *testing.T) {
 			}
 		})
 	}
-}
-
-// recorded reads a file of calls. The labels stay outside.
-func recorded(t *testing.T, path string) []memoryd.Call {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var calls []memoryd.Call
-	lines := bufio.NewScanner(z)
-	lines.Buffer(nil, 16<<20)
-	for n := 0; lines.Scan(); n++ {
-		var row struct {
-			Workspace string          `json:"workspace_id"`
-			Tool      string          `json:"tool_name"`
-			Input     json.RawMessage `json:"input"`
-			Output    string          `json:"output"`
-			Success   bool            `json:"success"`
-			TimeCost  float64         `json:"time_cost"`
-			TokenCost int64           `json:"token_cost"`
-			Created   string          `json:"create_time"`
-		}
-		if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
-			t.Fatalf("%s, line %d: %v", path, n+1, err)
-		}
-		c := memoryd.Call{
-			ToolRef: memoryd.ToolRef{Workspace: row.Workspace, Tool: row.Tool}, Input: row.Input, Output: row.Output,
-			Success: row.Success, TimeCost: row.TimeCost, TokenCost: row.TokenCost, CreateTime: row.Created,
-			Evaluation: memoryd.PendingEvaluation(),
-		}
-		c.Key = memoryd.Identity{ToolRef: c.ToolRef, Input: c.Input, Output: c.Output, CreateTime: c.CreateTime, Index: n}.Key()
-		calls = append(calls, c)
-	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return calls
 }

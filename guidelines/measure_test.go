@@ -1,12 +1,7 @@
 package guidelines_test
 
 import (
-	"bufio"
-	"compress/gzip"
-	"encoding/json"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -15,83 +10,28 @@ import (
 	"memoryd"
 	"memoryd/guidelines"
 	"memoryd/guidelines/evidence"
+	"memoryd/internal/recordtest"
 )
 
-// dataEnv names the folder of the recorded calls that the measuring tests read.
-const dataEnv = "MEMORYD_DATA"
-
-// recorded reads the calls of one tool from a recording, or of all tools, judged by its ground
-// truth: that is for measuring only, the product never sees it.
+// recorded reads the calls of one tool from a recording, or of all tools for "",
+// judged by their labels: that is for measuring only, the product never sees
+// them. What has no label counts as good.
 func recorded(t *testing.T, file, tool string) []memoryd.Call {
 	t.Helper()
-	dir := os.Getenv(dataEnv)
-	if dir == "" {
-		t.Skipf("%s is not set: it names the folder of the recorded calls", dataEnv)
-	}
-	f, err := os.Open(filepath.Join(dir, file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := bufio.NewScanner(z)
-	lines.Buffer(nil, 4<<20)
+	score := map[string]float64{"error": memoryd.ScoreFailure, "partial": memoryd.ScorePartial}
 	var calls []memoryd.Call
-	for lines.Scan() {
-		if c, ok := recordedCall(t, lines.Bytes(), tool); ok {
-			calls = append(calls, c)
+	for _, r := range recordtest.Read(t, recordtest.File(t, file)) {
+		if tool != "" && r.Tool != tool {
+			continue
 		}
-	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
+		s, known := score[r.Gold]
+		if !known {
+			s = memoryd.ScoreSuccess
+		}
+		r.Evaluation = memoryd.Evaluation{State: memoryd.Judged, Score: s}
+		calls = append(calls, r.Call)
 	}
 	return calls
-}
-
-func recordedCall(t *testing.T, line []byte, tool string) (memoryd.Call, bool) {
-	t.Helper()
-	var r struct {
-		Workspace string          `json:"workspace_id"`
-		Tool      string          `json:"tool_name"`
-		Input     json.RawMessage `json:"input"`
-		Output    string          `json:"output"`
-		Success   bool            `json:"success"`
-		Time      float64         `json:"time_cost"`
-		Tokens    int64           `json:"token_cost"`
-		Created   string          `json:"create_time"`
-		Metadata  json.RawMessage `json:"metadata"`
-	}
-	if err := json.Unmarshal(line, &r); err != nil {
-		t.Fatal(err)
-	}
-	if tool != "" && r.Tool != tool {
-		return memoryd.Call{}, false
-	}
-	var gold struct {
-		Gold string `json:"gold"`
-	}
-	if err := json.Unmarshal(r.Metadata, &gold); err != nil {
-		t.Fatal(err)
-	}
-	score := map[string]float64{"error": 0, "partial": 0.5}
-	s, known := score[gold.Gold]
-	if !known {
-		s = 1
-	}
-	at, err := time.Parse(time.DateTime, r.Created)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := memoryd.Call{
-		ToolRef: memoryd.ToolRef{Workspace: r.Workspace, Tool: r.Tool}, Input: r.Input, Output: r.Output, Success: r.Success,
-		TimeCost: r.Time, TokenCost: r.Tokens, CreateTime: r.Created, Time: at, Metadata: r.Metadata,
-		Evaluation: memoryd.Evaluation{State: memoryd.Judged, Score: s},
-	}
-	c.Key = memoryd.Identity{ToolRef: c.ToolRef, Input: c.Input, Output: c.Output, CreateTime: c.CreateTime}.Key()
-	return c, true
 }
 
 // TestMeasureRecordedTools prints guidelines of recorded tools for a person to

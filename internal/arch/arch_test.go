@@ -38,7 +38,8 @@ var mayImport = map[string][]string{
 	"memoryd/config": {
 		"memoryd", "memoryd/api", "memoryd/evaluate", "memoryd/guidelines", "memoryd/llm", "memoryd/ops", "memoryd/store/sqlite",
 	},
-	"memoryd/internal/arch": {},
+	"memoryd/internal/arch":       {},
+	"memoryd/internal/recordtest": {"memoryd"},
 }
 
 // wiring packages may import everything but the *test packages.

@@ -1,0 +1,113 @@
+// Package recordtest reads recordings of tool calls, JSON-lines with a label in
+// metadata.gold, for tests that measure. The folder comes from the environment
+// variable MEMORYD_TEST_DATA; without it such tests are skipped, and say so.
+package recordtest
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"memoryd"
+)
+
+// Env names the folder of the recordings.
+const Env = "MEMORYD_TEST_DATA"
+
+// Call is a recorded call and, apart from it, its label: "ok", "partial",
+// "error", or "" where nothing is known. GoldFrom says where the label is from.
+type Call struct {
+	memoryd.Call
+	Gold, GoldFrom string
+}
+
+// Files lists the recordings of calls, in order of their names.
+func Files(t testing.TB) []string {
+	t.Helper()
+	dir := os.Getenv(Env)
+	if dir == "" {
+		t.Skipf("%s is not set: it names the folder of the recorded calls", Env)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "calls_*.jsonl.gz"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no recordings in the folder that %s names (%v)", Env, err)
+	}
+	return files
+}
+
+// File is one recording of the folder.
+func File(t testing.TB, name string) string {
+	t.Helper()
+	return filepath.Join(filepath.Dir(Files(t)[0]), name)
+}
+
+// Read reads a recording. The label is taken out of the calls, which wait for
+// their verdict.
+func Read(t testing.TB, file string) []Call {
+	t.Helper()
+	f, err := os.Open(file) //nolint:gosec // the tester names the folder
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var calls []Call
+	lines := bufio.NewScanner(z)
+	lines.Buffer(nil, 16<<20)
+	for lines.Scan() {
+		c, err := decode(lines.Bytes())
+		if err != nil {
+			t.Fatalf("%s, line %d: %v", filepath.Base(file), len(calls)+1, err)
+		}
+		calls = append(calls, c)
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return calls
+}
+
+func decode(line []byte) (Call, error) {
+	row := struct {
+		Workspace string                     `json:"workspace_id"`
+		Tool      string                     `json:"tool_name"`
+		Input     json.RawMessage            `json:"input"`
+		Output    string                     `json:"output"`
+		Success   bool                       `json:"success"`
+		TimeCost  float64                    `json:"time_cost"`
+		TokenCost int64                      `json:"token_cost"`
+		Created   string                     `json:"create_time"`
+		Metadata  map[string]json.RawMessage `json:"metadata"`
+	}{Success: true, TokenCost: -1}
+	if err := json.Unmarshal(line, &row); err != nil {
+		return Call{}, err
+	}
+	c := Call{Gold: take(row.Metadata, "gold"), GoldFrom: take(row.Metadata, "gold_from")}
+	metadata, err := json.Marshal(row.Metadata)
+	if err != nil {
+		return Call{}, err
+	}
+	c.Call = memoryd.Call{
+		ToolRef: memoryd.ToolRef{Workspace: row.Workspace, Tool: row.Tool}, Input: row.Input, Output: row.Output,
+		Success: row.Success, TimeCost: row.TimeCost, TokenCost: row.TokenCost, CreateTime: row.Created,
+		Metadata: metadata, Hash: memoryd.HashOf(row.Input, row.Output), Evaluation: memoryd.PendingEvaluation(),
+	}
+	c.Time, err = time.Parse("2006-01-02 15:04:05", row.Created)
+	c.Key = memoryd.Identity{ToolRef: c.ToolRef, Input: c.Input, Output: c.Output, CreateTime: c.CreateTime}.Key()
+	return c, err
+}
+
+// take removes a text from metadata and gives it.
+func take(metadata map[string]json.RawMessage, name string) string {
+	var text string
+	_ = json.Unmarshal(metadata[name], &text) // absent is ""
+	delete(metadata, name)
+	return text
+}
