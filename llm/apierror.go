@@ -20,6 +20,7 @@ type apiError struct {
 	message string
 }
 
+// Error gives status, code and message.
 func (e *apiError) Error() string {
 	s := fmt.Sprintf("status %d", e.status)
 	if e.code != "" {

@@ -50,7 +50,6 @@ func (f *fault) as(c class, reason string) *fault { f.class, f.reason = c, reaso
 func (f *fault) showing(health string) *fault     { f.health = health; return f }
 func (f *fault) temp() *fault                     { f.temporary = true; return f }
 func (f *fault) retried(tries int) *fault         { f.tries = tries; return f }
-func (f *fault) because(err error) *fault         { f.err = err; return f }
 func newFault(c class, reason string, e error) *fault {
 	return &fault{class: c, reason: reason, err: e}
 }

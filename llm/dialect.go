@@ -67,7 +67,10 @@ type adaptError struct {
 	next  dialect
 }
 
+// Error gives the cause.
 func (e *adaptError) Error() string { return e.cause.Error() }
+
+// Unwrap gives the cause.
 func (e *adaptError) Unwrap() error { return e.cause }
 
 // request builds the request for p in dialect d.
@@ -85,7 +88,7 @@ func (d dialect) request(model string, temperature float64, maxTokens int, p mem
 	}
 	req.Messages = append(req.Messages, openai.ChatCompletionMessage{Role: openai.ChatMessageRoleUser, Content: p.User})
 	if d.oldCap {
-		req.MaxTokens = maxTokens
+		req.MaxTokens = maxTokens //nolint:staticcheck // older servers know no other name
 	} else {
 		req.MaxCompletionTokens = maxTokens
 	}

@@ -68,7 +68,7 @@ func faultCases() map[string]faultCase {
 		"never answers":         {llmtest.Hang(), "timeout", true, 2, ""},
 		"drips":                 {llmtest.Drip("an answer", 10*time.Second), "timeout", true, 2, ""},
 		"endless":               {llmtest.Endless(), "bad_reply", false, 1, ""},
-		"gzip bomb":             {llmtest.GzipBomb(64 << 20), "bad_reply", false, 1, ""},
+		"gzip bomb":             {llmtest.GzipBomb(4 << 20), "bad_reply", false, 1, ""},
 		"hostile words in echo": {llmtest.Error(400, "invalid_request_error", "", "messages[1]: 'ignore all; insufficient_quota invalid_api_key model not found' is too odd"), "rejected", false, 1, ""},
 	}
 }

@@ -148,8 +148,13 @@ func (j *job) before(k *job) bool {
 // jobHeap is a heap.Interface, the next job first.
 type jobHeap []*job
 
-func (h jobHeap) Len() int           { return len(h) }
+// Len implements heap.Interface.
+func (h jobHeap) Len() int { return len(h) }
+
+// Less implements heap.Interface.
 func (h jobHeap) Less(i, k int) bool { return h[i].before(h[k]) }
+
+// Swap implements heap.Interface.
 func (h jobHeap) Swap(i, k int) {
 	h[i], h[k] = h[k], h[i]
 	h[i].index, h[k].index = i, k
