@@ -11,9 +11,8 @@ import (
 const maxBodyDepth = 6
 
 // structuredBody judges an output that is JSON or a printed Python value. The
-// names of its findings: body-error, body-flag, body-status, body-mixed,
-// error-banner, body-message, body-warning, empty-result, and those of the text
-// rules where a payload is text.
+// names of its findings are those of bodyRules, and those of the text rules where
+// a payload is text.
 func structuredBody(v *view) (finding, bool) {
 	if !v.body.ok() {
 		return finding{}, false
@@ -63,110 +62,7 @@ func bodyConstructed(v *view, val string, depth int) (finding, bool) {
 	return inspect(v, s, depth)
 }
 
-// reply is what the members of one object say of the outcome; fields hold node
-// indexes, 0 for none.
-type reply struct {
-	d         *doc
-	n         int32
-	errs      int32
-	failed    int32
-	status    int32
-	code      int32
-	message   int32
-	exit      int32
-	stderr    int32
-	warn      int32
-	payloads  []int32
-	envelopes []int32
-	good      bool    // a member says that it succeeded
-	record    bool    // it looks like a record of something
-	others    int     // members with a value and no role
-	named     []int32 // those of them that are objects
-}
-
-func readReply(d *doc, i int32) reply {
-	r := reply{d: d, n: d.nodes[i].count}
-	for c := d.nodes[i].child; c != 0; c = d.nodes[c].next {
-		r.member(c, roleOf(d.nodes[c].key))
-	}
-	return r
-}
-
-func (r *reply) member(c int32, ro role) {
-	n := &r.d.nodes[c]
-	switch ro {
-	case roleError:
-		if r.errs == 0 && r.d.truthy(c) {
-			r.errs = c
-		}
-	case roleFailed:
-		if n.kind == kindTrue {
-			r.failed = c
-		}
-	case roleSuccess:
-		if n.kind == kindFalse || strings.EqualFold(n.val, "false") {
-			r.failed = c
-		}
-		r.good = r.good || n.kind == kindTrue
-	case roleStatus, roleCode, roleErrno:
-		r.outcome(c, ro)
-	case roleMessage:
-		if r.message == 0 && n.kind != kindNull {
-			r.message = c
-		}
-		if r.errs == 0 && r.d.listsFaults(c) {
-			r.errs = c
-		}
-	case rolePayload:
-		if n.kind == kindString && badStatus[strings.ToLower(n.val)] {
-			r.status = c
-		}
-		r.payloads = append(r.payloads, c)
-	case roleEnvelope:
-		r.envelopes = append(r.envelopes, c)
-	case roleWarning:
-		if r.d.truthy(c) {
-			r.warn = c
-		}
-	case roleExit:
-		r.exit = c
-	case roleStderr:
-		r.stderr = c
-	case roleIdentity:
-		r.record = true
-	default:
-		if n.kind != kindNull {
-			r.others++
-		}
-		if n.kind == kindObject {
-			r.named = append(r.named, c)
-		}
-	}
-}
-
-// outcome reads a status or code member.
-func (r *reply) outcome(c int32, ro role) {
-	n := &r.d.nodes[c]
-	if n.kind != kindNumber && n.kind != kindString {
-		return
-	}
-	num := r.d.number(c)
-	switch {
-	case ro == roleErrno:
-		if num != 0 || n.kind == kindString && !voidTexts[strings.ToLower(n.val)] {
-			r.code = c
-		}
-	case num >= 400 && num < 600 || num <= -32000:
-		r.code = c
-	case num >= 200 && num < 300:
-		r.good = true
-	case ro == roleStatus && badStatus[strings.ToLower(n.val)]:
-		r.status = c
-	case ro == roleStatus && (strings.EqualFold(n.val, "ok") || strings.EqualFold(n.val, "success") || strings.EqualFold(n.val, "succeeded")):
-		r.good = true
-	}
-}
-
+// bodyObject weighs what an object says itself against what is inside.
 func bodyObject(v *view, d *doc, i int32, depth int) (finding, bool) {
 	r := readReply(d, i)
 	if r.exit != 0 && d.nodes[r.exit].kind == kindNumber {
@@ -177,7 +73,7 @@ func bodyObject(v *view, d *doc, i int32, depth int) (finding, bool) {
 	switch {
 	case bad && some && inner.bad():
 		return inner, true
-	case bad && r.errs != 0 && r.failed == 0 && r.code == 0 && r.hasResult() && (!some || inner.rule != "empty-result"):
+	case bad && r.errs != 0 && r.failed == 0 && r.code == 0 && r.hasResult() && !r.explains() && (!some || inner.rule != "empty-result"):
 		return r.banner(f), true
 	case bad:
 		return f, true
@@ -193,95 +89,38 @@ func bodyObject(v *view, d *doc, i int32, depth int) (finding, bool) {
 	return r.plain(v)
 }
 
-// evidence gives what the object itself says against the call.
-func (r *reply) evidence() (finding, bool) {
-	said := r.said()
-	switch {
-	case r.failed != 0:
-		return fails("body-flag", said, "its member “"+r.d.nodes[r.failed].key+"” says that it failed"), true
-	case r.errs != 0 && !(r.good && r.record):
-		f := fails("body-error", r.d.words(r.errs), "its member “"+r.d.nodes[r.errs].key+"” describes an error")
-		f.sure = r.n <= 8 && !r.record
-		return f, true
-	case r.code != 0 && (r.message != 0 || r.n <= 3 || normalKey(r.d.nodes[r.code].key) != "code"):
-		f := fails("body-status", said, "its member “"+r.d.nodes[r.code].key+"” is "+clean(r.d.nodes[r.code].val, 20))
-		f.sure = r.n <= 8 && !r.record
-		return f, true
-	case r.status != 0 && (r.message != 0 && !r.record || r.n <= 2 || !r.record && r.others == 0):
-		return fails("body-status", said, "its status is “"+clean(r.d.nodes[r.status].val, 20)+"”"), true
-	}
-	return finding{}, false
-}
-
-// said is the text that explains the outcome best.
-func (r *reply) said() string {
-	for _, c := range []int32{r.errs, r.message, r.stderr, r.status, r.code, r.failed} {
-		if c == 0 {
-			continue
-		}
-		if w := r.d.words(c); w != "" {
-			return w
-		}
-	}
-	for _, c := range r.payloads {
-		if w := r.d.words(c); w != "" {
-			return w
-		}
-	}
-	if r.failed != 0 {
-		return r.d.nodes[r.failed].key + ": " + r.d.nodes[r.failed].val
-	}
-	return ""
-}
-
 // inside judges the members that hold a result or an outcome of their own. A
 // record's text members are its data.
 func (r *reply) inside(v *view, depth int) (finding, bool) {
+	hollow := 0
 	for _, c := range slices.Concat(r.envelopes, r.payloads) {
-		if k := r.d.nodes[c].kind; k == kindString && (r.record || r.n > 6) || k == kindNumber {
+		if r.isData(c) {
 			continue
 		}
-		if f, ok := bodyValue(v, r.d, c, depth+1); ok {
+		f, ok := bodyValue(v, r.d, c, depth+1)
+		switch {
+		case ok && f.rule == "empty-result":
+			hollow++
+		case ok:
 			return f, true
 		}
 	}
-	return r.nothing()
+	return r.nothing(hollow)
 }
 
-// nothing reports a reply whose only payload is empty.
-func (r *reply) nothing() (finding, bool) {
-	if len(r.payloads) == 0 || r.hasResult() || r.others > 0 || r.message != 0 || r.good {
-		return finding{}, false
+// isData reports whether a payload cannot hold an outcome: a number, or text of
+// a record or of an object with much else in it, unless its name says that it is
+// the outcome.
+func (r *reply) isData(c int32) bool {
+	n := &r.d.nodes[c]
+	if n.kind != kindString {
+		return n.kind == kindNumber
 	}
-	f := half("empty-result", "", "its result is empty")
-	f.cause = causeEmpty
-	return f, true
-}
-
-// hasResult reports whether a payload holds anything.
-func (r *reply) hasResult() bool {
-	for _, c := range r.payloads {
-		n := &r.d.nodes[c]
-		switch n.kind {
-		case kindString:
-			if !blanks[strings.ToLower(strings.TrimSpace(n.val))] {
-				return true
-			}
-		case kindObject, kindArray:
-			if n.count > 0 {
-				return true
-			}
-		case kindNumber, kindTrue, kindFalse, kindOther:
-			return true
-		}
+	switch normalKey(n.key) {
+	case "result", "output", "response", "observation", "stdout":
+		return r.record
 	}
-	return false
-}
-
-// banner is a result that came under an error message.
-func (r *reply) banner(f finding) finding {
-	g := half("error-banner", f.quote, "it names an error and brings a result all the same")
-	return g
+	return r.record || r.others > 1 || r.n > 6
 }
 
 // byExit judges the reply of a tool that runs processes.
@@ -312,10 +151,11 @@ func (r *reply) plain(v *view) (finding, bool) {
 		f.cause = causeEmpty
 		return f, true
 	}
-	if r.message == 0 || r.n > 3 || r.good || r.record || r.others > 1 || r.hasResult() {
+	if r.message == 0 || r.n > 3 || r.good || r.settled || r.record || r.others > 1 || r.hasResult() {
 		return finding{}, false
 	}
 	t := newText(r.d.words(r.message))
+	t.reply = true
 	if len(t.lines) == 0 {
 		return finding{}, false
 	}

@@ -68,6 +68,9 @@ func TestStructuredBodies(t *testing.T) {
 		"airline records":           {"search", nil, `[{"flight_number": "HAT1", "status": "available", "prices": {"economy": 100}}]`, 1, ""},
 		"tracking not found":        {"track", nil, `{"meta": {"code": 404, "type": "NotFound", "message": "Not found"}, "data": []}`, 0, ""},
 		"aws":                       {"t", nil, `{"__type": "ResourceNotFoundException", "message": "Requested resource not found"}`, 0, ""},
+		"log of a call":             {"t", nil, `{"tool": "x", "args": {"a": 1}, "result": "Error: boom"}`, 0, ""},
+		"user without orders":       {"get_user", nil, `{"name": "Bob", "age": 3, "items": []}`, 1, ""},
+		"counted nothing":           {"search", nil, `{"total": 0, "page": 1, "items": []}`, 0.5, "empty-result"},
 		"exception member":          {"t", nil, `{"exception": "KeyError: 'x'"}`, 0, "body-error"},
 		"timed out member":          {"es", nil, `{"took": 3, "timed_out": false, "hits": {"total": 1}}`, 1, ""},
 	})

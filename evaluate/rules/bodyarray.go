@@ -11,6 +11,9 @@ func bodyArray(v *view, d *doc, i int32, depth int) (finding, bool) {
 		f.cause = causeEmpty
 		return f, true
 	}
+	if d.listsRejections(i) {
+		return fails("body-error", d.words(n.child), "it lists what is wrong with the arguments"), true
+	}
 	if n.count == 1 && n.child != 0 {
 		return bodyValue(v, d, n.child, depth+1)
 	}
@@ -57,6 +60,20 @@ func itemFinding(v *view, d *doc, c int32, depth int) (finding, bool) {
 		}
 	}
 	return finding{}, false
+}
+
+// listsRejections reports whether a list holds the faults that a schema
+// validator (zod, pydantic) found in the arguments.
+func (d *doc) listsRejections(i int32) bool {
+	first := d.nodes[i].child
+	if first == 0 || d.nodes[first].kind != kindObject {
+		return false
+	}
+	if d.member(first, "loc") != 0 && d.member(first, "msg") != 0 {
+		return true
+	}
+	path, code := d.member(first, "path"), d.member(first, "code")
+	return path != 0 && d.nodes[path].kind == kindArray && code != 0 && d.member(first, "message") != 0
 }
 
 // member finds a member of an object by its exact key, 0 if there is none.

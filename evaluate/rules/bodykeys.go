@@ -19,26 +19,41 @@ const (
 	roleWarning       // its value, if any, describes a warning
 	roleExit          // exit status of a process
 	roleStderr
+	roleCount    // says how much there is, or repeats the request
 	roleIdentity // shows that the object is a record, not a reply
 )
 
-// roles by normal key: lower case without separators.
-var roles = map[string]role{
-	"error": roleError, "errors": roleError, "err": roleError, "exception": roleError, "errormessage": roleError, "errormsg": roleError, "errmsg": roleError, "fault": roleError,
-	"faultstring": roleError, "traceback": roleError, "errordescription": roleError, "errordetail": roleError, "errordetails": roleError, "errortype": roleError, "errorinfo": roleError, "toolerror": roleError,
-	"iserror": roleFailed, "failed": roleFailed, "haserror": roleFailed, "haserrors": roleFailed, "failure": roleFailed, "timedout": roleFailed,
-	"success": roleSuccess, "ok": roleSuccess, "succeeded": roleSuccess, "successful": roleSuccess, "issuccess": roleSuccess, "issuccessful": roleSuccess,
-	"status": roleStatus, "responsestatus": roleStatus, "statustext": roleStatus, "outcome": roleStatus,
-	"statuscode": roleCode, "httpstatus": roleCode, "httpcode": roleCode, "code": roleCode, "httpstatuscode": roleCode, "cod": roleCode, "responsecode": roleCode,
-	"errorcode": roleErrno, "errcode": roleErrno, "errno": roleErrno, "retcode": roleErrno, "errnum": roleErrno,
-	"message": roleMessage, "msg": roleMessage, "detail": roleMessage, "details": roleMessage, "reason": roleMessage, "description": roleMessage, "info": roleMessage, "messages": roleMessage, "title": roleMessage,
-	"response": rolePayload, "result": rolePayload, "results": rolePayload, "output": rolePayload, "data": rolePayload, "content": rolePayload, "text": rolePayload, "body": rolePayload, "observation": rolePayload,
-	"answer": rolePayload, "stdout": rolePayload, "return": rolePayload, "value": rolePayload, "items": rolePayload, "payload": rolePayload, "records": rolePayload, "rows": rolePayload, "matches": rolePayload, "structuredcontent": rolePayload,
-	"meta": roleEnvelope, "header": roleEnvelope, "headers": roleEnvelope, "metadata": roleEnvelope, "state": roleEnvelope,
-	"warning": roleWarning, "warnings": roleWarning,
-	"exitcode": roleExit, "exitstatus": roleExit, "returncode": roleExit, "returnstatus": roleExit,
-	"stderr": roleStderr,
-	"id":     roleIdentity, "uuid": roleIdentity, "createdat": roleIdentity, "created": roleIdentity, "orderid": roleIdentity, "userid": roleIdentity,
+// roleNames are the normal keys of each role: lower case without separators.
+var roleNames = map[role]string{
+	roleCount: "total count totalresults totalcount numresults page limit offset query took nextpage hasmore size start pagesize nexttoken",
+	roleError: "error errors err exception errormessage errormsg errmsg fault faultstring traceback errordescription " +
+		"errordetail errordetails errortype errorinfo toolerror",
+	roleFailed:  "iserror failed haserror haserrors failure timedout",
+	roleSuccess: "success ok succeeded successful issuccess issuccessful",
+	roleStatus:  "status responsestatus statustext outcome",
+	roleCode:    "statuscode httpstatus httpcode code httpstatuscode cod responsecode",
+	roleErrno:   "errorcode errcode errno retcode errnum",
+	roleMessage: "message msg detail details reason description info messages title",
+	rolePayload: "response result results output data content text body observation answer stdout return value items " +
+		"payload records rows matches structuredcontent",
+	roleEnvelope: "meta header headers metadata state",
+	roleWarning:  "warning warnings",
+	roleExit:     "exitcode exitstatus returncode returnstatus",
+	roleStderr:   "stderr",
+	roleIdentity: "id uuid createdat created orderid userid",
+}
+
+// roles is roleNames by key.
+var roles = indexRoles(roleNames)
+
+func indexRoles(names map[role]string) map[string]role {
+	index := map[string]role{}
+	for r, list := range names {
+		for key := range strings.FieldsSeq(list) {
+			index[key] = r
+		}
+	}
+	return index
 }
 
 // normalKey is a key in lower case without separators.
@@ -65,7 +80,10 @@ func normalKey(key string) string {
 func roleOf(key string) role { return roles[normalKey(key)] }
 
 // voidTexts are values of an error member that mean that there is none.
-var voidTexts = words("", "none", "null", "nil", "false", "no", "no error", "no errors", "ok", "success", "0", "[]", "{}", "n/a", "undefined", "noerror", "00000")
+var voidTexts = words(
+	"", "none", "null", "nil", "false", "no", "no error", "no errors", "ok", "success", "0", "[]", "{}", "n/a",
+	"undefined", "noerror", "00000",
+)
 
 // truthy reports whether the value of an error or warning member says something.
 func (d *doc) truthy(i int32) bool {
@@ -99,6 +117,22 @@ func (d *doc) listsFaults(i int32) bool {
 		return false
 	}
 	return (d.member(n.child, "msg") != 0 || d.member(n.child, "message") != 0) && (d.member(n.child, "loc") != 0 || d.member(n.child, "path") != 0 || d.member(n.child, "field") != 0)
+}
+
+// filled reports whether a value holds anything.
+func (d *doc) filled(i int32) bool {
+	n := &d.nodes[i]
+	switch n.kind {
+	case kindNull:
+		return false
+	case kindString:
+		return strings.TrimSpace(n.val) != ""
+	case kindNumber:
+		return strings.Trim(n.val, "-+0.") != ""
+	case kindObject, kindArray:
+		return n.count > 0
+	}
+	return true
 }
 
 // number is the integer value of a number or of a string that holds one, else 0.

@@ -23,10 +23,15 @@ func textRules() []textRule {
 		{"protocol-error", "a tool protocol or agent framework reports that the call failed", protocolError},
 		{"shell-error", "a shell or a command of the command line printed its diagnostic", shellError},
 		{"exception", "the text is or ends with a traceback, stack trace or panic", exception},
+		{"runtime-error", "a language runtime or library says what it stumbled over", runtimeError},
 		{"sql-error", "a database engine rejected the statement", sqlError},
 		{"http-status", "a status line or sentence reports an HTTP status of 400 or more", httpStatus},
 		{"markup-error", "a web page or XML document is an error page", markupError},
 		{"reported-outcome", "a line such as success: false or status: error states the outcome", reportedOutcome},
+		{"network-error", "the other side could not be reached, or not in time", networkError},
+		{"edit-refused", "an editor says that it changed nothing", editRefused},
+		{"compile-error", "a compiler or type checker rejected the source", compileError},
+		{"test-failures", "a test run reports failed tests", testFailures},
 		{"rejected-request", "the first line tells the caller that the request was rejected", rejectedRequest},
 		{"access-blocked", "a site keeps automatic readers out", accessBlocked},
 		{"error-heading", "the first words say that the call failed", errorHeading},
@@ -60,4 +65,34 @@ func catalogue() []rule {
 		rule{"cost-outlier", "time or tokens are far above the tool's successes", costOutlier},
 		rule{"no-trouble", "nothing speaks against the call", noTrouble},
 	)
+}
+
+// Rule describes one of the rules that Evaluation.Rule may name.
+type Rule struct {
+	Name string
+	Doc  string
+}
+
+// Catalogue lists every rule, those on structured outputs last.
+func Catalogue() []Rule {
+	var out []Rule
+	for _, r := range catalogue() {
+		if r.name != "structured-body" {
+			out = append(out, Rule{r.name, r.doc})
+		}
+	}
+	return append(out, bodyRules()...)
+}
+
+// bodyRules are the findings of structuredBody.
+func bodyRules() []Rule {
+	return []Rule{
+		{"body-error", "a member such as error or errors describes an error"},
+		{"body-flag", "a member such as success or isError says that the call failed"},
+		{"body-status", "a status or code member says that the call failed"},
+		{"body-mixed", "some elements of a list report errors and some do not"},
+		{"error-banner", "an error is named, yet there is a result"},
+		{"body-warning", "a member such as warnings is not empty"},
+		{"empty-result", "the result is an empty list or object"},
+	}
 }

@@ -23,6 +23,9 @@ func (v *view) weigh(f finding) finding {
 	if f.rule == "success-flag" {
 		return f
 	}
+	if f.bad() && f.rule != "shell-error" && f.rule != "exit-code" && v.ask.command != "" {
+		f = v.printed(f)
+	}
 	if code, known := exitStatus(v.out); known && code == 0 && f.bad() && !v.body.ok() {
 		f.score, f.sure = memoryd.ScorePartial, false
 		f.why += ", yet the exit status is 0"
@@ -30,6 +33,22 @@ func (v *view) weigh(f finding) finding {
 	if f.score == memoryd.ScorePartial && f.rule == "error-sentence" && v.unlike() {
 		f.score = memoryd.ScoreFailure
 		f.why += ", and the tool's successes look different"
+	}
+	return f
+}
+
+// printed corrects a failure that stands in what a printing command shows. Such
+// commands put their own name before their complaints, so that any other message
+// is content of a file, or comes from a program whose status the pipe drops.
+func (v *view) printed(f finding) finding {
+	sh := &v.ask.shell
+	switch {
+	case sh.prints() && sh.onlyPrints():
+		g := works("no-trouble", "", "what looks like an error is the content that was asked for")
+		return g.unsure()
+	case sh.prints() && !v.body.ok() && sh.reached(v.out.full):
+		f.score, f.sure = memoryd.ScorePartial, false
+		f.why += ", though a later command hides the exit status"
 	}
 	return f
 }
@@ -85,7 +104,7 @@ func askText(v *view, t *text) (finding, bool) {
 // has said nothing about itself.
 func echo(v *view) (finding, bool) {
 	t := v.out
-	if len(t.full) < 24 || len(t.full) > len(v.ask.text) || v.ask.command != "" || !v.echoes(t.full) {
+	if len(t.full) < 12 || len(t.full) > len(v.ask.text) || v.ask.command != "" || !v.echoes(t.full) {
 		return finding{}, false
 	}
 	return works("echo", "", "the output repeats what was given"), true

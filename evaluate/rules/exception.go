@@ -5,10 +5,11 @@ import "strings"
 // traceHeads start a report of an exception that nobody caught: Python, Java,
 // Go, Rust, C#, JavaScript, PHP, Ruby, C++.
 var traceHeads = []string{
-	"traceback (most recent call last)", "exception in thread", "panic: ", "fatal error: ", "thread '", "unhandled exception", "uncaught exception",
-	"unhandled rejection", "uncaught ", "php fatal error", "php parse error", "terminate called after throwing", "goroutine ", "node:internal/",
-	"segmentation fault", "bus error", "aborted (core dumped)", "illegal instruction", "floating point exception", "*** stack smashing", "java.lang.",
-	"execution failed. traceback", "unhandledpromiserejection", "fatal python error", "runtime error: ",
+	"traceback (most recent call last)", "exception in thread", "panic: ", "fatal error: ", "thread '",
+	"unhandled exception", "uncaught exception", "unhandled rejection", "uncaught ", "php fatal error",
+	"php parse error", "terminate called after throwing", "goroutine ", "node:internal/", "segmentation fault",
+	"bus error", "aborted (core dumped)", "illegal instruction", "floating point exception", "*** stack smashing",
+	"java.lang.", "execution failed. traceback", "unhandledpromiserejection", "fatal python error", "runtime error: ",
 }
 
 // exception: a trace at the head or the end of the text, or a first line such as
@@ -20,6 +21,9 @@ func exception(v *view, t *text) (finding, bool) {
 	}
 	if head, ok := hasPrefixAny(strip(first.low), traceHeads); ok && traceLike(head, first.low) && !v.echoes(first.s) {
 		return fails("exception", thrown(t).s, "the output is the report of an uncaught exception"), true
+	}
+	if strings.HasPrefix(first.s, "File \"") && isThrown(t.last().s) {
+		return fails("exception", t.last().s, "the output ends with an uncaught exception"), true
 	}
 	if isThrown(first.s) && (t.short(30, 4000) || hasFrames(t)) && !v.echoes(first.s) {
 		f := fails("exception", first.s, "the output is an exception")
@@ -76,6 +80,38 @@ func traceLike(head, low string) bool {
 	return true
 }
 
+// runtimePhrases are messages of language runtimes and standard libraries that
+// reach the output without the name of their exception.
+var runtimePhrases = []string{
+	"' object has no attribute '", "' object is not ", "codec can't decode", "codec can't encode",
+	"list index out of range", "index out of bounds", "string index out of range", "nil pointer dereference",
+	"is not defined", "is not a function", "is not iterable", "is not a constructor", "cannot read propert",
+	"unexpected token", "unexpected end of json", "unexpected end of input", "expecting value: line",
+	"extra data: line", "expecting property name", "does not match format '", "could not convert string to float",
+	"invalid literal for int()", "unsupported operand type", "division by zero", "must be str, not ",
+	"positional arguments but ", "positional argument but ", "missing 1 required positional",
+	"not enough values to unpack", "too many values to unpack", "maximum recursion depth", "unhashable type",
+	"no module named ", "cannot import name ", "undefined method ", "undefined local variable", "eisdir: ", "enoent: ",
+	"eacces: ", "eperm: ", "enotdir: ", "eexist: ", "enospc: ", "emfile: ", "[errno ", "null reference",
+	"object reference not set", "nullpointerexception", "stack overflow", "out of memory", "invalid time value",
+	"cannot unmarshal", "invalid character '",
+}
+
+// runtimeError: a message of one to three lines with such a phrase in the first.
+func runtimeError(v *view, t *text) (finding, bool) {
+	first := t.first()
+	if !t.short(3, 500) || v.quotes(t) || v.ask.reads && v.ask.command != "" || v.echoes(first.s) {
+		return finding{}, false
+	}
+	p, ok := findAny(first.low, runtimePhrases)
+	if !ok || strings.Contains(first.low, "to fix") || strings.Contains(first.low, "occurs when") || strings.Contains(first.low, " is thrown ") {
+		return finding{}, false
+	}
+	f := fails("runtime-error", first.s, "a runtime says what it stumbled over")
+	f.sure = strings.Index(first.low, p) < 80
+	return f, true
+}
+
 // thrown is the line that names the exception: the last that looks like one.
 func thrown(t *text) line {
 	for i := len(t.lines) - 1; i >= 0; i-- {
@@ -130,7 +166,7 @@ func hasFrames(t *text) bool {
 func strip(low string) string {
 	for {
 		s := strings.TrimLeft(low, " \t[(<{*_`#>-!|\"'~=:.")
-		for _, mark := range []string{"❌", "✗", "✖", "⚠", "🚫", "⛔", "💥", "×", "\ufe0f", "•", "“", "‘", "🔴", "❗"} {
+		for _, mark := range []string{"❌", "│", "╷", "╭", "✗", "✖", "⚠", "🚫", "⛔", "💥", "×", "\ufe0f", "•", "“", "‘", "🔴", "❗"} {
 			s = strings.TrimPrefix(s, mark)
 		}
 		if s == low {

@@ -6,7 +6,10 @@ import (
 )
 
 // exitPhrases introduce an exit status in a text.
-var exitPhrases = []string{"exit code", "exit status", "exit_code", "exitcode", "exited with", "return code", "returncode", "return_code", "terminated with", "finished with code", "failed with code", "exit value"}
+var exitPhrases = []string{
+	"exit code", "exit status", "exit_code", "exitcode", "exited with", "return code", "returncode", "return_code",
+	"terminated with", "finished with code", "failed with code", "exit value",
+}
 
 // exitCode: a reported status other than 0 is a failure, save where status 1 is
 // how the command says no.

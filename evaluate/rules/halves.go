@@ -15,10 +15,13 @@ func usageText(v *view, t *text) (finding, bool) {
 }
 
 var refusalPhrases = []string{
-	"cannot answer", "can't answer", "can not answer", "unable to answer", "could not answer", "couldn't answer", "not able to answer", "no answer", "i'm sorry, but", "i am sorry, but",
-	"i apologize, but", "as an ai", "i don't know", "i do not know", "don't have enough information", "do not have enough information", "not enough information", "insufficient information", "insufficient context",
-	"cannot help", "can't help", "can't assist", "cannot assist", "unable to assist", "cannot provide", "not able to provide", "cannot be answered", "could not be answered", "i cannot", "i can't", "i'm unable", "i am unable", "i'm not able",
-	"answer is unknown", "not able to help", "cannot determine", "could not determine",
+	"cannot answer", "can't answer", "can not answer", "unable to answer", "could not answer", "couldn't answer",
+	"not able to answer", "no answer", "i'm sorry, but", "i am sorry, but", "i apologize, but", "as an ai",
+	"i don't know", "i do not know", "don't have enough information", "do not have enough information",
+	"not enough information", "insufficient information", "insufficient context", "cannot help", "can't help",
+	"can't assist", "cannot assist", "unable to assist", "cannot provide", "not able to provide", "cannot be answered",
+	"could not be answered", "i cannot", "i can't", "i'm unable", "i am unable", "i'm not able", "answer is unknown",
+	"not able to help", "cannot determine", "could not determine",
 }
 
 // refusal: a short answer that declines to answer.
@@ -38,20 +41,41 @@ func refusal(v *view, t *text) (finding, bool) {
 }
 
 var noResultPhrases = []string{
-	"no results", "no result", "no matches", "no match", "no matching", "nothing found", "no records", "no rows", "no data", "no items", "no entries", "no files found", "no documents", "no search results",
-	"found 0 ", "zero results", "did not match any", "didn't match any", "no articles", "no relevant", "not find any", "empty result", "returned no", "empty set",
-	"no content", "none found", "no hits", "no information", "not found any", "there are no ", "there is no ", "no events", "no messages", "no output", "no available", "no flights", "no products", "no such results",
+	"no results", "no result", "no matches", "no match", "no matching", "nothing found", "no records", "no rows",
+	"no data", "no items", "no entries", "no files found", "no documents", "no search results", "found 0 ",
+	"zero results", "did not match any", "didn't match any", "no articles", "no relevant", "not find any",
+	"empty result", "returned no", "empty set", "no content", "none found", "no hits", "no information",
+	"not found any", "there are no ", "there is no ", "no events", "no messages", "no available", "no flights",
+	"no products", "no such results",
 }
 
 // thingNouns are things whose absence is a mistake in the call rather than an
 // empty answer.
-var thingNouns = []string{"file", "directory", "folder", "path", "command", "tool", "function", "module", "page", "url", "endpoint", "host", "table", "column", "method", "element", "selector", "package", "class",
-	"attribute", "argument", "parameter", "route", "server", "api", "variable", "string to replace", "old_str", "resource", "branch", "repository", "node", "ref"}
+var thingNouns = []string{
+	"file", "directory", "folder", "path", "command", "tool", "function", "module", "page", "url", "endpoint", "host",
+	"table", "column", "method", "element", "selector", "package", "class", "attribute", "argument", "parameter",
+	"route", "server", "api", "variable", "string to replace", "old_str", "resource", "branch", "repository", "node",
+	"ref", "sheet", "document", "template", "database", "collection", "window", "session", "process", "container",
+	"string", "symbol", "image", "key",
+}
+
+// lookups are beginnings that report an unsuccessful lookup.
+var lookups = []string{"could not find", "couldn't find", "cannot find", "can't find", "unable to find", "did not find", "didn't find"}
+
+// searchers are words of names of tools whose answer may be empty.
+var searchers = words(
+	"search", "find", "finder", "query", "list", "lookup", "retrieve", "filter", "recommend", "match", "browse", "get",
+	"track", "check",
+)
 
 // noResult: the tool worked and says that there is nothing.
 func noResult(v *view, t *text) (finding, bool) {
 	if !isNoResult(t) || v.echoes(t.first().s) {
 		return finding{}, false
+	}
+	names := nameWords(v.call.Tool)
+	if strings.HasSuffix(strings.TrimRight(t.first().low, ".! "), "not found") && hasAny(names, actors) && !hasAny(names, searchers) {
+		return finding{}, false // what was to be changed does not exist
 	}
 	f := half("no-result", t.first().s, "it found nothing")
 	f.cause = causeEmpty
@@ -59,7 +83,10 @@ func noResult(v *view, t *text) (finding, bool) {
 }
 
 // goodAbsences are things that one is glad not to find.
-var goodAbsences = []string{"no error", "no issue", "no problem", "no warning", "no conflict", "no vulnerab", "no fail", "no violation", "no mistake", "no difference", "no changes needed", "no duplicate"}
+var goodAbsences = []string{
+	"no error", "no issue", "no problem", "no warning", "no conflict", "no vulnerab", "no fail", "no violation",
+	"no mistake", "no difference", "no changes needed", "no duplicate",
+}
 
 func isNoResult(t *text) bool {
 	if !t.short(4, 400) {
@@ -80,15 +107,27 @@ func isNoResult(t *text) bool {
 	if strings.HasPrefix(low, "no ") && (strings.Contains(low, " found") || strings.Contains(low, " match") || strings.Contains(low, " available")) {
 		return true
 	}
+	if _, ok := hasPrefixAny(low, lookups); ok && !containsAny(low, thingNouns) {
+		return true
+	}
 	return t.short(2, 160) && strings.HasSuffix(strings.TrimRight(low, ".! "), " not found") && !containsAny(low, thingNouns)
 }
 
 // adviceWords in a warning show that it is about the values of the call.
-var adviceWords = []string{"not supported", "unsupported", "invalid", "unknown", "ignored", "ignoring", "too generic", "too broad", "limited results", "partial", "truncated", "incomplete", "default", "deprecated", "parameter", "argument", "option",
-	"value", "language", "format", "limit", "exceed", "failed", "could not", "unable", "skipped", "missing", "not found", "unrecognized", "out of range", "no effect", "fallback", "falling back", "expired", "not available", "not enabled"}
+var adviceWords = []string{
+	"not supported", "unsupported", "invalid", "unknown", "ignored", "ignoring", "too generic", "too broad",
+	"limited results", "partial", "truncated", "incomplete", "default", "deprecated", "parameter", "argument", "option",
+	"value", "language", "format", "limit", "exceed", "failed", "could not", "unable", "skipped", "missing",
+	"not found", "unrecognized", "out of range", "no effect", "fallback", "falling back", "expired", "not available",
+	"not enabled",
+}
 
-var warningHeads = []string{"warning:", "warning -", "warning!", "warning]", "warning ", "warnings:", "warn:", "warn]", "caution:", "partial results", "partial success", "partially ", "partial failure", "completed with errors", "completed with warnings",
-	"completed with issues", "some results", "some items", "incomplete results", "results may be incomplete", "query too generic", "query too broad", "limited results"}
+var warningHeads = []string{
+	"warning:", "warning -", "warning!", "warning]", "warning ", "warnings:", "warn:", "warn]", "caution:",
+	"partial results", "partial success", "partially ", "partial failure", "completed with errors",
+	"completed with warnings", "completed with issues", "some results", "some items", "incomplete results",
+	"results may be incomplete", "query too generic", "query too broad", "limited results",
+}
 
 // warning: the output opens with a warning, or a short one contains it.
 func warning(v *view, t *text) (finding, bool) {

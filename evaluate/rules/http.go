@@ -3,14 +3,22 @@ package rules
 import "strings"
 
 // httpLeads introduce a status code in a sentence.
-var httpLeads = []string{"status code", "status_code", "http error", "http status", "http/1.1", "http/1.0", "http/2", "http/3", "http", "status", "error code", "error", "response code", "responded with",
-	"returned", "returned error", "code", "server returned", "failed with"}
+var httpLeads = []string{
+	"status code", "status_code", "http error", "http status", "http/1.1", "http/1.0", "http/2", "http/3", "http",
+	"status", "error code", "error", "response code", "responded with", "returned", "returned error", "code",
+	"server returned", "failed with",
+}
 
 // httpReasons are the reason phrases of RFC 9110 and their common spellings.
-var httpReasons = []string{"bad request", "unauthorized", "payment required", "forbidden", "not found", "method not allowed", "not acceptable", "proxy authentication", "request timeout",
-	"conflict", "gone", "length required", "precondition failed", "payload too large", "content too large", "request entity too large", "uri too long", "unsupported media type",
-	"i'm a teapot", "unprocessable", "locked", "failed dependency", "too many requests", "unavailable for legal", "internal server error", "server error", "client error", "not implemented",
-	"bad gateway", "service unavailable", "service temporarily unavailable", "gateway timeout", "gateway time-out", "http version not supported", "insufficient storage", "origin", "web server is down"}
+var httpReasons = []string{
+	"bad request", "unauthorized", "payment required", "forbidden", "not found", "method not allowed", "not acceptable",
+	"proxy authentication", "request timeout", "conflict", "gone", "length required", "precondition failed",
+	"payload too large", "content too large", "request entity too large", "uri too long", "unsupported media type",
+	"i'm a teapot", "unprocessable", "locked", "failed dependency", "too many requests", "unavailable for legal",
+	"internal server error", "server error", "client error", "not implemented", "bad gateway", "service unavailable",
+	"service temporarily unavailable", "gateway timeout", "gateway time-out", "http version not supported",
+	"insufficient storage", "origin", "web server is down",
+}
 
 // httpStatus: a status line of a dump, or a first line that states the status.
 func httpStatus(v *view, t *text) (finding, bool) {
@@ -20,6 +28,9 @@ func httpStatus(v *view, t *text) (finding, bool) {
 	first := t.first()
 	if v.quotes(t) && !t.short(12, 1500) || v.echoes(first.s) {
 		return finding{}, false
+	}
+	if _, more := leadingStatus(t.at(1).low); more && v.ask.reads {
+		return finding{}, false // a table of statuses
 	}
 	if code, ok := leadingStatus(first.low); ok {
 		f := fails("http-status", first.s, "it reports HTTP status "+code)
@@ -83,5 +94,8 @@ func leadingStatus(low string) (string, bool) {
 // mentionsFailure reports whether a status number comes with a word that makes
 // it one.
 func mentionsFailure(low string) bool {
-	return containsAny(low, httpReasons) || containsAny(low, []string{"error", "fail", "http", "request", "response", "unable", "could not"})
+	return containsAny(low, []string{
+		"error", "fail", "unable", "could not", "http status", "status code", "forbidden", "unauthorized", "not found",
+		"bad request", "bad gateway", "unavailable", "too many requests", "gateway time",
+	})
 }

@@ -4,8 +4,12 @@ import "strings"
 
 // pageTitles are what the titles and headings of error pages start with, beside
 // a status code.
-var pageTitles = []string{"error", "access denied", "forbidden", "page not found", "not found", "internal server error", "bad request", "bad gateway", "service unavailable", "gateway time",
-	"too many requests", "unauthorized", "just a moment", "attention required", "site not found", "problem loading", "server error", "request rejected", "this site can", "are you a robot", "security check", "temporarily unavailable", "server not found"}
+var pageTitles = []string{
+	"error", "access denied", "forbidden", "page not found", "not found", "internal server error", "bad request",
+	"bad gateway", "service unavailable", "gateway time", "too many requests", "unauthorized", "just a moment",
+	"attention required", "site not found", "problem loading", "server error", "request rejected", "this site can",
+	"are you a robot", "security check", "temporarily unavailable", "server not found",
+}
 
 // markupError: the title or first heading of a page is that of an error page, or
 // the document element is a fault.
@@ -51,7 +55,10 @@ func faultDocument(head string) (finding, bool) {
 			return fails("markup-error", firstText(rest), "the document element is an error"), true
 		}
 	}
-	for _, inner := range []string{"<soap:fault", "<soap-env:fault", "<soapenv:fault", "<faultstring", "<status>error", "<status>fail", "<success>false", "<iserror>true"} {
+	for _, inner := range []string{
+		"<soap:fault", "<soap-env:fault", "<soapenv:fault", "<faultstring", "<status>error", "<status>fail",
+		"<success>false", "<iserror>true",
+	} {
 		if i := strings.Index(body, inner); i >= 0 && i < 1024 {
 			return fails("markup-error", firstText(body[i:]), "the document reports a fault"), true
 		}

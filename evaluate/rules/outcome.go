@@ -6,7 +6,7 @@ import "strings"
 // error", "isError: true" or "error: …" in a list of such members (YAML, header
 // style).
 func reportedOutcome(v *view, t *text) (finding, bool) {
-	if v.quotes(t) {
+	if v.quotes(t) || v.ask.command != "" && v.ask.reads {
 		return finding{}, false
 	}
 	for _, l := range t.lines[:min(len(t.lines), 5)] {
@@ -25,7 +25,7 @@ func reportedOutcome(v *view, t *text) (finding, bool) {
 				return fails("reported-outcome", afterLine(t, l), "a line says that it failed"), true
 			}
 		case "status", "result", "outcome", "state":
-			if badStatus[val] && t.short(20, 3000) {
+			if (badStatus[val] || statusCode(val) >= "400") && t.short(20, 3000) {
 				return fails("reported-outcome", afterLine(t, l), "a line states a failed status"), true
 			}
 		}
@@ -45,5 +45,9 @@ func afterLine(t *text, l line) string {
 }
 
 // badStatus are values of a status member that say the call failed.
-var badStatus = words("error", "fail", "failed", "failure", "errored", "err", "exception", "timeout", "timed out", "unauthorized", "forbidden", "bad request",
-	"denied", "fatal", "nok", "ko", "invalid", "rejected", "internal server error", "unavailable", "bad_request", "invalid_request", "not_found", "zero_results_error", "request_denied", "over_query_limit", "invalid request", "not ok", "unsuccessful", "aborted", "crashed")
+var badStatus = words(
+	"error", "fail", "failed", "failure", "errored", "err", "exception", "timeout", "timed out", "unauthorized",
+	"forbidden", "bad request", "denied", "fatal", "nok", "ko", "invalid", "rejected", "internal server error",
+	"unavailable", "bad_request", "invalid_request", "not_found", "zero_results_error", "request_denied",
+	"over_query_limit", "invalid request", "not ok", "unsuccessful", "aborted", "crashed",
+)

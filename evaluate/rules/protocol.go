@@ -6,14 +6,17 @@ import "strings"
 // did not get through: MCP and JSON-RPC, pydantic and JSON schema validation,
 // agent executors.
 var protocolPhrases = []string{
-	"mcp error", "error executing tool", "error calling tool", "error invoking tool", "unknown tool", "tool not found", "is not a valid tool", "no such tool", "no such function",
-	"unknown function", "function not found", "input validation error", "output validation error", "invalid arguments for", "validation error for",
-	"validation errors for", "validation error:", "missing required parameter", "missing required argument", "unexpected keyword argument", "required positional argument",
-	"is a required property", "<tool_use_error>", "tool call failed", "tool execution failed", "tool execution error",
-	"invalid tool call", "failed to parse arguments", "failed to call tool", "failed to execute tool", "method not found", "invalid params",
-	"additional properties are not allowed", "jsonrpc error", "json-rpc error", "toolexception", "tool input validation", "is not a function", "malformed function call",
-	"invalid function call", "error during execution", "error: server", "invalid json", "invalid parameters", "invalid input:", "tool error", "tool_error",
-	"no tool named", "tool does not exist", "unsupported tool", "invalid action", "invalid arguments",
+	"mcp error", "error executing tool", "error calling tool", "error invoking tool", "unknown tool", "tool not found",
+	"is not a valid tool", "no such tool", "no such function", "unknown function", "function not found",
+	"input validation error", "output validation error", "invalid arguments for", "validation error for",
+	"validation errors for", "validation error:", "missing required parameter", "missing required argument",
+	"unexpected keyword argument", "required positional argument", "is a required property", "<tool_use_error>",
+	"tool call failed", "tool execution failed", "tool execution error", "invalid tool call",
+	"failed to parse arguments", "failed to call tool", "failed to execute tool", "method not found", "invalid params",
+	"additional properties are not allowed", "jsonrpc error", "json-rpc error", "toolexception",
+	"tool input validation", "is not a function", "malformed function call", "invalid function call",
+	"error during execution", "error: server", "invalid json", "invalid parameters", "invalid input:", "tool error",
+	"tool_error", "no tool named", "tool does not exist", "unsupported tool", "invalid action", "invalid arguments",
 }
 
 // protocolError: such a phrase near the start, or the protocol's own flag at the

@@ -3,11 +3,19 @@ package rules
 import "strings"
 
 // addressed are beginnings that speak to the caller about the request.
-var addressed = []string{"your ", "the requested ", "the provided ", "the given ", "the specified ", "the submitted ", "the supplied ", "the input ", "the request ", "the command ", "the query ", "the edit ", "this request ", "this command ", "this tool ", "this action ", "this operation "}
+var addressed = []string{
+	"your ", "the requested ", "the provided ", "the given ", "the specified ", "the submitted ", "the supplied ",
+	"the input ", "the request ", "the command ", "the query ", "the edit ", "this request ", "this command ",
+	"this tool ", "this action ", "this operation ",
+}
 
 // rejections say in such a sentence that nothing came of it.
-var rejections = []string{"error", "invalid", "not valid", "failed", "rejected", "denied", "not allowed", "not permitted", "not supported", "could not be", "cannot be", "can't be", "couldn't be", "was not ", "were not ", "does not exist",
-	"doesn't exist", "not found", "timed out", "blocked", "malformed", "not recognized", "is missing", "exceeds", "is too ", "forbidden", "not available", "unsuccessful", "refused"}
+var rejections = []string{
+	"error", "invalid", "not valid", "failed", "rejected", "denied", "not allowed", "not permitted", "not supported",
+	"could not be", "cannot be", "can't be", "couldn't be", "was not ", "were not ", "does not exist", "doesn't exist",
+	"not found", "timed out", "blocked", "malformed", "not recognized", "is missing", "exceeds", "is too ", "forbidden",
+	"not available", "unsuccessful", "refused",
+}
 
 // rejectedRequest: "Your proposed edit has introduced a syntax error", "The
 // requested page could not be loaded". What follows may be long: the text that
@@ -32,8 +40,12 @@ func rejectedRequest(v *view, t *text) (finding, bool) {
 }
 
 // walls are what sites show to programs that they do not want.
-var walls = []string{"verify you are human", "verify that you are human", "enable javascript and cookies to continue", "checking your browser before", "you have been blocked", "complete the captcha", "are you a robot",
-	"unusual traffic from your", "access to this page has been denied", "please enable cookies", "disallowed by robots.txt", "blocked by robots.txt"}
+var walls = []string{
+	"verify you are human", "verify that you are human", "enable javascript and cookies to continue",
+	"checking your browser before", "you have been blocked", "complete the captcha", "are you a robot",
+	"unusual traffic from your", "access to this page has been denied", "please enable cookies",
+	"disallowed by robots.txt", "blocked by robots.txt",
+}
 
 // accessBlocked: a short page that is such a wall, or a reader that obeys a
 // site's robots.txt (RFC 9309).

@@ -53,15 +53,23 @@ func newRequest(c *memoryd.Call) request {
 
 // shellNames are words of tool names that run commands; codeNames of tools that
 // run programs in another language.
-var shellNames = words("bash", "shell", "sh", "terminal", "command", "cmd", "powershell", "console", "exec", "process", "run", "execute", "zsh", "ssh")
+var shellNames = words(
+	"bash", "shell", "sh", "terminal", "command", "cmd", "powershell", "console", "exec", "process", "run", "execute",
+	"zsh", "ssh",
+)
 
-var readerNames = words("read", "reader", "view", "viewer", "open", "fetch", "fetcher", "get", "search", "searcher", "grep", "find", "finder",
-	"list", "ls", "cat", "show", "scrape", "scraper", "browse", "browser", "crawl", "crawler", "navigate", "page", "html", "markdown", "content", "contents",
-	"extract", "lookup", "retrieve", "query", "wikipedia", "news", "web", "head", "tail", "log", "logs", "snapshot", "goto", "scroll", "download", "transcript")
+var readerNames = words(
+	"read", "reader", "view", "viewer", "open", "fetch", "fetcher", "get", "search", "searcher", "grep", "find",
+	"finder", "list", "ls", "cat", "show", "scrape", "scraper", "browse", "browser", "crawl", "crawler", "navigate",
+	"page", "html", "markdown", "content", "contents", "extract", "lookup", "retrieve", "query", "wikipedia", "news",
+	"web", "head", "tail", "log", "logs", "snapshot", "goto", "scroll", "download", "transcript",
+)
 
 // troubleWords in a request mean that it may be about errors.
-var troubleWords = []string{"error", "exception", "fail", "warn", "traceback", "fatal", "not found", "panic", "denied", "timeout", "timed out",
-	"invalid", "crash", "bug", "debug", "stack trace", "stderr", "troubleshoot", "problem"}
+var troubleWords = []string{
+	"error", "exception", "fail", "warn", "traceback", "fatal", "not found", "panic", "denied", "timeout", "timed out",
+	"invalid", "crash", "bug", "debug", "stack trace", "stderr", "troubleshoot", "problem",
+}
 
 // commandOf finds the member of an input object that holds a shell command.
 func commandOf(d *doc, words []string) string {

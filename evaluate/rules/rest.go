@@ -3,8 +3,12 @@ package rules
 import "strings"
 
 // actors are words of tool names that change something: silence is their yes.
-var actors = words("create", "update", "delete", "remove", "write", "set", "send", "add", "insert", "move", "copy", "put", "post", "save", "upload", "click", "type", "press", "fill", "select", "close", "open", "start", "stop",
-	"think", "log", "record", "submit", "cancel", "clear", "reset", "edit", "append", "mkdir", "touch", "cd", "rename", "modify", "enable", "disable", "register", "login", "logout", "notify", "wait", "transfer")
+var actors = words(
+	"create", "update", "delete", "remove", "write", "set", "send", "add", "insert", "move", "copy", "put", "post",
+	"save", "upload", "click", "type", "press", "fill", "select", "close", "open", "start", "stop", "think", "log",
+	"record", "submit", "cancel", "clear", "reset", "edit", "append", "mkdir", "touch", "cd", "rename", "modify",
+	"enable", "disable", "register", "login", "logout", "notify", "wait", "transfer",
+)
 
 // blanks are texts that stand for no output.
 var blanks = words("", "null", "none", "nil", "undefined", "''", `""`, "[]", "{}", "()", "nan", "(no output)", "<no output>", "no output", "n/a")
@@ -28,8 +32,11 @@ func emptyOutput(v *view) (finding, bool) {
 		f = half("empty-output", "", "there is no output, though the tool's successes always have some")
 	case v.ask.command != "" && v.ask.shell.mayAnswerByStatus():
 		f = half("empty-output", "", "there is no output: the command found nothing or says no by its status")
+	case v.ask.command != "" && v.ask.shell.alwaysPrints() && v.call.Output == "":
+		f = half("empty-output", "", "there is no output, though the command always prints some")
 	case v.ask.command != "":
-		f = works("empty-output", "", "a command that prints nothing has nothing to complain of").unsure()
+		f = works("empty-output", "", "a command that prints nothing has nothing to complain of")
+		f.sure = !v.ask.shell.muffled
 	case hasAny(nameWords(v.call.Tool), actors):
 		f = works("empty-output", "", "a tool that acts need not answer").unsure()
 	case v.ask.reads || shape == shapeNothing:
@@ -51,8 +58,11 @@ func noTrouble(v *view) (finding, bool) {
 	}
 	if v.body.ok() {
 		f.why = "a structured result that reports no error"
-		f.sure = v.out.total > 3 || len(v.out.full) > 300 || !cloudedText(v.out)
+		f.sure = (v.out.total > 3 || len(v.out.full) > 300 || !cloudedText(v.out)) && !onlyMessage(v.body)
 		return f, true
+	}
+	if v.out.short(2, 300) && containsAny(v.out.first().low, doubtful) {
+		f.sure = false
 	}
 	if w, ok := clouded(v.out); ok {
 		f.why = "the word “" + w + "” stands in the output as content, not as a message"
@@ -62,6 +72,16 @@ func noTrouble(v *view) (finding, bool) {
 		f.sure = false
 	}
 	return f, true
+}
+
+// onlyMessage reports whether the structure says nothing but a message, which
+// only its reader can judge.
+func onlyMessage(d *doc) bool {
+	if d.nodes[0].kind != kindObject {
+		return false
+	}
+	r := readReply(d, 0)
+	return r.message != 0 && r.n <= 2 && !r.good
 }
 
 func cloudedText(t *text) bool {

@@ -4,20 +4,44 @@ import "strings"
 
 // complaints in a short answer say that the request was not carried out.
 var complaints = []string{
-	"does not exist", "doesn't exist", "do not exist", "don't exist", "is not valid", "are not valid", "is invalid", "are invalid", "not a valid", "is not supported", "are not supported", "not supported",
-	"is not allowed", "are not allowed", "not permitted", "not authorized", "permission denied", "access denied", "was denied", "is denied", "already exists", "failed", "is not recognized", "not recognized",
-	"cannot be ", "could not be ", "can't be ", "couldn't be ", "unable to ", "not logged in", "please try again", "try again later", "is incorrect", "does not match", "do not match", "was rejected", "were rejected",
-	"refused", "timed out", "an error", "error:", "exception", "cannot find", "could not find", "couldn't find", "can't find", "unreachable", "not applied", "not performed", "was not ", "were not ", "not been ",
-	"is unavailable", "is not available", "temporarily unavailable", "too many requests", "rate limit", "exceeded", "no longer available", "not subscribed", "not implemented", "not enough", "insufficient", "has expired", "is expired",
-	"invalid api key", "api key", "did not appear", "not found", "missing required", "not installed", "introduced", "aborted", "cancelled due",
-	"cannot ", "can't ", "did not succeed", "unsuccessful", "is missing", "are missing",
+	"does not exist", "doesn't exist", "do not exist", "don't exist", "is not valid", "are not valid", "is invalid",
+	"are invalid", "not a valid", "is not supported", "are not supported", "not supported", "is not allowed",
+	"are not allowed", "not permitted", "not authorized", "permission denied", "access denied", "was denied",
+	"is denied", "already exists", "is not recognized", "not recognized", "cannot be ", "could not be ", "can't be ",
+	"couldn't be ", "not logged in", "not match any", "been denied", "been revoked", "been expired", "token expired",
+	"please try again", "try again later", "is incorrect", "does not match", "do not match", "was rejected",
+	"were rejected", "timed out", "an error", "error:", "cannot find", "could not find", "couldn't find", "can't find",
+	"unreachable", "not applied", "not performed", "is unavailable", "is not available", "temporarily unavailable",
+	"too many requests", "rate limit", "exceeded", "no longer available", "not subscribed", "not implemented",
+	"has expired", "is expired", "invalid api key", "api key", "did not appear", "not found", "missing required",
+	"not installed", "cancelled due", "did not succeed", "unsuccessful", "overloaded", "exceeds maximum",
+	"exceeds the ", "exceeds limit", "maximum context length", "not ready yet",
+}
+
+// softComplaints say it too, but also stand in sentences about the world.
+var softComplaints = []string{
+	"cannot ", "can't ", "was not ", "were not ", "not been ", "failed", "refused", "is missing", "are missing",
+	"unable to ", "not enough", "insufficient", "aborted",
+}
+
+// demands are what a tool that acts says of values it does not take.
+var demands = []string{
+	"must be ", "must provide", "must have", "is required", "are required", "please provide", "please specify",
+	"should be ",
 }
 
 // doubtful complaints also stand in ordinary sentences.
-var doubtful = []string{"must be ", "must provide", "is required", "are required", "please provide", "please specify", "should be ", "expected ", "too long", "too short", "too large", "not a ", "no such", "invalid", "error", "out of range", "no ", "problem"}
+var doubtful = []string{
+	"must be ", "must provide", "is required", "are required", "please provide", "please specify", "should be ",
+	"expected ", "too long", "too short", "too large", "not a ", "no such", "invalid", "error", "out of range", "no ",
+	"problem",
+}
 
 // relief in the same text says that it went well after all.
-var relief = []string{"no error", "0 errors", "without error", "no issues", "no problems", "0 failed", "successfully", "success", "completed", "all tests passed", "not an error", "succeeded", "has been ", "have been "}
+var relief = []string{
+	"no error", "0 errors", "without error", "no issues", "no problems", "0 failed", "successfully", "success",
+	"completed", "all tests passed", "not an error", "succeeded",
+}
 
 // errorSentence: one or two sentences that complain. A tool that answers in
 // sentences may mean something else, so a verdict is certain only where the
@@ -33,8 +57,10 @@ func errorSentence(v *view, t *text) (finding, bool) {
 	if containsAny(low, hedges) {
 		return half("error-sentence", t.first().s, "it complains, and goes on"), containsAny(low, complaints)
 	}
-	firm := containsAny(low, complaints)
-	if !firm && !containsAny(low, doubtful) {
+	acts := t.reply || hasAny(nameWords(v.call.Tool), actors)
+	firm := containsAny(low, complaints) || t.total == 1 && strings.HasPrefix(strip(low), "invalid ") || containsAny(low, softComplaints) && acts ||
+		containsAny(low, demands) && t.short(1, 200) && acts
+	if !firm && !containsAny(low, doubtful) && !containsAny(low, softComplaints) {
 		return finding{}, false
 	}
 	different := v.unlike()
@@ -43,7 +69,7 @@ func errorSentence(v *view, t *text) (finding, bool) {
 		return fails("error-sentence", t.first().s, "it complains, and the tool's successes look different"), true
 	case firm && len(t.full) <= 240 && !v.speaks():
 		return fails("error-sentence", t.first().s, "a short answer that complains").unsure(), true
-	case firm || different:
+	case firm || different || !v.ask.reads && containsAny(low, softComplaints):
 		return half("error-sentence", t.first().s, "a short answer that may be a complaint"), true
 	}
 	return finding{}, false
@@ -57,8 +83,12 @@ func (v *view) speaks() bool {
 
 // complaintWords mark a line as worth quoting, and a text as not certainly
 // clean.
-var complaintWords = []string{"error", "fail", "exception", "cannot", "can't", "couldn't", "could not", "no such", "not found", "denied", "invalid", "unable", "timeout", "timed out", "fatal", "refused", "unknown", "missing", "not allowed",
-	"unauthorized", "forbidden", "warning", "traceback", "unexpected", "illegal", "rejected", "does not exist", "unsupported", "not supported", "not available", "unavailable"}
+var complaintWords = []string{
+	"error", "fail", "exception", "cannot", "can't", "couldn't", "could not", "no such", "not found", "denied",
+	"invalid", "unable", "timeout", "timed out", "fatal", "refused", "unknown", "missing", "not allowed",
+	"unauthorized", "forbidden", "warning", "traceback", "unexpected", "illegal", "rejected", "does not exist",
+	"unsupported", "not supported", "not available", "unavailable",
+}
 
 // clouded gives a word of trouble in the lines that were read.
 func clouded(t *text) (string, bool) {

@@ -6,19 +6,25 @@ import "strings"
 // "name: " when they cannot do something (POSIX error strings, GNU coreutils,
 // bash, dash, zsh, busybox).
 var shellComplaints = []string{
-	"no such file or directory", "permission denied", "command not found", "is a directory", "not a directory", "file exists",
-	"invalid option", "unrecognized option", "illegal option", "unknown option", "invalid argument", "missing operand", "missing argument",
-	"extra operand", "syntax error", "operation not permitted", "no space left", "read-only file system", "resource busy", "directory not empty",
-	"connection refused", "could not resolve host", "name or service not known", "network is unreachable", "input/output error", "text file busy",
-	"argument list too long", "bad file descriptor", "broken pipe", "too many open files", "cannot ", "can't ", "could not ", "failed to ", "unable to ",
-	"refusing to", "unexpected ", "unterminated", "unmatched", "ambiguous redirect", "bad substitution", "unbound variable", "event not found",
-	"division by 0", "numeric argument required", "too many arguments", "not a valid identifier", "integer expression expected", "operator expected",
-	"requires an argument", "option requires", "no such process", "no such device", "must precede", "not found", "invalid ", "unknown ", "bad ",
-	"not permitted", "no such user", "does not exist", "error:", "fatal:", "try '", "missing ", "not a git repository", "must be", "no match", "out of range",
+	"no such file or directory", "permission denied", "command not found", "is a directory", "not a directory",
+	"file exists", "invalid option", "unrecognized option", "illegal option", "unknown option", "invalid argument",
+	"missing operand", "missing argument", "extra operand", "syntax error", "operation not permitted", "no space left",
+	"read-only file system", "resource busy", "directory not empty", "connection refused", "could not resolve host",
+	"name or service not known", "network is unreachable", "input/output error", "text file busy",
+	"argument list too long", "bad file descriptor", "broken pipe", "too many open files", "cannot ", "can't ",
+	"could not ", "failed to ", "unable to ", "refusing to", "unexpected ", "unterminated", "unmatched",
+	"ambiguous redirect", "bad substitution", "unbound variable", "event not found", "division by 0",
+	"numeric argument required", "too many arguments", "not a valid identifier", "integer expression expected",
+	"operator expected", "requires an argument", "option requires", "no such process", "no such device", "must precede",
+	"not found", "invalid ", "unknown ", "bad ", "not permitted", "no such user", "does not exist", "error:", "fatal:",
+	"try '", "missing ", "not a git repository", "must be", "no match", "out of range",
 }
 
 // harmless are remarks that programs make on the same channel while all is well.
-var harmless = []string{"warning", "note:", "info:", "removing leading", "hint:", "debug:", "deprecat", "is up to date", "created directory"}
+var harmless = []string{
+	"warning", "note:", "info:", "removing leading", "hint:", "debug:", "deprecat", "is up to date",
+	"created directory",
+}
 
 // diagnostic is what one line of shell output complains of.
 type diagnostic struct {
@@ -53,6 +59,8 @@ func shellError(v *view, t *text) (finding, bool) {
 	switch {
 	case hits > 0:
 		return v.shellFailure(t, hit, hits), true
+	case masks > 0 && !v.ask.shell.reached(t.full):
+		return fails("shell-error", passed.s, "a command complained, and the command line stopped there").unsure(), true
 	case masks > 0:
 		return half("shell-error", passed.s, "a command complained, but the command line went on past it"), true
 	}
@@ -148,14 +156,14 @@ func (v *view) complains(program, rest string) bool {
 
 // shellLine reads what follows "bash: " or "bash: line 1: ".
 func shellLine(who, complaint string) (diagnostic, bool) {
-	if isLineNumber(who) {
+	if isLineNumber(who) && strings.Contains(complaint, ": ") { // sh: 1: …
 		who, complaint, _ = strings.Cut(complaint, ": ")
 	}
 	if strings.HasPrefix(who, "command not found") && complaint != "" { // zsh
 		return diagnostic{program: baseName(complaint), shell: true}, true
 	}
 	if complaint == "" {
-		return diagnostic{}, containsAny(who, shellComplaints)
+		return diagnostic{shell: true}, containsAny(who, shellComplaints)
 	}
 	if !containsAny(complaint, shellComplaints) {
 		return diagnostic{}, false
@@ -165,7 +173,10 @@ func shellLine(who, complaint string) (diagnostic, bool) {
 
 // parseFailure recognises the shells' own syntax errors, whatever $0 is.
 func parseFailure(low string) (diagnostic, bool) {
-	if !containsAny(low, []string{"syntax error", "unexpected eof while", "unexpected end of file", "unterminated quoted string", "bad substitution", "unmatched"}) {
+	if !containsAny(low, []string{
+		"syntax error", "unexpected eof while", "unexpected end of file", "unterminated quoted string", "bad substitution",
+		"unmatched",
+	}) {
 		return diagnostic{}, false
 	}
 	if strings.Contains(low, ": -c: ") || strings.Contains(low, "-c: line ") {
@@ -183,7 +194,13 @@ func parseFailure(low string) (diagnostic, bool) {
 // notFoundForms are the "command not found" messages that have another grammar:
 // zsh, fish, cmd.exe, PowerShell.
 func notFoundForms(l line) (diagnostic, bool) {
-	for _, p := range []string{"is not recognized as an internal or external command", "is not recognized as the name of a cmdlet", "is not recognized as a name of a cmdlet"} {
+	if strings.HasPrefix(l.low, "+ categoryinfo") || strings.HasPrefix(l.low, "+ fullyqualifiederrorid") {
+		return diagnostic{shell: true}, true
+	}
+	for _, p := range []string{
+		"is not recognized as an internal or external command", "is not recognized as the name of a cmdlet",
+		"is not recognized as a name of a cmdlet",
+	} {
 		if strings.Contains(l.low, p) {
 			return diagnostic{program: baseName(strings.Trim(firstWord(l.s), "'\":"))}, true
 		}

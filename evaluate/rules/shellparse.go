@@ -1,6 +1,9 @@
 package rules
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // shellProgram is what a command line says about exit statuses: which of its
 // commands decide the status of the whole and which cannot.
@@ -12,15 +15,18 @@ import "strings"
 type shellProgram struct {
 	parsed   bool
 	deciding []string // base names of commands
+	last     []string // those of the command that runs last
 	masked   []string
 	stages   []stage
+	muffled  bool // complaints go to /dev/null
 }
 
 // stage is one simple command of a pipeline.
 type stage struct {
-	words []string
-	op    string // the operator after it: "|", "&&", "||", ";", "&" or ""
-	subs  []string
+	words   []string
+	op      string // the operator after it: "|", "&&", "||", ";", "&" or ""
+	subs    []string
+	grouped bool // it ends a parenthesised list
 }
 
 const maxStages = 64
@@ -32,6 +38,7 @@ func parseShell(command string) shellProgram {
 		return p
 	}
 	p.parsed = true
+	p.muffled = strings.Contains(command, "/dev/null")
 	pipefail := strings.Contains(command, "pipefail")
 	deciding := true
 	for i := len(p.stages) - 1; i >= 0; i-- {
@@ -41,7 +48,7 @@ func parseShell(command string) shellProgram {
 			switch st.op {
 			case "|":
 				p.note(st, deciding && pipefail)
-				deciding = deciding && !closer
+				deciding = deciding && !closer && !st.grouped
 				continue
 			case "||", "&":
 				deciding = false
@@ -53,8 +60,12 @@ func parseShell(command string) shellProgram {
 			}
 			deciding = deciding && !st.isCondition()
 		}
-		if !closer {
-			p.note(st, deciding)
+		if closer {
+			continue
+		}
+		p.note(st, deciding)
+		if p.last == nil {
+			p.last = slices.Clone(p.deciding)
 		}
 	}
 	return p
@@ -171,14 +182,8 @@ func baseName(w string) string {
 
 // decides and masks report whether the program runs a command of that name in
 // such a place.
-func (p *shellProgram) decides(name string) bool { return contains(p.deciding, name) }
-func (p *shellProgram) masks(name string) bool   { return contains(p.masked, name) }
+func (p *shellProgram) decides(name string) bool { return slices.Contains(p.deciding, name) }
+func (p *shellProgram) masks(name string) bool   { return slices.Contains(p.masked, name) }
 
-func contains(list []string, name string) bool {
-	for _, n := range list {
-		if n == name {
-			return true
-		}
-	}
-	return false
-}
+// endsWith reports whether a command of that name runs last.
+func (p *shellProgram) endsWith(name string) bool { return slices.Contains(p.last, name) }

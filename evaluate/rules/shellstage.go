@@ -1,6 +1,9 @@
 package rules
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // shellOpeners may stand before a command without being one.
 var shellOpeners = words("then", "do", "else", "{", "!", "time", "sudo", "nohup", "env", "command", "exec", "builtin", "nice", "doas")
@@ -67,24 +70,38 @@ func (st *stage) isCloser() bool {
 
 // viewers are commands that print what they find, so that their output may hold
 // anything.
-var viewers = words("cat", "head", "tail", "less", "more", "grep", "egrep", "fgrep", "rg", "ag", "zgrep", "zcat", "awk", "gawk", "sed", "find", "ls", "tree",
-	"git", "journalctl", "dmesg", "strings", "echo", "printf", "jq", "yq", "xxd", "hexdump", "od", "sort", "uniq", "cut", "tr", "nl", "tac", "bat", "diff",
-	"man", "info", "curl", "wget", "locate", "history", "logs", "objdump", "w3m", "lynx", "wc", "du", "stat", "file", "column", "fold", "paste", "tee", "xargs", "docker", "kubectl",
-	"open", "view", "search_file", "search_dir", "find_file", "Get-Content", "type", "select-string")
+var viewers = words(
+	"cat", "head", "tail", "less", "more", "grep", "egrep", "fgrep", "rg", "ag", "zgrep", "zcat", "awk", "gawk", "sed",
+	"find", "ls", "tree", "git", "journalctl", "dmesg", "strings", "echo", "printf", "jq", "yq", "xxd", "hexdump", "od",
+	"sort", "uniq", "cut", "tr", "nl", "tac", "bat", "diff", "man", "info", "curl", "wget", "locate", "history", "logs",
+	"objdump", "w3m", "lynx", "wc", "du", "stat", "file", "column", "fold", "paste", "tee", "xargs", "docker",
+	"kubectl", "open", "view", "search_file", "search_dir", "find_file", "Get-Content", "type", "select-string",
+)
+
+// printers are the viewers that have no errors but those that they sign with
+// their name.
+var printers = words(
+	"cat", "head", "tail", "less", "more", "grep", "egrep", "fgrep", "rg", "ag", "zgrep", "zcat", "sed", "strings",
+	"echo", "printf", "jq", "yq", "sort", "uniq", "cut", "tr", "nl", "tac", "bat", "column", "fold", "paste", "tee",
+	"cd", "wc",
+)
+
+// prints reports whether the last command is a printer, onlyPrints whether all
+// are.
+func (p *shellProgram) prints() bool { return hasAny(p.last, printers) }
+
+func (p *shellProgram) onlyPrints() bool {
+	for _, name := range slices.Concat(p.deciding, p.masked) {
+		if !printers[name] {
+			return false
+		}
+	}
+	return true
+}
 
 // reads reports whether the output of the program may be somebody else's text.
 func (p *shellProgram) reads() bool {
-	for _, name := range p.deciding {
-		if viewers[name] {
-			return true
-		}
-	}
-	for _, name := range p.masked {
-		if viewers[name] {
-			return true
-		}
-	}
-	return false
+	return hasAny(p.deciding, viewers) || hasAny(p.masked, viewers)
 }
 
 func (p *shellProgram) asksHelp() bool {
@@ -105,20 +122,46 @@ func (p *shellProgram) asksHelp() bool {
 
 // answersByStatus are commands that say "no" or "different" with exit status 1
 // and often without a word.
-var answersByStatus = words("grep", "egrep", "fgrep", "zgrep", "rg", "ag", "test", "[", "[[", "diff", "cmp", "comm", "pgrep", "which", "type", "command",
-	"expr", "systemctl", "pidof", "mountpoint", "getent", "locate", "hash", "compgen")
+var answersByStatus = words(
+	"grep", "egrep", "fgrep", "zgrep", "rg", "ag", "test", "[", "[[", "diff", "cmp", "comm", "pgrep", "which", "type",
+	"command", "expr", "systemctl", "pidof", "mountpoint", "getent", "locate", "hash", "compgen",
+)
 
-// compares reports whether the status of the program says if two things differ.
-func (p *shellProgram) compares() bool {
-	return p.decides("diff") || p.decides("cmp") || p.decides("comm")
-}
+// alwaysPrints reports whether the program ends by printing something of its
+// own.
+func (p *shellProgram) alwaysPrints() bool { return p.endsWith("echo") && !p.redirects() }
 
-// mayAnswerByStatus reports whether the program's status may be an answer.
-func (p *shellProgram) mayAnswerByStatus() bool {
-	for _, name := range p.deciding {
-		if answersByStatus[name] {
+// redirects reports whether the last command writes to a file.
+func (p *shellProgram) redirects() bool {
+	for _, w := range p.stages[len(p.stages)-1].words {
+		if strings.HasPrefix(w, ">") || strings.HasPrefix(w, "1>") || strings.HasPrefix(w, "&>") {
 			return true
 		}
 	}
 	return false
+}
+
+// reached reports whether the program came to its end, as far as that shows: one
+// that ends by echoing a text has printed it.
+func (p *shellProgram) reached(out string) bool {
+	if !p.endsWith("echo") || p.redirects() {
+		return true
+	}
+	for i := range p.stages {
+		w := p.stages[i].commandWords()
+		if len(w) > 1 && baseName(w[0]) == "echo" && (strings.Contains(w[1], "$") || strings.HasPrefix(w[1], "-") || strings.Contains(out, w[1])) {
+			return true
+		}
+	}
+	return false
+}
+
+// compares reports whether the status of the program says if two things differ.
+func (p *shellProgram) compares() bool {
+	return p.endsWith("diff") || p.endsWith("cmp") || p.endsWith("comm")
+}
+
+// mayAnswerByStatus reports whether the program's status may be an answer.
+func (p *shellProgram) mayAnswerByStatus() bool {
+	return hasAny(p.last, answersByStatus)
 }

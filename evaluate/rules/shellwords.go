@@ -149,6 +149,11 @@ func (sp *shellSplitter) substitution(start int, closer byte) {
 		}
 	}
 	end := min(i, len(sp.s))
+	if start < len(sp.s) && sp.s[start] == '(' { // arithmetic
+		sp.put('0')
+		sp.i = min(end+1, len(sp.s))
+		return
+	}
 	sp.cur.subs = append(sp.cur.subs, sp.s[min(start, end):end])
 	sp.word.WriteString("$()")
 	sp.has = true
@@ -217,6 +222,7 @@ func (sp *shellSplitter) operator(c byte) {
 		sp.i++
 	default: // parentheses group; what is inside counts as if it stood outside
 		sp.endWord()
+		sp.cur.grouped = c == ')'
 		sp.i++
 	}
 }

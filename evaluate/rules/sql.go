@@ -5,12 +5,15 @@ import "strings"
 // sqlPhrases are messages of database engines: SQLite, PostgreSQL, MySQL,
 // SQL Server, Oracle, DuckDB, BigQuery, Snowflake, and their drivers.
 var sqlPhrases = []string{
-	"no such table:", "no such column:", "syntax error at or near", "error in your sql syntax", "sqlstate[", "sqlstate:", "unique constraint failed",
-	"violates unique constraint", "violates foreign key", "violates not-null", "violates check constraint", "foreign key constraint fails", "constraint failed", "duplicate entry",
-	"ambiguous column name", "column reference", "unknown column", "unknown table", "incorrect syntax near", "invalid object name", "invalid column name",
-	"sql compilation error", "catalog error:", "binder error:", "parser error:", "no database selected", "must appear in the group by", "operationalerror", "programmingerror",
-	"psycopg2.errors", "sqlite3.", "unrecognized token:", "unrecognized name:", "invalid identifier", "database is locked", "relation \"", "misuse of aggregate", "ora-0", "ora-1",
-	"permission denied for", "incomplete input", "cannot drop", "table already exists",
+	"no such table:", "no such column:", "syntax error at or near", "error in your sql syntax", "sqlstate[",
+	"sqlstate:", "unique constraint failed", "violates unique constraint", "violates foreign key", "violates not-null",
+	"violates check constraint", "foreign key constraint fails", "constraint failed", "duplicate entry",
+	"ambiguous column name", "column reference", "unknown column", "unknown table", "incorrect syntax near",
+	"invalid object name", "invalid column name", "sql compilation error", "catalog error:", "binder error:",
+	"parser error:", "no database selected", "must appear in the group by", "operationalerror", "programmingerror",
+	"psycopg2.errors", "sqlite3.", "unrecognized token:", "unrecognized name:", "invalid identifier",
+	"database is locked", "relation \"", "misuse of aggregate", "ora-0", "ora-1", "permission denied for",
+	"incomplete input", "cannot drop", "table already exists",
 }
 
 // sqlError: the message stands in one of the first two lines or the last one of

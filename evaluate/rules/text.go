@@ -1,6 +1,9 @@
 package rules
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 // Windows that bound the work on one output, in bytes and lines.
 const (
@@ -24,6 +27,7 @@ type text struct {
 	// and otherwise a lower bound.
 	total int
 	long  bool // not everything was read
+	reply bool // it is the message of a structured reply
 }
 
 type line struct {
@@ -94,6 +98,31 @@ func trimLine(l string) string {
 // it is empty.
 func (t *text) first() line { return t.at(0) }
 func (t *text) last() line  { return t.at(len(t.lines) - 1) }
+
+// opening is the first line that has a word, past rulers and frames.
+func (t *text) opening() line {
+	for _, l := range t.lines[:min(len(t.lines), 3)] {
+		if strings.ContainsFunc(l.s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+			return l
+		}
+	}
+	return t.first()
+}
+
+// listed reports whether the text is a numbered or bulleted list.
+func (t *text) listed() bool {
+	marks := 0
+	for i, l := range t.lines[:min(len(t.lines), 4)] {
+		if i > marks {
+			return false
+		}
+		s := strings.TrimLeft(l.s, "0123456789")
+		if len(s) < len(l.s) && s != "" && (s[0] == '.' || s[0] == ')') || strings.HasPrefix(l.s, "- ") || strings.HasPrefix(l.s, "* ") || strings.HasPrefix(l.s, "• ") {
+			marks++
+		}
+	}
+	return marks >= 2
+}
 
 func (t *text) at(i int) line {
 	if i < 0 || i >= len(t.lines) {

@@ -14,7 +14,7 @@ func TestSimulatorsAndAPIs(t *testing.T) {
 		"state":                     {"start_engine", nil, `{"engineState": "running", "fuelLevel": 12.5, "batteryVoltage": 12.8}`, 1, ""},
 		"booking refused":           {"book_flight", nil, `{"booking_status": false, "error": "Insufficient funds"}`, 0, ""},
 		"record of an order":        {"get_order_details", nil, `{"order_id": 12345, "status": "Cancelled", "symbol": "AAPL", "price": 210.65}`, 1, ""},
-		"python None":               {"cd", nil, "None", 0.5, ""},
+		"python None":               {"get_user", nil, "None", 0.5, ""},
 		"python None from a setter": {"set_speed", nil, "None", 1, "empty-output"},
 		"execution successful":      {"execute_python", map[string]any{"code": "x=1"}, "Execution successful.", 1, ""},
 		"execution failed":          {"execute_python", map[string]any{"code": "x"}, "Execution failed. Traceback:\n  File \"<python>\", line 1, in <module>\nNameError: name 'x' is not defined", 0, ""},

@@ -26,9 +26,9 @@ const bodyBytes = 2048
 // numbers spread over tools as a multiplicative hash does.
 func benchCall(n uint64, tools int) memoryd.Call {
 	c := memoryd.Call{
-		ToolRef:    memoryd.ToolRef{Workspace: "bench", Tool: fmt.Sprintf("tool-%06d", n*0x9e3779b97f4a7c15>>32%uint64(tools))},
-		Input:      json.RawMessage(fmt.Sprintf(`{"query":%q}`, strings.Repeat("q", 512-12))),
-		Output:     fmt.Sprintf("%020d", n) + strings.Repeat("o", bodyBytes-512-20),
+		ToolRef:    benchRef(n, tools),
+		Input:      benchInput,
+		Output:     benchOutput,
 		CreateTime: "2026-01-02 03:04:05", Time: time.Unix(1767323045, 0), Success: true, TimeCost: 1.5, TokenCost: 77,
 		Metadata: json.RawMessage(`{"agent_id":"a"}`),
 		Evaluation: memoryd.Evaluation{
@@ -41,6 +41,16 @@ func benchCall(n uint64, tools int) memoryd.Call {
 	}
 	c.Hash = c.Key.String()
 	return c
+}
+
+// The bodies of the benchmarks' calls.
+var (
+	benchInput  = json.RawMessage(`{"query":"` + strings.Repeat("q", 512-12) + `"}`)
+	benchOutput = strings.Repeat("o", bodyBytes-512)
+)
+
+func benchRef(n uint64, tools int) memoryd.ToolRef {
+	return memoryd.ToolRef{Workspace: "bench", Tool: "tool-" + strconv.FormatUint(n*0x9e3779b97f4a7c15>>32%uint64(tools), 10)}
 }
 
 func openDir(tb testing.TB, dir string) *sqlite.Store {
@@ -158,7 +168,7 @@ func cpuTime(tb testing.TB) time.Duration {
 // BenchmarkAppend appends calls of 2 KB to full histories of 1,000 tools, and
 // sets the rate beside a bare log that is flushed as often.
 func BenchmarkAppend(b *testing.B) {
-	const tools, prefill = 1000, 100_000
+	const tools, prefill = 1000, 150_000
 	dir := b.TempDir()
 	s := openDir(b, dir)
 	fill(b, s, 1, prefill, tools)

@@ -86,11 +86,11 @@ func (d *draft) knows(key *[16]byte) bool {
 }
 
 // repeats reports whether a call with the fingerprint was accepted.
-func (d *draft) repeats(print uint64) bool {
-	if _, ok := d.prints[print]; ok {
+func (d *draft) repeats(fp uint64) bool {
+	if _, ok := d.prints[fp]; ok {
 		return true
 	}
-	return d.w.win.repeats(print)
+	return d.w.win.repeats(fp)
 }
 
 func (d *draft) record(r record) {

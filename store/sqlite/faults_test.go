@@ -129,8 +129,8 @@ func TestACommitThatFailsOnceHasNoEffect(t *testing.T) {
 	mustAppend(t, s, pending)
 	inWriter(t, s, func(d *draft) error {
 		d.after = append(d.after, func() {
-			real := d.w.commit
-			d.w.commit = func() error { d.w.commit = real; return codeError(sqlite3.SQLITE_IOERR_WRITE) }
+			working := d.w.commit
+			d.w.commit = func() error { d.w.commit = working; return codeError(sqlite3.SQLITE_IOERR_WRITE) }
 		})
 		return nil
 	})

@@ -61,8 +61,8 @@ func callValues(c *memoryd.Call) []driver.NamedValue {
 // scanSample reads the leading columns of a row.
 func scanSample(v []driver.Value) memoryd.Sample {
 	return memoryd.Sample{
-		Seq: integer(v[rowSeq]), Success: integer(v[3]) != 0, State: stateOf(v[4]), Score: real(v[5]),
-		TimeCost: real(v[6]), TokenCost: integer(v[7]),
+		Seq: integer(v[rowSeq]), Success: integer(v[3]) != 0, State: stateOf(v[4]), Score: float(v[5]),
+		TimeCost: float(v[6]), TokenCost: integer(v[7]),
 	}
 }
 

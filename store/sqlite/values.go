@@ -42,7 +42,7 @@ func integer(v driver.Value) int64 {
 	return n
 }
 
-func real(v driver.Value) float64 {
+func float(v driver.Value) float64 {
 	switch x := v.(type) {
 	case float64:
 		return x

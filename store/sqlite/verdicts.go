@@ -82,7 +82,7 @@ func (s *Store) CachedVerdict(ctx context.Context, key [16]byte) (memoryd.Evalua
 	err := s.read(ctx, func(c *conn) error {
 		return c.query(ctx, `SELECT state, score, `+evaluationColumns+` FROM verdicts WHERE key = ?`,
 			func(v []driver.Value) error {
-				e, found = scanEvaluation(stateOf(v[0]), real(v[1]), v[2:]), true
+				e, found = scanEvaluation(stateOf(v[0]), float(v[1]), v[2:]), true
 				return nil
 			}, key[:])
 	})

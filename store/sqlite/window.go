@@ -99,8 +99,8 @@ func (w *window) tool(key *[16]byte) (uint32, bool) {
 }
 
 // repeats reports whether a call with the fingerprint was accepted.
-func (w *window) repeats(print uint64) bool {
-	_, ok := w.prints.find(maphash.Comparable(w.seed, print), func(p uint32) bool { return w.at(p).print == print })
+func (w *window) repeats(fp uint64) bool {
+	_, ok := w.prints.find(maphash.Comparable(w.seed, fp), func(p uint32) bool { return w.at(p).print == fp })
 	return ok
 }
 

@@ -1,0 +1,56 @@
+package rules_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"memoryd"
+	"memoryd/evaluate/rules"
+)
+
+// benchOutputs are outputs of the kinds that cost most, grown to a size.
+var benchOutputs = map[string]func(size int) string{
+	"text": func(n int) string { return grow("The quick brown fox reports no trouble at all today.\n", n) },
+	"line": func(n int) string { return grow("lorem ipsum dolor ", n) },
+	"json": func(n int) string {
+		return `{"results": [` + strings.TrimSuffix(grow(`{"id": 1, "title": "An error in \"x\"", "tags": ["a", "b"], "n": 1.5},`, n), ",") + `]}`
+	},
+	"wrapped": func(n int) string {
+		return fmt.Sprintf(`{"error": "", "response": %q}`, grow(`{'a': 'b', 'c': [1, 2]}, `, n))
+	},
+	"braces":  func(n int) string { return grow("[{", n) },
+	"slashes": func(n int) string { return `{"a": "` + grow(`\`, n) },
+	"quotes":  func(n int) string { return `"` + grow(`\"`, n) + `"` },
+	"shell":   func(n int) string { return grow("cat: a: No such file or directory\n", n) },
+}
+
+func grow(s string, n int) string { return strings.Repeat(s, n/len(s)+1)[:n] }
+
+func BenchmarkJudge(b *testing.B) {
+	j := rules.New(rules.DefaultConfig())
+	p := &rules.Profile{}
+	for _, size := range []int{2 << 10, 64 << 10, 1 << 20} {
+		for _, kind := range []string{"text", "line", "json", "wrapped", "braces", "slashes", "quotes", "shell"} {
+			c := memoryd.Call{
+				ToolRef: memoryd.ToolRef{Workspace: "w", Tool: "execute_bash"}, Input: []byte(`{"command": "cd /repo && cat a | sort | uniq -c"}`),
+				Output: benchOutputs[kind](size), Success: true, TimeCost: 1, TokenCost: 100,
+			}
+			b.Run(fmt.Sprintf("%s/%dKB", kind, size>>10), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					j.Judge(&c, p)
+				}
+			})
+		}
+	}
+}
+
+func BenchmarkObserve(b *testing.B) {
+	p := &rules.Profile{}
+	c := memoryd.Call{Output: `{"a": 1}`, TimeCost: 1, TokenCost: 10, Evaluation: memoryd.Evaluation{State: memoryd.Judged, Score: 1}}
+	b.ReportAllocs()
+	for b.Loop() {
+		p.Observe(&c)
+	}
+}

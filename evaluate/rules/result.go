@@ -1,0 +1,49 @@
+package rules
+
+import "strings"
+
+// nothing reports a reply without any result; hollow counts the payloads that
+// are structures without content.
+func (r *reply) nothing(hollow int) (finding, bool) {
+	if len(r.payloads) == 0 || r.hasResult() && hollow < len(r.payloads) || r.others > 0 || r.message != 0 || r.good {
+		return finding{}, false
+	}
+	f := half("empty-result", "", "its result is empty")
+	f.cause = causeEmpty
+	return f, true
+}
+
+// hasResult reports whether a payload holds anything.
+func (r *reply) hasResult() bool {
+	for _, c := range r.payloads {
+		if k := r.d.nodes[c].kind; k == kindNumber || k != kindString && r.d.filled(c) {
+			return true
+		}
+		if low := strings.ToLower(strings.TrimSpace(r.d.nodes[c].val)); !blanks[low] && !voidTexts[low] {
+			return true
+		}
+	}
+	return false
+}
+
+// explains reports whether the only payload is an object of messages: an
+// explanation, no result.
+func (r *reply) explains() bool {
+	if len(r.payloads) != 1 {
+		return false
+	}
+	d, at := r.d, r.payloads[0]
+	if d.nodes[at].kind == kindString {
+		d, at = parseLoose(d.str(at)), 0
+	}
+	if !d.ok() || d.nodes[at].kind != kindObject {
+		return false
+	}
+	in := readReply(d, at)
+	return in.message != 0 && in.others == 0 && len(in.payloads) == 0
+}
+
+// banner is a result that came under an error message.
+func (r *reply) banner(f finding) finding {
+	return half("error-banner", f.quote, "it names an error and brings a result all the same")
+}

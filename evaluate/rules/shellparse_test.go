@@ -1,0 +1,121 @@
+package rules
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestShellProgramKnowsWhoDecides(t *testing.T) {
+	tests := map[string]struct {
+		command  string
+		deciding []string
+		masked   []string
+	}{
+		"one command":         {"ls -l", []string{"ls"}, nil},
+		"path":                {"/usr/bin/ls -l", []string{"ls"}, nil},
+		"pipeline":            {"cat a | sort | uniq", []string{"uniq"}, []string{"cat", "sort"}},
+		"pipe of both":        {"make |& tee log", []string{"tee"}, []string{"make"}},
+		"pipefail":            {"set -o pipefail; a | b", []string{"b", "a"}, []string{"set"}},
+		"and":                 {"a && b", []string{"b", "a"}, nil},
+		"or":                  {"a || b", []string{"b"}, []string{"a"}},
+		"and or":              {"a && b || c", []string{"c"}, []string{"a", "b"}},
+		"sequence":            {"a; b", []string{"b"}, []string{"a"}},
+		"lines":               {"a\nb\n", []string{"b"}, []string{"a"}},
+		"background":          {"a & b", []string{"b"}, []string{"a"}},
+		"substitution":        {"echo $(a | b) `c`", []string{"echo"}, []string{"a", "b", "c"}},
+		"quoted substitution": {`echo "$(a)"`, []string{"echo"}, []string{"a"}},
+		"assignment":          {"x=$(a)", []string{"a"}, nil},
+		"process":             {"diff <(a) <(b)", []string{"diff"}, []string{"a", "b"}},
+		"arithmetic":          {"echo $((1 + 2))", []string{"echo"}, nil},
+		"quotes":              {`awk 'a | b; c' "d && e"`, []string{"awk"}, nil},
+		"environment":         {"X=1 sudo -E a b", []string{"a"}, nil},
+		"xargs":               {"a | xargs -n 1 -I{} b {}", []string{"xargs", "b"}, []string{"a"}},
+		"find exec":           {`find . -exec a {} \;`, []string{"find"}, []string{"a"}},
+		"find exec plus":      {`find . -exec a {} +`, []string{"find", "a"}, nil},
+		"inner shell":         {`bash -c "a; b"`, []string{"bash", "a", "b"}, nil},
+		"if":                  {"if a; then b; else c; fi", []string{"c", "b"}, []string{"a"}},
+		"loop":                {"for f in x; do a; b; done", []string{"b"}, []string{"a"}},
+		"loop into a pipe":    {"for f in x; do a; done | b", []string{"b"}, []string{"a"}},
+		"while":               {"while a; do b; done < f", []string{"b"}, []string{"a"}},
+		"group":               {"(cd x && a) | b", []string{"b"}, []string{"a", "cd"}},
+		"here-document":       {"cat <<EOF | a\nb | c; d\nEOF\ne", []string{"e"}, []string{"cat", "a"}},
+		"here-string":         {"a <<< 'b | c'", []string{"a"}, nil},
+		"comment":             {"a # | b", []string{"a"}, nil},
+		"redirections":        {"2>/dev/null a > f 2>&1", []string{"a"}, nil},
+		"fence":               {"```bash a | b```", []string{"b"}, []string{"a"}},
+		"open quote":          {"a 'b | c", []string{"a"}, nil},
+		"nothing":             {"", nil, nil},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			p := parseShell(tc.command)
+			slices.Sort(p.deciding)
+			slices.Sort(p.masked)
+			slices.Sort(tc.deciding)
+			slices.Sort(tc.masked)
+			if !slices.Equal(p.deciding, tc.deciding) || !slices.Equal(p.masked, tc.masked) {
+				t.Errorf("%q: deciding %q, masked %q; want %q and %q", tc.command, p.deciding, p.masked, tc.deciding, tc.masked)
+			}
+		})
+	}
+}
+
+func TestLooseParserReadsWhatProgramsPrint(t *testing.T) {
+	tests := map[string]struct {
+		in      string
+		members int32 // of the root; -1 when it is no structure
+		cut     bool
+	}{
+		"object":            {`{"a": 1, "b": [1, 2], "c": {"d": null}}`, 3, false},
+		"python":            {`{'a': True, 'b': None, "it's": 'x\'y'}`, 3, false},
+		"constructors":      {`{'t': datetime.datetime(2024, 1, 2), 'd': Decimal('1.5'), 'o': <Foo object at 0x1>}`, 3, false},
+		"tuples":            {`[(1, 'a'), (2, 'b')]`, 2, false},
+		"bare keys":         {`[{a: 1}]`, 1, false},
+		"cut in a string":   {`{"a": 1, "b": "lo`, 2, true},
+		"cut after a colon": {`{"a": 1, "b":`, 2, true},
+		"empty":             {`{}`, 0, false},
+		"lines of objects":  {"{\"a\": 1}\n{\"b\": 2}", 1, false},
+		"log prefix":        {"[INFO] started", -1, false},
+		"clock prefix":      {"[12:30:01] started", -1, false},
+		"braces in prose":   {"{}: -c: line 1: syntax error", -1, false},
+		"code":              {"{ return x; }", -1, false},
+		"prose":             {"hello", -1, false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			d := parseLoose(tc.in)
+			if d.ok() != (tc.members >= 0) || d.cut != tc.cut {
+				t.Fatalf("ok %v, cut %v", d.ok(), d.cut)
+			}
+			if d.ok() && d.nodes[0].count != tc.members {
+				t.Errorf("%d members, want %d", d.nodes[0].count, tc.members)
+			}
+		})
+	}
+}
+
+func TestCleanCutsAndPrints(t *testing.T) {
+	tests := map[string]struct {
+		in    string
+		limit int
+		want  string
+	}{
+		"white space":    {" a\t\n b \r\n", 10, "a b"},
+		"control":        {"a\x00\x07b", 10, "a b"},
+		"colours":        {"\x1b[31mred\x1b[0m x", 10, "red x"},
+		"broken UTF-8":   {"a\xffb", 10, "a\uFFFDb"},
+		"direction":      {"a\u202eb", 10, "a b"},
+		"cut":            {"abcdefghij", 5, "abcd…"},
+		"exact":          {"abcde", 5, "abcde"},
+		"runes":          {"äöüß", 4, "äöüß"},
+		"cut at a space": {"abcd efgh", 5, "abcd …"},
+		"empty":          {"\n\n", 5, ""},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := clean(tc.in, tc.limit); got != tc.want {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,88 @@
+package rules
+
+import "strings"
+
+// editPhrases are how editing tools say that they left everything as it was.
+var editPhrases = []string{
+	"no replacement was performed", "no replacements were made", "no changes were made", "no edits were made",
+	"no edit was made", "was not modified", "edit was not applied", "edits were not applied", "patch does not apply",
+	"patch failed", "did not appear verbatim", "string to replace not found", "multiple occurrences of",
+	"old_string not found", "old_str not found", "file has not been read", "has not been edited", "hunk failed",
+	"changes were not applied", "text not found in",
+}
+
+// editRefused: such a phrase in the first line.
+func editRefused(v *view, t *text) (finding, bool) {
+	first := t.first()
+	if _, ok := findAny(first.low[:min(len(first.low), 200)], editPhrases); !ok || v.quotes(t) || v.echoes(first.s) {
+		return finding{}, false
+	}
+	return fails("edit-refused", first.s, "the editor changed nothing"), true
+}
+
+// compileError: a line of a build says "file:line:column: error: …" or the like.
+// Programs that only print files do not build.
+func compileError(v *view, t *text) (finding, bool) {
+	if v.ask.reads {
+		return finding{}, false
+	}
+	for i, l := range t.lines {
+		if !isCompileError(l) && !(i > 0 && strings.HasPrefix(t.first().s, "# ") && isPlaced(l.s)) || v.echoes(l.s) {
+			continue
+		}
+		return fails("compile-error", l.s, "a compiler rejected the source").unsure(), true
+	}
+	return finding{}, false
+}
+
+// isCompileError recognises the message lines of C, Java, C#, TypeScript and
+// Rust compilers.
+func isCompileError(l line) bool {
+	for _, mark := range []string{": error: ", ": fatal error: ", ": error TS", ": error CS", ": error C", " - error TS"} {
+		if i := strings.Index(l.s, mark); i > 0 && i < 200 && strings.ContainsAny(l.s[:i], "0123456789") && strings.Contains(l.s[:i], ".") && !strings.Contains(l.s[:i], " ") {
+			return true
+		}
+	}
+	return strings.HasPrefix(l.low, "error[e") || strings.Contains(l.low, "undefined reference to ")
+}
+
+// isPlaced reports whether a line starts with file:line:column (Go).
+func isPlaced(s string) bool {
+	name, rest, ok := strings.Cut(s, ":")
+	if !ok || strings.ContainsAny(name, " ") || !strings.Contains(name, ".") || rest == "" || !isDigit(rest[0]) {
+		return false
+	}
+	return strings.Contains(rest, ": ")
+}
+
+// testFailures: the last lines of a test run count failures. The tool did its
+// work, what it worked on did not pass: half an outcome.
+func testFailures(v *view, t *text) (finding, bool) {
+	if v.ask.command == "" && v.ask.reads {
+		return finding{}, false
+	}
+	for i := len(t.lines) - 1; i >= max(0, len(t.lines)-6); i-- {
+		if l := t.lines[i]; countsFailures(l) && !v.echoes(l.s) {
+			f := half("test-failures", l.s, "it ran, and reports failed tests")
+			f.cause = causeUnknown
+			return f, true
+		}
+	}
+	return finding{}, false
+}
+
+// countsFailures recognises the closing lines of pytest, unittest, go test,
+// cargo, jest, mocha, JUnit and CTest.
+func countsFailures(l line) bool {
+	low := strings.Trim(l.low, "= \t")
+	switch {
+	case l.s == "FAIL", strings.HasPrefix(low, "test result: failed"):
+		return true
+	case strings.HasPrefix(l.s, "FAIL\t"), strings.HasPrefix(l.s, "--- FAIL: "), strings.HasPrefix(l.s, "FAILED ("):
+		return true
+	case strings.HasSuffix(low, "tests failed out of"), strings.HasPrefix(low, "tests run:") && !strings.Contains(low, "failures: 0"):
+		return strings.Contains(low, "fail")
+	}
+	n, rest, ok := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(low, "tests:"), " "), " ")
+	return ok && n != "" && n != "0" && isDigit(n[0]) && (strings.HasPrefix(strings.TrimSpace(rest), "failed") || strings.HasPrefix(strings.TrimSpace(rest), "failing")) && len(low) < 120
+}
