@@ -148,6 +148,9 @@ func warning(v *view, t *text) (finding, bool) {
 			continue
 		}
 		f := half("warning", l.s, "it ran and warned")
+		if f.cause == causeMissing || f.cause == causeUnknown {
+			f.cause = causeParameter
+		}
 		f.sure = i == 0 && few && v.ask.command == "" && containsAny(l.low, adviceWords)
 		return f, true
 	}

@@ -185,8 +185,10 @@ func afterError(rest string) bool {
 	switch c := rest[0]; {
 	case c == 's': // errors: …
 		return strings.HasPrefix(rest, "s:") || strings.HasPrefix(rest, "s occurred") || strings.HasPrefix(rest, "s found")
-	case strings.IndexByte(":!]>|*)\"'`[(", c) >= 0 || c == '.' && (len(rest) == 1 || rest[1] == ' ' || rest[1] == '.') || strings.HasPrefix(rest, "－") || strings.HasPrefix(rest, "："):
+	case strings.IndexByte(":!]>|*)\"'`[(", c) >= 0, strings.HasPrefix(rest, "："):
 		return true
+	case c == '.':
+		return len(rest) == 1 || rest[1] == ' ' || rest[1] == '.'
 	case c != ' ' && c != '\t' && c != '-':
 		return false
 	}

@@ -24,9 +24,10 @@ type shellProgram struct {
 // stage is one simple command of a pipeline.
 type stage struct {
 	words   []string
-	op      string // the operator after it: "|", "&&", "||", ";", "&" or ""
-	subs    []string
-	grouped bool // it ends a parenthesised list
+	op      string   // the operator after it: "|", "&&", "||", ";", "&" or ""
+	subs    []string // the command lines of its substitutions
+	low     string   // words and substitutions in lower case
+	grouped bool     // it ends a parenthesised list
 }
 
 const maxStages = 64
@@ -130,7 +131,7 @@ func noteExec(words []string, deciding bool, file func(string, bool)) {
 		}
 		plus := false
 		for _, end := range words[i+1:] {
-			if end == ";" || end == "\\;" {
+			if end == ";" || strings.HasPrefix(end, "-exec") {
 				break
 			}
 			plus = end == "+"
@@ -159,18 +160,16 @@ func xargsCommand(args []string) string {
 // mentionsOnlyBefore reports whether the word stands in the command line, but in
 // no stage that decides: those are the last one and what runs after it is seen.
 func (p *shellProgram) mentionsOnlyBefore(word string) bool {
-	found := false
+	found, low := false, strings.ToLower(word)
 	for i := range p.stages {
 		st := &p.stages[i]
-		for _, w := range append(st.words, st.subs...) {
-			if !strings.Contains(strings.ToLower(w), strings.ToLower(word)) {
-				continue
-			}
-			if st.op != "|" {
-				return false
-			}
-			found = true
+		if !strings.Contains(st.low, low) {
+			continue
 		}
+		if st.op != "|" {
+			return false
+		}
+		found = true
 	}
 	return found
 }

@@ -76,6 +76,7 @@ func (sp *shellSplitter) endStage(op string) {
 	sp.endWord()
 	if len(sp.cur.words) > 0 || len(sp.cur.subs) > 0 {
 		sp.cur.op = op
+		sp.cur.low = strings.ToLower(strings.Join(sp.cur.words, "\n") + "\n" + strings.Join(sp.cur.subs, "\n"))
 		sp.out = append(sp.out, sp.cur)
 		sp.cur = stage{}
 		return
@@ -154,10 +155,17 @@ func (sp *shellSplitter) substitution(start int, closer byte) {
 		sp.i = min(end+1, len(sp.s))
 		return
 	}
-	sp.cur.subs = append(sp.cur.subs, sp.s[min(start, end):end])
+	sp.sub(sp.s[min(start, end):end])
 	sp.word.WriteString("$()")
 	sp.has = true
 	sp.i = min(end+1, len(sp.s))
+}
+
+// sub keeps an inner command line, while there are not too many.
+func (sp *shellSplitter) sub(command string) {
+	if len(sp.cur.subs) < maxStages {
+		sp.cur.subs = append(sp.cur.subs, command)
+	}
 }
 
 // backticks are a substitution too, save for the fence of a quoted block.
@@ -172,7 +180,7 @@ func (sp *shellSplitter) backticks() {
 	if j < 0 {
 		j = len(rest)
 	}
-	sp.cur.subs = append(sp.cur.subs, rest[:j])
+	sp.sub(rest[:j])
 	sp.word.WriteString("$()")
 	sp.has = true
 	sp.i += j + 2
@@ -191,11 +199,14 @@ func fenceLabel(s string) int {
 func (sp *shellSplitter) hereDoc() {
 	sp.endWord()
 	rest := strings.TrimLeft(strings.TrimPrefix(sp.s[sp.i+2:], "-"), " \t")
-	word := strings.Trim(rest[:strings.IndexAny(rest+" ", " \t\n;|&>")], `"'\`)
-	if word != "" {
+	end := strings.IndexAny(rest, " \t\n;|&>")
+	if end < 0 {
+		end = len(rest)
+	}
+	if word := strings.Trim(rest[:end], `"'\`); word != "" {
 		sp.docs = append(sp.docs, word)
 	}
-	sp.i = len(sp.s) - len(rest) + len(rest[:strings.IndexAny(rest+" ", " \t\n;|&>")])
+	sp.i = len(sp.s) - len(rest) + end
 }
 
 func (sp *shellSplitter) operator(c byte) {

@@ -83,6 +83,7 @@ func countsFailures(l line) bool {
 	case strings.HasSuffix(low, "tests failed out of"), strings.HasPrefix(low, "tests run:") && !strings.Contains(low, "failures: 0"):
 		return strings.Contains(low, "fail")
 	}
-	n, rest, ok := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(low, "tests:"), " "), " ")
-	return ok && n != "" && n != "0" && isDigit(n[0]) && (strings.HasPrefix(strings.TrimSpace(rest), "failed") || strings.HasPrefix(strings.TrimSpace(rest), "failing")) && len(low) < 120
+	n, rest, _ := strings.Cut(strings.TrimSpace(strings.TrimPrefix(low, "tests:")), " ")
+	_, failed := hasPrefixAny(strings.TrimSpace(rest), []string{"failed", "failing"})
+	return failed && n != "" && n != "0" && isDigit(n[0]) && len(low) < 120
 }
