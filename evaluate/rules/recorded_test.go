@@ -1,39 +1,21 @@
 package rules_test
 
 import (
-	"bufio"
-	"compress/gzip"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
-	"sort"
 	"strings"
 	"testing"
 
 	"memoryd"
 	"memoryd/evaluate/rules"
+	"memoryd/internal/recordtest"
 )
-
-// recorded is one line of a recording.
-type recorded struct {
-	Workspace string          `json:"workspace_id"`
-	Tool      string          `json:"tool_name"`
-	Input     json.RawMessage `json:"input"`
-	Output    string          `json:"output"`
-	Success   bool            `json:"success"`
-	TimeCost  float64         `json:"time_cost"`
-	TokenCost int64           `json:"token_cost"`
-	Metadata  struct {
-		Gold     string `json:"gold"`
-		GoldFrom string `json:"gold_from"`
-	} `json:"metadata"`
-}
 
 // exitOnly reports whether nothing but an exit code says that the call failed:
 // such calls are left out.
-func (r *recorded) exitOnly() bool {
-	return r.Metadata.Gold == "error" && r.Success && strings.TrimSpace(r.Output) == ""
+func exitOnly(r *recordtest.Call) bool {
+	return r.Gold == "error" && r.Success && strings.TrimSpace(r.Output) == ""
 }
 
 // goldLevels are the labels in the order of the confusion table.
@@ -143,85 +125,37 @@ func (c *tally) String() string {
 	return b.String()
 }
 
-// dataFiles lists the recordings in the folder that MEMORYD_DATA names.
-func dataFiles(t *testing.T) []string {
-	t.Helper()
-	dir := os.Getenv("MEMORYD_DATA")
-	if dir == "" {
-		t.Skip("MEMORYD_DATA is not set: no recordings to measure on")
-	}
-	files, err := filepath.Glob(filepath.Join(dir, "calls_*.jsonl.gz"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no recordings in %s (%v)", dir, err)
-	}
-	sort.Strings(files)
-	return files
-}
-
-// readCalls reads a recording.
-func readCalls(t *testing.T, file string) []recorded {
-	t.Helper()
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []recorded
-	lines := bufio.NewScanner(z)
-	lines.Buffer(nil, 16<<20)
-	for lines.Scan() {
-		var r recorded
-		r.Success = true
-		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
-			t.Fatalf("%s: %v", filepath.Base(file), err)
-		}
-		out = append(out, r)
-	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
 // measure judges a recording in order, learning as a server does, and reports
 // each labelled call to seen.
-func measure(j *rules.Judge, calls []recorded, seen func(*recorded, rules.Verdict)) {
+func measure(j *rules.Judge, calls []recordtest.Call, seen func(*recordtest.Call, rules.Verdict)) {
 	profiles := map[memoryd.ToolRef]*rules.Profile{}
 	for i := range calls {
 		r := &calls[i]
-		c := memoryd.Call{
-			ToolRef: memoryd.ToolRef{Workspace: r.Workspace, Tool: r.Tool}, Input: r.Input, Output: r.Output,
-			Success: r.Success, TimeCost: r.TimeCost, TokenCost: r.TokenCost,
-		}
-		p := profiles[c.ToolRef]
+		p := profiles[r.ToolRef]
 		if p == nil {
 			p = &rules.Profile{}
-			profiles[c.ToolRef] = p
+			profiles[r.ToolRef] = p
 		}
-		v := j.Judge(&c, p)
-		c.Evaluation = v.Evaluation
-		p.Observe(&c)
-		if r.Metadata.Gold != "" && !r.exitOnly() {
+		v := j.Judge(&r.Call, p)
+		r.Evaluation = v.Evaluation
+		p.Observe(&r.Call)
+		if r.Gold != "" && !exitOnly(r) {
 			seen(r, v)
 		}
 	}
 }
 
 // TestRecordedBars measures the judge on recordings with ground truth. With
-// MEMORYD_MISSES set it names the calls that it got wrong.
+// MEMORYD_TEST_MISSES set it names the calls that it got wrong.
 func TestRecordedBars(t *testing.T) {
-	misses := os.Getenv("MEMORYD_MISSES")
+	misses := os.Getenv("MEMORYD_TEST_MISSES")
 	j := rules.New(rules.DefaultConfig())
 	var all tally
-	for _, file := range dataFiles(t) {
+	for _, file := range recordtest.Files(t) {
 		name := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(file), "calls_"), ".jsonl.gz")
 		var c tally
-		measure(j, readCalls(t, file), func(r *recorded, v rules.Verdict) {
-			c.add(r.Metadata.Gold, v)
+		measure(j, recordtest.Read(t, file), func(r *recordtest.Call, v rules.Verdict) {
+			c.add(r.Gold, v)
 			if misses != "" && strings.Contains(name, misses) {
 				logMiss(t, r, v)
 			}
@@ -249,12 +183,12 @@ func check(t *testing.T, name string, c *tally, precision, recall float64) {
 	}
 }
 
-func logMiss(t *testing.T, r *recorded, v rules.Verdict) {
+func logMiss(t *testing.T, r *recordtest.Call, v rules.Verdict) {
 	t.Helper()
-	exact := goldLevels[levelOf(v.Score)] == r.Metadata.Gold
-	if (r.Metadata.Gold == "error") == (v.Score == 0) && (exact || !v.Sure) {
+	exact := goldLevels[levelOf(v.Score)] == r.Gold
+	if (r.Gold == "error") == (v.Score == 0) && (exact || !v.Sure) {
 		return
 	}
 	in, out := string(r.Input), r.Output
-	t.Logf("gold %s, score %v by %s sure=%v %s(%.220s) => %.260q", r.Metadata.Gold, v.Score, v.Rule, v.Sure, r.Tool, in, out)
+	t.Logf("gold %s, score %v by %s sure=%v %s(%.220s) => %.260q", r.Gold, v.Score, v.Rule, v.Sure, r.Tool, in, out)
 }
