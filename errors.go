@@ -52,10 +52,9 @@ func (e *Error) Error() string {
 // Unwrap gives the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Errorf makes an Error of a kind. A %w operand becomes its cause as well.
+// Errorf makes an Error of a kind without a cause; Wrap keeps one.
 func Errorf(kind Kind, format string, args ...any) *Error {
-	err := fmt.Errorf(format, args...)
-	return &Error{Kind: kind, Msg: err.Error(), Err: errors.Unwrap(err)}
+	return &Error{Kind: kind, Msg: fmt.Sprintf(format, args...)}
 }
 
 // Wrap gives err a kind and a sentence for callers, keeping err for the log.

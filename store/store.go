@@ -35,8 +35,8 @@ import (
 type Batch struct {
 	Workspace string
 	// Calls stand in the order in which they shall be numbered. Each has Tool
-	// and Key set, and an Evaluation that is judged or pending. They may belong
-	// to several tools.
+	// and Key set, and an Evaluation with a state. They may belong to several
+	// tools; their Workspace is the batch's, or empty.
 	Calls []memoryd.Call
 	// Keep is how many calls each tool's history keeps, at least 1.
 	Keep int
@@ -50,7 +50,8 @@ type Appended struct {
 	// Repeat is true when an earlier call of the tool had equal input and
 	// output (and another key): a real repeat, kept and counted.
 	Repeat bool
-	// FirstOfTool is true when the tool had no memory before this batch.
+	// FirstOfTool is true, for each call of the tool, when the tool had no memory
+	// before this batch.
 	FirstOfTool bool
 	// Seq is the call's number within its tool; 0 when it is not New.
 	Seq int64
@@ -86,7 +87,8 @@ type Calls interface {
 	// Append is idempotent by key within a workspace, also for calls that the
 	// history has let go: a backend remembers the keys of at least the newest
 	// million calls that it accepted (store/mem: all). Exact repeats are
-	// recognised over the same span. An empty batch does nothing.
+	// recognised over the same span. A batch of calls that are all known still
+	// trims; an empty one does nothing.
 	Append(ctx context.Context, b Batch) ([]Appended, error)
 
 	// History returns the newest limit calls of the tool, oldest first; limit 0
@@ -133,7 +135,7 @@ type Verdicts interface {
 	// reports for each whether it was written. A call that was judged already
 	// keeps its verdict; one that the history has let go is skipped. A verdict
 	// whose state is again Pending records a failed attempt: Attempts,
-	// LastError and NotBefore change, nothing else.
+	// LastError and NotBefore change, nothing else, not the tool's Revision.
 	Settle(ctx context.Context, verdicts []Verdict) ([]bool, error)
 
 	// Claim returns up to limit pending calls of any workspace that may be

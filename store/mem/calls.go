@@ -12,7 +12,7 @@ import (
 // Append implements store.Calls.
 func (s *Store) Append(ctx context.Context, b store.Batch) ([]store.Appended, error) {
 	if len(b.Calls) > 0 {
-		if err := checkBatch(b); err != nil {
+		if err := b.Validate(); err != nil {
 			return nil, err
 		}
 	}
@@ -92,7 +92,7 @@ func (t *tool) trim(keep int) {
 
 // History implements store.Calls.
 func (s *Store) History(ctx context.Context, ref memoryd.ToolRef, limit int) ([]memoryd.Call, error) {
-	if err := checkLimit(limit); err != nil {
+	if err := store.CheckLimit(limit); err != nil {
 		return nil, err
 	}
 	if err := s.enter(ctx); err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"memoryd"
+	"memoryd/store"
 )
 
 // Tool implements store.Tools.
@@ -36,7 +37,7 @@ func (t *tool) describe() memoryd.Tool {
 
 // ListTools implements store.Tools.
 func (s *Store) ListTools(ctx context.Context, workspace, after string, limit int) ([]memoryd.Tool, error) {
-	if err := checkLimit(limit); err != nil {
+	if err := store.CheckLimit(limit); err != nil {
 		return nil, err
 	}
 	if err := s.enter(ctx); err != nil {
@@ -56,7 +57,7 @@ func (s *Store) ListTools(ctx context.Context, workspace, after string, limit in
 
 // ListWorkspaces implements store.Tools.
 func (s *Store) ListWorkspaces(ctx context.Context, after string, limit int) ([]string, error) {
-	if err := checkLimit(limit); err != nil {
+	if err := store.CheckLimit(limit); err != nil {
 		return nil, err
 	}
 	if err := s.enter(ctx); err != nil {

@@ -13,7 +13,7 @@ import (
 // Settle implements store.Verdicts.
 func (s *Store) Settle(ctx context.Context, verdicts []store.Verdict) ([]bool, error) {
 	for i := range verdicts {
-		if err := checkEvaluation(&verdicts[i].Evaluation); err != nil {
+		if err := store.CheckEvaluation(&verdicts[i].Evaluation); err != nil {
 			return nil, memoryd.Errorf(memoryd.Invalid, "verdict %d: %s", i, err)
 		}
 	}
@@ -54,7 +54,7 @@ func (s *Store) settle(v *store.Verdict, now time.Time) bool {
 // Claim implements store.Verdicts. It looks at every kept call: what a
 // reference may do and a backend with a million calls may not.
 func (s *Store) Claim(ctx context.Context, now time.Time, lease time.Duration, limit int) ([]memoryd.Call, error) {
-	if err := checkLimit(limit); err != nil {
+	if err := store.CheckLimit(limit); err != nil {
 		return nil, err
 	}
 	if err := s.enter(ctx); err != nil {
@@ -98,7 +98,7 @@ func (s *Store) CachedVerdict(ctx context.Context, key [16]byte) (memoryd.Evalua
 
 // CacheVerdict implements store.Verdicts.
 func (s *Store) CacheVerdict(ctx context.Context, key [16]byte, e memoryd.Evaluation) error {
-	if err := checkEvaluation(&e); err != nil {
+	if err := store.CheckEvaluation(&e); err != nil {
 		return err
 	}
 	if err := s.enter(ctx); err != nil {

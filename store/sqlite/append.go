@@ -31,7 +31,7 @@ func (s *Store) Append(ctx context.Context, b store.Batch) ([]store.Appended, er
 	if len(b.Calls) == 0 {
 		return nil, nil
 	}
-	if err := checkBatch(b); err != nil {
+	if err := b.Validate(); err != nil {
 		return nil, err
 	}
 	j := newAppendJob(ctx, b)

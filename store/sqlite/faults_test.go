@@ -184,27 +184,40 @@ func (j *failingJob) run(d *draft) error { return d.c.exec(`INSERT INTO nowhere 
 
 func TestAFullQueueIsOverloaded(t *testing.T) {
 	cfg := settings(t.TempDir())
-	cfg.Queue, cfg.QueueBytes = 2, 1<<20
-	s := openTuned(t, cfg, nil)
-	s.w.gate.Lock() // commits wait
-	var wg sync.WaitGroup
-	var refused error
-	for n := 0; refused == nil; n++ {
-		j := newAppendJob(t.Context(), testBatch(9, "t", n, n))
-		select {
-		case s.w.queue <- j:
-			wg.Go(func() { <-j.done })
-		default:
-			_, refused = s.Append(t.Context(), testBatch(9, "u", 1, 1))
+	cfg.Queue = 2
+	refused := map[string]error{}
+	var waiting []*appendJob
+	s := openTuned(t, cfg, func(s *Store) { // nobody takes from the queue yet
+		s.w.queued.Add(cfg.QueueBytes)
+		_, refused["bytes"] = s.Append(t.Context(), testBatch(9, "u", 1, 1))
+		s.w.queued.Add(-cfg.QueueBytes)
+		for n := range cfg.Queue {
+			j := newAppendJob(t.Context(), testBatch(9, "t", n, n))
+			s.w.queued.Add(j.bytes)
+			s.w.queue <- j
+			waiting = append(waiting, j)
+		}
+		_, refused["jobs"] = s.Append(t.Context(), testBatch(9, "u", 1, 1))
+	})
+	for what, err := range refused {
+		wantKind(t, err, memoryd.Overloaded)
+		var e *memoryd.Error
+		if !errors.As(err, &e) || e.RetryAfter <= 0 {
+			t.Errorf("%s: it names no time to wait: %v", what, err)
 		}
 	}
-	s.w.gate.Unlock()
-	wg.Wait()
-	wantKind(t, refused, memoryd.Overloaded)
-	var e *memoryd.Error
-	if !errors.As(refused, &e) || e.RetryAfter <= 0 {
-		t.Errorf("it names no time to wait: %v", refused)
+	for _, j := range waiting {
+		if err := <-j.done; err != nil {
+			t.Errorf("a queued job got %v", err)
+		}
 	}
+	mustAppend(t, s, testBatch(9, "u", 1, 1))
+	inWriter(t, s, func(d *draft) error {
+		if n := d.w.queued.Load(); n != 0 {
+			t.Errorf("%d bytes are still counted as queued", n)
+		}
+		return nil
+	})
 }
 
 func TestDeletedTextLeavesTheDisk(t *testing.T) {

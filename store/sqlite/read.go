@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 
 	"memoryd"
+	"memoryd/store"
 )
 
 // History implements store.Calls.
@@ -14,7 +15,7 @@ func (s *Store) History(ctx context.Context, ref memoryd.ToolRef, limit int) ([]
 		return nil, err
 	}
 	defer s.leave()
-	if err := checkLimit(limit); err != nil {
+	if err := store.CheckLimit(limit); err != nil {
 		return nil, err
 	}
 	var out []memoryd.Call

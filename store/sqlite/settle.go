@@ -29,7 +29,7 @@ func (s *Store) Settle(ctx context.Context, verdicts []store.Verdict) ([]bool, e
 	defer s.leave()
 	size := int64(0)
 	for i := range verdicts {
-		if err := checkEvaluation(&verdicts[i].Evaluation); err != nil {
+		if err := store.CheckEvaluation(&verdicts[i].Evaluation); err != nil {
 			return nil, memoryd.Errorf(memoryd.Invalid, "verdict %d: %s", i, err)
 		}
 		size += rowBytes + int64(len(verdicts[i].Evaluation.Evaluation))

@@ -79,7 +79,7 @@ func (s *Store) ListTools(ctx context.Context, workspace, after string, limit in
 		return nil, err
 	}
 	defer s.leave()
-	if err := checkLimit(limit); err != nil {
+	if err := store.CheckLimit(limit); err != nil {
 		return nil, err
 	}
 	return s.cat.listTools(workspace, after, limit), nil
@@ -91,7 +91,7 @@ func (s *Store) ListWorkspaces(ctx context.Context, after string, limit int) ([]
 		return nil, err
 	}
 	defer s.leave()
-	if err := checkLimit(limit); err != nil {
+	if err := store.CheckLimit(limit); err != nil {
 		return nil, err
 	}
 	return s.cat.listSpaces(after, limit), nil

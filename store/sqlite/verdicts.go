@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"memoryd"
+	"memoryd/store"
 )
 
 // Claim implements store.Verdicts. The choice is made in memory; the file is
@@ -15,7 +16,7 @@ func (s *Store) Claim(ctx context.Context, now time.Time, lease time.Duration, l
 		return nil, err
 	}
 	defer s.leave()
-	if err := checkLimit(limit); err != nil {
+	if err := store.CheckLimit(limit); err != nil {
 		return nil, err
 	}
 	claimed := s.w.pend.claim(now, lease, limit)
@@ -105,7 +106,7 @@ func (s *Store) CacheVerdict(ctx context.Context, key [16]byte, e memoryd.Evalua
 		return err
 	}
 	defer s.leave()
-	if err := checkEvaluation(&e); err != nil {
+	if err := store.CheckEvaluation(&e); err != nil {
 		return err
 	}
 	return s.w.submit(&cacheJob{ticket: newTicket(ctx, rowBytes+int64(len(e.Evaluation))), key: key, e: e})

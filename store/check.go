@@ -1,16 +1,16 @@
-package mem
+package store
 
 import (
 	"math"
 	"unicode/utf8"
 
 	"memoryd"
-	"memoryd/store"
 )
 
-// checkBatch refuses what can never be stored.
-func checkBatch(b store.Batch) error {
-	if err := checkName("workspace", b.Workspace); err != nil {
+// Validate refuses, as Invalid, a batch that can never be stored: every backend
+// calls it first.
+func (b Batch) Validate() error {
+	if err := CheckName("workspace", b.Workspace); err != nil {
 		return err
 	}
 	if b.Keep < 1 {
@@ -25,7 +25,7 @@ func checkBatch(b store.Batch) error {
 }
 
 func checkCall(workspace string, c *memoryd.Call) error {
-	if err := checkName("tool", c.Tool); err != nil {
+	if err := CheckName("tool", c.Tool); err != nil {
 		return err
 	}
 	if c.Workspace != "" && c.Workspace != workspace {
@@ -37,10 +37,11 @@ func checkCall(workspace string, c *memoryd.Call) error {
 	if math.IsNaN(c.TimeCost) {
 		return memoryd.Errorf(memoryd.Invalid, "its time cost is not a number")
 	}
-	return checkEvaluation(&c.Evaluation)
+	return CheckEvaluation(&c.Evaluation)
 }
 
-func checkEvaluation(e *memoryd.Evaluation) error {
+// CheckEvaluation refuses an evaluation that can never be stored.
+func CheckEvaluation(e *memoryd.Evaluation) error {
 	if math.IsNaN(e.Score) {
 		return memoryd.Errorf(memoryd.Invalid, "the score is not a number")
 	}
@@ -51,15 +52,16 @@ func checkEvaluation(e *memoryd.Evaluation) error {
 	return memoryd.Errorf(memoryd.Invalid, "unknown evaluation state %q", string(e.State))
 }
 
-func checkName(what, name string) error {
+// CheckName refuses what is no name; what says what it would name.
+func CheckName(what, name string) error {
 	if name == "" || len(name) > memoryd.MaxNameBytes || !utf8.ValidString(name) {
-		return memoryd.Errorf(memoryd.Invalid,
-			"a %s name is 1 to %d bytes of UTF-8", what, memoryd.MaxNameBytes)
+		return memoryd.Errorf(memoryd.Invalid, "a %s name is 1 to %d bytes of UTF-8", what, memoryd.MaxNameBytes)
 	}
 	return nil
 }
 
-func checkLimit(limit int) error {
+// CheckLimit refuses a negative limit.
+func CheckLimit(limit int) error {
 	if limit < 0 {
 		return memoryd.Errorf(memoryd.Invalid, "a limit is not negative")
 	}
