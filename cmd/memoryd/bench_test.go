@@ -1,8 +1,8 @@
 package main
 
 import (
+	"context"
 	"fmt"
-	"log/slog"
 	"net/http/httptest"
 	"strings"
 	"sync/atomic"
@@ -16,17 +16,9 @@ import (
 func BenchmarkAdd(b *testing.B) {
 	for _, backend := range []string{config.BackendMem, config.BackendSQLite} {
 		b.Run(backend, func(b *testing.B) {
-			cfg, err := config.Default()
-			if err != nil {
-				b.Fatal(err)
-			}
-			cfg.Store.Backend, cfg.Store.SQLite.Dir, cfg.HTTP.Listen = backend, b.TempDir(), "127.0.0.1:0"
-			a, err := newApp(b.Context(), cfg, func(string) string { return "" }, slog.New(slog.DiscardHandler))
-			if err != nil {
-				b.Fatal(err)
-			}
+			a := testApp(b, backend, b.TempDir(), "")
 			a.Start(b.Context())
-			b.Cleanup(func() { _ = a.Stop(b.Context()) })
+			b.Cleanup(func() { _ = a.Stop(context.Background()) })
 			pad := strings.Repeat("lorem ipsum dolor sit amet ", 70)
 			var n atomic.Int64
 			b.ReportAllocs()

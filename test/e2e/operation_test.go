@@ -26,8 +26,11 @@ func TestSIGTERMParksWhatIsBeingJudgedAndExitsWithZero(t *testing.T) {
 		r, _ := s.send("/add_tool_call_result", []byte(`{"tool_name":"t","tool_call_results":[{"output":"`+unclear(1)+`"}]}`))
 		answered <- r
 	}()
-	for model.Counts().Requests == 0 {
-		time.Sleep(5 * time.Millisecond) // until the call is with the model
+	for deadline := time.Now().Add(20 * time.Second); model.Counts().Requests == 0; {
+		if time.Now().After(deadline) {
+			t.Fatal("the model was never asked")
+		}
+		time.Sleep(5 * time.Millisecond) // polling another process
 	}
 	begin := time.Now()
 	if code := s.stop(); code != 0 {

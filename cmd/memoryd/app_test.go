@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+
+	"memoryd/config"
+	"memoryd/llm/llmtest"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// testApp builds the server on a free port, with its data in dir and its model
+// at baseURL ("" means none), which is asked about every call.
+func testApp(t testing.TB, backend, dir, baseURL string) *app {
+	t.Helper()
+	var environ []string
+	if baseURL != "" {
+		environ = []string{"OPENAI_BASE_URL=" + baseURL, "MEMORYD_EVALUATE_JUDGE=llm"}
+	}
+	cfg, err := config.Parse(nil, "test", environ)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Store.Backend, cfg.Store.SQLite.Dir, cfg.HTTP.Listen = backend, dir, "127.0.0.1:0"
+	a, err := newApp(t.Context(), cfg, func(string) string { return "" }, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func TestStartAndStopAgainAndAgainLeavesNothingBehind(t *testing.T) {
+	dir := t.TempDir()
+	for _, backend := range []string{config.BackendMem, config.BackendSQLite, config.BackendSQLite, config.BackendSQLite} {
+		a := testApp(t, backend, dir, "")
+		a.Start(t.Context())
+		add(t, a, "fine")
+		if err := a.Stop(context.Background()); err != nil {
+			t.Errorf("stop: %v", err)
+		}
+	}
+	http.DefaultClient.CloseIdleConnections()
+}
+
+func TestAnAppThatNeverStartedCanBeStopped(t *testing.T) {
+	a := testApp(t, config.BackendSQLite, t.TempDir(), "")
+	if err := a.Stop(context.Background()); err != nil {
+		t.Error(err)
+	}
+	_ = a.listener.Close()
+}
+
+func TestStopDoesNotWaitForAModelThatNeverAnswers(t *testing.T) {
+	asked := make(chan struct{}, 1)
+	model := llmtest.New(func(llmtest.Request) llmtest.Reply {
+		select {
+		case asked <- struct{}{}:
+		default:
+		}
+		return llmtest.Hang()
+	})
+	a := testApp(t, config.BackendSQLite, t.TempDir(), model.Start(t)+"/v1")
+	a.Start(t.Context())
+	answered := make(chan string, 1)
+	go func() { answered <- add(t, a, "The operation ended; some of it might not have been done as asked.") }()
+	select {
+	case <-asked:
+	case answer := <-answered:
+		t.Fatalf("the model was not asked: %s", answer)
+	}
+	if err := a.Stop(context.Background()); err != nil {
+		t.Errorf("stop: %v", err)
+	}
+	if answer := <-answered; !strings.Contains(answer, `"pending"`) {
+		t.Errorf("the request under way was answered %s", answer)
+	}
+	http.DefaultClient.CloseIdleConnections()
+}
+
+// add records one call and returns the answer.
+func add(t *testing.T, a *app, output string) string {
+	resp, err := http.Post("http://"+a.Addr().String()+"/add_tool_call_result", "application/json",
+		strings.NewReader(`{"tool_name":"t","tool_call_results":[{"output":"`+output+`"}]}`))
+	if err != nil {
+		t.Error(err)
+		return ""
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		t.Errorf("HTTP %d, %v", resp.StatusCode, err)
+	}
+	return string(body)
+}
