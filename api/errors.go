@@ -41,6 +41,12 @@ type failure struct {
 const defaultRetryAfter = time.Second
 
 func describe(err error) failure {
+	if r, ok := errors.AsType[*ops.Refusal](err); ok {
+		return failure{status: http.StatusOK, msg: r.Answer}
+	}
+	if ir, ok := errors.AsType[*invalidRequest](err); ok {
+		return failure{status: http.StatusUnprocessableEntity, kind: memoryd.Invalid, msg: ir.Error()}
+	}
 	if he, ok := errors.AsType[*echo.HTTPError](err); ok {
 		return failure{status: he.Code, kind: kindOfStatus(he.Code), msg: http.StatusText(he.Code)}
 	}
@@ -100,11 +106,7 @@ func writeFailure(c echo.Context, err error, f failure) error {
 		})
 	}
 	if ir, ok := errors.AsType[*invalidRequest](err); ok {
-		return writeJSON(c, http.StatusUnprocessableEntity, jsonType, wire.ValidationError{Detail: []wire.Detail{ir.detail}})
+		return writeJSON(c, f.status, jsonType, wire.ValidationError{Detail: []wire.Detail{ir.detail}})
 	}
-	status := f.status
-	if r, ok := errors.AsType[*ops.Refusal](err); ok {
-		status, f.msg = http.StatusOK, r.Answer
-	}
-	return writeJSON(c, status, jsonType, wire.Response{Answer: f.msg, Metadata: struct{}{}})
+	return writeJSON(c, f.status, jsonType, wire.Response{Answer: f.msg, Metadata: struct{}{}})
 }

@@ -76,6 +76,9 @@ func TestEveryKindOfErrorHasAStatus(t *testing.T) {
 	if f := describe(errors.New("file /secret")); f.status != 500 || strings.Contains(f.msg, "secret") {
 		t.Errorf("an error without a kind is shown as %+v", f)
 	}
+	if f := describe(fmt.Errorf("op: %w", &ops.Refusal{Answer: "no"})); f.status != 200 || f.msg != "no" {
+		t.Errorf("a refusal is %+v", f)
+	}
 	if f := describe(fmt.Errorf("op: %w", context.Canceled)); f.status != 503 {
 		t.Errorf("an ended request is %d", f.status)
 	}

@@ -37,6 +37,11 @@ type problem struct {
 
 func (p *problem) Error() string { return fmt.Sprintf("the server answered %d: %s", p.status, p.text) }
 
+// faultOfBody reports whether the server would refuse the same body again.
+func (p *problem) faultOfBody() bool {
+	return p.status == http.StatusUnprocessableEntity || p.status == http.StatusRequestEntityTooLarge
+}
+
 // answer is a response of the tool-memory endpoints whose metadata is an M.
 type answer[M any] struct {
 	Answer   string `json:"answer"`

@@ -120,6 +120,9 @@ type importer struct {
 func (i *importer) run(lines *bufio.Reader) error {
 	for number := 1; ; number++ {
 		line, err := lines.ReadBytes('\n')
+		if number == 1 {
+			line = bytes.TrimPrefix(line, []byte("\ufeff")) // some editors start files so
+		}
 		if line = bytes.TrimSpace(line); len(line) > 0 {
 			if err := i.take(line, number); err != nil {
 				return err
@@ -190,24 +193,21 @@ func (i *importer) flush() error {
 		return nil
 	}
 	err := i.send(items, numbers)
-	if p, ok := errors.AsType[*problem](err); ok && p.status/100 == 4 && len(items) > 1 {
-		for j := range items { // find the line that spoils the request
-			if err := i.sendOne(items[j], numbers[j]); err != nil {
-				return err
-			}
+	p, refused := errors.AsType[*problem](err)
+	switch {
+	case !refused || !p.faultOfBody():
+		return err
+	case len(items) == 1:
+		i.reject(numbers[0], p.text)
+		return nil
+	}
+	for j := range items { // find the line that spoils the request
+		i.items, i.numbers = items[j:j+1], numbers[j:j+1]
+		if err := i.flush(); err != nil {
+			return err
 		}
-		return nil
 	}
-	return err
-}
-
-func (i *importer) sendOne(item json.RawMessage, number int) error {
-	err := i.send([]json.RawMessage{item}, []int{number})
-	if p, ok := errors.AsType[*problem](err); ok && p.status/100 == 4 {
-		i.reject(number, p.text)
-		return nil
-	}
-	return err
+	return nil
 }
 
 func (i *importer) send(items []json.RawMessage, numbers []int) error {

@@ -128,6 +128,10 @@ func TestTheCommandLineOnRecordedCalls(t *testing.T) {
 	if code, out, _ = memoryd(t, lines[0]+"\n", "import", "--url", s.URL, "--workspace", "mine", "-"); code != 0 || !strings.Contains(out, "1 added") {
 		t.Errorf("standard input: exit code %d: %s", code, out)
 	}
+	large := "\ufeff" + lines[0] + "\n" + `{"tool_name":"t","output":"` + strings.Repeat("x", 17<<20) + `"}` + "\n" + lines[1] + "\n"
+	if code, out, _ = memoryd(t, large, "import", "--url", s.URL, "--workspace", "mine", "-"); code != 1 || !strings.Contains(out, "1 added, 1 duplicate, 1 rejected") {
+		t.Errorf("a line that is too large among others: exit code %d: %s", code, out)
+	}
 	if code, out, stderr = memoryd(t, "", "summarize", "--all", "--url", s.URL); code != 0 || !strings.Contains(out, "4 summarised") {
 		t.Errorf("summarize: exit code %d\n%s%s", code, out, stderr)
 	}
