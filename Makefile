@@ -2,13 +2,13 @@
 .DEFAULT_GOAL := help
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
-.PHONY: help build test race lint fuzz bench
+.PHONY: help build test race lint fuzz bench measure
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
 build: ## build ./memoryd, static
-	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o memoryd ./cmd/memoryd
+	CGO_ENABLED=0 go build -buildvcs=auto -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o memoryd ./cmd/memoryd
 
 test: ## run all tests
 	go test ./...
@@ -24,6 +24,9 @@ lint: ## format, vet and, where it is installed, golangci-lint
 fuzz: ## fuzz each target for a short while
 	go test -run '^$$' -fuzz FuzzRequestBodies -fuzztime 20s ./api
 	go test -run '^$$' -fuzz FuzzParse -fuzztime 20s ./config
+
+measure: ## measure judge and guidelines on the recordings in MEMORYD_TEST_DATA
+	go test -count=1 -v -run 'Recorded|Measure' ./evaluate/... ./guidelines
 
 bench: ## run the benchmarks of the stores and the judges
 	go test -run '^$$' -bench . -benchtime 2s ./store/sqlite ./evaluate/... ./guidelines/...
