@@ -26,6 +26,7 @@ type cli struct {
 	Serve       serveCmd       `cmd:"" default:"withargs" help:"Run the server (the default command)."`
 	Import      importCmd      `cmd:"" help:"Send JSON-lines of calls to a server."`
 	Summarize   summarizeCmd   `cmd:"" help:"Refresh guidelines."`
+	Evaluate    evaluateCmd    `cmd:"" help:"Measure a judge on labelled JSON-lines of calls."`
 	Show        showCmd        `cmd:"" help:"Show a tool's guideline, statistics and recent calls."`
 	CheckConfig checkConfigCmd `cmd:"" help:"Check a configuration file."`
 	Version     versionCmd     `cmd:"" help:"Print version, commit and Go version."`

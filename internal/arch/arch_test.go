@@ -30,6 +30,7 @@ var mayImport = map[string][]string{
 	"memoryd/summarize":           {"memoryd"},
 	"memoryd/evaluate/rules":      {"memoryd"},
 	"memoryd/evaluate":            {"memoryd", "memoryd/evaluate/rules"},
+	"memoryd/evaluate/calibrate":  {"memoryd", "memoryd/evaluate", "memoryd/evaluate/rules", "memoryd/statistics"},
 	"memoryd/guidelines/evidence": {"memoryd", "memoryd/statistics"},
 	"memoryd/guidelines":          {"memoryd", "memoryd/statistics", "memoryd/guidelines/evidence", "memoryd/summarize"},
 	"memoryd/ops":                 {"memoryd", "memoryd/statistics", "memoryd/store"},

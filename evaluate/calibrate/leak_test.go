@@ -1,0 +1,127 @@
+package calibrate
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"memoryd"
+	"memoryd/evaluate"
+	"memoryd/evaluate/rules"
+)
+
+// shelf is a history in memory.
+type shelf struct{ calls []memoryd.Call }
+
+func (s *shelf) keep(_ context.Context, calls []memoryd.Call) error {
+	s.calls = append(s.calls, calls...)
+	return nil
+}
+
+func (s *shelf) History(_ context.Context, _ memoryd.ToolRef, limit int) ([]memoryd.Call, error) {
+	return s.calls[max(0, len(s.calls)-limit):], nil
+}
+
+func (s *shelf) Claim(context.Context, time.Time, time.Duration, int) ([]memoryd.Call, error) {
+	return nil, nil
+}
+
+func (s *shelf) Settle(_ context.Context, settled []evaluate.Settlement) ([]bool, error) {
+	for _, v := range settled {
+		for i := range s.calls {
+			if s.calls[i].Key == v.Key {
+				s.calls[i].Evaluation = v.Evaluation
+			}
+		}
+	}
+	return make([]bool, len(settled)), nil
+}
+
+func (s *shelf) CachedVerdict(context.Context, [16]byte) (memoryd.Evaluation, error) {
+	return memoryd.Evaluation{}, memoryd.Errorf(memoryd.NotFound, "no such verdict")
+}
+
+func (s *shelf) CacheVerdict(context.Context, [16]byte, memoryd.Evaluation) error { return nil }
+
+// model answers every request alike and keeps the requests.
+type model struct {
+	text  string
+	asked []memoryd.Prompt
+}
+
+func (m *model) Name() string { return "model" }
+
+func (m *model) Complete(_ context.Context, p memoryd.Prompt) (memoryd.Completion, error) {
+	m.asked = append(m.asked, p)
+	return memoryd.Completion{Text: m.text, Model: "model", Usage: memoryd.Usage{PromptTokens: 100, CompletionTokens: 10}}, nil
+}
+
+const goodVerdict = `{"evaluation":"e","failed_checks":[],"score":1,"summary":"s"}`
+
+// ruleFunc is a rules judge by function that is never sure.
+type ruleFunc func(*memoryd.Call)
+
+func (ruleFunc) Version() string { return "rules-test" }
+
+func (f ruleFunc) Judge(c *memoryd.Call, _ *rules.Profile) rules.Verdict {
+	f(c)
+	return rules.Verdict{Evaluation: memoryd.Evaluation{
+		State: memoryd.Judged, Score: memoryd.ScoreSuccess, JudgedBy: memoryd.JudgedByRules, Rule: "test", JudgeVersion: "rules-test",
+	}}
+}
+
+// deskRun is a run of the real desk, one call after the other.
+func deskRun(t *testing.T, r evaluate.Rules, m evaluate.Model, judge string) (*Run, *evaluate.Desk) {
+	t.Helper()
+	cfg := evaluate.Default()
+	cfg.Judge, cfg.SweepInterval = judge, time.Hour
+	clock, watch, history := NewClock(), NewWatch(r), &shelf{}
+	desk, err := evaluate.NewDesk(cfg, watch, m, history, slog.New(slog.DiscardHandler), clock.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	desk.Start(t.Context())
+	t.Cleanup(desk.Stop)
+	return NewRun(Config{Group: 1, Errors: 100}, Parts{
+		Judge: desk, Name: desk.Describe(), Watch: watch, Clock: clock, Keep: history.keep, Now: time.Now,
+	}), desk
+}
+
+// TestTheLabelNeverReachesTheJudge runs a recording whose labels are marked, also
+// in forms that only look like labels, and looks at all that rules and model see.
+func TestTheLabelNeverReachesTheJudge(t *testing.T) {
+	var lines []string
+	for i, gold := range []string{"ok", "partial", "error"} {
+		lines = append(lines, fmt.Sprintf(`{"tool_name":"t","input":{"n":%d},"output":"out of call %d","score":0,"evaluation":"SECRET","summary":"SECRET",`+
+			`"gold":"SECRET","metadata":{"gold":%q,"gold_from":"SECRET","gold_reason":"SECRET","Gold":"SECRET","\u0067old2":"SECRET","step":%d}}`+"\n", i, i, gold, i))
+	}
+	m, calls := &model{text: goodVerdict}, 0
+	r, desk := deskRun(t, ruleFunc(func(c *memoryd.Call) {
+		calls++
+		seesNoLabel(t, c)
+		if all := fmt.Sprintf("%+v %s %s", *c, c.Input, c.Metadata); strings.Contains(all, "SECRET") {
+			t.Errorf("the rules see %s", all)
+		}
+		if !strings.Contains(string(c.Metadata), `"step"`) {
+			t.Errorf("the judge sees metadata %s", c.Metadata)
+		}
+	}), m, evaluate.JudgeLLM)
+	if err := r.File(t.Context(), "f", reader(lines...), noFault(t)); err != nil {
+		t.Fatal(err)
+	}
+	desk.Stop()
+	if calls < 3 || len(m.asked) != 3 {
+		t.Fatalf("%d calls were shown to the rules, %d to the model", calls, len(m.asked))
+	}
+	for _, p := range m.asked {
+		if user := strings.ToLower(p.User); strings.Contains(user, "secret") || strings.Contains(user, "gold") {
+			t.Errorf("the model sees %s", p.User)
+		}
+	}
+	if all := r.Report().All; all.Labelled != 3 || all.Agreement.K != 1 || all.Cost.Requests != 3 || all.Cost.ModelVerdicts != 3 {
+		t.Errorf("figures %+v", all)
+	}
+}

@@ -1,0 +1,139 @@
+package calibrate
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"memoryd"
+	"memoryd/evaluate"
+)
+
+// Replies is a model that answers what another one was recorded to answer. It is
+// safe for concurrent use.
+type Replies struct {
+	name string
+	live evaluate.Model
+
+	mu      sync.Mutex
+	byKey   map[string][]reply
+	missing int
+	other   int
+}
+
+var _ evaluate.Model = (*Replies)(nil)
+
+// ReadReplies reads what a Recorder wrote. All replies must be of one model,
+// whose name is taken on. live is asked for what was not recorded; nil means
+// that such requests fail.
+func ReadReplies(in io.Reader, live evaluate.Model) (*Replies, error) {
+	r := &Replies{live: live, byKey: map[string][]reply{}}
+	lines := bufio.NewReader(in)
+	for number := 1; ; number++ {
+		line, err := lines.ReadBytes('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, fmt.Errorf("line %d: %w", number, err)
+		}
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			if err := r.add(line); err != nil {
+				return nil, fmt.Errorf("line %d: %w", number, err)
+			}
+		}
+		if err != nil {
+			break
+		}
+	}
+	if r.name == "" {
+		return nil, errors.New("it holds no reply")
+	}
+	if live != nil && live.Name() != r.name {
+		return nil, fmt.Errorf("its replies are of the model %q, and %q is configured", r.name, live.Name())
+	}
+	return r, nil
+}
+
+func (r *Replies) add(line []byte) error {
+	var one reply
+	if err := json.Unmarshal(line, &one); err != nil {
+		return describe(err)
+	}
+	switch {
+	case one.Key == "" || one.Model == "":
+		return errors.New("not a recorded reply: key or model is missing")
+	case r.name != "" && r.name != one.Model:
+		return fmt.Errorf("a reply of the model %q after replies of %q", one.Model, r.name)
+	}
+	r.name = one.Model
+	r.byKey[one.Key] = append(r.byKey[one.Key], one)
+	return nil
+}
+
+// Name is the name of the model that was recorded.
+func (r *Replies) Name() string { return r.name }
+
+// Complete gives the reply recorded for the calls that p is about. Several for
+// one call come in their order, and the last of them again and again. A request
+// for several calls is answered from the replies about each.
+func (r *Replies) Complete(ctx context.Context, p memoryd.Prompt) (memoryd.Completion, error) {
+	if one, ok := r.next(questionOf(p)); ok {
+		return one.again()
+	}
+	if r.live != nil {
+		return r.live.Complete(ctx, p)
+	}
+	return memoryd.Completion{}, &memoryd.ModelError{Reason: "rejected", Err: errors.New("no reply is recorded")}
+}
+
+func (r *Replies) next(q question) (one reply, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if one, ok = r.take(q.key); !ok && len(q.calls) > 1 {
+		one, ok = join(q.calls, r.peek)
+	}
+	switch {
+	case !ok && len(q.calls) > 1: // the judge asks about each of them alone
+	case !ok:
+		r.missing++
+	case one.Instructions != q.instructions && one.Batch == (len(q.calls) > 1):
+		r.other++
+	}
+	return one, ok
+}
+
+// peek finds the next reply to a question, and take uses it up, unless it is the
+// last.
+func (r *Replies) peek(key string) (reply, bool) {
+	list := r.byKey[key]
+	if len(list) == 0 {
+		return reply{}, false
+	}
+	return list[0], true
+}
+
+func (r *Replies) take(key string) (reply, bool) {
+	one, ok := r.peek(key)
+	if len(r.byKey[key]) > 1 {
+		r.byKey[key] = r.byKey[key][1:]
+	}
+	return one, ok
+}
+
+// Missing counts the requests for which no reply was recorded.
+func (r *Replies) Missing() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.missing
+}
+
+// Other counts the replies given that were recorded under other instructions
+// than the requests had.
+func (r *Replies) Other() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.other
+}

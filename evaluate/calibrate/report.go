@@ -1,0 +1,124 @@
+package calibrate
+
+// Report is what a run found out, in the form of its JSON document.
+type Report struct {
+	// Judge says who judged, and Versions lists the judge versions of the
+	// verdicts.
+	Judge    string   `json:"judge"`
+	Versions []string `json:"judge_versions"`
+	// LeftOutExitCodes says whether calls were left out that only an exit code
+	// labels as failed.
+	LeftOutExitCodes bool `json:"left_out_exit_codes"`
+	// MissingReplies counts requests for which no reply was recorded.
+	MissingReplies int `json:"missing_replies"`
+	// OtherInstructions counts replies that were recorded under instructions
+	// other than those of this run.
+	OtherInstructions int `json:"replies_to_other_instructions"`
+
+	Sources       []Figures      `json:"sources"`
+	All           Figures        `json:"all"`
+	Disagreements []Disagreement `json:"disagreements,omitempty"`
+}
+
+// Figures are those of one recording, or of all together.
+type Figures struct {
+	Name string `json:"name"`
+	// Calls were judged. Of these, Labelled are what the figures are about; the
+	// others have no label or were left out.
+	Calls           int `json:"calls"`
+	Labelled        int `json:"labelled"`
+	Unlabelled      int `json:"unlabelled"`
+	LeftOut         int `json:"left_out"`
+	WithoutVerdict  int `json:"without_verdict"`
+	UnreadableLines int `json:"unreadable_lines"`
+
+	Confusion Confusion `json:"confusion"`
+	// Precision, Recall and F1 are of score 0.0 as a sign of label error.
+	Precision Share    `json:"precision"`
+	Recall    Share    `json:"recall"`
+	F1        Estimate `json:"f1"`
+	// Agreement is on the level, ErrorAgreement on error or not.
+	Agreement      Share    `json:"agreement"`
+	ErrorAgreement Share    `json:"error_agreement"`
+	Kappa          Estimate `json:"kappa"`
+	ErrorKappa     Estimate `json:"error_kappa"`
+	Sure           Sure     `json:"sure"`
+	Cost           Cost     `json:"cost"`
+}
+
+// Sure is about the calls for which the rules were sure, whoever judged.
+type Sure struct {
+	Coverage Share `json:"coverage"`
+	// Right is how often they agree with the label on error or not, RightLevel
+	// on the level.
+	Right      Share     `json:"right"`
+	RightLevel Share     `json:"right_level"`
+	Confusion  Confusion `json:"confusion"`
+}
+
+// Confusion counts calls by label ("error", "partial", "ok"), then by score
+// ("0.0", "0.5", "1.0", and "none" for calls without verdict).
+type Confusion map[string]map[string]int
+
+// noScore is the column of calls without verdict.
+const noScore = "none"
+
+func confusionOf(m *Matrix, unjudged *[levels]int) Confusion {
+	c := Confusion{}
+	for gold := range Level(levels) {
+		row := map[string]int{}
+		for score := range Level(levels) {
+			row[score.score()] = m[gold][score]
+		}
+		if unjudged != nil {
+			row[noScore] = unjudged[gold]
+		}
+		c[gold.String()] = row
+	}
+	return c
+}
+
+// Cost is what judging all calls cost, labelled or not.
+type Cost struct {
+	Calls int `json:"calls"`
+	// Requests went to the model, re-asked ones included; the tokens are as its
+	// server counted them.
+	Requests         int64 `json:"requests"`
+	PromptTokens     int64 `json:"prompt_tokens"`
+	CompletionTokens int64 `json:"completion_tokens"`
+	// CacheHits are calls that took the verdict of an equal one, RuleHits those
+	// that the rules decided, by rule in Rules.
+	CacheHits     int64            `json:"cache_hits"`
+	RuleHits      int64            `json:"rule_hits"`
+	ModelVerdicts int64            `json:"model_verdicts"`
+	Rules         map[string]int64 `json:"rules"`
+	// Failures counts failed tries by reason.
+	Failures map[string]int64 `json:"failures"`
+
+	// TokensPerCall are prompt and completion; PlainTokensPerCall is what one
+	// request for each call with a prompt of 576 tokens and the whole output
+	// would cost, at four bytes a token, and ShareOfPlain the one by the other.
+	TokensPerCall      float64 `json:"tokens_per_call"`
+	PlainTokensPerCall float64 `json:"plain_tokens_per_call"`
+	ShareOfPlain       float64 `json:"share_of_plain"`
+	// SecondsPerCall is the mean time that judging a call took.
+	SecondsPerCall float64 `json:"seconds_per_call"`
+}
+
+// Disagreement is a call whose score has another level than its label, or that
+// got no verdict. Its texts are excerpts, fit for a terminal.
+type Disagreement struct {
+	Source string `json:"source"`
+	Line   int    `json:"line"`
+	Tool   string `json:"tool"`
+	Gold   string `json:"gold"`
+	// Score is "0.0", "0.5", "1.0", or "none" where there is no verdict.
+	Score    string `json:"score"`
+	JudgedBy string `json:"judged_by"`
+	Rule     string `json:"rule"`
+	// Sure says whether the rules were.
+	Sure    bool   `json:"sure"`
+	Summary string `json:"summary"`
+	Input   string `json:"input"`
+	Output  string `json:"output"`
+}
