@@ -24,6 +24,8 @@ lint: ## format, vet and, where it is installed, golangci-lint
 fuzz: ## fuzz each target for a short while
 	go test -run '^$$' -fuzz FuzzRequestBodies -fuzztime 20s ./api
 	go test -run '^$$' -fuzz FuzzParse -fuzztime 20s ./config
+	go test -run '^$$' -fuzz FuzzParseLine -fuzztime 20s ./evaluate/calibrate
+	go test -run '^$$' -fuzz FuzzJudge -fuzztime 20s ./evaluate/rules
 
 measure: ## measure judge and guidelines on the recordings in MEMORYD_TEST_DATA
 	go test -count=1 -v -run 'Recorded|Measure' ./evaluate/... ./guidelines

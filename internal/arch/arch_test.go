@@ -33,9 +33,15 @@ var mayImport = map[string][]string{
 	"memoryd/evaluate/calibrate":  {"memoryd", "memoryd/evaluate", "memoryd/evaluate/rules", "memoryd/statistics"},
 	"memoryd/guidelines/evidence": {"memoryd", "memoryd/statistics"},
 	"memoryd/guidelines":          {"memoryd", "memoryd/statistics", "memoryd/guidelines/evidence", "memoryd/summarize"},
-	"memoryd/ops":                 {"memoryd", "memoryd/statistics", "memoryd/store"},
-	"memoryd/api/wire":            {"memoryd/statistics"},
-	"memoryd/api":                 {"memoryd", "memoryd/statistics", "memoryd/api/wire", "memoryd/ops", "memoryd/store"},
+	"memoryd/compact/tokens":      {"memoryd"},
+	"memoryd/compact/chat":        {"memoryd"},
+	"memoryd/compact/facts":       {"memoryd", "memoryd/compact/chat", "memoryd/compact/tokens"},
+	"memoryd/compact": {
+		"memoryd", "memoryd/compact/chat", "memoryd/compact/facts", "memoryd/compact/tokens",
+	},
+	"memoryd/ops":      {"memoryd", "memoryd/statistics", "memoryd/store"},
+	"memoryd/api/wire": {"memoryd/statistics"},
+	"memoryd/api":      {"memoryd", "memoryd/statistics", "memoryd/api/wire", "memoryd/ops", "memoryd/store"},
 	"memoryd/config": {
 		"memoryd", "memoryd/api", "memoryd/evaluate", "memoryd/guidelines", "memoryd/llm", "memoryd/ops", "memoryd/store/sqlite",
 	},

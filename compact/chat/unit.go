@@ -1,0 +1,149 @@
+package chat
+
+import "slices"
+
+// Unit is what is kept or removed as a whole.
+type Unit struct {
+	// Index lists the messages, ascending. Other units may stand in between when
+	// a result came late.
+	Index []int
+	// Calls says that the unit holds tool calls; Tools names them in order.
+	Calls bool
+	Tools []string
+	// Pending says that a call has no result yet.
+	Pending bool
+	// Orphan says that a result answers no call before it. Such a unit cannot
+	// stand in a valid conversation.
+	Orphan bool
+}
+
+// First and Last are the places of the unit's outermost messages.
+func (u *Unit) First() int { return u.Index[0] }
+
+// Last is the place of the unit's last message.
+func (u *Unit) Last() int { return u.Index[len(u.Index)-1] }
+
+// Units splits a conversation into units, ordered by their first message. Each
+// message is in exactly one.
+//
+// A result belongs to the newest message before it that made a call with its id
+// and still waits for the result; ids may repeat in a conversation, as recorded
+// agents do. A second result for an answered call stays with that call. Thinking
+// that stands in a message of its own belongs to the assistant message after it.
+func Units(ms []Message) []Unit {
+	p := pairing{root: make([]int, len(ms)), open: map[string][]int{}, owner: map[string]int{}}
+	for i := range ms {
+		p.root[i] = i
+	}
+	orphan := make([]bool, len(ms))
+	for i := range ms {
+		for _, r := range ms[i].Results {
+			if !p.answer(i, r) {
+				orphan[i] = true
+			}
+		}
+		for _, c := range ms[i].Calls {
+			k := callKey(c)
+			p.open[k] = append(p.open[k], i)
+			p.owner[k] = i
+		}
+		if i > 0 && ms[i-1].reasoningOnly() && ms[i].Kind == Assistant {
+			p.join(i, i-1)
+		}
+	}
+	p.joinPending()
+	return p.units(ms, orphan)
+}
+
+// pairing joins messages into units: root is a union-find forest whose roots
+// are the first messages.
+type pairing struct {
+	root  []int
+	open  map[string][]int // messages whose call of this key waits, oldest first
+	owner map[string]int   // the newest message with a call of this key
+}
+
+func callKey(c Call) string {
+	if c.Legacy {
+		return "f:" + c.Name
+	}
+	return "i:" + c.ID
+}
+
+// answer joins message i with the call that r answers.
+func (p *pairing) answer(i int, r Output) bool {
+	k := "i:" + r.ID
+	if r.Legacy {
+		k = "f:" + r.Name
+	}
+	if waiting := p.open[k]; len(waiting) > 0 {
+		p.join(i, waiting[len(waiting)-1])
+		p.open[k] = waiting[:len(waiting)-1]
+		return true
+	}
+	if owner, ok := p.owner[k]; ok {
+		p.join(i, owner)
+		return true
+	}
+	return false
+}
+
+// joinPending joins a waiting call with every other call of its id, so that
+// nothing that could be taken for its result is removed while it stays.
+func (p *pairing) joinPending() {
+	for k, waiting := range p.open {
+		for _, i := range waiting {
+			p.join(i, p.owner[k])
+		}
+	}
+}
+
+func (p *pairing) find(i int) int {
+	for p.root[i] != i {
+		p.root[i] = p.root[p.root[i]]
+		i = p.root[i]
+	}
+	return i
+}
+
+func (p *pairing) join(a, b int) {
+	a, b = p.find(a), p.find(b)
+	p.root[max(a, b)] = min(a, b)
+}
+
+func (p *pairing) units(ms []Message, orphan []bool) []Unit {
+	var us []Unit
+	at := make(map[int]int, len(ms))
+	for i := range ms {
+		r := p.find(i)
+		k, ok := at[r]
+		if !ok {
+			k = len(us)
+			at[r] = k
+			us = append(us, Unit{})
+		}
+		u := &us[k]
+		u.Index = append(u.Index, i)
+		u.Orphan = u.Orphan || orphan[i]
+		for _, c := range ms[i].Calls {
+			u.Calls = true
+			u.Tools = append(u.Tools, c.Name)
+		}
+	}
+	for _, waiting := range p.open {
+		for _, i := range waiting {
+			us[at[p.find(i)]].Pending = true
+		}
+	}
+	return us
+}
+
+// LastRequest is the place of the last message that a person wrote, or -1.
+func LastRequest(ms []Message) int {
+	for i, m := range slices.Backward(ms) {
+		if m.FromUser() {
+			return i
+		}
+	}
+	return -1
+}

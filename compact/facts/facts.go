@@ -1,0 +1,178 @@
+// Package facts finds what a later step of an agent may need to quote exactly:
+// identifiers, numbers, paths, names, dates, short named values and error lines.
+// It ranks them by how likely they are needed and writes the best of them into a
+// block of a given size, each behind the word that says what it is.
+//
+// Nothing here asks a model. Values are copied byte for byte.
+package facts
+
+import "slices"
+
+// Source says where a text stood.
+type Source uint8
+
+// The sources.
+const (
+	FromResult    Source = iota // a tool's output
+	FromArgs                    // the arguments of a tool call
+	FromAssistant               // the model's own words
+	FromUser                    // what a person wrote
+	FromLedger                  // the block of an earlier compaction
+	sources
+)
+
+// Span is one text of a conversation.
+type Span struct {
+	Text   string
+	Source Source
+	// Place is the number of the message; later is newer.
+	Place int
+}
+
+// Fact is a value and what is known of its use.
+type Fact struct {
+	Value string
+	// Label is the name or word that the value stood behind most tellingly.
+	Label string
+
+	shape       shape
+	count       [sources]int
+	first, last int // places
+	order       int // of first appearance
+	quoted      bool
+	labels      []labelCount
+	score       float64
+}
+
+type labelCount struct {
+	label string
+	n     int
+	keyed bool
+}
+
+// Set holds the facts of some spans.
+type Set struct {
+	facts    []Fact
+	index    map[string]int
+	argNames map[string]bool
+	end      int // the place after the newest span
+	hide     func(label, value string) bool
+}
+
+// Options steer a collection.
+type Options struct {
+	// End is the place that ages are counted from; 0 means after the last span.
+	End int
+	// ArgNames are names of tool parameters that are known from elsewhere, such
+	// as tool schemas. Names seen in FromArgs spans are known anyway.
+	ArgNames []string
+	// Hide keeps a value out, for secrets; nil hides nothing.
+	Hide func(label, value string) bool
+}
+
+// Collect reads the spans, oldest first.
+func Collect(spans []Span, o Options) *Set {
+	s := &Set{index: map[string]int{}, argNames: map[string]bool{}, end: o.End, hide: o.Hide}
+	for _, name := range o.ArgNames {
+		s.argNames[name] = true
+	}
+	for _, sp := range spans {
+		s.end = max(s.end, sp.Place+1)
+		scan(s, sp)
+		if sp.Source == FromResult {
+			s.errorLines(sp)
+		}
+	}
+	s.settle()
+	return s
+}
+
+// Len is the number of different facts.
+func (s *Set) Len() int { return len(s.facts) }
+
+// Values lists the facts, most likely needed first.
+func (s *Set) Values() []string {
+	order := s.ranked()
+	out := make([]string, len(order))
+	for i, k := range order {
+		out[i] = s.facts[k].Value
+	}
+	return out
+}
+
+func (s *Set) ranked() []int {
+	order := make([]int, len(s.facts))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch fa, fb := &s.facts[a], &s.facts[b]; {
+		case fa.score > fb.score:
+			return -1
+		case fa.score < fb.score:
+			return 1
+		}
+		return a - b
+	})
+	return order
+}
+
+// add counts one appearance of a value.
+func (s *Set) add(value, label string, keyed, quoted bool, sh shape, sp Span) {
+	if s.hide != nil && s.hide(label, value) {
+		return
+	}
+	k, ok := s.index[value]
+	if !ok {
+		k = len(s.facts)
+		s.index[value] = k
+		s.facts = append(s.facts, Fact{Value: value, shape: sh, first: sp.Place, order: k})
+	}
+	f := &s.facts[k]
+	f.count[sp.Source]++
+	f.last = max(f.last, sp.Place)
+	f.quoted = f.quoted || quoted
+	for i := range f.labels {
+		if f.labels[i].label == label {
+			f.labels[i].n++
+			f.labels[i].keyed = f.labels[i].keyed || keyed
+			return
+		}
+	}
+	if label != "" && len(f.labels) < 6 {
+		f.labels = append(f.labels, labelCount{label, 1, keyed})
+	}
+}
+
+// settle chooses labels and scores once everything was seen.
+func (s *Set) settle() {
+	fan := map[string]int{}
+	for i := range s.facts {
+		f := &s.facts[i]
+		f.Label = s.bestLabel(f)
+		fan[f.Label]++
+	}
+	for i := range s.facts {
+		f := &s.facts[i]
+		f.score = s.need(f, fan[f.Label])
+	}
+}
+
+// bestLabel prefers names of parameters, then names of members, then the word
+// seen most often.
+func (s *Set) bestLabel(f *Fact) string {
+	best, rank := "", -1
+	for _, l := range f.labels {
+		r := min(l.n, 90)
+		if l.keyed {
+			r += 100
+		}
+		if s.argNames[l.label] {
+			r += 200
+		}
+		if r > rank {
+			best, rank = l.label, r
+		}
+	}
+	return best
+}

@@ -1,0 +1,294 @@
+package compact_test
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"memoryd/compact"
+	"memoryd/compact/chat"
+	"memoryd/compact/tokens"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// recording is one conversation of the shared data.
+type recording struct {
+	File     string
+	ID       string           `json:"id"`
+	Messages []jsontext.Value `json:"messages"`
+}
+
+// recordings reads every chats_*.jsonl.gz below MEMORYD_TEST_DATA.
+func recordings(t testing.TB) []recording {
+	dir := os.Getenv("MEMORYD_TEST_DATA")
+	if dir == "" {
+		t.Skip("MEMORYD_TEST_DATA names no folder with recorded conversations (chats_*.jsonl.gz)")
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "chats_*.jsonl.gz"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no recordings in MEMORYD_TEST_DATA (%v)", err)
+	}
+	var out []recording
+	for _, name := range files {
+		f, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		z, err := gzip.NewReader(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sc := bufio.NewScanner(z)
+		sc.Buffer(nil, 1<<26)
+		for sc.Scan() {
+			r := recording{File: strings.TrimSuffix(filepath.Base(name), ".jsonl.gz")}
+			if err := json.Unmarshal(sc.Bytes(), &r); err != nil {
+				t.Fatal(err)
+			}
+			out = append(out, r)
+		}
+		if err := sc.Err(); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
+}
+
+// textOf is what a model reads of the messages that are not system messages.
+func textOf(t testing.TB, raws []jsontext.Value) string {
+	var b strings.Builder
+	for _, raw := range raws {
+		m, err := chat.Parse(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Kind == chat.System {
+			continue
+		}
+		for _, s := range m.Texts {
+			b.WriteString(s + "\n")
+		}
+		for _, c := range m.Calls {
+			b.WriteString(" " + c.Name + " " + c.Args + "\n")
+		}
+		for _, r := range m.Results {
+			b.WriteString(r.Text + "\n")
+		}
+	}
+	return b.String()
+}
+
+var (
+	notWord    = regexp.MustCompile(`[^\s"'(),;\[\]{}<>=]+`)
+	separator  = regexp.MustCompile(`[\d_/.\-:@]`)
+	simpleWord = regexp.MustCompile(`\w{2,}`)
+)
+
+// passed lists the values that the calls of the messages pass: leaf values of 4
+// to 80 characters, and words in them that hold a digit or a separator.
+func passed(t testing.TB, raws []jsontext.Value) map[string]bool {
+	vals := map[string]bool{}
+	add := func(s string) {
+		if n := utf8.RuneCountInString(s); n >= 4 && n <= 80 {
+			vals[s] = true
+		}
+	}
+	var walk func(v any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for _, x := range v {
+				walk(x)
+			}
+		case []any:
+			for _, x := range v {
+				walk(x)
+			}
+		case string:
+			add(strings.TrimSpace(v))
+			for _, w := range notWord.FindAllString(v, -1) {
+				if w = strings.Trim(w, ".:,!?"); separator.MatchString(w) {
+					add(w)
+				}
+			}
+		case json.Number:
+			add(v.String())
+		}
+	}
+	for _, raw := range raws {
+		m, err := chat.Parse(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range m.Calls {
+			dec := json.NewDecoder(strings.NewReader(c.Args))
+			dec.UseNumber()
+			var v any
+			if dec.Decode(&v) == nil {
+				walk(v)
+			}
+		}
+	}
+	return vals
+}
+
+// bound reports whether v stands in text within 60 characters after one of the
+// words that stood in the 40 characters before it in orig.
+func bound(v, orig, text string) bool {
+	words := map[string]bool{}
+	each(orig, v, 40, func(before string) bool {
+		for _, w := range simpleWord.FindAllString(before, -1) {
+			words[w] = true
+		}
+		return true
+	})
+	found := false
+	each(text, v, 60, func(before string) bool {
+		for _, w := range simpleWord.FindAllString(before, -1) {
+			found = found || words[w]
+		}
+		return !found
+	})
+	return found
+}
+
+func each(text, v string, reach int, f func(before string) bool) {
+	for at := 0; ; {
+		i := strings.Index(text[at:], v)
+		if i < 0 {
+			return
+		}
+		at += i
+		from := at
+		for n := 0; n < reach && from > 0; n++ {
+			_, w := utf8.DecodeLastRuneInString(text[:from])
+			from -= w
+		}
+		if !f(text[from:at]) {
+			return
+		}
+		at += len(v)
+	}
+}
+
+// cutAt60 is the first place from 60 % of the messages on that splits no group.
+func cutAt60(t testing.TB, raws []jsontext.Value) int {
+	cut := int(0.6 * float64(len(raws)))
+	for cut < len(raws) {
+		m, err := chat.Parse(raws[cut])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(m.Results) == 0 {
+			break
+		}
+		cut++
+	}
+	return cut
+}
+
+type tally struct{ values, present, bound, over, runs int }
+
+func (y tally) String() string {
+	n := float64(max(1, y.values))
+	return fmt.Sprintf("recall %.3f bound %.3f (%d values, %d of %d above size)", float64(y.present)/n, float64(y.bound)/n, y.values, y.over, y.runs)
+}
+
+// TestFutureArgumentRecall measures what a later step still finds after the first
+// 60 % of a recorded conversation were compacted to 10, 20 and 40 % without a
+// model.
+func TestFutureArgumentRecall(t *testing.T) {
+	recs := recordings(t)
+	bars := map[int][2]float64{10: {0.90, 0.75}, 20: {0.97, 0.90}, 40: {0.99, 0.95}}
+	for _, percent := range []int{10, 20, 40} {
+		sums := map[string]*tally{}
+		for _, r := range recs {
+			cut := cutAt60(t, r.Messages)
+			orig := textOf(t, r.Messages[:cut])
+			var vals []string
+			for v := range passed(t, r.Messages[cut:]) {
+				if strings.Contains(orig, v) {
+					vals = append(vals, v)
+				}
+			}
+			if len(vals) == 0 {
+				continue
+			}
+			text, fits := squeeze(t, r.Messages[:cut], percent)
+			for _, k := range []string{r.File, "all"} {
+				if sums[k] == nil {
+					sums[k] = &tally{}
+				}
+				y := sums[k]
+				y.runs++
+				if !fits {
+					y.over++
+				}
+				for _, v := range vals {
+					y.values++
+					if !strings.Contains(text, v) && os.Getenv("MISSES") != "" {
+						t.Logf("MISS %d %s %q", percent, r.File, v)
+					}
+					if strings.Contains(text, v) {
+						y.present++
+						if bound(v, orig, text) {
+							y.bound++
+						}
+					}
+				}
+			}
+		}
+		for k, y := range sums {
+			t.Logf("%2d %% %-28s %s", percent, k, y)
+		}
+		y := sums["all"]
+		if rec := float64(y.present) / float64(y.values); rec < bars[percent][0] {
+			t.Errorf("%d %%: recall %.3f is below the bar of %.2f", percent, rec, bars[percent][0])
+		}
+		if b := float64(y.bound) / float64(y.values); b < bars[percent][1] {
+			t.Errorf("%d %%: bound recall %.3f is below the bar of %.2f", percent, b, bars[percent][1])
+		}
+	}
+}
+
+// squeeze compacts to a share of the characters that are not in system messages.
+func squeeze(t testing.TB, part []jsontext.Value, percent int) (text string, fits bool) {
+	cfg := compact.Default()
+	c := compact.New(cfg, compact.Deps{Counter: func(string) tokens.Counter { return tokens.Chars{Per: 4} }})
+	sys := 0
+	for _, raw := range part {
+		if m, _ := chat.Parse(raw); m.Kind == chat.System {
+			sys += 4 + (utf8.RuneCountInString(m.Text())+3)/4
+		}
+	}
+	size := utf8.RuneCountInString(textOf(t, part))
+	limit := size * percent / 100
+	target := limit/4 + 8
+	for range 4 {
+		res, err := c.Compact(t.Context(), compact.Request{Messages: part, TargetTokens: sys + target, Force: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = textOf(t, res.Messages)
+		n := utf8.RuneCountInString(text)
+		if n <= limit {
+			return text, true
+		}
+		target -= (n-limit)/4 + 2
+		if target < 20 {
+			break
+		}
+	}
+	return text, false
+}

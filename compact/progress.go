@@ -1,0 +1,106 @@
+package compact
+
+import (
+	"context"
+	"sync"
+)
+
+// Event is one step of a run.
+type Event struct {
+	// Type is "start", "progress", "result" or "error"; the last two end a run.
+	Type string `json:"type"`
+	// Done counts finished units and only grows; Total is all of them.
+	Done  int `json:"done"`
+	Total int `json:"total"`
+	// TokensBefore is set at the start, TokensAfter and Reason at the end.
+	TokensBefore int    `json:"tokens_before,omitempty"`
+	TokensAfter  int    `json:"tokens_after,omitempty"`
+	Reason       Reason `json:"reason,omitempty"`
+}
+
+// progress numbers the events of one run. Its methods may be called from several
+// goroutines; events leave in order.
+type progress struct {
+	mu   sync.Mutex
+	to   func(Event)
+	done int
+	all  int
+}
+
+func newProgress(to func(Event)) *progress { return &progress{to: to} }
+
+func (p *progress) start(total, tokens int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.all = total
+	p.send(Event{Type: "start", Total: total, TokensBefore: tokens})
+}
+
+// units reports n further units done, one event each.
+func (p *progress) units(n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for range n {
+		p.done++
+		p.all = max(p.all, p.done)
+		p.send(Event{Type: "progress"})
+	}
+}
+
+func (p *progress) end(res Result, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err != nil {
+		p.send(Event{Type: "error"})
+		return
+	}
+	p.send(Event{Type: "result", TokensAfter: res.Report.TokensAfter, Reason: res.Reason})
+}
+
+func (p *progress) send(e Event) {
+	if p.to != nil {
+		e.Done, e.Total = p.done, p.all
+		p.to(e)
+	}
+}
+
+// Feed is an unbounded queue of events between a run and a slow reader: Push,
+// which fits Request.Progress, never blocks. Each Feed has one reader.
+type Feed struct {
+	mu     sync.Mutex
+	events []Event
+	wake   chan struct{}
+}
+
+// NewFeed makes an empty Feed.
+func NewFeed() *Feed { return &Feed{wake: make(chan struct{}, 1)} }
+
+// Push adds an event.
+func (f *Feed) Push(e Event) {
+	f.mu.Lock()
+	f.events = append(f.events, e)
+	f.mu.Unlock()
+	select {
+	case f.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Next waits for the next event.
+func (f *Feed) Next(ctx context.Context) (Event, error) {
+	for {
+		f.mu.Lock()
+		if len(f.events) > 0 {
+			e := f.events[0]
+			f.events = f.events[1:]
+			f.mu.Unlock()
+			return e, nil
+		}
+		f.mu.Unlock()
+		select {
+		case <-f.wake:
+		case <-ctx.Done():
+			return Event{}, context.Cause(ctx)
+		}
+	}
+}

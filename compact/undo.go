@@ -1,0 +1,151 @@
+package compact
+
+import (
+	"context"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"memoryd"
+	"memoryd/compact/chat"
+)
+
+// Undo gives the exact input of a compaction back: the same messages, byte for
+// byte.
+func (c *Compactor) Undo(ctx context.Context, workspace, id string) ([]jsontext.Value, error) {
+	if workspace == "" {
+		workspace = memoryd.DefaultWorkspace
+	}
+	if !ValidID(id) || !strings.HasPrefix(id, "c_") {
+		return nil, memoryd.Errorf(memoryd.Invalid, "%q is not the id of a compaction", id)
+	}
+	rec, err := loadRecord(ctx, c.store, workspace, id)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]jsontext.Value, len(rec.Input))
+	for i, oid := range rec.Input {
+		o, err := c.store.Get(ctx, workspace, oid)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = o.Data
+	}
+	return out, nil
+}
+
+// UndoIn takes the newest compaction out of a conversation that went on: the
+// compacted beginning becomes what it was, what was added since stays. It fails
+// with NotFound when no compaction is found at the beginning of messages.
+func (c *Compactor) UndoIn(ctx context.Context, workspace, id string, messages []jsontext.Value) ([]jsontext.Value, error) {
+	before, err := c.Undo(ctx, workspace, id)
+	if err != nil {
+		return nil, err
+	}
+	if workspace == "" {
+		workspace = memoryd.DefaultWorkspace
+	}
+	rec, err := loadRecord(ctx, c.store, workspace, id)
+	if err != nil {
+		return nil, err
+	}
+	ms, err := chat.ParseAll(messages)
+	if err != nil {
+		return nil, memoryd.Wrap(memoryd.Invalid, err, "messages: "+err.Error())
+	}
+	conv := &conversation{messages: ms}
+	n, ok := conv.since(rec)
+	if !ok {
+		return nil, memoryd.Errorf(memoryd.NotFound, "the conversation does not begin with the result of %s", id)
+	}
+	return append(before, messages[n:]...), nil
+}
+
+// Page is a part of an original's text.
+type Page struct {
+	ID    string `json:"id"`
+	Text  string `json:"text"`
+	Total int    `json:"total_characters"`
+	// Next is the offset of the next page, -1 after the last.
+	Next int `json:"next"`
+}
+
+// maxPage bounds a page, in characters.
+const maxPage = 100_000
+
+// Read pages through the text of an original, in characters. The text of a
+// message is what a person would read of it; of anything else, its bytes.
+func (c *Compactor) Read(ctx context.Context, workspace, id string, offset, limit int) (Page, error) {
+	if !ValidID(id) {
+		return Page{}, memoryd.Errorf(memoryd.Invalid, "%q is not the id of an original", id)
+	}
+	if offset < 0 || limit < 0 {
+		return Page{}, memoryd.Errorf(memoryd.Invalid, "offset and limit must not be negative")
+	}
+	if workspace == "" {
+		workspace = memoryd.DefaultWorkspace
+	}
+	o, err := c.store.Get(ctx, workspace, id)
+	if err != nil {
+		return Page{}, err
+	}
+	runes := []rune(readable(o.Data))
+	if limit == 0 || limit > maxPage {
+		limit = maxPage
+	}
+	from := min(offset, len(runes))
+	to := min(len(runes), from+limit)
+	p := Page{ID: id, Text: string(runes[from:to]), Total: len(runes), Next: to}
+	if to == len(runes) {
+		p.Next = -1
+	}
+	return p, nil
+}
+
+// Hit is a place where a text was found.
+type Hit struct {
+	ID string `json:"id"`
+	// Message is the number of the message in the compaction's input.
+	Message int    `json:"message"`
+	Offset  int    `json:"offset"` // in characters
+	Around  string `json:"around"`
+}
+
+// Search finds a text in the input of a compaction, at most limit places.
+func (c *Compactor) Search(ctx context.Context, workspace, id, text string, limit int) ([]Hit, error) {
+	if text == "" {
+		return nil, memoryd.Errorf(memoryd.Invalid, "the text to search for is empty")
+	}
+	messages, err := c.Undo(ctx, workspace, id)
+	if err != nil {
+		return nil, err
+	}
+	var hits []Hit
+	for n, raw := range messages {
+		body := readable(raw)
+		for at := 0; len(hits) < limit; {
+			i := strings.Index(body[at:], text)
+			if i < 0 {
+				break
+			}
+			at += i
+			around := cutRunesEnd(body[:at], 60) + cutRunes(body[at:], 60+len(text))
+			hits = append(hits, Hit{originalID(raw), n, len([]rune(body[:at])), around})
+			at += len(text)
+		}
+	}
+	return hits, nil
+}
+
+// readable is the text of a message: what was written, called and returned.
+func readable(data []byte) string {
+	m, err := chat.Parse(data)
+	if err != nil || m.Kind == chat.Opaque {
+		return string(data)
+	}
+	var parts []string
+	for _, sp := range spansOf(&m, 0) {
+		parts = append(parts, sp.Text)
+	}
+	return strings.Join(parts, "\n")
+}
