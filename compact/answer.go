@@ -37,8 +37,9 @@ func (t *tiers) checkAnswer(text string, completion, limit int, source []facts.S
 	var lines []string
 	invented := false
 	for l := range strings.SplitSeq(trimmed, "\n") {
+		heading := strings.HasPrefix(strings.TrimSpace(l), "#")
 		l = oneLine(strings.TrimLeft(strings.TrimSpace(l), "-*•>#| "))
-		if emptyLine(l) || strings.HasPrefix(strings.TrimSpace(l), "BEGIN-DATA-") || strings.HasPrefix(l, "END-DATA-") {
+		if heading || emptyLine(l) || strings.HasPrefix(strings.TrimSpace(l), "BEGIN-DATA-") || strings.HasPrefix(l, "END-DATA-") {
 			continue
 		}
 		if !facts.Grounded(l, seen) {

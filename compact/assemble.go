@@ -106,6 +106,9 @@ func (t *tiers) fates(p *plan, a *assembled) []Fate {
 			f.Original = originalID(m.Raw)
 		case edited:
 			f.Disposition, f.Why, f.Original = Offloaded, "large and old", originalID(m.Raw)
+			if i == c.request {
+				f.Why = "current request, larger than the room"
+			}
 		}
 		fs[i] = f
 	}

@@ -24,7 +24,7 @@ func (w *work) carryOut(ctx context.Context, p *plan) (Result, error) {
 	if len(p.remove) > 0 || p.room >= leastRoom {
 		s = t.newSummary(p)
 	}
-	ids := inputIDs(t.c)
+	ids := inputIDs(t.c.messages)
 	a := w.build(p, s, ids)
 	if v := w.helps(p, &a); v != nil {
 		return w.unchanged(v.reason, v.detail), nil
@@ -123,6 +123,10 @@ func sizeOf(ms []jsontext.Value) (bytes, chars int) {
 func (w *work) finish(ctx context.Context, p *plan, a *assembled, ids []string) (Result, error) {
 	conv := w.t.c
 	rec := record{Version: 1, Input: ids, Settings: w.settings, At: a.at, Tokens: a.tokens}
+	input := conv.messages
+	if w.sent != nil {
+		input, rec.Input = w.sent, inputIDs(w.sent)
+	}
 	for _, m := range a.messages {
 		rec.Output = append(rec.Output, canonicalHash(m))
 	}
@@ -137,7 +141,7 @@ func (w *work) finish(ctx context.Context, p *plan, a *assembled, ids []string) 
 		id = "c_" + h.sum()[:14]
 	}
 	if !w.r.DryRun {
-		if err := w.store(ctx, id, &rec); err != nil {
+		if err := w.store(ctx, id, &rec, input); err != nil {
 			if ctx.Err() != nil {
 				return Result{}, context.Cause(ctx)
 			}
@@ -175,7 +179,7 @@ func (w *work) result(conv *conversation, p *plan, a *assembled, id string) Resu
 }
 
 // store puts every message of the input and the record.
-func (w *work) store(ctx context.Context, id string, rec *record) error {
+func (w *work) store(ctx context.Context, id string, rec *record, input []chat.Message) error {
 	raw, err := json.Marshal(rec)
 	if err != nil {
 		return err
@@ -185,16 +189,16 @@ func (w *work) store(ctx context.Context, id string, rec *record) error {
 	for i, oid := range rec.Input {
 		if !seen[oid] {
 			seen[oid] = true
-			items = append(items, Original{ID: oid, Data: w.t.c.messages[i].Raw})
+			items = append(items, Original{ID: oid, Data: input[i].Raw})
 		}
 	}
 	return w.c.store.Put(ctx, w.r.Workspace, append(items, Original{ID: id, Data: raw}))
 }
 
-func inputIDs(c *conversation) []string {
-	ids := make([]string, len(c.messages))
-	for i := range c.messages {
-		ids[i] = originalID(c.messages[i].Raw)
+func inputIDs(ms []chat.Message) []string {
+	ids := make([]string, len(ms))
+	for i := range ms {
+		ids[i] = originalID(ms[i].Raw)
 	}
 	return ids
 }

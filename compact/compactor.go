@@ -39,6 +39,7 @@ type Compactor struct {
 	guard   *guard
 	answers *memo[[]string] // descriptions by content
 	results *memo[Result]   // results by request
+	replays *memo[replay]   // compactions by beginning
 
 	mu    sync.Mutex
 	doing map[string]chan struct{} // runs under way, by request
@@ -68,6 +69,7 @@ func New(cfg Config, d Deps) *Compactor {
 	c.guard = newGuard(cfg.Model, c.clock)
 	c.answers = newMemo[[]string](answersKept, 24*time.Hour, c.clock)
 	c.results = newMemo[Result](resultsKept, cfg.RememberFor, c.clock)
+	c.replays = newMemo[replay](replaysKept, 24*time.Hour, c.clock)
 	return c
 }
 
@@ -163,9 +165,20 @@ func (c *Compactor) run(ctx context.Context, r Request, name string, prof profil
 		Profile: name, TokensBefore: conv.total, TokensAfter: conv.total,
 		MessagesBefore: len(conv.messages), MessagesAfter: len(conv.messages),
 	}
-	res, err := w.do(ctx, prof)
+	keys := prefixKeys(settings, r)
+	var res Result
+	if p, ok := c.replayed(r, keys); ok {
+		conv.classify(prof.excluded())
+		w.report.Before = conv.breakdown()
+		res, err = w.runOn(ctx, prof, p)
+	} else {
+		res, err = w.do(ctx, prof)
+	}
 	if err != nil {
 		return Result{}, err
+	}
+	if res.Compacted && !r.DryRun {
+		c.replays.put(keys[len(r.Messages)], replay{len(r.Messages), res})
 	}
 	res.Report.WallSeconds = c.now().Sub(began).Seconds()
 	c.log.DebugContext(ctx, "conversation compacted", "profile", name, "reason", string(res.Reason), "compacted", res.Compacted,
@@ -181,6 +194,9 @@ type work struct {
 	settings string
 	prog     *progress
 	report   Report
+	// sent are the request's messages when the run works on what their beginning
+	// became earlier; nil otherwise.
+	sent []chat.Message
 }
 
 func (w *work) do(ctx context.Context, prof profile) (Result, error) {

@@ -20,7 +20,7 @@ func (d deerflow) excluded() Exclusions {
 
 func (d deerflow) plan(t *tiers, r Request) (*plan, *verdict) {
 	c := t.c
-	p := &plan{reason: Forced, lead: deerflowLead, model: true, modelName: d.s.ModelName, limit: r.MaxInputTokens}
+	p := &plan{reason: Forced, lead: deerflowLead, model: true, modelName: d.s.ModelName, target: r.MaxInputTokens}
 	if !r.Force {
 		if !d.s.Enabled {
 			return no(Disabled, "the profile is switched off")

@@ -40,7 +40,8 @@ func (s DefaultSettings) plan(t *tiers, r Request) (*plan, *verdict) {
 		p.room = min(p.target-total, int(factsNeed*float64(c.total-total)))
 		return p, nil
 	}
-	s.split(t, p, units, edits, p.target-fixed)
+	saved := s.excerpt(t, p, p.target-fixed)
+	s.split(t, p, units, edits, p.target-fixed+saved)
 	if len(p.remove) == 0 || c.onlyEarlier(p.remove) {
 		return no(NothingToRemove, "nothing but protected messages and an earlier summary is left")
 	}
@@ -110,6 +111,25 @@ func (t *tiers) repeats() map[string]int {
 	return last
 }
 
+// excerpt cuts the current request when the settings allow it and it takes more
+// than it leaves. It gives the tokens that this frees.
+func (s DefaultSettings) excerpt(t *tiers, p *plan, left int) int {
+	c := t.c
+	p.edits = map[int]chat.Message{}
+	if !s.ExcerptRequest || c.request < 0 || c.cost[c.request] <= left {
+		return 0
+	}
+	m := &c.messages[c.request]
+	text := m.Text()
+	budget := max(s.PreviewTokens/2, (left+c.cost[c.request])/3)
+	short, ok := m.WithText(t.preview(text, originalID(m.Raw), charsFor(text, c.count(text), budget)))
+	if saved := c.cost[c.request] - c.messageTokens(&short); ok && saved > 0 {
+		p.edits[c.request] = short
+		return saved
+	}
+	return 0
+}
+
 // split decides which units stay verbatim (or with their large outputs offloaded)
 // and which go. room is what the fixed messages leave of the target.
 func (s DefaultSettings) split(t *tiers, p *plan, units []int, edits map[int]chat.Message, room int) {
@@ -119,7 +139,6 @@ func (s DefaultSettings) split(t *tiers, p *plan, units []int, edits map[int]cha
 	summary := min(0.95*float64(room), max(factsNeed*float64(gone), (1-s.TailShare)*float64(room)))
 	summary = min(summary, max(4000, 0.2*float64(gone)))
 	tail := room - int(summary)
-	p.edits = map[int]chat.Message{}
 	cut := len(units)
 	for cut > 0 {
 		cost, use := 0, map[int]chat.Message{}

@@ -16,7 +16,7 @@ func (f forge) excluded() Exclusions { return f.s.Exclusions }
 func (f forge) plan(t *tiers, r Request) (*plan, *verdict) {
 	c := t.c
 	buffer, calls, oldest := f.buffer(c)
-	p := &plan{model: true, limit: r.MaxInputTokens}
+	p := &plan{model: true, target: r.MaxInputTokens}
 	switch {
 	case calls == 0:
 		return no(NothingToRemove, "no group of tool calls has %d newer messages", f.s.MessagesOldThreshold)

@@ -43,6 +43,8 @@ type summary struct {
 	facts *facts.Set
 	known func(string) bool
 	lines []line
+	// tasks is the length of the task list's line.
+	tasks int
 	// density is characters per token of what is removed.
 	density float64
 }
@@ -81,6 +83,10 @@ func (t *tiers) newSummary(p *plan) *summary {
 		s.density = min(8, max(0.5, float64(chars)/float64(toks)))
 	}
 	s.lines = append(s.lines, t.story(plain)...)
+	if u, text := t.todo(plain); text != "" {
+		s.lines = append(s.lines, line{u, text, taskWorth})
+		s.tasks = utf8.RuneCountInString(text) + 1
+	}
 	s.facts = facts.Collect(spans, facts.Options{End: len(t.c.messages), ArgNames: t.c.argNames, Hide: t.hide()})
 	seen := facts.NewSeen()
 	for i := range kept {
@@ -122,24 +128,32 @@ func spansOf(m *chat.Message, place int) []facts.Span {
 	return out
 }
 
-// olderSummary takes an earlier summary apart: its facts keep their labels, its
-// lines stay lines.
+// olderSummary takes an earlier summary apart: its facts keep their labels and
+// rank, its lines stay lines. A fact on the first line counts as new as the
+// newest message.
 func (t *tiers) olderSummary(u int) ([]facts.Span, []line) {
-	i := t.c.units[u].First()
-	var ledger []string
+	var ledger []facts.Span
 	var ls []line
-	for l := range strings.SplitSeq(t.c.messages[i].Text(), "\n") {
+	for l := range strings.SplitSeq(t.c.messages[t.c.units[u].First()].Text(), "\n") {
 		switch {
 		case strings.HasPrefix(l, "- ") || strings.HasPrefix(l, "> "):
 			ls = append(ls, line{-1, l, 2})
 		case strings.Contains(l, ": ") && !strings.Contains(l, frameOpen):
-			ledger = append(ledger, l)
+			place := max(0, len(t.c.messages)-1-len(ledger))
+			sp := facts.Span{Text: l, Source: facts.FromLedger, Ledger: true, Place: place}
+			if rest, ok := strings.CutPrefix(l, facts.UserMark); ok {
+				sp.Text, sp.Source = rest, facts.FromUser
+			}
+			ledger = append(ledger, sp)
 		}
 	}
 	for n := range ls {
 		ls[n].worth += float64(n) / float64(len(ls))
+		if strings.HasPrefix(ls[n].text, "- user: ") {
+			ls[n].worth++
+		}
 	}
-	return []facts.Span{{Text: strings.Join(ledger, "\n"), Source: facts.FromLedger, Place: i}}, ls
+	return ledger, ls
 }
 
 // text writes the summary in at most room tokens; "" when not even the frame
@@ -147,7 +161,7 @@ func (t *tiers) olderSummary(u int) ([]facts.Span, []line) {
 func (s *summary) text(room int) string {
 	limit := int(s.density * float64(room))
 	for range 8 {
-		text := s.compose(limit)
+		text := strings.ToValidUTF8(s.compose(limit), "�")
 		n := s.t.c.count(text) + perMessage
 		if n <= room {
 			return text
@@ -167,6 +181,9 @@ func (s *summary) frame(limit int) string {
 	}
 	return s.lead + frameOpen + s.id + note
 }
+
+// taskWorth puts the task list before every other line.
+const taskWorth = 100
 
 // factsShare of the room goes to facts; what they do not need goes to the story.
 const factsShare = 0.7
@@ -196,10 +213,14 @@ func (s *summary) compose(limit int) string {
 		b.WriteString("\n" + text)
 		room -= utf8.RuneCountInString(text) + 1
 	}
-	section(factsHead, s.t.clean(s.facts.Block(int(share*float64(room))-len(factsHead)-2, s.known)))
+	forFacts := int(share * float64(room))
+	if s.tasks > 0 && s.tasks < room/2 {
+		forFacts = min(forFacts, room-s.tasks-len(storyHead)-2)
+	}
+	section(factsHead, s.t.clean(s.facts.Block(forFacts-len(factsHead)-2, s.known)))
 	var open []line
 	for _, l := range s.lines {
-		if l.unit < 0 || !s.covered[l.unit] {
+		if l.unit < 0 || !s.covered[l.unit] || l.worth >= taskWorth {
 			open = append(open, l)
 		}
 	}

@@ -25,7 +25,7 @@ type block struct {
 func (m *Message) content(v jsontext.Value) {
 	switch v.Kind() {
 	case '"':
-		m.Texts = append(m.Texts, str(v))
+		m.Texts, m.textAt = append(m.Texts, str(v)), path{"content"}
 	case '[':
 		for i, part := range elements(v) {
 			m.part(i, part)
@@ -47,7 +47,7 @@ func (m *Message) part(i int, v jsontext.Value) {
 	}
 	switch str(b.Type) {
 	case "text", "input_text", "output_text":
-		m.Texts = append(m.Texts, str(b.Text))
+		m.Texts, m.textAt = append(m.Texts, str(b.Text)), path{"content", i, "text"}
 	case "refusal":
 		m.Texts = append(m.Texts, str(b.Refusal))
 	case "thinking":

@@ -27,6 +27,19 @@ func (m *Message) WithOutput(i int, text string) (Message, bool) {
 	return m.spliced(old, value)
 }
 
+// WithText gives the message with its one text replaced. It reports false when
+// the message has none or several.
+func (m *Message) WithText(text string) (Message, bool) {
+	if len(m.Texts) != 1 || m.textAt == nil {
+		return *m, false
+	}
+	old, ok := locate(m.Raw, m.textAt)
+	if !ok || m.Raw[old.from] != '"' {
+		return *m, false
+	}
+	return m.spliced(old, quote(text))
+}
+
 // WithArgs gives the message with the arguments of call i replaced by args, a
 // JSON value. Arguments that were sent as text stay text.
 func (m *Message) WithArgs(i int, args []byte) (Message, bool) {

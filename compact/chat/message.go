@@ -47,6 +47,8 @@ type Message struct {
 	// Blocks says that tool calls or results stand in content blocks, in the
 	// style of Anthropic.
 	Blocks bool
+	// textAt is where the last of Texts stands.
+	textAt path
 	// Pinned is the message's own mark: "memoryd": {"pin": true}.
 	Pinned bool
 }

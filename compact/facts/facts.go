@@ -25,6 +25,9 @@ const (
 type Span struct {
 	Text   string
 	Source Source
+	// Ledger says that the text is a line of an earlier block: a label, a colon and
+	// values.
+	Ledger bool
 	// Place is the number of the message; later is newer.
 	Place int
 }

@@ -19,10 +19,10 @@ const featureCount = 24
 
 //nolint:gochecknoglobals // a constant table
 var weights = [featureCount]float64{
-	-4.45,                              // bias
-	0.58,                               // recency
-	0.57,                               // stood behind the name of a parameter
-	0.42, 0.95, 0.26, 0.24, -0.34, 0.0, // sources
+	-4.45,                             // bias
+	0.58,                              // recency
+	0.57,                              // stood behind the name of a parameter
+	0.42, 0.95, 0.26, 1.0, -0.34, 1.3, // sources
 	-0.1, 0.24, 0.77, 0.18, // repeats, siblings, length, kinds of source
 	-0.38, 0.52, 0.93, -0.67, 0.21, 1.13, 0.23, -2.33, -0.55, -3.0, -0.54, // shapes
 }

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -20,48 +21,97 @@ const maxLabel = 32
 // Block writes the facts that are most worth their space, at most limit
 // characters, one line per label and every lineWidth characters. Values for
 // which known reports true are left out; nil leaves none out. Values of one label
-// stand in the order in which they first appeared.
+// stand in the order in which they first appeared; labels in that of their best
+// value, so that the place in a block tells a later collection about the rank.
 func (s *Set) Block(limit int, known func(value string) bool) string {
-	type choice struct {
-		fact  int
-		worth float64
+	b := block{set: s, room: limit, picked: map[string][]int{}, used: map[string]int{}, taken: map[int]bool{}}
+	order := s.byWorth(known)
+	b.newestErrors(limit/8, known)
+	if limit >= roomyBlock { // what a user named comes first, up to a share
+		b.fill(order, limit/6, UserMark, s.named)
 	}
-	order := make([]choice, 0, len(s.facts))
+	b.fill(order, b.room, "", func(int) bool { return true })
+	return s.write(b.picked)
+}
+
+// byWorth orders the facts by need per space.
+func (s *Set) byWorth(known func(string) bool) []int {
+	worth := make([]float64, len(s.facts))
+	var order []int
 	for i := range s.facts {
 		f := &s.facts[i]
-		if known != nil && known(f.Value) || f.score < floor {
+		if f.score < floor || f.shape == errText || known != nil && known(f.Value) {
 			continue
 		}
-		order = append(order, choice{i, f.score / math.Pow(float64(len(f.Value)+8), 0.85)})
+		worth[i] = f.score / math.Pow(float64(len(f.Value)+8), 0.85)
+		order = append(order, i)
 	}
-	slices.SortStableFunc(order, func(a, b choice) int {
-		switch {
-		case a.worth > b.worth:
-			return -1
-		case a.worth < b.worth:
-			return 1
-		}
-		return 0
-	})
-	picked := map[string][]int{}
-	room := limit
-	var used map[string]int = map[string]int{}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(worth[b], worth[a]) })
+	return order
+}
+
+// block is a block in the making.
+type block struct {
+	set    *Set
+	room   int
+	picked map[string][]int // facts by label
+	used   map[string]int   // characters behind each label
+	taken  map[int]bool
+}
+
+// fill takes facts that fit, in order, until limit is used.
+func (b *block) fill(order []int, limit int, mark string, want func(int) bool) {
 	misses := 0
-	for _, c := range order {
-		f := &s.facts[c.fact]
-		label := labelOf(f)
-		cost := costOf(label, f.Value, used[label])
-		if cost > room {
+	for _, k := range order {
+		if b.taken[k] || !want(k) {
+			continue
+		}
+		f := &b.set.facts[k]
+		label := mark + labelOf(f)
+		cost := costOf(label, f.Value, b.used[label])
+		if cost > limit || cost > b.room {
 			if misses++; misses > 40 {
-				break
+				return
 			}
 			continue
 		}
-		room -= cost
-		used[label] += width(f.Value) + 2
-		picked[label] = append(picked[label], c.fact)
+		limit -= cost
+		b.room -= cost
+		b.taken[k] = true
+		b.used[label] += width(f.Value) + 2
+		b.picked[label] = append(b.picked[label], k)
 	}
-	return s.write(picked)
+}
+
+// UserMark begins the label of what a user named, in blocks that have the room, so
+// that a later collection still knows.
+const UserMark = "user "
+
+// roomyBlock is the size in characters from which a block tells what a user named.
+const roomyBlock = 900
+
+// named reports whether a user named the fact and it is more than a word.
+func (s *Set) named(k int) bool {
+	f := &s.facts[k]
+	return f.count[FromUser] > 0 && f.shape != plain
+}
+
+// newestErrors takes error lines, newest first, within limit characters. They are
+// long and seldom passed on, but a reader needs to know what failed.
+func (b *block) newestErrors(limit int, known func(string) bool) {
+	for i := len(b.set.facts) - 1; i >= 0; i-- {
+		f := &b.set.facts[i]
+		if f.shape != errText || known != nil && known(f.Value) {
+			continue
+		}
+		cost := width(f.Value) + len(f.Label) + 3
+		if cost > limit {
+			return
+		}
+		limit -= cost
+		b.room -= cost
+		b.picked[f.Label] = append(b.picked[f.Label], i)
+	}
 }
 
 // costOf is what a value adds to the block when used characters already stand
@@ -81,7 +131,16 @@ func (s *Set) write(picked map[string][]int) string {
 		slices.Sort(facts)
 		labels = append(labels, l)
 	}
-	slices.SortFunc(labels, func(a, b string) int { return picked[a][0] - picked[b][0] })
+	best := func(l string) float64 {
+		top := 0.0
+		for _, k := range picked[l] {
+			top = max(top, s.facts[k].score)
+		}
+		return top
+	}
+	slices.SortFunc(labels, func(a, b string) int {
+		return cmp.Or(cmp.Compare(best(b), best(a)), picked[a][0]-picked[b][0])
+	})
 	var b strings.Builder
 	for _, l := range labels {
 		col := 0

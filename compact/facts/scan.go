@@ -40,14 +40,14 @@ func (c *scanner) run() {
 	for i := 0; i < len(c.s); {
 		b := c.s[i]
 		switch {
-		case b == '\\' && i+1 < len(c.s):
-			i += 2 // an escape: \n, \" and the like separate tokens
+		case b == '\\':
+			i += escape(c.s, i)
 			continue
 		case b == '[' && c.keyed(i):
 			c.list = true
 		case b == ']':
 			c.list = false
-		case b == '\n' && c.sp.Source == FromLedger:
+		case b == '\n' && c.sp.Ledger:
 			c.keyEnd = -1
 		case (b == '"' || b == '\'') && c.keyed(i):
 			c.phrase(i + 1)
@@ -65,12 +65,27 @@ func (c *scanner) run() {
 	}
 }
 
+// escape is the length of the escape at s[i], a backslash: escapes like \n, \" and
+// \u00e9 separate tokens; another backslash stands for itself.
+func escape(s string, i int) int {
+	if i+1 >= len(s) {
+		return 1
+	}
+	if s[i+1] == 'u' && i+6 <= len(s) && strings.Trim(s[i+2:i+6], "0123456789abcdefABCDEF") == "" {
+		return 6
+	}
+	if strings.IndexByte(`nrtbf"'\\/`, s[i+1]) >= 0 {
+		return 2
+	}
+	return 1
+}
+
 // keyed reports whether position i stands right behind a member name.
 func (c *scanner) keyed(i int) bool {
 	if c.keyEnd < 0 {
 		return false
 	}
-	if c.sp.Source == FromLedger || c.list && i-c.keyEnd < 2000 {
+	if c.sp.Ledger || c.list && i-c.keyEnd < 2000 {
 		return true
 	}
 	return i-c.keyEnd <= 6

@@ -17,9 +17,10 @@ func (s *Seen) Add(text string) {
 	for i := 0; i < len(text); {
 		if separates[text[i]] {
 			if text[i] == '\\' {
+				i += escape(text, i)
+			} else {
 				i++
 			}
-			i++
 			continue
 		}
 		j := i + 1
