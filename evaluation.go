@@ -20,10 +20,13 @@ const (
 	ScoreSuccess = 1.0 // it ran well and the parameters fitted
 )
 
-// Who judged, as Evaluation.JudgedBy says it. A model is "llm:" and its name.
+// Who judged, as Evaluation.JudgedBy says it. A model is "llm:" and its name, a
+// person "person:" and the name that was given.
 const (
 	JudgedByRules = "rules"
 	JudgedByCache = "cache"
+
+	PersonPrefix = "person:"
 )
 
 // Evaluation is what a judge said of a call.
@@ -34,7 +37,8 @@ type Evaluation struct {
 	// Summary is one line: what happened. Evaluation is a short reasoned text.
 	Summary    string
 	Evaluation string
-	// JudgedBy is "rules", "cache" or "llm:<model>"; "" while pending.
+	// JudgedBy is "rules", "cache", "llm:<model>" or "person:<name>"; "" while
+	// pending.
 	JudgedBy string
 	// Rule names the rule that decided, when rules did.
 	Rule string
@@ -43,12 +47,42 @@ type Evaluation struct {
 	JudgeVersion string
 	// JudgedAt is when the verdict was reached.
 	JudgedAt time.Time
+	// FailedChecks names the binary checks of a model's verdict that the call did
+	// not pass, in the order of the checks, with a space between them.
+	FailedChecks string
+	// Cost is what the model was asked for this call.
+	Cost Cost
+	// Overruled is the verdict that a person's replaced; nil when none did.
+	Overruled *Overruled
 
 	// Attempts counts the tries that failed so far, LastError says why the
 	// newest did, and NotBefore is when the next may start.
 	Attempts  int
 	LastError string
 	NotBefore time.Time
+}
+
+// Cost is the share of one call in requests to a model. Several calls may share
+// a request, and a call may need more than one.
+type Cost struct {
+	Requests         float64
+	PromptTokens     int64
+	CompletionTokens int64
+}
+
+// Add gives the sum.
+func (c Cost) Add(o Cost) Cost {
+	return Cost{c.Requests + o.Requests, c.PromptTokens + o.PromptTokens, c.CompletionTokens + o.CompletionTokens}
+}
+
+// Overruled is a judge's verdict that a person corrected, kept to measure the
+// judge by.
+type Overruled struct {
+	State        EvaluationState
+	Score        float64
+	JudgedBy     string
+	Rule         string
+	JudgeVersion string
 }
 
 // PendingEvaluation is the evaluation of a call that waits for its judge.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"math"
+	"strings"
 	"unicode/utf8"
 
 	"memoryd"
@@ -42,8 +43,8 @@ func checkCall(workspace string, c *memoryd.Call) error {
 
 // CheckEvaluation refuses an evaluation that can never be stored.
 func CheckEvaluation(e *memoryd.Evaluation) error {
-	if math.IsNaN(e.Score) {
-		return memoryd.Errorf(memoryd.Invalid, "the score is not a number")
+	if math.IsNaN(e.Score) || math.IsNaN(e.Cost.Requests) || math.IsInf(e.Cost.Requests, 0) {
+		return memoryd.Errorf(memoryd.Invalid, "the score or the cost is not a number")
 	}
 	switch e.State {
 	case memoryd.Pending, memoryd.Judged, memoryd.Failed:
@@ -66,4 +67,106 @@ func CheckLimit(limit int) error {
 		return memoryd.Errorf(memoryd.Invalid, "a limit is not negative")
 	}
 	return nil
+}
+
+// CheckRecordKey refuses a key that can never address a record.
+func CheckRecordKey(k RecordKey) error {
+	if k.Workspace != "" {
+		if err := CheckName("workspace", k.Workspace); err != nil {
+			return err
+		}
+	}
+	if k.Tool != "" {
+		if err := CheckName("tool", k.Tool); err != nil {
+			return err
+		}
+		if k.Workspace == "" {
+			return memoryd.Errorf(memoryd.Invalid, "a record of a tool names its workspace")
+		}
+	}
+	if err := checkKind(k.Kind); err != nil {
+		return err
+	}
+	return CheckName("record", k.ID)
+}
+
+func checkKind(kind string) error {
+	if len(kind) < 1 || len(kind) > 32 || strings.Trim(kind, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
+		return memoryd.Errorf(memoryd.Invalid, "a kind of record is 1 to 32 lower-case letters, digits and underscores")
+	}
+	return nil
+}
+
+// CheckRecordRange refuses what ListRecords can never answer; an empty ID starts
+// at the beginning.
+func CheckRecordRange(from RecordKey, limit int) error {
+	if from.ID == "" {
+		from.ID = "0"
+	}
+	if err := CheckRecordKey(from); err != nil {
+		return err
+	}
+	return CheckLimit(limit)
+}
+
+// CheckRecord refuses a record that can never be stored.
+func CheckRecord(r *Record) error {
+	if err := CheckRecordKey(r.RecordKey); err != nil {
+		return err
+	}
+	if len(r.Data) > MaxRecordBytes {
+		return memoryd.Errorf(memoryd.TooLarge, "a record holds at most %d bytes", MaxRecordBytes)
+	}
+	if r.Revision < AnyRevision {
+		return memoryd.Errorf(memoryd.Invalid, "a revision is not negative")
+	}
+	return nil
+}
+
+// CheckRestore refuses a tool that can never be restored: calls out of order, or
+// counters that the calls contradict.
+func CheckRestore(t *memoryd.Tool, calls []memoryd.Call) error {
+	if err := CheckName("workspace", t.Workspace); err != nil {
+		return err
+	}
+	last := int64(0)
+	for i := range calls {
+		c := &calls[i]
+		if err := checkCall(t.Workspace, c); err != nil {
+			return memoryd.Errorf(memoryd.Invalid, "call %d: %s", i, err)
+		}
+		if c.Tool != t.Tool || c.Seq <= last {
+			return memoryd.Errorf(memoryd.Invalid, "call %d: it is of another tool or out of order", i)
+		}
+		last = c.Seq
+	}
+	if err := CheckName("tool", t.Tool); err != nil {
+		return err
+	}
+	if len(calls) == 0 || t.Lifetime < int64(len(calls)) || t.Duplicates < 0 || t.Duplicates > t.Lifetime ||
+		t.Revision < 1 || t.Guideline.Revision < 0 {
+		return memoryd.Errorf(memoryd.Invalid, "the counters of the tool do not fit its calls")
+	}
+	return nil
+}
+
+// CheckRecords refuses a set of records that can never be stored as one.
+func CheckRecords(rs []Record) error {
+	for i := range rs {
+		if err := CheckRecord(&rs[i]); err != nil {
+			return memoryd.Errorf(memoryd.Invalid, "record %d: %s", i, err)
+		}
+		if rs[i].Workspace != rs[0].Workspace {
+			return memoryd.Errorf(memoryd.Invalid, "record %d: it belongs to another workspace than the first", i)
+		}
+	}
+	return nil
+}
+
+// CheckOverride refuses a verdict that is none.
+func CheckOverride(v *Verdict) error {
+	if v.Evaluation.State != memoryd.Judged {
+		return memoryd.Errorf(memoryd.Invalid, "a correction is a verdict")
+	}
+	return CheckEvaluation(&v.Evaluation)
 }

@@ -8,8 +8,9 @@
 // effect and, in a durable backend, its effect survives the death of the
 // process and of the machine's power. A method that returns an error has had no
 // effect, with one exception that is inherent: when the context ended, or the
-// connection broke, while a write was under way, the write may still happen
-// later; repeating it is always safe. A cancelled context before the call does
+// connection broke, while a write was under way, the write (in a backend of
+// several machines: a part of it) may still happen later; repeating it is always
+// safe. A cancelled context before the call does
 // nothing.
 //
 // Names are exact: workspaces and tools are compared byte for byte, so "Fetch",
@@ -53,7 +54,9 @@ type Appended struct {
 	// FirstOfTool is true, for each call of the tool, when the tool had no memory
 	// before this batch.
 	FirstOfTool bool
-	// Seq is the call's number within its tool; 0 when it is not New.
+	// Seq is the call's number within its tool; 0 when it is not New. Numbers
+	// grow with acceptance. Where one process accepts all calls they are 1, 2, 3
+	// and so on; many replicas on one backend may leave gaps.
 	Seq int64
 }
 
@@ -64,11 +67,13 @@ type Verdict struct {
 	Evaluation memoryd.Evaluation
 }
 
-// Store keeps the histories of tool calls, their counters and their guidelines.
+// Store keeps the histories of tool calls, their counters and their guidelines,
+// and small documents beside them.
 type Store interface {
 	Calls
 	Tools
 	Verdicts
+	Records
 
 	// Ping reports whether the store can accept writes now.
 	Ping(ctx context.Context) error
@@ -120,12 +125,27 @@ type Tools interface {
 	// it fails with Conflict; an unknown tool is NotFound.
 	PutGuideline(ctx context.Context, ref memoryd.ToolRef, g memoryd.Guideline, expect int64) error
 
-	// DeleteTool removes the tool with its history, guideline, counters and
-	// remembered keys. Deleting what is not there succeeds.
+	// SearchTools returns the workspace's tools whose name or guideline holds at
+	// least one word of the query, the best first, at most limit. A word is a run
+	// of letters and digits; case does not count. A query without a word finds
+	// nothing. The order is the backend's own, by a weight that prefers rare words
+	// and more of them.
+	SearchTools(ctx context.Context, workspace, query string, limit int) ([]memoryd.Tool, error)
+
+	// RestoreTool brings back a tool as another store gave it: counters, revision,
+	// times, guideline, and the kept calls, oldest first. Kept and Pending follow
+	// from the calls, which may be numbered anew as Renumber does. It fails with
+	// Conflict when the tool exists or a call is known in the workspace. The keys
+	// of the calls are remembered; those of calls that the other store had let go
+	// are not.
+	RestoreTool(ctx context.Context, t memoryd.Tool, calls []memoryd.Call) error
+
+	// DeleteTool removes the tool with its history, guideline, counters, records
+	// and remembered keys. Deleting what is not there succeeds.
 	DeleteTool(ctx context.Context, ref memoryd.ToolRef) error
 
 	// DeleteWorkspace does the same for all tools of the workspace, at once,
-	// and reports how many there were.
+	// with the workspace's own records, and reports how many tools there were.
 	DeleteWorkspace(ctx context.Context, workspace string) (int, error)
 }
 
@@ -137,6 +157,11 @@ type Verdicts interface {
 	// whose state is again Pending records a failed attempt: Attempts,
 	// LastError and NotBefore change, nothing else, not the tool's Revision.
 	Settle(ctx context.Context, verdicts []Verdict) ([]bool, error)
+
+	// Override writes the verdict to its call whatever judged it before: it is how
+	// a person corrects a judge. It returns the call as it was. NotFound when the
+	// history does not keep the call. The state must be Judged.
+	Override(ctx context.Context, v Verdict) (memoryd.Call, error)
 
 	// Claim returns up to limit pending calls of any workspace that may be
 	// tried at now (their NotBefore has passed), oldest acceptance first, and

@@ -23,11 +23,7 @@ func (s *Store) Append(ctx context.Context, b store.Batch) ([]store.Appended, er
 	if len(b.Calls) == 0 {
 		return nil, nil
 	}
-	sp := s.spaces[b.Workspace]
-	if sp == nil {
-		sp = &space{keys: map[memoryd.CallKey]string{}, tools: map[string]*tool{}}
-		s.spaces[b.Workspace] = sp
-	}
+	sp := s.space(b.Workspace)
 	now := time.Now()
 	out := make([]store.Appended, len(b.Calls))
 	fresh := map[string]bool{}
@@ -71,10 +67,7 @@ func (s *Store) accept(sp *space, workspace string, in *memoryd.Call, now time.T
 	c.Workspace, c.Seq = workspace, t.Lifetime
 	t.calls = append(t.calls, c)
 
-	same := c.Hash
-	if same == "" {
-		same = memoryd.HashOf(c.Input, c.Output)
-	}
+	same := contentOf(&c.Call)
 	repeat := t.seen[same]
 	t.seen[same] = true
 	if repeat {
@@ -129,6 +122,14 @@ func (s *Store) Samples(ctx context.Context, ref memoryd.ToolRef) ([]memoryd.Sam
 		out[i] = c.Sample()
 	}
 	return out, nil
+}
+
+// contentOf is equal for exact repeats.
+func contentOf(c *memoryd.Call) string {
+	if c.Hash != "" {
+		return c.Hash
+	}
+	return memoryd.HashOf(c.Input, c.Output)
 }
 
 func cloneCall(c *memoryd.Call) memoryd.Call {

@@ -22,6 +22,7 @@ type Store struct {
 	accepted int64 // numbers the calls of all tools in the order of acceptance
 	spaces   map[string]*space
 	verdicts map[[16]byte]memoryd.Evaluation
+	records  map[store.RecordKey]store.Record
 }
 
 // space is one workspace.
@@ -46,7 +47,10 @@ type call struct {
 
 // New makes an empty store.
 func New() *Store {
-	return &Store{spaces: map[string]*space{}, verdicts: map[[16]byte]memoryd.Evaluation{}}
+	return &Store{
+		spaces: map[string]*space{}, verdicts: map[[16]byte]memoryd.Evaluation{},
+		records: map[store.RecordKey]store.Record{},
+	}
 }
 
 // Ping reports whether the store is open.
@@ -77,6 +81,16 @@ func (s *Store) enter(ctx context.Context) error {
 		return memoryd.Errorf(memoryd.Closed, "the store is closed")
 	}
 	return nil
+}
+
+// space gives a workspace, made on first use.
+func (s *Store) space(name string) *space {
+	sp := s.spaces[name]
+	if sp == nil {
+		sp = &space{keys: map[memoryd.CallKey]string{}, tools: map[string]*tool{}}
+		s.spaces[name] = sp
+	}
+	return sp
 }
 
 // find gives the tool, or nil.

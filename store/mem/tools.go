@@ -103,6 +103,9 @@ func (s *Store) DeleteTool(ctx context.Context, ref memoryd.ToolRef) error {
 		return err
 	}
 	defer s.mu.Unlock()
+	if ref.Tool != "" {
+		s.deleteRecords(ref)
+	}
 	sp := s.spaces[ref.Workspace]
 	if sp == nil {
 		return nil
@@ -121,6 +124,7 @@ func (s *Store) DeleteWorkspace(ctx context.Context, workspace string) (int, err
 		return 0, err
 	}
 	defer s.mu.Unlock()
+	s.deleteRecords(memoryd.ToolRef{Workspace: workspace})
 	sp := s.spaces[workspace]
 	if sp == nil {
 		return 0, nil

@@ -51,6 +51,34 @@ func (s *Store) settle(v *store.Verdict, now time.Time) bool {
 	return true
 }
 
+// Override implements store.Verdicts.
+func (s *Store) Override(ctx context.Context, v store.Verdict) (memoryd.Call, error) {
+	if err := store.CheckOverride(&v); err != nil {
+		return memoryd.Call{}, err
+	}
+	if err := s.enter(ctx); err != nil {
+		return memoryd.Call{}, err
+	}
+	defer s.mu.Unlock()
+	t := s.find(v.ToolRef)
+	if t == nil {
+		return memoryd.Call{}, unknownCall()
+	}
+	c := t.byKey(v.Key)
+	if c == nil {
+		return memoryd.Call{}, unknownCall()
+	}
+	before := cloneCall(&c.Call)
+	c.Evaluation, c.lease = v.Evaluation, time.Time{}
+	t.Revision++
+	t.Modified = time.Now()
+	return before, nil
+}
+
+func unknownCall() error {
+	return memoryd.Errorf(memoryd.NotFound, "the history keeps no such call")
+}
+
 // Claim implements store.Verdicts. It looks at every kept call: what a
 // reference may do and a backend with a million calls may not.
 func (s *Store) Claim(ctx context.Context, now time.Time, lease time.Duration, limit int) ([]memoryd.Call, error) {

@@ -38,6 +38,9 @@ func (d *draft) publish() {
 			w.samples.judge(p.tool, p.seq, e)
 		}
 	}
+	for _, j := range d.judged {
+		w.samples.judge(j.tool, j.seq, j.e)
+	}
 	for p, notBefore := range d.retried {
 		w.pend.retryAt(p, notBefore)
 	}

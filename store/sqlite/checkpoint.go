@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"log/slog"
+	"sync"
 	"time"
 )
 
@@ -22,6 +23,8 @@ type checkpointer struct {
 	limit int64 // pages
 	stop  chan struct{}
 	done  chan struct{}
+
+	one sync.Mutex // a connection serves one goroutine at a time
 }
 
 // run works until stop is closed.
@@ -45,7 +48,9 @@ func (p *checkpointer) run() {
 // step copies once, and holds writers off if the log is too long or holds text
 // that was deleted.
 func (p *checkpointer) step() {
-	pages, err := p.checkpoint(`PASSIVE`)
+	p.one.Lock()
+	defer p.one.Unlock()
+	pages, _, err := p.checkpoint(`PASSIVE`)
 	mode := ""
 	switch {
 	case err != nil:
@@ -56,8 +61,13 @@ func (p *checkpointer) step() {
 	}
 	if mode != "" {
 		p.w.gate.Lock()
-		_, err = p.checkpoint(mode)
+		busy := false
+		_, busy, err = p.checkpoint(mode)
 		p.w.gate.Unlock()
+		if mode == `TRUNCATE` && (busy || err != nil) {
+			p.w.clean.Store(true) // a long reading was in the way: again
+			p.w.stir()
+		}
 	}
 	if err != nil {
 		p.log.Warn("store: a checkpoint failed", "err", err)
@@ -67,11 +77,12 @@ func (p *checkpointer) step() {
 	}
 }
 
-// checkpoint runs one and gives the pages that the log holds.
-func (p *checkpointer) checkpoint(mode string) (pages int64, err error) {
+// checkpoint runs one, gives the pages that the log holds and says whether
+// something kept it from being complete.
+func (p *checkpointer) checkpoint(mode string) (pages int64, busy bool, err error) {
 	err = p.c.query(context.Background(), `PRAGMA wal_checkpoint(`+mode+`)`, func(v []driver.Value) error {
-		pages = integer(v[1])
+		busy, pages = integer(v[0]) != 0, integer(v[1])
 		return nil
 	})
-	return pages, err
+	return pages, busy, err
 }

@@ -61,13 +61,28 @@ func (j *deleteJob) run(d *draft) error {
 			return err
 		}
 	}
+	if err := j.dropRecords(d); err != nil {
+		return err
+	}
 	d.after = append(d.after, func() { d.w.forget(gone, waiting) })
 	return nil
 }
 
+// dropRecords deletes the documents of what is deleted.
+func (j *deleteJob) dropRecords(d *draft) (err error) {
+	switch {
+	case j.ref.Workspace == "" || !j.whole && j.ref.Tool == "":
+	case j.whole:
+		_, err = d.dropRecords(`workspace = ?`, j.ref.Workspace)
+	default:
+		_, err = d.dropRecords(`workspace = ? AND tool = ?`, j.ref.Workspace, j.ref.Tool)
+	}
+	return err
+}
+
 // deleteTool removes the tool's rows but for its calls, which go to purge.
 func (d *draft) deleteTool(t *tool) error {
-	for _, table := range []string{"tools WHERE id", "state WHERE tool", "guidelines WHERE tool"} {
+	for _, table := range []string{"tools WHERE id", "state WHERE tool", "guidelines WHERE tool", "search WHERE rowid"} {
 		if err := d.c.exec(`DELETE FROM `+table+` = ?`, int64(t.id)); err != nil {
 			return err
 		}

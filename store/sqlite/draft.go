@@ -24,6 +24,7 @@ type draft struct {
 	added   map[seqRef]*pendingCall
 	settled map[*pendingCall]*memoryd.Evaluation // nil: the call left the history
 	retried map[*pendingCall]time.Time
+	judged  []judgedCall
 	purge   []int64 // rows that left a history and are not overwritten
 	after   []func()
 }
@@ -72,8 +73,11 @@ func (d *draft) create(ref memoryd.ToolRef) (*toolDraft, error) {
 	td.info.Created = d.now
 	d.tools[ref] = td
 	d.order = append(d.order, td)
-	return td, d.c.exec(`INSERT INTO tools (id, workspace, name, created) VALUES (?,?,?,?)`,
-		int64(t.id), ref.Workspace, ref.Tool, d.now.UnixMicro())
+	if err := d.c.exec(`INSERT INTO tools (id, workspace, name, created) VALUES (?,?,?,?)`,
+		int64(t.id), ref.Workspace, ref.Tool, d.now.UnixMicro()); err != nil {
+		return nil, err
+	}
+	return td, d.putSearch(t.id, ref, "")
 }
 
 // knows reports whether a live tool accepted the key.

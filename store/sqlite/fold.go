@@ -104,7 +104,7 @@ func (w *writer) foldStep() error {
 			if w.cat.byID[t.id] != t {
 				continue // deleted in between
 			}
-			if err := w.writeState(t, &t.info); err != nil {
+			if err := w.writeState(t, &t.info, w.lastLog); err != nil {
 				return err
 			}
 		}
@@ -186,10 +186,10 @@ func (w *writer) dropSegments(n int) (expired int, err error) {
 	return expired, nil
 }
 
-// writeState writes a tool's row of state, up to the newest log row.
-func (w *writer) writeState(t *tool, info *memoryd.Tool) error {
+// writeState writes a tool's row of state, which holds the log up to row mark.
+func (w *writer) writeState(t *tool, info *memoryd.Tool, mark int64) error {
 	return w.c.exec(`INSERT OR REPLACE INTO state (tool, mark, lifetime, duplicates, revision, modified, slots)
-		VALUES (?,?,?,?,?,?,?)`, int64(t.id), w.lastLog, info.Lifetime, info.Duplicates, info.Revision,
+		VALUES (?,?,?,?,?,?,?)`, int64(t.id), mark, info.Lifetime, info.Duplicates, info.Revision,
 		info.Modified.UnixMicro(), encodeSlots(t.kept.last(t.kept.len())))
 }
 
@@ -215,13 +215,9 @@ func (w *writer) purgeStep() error {
 		return err
 	}
 	return w.update(func(d *draft) error {
-		if err := d.c.exec(`PRAGMA secure_delete = ON`); err != nil {
-			return err
-		}
-		err := d.c.exec(`DELETE FROM calls WHERE id IN (SELECT value FROM json_each(?))`, string(ids))
-		if perr := d.c.exec(`PRAGMA secure_delete = FAST`); err == nil {
-			err = perr
-		}
+		err := d.c.wiping(func() error {
+			return d.c.exec(`DELETE FROM calls WHERE id IN (SELECT value FROM json_each(?))`, string(ids))
+		})
 		if err != nil {
 			return err
 		}

@@ -37,14 +37,15 @@ func (j *guidelineJob) run(d *draft) error {
 	}
 	g := j.g
 	g.Revision = j.expect + 1
-	if err := d.c.exec(`INSERT OR REPLACE INTO guidelines
-		(tool, revision, content, author, based_on, through_seq, written) VALUES (?,?,?,?,?,?,?)`,
-		int64(t.id), g.Revision, text(g.Content), text(g.Author), g.BasedOn, g.ThroughSeq, micros(g.Written)); err != nil {
+	if err := d.writeGuideline(t, &g); err != nil {
+		return err
+	}
+	if err := d.putSearch(t.id, j.ref, g.Content); err != nil {
 		return err
 	}
 	info := t.info
 	info.Guideline, info.Modified = g, d.now
-	if err := d.w.writeState(t, &info); err != nil {
+	if err := d.w.writeState(t, &info, d.w.lastLog); err != nil {
 		return err
 	}
 	d.after = append(d.after, func() {
@@ -53,4 +54,14 @@ func (j *guidelineJob) run(d *draft) error {
 		t.info, t.folded = info, true
 	})
 	return nil
+}
+
+// writeGuideline writes the tool's guideline, unless it never had one.
+func (d *draft) writeGuideline(t *tool, g *memoryd.Guideline) error {
+	if g.Revision == 0 {
+		return nil
+	}
+	return d.c.exec(`INSERT OR REPLACE INTO guidelines
+		(tool, revision, content, author, based_on, through_seq, written) VALUES (?,?,?,?,?,?,?)`,
+		int64(t.id), g.Revision, text(g.Content), text(g.Author), g.BasedOn, g.ThroughSeq, micros(g.Written))
 }

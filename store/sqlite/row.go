@@ -11,11 +11,11 @@ import (
 // so that reading samples never touches the pages that a long body spills to.
 const (
 	sampleColumns     = `id, tool, seq, success, state, score, time_cost, token_cost`
-	evaluationColumns = `judged_by, rule, judge_version, judged_at, attempts, not_before, last_error, summary, evaluation`
+	evaluationColumns = `judged_by, rule, judge_version, judged_at, attempts, not_before, last_error, summary, evaluation, extra`
 	callColumns       = sampleColumns + `, time, key, hash, create_time, ` + evaluationColumns + `, metadata, input, output`
 
 	insertCall = `INSERT OR REPLACE INTO calls (` + callColumns + `)
-		VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`
+		VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`
 )
 
 // rowID, rowTool and rowSeq are the places of the columns that the writer fills.
@@ -53,7 +53,7 @@ func callValues(c *memoryd.Call) []driver.NamedValue {
 		nil, nil, nil, flag(c.Success), stateCode(e.State), e.Score, c.TimeCost, c.TokenCost,
 		micros(c.Time), c.Key[:], text(c.Hash), text(c.CreateTime),
 		text(e.JudgedBy), text(e.Rule), text(e.JudgeVersion), micros(e.JudgedAt),
-		int64(e.Attempts), micros(e.NotBefore), text(e.LastError), text(e.Summary), text(e.Evaluation),
+		int64(e.Attempts), micros(e.NotBefore), text(e.LastError), text(e.Summary), text(e.Evaluation), extraValue(e),
 		raw(c.Metadata), raw(c.Input), text(c.Output),
 	})
 }
@@ -72,20 +72,22 @@ func scanCall(v []driver.Value) memoryd.Call {
 	c := memoryd.Call{
 		Seq: s.Seq, Success: s.Success, TimeCost: s.TimeCost, TokenCost: s.TokenCost,
 		Time: timeOf(v[8]), Hash: str(v[10]), CreateTime: str(v[11]),
-		Metadata: json.RawMessage(rawOf(v[21])), Input: json.RawMessage(rawOf(v[22])), Output: str(v[23]),
+		Metadata: json.RawMessage(rawOf(v[22])), Input: json.RawMessage(rawOf(v[23])), Output: str(v[24]),
 	}
 	copy(c.Key[:], blob(v[9]))
-	c.Evaluation = scanEvaluation(s.State, s.Score, v[12:21])
+	c.Evaluation = scanEvaluation(s.State, s.Score, v[12:22])
 	return c
 }
 
 // scanEvaluation reads evaluationColumns.
 func scanEvaluation(state memoryd.EvaluationState, score float64, v []driver.Value) memoryd.Evaluation {
-	return memoryd.Evaluation{
+	e := memoryd.Evaluation{
 		State: state, Score: score, JudgedBy: str(v[0]), Rule: str(v[1]), JudgeVersion: str(v[2]),
 		JudgedAt: timeOf(v[3]), Attempts: int(integer(v[4])), NotBefore: timeOf(v[5]), LastError: str(v[6]),
 		Summary: str(v[7]), Evaluation: str(v[8]),
 	}
+	scanExtra(v[9], &e)
+	return e
 }
 
 // evaluationValues gives state, score and evaluationColumns of e.
@@ -93,5 +95,6 @@ func evaluationValues(e *memoryd.Evaluation) []driver.Value {
 	return []driver.Value{
 		stateCode(e.State), e.Score, text(e.JudgedBy), text(e.Rule), text(e.JudgeVersion), micros(e.JudgedAt),
 		int64(e.Attempts), micros(e.NotBefore), text(e.LastError), text(e.Summary), text(e.Evaluation),
+		extraValue(e),
 	}
 }

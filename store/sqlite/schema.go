@@ -9,7 +9,7 @@ import (
 // newest layout that this program reads and the one it writes.
 const (
 	applicationID = 0x6d656d64
-	schemaVersion = 1
+	schemaVersion = 2
 )
 
 // layout makes an empty store. A commit writes rows of calls, one row of log
@@ -55,7 +55,8 @@ func layout() []string {
 		judged_by TEXT, rule TEXT, judge_version TEXT, judged_at INTEGER,
 		attempts INTEGER NOT NULL, not_before INTEGER, last_error TEXT,
 		summary TEXT, evaluation TEXT,
-		metadata TEXT, input TEXT, output TEXT)`,
+		metadata TEXT, input TEXT, output TEXT,
+		extra TEXT)`, // see extra.go
 		`CREATE TABLE pending ( -- kept calls without a verdict, in the order of acceptance
 		id INTEGER PRIMARY KEY,
 		tool INTEGER NOT NULL,
@@ -81,15 +82,46 @@ func layout() []string {
 		score REAL NOT NULL,
 		judged_by TEXT, rule TEXT, judge_version TEXT, judged_at INTEGER,
 		attempts INTEGER NOT NULL, not_before INTEGER, last_error TEXT,
-		summary TEXT, evaluation TEXT)`,
+		summary TEXT, evaluation TEXT,
+		extra TEXT)`,
+		createRecords,
+		indexRecords,
+		createSearch,
 		fmt.Sprintf(`PRAGMA application_id = %d`, applicationID),
 		fmt.Sprintf(`PRAGMA user_version = %d`, schemaVersion),
 	}
 }
 
+// The parts of the layout that version 2 brought.
+const (
+	createRecords = `CREATE TABLE records ( -- documents beside the tools; see store.Record
+		workspace TEXT NOT NULL,
+		tool TEXT NOT NULL, -- a name, for the table is also read by people
+		kind TEXT NOT NULL,
+		id TEXT NOT NULL,
+		revision INTEGER NOT NULL,
+		expires INTEGER,
+		data BLOB NOT NULL,
+		PRIMARY KEY (workspace, tool, kind, id))`
+	indexRecords = `CREATE INDEX records_expires ON records (expires) WHERE expires IS NOT NULL`
+	createSearch = `CREATE VIRTUAL TABLE search USING fts5( -- rowid: tools.id
+		space, words, content='', contentless_delete=1, tokenize="unicode61 remove_diacritics 0")`
+)
+
 // upgrades gives, at n-1, the statements that turn layout version n into n+1.
 func upgrades() [schemaVersion - 1][]string {
-	return [schemaVersion - 1][]string{}
+	return [schemaVersion - 1][]string{
+		{
+			`ALTER TABLE calls ADD COLUMN extra TEXT`,
+			`ALTER TABLE verdicts ADD COLUMN extra TEXT`,
+			createRecords,
+			indexRecords,
+			createSearch,
+			`INSERT INTO search (rowid, space, words)
+				SELECT t.id, 'w' || lower(hex(t.workspace)), t.name || char(10) || coalesce(g.content, '')
+				FROM tools t LEFT JOIN guidelines g ON g.tool = t.id`,
+		},
+	}
 }
 
 // createSchema lays an empty file out, all or nothing.

@@ -10,7 +10,7 @@ import (
 
 const (
 	settleCall = `UPDATE calls SET state = ?, score = ?, judged_by = ?, rule = ?, judge_version = ?, judged_at = ?,
-		attempts = ?, not_before = ?, last_error = ?, summary = ?, evaluation = ? WHERE id = ?`
+		attempts = ?, not_before = ?, last_error = ?, summary = ?, evaluation = ?, extra = ? WHERE id = ?`
 	failCall = `UPDATE calls SET attempts = ?, last_error = ?, not_before = ? WHERE id = ?`
 )
 

@@ -118,7 +118,7 @@ func (j *cacheJob) run(d *draft) error {
 	d.w.nextVerdict++
 	values := append([]driver.Value{d.w.nextVerdict, j.key[:]}, evaluationValues(&j.e)...)
 	if err := d.c.exec(`INSERT OR REPLACE INTO verdicts (id, key, state, score, `+evaluationColumns+`)
-		VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)`, values...); err != nil {
+		VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)`, values...); err != nil {
 		return err
 	}
 	// A few at a time, so that a smaller limit than last time costs no pause.

@@ -197,11 +197,16 @@ func (w *writer) update(change func(*draft) error) error {
 		return unavailable(err)
 	}
 	d.apply()
+	w.stir()
+	return nil
+}
+
+// stir tells the checkpointer that there is something to do.
+func (w *writer) stir() {
 	select {
 	case w.wrote <- struct{}{}:
 	default:
 	}
-	return nil
 }
 
 // rollback undoes the transaction that failed with err. SQLite may have done

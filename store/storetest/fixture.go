@@ -46,6 +46,8 @@ func makeVerdict(n int) memoryd.Evaluation {
 		State: memoryd.Judged, Score: float64(n%3) / 2,
 		Summary: fmt.Sprintf("summary %d", n), Evaluation: fmt.Sprintf("because %d", n),
 		JudgedBy: "llm:tiny", Rule: "r1", JudgeVersion: "v1", JudgedAt: base.Add(time.Hour),
+		FailedChecks: fmt.Sprintf("right_tool check_%d", n),
+		Cost:         memoryd.Cost{Requests: 0.25, PromptTokens: int64(100 + n), CompletionTokens: 7},
 	}
 }
 

@@ -25,7 +25,8 @@ func Model(t *testing.T, b Backend) {
 		}()
 		actions := map[string]func(*rapid.T){
 			"append": m.append, "settle": m.settle, "claim": m.claim, "guideline": m.guideline,
-			"deleteTool": m.deleteTool, "deleteWorkspace": m.deleteWorkspace, "cache": m.cache, "": m.compare,
+			"deleteTool": m.deleteTool, "deleteWorkspace": m.deleteWorkspace, "cache": m.cache,
+			"override": m.override, "record": m.record, "restore": m.restore, "": m.compare,
 		}
 		if b.Reopen != nil {
 			actions["reopen"] = m.reopen

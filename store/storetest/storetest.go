@@ -33,7 +33,11 @@ func Run(t *testing.T, b Backend) {
 		{"delete", deleteCases()},
 		{"settle", settleCases()},
 		{"claim", claimCases()},
+		{"override", overrideCases()},
 		{"verdict cache", cacheCases()},
+		{"records", recordCases()},
+		{"search", searchCases()},
+		{"restore", restoreCases()},
 		{"lifecycle", lifecycleCases()},
 		{"reopen", reopenCases()},
 	}

@@ -123,6 +123,11 @@ func (f *Faults) CacheVerdict(ctx context.Context, key [16]byte, e memoryd.Evalu
 	return aroundNone(f, "CacheVerdict", func() error { return f.Store.CacheVerdict(ctx, key, e) })
 }
 
+// Override implements store.Verdicts.
+func (f *Faults) Override(ctx context.Context, v store.Verdict) (memoryd.Call, error) {
+	return around(f, "Override", func() (memoryd.Call, error) { return f.Store.Override(ctx, v) })
+}
+
 // Ping implements store.Store.
 func (f *Faults) Ping(ctx context.Context) error {
 	return aroundNone(f, "Ping", func() error { return f.Store.Ping(ctx) })

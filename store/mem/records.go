@@ -1,0 +1,143 @@
+package mem
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"memoryd"
+	"memoryd/store"
+)
+
+// PutRecord implements store.Records.
+func (s *Store) PutRecord(ctx context.Context, r store.Record) (int64, error) {
+	if err := store.CheckRecord(&r); err != nil {
+		return 0, err
+	}
+	if err := s.enter(ctx); err != nil {
+		return 0, err
+	}
+	defer s.mu.Unlock()
+	if r.Tool != "" && s.find(r.ToolRef) == nil {
+		return 0, unknownTool()
+	}
+	old := s.records[r.RecordKey].Revision
+	if r.Revision != store.AnyRevision && r.Revision != old {
+		return 0, memoryd.Errorf(memoryd.Conflict, "the record was replaced in between")
+	}
+	s.putRecord(r)
+	return old + 1, nil
+}
+
+func (s *Store) putRecord(r store.Record) {
+	r.Revision = s.records[r.RecordKey].Revision + 1
+	r.Data = slices.Clone(r.Data)
+	s.records[r.RecordKey] = r
+}
+
+// PutRecords implements store.Records.
+func (s *Store) PutRecords(ctx context.Context, rs []store.Record) error {
+	if err := store.CheckRecords(rs); err != nil {
+		return err
+	}
+	if err := s.enter(ctx); err != nil {
+		return err
+	}
+	defer s.mu.Unlock()
+	for i := range rs {
+		if rs[i].Tool != "" && s.find(rs[i].ToolRef) == nil {
+			return unknownTool()
+		}
+	}
+	for _, r := range rs {
+		s.putRecord(r)
+	}
+	return nil
+}
+
+// Record implements store.Records.
+func (s *Store) Record(ctx context.Context, key store.RecordKey) (store.Record, error) {
+	if err := store.CheckRecordKey(key); err != nil {
+		return store.Record{}, err
+	}
+	if err := s.enter(ctx); err != nil {
+		return store.Record{}, err
+	}
+	defer s.mu.Unlock()
+	r, ok := s.records[key]
+	if !ok {
+		return r, memoryd.Errorf(memoryd.NotFound, "there is no such record")
+	}
+	r.Data = slices.Clone(r.Data)
+	return r, nil
+}
+
+// ListRecords implements store.Records.
+func (s *Store) ListRecords(ctx context.Context, from store.RecordKey, limit int) ([]store.Record, error) {
+	if err := store.CheckRecordRange(from, limit); err != nil {
+		return nil, err
+	}
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	var found []store.Record
+	for k, r := range s.records {
+		if k.ToolRef == from.ToolRef && k.Kind == from.Kind && k.ID > from.ID {
+			found = append(found, r)
+		}
+	}
+	slices.SortFunc(found, func(a, b store.Record) int { return strings.Compare(a.ID, b.ID) })
+	var out []store.Record
+	size := 0
+	for _, r := range found[:min(limit, len(found))] {
+		if size += len(r.Data); size > store.MaxRecordBytes && len(out) > 0 {
+			break
+		}
+		r.Data = slices.Clone(r.Data)
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// DeleteRecord implements store.Records.
+func (s *Store) DeleteRecord(ctx context.Context, key store.RecordKey) error {
+	if err := store.CheckRecordKey(key); err != nil {
+		return err
+	}
+	if err := s.enter(ctx); err != nil {
+		return err
+	}
+	defer s.mu.Unlock()
+	delete(s.records, key)
+	return nil
+}
+
+// ExpireRecords implements store.Records.
+func (s *Store) ExpireRecords(ctx context.Context, now time.Time, limit int) (int, error) {
+	if err := store.CheckLimit(limit); err != nil {
+		return 0, err
+	}
+	if err := s.enter(ctx); err != nil {
+		return 0, err
+	}
+	defer s.mu.Unlock()
+	n := 0
+	for k, r := range s.records {
+		if n < limit && !r.Expires.IsZero() && !r.Expires.After(now) {
+			delete(s.records, k)
+			n++
+		}
+	}
+	return n, nil
+}
+
+// deleteRecords removes the records of a tool, or with an empty tool all of the
+// workspace.
+func (s *Store) deleteRecords(ref memoryd.ToolRef) {
+	maps.DeleteFunc(s.records, func(k store.RecordKey, _ store.Record) bool {
+		return ref.Workspace != "" && k.Workspace == ref.Workspace && (ref.Tool == "" || k.Tool == ref.Tool)
+	})
+}

@@ -1,0 +1,219 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"time"
+
+	"memoryd"
+	"memoryd/store"
+)
+
+const recordColumns = `workspace, tool, kind, id, revision, expires, data`
+
+// PutRecord implements store.Records.
+func (s *Store) PutRecord(ctx context.Context, r store.Record) (int64, error) {
+	if err := store.CheckRecord(&r); err != nil {
+		return 0, err
+	}
+	j := &recordJob{records: []store.Record{r}, compare: r.Revision != store.AnyRevision}
+	if err := s.submitRecords(ctx, j); err != nil {
+		return 0, err
+	}
+	return j.revision, nil
+}
+
+// PutRecords implements store.Records.
+func (s *Store) PutRecords(ctx context.Context, rs []store.Record) error {
+	if err := store.CheckRecords(rs); err != nil {
+		return err
+	}
+	return s.submitRecords(ctx, &recordJob{records: rs})
+}
+
+func (s *Store) submitRecords(ctx context.Context, j *recordJob) error {
+	if err := s.enter(ctx); err != nil {
+		return err
+	}
+	defer s.leave()
+	if len(j.records) == 0 {
+		return nil
+	}
+	size := int64(0)
+	for i := range j.records {
+		size += rowBytes + int64(len(j.records[i].Data))
+	}
+	j.ticket = newTicket(ctx, size)
+	return s.w.submit(j)
+}
+
+// recordJob writes records.
+type recordJob struct {
+	ticket
+	records  []store.Record
+	compare  bool  // the revision of the only one
+	revision int64 // of the last one, after the write
+}
+
+func (j *recordJob) order() order { return late }
+
+func (j *recordJob) run(d *draft) error {
+	for i := range j.records {
+		if r := &j.records[i]; r.Tool != "" && d.find(r.ToolRef) == nil {
+			return j.refuse(memoryd.NotFound, "there is no such tool")
+		}
+	}
+	for i := range j.records {
+		r := &j.records[i]
+		old, err := d.c.number(`SELECT revision FROM records WHERE workspace = ? AND tool = ? AND kind = ? AND id = ?`,
+			r.Workspace, r.Tool, r.Kind, r.ID)
+		if err != nil {
+			return err
+		}
+		if j.compare && r.Revision != old {
+			return j.refuse(memoryd.Conflict, "the record was replaced in between")
+		}
+		j.revision = old + 1
+		data := r.Data
+		if data == nil {
+			data = []byte{}
+		}
+		if err := d.c.exec(`INSERT INTO records (`+recordColumns+`) VALUES (?,?,?,?,?,?,?)
+			ON CONFLICT DO UPDATE SET revision = excluded.revision, expires = excluded.expires, data = excluded.data`,
+			r.Workspace, r.Tool, r.Kind, r.ID, j.revision, micros(r.Expires), data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Record implements store.Records.
+func (s *Store) Record(ctx context.Context, key store.RecordKey) (store.Record, error) {
+	if err := store.CheckRecordKey(key); err != nil {
+		return store.Record{}, err
+	}
+	found, err := s.readRecords(ctx, 1,
+		`SELECT `+recordColumns+` FROM records WHERE workspace = ? AND tool = ? AND kind = ? AND id = ?`,
+		key.Workspace, key.Tool, key.Kind, key.ID)
+	if err != nil {
+		return store.Record{}, err
+	}
+	if len(found) == 0 {
+		return store.Record{}, memoryd.Errorf(memoryd.NotFound, "there is no such record")
+	}
+	return found[0], nil
+}
+
+// ListRecords implements store.Records.
+func (s *Store) ListRecords(ctx context.Context, from store.RecordKey, limit int) ([]store.Record, error) {
+	if err := store.CheckRecordRange(from, limit); err != nil {
+		return nil, err
+	}
+	return s.readRecords(ctx, limit,
+		`SELECT `+recordColumns+` FROM records WHERE workspace = ? AND tool = ? AND kind = ? AND id > ? ORDER BY id LIMIT ?`,
+		from.Workspace, from.Tool, from.Kind, from.ID, int64(limit))
+}
+
+// errEnough ends a reading early.
+var errEnough = memoryd.Errorf(memoryd.Internal, "enough was read")
+
+// readRecords reads up to limit records, and not more bytes than one may have
+// unless it is the first.
+func (s *Store) readRecords(ctx context.Context, limit int, query string, values ...driver.Value) ([]store.Record, error) {
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.leave()
+	var out []store.Record
+	size := 0
+	err := s.read(ctx, func(c *conn) error {
+		err := c.query(ctx, query, func(v []driver.Value) error {
+			r := scanRecord(v)
+			if size += len(r.Data); len(out) == limit || size > store.MaxRecordBytes && len(out) > 0 {
+				return errEnough
+			}
+			out = append(out, r)
+			return nil
+		}, values...)
+		if err == errEnough { //nolint:errorlint // never wrapped
+			return nil
+		}
+		return err
+	})
+	return out, err
+}
+
+func scanRecord(v []driver.Value) store.Record {
+	r := store.Record{Revision: integer(v[4]), Expires: timeOf(v[5]), Data: append([]byte{}, blob(v[6])...)}
+	r.Workspace, r.Tool, r.Kind, r.ID = str(v[0]), str(v[1]), str(v[2]), str(v[3])
+	return r
+}
+
+// DeleteRecord implements store.Records.
+func (s *Store) DeleteRecord(ctx context.Context, key store.RecordKey) error {
+	if err := store.CheckRecordKey(key); err != nil {
+		return err
+	}
+	_, err := s.deleteRecords(ctx, `workspace = ? AND tool = ? AND kind = ? AND id = ?`,
+		key.Workspace, key.Tool, key.Kind, key.ID)
+	return err
+}
+
+// ExpireRecords implements store.Records.
+func (s *Store) ExpireRecords(ctx context.Context, now time.Time, limit int) (int, error) {
+	if err := store.CheckLimit(limit); err != nil {
+		return 0, err
+	}
+	return s.deleteRecords(ctx, `rowid IN (SELECT rowid FROM records WHERE expires <= ? ORDER BY expires LIMIT ?)`,
+		now.UnixMicro(), int64(limit))
+}
+
+func (s *Store) deleteRecords(ctx context.Context, where string, values ...driver.Value) (int, error) {
+	if err := s.enter(ctx); err != nil {
+		return 0, err
+	}
+	defer s.leave()
+	j := &dropJob{ticket: newTicket(ctx, rowBytes), where: where, values: values}
+	if err := s.w.submit(j); err != nil {
+		return 0, err
+	}
+	return j.n, nil
+}
+
+// dropJob deletes records.
+type dropJob struct {
+	ticket
+	where  string
+	values []driver.Value
+	n      int
+}
+
+func (j *dropJob) order() order { return late }
+
+func (j *dropJob) run(d *draft) (err error) {
+	j.n, err = d.dropRecords(j.where, j.values...)
+	return err
+}
+
+// dropRecords deletes records with their bytes in the file, and counts them.
+func (d *draft) dropRecords(where string, values ...driver.Value) (int, error) {
+	n, err := d.c.number(`SELECT count(*) FROM records WHERE `+where, values...)
+	if err != nil || n == 0 {
+		return 0, err
+	}
+	err = d.c.wiping(func() error { return d.c.exec(`DELETE FROM records WHERE `+where, values...) })
+	d.after = append(d.after, func() { d.w.clean.Store(true) })
+	return int(n), err
+}
+
+// wiping runs f with deleted bytes being overwritten.
+func (c *conn) wiping(f func() error) error {
+	if err := c.exec(`PRAGMA secure_delete = ON`); err != nil {
+		return err
+	}
+	err := f()
+	if perr := c.exec(`PRAGMA secure_delete = FAST`); err == nil {
+		err = perr
+	}
+	return err
+}
