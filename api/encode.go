@@ -78,18 +78,19 @@ func callOf(c *memoryd.Call, summarisedThrough int64) wire.Call {
 // judgement is what the server adds to a call's own metadata. Names in it win
 // over the client's.
 type judgement struct {
+	ID    string                  `json:"call_id"`
 	State memoryd.EvaluationState `json:"evaluation_state"`
 	By    string                  `json:"judged_by,omitempty"`
 	Rule  string                  `json:"judged_rule,omitempty"`
 	Error string                  `json:"evaluation_error,omitempty"`
 }
 
-var judgementNames = []string{"evaluation_state", "judged_by", "judged_rule", "evaluation_error"}
+var judgementNames = []string{"evaluation_state", "judged_by", "judged_rule", "evaluation_error", "call_id"}
 
 // metadataOf joins the call's metadata, as it was sent, with the judgement.
 func metadataOf(c *memoryd.Call) jsontext.Value {
 	e := &c.Evaluation
-	added, err := json.Marshal(judgement{State: e.State, By: e.JudgedBy, Rule: e.Rule, Error: e.LastError})
+	added, err := json.Marshal(judgement{ID: c.Key.String(), State: e.State, By: e.JudgedBy, Rule: e.Rule, Error: e.LastError})
 	if err != nil {
 		return jsontext.Value(`{}`)
 	}
@@ -106,7 +107,8 @@ func metadataOf(c *memoryd.Call) jsontext.Value {
 // withoutJudgement drops members of a client's metadata that have the names of
 // ours; there hardly ever are any.
 func withoutJudgement(metadata json.RawMessage) json.RawMessage {
-	if !bytes.Contains(metadata, []byte(`judged_`)) && !bytes.Contains(metadata, []byte(`evaluation_`)) {
+	if !bytes.Contains(metadata, []byte(`judged_`)) && !bytes.Contains(metadata, []byte(`evaluation_`)) &&
+		!bytes.Contains(metadata, []byte(`"call_id"`)) {
 		return metadata
 	}
 	fields := map[string]json.RawMessage{}

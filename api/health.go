@@ -27,7 +27,7 @@ func (s *server) livez(c echo.Context) error {
 func (s *server) readyz(c echo.Context) error {
 	out := wire.Readiness{Status: "ready"}
 	status := http.StatusOK
-	for _, check := range s.checks {
+	for _, check := range s.Checks {
 		ctx, cancel := context.WithTimeout(c.Request().Context(), checkTimeout)
 		err := check.Run(ctx)
 		cancel()

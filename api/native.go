@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"encoding/base64"
 	"net/http"
 	"net/url"
@@ -41,7 +42,7 @@ func (s *server) listWorkspaces(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	names, err := s.tools.ListWorkspaces(c.Request().Context(), after, limit)
+	names, err := s.Store.ListWorkspaces(c.Request().Context(), after, limit)
 	if err != nil {
 		return err
 	}
@@ -65,8 +66,8 @@ func pathParam(c echo.Context, name string) (string, error) {
 	return value, nil
 }
 
-// listTools lists the tools of a workspace, or, with ?name=, the one tool of
-// exactly that name.
+// listTools lists the tools of a workspace: all, with ?name= the one of exactly
+// that name, with ?query= those whose name or guideline holds a word of it.
 func (s *server) listTools(c echo.Context) error {
 	workspace, err := pathParam(c, "workspace")
 	if err != nil {
@@ -79,27 +80,40 @@ func (s *server) listTools(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	tools, err := s.tools.ListTools(c.Request().Context(), workspace, after, limit)
+	query := c.QueryParam("query")
+	tools, err := s.findTools(c.Request().Context(), workspace, query, after, limit)
 	if err != nil {
 		return err
 	}
 	list := wire.ToolList{Tools: make([]wire.ToolInfo, len(tools))}
 	for i, tool := range tools {
-		m, err := s.reader.Complete(c.Request().Context(), tool, ops.NoCalls)
+		m, err := s.Reader.Complete(c.Request().Context(), tool, ops.NoCalls)
 		if err != nil {
 			return err
 		}
 		list.Tools[i] = toolInfoOf(m)
 	}
-	if len(tools) == limit {
+	if len(tools) == limit && query == "" {
 		list.NextCursor = cursorAfter(tools[len(tools)-1].Tool)
 	}
 	return writeJSON(c, http.StatusOK, jsonType, list)
 }
 
+// findTools gives a page of all tools in byte order, or the best that a query
+// finds.
+func (s *server) findTools(ctx context.Context, workspace, query, after string, limit int) ([]memoryd.Tool, error) {
+	switch {
+	case query == "":
+		return s.Store.ListTools(ctx, workspace, after, limit)
+	case after != "":
+		return nil, memoryd.Errorf(memoryd.Invalid, "cursor: a query has one page")
+	}
+	return s.Store.SearchTools(ctx, workspace, query, limit)
+}
+
 func (s *server) oneTool(c echo.Context, ref memoryd.ToolRef) error {
 	list := wire.ToolList{}
-	m, err := s.reader.Read(c.Request().Context(), ref, ops.NoCalls)
+	m, err := s.Reader.Read(c.Request().Context(), ref, ops.NoCalls)
 	switch {
 	case memoryd.IsKind(err, memoryd.NotFound):
 	case err != nil:

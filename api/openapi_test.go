@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -99,6 +100,14 @@ func (d *document) checkAnswer(t *testing.T, method, path string, rec *httptest.
 	if contentType == "text/html" {
 		return
 	}
+	if contentType == "application/x-ndjson" {
+		for line := range bytes.Lines(rec.Body.Bytes()) {
+			if err := d.validate(t, content.Schema, line); err != nil {
+				t.Errorf("%s %s: %v\n%s", method, path, err, line)
+			}
+		}
+		return
+	}
 	if err := d.validate(t, content.Schema, rec.Body.Bytes()); err != nil {
 		t.Errorf("%s %s: %d does not fit its description: %v\n%s", method, path, rec.Code, err, rec.Body)
 	}
@@ -121,8 +130,9 @@ func newHandler(t *testing.T, s store.Store) http.Handler {
 		FlowRetrieve: {Label: FlowRetrieve, Ops: []ops.Op{load, ops.RetrieveToolMemory{Reader: reader}}},
 	}
 	h, err := New(testConfig(), Deps{
-		Flows: flows, Tools: s, Reader: reader, Logger: slog.New(slog.DiscardHandler),
-		Checks: []Check{{Name: "store", Vital: true, Run: s.Ping}},
+		Flows: flows, Store: s, Reader: reader, Logger: slog.New(slog.DiscardHandler),
+		Corrector: ops.Corrector{Store: s, Now: now},
+		Checks:    []Check{{Name: "store", Vital: true, Run: s.Ping}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -137,6 +147,16 @@ func ask(h http.Handler, method, path, body string) *httptest.ResponseRecorder {
 	return rec
 }
 
+// callOfTest is the call that TestEveryAnswerFitsItsDescription records with a
+// time of its own.
+var (
+	timed = memoryd.Identity{
+		ToolRef: memoryd.ToolRef{Workspace: "default", Tool: "t"}, Input: []byte(`"x"`), Output: "timed", CreateTime: "2025-01-01 00:00:00",
+	}
+	callOfTest  = "/v1/workspaces/default/tools/t/calls/" + timed.Key().String()
+	unknownCall = "/v1/workspaces/default/tools/t/calls/00000000000000000000000000000000"
+)
+
 func TestEveryAnswerFitsItsDescription(t *testing.T) {
 	d := openapi(t)
 	faults := &wrap.Faults{Store: mem.New()}
@@ -148,6 +168,7 @@ func TestEveryAnswerFitsItsDescription(t *testing.T) {
 	}{
 		{"POST", "/add_tool_call_result", `{"tool_name":"t","tool_call_results":[{"output":"o","input":{"a":1},"metadata":{"x":1}},{"output":5},{"tool_name":"u","output":"later"}]}`, 200, true},
 		{"POST", "/add_tool_call_result", `{"tool_name":"t","tool_call_results":[{"output":"again","input":"text","token_cost":3,"time_cost":0.5}],"include_history":false,"async":true}`, 200, true},
+		{"POST", "/add_tool_call_result", `{"tool_name":"t","tool_call_results":[{"input":"x","output":"timed","create_time":"2025-01-01 00:00:00"}]}`, 200, true},
 		{"POST", "/add_tool_call_result", `{"tool_call_results":[]}`, 200, false},
 		{"POST", "/add_tool_call_result", `{"tool_name":"t","tool_call_results":[1]}`, 200, false},
 		{"POST", "/add_tool_call_result", `{"tool_call_results":1}`, 422, false},
@@ -170,6 +191,17 @@ func TestEveryAnswerFitsItsDescription(t *testing.T) {
 		{"GET", "/v1/workspaces/default/tools?limit=1", "", 200, true},
 		{"GET", "/v1/workspaces/default/tools?name=t", "", 200, true},
 		{"GET", "/v1/workspaces/none/tools", "", 200, true},
+		{"GET", "/v1/workspaces/default/tools?query=t+calls", "", 200, true},
+		{"GET", "/v1/workspaces/default/tools?query=t&cursor=dA", "", 422, false},
+		{"GET", "/v1/workspaces/default/tools/t/calls?limit=1", "", 200, true},
+		{"GET", "/v1/workspaces/default/tools/none/calls", "", 404, true},
+		{"GET", callOfTest, "", 200, true},
+		{"GET", "/v1/workspaces/default/tools/t/calls/0123", "", 422, false},
+		{"PUT", callOfTest + "/evaluation", `{"score":0.5,"by":"ann","evaluation":"seen"}`, 200, true},
+		{"PUT", callOfTest + "/evaluation", `{"score":0.7}`, 422, false},
+		{"PUT", callOfTest + "/evaluation", `{"score":"1"}`, 422, false},
+		{"PUT", unknownCall + "/evaluation", `{"score":1}`, 404, true},
+		{"GET", "/v1/workspaces/default/corrections", "", 200, true},
 	}
 	for _, s := range steps {
 		rec := ask(h, s.method, s.path, s.body)
@@ -203,10 +235,13 @@ func TestEveryAnswerFitsItsDescription(t *testing.T) {
 // described is the path as the document writes it.
 func described(path string) string {
 	path, _, _ = strings.Cut(path, "?")
-	if strings.HasSuffix(path, "/tools") {
-		return "/v1/workspaces/{workspace}/tools"
+	parts := strings.Split(path, "/")
+	for i, name := range map[int]string{3: "{workspace}", 5: "{tool}", 7: "{call}"} {
+		if i < len(parts) && parts[1] == "v1" {
+			parts[i] = name
+		}
 	}
-	return path
+	return strings.Join(parts, "/")
 }
 
 func TestDocumentedRequestsAreAccepted(t *testing.T) {
@@ -232,19 +267,24 @@ func TestDocumentedRequestsAreAccepted(t *testing.T) {
 	}
 }
 
+var pathVariable = regexp.MustCompile(`:([a-z]+)`)
+
 func TestEveryRouteIsDescribedAndEveryDescriptionIsServed(t *testing.T) {
 	d := openapi(t)
 	h := newHandler(t, mem.New())
+	served := map[string]bool{}
+	for _, route := range routesOf(h) {
+		served[strings.ToLower(route.method)+pathVariable.ReplaceAllString(route.path, "{$1}")] = true
+	}
 	for path, methods := range d.Paths {
 		for method := range methods {
-			target := strings.ReplaceAll(path, "{workspace}", "w")
-			if rec := ask(h, strings.ToUpper(method), target, ""); rec.Code == 404 || rec.Code == 405 {
+			if !served[method+path] {
 				t.Errorf("%s %s is described and not served", method, path)
 			}
 		}
 	}
 	for _, route := range routesOf(h) {
-		path := strings.ReplaceAll(route.path, ":workspace", "{workspace}")
+		path := pathVariable.ReplaceAllString(route.path, "{$1}")
 		if _, ok := d.Paths[path][strings.ToLower(route.method)]; !ok {
 			t.Errorf("%s %s is served and not described", route.method, route.path)
 		}

@@ -75,21 +75,18 @@ type Check struct {
 
 // Deps are what the HTTP face works with.
 type Deps struct {
-	Flows  map[string]ops.Pipeline
-	Tools  store.Tools
-	Reader ops.MemoryReader
-	Checks []Check
-	Logger *slog.Logger
+	Flows     map[string]ops.Pipeline
+	Store     store.Store
+	Reader    ops.MemoryReader
+	Corrector ops.Corrector
+	Checks    []Check
+	Logger    *slog.Logger
 }
 
 // server carries the dependencies of the handlers.
 type server struct {
-	cfg    Config
-	flows  map[string]ops.Pipeline
-	tools  store.Tools
-	reader ops.MemoryReader
-	checks []Check
-	log    *slog.Logger
+	Deps
+	cfg Config
 }
 
 // New builds the handler of all routes.
@@ -103,7 +100,7 @@ func New(cfg Config, d Deps) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &server{cfg: cfg, flows: d.Flows, tools: d.Tools, reader: d.Reader, checks: d.Checks, log: d.Logger}
+	s := &server{Deps: d, cfg: cfg}
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = handleError(d.Logger)
@@ -128,6 +125,11 @@ func (s *server) routes(e *echo.Echo, docs *docs) {
 	e.GET("/docs", docs.page)
 	e.GET("/v1/workspaces", s.listWorkspaces)
 	e.GET("/v1/workspaces/:workspace/tools", s.listTools)
+	e.GET("/v1/workspaces/:workspace/corrections", s.listCorrections)
+	calls := "/v1/workspaces/:workspace/tools/:tool/calls"
+	e.GET(calls, s.listCalls)
+	e.GET(calls+"/:call", s.getCall)
+	e.PUT(calls+"/:call/evaluation", s.withBody(s.putEvaluation), limited)
 }
 
 // isToolMemory reports whether the route's clients read the answers of the

@@ -30,7 +30,7 @@ func (s *server) addToolCallResult(c echo.Context, body []byte) (any, error) {
 		ToolName: req.toolName, RequestKey: requestKey(c), Items: req.items,
 		Async: req.async, WholeHistory: req.includeHistory,
 	}}
-	err := s.flows[FlowAdd].Run(c.Request().Context(), st)
+	err := s.Flows[FlowAdd].Run(c.Request().Context(), st)
 	if refusal, ok := errors.AsType[*ops.Refusal](err); ok && len(st.Record.Rejected) > 0 {
 		return wire.Response{Answer: refusal.Answer, Metadata: addMetadata(st)}, nil
 	}
@@ -90,7 +90,7 @@ func (s *server) aboutNames(c echo.Context, body []byte, flow string) (any, erro
 		Tools: req.names, Force: req.force, MaxTokens: req.maxTokens,
 		WholeHistory: req.includeHistory && req.includeCalls == 0, RecentCalls: req.includeCalls,
 	}}
-	if err := s.flows[flow].Run(c.Request().Context(), st); err != nil {
+	if err := s.Flows[flow].Run(c.Request().Context(), st); err != nil {
 		return nil, err
 	}
 	meta := wire.NamesMetadata{

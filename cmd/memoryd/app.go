@@ -100,7 +100,8 @@ func (a *app) handler() (http.Handler, error) {
 		return nil, err
 	}
 	return api.New(a.cfg.HTTP, api.Deps{
-		Flows: flows, Tools: a.store, Reader: reader, Checks: a.checks(), Logger: a.log,
+		Flows: flows, Store: a.store, Reader: reader, Checks: a.checks(), Logger: a.log,
+		Corrector: ops.Corrector{Store: a.store, Now: time.Now},
 	})
 }
 
