@@ -19,6 +19,8 @@ type Prompt struct {
 	MaxTokens int
 	// Workspace is on whose behalf the request is made, for fair queuing.
 	Workspace string
+	// Tool is on which tool's behalf, for the ledger; may be empty.
+	Tool string
 }
 
 // Completion is a model's answer.
@@ -41,7 +43,7 @@ type Usage struct {
 type ModelError struct {
 	// Reason is a short stable word: "rate_limited", "timeout", "refused",
 	// "filtered", "too_long", "credentials", "quota", "unknown_model",
-	// "bad_reply", "server", "network", "rejected".
+	// "bad_reply", "server", "network", "rejected", "budget".
 	Reason string
 	// Temporary says that the same request may succeed later.
 	Temporary bool

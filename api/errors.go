@@ -98,12 +98,16 @@ func handleError(log *slog.Logger) echo.HTTPErrorHandler {
 	}
 }
 
+func problemOf(c echo.Context, f failure) wire.Problem {
+	return wire.Problem{
+		Type: "about:blank", Title: http.StatusText(f.status), Status: f.status,
+		Detail: f.msg, Code: string(f.kind), RequestID: requestID(c),
+	}
+}
+
 func writeFailure(c echo.Context, err error, f failure) error {
 	if !isToolMemory(c) {
-		return writeJSON(c, f.status, problemType, wire.Problem{
-			Type: "about:blank", Title: http.StatusText(f.status), Status: f.status,
-			Detail: f.msg, Code: string(f.kind), RequestID: requestID(c),
-		})
+		return writeJSON(c, f.status, problemType, problemOf(c, f))
 	}
 	if ir, ok := errors.AsType[*invalidRequest](err); ok {
 		return writeJSON(c, f.status, jsonType, wire.ValidationError{Detail: []wire.Detail{ir.detail}})

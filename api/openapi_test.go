@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"memoryd"
+	"memoryd/compact"
 	"memoryd/ops"
 	"memoryd/store"
 	"memoryd/store/mem"
@@ -118,6 +119,8 @@ func (d *document) checkAnswer(t *testing.T, method, path string, rec *httptest.
 func newHandler(t *testing.T, s store.Store) http.Handler {
 	t.Helper()
 	reader := ops.MemoryReader{Store: s, Recent: 20}
+	kept := compact.NewMemory(1 << 20)
+	compactor := compact.New(compact.Default(), compact.Deps{Originals: kept})
 	load := ops.LoadToolMemory{Store: s}
 	flows := map[string]ops.Pipeline{
 		FlowAdd: {Label: FlowAdd, Ops: []ops.Op{
@@ -128,11 +131,12 @@ func newHandler(t *testing.T, s store.Store) http.Handler {
 			Params: ops.SummaryParams{RecentCallCount: 20}, Author: oneLiner{}, Store: s, Reader: reader, Note: note,
 		}}},
 		FlowRetrieve: {Label: FlowRetrieve, Ops: []ops.Op{load, ops.RetrieveToolMemory{Reader: reader}}},
+		FlowCompact:  {Label: FlowCompact, Ops: []ops.Op{ops.CompactConversation{Compactor: compactor}}},
 	}
 	h, err := New(testConfig(), Deps{
 		Flows: flows, Store: s, Reader: reader, Logger: slog.New(slog.DiscardHandler),
-		Corrector: ops.Corrector{Store: s, Now: now},
-		Checks:    []Check{{Name: "store", Vital: true, Run: s.Ping}},
+		Corrector: ops.Corrector{Store: s, Now: now}, Originals: keptOriginals{compactor, kept},
+		Checks: []Check{{Name: "store", Vital: true, Run: s.Ping}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -202,6 +206,19 @@ func TestEveryAnswerFitsItsDescription(t *testing.T) {
 		{"PUT", callOfTest + "/evaluation", `{"score":"1"}`, 422, false},
 		{"PUT", unknownCall + "/evaluation", `{"score":1}`, 404, true},
 		{"GET", "/v1/workspaces/default/corrections", "", 200, true},
+		{"POST", "/compact_conversation", conversationBody(`,"force":true,"target_tokens":300`), 200, false},
+		{"POST", "/compact_conversation", conversationBody(`,"profile":"forge","messages_old_threshold":5`), 200, false},
+		{"POST", "/compact_conversation", `{"messages":[]}`, 200, false},
+		{"POST", "/compact_conversation", `{"messages":5}`, 422, false},
+		{"POST", "/compact_conversation", `{}`, 422, false},
+		{"POST", "/compact_conversation", conversationBody(`,"profile":"none"`), 422, false},
+		{"POST", "/compact_conversation", conversationBody(`,"overrides":{"no_such":1}`), 422, false},
+		{"POST", "/compact_conversation", `{"messages":[`, 422, false},
+		{"GET", "/v1/workspaces/default/originals/o_00000000000000000000", "", 404, false},
+		{"GET", "/v1/workspaces/default/originals/nonsense", "", 422, false},
+		{"GET", "/v1/workspaces/default/originals/o_00000000000000000000?offset=x", "", 422, false},
+		{"POST", "/v1/workspaces/default/originals/c_00000000000000000000/undo", "", 404, false},
+		{"POST", "/v1/workspaces/default/originals/o_00000000000000000000/undo", "", 422, false},
 	}
 	for _, s := range steps {
 		rec := ask(h, s.method, s.path, s.body)
@@ -236,7 +253,11 @@ func TestEveryAnswerFitsItsDescription(t *testing.T) {
 func described(path string) string {
 	path, _, _ = strings.Cut(path, "?")
 	parts := strings.Split(path, "/")
-	for i, name := range map[int]string{3: "{workspace}", 5: "{tool}", 7: "{call}"} {
+	names := map[int]string{3: "{workspace}", 5: "{tool}", 7: "{call}"}
+	if len(parts) > 4 && parts[4] == "originals" {
+		names = map[int]string{3: "{workspace}", 5: "{original}"}
+	}
+	for i, name := range names {
 		if i < len(parts) && parts[1] == "v1" {
 			parts[i] = name
 		}

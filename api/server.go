@@ -79,6 +79,7 @@ type Deps struct {
 	Store     store.Store
 	Reader    ops.MemoryReader
 	Corrector ops.Corrector
+	Originals Originals
 	Checks    []Check
 	Logger    *slog.Logger
 }
@@ -118,6 +119,7 @@ func (s *server) routes(e *echo.Echo, docs *docs) {
 	} {
 		e.POST(path, s.withBody(handle), limited)
 	}
+	e.POST("/"+FlowCompact, s.compactConversation, limited)
 	e.GET("/health", s.health)
 	e.GET("/livez", s.livez)
 	e.GET("/readyz", s.readyz)
@@ -126,6 +128,8 @@ func (s *server) routes(e *echo.Echo, docs *docs) {
 	e.GET("/v1/workspaces", s.listWorkspaces)
 	e.GET("/v1/workspaces/:workspace/tools", s.listTools)
 	e.GET("/v1/workspaces/:workspace/corrections", s.listCorrections)
+	e.GET("/v1/workspaces/:workspace/originals/:original", s.getOriginal)
+	e.POST("/v1/workspaces/:workspace/originals/:original/undo", s.undo, limited)
 	calls := "/v1/workspaces/:workspace/tools/:tool/calls"
 	e.GET(calls, s.listCalls)
 	e.GET(calls+"/:call", s.getCall)

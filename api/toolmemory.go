@@ -16,10 +16,11 @@ const (
 	FlowAdd      = "add_tool_call_result"
 	FlowSummary  = "summary_tool_memory"
 	FlowRetrieve = "retrieve_tool_memory"
+	FlowCompact  = "compact_conversation"
 )
 
 // Flows lists the flows that New needs.
-func Flows() []string { return []string{FlowAdd, FlowSummary, FlowRetrieve} }
+func Flows() []string { return []string{FlowAdd, FlowSummary, FlowRetrieve, FlowCompact} }
 
 func (s *server) addToolCallResult(c echo.Context, body []byte) (any, error) {
 	req := addRequest{includeHistory: true, maxItems: s.cfg.MaxItems}

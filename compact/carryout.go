@@ -36,6 +36,7 @@ func (w *work) carryOut(ctx context.Context, p *plan) (Result, error) {
 			return Result{}, err
 		}
 		w.note(d)
+		w.prog.units(len(p.remove) - d.groups)
 		if len(d.failures) > 0 && w.c.cfg.Model.OnFailure == "keep" {
 			return w.unchanged(ModelFailed, strings.Join(d.failures, "; ")), nil
 		}

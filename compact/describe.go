@@ -32,7 +32,7 @@ type described struct {
 	batches  int
 	usage    memoryd.Usage
 	seconds  float64
-	groups   int
+	groups   int // units that were shown to a model
 }
 
 // describe asks the models for all batches of the plan at once, at most Parallel
@@ -81,6 +81,7 @@ func (c *Compactor) describe(ctx context.Context, t *tiers, p *plan, r Request, 
 				d.failures = append(d.failures, fmt.Sprintf("batch %d of %d: %s", i+1, len(bs), reasonOf(a.err)))
 			}
 			prog.units(len(b.units))
+			d.groups += len(b.units)
 			return nil
 		})
 	}

@@ -263,32 +263,38 @@ func TestFutureArgumentRecall(t *testing.T) {
 }
 
 // squeeze compacts to a share of the characters that are not in system messages.
+// A target is in tokens, which count the framing of messages too, so the largest
+// target is looked for whose result is within the size.
 func squeeze(t testing.TB, part []jsontext.Value, percent int) (text string, fits bool) {
-	cfg := compact.Default()
-	c := compact.New(cfg, compact.Deps{Counter: func(string) tokens.Counter { return tokens.Chars{Per: 4} }})
+	c := compact.New(compact.Default(), compact.Deps{Counter: func(string) tokens.Counter { return tokens.Chars{Per: 4} }})
 	sys := 0
 	for _, raw := range part {
 		if m, _ := chat.Parse(raw); m.Kind == chat.System {
 			sys += 4 + (utf8.RuneCountInString(m.Text())+3)/4
 		}
 	}
-	size := utf8.RuneCountInString(textOf(t, part))
-	limit := size * percent / 100
-	target := limit/4 + 8
-	for range 4 {
-		res, err := c.Compact(t.Context(), compact.Request{Messages: part, TargetTokens: sys + target, Force: true})
+	limit := utf8.RuneCountInString(textOf(t, part)) * percent / 100
+	best, target := -1, limit/4+20
+	for range 6 {
+		res, err := c.Compact(t.Context(), compact.Request{Messages: part, TargetTokens: sys + max(1, target), Force: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		text = textOf(t, res.Messages)
-		n := utf8.RuneCountInString(text)
-		if n <= limit {
-			return text, true
+		got := textOf(t, res.Messages)
+		n := utf8.RuneCountInString(got)
+		if better := n <= limit && n > best || best < 0 && (text == "" || n < utf8.RuneCountInString(text)); better {
+			text = got
 		}
-		target -= (n-limit)/4 + 2
-		if target < 20 {
+		if n <= limit {
+			best = max(best, n)
+		}
+		if n <= limit && n > limit-12 || target <= 1 {
 			break
 		}
+		target += (limit - n) / 4
+		if n > limit {
+			target -= 2
+		}
 	}
-	return text, false
+	return text, best >= 0
 }

@@ -8,9 +8,11 @@ func (s DefaultSettings) excluded() Exclusions { return s.Exclusions }
 
 const (
 	// leastRoom is the smallest summary worth writing, in tokens.
-	leastRoom = 40
+	leastRoom = 24
 	// factsNeed is how much of what is removed its facts take, by experience.
 	factsNeed = 0.12
+	// offloadFacts is the same for what the first tier cuts out of texts.
+	offloadFacts = 0.25
 	// newestUnits are never edited by the first tier.
 	newestUnits = 2
 )
@@ -35,9 +37,9 @@ func (s DefaultSettings) plan(t *tiers, r Request) (*plan, *verdict) {
 	}
 	edits, total := s.edit(t, units, p.target)
 	broken := len(c.removable(0)) > 0
-	if !broken && total <= p.target && len(edits) > 0 && (r.TargetTokens > 0 || p.limit > 0) {
+	if !broken && total+withFacts(c.total-total) <= p.target && len(edits) > 0 && (r.TargetTokens > 0 || p.limit > 0) {
 		p.edits = edits
-		p.room = min(p.target-total, int(factsNeed*float64(c.total-total)))
+		p.room = min(p.target-total, withFacts(c.total-total))
 		return p, nil
 	}
 	saved := s.excerpt(t, p, p.target-fixed)
@@ -83,7 +85,7 @@ func (s DefaultSettings) edit(t *tiers, units []int, target int) (map[int]chat.M
 	all, total := map[int]chat.Message{}, t.c.total
 	later := t.repeats()
 	for _, u := range units[:max(0, len(units)-newestUnits)] {
-		if total <= target {
+		if total+withFacts(t.c.total-total) <= target {
 			break
 		}
 		edits, ok := t.offload(u, s.PreviewTokens, later)
@@ -97,6 +99,10 @@ func (s DefaultSettings) edit(t *tiers, units []int, target int) (map[int]chat.M
 	}
 	return all, total
 }
+
+// withFacts is the room that the facts of offloaded texts of the given size may
+// take.
+func withFacts(gone int) int { return int(offloadFacts * float64(gone)) }
 
 // repeats maps each long output to the last message that has it.
 func (t *tiers) repeats() map[string]int {
@@ -135,7 +141,9 @@ func (s DefaultSettings) excerpt(t *tiers, p *plan, left int) int {
 func (s DefaultSettings) split(t *tiers, p *plan, units []int, edits map[int]chat.Message, room int) {
 	c := t.c
 	gone := c.tokensOf(units)
-	room = max(room, leastRoom+gone/50)
+	if room < leastRoom { // the target cannot be reached: little is lost by a little more
+		room = leastRoom + gone/50
+	}
 	summary := min(0.95*float64(room), max(factsNeed*float64(gone), (1-s.TailShare)*float64(room)))
 	summary = min(summary, max(4000, 0.2*float64(gone)))
 	tail := room - int(summary)

@@ -67,6 +67,7 @@ func (w *work) runOn(ctx context.Context, prof profile, p replay) (Result, error
 	inner.t = &tiers{c: conv, redactOn: w.t.redactOn}
 	inner.sent = w.t.c.messages
 	inner.report.TokensBefore, inner.report.MessagesBefore = conv.total, len(base)
+	inner.report.TokensAfter, inner.report.MessagesAfter = conv.total, len(base)
 	res, err := inner.do(ctx, prof)
 	if err != nil {
 		return Result{}, err

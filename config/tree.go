@@ -136,7 +136,10 @@ func keysOf(t reflect.Type, path string) []string {
 	}
 	var keys []string
 	for f := range t.Fields() {
-		if name, _, _ := strings.Cut(f.Tag.Get("yaml"), ","); name != "" && name != "-" {
+		switch name, options, _ := strings.Cut(f.Tag.Get("yaml"), ","); {
+		case strings.Contains(options, "inline"):
+			keys = append(keys, keysOf(f.Type, path)...)
+		case name != "" && name != "-":
 			keys = append(keys, keysOf(f.Type, join(path, name))...)
 		}
 	}

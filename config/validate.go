@@ -32,6 +32,7 @@ func validate(c *Config) []Problem {
 		check("evaluate", fmt.Errorf("wait: must be at most %s", maxWait))
 	}
 	check("guidelines", c.Guidelines.Validate())
+	check("compact", c.Compact.Validate())
 	return append(problems, validateOps(c)...)
 }
 

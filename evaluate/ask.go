@@ -24,7 +24,7 @@ func (d *Desk) askAlone(ctx context.Context, j *job, examples []example) outcome
 		failed, _ := errors.AsType[*memoryd.ModelError](err)
 		switch {
 		case err == nil:
-			return outcome{j: j, model: e}
+			return outcome{j: j, known: known{e: e}}
 		case isUnread && remark == "":
 			remark = wantSingle(unread.err)
 			d.tally.count(func(s *Stats) { s.Reasked++ })
@@ -41,7 +41,7 @@ func (d *Desk) askAlone(ctx context.Context, j *job, examples []example) outcome
 // request makes one request about one call.
 func (d *Desk) request(ctx context.Context, j *job, b brief, examples []example, remark string) (memoryd.Evaluation, error) {
 	p, nonce := d.prompts.request(j.ref, examples, []brief{b}, remark)
-	c, err := d.complete(ctx, p)
+	c, err := d.complete(ctx, p, j)
 	if err != nil {
 		return memoryd.Evaluation{}, err
 	}
@@ -61,7 +61,7 @@ func (d *Desk) askTogether(ctx context.Context, jobs []*job, examples []example)
 		briefs[i], ids[i] = j.brief, idOf(i)
 	}
 	p, nonce := d.prompts.request(jobs[0].ref, examples, briefs, "")
-	c, err := d.complete(ctx, p)
+	c, err := d.complete(ctx, p, jobs...)
 	if err != nil && (concerning(err) != aboutRequest || ctx.Err() != nil) {
 		return failAll(jobs, err)
 	}
@@ -76,7 +76,7 @@ func (d *Desk) askTogether(ctx context.Context, jobs []*job, examples []example)
 	all := make([]outcome, 0, len(jobs))
 	for i, j := range jobs {
 		if v, ok := verdicts[ids[i]]; ok {
-			all = append(all, outcome{j: j, model: d.evaluation(v, c.Model)})
+			all = append(all, outcome{j: j, known: known{e: d.evaluation(v, c.Model)}})
 			continue
 		}
 		all = append(all, d.askAlone(ctx, j, examples))
@@ -92,13 +92,19 @@ func failAll(jobs []*job, err error) []outcome {
 	return all
 }
 
-// complete sends a request and counts it.
-func (d *Desk) complete(ctx context.Context, p memoryd.Prompt) (memoryd.Completion, error) {
+// complete sends a request and counts it, for each job its share. A request that
+// the budget refuses was none.
+func (d *Desk) complete(ctx context.Context, p memoryd.Prompt, jobs ...*job) (memoryd.Completion, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.cfg.RequestTimeout)
 	defer cancel()
-	d.tally.request(p.SchemaName == batchSchemaName)
 	c, err := d.model.Complete(ctx, p)
-	d.tally.usage(c.Usage)
+	if err != nil && reasonOf(err) == reasonBudget {
+		return c, err
+	}
+	d.tally.request(p.SchemaName == batchSchemaName, c.Usage)
+	for i, share := range shares(c.Usage, len(jobs)) {
+		jobs[i].spent = jobs[i].spent.Add(share)
+	}
 	if err == nil {
 		d.mood.well(d.log)
 	}
@@ -115,7 +121,7 @@ func (d *Desk) evaluation(v verdict, model string) memoryd.Evaluation {
 	}
 	return memoryd.Evaluation{
 		State: memoryd.Judged, Score: v.score,
-		Summary: v.summary, Evaluation: withChecks(v.evaluation, v.failedChecks),
+		Summary: v.summary, Evaluation: v.evaluation, FailedChecks: strings.Join(v.failedChecks, " "),
 		JudgedBy: "llm:" + d.modelName(model), JudgeVersion: d.version, JudgedAt: d.now(),
 	}
 }

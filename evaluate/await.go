@@ -18,10 +18,10 @@ func (d *Desk) Await(ctx context.Context, calls []memoryd.Call) {
 		if calls[i].Evaluation.State != memoryd.Pending {
 			continue
 		}
-		j, e, ok := d.take(context.WithoutCancel(ctx), &calls[i])
+		j, v, ok := d.take(context.WithoutCancel(ctx), &calls[i])
 		if ok {
-			calls[i].Evaluation = e
-			decided = append(decided, settled{j, e})
+			calls[i].Evaluation = v.e
+			decided = append(decided, settled{j, v})
 			continue
 		}
 		jobs[i] = j
@@ -45,20 +45,21 @@ func (d *Desk) Await(ctx context.Context, calls []memoryd.Call) {
 }
 
 // take puts a pending call into the queue. Where the call can be decided without
-// the model, ok is true and e is the verdict, still to be settled. The job is nil
+// the model, ok is true and v is the verdict, still to be settled. The job is nil
 // when the queue did not take it.
-func (d *Desk) take(ctx context.Context, c *memoryd.Call) (j *job, e memoryd.Evaluation, ok bool) {
+func (d *Desk) take(ctx context.Context, c *memoryd.Call) (j *job, v decision, ok bool) {
 	o := d.consider(ctx, c)
 	j = &job{
-		ref: c.ToolRef, key: c.Key, cache: verdictKey(d.version, c), brief: o.brief,
-		ruled: o.ruled, bound: o.bound, before: c.Evaluation, done: make(chan struct{}),
+		ref: c.ToolRef, key: c.Key, cache: d.keysOf(c), brief: o.brief,
+		ruled: o.ruled, sure: o.sure, bound: o.bound, before: c.Evaluation, done: make(chan struct{}),
 	}
-	if e, ok := d.withoutModel(ctx, c, o); ok {
-		return j, e, true
+	if v, ok := d.withoutModel(ctx, c, o); ok {
+		v.e.Cost = d.bills.close(j.id())
+		return j, v, true
 	}
 	in, joined := d.queue.add(j)
 	if joined {
 		d.tally.count(func(s *Stats) { s.Joined++ })
 	}
-	return in, memoryd.Evaluation{}, false
+	return in, decision{}, false
 }

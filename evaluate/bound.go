@@ -109,14 +109,12 @@ var (
 // closed schema and the envelope, which hold for text that no pattern knows.
 func addressesJudge(b brief) bool {
 	in, _ := b.Input.MarshalJSON()
-	for _, s := range []string{string(in), b.Output.Head + "\n" + b.Output.Tail} {
-		s = strings.ToLower(clean(s, len(s)+1))
-		switch {
-		case signScore.MatchString(s) && (signOverride.MatchString(s) || signNaming.MatchString(s)),
-			signForged.MatchString(s) && signFields.MatchString(s),
-			signMarks.MatchString(s):
-			return true
-		}
-	}
-	return false
+	return textAddressesJudge(string(in)) || textAddressesJudge(b.Output.Head+"\n"+b.Output.Tail)
+}
+
+func textAddressesJudge(s string) bool {
+	s = strings.ToLower(clean(s, len(s)+1))
+	return signScore.MatchString(s) && (signOverride.MatchString(s) || signNaming.MatchString(s)) ||
+		signForged.MatchString(s) && signFields.MatchString(s) ||
+		signMarks.MatchString(s)
 }

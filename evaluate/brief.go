@@ -11,9 +11,11 @@ import (
 )
 
 // brief is a call as the model is shown it: its input and output within caps,
-// its costs and its flag. It never holds the call's metadata.
+// its costs and its flag, and what its setting was. Of the call's metadata it
+// holds nothing else.
 type brief struct {
 	ID string `json:"id,omitempty"`
+	setting
 	// Input is the JSON as sent when it is valid and short, else an excerpt.
 	Input   json.Marshaler `json:"input"`
 	Output  excerpt        `json:"output"`
@@ -62,7 +64,7 @@ func (b brief) shrunk() brief {
 			b.Input = excerptOf(string(in), limit)
 		}
 	}
-	b.Output = b.Output.shrunk(limit)
+	b.Output, b.setting = b.Output.shrunk(limit), setting{}
 	return b
 }
 

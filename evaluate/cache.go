@@ -35,6 +35,21 @@ func verdictKey(judgeVersion string, c *memoryd.Call) [16]byte {
 	return key
 }
 
+// keys are under which a call's verdict is found: a person's, which holds for all
+// versions of the judge, and the judge's own.
+type keys struct{ person, judge [16]byte }
+
+func (d *Desk) keysOf(c *memoryd.Call) keys { return keys{personKey(c), verdictKey(d.version, c)} }
+
+// personKey is the identity of a person's verdict.
+func personKey(c *memoryd.Call) [16]byte { return verdictKey("person", c) }
+
+// known is a verdict that was reached before.
+type known struct {
+	e        memoryd.Evaluation
+	byPerson bool
+}
+
 // memoSize is how many verdicts are remembered in the process.
 const memoSize = 2048
 
@@ -59,31 +74,39 @@ func newVerdicts(shared Cache, t *tally) *verdicts {
 	return &verdicts{shared: shared, tally: t, byKey: map[[16]byte]*list.Element{}, recent: list.New()}
 }
 
-// find gives the model's verdict for key as a verdict from the cache.
-func (v *verdicts) find(ctx context.Context, key [16]byte, now time.Time) (memoryd.Evaluation, bool) {
-	e, ok := v.remembered(key)
-	if !ok {
-		var err error
-		e, err = v.shared.CachedVerdict(ctx, key)
-		if err != nil && !memoryd.IsKind(err, memoryd.NotFound) {
-			v.tally.count(func(s *Stats) { s.LedgerErrors++ })
-		}
-		if err != nil || e.State != memoryd.Judged {
-			return memoryd.Evaluation{}, false
-		}
-		v.remember(key, e)
+// find gives a person's verdict, else the model's, as a verdict from the cache.
+func (v *verdicts) find(ctx context.Context, ks keys, now time.Time) (known, bool) {
+	if e, ok := v.one(ctx, ks.person); ok {
+		return known{asCached(e, now), true}, true
 	}
-	return asCached(e, now), true
+	e, ok := v.one(ctx, ks.judge)
+	return known{asCached(e, now), false}, ok
 }
 
-// asCached is a verdict as a later, equal call takes it over.
+func (v *verdicts) one(ctx context.Context, key [16]byte) (memoryd.Evaluation, bool) {
+	if e, ok := v.remembered(key); ok {
+		return e, true
+	}
+	e, err := v.shared.CachedVerdict(ctx, key)
+	if err != nil && !memoryd.IsKind(err, memoryd.NotFound) {
+		v.tally.count(func(s *Stats) { s.LedgerErrors++ })
+	}
+	if err != nil || e.State != memoryd.Judged {
+		return memoryd.Evaluation{}, false
+	}
+	v.remember(key, e)
+	return e, true
+}
+
+// asCached is a verdict as a later, equal call takes it over: it costs nothing.
 func asCached(e memoryd.Evaluation, now time.Time) memoryd.Evaluation {
 	e.JudgedBy, e.JudgedAt = memoryd.JudgedByCache, now
 	e.Attempts, e.LastError, e.NotBefore = 0, "", time.Time{}
+	e.Cost, e.Overruled = memoryd.Cost{}, nil
 	return e
 }
 
-// keep remembers a verdict of the model, here and in the store.
+// keep remembers a verdict of the model or of a person, here and in the store.
 func (v *verdicts) keep(ctx context.Context, key [16]byte, e memoryd.Evaluation) error {
 	v.remember(key, e)
 	return v.shared.CacheVerdict(ctx, key, e)

@@ -8,7 +8,8 @@ import (
 // checkNames are the ten binary checks of a call, after the judge of "Towards
 // Robust Tool Use in Agents via Experience-Driven Adaptive Guidance" (ExpG,
 // arXiv 2608.03403): two of the use, four of the input, four of the response. A
-// model answers with the names of those that a call fails.
+// model answers with the names of those that a call fails, which become the
+// evaluation's FailedChecks.
 func checkNames() []string {
 	return []string{
 		"tool_needed", "right_tool",
@@ -47,17 +48,4 @@ func knownChecks(obj object) []string {
 		}
 	}
 	return failed
-}
-
-// withChecks appends the failed checks to an evaluation's text, where readers
-// and the guidelines find them: "… [failed checks: input_format, valid_inputs]".
-func withChecks(evaluation string, failed []string) string {
-	if len(failed) == 0 {
-		return evaluation
-	}
-	note := "[failed checks: " + strings.Join(failed, ", ") + "]"
-	if evaluation == "" {
-		return note
-	}
-	return clean(evaluation, maxEvaluation-len(note)-1) + " " + note
 }

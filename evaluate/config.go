@@ -50,6 +50,10 @@ type Config struct {
 	// call's input and output: the head, the tail, and how much is missing.
 	MaxInput  int `yaml:"max_input_bytes"`
 	MaxOutput int `yaml:"max_output_bytes"`
+	// MaxContext bounds, in bytes each, what the model is shown of a tool's
+	// description and of the agent's task, where a call's metadata holds them
+	// (see settingOf); 0 shows neither.
+	MaxContext int `yaml:"max_context_bytes"`
 	// EarlierVerdicts is how many earlier verdicts of the tool the model is
 	// shown.
 	EarlierVerdicts int `yaml:"earlier_verdicts"`
@@ -87,7 +91,7 @@ func Default() Config {
 	return Config{
 		Judge: JudgeAuto, Wait: 30 * time.Second, OnModelFailure: LeavePending, OnUnjudgeable: MarkFailed,
 		BatchSize: 1, Workers: 32, QueueSize: 4096,
-		MaxInput: 800, MaxOutput: 1200, EarlierVerdicts: 2,
+		MaxInput: 800, MaxOutput: 1200, MaxContext: 600, EarlierVerdicts: 2,
 		RequestTimeout: 5 * time.Minute, MaxAttempts: 5, RetryMin: 2 * time.Second, RetryMax: 15 * time.Minute,
 		SweepInterval: 5 * time.Second, Lease: 2 * time.Minute,
 		ProfileTools: 512, ProfileCalls: 100, ProfileTTL: 5 * time.Minute,
@@ -128,6 +132,7 @@ func (c Config) validateRanges() error {
 	}{
 		{"batch_size", c.BatchSize, 1, 32}, {"workers", c.Workers, 1, 1024}, {"queue_size", c.QueueSize, 1, 1_000_000},
 		{"max_input_bytes", c.MaxInput, 64, 1 << 20}, {"max_output_bytes", c.MaxOutput, 64, 1 << 20},
+		{"max_context_bytes", c.MaxContext, 0, 1 << 20},
 		{"earlier_verdicts", c.EarlierVerdicts, 0, 10}, {"max_attempts", c.MaxAttempts, 1, 1000},
 		{"profile_tools", c.ProfileTools, 1, 1_000_000}, {"profile_calls", c.ProfileCalls, 1, 10_000},
 	} {

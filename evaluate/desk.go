@@ -28,6 +28,8 @@ type Desk struct {
 	verdicts *verdicts
 	queue    *queue
 	tally    *tally
+	bills    *bills
+	told     func(Event)
 	batching batching
 	mood     mood
 
@@ -46,6 +48,7 @@ func NewDesk(cfg Config, ruled Rules, model Model, ledger Ledger, logger *slog.L
 	d := &Desk{
 		cfg: cfg, judge: cfg.Judge, rules: ruled, model: model, ledger: ledger, log: logger, now: now,
 		profiles: newProfiles(cfg, ledger, now), queue: newQueue(cfg.QueueSize), tally: &tally{},
+		bills: newBills(), told: func(Event) {},
 	}
 	d.verdicts = newVerdicts(ledger, d.tally)
 	switch {
@@ -72,7 +75,7 @@ func versionOf(cfg Config, p prompts, model string) string {
 	h := sha256.New()
 	for _, part := range []string{
 		model, p.single, p.batch, string(schemaFor(false)), string(schemaFor(true)),
-		fmt.Sprint(cfg.MaxInput, cfg.MaxOutput, cfg.EarlierVerdicts, cfg.BatchSize),
+		fmt.Sprint(cfg.MaxInput, cfg.MaxOutput, cfg.MaxContext, cfg.EarlierVerdicts, cfg.BatchSize),
 	} {
 		fmt.Fprintf(h, "%d:%s", len(part), part)
 	}

@@ -3,7 +3,9 @@ package evaluate
 import (
 	"bytes"
 	"crypto/rand"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -11,15 +13,17 @@ import (
 // doc is the data block of a request. Everything in it comes from callers and
 // tools and is not to be trusted, the tool's name included.
 type doc struct {
-	Tool    string    `json:"tool"`
-	Earlier []example `json:"earlier_verdicts,omitempty"`
-	Call    *brief    `json:"call,omitempty"`
-	Calls   []brief   `json:"calls,omitempty"`
+	Tool    string         `json:"tool"`
+	About   json.Marshaler `json:"tool_description,omitempty"` // where all calls say the same
+	Earlier []example      `json:"earlier_verdicts,omitempty"`
+	Call    *brief         `json:"call,omitempty"`
+	Calls   []brief        `json:"calls,omitempty"`
 }
 
 // document gives the data block's JSON. Several briefs get the ids c1, c2, …
 func document(tool string, earlier []example, briefs []brief) []byte {
-	d := doc{Tool: tool, Earlier: earlier}
+	briefs = slices.Clone(briefs)
+	d := doc{Tool: tool, About: shared(briefs), Earlier: earlier}
 	if len(briefs) == 1 {
 		d.Call = &briefs[0]
 	} else {

@@ -28,6 +28,7 @@ const (
 	reasonRateLimited  = "rate_limited"
 	reasonNetwork      = "network"
 	reasonInternal     = "internal"
+	reasonBudget       = "budget"
 )
 
 // concern says what a failure is about: what must change before it goes away.
@@ -92,6 +93,8 @@ func sentence(reason string) string {
 		return "the model's server failed"
 	case reasonNetwork:
 		return "the model could not be reached"
+	case reasonBudget:
+		return "the budget for model requests is spent"
 	}
 	return "the model failed"
 }
@@ -105,8 +108,12 @@ func (d *Desk) failed(j *job, err error) memoryd.Evaluation {
 	d.mood.ill(d.log, reason, err)
 	e := j.before
 	e.State = memoryd.Pending
-	e.Attempts++
 	e.LastError = reason + ": " + sentence(reason)
+	if reason == reasonBudget {
+		e.NotBefore = now.Add(d.untilBudget(err))
+		return e
+	}
+	e.Attempts++
 	if u, ok := errors.AsType[*unusable](err); ok {
 		e.LastError += " (" + u.Error() + ")"
 	}
@@ -161,6 +168,16 @@ func (d *Desk) retryIn(attempts int, err error) time.Duration {
 		wait = min(e.RetryAfter, 24*time.Hour) + rand.N(wait/2+1)
 	}
 	return wait
+}
+
+// untilBudget is the wait for the end of the budget's window, and up to a minute
+// more at random. It is no failed try: nobody was asked.
+func (d *Desk) untilBudget(err error) time.Duration {
+	wait := d.cfg.RetryMin
+	if e, ok := errors.AsType[*memoryd.ModelError](err); ok {
+		wait = max(wait, min(e.RetryAfter, 24*time.Hour))
+	}
+	return wait + rand.N(min(time.Minute, wait)+1)
 }
 
 // mood remembers whether the model works, so that a change is said once and not

@@ -30,9 +30,10 @@ func (d *Desk) Prejudge(ctx context.Context, calls []memoryd.Call) {
 		}
 		c.Evaluation.State = memoryd.Pending
 		o := d.consider(ctx, c)
-		if e, ok := d.withoutModel(ctx, c, o); ok {
-			c.Evaluation = e
+		if v, ok := d.withoutModel(ctx, c, o); ok {
+			c.Evaluation = v.e
 			d.observe(ctx, c)
+			d.tellPrejudged(c, o, v.said)
 			continue
 		}
 		if room--; room >= 0 {
@@ -62,6 +63,7 @@ func (d *Desk) consider(ctx context.Context, c *memoryd.Call) opinion {
 		return opinion{ruled: v.Evaluation, bound: bound{ceiling: v.Score, alone: true}, sure: v.Sure}
 	}
 	b := newBrief(c, d.cfg.MaxInput, d.cfg.MaxOutput)
+	b.setting = settingOf(c.Metadata, d.cfg.MaxContext)
 	known := boundOf(c, b, v)
 	return opinion{ruled: known.lower(v.Evaluation), bound: known, sure: v.Sure, brief: b}
 }
@@ -82,29 +84,41 @@ func (d *Desk) ask(c *memoryd.Call, p *profile) (v rules.Verdict) {
 	return d.rules.Judge(c, p.rules)
 }
 
+// decision is an evaluation and what its judge said before it was bounded.
+type decision struct{ e, said memoryd.Evaluation }
+
 // withoutModel decides the call if no model is needed.
-func (d *Desk) withoutModel(ctx context.Context, c *memoryd.Call, o opinion) (memoryd.Evaluation, bool) {
+func (d *Desk) withoutModel(ctx context.Context, c *memoryd.Call, o opinion) (decision, bool) {
 	if o.bound.alone || o.sure && d.judge == JudgeCascade {
 		d.tally.count(func(s *Stats) { s.RuleVerdicts[o.ruled.Rule]++ })
-		return o.ruled, true
+		return decision{o.ruled, o.ruled}, true
 	}
-	return d.fromCache(ctx, verdictKey(d.version, c), o.bound, o.ruled)
+	known, ok := d.verdicts.find(ctx, d.keysOf(c), d.now())
+	if !ok {
+		return decision{}, false
+	}
+	return d.bounded(known, o.bound, o.ruled), true
 }
 
-// fromCache decides a call by the verdict of an equal one.
-func (d *Desk) fromCache(ctx context.Context, key [16]byte, b bound, ruled memoryd.Evaluation) (memoryd.Evaluation, bool) {
-	e, ok := d.verdicts.find(ctx, key, d.now())
-	if !ok {
-		return memoryd.Evaluation{}, false
+// bounded counts a verdict of the model or of the cache, and brings it within
+// what the rules know. A person's verdict is above that.
+func (d *Desk) bounded(k known, b bound, ruled memoryd.Evaluation) decision {
+	said := k.e
+	e, bounded := said, false
+	if !k.byPerson {
+		e, bounded = b.apply(said, ruled)
 	}
-	e, bounded := b.apply(e, ruled)
 	d.tally.count(func(s *Stats) {
-		s.CacheHits++
+		if said.JudgedBy == memoryd.JudgedByCache {
+			s.CacheHits++
+		} else {
+			s.ModelVerdicts++
+		}
 		if bounded {
 			s.Bounded++
 		}
 	})
-	return e, true
+	return decision{e, said}
 }
 
 // observe lets the tool's profile learn from a judged call.

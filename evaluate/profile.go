@@ -110,6 +110,14 @@ func (ps *profiles) soon(ref memoryd.ToolRef) {
 	}
 }
 
+// drop makes the tool's profile be read again when it is next needed.
+func (ps *profiles) drop(ref memoryd.ToolRef) {
+	p := ps.of(ref)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.expires = time.Time{}
+}
+
 // observe adds a judged call. The profile's lock is held.
 func (p *profile) observe(c *memoryd.Call) {
 	if c.Evaluation.State != memoryd.Judged {

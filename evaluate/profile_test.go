@@ -141,7 +141,7 @@ func TestTheMemoryOfVerdictsIsBounded(t *testing.T) {
 	if len(v.byKey) != memoSize || v.recent.Len() != memoSize {
 		t.Errorf("%d verdicts", len(v.byKey))
 	}
-	if e, ok := v.find(context.Background(), [16]byte{}, time.Now()); !ok || e.JudgedBy != memoryd.JudgedByCache {
+	if e, ok := v.find(context.Background(), keys{}, time.Now()); !ok || e.e.JudgedBy != memoryd.JudgedByCache {
 		t.Errorf("the store still knows it, got %+v", e)
 	}
 }

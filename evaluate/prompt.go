@@ -100,7 +100,7 @@ func (p prompts) request(ref memoryd.ToolRef, earlier []example, briefs []brief,
 		user += "\n" + remark
 	}
 	q := memoryd.Prompt{
-		System: p.single, User: user, Workspace: ref.Workspace,
+		System: p.single, User: user, Workspace: ref.Workspace, Tool: ref.Tool,
 		SchemaName: "tool_call_verdict", Schema: schemaFor(len(briefs) > 1),
 		MaxTokens: answerFrame + answerPerCall*len(briefs),
 	}

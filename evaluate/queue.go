@@ -7,18 +7,22 @@ import (
 	"memoryd"
 )
 
-// job is a stored call in hand. Its fields do not change, except that result is
-// set before done is closed.
+// job is a stored call in hand. Its fields do not change, except spent, and
+// result, which is set before done is closed.
 type job struct {
 	ref   memoryd.ToolRef
 	key   memoryd.CallKey
-	cache [16]byte
+	cache keys
 	brief brief
 	// ruled is what the rules said, brought within the bound.
 	ruled memoryd.Evaluation
+	sure  bool
 	bound bound
 	// before is the evaluation that the store has: the earlier attempts.
 	before memoryd.Evaluation
+	// spent is what this try cost so far; it belongs to the worker that has the
+	// job.
+	spent memoryd.Cost
 
 	once   sync.Once
 	done   chan struct{}
@@ -85,11 +89,11 @@ func (q *queue) add(j *job) (in *job, joined bool) {
 		return nil, false
 	}
 	q.inHand[j.id()] = j
-	if leader, ok := q.leaders[j.cache]; ok {
+	if leader, ok := q.leaders[j.cache.judge]; ok {
 		q.joined[leader] = append(q.joined[leader], j)
 		return j, true
 	}
-	q.leaders[j.cache] = j
+	q.leaders[j.cache.judge] = j
 	w := j.ref.Workspace
 	if len(q.waiting[w]) == 0 {
 		q.turns = append(q.turns, w)
@@ -148,8 +152,8 @@ func (q *queue) done(j *job) []*job {
 	defer q.mu.Unlock()
 	joined := q.joined[j]
 	delete(q.joined, j)
-	if q.leaders[j.cache] == j {
-		delete(q.leaders, j.cache)
+	if q.leaders[j.cache.judge] == j {
+		delete(q.leaders, j.cache.judge)
 	}
 	if q.inHand[j.id()] == j {
 		delete(q.inHand, j.id())

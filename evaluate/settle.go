@@ -10,7 +10,7 @@ import (
 // settled is a job with the evaluation that it shall have.
 type settled struct {
 	j *job
-	e memoryd.Evaluation
+	decision
 }
 
 // Patience with the store: how often a write is tried, how long it may take in
@@ -46,7 +46,7 @@ func (d *Desk) conclude(ctx context.Context, all []outcome) {
 func (d *Desk) keep(ctx context.Context, o outcome) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
 	defer cancel()
-	if err := d.verdicts.keep(ctx, o.j.cache, o.model); err != nil {
+	if err := d.verdicts.keep(ctx, o.j.cache.judge, o.e); err != nil {
 		d.tally.count(func(s *Stats) { s.LedgerErrors++ })
 		d.log.Debug("a verdict was not cached", "err", err)
 	}
@@ -54,27 +54,25 @@ func (d *Desk) keep(ctx context.Context, o outcome) {
 
 // evaluationOf is what an outcome means for j, the job itself or one that joined
 // it. A model's verdict is brought within j's bound here and nowhere else.
-func (d *Desk) evaluationOf(j *job, o outcome) memoryd.Evaluation {
+// What the job's tries cost goes with the verdict, or on its bill.
+func (d *Desk) evaluationOf(j *job, o outcome) decision {
 	if o.err != nil {
-		return d.failed(j, o.err)
-	}
-	m := o.model
-	if o.cached {
-		m = asCached(m, d.now())
-	}
-	m.Attempts = j.before.Attempts
-	e, bounded := j.bound.apply(m, j.ruled)
-	d.tally.count(func(s *Stats) {
-		if o.cached {
-			s.CacheHits++
+		e := d.failed(j, o.err)
+		if e.State == memoryd.Pending {
+			d.bills.add(j.id(), j.spent)
 		} else {
-			s.ModelVerdicts++
+			e.Cost = d.bills.close(j.id()).Add(j.spent)
 		}
-		if bounded {
-			s.Bounded++
-		}
-	})
-	return e
+		return decision{e, e}
+	}
+	k := o.known
+	if o.cached {
+		k.e = asCached(k.e, d.now())
+	}
+	k.e.Attempts = j.before.Attempts
+	v := d.bounded(k, j.bound, j.ruled)
+	v.e.Cost = d.bills.close(j.id()).Add(j.spent)
+	return v
 }
 
 // write settles the list and releases who waits. When the store does not take
@@ -88,13 +86,17 @@ func (d *Desk) write(ctx context.Context, list []settled) {
 	for i, s := range list {
 		settlements[i] = Settlement{s.j.ref, s.j.key, s.e}
 	}
-	if err := d.settle(ctx, settlements); err != nil {
+	written, err := d.settle(ctx, settlements)
+	if err != nil {
 		d.tally.count(func(s *Stats) { s.LedgerErrors++ })
 		d.log.Error("verdicts could not be stored; their calls stay pending", "calls", len(list), "err", err)
 		for i := range list {
+			d.bills.add(list[i].j.id(), list[i].e.Cost)
 			list[i].e = list[i].j.before
+			written = nil
 		}
 	}
+	d.tellSettled(list, written)
 	for _, s := range list {
 		s.j.finish(s.e)
 	}
@@ -102,7 +104,7 @@ func (d *Desk) write(ctx context.Context, list []settled) {
 
 // settle writes to the store, again after a failure that may pass. It does not
 // end with ctx, because the verdicts are paid for.
-func (d *Desk) settle(ctx context.Context, list []Settlement) (err error) {
+func (d *Desk) settle(ctx context.Context, list []Settlement) (written []bool, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
 	defer cancel()
 	for try, pause := 0, writePause; try < writeTries; try, pause = try+1, 2*pause {
@@ -112,15 +114,15 @@ func (d *Desk) settle(ctx context.Context, list []Settlement) (err error) {
 			case <-wait.C:
 			case <-ctx.Done():
 				wait.Stop()
-				return err
+				return nil, err
 			}
 		}
-		_, err = d.ledger.Settle(ctx, list)
+		written, err = d.ledger.Settle(ctx, list)
 		if err == nil || memoryd.IsKind(err, memoryd.Closed) || memoryd.IsKind(err, memoryd.Invalid) {
-			return err
+			return written, err
 		}
 	}
-	return err
+	return nil, err
 }
 
 // putBack returns jobs that nobody will judge now: they stay pending, free to be
@@ -133,7 +135,7 @@ func (d *Desk) putBack(jobs []*job) {
 	for i, j := range jobs {
 		e := j.before
 		e.State, e.NotBefore = memoryd.Pending, d.now()
-		list[i] = settled{j, e}
+		list[i] = settled{j, decision{e, e}}
 	}
 	d.write(context.Background(), list)
 }

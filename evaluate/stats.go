@@ -15,8 +15,8 @@ type Stats struct {
 	RuleVerdicts map[string]int64
 	CacheHits    int64
 	Joined       int64
-	// Requests counts requests to the model, re-asked ones included, and
-	// BatchRequests those among them for several calls. ModelVerdicts counts
+	// Requests counts requests to the model that ended, re-asked ones included,
+	// and BatchRequests those among them for several calls. ModelVerdicts counts
 	// calls that the model decided, Bounded those whose score the rules lowered.
 	Requests      int64
 	BatchRequests int64
@@ -61,19 +61,14 @@ func (t *tally) snapshot() Stats {
 	return s
 }
 
-func (t *tally) request(batch bool) {
+// request counts a request that ended, with what the server reported; negative
+// counts are nonsense and add nothing.
+func (t *tally) request(batch bool, u memoryd.Usage) {
 	t.count(func(s *Stats) {
 		s.Requests++
 		if batch {
 			s.BatchRequests++
 		}
-	})
-}
-
-// usage adds what the server reported; negative counts are nonsense and add
-// nothing.
-func (t *tally) usage(u memoryd.Usage) {
-	t.count(func(s *Stats) {
 		s.PromptTokens += int64(max(0, u.PromptTokens))
 		s.CompletionTokens += int64(max(0, u.CompletionTokens))
 	})

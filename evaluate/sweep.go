@@ -53,9 +53,9 @@ func (d *Desk) sweepOnce(ctx context.Context) (more bool) {
 		if d.queue.has(jobID{c.Workspace, c.Key}) {
 			continue
 		}
-		if j, e, ok := d.take(ctx, c); ok {
-			decided = append(decided, settled{j, e})
-			c.Evaluation = e
+		if j, v, ok := d.take(ctx, c); ok {
+			decided = append(decided, settled{j, v})
+			c.Evaluation = v.e
 			d.observe(ctx, c)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // or from the cache, or why there is none.
 type outcome struct {
 	j      *job
-	model  memoryd.Evaluation
+	known  // its verdict
 	cached bool
 	err    error
 }
@@ -47,8 +47,8 @@ func withVerdict(all []outcome) []outcome {
 func (d *Desk) judgeJobs(ctx context.Context, jobs []*job) (all []outcome) {
 	var open []*job
 	for _, j := range jobs {
-		if e, ok := d.verdicts.find(ctx, j.cache, d.now()); ok {
-			all = append(all, outcome{j: j, model: e, cached: true})
+		if k, ok := d.verdicts.find(ctx, j.cache, d.now()); ok {
+			all = append(all, outcome{j: j, known: k, cached: true})
 			continue
 		}
 		open = append(open, j)

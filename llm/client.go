@@ -27,6 +27,9 @@ type Options struct {
 type Attempt struct {
 	Op    string
 	Model string // the name asked for
+	// Workspace and Tool are the prompt's: on whose behalf it was sent.
+	Workspace string
+	Tool      string
 	// Outcome is "ok", "cancelled", "adapted" (sent again in another form) or
 	// the Reason of a memoryd.ModelError.
 	Outcome string

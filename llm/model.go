@@ -143,7 +143,7 @@ func (r *run) attempt(ctx context.Context, t *ticket) (memoryd.Completion, *faul
 	}
 	c.gate.release(r.job, t, f, done.Usage, x.header)
 	c.observer(Attempt{
-		Op: r.m.queue.name, Model: t.lane.model, Outcome: f.outcome(),
+		Op: r.m.queue.name, Model: t.lane.model, Workspace: r.prompt.Workspace, Tool: r.prompt.Tool, Outcome: f.outcome(),
 		Waited: t.waited, Took: time.Since(sent), Usage: done.Usage,
 	})
 	return done, f

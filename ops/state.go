@@ -12,9 +12,10 @@ type State struct {
 	// Workspace is where everything of this request happens.
 	Workspace string
 
-	Record Record
-	Names  Names
-	Result Result
+	Record     Record
+	Names      Names
+	Compaction Compaction
+	Result     Result
 }
 
 // Record is a request to add calls.

@@ -1,5 +1,12 @@
 package wire
 
+import "memoryd/compact"
+
+// HitList is the places where a text was found in what compaction removed.
+type HitList struct {
+	Hits []compact.Hit `json:"hits"`
+}
+
 // StoredCall is a kept call as the native interface shows it.
 type StoredCall struct {
 	ID     string `json:"id"`

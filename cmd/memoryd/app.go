@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"memoryd/api"
+	"memoryd/compact"
 	"memoryd/config"
 	"memoryd/evaluate"
 	"memoryd/ops"
@@ -34,6 +35,8 @@ type app struct {
 	desks     []*evaluate.Desk
 	judge     string // who judges, for people
 	models    *models
+	compactor *compact.Compactor
+	janitor   janitor
 	listener  net.Listener
 	server    *http.Server
 	failed    chan error
@@ -102,6 +105,7 @@ func (a *app) handler() (http.Handler, error) {
 	return api.New(a.cfg.HTTP, api.Deps{
 		Flows: flows, Store: a.store, Reader: reader, Checks: a.checks(), Logger: a.log,
 		Corrector: ops.Corrector{Store: a.store, Now: time.Now},
+		Originals: compaction{a.compactor, a.originals()},
 	})
 }
 
@@ -123,6 +127,8 @@ func (a *app) Start(ctx context.Context) {
 	for _, d := range a.desks {
 		d.Start(context.WithoutCancel(ctx)) // Stop ends them, in order
 	}
+	a.janitor = janitor{records: a.store, log: a.log}
+	a.janitor.start(ctx)
 	go func() {
 		if err := a.server.Serve(a.listener); !errors.Is(err, http.ErrServerClosed) {
 			a.failed <- fmt.Errorf("serve: %w", err)
@@ -140,6 +146,7 @@ func (a *app) Stop(ctx context.Context) error {
 	for _, d := range a.desks {
 		d.Stop()
 	}
+	a.janitor.end()
 	var errs []error
 	if err := a.server.Shutdown(ctx); err != nil {
 		a.log.Warn("requests under way were cut off", "err", err)

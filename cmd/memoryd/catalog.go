@@ -55,6 +55,14 @@ func (a *app) catalog(reader ops.MemoryReader) ops.Catalog {
 		"retrieve_tool_memory_op": func(ops.Spec) (ops.Op, error) {
 			return ops.RetrieveToolMemory{Reader: reader}, nil
 		},
+		"compact_conversation_op": func(s ops.Spec) (ops.Op, error) {
+			var params ops.CompactParams
+			if err := s.Params(&params); err != nil {
+				return nil, err
+			}
+			a.compactor = a.newCompactor(s.LLM, params)
+			return ops.CompactConversation{Compactor: a.compactor}, params.Validate()
+		},
 	}
 }
 

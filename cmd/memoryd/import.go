@@ -245,4 +245,20 @@ func newBar(w io.Writer, size int64, name string) bar {
 		progressbar.OptionSetDescription(name), progressbar.OptionClearOnFinish(), progressbar.OptionSetWidth(30))}
 }
 
+// newCounter is a bar that counts steps.
+func newCounter(w io.Writer, name string) bar {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return bar{progressbar.DefaultSilent(-1)}
+	}
+	return bar{progressbar.NewOptions(-1, progressbar.OptionSetWriter(w), progressbar.OptionShowCount(),
+		progressbar.OptionSetDescription(name), progressbar.OptionClearOnFinish(), progressbar.OptionSetWidth(30))}
+}
+
+// step says how many steps of all are done.
+func (b bar) step(done, all int) {
+	b.ChangeMax(all)
+	_ = b.Set(done)
+}
+
 func (b bar) finish() { _ = b.Finish() }

@@ -28,6 +28,7 @@ type cli struct {
 	Summarize   summarizeCmd   `cmd:"" help:"Refresh guidelines."`
 	Evaluate    evaluateCmd    `cmd:"" help:"Measure a judge on labelled JSON-lines of calls."`
 	Show        showCmd        `cmd:"" help:"Show a tool's guideline, statistics and recent calls."`
+	Compact     compactCmd     `cmd:"" help:"Make conversations smaller."`
 	CheckConfig checkConfigCmd `cmd:"" help:"Check a configuration file."`
 	Version     versionCmd     `cmd:"" help:"Print version, commit and Go version."`
 }

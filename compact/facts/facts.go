@@ -43,6 +43,11 @@ type Fact struct {
 	first, last int // places
 	order       int // of first appearance
 	quoted      bool
+	named       bool // named a member of an object
+	crowd       int  // facts of the smallest text that it stood in
+	spans       int  // texts that it stood in
+	lastSpan    int  // the newest of them
+	beside      bool // stood beside a value that was passed or that a user named
 	labels      []labelCount
 	score       float64
 }
@@ -60,7 +65,14 @@ type Set struct {
 	argNames map[string]bool
 	end      int // the place after the newest span
 	hide     func(label, value string) bool
+	// seq lists the facts as they stood, -1 between texts.
+	seq  []int32
+	span int // the number of the text that is read
+	uses map[string]use
 }
+
+// use counts the facts behind a label, and those of them that a call passed.
+type use struct{ all, passed int }
 
 // Options steer a collection.
 type Options struct {
@@ -81,7 +93,11 @@ func Collect(spans []Span, o Options) *Set {
 	}
 	for _, sp := range spans {
 		s.end = max(s.end, sp.Place+1)
+		s.span++
+		from := len(s.seq)
 		scan(s, sp)
+		s.crowded(s.seq[from:])
+		s.seq = append(s.seq, -1)
 		if sp.Source == FromResult {
 			s.errorLines(sp)
 		}
@@ -121,9 +137,9 @@ func (s *Set) ranked() []int {
 }
 
 // add counts one appearance of a value.
-func (s *Set) add(value, label string, keyed, quoted bool, sh shape, sp Span) {
+func (s *Set) add(value, label string, keyed, quoted bool, sh shape, sp Span) *Fact {
 	if s.hide != nil && s.hide(label, value) {
-		return
+		return nil
 	}
 	k, ok := s.index[value]
 	if !ok {
@@ -132,6 +148,13 @@ func (s *Set) add(value, label string, keyed, quoted bool, sh shape, sp Span) {
 		s.facts = append(s.facts, Fact{Value: value, shape: sh, first: sp.Place, order: k})
 	}
 	f := &s.facts[k]
+	if f.lastSpan != s.span {
+		f.lastSpan = s.span
+		f.spans++
+	}
+	if sh != errText {
+		s.seq = append(s.seq, int32(k))
+	}
 	f.count[sp.Source]++
 	f.last = max(f.last, sp.Place)
 	f.quoted = f.quoted || quoted
@@ -139,43 +162,65 @@ func (s *Set) add(value, label string, keyed, quoted bool, sh shape, sp Span) {
 		if f.labels[i].label == label {
 			f.labels[i].n++
 			f.labels[i].keyed = f.labels[i].keyed || keyed
-			return
+			return f
 		}
 	}
 	if label != "" && len(f.labels) < 6 {
 		f.labels = append(f.labels, labelCount{label, 1, keyed})
 	}
+	return f
+}
+
+// crowded notes for the facts of one text how many they are.
+func (s *Set) crowded(seq []int32) {
+	for _, k := range seq {
+		if f := &s.facts[k]; f.crowd == 0 || len(seq) < f.crowd {
+			f.crowd = len(seq)
+		}
+	}
+}
+
+// besideReach is how many values away two values still stand beside each other.
+const besideReach = 5
+
+// neighbours notes which facts stood beside one that was passed to a tool or that
+// a user named.
+func (s *Set) neighbours() {
+	last := -1 << 30
+	mark := func(i int, k int32) {
+		switch {
+		case k < 0:
+			last = -1 << 30
+		case s.facts[k].count[FromArgs] > 0 || s.facts[k].count[FromUser] > 0:
+			last = i
+		case i-last <= besideReach:
+			s.facts[k].beside = true
+		}
+	}
+	for i, k := range s.seq {
+		mark(i, k)
+	}
+	last = -1 << 30
+	for i := range s.seq {
+		mark(i, s.seq[len(s.seq)-1-i])
+	}
 }
 
 // settle chooses labels and scores once everything was seen.
 func (s *Set) settle() {
-	fan := map[string]int{}
+	s.neighbours()
+	s.chooseLabels()
+	s.uses = map[string]use{}
 	for i := range s.facts {
 		f := &s.facts[i]
-		f.Label = s.bestLabel(f)
-		fan[f.Label]++
+		u := s.uses[f.Label]
+		u.all++
+		if f.count[FromArgs] > 0 {
+			u.passed++
+		}
+		s.uses[f.Label] = u
 	}
 	for i := range s.facts {
-		f := &s.facts[i]
-		f.score = s.need(f, fan[f.Label])
+		s.facts[i].score = s.need(&s.facts[i])
 	}
-}
-
-// bestLabel prefers names of parameters, then names of members, then the word
-// seen most often.
-func (s *Set) bestLabel(f *Fact) string {
-	best, rank := "", -1
-	for _, l := range f.labels {
-		r := min(l.n, 90)
-		if l.keyed {
-			r += 100
-		}
-		if s.argNames[l.label] {
-			r += 200
-		}
-		if r > rank {
-			best, rank = l.label, r
-		}
-	}
-	return best
 }

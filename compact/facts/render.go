@@ -2,75 +2,115 @@ package facts
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
-// lineWidth is after how many characters a label is repeated, so that no value
+// lineReach is how far behind the beginning of its label a value may begin, in
+// characters. Behind that the label is repeated on a new line, so that no value
 // stands far from the word that says what it is.
-const lineWidth = 52
+const lineReach = 59
 
 // floor is the estimated need below which a value is not worth any space.
-const floor = 0.001
+const floor = 0.0002
 
 // maxLabel bounds a label in bytes.
 const maxLabel = 32
 
+// UserMark begins the label of what a user named, in blocks that have the room, so
+// that a later collection still knows.
+const UserMark = "user "
+
+// roomyBlock is the size in characters from which a block tells what a user named.
+const roomyBlock = 700
+
 // Block writes the facts that are most worth their space, at most limit
-// characters, one line per label and every lineWidth characters. Values for
-// which known reports true are left out; nil leaves none out. Values of one label
-// stand in the order in which they first appeared; labels in that of their best
-// value, so that the place in a block tells a later collection about the rank.
+// characters: lines of a label, a colon and values with a space between them; a
+// value that holds a space stands in quotes. Values for which known reports true
+// are left out; nil leaves none out. Values of one label stand in the order in
+// which they first appeared; labels in that of their best value, so that the place
+// in a block tells a later collection about the rank.
 func (s *Set) Block(limit int, known func(value string) bool) string {
-	b := block{set: s, room: limit, picked: map[string][]int{}, used: map[string]int{}, taken: map[int]bool{}}
-	order := s.byWorth(known)
-	b.newestErrors(limit/8, known)
+	return s.Ledger(known).Block(limit)
+}
+
+// Ledger is a Set in the order in which its facts are worth their space, for
+// blocks of several sizes.
+type Ledger struct {
+	set   *Set
+	order []int
+	known func(string) bool
+}
+
+// Ledger puts the facts in order, without those for which known reports true.
+func (s *Set) Ledger(known func(value string) bool) *Ledger {
+	return &Ledger{s, s.byWorth(s.useful(known)), known}
+}
+
+// Block is Set.Block for the facts of the ledger.
+func (l *Ledger) Block(limit int) string {
+	s, order := l.set, l.order
+	b := block{set: s, room: limit, taken: map[int]bool{}, shown: map[string]bool{}, groups: map[string]*group{}}
+	b.newestErrors(limit/8, l.known)
 	if limit >= roomyBlock { // what a user named comes first, up to a share
 		b.fill(order, limit/6, UserMark, s.named)
 	}
 	b.fill(order, b.room, "", func(int) bool { return true })
-	return s.write(b.picked)
+	return b.write()
 }
 
-// byWorth orders the facts by need per space.
-func (s *Set) byWorth(known func(string) bool) []int {
-	worth := make([]float64, len(s.facts))
-	var order []int
+// useful lists the facts that may be written.
+func (s *Set) useful(known func(string) bool) []int {
+	var ks []int
 	for i := range s.facts {
 		f := &s.facts[i]
-		if f.score < floor || f.shape == errText || known != nil && known(f.Value) {
-			continue
+		if f.score >= floor && f.shape != errText && (known == nil || !known(f.Value)) {
+			ks = append(ks, i)
 		}
-		worth[i] = f.score / math.Pow(float64(len(f.Value)+8), 0.85)
-		order = append(order, i)
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(worth[b], worth[a]) })
-	return order
+	return ks
+}
+
+// named reports whether a user named the fact and it is more than a word.
+func (s *Set) named(k int) bool {
+	f := &s.facts[k]
+	return f.count[FromUser] > 0 && f.shape != plain
 }
 
 // block is a block in the making.
 type block struct {
 	set    *Set
 	room   int
-	picked map[string][]int // facts by label
-	used   map[string]int   // characters behind each label
+	groups map[string]*group
 	taken  map[int]bool
+	shown  map[string]bool // what stands in the block already: labels, and parts of values
+}
+
+// group is a label with the facts behind it.
+type group struct {
+	label string
+	facts []int
+	best  float64
+	col   int // where the next value would begin on the label's last line
 }
 
 // fill takes facts that fit, in order, until limit is used.
 func (b *block) fill(order []int, limit int, mark string, want func(int) bool) {
 	misses := 0
 	for _, k := range order {
-		if b.taken[k] || !want(k) {
+		f := &b.set.facts[k]
+		if b.taken[k] || b.shown[f.Value] || !want(k) {
 			continue
 		}
-		f := &b.set.facts[k]
-		label := mark + labelOf(f)
-		cost := costOf(label, f.Value, b.used[label])
+		label := mark + f.Label
+		g := b.groups[label]
+		if g == nil {
+			g = &group{label: label}
+		}
+		cost, col := g.cost(shownWidth(f.Value))
 		if cost > limit || cost > b.room {
-			if misses++; misses > 40 {
+			if misses++; misses > 60 {
 				return
 			}
 			continue
@@ -78,22 +118,44 @@ func (b *block) fill(order []int, limit int, mark string, want func(int) bool) {
 		limit -= cost
 		b.room -= cost
 		b.taken[k] = true
-		b.used[label] += width(f.Value) + 2
-		b.picked[label] = append(b.picked[label], k)
+		b.groups[label] = g
+		b.show(f)
+		g.facts, g.col, g.best = append(g.facts, k), col, max(g.best, f.score)
 	}
 }
 
-// UserMark begins the label of what a user named, in blocks that have the room, so
-// that a later collection still knows.
-const UserMark = "user "
+// show notes what a reader finds once f stands in the block: its label, and the
+// parts of a value that has a structure of its own.
+func (b *block) show(f *Fact) {
+	v := f.Value
+	b.shown[f.Label] = true
+	switch f.shape {
+	case stamp:
+		b.shown[v[:10]] = true
+	case location, joined, ident:
+		for i := range len(v) {
+			if c := v[i]; i > 0 && (c == '/' || c == '@' || c == ':' || c == '?') {
+				b.shown[v[:i]], b.shown[v[i+1:]] = true, true
+				if c == '/' {
+					b.shown[v[:i+1]], b.shown[v[i:]] = true, true
+				}
+			}
+		}
+	case phrase:
+		for w := range strings.FieldsSeq(v) {
+			b.shown[w] = true
+		}
+	}
+}
 
-// roomyBlock is the size in characters from which a block tells what a user named.
-const roomyBlock = 900
-
-// named reports whether a user named the fact and it is more than a word.
-func (s *Set) named(k int) bool {
-	f := &s.facts[k]
-	return f.count[FromUser] > 0 && f.shape != plain
+// cost is what a value of w characters adds to the block behind the label, and
+// where the value after it would begin.
+func (g *group) cost(w int) (cost, col int) {
+	head := width(g.label) + 2
+	if g.col == 0 || g.col > lineReach {
+		return head + w + 1, head + w + 1
+	}
+	return w + 1, g.col + w + 1
 }
 
 // newestErrors takes error lines, newest first, within limit characters. They are
@@ -110,74 +172,66 @@ func (b *block) newestErrors(limit int, known func(string) bool) {
 		}
 		limit -= cost
 		b.room -= cost
-		b.picked[f.Label] = append(b.picked[f.Label], i)
-	}
-}
-
-// costOf is what a value adds to the block when used characters already stand
-// behind its label.
-func costOf(label, value string, used int) int {
-	cost := width(value) + 2
-	before, after := (used+lineWidth-1)/lineWidth, (used+cost+lineWidth-1)/lineWidth
-	if used == 0 || after > before {
-		cost += width(label) + 1
-	}
-	return cost
-}
-
-func (s *Set) write(picked map[string][]int) string {
-	labels := make([]string, 0, len(picked))
-	for l, facts := range picked {
-		slices.Sort(facts)
-		labels = append(labels, l)
-	}
-	best := func(l string) float64 {
-		top := 0.0
-		for _, k := range picked[l] {
-			top = max(top, s.facts[k].score)
+		g := b.groups[f.Label]
+		if g == nil {
+			g = &group{label: f.Label}
+			b.groups[f.Label] = g
 		}
-		return top
+		g.facts, g.col = append(g.facts, i), lineReach+1
 	}
-	slices.SortFunc(labels, func(a, b string) int {
-		return cmp.Or(cmp.Compare(best(b), best(a)), picked[a][0]-picked[b][0])
+}
+
+// write lays the groups out, the best first.
+func (b *block) write() string {
+	groups := make([]*group, 0, len(b.groups))
+	for _, g := range b.groups {
+		slices.Sort(g.facts)
+		groups = append(groups, g)
+	}
+	slices.SortFunc(groups, func(a, b *group) int {
+		return cmp.Or(cmp.Compare(b.best, a.best), a.facts[0]-b.facts[0])
 	})
-	var b strings.Builder
-	for _, l := range labels {
-		col := 0
-		for i, k := range picked[l] {
-			v := shown(s.facts[k].Value)
+	var out strings.Builder
+	for _, g := range groups {
+		g.col = 0
+		for _, k := range g.facts {
+			f := &b.set.facts[k]
+			_, col := g.cost(shownWidth(f.Value))
+			fresh := g.col == 0 || g.col > lineReach || f.shape == errText
+			g.col = col
 			switch {
-			case i == 0 || col+width(v) > lineWidth:
-				if b.Len() > 0 {
-					b.WriteByte('\n')
-				}
-				b.WriteString(l)
-				b.WriteString(": ")
-				col = 0
+			case fresh && out.Len() > 0:
+				out.WriteString("\n" + g.label + ": ")
+			case fresh:
+				out.WriteString(g.label + ": ")
 			default:
-				b.WriteString(", ")
-				col += 2
+				out.WriteByte(' ')
 			}
-			b.WriteString(v)
-			col += width(v)
+			out.WriteString(shown(f))
 		}
 	}
-	return b.String()
+	return out.String()
 }
 
-// shown quotes a value that holds the separator.
-func shown(v string) string {
-	if strings.Contains(v, ", ") {
-		return `"` + v + `"`
+// shown quotes a value that holds a space.
+func shown(f *Fact) string {
+	if f.shape != errText && strings.IndexByte(f.Value, ' ') >= 0 {
+		return `"` + f.Value + `"`
 	}
-	return v
+	return f.Value
 }
 
-// labelOf gives the label as it is written: one line, no colon.
-func labelOf(f *Fact) string {
-	l := strings.Trim(f.Label, ":#*[]-_ ")
-	if l == "" {
-		return "other"
+func shownWidth(v string) int {
+	if strings.IndexByte(v, ' ') >= 0 {
+		return width(v) + 2
+	}
+	return width(v)
+}
+
+// labelText gives a label as it is written: one line, no colon.
+func labelText(l string) string {
+	if l = strings.Trim(l, ":#*[]-_ "); l == "" {
+		return other
 	}
 	return cutAt(l, maxLabel)
 }

@@ -10,6 +10,8 @@ import (
 const (
 	minValue = 3
 	maxValue = 120
+	// maxPhrase bounds a text of several words.
+	maxPhrase = 80
 )
 
 // reach is how far before a value a word may stand to become its label, in bytes.
@@ -88,7 +90,7 @@ func (c *scanner) keyed(i int) bool {
 	if c.sp.Ledger || c.list && i-c.keyEnd < 2000 {
 		return true
 	}
-	return i-c.keyEnd <= 6
+	return i-c.keyEnd <= 6 || i-c.keyEnd <= 24 && strings.Trim(c.s[c.keyEnd:i], "\\\"': ") == ""
 }
 
 // token handles the token at [i,j).
@@ -97,12 +99,21 @@ func (c *scanner) token(i, j int) {
 	if from >= to {
 		return
 	}
+	if sh := shapeOf(c.s[from:to]); (sh == joined || sh == ident) && c.emphasised(from, to) {
+		from, to = from-2, to+2
+	}
 	v := c.s[from:to]
 	isKey := c.isKey(to, j, v)
 	sh := shapeOf(v)
 	keyed, label := c.labelAt(from)
-	if c.worth(v, sh, from, j, isKey, keyed) {
-		c.set.add(v, label, keyed, c.quotedAt(from, to), sh, c.sp)
+	if c.worth(v, sh, from, to, j, isKey, keyed) {
+		f := c.set.add(v, label, keyed, c.quotedAt(from, to), sh, c.sp)
+		if f != nil && isKey {
+			f.named = true
+		}
+		if sh == stamp {
+			c.set.add(v[:len("2006-01-02")], label, keyed, false, date, c.sp)
+		}
 	}
 	switch {
 	case isKey:
@@ -115,6 +126,12 @@ func (c *scanner) token(i, j int) {
 	}
 }
 
+// emphasised reports whether [from,to) stands between the marks of Markdown, which
+// who writes the document again writes again.
+func (c *scanner) emphasised(from, to int) bool {
+	return from >= 2 && to+2 <= len(c.s) && c.s[from-2:from] == "**" && c.s[to:to+2] == "**"
+}
+
 // isKey reports whether the token names what follows: name: or "name": or name=.
 func (c *scanner) isKey(to, j int, v string) bool {
 	if len(v) > 40 {
@@ -124,7 +141,7 @@ func (c *scanner) isKey(to, j int, v string) bool {
 		return true
 	}
 	k := j
-	if k < len(c.s) && c.s[k] == '\\' {
+	for k < len(c.s) && c.s[k] == '\\' && k-j < 8 {
 		k++
 	}
 	if k < len(c.s) && (c.s[k] == '"' || c.s[k] == '\'' || c.s[k] == '*') {
@@ -150,19 +167,15 @@ func (c *scanner) labelAt(i int) (keyed bool, label string) {
 }
 
 // worth decides whether a token may be a fact at all.
-func (c *scanner) worth(v string, sh shape, from, j int, isKey, keyed bool) bool {
+func (c *scanner) worth(v string, sh shape, from, to, j int, isKey, keyed bool) bool {
 	if len(v) < minValue || len(v) > maxValue {
 		return false
 	}
 	switch sh {
 	case plain:
-		return !isKey && !generic[strings.ToLower(v)] && (keyed && c.wholeValue(j) || c.isName(v, from))
+		return !generic[strings.ToLower(v)] && len(v) >= 4 && (keyed && (c.wholeValue(j) || c.sp.Ledger) || c.isName(v, from) || c.quotedAt(from, to) || c.option(from, to) || c.sp.Source == FromUser && !stop[strings.ToLower(v)])
 	case number:
 		return len(v) >= 4 || keyed
-	case joined:
-		return !isKey
-	case location:
-		return from == 0 || c.s[from-1] != '<' || c.sp.Source == FromArgs
 	default:
 		return true
 	}
@@ -189,6 +202,12 @@ func (c *scanner) isName(v string, from int) bool {
 	return last != '.' && last != '\n' && last != '!' && last != '?' && last != ':' && last != '-' && last != '>' && last != '#'
 }
 
+// option reports whether the word is the first of a list in brackets, as in
+// "(car, foot or bike)".
+func (c *scanner) option(from, to int) bool {
+	return from > 0 && c.s[from-1] == '(' && to+1 < len(c.s) && (c.s[to] == ',' || c.s[to] == ')' || strings.HasPrefix(c.s[to:], " or "))
+}
+
 func (c *scanner) quotedAt(from, to int) bool {
 	return from > 0 && (c.s[from-1] == '"' || c.s[from-1] == '\'') && to < len(c.s) && c.s[to] != ' '
 }
@@ -196,12 +215,12 @@ func (c *scanner) quotedAt(from, to int) bool {
 // phrase takes a short quoted text of several words behind a member name.
 func (c *scanner) phrase(i int) {
 	spaces := 0
-	for j := i; j < len(c.s) && j-i <= 60; j++ {
+	for j := i; j < len(c.s) && j-i <= maxPhrase; j++ {
 		switch b := c.s[j]; {
-		case b == '\\' || b == '\n':
+		case b == '\n' || b == '\\' && !c.closes(j, c.s[i-1]):
 			return
-		case b == c.s[i-1]:
-			if v := c.s[i:j]; spaces > 0 && spaces < 7 && len(v) >= 4 && strings.TrimSpace(v) == v {
+		case b == c.s[i-1] || b == '\\':
+			if v := c.s[i:j]; spaces > 0 && spaces < 9 && len(v) >= 4 && strings.TrimSpace(v) == v {
 				c.set.add(v, c.key, true, true, phrase, c.sp)
 			}
 			return
@@ -209,6 +228,15 @@ func (c *scanner) phrase(i int) {
 			spaces++
 		}
 	}
+}
+
+// closes reports whether the backslashes at j stand before the quote that ends a
+// text inside a text.
+func (c *scanner) closes(j int, quote byte) bool {
+	for j < len(c.s) && c.s[j] == '\\' {
+		j++
+	}
+	return j < len(c.s) && c.s[j] == quote
 }
 
 // trim drops punctuation at the ends of a token.

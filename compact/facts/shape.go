@@ -5,7 +5,7 @@ type shape uint8
 
 const (
 	plain  shape = iota // a word
-	joined              // words joined by - . _ @ and the like
+	joined              // words joined by - . _ @ and the like, or by a capital
 	ident               // letters and digits
 	capsID              // capitals only: codes, constants
 	number
@@ -49,10 +49,21 @@ func shapeOf(v string) shape {
 		return ident
 	case capitals == letters && letters >= 4 && seps == 0 && others == 0:
 		return capsID
-	case seps > 0:
+	case seps > 0 || camel(v):
 		return joined
 	}
 	return plain
+}
+
+// camel reports whether small letters and capitals mix inside a word, as in
+// startTime.
+func camel(v string) bool {
+	for i := 1; i < len(v); i++ {
+		if v[i] >= 'A' && v[i] <= 'Z' && v[i-1] >= 'a' && v[i-1] <= 'z' {
+			return true
+		}
+	}
+	return false
 }
 
 // isDate reports whether v starts like 2024-05-20.

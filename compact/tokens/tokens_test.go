@@ -13,7 +13,7 @@ import (
 
 // The counts in testdata are what github.com/tiktoken-go/tokenizer v0.10.0
 // gives; the texts were written for this test.
-func TestEstimateStaysNearTheRealTokenizers(t *testing.T) {
+func TestCase28EstimatesStayNearTheRealTokenizers(t *testing.T) {
 	raw, err := os.ReadFile("testdata/counts.json")
 	if err != nil {
 		t.Fatal(err)

@@ -38,6 +38,7 @@ func questionOf(p memoryd.Prompt) question {
 	m := dataBlock.FindStringSubmatch(p.User)
 	var data struct {
 		Tool  string                       `json:"tool"`
+		About json.RawMessage              `json:"tool_description"`
 		Call  map[string]json.RawMessage   `json:"call"`
 		Calls []map[string]json.RawMessage `json:"calls"`
 	}
@@ -54,6 +55,9 @@ func questionOf(p memoryd.Prompt) question {
 		var a asked
 		_ = json.Unmarshal(call["id"], &a.id) // a call that stands alone has none
 		delete(call, "id")
+		if data.About != nil { // several calls say it once
+			call["tool_description"] = data.About
+		}
 		shown, err := json.Marshal(call) // with its members in order
 		if err != nil {
 			shown = []byte(m[2])

@@ -18,45 +18,55 @@ const module = "memoryd"
 // mayImport lists, for each package, the packages of the project that it may
 // import. A test of a package may import the *test packages as well.
 var mayImport = map[string][]string{
-	"memoryd":                     {},
-	"memoryd/statistics":          {"memoryd"},
-	"memoryd/store":               {"memoryd"},
-	"memoryd/store/mem":           {"memoryd", "memoryd/store"},
-	"memoryd/store/sqlite":        {"memoryd", "memoryd/store"},
-	"memoryd/store/wrap":          {"memoryd", "memoryd/store"},
-	"memoryd/store/storetest":     {"memoryd", "memoryd/store", "memoryd/store/mem"},
-	"memoryd/llm":                 {"memoryd"},
-	"memoryd/llm/llmtest":         {"memoryd"},
-	"memoryd/summarize":           {"memoryd"},
-	"memoryd/evaluate/rules":      {"memoryd"},
-	"memoryd/evaluate":            {"memoryd", "memoryd/evaluate/rules"},
-	"memoryd/evaluate/calibrate":  {"memoryd", "memoryd/evaluate", "memoryd/evaluate/rules", "memoryd/statistics"},
-	"memoryd/guidelines/evidence": {"memoryd", "memoryd/statistics"},
-	"memoryd/guidelines":          {"memoryd", "memoryd/statistics", "memoryd/guidelines/evidence", "memoryd/summarize"},
-	"memoryd/compact/tokens":      {"memoryd"},
-	"memoryd/compact/chat":        {"memoryd"},
-	"memoryd/compact/facts":       {"memoryd", "memoryd/compact/chat", "memoryd/compact/tokens"},
+	"memoryd":                         {},
+	"memoryd/statistics":              {"memoryd"},
+	"memoryd/store":                   {"memoryd"},
+	"memoryd/store/mem":               {"memoryd", "memoryd/store"},
+	"memoryd/store/sqlite":            {"memoryd", "memoryd/store"},
+	"memoryd/store/qdrant":            {"memoryd", "memoryd/store"},
+	"memoryd/store/qdrant/qdranttest": {},
+	"memoryd/spend":                   {"memoryd", "memoryd/store"},
+	"memoryd/transfer":                {"memoryd", "memoryd/store", "memoryd/statistics"},
+	"memoryd/metrics":                 {"memoryd", "memoryd/store"},
+	"memoryd/evaluate/watch":          {"memoryd", "memoryd/statistics"},
+	// The rules label what its test learns from.
+	"memoryd/guidelines/preflight": {"memoryd", "memoryd/statistics", "memoryd/guidelines/evidence", "memoryd/guidelines", "memoryd/evaluate/rules"},
+	"memoryd/store/wrap":           {"memoryd", "memoryd/store"},
+	"memoryd/store/storetest":      {"memoryd", "memoryd/store", "memoryd/store/mem"},
+	"memoryd/llm":                  {"memoryd"},
+	"memoryd/llm/llmtest":          {"memoryd"},
+	"memoryd/summarize":            {"memoryd"},
+	"memoryd/evaluate/rules":       {"memoryd"},
+	"memoryd/evaluate":             {"memoryd", "memoryd/evaluate/rules"},
+	"memoryd/evaluate/calibrate":   {"memoryd", "memoryd/evaluate", "memoryd/evaluate/rules", "memoryd/statistics"},
+	"memoryd/guidelines/evidence":  {"memoryd", "memoryd/statistics"},
+	"memoryd/guidelines":           {"memoryd", "memoryd/statistics", "memoryd/guidelines/evidence", "memoryd/summarize"},
+	"memoryd/compact/tokens":       {"memoryd"},
+	"memoryd/compact/chat":         {"memoryd"},
+	"memoryd/compact/facts":        {"memoryd", "memoryd/compact/chat", "memoryd/compact/tokens"},
 	"memoryd/compact": {
 		"memoryd", "memoryd/compact/chat", "memoryd/compact/facts", "memoryd/compact/tokens",
 	},
-	"memoryd/ops":      {"memoryd", "memoryd/statistics", "memoryd/store"},
-	"memoryd/api/wire": {"memoryd/statistics"},
-	"memoryd/api":      {"memoryd", "memoryd/statistics", "memoryd/api/wire", "memoryd/ops", "memoryd/store"},
+	"memoryd/ops":      {"memoryd", "memoryd/statistics", "memoryd/store", "memoryd/compact"},
+	"memoryd/api/wire": {"memoryd/statistics", "memoryd/compact"},
+	"memoryd/api":      {"memoryd", "memoryd/statistics", "memoryd/api/wire", "memoryd/ops", "memoryd/store", "memoryd/compact"},
 	"memoryd/config": {
-		"memoryd", "memoryd/api", "memoryd/evaluate", "memoryd/guidelines", "memoryd/llm", "memoryd/ops", "memoryd/store/sqlite",
+		"memoryd", "memoryd/api", "memoryd/compact", "memoryd/evaluate", "memoryd/guidelines", "memoryd/llm", "memoryd/ops", "memoryd/store/sqlite",
 	},
 	"memoryd/internal/arch":       {},
 	"memoryd/internal/recordtest": {"memoryd"},
 }
 
 // wiring packages may import everything but the *test packages.
-var wiring = []string{"memoryd/cmd/memoryd"}
+var wiring = []string{"memoryd/cmd/memoryd", "memoryd/bench"}
 
 // onlyIn keeps each outside library behind one door.
 var onlyIn = map[string][]string{
-	"github.com/labstack/echo":          {"memoryd/api"},
+	"github.com/labstack/echo":          {"memoryd/api", "memoryd/bench"},
 	"github.com/sashabaranov/go-openai": {"memoryd/llm"},
-	"modernc.org/sqlite":                {"memoryd/store/sqlite"},
+	"modernc.org/sqlite":                {"memoryd/store/sqlite", "memoryd/bench"},
+	"github.com/qdrant/go-client":       {"memoryd/store/qdrant", "memoryd/store/qdrant/qdranttest"},
+	"github.com/prometheus":             {"memoryd/metrics"},
 	"go.yaml.in/yaml":                   {"memoryd/config", "memoryd/api"},
 	"github.com/alecthomas/kong":        {"memoryd/cmd/memoryd"},
 }

@@ -1,0 +1,334 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"memoryd"
+	"memoryd/api/wire"
+	"memoryd/compact"
+	"memoryd/ops"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/labstack/echo/v4"
+)
+
+// Originals gives back what compaction took out of conversations.
+type Originals interface {
+	Original(ctx context.Context, workspace, id string) ([]byte, error)
+	Read(ctx context.Context, workspace, id string, offset, limit int) (compact.Page, error)
+	Search(ctx context.Context, workspace, id, text string, limit int) ([]compact.Hit, error)
+	Undo(ctx context.Context, workspace, id string) ([]jsontext.Value, error)
+	UndoIn(ctx context.Context, workspace, id string, messages []jsontext.Value) ([]jsontext.Value, error)
+}
+
+// compactConversation answers with the whole result, or, where the client
+// accepts an event stream, with an event for each step and the result last.
+func (s *server) compactConversation(c echo.Context) error {
+	body, err := readBody(c.Request(), s.cfg.MaxBodyBytes)
+	if err != nil {
+		return err
+	}
+	st := &ops.State{}
+	if fault := decodeCompaction(body, st); fault != nil {
+		return fault
+	}
+	if strings.Contains(c.Request().Header.Get(echo.HeaderAccept), "text/event-stream") {
+		return s.streamCompaction(c, st)
+	}
+	if err := s.Flows[FlowCompact].Run(c.Request().Context(), st); err != nil {
+		return err
+	}
+	answer, err := encodeCompaction(st.Compaction.Result)
+	if err != nil {
+		return err
+	}
+	return c.Blob(http.StatusOK, jsonType, answer)
+}
+
+// raw reads and writes JSON values as they stand.
+var raw = jsonv2.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true), jsontext.PreserveRawStrings(true))
+
+// requestMembers are the members of a request; any other is a setting of the
+// profile, if the profile has one of that name, and else ignored.
+type requestMembers struct {
+	compact.Request
+	Rest jsontext.Value `json:",embed"`
+}
+
+func decodeCompaction(body []byte, st *ops.State) *invalidRequest {
+	if at := invalidUTF8(body); at >= 0 {
+		return invalid("json_invalid", fmt.Sprintf("the body is not valid UTF-8 at byte %d", at), nil, "body")
+	}
+	var r requestMembers
+	if err := jsonv2.Unmarshal(body, &r, raw); err != nil {
+		return compactionFault(err)
+	}
+	if r.Messages == nil {
+		return invalid("missing", "Field required", nil, "body", "messages")
+	}
+	if len(r.Workspace) > memoryd.MaxNameBytes {
+		return invalid("string_too_long", fmt.Sprintf("at most %d bytes", memoryd.MaxNameBytes), nil, "body", "workspace_id")
+	}
+	overrides, err := compact.JoinOverrides(r.Profile, r.Overrides, r.Rest)
+	if err != nil {
+		return invalid("value_error", err.Error(), nil, "body", "overrides")
+	}
+	r.Overrides = overrides
+	st.Workspace = workspaceOr(r.Workspace)
+	st.Compaction.Request = r.Request
+	return nil
+}
+
+// compactionFault says where a body does not fit.
+func compactionFault(err error) *invalidRequest {
+	if se, ok := errors.AsType[*jsonv2.SemanticError](err); ok {
+		loc := []any{"body"}
+		for part := range se.JSONPointer.Tokens() {
+			loc = append(loc, part)
+		}
+		return invalid("type_error", fmt.Sprintf("a %s is not expected here", se.JSONKind), nil, loc...)
+	}
+	fault := malformed(err)
+	fault.detail.Loc = append([]any{"body"}, fault.detail.Loc...)
+	return fault
+}
+
+// encodeCompaction writes a result. The messages stand in it byte for byte,
+// white space included.
+func encodeCompaction(r compact.Result) ([]byte, error) {
+	messages := r.Messages
+	r.Messages = nil
+	head, err := jsonv2.Marshal(r, encoding)
+	if err != nil {
+		return nil, err
+	}
+	const empty = `"messages":[]`
+	at := bytes.Index(head, []byte(empty))
+	if at < 0 {
+		return nil, errors.New("a result of a compaction has no messages")
+	}
+	out := append([]byte{}, head[:at+len(empty)-1]...)
+	out = appendMessages(out, messages)
+	return append(out, head[at+len(empty)-1:]...), nil
+}
+
+func appendMessages(out []byte, messages []jsontext.Value) []byte {
+	for i, m := range messages {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, m...)
+	}
+	return out
+}
+
+// The pulse of an event stream: how often a client hears of a run that has
+// nothing to say, and how long it may take to read.
+const (
+	pingEvery  = 15 * time.Second
+	readWithin = 30 * time.Second
+)
+
+// streamCompaction runs the compaction beside the stream, so that a slow reader
+// delays nothing.
+func (s *server) streamCompaction(c echo.Context, st *ops.State) error {
+	ctx, cancel := context.WithCancel(c.Request().Context())
+	defer cancel()
+	feed := compact.NewFeed()
+	st.Compaction.Request.Progress = feed.Push
+	done := make(chan error, 1)
+	go func() {
+		err := s.Flows[FlowCompact].Run(ctx, st)
+		done <- err
+		feed.Push(compact.Event{Type: "error"}) // a run that was refused has said nothing
+	}()
+	out := newEventStream(c)
+	err := out.follow(ctx, feed)
+	if err != nil {
+		cancel()
+		<-done
+		return nil //nolint:nilerr // the client has gone
+	}
+	return s.endStream(c, out, st, <-done)
+}
+
+func (s *server) endStream(c echo.Context, out *eventStream, st *ops.State, err error) error {
+	var result []byte
+	if err == nil {
+		result, err = encodeCompaction(st.Compaction.Result)
+	}
+	if err == nil {
+		return out.send("result", result)
+	}
+	f := describe(err)
+	problem, merr := jsonv2.Marshal(problemOf(c, f), encoding)
+	if merr != nil {
+		return merr
+	}
+	return out.send("error", problem)
+}
+
+// eventStream writes server-sent events (the HTML standard, section 9.2).
+type eventStream struct {
+	c echo.Context
+	w *http.ResponseController
+}
+
+func newEventStream(c echo.Context) *eventStream {
+	h := c.Response().Header()
+	h.Set(echo.HeaderContentType, "text/event-stream")
+	h.Set(echo.HeaderCacheControl, "no-cache")
+	h.Set("X-Accel-Buffering", "no")
+	return &eventStream{c: c, w: http.NewResponseController(c.Response())}
+}
+
+// follow passes the events of a run on until its last one, which the caller
+// sends itself, with the result.
+func (e *eventStream) follow(ctx context.Context, feed *compact.Feed) error {
+	for {
+		wait, stop := context.WithTimeout(ctx, pingEvery)
+		event, err := feed.Next(wait)
+		stop()
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			err = e.write([]byte(": ping\n\n"))
+		case event.Type == "result" || event.Type == "error":
+			return nil
+		default:
+			err = e.sendEvent(event)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (e *eventStream) sendEvent(event compact.Event) error {
+	data, err := jsonv2.Marshal(event, encoding)
+	if err != nil {
+		return err
+	}
+	return e.send(event.Type, data)
+}
+
+// send writes one event. A line break in the data, which JSON allows between
+// its parts, begins a further line of data.
+func (e *eventStream) send(name string, data []byte) error {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "event: %s\n", name)
+	for line := range bytes.SplitSeq(bytes.ReplaceAll(data, []byte("\r"), []byte(" ")), []byte("\n")) {
+		fmt.Fprintf(&b, "data: %s\n", line)
+	}
+	b.WriteByte('\n')
+	return e.write(b.Bytes())
+}
+
+func (e *eventStream) write(b []byte) error {
+	if err := e.w.SetWriteDeadline(time.Now().Add(readWithin)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
+	if _, err := e.c.Response().Write(b); err != nil {
+		return err
+	}
+	e.c.Response().Flush()
+	return nil
+}
+
+// getOriginal gives the exact bytes of what was removed; with offset or limit a
+// page of its text; with query the places where a text stands in the input of a
+// compaction.
+func (s *server) getOriginal(c echo.Context) error {
+	workspace, id, err := originalOf(c)
+	if err != nil {
+		return err
+	}
+	ctx := c.Request().Context()
+	offset, limit, paged, err := pageOfText(c)
+	switch query := c.QueryParam("query"); {
+	case err != nil:
+		return err
+	case query != "":
+		if limit == 0 {
+			limit = defaultPage
+		}
+		hits, err := s.Originals.Search(ctx, workspace, id, query, limit)
+		if err != nil {
+			return err
+		}
+		return writeJSON(c, http.StatusOK, jsonType, wire.HitList{Hits: hits})
+	case paged:
+		page, err := s.Originals.Read(ctx, workspace, id, offset, limit)
+		if err != nil {
+			return err
+		}
+		return writeJSON(c, http.StatusOK, jsonType, page)
+	}
+	data, err := s.Originals.Original(ctx, workspace, id)
+	if err != nil {
+		return err
+	}
+	return c.Blob(http.StatusOK, jsonType, data)
+}
+
+func originalOf(c echo.Context) (workspace, id string, err error) {
+	if workspace, err = pathParam(c, "workspace"); err != nil {
+		return "", "", err
+	}
+	id, err = pathParam(c, "original")
+	return workspace, id, err
+}
+
+func pageOfText(c echo.Context) (offset, limit int, paged bool, err error) {
+	for name, into := range map[string]*int{"offset": &offset, "limit": &limit} {
+		text := c.QueryParam(name)
+		if text == "" {
+			continue
+		}
+		paged = true
+		if *into, err = strconv.Atoi(text); err != nil || *into < 0 {
+			return 0, 0, false, memoryd.Errorf(memoryd.Invalid, "%s: must be a whole number of 0 or more", name)
+		}
+	}
+	return offset, limit, paged, nil
+}
+
+// undo gives the input of a compaction back; with the messages of a
+// conversation that went on, that conversation with the compaction taken out.
+func (s *server) undo(c echo.Context) error {
+	workspace, id, err := originalOf(c)
+	if err != nil {
+		return err
+	}
+	body, err := readBody(c.Request(), s.cfg.MaxBodyBytes)
+	if err != nil {
+		return err
+	}
+	var r struct {
+		Messages []jsontext.Value `json:"messages"`
+	}
+	if len(bytes.TrimSpace(body)) > 0 {
+		if err := jsonv2.Unmarshal(body, &r, raw); err != nil {
+			return compactionFault(err)
+		}
+	}
+	var messages []jsontext.Value
+	if len(r.Messages) == 0 {
+		messages, err = s.Originals.Undo(c.Request().Context(), workspace, id)
+	} else {
+		messages, err = s.Originals.UndoIn(c.Request().Context(), workspace, id, r.Messages)
+	}
+	if err != nil {
+		return err
+	}
+	return c.Blob(http.StatusOK, jsonType, append(appendMessages([]byte(`{"messages":[`), messages), ']', '}'))
+}

@@ -1,0 +1,251 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"memoryd/compact"
+	"memoryd/config"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+type compactCmd struct {
+	Files          []string `arg:"" name:"file" help:"Conversations as JSON or JSON-lines, plain or gzipped: an array of messages, or an object with messages. - reads standard input."`
+	Profile        string   `help:"default, deerflow, forge or ra_aid."`
+	URL            string   `name:"url" env:"MEMORYD_URL" help:"Address of a server that does it and keeps what is removed. Without it this command does it, without a model; the files are the originals."`
+	Workspace      string   `help:"The workspace that a server keeps what is removed in."`
+	MaxInputTokens int      `help:"What the model takes; fractions refer to it."`
+	TargetTokens   int      `help:"The size to aim at."`
+	Force          bool     `help:"Also where no trigger fires."`
+	DryRun         bool     `help:"Only report."`
+	Diff           bool     `help:"Say what became of each message."`
+}
+
+// conversation is one conversation of a file, with what stands around its
+// messages there.
+type conversation struct {
+	name     string
+	messages []jsontext.Value
+	object   *jsontext.Value // the object that holds the messages; nil when they stand alone
+}
+
+// Run compacts each conversation, writes it to standard output as it was
+// written in the file, and the report to standard error.
+func (c compactCmd) Run(ctx context.Context, std streams) error {
+	run, err := c.runner()
+	if err != nil {
+		return err
+	}
+	failed := 0
+	for _, name := range c.Files {
+		err := eachConversation(std.in, name, func(conv conversation) error {
+			if err := c.one(ctx, std, run, conv); err != nil {
+				failed++
+				fmt.Fprintf(std.err, "%s: %v\n", conv.name, err)
+			}
+			return ctx.Err()
+		})
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	if failed > 0 {
+		return silentError{}
+	}
+	return nil
+}
+
+// runner is how a request is carried out: by a server, or here.
+func (c compactCmd) runner() (func(context.Context, compact.Request) (compact.Result, error), error) {
+	if c.URL != "" {
+		return remote{URL: c.URL}.compact, nil
+	}
+	cfg, err := config.Default()
+	if err != nil {
+		return nil, err
+	}
+	return compact.New(cfg.Compact.Config, compact.Deps{}).Compact, nil
+}
+
+// compact lets the server do it.
+func (r remote) compact(ctx context.Context, req compact.Request) (res compact.Result, err error) {
+	body, err := jsonv2.Marshal(req, jsontext.PreserveRawStrings(true), jsontext.AllowDuplicateNames(true))
+	if err != nil {
+		return res, err
+	}
+	var answer json.RawMessage
+	if err := r.call(ctx, http.MethodPost, "/compact_conversation", "", body, &answer); err != nil {
+		return res, err
+	}
+	return res, jsonv2.Unmarshal(answer, &res, jsontext.AllowDuplicateNames(true))
+}
+
+func (c compactCmd) one(ctx context.Context, std streams, run func(context.Context, compact.Request) (compact.Result, error), conv conversation) error {
+	bar := newCounter(std.err, conv.name)
+	res, err := run(ctx, compact.Request{
+		Messages: conv.messages, Workspace: c.Workspace, Profile: c.Profile, MaxInputTokens: c.MaxInputTokens,
+		TargetTokens: c.TargetTokens, Force: c.Force, DryRun: c.DryRun,
+		Progress: func(e compact.Event) { bar.step(e.Done, e.Total) },
+	})
+	bar.finish()
+	if err != nil {
+		return err
+	}
+	c.report(std.err, conv.name, res)
+	if c.DryRun {
+		return nil
+	}
+	out, err := conv.with(res.Messages)
+	if err != nil {
+		return err
+	}
+	_, err = std.out.Write(append(out, '\n'))
+	return err
+}
+
+func (c compactCmd) report(w io.Writer, name string, res compact.Result) {
+	r := res.Report
+	share := 100.0
+	if r.TokensBefore > 0 {
+		share = 100 * float64(r.TokensAfter) / float64(r.TokensBefore)
+	}
+	fmt.Fprintf(w, "%s: %d -> %d messages, %d -> %d tokens (%.0f %%), %s", name,
+		r.MessagesBefore, r.MessagesAfter, r.TokensBefore, r.TokensAfter, share, res.Reason)
+	if r.ModelCalls > 0 {
+		fmt.Fprintf(w, ", %d model calls", r.ModelCalls)
+	}
+	if res.Detail != "" {
+		fmt.Fprintf(w, ": %s", res.Detail)
+	}
+	fmt.Fprintln(w)
+	if !c.Diff {
+		return
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, m := range r.Messages {
+		place := "-"
+		if m.Output >= 0 {
+			place = fmt.Sprint(m.Output)
+		}
+		fmt.Fprintf(t, "  %d\t%s\t%d tokens\t%s\t%s\t-> %s\t%s\n", m.Index, m.Role, m.Tokens, m.Disposition, m.Why, place, m.Original)
+	}
+	t.Flush()
+}
+
+// with is the conversation as it stood in the file, with other messages.
+func (c conversation) with(messages []jsontext.Value) ([]byte, error) {
+	list := []byte("[")
+	for i, m := range messages {
+		if i > 0 {
+			list = append(list, ',')
+		}
+		list = append(list, m...)
+	}
+	list = append(list, ']')
+	if c.object == nil {
+		return list, nil
+	}
+	var out []byte
+	dec := jsontext.NewDecoder(bytes.NewReader(*c.object), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if _, err := dec.ReadToken(); err != nil {
+		return nil, err
+	}
+	for dec.PeekKind() == '"' {
+		name, err := dec.ReadValue()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, ", "...)
+		out = append(append(out, name...), ": "...)
+		isMessages := string(name) == `"messages"`
+		value, err := dec.ReadValue()
+		if err != nil {
+			return nil, err
+		}
+		if isMessages {
+			value = list
+		}
+		out = append(out, value...)
+	}
+	return append(append([]byte("{"), bytes.TrimPrefix(out, []byte(", "))...), '}'), nil
+}
+
+// eachConversation reads a file of one conversation, or of many, one value
+// after another.
+func eachConversation(stdin io.Reader, name string, each func(conversation) error) error {
+	in := stdin
+	if name != "-" {
+		f, err := os.Open(name) //nolint:gosec // the user names the file
+		if err != nil {
+			return errors.Unwrap(err)
+		}
+		defer f.Close()
+		in = f
+	}
+	text, err := plain(in)
+	if err != nil {
+		return err
+	}
+	skipMark(text)
+	dec := jsontext.NewDecoder(text, jsontext.AllowDuplicateNames(true))
+	for n := 1; ; n++ {
+		v, err := dec.ReadValue()
+		if errors.Is(err, io.EOF) {
+			if n == 1 {
+				return errors.New("there is no conversation in it")
+			}
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("conversation %d: %w", n, err)
+		}
+		conv, err := readConversation(v.Clone())
+		if err != nil {
+			return fmt.Errorf("conversation %d: %w", n, err)
+		}
+		conv.name = fmt.Sprintf("%s: conversation %d", name, n)
+		if err := each(conv); err != nil {
+			return err
+		}
+	}
+}
+
+// skipMark skips the byte order mark that some editors start files with.
+func skipMark(in *bufio.Reader) {
+	if mark, _ := in.Peek(3); string(mark) == "\ufeff" {
+		_, _ = in.Discard(3)
+	}
+}
+
+func readConversation(v jsontext.Value) (conv conversation, err error) {
+	switch v.Kind() {
+	case '[':
+		err = jsonv2.Unmarshal(v, &conv.messages, jsontext.AllowDuplicateNames(true))
+	case '{':
+		var held struct {
+			Messages []jsontext.Value `json:"messages"`
+		}
+		err = jsonv2.Unmarshal(v, &held, jsontext.AllowDuplicateNames(true))
+		if err == nil && held.Messages == nil {
+			err = errors.New("messages: missing")
+		}
+		conv.messages, conv.object = held.Messages, &v
+	default:
+		err = errors.New("neither an array of messages nor an object that holds them")
+	}
+	if err != nil {
+		err = errors.New(strings.TrimPrefix(err.Error(), "json: "))
+	}
+	return conv, err
+}

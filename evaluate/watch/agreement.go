@@ -1,0 +1,94 @@
+package watch
+
+import (
+	"fmt"
+
+	"memoryd/statistics"
+)
+
+// tally counts how often two judges agreed.
+type tally struct{ n, agree int }
+
+func (t *tally) add(agreed bool) {
+	t.n++
+	if agreed {
+		t.agree++
+	}
+}
+
+func (t *tally) rate() float64 { return float64(t.agree) / float64(max(1, t.n)) }
+
+// maxEarlier bounds what the newest verdicts are compared with: beyond it the
+// count is halved, so that what is long ago counts less.
+const maxEarlier = 8192
+
+func (t *tally) bounded() {
+	if t.n > maxEarlier {
+		t.n, t.agree = t.n/2, t.agree/2
+	}
+}
+
+// agreement follows how often a judge agrees with another.
+type agreement struct {
+	all    tally      // ever
+	now    tally      // of the window
+	window ring[bool] // the newest
+	before tally      // what came before the window
+	since  int        // additions since the last look
+	drop   string     // the warning, "" while there is none
+}
+
+func newAgreement(window int) agreement { return agreement{window: newRing[bool](window)} }
+
+// add takes in one comparison. While a warning stands, what leaves the window is
+// not counted as earlier, so that a judge that went bad is not measured by
+// itself.
+func (a *agreement) add(agreed bool) {
+	a.all.add(agreed)
+	a.now.add(agreed)
+	a.since++
+	out, full := a.window.push(agreed)
+	if !full {
+		return
+	}
+	a.now.n--
+	if out {
+		a.now.agree--
+	}
+	if a.drop == "" {
+		a.before.add(out)
+		a.before.bounded()
+	}
+}
+
+// Each window is looked at so many times in its length, with this much of a
+// chance of a false alarm in all.
+const (
+	looks     = 4
+	dropLevel = 0.001
+	goneLevel = 0.05
+)
+
+// review gives the warning that stands. It looks once in a quarter of a window,
+// from two full windows on; a warning that stands ends when the drop could be
+// chance.
+func (a *agreement) review(f statistics.Fisher, with string) string {
+	if a.since < a.window.size/looks || a.before.n < a.window.size {
+		return a.drop
+	}
+	a.since = 0
+	p := 1.0
+	if a.now.rate() < a.before.rate() {
+		p = f.P(statistics.Table{
+			With: a.now.n, WithBad: a.now.n - a.now.agree, Without: a.before.n, WithoutBad: a.before.n - a.before.agree,
+		})
+	}
+	switch {
+	case a.drop == "" && p < dropLevel/looks, a.drop != "" && p < goneLevel:
+		a.drop = fmt.Sprintf("agreement with %s dropped from %.0f%% to %.0f%% in the newest %d verdicts",
+			with, 100*a.before.rate(), 100*a.now.rate(), a.now.n)
+	default:
+		a.drop = ""
+	}
+	return a.drop
+}

@@ -1,0 +1,105 @@
+package watch
+
+import (
+	"time"
+
+	"memoryd"
+)
+
+// levels counts scores: failure, partial, success.
+type levels [3]int64
+
+func levelOf(score float64) int {
+	switch {
+	case score <= memoryd.ScoreFailure:
+		return 0
+	case score < memoryd.ScoreSuccess:
+		return 1
+	}
+	return 2
+}
+
+// levelNames are the levels as reports name them.
+func levelNames() [3]string { return [3]string{"0.0", "0.5", "1.0"} }
+
+func (l levels) named() map[string]int64 {
+	m := map[string]int64{}
+	for i, name := range levelNames() {
+		m[name] = l[i]
+	}
+	return m
+}
+
+func (l levels) sum() int64 { return l[0] + l[1] + l[2] }
+
+// judge is what is known of one judge.
+type judge struct {
+	heard  time.Time
+	scores levels
+	recent ring[int] // the newest levels
+	tools  map[memoryd.ToolRef]*levels
+
+	alike      alike
+	withRules  agreement
+	withPeople agreement
+	warnings   map[string]string // by topic; "" is none
+}
+
+func newJudge(cfg Config) *judge {
+	return &judge{
+		recent: newRing[int](cfg.Window), tools: map[memoryd.ToolRef]*levels{}, warnings: map[string]string{},
+		alike:      alike{after: cfg.AlikeAfter},
+		withRules:  newAgreement(cfg.Window),
+		withPeople: newAgreement(cfg.Window / 4),
+	}
+}
+
+// maxTools bounds the tools that are counted for one judge. When it is reached,
+// the tool with the fewest verdicts makes room.
+const maxTools = 256
+
+func (j *judge) note(ref memoryd.ToolRef, level int) {
+	j.scores[level]++
+	j.recent.push(level)
+	t, ok := j.tools[ref]
+	if !ok {
+		if len(j.tools) >= maxTools {
+			j.dropRarest()
+		}
+		t = &levels{}
+		j.tools[ref] = t
+	}
+	t[level]++
+}
+
+func (j *judge) dropRarest() {
+	var rarest memoryd.ToolRef
+	fewest := int64(-1)
+	for ref, l := range j.tools {
+		if n := l.sum(); fewest < 0 || n < fewest {
+			rarest, fewest = ref, n
+		}
+	}
+	delete(j.tools, rarest)
+}
+
+// ring keeps the newest values, up to a number.
+type ring[T any] struct {
+	values []T
+	next   int
+	size   int
+}
+
+func newRing[T any](size int) ring[T] { return ring[T]{size: size} }
+
+// push takes a value in and gives the one that had to leave, if any.
+func (r *ring[T]) push(v T) (out T, full bool) {
+	if len(r.values) < r.size {
+		r.values = append(r.values, v)
+		return out, false
+	}
+	out = r.values[r.next]
+	r.values[r.next] = v
+	r.next = (r.next + 1) % r.size
+	return out, true
+}

@@ -1,0 +1,141 @@
+package watch
+
+import (
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"memoryd"
+	"memoryd/statistics"
+)
+
+// Watch follows judges. It is safe for concurrent use.
+type Watch struct {
+	cfg    Config
+	log    *slog.Logger
+	now    func() time.Time
+	fisher statistics.Fisher
+
+	mu     sync.Mutex
+	judges map[identity]*judge
+	latest map[string]identity // by version: who said something last
+}
+
+// identity tells judges apart: versions of one configuration, and within one
+// version a model from its fallback.
+type identity struct{ version, name string }
+
+// maxJudges bounds how many judges are followed; the one that was silent longest
+// goes first.
+const maxJudges = 32
+
+// New makes a watch; settings out of bounds are brought within them.
+func New(cfg Config, log *slog.Logger, now func() time.Time) *Watch {
+	cfg = cfg.within()
+	return &Watch{
+		cfg: cfg, log: log, now: now,
+		fisher: statistics.NewFisher(2*maxEarlier + 2*maxRun + maxWindow),
+		judges: map[identity]*judge{}, latest: map[string]identity{},
+	}
+}
+
+// Note takes in that a judge gave a call of the tool the evaluation e, before any
+// bound, and what the rules said of the same call (evaluate.Event's Said and
+// Ruled). Verdicts of the cache and of people are nobody's news, and neither is
+// an evaluation without a score.
+func (w *Watch) Note(ref memoryd.ToolRef, e, ruled memoryd.Evaluation) {
+	model := strings.HasPrefix(e.JudgedBy, "llm:")
+	if e.State != memoryd.Judged || !model && e.JudgedBy != memoryd.JudgedByRules {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	id := identity{e.JudgeVersion, e.JudgedBy}
+	j := w.judge(id)
+	w.latest[e.JudgeVersion] = id
+	level := levelOf(e.Score)
+	j.note(ref, level)
+	if !model {
+		return // the rules agree with themselves
+	}
+	other := level // where the rules said nothing they do not differ
+	if ruled.State == memoryd.Judged {
+		other = levelOf(ruled.Score)
+		j.withRules.add(level == other)
+	}
+	j.alike.add(level, other)
+	w.review(id, j)
+}
+
+// Overruled takes in that a person, shown the evaluation before, gave after. A
+// person who gives the same score agrees.
+func (w *Watch) Overruled(before, after memoryd.Evaluation) {
+	if before.State != memoryd.Judged || after.State != memoryd.Judged || strings.HasPrefix(before.JudgedBy, memoryd.PersonPrefix) {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	id := identity{before.JudgeVersion, before.JudgedBy}
+	if before.JudgedBy == memoryd.JudgedByCache { // then it is some model's of this version
+		known, ok := w.latest[before.JudgeVersion]
+		if !ok {
+			return
+		}
+		id = known
+	}
+	j := w.judge(id)
+	j.withPeople.add(levelOf(before.Score) == levelOf(after.Score))
+	w.review(id, j)
+}
+
+// judge gives what is known of a judge. The lock is held.
+func (w *Watch) judge(id identity) *judge {
+	now := w.now()
+	if j, ok := w.judges[id]; ok {
+		j.heard = now
+		return j
+	}
+	if len(w.judges) >= maxJudges {
+		w.dropSilent()
+	}
+	j := newJudge(w.cfg)
+	j.heard = now
+	w.judges[id] = j
+	return j
+}
+
+func (w *Watch) dropSilent() {
+	var silent identity
+	var since time.Time
+	for id, j := range w.judges {
+		if since.IsZero() || j.heard.Before(since) {
+			silent, since = id, j.heard
+		}
+	}
+	delete(w.judges, silent)
+	if w.latest[silent.version] == silent {
+		delete(w.latest, silent.version)
+	}
+}
+
+// review raises and lowers a judge's warnings, and says each change once.
+func (w *Watch) review(id identity, j *judge) {
+	for _, p := range []struct {
+		topic   string
+		warning string
+	}{
+		{"scores", j.alike.review(w.fisher)},
+		{"rules", j.withRules.review(w.fisher, "the rules")},
+		{"people", j.withPeople.review(w.fisher, "people")},
+	} {
+		was := j.warnings[p.topic]
+		switch {
+		case was == "" && p.warning != "":
+			w.log.Warn("a judge should be looked at", "judge", id.name, "version", id.version, "warning", p.warning)
+		case was != "" && p.warning == "":
+			w.log.Info("a judge's warning is over", "judge", id.name, "version", id.version, "warning", was)
+		}
+		j.warnings[p.topic] = p.warning
+	}
+}

@@ -1,0 +1,277 @@
+package spend_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"memoryd"
+	"memoryd/spend"
+	"memoryd/store"
+	"memoryd/store/mem"
+	"memoryd/store/wrap"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// newBook makes a book on the store with the default configuration as change
+// leaves it. The caller starts it; it is stopped when the test ends.
+func newBook(t testing.TB, s store.Records, change func(*spend.Config)) *spend.Book {
+	t.Helper()
+	cfg := spend.DefaultConfig()
+	if change != nil {
+		change(&cfg)
+	}
+	b, err := spend.NewBook(cfg, s, slog.New(slog.DiscardHandler), time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Stop)
+	return b
+}
+
+var ref = memoryd.ToolRef{Workspace: "w", Tool: "t"}
+
+func usage(prompt, completion int) memoryd.Usage {
+	return memoryd.Usage{PromptTokens: prompt, CompletionTokens: completion}
+}
+
+// today is the report of the hours around now.
+func today(t testing.TB, b *spend.Book, workspace string) []spend.Row {
+	t.Helper()
+	rows, err := b.Report(context.Background(), workspace, time.Now().Add(-24*time.Hour), time.Now().Add(time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+func wantRows(t testing.TB, got []spend.Row, want ...spend.Row) {
+	t.Helper()
+	if len(got) != len(want) || len(want) > 0 && !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}
+
+func TestALedgerAddsUpOverReplicasAndHours(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := mem.New()
+		one, two := newBook(t, s, nil), newBook(t, s, nil)
+		one.Start(t.Context())
+		two.Start(t.Context())
+		begin := time.Now()
+		one.Attempt("w", "t", "evaluate", "m", true, usage(100, 10))
+		one.Attempt("w", "t", "evaluate", "m", false, usage(-5, 0))
+		one.Verdict(ref, "llm:m")
+		one.Verdict(ref, "rules")
+		two.Attempt("w", "t", "evaluate", "m", true, usage(50, 5))
+		two.Attempt("w", "", "compact", "m", true, usage(7, 7))
+		two.Verdict(ref, "person:somebody")
+		two.Attempt("other", "t", "evaluate", "m", true, usage(1, 1))
+		want := []spend.Row{
+			{Workspace: "w", Op: "compact", By: "llm:m", Requests: 1, PromptTokens: 7, CompletionTokens: 7},
+			{Workspace: "w", Tool: "t", Op: "evaluate", By: "llm:m", Requests: 3, Failed: 1, PromptTokens: 150, CompletionTokens: 15, Verdicts: 1},
+			{Workspace: "w", Tool: "t", Op: "evaluate", By: "person", Verdicts: 1},
+			{Workspace: "w", Tool: "t", Op: "evaluate", By: "rules", Verdicts: 1},
+		}
+		time.Sleep(2 * spend.DefaultConfig().FlushInterval)
+		wantRows(t, today(t, one, "w"), want...)
+		wantRows(t, today(t, two, "w"), want...)
+		time.Sleep(3 * time.Hour) // the pages have left the memory
+		wantRows(t, today(t, one, "w"), want...)
+		two.Verdict(ref, "cache")
+		third := newBook(t, s, nil)
+		wantRows(t, today(t, third, "w"), want...) // not flushed yet
+		want = append([]spend.Row{want[0], {Workspace: "w", Tool: "t", Op: "evaluate", By: "cache", Verdicts: 1}}, want[1:]...)
+		wantRows(t, today(t, two, "w"), want...)
+		two.Stop()
+		wantRows(t, today(t, third, "w"), want...)
+		wantRows(t, today(t, third, ""),
+			spend.Row{Op: "compact", By: "llm:m", Requests: 1, PromptTokens: 7, CompletionTokens: 7},
+			spend.Row{Op: "evaluate", By: "cache", Verdicts: 1},
+			spend.Row{Op: "evaluate", By: "llm:m", Requests: 4, Failed: 1, PromptTokens: 151, CompletionTokens: 16, Verdicts: 1},
+			spend.Row{Op: "evaluate", By: "person", Verdicts: 1},
+			spend.Row{Op: "evaluate", By: "rules", Verdicts: 1},
+		)
+		rows, err := third.Report(t.Context(), "w", begin.Add(time.Hour), time.Now().Add(time.Hour))
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantRows(t, rows, spend.Row{Workspace: "w", Tool: "t", Op: "evaluate", By: "cache", Verdicts: 1})
+		one.Stop()
+	})
+}
+
+// A store that fails for a while, before or after a write took effect, changes
+// no number, and is complained of once.
+func TestAFailingStoreLosesNothing(t *testing.T) {
+	for name, stage := range map[string]wrap.Stage{"before": wrap.Before, "after": wrap.After} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var down bool
+				var mu sync.Mutex
+				s := &wrap.Faults{Store: mem.New(), Fail: func(method string, at wrap.Stage) error {
+					mu.Lock()
+					defer mu.Unlock()
+					if down && at == stage && method == "PutRecord" {
+						return memoryd.Errorf(memoryd.Unavailable, "the store is down")
+					}
+					return nil
+				}}
+				set := func(v bool) {
+					mu.Lock()
+					defer mu.Unlock()
+					down = v
+				}
+				var log bytes.Buffer
+				b, err := spend.NewBook(spend.DefaultConfig(), s, slog.New(slog.NewTextHandler(&log, nil)), time.Now)
+				if err != nil {
+					t.Fatal(err)
+				}
+				b.Start(t.Context())
+				set(true)
+				for range 10 {
+					b.Verdict(ref, "rules")
+					time.Sleep(10 * time.Second)
+				}
+				wantRows(t, today(t, b, "w"), spend.Row{Workspace: "w", Tool: "t", Op: "evaluate", By: "rules", Verdicts: 10})
+				set(false)
+				time.Sleep(10 * time.Second)
+				b.Stop()
+				b.Stop()
+				wantRows(t, today(t, newBook(t, s, nil), "w"), spend.Row{Workspace: "w", Tool: "t", Op: "evaluate", By: "rules", Verdicts: 10})
+				if n := strings.Count(log.String(), "could not be written"); n != 1 || !strings.Contains(log.String(), "written again") {
+					t.Errorf("said %d times: %s", n, log.String())
+				}
+			})
+		})
+	}
+}
+
+func TestTheRowsOfAnHourAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBook(t, mem.New(), nil)
+		const tools = 2500
+		for i := range tools {
+			b.Attempt("w", fmt.Sprint("tool", i), "evaluate", fmt.Sprint("model", i), true, usage(1, 1))
+		}
+		b.Attempt("w", "tool1", "evaluate", "model1", true, usage(1, 1))
+		rows := today(t, b, "w")
+		var total, first int64
+		for _, r := range rows {
+			total += r.Requests
+			if r.Tool == "tool1" {
+				first = r.Requests
+			}
+		}
+		if len(rows) > 2001 || total != tools+1 || first != 2 {
+			t.Errorf("%d rows with %d requests, %d of the first tool", len(rows), total, first)
+		}
+	})
+}
+
+func TestADeletedWorkspaceStaysAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := mem.New()
+		b := newBook(t, s, nil)
+		b.Start(t.Context())
+		b.Verdict(ref, "rules")
+		time.Sleep(time.Minute)
+		b.Verdict(ref, "rules")
+		if _, err := s.DeleteWorkspace(t.Context(), "w"); err != nil {
+			t.Fatal(err)
+		}
+		b.Forget("w")
+		b.Forget("")
+		time.Sleep(time.Minute)
+		wantRows(t, today(t, b, "w"))
+		wantRows(t, today(t, b, ""), spend.Row{Op: "evaluate", By: "rules", Verdicts: 2})
+		b.Stop()
+	})
+}
+
+func TestABadRecordHidesNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := mem.New()
+		b := newBook(t, s, nil)
+		b.Start(t.Context())
+		b.Verdict(ref, "rules")
+		time.Sleep(time.Minute)
+		for _, id := range []string{time.Now().UTC().Format("2006-01-02T15") + "/0", "2000-01-01T00/x", "garbage"} {
+			_, err := s.PutRecord(t.Context(), store.Record{
+				RecordKey: store.RecordKey{ToolRef: memoryd.ToolRef{Workspace: "w"}, Kind: "spend", ID: id}, Data: []byte("{"),
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		wantRows(t, today(t, newBook(t, s, nil), "w"), spend.Row{Workspace: "w", Tool: "t", Op: "evaluate", By: "rules", Verdicts: 1})
+		b.Stop()
+	})
+}
+
+func TestRowsExpire(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := mem.New()
+		b := newBook(t, s, func(c *spend.Config) { c.Keep = 48 * time.Hour })
+		b.Start(t.Context())
+		b.Verdict(ref, "rules")
+		b.Stop()
+		for _, c := range []struct {
+			after time.Duration
+			want  int
+		}{{46 * time.Hour, 0}, {3 * time.Hour, 2}} { // the workspace's and the server's
+			time.Sleep(c.after)
+			if n, err := s.ExpireRecords(t.Context(), time.Now(), 10); err != nil || n != c.want {
+				t.Errorf("%d records expired, %v, want %d", n, err, c.want)
+			}
+		}
+	})
+}
+
+func TestStartAndStopInAnyOrder(t *testing.T) {
+	for range 50 {
+		b := newBook(t, mem.New(), nil)
+		var all sync.WaitGroup
+		all.Go(func() { b.Start(t.Context()) })
+		all.Go(b.Stop)
+		all.Go(b.Stop)
+		all.Go(func() { b.Verdict(ref, "rules") })
+		all.Go(func() { b.Attempt("w", "t", "evaluate", "m", true, usage(1, 1)) })
+		all.Wait()
+	}
+}
+
+func TestConfig(t *testing.T) {
+	if err := spend.DefaultConfig().Validate(); err != nil {
+		t.Error(err)
+	}
+	for key, change := range map[string]func(*spend.Config){
+		"requests_per_hour": func(c *spend.Config) { c.RequestsPerHour = -1 },
+		"requests_per_day":  func(c *spend.Config) { c.RequestsPerDay = -1 },
+		"tokens_per_hour":   func(c *spend.Config) { c.TokensPerHour = -1 },
+		"tokens_per_day":    func(c *spend.Config) { c.TokensPerDay = -1 },
+		"keep":              func(c *spend.Config) { c.Keep = time.Hour },
+		"flush_interval":    func(c *spend.Config) { c.FlushInterval = 0 },
+	} {
+		cfg := spend.DefaultConfig()
+		change(&cfg)
+		if err := cfg.Validate(); err == nil || !strings.HasPrefix(err.Error(), key+": ") {
+			t.Errorf("%s: got %v", key, err)
+		}
+		_, err := spend.NewBook(cfg, mem.New(), slog.New(slog.DiscardHandler), time.Now)
+		if e, ok := errors.AsType[*memoryd.Error](err); !ok || e.Kind != memoryd.Invalid {
+			t.Errorf("%s: got %v", key, err)
+		}
+	}
+}

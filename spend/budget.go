@@ -1,0 +1,117 @@
+package spend
+
+import (
+	"context"
+	"maps"
+	"time"
+)
+
+// Budget is a limit and how much of it is used up.
+type Budget struct {
+	Window string // "hour" or "day"
+	Unit   string // "requests" or "tokens"
+	Limit  int64
+	// Used is what all replicas spent in this window, as far as this one knows.
+	Used   int64
+	Resets time.Time // the end of the window
+}
+
+// budget is what was spent in the windows that now lies in. The book's lock
+// guards it.
+type budget struct {
+	hour, day       time.Time // the windows' beginnings
+	ownHour, ownDay amount
+	// others holds what each of the other replicas spent in each hour of the day,
+	// by the id of its record; the sums follow from it.
+	others              map[string]amount
+	otherHour, otherDay amount
+	// held is what requests under way are expected to take.
+	held amount
+	// said is the end of the window whose exhaustion was logged last.
+	said time.Time
+}
+
+// turn begins new windows when their time has come.
+func (g *budget) turn(now time.Time) {
+	if h := hourOf(now); !h.Equal(g.hour) {
+		g.hour, g.ownHour, g.otherHour = h, amount{}, amount{}
+	}
+	if d := dayOf(now); !d.Equal(g.day) {
+		g.day, g.ownDay, g.otherDay = d, amount{}, amount{}
+		clear(g.others)
+	}
+}
+
+func (g *budget) spend(a amount) {
+	g.ownHour, g.ownDay = g.ownHour.plus(a), g.ownDay.plus(a)
+}
+
+// heard takes in what others spent, by record id.
+func (g *budget) heard(news map[string]amount) {
+	maps.Copy(g.others, news)
+	g.otherHour, g.otherDay = amount{}, amount{}
+	day, hour := g.day.Format("2006-01-02"), g.hour.Format(hourForm)
+	for id, a := range g.others {
+		if len(id) < len(hour) || id[:len(day)] != day {
+			delete(g.others, id)
+			continue
+		}
+		g.otherDay = g.otherDay.plus(a)
+		if id[:len(hour)] == hour {
+			g.otherHour = g.otherHour.plus(a)
+		}
+	}
+}
+
+// list gives the budgets that have a limit.
+func (g *budget) list(cfg Config) []Budget {
+	hour, day := g.ownHour.plus(g.otherHour), g.ownDay.plus(g.otherDay)
+	hourEnds, dayEnds := g.hour.Add(time.Hour), g.day.Add(24*time.Hour)
+	var some []Budget
+	for _, b := range []Budget{
+		{"hour", "requests", cfg.RequestsPerHour, hour.requests, hourEnds},
+		{"hour", "tokens", cfg.TokensPerHour, hour.tokens, hourEnds},
+		{"day", "requests", cfg.RequestsPerDay, day.requests, dayEnds},
+		{"day", "tokens", cfg.TokensPerDay, day.tokens, dayEnds},
+	} {
+		if b.Limit > 0 {
+			some = append(some, b)
+		}
+	}
+	return some
+}
+
+// Budgets gives the limits that are set, with what is used of them.
+func (b *Book) Budgets() []Budget {
+	now := b.now()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.budget.turn(now)
+	return b.budget.list(b.cfg)
+}
+
+// readOthers reads what other replicas spent: of the whole day, or, once that is
+// known, of this hour and the one before.
+func (b *Book) readOthers(ctx context.Context) error {
+	now := b.now()
+	from := hourOf(now).Add(-time.Hour)
+	b.mu.Lock()
+	b.budget.turn(now)
+	if len(b.budget.others) == 0 || from.Before(b.budget.day) {
+		from = b.budget.day
+	}
+	b.mu.Unlock()
+	news := map[string]amount{}
+	err := b.read(ctx, "", from, now.Add(time.Hour), func(id string, _ time.Time, own bool, list []Row) {
+		if !own {
+			news[id] = amountOf(list)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.budget.heard(news)
+	return nil
+}

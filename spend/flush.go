@@ -1,0 +1,102 @@
+package spend
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"memoryd"
+	"memoryd/store"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// kind marks the book's records.
+const kind = "spend"
+
+// hourForm begins the id of a record, so that ids are in the order of time. The
+// replica's name follows behind a slash.
+const hourForm = "2006-01-02T15"
+
+func (b *Book) key(id pageID) store.RecordKey {
+	return store.RecordKey{
+		ToolRef: memoryd.ToolRef{Workspace: id.workspace}, Kind: kind, ID: id.hour.Format(hourForm) + "/" + b.replica,
+	}
+}
+
+// writing is a page on its way to the store.
+type writing struct {
+	id      pageID
+	changed int64
+	rows    []Row
+}
+
+// flushWriters is how many pages are written at once, so that the store can
+// commit them together.
+const flushWriters = 8
+
+// flush writes the pages that changed and reads what others spent.
+func (b *Book) flush(ctx context.Context) {
+	b.flushing.Lock()
+	defer b.flushing.Unlock()
+	var all errgroup.Group
+	all.SetLimit(flushWriters)
+	for _, w := range b.changed() {
+		all.Go(func() error { return b.write(ctx, w) })
+	}
+	err := all.Wait()
+	if b.cfg.limited() {
+		err = errors.Join(err, b.readOthers(ctx))
+	}
+	b.told(err)
+}
+
+// told logs the first failure of several in a row, and their end.
+func (b *Book) told(err error) {
+	switch {
+	case err != nil && !b.failing:
+		b.log.Warn("the cost ledger could not be written or read; counting goes on", "err", err)
+	case err == nil && b.failing:
+		b.log.Info("the cost ledger is written again")
+	}
+	b.failing = err != nil
+}
+
+// changed gives the pages to be written, and lets those go that are written and
+// whose hour is over.
+func (b *Book) changed() []writing {
+	this := hourOf(b.now())
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var list []writing
+	for id, p := range b.pages {
+		switch {
+		case p.changed > p.written:
+			list = append(list, writing{id, p.changed, p.rows.sorted()})
+		case id.hour.Before(this.Add(-time.Hour)):
+			delete(b.pages, id)
+		}
+	}
+	return list
+}
+
+func (b *Book) write(ctx context.Context, w writing) error {
+	data, err := json.Marshal(w.rows)
+	if err != nil {
+		return fmt.Errorf("encode the ledger: %w", err)
+	}
+	_, err = b.records.PutRecord(ctx, store.Record{
+		RecordKey: b.key(w.id), Revision: store.AnyRevision, Expires: w.id.hour.Add(b.cfg.Keep), Data: data,
+	})
+	if err != nil {
+		return fmt.Errorf("write the ledger: %w", err)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if p := b.pages[w.id]; p != nil {
+		p.written = w.changed
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+package spend_test
+
+import (
+	"cmp"
+	"fmt"
+	"log/slog"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"memoryd"
+	"memoryd/spend"
+	"memoryd/store/mem"
+	"memoryd/store/wrap"
+
+	"pgregory.net/rapid"
+)
+
+// TestNoNumberIsLostOrDoubled compares the ledger with a plain count, whatever
+// replicas count, fail to write, stop and start again.
+func TestNoNumberIsLostOrDoubled(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		now := time.Date(2026, 11, 21, 22, 30, 0, 0, time.UTC)
+		clock := func() time.Time { return now }
+		inner := mem.New()
+		fail := false
+		faulty := &wrap.Faults{Store: inner, Fail: func(_ string, stage wrap.Stage) error {
+			if fail && (stage == wrap.After) == (now.Second()%2 == 0) {
+				return memoryd.Errorf(memoryd.Unavailable, "down")
+			}
+			return nil
+		}}
+		open := func() *spend.Book {
+			b, err := spend.NewBook(spend.DefaultConfig(), faulty, slog.New(slog.DiscardHandler), clock)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			return b
+		}
+		books := []*spend.Book{open(), open(), open()}
+		want := map[string]*spend.Row{}
+		begin := now
+		rt.Repeat(map[string]func(*rapid.T){
+			"count": func(rt *rapid.T) {
+				b := books[rapid.IntRange(0, 2).Draw(rt, "book")]
+				r := spend.Row{
+					Workspace: "w", Tool: fmt.Sprint(rapid.IntRange(0, 2).Draw(rt, "tool")), Op: "evaluate", By: "llm:m",
+					Requests: 1, PromptTokens: int64(rapid.IntRange(0, 9).Draw(rt, "tokens")),
+				}
+				b.Attempt(r.Workspace, r.Tool, r.Op, "m", true, usage(int(r.PromptTokens), 0))
+				if w := want[r.Tool]; w == nil {
+					want[r.Tool] = &r
+				} else {
+					w.Requests, w.PromptTokens = w.Requests+1, w.PromptTokens+r.PromptTokens
+				}
+			},
+			"wait": func(rt *rapid.T) { now = now.Add(time.Duration(rapid.IntRange(1, 90*60).Draw(rt, "wait")) * time.Second) },
+			"flush": func(rt *rapid.T) {
+				fail = rapid.Bool().Draw(rt, "fail")
+				books[rapid.IntRange(0, 2).Draw(rt, "book")].Flush(t.Context())
+				fail = false
+			},
+			"restart": func(rt *rapid.T) {
+				i := rapid.IntRange(0, 2).Draw(rt, "book")
+				books[i].Flush(t.Context())
+				books[i] = open()
+			},
+			"": func(rt *rapid.T) {
+				for _, b := range books {
+					b.Flush(t.Context())
+				}
+				got, err := books[0].Report(t.Context(), "w", begin, now.Add(time.Second))
+				if err != nil {
+					rt.Fatal(err)
+				}
+				var rows []spend.Row
+				for _, r := range want {
+					rows = append(rows, *r)
+				}
+				slices.SortFunc(rows, func(a, b spend.Row) int { return cmp.Compare(a.Tool, b.Tool) })
+				if len(got) != len(rows) || len(rows) > 0 && !reflect.DeepEqual(got, rows) {
+					rt.Fatalf("got  %+v\nwant %+v", got, rows)
+				}
+			},
+		})
+	})
+}

@@ -1,0 +1,99 @@
+package spend
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"memoryd"
+	"memoryd/store"
+)
+
+// Report adds up the workspace's rows of the hours that begin at from's hour and
+// before to: what all replicas have written, and what this one has counted
+// since. The empty workspace stands for the totals of all. Rows come in the
+// order of tool, op and who answered.
+func (b *Book) Report(ctx context.Context, workspace string, from, to time.Time) ([]Row, error) {
+	total := rows{}
+	own := b.own(workspace, from, to)
+	err := b.read(ctx, workspace, from, to, func(_ string, hour time.Time, mine bool, list []Row) {
+		if _, newer := own[hour]; mine && newer {
+			return
+		}
+		total.sum(list)
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, list := range own {
+		total.sum(list)
+	}
+	list := total.sorted()
+	for i := range list {
+		list[i].Workspace = workspace
+	}
+	return list, nil
+}
+
+// sum adds rows without the bound on their number.
+func (rs rows) sum(list []Row) {
+	for _, r := range list {
+		l := r.label()
+		if rs[l] == nil {
+			rs[l] = &Row{Tool: r.Tool, Op: r.Op, By: r.By}
+		}
+		rs[l].add(r)
+	}
+}
+
+// own gives the rows of the pages in memory, which are never behind the store,
+// by hour.
+func (b *Book) own(workspace string, from, to time.Time) map[time.Time][]Row {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	pages := map[time.Time][]Row{}
+	for id, p := range b.pages {
+		if id.workspace == workspace && !id.hour.Before(hourOf(from)) && id.hour.Before(to) {
+			pages[id.hour] = p.rows.sorted()
+		}
+	}
+	return pages
+}
+
+// readPage is how many records are read at once.
+const readPage = 500
+
+// read hands each record of the workspace and the hours to take, with its id,
+// its hour and whether this process wrote it. What cannot be read is left out
+// and logged: one bad record must not hide the others.
+func (b *Book) read(ctx context.Context, workspace string, from, to time.Time, take func(id string, hour time.Time, own bool, list []Row)) error {
+	key := store.RecordKey{ToolRef: memoryd.ToolRef{Workspace: workspace}, Kind: kind, ID: hourOf(from).Format(hourForm)}
+	for {
+		list, err := b.records.ListRecords(ctx, key, readPage)
+		if err != nil {
+			return fmt.Errorf("read the ledger: %w", err)
+		}
+		for _, r := range list {
+			at, replica, _ := strings.Cut(r.ID, "/")
+			hour, err := time.Parse(hourForm, at)
+			if err == nil && !hour.Before(to) {
+				return nil
+			}
+			var rows []Row
+			if err == nil {
+				err = json.Unmarshal(r.Data, &rows)
+			}
+			if err != nil {
+				b.log.WarnContext(ctx, "a record of the cost ledger cannot be read", "workspace", workspace, "id", r.ID, "err", err)
+				continue
+			}
+			take(r.ID, hour, replica == b.replica, rows)
+		}
+		if len(list) == 0 {
+			return nil
+		}
+		key.ID = list[len(list)-1].ID
+	}
+}

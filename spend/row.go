@@ -1,0 +1,103 @@
+package spend
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Row is a line of the ledger: what one op spent on behalf of one tool, by who
+// answered.
+type Row struct {
+	Workspace string `json:"workspace,omitempty"`
+	// Tool is empty for requests on no tool's behalf, for the totals of the
+	// server, and for tools beyond the first thousand lines of a workspace's hour.
+	Tool string `json:"tool,omitempty"`
+	Op   string `json:"op"`
+	// By is "llm:<model>", "rules", "cache" or "person".
+	By string `json:"by"`
+	// Requests counts requests to a model, Failed those among them that brought
+	// no answer, Verdicts the calls that got a verdict.
+	Requests         int64 `json:"requests,omitempty"`
+	Failed           int64 `json:"failed,omitempty"`
+	PromptTokens     int64 `json:"prompt_tokens,omitempty"`
+	CompletionTokens int64 `json:"completion_tokens,omitempty"`
+	Verdicts         int64 `json:"verdicts,omitempty"`
+}
+
+// OpEvaluate is the op of verdicts.
+const OpEvaluate = "evaluate"
+
+// label is what tells the rows of one page apart.
+type label struct{ tool, op, by string }
+
+func (r *Row) label() label { return label{r.Tool, r.Op, r.By} }
+
+func (r *Row) add(o Row) {
+	r.Requests += o.Requests
+	r.Failed += o.Failed
+	r.PromptTokens += o.PromptTokens
+	r.CompletionTokens += o.CompletionTokens
+	r.Verdicts += o.Verdicts
+}
+
+// maxRows bounds the rows of a page: beyond it tools are counted together, and
+// beyond twice as many also the models, so that names from outside cannot make
+// a page grow without end.
+const maxRows = 1000
+
+// rows are the lines of a workspace's hour.
+type rows map[label]*Row
+
+func (rs rows) add(r Row) {
+	l := r.label()
+	if _, ok := rs[l]; !ok && len(rs) >= maxRows {
+		l.tool = ""
+		if _, ok := rs[l]; !ok && len(rs) >= 2*maxRows {
+			l.by, _, _ = strings.Cut(l.by, ":")
+		}
+	}
+	if rs[l] == nil {
+		rs[l] = &Row{Tool: l.tool, Op: l.op, By: l.by}
+	}
+	rs[l].add(r)
+}
+
+// sorted gives the rows by tool, op and who answered.
+func (rs rows) sorted() []Row {
+	list := make([]Row, 0, len(rs))
+	for _, r := range rs {
+		list = append(list, *r)
+	}
+	slices.SortFunc(list, func(a, b Row) int {
+		return cmp.Or(cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.Op, b.Op), cmp.Compare(a.By, b.By))
+	})
+	return list
+}
+
+// amount is what budgets count.
+type amount struct{ requests, tokens int64 }
+
+func (a amount) plus(b amount) amount { return amount{a.requests + b.requests, a.tokens + b.tokens} }
+
+// amountOf adds rows up.
+func amountOf(list []Row) (a amount) {
+	for _, r := range list {
+		a = a.plus(amount{r.Requests, r.PromptTokens + r.CompletionTokens})
+	}
+	return a
+}
+
+// maxBy bounds who answered, in bytes: a model's server may name itself.
+const maxBy = 200
+
+// shortBy is who answered as the ledger says it: a person without the name.
+func shortBy(by string) string {
+	if strings.HasPrefix(by, "person:") {
+		return "person"
+	}
+	if len(by) > maxBy {
+		by = strings.ToValidUTF8(by[:maxBy], "")
+	}
+	return by
+}

@@ -1,0 +1,63 @@
+package spend
+
+import (
+	"context"
+	"time"
+)
+
+// Patience with the store: for a flush, and at the start and the end.
+const (
+	flushTimeout = 30 * time.Second
+	edgeTimeout  = 5 * time.Second
+)
+
+// Start reads what was spent today, by all replicas, and then writes what
+// changed at every FlushInterval until ctx ends or Stop. Where the store cannot
+// be read, budgets count only what this process spent, until it can. A book
+// starts once.
+func (b *Book) Start(ctx context.Context) {
+	b.once.Do(func() {
+		b.life.Lock()
+		defer b.life.Unlock()
+		ctx, b.cancel = context.WithCancel(ctx)
+		b.look(ctx)
+		b.run.Go(func() { b.flushAgain(ctx) })
+	})
+}
+
+func (b *Book) look(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, edgeTimeout)
+	defer cancel()
+	b.flushing.Lock()
+	defer b.flushing.Unlock()
+	b.told(b.readOthers(ctx))
+}
+
+func (b *Book) flushAgain(ctx context.Context) {
+	tick := time.NewTicker(b.cfg.FlushInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), edgeTimeout)
+			defer cancel()
+			b.flush(last)
+			return
+		case <-tick.C:
+			each, cancel := context.WithTimeout(ctx, flushTimeout)
+			b.flush(each)
+			cancel()
+		}
+	}
+}
+
+// Stop writes what is left and ends. It may be called twice, or before Start.
+func (b *Book) Stop() {
+	b.once.Do(func() {}) // a book stopped first never starts
+	b.life.Lock()
+	defer b.life.Unlock()
+	if b.cancel != nil {
+		b.cancel()
+	}
+	b.run.Wait()
+}
