@@ -13,10 +13,13 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"memoryd"
 	"memoryd/compact"
+	"memoryd/evaluate/watch"
 	"memoryd/ops"
+	"memoryd/spend"
 	"memoryd/store"
 	"memoryd/store/mem"
 	"memoryd/store/wrap"
@@ -136,6 +139,7 @@ func newHandler(t *testing.T, s store.Store) http.Handler {
 	h, err := New(testConfig(), Deps{
 		Flows: flows, Store: s, Reader: reader, Logger: slog.New(slog.DiscardHandler),
 		Corrector: ops.Corrector{Store: s, Now: now}, Originals: keptOriginals{compactor, kept},
+		Ledger: newBook(t, s), Judges: newWatch(),
 		Checks: []Check{{Name: "store", Vital: true, Run: s.Ping}},
 	})
 	if err != nil {
@@ -149,6 +153,26 @@ func ask(h http.Handler, method, path, body string) *httptest.ResponseRecorder {
 	rec := httptest.NewRecorder()
 	h.ServeHTTP(rec, req)
 	return rec
+}
+
+func newBook(t *testing.T, s store.Store) *spend.Book {
+	t.Helper()
+	cfg := spend.DefaultConfig()
+	cfg.TokensPerHour = 1000
+	b, err := spend.NewBook(cfg, s, slog.New(slog.DiscardHandler), time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Attempt("default", "t", "evaluate", "tiny", true, memoryd.Usage{PromptTokens: 70, CompletionTokens: 7})
+	b.Verdict(memoryd.ToolRef{Workspace: "default", Tool: "t"}, "rules")
+	return b
+}
+
+func newWatch() *watch.Watch {
+	w := watch.New(watch.DefaultConfig(), slog.New(slog.DiscardHandler), time.Now)
+	e := memoryd.Evaluation{State: memoryd.Judged, Score: 1, JudgedBy: "llm:tiny", JudgeVersion: "v1"}
+	w.Note(memoryd.ToolRef{Workspace: "default", Tool: "t"}, e, e)
+	return w
 }
 
 // callOfTest is the call that TestEveryAnswerFitsItsDescription records with a
@@ -206,6 +230,10 @@ func TestEveryAnswerFitsItsDescription(t *testing.T) {
 		{"PUT", callOfTest + "/evaluation", `{"score":"1"}`, 422, false},
 		{"PUT", unknownCall + "/evaluation", `{"score":1}`, 404, true},
 		{"GET", "/v1/workspaces/default/corrections", "", 200, true},
+		{"GET", "/v1/spend", "", 200, true},
+		{"GET", "/v1/workspaces/default/spend?hours=48", "", 200, true},
+		{"GET", "/v1/spend?hours=0", "", 422, false},
+		{"GET", "/v1/judges", "", 200, false},
 		{"POST", "/compact_conversation", conversationBody(`,"force":true,"target_tokens":300`), 200, false},
 		{"POST", "/compact_conversation", conversationBody(`,"profile":"forge","messages_old_threshold":5`), 200, false},
 		{"POST", "/compact_conversation", `{"messages":[]}`, 200, false},
@@ -254,6 +282,9 @@ func described(path string) string {
 	path, _, _ = strings.Cut(path, "?")
 	parts := strings.Split(path, "/")
 	names := map[int]string{3: "{workspace}", 5: "{tool}", 7: "{call}"}
+	if parts[1] == "v1" && parts[2] != "workspaces" {
+		return path
+	}
 	if len(parts) > 4 && parts[4] == "originals" {
 		names = map[int]string{3: "{workspace}", 5: "{original}"}
 	}

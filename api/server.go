@@ -80,6 +80,8 @@ type Deps struct {
 	Reader    ops.MemoryReader
 	Corrector ops.Corrector
 	Originals Originals
+	Ledger    Ledger
+	Judges    Judges
 	Checks    []Check
 	Logger    *slog.Logger
 }
@@ -127,6 +129,9 @@ func (s *server) routes(e *echo.Echo, docs *docs) {
 	e.GET("/docs", docs.page)
 	e.GET("/v1/workspaces", s.listWorkspaces)
 	e.GET("/v1/workspaces/:workspace/tools", s.listTools)
+	e.GET("/v1/spend", s.getSpend)
+	e.GET("/v1/workspaces/:workspace/spend", s.getSpend)
+	e.GET("/v1/judges", s.listJudges)
 	e.GET("/v1/workspaces/:workspace/corrections", s.listCorrections)
 	e.GET("/v1/workspaces/:workspace/originals/:original", s.getOriginal)
 	e.POST("/v1/workspaces/:workspace/originals/:original/undo", s.undo, limited)

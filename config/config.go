@@ -11,9 +11,11 @@ import (
 	"memoryd/api"
 	"memoryd/compact"
 	"memoryd/evaluate"
+	"memoryd/evaluate/watch"
 	"memoryd/guidelines"
 	"memoryd/llm"
 	"memoryd/ops"
+	"memoryd/spend"
 	"memoryd/store/sqlite"
 
 	"go.yaml.in/yaml/v3"
@@ -28,6 +30,8 @@ type Config struct {
 	Evaluate   evaluate.Config       `yaml:"evaluate"`
 	Guidelines guidelines.Config     `yaml:"guidelines"`
 	Compact    Compact               `yaml:"compact"`
+	Spend      spend.Config          `yaml:"spend"`
+	Watch      watch.Config          `yaml:"watch"`
 	Op         map[string]Op         `yaml:"op"`
 	Flow       map[string][]string   `yaml:"flow"`
 }

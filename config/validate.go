@@ -33,6 +33,8 @@ func validate(c *Config) []Problem {
 	}
 	check("guidelines", c.Guidelines.Validate())
 	check("compact", c.Compact.Validate())
+	check("spend", c.Spend.Validate())
+	check("watch", c.Watch.Validate())
 	return append(problems, validateOps(c)...)
 }
 

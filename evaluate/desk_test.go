@@ -91,8 +91,11 @@ func TestTheVersionTellsJudgesApart(t *testing.T) {
 	}
 	other := Default()
 	other.MaxOutput++
+	less := Default()
+	less.MaxContext--
 	for name, v := range map[string]string{
-		"model": versionOf(Default(), p, "n"), "prompt": versionOf(Default(), prompts{"x", "y"}, "m"), "settings": versionOf(other, p, "m"),
+		"context": versionOf(less, p, "m"),
+		"model":   versionOf(Default(), p, "n"), "prompt": versionOf(Default(), prompts{"x", "y"}, "m"), "settings": versionOf(other, p, "m"),
 	} {
 		if v == base {
 			t.Errorf("another %s gives the same version", name)

@@ -117,14 +117,22 @@ func TestExcerptsKeepHeadAndTail(t *testing.T) {
 func TestPromptGolden(t *testing.T) {
 	ps := testPrompts(t)
 	first, second := someCall(1, "Found 10 results.\nAll relevant."), someCall(2, strings.Repeat("0123456789", 40)+"Error: <none>")
-	first.Metadata = json.RawMessage(`{"gold":"ok"}`)
+	first.Metadata = json.RawMessage(`{"gold":"ok","note":"gold","tool_schema":{"type":"object","properties":{"query":{"type":"string"}}},"task":"Find ten results."}`)
 	second.Input, second.TimeCost, second.Success = json.RawMessage(`"ls -l && echo done"`), 2.5, false
 	earlier := []example{{Input: excerptOf(`{"query": "test"}`, 120), Output: excerptOf("Warning: query too generic", 120), Score: 0.5}}
+	show := func(c *memoryd.Call) brief {
+		b := newBrief(c, 800, 120)
+		b.setting = settingOf(c.Metadata, 600)
+		return b
+	}
 	for name, briefs := range map[string][]brief{
-		"prompt_single.golden": {newBrief(&first, 800, 120)},
-		"prompt_batch.golden":  {newBrief(&first, 800, 120), newBrief(&second, 800, 120)},
+		"prompt_single.golden": {show(&first)},
+		"prompt_batch.golden":  {show(&first), show(&second)},
 	} {
 		p, nonce := ps.request(first.ToolRef, earlier, briefs, "")
+		if p.Workspace != "w" || p.Tool != "search" {
+			t.Errorf("asked on behalf of %q, %q", p.Workspace, p.Tool)
+		}
 		got := strings.ReplaceAll(p.System+"\n-----\n"+p.User+"\n-----\n"+p.SchemaName+" "+string(p.Schema)+"\n", nonce, "NONCE")
 		path := filepath.Join("testdata", name)
 		if *update {

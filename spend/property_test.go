@@ -55,7 +55,9 @@ func TestNoNumberIsLostOrDoubled(t *testing.T) {
 					w.Requests, w.PromptTokens = w.Requests+1, w.PromptTokens+r.PromptTokens
 				}
 			},
-			"wait": func(rt *rapid.T) { now = now.Add(time.Duration(rapid.IntRange(1, 90*60).Draw(rt, "wait")) * time.Second) },
+			"wait": func(rt *rapid.T) {
+				now = now.Add(time.Duration(rapid.IntRange(1, 90*60).Draw(rt, "wait")) * time.Second)
+			},
 			"flush": func(rt *rapid.T) {
 				fail = rapid.Bool().Draw(rt, "fail")
 				books[rapid.IntRange(0, 2).Draw(rt, "book")].Flush(t.Context())

@@ -1,6 +1,10 @@
 package wire
 
-import "memoryd/compact"
+import (
+	"memoryd/compact"
+	"memoryd/evaluate/watch"
+	"memoryd/spend"
+)
 
 // HitList is the places where a text was found in what compaction removed.
 type HitList struct {
@@ -50,4 +54,25 @@ type Overruled struct {
 	By      string  `json:"by,omitempty"`
 	Rule    string  `json:"rule,omitempty"`
 	Version string  `json:"version,omitempty"`
+}
+
+// Spend is what models and judges cost in the newest hours.
+type Spend struct {
+	Hours   int         `json:"hours"`
+	Rows    []spend.Row `json:"rows"`
+	Budgets []Budget    `json:"budgets"`
+}
+
+// Budget is a limit and how much of it is used up.
+type Budget struct {
+	Window string `json:"window"` // hour or day
+	Unit   string `json:"unit"`   // requests or tokens
+	Limit  int64  `json:"limit"`
+	Used   int64  `json:"used"`
+	Resets string `json:"resets"` // RFC 3339
+}
+
+// JudgeList is how judges judge.
+type JudgeList struct {
+	Judges []watch.Judge `json:"judges"`
 }

@@ -13,7 +13,9 @@ import (
 	"memoryd/compact"
 	"memoryd/config"
 	"memoryd/evaluate"
+	"memoryd/evaluate/watch"
 	"memoryd/ops"
+	"memoryd/spend"
 	"memoryd/store"
 	"memoryd/store/mem"
 	"memoryd/store/sqlite"
@@ -36,6 +38,8 @@ type app struct {
 	judge     string // who judges, for people
 	models    *models
 	compactor *compact.Compactor
+	book      *spend.Book
+	watch     *watch.Watch
 	janitor   janitor
 	listener  net.Listener
 	server    *http.Server
@@ -56,10 +60,14 @@ func newApp(ctx context.Context, cfg *config.Config, getenv func(string) string,
 }
 
 func (a *app) open(ctx context.Context, getenv func(string) string) (err error) {
-	if a.models, err = newModels(a.cfg, getenv, a.log); err != nil {
+	if err = a.openStore(ctx); err != nil {
 		return err
 	}
-	if err = a.openStore(ctx); err != nil {
+	if a.book, err = spend.NewBook(a.cfg.Spend, a.store, a.log, time.Now); err != nil {
+		return err
+	}
+	a.watch = watch.New(a.cfg.Watch, a.log, time.Now)
+	if a.models, err = newModels(a.cfg, getenv, a.log, a.attempted); err != nil {
 		return err
 	}
 	handler, err := a.handler()
@@ -104,7 +112,8 @@ func (a *app) handler() (http.Handler, error) {
 	}
 	return api.New(a.cfg.HTTP, api.Deps{
 		Flows: flows, Store: a.store, Reader: reader, Checks: a.checks(), Logger: a.log,
-		Corrector: ops.Corrector{Store: a.store, Now: time.Now},
+		Corrector: ops.Corrector{Store: a.store, Now: time.Now, Told: a.corrected},
+		Ledger:    a.book, Judges: a.watch,
 		Originals: compaction{a.compactor, a.originals()},
 	})
 }
@@ -124,6 +133,7 @@ func (a *app) Addr() net.Addr { return a.listener.Addr() }
 
 // Start begins to serve.
 func (a *app) Start(ctx context.Context) {
+	a.book.Start(context.WithoutCancel(ctx))
 	for _, d := range a.desks {
 		d.Start(context.WithoutCancel(ctx)) // Stop ends them, in order
 	}
@@ -153,5 +163,6 @@ func (a *app) Stop(ctx context.Context) error {
 		errs = append(errs, a.server.Close())
 	}
 	a.models.close()
+	a.book.Stop()
 	return errors.Join(append(errs, a.store.Close())...)
 }

@@ -86,12 +86,13 @@ func (a *app) recent() (int, error) {
 func (a *app) desk(llmName string, params ops.ParseParams) (*evaluate.Desk, error) {
 	var model evaluate.Model
 	if m := a.models.forOp(llmName, "evaluate", params.EvaluationSleepInterval); m != nil {
-		model = m
+		model = a.book.Limited(m)
 	}
 	d, err := evaluate.NewDesk(a.cfg.Evaluate, rules.New(a.cfg.Evaluate.Rules), model, ledger{a.store}, a.log, time.Now)
 	if err != nil {
 		return nil, err
 	}
+	d.Observe(a.judged)
 	a.desks = append(a.desks, d)
 	a.judge = d.Describe()
 	return d, nil
@@ -103,7 +104,7 @@ func (a *app) author(llmName string, params ops.SummaryParams) (ops.Author, erro
 	if m == nil {
 		return guidelines.NewRules(a.cfg.Guidelines), nil
 	}
-	author, err := guidelines.NewModel(a.cfg.Guidelines, m)
+	author, err := guidelines.NewModel(a.cfg.Guidelines, a.book.Limited(m))
 	if err != nil {
 		return nil, err
 	}

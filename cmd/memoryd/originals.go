@@ -63,7 +63,7 @@ func (c compaction) Original(ctx context.Context, workspace, id string) ([]byte,
 func (a *app) newCompactor(llmName string, params ops.CompactParams) *compact.Compactor {
 	deps := compact.Deps{Originals: a.originals(), Logger: a.log}
 	if m := a.models.forOp(llmName, "compact", params.CompactSleepInterval); m != nil {
-		deps.Models = []compact.Model{m}
+		deps.Models = []compact.Model{a.book.Limited(m)}
 	}
 	return compact.New(a.cfg.Compact.Config, deps)
 }

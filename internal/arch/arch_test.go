@@ -48,10 +48,10 @@ var mayImport = map[string][]string{
 		"memoryd", "memoryd/compact/chat", "memoryd/compact/facts", "memoryd/compact/tokens",
 	},
 	"memoryd/ops":      {"memoryd", "memoryd/statistics", "memoryd/store", "memoryd/compact"},
-	"memoryd/api/wire": {"memoryd/statistics", "memoryd/compact"},
-	"memoryd/api":      {"memoryd", "memoryd/statistics", "memoryd/api/wire", "memoryd/ops", "memoryd/store", "memoryd/compact"},
+	"memoryd/api/wire": {"memoryd/statistics", "memoryd/compact", "memoryd/spend", "memoryd/evaluate/watch"},
+	"memoryd/api":      {"memoryd", "memoryd/statistics", "memoryd/api/wire", "memoryd/ops", "memoryd/store", "memoryd/compact", "memoryd/spend", "memoryd/evaluate/watch"},
 	"memoryd/config": {
-		"memoryd", "memoryd/api", "memoryd/compact", "memoryd/evaluate", "memoryd/guidelines", "memoryd/llm", "memoryd/ops", "memoryd/store/sqlite",
+		"memoryd", "memoryd/api", "memoryd/compact", "memoryd/evaluate", "memoryd/spend", "memoryd/evaluate/watch", "memoryd/guidelines", "memoryd/llm", "memoryd/ops", "memoryd/store/sqlite",
 	},
 	"memoryd/internal/arch":       {},
 	"memoryd/internal/recordtest": {"memoryd"},

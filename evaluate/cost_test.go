@@ -1,0 +1,171 @@
+package evaluate
+
+import (
+	"context"
+	"math"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"memoryd"
+
+	"pgregory.net/rapid"
+)
+
+func TestSharesAddUpExactly(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		u := memoryd.Usage{PromptTokens: rapid.IntRange(-3, 1<<30).Draw(rt, "prompt"), CompletionTokens: rapid.IntRange(0, 5000).Draw(rt, "completion")}
+		n := rapid.IntRange(1, 32).Draw(rt, "n")
+		var sum memoryd.Cost
+		for _, c := range shares(u, n) {
+			if c.PromptTokens < 0 || c.Requests != 1/float64(n) {
+				rt.Fatalf("got %+v", c)
+			}
+			sum = sum.Add(c)
+		}
+		if sum.PromptTokens != int64(max(0, u.PromptTokens)) || sum.CompletionTokens != int64(u.CompletionTokens) || math.Abs(sum.Requests-1) > 1e-9 {
+			rt.Fatalf("%+v divided by %d adds up to %+v", u, n, sum)
+		}
+	})
+}
+
+// costs adds up what the stored calls cost.
+func (s *shelf) costs() (sum memoryd.Cost) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.calls {
+		sum = sum.Add(c.Evaluation.Cost)
+	}
+	return sum
+}
+
+// wantAllCosts checks that the calls' costs add up to all that was asked for.
+func wantAllCosts(t *testing.T, s *shelf, d *Desk) {
+	t.Helper()
+	sum, st := s.costs(), d.Stats()
+	if math.Abs(sum.Requests-float64(st.Requests)) > 1e-9 || sum.PromptTokens != st.PromptTokens || sum.CompletionTokens != st.CompletionTokens {
+		t.Errorf("the calls cost %+v together, the model was asked %d times for %d and %d tokens", sum, st.Requests, st.PromptTokens, st.CompletionTokens)
+	}
+}
+
+func TestACallsCostHoldsItsFailedTries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newShelf()
+		m := &scripted{answer: func(_ context.Context, n int, _ memoryd.Prompt) (string, error) {
+			switch n {
+			case 1:
+				return "", modelError("server", true, 0)
+			case 2, 3, 4:
+				return "no idea", nil // a try with its second question, and the next one's first
+			}
+			return reply(1), nil
+		}}
+		d := testDesk(t, s, m, unsure, nil)
+		d.Start(t.Context())
+		call := record(t.Context(), d, s, someCall(1, "out"))[0]
+		if e := s.call(call.Key).Evaluation; e.Cost != (memoryd.Cost{}) {
+			t.Errorf("a pending call has %+v", e)
+		}
+		time.Sleep(time.Hour)
+		e := s.call(call.Key).Evaluation
+		if want := (memoryd.Cost{Requests: 5, PromptTokens: 500, CompletionTokens: 50}); e.State != memoryd.Judged || e.Cost != want {
+			t.Errorf("got %+v, want cost %+v", e, want)
+		}
+		if len(d.bills.open) != 0 {
+			t.Errorf("open bills: %v", d.bills.open)
+		}
+		d.Stop()
+	})
+}
+
+func TestACallThatIsGivenUpHasItsCost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newShelf()
+		d := testDesk(t, s, always("no idea", nil), unsure, func(c *Config) { c.MaxAttempts = 2 })
+		d.Start(t.Context())
+		call := record(t.Context(), d, s, someCall(1, "out"))[0]
+		time.Sleep(time.Hour)
+		if e := s.call(call.Key).Evaluation; e.State != memoryd.Failed || e.Cost.Requests != 4 || e.Cost.PromptTokens != 400 {
+			t.Errorf("got %+v", e)
+		}
+		d.Stop()
+	})
+}
+
+func TestRulesCacheAndJoinedCallsCostNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newShelf()
+		m := &scripted{answer: func(context.Context, int, memoryd.Prompt) (string, error) {
+			time.Sleep(time.Second)
+			return reply(1), nil
+		}}
+		d := testDesk(t, s, m, byText, nil)
+		d.Start(t.Context())
+		paid, joined, ruled := someCall(1, "out"), someCall(1, "out"), someCall(2, "Error: no")
+		joined.Key[15] = 1
+		calls := record(t.Context(), d, s, paid, joined, ruled)
+		again := someCall(1, "out")
+		again.Key[15] = 2
+		calls = append(calls, record(t.Context(), d, s, again)...)
+		for i, want := range []float64{1, 0, 0, 0} {
+			if c := calls[i].Evaluation.Cost; c.Requests != want || (want == 0) != (c == memoryd.Cost{}) {
+				t.Errorf("call %d by %s costs %+v", i, calls[i].Evaluation.JudgedBy, c)
+			}
+		}
+		wantAllCosts(t, s, d)
+		d.Stop()
+	})
+}
+
+func TestTheCostOfABatchIsShared(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, m := newShelf(), &scripted{}
+		m.answer = func(_ context.Context, n int, p memoryd.Prompt) (string, error) {
+			time.Sleep(time.Second)
+			switch {
+			case n%5 == 3:
+				return "", modelError("server", true, 0)
+			case n%5 == 4:
+				return "garbage", nil
+			}
+			return batchReply(t, p, scoreOf(t)), nil
+		}
+		d := batchDesk(t, s, m)
+		d.Start(t.Context())
+		record(t.Context(), d, s, mixedCalls(13)...)
+		time.Sleep(time.Hour)
+		for _, c := range s.calls {
+			if c.Evaluation.State != memoryd.Judged || c.Evaluation.Cost.Requests == 0 {
+				t.Errorf("got %+v", c.Evaluation)
+			}
+		}
+		wantAllCosts(t, s, d)
+		d.Stop()
+	})
+}
+
+func TestACostSurvivesAStoreThatWasDown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newShelf()
+		d := testDesk(t, s, always(reply(1), nil), unsure, nil)
+		d.Start(t.Context())
+		s.mu.Lock()
+		s.failNext = writeTries
+		s.mu.Unlock()
+		record(t.Context(), d, s, someCall(1, "out"))
+		time.Sleep(10 * time.Minute)
+		wantAllCosts(t, s, d)
+		d.Stop()
+	})
+}
+
+func TestBillsAreBounded(t *testing.T) {
+	b := newBills()
+	for i := range maxBills + 10 {
+		b.add(jobID{key: memoryd.CallKey{byte(i), byte(i >> 8), byte(i >> 16)}}, memoryd.Cost{Requests: 1})
+	}
+	b.add(jobID{workspace: "free"}, memoryd.Cost{})
+	if len(b.open) != maxBills {
+		t.Errorf("%d bills", len(b.open))
+	}
+}
