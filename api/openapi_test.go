@@ -133,8 +133,9 @@ func newHandler(t *testing.T, s store.Store) http.Handler {
 		FlowSummary: {Label: FlowSummary, Ops: []ops.Op{load, ops.SummaryToolMemory{
 			Params: ops.SummaryParams{RecentCallCount: 20}, Author: oneLiner{}, Store: s, Reader: reader, Note: note,
 		}}},
-		FlowRetrieve: {Label: FlowRetrieve, Ops: []ops.Op{load, ops.RetrieveToolMemory{Reader: reader}}},
-		FlowCompact:  {Label: FlowCompact, Ops: []ops.Op{ops.CompactConversation{Compactor: compactor}}},
+		FlowRetrieve:  {Label: FlowRetrieve, Ops: []ops.Op{load, ops.RetrieveToolMemory{Reader: reader}}},
+		FlowPreflight: {Label: FlowPreflight, Ops: []ops.Op{ops.PreflightToolCall{Forecaster: ops.NewForecaster(s, time.Now)}}},
+		FlowCompact:   {Label: FlowCompact, Ops: []ops.Op{ops.CompactConversation{Compactor: compactor}}},
 	}
 	h, err := New(testConfig(), Deps{
 		Flows: flows, Store: s, Reader: reader, Logger: slog.New(slog.DiscardHandler),
@@ -230,6 +231,11 @@ func TestEveryAnswerFitsItsDescription(t *testing.T) {
 		{"PUT", callOfTest + "/evaluation", `{"score":"1"}`, 422, false},
 		{"PUT", unknownCall + "/evaluation", `{"score":1}`, 404, true},
 		{"GET", "/v1/workspaces/default/corrections", "", 200, true},
+		{"POST", "/preflight_tool_call", `{"tool_name":"t","input":{"a":1}}`, 200, true},
+		{"POST", "/preflight_tool_call", `{"tool_name":"never seen","input":"x"}`, 200, true},
+		{"POST", "/preflight_tool_call", `{"tool_name":""}`, 200, false},
+		{"POST", "/preflight_tool_call", `{"input":"x"}`, 422, false},
+		{"POST", "/preflight_tool_call", `{"tool_name":"t","input":5}`, 422, false},
 		{"GET", "/v1/spend", "", 200, true},
 		{"GET", "/v1/workspaces/default/spend?hours=48", "", 200, true},
 		{"GET", "/v1/spend?hours=0", "", 422, false},
@@ -303,6 +309,7 @@ func TestDocumentedRequestsAreAccepted(t *testing.T) {
 		"/add_tool_call_result": {
 			`{"workspace_id":"w","tool_name":"t","tool_call_results":[{"tool_name":"t","input":{},"output":"","success":false,"time_cost":1,"token_cost":-1,"create_time":"2025-01-01T00:00:00Z","metadata":{},"summary":"","evaluation":"","score":0,"call_hash":"h","is_summarized":true}],"async":false,"include_history":true}`,
 		},
+		"/preflight_tool_call":  {`{"workspace_id":"w","tool_name":"t","input":{"a":[1,"x"]}}`, `{"tool_name":"t"}`},
 		"/summary_tool_memory":  {`{"workspace_id":"w","tool_names":"t","force":true}`, `{"workspace_id":"w","tool_names":["t"]}`},
 		"/retrieve_tool_memory": {`{"workspace_id":"w","tool_names":["t"],"max_tokens":50,"include_history":false,"include_calls":1}`},
 	}

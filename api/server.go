@@ -118,6 +118,8 @@ func (s *server) routes(e *echo.Echo, docs *docs) {
 		"/" + FlowAdd:      s.addToolCallResult,
 		"/" + FlowSummary:  s.summaryToolMemory,
 		"/" + FlowRetrieve: s.retrieveToolMemory,
+
+		"/" + FlowPreflight: s.preflightToolCall,
 	} {
 		e.POST(path, s.withBody(handle), limited)
 	}
@@ -145,7 +147,7 @@ func (s *server) routes(e *echo.Echo, docs *docs) {
 // tool-memory endpoints.
 func isToolMemory(c echo.Context) bool {
 	switch c.Path() {
-	case "/" + FlowAdd, "/" + FlowSummary, "/" + FlowRetrieve:
+	case "/" + FlowAdd, "/" + FlowSummary, "/" + FlowRetrieve, "/" + FlowPreflight:
 		return true
 	}
 	return false

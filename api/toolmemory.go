@@ -17,10 +17,14 @@ const (
 	FlowSummary  = "summary_tool_memory"
 	FlowRetrieve = "retrieve_tool_memory"
 	FlowCompact  = "compact_conversation"
+
+	FlowPreflight = "preflight_tool_call"
 )
 
 // Flows lists the flows that New needs.
-func Flows() []string { return []string{FlowAdd, FlowSummary, FlowRetrieve, FlowCompact} }
+func Flows() []string {
+	return []string{FlowAdd, FlowSummary, FlowRetrieve, FlowCompact, FlowPreflight}
+}
 
 func (s *server) addToolCallResult(c echo.Context, body []byte) (any, error) {
 	req := addRequest{includeHistory: true, maxItems: s.cfg.MaxItems}

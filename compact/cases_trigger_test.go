@@ -268,7 +268,7 @@ func TestCase27ABrokenCounterNeverCountsTooLittle(t *testing.T) {
 	}
 }
 
-// Case 28 is in the tests of package tokens.
+// Case 28 is TestCase28EstimatesStayNearTheRealTokenizers in package tokens.
 
 func TestCase29ToolsAndSystemCount(t *testing.T) {
 	bare := run(t, newCompactor(t), compact.Request{Messages: pad(3)}).Report

@@ -40,6 +40,7 @@ type Compactor struct {
 	answers *memo[[]string] // descriptions by content
 	results *memo[Result]   // results by request
 	replays *memo[replay]   // compactions by beginning
+	learned *factors
 
 	mu    sync.Mutex
 	doing map[string]chan struct{} // runs under way, by request
@@ -53,18 +54,18 @@ const (
 
 // New makes a Compactor. cfg must be valid.
 func New(cfg Config, d Deps) *Compactor {
-	c := &Compactor{cfg: cfg, models: d.Models, store: d.Originals, counter: d.Counter, log: d.Logger, clock: d.Clock, doing: map[string]chan struct{}{}}
+	c := &Compactor{cfg: cfg, models: d.Models, store: d.Originals, counter: d.Counter, log: d.Logger, clock: d.Clock, doing: map[string]chan struct{}{}, learned: &factors{by: map[string]float64{}}}
+	if c.clock == nil {
+		c.clock = time.Now
+	}
 	if c.store == nil {
-		c.store = NewMemory(64 << 20)
+		c.store = NewMemoryFor(64<<20, cfg.KeepOriginals, c.clock)
 	}
 	if c.counter == nil {
 		c.counter = func(model string) tokens.Counter { return tokens.ForModel(model) }
 	}
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
-	}
-	if c.clock == nil {
-		c.clock = time.Now
 	}
 	c.guard = newGuard(cfg.Model, c.clock)
 	c.answers = newMemo[[]string](answersKept, 24*time.Hour, c.clock)
@@ -85,8 +86,8 @@ func (c *Compactor) Compact(ctx context.Context, r Request) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if r.MaxInputTokens < 0 || r.TargetTokens < 0 {
-		return Result{}, memoryd.Errorf(memoryd.Invalid, "max_input_tokens and target_tokens must not be negative")
+	if r.MaxInputTokens < 0 || r.TargetTokens < 0 || r.ReportedTokens < 0 {
+		return Result{}, memoryd.Errorf(memoryd.Invalid, "max_input_tokens, target_tokens and reported_tokens must not be negative")
 	}
 	settings := settingsKey(name, r)
 	key := requestKey(settings, r)
@@ -156,10 +157,11 @@ func (c *Compactor) run(ctx context.Context, r Request, name string, prof profil
 	if err := ctx.Err(); err != nil {
 		return Result{}, context.Cause(ctx)
 	}
-	conv, err := read(r, c.counter(r.Model), c.cfg.MediaTokens)
+	conv, err := read(r, c.counterFor(r.Model), c.cfg.MediaTokens)
 	if err != nil {
 		return Result{}, err
 	}
+	c.learned.learn(r.Model, conv.total, r.ReportedTokens)
 	w := &work{c: c, r: r, t: &tiers{c: conv, redactOn: c.cfg.Redact}, settings: settings, prog: prog}
 	w.report = Report{
 		Profile: name, TokensBefore: conv.total, TokensAfter: conv.total,

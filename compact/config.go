@@ -32,6 +32,9 @@ type Config struct {
 	Redact bool `yaml:"redact"`
 	// RememberFor is how long the answer to a request is kept for its repeats.
 	RememberFor time.Duration `yaml:"remember_for"`
+	// KeepOriginals is how long originals are kept after the last compaction that
+	// used them; 0 keeps them for ever. A store of its own heeds it by itself.
+	KeepOriginals time.Duration `yaml:"keep_originals"`
 }
 
 // ModelSettings bound the use of a model.
@@ -73,6 +76,7 @@ func Default() Config {
 			BreakerFailures: 5, BreakerPause: 2 * time.Minute, HourlyTokens: 500_000,
 		},
 		MediaTokens: 765, MinGainFraction: 0.1, CoolDownFraction: 0.1, SummaryTokens: 2000, RememberFor: 10 * time.Minute,
+		KeepOriginals: 30 * 24 * time.Hour,
 	}
 }
 
@@ -96,6 +100,8 @@ func (c Config) Validate() error {
 		return memoryd.Errorf(memoryd.Invalid, "summary_tokens must be at least 100")
 	case c.RememberFor < 0:
 		return memoryd.Errorf(memoryd.Invalid, "remember_for must not be negative")
+	case c.KeepOriginals < 0:
+		return memoryd.Errorf(memoryd.Invalid, "keep_originals must not be negative")
 	}
 	return nil
 }

@@ -165,9 +165,14 @@ func oneLine(s string) string {
 	}), " ")
 }
 
+// jsonMarks maps the marks of JSON to what a reader needs of them.
+//
+//nolint:gochecknoglobals // a constant
+var jsonMarks = strings.NewReplacer(`"`, "", "{", "", "}", "", `\n`, " ", `\`, "")
+
 // bareJSON drops the punctuation of JSON that a reader does not need.
 func bareJSON(s string) string {
-	return strings.NewReplacer(`"`, "", "{", "", "}", "", `\n`, " ", `\`, "").Replace(oneLine(s))
+	return jsonMarks.Replace(oneLine(s))
 }
 
 // shorten cuts to n characters with an ellipsis.

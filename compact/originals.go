@@ -5,9 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
-	"sync"
-
-	"memoryd"
 )
 
 // Original is something that compaction took out of a conversation.
@@ -47,55 +44,4 @@ func ValidID(id string) bool {
 func originalID(data []byte) string {
 	sum := sha256.Sum256(data)
 	return "o_" + hex.EncodeToString(sum[:12])
-}
-
-// Memory keeps originals in memory. It is for tests and for a server without a
-// durable store; what it holds is lost with the process. It is safe for
-// concurrent use.
-type Memory struct {
-	mu    sync.Mutex
-	max   int
-	used  int
-	items map[string]map[string][]byte
-}
-
-// NewMemory makes a Memory that refuses to hold more than maxBytes.
-func NewMemory(maxBytes int) *Memory {
-	return &Memory{max: maxBytes, items: map[string]map[string][]byte{}}
-}
-
-// Put implements Originals.
-func (m *Memory) Put(_ context.Context, workspace string, items []Original) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	need := 0
-	for _, it := range items {
-		if _, ok := m.items[workspace][it.ID]; !ok {
-			need += len(it.Data)
-		}
-	}
-	if m.used+need > m.max {
-		return memoryd.Errorf(memoryd.TooLarge, "the memory for originals is full")
-	}
-	if m.items[workspace] == nil {
-		m.items[workspace] = map[string][]byte{}
-	}
-	for _, it := range items {
-		if _, ok := m.items[workspace][it.ID]; !ok {
-			m.used += len(it.Data)
-			m.items[workspace][it.ID] = append([]byte(nil), it.Data...)
-		}
-	}
-	return nil
-}
-
-// Get implements Originals.
-func (m *Memory) Get(_ context.Context, workspace, id string) (Original, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	data, ok := m.items[workspace][id]
-	if !ok {
-		return Original{}, memoryd.Errorf(memoryd.NotFound, "there is no original %s in this workspace", id)
-	}
-	return Original{ID: id, Data: append([]byte(nil), data...)}, nil
 }

@@ -55,7 +55,7 @@ func (t *tiers) hide() func(label, value string) bool {
 	if !t.redactOn {
 		return nil
 	}
-	return isSecret
+	return func(label, value string) bool { return isSecret(label, value) || redactText(value) != value }
 }
 
 func (t *tiers) redact(s string) string {

@@ -58,10 +58,12 @@ func redactText(s string) string {
 		w := s[i:j]
 		between := strings.Trim(s[last:i], " \t\"'\\")
 		switch {
-		case isSecret("", w) || pendingValue && !strings.EqualFold(w, "bearer") && !strings.EqualFold(w, "basic") && (between == ":" || between == "=" || between == ""):
+		case isSecret("", w) || pendingValue && !linking(w) && !strings.EqualFold(w, "bearer") && !strings.EqualFold(w, "basic") && (between == ":" || between == "=" || between == ""):
 			b.WriteString(s[last:i])
 			b.WriteString(hidden)
 			pendingValue = false
+		case pendingValue && linking(w):
+			b.WriteString(s[last:j])
 		default:
 			pendingValue = secretName(w) || pendingValue && (strings.EqualFold(w, "bearer") || strings.EqualFold(w, "basic"))
 			b.WriteString(s[last:j])
@@ -70,6 +72,15 @@ func redactText(s string) string {
 	}
 	b.WriteString(s[last:])
 	return b.String()
+}
+
+// linking reports words that stand between a name and its value in prose.
+func linking(w string) bool {
+	switch strings.ToLower(w) {
+	case "is", "was", "to", "equals", "are":
+		return true
+	}
+	return false
 }
 
 func wordByte(c byte) bool {

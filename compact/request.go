@@ -26,6 +26,10 @@ type Request struct {
 	TargetTokens int `json:"target_tokens,omitempty"`
 	// Tools are the tool schemas that go with each request; they count.
 	Tools jsontext.Value `json:"tools,omitempty"`
+	// ReportedTokens is what the provider reported for exactly these messages and
+	// tools, 0 when nothing is known. It teaches how far the estimate is off for
+	// this model, where its tokenizer is not known.
+	ReportedTokens int `json:"reported_tokens,omitempty"`
 	// Profile is "default", "deerflow", "forge" or "ra_aid"; "" takes the
 	// configured one.
 	Profile string `json:"profile,omitempty"`

@@ -65,13 +65,13 @@ func (t *tiers) newSummary(p *plan) *summary {
 		}
 		plain = append(plain, u)
 		for _, i := range t.c.units[u].Index {
-			spans = append(spans, spansOf(&t.c.messages[i], i)...)
+			spans = append(spans, factSpans(&t.c.messages[i], i)...)
 			toks += t.c.cost[i]
 		}
 	}
 	for i := range t.c.messages {
 		if _, ok := p.edits[i]; ok {
-			spans = append(spans, spansOf(&t.c.messages[i], i)...)
+			spans = append(spans, factSpans(&t.c.messages[i], i)...)
 			toks += t.c.cost[i]
 		}
 	}
@@ -101,7 +101,7 @@ func (t *tiers) newSummary(p *plan) *summary {
 func spansOf(m *chat.Message, place int) []facts.Span {
 	var out []facts.Span
 	add := func(src facts.Source, text string) {
-		if text = withoutNotes(text); text != "" {
+		if text != "" {
 			out = append(out, facts.Span{Text: text, Source: src, Place: place})
 		}
 	}
@@ -127,21 +127,36 @@ func spansOf(m *chat.Message, place int) []facts.Span {
 	return out
 }
 
-// withoutNotes drops the notes of previews, whose numbers are ours.
+// factSpans are the spans without the notes of previews, whose numbers are ours.
+func factSpans(m *chat.Message, place int) []facts.Span {
+	spans := spansOf(m, place)
+	for i := range spans {
+		spans[i].Text = withoutNotes(spans[i].Text)
+	}
+	return spans
+}
+
+// maxNote bounds the note of a preview, in bytes.
+const maxNote = 160
+
 func withoutNotes(text string) string {
-	for from := 0; ; {
-		i := strings.Index(text[from:], frameOpen+"o_")
-		if i < 0 {
-			return text
+	if !strings.Contains(text, frameOpen+"o_") {
+		return text
+	}
+	var b strings.Builder
+	for {
+		before, after, found := strings.Cut(text, frameOpen)
+		b.WriteString(before)
+		if !found {
+			return b.String()
 		}
-		i += from
-		end := strings.IndexByte(text[i:], ']')
-		id, _, _ := strings.Cut(text[i+len(frameOpen):min(len(text), i+60)], ":")
-		if end < 0 || end > 160 || !ValidID(id) {
-			from = i + len(frameOpen)
+		note, _, closed := strings.Cut(after[:min(len(after), maxNote)], "]")
+		if id, _, _ := strings.Cut(note, ":"); closed && strings.HasPrefix(id, "o_") && ValidID(id) {
+			text = after[len(note)+1:]
 			continue
 		}
-		text, from = text[:i]+text[i+end+1:], i
+		b.WriteString(frameOpen)
+		text = after
 	}
 }
 

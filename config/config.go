@@ -5,7 +5,6 @@
 package config
 
 import (
-	"fmt"
 	"time"
 
 	"memoryd/api"
@@ -29,26 +28,11 @@ type Config struct {
 	LLM        map[string]llm.Config `yaml:"llm"`
 	Evaluate   evaluate.Config       `yaml:"evaluate"`
 	Guidelines guidelines.Config     `yaml:"guidelines"`
-	Compact    Compact               `yaml:"compact"`
+	Compact    compact.Config        `yaml:"compact"`
 	Spend      spend.Config          `yaml:"spend"`
 	Watch      watch.Config          `yaml:"watch"`
 	Op         map[string]Op         `yaml:"op"`
 	Flow       map[string][]string   `yaml:"flow"`
-}
-
-// Compact is the compact section.
-type Compact struct {
-	compact.Config `yaml:",inline"`
-	// KeepOriginals is how long what compaction removes can be had back.
-	KeepOriginals time.Duration `yaml:"keep_originals"`
-}
-
-// Validate names the setting that is wrong.
-func (c Compact) Validate() error {
-	if c.KeepOriginals < time.Minute {
-		return fmt.Errorf("keep_originals: must be at least a minute")
-	}
-	return c.Config.Validate()
 }
 
 // Log is the log section.

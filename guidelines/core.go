@@ -26,13 +26,13 @@ func (f *findings) core(d draft) {
 		}
 	}
 	if f.evidence.Calls == 0 {
-		d.add(coreFunction, 0, "Not enough data: no call of "+name+" is kept.")
+		d.add(coreFunction, 0, "Not enough data: no call of "+name+" is kept.", "none", coreValue)
 		return
 	}
 	calls := "In " + count(f.evidence.Calls, "call") + " "
 	if len(f.evidence.Parameters) == 0 {
-		d.add(coreFunction, 0, calls+name+" took no parameters.")
-		d.add(coreFunction, 1, f.returns())
+		d.add(coreFunction, 0, calls+name+" took no parameters.", "takes", coreValue, parametersGround)
+		d.add(coreFunction, 1, f.returns(), "returns", returnsValue, outputGround)
 		return
 	}
 	slices.SortStableFunc(top, func(a, b evidence.Parameter) int { return b.Given - a.Given })
@@ -54,8 +54,8 @@ func (f *findings) core(d draft) {
 	if more := len(top) - shownParameters; more > 0 {
 		text += "; " + count(more, "further parameter")
 	}
-	d.add(coreFunction, 0, text+".")
-	d.add(coreFunction, 1, f.returns())
+	d.add(coreFunction, 0, text+".", "takes", coreValue, parametersGround)
+	d.add(coreFunction, 1, f.returns(), "returns", returnsValue, outputGround)
 }
 
 // described is a parameter's name and what is said of it.

@@ -2,6 +2,7 @@ package guidelines
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -10,15 +11,34 @@ import (
 type statement struct {
 	text string
 	rank int
+	// slot names what the statement is about, beside its evidence; the two and the
+	// section make its id. evidence are the ids of the items that it words, and
+	// value is how much heeding it matters: effect times frequency.
+	slot     string
+	evidence []string
+	value    float64
+	// author is the model that worded it; "" means the rules.
+	author string
 }
 
 // draft is the statements of a guideline by section, each most important first.
 type draft map[string][]statement
 
-func (d draft) add(section string, rank int, text string) {
+func (d draft) add(section string, rank int, text, slot string, value float64, evidence ...string) {
 	if text != "" {
-		d[section] = append(d[section], statement{text, rank})
+		d[section] = append(d[section], statement{text: text, rank: rank, slot: slot, value: value, evidence: evidence})
 	}
+}
+
+// fingerprint stands for all statements.
+func (d draft) fingerprint(words int) string {
+	parts := []string{strconv.Itoa(words)}
+	for _, name := range sectionNames() {
+		for i := range d[name] {
+			parts = append(parts, itemID(name, &d[name][i]), d[name][i].text)
+		}
+	}
+	return fingerprint(parts...)
 }
 
 // render writes the sections with at most words words, not counting headings.

@@ -21,10 +21,10 @@ func (f *findings) issues(d draft) {
 				continue
 			}
 			if slices.ContainsFunc(c.Facts, f.incidental) {
-				d.add(commonIssues, 4, f.goesWrong(c))
+				d.add(commonIssues, 4, f.goesWrong(c), "condition", f.worth(c)/2, c.ID)
 				continue
 			}
-			d.add(commonIssues, rank, f.goesWrong(c))
+			d.add(commonIssues, rank, f.goesWrong(c), "condition", f.worth(c), c.ID)
 			rank++
 		}
 	}
@@ -32,7 +32,7 @@ func (f *findings) issues(d draft) {
 	if f.enough() {
 		for i := range e.Costs {
 			if c := &e.Costs[i]; !f.told(c) {
-				d.add(commonIssues, rank+1, dearer(c))
+				d.add(commonIssues, rank+1, dearer(c), "cost", f.worthOfCost(c), c.ID)
 			}
 		}
 	}
@@ -40,14 +40,15 @@ func (f *findings) issues(d draft) {
 		if slices.ContainsFunc(e.Costs, func(c evidence.CostPattern) bool { return c.Resource == o.Resource }) {
 			continue // the pattern says more
 		}
-		d.add(commonIssues, rank+2, sentence(ofN(o.Count, o.Known)+" calls took "+between(o)+" (median "+amount(o.Resource, o.Median)+")."))
+		d.add(commonIssues, rank+2, sentence(ofN(o.Count, o.Known)+" calls took "+between(o)+" (median "+amount(o.Resource, o.Median)+")."),
+			"outliers", f.share(o.Count)/2, o.ID)
 	}
 	if len(d[commonIssues]) == 0 {
 		text := "None seen in " + count(e.Judged, "judged call") + "."
 		if e.Judged == 0 {
 			text = "Not enough data: no call has been judged yet."
 		}
-		d.add(commonIssues, 0, text)
+		d.add(commonIssues, 0, text, "none", 0, statisticsGround)
 	}
 }
 
@@ -57,7 +58,7 @@ func (f *findings) goesWrong(c *evidence.Condition) string {
 	if text == "" {
 		return ""
 	}
-	if len(c.Facts) > 1 {
+	if len(c.Facts) > 1 && !c.Both {
 		text += " (always together)"
 	}
 	text = sentence(text) + ": " + ofN(c.WithBad, c.With) + " " + badWord(c.Outcome) + ", otherwise " + ofN(c.WithoutBad, c.Without)
@@ -73,7 +74,15 @@ func (f *findings) goesWrong(c *evidence.Condition) string {
 	if len(costs) > 0 {
 		text += "; median " + list(costs, "and")
 	}
-	return text + "."
+	return text + standing(c.Provisional) + "."
+}
+
+// standing marks what too little history bears out.
+func standing(provisional bool) string {
+	if provisional {
+		return " (provisional)"
+	}
+	return ""
 }
 
 // differ reports whether both medians rest on a few calls and are apart by a
@@ -105,7 +114,11 @@ func (f *findings) messages(d draft) {
 		if gap := e.Calls - 1 - c.Newest; c.Count > 1 && gap >= max(f.recent, 1) {
 			text += " (none in the newest " + count(gap, "call") + ")"
 		}
-		d.add(commonIssues, 1+shown, text+".")
+		ids := []string{c.ID}
+		if c.When != nil {
+			ids = append(ids, c.When.ID)
+		}
+		d.add(commonIssues, 1+shown, text+".", "message", f.share(c.Count), ids...)
 		shown++
 	}
 }
@@ -176,7 +189,7 @@ func dearer(c *evidence.CostPattern) string {
 		return ""
 	}
 	return sentence(text) + ": median " + amount(c.Resource, c.MedianWith) + " over " + count(c.With, "call") +
-		", otherwise " + amount(c.Resource, c.MedianWithout) + "."
+		", otherwise " + amount(c.Resource, c.MedianWithout) + standing(c.Provisional) + "."
 }
 
 func between(o evidence.Outliers) string {

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 	"text/template"
 
 	"memoryd"
@@ -61,14 +63,37 @@ func NewModel(cfg Config, m summarize.Model) (*Model, error) {
 // the model. Its author is the model's name. When the model fails, or nothing in
 // its answer is usable, the error is of kind Unavailable.
 func (x *Model) Write(ctx context.Context, tool memoryd.Tool, calls []memoryd.Call, recent int) (content, author string, err error) {
-	f := x.rules.find(tool, calls, recent)
-	instructions, err := x.instructions()
+	d, err := x.Compose(ctx, tool, calls, recent, nil)
 	if err != nil {
 		return "", "", err
 	}
+	return d.Render(), d.Author, nil
+}
+
+// Compose is Write with the statements and their evidence. Where prev, the
+// version before, was worded from the same evidence, no model is asked: its items
+// stay as they are, and only the statistics are brought up to date. Otherwise
+// those of its items whose evidence is the same keep their bytes, and the answer
+// replaces the rest.
+func (x *Model) Compose(ctx context.Context, tool memoryd.Tool, calls []memoryd.Call, recent int, prev *Document) (*Document, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, context.Cause(ctx)
+	}
+	f := x.rules.find(tool, calls, recent)
 	draft := f.draft()
+	instructions, err := x.instructions()
+	if err != nil {
+		return nil, err
+	}
+	mark := fingerprint(draft.fingerprint(x.cfg.MaxWords), instructions, x.summarizer.Model.Name())
+	if prev != nil && prev.Fingerprint == mark && prev.Tool == tool.Tool {
+		d := *prev
+		d.Statistics = statisticsSection(f.stats)
+		return &d, nil
+	}
 	parts := x.parts(f, draft.render(x.cfg.MaxWords), calls, recent)
 	reviewer := newReviewer(f, draft, parts, x.cfg.MaxWords)
+	reviewer.author = x.summarizer.Model.Name()
 	request := summarize.Request{
 		Instructions: instructions, Parts: parts, Budget: x.cfg.TokenBudget, MaxTokens: x.cfg.MaxAnswerTokens, Workspace: tool.Workspace,
 		Check: func(answer string) (string, error) {
@@ -86,9 +111,50 @@ func (x *Model) Write(ctx context.Context, tool memoryd.Tool, calls []memoryd.Ca
 	}
 	text, err := x.summarizer.Do(ctx, request)
 	if err != nil {
-		return "", "", failure(ctx, fmt.Errorf("guideline of %q: %w", tool.Tool, err))
+		return nil, failure(ctx, fmt.Errorf("guideline of %q: %w", tool.Tool, err))
 	}
-	return text.Text + statisticsSection(f.stats), text.Author, nil
+	d := x.rules.document(f, draft, prev)
+	if text.Cause == nil {
+		d.Items = merge(prev, itemsOf(reviewer.kept, d.Grounds, AuthorRules, prev), printsOf(d.Grounds))
+		d.Author, d.Fingerprint = text.Author, mark
+	}
+	return d, nil
+}
+
+// merge keeps the items of a model in prev whose evidence is the same, in place
+// of those of next on the same evidence.
+func merge(prev *Document, next []Item, prints map[string]string) []Item {
+	if prev == nil {
+		return next
+	}
+	about := func(it Item) string { return it.Section + " " + strings.Join(it.Evidence, " ") }
+	standing := map[string][]Item{}
+	for _, it := range prev.Items {
+		if it.Author != AuthorRules && len(it.Evidence) > 0 && it.Fingerprint == itemPrint(it.Evidence, prints) {
+			standing[about(it)] = append(standing[about(it)], it)
+		}
+	}
+	var merged []Item
+	used := map[string]bool{}
+	for _, it := range next {
+		old, known := standing[about(it)]
+		switch {
+		case !known:
+			merged = append(merged, it)
+		case !used[about(it)]:
+			merged = append(merged, old...)
+			used[about(it)] = true
+		}
+	}
+	for _, it := range prev.Items { // what the answer left out stands as long as its evidence does
+		if _, known := standing[about(it)]; known && !used[about(it)] {
+			merged = append(merged, it)
+		}
+	}
+	slices.SortStableFunc(merged, func(a, b Item) int {
+		return slices.Index(sectionNames(), a.Section) - slices.Index(sectionNames(), b.Section)
+	})
+	return merged
 }
 
 // failure gives err the sentence that a caller may see.
@@ -177,10 +243,18 @@ func promptCallOf(c *memoryd.Call, limit int) promptCall {
 // of calls. Texts in it are cleaned, so that the model's quotes of them can be.
 func promptEvidence(e *evidence.Evidence) []map[string]any {
 	var items []map[string]any
+	conditions := make([]*evidence.Condition, 0, len(e.Conditions))
 	for i := range e.Conditions {
-		c := &e.Conditions[i]
+		conditions = append(conditions, &e.Conditions[i])
+	}
+	for i := range e.Errors[:min(len(e.Errors), 2*shownErrors)] {
+		if e.Errors[i].When != nil {
+			conditions = append(conditions, e.Errors[i].When)
+		}
+	}
+	for _, c := range conditions {
 		items = append(items, map[string]any{
-			"id": c.ID, "outcome": c.Outcome, "with": facts(c.Facts, factPhrase, shownFacts), "without": facts(c.Contrast, factPhrase, shownFacts),
+			"id": c.ID, "outcome": c.Outcome, "provisional": c.Provisional, "with": facts(c.Facts, factPhrase, shownFacts), "without": facts(c.Contrast, factPhrase, shownFacts),
 			"calls_with": c.With, "outcome_with": c.WithBad, "calls_without": c.Without, "outcome_without": c.WithoutBad,
 		})
 	}

@@ -15,23 +15,23 @@ const shownFacts = 4
 func (f *findings) successes(d draft) {
 	e := &f.evidence
 	if e.Judged == 0 {
-		d.add(successPatterns, 0, "Not enough data: no call has been judged yet.")
+		d.add(successPatterns, 0, "Not enough data: no call has been judged yet.", "none", 0, statisticsGround)
 		return
 	}
-	d.add(successPatterns, 0, f.overall())
+	d.add(successPatterns, 0, f.overall(), "overall", overallValue, statisticsGround)
 	if !f.enough() {
-		d.add(successPatterns, 1, "Not enough data for patterns: "+count(e.Judged, "judged call")+", "+number(float64(f.minCalls))+" needed.")
+		d.add(successPatterns, 1, "Not enough data for patterns: "+count(e.Judged, "judged call")+", "+number(float64(f.minCalls))+" needed.", "few", 0, statisticsGround)
 		return
 	}
 	rank := 1
 	for i := range e.Conditions {
 		if text := f.works(&e.Conditions[i]); text != "" {
 			rank++
-			d.add(successPatterns, rank, text)
+			d.add(successPatterns, rank, text, "works", f.worth(&e.Conditions[i])*worksShare, e.Conditions[i].ID)
 		}
 	}
 	if len(e.Conditions) == 0 && e.Good > 0 && e.Good < e.Judged {
-		d.add(successPatterns, 2, "No parameter value tells good calls from bad ones so far.")
+		d.add(successPatterns, 2, "No parameter value tells good calls from bad ones so far.", "no pattern", 0, statisticsGround)
 	}
 }
 
@@ -73,7 +73,7 @@ func (f *findings) works(c *evidence.Condition) string {
 	if text == "" {
 		return ""
 	}
-	return sentence(text) + ": " + ofN(n-bad, n) + " " + goodWord(c.Outcome) + ", otherwise " + ofN(others-othersBad, others) + "."
+	return sentence(text) + ": " + ofN(n-bad, n) + " " + goodWord(c.Outcome) + ", otherwise " + ofN(others-othersBad, others) + standing(c.Provisional) + "."
 }
 
 // lengthOnly reports whether g is the length of a text whose bad value or word

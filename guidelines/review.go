@@ -3,6 +3,8 @@ package guidelines
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -27,6 +29,7 @@ const (
 	DroppedDuplicate  Reason = "duplicate"         // it stands there already
 	DroppedNoContent  Reason = "no_content"        // nothing but marks
 	DroppedNoSections Reason = "no_sections"       // none of the four headings
+	DroppedEvidence   Reason = "unknown_evidence"  // it cites evidence that there is not, or that was not shown
 )
 
 // Review counts what became of a model's answer.
@@ -40,26 +43,43 @@ type reviewer struct {
 	draft    draft
 	facts    grounds
 	maxWords int
+	author   string
+	// known are the ids of the evidence that the model was shown.
+	known map[string]bool
+	clues []clue
+	// kept is what passed of the last answer.
+	kept draft
 }
 
 func newReviewer(f *findings, d draft, parts []summarize.Part, maxWords int) *reviewer {
-	return &reviewer{draft: d, facts: groundsOf(f, d, parts), maxWords: maxWords}
+	r := &reviewer{draft: d, facts: groundsOf(f, d, parts), maxWords: maxWords, clues: cluesOf(f), known: map[string]bool{}}
+	for _, id := range []string{parametersGround, outputGround, statisticsGround, retriesGround} {
+		r.known[id] = true
+	}
+	for _, p := range parts {
+		if item, ok := p.Data.(map[string]any); ok && p.Label == "evidence" {
+			if id, ok := item["id"].(string); ok {
+				r.known[id] = true
+			}
+		}
+	}
+	return r
 }
 
 // review keeps the statements of answer that pass. A section that is left empty
 // is filled with the draft's; an answer of which nothing is left is refused.
 func (r *reviewer) review(answer string) (string, Review, error) {
 	review := Review{Dropped: map[Reason]int{}}
-	sections, found := parseSections(answer)
+	sections, found := statementsOf(answer)
 	if found == 0 {
 		review.Dropped[DroppedNoSections]++
 		return "", review, errors.New("it has none of the four sections")
 	}
 	out := draft{}
-	seen := map[string]bool{}
+	seen, cites := map[string]bool{}, map[string]int{}
 	for _, name := range sectionNames() {
 		for rank, text := range sections[name] {
-			kept := r.statement(text, &review)
+			kept, ids := r.statement(text, &review)
 			if kept == "" {
 				continue
 			}
@@ -68,7 +88,11 @@ func (r *reviewer) review(answer string) (string, Review, error) {
 				continue
 			}
 			seen[kept] = true
-			out.add(name, rank, kept)
+			about := name + strings.Join(ids, " ")
+			cites[about]++
+			out[name] = append(out[name], statement{
+				text: kept, rank: rank, author: r.author, slot: "said " + strconv.Itoa(cites[about]), evidence: ids, value: r.value(name, ids),
+			})
 		}
 	}
 	for _, s := range out {
@@ -82,24 +106,42 @@ func (r *reviewer) review(answer string) (string, Review, error) {
 			out[name] = r.draft[name]
 		}
 	}
+	r.kept = out
 	return out.render(r.maxWords), review, nil
 }
 
-// statement is what passes of one line: the sentences of it that do.
-func (r *reviewer) statement(text string, review *Review) string {
+// value is that of the draft's statements on the same evidence.
+func (r *reviewer) value(section string, ids []string) float64 {
+	most := 0.0
+	for _, s := range r.draft[section] {
+		if slices.ContainsFunc(s.evidence, func(id string) bool { return slices.Contains(ids, id) }) {
+			most = max(most, s.value)
+		}
+	}
+	return most
+}
+
+// statement is what passes of one line, the sentences of it that do, and the ids
+// of the evidence that it rests on.
+func (r *reviewer) statement(text string, review *Review) (string, []string) {
 	if hasHidden(text) {
 		review.Dropped[DroppedHidden]++
-		return ""
+		return "", nil
+	}
+	text, ids := cited(text)
+	if slices.ContainsFunc(ids, func(id string) bool { return !r.known[id] }) {
+		review.Dropped[DroppedEvidence]++
+		return "", nil
 	}
 	text = strings.NewReplacer("**", "", "```", "").Replace(visible(text))
 	text = strings.TrimLeft(text, "#>| ") // marks that would start a block of their own
 	if wordCount(text) == 0 {
 		review.Dropped[DroppedNoContent]++
-		return ""
+		return "", nil
 	}
 	if reason := forbidden(text); reason != "" {
 		review.Dropped[reason]++ // a sentence cut out of it could hide what it belongs to
-		return ""
+		return "", nil
 	}
 	var kept []string
 	for _, s := range sentences(text) {
@@ -109,7 +151,11 @@ func (r *reviewer) statement(text string, review *Review) string {
 		}
 		kept = append(kept, s)
 	}
-	return strings.Join(kept, " ")
+	text = strings.Join(kept, " ")
+	if len(ids) == 0 {
+		ids = attribute(text, r.clues)
+	}
+	return text, ids
 }
 
 // forbidden tells what no guideline may hold, whatever the evidence.

@@ -21,11 +21,31 @@ func NewRules(cfg Config) *Rules { return &Rules{cfg} }
 // Write composes the guideline of tool from its kept calls, oldest first; the
 // newest recent of them are the recent window. It fails only when ctx has ended.
 func (x *Rules) Write(ctx context.Context, tool memoryd.Tool, calls []memoryd.Call, recent int) (content, author string, err error) {
+	d, err := x.Compose(ctx, tool, calls, recent, nil)
+	if err != nil {
+		return "", "", err
+	}
+	return d.Render(), d.Author, nil
+}
+
+// Compose is Write with the statements and their evidence. Where prev, the
+// version before, has an item with the same evidence, the item keeps its bytes;
+// where nothing is different, the result equals prev.
+func (x *Rules) Compose(ctx context.Context, tool memoryd.Tool, calls []memoryd.Call, recent int, prev *Document) (*Document, error) {
 	if err := ctx.Err(); err != nil {
-		return "", "", context.Cause(ctx)
+		return nil, context.Cause(ctx)
 	}
 	f := x.find(tool, calls, recent)
-	return f.draft().render(x.cfg.MaxWords) + statisticsSection(f.stats), AuthorRules, nil
+	return x.document(f, f.draft(), prev), nil
+}
+
+// document itemises the draft of the rules.
+func (x *Rules) document(f *findings, d draft, prev *Document) *Document {
+	gs := groundsFor(f, d)
+	return &Document{
+		Tool: f.tool.Tool, Author: AuthorRules, Fingerprint: d.fingerprint(x.cfg.MaxWords), Items: itemsOf(d, gs, AuthorRules, prev),
+		Grounds: gs, Statistics: statisticsSection(f.stats), MaxWords: x.cfg.MaxWords,
+	}
 }
 
 // find computes everything that a guideline is worded from.

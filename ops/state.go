@@ -15,6 +15,7 @@ type State struct {
 	Record     Record
 	Names      Names
 	Compaction Compaction
+	Forecast   Forecast
 	Result     Result
 }
 

@@ -13,7 +13,11 @@ const z95 = 1.959963984540054
 // 22, 1927; recommended for small n by Brown, Cai and DasGupta, "Interval
 // estimation for a binomial proportion", Statistical Science 16, 2001). It lies
 // within 0 and 1 and contains k/n; nil when n is 0.
-func Wilson(k, n int) *Interval { return wilson(share(k, n), n) }
+func Wilson(k, n int) *Interval { return wilson(share(k, n), float64(n)) }
+
+// WilsonShare is Wilson's interval for a share p that rests on n calls, where n
+// need not be whole: an effective number. nil when n is not positive.
+func WilsonShare(p, n float64) *Interval { return wilson(p, n) }
 
 // BoundedMeanInterval is an interval for the mean of values between 0 and 1:
 // Wilson's, with the mean in the place of the share. A variable on [0, 1] with
@@ -21,13 +25,14 @@ func Wilson(k, n int) *Interval { return wilson(share(k, n), n) }
 // Mathematical Monthly 107, 2000), so it covers at least as often as for a
 // share, and it does not shrink to a point when all values are equal. nil when
 // there is no value.
-func BoundedMeanInterval(values []float64) *Interval { return wilson(Mean(values), len(values)) }
+func BoundedMeanInterval(values []float64) *Interval {
+	return wilson(Mean(values), float64(len(values)))
+}
 
-func wilson(p float64, size int) *Interval {
-	if size == 0 {
+func wilson(p, n float64) *Interval {
+	if n <= 0 {
 		return nil
 	}
-	n := float64(size)
 	denom := 1 + z95*z95/n
 	centre := (p + z95*z95/(2*n)) / denom
 	half := z95 / denom * math.Sqrt(p*(1-p)/n+z95*z95/(4*n*n))

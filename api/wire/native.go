@@ -76,3 +76,46 @@ type Budget struct {
 type JudgeList struct {
 	Judges []watch.Judge `json:"judges"`
 }
+
+// PreflightResponse is the answer of preflight_tool_call: the forecast stands at
+// the top and, for clients that read all endpoints alike, in metadata.
+type PreflightResponse struct {
+	Response
+	Forecast
+}
+
+// Forecast is what the history says of a call before it is made.
+type Forecast struct {
+	// Risk is the estimated probability that the call scores 0; null without a
+	// history.
+	Risk             *float64     `json:"risk"`
+	RiskCI95         *[2]float64  `json:"risk_ci95"`
+	BaseRate         float64      `json:"base_rate"`
+	JudgedCalls      int          `json:"judged_calls"`
+	Borrowed         bool         `json:"borrowed"` // from tools of the same shape
+	Warnings         []Warning    `json:"warnings"`
+	ExpectedTimeCost *float64     `json:"expected_time_cost"` // seconds
+	SimilarCalls     SimilarCalls `json:"similar_calls"`
+}
+
+// Warning is something about a planned call that went wrong before.
+type Warning struct {
+	Text     string   `json:"text"`
+	Evidence []string `json:"evidence"`
+	Calls    []string `json:"calls"`
+}
+
+// SimilarCalls are the nearest calls, at most three each.
+type SimilarCalls struct {
+	Good []SimilarCall `json:"good"`
+	Bad  []SimilarCall `json:"bad"`
+}
+
+// SimilarCall is a call of the history.
+type SimilarCall struct {
+	CallID     string  `json:"call_id"`
+	Similarity float64 `json:"similarity"`
+	Score      float64 `json:"score"`
+	Input      string  `json:"input"` // its beginning
+	Summary    string  `json:"summary"`
+}

@@ -55,6 +55,9 @@ func (a *app) catalog(reader ops.MemoryReader) ops.Catalog {
 		"retrieve_tool_memory_op": func(ops.Spec) (ops.Op, error) {
 			return ops.RetrieveToolMemory{Reader: reader}, nil
 		},
+		"preflight_tool_call_op": func(ops.Spec) (ops.Op, error) {
+			return ops.PreflightToolCall{Forecaster: ops.NewForecaster(a.store, time.Now)}, nil
+		},
 		"compact_conversation_op": func(s ops.Spec) (ops.Op, error) {
 			var params ops.CompactParams
 			if err := s.Params(&params); err != nil {

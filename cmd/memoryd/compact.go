@@ -75,7 +75,7 @@ func (c compactCmd) runner() (func(context.Context, compact.Request) (compact.Re
 	if err != nil {
 		return nil, err
 	}
-	return compact.New(cfg.Compact.Config, compact.Deps{}).Compact, nil
+	return compact.New(cfg.Compact, compact.Deps{}).Compact, nil
 }
 
 // compact lets the server do it.

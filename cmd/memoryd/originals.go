@@ -14,7 +14,7 @@ import (
 // originals keeps what compaction removes in the store, for a while.
 type originals struct {
 	records store.Records
-	keep    time.Duration
+	keep    time.Duration // 0: for ever
 	now     func() time.Time
 }
 
@@ -31,8 +31,9 @@ func originalKey(workspace, id string) store.RecordKey {
 func (o originals) Put(ctx context.Context, workspace string, items []compact.Original) error {
 	records := make([]store.Record, len(items))
 	for i, item := range items {
-		records[i] = store.Record{
-			RecordKey: originalKey(workspace, item.ID), Data: item.Data, Expires: o.now().Add(o.keep),
+		records[i] = store.Record{RecordKey: originalKey(workspace, item.ID), Data: item.Data}
+		if o.keep > 0 {
+			records[i].Expires = o.now().Add(o.keep)
 		}
 	}
 	return o.records.PutRecords(ctx, records)
@@ -65,7 +66,7 @@ func (a *app) newCompactor(llmName string, params ops.CompactParams) *compact.Co
 	if m := a.models.forOp(llmName, "compact", params.CompactSleepInterval); m != nil {
 		deps.Models = []compact.Model{a.book.Limited(m)}
 	}
-	return compact.New(a.cfg.Compact.Config, deps)
+	return compact.New(a.cfg.Compact, deps)
 }
 
 func (a *app) originals() originals {

@@ -65,6 +65,7 @@ type Set struct {
 	argNames map[string]bool
 	end      int // the place after the newest span
 	hide     func(label, value string) bool
+	hidden   map[string]bool // what hide kept out behind one label stays out behind all
 	// seq lists the facts as they stood, -1 between texts.
 	seq  []int32
 	span int // the number of the text that is read
@@ -87,7 +88,7 @@ type Options struct {
 
 // Collect reads the spans, oldest first.
 func Collect(spans []Span, o Options) *Set {
-	s := &Set{index: map[string]int{}, argNames: map[string]bool{}, end: o.End, hide: o.Hide}
+	s := &Set{index: map[string]int{}, argNames: map[string]bool{}, hidden: map[string]bool{}, end: o.End, hide: o.Hide}
 	for _, name := range o.ArgNames {
 		s.argNames[name] = true
 	}
@@ -139,6 +140,7 @@ func (s *Set) ranked() []int {
 // add counts one appearance of a value.
 func (s *Set) add(value, label string, keyed, quoted bool, sh shape, sp Span) *Fact {
 	if s.hide != nil && s.hide(label, value) {
+		s.hidden[value] = true
 		return nil
 	}
 	k, ok := s.index[value]

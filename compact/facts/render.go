@@ -65,7 +65,7 @@ func (s *Set) useful(known func(string) bool) []int {
 	var ks []int
 	for i := range s.facts {
 		f := &s.facts[i]
-		if f.score >= floor && f.shape != errText && (known == nil || !known(f.Value)) {
+		if f.score >= floor && f.shape != errText && !s.hidden[f.Value] && (known == nil || !known(f.Value)) {
 			ks = append(ks, i)
 		}
 	}

@@ -43,7 +43,11 @@ func (c *scanner) run() {
 		b := c.s[i]
 		switch {
 		case b == '\\':
-			i += escape(c.s, i)
+			n := escape(c.s, i)
+			if last := c.s[i+n-1]; (last == '"' || last == '\'') && c.keyed(i) {
+				c.phrase(i + n)
+			}
+			i += n
 			continue
 		case b == '[' && c.keyed(i):
 			c.list = true

@@ -20,6 +20,10 @@ func ForModel(name string) Estimator {
 	return Estimator{Encoding: O200k, Factor: 1.1}
 }
 
+// Known reports whether ForModel has the very table of a model, so that nothing
+// is to be learned of it.
+func Known(name string) bool { return ForModel(name).Factor == 1 }
+
 // families is read from the top; longer prefixes stand before shorter ones.
 //
 //nolint:gochecknoglobals // a constant table

@@ -19,7 +19,7 @@ const (
 // choose picks the conditions of one outcome: first those that raise the risk,
 // strongest first, each of which must still hold among the calls that meet none
 // of the ones before; then those that lower it, among the calls that are left.
-func (m *miner) choose(q *question, fisher statistics.Fisher) []Condition {
+func (m *miner) choose(q *question, b *backtest) []Condition {
 	var raising, lowering []group
 	for _, g := range q.groups {
 		if g.q > falseDiscovery {
@@ -39,14 +39,14 @@ func (m *miner) choose(q *question, fisher statistics.Fisher) []Condition {
 		}
 	}
 	left := q.universe
-	picked, left := m.cover(q, raising, left, fisher, true)
-	more, _ := m.cover(q, lowering, left, fisher, false)
+	picked, left := m.cover(q, raising, left, b, true)
+	more, _ := m.cover(q, lowering, left, b, false)
 	return append(picked, more...)
 }
 
 // cover picks from groups, best first, those that add something among left, and
 // returns what is left after them.
-func (m *miner) cover(q *question, groups []group, left set, fisher statistics.Fisher, raises bool) ([]Condition, set) {
+func (m *miner) cover(q *question, groups []group, left set, b *backtest, raises bool) ([]Condition, set) {
 	slices.SortFunc(groups, compareGroups)
 	var picked []Condition
 	for _, g := range groups {
@@ -57,17 +57,24 @@ func (m *miner) cover(q *question, groups []group, left set, fisher statistics.F
 		if !raises {
 			behind = g.set.without(q.bad)
 		}
-		if behind.count() < minSupport || m.spread(behind) < m.needed() || !m.adds(q, g, left, fisher, raises) {
+		if behind.count() < minSupport || m.spread(behind) < m.needed() || !m.adds(q, g, left, b.fisher, raises) {
 			continue
 		}
-		picked = append(picked, m.condition(q, g, behind))
+		held, test := b.condition(q, g, raises)
+		if held == rejected {
+			b.dropped++
+			continue
+		}
+		c := m.condition(q, g, behind)
+		c.Provisional, c.Backtest = held == provisional, test
+		picked = append(picked, c)
 		left = left.without(g.set)
 	}
 	return picked, left
 }
 
 // chooseForError picks the condition that goes most clearly with a message.
-func (m *miner) chooseForError(q *question) *Condition {
+func (m *miner) chooseForError(q *question, b *backtest) *Condition {
 	var best *Condition
 	var chosen group
 	for _, g := range q.groups {
@@ -86,7 +93,13 @@ func (m *miner) chooseForError(q *question) *Condition {
 		if best != nil && !stronger(g, chosen) || m.spread(behind) < m.needed() {
 			continue
 		}
+		held, test := b.condition(q, g, true)
+		if held == rejected {
+			b.dropped++
+			continue
+		}
 		c := m.condition(q, g, behind)
+		c.Provisional, c.Backtest = held == provisional, test
 		best, chosen = &c, g
 	}
 	return best
@@ -120,14 +133,22 @@ func (m *miner) adds(q *question, g group, left set, fisher statistics.Fisher, r
 func (m *miner) condition(q *question, g group, behind set) Condition {
 	ratio, ci := g.table.RiskRatio()
 	c := Condition{
-		ID: itemID("condition", append([]string{string(q.outcome)}, factKeys(g.facts)...)...), Outcome: q.outcome,
-		Facts: g.facts, Contrast: g.contrast, Table: g.table, RiskRatio: ratio, RiskRatioCI95: ci,
+		ID: itemID(kindOf(g), append([]string{string(q.outcome)}, factKeys(g.facts)...)...), Outcome: q.outcome,
+		Facts: g.facts, Contrast: g.contrast, Both: g.pair, Table: g.table, RiskRatio: ratio, RiskRatioCI95: ci,
 		P: g.p, Q: g.q, Trajectories: m.spread(behind), Calls: keysOf(m.calls, behind),
 	}
 	other := q.universe.without(g.set)
 	c.Time = m.cost(Time, g.set, other)
 	c.Tokens = m.cost(Tokens, g.set, other)
 	return c
+}
+
+// kindOf keeps the ids of pairs apart from those of facts that are equal.
+func kindOf(g group) string {
+	if g.pair {
+		return "pair"
+	}
+	return "condition"
 }
 
 // spread counts the distinct trajectories in s; each call of an unknown one

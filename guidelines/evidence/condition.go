@@ -3,6 +3,7 @@ package evidence
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"memoryd"
@@ -34,6 +35,9 @@ type Condition struct {
 	// that hold exactly in the other calls. There is at least one of Facts.
 	Facts    []Fact `json:"facts"`
 	Contrast []Fact `json:"contrast,omitempty"`
+	// Both says that the condition is to have both of its two facts, which by
+	// themselves say less.
+	Both bool `json:"both,omitempty"`
 	// Table counts the calls that the outcome is defined for.
 	statistics.Table
 	RiskRatio     float64              `json:"risk_ratio"`
@@ -44,9 +48,14 @@ type Condition struct {
 	Q float64 `json:"q"`
 	// Trajectories counts distinct trajectories among the calls behind it, where
 	// a call of unknown trajectory counts as one of its own.
-	Trajectories int  `json:"trajectories"`
-	Time         Cost `json:"time"`
-	Tokens       Cost `json:"tokens"`
+	Trajectories int `json:"trajectories"`
+	// Provisional says that there is too little history to hold the condition
+	// against a part that it was not learned from; otherwise Backtest says how it
+	// did there.
+	Provisional bool      `json:"provisional,omitempty"`
+	Backtest    *Backtest `json:"backtest,omitempty"`
+	Time        Cost      `json:"time"`
+	Tokens      Cost      `json:"tokens"`
 	// Calls are those that meet the condition and have the outcome, or, for a
 	// condition that lowers the risk, have not.
 	Calls []memoryd.CallKey `json:"calls"`
@@ -64,48 +73,37 @@ type question struct {
 	groups   []group
 }
 
-// group is the facts that split the universe in the same way.
+// name tells questions apart.
+func (q *question) name() string { return string(q.outcome) + strconv.Itoa(q.cluster) }
+
+// group is the facts that split the universe in the same way or, of a pair, the
+// two facts that the calls of set both have.
 type group struct {
 	set             set // within the universe
 	facts, contrast []Fact
 	table           statistics.Table
 	p, q            float64
+	pair            bool
 }
 
-// patterns tests every feature against every outcome and cost, and keeps what
-// stands out after correction for all tests together. A condition of one message
-// goes to its cluster.
-func (m *miner) patterns(errors clusters) ([]Condition, []CostPattern, int) {
-	features := m.inputs.features()
-	fisher := statistics.NewFisher(len(m.calls))
-	questions := append(m.questions(), m.errorQuestions(errors)...)
-	for i := range questions {
-		if i > 0 && slices.Equal(questions[i].universe, questions[i-1].universe) {
-			questions[i].groups = slices.Clone(questions[i-1].groups)
+// patterns tests every feature, and pairs of them, against every outcome and
+// cost, and keeps what stands out after correction for all tests together and
+// what no part of the history speaks against. A condition of one message goes to
+// its cluster.
+func (m *miner) patterns(errors clusters) (conditions []Condition, patterns []CostPattern, tests, dropped int) {
+	b := &backtest{miner: m, errors: errors, facts: m.inputs.features(), fisher: statistics.NewFisher(len(m.calls))}
+	all := b.try(m.inputs.all())
+	for i := range all.questions {
+		if q := &all.questions[i]; q.outcome == SameError {
+			errors.items[q.cluster].When = m.chooseForError(q, b)
 		} else {
-			questions[i].groups = split(features, questions[i].universe)
-		}
-		questions[i].test(fisher)
-	}
-	costs := m.costQuestions()
-	for i := range costs {
-		costs[i].test(features)
-	}
-	tests := correct(questions, costs)
-
-	var conditions []Condition
-	for i := range questions {
-		if q := &questions[i]; q.outcome == SameError {
-			errors.items[q.cluster].When = m.chooseForError(q)
-		} else {
-			conditions = append(conditions, m.choose(q, fisher)...)
+			conditions = append(conditions, m.choose(q, b)...)
 		}
 	}
-	var patterns []CostPattern
-	for i := range costs {
-		patterns = append(patterns, m.chooseCosts(&costs[i])...)
+	for i := range all.costs {
+		patterns = append(patterns, m.chooseCosts(&all.costs[i], b)...)
 	}
-	return conditions, patterns, tests
+	return conditions, patterns, all.tests, b.dropped
 }
 
 // correct sets the false discovery rate of every test among all of them, and
@@ -132,8 +130,9 @@ func correct(questions []question, costs []costQuestion) int {
 	return len(groups)
 }
 
-// questions lists the outcomes that occur often enough, and often enough not.
-func (m *miner) questions() []question {
+// questions lists the outcomes that occur often enough in part, and often enough
+// not.
+func (m *miner) questions(part set) []question {
 	judged, zero, half, flagged := newSet(len(m.calls)), newSet(len(m.calls)), newSet(len(m.calls)), newSet(len(m.calls))
 	for i := range m.calls {
 		c := &m.calls[i]
@@ -158,6 +157,9 @@ func (m *miner) questions() []question {
 	if !slices.Equal(flagged, zero) {
 		all = append(all, question{outcome: Unsuccessful, universe: m.inputs.all(), bad: flagged})
 	}
+	for i := range all {
+		all[i].universe, all[i].bad = all[i].universe.and(part), all[i].bad.and(part)
+	}
 	return slices.DeleteFunc(all, func(q question) bool {
 		bad := q.bad.count()
 		return bad < minSupport || q.universe.count()-bad < minSupport
@@ -169,10 +171,10 @@ func (m *miner) questions() []question {
 const questionedErrors = 6
 
 // errorQuestions asks what goes with each of the frequent messages.
-func (m *miner) errorQuestions(errors clusters) []question {
+func (m *miner) errorQuestions(errors clusters, part set) []question {
 	universe := newSet(len(m.calls))
 	for i := range m.calls {
-		if m.calls[i].Evaluation.State == memoryd.Judged || errors.of[i] >= 0 {
+		if part.has(i) && (m.calls[i].Evaluation.State == memoryd.Judged || errors.of[i] >= 0) {
 			universe.add(i)
 		}
 	}
@@ -180,7 +182,7 @@ func (m *miner) errorQuestions(errors clusters) []question {
 	for k := range errors.items[:min(len(errors.items), questionedErrors)] {
 		q := question{outcome: SameError, universe: universe, bad: newSet(len(m.calls)), cluster: k}
 		for i, of := range errors.of {
-			if of == k {
+			if of == k && part.has(i) {
 				q.bad.add(i)
 			}
 		}
@@ -237,7 +239,9 @@ func split(features []feature, universe set) []group {
 
 // told is the group with only its telling facts.
 func (g group) told() group {
-	g.facts, g.contrast = telling(g.facts), telling(g.contrast)
+	if !g.pair {
+		g.facts, g.contrast = telling(g.facts), telling(g.contrast)
+	}
 	return g
 }
 

@@ -44,9 +44,12 @@ type CostPattern struct {
 	Contrast []Fact   `json:"contrast,omitempty"`
 	Cost
 	// P is the rank-sum test, Q its false discovery rate among all hypotheses.
-	P     float64           `json:"p"`
-	Q     float64           `json:"q"`
-	Calls []memoryd.CallKey `json:"calls"`
+	P float64 `json:"p"`
+	Q float64 `json:"q"`
+	// Provisional and Backtest are as those of a Condition.
+	Provisional bool              `json:"provisional,omitempty"`
+	Backtest    *Backtest         `json:"backtest,omitempty"`
+	Calls       []memoryd.CallKey `json:"calls"`
 }
 
 // Outliers are the calls that cost far more than usual.
@@ -121,13 +124,13 @@ type costGroup struct {
 	rankSum float64
 }
 
-func (m *miner) costQuestions() []costQuestion {
+func (m *miner) costQuestions(part set) []costQuestion {
 	var qs []costQuestion
 	for _, r := range []Resource{Time, Tokens} {
 		q := costQuestion{resource: r, universe: newSet(len(m.calls)), ranks: make([]float64, len(m.calls))}
 		var values []float64
 		for i := range m.calls {
-			if v, ok := r.of(&m.calls[i]); ok && !failed(&m.calls[i]) {
+			if v, ok := r.of(&m.calls[i]); ok && part.has(i) && !failed(&m.calls[i]) {
 				q.universe.add(i)
 				values = append(values, v)
 			}
@@ -146,10 +149,22 @@ func (m *miner) costQuestions() []costQuestion {
 func (q *costQuestion) test(features []feature) {
 	for _, g := range split(features, q.universe) {
 		c := costGroup{group: g}
-		g.set.each(func(i int) { c.rankSum += q.ranks[i] })
+		c.rankSum = q.rankSum(g.set)
 		c.p = q.ordered.P(g.set.count(), c.rankSum)
 		q.groups = append(q.groups, c)
 	}
+}
+
+func (q *costQuestion) rankSum(s set) (sum float64) {
+	s.each(func(i int) { sum += q.ranks[i] })
+	return sum
+}
+
+// dearer reports whether the calls of s cost more, by mean rank, than the others.
+func (q *costQuestion) dearer(s set) bool {
+	s = s.and(q.universe)
+	n := float64(s.count())
+	return q.rankSum(s) > n*(float64(q.universe.count())+1)/2
 }
 
 // apart is the greater median over the smaller; 0 when a side has no calls.
@@ -162,7 +177,7 @@ func (c Cost) apart() float64 {
 
 // chooseCosts picks the strongest patterns that do not overlap much and that
 // still hold among the calls that the ones before leave over.
-func (m *miner) chooseCosts(q *costQuestion) []CostPattern {
+func (m *miner) chooseCosts(q *costQuestion, b *backtest) []CostPattern {
 	var groups []costGroup
 	for _, g := range q.groups {
 		if g.q <= falseDiscovery {
@@ -187,11 +202,17 @@ func (m *miner) chooseCosts(q *costQuestion) []CostPattern {
 			rest.apart() < minCostRatio || (rest.MedianWith > rest.MedianWithout) != (cost.MedianWith > cost.MedianWithout) {
 			continue
 		}
+		held, test := b.cost(q.resource, g.set, cost.MedianWith > cost.MedianWithout)
+		if held == rejected {
+			b.dropped++
+			continue
+		}
 		taken = append(taken, g.set)
 		left = left.without(smaller(g.set, q.universe))
 		picked = append(picked, CostPattern{
 			ID: itemID("cost", append([]string{string(q.resource)}, factKeys(g.facts)...)...), Resource: q.resource,
-			Facts: g.facts, Contrast: g.contrast, Cost: cost, P: g.p, Q: g.q, Calls: keysOf(m.calls, g.set),
+			Facts: g.facts, Contrast: g.contrast, Cost: cost, P: g.p, Q: g.q,
+			Provisional: held == provisional, Backtest: test, Calls: keysOf(m.calls, g.set),
 		})
 		if len(picked) == maxCostPatterns {
 			break

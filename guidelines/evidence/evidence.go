@@ -48,6 +48,9 @@ type Evidence struct {
 	// Hypotheses counts the tests behind Conditions and Costs; their Q values
 	// bound the false discovery rate over all of them together.
 	Hypotheses int `json:"hypotheses"`
+	// Rejected counts the conditions and costs that stood out but that a part of
+	// the history speaks against.
+	Rejected int `json:"rejected"`
 
 	Parameters []Parameter    `json:"parameters"`
 	Output     OutputProfile  `json:"output"`
@@ -89,7 +92,7 @@ func Mine(calls []memoryd.Call) Evidence {
 	e.Output = profileOutputs(calls)
 	e.Outliers = outliers(calls)
 	errors := clusterErrors(calls, m.trajectory)
-	e.Conditions, e.Costs, e.Hypotheses = m.patterns(errors)
+	e.Conditions, e.Costs, e.Hypotheses, e.Rejected = m.patterns(errors)
 	e.Errors = errors.items
 	e.Recoveries, e.Repeats, e.Changes = m.recoveries(errors)
 	return e

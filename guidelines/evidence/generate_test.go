@@ -87,6 +87,13 @@ func plantedTools() []planted {
 			}
 			return call(tb, i, in, "rows", 1, 0.5+r.Float64()/5, 90)
 		}, []string{"table", "limit"}},
+		{"timeouts", func(tb testing.TB, r *rand.Rand, i int) memoryd.Call {
+			in := object{"query": words(r, 1+r.IntN(5)), "max_results": pick(r, 5, 10, 50), "filter_type": pick(r, "all", "docs", "news"), "safe": r.IntN(2) == 0}
+			if in["max_results"] == 50 && in["filter_type"] == "all" {
+				return call(tb, i, in, "Error: request timed out", 0, 30+r.Float64(), 80)
+			}
+			return call(tb, i, in, "Found results", 1, 2+r.Float64(), 150)
+		}, []string{"filter_type", "max_results"}},
 		{"file", func(tb testing.TB, r *rand.Rand, i int) memoryd.Call {
 			root := pick(r, "/data", "/data", "/data/in", "/missing")
 			in := object{"path": fmt.Sprintf("%s/%s.txt", root, words(r, 1)), "mode": pick(r, "read", "append")}

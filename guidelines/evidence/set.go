@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"math/bits"
+	"slices"
 	"strings"
 )
 
@@ -82,3 +83,6 @@ func itemID(kind string, parts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return kind + "-" + hex.EncodeToString(sum[:5])
 }
+
+// sameSet reports whether two sets have the same members.
+func sameSet(a, b set) bool { return slices.Equal(a, b) }

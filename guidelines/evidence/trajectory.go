@@ -6,6 +6,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
+// Trajectory is metadata.trajectory_id, by which calls of one run of an agent are
+// known to belong together; "" when there is none.
+func Trajectory(metadata []byte) string { return trajectoryID(metadata) }
+
 // trajectoryID is metadata.trajectory_id, "" when there is none.
 func trajectoryID(metadata []byte) string {
 	if !bytes.Contains(metadata, []byte(`trajectory_id`)) {

@@ -29,6 +29,8 @@ var mayImport = map[string][]string{
 	"memoryd/transfer":                {"memoryd", "memoryd/store", "memoryd/statistics"},
 	"memoryd/metrics":                 {"memoryd", "memoryd/store"},
 	"memoryd/evaluate/watch":          {"memoryd", "memoryd/statistics"},
+	"memoryd/guidelines/staleness":    {"memoryd", "memoryd/statistics", "memoryd/guidelines/evidence"},
+	"memoryd/guidelines/versions":     {"memoryd", "memoryd/statistics"},
 	// The rules label what its test learns from.
 	"memoryd/guidelines/preflight": {"memoryd", "memoryd/statistics", "memoryd/guidelines/evidence", "memoryd/guidelines", "memoryd/evaluate/rules"},
 	"memoryd/store/wrap":           {"memoryd", "memoryd/store"},
@@ -47,7 +49,7 @@ var mayImport = map[string][]string{
 	"memoryd/compact": {
 		"memoryd", "memoryd/compact/chat", "memoryd/compact/facts", "memoryd/compact/tokens",
 	},
-	"memoryd/ops":      {"memoryd", "memoryd/statistics", "memoryd/store", "memoryd/compact"},
+	"memoryd/ops":      {"memoryd", "memoryd/statistics", "memoryd/store", "memoryd/compact", "memoryd/guidelines/preflight"},
 	"memoryd/api/wire": {"memoryd/statistics", "memoryd/compact", "memoryd/spend", "memoryd/evaluate/watch"},
 	"memoryd/api":      {"memoryd", "memoryd/statistics", "memoryd/api/wire", "memoryd/ops", "memoryd/store", "memoryd/compact", "memoryd/spend", "memoryd/evaluate/watch"},
 	"memoryd/config": {

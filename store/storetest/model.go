@@ -16,6 +16,7 @@ import (
 // Model runs random sequences of operations on b's store and on store/mem and
 // compares every answer and the whole content.
 func Model(t *testing.T, b Backend) {
+	b = b.ranked()
 	rapid.Check(t, func(rt *rapid.T) {
 		m := &machine{outer: t, b: b, got: b.Open(t), want: mem.New()}
 		defer func() {

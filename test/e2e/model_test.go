@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"memoryd/llm/llmtest"
+	"memoryd/test/crash/daemon"
 )
 
 // unclear is an output that the rules are not sure of, so that the model is
@@ -66,14 +67,14 @@ func TestNoCallIsLostHoweverTheModelFails(t *testing.T) {
 			env := []string{"OPENAI_BASE_URL=" + model.Start(t) + "/v1", "OPENAI_API_KEY=k"}
 			dir := t.TempDir()
 			s := start(t, dir, env, "--config", quick(t))
-			a := s.post("/add_tool_call_result", map[string]any{"tool_name": "t", "tool_call_results": []map[string]any{
+			a := s.Post("/add_tool_call_result", map[string]any{"tool_name": "t", "tool_call_results": []map[string]any{
 				{"output": unclear(1)}, {"output": unclear(2)}, {"output": unclear(3)},
 			}})
 			checkHonest(t, a)
 			if model.Counts().Requests == 0 {
 				t.Error("the model was not asked")
 			}
-			s.kill()
+			s.Kill()
 			well.Store(true)
 			s = start(t, dir, env, "--config", quick(t))
 			waitForVerdicts(t, s)
@@ -82,7 +83,7 @@ func TestNoCallIsLostHoweverTheModelFails(t *testing.T) {
 }
 
 // checkHonest expects every call to be there and none to have a verdict.
-func checkHonest(t *testing.T, a answer) {
+func checkHonest(t *testing.T, a daemon.Answer) {
 	t.Helper()
 	if !a.Success || len(a.Metadata.MemoryList) != 1 || len(a.Metadata.MemoryList[0].Calls) != 3 {
 		t.Fatalf("answer %v %q", a.Success, a.Answer)
@@ -98,11 +99,11 @@ func checkHonest(t *testing.T, a answer) {
 }
 
 // waitForVerdicts polls until the background has judged all three calls.
-func waitForVerdicts(t *testing.T, s *server) {
+func waitForVerdicts(t *testing.T, s *daemon.Process) {
 	t.Helper()
 	deadline := time.Now().Add(30 * time.Second)
 	for {
-		m := s.post("/retrieve_tool_memory", map[string]any{"tool_names": "t"}).Metadata.MemoryList[0]
+		m := s.Post("/retrieve_tool_memory", map[string]any{"tool_names": "t"}).Metadata.MemoryList[0]
 		if len(m.Calls) != 3 || m.Metadata.Statistics["lifetime_calls"] != 3.0 {
 			t.Fatalf("%d calls are there, want 3", len(m.Calls))
 		}
@@ -116,7 +117,7 @@ func waitForVerdicts(t *testing.T, s *server) {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("only %d of 3 calls were judged\n%s", judged, s.log)
+			t.Fatalf("only %d of 3 calls were judged\n%s", judged, s.Log())
 		}
 		time.Sleep(50 * time.Millisecond) // polling another process
 	}
@@ -131,12 +132,12 @@ evaluate: {judge: rules}
 op: {summary_tool_memory_op: {params: {summary_sleep_interval: 0}}}
 `)
 	s := start(t, t.TempDir(), env, "--config", config)
-	s.post("/add_tool_call_result", map[string]any{"tool_name": "t", "tool_call_results": []map[string]any{{"output": "fine"}}})
-	a := s.post("/summary_tool_memory", map[string]any{"tool_names": "t"})
+	s.Post("/add_tool_call_result", map[string]any{"tool_name": "t", "tool_call_results": []map[string]any{{"output": "fine"}}})
+	a := s.Post("/summary_tool_memory", map[string]any{"tool_names": "t"})
 	if a.Success || len(a.Metadata.Failed) != 1 || a.Metadata.Failed[0].Reason == "" {
 		t.Errorf("answer %v %q, failed %v", a.Success, a.Answer, a.Metadata.Failed)
 	}
-	if r := s.get("/readyz"); r.Status != http.StatusOK {
+	if r := s.Get("/readyz"); r.Status != http.StatusOK {
 		t.Errorf("a dead model makes the server unready: %s", r.Body)
 	}
 }

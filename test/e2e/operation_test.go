@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"memoryd/llm/llmtest"
+	"memoryd/test/crash/daemon"
 )
 
 func TestSIGTERMParksWhatIsBeingJudgedAndExitsWithZero(t *testing.T) {
@@ -21,9 +22,9 @@ func TestSIGTERMParksWhatIsBeingJudgedAndExitsWithZero(t *testing.T) {
 	dir := t.TempDir()
 	slow := configFile(t, "evaluate: {judge: llm, wait: 30s}\nop: {parse_tool_call_result_op: {params: {evaluation_sleep_interval: 0}}}\n")
 	s := start(t, dir, env, "--config", slow)
-	answered := make(chan reply, 1)
+	answered := make(chan daemon.Reply, 1)
 	go func() {
-		r, _ := s.send("/add_tool_call_result", []byte(`{"tool_name":"t","tool_call_results":[{"output":"`+unclear(1)+`"}]}`))
+		r, _ := s.Send("/add_tool_call_result", []byte(`{"tool_name":"t","tool_call_results":[{"output":"`+unclear(1)+`"}]}`))
 		answered <- r
 	}()
 	for deadline := time.Now().Add(20 * time.Second); model.Counts().Requests == 0; {
@@ -33,8 +34,8 @@ func TestSIGTERMParksWhatIsBeingJudgedAndExitsWithZero(t *testing.T) {
 		time.Sleep(5 * time.Millisecond) // polling another process
 	}
 	begin := time.Now()
-	if code := s.stop(); code != 0 {
-		t.Errorf("exit code %d\n%s", code, s.log)
+	if code := s.Stop(); code != 0 {
+		t.Errorf("exit code %d\n%s", code, s.Log())
 	}
 	if took := time.Since(begin); took > 15*time.Second {
 		t.Errorf("stopping took %v", took)
@@ -43,7 +44,7 @@ func TestSIGTERMParksWhatIsBeingJudgedAndExitsWithZero(t *testing.T) {
 		t.Errorf("the request under way was answered %d: %s", r.Status, r.Body)
 	}
 	s = start(t, dir, nil) // without a model the rules take over what is pending
-	m := s.post("/retrieve_tool_memory", map[string]any{"tool_names": "t"}).Metadata.MemoryList[0]
+	m := s.Post("/retrieve_tool_memory", map[string]any{"tool_names": "t"}).Metadata.MemoryList[0]
 	if len(m.Calls) != 1 {
 		t.Errorf("%d calls are there, want 1", len(m.Calls))
 	}
@@ -90,7 +91,7 @@ func TestBadInputOverHTTP(t *testing.T) {
 		"body of wrong type": {"/add_tool_call_result", `[]`, nil, 422, "Input should be an object"},
 	}
 	for name, tc := range tests {
-		r, err := s.send(tc.path, []byte(tc.body), tc.header...)
+		r, err := s.Send(tc.path, []byte(tc.body), tc.header...)
 		if err != nil {
 			t.Errorf("%s: no answer: %v", name, err)
 			continue
@@ -99,7 +100,7 @@ func TestBadInputOverHTTP(t *testing.T) {
 			t.Errorf("%s: got %d %.300s, want %d with %q", name, r.Status, r.Body, tc.status, tc.want)
 		}
 	}
-	if r := s.get("/v1/workspaces"); !bytes.Contains(r.Body, []byte(`[]`)) {
+	if r := s.Get("/v1/workspaces"); !bytes.Contains(r.Body, []byte(`[]`)) {
 		t.Errorf("something was written: %s", r.Body)
 	}
 }
@@ -183,24 +184,24 @@ func TestExitCodes(t *testing.T) {
 
 func TestHealthAndDescription(t *testing.T) {
 	s := start(t, t.TempDir(), nil)
-	if r := s.get("/health"); strings.TrimSpace(string(r.Body)) != `{"status":"healthy"}` {
+	if r := s.Get("/health"); strings.TrimSpace(string(r.Body)) != `{"status":"healthy"}` {
 		t.Errorf("health: %s", r.Body)
 	}
-	if r := s.get("/livez"); r.Status != 200 {
+	if r := s.Get("/livez"); r.Status != 200 {
 		t.Errorf("livez: %d", r.Status)
 	}
-	if r := s.get("/readyz"); r.Status != 200 || !bytes.Contains(r.Body, []byte(`"store"`)) {
+	if r := s.Get("/readyz"); r.Status != 200 || !bytes.Contains(r.Body, []byte(`"store"`)) {
 		t.Errorf("readyz: %d %s", r.Status, r.Body)
 	}
 	var spec struct {
 		OpenAPI string                    `json:"openapi"`
 		Paths   map[string]map[string]any `json:"paths"`
 	}
-	r := s.get("/openapi.json")
+	r := s.Get("/openapi.json")
 	if err := json.Unmarshal(r.Body, &spec); err != nil || spec.OpenAPI != "3.1.0" || spec.Paths["/add_tool_call_result"]["post"] == nil {
 		t.Errorf("openapi.json: %v, %s", err, spec.OpenAPI)
 	}
-	if r := s.get("/docs"); bytes.Contains(r.Body, []byte("http://")) || bytes.Contains(r.Body, []byte("https://")) || !bytes.Contains(r.Body, []byte("/add_tool_call_result")) {
+	if r := s.Get("/docs"); bytes.Contains(r.Body, []byte("http://")) || bytes.Contains(r.Body, []byte("https://")) || !bytes.Contains(r.Body, []byte("/add_tool_call_result")) {
 		t.Errorf("docs load from elsewhere or lack the endpoints")
 	}
 }

@@ -32,7 +32,7 @@ func TestTheREADMEShowsWhatTheProgramDoes(t *testing.T) {
 	}
 	for _, at := range commands {
 		path, body := readme[at[2]:at[3]], readme[at[4]:at[5]]
-		r, err := s.send(path, []byte(body))
+		r, err := s.Send(path, []byte(body))
 		if err != nil || r.Status != 200 {
 			t.Fatalf("%s: %d %v %s", path, r.Status, err, r.Body)
 		}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"memoryd/test/crash/daemon"
 )
 
 // specific and generic are the two calls of the documented usage example.
@@ -37,7 +39,7 @@ func TestTheDocumentedUsageExample(t *testing.T) {
 	for i := range 15 {
 		calls = append(calls, specific(fmt.Sprintf("2025-10-15 14:%02d:00", i)), generic(fmt.Sprintf("2025-10-15 14:%02d:30", i)))
 	}
-	a := s.post("/add_tool_call_result", map[string]any{
+	a := s.Post("/add_tool_call_result", map[string]any{
 		"workspace_id": "demo", "tool_name": "web_search", "tool_call_results": calls,
 	})
 	if !a.Success || len(a.Metadata.MemoryList) != 1 || len(a.Metadata.MemoryList[0].Calls) != 30 {
@@ -55,9 +57,9 @@ func TestTheDocumentedUsageExample(t *testing.T) {
 	checkGuideline(t, s)
 }
 
-func checkGuideline(t *testing.T, s *server) {
+func checkGuideline(t *testing.T, s *daemon.Process) {
 	t.Helper()
-	a := s.post("/summary_tool_memory", map[string]any{"workspace_id": "demo", "tool_names": "web_search, nothing"})
+	a := s.Post("/summary_tool_memory", map[string]any{"workspace_id": "demo", "tool_names": "web_search, nothing"})
 	if !a.Success || len(a.Metadata.Unknown) != 1 || a.Metadata.Unknown[0] != "nothing" {
 		t.Fatalf("answer %q, unknown %v", a.Answer, a.Metadata.Unknown)
 	}
@@ -70,11 +72,11 @@ func checkGuideline(t *testing.T, s *server) {
 			t.Errorf("the guideline does not say %q:\n%s", want, m.Content)
 		}
 	}
-	again := s.post("/summary_tool_memory", map[string]any{"workspace_id": "demo", "tool_names": []string{"web_search"}})
+	again := s.Post("/summary_tool_memory", map[string]any{"workspace_id": "demo", "tool_names": []string{"web_search"}})
 	if again.Metadata.Skipped != 1 || again.Metadata.MemoryList[0].Content != m.Content {
 		t.Errorf("a second summary was not skipped: %s", again.Answer)
 	}
-	got := s.post("/retrieve_tool_memory", map[string]any{"workspace_id": "demo", "tool_names": "web_search", "include_calls": 2})
+	got := s.Post("/retrieve_tool_memory", map[string]any{"workspace_id": "demo", "tool_names": "web_search", "include_calls": 2})
 	if !strings.HasPrefix(got.Answer, "Retrieved 1 tool memory(ies):") || !strings.Contains(got.Answer, "Tool: web_search\n"+m.Content) {
 		t.Errorf("retrieved %q", got.Answer)
 	}
@@ -85,7 +87,7 @@ func checkGuideline(t *testing.T, s *server) {
 
 func TestTheTwoFormsOfARequest(t *testing.T) {
 	s := start(t, t.TempDir(), nil)
-	a := s.post("/add_tool_call_result", map[string]any{
+	a := s.Post("/add_tool_call_result", map[string]any{
 		"tool_name": "alpha", "tool_call_results": []map[string]any{
 			{"input": "x", "output": "1"}, {"tool_name": "beta", "output": "2"}, {"output": ""}, {"tool_name": "Alpha", "input": map[string]any{}},
 		},
@@ -97,7 +99,7 @@ func TestTheTwoFormsOfARequest(t *testing.T) {
 	if got := strings.Join(names, " "); got != "alpha:2 beta:1 Alpha:1" {
 		t.Errorf("got %s", got)
 	}
-	b := s.post("/add_tool_call_result", map[string]any{"tool_call_results": []map[string]any{{"output": "1"}}})
+	b := s.Post("/add_tool_call_result", map[string]any{"tool_call_results": []map[string]any{{"output": "1"}}})
 	if b.Success || b.Answer != "tool_name is required" {
 		t.Errorf("got %v %q", b.Success, b.Answer)
 	}
@@ -110,14 +112,14 @@ func TestTheSameCallSentAgainCountsOnce(t *testing.T) {
 	bare, _ := json.Marshal(map[string]any{"tool_name": "t", "tool_call_results": []map[string]any{{"output": "o"}, {"output": "o"}}})
 	total := func(want float64, what string) {
 		t.Helper()
-		a := s.post("/retrieve_tool_memory", map[string]any{"tool_names": "t"})
+		a := s.Post("/retrieve_tool_memory", map[string]any{"tool_names": "t"})
 		if got := a.Metadata.MemoryList[0].Metadata.Statistics["lifetime_calls"]; got != want {
 			t.Errorf("%s: %v calls, want %v", what, got, want)
 		}
 	}
 	add := func(body []byte, header ...string) {
 		t.Helper()
-		if r, err := s.send("/add_tool_call_result", body, header...); err != nil || r.Status != 200 {
+		if r, err := s.Send("/add_tool_call_result", body, header...); err != nil || r.Status != 200 {
 			t.Fatal(r.Status, err)
 		}
 	}
@@ -130,7 +132,7 @@ func TestTheSameCallSentAgainCountsOnce(t *testing.T) {
 	add(bare, "Idempotency-Key", "k1")
 	add(bare, "Idempotency-Key", "k1")
 	total(7, "the same key")
-	s.kill()
+	s.Kill()
 	s = start(t, dir, nil)
 	add(bare, "Idempotency-Key", "k1")
 	add(timed)

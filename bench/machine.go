@@ -1,0 +1,79 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Machine is where it was measured, and what its disk and its other users take.
+type Machine struct {
+	CPUs    int     `json:"cpus"`
+	CPU     string  `json:"cpu"`
+	Go      string  `json:"go"`
+	Load    string  `json:"load_before"`
+	FlushUS float64 `json:"flush_4k_us"`
+	Date    string  `json:"date"`
+}
+
+func (m Machine) String() string {
+	return fmt.Sprintf("%d CPUs (%s), %s, load before %s, flush of 4 KB %.0f µs, %s", m.CPUs, m.CPU, m.Go, m.Load, m.FlushUS, m.Date)
+}
+
+func lookAtMachine(dir string) Machine {
+	m := Machine{CPUs: runtime.NumCPU(), Go: runtime.Version(), CPU: "unknown", Load: "unknown", Date: time.Now().UTC().Format(time.DateOnly)}
+	if data, err := os.ReadFile("/proc/cpuinfo"); err == nil {
+		for line := range strings.Lines(string(data)) {
+			if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
+				m.CPU = strings.TrimSpace(value)
+				break
+			}
+		}
+	}
+	if data, err := os.ReadFile("/proc/loadavg"); err == nil {
+		m.Load = strings.Fields(string(data))[0]
+	}
+	if us, err := flushTime(dir); err == nil {
+		m.FlushUS = us
+	}
+	return m
+}
+
+// flushTime is the median time, in microseconds, of a flush of 4 KB into a file
+// that has its size already.
+func flushTime(dir string) (float64, error) {
+	f, err := os.Create(filepath.Join(dir, "flush"))
+	if err != nil {
+		return 0, err
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	page := make([]byte, 4096)
+	const pages, rounds = 64, 200
+	for range pages {
+		if _, err := f.Write(page); err != nil {
+			return 0, err
+		}
+	}
+	if err := f.Sync(); err != nil {
+		return 0, err
+	}
+	times := make([]float64, rounds)
+	for i := range times {
+		start := time.Now()
+		if _, err := f.WriteAt(page, int64(i%pages)*4096); err != nil {
+			return 0, err
+		}
+		if err := syscall.Fdatasync(int(f.Fd())); err != nil {
+			return 0, err
+		}
+		times[i] = float64(time.Since(start).Nanoseconds()) / 1000
+	}
+	slices.Sort(times)
+	return median(times), nil
+}

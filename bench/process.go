@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// process is a server that was started to be measured.
+type process struct {
+	addr string
+	cmd  *exec.Cmd
+	log  string // file with what it wrote to its standard error
+	done chan struct{}
+	// ready is how long it took from its start to its ready line.
+	ready time.Duration
+}
+
+var readyAddress = regexp.MustCompile(`http://([0-9.]+:[0-9]+)`)
+
+// memoryd starts the product with its data in dir. config is YAML that differs
+// from the defaults; "" is none.
+func (b *bench) memoryd(ctx context.Context, dir, config string) (*process, error) {
+	args := []string{"serve", "--listen", "127.0.0.1:0", "--data", filepath.Join(dir, "data")}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	if config != "" {
+		path := filepath.Join(dir, "config.yaml")
+		if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
+			return nil, err
+		}
+		args = append(args, "--config", path)
+	}
+	return startProcess(ctx, dir, b.binary, args...)
+}
+
+// baseline starts one of the servers of this program.
+func (b *bench) baseline(ctx context.Context, kind baselineKind, args ...string) (*process, error) {
+	dir, err := os.MkdirTemp(b.dir, string(kind)+"-")
+	if err != nil {
+		return nil, err
+	}
+	return startProcess(ctx, dir, b.self, append([]string{baselineCommand, string(kind), dir}, args...)...)
+}
+
+// startProcess starts a server and waits for its ready line.
+func startProcess(ctx context.Context, dir, binary string, args ...string) (*process, error) {
+	p := &process{done: make(chan struct{}), log: filepath.Join(dir, "stderr.log")}
+	log, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	p.cmd = exec.CommandContext(ctx, binary, args...)
+	p.cmd.Env, p.cmd.Stderr = cleanEnv(), log
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	start := time.Now()
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	lines := bufio.NewReader(out)
+	line, err := lines.ReadString('\n')
+	p.ready = time.Since(start)
+	go func() {
+		_, _ = io.Copy(io.Discard, lines)
+		_ = p.cmd.Wait()
+		close(p.done)
+	}()
+	m := readyAddress.FindStringSubmatch(line)
+	if err != nil || m == nil {
+		p.kill()
+		return nil, fmt.Errorf("%s did not start: %q: %s", filepath.Base(binary), line, tail(p.log))
+	}
+	p.addr = m[1]
+	return p, nil
+}
+
+// cleanEnv is the environment without settings of memoryd and of models.
+func cleanEnv() []string {
+	var env []string
+	for _, pair := range os.Environ() {
+		if !strings.HasPrefix(pair, "MEMORYD_") && !strings.HasPrefix(pair, "OPENAI_") {
+			env = append(env, pair)
+		}
+	}
+	return env
+}
+
+// tail is the end of a log.
+func tail(path string) string {
+	data, _ := os.ReadFile(path)
+	return string(data[max(0, len(data)-2000):])
+}
+
+// kill ends the process as a power cut would, and waits for its end.
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill()
+	<-p.done
+}
+
+// stopTimeout bounds how long a server may take to stop.
+const stopTimeout = 60 * time.Second
+
+// stop asks the process to end and waits for it.
+func (p *process) stop() error {
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	select {
+	case <-p.done:
+		return nil
+	case <-time.After(stopTimeout):
+		p.kill()
+		return errors.New("the server did not stop: " + tail(p.log))
+	}
+}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// callBytes is input and output of one call, together.
+const callBytes = 2048
+
+// The parts of a call that differ from one to the next. They have fixed widths,
+// so that a request is made by writing numbers into a copy.
+const (
+	toolMark  = "TTTTTT"
+	countMark = "NNNNNNNNNNNN"
+)
+
+// post is the text of a request.
+func post(path, body string) string {
+	return fmt.Sprintf("POST %s HTTP/1.1\r\nHost: bench\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", path, len(body), body)
+}
+
+// get is the text of a request without a body.
+func get(path string) string { return "GET " + path + " HTTP/1.1\r\nHost: bench\r\n\r\n" }
+
+// template is a request with marks in it.
+type template struct {
+	text          []byte
+	tools, counts []int // where the marks stand
+}
+
+func newTemplate(text string) *template {
+	t := &template{text: []byte(text)}
+	t.tools = places(t.text, toolMark)
+	t.counts = places(t.text, countMark)
+	return t
+}
+
+func places(text []byte, mark string) []int {
+	var at []int
+	for from := 0; ; {
+		i := bytes.Index(text[from:], []byte(mark))
+		if i < 0 {
+			return at
+		}
+		at = append(at, from+i)
+		from += i + len(mark)
+	}
+}
+
+// fill appends the request with its numbers to buf.
+func (t *template) fill(buf []byte, tool, count uint64) []byte {
+	at := len(buf)
+	buf = append(buf, t.text...)
+	for _, p := range t.tools {
+		digits(buf[at+p:at+p+len(toolMark)], tool)
+	}
+	for _, p := range t.counts {
+		digits(buf[at+p:at+p+len(countMark)], count)
+		count++
+	}
+	return buf
+}
+
+// digits writes n with leading zeros.
+func digits(into []byte, n uint64) {
+	for i := len(into) - 1; i >= 0; i-- {
+		into[i] = byte('0' + n%10)
+		n /= 10
+	}
+}
+
+// item is the JSON of one call of size bytes. Its text is like that of a search
+// tool, which the rules can judge.
+func item(size int, extra string) string {
+	output := "found 12 results for request " + countMark + ": "
+	input := `{"query":"how to keep a ring buffer of slots","language":"en","max_results":12}`
+	words := "the ring keeps the newest slots and lets the oldest go without a second page; "
+	for len(output)+len(input) < size {
+		output += words[:min(len(words), size-len(output)-len(input))]
+	}
+	text, _ := json.Marshal(output) // a string can always be encoded
+	return `{"input":` + input + `,"output":` + string(text) + `,"success":true,"time_cost":1.25,"token_cost":512` + extra + `}`
+}
+
+// addTemplate is an add of n calls of size bytes to one tool of the workspace.
+func addTemplate(workspace string, n, size int) *template {
+	return addWith(workspace, n, size, "")
+}
+
+func addWith(workspace string, n, size int, extra string) *template {
+	one := item(size, extra)
+	items := strings.Repeat(","+one, n)[1:]
+	return newTemplate(post("/add_tool_call_result", `{"workspace_id":"`+workspace+`","tool_name":"tool-`+toolMark+
+		`","async":true,"include_history":false,"tool_call_results":[`+items+`]}`))
+}
+
+// spread gives a tool for the n-th request, in an order without a pattern.
+func spread(n uint64, tools int) uint64 {
+	return n * 0x9e3779b97f4a7c15 >> 32 % uint64(tools)
+}
+
+// adds is a load of requests made from t.
+func adds(addr string, conns int, t *template, tools int, first uint64) *load {
+	return &load{addr: addr, conns: conns, first: first, request: func(n uint64, buf []byte) []byte {
+		return t.fill(buf, spread(n, tools), n*64)
+	}}
+}
+
+// once sends one request and gives a copy of the answer.
+func once(addr, request string) (*answer, time.Duration, error) {
+	c, err := dial(addr)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer c.close()
+	var a answer
+	start := time.Now()
+	err = c.do([]byte(request), &a)
+	return &a, time.Since(start), err
+}
+
+func toolName(n uint64) string { return fmt.Sprintf("tool-%06d", n) }
+
+func itoa(n int) string { return strconv.Itoa(n) }

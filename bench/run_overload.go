@@ -1,0 +1,221 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// overloadCalls is how many calls a request of the overload carries. Large
+// requests let a load generator on the same machine offer ten times what the
+// server bears.
+const overloadCalls = 50
+
+// overload is what was seen while the server had too much to do.
+type overload struct {
+	accepted, refused, noAdvice atomic.Int64
+	advice                      atomic.Int64 // seconds, the largest Retry-After
+}
+
+func (o *overload) seen(_ uint64, status int, a *answer, _ time.Duration) {
+	switch status {
+	case 200:
+		o.accepted.Add(1)
+	case 429, 503:
+		o.refused.Add(1)
+		seconds, err := strconv.ParseInt(a.retryAfter, 10, 64)
+		if err != nil || seconds < 1 {
+			o.noAdvice.Add(1)
+		}
+		for old := o.advice.Load(); seconds > old && !o.advice.CompareAndSwap(old, seconds); old = o.advice.Load() {
+		}
+	}
+}
+
+// runOverload offers ten times the sustainable load.
+func runOverload(ctx context.Context, b *bench) (err error) {
+	const part = "overload"
+	tools := pick(b, 200, 20)
+	dir := filepath.Join(b.dir, "overload")
+	p, err := b.memoryd(ctx, dir, "log: {level: error}\n")
+	if err != nil {
+		return err
+	}
+	defer func() { p.kill() }()
+	t := addTemplate("bench", overloadCalls, callBytes)
+	calm, err := adds(p.addr, 16, t, tools, 0).closed(ctx, pick(b, 3*time.Second, 500*time.Millisecond))
+	if err != nil {
+		return err
+	}
+	before, err := b.addTime(ctx, p.addr, 20)
+	if err != nil {
+		return err
+	}
+	b.figure(part, "sustainable, requests of 50 calls", "requests/s", []float64{calm.rate()})
+
+	var seen overload
+	watch := startWatch(ctx, p)
+	l := adds(p.addr, pick(b, 1500, 800), t, tools, 1<<24)
+	l.accept = func(status int) bool { return status == 200 || status == 429 || status == 503 }
+	l.seen = seen.seen
+	o, err := l.open(ctx, 10*calm.rate(), pick(b, 10*time.Second, 2*time.Second))
+	watched := watch.end()
+	if err != nil {
+		return err
+	}
+	ended := time.Now()
+	b.figure(part, "offered", "requests/s", []float64{10 * calm.rate()})
+	b.figure(part, "answered", "requests/s", []float64{o.rate()})
+	b.figure(part, "accepted", "requests/s", []float64{float64(seen.accepted.Load()) / o.took.Seconds()})
+	b.figure(part, "turned away, share of the answered", "", []float64{float64(seen.refused.Load()) / float64(o.requests)})
+	if seen.refused.Load() > 0 {
+		b.atMost(part, "refusals without a Retry-After of at least 1 s", 0, "", []float64{float64(seen.noAdvice.Load())})
+		b.figure(part, "largest Retry-After", "s", []float64{float64(seen.advice.Load())})
+	}
+	b.atMost(part, "largest resident memory", 1024, "MiB", []float64{watched.maxRSS / (1 << 20)})
+	b.atMost(part, "memory, second half of the overload over its first", 1.2, "x", []float64{watched.growth()})
+	b.atMost(part, "slowest answer of /livez", 100, "ms", []float64{watched.slowest.Seconds() * 1000})
+	if err := b.recovery(ctx, p, before, ended); err != nil {
+		return err
+	}
+	return b.nothingLost(ctx, p, dir, int64(calm.requests)+seen.accepted.Load())
+}
+
+// addTime is the median time of single adds, in milliseconds.
+func (b *bench) addTime(ctx context.Context, addr string, n int) (float64, error) {
+	t := addTemplate("other", 1, callBytes)
+	var times []float64
+	for i := range n {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		a, took, err := once(addr, string(t.fill(nil, 0, uint64(i))))
+		if err != nil {
+			return 0, err
+		}
+		if a.status != 200 {
+			return 0, fmt.Errorf("%w %d", errStatus, a.status)
+		}
+		times = append(times, took.Seconds()*1000)
+	}
+	return figure("", "", times).Median, nil
+}
+
+// recovery waits until adds take no more than twice what they took before.
+func (b *bench) recovery(ctx context.Context, p *process, before float64, ended time.Time) error {
+	err := waitFor(ctx, 30*time.Second, func() bool {
+		now, err := b.addTime(ctx, p.addr, 5)
+		return err == nil && now <= 2*before+1
+	})
+	b.atMost("overload", "recovered after the overload", 5, "s", []float64{time.Since(ended).Seconds()})
+	return err
+}
+
+// nothingLost kills the server, starts it again and counts what it holds.
+func (b *bench) nothingLost(ctx context.Context, p *process, dir string, requests int64) error {
+	p.kill()
+	again, err := b.memoryd(ctx, dir, "")
+	if err != nil {
+		return err
+	}
+	stored, err := lifetimeCalls(again.addr, "bench")
+	if err := errors.Join(err, again.stop()); err != nil {
+		return err
+	}
+	b.atMost("overload", "acknowledged calls missing after kill -9", 0, "calls", []float64{float64(max(0, requests*overloadCalls-stored))})
+	return nil
+}
+
+// lifetimeCalls adds up what the workspace's tools have accepted.
+func lifetimeCalls(addr, workspace string) (int64, error) {
+	a, _, err := once(addr, get("/v1/workspaces/"+workspace+"/tools?limit=1000"))
+	if err != nil {
+		return 0, err
+	}
+	var reply struct {
+		Tools []struct {
+			Statistics struct {
+				Lifetime int64 `json:"lifetime_calls"`
+			} `json:"statistics"`
+		} `json:"tools"`
+	}
+	if err := json.Unmarshal(a.body, &reply); err != nil {
+		return 0, fmt.Errorf("list of tools: %d %.200s: %w", a.status, a.body, err)
+	}
+	var sum int64
+	for _, t := range reply.Tools {
+		sum += t.Statistics.Lifetime
+	}
+	return sum, nil
+}
+
+// watch looks at a process and asks it whether it lives while something else
+// goes on.
+type watch struct {
+	stop context.CancelFunc
+	done sync.WaitGroup
+	sum  watched
+}
+
+// watched is what a watch saw.
+type watched struct {
+	at, rss     []float64 // seconds, bytes
+	descriptors []float64
+	maxRSS      float64
+	slowest     time.Duration
+}
+
+func startWatch(ctx context.Context, p *process) *watch {
+	ctx, cancel := context.WithCancel(ctx)
+	w := &watch{stop: cancel}
+	start := time.Now()
+	w.done.Go(func() {
+		for sleep(ctx, 100*time.Millisecond) == nil {
+			if t, err := p.look(); err == nil {
+				w.sum.at = append(w.sum.at, time.Since(start).Seconds())
+				w.sum.rss = append(w.sum.rss, float64(t.rss))
+				w.sum.descriptors = append(w.sum.descriptors, float64(t.descriptors))
+				w.sum.maxRSS = max(w.sum.maxRSS, float64(t.rss))
+			}
+		}
+	})
+	w.done.Go(func() {
+		c, err := dial(p.addr)
+		if err != nil {
+			return
+		}
+		defer c.close()
+		var a answer
+		request := []byte(get("/livez"))
+		for sleep(ctx, 50*time.Millisecond) == nil {
+			asked := time.Now()
+			if err := c.do(request, &a); err != nil {
+				w.sum.slowest = time.Hour // it did not answer at all
+				return
+			}
+			w.sum.slowest = max(w.sum.slowest, time.Since(asked))
+		}
+	})
+	return w
+}
+
+func (w *watch) end() watched {
+	w.stop()
+	w.done.Wait()
+	return w.sum
+}
+
+// growth is the largest memory of the second half over that of the first.
+func (w watched) growth() float64 {
+	half := len(w.rss) / 2
+	if half == 0 {
+		return 1
+	}
+	return figure("", "", w.rss[half:]).High / figure("", "", w.rss[:half]).High
+}

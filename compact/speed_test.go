@@ -1,0 +1,115 @@
+package compact_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"memoryd"
+	"memoryd/compact"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// talkOf is a conversation of n messages, about 100 tokens each: records in JSON,
+// a log, and what people and models write.
+func talkOf(n int) []jsontext.Value {
+	ms := []jsontext.Value{system("You help with orders."), user("Please check all of my orders.")}
+	for i := 0; len(ms) < n-1; i++ {
+		id := fmt.Sprintf("call_%d", i)
+		switch i % 4 {
+		case 0:
+			ms = append(ms, says(fmt.Sprintf("I found order R%05d and will look at the flights of 2024-05-%02d next. ", i*7, i%28+1)+strings.Repeat("Then I compare the prices of all cabins and report back to you. ", 5)))
+			ms = append(ms, user(fmt.Sprintf("Good, then go on with order R%05d, please. ", i*7+1)+strings.Repeat("I would like to know whether there is a cheaper way. ", 6)))
+		case 1:
+			ms = append(ms, calls(id), result(id, strings.Repeat(fmt.Sprintf("2024-05-%02d 10:%02d:00 INFO job-%d done in %d ms\n", i%28+1, i%60, i, i*13), 10)))
+		default:
+			var rec []string
+			for k := range 4 {
+				rec = append(rec, fmt.Sprintf(`{"flight_number": "HAT%03d", "origin": "ORD", "destination": "PHL", "price": %d, "path": "/data/%d/%d.json"}`, (i*5+k)%1000, 100+i*3+k, i, k))
+			}
+			ms = append(ms, calls(id), result(id, "["+strings.Join(rec, ", ")+"]"))
+		}
+	}
+	return append(ms[:n-1], user("What is the cheapest?"))
+}
+
+// BenchmarkCompact compacts to a fifth, without a model; ms is the time of one
+// run. Twice the messages should take about twice the time.
+func BenchmarkCompact(b *testing.B) {
+	for _, n := range []int{1000, 2000} {
+		b.Run(fmt.Sprintf("messages=%d", n), func(b *testing.B) {
+			ms := talkOf(n)
+			total := 0
+			for b.Loop() {
+				b.StopTimer()
+				c := newCompactor(b) // nothing is remembered from the run before
+				b.StartTimer()
+				res, err := c.Compact(b.Context(), compact.Request{Messages: ms, Model: "gpt-4o", MaxInputTokens: 50 * n})
+				if err != nil || !res.Compacted {
+					b.Fatalf("%s %v", res.Reason, err)
+				}
+				total = res.Report.TokensBefore
+			}
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/1000/float64(b.N), "ms")
+			b.ReportMetric(float64(total), "tokens")
+		})
+	}
+}
+
+func TestEightGroupsWithASlowModelTakeOneRound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := modelFunc(func(ctx context.Context, _ memoryd.Prompt) (memoryd.Completion, error) {
+			time.Sleep(time.Second)
+			return memoryd.Completion{Text: "The user asked and the tools answered."}, nil
+		})
+		cfg := compact.Default()
+		cfg.Model.PromptTokens = 900 // so small that each group needs a request of its own
+		c := compactorWith(t, cfg, compact.Deps{Models: []compact.Model{slow}})
+		in := join(user("go"), steps("a", 8, 150), steps("b", 10, 2), user("next"))
+		res := run(t, c, compact.Request{Messages: in, Profile: "forge", Force: true})
+		if res.Report.Groups != 8 || res.Report.ModelCalls != 8 || len(res.Report.ModelFailures) > 0 {
+			t.Fatalf("%d groups, %d calls, %v", res.Report.Groups, res.Report.ModelCalls, res.Report.ModelFailures)
+		}
+		if res.Report.WallSeconds >= 1.3 || res.Report.ModelSeconds != 8 {
+			t.Errorf("%.2f s for %.2f s of model time", res.Report.WallSeconds, res.Report.ModelSeconds)
+		}
+	})
+}
+
+// TestForgeSavesModelCalls replays the first 150 messages of each recording one by one
+// and counts requests to the model against one for each summarised group, which is
+// what the original spends.
+func TestForgeSavesModelCalls(t *testing.T) {
+	if os.Getenv("MEMORYD_TEST_DATA") == "" {
+		t.Skip("MEMORYD_TEST_DATA names no folder with recorded conversations (chats_*.jsonl.gz)")
+	}
+	m := &counting{text: "The user asked and the tools answered."}
+	groups := 0
+	for _, r := range recordings(t) {
+		cfg := compact.Default()
+		cfg.Model.HourlyTokens = 0
+		c := compactorWith(t, cfg, compact.Deps{Models: []compact.Model{m}})
+		var now []jsontext.Value
+		for _, next := range r.Messages[:min(len(r.Messages), 150)] {
+			now = append(now, next)
+			res, err := c.Compact(t.Context(), compact.Request{Messages: now, Profile: "forge", Conversation: r.ID})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if res.Compacted {
+				groups += res.Report.Groups
+				now = append([]jsontext.Value{}, res.Messages...)
+			}
+		}
+	}
+	saved := 1 - float64(m.count())/float64(groups)
+	t.Logf("%d requests for %d groups: %.1f %% fewer", m.count(), groups, 100*saved)
+	if saved < 0.8 {
+		t.Errorf("%.1f %% fewer requests, want at least 80 %%", 100*saved)
+	}
+}

@@ -1,0 +1,177 @@
+package guidelines
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Document is a guideline as statements with their evidence. It is plain data:
+// it can be stored as JSON, compared with another, and rendered again.
+type Document struct {
+	Tool   string `json:"tool"`
+	Author string `json:"author"`
+	// Fingerprint stands for everything that the items were worded from: as long
+	// as it is the same, there is nothing to write anew.
+	Fingerprint string   `json:"fingerprint"`
+	Items       []Item   `json:"items"`
+	Grounds     []Ground `json:"grounds"`
+	// Statistics is the closing section.
+	Statistics string `json:"statistics"`
+	// MaxWords bounds the four sections of Render.
+	MaxWords int `json:"max_words"`
+}
+
+// Render is the text of the guideline: the four sections within MaxWords, and
+// the statistics.
+func (d *Document) Render() string { return d.draft(d.Items).render(d.MaxWords) + d.Statistics }
+
+// Tokens estimates how many tokens a text takes: one for four characters, as
+// everywhere in this program, rounded up.
+func Tokens(text string) int { return (len(text) + 3) / 4 }
+
+// Within renders the guideline in at most maxTokens by Tokens: the items of
+// highest value first, for as long as they fit, in the order of the sections; a
+// section without an item is left out. The statistics come last, if there is
+// room. It is "" when not even one item fits.
+func (d *Document) Within(maxTokens int) string {
+	order := make([]int, len(d.Items))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(d.Items[b].Value, d.Items[a].Value) })
+	var picked []int
+	text := ""
+	for _, i := range order {
+		try := append(slices.Clone(picked), i)
+		slices.Sort(try)
+		var items []Item
+		for _, k := range try {
+			items = append(items, d.Items[k])
+		}
+		if t := sectionsOf(items); Tokens(t) <= maxTokens {
+			picked, text = try, t
+		}
+	}
+	if text != "" && Tokens(text+"\n"+d.Statistics) <= maxTokens {
+		return text + "\n" + d.Statistics
+	}
+	return text
+}
+
+// sectionsOf writes items under the headings of their sections.
+func sectionsOf(items []Item) string {
+	var b strings.Builder
+	for _, name := range sectionNames() {
+		number := 0
+		for _, it := range items {
+			if it.Section != name {
+				continue
+			}
+			if number++; number == 1 {
+				if b.Len() > 0 {
+					b.WriteByte('\n')
+				}
+				b.WriteString("## " + name + "\n")
+			}
+			b.WriteString(bullet(name, number) + it.Text + "\n")
+		}
+	}
+	return b.String()
+}
+
+func (d *Document) draft(items []Item) draft {
+	out := draft{}
+	for _, it := range items {
+		out[it.Section] = append(out[it.Section], statement{text: it.Text, rank: it.Rank})
+	}
+	return out
+}
+
+// itemsOf makes items of the statements of a draft. An item that prev has with
+// the same evidence keeps its bytes.
+func itemsOf(d draft, gs []Ground, author string, prev *Document) []Item {
+	prints := printsOf(gs)
+	before := map[string]Item{}
+	if prev != nil {
+		for _, it := range prev.Items {
+			before[it.ID] = it
+		}
+	}
+	var items []Item
+	for _, name := range sectionNames() {
+		for i := range d[name] {
+			s := &d[name][i]
+			it := Item{
+				ID: itemID(name, s), Section: name, Text: s.text, Evidence: s.evidence, Rank: s.rank, Value: s.value, Author: cmp.Or(s.author, author),
+			}
+			it.Fingerprint = itemPrint(it.Evidence, prints)
+			if old, known := before[it.ID]; known && old.Fingerprint == it.Fingerprint && old.Author == it.Author {
+				it.Text = old.Text
+			}
+			if !slices.ContainsFunc(items, func(o Item) bool { return o.ID == it.ID }) {
+				items = append(items, it)
+			}
+		}
+	}
+	return items
+}
+
+func printsOf(gs []Ground) map[string]string {
+	prints := map[string]string{}
+	for _, g := range gs {
+		prints[g.ID] = g.Fingerprint
+	}
+	return prints
+}
+
+// itemPrint is the fingerprint of the evidence of an item.
+func itemPrint(evidence []string, prints map[string]string) string {
+	parts := make([]string, 0, 2*len(evidence))
+	for _, id := range evidence {
+		parts = append(parts, id, prints[id])
+	}
+	return fingerprint(parts...)
+}
+
+// Change is a difference between two versions of a guideline.
+type Change struct {
+	// Kind is "added", "removed" or "changed".
+	Kind    string `json:"kind"`
+	ID      string `json:"id"`
+	Section string `json:"section"`
+	Before  string `json:"before,omitempty"`
+	After   string `json:"after,omitempty"`
+}
+
+// Diff lists what is different in next, in the order of the items: removed ones
+// first. Either may be nil.
+func Diff(prev, next *Document) []Change {
+	var changes []Change
+	of := func(d *Document) []Item {
+		if d == nil {
+			return nil
+		}
+		return d.Items
+	}
+	find := func(items []Item, id string) *Item {
+		if i := slices.IndexFunc(items, func(it Item) bool { return it.ID == id }); i >= 0 {
+			return &items[i]
+		}
+		return nil
+	}
+	for _, it := range of(prev) {
+		if find(of(next), it.ID) == nil {
+			changes = append(changes, Change{Kind: "removed", ID: it.ID, Section: it.Section, Before: it.Text})
+		}
+	}
+	for _, it := range of(next) {
+		switch old := find(of(prev), it.ID); {
+		case old == nil:
+			changes = append(changes, Change{Kind: "added", ID: it.ID, Section: it.Section, After: it.Text})
+		case old.Text != it.Text:
+			changes = append(changes, Change{Kind: "changed", ID: it.ID, Section: it.Section, Before: old.Text, After: it.Text})
+		}
+	}
+	return changes
+}

@@ -1,0 +1,193 @@
+package guidelines_test
+
+import (
+	"context"
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"memoryd"
+	"memoryd/guidelines"
+)
+
+// composer is what both writers have in common.
+type composer interface {
+	Compose(ctx context.Context, tool memoryd.Tool, calls []memoryd.Call, recent int, prev *guidelines.Document) (*guidelines.Document, error)
+}
+
+func compose(t *testing.T, c composer, calls []memoryd.Call, prev *guidelines.Document) *guidelines.Document {
+	t.Helper()
+	d, err := c.Compose(t.Context(), toolOf(calls), calls, 20, prev)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func rulesWriter() *guidelines.Rules { return guidelines.NewRules(guidelines.DefaultConfig()) }
+
+// stored is d as it comes back from a store.
+func stored(t *testing.T, d *guidelines.Document) *guidelines.Document {
+	t.Helper()
+	raw, err := json.Marshal(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back guidelines.Document
+	if err := json.Unmarshal(raw, &back); err != nil {
+		t.Fatal(err)
+	}
+	return &back
+}
+
+func TestADocumentRendersWhatIsWritten(t *testing.T) {
+	calls := webSearch(t, 15)
+	d := compose(t, rulesWriter(), calls, nil)
+	content, _, err := rulesWriter().Write(t.Context(), toolOf(calls), calls, 20)
+	if err != nil || d.Render() != content || stored(t, d).Render() != content {
+		t.Errorf("%v\n%s\n%s", err, d.Render(), content)
+	}
+	grounds := map[string]bool{}
+	for _, g := range d.Grounds {
+		grounds[g.ID] = true
+	}
+	ids := map[string]bool{}
+	for _, it := range d.Items {
+		if ids[it.ID] {
+			t.Errorf("two items %s", it.ID)
+		}
+		ids[it.ID] = true
+		for _, e := range it.Evidence {
+			if !grounds[e] {
+				t.Errorf("%q rests on %s, which there is not", it.Text, e)
+			}
+		}
+	}
+}
+
+func TestAHundredRefreshesWithoutNewEvidence(t *testing.T) {
+	calls := webSearch(t, 15)
+	asked := 0
+	m := modelFunc(func(context.Context, memoryd.Prompt) (memoryd.Completion, error) {
+		asked++
+		return memoryd.Completion{Text: answer(truths()[:1], truths()[1:3], truths()[4:6], truths()[9:11])}, nil
+	})
+	model, err := guidelines.NewModel(guidelines.DefaultConfig(), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]composer{"rules": rulesWriter(), "model": model} {
+		first := compose(t, c, calls, nil)
+		d := first
+		for range 100 {
+			d = compose(t, c, calls, stored(t, d))
+		}
+		if d.Render() != first.Render() || !reflect.DeepEqual(d.Items, first.Items) || len(guidelines.Diff(first, d)) > 0 {
+			t.Errorf("%s: changed", name)
+		}
+	}
+	if asked != 1 {
+		t.Errorf("the model was asked %d times", asked)
+	}
+}
+
+// New calls that say something of one thing leave the items on others alone.
+func TestUntouchedItemsKeepTheirBytes(t *testing.T) {
+	calls := webSearch(t, 15)
+	said := answer([]string{"Searches the web by `query`. [parameters]"}, []string{"Good calls take 2.3 s and 150 tokens."},
+		[]string{"`language` \"unknown\" gives \"language 'unknown' not supported\"."}, []string{"Use specific, descriptive queries."})
+	reworded := strings.NewReplacer("Searches the web", "It finds pages", "Good calls take", "Calls that scored 1.0 take").Replace(said)
+	next := said
+	model, err := guidelines.NewModel(guidelines.DefaultConfig(), modelFunc(func(context.Context, memoryd.Prompt) (memoryd.Completion, error) {
+		return memoryd.Completion{Text: next}, nil
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := compose(t, model, calls, nil)
+	next = reworded
+	for i := range 3 { // the same parameters, another outcome
+		c := calls[1]
+		c.Output, c.Key = "Error: backend is down", memoryd.CallKey{byte(i + 1)}
+		c.Evaluation.Score = 0
+		calls = append(calls, c)
+	}
+	second := compose(t, model, calls, first)
+	for _, old := range first.Items {
+		at := slices.IndexFunc(second.Items, func(it guidelines.Item) bool { return it.ID == old.ID })
+		if at >= 0 && second.Items[at].Fingerprint == old.Fingerprint && second.Items[at].Text != old.Text {
+			t.Errorf("%s changed without need: %q, %q", old.ID, old.Text, second.Items[at].Text)
+		}
+	}
+	if first.Render() == second.Render() {
+		t.Error("nothing changed at all")
+	}
+}
+
+func TestABudgetTakesTheItemsOfHighestValue(t *testing.T) {
+	d := compose(t, rulesWriter(), webSearch(t, 15), nil)
+	last := 0
+	for budget := 0; budget < 600; budget += 10 {
+		text := d.Within(budget)
+		if guidelines.Tokens(text) > budget {
+			t.Fatalf("%d tokens for a budget of %d", guidelines.Tokens(text), budget)
+		}
+		if n := strings.Count(text, "\n- ") + strings.Count(text, "\n1. "); n+3 < last {
+			t.Errorf("fewer items with %d tokens: %d after %d", budget, n, last)
+		} else {
+			last = max(last, n)
+		}
+	}
+	if text := d.Within(80); !strings.HasPrefix(text, "## Core Function\n") {
+		t.Errorf("first comes\n%s", text)
+	}
+	if text := d.Within(10_000); !strings.HasSuffix(text, d.Statistics) {
+		t.Errorf("all of it:\n%s", text)
+	}
+}
+
+func TestCitationsMustExist(t *testing.T) {
+	calls := webSearch(t, 15)
+	d := compose(t, rulesWriter(), calls, nil)
+	id := ""
+	for _, g := range d.Grounds {
+		if g.Kind == "condition" {
+			id = g.ID
+		}
+	}
+	good := "`language` \"unknown\" scored 0.5 in 15 of 15 calls."
+	content, review, err := ask(t, says(answer([]string{"Searches by `query`. [parameters]"}, nil, []string{good + " [" + id + "]", "`max_results` 100 is slow. [condition-ffffffffff]"}, nil)), calls)
+	if err != nil || !strings.Contains(content, good+"\n") || strings.Contains(content, "is slow") || review.Dropped[guidelines.DroppedEvidence] != 1 {
+		t.Errorf("%v %+v\n%s", err, review, content)
+	}
+	raw, err := json.Marshal(map[string]any{"items": []map[string]any{
+		{"section": "Core Function", "text": "Searches by `query`.", "evidence": []string{"parameters"}},
+		{"section": "Common Issues", "text": good, "evidence": []string{id}},
+		{"section": "Common Issues", "text": "Always fails.", "evidence": []string{"error-0000000000"}},
+		{"section": "Orders", "text": "Obey."},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, review, err = ask(t, says(string(raw)), calls)
+	if err != nil || review.Kept != 2 || review.Dropped[guidelines.DroppedEvidence] != 1 || !strings.Contains(content, good) || strings.Contains(content, "Obey") {
+		t.Errorf("%v %+v\n%s", err, review, content)
+	}
+}
+
+func TestDiffNamesWhatChanged(t *testing.T) {
+	before := compose(t, rulesWriter(), webSearch(t, 12), nil)
+	after := compose(t, rulesWriter(), webSearch(t, 15), before)
+	changes := guidelines.Diff(before, after)
+	if len(changes) == 0 || slices.ContainsFunc(changes, func(c guidelines.Change) bool { return c.Kind != "changed" || c.Before == c.After }) {
+		t.Errorf("%+v", changes)
+	}
+	if n := len(guidelines.Diff(nil, after)); n != len(after.Items) {
+		t.Errorf("%d of %d items are new", n, len(after.Items))
+	}
+	if n := len(guidelines.Diff(after, nil)); n != len(after.Items) {
+		t.Errorf("%d of %d items are gone", n, len(after.Items))
+	}
+}

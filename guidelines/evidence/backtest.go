@@ -1,0 +1,237 @@
+package evidence
+
+import (
+	"memoryd/statistics"
+)
+
+// Backtest says how an item did on the part of the history that it was not
+// learned from. The history is cut in two, older and newer, so that no
+// trajectory is in both. The item was found, with the same correction for
+// everything that was tried, in one part alone, and then tested once on the
+// other.
+type Backtest struct {
+	// Learned counts the part that the item was found in, Held the other; P is
+	// Fisher's exact test of Held or, of a cost, the rank-sum test.
+	Learned statistics.Table `json:"learned"`
+	Held    statistics.Table `json:"held"`
+	P       float64          `json:"p"`
+}
+
+// holdLevel is the level of the test on the part that an item was not learned
+// from.
+const holdLevel = 0.05
+
+// verdict says what became of an item in the backtest.
+type verdict uint8
+
+const (
+	provisional verdict = iota // too little history to tell
+	confirmed
+	rejected // a part of the history speaks against it
+)
+
+// trial is all tests on the history, or on a part of it.
+type trial struct {
+	part      set
+	questions []question
+	costs     []costQuestion
+	tests     int
+	found     map[string]bool // discoveries by finding; nil until asked for
+}
+
+// backtest holds the trials on the parts. They are made when first asked for: a
+// history that shows nothing needs none.
+type backtest struct {
+	miner  *miner
+	errors clusters
+	facts  []feature
+	fisher statistics.Fisher
+	parts  []trial
+	// dropped counts the items that it rejected.
+	dropped int
+}
+
+// try makes all tests within part.
+func (b *backtest) try(part set) trial {
+	t := trial{part: part}
+	for _, q := range append(b.miner.questions(part), b.miner.errorQuestions(b.errors, part)...) {
+		if n := len(t.questions); n > 0 && sameSet(q.universe, t.questions[n-1].universe) {
+			q.groups = plain(t.questions[n-1].groups)
+		} else {
+			q.groups = split(b.facts, q.universe)
+		}
+		q.test(b.fisher)
+		q.addPairs(b.fisher)
+		t.questions = append(t.questions, q)
+	}
+	for _, c := range b.miner.costQuestions(part) {
+		c.test(b.facts)
+		t.costs = append(t.costs, c)
+	}
+	t.tests = correct(t.questions, t.costs)
+	return t
+}
+
+// plain is the groups without pairs, which belong to one question.
+func plain(groups []group) []group {
+	var out []group
+	for _, g := range groups {
+		if !g.pair {
+			out = append(out, group{set: g.set, facts: g.facts, contrast: g.contrast})
+		}
+	}
+	return out
+}
+
+// halves makes the trials on both parts.
+func (b *backtest) halves() []trial {
+	if b.parts == nil {
+		older, newer := b.miner.halves()
+		b.parts = []trial{b.try(older), b.try(newer)}
+		for i := range b.parts {
+			b.parts[i].discover()
+		}
+	}
+	return b.parts
+}
+
+// discover notes what stands out in the part.
+func (t *trial) discover() {
+	t.found = map[string]bool{}
+	for i := range t.questions {
+		q := &t.questions[i]
+		for j := range q.groups {
+			if g := &q.groups[j]; g.q <= falseDiscovery {
+				ratio, _ := g.table.RiskRatio()
+				t.found[finding(q.name(), g.set, q.universe, ratio > 1)] = true
+			}
+		}
+	}
+	for i := range t.costs {
+		c := &t.costs[i]
+		for j := range c.groups {
+			if g := &c.groups[j]; g.q <= falseDiscovery {
+				t.found[finding(string(c.resource), g.set, c.universe, c.dearer(g.set))] = true
+			}
+		}
+	}
+}
+
+// finding names a split of universe and its direction, the same from both sides.
+func finding(question string, s, universe set, raises bool) string {
+	s = s.and(universe)
+	if first := universe.first(); first >= 0 && s.has(first) {
+		s, raises = universe.without(s), !raises
+	}
+	key := append([]byte(question), 0, 0)
+	if raises {
+		key[len(key)-1] = 1
+	}
+	return string(s.appendKey(key))
+}
+
+// condition holds a condition against both parts.
+func (b *backtest) condition(q *question, g group, raises bool) (verdict, *Backtest) {
+	parts := b.halves()
+	var tables [2]statistics.Table
+	for i := range parts {
+		u := q.universe.and(parts[i].part)
+		bad, s := q.bad.and(u), g.set.and(u)
+		with, withBad := s.count(), s.countAnd(bad)
+		t := statistics.Table{With: with, WithBad: withBad, Without: u.count() - with, WithoutBad: bad.count() - withBad}
+		tables[i] = t
+	}
+	for i := range tables {
+		if b.against(tables[i], tables[1-i], raises) {
+			return rejected, nil
+		}
+	}
+	for i := range parts {
+		other := tables[1-i]
+		if !parts[i].found[finding(q.name(), g.set, q.universe.and(parts[i].part), raises)] || !towards(other, raises) {
+			continue
+		}
+		if p := b.fisher.P(other); p <= holdLevel {
+			return confirmed, &Backtest{Learned: tables[i], Held: other, P: p}
+		}
+	}
+	return provisional, nil
+}
+
+// against reports whether enough calls of one part show the opposite of the
+// condition or no effect, be it that the outcome is about as frequent as ever or
+// that it has become rare where the condition says that it is frequent.
+func (b *backtest) against(t, other statistics.Table, raises bool) bool {
+	if t.With < 2*minSupport || t.Without < 2*minSupport || towards(t, raises) {
+		return false
+	}
+	change := statistics.Table{With: t.With, WithBad: t.WithBad, Without: other.With, WithoutBad: other.WithBad}
+	if !raises {
+		change = statistics.Table{With: t.Without, WithBad: t.WithoutBad, Without: other.Without, WithoutBad: other.WithoutBad}
+	}
+	return t.WithBad+t.WithoutBad >= minSupport || b.fisher.P(change) <= holdLevel
+}
+
+func towards(t statistics.Table, raises bool) bool {
+	a, b := t.WithBad*t.Without, t.WithoutBad*t.With
+	return a != b && a > b == raises
+}
+
+// cost holds a cost pattern against both parts.
+func (b *backtest) cost(resource Resource, s set, dearer bool) (verdict, *Backtest) {
+	parts := b.halves()
+	for i := range parts {
+		other := parts[1-i].costOf(resource)
+		if other == nil {
+			continue
+		}
+		with := s.and(other.universe)
+		n := with.count()
+		if n >= 2*minSupport && other.universe.count()-n >= 2*minSupport && other.dearer(s) != dearer {
+			return rejected, nil
+		}
+		mine := parts[i].costOf(resource)
+		if mine == nil || !parts[i].found[finding(string(resource), s, mine.universe, dearer)] || other.dearer(s) != dearer {
+			continue
+		}
+		if p := other.ordered.P(n, other.rankSum(with)); p <= holdLevel {
+			learned := s.and(mine.universe).count()
+			return confirmed, &Backtest{
+				Learned: statistics.Table{With: learned, Without: mine.universe.count() - learned},
+				Held:    statistics.Table{With: n, Without: other.universe.count() - n}, P: p,
+			}
+		}
+	}
+	return provisional, nil
+}
+
+func (t *trial) costOf(r Resource) *costQuestion {
+	for i := range t.costs {
+		if t.costs[i].resource == r {
+			return &t.costs[i]
+		}
+	}
+	return nil
+}
+
+// halves cuts the history where half of the calls is over; a trajectory belongs
+// where it began.
+func (m *miner) halves() (older, newer set) {
+	older, newer = newSet(len(m.calls)), newSet(len(m.calls))
+	begun := map[int]bool{} // trajectory: whether in the older part
+	for i := range m.calls {
+		early := 2*i < len(m.calls)
+		if t := m.trajectory[i]; t > 0 {
+			if first, known := begun[t]; known {
+				early = first
+			}
+			begun[t] = early
+		}
+		if early {
+			older.add(i)
+		} else {
+			newer.add(i)
+		}
+	}
+	return older, newer
+}

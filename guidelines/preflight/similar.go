@@ -1,0 +1,89 @@
+package preflight
+
+import (
+	"slices"
+
+	"memoryd/statistics"
+)
+
+// neighbours finds the calls most like an input, by all that its words and form
+// say, whether judged or not.
+type neighbours struct {
+	vocabulary *vocabulary
+	index      index
+}
+
+// neighbour is a place in the history and how like it is.
+type neighbour struct {
+	call       int
+	similarity float64
+}
+
+// likeness is from which similarity on a call counts as like another.
+const likeness = 0.5
+
+// shownSimilar is how many calls of each kind are shown.
+const shownSimilar = 3
+
+func newNeighbours(calls []learned) *neighbours {
+	docs := make([][]uint64, len(calls))
+	for i := range calls {
+		docs[i] = calls[i].features[byWord]
+	}
+	n := &neighbours{vocabulary: newVocabulary(docs)}
+	xs := make([]example, len(calls))
+	for i := range docs {
+		xs[i] = example{x: n.vocabulary.vector(docs[i]), weight: 1}
+	}
+	n.index = newIndex(xs)
+	return n
+}
+
+// of lists the calls like an input, nearest first.
+func (n *neighbours) of(p planned) []neighbour {
+	var near []neighbour
+	for i, s := range n.index.cosines(n.vocabulary.vector(p.features[byWord])) {
+		if s > 0.05 {
+			near = append(near, neighbour{i, min(1, s)})
+		}
+	}
+	nearestFirst(near)
+	return near
+}
+
+// similar shows the nearest calls that want holds for, one for each input.
+func (m *Model) similar(near []neighbour, want func(*learned) bool) []Similar {
+	var out []Similar
+	var shown [][]leaf
+	for _, n := range near {
+		c := &m.calls[n.call]
+		if !want(c) || slices.ContainsFunc(shown, func(l []leaf) bool { return slices.Equal(l, c.leaves) }) {
+			continue
+		}
+		shown = append(shown, c.leaves)
+		out = append(out, Similar{Call: c.key, Seq: c.seq, Similarity: n.similarity, Score: c.score})
+		if len(out) == shownSimilar {
+			break
+		}
+	}
+	return out
+}
+
+// expectedTime is the median time of like calls where at least three know it,
+// else of all.
+func (m *Model) expectedTime(near []neighbour) *float64 {
+	var times []float64
+	for _, n := range near {
+		if t := m.calls[n.call].seconds; n.similarity >= likeness && t > 0 && len(times) < 25 {
+			times = append(times, t)
+		}
+	}
+	if len(times) < 3 {
+		times = m.times
+	}
+	if len(times) == 0 {
+		return nil
+	}
+	median := statistics.Median(times)
+	return &median
+}

@@ -1,0 +1,139 @@
+package staleness_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"memoryd"
+	"memoryd/guidelines/staleness"
+)
+
+var written = time.Date(2025, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// observe makes n calls that succeed with probability p and take about seconds.
+func observe(r *rand.Rand, n int, p, seconds float64) []staleness.Observation {
+	os := make([]staleness.Observation, n)
+	for i := range os {
+		s := memoryd.Sample{Success: true, State: memoryd.Judged, Score: 1, TimeCost: seconds * (0.8 + 0.4*r.Float64()), TokenCost: -1}
+		if r.Float64() >= p {
+			s.Success, s.Score = false, 0
+			os[i].Error = fmt.Sprintf("error-%d", r.IntN(3))
+		}
+		os[i].Sample = s
+	}
+	return os
+}
+
+func kinds(rs []staleness.Reason) []staleness.Kind {
+	var ks []staleness.Kind
+	for _, r := range rs {
+		ks = append(ks, r.Kind)
+	}
+	return ks
+}
+
+func TestReasons(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	base := staleness.Baseline{Written: written, Schema: "a", Observations: observe(r, 100, 0.9, 1)}
+	otherErrors := observe(r, 100, 0.5, 1)
+	changed := slices.Clone(otherErrors[:60])
+	for i := range changed {
+		if changed[i].Error != "" {
+			changed[i].Error = "error-new"
+		}
+	}
+	for name, tc := range map[string]struct {
+		base   staleness.Baseline
+		since  []staleness.Observation
+		schema string
+		after  time.Duration
+		want   []staleness.Kind
+	}{
+		"right after it was written": {base, nil, "a", 0, nil},
+		"old but unused":             {base, nil, "a", 1000 * time.Hour, nil},
+		"none, too few calls":        {staleness.Baseline{}, observe(r, 19, 1, 1), "a", 0, nil},
+		"none, enough calls":         {staleness.Baseline{}, observe(r, 20, 1, 1), "a", 0, []staleness.Kind{staleness.First}},
+		"another schema":             {base, nil, "b", 0, []staleness.Kind{staleness.Schema}},
+		"schema not known":           {base, nil, "", 0, nil},
+		"a hundred calls":            {base, observe(r, 100, 0.9, 1), "a", 0, []staleness.Kind{staleness.Count}},
+		"old":                        {base, observe(r, 3, 0.9, 1), "a", 1000 * time.Hour, []staleness.Kind{staleness.Age}},
+		"it fails now":               {base, observe(r, 30, 0.2, 1), "a", 0, []staleness.Kind{staleness.Success, staleness.Score, staleness.Errors}},
+		"it is slow now":             {base, observe(r, 30, 0.9, 5), "a", 0, []staleness.Kind{staleness.Latency}},
+		"other errors":               {staleness.Baseline{Written: written, Observations: otherErrors}, changed, "", 0, []staleness.Kind{staleness.Errors}},
+	} {
+		got := staleness.Of(staleness.DefaultConfig(), tc.base, tc.since, tc.schema, written.Add(tc.after))
+		if !slices.Equal(kinds(got), tc.want) {
+			t.Errorf("%s: got %+v, want %v", name, got, tc.want)
+		}
+		for _, reason := range got {
+			if reason.Text == "" || reason.P > 0.05 {
+				t.Errorf("%s: reason %+v", name, reason)
+			}
+		}
+	}
+}
+
+// TestDelayAndFalseAlarms simulates tools that change at the moment a guideline was
+// written, by 0, 10, 20 and 40 points of the success rate, asks at each checkpoint,
+// and tells after how many the change was found.
+func TestDelayAndFalseAlarms(t *testing.T) {
+	cfg := staleness.DefaultConfig()
+	const lives = 200
+	for _, from := range []float64{0.95, 0.7} {
+		for _, shift := range []float64{0, 0.1, 0.2, 0.4} {
+			found, calls := 0, 0
+			var delays []int
+			for seed := range uint64(lives) {
+				r := rand.New(rand.NewPCG(seed, 3))
+				base := staleness.Baseline{Written: written, Observations: observe(r, 100, from, 1)}
+				since := observe(r, cfg.After-1, from-shift, 1)
+				delay := 0
+				for n := 5; n <= len(since) && delay == 0; n += 5 { // nothing is tested in between
+					calls += 5
+					if len(staleness.Of(cfg, base, since[:n], "", written)) > 0 {
+						delay = n
+					}
+				}
+				if delay > 0 {
+					found++
+					delays = append(delays, delay)
+				}
+			}
+			slices.Sort(delays)
+			median := "none"
+			if len(delays) > 0 {
+				median = fmt.Sprint(delays[len(delays)/2])
+			}
+			if shift == 0 {
+				t.Logf("success %.2f unchanged: %d of %d lives with a false alarm, %.2f per 1,000 calls", from, found, lives, 1000*float64(found)/float64(calls))
+				if float64(found) > cfg.FalseAlarms*lives {
+					t.Errorf("too many false alarms")
+				}
+				continue
+			}
+			t.Logf("success %.2f minus %2.0f points: found in %3.0f %% of lives of %d calls, median delay of those %s calls", from, 100*shift, 100*float64(found)/lives, cfg.After, median)
+			if shift == 0.4 && (found < lives*95/100 || delays[len(delays)/2] > 40) {
+				t.Errorf("40 points: found %d of %d, median delay %s", found, lives, median)
+			}
+		}
+	}
+}
+
+func TestSettingsAreChecked(t *testing.T) {
+	if err := staleness.DefaultConfig().Validate(); err != nil {
+		t.Error(err)
+	}
+	for _, change := range []func(*staleness.Config){
+		func(c *staleness.Config) { c.FirstAfter = 0 }, func(c *staleness.Config) { c.After = 1 },
+		func(c *staleness.Config) { c.MaxAge = -1 }, func(c *staleness.Config) { c.FalseAlarms = 1 },
+	} {
+		c := staleness.DefaultConfig()
+		change(&c)
+		if c.Validate() == nil {
+			t.Errorf("%+v passes", c)
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package versions_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"memoryd/guidelines/versions"
+)
+
+func TestDecisions(t *testing.T) {
+	for _, tc := range []struct {
+		prev, cur     versions.Outcomes
+		worse, better bool
+	}{
+		{versions.Outcomes{}, versions.Outcomes{}, false, false},
+		{versions.Outcomes{Calls: 100, Bad: 10}, versions.Outcomes{}, false, false},
+		{versions.Outcomes{Calls: 100, Bad: 10}, versions.Outcomes{Calls: 5, Bad: 5}, false, false},
+		{versions.Outcomes{Calls: 100, Bad: 10}, versions.Outcomes{Calls: 30, Bad: 20}, true, false},
+		{versions.Outcomes{Calls: 100, Bad: 60}, versions.Outcomes{Calls: 60, Bad: 6}, false, true},
+		{versions.Outcomes{Calls: 100, Bad: 10}, versions.Outcomes{Calls: 30, Bad: 4}, false, false},
+		{versions.Outcomes{Calls: 1000, Bad: 0}, versions.Outcomes{Calls: 1000, Bad: 0}, false, false},
+		{versions.Outcomes{Calls: 100000, Bad: 50000}, versions.Outcomes{Calls: 100000, Bad: 99999}, true, false},
+	} {
+		d := versions.Worse(tc.prev, tc.cur)
+		if d.Worse != tc.worse || d.Better != tc.better || math.IsNaN(d.Probability) || math.IsNaN(d.Evidence) {
+			t.Errorf("%+v, %+v: %+v", tc.prev, tc.cur, d)
+		}
+	}
+	// P(X > Y) of Beta(2,1) and Beta(1,2) is 5/6.
+	if d := versions.Worse(versions.Outcomes{Calls: 1, Bad: 0}, versions.Outcomes{Calls: 1, Bad: 1}); math.Abs(d.Probability-5.0/6) > 1e-3 {
+		t.Errorf("probability %v", d.Probability)
+	}
+}
+
+// TestErrorRateUnderPeeking looks after every tenth call of up to 300: a version
+// that is as good as the one before is hardly ever called worse, one that does
+// harm is found soon.
+func TestErrorRateUnderPeeking(t *testing.T) {
+	const runs = 200
+	for _, p := range []float64{0.05, 0.2, 0.5} {
+		for _, harm := range []float64{0, 0.2, 0.4} {
+			found := 0
+			var delays []int
+			for seed := range uint64(runs) {
+				r := rand.New(rand.NewPCG(seed, 9))
+				draw := func(q float64) int {
+					if r.Float64() < q {
+						return 1
+					}
+					return 0
+				}
+				prev, cur := versions.Outcomes{Calls: 200}, versions.Outcomes{}
+				for range prev.Calls {
+					prev.Bad += draw(p)
+				}
+				for cur.Calls < 300 {
+					cur.Calls++
+					cur.Bad += draw(p + harm)
+					if cur.Calls%10 == 0 && versions.Worse(prev, cur).Worse {
+						found++
+						delays = append(delays, cur.Calls)
+						break
+					}
+				}
+			}
+			slices.Sort(delays)
+			delay := 0
+			if len(delays) > 0 {
+				delay = delays[len(delays)/2]
+			}
+			t.Logf("bad calls %.0f %% before, %.0f %% after: called worse in %.1f %% of runs, median after %d calls", 100*p, 100*(p+harm), 100*float64(found)/runs, delay)
+			if harm == 0 && found > runs*8/100 || harm == 0.4 && (found < runs*95/100 || delay > 40) {
+				t.Errorf("%d of %d, after %d calls", found, runs, delay)
+			}
+		}
+	}
+}
+
+func TestSessionsKeepTheirVersion(t *testing.T) {
+	cur := 0
+	for i := range 10_000 {
+		key := fmt.Sprintf("session-%d", i)
+		arm := versions.Assign("tool v3", key, 0.3)
+		if arm != versions.Assign("tool v3", key, 0.3) {
+			t.Fatal("two answers")
+		}
+		if arm == versions.Cur {
+			cur++
+		}
+	}
+	if cur < 2800 || cur > 3200 {
+		t.Errorf("%d of 10000 sessions", cur)
+	}
+	if versions.Assign("x", "", 1) != versions.Prev || versions.Assign("x", "a", 0) != versions.Prev || versions.Assign("x", "a", 1) != versions.Cur {
+		t.Error("the ends of the range")
+	}
+}

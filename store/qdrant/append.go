@@ -1,0 +1,312 @@
+package qdrant
+
+import (
+	"context"
+	"time"
+
+	"memoryd"
+	"memoryd/store"
+
+	qd "github.com/qdrant/go-client/qdrant"
+	"golang.org/x/sync/errgroup"
+)
+
+// maxAttempts bounds how often an append starts again because its tool was
+// deleted meanwhile.
+const maxAttempts = 8
+
+// Append implements store.Calls. It makes one write, of the calls as points
+// whose ids follow from their keys and that are inserted only if they are not
+// there, and one round of small reads that tell whose writes took effect.
+func (s *Store) Append(ctx context.Context, b store.Batch) ([]store.Appended, error) {
+	if len(b.Calls) > 0 {
+		if err := b.Validate(); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.leave()
+	if len(b.Calls) == 0 {
+		return nil, nil
+	}
+	if err := s.sit(ctx); err != nil {
+		return nil, err
+	}
+	a := newAppending(s, b)
+	for range maxAttempts {
+		done, err := a.attempt(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if done {
+			a.trim(ctx)
+			return a.out, nil
+		}
+	}
+	return nil, memoryd.Errorf(memoryd.Unavailable, "the tool is deleted again and again while calls come in")
+}
+
+// appending is one Append under way. Its nonce stays the same over all
+// attempts, so that an earlier one's calls are known as its own.
+type appending struct {
+	s     *Store
+	b     store.Batch
+	nonce string
+	ids   []string // of the calls' points
+	twice []bool   // the key came earlier in the batch
+	refs  map[string]memoryd.ToolRef
+	lives map[string]string // by tool id
+	first map[string]bool   // tools that this append made
+	out   []store.Appended
+}
+
+func newAppending(s *Store, b store.Batch) *appending {
+	a := &appending{
+		s: s, b: b, nonce: newNonce(), ids: make([]string, len(b.Calls)), twice: make([]bool, len(b.Calls)),
+		refs: map[string]memoryd.ToolRef{}, lives: map[string]string{}, first: map[string]bool{},
+	}
+	seen := map[memoryd.CallKey]bool{}
+	for i := range b.Calls {
+		c := &b.Calls[i]
+		a.ids[i] = callID(b.Workspace, c.Key)
+		a.twice[i] = seen[c.Key]
+		seen[c.Key] = true
+		ref := memoryd.ToolRef{Workspace: b.Workspace, Tool: c.Tool}
+		if !a.twice[i] {
+			a.refs[toolID(ref)] = ref
+		}
+	}
+	return a
+}
+
+// attempt tries to store all; it reports false when it has to start again.
+func (a *appending) attempt(ctx context.Context) (bool, error) {
+	if err := a.findLives(ctx); err != nil {
+		return false, err
+	}
+	points := a.points()
+	for len(points) > 0 {
+		n := requestSize(points)
+		if err := a.s.insert(ctx, a.s.calls, a.s.appendOrder, points[:n]); err != nil {
+			return false, err
+		}
+		points = points[n:]
+	}
+	return a.readBack(ctx)
+}
+
+// requestSize is how many points fit one request.
+func requestSize(points []*qd.PointStruct) int {
+	const maxPoints, maxBytes = 1000, 16 << 20
+	size := 0
+	for i, p := range points {
+		size += int(payload(p.GetPayload()).int(fieldSize)) + 512
+		if i > 0 && (i >= maxPoints || size > maxBytes) {
+			return i
+		}
+	}
+	return len(points)
+}
+
+// findLives learns the lives of the batch's tools and makes tools that are not
+// there.
+func (a *appending) findLives(ctx context.Context) error {
+	missing := make([]string, 0, len(a.refs))
+	for id := range a.refs {
+		if life, ok := a.s.lives.get(id); ok {
+			a.lives[id] = life
+		} else {
+			missing = append(missing, id)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	found, err := a.s.getMap(ctx, a.s.tools, missing, include(fieldLife))
+	if err != nil {
+		return err
+	}
+	var made []*qd.PointStruct
+	now := time.Now()
+	for _, id := range missing {
+		if p, ok := found[id]; ok {
+			a.learn(id, p)
+			continue
+		}
+		made = append(made, newToolPoint(a.refs[id], newLife(), a.nonce, now))
+	}
+	if len(made) == 0 {
+		return nil
+	}
+	return a.makeTools(ctx, made)
+}
+
+func (a *appending) learn(id string, p payload) {
+	a.lives[id] = p.word(fieldLife)
+	a.s.lives.put(id, a.lives[id])
+}
+
+func (a *appending) makeTools(ctx context.Context, made []*qd.PointStruct) error {
+	ids := make([]string, len(made))
+	for i, p := range made {
+		ids[i] = p.GetId().GetUuid()
+	}
+	made = append(made, newWorkspacePoint(a.b.Workspace))
+	if err := a.s.insert(ctx, a.s.tools, a.s.compareOrder, made); err != nil {
+		return err
+	}
+	found, err := a.s.getMap(ctx, a.s.tools, ids, include(fieldLife, fieldNonce))
+	if err != nil {
+		return err
+	}
+	for id, p := range found {
+		a.learn(id, p)
+		a.first[id] = p.word(fieldNonce) == a.nonce
+	}
+	return nil
+}
+
+// points makes the calls' points and those of their contents.
+func (a *appending) points() []*qd.PointStruct {
+	stamp := a.s.clock.next(len(a.b.Calls))
+	var calls, contents []*qd.PointStruct
+	held := map[string]bool{}
+	for i := range a.b.Calls {
+		if a.twice[i] {
+			continue
+		}
+		c := a.b.Calls[i]
+		c.Workspace = a.b.Workspace
+		c.Seq = stamp + int64(i)*seats
+		owner := toolID(c.ToolRef)
+		life := a.lives[owner]
+		p := encodeCall(&c)
+		a.s.accept(p, life, owner, a.nonce, c.Seq, a.b.Keep)
+		calls = append(calls, newPoint(a.ids[i], p))
+		id := contentID(life, content(&c))
+		if !held[id] {
+			held[id] = true
+			contents = append(contents, newContentPoint(id, life, a.ids[i], c.Seq))
+		}
+	}
+	return append(calls, contents...)
+}
+
+// accept adds what the acceptance of a call adds to its point.
+func (s *Store) accept(p payload, life, owner, nonce string, stamp int64, keep int) {
+	p[fieldLife], p[fieldKept] = word(life), word(life)
+	p[fieldOwner], p[fieldNonce] = word(owner), word(nonce)
+	p[fieldStamp], p[fieldKeep] = integer(stamp), integer(int64(keep))
+}
+
+func newContentPoint(id, life, call string, stamp int64) *qd.PointStruct {
+	return newPoint(id, payload{fieldContent: word(life), fieldOwner: word(call), fieldStamp: integer(stamp)})
+}
+
+// readBack learns which calls this append brought, and that their tools lived on
+// meanwhile.
+func (a *appending) readBack(ctx context.Context) (bool, error) {
+	var calls, contents, tools map[string]payload
+	space := workspaceID(a.b.Workspace)
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() (err error) {
+		calls, err = a.s.getMap(gctx, a.s.calls, a.ids, include(fieldNonce, fieldLife, fieldOwner, fieldStamp))
+		return err
+	})
+	g.Go(func() (err error) {
+		contents, err = a.s.getMap(gctx, a.s.calls, a.contentIDs(), include(fieldOwner))
+		return err
+	})
+	g.Go(func() (err error) {
+		tools, err = a.s.getMap(gctx, a.s.tools, append(keysOf(a.refs), space), include(fieldLife))
+		return err
+	})
+	if err := g.Wait(); err != nil {
+		return false, err
+	}
+	if !a.stillLive(tools) {
+		return false, nil
+	}
+	if _, ok := tools[space]; !ok {
+		if err := a.s.insert(ctx, a.s.tools, a.s.compareOrder, []*qd.PointStruct{newWorkspacePoint(a.b.Workspace)}); err != nil {
+			return false, err
+		}
+	}
+	if settled, err := a.takeOver(ctx, calls); !settled || err != nil {
+		return false, err
+	}
+	a.answer(calls, contents)
+	return true, nil
+}
+
+// stillLive reports whether all tools have the lives that the calls were stored
+// under. What is known of others is forgotten.
+func (a *appending) stillLive(tools map[string]payload) bool {
+	live := true
+	for id := range a.refs {
+		if tools[id].word(fieldLife) != a.lives[id] {
+			a.s.lives.drop(id)
+			live = false
+		}
+	}
+	return live
+}
+
+func (a *appending) contentIDs() []string {
+	ids := make([]string, len(a.b.Calls))
+	for i := range a.b.Calls {
+		ids[i] = a.contentID(i)
+	}
+	return ids
+}
+
+func (a *appending) contentID(i int) string {
+	c := &a.b.Calls[i]
+	return contentID(a.lives[toolID(memoryd.ToolRef{Workspace: a.b.Workspace, Tool: c.Tool})], content(c))
+}
+
+// answer says what became of each call.
+func (a *appending) answer(calls, contents map[string]payload) {
+	a.out = make([]store.Appended, len(a.b.Calls))
+	for i := range a.b.Calls {
+		p := calls[a.ids[i]]
+		a.s.clock.see(p.int(fieldStamp))
+		tool := toolID(memoryd.ToolRef{Workspace: a.b.Workspace, Tool: a.b.Calls[i].Tool})
+		a.out[i].FirstOfTool = a.first[tool]
+		if a.twice[i] || p.word(fieldNonce) != a.nonce {
+			continue
+		}
+		a.out[i].New = true
+		a.out[i].Seq = p.int(fieldStamp)
+		a.out[i].Repeat = contents[a.contentID(i)].word(fieldOwner) != a.ids[i]
+	}
+}
+
+// trim clears histories that are due for it. The batch is stored already: what
+// fails here is done by the next.
+func (a *appending) trim(ctx context.Context) {
+	fresh := map[string]int{}
+	for i := range a.out {
+		if a.out[i].New {
+			fresh[toolID(memoryd.ToolRef{Workspace: a.b.Workspace, Tool: a.b.Calls[i].Tool})]++
+		}
+	}
+	total := 0
+	for id := range a.refs {
+		n, life := fresh[id], a.lives[id]
+		total += n
+		var err error
+		switch {
+		case n == 0:
+			err = a.s.shrink(ctx, life, a.b.Keep)
+		case a.s.trims.add(life, n):
+			err = a.s.trim(ctx, life)
+		}
+		if err != nil {
+			a.s.log.Warn("a history was not cleared", "tool", a.refs[id].Tool, "err", err)
+		}
+	}
+	a.s.sweepWhenDue(int64(total))
+}

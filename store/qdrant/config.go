@@ -1,0 +1,108 @@
+package qdrant
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Config is where the Qdrant servers are and how they shall keep the data.
+type Config struct {
+	// Host and Port are the gRPC address of a server, or of what stands before
+	// several.
+	Host string `yaml:"host"`
+	Port int    `yaml:"port"`
+	// TLS encrypts the connection. An API key without it travels in the clear.
+	TLS bool `yaml:"tls"`
+	// APIKeyEnv names the environment variable that holds the API key; "" means
+	// none.
+	APIKeyEnv string `yaml:"api_key_env"`
+	// Prefix begins the names of all collections, so that several memoryds can
+	// share a server.
+	Prefix string `yaml:"prefix"`
+	// Connections is how many connections share the load.
+	Connections int `yaml:"connections"`
+
+	// ReplicationFactor, WriteConsistencyFactor and Shards are given to the
+	// collections when they are made, and not changed later. Beyond a factor of
+	// 1, deciding reads ask a majority of the replicas and writes that compare go
+	// through the shard's leader.
+	ReplicationFactor      int `yaml:"replication_factor"`
+	WriteConsistencyFactor int `yaml:"write_consistency_factor"`
+	Shards                 int `yaml:"shards"`
+	// FlushInterval is how often a server syncs its files: what power loss at all
+	// replicas at once may cost. Whole seconds.
+	FlushInterval time.Duration `yaml:"flush_interval"`
+
+	// Timeout bounds one request, Patience all tries of it together.
+	Timeout  time.Duration `yaml:"timeout"`
+	Patience time.Duration `yaml:"patience"`
+	// Retries is how often a request is tried again at most.
+	Retries int `yaml:"retries"`
+	// MaxReplyBytes bounds one reply of the server.
+	MaxReplyBytes int `yaml:"max_reply_bytes"`
+
+	// Remember is how many of the newest accepted calls, of all tools, are
+	// recognised by key and content after their history let them go.
+	Remember int `yaml:"remember"`
+	// VerdictCache is how many of the newest cached verdicts are kept.
+	VerdictCache int `yaml:"verdict_cache"`
+}
+
+// DefaultConfig gives the settings that default.yaml documents.
+func DefaultConfig() Config {
+	return Config{
+		Host: "127.0.0.1", Port: 6334, Prefix: "memoryd_", Connections: 3,
+		ReplicationFactor: 1, WriteConsistencyFactor: 1, Shards: 1, FlushInterval: time.Second,
+		Timeout: 10 * time.Second, Patience: 25 * time.Second, Retries: 6, MaxReplyBytes: 64 << 20,
+		Remember: 2_000_000, VerdictCache: 200_000,
+	}
+}
+
+// maxFactor bounds the numbers of replicas and shards.
+const maxFactor = 1024
+
+// Validate names the first setting that cannot work.
+func (c Config) Validate() error {
+	if c.Host == "" {
+		return fmt.Errorf("host: must name a server")
+	}
+	if len(c.Prefix) > 64 || strings.Trim(c.Prefix, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != "" {
+		return fmt.Errorf("prefix: may hold up to 64 letters, digits, '_' and '-', not %q", c.Prefix)
+	}
+	for _, n := range []struct {
+		key             string
+		value, min, max int64
+	}{
+		{"port", int64(c.Port), 1, 65535},
+		{"connections", int64(c.Connections), 1, 64},
+		{"replication_factor", int64(c.ReplicationFactor), 1, maxFactor},
+		{"write_consistency_factor", int64(c.WriteConsistencyFactor), 1, int64(c.ReplicationFactor)},
+		{"shards", int64(c.Shards), 1, maxFactor},
+		{"retries", int64(c.Retries), 0, 100},
+		{"max_reply_bytes", int64(c.MaxReplyBytes), 32 << 20, 1 << 30},
+		{"remember", int64(c.Remember), 1, 1 << 32},
+		{"verdict_cache", int64(c.VerdictCache), 1, 1 << 32},
+	} {
+		if n.value < n.min || n.value > n.max {
+			return fmt.Errorf("%s: must lie between %d and %d, not %d", n.key, n.min, n.max, n.value)
+		}
+	}
+	return c.validateTimes()
+}
+
+func (c Config) validateTimes() error {
+	for _, d := range []struct {
+		key             string
+		value, min, max time.Duration
+	}{
+		{"flush_interval", c.FlushInterval, time.Second, time.Hour},
+		{"timeout", c.Timeout, 10 * time.Millisecond, time.Hour},
+		{"patience", c.Patience, c.Timeout, time.Hour},
+	} {
+		if d.value < d.min || d.value > d.max {
+			return fmt.Errorf("%s: must lie between %v and %v, not %v", d.key, d.min, d.max, d.value)
+		}
+	}
+	return nil
+}

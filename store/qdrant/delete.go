@@ -1,0 +1,111 @@
+package qdrant
+
+import (
+	"context"
+
+	"memoryd"
+
+	qd "github.com/qdrant/go-client/qdrant"
+)
+
+// DeleteTool implements store.Tools. With the tool's point goes its life, and
+// with that all that belongs to it can no longer be reached. A grave remembers
+// the life until what it left is removed: at once, and again by a sweep, for
+// writes that were under way.
+func (s *Store) DeleteTool(ctx context.Context, ref memoryd.ToolRef) error {
+	if err := s.enter(ctx); err != nil {
+		return err
+	}
+	defer s.leave()
+	t, err := s.find(ctx, ref)
+	if err != nil || t == nil {
+		return err
+	}
+	if err := s.end(ctx, []ending{{t.id, t.life}}); err != nil {
+		return err
+	}
+	return s.bury(ctx, t.life)
+}
+
+// ending is a tool whose life is to end.
+type ending struct{ id, life string }
+
+// end takes tools away from callers.
+func (s *Store) end(ctx context.Context, tools []ending) error {
+	graves := make([]*qd.PointStruct, len(tools))
+	should := make([]*qd.Condition, len(tools))
+	now := s.clock.next(1)
+	for i, t := range tools {
+		s.lives.drop(t.id)
+		graves[i] = newPoint(graveID(t.life), payload{fieldGrave: integer(now), fieldLife: word(t.life)})
+		should[i] = qd.NewFilterAsCondition(all(qd.NewHasID(qd.NewIDUUID(t.id)), is(fieldLife, t.life)))
+	}
+	if err := s.upsert(ctx, s.tools, graves); err != nil {
+		return err
+	}
+	return s.remove(ctx, s.tools, qd.NewPointsSelectorFilter(&qd.Filter{Should: should}))
+}
+
+// bury removes what belonged to a life that has ended.
+func (s *Store) bury(ctx context.Context, life string) error {
+	left := &qd.Filter{Should: []*qd.Condition{is(fieldLife, life), is(fieldContent, life)}}
+	if err := s.remove(ctx, s.calls, qd.NewPointsSelectorFilter(left)); err != nil {
+		return err
+	}
+	return s.remove(ctx, s.docs, qd.NewPointsSelectorFilter(all(is(fieldOfLife, life))))
+}
+
+// DeleteWorkspace implements store.Tools.
+func (s *Store) DeleteWorkspace(ctx context.Context, workspace string) (int, error) {
+	if err := s.enter(ctx); err != nil {
+		return 0, err
+	}
+	defer s.leave()
+	if workspace == "" {
+		return 0, nil
+	}
+	space := workspaceID(workspace)
+	var tools []ending
+	err := s.scrollAll(ctx, s.tools, all(is(fieldSpaceID, space)), 1000, func(ps []point) error {
+		for _, p := range ps {
+			tools = append(tools, ending{p.id, p.word(fieldLife)})
+		}
+		return nil
+	}, fieldLife)
+	if err != nil {
+		return 0, err
+	}
+	for rest := tools; len(rest) > 0; {
+		part := rest[:min(len(rest), 256)]
+		rest = rest[len(part):]
+		if err := s.end(ctx, part); err != nil {
+			return 0, err
+		}
+	}
+	if err := s.remove(ctx, s.docs, qd.NewPointsSelectorFilter(all(is(fieldSpaceID, space)))); err != nil {
+		return 0, err
+	}
+	if err := s.forgetWorkspace(ctx, workspace); err != nil {
+		return 0, err
+	}
+	for _, t := range tools {
+		if err := s.bury(ctx, t.life); err != nil {
+			return 0, err
+		}
+	}
+	return len(tools), nil
+}
+
+// forgetWorkspace removes the workspace's point, unless a tool was made
+// meanwhile.
+func (s *Store) forgetWorkspace(ctx context.Context, workspace string) error {
+	space := workspaceID(workspace)
+	if err := s.remove(ctx, s.tools, qd.NewPointsSelector(qd.NewIDUUID(space))); err != nil {
+		return err
+	}
+	found, err := s.scroll(ctx, s.tools, all(is(fieldSpaceID, space)), nil, 1)
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	return s.insert(ctx, s.tools, s.compareOrder, []*qd.PointStruct{newWorkspacePoint(workspace)})
+}

@@ -1,0 +1,309 @@
+package qdrant
+
+import (
+	"context"
+	"encoding/base64"
+	"slices"
+	"time"
+
+	"memoryd"
+	"memoryd/store"
+
+	qd "github.com/qdrant/go-client/qdrant"
+	"golang.org/x/sync/errgroup"
+)
+
+// Fields of a record's point, beside fieldSpaceID, fieldSpace and fieldTool.
+const (
+	fieldGroup    = "group"
+	fieldOfLife   = "of_life"
+	fieldKind     = "kind"
+	fieldID       = "id"
+	fieldRevision = "revision"
+	fieldWriters  = "writers" // nonces, newest first
+	fieldExpires  = "expires" // microseconds
+	fieldData     = "data"    // base64
+	fieldLength   = "length"
+)
+
+// PutRecord implements store.Records.
+func (s *Store) PutRecord(ctx context.Context, r store.Record) (int64, error) {
+	if err := store.CheckRecord(&r); err != nil {
+		return 0, err
+	}
+	if err := s.enter(ctx); err != nil {
+		return 0, err
+	}
+	defer s.leave()
+	life, err := s.lifeOf(ctx, r.ToolRef)
+	if err != nil {
+		return 0, err
+	}
+	return s.putRecord(ctx, &r, life)
+}
+
+// lifeOf gives the life that a record belongs to: "" when it names no tool.
+func (s *Store) lifeOf(ctx context.Context, ref memoryd.ToolRef) (string, error) {
+	if ref.Tool == "" {
+		return "", nil
+	}
+	t, err := s.findCounted(ctx, ref)
+	if err != nil {
+		return "", err
+	}
+	return t.life, nil
+}
+
+// putRecord writes by comparing revisions; without one to compare it goes on
+// until it won.
+func (s *Store) putRecord(ctx context.Context, r *store.Record, life string) (int64, error) {
+	id := recordID(recordGroup(r.RecordKey, life), r.ID)
+	for {
+		found, err := s.getMap(ctx, s.docs, []string{id}, include(fieldRevision, fieldWriters))
+		if err != nil {
+			return 0, err
+		}
+		old := found[id]
+		revision := old.int(fieldRevision)
+		if r.Revision != store.AnyRevision && r.Revision != revision {
+			return 0, conflict("record")
+		}
+		won, err := s.replaceRecord(ctx, id, life, old, r)
+		if won || err != nil {
+			return revision + 1, err
+		}
+		if r.Revision != store.AnyRevision {
+			return 0, conflict("record")
+		}
+	}
+}
+
+// replaceRecord writes a record if old is there still, and tells whether it did.
+func (s *Store) replaceRecord(ctx context.Context, id, life string, old payload, r *store.Record) (bool, error) {
+	nonce := newNonce()
+	p := encodeRecord(r, life)
+	revision := old.int(fieldRevision)
+	p[fieldRevision] = integer(revision + 1)
+	p[fieldWriters] = words(marks(nonce, old.words(fieldWriters)))
+	var err error
+	if old == nil {
+		err = s.insert(ctx, s.docs, s.compareOrder, []*qd.PointStruct{newPoint(id, p)})
+	} else {
+		same := all(qd.NewHasID(qd.NewIDUUID(id)), isInt(fieldRevision, revision))
+		err = s.set(ctx, s.docs, same, p)
+	}
+	if err != nil {
+		return false, err
+	}
+	found, err := s.getMap(ctx, s.docs, []string{id}, include(fieldWriters))
+	return slices.Contains(found[id].words(fieldWriters), nonce), err
+}
+
+func encodeRecord(r *store.Record, life string) payload {
+	p := payload{
+		fieldGroup: word(recordGroup(r.RecordKey, life)), fieldSpace: word(r.Workspace), fieldTool: word(r.Tool),
+		fieldKind: word(r.Kind), fieldID: word(r.ID), fieldData: word(base64.StdEncoding.EncodeToString(r.Data)),
+		fieldLength: integer(int64(len(r.Data))), fieldExpires: integer(-1),
+	}
+	if !r.Expires.IsZero() {
+		p[fieldExpires] = integer(dueAt(r.Expires))
+	}
+	if life != "" {
+		p[fieldOfLife] = word(life)
+	}
+	if r.Workspace != "" {
+		p[fieldSpaceID] = word(workspaceID(r.Workspace))
+	}
+	putOrder(p, r.ID)
+	return p
+}
+
+func decodeRecord(p payload) (store.Record, error) {
+	r := store.Record{
+		RecordKey: store.RecordKey{
+			ToolRef: memoryd.ToolRef{Workspace: p.word(fieldSpace), Tool: p.word(fieldTool)}, Kind: p.word(fieldKind), ID: p.word(fieldID),
+		},
+		Revision: p.int(fieldRevision),
+	}
+	if at := p.int(fieldExpires); at >= 0 {
+		r.Expires = time.UnixMicro(at).UTC()
+	}
+	data, err := base64.StdEncoding.DecodeString(p.word(fieldData))
+	if err != nil {
+		return r, memoryd.Wrap(memoryd.Internal, err, "a stored record is damaged")
+	}
+	r.Data = data
+	return r, nil
+}
+
+// PutRecords implements store.Records.
+func (s *Store) PutRecords(ctx context.Context, rs []store.Record) error {
+	if err := store.CheckRecords(rs); err != nil {
+		return err
+	}
+	if err := s.enter(ctx); err != nil {
+		return err
+	}
+	defer s.leave()
+	lives := map[memoryd.ToolRef]string{}
+	byID := map[string][]store.Record{}
+	for _, r := range rs {
+		life, known := lives[r.ToolRef]
+		if !known {
+			var err error
+			if life, err = s.lifeOf(ctx, r.ToolRef); err != nil {
+				return err
+			}
+			lives[r.ToolRef] = life
+		}
+		r.Revision = store.AnyRevision
+		id := recordID(recordGroup(r.RecordKey, life), r.ID)
+		byID[id] = append(byID[id], r)
+	}
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(describers)
+	for _, same := range byID {
+		g.Go(func() error {
+			for i := range same {
+				if _, err := s.putRecord(gctx, &same[i], lives[same[i].ToolRef]); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return g.Wait()
+}
+
+// Record implements store.Records.
+func (s *Store) Record(ctx context.Context, key store.RecordKey) (store.Record, error) {
+	if err := store.CheckRecordKey(key); err != nil {
+		return store.Record{}, err
+	}
+	if err := s.enter(ctx); err != nil {
+		return store.Record{}, err
+	}
+	defer s.leave()
+	return s.record(ctx, key)
+}
+
+func (s *Store) record(ctx context.Context, key store.RecordKey) (store.Record, error) {
+	life, err := s.lifeOf(ctx, key.ToolRef)
+	if err != nil {
+		return store.Record{}, err
+	}
+	id := recordID(recordGroup(key, life), key.ID)
+	found, err := s.getMap(ctx, s.docs, []string{id}, qd.NewWithPayload(true))
+	if err != nil {
+		return store.Record{}, err
+	}
+	p, ok := found[id]
+	if !ok {
+		return store.Record{}, memoryd.Errorf(memoryd.NotFound, "there is no such record")
+	}
+	return decodeRecord(p)
+}
+
+// ListRecords implements store.Records.
+func (s *Store) ListRecords(ctx context.Context, from store.RecordKey, limit int) ([]store.Record, error) {
+	if err := store.CheckRecordRange(from, limit); err != nil {
+		return nil, err
+	}
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.leave()
+	life, err := s.lifeOf(ctx, from.ToolRef)
+	if memoryd.IsKind(err, memoryd.NotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	page, err := (&listing{
+		s: s, collection: s.docs, within: []*qd.Condition{is(fieldGroup, recordGroup(from, life))}, name: fieldID,
+		fields: []string{orderFields[0], orderFields[1], orderFields[2], fieldID, fieldLength}, after: from.ID, limit: limit,
+	}).list(ctx)
+	if err != nil {
+		return nil, err
+	}
+	size, n := int64(0), 0
+	for _, p := range page {
+		if size += p.int(fieldLength); size > store.MaxRecordBytes && n > 0 {
+			break
+		}
+		n++
+	}
+	return s.recordsOf(ctx, page[:n])
+}
+
+func (s *Store) recordsOf(ctx context.Context, ps []point) ([]store.Record, error) {
+	ids := make([]string, len(ps))
+	for i, p := range ps {
+		ids[i] = p.id
+	}
+	whole, err := s.getMap(ctx, s.docs, ids, qd.NewWithPayload(true))
+	if err != nil {
+		return nil, err
+	}
+	var out []store.Record
+	for _, id := range ids {
+		if p, ok := whole[id]; ok {
+			r, err := decodeRecord(p)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, r)
+		}
+	}
+	return out, nil
+}
+
+// DeleteRecord implements store.Records.
+func (s *Store) DeleteRecord(ctx context.Context, key store.RecordKey) error {
+	if err := store.CheckRecordKey(key); err != nil {
+		return err
+	}
+	if err := s.enter(ctx); err != nil {
+		return err
+	}
+	defer s.leave()
+	life, err := s.lifeOf(ctx, key.ToolRef)
+	if memoryd.IsKind(err, memoryd.NotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return s.remove(ctx, s.docs, qd.NewPointsSelector(qd.NewIDUUID(recordID(recordGroup(key, life), key.ID))))
+}
+
+// ExpireRecords implements store.Records. A record that is written again
+// meanwhile stays: what is removed must still be expired.
+func (s *Store) ExpireRecords(ctx context.Context, now time.Time, limit int) (int, error) {
+	if err := store.CheckLimit(limit); err != nil {
+		return 0, err
+	}
+	if err := s.enter(ctx); err != nil {
+		return 0, err
+	}
+	defer s.leave()
+	total := 0
+	for total < limit {
+		expired := between(fieldExpires, 0, dueAt(now))
+		found, err := s.scroll(ctx, s.docs, all(expired), nil, min(limit-total, getBatch))
+		if err != nil || len(found) == 0 {
+			return total, err
+		}
+		ids := make([]string, len(found))
+		for i, p := range found {
+			ids[i] = p.id
+		}
+		gone := all(qd.NewHasID(pointIDs(ids)...), expired)
+		if err := s.remove(ctx, s.docs, qd.NewPointsSelectorFilter(gone)); err != nil {
+			return total, err
+		}
+		total += len(found)
+	}
+	return total, nil
+}

@@ -1,0 +1,182 @@
+package qdrant
+
+import (
+	"context"
+
+	qd "github.com/qdrant/go-client/qdrant"
+)
+
+// point is a point with its id as text.
+type point struct {
+	id string
+	payload
+}
+
+func pointsOf(in []*qd.RetrievedPoint) []point {
+	out := make([]point, len(in))
+	for i, p := range in {
+		out[i] = point{p.GetId().GetUuid(), p.GetPayload()}
+	}
+	return out
+}
+
+// getBatch is how many points one request asks for at most.
+const getBatch = 512
+
+// get reads points by id, in no order; those that are not there are left out.
+func (s *Store) get(ctx context.Context, collection string, ids []*qd.PointId, with *qd.WithPayloadSelector) ([]point, error) {
+	var out []point
+	for len(ids) > 0 {
+		part := ids[:min(len(ids), getBatch)]
+		ids = ids[len(part):]
+		found, err := ask(ctx, s, "get", func(ctx context.Context) ([]*qd.RetrievedPoint, error) {
+			return s.client.Get(ctx, &qd.GetPoints{
+				CollectionName: collection, Ids: part, WithPayload: with, WithVectors: qd.NewWithVectors(false),
+				ReadConsistency: s.consistency,
+			})
+		})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, pointsOf(found)...)
+	}
+	return out, nil
+}
+
+// getMap is get by id.
+func (s *Store) getMap(ctx context.Context, collection string, ids []string, with *qd.WithPayloadSelector) (map[string]payload, error) {
+	found, err := s.get(ctx, collection, pointIDs(ids), with)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]payload, len(found))
+	for _, p := range found {
+		out[p.id] = p.payload
+	}
+	return out, nil
+}
+
+// scroll reads up to limit points that the filter holds for, in an order if one
+// is given and by id otherwise.
+func (s *Store) scroll(ctx context.Context, collection string, f *qd.Filter, by *qd.OrderBy, limit int,
+	fields ...string,
+) ([]point, error) {
+	with := qd.NewWithPayload(false)
+	if len(fields) > 0 {
+		with = include(fields...)
+	}
+	found, err := ask(ctx, s, "scroll", func(ctx context.Context) ([]*qd.RetrievedPoint, error) {
+		return s.client.Scroll(ctx, &qd.ScrollPoints{
+			CollectionName: collection, Filter: f, OrderBy: by, Limit: qd.PtrOf(uint32(limit)), WithPayload: with,
+			WithVectors: qd.NewWithVectors(false), ReadConsistency: s.consistency,
+		})
+	})
+	return pointsOf(found), err
+}
+
+// scrollAll calls each for all points that the filter holds for, page by page.
+func (s *Store) scrollAll(ctx context.Context, collection string, f *qd.Filter, page int, each func([]point) error,
+	fields ...string,
+) error {
+	with := qd.NewWithPayload(false)
+	if len(fields) > 0 {
+		with = include(fields...)
+	}
+	var offset *qd.PointId
+	for {
+		var next *qd.PointId
+		found, err := ask(ctx, s, "scroll", func(ctx context.Context) (out []*qd.RetrievedPoint, err error) {
+			out, next, err = s.client.ScrollAndOffset(ctx, &qd.ScrollPoints{
+				CollectionName: collection, Filter: f, Offset: offset, Limit: qd.PtrOf(uint32(page)), WithPayload: with,
+				WithVectors: qd.NewWithVectors(false), ReadConsistency: s.consistency,
+			})
+			return out, err
+		})
+		if err != nil {
+			return err
+		}
+		if err := each(pointsOf(found)); err != nil {
+			return err
+		}
+		if next == nil {
+			return nil
+		}
+		offset = next
+	}
+}
+
+// count counts exactly.
+func (s *Store) count(ctx context.Context, collection string, f *qd.Filter) (int64, error) {
+	n, err := ask(ctx, s, "count", func(ctx context.Context) (uint64, error) {
+		return s.client.Count(ctx, &qd.CountPoints{
+			CollectionName: collection, Filter: f, Exact: qd.PtrOf(true), ReadConsistency: s.consistency,
+		})
+	})
+	return int64(n), err
+}
+
+// newPoint makes a point without vectors.
+func newPoint(id string, p payload) *qd.PointStruct {
+	return &qd.PointStruct{Id: qd.NewIDUUID(id), Payload: p, Vectors: qd.NewVectorsMap(map[string]*qd.Vector{})}
+}
+
+// insert writes points whose ids are not there; the others stay as they are.
+func (s *Store) insert(ctx context.Context, collection string, order *qd.WriteOrdering, points []*qd.PointStruct) error {
+	r := &qd.UpsertPoints{CollectionName: collection, Wait: qd.PtrOf(true), Points: points, Ordering: order}
+	if s.insertMode {
+		r.UpdateMode = qd.UpdateMode_InsertOnly.Enum()
+	} else {
+		r.UpdateFilter = nothing()
+	}
+	return s.update(ctx, "insert", func(ctx context.Context) (*qd.UpdateResult, error) { return s.client.Upsert(ctx, r) })
+}
+
+// upsert writes points whatever is there.
+func (s *Store) upsert(ctx context.Context, collection string, points []*qd.PointStruct) error {
+	return s.update(ctx, "upsert", func(ctx context.Context) (*qd.UpdateResult, error) {
+		return s.client.Upsert(ctx, &qd.UpsertPoints{
+			CollectionName: collection, Wait: qd.PtrOf(true), Points: points, Ordering: s.appendOrder,
+		})
+	})
+}
+
+// set merges fields into the points that the filter holds for; it never makes
+// one.
+func (s *Store) set(ctx context.Context, collection string, f *qd.Filter, p payload) error {
+	return s.update(ctx, "set payload", func(ctx context.Context) (*qd.UpdateResult, error) {
+		return s.client.SetPayload(ctx, &qd.SetPayloadPoints{
+			CollectionName: collection, Wait: qd.PtrOf(true), Payload: p, PointsSelector: qd.NewPointsSelectorFilter(f),
+			Ordering: s.compareOrder,
+		})
+	})
+}
+
+// strip takes fields from points.
+func (s *Store) strip(ctx context.Context, collection string, ids []*qd.PointId, fields []string) error {
+	return s.update(ctx, "delete payload", func(ctx context.Context) (*qd.UpdateResult, error) {
+		return s.client.DeletePayload(ctx, &qd.DeletePayloadPoints{
+			CollectionName: collection, Wait: qd.PtrOf(true), Keys: fields, PointsSelector: qd.NewPointsSelectorIDs(ids),
+			Ordering: s.appendOrder,
+		})
+	})
+}
+
+func (s *Store) remove(ctx context.Context, collection string, which *qd.PointsSelector) error {
+	return s.update(ctx, "delete", func(ctx context.Context) (*qd.UpdateResult, error) {
+		return s.client.Delete(ctx, &qd.DeletePoints{
+			CollectionName: collection, Wait: qd.PtrOf(true), Points: which, Ordering: s.compareOrder,
+		})
+	})
+}
+
+// update makes a write and sees that it was done, not only noted.
+func (s *Store) update(ctx context.Context, what string, write func(context.Context) (*qd.UpdateResult, error)) error {
+	_, err := ask(ctx, s, what, func(ctx context.Context) (*qd.UpdateResult, error) {
+		r, err := write(ctx)
+		if err == nil && r.GetStatus() != qd.UpdateStatus_Completed {
+			return nil, errNotDone(r.GetStatus())
+		}
+		return r, err
+	})
+	return err
+}

@@ -1,0 +1,169 @@
+package qdrant
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"memoryd"
+	"memoryd/store"
+
+	qd "github.com/qdrant/go-client/qdrant"
+)
+
+// RestoreTool implements store.Tools: the calls come first, under a life that
+// nobody knows yet, and the tool's point makes them one.
+func (s *Store) RestoreTool(ctx context.Context, t memoryd.Tool, calls []memoryd.Call) error {
+	if err := store.CheckRestore(&t, calls); err != nil {
+		return err
+	}
+	if err := s.enter(ctx); err != nil {
+		return err
+	}
+	defer s.leave()
+	if err := s.sit(ctx); err != nil {
+		return err
+	}
+	if err := s.vacant(ctx, t.ToolRef); err != nil {
+		return err
+	}
+	calls = slices.Clone(calls)
+	store.Renumber(&t, calls)
+	r := &restoring{s: s, t: t, calls: calls, life: newLife(), nonce: newNonce()}
+	err := r.store(ctx)
+	if err != nil {
+		if berr := s.bury(context.WithoutCancel(ctx), r.life); berr != nil {
+			s.log.Warn("an unfinished restore was not removed", "tool", t.Tool, "err", berr)
+		}
+	}
+	return err
+}
+
+// vacant fails with Conflict when the tool exists, and clears away one that was
+// made and never had a call.
+func (s *Store) vacant(ctx context.Context, ref memoryd.ToolRef) error {
+	t, err := s.findCounted(ctx, ref)
+	switch {
+	case err == nil:
+		return memoryd.Errorf(memoryd.Conflict, "the tool exists already")
+	case !memoryd.IsKind(err, memoryd.NotFound):
+		return err
+	}
+	if t, err = s.find(ctx, ref); err != nil || t == nil {
+		return err
+	}
+	return s.end(ctx, []ending{{t.id, t.life}})
+}
+
+// restoring is a RestoreTool under way.
+type restoring struct {
+	s           *Store
+	t           memoryd.Tool
+	calls       []memoryd.Call
+	life, nonce string
+	stamp       int64 // of the newest call
+	contents    int64
+}
+
+func (r *restoring) store(ctx context.Context) error {
+	points, ids := r.points()
+	for len(points) > 0 {
+		n := requestSize(points)
+		if err := r.s.insert(ctx, r.s.calls, r.s.appendOrder, points[:n]); err != nil {
+			return err
+		}
+		points = points[n:]
+	}
+	if err := r.allMine(ctx, ids); err != nil {
+		return err
+	}
+	made := []*qd.PointStruct{r.toolPoint(), newWorkspacePoint(r.t.Workspace)}
+	if err := r.s.insert(ctx, r.s.tools, r.s.compareOrder, made); err != nil {
+		return err
+	}
+	after, err := r.s.find(ctx, r.t.ToolRef)
+	if err != nil {
+		return err
+	}
+	if after == nil || after.life != r.life {
+		return memoryd.Errorf(memoryd.Conflict, "the tool was made meanwhile")
+	}
+	r.s.lives.put(after.id, r.life)
+	return nil
+}
+
+func (r *restoring) points() (points []*qd.PointStruct, ids []string) {
+	first := r.s.clock.next(len(r.calls))
+	owner := toolID(r.t.ToolRef)
+	held := map[string]bool{}
+	for i := range r.calls {
+		c := r.calls[i]
+		c.Workspace = r.t.Workspace
+		id := callID(c.Workspace, c.Key)
+		r.stamp = first + int64(i)*seats
+		p := encodeCall(&c)
+		r.s.accept(p, r.life, owner, r.nonce, r.stamp, math.MaxInt32)
+		points, ids = append(points, newPoint(id, p)), append(ids, id)
+		if cid := contentID(r.life, content(&c)); !held[cid] {
+			held[cid] = true
+			r.contents++
+			points = append(points, newContentPoint(cid, r.life, id, r.stamp))
+		}
+	}
+	return points, ids
+}
+
+// allMine fails with Conflict when a call is known already. Remnants of ended
+// tools are replaced.
+func (r *restoring) allMine(ctx context.Context, ids []string) error {
+	found, err := r.s.getMap(ctx, r.s.calls, ids, include(fieldLife, fieldOwner))
+	if err != nil {
+		return err
+	}
+	var again []*qd.PointStruct
+	points, _ := r.points()
+	for i, id := range ids {
+		p := found[id]
+		if p.word(fieldLife) == r.life {
+			continue
+		}
+		ended, err := r.s.ended(ctx, p.word(fieldOwner), p.word(fieldLife))
+		if err != nil {
+			return err
+		}
+		if !ended {
+			return memoryd.Errorf(memoryd.Conflict, "call %d is known under another tool", i)
+		}
+		if err := r.s.removeRemnant(ctx, id, p.word(fieldLife)); err != nil {
+			return err
+		}
+		for _, pt := range points {
+			if pt.GetId().GetUuid() == id {
+				again = append(again, pt)
+			}
+		}
+	}
+	if len(again) == 0 {
+		return nil
+	}
+	return r.s.insert(ctx, r.s.calls, r.s.appendOrder, again)
+}
+
+// toolPoint carries what the calls do not say by themselves.
+func (r *restoring) toolPoint() *qd.PointStruct {
+	n := int64(len(r.calls))
+	pt := newToolPoint(r.t.ToolRef, r.life, r.nonce, r.t.Created)
+	p := payload(pt.GetPayload())
+	p[fieldCreated] = integer(r.t.Created.UnixMicro())
+	p[fieldModified] = integer(r.t.Modified.UnixMicro())
+	p[fieldRestored] = integer(r.stamp)
+	p[fieldBaseCalls] = integer(r.t.Lifetime - n)
+	p[fieldBaseDups] = integer(r.t.Duplicates - (n - r.contents))
+	p[fieldBaseRev] = integer(r.t.Revision - n)
+	if g := r.t.Guideline; g.Revision > 0 {
+		p[fieldGuideRev] = integer(g.Revision)
+		p[fieldGuide] = object(encodeGuideline(&g))
+	}
+	pt.Vectors = searchVectors(r.t.Tool, r.t.Guideline.Content)
+	return pt
+}

@@ -1,0 +1,118 @@
+package qdrant
+
+import (
+	"context"
+	"hash/fnv"
+	"maps"
+	"math"
+	"slices"
+
+	"memoryd"
+	"memoryd/store"
+
+	qd "github.com/qdrant/go-client/qdrant"
+	"google.golang.org/grpc/codes"
+)
+
+// wordVector gives the words of a text as a sparse vector: the number of a word
+// is its hash, its weight grows with the logarithm of how often it occurs. The
+// server multiplies by how rare the word is.
+func wordVector(text string) (numbers []uint32, weights []float32) {
+	times := map[uint32]int{}
+	for _, w := range store.Words(text) {
+		times[wordNumber(w)]++
+	}
+	for _, n := range slices.Sorted(maps.Keys(times)) {
+		numbers = append(numbers, n)
+		weights = append(weights, float32(1+math.Log(float64(times[n]))))
+	}
+	return numbers, weights
+}
+
+func wordNumber(w string) uint32 {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(w)) // never fails
+	return h.Sum32()
+}
+
+// searchVectors is what a tool is found by; none when its name and guideline
+// hold no word.
+func searchVectors(tool, guideline string) *qd.Vectors {
+	numbers, weights := wordVector(tool + "\n" + guideline)
+	vectors := map[string]*qd.Vector{}
+	if len(numbers) > 0 {
+		vectors[searchVector] = qd.NewVectorSparse(numbers, weights)
+	}
+	return qd.NewVectorsMap(vectors)
+}
+
+// index replaces what a tool is found by, if the filter holds for it still.
+func (s *Store) index(ctx context.Context, id string, f *qd.Filter, tool, guideline string) error {
+	vectors := searchVectors(tool, guideline)
+	if len(vectors.GetVectors().GetVectors()) == 0 {
+		return s.unindex(ctx, f)
+	}
+	err := s.update(ctx, "update vectors", func(ctx context.Context) (*qd.UpdateResult, error) {
+		return s.client.UpdateVectors(ctx, &qd.UpdatePointVectors{
+			CollectionName: s.tools, Wait: qd.PtrOf(true), Ordering: s.compareOrder, UpdateFilter: f,
+			Points: []*qd.PointVectors{{Id: qd.NewIDUUID(id), Vectors: vectors}},
+		})
+	})
+	if codeOf(err) == codes.NotFound {
+		return nil // the tool was deleted meanwhile
+	}
+	return err
+}
+
+func (s *Store) unindex(ctx context.Context, f *qd.Filter) error {
+	return s.update(ctx, "delete vectors", func(ctx context.Context) (*qd.UpdateResult, error) {
+		return s.client.DeleteVectors(ctx, &qd.DeletePointVectors{
+			CollectionName: s.tools, Wait: qd.PtrOf(true), Ordering: s.compareOrder,
+			PointsSelector: qd.NewPointsSelectorFilter(f), Vectors: &qd.VectorsSelector{Names: []string{searchVector}},
+		})
+	})
+}
+
+// SearchTools implements store.Tools. Two words may have the same number; what
+// is found is checked against the text.
+func (s *Store) SearchTools(ctx context.Context, workspace, query string, limit int) ([]memoryd.Tool, error) {
+	if err := store.CheckLimit(limit); err != nil {
+		return nil, err
+	}
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.leave()
+	numbers, _ := wordVector(query)
+	if len(numbers) == 0 || limit == 0 {
+		return nil, nil
+	}
+	weights := slices.Repeat([]float32{1}, len(numbers))
+	found, err := ask(ctx, s, "query", func(ctx context.Context) ([]*qd.ScoredPoint, error) {
+		return s.client.Query(ctx, &qd.QueryPoints{
+			CollectionName: s.tools, Query: qd.NewQuerySparse(numbers, weights), Using: qd.PtrOf(searchVector),
+			Filter: all(is(fieldSpaceID, workspaceID(workspace))), Limit: qd.PtrOf(uint64(limit) + 8),
+			WithPayload: qd.NewWithPayload(false), ReadConsistency: s.consistency,
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	ps := make([]point, len(found))
+	for i, p := range found {
+		ps[i].id = p.GetId().GetUuid()
+	}
+	tools, err := s.describeAll(ctx, ps)
+	if err != nil {
+		return nil, err
+	}
+	tools = slices.DeleteFunc(tools, func(t memoryd.Tool) bool { return !holdsWord(&t, query) })
+	return tools[:min(len(tools), limit)], nil
+}
+
+func holdsWord(t *memoryd.Tool, query string) bool {
+	wanted := store.Words(query)
+	return slices.ContainsFunc(store.Words(t.Tool+"\n"+t.Guideline.Content), func(w string) bool {
+		return slices.Contains(wanted, w)
+	})
+}

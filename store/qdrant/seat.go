@@ -1,0 +1,98 @@
+package qdrant
+
+import (
+	"context"
+	"math/rand/v2"
+	"strconv"
+	"sync"
+	"time"
+
+	"memoryd"
+	"memoryd/store"
+)
+
+// A seat keeps the stamps of two processes apart. It is a record of the server
+// that its process renews while it accepts calls.
+const seatTime = time.Minute
+
+type seating struct {
+	mu      sync.Mutex
+	key     store.RecordKey
+	record  int64 // its revision; 0: the seat is shared
+	renewAt time.Time
+	endsAt  time.Time
+}
+
+// sit makes sure that this process has a seat. When all are taken it shares one
+// for a while: then two calls of one tool that two processes accept in the same
+// two microseconds may get the same number.
+func (s *Store) sit(ctx context.Context) error {
+	st := &s.seating
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	now := time.Now()
+	if now.Before(st.renewAt) {
+		return nil
+	}
+	if st.record > 0 && now.Before(st.endsAt) {
+		switch taken, err := s.takeSeat(ctx, st, st.key, st.record, now); {
+		case err != nil:
+			return err
+		case taken:
+			return nil
+		}
+	}
+	first := rand.IntN(seats)
+	for i := range seats {
+		key := seatKey((first + i) % seats)
+		old, err := s.record(ctx, key)
+		if err != nil && !memoryd.IsKind(err, memoryd.NotFound) {
+			return err
+		}
+		if old.Revision > 0 && old.Expires.After(now) {
+			continue
+		}
+		if taken, err := s.takeSeat(ctx, st, key, old.Revision, now); taken || err != nil {
+			return err
+		}
+	}
+	s.log.Warn("all seats of the clock are taken; this process shares one", "seat", first)
+	s.clock.sit(int64(first))
+	st.record, st.renewAt = 0, now.Add(seatTime/2)
+	return nil
+}
+
+func seatKey(n int) store.RecordKey { return store.RecordKey{Kind: "seat", ID: strconv.Itoa(n)} }
+
+func (s *Store) takeSeat(ctx context.Context, st *seating, key store.RecordKey, revision int64, now time.Time) (bool, error) {
+	r := store.Record{RecordKey: key, Revision: revision, Expires: now.Add(seatTime)}
+	got, err := s.putRecord(ctx, &r, "")
+	if memoryd.IsKind(err, memoryd.Conflict) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	n, err := strconv.ParseInt(key.ID, 10, 64)
+	if err != nil {
+		return false, err
+	}
+	st.key, st.record, st.renewAt, st.endsAt = key, got, now.Add(seatTime/2), now.Add(seatTime)
+	s.clock.sit(n)
+	return true, nil
+}
+
+// rise gives the seat back, for the next process to have.
+func (s *Store) rise(ctx context.Context) {
+	st := &s.seating
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.record == 0 || time.Now().After(st.endsAt) {
+		return
+	}
+	r := store.Record{RecordKey: st.key, Revision: st.record, Expires: time.Unix(1, 0)}
+	if _, err := s.putRecord(ctx, &r, ""); err != nil {
+		s.log.Debug("the seat was not given back", "err", err)
+	}
+	st.record = 0
+}

@@ -1,0 +1,149 @@
+package qdrant
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"memoryd"
+	"memoryd/store"
+
+	qd "github.com/qdrant/go-client/qdrant"
+)
+
+var _ store.Store = (*Store)(nil)
+
+// Store is a store.Store on Qdrant. Any number of them, in any number of
+// processes, may work on the same collections.
+type Store struct {
+	cfg    Config
+	log    *slog.Logger
+	client *qd.Client
+	sleep  func(ctx context.Context, d time.Duration) error
+	grace  time.Duration
+
+	calls, tools, docs string // collections, by alias
+	insertMode         bool   // the server knows update_mode
+	consistency        *qd.ReadConsistency
+	appendOrder        *qd.WriteOrdering
+	compareOrder       *qd.WriteOrdering
+
+	clock   clock
+	seating seating
+	lives   lifeCache
+	trims   trimDue
+	due     atomic.Int64 // calls accepted since the last sweep
+	puts    atomic.Int64 // verdicts cached since the last count
+
+	mu      sync.Mutex
+	closed  bool
+	running sync.WaitGroup
+	sweeps  context.Context // ends at Close
+	stop    context.CancelFunc
+	busy    atomic.Bool // a sweep of this process is under way
+}
+
+// Open connects, checks the server's version and makes what is missing of the
+// collections, aliases and indexes. Any number of processes may do so at once.
+func Open(ctx context.Context, cfg Config, apiKey string, log *slog.Logger, opts ...Option) (*Store, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, memoryd.Errorf(memoryd.Invalid, "store: %s", err)
+	}
+	o := options{sleep: sleepFor, grace: time.Hour}
+	for _, f := range opts {
+		f(&o)
+	}
+	client, err := dial(cfg, apiKey, &o)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{
+		cfg: cfg, log: log, client: client, sleep: o.sleep, grace: o.grace,
+		calls: cfg.Prefix + "calls", tools: cfg.Prefix + "tools", docs: cfg.Prefix + "docs",
+	}
+	s.sweeps, s.stop = context.WithCancel(context.Background())
+	s.choose()
+	if err := s.prepare(ctx); err != nil {
+		s.stop()
+		return nil, closeAfter(client, err)
+	}
+	return s, nil
+}
+
+func closeAfter(client *qd.Client, err error) error {
+	if cerr := client.Close(); cerr != nil {
+		return fmt.Errorf("%w (and closing: %w)", err, cerr)
+	}
+	return err
+}
+
+// choose sets how strictly the replicas of a shard are kept in step. With one
+// replica there is nothing to choose.
+func (s *Store) choose() {
+	if s.cfg.ReplicationFactor == 1 {
+		return
+	}
+	s.consistency = qd.NewReadConsistencyType(qd.ReadConsistencyType_Majority)
+	s.appendOrder = &qd.WriteOrdering{Type: qd.WriteOrderingType_Medium}
+	s.compareOrder = &qd.WriteOrdering{Type: qd.WriteOrderingType_Strong}
+}
+
+func (s *Store) prepare(ctx context.Context) error {
+	if err := s.greet(ctx, s.log); err != nil {
+		return err
+	}
+	if err := s.ensureSchema(ctx); err != nil {
+		return err
+	}
+	return s.sit(ctx)
+}
+
+// enter counts a call in, unless the context has ended or the store is closed;
+// the caller counts it out by leave.
+func (s *Store) enter(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("store: %w", context.Cause(ctx))
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return memoryd.Errorf(memoryd.Closed, "the store is closed")
+	}
+	s.running.Add(1)
+	return nil
+}
+
+func (s *Store) leave() { s.running.Done() }
+
+// Ping implements store.Store: it reads from the collection of calls.
+func (s *Store) Ping(ctx context.Context) error {
+	if err := s.enter(ctx); err != nil {
+		return err
+	}
+	defer s.leave()
+	_, err := s.get(ctx, s.calls, []*qd.PointId{qd.NewIDNum(0)}, qd.NewWithPayload(false))
+	return err
+}
+
+// Close implements store.Store.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil
+	}
+	s.closed = true
+	s.mu.Unlock()
+	s.stop()
+	s.running.Wait()
+	ctx, cancel := context.WithTimeout(context.Background(), s.cfg.Timeout)
+	defer cancel()
+	s.rise(ctx)
+	if err := s.client.Close(); err != nil {
+		return fmt.Errorf("qdrant: closing: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,156 @@
+package qdrant
+
+import (
+	"context"
+	"math"
+	"time"
+
+	qd "github.com/qdrant/go-client/qdrant"
+)
+
+// sweepEvery is how many calls a process accepts between two sweeps, and
+// sweepPage how many points one step of a sweep looks at.
+const (
+	sweepEvery = 20_000
+	sweepPage  = 1000
+	graveTime  = 24 * time.Hour
+)
+
+// sweepWhenDue counts accepted calls and starts a sweep when it is time and none
+// is under way. Close ends it and waits for it.
+func (s *Store) sweepWhenDue(n int64) {
+	if s.due.Add(n) < sweepEvery || !s.busy.CompareAndSwap(false, true) {
+		return
+	}
+	s.due.Store(0)
+	if s.enter(s.sweeps) != nil {
+		return
+	}
+	go func() {
+		defer s.leave()
+		defer s.busy.Store(false)
+		if err := s.sweep(s.sweeps); err != nil && s.sweeps.Err() == nil {
+			s.log.Warn("a sweep did not finish", "err", err)
+		}
+	}()
+}
+
+// Sweep forgets the oldest calls beyond what is to be remembered, after adding
+// them to their tools' counters, and removes what ended tools left. The store
+// does so by itself while calls come in. Many processes may do it at once.
+func (s *Store) Sweep(ctx context.Context) error {
+	if err := s.enter(ctx); err != nil {
+		return err
+	}
+	defer s.leave()
+	return s.sweep(ctx)
+}
+
+func (s *Store) sweep(ctx context.Context) error {
+	if err := s.sweepGraves(ctx); err != nil {
+		return err
+	}
+	remembered, err := s.count(ctx, s.calls, all(qd.NewIsEmpty(fieldContent)))
+	if err != nil {
+		return err
+	}
+	from := int64(0)
+	for over := remembered - int64(s.cfg.Remember); over > 0; {
+		gone, next, err := s.forgetPage(ctx, from)
+		if err != nil || next == 0 {
+			return err
+		}
+		over -= gone
+		from = next
+	}
+	return nil
+}
+
+// sweepGraves removes, a second time, what writes under way may have left of
+// ended tools.
+func (s *Store) sweepGraves(ctx context.Context) error {
+	old := stampAt(time.Now().Add(-min(graveTime, 24*s.grace)))
+	found, err := s.scroll(ctx, s.tools, all(between(fieldGrave, 0, old)), nil, sweepPage, fieldLife)
+	if err != nil {
+		return err
+	}
+	for _, p := range found {
+		if err := s.bury(ctx, p.word(fieldLife)); err != nil {
+			return err
+		}
+		if err := s.remove(ctx, s.tools, qd.NewPointsSelector(qd.NewIDUUID(p.id))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// forgetPage folds and removes one page of the oldest points that no history
+// keeps. It gives how many calls went and where the next page starts, 0 when
+// there is none.
+func (s *Store) forgetPage(ctx context.Context, from int64) (gone, next int64, err error) {
+	aged := stampAt(time.Now().Add(-s.grace))
+	page, err := s.scroll(ctx, s.calls, all(qd.NewIsEmpty(fieldKept), between(fieldStamp, from, aged)),
+		ascending(fieldStamp, nil), sweepPage, fieldLife, fieldContent, fieldOwner, fieldStamp)
+	if err != nil || len(page) == 0 {
+		return 0, 0, err
+	}
+	last := page[len(page)-1].int(fieldStamp)
+	groups := map[string][]point{}
+	for _, p := range page {
+		life := p.word(fieldLife) + p.word(fieldContent)
+		groups[life] = append(groups[life], p)
+	}
+	for life, points := range groups {
+		n, err := s.forgetOfLife(ctx, life, points, last)
+		if err != nil {
+			return gone, 0, err
+		}
+		gone += n
+	}
+	if len(page) < sweepPage {
+		return gone, 0, nil
+	}
+	return gone, last + 1, nil
+}
+
+// forgetOfLife folds a tool's points up to a stamp and removes those of the page
+// that were folded long enough ago, for a reader may just be counting.
+func (s *Store) forgetOfLife(ctx context.Context, life string, page []point, through int64) (gone int64, err error) {
+	t, err := s.toolOfLife(ctx, life, page)
+	if err != nil {
+		return 0, err
+	}
+	var ids []string
+	if t == nil {
+		through = math.MaxInt64 // the tool has ended; all may go
+	} else if through, err = s.fold(ctx, t, through); err != nil {
+		return 0, err
+	}
+	for _, p := range page {
+		if p.int(fieldStamp) <= through {
+			ids = append(ids, p.id)
+			if p.has(fieldLife) {
+				gone++
+			}
+		}
+	}
+	if len(ids) == 0 {
+		return 0, nil
+	}
+	return gone, s.remove(ctx, s.calls, qd.NewPointsSelectorIDs(pointIDs(ids)))
+}
+
+// toolOfLife finds the tool that points belong to; nil when it has ended. A
+// content's point names its call, which names the tool.
+func (s *Store) toolOfLife(ctx context.Context, life string, page []point) (*tool, error) {
+	found, err := s.scroll(ctx, s.tools, all(is(fieldLife, life), qd.NewIsEmpty(fieldGrave)), nil, 1)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	whole, err := s.get(ctx, s.tools, pointIDs([]string{found[0].id}), qd.NewWithPayload(true))
+	if err != nil || len(whole) == 0 {
+		return nil, err
+	}
+	return decodeTool(whole[0])
+}

@@ -1,0 +1,137 @@
+package transfer
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"time"
+
+	"memoryd"
+	"memoryd/store"
+)
+
+// Actions is what POST /vector_store does. Its methods are safe for concurrent
+// use.
+type Actions struct {
+	Store store.Store
+	// Dir is the dump folder; Dump makes it when it is missing. No path of a
+	// request leads out of it.
+	Dir string
+	// Kinds are the kinds of records that go with their tools.
+	Kinds []string
+	// RecentCalls is the recent window of the statistics that a dump shows.
+	RecentCalls int
+	// Now is the clock; records that have expired are left behind.
+	Now func() time.Time
+}
+
+// List gives the tool memories of a workspace, with their calls, in byte order of
+// the tools' names, one at a time. An unknown workspace has none.
+func (a *Actions) List(ctx context.Context, workspace string) iter.Seq2[Memory, error] {
+	return a.read(ctx, workspace, nil)
+}
+
+// read gives the memories of a workspace with their records of some kinds.
+func (a *Actions) read(ctx context.Context, workspace string, kinds []string) iter.Seq2[Memory, error] {
+	return func(yield func(Memory, error) bool) {
+		for ref, err := range tools(ctx, a.Store, workspace) {
+			if err != nil {
+				yield(Memory{}, err)
+				return
+			}
+			m, there, err := a.memory(ctx, ref, kinds)
+			if (err != nil || there) && !yield(m, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (a *Actions) memory(ctx context.Context, ref memoryd.ToolRef, kinds []string) (Memory, bool, error) {
+	t, calls, there, err := readTool(ctx, a.Store, ref)
+	m := Memory{Tool: t, Calls: calls}
+	if err != nil || !there {
+		return m, false, err
+	}
+	now := a.Now()
+	for r, err := range records(ctx, a.Store, ref, kinds) {
+		if err != nil {
+			return m, false, err
+		}
+		if !expired(&r, now) {
+			m.Records = append(m.Records, r)
+		}
+	}
+	return m, true, nil
+}
+
+// Delete removes a workspace and reports how many tools it had.
+func (a *Actions) Delete(ctx context.Context, workspace string) (int, error) {
+	if err := store.CheckName("workspace", workspace); err != nil {
+		return 0, err
+	}
+	return a.Store.DeleteWorkspace(ctx, workspace)
+}
+
+// DeleteIDs removes those tools of a workspace whose memory ids are given and
+// reports how many there were. Unknown ids are no error.
+func (a *Actions) DeleteIDs(ctx context.Context, workspace string, ids []string) (int, error) {
+	if err := store.CheckName("workspace", workspace); err != nil {
+		return 0, err
+	}
+	n := 0
+	for ref, err := range tools(ctx, a.Store, workspace) {
+		if err == nil && slices.Contains(ids, ref.MemoryID()) {
+			if err = a.Store.DeleteTool(ctx, ref); err == nil {
+				n++
+			}
+		}
+		if err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// Copy brings the tools of workspace src into dst, with their histories, counters,
+// guidelines and records, and reports how many. A tool that dst has already is
+// replaced; other tools of dst stay. Each tool is copied whole or not at all; an
+// error says how many were, and copying again goes on. An empty src is NotFound.
+func (a *Actions) Copy(ctx context.Context, src, dst string) (int, error) {
+	for _, name := range []string{src, dst} {
+		if err := store.CheckName("workspace", name); err != nil {
+			return 0, err
+		}
+	}
+	if src == dst {
+		return 0, invalid("a workspace cannot be copied onto itself")
+	}
+	n := 0
+	for m, err := range a.read(ctx, src, a.Kinds) {
+		if err == nil {
+			m.move(dst)
+			err = a.put(ctx, &m)
+		}
+		if err != nil {
+			return n, within(err, "after %d tools were copied", n)
+		}
+		n++
+	}
+	if n == 0 {
+		return 0, empty(src)
+	}
+	return n, nil
+}
+
+func empty(workspace string) error {
+	return memoryd.Errorf(memoryd.NotFound, "workspace %q holds no tool memories", workspace)
+}
+
+// put brings a memory in, in the place of its namesake.
+func (a *Actions) put(ctx context.Context, m *Memory) error {
+	p := putter{s: a.Store, existing: replace, kinds: a.Kinds}
+	if _, err := p.tool(ctx, m.Tool, m.Calls); err != nil {
+		return err
+	}
+	return p.documents(ctx, m.Records)
+}

@@ -1,0 +1,168 @@
+package transfer
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"hash"
+	"io"
+	"slices"
+	"time"
+
+	"memoryd"
+	"memoryd/store"
+
+	json "github.com/go-json-experiment/json"
+)
+
+// ExportOptions say what is exported.
+type ExportOptions struct {
+	// Workspace is the one to export; empty means the whole store.
+	Workspace string
+	// Created stands in the manifest. Records that have expired by then are left
+	// out.
+	Created time.Time
+	// Kinds are the kinds of records to export with their tools and workspaces; a
+	// store cannot list them. Caches are not worth it.
+	Kinds []string
+	// Progress, when set, is told the counts after each tool.
+	Progress func(Counts)
+}
+
+// Export writes what opts name to w, holding no more than one tool in memory. The
+// store may go on being used: each tool is exported as it was at one moment.
+// A workspace that holds no tool is NotFound. The records of workspaces without
+// any tool are exported only when the workspace is named.
+func Export(ctx context.Context, s store.Store, w io.Writer, opts ExportOptions) (Counts, error) {
+	e := &exporter{s: s, opts: opts, buf: bufio.NewWriterSize(w, 1<<16), hash: sha256.New()}
+	e.opts.Kinds = slices.Compact(slices.Sorted(slices.Values(opts.Kinds)))
+	err := e.run(ctx)
+	return e.n, err
+}
+
+type exporter struct {
+	s    store.Store
+	opts ExportOptions
+	buf  *bufio.Writer
+	hash hash.Hash
+	n    Counts
+}
+
+func (e *exporter) run(ctx context.Context) error {
+	m := &manifest{
+		Format: format, Version: Version, Scope: scopeStore, Created: instantOf(e.opts.Created), Kinds: e.opts.Kinds,
+	}
+	if e.opts.Workspace != "" {
+		m.Scope, m.Workspace = scopeWorkspace, e.opts.Workspace
+	}
+	if err := e.write(line{Manifest: m}); err != nil {
+		return err
+	}
+	if err := e.body(ctx); err != nil {
+		return err
+	}
+	t := &trailer{Tools: e.n.Tools, Calls: e.n.Calls, Records: e.n.Records, SHA256: hex.EncodeToString(e.hash.Sum(nil))}
+	if err := e.write(line{Trailer: t}); err != nil {
+		return err
+	}
+	return e.buf.Flush()
+}
+
+func (e *exporter) body(ctx context.Context) error {
+	if e.opts.Workspace != "" {
+		if err := e.workspace(ctx, e.opts.Workspace); err != nil {
+			return err
+		}
+		if e.n.Tools == 0 && e.n.Records == 0 {
+			return memoryd.Errorf(memoryd.NotFound, "workspace %q holds no tool memories", e.opts.Workspace)
+		}
+		return nil
+	}
+	if err := e.records(ctx, memoryd.ToolRef{}); err != nil {
+		return err
+	}
+	for ws, err := range workspaces(ctx, e.s) {
+		if err == nil {
+			err = e.workspace(ctx, ws)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *exporter) workspace(ctx context.Context, name string) error {
+	if err := e.records(ctx, memoryd.ToolRef{Workspace: name}); err != nil {
+		return err
+	}
+	for ref, err := range tools(ctx, e.s, name) {
+		if err == nil {
+			err = e.tool(ctx, ref)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *exporter) tool(ctx context.Context, ref memoryd.ToolRef) error {
+	t, calls, there, err := readTool(ctx, e.s, ref)
+	if err != nil || !there {
+		return err
+	}
+	if err := e.write(line{Tool: toolLineOf(&t, len(calls))}); err != nil {
+		return err
+	}
+	for i := range calls {
+		if err := e.write(line{Call: callLineOf(&calls[i])}); err != nil {
+			return within(err, "tool %q of workspace %q", ref.Tool, ref.Workspace)
+		}
+	}
+	if err := e.records(ctx, ref); err != nil {
+		return err
+	}
+	e.n.Tools++
+	e.n.Calls += len(calls)
+	if e.opts.Progress != nil {
+		e.opts.Progress(e.n)
+	}
+	return nil
+}
+
+func (e *exporter) records(ctx context.Context, ref memoryd.ToolRef) error {
+	for r, err := range records(ctx, e.s, ref, e.opts.Kinds) {
+		if err != nil {
+			return err
+		}
+		if expired(&r, e.opts.Created) {
+			continue
+		}
+		if err := e.write(line{Record: recordLineOf(&r)}); err != nil {
+			return err
+		}
+		e.n.Records++
+	}
+	return nil
+}
+
+func expired(r *store.Record, now time.Time) bool {
+	return !r.Expires.IsZero() && !r.Expires.After(now)
+}
+
+func (e *exporter) write(l line) error {
+	b, err := json.Marshal(l)
+	if err != nil {
+		return err
+	}
+	if len(b) >= maxLineBytes {
+		return memoryd.Errorf(memoryd.TooLarge, "a line of %d bytes could not be read back", len(b))
+	}
+	b = append(b, '\n')
+	e.hash.Write(b)
+	e.n.Bytes += int64(len(b))
+	_, err = e.buf.Write(b)
+	return err
+}

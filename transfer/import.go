@@ -1,0 +1,96 @@
+package transfer
+
+import (
+	"context"
+	"iter"
+
+	"memoryd"
+	"memoryd/store"
+)
+
+// ImportOptions say how memories are added.
+type ImportOptions struct {
+	// Keep is how many calls of a tool the history keeps, at least 1.
+	Keep int
+	// Rejected, when set, is told each memory that was not imported, with the
+	// reason.
+	Rejected func(line int, err error)
+	// Progress, when set, is told the counts after each memory.
+	Progress func(ImportCounts)
+}
+
+// ImportCounts says what became of memories and their calls.
+type ImportCounts struct {
+	Tools      int // memories read, whether or not they held anything new
+	Added      int // calls
+	Duplicates int // calls that were known
+	Rejected   int // memories
+}
+
+// Import adds memories to a store. A tool that is new comes as it was, times and
+// guideline included, and whole or not at all. To one that is there the calls are
+// added that it lacks, and the guideline if it has none; so importing the same
+// memories again adds nothing. Memories that come with an error are counted and
+// passed over; an error of the store ends the import.
+func Import(ctx context.Context, s store.Store, memories iter.Seq2[Memory, error], opts ImportOptions) (ImportCounts, error) {
+	var n ImportCounts
+	if opts.Keep < 1 {
+		return n, invalid("keep must be at least 1, not %d", opts.Keep)
+	}
+	for m, err := range memories {
+		var added int
+		if err == nil {
+			err = m.check()
+		}
+		if err == nil {
+			if added, err = add(ctx, s, m, opts.Keep); err != nil {
+				return n, within(err, "tool %q of workspace %q", m.Tool.Tool, m.Tool.Workspace)
+			}
+			n.Tools++
+			n.Added += added
+			n.Duplicates += len(m.Calls) - added
+		} else if n.Rejected++; opts.Rejected != nil {
+			opts.Rejected(m.Line, err)
+		}
+		if opts.Progress != nil {
+			opts.Progress(n)
+		}
+	}
+	return n, ctx.Err()
+}
+
+// add adds one memory and reports how many of its calls were new.
+func add(ctx context.Context, s store.Store, m Memory, keep int) (int, error) {
+	added := len(m.Calls)
+	err := s.RestoreTool(ctx, m.Tool, m.Calls)
+	if memoryd.IsKind(err, memoryd.Conflict) {
+		added, err = appendTo(ctx, s, m, keep)
+	}
+	if err == nil {
+		err = (&putter{s: s}).documents(ctx, m.Records)
+	}
+	return added, err
+}
+
+func appendTo(ctx context.Context, s store.Store, m Memory, keep int) (int, error) {
+	out, err := s.Append(ctx, store.Batch{Workspace: m.Tool.Workspace, Calls: m.Calls, Keep: keep})
+	if err != nil {
+		return 0, err
+	}
+	added := 0
+	for _, a := range out {
+		if a.New {
+			added++
+		}
+	}
+	if m.Tool.Guideline.Revision == 0 {
+		return added, nil
+	}
+	g := m.Tool.Guideline
+	g.BasedOn, g.ThroughSeq = 0, 0 // of other numbers than this store's
+	err = s.PutGuideline(ctx, m.Tool.ToolRef, g, 0)
+	if memoryd.IsKind(err, memoryd.Conflict) {
+		err = nil // it has one already
+	}
+	return added, err
+}

@@ -1,0 +1,59 @@
+package transfer
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+
+	"memoryd"
+)
+
+// lineReader reads lines of bounded length.
+type lineReader struct {
+	r     *bufio.Reader
+	limit int // bytes, without the end of the line
+	n     int // the number of the line that was read last, from 1
+	bytes int64
+}
+
+func newLineReader(r io.Reader, limit int) *lineReader {
+	return &lineReader{r: bufio.NewReaderSize(r, 1<<16), limit: limit}
+}
+
+// errCut is the end of the input in the middle of a line.
+var errCut = errors.New("the file ends in the middle of a line")
+
+// next returns the next line without its end; io.EOF after the last. The bytes
+// are valid until the next call. At the end of the input an unfinished line is
+// returned with errCut.
+func (l *lineReader) next() ([]byte, error) {
+	part, err := l.r.ReadSlice('\n')
+	if err == io.EOF && len(part) == 0 {
+		return nil, io.EOF
+	}
+	l.n++
+	l.bytes += int64(len(part))
+	whole := part
+	if errors.Is(err, bufio.ErrBufferFull) {
+		whole = bytes.Clone(part)
+	}
+	for errors.Is(err, bufio.ErrBufferFull) {
+		if len(whole) > l.limit {
+			return nil, memoryd.Errorf(memoryd.TooLarge, "longer than %d bytes", l.limit)
+		}
+		part, err = l.r.ReadSlice('\n')
+		l.bytes += int64(len(part))
+		whole = append(whole, part...)
+	}
+	if err == io.EOF {
+		return whole, errCut
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(whole)-1 > l.limit {
+		return nil, memoryd.Errorf(memoryd.TooLarge, "longer than %d bytes", l.limit)
+	}
+	return whole[:len(whole)-1], nil
+}

@@ -1,0 +1,255 @@
+package transfer
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"hash"
+	"io"
+
+	"memoryd"
+	"memoryd/store"
+
+	json "github.com/go-json-experiment/json"
+)
+
+// sink takes what a file holds, in the file's order, each checked by itself.
+type sink interface {
+	manifest(m *manifest) error
+	tool(t memoryd.Tool, calls []memoryd.Call) error
+	record(r store.Record) error
+	// end is called before the next tool or workspace and at the end of the file,
+	// when its hash is known to be right.
+	end() error
+}
+
+// callBytes is what a call takes in memory beside its texts, about.
+const callBytes = 512
+
+// parser reads a file. It is the one place that knows the order of lines.
+type parser struct {
+	in   *lineReader
+	out  sink
+	hash hash.Hash
+	n    Counts
+	// toolBytes bounds the lines of one tool.
+	toolBytes int64
+
+	head   *toolLine // of the tool whose calls are being read
+	calls  []memoryd.Call
+	keys   map[key]struct{}
+	size   int64
+	at     memoryd.ToolRef // the tool or workspace that was begun last
+	record store.RecordKey // the last one of at
+}
+
+func newParser(r io.Reader, out sink) *parser {
+	return &parser{in: newLineReader(r, maxLineBytes), out: out, hash: sha256.New(), toolBytes: maxToolBytes}
+}
+
+// run reads the whole file. Its errors name the line.
+func (p *parser) run() error {
+	err := p.lines()
+	if err == nil {
+		return nil
+	}
+	return within(err, "line %d", p.in.n)
+}
+
+func (p *parser) lines() error {
+	if err := p.first(); err != nil {
+		return err
+	}
+	for {
+		b, err := p.in.next()
+		if err == io.EOF || errors.Is(err, errCut) {
+			return invalid("the file ends before its trailer: it is not complete")
+		}
+		if err != nil {
+			return err
+		}
+		p.n.Bytes = p.in.bytes
+		var l line
+		if err := json.Unmarshal(b, &l, strict); err != nil {
+			return notALine(err)
+		}
+		if l.Trailer != nil && l == (line{Trailer: l.Trailer}) {
+			return p.trailer(l.Trailer)
+		}
+		p.hash.Write(b)
+		p.hash.Write([]byte{'\n'})
+		if err := p.line(&l, len(b)); err != nil {
+			return err
+		}
+	}
+}
+
+// notALine tells where in the line the fault is, without showing the line.
+func notALine(err error) error {
+	if e, ok := errors.AsType[*json.SemanticError](err); ok && e.JSONPointer != "" {
+		return invalid("wrong or unknown member %.200q", e.JSONPointer)
+	}
+	return invalid("not a line of an export: %.200s", err.Error())
+}
+
+func (p *parser) first() error {
+	b, err := p.in.next()
+	if err == io.EOF {
+		return invalid("the file is empty")
+	}
+	if err != nil && !errors.Is(err, errCut) {
+		return err
+	}
+	var probe struct {
+		Manifest struct {
+			Format  string `json:"format"`
+			Version int    `json:"version"`
+		} `json:"manifest"`
+	}
+	if json.Unmarshal(b, &probe) != nil || probe.Manifest.Format != format {
+		return invalid("this is not an export of memoryd")
+	}
+	if probe.Manifest.Version > Version {
+		return invalid("the file has version %d, this program reads up to %d: use a newer memoryd", probe.Manifest.Version, Version)
+	}
+	var l line
+	if err := json.Unmarshal(b, &l, strict); err != nil {
+		return notALine(err)
+	}
+	if l.Manifest == nil || l != (line{Manifest: l.Manifest}) || !l.Manifest.valid() {
+		return invalid("the manifest is not valid")
+	}
+	p.hash.Write(b)
+	p.hash.Write([]byte{'\n'})
+	return p.out.manifest(l.Manifest)
+}
+
+func (m *manifest) valid() bool {
+	if m.Version < 1 {
+		return false
+	}
+	switch m.Scope {
+	case scopeStore:
+		return m.Workspace == ""
+	case scopeWorkspace:
+		return store.CheckName("workspace", m.Workspace) == nil
+	}
+	return false
+}
+
+// line takes a line between manifest and trailer.
+func (p *parser) line(l *line, size int) error {
+	switch {
+	case l.Call != nil && *l == line{Call: l.Call}:
+		return p.call(l.Call, size)
+	case p.head != nil:
+		return invalid("tool %q has %d calls, %d were announced", p.at.Tool, len(p.calls), p.head.Calls)
+	case l.Tool != nil && *l == line{Tool: l.Tool}:
+		return p.tool(l.Tool, size)
+	case l.Record != nil && *l == line{Record: l.Record}:
+		return p.document(l.Record)
+	}
+	return invalid("a line holds one tool, call or record")
+}
+
+func (p *parser) tool(l *toolLine, size int) error {
+	ref := memoryd.ToolRef{Workspace: l.Workspace, Tool: l.Tool}
+	if err := p.begin(ref); err != nil {
+		return err
+	}
+	if l.Calls < 1 {
+		return invalid("tool %q has no calls", l.Tool)
+	}
+	p.head, p.calls, p.keys, p.size = l, nil, map[key]struct{}{}, int64(size)
+	return nil
+}
+
+// begin moves on to a tool or workspace, which must be greater than the last.
+func (p *parser) begin(ref memoryd.ToolRef) error {
+	if compareRefs(ref, p.at) <= 0 {
+		return invalid("tool %q of workspace %q is out of order or there twice", ref.Tool, ref.Workspace)
+	}
+	p.at, p.record = ref, store.RecordKey{}
+	return p.out.end()
+}
+
+func compareRefs(a, b memoryd.ToolRef) int {
+	return cmp.Or(cmp.Compare(a.Workspace, b.Workspace), cmp.Compare(a.Tool, b.Tool))
+}
+
+func (p *parser) call(l *callLine, size int) error {
+	if p.head == nil {
+		return invalid("a call that belongs to no tool")
+	}
+	if _, twice := p.keys[l.Key]; twice {
+		return invalid("a call that is there twice")
+	}
+	if p.size += int64(size) + callBytes; p.size > p.toolBytes {
+		return memoryd.Errorf(memoryd.TooLarge, "tool %q has more than %d bytes", p.at.Tool, p.toolBytes)
+	}
+	p.keys[l.Key] = struct{}{}
+	p.calls = append(p.calls, l.call(p.at))
+	if len(p.calls) < p.head.Calls {
+		return nil
+	}
+	t, calls := p.head.tool(), p.calls
+	p.head, p.calls, p.keys = nil, nil, nil
+	if err := store.CheckRestore(&t, calls); err != nil {
+		return within(err, "tool %q", t.Tool)
+	}
+	if err := p.out.tool(t, calls); err != nil {
+		return err
+	}
+	p.n.Tools++
+	p.n.Calls += len(calls)
+	return nil
+}
+
+func (p *parser) document(l *recordLine) error {
+	r := l.record()
+	if err := store.CheckRecord(&r); err != nil {
+		return err
+	}
+	if r.ToolRef != p.at {
+		if r.Tool != "" {
+			return invalid("a record of tool %q, which does not stand before it", r.Tool)
+		}
+		if err := p.begin(r.ToolRef); err != nil {
+			return err
+		}
+	}
+	if cmp.Or(cmp.Compare(r.Kind, p.record.Kind), cmp.Compare(r.ID, p.record.ID)) <= 0 {
+		return invalid("record %q of kind %s is out of order or there twice", r.ID, r.Kind)
+	}
+	p.record = r.RecordKey
+	if err := p.out.record(r); err != nil {
+		return err
+	}
+	p.n.Records++
+	return nil
+}
+
+func (p *parser) trailer(t *trailer) error {
+	if p.head != nil {
+		return invalid("tool %q has %d calls, %d were announced", p.at.Tool, len(p.calls), p.head.Calls)
+	}
+	if t.SHA256 != hex.EncodeToString(p.hash.Sum(nil)) {
+		return invalid("the hash does not fit: the file was changed or damaged")
+	}
+	if t.Tools != p.n.Tools || t.Calls != p.n.Calls || t.Records != p.n.Records {
+		return invalid("the trailer counts other tools, calls or records than the file holds")
+	}
+	if b, err := p.in.next(); err != io.EOF || len(b) > 0 {
+		return invalid("something follows the trailer")
+	}
+	return p.out.end()
+}
+
+// sameScope refuses what a file of one workspace cannot hold.
+func (m *manifest) sameScope(workspace string) error {
+	if m.Scope == scopeWorkspace && workspace != m.Workspace {
+		return invalid("workspace %q in a file of workspace %q", workspace, m.Workspace)
+	}
+	return nil
+}

@@ -1,0 +1,143 @@
+package transfer
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"iter"
+	"time"
+
+	json "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// What imported memories bear.
+const (
+	// RecordKind is the kind of the record that keeps what a tool of ReMe had
+	// beyond what a tool has here: its id, score, own metadata and members that
+	// are not known, as a JSON object. The record's id is the memory's id.
+	RecordKind = "imported"
+	// ReMeJudge is who judged the calls. ReMe does not say which model that was.
+	ReMeJudge = "llm:reme"
+	// ReMeJudgeVersion tells those verdicts from ones that were reached here.
+	ReMeJudgeVersion = "import:reme"
+)
+
+// lenient is how lines of other programs are read.
+var lenient = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+
+type clock func() time.Time
+
+// ReMe reads the tool memories of a ReMe server.
+//
+// A call keeps its summary, evaluation and score: it counts as judged, by
+// ReMeJudge, when it has a summary or an evaluation, else it waits for a judge of
+// ours. A score other than 0, 0.5 and 1 becomes the nearest of them. What of a
+// call has no place here (its odd score, another tool's name, members that are not
+// known) is in its metadata under "reme", what of a memory has none in a record
+// of RecordKind. The guideline keeps its author.
+//
+// Calls get the keys that they would have got if they had been sent, so that a
+// call that was imported, or sent, before is known.
+type ReMe struct {
+	// Workspace, when set, is where the memories come, whatever they say; those
+	// that say nothing come into memoryd.DefaultWorkspace.
+	Workspace string
+	// Location is the zone of times that name none; nil means the local one.
+	Location *time.Location
+	// Now is the clock for calls without a time.
+	Now func() time.Time
+}
+
+// Read gives the memories of a dump, JSON-lines: of what ReMe's own dump writes, of
+// the nodes of its local store, or of Qdrant points as Point takes them. A line
+// that holds no tool memory, or none that can be stored, gives an error that says
+// so and a Memory with its Line alone; the others go on. An error of r ends it.
+func (o ReMe) Read(r io.Reader) iter.Seq2[Memory, error] {
+	return func(yield func(Memory, error) bool) {
+		in := newLineReader(r, maxMemoryBytes)
+		for {
+			b, err := in.next()
+			if err == io.EOF || err == nil && blank(b) {
+				if err == nil {
+					continue
+				}
+				return
+			}
+			if err != nil && !errors.Is(err, errCut) {
+				yield(Memory{Line: in.n}, within(err, "line %d", in.n))
+				return
+			}
+			m, err := o.memory(b)
+			if err != nil {
+				m, err = Memory{}, within(err, "line %d", in.n)
+			}
+			m.Line = in.n
+			if !yield(m, err) {
+				return
+			}
+		}
+	}
+}
+
+func blank(b []byte) bool { return len(bytes.TrimSpace(b)) == 0 }
+
+// Point reads a point of a Qdrant collection that ReMe wrote: the collection is
+// the workspace, the payload a JSON object whose content is the tool's name and
+// whose metadata holds the rest. The id is the point's.
+func (o ReMe) Point(collection, id string, payload []byte) (Memory, error) {
+	m := members{}
+	if err := json.Unmarshal(payload, &m, lenient); err != nil {
+		return Memory{}, notALine(err)
+	}
+	if o.Workspace == "" {
+		o.Workspace = collection
+	}
+	if _, named := m["unique_id"]; !named && id != "" {
+		m["unique_id"] = quoted(id)
+	}
+	return o.node(m)
+}
+
+// members are the members of a JSON object; what has been read is taken out.
+type members map[string]jsontext.Value
+
+// memory reads a line in any of the three shapes.
+func (o ReMe) memory(b []byte) (Memory, error) {
+	m := members{}
+	if err := json.Unmarshal(b, &m, lenient); err != nil {
+		return Memory{}, notALine(err)
+	}
+	if payload := m["payload"]; payload.Kind() == '{' {
+		id, _ := textOf(m["id"])
+		collection, _ := textOf(m["collection"])
+		return o.Point(collection, id, payload)
+	}
+	if _, named := m["memory_type"]; !named && m["metadata"].Kind() == '{' {
+		return o.node(m)
+	}
+	return o.tool(m)
+}
+
+// node reads a vector node: its content is the memory's when_to_use, and all else
+// is in its metadata.
+func (o ReMe) node(m members) (Memory, error) {
+	inner := members{}
+	if err := json.Unmarshal(m["metadata"], &inner, lenient); err != nil {
+		return Memory{}, invalid("metadata: not an object")
+	}
+	delete(m, "metadata")
+	delete(m, "vector") // follows from the content
+	for from, to := range map[string]string{"content": "when_to_use", "unique_id": "memory_id", "workspace_id": "workspace_id"} {
+		if v, there := m[from]; there {
+			delete(m, from)
+			inner[to] = v
+		}
+	}
+	for name, v := range m { // nothing known
+		if _, taken := inner[name]; !taken {
+			inner[name] = v
+		}
+	}
+	return o.tool(inner)
+}
