@@ -80,6 +80,7 @@ type namesRequest struct {
 	workspace      string
 	names          []string
 	force          bool
+	stale          bool
 	maxTokens      int
 	includeHistory bool
 	includeCalls   int
@@ -93,6 +94,10 @@ var namesFields = []field[namesRequest]{
 	{name: "tool_names", required: true, kind: textOrArray, set: setToolNames},
 	{name: "force", kind: boolean, set: func(r *namesRequest, v jsontext.Value) *invalidRequest {
 		r.force = v.Kind() == 't'
+		return nil
+	}},
+	{name: "stale", kind: boolean, set: func(r *namesRequest, v jsontext.Value) *invalidRequest {
+		r.stale = v.Kind() == 't'
 		return nil
 	}},
 	{name: "max_tokens", kind: integer, set: func(r *namesRequest, v jsontext.Value) *invalidRequest {

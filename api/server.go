@@ -81,6 +81,7 @@ type Deps struct {
 	Corrector ops.Corrector
 	Originals Originals
 	Ledger    Ledger
+	Curator   Curator
 	Judges    Judges
 	Checks    []Check
 	Logger    *slog.Logger
@@ -137,6 +138,13 @@ func (s *server) routes(e *echo.Echo, docs *docs) {
 	e.GET("/v1/workspaces/:workspace/corrections", s.listCorrections)
 	e.GET("/v1/workspaces/:workspace/originals/:original", s.getOriginal)
 	e.POST("/v1/workspaces/:workspace/originals/:original/undo", s.undo, limited)
+	versions := "/v1/workspaces/:workspace/tools/:tool/guidelines"
+	e.GET(versions, s.listGuidelines)
+	e.PUT(versions+"/pin", s.withBody(s.pinGuideline), limited)
+	e.DELETE(versions+"/pin", s.unpinGuideline)
+	e.GET(versions+"/:revision", s.getGuideline)
+	e.GET(versions+"/:revision/diff", s.diffGuideline)
+	e.POST(versions+"/:revision/rollback", s.withBody(s.rollBackGuideline), limited)
 	calls := "/v1/workspaces/:workspace/tools/:tool/calls"
 	e.GET(calls, s.listCalls)
 	e.GET(calls+"/:call", s.getCall)

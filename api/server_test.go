@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"memoryd"
+	"memoryd/guidelines"
 	"memoryd/ops"
 	"memoryd/store/mem"
 
@@ -39,11 +40,13 @@ func (kindJudge) Await(context.Context, []memoryd.Call) {}
 
 type oneLiner struct{}
 
-func (oneLiner) Write(_ context.Context, tool memoryd.Tool, calls []memoryd.Call, _ int) (string, string, error) {
+func (oneLiner) Compose(_ context.Context, tool memoryd.Tool, calls []memoryd.Call, _ int, _ *guidelines.Document) (*guidelines.Document, error) {
 	if tool.Tool == "u" {
-		return "", "", errors.New("no model")
+		return nil, errors.New("no model")
 	}
-	return fmt.Sprintf("## Core Function\n%d calls", len(calls)), "rules", nil
+	return &guidelines.Document{Author: "rules", Fingerprint: "f", Items: []guidelines.Item{
+		{ID: "item-1", Section: "Core Function", Text: fmt.Sprintf("%d calls", len(calls))},
+	}, MaxWords: 200}, nil
 }
 
 func testConfig() Config {

@@ -23,7 +23,8 @@ func runCompact(ctx context.Context, b *bench) (err error) {
 	for _, thousand := range pick(b, []int{25, 50, 100, 200}, []int{25, 100}) {
 		var times []float64
 		for i := range pick(b, 7, 3) {
-			took, err := timesOf(1, p.addr, post(path, conversation(thousand*1000, fmt.Sprintf("%d-%d", thousand, i))))
+			mark := fmt.Sprintf("%d-%d", thousand, i)
+			took, err := timesOf(1, p.addr, post(path, conversation(100, mark+" warm")), post(path, conversation(thousand*1000, mark)))
 			if errors.Is(err, errNotOffered) {
 				b.note(part, "This build does not offer %s.", path)
 				b.atMost(part, "compaction of 100,000 tokens, no model", 100, "ms", nil)
@@ -48,8 +49,8 @@ func runCompact(ctx context.Context, b *bench) (err error) {
 }
 
 // conversation is the request to compact an agent's conversation of about tokens
-// tokens. Each differs by its mark, so that none is answered from memory; the
-// server's own warm-up request is the same conversation.
+// tokens. Each differs by its mark, because the same request again would be
+// answered from memory.
 func conversation(tokens int, mark string) string {
 	type call struct {
 		ID       string            `json:"id"`

@@ -150,7 +150,7 @@ func TestCase10WhatIsNotUnderstoodSurvivesByteForByte(t *testing.T) {
 	res := run(t, newCompactor(t), compact.Request{Messages: join(user("go"), steps("x", 20, 60), odd), Profile: "deerflow", Overrides: deerflowKeep(4)})
 	for _, m := range odd {
 		if !res.Compacted || !contains(res.Messages, m) {
-			t.Errorf("not there byte for byte: %s", m)
+			t.Errorf("%s %s, not there byte for byte: %s", res.Reason, res.Detail, m)
 		}
 	}
 }

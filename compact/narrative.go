@@ -44,7 +44,7 @@ func (t *tiers) story(units []int) []line {
 }
 
 func (t *tiers) messageLine(u int, m *chat.Message, recent float64) (line, bool) {
-	text := oneLine(m.Text())
+	text := oneLine(cutRunes(m.Text(), 8*userLine))
 	who, limit, worth := m.Role, assistantLine, 1.0
 	switch {
 	case len(m.Results) > 0:
@@ -76,7 +76,7 @@ func (t *tiers) groupLines(u int, recent float64) []line {
 			}
 			outputs[k] = r.Text
 		}
-		if text := oneLine(m.Text()); text != "" {
+		if text := oneLine(cutRunes(m.Text(), 8*assistantLine)); text != "" {
 			who, worth := "assistant: ", 0.8
 			if m.FromUser() {
 				who, worth = "user: ", 3
@@ -90,7 +90,7 @@ func (t *tiers) groupLines(u int, recent float64) []line {
 			k = "f:" + c.Name
 		}
 		out, worth := outcome(outputs[k])
-		ls = append(ls, line{u, t.say(c.Name + "(" + shorten(bareJSON(c.Args), argsPart) + ") → " + out), worth + recent})
+		ls = append(ls, line{u, t.say(c.Name + "(" + shorten(bareJSON(cutRunes(c.Args, 8*argsPart)), argsPart) + ") → " + out), worth + recent})
 	}
 	return ls
 }

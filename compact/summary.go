@@ -6,7 +6,6 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"memoryd/compact/chat"
 	"memoryd/compact/facts"
 )
 
@@ -97,116 +96,26 @@ func (t *tiers) newSummary(p *plan) *summary {
 	return s
 }
 
-// spansOf lists the texts of a message that facts are taken from.
-func spansOf(m *chat.Message, place int) []facts.Span {
-	var out []facts.Span
-	add := func(src facts.Source, text string) {
-		if text != "" {
-			out = append(out, facts.Span{Text: text, Source: src, Place: place})
-		}
-	}
-	from := facts.FromAssistant
-	if m.Role == "user" {
-		from = facts.FromUser
-	}
-	for _, s := range m.Texts {
-		add(from, s)
-	}
-	for _, s := range m.Reasoning {
-		add(facts.FromAssistant, s)
-	}
-	for _, c := range m.Calls {
-		add(facts.FromArgs, c.Args)
-	}
-	for _, r := range m.Results {
-		add(facts.FromResult, r.Text)
-	}
-	for _, s := range m.Other {
-		add(facts.FromResult, s)
-	}
-	return out
-}
-
-// factSpans are the spans without the notes of previews, whose numbers are ours.
-func factSpans(m *chat.Message, place int) []facts.Span {
-	spans := spansOf(m, place)
-	for i := range spans {
-		spans[i].Text = withoutNotes(spans[i].Text)
-	}
-	return spans
-}
-
-// maxNote bounds the note of a preview, in bytes.
-const maxNote = 160
-
-func withoutNotes(text string) string {
-	if !strings.Contains(text, frameOpen+"o_") {
-		return text
-	}
-	var b strings.Builder
-	for {
-		before, after, found := strings.Cut(text, frameOpen)
-		b.WriteString(before)
-		if !found {
-			return b.String()
-		}
-		note, _, closed := strings.Cut(after[:min(len(after), maxNote)], "]")
-		if id, _, _ := strings.Cut(note, ":"); closed && strings.HasPrefix(id, "o_") && ValidID(id) {
-			text = after[len(note)+1:]
-			continue
-		}
-		b.WriteString(frameOpen)
-		text = after
-	}
-}
-
-// olderSummary takes an earlier summary apart: its facts keep their labels and
-// rank, its lines stay lines. A fact on the first line counts as new as the
-// newest message.
-func (t *tiers) olderSummary(u int) ([]facts.Span, []line) {
-	var ledger []facts.Span
-	var ls []line
-	for l := range strings.SplitSeq(t.c.messages[t.c.units[u].First()].Text(), "\n") {
-		switch {
-		case strings.HasPrefix(l, "- ") || strings.HasPrefix(l, "> "):
-			ls = append(ls, line{-1, l, 2})
-		case strings.Contains(l, ": ") && !strings.Contains(l, frameOpen):
-			place := max(0, len(t.c.messages)-1-len(ledger))
-			sp := facts.Span{Text: l, Source: facts.FromLedger, Ledger: true, Place: place}
-			if rest, ok := strings.CutPrefix(l, facts.UserMark); ok {
-				sp.Text, sp.Source = rest, facts.FromUser
-			}
-			ledger = append(ledger, sp)
-		}
-	}
-	for n := range ls {
-		ls[n].worth += float64(n) / float64(len(ls))
-		if strings.HasPrefix(ls[n].text, "- user: ") {
-			ls[n].worth++
-		}
-	}
-	return ledger, ls
-}
-
-// text writes the summary in at most room tokens; "" when not even the frame
-// fits.
+// text writes the summary in at most room tokens, and as near to that as a few
+// tries come; "" when not even the frame fits.
 func (s *summary) text(room int) string {
 	limit := int(s.density * float64(room))
 	best, most := "", 0
-	for range 6 {
+	for try := range 10 {
 		text := strings.ToValidUTF8(s.compose(limit), "�")
 		n := s.t.c.count(text) + perMessage
 		if n <= room && n > most {
 			best, most = text, n
 		}
-		if n <= room && float64(n) >= 0.97*float64(room) {
+		if most > room*97/100 || most > 0 && try > 4 {
 			break
 		}
-		next := int(float64(limit) * float64(room) / float64(n) * 0.99)
-		if n > room {
+		next := int(float64(limit) * float64(room) / float64(n) * (0.99 - 0.02*float64(try)))
+		switch {
+		case n > room:
 			next = min(limit-8, next)
-		} else if next <= limit {
-			break
+		case next <= limit: // there is no more to tell
+			return best
 		}
 		if limit = next; limit < len(s.frame(limit)) {
 			break

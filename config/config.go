@@ -9,6 +9,7 @@ import (
 
 	"memoryd/api"
 	"memoryd/compact"
+	"memoryd/curate"
 	"memoryd/evaluate"
 	"memoryd/evaluate/watch"
 	"memoryd/guidelines"
@@ -28,6 +29,7 @@ type Config struct {
 	LLM        map[string]llm.Config `yaml:"llm"`
 	Evaluate   evaluate.Config       `yaml:"evaluate"`
 	Guidelines guidelines.Config     `yaml:"guidelines"`
+	Curate     curate.Config         `yaml:"curate"`
 	Compact    compact.Config        `yaml:"compact"`
 	Spend      spend.Config          `yaml:"spend"`
 	Watch      watch.Config          `yaml:"watch"`

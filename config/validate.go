@@ -32,6 +32,7 @@ func validate(c *Config) []Problem {
 		check("evaluate", fmt.Errorf("wait: must be at most %s", maxWait))
 	}
 	check("guidelines", c.Guidelines.Validate())
+	check("curate", c.Curate.Validate())
 	check("compact", c.Compact.Validate())
 	check("spend", c.Spend.Validate())
 	check("watch", c.Watch.Validate())

@@ -16,6 +16,7 @@ func (u *unusable) Unwrap() error { return u.err }
 
 // askAlone asks the model about one call: again with much less of the call if it
 // was too long, and again with the reason if the answer was of no use, each once.
+// An answer that told of an earlier call is asked for again without those.
 func (d *Desk) askAlone(ctx context.Context, j *job, examples []example) outcome {
 	b, remark, shrunk := j.brief, "", false
 	for {
@@ -27,6 +28,9 @@ func (d *Desk) askAlone(ctx context.Context, j *job, examples []example) outcome
 			return outcome{j: j, known: known{e: e}}
 		case isUnread && remark == "":
 			remark = wantSingle(unread.err)
+			if errors.Is(err, errForeign) {
+				examples = nil
+			}
 			d.tally.count(func(s *Stats) { s.Reasked++ })
 		case isUnread:
 			return outcome{j: j, err: &memoryd.ModelError{Reason: reasonBadReply, Temporary: true, Err: unread}}
@@ -46,6 +50,9 @@ func (d *Desk) request(ctx context.Context, j *job, b brief, examples []example,
 		return memoryd.Evaluation{}, err
 	}
 	v, used, err := readReply(c.Text, nonce)
+	if err == nil && leaks(v, b.text(), foreignTo(0, []brief{b}, examples)) {
+		err = errForeign
+	}
 	if err != nil {
 		return memoryd.Evaluation{}, &unusable{err}
 	}
@@ -75,7 +82,7 @@ func (d *Desk) askTogether(ctx context.Context, jobs []*job, examples []example)
 	d.batching.note(len(jobs), len(verdicts), d.now())
 	all := make([]outcome, 0, len(jobs))
 	for i, j := range jobs {
-		if v, ok := verdicts[ids[i]]; ok {
+		if v, ok := verdicts[ids[i]]; ok && !leaks(v, briefs[i].text(), foreignTo(i, briefs, examples)) {
 			all = append(all, outcome{j: j, known: known{e: d.evaluation(v, c.Model)}})
 			continue
 		}

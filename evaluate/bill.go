@@ -43,11 +43,15 @@ func (b *bills) close(id jobID) memoryd.Cost {
 	return c
 }
 
+// maxTokens is more than any request has; a server that counts more is not
+// believed.
+const maxTokens = 10_000_000
+
 // shares divides the cost of one request among n calls: equal parts of the
 // request, and tokens that add up to the whole.
 func shares(u memoryd.Usage, n int) []memoryd.Cost {
 	part := func(whole, i int) int64 {
-		w := int64(max(0, whole))
+		w := int64(min(max(0, whole), maxTokens))
 		return w*int64(i+1)/int64(n) - w*int64(i)/int64(n)
 	}
 	list := make([]memoryd.Cost, n)

@@ -32,7 +32,8 @@ type Config struct {
 	// by then is answered as pending.
 	Wait time.Duration `yaml:"wait"`
 	// OnModelFailure is pending or rules: what becomes of calls while the model
-	// cannot be used at all (key rejected, quota spent, model unknown).
+	// cannot be used at all (key rejected, quota spent, model unknown). While a
+	// budget of our own is spent they stay pending in any case.
 	OnModelFailure string `yaml:"on_model_failure"`
 	// OnUnjudgeable is failed or rules: what becomes of a call that the model
 	// will not judge (filtered, refused, too long, only unusable answers).

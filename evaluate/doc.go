@@ -1,7 +1,8 @@
 // Package evaluate judges tool calls: did the call succeed, and did its
 // parameters fit. Rules that need no model come first; a language model is
 // asked about the rest, where one is configured; what could not be judged stays
-// pending in the store and is tried again, also after a restart.
+// pending in the store and is tried again, also after a restart. Package watch,
+// below this one, looks at what the judges say over time.
 //
 //	Prejudge ── rules ── verdict cache ──> judged, or pending
 //	Await ──┐
@@ -23,5 +24,19 @@
 //     decide, at most 0.5, and no model is asked.
 //
 // A score is one of three levels, texts are capped and cleaned, and answers for
-// several calls are told apart by ids that stand outside the data.
+// several calls are told apart by ids that stand outside the data. A verdict that
+// repeats, word for word, text of another call in the same request is not taken:
+// that call is asked about again, alone.
+//
+// # Who is above the judge
+//
+// A person's correction (Desk.Overruled) holds for equal calls that would go to
+// the model, above every bound and in all versions of the judge.
+//
+// # What it costs
+//
+// Each evaluation holds its share of the requests that were made for it, its
+// failed tries in this process included. A request that a budget refuses was
+// none: the call waits for the end of the budget's window, whatever else is
+// configured, and that is no failed try.
 package evaluate

@@ -142,12 +142,13 @@ func levelIndex(score float64) int {
 }
 
 // examples gives up to n of the newest verdicts, one for each level: success
-// and failure before partial, which lies between them.
+// and failure before partial, which lies between them. Calls whose text addresses
+// the judge are no examples.
 func (p *profile) examples(n int) []example {
 	var list []example
 	for _, i := range []int{2, 0, 1} {
-		if p.newest[i] != nil && len(list) < n {
-			list = append(list, *p.newest[i])
+		if e := p.newest[i]; e != nil && len(list) < n && !textAddressesJudge(e.text()) {
+			list = append(list, *e)
 		}
 	}
 	return list

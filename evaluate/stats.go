@@ -69,8 +69,8 @@ func (t *tally) request(batch bool, u memoryd.Usage) {
 		if batch {
 			s.BatchRequests++
 		}
-		s.PromptTokens += int64(max(0, u.PromptTokens))
-		s.CompletionTokens += int64(max(0, u.CompletionTokens))
+		s.PromptTokens += int64(min(max(0, u.PromptTokens), maxTokens))
+		s.CompletionTokens += int64(min(max(0, u.CompletionTokens), maxTokens))
 	})
 }
 

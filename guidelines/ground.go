@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"math"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -26,32 +25,32 @@ var (
 	ofTotal  = regexp.MustCompile(`(?i)(\d[\d,]*)\s*(?:of|out of|/)\s*(?:the\s+|all\s+)?(\d[\d,]*)`)
 )
 
-// grounds is what a model's statement may refer to.
+// grounds is what a model's statement may refer to. What belongs to one parameter
+// or message may only be said of it.
 type grounds struct {
-	rates   []float64 // shares between 0 and 1, for percentages
-	seconds []float64
-	tokens  []float64
-	numbers []float64       // counts, scores and parameter values
-	pairs   map[[2]int]bool // counts that belong together: k of n
-	names   map[string]bool // parameters, by path and by last name, and the tool
-	text    string          // all data of the prompt, folded and in one line
+	general *scope
+	by      map[string]*scope // by parameter, in each of its forms, and by message, flattened
+	names   map[string]bool   // parameters, by path and by last name, and the tool
+	text    string            // all data of the prompt, folded and in one line
 }
 
 // groundsOf collects them from the findings and from what the model was shown.
 func groundsOf(f *findings, d draft, parts []summarize.Part) grounds {
-	g := grounds{pairs: map[[2]int]bool{}, names: map[string]bool{}}
+	g := grounds{general: newScope(), by: map[string]*scope{}, names: map[string]bool{f.tool.Tool: true}}
+	for _, p := range f.evidence.Parameters {
+		g.parameter(p)
+	}
 	g.statistics(f.stats)
 	g.evidence(&f.evidence)
 	for _, t := range f.goodCost {
-		g.numbers = append(g.numbers, float64(t.calls))
+		g.general.numbers = append(g.general.numbers, float64(t.calls))
 	}
 	if t := f.goodCost[evidence.Time]; t.calls > 0 {
-		g.seconds = append(g.seconds, t.median)
+		g.general.seconds = append(g.general.seconds, t.median)
 	}
 	if t := f.goodCost[evidence.Tokens]; t.calls > 0 {
-		g.tokens = append(g.tokens, t.median)
+		g.general.tokens = append(g.general.tokens, t.median)
 	}
-	g.names[f.tool.Tool] = true
 	var b strings.Builder
 	for _, p := range parts {
 		raw, err := json.Marshal(p.Data)
@@ -64,7 +63,9 @@ func groundsOf(f *findings, d draft, parts []summarize.Part) grounds {
 	g.text = flat(b.String())
 	for _, statements := range d {
 		for _, s := range statements {
-			g.drafted(s.text)
+			for _, t := range g.scopesOf(s.text) {
+				t.drafted(s.text)
+			}
 		}
 	}
 	return g
@@ -85,101 +86,95 @@ func flat(s string) string {
 	return strings.Join(strings.Fields(s), " ")
 }
 
-func (g *grounds) pair(k, n int) {
-	g.pairs[[2]int{k, n}] = true
-	g.pairs[[2]int{n - k, n}] = true
-	g.numbers = append(g.numbers, float64(k), float64(n-k), float64(n))
-	if n > 0 {
-		g.rates = append(g.rates, float64(k)/float64(n), float64(n-k)/float64(n))
-	}
-}
-
 func (g *grounds) statistics(s statistics.Statistics) {
+	t := g.general
 	for _, n := range []int{s.TotalCalls, s.RecentCalls, s.JudgedCalls, s.RecentJudgedCalls, s.TimedCalls, s.TokenCalls} {
-		g.numbers = append(g.numbers, float64(n))
+		t.numbers = append(t.numbers, float64(n))
 	}
-	g.numbers = append(g.numbers, 0, 0.5, 1, s.AvgScore, s.RecentAvgScore)
-	g.rates = append(g.rates, s.SuccessRate, s.RecentSuccessRate, s.AvgScore, s.RecentAvgScore)
-	g.pair(int(math.Round(s.SuccessRate*float64(s.TotalCalls))), s.TotalCalls)
-	g.pair(int(math.Round(s.RecentSuccessRate*float64(s.RecentCalls))), s.RecentCalls)
+	t.numbers = append(t.numbers, 0, 0.5, 1, s.AvgScore, s.RecentAvgScore)
+	for _, v := range []float64{s.SuccessRate, s.RecentSuccessRate, s.AvgScore, s.RecentAvgScore} {
+		t.rates = append(t.rates, rate{v, anyOutcome})
+	}
+	t.pair(int(math.Round(s.SuccessRate*float64(s.TotalCalls))), s.TotalCalls, anyOutcome, anyOutcome)
+	t.pair(int(math.Round(s.RecentSuccessRate*float64(s.RecentCalls))), s.RecentCalls, anyOutcome, anyOutcome)
 	if s.TimedCalls > 0 {
-		g.seconds = append(g.seconds, s.AvgTimeCost)
+		t.seconds = append(t.seconds, s.AvgTimeCost)
 	}
 	if s.TokenCalls > 0 {
-		g.tokens = append(g.tokens, s.AvgTokenCost)
+		t.tokens = append(t.tokens, s.AvgTokenCost)
 	}
 	for _, i := range []*statistics.Interval{s.SuccessRateCI95, s.RecentSuccessRateCI95} {
 		if i != nil {
-			g.rates = append(g.rates, i[0], i[1])
+			t.rates = append(t.rates, rate{i[0], anyOutcome}, rate{i[1], anyOutcome})
 		}
 	}
 }
 
 func (g *grounds) evidence(e *evidence.Evidence) {
-	g.pair(e.Good, e.Judged)
-	g.pair(e.Partial, e.Judged)
-	g.pair(e.Failed, e.Judged)
-	g.pair(e.Overstated, e.Failed)
+	g.general.pair(e.Good, e.Judged, one|notFailed, anyOutcome)
+	g.general.pair(e.Partial, e.Judged, half, anyOutcome)
+	g.general.pair(e.Failed, e.Judged, bad, notFailed)
+	g.general.pair(e.Overstated, e.Failed, anyOutcome, anyOutcome)
 	for i := range e.Conditions {
-		g.condition(&e.Conditions[i])
+		g.condition(&e.Conditions[i], nil)
 	}
 	wrong := 0
 	for i := range e.Errors {
-		c := &e.Errors[i]
-		wrong += c.Count
-		g.numbers = append(g.numbers, float64(c.Count), float64(c.Failed))
-		if c.When != nil {
-			g.condition(c.When)
-		}
+		wrong += e.Errors[i].Count
 	}
+	g.general.numbers = append(g.general.numbers, float64(wrong))
 	for i := range e.Errors {
-		g.pair(e.Errors[i].Count, wrong)
-		g.pair(e.Errors[i].Count, e.Judged)
+		c := &e.Errors[i]
+		t := g.message(c.Template)
+		t.numbers = append(t.numbers, float64(c.Count), float64(c.Failed))
+		t.pair(c.Count, wrong, other, other)
+		t.pair(c.Count, e.Judged, bad|half|other, other)
+		if c.When != nil {
+			g.condition(c.When, t)
+		}
 	}
 	for _, c := range e.Costs {
-		g.cost(c.Resource, c.Cost)
-		g.facts(c.Facts)
-		g.facts(c.Contrast)
-	}
-	for _, o := range e.Outliers {
-		g.pair(o.Count, o.Known)
-		g.cost(o.Resource, evidence.Cost{MedianWith: o.Median, MedianWithout: o.Least})
-		g.cost(o.Resource, evidence.Cost{MedianWith: o.Greatest, MedianWithout: o.Greatest})
-	}
-	for _, r := range e.Recoveries {
-		g.pair(r.Succeeded, r.Tries)
-	}
-	g.pair(e.Repeats.Succeeded, e.Repeats.Tries)
-	g.pair(e.Changes.Succeeded, e.Changes.Tries)
-	for _, p := range e.Parameters {
-		g.parameter(p)
-	}
-}
-
-func (g *grounds) condition(c *evidence.Condition) {
-	g.pair(c.WithBad, c.With)
-	g.pair(c.WithoutBad, c.Without)
-	g.cost(evidence.Time, c.Time)
-	g.cost(evidence.Tokens, c.Tokens)
-	g.facts(c.Facts)
-	g.facts(c.Contrast)
-}
-
-func (g *grounds) facts(fs []evidence.Fact) {
-	for _, f := range fs {
-		g.numbers = append(g.numbers, f.Number)
-		if v, err := strconv.ParseFloat(f.Value, 64); err == nil {
-			g.numbers = append(g.numbers, v)
+		for _, t := range g.about(c.Facts, c.Contrast) {
+			t.cost(c.Resource, c.Cost)
+			t.facts(c.Facts)
+			t.facts(c.Contrast)
 		}
 	}
+	for _, o := range e.Outliers {
+		g.general.pair(o.Count, o.Known, other, other)
+		g.general.cost(o.Resource, evidence.Cost{MedianWith: o.Median, MedianWithout: o.Least})
+		g.general.cost(o.Resource, evidence.Cost{MedianWith: o.Greatest, MedianWithout: o.Greatest})
+	}
+	for _, r := range e.Recoveries {
+		g.message(r.Template).pair(r.Succeeded, r.Tries, anyOutcome, anyOutcome)
+		for _, p := range r.Changed {
+			g.scope(p).pair(r.Succeeded, r.Tries, anyOutcome, anyOutcome)
+		}
+	}
+	g.general.pair(e.Repeats.Succeeded, e.Repeats.Tries, anyOutcome, anyOutcome)
+	g.general.pair(e.Changes.Succeeded, e.Changes.Tries, anyOutcome, anyOutcome)
 }
 
-func (g *grounds) cost(r evidence.Resource, c evidence.Cost) {
-	g.numbers = append(g.numbers, float64(c.With), float64(c.Without))
-	if r == evidence.Time {
-		g.seconds = append(g.seconds, c.MedianWith, c.MedianWithout)
-	} else {
-		g.tokens = append(g.tokens, c.MedianWith, c.MedianWithout)
+// condition takes in what may be said of the parameters of c and of its message.
+func (g *grounds) condition(c *evidence.Condition, message *scope) {
+	scopes := g.about(c.Facts, c.Contrast)
+	if message != nil {
+		scopes = append(scopes, message)
+	}
+	is, not := bad|half, one|half|notFailed|other
+	switch c.Outcome {
+	case evidence.Failed:
+		is, not = bad, notFailed
+	case evidence.Partial:
+		is, not = half, one|notFailed
+	}
+	for _, t := range scopes {
+		t.pair(c.WithBad, c.With, is, not)
+		t.pair(c.WithoutBad, c.Without, is, not)
+		t.cost(evidence.Time, c.Time)
+		t.cost(evidence.Tokens, c.Tokens)
+		t.facts(c.Facts)
+		t.facts(c.Contrast)
 	}
 }
 
@@ -188,32 +183,15 @@ func (g *grounds) parameter(p evidence.Parameter) {
 	for _, part := range strings.FieldsFunc(p.Path, func(r rune) bool { return r == '.' || r == '[' || r == ']' }) {
 		g.names[part] = true
 	}
-	g.pair(p.Given, p.Of)
+	t := g.scope(p.Path)
+	t.pair(p.Given, p.Of, other, other)
 	if p.Least != p.Greatest {
-		g.numbers = append(g.numbers, p.Least, p.Greatest)
+		t.numbers = append(t.numbers, p.Least, p.Greatest)
 	}
 	for _, v := range p.Top {
 		if n, err := strconv.ParseFloat(v.Value, 64); err == nil {
-			g.numbers = append(g.numbers, n)
+			t.numbers = append(t.numbers, n)
 		}
-	}
-}
-
-// drafted takes in the numbers of a statement of ours.
-func (g *grounds) drafted(text string) {
-	for _, n := range figuresIn(text) {
-		switch n.unit {
-		case "s":
-			g.seconds = append(g.seconds, n.value)
-		case "token":
-			g.tokens = append(g.tokens, n.value)
-		case "":
-			g.numbers = append(g.numbers, n.value)
-		}
-	}
-	for _, m := range ofTotal.FindAllStringSubmatch(text, -1) {
-		k, n := whole(m[1]), whole(m[2])
-		g.pairs[[2]int{k, n}] = true
 	}
 }
 
@@ -232,16 +210,8 @@ func (g *grounds) refuse(s string) Reason {
 			return DroppedPath
 		}
 	}
-	bare := quoted.ReplaceAllString(s, " ")
-	for _, m := range ofTotal.FindAllStringSubmatch(bare, -1) {
-		if !g.pairs[[2]int{whole(m[1]), whole(m[2])}] {
-			return DroppedNumber
-		}
-	}
-	for _, n := range figuresIn(bare) {
-		if !g.knows(n) {
-			return DroppedNumber
-		}
+	if !g.counts(s) {
+		return DroppedNumber
 	}
 	return ""
 }
@@ -290,6 +260,7 @@ type measured struct {
 	value  float64
 	digits int    // after the point
 	unit   string // "%", "ms", "s", "token" or ""
+	of     outcomes
 }
 
 // figuresIn lists the numbers of a text that are not part of a word.
@@ -314,7 +285,11 @@ func figuresIn(text string) []measured {
 			continue
 		}
 		_, fraction, _ := strings.Cut(literal, ".")
-		found = append(found, measured{v, len(fraction), unit})
+		of := anyOutcome
+		if v := verb.FindStringSubmatch(text[end:]); v != nil && unit == "%" {
+			of = outcomesOf(v[1])
+		}
+		found = append(found, measured{v, len(fraction), unit, of})
 	}
 	return found
 }
@@ -334,21 +309,4 @@ func unitOf(s string) string {
 func whole(s string) int {
 	n, _ := strconv.Atoi(strings.ReplaceAll(s, ",", "")) // digits by the pattern; too many give a number no pair has
 	return n
-}
-
-// knows reports whether n, rounded as it stands, is a value of its kind.
-func (g *grounds) knows(n measured) bool {
-	scale, values := 1.0, g.numbers
-	switch n.unit {
-	case "%":
-		scale, values = 100, g.rates
-	case "s":
-		values = g.seconds
-	case "ms":
-		scale, values = 1000, g.seconds
-	case "token":
-		values = g.tokens
-	}
-	step := math.Pow(10, -float64(n.digits))
-	return slices.ContainsFunc(values, func(v float64) bool { return math.Abs(v*scale-n.value) <= step/2+1e-9 })
 }

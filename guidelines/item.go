@@ -70,65 +70,75 @@ func fingerprint(parts ...string) string {
 // groundsFor lists the evidence as grounds. The fingerprint of one is that of the
 // statements that the rules make of it: what they do not show may change.
 func groundsFor(f *findings, d draft) []Ground {
-	said := map[string][]string{}
+	c := grounder{said: map[string][]string{}, known: map[string]bool{}}
 	for _, name := range sectionNames() {
 		for _, s := range d[name] {
 			for _, id := range s.evidence {
-				said[id] = append(said[id], s.text)
+				c.said[id] = append(c.said[id], s.text)
 			}
 		}
 	}
-	var gs []Ground
-	add := func(kind, id string, item any, calls []memoryd.CallKey) {
-		data, err := json.Marshal(item)
-		if err != nil || slices.ContainsFunc(gs, func(g Ground) bool { return g.ID == id }) {
-			return // a number that JSON does not know, or a second item of the same name
-		}
-		g := Ground{ID: id, Kind: kind, Data: data, CallCount: len(calls), Fingerprint: fingerprint(said[id]...)}
-		if len(said[id]) == 0 {
-			g.Fingerprint = fingerprint(string(data))
-		}
-		for _, k := range calls[max(0, len(calls)-maxGroundCalls):] {
-			g.Calls = append(g.Calls, k.String())
-		}
-		gs = append(gs, g)
-	}
 	e := &f.evidence
-	add("parameters", parametersGround, e.Parameters, nil)
-	add("output", outputGround, e.Output, nil)
-	add("statistics", statisticsGround, map[string]int{
+	c.add("parameters", parametersGround, e.Parameters, nil)
+	c.add("output", outputGround, e.Output, nil)
+	c.add("statistics", statisticsGround, map[string]int{
 		"calls": e.Calls, "judged": e.Judged, "good": e.Good, "partial": e.Partial, "failed": e.Failed, "overstated": e.Overstated,
 	}, nil)
-	add("retries", retriesGround, map[string]evidence.Retry{"repeats": e.Repeats, "changes": e.Changes}, nil)
-	for _, c := range e.Conditions {
-		calls := c.Calls
-		c.Calls = nil
-		add("condition", c.ID, c, calls)
+	c.add("retries", retriesGround, map[string]evidence.Retry{"repeats": e.Repeats, "changes": e.Changes}, nil)
+	for _, item := range e.Conditions {
+		c.condition(item)
 	}
-	for _, c := range e.Errors {
-		calls, when := c.Calls, c.When
-		c.Calls, c.When, c.Example = nil, nil, ""
-		add("error", c.ID, c, calls)
+	for _, item := range e.Errors {
+		calls, when := item.Calls, item.When
+		item.Calls, item.When, item.Example = nil, nil, ""
+		c.add("error", item.ID, item, calls)
 		if when != nil {
-			w := *when
-			w.Calls = nil
-			add("condition", w.ID, w, when.Calls)
+			c.condition(*when)
 		}
 	}
-	for _, c := range e.Costs {
-		calls := c.Calls
-		c.Calls = nil
-		add("cost", c.ID, c, calls)
+	for _, item := range e.Costs {
+		calls := item.Calls
+		item.Calls = nil
+		c.add("cost", item.ID, item, calls)
 	}
-	for _, o := range e.Outliers {
-		calls := o.Calls
-		o.Calls = nil
-		add("outliers", o.ID, o, calls)
+	for _, item := range e.Outliers {
+		calls := item.Calls
+		item.Calls = nil
+		c.add("outliers", item.ID, item, calls)
 	}
-	for _, r := range e.Recoveries {
-		calls := append(slices.Clone(r.Failures), r.Calls...)
-		r.Calls, r.Failures = nil, nil
-		add("recovery", r.ID, r, calls)
+	for _, item := range e.Recoveries {
+		calls := slices.Concat(item.Failures, item.Calls)
+		item.Calls, item.Failures = nil, nil
+		c.add("recovery", item.ID, item, calls)
 	}
-	return gs
+	return c.list
+}
+
+// grounder collects grounds, each once.
+type grounder struct {
+	said  map[string][]string // by id: the statements of the rules that rest on it
+	known map[string]bool
+	list  []Ground
+}
+
+func (c *grounder) condition(item evidence.Condition) {
+	calls := item.Calls
+	item.Calls = nil
+	c.add("condition", item.ID, item, calls)
+}
+
+func (c *grounder) add(kind, id string, item any, calls []memoryd.CallKey) {
+	data, err := json.Marshal(item)
+	if err != nil || c.known[id] {
+		return // a number that JSON does not know, or a second item of the same name
+	}
+	c.known[id] = true
+	g := Ground{ID: id, Kind: kind, Data: data, CallCount: len(calls), Fingerprint: fingerprint(c.said[id]...)}
+	if len(c.said[id]) == 0 {
+		g.Fingerprint = fingerprint(string(data))
+	}
+	for _, k := range calls[max(0, len(calls)-maxGroundCalls):] {
+		g.Calls = append(g.Calls, k.String())
+	}
+	c.list = append(c.list, g)
 }

@@ -64,16 +64,18 @@ func sectionOf(name string) string {
 // and a capital letter, a quotation mark or a backtick.
 var sentenceEnd = regexp.MustCompile("[.!?][)\"'`]?\\s+[A-Z`\"]")
 
-// sentences cuts a statement where a sentence ends.
+// sentences cuts a statement where a sentence ends, but not within a quotation.
 func sentences(text string) []string {
 	var parts []string
-	for {
-		at := sentenceEnd.FindStringIndex(text)
-		if at == nil {
-			return append(parts, strings.TrimSpace(text))
-		}
+	start := 0
+	for _, at := range sentenceEnd.FindAllStringIndex(text, -1) {
 		end := at[1] - 1
-		parts = append(parts, strings.TrimSpace(text[:end]))
-		text = text[end:]
+		before := strings.TrimSpace(text[start:end])
+		if strings.Count(before, `"`)%2 == 1 || strings.Count(before, "`")%2 == 1 {
+			continue
+		}
+		parts = append(parts, before)
+		start = end
 	}
+	return append(parts, strings.TrimSpace(text[start:]))
 }

@@ -167,8 +167,15 @@ func TestTheObserverHearsOfEachAttempt(t *testing.T) {
 	var heard []llm.Attempt
 	s := llmtest.New(llmtest.Script(llmtest.NoChoices(), llmtest.JSON(map[string]int{"score": 1})))
 	c := newClient(t, s, llm.Options{Observer: func(a llm.Attempt) { heard = append(heard, a) }}, nil)
-	if _, _, err := ask(context.Background(), c.ForOp("judge", 0), "w"); err != nil {
+	p := prompt("w")
+	p.Tool = "search"
+	if _, err := c.ForOp("judge", 0).Complete(context.Background(), p); err != nil {
 		t.Fatal(err)
+	}
+	for _, a := range heard {
+		if a.Workspace != "w" || a.Tool != "search" {
+			t.Errorf("on behalf of %q, %q", a.Workspace, a.Tool)
+		}
 	}
 	if len(heard) != 2 || heard[0].Outcome != "bad_reply" || heard[1].Outcome != "ok" ||
 		heard[1].Op != "judge" || heard[1].Model != "gpt-4o-mini" || heard[1].Usage.CompletionTokens == 0 {

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"memoryd"
+	"memoryd/curate"
+	"memoryd/guidelines"
 	"memoryd/ops"
 	"memoryd/store"
 	"memoryd/store/mem"
@@ -52,12 +54,16 @@ type author struct {
 	writes int
 }
 
-func (a *author) Write(_ context.Context, _ memoryd.Tool, calls []memoryd.Call, recent int) (string, string, error) {
+func (a *author) Compose(_ context.Context, _ memoryd.Tool, calls []memoryd.Call, recent int, _ *guidelines.Document) (*guidelines.Document, error) {
 	a.writes++
 	if a.during != nil {
 		a.during()
 	}
-	return fmt.Sprintf("%d calls, %d recent", len(calls), recent), "rules", a.err
+	return written(len(calls), recent), a.err
+}
+
+func written(calls, recent int) *guidelines.Document {
+	return &guidelines.Document{Author: "rules", Statistics: fmt.Sprintf("%d calls, %d recent", calls, recent)}
 }
 
 var noon = time.Date(2025, 1, 1, 12, 0, 0, 0, time.Local)
@@ -82,8 +88,9 @@ func newHouse(t *testing.T, s store.Store, keep int) *house {
 		ops.ParseToolCallResult{Params: ops.ParseParams{MaxHistory: keep}, Wait: time.Second, Judge: h.judge, Store: s, Reader: reader},
 	}}
 	h.summary = ops.Pipeline{Label: "summary", Ops: []ops.Op{load, ops.SummaryToolMemory{
-		Params: ops.SummaryParams{RecentCallCount: 2}, Author: h.author, Store: s, Reader: reader,
-		Note: func(_ context.Context, _ memoryd.ToolRef, err error) { h.noted = append(h.noted, err) },
+		Params: ops.SummaryParams{RecentCallCount: 2}, Reader: reader,
+		Curator: &curate.Curator{Store: s, Composer: h.author, Recent: 2, Config: curate.DefaultConfig(), Now: time.Now},
+		Note:    func(_ context.Context, _ memoryd.ToolRef, err error) { h.noted = append(h.noted, err) },
 	}}}
 	h.retrieve = ops.Pipeline{Label: "retrieve", Ops: []ops.Op{load, ops.RetrieveToolMemory{Reader: reader}}}
 	return h
@@ -207,7 +214,7 @@ func TestASummaryIsSkippedWhileNothingIsNew(t *testing.T) {
 	}
 	first := names(false)
 	mustRun(t, h.summary, first)
-	if first.Result.Summarised != 1 || first.Result.Memories[0].Tool.Guideline.Content != "1 calls, 2 recent" {
+	if first.Result.Summarised != 1 || first.Result.Memories[0].Tool.Guideline.Content != written(1, 2).Render() {
 		t.Errorf("got %+v", first.Result)
 	}
 	if len(first.Result.Unknown) != 1 || !strings.Contains(first.Result.Answer, "unknown: nobody") {
@@ -242,7 +249,7 @@ func TestAFailedSynthesisKeepsTheOldGuideline(t *testing.T) {
 		t.Errorf("%d causes noted for the log, want 1", len(h.noted))
 	}
 	tool, err := h.store.Tool(t.Context(), memoryd.ToolRef{Workspace: "w", Tool: "t"})
-	if err != nil || tool.Guideline.Content != "1 calls, 2 recent" || tool.Guideline.Revision != 1 {
+	if err != nil || tool.Guideline.Content != written(1, 2).Render() || tool.Guideline.Revision != 1 {
 		t.Errorf("guideline %+v, %v", tool.Guideline, err)
 	}
 }
@@ -258,7 +265,7 @@ func TestASlowSummaryDoesNotOverwriteANewerOne(t *testing.T) {
 	}
 	mustRun(t, h.summary, &ops.State{Workspace: "w", Names: ops.Names{Tools: []string{"t"}}})
 	tool, err := h.store.Tool(t.Context(), ref)
-	if err != nil || tool.Guideline.Content != "2 calls, 2 recent" {
+	if err != nil || tool.Guideline.Content != written(2, 2).Render() {
 		t.Errorf("guideline %q, %v", tool.Guideline.Content, err)
 	}
 }
@@ -269,7 +276,7 @@ func TestRetrieveAnswersInTheOrderAskedWithinItsBudget(t *testing.T) {
 	mustRun(t, h.summary, &ops.State{Workspace: "w", Names: ops.Names{Tools: []string{"b"}}})
 	st := &ops.State{Workspace: "w", Names: ops.Names{Tools: []string{"b", "a"}, RecentCalls: 1}}
 	mustRun(t, h.retrieve, st)
-	want := "Retrieved 2 tool memory(ies):\n\nTool: b\n2 calls, 2 recent\n\n---\n\nTool: a\nNo guideline yet: 1 call(s) recorded, not summarised."
+	want := "Retrieved 2 tool memory(ies):\n\nTool: b\n" + written(2, 2).Render() + "\n\n---\n\nTool: a\nNo guideline yet: 1 call(s) recorded, not summarised."
 	if st.Result.Answer != want {
 		t.Errorf("got  %s\nwant %s", st.Result.Answer, want)
 	}

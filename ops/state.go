@@ -59,8 +59,8 @@ type Rejection struct {
 type Names struct {
 	// Tools are the names asked for, in order.
 	Tools []string
-	// Force summarises also where nothing changed.
-	Force bool
+	// Force summarises also where nothing changed, Stale only where enough did.
+	Force, Stale bool
 	// MaxTokens bounds the answer; 0 means no bound.
 	MaxTokens int
 	// WholeHistory shows all kept calls; else the newest RecentCalls of each.

@@ -6,17 +6,16 @@ import (
 	"strings"
 
 	"memoryd"
-	"memoryd/store"
+	"memoryd/curate"
 
 	"golang.org/x/sync/errgroup"
 )
 
-// Author writes guidelines.
-type Author interface {
-	// Write composes the guideline of a tool from its kept calls, oldest first;
-	// the newest recent of them are the recent window. It also says who wrote
-	// it.
-	Write(ctx context.Context, tool memoryd.Tool, calls []memoryd.Call, recent int) (content, author string, err error)
+// Curator has guidelines written and keeps them.
+type Curator interface {
+	// Refresh writes the guideline of a tool if the occasion asks for it. An error
+	// is the store's; a failed writing is in the outcome.
+	Refresh(ctx context.Context, ref memoryd.ToolRef, when curate.When) (curate.Outcome, error)
 }
 
 // SummaryParams are the settings of summary_tool_memory_op.
@@ -47,13 +46,9 @@ const parallelSummaries = 8
 // nothing happened since its guideline is skipped; one whose synthesis fails
 // keeps the guideline it has.
 type SummaryToolMemory struct {
-	Params SummaryParams
-	Author Author
-	Store  interface {
-		store.Calls
-		store.Tools
-	}
-	Reader MemoryReader
+	Params  SummaryParams
+	Curator Curator
+	Reader  MemoryReader
 	// Note is told the cause of each failure, which the client must not see.
 	Note func(ctx context.Context, ref memoryd.ToolRef, err error)
 }
@@ -69,7 +64,7 @@ func (o SummaryToolMemory) Run(ctx context.Context, st *State) error {
 	g.SetLimit(parallelSummaries)
 	for i := range loaded {
 		g.Go(func() error {
-			outcomes[i] = o.summarise(ctx, loaded[i].Tool, st.Names.Force)
+			outcomes[i] = o.summarise(ctx, loaded[i].Tool.ToolRef, st.Names.occasion())
 			return outcomes[i].fatal
 		})
 	}
@@ -87,50 +82,30 @@ type outcome struct {
 	fatal   error  // the store failed
 }
 
-func (o SummaryToolMemory) summarise(ctx context.Context, tool memoryd.Tool, force bool) outcome {
-	out := outcome{ref: tool.ToolRef}
-	if g := tool.Guideline; g.Revision > 0 && g.BasedOn == tool.Revision && !force {
-		out.skipped = true
-		return out
+func (o SummaryToolMemory) summarise(ctx context.Context, ref memoryd.ToolRef, when curate.When) outcome {
+	out := outcome{ref: ref}
+	done, err := o.Curator.Refresh(ctx, ref, when)
+	switch {
+	case err != nil:
+		out.fatal = fmt.Errorf("guideline of %q: %w", ref.Tool, err)
+	case done.Failed != nil:
+		o.Note(ctx, ref, done.Failed)
+		out.reason = reasonOf(done.Failed)
+	default:
+		out.skipped = !done.Written && (when != curate.Always || done.Skipped != curate.SameText)
 	}
-	calls, err := o.Store.History(ctx, tool.ToolRef, 0)
-	if err != nil {
-		out.fatal = fmt.Errorf("history of %q: %w", tool.Tool, err)
-		return out
-	}
-	content, author, err := o.Author.Write(ctx, tool, calls, o.Params.RecentCallCount)
-	if err != nil {
-		o.Note(ctx, tool.ToolRef, err)
-		out.reason = reasonOf(err)
-		return out
-	}
-	out.fatal = o.put(ctx, tool, memoryd.Guideline{
-		Content: content, Author: author, BasedOn: tool.Revision, ThroughSeq: newest(calls),
-	})
 	return out
 }
 
-// put stores g unless a guideline written from newer history has come first.
-func (o SummaryToolMemory) put(ctx context.Context, tool memoryd.Tool, g memoryd.Guideline) error {
-	for {
-		err := o.Store.PutGuideline(ctx, tool.ToolRef, g, tool.Guideline.Revision)
-		if !memoryd.IsKind(err, memoryd.Conflict) {
-			return err
-		}
-		if tool, err = o.Store.Tool(ctx, tool.ToolRef); err != nil {
-			return err
-		}
-		if tool.Guideline.BasedOn > g.BasedOn {
-			return nil
-		}
+// occasion is what a request asks for.
+func (n Names) occasion() curate.When {
+	switch {
+	case n.Force:
+		return curate.Always
+	case n.Stale:
+		return curate.IfStale
 	}
-}
-
-func newest(calls []memoryd.Call) int64 {
-	if len(calls) == 0 {
-		return 0
-	}
-	return calls[len(calls)-1].Seq
+	return curate.IfNew
 }
 
 // reasonOf is what a client may know of a failed synthesis.

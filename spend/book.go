@@ -62,7 +62,7 @@ func NewBook(cfg Config, records store.Records, log *slog.Logger, now func() tim
 func (b *Book) Attempt(workspace, tool, op, model string, ok bool, u memoryd.Usage) {
 	r := Row{
 		Tool: tool, Op: op, By: shortBy("llm:" + model), Requests: 1,
-		PromptTokens: int64(max(0, u.PromptTokens)), CompletionTokens: int64(max(0, u.CompletionTokens)),
+		PromptTokens: believed(u.PromptTokens), CompletionTokens: believed(u.CompletionTokens),
 	}
 	if !ok {
 		r.Failed = 1

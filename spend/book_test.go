@@ -205,7 +205,7 @@ func TestABadRecordHidesNoOther(t *testing.T) {
 		s := mem.New()
 		b := newBook(t, s, nil)
 		b.Start(t.Context())
-		b.Verdict(ref, "rules")
+		b.Verdict(ref, "")
 		time.Sleep(time.Minute)
 		for _, id := range []string{time.Now().UTC().Format("2006-01-02T15") + "/0", "2000-01-01T00/x", "garbage"} {
 			_, err := s.PutRecord(t.Context(), store.Record{
@@ -215,7 +215,7 @@ func TestABadRecordHidesNoOther(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		wantRows(t, today(t, newBook(t, s, nil), "w"), spend.Row{Workspace: "w", Tool: "t", Op: "evaluate", By: "rules", Verdicts: 1})
+		wantRows(t, today(t, newBook(t, s, nil), "w"), spend.Row{Workspace: "w", Tool: "t", Op: "evaluate", By: "nobody", Verdicts: 1})
 		b.Stop()
 	})
 }

@@ -14,7 +14,8 @@ type Row struct {
 	// server, and for tools beyond the first thousand lines of a workspace's hour.
 	Tool string `json:"tool,omitempty"`
 	Op   string `json:"op"`
-	// By is "llm:<model>", "rules", "cache" or "person".
+	// By is "llm:<model>", "rules", "cache", "person", or "nobody" for calls that
+	// were given up.
 	By string `json:"by"`
 	// Requests counts requests to a model, Failed those among them that brought
 	// no answer, Verdicts the calls that got a verdict.
@@ -88,11 +89,21 @@ func amountOf(list []Row) (a amount) {
 	return a
 }
 
+// maxTokens is more than any request has; a server that counts more is not
+// believed, so that it can neither spend a budget at a stroke nor pass the range
+// of a number.
+const maxTokens = 10_000_000
+
+func believed(tokens int) int64 { return int64(min(max(0, tokens), maxTokens)) }
+
 // maxBy bounds who answered, in bytes: a model's server may name itself.
 const maxBy = 200
 
 // shortBy is who answered as the ledger says it: a person without the name.
 func shortBy(by string) string {
+	if by == "" {
+		return "nobody"
+	}
 	if strings.HasPrefix(by, "person:") {
 		return "person"
 	}

@@ -39,9 +39,9 @@ type evaluationLine struct {
 }
 
 type costLine struct {
-	Requests         float64 `json:"requests"`
-	PromptTokens     int64   `json:"prompt_tokens"`
-	CompletionTokens int64   `json:"completion_tokens"`
+	Requests         number `json:"requests"`
+	PromptTokens     int64  `json:"prompt_tokens"`
+	CompletionTokens int64  `json:"completion_tokens"`
 }
 
 type overruledLine struct {
@@ -55,7 +55,7 @@ type overruledLine struct {
 func callLineOf(c *memoryd.Call) *callLine {
 	return &callLine{
 		Key: key(c.Key), Seq: c.Seq, Input: raw(c.Input), Output: raw([]byte(c.Output)), Success: c.Success,
-		TimeCost: number(c.TimeCost), TokenCost: c.TokenCost, CreateTime: text(c.CreateTime), Time: instantOf(c.Time),
+		TimeCost: numberOf(c.TimeCost), TokenCost: c.TokenCost, CreateTime: text(c.CreateTime), Time: instantOf(c.Time),
 		Metadata: raw(c.Metadata), Hash: text(c.Hash), Evaluation: evaluationLineOf(&c.Evaluation),
 	}
 }
@@ -70,15 +70,15 @@ func (l *callLine) call(ref memoryd.ToolRef) memoryd.Call {
 
 func evaluationLineOf(e *memoryd.Evaluation) evaluationLine {
 	l := evaluationLine{
-		State: e.State, Score: number(e.Score), Summary: text(e.Summary), Evaluation: text(e.Evaluation),
+		State: e.State, Score: numberOf(e.Score), Summary: text(e.Summary), Evaluation: text(e.Evaluation),
 		JudgedBy: text(e.JudgedBy), Rule: text(e.Rule), JudgeVersion: text(e.JudgeVersion), JudgedAt: instantOf(e.JudgedAt),
 		FailedChecks: text(e.FailedChecks), Attempts: e.Attempts, LastError: text(e.LastError), NotBefore: instantOf(e.NotBefore),
 	}
 	if c := e.Cost; c != (memoryd.Cost{}) {
-		l.Cost = &costLine{c.Requests, c.PromptTokens, c.CompletionTokens}
+		l.Cost = &costLine{numberOf(c.Requests), c.PromptTokens, c.CompletionTokens}
 	}
 	if o := e.Overruled; o != nil {
-		l.Overruled = &overruledLine{text(o.State), number(o.Score), text(o.JudgedBy), text(o.Rule), text(o.JudgeVersion)}
+		l.Overruled = &overruledLine{text(o.State), numberOf(o.Score), text(o.JudgedBy), text(o.Rule), text(o.JudgeVersion)}
 	}
 	return l
 }
@@ -91,7 +91,7 @@ func (l *evaluationLine) evaluation() memoryd.Evaluation {
 		LastError: string(l.LastError), NotBefore: time.Time(l.NotBefore),
 	}
 	if c := l.Cost; c != nil {
-		e.Cost = memoryd.Cost{Requests: c.Requests, PromptTokens: c.PromptTokens, CompletionTokens: c.CompletionTokens}
+		e.Cost = memoryd.Cost{Requests: float64(c.Requests), PromptTokens: c.PromptTokens, CompletionTokens: c.CompletionTokens}
 	}
 	if o := l.Overruled; o != nil {
 		e.Overruled = &memoryd.Overruled{

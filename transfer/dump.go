@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path"
+	"runtime"
 
 	"memoryd"
 	"memoryd/store"
@@ -61,7 +62,7 @@ func (a *Actions) dump(ctx context.Context, root *os.Root, workspace, name strin
 	}
 	n, err := a.writeDump(ctx, f, workspace)
 	if err == nil {
-		err = root.Rename(temp, name)
+		err = unwritable(root.Rename(temp, name))
 	}
 	if err == nil {
 		return n, syncFolder(root, folder)
@@ -73,12 +74,16 @@ func (a *Actions) dump(ctx context.Context, root *os.Root, workspace, name strin
 func (a *Actions) writeDump(ctx context.Context, f *os.File, workspace string) (int, error) {
 	n, err := a.writeMemories(ctx, f, workspace)
 	if err == nil {
-		err = f.Sync()
+		err = unwritable(f.Sync())
 	}
-	if closed := f.Close(); err == nil {
-		err = closed
+	return n, cmp.Or(err, unwritable(f.Close()))
+}
+
+func unwritable(err error) error {
+	if err == nil {
+		return nil
 	}
-	return n, err
+	return memoryd.Wrap(memoryd.Unavailable, err, "the dump folder cannot be used now")
 }
 
 func (a *Actions) writeMemories(ctx context.Context, w io.Writer, workspace string) (int, error) {
@@ -95,23 +100,28 @@ func (a *Actions) writeMemories(ctx context.Context, w io.Writer, workspace stri
 			return n, memoryd.Errorf(memoryd.TooLarge, "tool %q takes %d bytes, too much for one line: use export", m.Tool.Tool, len(b))
 		}
 		if _, err := out.Write(b); err != nil {
-			return n, err
+			return n, unwritable(err)
 		}
 		n++
 	}
 	if n == 0 {
 		return 0, empty(workspace)
 	}
-	return n, out.Flush()
+	return n, unwritable(out.Flush())
 }
 
+// syncFolder makes the new name durable. Windows has no such call; there the
+// rename itself is.
 func syncFolder(root *os.Root, name string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
 	d, err := root.Open(name)
 	if err != nil {
 		return folderFault(err)
 	}
 	err = d.Sync()
-	return cmp.Or(err, d.Close())
+	return unwritable(cmp.Or(err, d.Close()))
 }
 
 // folderFault keeps names of files inside. What leads out of the folder, and what
@@ -119,6 +129,9 @@ func syncFolder(root *os.Root, name string) error {
 func folderFault(err error) error {
 	if errors.Is(err, os.ErrNotExist) {
 		return memoryd.Wrap(memoryd.NotFound, err, "there is no such dump")
+	}
+	if errors.Is(err, os.ErrPermission) {
+		return unwritable(err)
 	}
 	return memoryd.Wrap(memoryd.Invalid, err, "the dump folder or the path in it cannot be used")
 }

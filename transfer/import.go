@@ -30,8 +30,9 @@ type ImportCounts struct {
 // Import adds memories to a store. A tool that is new comes as it was, times and
 // guideline included, and whole or not at all. To one that is there the calls are
 // added that it lacks, and the guideline if it has none; so importing the same
-// memories again adds nothing. Memories that come with an error are counted and
-// passed over; an error of the store ends the import.
+// memories again adds nothing. Memories that come with an Invalid or TooLarge error
+// are counted and passed over; any other error, and one of the store, ends the
+// import.
 func Import(ctx context.Context, s store.Store, memories iter.Seq2[Memory, error], opts ImportOptions) (ImportCounts, error) {
 	var n ImportCounts
 	if opts.Keep < 1 {
@@ -49,6 +50,8 @@ func Import(ctx context.Context, s store.Store, memories iter.Seq2[Memory, error
 			n.Tools++
 			n.Added += added
 			n.Duplicates += len(m.Calls) - added
+		} else if !rejects(err) {
+			return n, err
 		} else if n.Rejected++; opts.Rejected != nil {
 			opts.Rejected(m.Line, err)
 		}

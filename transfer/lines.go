@@ -15,6 +15,7 @@ type lineReader struct {
 	limit int // bytes, without the end of the line
 	n     int // the number of the line that was read last, from 1
 	bytes int64
+	rest  bool // of a line that was too long, still to be passed over
 }
 
 func newLineReader(r io.Reader, limit int) *lineReader {
@@ -26,8 +27,11 @@ var errCut = errors.New("the file ends in the middle of a line")
 
 // next returns the next line without its end; io.EOF after the last. The bytes
 // are valid until the next call. At the end of the input an unfinished line is
-// returned with errCut.
+// returned with errCut. After a line that is TooLarge comes the one after it.
 func (l *lineReader) next() ([]byte, error) {
+	if err := l.pass(); err != nil {
+		return nil, err
+	}
 	part, err := l.r.ReadSlice('\n')
 	if err == io.EOF && len(part) == 0 {
 		return nil, io.EOF
@@ -40,6 +44,7 @@ func (l *lineReader) next() ([]byte, error) {
 	}
 	for errors.Is(err, bufio.ErrBufferFull) {
 		if len(whole) > l.limit {
+			l.rest = true
 			return nil, memoryd.Errorf(memoryd.TooLarge, "longer than %d bytes", l.limit)
 		}
 		part, err = l.r.ReadSlice('\n')
@@ -56,4 +61,17 @@ func (l *lineReader) next() ([]byte, error) {
 		return nil, memoryd.Errorf(memoryd.TooLarge, "longer than %d bytes", l.limit)
 	}
 	return whole[:len(whole)-1], nil
+}
+
+// pass leaves the rest of a line that was too long behind.
+func (l *lineReader) pass() error {
+	for l.rest {
+		part, err := l.r.ReadSlice('\n')
+		l.bytes += int64(len(part))
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			return err
+		}
+		l.rest = err != nil
+	}
+	return nil
 }

@@ -29,8 +29,8 @@ func (m *Memory) move(workspace string) {
 
 // check refuses a memory that a store could not take.
 func (m *Memory) check() error {
-	if err := store.CheckRestore(&m.Tool, m.Calls); err != nil {
-		return within(err, "tool %.200q", m.Tool.Tool)
+	if err := checkTool(&m.Tool, m.Calls); err != nil {
+		return err
 	}
 	for i := range m.Records {
 		if r := &m.Records[i]; r.ToolRef != m.Tool.ToolRef {
@@ -38,6 +38,20 @@ func (m *Memory) check() error {
 		}
 	}
 	return store.CheckRecords(m.Records)
+}
+
+// maxCount bounds the counters of what is read, so that a store can go on counting.
+const maxCount = 1 << 53
+
+// checkTool refuses a tool that a store could not take or that no store has.
+func checkTool(t *memoryd.Tool, calls []memoryd.Call) error {
+	if err := store.CheckRestore(t, calls); err != nil {
+		return within(err, "tool %.200q", t.Tool)
+	}
+	if t.Lifetime > maxCount || t.Revision > maxCount || t.Guideline.Revision > maxCount || calls[len(calls)-1].Seq > t.Lifetime {
+		return invalid("tool %.200q: its counters or the numbers of its calls are too high", t.Tool)
+	}
+	return nil
 }
 
 // decodeMemory reads a line of a dump: one that encodeMemory wrote, or else one of

@@ -106,9 +106,9 @@ func encodeMemory(t *memoryd.Tool, calls []memoryd.Call, documents []store.Recor
 func wireCallOf(c *memoryd.Call, l *callLine, summarisedThrough int64) wireCall {
 	e := &c.Evaluation
 	w := wireCall{
-		ToolName: c.Tool, Output: c.Output, Success: c.Success, TimeCost: number(c.TimeCost), TokenCost: c.TokenCost,
+		ToolName: c.Tool, Output: c.Output, Success: c.Success, TimeCost: numberOf(c.TimeCost), TokenCost: c.TokenCost,
 		CreateTime: c.CreateTime, Metadata: shownMetadata(c), Summary: e.Summary, Evaluation: e.Evaluation,
-		Score: number(e.Score), CallHash: c.Hash, IsSummarized: c.Seq <= summarisedThrough,
+		Score: numberOf(e.Score), CallHash: c.Hash, IsSummarized: c.Seq <= summarisedThrough,
 	}
 	if utf8.ValidString(c.Output) {
 		l.Output = nil

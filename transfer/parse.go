@@ -195,8 +195,8 @@ func (p *parser) call(l *callLine, size int) error {
 	}
 	t, calls := p.head.tool(), p.calls
 	p.head, p.calls, p.keys = nil, nil, nil
-	if err := store.CheckRestore(&t, calls); err != nil {
-		return within(err, "tool %q", t.Tool)
+	if err := checkTool(&t, calls); err != nil {
+		return err
 	}
 	if err := p.out.tool(t, calls); err != nil {
 		return err

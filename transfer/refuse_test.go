@@ -74,6 +74,8 @@ func TestADamagedFileIsRefusedByItsLine(t *testing.T) {
 		"seq out of order":   {edit(5, `"seq":39`, `"seq":37`), 6, "out of order"},
 		"state":              {edit(6, `"pending"`, `"odd"`), 6, "odd"},
 		"counters":           {edit(3, `"lifetime":40`, `"lifetime":2`), 6, "counters"},
+		"huge counter":       {edit(3, `"lifetime":40`, `"lifetime":9223372036854775807`), 6, "too high"},
+		"huge number":        {edit(6, `"seq":40`, `"seq":41`), 6, "too high"},
 		"tool twice":         {edit(9, `"sh,ell "`, `"fetch"`), 9, "there twice"},
 		"tools out of order": {edit(9, `"sh,ell "`, `"a"`), 9, "out of order"},
 		"empty name":         {edit(3, `"tool":"fetch"`, `"tool":""`), 3, "out of order"},

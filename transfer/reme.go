@@ -7,6 +7,8 @@ import (
 	"iter"
 	"time"
 
+	"memoryd"
+
 	json "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -51,29 +53,66 @@ type ReMe struct {
 
 // Read gives the memories of a dump, JSON-lines: of what ReMe's own dump writes, of
 // the nodes of its local store, or of Qdrant points as Point takes them. A line
-// that holds no tool memory, or none that can be stored, gives an error that says
-// so and a Memory with its Line alone; the others go on. An error of r ends it.
+// that holds no tool memory, or none that can be stored, gives an error (Invalid or
+// TooLarge) that says so and a Memory with its Line alone; the others go on. An
+// error of r ends it.
 func (o ReMe) Read(r io.Reader) iter.Seq2[Memory, error] {
 	return func(yield func(Memory, error) bool) {
 		in := newLineReader(r, maxMemoryBytes)
 		for {
 			b, err := in.next()
-			if err == io.EOF || err == nil && blank(b) {
-				if err == nil {
-					continue
-				}
+			if err == io.EOF {
 				return
 			}
-			if err != nil && !errors.Is(err, errCut) {
-				yield(Memory{Line: in.n}, within(err, "line %d", in.n))
-				return
+			ends := err != nil && !errors.Is(err, errCut) && !rejects(err)
+			var m Memory
+			switch {
+			case err != nil && !errors.Is(err, errCut):
+			case blank(b):
+				continue
+			default:
+				m, err = o.memory(b)
 			}
-			m, err := o.memory(b)
 			if err != nil {
 				m, err = Memory{}, within(err, "line %d", in.n)
 			}
 			m.Line = in.n
-			if !yield(m, err) {
+			if !yield(m, err) || ends {
+				return
+			}
+		}
+	}
+}
+
+// rejects reports whether err is about one memory, so that others can follow.
+func rejects(err error) bool {
+	return memoryd.IsKind(err, memoryd.Invalid) || memoryd.IsKind(err, memoryd.TooLarge)
+}
+
+// Point is a point of a Qdrant collection.
+type Point struct {
+	ID string
+	// Payload is a JSON object. Whoever makes it from Qdrant's values writes
+	// integers without a fraction and doubles with one: the keys of calls depend
+	// on it.
+	Payload []byte
+}
+
+// Points gives the memories of a collection; see Point. An error of points ends it.
+func (o ReMe) Points(collection string, points iter.Seq2[Point, error]) iter.Seq2[Memory, error] {
+	return func(yield func(Memory, error) bool) {
+		n := 0
+		for p, err := range points {
+			n++
+			var m Memory
+			failed := err != nil
+			if !failed {
+				if m, err = o.Point(collection, p.ID, p.Payload); err != nil {
+					m, err = Memory{}, within(err, "point %.40q", p.ID)
+				}
+			}
+			m.Line = n
+			if !yield(m, err) || failed {
 				return
 			}
 		}

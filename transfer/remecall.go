@@ -116,7 +116,7 @@ func (m members) atLeast(name string, low, otherwise float64) float64 {
 }
 
 // input takes the input: an object or a string as it stands, anything else as the
-// string of its JSON.
+// string of its JSON, in the one form that call_hash uses.
 func (m members) input() []byte {
 	v := m["input"]
 	delete(m, "input")
@@ -126,7 +126,7 @@ func (m members) input() []byte {
 	case 0, 'n':
 		return []byte(`""`)
 	}
-	return quoted(string(v))
+	return quoted(string(memoryd.InputText([]byte(v))))
 }
 
 // sound gives v as it stands, or with U+FFFD for what is not valid UTF-8.

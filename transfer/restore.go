@@ -73,7 +73,7 @@ func verify(ctx context.Context, p *putter, r io.Reader, opts RestoreOptions) er
 	}
 	start, err := file.Seek(0, io.SeekCurrent)
 	if err != nil {
-		return nil //nolint:nilerr // a pipe has the method, but cannot
+		return nil // a pipe has the method, but cannot
 	}
 	v := &verifier{ctx: ctx, s: p.s, opts: opts, mayExist: p.existing != refuse}
 	if err := newParser(r, v).run(); err != nil {
@@ -87,7 +87,7 @@ func verify(ctx context.Context, p *putter, r io.Reader, opts RestoreOptions) er
 
 // verifier is the sink that writes nothing.
 type verifier struct {
-	ctx      context.Context //nolint:containedctx // lives for one call of Restore
+	ctx      context.Context // of one call of Restore
 	s        store.Store
 	opts     RestoreOptions
 	mayExist bool
@@ -129,7 +129,7 @@ func (v *verifier) end() error                  { return nil }
 
 // restorer is the sink that writes.
 type restorer struct {
-	ctx    context.Context //nolint:containedctx // lives for one call of Restore
+	ctx    context.Context // of one call of Restore
 	p      *putter
 	opts   RestoreOptions
 	parser *parser

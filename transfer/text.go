@@ -65,6 +65,14 @@ func (t *text) bytes() []byte {
 // number is a float that may be infinite.
 type number float64
 
+// numberOf drops the sign of a zero, which not every store keeps.
+func numberOf(f float64) number {
+	if f == 0 {
+		return 0
+	}
+	return number(f)
+}
+
 // MarshalJSONTo implements json.MarshalerTo.
 func (n number) MarshalJSONTo(enc *jsontext.Encoder) error {
 	if math.IsInf(float64(n), 0) {

@@ -3,7 +3,9 @@ package wire
 import (
 	"memoryd/compact"
 	"memoryd/evaluate/watch"
+	"memoryd/guidelines"
 	"memoryd/spend"
+	"memoryd/statistics"
 )
 
 // HitList is the places where a text was found in what compaction removed.
@@ -118,4 +120,41 @@ type SimilarCall struct {
 	Score      float64 `json:"score"`
 	Input      string  `json:"input"` // its beginning
 	Summary    string  `json:"summary"`
+}
+
+// GuidelineList is the versions of a tool's guideline, the newest first.
+type GuidelineList struct {
+	Versions []GuidelineVersion `json:"versions"`
+	Pinned   int64              `json:"pinned"` // 0: none
+	Stale    []string           `json:"stale"`  // why the newest is; empty: it is not
+}
+
+// GuidelineVersion is one version; a list leaves out its text and evidence.
+type GuidelineVersion struct {
+	Revision     int64               `json:"revision"`
+	Author       string              `json:"author"`
+	Written      string              `json:"written"`
+	BasedOn      int64               `json:"based_on"` // the tool's revision that it was written from
+	Reasons      []string            `json:"reasons"`  // why the one before was stale
+	Judges       []string            `json:"judges"`   // versions of the judges behind the calls
+	RolledBackTo int64               `json:"rolled_back_to,omitempty"`
+	Why          string              `json:"why,omitempty"`
+	Outcomes     Outcomes            `json:"outcomes"`
+	Content      string              `json:"content,omitempty"`
+	Items        []guidelines.Item   `json:"items,omitempty"`
+	Evidence     []guidelines.Ground `json:"evidence,omitempty"`
+}
+
+// Outcomes counts judged calls whose agent was shown a version.
+type Outcomes struct {
+	Calls      int                  `json:"calls"`
+	Failed     int                  `json:"failed"`
+	FailedCI95 *statistics.Interval `json:"failed_ci95"`
+}
+
+// GuidelineDiff is what a version changed.
+type GuidelineDiff struct {
+	Revision int64               `json:"revision"`
+	With     int64               `json:"with"`
+	Changes  []guidelines.Change `json:"changes"`
 }

@@ -12,6 +12,7 @@ import (
 	"memoryd/api"
 	"memoryd/compact"
 	"memoryd/config"
+	"memoryd/curate"
 	"memoryd/evaluate"
 	"memoryd/evaluate/watch"
 	"memoryd/ops"
@@ -39,6 +40,8 @@ type app struct {
 	models    *models
 	compactor *compact.Compactor
 	book      *spend.Book
+	curator   *curate.Curator
+	rounds    *curate.Rounds
 	watch     *watch.Watch
 	janitor   janitor
 	listener  net.Listener
@@ -110,10 +113,11 @@ func (a *app) handler() (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	a.rounds = curate.NewRounds(a.curator, a.log)
 	return api.New(a.cfg.HTTP, api.Deps{
 		Flows: flows, Store: a.store, Reader: reader, Checks: a.checks(), Logger: a.log,
 		Corrector: ops.Corrector{Store: a.store, Now: time.Now, Told: a.corrected},
-		Ledger:    a.book, Judges: a.watch,
+		Ledger:    a.book, Judges: a.watch, Curator: a.curator,
 		Originals: compaction{a.compactor, a.originals()},
 	})
 }
@@ -137,6 +141,7 @@ func (a *app) Start(ctx context.Context) {
 	for _, d := range a.desks {
 		d.Start(context.WithoutCancel(ctx)) // Stop ends them, in order
 	}
+	a.rounds.Start(context.WithoutCancel(ctx))
 	a.janitor = janitor{records: a.store, log: a.log}
 	a.janitor.start(ctx)
 	go func() {
@@ -156,6 +161,7 @@ func (a *app) Stop(ctx context.Context) error {
 	for _, d := range a.desks {
 		d.Stop()
 	}
+	a.rounds.Stop()
 	a.janitor.end()
 	var errs []error
 	if err := a.server.Shutdown(ctx); err != nil {

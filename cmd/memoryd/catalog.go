@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"memoryd"
+	"memoryd/curate"
 	"memoryd/evaluate"
 	"memoryd/evaluate/rules"
 	"memoryd/guidelines"
@@ -44,12 +45,15 @@ func (a *app) catalog(reader ops.MemoryReader) ops.Catalog {
 			if err := s.Params(&params); err != nil {
 				return nil, err
 			}
-			author, err := a.author(s.LLM, params)
+			composer, err := a.composer(s.LLM, params)
 			if err != nil {
 				return nil, err
 			}
+			a.curator = &curate.Curator{
+				Store: a.store, Composer: composer, Recent: params.RecentCallCount, Config: a.cfg.Curate, Now: time.Now,
+			}
 			return ops.SummaryToolMemory{
-				Params: params, Author: author, Store: a.store, Reader: reader, Note: a.noteFailedSummary,
+				Params: params, Curator: a.curator, Reader: reader, Note: a.noteFailedSummary,
 			}, params.Validate()
 		},
 		"retrieve_tool_memory_op": func(ops.Spec) (ops.Op, error) {
@@ -101,8 +105,8 @@ func (a *app) desk(llmName string, params ops.ParseParams) (*evaluate.Desk, erro
 	return d, nil
 }
 
-// author writes guidelines with the op's model, where there is one.
-func (a *app) author(llmName string, params ops.SummaryParams) (ops.Author, error) {
+// composer writes guidelines with the op's model, where there is one.
+func (a *app) composer(llmName string, params ops.SummaryParams) (curate.Composer, error) {
 	m := a.models.forOp(llmName, "summary", params.SummarySleepInterval)
 	if m == nil {
 		return guidelines.NewRules(a.cfg.Guidelines), nil

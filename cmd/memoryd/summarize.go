@@ -14,6 +14,7 @@ type summarizeCmd struct {
 	remote
 	Tools []string `arg:"" optional:"" name:"tool" help:"The tools, by name."`
 	All   bool     `help:"All tools."`
+	Stale bool     `help:"All tools, but only where enough is new or something changed."`
 	Force bool     `help:"Also where nothing is new."`
 }
 
@@ -23,8 +24,9 @@ const summarizeBatch = 20
 
 // Run refreshes guidelines and prints a line for each tool that got one.
 func (c summarizeCmd) Run(ctx context.Context, std streams) error {
+	c.All = c.All || c.Stale && len(c.Tools) == 0
 	if c.All == (len(c.Tools) > 0) {
-		return errors.New("name the tools, or say --all")
+		return errors.New("name the tools, or say --all or --stale")
 	}
 	workspaces, err := c.workspaces(ctx)
 	if err != nil {
@@ -72,7 +74,7 @@ func (c summarizeCmd) named(ctx context.Context, workspace string) ([]string, er
 }
 
 func (c summarizeCmd) batch(ctx context.Context, std streams, workspace string, names []string, total *wire.NamesMetadata) error {
-	body, err := json.Marshal(map[string]any{"workspace_id": workspace, "tool_names": names, "force": c.Force})
+	body, err := json.Marshal(map[string]any{"workspace_id": workspace, "tool_names": names, "force": c.Force, "stale": c.Stale})
 	if err != nil {
 		return err
 	}

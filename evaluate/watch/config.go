@@ -2,7 +2,7 @@ package watch
 
 import "fmt"
 
-// Config is the watch part of the evaluate section.
+// Config is the watch section of the configuration.
 type Config struct {
 	// Window is how many of a judge's newest verdicts are compared with those
 	// before; of people's corrections a quarter of it.

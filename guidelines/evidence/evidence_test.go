@@ -156,16 +156,26 @@ func TestTheSameCallsGiveTheSameEvidence(t *testing.T) {
 	}
 }
 
+// BenchmarkMine mines 1,000 calls of about 2 KB, without and with a pitfall to be
+// found and tested back.
 func BenchmarkMine(b *testing.B) {
+	for _, name := range []string{"nothing to find", "a pitfall"} {
+		b.Run(name, func(b *testing.B) { benchmarkMine(b, name == "a pitfall") })
+	}
+}
+
+func benchmarkMine(b *testing.B, pitfall bool) {
+	b.Helper()
 	r := rand.New(rand.NewPCG(1, 1))
 	calls := make([]memoryd.Call, 1000)
 	for i := range calls {
 		score, out := 1.0, words(r, 220)
-		if i%3 == 0 {
+		language := pick(r, "en", "de", "fr")
+		if pitfall && language == "fr" || !pitfall && i%3 == 0 {
 			score, out = 0, "Error: thing "+words(r, 3)+" failed\n"+out
 		}
 		calls[i] = call(b, i, object{
-			"query": words(r, 40), "limit": r.IntN(1000), "language": pick(r, "en", "de", "fr"), "id": words(r, 1),
+			"query": words(r, 40), "limit": r.IntN(1000), "language": language, "id": words(r, 1),
 			"filters": []object{{"field": words(r, 1), "value": r.Float64()}, {"field": words(r, 1), "value": r.Float64()}},
 		}, out, score, r.Float64(), int64(r.IntN(1000)))
 	}

@@ -39,7 +39,7 @@ func TestDecisions(t *testing.T) {
 // that is as good as the one before is hardly ever called worse, one that does
 // harm is found soon.
 func TestErrorRateUnderPeeking(t *testing.T) {
-	const runs = 200
+	const runs = 100
 	for _, p := range []float64{0.05, 0.2, 0.5} {
 		for _, harm := range []float64{0, 0.2, 0.4} {
 			found := 0

@@ -29,6 +29,7 @@ var mayImport = map[string][]string{
 	"memoryd/transfer":                {"memoryd", "memoryd/store", "memoryd/statistics"},
 	"memoryd/metrics":                 {"memoryd", "memoryd/store"},
 	"memoryd/evaluate/watch":          {"memoryd", "memoryd/statistics"},
+	"memoryd/guidelines/coldstart":    {"memoryd", "memoryd/statistics", "memoryd/guidelines/evidence", "memoryd/guidelines/preflight", "memoryd/guidelines"},
 	"memoryd/guidelines/staleness":    {"memoryd", "memoryd/statistics", "memoryd/guidelines/evidence"},
 	"memoryd/guidelines/versions":     {"memoryd", "memoryd/statistics"},
 	// The rules label what its test learns from.
@@ -49,11 +50,14 @@ var mayImport = map[string][]string{
 	"memoryd/compact": {
 		"memoryd", "memoryd/compact/chat", "memoryd/compact/facts", "memoryd/compact/tokens",
 	},
-	"memoryd/ops":      {"memoryd", "memoryd/statistics", "memoryd/store", "memoryd/compact", "memoryd/guidelines/preflight"},
-	"memoryd/api/wire": {"memoryd/statistics", "memoryd/compact", "memoryd/spend", "memoryd/evaluate/watch"},
-	"memoryd/api":      {"memoryd", "memoryd/statistics", "memoryd/api/wire", "memoryd/ops", "memoryd/store", "memoryd/compact", "memoryd/spend", "memoryd/evaluate/watch"},
+	"memoryd/ops": {"memoryd", "memoryd/statistics", "memoryd/store", "memoryd/compact", "memoryd/guidelines/preflight", "memoryd/curate", "memoryd/guidelines"},
+	"memoryd/curate": {
+		"memoryd", "memoryd/statistics", "memoryd/store", "memoryd/guidelines", "memoryd/guidelines/staleness", "memoryd/guidelines/versions",
+	},
+	"memoryd/api/wire": {"memoryd/statistics", "memoryd/compact", "memoryd/spend", "memoryd/evaluate/watch", "memoryd/guidelines"},
+	"memoryd/api":      {"memoryd", "memoryd/statistics", "memoryd/api/wire", "memoryd/ops", "memoryd/store", "memoryd/compact", "memoryd/spend", "memoryd/evaluate/watch", "memoryd/curate", "memoryd/guidelines", "memoryd/guidelines/staleness"},
 	"memoryd/config": {
-		"memoryd", "memoryd/api", "memoryd/compact", "memoryd/evaluate", "memoryd/spend", "memoryd/evaluate/watch", "memoryd/guidelines", "memoryd/llm", "memoryd/ops", "memoryd/store/sqlite",
+		"memoryd", "memoryd/api", "memoryd/compact", "memoryd/curate", "memoryd/evaluate", "memoryd/spend", "memoryd/evaluate/watch", "memoryd/guidelines", "memoryd/llm", "memoryd/ops", "memoryd/store/sqlite",
 	},
 	"memoryd/internal/arch":       {},
 	"memoryd/internal/recordtest": {"memoryd"},

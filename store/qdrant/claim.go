@@ -113,5 +113,9 @@ func (s *Store) lease(ctx context.Context, free []point, now time.Time, lease ti
 			narrow = append(narrow, point{id, p})
 		}
 	}
-	return s.bodies(ctx, narrow)
+	calls, err := s.bodies(ctx, narrow)
+	for i := range calls {
+		calls[i].Evaluation.NotBefore = now.Add(lease)
+	}
+	return calls, err
 }

@@ -133,12 +133,5 @@ func unixMicro(t time.Time) int64 {
 	return t.UnixMicro()
 }
 
-func decodeDue(n int64) time.Time {
-	if n <= 0 {
-		return time.Time{}
-	}
-	return time.UnixMicro(n).UTC()
-}
-
 // include asks for some fields of a point.
 func include(fields ...string) *qd.WithPayloadSelector { return qd.NewWithPayloadInclude(fields...) }

@@ -22,6 +22,7 @@ func encodeEvaluation(e *memoryd.Evaluation) payload {
 	in.putInt("completion_tokens", e.Cost.CompletionTokens)
 	in.putInt("attempts", int64(e.Attempts))
 	in.putText("error", e.LastError)
+	in.putTime("not_before", e.NotBefore)
 	if o := e.Overruled; o != nil {
 		old := payload{"state": word(string(o.State))}
 		old.putFloat("score", o.Score)
@@ -35,8 +36,6 @@ func encodeEvaluation(e *memoryd.Evaluation) payload {
 	}
 	if e.State == memoryd.Pending {
 		out[fieldPending] = integer(dueAt(e.NotBefore))
-	} else {
-		in.putTime("not_before", e.NotBefore)
 	}
 	return out
 }
@@ -52,9 +51,6 @@ func decodeEvaluation(r *reader) memoryd.Evaluation {
 			CompletionTokens: in.int("completion_tokens"),
 		},
 		Attempts: int(in.int("attempts")), LastError: in.text("error"), NotBefore: in.time("not_before"),
-	}
-	if e.State == memoryd.Pending {
-		e.NotBefore = decodeDue(r.int(fieldPending))
 	}
 	if old := (&reader{payload: in.object("overruled")}); old.payload != nil {
 		e.Overruled = &memoryd.Overruled{

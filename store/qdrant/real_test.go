@@ -7,8 +7,8 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
-	"strconv"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -42,7 +42,7 @@ func testPrefix() string { return fmt.Sprintf("test%d_", rand.Uint64()) }
 
 // realBackend gives stores on a real server. Making collections takes seconds
 // there, so the stores of a test share them and each begins by emptying them.
-func realBackend(t *testing.T) storetest.Backend {
+func realBackend(t *testing.T) shared {
 	cfg := qdrant.DefaultConfig()
 	cfg.Host, cfg.Port = realServer(t)
 	cfg.Prefix, cfg.Connections = testPrefix(), 1
@@ -56,7 +56,7 @@ func realBackend(t *testing.T) storetest.Backend {
 			t.Error(err)
 		}
 	})
-	open := func(t *testing.T) store.Store {
+	open := func(t *testing.T) *qdrant.Store {
 		s, err := qdrant.Open(t.Context(), cfg, "", slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
@@ -68,7 +68,7 @@ func realBackend(t *testing.T) storetest.Backend {
 		})
 		return s
 	}
-	return storetest.Backend{
+	return shared{Beside: open, Backend: storetest.Backend{
 		Gaps: true,
 		Open: func(t *testing.T) store.Store {
 			emptyCollections(t, admin, cfg.Prefix)
@@ -80,7 +80,13 @@ func realBackend(t *testing.T) storetest.Backend {
 			}
 			return open(t)
 		},
-	}
+	}}
+}
+
+// shared is a backend that can open a further store on the same collections.
+type shared struct {
+	storetest.Backend
+	Beside func(t *testing.T) *qdrant.Store
 }
 
 // collectionsOf lists what a test made on a server.
@@ -111,6 +117,6 @@ func emptyCollections(t *testing.T, admin *qd.Client, prefix string) {
 	}
 }
 
-func TestStoreOnRealServer(t *testing.T) { storetest.Run(t, realBackend(t)) }
+func TestStoreOnRealServer(t *testing.T) { storetest.Run(t, realBackend(t).Backend) }
 
-func TestModelOnRealServer(t *testing.T) { storetest.Model(t, realBackend(t)) }
+func TestModelOnRealServer(t *testing.T) { storetest.Model(t, realBackend(t).Backend) }

@@ -93,6 +93,7 @@ func (r *restoring) store(ctx context.Context) error {
 }
 
 func (r *restoring) points() (points []*qd.PointStruct, ids []string) {
+	r.contents = 0
 	first := r.s.clock.next(len(r.calls))
 	owner := toolID(r.t.ToolRef)
 	held := map[string]bool{}

@@ -49,7 +49,7 @@ func (s *Store) sit(ctx context.Context) error {
 		if err != nil && !memoryd.IsKind(err, memoryd.NotFound) {
 			return err
 		}
-		if old.Revision > 0 && old.Expires.After(now) {
+		if old.Revision > 0 && takenUntil(&old).After(now) {
 			continue
 		}
 		if taken, err := s.takeSeat(ctx, st, key, old.Revision, now); taken || err != nil {
@@ -64,8 +64,21 @@ func (s *Store) sit(ctx context.Context) error {
 
 func seatKey(n int) store.RecordKey { return store.RecordKey{Kind: "seat", ID: strconv.Itoa(n)} }
 
+func seatRecord(key store.RecordKey, revision int64, until time.Time) store.Record {
+	return store.Record{RecordKey: key, Revision: revision, Data: []byte(until.UTC().Format(time.RFC3339Nano))}
+}
+
+// takenUntil reads when a seat is free; one that cannot be read is free.
+func takenUntil(r *store.Record) time.Time {
+	t, err := time.Parse(time.RFC3339Nano, string(r.Data))
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}
+
 func (s *Store) takeSeat(ctx context.Context, st *seating, key store.RecordKey, revision int64, now time.Time) (bool, error) {
-	r := store.Record{RecordKey: key, Revision: revision, Expires: now.Add(seatTime)}
+	r := seatRecord(key, revision, now.Add(seatTime))
 	got, err := s.putRecord(ctx, &r, "")
 	if memoryd.IsKind(err, memoryd.Conflict) {
 		return false, nil
@@ -90,7 +103,7 @@ func (s *Store) rise(ctx context.Context) {
 	if st.record == 0 || time.Now().After(st.endsAt) {
 		return
 	}
-	r := store.Record{RecordKey: st.key, Revision: st.record, Expires: time.Unix(1, 0)}
+	r := seatRecord(st.key, st.record, time.Now())
 	if _, err := s.putRecord(ctx, &r, ""); err != nil {
 		s.log.Debug("the seat was not given back", "err", err)
 	}

@@ -56,11 +56,11 @@ func (s *Store) sweep(ctx context.Context) error {
 	}
 	from := int64(0)
 	for over := remembered - int64(s.cfg.Remember); over > 0; {
-		gone, next, err := s.forgetPage(ctx, from)
+		seen, next, err := s.forgetPage(ctx, from)
 		if err != nil || next == 0 {
 			return err
 		}
-		over -= gone
+		over -= seen
 		from = next
 	}
 	return nil
@@ -85,10 +85,10 @@ func (s *Store) sweepGraves(ctx context.Context) error {
 	return nil
 }
 
-// forgetPage folds and removes one page of the oldest points that no history
-// keeps. It gives how many calls went and where the next page starts, 0 when
+// forgetPage folds, or removes, one page of the oldest points that no history
+// keeps. It gives how many calls it saw and where the next page starts, 0 when
 // there is none.
-func (s *Store) forgetPage(ctx context.Context, from int64) (gone, next int64, err error) {
+func (s *Store) forgetPage(ctx context.Context, from int64) (seen, next int64, err error) {
 	aged := stampAt(time.Now().Add(-s.grace))
 	page, err := s.scroll(ctx, s.calls, all(qd.NewIsEmpty(fieldKept), between(fieldStamp, from, aged)),
 		ascending(fieldStamp, nil), sweepPage, fieldLife, fieldContent, fieldOwner, fieldStamp)
@@ -98,52 +98,50 @@ func (s *Store) forgetPage(ctx context.Context, from int64) (gone, next int64, e
 	last := page[len(page)-1].int(fieldStamp)
 	groups := map[string][]point{}
 	for _, p := range page {
-		life := p.word(fieldLife) + p.word(fieldContent)
-		groups[life] = append(groups[life], p)
+		key := p.word(fieldLife) + " " + p.word(fieldContent)
+		groups[key] = append(groups[key], p)
 	}
-	for life, points := range groups {
-		n, err := s.forgetOfLife(ctx, life, points, last)
-		if err != nil {
-			return gone, 0, err
+	for _, points := range groups {
+		if err := s.forgetOfLife(ctx, points, last); err != nil {
+			return 0, 0, err
 		}
-		gone += n
+		if points[0].has(fieldLife) {
+			seen += int64(len(points))
+		}
 	}
 	if len(page) < sweepPage {
-		return gone, 0, nil
+		return seen, 0, nil
 	}
-	return gone, last + 1, nil
+	return seen, last + 1, nil
 }
 
 // forgetOfLife folds a tool's points up to a stamp and removes those of the page
 // that were folded long enough ago, for a reader may just be counting.
-func (s *Store) forgetOfLife(ctx context.Context, life string, page []point, through int64) (gone int64, err error) {
-	t, err := s.toolOfLife(ctx, life, page)
+func (s *Store) forgetOfLife(ctx context.Context, page []point, through int64) error {
+	life := page[0].word(fieldLife) + page[0].word(fieldContent) // a point has one of them
+	t, err := s.toolOfLife(ctx, life)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	var ids []string
 	if t == nil {
 		through = math.MaxInt64 // the tool has ended; all may go
 	} else if through, err = s.fold(ctx, t, through); err != nil {
-		return 0, err
+		return err
 	}
+	var ids []string
 	for _, p := range page {
 		if p.int(fieldStamp) <= through {
 			ids = append(ids, p.id)
-			if p.has(fieldLife) {
-				gone++
-			}
 		}
 	}
 	if len(ids) == 0 {
-		return 0, nil
+		return nil
 	}
-	return gone, s.remove(ctx, s.calls, qd.NewPointsSelectorIDs(pointIDs(ids)))
+	return s.remove(ctx, s.calls, qd.NewPointsSelectorIDs(pointIDs(ids)))
 }
 
-// toolOfLife finds the tool that points belong to; nil when it has ended. A
-// content's point names its call, which names the tool.
-func (s *Store) toolOfLife(ctx context.Context, life string, page []point) (*tool, error) {
+// toolOfLife finds the tool that points belong to; nil when it has ended.
+func (s *Store) toolOfLife(ctx context.Context, life string) (*tool, error) {
 	found, err := s.scroll(ctx, s.tools, all(is(fieldLife, life), qd.NewIsEmpty(fieldGrave)), nil, 1)
 	if err != nil || len(found) == 0 {
 		return nil, err

@@ -174,3 +174,66 @@ func (p *payments) check(t *testing.T, calls int) {
 	}
 	t.Logf("%d calls, %d of them paid for again", calls, total)
 }
+
+// ledger is the part of a report on costs that the test looks at.
+type ledger struct {
+	Rows []struct {
+		By           string `json:"by"`
+		Requests     int    `json:"requests"`
+		PromptTokens int    `json:"prompt_tokens"`
+		Verdicts     int    `json:"verdicts"`
+	} `json:"rows"`
+	Budgets []struct {
+		Used int64 `json:"used"`
+	} `json:"budgets"`
+}
+
+// TestASpentBudgetParksCallsAlsoAfterKill9 gives the judge less than it needs.
+func TestASpentBudgetParksCallsAlsoAfterKill9(t *testing.T) {
+	const budget = 5
+	today := time.Now().UTC().Day()
+	p := &payments{lives: map[string][]string{}}
+	model := llmtest.New(p.judge)
+	env := []string{"OPENAI_BASE_URL=" + model.Start(t) + "/v1", "OPENAI_API_KEY=k"}
+	dir, config := t.TempDir(), configFile(t, fmt.Sprintf(`
+llm: {default: {retries: 0}}
+evaluate: {judge: llm, wait: 5s}
+spend: {requests_per_day: %d, flush_interval: 50ms}
+op: {parse_tool_call_result_op: {params: {evaluation_sleep_interval: 0}}}
+`, budget))
+	s := start(t, dir, env, "--config", config)
+	for life := range 2 {
+		if !sendCalls(s, life*perRequest) {
+			t.Fatalf("calls were not accepted\n%s", s.Log())
+		}
+		var l ledger
+		if err := json.Unmarshal(s.Get("/v1/spend").Body, &l); err != nil {
+			t.Fatal(err)
+		}
+		requests, verdicts, tokens := 0, 0, 0
+		for _, r := range l.Rows {
+			if strings.HasPrefix(r.By, "llm:") {
+				requests, verdicts, tokens = requests+r.Requests, verdicts+r.Verdicts, tokens+r.PromptTokens
+			}
+		}
+		m := s.Post("/retrieve_tool_memory", map[string]any{"tool_names": "t"}).Metadata.MemoryList[0]
+		pending := m.Metadata.Statistics["pending_calls"]
+		if time.Now().UTC().Day() != today {
+			t.Log("a new day began with a new budget; what was spent says nothing")
+			return
+		}
+		seen := model.Counts()
+		if seen.Requests != budget || requests != budget || verdicts != budget || tokens != seen.PromptTokens || len(l.Budgets) != 1 || l.Budgets[0].Used != budget {
+			t.Errorf("life %d: the model saw %d requests of %d tokens, the ledger has %+v", life, seen.Requests, seen.PromptTokens, l)
+		}
+		if want := float64((life+1)*perRequest - budget); pending != want {
+			t.Errorf("life %d: %v calls are pending, want %v", life, pending, want)
+		}
+		if !strings.Contains(s.Log(), "the budget for model requests is spent") {
+			t.Errorf("life %d: nothing was said\n%s", life, s.Log())
+		}
+		time.Sleep(500 * time.Millisecond) // ten flush intervals: what is lost at a kill is less than one
+		s.Kill()
+		s = start(t, dir, env, "--config", config)
+	}
+}

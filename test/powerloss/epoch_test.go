@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -49,8 +47,6 @@ func settings(dir string) sqlite.Config {
 	return cfg
 }
 
-func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
-
 // live runs the store from what the last cut left and returns the disk with all
 // that happened to it. Some lives end with a clean stop.
 func (w *world) live(ctx context.Context) (*state, *disk, error) {
@@ -63,7 +59,7 @@ func (w *world) live(ctx context.Context) (*state, *disk, error) {
 	d := w.all.watch(dir, begin)
 	d.lies = w.lies
 	defer w.all.forget(d)
-	s, err := sqlite.Open(ctx, settings(dir), quiet())
+	s, err := sqlite.Open(ctx, settings(dir), nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -108,7 +104,7 @@ func (w *world) look(ctx context.Context, files map[string][]byte, events int) (
 	if _, err := lay(dir, files); err != nil {
 		return nil, err
 	}
-	s, err := sqlite.Open(ctx, settings(dir), quiet())
+	s, err := sqlite.Open(ctx, settings(dir), nil)
 	if err != nil {
 		return nil, err
 	}

@@ -88,7 +88,7 @@ func newFaulty(t *testing.T) *faulty {
 func (f *faulty) open() {
 	f.Helper()
 	var err error
-	if f.s, err = sqlite.Open(f.Context(), settings(f.dir), quiet()); err != nil {
+	if f.s, err = sqlite.Open(f.Context(), settings(f.dir), nil); err != nil {
 		f.Fatal(err)
 	}
 }

@@ -67,7 +67,7 @@ func (w *world) upgrade() (*state, *disk) {
 	}
 	d := w.all.watch(dir, begin)
 	defer w.all.forget(d)
-	s, err := sqlite.Open(w.t.Context(), settings(dir), quiet())
+	s, err := sqlite.Open(w.t.Context(), settings(dir), nil)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func (w *world) checkUpgraded(files map[string][]byte) (err error) {
 	if _, err := lay(dir, files); err != nil {
 		return err
 	}
-	s, err := sqlite.Open(w.t.Context(), settings(dir), quiet())
+	s, err := sqlite.Open(w.t.Context(), settings(dir), nil)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,219 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"time"
+
+	"memoryd"
+	"memoryd/api/wire"
+	"memoryd/curate"
+	"memoryd/guidelines"
+	"memoryd/guidelines/staleness"
+	"memoryd/statistics"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/labstack/echo/v4"
+)
+
+// Curator keeps the versions of guidelines.
+type Curator interface {
+	Editions(ctx context.Context, ref memoryd.ToolRef) ([]curate.Edition, error)
+	Edition(ctx context.Context, ref memoryd.ToolRef, revision int64) (curate.Edition, error)
+	Stale(ctx context.Context, ref memoryd.ToolRef) ([]staleness.Reason, error)
+	PinnedVersion(ctx context.Context, ref memoryd.ToolRef) (int64, error)
+	Pin(ctx context.Context, ref memoryd.ToolRef, revision int64, by string) (curate.Edition, error)
+	Unpin(ctx context.Context, ref memoryd.ToolRef) error
+	RollBack(ctx context.Context, ref memoryd.ToolRef, revision int64, by string) (curate.Edition, error)
+}
+
+// revisionOf reads a version's number from the path.
+func revisionOf(c echo.Context) (int64, error) {
+	n, err := strconv.ParseInt(c.Param("revision"), 10, 64)
+	if err != nil || n < 1 {
+		return 0, memoryd.Errorf(memoryd.Invalid, "revision: must be a whole number of 1 or more")
+	}
+	return n, nil
+}
+
+// listGuidelines lists the versions of a tool's guideline, the newest first,
+// with the outcomes of calls whose agents were shown each.
+func (s *server) listGuidelines(c echo.Context) error {
+	ref, err := toolOf(c)
+	if err != nil {
+		return err
+	}
+	ctx := c.Request().Context()
+	editions, err := s.Curator.Editions(ctx, ref)
+	if err != nil {
+		return err
+	}
+	list := wire.GuidelineList{Versions: []wire.GuidelineVersion{}, Stale: []string{}}
+	if list.Pinned, err = s.Curator.PinnedVersion(ctx, ref); err != nil {
+		return err
+	}
+	reasons, err := s.Curator.Stale(ctx, ref)
+	if err != nil {
+		return err
+	}
+	for _, r := range reasons {
+		list.Stale = append(list.Stale, string(r.Kind)+": "+r.Text)
+	}
+	calls, err := s.Store.History(ctx, ref, 0)
+	if err != nil {
+		return err
+	}
+	outcomes := curate.Outcomes(calls)
+	for _, e := range editions {
+		v := versionOf(&e)
+		o := outcomes[e.Revision]
+		v.Outcomes = wire.Outcomes{Calls: o.Calls, Failed: o.Bad, FailedCI95: statistics.Wilson(o.Bad, o.Calls)}
+		v.Content, v.Items, v.Evidence = "", nil, nil
+		list.Versions = append(list.Versions, v)
+	}
+	return writeJSON(c, http.StatusOK, jsonType, list)
+}
+
+func versionOf(e *curate.Edition) wire.GuidelineVersion {
+	v := wire.GuidelineVersion{
+		Revision: e.Revision, Author: e.Author, Written: e.Written.Format(time.RFC3339), BasedOn: e.BasedOn,
+		Reasons: append([]string{}, e.Reasons...), Judges: append([]string{}, e.Judges...),
+		RolledBackTo: e.RolledBackTo, Why: e.Why, Content: e.Content,
+	}
+	if e.Document != nil {
+		v.Items, v.Evidence = e.Document.Items, e.Document.Grounds
+	}
+	return v
+}
+
+func (s *server) getGuideline(c echo.Context) error {
+	ref, err := toolOf(c)
+	if err != nil {
+		return err
+	}
+	revision, err := revisionOf(c)
+	if err != nil {
+		return err
+	}
+	e, err := s.Curator.Edition(c.Request().Context(), ref, revision)
+	if err != nil {
+		return err
+	}
+	return writeJSON(c, http.StatusOK, jsonType, versionOf(&e))
+}
+
+// diffGuideline says what a version changed against another, or against the one
+// before it.
+func (s *server) diffGuideline(c echo.Context) error {
+	ref, err := toolOf(c)
+	if err != nil {
+		return err
+	}
+	revision, err := revisionOf(c)
+	if err != nil {
+		return err
+	}
+	with := revision - 1
+	if text := c.QueryParam("with"); text != "" {
+		if with, err = strconv.ParseInt(text, 10, 64); err != nil || with < 0 {
+			return memoryd.Errorf(memoryd.Invalid, "with: must be the number of a version")
+		}
+	}
+	next, err := s.Curator.Edition(c.Request().Context(), ref, revision)
+	if err != nil {
+		return err
+	}
+	var prev curate.Edition // of version 0 there is nothing
+	if with > 0 {
+		if prev, err = s.Curator.Edition(c.Request().Context(), ref, with); err != nil {
+			return err
+		}
+	}
+	changes := append([]guidelines.Change{}, guidelines.Diff(prev.Document, next.Document)...)
+	return writeJSON(c, http.StatusOK, jsonType, wire.GuidelineDiff{Revision: revision, With: with, Changes: changes})
+}
+
+// decision is the body of a request about a version.
+type decision struct {
+	revision int64
+	by       string
+}
+
+var decisionFields = []field[decision]{
+	{name: "revision", kind: integer, set: func(d *decision, v jsontext.Value) *invalidRequest {
+		n, ok := wholeNumber(v)
+		if !ok || n < 1 {
+			return invalid(integer.code, "Input should be a whole number of 1 or more", v)
+		}
+		d.revision = n
+		return nil
+	}},
+	{name: "by", kind: text, set: func(d *decision, v jsontext.Value) *invalidRequest {
+		if d.by = unquote(v); len(d.by) > 100 {
+			return invalid("string_too_long", "at most 100 bytes", nil)
+		}
+		return nil
+	}},
+}
+
+func decide(body []byte) (decision, error) {
+	d := decision{by: "a person"}
+	if len(body) == 0 {
+		return d, nil
+	}
+	if fault := decodeBody(body, decisionFields, &d); fault != nil {
+		return d, fault
+	}
+	return d, nil
+}
+
+func (s *server) pinGuideline(c echo.Context, body []byte) (any, error) {
+	ref, err := toolOf(c)
+	if err != nil {
+		return nil, err
+	}
+	d, err := decide(body)
+	if err != nil {
+		return nil, err
+	}
+	if d.revision == 0 {
+		return nil, invalid("missing", "Field required", nil, "body", "revision")
+	}
+	e, err := s.Curator.Pin(c.Request().Context(), ref, d.revision, d.by)
+	if err != nil {
+		return nil, err
+	}
+	return versionOf(&e), nil
+}
+
+func (s *server) unpinGuideline(c echo.Context) error {
+	ref, err := toolOf(c)
+	if err != nil {
+		return err
+	}
+	if err := s.Curator.Unpin(c.Request().Context(), ref); err != nil {
+		return err
+	}
+	return c.NoContent(http.StatusNoContent)
+}
+
+func (s *server) rollBackGuideline(c echo.Context, body []byte) (any, error) {
+	ref, err := toolOf(c)
+	if err != nil {
+		return nil, err
+	}
+	revision, err := revisionOf(c)
+	if err != nil {
+		return nil, err
+	}
+	d, err := decide(body)
+	if err != nil {
+		return nil, err
+	}
+	e, err := s.Curator.RollBack(c.Request().Context(), ref, revision, d.by)
+	if err != nil {
+		return nil, err
+	}
+	return versionOf(&e), nil
+}

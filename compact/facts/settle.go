@@ -1,0 +1,58 @@
+package facts
+
+// use counts the facts behind a label, and those of them that a call passed.
+type use struct{ all, passed int }
+
+// crowded notes for the facts of one text how many they are.
+func (s *Set) crowded(seq []int32) {
+	for _, k := range seq {
+		if f := &s.facts[k]; f.crowd == 0 || len(seq) < f.crowd {
+			f.crowd = len(seq)
+		}
+	}
+}
+
+// besideReach is how many values away two values still stand beside each other.
+const besideReach = 5
+
+// neighbours notes which facts stood beside one that was passed to a tool or that
+// a user named.
+func (s *Set) neighbours() {
+	last := -1 << 30
+	mark := func(i int, k int32) {
+		switch {
+		case k < 0:
+			last = -1 << 30
+		case s.facts[k].count[FromArgs] > 0 || s.facts[k].count[FromUser] > 0:
+			last = i
+		case i-last <= besideReach:
+			s.facts[k].beside = true
+		}
+	}
+	for i, k := range s.seq {
+		mark(i, k)
+	}
+	last = -1 << 30
+	for i := range s.seq {
+		mark(i, s.seq[len(s.seq)-1-i])
+	}
+}
+
+// settle chooses labels and scores once everything was seen.
+func (s *Set) settle() {
+	s.neighbours()
+	s.chooseLabels()
+	s.uses = map[string]use{}
+	for i := range s.facts {
+		f := &s.facts[i]
+		u := s.uses[f.Label]
+		u.all++
+		if f.count[FromArgs] > 0 {
+			u.passed++
+		}
+		s.uses[f.Label] = u
+	}
+	for i := range s.facts {
+		s.facts[i].score = s.need(&s.facts[i])
+	}
+}

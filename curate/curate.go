@@ -1,0 +1,80 @@
+// Package curate keeps the guidelines of a store: it has them written when they
+// are stale, keeps their versions with the evidence behind each, counts how the
+// calls of agents that were shown a version came out, takes a version back that
+// made things worse, and lets people pin one or go back to an earlier one.
+//
+// A version is a record of the tool (kind "guideline"), written right after the
+// compare-and-set that made it the tool's guideline. If the process dies between
+// the two, the version is missing in the list and everything else works.
+package curate
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"memoryd"
+	"memoryd/guidelines"
+	"memoryd/guidelines/staleness"
+	"memoryd/store"
+)
+
+// Composer writes guidelines.
+type Composer interface {
+	// Compose writes the guideline of a tool from its kept calls, oldest first;
+	// the newest recent of them are the recent window. prev is the version before,
+	// or nil.
+	Compose(ctx context.Context, tool memoryd.Tool, calls []memoryd.Call, recent int, prev *guidelines.Document) (*guidelines.Document, error)
+}
+
+// Store is what a Curator needs of a store.Store.
+type Store interface {
+	store.Calls
+	store.Tools
+	store.Records
+}
+
+// Curator keeps guidelines. It is safe for concurrent use, also by several
+// processes on one store.
+type Curator struct {
+	Store    Store
+	Composer Composer
+	// Recent is the size of the recent window.
+	Recent int
+	Config Config
+	Now    func() time.Time
+}
+
+// Config is when guidelines are refreshed and how many versions are kept.
+type Config struct {
+	staleness.Config `yaml:",inline"`
+	// Versions is how many versions of a tool's guideline are kept.
+	Versions int `yaml:"versions"`
+	// Interval is the time between two rounds of the built-in refresh; 0 switches
+	// it off. PerRound bounds the guidelines written in one.
+	Interval time.Duration `yaml:"interval"`
+	PerRound int           `yaml:"per_round"`
+	// ABShare is the share of sessions that are shown the newest version while it
+	// is being compared with the one before; 1 shows it to all.
+	ABShare float64 `yaml:"ab_share"`
+}
+
+// DefaultConfig is the settings when nothing is configured.
+func DefaultConfig() Config {
+	return Config{Config: staleness.DefaultConfig(), Versions: 20, Interval: 10 * time.Minute, PerRound: 200, ABShare: 1}
+}
+
+// Validate names the setting that is wrong.
+func (c Config) Validate() error {
+	switch {
+	case c.Versions < 2:
+		return fmt.Errorf("versions: must be at least 2, got %d", c.Versions)
+	case c.Interval != 0 && c.Interval < time.Second:
+		return fmt.Errorf("interval: must be 0 (off) or at least 1s, got %v", c.Interval)
+	case c.PerRound < 1:
+		return fmt.Errorf("per_round: must be at least 1, got %d", c.PerRound)
+	case !(c.ABShare > 0 && c.ABShare <= 1):
+		return fmt.Errorf("ab_share: must be above 0 and at most 1, got %v", c.ABShare)
+	}
+	return c.Config.Validate()
+}

@@ -1,0 +1,281 @@
+package curate_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"memoryd"
+	"memoryd/curate"
+	"memoryd/guidelines"
+	"memoryd/store"
+	"memoryd/store/mem"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var ref = memoryd.ToolRef{Workspace: "w", Tool: "t"}
+
+// teller writes guidelines that say what it is told to.
+type teller struct {
+	text   string
+	err    error
+	asked  int
+	before *guidelines.Document
+}
+
+func (a *teller) Compose(_ context.Context, _ memoryd.Tool, calls []memoryd.Call, _ int, prev *guidelines.Document) (*guidelines.Document, error) {
+	a.asked++
+	a.before = prev
+	if a.err != nil {
+		return nil, a.err
+	}
+	return &guidelines.Document{
+		Tool: "t", Author: "rules", Fingerprint: a.text, MaxWords: 200,
+		Items: []guidelines.Item{{ID: "item-1", Section: "Core Function", Text: a.text}}, Statistics: fmt.Sprintf("%d calls", len(calls)),
+	}, nil
+}
+
+// desk is a curator over a store in memory with a clock of its own.
+type desk struct {
+	*testing.T
+	store *mem.Store
+	clock time.Time
+	tell  *teller
+	c     *curate.Curator
+	sent  int
+}
+
+func newDesk(t *testing.T) *desk {
+	d := &desk{T: t, store: mem.New(), clock: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), tell: &teller{text: "first"}}
+	d.c = &curate.Curator{
+		Store: d.store, Composer: d.tell, Recent: 20, Config: curate.DefaultConfig(), Now: func() time.Time { return d.clock },
+	}
+	return d
+}
+
+// calls appends judged calls whose agents were shown a version; the first bad
+// ones of them failed.
+func (d *desk) calls(n, bad int, version int64) {
+	d.Helper()
+	b := store.Batch{Workspace: ref.Workspace, Keep: 2000}
+	for i := range n {
+		d.sent++
+		c := memoryd.Call{
+			ToolRef: ref, Input: json.RawMessage(fmt.Sprintf(`{"n":%d}`, d.sent)), Output: "o", Success: i >= bad, TokenCost: -1,
+			Evaluation: memoryd.Evaluation{State: memoryd.Judged, Score: 1, JudgedBy: "rules", JudgeVersion: "v1"},
+		}
+		if i < bad {
+			c.Evaluation.Score = 0
+		}
+		if version > 0 {
+			c.Metadata = json.RawMessage(fmt.Sprintf(`{"guideline_version":"%d"}`, version))
+		}
+		c.Key = memoryd.Identity{ToolRef: ref, Input: c.Input, Output: c.Output, CreateTime: fmt.Sprint(d.sent)}.Key()
+		b.Calls = append(b.Calls, c)
+	}
+	if _, err := d.store.Append(d.Context(), b); err != nil {
+		d.Fatal(err)
+	}
+}
+
+func (d *desk) refresh(when curate.When) curate.Outcome {
+	d.Helper()
+	out, err := d.c.Refresh(d.Context(), ref, when)
+	if err != nil {
+		d.Fatal(err)
+	}
+	return out
+}
+
+func (d *desk) guideline() memoryd.Guideline {
+	d.Helper()
+	tool, err := d.store.Tool(d.Context(), ref)
+	if err != nil {
+		d.Fatal(err)
+	}
+	return tool.Guideline
+}
+
+func (d *desk) want(revision int64, text string) {
+	d.Helper()
+	if g := d.guideline(); g.Revision != revision || !strings.Contains(g.Content, text) {
+		d.Errorf("got revision %d: %.60q, want %d with %q", g.Revision, g.Content, revision, text)
+	}
+}
+
+func TestAHundredRefreshesWithoutNewEvidenceChangeNothing(t *testing.T) {
+	d := newDesk(t)
+	d.calls(30, 3, 0)
+	if out := d.refresh(curate.IfNew); !out.Written {
+		t.Fatalf("got %+v", out)
+	}
+	g := d.guideline()
+	for i := range 100 {
+		out := d.refresh([]curate.When{curate.IfNew, curate.IfStale}[i%2])
+		if out.Written || out.Skipped != curate.NothingNew {
+			t.Fatalf("refresh %d: %+v", i, out)
+		}
+	}
+	if out := d.refresh(curate.Always); out.Written || out.Skipped != curate.SameText {
+		t.Errorf("got %+v", out)
+	}
+	if d.guideline() != g || d.tell.asked != 2 {
+		t.Errorf("the guideline changed, or was asked for %d times", d.tell.asked)
+	}
+}
+
+func TestOnlyStaleGuidelinesAreWrittenByRounds(t *testing.T) {
+	d := newDesk(t)
+	rounds := curate.NewRounds(d.c, slog.New(slog.DiscardHandler))
+	for _, step := range []struct {
+		more    int
+		written int
+		text    string
+	}{{19, 0, ""}, {1, 1, "there is none"}, {0, 0, ""}, {50, 0, ""}, {50, 1, "100 calls since"}} {
+		if step.more > 0 {
+			d.calls(step.more, 0, 0)
+		}
+		did, err := rounds.Once(t.Context())
+		if err != nil || did.Written != step.written {
+			t.Fatalf("after %d calls: %+v, %v", d.sent, did, err)
+		}
+		if step.written > 0 {
+			e, err := d.c.Edition(t.Context(), ref, d.guideline().Revision)
+			if err != nil || len(e.Reasons) == 0 || !strings.Contains(e.Reasons[0], step.text) {
+				t.Errorf("reasons %v, %v", e.Reasons, err)
+			}
+		}
+	}
+	other := curate.NewRounds(d.c, slog.New(slog.DiscardHandler))
+	if did, err := other.Once(t.Context()); err != nil || !did.Elsewhere {
+		t.Errorf("two processes go the rounds: %+v, %v", did, err)
+	}
+	d.clock = d.clock.Add(time.Hour)
+	if did, err := other.Once(t.Context()); err != nil || did.Elsewhere {
+		t.Errorf("nobody took over: %+v, %v", did, err)
+	}
+}
+
+func TestAVersionThatDoesWorseIsTakenBack(t *testing.T) {
+	d := newDesk(t)
+	d.calls(40, 2, 0)
+	d.refresh(curate.IfNew)
+	d.calls(60, 3, 1)
+	d.tell.text = "second"
+	d.refresh(curate.IfNew)
+	d.want(2, "second")
+	d.calls(30, 2, 2)
+	if why, err := d.c.Review(t.Context(), ref); why != "" || err != nil {
+		t.Fatalf("taken back too early: %q, %v", why, err)
+	}
+	d.calls(40, 30, 2)
+	why, err := d.c.Review(t.Context(), ref)
+	if err != nil || !strings.Contains(why, "32 of 70 calls failed") {
+		t.Fatalf("got %q, %v", why, err)
+	}
+	d.want(3, "first")
+	d.calls(5, 0, 3)
+	if out := d.refresh(curate.IfNew); out.Skipped != curate.Rejected {
+		t.Errorf("the same evidence is believed again: %+v", out)
+	}
+	d.tell.text = "third"
+	if out := d.refresh(curate.IfNew); !out.Written {
+		t.Errorf("other evidence is not believed: %+v", out)
+	}
+	if why, err := d.c.Review(t.Context(), ref); why != "" || err != nil {
+		t.Errorf("got %q, %v", why, err)
+	}
+}
+
+func TestPeoplePinAndRollBack(t *testing.T) {
+	d := newDesk(t)
+	d.calls(30, 0, 0)
+	d.refresh(curate.IfNew)
+	d.tell.text = "second"
+	d.calls(1, 0, 0)
+	d.refresh(curate.IfNew)
+	if d.tell.before == nil || d.tell.before.Fingerprint != "first" {
+		t.Error("the version before was not handed over")
+	}
+	e, err := d.c.Pin(t.Context(), ref, 1, "ann")
+	if err != nil || e.Revision != 3 || e.RolledBackTo != 1 || !strings.Contains(e.Why, "ann") {
+		t.Fatalf("got %+v, %v", e, err)
+	}
+	d.want(3, "first")
+	d.calls(200, 0, 0)
+	if out := d.refresh(curate.Always); out.Skipped != curate.Pinned {
+		t.Errorf("got %+v", out)
+	}
+	if v, err := d.c.PinnedVersion(t.Context(), ref); v != 3 || err != nil {
+		t.Errorf("pinned %d, %v", v, err)
+	}
+	if err := d.c.Unpin(t.Context(), ref); err != nil {
+		t.Fatal(err)
+	}
+	d.tell.text = "fourth"
+	d.refresh(curate.IfNew)
+	d.want(4, "fourth")
+	all, err := d.c.Editions(t.Context(), ref)
+	if err != nil || len(all) != 4 || all[0].Revision != 4 || all[3].Revision != 1 {
+		t.Errorf("got %d versions, %v", len(all), err)
+	}
+	for _, wrong := range []int64{99, 0} {
+		if _, err := d.c.RollBack(t.Context(), ref, wrong, "ann"); !memoryd.IsKind(err, memoryd.NotFound) {
+			t.Errorf("version %d: %v", wrong, err)
+		}
+	}
+	d.want(4, "fourth")
+}
+
+func TestOnlyTheNewestVersionsAreKept(t *testing.T) {
+	d := newDesk(t)
+	d.c.Config.Versions = 3
+	for i := range 6 {
+		d.tell.text = fmt.Sprint("text ", i)
+		d.calls(1, 0, 0)
+		d.refresh(curate.IfNew)
+	}
+	all, err := d.c.Editions(t.Context(), ref)
+	if err != nil || len(all) != 3 || all[2].Revision != 4 {
+		t.Errorf("got %d versions, %v", len(all), err)
+	}
+}
+
+func TestAFailedWritingLeavesWhatIsThere(t *testing.T) {
+	d := newDesk(t)
+	d.calls(30, 0, 0)
+	d.refresh(curate.IfNew)
+	g := d.guideline()
+	d.calls(1, 0, 0)
+	d.tell.err = errors.New("no model")
+	if out := d.refresh(curate.IfNew); out.Failed == nil || out.Written {
+		t.Errorf("got %+v", out)
+	}
+	if d.guideline() != g {
+		t.Error("the guideline changed")
+	}
+}
+
+func TestAGuidelineWithoutItsRecordStillWorks(t *testing.T) {
+	d := newDesk(t)
+	d.calls(30, 0, 0)
+	if err := d.store.PutGuideline(t.Context(), ref, memoryd.Guideline{Content: "old", Author: "m", BasedOn: 1, ThroughSeq: 30}, 0); err != nil {
+		t.Fatal(err)
+	}
+	all, err := d.c.Editions(t.Context(), ref)
+	if err != nil || len(all) != 1 || all[0].Content != "old" {
+		t.Fatalf("got %+v, %v", all, err)
+	}
+	if out := d.refresh(curate.IfNew); !out.Written {
+		t.Errorf("got %+v", out)
+	}
+	d.want(2, "first")
+}

@@ -1,0 +1,140 @@
+package qdrant_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"memoryd"
+	"memoryd/store/qdrant"
+	"memoryd/store/qdrant/qdranttest"
+	"memoryd/store/storetest"
+
+	"google.golang.org/grpc/codes"
+)
+
+// noWait is a sleep of no time, so that retries take none in tests.
+func noWait(ctx context.Context, _ time.Duration) error { return context.Cause(ctx) }
+
+// troubles makes a part of all requests fail, in each way that can be retried.
+func troubles(seed uint64) func(string) qdranttest.Fault {
+	var mu sync.Mutex
+	rng := rand.New(rand.NewPCG(seed, 1))
+	return func(string) qdranttest.Fault {
+		mu.Lock()
+		defer mu.Unlock()
+		switch rng.IntN(12) {
+		case 0:
+			return qdranttest.Fault{Code: codes.Unavailable}
+		case 1, 2:
+			return qdranttest.Fault{LostAck: true}
+		case 3:
+			return qdranttest.Fault{Code: codes.ResourceExhausted, RetryAfter: 1}
+		}
+		return qdranttest.Fault{}
+	}
+}
+
+func patientConfig() qdrant.Config {
+	cfg := fakeConfig()
+	cfg.Retries = 100
+	return cfg
+}
+
+func TestStoreInTrouble(t *testing.T) {
+	for _, v := range versions {
+		t.Run(v, func(t *testing.T) {
+			b, server := fakeBackend(t, v, patientConfig(), qdrant.WithSleep(noWait))
+			server.Inject(troubles(7))
+			storetest.Run(t, b)
+		})
+	}
+}
+
+func TestModelInTrouble(t *testing.T) {
+	b, server := fakeBackend(t, versions[0], patientConfig(), qdrant.WithSleep(noWait))
+	server.Inject(troubles(8))
+	storetest.Model(t, b)
+}
+
+// With replicas, each read that decides something asks a majority of them: that
+// single replicas lag behind changes nothing.
+func TestStoreWithReplicasThatLag(t *testing.T) {
+	cfg := fakeConfig()
+	cfg.ReplicationFactor, cfg.WriteConsistencyFactor = 3, 2
+	b, server := fakeBackend(t, versions[1], cfg)
+	server.Inject(func(string) qdranttest.Fault { return qdranttest.Fault{Stale: true} })
+	storetest.Run(t, b)
+}
+
+func TestRetriesHonourTheServersTime(t *testing.T) {
+	server := qdranttest.New(t, versions[0])
+	var slept []time.Duration
+	sleep := func(_ context.Context, d time.Duration) error {
+		slept = append(slept, d)
+		return nil
+	}
+	cfg := fakeConfig()
+	s := openFake(t, server, cfg, qdrant.WithSleep(sleep))
+	var left atomic.Int64
+	left.Store(2)
+	server.Inject(func(method string) qdranttest.Fault {
+		if method == "Get" && left.Add(-1) >= 0 {
+			return qdranttest.Fault{Code: codes.ResourceExhausted, RetryAfter: 7}
+		}
+		return qdranttest.Fault{}
+	})
+	if err := s.Ping(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if len(slept) != 2 || slept[0] < 7*time.Second || slept[1] < 7*time.Second {
+		t.Errorf("slept %v, want twice seven seconds", slept)
+	}
+}
+
+func TestFailuresHaveKinds(t *testing.T) {
+	tests := map[string]struct {
+		fault    qdranttest.Fault
+		kind     memoryd.Kind
+		tries    int64
+		after    time.Duration
+		sentence string
+	}{
+		"away":         {qdranttest.Fault{Code: codes.Unavailable}, memoryd.Unavailable, 4, 0, "reached"},
+		"rate limited": {qdranttest.Fault{Code: codes.ResourceExhausted, RetryAfter: 60}, memoryd.Unavailable, 1, time.Minute, "limits"},
+		"disk full":    {qdranttest.Fault{Code: codes.ResourceExhausted}, memoryd.Unavailable, 1, 0, "room"},
+		"forbidden":    {qdranttest.Fault{Code: codes.PermissionDenied}, memoryd.Unavailable, 1, 0, "credentials"},
+		"defect":       {qdranttest.Fault{Code: codes.InvalidArgument}, memoryd.Internal, 1, 0, "failed"},
+		"too slow":     {qdranttest.Fault{Delay: time.Hour}, memoryd.Unavailable, 4, 0, "reached"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			server := qdranttest.New(t, versions[0])
+			cfg := fakeConfig()
+			cfg.Retries, cfg.Timeout = 3, time.Second
+			if tc.fault.Delay > 0 {
+				cfg.Timeout = 20 * time.Millisecond
+			}
+			s := openFake(t, server, cfg, qdrant.WithSleep(noWait))
+			var tries atomic.Int64
+			server.Inject(func(string) qdranttest.Fault {
+				tries.Add(1)
+				return tc.fault
+			})
+			err := s.Ping(t.Context())
+			server.Inject(nil)
+			e, ok := errors.AsType[*memoryd.Error](err)
+			if !ok || e.Kind != tc.kind || e.RetryAfter != tc.after || !strings.Contains(e.Msg, tc.sentence) {
+				t.Errorf("got %+v", err)
+			}
+			if tries.Load() != tc.tries {
+				t.Errorf("%d tries, want %d", tries.Load(), tc.tries)
+			}
+		})
+	}
+}

@@ -1,0 +1,133 @@
+package qdranttest
+
+import (
+	"maps"
+
+	qd "github.com/qdrant/go-client/qdrant"
+)
+
+// collection is the points of one collection. A stored point is never changed,
+// only replaced.
+type collection struct {
+	name     string
+	metadata map[string]*qd.Value
+	schema   map[string]*qd.PayloadSchemaInfo
+	points   map[string]*stored
+	before   map[string]*stored // before the newest write
+	by       map[string]map[string]map[string]bool
+}
+
+// stored is a point.
+type stored struct {
+	id      string
+	pid     *qd.PointId
+	payload map[string]*qd.Value
+	vectors map[string]sparse
+}
+
+// sparse is a sparse vector.
+type sparse map[uint32]float32
+
+func newCollection(name string, metadata map[string]*qd.Value) *collection {
+	c := &collection{name: name, metadata: metadata, schema: map[string]*qd.PayloadSchemaInfo{}}
+	c.clear()
+	return c
+}
+
+func (c *collection) clear() {
+	c.points, c.before = map[string]*stored{}, map[string]*stored{}
+	c.by = map[string]map[string]map[string]bool{}
+	for field, info := range c.schema {
+		if info.GetDataType() == qd.PayloadSchemaType_Uuid {
+			c.by[field] = map[string]map[string]bool{}
+		}
+	}
+}
+
+// note remembers the state for stale reads; each write begins with it.
+func (c *collection) note(stale bool) {
+	if stale {
+		c.before = maps.Clone(c.points)
+	}
+}
+
+func (c *collection) put(p *stored) {
+	c.drop(p.id)
+	c.points[p.id] = p
+	for field, values := range c.by {
+		if v := p.payload[field].GetStringValue(); v != "" {
+			if values[v] == nil {
+				values[v] = map[string]bool{}
+			}
+			values[v][p.id] = true
+		}
+	}
+}
+
+func (c *collection) drop(id string) {
+	p := c.points[id]
+	if p == nil {
+		return
+	}
+	delete(c.points, id)
+	for field, values := range c.by {
+		if v := p.payload[field].GetStringValue(); v != "" {
+			delete(values[v], id)
+		}
+	}
+}
+
+// matching calls each for the points that the filter holds for.
+func (c *collection) matching(points map[string]*stored, f *qd.Filter, each func(*stored)) {
+	if ids, ok := c.candidates(f); ok {
+		for _, id := range ids {
+			if p := points[id]; p != nil && holds(f, p) {
+				each(p)
+			}
+		}
+		return
+	}
+	for _, p := range points {
+		if holds(f, p) {
+			each(p)
+		}
+	}
+}
+
+// candidates narrows a filter down by its ids or by an index.
+func (c *collection) candidates(f *qd.Filter) (ids []string, ok bool) {
+	for _, cond := range f.GetMust() {
+		if cond.GetHasId() != nil {
+			for _, id := range cond.GetHasId().GetHasId() {
+				ids = append(ids, idText(id))
+			}
+			return ids, true
+		}
+	}
+	for _, cond := range f.GetMust() {
+		field := cond.GetField()
+		values, indexed := c.by[field.GetKey()]
+		if _, keyword := field.GetMatch().GetMatchValue().(*qd.Match_Keyword); !indexed || !keyword {
+			continue
+		}
+		for id := range values[field.GetMatch().GetKeyword()] {
+			ids = append(ids, id)
+		}
+		return ids, true
+	}
+	return nil, false
+}
+
+// idText gives an id such that the order of texts is that of ids: numbers before
+// UUIDs.
+func idText(id *qd.PointId) string {
+	if u := id.GetUuid(); u != "" {
+		return u
+	}
+	n := id.GetNum()
+	text := make([]byte, 0, 21)
+	for shift := 60; shift >= 0; shift -= 4 {
+		text = append(text, "0123456789abcdef"[n>>shift&15])
+	}
+	return "!" + string(text)
+}

@@ -1,0 +1,82 @@
+package qdranttest
+
+import (
+	"context"
+	"path"
+	"strconv"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+)
+
+// Fault is what befalls one request.
+type Fault struct {
+	// Code fails the request before it takes effect, OK does not.
+	Code codes.Code
+	// RetryAfter, in seconds and with the code ResourceExhausted, is how the
+	// server says that it limits a rate. 0 leaves it out, as when a disk is full.
+	RetryAfter int
+	// LostAck lets the request take effect and fails it then.
+	LostAck bool
+	// Delay makes the request wait first, or until its caller gives up.
+	Delay time.Duration
+	// Stale answers a read from the state before the newest write, unless it asks
+	// for a majority of the replicas.
+	Stale bool
+}
+
+// Inject lets f decide, for each request by its method ("Upsert", "Get"), what
+// befalls it. It is called by many at once; nil ends all faults.
+func (s *Server) Inject(f func(method string) Fault) {
+	s.faultMu.Lock()
+	defer s.faultMu.Unlock()
+	s.fault = f
+}
+
+type staleKey struct{}
+
+func (s *Server) intercept(ctx context.Context, req any, info *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
+	s.faultMu.Lock()
+	inject := s.fault
+	s.faultMu.Unlock()
+	if inject == nil {
+		return handle(ctx, req)
+	}
+	f := inject(path.Base(info.FullMethod))
+	if err := wait(ctx, f.Delay); err != nil {
+		return nil, err
+	}
+	if f.Code != codes.OK {
+		if f.RetryAfter > 0 {
+			if err := grpc.SetTrailer(ctx, metadata.Pairs("retry-after", strconv.Itoa(f.RetryAfter))); err != nil {
+				return nil, err
+			}
+		}
+		return nil, status.Error(f.Code, "injected")
+	}
+	if f.Stale {
+		ctx = context.WithValue(ctx, staleKey{}, true)
+	}
+	reply, err := handle(ctx, req)
+	if err == nil && f.LostAck {
+		return nil, status.Error(codes.Unavailable, "injected: the acknowledgement was lost")
+	}
+	return reply, err
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	if d == 0 {
+		return nil
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return status.FromContextError(ctx.Err()).Err()
+	}
+}

@@ -1,0 +1,177 @@
+package qdranttest
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	qd "github.com/qdrant/go-client/qdrant"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// read runs a look at a collection; points are the state to look at.
+func (s *Server) read(ctx context.Context, name string, how *qd.ReadConsistency, look func(c *collection, points map[string]*stored) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.find(name)
+	if c == nil {
+		return missing(name)
+	}
+	points := c.points
+	if stale, _ := ctx.Value(staleKey{}).(bool); stale && !strict(how) {
+		points = c.before
+	}
+	return look(c, points)
+}
+
+// strict reports whether a read sees each write that was acknowledged.
+func strict(how *qd.ReadConsistency) bool {
+	kind, ok := how.GetValue().(*qd.ReadConsistency_Type)
+	return ok && (kind.Type == qd.ReadConsistencyType_Majority || kind.Type == qd.ReadConsistencyType_All)
+}
+
+// Get reads points by id.
+func (p *pointsService) Get(ctx context.Context, r *qd.GetPoints) (*qd.GetResponse, error) {
+	out := &qd.GetResponse{}
+	return out, p.s.read(ctx, r.GetCollectionName(), r.GetReadConsistency(), func(_ *collection, points map[string]*stored) error {
+		seen := map[string]bool{}
+		for _, id := range r.GetIds() {
+			pt := points[idText(id)]
+			if pt == nil || seen[pt.id] {
+				continue
+			}
+			seen[pt.id] = true
+			out.Result = append(out.Result, &qd.RetrievedPoint{Id: pt.pid, Payload: selected(r.GetWithPayload(), pt)})
+		}
+		return nil
+	})
+}
+
+// Count counts points.
+func (p *pointsService) Count(ctx context.Context, r *qd.CountPoints) (*qd.CountResponse, error) {
+	n := uint64(0)
+	err := p.s.read(ctx, r.GetCollectionName(), r.GetReadConsistency(), func(c *collection, points map[string]*stored) error {
+		c.matching(points, r.GetFilter(), func(*stored) { n++ })
+		return nil
+	})
+	return &qd.CountResponse{Result: &qd.CountResult{Count: n}}, err
+}
+
+// Scroll reads points in the order of ids, or of an indexed number.
+func (p *pointsService) Scroll(ctx context.Context, r *qd.ScrollPoints) (*qd.ScrollResponse, error) {
+	out := &qd.ScrollResponse{}
+	return out, p.s.read(ctx, r.GetCollectionName(), r.GetReadConsistency(), func(c *collection, points map[string]*stored) error {
+		var found []*stored
+		c.matching(points, r.GetFilter(), func(pt *stored) { found = append(found, pt) })
+		limit := 10
+		if r.Limit != nil {
+			limit = int(r.GetLimit())
+		}
+		if limit == 0 {
+			return status.Error(codes.InvalidArgument, "limit cannot be 0")
+		}
+		if r.GetOrderBy() != nil {
+			var err error
+			if found, err = ordered(c, found, r); err != nil {
+				return err
+			}
+		} else {
+			slices.SortFunc(found, func(a, b *stored) int { return cmp.Compare(a.id, b.id) })
+			if r.GetOffset() != nil {
+				from := idText(r.GetOffset())
+				found = slices.DeleteFunc(found, func(pt *stored) bool { return pt.id < from })
+			}
+			if len(found) > limit {
+				out.NextPageOffset = found[limit].pid
+			}
+		}
+		for _, pt := range found[:min(limit, len(found))] {
+			out.Result = append(out.Result, &qd.RetrievedPoint{Id: pt.pid, Payload: selected(r.GetWithPayload(), pt)})
+		}
+		return nil
+	})
+}
+
+func ordered(c *collection, found []*stored, r *qd.ScrollPoints) ([]*stored, error) {
+	key := r.GetOrderBy().GetKey()
+	info := c.schema[key]
+	if info.GetDataType() != qd.PayloadSchemaType_Integer || !info.GetParams().GetIntegerIndexParams().GetRange() {
+		return nil, status.Errorf(codes.InvalidArgument, "No range index for `order_by` key: `%s`", key)
+	}
+	if r.GetOffset() != nil {
+		return nil, status.Error(codes.InvalidArgument, "Cannot use an `offset` when using `order_by`")
+	}
+	down := r.GetOrderBy().GetDirection() == qd.Direction_Desc
+	from, bounded := r.GetOrderBy().GetStartFrom().GetValue().(*qd.StartFrom_Integer)
+	value := func(pt *stored) int64 { return pt.payload[key].GetIntegerValue() }
+	found = slices.DeleteFunc(found, func(pt *stored) bool {
+		if _, ok := pt.payload[key].GetKind().(*qd.Value_IntegerValue); !ok {
+			return true
+		}
+		return bounded && (down && value(pt) > from.Integer || !down && value(pt) < from.Integer)
+	})
+	slices.SortFunc(found, func(a, b *stored) int {
+		order := cmp.Compare(value(a), value(b))
+		if down {
+			order = -order
+		}
+		return cmp.Or(order, cmp.Compare(a.id, b.id))
+	})
+	return found, nil
+}
+
+// Query finds points by a sparse vector whose weights are multiplied by the
+// inverse document frequency.
+func (p *pointsService) Query(ctx context.Context, r *qd.QueryPoints) (*qd.QueryResponse, error) {
+	out := &qd.QueryResponse{}
+	return out, p.s.read(ctx, r.GetCollectionName(), r.GetReadConsistency(), func(c *collection, points map[string]*stored) error {
+		query := r.GetQuery().GetNearest().GetSparse()
+		if query == nil {
+			return status.Error(codes.Unimplemented, "the fake knows sparse queries only")
+		}
+		rarity := rarities(points, r.GetUsing(), query.GetIndices())
+		c.matching(points, r.GetFilter(), func(pt *stored) {
+			score, hit := float32(0), false
+			for i, n := range query.GetIndices() {
+				if w, ok := pt.vectors[r.GetUsing()][n]; ok {
+					score += w * query.GetValues()[i] * rarity[n]
+					hit = true
+				}
+			}
+			if hit {
+				out.Result = append(out.Result, &qd.ScoredPoint{Id: pt.pid, Score: score, Payload: selected(r.GetWithPayload(), pt)})
+			}
+		})
+		slices.SortFunc(out.Result, func(a, b *qd.ScoredPoint) int {
+			return cmp.Or(cmp.Compare(b.GetScore(), a.GetScore()), cmp.Compare(idText(a.GetId()), idText(b.GetId())))
+		})
+		out.Result = out.Result[:min(len(out.Result), int(r.GetLimit()))]
+		return nil
+	})
+}
+
+// rarities gives ln((n - k + 0.5) / (k + 0.5) + 1) for the k of n vectors that
+// hold a word, as the server documents its modifier "idf".
+func rarities(points map[string]*stored, using string, words []uint32) map[uint32]float32 {
+	total, holders := 0, map[uint32]int{}
+	for _, pt := range points {
+		v, ok := pt.vectors[using]
+		if !ok {
+			continue
+		}
+		total++
+		for _, n := range words {
+			if _, ok := v[n]; ok {
+				holders[n]++
+			}
+		}
+	}
+	out := map[uint32]float32{}
+	for _, n := range words {
+		k := float64(holders[n])
+		out[n] = float32(math.Log((float64(total)-k+0.5)/(k+0.5) + 1))
+	}
+	return out
+}

@@ -1,0 +1,98 @@
+// Package qdranttest is a Qdrant server in the process of a test: it speaks the
+// gRPC of the client module and keeps in memory what package qdrant uses, with
+// the meaning that the real server gives it (filters, ordered scrolls that need
+// an index, conditional updates, update modes by version, sparse queries with
+// inverse document frequency), and it can be told to fail.
+package qdranttest
+
+import (
+	"context"
+	"net"
+	"sync"
+	"testing"
+
+	qd "github.com/qdrant/go-client/qdrant"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/test/bufconn"
+)
+
+// Server is a fake Qdrant server. Use New to make one.
+type Server struct {
+	version string
+	modes   bool // update_mode is known
+	wire    *bufconn.Listener
+	grpc    *grpc.Server
+
+	mu          sync.Mutex
+	collections map[string]*collection
+	aliases     map[string]string
+
+	faultMu sync.Mutex
+	fault   func(method string) Fault
+}
+
+// New starts a server that says it has the version and ends with the test.
+func New(t *testing.T, version string) *Server {
+	s := &Server{
+		version: version, modes: version >= "1.17", wire: bufconn.Listen(1 << 20),
+		collections: map[string]*collection{}, aliases: map[string]string{},
+	}
+	s.grpc = grpc.NewServer(grpc.UnaryInterceptor(s.intercept), grpc.MaxRecvMsgSize(256<<20), grpc.MaxSendMsgSize(256<<20))
+	qd.RegisterQdrantServer(s.grpc, &health{s: s})
+	qd.RegisterCollectionsServer(s.grpc, &collectionsService{s: s})
+	qd.RegisterPointsServer(s.grpc, &pointsService{s: s})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := s.grpc.Serve(s.wire); err != nil {
+			t.Errorf("serving: %v", err)
+		}
+	}()
+	t.Cleanup(func() {
+		s.grpc.Stop()
+		<-done
+	})
+	return s
+}
+
+// Dial connects to the server.
+func (s *Server) Dial(ctx context.Context, _ string) (net.Conn, error) {
+	return s.wire.DialContext(ctx)
+}
+
+// Empty removes all points of all collections.
+func (s *Server) Empty() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.collections {
+		c.clear()
+	}
+}
+
+// Points counts the points of a collection, or of what an alias names.
+func (s *Server) Points(name string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c := s.find(name); c != nil {
+		return len(c.points)
+	}
+	return 0
+}
+
+// find gives a collection by name or alias, or nil.
+func (s *Server) find(name string) *collection {
+	if target, ok := s.aliases[name]; ok {
+		name = target
+	}
+	return s.collections[name]
+}
+
+type health struct {
+	qd.UnimplementedQdrantServer
+	s *Server
+}
+
+// HealthCheck says the version.
+func (h *health) HealthCheck(context.Context, *qd.HealthCheckRequest) (*qd.HealthCheckReply, error) {
+	return &qd.HealthCheckReply{Title: "qdrant", Version: h.s.version}, nil
+}

@@ -1,0 +1,208 @@
+package qdranttest
+
+import (
+	"context"
+	"maps"
+
+	qd "github.com/qdrant/go-client/qdrant"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+type pointsService struct {
+	qd.UnimplementedPointsServer
+	s *Server
+}
+
+// write runs a change to a collection under the server's lock.
+func (s *Server) write(name string, change func(c *collection) error) (*qd.PointsOperationResponse, error) {
+	s.faultMu.Lock()
+	faulty := s.fault != nil
+	s.faultMu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.find(name)
+	if c == nil {
+		return nil, missing(name)
+	}
+	c.note(faulty)
+	if err := change(c); err != nil {
+		return nil, err
+	}
+	return &qd.PointsOperationResponse{Result: &qd.UpdateResult{Status: qd.UpdateStatus_Completed}}, nil
+}
+
+// CreateFieldIndex notes the index.
+func (p *pointsService) CreateFieldIndex(_ context.Context, r *qd.CreateFieldIndexCollection) (*qd.PointsOperationResponse, error) {
+	return p.s.write(r.GetCollectionName(), func(c *collection) error {
+		kind := qd.PayloadSchemaType_Integer
+		if r.GetFieldType() == qd.FieldType_FieldTypeUuid {
+			kind = qd.PayloadSchemaType_Uuid
+		}
+		c.schema[r.GetFieldName()] = &qd.PayloadSchemaInfo{DataType: kind, Params: r.GetFieldIndexParams()}
+		if kind == qd.PayloadSchemaType_Uuid && c.by[r.GetFieldName()] == nil {
+			c.by[r.GetFieldName()] = map[string]map[string]bool{}
+			for _, pt := range maps.Clone(c.points) {
+				c.put(pt)
+			}
+		}
+		return nil
+	})
+}
+
+// Upsert writes points, under the condition and in the mode that the request
+// asks for. A server before 1.17 does not know modes and overlooks them.
+func (p *pointsService) Upsert(_ context.Context, r *qd.UpsertPoints) (*qd.PointsOperationResponse, error) {
+	return p.s.write(r.GetCollectionName(), func(c *collection) error {
+		for _, pt := range r.GetPoints() {
+			if pt.GetVectors() == nil {
+				return status.Error(codes.InvalidArgument, "Expected some vectors")
+			}
+		}
+		for _, pt := range r.GetPoints() {
+			old := c.points[idText(pt.GetId())]
+			mode := r.GetUpdateMode()
+			if !p.s.modes {
+				mode = qd.UpdateMode_Upsert
+			}
+			if old != nil && mode == qd.UpdateMode_InsertOnly || old == nil && mode == qd.UpdateMode_UpdateOnly {
+				continue
+			}
+			if old != nil && r.GetUpdateFilter() != nil && !holds(r.GetUpdateFilter(), old) {
+				continue
+			}
+			c.put(&stored{
+				id: idText(pt.GetId()), pid: pt.GetId(), payload: pt.GetPayload(), vectors: vectorsOf(pt.GetVectors()),
+			})
+		}
+		return nil
+	})
+}
+
+func vectorsOf(v *qd.Vectors) map[string]sparse {
+	out := map[string]sparse{}
+	for name, vector := range v.GetVectors().GetVectors() {
+		s, indices, values := sparse{}, vector.GetIndices().GetData(), vector.GetData()
+		if of := vector.GetSparse(); of != nil {
+			indices, values = of.GetIndices(), of.GetValues()
+		}
+		for i, n := range indices {
+			s[n] = values[i]
+		}
+		out[name] = s
+	}
+	return out
+}
+
+// targets gives the points that a selector chooses.
+func (c *collection) targets(sel *qd.PointsSelector) []*stored {
+	var out []*stored
+	if f := sel.GetFilter(); f != nil {
+		c.matching(c.points, f, func(p *stored) { out = append(out, p) })
+		return out
+	}
+	for _, id := range sel.GetPoints().GetIds() {
+		if p := c.points[idText(id)]; p != nil {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// Delete removes points.
+func (p *pointsService) Delete(_ context.Context, r *qd.DeletePoints) (*qd.PointsOperationResponse, error) {
+	return p.s.write(r.GetCollectionName(), func(c *collection) error {
+		for _, pt := range c.targets(r.GetPoints()) {
+			c.drop(pt.id)
+		}
+		return nil
+	})
+}
+
+func (c *collection) setPayload(sel *qd.PointsSelector, add map[string]*qd.Value) {
+	for _, pt := range c.targets(sel) {
+		next := *pt
+		next.payload = maps.Clone(pt.payload)
+		maps.Copy(next.payload, add)
+		c.put(&next)
+	}
+}
+
+// SetPayload merges fields into points.
+func (p *pointsService) SetPayload(_ context.Context, r *qd.SetPayloadPoints) (*qd.PointsOperationResponse, error) {
+	return p.s.write(r.GetCollectionName(), func(c *collection) error {
+		c.setPayload(r.GetPointsSelector(), r.GetPayload())
+		return nil
+	})
+}
+
+// DeletePayload takes fields from points.
+func (p *pointsService) DeletePayload(_ context.Context, r *qd.DeletePayloadPoints) (*qd.PointsOperationResponse, error) {
+	return p.s.write(r.GetCollectionName(), func(c *collection) error {
+		for _, pt := range c.targets(r.GetPointsSelector()) {
+			next := *pt
+			next.payload = maps.Clone(pt.payload)
+			for _, key := range r.GetKeys() {
+				delete(next.payload, key)
+			}
+			c.put(&next)
+		}
+		return nil
+	})
+}
+
+// UpdateVectors replaces vectors of points that are there.
+func (p *pointsService) UpdateVectors(_ context.Context, r *qd.UpdatePointVectors) (*qd.PointsOperationResponse, error) {
+	return p.s.write(r.GetCollectionName(), func(c *collection) error {
+		for _, pv := range r.GetPoints() {
+			pt := c.points[idText(pv.GetId())]
+			if pt == nil {
+				return status.Errorf(codes.NotFound, "Not found: No point with id %s found", idText(pv.GetId()))
+			}
+			if r.GetUpdateFilter() != nil && !holds(r.GetUpdateFilter(), pt) {
+				continue
+			}
+			next := *pt
+			next.vectors = maps.Clone(pt.vectors)
+			maps.Copy(next.vectors, vectorsOf(pv.GetVectors()))
+			c.put(&next)
+		}
+		return nil
+	})
+}
+
+// DeleteVectors takes vectors from points.
+func (p *pointsService) DeleteVectors(_ context.Context, r *qd.DeletePointVectors) (*qd.PointsOperationResponse, error) {
+	return p.s.write(r.GetCollectionName(), func(c *collection) error {
+		for _, pt := range c.targets(r.GetPointsSelector()) {
+			next := *pt
+			next.vectors = maps.Clone(pt.vectors)
+			for _, name := range r.GetVectors().GetNames() {
+				delete(next.vectors, name)
+			}
+			c.put(&next)
+		}
+		return nil
+	})
+}
+
+// UpdateBatch makes several changes, one after another. Only changes of payloads
+// are known here.
+func (p *pointsService) UpdateBatch(_ context.Context, r *qd.UpdateBatchPoints) (*qd.UpdateBatchResponse, error) {
+	out := &qd.UpdateBatchResponse{}
+	for _, op := range r.GetOperations() {
+		set := op.GetSetPayload()
+		if set == nil {
+			return nil, status.Error(codes.Unimplemented, "the fake knows batches of set_payload only")
+		}
+		reply, err := p.s.write(r.GetCollectionName(), func(c *collection) error {
+			c.setPayload(set.GetPointsSelector(), set.GetPayload())
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		out.Result = append(out.Result, reply.GetResult())
+	}
+	return out, nil
+}

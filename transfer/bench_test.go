@@ -1,0 +1,74 @@
+package transfer_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"memoryd"
+	"memoryd/store"
+	"memoryd/store/mem"
+	"memoryd/transfer"
+)
+
+// big is 20 tools of 100 calls with outputs of 2 KiB.
+func big(b *testing.B) store.Store {
+	s, output := mem.New(), strings.Repeat("output ", 300)
+	for tool := range 20 {
+		batch := store.Batch{Workspace: "w", Keep: 100}
+		for n := range 100 {
+			c := makeCall("w", fmt.Sprint("tool", tool), n)
+			c.Output = output
+			batch.Calls = append(batch.Calls, identify(c))
+		}
+		_, err := s.Append(b.Context(), batch)
+		must(b, err)
+	}
+	return s
+}
+
+func BenchmarkExport(b *testing.B) {
+	s := big(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		n, err := transfer.Export(b.Context(), s, io.Discard, transfer.ExportOptions{})
+		must(b, err)
+		b.SetBytes(n.Bytes)
+	}
+}
+
+func BenchmarkRestore(b *testing.B) {
+	file := export(b, big(b), "")
+	b.SetBytes(int64(len(file)))
+	b.ReportAllocs()
+	for b.Loop() {
+		_, err := transfer.Restore(b.Context(), mem.New(), bytes.NewReader(file), transfer.RestoreOptions{})
+		must(b, err)
+	}
+}
+
+// TestAnExportHoldsOneToolAtATime watches that what is read is passed on before
+// the next tool is read, but for the last 64 KiB.
+func TestAnExportHoldsOneToolAtATime(t *testing.T) {
+	s := mem.New()
+	for tool := range 9 {
+		c := makeCall("w", fmt.Sprint("tool", tool), 1)
+		c.Output = strings.Repeat("x", 1<<20)
+		_, err := s.Append(t.Context(), store.Batch{Workspace: "w", Keep: 9, Calls: []memoryd.Call{identify(c)}})
+		must(t, err)
+	}
+	var file bytes.Buffer
+	told := 0
+	_, err := transfer.Export(t.Context(), s, &file, transfer.ExportOptions{Progress: func(n transfer.Counts) {
+		told++
+		if lag := int(n.Bytes) - file.Len(); lag > 1<<16 {
+			t.Errorf("after %d tools %d bytes are held back", n.Tools, lag)
+		}
+	}})
+	must(t, err)
+	if told != 9 {
+		t.Errorf("told %d times", told)
+	}
+}

@@ -1,0 +1,264 @@
+package transfer_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"iter"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"memoryd"
+	"memoryd/store"
+	"memoryd/store/mem"
+	"memoryd/store/wrap"
+	"memoryd/transfer"
+)
+
+var fromReMe = transfer.ReMe{Location: time.UTC, Now: func() time.Time { return base }}
+
+func remeFile(t testing.TB) []byte {
+	t.Helper()
+	b, err := os.ReadFile("testdata/reme.jsonl")
+	must(t, err)
+	return b
+}
+
+func collect(memories iter.Seq2[transfer.Memory, error]) (good []transfer.Memory, bad map[int]string) {
+	bad = map[int]string{}
+	for m, err := range memories {
+		if err != nil {
+			bad[m.Line] = err.Error()
+		} else {
+			good = append(good, m)
+		}
+	}
+	return good, bad
+}
+
+func TestAReMeMemoryIsReadWithoutLoss(t *testing.T) {
+	good, bad := collect(fromReMe.Read(bytes.NewReader(remeFile(t))))
+	for line, says := range map[int]string{2: `type "task"`, 4: "there are none", 5: "not a line"} {
+		if !strings.Contains(bad[line], says) {
+			t.Errorf("line %d: got %q, want %q", line, bad[line], says)
+		}
+	}
+	if len(good) != 2 || len(bad) != 3 || good[0].Line != 1 || good[1].Line != 6 {
+		t.Fatalf("got %d memories and %v", len(good), bad)
+	}
+	m := good[0]
+	ref := memoryd.ToolRef{Workspace: "demo", Tool: "web_search"}
+	at := func(s string) time.Time { v, _ := time.Parse(time.DateTime, s); return v }
+	want := memoryd.Tool{
+		ToolRef: ref, Counters: memoryd.Counters{Lifetime: 4, Duplicates: 1, Pending: 2}, Kept: 4, Revision: 6,
+		Created: at("2025-10-15 14:00:00"), Modified: at("2025-10-15 15:00:00"),
+		Guideline: memoryd.Guideline{
+			Revision: 1, Content: "## Core Function\nSearches.", Author: "qwen3-30b", BasedOn: 1, ThroughSeq: 1, Written: at("2025-10-15 15:00:00"),
+		},
+	}
+	if m.Tool != want {
+		t.Errorf("got  %+v\nwant %+v", m.Tool, want)
+	}
+	first := memoryd.Call{
+		ToolRef: ref, Seq: 1, Input: json.RawMessage(`{"query": "é \u00e9", "max_results": 10, "f": 1.50}`), Output: "Found 10", Success: true,
+		TimeCost: 2.3, TokenCost: 150, CreateTime: "2025-10-15 14:30:00", Time: at("2025-10-15 14:30:00"), Hash: "given",
+		Metadata: json.RawMessage(`{"tool_call_id": "c1"}`),
+		Evaluation: memoryd.Evaluation{
+			State: memoryd.Judged, Score: 1, Summary: "Ten results", Evaluation: "Good", JudgedBy: "llm:reme", JudgeVersion: "import:reme",
+		},
+	}
+	first.Key = memoryd.Identity{ToolRef: ref, Input: first.Input, Output: "Found 10", CreateTime: first.CreateTime, ToolCallID: "c1"}.Key()
+	if !reflect.DeepEqual(m.Calls[0], first) {
+		t.Errorf("got  %+v\nwant %+v", m.Calls[0], first)
+	}
+	if c := m.Calls[1]; c.Evaluation != memoryd.PendingEvaluation() || string(c.Input) != `"plain"` || c.Success || string(c.Metadata) != "{}" ||
+		c.Hash != memoryd.HashOf(c.Input, "") {
+		t.Errorf("got %+v", c)
+	}
+	odd := m.Calls[2]
+	wantOdd := `{"reme":1,"reme_":{"confidence":0.5,"score":0.8,"success":null,"time_cost":-2,"token_cost":"many","tool_name":"other_tool"}}`
+	if string(odd.Metadata) != wantOdd || odd.Evaluation.Score != 1 || !odd.Success || odd.TokenCost != -1 || odd.TimeCost != 0 ||
+		string(odd.Input) != `"[1, 2]"` || !odd.Time.Equal(base) || odd.CreateTime != base.Format(time.DateTime) {
+		t.Errorf("got %s\n%+v", odd.Metadata, odd)
+	}
+	if m.Calls[3].Key == odd.Key {
+		t.Error("two equal calls without time and id became one")
+	}
+	var rest map[string]any
+	must(t, json.Unmarshal(m.Records[0].Data, &rest))
+	if r := m.Records[0]; r.Kind != transfer.RecordKind || r.ID != "0123456789abcdef0123456789abcdef" || rest["score"] != 0.83 ||
+		!reflect.DeepEqual(rest["surprise"], map[string]any{"a": 1.0}) || !reflect.DeepEqual(rest["metadata"], map[string]any{"k": []any{1.0, 2.0}}) {
+		t.Errorf("got %+v: %v", r, rest)
+	}
+	if c := good[1].Calls[0]; good[1].Tool.Workspace != "default" || string(c.Input) != "{\"sql\":\"�\"}" && string(c.Input) != "{\"sql\": \"�\"}" ||
+		c.Time.Format(time.RFC3339) != "2025-10-15T14:30:00+02:00" || good[1].Tool.Guideline.Revision != 0 {
+		t.Errorf("got %+v: %s", good[1].Tool, c.Input)
+	}
+}
+
+func TestNodesAndPointsOfReMeAreTheSameMemory(t *testing.T) {
+	good, _ := collect(fromReMe.Read(bytes.NewReader(remeFile(t))))
+	var m map[string]json.RawMessage
+	must(t, json.Unmarshal(linesBytes(remeFile(t))[0], &m))
+	id, name := m["memory_id"], m["when_to_use"]
+	delete(m, "memory_id")
+	delete(m, "when_to_use")
+	delete(m, "workspace_id")
+	encode := func(v any) json.RawMessage {
+		b, err := json.Marshal(v)
+		must(t, err)
+		return b
+	}
+	inner := encode(m)
+	m["tool_call_results"] = encode(string(m["tool_call_results"])) // as some versions write it
+	innerText := encode(m)
+	node := func(inner json.RawMessage) map[string]json.RawMessage {
+		return map[string]json.RawMessage{"content": name, "metadata": inner, "workspace_id": encode("demo")}
+	}
+	local := node(inner)
+	local["unique_id"], local["vector"] = id, encode([]float64{0.1, 0.2})
+	point := map[string]json.RawMessage{"id": encode("01234567-89ab-cdef-0123-456789abcdef"), "payload": encode(node(innerText)), "vector": encode([]int{1})}
+	for shape, line := range map[string][]byte{"node": encode(local), "point": encode(point)} {
+		got, bad := collect(fromReMe.Read(bytes.NewReader(line)))
+		if len(got) != 1 {
+			t.Errorf("%s: %v", shape, bad)
+			continue
+		}
+		if shape == "point" && got[0].Records[0].ID != "01234567-89ab-cdef-0123-456789abcdef" {
+			t.Errorf("the point's id became %q", got[0].Records[0].ID)
+		}
+		if got[0].Tool != good[0].Tool || !sameCalls(got[0].Calls, good[0].Calls) {
+			t.Errorf("%s: got  %+v\nwant %+v", shape, got[0], good[0])
+		}
+	}
+	moved, err := fromReMe.Point("coll", "7", encode(node(inner)))
+	must(t, err)
+	if moved.Tool.Workspace != "coll" || moved.Calls[0].Key == good[0].Calls[0].Key {
+		t.Errorf("the collection is the workspace, got %q", moved.Tool.Workspace)
+	}
+}
+
+// sameCalls compares all but the white space of inputs.
+func sameCalls(a, b []memoryd.Call) bool {
+	plain := func(calls []memoryd.Call) []memoryd.Call {
+		out := append([]memoryd.Call(nil), calls...)
+		for i := range out {
+			out[i].Input = memoryd.InputText(out[i].Input)
+			out[i].Metadata = memoryd.InputText(out[i].Metadata)
+			out[i].Key, out[i].Hash = memoryd.CallKey{}, ""
+		}
+		return out
+	}
+	return reflect.DeepEqual(plain(a), plain(b))
+}
+
+func importReMe(t *testing.T, s store.Store) transfer.ImportCounts {
+	t.Helper()
+	n, err := transfer.Import(t.Context(), s, fromReMe.Read(bytes.NewReader(remeFile(t))), transfer.ImportOptions{Keep: 100})
+	must(t, err)
+	return n
+}
+
+func TestImportingTwiceAddsNothing(t *testing.T) {
+	s := mem.New()
+	if n := importReMe(t, s); n != (transfer.ImportCounts{Tools: 2, Added: 5, Rejected: 3}) {
+		t.Errorf("got %+v", n)
+	}
+	first := export(t, s, "")
+	if n := importReMe(t, s); n != (transfer.ImportCounts{Tools: 2, Duplicates: 5, Rejected: 3}) {
+		t.Errorf("again: got %+v", n)
+	}
+	same(t, "after the second import", export(t, s, ""), first)
+}
+
+func TestAnImportAddsToWhatIsThere(t *testing.T) {
+	s := mem.New()
+	good, _ := collect(fromReMe.Read(bytes.NewReader(remeFile(t))))
+	sent := good[0].Calls[:1]
+	sent[0].Evaluation = memoryd.PendingEvaluation()
+	_, err := s.Append(t.Context(), store.Batch{Workspace: "demo", Keep: 9, Calls: sent})
+	must(t, err)
+	if n := importReMe(t, s); n.Added != 4 || n.Duplicates != 1 {
+		t.Errorf("got %+v", n)
+	}
+	ref := memoryd.ToolRef{Workspace: "demo", Tool: "web_search"}
+	got, err := s.Tool(t.Context(), ref)
+	must(t, err)
+	if got.Lifetime != 4 || got.Guideline.Author != "qwen3-30b" || got.Guideline.Revision != 1 {
+		t.Errorf("got %+v", got)
+	}
+	must(t, s.PutGuideline(t.Context(), ref, memoryd.Guideline{Content: "ours", Author: "rules"}, 1))
+	importReMe(t, s)
+	if got, _ = s.Tool(t.Context(), ref); got.Guideline.Content != "ours" || got.Guideline.Revision != 2 {
+		t.Errorf("the guideline became %+v", got.Guideline)
+	}
+}
+
+func TestAnImportGoesOnAfterAnyFault(t *testing.T) {
+	want := mem.New()
+	importReMe(t, want)
+	for n := 0; ; n++ {
+		inner := mem.New()
+		s, struck := failing(inner, n)
+		_, err := transfer.Import(t.Context(), s, fromReMe.Read(bytes.NewReader(remeFile(t))), transfer.ImportOptions{Keep: 100})
+		if (err != nil) != *struck {
+			t.Fatalf("fault %d: got %v", n, err)
+		}
+		importReMe(t, inner)
+		same(t, "gone on", export(t, inner, ""), export(t, want, ""))
+		if !*struck {
+			return
+		}
+	}
+}
+
+func TestAReMeDumpCanBeLoaded(t *testing.T) {
+	dir := t.TempDir()
+	must(t, os.WriteFile(dir+"/demo.jsonl", linesBytes(remeFile(t))[0], 0o600))
+	s := &wrap.Faults{Store: mem.New()}
+	a := actions(s, dir)
+	n, err := a.Load(t.Context(), "here", "demo.jsonl")
+	must(t, err)
+	got, err := s.Tool(t.Context(), memoryd.ToolRef{Workspace: "here", Tool: "web_search"})
+	must(t, err)
+	if n != 1 || got.Lifetime != 4 || got.Guideline.Author != "qwen3-30b" {
+		t.Errorf("got %d, %+v", n, got)
+	}
+}
+
+func TestPointsAreImportedUntilTheirServerFails(t *testing.T) {
+	payload := []byte(`{"content":"t","metadata":{"memory_type":"tool","tool_call_results":[{"input":{"n":1},"output":"o"}]}}`)
+	points := func(yield func(transfer.Point, error) bool) {
+		_ = yield(transfer.Point{ID: "1", Payload: payload}, nil) && yield(transfer.Point{ID: "2", Payload: []byte("x")}, nil) &&
+			yield(transfer.Point{}, errCause) && yield(transfer.Point{ID: "3", Payload: payload}, nil)
+	}
+	s := mem.New()
+	var said []string
+	n, err := transfer.Import(t.Context(), s, fromReMe.Points("coll", points), transfer.ImportOptions{
+		Keep: 5, Rejected: func(_ int, err error) { said = append(said, err.Error()) },
+	})
+	if !errors.Is(err, errCause) || n != (transfer.ImportCounts{Tools: 1, Added: 1, Rejected: 1}) {
+		t.Errorf("got %+v, %v", n, err)
+	}
+	if len(said) != 1 || !strings.HasPrefix(said[0], `point "2": `) {
+		t.Errorf("said %q", said)
+	}
+	if _, err := s.Record(t.Context(), store.RecordKey{
+		ToolRef: memoryd.ToolRef{Workspace: "coll", Tool: "t"}, Kind: transfer.RecordKind, ID: "1",
+	}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAnImportEndsWhereItsReaderFails(t *testing.T) {
+	r := io.MultiReader(bytes.NewReader(remeFile(t)), iotest.ErrReader(errCause))
+	n, err := transfer.Import(t.Context(), mem.New(), fromReMe.Read(r), transfer.ImportOptions{Keep: 5})
+	if !errors.Is(err, errCause) || n.Tools != 2 {
+		t.Errorf("got %+v, %v", n, err)
+	}
+}
