@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"fmt"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -82,5 +83,32 @@ func TestAPersonBeatsTheJudge(t *testing.T) {
 	// What has a verdict of a person is not judged again.
 	if got, err := s.Claim(t.Context(), now().AddDate(50, 0, 0), 1, 9); len(got) != 0 || err != nil {
 		t.Errorf("claimed %v, %v", got, err)
+	}
+}
+
+func TestAKnownAnswerIsNotSentAgain(t *testing.T) {
+	h := newHandler(t, mem.New())
+	body := `{"tool_names":"t","include_history":false}`
+	ask(h, "POST", "/add_tool_call_result", `{"tool_name":"t","tool_call_results":[{"output":"1"}]}`)
+	get := func(tag string) *httptest.ResponseRecorder {
+		req := httptest.NewRequest("POST", "/retrieve_tool_memory", strings.NewReader(body))
+		req.Header.Set("If-None-Match", tag)
+		rec := httptest.NewRecorder()
+		h.ServeHTTP(rec, req)
+		return rec
+	}
+	first := get("")
+	tag := first.Header().Get("ETag")
+	if first.Code != 200 || tag == "" {
+		t.Fatalf("%d, tag %q", first.Code, tag)
+	}
+	for _, known := range []string{tag, "W/" + tag, `"x", ` + tag} {
+		if rec := get(known); rec.Code != 304 || rec.Body.Len() > 0 || rec.Header().Get("ETag") != tag {
+			t.Errorf("%s: %d %s", known, rec.Code, rec.Body)
+		}
+	}
+	ask(h, "POST", "/add_tool_call_result", `{"tool_name":"t","tool_call_results":[{"output":"2"}]}`)
+	if rec := get(tag); rec.Code != 200 || rec.Header().Get("ETag") == tag {
+		t.Errorf("a new answer was kept back: %d", rec.Code)
 	}
 }

@@ -2,7 +2,11 @@ package api
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"net/http"
+	"strings"
 	"time"
 
 	"memoryd"
@@ -30,6 +34,24 @@ func writeJSON(c echo.Context, status int, contentType string, v any) error {
 		return err
 	}
 	return c.Blob(status, contentType, body)
+}
+
+// writeTagged answers with the value and its tag, or, to a client that has the
+// same bytes already, only with the tag (RFC 9110, section 13.1.2).
+func writeTagged(c echo.Context, v any) error {
+	body, err := jsonv2.Marshal(v, encoding)
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256(body)
+	tag := `"` + hex.EncodeToString(sum[:12]) + `"`
+	c.Response().Header().Set("ETag", tag)
+	for known := range strings.SplitSeq(c.Request().Header.Get("If-None-Match"), ",") {
+		if known = strings.TrimPrefix(strings.TrimSpace(known), "W/"); known == tag || known == "*" {
+			return c.NoContent(http.StatusNotModified)
+		}
+	}
+	return c.Blob(http.StatusOK, jsonType, body)
 }
 
 // timeLayout is how the server writes instants of its own, in its zone.

@@ -142,6 +142,9 @@ func (s *server) withBody(handle bodyHandler) echo.HandlerFunc {
 		if err != nil {
 			return err
 		}
+		if c.Path() == "/"+FlowRetrieve {
+			return writeTagged(c, v)
+		}
 		return writeJSON(c, http.StatusOK, jsonType, v)
 	}
 }

@@ -138,7 +138,7 @@ func newHandler(t *testing.T, s store.Store) http.Handler {
 		FlowSummary: {Label: FlowSummary, Ops: []ops.Op{load, ops.SummaryToolMemory{
 			Params: ops.SummaryParams{RecentCallCount: 20}, Curator: curator, Reader: reader, Note: note,
 		}}},
-		FlowRetrieve:  {Label: FlowRetrieve, Ops: []ops.Op{load, ops.RetrieveToolMemory{Reader: reader}}},
+		FlowRetrieve:  {Label: FlowRetrieve, Ops: []ops.Op{load, ops.RetrieveToolMemory{Reader: reader, Shelf: curator}}},
 		FlowPreflight: {Label: FlowPreflight, Ops: []ops.Op{ops.PreflightToolCall{Forecaster: ops.NewForecaster(s, time.Now)}}},
 		FlowCompact:   {Label: FlowCompact, Ops: []ops.Op{ops.CompactConversation{Compactor: compactor}}},
 	}

@@ -81,6 +81,7 @@ type namesRequest struct {
 	names          []string
 	force          bool
 	stale          bool
+	session        string
 	maxTokens      int
 	includeHistory bool
 	includeCalls   int
@@ -95,6 +96,9 @@ var namesFields = []field[namesRequest]{
 	{name: "force", kind: boolean, set: func(r *namesRequest, v jsontext.Value) *invalidRequest {
 		r.force = v.Kind() == 't'
 		return nil
+	}},
+	{name: "session_id", kind: text, set: func(r *namesRequest, v jsontext.Value) *invalidRequest {
+		return setName(&r.session, v)
 	}},
 	{name: "stale", kind: boolean, set: func(r *namesRequest, v jsontext.Value) *invalidRequest {
 		r.stale = v.Kind() == 't'

@@ -92,7 +92,7 @@ func (s *server) aboutNames(c echo.Context, body []byte, flow string) (any, erro
 		return nil, fault
 	}
 	st := &ops.State{Workspace: workspaceOr(req.workspace), Names: ops.Names{
-		Tools: req.names, Force: req.force, Stale: req.stale, MaxTokens: req.maxTokens,
+		Tools: req.names, Force: req.force, Stale: req.stale, Session: req.session, MaxTokens: req.maxTokens,
 		WholeHistory: req.includeHistory && req.includeCalls == 0, RecentCalls: req.includeCalls,
 	}}
 	if err := s.Flows[flow].Run(c.Request().Context(), st); err != nil {

@@ -89,6 +89,7 @@ type options struct {
 	binary string // a memoryd that was built already
 	dir    string // where data is kept while it runs
 	only   string // of profile: the part to profile
+	keep   string // of profile: file for the profile
 	soak   time.Duration
 }
 
@@ -98,7 +99,13 @@ func parseOptions(command string, args []string, errOut io.Writer) (options, err
 	f.SetOutput(errOut)
 	f.BoolVar(&o.quick, "quick", false, "small sizes and short runs: all parts in under a minute, with wide spreads")
 	f.StringVar(&o.json, "json", "", "`file` to write the results to")
-	f.StringVar(&o.docs, "docs", "", "`folder` whose performance.md and plots are renewed")
+	switch command {
+	case "all": // a page with one part would be a page that lost the others
+		f.StringVar(&o.docs, "docs", "", "`folder` whose performance.md and plots are renewed")
+	case profileCommand:
+		f.StringVar(&o.keep, "keep", "", "`file` for the processor profile, for go build -pgo")
+		f.StringVar(&o.only, "part", "add", "the load to profile, add or retrieve")
+	}
 	f.StringVar(&o.binary, "binary", "", "a memoryd `file` to measure instead of building one")
 	f.StringVar(&o.dir, "dir", "", "`folder` for data, on the disk to be measured (default: a temporary one)")
 	// Alone the soak stands for an hour; among the others it has to be shorter.
@@ -107,7 +114,6 @@ func parseOptions(command string, args []string, errOut io.Writer) (options, err
 		soak = time.Minute
 	}
 	f.DurationVar(&o.soak, "soak", soak, "length of the soak")
-	f.StringVar(&o.only, "part", "add", "profile: the load to profile, add or retrieve")
 	if err := f.Parse(args); err != nil {
 		return o, err
 	}
@@ -118,7 +124,7 @@ func parseOptions(command string, args []string, errOut io.Writer) (options, err
 }
 
 func usage(w io.Writer) {
-	fmt.Fprintln(w, "usage: bench COMMAND [-quick] [-json FILE] [-docs FOLDER] [-binary FILE] [-dir FOLDER]")
+	fmt.Fprintln(w, "usage: bench COMMAND [flags] (COMMAND -h lists them)")
 	fmt.Fprintf(w, "  %-9s %s\n", "all", "all of the following")
 	for _, p := range parts() {
 		fmt.Fprintf(w, "  %-9s %s\n", p.name, p.about)

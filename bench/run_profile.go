@@ -97,16 +97,16 @@ func runProfile(ctx context.Context, b *bench) (err error) {
 	return errors.Join(b.top(ctx, cpu.path), b.top(ctx, cpu.path, "-cum"), b.top(ctx, allocs, "-sample_index=alloc_space"), b.keep(cpu.path))
 }
 
-// keep leaves the profile where -docs says, for go build -pgo.
+// keep leaves the profile where -keep says.
 func (b *bench) keep(path string) error {
-	if b.opts.docs == "" {
+	if b.opts.keep == "" {
 		return nil
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(b.opts.docs, b.opts.only+".pprof"), data, 0o644)
+	return os.WriteFile(b.opts.keep, data, 0o644)
 }
 
 // buildProfiled builds the product with one more file, without touching the tree.

@@ -57,7 +57,11 @@ func (c *Curator) Review(ctx context.Context, ref memoryd.ToolRef) (string, erro
 	}
 	outcomes := Outcomes(calls)
 	before, now := outcomes[prev.Revision], outcomes[cur.Revision]
-	if !versions.Worse(before, now).Worse {
+	decision := versions.Worse(before, now)
+	if decision.Better && c.Config.ABShare < 1 {
+		return "", c.decide(ctx, ref, func(st *standing) { st.Proven = cur.Revision })
+	}
+	if !decision.Worse {
 		return "", nil
 	}
 	why := fmt.Sprintf("version %d did worse: %d of %d calls failed, with version %d %d of %d",

@@ -83,16 +83,17 @@ func newHouse(t *testing.T, s store.Store, keep int) *house {
 	h := &house{store: s, judge: &judge{store: s}, author: &author{}}
 	reader := ops.MemoryReader{Store: s, Recent: 2}
 	load := ops.LoadToolMemory{Store: s}
+	curator := &curate.Curator{Store: s, Composer: h.author, Recent: 2, Config: curate.DefaultConfig(), Now: time.Now}
 	h.add = ops.Pipeline{Label: "add", Ops: []ops.Op{
 		ops.ValidateToolCallResult{Limits: ops.Limits{MaxTextBytes: 1024}, Now: func() time.Time { return noon }},
 		ops.ParseToolCallResult{Params: ops.ParseParams{MaxHistory: keep}, Wait: time.Second, Judge: h.judge, Store: s, Reader: reader},
 	}}
 	h.summary = ops.Pipeline{Label: "summary", Ops: []ops.Op{load, ops.SummaryToolMemory{
 		Params: ops.SummaryParams{RecentCallCount: 2}, Reader: reader,
-		Curator: &curate.Curator{Store: s, Composer: h.author, Recent: 2, Config: curate.DefaultConfig(), Now: time.Now},
+		Curator: curator,
 		Note:    func(_ context.Context, _ memoryd.ToolRef, err error) { h.noted = append(h.noted, err) },
 	}}}
-	h.retrieve = ops.Pipeline{Label: "retrieve", Ops: []ops.Op{load, ops.RetrieveToolMemory{Reader: reader}}}
+	h.retrieve = ops.Pipeline{Label: "retrieve", Ops: []ops.Op{load, ops.RetrieveToolMemory{Reader: reader, Shelf: curator}}}
 	return h
 }
 

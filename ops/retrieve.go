@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"memoryd"
 )
 
 // charsPerToken is the usual estimate for English text: four characters are
@@ -14,9 +16,17 @@ const charsPerToken = 4
 // cutMark ends an answer that did not fit its budget.
 const cutMark = "[cut to fit max_tokens]"
 
+// Shelf holds the versions of guidelines.
+type Shelf interface {
+	// Show is the guideline that a session is shown, in at most maxTokens if that
+	// is more than 0.
+	Show(ctx context.Context, tool memoryd.Tool, session string, maxTokens int) (memoryd.Guideline, error)
+}
+
 // RetrieveToolMemory answers with the guidelines of the loaded tools.
 type RetrieveToolMemory struct {
 	Reader MemoryReader
+	Shelf  Shelf
 }
 
 // Name implements Op.
@@ -31,11 +41,17 @@ func (o RetrieveToolMemory) Run(ctx context.Context, st *State) error {
 	case st.Names.RecentCalls > 0:
 		calls = st.Names.RecentCalls
 	}
+	budget := share(st.Names.MaxTokens, st.Result.Memories)
 	for i, m := range st.Result.Memories {
+		shown, err := o.Shelf.Show(ctx, m.Tool, st.Names.Session, budget)
+		if err != nil {
+			return fmt.Errorf("guideline of %q: %w", m.Tool.Tool, err)
+		}
 		full, err := o.Reader.Complete(ctx, m.Tool, calls)
 		if err != nil {
 			return fmt.Errorf("memory of %q: %w", m.Tool.Tool, err)
 		}
+		full.Tool.Guideline = shown
 		st.Result.Memories[i] = full
 	}
 	st.Result.Success = true
@@ -43,11 +59,26 @@ func (o RetrieveToolMemory) Run(ctx context.Context, st *State) error {
 	return nil
 }
 
+// share is what each of the memories may take of a budget for the answer, once
+// its frame is paid for; 0 where there is no budget.
+func share(maxTokens int, memories []Memory) int {
+	if maxTokens <= 0 || len(memories) == 0 {
+		return 0
+	}
+	frame := len("Retrieved 00 tool memory(ies):\n\n") - len("\n\n---\n\n")
+	for _, m := range memories {
+		frame += len("\n\n---\n\nTool: \n") + len(m.Tool.Tool)
+	}
+	return max(1, (maxTokens-(frame+charsPerToken-1)/charsPerToken)/len(memories))
+}
+
 func render(memories []Memory) string {
 	parts := make([]string, len(memories))
 	for i, m := range memories {
 		text := m.Tool.Guideline.Content
-		if text == "" {
+		if text == "" && m.Tool.Guideline.Revision > 0 {
+			text = "The guideline does not fit max_tokens."
+		} else if text == "" {
 			text = fmt.Sprintf("No guideline yet: %d call(s) recorded, not summarised.", m.Statistics.TotalCalls)
 		}
 		parts[i] = fmt.Sprintf("Tool: %s\n%s", m.Tool.Tool, text)

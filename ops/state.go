@@ -61,6 +61,9 @@ type Names struct {
 	Tools []string
 	// Force summarises also where nothing changed, Stale only where enough did.
 	Force, Stale bool
+	// Session is the agent's session: while two versions of a guideline are
+	// compared, a session is always shown the same.
+	Session string
 	// MaxTokens bounds the answer; 0 means no bound.
 	MaxTokens int
 	// WholeHistory shows all kept calls; else the newest RecentCalls of each.

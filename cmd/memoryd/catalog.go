@@ -57,7 +57,7 @@ func (a *app) catalog(reader ops.MemoryReader) ops.Catalog {
 			}, params.Validate()
 		},
 		"retrieve_tool_memory_op": func(ops.Spec) (ops.Op, error) {
-			return ops.RetrieveToolMemory{Reader: reader}, nil
+			return ops.RetrieveToolMemory{Reader: reader, Shelf: shelf{a}}, nil
 		},
 		"preflight_tool_call_op": func(ops.Spec) (ops.Op, error) {
 			return ops.PreflightToolCall{Forecaster: ops.NewForecaster(a.store, time.Now)}, nil
@@ -139,4 +139,12 @@ func (l ledger) Settle(ctx context.Context, settled []evaluate.Settlement) ([]bo
 		verdicts[i] = store.Verdict(s)
 	}
 	return l.Store.Settle(ctx, verdicts)
+}
+
+// shelf is the curator, which an op made after this one may bring.
+type shelf struct{ a *app }
+
+// Show implements ops.Shelf.
+func (s shelf) Show(ctx context.Context, tool memoryd.Tool, session string, maxTokens int) (memoryd.Guideline, error) {
+	return s.a.curator.Show(ctx, tool, session, maxTokens)
 }

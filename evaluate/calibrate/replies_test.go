@@ -56,6 +56,17 @@ func TestAQuestionIsKnownByItsCall(t *testing.T) {
 	}
 }
 
+// A description that several calls share stands beside them, that of a single
+// call inside it.
+func TestAToolDescriptionCountsWhereverItStands(t *testing.T) {
+	described := strings.Replace(callA, "{", `{"tool_description":"d",`, 1)
+	single := questionOf(promptFor("N1", "s", `{"tool":"t","call":`+described+`}`, ""))
+	together := questionOf(promptFor("N1", "s", strings.Replace(both, `"tool":"t"`, `"tool":"t","tool_description":"d"`, 1), ""))
+	if together.calls[0].key != single.key || single.key == questionOf(promptFor("N1", "s", alone, "")).key {
+		t.Errorf("got %+v and %+v", single, together)
+	}
+}
+
 // scripted answers each request with the next text or error.
 type scripted struct {
 	texts []string

@@ -225,3 +225,24 @@ func skeleton(s string) string {
 	}
 	return b.String()
 }
+
+// casedSkeleton is the skeleton of a text with "A" for a run of letters that starts
+// with a capital.
+func casedSkeleton(s string) string {
+	form := []byte(skeleton(s))
+	at, last := 0, other
+	for _, r := range s {
+		k := class(r)
+		if k == letter && last != letter {
+			for at < len(form) && form[at] != 'a' {
+				at++
+			}
+			if at < len(form) && unicode.IsUpper(r) {
+				form[at] = 'A'
+			}
+			at++
+		}
+		last = k
+	}
+	return string(form)
+}

@@ -13,6 +13,8 @@ const (
 	anyWord  aspect = iota // words
 	argument               // runs between blanks
 	start                  // how a text starts
+	opening                // the form of that, capitals told from small letters
+	place                  // folders, by each prefix of a path
 	step                   // how each part between separators of commands starts
 	shape                  // the form of runs between blanks
 	aspects
@@ -85,9 +87,13 @@ func each(leaves []leaf, give func(a aspect, path, s string)) {
 		for _, w := range wordsOf(l.text) {
 			give(anyWord, at, w)
 		}
+		if f := strings.Fields(l.text); len(f) > 0 {
+			give(opening, at, casedSkeleton(f[0]))
+		}
 		fields := strings.Fields(strings.ToLower(l.text))
 		for i, f := range fields {
 			give(argument, at, f)
+			prefixes(f, func(p string) { give(place, at, p) })
 			give(shape, at, skeleton(f))
 			if i == 0 {
 				give(start, at, f)
@@ -98,5 +104,24 @@ func each(leaves []leaf, give func(a aspect, path, s string)) {
 				give(step, at, f[0])
 			}
 		}
+	}
+}
+
+// mostPrefixes is how deep into a path is looked.
+const mostPrefixes = 4
+
+// prefixes gives the folders of a text that is a path.
+func prefixes(s string, give func(string)) {
+	s = strings.Trim(s, "'\"`(){}[],;")
+	for n, at := 0, 0; n < mostPrefixes; n++ {
+		next := strings.IndexByte(s[min(len(s), at+1):], '/')
+		if next < 0 {
+			if n > 0 || strings.HasPrefix(s, "/") {
+				give(s)
+			}
+			return
+		}
+		at += 1 + next
+		give(s[:at])
 	}
 }

@@ -1,0 +1,79 @@
+package qdrant_test
+
+import (
+	"context"
+	"path"
+	"sync"
+	"testing"
+
+	"memoryd/store/qdrant"
+	"memoryd/store/qdrant/qdranttest"
+
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+)
+
+// meter adds up the bytes of requests and replies by method.
+type meter struct {
+	mu       sync.Mutex
+	times    map[string]int
+	sent     map[string]int
+	received map[string]int
+}
+
+func (m *meter) reset() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.times, m.sent, m.received = map[string]int{}, map[string]int{}, map[string]int{}
+}
+
+func (m *meter) intercept(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn,
+	invoke grpc.UnaryInvoker, opts ...grpc.CallOption,
+) error {
+	err := invoke(ctx, method, req, reply, cc, opts...)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	name := path.Base(method)
+	m.times[name]++
+	m.sent[name] += proto.Size(req.(proto.Message))
+	m.received[name] += proto.Size(reply.(proto.Message))
+	return err
+}
+
+// Adding a call of 2 KB to a tool that has 100 costs one write of about its
+// size, and two small reads beside each other; clearing the history costs one
+// look and one write of ids in 32 calls.
+func TestAnAppendIsOneSmallWrite(t *testing.T) {
+	server := qdranttest.New(t, versions[0])
+	m := &meter{}
+	m.reset()
+	s := openFake(t, server, fakeConfig(), qdrant.WithInterceptor(m.intercept))
+	for n := range 128 {
+		if _, err := add(t.Context(), s, 100, call("t", n, 2048)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.reset()
+	if _, err := add(t.Context(), s, 100, call("t", 1000, 2048)); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("one call of 2 KB: requests %v, bytes sent %v, received %v", m.times, m.sent, m.received)
+	if m.times["Upsert"] != 1 || m.sent["Upsert"] > 4096 || len(m.times) != 2 || m.times["Get"] > 3 ||
+		m.sent["Get"] > 1024 || m.received["Get"] > 1024 {
+		t.Errorf("an append costs more than it should: %v, %v, %v", m.times, m.sent, m.received)
+	}
+	m.reset()
+	for n := range 64 {
+		if _, err := add(t.Context(), s, 100, call("t", 2000+n, 2048)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("64 calls of 2 KB with their clearing: requests %v, bytes sent %v, received %v", m.times, m.sent, m.received)
+	if m.times["Upsert"] != 64 || m.times["DeletePayload"] != 2 || m.sent["DeletePayload"] > 8192 {
+		t.Errorf("clearing costs more than it should: %v, %v", m.times, m.sent)
+	}
+	tool, err := s.Tool(t.Context(), ref("t"))
+	if err != nil || tool.Lifetime != 193 || tool.Kept != 100 {
+		t.Errorf("got %+v, %v", tool, err)
+	}
+}
