@@ -24,6 +24,7 @@ import (
 	"memoryd/store"
 	"memoryd/store/mem"
 	"memoryd/store/wrap"
+	"memoryd/transfer"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"go.yaml.in/yaml/v3"
@@ -41,6 +42,7 @@ type document struct {
 		Schemas   map[string]any
 		Responses map[string]response
 	}
+	resolved map[string]*jsonschema.Resolved
 }
 
 type response struct {
@@ -50,7 +52,7 @@ type response struct {
 
 func openapi(t *testing.T) *document {
 	t.Helper()
-	var d document
+	d := document{resolved: map[string]*jsonschema.Resolved{}}
 	if err := yaml.Unmarshal(openapiYAML, &d); err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +69,19 @@ func (d *document) validate(t *testing.T, schema map[string]any, text []byte) er
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw = bytes.ReplaceAll(raw, []byte("#/components/schemas/"), []byte("#/$defs/"))
+	var v any
+	if err := json.Unmarshal(text, &v); err != nil {
+		return err
+	}
+	return d.resolve(t, bytes.ReplaceAll(raw, []byte("#/components/schemas/"), []byte("#/$defs/"))).Validate(v)
+}
+
+// resolve makes a schema ready, once.
+func (d *document) resolve(t *testing.T, raw []byte) *jsonschema.Resolved {
+	t.Helper()
+	if known := d.resolved[string(raw)]; known != nil {
+		return known
+	}
 	var s jsonschema.Schema
 	if err := json.Unmarshal(raw, &s); err != nil {
 		t.Fatal(err)
@@ -76,11 +90,8 @@ func (d *document) validate(t *testing.T, schema map[string]any, text []byte) er
 	if err != nil {
 		t.Fatal(err)
 	}
-	var v any
-	if err := json.Unmarshal(text, &v); err != nil {
-		return err
-	}
-	return resolved.Validate(v)
+	d.resolved[string(raw)] = resolved
+	return resolved
 }
 
 // checkAnswer holds an answer to what the document says of its status.
@@ -138,7 +149,10 @@ func newHandler(t *testing.T, s store.Store) http.Handler {
 		FlowSummary: {Label: FlowSummary, Ops: []ops.Op{load, ops.SummaryToolMemory{
 			Params: ops.SummaryParams{RecentCallCount: 20}, Curator: curator, Reader: reader, Note: note,
 		}}},
-		FlowRetrieve:  {Label: FlowRetrieve, Ops: []ops.Op{load, ops.RetrieveToolMemory{Reader: reader, Shelf: curator}}},
+		FlowRetrieve: {Label: FlowRetrieve, Ops: []ops.Op{load, ops.RetrieveToolMemory{Reader: reader, Shelf: curator}}},
+		FlowVectorStore: {Label: FlowVectorStore, Ops: []ops.Op{ops.VectorStore{Reader: reader, Mover: &transfer.Actions{
+			Store: s, Dir: t.TempDir(), RecentCalls: 20, Now: now, Kinds: curate.Kinds(),
+		}}}},
 		FlowPreflight: {Label: FlowPreflight, Ops: []ops.Op{ops.PreflightToolCall{Forecaster: ops.NewForecaster(s, time.Now)}}},
 		FlowCompact:   {Label: FlowCompact, Ops: []ops.Op{ops.CompactConversation{Compactor: compactor}}},
 	}
@@ -238,6 +252,15 @@ func TestEveryAnswerFitsItsDescription(t *testing.T) {
 		{"PUT", callOfTest + "/evaluation", `{"score":"1"}`, 422, false},
 		{"PUT", unknownCall + "/evaluation", `{"score":1}`, 404, true},
 		{"GET", "/v1/workspaces/default/corrections", "", 200, true},
+		{"POST", "/vector_store", `{"action":"list"}`, 200, true},
+		{"POST", "/vector_store", `{"action":"dump","path":"x"}`, 200, true},
+		{"POST", "/vector_store", `{"action":"load","path":"x"}`, 200, true},
+		{"POST", "/vector_store", `{"action":"load","path":"../x"}`, 200, false},
+		{"POST", "/vector_store", `{"action":"copy","workspace_id":"c","src_workspace_id":"default"}`, 200, true},
+		{"POST", "/vector_store", `{"action":"delete_ids","workspace_id":"c","memory_ids":["0"]}`, 200, true},
+		{"POST", "/vector_store", `{"action":"delete","workspace_id":"c"}`, 200, true},
+		{"POST", "/vector_store", `{"action":"explode"}`, 200, false},
+		{"POST", "/vector_store", `{"workspace_id":"c"}`, 422, false},
 		{"POST", "/preflight_tool_call", `{"tool_name":"t","input":{"a":1}}`, 200, true},
 		{"POST", "/preflight_tool_call", `{"tool_name":"never seen","input":"x"}`, 200, true},
 		{"POST", "/preflight_tool_call", `{"tool_name":""}`, 200, false},
@@ -332,6 +355,7 @@ func TestDocumentedRequestsAreAccepted(t *testing.T) {
 		"/add_tool_call_result": {
 			`{"workspace_id":"w","tool_name":"t","tool_call_results":[{"tool_name":"t","input":{},"output":"","success":false,"time_cost":1,"token_cost":-1,"create_time":"2025-01-01T00:00:00Z","metadata":{},"summary":"","evaluation":"","score":0,"call_hash":"h","is_summarized":true}],"async":false,"include_history":true}`,
 		},
+		"/vector_store":         {`{"action":"list","workspace_id":"w"}`},
 		"/preflight_tool_call":  {`{"workspace_id":"w","tool_name":"t","input":{"a":[1,"x"]}}`, `{"tool_name":"t"}`},
 		"/summary_tool_memory":  {`{"workspace_id":"w","tool_names":"t","force":true}`, `{"workspace_id":"w","tool_names":["t"]}`},
 		"/retrieve_tool_memory": {`{"workspace_id":"w","tool_names":["t"],"max_tokens":50,"include_history":false,"include_calls":1}`},

@@ -120,7 +120,8 @@ func (s *server) routes(e *echo.Echo, docs *docs) {
 		"/" + FlowSummary:  s.summaryToolMemory,
 		"/" + FlowRetrieve: s.retrieveToolMemory,
 
-		"/" + FlowPreflight: s.preflightToolCall,
+		"/" + FlowPreflight:   s.preflightToolCall,
+		"/" + FlowVectorStore: s.vectorStore,
 	} {
 		e.POST(path, s.withBody(handle), limited)
 	}
@@ -155,7 +156,7 @@ func (s *server) routes(e *echo.Echo, docs *docs) {
 // tool-memory endpoints.
 func isToolMemory(c echo.Context) bool {
 	switch c.Path() {
-	case "/" + FlowAdd, "/" + FlowSummary, "/" + FlowRetrieve, "/" + FlowPreflight:
+	case "/" + FlowAdd, "/" + FlowSummary, "/" + FlowRetrieve, "/" + FlowPreflight, "/" + FlowVectorStore:
 		return true
 	}
 	return false

@@ -18,12 +18,13 @@ const (
 	FlowRetrieve = "retrieve_tool_memory"
 	FlowCompact  = "compact_conversation"
 
-	FlowPreflight = "preflight_tool_call"
+	FlowPreflight   = "preflight_tool_call"
+	FlowVectorStore = "vector_store"
 )
 
 // Flows lists the flows that New needs.
 func Flows() []string {
-	return []string{FlowAdd, FlowSummary, FlowRetrieve, FlowCompact, FlowPreflight}
+	return []string{FlowAdd, FlowSummary, FlowRetrieve, FlowCompact, FlowPreflight, FlowVectorStore}
 }
 
 func (s *server) addToolCallResult(c echo.Context, body []byte) (any, error) {

@@ -113,6 +113,9 @@ func number(v float64) string {
 	case math.Abs(v) >= 10:
 		return fmt.Sprintf("%.1f", v)
 	}
+	if v != 0 && math.Abs(v) < 0.01 {
+		return fmt.Sprintf("%.1g", v)
+	}
 	return fmt.Sprintf("%.2f", v)
 }
 
@@ -132,6 +135,9 @@ func (r *report) failure() error {
 
 // print writes the goals as a table.
 func (r *report) print(w io.Writer) {
+	if len(r.Goals) == 0 {
+		return
+	}
 	fmt.Fprintln(w)
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(t, "goal\tlimit\tmeasured\t")

@@ -174,7 +174,7 @@ func TestPlotsAreDrawnAndWellFormed(t *testing.T) {
 }
 
 func TestNumbersAreShort(t *testing.T) {
-	for v, want := range map[float64]string{0: "0.00", 0.614: "0.61", 9.876: "9.88", 12.34: "12.3", 123.4: "123", 25123: "25,123", 1234567: "1,234,567", -1234: "-1,234", math.Inf(1): "-"} {
+	for v, want := range map[float64]string{0: "0.00", 0.614: "0.61", 0.0017: "0.002", 9.876: "9.88", 12.34: "12.3", 123.4: "123", 25123: "25,123", 1234567: "1,234,567", -1234: "-1,234", math.Inf(1): "-"} {
 		if got := number(v); got != want {
 			t.Errorf("%v: %s, want %s", v, got, want)
 		}

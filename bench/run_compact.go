@@ -20,6 +20,11 @@ func runCompact(ctx context.Context, b *bench) (err error) {
 	defer func() { err = errors.Join(err, p.stop()) }()
 	drawn := series{label: "median of the runs"}
 	perToken := map[int]float64{}
+	before, err := p.look()
+	if err != nil {
+		return err
+	}
+	sent := 0 // tokens
 	for _, thousand := range pick(b, []int{25, 50, 100, 200}, []int{25, 100}) {
 		var times []float64
 		for i := range pick(b, 7, 3) {
@@ -34,6 +39,7 @@ func runCompact(ctx context.Context, b *bench) (err error) {
 				return err
 			}
 			times = append(times, took...)
+			sent += thousand
 		}
 		f := b.figure(part, fmt.Sprintf("compaction of %d,000 tokens, no model", thousand), "ms", times)
 		drawn.x, drawn.y = append(drawn.x, float64(thousand)), append(drawn.y, f.Median)
@@ -42,6 +48,11 @@ func runCompact(ctx context.Context, b *bench) (err error) {
 			b.atMost(part, "compaction of 100,000 tokens, no model", 100, "ms", times)
 		}
 	}
+	after, err := p.look()
+	if err != nil {
+		return err
+	}
+	b.figure(part, "processor time of a compaction per 100,000 tokens", "ms", []float64{float64((after.cpu - before.cpu).Milliseconds()) * 100 / float64(sent)})
 	last := int(drawn.x[len(drawn.x)-1])
 	b.atMost(part, fmt.Sprintf("time per token at %d,000 over 25,000 (linear is 1)", last), 1.5, "x", []float64{perToken[last] / perToken[25]})
 	b.draw(part, "compact", "time of a compaction by length", lines("Compaction without a model", axis{"thousand tokens", false}, axis{"ms", false}, []series{drawn}))

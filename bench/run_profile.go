@@ -66,12 +66,9 @@ func runProfile(ctx context.Context, b *bench) (err error) {
 	if err := fill(ctx, p.addr, "bench", tools, keptCalls); err != nil {
 		return err
 	}
-	l := adds(p.addr, 64, addTemplate("bench", 1, callBytes), tools, firstAdd)
-	if b.opts.only == "retrieve" {
-		if err := summarise(ctx, p.addr, "bench", tools); err != nil {
-			return err
-		}
-		l = retrieves(p.addr, 64, newTemplate(post("/retrieve_tool_memory", `{"workspace_id":"bench","tool_names":"tool-`+toolMark+`","include_history":false}`)), tools)
+	l, err := b.profiledLoad(ctx, p, tools)
+	if err != nil {
+		return err
 	}
 	seconds := pick(b, 10, 3)
 	type fetched struct {
@@ -95,6 +92,22 @@ func runProfile(ctx context.Context, b *bench) (err error) {
 		return err
 	}
 	return errors.Join(b.top(ctx, cpu.path), b.top(ctx, cpu.path, "-cum"), b.top(ctx, allocs, "-sample_index=alloc_space"), b.keep(cpu.path))
+}
+
+// profiledLoad is the load that -part names.
+func (b *bench) profiledLoad(ctx context.Context, p *process, tools int) (*load, error) {
+	switch b.opts.only {
+	case "add":
+		return adds(p.addr, 64, addTemplate("bench", 1, callBytes), tools, firstAdd), nil
+	case "retrieve":
+		t := newTemplate(post("/retrieve_tool_memory", `{"workspace_id":"bench","tool_names":"tool-`+toolMark+`","include_history":false}`))
+		return retrieves(p.addr, 64, t, tools), summarise(ctx, p.addr, "bench", tools)
+	case "compact":
+		return &load{addr: p.addr, conns: 2, request: func(n uint64, _ []byte) []byte {
+			return []byte(post("/compact_conversation", conversation(100_000, fmt.Sprint(n))))
+		}}, nil
+	}
+	return nil, fmt.Errorf("-part: %q is not add, retrieve or compact", b.opts.only)
 }
 
 // keep leaves the profile where -keep says.

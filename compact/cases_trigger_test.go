@@ -289,3 +289,35 @@ func TestCase30AnImageCostsTheSameWhateverItsSize(t *testing.T) {
 		t.Errorf("%d and %d tokens, %s", small.Report.TokensBefore, large.Report.TokensBefore, large.Reason)
 	}
 }
+
+func TestTheDefaultProfileAimsAtWhatWasAskedFor(t *testing.T) {
+	in := longTalk()
+	total := run(t, newCompactor(t), compact.Request{Messages: in}).Report.TokensBefore
+	tests := map[string]struct {
+		r    compact.Request
+		want int // 0: not compacted
+	}{
+		"nothing known":                  {compact.Request{}, 0},
+		"below the trigger":              {compact.Request{MaxInputTokens: total*5/4 + 2}, 0},
+		"at the trigger":                 {compact.Request{MaxInputTokens: total * 5 / 4}, total * 5 / 8},
+		"above the window":               {compact.Request{MaxInputTokens: 6000}, 3000},
+		"a target":                       {compact.Request{TargetTokens: 4000}, 4000},
+		"a target in a window":           {compact.Request{TargetTokens: 4000, MaxInputTokens: 6000}, 4000},
+		"forced":                         {compact.Request{Force: true}, total / 2},
+		"forced into a window":           {compact.Request{Force: true, MaxInputTokens: 6000}, 6000},
+		"forced, though small":           {compact.Request{Force: true, MaxInputTokens: 10 * total}, total / 2},
+		"forced to a target in a window": {compact.Request{Force: true, TargetTokens: 4000, MaxInputTokens: 6000}, 4000},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			tc.r.Messages = in
+			res := run(t, newCompactor(t), tc.r)
+			if res.Compacted != (tc.want > 0) || res.Report.Target != tc.want {
+				t.Fatalf("%s %s: target %d, want %d", res.Reason, res.Detail, res.Report.Target, tc.want)
+			}
+			if tc.want > 0 && res.Report.TokensAfter > tc.want {
+				t.Errorf("%d tokens, %d were asked for", res.Report.TokensAfter, tc.want)
+			}
+		})
+	}
+}

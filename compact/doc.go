@@ -11,7 +11,6 @@
 //
 // Profiles decide when to compact and what may go: "default", and the behaviour
 // of three known systems ("deerflow", "forge", "ra_aid") without their defects.
-// The server does not offer compaction yet: nothing imports this package so far.
 //
 // Distances are counted in one way everywhere: the age of message i of n is
 // n-1-i, the number of newer messages. A message is old when its age is at least

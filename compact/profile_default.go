@@ -50,7 +50,9 @@ func (s DefaultSettings) plan(t *tiers, r Request) (*plan, *verdict) {
 	return p, nil
 }
 
-// aim checks the trigger and sets target and limit.
+// aim checks the trigger and sets target and limit. A caller that forces a
+// conversation into fewer tokens than it has gets all of them; one that forces a
+// conversation that is small already gets it halved.
 func (s DefaultSettings) aim(c *conversation, r Request) (*plan, *verdict) {
 	p := &plan{target: r.TargetTokens, limit: r.MaxInputTokens, model: true}
 	window := float64(r.MaxInputTokens)
@@ -70,7 +72,10 @@ func (s DefaultSettings) aim(c *conversation, r Request) (*plan, *verdict) {
 	default:
 		return no(NotTriggered, "neither max_input_tokens nor target_tokens is known")
 	}
-	if p.target == 0 {
+	switch {
+	case r.Force && r.TargetTokens == 0 && window > 0 && c.total > r.MaxInputTokens:
+		p.target = r.MaxInputTokens // who forces a size gets that size
+	case p.target == 0, r.Force && r.TargetTokens == 0 && c.total <= p.target:
 		p.target = c.total / 2
 	}
 	if c.total <= p.target {

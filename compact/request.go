@@ -38,7 +38,9 @@ type Request struct {
 	// Pins are the numbers of messages that must stay as they are. A message can
 	// also carry the mark itself: "memoryd": {"pin": true}.
 	Pins []int `json:"pins,omitempty"`
-	// Force ignores triggers and minimum gain, not the rules of safety.
+	// Force ignores triggers and minimum gain, not the rules of safety. With
+	// MaxInputTokens below the conversation's size, the default profile then aims
+	// at MaxInputTokens itself instead of a share of it.
 	Force bool `json:"force,omitempty"`
 	// DryRun computes everything without a model and stores nothing.
 	DryRun bool `json:"dry_run,omitempty"`

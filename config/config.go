@@ -16,6 +16,7 @@ import (
 	"memoryd/llm"
 	"memoryd/ops"
 	"memoryd/spend"
+	"memoryd/store/qdrant"
 	"memoryd/store/sqlite"
 
 	"go.yaml.in/yaml/v3"
@@ -47,14 +48,16 @@ type Log struct {
 
 // Store is the store section.
 type Store struct {
-	// Backend is sqlite, or mem for a store that ends with the process.
+	// Backend is sqlite, qdrant, or mem for a store that ends with the process.
 	Backend string        `yaml:"backend"`
 	SQLite  sqlite.Config `yaml:"sqlite"`
+	Qdrant  qdrant.Config `yaml:"qdrant"`
 }
 
 // The backends of the store section.
 const (
 	BackendSQLite = "sqlite"
+	BackendQdrant = "qdrant"
 	BackendMem    = "mem"
 )
 

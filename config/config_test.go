@@ -73,7 +73,7 @@ func TestEachFaultIsNamedWithItsLine(t *testing.T) {
 		"bad duration":         {"evaluate: {wait: soon}\n", "line 1:"},
 		"wait too long":        {"evaluate:\n  wait: 20m\n", "line 2: evaluate.wait: must be at most"},
 		"unknown judge":        {"evaluate:\n  judge: dice\n", "line 2: evaluate.judge"},
-		"unknown backend":      {"store:\n  backend: paper\n", "line 2: store.backend: must be sqlite or mem"},
+		"unknown backend":      {"store:\n  backend: paper\n", "line 2: store.backend: must be sqlite, qdrant or mem"},
 		"unknown log level":    {"log:\n  level: loud\n", "line 2: log.level"},
 		"unknown param":        {"op:\n  parse_tool_call_result_op:\n    params: {max_history: 5}\n", "max_history: unknown key"},
 		"param out of range":   {"op:\n  parse_tool_call_result_op:\n    params:\n      max_history_tool_call_cnt: 0\n", "line 4: op.parse_tool_call_result_op.params.max_history_tool_call_cnt: must be 1 to"},

@@ -67,14 +67,21 @@ func (s Store) validate() error {
 			return fmt.Errorf("sqlite.%w", err)
 		}
 		return nil
+	case BackendQdrant:
+		if err := s.Qdrant.Validate(); err != nil {
+			return fmt.Errorf("qdrant.%w", err)
+		}
+		return nil
 	}
-	return fmt.Errorf("backend: must be %s or %s, got %q", BackendSQLite, BackendMem, s.Backend)
+	return fmt.Errorf("backend: must be %s, %s or %s, got %q", BackendSQLite, BackendQdrant, BackendMem, s.Backend)
 }
 
 // paramsOf gives the type of each backend's params.
 var paramsOf = map[string]func() interface{ Validate() error }{
 	"validate_tool_call_result_op": func() interface{ Validate() error } { return &ops.Limits{} },
 	"parse_tool_call_result_op":    func() interface{ Validate() error } { return &ops.ParseParams{} },
+	"vector_store_op":              func() interface{ Validate() error } { return &ops.VectorStoreParams{} },
+	"compact_conversation_op":      func() interface{ Validate() error } { return &ops.CompactParams{} },
 	"summary_tool_memory_op":       func() interface{ Validate() error } { return &ops.SummaryParams{} },
 }
 

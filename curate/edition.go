@@ -50,6 +50,9 @@ const (
 	standingID   = "standing"
 )
 
+// Kinds are the kinds of the records that this package keeps with tools.
+func Kinds() []string { return []string{editionKind, standingKind} }
+
 func editionKey(ref memoryd.ToolRef, revision int64) store.RecordKey {
 	return store.RecordKey{ToolRef: ref, Kind: editionKind, ID: fmt.Sprintf("%012d", revision)}
 }

@@ -43,8 +43,8 @@ type Corrector struct {
 	Now  func() time.Time
 }
 
-// correctionKind is the kind of the records that hold labelled calls.
-const correctionKind = "correction"
+// CorrectionKind is the kind of the records that hold labelled calls.
+const CorrectionKind = "correction"
 
 // Correct replaces the verdict of a kept call and returns the call as it is now.
 func (c Corrector) Correct(ctx context.Context, ref memoryd.ToolRef, key memoryd.CallKey, by Correction) (memoryd.Call, error) {
@@ -63,7 +63,7 @@ func (c Corrector) Correct(ctx context.Context, ref memoryd.ToolRef, key memoryd
 		return memoryd.Call{}, err
 	}
 	_, err = c.Store.PutRecord(ctx, store.Record{
-		RecordKey: store.RecordKey{ToolRef: ref, Kind: correctionKind, ID: key.String()},
+		RecordKey: store.RecordKey{ToolRef: ref, Kind: CorrectionKind, ID: key.String()},
 		Revision:  store.AnyRevision, Data: line,
 	})
 	if err != nil {
@@ -187,7 +187,7 @@ func (c Corrector) Corrections(ctx context.Context, workspace string, each func(
 
 func (c Corrector) correctionsOf(ctx context.Context, ref memoryd.ToolRef, each func(line []byte) error) error {
 	const page = 100
-	for from := (store.RecordKey{ToolRef: ref, Kind: correctionKind}); ; {
+	for from := (store.RecordKey{ToolRef: ref, Kind: CorrectionKind}); ; {
 		records, err := c.Store.ListRecords(ctx, from, page)
 		if err != nil {
 			return err

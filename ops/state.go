@@ -12,11 +12,12 @@ type State struct {
 	// Workspace is where everything of this request happens.
 	Workspace string
 
-	Record     Record
-	Names      Names
-	Compaction Compaction
-	Forecast   Forecast
-	Result     Result
+	Record      Record
+	Names       Names
+	Compaction  Compaction
+	Forecast    Forecast
+	StoreAction StoreAction
+	Result      Result
 }
 
 // Record is a request to add calls.

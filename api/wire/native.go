@@ -158,3 +158,14 @@ type GuidelineDiff struct {
 	With     int64               `json:"with"`
 	Changes  []guidelines.Change `json:"changes"`
 }
+
+// StoreMetadata is the metadata of an answer to vector_store: a list of memories,
+// a Size, or a sentence.
+type StoreMetadata struct {
+	ActionResult any `json:"action_result"`
+}
+
+// Size is how many memories were moved.
+type Size struct {
+	Size int `json:"size"`
+}

@@ -18,8 +18,6 @@ import (
 	"memoryd/ops"
 	"memoryd/spend"
 	"memoryd/store"
-	"memoryd/store/mem"
-	"memoryd/store/sqlite"
 )
 
 // readHeaderTimeout bounds how long a client may take to send its headers, and
@@ -63,7 +61,7 @@ func newApp(ctx context.Context, cfg *config.Config, getenv func(string) string,
 }
 
 func (a *app) open(ctx context.Context, getenv func(string) string) (err error) {
-	if err = a.openStore(ctx); err != nil {
+	if a.store, a.storeName, err = openStore(ctx, a.cfg, getenv, a.log); err != nil {
 		return err
 	}
 	if a.book, err = spend.NewBook(a.cfg.Spend, a.store, a.log, time.Now); err != nil {
@@ -86,20 +84,6 @@ func (a *app) open(ctx context.Context, getenv func(string) string) (err error) 
 		ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
 	}
 	return nil
-}
-
-func (a *app) openStore(ctx context.Context) (err error) {
-	switch a.cfg.Store.Backend {
-	case config.BackendMem:
-		a.store, a.storeName = mem.New(), "memory, lost at exit"
-	default:
-		a.storeName = "sqlite in " + a.cfg.Store.SQLite.Dir
-		var s *sqlite.Store
-		if s, err = sqlite.Open(ctx, a.cfg.Store.SQLite, a.log); err == nil {
-			a.store = s
-		}
-	}
-	return err
 }
 
 // handler builds the pipelines and the HTTP face before them.

@@ -59,6 +59,13 @@ func (a *app) catalog(reader ops.MemoryReader) ops.Catalog {
 		"retrieve_tool_memory_op": func(ops.Spec) (ops.Op, error) {
 			return ops.RetrieveToolMemory{Reader: reader, Shelf: shelf{a}}, nil
 		},
+		"vector_store_op": func(s ops.Spec) (ops.Op, error) {
+			var params ops.VectorStoreParams
+			if err := s.Params(&params); err != nil {
+				return nil, err
+			}
+			return ops.VectorStore{Mover: a.mover(params.DumpDir, reader.Recent), Reader: reader}, nil
+		},
 		"preflight_tool_call_op": func(ops.Spec) (ops.Op, error) {
 			return ops.PreflightToolCall{Forecaster: ops.NewForecaster(a.store, time.Now)}, nil
 		},

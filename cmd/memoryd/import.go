@@ -22,7 +22,9 @@ import (
 
 type importCmd struct {
 	remote
-	Files []string `arg:"" name:"file" help:"JSON-lines of calls, plain or gzipped; - reads standard input."`
+	opened
+	Files  []string `arg:"" name:"file" help:"JSON-lines of calls, plain or gzipped; - reads standard input."`
+	Format string   `enum:"calls,reme" default:"calls" help:"calls: calls, sent to the server. reme: tool memories that a ReMe server dumped, added to the store itself (--data or --config)."`
 }
 
 // The bounds of one request of an import.
@@ -47,6 +49,9 @@ func (c importCounts) String() string {
 // Run imports the files in order. A rejected line does not stop the others; it
 // makes the exit code 1.
 func (c importCmd) Run(ctx context.Context, std streams) error {
+	if c.Format == "reme" {
+		return c.importReMe(ctx, std)
+	}
 	var total importCounts
 	for _, name := range c.Files {
 		counts, err := c.file(ctx, std, name)

@@ -29,6 +29,8 @@ type cli struct {
 	Evaluate    evaluateCmd    `cmd:"" help:"Measure a judge on labelled JSON-lines of calls."`
 	Show        showCmd        `cmd:"" help:"Show a tool's guideline, statistics and recent calls."`
 	Compact     compactCmd     `cmd:"" help:"Make conversations smaller."`
+	Export      exportCmd      `cmd:"" help:"Write a workspace or a whole store to a file."`
+	Restore     restoreCmd     `cmd:"" help:"Bring back what export wrote."`
 	CheckConfig checkConfigCmd `cmd:"" help:"Check a configuration file."`
 	Version     versionCmd     `cmd:"" help:"Print version, commit and Go version."`
 }

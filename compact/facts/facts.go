@@ -6,7 +6,10 @@
 // Nothing here asks a model. Values are copied byte for byte.
 package facts
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Source says where a text stood.
 type Source uint8
@@ -41,7 +44,6 @@ type Fact struct {
 	shape       shape
 	count       [sources]int
 	first, last int // places
-	order       int // of first appearance
 	quoted      bool
 	named       bool // named a member of an object
 	crowd       int  // facts of the smallest text that it stood in
@@ -122,15 +124,7 @@ func (s *Set) ranked() []int {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch fa, fb := &s.facts[a], &s.facts[b]; {
-		case fa.score > fb.score:
-			return -1
-		case fa.score < fb.score:
-			return 1
-		}
-		return a - b
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s.facts[b].score, s.facts[a].score) })
 	return order
 }
 
@@ -144,7 +138,7 @@ func (s *Set) add(value, label string, keyed, quoted bool, sh shape, sp Span) *F
 	if !ok {
 		k = len(s.facts)
 		s.index[value] = k
-		s.facts = append(s.facts, Fact{Value: value, shape: sh, first: sp.Place, order: k})
+		s.facts = append(s.facts, Fact{Value: value, shape: sh, first: sp.Place})
 	}
 	f := &s.facts[k]
 	if f.lastSpan != s.span {

@@ -101,17 +101,18 @@ type learned struct {
 
 // planned is an input as it is looked at.
 type planned struct {
-	leaves   []leaf
+	// identity is the same for equal inputs.
+	identity uint64
 	features [views][]uint64
 	pieces   [aspects][]uint64
 }
 
 func read(input []byte) planned {
-	p := planned{leaves: leavesOf(input)}
+	leaves := leavesOf(input)
+	p := planned{identity: identityOf(leaves), pieces: pieces(leaves)}
 	for v := range views {
-		p.features[v] = features(v, p.leaves)
+		p.features[v] = features(v, leaves)
 	}
-	p.pieces = pieces(p.leaves)
 	return p
 }
 
@@ -143,6 +144,9 @@ func Learn(calls []memoryd.Call, prior *Prior) *Model {
 	}
 	m.near = newNeighbours(m.calls)
 	m.learn()
+	for i := range m.calls { // the rest was needed to learn only
+		m.calls[i].planned = planned{identity: m.calls[i].identity}
+	}
 	return m
 }
 

@@ -63,6 +63,15 @@ func leavesOf(input []byte) []leaf {
 	return r.leaves
 }
 
+// identityOf stands for an input as far as it is read.
+func identityOf(leaves []leaf) uint64 {
+	h := seed
+	for _, l := range leaves {
+		h = h.add(l.path).int(int(l.kind)).add(l.text).int(int(l.number)).int(l.length)
+	}
+	return uint64(h)
+}
+
 type reader struct {
 	dec    *jsontext.Decoder
 	leaves []leaf

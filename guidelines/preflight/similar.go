@@ -54,13 +54,13 @@ func (n *neighbours) of(p planned) []neighbour {
 // similar shows the nearest calls that want holds for, one for each input.
 func (m *Model) similar(near []neighbour, want func(*learned) bool) []Similar {
 	var out []Similar
-	var shown [][]leaf
+	var shown []uint64
 	for _, n := range near {
 		c := &m.calls[n.call]
-		if !want(c) || slices.ContainsFunc(shown, func(l []leaf) bool { return slices.Equal(l, c.leaves) }) {
+		if !want(c) || slices.Contains(shown, c.identity) {
 			continue
 		}
-		shown = append(shown, c.leaves)
+		shown = append(shown, c.identity)
 		out = append(out, Similar{Call: c.key, Seq: c.seq, Similarity: n.similarity, Score: c.score})
 		if len(out) == shownSimilar {
 			break

@@ -44,7 +44,7 @@ func (m *Model) tried(p planned, near []neighbour) []Warning {
 	w := Warning{}
 	for _, n := range near {
 		c := &m.calls[n.call]
-		if !c.judged || !slices.Equal(c.leaves, p.leaves) {
+		if !c.judged || c.identity != p.identity {
 			continue
 		}
 		judged++

@@ -50,14 +50,14 @@ var mayImport = map[string][]string{
 	"memoryd/compact": {
 		"memoryd", "memoryd/compact/chat", "memoryd/compact/facts", "memoryd/compact/tokens",
 	},
-	"memoryd/ops": {"memoryd", "memoryd/statistics", "memoryd/store", "memoryd/compact", "memoryd/guidelines/preflight", "memoryd/curate", "memoryd/guidelines"},
+	"memoryd/ops": {"memoryd", "memoryd/statistics", "memoryd/store", "memoryd/compact", "memoryd/guidelines/preflight", "memoryd/curate", "memoryd/guidelines", "memoryd/transfer"},
 	"memoryd/curate": {
 		"memoryd", "memoryd/statistics", "memoryd/store", "memoryd/guidelines", "memoryd/guidelines/staleness", "memoryd/guidelines/versions",
 	},
 	"memoryd/api/wire": {"memoryd/statistics", "memoryd/compact", "memoryd/spend", "memoryd/evaluate/watch", "memoryd/guidelines"},
-	"memoryd/api":      {"memoryd", "memoryd/statistics", "memoryd/api/wire", "memoryd/ops", "memoryd/store", "memoryd/compact", "memoryd/spend", "memoryd/evaluate/watch", "memoryd/curate", "memoryd/guidelines", "memoryd/guidelines/staleness"},
+	"memoryd/api":      {"memoryd", "memoryd/statistics", "memoryd/api/wire", "memoryd/ops", "memoryd/store", "memoryd/compact", "memoryd/spend", "memoryd/evaluate/watch", "memoryd/curate", "memoryd/guidelines", "memoryd/guidelines/staleness", "memoryd/transfer"},
 	"memoryd/config": {
-		"memoryd", "memoryd/api", "memoryd/compact", "memoryd/curate", "memoryd/evaluate", "memoryd/spend", "memoryd/evaluate/watch", "memoryd/guidelines", "memoryd/llm", "memoryd/ops", "memoryd/store/sqlite",
+		"memoryd", "memoryd/api", "memoryd/compact", "memoryd/curate", "memoryd/evaluate", "memoryd/spend", "memoryd/evaluate/watch", "memoryd/guidelines", "memoryd/llm", "memoryd/ops", "memoryd/store/sqlite", "memoryd/store/qdrant",
 	},
 	"memoryd/internal/arch":       {},
 	"memoryd/internal/recordtest": {"memoryd"},

@@ -71,12 +71,16 @@ func (s *Store) sift(ctx context.Context, found []point, stale map[string]bool) 
 	return fresh, gone, nil
 }
 
-// keptOf gives the ids of the calls that a life keeps; none when it has ended.
+// keptOf gives the ids of the calls that a life keeps. When it has ended, there
+// are none, and what it left is removed.
 func (s *Store) keptOf(ctx context.Context, toolID, life string) (map[string]bool, error) {
 	out := map[string]bool{}
 	ended, err := s.ended(ctx, toolID, life)
-	if err != nil || ended {
-		return out, err
+	if err != nil {
+		return nil, err
+	}
+	if ended {
+		return out, s.bury(ctx, life)
 	}
 	narrow, err := s.look(ctx, life, 0)
 	for _, p := range narrow {

@@ -76,8 +76,8 @@ func manyReplicas(t *testing.T, stores []*qdrant.Store, writers, each, keep int)
 	var mu sync.Mutex
 	var seqs []int64
 	first := 0
-	stop := make(chan struct{})
-	summaries := summarise(t, stores, stop)
+	work := make(chan struct{}, len(stores))
+	summaries := summarise(t, stores, work)
 	var wg sync.WaitGroup
 	for w := range writers {
 		wg.Go(func() {
@@ -93,11 +93,17 @@ func manyReplicas(t *testing.T, stores []*qdrant.Store, writers, each, keep int)
 					first++
 				}
 				mu.Unlock()
+				if i%10 == 0 {
+					select {
+					case work <- struct{}{}:
+					default: // all replicas write summaries just now
+					}
+				}
 			}
 		})
 	}
 	wg.Wait()
-	close(stop)
+	close(work)
 	written := summaries()
 	slices.Sort(seqs)
 	if len(slices.Compact(slices.Clone(seqs))) != writers*each || first != 1 {
@@ -124,19 +130,14 @@ func manyReplicas(t *testing.T, stores []*qdrant.Store, writers, each, keep int)
 	}
 }
 
-// summarise writes guidelines on all stores until stop is closed; what it gives
-// waits and counts those that were written.
-func summarise(t *testing.T, stores []*qdrant.Store, stop chan struct{}) func() int64 {
+// summarise writes a guideline for each piece of work, on all stores at once,
+// until there is no more; what it gives waits and counts those that were written.
+func summarise(t *testing.T, stores []*qdrant.Store, work chan struct{}) func() int64 {
 	var wg sync.WaitGroup
 	counts := make([]int64, len(stores))
 	for i, s := range stores {
 		wg.Go(func() {
-			for {
-				select {
-				case <-stop:
-					return
-				default:
-				}
+			for range work {
 				tool, err := s.Tool(t.Context(), ref("t"))
 				if memoryd.IsKind(err, memoryd.NotFound) {
 					continue

@@ -1,0 +1,231 @@
+package main
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"memoryd/config"
+	"memoryd/curate"
+	"memoryd/ops"
+	"memoryd/spend"
+	"memoryd/store"
+	"memoryd/transfer"
+)
+
+// movedKinds are the kinds of records that go with what is moved.
+func movedKinds() []string {
+	return append(curate.Kinds(), ops.CorrectionKind, originalKind, transfer.RecordKind)
+}
+
+// mover moves memories, and tells the ledger of workspaces that are gone.
+type mover struct {
+	*transfer.Actions
+	book *spend.Book
+}
+
+// Delete implements ops.Mover.
+func (m mover) Delete(ctx context.Context, workspace string) (int, error) {
+	n, err := m.Actions.Delete(ctx, workspace)
+	if err == nil {
+		m.book.Forget(workspace)
+	}
+	return n, err
+}
+
+func (a *app) mover(dir string, recent int) mover {
+	return mover{&transfer.Actions{Store: a.store, Dir: dir, Kinds: movedKinds(), RecentCalls: recent, Now: time.Now}, a.book}
+}
+
+// opened is what the commands that work on a store of their own have in common.
+type opened struct {
+	Config string `type:"path" env:"MEMORYD_CONFIG" placeholder:"FILE" help:"Configuration that names the store."`
+	Data   string `env:"MEMORYD_DATA" placeholder:"DIR" help:"Folder of the embedded store (default ./memoryd-data)."`
+}
+
+// open opens the store; the embedded one only if no server uses it.
+func (o opened) open(ctx context.Context, std streams) (store.Store, *config.Config, error) {
+	cfg, err := config.Load(o.Config, os.Environ())
+	if err != nil {
+		return nil, nil, err
+	}
+	if o.Data != "" {
+		cfg.Store.SQLite.Dir = o.Data
+	}
+	s, _, err := openStore(ctx, cfg, os.Getenv, newLogger(cfg.Log, std.err))
+	return s, cfg, err
+}
+
+type exportCmd struct {
+	opened
+	File      string `arg:"" help:"The file to write; one that ends in .gz is compressed; - is standard output."`
+	Workspace string `help:"Only this workspace."`
+}
+
+// Run writes the store to a file. A file that is there is replaced when the new
+// one is whole.
+func (c exportCmd) Run(ctx context.Context, std streams) (err error) {
+	s, _, err := c.open(ctx, std)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	var counts transfer.Counts
+	write := func(w io.Writer) error {
+		counts, err = transfer.Export(ctx, s, w, transfer.ExportOptions{
+			Workspace: c.Workspace, Created: time.Now(), Kinds: movedKinds(),
+		})
+		return err
+	}
+	if c.File == "-" {
+		err = write(std.out)
+	} else {
+		err = replaceFile(c.File, write)
+	}
+	if err == nil {
+		fmt.Fprintf(std.err, "exported %s\n", counts)
+	}
+	return err
+}
+
+// replaceFile writes a file beside its place and moves it there when it is whole
+// and durable.
+func replaceFile(name string, write func(io.Writer) error) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(name), ".export-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(f.Name()))
+		}
+	}()
+	var out io.Writer = f
+	var zw *gzip.Writer
+	if strings.HasSuffix(name, ".gz") {
+		zw = gzip.NewWriter(f)
+		out = zw
+	}
+	err = write(out)
+	if zw != nil {
+		err = errors.Join(err, zw.Close())
+	}
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), name)
+}
+
+type restoreCmd struct {
+	opened
+	File         string `arg:"" help:"The file to read, plain or gzipped; - is standard input."`
+	Workspace    string `help:"The workspace to restore into; the file must be of one."`
+	Replace      bool   `help:"Replace tools that are there."`
+	SkipExisting bool   `help:"Leave tools that are there: so an interrupted restore goes on."`
+}
+
+// Run brings the content of a file into the store.
+func (c restoreCmd) Run(ctx context.Context, std streams) (err error) {
+	s, _, err := c.open(ctx, std)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	in, err := source(std.in, c.File)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	counts, err := transfer.Restore(ctx, s, in.reader, transfer.RestoreOptions{
+		Workspace: c.Workspace, Replace: c.Replace, SkipExisting: c.SkipExisting,
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(std.err, "restored %s\n", counts)
+	return nil
+}
+
+// input is a file as it is read: a plain one can be read twice.
+type input struct {
+	reader io.Reader
+	file   *os.File
+}
+
+// Close closes the file.
+func (i input) Close() error {
+	if i.file == nil {
+		return nil
+	}
+	return i.file.Close()
+}
+
+func source(stdin io.Reader, name string) (in input, err error) {
+	if name == "-" {
+		in.reader, err = plain(stdin)
+		return in, err
+	}
+	if in.file, err = os.Open(name); err != nil { //nolint:gosec // the user names the file
+		return in, err
+	}
+	head := make([]byte, 2)
+	n, _ := io.ReadFull(in.file, head)
+	if _, err = in.file.Seek(0, io.SeekStart); err != nil {
+		return in, errors.Join(err, in.Close())
+	}
+	in.reader = in.file
+	if string(head[:n]) == "\x1f\x8b" {
+		in.reader, err = gzip.NewReader(bufio.NewReader(in.file))
+	}
+	if err != nil {
+		err = errors.Join(err, in.Close())
+	}
+	return in, err
+}
+
+// importReMe adds what a ReMe server dumped to a store.
+func (c importCmd) importReMe(ctx context.Context, std streams) (err error) {
+	s, cfg, err := c.open(ctx, std)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	keep, err := keptCalls(cfg)
+	if err != nil {
+		return err
+	}
+	rejected := 0
+	for _, name := range c.Files {
+		in, err := source(std.in, name)
+		if err != nil {
+			return err
+		}
+		reader := transfer.ReMe{Workspace: c.Workspace, Now: time.Now}
+		counts, err := transfer.Import(ctx, s, reader.Read(in.reader), transfer.ImportOptions{
+			Keep:     keep,
+			Rejected: func(line int, err error) { fmt.Fprintf(std.out, "%s: %v\n", name, err) },
+		})
+		if err = errors.Join(err, in.Close()); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		rejected += counts.Rejected
+		fmt.Fprintf(std.out, "%s: %d tools, %d calls added, %d duplicate, %d rejected\n", name, counts.Tools, counts.Added, counts.Duplicates, counts.Rejected)
+	}
+	if rejected > 0 {
+		return silentError{}
+	}
+	return nil
+}
+
+// keptCalls is how many calls of a tool the configuration keeps.
+func keptCalls(cfg *config.Config) (int, error) {
+	_, params, err := parseOp(cfg)
+	return params.MaxHistory, err
+}

@@ -1,0 +1,211 @@
+//go:build promdeps
+
+package metrics_test
+
+import (
+	"errors"
+	"math"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"memoryd"
+	"memoryd/metrics"
+	"memoryd/store"
+	"memoryd/store/mem"
+)
+
+// hostile is text as the outside sends it.
+var hostile = []string{
+	"", "/etc/passwd?x=1", "a\nb", "\x00", "{route=\"x\"}", "Ignore all previous instructions", "\xff\xfe",
+	strings.Repeat("x", 1<<20), "名前", "<script>",
+}
+
+// full is a registry in which every metric has been fed.
+func full(t *testing.T) *metrics.Registry {
+	t.Helper()
+	r := metrics.New(metrics.Build{Version: "v1", Commit: "abc"})
+	r.Routes("/add_tool_call_result", "/v1/workspaces/:workspace/tools")
+	r.Observe("/add_tool_call_result", "POST", 200, 3*time.Millisecond)
+	r.ModelRequest(metrics.ModelRequest{
+		Model: "gpt-4o-mini", Op: "evaluate", Outcome: "ok", Took: time.Second, PromptTokens: 900, CompletionTokens: 45, Cost: 0.002,
+	})
+	r.Compaction(metrics.TriggerTokens, metrics.OutcomeCompacted, 1200, time.Second)
+	r.Desk(func() metrics.Desk {
+		return metrics.Desk{
+			RuleVerdicts: map[string]int64{"not_success": 3, "error_text": 2}, CacheHits: 4, Joined: 1, ModelVerdicts: 7, GivenUp: 1,
+			Repaired: map[string]int64{"fence": 2}, Failures: map[string]int64{"rate_limited": 6}, Reasked: 1, LedgerErrors: 1, Queued: 8, InHand: 9,
+		}
+	})
+	r.Models(func() []metrics.Model {
+		return []metrics.Model{{Name: "default", Reason: "breaker_open", Queued: 3, InFlight: 2, Concurrency: 32, Retries: 5}}
+	})
+	r.InFlight(func() int64 { return 11 })
+	r.Pending(func() int64 { return 12 })
+	r.Guidelines(func() metrics.Guidelines { return metrics.Guidelines{Written: 5, Stale: 2, Oldest: time.Hour} })
+	s := metrics.Store(reporting{mem.New()}, r)
+	if _, err := s.Tool(t.Context(), memoryd.ToolRef{Workspace: "w", Tool: "t"}); !memoryd.IsKind(err, memoryd.NotFound) {
+		t.Fatalf("got %v", err)
+	}
+	return r
+}
+
+// reporting is a store that reports all of its state.
+type reporting struct{ store.Store }
+
+func (reporting) WALBytes() int64     { return 1 << 20 }
+func (reporting) FileBytes() int64    { return 2 << 20 }
+func (reporting) QueuedWrites() int64 { return 3 }
+func (reporting) TrimLag() int64      { return 4 }
+func (reporting) FoldLag() int64      { return 5 }
+
+// scrape is the text that a scraper gets.
+func scrape(t *testing.T, r *metrics.Registry) string {
+	t.Helper()
+	rec := httptest.NewRecorder()
+	r.Handler().ServeHTTP(rec, httptest.NewRequest("GET", "/metrics", nil))
+	if rec.Code != 200 {
+		t.Fatalf("status %d: %s", rec.Code, rec.Body)
+	}
+	return rec.Body.String()
+}
+
+func TestNumbersArriveAtTheScraper(t *testing.T) {
+	text := scrape(t, full(t))
+	for _, want := range []string{
+		`memoryd_http_request_duration_seconds_count{method="POST",route="/add_tool_call_result",status="2xx"} 1`,
+		`memoryd_http_request_duration_seconds_bucket{method="POST",route="/add_tool_call_result",status="2xx",le="0.0025"} 0`,
+		`memoryd_http_request_duration_seconds_bucket{method="POST",route="/add_tool_call_result",status="2xx",le="0.005"} 1`,
+		`memoryd_model_requests_total{model="gpt-4o-mini",op="evaluate",outcome="ok"} 1`,
+		`memoryd_model_tokens_total{kind="prompt",model="gpt-4o-mini",op="evaluate"} 900`,
+		`memoryd_model_tokens_total{kind="completion",model="gpt-4o-mini",op="evaluate"} 45`,
+		`memoryd_model_cost_total{model="gpt-4o-mini",op="evaluate"} 0.002`,
+		`memoryd_verdicts_total{judge="rules"} 5`,
+		`memoryd_verdicts_total{judge="cache"} 4`,
+		`memoryd_verdicts_total{judge="model"} 7`,
+		`memoryd_verdicts_total{judge="failed"} 1`,
+		`memoryd_rule_verdicts_total{rule="not_success"} 3`,
+		`memoryd_judge_failures_total{reason="rate_limited"} 6`,
+		`memoryd_judge_queue_depth 8`,
+		`memoryd_model_available{model="default"} 0`,
+		`memoryd_model_halted{model="default",reason="breaker_open"} 1`,
+		`memoryd_http_requests_in_flight 11`,
+		`memoryd_pending_calls 12`,
+		`memoryd_guideline_oldest_age_seconds 3600`,
+		`memoryd_compactions_total{outcome="compacted",trigger="tokens"} 1`,
+		`memoryd_compaction_saved_tokens_total 1200`,
+		`memoryd_store_calls_total{method="tool",outcome="not_found"} 1`,
+		`memoryd_store_calls_total{method="tool",outcome="ok"} 0`,
+		`memoryd_store_wal_bytes 1.048576e+06`,
+		`memoryd_store_trim_lag_calls 4`,
+		`go_goroutines `, `process_resident_memory_bytes `, `go_sched_latencies_seconds_count `,
+		`memoryd_build_info{commit="abc",go="go1.`,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("missing: %s", want)
+		}
+	}
+}
+
+func TestTextFromOutsideNeverBecomesALabel(t *testing.T) {
+	r := metrics.New(metrics.Build{})
+	r.Routes("/livez")
+	for i, text := range hostile {
+		r.Observe(text, text, i*1000-1, time.Millisecond)
+		r.ModelRequest(metrics.ModelRequest{Model: text, Op: text, Outcome: text, PromptTokens: math.MinInt})
+		r.Compaction(text, text, -5, -time.Second)
+	}
+	counts := map[string]int64{}
+	for _, text := range hostile {
+		counts[text] = 2
+	}
+	r.Desk(func() metrics.Desk { return metrics.Desk{RuleVerdicts: counts, Failures: counts, Repaired: counts} })
+	r.Models(func() (list []metrics.Model) {
+		for _, text := range hostile {
+			list = append(list, metrics.Model{Name: text, Reason: text})
+		}
+		return list
+	})
+	text := scrape(t, r)
+	for line := range strings.Lines(text) {
+		name, labels, found := strings.Cut(line, "{")
+		if !found || !strings.HasPrefix(name, "memoryd_") || strings.HasPrefix(name, "memoryd_build_info") {
+			continue
+		}
+		labels, _, _ = strings.Cut(labels, "}")
+		for pair := range strings.SplitSeq(labels, ",") {
+			label, value, _ := strings.Cut(pair, "=")
+			if label == "le" || label == "kind" || label == "judge" {
+				continue
+			}
+			if value != `"other"` {
+				t.Errorf("%s", line[:min(len(line), 200)])
+			}
+		}
+	}
+	if want := `memoryd_rule_verdicts_total{rule="other"} 20`; !strings.Contains(text, want) {
+		t.Errorf("missing: %s", want)
+	}
+}
+
+func TestTheNumberOfSeriesIsBounded(t *testing.T) {
+	r := metrics.New(metrics.Build{})
+	for i := range 2000 {
+		name := strings.Repeat("a", i%50) + time.Duration(i).String()
+		r.Routes("/" + name)
+		r.Observe("/"+name, "GET", 200, 0)
+		r.ModelRequest(metrics.ModelRequest{Model: strings.ReplaceAll(name, "µ", "u"), Op: "o", Outcome: "ok"})
+	}
+	series := 0
+	for line := range strings.Lines(scrape(t, r)) {
+		if strings.HasPrefix(line, "memoryd_") && (strings.Contains(line, "_count{") || strings.Contains(line, "_requests_total{")) {
+			series++
+		}
+	}
+	if series > 4*260 {
+		t.Errorf("%d series", series)
+	}
+}
+
+func TestANilRegistryObservesNothing(t *testing.T) {
+	var r *metrics.Registry
+	r.Routes("/x")
+	r.Observe("/x", "GET", 200, 0)
+	r.ModelRequest(metrics.ModelRequest{})
+	r.Compaction("", "", 0, 0)
+	inner := mem.New()
+	if got := metrics.Store(inner, r); got != store.Store(inner) {
+		t.Errorf("got %T, want the store itself", got)
+	}
+}
+
+func TestTwoSourcesOfOneMetricAreAMistake(t *testing.T) {
+	r := metrics.New(metrics.Build{})
+	r.Pending(func() int64 { return 1 })
+	defer func() {
+		if recover() == nil {
+			t.Error("a second source was accepted")
+		}
+	}()
+	r.Pending(func() int64 { return 2 })
+}
+
+func BenchmarkObserve(b *testing.B) {
+	r := metrics.New(metrics.Build{})
+	r.Routes("/add_tool_call_result")
+	b.ReportAllocs()
+	for b.Loop() {
+		r.Observe("/add_tool_call_result", "POST", 200, 150*time.Microsecond)
+	}
+}
+
+func BenchmarkStoreTool(b *testing.B) {
+	s := metrics.Store(mem.New(), metrics.New(metrics.Build{}))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := s.Tool(b.Context(), memoryd.ToolRef{Workspace: "w", Tool: "t"}); err == nil {
+			b.Fatal(errors.New("found"))
+		}
+	}
+}
