@@ -83,23 +83,28 @@ func sameOrigin() echo.MiddlewareFunc {
 	}
 }
 
-// accessLog writes a line a request: at debug level while all is well, so that
-// the path of every tool call stays cheap, and louder when it is not.
-func accessLog(log *slog.Logger) echo.MiddlewareFunc {
-	return func(next echo.HandlerFunc) echo.HandlerFunc {
-		return func(c echo.Context) error {
-			start := time.Now()
-			if err := next(c); err != nil {
-				c.Error(err)
-			}
-			level := slog.LevelDebug
-			if c.Response().Status >= http.StatusBadRequest {
-				level = slog.LevelWarn
-			}
-			log.Log(c.Request().Context(), level, "request", "method", c.Request().Method, "route", c.Path(),
-				"status", c.Response().Status, "bytes", c.Response().Size, "took", time.Since(start), "request_id", requestID(c))
-			return nil
+// observe counts requests and writes a line for each: at debug level while all
+// is well, so that the path of every tool call stays cheap, and louder when it is
+// not.
+func (s *server) observe(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		start := time.Now()
+		s.inFlight.Add(1)
+		defer s.inFlight.Add(-1)
+		if err := next(c); err != nil {
+			c.Error(err)
 		}
+		status, took := c.Response().Status, time.Since(start)
+		s.Meter.Observe(c.Path(), c.Request().Method, status, took)
+		level := slog.LevelDebug
+		if status >= http.StatusBadRequest {
+			level = slog.LevelWarn
+		}
+		if ctx := c.Request().Context(); s.Logger.Enabled(ctx, level) {
+			s.Logger.Log(ctx, level, "request", "method", c.Request().Method, "route", c.Path(),
+				"status", status, "bytes", c.Response().Size, "took", took, "request_id", requestID(c))
+		}
+		return nil
 	}
 }
 

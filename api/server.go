@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"memoryd"
@@ -82,15 +83,25 @@ type Deps struct {
 	Originals Originals
 	Ledger    Ledger
 	Curator   Curator
+	Meter     Meter
 	Judges    Judges
 	Checks    []Check
 	Logger    *slog.Logger
 }
 
+// Meter observes requests and shows what it saw; metrics.Registry is one.
+type Meter interface {
+	Routes(templates ...string)
+	Observe(route, method string, status int, took time.Duration)
+	InFlight(n func() int64)
+	Handler() http.Handler
+}
+
 // server carries the dependencies of the handlers.
 type server struct {
 	Deps
-	cfg Config
+	cfg      Config
+	inFlight atomic.Int64
 }
 
 // New builds the handler of all routes.
@@ -108,8 +119,12 @@ func New(cfg Config, d Deps) (http.Handler, error) {
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = handleError(d.Logger)
-	e.Use(identify, recoverPanics(d.Logger), accessLog(d.Logger), sameOrigin())
+	e.Use(identify, recoverPanics(d.Logger), s.observe, sameOrigin())
 	s.routes(e, docs)
+	d.Meter.InFlight(s.inFlight.Load)
+	for _, route := range e.Routes() {
+		d.Meter.Routes(route.Path)
+	}
 	return e, nil
 }
 
@@ -128,6 +143,7 @@ func (s *server) routes(e *echo.Echo, docs *docs) {
 	e.POST("/"+FlowCompact, s.compactConversation, limited)
 	e.GET("/health", s.health)
 	e.GET("/livez", s.livez)
+	e.GET("/metrics", echo.WrapHandler(s.Meter.Handler()))
 	e.GET("/readyz", s.readyz)
 	e.GET("/openapi.json", docs.spec)
 	e.GET("/docs", docs.page)

@@ -16,6 +16,7 @@ import (
 
 	"memoryd"
 	"memoryd/guidelines"
+	"memoryd/metrics"
 	"memoryd/ops"
 	"memoryd/store/mem"
 
@@ -124,7 +125,7 @@ func TestMoreRequestsThanTheServerBearsGet429(t *testing.T) {
 	p := ops.Pipeline{Label: "blocked", Ops: []ops.Op{b}}
 	s := mem.New()
 	h, err := New(testConfig(), Deps{
-		Flows: map[string]ops.Pipeline{FlowAdd: p, FlowSummary: p, FlowRetrieve: p, FlowCompact: p, FlowPreflight: p, FlowVectorStore: p}, Store: s,
+		Flows: map[string]ops.Pipeline{FlowAdd: p, FlowSummary: p, FlowRetrieve: p, FlowCompact: p, FlowPreflight: p, FlowVectorStore: p}, Store: s, Meter: metrics.New(metrics.Build{}),
 		Reader: ops.MemoryReader{Store: s}, Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
@@ -175,7 +176,7 @@ func TestAPanicIsA500AndTheServerLives(t *testing.T) {
 	p := ops.Pipeline{Label: "p", Ops: []ops.Op{panicking{}}}
 	s := mem.New()
 	h, err := New(testConfig(), Deps{
-		Flows: map[string]ops.Pipeline{FlowAdd: p, FlowSummary: p, FlowRetrieve: p, FlowCompact: p, FlowPreflight: p, FlowVectorStore: p}, Store: s,
+		Flows: map[string]ops.Pipeline{FlowAdd: p, FlowSummary: p, FlowRetrieve: p, FlowCompact: p, FlowPreflight: p, FlowVectorStore: p}, Store: s, Meter: metrics.New(metrics.Build{}),
 		Reader: ops.MemoryReader{Store: s}, Logger: slog.New(slog.NewTextHandler(&log, nil)),
 	})
 	if err != nil {

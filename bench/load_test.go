@@ -161,3 +161,23 @@ func TestARefusedConnectionIsAnError(t *testing.T) {
 		t.Error("no error")
 	}
 }
+
+func TestLatencyIsTakenBelowHalfOfTheCapacity(t *testing.T) {
+	for capacity, want := range map[float64]float64{30_000: 2000, 5000: 2000, 4000: 1700, 1000: 500, 10: 100} {
+		if got := calmRate(capacity); got != want {
+			t.Errorf("of %v: %v, want %v", capacity, got, want)
+		}
+	}
+}
+
+func TestARiseAtTheBeginningIsNoGrowth(t *testing.T) {
+	if got := growth([]float64{1, 5, 9, 10, 10, 9, 10, 10, 10}); got != 1 {
+		t.Errorf("got %v", got)
+	}
+	if got := growth([]float64{1, 2, 3, 4, 5, 6, 7, 8, 9}); got != 1.5 {
+		t.Errorf("got %v", got)
+	}
+	if got := growth(nil); got != 1 {
+		t.Errorf("of nothing: %v", got)
+	}
+}

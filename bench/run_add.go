@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"math"
 	"os"
 	"path/filepath"
 	"time"
@@ -61,8 +60,8 @@ func runAdd(ctx context.Context, b *bench) (err error) {
 func (b *bench) addLatency(ctx context.Context, list []*contestant, t *template, tools int, first *uint64) error {
 	const part = "add"
 	some := []*contestant{list[0], list[4], list[2]}
-	rate := min(2000, math.Floor(0.4*figure("", "", list[0].rate).Median/100)*100+100)
-	if rate < 2000 {
+	rate := calmRate(figure("", "", list[0].rate).Median)
+	if rate < wantedRate {
 		b.note(part, "The fixed rate is %s/s, because this machine, as busy as it was, did not bear 2,000/s at less than half of its capacity.", number(rate))
 	}
 	for range pick(b, 5, 2) {

@@ -57,6 +57,10 @@ func runFlat(ctx context.Context, b *bench) (err error) {
 	list := []*contestant{{label: "1,000 calls of 10 tools", p: small}, {label: number(float64(b.fullTools()*keptCalls)) + " calls of " + number(float64(b.fullTools())) + " tools", p: large}}
 	tools := []int{few, b.fullTools()}
 	first := uint64(firstAdd)
+	rate, err := addRate(ctx, large, "bench", b.fullTools())
+	if err != nil {
+		return err
+	}
 	var addP99, cost [2][]float64
 	for range pick(b, 5, 2) {
 		for i, c := range list {
@@ -67,7 +71,7 @@ func runFlat(ctx context.Context, b *bench) (err error) {
 			}
 			first += uint64(o.requests)
 			cost[i] = append(cost[i], 1e6/o.rate())
-			if o, err = adds(c.p.addr, 32, t, tools[i], first).open(ctx, 2000, d); err != nil {
+			if o, err = adds(c.p.addr, 32, t, tools[i], first).open(ctx, rate, d); err != nil {
 				return err
 			}
 			first += uint64(o.requests)
@@ -80,7 +84,7 @@ func runFlat(ctx context.Context, b *bench) (err error) {
 	}
 	for i, c := range list {
 		b.figure(part, "cost of an add beside "+c.label, "µs", cost[i])
-		b.figure(part, "p99 of an add at 2,000/s beside "+c.label, "µs", addP99[i])
+		b.figure(part, "p99 of an add at "+number(rate)+"/s beside "+c.label, "µs", addP99[i])
 		b.figure(part, "p99 of a guideline at 1,000/s beside "+c.label, "µs", c.p99)
 	}
 	b.atMost(part, "cost of an add, much stored over little", 1.2, "x", ratios(cost[1], cost[0]))

@@ -79,7 +79,7 @@ func runOverload(ctx context.Context, b *bench) (err error) {
 		b.figure(part, "largest Retry-After", "s", []float64{float64(seen.advice.Load())})
 	}
 	b.atMost(part, "largest resident memory", 1024, "MiB", []float64{watched.maxRSS / (1 << 20)})
-	b.atMost(part, "memory, second half of the overload over its first", 1.2, "x", []float64{watched.growth()})
+	b.atMost(part, "memory, last third of the overload over the one before", 1.2, "x", []float64{growth(watched.rss)})
 	b.atMost(part, "slowest answer of /livez", 100, "ms", []float64{watched.slowest.Seconds() * 1000})
 	if err := b.recovery(ctx, p, before, ended); err != nil {
 		return err
@@ -211,11 +211,12 @@ func (w *watch) end() watched {
 	return w.sum
 }
 
-// growth is the largest memory of the second half over that of the first.
-func (w watched) growth() float64 {
-	half := len(w.rss) / 2
-	if half == 0 {
+// growth is the largest of the last third of the values over the largest of the
+// third before: what rises at the beginning is not growth.
+func growth(values []float64) float64 {
+	third := len(values) / 3
+	if third == 0 {
 		return 1
 	}
-	return figure("", "", w.rss[half:]).High / figure("", "", w.rss[:half]).High
+	return figure("", "", values[2*third:]).High / figure("", "", values[third:2*third]).High
 }

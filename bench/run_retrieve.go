@@ -81,12 +81,16 @@ func (b *bench) retrieveIdle(ctx context.Context, t *template, tools int, p, bar
 	return nil
 }
 
-// retrieveBusy lets 2,000 adds a second run beside.
+// retrieveBusy lets adds run beside.
 func (b *bench) retrieveBusy(ctx context.Context, t *template, tools int, p, bare *process) error {
 	const part = "retrieve"
 	adding := addTemplate("bench", 1, callBytes)
 	d := pick(b, 2*time.Second, 500*time.Millisecond)
 	first := uint64(firstAdd)
+	rate, err := addRate(ctx, p, "bench", tools)
+	if err != nil {
+		return err
+	}
 	var busy, idle []float64
 	for range pick(b, 5, 2) {
 		o, err := retrieves(bare.addr, 16, t, tools).open(ctx, retrieveRate, d)
@@ -96,18 +100,18 @@ func (b *bench) retrieveBusy(ctx context.Context, t *template, tools int, p, bar
 		idle = append(idle, o.quantile(.99))
 		side := make(chan error, 1)
 		go func() {
-			_, err := adds(p.addr, 32, adding, tools, first).open(ctx, 2000, d)
+			_, err := adds(p.addr, 32, adding, tools, first).open(ctx, rate, d)
 			side <- err
 		}()
 		o, err = retrieves(p.addr, 16, t, tools).open(ctx, retrieveRate, d)
 		if err := errors.Join(err, <-side); err != nil {
 			return err
 		}
-		first += uint64(2000 * d.Seconds())
+		first += uint64(rate * d.Seconds())
 		busy = append(busy, o.quantile(.99))
 	}
-	b.figure(part, "memoryd, p99 at 1,000/s beside 2,000 adds/s", "µs", busy)
-	b.atMost(part, "p99 beside 2,000 adds/s over an idle bare handler's", 2, "x", ratios(busy, idle))
+	b.figure(part, "memoryd, p99 at 1,000/s beside "+number(rate)+" adds/s", "µs", busy)
+	b.atMost(part, "p99 beside "+number(rate)+" adds/s over an idle bare handler's", 2, "x", ratios(busy, idle))
 	return nil
 }
 

@@ -321,3 +321,13 @@ func TestTheDefaultProfileAimsAtWhatWasAskedFor(t *testing.T) {
 		})
 	}
 }
+
+func TestOneHugeOutputIsOffloadedWhateverTheTarget(t *testing.T) {
+	in := join(user("go"), calls("a"), result("a", long("huge", 20_000)), steps("b", 5, 20), user("next"))
+	for _, target := range []int{300, 3000, 6000, 20_000, 60_000, 100_000} {
+		res := run(t, newCompactor(t), compact.Request{Messages: in, Force: true, TargetTokens: target})
+		if !res.Compacted || res.Report.TokensAfter > target {
+			t.Errorf("target %d: %s %s, %d of %d tokens", target, res.Reason, res.Detail, res.Report.TokensAfter, res.Report.TokensBefore)
+		}
+	}
+}

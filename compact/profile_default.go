@@ -37,13 +37,17 @@ func (s DefaultSettings) plan(t *tiers, r Request) (*plan, *verdict) {
 	}
 	edits, total := s.edit(t, units, p.target)
 	broken := len(c.removable(0)) > 0
-	if !broken && total+withFacts(c.total-total) <= p.target && len(edits) > 0 && (r.TargetTokens > 0 || p.limit > 0) {
+	if !broken && total+withFacts(c.total-total, p.target) <= p.target && len(edits) > 0 && (r.TargetTokens > 0 || p.limit > 0) {
 		p.edits = edits
-		p.room = min(p.target-total, withFacts(c.total-total))
+		p.room = min(p.target-total, withFacts(c.total-total, p.target))
 		return p, nil
 	}
 	saved := s.excerpt(t, p, p.target-fixed)
 	s.split(t, p, units, edits, p.target-fixed+saved)
+	if len(p.remove) == 0 && len(edits) > 0 && total <= p.target {
+		p.edits, p.room = edits, p.target-total
+		return p, nil
+	}
 	if len(p.remove) == 0 || c.onlyEarlier(p.remove) {
 		return no(NothingToRemove, "nothing but protected messages and an earlier summary is left")
 	}
@@ -90,7 +94,7 @@ func (s DefaultSettings) edit(t *tiers, units []int, target int) (map[int]chat.M
 	all, total := map[int]chat.Message{}, t.c.total
 	later := t.repeats()
 	for _, u := range units[:max(0, len(units)-newestUnits)] {
-		if total+withFacts(t.c.total-total) <= target {
+		if total+withFacts(t.c.total-total, target) <= target {
 			break
 		}
 		edits, ok := t.offload(u, s.PreviewTokens, later)
@@ -106,8 +110,8 @@ func (s DefaultSettings) edit(t *tiers, units []int, target int) (map[int]chat.M
 }
 
 // withFacts is the room that the facts of offloaded texts of the given size may
-// take.
-func withFacts(gone int) int { return int(offloadFacts * float64(gone)) }
+// take: never more than half of the target.
+func withFacts(gone, target int) int { return min(int(offloadFacts*float64(gone)), target/2) }
 
 // repeats maps each long output to the last message that has it.
 func (t *tiers) repeats() map[string]int {

@@ -24,6 +24,37 @@ type Rounds struct {
 	mu   sync.Mutex
 	stop context.CancelFunc
 	done chan struct{}
+
+	stateMu sync.Mutex
+	state   State
+}
+
+// State is what the newest round of this process saw.
+type State struct {
+	// Written counts the tools that have a guideline, Stale those whose history
+	// changed since; Oldest is the age of the oldest of these.
+	Written, Stale int
+	Oldest         time.Duration
+}
+
+// State gives the state of the guidelines as of the newest round.
+func (r *Rounds) State() State {
+	r.stateMu.Lock()
+	defer r.stateMu.Unlock()
+	return r.state
+}
+
+// see takes a tool into the state.
+func (s *State) see(tool memoryd.Tool, now time.Time) {
+	g := tool.Guideline
+	if g.Revision == 0 {
+		return
+	}
+	s.Written++
+	if g.BasedOn != tool.Revision {
+		s.Stale++
+		s.Oldest = max(s.Oldest, now.Sub(g.Written))
+	}
 }
 
 // NewRounds makes the rounds of a curator. Nothing runs before Start.
@@ -85,13 +116,20 @@ func (r *Rounds) Once(ctx context.Context) (did Round, err error) {
 	if err != nil || !mine {
 		return Round{Elsewhere: !mine && err == nil}, err
 	}
+	var seen State
 	err = r.eachTool(ctx, func(tool memoryd.Tool) error {
+		seen.see(tool, r.curator.Now())
 		if g := tool.Guideline; g.Revision > 0 && g.BasedOn == tool.Revision || did.Written+did.Failed >= r.curator.Config.PerRound {
 			return nil
 		}
 		did.Looked++
 		return r.tool(ctx, tool.ToolRef, &did)
 	})
+	if err == nil {
+		r.stateMu.Lock()
+		r.state = seen
+		r.stateMu.Unlock()
+	}
 	if did.Written+did.Failed+did.TakenBack > 0 {
 		r.log.Info("guidelines refreshed", "looked_at", did.Looked, "written", did.Written, "failed", did.Failed, "taken_back", did.TakenBack)
 	}

@@ -1,5 +1,3 @@
-//go:build promdeps
-
 package metrics
 
 // Desk is what the judge's desk has done and holds; all counts are since start.

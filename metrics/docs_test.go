@@ -1,5 +1,3 @@
-//go:build promdeps
-
 package metrics_test
 
 import (

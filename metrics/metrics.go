@@ -1,5 +1,3 @@
-//go:build promdeps
-
 // Package metrics counts what the server does and offers it to Prometheus. It is
 // the only package that knows the Prometheus client; the others are observed
 // through plain functions and numbers.

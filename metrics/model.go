@@ -1,5 +1,3 @@
-//go:build promdeps
-
 package metrics
 
 // Model is the state of one configured model.

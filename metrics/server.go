@@ -1,5 +1,3 @@
-//go:build promdeps
-
 package metrics
 
 import "time"

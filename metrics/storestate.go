@@ -1,5 +1,3 @@
-//go:build promdeps
-
 package metrics
 
 // The state of a store, as far as a backend reports it. Each is optional; a

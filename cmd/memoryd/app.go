@@ -15,6 +15,7 @@ import (
 	"memoryd/curate"
 	"memoryd/evaluate"
 	"memoryd/evaluate/watch"
+	"memoryd/metrics"
 	"memoryd/ops"
 	"memoryd/spend"
 	"memoryd/store"
@@ -39,6 +40,7 @@ type app struct {
 	compactor *compact.Compactor
 	book      *spend.Book
 	curator   *curate.Curator
+	metrics   *metrics.Registry
 	rounds    *curate.Rounds
 	watch     *watch.Watch
 	janitor   janitor
@@ -64,6 +66,7 @@ func (a *app) open(ctx context.Context, getenv func(string) string) (err error) 
 	if a.store, a.storeName, err = openStore(ctx, a.cfg, getenv, a.log); err != nil {
 		return err
 	}
+	a.store = a.measure(a.store)
 	if a.book, err = spend.NewBook(a.cfg.Spend, a.store, a.log, time.Now); err != nil {
 		return err
 	}
@@ -98,10 +101,12 @@ func (a *app) handler() (http.Handler, error) {
 		return nil, err
 	}
 	a.rounds = curate.NewRounds(a.curator, a.log)
+	a.measureParts()
 	return api.New(a.cfg.HTTP, api.Deps{
 		Flows: flows, Store: a.store, Reader: reader, Checks: a.checks(), Logger: a.log,
 		Corrector: ops.Corrector{Store: a.store, Now: time.Now, Told: a.corrected},
 		Ledger:    a.book, Judges: a.watch, Curator: a.curator,
+		Meter:     a.metrics,
 		Originals: compaction{a.compactor, a.originals()},
 	})
 }

@@ -75,7 +75,7 @@ func (a *app) catalog(reader ops.MemoryReader) ops.Catalog {
 				return nil, err
 			}
 			a.compactor = a.newCompactor(s.LLM, params)
-			return ops.CompactConversation{Compactor: a.compactor}, params.Validate()
+			return ops.CompactConversation{Compactor: measuredCompactor{a.compactor, a.metrics}}, params.Validate()
 		},
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 // attempted enters a request to a model into the ledger.
 func (a *app) attempted(t llm.Attempt) {
+	a.measureAttempt(t)
 	if t.Outcome == "cancelled" && t.Usage == (memoryd.Usage{}) {
 		return
 	}
@@ -21,6 +22,11 @@ func (a *app) attempted(t llm.Attempt) {
 func (a *app) judged(e evaluate.Event) {
 	a.book.Verdict(e.ToolRef, e.Evaluation.JudgedBy)
 	a.watch.Note(e.ToolRef, e.Said, e.Ruled)
+	if a.log.Enabled(context.Background(), slog.LevelDebug) {
+		v := &e.Evaluation
+		a.log.Debug("call judged", "workspace", e.Workspace, "tool", e.Tool, "call", e.Key.String(), "state", string(v.State),
+			"score", v.Score, "by", v.JudgedBy, "rule", v.Rule, "version", v.JudgeVersion, "rules_said", e.Ruled.Score, "reason", v.Evaluation)
+	}
 }
 
 // corrected hears of each verdict that a person gave.

@@ -78,6 +78,20 @@ func TestALabelIsRepeatedBeforeItIsTooFar(t *testing.T) {
 	}
 }
 
+func TestABlockOfManyLinesStaysWithinItsLimit(t *testing.T) {
+	var text strings.Builder
+	for i := range 400 {
+		fmt.Fprintf(&text, `{"order_id": "Q%s%d", "path": "/srv/%s/%d"} `, strings.Repeat("x", i*7%23), i, strings.Repeat("y", i*5%19), i*i)
+	}
+	set := facts.Collect([]facts.Span{{Text: text.String(), Source: facts.FromResult}}, facts.Options{})
+	for limit := 100; limit < 9000; limit += 97 {
+		n := utf8.RuneCountInString(set.Block(limit, nil))
+		if n > limit || n < limit*9/10-60 {
+			t.Errorf("%d characters, the limit is %d", n, limit)
+		}
+	}
+}
+
 func TestWhatWasPassedBeforeComesFirst(t *testing.T) {
 	spans := []facts.Span{
 		{Text: `{"id": "card_111", "other": "card_222", "third": "card_333"}`, Source: facts.FromResult, Place: 1},

@@ -37,6 +37,18 @@ func (s *Set) Ledger(known func(value string) bool) *Ledger {
 
 // Block is Set.Block for the facts of the ledger.
 func (l *Ledger) Block(limit int) string {
+	for room := limit; room > 0; {
+		text := l.block(room)
+		over := width(text) - limit
+		if over <= 0 {
+			return text
+		}
+		room -= over // lines broke elsewhere than was reckoned
+	}
+	return ""
+}
+
+func (l *Ledger) block(limit int) string {
 	s, order := l.set, l.order
 	b := block{set: s, room: limit, taken: map[int]bool{}, shown: map[string]bool{}, groups: map[string]*group{}}
 	b.newestErrors(limit/8, l.known)

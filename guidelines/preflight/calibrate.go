@@ -1,9 +1,6 @@
 package preflight
 
-import (
-	"math"
-	"slices"
-)
+import "math"
 
 // combination turns the parts of a score into log odds. Each part is centred and
 // brought to one scale by its spread over predictions within the history; the
@@ -144,17 +141,4 @@ func levelLoss(scores []float64, bad []bool, slope float64) float64 {
 		loss += max(z, 0) + math.Log1p(math.Exp(-math.Abs(z)))
 	}
 	return loss
-}
-
-// nearestFirst sorts neighbours by similarity, newer calls first among equals.
-func nearestFirst(ns []neighbour) {
-	slices.SortFunc(ns, func(a, b neighbour) int {
-		switch {
-		case a.similarity > b.similarity:
-			return -1
-		case a.similarity < b.similarity:
-			return 1
-		}
-		return b.call - a.call
-	})
 }

@@ -87,3 +87,16 @@ func (m *Model) expectedTime(near []neighbour) *float64 {
 	median := statistics.Median(times)
 	return &median
 }
+
+// nearestFirst sorts neighbours by similarity, newer calls first among equals.
+func nearestFirst(ns []neighbour) {
+	slices.SortFunc(ns, func(a, b neighbour) int {
+		switch {
+		case a.similarity > b.similarity:
+			return -1
+		case a.similarity < b.similarity:
+			return 1
+		}
+		return b.call - a.call
+	})
+}

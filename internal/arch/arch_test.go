@@ -55,7 +55,7 @@ var mayImport = map[string][]string{
 		"memoryd", "memoryd/statistics", "memoryd/store", "memoryd/guidelines", "memoryd/guidelines/staleness", "memoryd/guidelines/versions",
 	},
 	"memoryd/api/wire": {"memoryd/statistics", "memoryd/compact", "memoryd/spend", "memoryd/evaluate/watch", "memoryd/guidelines"},
-	"memoryd/api":      {"memoryd", "memoryd/statistics", "memoryd/api/wire", "memoryd/ops", "memoryd/store", "memoryd/compact", "memoryd/spend", "memoryd/evaluate/watch", "memoryd/curate", "memoryd/guidelines", "memoryd/guidelines/staleness", "memoryd/transfer"},
+	"memoryd/api":      {"memoryd", "memoryd/statistics", "memoryd/api/wire", "memoryd/ops", "memoryd/store", "memoryd/compact", "memoryd/spend", "memoryd/evaluate/watch", "memoryd/curate", "memoryd/guidelines", "memoryd/guidelines/staleness", "memoryd/transfer", "memoryd/metrics"},
 	"memoryd/config": {
 		"memoryd", "memoryd/api", "memoryd/compact", "memoryd/curate", "memoryd/evaluate", "memoryd/spend", "memoryd/evaluate/watch", "memoryd/guidelines", "memoryd/llm", "memoryd/ops", "memoryd/store/sqlite", "memoryd/store/qdrant",
 	},

@@ -68,8 +68,23 @@ func TestStoreWithReplicasThatLag(t *testing.T) {
 	cfg := fakeConfig()
 	cfg.ReplicationFactor, cfg.WriteConsistencyFactor = 3, 2
 	b, server := fakeBackend(t, versions[1], cfg)
+	server.Lag()
 	server.Inject(func(string) qdranttest.Fault { return qdranttest.Fault{Stale: true} })
 	storetest.Run(t, b)
+}
+
+// The control of the test above: what does not ask a majority is misled.
+func TestReadsOfOneReplicaAreMisled(t *testing.T) {
+	server := qdranttest.New(t, versions[1])
+	s := openFake(t, server, fakeConfig())
+	server.Lag()
+	server.Inject(func(string) qdranttest.Fault { return qdranttest.Fault{Stale: true} })
+	if _, err := add(t.Context(), s, 9, call("t", 1, 1)); err != nil && !memoryd.IsKind(err, memoryd.Unavailable) {
+		t.Fatal(err)
+	}
+	if tool, err := s.Tool(t.Context(), ref("t")); err == nil && tool.Lifetime == 1 {
+		t.Error("the stale reads changed nothing: the fake does not lag")
+	}
 }
 
 func TestRetriesHonourTheServersTime(t *testing.T) {

@@ -1,10 +1,6 @@
 package qdranttest
 
-import (
-	"maps"
-
-	qd "github.com/qdrant/go-client/qdrant"
-)
+import qd "github.com/qdrant/go-client/qdrant"
 
 // collection is the points of one collection. A stored point is never changed,
 // only replaced.
@@ -13,7 +9,7 @@ type collection struct {
 	metadata map[string]*qd.Value
 	schema   map[string]*qd.PayloadSchemaInfo
 	points   map[string]*stored
-	before   map[string]*stored // before the newest write
+	before   map[string]*stored // before the newest write, if the server lags
 	by       map[string]map[string]map[string]bool
 }
 
@@ -41,13 +37,6 @@ func (c *collection) clear() {
 		if info.GetDataType() == qd.PayloadSchemaType_Uuid {
 			c.by[field] = map[string]map[string]bool{}
 		}
-	}
-}
-
-// note remembers the state for stale reads; each write begins with it.
-func (c *collection) note(stale bool) {
-	if stale {
-		c.before = maps.Clone(c.points)
 	}
 }
 

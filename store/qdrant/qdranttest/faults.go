@@ -24,7 +24,7 @@ type Fault struct {
 	// Delay makes the request wait first, or until its caller gives up.
 	Delay time.Duration
 	// Stale answers a read from the state before the newest write, unless it asks
-	// for a majority of the replicas.
+	// for a majority of the replicas. Lag must have been called.
 	Stale bool
 }
 

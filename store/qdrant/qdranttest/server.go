@@ -26,6 +26,7 @@ type Server struct {
 	mu          sync.Mutex
 	collections map[string]*collection
 	aliases     map[string]string
+	lags        bool
 
 	faultMu sync.Mutex
 	fault   func(method string) Fault
@@ -67,6 +68,14 @@ func (s *Server) Empty() {
 	for _, c := range s.collections {
 		c.clear()
 	}
+}
+
+// Lag makes the server keep the state before each newest write, for reads that a
+// Fault makes stale. It costs a copy of the collection for each write.
+func (s *Server) Lag() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lags = true
 }
 
 // Points counts the points of a collection, or of what an alias names.

@@ -16,16 +16,15 @@ type pointsService struct {
 
 // write runs a change to a collection under the server's lock.
 func (s *Server) write(name string, change func(c *collection) error) (*qd.PointsOperationResponse, error) {
-	s.faultMu.Lock()
-	faulty := s.fault != nil
-	s.faultMu.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.find(name)
 	if c == nil {
 		return nil, missing(name)
 	}
-	c.note(faulty)
+	if s.lags {
+		c.before = maps.Clone(c.points)
+	}
 	if err := change(c); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"memoryd/compact"
+	"memoryd/llm"
+	"memoryd/metrics"
+	"memoryd/store"
+)
+
+// measure lets the metrics see the store and what is asked of it.
+func (a *app) measure(s store.Store) store.Store {
+	a.metrics = metrics.New(metrics.Build{Version: version, Commit: commit()})
+	if p, ok := s.(interface{ PendingCalls() int64 }); ok {
+		a.metrics.Pending(p.PendingCalls)
+	}
+	return metrics.Store(s, a.metrics)
+}
+
+// measureParts lets the metrics ask the parts that keep counts of their own.
+func (a *app) measureParts() {
+	a.metrics.Desk(a.deskState)
+	a.metrics.Models(a.modelState)
+	a.metrics.Guidelines(func() metrics.Guidelines {
+		s := a.rounds.State()
+		return metrics.Guidelines{Written: s.Written, Stale: s.Stale, Oldest: s.Oldest}
+	})
+}
+
+// deskState adds the desks up; there is one, unless a configuration has several
+// ops that judge.
+func (a *app) deskState() metrics.Desk {
+	sum := metrics.Desk{RuleVerdicts: map[string]int64{}, Repaired: map[string]int64{}, Failures: map[string]int64{}}
+	for _, d := range a.desks {
+		s := d.Stats()
+		for _, part := range []struct{ into, from map[string]int64 }{
+			{sum.RuleVerdicts, s.RuleVerdicts}, {sum.Repaired, s.Repaired}, {sum.Failures, s.Failures},
+		} {
+			for key, n := range part.from {
+				part.into[key] += n
+			}
+		}
+		sum.CacheHits += s.CacheHits
+		sum.Joined += s.Joined
+		sum.ModelVerdicts += s.ModelVerdicts
+		sum.GivenUp += s.GivenUp
+		sum.Reasked += s.Reasked
+		sum.LedgerErrors += s.LedgerErrors
+		sum.Queued += s.Queued
+		sum.InHand += s.InHand
+	}
+	return sum
+}
+
+func (a *app) modelState() []metrics.Model {
+	var list []metrics.Model
+	for name, client := range a.models.clients {
+		s := client.Stats()
+		list = append(list, metrics.Model{
+			Name: name, Reason: client.Health().Reason, Queued: s.Queued, InFlight: s.InFlight,
+			Concurrency: s.Concurrency, Retries: s.Retries,
+		})
+	}
+	return list
+}
+
+func (a *app) measureAttempt(t llm.Attempt) {
+	a.metrics.ModelRequest(metrics.ModelRequest{
+		Model: t.Model, Op: t.Op, Outcome: t.Outcome, Waited: t.Waited, Took: t.Took,
+		PromptTokens: t.Usage.PromptTokens, CompletionTokens: t.Usage.CompletionTokens,
+	})
+}
+
+// measuredCompactor counts what a compactor does.
+type measuredCompactor struct {
+	*compact.Compactor
+	metrics *metrics.Registry
+}
+
+// Compact implements ops.CompactConversation's Compactor.
+func (m measuredCompactor) Compact(ctx context.Context, r compact.Request) (compact.Result, error) {
+	start := time.Now()
+	res, err := m.Compactor.Compact(ctx, r)
+	trigger, outcome := wordsOf(res)
+	if err != nil {
+		outcome = metrics.OutcomeRefused
+	}
+	m.metrics.Compaction(trigger, outcome, res.Report.TokensBefore-res.Report.TokensAfter, time.Since(start))
+	return res, err
+}
+
+// wordsOf says in the words of the metrics why and how a compaction ended.
+func wordsOf(res compact.Result) (trigger, outcome string) {
+	outcome = metrics.OutcomeUnchanged
+	switch {
+	case res.Compacted && len(res.Report.ModelFailures) > 0:
+		outcome = metrics.OutcomeExtract
+	case res.Compacted:
+		outcome = metrics.OutcomeCompacted
+	case res.Reason == compact.ModelFailed, res.Reason == compact.StoreFailed, res.Reason == compact.InvalidResult:
+		outcome = metrics.OutcomeFailed
+	}
+	switch res.Reason {
+	case compact.ForTokens, compact.ForFraction:
+		return metrics.TriggerTokens, outcome
+	case compact.ForMessages:
+		return metrics.TriggerMessages, outcome
+	case compact.ForBuffer, compact.ForAge:
+		return metrics.TriggerProfile, outcome
+	case compact.Forced:
+		return metrics.TriggerAsked, outcome
+	}
+	return metrics.TriggerNone, outcome
+}
