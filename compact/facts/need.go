@@ -7,13 +7,17 @@ import "math"
 // parts of recorded conversations of several kinds of agents against the arguments
 // of their later calls.
 func (s *Set) need(f *Fact) float64 {
-	x := s.features(f)
-	sum := float64(outBias)
-	for h := range hiddenUnits {
-		u := hiddenBias[h]
-		for i := range x {
-			u += x[i] * hiddenWeights[i][h]
+	units := hiddenBias
+	for i, x := range s.features(f) {
+		if x == 0 {
+			continue
 		}
+		for h, w := range &hiddenWeights[i] {
+			units[h] += x * w
+		}
+	}
+	sum := float64(outBias)
+	for h, u := range units {
 		sum += max(0, u) * outWeights[h]
 	}
 	if f.count[FromLedger] > 0 {

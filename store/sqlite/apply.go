@@ -62,6 +62,9 @@ func (td *toolDraft) apply() {
 	if td.info.Revision != t.info.Revision || td.dropped > 0 {
 		t.folded = false
 	}
+	if td.rewrites {
+		t.rewrites++
+	}
 	t.info = td.info
 	t.info.Kept = t.kept.len()
 }

@@ -15,6 +15,9 @@ type tool struct {
 	id   uint32
 	info memoryd.Tool // Pending and Kept are kept up to date too
 	kept ring
+	// rewrites is odd while a commit that changes verdicts of kept calls is under
+	// way, and another number after it.
+	rewrites uint64
 	// folded says that the tool's row in state is up to date.
 	folded bool
 }
@@ -144,6 +147,7 @@ type view struct {
 	slots    []int64
 	firstSeq int64 // of the call in slots[0]
 	revision int64
+	rewrites uint64 // of the tool; odd: the rows may be ahead of memory
 }
 
 // view gives the newest limit calls' rows; limit 0 means all.
@@ -160,6 +164,17 @@ func (c *catalog) view(ref memoryd.ToolRef, limit int) (view, bool) {
 	}
 	return view{
 		ref: t.info.ToolRef, tool: t.id, slots: t.kept.last(n), firstSeq: t.info.Lifetime - int64(n) + 1,
-		revision: t.info.Revision,
+		revision: t.info.Revision, rewrites: t.rewrites,
 	}, true
+}
+
+// rewrites gives the number that a view has to have for its verdicts to be those
+// of its calls, 0 for a tool that is gone.
+func (c *catalog) rewrites(tool uint32) uint64 {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	if t := c.byID[tool]; t != nil {
+		return t.rewrites
+	}
+	return 0
 }

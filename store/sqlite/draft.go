@@ -37,7 +37,9 @@ type toolDraft struct {
 	// The kept rows are those of t, less the first dropped, with pushed behind.
 	dropped int
 	pushed  []int64
-	newer   []memoryd.Sample // of pushed, also of those dropped again
+	// rewrites: the transaction changes verdicts of calls that readers may see.
+	rewrites bool
+	newer    []memoryd.Sample // of pushed, also of those dropped again
 }
 
 func (w *writer) newDraft() *draft {
@@ -150,6 +152,18 @@ func (d *draft) trim(td *toolDraft, keep int) error {
 	}
 	d.record(record{kind: recordTrimmed, tool: td.t.id, dropped: n})
 	return nil
+}
+
+// announce tells readers, before the commit and after one that failed, that
+// rows of calls which they may be reading change their verdicts.
+func (d *draft) announce() {
+	d.w.cat.mu.Lock()
+	defer d.w.cat.mu.Unlock()
+	for _, td := range d.order {
+		if td.rewrites {
+			td.t.rewrites++
+		}
+	}
 }
 
 // write stores what the jobs of the transaction left to its end.

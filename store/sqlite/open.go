@@ -164,15 +164,18 @@ func checkHeader(path string) error {
 	defer f.Close()
 	const magic = "SQLite format 3\x00"
 	head := make([]byte, 100)
-	if _, err := io.ReadFull(f, head); err != nil || string(head[:len(magic)]) != magic {
+	if _, err := io.ReadFull(f, head); err != nil {
+		return errors.New("it is not a memoryd store, or it is damaged")
+	}
+	if wal, err := os.Stat(path + "-wal"); err == nil && wal.Size() > 0 {
+		return nil // a crash may have left a torn page, which the log mends
+	}
+	if string(head[:len(magic)]) != magic {
 		return errors.New("it is not a memoryd store, or it is damaged")
 	}
 	info, err := f.Stat()
 	if err != nil {
 		return err
-	}
-	if wal, err := os.Stat(path + "-wal"); err == nil && wal.Size() > 0 {
-		return nil // a crash may have left a torn end, which the log mends
 	}
 	pages := int64(binary.BigEndian.Uint32(head[28:]))
 	if want := pages * pageSize; info.Size() != want {

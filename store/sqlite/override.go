@@ -75,6 +75,7 @@ func (d *draft) overrule(td *toolDraft, slot, seq int64, v *store.Verdict) error
 			return err
 		}
 	}
+	td.rewrites = true
 	td.info.Revision++
 	td.info.Modified = d.now
 	d.judged = append(d.judged, judgedCall{td.t.id, seq, &v.Evaluation})

@@ -104,6 +104,9 @@ func (s *Store) readView(ctx context.Context, ref memoryd.ToolRef, limit int, co
 	if !ok || len(v.slots) == 0 {
 		return v, nil
 	}
+	if v.rewrites%2 == 1 {
+		return v, errMoved
+	}
 	put := into(&v)
 	place := make(map[int64]int, len(v.slots))
 	for i, slot := range v.slots {
@@ -119,7 +122,7 @@ func (s *Store) readView(ctx context.Context, ref memoryd.ToolRef, limit int, co
 		found++
 		return nil
 	})
-	if err == nil && found < len(v.slots) {
+	if err == nil && (found < len(v.slots) || s.cat.rewrites(v.tool) != v.rewrites) {
 		err = errMoved
 	}
 	return v, err

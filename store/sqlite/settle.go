@@ -70,6 +70,7 @@ func (d *draft) settle(v *store.Verdict) (bool, error) {
 	if _, done := d.settled[p]; done {
 		return false, nil
 	}
+	td.rewrites = true
 	e := &v.Evaluation
 	if e.State == memoryd.Pending {
 		d.retried[p] = e.NotBefore

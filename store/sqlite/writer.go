@@ -185,7 +185,10 @@ func (w *writer) update(change func(*draft) error) error {
 			err = d.write()
 		}
 		if err == nil {
-			err = w.commit()
+			d.announce()
+			if err = w.commit(); err != nil {
+				d.announce()
+			}
 		}
 		if err != nil {
 			err = w.rollback(err)

@@ -113,9 +113,7 @@ func (f *fate) damaged(e event) *event {
 	if f.rng.Float64() >= f.damage {
 		return &e
 	}
-	// SQLite looks for its mark in the first sector before it reads the log, and
-	// so does the store: there a sector may be torn, but not be rubbish.
-	if f.rng.IntN(2) == 0 || e.offset < sector {
+	if f.rng.IntN(2) == 0 {
 		e.data = e.data[:f.rng.IntN(len(e.data)+1)]
 		return &e
 	}
