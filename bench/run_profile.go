@@ -99,6 +99,8 @@ func (b *bench) profiledLoad(ctx context.Context, p *process, tools int) (*load,
 	switch b.opts.only {
 	case "add":
 		return adds(p.addr, 64, addTemplate("bench", 1, callBytes), tools, firstAdd), nil
+	case "batch":
+		return adds(p.addr, 16, addTemplate("bench", 50, callBytes), tools, firstAdd), nil
 	case "retrieve":
 		t := newTemplate(post("/retrieve_tool_memory", `{"workspace_id":"bench","tool_names":"tool-`+toolMark+`","include_history":false}`))
 		return retrieves(p.addr, 64, t, tools), summarise(ctx, p.addr, "bench", tools)
@@ -107,7 +109,7 @@ func (b *bench) profiledLoad(ctx context.Context, p *process, tools int) (*load,
 			return []byte(post("/compact_conversation", conversation(100_000, fmt.Sprint(n))))
 		}}, nil
 	}
-	return nil, fmt.Errorf("-part: %q is not add, retrieve or compact", b.opts.only)
+	return nil, fmt.Errorf("-part: %q is not add, batch, retrieve or compact", b.opts.only)
 }
 
 // keep leaves the profile where -keep says.

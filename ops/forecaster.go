@@ -3,30 +3,45 @@ package ops
 import (
 	"container/list"
 	"context"
+	"errors"
 	"sync"
 	"time"
 
 	"memoryd"
+	"memoryd/guidelines/preflight"
 	"memoryd/store"
 
 	"golang.org/x/sync/singleflight"
 )
 
-// Forecaster keeps what was learned from the histories asked for last. A history
-// that changed is learned anew, but not more often than every few seconds.
+// Lender knows what a tool with few calls may expect from tools like it; nil is
+// nothing.
+type Lender interface {
+	Borrow(ctx context.Context, tool memoryd.Tool, calls []memoryd.Call) (*preflight.Prior, error)
+}
+
+// Forecaster keeps what was learned from the histories asked for last. Learning
+// takes up to a second, so a history that has grown since is learned anew in the
+// background, one at a time, and only when it has grown enough or some time has
+// passed; a forecast uses what was learned before. Only the first forecast for a
+// tool waits.
 type Forecaster struct {
 	store interface {
 		store.Calls
 		store.Tools
 	}
-	now func() time.Time
+	lender Lender
+	now    func() time.Time
 
 	mu     sync.Mutex
 	tools  map[memoryd.ToolRef]*list.Element // of *kept
 	recent *list.List                        // the newest asked first
 	held   int                               // calls behind all lessons
+	ended  bool
 
-	once singleflight.Group
+	once    singleflight.Group
+	learner chan struct{} // holds a token while a lesson is learned anew
+	anew    sync.WaitGroup
 }
 
 // kept is a lesson and the state of the tool that it was learned from.
@@ -37,68 +52,118 @@ type kept struct {
 	lesson   *lesson
 }
 
-// What is kept: lessons from so many calls together, about 3 KB each; and how
-// long one serves although the tool has changed since.
+// What is kept, and when it is learned anew.
 const (
-	heldCalls  = 50_000
-	lessonTime = 5 * time.Second
+	heldCalls   = 50_000           // calls behind all lessons together, about 10 KB each
+	lessonTime  = 30 * time.Second // a lesson serves so long although something changed,
+	lessonShare = 10               // or until a tenth of its calls has changed
 )
 
-// NewForecaster makes a Forecaster over the histories of a store.
+// NewForecaster makes a Forecaster over the histories of a store. lender may be
+// nil.
 func NewForecaster(s interface {
 	store.Calls
 	store.Tools
-}, now func() time.Time,
+}, lender Lender, now func() time.Time,
 ) *Forecaster {
-	return &Forecaster{store: s, now: now, tools: map[memoryd.ToolRef]*list.Element{}, recent: list.New()}
+	return &Forecaster{
+		store: s, lender: lender, now: now, tools: map[memoryd.ToolRef]*list.Element{}, recent: list.New(),
+		learner: make(chan struct{}, 1),
+	}
+}
+
+// Stop waits for what is being learned in the background; nothing more begins.
+func (f *Forecaster) Stop() {
+	f.mu.Lock()
+	f.ended = true
+	f.mu.Unlock()
+	f.anew.Wait()
 }
 
 // learned gives what is known of the tool; of one without a history, nothing.
 func (f *Forecaster) learned(ctx context.Context, ref memoryd.ToolRef) (*lesson, error) {
 	tool, err := f.store.Tool(ctx, ref)
 	if memoryd.IsKind(err, memoryd.NotFound) {
-		return learn(nil), nil
+		return learn(nil, nil), nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	if l := f.find(ref, tool.Revision); l != nil {
+	if l := f.find(tool); l != nil {
 		return l, nil
 	}
-	// Who waits for the learning shares its fate, but not the first one's end.
+	// Who waits for the learning shares its result, but not the first one's end.
 	got := f.once.DoChan(ref.Workspace+"\x00"+ref.Tool, func() (any, error) {
-		calls, err := f.store.History(context.WithoutCancel(ctx), ref, 0)
-		if err != nil {
-			return nil, err
-		}
-		l := learn(calls)
-		f.keep(kept{ref, tool.Revision, f.now(), l})
-		return l, nil
+		return f.learn(context.WithoutCancel(ctx), tool)
 	})
 	select {
 	case r := <-got:
 		if r.Err != nil {
 			return nil, r.Err
 		}
-		return r.Val.(*lesson), nil
+		l, ok := r.Val.(*lesson)
+		if !ok {
+			return nil, errors.New("no lesson was learned")
+		}
+		return l, nil
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
 }
 
-func (f *Forecaster) find(ref memoryd.ToolRef, revision int64) *lesson {
+func (f *Forecaster) learn(ctx context.Context, tool memoryd.Tool) (*lesson, error) {
+	calls, err := f.store.History(ctx, tool.ToolRef, 0)
+	if err != nil {
+		return nil, err
+	}
+	var prior *preflight.Prior
+	if f.lender != nil {
+		if prior, err = f.lender.Borrow(ctx, tool, calls); err != nil {
+			return nil, err
+		}
+	}
+	l := learn(calls, prior)
+	f.keep(kept{tool.ToolRef, tool.Revision, f.now(), l})
+	return l, nil
+}
+
+// find gives the lesson that there is, and has it learned anew if it is time.
+func (f *Forecaster) find(tool memoryd.Tool) *lesson {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	el := f.tools[ref]
+	el := f.tools[tool.ToolRef]
 	if el == nil {
 		return nil
 	}
 	k := el.Value.(*kept)
-	if k.revision != revision && (k.revision > revision || f.now().Sub(k.at) >= lessonTime) {
+	grown := tool.Revision - k.revision
+	if grown < 0 { // the tool was deleted and began anew
+		f.forget(el)
 		return nil
 	}
 	f.recent.MoveToFront(el)
+	if grown > 0 && (int(grown)*lessonShare > k.lesson.calls || f.now().Sub(k.at) >= lessonTime) {
+		f.inBackground(tool)
+	}
 	return k.lesson
+}
+
+// inBackground learns the tool anew unless another one is being learned. The
+// lock is held.
+func (f *Forecaster) inBackground(tool memoryd.Tool) {
+	if f.ended {
+		return
+	}
+	select {
+	case f.learner <- struct{}{}:
+	default:
+		return
+	}
+	f.anew.Go(func() {
+		defer func() { <-f.learner }()
+		// Without it the lesson that there is goes on serving.
+		_, _ = f.learn(context.Background(), tool)
+	})
 }
 
 // keep enters a lesson and lets those asked for longest ago go.

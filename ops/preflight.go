@@ -60,8 +60,8 @@ type shownCall struct{ input, summary string }
 // shownBytes is how much of an input an answer shows.
 const shownBytes = 300
 
-func learn(calls []memoryd.Call) *lesson {
-	l := &lesson{model: preflight.Learn(calls, nil), shown: make(map[memoryd.CallKey]shownCall, len(calls)), calls: len(calls)}
+func learn(calls []memoryd.Call, prior *preflight.Prior) *lesson {
+	l := &lesson{model: preflight.Learn(calls, prior), shown: make(map[memoryd.CallKey]shownCall, len(calls)), calls: len(calls)}
 	for i := range calls {
 		c := &calls[i]
 		l.shown[c.Key] = shownCall{excerpt(string(memoryd.InputText(c.Input))), strings.Clone(c.Evaluation.Summary)}

@@ -30,23 +30,24 @@ const (
 
 // app is the running server: everything that has to be started and stopped.
 type app struct {
-	cfg       *config.Config
-	log       *slog.Logger
-	store     store.Store
-	storeName string
-	desks     []*evaluate.Desk
-	judge     string // who judges, for people
-	models    *models
-	compactor *compact.Compactor
-	book      *spend.Book
-	curator   *curate.Curator
-	metrics   *metrics.Registry
-	rounds    *curate.Rounds
-	watch     *watch.Watch
-	janitor   janitor
-	listener  net.Listener
-	server    *http.Server
-	failed    chan error
+	cfg        *config.Config
+	log        *slog.Logger
+	store      store.Store
+	storeName  string
+	desks      []*evaluate.Desk
+	judge      string // who judges, for people
+	models     *models
+	compactor  *compact.Compactor
+	book       *spend.Book
+	curator    *curate.Curator
+	metrics    *metrics.Registry
+	rounds     *curate.Rounds
+	forecaster *ops.Forecaster
+	watch      *watch.Watch
+	janitor    janitor
+	listener   net.Listener
+	server     *http.Server
+	failed     chan error
 }
 
 // newApp wires everything and opens the listener; nothing runs yet. What it
@@ -151,6 +152,7 @@ func (a *app) Stop(ctx context.Context) error {
 		d.Stop()
 	}
 	a.rounds.Stop()
+	a.forecaster.Stop()
 	a.janitor.end()
 	var errs []error
 	if err := a.server.Shutdown(ctx); err != nil {

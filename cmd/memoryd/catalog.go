@@ -10,6 +10,7 @@ import (
 	"memoryd/evaluate"
 	"memoryd/evaluate/rules"
 	"memoryd/guidelines"
+	"memoryd/guidelines/preflight"
 	"memoryd/ops"
 	"memoryd/store"
 )
@@ -67,7 +68,8 @@ func (a *app) catalog(reader ops.MemoryReader) ops.Catalog {
 			return ops.VectorStore{Mover: a.mover(params.DumpDir, reader.Recent), Reader: reader}, nil
 		},
 		"preflight_tool_call_op": func(ops.Spec) (ops.Op, error) {
-			return ops.PreflightToolCall{Forecaster: ops.NewForecaster(a.store, time.Now)}, nil
+			a.forecaster = ops.NewForecaster(a.store, shelf{a}, time.Now)
+			return ops.PreflightToolCall{Forecaster: a.forecaster}, nil
 		},
 		"compact_conversation_op": func(s ops.Spec) (ops.Op, error) {
 			var params ops.CompactParams
@@ -150,6 +152,11 @@ func (l ledger) Settle(ctx context.Context, settled []evaluate.Settlement) ([]bo
 
 // shelf is the curator, which an op made after this one may bring.
 type shelf struct{ a *app }
+
+// Borrow implements ops.Lender.
+func (s shelf) Borrow(ctx context.Context, tool memoryd.Tool, calls []memoryd.Call) (*preflight.Prior, error) {
+	return s.a.curator.Borrow(ctx, tool, calls)
+}
 
 // Show implements ops.Shelf.
 func (s shelf) Show(ctx context.Context, tool memoryd.Tool, session string, maxTokens int) (memoryd.Guideline, error) {

@@ -53,6 +53,7 @@ var mayImport = map[string][]string{
 	"memoryd/ops": {"memoryd", "memoryd/statistics", "memoryd/store", "memoryd/compact", "memoryd/guidelines/preflight", "memoryd/curate", "memoryd/guidelines", "memoryd/transfer"},
 	"memoryd/curate": {
 		"memoryd", "memoryd/statistics", "memoryd/store", "memoryd/guidelines", "memoryd/guidelines/staleness", "memoryd/guidelines/versions",
+		"memoryd/guidelines/coldstart", "memoryd/guidelines/preflight",
 	},
 	"memoryd/api/wire": {"memoryd/statistics", "memoryd/compact", "memoryd/spend", "memoryd/evaluate/watch", "memoryd/guidelines"},
 	"memoryd/api":      {"memoryd", "memoryd/statistics", "memoryd/api/wire", "memoryd/ops", "memoryd/store", "memoryd/compact", "memoryd/spend", "memoryd/evaluate/watch", "memoryd/curate", "memoryd/guidelines", "memoryd/guidelines/staleness", "memoryd/transfer", "memoryd/metrics"},
