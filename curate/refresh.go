@@ -79,6 +79,11 @@ func (c *Curator) write(ctx context.Context, tool memoryd.Tool, calls []memoryd.
 		}
 		return Outcome{Failed: err}, nil
 	}
+	loan, err := c.loan(ctx, tool, calls)
+	if err != nil {
+		return Outcome{}, err
+	}
+	doc.Items = append(doc.Items, loan.Items...)
 	text := doc.Render()
 	switch {
 	case tool.Guideline.Revision > 0 && text == tool.Guideline.Content && tool.Guideline.BasedOn == tool.Revision:

@@ -87,6 +87,9 @@ func (r *Rounds) Stop() {
 
 func (r *Rounds) run(ctx context.Context) {
 	defer close(r.done)
+	if err := r.look(ctx); err != nil && ctx.Err() == nil {
+		r.log.Warn("the state of the guidelines could not be read", "err", err)
+	}
 	for {
 		// A tenth more or less, so that processes started together drift apart.
 		interval := r.curator.Config.Interval
@@ -110,6 +113,25 @@ type Round struct {
 	Elsewhere bool
 }
 
+// look reads the state of the guidelines and changes nothing.
+func (r *Rounds) look(ctx context.Context) error {
+	var seen State
+	err := r.eachTool(ctx, func(tool memoryd.Tool) error {
+		seen.see(tool, r.curator.Now())
+		return nil
+	})
+	if err == nil {
+		r.note(seen)
+	}
+	return err
+}
+
+func (r *Rounds) note(seen State) {
+	r.stateMu.Lock()
+	defer r.stateMu.Unlock()
+	r.state = seen
+}
+
 // Once does one round now.
 func (r *Rounds) Once(ctx context.Context) (did Round, err error) {
 	mine, err := r.lease(ctx)
@@ -126,9 +148,7 @@ func (r *Rounds) Once(ctx context.Context) (did Round, err error) {
 		return r.tool(ctx, tool.ToolRef, &did)
 	})
 	if err == nil {
-		r.stateMu.Lock()
-		r.state = seen
-		r.stateMu.Unlock()
+		r.note(seen)
 	}
 	if did.Written+did.Failed+did.TakenBack > 0 {
 		r.log.Info("guidelines refreshed", "looked_at", did.Looked, "written", did.Written, "failed", did.Failed, "taken_back", did.TakenBack)

@@ -3,6 +3,7 @@ package ops
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -35,11 +36,8 @@ func (RetrieveToolMemory) Name() string { return "retrieve_tool_memory_op" }
 // Run implements Op.
 func (o RetrieveToolMemory) Run(ctx context.Context, st *State) error {
 	calls := NoCalls
-	switch {
-	case st.Names.WholeHistory:
+	if st.Names.WholeHistory || st.Names.RecentCalls > 0 {
 		calls = 0
-	case st.Names.RecentCalls > 0:
-		calls = st.Names.RecentCalls
 	}
 	budget := share(st.Names.MaxTokens, st.Result.Memories)
 	for i, m := range st.Result.Memories {
@@ -52,11 +50,51 @@ func (o RetrieveToolMemory) Run(ctx context.Context, st *State) error {
 			return fmt.Errorf("memory of %q: %w", m.Tool.Tool, err)
 		}
 		full.Tool.Guideline = shown
+		if !st.Names.WholeHistory {
+			full.Calls = examples(full.Calls, st.Names.RecentCalls)
+		}
 		st.Result.Memories[i] = full
 	}
 	st.Result.Success = true
 	st.Result.Answer = fit(render(st.Result.Memories), st.Names.MaxTokens)
 	return nil
+}
+
+// examples are n calls that show both sides: the newest that went well and the
+// newest that did not, half and half where there are enough of both, in the order
+// of the history.
+func examples(calls []memoryd.Call, n int) []memoryd.Call {
+	if len(calls) <= n {
+		return calls
+	}
+	var good, bad int
+	for i := range calls {
+		if wentBadly(&calls[i]) {
+			bad++
+		} else {
+			good++
+		}
+	}
+	wantBad := min(bad, n/2)
+	wantGood := min(good, n-wantBad)
+	wantBad = n - wantGood
+	var picked []memoryd.Call
+	for i := len(calls) - 1; i >= 0; i-- {
+		want := &wantGood
+		if wentBadly(&calls[i]) {
+			want = &wantBad
+		}
+		if *want > 0 {
+			*want--
+			picked = append(picked, calls[i])
+		}
+	}
+	slices.Reverse(picked)
+	return picked
+}
+
+func wentBadly(c *memoryd.Call) bool {
+	return c.Evaluation.State == memoryd.Judged && c.Evaluation.Score < memoryd.ScoreSuccess
 }
 
 // share is what each of the memories may take of a budget for the answer, once

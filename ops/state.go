@@ -67,7 +67,7 @@ type Names struct {
 	Session string
 	// MaxTokens bounds the answer; 0 means no bound.
 	MaxTokens int
-	// WholeHistory shows all kept calls; else the newest RecentCalls of each.
+	// WholeHistory shows all kept calls; else RecentCalls of each, good and bad.
 	WholeHistory bool
 	RecentCalls  int
 }
