@@ -12,7 +12,7 @@ func TestExamplesShowBothSides(t *testing.T) {
 		history, want string
 		n             int
 	}{
-		{"gggggggg", "78", 2}, {"bbbb", "234", 3}, {"gbgbgggg", "24" + "78", 4}, {"bgggggggg", "1789", 4}, {"ggbbbbbb", "278", 3}, {"gb", "12", 9}, {"", "", 3},
+		{"gggggggg", "78", 2}, {"bbbb", "234", 3}, {"gbgbgggg", "24" + "78", 4}, {"bgggggggg", "1789", 4}, {"ggbbbbbb", "128", 3}, {"gb", "12", 9}, {"", "", 3},
 	} {
 		calls := make([]memoryd.Call, len(c.history))
 		for i := range calls {
