@@ -25,7 +25,15 @@ type Identity struct {
 // Key derives the call's key: the first 16 bytes of SHA-256 over all parts,
 // each with its length before it. The input counts in its canonical form, so
 // that key order and white space do not matter.
-func (id Identity) Key() CallKey {
+func (id Identity) Key() CallKey { return id.key(InputText(id.Input)) }
+
+// KeyAndHash gives Key and the call_hash (see HashOf), reading the input once.
+func (id Identity) KeyAndHash() (CallKey, string) {
+	text := InputText(id.Input)
+	return id.key(text), hashOf(text, id.Output)
+}
+
+func (id Identity) key(text []byte) CallKey {
 	h := sha256.New()
 	var n [8]byte
 	part := func(b []byte) {
@@ -35,7 +43,7 @@ func (id Identity) Key() CallKey {
 	}
 	part([]byte(id.Workspace))
 	part([]byte(id.Tool))
-	part(InputText(id.Input))
+	part(text)
 	part([]byte(id.Output))
 	part([]byte(id.CreateTime))
 	part([]byte(id.ToolCallID))
@@ -52,7 +60,10 @@ func (id Identity) Key() CallKey {
 // HashOf is the call_hash of the wire format: lower-case hexadecimal MD5 of the
 // input text, a vertical bar and the output.
 func HashOf(input json.RawMessage, output string) string {
-	text := InputText(input)
+	return hashOf(InputText(input), output)
+}
+
+func hashOf(text []byte, output string) string {
 	buf := make([]byte, 0, len(text)+1+len(output))
 	buf = append(buf, text...)
 	buf = append(buf, '|')

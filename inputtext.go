@@ -24,7 +24,7 @@ func InputText(input json.RawMessage) []byte {
 	if len(bytes.TrimSpace(input)) == 0 {
 		return nil
 	}
-	dec := jsontext.NewDecoder(bytes.NewReader(input),
+	dec := jsontext.NewDecoder(bytes.NewBuffer(input),
 		jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 	if dec.PeekKind() == '"' {
 		tok, err := dec.ReadToken()

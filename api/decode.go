@@ -148,7 +148,7 @@ func decodeBody[T any](body []byte, fields []field[T], into *T) *invalidRequest 
 	if at := invalidUTF8(body); at >= 0 {
 		return invalid("json_invalid", fmt.Sprintf("the body is not valid UTF-8 at byte %d", at), nil, "body")
 	}
-	dec := jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+	dec := jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 	fault := decodeObject(dec, fields, into)
 	if fault == nil {
 		fault = checkEnd(dec)

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -28,18 +29,29 @@ const (
 // what is not valid UTF-8 is written as U+FFFD rather than refused.
 var encoding = jsonv2.JoinOptions(jsonv2.Deterministic(true), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 
+// encoded is an answer that is JSON already.
+type encoded []byte
+
+func encode(v any) (encoded, error) {
+	if body, ok := v.(encoded); ok {
+		return body, nil
+	}
+	return jsonv2.Marshal(v, encoding)
+}
+
 func writeJSON(c echo.Context, status int, contentType string, v any) error {
-	body, err := jsonv2.Marshal(v, encoding)
+	body, err := encode(v)
 	if err != nil {
 		return err
 	}
+	c.Response().Header().Set(echo.HeaderContentLength, strconv.Itoa(len(body)))
 	return c.Blob(status, contentType, body)
 }
 
 // writeTagged answers with the value and its tag, or, to a client that has the
 // same bytes already, only with the tag (RFC 9110, section 13.1.2).
 func writeTagged(c echo.Context, v any) error {
-	body, err := jsonv2.Marshal(v, encoding)
+	body, err := encode(v)
 	if err != nil {
 		return err
 	}

@@ -85,7 +85,7 @@ func handleError(log *slog.Logger) echo.HTTPErrorHandler {
 			return // middleware may have reported this error already
 		}
 		f := describe(err)
-		if f.status >= http.StatusInternalServerError {
+		if f.status >= http.StatusInternalServerError && c.Request().Context().Err() == nil { // else nobody waits any more
 			log.ErrorContext(c.Request().Context(), "request failed", "route", c.Path(), "request_id", requestID(c), "err", err)
 		}
 		if f.retryAfter > 0 {

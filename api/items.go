@@ -71,7 +71,7 @@ func ignore(*ops.Item, jsontext.Value) *invalidRequest { return nil }
 // the other items of the request go on.
 func decodeItem(v jsontext.Value) ops.Item {
 	item := ops.Item{Call: memoryd.Call{Input: json.RawMessage(`""`), Success: true, TokenCost: -1}}
-	dec := jsontext.NewDecoder(bytes.NewReader(v), jsontext.AllowInvalidUTF8(true))
+	dec := jsontext.NewDecoder(bytes.NewBuffer(v), jsontext.AllowInvalidUTF8(true))
 	if fault := decodeObject(dec, itemFields, &item); fault != nil {
 		item.Reason = fault.Error()
 	}

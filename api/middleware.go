@@ -83,6 +83,26 @@ func sameOrigin() echo.MiddlewareFunc {
 	}
 }
 
+// traced lets the tracer follow all requests but those that only ask how the
+// server does. One that panics is answered with 500 further out.
+func traced(tracer Tracer) echo.MiddlewareFunc {
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c echo.Context) error {
+			switch c.Path() {
+			case "/health", "/livez", "/readyz", "/metrics":
+				return next(c)
+			}
+			ctx, end := tracer.Request(c.Request(), c.Path())
+			c.SetRequest(c.Request().WithContext(ctx))
+			status := http.StatusInternalServerError
+			defer func() { end(status) }()
+			err := next(c)
+			status = c.Response().Status
+			return err
+		}
+	}
+}
+
 // observe counts requests and writes a line for each: at debug level while all
 // is well, so that the path of every tool call stays cheap, and louder when it is
 // not.
@@ -96,8 +116,8 @@ func (s *server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		status, took := c.Response().Status, time.Since(start)
 		s.Meter.Observe(c.Path(), c.Request().Method, status, took)
-		level := slog.LevelDebug
-		if status >= http.StatusBadRequest {
+		level := slog.LevelDebug // also of what clients did wrong: a flood of it must not become one of lines
+		if status >= http.StatusInternalServerError && c.Request().Context().Err() == nil {
 			level = slog.LevelWarn
 		}
 		if ctx := c.Request().Context(); s.Logger.Enabled(ctx, level) {
@@ -143,7 +163,7 @@ func (s *server) withBody(handle bodyHandler) echo.HandlerFunc {
 		if err != nil {
 			return err
 		}
-		v, err := handle(c, body)
+		v, err := s.inTurn(c, handle, body)
 		if err != nil {
 			return err
 		}
@@ -152,6 +172,23 @@ func (s *server) withBody(handle bodyHandler) echo.HandlerFunc {
 		}
 		return writeJSON(c, http.StatusOK, jsonType, v)
 	}
+}
+
+// inTurn lets the frequent requests compute only so many at a time. The answer is
+// encoded within the turn and sent outside it, however slow the client reads.
+func (s *server) inTurn(c echo.Context, handle bodyHandler, body []byte) (any, error) {
+	if path := c.Path(); path != "/"+FlowAdd && path != "/"+FlowRetrieve {
+		return handle(c, body)
+	}
+	if err := s.turns.Take(c.Request().Context()); err != nil {
+		return nil, err
+	}
+	defer s.turns.Give()
+	v, err := handle(c, body)
+	if err != nil {
+		return nil, err
+	}
+	return encode(v)
 }
 
 // drainFactor is how many times the limit is still read, and thrown away, from

@@ -49,7 +49,7 @@ func setItems(r *addRequest, v jsontext.Value) *invalidRequest {
 
 // elements splits an array into its values.
 func elements(v jsontext.Value, most int) ([]jsontext.Value, *invalidRequest) {
-	dec := jsontext.NewDecoder(bytes.NewReader(v), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+	dec := jsontext.NewDecoder(bytes.NewBuffer(v), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 	if _, err := dec.ReadToken(); err != nil {
 		return nil, malformed(err)
 	}
@@ -62,7 +62,7 @@ func elements(v jsontext.Value, most int) ([]jsontext.Value, *invalidRequest) {
 		if len(values) == most {
 			return nil, invalid("too_long", fmt.Sprintf("at most %d items a request", most), nil)
 		}
-		values = append(values, item.Clone())
+		values = append(values, item)
 	}
 	return values, nil
 }

@@ -8,7 +8,10 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
+	"net/netip"
+	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -23,6 +26,11 @@ import (
 type Config struct {
 	// Listen is the address of the server, host:port.
 	Listen string `yaml:"listen"`
+	// PprofListen is the address of net/http/pprof, host:port; "" turns it off.
+	// It must be a loopback address unless PprofPublic is set: profiles show what
+	// the memory holds.
+	PprofListen string `yaml:"pprof_listen"`
+	PprofPublic bool   `yaml:"pprof_public"`
 	// MaxBodyBytes bounds a request's body after decompression.
 	MaxBodyBytes int64 `yaml:"max_body_bytes"`
 	// MaxItems bounds the calls, or the tool names, of one request.
@@ -49,6 +57,9 @@ func (c Config) Validate() error {
 	if c.Listen == "" {
 		return fmt.Errorf("listen: must be an address such as 127.0.0.1:8002")
 	}
+	if err := c.validatePprof(); err != nil {
+		return err
+	}
 	for name, v := range map[string]int64{
 		"max_body_bytes": c.MaxBodyBytes, "max_items": int64(c.MaxItems), "max_in_flight": int64(c.MaxInFlight),
 		"max_in_flight_bytes": c.MaxInFlightBytes, "read_timeout": int64(c.ReadTimeout),
@@ -61,6 +72,21 @@ func (c Config) Validate() error {
 	}
 	if c.MaxInFlightBytes < c.MaxBodyBytes {
 		return fmt.Errorf("max_in_flight_bytes: must be at least max_body_bytes (%d)", c.MaxBodyBytes)
+	}
+	return nil
+}
+
+func (c Config) validatePprof() error {
+	if c.PprofListen == "" {
+		return nil
+	}
+	host, _, err := net.SplitHostPort(c.PprofListen)
+	if err != nil {
+		return fmt.Errorf("pprof_listen: must be host:port, got %q", c.PprofListen)
+	}
+	addr, err := netip.ParseAddr(host)
+	if local := err == nil && addr.Unmap().IsLoopback() || host == "localhost"; !local && !c.PprofPublic {
+		return fmt.Errorf("pprof_listen: must be a loopback address such as 127.0.0.1:6060 unless http.pprof_public is true, got %q", c.PprofListen)
 	}
 	return nil
 }
@@ -84,6 +110,7 @@ type Deps struct {
 	Ledger    Ledger
 	Curator   Curator
 	Meter     Meter
+	Tracer    Tracer // nil: nobody follows requests
 	Judges    Judges
 	Checks    []Check
 	Logger    *slog.Logger
@@ -97,12 +124,25 @@ type Meter interface {
 	Handler() http.Handler
 }
 
+// Tracer follows requests. Request is called when a request begins, with the
+// template of its route ("" where none matched); the request is worked on within
+// the context that it returns, and end is told the status of the answer.
+type Tracer interface {
+	Request(r *http.Request, route string) (within context.Context, end func(status int))
+}
+
 // server carries the dependencies of the handlers.
 type server struct {
 	Deps
 	cfg      Config
 	inFlight atomic.Int64
+	answers  answers
+	turns    ops.Turns
 }
+
+// turnsPerCPU is how many requests compute at a time for each processor: enough
+// to keep it busy, few enough that none waits long for its slice.
+const turnsPerCPU = 3
 
 // New builds the handler of all routes.
 func New(cfg Config, d Deps) (http.Handler, error) {
@@ -115,11 +155,15 @@ func New(cfg Config, d Deps) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &server{Deps: d, cfg: cfg}
+	s := &server{Deps: d, cfg: cfg, turns: ops.NewTurns(turnsPerCPU * runtime.GOMAXPROCS(0))}
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = handleError(d.Logger)
-	e.Use(identify, recoverPanics(d.Logger), s.observe, sameOrigin())
+	e.Use(identify, recoverPanics(d.Logger))
+	if d.Tracer != nil {
+		e.Use(traced(d.Tracer))
+	}
+	e.Use(s.observe, sameOrigin())
 	s.routes(e, docs)
 	d.Meter.InFlight(s.inFlight.Load)
 	for _, route := range e.Routes() {

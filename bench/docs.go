@@ -53,6 +53,7 @@ func (r *report) markdown() string {
 		kind = "A quick run (small sizes, few rounds: wide spreads)"
 	}
 	fmt.Fprintf(&b, "%s on %s. Goals: %s.\n\n", kind, r.Machine, r.summary())
+	b.WriteString(r.Machine.caveat())
 	b.WriteString("| goal | limit | measured: median (range of the rounds) | |\n| --- | --- | --- | --- |\n")
 	for _, g := range r.Goals {
 		fmt.Fprintf(&b, "| %s: %s | %s | %s | %s |\n", g.Part, g.Text, g.limit(), g.Figure, g.Verdict)

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -23,6 +24,16 @@ type Machine struct {
 
 func (m Machine) String() string {
 	return fmt.Sprintf("%d CPUs (%s), %s, load before %s, flush of 4 KB %.0f µs, %s", m.CPUs, m.CPU, m.Go, m.Load, m.FlushUS, m.Date)
+}
+
+// caveat warns of figures that were taken while others used the machine too.
+func (m Machine) caveat() string {
+	load, err := strconv.ParseFloat(m.Load, 64)
+	if err != nil || load < float64(m.CPUs)/2 {
+		return ""
+	}
+	return fmt.Sprintf("**The machine was busy with other work (load %s on %d CPUs).** Rates and latencies of this run, and ratios of them, say little: "+
+		"repeat it on a quiet machine. Processor times, bytes and sizes suffer less.\n\n", m.Load, m.CPUs)
 }
 
 func lookAtMachine(dir string) Machine {

@@ -180,3 +180,11 @@ func TestNumbersAreShort(t *testing.T) {
 		}
 	}
 }
+
+func TestABusyMachineIsToldOf(t *testing.T) {
+	for load, told := range map[string]bool{"0.10": false, "0.99": false, "1.00": true, "12.5": true, "unknown": false} {
+		if got := (Machine{CPUs: 2, Load: load}).caveat(); strings.Contains(got, "busy") != told {
+			t.Errorf("load %s: %q", load, got)
+		}
+	}
+}

@@ -39,7 +39,7 @@ func rateCases() []rateCase {
 // runRate judges calls through a stand-in model and compares with the bound.
 func runRate(ctx context.Context, b *bench) error {
 	const part = "rate"
-	n := pick(b, 600, 40)
+	n := pick(b, 600, 100)
 	cases := rateCases()
 	if b.opts.quick {
 		cases = cases[:1]

@@ -18,6 +18,7 @@ import (
 	"memoryd/spend"
 	"memoryd/store/qdrant"
 	"memoryd/store/sqlite"
+	"memoryd/trace"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -34,6 +35,7 @@ type Config struct {
 	Compact    compact.Config        `yaml:"compact"`
 	Spend      spend.Config          `yaml:"spend"`
 	Watch      watch.Config          `yaml:"watch"`
+	Trace      trace.Config          `yaml:"trace"`
 	Op         map[string]Op         `yaml:"op"`
 	Flow       map[string][]string   `yaml:"flow"`
 }

@@ -185,16 +185,19 @@ const envPrefix = "MEMORYD_"
 // applyEnvironment sets each scalar of the tree for which the environment has a
 // variable: its path in upper case with underscores, as in
 // MEMORYD_STORE_SQLITE_DIR. OPENAI_BASE_URL stands for the base_url of the
-// default model.
+// default model, OTEL_EXPORTER_OTLP_ENDPOINT for the collector of traces.
 func applyEnvironment(n *yaml.Node, environ []string) {
 	env := map[string]string{}
 	for _, pair := range environ {
 		name, value, _ := strings.Cut(pair, "=")
 		env[name] = value
 	}
-	baseURL := envPrefix + "LLM_DEFAULT_BASE_URL"
-	if _, set := env[baseURL]; !set && env["OPENAI_BASE_URL"] != "" {
-		env[baseURL] = env["OPENAI_BASE_URL"]
+	for ours, theirs := range map[string]string{
+		envPrefix + "LLM_DEFAULT_BASE_URL": "OPENAI_BASE_URL", envPrefix + "TRACE_OTLP_ENDPOINT": "OTEL_EXPORTER_OTLP_ENDPOINT",
+	} {
+		if _, set := env[ours]; !set && env[theirs] != "" {
+			env[ours] = env[theirs]
+		}
 	}
 	setLeaves(n, envPrefix[:len(envPrefix)-1], env)
 }

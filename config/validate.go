@@ -36,6 +36,7 @@ func validate(c *Config) []Problem {
 	check("compact", c.Compact.Validate())
 	check("spend", c.Spend.Validate())
 	check("watch", c.Watch.Validate())
+	check("trace", c.Trace.Validate())
 	return append(problems, validateOps(c)...)
 }
 

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"net"
@@ -21,6 +22,9 @@ type Options struct {
 	// Observer is told of each attempt after it ended; nil: nobody. It is called
 	// from the goroutine of Complete and must not block.
 	Observer func(Attempt)
+	// Tracer is called before each attempt, which is sent within the context that
+	// it returns; end is called after it, when the Attempt is complete. nil: nobody.
+	Tracer func(ctx context.Context, a Attempt) (within context.Context, end func(Attempt))
 }
 
 // Attempt is one HTTP request to a model, as an Observer sees it.
@@ -48,6 +52,7 @@ type Client struct {
 	gate     *gate
 	log      *slog.Logger
 	observer func(Attempt)
+	tracer   func(context.Context, Attempt) (context.Context, func(Attempt))
 }
 
 // New makes a client. It connects to nothing and starts nothing. The only
@@ -62,12 +67,15 @@ func New(cfg Config, key string, opts Options) (*Client, error) {
 	if cfg.BaseURL == "" {
 		cfg.BaseURL = openAIURL
 	}
-	c := &Client{cfg: cfg, key: key, log: opts.Logger, observer: opts.Observer}
+	c := &Client{cfg: cfg, key: key, log: opts.Logger, observer: opts.Observer, tracer: opts.Tracer}
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}
 	if c.observer == nil {
 		c.observer = func(Attempt) {}
+	}
+	if c.tracer == nil {
+		c.tracer = func(ctx context.Context, _ Attempt) (context.Context, func(Attempt)) { return ctx, func(Attempt) {} }
 	}
 	transport := opts.HTTP
 	if transport == nil {

@@ -136,16 +136,19 @@ func (r *run) giveUp(ctx context.Context, err error) error {
 // attempt sends the request once and gives its ticket back.
 func (r *run) attempt(ctx context.Context, t *ticket) (memoryd.Completion, *fault) {
 	c := r.m.client
+	a := Attempt{
+		Op: r.m.queue.name, Model: t.lane.model, Workspace: r.prompt.Workspace, Tool: r.prompt.Tool, Waited: t.waited,
+	}
+	ctx, end := c.tracer(ctx, a)
 	sent := time.Now()
 	done, x, f := r.send(ctx, t)
 	if f != nil && f.class == refused || f != nil && f.class == transient {
 		f.after = retryAfter(x.header, time.Now())
 	}
 	c.gate.release(r.job, t, f, done.Usage, x.header)
-	c.observer(Attempt{
-		Op: r.m.queue.name, Model: t.lane.model, Workspace: r.prompt.Workspace, Tool: r.prompt.Tool, Outcome: f.outcome(),
-		Waited: t.waited, Took: time.Since(sent), Usage: done.Usage,
-	})
+	a.Outcome, a.Took, a.Usage = f.outcome(), time.Since(sent), done.Usage
+	c.observer(a)
+	end(a)
 	return done, f
 }
 

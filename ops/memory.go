@@ -19,6 +19,8 @@ type MemoryReader struct {
 	}
 	// Recent is how many of the newest calls the recent statistics cover.
 	Recent int
+	// Cache may hold statistics; nil holds none.
+	Cache *StatisticsCache
 }
 
 // Read returns the memory of ref with its newest calls calls, oldest first: all
@@ -33,11 +35,17 @@ func (r MemoryReader) Read(ctx context.Context, ref memoryd.ToolRef, calls int) 
 
 // Complete adds statistics and calls to a tool.
 func (r MemoryReader) Complete(ctx context.Context, tool memoryd.Tool, calls int) (Memory, error) {
-	samples, err := r.Store.Samples(ctx, tool.ToolRef)
-	if err != nil {
-		return Memory{}, err
+	stats, known := r.Cache.find(tool)
+	if !known {
+		samples, err := r.Store.Samples(ctx, tool.ToolRef)
+		if err != nil {
+			return Memory{}, err
+		}
+		stats = statistics.Of(samples, r.Recent, tool.Counters)
+		r.Cache.keep(tool, stats)
 	}
-	m := Memory{Tool: tool, Statistics: statistics.Of(samples, r.Recent, tool.Counters)}
+	m := Memory{Tool: tool, Statistics: stats}
+	var err error
 	if calls != NoCalls {
 		m.Calls, err = r.Store.History(ctx, tool.ToolRef, calls)
 	}

@@ -9,6 +9,7 @@ package ops
 
 import (
 	"context"
+	"errors"
 	"fmt"
 )
 
@@ -18,10 +19,19 @@ type Op interface {
 	Run(ctx context.Context, st *State) error
 }
 
+// Tracer follows the ops of a pipeline. Op is called before an op runs; the op
+// runs within the context that it returns, and end is told its error. It must
+// not change st, nor keep it beyond end.
+type Tracer interface {
+	Op(ctx context.Context, flow, op string, st *State) (within context.Context, end func(error))
+}
+
 // Pipeline runs its ops one after the other and stops at the first error.
 type Pipeline struct {
 	Label string
 	Ops   []Op
+	// Tracer follows the ops; nil: nobody does.
+	Tracer Tracer
 }
 
 // Name is the pipeline's label.
@@ -34,12 +44,27 @@ func (p Pipeline) Run(ctx context.Context, st *State) error {
 		if ctx.Err() != nil {
 			return fmt.Errorf("%s: before %s: %w", p.Label, op.Name(), context.Cause(ctx))
 		}
-		if err := op.Run(ctx, st); err != nil {
+		if err := p.step(ctx, op, st); err != nil {
 			return fmt.Errorf("%s: %s: %w", p.Label, op.Name(), err)
 		}
 	}
 	return nil
 }
+
+// step runs one op. An op that panics is ended all the same.
+func (p Pipeline) step(ctx context.Context, op Op, st *State) (err error) {
+	if p.Tracer == nil {
+		return op.Run(ctx, st)
+	}
+	ctx, end := p.Tracer.Op(ctx, p.Label, op.Name(), st)
+	err = errPanicked
+	defer func() { end(err) }()
+	err = op.Run(ctx, st)
+	return err
+}
+
+// errPanicked is what the tracer is told of an op that panicked.
+var errPanicked = errors.New("the op panicked")
 
 // Refusal ends a pipeline with an answer that the client shall read as an
 // application failure ("success": false), not as an error of the service.

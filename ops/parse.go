@@ -65,8 +65,10 @@ func (ParseToolCallResult) Name() string { return "parse_tool_call_result_op" }
 func (o ParseToolCallResult) Run(ctx context.Context, st *State) error {
 	r := &st.Record
 	o.Judge.Prejudge(ctx, r.Calls)
-	appended, err := o.Store.Append(ctx, store.Batch{
-		Workspace: st.Workspace, Calls: r.Calls, Keep: o.Params.MaxHistory,
+	var appended []store.Appended
+	var err error
+	st.away(func() {
+		appended, err = o.Store.Append(ctx, store.Batch{Workspace: st.Workspace, Calls: r.Calls, Keep: o.Params.MaxHistory})
 	})
 	if err != nil {
 		return fmt.Errorf("append %d calls: %w", len(r.Calls), err)
@@ -75,13 +77,14 @@ func (o ParseToolCallResult) Run(ctx context.Context, st *State) error {
 	for i := range r.Calls {
 		r.Calls[i].Seq = appended[i].Seq
 	}
-	o.await(ctx, r)
+	o.await(ctx, st)
 	return o.answer(ctx, st)
 }
 
 // await hands the new pending calls over and, unless the request is
 // asynchronous, waits for their verdicts.
-func (o ParseToolCallResult) await(ctx context.Context, r *Record) {
+func (o ParseToolCallResult) await(ctx context.Context, st *State) {
+	r := &st.Record
 	var places []int
 	var pending []memoryd.Call
 	for i, a := range r.Appended {
@@ -99,7 +102,7 @@ func (o ParseToolCallResult) await(ctx context.Context, r *Record) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	o.Judge.Await(ctx, pending)
+	st.away(func() { o.Judge.Await(ctx, pending) })
 	for j, i := range places {
 		r.Calls[i].Evaluation = pending[j].Evaluation
 	}

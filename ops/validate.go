@@ -85,12 +85,13 @@ func (o ValidateToolCallResult) accept(st *State, item Item, index int) (memoryd
 	if reason := badCall(&call); reason != "" {
 		return call, reason
 	}
-	call.Key = memoryd.Identity{
+	var hash string
+	call.Key, hash = memoryd.Identity{
 		ToolRef: call.ToolRef, Input: call.Input, Output: call.Output, CreateTime: call.CreateTime,
 		ToolCallID: item.ToolCallID, RequestKey: st.Record.RequestKey, Index: index,
-	}.Key()
+	}.KeyAndHash()
 	if call.Hash == "" {
-		call.Hash = memoryd.HashOf(call.Input, call.Output)
+		call.Hash = hash
 	}
 	if reason := o.setTime(&call); reason != "" {
 		return call, reason

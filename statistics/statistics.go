@@ -95,7 +95,8 @@ type sums struct {
 }
 
 func tally(samples []memoryd.Sample) sums {
-	s := sums{calls: len(samples)}
+	n := len(samples)
+	s := sums{calls: n, scores: make([]float64, 0, n), times: make([]float64, 0, n), tokens: make([]float64, 0, n)}
 	for _, c := range samples {
 		if c.Success {
 			s.successes++

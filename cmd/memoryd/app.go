@@ -19,6 +19,7 @@ import (
 	"memoryd/ops"
 	"memoryd/spend"
 	"memoryd/store"
+	"memoryd/trace"
 )
 
 // readHeaderTimeout bounds how long a client may take to send its headers, and
@@ -27,6 +28,9 @@ const (
 	readHeaderTimeout = 10 * time.Second
 	maxHeaderBytes    = 64 << 10
 )
+
+// statisticsCached is how many tools' statistics are remembered.
+const statisticsCached = 4096
 
 // app is the running server: everything that has to be started and stopped.
 type app struct {
@@ -45,6 +49,8 @@ type app struct {
 	forecaster *ops.Forecaster
 	watch      *watch.Watch
 	janitor    janitor
+	tracer     *trace.Tracer // nil: tracing is off
+	pprof      *pprofServer  // nil: off
 	listener   net.Listener
 	server     *http.Server
 	failed     chan error
@@ -64,15 +70,20 @@ func newApp(ctx context.Context, cfg *config.Config, getenv func(string) string,
 }
 
 func (a *app) open(ctx context.Context, getenv func(string) string) (err error) {
+	if a.tracer, err = trace.New(a.cfg.Trace, trace.Build{Version: version}, a.log); err != nil {
+		return fmt.Errorf("trace: %w", err)
+	}
 	if a.store, a.storeName, err = openStore(ctx, a.cfg, getenv, a.log); err != nil {
 		return err
 	}
+	a.janitor = janitor{records: a.store, log: a.log}
+	a.janitor.tidy, _ = a.store.(interface{ Sweep(ctx context.Context) error })
 	a.store = a.measure(a.store)
 	if a.book, err = spend.NewBook(a.cfg.Spend, a.store, a.log, time.Now); err != nil {
 		return err
 	}
 	a.watch = watch.New(a.cfg.Watch, a.log, time.Now)
-	if a.models, err = newModels(a.cfg, getenv, a.log, a.attempted); err != nil {
+	if a.models, err = newModels(a.cfg, getenv, a.log, a.attempted, a.traceAttempts()); err != nil {
 		return err
 	}
 	handler, err := a.handler()
@@ -81,6 +92,9 @@ func (a *app) open(ctx context.Context, getenv func(string) string) (err error) 
 	}
 	if a.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", a.cfg.HTTP.Listen); err != nil {
 		return fmt.Errorf("http.listen: %w", err)
+	}
+	if a.pprof, err = openPprof(ctx, a.cfg.HTTP.PprofListen, a.log); err != nil {
+		return errors.Join(fmt.Errorf("http.pprof_listen: %w", err), a.listener.Close())
 	}
 	a.server = &http.Server{
 		Handler: handler, ReadHeaderTimeout: readHeaderTimeout, MaxHeaderBytes: maxHeaderBytes,
@@ -96,18 +110,19 @@ func (a *app) handler() (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	reader := ops.MemoryReader{Store: a.store, Recent: recent}
+	reader := ops.MemoryReader{Store: a.store, Recent: recent, Cache: ops.NewStatisticsCache(statisticsCached)}
 	flows, err := a.catalog(reader).Assemble(a.cfg.Flow, a.cfg.Specs())
 	if err != nil {
 		return nil, err
 	}
 	a.rounds = curate.NewRounds(a.curator, a.log)
 	a.measureParts()
+	a.traceOps(flows)
 	return api.New(a.cfg.HTTP, api.Deps{
 		Flows: flows, Store: a.store, Reader: reader, Checks: a.checks(), Logger: a.log,
 		Corrector: ops.Corrector{Store: a.store, Now: time.Now, Told: a.corrected},
 		Ledger:    a.book, Judges: a.watch, Curator: a.curator,
-		Meter:     a.metrics,
+		Meter: a.metrics, Tracer: a.traceRequests(),
 		Originals: compaction{a.compactor, a.originals()},
 	})
 }
@@ -127,12 +142,13 @@ func (a *app) Addr() net.Addr { return a.listener.Addr() }
 
 // Start begins to serve.
 func (a *app) Start(ctx context.Context) {
+	a.tracer.Start()
+	a.pprof.start()
 	a.book.Start(context.WithoutCancel(ctx))
 	for _, d := range a.desks {
 		d.Start(context.WithoutCancel(ctx)) // Stop ends them, in order
 	}
 	a.rounds.Start(context.WithoutCancel(ctx))
-	a.janitor = janitor{records: a.store, log: a.log}
 	a.janitor.start(ctx)
 	go func() {
 		if err := a.server.Serve(a.listener); !errors.Is(err, http.ErrServerClosed) {
@@ -161,5 +177,7 @@ func (a *app) Stop(ctx context.Context) error {
 	}
 	a.models.close()
 	a.book.Stop()
+	a.pprof.stop()
+	a.tracer.Stop()
 	return errors.Join(append(errs, a.store.Close())...)
 }

@@ -95,7 +95,7 @@ func (c evaluateCmd) newMeasurement(cfg *config.Config, std streams) (m *measure
 			err = errors.Join(err, m.close())
 		}
 	}()
-	if m.models, err = newModels(cfg, os.Getenv, newLogger(cfg.Log, std.err), nil); err != nil {
+	if m.models, err = newModels(cfg, os.Getenv, newLogger(cfg.Log, std.err), nil, nil); err != nil {
 		return m, err
 	}
 	spec, params, err := parseOp(cfg)

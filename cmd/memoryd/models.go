@@ -16,14 +16,14 @@ import (
 // works without any.
 type models struct{ clients map[string]*llm.Client }
 
-func newModels(cfg *config.Config, getenv func(string) string, log *slog.Logger, told func(llm.Attempt)) (*models, error) {
+func newModels(cfg *config.Config, getenv func(string) string, log *slog.Logger, told func(llm.Attempt), traced tracedAttempt) (*models, error) {
 	m := &models{clients: map[string]*llm.Client{}}
 	for name, c := range cfg.LLM {
 		key := getenv(c.APIKeyEnv)
 		if key == "" && c.BaseURL == "" {
 			continue
 		}
-		client, err := llm.New(c, key, llm.Options{Logger: log.With("llm", name), Observer: told})
+		client, err := llm.New(c, key, llm.Options{Logger: log.With("llm", name), Observer: told, Tracer: traced})
 		if err != nil {
 			return nil, fmt.Errorf("llm.%s: %w", name, err)
 		}

@@ -73,9 +73,11 @@ func (a *app) originals() originals {
 	return originals{records: a.store, keep: a.cfg.Compact.KeepOriginals, now: time.Now}
 }
 
-// janitor removes records whose time has passed.
+// janitor removes records whose time has passed, and has the store tidy up.
 type janitor struct {
 	records store.Records
+	// tidy is the store's own cleaning, where it has one.
+	tidy interface{ Sweep(ctx context.Context) error }
 	log     *slog.Logger
 	stop    context.CancelFunc
 	done    chan struct{}
@@ -94,6 +96,7 @@ func (j *janitor) start(ctx context.Context) {
 		defer close(j.done)
 		for tick := time.NewTicker(janitorEvery); ; {
 			j.sweep(ctx)
+			j.tidyUp(ctx)
 			select {
 			case <-ctx.Done():
 				tick.Stop()
@@ -114,6 +117,15 @@ func (j *janitor) sweep(ctx context.Context) {
 		if err != nil || n < janitorBatch {
 			return
 		}
+	}
+}
+
+func (j *janitor) tidyUp(ctx context.Context) {
+	if j.tidy == nil {
+		return
+	}
+	if err := j.tidy.Sweep(ctx); err != nil && ctx.Err() == nil {
+		j.log.Warn("the store was not tidied up", "err", err)
 	}
 }
 

@@ -18,15 +18,19 @@ const (
 // not UTF-8 become the replacement character, and a cut is marked.
 func clean(s string, limit int) string {
 	var b strings.Builder
+	b.Grow(min(len(s), limit) + utf8.UTFMax)
 	n, gap := 0, false
 	for i := 0; i < len(s); {
-		r, size := utf8.DecodeRuneInString(s[i:])
+		r, size := rune(s[i]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRuneInString(s[i:])
+		}
 		if r == 0x1b {
 			i += escapeLen(s[i:])
 			continue
 		}
 		i += size
-		if unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
+		if r <= ' ' || r >= 0x7f && (unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) {
 			gap = n > 0
 			continue
 		}

@@ -79,8 +79,8 @@ func leadingStatus(low string) (string, bool) {
 		}
 	}
 	for _, lead := range httpLeads {
-		i := strings.Index(s, lead)
-		if i < 0 || i > 160 || i > 0 && isWord(s[i-1]) {
+		i := strings.Index(s[:min(len(s), 160+len(lead))], lead)
+		if i < 0 || i > 0 && isWord(s[i-1]) {
 			continue
 		}
 		code := statusCode(strings.TrimLeft(s[i+len(lead):], " :=('\"[#"))

@@ -28,6 +28,8 @@ var mayImport = map[string][]string{
 	"memoryd/spend":                   {"memoryd", "memoryd/store"},
 	"memoryd/transfer":                {"memoryd", "memoryd/store", "memoryd/statistics"},
 	"memoryd/metrics":                 {"memoryd", "memoryd/store"},
+	"memoryd/trace":                   {"memoryd"},
+	"memoryd/trace/tracetest":         {},
 	"memoryd/evaluate/watch":          {"memoryd", "memoryd/statistics"},
 	"memoryd/guidelines/coldstart":    {"memoryd", "memoryd/statistics", "memoryd/guidelines/evidence", "memoryd/guidelines/preflight", "memoryd/guidelines"},
 	"memoryd/guidelines/staleness":    {"memoryd", "memoryd/statistics", "memoryd/guidelines/evidence"},
@@ -58,7 +60,7 @@ var mayImport = map[string][]string{
 	"memoryd/api/wire": {"memoryd/statistics", "memoryd/compact", "memoryd/spend", "memoryd/evaluate/watch", "memoryd/guidelines"},
 	"memoryd/api":      {"memoryd", "memoryd/statistics", "memoryd/api/wire", "memoryd/ops", "memoryd/store", "memoryd/compact", "memoryd/spend", "memoryd/evaluate/watch", "memoryd/curate", "memoryd/guidelines", "memoryd/guidelines/staleness", "memoryd/transfer", "memoryd/metrics"},
 	"memoryd/config": {
-		"memoryd", "memoryd/api", "memoryd/compact", "memoryd/curate", "memoryd/evaluate", "memoryd/spend", "memoryd/evaluate/watch", "memoryd/guidelines", "memoryd/llm", "memoryd/ops", "memoryd/store/sqlite", "memoryd/store/qdrant",
+		"memoryd", "memoryd/api", "memoryd/compact", "memoryd/curate", "memoryd/evaluate", "memoryd/spend", "memoryd/evaluate/watch", "memoryd/guidelines", "memoryd/llm", "memoryd/ops", "memoryd/store/sqlite", "memoryd/store/qdrant", "memoryd/trace",
 	},
 	"memoryd/internal/arch":       {},
 	"memoryd/internal/recordtest": {"memoryd"},
@@ -74,6 +76,7 @@ var onlyIn = map[string][]string{
 	"modernc.org/sqlite":                {"memoryd/store/sqlite", "memoryd/bench"},
 	"github.com/qdrant/go-client":       {"memoryd/store/qdrant", "memoryd/store/qdrant/qdranttest"},
 	"github.com/prometheus":             {"memoryd/metrics"},
+	"go.opentelemetry.io":               {"memoryd/trace", "memoryd/trace/tracetest"},
 	"go.yaml.in/yaml":                   {"memoryd/config", "memoryd/api"},
 	"github.com/alecthomas/kong":        {"memoryd/cmd/memoryd"},
 }

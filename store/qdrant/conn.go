@@ -22,12 +22,10 @@ type Dialer func(ctx context.Context, address string) (net.Conn, error)
 type Option func(*options)
 
 type options struct {
-	dial        Dialer
-	intercept   []grpc.UnaryClientInterceptor
-	sweepEvery  int64
-	grace       time.Duration
-	sleep       func(ctx context.Context, d time.Duration) error
-	pageEntries int
+	dial      Dialer
+	intercept []grpc.UnaryClientInterceptor
+	grace     time.Duration
+	sleep     func(ctx context.Context, d time.Duration) error
 }
 
 // WithDialer connects by d.

@@ -2,6 +2,7 @@ package qdrant_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -20,7 +21,14 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// Each step of the model test costs some hundred requests: it draws fewer
+// sequences than elsewhere unless -rapid.checks asks for more.
+func TestMain(m *testing.M) {
+	if err := flag.Set("rapid.checks", "15"); err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // realServer gives the address of a real server, or skips when none is named.
 func realServer(t *testing.T) (host string, port int) {

@@ -1,0 +1,57 @@
+package api
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"memoryd"
+	"memoryd/ops"
+	"memoryd/store/mem"
+)
+
+func TestARememberedAnswerIsTheAnswer(t *testing.T) {
+	h := newHandler(t, mem.New())
+	add := func(n int) {
+		ask(h, "POST", "/add_tool_call_result", fmt.Sprintf(`{"tool_name":"t","tool_call_results":[{"output":"%d","time_cost":%d}]}`, n, n))
+	}
+	get := func() string {
+		return ask(h, "POST", "/retrieve_tool_memory", `{"tool_names":"t","include_history":false}`).Body.String()
+	}
+	add(1)
+	first := get()
+	if again := get(); again != first || !strings.Contains(first, `"total_calls":1`) {
+		t.Errorf("got %s\nthen %s", first, again)
+	}
+	add(2)
+	if got := get(); !strings.Contains(got, `"total_calls":2`) || !strings.Contains(got, `"avg_time_cost":1.5`) {
+		t.Errorf("an old answer: %s", got)
+	}
+	ask(h, "POST", "/summary_tool_memory", `{"tool_names":"t"}`)
+	if got := get(); !strings.Contains(got, "2 calls") {
+		t.Errorf("the guideline is missing: %s", got)
+	}
+}
+
+func TestAnswersAreBounded(t *testing.T) {
+	var a answers
+	r := &ops.Result{Answer: "a", Memories: []ops.Memory{{Tool: memoryd.Tool{Kept: 1}}}}
+	for i := range 3 * maxAnswers {
+		a.keep(fmt.Append(nil, i), r, encoded("{}"))
+	}
+	if len(a.byBytes) > maxAnswers {
+		t.Errorf("%d answers are kept", len(a.byBytes))
+	}
+	a.keep([]byte("x"), r, encoded("{}"))
+	if _, ok := a.find([]byte("x"), r); !ok {
+		t.Error("the newest is not kept")
+	}
+	other := &ops.Result{Answer: "a", Memories: []ops.Memory{{Tool: memoryd.Tool{Kept: 2}}}}
+	if _, ok := a.find([]byte("x"), other); ok {
+		t.Error("another result got the answer")
+	}
+	a.keep([]byte("y"), r, make(encoded, maxAnswerBytes+1))
+	if _, ok := a.find([]byte("y"), r); ok {
+		t.Error("an answer that is too large is kept")
+	}
+}

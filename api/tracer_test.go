@@ -1,0 +1,88 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"memoryd/metrics"
+	"memoryd/ops"
+	"memoryd/store/mem"
+)
+
+// routesTraced is a tracer that writes down routes and statuses.
+type routesTraced struct{ lines []string }
+
+type tracedKey struct{}
+
+func (r *routesTraced) Request(q *http.Request, route string) (context.Context, func(int)) {
+	return context.WithValue(q.Context(), tracedKey{}, route), func(status int) {
+		r.lines = append(r.lines, fmt.Sprintf("%q %d", route, status))
+	}
+}
+
+// within is an op that reports the tracer's context.
+type within struct{ seen *any }
+
+func (within) Name() string { return "within" }
+
+func (w within) Run(ctx context.Context, _ *ops.State) error {
+	*w.seen = ctx.Value(tracedKey{})
+	return nil
+}
+
+func TestATracerFollowsRequestsButNotProbes(t *testing.T) {
+	var seen any
+	fine := ops.Pipeline{Label: "p", Ops: []ops.Op{within{&seen}}}
+	broken := ops.Pipeline{Label: "p", Ops: []ops.Op{panicking{}}}
+	s, tracer := mem.New(), &routesTraced{}
+	h, err := New(testConfig(), Deps{
+		Flows: map[string]ops.Pipeline{
+			FlowAdd: fine, FlowSummary: broken, FlowRetrieve: fine, FlowCompact: fine, FlowPreflight: fine, FlowVectorStore: fine,
+		},
+		Store: s, Meter: metrics.New(metrics.Build{}), Tracer: tracer,
+		Reader: ops.MemoryReader{Store: s}, Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, probe := range []string{"/livez", "/readyz", "/health", "/metrics"} {
+		ask(h, "GET", probe, "")
+	}
+	ask(h, "POST", "/retrieve_tool_memory", `{"tool_names":"t"}`)
+	ask(h, "POST", "/retrieve_tool_memory", `{"tool_names":`)
+	ask(h, "POST", "/summary_tool_memory", `{"tool_names":"t"}`)
+	ask(h, "GET", "/nothing/SECRET", "")
+	ask(h, "GET", "/v1/workspaces/SECRET/tools", "")
+	want := []string{
+		`"/retrieve_tool_memory" 200`, `"/retrieve_tool_memory" 422`, `"/summary_tool_memory" 500`, `"" 404`, `"/v1/workspaces/:workspace/tools" 200`,
+	}
+	if !slices.Equal(tracer.lines, want) {
+		t.Errorf("got  %q\nwant %q", tracer.lines, want)
+	}
+	if seen != "/retrieve_tool_memory" {
+		t.Errorf("the op ran within the context of %v", seen)
+	}
+}
+
+func TestPprofIsForThisMachineUnlessItIsSaidOtherwise(t *testing.T) {
+	for listen, want := range map[string]string{
+		"": "", "127.0.0.1:6060": "", "[::1]:6060": "", "localhost:6060": "", "127.8.9.1:0": "",
+		":6060": "pprof_listen: must be a loopback", "0.0.0.0:6060": "pprof_listen: must be a loopback", "[::]:1": "pprof_listen: must be a loopback",
+		"192.168.1.2:6060": "pprof_listen: must be a loopback", "localhost.example.org:6060": "pprof_listen: must be a loopback", "6060": "pprof_listen: must be host:port",
+	} {
+		cfg := testConfig()
+		cfg.PprofListen = listen
+		err := cfg.Validate()
+		if got := fmt.Sprint(err); want == "" && err != nil || want != "" && !strings.HasPrefix(got, want) {
+			t.Errorf("%q: got %v, want %q", listen, err, want)
+		}
+		if cfg.PprofPublic = true; listen != "6060" && cfg.Validate() != nil {
+			t.Errorf("%q is refused though it was allowed: %v", listen, cfg.Validate())
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package trace
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// Config is the trace section of the configuration.
+type Config struct {
+	// Endpoint is the base address of a collector that takes OTLP over HTTP,
+	// such as http://127.0.0.1:4318; "" turns tracing off.
+	Endpoint string `yaml:"otlp_endpoint"`
+	// Sample is the share of requests that is traced, 0 to 1. A request that
+	// comes with a traceparent header does what that header says instead.
+	Sample float64 `yaml:"sample"`
+	// HashNames puts a hash in the place of the names of workspaces and tools.
+	HashNames bool `yaml:"hash_names"`
+	// Queue is how many spans may wait to be sent; what comes while it is full
+	// is dropped.
+	Queue int `yaml:"queue"`
+	// Interval is the longest that a span waits for company.
+	Interval time.Duration `yaml:"interval"`
+	// Timeout bounds the sending of one batch, retries included.
+	Timeout time.Duration `yaml:"timeout"`
+	// StopTimeout is how long Stop may take to send what waits.
+	StopTimeout time.Duration `yaml:"stop_timeout"`
+}
+
+// Default is what default.yaml says as well.
+func Default() Config {
+	return Config{Sample: 1, Queue: 4096, Interval: 5 * time.Second, Timeout: 10 * time.Second, StopTimeout: 3 * time.Second}
+}
+
+// Validate names the setting that is wrong.
+func (c Config) Validate() error {
+	if c.Endpoint != "" {
+		if _, err := tracesURL(c.Endpoint); err != nil {
+			return fmt.Errorf("otlp_endpoint: %w", err)
+		}
+	}
+	if !(c.Sample >= 0 && c.Sample <= 1) {
+		return fmt.Errorf("sample: must be 0 to 1, got %v", c.Sample)
+	}
+	if c.Queue < 1 || c.Queue > maxQueue {
+		return fmt.Errorf("queue: must be 1 to %d, got %d", maxQueue, c.Queue)
+	}
+	for _, d := range []struct {
+		key  string
+		took time.Duration
+	}{{"interval", c.Interval}, {"timeout", c.Timeout}, {"stop_timeout", c.StopTimeout}} {
+		if d.took <= 0 {
+			return fmt.Errorf("%s: must be more than 0", d.key)
+		}
+	}
+	return nil
+}
+
+// maxQueue bounds the memory of waiting spans, at about 1 KiB each.
+const maxQueue = 1 << 20
+
+// tracesPath is where a collector takes spans, below its base address
+// (https://opentelemetry.io/docs/specs/otel/protocol/exporter/).
+const tracesPath = "/v1/traces"
+
+// tracesURL is where the spans go. A password in it is refused, since the
+// address is logged: the environment's OTEL_EXPORTER_OTLP_HEADERS has a place
+// for secrets.
+func tracesURL(endpoint string) (*url.URL, error) {
+	u, err := url.Parse(endpoint)
+	switch {
+	case err != nil:
+		return nil, errors.New("must be an address such as http://127.0.0.1:4318")
+	case u.Scheme != "http" && u.Scheme != "https", u.Host == "":
+		return nil, errors.New("must be an address such as http://127.0.0.1:4318")
+	case u.User != nil, u.RawQuery != "", u.Fragment != "":
+		return nil, errors.New("must hold neither a user nor a query; secrets go into OTEL_EXPORTER_OTLP_HEADERS")
+	}
+	if path := strings.TrimRight(u.Path, "/"); !strings.HasSuffix(path, tracesPath) {
+		u.Path = path + tracesPath
+	}
+	return u, nil
+}

@@ -1,0 +1,151 @@
+package trace
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"memoryd"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/propagation"
+	otel "go.opentelemetry.io/otel/trace"
+)
+
+// Request begins the span of an HTTP request. Its parent is what the traceparent
+// header names (W3C Trace Context); tracestate and baggage are left aside, being
+// text from outside. route is the template that was matched, "" when none was.
+// end is called once, with the status that was answered.
+func (t *Tracer) Request(r *http.Request, route string) (ctx context.Context, end func(status int)) {
+	if t == nil {
+		return r.Context(), noStatus
+	}
+	method := methodWord(r.Method)
+	name := method
+	if route != "" {
+		name += " " + route
+	}
+	ctx = propagation.TraceContext{}.Extract(r.Context(), traceparent(r.Header.Get("Traceparent")))
+	ctx, span := t.spans.Start(ctx, name, otel.WithSpanKind(otel.SpanKindServer))
+	if !span.IsRecording() {
+		return ctx, noStatus
+	}
+	span.SetAttributes(attribute.String("http.request.method", method), attribute.String("http.route", route))
+	return ctx, func(status int) {
+		span.SetAttributes(attribute.Int("http.response.status_code", status))
+		if status >= http.StatusInternalServerError {
+			span.SetStatus(codes.Error, "")
+		}
+		span.End()
+	}
+}
+
+// Op is one op of a pipeline, about to run.
+type Op struct {
+	// Flow is the pipeline's label.
+	Flow, Name string
+	Workspace  string
+	// Tool is the tool's name where the request is about one; "" else.
+	Tool string
+	// Tools and Calls count what the request brings; 0 where it brings none.
+	Tools, Calls int
+}
+
+// Op begins the span of an op. end is called once, with the op's error; of it
+// only the kind is told.
+func (t *Tracer) Op(ctx context.Context, op Op) (within context.Context, end func(error)) {
+	if t == nil {
+		return ctx, noError
+	}
+	ctx, span := t.spans.Start(ctx, op.Name)
+	if !span.IsRecording() {
+		return ctx, noError
+	}
+	span.SetAttributes(attribute.String("memoryd.flow", op.Flow))
+	t.about(span, op.Workspace, op.Tool)
+	count(span, "memoryd.tools", op.Tools)
+	count(span, "memoryd.calls", op.Calls)
+	return ctx, func(err error) {
+		if err != nil {
+			span.SetAttributes(attribute.String("error.type", errorWord(err)))
+			span.SetStatus(codes.Error, "")
+		}
+		span.End()
+	}
+}
+
+// Attempt is one HTTP request to a model.
+type Attempt struct {
+	// Op is on whose behalf it is sent, Model the name asked for; both come from
+	// the configuration.
+	Op, Model       string
+	Workspace, Tool string
+	// Waited is the time in the queue before.
+	Waited time.Duration
+}
+
+// Outcome is how an attempt ended.
+type Outcome struct {
+	// Word is "ok", or a word of the program's own for what went wrong.
+	Word                           string
+	PromptTokens, CompletionTokens int
+}
+
+// Attempt begins the span of a request to a model. end is called once.
+func (t *Tracer) Attempt(ctx context.Context, a Attempt) (within context.Context, end func(Outcome)) {
+	if t == nil {
+		return ctx, noOutcome
+	}
+	ctx, span := t.spans.Start(ctx, "chat "+a.Model, otel.WithSpanKind(otel.SpanKindClient))
+	if !span.IsRecording() {
+		return ctx, noOutcome
+	}
+	span.SetAttributes(attribute.String("gen_ai.operation.name", "chat"), attribute.String("gen_ai.request.model", a.Model),
+		attribute.String("memoryd.op", a.Op), attribute.Float64("memoryd.waited_seconds", a.Waited.Seconds()))
+	t.about(span, a.Workspace, a.Tool)
+	return ctx, func(o Outcome) {
+		span.SetAttributes(attribute.String("memoryd.outcome", o.Word))
+		count(span, "gen_ai.usage.input_tokens", o.PromptTokens)
+		count(span, "gen_ai.usage.output_tokens", o.CompletionTokens)
+		if o.Word != "ok" {
+			span.SetAttributes(attribute.String("error.type", o.Word))
+			span.SetStatus(codes.Error, "")
+		}
+		span.End()
+	}
+}
+
+// about says whom a span concerns.
+func (t *Tracer) about(span otel.Span, workspace, tool string) {
+	if workspace != "" {
+		span.SetAttributes(attribute.String("memoryd.workspace", t.name(workspace)))
+	}
+	if tool != "" {
+		span.SetAttributes(attribute.String("memoryd.tool", t.name(tool)))
+	}
+}
+
+func count(span otel.Span, key string, n int) {
+	if n > 0 {
+		span.SetAttributes(attribute.Int(key, n))
+	}
+}
+
+// errorWord is what a span tells of an error: a word from a closed list.
+func errorWord(err error) string {
+	switch {
+	case errors.Is(err, context.Canceled):
+		return "cancelled"
+	case errors.Is(err, context.DeadlineExceeded):
+		return "timeout"
+	}
+	kind, _ := memoryd.KindOf(err)
+	return string(kind)
+}
+
+// What a span that nobody wants ends with.
+func noStatus(int)      {}
+func noError(error)     {}
+func noOutcome(Outcome) {}

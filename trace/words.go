@@ -1,0 +1,62 @@
+package trace
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxName bounds, in bytes, a workspace's or a tool's name in a span.
+const maxName = 100
+
+// name is a name from outside as spans may carry it: cut, and valid UTF-8, since
+// one string that is not would cost the whole batch.
+func (t *Tracer) name(s string) string {
+	if t.cfg.HashNames {
+		sum := sha256.Sum256([]byte(s))
+		return "sha256:" + hex.EncodeToString(sum[:8])
+	}
+	return cut(s, maxName)
+}
+
+// cut shortens s to at most n bytes of valid UTF-8.
+func cut(s string, n int) string {
+	if len(s) > n {
+		for n > 0 && !utf8.RuneStart(s[n]) {
+			n--
+		}
+		s = s[:n]
+	}
+	return strings.ToValidUTF8(s, "?")
+}
+
+// methodWord keeps the methods that HTTP defines; a client may send any word.
+func methodWord(method string) string {
+	known := []string{
+		http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions,
+	}
+	if slices.Contains(known, method) {
+		return method
+	}
+	return "_OTHER"
+}
+
+// traceparent is a header of that one name, as the propagator reads it.
+type traceparent string
+
+// Get implements propagation.TextMapCarrier.
+func (t traceparent) Get(key string) string {
+	if key == "traceparent" {
+		return string(t)
+	}
+	return ""
+}
+
+// Set implements propagation.TextMapCarrier; nothing is ever sent on.
+func (traceparent) Set(string, string) {}
+
+// Keys implements propagation.TextMapCarrier.
+func (traceparent) Keys() []string { return []string{"traceparent"} }
