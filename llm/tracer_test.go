@@ -24,13 +24,7 @@ func (s spy) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func TestATracerIsAroundEachAttempt(t *testing.T) {
-	n := 0
-	s := llmtest.New(func(llmtest.Request) llmtest.Reply {
-		if n++; n == 1 {
-			return llmtest.BadGateway()
-		}
-		return llmtest.Answer(`{"score":1}`)
-	})
+	s := llmtest.New(llmtest.Script(llmtest.NoFormat("json_schema"), llmtest.Answer(`{"score":1}`)))
 	var seen []any
 	var begun, ended []string
 	c := newClient(t, s, llm.Options{
@@ -47,7 +41,7 @@ func TestATracerIsAroundEachAttempt(t *testing.T) {
 	if want := []string{one, one}; !slices.Equal(begun, want) {
 		t.Errorf("begun %q, want %q", begun, want)
 	}
-	if want := []string{"server", "ok"}; !slices.Equal(ended, want) {
+	if want := []string{"adapted", "ok"}; !slices.Equal(ended, want) {
 		t.Errorf("ended %q, want %q", ended, want)
 	}
 	if !slices.Equal(seen, []any{1, 2}) {

@@ -77,7 +77,9 @@ func (a *app) open(ctx context.Context, getenv func(string) string) (err error) 
 		return err
 	}
 	a.janitor = janitor{records: a.store, log: a.log}
-	a.janitor.tidy, _ = a.store.(interface{ Sweep(ctx context.Context) error })
+	a.janitor.tidy, _ = a.store.(interface {
+		Sweep(ctx context.Context) error
+	})
 	a.store = a.measure(a.store)
 	if a.book, err = spend.NewBook(a.cfg.Spend, a.store, a.log, time.Now); err != nil {
 		return err

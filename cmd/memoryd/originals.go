@@ -77,10 +77,12 @@ func (a *app) originals() originals {
 type janitor struct {
 	records store.Records
 	// tidy is the store's own cleaning, where it has one.
-	tidy interface{ Sweep(ctx context.Context) error }
-	log     *slog.Logger
-	stop    context.CancelFunc
-	done    chan struct{}
+	tidy interface {
+		Sweep(ctx context.Context) error
+	}
+	log  *slog.Logger
+	stop context.CancelFunc
+	done chan struct{}
 }
 
 // The janitor's round.
