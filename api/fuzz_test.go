@@ -26,9 +26,9 @@ func FuzzEndpoints(f *testing.F) {
 	} {
 		f.Add(i, []byte(body))
 	}
+	h := newHandler(f, mem.New())
+	ask(h, "POST", "/add_tool_call_result", `{"tool_name":"t","tool_call_results":[{"output":"1"}]}`)
 	f.Fuzz(func(t *testing.T, target int, body []byte) {
-		h := newHandler(t, mem.New())
-		ask(h, "POST", "/add_tool_call_result", `{"tool_name":"t","tool_call_results":[{"output":"1"}]}`)
 		to := targets[((target%len(targets))+len(targets))%len(targets)]
 		rec := ask(h, to.method, to.path, string(body))
 		if rec.Code >= http.StatusInternalServerError {

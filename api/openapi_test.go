@@ -135,7 +135,7 @@ func (d *document) checkAnswer(t *testing.T, method, path string, rec *httptest.
 
 // newHandler is the HTTP face over a store, with a judge that gives every call
 // 1.0 unless its output is "later", and an author that counts.
-func newHandler(t *testing.T, s store.Store) http.Handler {
+func newHandler(t testing.TB, s store.Store) http.Handler {
 	t.Helper()
 	reader := ops.MemoryReader{Store: s, Recent: 20}
 	curator := &curate.Curator{Store: s, Composer: oneLiner{}, Recent: 20, Config: curate.DefaultConfig(), Now: now}
@@ -176,7 +176,7 @@ func ask(h http.Handler, method, path, body string) *httptest.ResponseRecorder {
 	return rec
 }
 
-func newBook(t *testing.T, s store.Store) *spend.Book {
+func newBook(t testing.TB, s store.Store) *spend.Book {
 	t.Helper()
 	cfg := spend.DefaultConfig()
 	cfg.TokensPerHour = 1000
