@@ -73,6 +73,7 @@ func (a *app) open(ctx context.Context, getenv func(string) string) (err error) 
 	if a.tracer, err = trace.New(a.cfg.Trace, trace.Build{Version: version}, a.log); err != nil {
 		return fmt.Errorf("trace: %w", err)
 	}
+	a.log = a.tracer.Log(a.log)
 	if a.store, a.storeName, err = openStore(ctx, a.cfg, getenv, a.log); err != nil {
 		return err
 	}
@@ -162,7 +163,7 @@ func (a *app) Start(ctx context.Context) {
 // Stop ends the server. First the desks: judging in flight goes back to pending
 // and requests that wait for a verdict go on without it. Then no new requests
 // are accepted, and those under way finish or are cut off after the shutdown
-// timeout. Models and store are closed last.
+// timeout. Models and store are closed last; then what is left of traces is sent.
 func (a *app) Stop(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, a.cfg.HTTP.ShutdownTimeout)
 	defer cancel()
@@ -180,6 +181,7 @@ func (a *app) Stop(ctx context.Context) error {
 	a.models.close()
 	a.book.Stop()
 	a.pprof.stop()
+	errs = append(errs, a.store.Close())
 	a.tracer.Stop()
-	return errors.Join(append(errs, a.store.Close())...)
+	return errors.Join(errs...)
 }

@@ -24,7 +24,9 @@ type importCmd struct {
 	remote
 	opened
 	Files  []string `arg:"" name:"file" help:"JSON-lines of calls, plain or gzipped; - reads standard input."`
-	Format string   `enum:"calls,reme" default:"calls" help:"calls: calls, sent to the server. reme: tool memories that a ReMe server dumped, added to the store itself (--data or --config)."`
+	Format string   `enum:"calls,reme,reme-qdrant" default:"calls" help:"calls: calls, sent to the server. reme: tool memories that a ReMe server dumped; reme-qdrant: those in its Qdrant collections, which are named instead of files. These two are added to the store itself (--data or --config)."`
+	From   string   `default:"127.0.0.1:6334" help:"gRPC address of the Qdrant to read from."`
+	KeyEnv string   `name:"from-key-env" help:"The environment variable with its API key."`
 }
 
 // The bounds of one request of an import.
@@ -49,7 +51,7 @@ func (c importCounts) String() string {
 // Run imports the files in order. A rejected line does not stop the others; it
 // makes the exit code 1.
 func (c importCmd) Run(ctx context.Context, std streams) error {
-	if c.Format == "reme" {
+	if c.Format != "calls" {
 		return c.importReMe(ctx, std)
 	}
 	var total importCounts

@@ -7,8 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
+	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -17,6 +20,7 @@ import (
 	"memoryd/ops"
 	"memoryd/spend"
 	"memoryd/store"
+	"memoryd/store/qdrant"
 	"memoryd/transfer"
 )
 
@@ -203,16 +207,15 @@ func (c importCmd) importReMe(ctx context.Context, std streams) (err error) {
 	}
 	rejected := 0
 	for _, name := range c.Files {
-		in, err := source(std.in, name)
+		memories, done, err := c.memories(ctx, std, name)
 		if err != nil {
 			return err
 		}
-		reader := transfer.ReMe{Workspace: c.Workspace, Now: time.Now}
-		counts, err := transfer.Import(ctx, s, reader.Read(in.reader), transfer.ImportOptions{
+		counts, err := transfer.Import(ctx, s, memories, transfer.ImportOptions{
 			Keep:     keep,
-			Rejected: func(line int, err error) { fmt.Fprintf(std.out, "%s: %v\n", name, err) },
+			Rejected: func(_ int, err error) { fmt.Fprintf(std.out, "%s: %v\n", name, err) },
 		})
-		if err = errors.Join(err, in.Close()); err != nil {
+		if err = errors.Join(err, done()); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		rejected += counts.Rejected
@@ -222,6 +225,35 @@ func (c importCmd) importReMe(ctx context.Context, std streams) (err error) {
 		return silentError{}
 	}
 	return nil
+}
+
+// memories reads what name stands for: a file, or a collection.
+func (c importCmd) memories(ctx context.Context, std streams, name string) (iter.Seq2[transfer.Memory, error], func() error, error) {
+	reader := transfer.ReMe{Workspace: c.Workspace, Now: time.Now}
+	if c.Format == "reme" {
+		in, err := source(std.in, name)
+		if err != nil {
+			return nil, nil, err
+		}
+		return reader.Read(in.reader), in.Close, nil
+	}
+	cfg := qdrant.DefaultConfig()
+	host, port, err := net.SplitHostPort(c.From)
+	if err != nil {
+		return nil, nil, fmt.Errorf("--from: must be host:port, got %q", c.From)
+	}
+	if cfg.Port, err = strconv.Atoi(port); err != nil {
+		return nil, nil, fmt.Errorf("--from: must be host:port, got %q", c.From)
+	}
+	cfg.Host = host
+	points := func(yield func(transfer.Point, error) bool) {
+		for p, err := range qdrant.ReadForeign(ctx, cfg, os.Getenv(c.KeyEnv), name) {
+			if !yield(transfer.Point(p), err) {
+				return
+			}
+		}
+	}
+	return reader.Points(name, points), func() error { return nil }, nil
 }
 
 // keptCalls is how many calls of a tool the configuration keeps.
