@@ -102,7 +102,7 @@ func failAll(jobs []*job, err error) []outcome {
 // complete sends a request and counts it, for each job its share. A request that
 // the budget refuses was none.
 func (d *Desk) complete(ctx context.Context, p memoryd.Prompt, jobs ...*job) (memoryd.Completion, error) {
-	ctx, cancel := context.WithTimeout(ctx, d.cfg.RequestTimeout)
+	ctx, cancel := context.WithTimeout(onBehalf{ctx, jobs[0].from}, d.cfg.RequestTimeout)
 	defer cancel()
 	c, err := d.model.Complete(ctx, p)
 	if err != nil && reasonOf(err) == reasonBudget {
@@ -116,6 +116,21 @@ func (d *Desk) complete(ctx context.Context, p memoryd.Prompt, jobs ...*job) (me
 		d.mood.well(d.log)
 	}
 	return c, err
+}
+
+// onBehalf is a worker's context with the values of the request that brought the
+// work. Only the worker's end ends it.
+type onBehalf struct {
+	context.Context
+	from context.Context
+}
+
+// Value implements context.Context.
+func (c onBehalf) Value(key any) any {
+	if v := c.Context.Value(key); v != nil || c.from == nil {
+		return v
+	}
+	return c.from.Value(key)
 }
 
 // evaluation is a verdict as it is stored.

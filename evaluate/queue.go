@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"context"
 	"slices"
 	"sync"
 
@@ -23,6 +24,9 @@ type job struct {
 	// spent is what this try cost so far; it belongs to the worker that has the
 	// job.
 	spent memoryd.Cost
+	// from is the request that brought the call, for its values only (a trace to
+	// go on with); nil when the sweep brought it.
+	from context.Context
 
 	once   sync.Once
 	done   chan struct{}

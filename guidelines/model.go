@@ -95,7 +95,7 @@ func (x *Model) Compose(ctx context.Context, tool memoryd.Tool, calls []memoryd.
 	reviewer := newReviewer(f, draft, parts, x.cfg.MaxWords)
 	reviewer.author = x.summarizer.Model.Name()
 	request := summarize.Request{
-		Instructions: instructions, Parts: parts, Budget: x.cfg.TokenBudget, MaxTokens: x.cfg.MaxAnswerTokens, Workspace: tool.Workspace,
+		Instructions: instructions, Parts: parts, Budget: x.cfg.TokenBudget, MaxTokens: x.cfg.MaxAnswerTokens, Workspace: tool.Workspace, Tool: tool.Tool,
 		Check: func(answer string) (string, error) {
 			text, review, err := reviewer.review(answer)
 			if x.Observe != nil {

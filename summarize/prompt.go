@@ -57,7 +57,7 @@ func (s Summarizer) prompt(r Request) (memoryd.Prompt, int, error) {
 		b.WriteString(line)
 	}
 	b.WriteString(end)
-	return memoryd.Prompt{System: system, User: b.String(), MaxTokens: r.MaxTokens, Workspace: r.Workspace}, left, nil
+	return memoryd.Prompt{System: system, User: b.String(), MaxTokens: r.MaxTokens, Workspace: r.Workspace, Tool: r.Tool}, left, nil
 }
 
 // line encodes the part. JSON keeps a text within its quotes and on one line,

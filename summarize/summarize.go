@@ -40,8 +40,9 @@ type Request struct {
 	Budget int
 	// MaxTokens caps the answer; 0 leaves it to the server.
 	MaxTokens int
-	// Workspace is on whose behalf the request is made.
-	Workspace string
+	// Workspace, and Tool if it is about one, are on whose behalf the request is
+	// made.
+	Workspace, Tool string
 	// Check repairs an answer or refuses it; nil accepts any that is not blank.
 	Check func(answer string) (string, error)
 	// Fallback writes the text without a model when the model or its answer

@@ -22,19 +22,18 @@ func hanging(t *testing.T) (c *tracetest.Collector, asked chan struct{}) {
 	}), asked
 }
 
-func spanMany(t *testing.T, tr *trace.Tracer, n int) time.Duration {
+func spanMany(t *testing.T, tr *trace.Tracer, n int) {
 	t.Helper()
 	r := request("GET", nil)
-	start := time.Now()
 	for range n {
 		_, end := tr.Request(r, "/r")
 		end(200)
 	}
-	return time.Since(start)
 }
 
-// While the collector hangs, the queue fills and what comes is dropped; nobody
-// waits, and Stop gives up when its time is over.
+// While the collector hangs, for an hour if it is let, the queue fills and what
+// comes is dropped; nobody waits, and Stop gives up when its time is over. Were it
+// otherwise, the test would not end.
 func TestACollectorThatHangsHoldsUpNobody(t *testing.T) {
 	c, asked := hanging(t)
 	tr := running(t, c.URL(), func(cfg *trace.Config) {
@@ -42,17 +41,9 @@ func TestACollectorThatHangsHoldsUpNobody(t *testing.T) {
 	}, nil)
 	spanMany(t, tr, 16)
 	<-asked // the sender is stuck from here on
-	const n = 20_000
-	if took := spanMany(t, tr, n); took > 5*time.Second {
-		t.Errorf("%d spans took %s", n, took)
-	}
-	stopped := make(chan struct{})
-	go func() { tr.Stop(); close(stopped) }()
-	select {
-	case <-stopped:
-	case <-time.After(10 * time.Second):
-		t.Fatal("Stop does not return")
-	}
+	const n = 2000
+	spanMany(t, tr, n)
+	tr.Stop()
 	if s := tr.Stats(); s.Ended != n+16 || s.Sent != 0 || s.Failed < 16 || s.Failed > 64 {
 		t.Errorf("%+v: want the queue and the batch under way to have failed, the rest to be dropped", s)
 	}
@@ -67,10 +58,8 @@ func TestACollectorThatIsNotThereHoldsUpNobody(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	tr := running(t, url, func(cfg *trace.Config) { cfg.StopTimeout = 50 * time.Millisecond }, nil)
-	if took := spanMany(t, tr, 20_000); took > 5*time.Second {
-		t.Errorf("20,000 spans took %s", took)
-	}
+	tr := running(t, url, func(cfg *trace.Config) { cfg.Queue, cfg.StopTimeout = 16, 50*time.Millisecond }, nil)
+	spanMany(t, tr, 2000)
 	tr.Stop()
 	tr.Stop()
 	if s := tr.Stats(); s.Sent != 0 || s.Failed == 0 {

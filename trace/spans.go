@@ -63,10 +63,10 @@ func (t *Tracer) Op(ctx context.Context, op Op) (within context.Context, end fun
 	if !span.IsRecording() {
 		return ctx, noError
 	}
-	span.SetAttributes(attribute.String("memoryd.flow", op.Flow))
-	t.about(span, op.Workspace, op.Tool)
-	count(span, "memoryd.tools", op.Tools)
-	count(span, "memoryd.calls", op.Calls)
+	said := make([]attribute.KeyValue, 0, 6)
+	said = t.about(append(said, attribute.String("memoryd.flow", op.Flow)), op.Workspace, op.Tool)
+	said = count(count(said, "memoryd.tools", op.Tools), "memoryd.calls", op.Calls)
+	span.SetAttributes(said...)
 	return ctx, func(err error) {
 		if err != nil {
 			span.SetAttributes(attribute.String("error.type", errorWord(err)))
@@ -102,13 +102,14 @@ func (t *Tracer) Attempt(ctx context.Context, a Attempt) (within context.Context
 	if !span.IsRecording() {
 		return ctx, noOutcome
 	}
-	span.SetAttributes(attribute.String("gen_ai.operation.name", "chat"), attribute.String("gen_ai.request.model", a.Model),
-		attribute.String("memoryd.op", a.Op), attribute.Float64("memoryd.waited_seconds", a.Waited.Seconds()))
-	t.about(span, a.Workspace, a.Tool)
+	span.SetAttributes(t.about([]attribute.KeyValue{
+		attribute.String("gen_ai.operation.name", "chat"), attribute.String("gen_ai.request.model", a.Model),
+		attribute.String("memoryd.op", a.Op), attribute.Float64("memoryd.waited_seconds", a.Waited.Seconds()),
+	}, a.Workspace, a.Tool)...)
 	return ctx, func(o Outcome) {
-		span.SetAttributes(attribute.String("memoryd.outcome", o.Word))
-		count(span, "gen_ai.usage.input_tokens", o.PromptTokens)
-		count(span, "gen_ai.usage.output_tokens", o.CompletionTokens)
+		said := []attribute.KeyValue{attribute.String("memoryd.outcome", o.Word)}
+		said = count(count(said, "gen_ai.usage.input_tokens", o.PromptTokens), "gen_ai.usage.output_tokens", o.CompletionTokens)
+		span.SetAttributes(said...)
 		if o.Word != "ok" {
 			span.SetAttributes(attribute.String("error.type", o.Word))
 			span.SetStatus(codes.Error, "")
@@ -117,20 +118,22 @@ func (t *Tracer) Attempt(ctx context.Context, a Attempt) (within context.Context
 	}
 }
 
-// about says whom a span concerns.
-func (t *Tracer) about(span otel.Span, workspace, tool string) {
+// about adds whom a span concerns.
+func (t *Tracer) about(said []attribute.KeyValue, workspace, tool string) []attribute.KeyValue {
 	if workspace != "" {
-		span.SetAttributes(attribute.String("memoryd.workspace", t.name(workspace)))
+		said = append(said, attribute.String("memoryd.workspace", t.name(workspace)))
 	}
 	if tool != "" {
-		span.SetAttributes(attribute.String("memoryd.tool", t.name(tool)))
+		said = append(said, attribute.String("memoryd.tool", t.name(tool)))
 	}
+	return said
 }
 
-func count(span otel.Span, key string, n int) {
+func count(said []attribute.KeyValue, key string, n int) []attribute.KeyValue {
 	if n > 0 {
-		span.SetAttributes(attribute.Int(key, n))
+		said = append(said, attribute.Int(key, n))
 	}
+	return said
 }
 
 // errorWord is what a span tells of an error: a word from a closed list.

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"memoryd/config"
 	"memoryd/llm/llmtest"
@@ -131,8 +130,8 @@ func checkSummaryTrace(t *testing.T, c *tracetest.Collector) {
 	}
 }
 
-// A collector that never answers costs requests nothing, and the server's end no
-// more than stop_timeout.
+// A collector that never answers holds up neither requests nor, beyond
+// stop_timeout, the server's end: without that, the test would take an hour.
 func TestRequestsDoNotWaitForTheCollector(t *testing.T) {
 	c := tracetest.Start(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	a := configuredApp(t, "", "MEMORYD_TRACE_OTLP_ENDPOINT="+c.URL(), "MEMORYD_TRACE_QUEUE=8", "MEMORYD_TRACE_STOP_TIMEOUT=20ms", "MEMORYD_TRACE_TIMEOUT=1h")
@@ -142,12 +141,8 @@ func TestRequestsDoNotWaitForTheCollector(t *testing.T) {
 			t.Fatalf("%d %s", code, answer)
 		}
 	}
-	start := time.Now()
 	if err := a.Stop(context.Background()); err != nil {
 		t.Errorf("stop: %v", err)
-	}
-	if took := time.Since(start); took > 10*time.Second {
-		t.Errorf("stop took %s", took)
 	}
 	if s := a.tracer.Stats(); s.Ended != 600 || s.Sent != 0 {
 		t.Errorf("%+v, want 3 spans for each of 200 requests", s)

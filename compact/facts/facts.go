@@ -71,6 +71,7 @@ type Set struct {
 	// seq lists the facts as they stood, -1 between texts.
 	seq  []int32
 	span int // the number of the text that is read
+	room int // how many new facts the text may still give
 	uses map[string]use
 }
 
@@ -85,6 +86,10 @@ type Options struct {
 	Hide func(label, value string) bool
 }
 
+// maxFresh bounds how many new facts one text gives. Who needs a value out of
+// thousands names it again, and a hostile text must not cost more than its length.
+const maxFresh = 4000
+
 // Collect reads the spans, oldest first.
 func Collect(spans []Span, o Options) *Set {
 	s := &Set{index: map[string]int{}, argNames: map[string]bool{}, hidden: map[string]bool{}, end: o.End, hide: o.Hide}
@@ -94,6 +99,7 @@ func Collect(spans []Span, o Options) *Set {
 	for _, sp := range spans {
 		s.end = max(s.end, sp.Place+1)
 		s.span++
+		s.room = maxFresh
 		from := len(s.seq)
 		scan(s, sp)
 		s.crowded(s.seq[from:])
@@ -136,6 +142,9 @@ func (s *Set) add(value, label string, keyed, quoted bool, sh shape, sp Span) *F
 	}
 	k, ok := s.index[value]
 	if !ok {
+		if s.room--; s.room < 0 {
+			return nil
+		}
 		k = len(s.facts)
 		s.index[value] = k
 		s.facts = append(s.facts, Fact{Value: value, shape: sh, first: sp.Place})

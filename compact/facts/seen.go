@@ -39,7 +39,7 @@ func (s *Seen) Has(value string) bool {
 	if s.tokens[value] {
 		return true
 	}
-	if strings.IndexByte(value, ' ') < 0 {
+	if strings.IndexByte(value, ' ') < 0 || !s.tokens[firstToken(value)] {
 		return false
 	}
 	for _, p := range s.phrases {
@@ -48,6 +48,20 @@ func (s *Seen) Has(value string) bool {
 		}
 	}
 	return false
+}
+
+// firstToken is looked up before all texts are searched for a value of several.
+func firstToken(value string) string {
+	i := 0
+	for i < len(value) && separates[value[i]] {
+		i++
+	}
+	j := i
+	for j < len(value) && !separates[value[j]] {
+		j++
+	}
+	from, to := trim(value, i, j)
+	return value[from:to]
 }
 
 // Within reports whether value stands anywhere in the texts, as a part of a

@@ -75,10 +75,13 @@ func TestEachProfileStartsWhatItSays(t *testing.T) {
 	if !ok {
 		t.Fatal(".env names no profile: a plain `docker compose up` would start nothing")
 	}
+	if plain = strings.TrimSpace(plain); plain != "alone" {
+		t.Errorf("a plain `docker compose up` starts the profile %q", plain)
+	}
 	for profile, want := range map[string][]string{
-		strings.TrimSpace(plain): {"memoryd"},
-		"qdrant":                 {"memoryd-qdrant", "qdrant"},
-		"cluster":                {"memoryd-1", "memoryd-2", "memoryd-3", "proxy", "qdrant-1", "qdrant-2", "qdrant-3", "qdrant-proxy"},
+		"alone":   {"memoryd"},
+		"qdrant":  {"memoryd-qdrant", "qdrant"},
+		"cluster": {"memoryd-1", "memoryd-2", "memoryd-3", "proxy", "qdrant-1", "qdrant-2", "qdrant-3", "qdrant-proxy"},
 	} {
 		if got := c.profile(profile); !slices.Equal(got, want) {
 			t.Errorf("profile %s starts %v, want %v", profile, got, want)

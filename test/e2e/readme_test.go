@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -205,30 +203,6 @@ func TestTheREADMEShowsEveryCommandAsItIs(t *testing.T) {
 	for _, name := range names {
 		if name != "serve" && !strings.Contains(readme, "./memoryd "+name) {
 			t.Errorf("the README does not show memoryd %s", name)
-		}
-	}
-}
-
-// The files that the pages link to have to be there.
-func TestLinksOfThePagesLeadSomewhere(t *testing.T) {
-	pages, err := filepath.Glob("../../docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	decisions, err := filepath.Glob("../../docs/decisions/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	pages = append(append(pages, decisions...), "../../README.md", "../../CONTRIBUTING.md", "../../CHANGELOG.md")
-	for _, page := range pages {
-		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range regexp.MustCompile(`\]\(([^)#:\s]+)(?:#[^)]*)?\)`).FindAllStringSubmatch(string(text), -1) {
-			if _, err := os.Stat(filepath.Join(filepath.Dir(page), m[1])); err != nil {
-				t.Errorf("%s links to %s, which is not there", filepath.Base(page), m[1])
-			}
 		}
 	}
 }

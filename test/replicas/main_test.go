@@ -1,0 +1,78 @@
+// Package replicas runs several processes of the real program on one Qdrant, as a
+// team would, and looks whether they lose, double or mix up anything: while many
+// write, while replicas and the server are killed, and while the server is away.
+//
+// The server is the one that MEMORYD_TEST_QDRANT names (host:port of its gRPC),
+// else package qdranttest's behind a port of the loopback. MEMORYD_TEST_QDRANT_BINARY
+// names a Qdrant program that the tests may start and kill.
+package replicas
+
+import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"memoryd/test/crash/daemon"
+)
+
+// binary is the program under test, built once.
+var binary daemon.Binary
+
+func TestMain(m *testing.M) { os.Exit(daemon.Main(m, &binary)) }
+
+// size is how much a test does: usual, or what the environment variable says.
+func size(t *testing.T, variable string, usual int) int {
+	t.Helper()
+	v := os.Getenv(variable)
+	if v == "" {
+		return usual
+	}
+	n, err := strconv.Atoi(v)
+	if err != nil || n < 1 {
+		t.Fatalf("%s: %q is not a number above 0", variable, v)
+	}
+	return n
+}
+
+// dice gives random numbers, whose seed is logged.
+func dice(t *testing.T) *rand.Rand {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	return rand.New(rand.NewPCG(seed, 0))
+}
+
+// configFile writes a configuration and returns its path.
+func configFile(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// patience is how long a test waits for what happens by itself.
+const patience = time.Minute
+
+// poll is how long a test waits before it looks again.
+const poll = 50 * time.Millisecond
+
+// tick waits a moment.
+func tick() { <-time.After(poll) }
+
+// eventually looks until there is nothing to complain about.
+func eventually(t *testing.T, complaint func() string) {
+	t.Helper()
+	for end := time.Now().Add(patience); ; tick() {
+		c := complaint()
+		if c == "" {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("after %v: %s", patience, c)
+		}
+	}
+}
