@@ -68,7 +68,13 @@ type verdicts struct {
 type memo struct {
 	key [16]byte
 	e   memoryd.Evaluation
+	at  time.Time
 }
+
+// personMemo is how long a person's verdict is remembered before the store is
+// asked again: another process may have taken a second correction since. The
+// model's verdicts never change.
+const personMemo = time.Minute
 
 func newVerdicts(shared Cache, t *tally) *verdicts {
 	return &verdicts{shared: shared, tally: t, byKey: map[[16]byte]*list.Element{}, recent: list.New()}
@@ -76,25 +82,30 @@ func newVerdicts(shared Cache, t *tally) *verdicts {
 
 // find gives a person's verdict, else the model's, as a verdict from the cache.
 func (v *verdicts) find(ctx context.Context, ks keys, now time.Time) (known, bool) {
-	if e, ok := v.one(ctx, ks.person); ok {
+	if e, ok := v.one(ctx, ks.person, now, personMemo); ok {
 		return known{asCached(e, now), true}, true
 	}
-	e, ok := v.one(ctx, ks.judge)
+	e, ok := v.one(ctx, ks.judge, now, 0)
 	return known{asCached(e, now), false}, ok
 }
 
-func (v *verdicts) one(ctx context.Context, key [16]byte) (memoryd.Evaluation, bool) {
-	if e, ok := v.remembered(key); ok {
-		return e, true
+// one looks a key up: in the memory what is not older than within (0: of any
+// age), then in the store; what the memory has serves also while the store does
+// not answer.
+func (v *verdicts) one(ctx context.Context, key [16]byte, now time.Time, within time.Duration) (memoryd.Evaluation, bool) {
+	m, had := v.remembered(key)
+	if had && (within == 0 || now.Sub(m.at) < within) {
+		return m.e, true
 	}
 	e, err := v.shared.CachedVerdict(ctx, key)
-	if err != nil && !memoryd.IsKind(err, memoryd.NotFound) {
+	switch {
+	case err != nil && !memoryd.IsKind(err, memoryd.NotFound):
 		v.tally.count(func(s *Stats) { s.LedgerErrors++ })
-	}
-	if err != nil || e.State != memoryd.Judged {
+		return m.e, had
+	case err != nil || e.State != memoryd.Judged:
 		return memoryd.Evaluation{}, false
 	}
-	v.remember(key, e)
+	v.remember(key, e, now)
 	return e, true
 }
 
@@ -107,32 +118,32 @@ func asCached(e memoryd.Evaluation, now time.Time) memoryd.Evaluation {
 }
 
 // keep remembers a verdict of the model or of a person, here and in the store.
-func (v *verdicts) keep(ctx context.Context, key [16]byte, e memoryd.Evaluation) error {
-	v.remember(key, e)
+func (v *verdicts) keep(ctx context.Context, key [16]byte, e memoryd.Evaluation, now time.Time) error {
+	v.remember(key, e, now)
 	return v.shared.CacheVerdict(ctx, key, e)
 }
 
-func (v *verdicts) remembered(key [16]byte) (memoryd.Evaluation, bool) {
+func (v *verdicts) remembered(key [16]byte) (memo, bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	el, ok := v.byKey[key]
 	if !ok {
-		return memoryd.Evaluation{}, false
+		return memo{}, false
 	}
 	v.recent.MoveToFront(el)
-	return el.Value.(memo).e, true
+	return el.Value.(memo), true
 }
 
-func (v *verdicts) remember(key [16]byte, e memoryd.Evaluation) {
+func (v *verdicts) remember(key [16]byte, e memoryd.Evaluation, now time.Time) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if el, ok := v.byKey[key]; ok {
-		el.Value = memo{key, e}
+		el.Value = memo{key, e, now}
 		v.recent.MoveToFront(el)
 		return
 	}
 	for v.recent.Len() >= memoSize {
 		delete(v.byKey, v.recent.Remove(v.recent.Back()).(memo).key)
 	}
-	v.byKey[key] = v.recent.PushFront(memo{key, e})
+	v.byKey[key] = v.recent.PushFront(memo{key, e, now})
 }

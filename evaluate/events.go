@@ -52,7 +52,7 @@ func (d *Desk) Overruled(ctx context.Context, call memoryd.Call, e memoryd.Evalu
 		return memoryd.Errorf(memoryd.Invalid, "a correction is a verdict")
 	}
 	e.Overruled = nil
-	if err := d.verdicts.keep(ctx, personKey(&call), e); err != nil {
+	if err := d.verdicts.keep(ctx, personKey(&call), e, d.now()); err != nil {
 		d.tally.count(func(s *Stats) { s.LedgerErrors++ })
 		return err
 	}

@@ -134,7 +134,7 @@ func TestTheMemoryOfVerdictsIsBounded(t *testing.T) {
 	s := newShelf()
 	v := newVerdicts(s, &tally{})
 	for i := range memoSize + 10 {
-		if err := v.keep(context.Background(), [16]byte{byte(i), byte(i >> 8)}, memoryd.Evaluation{State: memoryd.Judged, Score: 1}); err != nil {
+		if err := v.keep(context.Background(), [16]byte{byte(i), byte(i >> 8)}, memoryd.Evaluation{State: memoryd.Judged, Score: 1}, time.Now()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -143,5 +143,26 @@ func TestTheMemoryOfVerdictsIsBounded(t *testing.T) {
 	}
 	if e, ok := v.find(context.Background(), keys{}, time.Now()); !ok || e.e.JudgedBy != memoryd.JudgedByCache {
 		t.Errorf("the store still knows it, got %+v", e)
+	}
+}
+
+func TestASecondCorrectionOfAnotherProcessArrives(t *testing.T) {
+	s := newShelf()
+	v := newVerdicts(s, &tally{})
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	ks := keys{person: [16]byte{1}, judge: [16]byte{2}}
+	said := func(score float64) memoryd.Evaluation { return memoryd.Evaluation{State: memoryd.Judged, Score: score} }
+	if err := v.keep(t.Context(), ks.person, said(0), start); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.CacheVerdict(t.Context(), ks.person, said(1)); err != nil { // elsewhere
+		t.Fatal(err)
+	}
+	for after, want := range map[time.Duration]float64{personMemo - 1: 0, personMemo: 1} {
+		fresh := newVerdicts(s, &tally{})
+		fresh.remember(ks.person, said(0), start)
+		if got, ok := fresh.find(t.Context(), ks, start.Add(after)); !ok || got.e.Score != want || !got.byPerson {
+			t.Errorf("after %v: %+v, %v", after, got, ok)
+		}
 	}
 }

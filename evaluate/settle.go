@@ -46,7 +46,7 @@ func (d *Desk) conclude(ctx context.Context, all []outcome) {
 func (d *Desk) keep(ctx context.Context, o outcome) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
 	defer cancel()
-	if err := d.verdicts.keep(ctx, o.j.cache.judge, o.e); err != nil {
+	if err := d.verdicts.keep(ctx, o.j.cache.judge, o.e, d.now()); err != nil {
 		d.tally.count(func(s *Stats) { s.LedgerErrors++ })
 		d.log.Debug("a verdict was not cached", "err", err)
 	}

@@ -71,7 +71,8 @@
 // of what was acknowledged is lost. With replication_factor 3 and
 // write_consistency_factor 2 each write is at two machines, so that is lost only
 // when two lose power within the interval; one of the three may be away for reads
-// and appends. Then deciding reads ask a majority, appends are ordered by the
+// and appends. Then deciding reads ask a majority (and a quorum for some seconds
+// after a copy did not answer: a server asks every copy that it believes alive), appends are ordered by the
 // acting leader of their shard, and what compares (guidelines, records, verdicts,
 // claims) by its permanent leader: it fails as unavailable while that is away.
 // A factor of 2 with a consistency of 1 loses acknowledged writes with one

@@ -32,7 +32,7 @@ func (s *Store) get(ctx context.Context, collection string, ids []*qd.PointId, w
 		found, err := ask(ctx, s, "get", func(ctx context.Context) ([]*qd.RetrievedPoint, error) {
 			return s.client.Get(ctx, &qd.GetPoints{
 				CollectionName: collection, Ids: part, WithPayload: with, WithVectors: qd.NewWithVectors(false),
-				ReadConsistency: s.consistency,
+				ReadConsistency: s.consistency(),
 			})
 		})
 		if err != nil {
@@ -68,7 +68,7 @@ func (s *Store) scroll(ctx context.Context, collection string, f *qd.Filter, by 
 	found, err := ask(ctx, s, "scroll", func(ctx context.Context) ([]*qd.RetrievedPoint, error) {
 		return s.client.Scroll(ctx, &qd.ScrollPoints{
 			CollectionName: collection, Filter: f, OrderBy: by, Limit: qd.PtrOf(uint32(limit)), WithPayload: with,
-			WithVectors: qd.NewWithVectors(false), ReadConsistency: s.consistency,
+			WithVectors: qd.NewWithVectors(false), ReadConsistency: s.consistency(),
 		})
 	})
 	return pointsOf(found), err
@@ -88,7 +88,7 @@ func (s *Store) scrollAll(ctx context.Context, collection string, f *qd.Filter, 
 		found, err := ask(ctx, s, "scroll", func(ctx context.Context) (out []*qd.RetrievedPoint, err error) {
 			out, next, err = s.client.ScrollAndOffset(ctx, &qd.ScrollPoints{
 				CollectionName: collection, Filter: f, Offset: offset, Limit: qd.PtrOf(uint32(page)), WithPayload: with,
-				WithVectors: qd.NewWithVectors(false), ReadConsistency: s.consistency,
+				WithVectors: qd.NewWithVectors(false), ReadConsistency: s.consistency(),
 			})
 			return out, err
 		})
@@ -109,7 +109,7 @@ func (s *Store) scrollAll(ctx context.Context, collection string, f *qd.Filter, 
 func (s *Store) count(ctx context.Context, collection string, f *qd.Filter) (int64, error) {
 	n, err := ask(ctx, s, "count", func(ctx context.Context) (uint64, error) {
 		return s.client.Count(ctx, &qd.CountPoints{
-			CollectionName: collection, Filter: f, Exact: qd.PtrOf(true), ReadConsistency: s.consistency,
+			CollectionName: collection, Filter: f, Exact: qd.PtrOf(true), ReadConsistency: s.consistency(),
 		})
 	})
 	return int64(n), err

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"time"
 
 	"memoryd"
@@ -35,6 +37,9 @@ func ask[R any](ctx context.Context, s *Store, what string, request func(context
 		var none R
 		if ctx.Err() != nil {
 			return none, fmt.Errorf("qdrant: %s: %w", what, context.Cause(ctx))
+		}
+		if copyAway(err) {
+			s.copyAwayUntil.Store(time.Now().Add(awayFor).UnixNano())
 		}
 		again, named := retryable(err)
 		if !again || try >= s.cfg.Retries {
@@ -68,7 +73,37 @@ func retryable(err error) (again bool, after time.Duration) {
 	case codes.Unavailable, codes.DeadlineExceeded, codes.Aborted:
 		return true, 0
 	}
-	return false, 0
+	return copyAway(err) || brokenOff(err), 0
+}
+
+// copyAway tells a read that failed because a copy of a shard did not answer. A
+// server asks every copy that it believes alive for a majority, and learns that
+// one is dead only when a write to it fails.
+func copyAway(err error) bool {
+	return codeOf(err) == codes.Internal && strings.Contains(err.Error(), "read operations failed")
+}
+
+// brokenOff tells an answer that is none of gRPC's: a server that ends a request
+// at its own time-out, or a proxy, sends it.
+func brokenOff(err error) bool {
+	return codeOf(err) == codes.Unknown && strings.Contains(err.Error(), "missing HTTP content-type")
+}
+
+// awayFor is how long reads ask a quorum of the copies, and not every living one
+// for a majority, after a copy did not answer.
+const awayFor = 10 * time.Second
+
+// consistency is how reads ask the copies of a shard; nil where there is one. A
+// majority finds what most copies have. While a copy is away, a quorum is asked
+// instead: it finds what all of those asked have.
+func (s *Store) consistency() *qd.ReadConsistency {
+	if s.cfg.ReplicationFactor == 1 {
+		return nil
+	}
+	if time.Now().UnixNano() < s.copyAwayUntil.Load() {
+		return qd.NewReadConsistencyType(qd.ReadConsistencyType_Quorum)
+	}
+	return qd.NewReadConsistencyType(qd.ReadConsistencyType_Majority)
 }
 
 func codeOf(err error) codes.Code {
@@ -85,18 +120,21 @@ func codeOf(err error) codes.Code {
 	return codes.Unknown
 }
 
+// unreachable are the codes of a server that cannot serve now.
+var unreachable = []codes.Code{codes.Unavailable, codes.DeadlineExceeded, codes.Aborted, codes.FailedPrecondition}
+
 // kindOf gives a failed request its kind.
 func kindOf(what string, err error, after time.Duration) error {
 	err = fmt.Errorf("qdrant: %s: %w", what, err)
 	if _, limited := errors.AsType[*qd.QdrantResourceExhaustedError](err); limited {
 		return &memoryd.Error{Kind: memoryd.Unavailable, Msg: "the vector database limits its load", RetryAfter: after, Err: err}
 	}
-	switch codeOf(err) {
-	case codes.Unavailable, codes.DeadlineExceeded, codes.Aborted, codes.FailedPrecondition:
+	switch code := codeOf(err); {
+	case copyAway(err), brokenOff(err), slices.Contains(unreachable, code):
 		return memoryd.Wrap(memoryd.Unavailable, err, "the vector database cannot be reached")
-	case codes.ResourceExhausted:
+	case code == codes.ResourceExhausted:
 		return memoryd.Wrap(memoryd.Unavailable, err, "the vector database has no room")
-	case codes.Unauthenticated, codes.PermissionDenied:
+	case code == codes.Unauthenticated, code == codes.PermissionDenied:
 		return memoryd.Wrap(memoryd.Unavailable, err, "the vector database refuses the credentials")
 	}
 	return memoryd.Wrap(memoryd.Internal, err, "the vector database failed")

@@ -92,7 +92,7 @@ func (s *Store) SearchTools(ctx context.Context, workspace, query string, limit 
 		return s.client.Query(ctx, &qd.QueryPoints{
 			CollectionName: s.tools, Query: qd.NewQuerySparse(numbers, weights), Using: qd.PtrOf(searchVector),
 			Filter: all(is(fieldSpaceID, workspaceID(workspace))), Limit: qd.PtrOf(uint64(limit) + 8),
-			WithPayload: qd.NewWithPayload(false), ReadConsistency: s.consistency,
+			WithPayload: qd.NewWithPayload(false), ReadConsistency: s.consistency(),
 		})
 	})
 	if err != nil {

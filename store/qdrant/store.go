@@ -27,7 +27,6 @@ type Store struct {
 
 	calls, tools, docs string // collections, by alias
 	insertMode         bool   // the server knows update_mode
-	consistency        *qd.ReadConsistency
 	appendOrder        *qd.WriteOrdering
 	compareOrder       *qd.WriteOrdering
 
@@ -37,6 +36,8 @@ type Store struct {
 	trims   trimDue
 	due     atomic.Int64 // calls accepted since the last sweep
 	puts    atomic.Int64 // verdicts cached since the last count
+
+	copyAwayUntil atomic.Int64 // nanoseconds since 1970; see consistency
 
 	mu      sync.Mutex
 	closed  bool
@@ -86,7 +87,6 @@ func (s *Store) choose() {
 	if s.cfg.ReplicationFactor == 1 {
 		return
 	}
-	s.consistency = qd.NewReadConsistencyType(qd.ReadConsistencyType_Majority)
 	s.appendOrder = &qd.WriteOrdering{Type: qd.WriteOrderingType_Medium}
 	s.compareOrder = &qd.WriteOrdering{Type: qd.WriteOrderingType_Strong}
 }
