@@ -52,7 +52,7 @@ func (d *Desk) take(ctx context.Context, c *memoryd.Call) (j *job, v decision, o
 	j = &job{
 		ref: c.ToolRef, key: c.Key, cache: d.keysOf(c), brief: o.brief,
 		ruled: o.ruled, sure: o.sure, bound: o.bound, before: c.Evaluation, done: make(chan struct{}),
-		from: ctx,
+		from: ctx, until: c.Evaluation.NotBefore,
 	}
 	if v, ok := d.withoutModel(ctx, c, o); ok {
 		v.e.Cost = d.bills.close(j.id())

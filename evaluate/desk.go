@@ -27,6 +27,7 @@ type Desk struct {
 	profiles *profiles
 	verdicts *verdicts
 	queue    *queue
+	reclaim  sync.Mutex // held while a worker takes lapsed calls up again
 	tally    *tally
 	bills    *bills
 	told     func(Event)

@@ -83,13 +83,19 @@ func (ps *profiles) with(ctx context.Context, ref memoryd.ToolRef, do func(*prof
 	return err
 }
 
+// profileRetry is how long after a failure a history is not read again.
+const profileRetry = 5 * time.Second
+
 func (ps *profiles) load(ctx context.Context, ref memoryd.ToolRef, p *profile, now time.Time) error {
 	calls, err := ps.history(ctx, ref, ps.cfg.ProfileCalls)
 	if err != nil {
 		if p.rules == nil {
 			p.rules = new(rules.Profile)
 		}
-		return err // an old profile is better than none
+		// An old profile is better than none. Others wait for this one, so a store
+		// that is away is not asked again for each call.
+		p.expires = ps.now().Add(profileRetry)
+		return err
 	}
 	p.rules, p.newest = new(rules.Profile), [3]*example{}
 	for i := range calls {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"memoryd"
 )
@@ -27,6 +28,10 @@ type job struct {
 	// from is the request that brought the call, for its values only (a trace to
 	// go on with); nil when the sweep brought it.
 	from context.Context
+
+	// until is when other processes may take the call; zero: nobody holds it. It
+	// belongs to the queue.
+	until time.Time
 
 	once   sync.Once
 	done   chan struct{}
@@ -108,11 +113,23 @@ func (q *queue) add(j *job) (in *job, joined bool) {
 	return j, false
 }
 
-// has reports whether the call is in hand.
-func (q *queue) has(id jobID) bool {
+// hold reports whether the call is in hand, and notes until when the store keeps
+// it from other processes.
+func (q *queue) hold(id jobID, until time.Time) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.inHand[id] != nil
+	j := q.inHand[id]
+	if j != nil {
+		j.until = until
+	}
+	return j != nil
+}
+
+// lapsed reports whether another process may have taken the call.
+func (q *queue) lapsed(j *job, now time.Time) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return !j.until.IsZero() && !now.Before(j.until)
 }
 
 // next waits for the next job and gives it with up to most-1 further ones of the

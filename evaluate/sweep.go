@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -39,7 +40,8 @@ func (d *Desk) sweepOnce(ctx context.Context) (more bool) {
 		d.queue.callWhenLow()
 		return false
 	}
-	claimed, err := d.ledger.Claim(ctx, d.now(), d.cfg.Lease, limit)
+	now := d.now()
+	claimed, err := d.ledger.Claim(ctx, now, d.cfg.Lease, limit)
 	if err != nil {
 		if ctx.Err() == nil {
 			d.tally.count(func(s *Stats) { s.LedgerErrors++ })
@@ -50,7 +52,8 @@ func (d *Desk) sweepOnce(ctx context.Context) (more bool) {
 	var decided []settled
 	for i := range claimed {
 		c := &claimed[i]
-		if d.queue.has(jobID{c.Workspace, c.Key}) {
+		c.Evaluation.NotBefore = now.Add(d.cfg.Lease)
+		if d.queue.hold(jobID{c.Workspace, c.Key}, c.Evaluation.NotBefore) {
 			continue
 		}
 		if j, v, ok := d.take(ctx, c); ok {
@@ -61,4 +64,28 @@ func (d *Desk) sweepOnce(ctx context.Context) (more bool) {
 	}
 	d.write(ctx, decided)
 	return len(claimed) == limit
+}
+
+// stillOurs drops jobs that waited so long that another process may have taken
+// their calls, unless the store gives them to this one again. What is dropped
+// stays pending in the store, for whoever sweeps next.
+func (d *Desk) stillOurs(ctx context.Context, jobs []*job) []*job {
+	lapsed := func(j *job) bool { return d.queue.lapsed(j, d.now()) }
+	if !slices.ContainsFunc(jobs, lapsed) {
+		return jobs
+	}
+	d.reclaim.Lock() // one worker at a time: a claim renews many
+	if slices.ContainsFunc(jobs, lapsed) {
+		d.sweepOnce(ctx)
+	}
+	d.reclaim.Unlock()
+	return slices.DeleteFunc(jobs, func(j *job) bool {
+		gone := lapsed(j)
+		if gone {
+			for _, f := range append(d.queue.done(j), j) {
+				f.finish(f.before)
+			}
+		}
+		return gone
+	})
 }

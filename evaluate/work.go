@@ -25,6 +25,9 @@ func (d *Desk) work(ctx context.Context) {
 		if jobs == nil {
 			return
 		}
+		if jobs = d.stillOurs(ctx, jobs); len(jobs) == 0 {
+			continue
+		}
 		done := d.judgeJobs(ctx, jobs)
 		if ctx.Err() != nil {
 			done = withVerdict(done) // the others are put back by Stop

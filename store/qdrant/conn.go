@@ -13,6 +13,7 @@ import (
 
 	qd "github.com/qdrant/go-client/qdrant"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
 )
 
 // Dialer opens connections to the server in a test's own way.
@@ -51,6 +52,10 @@ func dial(cfg Config, apiKey string, o *options) (*qd.Client, error) {
 	opts := []grpc.DialOption{
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(cfg.MaxReplyBytes), grpc.MaxCallSendMsgSize(cfg.MaxReplyBytes)),
 		grpc.WithDisableServiceConfig(), grpc.WithDisableRetry(),
+		grpc.WithConnectParams(grpc.ConnectParams{
+			// grpc's own waits grow to two minutes, for which a server that is back is not used.
+			Backoff: backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: maxWait}, MinConnectTimeout: 5 * time.Second,
+		}),
 	}
 	for _, f := range o.intercept {
 		opts = append(opts, grpc.WithChainUnaryInterceptor(f))

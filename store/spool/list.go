@@ -39,7 +39,10 @@ func (s *Store) listTools(ctx context.Context, workspace, after string, limit in
 			return append(out, page...), nil
 		}
 		names := merged(page, touched, after, full, func(t memoryd.Tool) string { return t.Tool })
-		for _, name := range names[:min(len(names), limit-len(out))] {
+		for _, name := range names {
+			if len(out) == limit {
+				return out, nil
+			}
 			after = name
 			if out, err = s.appendTool(ctx, out, page, touched, memoryd.ToolRef{Workspace: workspace, Tool: name}); err != nil {
 				return nil, err
@@ -131,7 +134,10 @@ func (s *Store) ListWorkspaces(ctx context.Context, after string, limit int) ([]
 		}
 		full := len(page) == limit-len(out)
 		names := merged(page, touched, after, full, func(n string) string { return n })
-		for _, name := range names[:min(len(names), limit-len(out))] {
+		for _, name := range names {
+			if len(out) == limit {
+				return out, nil
+			}
 			after = name
 			if out, err = s.appendSpace(ctx, out, touched, name); err != nil {
 				return nil, err

@@ -64,7 +64,7 @@ type queue struct {
 
 // maxInMind bounds the bytes of operations held in memory; others are read back
 // from the journal when their turn comes.
-const maxInMind = 32 << 20
+const maxInMind = 8 << 20
 
 func newQueue() *queue {
 	return &queue{
@@ -170,6 +170,7 @@ func (q *queue) leave(es []*entry) {
 	at := 0
 	for at < len(q.entries) && gone[q.entries[at]] {
 		delete(gone, q.entries[at])
+		q.entries[at] = nil
 		at++
 	}
 	q.entries = q.entries[at:]

@@ -198,15 +198,20 @@ func TestRepairWhileSomethingWaits(t *testing.T) {
 func TestPeriodicRepair(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := spool.DefaultConfig()
-		remote := &exchangeable{lasting{mem.New()}}
+		remote := lasting{mem.New()}
 		s := open(t, mem.New(), remote, cfg)
 		add(t, s, 5, calls("t", 1, 3)...)
-		remote.Store = lasting{mem.New()}
+		lose := func() {
+			if err := remote.DeleteTool(t.Context(), ref("t")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		lose()
 		time.Sleep(cfg.RepairInterval + time.Second)
 		synctest.Wait()
 		wantHistory(t, remote, "t", "1:pending 2:pending 3:pending")
 		s.Stop()
-		remote.Store = lasting{mem.New()}
+		lose()
 		time.Sleep(10 * cfg.RepairInterval)
 		wantHistory(t, remote, "t", "")
 	})

@@ -173,7 +173,7 @@ func TestStoreOverTheRealOnes(t *testing.T) {
 	storetest.Run(t, b)
 }
 
-func openLocal(t *testing.T, dir string) store.Store {
+func openLocal(t testing.TB, dir string) store.Store {
 	t.Helper()
 	cfg := sqlite.DefaultConfig()
 	cfg.Dir = dir

@@ -2,7 +2,6 @@ package spool
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"memoryd"
@@ -89,7 +88,6 @@ func merge(v, mine view, w waiting) view {
 	for _, a := range w.appends {
 		v.add(a, known, held)
 	}
-	v.calls = slices.DeleteFunc(v.calls, func(c memoryd.Call) bool { return c.Tool == "" })
 	v.tool.Modified = later(v.tool.Modified, mine.tool.Modified)
 	count(&v)
 	return v
@@ -113,7 +111,7 @@ func arrived(w waiting, known map[memoryd.CallKey]bool) {
 }
 
 // add does to the view what an append will do. A call that the local copy let go
-// is there without a name as long as it takes.
+// is only counted: as many newer ones as let it go there follow here too.
 func (v *view) add(a waitingAppend, known map[memoryd.CallKey]bool, held map[memoryd.CallKey]*memoryd.Call) {
 	last := v.tool.Lifetime
 	if n := len(v.calls); n > 0 {
@@ -130,15 +128,15 @@ func (v *view) add(a waitingAppend, known map[memoryd.CallKey]bool, held map[mem
 		if c.local.Repeat {
 			v.tool.Duplicates++
 		}
-		added := memoryd.Call{}
-		if mc := held[c.key]; mc != nil {
-			added = *mc
-			if c.pending && !isPending(mc) {
-				v.tool.Revision++
-			}
+		mc := held[c.key]
+		if mc == nil {
+			continue
 		}
-		added.Seq = last
-		v.calls = append(v.calls, added)
+		if c.pending && !isPending(mc) {
+			v.tool.Revision++
+		}
+		mc.Seq = last
+		v.calls = append(v.calls, *mc)
 	}
 	if over := len(v.calls) - a.keep; over > 0 {
 		v.calls = v.calls[over:]

@@ -77,13 +77,18 @@ func TestTheSameDataGivesTheSameOnAllStores(t *testing.T) {
 		out := run(t, slices.Concat([]string{"import", "--url", b.p.URL}, files)...)
 		t.Logf("%s: %s", b.name, lastLine(out))
 		run(t, "summarize", "--all", "--url", b.p.URL)
+		// Tools are summarised beside each other, and those with few calls borrow from
+		// the guidelines of others: once all are there, the order does not matter.
+		run(t, "summarize", "--all", "--force", "--url", b.p.URL)
 		said[b.name] = b.memories(t)
 	}
 	want := said["sqlite"]
 	for _, b := range all {
 		compare(t, b.name, said[b.name], want)
 	}
-	t.Logf("%d tools, the same on %d stores", len(want), len(all))
+	if !t.Failed() {
+		t.Logf("%d tools, the same on %d stores", len(want), len(all))
+	}
 	moved(t, all)
 }
 
@@ -117,7 +122,8 @@ func (b *backend) list(t *testing.T, path string, take func(page)) {
 }
 
 // memories reads all tools of all workspaces, without what differs by nature: the
-// times of the server's clock.
+// times of the server's clock, and the number of a guideline, which says whether
+// writing it again changed it.
 func (b *backend) memories(t *testing.T) map[string]any {
 	t.Helper()
 	out := map[string]any{}
@@ -152,9 +158,11 @@ func (b *backend) memory(t *testing.T, workspace, tool string) any {
 	delete(m, "time_created")
 	delete(m, "time_modified")
 	m["answer"] = answer.Answer
-	if stats := m["metadata"].(map[string]any)["statistics"].(map[string]any); stats["pending_calls"] != 0.0 {
-		t.Errorf("%s: %s/%s: %v calls are pending", b.name, workspace, tool, stats["pending_calls"])
+	metadata := m["metadata"].(map[string]any)
+	if n := metadata["statistics"].(map[string]any)["pending_calls"]; n != 0.0 {
+		t.Errorf("%s: %s/%s: %v calls are pending", b.name, workspace, tool, n)
 	}
+	delete(metadata, "guideline_revision")
 	return m
 }
 
