@@ -17,6 +17,7 @@ import (
 	"memoryd/ops"
 	"memoryd/spend"
 	"memoryd/store/qdrant"
+	"memoryd/store/spool"
 	"memoryd/store/sqlite"
 	"memoryd/trace"
 
@@ -54,6 +55,15 @@ type Store struct {
 	Backend string        `yaml:"backend"`
 	SQLite  sqlite.Config `yaml:"sqlite"`
 	Qdrant  qdrant.Config `yaml:"qdrant"`
+	Spool   Spool         `yaml:"spool"`
+}
+
+// Spool is a journal on this machine before a Qdrant.
+type Spool struct {
+	// Dir is the folder of the journal; "" means none: then a call is acknowledged
+	// when Qdrant has it.
+	Dir          string `yaml:"dir"`
+	spool.Config `yaml:",inline"`
 }
 
 // The backends of the store section.

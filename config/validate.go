@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"net"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -71,6 +72,12 @@ func (s Store) validate() error {
 	case BackendQdrant:
 		if err := s.Qdrant.Validate(); err != nil {
 			return fmt.Errorf("qdrant.%w", err)
+		}
+		if err := s.Spool.Validate(); err != nil {
+			return fmt.Errorf("spool.%w", err)
+		}
+		if s.Spool.Dir != "" && filepath.Clean(s.Spool.Dir) == filepath.Clean(s.SQLite.Dir) {
+			return fmt.Errorf("spool.dir: must be a folder of its own, not sqlite.dir")
 		}
 		return nil
 	}
