@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"memoryd"
+	"memoryd/compact/facts"
 	"memoryd/compact/tokens"
 )
 
@@ -20,6 +21,8 @@ type Deps struct {
 	// Counter picks the counter for a model's name; nil estimates.
 	Counter func(model string) tokens.Counter
 	Logger  *slog.Logger
+	// Weights rank facts; nil takes those that were fitted.
+	Weights *facts.Weights
 	// Clock gives the time; nil is time.Now.
 	Clock func() time.Time
 }
@@ -37,6 +40,7 @@ type Compactor struct {
 	answers *memo[[]string] // descriptions by content
 	results *memo[Result]   // results by request
 	replays *memo[replay]   // compactions by beginning
+	weights *facts.Weights
 	learned *factors
 
 	mu    sync.Mutex
@@ -51,7 +55,7 @@ const (
 
 // New makes a Compactor. cfg must be valid.
 func New(cfg Config, d Deps) *Compactor {
-	c := &Compactor{cfg: cfg, models: d.Models, store: d.Originals, counter: d.Counter, log: d.Logger, clock: d.Clock, doing: map[string]chan struct{}{}, learned: &factors{by: map[string]float64{}}}
+	c := &Compactor{cfg: cfg, models: d.Models, store: d.Originals, counter: d.Counter, log: d.Logger, clock: d.Clock, doing: map[string]chan struct{}{}, weights: d.Weights, learned: &factors{by: map[string]float64{}}}
 	if c.clock == nil {
 		c.clock = time.Now
 	}

@@ -64,7 +64,7 @@ func (w *work) runOn(ctx context.Context, prof profile, p replay) (Result, error
 	if err != nil {
 		return Result{}, err
 	}
-	inner.t = &tiers{c: conv, redactOn: w.t.redactOn}
+	inner.t = &tiers{c: conv, redactOn: w.t.redactOn, weights: w.t.weights}
 	inner.sent = w.t.c.messages
 	inner.report.TokensBefore, inner.report.MessagesBefore = conv.total, len(base)
 	inner.report.TokensAfter, inner.report.MessagesAfter = conv.total, len(base)

@@ -20,7 +20,7 @@ func (c *Compactor) run(ctx context.Context, r Request, name string, prof profil
 		return Result{}, err
 	}
 	c.learned.learn(r.Model, conv.total, r.ReportedTokens)
-	w := &work{c: c, r: r, t: &tiers{c: conv, redactOn: c.cfg.Redact}, settings: settings, prog: prog}
+	w := &work{c: c, r: r, t: &tiers{c: conv, redactOn: c.cfg.Redact, weights: c.weights}, settings: settings, prog: prog}
 	w.report = Report{
 		Profile: name, TokensBefore: conv.total, TokensAfter: conv.total,
 		MessagesBefore: len(conv.messages), MessagesAfter: len(conv.messages),

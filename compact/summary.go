@@ -85,7 +85,7 @@ func (t *tiers) newSummary(p *plan) *summary {
 		s.lines = append(s.lines, line{u, text, taskWorth})
 		s.tasks = utf8.RuneCountInString(text) + 1
 	}
-	set := facts.Collect(spans, facts.Options{End: len(t.c.messages), ArgNames: t.c.argNames, Hide: t.hide()})
+	set := facts.Collect(spans, facts.Options{End: len(t.c.messages), ArgNames: t.c.argNames, Hide: t.hide(), Weights: t.weights})
 	seen := facts.NewSeen()
 	for i := range kept {
 		for _, sp := range spansOf(&kept[i], i) {

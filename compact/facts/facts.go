@@ -4,10 +4,17 @@
 // block of a given size, each behind the word that says what it is.
 //
 // Nothing here asks a model. Values are copied byte for byte.
+//
+// How likely a fact is needed is estimated from named features of it, most of
+// them relative to its conversation (see Features), by two small nets whose
+// weights (weights.go) were fitted to recorded conversations:
+// docs/decisions/0008 says to which, how to fit them again, and how they do on
+// kinds of conversations that they were not fitted to.
 package facts
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 )
 
@@ -51,6 +58,8 @@ type Fact struct {
 	lastSpan    int  // the newest of them
 	beside      bool // stood beside a value that was passed or that a user named
 	labels      []labelCount
+	label       *use // of the facts with its label
+	form        *use // of the facts that look like it
 	score       float64
 }
 
@@ -72,7 +81,8 @@ type Set struct {
 	seq  []int32
 	span int // the number of the text that is read
 	room int // how many new facts the text may still give
-	uses map[string]use
+	// kinds tells how the facts of each shape were used.
+	kinds [errText + 1]use
 }
 
 // Options steer a collection.
@@ -84,6 +94,8 @@ type Options struct {
 	ArgNames []string
 	// Hide keeps a value out, for secrets; nil hides nothing.
 	Hide func(label, value string) bool
+	// Weights rank the facts; nil takes those that were fitted.
+	Weights *Weights
 }
 
 // maxFresh bounds how many new facts one text gives. Who needs a value out of
@@ -108,12 +120,23 @@ func Collect(spans []Span, o Options) *Set {
 			s.errorLines(sp)
 		}
 	}
-	s.settle()
+	s.settle(cmp.Or(o.Weights, &fitted))
 	return s
 }
 
 // Len is the number of different facts.
 func (s *Set) Len() int { return len(s.facts) }
+
+// All gives every value and its features, for fitting.
+func (s *Set) All() iter.Seq2[string, Features] {
+	return func(yield func(string, Features) bool) {
+		for i := range s.facts {
+			if f := &s.facts[i]; f.shape != errText && !yield(f.Value, s.features(f)) {
+				return
+			}
+		}
+	}
+}
 
 // Values lists the facts, most likely needed first.
 func (s *Set) Values() []string {

@@ -187,3 +187,18 @@ func TestGrounded(t *testing.T) {
 		}
 	}
 }
+
+func TestALineOfManyIdentifiersGivesABoundedNumberOfFacts(t *testing.T) {
+	var line strings.Builder
+	for i := range 150_000 {
+		fmt.Fprintf(&line, "x%05d ", i)
+	}
+	spans := []facts.Span{{Text: line.String(), Source: facts.FromResult}, {Text: `{"order_id": "Q-17"}`, Source: facts.FromArgs, Place: 1}}
+	set := facts.Collect(spans, facts.Options{})
+	if n := set.Len(); n > 4010 {
+		t.Errorf("%d facts", n)
+	}
+	if got := set.Block(400, nil); !strings.Contains(got, "Q-17") {
+		t.Errorf("what a call passed is not in\n%s", got)
+	}
+}

@@ -5,39 +5,72 @@ import (
 	"strings"
 )
 
-// featureCount is how many numbers describe a fact.
-const featureCount = 43
+// FeatureCount is how many numbers describe a fact.
+const FeatureCount = 65
 
-// features describe a fact; hiddenWeights names each.
-func (s *Set) features(f *Fact) [featureCount]float64 {
-	total, kinds := 0, 0
+// Features describe a fact to the Weights. They compare it with the rest of its
+// conversation: with what calls passed so far of the same label, form and kind. No
+// feature knows a tool, a label or a value by name, but for a few words that name
+// things in every program (naming).
+type Features [FeatureCount]float64
+
+// FeatureNames says what each feature is, in the order of Features.
+//
+//nolint:gochecknoglobals // a constant table
+var FeatureNames = [FeatureCount]string{
+	"passed before", "times passed, log", "share of its appearances in calls, log", "passed, behind a parameter's name", "passed, known from a tool", "passed, stood in one text only",
+	"written by the model", "written by a user", "given by a tool", "times by the model, log", "times by a user, log", "kinds of sources",
+	"by a user, more than a word", "by the model, more than a word", "a tool's, repeated by the model, not passed",
+	"age, log", "age of the first place, log", "age, share", "age of the first place, share", "age when passed before", "age when a user wrote it", "of the newest messages", "of the newest messages, passed",
+	"behind a parameter's name", "behind a parameter's name, only from tools", "others of its label passed, odds", "others of its label passed", "values of its label, log",
+	"share of its label's appearances", "appearances for a value of its label, log", "share of its label's passes", "its label names something", "newer than what was passed of its label",
+	"others of its form passed, odds", "others of its kind passed, odds",
+	"appearances, log", "texts, log", "texts, share of the log", "texts, share", "texts, share, of a word",
+	"facts of its smallest text, log", "the same, only from tools", "beside what was passed or a user named", "names a member", "quoted", "behind a member's name", "a word behind a member's name",
+	"length, log", "share of capitals", "share of small letters", "share of digits", "a time of day", "a decimal number", "has an underscore", "a capital before small letters",
+	"a word or joined words", "a word", "joined words", "letters and digits", "capitals", "a number", "a date", "has a slash", "several words", "a date with a time",
+}
+
+// features describe a fact once everything was seen.
+func (s *Set) features(f *Fact) Features {
+	label := f.label
+	total, kinds := f.total(), 0
 	for _, n := range f.count {
-		total += n
-		if n > 0 {
-			kinds++
-		}
+		kinds += int(flag(n > 0))
 	}
-	has := func(src Source) float64 { return flag(f.count[src] > 0) }
-	args := f.count[FromArgs] > 0
-	u := s.uses[f.Label]
-	if args {
-		u.passed--
-	}
-	age := math.Log1p(float64(s.end - 1 - f.last))
-	look := lookOf(f.Value)
-	return [featureCount]float64{
-		1,
-		age, math.Log1p(float64(s.end - 1 - f.first)), age * flag(args), age * flag(f.count[FromUser] > 0),
-		flag(s.behindParameter(f)), math.Log((float64(u.passed) + 0.3) / (float64(u.all-1) + 1)), flag(u.passed > 0),
-		has(FromArgs), math.Log1p(float64(f.count[FromArgs])), has(FromAssistant), has(FromUser), flag(f.count[FromResult]+f.count[FromLedger] > 0),
-		math.Log1p(float64(f.count[FromAssistant])), math.Log1p(float64(f.count[FromUser])), math.Log1p(float64(s.end)), math.Log1p(float64(len(s.facts))),
-		math.Log1p(float64(total)), math.Log1p(float64(f.spans)), math.Log1p(float64(u.all)), float64(kinds),
-		math.Log1p(float64(f.crowd)), flag(f.beside), flag(f.named), flag(f.quoted), flag(naming(f.Label)),
-		math.Log(float64(len(f.Value))), look.upper, look.lower, look.digits, look.clock, look.decimal, look.underscore, look.title,
-		flag(f.shape == plain), flag(f.shape == joined), flag(f.shape == ident), flag(f.shape == capsID),
-		flag(f.shape == number), flag(f.shape == date), flag(f.shape == location), flag(f.shape == phrase), flag(f.shape == stamp),
+	passes := f.count[FromArgs]
+	passed, byModel, byUser := flag(passes > 0), flag(f.count[FromAssistant] > 0), flag(f.count[FromUser] > 0)
+	byTool := flag(f.count[FromResult]+f.count[FromLedger] > 0)
+	age, first := float64(s.end-1-f.last), float64(s.end-1-f.first)
+	end, texts := float64(max(1, s.end)), float64(f.spans)/float64(max(1, s.span))
+	param, newest := flag(s.behindParameter(f)), flag(age <= newestPlaces)
+	others := label.without(f)
+	crowd := math.Log1p(float64(f.crowd))
+	word, wordy := flag(f.shape == plain), flag(f.shape <= joined)
+	keyed := flag(f.keyed())
+	l := lookOf(f.Value)
+	onlyTools := (1 - passed) * (1 - byUser)
+	return Features{
+		passed, log1p(passes), log1p(passes) - log1p(total), passed * param, passed * flag(f.count[FromResult] > 0), passed * flag(f.spans == 1),
+		byModel, byUser, byTool, log1p(f.count[FromAssistant]), log1p(f.count[FromUser]), float64(kinds),
+		byUser * (1 - word), byModel * (1 - word), byModel * (1 - passed) * flag(f.count[FromResult] > 0),
+		math.Log1p(age), math.Log1p(first), age / end, first / end, math.Log1p(age) * passed, math.Log1p(age) * byUser, newest, newest * passed,
+		param, param * onlyTools, others.odds(), flag(others.passed > 0), log1p(label.all),
+		ratio(total, label.seen), math.Log(ratio(label.seen, label.all)), ratio(passes, label.passes), flag(naming(f.Label)), flag(passes == 0 && label.passed > 0 && f.last >= label.last),
+		f.form.without(f).odds(), s.kinds[f.shape].without(f).odds(),
+		log1p(total), log1p(f.spans), log1p(f.spans) / log1p(s.span), texts, texts * wordy,
+		crowd, crowd * onlyTools, flag(f.beside), flag(f.named), flag(f.quoted), keyed, keyed * wordy,
+		math.Log(float64(len(f.Value))), l.upper, l.lower, l.digits, l.clock, l.decimal, l.underscore, l.title,
+		wordy, word, flag(f.shape == joined), flag(f.shape == ident), flag(f.shape == capsID), flag(f.shape == number), flag(f.shape == date), flag(f.shape == location), flag(f.shape == phrase), flag(f.shape == stamp),
 	}
 }
+
+// newestPlaces is how many messages count as the newest.
+const newestPlaces = 4
+
+func log1p(n int) float64 { return math.Log1p(float64(n)) }
+
+func ratio(n, of int) float64 { return float64(n) / float64(max(1, of)) }
 
 // look says how a value is written.
 type look struct{ upper, lower, digits, clock, decimal, underscore, title float64 }
@@ -76,20 +109,4 @@ func naming(label string) bool {
 		}
 	}
 	return false
-}
-
-func (s *Set) behindParameter(f *Fact) bool {
-	for _, l := range f.labels {
-		if s.argNames[l.label] {
-			return true
-		}
-	}
-	return false
-}
-
-func flag(b bool) float64 {
-	if b {
-		return 1
-	}
-	return 0
 }

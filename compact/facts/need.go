@@ -2,26 +2,33 @@ package facts
 
 import "math"
 
-// need estimates the probability that a later tool call passes the value: a net of
-// one hidden layer over the features below. Its weights were fitted on the first
-// parts of recorded conversations of several kinds of agents against the arguments
-// of their later calls.
-func (s *Set) need(f *Fact) float64 {
-	units := hiddenBias
-	for i, x := range s.features(f) {
-		if x == 0 {
+// Units is the number of hidden units of the Weights.
+const Units = 24
+
+// Weights estimate from its features how likely a later tool call passes a fact:
+// a net with one layer of units, each the positive part of a weighted sum. The
+// zero Weights think the same of every fact.
+type Weights struct {
+	Hidden  [FeatureCount][Units]float64
+	Bias    [Units]float64
+	Out     [Units]float64
+	OutBias float64
+}
+
+// Need is the estimated probability.
+func (w *Weights) Need(x *Features) float64 {
+	units := w.Bias
+	for i, v := range x {
+		if v == 0 {
 			continue
 		}
-		for h, w := range &hiddenWeights[i] {
-			units[h] += x * w
+		for h, u := range &w.Hidden[i] {
+			units[h] += v * u
 		}
 	}
-	sum := float64(outBias)
+	sum := w.OutBias
 	for h, u := range units {
-		sum += max(0, u) * outWeights[h]
-	}
-	if f.count[FromLedger] > 0 {
-		sum++ // an earlier compaction thought it worth its space
+		sum += max(0, u) * w.Out[h]
 	}
 	return 1 / (1 + math.Exp(-sum))
 }

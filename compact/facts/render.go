@@ -2,9 +2,6 @@ package facts
 
 import "strings"
 
-// floor is the estimated need below which a value is not worth any space.
-const floor = 0.0002
-
 // UserMark begins the label of what a user named, in blocks that have the room, so
 // that a later collection still knows.
 const UserMark = "user "
@@ -64,7 +61,7 @@ func (s *Set) useful(known func(string) bool) []int {
 	var ks []int
 	for i := range s.facts {
 		f := &s.facts[i]
-		if f.score >= floor && f.shape != errText && !s.hidden[f.Value] && (known == nil || !known(f.Value)) {
+		if f.shape != errText && !s.hidden[f.Value] && (known == nil || !known(f.Value)) {
 			ks = append(ks, i)
 		}
 	}

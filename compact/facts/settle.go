@@ -1,7 +1,6 @@
 package facts
 
-// use counts the facts behind a label, and those of them that a call passed.
-type use struct{ all, passed int }
+import "math"
 
 // crowded notes for the facts of one text how many they are.
 func (s *Set) crowded(seq []int32) {
@@ -39,20 +38,16 @@ func (s *Set) neighbours() {
 }
 
 // settle chooses labels and scores once everything was seen.
-func (s *Set) settle() {
+func (s *Set) settle(w *Weights) {
 	s.neighbours()
 	s.chooseLabels()
-	s.uses = map[string]use{}
+	s.compare()
 	for i := range s.facts {
 		f := &s.facts[i]
-		u := s.uses[f.Label]
-		u.all++
-		if f.count[FromArgs] > 0 {
-			u.passed++
+		x := s.features(f)
+		f.score = w.Need(&x)
+		if f.count[FromLedger] > 0 { // an earlier compaction thought it worth its space
+			f.score *= math.E / (1 + f.score*(math.E-1))
 		}
-		s.uses[f.Label] = u
-	}
-	for i := range s.facts {
-		s.facts[i].score = s.need(&s.facts[i])
 	}
 }
