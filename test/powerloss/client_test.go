@@ -147,7 +147,8 @@ func (c *client) snapshot(ctx context.Context, s store.Store) (string, error) {
 		}
 		fmt.Fprintf(&b, "cached %d %s %v\n", n, e.Summary, err == nil)
 	}
-	return b.String(), c.records(ctx, s, &b)
+	err = c.records(ctx, s, &b)
+	return b.String(), err
 }
 
 // search asks for a word that is in every guideline; the order is the store's.
