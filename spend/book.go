@@ -99,21 +99,39 @@ func (b *Book) enter(id pageID, r Row) {
 	p.changed++
 }
 
-// Forget drops what this process counted for a workspace and has not finished
-// writing, for when the workspace is deleted. The totals of the server stay.
+// Forget drops what this process counted for a workspace, for when the workspace
+// has been deleted: also what a write that was under way meanwhile brought back.
+// The totals of the server stay.
 func (b *Book) Forget(workspace string) {
 	if workspace == "" {
 		return
 	}
 	b.flushing.Lock() // a flush under way ends first
 	defer b.flushing.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), forgetTimeout)
+	defer cancel()
+	for _, id := range b.drop(workspace) {
+		if err := b.records.DeleteRecord(ctx, b.key(id)); err != nil {
+			b.log.Warn("the ledger of a deleted workspace may stay until it expires", "workspace", workspace, "err", err)
+			return
+		}
+	}
+}
+
+// forgetTimeout bounds the writes of a Forget.
+const forgetTimeout = 10 * time.Second
+
+// drop takes the pages of a workspace out of memory.
+func (b *Book) drop(workspace string) (gone []pageID) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for id := range b.pages {
 		if id.workspace == workspace {
 			delete(b.pages, id)
+			gone = append(gone, id)
 		}
 	}
+	return gone
 }
 
 func hourOf(t time.Time) time.Time { return t.UTC().Truncate(time.Hour) }
