@@ -28,13 +28,16 @@ type Curator interface {
 	RollBack(ctx context.Context, ref memoryd.ToolRef, revision int64, by string) (curate.Edition, error)
 }
 
-// revisionOf reads a version's number from the path.
-func revisionOf(c echo.Context) (int64, error) {
-	n, err := strconv.ParseInt(c.Param("revision"), 10, 64)
-	if err != nil || n < 1 {
-		return 0, memoryd.Errorf(memoryd.Invalid, "revision: must be a whole number of 1 or more")
+// editionOf reads a tool and the number of a version from the path.
+func editionOf(c echo.Context) (ref memoryd.ToolRef, revision int64, err error) {
+	if ref, err = toolOf(c); err != nil {
+		return ref, 0, err
 	}
-	return n, nil
+	revision, err = strconv.ParseInt(c.Param("revision"), 10, 64)
+	if err != nil || revision < 1 {
+		return ref, 0, memoryd.Errorf(memoryd.Invalid, "revision: must be a whole number of 1 or more")
+	}
+	return ref, revision, nil
 }
 
 // listGuidelines lists the versions of a tool's guideline, the newest first,
@@ -88,11 +91,7 @@ func versionOf(e *curate.Edition) wire.GuidelineVersion {
 }
 
 func (s *server) getGuideline(c echo.Context) error {
-	ref, err := toolOf(c)
-	if err != nil {
-		return err
-	}
-	revision, err := revisionOf(c)
+	ref, revision, err := editionOf(c)
 	if err != nil {
 		return err
 	}
@@ -106,11 +105,7 @@ func (s *server) getGuideline(c echo.Context) error {
 // diffGuideline says what a version changed against another, or against the one
 // before it.
 func (s *server) diffGuideline(c echo.Context) error {
-	ref, err := toolOf(c)
-	if err != nil {
-		return err
-	}
-	revision, err := revisionOf(c)
+	ref, revision, err := editionOf(c)
 	if err != nil {
 		return err
 	}
@@ -199,11 +194,7 @@ func (s *server) unpinGuideline(c echo.Context) error {
 }
 
 func (s *server) rollBackGuideline(c echo.Context, body []byte) (any, error) {
-	ref, err := toolOf(c)
-	if err != nil {
-		return nil, err
-	}
-	revision, err := revisionOf(c)
+	ref, revision, err := editionOf(c)
 	if err != nil {
 		return nil, err
 	}
