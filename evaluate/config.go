@@ -76,9 +76,11 @@ type Config struct {
 	SweepInterval time.Duration `yaml:"sweep_interval"`
 	Lease         time.Duration `yaml:"lease"`
 
-	// ProfileTools is how many tools' histories the rules remember at once,
-	// ProfileCalls how many calls of each, and ProfileTTL for how long before
-	// they are read again.
+	// ProfileTools is how many tools' profiles (costs and forms of earlier
+	// outputs) the rules remember at once, at up to 1.5 KB each: fewer than tools
+	// in use means a read of the history for nearly every call. ProfileCalls is of
+	// how many newest calls a profile is made, and ProfileTTL for how long before
+	// it is made again.
 	ProfileTools int           `yaml:"profile_tools"`
 	ProfileCalls int           `yaml:"profile_calls"`
 	ProfileTTL   time.Duration `yaml:"profile_ttl"`
@@ -95,7 +97,7 @@ func Default() Config {
 		MaxInput: 800, MaxOutput: 1200, MaxContext: 600, EarlierVerdicts: 2,
 		RequestTimeout: 5 * time.Minute, MaxAttempts: 5, RetryMin: 2 * time.Second, RetryMax: 15 * time.Minute,
 		SweepInterval: 5 * time.Second, Lease: 2 * time.Minute,
-		ProfileTools: 512, ProfileCalls: 100, ProfileTTL: 5 * time.Minute,
+		ProfileTools: 20_000, ProfileCalls: 32, ProfileTTL: 5 * time.Minute,
 		Rules: rules.DefaultConfig(),
 	}
 }

@@ -48,7 +48,7 @@ func NewDesk(cfg Config, ruled Rules, model Model, ledger Ledger, logger *slog.L
 	}
 	d := &Desk{
 		cfg: cfg, judge: cfg.Judge, rules: ruled, model: model, ledger: ledger, log: logger, now: now,
-		profiles: newProfiles(cfg, ledger, now), queue: newQueue(cfg.QueueSize), tally: &tally{},
+		queue: newQueue(cfg.QueueSize), tally: &tally{},
 		bills: newBills(), told: func(Event) {},
 	}
 	d.verdicts = newVerdicts(ledger, d.tally)
@@ -60,6 +60,7 @@ func NewDesk(cfg Config, ruled Rules, model Model, ledger Ledger, logger *slog.L
 	case d.judge != JudgeRules && model == nil:
 		return nil, memoryd.Errorf(memoryd.Invalid, "evaluate.judge: %s needs a model, and none is configured", d.judge)
 	}
+	d.profiles = newProfiles(cfg, d.judge != JudgeRules && cfg.EarlierVerdicts > 0, ledger, now)
 	var err error
 	if d.prompts, err = loadPrompts(cfg.PromptFile); err != nil {
 		return nil, memoryd.Wrap(memoryd.Invalid, err, "evaluate."+err.Error())

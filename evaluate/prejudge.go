@@ -124,5 +124,5 @@ func (d *Desk) bounded(k known, b bound, ruled memoryd.Evaluation) decision {
 // observe lets the tool's profile learn from a judged call.
 func (d *Desk) observe(ctx context.Context, c *memoryd.Call) {
 	// An error was counted when the call was considered.
-	_ = d.profiles.with(ctx, c.ToolRef, func(p *profile) { p.observe(c) })
+	_ = d.profiles.with(ctx, c.ToolRef, func(p *profile) { d.profiles.observe(p, c) })
 }

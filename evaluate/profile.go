@@ -3,6 +3,7 @@ package evaluate
 import (
 	"container/list"
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -36,6 +37,8 @@ type profiles struct {
 	cfg     Config
 	history func(context.Context, memoryd.ToolRef, int) ([]memoryd.Call, error)
 	now     func() time.Time
+	// examples: is there a model that will be shown any?
+	examples bool
 
 	mu     sync.Mutex
 	byTool map[memoryd.ToolRef]*list.Element // of *slot
@@ -47,9 +50,9 @@ type slot struct {
 	p   *profile
 }
 
-func newProfiles(cfg Config, l Ledger, now func() time.Time) *profiles {
+func newProfiles(cfg Config, examples bool, l Ledger, now func() time.Time) *profiles {
 	return &profiles{
-		cfg: cfg, history: l.History, now: now,
+		cfg: cfg, history: l.History, now: now, examples: examples,
 		byTool: map[memoryd.ToolRef]*list.Element{}, recent: list.New(),
 	}
 }
@@ -99,7 +102,12 @@ func (ps *profiles) load(ctx context.Context, ref memoryd.ToolRef, p *profile, n
 	}
 	p.rules, p.newest = new(rules.Profile), [3]*example{}
 	for i := range calls {
-		p.observe(&calls[i])
+		p.learn(&calls[i])
+	}
+	for i := range slices.Backward(calls) {
+		if ps.examples && judged(&calls[i]) && p.newest[levelIndex(calls[i].Evaluation.Score)] == nil {
+			p.show(&calls[i])
+		}
 	}
 	p.expires = now.Add(ps.cfg.ProfileTTL)
 	return nil
@@ -124,18 +132,31 @@ func (ps *profiles) drop(ref memoryd.ToolRef) {
 	p.expires = time.Time{}
 }
 
-// observe adds a judged call. The profile's lock is held.
-func (p *profile) observe(c *memoryd.Call) {
-	if c.Evaluation.State != memoryd.Judged {
-		return
+// observe adds a call to its tool's profile, as its newest.
+func (ps *profiles) observe(p *profile, c *memoryd.Call) {
+	p.learn(c)
+	if ps.examples && judged(c) {
+		p.show(c)
 	}
-	p.rules.Observe(c)
+}
+
+// learn lets the rules know a call. The profile's lock is held, as in show.
+func (p *profile) learn(c *memoryd.Call) {
+	if judged(c) {
+		p.rules.Observe(c)
+	}
+}
+
+// show makes a call the newest example of its level.
+func (p *profile) show(c *memoryd.Call) {
 	p.newest[levelIndex(c.Evaluation.Score)] = &example{
 		Input:  excerptOf(string(memoryd.InputText(c.Input)), exampleText),
 		Output: excerptOf(c.Output, exampleText),
 		Score:  c.Evaluation.Score,
 	}
 }
+
+func judged(c *memoryd.Call) bool { return c.Evaluation.State == memoryd.Judged }
 
 func levelIndex(score float64) int {
 	switch {

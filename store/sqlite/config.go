@@ -22,7 +22,7 @@ type Config struct {
 	// Readers is how many reads of histories run at once.
 	Readers int `yaml:"readers"`
 	// SampleCache is how many samples of recently asked tools stay in memory,
-	// at about 60 bytes each.
+	// at about 40 bytes each.
 	SampleCache int `yaml:"sample_cache"`
 	// VerdictCache is how many of the newest cached verdicts are kept on disk.
 	VerdictCache int `yaml:"verdict_cache"`
@@ -37,7 +37,7 @@ func DefaultConfig() Config {
 		IdentityWindow: 1_000_000,
 		WALBytes:       64 << 20,
 		Readers:        4,
-		SampleCache:    200_000,
+		SampleCache:    1_000_000,
 		VerdictCache:   100_000,
 	}
 }

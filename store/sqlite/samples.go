@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"container/list"
-	"slices"
 	"sync"
 
 	"memoryd"
@@ -19,8 +18,40 @@ type sampleCache struct {
 }
 
 type toolSamples struct {
-	tool    uint32
-	samples []memoryd.Sample
+	tool  uint32
+	first int64 // the oldest one's number; the others follow it without a gap
+	kept  []narrow
+}
+
+// narrow is a sample in little room: its number follows from its place.
+type narrow struct {
+	score, time float64
+	tokens      int64
+	success     bool
+	state       uint8
+}
+
+func narrowOf(s *memoryd.Sample) narrow {
+	return narrow{score: s.Score, time: s.TimeCost, tokens: s.TokenCost, success: s.Success, state: uint8(stateCode(s.State))}
+}
+
+func narrowed(samples []memoryd.Sample) []narrow {
+	out := make([]narrow, len(samples))
+	for i := range samples {
+		out[i] = narrowOf(&samples[i])
+	}
+	return out
+}
+
+func (t *toolSamples) wide() []memoryd.Sample {
+	out := make([]memoryd.Sample, len(t.kept))
+	for i, n := range t.kept {
+		out[i] = memoryd.Sample{
+			Seq: t.first + int64(i), Success: n.success, State: stateOf(int64(n.state)), Score: n.score,
+			TimeCost: n.time, TokenCost: n.tokens,
+		}
+	}
+	return out
 }
 
 func newSampleCache(limit int) *sampleCache {
@@ -36,7 +67,7 @@ func (c *sampleCache) get(tool uint32) ([]memoryd.Sample, bool) {
 		return nil, false
 	}
 	c.order.MoveToFront(el)
-	return slices.Clone(el.Value.(*toolSamples).samples), true
+	return el.Value.(*toolSamples).wide(), true
 }
 
 // put enters a tool's samples and lets those asked longest ago go.
@@ -44,7 +75,11 @@ func (c *sampleCache) put(tool uint32, samples []memoryd.Sample) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.forget(tool)
-	c.tools[tool] = c.order.PushFront(&toolSamples{tool: tool, samples: slices.Clone(samples)})
+	ts := &toolSamples{tool: tool, kept: narrowed(samples)}
+	if len(samples) > 0 {
+		ts.first = samples[0].Seq
+	}
+	c.tools[tool] = c.order.PushFront(ts)
 	c.held += len(samples)
 	c.shrink()
 }
@@ -58,10 +93,18 @@ func (c *sampleCache) push(tool uint32, dropped int, newer []memoryd.Sample) {
 		return
 	}
 	ts := el.Value.(*toolSamples)
-	before := len(ts.samples)
-	ts.samples = append(ts.samples, newer...)
-	ts.samples = ts.samples[dropped:]
-	c.held += len(ts.samples) - before
+	before := len(ts.kept)
+	old := min(dropped, before)
+	ts.kept = ts.kept[:copy(ts.kept, ts.kept[old:])] // in place: no room beyond what a history needs
+	ts.first += int64(old)
+	newer = newer[dropped-old:]
+	if len(ts.kept) == 0 && len(newer) > 0 {
+		ts.first = newer[0].Seq
+	}
+	for i := range newer {
+		ts.kept = append(ts.kept, narrowOf(&newer[i]))
+	}
+	c.held += len(ts.kept) - before
 	c.shrink()
 }
 
@@ -73,12 +116,9 @@ func (c *sampleCache) judge(tool uint32, seq int64, e *memoryd.Evaluation) {
 	if el == nil {
 		return
 	}
-	samples := el.Value.(*toolSamples).samples
-	if len(samples) == 0 {
-		return
-	}
-	if i := seq - samples[0].Seq; i >= 0 && i < int64(len(samples)) {
-		samples[i].State, samples[i].Score = e.State, e.Score
+	ts := el.Value.(*toolSamples)
+	if i := seq - ts.first; i >= 0 && i < int64(len(ts.kept)) {
+		ts.kept[i].state, ts.kept[i].score = uint8(stateCode(e.State)), e.Score
 	}
 }
 
@@ -91,7 +131,7 @@ func (c *sampleCache) remove(tool uint32) {
 
 func (c *sampleCache) forget(tool uint32) {
 	if el := c.tools[tool]; el != nil {
-		c.held -= len(el.Value.(*toolSamples).samples)
+		c.held -= len(el.Value.(*toolSamples).kept)
 		c.order.Remove(el)
 		delete(c.tools, tool)
 	}

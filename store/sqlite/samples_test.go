@@ -1,9 +1,12 @@
 package sqlite
 
 import (
+	"slices"
 	"testing"
 
 	"memoryd"
+
+	"pgregory.net/rapid"
 )
 
 func TestTheSampleCacheHoldsTheToolsAskedForLast(t *testing.T) {
@@ -24,7 +27,7 @@ func TestTheSampleCacheHoldsTheToolsAskedForLast(t *testing.T) {
 	c.judge(3, 4, &memoryd.Evaluation{State: memoryd.Judged, Score: 1})
 	c.judge(3, 1, &memoryd.Evaluation{State: memoryd.Failed}) // let go
 	got, _ := c.get(3)
-	want := []memoryd.Sample{{Seq: 3}, {Seq: 4, State: memoryd.Judged, Score: 1}}
+	want := []memoryd.Sample{{Seq: 3, State: memoryd.Pending}, {Seq: 4, State: memoryd.Judged, Score: 1}}
 	if len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
@@ -32,4 +35,40 @@ func TestTheSampleCacheHoldsTheToolsAskedForLast(t *testing.T) {
 	if c.held > 6 || len(c.tools) != c.order.Len() {
 		t.Errorf("%d samples of %d tools are held", c.held, len(c.tools))
 	}
+}
+
+// The samples of a tool are what was put and pushed, less what was dropped, also
+// when a push drops of what it brings.
+func TestTheSampleCacheFollowsAHistory(t *testing.T) {
+	states := []memoryd.EvaluationState{memoryd.Pending, memoryd.Judged, memoryd.Failed}
+	rapid.Check(t, func(t *rapid.T) {
+		c, seq := newSampleCache(1000), int64(0)
+		some := func(most int) (list []memoryd.Sample) {
+			for range rapid.IntRange(0, most).Draw(t, "samples") {
+				seq++
+				list = append(list, memoryd.Sample{
+					Seq: seq, Success: rapid.Bool().Draw(t, "success"), State: rapid.SampledFrom(states).Draw(t, "state"),
+					Score: rapid.Float64().Draw(t, "score"), TimeCost: rapid.Float64().Draw(t, "time"), TokenCost: rapid.Int64().Draw(t, "tokens"),
+				})
+			}
+			return list
+		}
+		want := some(5)
+		c.put(7, want)
+		for range rapid.IntRange(1, 20).Draw(t, "pushes") {
+			newer := some(8)
+			all := slices.Concat(want, newer)
+			dropped := rapid.IntRange(0, len(all)).Draw(t, "dropped")
+			c.push(7, dropped, newer)
+			want = all[dropped:]
+			if len(want) > 0 {
+				i := rapid.IntRange(0, len(want)-1).Draw(t, "judged")
+				want[i].State, want[i].Score = memoryd.Judged, 0.3
+				c.judge(7, want[i].Seq, &memoryd.Evaluation{State: memoryd.Judged, Score: 0.3})
+			}
+			if got, ok := c.get(7); !ok || !slices.Equal(got, want) || c.held != len(want) {
+				t.Fatalf("got %+v (%d held), want %+v", got, c.held, want)
+			}
+		}
+	})
 }
