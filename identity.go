@@ -25,15 +25,18 @@ type Identity struct {
 // Key derives the call's key: the first 16 bytes of SHA-256 over all parts,
 // each with its length before it. The input counts in its canonical form, so
 // that key order and white space do not matter.
-func (id Identity) Key() CallKey { return id.key(InputText(id.Input)) }
+func (id Identity) Key() CallKey {
+	key, _ := id.KeyAndHash()
+	return key
+}
 
 // KeyAndHash gives Key and the call_hash (see HashOf), reading the input once.
 func (id Identity) KeyAndHash() (CallKey, string) {
-	text := InputText(id.Input)
-	return id.key(text), hashOf(text, id.Output)
+	text, n := hashedText(id.Input, id.Output)
+	return id.key(text[:n], text[n+1:]), hashOf(text)
 }
 
-func (id Identity) key(text []byte) CallKey {
+func (id Identity) key(input, output []byte) CallKey {
 	h := sha256.New()
 	var n [8]byte
 	part := func(b []byte) {
@@ -43,8 +46,8 @@ func (id Identity) key(text []byte) CallKey {
 	}
 	part([]byte(id.Workspace))
 	part([]byte(id.Tool))
-	part(text)
-	part([]byte(id.Output))
+	part(input)
+	part(output)
 	part([]byte(id.CreateTime))
 	part([]byte(id.ToolCallID))
 	if id.CreateTime == "" && id.ToolCallID == "" {
@@ -60,14 +63,19 @@ func (id Identity) key(text []byte) CallKey {
 // HashOf is the call_hash of the wire format: lower-case hexadecimal MD5 of the
 // input text, a vertical bar and the output.
 func HashOf(input json.RawMessage, output string) string {
-	return hashOf(InputText(input), output)
+	text, _ := hashedText(input, output)
+	return hashOf(text)
 }
 
-func hashOf(text []byte, output string) string {
-	buf := make([]byte, 0, len(text)+1+len(output))
-	buf = append(buf, text...)
-	buf = append(buf, '|')
-	buf = append(buf, output...)
-	sum := md5.Sum(buf) //nolint:gosec // see above
+// hashedText is the input text, a vertical bar and the output; n is the length of
+// the first.
+func hashedText(input json.RawMessage, output string) (text []byte, n int) {
+	text = appendInputText(make([]byte, 0, len(input)+len(input)/4+1+len(output)), input)
+	n = len(text)
+	return append(append(text, '|'), output...), n
+}
+
+func hashOf(text []byte) string {
+	sum := md5.Sum(text) //nolint:gosec // see above
 	return hex.EncodeToString(sum[:])
 }

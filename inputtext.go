@@ -20,22 +20,24 @@ import (
 // json.dumps(value, sort_keys=True) writes, which existing clients use.
 //
 // Input that is not valid JSON stands for itself.
-func InputText(input json.RawMessage) []byte {
+func InputText(input json.RawMessage) []byte { return appendInputText(nil, input) }
+
+func appendInputText(b []byte, input json.RawMessage) []byte {
 	if len(bytes.TrimSpace(input)) == 0 {
-		return nil
+		return b
 	}
 	dec := jsontext.NewDecoder(bytes.NewBuffer(input),
 		jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 	if dec.PeekKind() == '"' {
 		tok, err := dec.ReadToken()
 		if err != nil {
-			return input
+			return append(b, input...)
 		}
-		return []byte(tok.String())
+		return append(b, tok.String()...)
 	}
-	out, err := appendCanonical(make([]byte, 0, len(input)+len(input)/4), dec)
+	out, err := appendCanonical(slices.Grow(b, len(input)+len(input)/4), dec)
 	if err != nil {
-		return input
+		return append(b, input...)
 	}
 	return out
 }

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"memoryd/api/wire"
@@ -129,7 +130,7 @@ func decodeMember[T any](dec *jsontext.Decoder, fields []field[T], seen []bool, 
 		return invalid("duplicate_key", "Field given twice", nil, f.name)
 	}
 	seen[i] = true
-	if !bytes.ContainsRune([]byte(f.kind.first), rune(v.Kind())) {
+	if strings.IndexByte(f.kind.first, byte(v.Kind())) < 0 {
 		return invalid(f.kind.code, f.kind.msg, v, f.name)
 	}
 	fault := f.set(into, v)
@@ -186,7 +187,10 @@ func invalidUTF8(b []byte) int {
 
 // unquote gives the text of a JSON string.
 func unquote(v jsontext.Value) string {
-	s, _ := jsontext.AppendUnquote(nil, v) // the decoder has checked its syntax; a lone surrogate becomes U+FFFD
+	if bytes.IndexByte(v, '\\') < 0 {
+		return string(v[1 : len(v)-1])
+	}
+	s, _ := jsontext.AppendUnquote(make([]byte, 0, len(v)), v) // the decoder has checked its syntax; a lone surrogate becomes U+FFFD
 	return string(s)
 }
 

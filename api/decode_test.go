@@ -133,14 +133,14 @@ func TestItemsKeepWhatWasSent(t *testing.T) {
 }
 
 func TestDefaultsOfAnItem(t *testing.T) {
-	item := decodeItem([]byte(`{}`))
+	item := decodeItem(new(jsontext.Decoder), []byte(`{}`))
 	if c := item.Call; string(c.Input) != `""` || c.Output != "" || !c.Success || c.TokenCost != -1 || c.TimeCost != 0 {
 		t.Errorf("got %+v", c)
 	}
 }
 
 func TestEscapedLoneSurrogatesBecomeReplacementCharacters(t *testing.T) {
-	item := decodeItem([]byte(`{"input":{"k":"x\udc80y"},"output":"\ud800"}`))
+	item := decodeItem(new(jsontext.Decoder), []byte(`{"input":{"k":"x\udc80y"},"output":"\ud800"}`))
 	if item.Reason != "" {
 		t.Fatal(item.Reason)
 	}

@@ -69,9 +69,9 @@ func ignore(*ops.Item, jsontext.Value) *invalidRequest { return nil }
 
 // decodeItem reads one call. What is wrong with it becomes its reason, so that
 // the other items of the request go on.
-func decodeItem(v jsontext.Value) ops.Item {
+func decodeItem(dec *jsontext.Decoder, v jsontext.Value) ops.Item {
 	item := ops.Item{Call: memoryd.Call{Input: json.RawMessage(`""`), Success: true, TokenCost: -1}}
-	dec := jsontext.NewDecoder(bytes.NewBuffer(v), jsontext.AllowInvalidUTF8(true))
+	dec.Reset(bytes.NewBuffer(v), jsontext.AllowInvalidUTF8(true))
 	if fault := decodeObject(dec, itemFields, &item); fault != nil {
 		item.Reason = fault.Error()
 	}

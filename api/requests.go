@@ -41,8 +41,10 @@ var addFields = []field[addRequest]{
 
 func setItems(r *addRequest, v jsontext.Value) *invalidRequest {
 	values, fault := elements(v, r.maxItems)
-	for _, item := range values {
-		r.items = append(r.items, decodeItem(item))
+	dec := new(jsontext.Decoder)
+	r.items = make([]ops.Item, len(values))
+	for i, item := range values {
+		r.items[i] = decodeItem(dec, item)
 	}
 	return fault
 }

@@ -62,7 +62,7 @@ func runProfile(ctx context.Context, b *bench) (err error) {
 	if err != nil {
 		return err
 	}
-	tools := pick(b, 500, 50)
+	tools := pick(b, 1000, 50)
 	if err := fill(ctx, p.addr, "bench", tools, keptCalls); err != nil {
 		return err
 	}

@@ -154,6 +154,7 @@ func (o ParseToolCallResult) memory(ctx context.Context, st *State, t *tally) (M
 		m.Calls, err = o.sentAgain(ctx, st, t.ref)
 		return m, err
 	}
+	m.Calls = make([]memoryd.Call, 0, t.added)
 	for i := range st.Record.Calls {
 		if c := &st.Record.Calls[i]; c.Tool == t.ref.Tool {
 			m.Calls = append(m.Calls, *c)

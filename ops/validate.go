@@ -49,6 +49,7 @@ func (o ValidateToolCallResult) Run(_ context.Context, st *State) error {
 	if r.ToolName == "" && !anyNamesATool(r.Items) {
 		return refuse("tool_name is required")
 	}
+	r.Calls = make([]memoryd.Call, 0, len(r.Items))
 	for i, item := range r.Items {
 		call, reason := o.accept(st, item, i)
 		if reason != "" {

@@ -96,7 +96,8 @@ type sums struct {
 
 func tally(samples []memoryd.Sample) sums {
 	n := len(samples)
-	s := sums{calls: n, scores: make([]float64, 0, n), times: make([]float64, 0, n), tokens: make([]float64, 0, n)}
+	room := make([]float64, 3*n)
+	s := sums{calls: n, scores: room[:0:n], times: room[n : n : 2*n], tokens: room[2*n : 2*n]}
 	for _, c := range samples {
 		if c.Success {
 			s.successes++

@@ -1,6 +1,9 @@
 package watch
 
 import (
+	"cmp"
+	"maps"
+	"slices"
 	"time"
 
 	"memoryd"
@@ -55,7 +58,7 @@ func newJudge(cfg Config) *judge {
 }
 
 // maxTools bounds the tools that are counted for one judge. When it is reached,
-// the tool with the fewest verdicts makes room.
+// the quarter with the fewest verdicts makes room.
 const maxTools = 256
 
 func (j *judge) note(ref memoryd.ToolRef, level int) {
@@ -72,15 +75,15 @@ func (j *judge) note(ref memoryd.ToolRef, level int) {
 	t[level]++
 }
 
+// dropRarest makes room for many at once: in turn, it would cost every verdict a
+// look at all tools where more are in use than are counted.
 func (j *judge) dropRarest() {
-	var rarest memoryd.ToolRef
-	fewest := int64(-1)
-	for ref, l := range j.tools {
-		if n := l.sum(); fewest < 0 || n < fewest {
-			rarest, fewest = ref, n
-		}
+	rarest := slices.SortedFunc(maps.Keys(j.tools), func(a, b memoryd.ToolRef) int {
+		return cmp.Compare(j.tools[a].sum(), j.tools[b].sum())
+	})
+	for _, ref := range rarest[:maxTools/4] {
+		delete(j.tools, ref)
 	}
-	delete(j.tools, rarest)
 }
 
 // ring keeps the newest values, up to a number.

@@ -236,8 +236,8 @@ func TestTheMemoryIsBounded(t *testing.T) {
 		w.Note(tool, scored("llm:m", 1), scored("rules", 1))
 	}
 	j := w.judges[identity{"v1", "llm:m"}]
-	if len(j.tools) != maxTools || len(j.recent.values) != DefaultConfig().Window || j.alike.run > maxRun {
-		t.Errorf("%d tools, %d recent, a run of %d", len(j.tools), len(j.recent.values), j.alike.run)
+	if n := len(j.tools); n > maxTools || n <= maxTools*3/4 || len(j.recent.values) != DefaultConfig().Window || j.alike.run > maxRun {
+		t.Errorf("%d tools, %d recent, a run of %d", n, len(j.recent.values), j.alike.run)
 	}
 	if r := w.Report()[0]; len(r.Tools) != maxReported || r.Tools[0].Tool != "t" || r.Tools[0].Scores["1.0"] != 5*maxTools {
 		t.Errorf("%d tools reported, first %+v", len(r.Tools), r.Tools[0])
