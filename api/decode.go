@@ -78,6 +78,9 @@ type field[T any] struct {
 	// set takes the member's value, which has the field's kind. The value is
 	// only valid during the call.
 	set func(into *T, v jsontext.Value) *invalidRequest
+	// each is for long arrays, instead of set: it takes the elements one after
+	// another, so that the array is not read as a whole first.
+	each func(into *T, v jsontext.Value) *invalidRequest
 }
 
 // decodeObject reads the next value of dec, an object, handing each known
@@ -117,11 +120,15 @@ func decodeMember[T any](dec *jsontext.Decoder, fields []field[T], seen []bool, 
 		return malformed(err)
 	}
 	key := name.String()
+	i := slices.IndexFunc(fields, func(f field[T]) bool { return f.name == key })
+	if i >= 0 && fields[i].each != nil && !seen[i] && dec.PeekKind() == '[' {
+		seen[i] = true
+		return fields[i].elements(dec, into)
+	}
 	v, err := dec.ReadValue()
 	if err != nil {
 		return malformed(err)
 	}
-	i := slices.IndexFunc(fields, func(f field[T]) bool { return f.name == key })
 	if i < 0 {
 		return nil
 	}
@@ -133,11 +140,36 @@ func decodeMember[T any](dec *jsontext.Decoder, fields []field[T], seen []bool, 
 	if strings.IndexByte(f.kind.first, byte(v.Kind())) < 0 {
 		return invalid(f.kind.code, f.kind.msg, v, f.name)
 	}
-	fault := f.set(into, v)
+	return f.named(f.set(into, v))
+}
+
+// named says which field a fault is in, unless it says so itself.
+func (f *field[T]) named(fault *invalidRequest) *invalidRequest {
 	if fault != nil && len(fault.detail.Loc) == 0 {
 		fault.detail.Loc = []any{f.name}
 	}
 	return fault
+}
+
+// elements hands the elements of the next value, an array, to the field.
+func (f *field[T]) elements(dec *jsontext.Decoder, into *T) *invalidRequest {
+	if _, err := dec.ReadToken(); err != nil {
+		return malformed(err)
+	}
+	var first *invalidRequest // what is wrong with the text comes before it
+	for dec.PeekKind() != ']' {
+		v, err := dec.ReadValue()
+		if err != nil {
+			return malformed(err)
+		}
+		if first == nil {
+			first = f.each(into, v)
+		}
+	}
+	if _, err := dec.ReadToken(); err != nil {
+		return malformed(err)
+	}
+	return f.named(first)
 }
 
 // decodeBody reads a whole request body. Its text has to be valid UTF-8; an

@@ -16,6 +16,7 @@ type addRequest struct {
 	workspace      string
 	toolName       string
 	items          []ops.Item
+	reader         jsontext.Decoder // of items
 	async          bool
 	includeHistory bool
 	maxItems       int
@@ -28,7 +29,7 @@ var addFields = []field[addRequest]{
 	{name: "tool_name", kind: text, set: func(r *addRequest, v jsontext.Value) *invalidRequest {
 		return setName(&r.toolName, v)
 	}},
-	{name: "tool_call_results", required: true, kind: array, set: setItems},
+	{name: "tool_call_results", required: true, kind: array, each: addItem},
 	{name: "async", kind: boolean, set: func(r *addRequest, v jsontext.Value) *invalidRequest {
 		r.async = v.Kind() == 't'
 		return nil
@@ -39,14 +40,16 @@ var addFields = []field[addRequest]{
 	}},
 }
 
-func setItems(r *addRequest, v jsontext.Value) *invalidRequest {
-	values, fault := elements(v, r.maxItems)
-	dec := new(jsontext.Decoder)
-	r.items = make([]ops.Item, len(values))
-	for i, item := range values {
-		r.items[i] = decodeItem(dec, item)
+func addItem(r *addRequest, v jsontext.Value) *invalidRequest {
+	if len(r.items) == r.maxItems {
+		return tooMany(r.maxItems, "items")
 	}
-	return fault
+	r.items = append(r.items, decodeItem(&r.reader, v))
+	return nil
+}
+
+func tooMany(most int, what string) *invalidRequest {
+	return invalid("too_long", fmt.Sprintf("at most %d %s a request", most, what), nil)
 }
 
 // elements splits an array into its values.
@@ -62,7 +65,7 @@ func elements(v jsontext.Value, most int) ([]jsontext.Value, *invalidRequest) {
 			return nil, malformed(err)
 		}
 		if len(values) == most {
-			return nil, invalid("too_long", fmt.Sprintf("at most %d items a request", most), nil)
+			return nil, tooMany(most, "items")
 		}
 		values = append(values, item)
 	}
@@ -147,7 +150,7 @@ func setToolNames(r *namesRequest, v jsontext.Value) *invalidRequest {
 		}
 	}
 	if len(r.names) > r.maxItems {
-		return invalid("too_long", fmt.Sprintf("at most %d names a request", r.maxItems), nil)
+		return tooMany(r.maxItems, "names")
 	}
 	return nil
 }
