@@ -25,7 +25,7 @@ type answers struct {
 type remembered struct {
 	answer   string
 	memories []ops.Memory
-	body     []byte
+	encoded  encoded
 }
 
 // find gives the encoding of the result, if it is known for the request.
@@ -35,15 +35,15 @@ func (a *answers) find(request []byte, r *ops.Result) (encoded, bool) {
 	a.mu.RUnlock()
 	same := func(x, y ops.Memory) bool { return x.Tool == y.Tool && x.Statistics == y.Statistics }
 	if !ok || known.answer != r.Answer || !slices.EqualFunc(known.memories, r.Memories, same) {
-		return nil, false
+		return encoded{}, false
 	}
-	return known.body, true
+	return known.encoded, true
 }
 
 // keep remembers an encoding. The map is begun anew when it is full: what is
 // asked often comes back at once.
-func (a *answers) keep(request []byte, r *ops.Result, body encoded) {
-	if len(request) > maxAnswerRequest || len(body) > maxAnswerBytes {
+func (a *answers) keep(request []byte, r *ops.Result, e encoded) {
+	if len(request) > maxAnswerRequest || len(e.body) > maxAnswerBytes {
 		return
 	}
 	a.mu.Lock()
@@ -51,5 +51,5 @@ func (a *answers) keep(request []byte, r *ops.Result, body encoded) {
 	if a.byBytes == nil || len(a.byBytes) >= maxAnswers {
 		a.byBytes = make(map[string]remembered)
 	}
-	a.byBytes[string(request)] = remembered{r.Answer, slices.Clone(r.Memories), body}
+	a.byBytes[string(request)] = remembered{r.Answer, slices.Clone(r.Memories), e}
 }

@@ -37,12 +37,12 @@ func TestAnswersAreBounded(t *testing.T) {
 	var a answers
 	r := &ops.Result{Answer: "a", Memories: []ops.Memory{{Tool: memoryd.Tool{Kept: 1}}}}
 	for i := range 3 * maxAnswers {
-		a.keep(fmt.Append(nil, i), r, encoded("{}"))
+		a.keep(fmt.Append(nil, i), r, encoded{body: []byte("{}")})
 	}
 	if len(a.byBytes) > maxAnswers {
 		t.Errorf("%d answers are kept", len(a.byBytes))
 	}
-	a.keep([]byte("x"), r, encoded("{}"))
+	a.keep([]byte("x"), r, encoded{body: []byte("{}")})
 	if _, ok := a.find([]byte("x"), r); !ok {
 		t.Error("the newest is not kept")
 	}
@@ -50,7 +50,7 @@ func TestAnswersAreBounded(t *testing.T) {
 	if _, ok := a.find([]byte("x"), other); ok {
 		t.Error("another result got the answer")
 	}
-	a.keep([]byte("y"), r, make(encoded, maxAnswerBytes+1))
+	a.keep([]byte("y"), r, encoded{body: make([]byte, maxAnswerBytes+1)})
 	if _, ok := a.find([]byte("y"), r); ok {
 		t.Error("an answer that is too large is kept")
 	}

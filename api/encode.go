@@ -29,41 +29,53 @@ const (
 // what is not valid UTF-8 is written as U+FFFD rather than refused.
 var encoding = jsonv2.JoinOptions(jsonv2.Deterministic(true), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 
-// encoded is an answer that is JSON already.
-type encoded []byte
+// encoded is an answer that is JSON already, with its tag once that was needed.
+type encoded struct {
+	body []byte
+	tag  string
+}
 
 func encode(v any) (encoded, error) {
-	if body, ok := v.(encoded); ok {
-		return body, nil
+	if e, ok := v.(encoded); ok {
+		return e, nil
 	}
-	return jsonv2.Marshal(v, encoding)
+	body, err := jsonv2.Marshal(v, encoding)
+	return encoded{body: body}, err
+}
+
+// tagged gives the answer with its entity tag.
+func (e encoded) tagged() encoded {
+	if e.tag == "" {
+		sum := sha256.Sum256(e.body)
+		e.tag = `"` + hex.EncodeToString(sum[:12]) + `"`
+	}
+	return e
 }
 
 func writeJSON(c echo.Context, status int, contentType string, v any) error {
-	body, err := encode(v)
+	e, err := encode(v)
 	if err != nil {
 		return err
 	}
-	c.Response().Header().Set(echo.HeaderContentLength, strconv.Itoa(len(body)))
-	return c.Blob(status, contentType, body)
+	c.Response().Header().Set(echo.HeaderContentLength, strconv.Itoa(len(e.body)))
+	return c.Blob(status, contentType, e.body)
 }
 
 // writeTagged answers with the value and its tag, or, to a client that has the
 // same bytes already, only with the tag (RFC 9110, section 13.1.2).
 func writeTagged(c echo.Context, v any) error {
-	body, err := encode(v)
+	e, err := encode(v)
 	if err != nil {
 		return err
 	}
-	sum := sha256.Sum256(body)
-	tag := `"` + hex.EncodeToString(sum[:12]) + `"`
-	c.Response().Header().Set("ETag", tag)
+	e = e.tagged()
+	c.Response().Header().Set("ETag", e.tag)
 	for known := range strings.SplitSeq(c.Request().Header.Get("If-None-Match"), ",") {
-		if known = strings.TrimPrefix(strings.TrimSpace(known), "W/"); known == tag || known == "*" {
+		if known = strings.TrimPrefix(strings.TrimSpace(known), "W/"); known == e.tag || known == "*" {
 			return c.NoContent(http.StatusNotModified)
 		}
 	}
-	return c.Blob(http.StatusOK, jsonType, body)
+	return c.Blob(http.StatusOK, jsonType, e.body)
 }
 
 // timeLayout is how the server writes instants of its own, in its zone.

@@ -117,10 +117,11 @@ func (s *server) aboutNames(c echo.Context, body []byte, flow string) (any, erro
 	if !again {
 		return answer, nil
 	}
-	text, err := encode(answer)
+	e, err := encode(answer)
 	if err != nil {
 		return nil, err
 	}
-	s.answers.keep(body, &st.Result, text)
-	return text, nil
+	e = e.tagged()
+	s.answers.keep(body, &st.Result, e)
+	return e, nil
 }

@@ -111,17 +111,29 @@ func share(maxTokens int, memories []Memory) int {
 }
 
 func render(memories []Memory) string {
-	parts := make([]string, len(memories))
-	for i, m := range memories {
-		text := m.Tool.Guideline.Content
-		if text == "" && m.Tool.Guideline.Revision > 0 {
-			text = "The guideline does not fit max_tokens."
-		} else if text == "" {
-			text = fmt.Sprintf("No guideline yet: %d call(s) recorded, not summarised.", m.Statistics.TotalCalls)
-		}
-		parts[i] = fmt.Sprintf("Tool: %s\n%s", m.Tool.Tool, text)
+	size := 64
+	for i := range memories {
+		size += 64 + len(memories[i].Tool.Tool) + len(memories[i].Tool.Guideline.Content)
 	}
-	return fmt.Sprintf("Retrieved %d tool memory(ies):\n\n%s", len(memories), strings.Join(parts, "\n\n---\n\n"))
+	b := fmt.Appendf(make([]byte, 0, size), "Retrieved %d tool memory(ies):\n", len(memories))
+	for i := range memories {
+		m := &memories[i]
+		if i > 0 {
+			b = append(b, "\n\n---\n"...)
+		}
+		b = append(b, "\nTool: "...)
+		b = append(b, m.Tool.Tool...)
+		b = append(b, '\n')
+		switch g := &m.Tool.Guideline; {
+		case g.Content != "":
+			b = append(b, g.Content...)
+		case g.Revision > 0:
+			b = append(b, "The guideline does not fit max_tokens."...)
+		default:
+			b = fmt.Appendf(b, "No guideline yet: %d call(s) recorded, not summarised.", m.Statistics.TotalCalls)
+		}
+	}
+	return string(b)
 }
 
 // fit cuts text to about maxTokens at the end of a line.
