@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"memoryd/config"
+)
+
+// discard is an answer that nobody reads.
+type discard struct {
+	header http.Header
+	status int
+}
+
+func (d *discard) Header() http.Header         { return d.header }
+func (d *discard) Write(b []byte) (int, error) { return len(b), nil }
+func (d *discard) WriteHeader(status int)      { d.status = status }
+
+// TestHotPathsKeepTheirBudget holds the requests that stand in the way of every
+// tool call to a number of allocations: what they cost in time depends on the
+// machine, this does not. The request's own, about fifteen, are counted too.
+// docs/performance.md has the same table.
+func TestHotPathsKeepTheirBudget(t *testing.T) {
+	a := testApp(t, config.BackendSQLite, t.TempDir(), "")
+	a.Start(t.Context())
+	t.Cleanup(func() {
+		if err := a.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	pad, n := strings.Repeat("lorem ipsum dolor sit amet ", 70), 0
+	call := func() string {
+		n++
+		return fmt.Sprintf(`{"input":{"query":"q%d","k":10},"output":"found %d results %s","time_cost":1.5,"token_cost":12}`, n, n, pad)
+	}
+	calls := func(k int) string {
+		list := make([]string, k)
+		for i := range list {
+			list[i] = call()
+		}
+		return `{"tool_name":"t","async":true,"include_history":false,"tool_call_results":[` + strings.Join(list, ",") + `]}`
+	}
+	ask := func(path, body string) {
+		w := &discard{header: http.Header{}}
+		a.server.Handler.ServeHTTP(w, httptest.NewRequest(http.MethodPost, path, strings.NewReader(body)))
+		if w.status != http.StatusOK {
+			t.Fatalf("%s: %d", path, w.status)
+		}
+	}
+	for range 10 {
+		ask("/add_tool_call_result", calls(50))
+	}
+	ask("/summary_tool_memory", `{"tool_names":"t"}`)
+	const runs = 50
+	var bodies []string
+	for range runs + 1 {
+		bodies = append(bodies, calls(1))
+	}
+	for range runs + 1 {
+		bodies = append(bodies, calls(50))
+	}
+	next := func(path string) func() {
+		return func() {
+			ask(path, bodies[0])
+			bodies = bodies[1:]
+		}
+	}
+	for _, tc := range []struct {
+		name   string
+		do     func()
+		budget float64
+	}{
+		{"add of a call", next("/add_tool_call_result"), 230},
+		{"add of 50 calls", next("/add_tool_call_result"), 50 * 78},
+		{"guideline", func() { ask("/retrieve_tool_memory", `{"tool_names":"t","include_history":false}`) }, 50},
+	} {
+		if got := testing.AllocsPerRun(runs, tc.do); got > tc.budget {
+			t.Errorf("%s: %.0f allocations, the budget is %.0f", tc.name, got, tc.budget)
+		} else {
+			t.Logf("%s: %.0f allocations of %.0f", tc.name, got, tc.budget)
+		}
+	}
+}
