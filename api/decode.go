@@ -17,7 +17,10 @@ import (
 )
 
 // invalidRequest is a body that does not fit the endpoint: HTTP 422.
-type invalidRequest struct{ detail wire.Detail }
+type invalidRequest struct {
+	detail wire.Detail
+	broken bool // the text is no JSON: nothing of it can be read from here on
+}
 
 // Error says where and what, as a rejected item shows it.
 func (e *invalidRequest) Error() string {
@@ -41,6 +44,13 @@ func invalid(code, msg string, input jsontext.Value, loc ...any) *invalidRequest
 
 // malformed reports text that is not JSON.
 func malformed(err error) *invalidRequest {
+	fault := unreadable(err)
+	fault.broken = true
+	return fault
+}
+
+// unreadable reports a value that is JSON at best in form.
+func unreadable(err error) *invalidRequest {
 	se, ok := errors.AsType[*jsontext.SyntacticError](err)
 	if !ok {
 		return invalid("json_invalid", "JSON decode error: "+err.Error(), nil)
@@ -78,9 +88,10 @@ type field[T any] struct {
 	// set takes the member's value, which has the field's kind. The value is
 	// only valid during the call.
 	set func(into *T, v jsontext.Value) *invalidRequest
-	// each is for long arrays, instead of set: it takes the elements one after
-	// another, so that the array is not read as a whole first.
-	each func(into *T, v jsontext.Value) *invalidRequest
+	// each is for long arrays, instead of set: it reads the elements one after
+	// another, so that the array is not read as a whole first. A fault of its own
+	// leaves dec behind the element or inside it.
+	each func(into *T, dec *jsontext.Decoder) *invalidRequest
 }
 
 // decodeObject reads the next value of dec, an object, handing each known
@@ -145,7 +156,7 @@ func decodeMember[T any](dec *jsontext.Decoder, fields []field[T], seen []bool, 
 
 // named says which field a fault is in, unless it says so itself.
 func (f *field[T]) named(fault *invalidRequest) *invalidRequest {
-	if fault != nil && len(fault.detail.Loc) == 0 {
+	if fault != nil && !fault.broken && len(fault.detail.Loc) == 0 {
 		fault.detail.Loc = []any{f.name}
 	}
 	return fault
@@ -156,20 +167,32 @@ func (f *field[T]) elements(dec *jsontext.Decoder, into *T) *invalidRequest {
 	if _, err := dec.ReadToken(); err != nil {
 		return malformed(err)
 	}
-	var first *invalidRequest // what is wrong with the text comes before it
 	for dec.PeekKind() != ']' {
-		v, err := dec.ReadValue()
-		if err != nil {
-			return malformed(err)
-		}
-		if first == nil {
-			first = f.each(into, v)
+		if fault := f.each(into, dec); fault != nil {
+			return f.named(fault)
 		}
 	}
 	if _, err := dec.ReadToken(); err != nil {
 		return malformed(err)
 	}
-	return f.named(first)
+	return nil
+}
+
+// leave skips what is left of the values that dec is inside of, down to a depth.
+func leave(dec *jsontext.Decoder, depth int) error {
+	for dec.StackDepth() > depth {
+		var err error
+		switch dec.PeekKind() {
+		case '}', ']':
+			_, err = dec.ReadToken()
+		default:
+			err = dec.SkipValue()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // decodeBody reads a whole request body. Its text has to be valid UTF-8; an

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 
@@ -84,9 +85,9 @@ func TestOneBadItemDoesNotSpoilTheOthers(t *testing.T) {
 		`{"tool_name":5}`:            "tool_name: Input should be a valid string",
 		`{"input":[1]}`:              "input: Input should be a valid object or string",
 		`{"input":null}`:             "input: Input should be a valid object or string",
-		`{"input":{"a":1,"a":2}}`:    `the name at "/input/a" is given twice`,
+		`{"input":{"a":1,"a":2}}`:    `input: the name at "/a" is given twice`,
 		`{"output":7}`:               "output: Input should be a valid string",
-		`{"output":"a","output":""}`: `the name at "/output" is given twice`,
+		`{"output":"a","output":""}`: `output: Field given twice`,
 		`{"success":"yes"}`:          "success: Input should be a valid boolean",
 		`{"time_cost":"1"}`:          "time_cost: Input should be a valid number",
 		`{"time_cost":1e999}`:        "time_cost: Input should be a finite number",
@@ -132,15 +133,23 @@ func TestItemsKeepWhatWasSent(t *testing.T) {
 	}
 }
 
+func itemOf(t *testing.T, text []byte) (item ops.Item) {
+	t.Helper()
+	if fault := decodeItem(jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowInvalidUTF8(true)), &item); fault != nil {
+		t.Fatal(fault)
+	}
+	return item
+}
+
 func TestDefaultsOfAnItem(t *testing.T) {
-	item := decodeItem(new(jsontext.Decoder), []byte(`{}`))
+	item := itemOf(t, []byte(`{}`))
 	if c := item.Call; string(c.Input) != `""` || c.Output != "" || !c.Success || c.TokenCost != -1 || c.TimeCost != 0 {
 		t.Errorf("got %+v", c)
 	}
 }
 
 func TestEscapedLoneSurrogatesBecomeReplacementCharacters(t *testing.T) {
-	item := decodeItem(new(jsontext.Decoder), []byte(`{"input":{"k":"x\udc80y"},"output":"\ud800"}`))
+	item := itemOf(t, []byte(`{"input":{"k":"x\udc80y"},"output":"\ud800"}`))
 	if item.Reason != "" {
 		t.Fatal(item.Reason)
 	}

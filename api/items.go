@@ -69,13 +69,18 @@ func ignore(*ops.Item, jsontext.Value) *invalidRequest { return nil }
 
 // decodeItem reads one call. What is wrong with it becomes its reason, so that
 // the other items of the request go on.
-func decodeItem(dec *jsontext.Decoder, v jsontext.Value) ops.Item {
-	item := ops.Item{Call: memoryd.Call{Input: json.RawMessage(`""`), Success: true, TokenCost: -1}}
-	dec.Reset(bytes.NewBuffer(v), jsontext.AllowInvalidUTF8(true))
-	if fault := decodeObject(dec, itemFields, &item); fault != nil {
-		item.Reason = fault.Error()
+func decodeItem(dec *jsontext.Decoder, item *ops.Item) *invalidRequest {
+	*item = ops.Item{Call: memoryd.Call{Input: json.RawMessage(`""`), Success: true, TokenCost: -1}}
+	depth := dec.StackDepth()
+	fault := decodeObject(dec, itemFields, item)
+	if fault == nil || fault.broken {
+		return fault
 	}
-	return item
+	if err := leave(dec, depth); err != nil {
+		return malformed(err)
+	}
+	item.Reason = fault.Error()
+	return nil
 }
 
 func setSeconds(into *float64, v jsontext.Value) *invalidRequest {
@@ -99,7 +104,7 @@ func setMetadata(i *ops.Item, v jsontext.Value) *invalidRequest {
 	}
 	var known metadataFields
 	if err := json.Unmarshal(i.Call.Metadata, &known); err != nil {
-		return malformed(err)
+		return unreadable(err)
 	}
 	if id, ok := known.ToolCallID.(string); ok {
 		i.ToolCallID = id
@@ -116,7 +121,7 @@ func setRaw(into *json.RawMessage, v jsontext.Value) *invalidRequest {
 	v = v.Clone()
 	if !v.IsValid() {
 		if err := v.Format(jsontext.AllowInvalidUTF8(true), jsontext.PreserveRawStrings(false)); err != nil {
-			return malformed(err)
+			return unreadable(err)
 		}
 		v = jsontext.Value(bytes.ToValidUTF8(v, []byte(string(utf8.RuneError))))
 	}

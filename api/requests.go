@@ -16,7 +16,6 @@ type addRequest struct {
 	workspace      string
 	toolName       string
 	items          []ops.Item
-	reader         jsontext.Decoder // of items
 	async          bool
 	includeHistory bool
 	maxItems       int
@@ -40,12 +39,12 @@ var addFields = []field[addRequest]{
 	}},
 }
 
-func addItem(r *addRequest, v jsontext.Value) *invalidRequest {
+func addItem(r *addRequest, dec *jsontext.Decoder) *invalidRequest {
 	if len(r.items) == r.maxItems {
 		return tooMany(r.maxItems, "items")
 	}
-	r.items = append(r.items, decodeItem(&r.reader, v))
-	return nil
+	r.items = append(r.items, ops.Item{})
+	return decodeItem(dec, &r.items[len(r.items)-1])
 }
 
 func tooMany(most int, what string) *invalidRequest {
