@@ -2,11 +2,13 @@ package rules_test
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"memoryd"
 	"memoryd/evaluate/rules"
+	"memoryd/internal/recordtest"
 )
 
 // benchOutputs are outputs of the kinds that cost most, grown to a size.
@@ -43,6 +45,27 @@ func BenchmarkJudge(b *testing.B) {
 				}
 			})
 		}
+	}
+}
+
+// BenchmarkRecorded judges recordings, one after the other: the mixture of calls
+// that servers see.
+func BenchmarkRecorded(b *testing.B) {
+	j := rules.New(rules.DefaultConfig())
+	for _, file := range recordtest.Files(b) {
+		calls := recordtest.Read(b, file)
+		size := 0
+		for i := range calls {
+			size += len(calls[i].Input) + len(calls[i].Output)
+		}
+		name := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(file), "calls_"), ".jsonl.gz")
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				j.Judge(&calls[i%len(calls)].Call, nil)
+			}
+			b.ReportMetric(float64(size)/float64(len(calls)), "bytes/call")
+		})
 	}
 }
 

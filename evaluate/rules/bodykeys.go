@@ -56,9 +56,16 @@ func indexRoles(names map[role]string) map[string]role {
 	return index
 }
 
+// keyBuffer holds a normal key; longer ones mean nothing.
+type keyBuffer [28]byte
+
 // normalKey is a key in lower case without separators.
 func normalKey(key string) string {
-	var buf [28]byte
+	var buf keyBuffer
+	return string(buf.normal(key))
+}
+
+func (buf *keyBuffer) normal(key string) []byte {
 	n := 0
 	for i := range len(key) {
 		c := key[i]
@@ -66,7 +73,7 @@ func normalKey(key string) string {
 			continue
 		}
 		if n == len(buf) {
-			return ""
+			return nil
 		}
 		if c >= 'A' && c <= 'Z' {
 			c |= 0x20
@@ -74,10 +81,28 @@ func normalKey(key string) string {
 		buf[n] = c
 		n++
 	}
-	return string(buf[:n])
+	return buf[:n]
 }
 
-func roleOf(key string) role { return roles[normalKey(key)] }
+func roleOf(key string) role {
+	var buf keyBuffer
+	k := buf.normal(key)
+	if len(k) < 2 || roleEnds[k[0]&31]>>(k[len(k)-1]&31)&1 == 0 {
+		return roleNone
+	}
+	return roles[string(k)]
+}
+
+// roleEnds has the first and last letters of the keys that have a role: a look
+// at it spares most other keys the search.
+var roleEnds = indexEnds(roles)
+
+func indexEnds(roles map[string]role) (ends [32]uint32) {
+	for k := range roles {
+		ends[k[0]&31] |= 1 << (k[len(k)-1] & 31)
+	}
+	return ends
+}
 
 // voidTexts are values of an error member that mean that there is none.
 var voidTexts = words(
@@ -92,7 +117,7 @@ func (d *doc) truthy(i int32) bool {
 	case kindTrue:
 		return true
 	case kindString:
-		return !voidTexts[strings.ToLower(strings.TrimSpace(n.val))]
+		return !foldedIn(strings.TrimSpace(n.val), voidTexts)
 	case kindObject:
 		for c := n.child; c != 0; c = d.nodes[c].next {
 			if r := roleOf(d.nodes[c].key); r == roleCode && d.number(c) == 0 {

@@ -82,15 +82,44 @@ var causes = [...]struct {
 
 // causeOf tells the cause from a fragment's words.
 func causeOf(fragment string) cause {
-	low := strings.ToLower(fragment[:min(len(fragment), lineBytes)])
+	fragment = fragment[:min(len(fragment), lineBytes)]
+	found := causeIndex.scan(fragment)
+	if found == 0 {
+		return causeUnknown
+	}
+	low := strings.ToLower(fragment)
 	for i := range causes {
+		if found&(1<<i) != 0 {
+			return causes[i].cause
+		}
+		if found&(1<<(i+len(causes))) == 0 {
+			continue
+		}
 		for _, w := range causes[i].words {
-			if isDigit(w[0]) && hasWord(low, w) || !isDigit(w[0]) && strings.Contains(low, w) {
+			if isDigit(w[0]) && hasWord(low, w) {
 				return causes[i].cause
 			}
 		}
 	}
 	return causeUnknown
+}
+
+// causeIndex covers the words of the causes: those of the cause at i by mark i,
+// its numbers, which must stand alone, by mark i + len(causes).
+var causeIndex = indexCauses()
+
+func indexCauses() *phraseIndex {
+	lists := map[marks][]string{}
+	for i := range causes {
+		for _, w := range causes[i].words {
+			m := marks(1) << i
+			if isDigit(w[0]) {
+				m <<= len(causes)
+			}
+			lists[m] = append(lists[m], w)
+		}
+	}
+	return newPhraseIndex(lists)
 }
 
 func (c cause) bracket() string {

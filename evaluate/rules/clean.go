@@ -17,6 +17,9 @@ const (
 // of white space, control and format characters become one space, bytes that are
 // not UTF-8 become the replacement character, and a cut is marked.
 func clean(s string, limit int) string {
+	if isClean(s, limit) {
+		return s
+	}
 	var b strings.Builder
 	b.Grow(min(len(s), limit) + utf8.UTFMax)
 	n, gap := 0, false
@@ -50,6 +53,29 @@ func clean(s string, limit int) string {
 		}
 	}
 	return b.String()
+}
+
+// isClean reports whether clean leaves s as it is: short enough, printable ASCII
+// and typographic quotes, without runs of spaces or spaces at its ends.
+func isClean(s string, limit int) bool {
+	if len(s) > limit*utf8.UTFMax {
+		return false
+	}
+	before, n := rune(' '), 0
+	for i := 0; i < len(s); n++ {
+		r, size := rune(s[i]), 1
+		if r >= utf8.RuneSelf {
+			if r, size = utf8.DecodeRuneInString(s[i:]); r != '“' && r != '”' && r != '…' {
+				return false
+			}
+		}
+		if r < ' ' || r == 0x7f || r == ' ' && before == ' ' {
+			return false
+		}
+		before = r
+		i += size
+	}
+	return n <= limit && (n == 0 || before != ' ')
 }
 
 // escapeLen is the length of the terminal control sequence (ECMA-48) that s

@@ -1,6 +1,9 @@
 package rules
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // traceHeads start a report of an exception that nobody caught: Python, Java,
 // Go, Rust, C#, JavaScript, PHP, Ruby, C++.
@@ -12,6 +15,9 @@ var traceHeads = []string{
 	"java.lang.", "execution failed. traceback", "unhandledpromiserejection", "fatal python error", "runtime error: ",
 }
 
+// insideHeads is how many of them are believed after other output too.
+const insideHeads = 4
+
 // exception: a trace at the head or the end of the text, or a first line such as
 // "ValueError: …".
 func exception(v *view, t *text) (finding, bool) {
@@ -19,7 +25,7 @@ func exception(v *view, t *text) (finding, bool) {
 	if v.quotes(t) && v.ask.troubled {
 		return finding{}, false
 	}
-	if head, ok := hasPrefixAny(strip(first.low), traceHeads); ok && traceLike(head, first.low) && !v.echoes(first.s) {
+	if head, ok := hasPrefixAny(strip(first.low()), traceHeads); ok && traceLike(head, first.low()) && !v.echoes(first.s) {
 		return fails("exception", thrown(t).s, "the output is the report of an uncaught exception"), true
 	}
 	if strings.HasPrefix(first.s, "File \"") && isThrown(t.last().s) {
@@ -38,8 +44,11 @@ func exception(v *view, t *text) (finding, bool) {
 		}
 	}
 	for i := len(t.lines) - 1; i > 0; i-- {
-		low := strip(t.lines[i].low)
-		if head, ok := hasPrefixAny(low, traceHeads[:4]); ok && traceLike(head, low) {
+		if !t.lines[i].has(hasTrace) {
+			continue
+		}
+		low := strip(t.lines[i].low())
+		if head, ok := hasPrefixAny(low, traceHeads[:insideHeads]); ok && traceLike(head, low) {
 			return v.traceInside(t, i), true
 		}
 	}
@@ -49,7 +58,7 @@ func exception(v *view, t *text) (finding, bool) {
 // traceInside grades a trace that follows other output: at the end it is how the
 // run ended, before more output it was survived.
 func (v *view) traceInside(t *text, at int) finding {
-	if isThrown(t.last().s) || len(t.lines)-at < 8 || hasFrames(t) && t.lines[len(t.lines)-1].low == "" {
+	if isThrown(t.last().s) || len(t.lines)-at < 8 || hasFrames(t) && t.last().low() == "" {
 		return fails("exception", thrown(t).s, "the output ends with an uncaught exception").unsure()
 	}
 	return half("exception", t.lines[at].s, "the output holds a traceback, and goes on after it")
@@ -100,23 +109,24 @@ var runtimePhrases = []string{
 // runtimeError: a message of one to three lines with such a phrase in the first.
 func runtimeError(v *view, t *text) (finding, bool) {
 	first := t.first()
-	if !t.short(3, 500) || v.quotes(t) || v.ask.reads && v.ask.command != "" || v.echoes(first.s) {
+	if !t.short(3, 500) || v.quotes(t) || v.ask.reads && v.ask.command != "" {
 		return finding{}, false
 	}
-	p, ok := findAny(first.low, runtimePhrases)
-	if !ok || strings.Contains(first.low, "to fix") || strings.Contains(first.low, "occurs when") || strings.Contains(first.low, " is thrown ") {
+	p, ok := first.find(hasRuntime, runtimePhrases)
+	low := first.low()
+	if !ok || strings.Contains(low, "to fix") || strings.Contains(low, "occurs when") || strings.Contains(low, " is thrown ") || v.echoes(first.s) {
 		return finding{}, false
 	}
 	f := fails("runtime-error", first.s, "a runtime says what it stumbled over")
-	f.sure = strings.Index(first.low, p) < 80
+	f.sure = strings.Index(low, p) < 80
 	return f, true
 }
 
 // thrown is the line that names the exception: the last that looks like one.
-func thrown(t *text) line {
+func thrown(t *text) *line {
 	for i := len(t.lines) - 1; i >= 0; i-- {
 		if isThrown(t.lines[i].s) {
-			return t.lines[i]
+			return &t.lines[i]
 		}
 	}
 	return t.first()
@@ -152,20 +162,27 @@ func endsThrown(s string) bool {
 
 // hasFrames reports whether the text has at least one stack frame.
 func hasFrames(t *text) bool {
-	for _, l := range t.lines {
+	for i := range t.lines {
+		l := &t.lines[i]
 		if strings.HasPrefix(l.s, "at ") && strings.HasSuffix(l.s, ")") || strings.HasPrefix(l.s, "File \"") && strings.Contains(l.s, ", line ") ||
-			strings.HasPrefix(l.low, "caused by: ") {
+			strings.HasPrefix(l.low(), "caused by: ") {
 			return true
 		}
 	}
 	return false
 }
 
+// decoration are the ASCII characters that strip takes off.
+const decoration = " \t[(<{*_`#>-!|\"'~=:."
+
 // strip takes off what decorates the start of a message: brackets, quotes,
 // bullets, marks, emoji.
 func strip(low string) string {
+	if low != "" && low[0] < utf8.RuneSelf && strings.IndexByte(decoration, low[0]) < 0 {
+		return low
+	}
 	for {
-		s := strings.TrimLeft(low, " \t[(<{*_`#>-!|\"'~=:.")
+		s := strings.TrimLeft(low, decoration)
 		for _, mark := range []string{"❌", "│", "╷", "╭", "✗", "✖", "⚠", "🚫", "⛔", "💥", "×", "\ufe0f", "•", "“", "‘", "🔴", "❗"} {
 			s = strings.TrimPrefix(s, mark)
 		}

@@ -46,7 +46,7 @@ func exitStatus(t *text) (code int, known bool) {
 		if i >= 2 && i < n-3 {
 			continue
 		}
-		if code, known = exitStatusOf(t.lines[i].low); known {
+		if code, known = exitStatusOf(&t.lines[i]); known {
 			return code, true
 		}
 	}
@@ -55,10 +55,11 @@ func exitStatus(t *text) (code int, known bool) {
 
 // exitStatusOf reads a line whose point is the status: short, with the number at
 // its end.
-func exitStatusOf(low string) (code int, known bool) {
-	if len(low) > 120 {
+func exitStatusOf(l *line) (code int, known bool) {
+	if len(l.s) > 120 && (isASCII(l.s) || len(l.low()) > 120) || !l.has(hasExit) {
 		return 0, false
 	}
+	low := l.low()
 	for _, p := range exitPhrases {
 		i := strings.Index(low, p)
 		if i < 0 {
@@ -84,13 +85,15 @@ func exitStatusOf(low string) (code int, known bool) {
 // strongestLine is the line that best explains a failure: the first with a word
 // of trouble, else the first.
 func strongestLine(t *text) string {
-	for _, l := range t.lines {
-		if _, known := exitStatusOf(l.low); !known && containsAny(l.low, complaintWords) {
+	for i := range t.lines {
+		l := &t.lines[i]
+		if _, known := exitStatusOf(l); !known && l.has(hasComplaintWord) {
 			return l.s
 		}
 	}
-	for _, l := range t.lines {
-		if _, known := exitStatusOf(l.low); !known {
+	for i := range t.lines {
+		l := &t.lines[i]
+		if _, known := exitStatusOf(l); !known {
 			return l.s
 		}
 	}

@@ -59,7 +59,9 @@ func summaryOf(v *view, f finding) string {
 // evaluationOf says which rule decided and why, on the two dimensions: did the
 // call succeed, did its parameters fit.
 func evaluationOf(v *view, f finding) string {
+	q := clean(f.quote, maxQuote)
 	var b strings.Builder
+	b.Grow(160 + len(f.why) + len(q))
 	b.WriteString("Success: ")
 	switch f.score {
 	case memoryd.ScoreFailure:
@@ -70,7 +72,7 @@ func evaluationOf(v *view, f finding) string {
 		b.WriteString("yes, ")
 	}
 	b.WriteString(f.why)
-	if q := clean(f.quote, maxQuote); q != "" {
+	if q != "" {
 		b.WriteString(" (“" + q + "”)")
 	}
 	b.WriteString(". Parameters: " + v.parameters(f) + ".")

@@ -1,11 +1,14 @@
 package rules
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // usageText: a usage text that nobody asked for means that the arguments were
 // not understood.
 func usageText(v *view, t *text) (finding, bool) {
-	low := strip(t.first().low)
+	low := strip(t.first().low())
 	if !strings.HasPrefix(low, "usage:") && !strings.HasPrefix(low, "usage ") || v.ask.help || v.quotes(t) && v.ask.command == "" {
 		return finding{}, false
 	}
@@ -29,9 +32,9 @@ func refusal(v *view, t *text) (finding, bool) {
 	if !t.short(4, 500) {
 		return finding{}, false
 	}
-	for _, l := range t.lines {
-		_, said := findAny(l.low, refusalPhrases)
-		if said || strings.Contains(l.low, "too ") && strings.Contains(l.low, " to answer") {
+	for i := range t.lines {
+		l := &t.lines[i]
+		if l.has(hasRefusal) || l.has(hasToAnswer) && strings.Contains(l.low(), "too ") {
 			f := half("refusal", l.s, "the tool declined to answer")
 			f.cause = causeRefusal
 			return f, !v.echoes(l.s)
@@ -59,6 +62,9 @@ var thingNouns = []string{
 	"string", "symbol", "image", "key",
 }
 
+// zeroResults count what was found, as words of their own.
+var zeroResults = []string{"0 results", "0 matches", "0 rows", "0 records", "0 items", "0 hits"}
+
 // lookups are beginnings that report an unsuccessful lookup.
 var lookups = []string{"could not find", "couldn't find", "cannot find", "can't find", "unable to find", "did not find", "didn't find"}
 
@@ -73,8 +79,8 @@ func noResult(v *view, t *text) (finding, bool) {
 	if !isNoResult(t) || v.echoes(t.first().s) {
 		return finding{}, false
 	}
-	names := nameWords(v.call.Tool)
-	if strings.HasSuffix(strings.TrimRight(t.first().low, ".! "), "not found") && hasAny(names, actors) && !hasAny(names, searchers) {
+	names := v.ask.names
+	if strings.HasSuffix(strings.TrimRight(t.first().low(), ".! "), "not found") && hasAny(names, actors) && !hasAny(names, searchers) {
 		return finding{}, false // what was to be changed does not exist
 	}
 	f := half("no-result", t.first().s, "it found nothing")
@@ -92,17 +98,16 @@ func isNoResult(t *text) bool {
 	if !t.short(4, 400) {
 		return false
 	}
-	low := t.first().low
-	if containsAny(low, goodAbsences) {
+	first := t.first()
+	if first.has(hasGoodAbsence) {
 		return false
 	}
-	if containsAny(low, noResultPhrases) {
+	if first.has(hasNoResult) {
 		return true
 	}
-	for _, p := range []string{"0 results", "0 matches", "0 rows", "0 records", "0 items", "0 hits"} {
-		if hasWord(low, p) {
-			return true
-		}
+	low := first.low()
+	if first.has(hasZeroResults) && slices.ContainsFunc(zeroResults, func(p string) bool { return hasWord(low, p) }) {
+		return true
 	}
 	if strings.HasPrefix(low, "no ") && (strings.Contains(low, " found") || strings.Contains(low, " match") || strings.Contains(low, " available")) {
 		return true
@@ -135,23 +140,24 @@ func warning(v *view, t *text) (finding, bool) {
 		return finding{}, false
 	}
 	few := t.short(6, 800)
-	for i, l := range t.lines {
+	for i := range t.lines {
+		l := &t.lines[i]
 		if i > 0 && (!few || v.ask.command != "") || i > 6 {
 			break
 		}
-		head, ok := hasPrefixAny(strip(l.low), warningHeads)
-		if !ok {
-			_, said, cut := strings.Cut(l.low, ": warning: ")
+		head, ok := hasPrefixAny(strip(l.low()), warningHeads)
+		if !ok && l.has(hasWarningAfter) {
+			_, said, cut := strings.Cut(l.low(), ": warning: ")
 			ok, head = cut && said != "", "warning:"
 		}
-		if !ok || v.echoes(l.s) || head == "warning " && !containsAny(l.low, adviceWords) {
+		if !ok || v.echoes(l.s) || head == "warning " && !containsAny(l.low(), adviceWords) {
 			continue
 		}
 		f := half("warning", l.s, "it ran and warned")
 		if f.cause == causeMissing || f.cause == causeUnknown {
 			f.cause = causeParameter
 		}
-		f.sure = i == 0 && few && v.ask.command == "" && containsAny(l.low, adviceWords)
+		f.sure = i == 0 && few && v.ask.command == "" && containsAny(l.low(), adviceWords)
 		return f, true
 	}
 	return finding{}, false

@@ -74,19 +74,20 @@ func errorHeading(v *view, t *text) (finding, bool) {
 	if strings.HasSuffix(first.s, ":") && t.short(3, 600) && len(t.lines) > 1 {
 		first = t.at(1) // after a preface such as "Output of the command:"
 	}
-	if v.echoes(first.s) || !v.headsError(t, first.low) || !t.short(40, 6000) && !opensReport(first.low) {
+	low := first.low()
+	if !v.headsError(t, low) || !t.short(40, 6000) && !opensReport(low) || v.echoes(first.s) {
 		return finding{}, false
 	}
-	if v.quotes(t) && (v.ask.troubled || !t.short(60, 4000) || !opensReport(first.low)) {
+	if v.quotes(t) && (v.ask.troubled || !t.short(60, 4000) || !opensReport(low)) {
 		return finding{}, false
 	}
-	if isNoResult(t) && !opensReport(first.low) && !startsPlainly(first.low) {
+	if isNoResult(t) && !opensReport(low) && !startsPlainly(low) {
 		return finding{}, false
 	}
 	f := fails("error-heading", first.s, "its first words say that it failed")
-	plain := opensReport(first.low) || startsPlainly(first.low)
-	f.sure = t.short(12, 2000) && !containsAny(first.low, hedges) && (plain || !v.ask.reads)
-	if containsAny(first.low, hedges) {
+	plain := opensReport(low) || startsPlainly(low)
+	f.sure = t.short(12, 2000) && !first.has(hasHedge) && (plain || !v.ask.reads)
+	if first.has(hasHedge) {
 		f.score = memoryd.ScorePartial
 	}
 	return f, true
@@ -95,7 +96,7 @@ func errorHeading(v *view, t *text) (finding, bool) {
 // headsError reports whether a first line, in lower case, is that of an error
 // message, given what the tool is for and what follows.
 func (v *view) headsError(t *text, low string) bool {
-	if startsAsError(low) || isShortError(low) && (t.total <= 2 || startsAsError(t.at(1).low)) {
+	if startsAsError(low) || isShortError(low) && (t.total <= 2 || startsAsError(t.at(1).low())) {
 		return true
 	}
 	mayQualify := !v.ask.reads || v.ask.command == "" && t.short(2, 400) && !v.ask.troubled
@@ -239,7 +240,7 @@ func errorEnding(v *view, t *text) (finding, bool) {
 		return finding{}, false
 	}
 	last := t.last()
-	if _, ok := hasPrefixAny(strip(last.low), endings); !ok || v.echoes(last.s) {
+	if _, ok := hasPrefixAny(strip(last.low()), endings); !ok || v.echoes(last.s) {
 		return finding{}, false
 	}
 	return fails("error-ending", last.s, "its last words say that it failed").unsure(), true

@@ -26,13 +26,13 @@ func httpStatus(v *view, t *text) (finding, bool) {
 		return f, true
 	}
 	first := t.first()
-	if v.quotes(t) && !t.short(12, 1500) || v.echoes(first.s) {
+	if v.quotes(t) && !t.short(12, 1500) {
 		return finding{}, false
 	}
-	if _, more := leadingStatus(t.at(1).low); more && v.ask.reads {
+	if _, more := leadingStatus(t.at(1).low()); more && v.ask.reads {
 		return finding{}, false // a table of statuses
 	}
-	if code, ok := leadingStatus(first.low); ok {
+	if code, ok := leadingStatus(first.low()); ok && !v.echoes(first.s) {
 		f := fails("http-status", first.s, "it reports HTTP status "+code)
 		f.sure = t.short(20, 3000)
 		return f, true
@@ -43,10 +43,14 @@ func httpStatus(v *view, t *text) (finding, bool) {
 // statusLine finds the last status line of a header dump: after redirects the
 // last one counts.
 func statusLine(t *text) (finding, bool) {
-	var found line
+	var found *line
 	bad := false
-	for _, l := range t.lines[:min(len(t.lines), 48)] {
-		low := strings.TrimLeft(l.low, "<> ")
+	for i := range t.lines[:min(len(t.lines), 48)] {
+		l := &t.lines[i]
+		if !startsHTTP(l.s) {
+			continue
+		}
+		low := strings.TrimLeft(l.low(), "<> ")
 		if !strings.HasPrefix(low, "http/") || len(low) < 12 {
 			continue
 		}
@@ -59,6 +63,14 @@ func statusLine(t *text) (finding, bool) {
 		return finding{}, false
 	}
 	return fails("http-status", found.s, "the server answered with an error status").unsure(), true
+}
+
+// startsHTTP is a quick look before statusLine reads a line.
+func startsHTTP(s string) bool {
+	for s != "" && (s[0] == '<' || s[0] == '>' || s[0] == ' ') {
+		s = s[1:]
+	}
+	return s != "" && s[0]|0x20 == 'h'
 }
 
 // statusCode is the three digits that s starts with, if they are a status.
@@ -77,6 +89,9 @@ func leadingStatus(low string) (string, bool) {
 		if _, ok := hasPrefixAny(strings.TrimLeft(s[3:], " :-–"), httpReasons); ok {
 			return code, true
 		}
+	}
+	if !strings.ContainsAny(s, "45") { // no error status begins otherwise
+		return "", false
 	}
 	for _, lead := range httpLeads {
 		i := strings.Index(s[:min(len(s), 160+len(lead))], lead)

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"sync"
 
 	"memoryd"
 )
@@ -17,6 +18,7 @@ type Judge struct {
 	version string
 	rules   []rule
 	texts   []textRule
+	desks   *sync.Pool // of *desk
 }
 
 // Verdict is what the rules say of a call.
@@ -37,7 +39,7 @@ func New(cfg Config) *Judge {
 		fmt.Fprintf(sum, " %s", r.name)
 	}
 	version := "rules-" + hex.EncodeToString(sum.Sum(nil)[:6])
-	return &Judge{cfg: cfg, version: version, rules: rules, texts: textRules()}
+	return &Judge{cfg: cfg, version: version, rules: rules, texts: textRules(), desks: &sync.Pool{New: func() any { return &desk{} }}}
 }
 
 // Version identifies the rule set and its settings: verdicts of judges with
@@ -49,6 +51,7 @@ func (j *Judge) Version() string { return j.version }
 // caller.
 func (j *Judge) Judge(c *memoryd.Call, p *Profile) Verdict {
 	v := newView(j, c, p)
+	defer v.release()
 	return j.verdict(v, decide(v))
 }
 

@@ -78,33 +78,43 @@ func wordLen(s string) int {
 // parseLoose parses s as far as it goes. It never fails: a text that is no
 // structure gives a document without nodes.
 func parseLoose(s string) *doc {
-	s = strings.TrimLeft(s, " \t\r\n")
 	d := &doc{}
+	d.parse(s)
+	return d
+}
+
+// clear forgets the structure and keeps the room for nodes.
+func (d *doc) clear() {
+	clear(d.nodes)
+	*d = doc{nodes: d.nodes[:0]}
+}
+
+// parse reads s into a document that is empty so far.
+func (d *doc) parse(s string) {
+	s = strings.TrimLeft(s, " \t\r\n")
 	if !looksStructured(s) {
-		return d
+		return
 	}
 	p := looseParser{s: s, d: d}
 	if len(s) > maxStructure {
 		p.s, d.cut = s[:maxStructure], true
 	}
-	d.nodes = make([]node, 0, 32)
 	if _, ok := p.value(0, ""); !ok {
 		if !p.end() || len(d.nodes) < 2 {
-			d.nodes = nil
-			return d
+			d.nodes = d.nodes[:0]
+			return
 		}
 		d.cut = true
 	}
 	if d.cut {
-		return d
+		return
 	}
 	after := strings.TrimLeft(s[p.i:], " \t\r")
 	if after != "" && strings.IndexByte("\n{[,;", after[0]) < 0 { // a word in braces, not a value
-		d.nodes = nil
-		return d
+		d.nodes = d.nodes[:0]
+		return
 	}
 	d.rest = strings.TrimSpace(after)
-	return d
 }
 
 func (d *doc) ok() bool { return len(d.nodes) > 0 }
@@ -128,7 +138,14 @@ func (d *doc) str(i int32) string {
 
 // allStrings is every kept string, decoded, one a line.
 func (d *doc) allStrings() string {
+	size := 0
+	for i := range d.nodes {
+		if n := &d.nodes[i]; n.kind == kindString {
+			size += len(n.val) + 1
+		}
+	}
 	var b strings.Builder
+	b.Grow(size)
 	for i := range d.nodes {
 		if d.nodes[i].kind == kindString {
 			b.WriteString(d.str(int32(i)))

@@ -198,7 +198,7 @@ func (p *looseParser) constructor(n node) (int32, bool) {
 		case ')', ']', '}':
 			if level--; level == 0 {
 				p.i++
-				n.val += p.s[start:p.i]
+				n.val = p.s[start-len(n.val) : p.i]
 				return p.add(n), true
 			}
 		case '"', '\'':
@@ -240,8 +240,12 @@ func unquote(s string, limit int) (string, bool) {
 	b := make([]byte, 0, len(s))
 	for i := 0; i < len(s); {
 		if s[i] != '\\' || i+1 >= len(s) {
-			b = append(b, s[i])
-			i++
+			plain := strings.IndexByte(s[i+1:], '\\')
+			if plain < 0 {
+				plain = len(s) - i - 1
+			}
+			b = append(b, s[i:i+1+plain]...)
+			i += 1 + plain
 			continue
 		}
 		var n int

@@ -22,8 +22,9 @@ func networkError(v *view, t *text) (finding, bool) {
 	if v.ask.reads && v.ask.command != "" {
 		within = 1
 	}
-	for _, l := range t.lines[:min(len(t.lines), within)] {
-		if p, ok := findAny(l.low, networkPhrases); ok && !v.echoes(l.s) && (p != "timeout of " || strings.Contains(l.low, "exceeded")) {
+	for i := range t.lines[:min(len(t.lines), within)] {
+		l := &t.lines[i]
+		if p, ok := l.find(hasNetwork, networkPhrases); ok && !v.echoes(l.s) && (p != "timeout of " || strings.Contains(l.low(), "exceeded")) {
 			return fails("network-error", l.s, "the other side was not reached, or not in time").unsure(), true
 		}
 	}

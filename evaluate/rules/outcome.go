@@ -9,9 +9,13 @@ func reportedOutcome(v *view, t *text) (finding, bool) {
 	if v.quotes(t) || v.ask.command != "" && v.ask.reads {
 		return finding{}, false
 	}
-	for _, l := range t.lines[:min(len(t.lines), 5)] {
-		key, val, ok := strings.Cut(l.low, ":")
-		if !ok || len(key) > 24 {
+	for i := range t.lines[:min(len(t.lines), 5)] {
+		l := &t.lines[i]
+		if strings.IndexByte(l.s, ':') < 0 {
+			continue
+		}
+		key, val, _ := strings.Cut(l.low(), ":")
+		if len(key) > 24 {
 			continue
 		}
 		val = strings.Trim(val, " \"',*_`")
@@ -34,9 +38,10 @@ func reportedOutcome(v *view, t *text) (finding, bool) {
 }
 
 // afterLine quotes the error or message line of a list of members, else l.
-func afterLine(t *text, l line) string {
-	for _, m := range t.lines[:min(len(t.lines), 12)] {
-		key, _, ok := strings.Cut(m.low, ":")
+func afterLine(t *text, l *line) string {
+	for i := range t.lines[:min(len(t.lines), 12)] {
+		m := &t.lines[i]
+		key, _, ok := strings.Cut(m.low(), ":")
 		if ok && (strings.HasPrefix(key, "error") || key == "message" || key == "reason" || key == "detail") {
 			return m.s
 		}

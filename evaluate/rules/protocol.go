@@ -23,11 +23,13 @@ var protocolPhrases = []string{
 // end.
 func protocolError(v *view, t *text) (finding, bool) {
 	first := t.first()
-	near := first.low[:min(len(first.low), 140)]
-	if p, ok := findAny(near, protocolPhrases); ok && t.short(60, 6000) && !v.quotes(t) && !v.echoes(p) {
-		f := fails("protocol-error", first.s, "the tool protocol or framework rejected the call")
-		f.sure = strings.Index(near, p) < 60
-		return f, true
+	if first.has(hasProtocol) && t.short(60, 6000) && !v.quotes(t) {
+		near := first.low()[:min(len(first.low()), 140)]
+		if p, ok := findAny(near, protocolPhrases); ok && !v.echoes(p) {
+			f := fails("protocol-error", first.s, "the tool protocol or framework rejected the call")
+			f.sure = strings.Index(near, p) < 60
+			return f, true
+		}
 	}
 	last := t.last()
 	if strings.HasSuffix(last.s, "isError=True") || strings.HasSuffix(last.s, `"isError": true}`) {

@@ -22,7 +22,10 @@ var rejections = []string{
 // was rejected.
 func rejectedRequest(v *view, t *text) (finding, bool) {
 	first := t.first()
-	low := strip(first.low)
+	if !first.has(hasRejection) {
+		return finding{}, false
+	}
+	low := strip(first.low())
 	sentence := low[:min(len(low), 240)]
 	if end := strings.Index(sentence, ". "); end > 0 {
 		sentence = sentence[:end]
@@ -53,9 +56,10 @@ func accessBlocked(v *view, t *text) (finding, bool) {
 	if !t.short(40, 3000) {
 		return finding{}, false
 	}
-	for _, l := range t.lines[:min(len(t.lines), 6)] {
-		robots := strings.Contains(l.low, "robots.txt") && containsAny(l.low, []string{"not allowed", "disallow", "forbid", "denied", "blocked"})
-		if (robots || containsAny(l.low, walls)) && !v.echoes(l.s) {
+	for i := range t.lines[:min(len(t.lines), 6)] {
+		l := &t.lines[i]
+		robots := l.has(hasRobots) && containsAny(l.low(), []string{"not allowed", "disallow", "forbid", "denied", "blocked"})
+		if (robots || l.has(hasWall)) && !v.echoes(l.s) {
 			f := fails("access-blocked", l.s, "the site does not let automatic readers in")
 			f.cause = causePermission
 			f.sure = robots

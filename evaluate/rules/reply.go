@@ -46,7 +46,7 @@ func (r *reply) member(c int32, ro role) {
 	case roleMessage:
 		r.says(c)
 	case rolePayload:
-		if n := &r.d.nodes[c]; n.kind == kindString && badStatus[strings.ToLower(n.val)] {
+		if n := &r.d.nodes[c]; n.kind == kindString && foldedIn(n.val, badStatus) {
 			r.status = c
 		}
 		r.payloads = append(r.payloads, c)
@@ -110,14 +110,14 @@ func (r *reply) outcome(c int32, ro role) {
 	num := r.d.number(c)
 	switch {
 	case ro == roleErrno:
-		if num != 0 || n.kind == kindString && !voidTexts[strings.ToLower(n.val)] {
+		if num != 0 || n.kind == kindString && !foldedIn(n.val, voidTexts) {
 			r.code = c
 		}
 	case num >= 400 && num < 600 || num <= -32000:
 		r.code = c
 	case num >= 200 && num < 300:
 		r.good = true
-	case ro == roleStatus && badStatus[strings.ToLower(n.val)]:
+	case ro == roleStatus && foldedIn(n.val, badStatus):
 		r.status = c
 	case ro == roleStatus && (strings.EqualFold(n.val, "ok") || strings.EqualFold(n.val, "success") || strings.EqualFold(n.val, "succeeded")):
 		r.good = true

@@ -12,9 +12,10 @@ const maxInput = 16 << 10
 
 // request is what the rules understand of a call's input and tool name.
 type request struct {
-	text    string // the strings of the input, decoded, one a line
-	low     string
-	command string // the shell command, or "" for a tool that runs none
+	names   []string // the words of the tool's name, in lower case
+	text    string   // the strings of the input, decoded, one a line
+	low     string   // text in lower case, once it was asked for; see view.echoes
+	command string   // the shell command, or "" for a tool that runs none
 	shell   shellProgram
 	// reads is true for a tool whose purpose is to hand over content that
 	// somebody else wrote: files, pages, search results.
@@ -26,29 +27,28 @@ type request struct {
 	help bool
 }
 
-func newRequest(c *memoryd.Call) request {
-	var r request
+// read fills in an empty request; room is for the structure of the input.
+func (r *request) read(c *memoryd.Call, room *doc) {
 	in := string(c.Input[:min(len(c.Input), maxInput)])
 	words := nameWords(c.Tool)
+	r.names = words
 	if strings.HasPrefix(strings.TrimSpace(in), "\"") {
 		r.text, _ = unquote(strings.Trim(strings.TrimSpace(in), `"`), maxInput)
 		if hasAny(words, shellNames) {
 			r.command = r.text
 		}
 	} else {
-		d := parseLoose(in)
-		r.text = d.allStrings()
-		r.command = commandOf(d, words)
+		room.parse(in)
+		r.text = room.allStrings()
+		r.command = commandOf(room, words)
 	}
-	r.low = strings.ToLower(r.text)
 	r.reads = hasAny(words, readerNames)
 	if r.command != "" {
 		r.shell = parseShell(r.command)
 		r.reads = r.shell.reads()
 		r.help = r.shell.asksHelp()
 	}
-	r.troubled = containsAny(r.low, troubleWords)
-	return r
+	r.troubled = troubleIndex.scan(r.text) != 0
 }
 
 // shellNames are words of tool names that run commands; codeNames of tools that
@@ -107,9 +107,23 @@ func (d *doc) commandText(i int32) string {
 	return strings.Join(parts, " ")
 }
 
+// lowerName reports whether a name is ASCII without capitals and without
+// characters above the letters, as most are.
+func lowerName(name string) bool {
+	for i := range len(name) {
+		if c := name[i]; c > 'z' || c >= 'A' && c <= 'Z' {
+			return false
+		}
+	}
+	return true
+}
+
 // nameWords splits a tool's name at case changes and at everything that is no
 // letter, in lower case: "getUser_details" gives get, user, details.
 func nameWords(name string) []string {
+	if lowerName(name) {
+		return strings.FieldsFunc(name, func(r rune) bool { return r < 'a' })
+	}
 	var out []string
 	var b strings.Builder
 	flush := func() {

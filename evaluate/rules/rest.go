@@ -37,7 +37,7 @@ func emptyOutput(v *view) (finding, bool) {
 	case v.ask.command != "":
 		f = works("empty-output", "", "a command that prints nothing has nothing to complain of")
 		f.sure = !v.ask.shell.muffled
-	case hasAny(nameWords(v.call.Tool), actors):
+	case hasAny(v.ask.names, actors):
 		f = works("empty-output", "", "a tool that acts need not answer").unsure()
 	case v.ask.reads || shape == shapeNothing:
 		f = half("empty-output", "", "it was asked for something and returned nothing")
@@ -61,7 +61,7 @@ func noTrouble(v *view) (finding, bool) {
 		f.sure = (v.out.total > 3 || len(v.out.full) > 300 || !cloudedText(v.out)) && !onlyMessage(v.body)
 		return f, true
 	}
-	if v.out.short(2, 300) && containsAny(v.out.first().low, doubtful) {
+	if v.out.short(2, 300) && v.out.first().has(hasDoubt) {
 		f.sure = false
 	}
 	if w, ok := clouded(v.out); ok {

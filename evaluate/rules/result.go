@@ -19,7 +19,7 @@ func (r *reply) hasResult() bool {
 		if k := r.d.nodes[c].kind; k == kindNumber || k != kindString && r.d.filled(c) {
 			return true
 		}
-		if low := strings.ToLower(strings.TrimSpace(r.d.nodes[c].val)); !blanks[low] && !voidTexts[low] {
+		if s := strings.TrimSpace(r.d.nodes[c].val); !foldedIn(s, blanks) && !foldedIn(s, voidTexts) {
 			return true
 		}
 	}

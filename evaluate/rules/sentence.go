@@ -47,30 +47,30 @@ var relief = []string{
 // sentences may mean something else, so a verdict is certain only where the
 // tool's successes look different.
 func errorSentence(v *view, t *text) (finding, bool) {
-	if !t.short(3, 360) || v.ask.reads && !t.short(1, 240) || strings.HasPrefix(t.full, "<") || v.echoes(t.first().s) || v.ask.command != "" && v.ask.reads {
+	if !t.short(3, 360) || v.ask.reads && !t.short(1, 240) || strings.HasPrefix(t.full, "<") || v.ask.command != "" && v.ask.reads {
 		return finding{}, false
 	}
-	low := t.first().low
-	if containsAny(low, relief) {
+	first := t.first()
+	if first.has(hasRelief) || !first.has(hasComplaint|hasSoftComplaint|hasDemand|hasDoubt) || v.echoes(first.s) {
 		return finding{}, false
 	}
-	if containsAny(low, hedges) {
-		return half("error-sentence", t.first().s, "it complains, and goes on"), containsAny(low, complaints)
+	if first.has(hasHedge) {
+		return half("error-sentence", first.s, "it complains, and goes on"), first.has(hasComplaint)
 	}
-	acts := t.reply || hasAny(nameWords(v.call.Tool), actors)
-	firm := containsAny(low, complaints) || t.total == 1 && strings.HasPrefix(strip(low), "invalid ") || containsAny(low, softComplaints) && acts ||
-		containsAny(low, demands) && t.short(1, 200) && acts
-	if !firm && !containsAny(low, doubtful) && !containsAny(low, softComplaints) {
+	acts := t.reply || hasAny(v.ask.names, actors)
+	firm := first.has(hasComplaint) || t.total == 1 && strings.HasPrefix(strip(first.low()), "invalid ") || first.has(hasSoftComplaint) && acts ||
+		first.has(hasDemand) && t.short(1, 200) && acts
+	if !firm && !first.has(hasDoubt|hasSoftComplaint) {
 		return finding{}, false
 	}
 	different := v.unlike()
 	switch {
 	case firm && different:
-		return fails("error-sentence", t.first().s, "it complains, and the tool's successes look different"), true
+		return fails("error-sentence", first.s, "it complains, and the tool's successes look different"), true
 	case firm && len(t.full) <= 240 && !v.speaks():
-		return fails("error-sentence", t.first().s, "a short answer that complains").unsure(), true
-	case firm || different || !v.ask.reads && containsAny(low, softComplaints):
-		return half("error-sentence", t.first().s, "a short answer that may be a complaint"), true
+		return fails("error-sentence", first.s, "a short answer that complains").unsure(), true
+	case firm || different || !v.ask.reads && first.has(hasSoftComplaint):
+		return half("error-sentence", first.s, "a short answer that may be a complaint"), true
 	}
 	return finding{}, false
 }
@@ -92,8 +92,9 @@ var complaintWords = []string{
 
 // clouded gives a word of trouble in the lines that were read.
 func clouded(t *text) (string, bool) {
-	for _, l := range t.lines {
-		if w, ok := findAny(l.low, complaintWords); ok && !strings.Contains(l.low, "no error") {
+	for i := range t.lines {
+		l := &t.lines[i]
+		if w, ok := l.find(hasComplaintWord, complaintWords); ok && !l.has(hasNoError) {
 			return w, true
 		}
 	}

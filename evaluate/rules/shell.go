@@ -20,6 +20,10 @@ var shellComplaints = []string{
 	"try '", "missing ", "not a git repository", "must be", "no match", "out of range",
 }
 
+// plainComplaints is how many of them are believed of programs that the command
+// line does not name.
+const plainComplaints = 8
+
 // harmless are remarks that programs make on the same channel while all is well.
 var harmless = []string{
 	"warning", "note:", "info:", "removing leading", "hint:", "debug:", "deprecat", "is up to date",
@@ -37,10 +41,10 @@ type diagnostic struct {
 // failure; one of a command whose status a pipeline or list goes past leaves a
 // half outcome.
 func shellError(v *view, t *text) (finding, bool) {
-	var hit, passed line
+	var hit, passed *line
 	var hits, masks int
 	for i := range t.lines {
-		l := t.lines[i]
+		l := &t.lines[i]
 		d, ok := v.diagnosticOf(l)
 		if !ok || i > 0 && !v.mayComplainAt(d) {
 			continue
@@ -67,15 +71,15 @@ func shellError(v *view, t *text) (finding, bool) {
 	return finding{}, false
 }
 
-func firstLine(have, l line) line {
-	if have.s != "" {
+func firstLine(have, l *line) *line {
+	if have != nil {
 		return have
 	}
 	return l
 }
 
 // shellFailure grades a diagnostic that decides by how much else there is.
-func (v *view) shellFailure(t *text, l line, hits int) finding {
+func (v *view) shellFailure(t *text, l *line, hits int) finding {
 	f := fails("shell-error", l.s, "the command that decides the exit status printed a diagnostic")
 	if v.ask.command == "" {
 		f.why = "a command printed a diagnostic"
@@ -110,34 +114,35 @@ func hasDiagnostic(v *view, t *text) bool {
 }
 
 // diagnosticOf reads a line as "program: complaint".
-func (v *view) diagnosticOf(l line) (diagnostic, bool) {
-	if d, ok := parseFailure(l.low); ok {
-		return d, true
+func (v *view) diagnosticOf(l *line) (diagnostic, bool) {
+	if l.has(hasParseFailure) {
+		if d, ok := parseFailure(l.low()); ok {
+			return d, true
+		}
 	}
 	name, rest, ok := strings.Cut(l.s, ": ")
 	if !ok || len(name) > 120 {
 		return notFoundForms(l)
 	}
-	rest = strings.ToLower(rest)
 	program := baseName(name)
 	sh := &v.ask.shell
 	runs := (sh.decides(program) || sh.masks(program)) && !isShellName(program)
-	if line, after, ok := strings.Cut(rest, ": "); ok && isLineNumber(line) && !runs { // bash: line 3: …
-		name2, complaint, _ := strings.Cut(after, ": ")
+	if line, after, ok := strings.Cut(rest, ": "); ok && !runs && len(line) < 16 && isLineNumber(strings.ToLower(line)) { // bash: line 3: …
+		name2, complaint, _ := strings.Cut(strings.ToLower(after), ": ")
 		return shellLine(name2, complaint)
 	}
 	if isShellName(baseName(name)) {
-		who, complaint, _ := strings.Cut(rest, ": ")
+		who, complaint, _ := strings.Cut(strings.ToLower(rest), ": ")
 		return shellLine(who, complaint)
 	}
-	if strings.ContainsAny(name, " \t{}[]<>=\"") || containsAny(rest, harmless) {
+	if strings.ContainsAny(name, " \t{}[]<>=\"") || l.has(hasHarmless) && containsAny(strings.ToLower(rest), harmless) {
 		return notFoundForms(l)
 	}
 	if runs {
-		return diagnostic{program: program}, v.complains(program, rest)
+		return diagnostic{program: program}, v.complains(program, strings.ToLower(rest))
 	}
 	if v.ask.command != "" || !strings.ContainsAny(name, "./0123456789") {
-		if _, ok := findAny(rest, shellComplaints[:8]); ok && len(l.s) < 300 {
+		if l.has(hasPlainComplaint) && len(l.s) < 300 && containsAny(strings.ToLower(rest), shellComplaints[:plainComplaints]) {
 			return diagnostic{program: program}, true
 		}
 	}
@@ -171,14 +176,15 @@ func shellLine(who, complaint string) (diagnostic, bool) {
 	return diagnostic{program: baseName(who), shell: true}, true
 }
 
-// parseFailure recognises the shells' own syntax errors, whatever $0 is.
+// parseComplaints are what shells say of a command line that they cannot parse.
+var parseComplaints = []string{
+	"syntax error", "unexpected eof while", "unexpected end of file", "unterminated quoted string", "bad substitution",
+	"unmatched",
+}
+
+// parseFailure recognises the shells' own syntax errors, whatever $0 is, in a
+// line with such a complaint.
 func parseFailure(low string) (diagnostic, bool) {
-	if !containsAny(low, []string{
-		"syntax error", "unexpected eof while", "unexpected end of file", "unterminated quoted string", "bad substitution",
-		"unmatched",
-	}) {
-		return diagnostic{}, false
-	}
 	if strings.Contains(low, ": -c: ") || strings.Contains(low, "-c: line ") {
 		return diagnostic{fatal: true}, true
 	}
@@ -191,21 +197,26 @@ func parseFailure(low string) (diagnostic, bool) {
 	return diagnostic{}, false
 }
 
+// notRecognized is how cmd.exe and PowerShell say that there is no such command.
+var notRecognized = []string{
+	"is not recognized as an internal or external command", "is not recognized as the name of a cmdlet",
+	"is not recognized as a name of a cmdlet",
+}
+
 // notFoundForms are the "command not found" messages that have another grammar:
 // zsh, fish, cmd.exe, PowerShell.
-func notFoundForms(l line) (diagnostic, bool) {
-	if strings.HasPrefix(l.low, "+ categoryinfo") || strings.HasPrefix(l.low, "+ fullyqualifiederrorid") {
+func notFoundForms(l *line) (diagnostic, bool) {
+	if l.s == "" || !strings.ContainsRune("+fF", rune(l.s[0])) && !l.has(hasNotFoundForm) {
+		return diagnostic{}, false
+	}
+	low := l.low()
+	if strings.HasPrefix(low, "+ categoryinfo") || strings.HasPrefix(low, "+ fullyqualifiederrorid") {
 		return diagnostic{shell: true}, true
 	}
-	for _, p := range []string{
-		"is not recognized as an internal or external command", "is not recognized as the name of a cmdlet",
-		"is not recognized as a name of a cmdlet",
-	} {
-		if strings.Contains(l.low, p) {
-			return diagnostic{program: baseName(strings.Trim(firstWord(l.s), "'\":"))}, true
-		}
+	if l.has(hasNotFoundForm) {
+		return diagnostic{program: baseName(strings.Trim(firstWord(l.s), "'\":"))}, true
 	}
-	if strings.HasPrefix(l.low, "fish: unknown command") {
+	if strings.HasPrefix(low, "fish: unknown command") {
 		return diagnostic{program: "fish"}, true
 	}
 	return diagnostic{}, false

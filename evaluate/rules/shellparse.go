@@ -26,7 +26,6 @@ type stage struct {
 	words   []string
 	op      string   // the operator after it: "|", "&&", "||", ";", "&" or ""
 	subs    []string // the command lines of its substitutions
-	low     string   // words and substitutions in lower case
 	grouped bool     // it ends a parenthesised list
 }
 
@@ -157,13 +156,18 @@ func xargsCommand(args []string) string {
 	return "echo"
 }
 
+// low is the words and substitutions in lower case, one a line.
+func (st *stage) low() string {
+	return strings.ToLower(strings.Join(st.words, "\n") + "\n" + strings.Join(st.subs, "\n"))
+}
+
 // mentionsOnlyBefore reports whether the word stands in the command line, but in
 // no stage that decides: those are the last one and what runs after it is seen.
 func (p *shellProgram) mentionsOnlyBefore(word string) bool {
 	found, low := false, strings.ToLower(word)
 	for i := range p.stages {
 		st := &p.stages[i]
-		if !strings.Contains(st.low, low) {
+		if !strings.Contains(st.low(), low) {
 			continue
 		}
 		if st.op != "|" {
@@ -175,8 +179,22 @@ func (p *shellProgram) mentionsOnlyBefore(word string) bool {
 }
 
 func baseName(w string) string {
-	w = strings.Trim(w, "`(){}!\"'")
+	for w != "" && isWrapping(w[0]) {
+		w = w[1:]
+	}
+	for w != "" && isWrapping(w[len(w)-1]) {
+		w = w[:len(w)-1]
+	}
 	return w[strings.LastIndexByte(w, '/')+1:]
+}
+
+// isWrapping reports whether a byte only stands around the name of a command.
+func isWrapping(c byte) bool {
+	switch c {
+	case '`', '(', ')', '{', '}', '!', '"', '\'':
+		return true
+	}
+	return false
 }
 
 // decides and masks report whether the program runs a command of that name in

@@ -2,11 +2,20 @@ package rules
 
 import "strings"
 
+// shellWord is a word in the making. While it is a piece of the command line as
+// it stands there it is kept as that piece.
+type shellWord struct {
+	start, end int
+	buf        []byte // the word, once it is put together from several pieces
+}
+
 // splitShell splits a command line at its operators, minding quotes,
 // substitutions, comments and here-documents. It never fails: unbalanced quotes
 // run to the end.
 func splitShell(command string) []stage {
 	sp := shellSplitter{s: command}
+	sp.all = make([]string, 0, strings.Count(command, " ")+4)
+	sp.out = make([]stage, 0, 4)
 	for sp.i < len(sp.s) && len(sp.out) < maxStages {
 		sp.step()
 	}
@@ -17,9 +26,11 @@ func splitShell(command string) []stage {
 type shellSplitter struct {
 	s    string
 	i    int
-	word strings.Builder
+	word shellWord
 	has  bool // the word is there, even if empty
 	cur  stage
+	all  []string // the words of all stages, one after the other
+	from int      // where those of cur start
 	out  []stage
 	docs []string // delimiters of here-documents that start after this line
 }
@@ -47,9 +58,23 @@ func (sp *shellSplitter) step() {
 	case strings.IndexByte(";|&\n()", c) >= 0:
 		sp.operator(c)
 	default:
-		sp.put(c)
-		sp.i++
+		end := sp.i + 1
+		for end < len(sp.s) && shellPlain[sp.s[end]] {
+			end++
+		}
+		sp.put(sp.i, end)
+		sp.i = end
 	}
+}
+
+// shellPlain are the bytes that never mean anything to the splitter.
+var shellPlain = makeShellPlain()
+
+func makeShellPlain() (plain [256]bool) {
+	for c := range plain {
+		plain[c] = strings.IndexByte("\\'\"$`#<> \t\r;|&\n()", byte(c)) < 0
+	}
+	return plain
 }
 
 func (sp *shellSplitter) peek(n int) byte {
@@ -59,24 +84,52 @@ func (sp *shellSplitter) peek(n int) byte {
 	return 0
 }
 
-func (sp *shellSplitter) put(c byte) {
-	sp.word.WriteByte(c)
+// put adds a piece of the command line to the word.
+func (sp *shellSplitter) put(start, end int) {
+	w := &sp.word
 	sp.has = true
+	switch {
+	case len(w.buf) > 0:
+		w.buf = append(w.buf, sp.s[start:end]...)
+	case w.start == w.end:
+		w.start, w.end = start, end
+	case w.end == start:
+		w.end = end
+	default:
+		w.buf = append(append(w.buf, sp.s[w.start:w.end]...), sp.s[start:end]...)
+	}
+}
+
+// putText adds what stands nowhere in the command line.
+func (sp *shellSplitter) putText(text string) {
+	w := &sp.word
+	sp.has = true
+	if len(w.buf) == 0 {
+		w.buf = append(w.buf, sp.s[w.start:w.end]...)
+	}
+	w.buf = append(w.buf, text...)
 }
 
 func (sp *shellSplitter) endWord() {
-	if sp.has {
-		sp.cur.words = append(sp.cur.words, sp.word.String())
-		sp.word.Reset()
-		sp.has = false
+	if !sp.has {
+		return
 	}
+	w := &sp.word
+	if len(w.buf) > 0 {
+		sp.all = append(sp.all, string(w.buf))
+	} else {
+		sp.all = append(sp.all, sp.s[w.start:w.end])
+	}
+	sp.word = shellWord{buf: w.buf[:0]}
+	sp.has = false
 }
 
 func (sp *shellSplitter) endStage(op string) {
 	sp.endWord()
+	sp.cur.words = sp.all[sp.from:len(sp.all):len(sp.all)]
+	sp.from = len(sp.all)
 	if len(sp.cur.words) > 0 || len(sp.cur.subs) > 0 {
 		sp.cur.op = op
-		sp.cur.low = strings.ToLower(strings.Join(sp.cur.words, "\n") + "\n" + strings.Join(sp.cur.subs, "\n"))
 		sp.out = append(sp.out, sp.cur)
 		sp.cur = stage{}
 		return
@@ -92,10 +145,10 @@ func (sp *shellSplitter) escape() {
 		return
 	} else if n == ';' {
 		sp.endWord()
-		sp.put(';')
+		sp.put(sp.i+1, sp.i+2)
 		sp.endWord()
 	} else if n != 0 {
-		sp.put(n)
+		sp.put(sp.i+1, sp.i+2)
 	}
 	sp.i += 2
 }
@@ -106,8 +159,7 @@ func (sp *shellSplitter) single() {
 	if j < 0 {
 		j = len(rest)
 	}
-	sp.word.WriteString(rest[:j])
-	sp.has = true
+	sp.put(sp.i+1, sp.i+1+j)
 	sp.i += j + 2
 }
 
@@ -119,14 +171,14 @@ func (sp *shellSplitter) double() {
 			sp.i++
 			return
 		case c == '\\' && sp.i+1 < len(sp.s):
-			sp.put(sp.s[sp.i+1])
+			sp.put(sp.i+1, sp.i+2)
 			sp.i += 2
 		case c == '$' && sp.peek(1) == '(':
 			sp.substitution(sp.i+2, ')')
 		case c == '`':
 			sp.backticks()
 		default:
-			sp.put(c)
+			sp.put(sp.i, sp.i+1)
 			sp.i++
 		}
 	}
@@ -151,13 +203,12 @@ func (sp *shellSplitter) substitution(start int, closer byte) {
 	}
 	end := min(i, len(sp.s))
 	if start < len(sp.s) && sp.s[start] == '(' { // arithmetic
-		sp.put('0')
+		sp.putText("0")
 		sp.i = min(end+1, len(sp.s))
 		return
 	}
 	sp.sub(sp.s[min(start, end):end])
-	sp.word.WriteString("$()")
-	sp.has = true
+	sp.putText("$()")
 	sp.i = min(end+1, len(sp.s))
 }
 
@@ -181,8 +232,7 @@ func (sp *shellSplitter) backticks() {
 		j = len(rest)
 	}
 	sp.sub(rest[:j])
-	sp.word.WriteString("$()")
-	sp.has = true
+	sp.putText("$()")
 	sp.i += j + 2
 }
 
@@ -213,7 +263,7 @@ func (sp *shellSplitter) operator(c byte) {
 	double := sp.peek(1) == c
 	switch {
 	case c == '&' && (sp.peek(1) == '>' || sp.i > 0 && sp.s[sp.i-1] == '>'): // &> and >&
-		sp.put(c)
+		sp.put(sp.i, sp.i+1)
 		sp.i++
 	case (c == '&' || c == '|') && double:
 		sp.endStage(sp.s[sp.i : sp.i+2])

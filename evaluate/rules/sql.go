@@ -22,13 +22,14 @@ func sqlError(v *view, t *text) (finding, bool) {
 	if t.total > 25 || v.quotes(t) && v.ask.troubled {
 		return finding{}, false
 	}
-	for i, l := range t.lines {
+	for i := range t.lines {
+		l := &t.lines[i]
 		if i > 1 && i != len(t.lines)-1 {
 			continue
 		}
-		p, ok := findAny(l.low, sqlPhrases)
-		if !ok || p == "relation \"" && !strings.Contains(l.low, "does not exist") || p == "column reference" && !strings.Contains(l.low, "ambiguous") || v.echoes(l.s) {
-			if !isEngineError(l.low) {
+		p, ok := l.find(hasSQL, sqlPhrases)
+		if !ok || p == "relation \"" && !strings.Contains(l.low(), "does not exist") || p == "column reference" && !strings.Contains(l.low(), "ambiguous") || v.echoes(l.s) {
+			if !isEngineError(l.low()) {
 				continue
 			}
 		}

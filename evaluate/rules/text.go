@@ -15,8 +15,7 @@ const (
 )
 
 // text is an output, or a string inside one, prepared for the rules that read
-// lines: the first and last non-blank lines, trimmed and cut, with a lower-case
-// copy.
+// lines: the first and last non-blank lines, trimmed and cut.
 type text struct {
 	full  string // trimmed, terminal sequences removed from what is read
 	lines []line
@@ -30,21 +29,65 @@ type text struct {
 	reply bool // it is the message of a structured reply
 }
 
+// line is one line of a text. Its lower-case copy and the phrases that it holds
+// are made when they are asked for: most lines are looked at once or not at all.
 type line struct {
-	s, low string
+	s       string
+	lower   string
+	found   marks
+	lowered bool
+	scanned bool
+}
+
+// low is the line in lower case.
+func (l *line) low() string {
+	if !l.lowered {
+		l.lower, l.lowered = strings.ToLower(l.s), true
+	}
+	return l.lower
+}
+
+// has reports whether the line contains a phrase of the lists.
+func (l *line) has(m marks) bool {
+	if !l.scanned {
+		l.found, l.scanned = lineIndex.scan(l.s), true
+	}
+	return l.found&m != 0
+}
+
+// find gives the first phrase of a list that the line contains; m is the list's
+// mark.
+func (l *line) find(m marks, phrases []string) (string, bool) {
+	if !l.has(m) {
+		return "", false
+	}
+	return findAny(l.low(), phrases)
 }
 
 func newText(s string) *text {
+	t := &text{}
+	t.read(s)
+	return t
+}
+
+// clear forgets the text and keeps the room for lines.
+func (t *text) clear() {
+	clear(t.lines)
+	*t = text{lines: t.lines[:0]}
+}
+
+// read prepares a text that is empty so far.
+func (t *text) read(s string) {
 	s = unwrap(trimOutput(s))
-	t := &text{full: s}
+	t.full = s
 	head := s
 	if len(head) > headBytes {
 		head, t.long = head[:headBytes], true
 	}
-	rest := t.read(stripEscapes(head), headLines)
+	rest := t.readHead(stripEscapes(head), headLines)
 	t.tail = len(t.lines)
 	if !t.long && rest == "" {
-		return t
+		return
 	}
 	t.long = true
 	t.total += strings.Count(rest, "\n")
@@ -55,11 +98,10 @@ func newText(s string) *text {
 		tail = rest
 	}
 	t.readTail(stripEscapes(tail))
-	return t
 }
 
-// read takes up to limit lines from the front of s and returns what is left.
-func (t *text) read(s string, limit int) string {
+// readHead takes up to limit lines from the front of s and returns what is left.
+func (t *text) readHead(s string, limit int) string {
 	for s != "" && len(t.lines) < limit {
 		var l string
 		l, s, _ = strings.Cut(s, "\n")
@@ -79,7 +121,7 @@ func (t *text) readTail(s string) {
 			start = 0
 		}
 	}
-	t.read(s[start:], len(t.lines)+tailLines)
+	t.readHead(s[start:], len(t.lines)+tailLines)
 }
 
 func (t *text) add(l string) {
@@ -87,22 +129,34 @@ func (t *text) add(l string) {
 		l = l[:lineBytes]
 	}
 	t.total++
-	t.lines = append(t.lines, line{s: l, low: strings.ToLower(l)})
+	t.lines = append(t.lines, line{s: l})
 }
 
+// trimLine takes off white space and NUL.
 func trimLine(l string) string {
-	return strings.Trim(l, " \t\r\v\f\x00")
+	for l != "" && isPadding(l[0]) {
+		l = l[1:]
+	}
+	for l != "" && isPadding(l[len(l)-1]) {
+		l = l[:len(l)-1]
+	}
+	return l
+}
+
+// isPadding reports whether a byte within a line is white space or NUL.
+func isPadding(c byte) bool {
+	return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f' || c == 0
 }
 
 // first and last give the outermost lines; a text has at least one line unless
 // it is empty.
-func (t *text) first() line { return t.at(0) }
-func (t *text) last() line  { return t.at(len(t.lines) - 1) }
+func (t *text) first() *line { return t.at(0) }
+func (t *text) last() *line  { return t.at(len(t.lines) - 1) }
 
 // opening is the first line that has a word, past rulers and frames.
-func (t *text) opening() line {
-	for _, l := range t.lines[:min(len(t.lines), 3)] {
-		if strings.ContainsFunc(l.s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+func (t *text) opening() *line {
+	for i := range t.lines[:min(len(t.lines), 3)] {
+		if l := &t.lines[i]; strings.ContainsFunc(l.s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
 			return l
 		}
 	}
@@ -124,11 +178,11 @@ func (t *text) listed() bool {
 	return marks >= 2
 }
 
-func (t *text) at(i int) line {
+func (t *text) at(i int) *line {
 	if i < 0 || i >= len(t.lines) {
-		return line{}
+		return &line{}
 	}
-	return t.lines[i]
+	return &t.lines[i]
 }
 
 // short reports whether the text is a message rather than content: at most n
@@ -137,9 +191,29 @@ func (t *text) short(n, size int) bool {
 	return !t.long && t.total <= n && len(t.full) <= size
 }
 
+const byteOrderMark = "\ufeff"
+
 // trimOutput takes off white space, NUL and byte order marks.
 func trimOutput(s string) string {
-	return strings.Trim(s, " \t\r\n\v\f\x00\uFEFF")
+	for s != "" {
+		if c := s[0]; isPadding(c) || c == '\n' {
+			s = s[1:]
+		} else if c == byteOrderMark[0] && strings.HasPrefix(s, byteOrderMark) {
+			s = s[len(byteOrderMark):]
+		} else {
+			break
+		}
+	}
+	for s != "" {
+		if c := s[len(s)-1]; isPadding(c) || c == '\n' {
+			s = s[:len(s)-1]
+		} else if c == byteOrderMark[2] && strings.HasSuffix(s, byteOrderMark) {
+			s = s[:len(s)-len(byteOrderMark)]
+		} else {
+			break
+		}
+	}
+	return s
 }
 
 // unwrap decodes a text that is one JSON string.

@@ -1,7 +1,7 @@
 package rules
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
 
 	"memoryd"
@@ -15,19 +15,49 @@ type view struct {
 	ask  request
 	out  *text
 	body *doc // the output as a structure; without nodes when it is none
+	desk *desk
 }
 
+// desk is the room in which one call is judged, used again for the next.
+type desk struct {
+	view  view
+	out   text
+	body  doc
+	input doc
+}
+
+// newView prepares a call. The view is valid until it is released.
 func newView(j *Judge, c *memoryd.Call, p *Profile) *view {
-	v := &view{Judge: j, call: c, prof: p, ask: newRequest(c), out: newText(c.Output)}
-	v.body = parseLoose(v.out.full)
+	d := j.desks.Get().(*desk) //nolint:forcetypeassert // the pool makes nothing else
+	v := &d.view
+	*v = view{Judge: j, call: c, prof: p, out: &d.out, body: &d.body, desk: d}
+	v.ask.read(c, &d.input)
+	v.out.read(c.Output)
+	v.body.parse(v.out.full)
 	return v
+}
+
+// release gives the room back, with nothing of the call left in it.
+func (v *view) release() {
+	d, desks := v.desk, v.desks
+	d.view = view{}
+	d.out.clear()
+	d.body.clear()
+	d.input.clear()
+	desks.Put(d)
 }
 
 // echoes reports whether the fragment stood in the request: then it is what was
 // asked for and no message of the tool.
 func (v *view) echoes(fragment string) bool {
 	fragment = strings.TrimSpace(fragment)
-	return len(fragment) >= 12 && strings.Contains(v.ask.low, strings.ToLower(fragment))
+	if len(fragment) < 12 || v.ask.text == "" {
+		return false
+	}
+	if v.ask.low == "" {
+		v.ask.low = strings.ToLower(v.ask.text)
+	}
+	return strings.Contains(v.ask.low, strings.ToLower(fragment))
 }
 
 // quotes reports whether error words in t may be content rather than a message:
@@ -44,20 +74,20 @@ func (v *view) describe() string {
 	case len(t.lines) == 0:
 		return "no output"
 	case v.body.ok() && v.body.nodes[0].kind == kindObject:
-		return fmt.Sprintf("returned an object with %s", plural(int(v.body.nodes[0].count), "member"))
+		return "returned an object with " + plural(int(v.body.nodes[0].count), "member")
 	case v.body.ok():
-		return fmt.Sprintf("returned a list of %s", plural(int(v.body.nodes[0].count), "element"))
+		return "returned a list of " + plural(int(v.body.nodes[0].count), "element")
 	case t.total == 1:
 		return "returned “" + clean(t.first().s, maxQuote) + "”"
 	case t.long:
-		return fmt.Sprintf("returned %d characters of text", len(t.full))
+		return "returned " + strconv.Itoa(len(t.full)) + " characters of text"
 	}
-	return fmt.Sprintf("returned %s of text", plural(t.total, "line"))
+	return "returned " + plural(t.total, "line") + " of text"
 }
 
 func plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return strconv.Itoa(n) + " " + noun + "s"
 }

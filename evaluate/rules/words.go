@@ -1,6 +1,9 @@
 package rules
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // wordSet is a set of lower-case words.
 type wordSet map[string]bool
@@ -11,6 +14,21 @@ func words(list ...string) wordSet {
 		set[w] = true
 	}
 	return set
+}
+
+// foldedIn reports whether s in lower case is one of the words.
+func foldedIn(s string, set wordSet) bool {
+	const longest = 24 * utf8.UTFMax // no word is longer, also before it was made lower case
+	return len(s) <= longest && set[strings.ToLower(s)]
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 func hasAny(list []string, set wordSet) bool {
@@ -82,8 +100,12 @@ func (set *pairs) mayHold(p string) bool {
 
 // hasPrefixAny gives the first of the phrases that s starts with.
 func hasPrefixAny(s string, phrases []string) (string, bool) {
+	if s == "" {
+		return "", false
+	}
+	first := s[0]
 	for _, p := range phrases {
-		if strings.HasPrefix(s, p) {
+		if p[0] == first && strings.HasPrefix(s, p) {
 			return p, true
 		}
 	}

@@ -14,7 +14,7 @@ var editPhrases = []string{
 // editRefused: such a phrase in the first line.
 func editRefused(v *view, t *text) (finding, bool) {
 	first := t.first()
-	if _, ok := findAny(first.low[:min(len(first.low), 200)], editPhrases); !ok || v.quotes(t) || v.echoes(first.s) {
+	if !first.has(hasEdit) || !containsAny(first.low()[:min(len(first.low()), 200)], editPhrases) || v.quotes(t) || v.echoes(first.s) {
 		return finding{}, false
 	}
 	return fails("edit-refused", first.s, "the editor changed nothing"), true
@@ -26,8 +26,10 @@ func compileError(v *view, t *text) (finding, bool) {
 	if v.ask.reads {
 		return finding{}, false
 	}
-	for i, l := range t.lines {
-		if !isCompileError(l) && !(i > 0 && strings.HasPrefix(t.first().s, "# ") && isPlaced(l.s)) || v.echoes(l.s) {
+	listing := strings.HasPrefix(t.first().s, "# ")
+	for i := range t.lines {
+		l := &t.lines[i]
+		if !isCompileError(l) && !(i > 0 && listing && isPlaced(l.s)) || v.echoes(l.s) {
 			continue
 		}
 		return fails("compile-error", l.s, "a compiler rejected the source").unsure(), true
@@ -35,15 +37,21 @@ func compileError(v *view, t *text) (finding, bool) {
 	return finding{}, false
 }
 
+// compilePhrases are, in lower case, what no such line is without.
+var compilePhrases = []string{": error: ", ": fatal error: ", ": error c", ": error ts", " - error ts", "error[e", "undefined reference to "}
+
 // isCompileError recognises the message lines of C, Java, C#, TypeScript and
 // Rust compilers.
-func isCompileError(l line) bool {
+func isCompileError(l *line) bool {
+	if !l.has(hasCompile) {
+		return false
+	}
 	for _, mark := range []string{": error: ", ": fatal error: ", ": error TS", ": error CS", ": error C", " - error TS"} {
 		if i := strings.Index(l.s, mark); i > 0 && i < 200 && strings.ContainsAny(l.s[:i], "0123456789") && strings.Contains(l.s[:i], ".") && !strings.Contains(l.s[:i], " ") {
 			return true
 		}
 	}
-	return strings.HasPrefix(l.low, "error[e") || strings.Contains(l.low, "undefined reference to ")
+	return strings.HasPrefix(l.low(), "error[e") || strings.Contains(l.low(), "undefined reference to ")
 }
 
 // isPlaced reports whether a line starts with file:line:column (Go).
@@ -62,7 +70,7 @@ func testFailures(v *view, t *text) (finding, bool) {
 		return finding{}, false
 	}
 	for i := len(t.lines) - 1; i >= max(0, len(t.lines)-6); i-- {
-		if l := t.lines[i]; countsFailures(l) && !v.echoes(l.s) {
+		if l := &t.lines[i]; countsFailures(l) && !v.echoes(l.s) {
 			f := half("test-failures", l.s, "it ran, and reports failed tests")
 			f.cause = causeUnknown
 			return f, true
@@ -73,8 +81,8 @@ func testFailures(v *view, t *text) (finding, bool) {
 
 // countsFailures recognises the closing lines of pytest, unittest, go test,
 // cargo, jest, mocha, JUnit and CTest.
-func countsFailures(l line) bool {
-	low := strings.Trim(l.low, "= \t")
+func countsFailures(l *line) bool {
+	low := strings.Trim(l.low(), "= \t")
 	switch {
 	case l.s == "FAIL", strings.HasPrefix(low, "test result: failed"):
 		return true
