@@ -9,10 +9,13 @@ import (
 // outcome of assembling: the new list, and where each old message went.
 type assembled struct {
 	messages []jsontext.Value
-	output   []int // place of message i in messages, -1 when it is gone
-	at       int   // place of the summary, -1 when there is none
+	parsed   []chat.Message // the same, read
+	cost     []int          // their tokens
+	output   []int          // place of message i in messages, -1 when it is gone
+	at       int            // place of the summary, -1 when there is none
 	text     string
 	tokens   int
+	broken   bool // the summary's message is no JSON
 }
 
 // assemble puts the kept and edited messages and the summary together. The
@@ -34,22 +37,28 @@ func (t *tiers) assemble(p *plan, summaryText string, msg jsontext.Value) assemb
 	for i := range c.messages {
 		if i == place {
 			a.at = len(a.messages)
-			a.messages = append(a.messages, msg)
-			a.tokens += perMessage + c.count(summaryText)
+			m, err := chat.Parse(msg)
+			a.broken = err != nil
+			a.add(m, c.messageTokens(&m))
+			a.tokens += perMessage + c.count(summaryText) - a.cost[a.at]
 		}
 		a.output[i] = -1
 		if gone[i] {
 			continue
 		}
-		raw, cost := c.messages[i].Raw, c.cost[i]
-		if m, ok := p.edits[i]; ok {
-			raw, cost = m.Raw, c.messageTokens(&m)
+		m, cost := c.messages[i], c.cost[i]
+		if e, ok := p.edits[i]; ok {
+			m, cost = e, c.messageTokens(&e)
 		}
 		a.output[i] = len(a.messages)
-		a.messages = append(a.messages, raw)
-		a.tokens += cost
+		a.add(m, cost)
 	}
 	return a
+}
+
+func (a *assembled) add(m chat.Message, cost int) {
+	a.messages, a.parsed, a.cost = append(a.messages, m.Raw), append(a.parsed, m), append(a.cost, cost)
+	a.tokens += cost
 }
 
 // placeFor is the message before which the summary goes: the first that changes.

@@ -100,11 +100,10 @@ func (w *work) helps(p *plan, a *assembled) *verdict {
 	if p.limit > 0 && a.tokens > p.limit {
 		return &verdict{TailTooLarge, fmt.Sprintf("the result would still have %d tokens and the limit is %d", a.tokens, p.limit)}
 	}
-	after, err := chat.ParseAll(a.messages)
-	if err != nil {
+	if a.broken {
 		return &verdict{InvalidResult, "the result would not be valid JSON"}
 	}
-	if ps := chat.Introduced(conv.messages, after); len(ps) > 0 {
+	if ps := chat.Introduced(conv.messages, a.parsed); len(ps) > 0 {
 		return &verdict{InvalidResult, "the result would not be valid: " + ps[0].String()}
 	}
 	return nil
@@ -163,19 +162,12 @@ func (w *work) result(conv *conversation, p *plan, a *assembled, id string) Resu
 		rep.OverTarget = 0
 	}
 	rep.Messages = w.t.fates(p, a)
-	after := &conversation{counter: conv.counter, media: conv.media, tools: conv.tools, known: map[int]*record{}}
-	out := make([]sized, len(a.messages))
-	for i, raw := range a.messages {
-		m, _ := chat.Parse(raw) // was parsed by helps
-		after.messages = append(after.messages, m)
-		after.cost = append(after.cost, conv.messageTokens(&m))
-		out[i] = sized{raw, after.cost[i]}
-	}
+	after := &conversation{messages: a.parsed, cost: a.cost, tools: conv.tools, known: map[int]*record{}}
 	if a.at >= 0 {
 		after.known[a.at] = &record{}
 	}
 	rep.After = after.breakdown()
-	rep.Cache = cacheOf(conv.sized(), out)
+	rep.Cache = cacheOf(conv.sized(), after.sized())
 	return Result{Compacted: true, Reason: p.reason, Messages: a.messages, Summary: a.text, Report: rep}
 }
 
@@ -210,12 +202,17 @@ type hasher struct{ h hash.Hash }
 func newHash() hasher { return hasher{sha256.New()} }
 
 func (h hasher) part(parts ...string) {
-	var n [8]byte
 	for _, p := range parts {
-		binary.BigEndian.PutUint64(n[:], uint64(len(p)))
-		h.h.Write(n[:])
-		h.h.Write([]byte(p))
+		h.bytes([]byte(p))
 	}
+}
+
+// bytes hashes one part.
+func (h hasher) bytes(p []byte) {
+	var n [8]byte
+	binary.BigEndian.PutUint64(n[:], uint64(len(p)))
+	h.h.Write(n[:])
+	h.h.Write(p)
 }
 
 func (h hasher) sum() string { return hex.EncodeToString(h.h.Sum(nil)[:12]) }

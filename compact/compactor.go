@@ -147,7 +147,7 @@ func requestKey(settings string, r Request) string {
 	h := newHash()
 	h.part(settings, r.Workspace, r.Conversation, r.Model, string(r.Tools), fmt.Sprint(r.Pins, r.Force, r.DryRun))
 	for _, m := range r.Messages {
-		h.part(string(m))
+		h.bytes(m)
 	}
 	return h.sum()
 }

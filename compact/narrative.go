@@ -99,8 +99,7 @@ func (t *tiers) groupLines(u int, recent float64) []line {
 // the beginning.
 func outcome(text string) (string, float64) {
 	for l := range strings.Lines(text) {
-		low := strings.ToLower(l[:min(len(l), 300)])
-		if strings.Contains(low, "error") || strings.Contains(low, "failed") || strings.Contains(low, "exception") || strings.Contains(low, "not found") {
+		if reportsFailure(l[:min(len(l), 300)]) {
 			return shorten(oneLine(l), outputPart), 2.5
 		}
 	}
@@ -108,6 +107,29 @@ func outcome(text string) (string, float64) {
 		return "(nothing)", 1.5
 	}
 	return shorten(bareJSON(oneLine(text[:min(len(text), 4*outputPart)])), outputPart), 2
+}
+
+// failureWords are in lower case what a line that reports a failure holds.
+//
+//nolint:gochecknoglobals // a constant
+var failureWords = []string{"error", "failed", "exception", "not found"}
+
+// reportsFailure reports whether a line holds one of them, whatever its case.
+func reportsFailure(l string) bool {
+	for i := range len(l) {
+		switch c := l[i]; {
+		case c >= utf8.RuneSelf:
+			low := strings.ToLower(l)
+			return slices.ContainsFunc(failureWords, func(w string) bool { return strings.Contains(low, w) })
+		case c|0x20 == 'e' || c|0x20 == 'f' || c|0x20 == 'n':
+			for _, w := range failureWords {
+				if w[0] == c|0x20 && len(l)-i >= len(w) && strings.EqualFold(l[i:i+len(w)], w) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // say makes a line safe to stand in the summary.
@@ -160,9 +182,26 @@ func tell(ls []line, limit int) string {
 
 // oneLine folds white space and control characters to single spaces.
 func oneLine(s string) string {
+	if isOneLine(s) {
+		return s
+	}
 	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "�"), func(r rune) bool {
 		return r <= ' ' || r == 0x7f || r == 0x85 || r == 0x2028 || r == 0x2029
 	}), " ")
+}
+
+// isOneLine reports whether oneLine has nothing to do: ASCII without control
+// characters, spaces at the ends or several in a row.
+func isOneLine(s string) bool {
+	before := byte(' ')
+	for i := range len(s) {
+		c := s[i]
+		if c < ' ' || c >= 0x7f || c == ' ' && before == ' ' {
+			return false
+		}
+		before = c
+	}
+	return s == "" || before != ' '
 }
 
 // jsonMarks maps the marks of JSON to what a reader needs of them.

@@ -35,7 +35,7 @@ func (t *tiers) preview(text, id string, limit int) string {
 	first := 1 + strings.Count(head, "\n")
 	last := first + strings.Count(gone, "\n")
 	n := note(gone, first, last)
-	set := facts.Collect([]facts.Span{{Text: gone, Source: facts.FromResult}}, facts.Options{ArgNames: t.c.argNames, Hide: t.hide(), Weights: t.weights})
+	set := t.facts.Collect([]facts.Span{{Text: gone, Source: facts.FromResult}}, facts.Options{ArgNames: t.c.argNames, Hide: t.hide(), Weights: t.weights})
 	block := set.Block(limit-keep-utf8.RuneCountInString(n)-2, func(v string) bool {
 		return strings.Contains(head, v) || strings.Contains(tail, v)
 	})
@@ -50,6 +50,7 @@ type tiers struct {
 	c        *conversation
 	redactOn bool
 	weights  *facts.Weights
+	facts    facts.Collector // for the texts of previews, one after the other
 }
 
 func (t *tiers) hide() func(label, value string) bool {

@@ -1,8 +1,10 @@
 package chat
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -15,15 +17,12 @@ var ErrSyntax = errors.New("not valid JSON")
 // is odd makes the message poorer in meaning, never in bytes.
 func Parse(raw []byte) (Message, error) {
 	v := jsontext.Value(raw)
-	if !v.IsValid(lenient()...) {
-		return Message{Raw: v}, ErrSyntax
-	}
 	m := Message{Raw: v}
-	if v.Kind() != '{' {
-		return m, nil
-	}
 	var w wire
-	if json.Unmarshal(v, &w, lenient()...) != nil {
+	if v.Kind() != '{' || json.Unmarshal(v, &w, lenient()...) != nil {
+		if !v.IsValid(lenient()...) {
+			return m, ErrSyntax
+		}
 		return m, nil
 	}
 	m.Role = str(w.Role)
@@ -162,7 +161,10 @@ func str(v jsontext.Value) string {
 	if v.Kind() != '"' {
 		return ""
 	}
-	b, err := jsontext.AppendUnquote(nil, v)
+	if bytes.IndexByte(v, '\\') < 0 && utf8.Valid(v) { // it stands there as it is
+		return string(bytes.TrimSpace(v)[1 : len(bytes.TrimSpace(v))-1])
+	}
+	b, err := jsontext.AppendUnquote(make([]byte, 0, len(v)), v)
 	if err != nil && len(b) == 0 {
 		return ""
 	}

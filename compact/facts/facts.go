@@ -48,31 +48,34 @@ type Fact struct {
 	// Label is the name or word that the value stood behind most tellingly.
 	Label string
 
-	shape       shape
-	count       [sources]int
-	first, last int // places
-	quoted      bool
-	named       bool // named a member of an object
-	crowd       int  // facts of the smallest text that it stood in
-	spans       int  // texts that it stood in
-	lastSpan    int  // the newest of them
-	beside      bool // stood beside a value that was passed or that a user named
-	labels      []labelCount
-	label       *use // of the facts with its label
-	form        *use // of the facts that look like it
 	score       float64
-}
-
-type labelCount struct {
-	label string
-	n     int
-	keyed bool
+	count       [sources]int32
+	first, last int32 // places
+	crowd       int32 // facts of the smallest text that it stood in
+	spans       int32 // texts that it stood in
+	lastSpan    int32 // the newest of them
+	// labels and newest are the first and the last of the places in Set.behind
+	// that tell which labels it stood behind, 0 for none.
+	labels, newest int32
+	label          int32 // in Set.written
+	form           int32 // in Set.forms
+	shape          shape
+	quoted         bool
+	named          bool  // named a member of an object
+	beside         bool  // stood beside a value that was passed or that a user named
+	behind         uint8 // how many labels are told
 }
 
 // Set holds the facts of some spans.
 type Set struct {
 	facts    []Fact
-	index    map[string]int
+	index    valueIndex
+	names    labels
+	behind   []behind // which facts stood behind which labels; the first is none
+	written  []written
+	places   map[string]int32 // of the texts in written
+	forms    []use
+	formOf   map[form]int32
 	argNames map[string]bool
 	end      int // the place after the newest span
 	hide     func(label, value string) bool
@@ -104,20 +107,31 @@ const maxFresh = 4000
 
 // Collect reads the spans, oldest first.
 func Collect(spans []Span, o Options) *Set {
-	s := &Set{index: map[string]int{}, argNames: map[string]bool{}, hidden: map[string]bool{}, end: o.End, hide: o.Hide}
+	return new(Collector).Collect(spans, o)
+}
+
+// Collector collects again and again in the same room.
+type Collector struct{ set Set }
+
+// Collect is the function Collect; the Set is valid until the next one.
+func (c *Collector) Collect(spans []Span, o Options) *Set {
+	s := &c.set
+	s.clear()
+	s.end, s.hide = o.End, o.Hide
 	for _, name := range o.ArgNames {
 		s.argNames[name] = true
 	}
-	for _, sp := range spans {
+	s.makeRoom(spans)
+	for i, sp := range spans {
 		s.end = max(s.end, sp.Place+1)
 		s.span++
 		s.room = maxFresh
 		from := len(s.seq)
-		scan(s, sp)
+		scan(s, &spans[i])
 		s.crowded(s.seq[from:])
 		s.seq = append(s.seq, -1)
 		if sp.Source == FromResult {
-			s.errorLines(sp)
+			s.errorLines(&spans[i])
 		}
 	}
 	s.settle(cmp.Or(o.Weights, &fitted))
@@ -157,41 +171,63 @@ func (s *Set) ranked() []int {
 	return order
 }
 
-// add counts one appearance of a value.
-func (s *Set) add(value, label string, keyed, quoted bool, sh shape, sp Span) *Fact {
-	if s.hide != nil && s.hide(label, value) {
+// makeRoom reserves about as much as the texts will take, so that it does not have
+// to grow while they are read.
+func (s *Set) makeRoom(spans []Span) {
+	const bytesOfFact = 32 // of text, by experience
+	n := 0
+	for i := range spans {
+		n += min(len(spans[i].Text)/bytesOfFact, maxFresh)
+	}
+	s.facts, s.seq, s.behind = slices.Grow(s.facts, n), slices.Grow(s.seq, 2*n), slices.Grow(s.behind, 2*n)
+}
+
+// clear forgets everything but the room.
+func (s *Set) clear() {
+	*s = Set{
+		facts: s.facts[:0], index: s.index, names: s.names, behind: append(s.behind[:0], behind{}), written: s.written[:0], places: s.places,
+		forms: s.forms[:0], formOf: emptied(s.formOf), argNames: emptied(s.argNames), hidden: emptied(s.hidden), seq: s.seq[:0],
+	}
+	s.index.clear()
+	s.names.clear()
+}
+
+// emptied gives an empty map: m, unless to empty it costs more than a new one.
+func emptied[K comparable, V any](m map[K]V) map[K]V {
+	if m == nil || len(m) > maxFresh {
+		return map[K]V{}
+	}
+	clear(m)
+	return m
+}
+
+// add counts one appearance of a value behind a label; nil is none.
+func (s *Set) add(value string, label *label, keyed, quoted bool, sh shape, sp *Span) *Fact {
+	if s.hide != nil && s.hide(label.String(), value) {
 		s.hidden[value] = true
 		return nil
 	}
-	k, ok := s.index[value]
+	k, ok := s.index.find(value, s.facts)
 	if !ok {
 		if s.room--; s.room < 0 {
 			return nil
 		}
-		k = len(s.facts)
-		s.index[value] = k
-		s.facts = append(s.facts, Fact{Value: value, shape: sh, first: sp.Place})
+		s.index.add(k)
+		s.facts = append(s.facts, Fact{Value: value, shape: sh, first: int32(sp.Place)})
 	}
 	f := &s.facts[k]
-	if f.lastSpan != s.span {
-		f.lastSpan = s.span
+	if span := int32(s.span); f.lastSpan != span {
+		f.lastSpan = span
 		f.spans++
 	}
 	if sh != errText {
-		s.seq = append(s.seq, int32(k))
+		s.seq = append(s.seq, k)
 	}
 	f.count[sp.Source]++
-	f.last = max(f.last, sp.Place)
+	f.last = max(f.last, int32(sp.Place))
 	f.quoted = f.quoted || quoted
-	for i := range f.labels {
-		if f.labels[i].label == label {
-			f.labels[i].n++
-			f.labels[i].keyed = f.labels[i].keyed || keyed
-			return f
-		}
-	}
-	if label != "" && len(f.labels) < 6 {
-		f.labels = append(f.labels, labelCount{label, 1, keyed})
+	if label != nil {
+		s.stoodBehind(f, s.names.id(label), keyed)
 	}
 	return f
 }

@@ -33,34 +33,37 @@ var FeatureNames = [FeatureCount]string{
 
 // features describe a fact once everything was seen.
 func (s *Set) features(f *Fact) Features {
-	label := f.label
+	label, form, kind := &s.written[f.label], &s.forms[f.form], &s.kinds[f.shape]
 	total, kinds := f.total(), 0
 	for _, n := range f.count {
 		kinds += int(flag(n > 0))
 	}
-	passes := f.count[FromArgs]
+	passes := int(f.count[FromArgs])
 	passed, byModel, byUser := flag(passes > 0), flag(f.count[FromAssistant] > 0), flag(f.count[FromUser] > 0)
 	byTool := flag(f.count[FromResult]+f.count[FromLedger] > 0)
-	age, first := float64(s.end-1-f.last), float64(s.end-1-f.first)
+	older, oldest := s.end-1-int(f.last), s.end-1-int(f.first)
+	age, first := float64(older), float64(oldest)
+	logAge := log1p(older)
 	end, texts := float64(max(1, s.end)), float64(f.spans)/float64(max(1, s.span))
-	param, newest := flag(s.behindParameter(f)), flag(age <= newestPlaces)
-	others := label.without(f)
-	crowd := math.Log1p(float64(f.crowd))
+	isParam, isKeyed := s.standsBehind(f)
+	param, newest := flag(isParam), flag(age <= newestPlaces)
+	crowd := log1p(int(f.crowd))
+	logTotal, logSpans, logPasses := log1p(total), log1p(int(f.spans)), log1p(passes)
 	word, wordy := flag(f.shape == plain), flag(f.shape <= joined)
-	keyed := flag(f.keyed())
+	keyed := flag(isKeyed)
 	l := lookOf(f.Value)
 	onlyTools := (1 - passed) * (1 - byUser)
 	return Features{
-		passed, log1p(passes), log1p(passes) - log1p(total), passed * param, passed * flag(f.count[FromResult] > 0), passed * flag(f.spans == 1),
-		byModel, byUser, byTool, log1p(f.count[FromAssistant]), log1p(f.count[FromUser]), float64(kinds),
+		passed, logPasses, logPasses - logTotal, passed * param, passed * flag(f.count[FromResult] > 0), passed * flag(f.spans == 1),
+		byModel, byUser, byTool, log1p(int(f.count[FromAssistant])), log1p(int(f.count[FromUser])), float64(kinds),
 		byUser * (1 - word), byModel * (1 - word), byModel * (1 - passed) * flag(f.count[FromResult] > 0),
-		math.Log1p(age), math.Log1p(first), age / end, first / end, math.Log1p(age) * passed, math.Log1p(age) * byUser, newest, newest * passed,
-		param, param * onlyTools, others.odds(), flag(others.passed > 0), log1p(label.all),
-		ratio(total, label.seen), math.Log(ratio(label.seen, label.all)), ratio(passes, label.passes), flag(naming(f.Label)), flag(passes == 0 && label.passed > 0 && f.last >= label.last),
-		f.form.without(f).odds(), s.kinds[f.shape].without(f).odds(),
-		log1p(total), log1p(f.spans), log1p(f.spans) / log1p(s.span), texts, texts * wordy,
+		logAge, log1p(oldest), age / end, first / end, logAge * passed, logAge * byUser, newest, newest * passed,
+		param, param * onlyTools, label.oddsOf(f), flag(label.others(f) > 0), log1p(label.all),
+		ratio(total, label.seen), label.perValue, ratio(passes, label.passes), label.naming, flag(passes == 0 && label.passed > 0 && f.last >= label.last),
+		form.oddsOf(f), kind.oddsOf(f),
+		logTotal, logSpans, logSpans / log1p(s.span), texts, texts * wordy,
 		crowd, crowd * onlyTools, flag(f.beside), flag(f.named), flag(f.quoted), keyed, keyed * wordy,
-		math.Log(float64(len(f.Value))), l.upper, l.lower, l.digits, l.clock, l.decimal, l.underscore, l.title,
+		logLength(len(f.Value)), l.upper, l.lower, l.digits, l.clock, l.decimal, l.underscore, l.title,
 		wordy, word, flag(f.shape == joined), flag(f.shape == ident), flag(f.shape == capsID), flag(f.shape == number), flag(f.shape == date), flag(f.shape == location), flag(f.shape == phrase), flag(f.shape == stamp),
 	}
 }
@@ -68,7 +71,37 @@ func (s *Set) features(f *Fact) Features {
 // newestPlaces is how many messages count as the newest.
 const newestPlaces = 4
 
-func log1p(n int) float64 { return math.Log1p(float64(n)) }
+func log1p(n int) float64 {
+	if uint(n) < uint(len(logs)) {
+		return logs[n]
+	}
+	return math.Log1p(float64(n))
+}
+
+// logs holds log1p of small numbers.
+//
+//nolint:gochecknoglobals // a constant table
+var logs = func() (t [512]float64) {
+	for n := range t {
+		t[n] = math.Log1p(float64(n))
+	}
+	return t
+}()
+
+func logLength(n int) float64 {
+	if n < len(lengthLogs) {
+		return lengthLogs[n]
+	}
+	return math.Log(float64(n))
+}
+
+//nolint:gochecknoglobals // a constant table
+var lengthLogs = func() (t [maxValue + 8]float64) {
+	for n := range t {
+		t[n] = math.Log(float64(n))
+	}
+	return t
+}()
 
 func ratio(n, of int) float64 { return float64(n) / float64(max(1, of)) }
 

@@ -18,7 +18,8 @@ const maxLabel = 32
 // group is a label with the facts behind it.
 type group struct {
 	label string
-	facts []int
+	width int
+	facts []int32
 	best  float64
 	col   int // where the next value would begin on the label's last line
 }
@@ -26,7 +27,7 @@ type group struct {
 // cost is what a value of w characters adds to the block behind the label, and
 // where the value after it would begin.
 func (g *group) cost(w int) (cost, col int) {
-	head := width(g.label) + 2
+	head := g.width + 2
 	if g.col == 0 || g.col > lineReach {
 		return head + w + 1, head + w + 1
 	}
@@ -35,13 +36,12 @@ func (g *group) cost(w int) (cost, col int) {
 
 // write lays the groups out, the best first.
 func (b *block) write() string {
-	groups := make([]*group, 0, len(b.groups))
-	for _, g := range b.groups {
+	groups := slices.DeleteFunc(b.groups, func(g *group) bool { return len(g.facts) == 0 })
+	for _, g := range groups {
 		slices.Sort(g.facts)
-		groups = append(groups, g)
 	}
 	slices.SortFunc(groups, func(a, b *group) int {
-		return cmp.Or(cmp.Compare(b.best, a.best), a.facts[0]-b.facts[0])
+		return cmp.Or(cmp.Compare(b.best, a.best), cmp.Compare(a.facts[0], b.facts[0]))
 	})
 	var out strings.Builder
 	for _, g := range groups {

@@ -14,7 +14,20 @@ func (c *scanner) keyed(i int) bool {
 	if c.sp.Ledger || c.list && i-c.keyEnd < 2000 {
 		return true
 	}
-	return i-c.keyEnd <= 6 || i-c.keyEnd <= 24 && strings.Trim(c.s[c.keyEnd:i], "\\\"': ") == ""
+	return i-c.keyEnd <= 6 || i-c.keyEnd <= 24 && onlyMarks(c.s[c.keyEnd:i])
+}
+
+// onlyMarks reports whether s is made of what may stand between a member's name
+// and its value.
+func onlyMarks(s string) bool {
+	for i := range len(s) {
+		switch s[i] {
+		case '\\', '"', '\'', ':', ' ':
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // emphasised reports whether [from,to) stands between the marks of Markdown, which
@@ -44,17 +57,18 @@ func (c *scanner) isKey(to, j int, v string) bool {
 	return k == j && k+1 < len(c.s) && c.s[k] == '=' && c.s[k+1] != '='
 }
 
-func (c *scanner) labelAt(i int) (keyed bool, label string) {
+// labelAt gives the label of a value at i, nil for none.
+func (c *scanner) labelAt(i int) (keyed bool, l *label) {
 	if c.keyed(i) {
-		return true, c.key
+		return true, &c.key
 	}
-	if c.wordEnd >= 0 && i-c.wordEnd <= reach-len(c.word) {
-		return false, c.word
+	if c.wordEnd >= 0 && i-c.wordEnd <= reach-len(c.word.text) {
+		return false, &c.word
 	}
-	if c.keyEnd >= 0 && i-c.keyEnd <= reach-len(c.key) {
-		return false, c.key
+	if c.keyEnd >= 0 && i-c.keyEnd <= reach-len(c.key.text) {
+		return false, &c.key
 	}
-	return false, ""
+	return false, nil
 }
 
 // worth decides whether a token may be a fact at all.
@@ -64,7 +78,7 @@ func (c *scanner) worth(v string, sh shape, from, to, j int, isKey, keyed bool) 
 	}
 	switch sh {
 	case plain:
-		return !generic[strings.ToLower(v)] && len(v) >= 4 && (keyed && (c.wholeValue(j) || c.sp.Ledger) || c.isName(v, from) || c.quotedAt(from, to) || c.option(from, to) || c.sp.Source == FromUser && !stop[strings.ToLower(v)])
+		return len(v) >= 4 && !isGeneric(v) && (keyed && (c.wholeValue(j) || c.sp.Ledger) || c.isName(v, from) || c.quotedAt(from, to) || c.option(from, to) || c.sp.Source == FromUser && !isStop(v))
 	case number:
 		return len(v) >= 4 || keyed
 	default:
@@ -112,7 +126,7 @@ func (c *scanner) phrase(i int) {
 			return
 		case b == c.s[i-1] || b == '\\':
 			if v := c.s[i:j]; spaces > 0 && spaces < 9 && len(v) >= 4 && strings.TrimSpace(v) == v {
-				c.set.add(v, c.key, true, true, phrase, c.sp)
+				c.set.add(v, &c.key, true, true, phrase, c.sp)
 			}
 			return
 		case b == ' ':

@@ -1,6 +1,9 @@
 package facts
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // UserMark begins the label of what a user named, in blocks that have the room, so
 // that a later collection still knows.
@@ -22,14 +25,19 @@ func (s *Set) Block(limit int, known func(value string) bool) string {
 // Ledger is a Set in the order in which its facts are worth their space, for
 // blocks of several sizes.
 type Ledger struct {
-	set   *Set
-	order []int
-	known func(string) bool
+	set    *Set
+	order  []ranked
+	errors []int32 // those of the error lines that are not known, the newest first
+	// taken notes in which block each fact was taken.
+	taken []int32
+	round int32
+	shown map[string]bool // what stands in the block already: labels, and parts of values
 }
 
 // Ledger puts the facts in order, without those for which known reports true.
 func (s *Set) Ledger(known func(value string) bool) *Ledger {
-	return &Ledger{s, s.byWorth(s.useful(known)), known}
+	useful, errors := s.useful(known)
+	return &Ledger{set: s, order: s.byWorth(useful), errors: errors, taken: make([]int32, len(s.facts))}
 }
 
 // Block is Set.Block for the facts of the ledger.
@@ -46,57 +54,58 @@ func (l *Ledger) Block(limit int) string {
 }
 
 func (l *Ledger) block(limit int) string {
-	s, order := l.set, l.order
-	b := block{set: s, room: limit, taken: map[int]bool{}, shown: map[string]bool{}, groups: map[string]*group{}}
-	b.newestErrors(limit/8, l.known)
+	l.round++
+	l.shown = emptied(l.shown)
+	b := block{Ledger: l, room: limit, groupOf: make([]int32, 2*len(l.set.written))}
+	b.newestErrors(limit / 8)
 	if limit >= roomyBlock { // what a user named comes first, up to a share
-		b.fill(order, limit/6, UserMark, s.named)
+		b.fill(limit/6, true)
 	}
-	b.fill(order, b.room, "", func(int) bool { return true })
+	b.fill(b.room, false)
 	return b.write()
 }
 
-// useful lists the facts that may be written.
-func (s *Set) useful(known func(string) bool) []int {
-	var ks []int
+// useful lists the facts that may be written, and apart from them the error lines.
+func (s *Set) useful(known func(string) bool) (ks, errors []int32) {
+	ks = make([]int32, 0, len(s.facts))
 	for i := range s.facts {
 		f := &s.facts[i]
-		if f.shape != errText && !s.hidden[f.Value] && (known == nil || !known(f.Value)) {
-			ks = append(ks, i)
+		switch {
+		case f.shape == errText:
+			if known == nil || !known(f.Value) {
+				errors = append(errors, int32(i))
+			}
+		case (len(s.hidden) == 0 || !s.hidden[f.Value]) && (known == nil || !known(f.Value)):
+			ks = append(ks, int32(i))
 		}
 	}
-	return ks
+	slices.Reverse(errors)
+	return ks, errors
 }
 
-// named reports whether a user named the fact and it is more than a word.
-func (s *Set) named(k int) bool {
-	f := &s.facts[k]
-	return f.count[FromUser] > 0 && f.shape != plain
-}
+// byUser reports whether a user named the fact and it is more than a word.
+func (f *Fact) byUser() bool { return f.count[FromUser] > 0 && f.shape != plain }
 
 // block is a block in the making.
 type block struct {
-	set    *Set
-	room   int
-	groups map[string]*group
-	taken  map[int]bool
-	shown  map[string]bool // what stands in the block already: labels, and parts of values
+	*Ledger
+	room    int
+	groups  []*group
+	groupOf []int32 // by label, and once more for what users named: 1 + its place in groups
 }
 
-// fill takes facts that fit, in order, until limit is used.
-func (b *block) fill(order []int, limit int, mark string, want func(int) bool) {
+// fill takes facts that fit, in order, until limit is used; those that users
+// named, or all.
+func (b *block) fill(limit int, named bool) {
 	misses := 0
-	for _, k := range order {
+	for i := range b.order {
+		k, w := b.order[i].fact, int(b.order[i].width)
 		f := &b.set.facts[k]
-		if b.taken[k] || b.shown[f.Value] || !want(k) {
+		if b.taken[k] == b.round || named && !f.byUser() || b.shown[f.Value] {
 			continue
 		}
-		label := mark + f.Label
-		g := b.groups[label]
-		if g == nil {
-			g = &group{label: label}
-		}
-		cost, col := g.cost(shownWidth(f.Value))
+		g := b.group(f, named)
+		cost, col := g.cost(w)
 		if cost > limit || cost > b.room {
 			if misses++; misses > 60 {
 				return
@@ -105,11 +114,28 @@ func (b *block) fill(order []int, limit int, mark string, want func(int) bool) {
 		}
 		limit -= cost
 		b.room -= cost
-		b.taken[k] = true
-		b.groups[label] = g
+		b.taken[k] = b.round
 		b.show(f)
 		g.facts, g.col, g.best = append(g.facts, k), col, max(g.best, f.score)
 	}
+}
+
+// group gives the group of a fact, which may be new and stay empty.
+func (b *block) group(f *Fact, named bool) *group {
+	at, text := f.label, f.Label
+	if named {
+		at += int32(len(b.set.written))
+	}
+	if k := b.groupOf[at]; k > 0 {
+		return b.groups[k-1]
+	}
+	if named {
+		text = UserMark + text
+	}
+	g := &group{label: text, width: width(text)}
+	b.groups = append(b.groups, g)
+	b.groupOf[at] = int32(len(b.groups))
+	return g
 }
 
 // show notes what a reader finds once f stands in the block: its label, and the
@@ -138,23 +164,16 @@ func (b *block) show(f *Fact) {
 
 // newestErrors takes error lines, newest first, within limit characters. They are
 // long and seldom passed on, but a reader needs to know what failed.
-func (b *block) newestErrors(limit int, known func(string) bool) {
-	for i := len(b.set.facts) - 1; i >= 0; i-- {
-		f := &b.set.facts[i]
-		if f.shape != errText || known != nil && known(f.Value) {
-			continue
-		}
+func (b *block) newestErrors(limit int) {
+	for _, k := range b.errors {
+		f := &b.set.facts[k]
 		cost := width(f.Value) + len(f.Label) + 3
 		if cost > limit {
 			return
 		}
 		limit -= cost
 		b.room -= cost
-		g := b.groups[f.Label]
-		if g == nil {
-			g = &group{label: f.Label}
-			b.groups[f.Label] = g
-		}
-		g.facts, g.col = append(g.facts, i), lineReach+1
+		g := b.group(f, false)
+		g.facts, g.col = append(g.facts, k), lineReach+1
 	}
 }

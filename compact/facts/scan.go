@@ -17,19 +17,19 @@ const reach = 40
 // inside a string, a log, source code or prose.
 type scanner struct {
 	set *Set
-	sp  Span
+	sp  *Span
 	s   string
 	// key is the newest member name, which ended at keyEnd; list says that a list
 	// opened right behind it.
-	key    string
+	key    label
 	keyEnd int
 	list   bool
 	// word is the newest word of prose that can serve as a label.
-	word    string
+	word    label
 	wordEnd int
 }
 
-func scan(set *Set, sp Span) {
+func scan(set *Set, sp *Span) {
 	c := scanner{set: set, sp: sp, s: sp.Text, keyEnd: -1, wordEnd: -1}
 	c.run()
 }
@@ -88,40 +88,41 @@ func (c *scanner) token(i, j int) {
 	if from >= to {
 		return
 	}
-	if sh := shapeOf(c.s[from:to]); (sh == joined || sh == ident) && c.emphasised(from, to) {
+	sh := shapeOf(c.s[from:to])
+	if (sh == joined || sh == ident) && c.emphasised(from, to) {
 		from, to = from-2, to+2
+		sh = shapeOf(c.s[from:to])
 	}
 	v := c.s[from:to]
 	isKey := c.isKey(to, j, v)
-	sh := shapeOf(v)
-	keyed, label := c.labelAt(from)
+	keyed, l := c.labelAt(from)
 	if c.worth(v, sh, from, to, j, isKey, keyed) {
-		f := c.set.add(v, label, keyed, c.quotedAt(from, to), sh, c.sp)
+		f := c.set.add(v, l, keyed, c.quotedAt(from, to), sh, c.sp)
 		if f != nil && isKey {
 			f.named = true
 		}
 		if sh == stamp {
-			c.set.add(v[:len("2006-01-02")], label, keyed, false, date, c.sp)
+			c.set.add(v[:len("2006-01-02")], l, keyed, false, date, c.sp)
 		}
 	}
 	switch {
 	case isKey:
-		c.key, c.keyEnd, c.list = v, j, false
+		c.key, c.keyEnd, c.list = label{text: v}, j, false
 		if c.sp.Source == FromArgs && sh <= joined {
 			c.set.argNames[v] = true
 		}
 	case sh <= joined && tellsMuch(v):
-		c.word, c.wordEnd = v, to
+		c.word, c.wordEnd = label{text: v}, to
 	}
 }
 
 // trim drops punctuation at the ends of a token.
 func trim(s string, i, j int) (int, int) {
-	for i < j && strings.IndexByte(".:,!?#*~-", s[i]) >= 0 && !(s[i] == '#' && i+1 < j && s[i+1] > ' ' && s[i+1] != '#') &&
+	for i < j && trims[s[i]]&atFront != 0 && !(s[i] == '#' && i+1 < j && s[i+1] > ' ' && s[i+1] != '#') &&
 		!(s[i] == '-' && i+1 < j && s[i+1] >= '0' && s[i+1] <= '9') && !(s[i] == '.' && i+1 < j && s[i+1] == '/') {
 		i++
 	}
-	for i < j && strings.IndexByte(".:,!?*~", s[j-1]) >= 0 {
+	for i < j && trims[s[j-1]]&atEnd != 0 {
 		j--
 	}
 	return i, j

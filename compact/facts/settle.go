@@ -5,8 +5,8 @@ import "math"
 // crowded notes for the facts of one text how many they are.
 func (s *Set) crowded(seq []int32) {
 	for _, k := range seq {
-		if f := &s.facts[k]; f.crowd == 0 || len(seq) < f.crowd {
-			f.crowd = len(seq)
+		if f := &s.facts[k]; f.crowd == 0 || int32(len(seq)) < f.crowd {
+			f.crowd = int32(len(seq))
 		}
 	}
 }

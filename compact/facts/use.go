@@ -4,11 +4,13 @@ import "math"
 
 // use says how the facts that share a label, a form or a kind were used so far.
 type use struct {
-	all    int // facts
-	passed int // those that a call passed
-	seen   int // appearances of all
-	passes int // those in calls
-	last   int // the newest place of one that was passed
+	all    int   // facts
+	passed int   // those that a call passed
+	seen   int   // appearances of all
+	passes int   // those in calls
+	last   int32 // the newest place of one that was passed
+	known  [2]bool
+	odds   [2]float64 // without one fact that was not passed, or was, once known
 }
 
 func (u *use) add(f *Fact) {
@@ -16,25 +18,32 @@ func (u *use) add(f *Fact) {
 	u.seen += f.total()
 	if n := f.count[FromArgs]; n > 0 {
 		u.passed++
-		u.passes += n
+		u.passes += int(n)
 		u.last = max(u.last, f.last)
 	}
 }
 
-// without leaves f out, so that a fact is judged by the others only.
-func (u *use) without(f *Fact) use {
-	v := *u
-	v.all--
+// others is how many were passed without f, so that a fact is judged by the
+// others only.
+func (u *use) others(f *Fact) int {
 	if f.count[FromArgs] > 0 {
-		v.passed--
+		return u.passed - 1
 	}
-	return v
+	return u.passed
 }
 
-// odds are the log odds that a fact was passed; where little is known, near those
-// of one in twenty.
-func (u use) odds() float64 {
-	return math.Log((float64(u.passed) + 0.1) / (float64(u.all-u.passed) + 1.9))
+// oddsOf are the log odds that one of the others was passed; where little is
+// known, near those of one in twenty.
+func (u *use) oddsOf(f *Fact) float64 {
+	k := 0
+	if f.count[FromArgs] > 0 {
+		k = 1
+	}
+	if !u.known[k] {
+		passed := u.others(f)
+		u.odds[k], u.known[k] = math.Log((float64(passed)+0.1)/(float64(u.all-1-passed)+1.9)), true
+	}
+	return u.odds[k]
 }
 
 // form is how a value is built, such as A9 for HAT139: kinds of characters, runs
@@ -66,49 +75,32 @@ func formOf(v string) (p form) {
 
 // compare counts the use of labels, forms and kinds.
 func (s *Set) compare() {
-	labels, forms := map[string]*use{}, map[form]*use{}
 	for i := range s.facts {
 		f := &s.facts[i]
-		f.label, f.form = of(labels, f.Label), of(forms, formOf(f.Value))
-		f.label.add(f)
-		f.form.add(f)
+		p := formOf(f.Value)
+		k, ok := s.formOf[p]
+		if !ok {
+			k = int32(len(s.forms))
+			s.formOf[p] = k
+			s.forms = append(s.forms, use{})
+		}
+		f.form = k
+		s.written[f.label].add(f)
+		s.forms[k].add(f)
 		s.kinds[f.shape].add(f)
 	}
-}
-
-func of[K comparable](m map[K]*use, k K) *use {
-	u := m[k]
-	if u == nil {
-		u = new(use)
-		m[k] = u
+	for i := range s.written {
+		w := &s.written[i]
+		w.perValue = math.Log(ratio(w.seen, w.all))
+		w.naming = flag(naming(w.text))
 	}
-	return u
 }
 
 func (f *Fact) total() (n int) {
 	for _, k := range f.count {
-		n += k
+		n += int(k)
 	}
 	return n
-}
-
-// keyed reports whether the fact stood behind the name of a member.
-func (f *Fact) keyed() bool {
-	for _, l := range f.labels {
-		if l.keyed {
-			return true
-		}
-	}
-	return false
-}
-
-func (s *Set) behindParameter(f *Fact) bool {
-	for _, l := range f.labels {
-		if s.argNames[l.label] {
-			return true
-		}
-	}
-	return false
 }
 
 func flag(b bool) float64 {
