@@ -1,4 +1,4 @@
-# A static binary in an image that holds nothing else but one for the health check, and runs as nobody.
+# A static binary in an image that holds no other program, and runs as nobody.
 FROM golang:1.26 AS build
 WORKDIR /src
 COPY go.mod go.sum ./
@@ -11,7 +11,6 @@ RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=${VERSION}"
 FROM scratch
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/
 COPY --from=build /usr/share/zoneinfo /usr/share/zoneinfo
-COPY --from=busybox:1.37-musl /bin/busybox /busybox
 COPY --from=build --chown=65532:65532 /out/data /data
 COPY --from=build /out/memoryd /memoryd
 # For all commands, so that `docker compose run --rm memoryd export backup.jsonl.gz` finds the store and writes beside it.
@@ -21,6 +20,6 @@ USER 65532:65532
 VOLUME /data
 EXPOSE 8002
 HEALTHCHECK --interval=5s --timeout=4s --start-period=60s --retries=6 \
-    CMD ["/busybox", "wget", "-q", "-O", "/dev/null", "http://127.0.0.1:8002/readyz"]
+    CMD ["/memoryd", "health"]
 ENTRYPOINT ["/memoryd"]
 CMD ["serve"]

@@ -31,11 +31,7 @@ type Originals interface {
 
 // compactConversation answers with the whole result, or, where the client
 // accepts an event stream, with an event for each step and the result last.
-func (s *server) compactConversation(c echo.Context) error {
-	body, err := readBody(c.Request(), s.cfg.MaxBodyBytes)
-	if err != nil {
-		return err
-	}
+func (s *server) compactConversation(c echo.Context, body []byte, _ string) error {
 	st := &ops.State{}
 	if fault := decodeCompaction(body, st); fault != nil {
 		return fault
@@ -304,12 +300,8 @@ func pageOfText(c echo.Context) (offset, limit int, paged bool, err error) {
 
 // undo gives the input of a compaction back; with the messages of a
 // conversation that went on, that conversation with the compaction taken out.
-func (s *server) undo(c echo.Context) error {
+func (s *server) undo(c echo.Context, body []byte, _ string) error {
 	workspace, id, err := originalOf(c)
-	if err != nil {
-		return err
-	}
-	body, err := readBody(c.Request(), s.cfg.MaxBodyBytes)
 	if err != nil {
 		return err
 	}

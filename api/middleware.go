@@ -15,7 +15,6 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/labstack/echo/v4"
-	"golang.org/x/sync/semaphore"
 )
 
 // maxRequestID bounds a client's own request id.
@@ -128,42 +127,13 @@ func (s *server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// admission bounds the requests under way, by number and by the bytes of their
-// bodies, and turns the others away at once.
-func admission(cfg Config) echo.MiddlewareFunc {
-	requests := semaphore.NewWeighted(int64(cfg.MaxInFlight))
-	bytes := semaphore.NewWeighted(cfg.MaxInFlightBytes)
-	full := &memoryd.Error{Kind: memoryd.Overloaded, Msg: "too many requests under way", RetryAfter: defaultRetryAfter}
-	return func(next echo.HandlerFunc) echo.HandlerFunc {
-		return func(c echo.Context) error {
-			weight := c.Request().ContentLength
-			if weight < 0 || weight > cfg.MaxBodyBytes || c.Request().Header.Get(echo.HeaderContentEncoding) != "" {
-				weight = cfg.MaxBodyBytes
-			}
-			if !requests.TryAcquire(1) {
-				return full
-			}
-			defer requests.Release(1)
-			if !bytes.TryAcquire(weight) {
-				return full
-			}
-			defer bytes.Release(weight)
-			return next(c)
-		}
-	}
-}
-
 // bodyHandler serves a request whose body has been read; what it returns is
 // answered as JSON.
 type bodyHandler func(c echo.Context, body []byte) (any, error)
 
 func (s *server) withBody(handle bodyHandler) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		body, err := readBody(c.Request(), s.cfg.MaxBodyBytes)
-		if err != nil {
-			return err
-		}
-		v, err := s.inTurn(c, handle, body)
+	return s.admitted(func(c echo.Context, body []byte, workspace string) error {
+		v, err := s.inTurn(c, handle, body, workspace)
 		if err != nil {
 			return err
 		}
@@ -171,16 +141,16 @@ func (s *server) withBody(handle bodyHandler) echo.HandlerFunc {
 			return writeTagged(c, v)
 		}
 		return writeJSON(c, http.StatusOK, jsonType, v)
-	}
+	})
 }
 
 // inTurn lets the frequent requests compute only so many at a time. The answer is
 // encoded within the turn and sent outside it, however slow the client reads.
-func (s *server) inTurn(c echo.Context, handle bodyHandler, body []byte) (any, error) {
+func (s *server) inTurn(c echo.Context, handle bodyHandler, body []byte, workspace string) (any, error) {
 	if path := c.Path(); path != "/"+FlowAdd && path != "/"+FlowRetrieve {
 		return handle(c, body)
 	}
-	if err := s.turns.Take(c.Request().Context()); err != nil {
+	if err := s.turns.Take(c.Request().Context(), workspace); err != nil {
 		return nil, err
 	}
 	defer s.turns.Give()

@@ -66,8 +66,14 @@ func pathParam(c echo.Context, name string) (string, error) {
 	return value, nil
 }
 
+// Searcher finds tools by a text; search.Index is one, and so is every store.
+type Searcher interface {
+	// SearchTools gives at most limit tools of the workspace, the best first.
+	SearchTools(ctx context.Context, workspace, query string, limit int) ([]memoryd.Tool, error)
+}
+
 // listTools lists the tools of a workspace: all, with ?name= the one of exactly
-// that name, with ?query= those whose name or guideline holds a word of it.
+// that name, with ?query= those that a search for it finds.
 func (s *server) listTools(c echo.Context) error {
 	workspace, err := pathParam(c, "workspace")
 	if err != nil {
@@ -107,6 +113,9 @@ func (s *server) findTools(ctx context.Context, workspace, query, after string, 
 		return s.Store.ListTools(ctx, workspace, after, limit)
 	case after != "":
 		return nil, memoryd.Errorf(memoryd.Invalid, "cursor: a query has one page")
+	}
+	if s.Search != nil {
+		return s.Search.SearchTools(ctx, workspace, query, limit)
 	}
 	return s.Store.SearchTools(ctx, workspace, query, limit)
 }

@@ -184,6 +184,7 @@ func newBook(t testing.TB, s store.Store) *spend.Book {
 	if err != nil {
 		t.Fatal(err)
 	}
+	b.SetPrices(spend.Prices{"tiny": {Prompt: 0.15, Completion: 0.6}})
 	b.Attempt("default", "t", "evaluate", "tiny", true, memoryd.Usage{PromptTokens: 70, CompletionTokens: 7})
 	b.Verdict(memoryd.ToolRef{Workspace: "default", Tool: "t"}, "rules")
 	return b

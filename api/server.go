@@ -36,7 +36,7 @@ type Config struct {
 	// MaxItems bounds the calls, or the tool names, of one request.
 	MaxItems int `yaml:"max_items"`
 	// MaxInFlight bounds how many requests are worked on at once; more are
-	// answered with 429.
+	// answered with 429. One workspace takes no more than eight ninths of it.
 	MaxInFlight int `yaml:"max_in_flight"`
 	// MaxInFlightBytes bounds what the bodies of requests that are being
 	// worked on hold together.
@@ -104,6 +104,7 @@ type Check struct {
 type Deps struct {
 	Flows     map[string]ops.Pipeline
 	Store     store.Store
+	Search    Searcher // nil: the store, by words
 	Reader    ops.MemoryReader
 	Corrector ops.Corrector
 	Originals Originals
@@ -137,7 +138,8 @@ type server struct {
 	cfg      Config
 	inFlight atomic.Int64
 	answers  answers
-	turns    ops.Turns
+	turns    *ops.Turns
+	shares   *shares
 }
 
 // turnsPerCPU is how many requests compute at a time for each processor: enough
@@ -155,7 +157,7 @@ func New(cfg Config, d Deps) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &server{Deps: d, cfg: cfg, turns: ops.NewTurns(turnsPerCPU * runtime.GOMAXPROCS(0))}
+	s := &server{Deps: d, cfg: cfg, turns: ops.NewTurns(turnsPerCPU * runtime.GOMAXPROCS(0)), shares: newShares(cfg)}
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = handleError(d.Logger)
@@ -173,7 +175,6 @@ func New(cfg Config, d Deps) (http.Handler, error) {
 }
 
 func (s *server) routes(e *echo.Echo, docs *docs) {
-	limited := admission(s.cfg)
 	for path, handle := range map[string]bodyHandler{
 		"/" + FlowAdd:      s.addToolCallResult,
 		"/" + FlowSummary:  s.summaryToolMemory,
@@ -182,9 +183,9 @@ func (s *server) routes(e *echo.Echo, docs *docs) {
 		"/" + FlowPreflight:   s.preflightToolCall,
 		"/" + FlowVectorStore: s.vectorStore,
 	} {
-		e.POST(path, s.withBody(handle), limited)
+		e.POST(path, s.withBody(handle))
 	}
-	e.POST("/"+FlowCompact, s.compactConversation, limited)
+	e.POST("/"+FlowCompact, s.admitted(s.compactConversation))
 	e.GET("/health", s.health)
 	e.GET("/livez", s.livez)
 	e.GET("/metrics", echo.WrapHandler(s.Meter.Handler()))
@@ -198,18 +199,18 @@ func (s *server) routes(e *echo.Echo, docs *docs) {
 	e.GET("/v1/judges", s.listJudges)
 	e.GET("/v1/workspaces/:workspace/corrections", s.listCorrections)
 	e.GET("/v1/workspaces/:workspace/originals/:original", s.getOriginal)
-	e.POST("/v1/workspaces/:workspace/originals/:original/undo", s.undo, limited)
+	e.POST("/v1/workspaces/:workspace/originals/:original/undo", s.admitted(s.undo))
 	versions := "/v1/workspaces/:workspace/tools/:tool/guidelines"
 	e.GET(versions, s.listGuidelines)
-	e.PUT(versions+"/pin", s.withBody(s.pinGuideline), limited)
+	e.PUT(versions+"/pin", s.withBody(s.pinGuideline))
 	e.DELETE(versions+"/pin", s.unpinGuideline)
 	e.GET(versions+"/:revision", s.getGuideline)
 	e.GET(versions+"/:revision/diff", s.diffGuideline)
-	e.POST(versions+"/:revision/rollback", s.withBody(s.rollBackGuideline), limited)
+	e.POST(versions+"/:revision/rollback", s.withBody(s.rollBackGuideline))
 	calls := "/v1/workspaces/:workspace/tools/:tool/calls"
 	e.GET(calls, s.listCalls)
 	e.GET(calls+"/:call", s.getCall)
-	e.PUT(calls+"/:call/evaluation", s.withBody(s.putEvaluation), limited)
+	e.PUT(calls+"/:call/evaluation", s.withBody(s.putEvaluation))
 }
 
 // isToolMemory reports whether the route's clients read the answers of the

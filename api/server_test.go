@@ -153,16 +153,23 @@ func TestMoreRequestsThanTheServerBearsGet429(t *testing.T) {
 }
 
 func TestBodiesUnderWayAreBoundedByTheirBytes(t *testing.T) {
-	limit := admission(Config{MaxInFlight: 10, MaxBodyBytes: 10, MaxInFlightBytes: 15})
+	s := &server{cfg: Config{MaxInFlight: 10, MaxBodyBytes: 10, MaxInFlightBytes: 15}}
+	s.shares = newShares(s.cfg)
 	e := echo.New()
-	inner := func(echo.Context) error { return nil }
-	req := httptest.NewRequest("POST", "/", strings.NewReader("0123456789"))
-	if err := limit(inner)(e.NewContext(req, httptest.NewRecorder())); err != nil {
+	inner := func(echo.Context, []byte, string) error { return nil }
+	send := func(handle readHandler) error {
+		req := httptest.NewRequest("POST", "/", strings.NewReader("0123456789"))
+		return s.admitted(handle)(e.NewContext(req, httptest.NewRecorder()))
+	}
+	if err := send(inner); err != nil {
 		t.Errorf("a body within the budget: %v", err)
 	}
-	nested := limit(func(c echo.Context) error { return limit(inner)(c) })
-	if err := nested(e.NewContext(req, httptest.NewRecorder())); !memoryd.IsKind(err, memoryd.Overloaded) {
+	err := send(func(echo.Context, []byte, string) error { return send(inner) })
+	if !memoryd.IsKind(err, memoryd.Overloaded) {
 		t.Errorf("twice ten bytes in a budget of fifteen: %v", err)
+	}
+	if s.shares.used != (load{}) || len(s.shares.taken) != 0 {
+		t.Errorf("something is left: %+v", s.shares)
 	}
 }
 

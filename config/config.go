@@ -15,6 +15,7 @@ import (
 	"memoryd/guidelines"
 	"memoryd/llm"
 	"memoryd/ops"
+	"memoryd/search"
 	"memoryd/spend"
 	"memoryd/store/qdrant"
 	"memoryd/store/spool"
@@ -33,6 +34,7 @@ type Config struct {
 	Evaluate   evaluate.Config       `yaml:"evaluate"`
 	Guidelines guidelines.Config     `yaml:"guidelines"`
 	Curate     curate.Config         `yaml:"curate"`
+	Search     search.Config         `yaml:"search"`
 	Compact    compact.Config        `yaml:"compact"`
 	Spend      spend.Config          `yaml:"spend"`
 	Watch      watch.Config          `yaml:"watch"`

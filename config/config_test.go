@@ -11,6 +11,7 @@ import (
 	"memoryd"
 	"memoryd/config"
 	"memoryd/ops"
+	"memoryd/search"
 )
 
 func TestTheBuiltInConfigurationIsValid(t *testing.T) {
@@ -20,6 +21,9 @@ func TestTheBuiltInConfigurationIsValid(t *testing.T) {
 	}
 	if c.HTTP.Listen != "127.0.0.1:8002" || c.Store.Backend != "sqlite" || c.Evaluate.Judge != "auto" || c.Evaluate.Wait != 30*time.Second {
 		t.Errorf("got %+v", c)
+	}
+	if c.Search != search.DefaultConfig() {
+		t.Errorf("search: got %+v, want %+v", c.Search, search.DefaultConfig())
 	}
 	var p ops.ParseParams
 	if err := c.Specs()["parse_tool_call_result_op"].Params(&p); err != nil || p.MaxHistory != 100 || p.EvaluationSleepInterval != 1 {
@@ -63,25 +67,30 @@ llm:
 
 func TestEachFaultIsNamedWithItsLine(t *testing.T) {
 	tests := map[string]struct{ text, want string }{
-		"unknown section":      {"http: {}\nhttps: {}\n", "f.yaml: line 2: https: unknown key"},
-		"unknown key":          {"http:\n  listne: x\n", "f.yaml: line 2: http.listne: unknown key"},
-		"key of another case":  {"HTTP: {}\n", "line 1: HTTP: unknown key"},
-		"key given twice":      {"log:\n  level: info\n  level: warn\n", "line 3"},
-		"wrong type":           {"http:\n  max_items: many\n", "line 2:"},
-		"value out of range":   {"http:\n  max_items: 0\n", "line 2: http.max_items: must be more than 0"},
-		"bad address":          {"http:\n\n  listen: here\n", "line 3: http.listen: must be host:port"},
-		"bad duration":         {"evaluate: {wait: soon}\n", "line 1:"},
-		"wait too long":        {"evaluate:\n  wait: 20m\n", "line 2: evaluate.wait: must be at most"},
-		"unknown judge":        {"evaluate:\n  judge: dice\n", "line 2: evaluate.judge"},
-		"unknown backend":      {"store:\n  backend: paper\n", "line 2: store.backend: must be sqlite, qdrant or mem"},
-		"unknown log level":    {"log:\n  level: loud\n", "line 2: log.level"},
-		"unknown param":        {"op:\n  parse_tool_call_result_op:\n    params: {max_history: 5}\n", "max_history: unknown key"},
-		"param out of range":   {"op:\n  parse_tool_call_result_op:\n    params:\n      max_history_tool_call_cnt: 0\n", "line 4: op.parse_tool_call_result_op.params.max_history_tool_call_cnt: must be 1 to"},
-		"unknown op in a flow": {"flow:\n  retrieve_tool_memory: [nothing]\n", `line 2: flow.retrieve_tool_memory: the op section has no "nothing"`},
-		"unknown model":        {"op:\n  summary_tool_memory_op:\n    llm: huge\n", `line 3: op.summary_tool_memory_op.llm: the llm section has no "huge"`},
-		"not a mapping":        {"- a\n", "line 1: the configuration must be a mapping"},
-		"not YAML":             {"a: [\n", "line"},
-		"secret in the file":   {"llm: {default: {api_key: x}}\n", "llm.default.api_key: unknown key"},
+		"unknown section":           {"http: {}\nhttps: {}\n", "f.yaml: line 2: https: unknown key"},
+		"unknown key":               {"http:\n  listne: x\n", "f.yaml: line 2: http.listne: unknown key"},
+		"key of another case":       {"HTTP: {}\n", "line 1: HTTP: unknown key"},
+		"key given twice":           {"log:\n  level: info\n  level: warn\n", "line 3"},
+		"wrong type":                {"http:\n  max_items: many\n", "line 2:"},
+		"value out of range":        {"http:\n  max_items: 0\n", "line 2: http.max_items: must be more than 0"},
+		"bad address":               {"http:\n\n  listen: here\n", "line 3: http.listen: must be host:port"},
+		"bad duration":              {"evaluate: {wait: soon}\n", "line 1:"},
+		"wait too long":             {"evaluate:\n  wait: 20m\n", "line 2: evaluate.wait: must be at most"},
+		"unknown judge":             {"evaluate:\n  judge: dice\n", "line 2: evaluate.judge"},
+		"unknown backend":           {"store:\n  backend: paper\n", "line 2: store.backend: must be sqlite, qdrant or mem"},
+		"unknown log level":         {"log:\n  level: loud\n", "line 2: log.level"},
+		"unknown param":             {"op:\n  parse_tool_call_result_op:\n    params: {max_history: 5}\n", "max_history: unknown key"},
+		"param out of range":        {"op:\n  parse_tool_call_result_op:\n    params:\n      max_history_tool_call_cnt: 0\n", "line 4: op.parse_tool_call_result_op.params.max_history_tool_call_cnt: must be 1 to"},
+		"unknown op in a flow":      {"flow:\n  retrieve_tool_memory: [nothing]\n", `line 2: flow.retrieve_tool_memory: the op section has no "nothing"`},
+		"unknown model":             {"op:\n  summary_tool_memory_op:\n    llm: huge\n", `line 3: op.summary_tool_memory_op.llm: the llm section has no "huge"`},
+		"unknown model of a search": {"search:\n  embedding_model: m\n  llm: huge\n", `line 3: search.llm: the llm section has no "huge"`},
+		"search out of range":       {"search:\n  nearest: 0\n", "line 2: search.nearest: must be 1 to"},
+		"negative price":            {"llm:\n  default:\n    price_prompt: -1\n", "line 3: llm.default.price_prompt: -1 is not between"},
+		"price that is no number":   {"llm:\n  default:\n    price_completion: .nan\n", "line 3: llm.default.price_completion: NaN is not between"},
+		"two prices of a model":     {"llm:\n  default: {model_name: m, price_prompt: 1}\n  other: {model_name: m, price_prompt: 2}\n", `llm.other.price_prompt: the entry "default" has other prices`},
+		"not a mapping":             {"- a\n", "line 1: the configuration must be a mapping"},
+		"not YAML":                  {"a: [\n", "line"},
+		"secret in the file":        {"llm: {default: {api_key: x}}\n", "llm.default.api_key: unknown key"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

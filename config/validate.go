@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"memoryd/llm"
 	"memoryd/ops"
 )
 
@@ -28,12 +29,19 @@ func validate(c *Config) []Problem {
 	for _, name := range slices.Sorted(maps.Keys(c.LLM)) {
 		check("llm."+name, c.LLM[name].Validate())
 	}
+	if err := samePrices(c.LLM); err != nil {
+		check("llm", err)
+	}
 	check("evaluate", c.Evaluate.Validate())
 	if c.Evaluate.Wait > maxWait {
 		check("evaluate", fmt.Errorf("wait: must be at most %s", maxWait))
 	}
 	check("guidelines", c.Guidelines.Validate())
 	check("curate", c.Curate.Validate())
+	check("search", c.Search.Validate())
+	if _, ok := c.LLM[c.Search.LLM]; !ok && c.Search.EmbeddingModel != "" {
+		check("search", fmt.Errorf("llm: the llm section has no %q", c.Search.LLM))
+	}
 	check("compact", c.Compact.Validate())
 	check("spend", c.Spend.Validate())
 	check("watch", c.Watch.Validate())
@@ -48,6 +56,23 @@ func problemOf(section string, err error) Problem {
 		return Problem{Key: section, Msg: err.Error()}
 	}
 	return Problem{Key: section + "." + key, Msg: msg}
+}
+
+// samePrices refuses two prices of one model: what is asked is told by its name.
+func samePrices(entries map[string]llm.Config) error {
+	first := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(entries)) {
+		e := entries[name]
+		if e.PricePrompt == 0 && e.PriceCompletion == 0 {
+			continue
+		}
+		other, again := first[e.ModelName]
+		if o := entries[other]; again && (o.PricePrompt != e.PricePrompt || o.PriceCompletion != e.PriceCompletion) {
+			return fmt.Errorf("%s.price_prompt: the entry %q has other prices for the model %s", name, other, e.ModelName)
+		}
+		first[e.ModelName] = name
+	}
+	return nil
 }
 
 func (l Log) validate() error {

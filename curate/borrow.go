@@ -41,6 +41,12 @@ func (c *Curator) loan(ctx context.Context, tool memoryd.Tool, calls []memoryd.C
 // enoughJudged is from how many judged calls on a tool borrows nothing.
 const enoughJudged = 20
 
+// Lends tells, by the numbers of kept and pending calls, a tool that others may
+// borrow from; all others may borrow from it, and lend nothing. So whoever has the
+// guidelines of several tools written begins with those that lend: then it does
+// not depend on the order what the others find to borrow.
+func Lends(kept, pending int64) bool { return kept-pending >= enoughJudged }
+
 func (c *Curator) neighbours(ctx context.Context, ref memoryd.ToolRef) ([]coldstart.Tool, error) {
 	tools, err := c.Store.ListTools(ctx, ref.Workspace, "", mostNeighbours)
 	if err != nil {

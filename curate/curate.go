@@ -43,6 +43,8 @@ type Curator struct {
 	Recent int
 	Config Config
 	Now    func() time.Time
+	// Index is told of guidelines and tools; nil: nobody is.
+	Index Index
 }
 
 // Config is when guidelines are refreshed and how many versions are kept.

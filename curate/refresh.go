@@ -105,13 +105,14 @@ func (c *Curator) write(ctx context.Context, tool memoryd.Tool, calls []memoryd.
 	return Outcome{Written: true}, nil
 }
 
-// publish makes e the tool's guideline, unless one written from newer history
-// has come first.
+// publish makes e the tool's guideline, unless one written from the same history,
+// or from newer, has come first.
 func (c *Curator) publish(ctx context.Context, tool memoryd.Tool, e Edition) (written bool, err error) {
 	for {
 		e.Revision, e.Written = tool.Guideline.Revision+1, c.Now()
 		err := c.Store.PutGuideline(ctx, tool.ToolRef, e.guideline(), tool.Guideline.Revision)
 		if err == nil {
+			c.wrote(tool.ToolRef)
 			return true, c.file(ctx, tool.ToolRef, e)
 		}
 		if !memoryd.IsKind(err, memoryd.Conflict) {
@@ -120,7 +121,7 @@ func (c *Curator) publish(ctx context.Context, tool memoryd.Tool, e Edition) (wr
 		if tool, err = c.Store.Tool(ctx, tool.ToolRef); err != nil {
 			return false, err
 		}
-		if tool.Guideline.BasedOn > e.BasedOn && e.RolledBackTo == 0 {
+		if tool.Guideline.BasedOn >= e.BasedOn && e.RolledBackTo == 0 {
 			return false, nil
 		}
 	}

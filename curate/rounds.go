@@ -2,14 +2,13 @@ package curate
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"log/slog"
 	"math/rand/v2"
 	"sync"
 	"time"
 
 	"memoryd"
-	"memoryd/store"
 
 	"github.com/google/uuid"
 )
@@ -119,7 +118,7 @@ func (r *Rounds) look(ctx context.Context) error {
 	err := r.eachTool(ctx, func(tool memoryd.Tool) error {
 		seen.see(tool, r.curator.Now())
 		return nil
-	})
+	}, func() error { return nil })
 	if err == nil {
 		r.note(seen)
 	}
@@ -133,22 +132,19 @@ func (r *Rounds) note(seen State) {
 }
 
 // Once does one round now.
-func (r *Rounds) Once(ctx context.Context) (did Round, err error) {
-	mine, err := r.lease(ctx)
-	if err != nil || !mine {
-		return Round{Elsewhere: !mine && err == nil}, err
+func (r *Rounds) Once(ctx context.Context) (Round, error) {
+	until, err := r.lease(ctx)
+	if err != nil || until.IsZero() {
+		return Round{Elsewhere: err == nil}, err
 	}
-	var seen State
-	err = r.eachTool(ctx, func(tool memoryd.Tool) error {
-		seen.see(tool, r.curator.Now())
-		if g := tool.Guideline; g.Revision > 0 && g.BasedOn == tool.Revision || did.Written+did.Failed >= r.curator.Config.PerRound {
-			return nil
-		}
-		did.Looked++
-		return r.tool(ctx, tool.ToolRef, &did)
-	})
-	if err == nil {
-		r.note(seen)
+	w := &walk{r: r, until: until}
+	err = r.eachTool(ctx, func(tool memoryd.Tool) error { return w.meet(ctx, tool) }, func() error { return w.catchUp(ctx) })
+	did := w.did
+	switch {
+	case errors.Is(err, errElsewhere):
+		did.Elsewhere, err = true, nil
+	case err == nil:
+		r.note(w.seen)
 	}
 	if did.Written+did.Failed+did.TakenBack > 0 {
 		r.log.Info("guidelines refreshed", "looked_at", did.Looked, "written", did.Written, "failed", did.Failed, "taken_back", did.TakenBack)
@@ -183,8 +179,9 @@ func (r *Rounds) tool(ctx context.Context, ref memoryd.ToolRef, did *Round) erro
 	return nil
 }
 
-// eachTool goes through all tools of all workspaces.
-func (r *Rounds) eachTool(ctx context.Context, each func(memoryd.Tool) error) error {
+// eachTool goes through all tools of all workspaces; end follows the last one of
+// each workspace.
+func (r *Rounds) eachTool(ctx context.Context, each func(memoryd.Tool) error, end func() error) error {
 	const page = 100
 	for workspace := ""; ; {
 		spaces, err := r.curator.Store.ListWorkspaces(ctx, workspace, page)
@@ -197,6 +194,7 @@ func (r *Rounds) eachTool(ctx context.Context, each func(memoryd.Tool) error) er
 				if err != nil {
 					return err
 				}
+				r.curator.saw(ctx, workspace, after, tools, len(tools) < page)
 				for _, t := range tools {
 					if err := each(t); err != nil {
 						return err
@@ -207,42 +205,12 @@ func (r *Rounds) eachTool(ctx context.Context, each func(memoryd.Tool) error) er
 					break
 				}
 			}
+			if err := end(); err != nil {
+				return err
+			}
 		}
 		if len(spaces) < page {
 			return nil
 		}
 	}
-}
-
-// lease says who goes the rounds, and until when.
-type lease struct {
-	Holder string    `json:"holder"`
-	Until  time.Time `json:"until"`
-}
-
-// leaseRounds is for how many intervals a process that died keeps the others
-// from taking over.
-const leaseRounds = 3
-
-// lease reports whether this process may go the round.
-func (r *Rounds) lease(ctx context.Context) (bool, error) {
-	key := store.RecordKey{Kind: "lease", ID: "guideline_rounds"}
-	now := r.curator.Now()
-	var held lease
-	old, err := r.curator.Store.Record(ctx, key)
-	if err != nil && !memoryd.IsKind(err, memoryd.NotFound) {
-		return false, err
-	}
-	if err == nil && json.Unmarshal(old.Data, &held) == nil && held.Holder != r.self && now.Before(held.Until) {
-		return false, nil
-	}
-	data, err := json.Marshal(lease{Holder: r.self, Until: now.Add(leaseRounds * max(r.curator.Config.Interval, time.Minute))})
-	if err != nil {
-		return false, err
-	}
-	_, err = r.curator.Store.PutRecord(ctx, store.Record{RecordKey: key, Revision: old.Revision, Data: data})
-	if memoryd.IsKind(err, memoryd.Conflict) {
-		return false, nil
-	}
-	return err == nil, err
 }

@@ -11,6 +11,9 @@ import (
 // completions protocol.
 const BackendOpenAI = "openai_compatible"
 
+// maxPrice bounds the price of a million tokens, in any currency.
+const maxPrice = 1_000_000_000
+
 // openAIURL is where requests go when the configuration names no base_url.
 const openAIURL = "https://api.openai.com/v1"
 
@@ -21,7 +24,7 @@ type Config struct {
 	Backend string `yaml:"backend"`
 	// ModelName is the model asked for.
 	ModelName string `yaml:"model_name"`
-	// BaseURL is the address before "/chat/completions"; "" is OpenAI's own.
+	// BaseURL is the address before "/chat/completions" and "/embeddings"; "" is OpenAI's own.
 	BaseURL string `yaml:"base_url"`
 	// APIKeyEnv names the environment variable that holds the key.
 	APIKeyEnv string `yaml:"api_key_env"`
@@ -55,6 +58,12 @@ type Config struct {
 	Burst time.Duration `yaml:"burst"`
 	// MaxQueue bounds the waiting requests of all workspaces together.
 	MaxQueue int `yaml:"max_queue"`
+
+	// PricePrompt and PriceCompletion are what a million tokens of ModelName cost,
+	// in a currency of the user's own, wherever that model is asked: also as a
+	// fallback of another entry. 0 for both is unknown.
+	PricePrompt     float64 `yaml:"price_prompt"`
+	PriceCompletion float64 `yaml:"price_completion"`
 
 	// FallbackModels are asked, in order, while the models before them are
 	// unknown to the server, paused for longer than FallbackAfter, or failing.
@@ -91,6 +100,11 @@ func (c Config) Validate() error {
 	}
 	if !(c.Temperature >= 0 && c.Temperature <= 2) {
 		return fmt.Errorf("temperature: %v is not between 0 and 2", c.Temperature)
+	}
+	for key, price := range map[string]float64{"price_prompt": c.PricePrompt, "price_completion": c.PriceCompletion} {
+		if !(price >= 0 && price <= maxPrice) {
+			return fmt.Errorf("%s: %v is not between 0 and %d", key, price, maxPrice)
+		}
 	}
 	for _, name := range c.FallbackModels {
 		if name == "" {

@@ -13,12 +13,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxReply bounds a reply's body in bytes, after decompression.
+// maxReply bounds the body of a reply with text in bytes, after decompression.
 const maxReply = 1 << 20
 
 // What can be wrong with a reply before its content is looked at.
 var (
-	errTooLarge   = fmt.Errorf("the reply is larger than %d bytes", maxReply)
+	errTooLarge   = errors.New("the reply is too large")
 	errRedirected = errors.New("the server redirects; redirects are not followed")
 	errNotJSON    = errors.New("the reply is not JSON")
 )
@@ -29,6 +29,7 @@ var (
 type exchange struct {
 	http   *http.Client
 	key    string
+	most   int // bytes of the reply's body, after decompression
 	status int
 	header http.Header
 	err    error     // the network's, or one of the above
@@ -45,7 +46,7 @@ func (x *exchange) Do(req *http.Request) (*http.Response, error) {
 	}
 	defer resp.Body.Close() //nolint:errcheck // the reply was read or is given up
 	x.status, x.header = resp.StatusCode, resp.Header
-	body, err := readCapped(resp.Body)
+	body, err := readCapped(resp.Body, x.most)
 	if x.err = x.check(resp, body, err); x.err != nil {
 		return nil, x.err
 	}
@@ -53,10 +54,10 @@ func (x *exchange) Do(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-func readCapped(r io.Reader) ([]byte, error) {
-	body, err := io.ReadAll(io.LimitReader(r, maxReply+1))
-	if err == nil && len(body) > maxReply {
-		return body[:maxReply], errTooLarge
+func readCapped(r io.Reader, most int) ([]byte, error) {
+	body, err := io.ReadAll(io.LimitReader(r, int64(most)+1))
+	if err == nil && len(body) > most {
+		return body[:most], fmt.Errorf("%w: more than %d bytes", errTooLarge, most)
 	}
 	return body, err
 }

@@ -41,21 +41,55 @@ var (
 // Close. When ctx ends it returns at once, with a temporary "timeout" that
 // wraps ctx's cause, and holds nothing any more.
 func (m *Model) Complete(ctx context.Context, p memoryd.Prompt) (memoryd.Completion, error) {
-	r := &run{m: m, prompt: p, maxTokens: p.MaxTokens}
-	if r.maxTokens <= 0 {
-		r.maxTokens = m.client.cfg.MaxTokens
+	maxTokens := p.MaxTokens
+	if maxTokens <= 0 {
+		maxTokens = m.client.cfg.MaxTokens
 	}
-	r.job = &job{
-		queue: m.queue, workspace: p.Workspace, maxTokens: r.maxTokens, index: -1, granted: make(chan grant, 1),
-		bytes: len(p.System) + len(p.User) + len(p.Schema),
+	q := &completing{prompt: p, temperature: m.client.cfg.Temperature}
+	r := m.newRun(q, p.Workspace, p.Tool, len(p.System)+len(p.User)+len(p.Schema), maxTokens)
+	if err := r.do(ctx); err != nil {
+		return memoryd.Completion{}, err
 	}
-	return r.do(ctx)
+	return q.done, nil
 }
 
-// run is one Complete.
+// question is one kind of request.
+type question interface {
+	// send asks the server once and keeps the answer. err is the library's: there
+	// was no reply, or none that it could read; the fault says what a reply lacks.
+	send(ctx context.Context, api *openai.Client, model string, d dialect, maxTokens int) (memoryd.Usage, *fault, error)
+	// form is the dialect to ask in where the model's chat takes d.
+	form(d dialect) dialect
+	// most bounds the reply's body in bytes.
+	most() int
+}
+
+// completing is a question for text.
+type completing struct {
+	prompt      memoryd.Prompt
+	temperature float64
+	done        memoryd.Completion
+}
+
+func (q *completing) form(d dialect) dialect { return d }
+func (q *completing) most() int              { return maxReply }
+
+func (q *completing) send(ctx context.Context, api *openai.Client, model string, d dialect, maxTokens int) (memoryd.Usage, *fault, error) {
+	resp, err := api.CreateChatCompletion(ctx, d.request(model, q.temperature, maxTokens, q.prompt))
+	if err != nil {
+		return memoryd.Usage{}, nil, err
+	}
+	var f *fault
+	q.done, f = readReply(resp)
+	return q.done.Usage, f, nil
+}
+
+// run is one question on its way to an answer.
 type run struct {
 	m         *Model
-	prompt    memoryd.Prompt
+	ask       question
+	workspace string
+	tool      string
 	job       *job
 	maxTokens int
 	failed    int // attempts that count against the retries
@@ -63,29 +97,36 @@ type run struct {
 	last      *fault
 }
 
-func (r *run) do(ctx context.Context) (memoryd.Completion, error) {
+func (m *Model) newRun(q question, workspace, tool string, bytes, maxTokens int) *run {
+	return &run{m: m, ask: q, workspace: workspace, tool: tool, maxTokens: maxTokens, job: &job{
+		queue: m.queue, workspace: workspace, maxTokens: maxTokens, index: -1, granted: make(chan grant, 1), bytes: bytes,
+	}}
+}
+
+// do asks until there is an answer, or no sense in asking again.
+func (r *run) do(ctx context.Context) error {
 	c := r.m.client
 	for started := false; ; started = true {
 		t, err := c.gate.acquire(ctx, r.job)
 		if err != nil {
-			return memoryd.Completion{}, r.giveUp(ctx, err)
+			return r.giveUp(ctx, err)
 		}
 		if !started {
 			var cancel context.CancelFunc
 			ctx, cancel = context.WithTimeoutCause(ctx, c.cfg.TotalTimeout, errTotalTimeout)
 			defer cancel()
 		}
-		done, f := r.attempt(ctx, t)
+		f := r.attempt(ctx, t)
 		if f == nil {
-			return done, nil
+			return nil
 		}
 		r.last = f
 		delay, again := r.next(f)
 		if !again {
-			return memoryd.Completion{}, f.modelError(0)
+			return f.modelError(0)
 		}
 		if err := sleep(ctx, delay); err != nil {
-			return memoryd.Completion{}, r.giveUp(ctx, err)
+			return r.giveUp(ctx, err)
 		}
 	}
 }
@@ -134,39 +175,36 @@ func (r *run) giveUp(ctx context.Context, err error) error {
 }
 
 // attempt sends the request once and gives its ticket back.
-func (r *run) attempt(ctx context.Context, t *ticket) (memoryd.Completion, *fault) {
+func (r *run) attempt(ctx context.Context, t *ticket) *fault {
 	c := r.m.client
-	a := Attempt{
-		Op: r.m.queue.name, Model: t.lane.model, Workspace: r.prompt.Workspace, Tool: r.prompt.Tool, Waited: t.waited,
-	}
+	a := Attempt{Op: r.m.queue.name, Model: t.lane.model, Workspace: r.workspace, Tool: r.tool, Waited: t.waited}
 	ctx, end := c.tracer(ctx, a)
 	sent := time.Now()
-	done, x, f := r.send(ctx, t)
+	usage, x, f := r.send(ctx, t)
 	if f != nil && f.class == refused || f != nil && f.class == transient {
 		f.after = retryAfter(x.header, time.Now())
 	}
-	c.gate.release(r.job, t, f, done.Usage, x.header)
-	a.Outcome, a.Took, a.Usage = f.outcome(), time.Since(sent), done.Usage
+	c.gate.release(r.job, t, f, usage, x.header)
+	a.Outcome, a.Took, a.Usage = f.outcome(), time.Since(sent), usage
 	c.observer(a)
 	end(a)
-	return done, f
+	return f
 }
 
 // send is the exchange itself, under the attempt's time limit.
-func (r *run) send(ctx context.Context, t *ticket) (memoryd.Completion, *exchange, *fault) {
+func (r *run) send(ctx context.Context, t *ticket) (memoryd.Usage, *exchange, *fault) {
 	c := r.m.client
-	x := &exchange{http: c.http, key: c.key, header: http.Header{}}
+	x := &exchange{http: c.http, key: c.key, header: http.Header{}, most: r.ask.most()}
 	attempt, cancel := context.WithTimeoutCause(ctx, c.cfg.AttemptTimeout, errAttemptTimeout)
 	defer cancel()
 	conf := openai.DefaultConfig(c.key)
 	conf.BaseURL, conf.HTTPClient = c.cfg.BaseURL, x
-	req := t.dialect.request(t.lane.model, c.cfg.Temperature, r.maxTokens, r.prompt)
-	resp, err := openai.NewClientWithConfig(conf).CreateChatCompletion(attempt, req)
+	d := r.ask.form(t.dialect)
+	usage, f, err := r.ask.send(attempt, openai.NewClientWithConfig(conf), t.lane.model, d, r.maxTokens)
 	if err != nil {
-		return memoryd.Completion{}, x, faultOf(attempt, x, err, t.dialect)
+		return memoryd.Usage{}, x, faultOf(attempt, x, err, d)
 	}
-	done, f := readReply(resp)
-	return done, x, f
+	return usage, x, f
 }
 
 // sleep waits, or returns the cause of ctx's end.

@@ -39,6 +39,12 @@ func full(t *testing.T) *metrics.Registry {
 	r.Models(func() []metrics.Model {
 		return []metrics.Model{{Name: "default", Reason: "breaker_open", Queued: 3, InFlight: 2, Concurrency: 32, Retries: 5}}
 	})
+	r.Spool(func() metrics.Spool {
+		return metrics.Spool{
+			Backlog: 7, Age: time.Minute, Away: true, Forwarded: 8, Parked: 1, Repairs: 2, Calls: 3, Verdicts: 4, Guidelines: 5,
+		}
+	})
+	r.Spans(func() (int64, int64) { return 3, 4 })
 	r.InFlight(func() int64 { return 11 })
 	r.Pending(func() int64 { return 12 })
 	r.Guidelines(func() metrics.Guidelines { return metrics.Guidelines{Written: 5, Stale: 2, Oldest: time.Hour} })

@@ -52,7 +52,7 @@ func Store(s store.Store, r *Registry) store.Store {
 		}
 		o.methods[name] = m
 	}
-	r.storeState(s)
+	r.StoreState(s)
 	return o
 }
 

@@ -29,8 +29,9 @@ func storeStateMetrics() []Metric {
 	return []Metric{storeWAL, storeSize, storeQueue, storeTrim, storeUnfold}
 }
 
-// storeState registers what s reports of itself.
-func (r *Registry) storeState(s any) {
+// StoreState asks for what s reports of itself at each scrape. Store does so for
+// the store that it decorates; one that stands behind another is asked by this.
+func (r *Registry) StoreState(s any) {
 	gauge := func(m Metric, value func() int64) {
 		r.pull([]Metric{m}, func(e emit) { e(m, float64(value())) })
 	}

@@ -90,7 +90,7 @@ func Table() []Metric {
 		requestSeconds, modelRequests, modelTokens, modelCost, modelSeconds, modelWait,
 		compactions, compactionSeconds, compactionSaved, storeSeconds, storeCalls, buildInfo,
 	}
-	for _, list := range [][]Metric{deskMetrics(), modelStateMetrics(), storeStateMetrics(), serverMetrics()} {
+	for _, list := range [][]Metric{deskMetrics(), modelStateMetrics(), storeStateMetrics(), spoolMetrics(), traceMetrics(), serverMetrics()} {
 		all = append(all, list...)
 	}
 	slices.SortFunc(all, func(a, b Metric) int {

@@ -11,7 +11,7 @@ import (
 type State struct {
 	// Turns are what the request holds one of while it computes; nil: there is no
 	// bound.
-	Turns Turns
+	Turns *Turns
 
 	// Workspace is where everything of this request happens.
 	Workspace string

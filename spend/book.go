@@ -19,6 +19,7 @@ type Book struct {
 	log     *slog.Logger
 	now     func() time.Time
 	replica string // names this process among all that write to the store
+	prices  Prices
 
 	mu     sync.Mutex
 	pages  map[pageID]*page
@@ -63,6 +64,7 @@ func (b *Book) Attempt(workspace, tool, op, model string, ok bool, u memoryd.Usa
 	r := Row{
 		Tool: tool, Op: op, By: shortBy("llm:" + model), Requests: 1,
 		PromptTokens: believed(u.PromptTokens), CompletionTokens: believed(u.CompletionTokens),
+		Cost: b.prices[model].Cost(u),
 	}
 	if !ok {
 		r.Failed = 1

@@ -14,6 +14,10 @@
 // record of the server, under the empty workspace, holds the totals of all
 // workspaces in the same form; the budgets go by these.
 //
+// Where a model has a price, a row also has the cost of its tokens at the price
+// that held when they were counted. Tokens that a server does not report cost
+// nothing here.
+//
 // # What a sudden death costs
 //
 // A write that fails is repeated at the next flush, nothing is forgotten

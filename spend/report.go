@@ -32,7 +32,7 @@ func (b *Book) Report(ctx context.Context, workspace string, from, to time.Time)
 	}
 	list := total.sorted()
 	for i := range list {
-		list[i].Workspace = workspace
+		list[i].Workspace, list[i].Cost = workspace, rounded(list[i].Cost)
 	}
 	return list, nil
 }

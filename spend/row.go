@@ -23,7 +23,10 @@ type Row struct {
 	Failed           int64 `json:"failed,omitempty"`
 	PromptTokens     int64 `json:"prompt_tokens,omitempty"`
 	CompletionTokens int64 `json:"completion_tokens,omitempty"`
-	Verdicts         int64 `json:"verdicts,omitempty"`
+	// Cost is in the currency of the prices that held when it was counted; 0 where
+	// there were none.
+	Cost     float64 `json:"cost,omitempty"`
+	Verdicts int64   `json:"verdicts,omitempty"`
 }
 
 // OpEvaluate is the op of verdicts.
@@ -39,6 +42,7 @@ func (r *Row) add(o Row) {
 	r.Failed += o.Failed
 	r.PromptTokens += o.PromptTokens
 	r.CompletionTokens += o.CompletionTokens
+	r.Cost += o.Cost
 	r.Verdicts += o.Verdicts
 }
 

@@ -44,7 +44,7 @@ func TestACollectorThatHangsHoldsUpNobody(t *testing.T) {
 	const n = 2000
 	spanMany(t, tr, n)
 	tr.Stop()
-	if s := tr.Stats(); s.Ended != n+16 || s.Sent != 0 || s.Failed < 16 || s.Failed > 64 {
+	if s := tr.Stats(); s.Ended != n+16 || s.Sent != 0 || s.Failed < 16 || s.Failed > 64 || s.Dropped != s.Ended-s.Failed {
 		t.Errorf("%+v: want the queue and the batch under way to have failed, the rest to be dropped", s)
 	}
 }
@@ -62,7 +62,7 @@ func TestACollectorThatIsNotThereHoldsUpNobody(t *testing.T) {
 	spanMany(t, tr, 2000)
 	tr.Stop()
 	tr.Stop()
-	if s := tr.Stats(); s.Sent != 0 || s.Failed == 0 {
+	if s := tr.Stats(); s.Sent != 0 || s.Failed == 0 || s.Failed+s.Dropped != s.Ended {
 		t.Errorf("%+v", s)
 	}
 }

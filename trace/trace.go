@@ -15,7 +15,6 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -31,7 +30,7 @@ type Tracer struct {
 	sender   *sender
 	provider *sdk.TracerProvider
 	spans    otel.Tracer
-	ended    atomic.Int64
+	queue    *queue // of the spans that ended since Start
 	start    sync.Once
 	stop     sync.Once
 }
@@ -40,8 +39,9 @@ type Tracer struct {
 type Build struct{ Version string }
 
 // Stats counts spans since New: Ended were to be sent, Sent were taken by the
-// collector, Failed could not be sent. The others wait, or met a full queue.
-type Stats struct{ Ended, Sent, Failed int64 }
+// collector, Failed could not be sent, Dropped met a full queue. The others wait,
+// or ended when it was too late to send them.
+type Stats struct{ Ended, Sent, Failed, Dropped int64 }
 
 // New makes a tracer, nil when cfg names no collector. It connects to nothing
 // and starts nothing. The resource attributes and the headers of the
@@ -64,6 +64,7 @@ func New(cfg Config, build Build, log *slog.Logger) (*Tracer, error) {
 	if t.sender, err = newSender(cfg, log); err != nil {
 		return nil, err
 	}
+	t.queue = &queue{sender: t.sender}
 	t.provider = sdk.NewTracerProvider(sdk.WithResource(who), sdk.WithoutPanicRecording(),
 		sdk.WithSampler(sdk.ParentBased(sdk.TraceIDRatioBased(cfg.Sample))))
 	t.spans = t.provider.Tracer("memoryd", otel.WithInstrumentationVersion(build.Version))
@@ -76,14 +77,10 @@ func (t *Tracer) Start() {
 		return
 	}
 	t.start.Do(func() {
-		t.provider.RegisterSpanProcessor(counted{&t.ended, sdk.NewBatchSpanProcessor(t.sender,
-			sdk.WithMaxQueueSize(t.cfg.Queue), sdk.WithMaxExportBatchSize(min(t.cfg.Queue, maxBatch)),
-			sdk.WithBatchTimeout(t.cfg.Interval), sdk.WithExportTimeout(t.cfg.Timeout))})
+		t.queue.open(t.cfg)
+		t.provider.RegisterSpanProcessor(t.queue)
 	})
 }
-
-// maxBatch is how many spans go out in one request.
-const maxBatch = 512
 
 // Stop sends what waits, for as long as the configuration grants, gives up on
 // the rest and returns when nothing runs any more. It may be called twice, or
@@ -101,7 +98,7 @@ func (t *Tracer) Stop() {
 		end.Stop()
 		t.sender.close()
 		if s := t.Stats(); s.Sent < s.Ended {
-			t.log.Warn("spans were lost", "sent", s.Sent, "failed", s.Failed, "dropped", s.Ended-s.Sent-s.Failed)
+			t.log.Warn("spans were lost", "sent", s.Sent, "failed", s.Failed, "dropped", s.Dropped, "too_late", s.Ended-s.Sent-s.Failed-s.Dropped)
 		}
 	})
 }
@@ -111,17 +108,7 @@ func (t *Tracer) Stats() Stats {
 	if t == nil {
 		return Stats{}
 	}
-	return Stats{Ended: t.ended.Load(), Sent: t.sender.sent.Load(), Failed: t.sender.failed.Load()}
-}
-
-// counted counts the spans that a processor is handed.
-type counted struct {
-	n *atomic.Int64
-	sdk.SpanProcessor
-}
-
-// OnEnd implements sdk.SpanProcessor.
-func (c counted) OnEnd(s sdk.ReadOnlySpan) {
-	c.n.Add(1)
-	c.SpanProcessor.OnEnd(s)
+	return Stats{
+		Ended: t.queue.ended.Load(), Sent: t.sender.sent.Load(), Failed: t.sender.failed.Load(), Dropped: t.queue.dropped.Load(),
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"time"
 
+	"memoryd"
 	"memoryd/api"
 	"memoryd/compact"
 	"memoryd/config"
@@ -17,8 +18,10 @@ import (
 	"memoryd/evaluate/watch"
 	"memoryd/metrics"
 	"memoryd/ops"
+	"memoryd/search"
 	"memoryd/spend"
 	"memoryd/store"
+	"memoryd/store/spool"
 	"memoryd/trace"
 )
 
@@ -37,13 +40,16 @@ type app struct {
 	cfg        *config.Config
 	log        *slog.Logger
 	store      store.Store
+	journal    *spool.Store // before the store; nil: none
 	storeName  string
 	desks      []*evaluate.Desk
 	judge      string // who judges, for people
 	models     *models
 	compactor  *compact.Compactor
 	book       *spend.Book
+	prices     spend.Prices
 	curator    *curate.Curator
+	search     *search.Index // nil: searches go by words alone
 	metrics    *metrics.Registry
 	rounds     *curate.Rounds
 	forecaster *ops.Forecaster
@@ -85,8 +91,13 @@ func (a *app) open(ctx context.Context, getenv func(string) string) (err error) 
 	if a.book, err = spend.NewBook(a.cfg.Spend, a.store, a.log, time.Now); err != nil {
 		return err
 	}
+	a.prices = pricesOf(a.cfg.LLM)
+	a.book.SetPrices(a.prices)
 	a.watch = watch.New(a.cfg.Watch, a.log, time.Now)
 	if a.models, err = newModels(a.cfg, getenv, a.log, a.attempted, a.traceAttempts()); err != nil {
+		return err
+	}
+	if err = a.newSearch(getenv); err != nil {
 		return err
 	}
 	handler, err := a.handler()
@@ -122,7 +133,7 @@ func (a *app) handler() (http.Handler, error) {
 	a.measureParts()
 	a.traceOps(flows)
 	return api.New(a.cfg.HTTP, api.Deps{
-		Flows: flows, Store: a.store, Reader: reader, Checks: a.checks(), Logger: a.log,
+		Flows: flows, Store: a.store, Search: a.searcher(), Reader: reader, Checks: a.checks(), Logger: a.log,
 		Corrector: ops.Corrector{Store: a.store, Now: time.Now, Told: a.corrected},
 		Ledger:    a.book, Judges: a.watch, Curator: a.curator,
 		Meter: a.metrics, Tracer: a.traceRequests(),
@@ -134,10 +145,27 @@ func (a *app) handler() (http.Handler, error) {
 // acknowledged; without a model recording and retrieving go on.
 func (a *app) checks() []api.Check {
 	checks := []api.Check{{Name: "store", Vital: true, Run: a.store.Ping}}
+	if a.journal != nil {
+		checks = append(checks, api.Check{Name: "store.remote", Run: remoteOf(a.journal)})
+	}
 	for name, client := range a.models.clients {
 		checks = append(checks, api.Check{Name: "llm." + name, Run: healthOf(client)})
 	}
 	return checks
+}
+
+// remoteOf says how the store behind a journal does, and what waits for it.
+func remoteOf(journal *spool.Store) func(context.Context) error {
+	return func(context.Context) error {
+		s := journal.Status()
+		if s.Fault != nil {
+			return s.Fault
+		}
+		if !s.Away {
+			return nil
+		}
+		return memoryd.Errorf(memoryd.Unavailable, "the remote store is away (%s); %d calls, verdicts and deletions wait for it", s.Why, s.Backlog)
+	}
 }
 
 // Addr is where the server listens.
@@ -150,6 +178,9 @@ func (a *app) Start(ctx context.Context) {
 	a.book.Start(context.WithoutCancel(ctx))
 	for _, d := range a.desks {
 		d.Start(context.WithoutCancel(ctx)) // Stop ends them, in order
+	}
+	if a.search != nil {
+		a.search.Start(context.WithoutCancel(ctx))
 	}
 	a.rounds.Start(context.WithoutCancel(ctx))
 	a.janitor.start(ctx)
@@ -171,6 +202,9 @@ func (a *app) Stop(ctx context.Context) error {
 		d.Stop()
 	}
 	a.rounds.Stop()
+	if a.search != nil {
+		a.search.Stop()
+	}
 	a.forecaster.Stop()
 	a.janitor.end()
 	var errs []error

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"memoryd"
@@ -52,6 +53,7 @@ func (a *app) catalog(reader ops.MemoryReader) ops.Catalog {
 			}
 			a.curator = &curate.Curator{
 				Store: a.store, Composer: composer, Recent: params.RecentCallCount, Config: a.cfg.Curate, Now: time.Now,
+				Index: a.index(),
 			}
 			return ops.SummaryToolMemory{
 				Params: params, Curator: a.curator, Reader: reader, Note: a.noteFailedSummary,
@@ -104,7 +106,7 @@ func (a *app) desk(llmName string, params ops.ParseParams) (*evaluate.Desk, erro
 	if m := a.models.forOp(llmName, "evaluate", params.EvaluationSleepInterval); m != nil {
 		model = a.book.Limited(m)
 	}
-	d, err := evaluate.NewDesk(a.cfg.Evaluate, rules.New(a.cfg.Evaluate.Rules), model, ledger{a.store}, a.log, time.Now)
+	d, err := evaluate.NewDesk(a.cfg.Evaluate, rules.New(a.cfg.Evaluate.Rules), model, ledger{a.store, a.log}, a.log, time.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +141,10 @@ func (a *app) noteFailedSummary(ctx context.Context, ref memoryd.ToolRef, err er
 }
 
 // ledger is the store as the desk knows it.
-type ledger struct{ store.Store }
+type ledger struct {
+	store.Store
+	log *slog.Logger
+}
 
 // Settle implements evaluate.Ledger.
 func (l ledger) Settle(ctx context.Context, settled []evaluate.Settlement) ([]bool, error) {
@@ -147,7 +152,11 @@ func (l ledger) Settle(ctx context.Context, settled []evaluate.Settlement) ([]bo
 	for i, s := range settled {
 		verdicts[i] = store.Verdict(s)
 	}
-	return l.Store.Settle(ctx, verdicts)
+	written, err := l.Store.Settle(ctx, verdicts)
+	if err == nil {
+		logWaiting(ctx, l.log, verdicts, written)
+	}
+	return written, err
 }
 
 // shelf is the curator, which an op made after this one may bring.

@@ -114,7 +114,8 @@ func (c evaluateCmd) newMeasurement(cfg *config.Config, std streams) (m *measure
 	group := c.group(model)
 	settings.QueueSize = max(settings.QueueSize, group)
 	clock, watch := calibrate.NewClock(), calibrate.NewWatch(rules.New(settings.Rules))
-	m.desk, err = evaluate.NewDesk(settings, watch, model, ledger{m.store}, newLogger(cfg.Log, std.err), clock.Now)
+	log := newLogger(cfg.Log, std.err)
+	m.desk, err = evaluate.NewDesk(settings, watch, model, ledger{m.store, log}, log, clock.Now)
 	if err != nil {
 		return m, err
 	}

@@ -22,11 +22,7 @@ func (a *app) attempted(t llm.Attempt) {
 func (a *app) judged(e evaluate.Event) {
 	a.book.Verdict(e.ToolRef, e.Evaluation.JudgedBy)
 	a.watch.Note(e.ToolRef, e.Said, e.Ruled)
-	if a.log.Enabled(context.Background(), slog.LevelDebug) {
-		v := &e.Evaluation
-		a.log.Debug("call judged", "workspace", e.Workspace, "tool", e.Tool, "call", e.Key.String(), "state", string(v.State),
-			"score", v.Score, "by", v.JudgedBy, "rule", v.Rule, "version", v.JudgeVersion, "rules_said", e.Ruled.Score, "reason", v.Evaluation)
-	}
+	logVerdict(a.log, &e)
 }
 
 // corrected hears of each verdict that a person gave.
@@ -40,5 +36,5 @@ func (a *app) corrected(ctx context.Context, before memoryd.Call, after memoryd.
 	}
 	a.log.InfoContext(ctx, "verdict corrected", "workspace", before.Workspace, "tool", before.Tool, "call", before.Key.String(),
 		slog.Float64("from", before.Evaluation.Score), slog.String("was_by", before.Evaluation.JudgedBy),
-		slog.Float64("to", after.Score), slog.String("by", after.JudgedBy))
+		slog.Float64("to", after.Score), slog.String("by", after.JudgedBy), slog.String("reason", after.Evaluation))
 }

@@ -31,6 +31,7 @@ type cli struct {
 	Compact     compactCmd     `cmd:"" help:"Make conversations smaller."`
 	Export      exportCmd      `cmd:"" help:"Write a workspace or a whole store to a file."`
 	Restore     restoreCmd     `cmd:"" help:"Bring back what export wrote."`
+	Health      healthCmd      `cmd:"" help:"Ask a server whether it can work; exit code 0 or 1."`
 	CheckConfig checkConfigCmd `cmd:"" help:"Check a configuration file."`
 	Version     versionCmd     `cmd:"" help:"Print version, commit and Go version."`
 }

@@ -8,6 +8,7 @@ import (
 	"memoryd/llm"
 	"memoryd/metrics"
 	"memoryd/store"
+	"memoryd/store/spool"
 )
 
 // measure lets the metrics see the store and what is asked of it.
@@ -16,13 +17,35 @@ func (a *app) measure(s store.Store) store.Store {
 	if p, ok := s.(interface{ PendingCalls() int64 }); ok {
 		a.metrics.Pending(p.PendingCalls)
 	}
+	if journal, ok := s.(*spool.Store); ok {
+		a.journal = journal
+		a.metrics.StoreState(journal.Journal())
+		a.metrics.Spool(func() metrics.Spool { return spoolState(journal.Status(), time.Now()) })
+	}
 	return metrics.Store(s, a.metrics)
+}
+
+func spoolState(s spool.Status, now time.Time) metrics.Spool {
+	m := metrics.Spool{
+		Backlog: s.Backlog, Away: s.Away || s.Fault != nil, Forwarded: s.Forwarded, Parked: s.Parked,
+		Repairs: s.Repairs, Calls: s.Calls, Verdicts: s.Verdicts, Guidelines: s.Guidelines,
+	}
+	if !s.Oldest.IsZero() {
+		m.Age = max(0, now.Sub(s.Oldest))
+	}
+	return m
 }
 
 // measureParts lets the metrics ask the parts that keep counts of their own.
 func (a *app) measureParts() {
 	a.metrics.Desk(a.deskState)
 	a.metrics.Models(a.modelState)
+	if a.tracer != nil {
+		a.metrics.Spans(func() (queueFull, collector int64) {
+			s := a.tracer.Stats()
+			return s.Dropped, s.Failed
+		})
+	}
 	a.metrics.Guidelines(func() metrics.Guidelines {
 		s := a.rounds.State()
 		return metrics.Guidelines{Written: s.Written, Stale: s.Stale, Oldest: s.Oldest}
@@ -70,6 +93,7 @@ func (a *app) measureAttempt(t llm.Attempt) {
 	a.metrics.ModelRequest(metrics.ModelRequest{
 		Model: t.Model, Op: t.Op, Outcome: t.Outcome, Waited: t.Waited, Took: t.Took,
 		PromptTokens: t.Usage.PromptTokens, CompletionTokens: t.Usage.CompletionTokens,
+		Cost: a.prices[t.Model].Cost(t.Usage),
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"memoryd"
 	"memoryd/config"
 	"memoryd/llm"
+	"memoryd/spend"
 )
 
 // models are the entries of the llm section that can be used: those with a key
@@ -30,6 +31,17 @@ func newModels(cfg *config.Config, getenv func(string) string, log *slog.Logger,
 		m.clients[name] = client
 	}
 	return m, nil
+}
+
+// pricesOf gives what the configured models cost.
+func pricesOf(entries map[string]llm.Config) spend.Prices {
+	prices := spend.Prices{}
+	for _, c := range entries {
+		if p := (spend.Price{Prompt: c.PricePrompt, Completion: c.PriceCompletion}); p != (spend.Price{}) {
+			prices[c.ModelName] = p
+		}
+	}
+	return prices
 }
 
 // forOp gives the view of an entry that spaces the requests of one op; nil when

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"memoryd"
 	"memoryd/config"
 	"memoryd/store"
 	"memoryd/store/mem"
@@ -15,29 +16,44 @@ import (
 	"memoryd/store/sqlite"
 )
 
-// openQdrant opens a Qdrant, behind a journal if one is configured. The journal's
-// calls are forwarded from now on; closing the store ends that.
+// openQdrant opens a Qdrant, behind a journal if one is configured; then it may be
+// away. The journal's calls are forwarded from now on; closing the store ends that.
 func openQdrant(ctx context.Context, c config.Store, key string, log *slog.Logger) (store.Store, string, error) {
-	remote, err := qdrant.Open(ctx, c.Qdrant, key, log)
-	if err != nil {
-		return nil, "", err
-	}
 	name := fmt.Sprintf("qdrant at %s:%d", c.Qdrant.Host, c.Qdrant.Port)
 	if c.Spool.Dir == "" {
+		remote, err := qdrant.Open(ctx, c.Qdrant, key, log)
+		if err != nil {
+			return nil, "", err
+		}
 		return remote, name, nil
 	}
 	journal := c.SQLite
 	journal.Dir = c.Spool.Dir
 	local, err := sqlite.Open(ctx, journal, log)
 	if err != nil {
-		return nil, "", errors.Join(err, remote.Close())
+		return nil, "", err
 	}
-	s, err := spool.New(local, remote, c.Spool.Config, log, time.Now)
+	s, err := spool.Open(ctx, local, remoteOpener(c.Qdrant, key, log), c.Spool.Config, log, time.Now)
 	if err != nil {
-		return nil, "", errors.Join(err, local.Close(), remote.Close())
+		return nil, "", errors.Join(err, local.Close())
 	}
 	s.Start(context.WithoutCancel(ctx))
 	return s, name + ", journal in " + c.Spool.Dir, nil
+}
+
+// remoteOpener opens a Qdrant, and tells the spool one that cannot be used from one
+// that is away.
+func remoteOpener(c qdrant.Config, key string, log *slog.Logger) spool.Opener {
+	return func(ctx context.Context) (store.Store, error) {
+		s, err := qdrant.Open(ctx, c, key, log)
+		if e, ok := errors.AsType[*memoryd.Error](err); ok && errors.Is(err, qdrant.ErrUnfit) {
+			return nil, memoryd.Wrap(memoryd.Conflict, e.Err, e.Msg)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return s, nil
+	}
 }
 
 // openStore opens the store that the configuration names and says which, for

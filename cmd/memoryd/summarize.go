@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"memoryd/api/wire"
+	"memoryd/curate"
 )
 
 type summarizeCmd struct {
@@ -34,13 +35,15 @@ func (c summarizeCmd) Run(ctx context.Context, std streams) error {
 	}
 	total := wire.NamesMetadata{}
 	for _, workspace := range workspaces {
-		names, err := c.named(ctx, workspace)
+		lend, borrow, err := c.named(ctx, workspace)
 		if err != nil {
 			return err
 		}
-		for batch := range slices.Chunk(names, summarizeBatch) {
-			if err := c.batch(ctx, std, workspace, batch, &total); err != nil {
-				return err
+		for _, names := range [][]string{lend, borrow} {
+			for batch := range slices.Chunk(names, summarizeBatch) {
+				if err := c.batch(ctx, std, workspace, batch, &total); err != nil {
+					return err
+				}
 			}
 		}
 	}
@@ -54,23 +57,27 @@ func (c summarizeCmd) Run(ctx context.Context, std streams) error {
 	return nil
 }
 
-// named are the tools of a workspace that the command is about.
-func (c summarizeCmd) named(ctx context.Context, workspace string) ([]string, error) {
+// named are the tools of a workspace that the command is about: those that others
+// may borrow from, whose guidelines have to be there first, and the others.
+func (c summarizeCmd) named(ctx context.Context, workspace string) (lend, borrow []string, err error) {
 	wanted := c.Tools
 	if c.All {
 		wanted = []string{""}
 	}
-	var names []string
 	for _, name := range wanted {
 		tools, err := c.tools(ctx, workspace, name)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, t := range tools {
-			names = append(names, t.ToolName)
+			if curate.Lends(int64(t.Statistics.TotalCalls), t.Statistics.PendingCalls) {
+				lend = append(lend, t.ToolName)
+			} else {
+				borrow = append(borrow, t.ToolName)
+			}
 		}
 	}
-	return names, nil
+	return lend, borrow, nil
 }
 
 func (c summarizeCmd) batch(ctx context.Context, std streams, workspace string, names []string, total *wire.NamesMetadata) error {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -140,6 +141,9 @@ func TestRequestsDoNotWaitForTheCollector(t *testing.T) {
 		if code, answer := send(t, a, "/add_tool_call_result", `{"tool_name":"t","tool_call_results":[{"output":"fine"}]}`); code != 200 {
 			t.Fatalf("%d %s", code, answer)
 		}
+	}
+	if _, _, scrape := asked(t, a, "GET", "/metrics", ""); !regexp.MustCompile(`(?m)^memoryd_trace_spans_dropped_total\{reason="queue_full"\} [1-9]`).MatchString(scrape) {
+		t.Error("the metrics do not say that spans were lost")
 	}
 	if err := a.Stop(context.Background()); err != nil {
 		t.Errorf("stop: %v", err)

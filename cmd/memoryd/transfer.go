@@ -15,12 +15,14 @@ import (
 	"strings"
 	"time"
 
+	"memoryd"
 	"memoryd/config"
 	"memoryd/curate"
 	"memoryd/ops"
 	"memoryd/spend"
 	"memoryd/store"
 	"memoryd/store/qdrant"
+	"memoryd/store/spool"
 	"memoryd/transfer"
 )
 
@@ -32,7 +34,33 @@ func movedKinds() []string {
 // mover moves memories, and tells the ledger of workspaces that are gone.
 type mover struct {
 	*transfer.Actions
-	book *spend.Book
+	book    *spend.Book
+	journal *spool.Store // before the store; nil: none
+}
+
+// Dump implements ops.Mover.
+func (m mover) Dump(ctx context.Context, workspace, path string) (int, error) {
+	if err := reached(m.journal); err != nil {
+		return 0, err
+	}
+	return m.Actions.Dump(ctx, workspace, path)
+}
+
+// Copy implements ops.Mover.
+func (m mover) Copy(ctx context.Context, src, dst string) (int, error) {
+	if err := reached(m.journal); err != nil {
+		return 0, err
+	}
+	return m.Actions.Copy(ctx, src, dst)
+}
+
+// reached refuses what must see the whole store while a journal would answer with
+// the part that was recorded here.
+func reached(journal *spool.Store) error {
+	if journal == nil || !journal.Status().Away {
+		return nil
+	}
+	return &memoryd.Error{Kind: memoryd.Unavailable, Msg: "the remote store is away, and this needs all that it holds"}
 }
 
 // Delete implements ops.Mover.
@@ -45,7 +73,7 @@ func (m mover) Delete(ctx context.Context, workspace string) (int, error) {
 }
 
 func (a *app) mover(dir string, recent int) mover {
-	return mover{&transfer.Actions{Store: a.store, Dir: dir, Kinds: movedKinds(), RecentCalls: recent, Now: time.Now}, a.book}
+	return mover{&transfer.Actions{Store: a.store, Dir: dir, Kinds: movedKinds(), RecentCalls: recent, Now: time.Now}, a.book, a.journal}
 }
 
 // opened is what the commands that work on a store of their own have in common.
@@ -54,7 +82,8 @@ type opened struct {
 	Data   string `env:"MEMORYD_DATA" placeholder:"DIR" help:"Folder of the embedded store (default ./memoryd-data)."`
 }
 
-// open opens the store; the embedded one only if no server uses it.
+// open opens the store; the embedded one only if no server uses it, and one behind
+// a journal only if it is there.
 func (o opened) open(ctx context.Context, std streams) (store.Store, *config.Config, error) {
 	cfg, err := config.Load(o.Config, os.Environ())
 	if err != nil {
@@ -64,7 +93,14 @@ func (o opened) open(ctx context.Context, std streams) (store.Store, *config.Con
 		cfg.Store.SQLite.Dir = o.Data
 	}
 	s, _, err := openStore(ctx, cfg, os.Getenv, newLogger(cfg.Log, std.err))
-	return s, cfg, err
+	if err != nil {
+		return nil, nil, err
+	}
+	journal, _ := s.(*spool.Store)
+	if err := reached(journal); err != nil {
+		return nil, nil, errors.Join(err, s.Close())
+	}
+	return s, cfg, nil
 }
 
 type exportCmd struct {

@@ -30,6 +30,7 @@ var mayImport = map[string][]string{
 	"memoryd/spend":                {"memoryd", "memoryd/store"},
 	"memoryd/transfer":             {"memoryd", "memoryd/store", "memoryd/statistics"},
 	"memoryd/metrics":              {"memoryd", "memoryd/store"},
+	"memoryd/search":               {"memoryd", "memoryd/store"},
 	"memoryd/trace":                {"memoryd"},
 	"memoryd/trace/tracetest":      {},
 	"memoryd/evaluate/watch":       {"memoryd", "memoryd/statistics"},
@@ -62,7 +63,7 @@ var mayImport = map[string][]string{
 	"memoryd/api/wire": {"memoryd/statistics", "memoryd/compact", "memoryd/spend", "memoryd/evaluate/watch", "memoryd/guidelines"},
 	"memoryd/api":      {"memoryd", "memoryd/statistics", "memoryd/api/wire", "memoryd/ops", "memoryd/store", "memoryd/compact", "memoryd/spend", "memoryd/evaluate/watch", "memoryd/curate", "memoryd/guidelines", "memoryd/guidelines/staleness", "memoryd/transfer", "memoryd/metrics"},
 	"memoryd/config": {
-		"memoryd", "memoryd/api", "memoryd/compact", "memoryd/curate", "memoryd/evaluate", "memoryd/spend", "memoryd/evaluate/watch", "memoryd/guidelines", "memoryd/llm", "memoryd/ops", "memoryd/store/sqlite", "memoryd/store/qdrant", "memoryd/store/spool", "memoryd/trace",
+		"memoryd", "memoryd/api", "memoryd/compact", "memoryd/curate", "memoryd/evaluate", "memoryd/spend", "memoryd/evaluate/watch", "memoryd/guidelines", "memoryd/llm", "memoryd/ops", "memoryd/search", "memoryd/store/sqlite", "memoryd/store/qdrant", "memoryd/store/spool", "memoryd/trace",
 	},
 	"memoryd/internal/arch":       {},
 	"memoryd/internal/recordtest": {"memoryd"},

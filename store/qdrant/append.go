@@ -8,7 +8,6 @@ import (
 	"memoryd/store"
 
 	qd "github.com/qdrant/go-client/qdrant"
-	"golang.org/x/sync/errgroup"
 )
 
 // maxAttempts bounds how often an append starts again because its tool was
@@ -86,15 +85,13 @@ func (a *appending) attempt(ctx context.Context) (bool, error) {
 	if err := a.findLives(ctx); err != nil {
 		return false, err
 	}
-	points := a.points()
-	for len(points) > 0 {
-		n := requestSize(points)
-		if err := a.s.insert(ctx, a.s.calls, a.s.appendOrder, points[:n]); err != nil {
-			return false, err
-		}
-		points = points[n:]
+	found, err := a.s.deliver(ctx, &cargo{
+		points: a.points(), calls: a.ids, contents: a.contentIDs(), tools: append(keysOf(a.refs), workspaceID(a.b.Workspace)),
+	})
+	if err != nil {
+		return false, err
 	}
-	return a.readBack(ctx)
+	return a.settle(ctx, found)
 }
 
 // requestSize is how many points fit one request.
@@ -102,7 +99,8 @@ func requestSize(points []*qd.PointStruct) int {
 	const maxPoints, maxBytes = 1000, 16 << 20
 	size := 0
 	for i, p := range points {
-		size += int(payload(p.GetPayload()).int(fieldSize)) + 512
+		fields := payload(p.GetPayload())
+		size += int(fields.int(fieldSize)) + int(fields.int(fieldLength))*4/3 + 512
 		if i > 0 && (i >= maxPoints || size > maxBytes) {
 			return i
 		}
@@ -205,39 +203,21 @@ func newContentPoint(id, life, call string, stamp int64) *qd.PointStruct {
 	return newPoint(id, payload{fieldContent: word(life), fieldOwner: word(call), fieldStamp: integer(stamp)})
 }
 
-// readBack learns which calls this append brought, and that their tools lived on
+// settle learns which calls this append brought, and that their tools lived on
 // meanwhile.
-func (a *appending) readBack(ctx context.Context) (bool, error) {
-	var calls, contents, tools map[string]payload
-	space := workspaceID(a.b.Workspace)
-	g, gctx := errgroup.WithContext(ctx)
-	g.Go(func() (err error) {
-		calls, err = a.s.getMap(gctx, a.s.calls, a.ids, include(fieldNonce, fieldLife, fieldOwner, fieldStamp))
-		return err
-	})
-	g.Go(func() (err error) {
-		contents, err = a.s.getMap(gctx, a.s.calls, a.contentIDs(), include(fieldOwner))
-		return err
-	})
-	g.Go(func() (err error) {
-		tools, err = a.s.getMap(gctx, a.s.tools, append(keysOf(a.refs), space), include(fieldLife))
-		return err
-	})
-	if err := g.Wait(); err != nil {
-		return false, err
-	}
-	if !a.stillLive(tools) {
+func (a *appending) settle(ctx context.Context, found *findings) (bool, error) {
+	if !a.stillLive(found.tools) {
 		return false, nil
 	}
-	if _, ok := tools[space]; !ok {
+	if _, ok := found.tools[workspaceID(a.b.Workspace)]; !ok {
 		if err := a.s.insert(ctx, a.s.tools, a.s.compareOrder, []*qd.PointStruct{newWorkspacePoint(a.b.Workspace)}); err != nil {
 			return false, err
 		}
 	}
-	if settled, err := a.takeOver(ctx, calls); !settled || err != nil {
+	if settled, err := a.takeOver(ctx, found.calls); !settled || err != nil {
 		return false, err
 	}
-	a.answer(calls, contents)
+	a.answer(found.calls, found.contents)
 	return true, nil
 }
 
@@ -303,6 +283,7 @@ func (a *appending) trim(ctx context.Context) {
 			err = a.s.shrink(ctx, life, a.b.Keep)
 		case a.s.trims.add(life, n):
 			err = a.s.trim(ctx, life)
+			a.s.trims.done(life)
 		}
 		if err != nil {
 			a.s.log.Warn("a history was not cleared", "tool", a.refs[id].Tool, "err", err)

@@ -18,9 +18,19 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// TestADeadCopyStopsNoReads plays a cluster whose third node was killed: it is
-// still asked for a majority, which fails.
+// TestADeadCopyStopsNoReads plays a cluster whose third node was killed. The others
+// ask it for a majority as long as they believe it alive, which fails, and refuse a
+// majority from then on.
 func TestADeadCopyStopsNoReads(t *testing.T) {
+	for _, message := range []string{
+		"Service internal error: 1 of 3 read operations failed:",
+		"Service internal error: The replica set for shard 1 on peer 7 does not have enough active replicas",
+	} {
+		t.Run(message, func(t *testing.T) { aDeadCopyStopsNoReads(t, message) })
+	}
+}
+
+func aDeadCopyStopsNoReads(t *testing.T, message string) {
 	server := qdranttest.New(t, versions[0])
 	var dead atomic.Bool
 	var refused, asked atomic.Int64
@@ -39,7 +49,7 @@ func TestADeadCopyStopsNoReads(t *testing.T) {
 		asked.Add(1)
 		if dead.Load() && c.GetType() != qd.ReadConsistencyType_Quorum {
 			refused.Add(1)
-			return status.Error(codes.Internal, "Service internal error: 1 of 3 read operations failed:")
+			return status.Error(codes.Internal, message)
 		}
 		return next(ctx, method, req, reply, cc, opts...)
 	}
@@ -65,6 +75,38 @@ func TestADeadCopyStopsNoReads(t *testing.T) {
 	}
 	if n := refused.Load(); n == 0 || n > 6 {
 		t.Errorf("%d of %d reads were refused: a dead copy is not remembered", n, asked.Load())
+	}
+}
+
+// TestAWriteThatTheNodesDoNotAgreeOnIsTriedAgain gives the answers of a cluster that
+// has just lost a node, once and for ever.
+func TestAWriteThatTheNodesDoNotAgreeOnIsTriedAgain(t *testing.T) {
+	for _, message := range []string{
+		"Failed to apply update with Medium ordering via leader peer 7: Service unavailable",
+		"Some replica of shard 0 failed to apply operation and deactivation timed out after 30s. Consistency of this update is not guaranteed. Please retry.",
+		"Failed to apply operation to at least one `Active` replica. Consistency of this update is not guaranteed. Please retry.",
+		"The replica set for shard 0 on peer 7 has no active replica",
+	} {
+		t.Run(message, func(t *testing.T) {
+			server := qdranttest.New(t, versions[0])
+			s := openFake(t, server, fakeConfig(), qdrant.WithSleep(noWait))
+			var failures atomic.Int64
+			server.Inject(func(method string) qdranttest.Fault {
+				if method == "Upsert" && failures.Add(-1) >= 0 {
+					return qdranttest.Fault{Code: codes.Internal, Message: message}
+				}
+				return qdranttest.Fault{}
+			})
+			failures.Store(1)
+			if _, err := add(t.Context(), s, 9, call("t", 1, 1)); err != nil {
+				t.Errorf("not tried again: %v", err)
+			}
+			failures.Store(1 << 40)
+			if _, err := add(t.Context(), s, 9, call("t", 2, 1)); !memoryd.IsKind(err, memoryd.Unavailable) {
+				t.Errorf("got %v", err)
+			}
+			server.Inject(nil)
+		})
 	}
 }
 

@@ -109,11 +109,11 @@ func (s *Store) greet(ctx context.Context, log *slog.Logger) error {
 	}
 	v, err := parseVersion(reply.GetVersion())
 	if err != nil {
-		return memoryd.Wrap(memoryd.Unavailable, err, "the vector database does not say its version")
+		return memoryd.Wrap(memoryd.Unavailable, fmt.Errorf("%w: %w", ErrUnfit, err), "the vector database does not say its version")
 	}
 	if !v.atLeast(1, 16) {
-		return memoryd.Errorf(memoryd.Unavailable,
-			"qdrant %s is too old: conditional updates need 1.16 or newer", reply.GetVersion())
+		return memoryd.Wrap(memoryd.Unavailable, ErrUnfit,
+			fmt.Sprintf("qdrant %s is too old: conditional updates need 1.16 or newer", reply.GetVersion()))
 	}
 	s.insertMode = v.atLeast(1, 17)
 	log.Info("connected to qdrant", "version", reply.GetVersion(), "insert_only", s.insertMode)

@@ -47,11 +47,12 @@ const (
 // and, as fieldOwner, the call that brought it.
 const fieldContent = "content_of"
 
-// bodyFields is what goes when the history lets a call go.
+// bodyFields is what goes when the history lets a call go, the large ones first: a
+// server writes the point again for each.
 var bodyFields = [...]string{
-	fieldKept, fieldSeq, fieldKeep, fieldPending, fieldEval, fieldWriter, fieldJudged, fieldSize, fieldState,
-	fieldScore, fieldOK, fieldSeconds, fieldTokens, fieldTool, fieldKey, fieldInput, fieldOutput, fieldMade,
-	fieldTime, fieldMeta, fieldHash, fieldSpace,
+	fieldOutput, fieldInput, fieldMeta, fieldEval, fieldKept, fieldSeq, fieldKeep, fieldPending, fieldWriter,
+	fieldJudged, fieldSize, fieldState, fieldScore, fieldOK, fieldSeconds, fieldTokens, fieldTool, fieldKey,
+	fieldMade, fieldTime, fieldHash, fieldSpace,
 }
 
 // narrowFields is what a look over a history needs.

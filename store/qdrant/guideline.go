@@ -79,7 +79,7 @@ func (s *Store) findCounted(ctx context.Context, ref memoryd.ToolRef) (*tool, er
 	if t == nil {
 		return nil, unknownTool()
 	}
-	if t.p.int(fieldBaseCalls) > 0 {
+	if t.p.int(fieldBaseCalls) > 0 || t.p.int(fieldRestored) > 0 {
 		return t, nil
 	}
 	found, err := s.scroll(ctx, s.calls, all(is(fieldLife, t.life)), nil, 1)

@@ -1,6 +1,7 @@
 package qdrant_test
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -31,7 +32,7 @@ func TestOldServersAreRefused(t *testing.T) {
 			}
 			continue
 		}
-		if !memoryd.IsKind(err, memoryd.Unavailable) || !strings.Contains(err.Error(), "version") && !strings.Contains(err.Error(), "too old") {
+		if !memoryd.IsKind(err, memoryd.Unavailable) || !errors.Is(err, qdrant.ErrUnfit) || !strings.Contains(err.Error(), "version") && !strings.Contains(err.Error(), "too old") {
 			t.Errorf("%q: got %v", v, err)
 		}
 	}

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 }
 
 // realServer gives the address of a real server, or skips when none is named.
-func realServer(t *testing.T) (host string, port int) {
+func realServer(t testing.TB) (host string, port int) {
 	address := os.Getenv("MEMORYD_TEST_QDRANT")
 	if address == "" {
 		t.Skip("MEMORYD_TEST_QDRANT names no Qdrant server (host:port of its gRPC)")
@@ -50,7 +50,7 @@ func testPrefix() string { return fmt.Sprintf("test%d_", rand.Uint64()) }
 
 // realBackend gives stores on a real server. Making collections takes seconds
 // there, so the stores of a test share them and each begins by emptying them.
-func realBackend(t *testing.T) shared {
+func realBackend(t testing.TB) shared {
 	cfg := qdrant.DefaultConfig()
 	cfg.Host, cfg.Port = realServer(t)
 	cfg.Prefix, cfg.Connections = testPrefix(), 1
@@ -64,7 +64,7 @@ func realBackend(t *testing.T) shared {
 			t.Error(err)
 		}
 	})
-	open := func(t *testing.T) *qdrant.Store {
+	open := func(t testing.TB) *qdrant.Store {
 		s, err := qdrant.Open(t.Context(), cfg, "", slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
@@ -94,11 +94,11 @@ func realBackend(t *testing.T) shared {
 // shared is a backend that can open a further store on the same collections.
 type shared struct {
 	storetest.Backend
-	Beside func(t *testing.T) *qdrant.Store
+	Beside func(t testing.TB) *qdrant.Store
 }
 
 // collectionsOf lists what a test made on a server.
-func collectionsOf(t *testing.T, admin *qd.Client, prefix string) []string {
+func collectionsOf(t testing.TB, admin *qd.Client, prefix string) []string {
 	names, err := admin.ListCollections(context.Background())
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +106,7 @@ func collectionsOf(t *testing.T, admin *qd.Client, prefix string) []string {
 	return slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, prefix) })
 }
 
-func dropCollections(t *testing.T, admin *qd.Client, prefix string) {
+func dropCollections(t testing.TB, admin *qd.Client, prefix string) {
 	for _, name := range collectionsOf(t, admin, prefix) {
 		if err := admin.DeleteCollection(context.Background(), name); err != nil {
 			t.Error(err)
@@ -114,7 +114,7 @@ func dropCollections(t *testing.T, admin *qd.Client, prefix string) {
 	}
 }
 
-func emptyCollections(t *testing.T, admin *qd.Client, prefix string) {
+func emptyCollections(t testing.TB, admin *qd.Client, prefix string) {
 	for _, name := range collectionsOf(t, admin, prefix) {
 		_, err := admin.Delete(context.Background(), &qd.DeletePoints{
 			CollectionName: name, Wait: qd.PtrOf(true), Points: qd.NewPointsSelectorFilter(&qd.Filter{}),

@@ -10,7 +10,6 @@ import (
 	"memoryd/store"
 
 	qd "github.com/qdrant/go-client/qdrant"
-	"golang.org/x/sync/errgroup"
 )
 
 // Fields of a record's point, beside fieldSpaceID, fieldSpace and fieldTool.
@@ -134,45 +133,6 @@ func decodeRecord(p payload) (store.Record, error) {
 	}
 	r.Data = data
 	return r, nil
-}
-
-// PutRecords implements store.Records.
-func (s *Store) PutRecords(ctx context.Context, rs []store.Record) error {
-	if err := store.CheckRecords(rs); err != nil {
-		return err
-	}
-	if err := s.enter(ctx); err != nil {
-		return err
-	}
-	defer s.leave()
-	lives := map[memoryd.ToolRef]string{}
-	byID := map[string][]store.Record{}
-	for _, r := range rs {
-		life, known := lives[r.ToolRef]
-		if !known {
-			var err error
-			if life, err = s.lifeOf(ctx, r.ToolRef); err != nil {
-				return err
-			}
-			lives[r.ToolRef] = life
-		}
-		r.Revision = store.AnyRevision
-		id := recordID(recordGroup(r.RecordKey, life), r.ID)
-		byID[id] = append(byID[id], r)
-	}
-	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(describers)
-	for _, same := range byID {
-		g.Go(func() error {
-			for i := range same {
-				if _, err := s.putRecord(gctx, &same[i], lives[same[i].ToolRef]); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
-	return g.Wait()
 }
 
 // Record implements store.Records.

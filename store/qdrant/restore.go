@@ -67,14 +67,11 @@ type restoring struct {
 
 func (r *restoring) store(ctx context.Context) error {
 	points, ids := r.points()
-	for len(points) > 0 {
-		n := requestSize(points)
-		if err := r.s.insert(ctx, r.s.calls, r.s.appendOrder, points[:n]); err != nil {
-			return err
-		}
-		points = points[n:]
+	found, err := r.s.deliver(ctx, &cargo{points: points, calls: ids})
+	if err != nil {
+		return err
 	}
-	if err := r.allMine(ctx, ids); err != nil {
+	if err := r.allMine(ctx, ids, found.calls); err != nil {
 		return err
 	}
 	made := []*qd.PointStruct{r.toolPoint(), newWorkspacePoint(r.t.Workspace)}
@@ -116,13 +113,9 @@ func (r *restoring) points() (points []*qd.PointStruct, ids []string) {
 
 // allMine fails with Conflict when a call is known already. Remnants of ended
 // tools are replaced.
-func (r *restoring) allMine(ctx context.Context, ids []string) error {
-	found, err := r.s.getMap(ctx, r.s.calls, ids, include(fieldLife, fieldOwner))
-	if err != nil {
-		return err
-	}
+func (r *restoring) allMine(ctx context.Context, ids []string, found map[string]payload) error {
 	var again []*qd.PointStruct
-	points, _ := r.points()
+	var points []*qd.PointStruct
 	for i, id := range ids {
 		p := found[id]
 		if p.word(fieldLife) == r.life {
@@ -137,6 +130,9 @@ func (r *restoring) allMine(ctx context.Context, ids []string) error {
 		}
 		if err := r.s.removeRemnant(ctx, id, p.word(fieldLife)); err != nil {
 			return err
+		}
+		if points == nil {
+			points, _ = r.points()
 		}
 		for _, pt := range points {
 			if pt.GetId().GetUuid() == id {

@@ -73,14 +73,30 @@ func retryable(err error) (again bool, after time.Duration) {
 	case codes.Unavailable, codes.DeadlineExceeded, codes.Aborted:
 		return true, 0
 	}
-	return copyAway(err) || brokenOff(err), 0
+	return copyAway(err) || unsettled(err) || brokenOff(err), 0
 }
 
-// copyAway tells a read that failed because a copy of a shard did not answer. A
-// server asks every copy that it believes alive for a majority, and learns that
-// one is dead only when a write to it fails.
+// copyAway tells a read that failed because a copy of a shard is away. For a
+// majority a server wants an answer of every copy: while it believes the dead one
+// alive it asks that in vain, and from when a write to it has failed it refuses at
+// once (ShardReplicaSet::execute_and_resolve_read_operation of 1.16).
 func copyAway(err error) bool {
-	return codeOf(err) == codes.Internal && strings.Contains(err.Error(), "read operations failed")
+	return says(err, "read operations failed", "does not have enough active replicas")
+}
+
+// unsettled tells a write that the nodes of a cluster could not agree on: the node
+// that orders it is away, or a copy that missed it is not yet known to be dead
+// (ShardReplicaSet::update_with_consistency of 1.16).
+func unsettled(err error) bool {
+	return says(err, "Failed to apply update with", "Failed to apply operation", "deactivation timed out",
+		"has no active replica", "no leader could be selected", "all attempts were rejected")
+}
+
+// says tells whether a server failed with one of the messages: it gives all of
+// them the same code.
+func says(err error, messages ...string) bool {
+	return codeOf(err) == codes.Internal &&
+		slices.ContainsFunc(messages, func(m string) bool { return strings.Contains(err.Error(), m) })
 }
 
 // brokenOff tells an answer that is none of gRPC's: a server that ends a request
@@ -130,12 +146,12 @@ func kindOf(what string, err error, after time.Duration) error {
 		return &memoryd.Error{Kind: memoryd.Unavailable, Msg: "the vector database limits its load", RetryAfter: after, Err: err}
 	}
 	switch code := codeOf(err); {
-	case copyAway(err), brokenOff(err), slices.Contains(unreachable, code):
+	case copyAway(err), unsettled(err), brokenOff(err), slices.Contains(unreachable, code):
 		return memoryd.Wrap(memoryd.Unavailable, err, "the vector database cannot be reached")
 	case code == codes.ResourceExhausted:
 		return memoryd.Wrap(memoryd.Unavailable, err, "the vector database has no room")
 	case code == codes.Unauthenticated, code == codes.PermissionDenied:
-		return memoryd.Wrap(memoryd.Unavailable, err, "the vector database refuses the credentials")
+		return memoryd.Wrap(memoryd.Unavailable, fmt.Errorf("%w: %w", ErrUnfit, err), "the vector database refuses the credentials")
 	}
 	return memoryd.Wrap(memoryd.Internal, err, "the vector database failed")
 }

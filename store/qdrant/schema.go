@@ -2,7 +2,7 @@ package qdrant
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"strings"
 
 	"memoryd"
@@ -132,7 +132,7 @@ func (s *Store) checkCollection(ctx context.Context, alias string, indexes []ind
 		return err
 	}
 	if v := payload(info.GetConfig().GetMetadata()).int(schemaKey); v != schemaVersion {
-		return memoryd.Wrap(memoryd.Unavailable, errors.New(alias),
+		return memoryd.Wrap(memoryd.Unavailable, fmt.Errorf("%s: %w", alias, ErrUnfit),
 			"the collections are of another schema; this program needs version 1")
 	}
 	for _, ix := range indexes {

@@ -13,33 +13,73 @@ import (
 
 // A seat keeps the stamps of two processes apart. It is a record of the server
 // that its process renews while it accepts calls.
-const seatTime = time.Minute
+const (
+	seatTime = time.Minute
+	// seatRenewal bounds one try to renew a seat, seatPause is the time between two.
+	seatRenewal = 2 * time.Second
+	seatPause   = 10 * time.Second
+)
 
 type seating struct {
+	taking sync.Mutex // held by who takes the first seat
+
 	mu      sync.Mutex
+	sat     bool // this process has had a seat
 	key     store.RecordKey
 	record  int64 // its revision; 0: the seat is shared
 	renewAt time.Time
 	endsAt  time.Time
 }
 
-// sit makes sure that this process has a seat. When all are taken it shares one
-// for a while: then two calls of one tool that two processes accept in the same
-// two microseconds may get the same number.
+// sit makes sure that this process has a seat, and renews it when it is time. When
+// all are taken it shares one for a while: then two calls of one tool that two
+// processes accept in the same two microseconds may get the same number. So they
+// may when a seat cannot be renewed because the node that orders such writes is
+// away: calls go on being accepted with the number that the process had.
 func (s *Store) sit(ctx context.Context) error {
 	st := &s.seating
+	first, due := st.look()
+	if first {
+		st.taking.Lock()
+		defer st.taking.Unlock()
+		if first, _ = st.look(); !first {
+			return nil
+		}
+		return s.takeAny(ctx, st)
+	}
+	if !due {
+		return nil
+	}
+	short, cancel := context.WithTimeout(ctx, seatRenewal)
+	defer cancel()
+	if err := s.takeAny(short, st); err != nil {
+		s.log.Warn("the seat of the clock was not renewed", "err", err)
+	}
+	return nil
+}
+
+// look tells whether this process has no seat yet, and whether the caller has to
+// renew the one it has. It tells that to one caller, and to the next after a pause.
+func (st *seating) look() (first, due bool) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	now := time.Now()
-	if now.Before(st.renewAt) {
-		return nil
+	if !st.sat || now.Before(st.renewAt) {
+		return !st.sat, false
 	}
-	if st.record > 0 && now.Before(st.endsAt) {
-		switch taken, err := s.takeSeat(ctx, st, st.key, st.record, now); {
-		case err != nil:
+	st.renewAt = now.Add(seatPause)
+	return false, true
+}
+
+// takeAny keeps the seat that this process has, takes a free one, or shares one.
+func (s *Store) takeAny(ctx context.Context, st *seating) error {
+	st.mu.Lock()
+	key, record, endsAt := st.key, st.record, st.endsAt
+	st.mu.Unlock()
+	now := time.Now()
+	if record > 0 && now.Before(endsAt) {
+		if taken, err := s.takeSeat(ctx, st, key, record, now); taken || err != nil {
 			return err
-		case taken:
-			return nil
 		}
 	}
 	first := rand.IntN(seats)
@@ -58,7 +98,9 @@ func (s *Store) sit(ctx context.Context) error {
 	}
 	s.log.Warn("all seats of the clock are taken; this process shares one", "seat", first)
 	s.clock.sit(int64(first))
-	st.record, st.renewAt = 0, now.Add(seatTime/2)
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.sat, st.record, st.renewAt = true, 0, now.Add(seatTime/2)
 	return nil
 }
 
@@ -90,8 +132,10 @@ func (s *Store) takeSeat(ctx context.Context, st *seating, key store.RecordKey, 
 	if err != nil {
 		return false, err
 	}
-	st.key, st.record, st.renewAt, st.endsAt = key, got, now.Add(seatTime/2), now.Add(seatTime)
 	s.clock.sit(n)
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.sat, st.key, st.record, st.renewAt, st.endsAt = true, key, got, now.Add(seatTime/2), now.Add(seatTime)
 	return true, nil
 }
 

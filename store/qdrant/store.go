@@ -2,6 +2,7 @@ package qdrant
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -34,6 +35,7 @@ type Store struct {
 	seating seating
 	lives   lifeCache
 	trims   trimDue
+	sharing sharing
 	due     atomic.Int64 // calls accepted since the last sweep
 	puts    atomic.Int64 // verdicts cached since the last count
 
@@ -46,6 +48,11 @@ type Store struct {
 	stop    context.CancelFunc
 	busy    atomic.Bool // a sweep of this process is under way
 }
+
+// ErrUnfit is in the chain of an error of Open when a server answers but cannot be
+// used as it is: too old, of another schema, or refusing the credentials. Such
+// errors are Unavailable too, and waiting alone does not help.
+var ErrUnfit = errors.New("somebody has to change the server or the settings")
 
 // Open connects, checks the server's version and makes what is missing of the
 // collections, aliases and indexes. Any number of processes may do so at once.

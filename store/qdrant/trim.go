@@ -15,9 +15,12 @@ const trimSlack = 32
 type trimDue struct {
 	mu    sync.Mutex
 	calls map[string]int
+	busy  map[string]bool // lives whose history is being cleared
 }
 
-// add counts n calls of a life and reports whether to clear now.
+// add counts n calls of a life and reports whether to clear now; then the caller
+// says when that is done. Until then nobody else is told to: two that clear at
+// once do the same work.
 func (t *trimDue) add(life string, n int) bool {
 	const maxLives = 100_000
 	t.mu.Lock()
@@ -26,11 +29,21 @@ func (t *trimDue) add(life string, n int) bool {
 		t.calls = map[string]int{}
 	}
 	t.calls[life] += n
-	if t.calls[life] < trimSlack {
+	if t.calls[life] < trimSlack || t.busy[life] {
 		return false
 	}
 	delete(t.calls, life)
+	if t.busy == nil {
+		t.busy = map[string]bool{}
+	}
+	t.busy[life] = true
 	return true
+}
+
+func (t *trimDue) done(life string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.busy, life)
 }
 
 // trim clears what a history no longer keeps. It is safe beside anybody: it

@@ -21,7 +21,9 @@ type outcome struct {
 func (s *Store) accept(ctx context.Context, ops ...*op) ([]*entry, []outcome, error) {
 	var es []*entry
 	var refs []memoryd.ToolRef
+	now := s.now().UnixMicro()
 	for _, o := range ops {
+		o.Accepted = now
 		e := newEntry(o)
 		es, refs = append(es, e), append(refs, e.refs...)
 	}

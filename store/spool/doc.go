@@ -22,6 +22,10 @@
 // if that is not there within Config.RemoteWait. They are acknowledged when they
 // are done, so there is nothing to lose.
 //
+// Open also does with a remote store that cannot be reached yet: until it was opened
+// it counts as away. One that answers but cannot be used is an error of Open, or
+// later of Ping.
+//
 // # Guarantees
 //
 //   - What was acknowledged is on the local disk, flushed, and gets to the remote

@@ -21,6 +21,7 @@ const requestTime = time.Minute
 // while the remote store is away it asks, also when nothing waits, whether it is
 // back.
 func (s *Store) forwardLoop(ctx context.Context) {
+	s.connect(ctx)
 	wait := s.cfg.RetryMin
 	for ctx.Err() == nil {
 		err := s.forwardNext(ctx)
@@ -32,10 +33,13 @@ func (s *Store) forwardLoop(ctx context.Context) {
 			return
 		}
 		s.failed(ctx, err)
-		pause(ctx, wait/2+rand.N(wait/2+1), nil)
+		jittered(ctx, wait)
 		wait = min(2*wait, s.cfg.RetryMax)
 	}
 }
+
+// jittered waits for a time between half of d and d.
+func jittered(ctx context.Context, d time.Duration) { pause(ctx, d/2+rand.N(d/2+1), nil) }
 
 // forwardNext forwards the operations at the head of the queue. If there are none
 // it waits for some.
@@ -114,6 +118,8 @@ func (s *Store) passed(ctx context.Context, es []*entry) error {
 
 // markAway lets reads be answered locally until the remote store is back.
 func (s *Store) markAway(err error) {
+	why := reason(err)
+	s.why.Store(&why)
 	if !s.away.Swap(true) {
 		s.log.Warn("the remote store is away", "err", err)
 		s.wakeUp() // somebody has to ask when it is back
@@ -199,6 +205,9 @@ func (s *Store) deliverGroup(ctx context.Context, es []*entry) error {
 	answers, err := s.request(ctx, ops, es)
 	switch {
 	case err == nil:
+		for _, e := range es {
+			s.tally.forwarded.Add(int64(e.weight))
+		}
 		s.q.deliveredAll(es, answers)
 		return nil
 	case !memoryd.IsKind(err, memoryd.Invalid) && !memoryd.IsKind(err, memoryd.TooLarge):
@@ -209,6 +218,7 @@ func (s *Store) deliverGroup(ctx context.Context, es []*entry) error {
 		if err := s.j.park(ctx, es[0], ops[0]); err != nil {
 			return err
 		}
+		s.tally.parked.Add(int64(es[0].weight))
 		s.q.deliveredAll(es, []*answer{nil})
 		return nil
 	}

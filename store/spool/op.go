@@ -34,6 +34,8 @@ type op struct {
 	// Applied is a number such that all operations up to it had been carried out
 	// on the local copy when this one was written.
 	Applied int64
+	// Accepted is when, in microseconds since 1970; 0 in older journals.
+	Accepted int64
 }
 
 // format is the first byte of an encoded operation. Gob keeps strings and

@@ -3,6 +3,7 @@ package spool
 import (
 	"slices"
 	"sync"
+	"time"
 
 	"memoryd"
 	"memoryd/store"
@@ -18,6 +19,7 @@ type entry struct {
 	refs []memoryd.ToolRef
 	keep int
 	kind kind
+	at   time.Time // when it was accepted
 	// calls are those of an append, in their order.
 	calls []call
 	key   [16]byte
@@ -75,7 +77,7 @@ func newQueue() *queue {
 func newEntry(o *op) *entry {
 	e := &entry{
 		weight: o.weight(), op: o, size: o.size(), refs: o.refs(), keep: o.Keep, kind: o.Kind, key: o.Key,
-		done: make(chan struct{}),
+		at: time.UnixMicro(o.Accepted), done: make(chan struct{}),
 	}
 	for i := range o.Calls {
 		c := &o.Calls[i]

@@ -35,6 +35,7 @@ func (s *Store) Repair(ctx context.Context) (r Report, err error) {
 		return r, err
 	}
 	defer s.leave()
+	defer func() { s.tally.repaired(r, err) }()
 	for space := ""; ; {
 		spaces, err := s.local.ListWorkspaces(ctx, space, repairPage)
 		if err != nil || len(spaces) == 0 {

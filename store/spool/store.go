@@ -33,6 +33,11 @@ type Store struct {
 	guides *guides
 	checks *checks
 
+	late  *late // the remote store, if it had to be opened by Open; else nil
+	tally tally
+	fault atomic.Pointer[memoryd.Error] // why the remote store can never be used as it is
+	why   atomic.Pointer[string]        // the reason of the newest turn to away
+
 	away    atomic.Bool // the remote store did not answer when it was asked last
 	slow    atomic.Bool // forwarding failed or took too long, and did not succeed since
 	working atomic.Bool // started and not stopped
@@ -66,6 +71,9 @@ func (s *Store) resume(ctx context.Context) error {
 	applied := int64(0)
 	last, err := s.j.read(ctx, func(seq int64, o *op) error {
 		applied = max(applied, o.Applied)
+		if o.Accepted == 0 {
+			o.Accepted = s.now().UnixMicro()
+		}
 		e := newEntry(o)
 		e.seq = seq
 		s.q.mu.Lock()
@@ -124,8 +132,9 @@ func (s *Store) enter(ctx context.Context) error {
 
 func (s *Store) leave() { s.running.Done() }
 
-// Ping implements store.Store: it asks the local store, which acknowledges, and
-// fails as overloaded when the backlog is full.
+// Ping implements store.Store: it asks the local store, which acknowledges. It
+// fails as overloaded when the backlog is full, and as unavailable when the remote
+// store was found to be one that can never be used as it is.
 func (s *Store) Ping(ctx context.Context) error {
 	if err := s.enter(ctx); err != nil {
 		return err
@@ -133,6 +142,9 @@ func (s *Store) Ping(ctx context.Context) error {
 	defer s.leave()
 	if _, weight := s.q.backlog(); weight >= s.cfg.MaxBacklog {
 		return memoryd.Errorf(memoryd.Overloaded, "too much waits to be forwarded to the remote store")
+	}
+	if fault := s.fault.Load(); fault != nil {
+		return fault
 	}
 	return s.local.Ping(ctx)
 }
@@ -150,20 +162,4 @@ func (s *Store) Close() error {
 	s.running.Wait()
 	s.Stop()
 	return s.closeBoth()
-}
-
-// Status is the state of the forwarding.
-type Status struct {
-	// Operations wait to be forwarded; Backlog is how many calls, verdicts and
-	// deletions they hold, as Config.MaxBacklog counts.
-	Operations, Backlog int
-	// Stuck says that forwarding failed, or took too long, when it was tried last;
-	// Away that the remote store does not answer at all, so that reads are local.
-	Stuck, Away bool
-}
-
-// Status gives the state of the forwarding.
-func (s *Store) Status() Status {
-	n, weight := s.q.backlog()
-	return Status{Operations: n, Backlog: weight, Stuck: s.slow.Load(), Away: s.away.Load()}
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"memoryd"
 )
@@ -94,6 +95,16 @@ func (q *queue) backlog() (operations, weight int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return len(q.entries), q.weight
+}
+
+// oldest gives when the first that waits was accepted; zero when nothing does.
+func (q *queue) oldest() time.Time {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.entries) == 0 {
+		return time.Time{}
+	}
+	return q.entries[0].at
 }
 
 // after gives the operations with greater numbers.

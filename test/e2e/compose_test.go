@@ -106,6 +106,9 @@ func TestComposeServicesAreWatchedAndTheirVolumesDeclared(t *testing.T) {
 		if len(s.Healthcheck.Test) < 2 || s.Healthcheck.Test[0] != "CMD" {
 			t.Errorf("%s has no health check", name)
 		}
+		if check := strings.Join(s.Healthcheck.Test, " "); s.Build != "" && check != "CMD /memoryd health" {
+			t.Errorf("%s is watched by %q; its image holds memoryd alone", name, check)
+		}
 		for _, port := range s.Ports {
 			if !strings.HasPrefix(port, "127.0.0.1:") {
 				t.Errorf("%s publishes %s to more than this machine", name, port)
@@ -125,6 +128,9 @@ func TestComposeServicesAreWatchedAndTheirVolumesDeclared(t *testing.T) {
 		if strings.HasPrefix(s.Image, "qdrant/") && s.Environment["QDRANT__TELEMETRY_DISABLED"] != "true" {
 			t.Errorf("%s sends telemetry", name)
 		}
+	}
+	if !strings.Contains(rootFile(t, "Dockerfile"), `CMD ["/memoryd", "health"]`) {
+		t.Error("the image is not watched by memoryd health")
 	}
 	for name := range c.Volumes {
 		if !used[name] {

@@ -170,6 +170,7 @@ func TestExitCodes(t *testing.T) {
 		"bad config":       {[]string{"check-config", bad}, 1, "line 2: http.listne: unknown key"},
 		"good config":      {[]string{"check-config", bigHistory(t)}, 0, "valid"},
 		"no server":        {[]string{"show", "t", "--url", "http://127.0.0.1:1"}, 1, "no answer from"},
+		"no health":        {[]string{"health", "--url", "http://127.0.0.1:1"}, 1, "no answer from"},
 		"no file":          {[]string{"import", "nothing.jsonl"}, 1, "nothing.jsonl"},
 	}
 	for name, tc := range tests {
@@ -192,6 +193,9 @@ func TestHealthAndDescription(t *testing.T) {
 	}
 	if r := s.Get("/readyz"); r.Status != 200 || !bytes.Contains(r.Body, []byte(`"store"`)) {
 		t.Errorf("readyz: %d %s", r.Status, r.Body)
+	}
+	if code, out, stderr := memoryd(t, "", "health", "--url", s.URL); code != 0 || out != "ready\n" {
+		t.Errorf("memoryd health: exit code %d, %s%s", code, out, stderr)
 	}
 	var spec struct {
 		OpenAPI string                    `json:"openapi"`

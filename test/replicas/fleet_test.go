@@ -3,6 +3,7 @@ package replicas
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -16,10 +17,11 @@ const replicasOf = 3
 // fleet is some processes on one store. They may be replaced while others talk
 // to them.
 type fleet struct {
-	t      *testing.T
-	wire   *wire
-	config string
-	env    []string
+	t       *testing.T
+	wire    *wire    // nil where each replica has a server of its own
+	configs []string // a replica takes the one with its number, or the only one
+	env     []string
+	own     [][]string // environments of each replica, or none
 
 	mu   sync.RWMutex
 	live []*daemon.Process
@@ -36,21 +38,32 @@ func launch(t *testing.T, settings, tuning string, env ...string) *fleet {
 
 func launchOn(t *testing.T, w *wire, settings, tuning string, env ...string) *fleet {
 	t.Helper()
-	f := &fleet{t: t, wire: w, env: env, config: configFile(t, storeOn(w, prefixOn(t, w), tuning)+settings)}
+	f := &fleet{t: t, wire: w, env: env, configs: []string{configFile(t, storeOn(w, prefixOn(t, w), tuning)+settings)}}
+	f.begin()
+	return f
+}
+
+// begin starts the replicas.
+func (f *fleet) begin() {
+	t := f.t
+	t.Helper()
 	t.Cleanup(f.end)
-	for range replicasOf {
-		f.live = append(f.live, f.start())
+	for n := range replicasOf {
+		f.live = append(f.live, f.start(n))
 	}
 	for _, p := range f.live {
 		if !strings.Contains(p.Ready, "qdrant at ") {
 			t.Errorf("the ready line %q does not name the store", p.Ready)
 		}
 	}
-	return f
 }
 
-func (f *fleet) start() *daemon.Process {
-	return binary.Start(f.t, f.t.TempDir(), f.env, "--config", f.config)
+func (f *fleet) start(n int) *daemon.Process {
+	env := f.env
+	if n < len(f.own) {
+		env = slices.Concat(env, f.own[n])
+	}
+	return binary.Start(f.t, f.t.TempDir(), env, "--config", f.configs[n%len(f.configs)])
 }
 
 // at gives the process that is the n-th replica now.
@@ -64,7 +77,7 @@ func (f *fleet) at(n int) *daemon.Process {
 func (f *fleet) restart(n int) {
 	f.t.Helper()
 	f.at(n).Kill()
-	p := f.start()
+	p := f.start(n)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.live[n] = p

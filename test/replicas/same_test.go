@@ -77,9 +77,6 @@ func TestTheSameDataGivesTheSameOnAllStores(t *testing.T) {
 		out := run(t, slices.Concat([]string{"import", "--url", b.p.URL}, files)...)
 		t.Logf("%s: %s", b.name, lastLine(out))
 		run(t, "summarize", "--all", "--url", b.p.URL)
-		// Tools are summarised beside each other, and those with few calls borrow from
-		// the guidelines of others: once all are there, the order does not matter.
-		run(t, "summarize", "--all", "--force", "--url", b.p.URL)
 		said[b.name] = b.memories(t)
 	}
 	want := said["sqlite"]

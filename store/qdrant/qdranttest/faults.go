@@ -1,6 +1,7 @@
 package qdranttest
 
 import (
+	"cmp"
 	"context"
 	"path"
 	"strconv"
@@ -16,6 +17,8 @@ import (
 type Fault struct {
 	// Code fails the request before it takes effect, OK does not.
 	Code codes.Code
+	// Message is what the server says then.
+	Message string
 	// RetryAfter, in seconds and with the code ResourceExhausted, is how the
 	// server says that it limits a rate. 0 leaves it out, as when a disk is full.
 	RetryAfter int
@@ -55,7 +58,7 @@ func (s *Server) intercept(ctx context.Context, req any, info *grpc.UnaryServerI
 				return nil, err
 			}
 		}
-		return nil, status.Error(f.Code, "injected")
+		return nil, status.Error(f.Code, cmp.Or(f.Message, "injected"))
 	}
 	if f.Stale {
 		ctx = context.WithValue(ctx, staleKey{}, true)

@@ -1,0 +1,272 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"memoryd"
+	"memoryd/metrics"
+	"memoryd/ops"
+	"memoryd/store/mem"
+
+	"github.com/labstack/echo/v4"
+	"pgregory.net/rapid"
+)
+
+// step is how long a busy request computes before and after its commit, and how
+// long the commit takes.
+const step = 5 * time.Millisecond
+
+// busy is a pipeline that computes, waits for a commit and computes again.
+type busy struct{}
+
+func (busy) Name() string { return "busy" }
+
+func (busy) Run(ctx context.Context, st *ops.State) error {
+	time.Sleep(step)
+	st.Turns.Give()
+	time.Sleep(step)
+	if err := st.Turns.Take(ctx, st.Workspace); err != nil {
+		return err
+	}
+	time.Sleep(step)
+	return nil
+}
+
+// busyServer is a server that has room for so many busy requests.
+func busyServer(t *testing.T, room int) *server {
+	t.Helper()
+	cfg := testConfig()
+	cfg.MaxInFlight = room
+	p := ops.Pipeline{Label: "busy", Ops: []ops.Op{busy{}}}
+	flows := map[string]ops.Pipeline{}
+	for _, f := range Flows() {
+		flows[f] = p
+	}
+	return &server{
+		cfg: cfg, turns: ops.NewTurns(6), shares: newShares(cfg),
+		Deps: Deps{Flows: flows, Store: mem.New(), Meter: metrics.New(metrics.Build{}), Logger: slog.New(slog.DiscardHandler)},
+	}
+}
+
+// crowd sends requests of workspaces to one server, in a bubble of synctest.
+type crowd struct {
+	h    http.Handler
+	done chan struct{}
+	all  sync.WaitGroup
+}
+
+// flood sends as many requests at once as there are senders, each sending the next
+// when one was answered, soon after one was refused. It counts both.
+func (c *crowd) flood(workspace string, senders int) (served, refused *atomic.Int64) {
+	served, refused = new(atomic.Int64), new(atomic.Int64)
+	for range senders {
+		c.all.Go(func() {
+			for {
+				select {
+				case <-c.done:
+					return
+				default:
+				}
+				if c.send(workspace) == http.StatusOK {
+					served.Add(1)
+					continue
+				}
+				refused.Add(1)
+				time.Sleep(4 * step)
+			}
+		})
+	}
+	return served, refused
+}
+
+func (c *crowd) send(workspace string) int {
+	return ask(c.h, "POST", "/add_tool_call_result", fmt.Sprintf(`{"tool_name":"t","tool_call_results":[{}],"workspace_id":%q}`, workspace)).Code
+}
+
+func newCrowd(s *server) *crowd {
+	e := echo.New()
+	e.HTTPErrorHandler = handleError(s.Logger)
+	e.POST("/"+FlowAdd, s.withBody(s.addToolCallResult))
+	return &crowd{h: e, done: make(chan struct{})}
+}
+
+func (c *crowd) end() {
+	close(c.done)
+	c.all.Wait()
+}
+
+// A workspace that floods with ten times what the server bears takes nothing from
+// one that sends a request at a time.
+func TestASmallWorkspaceIsServedBesideAFlood(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const room = 32
+		s := busyServer(t, room)
+		c := newCrowd(s)
+		served, refused := c.flood("many", 10*room)
+		time.Sleep(time.Second)
+		const alone = 3 * step
+		for n := range 50 {
+			begun := time.Now()
+			if code := c.send("few"); code != http.StatusOK {
+				t.Errorf("request %d was answered %d", n, code)
+			}
+			if took := time.Since(begun); took > 2*alone {
+				t.Errorf("request %d took %v beside the flood, %v alone", n, took, alone)
+			}
+			time.Sleep(time.Duration(n%7) * time.Millisecond)
+		}
+		c.end()
+		if served.Load() < 300 || refused.Load() < served.Load() {
+			t.Errorf("of the flood %d were served and %d refused: it was none", served.Load(), refused.Load())
+		}
+		if s.shares.used != (load{}) || len(s.shares.taken) != 0 {
+			t.Errorf("something is left: %+v, %v", s.shares.used, s.shares.taken)
+		}
+	})
+}
+
+func TestFloodsGetEqualShares(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCrowd(busyServer(t, 32))
+		a, _ := c.flood("a", 250)
+		b, _ := c.flood("b", 50)
+		time.Sleep(2 * time.Second)
+		c.end()
+		if ratio := float64(a.Load()) / float64(b.Load()); ratio < 0.9 || ratio > 1.1 {
+			t.Errorf("%d and %d were served", a.Load(), b.Load())
+		}
+	})
+}
+
+// A single workspace is not kept from nearly all of the room.
+func TestOneWorkspaceAloneGetsNearlyAll(t *testing.T) {
+	for room, want := range map[int64]int{1: 1, 4: 4, 16: 15, 1024: 911} {
+		s := &shares{room: load{room, 1 << 30}, taken: map[string]load{}}
+		got := 0
+		for ; got <= int(room); got++ {
+			tk, err := s.admit(1)
+			if err != nil {
+				break
+			}
+			if err := tk.claim("w", 1); err != nil {
+				break
+			}
+		}
+		if got != want {
+			t.Errorf("of %d it got %d, want %d", room, got, want)
+		}
+	}
+}
+
+// What a body was announced to hold is corrected once it was read.
+func TestRoomIsForBytesThatAreThere(t *testing.T) {
+	s := &shares{room: load{10, 100}, taken: map[string]load{}}
+	zipped, err := s.admit(100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.admit(1); !memoryd.IsKind(err, memoryd.Overloaded) {
+		t.Errorf("got %v", err)
+	}
+	if err := zipped.claim("w", 10); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.admit(90); err != nil {
+		t.Error(err)
+	}
+}
+
+// Whatever comes and goes: the bounds hold, a workspace that has nothing under way
+// gets in, and nothing is left at the end.
+func TestSharesAddUp(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		room := load{rapid.Int64Range(1, 20).Draw(t, "requests"), rapid.Int64Range(50, 500).Draw(t, "bytes")}
+		s := &shares{room: room, taken: map[string]load{}}
+		var under []ticket
+		for range rapid.IntRange(1, 100).Draw(t, "steps") {
+			if len(under) > 0 && rapid.Bool().Draw(t, "end") {
+				i := rapid.IntRange(0, len(under)-1).Draw(t, "which")
+				under[i].end()
+				under = append(under[:i], under[i+1:]...)
+				continue
+			}
+			workspace, size := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "workspace"), rapid.Int64Range(0, 50).Draw(t, "size")
+			tk, err := s.admit(size)
+			if err != nil {
+				continue
+			}
+			_, has := s.taken[workspace]
+			if err := tk.claim(workspace, size/2); err == nil {
+				under = append(under, tk)
+			} else if tk.end(); !has {
+				t.Fatalf("a workspace with nothing under way was refused: %v", err)
+			}
+			if s.used.requests > room.requests || s.used.bytes > room.bytes {
+				t.Fatalf("%+v of %+v", s.used, room)
+			}
+		}
+		for i := range under {
+			under[i].end()
+		}
+		if s.used != (load{}) || len(s.taken) != 0 {
+			t.Fatalf("left: %+v %v", s.used, s.taken)
+		}
+	})
+}
+
+func FuzzWorkspaceIn(f *testing.F) {
+	for _, seed := range []string{
+		`{"workspace_id":"w"}`, ` { "a" : [ {"workspace_id":"inner"} , "]" ] , "workspace_id" : "w" }`, `{"workspace\u005fid":"\u00e9"}`,
+		`{"a":"\\\\\"","b":-1.5e3,"c":null,"workspace_id":""}`, `{"workspace_id":7}`, `[]`, `{`, `{"`, `{"a"`, `{"a":`, `{"a":"\`, `{"a":[`, `{}`,
+		`{"a":{},"b":[],"workspace_id":"x","z":true}`, "", `"workspace_id"`, `{"a":}`, `{"a":1 2,"workspace_id":"w"}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		got := workspaceIn(body) // never panics
+		req := namesRequest{maxItems: 10}
+		fault := decodeBody(body, []field[namesRequest]{namesFields[0]}, &req)
+		if fault == nil && got != req.workspace {
+			t.Errorf("got %q, the decoder %q", got, req.workspace)
+		}
+	})
+}
+
+func TestTheWorkspaceIsFoundWhereverItStands(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		members := rapid.MapOf(rapid.StringN(0, 8, -1), rapid.Custom(func(t *rapid.T) any {
+			return rapid.SampledFrom([]any{
+				nil, true, -1.5e300, "", `"\`, `{"workspace_id":"no"}`, []any{}, []any{"]", map[string]any{"workspace_id": "no"}}, map[string]any{},
+			}).Draw(t, "value")
+		})).Draw(t, "members")
+		want := rapid.String().Draw(t, "workspace")
+		members["workspace_id"] = want
+		body, err := json.MarshalIndent(members, rapid.SampledFrom([]string{"", " ", "\t"}).Draw(t, "prefix"), " ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := workspaceIn(body); got != want {
+			t.Fatalf("got %q, want %q, in %s", got, want, body)
+		}
+	})
+}
+
+func BenchmarkWorkspaceIn(b *testing.B) {
+	body := fmt.Appendf(nil, `{"tool_name":"t","tool_call_results":[{"input":{"q":"a","k":[1,2]},"output":%q}],"workspace_id":"w"}`, make([]byte, 500))
+	b.SetBytes(int64(len(body)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if workspaceIn(body) != "w" {
+			b.Fatal("not found")
+		}
+	}
+}

@@ -1,0 +1,175 @@
+package search
+
+import (
+	"container/list"
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"memoryd"
+)
+
+// errTooMany is why a workspace is searched without vectors.
+var errTooMany = errors.New("the workspace's vectors do not fit into search.cache_bytes")
+
+// shelves keeps the vectors of the workspaces that were searched last, for a while.
+type shelves struct {
+	keep time.Duration
+	most int64
+	now  func() time.Time
+	read func(ctx context.Context, workspace string, most int64) (*shelf, error)
+	// reading bounds how many workspaces are read at a time, and so what is in
+	// memory beside what is kept.
+	reading chan struct{}
+
+	mu    sync.Mutex
+	slots map[string]*slot
+	used  *list.List // of *slot, the newest first
+	bytes int64
+}
+
+// slot is the place of one workspace.
+type slot struct {
+	workspace string
+	place     *list.Element
+	// turn is held by who reads the vectors; the others wait for what it finds.
+	turn    chan struct{}
+	written int // how often what is in the store became another
+	at      time.Time
+	shelf   *shelf // nil: not read yet
+	err     error  // errTooMany, or nil
+}
+
+// readersMost is how many workspaces are read at a time.
+const readersMost = 4
+
+// slotBytes is what a workspace costs without vectors.
+const slotBytes = 512
+
+func newShelves(keep time.Duration, most int64, now func() time.Time, read func(context.Context, string, int64) (*shelf, error)) *shelves {
+	return &shelves{
+		keep: keep, most: most, now: now, read: read, reading: make(chan struct{}, readersMost),
+		slots: map[string]*slot{}, used: list.New(),
+	}
+}
+
+// get gives the vectors of the workspace, as they were at most keep ago.
+func (s *shelves) get(ctx context.Context, workspace string) (*shelf, error) {
+	sl := s.slot(workspace)
+	if v, err, ok := s.kept(sl); ok {
+		return v, err
+	}
+	for _, turn := range []chan struct{}{sl.turn, s.reading} {
+		select {
+		case turn <- struct{}{}:
+			defer func() { <-turn }()
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+		if v, err, ok := s.kept(sl); ok {
+			return v, err // somebody else has read them meanwhile
+		}
+	}
+	s.mu.Lock()
+	before, at := sl.written, s.now()
+	s.mu.Unlock()
+	v, err := s.read(ctx, workspace, s.most)
+	if err == nil || errors.Is(err, errTooMany) {
+		s.put(sl, v, err, before, at)
+	}
+	return v, err
+}
+
+// slot finds or makes the workspace's place and marks it as used.
+func (s *shelves) slot(workspace string) *slot {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sl := s.slots[workspace]
+	if sl == nil {
+		sl = &slot{workspace: workspace, turn: make(chan struct{}, 1)}
+		sl.place = s.used.PushFront(sl)
+		s.slots[workspace] = sl
+		s.bytes += slotBytes
+		s.makeRoom()
+	}
+	s.used.MoveToFront(sl.place)
+	return sl
+}
+
+func (s *shelves) kept(sl *slot) (*shelf, error, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ok := (sl.shelf != nil || sl.err != nil) && s.now().Sub(sl.at) < s.keep
+	return sl.shelf, sl.err, ok
+}
+
+// put keeps what was read at a time, unless something was written meanwhile.
+func (s *shelves) put(sl *slot, v *shelf, err error, before int, at time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.slots[sl.workspace] != sl || sl.written != before {
+		return
+	}
+	s.empty(sl)
+	sl.shelf, sl.err, sl.at = v, err, at
+	if v != nil {
+		s.bytes += v.bytes
+	}
+	s.makeRoom()
+}
+
+// empty lets go of what a slot holds.
+func (s *shelves) empty(sl *slot) {
+	if sl.shelf != nil {
+		s.bytes -= sl.shelf.bytes
+	}
+	sl.shelf, sl.err = nil, nil
+}
+
+// makeRoom lets the workspaces go that were not used for longest; the newest stays.
+func (s *shelves) makeRoom() {
+	for s.bytes > s.most && s.used.Len() > 1 {
+		sl := s.used.Remove(s.used.Back()).(*slot)
+		s.empty(sl)
+		s.bytes -= slotBytes
+		delete(s.slots, sl.workspace)
+	}
+}
+
+// changed says that vectors of the workspace were written.
+func (s *shelves) changed(workspace string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if sl := s.slots[workspace]; sl != nil {
+		s.empty(sl)
+		sl.written++
+	}
+}
+
+// recordPage is how many vectors are read at once.
+const recordPage = 200
+
+// read reads all vectors of the workspace that the configured model made. Records
+// that hold none are not looked at: a round has them written again.
+func (x *Index) read(ctx context.Context, workspace string, most int64) (*shelf, error) {
+	v := &shelf{}
+	for from := keyOf(memoryd.ToolRef{Workspace: workspace}); ; {
+		records, err := x.Store.ListRecords(ctx, from, recordPage)
+		if err != nil {
+			return nil, err
+		}
+		if len(records) == 0 {
+			return v, nil
+		}
+		for _, r := range records {
+			if e, err := decode(r.Data); err == nil && x.ours(e) {
+				v.add(r.ID, e.vector)
+			}
+			from.ID = r.ID
+		}
+		if v.bytes > most {
+			return nil, errTooMany
+		}
+	}
+}
