@@ -41,6 +41,9 @@ type Config struct {
 	// MaxInFlightBytes bounds what the bodies of requests that are being
 	// worked on hold together.
 	MaxInFlightBytes int64 `yaml:"max_in_flight_bytes"`
+	// MaxWait is how long a request may wait for processor time before it is
+	// answered with 429.
+	MaxWait time.Duration `yaml:"max_wait"`
 	// ReadTimeout is how long a client may take to send a request,
 	// WriteTimeout how long until the answer must be written, IdleTimeout how
 	// long a connection may stay unused.
@@ -62,7 +65,7 @@ func (c Config) Validate() error {
 	}
 	for name, v := range map[string]int64{
 		"max_body_bytes": c.MaxBodyBytes, "max_items": int64(c.MaxItems), "max_in_flight": int64(c.MaxInFlight),
-		"max_in_flight_bytes": c.MaxInFlightBytes, "read_timeout": int64(c.ReadTimeout),
+		"max_in_flight_bytes": c.MaxInFlightBytes, "max_wait": int64(c.MaxWait), "read_timeout": int64(c.ReadTimeout),
 		"write_timeout": int64(c.WriteTimeout), "idle_timeout": int64(c.IdleTimeout),
 		"shutdown_timeout": int64(c.ShutdownTimeout),
 	} {
@@ -157,7 +160,7 @@ func New(cfg Config, d Deps) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &server{Deps: d, cfg: cfg, turns: ops.NewTurns(turnsPerCPU * runtime.GOMAXPROCS(0)), shares: newShares(cfg)}
+	s := &server{Deps: d, cfg: cfg, turns: ops.NewTurns(turnsPerCPU*runtime.GOMAXPROCS(0), cfg.MaxWait), shares: newShares(cfg)}
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = handleError(d.Logger)

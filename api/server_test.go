@@ -53,7 +53,7 @@ func (oneLiner) Compose(_ context.Context, tool memoryd.Tool, calls []memoryd.Ca
 func testConfig() Config {
 	return Config{
 		Listen: "127.0.0.1:0", MaxBodyBytes: 1 << 20, MaxItems: 1000, MaxInFlight: 4, MaxInFlightBytes: 4 << 20,
-		ReadTimeout: time.Second, WriteTimeout: time.Second, IdleTimeout: time.Second, ShutdownTimeout: time.Second,
+		MaxWait: time.Second, ReadTimeout: time.Second, WriteTimeout: time.Second, IdleTimeout: time.Second, ShutdownTimeout: time.Second,
 	}
 }
 

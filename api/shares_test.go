@@ -52,7 +52,7 @@ func busyServer(t *testing.T, room int) *server {
 		flows[f] = p
 	}
 	return &server{
-		cfg: cfg, turns: ops.NewTurns(6), shares: newShares(cfg),
+		cfg: cfg, turns: ops.NewTurns(6, 0), shares: newShares(cfg),
 		Deps: Deps{Flows: flows, Store: mem.New(), Meter: metrics.New(metrics.Build{}), Logger: slog.New(slog.DiscardHandler)},
 	}
 }

@@ -4,6 +4,9 @@ import (
 	"container/heap"
 	"context"
 	"sync"
+	"time"
+
+	"memoryd"
 )
 
 // Turns bounds how many requests compute at a time. Requests beyond it wait for
@@ -15,8 +18,11 @@ import (
 // wait behind all requests of one that asks for many. It is start-time fair
 // queueing (Goyal, Vin, Cheng, SIGCOMM 1996) with every turn of the same length:
 // the n-th waiting request of each workspace belongs to the n-th round from now.
-// A nil *Turns has no bound.
+// Nobody waits longer than a bound: who would is told to come back, while the
+// answer can still be of use. A nil *Turns has no bounds.
 type Turns struct {
+	patience time.Duration
+
 	mu    sync.Mutex
 	free  int
 	round int64 // of the request that was given a turn last
@@ -42,41 +48,80 @@ type waiter struct {
 	ready     chan struct{}
 }
 
-// NewTurns makes n turns.
-func NewTurns(n int) *Turns {
+// NewTurns makes n turns, for which requests wait up to patience; 0 means for
+// ever.
+func NewTurns(n int, patience time.Duration) *Turns {
 	return &Turns{
-		free: n, lines: map[string]place{},
+		patience: patience, free: n, lines: map[string]place{},
 		spare: sync.Pool{New: func() any { return &waiter{ready: make(chan struct{}, 1)} }},
 	}
 }
 
-// Take waits for a turn on behalf of a workspace, or for the end of ctx.
+// Take waits for a turn on behalf of a workspace, or for the end of ctx. It fails
+// with Overloaded when the turn does not come in time.
 func (t *Turns) Take(ctx context.Context, workspace string) error {
 	if t == nil {
 		return nil
+	}
+	w := t.ask(workspace)
+	if w == nil {
+		return nil
+	}
+	defer t.spare.Put(w)
+	late, stop := t.alarm()
+	defer stop()
+	var err error
+	select {
+	case <-w.ready:
+		return nil
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	case <-late:
+		err = &memoryd.Error{Kind: memoryd.Overloaded, Msg: "the server has more to do than it can", RetryAfter: max(time.Second, t.patience)}
+	}
+	if !t.quit(w) {
+		<-w.ready // the turn came at the same time; it is given back
+		t.Give()
+	}
+	return err
+}
+
+// ask takes a free turn, or lines up for one.
+func (t *Turns) ask(workspace string) *waiter {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.free > 0 {
+		t.free--
+		return nil
+	}
+	return t.join(workspace)
+}
+
+// alarm tells when patience ends.
+func (t *Turns) alarm() (late <-chan time.Time, stop func() bool) {
+	if t.patience <= 0 {
+		return nil, func() bool { return true }
+	}
+	timer := time.NewTimer(t.patience)
+	return timer.C, timer.Stop
+}
+
+// again takes a turn for a request that had one, before all that wait for their
+// first: what it holds is free the sooner.
+func (t *Turns) again(workspace string) {
+	if t == nil {
+		return
 	}
 	t.mu.Lock()
 	if t.free > 0 {
 		t.free--
 		t.mu.Unlock()
-		return nil
+		return
 	}
-	w := t.join(workspace)
+	w := t.push(workspace, t.round)
 	t.mu.Unlock()
-	select {
-	case <-w.ready:
-	case <-ctx.Done():
-		if t.quit(w) {
-			t.spare.Put(w)
-			return context.Cause(ctx)
-		}
-		<-w.ready // the turn came at the same time; it is given back
-		t.Give()
-		t.spare.Put(w)
-		return context.Cause(ctx)
-	}
+	<-w.ready
 	t.spare.Put(w)
-	return nil
 }
 
 // Give gives the turn back: to the request that is next.
@@ -96,15 +141,22 @@ func (t *Turns) Give() {
 	w.ready <- struct{}{} // has room
 }
 
-// join lines a request up; it needs the lock, as the next three do.
+// join lines a request up in the next round of its workspace; it needs the lock,
+// as push and left do.
 func (t *Turns) join(workspace string) *waiter {
 	p := t.lines[workspace]
-	p.waiting++
 	p.newest = max(p.newest, t.round) + 1
+	t.lines[workspace] = p
+	return t.push(workspace, p.newest)
+}
+
+func (t *Turns) push(workspace string, round int64) *waiter {
+	p := t.lines[workspace]
+	p.waiting++
 	t.lines[workspace] = p
 	t.count++
 	w := t.spare.Get().(*waiter) //nolint:forcetypeassert // the pool holds nothing else
-	w.workspace, w.round, w.number = workspace, p.newest, t.count
+	w.workspace, w.round, w.number = workspace, round, t.count
 	heap.Push(&t.line, w)
 	return w
 }
@@ -168,7 +220,7 @@ func (l *waitingLine) Pop() any {
 func (st *State) away(f func()) {
 	st.Turns.Give()
 	// The turn is taken again whatever became of the request: its holder gives
-	// it back, and turns come soon.
-	defer func() { _ = st.Turns.Take(context.Background(), st.Workspace) }()
+	// it back.
+	defer st.Turns.again(st.Workspace)
 	f()
 }

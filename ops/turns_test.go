@@ -10,12 +10,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"memoryd"
+
 	"pgregory.net/rapid"
 )
 
 func TestWhoWaitsGivesItsTurnAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		turns := NewTurns(1)
+		turns := NewTurns(1, 0)
 		st := &State{Turns: turns, Workspace: "w"}
 		if err := turns.Take(t.Context(), "w"); err != nil {
 			t.Fatal(err)
@@ -40,7 +42,7 @@ func TestWhoWaitsGivesItsTurnAway(t *testing.T) {
 // get it.
 func order(t *testing.T, waiting ...string) []string {
 	t.Helper()
-	turns := NewTurns(1)
+	turns := NewTurns(1, 0)
 	if err := turns.Take(t.Context(), "first"); err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +100,7 @@ func TestTurnsAreNeitherLostNorMade(t *testing.T) {
 			return visit{fmt.Sprint(rapid.IntRange(0, 2).Draw(rt, "space")), ms("comes", 20), ms("gives", 5), 1 + ms("patience", 30)}
 		}), 1, 40).Draw(rt, "visits")
 		synctest.Test(t, func(t *testing.T) {
-			turns := NewTurns(n)
+			turns := NewTurns(n, 0)
 			var mu sync.Mutex
 			var all sync.WaitGroup
 			holding := 0
@@ -128,5 +130,64 @@ func TestTurnsAreNeitherLostNorMade(t *testing.T) {
 				rt.Errorf("%d of %d turns are free, %d wait", turns.free, n, len(turns.line))
 			}
 		})
+	})
+}
+
+// Who waited long enough is told when to come back, and its place is free.
+func TestNobodyWaitsLongerThanItsPatience(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		turns := NewTurns(1, 2*time.Second)
+		if err := turns.Take(t.Context(), "w"); err != nil {
+			t.Fatal(err)
+		}
+		begun := time.Now()
+		err := turns.Take(t.Context(), "w")
+		if e, ok := errors.AsType[*memoryd.Error](err); !ok || e.Kind != memoryd.Overloaded || e.RetryAfter < time.Second {
+			t.Errorf("got %v", err)
+		}
+		if waited := time.Since(begun); waited != 2*time.Second {
+			t.Errorf("waited %v", waited)
+		}
+		turns.Give()
+		if err := turns.Take(t.Context(), "w"); err != nil {
+			t.Errorf("the next one: %v", err)
+		}
+	})
+}
+
+// A request whose call is stored goes before those that have not begun, and is
+// never turned away.
+func TestWhoHadATurnIsNext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		turns := NewTurns(1, time.Second)
+		st := &State{Turns: turns, Workspace: "w"}
+		if err := turns.Take(t.Context(), "w"); err != nil {
+			t.Fatal(err)
+		}
+		var order []string
+		st.away(func() {
+			if err := turns.Take(t.Context(), "other"); err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range []string{"first", "second"} {
+				go func() {
+					if err := turns.Take(t.Context(), name); err == nil {
+						order = append(order, name)
+						turns.Give()
+					}
+				}()
+				synctest.Wait()
+			}
+			go func() {
+				time.Sleep(time.Second / 2)
+				turns.Give()
+			}()
+		})
+		order = append(order, "had a turn")
+		turns.Give()
+		synctest.Wait()
+		if !slices.Equal(order, []string{"had a turn", "first", "second"}) {
+			t.Errorf("got %v", order)
+		}
 	})
 }
