@@ -11,6 +11,8 @@ import (
 
 	"memoryd"
 	"memoryd/compact"
+	"memoryd/compact/chat"
+	"memoryd/compact/tokens"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -38,25 +40,63 @@ func talkOf(n int) []jsontext.Value {
 	return append(ms[:n-1], user("What is the cheapest?"))
 }
 
-// BenchmarkCompact compacts to a fifth, without a model; ms is the time of one
-// run. Twice the messages should take about twice the time.
+// filesOf is a conversation of about n tokens in which an agent reads files: long
+// outputs, hardly anything else, as the benchmark program sends it.
+func filesOf(n int) []jsontext.Value {
+	ms := []jsontext.Value{system("You are an agent that works on a repository."), user("Find out why the ring loses slots.")}
+	for i := 0; len(ms)*330 < n; i++ {
+		id := fmt.Sprintf("call_%d", i)
+		var out strings.Builder
+		for line := range 40 {
+			fmt.Fprintf(&out, "%d: slot %d of ring m-%d holds %x\n", line, line*i, i, (line+1)*(i+1)*7919)
+		}
+		ms = append(ms, calls(id), result(id, out.String()))
+	}
+	return ms
+}
+
+// BenchmarkCompact compacts conversations of about 25,000, 100,000 and 400,000
+// tokens to half, without a model. The time per token should not depend on the
+// length.
 func BenchmarkCompact(b *testing.B) {
-	for _, n := range []int{1000, 2000} {
-		b.Run(fmt.Sprintf("messages=%d", n), func(b *testing.B) {
-			ms := talkOf(n)
-			total := 0
+	for _, n := range []int{25, 100, 400} {
+		b.Run(fmt.Sprintf("talk/%dk", n), func(b *testing.B) { benchmarkCompact(b, talkOf(9*n)) })
+		b.Run(fmt.Sprintf("files/%dk", n), func(b *testing.B) { benchmarkCompact(b, filesOf(1000*n)) })
+	}
+}
+
+func benchmarkCompact(b *testing.B, ms []jsontext.Value) {
+	b.Helper()
+	b.ReportAllocs()
+	total := 0
+	for b.Loop() {
+		b.StopTimer()
+		c := newCompactor(b) // nothing is remembered from the run before
+		b.StartTimer()
+		res, err := c.Compact(b.Context(), compact.Request{Messages: ms, Model: "gpt-4o", Force: true})
+		if err != nil || !res.Compacted {
+			b.Fatalf("%s %v", res.Reason, err)
+		}
+		total = res.Report.TokensBefore
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(total), "ns/token")
+	b.ReportMetric(float64(total), "tokens")
+}
+
+// BenchmarkRead parses and counts one message of 1 MiB.
+func BenchmarkRead(b *testing.B) {
+	for _, size := range []int{64 << 10, 1 << 20} {
+		text := strings.Repeat("2024-05-20 10:00:00 INFO job \"7\" done\n", size/40)
+		raw := user(text)
+		b.Run(fmt.Sprintf("%dKB", size>>10), func(b *testing.B) {
+			b.ReportAllocs()
+			b.SetBytes(int64(len(raw)))
 			for b.Loop() {
-				b.StopTimer()
-				c := newCompactor(b) // nothing is remembered from the run before
-				b.StartTimer()
-				res, err := c.Compact(b.Context(), compact.Request{Messages: ms, Model: "gpt-4o", MaxInputTokens: 50 * n})
-				if err != nil || !res.Compacted {
-					b.Fatalf("%s %v", res.Reason, err)
+				m, err := chat.Parse(raw)
+				if err != nil || tokens.ForModel("gpt-4o").Count(m.Text()) == 0 {
+					b.Fatal(err)
 				}
-				total = res.Report.TokensBefore
 			}
-			b.ReportMetric(float64(b.Elapsed().Microseconds())/1000/float64(b.N), "ms")
-			b.ReportMetric(float64(total), "tokens")
 		})
 	}
 }

@@ -2,6 +2,7 @@ package chat_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -200,4 +201,26 @@ func TestAnyJSONIsTaken(t *testing.T) {
 			t.Fatalf("%d of 3 messages are in a unit", n)
 		}
 	})
+}
+
+func TestOnlyWhatIsNoJSONIsAnError(t *testing.T) {
+	for raw, wrong := range map[string]bool{
+		`{"role":"user","content":"hi"}`: false, `{"role":"user","role":"tool"}`: false, `{"role":7,"content":{"a":1}}`: false, "[1]": false, "null": false, " {} ": false,
+		"{\"role\":\"user\",\"content\":\"\xff\"}": false, `{"role":"user"} x`: true, `{"role":"user"`: true, `{"role":user}`: true, "": true, "{\"a\":\"\n\"}": true,
+	} {
+		if _, err := chat.Parse([]byte(raw)); errors.Is(err, chat.ErrSyntax) != wrong {
+			t.Errorf("%q: got %v", raw, err)
+		}
+	}
+}
+
+func TestTextsKeepTheirCharacters(t *testing.T) {
+	for raw, want := range map[string]string{
+		`{"role":"user","content":"plain é"}`: "plain é", `{"role":"user","content":"a\n\"b\" \u00e9"}`: "a\n\"b\" é",
+		"{\"role\":\"user\",\"content\":\"a\xffb\"}": "a\ufffdb", `{"role":"user","content":""}`: "",
+	} {
+		if m, err := chat.Parse([]byte(raw)); err != nil || m.Text() != want {
+			t.Errorf("%q: got %q, %v", raw, m.Text(), err)
+		}
+	}
 }

@@ -48,7 +48,7 @@ type Fact struct {
 	// Label is the name or word that the value stood behind most tellingly.
 	Label string
 
-	score       float64
+	score       float64 // once it is rated
 	count       [sources]int32
 	first, last int32 // places
 	crowd       int32 // facts of the smallest text that it stood in
@@ -61,7 +61,8 @@ type Fact struct {
 	form           int32 // in Set.forms
 	shape          shape
 	quoted         bool
-	named          bool  // named a member of an object
+	named          bool // named a member of an object
+	rated          bool
 	beside         bool  // stood beside a value that was passed or that a user named
 	behind         uint8 // how many labels are told
 }
@@ -71,6 +72,7 @@ type Set struct {
 	facts    []Fact
 	index    valueIndex
 	names    labels
+	weights  *Weights
 	behind   []behind // which facts stood behind which labels; the first is none
 	written  []written
 	places   map[string]int32 // of the texts in written
@@ -117,7 +119,7 @@ type Collector struct{ set Set }
 func (c *Collector) Collect(spans []Span, o Options) *Set {
 	s := &c.set
 	s.clear()
-	s.end, s.hide = o.End, o.Hide
+	s.end, s.hide, s.weights = o.End, o.Hide, cmp.Or(o.Weights, &fitted)
 	for _, name := range o.ArgNames {
 		s.argNames[name] = true
 	}
@@ -134,7 +136,7 @@ func (c *Collector) Collect(spans []Span, o Options) *Set {
 			s.errorLines(&spans[i])
 		}
 	}
-	s.settle(cmp.Or(o.Weights, &fitted))
+	s.settle()
 	return s
 }
 
@@ -166,6 +168,7 @@ func (s *Set) ranked() []int {
 	order := make([]int, len(s.facts))
 	for i := range order {
 		order[i] = i
+		s.rate(&s.facts[i])
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s.facts[b].score, s.facts[a].score) })
 	return order

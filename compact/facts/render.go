@@ -76,6 +76,7 @@ func (s *Set) useful(known func(string) bool) (ks, errors []int32) {
 				errors = append(errors, int32(i))
 			}
 		case (len(s.hidden) == 0 || !s.hidden[f.Value]) && (known == nil || !known(f.Value)):
+			s.rate(f)
 			ks = append(ks, int32(i))
 		}
 	}

@@ -37,17 +37,21 @@ func (s *Set) neighbours() {
 	}
 }
 
-// settle chooses labels and scores once everything was seen.
-func (s *Set) settle(w *Weights) {
+// settle chooses labels once everything was seen, and what the scores rest on.
+func (s *Set) settle() {
 	s.neighbours()
 	s.chooseLabels()
 	s.compare()
-	for i := range s.facts {
-		f := &s.facts[i]
-		x := s.features(f)
-		f.score = w.Need(&x)
-		if f.count[FromLedger] > 0 { // an earlier compaction thought it worth its space
-			f.score *= math.E / (1 + f.score*(math.E-1))
-		}
+}
+
+// rate scores a fact. Those that nobody asks for are not scored.
+func (s *Set) rate(f *Fact) {
+	if f.rated {
+		return
+	}
+	x := s.features(f)
+	f.score, f.rated = s.weights.Need(&x), true
+	if f.count[FromLedger] > 0 { // an earlier compaction thought it worth its space
+		f.score *= math.E / (1 + f.score*(math.E-1))
 	}
 }

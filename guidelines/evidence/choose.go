@@ -110,8 +110,21 @@ func (m *miner) chooseForError(q *question, b *backtest) *Condition {
 func stronger(a, b group) bool { return compareGroups(a, b) < 0 }
 
 func compareGroups(a, b group) int {
-	return cmp.Or(cmp.Compare(a.p, b.p), cmp.Compare(len(b.facts)+len(b.contrast), len(a.facts)+len(a.contrast)),
-		cmp.Compare(a.facts[0].Kind.rank(), b.facts[0].Kind.rank()), strings.Compare(a.facts[0].key(), b.facts[0].key()))
+	if c := cmp.Compare(a.p, b.p); c != 0 {
+		return c
+	}
+	if c := cmp.Compare(len(b.facts)+len(b.contrast), len(a.facts)+len(a.contrast)); c != 0 {
+		return c
+	}
+	return compareFacts(&a.facts[0], &b.facts[0])
+}
+
+// compareFacts orders facts by how much they say to a reader.
+func compareFacts(a, b *Fact) int {
+	if c := cmp.Compare(a.Kind.rank(), b.Kind.rank()); c != 0 {
+		return c
+	}
+	return strings.Compare(a.key(), b.key())
 }
 
 // adds reports whether g still goes with the outcome among the calls of left.

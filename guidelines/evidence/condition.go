@@ -1,7 +1,6 @@
 package evidence
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -196,11 +195,17 @@ func (m *miner) errorQuestions(errors clusters, part set) []question {
 // test tests each split of the universe.
 func (q *question) test(fisher statistics.Fisher) {
 	size, bad := q.universe.count(), q.bad.count()
+	known := map[[2]int]float64{} // p by the calls with the property, and the bad ones
 	for i := range q.groups {
 		g := &q.groups[i]
 		with, withBad := g.set.count(), g.set.countAnd(q.bad)
 		g.table = statistics.Table{With: with, WithBad: withBad, Without: size - with, WithoutBad: bad - withBad}
-		g.p = fisher.P(g.table)
+		p, ok := known[[2]int{with, withBad}]
+		if !ok {
+			p = fisher.P(g.table)
+			known[[2]int{with, withBad}] = p
+		}
+		g.p = p
 	}
 }
 
@@ -211,27 +216,36 @@ func split(features []feature, universe set) []group {
 	place := map[string]int{}
 	var groups []group
 	key := make([]byte, 0, 8*len(universe))
-	for _, f := range features {
+	s := make(set, len(universe))
+	single := make([]Fact, 0, len(features)) // room for the first facts of all groups
+	for i := range features {
+		f := &features[i]
 		with := f.set.countAnd(universe)
 		if with < minSupport || size-with < minSupport {
 			continue
 		}
-		s := f.set.and(universe)
-		opposite := s.has(first)
-		if opposite {
-			s = universe.without(s)
+		opposite := first >= 0 && f.set.has(first)
+		for k, w := range universe {
+			if s[k] = f.set[k] & w; opposite {
+				s[k] = w &^ f.set[k]
+			}
 		}
 		key = s.appendKey(key[:0])
 		at, ok := place[string(key)]
 		if !ok {
 			at = len(groups)
 			place[string(key)] = at
-			groups = append(groups, group{set: s})
+			groups = append(groups, group{set: slices.Clone(s)})
 		}
+		facts := &groups[at].facts
 		if opposite {
-			groups[at].contrast = append(groups[at].contrast, f.fact)
+			facts = &groups[at].contrast
+		}
+		if *facts == nil {
+			single = append(single, f.fact)
+			*facts = single[len(single)-1 : len(single) : len(single)]
 		} else {
-			groups[at].facts = append(groups[at].facts, f.fact)
+			*facts = append(*facts, f.fact)
 		}
 	}
 	return groups
@@ -258,9 +272,7 @@ func (g group) turned(universe set) group {
 // on members of a parameter whose presence is a fact itself.
 func telling(facts []Fact) []Fact {
 	facts = slices.Clone(facts)
-	slices.SortFunc(facts, func(a, b Fact) int {
-		return cmp.Or(cmp.Compare(a.Kind.rank(), b.Kind.rank()), strings.Compare(a.key(), b.key()))
-	})
+	slices.SortFunc(facts, func(a, b Fact) int { return compareFacts(&a, &b) })
 	var kept []Fact
 	for _, f := range facts {
 		if !slices.ContainsFunc(kept, func(k Fact) bool { return covers(k, f) }) {

@@ -186,7 +186,10 @@ func (m *miner) chooseCosts(q *costQuestion, b *backtest) []CostPattern {
 		}
 	}
 	slices.SortFunc(groups, func(a, b costGroup) int {
-		return cmp.Or(cmp.Compare(a.p, b.p), strings.Compare(firstKey(a.group), firstKey(b.group)))
+		if c := cmp.Compare(a.p, b.p); c != 0 {
+			return c
+		}
+		return strings.Compare(firstKey(a.group), firstKey(b.group))
 	})
 	var picked []CostPattern
 	var taken []set

@@ -11,7 +11,11 @@
 package evidence
 
 import (
+	"bytes"
+
 	"memoryd"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Limits on what is looked at, so that the cost stays linear in the calls and a
@@ -110,8 +114,9 @@ type miner struct {
 func newMiner(calls []memoryd.Call) *miner {
 	m := &miner{calls: calls, inputs: readInputs(calls), trajectory: make([]int, len(calls))}
 	number := map[string]int{}
+	dec := jsontext.NewDecoder(bytes.NewReader(nil))
 	for i := range calls {
-		id := trajectoryID(calls[i].Metadata)
+		id := trajectoryIn(calls[i].Metadata, dec)
 		if id == "" {
 			continue
 		}

@@ -180,6 +180,7 @@ func benchmarkMine(b *testing.B, pitfall bool) {
 		}, out, score, r.Float64(), int64(r.IntN(1000)))
 	}
 	b.SetBytes(int64(1000 * (len(calls[1].Input) + len(calls[1].Output))))
+	b.ReportAllocs()
 	for b.Loop() {
 		evidence.Mine(calls)
 	}

@@ -32,10 +32,13 @@ const (
 
 // rank orders kinds by how much they say to a reader.
 func (k FactKind) rank() int {
-	return slices.Index([]FactKind{
-		ValueIs, Missing, Present, IsEmpty, TypeIs, AtLeast, AtMost, ItemsMin, ItemsMax, HasWord,
-		WordsMin, WordsMax, LengthMin, LengthMax, HasChar, NotASCII,
-	}, k)
+	return slices.Index(factKinds[:], k)
+}
+
+// factKinds are all kinds in that order.
+var factKinds = [...]FactKind{
+	ValueIs, Missing, Present, IsEmpty, TypeIs, AtLeast, AtMost, ItemsMin, ItemsMax, HasWord,
+	WordsMin, WordsMax, LengthMin, LengthMax, HasChar, NotASCII,
 }
 
 // Fact is one property of an input.

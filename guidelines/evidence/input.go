@@ -31,7 +31,6 @@ type inputs struct {
 	n       int
 	paths   map[pathStep]int32
 	columns []*column
-	tokens  map[tokenKey]int32
 	list    []token
 	// leaves are the columns that each call gives with a hash of what it gives
 	// there, to see what changed between two calls.
@@ -62,6 +61,8 @@ type column struct {
 	// count of elements; NaN where there is none. nil until first needed.
 	numbers, lengths, words, items []float64
 	whole                          bool
+	// tokens are the places in inputs.list of its values and of its words.
+	tokens [tokenKinds]map[string]int32
 	// chars has a bit per call for each character of interest.
 	chars [len(charsOfInterest)]set
 }
@@ -71,24 +72,21 @@ type tokenKind uint8
 const (
 	tokenValue tokenKind = iota
 	tokenWord
+	tokenKinds
 )
-
-type tokenKey struct {
-	col  int32
-	kind tokenKind
-	text string
-}
 
 // token is a value or a word of a column with the calls that have it.
 type token struct {
-	tokenKey
+	col   int32
+	kind  tokenKind
+	text  string
 	calls []int32
 }
 
 // readInputs reads the inputs of calls.
 func readInputs(calls []memoryd.Call) *inputs {
 	x := &inputs{
-		n: len(calls), paths: map[pathStep]int32{}, tokens: map[tokenKey]int32{},
+		n: len(calls), paths: map[pathStep]int32{},
 		leaves: make([][]leaf, len(calls)), seed: maphash.MakeSeed(),
 	}
 	root := x.child(-1, "")
@@ -228,6 +226,9 @@ func (x *inputs) child(parent int32, name string) int32 {
 	return id
 }
 
+// usualLeaves is how many leaves most inputs have at most.
+const usualLeaves = 8
+
 // mark notes that the call gives a value of kind k at col. Containers have no
 // content of their own, except for the count of an array.
 func (x *inputs) mark(col int32, call int, k kind, content string) {
@@ -247,6 +248,9 @@ func (x *inputs) mark(col int32, call int, k kind, content string) {
 			leaves[i].hash = leaves[i].hash*1099511628211 + h
 			return
 		}
+	}
+	if leaves == nil {
+		leaves = make([]leaf, 0, usualLeaves)
 	}
 	x.leaves[call] = append(leaves, leaf{col, h})
 }
@@ -292,12 +296,15 @@ func (x *inputs) greatest(values []float64, call int, v float64) []float64 {
 }
 
 func (x *inputs) token(col int32, call int, k tokenKind, text string) {
-	key := tokenKey{col, k, text}
-	id, ok := x.tokens[key]
+	known := &x.columns[col].tokens[k]
+	id, ok := (*known)[text]
 	if !ok {
+		if *known == nil {
+			*known = map[string]int32{}
+		}
 		id = int32(len(x.list)) //nolint:gosec // bounded by calls times maxWordsInput
-		x.tokens[key] = id
-		x.list = append(x.list, token{tokenKey: key})
+		(*known)[text] = id
+		x.list = append(x.list, token{col: col, kind: k, text: text})
 	}
 	t := &x.list[id]
 	if n := len(t.calls); n == 0 || t.calls[n-1] != int32(call) { //nolint:gosec // a place in the history

@@ -2,9 +2,9 @@ package evidence
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 const (
@@ -46,7 +46,15 @@ func messageOf(output string) string {
 		head = out[:messageHead]
 		tail = out[max(messageHead, len(out)-messageTail):]
 	}
-	return shorten(messageLine(strings.ToValidUTF8(head, ""), strings.ToValidUTF8(tail, "")))
+	return shorten(messageLine(valid(head), valid(tail)))
+}
+
+// valid drops bytes that are not UTF-8.
+func valid(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return strings.ToValidUTF8(s, "")
 }
 
 // content is an output without white space and NUL characters around it.
@@ -87,23 +95,41 @@ func messageIn(v any, depth int) string {
 // stack trace, else the first one with an error word, else a text that is one
 // short line as a whole.
 func messageLine(head, tail string) string {
-	lines := slices.DeleteFunc(strings.FieldsFunc(head+"\n"+tail, func(r rune) bool { return r == '\n' || r == '\r' || r == 0 }),
-		func(l string) bool { return strings.TrimSpace(l) == "" })
-	if len(lines) == 0 {
-		return ""
-	}
-	if strings.HasPrefix(strings.TrimSpace(lines[0]), "Traceback (most recent call last)") {
-		return lines[len(lines)-1]
-	}
-	for _, l := range lines {
-		if isErrorLine(l) {
-			return l
+	first, last, count := "", "", 0
+	traced := false
+	for _, text := range [...]string{head, tail} {
+		for l, rest := nextLine(text); l != ""; l, rest = nextLine(rest) {
+			if count++; count == 1 {
+				first = l
+				traced = strings.HasPrefix(strings.TrimSpace(l), "Traceback (most recent call last)")
+			}
+			last = l
+			if !traced && isErrorLine(l) {
+				return l
+			}
 		}
 	}
-	if len(lines) == 1 && len([]rune(lines[0])) <= wholeRunes {
-		return lines[0]
+	if traced || count == 1 && utf8.RuneCountInString(first) <= wholeRunes {
+		return last
 	}
 	return ""
+}
+
+// nextLine cuts the first line that is not blank from a text; "" when there is
+// none.
+func nextLine(text string) (line, rest string) {
+	for text != "" {
+		end := strings.IndexAny(text, "\n\r\x00")
+		if end < 0 {
+			line, text = text, ""
+		} else {
+			line, text = text[:end], text[end+1:]
+		}
+		if strings.TrimSpace(line) != "" {
+			return line, text
+		}
+	}
+	return "", ""
 }
 
 func isErrorLine(line string) bool {
@@ -118,7 +144,7 @@ func isErrorLine(line string) bool {
 
 // shorten makes a message one line of at most messageRunes characters.
 func shorten(s string) string {
-	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ")
+	s = strings.Join(strings.Fields(valid(s)), " ")
 	if r := []rune(s); len(r) > messageRunes {
 		return strings.TrimSpace(string(r[:messageRunes])) + "…"
 	}

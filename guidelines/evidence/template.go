@@ -47,8 +47,17 @@ func pieces(message string) []piece {
 // not start with one.
 func quotedEnd(s string) int {
 	open, size := utf8.DecodeRuneInString(s)
-	closing := map[rune]string{'\'': "'", '"': `"`, '`': "`'", '‘': "’", '“': "”"}[open]
-	if closing == "" {
+	var closing string
+	switch open {
+	case '\'', '"':
+		closing = s[:1]
+	case '`':
+		closing = "`'"
+	case '‘':
+		closing = "’"
+	case '“':
+		closing = "”"
+	default:
 		return 0
 	}
 	end := strings.IndexAny(s[size:min(len(s), 120)], closing)

@@ -8,14 +8,16 @@ import (
 
 // Trajectory is metadata.trajectory_id, by which calls of one run of an agent are
 // known to belong together; "" when there is none.
-func Trajectory(metadata []byte) string { return trajectoryID(metadata) }
+func Trajectory(metadata []byte) string {
+	return trajectoryIn(metadata, jsontext.NewDecoder(bytes.NewReader(nil)))
+}
 
-// trajectoryID is metadata.trajectory_id, "" when there is none.
-func trajectoryID(metadata []byte) string {
+// trajectoryIn is Trajectory, read with dec.
+func trajectoryIn(metadata []byte, dec *jsontext.Decoder) string {
 	if !bytes.Contains(metadata, []byte(`trajectory_id`)) {
 		return ""
 	}
-	dec := jsontext.NewDecoder(bytes.NewReader(metadata), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+	dec.Reset(bytes.NewReader(metadata), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 	if dec.PeekKind() != '{' {
 		return ""
 	}

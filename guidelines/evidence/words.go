@@ -21,25 +21,27 @@ func (x *inputs) wordsOf(col int32, call int, s string) (count int) {
 	x.budget -= limit
 	lower := strings.ToLower(s[:limit])
 	start, inside := -1, false
-	for i := 0; i <= len(lower); i++ {
-		var b byte = ' '
-		if i < len(lower) {
-			b = lower[i]
-		}
+	for i := range len(lower) {
+		b := lower[i]
 		if isLetter(b) {
 			if start < 0 {
 				start = i
 			}
-		} else if start >= 0 {
-			x.word(col, call, lower, start, i)
+			continue
+		}
+		if start >= 0 {
+			x.word(col, call, lower[start:i])
 			start = -1
 		}
 		if b == '-' && i+1 < len(lower) && (i == 0 || lower[i-1] == ' ') {
 			start = i
 		}
 	}
+	if start >= 0 {
+		x.word(col, call, lower[start:])
+	}
 	for i := range len(s) {
-		now := isLetter(s[i]|0x20) || s[i] >= '0' && s[i] <= '9' || s[i] == '_' || s[i] >= utf8.RuneSelf
+		now := inWord[s[i]]
 		if now && !inside {
 			count++
 		}
@@ -48,10 +50,20 @@ func (x *inputs) wordsOf(col int32, call int, s string) (count int) {
 	return count
 }
 
-// word notes text[start:end] unless it is too short or too long to mean much.
-func (x *inputs) word(col int32, call int, text string, start, end int) {
-	w := text[start:end]
-	if len(w) >= 2 && len(w) <= maxWordBytes && strings.Trim(w, "-") != "" {
+// inWord marks letters, digits, the underscore and everything beyond ASCII.
+var inWord = indexWordBytes()
+
+func indexWordBytes() (in [256]bool) {
+	for b := range in {
+		c := byte(b)
+		in[b] = isLetter(c|0x20) || c >= '0' && c <= '9' || c == '_' || c >= utf8.RuneSelf
+	}
+	return in
+}
+
+// word notes a word unless it is too short or too long to mean much.
+func (x *inputs) word(col int32, call int, w string) {
+	if len(w) >= 2 && len(w) <= maxWordBytes && w[len(w)-1] != '-' {
 		x.token(col, call, tokenWord, w)
 	}
 }
@@ -63,8 +75,12 @@ func (x *inputs) charsOf(c *column, call int, s string) {
 	if len(s) > maxWordsText {
 		s = s[:maxWordsText]
 	}
-	for i, b := range charsOfInterest {
-		if b < utf8.RuneSelf && strings.IndexByte(s, b) < 0 || b == 0x80 && isASCII(s) {
+	var has uint32
+	for i := range len(s) {
+		has |= charBits[s[i]]
+	}
+	for i := range charsOfInterest {
+		if has&(1<<i) == 0 {
 			continue
 		}
 		if c.chars[i] == nil {
@@ -74,11 +90,15 @@ func (x *inputs) charsOf(c *column, call int, s string) {
 	}
 }
 
-func isASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return false
-		}
+// charBits has for each byte the bit of its place in charsOfInterest, 0 for none.
+var charBits = indexChars()
+
+func indexChars() (bits [256]uint32) {
+	for i, b := range charsOfInterest {
+		bits[b] = 1 << i
 	}
-	return true
+	for b := utf8.RuneSelf; b < len(bits); b++ {
+		bits[b] = bits[0x80]
+	}
+	return bits
 }

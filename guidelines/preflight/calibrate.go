@@ -30,25 +30,26 @@ const (
 	slopePenalty = 12
 )
 
-// calibrate predicts within the history, whose calls are all judged.
-func calibrate(calls []learned) combination {
+// calibrate predicts within the judged calls of the history.
+func calibrate(h *history, fresh *novelty) combination {
 	var predicted []parts
 	var bad []bool
+	n := len(h.judged)
 	for b := 1; b < chainBlocks; b++ {
-		from, to := b*len(calls)/chainBlocks, (b+1)*len(calls)/chainBlocks
-		if !varies(calls[:from]) || to == from {
+		from, to := b*n/chainBlocks, (b+1)*n/chainBlocks
+		if !h.varies(from) || to == from {
 			continue
 		}
-		s := newScorer(calls[:from])
-		for i := from; i < to; i++ {
-			predicted = append(predicted, s.parts(calls[i].planned))
-			bad = append(bad, calls[i].failed())
+		s := newLearner(h, from, fresh)
+		for _, call := range h.judged[from:to] {
+			predicted = append(predicted, s.parts(call))
+			bad = append(bad, h.calls[call].failed())
 		}
 	}
 	if len(predicted) < 2 { // too short a history to look ahead in: look back
-		s := newScorer(calls)
-		for i := range calls {
-			predicted = append(predicted, s.parts(calls[i].planned))
+		s := newLearner(h, n, fresh)
+		for _, call := range h.judged {
+			predicted = append(predicted, s.parts(call))
 		}
 		bad = nil
 	}
@@ -60,14 +61,15 @@ func calibrate(calls []learned) combination {
 	return c
 }
 
-func varies(calls []learned) bool {
+// varies reports whether the first judged calls had both outcomes.
+func (h *history) varies(first int) bool {
 	failed := 0
-	for i := range calls {
-		if calls[i].failed() {
+	for _, call := range h.judged[:first] {
+		if h.calls[call].failed() {
 			failed++
 		}
 	}
-	return failed > 0 && failed < len(calls)
+	return failed > 0 && failed < first
 }
 
 func (c *combination) scale(ps []parts) {

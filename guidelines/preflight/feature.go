@@ -3,8 +3,6 @@ package preflight
 import (
 	"math"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 )
 
 // view is a way to look at an input. Each has a model of its own; their mean is
@@ -28,6 +26,13 @@ func (h hash) add(s string) hash {
 	return (h ^ 0xFF) * 1099511628211
 }
 
+func (h hash) bytes(s []byte) hash {
+	for _, b := range s {
+		h = (h ^ hash(b)) * 1099511628211
+	}
+	return (h ^ 0xFF) * 1099511628211
+}
+
 func (h hash) int(n int) hash {
 	for range 4 {
 		h = (h ^ hash(n&0xFF)) * 1099511628211
@@ -38,46 +43,70 @@ func (h hash) int(n int) hash {
 
 const seed hash = 14695981039346656037
 
-// features lists what v sees in an input, each once.
-func features(v view, leaves []leaf) []uint64 {
-	c := collector{view: v, seen: map[hash]bool{}}
-	for _, l := range leaves {
-		c.leaf(l)
-	}
-	return c.list
-}
-
+// collector reads inputs, one after the other: what each view sees in them, and
+// the pieces that they are made of.
 type collector struct {
-	view view
-	seen map[hash]bool
-	list []uint64
+	known    interner // the features of all views
+	features [views]bags
+	parts    interner // the pieces of all aspects
+	pieces   [aspects]bags
+	room     scratch
 }
 
-func (c *collector) put(h hash) {
-	if !c.seen[h] {
-		c.seen[h] = true
-		c.list = append(c.list, uint64(h))
+// scratch is room that is used again for each text.
+type scratch struct {
+	words, fields, plain []string
+	form                 []byte
+	starts               []int32
+}
+
+func newCollector() *collector {
+	return &collector{known: newInterner(), parts: newInterner()}
+}
+
+// read takes an input in.
+func (c *collector) read(leaves []leaf) {
+	for i := range leaves {
+		c.leaf(&leaves[i])
+	}
+	for v := range c.features {
+		c.features[v].end()
+	}
+	for a := range c.pieces {
+		c.pieces[a].end()
 	}
 }
+
+// all notes what every view sees, only what one does.
+func (c *collector) all(h hash) {
+	n := c.known.number(uint64(h))
+	for v := range c.features {
+		c.features[v].put(n)
+	}
+}
+
+func (c *collector) only(v view, h hash) { c.features[v].put(c.known.number(uint64(h))) }
 
 // maxValue is up to which length a text is a value of its own.
 const maxValue = 64
 
-func (c *collector) leaf(l leaf) {
+func (c *collector) leaf(l *leaf) {
 	at := seed.add(l.path)
-	c.put(at.add("given"))
+	c.all(at.add("given"))
 	switch l.kind {
 	case list:
-		c.put(at.add("size").int(int(l.number)))
+		c.all(at.add("size").int(int(l.number)))
 	case object:
 	case number:
-		c.put(at.add("is").add(l.text))
-		c.put(at.add("scale").int(scale(l.number)))
+		c.all(at.add("is").add(l.text))
+		c.all(at.add("scale").int(scale(l.number)))
+		c.piece(argument, at.add(l.text))
 	case word:
-		c.put(at.add("is").add(l.text))
+		c.all(at.add("is").add(l.text))
+		c.piece(argument, at.add(l.text))
 	case text:
 		if l.length <= maxValue {
-			c.put(at.add("is").add(l.text))
+			c.all(at.add("is").add(l.text))
 		}
 		c.text(at, l)
 	}
@@ -92,30 +121,53 @@ func scale(f float64) int {
 	return n
 }
 
-func (c *collector) text(at hash, l leaf) {
-	words := wordsOf(l.text)
-	for _, w := range words {
-		c.put(at.add("word").add(w))
+func (c *collector) text(at hash, l *leaf) {
+	lower := strings.ToLower(l.text)
+	c.room.words = appendWords(c.room.words[:0], lower)
+	c.room.plain = appendFields(c.room.plain[:0], l.text)
+	c.room.fields = appendFields(c.room.fields[:0], lower)
+	isWord, isPiece := at.add("word"), at
+	for _, w := range c.room.words {
+		c.all(isWord.add(w))
+		c.piece(anyWord, isPiece.add(w))
 	}
-	switch c.view {
-	case byWord:
-		for i := 1; i < len(words); i++ {
-			c.put(at.add("pair").add(words[i-1]).add(words[i]))
+	c.order(at)
+	c.form(at, l)
+	c.marks(at, l)
+	c.piecesOf(at, lower)
+}
+
+// order notes neighbouring words, and how the text starts and ends.
+func (c *collector) order(at hash) {
+	isPair := at.add("pair")
+	for i, w := range c.room.words {
+		if i > 0 {
+			c.only(byWord, isPair.add(c.room.words[i-1]).add(w))
 		}
-		if f := strings.Fields(l.text); len(f) > 0 {
-			first, last := f[0], f[len(f)-1]
-			c.put(at.add("first").add(strings.ToLower(first)))
-			c.put(at.add("first form").add(skeleton(first)))
-			c.put(at.add("last").add(strings.ToLower(last)))
-			c.put(at.add("last form").add(skeleton(last)))
+	}
+	if f := c.room.plain; len(f) > 0 {
+		first, last := f[0], f[len(f)-1]
+		c.only(byWord, at.add("first").add(strings.ToLower(first)))
+		c.only(byWord, at.add("first form").bytes(c.skeleton(first)))
+		c.only(byWord, at.add("last").add(strings.ToLower(last)))
+		c.only(byWord, at.add("last form").bytes(c.skeleton(last)))
+	}
+}
+
+// form notes the runs of two to five characters of the text's form.
+func (c *collector) form(at hash, l *leaf) {
+	r := &c.room
+	r.form = append(appendSkeleton(append(r.form[:0], '^'), l.text), '$')
+	r.starts = r.starts[:0]
+	for i := range string(r.form) {
+		r.starts = append(r.starts, int32(i)) //nolint:gosec // at most maxTextBytes
+	}
+	r.starts = append(r.starts, int32(len(r.form))) //nolint:gosec // at most maxTextBytes
+	isForm := at.add("form")
+	for n := 2; n <= 5; n++ {
+		for i := 0; i+n < len(r.starts); i++ {
+			c.only(byShape, isForm.bytes(r.form[r.starts[i]:r.starts[i+n]]))
 		}
-	case byShape:
-		form := "^" + skeleton(l.text) + "$"
-		for n := 2; n <= 5; n++ {
-			grams(form, n, func(g string) { c.put(at.add("form").add(g)) })
-		}
-	case byMark:
-		c.marks(at, l)
 	}
 }
 
@@ -124,125 +176,23 @@ func (c *collector) text(at hash, l leaf) {
 const marksOfInterest = "'\"`()[]{}|$;&<>\\"
 
 // marks notes the length and the counts of marks: whether odd, and thresholds.
-func (c *collector) marks(at hash, l leaf) {
-	c.put(at.add("length").int(scale(float64(l.length))))
+func (c *collector) marks(at hash, l *leaf) {
+	c.only(byMark, at.add("length").int(scale(float64(l.length))))
+	isOdd, isCount := at.add("odd"), at.add("count")
 	for i := range len(marksOfInterest) {
 		mark := marksOfInterest[i : i+1]
 		n := strings.Count(l.text, mark)
-		c.put(at.add("odd").add(mark).int(n % 2))
+		c.only(byMark, isOdd.add(mark).int(n%2))
 		for _, least := range []int{1, 2, 3, 4, 6} {
 			if n >= least {
-				c.put(at.add("count").add(mark).int(least))
+				c.only(byMark, isCount.add(mark).int(least))
 			}
 		}
 	}
 }
 
-// grams gives the runs of n characters of s.
-func grams(s string, n int, give func(string)) {
-	var starts []int
-	for i := range s {
-		starts = append(starts, i)
-	}
-	starts = append(starts, len(s))
-	for i := 0; i+n < len(starts); i++ {
-		give(s[starts[i]:starts[i+n]])
-	}
-}
-
-// wordsOf cuts a text, in lower case, into runs of letters and underscores with
-// the hyphens before them, runs of digits, and runs of anything else but blanks.
-func wordsOf(s string) []string {
-	s = strings.ToLower(s)
-	var words []string
-	start, last := 0, blank
-	flush := func(end int) {
-		if last != blank && end > start {
-			words = append(words, s[start:end])
-		}
-	}
-	for i, r := range s {
-		k := class(r)
-		if k == last || last == hyphen && k == letter {
-			last = k
-			continue
-		}
-		if k == hyphen && last == other {
-			k = other
-		}
-		if k != last {
-			flush(i)
-			start = i
-		}
-		last = k
-	}
-	flush(len(s))
-	return words
-}
-
-type charClass uint8
-
-const (
-	blank charClass = iota
-	letter
-	digit
-	hyphen
-	other
-)
-
-func class(r rune) charClass {
-	switch {
-	case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r == '_', r >= utf8.RuneSelf && unicode.IsLetter(r):
-		return letter
-	case r >= '0' && r <= '9':
-		return digit
-	case r == '-':
-		return hyphen
-	case unicode.IsSpace(r):
-		return blank
-	}
-	return other
-}
-
-// skeleton is the form of a text: "a" for a run of letters, "0" for a run of
-// digits, one blank for white space, and everything else as it stands.
-func skeleton(s string) string {
-	var b strings.Builder
-	last := other
-	for _, r := range s {
-		k := class(r)
-		switch {
-		case k == letter && last != letter:
-			b.WriteByte('a')
-		case k == digit && last != digit:
-			b.WriteByte('0')
-		case k == blank && last != blank:
-			b.WriteByte(' ')
-		case k == hyphen, k == other:
-			b.WriteRune(r)
-		}
-		last = k
-	}
-	return b.String()
-}
-
-// casedSkeleton is the skeleton of a text with "A" for a run of letters that starts
-// with a capital.
-func casedSkeleton(s string) string {
-	form := []byte(skeleton(s))
-	at, last := 0, other
-	for _, r := range s {
-		k := class(r)
-		if k == letter && last != letter {
-			for at < len(form) && form[at] != 'a' {
-				at++
-			}
-			if at < len(form) && unicode.IsUpper(r) {
-				form[at] = 'A'
-			}
-			at++
-		}
-		last = k
-	}
-	return string(form)
+// skeleton is valid until the next.
+func (c *collector) skeleton(s string) []byte {
+	c.room.form = appendSkeleton(c.room.form[:0], s)
+	return c.room.form
 }

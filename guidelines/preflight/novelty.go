@@ -1,6 +1,7 @@
 package preflight
 
 import (
+	"math"
 	"strings"
 
 	"memoryd"
@@ -20,89 +21,87 @@ const (
 	aspects
 )
 
-// novelty knows what fully successful calls were made of.
-type novelty struct {
-	good [aspects]map[uint64]bool
-}
+// novelty knows what fully successful calls were made of: for each piece, the
+// first of the judged calls that had it and succeeded. So it also knows what was
+// known when the history was shorter.
+type novelty [aspects][]int32
 
-func newNovelty(calls []learned) *novelty {
-	n := &novelty{}
-	for a := range aspects {
-		n.good[a] = map[uint64]bool{}
-		for i := range calls {
-			if calls[i].score < memoryd.ScoreSuccess {
+// never is the first success of what no successful call had.
+const never = math.MaxInt32
+
+func newNovelty(h *history) novelty {
+	var n novelty
+	for a := range n {
+		n[a] = make([]int32, len(h.read.parts.keys))
+		for i := range n[a] {
+			n[a][i] = never
+		}
+		for i, call := range h.judged {
+			if h.calls[call].score < memoryd.ScoreSuccess {
 				continue
 			}
-			for _, s := range calls[i].pieces[a] {
-				n.good[a][s] = true
+			for _, p := range h.read.pieces[a].of(int(call)) {
+				n[a][p] = min(n[a][p], int32(i)) //nolint:gosec // at most maxCalls
 			}
 		}
 	}
 	return n
 }
 
-// of is the share of the input's pieces that no successful call had, as the mean
-// over the aspects.
-func (n *novelty) of(p planned) float64 {
+// of is the share of a call's pieces that no success among the first judged calls
+// had, as the mean over the aspects.
+func (n *novelty) of(h *history, call int32, first int) float64 {
 	var sum float64
-	for a := range aspects {
-		fresh := 0
-		for _, s := range p.pieces[a] {
-			if !n.good[a][s] {
+	for a := range n {
+		pieces, fresh := h.read.pieces[a].of(int(call)), 0
+		for _, p := range pieces {
+			if int(n[a][p]) >= first {
 				fresh++
 			}
 		}
-		sum += float64(fresh) / float64(max(1, len(p.pieces[a]))) / float64(aspects)
+		sum += share(fresh, len(pieces))
 	}
 	return sum
 }
 
-// pieces lists the pieces of an input, each once.
-func pieces(leaves []leaf) (out [aspects][]uint64) {
-	var seen [aspects]map[uint64]bool
-	for a := range aspects {
-		seen[a] = map[uint64]bool{}
-	}
-	each(leaves, func(a aspect, path, s string) {
-		if h := uint64(seed.add(path).add(s)); !seen[a][h] {
-			seen[a][h] = true
-			out[a] = append(out[a], h)
-		}
-	})
-	return out
+func share(fresh, all int) float64 {
+	return float64(fresh) / float64(max(1, all)) / float64(aspects)
 }
 
-// each gives the pieces of an input with the path before them.
-func each(leaves []leaf, give func(a aspect, path, s string)) {
-	for _, l := range leaves {
-		at := l.path
-		switch l.kind {
-		case object, list:
-			continue
-		case number, word:
-			give(argument, at, l.text)
-			continue
-		case text:
-		}
-		for _, w := range wordsOf(l.text) {
-			give(anyWord, at, w)
-		}
-		if f := strings.Fields(l.text); len(f) > 0 {
-			give(opening, at, casedSkeleton(f[0]))
-		}
-		fields := strings.Fields(strings.ToLower(l.text))
-		for i, f := range fields {
-			give(argument, at, f)
-			prefixes(f, func(p string) { give(place, at, p) })
-			give(shape, at, skeleton(f))
-			if i == 0 {
-				give(start, at, f)
+// kept is what stays of a novelty: the pieces of successful calls.
+func (n *novelty) kept(h *history) (good [aspects]map[uint64]bool) {
+	for a := range n {
+		good[a] = map[uint64]bool{}
+		for p, first := range n[a] {
+			if first != never {
+				good[a][h.read.parts.keys[p]] = true
 			}
 		}
-		for _, s := range strings.FieldsFunc(strings.ToLower(l.text), func(r rune) bool { return r == '|' || r == ';' || r == '&' || r == '\n' }) {
-			if f := strings.Fields(s); len(f) > 0 {
-				give(step, at, f[0])
-			}
+	}
+	return good
+}
+
+func (c *collector) piece(a aspect, h hash) { c.pieces[a].put(c.parts.number(uint64(h))) }
+
+// piecesOf notes the pieces of a text in lower case, but for its words.
+func (c *collector) piecesOf(at hash, lower string) {
+	r := &c.room
+	if len(r.plain) > 0 {
+		r.form = appendCasedSkeleton(r.form[:0], r.plain[0])
+		c.piece(opening, at.bytes(r.form))
+	}
+	for i, f := range r.fields {
+		c.piece(argument, at.add(f))
+		prefixes(f, func(p string) { c.piece(place, at.add(p)) })
+		c.piece(shape, at.bytes(c.skeleton(f)))
+		if i == 0 {
+			c.piece(start, at.add(f))
+		}
+	}
+	for s := range strings.FieldsFuncSeq(lower, func(r rune) bool { return r == '|' || r == ';' || r == '&' || r == '\n' }) {
+		for f := range strings.FieldsSeq(s) {
+			c.piece(step, at.add(f))
+			break
 		}
 	}
 }
@@ -112,6 +111,9 @@ const mostPrefixes = 4
 
 // prefixes gives the folders of a text that is a path.
 func prefixes(s string, give func(string)) {
+	if strings.IndexByte(s, '/') < 0 {
+		return
+	}
 	s = strings.Trim(s, "'\"`(){}[],;")
 	for n, at := 0, 0; n < mostPrefixes; n++ {
 		next := strings.IndexByte(s[min(len(s), at+1):], '/')

@@ -13,6 +13,7 @@ package preflight
 import (
 	"encoding/json"
 	"math"
+	"slices"
 
 	"memoryd"
 	"memoryd/guidelines/evidence"
@@ -93,15 +94,14 @@ type learned struct {
 	key        memoryd.CallKey
 	seq        int64
 	trajectory string
-	planned
-	judged  bool
-	score   float64
-	seconds float64 // 0 means unknown
+	identity   uint64 // the same for equal inputs
+	judged     bool
+	score      float64
+	seconds    float64 // 0 means unknown
 }
 
 // planned is an input as it is looked at.
 type planned struct {
-	// identity is the same for equal inputs.
 	identity uint64
 	features [views][]uint64
 	pieces   [aspects][]uint64
@@ -109,11 +109,60 @@ type planned struct {
 
 func read(input []byte) planned {
 	leaves := leavesOf(input)
-	p := planned{identity: identityOf(leaves), pieces: pieces(leaves)}
+	c := newCollector()
+	c.read(leaves)
+	p := planned{identity: identityOf(leaves)}
 	for v := range views {
-		p.features[v] = features(v, leaves)
+		p.features[v] = hashes(&c.features[v], c.known.keys)
+	}
+	for a := range aspects {
+		p.pieces[a] = hashes(&c.pieces[a], c.parts.keys)
 	}
 	return p
+}
+
+// sameAs is the place of the first call that is made of the same as the newest.
+func (h *history) sameAs(newest int, byIdentity map[uint64]int32) int32 {
+	first, known := byIdentity[h.calls[newest].identity]
+	if known && h.equal(int(first), newest) {
+		return first
+	}
+	if !known {
+		byIdentity[h.calls[newest].identity] = int32(newest) //nolint:gosec // at most maxCalls
+	}
+	return int32(newest) //nolint:gosec // at most maxCalls
+}
+
+// equal reports whether two calls have the same features and pieces.
+func (h *history) equal(a, b int) bool {
+	for v := range views {
+		if f := &h.read.features[v]; !slices.Equal(f.of(a), f.of(b)) {
+			return false
+		}
+	}
+	for p := range aspects {
+		if f := &h.read.pieces[p]; !slices.Equal(f.of(a), f.of(b)) {
+			return false
+		}
+	}
+	return true
+}
+
+// hashes are what the numbers of the first input stand for.
+func hashes(b *bags, keys []uint64) []uint64 {
+	out := make([]uint64, 0, len(b.numbers))
+	for _, n := range b.of(0) {
+		out = append(out, keys[n])
+	}
+	return out
+}
+
+// history is what is learned from.
+type history struct {
+	calls  []learned
+	judged []int32 // places of the judged calls
+	first  []int32 // by call, the place of the first that is equal
+	read   *collector
 }
 
 // Learn builds the model of a tool from its kept calls, oldest first. The prior
@@ -121,13 +170,17 @@ func read(input []byte) planned {
 func Learn(calls []memoryd.Call, prior *Prior) *Model {
 	calls = calls[max(0, len(calls)-maxCalls):]
 	m := &Model{evidence: evidence.Mine(calls), calls: make([]learned, len(calls))}
+	h := &history{calls: m.calls, read: newCollector()}
 	if prior != nil && prior.Weight > 0 {
 		m.prior = *prior
 	}
+	seen := map[uint64]int32{}
 	for i := range calls {
 		c := &calls[i]
+		leaves := leavesOf(c.Input)
+		h.read.read(leaves)
 		l := learned{
-			key: c.Key, seq: c.Seq, trajectory: evidence.Trajectory(c.Metadata), planned: read(c.Input),
+			key: c.Key, seq: c.Seq, trajectory: evidence.Trajectory(c.Metadata), identity: identityOf(leaves),
 			judged: c.Evaluation.State == memoryd.Judged, score: c.Evaluation.Score,
 		}
 		if statistics.KnownTime(c.TimeCost) {
@@ -136,35 +189,30 @@ func Learn(calls []memoryd.Call, prior *Prior) *Model {
 		}
 		if l.judged {
 			m.judged++
+			h.judged = append(h.judged, int32(i)) //nolint:gosec // at most maxCalls
 			if l.failed() {
 				m.failed++
 			}
 		}
 		m.calls[i] = l
+		h.first = append(h.first, h.sameAs(i, seen))
 	}
-	m.near = newNeighbours(m.calls)
-	m.learn()
-	for i := range m.calls { // the rest was needed to learn only
-		m.calls[i].planned = planned{identity: m.calls[i].identity}
-	}
+	m.near = newNeighbours(h)
+	m.learn(h)
 	return m
 }
 
 func (l *learned) failed() bool { return l.judged && l.score <= memoryd.ScoreFailure }
 
 // learn fits the scorer where there is something to fit.
-func (m *Model) learn() {
-	var judged []learned
-	for _, c := range m.calls {
-		if c.judged {
-			judged = append(judged, c)
-		}
-	}
+func (m *Model) learn(h *history) {
 	if m.failed < leastOutcome || m.judged-m.failed < leastOutcome {
 		return
 	}
-	m.combine = calibrate(judged)
-	m.scorer = newScorer(judged)
+	fresh := newNovelty(h)
+	m.combine = calibrate(h, &fresh)
+	s := newLearner(h, len(h.judged), &fresh)
+	m.scorer = s.kept()
 }
 
 // leastOutcome is how many failures, and how many others, a scorer is fitted on.

@@ -166,6 +166,7 @@ func thousand() []memoryd.Call {
 func BenchmarkAssess(b *testing.B) {
 	calls := thousand()
 	m := preflight.Learn(calls, nil)
+	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		m.Assess(calls[i%1000].Input)
 	}
@@ -173,6 +174,7 @@ func BenchmarkAssess(b *testing.B) {
 
 func BenchmarkLearn(b *testing.B) {
 	calls := thousand()
+	b.ReportAllocs()
 	for b.Loop() {
 		preflight.Learn(calls, nil)
 	}

@@ -1,12 +1,16 @@
 package preflight
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
-// example is an input with its outcome and its weight among the examples.
-type example struct {
-	x      []entry
-	bad    float64 // from 0 to 1
-	weight float64
+// examples are inputs with their outcomes, from 0 to 1, and their weights among
+// the examples.
+type examples struct {
+	matrix
+	bad    []float64
+	weight []float64
 }
 
 // regression is a logistic regression: the log odds of failure are
@@ -30,18 +34,19 @@ const (
 // method for large-scale logistic regression", JMLR 9, 2008, without the trust
 // region, which the ridge and vectors of length 1 make unnecessary; a step that
 // does not lower the loss is halved).
-func fit(xs []example, size int) regression {
-	f := fitter{xs: xs, size: size, at: make([]float64, size+1)}
+func fit(xs examples, size int) regression {
+	f := newFitter(xs, size)
 	var bad, all float64
-	for _, e := range xs {
-		bad += e.bad * e.weight
-		all += e.weight
+	for i, w := range xs.weight {
+		bad += xs.bad[i] * w
+		all += w
 	}
 	f.at[size] = logit((bad + 0.5) / (all + 1))
 	loss := f.loss(f.at)
+	f.sums, f.tried = f.tried, f.sums
+	next := make([]float64, size+1)
 	for range newtonSteps {
 		step := f.step()
-		next := make([]float64, size+1)
 		better := false
 		for scale := 1.0; scale > 0.05 && !better; scale /= 2 {
 			for i := range next {
@@ -50,7 +55,7 @@ func fit(xs []example, size int) regression {
 			if l := f.loss(next); l < loss {
 				better = true
 				if loss-l < 1e-6*loss {
-					return regression{next[:size], next[size]}
+					return regression{slices.Clone(next[:size]), next[size]}
 				}
 				loss = l
 			}
@@ -58,18 +63,34 @@ func fit(xs []example, size int) regression {
 		if !better {
 			break
 		}
-		f.at = next
+		f.at, next = next, f.at
+		f.sums, f.tried = f.tried, f.sums
 	}
-	return regression{f.at[:size], f.at[size]}
+	return regression{slices.Clone(f.at[:size]), f.at[size]}
 }
 
-func (r *regression) of(x []entry) float64 { return r.bias + dot(x, r.weights) }
+func (r *regression) of(x vector) float64 { return r.bias + x.dot(r.weights) }
 
 // fitter works on a point that holds the weights and, last, the bias.
 type fitter struct {
-	xs   []example
+	examples
 	size int
 	at   []float64
+	// sums are the products of the examples with at, tried those with the point
+	// whose loss was asked for last.
+	sums, tried []float64
+	// Room for a step.
+	curve, by, room, s, gradient, direction, h []float64
+}
+
+func newFitter(xs examples, size int) *fitter {
+	rows, points := make([]float64, 5*xs.rows()), make([]float64, 5*(size+1))
+	row := func(k int) []float64 { return rows[k*xs.rows() : (k+1)*xs.rows()] }
+	point := func(k int) []float64 { return points[k*(size+1) : (k+1)*(size+1)] }
+	return &fitter{
+		examples: xs, size: size, at: point(0), sums: row(0), tried: row(1), curve: row(2), by: row(3), room: row(4),
+		s: point(1), gradient: point(2), direction: point(3), h: point(4),
+	}
 }
 
 func (f *fitter) loss(at []float64) float64 {
@@ -77,31 +98,35 @@ func (f *fitter) loss(at []float64) float64 {
 	for _, w := range at[:f.size] {
 		sum += penalty / 2 * w * w
 	}
-	for _, e := range f.xs {
-		z := at[f.size] + dot(e.x, at)
-		sum += e.weight * (max(z, 0) + math.Log1p(math.Exp(-math.Abs(z))) - e.bad*z)
+	f.times(at, f.tried, f.room)
+	for i, product := range f.tried {
+		z := at[f.size] + product
+		sum += f.weight[i] * (max(z, 0) + math.Log1p(math.Exp(-math.Abs(z))) - f.bad[i]*z)
 	}
 	return sum
 }
 
-// step solves Hessian·s = gradient.
+// step solves Hessian·s = gradient. The answer is valid until the next.
 func (f *fitter) step() []float64 {
-	gradient := make([]float64, f.size+1)
-	curve := make([]float64, len(f.xs))
+	gradient := f.gradient
 	for i, w := range f.at[:f.size] {
 		gradient[i] = penalty * w
 	}
-	for i, e := range f.xs {
-		p := logistic(f.at[f.size] + dot(e.x, f.at))
-		curve[i] = e.weight * max(p*(1-p), 1e-6)
-		f.spread(gradient, e.x, e.weight*(p-e.bad))
+	gradient[f.size] = 0
+	for i, product := range f.sums {
+		p := logistic(f.at[f.size] + product)
+		f.curve[i] = f.weight[i] * max(p*(1-p), 1e-6)
+		f.by[i] = f.weight[i] * (p - f.bad[i])
 	}
-	s := make([]float64, f.size+1)
-	rest, direction := gradient, append([]float64(nil), gradient...)
+	f.add(gradient)
+	s := f.s
+	clear(s)
+	rest, direction := gradient, f.direction
+	copy(direction, gradient)
 	norm := square(rest)
 	enough := 1e-6 * norm
 	for n := 0; n < gradientSteps && norm > enough; n++ {
-		h := f.hessian(curve, direction)
+		h := f.hessian(direction)
 		var along float64
 		for i := range h {
 			along += h[i] * direction[i]
@@ -122,24 +147,27 @@ func (f *fitter) step() []float64 {
 	return s
 }
 
-// hessian multiplies the Hessian with d.
-func (f *fitter) hessian(curve, d []float64) []float64 {
-	h := make([]float64, f.size+1)
+// hessian multiplies the Hessian with d. The answer is valid until the next.
+func (f *fitter) hessian(d []float64) []float64 {
+	h := f.h
 	for i, v := range d[:f.size] {
 		h[i] = penalty * v
 	}
-	for i, e := range f.xs {
-		f.spread(h, e.x, curve[i]*(d[f.size]+dot(e.x, d)))
+	h[f.size] = 0
+	f.times(d, f.by, f.room)
+	for i, product := range f.by {
+		f.by[i] = f.curve[i] * (d[f.size] + product)
 	}
+	f.add(h)
 	return h
 }
 
-// spread adds by times the example to a point.
-func (f *fitter) spread(point []float64, x []entry, by float64) {
-	for _, e := range x {
-		point[e.feature] += by * e.weight
+// add adds the examples to a point, each as often as by says.
+func (f *fitter) add(point []float64) {
+	f.spread(point, f.by)
+	for _, by := range f.by {
+		point[f.size] += by
 	}
-	point[f.size] += by
 }
 
 func square(v []float64) float64 {

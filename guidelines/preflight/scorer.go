@@ -15,50 +15,72 @@ type parts struct {
 type scorer struct {
 	vocabularies [views]*vocabulary
 	models       [views]regression
-	nearest      index
-	novelty      *novelty
+	nearest      outcomes
+	good         [aspects]map[uint64]bool // the pieces of successful calls
 }
 
-// newScorer fits on calls, which are all judged. Equal outcomes within one
-// trajectory weigh as much together as the root of their number: an agent that
-// tries the same thing over and over tells little more each time.
-func newScorer(calls []learned) *scorer {
-	s := &scorer{novelty: newNovelty(calls)}
-	weights := weigh(calls)
+// learner is a scorer on the first judged calls of the history that it is fitted
+// on.
+type learner struct {
+	scorer
+	history *history
+	first   int
+	fresh   *novelty
+	x       vector          // room for one call
+	near    []float64       // room for its similarities
+	known   map[int32]parts // of the first of equal calls
+}
+
+// newLearner fits on the first judged calls. Equal outcomes within one trajectory
+// weigh as much together as the root of their number: an agent that tries the same
+// thing over and over tells little more each time.
+func newLearner(h *history, first int, fresh *novelty) *learner {
+	l := &learner{history: h, first: first, fresh: fresh, known: map[int32]parts{}}
+	calls := h.judged[:first]
+	weight := h.weigh(calls)
+	bad := make([]float64, len(calls))
+	for i, call := range calls {
+		bad[i] = 1 - h.calls[call].score
+	}
 	for v := range views {
-		docs := make([][]uint64, len(calls))
-		for i := range calls {
-			docs[i] = calls[i].features[v]
-		}
-		s.vocabularies[v] = newVocabulary(docs)
-		xs := make([]example, len(calls))
-		for i := range calls {
-			xs[i] = example{x: s.vocabularies[v].vector(docs[i]), weight: weights[i]}
-			xs[i].bad = 1 - calls[i].score
-		}
-		s.models[v] = fit(xs, len(s.vocabularies[v].rarity))
+		docs := &h.read.features[v]
+		l.vocabularies[v] = newVocabulary(docs, calls, len(h.read.known.keys))
+		size := len(l.vocabularies[v].rarity)
+		xs := examples{matrix: h.matrixOf(l.vocabularies[v], docs, calls), bad: bad, weight: weight}
+		l.models[v] = fit(xs, size)
 		if v == byShape {
-			s.nearest = newIndex(xs)
+			l.nearest = newOutcomes(xs, size)
 		}
 	}
+	return l
+}
+
+// kept is the scorer for inputs that are not in the history.
+func (l *learner) kept() *scorer {
+	s := &l.scorer
+	for _, v := range s.vocabularies {
+		v.keep(l.history.read.known.keys)
+	}
+	s.good = l.fresh.kept(l.history)
 	return s
 }
 
-func weigh(calls []learned) []float64 {
+func (h *history) weigh(calls []int32) []float64 {
 	type sort struct {
 		trajectory string
 		failed     bool
 	}
 	count := map[sort]int{}
-	for i := range calls {
-		count[sort{calls[i].trajectory, calls[i].failed()}]++
+	for _, call := range calls {
+		c := &h.calls[call]
+		count[sort{c.trajectory, c.failed()}]++
 	}
 	weights := make([]float64, len(calls))
 	var sum float64
-	for i := range calls {
+	for i, call := range calls {
 		weights[i] = 1
-		if t := calls[i].trajectory; t != "" {
-			weights[i] = 1 / math.Sqrt(float64(count[sort{t, calls[i].failed()}]))
+		if c := &h.calls[call]; c.trajectory != "" {
+			weights[i] = 1 / math.Sqrt(float64(count[sort{c.trajectory, c.failed()}]))
 		}
 		sum += weights[i]
 	}
@@ -68,6 +90,32 @@ func weigh(calls []learned) []float64 {
 	return weights
 }
 
+// parts judges a call of the history, equal calls once.
+func (l *learner) parts(call int32) parts {
+	first := l.history.first[call]
+	p, known := l.known[first]
+	if !known {
+		p = l.judge(call)
+		l.known[first] = p
+	}
+	return p
+}
+
+func (l *learner) judge(call int32) parts {
+	var p parts
+	for v := range views {
+		l.x.features, l.x.weights = l.x.features[:0], l.x.weights[:0]
+		l.x = l.vocabularies[v].learned(l.x, l.history.read.features[v].of(int(call)))
+		p.regression += l.models[v].of(l.x) / float64(views)
+		if v == byShape {
+			l.near = l.nearest.cosines(l.x, l.near)
+			p.nearest = l.nearest.odds(l.near)
+		}
+	}
+	p.novelty = l.fresh.of(l.history, call, l.first)
+	return p
+}
+
 // parts judges an input.
 func (s *scorer) parts(in planned) parts {
 	var p parts
@@ -75,72 +123,17 @@ func (s *scorer) parts(in planned) parts {
 		x := s.vocabularies[v].vector(in.features[v])
 		p.regression += s.models[v].of(x) / float64(views)
 		if v == byShape {
-			p.nearest = s.nearest.odds(x)
+			p.nearest = s.nearest.odds(s.nearest.cosines(x, nil))
 		}
 	}
-	p.novelty = s.novelty.of(in)
-	return p
-}
-
-// index finds, for a vector, how the calls like it came out.
-type index struct {
-	postings [][]posting
-	bad      []float64
-	weight   []float64
-	rate     float64
-}
-
-type posting struct {
-	call   int32
-	weight float64
-}
-
-func newIndex(xs []example) index {
-	n := index{bad: make([]float64, len(xs)), weight: make([]float64, len(xs))}
-	var sum float64
-	for i, e := range xs {
-		n.bad[i], n.weight[i] = e.bad, e.weight
-		n.rate += e.bad * e.weight
-		sum += e.weight
-		for _, x := range e.x {
-			for int(x.feature) >= len(n.postings) {
-				n.postings = append(n.postings, nil)
+	for a := range aspects {
+		fresh := 0
+		for _, piece := range in.pieces[a] {
+			if !s.good[a][piece] {
+				fresh++
 			}
-			n.postings[x.feature] = append(n.postings[x.feature], posting{int32(i), x.weight}) //nolint:gosec // at most maxCalls
 		}
+		p.novelty += share(fresh, len(in.pieces[a]))
 	}
-	n.rate = (n.rate + 0.5) / (sum + 1)
-	return n
-}
-
-// cosines gives the similarity of x to every call.
-func (n *index) cosines(x []entry) []float64 {
-	out := make([]float64, len(n.bad))
-	for _, e := range x {
-		if int(e.feature) >= len(n.postings) {
-			continue
-		}
-		for _, p := range n.postings[e.feature] {
-			out[p.call] += e.weight * p.weight
-		}
-	}
-	return out
-}
-
-// The kernel exp(sharpness·cosine) weighs the calls; inertia is the weight, in
-// calls, of the failure rate beside them.
-const (
-	sharpness = 8
-	inertia   = 5
-)
-
-// odds are the log odds of failure among the calls like x.
-func (n *index) odds(x []entry) float64 {
-	bad, all := inertia*n.rate, float64(inertia)
-	for i, c := range n.cosines(x) {
-		w := n.weight[i] * math.Exp(sharpness*c)
-		bad += w * n.bad[i]
-		all += w
-	}
-	return logit(min(max(bad/all, 1e-6), 1-1e-6))
+	return p
 }

@@ -25,24 +25,23 @@ const likeness = 0.5
 // shownSimilar is how many calls of each kind are shown.
 const shownSimilar = 3
 
-func newNeighbours(calls []learned) *neighbours {
-	docs := make([][]uint64, len(calls))
-	for i := range calls {
-		docs[i] = calls[i].features[byWord]
+func newNeighbours(h *history) *neighbours {
+	all := make([]int32, len(h.calls))
+	for i := range all {
+		all[i] = int32(i) //nolint:gosec // at most maxCalls
 	}
-	n := &neighbours{vocabulary: newVocabulary(docs)}
-	xs := make([]example, len(calls))
-	for i := range docs {
-		xs[i] = example{x: n.vocabulary.vector(docs[i]), weight: 1}
-	}
-	n.index = newIndex(xs)
+	docs := &h.read.features[byWord]
+	n := &neighbours{vocabulary: newVocabulary(docs, all, len(h.read.known.keys))}
+	m := h.matrixOf(n.vocabulary, docs, all)
+	n.index = index{len(all), m.transposed(len(n.vocabulary.rarity))}
+	n.vocabulary.keep(h.read.known.keys)
 	return n
 }
 
 // of lists the calls like an input, nearest first.
 func (n *neighbours) of(p planned) []neighbour {
 	var near []neighbour
-	for i, s := range n.index.cosines(n.vocabulary.vector(p.features[byWord])) {
+	for i, s := range n.index.cosines(n.vocabulary.vector(p.features[byWord]), nil) {
 		if s > 0.05 {
 			near = append(near, neighbour{i, min(1, s)})
 		}
