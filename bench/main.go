@@ -65,6 +65,13 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 		}
 		return 0
 	}
+	if command == probeCommand && len(args) == 1 {
+		if err := probe(ctx, args[0], os.Stdin, out); err != nil {
+			fmt.Fprintln(errOut, "bench:", err)
+			return 1
+		}
+		return 0
+	}
 	chosen := slices.DeleteFunc(parts(), func(p part) bool { return command != "all" && command != p.name })
 	if command == profileCommand {
 		chosen = []part{{profileCommand, "", runProfile}}

@@ -16,7 +16,7 @@ import (
 
 // TestMain serves a baseline where the benchmark starts this binary for one.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == baselineCommand {
+	if len(os.Args) > 1 && (os.Args[1] == baselineCommand || os.Args[1] == probeCommand) {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
 		os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
