@@ -121,3 +121,39 @@ func TestAnAnswerThatIsNoneOfGRPCIsUnavailable(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestWhatAQuorumMissesIsAskedForAgain plays a cluster without one node: what the
+// two copies differ in, because it is just being written, is left out.
+func TestWhatAQuorumMissesIsAskedForAgain(t *testing.T) {
+	server := qdranttest.New(t, versions[0])
+	var dead atomic.Bool
+	var missed atomic.Int64
+	cluster := func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, next grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+		err := next(ctx, method, req, reply, cc, opts...)
+		r, ok := req.(*qd.GetPoints)
+		switch {
+		case !dead.Load() || !ok:
+		case r.GetReadConsistency().GetType() != qd.ReadConsistencyType_Quorum:
+			return status.Error(codes.Internal, "does not have enough active replicas")
+		case missed.Add(1)%2 == 1: // each second read finds nothing
+			reply.(*qd.GetResponse).Result = nil
+		}
+		return err
+	}
+	cfg := fakeConfig()
+	cfg.ReplicationFactor, cfg.WriteConsistencyFactor = 3, 2
+	s := openFake(t, server, cfg, qdrant.WithInterceptor(cluster), qdrant.WithSleep(noWait))
+	if _, err := add(t.Context(), s, 9, call("t", 1, 1)); err != nil {
+		t.Fatal(err)
+	}
+	dead.Store(true)
+	for range 5 {
+		if tool, err := s.Tool(t.Context(), ref("t")); err != nil || tool.Lifetime != 1 {
+			t.Errorf("got %+v, %v", tool, err)
+		}
+	}
+	before := missed.Load()
+	if _, err := s.Tool(t.Context(), ref("none")); !memoryd.IsKind(err, memoryd.NotFound) || missed.Load()-before != 4 {
+		t.Errorf("a tool that is not there: %v, after %d reads", err, missed.Load()-before)
+	}
+}

@@ -11,8 +11,9 @@ import (
 
 // rememberedWriters is how many writers of a guideline, or of a record, are
 // remembered, so that one that was overtaken before it could look learns that it
-// wrote.
-const rememberedWriters = 8
+// wrote. With 8, a starved one among six that wrote as fast as they could was told
+// now and then that it had not.
+const rememberedWriters = 64
 
 // PutGuideline implements store.Tools: a write that compares the revision and
 // names its writer, and a read that tells who wrote.
@@ -28,7 +29,7 @@ func (s *Store) PutGuideline(ctx context.Context, ref memoryd.ToolRef, g memoryd
 	if t.info.Guideline.Revision != expect {
 		return conflict("guideline")
 	}
-	nonce := newNonce()
+	nonce := newMark()
 	mine := all(qd.NewHasID(qd.NewIDUUID(t.id)), is(fieldLife, t.life))
 	compare := all(append(slices.Clone(mine.GetMust()), revisionIs(fieldGuideRev, expect))...)
 	err = s.set(ctx, s.tools, compare, payload{

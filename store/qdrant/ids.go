@@ -3,6 +3,7 @@ package qdrant
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"strings"
 
 	"memoryd"
 	"memoryd/store"
@@ -62,6 +63,9 @@ func pointIDs(ids []string) []*qd.PointId {
 
 // newNonce marks a write, so that its writer can tell it from others' later.
 func newNonce() string { return uuid.NewString() }
+
+// newMark is a nonce among a few others: 48 random bits.
+func newMark() string { return strings.ReplaceAll(newNonce()[:13], "-", "") }
 
 // content is what two calls have in common that are repeats of each other.
 func content(c *memoryd.Call) string {

@@ -41,7 +41,7 @@ type putting struct {
 }
 
 func (s *Store) newPutting(ctx context.Context, rs []store.Record) (*putting, error) {
-	p := &putting{s: s, nonce: newNonce(), byID: map[string][]store.Record{}, lives: map[memoryd.ToolRef]string{}}
+	p := &putting{s: s, nonce: newMark(), byID: map[string][]store.Record{}, lives: map[memoryd.ToolRef]string{}}
 	for _, r := range rs {
 		life, known := p.lives[r.ToolRef]
 		if !known {

@@ -79,7 +79,7 @@ func (s *Store) putRecord(ctx context.Context, r *store.Record, life string) (in
 
 // replaceRecord writes a record if old is there still, and tells whether it did.
 func (s *Store) replaceRecord(ctx context.Context, id, life string, old payload, r *store.Record) (bool, error) {
-	nonce := newNonce()
+	nonce := newMark()
 	p := encodeRecord(r, life)
 	revision := old.int(fieldRevision)
 	p[fieldRevision] = integer(revision + 1)

@@ -2,6 +2,9 @@ package qdrant
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"time"
 
 	qd "github.com/qdrant/go-client/qdrant"
 )
@@ -24,7 +27,34 @@ func pointsOf(in []*qd.RetrievedPoint) []point {
 const getBatch = 512
 
 // get reads points by id, in no order; those that are not there are left out.
+//
+// A quorum leaves out what its copies differ in, also a point that is just being
+// written. So what it does not find is asked for again.
 func (s *Store) get(ctx context.Context, collection string, ids []*qd.PointId, with *qd.WithPayloadSelector) ([]point, error) {
+	const again, pause = 3, 20 * time.Millisecond
+	var out []point
+	for try := 0; ; try++ {
+		quorum := s.asksQuorum()
+		found, err := s.getOnce(ctx, collection, ids, with)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, found...)
+		if len(found) == len(ids) || !quorum && !s.asksQuorum() || try == again {
+			return out, nil
+		}
+		there := map[string]bool{}
+		for _, p := range found {
+			there[p.id] = true
+		}
+		ids = slices.DeleteFunc(slices.Clone(ids), func(id *qd.PointId) bool { return there[id.GetUuid()] })
+		if err := s.sleep(ctx, pause<<try); err != nil {
+			return nil, fmt.Errorf("qdrant: get: %w", err)
+		}
+	}
+}
+
+func (s *Store) getOnce(ctx context.Context, collection string, ids []*qd.PointId, with *qd.WithPayloadSelector) ([]point, error) {
 	var out []point
 	for len(ids) > 0 {
 		part := ids[:min(len(ids), getBatch)]

@@ -116,11 +116,14 @@ func (s *Store) consistency() *qd.ReadConsistency {
 	if s.cfg.ReplicationFactor == 1 {
 		return nil
 	}
-	if time.Now().UnixNano() < s.copyAwayUntil.Load() {
+	if s.asksQuorum() {
 		return qd.NewReadConsistencyType(qd.ReadConsistencyType_Quorum)
 	}
 	return qd.NewReadConsistencyType(qd.ReadConsistencyType_Majority)
 }
+
+// asksQuorum tells that a copy was away a moment ago.
+func (s *Store) asksQuorum() bool { return time.Now().UnixNano() < s.copyAwayUntil.Load() }
 
 func codeOf(err error) codes.Code {
 	if errors.Is(err, context.DeadlineExceeded) {

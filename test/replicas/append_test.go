@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -32,10 +33,11 @@ func TestManyWritersOnManyReplicas(t *testing.T) {
 	go func() { summed <- f.summariseUntil(stop) }()
 	began := time.Now()
 	var wg sync.WaitGroup
+	var busy atomic.Int64
 	for id := range adders {
 		wg.Go(func() {
 			for n := range each {
-				if _, r, ok := send(f.at(id+n), "/add_tool_call_result", oneCall(id, n)); !ok {
+				if r, ok := addWhenFree(f.at(id+n), oneCall(id, n), &busy); !ok {
 					t.Errorf("client %d: call %d was refused: %d %s", id, n, r.Status, r.Body)
 					return
 				}
@@ -46,7 +48,8 @@ func TestManyWritersOnManyReplicas(t *testing.T) {
 	took := time.Since(began)
 	close(stop)
 	summaries := <-summed
-	t.Logf("%d calls in %v (%.0f a second), %d summaries meanwhile", adders*each, took, float64(adders*each)/took.Seconds(), summaries)
+	t.Logf("%d calls in %v (%.0f a second), %d of them sent again to a replica that was too busy, %d summaries meanwhile",
+		adders*each, took, float64(adders*each)/took.Seconds(), busy.Load(), summaries)
 	if summaries == 0 {
 		t.Error("no summary was written meanwhile")
 	}
@@ -54,6 +57,19 @@ func TestManyWritersOnManyReplicas(t *testing.T) {
 		t.Fatal(f.logs())
 	}
 	f.checkAgreement(each)
+}
+
+// addWhenFree sends a call, again and again while the replica says that it has too
+// much to do, and counts how often that is.
+func addWhenFree(p *daemon.Process, call any, busy *atomic.Int64) (daemon.Reply, bool) {
+	for {
+		_, r, ok := send(p, "/add_tool_call_result", call)
+		if ok || r.Status != 429 || r.Header.Get("Retry-After") == "" {
+			return r, ok
+		}
+		busy.Add(1)
+		tick()
+	}
 }
 
 func outputOf(id, n int) string { return fmt.Sprintf("client %d call %d", id, n) }

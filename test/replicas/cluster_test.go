@@ -83,6 +83,21 @@ func (s *steady) went(t *testing.T, most time.Duration) time.Duration {
 	return time.Since(began)
 }
 
+// counted expects, while the writer goes on and a node is away, that everything
+// acknowledged before is counted. What is just being written may be unseen for a
+// moment.
+func (s *steady) counted(t *testing.T, p *daemon.Process) {
+	least := int(s.acked.Load()) * perRequest
+	eventually(t, func() string {
+		most := func() int { return int(s.sent.Load()) * perRequest }
+		m := patientMemory(t, p, s.tool, 0)
+		if m == nil || m.Lifetime() < least || m.Lifetime() > most() {
+			return fmt.Sprintf("%s: got %+v, want %d to %d calls", s.tool, m, least, most())
+		}
+		return ""
+	})
+}
+
 // perReplica is how many steady writers each replica has.
 const perReplica = 2
 
@@ -152,7 +167,7 @@ func (c *cluster) lose(f *fleet, node int, writers []*steady) {
 		t.Errorf("the replicas on living nodes accept calls %v after node %d died", worst, node)
 	}
 	for _, s := range writers {
-		s.glance(t, f.at(node+1), 50)
+		s.counted(t, f.at(node+1))
 	}
 	written := c.writeAway(f, node, leader)
 	outage := size(t, "MEMORYD_TEST_OUTAGE", 1)
