@@ -26,9 +26,12 @@ func (c *Curator) Borrow(ctx context.Context, tool memoryd.Tool, calls []memoryd
 }
 
 func (c *Curator) loan(ctx context.Context, tool memoryd.Tool, calls []memoryd.Call) (coldstart.Loan, error) {
-	t := shapeOf(tool.ToolRef, calls)
 	// Asked first without others: nothing is read for a tool that needs no loan.
-	if t.Judged >= enoughJudged || len(t.Parameters) == 0 {
+	if judged, _ := counted(samplesOf(calls)); judged >= enoughJudged {
+		return coldstart.Loan{}, nil
+	}
+	t := shapeOf(tool.ToolRef, calls)
+	if len(t.Parameters) == 0 {
 		return coldstart.Loan{}, nil
 	}
 	others, err := c.neighbours(ctx, tool.ToolRef)
@@ -93,9 +96,7 @@ func counted(samples []memoryd.Sample) (judged, failed int) {
 func shapeOf(ref memoryd.ToolRef, calls []memoryd.Call) coldstart.Tool {
 	t := coldstart.Tool{ToolRef: ref}
 	names := map[string]bool{}
-	samples := make([]memoryd.Sample, len(calls))
 	for i := range calls {
-		samples[i] = calls[i].Sample()
 		var input map[string]json.RawMessage
 		if json.Unmarshal(calls[i].Input, &input) == nil {
 			for name := range input {
@@ -104,6 +105,14 @@ func shapeOf(ref memoryd.ToolRef, calls []memoryd.Call) coldstart.Tool {
 		}
 	}
 	t.Parameters = slices.Sorted(maps.Keys(names))
-	t.Judged, t.Failed = counted(samples)
+	t.Judged, t.Failed = counted(samplesOf(calls))
 	return t
+}
+
+func samplesOf(calls []memoryd.Call) []memoryd.Sample {
+	samples := make([]memoryd.Sample, len(calls))
+	for i := range calls {
+		samples[i] = calls[i].Sample()
+	}
+	return samples
 }

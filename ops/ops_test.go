@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -51,11 +52,17 @@ func verdict(by string) memoryd.Evaluation {
 type author struct {
 	err    error
 	during func() // runs while the text is being written
+
+	mu     sync.Mutex
 	writes int
+	tools  []string // in the order in which they were written
 }
 
-func (a *author) Compose(_ context.Context, _ memoryd.Tool, calls []memoryd.Call, recent int, _ *guidelines.Document) (*guidelines.Document, error) {
+func (a *author) Compose(_ context.Context, tool memoryd.Tool, calls []memoryd.Call, recent int, _ *guidelines.Document) (*guidelines.Document, error) {
+	a.mu.Lock()
 	a.writes++
+	a.tools = append(a.tools, tool.Tool)
+	a.mu.Unlock()
 	if a.during != nil {
 		a.during()
 	}

@@ -58,20 +58,32 @@ func (SummaryToolMemory) Name() string { return "summary_tool_memory_op" }
 
 // Run implements Op.
 func (o SummaryToolMemory) Run(ctx context.Context, st *State) error {
-	loaded := st.Result.Memories
-	outcomes := make([]outcome, len(loaded))
+	outcomes := make([]outcome, len(st.Result.Memories))
+	// Tools that others borrow from come first, so that it does not depend on the
+	// order what those find.
+	for _, lends := range []bool{true, false} {
+		if err := o.summariseThose(ctx, st, outcomes, lends); err != nil {
+			return err
+		}
+	}
+	return o.collect(ctx, st, outcomes)
+}
+
+// summariseThose fills in the outcomes of the tools that lend, or of the others.
+func (o SummaryToolMemory) summariseThose(ctx context.Context, st *State, outcomes []outcome, lend bool) error {
 	var g errgroup.Group
 	g.SetLimit(parallelSummaries)
-	for i := range loaded {
+	for i := range outcomes {
+		t := &st.Result.Memories[i].Tool
+		if curate.Lends(int64(t.Kept), t.Pending) != lend {
+			continue
+		}
 		g.Go(func() error {
-			outcomes[i] = o.summarise(ctx, loaded[i].Tool.ToolRef, st.Names.occasion())
+			outcomes[i] = o.summarise(ctx, t.ToolRef, st.Names.occasion())
 			return outcomes[i].fatal
 		})
 	}
-	if err := g.Wait(); err != nil {
-		return err
-	}
-	return o.collect(ctx, st, outcomes)
+	return g.Wait()
 }
 
 // outcome is what became of one tool.
