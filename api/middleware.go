@@ -150,10 +150,10 @@ func (s *server) inTurn(c echo.Context, handle bodyHandler, body []byte, workspa
 	if path := c.Path(); path != "/"+FlowAdd && path != "/"+FlowRetrieve {
 		return handle(c, body)
 	}
-	if err := s.turns.Take(c.Request().Context(), workspace); err != nil {
+	if err := s.Turns.Take(c.Request().Context(), workspace); err != nil {
 		return nil, err
 	}
-	defer s.turns.Give()
+	defer s.Turns.Give()
 	v, err := handle(c, body)
 	if err != nil {
 		return nil, err

@@ -11,7 +11,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -118,6 +117,7 @@ type Deps struct {
 	Judges    Judges
 	Checks    []Check
 	Logger    *slog.Logger
+	Turns     *ops.Turns // for requests that add and retrieve; nil: no bound
 }
 
 // Meter observes requests and shows what it saw; metrics.Registry is one.
@@ -141,13 +141,8 @@ type server struct {
 	cfg      Config
 	inFlight atomic.Int64
 	answers  answers
-	turns    *ops.Turns
 	shares   *shares
 }
-
-// turnsPerCPU is how many requests compute at a time for each processor: enough
-// to keep it busy, few enough that none waits long for its slice.
-const turnsPerCPU = 3
 
 // New builds the handler of all routes.
 func New(cfg Config, d Deps) (http.Handler, error) {
@@ -160,7 +155,7 @@ func New(cfg Config, d Deps) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &server{Deps: d, cfg: cfg, turns: ops.NewTurns(turnsPerCPU*runtime.GOMAXPROCS(0), cfg.MaxWait), shares: newShares(cfg)}
+	s := &server{Deps: d, cfg: cfg, shares: newShares(cfg)}
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = handleError(d.Logger)

@@ -52,8 +52,8 @@ func busyServer(t *testing.T, room int) *server {
 		flows[f] = p
 	}
 	return &server{
-		cfg: cfg, turns: ops.NewTurns(6, 0), shares: newShares(cfg),
-		Deps: Deps{Flows: flows, Store: mem.New(), Meter: metrics.New(metrics.Build{}), Logger: slog.New(slog.DiscardHandler)},
+		cfg: cfg, shares: newShares(cfg),
+		Deps: Deps{Turns: ops.NewTurns(6, 0), Flows: flows, Store: mem.New(), Meter: metrics.New(metrics.Build{}), Logger: slog.New(slog.DiscardHandler)},
 	}
 }
 
@@ -68,8 +68,12 @@ type crowd struct {
 // when one was answered, soon after one was refused. It counts both.
 func (c *crowd) flood(workspace string, senders int) (served, refused *atomic.Int64) {
 	served, refused = new(atomic.Int64), new(atomic.Int64)
-	for range senders {
+	for i := range senders {
+		// Each has moments of its own: what comes at the very same one may fill the
+		// room that is kept for requests of which nobody knows yet whose they are.
+		own := time.Duration(i) * 7 * time.Microsecond
 		c.all.Go(func() {
+			time.Sleep(own)
 			for {
 				select {
 				case <-c.done:
@@ -81,7 +85,7 @@ func (c *crowd) flood(workspace string, senders int) (served, refused *atomic.In
 					continue
 				}
 				refused.Add(1)
-				time.Sleep(4 * step)
+				time.Sleep(4*step + own)
 			}
 		})
 	}

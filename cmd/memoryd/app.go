@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"runtime"
 	"time"
 
 	"memoryd"
@@ -138,7 +139,18 @@ func (a *app) handler() (http.Handler, error) {
 		Ledger:    a.book, Judges: a.watch, Curator: a.curator,
 		Meter: a.metrics, Tracer: a.traceRequests(),
 		Originals: compaction{a.compactor, a.originals()},
+		Turns:     ops.NewTurns(turnsOn(a.cfg.Store.Backend, runtime.GOMAXPROCS(0)), a.cfg.HTTP.MaxWait),
 	})
+}
+
+// turnsOn is how many requests compute at a time: enough to keep the processors
+// busy, few enough that none waits long for its slice. A request to a store on
+// another machine mostly waits for that; many at a time share its requests.
+func turnsOn(backend string, processors int) int {
+	if backend == config.BackendQdrant {
+		return 64 * processors
+	}
+	return processors + 1
 }
 
 // checks are the parts of the readiness: without the store nothing can be
