@@ -17,9 +17,9 @@ const pageBytes = 4096
 // start reads refuses the file; what it does not read is an error when it is
 // asked for. Neither ever shows fewer or other calls as if they were all.
 func TestADamagedPageIsNeverAnsweredAsData(t *testing.T) {
-	good, rng := closedStore(t), dice(t)
+	good, rng := closedStore(t), daemon.Dice(t)
 	refused, failed := 0, 0
-	for range rounds(t, 12) {
+	for range daemon.Size(t, "MEMORYD_KILL_ROUNDS", 12) {
 		dir := t.TempDir()
 		path := filepath.Join(dir, "memoryd.db")
 		copyFile(t, good, path)

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"memoryd/test/crash/daemon"
+
 	"modernc.org/sqlite"
 )
 
@@ -133,7 +135,7 @@ func TestAFileThatIsNoStoreIsRefusedAndLeftAlone(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			rng, dir := dice(t), t.TempDir()
+			rng, dir := daemon.Dice(t), t.TempDir()
 			path := filepath.Join(dir, "memoryd.db")
 			copyFile(t, good, path)
 			tc.damage(t, path, rng)

@@ -69,13 +69,13 @@ func TestEveryAcknowledgedCallIsThereOnceAfterKill9(t *testing.T) {
 }
 
 func killLoop(t *testing.T, keep int) {
-	dir, config, rng := t.TempDir(), keeping(t, keep), dice(t)
+	dir, config, rng := t.TempDir(), keeping(t, keep), daemon.Dice(t)
 	var all []*writer
 	for n := range writers {
 		all = append(all, &writer{tool: fmt.Sprint("tool-", n)})
 	}
 	guided := map[string]string{} // tool -> the last guideline that was answered
-	n := rounds(t, 8)
+	n := daemon.Size(t, "MEMORYD_KILL_ROUNDS", 8)
 	for round := range n {
 		p := binary.Start(t, dir, nil, "--config", config)
 		newest := 100 // to read all each time would be most of the work

@@ -45,9 +45,9 @@ const startup = 40 * time.Millisecond
 // TestAnUpgradeSurvivesKill9 kills the program at random moments of its start on
 // an older store, until a last start that may go on.
 func TestAnUpgradeSurvivesKill9(t *testing.T) {
-	rng := dice(t)
+	rng := daemon.Dice(t)
 	early := 0
-	for range rounds(t, 8) {
+	for range daemon.Size(t, "MEMORYD_KILL_ROUNDS", 8) {
 		dir := version1(t)
 		for range 1 + rng.IntN(3) {
 			p := binary.Launch(t, dir)

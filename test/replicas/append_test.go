@@ -27,7 +27,7 @@ func keeping(n int) string {
 // summaries of it run on all of them: the counters are exact, the newest calls
 // are there, none twice, and all replicas say the same.
 func TestManyWritersOnManyReplicas(t *testing.T) {
-	each := size(t, "MEMORYD_TEST_ADDS", 5)
+	each := daemon.Size(t, "MEMORYD_TEST_ADDS", 5)
 	f := launch(t, keeping(keptCalls), "")
 	stop, summed := make(chan struct{}), make(chan int)
 	go func() { summed <- f.summariseUntil(stop) }()

@@ -31,7 +31,7 @@ func TestTheServerIsAway(t *testing.T) {
 			}
 			all.Wait()
 			checkReady(t, f, 503)
-			outage := size(t, "MEMORYD_TEST_OUTAGE", 1)
+			outage := daemon.Size(t, "MEMORYD_TEST_OUTAGE", 1)
 			<-time.After(time.Until(gone.Add(time.Duration(outage) * time.Second)))
 			f.wire.become(whole)
 			back := time.Now()

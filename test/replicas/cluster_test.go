@@ -21,7 +21,7 @@ func (c *cluster) launch(settings string) *fleet {
 	for _, p := range c.nodes {
 		store := fmt.Sprintf("store: {backend: qdrant, qdrant: {host: 127.0.0.1, port: %s, prefix: %s, shards: %d, "+
 			"replication_factor: %d, write_consistency_factor: 2}}\n", p.port(), clusterPrefix, clusterShards, nodesOf)
-		f.configs = append(f.configs, configFile(c.t, store+settings))
+		f.configs = append(f.configs, daemon.ConfigFile(c.t, store+settings))
 	}
 	f.begin()
 	return f
@@ -110,7 +110,7 @@ const goesOn = 20 * time.Second
 // talks to a node of its own.
 func TestAClusterThatLosesNodesLosesNothing(t *testing.T) {
 	c := startCluster(t)
-	rounds, rng := size(t, "MEMORYD_KILL_ROUNDS", nodesOf), dice(t)
+	rounds, rng := daemon.Size(t, "MEMORYD_KILL_ROUNDS", nodesOf), daemon.Dice(t)
 	f := c.launch("log: {level: warn}\nop: {parse_tool_call_result_op: {params: {max_history_tool_call_cnt: 50}}}\n")
 	eventually(t, c.whole)
 	t.Logf("the leader is node %d", c.leader())
@@ -170,7 +170,7 @@ func (c *cluster) lose(f *fleet, node int, writers []*steady) {
 		s.counted(t, f.at(node+1))
 	}
 	written := c.writeAway(f, node, leader)
-	outage := size(t, "MEMORYD_TEST_OUTAGE", 1)
+	outage := daemon.Size(t, "MEMORYD_TEST_OUTAGE", 1)
 	<-time.After(time.Until(died.Add(time.Duration(outage) * time.Second)))
 	for _, s := range writers {
 		if s.replica != node {

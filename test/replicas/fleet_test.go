@@ -38,7 +38,7 @@ func launch(t *testing.T, settings, tuning string, env ...string) *fleet {
 
 func launchOn(t *testing.T, w *wire, settings, tuning string, env ...string) *fleet {
 	t.Helper()
-	f := &fleet{t: t, wire: w, env: env, configs: []string{configFile(t, storeOn(w, prefixOn(t, w), tuning)+settings)}}
+	f := &fleet{t: t, wire: w, env: env, configs: []string{daemon.ConfigFile(t, storeOn(w, prefixOn(t, w), tuning)+settings)}}
 	f.begin()
 	return f
 }

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"memoryd/test/crash/daemon"
 )
 
 // writersOf is how many write at once in the tests that kill.
@@ -74,7 +76,7 @@ func (c *crowd) check(f *fleet, keep int) {
 func TestEveryAcknowledgedCallIsThereOnceAfterReplicasDie(t *testing.T) {
 	for name, keep := range map[string]int{"whole histories": 10_000, "while histories are trimmed": 5} {
 		t.Run(name, func(t *testing.T) {
-			rounds, rng := size(t, "MEMORYD_KILL_ROUNDS", 3), dice(t)
+			rounds, rng := daemon.Size(t, "MEMORYD_KILL_ROUNDS", 3), daemon.Dice(t)
 			f := launch(t, keeping(keep), "")
 			c := f.write()
 			for range rounds {
@@ -102,7 +104,7 @@ func TestEveryAcknowledgedCallIsThereOnceAfterReplicasDie(t *testing.T) {
 // process (or, where there is none to kill, cuts all connections to it) while
 // clients write.
 func TestEveryAcknowledgedCallIsThereOnceAfterTheServerDies(t *testing.T) {
-	rounds, rng := size(t, "MEMORYD_KILL_ROUNDS", 3), dice(t)
+	rounds, rng := daemon.Size(t, "MEMORYD_KILL_ROUNDS", 3), daemon.Dice(t)
 	w, name := serverWire(t)
 	kill, revive := func() { w.become(cut) }, func() { w.become(whole) }
 	if path := programPath(); path != "" {

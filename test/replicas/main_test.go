@@ -8,10 +8,7 @@
 package replicas
 
 import (
-	"math/rand/v2"
 	"os"
-	"path/filepath"
-	"strconv"
 	"testing"
 	"time"
 
@@ -22,37 +19,6 @@ import (
 var binary daemon.Binary
 
 func TestMain(m *testing.M) { os.Exit(daemon.Main(m, &binary)) }
-
-// size is how much a test does: usual, or what the environment variable says.
-func size(t *testing.T, variable string, usual int) int {
-	t.Helper()
-	v := os.Getenv(variable)
-	if v == "" {
-		return usual
-	}
-	n, err := strconv.Atoi(v)
-	if err != nil || n < 1 {
-		t.Fatalf("%s: %q is not a number above 0", variable, v)
-	}
-	return n
-}
-
-// dice gives random numbers, whose seed is logged.
-func dice(t *testing.T) *rand.Rand {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	return rand.New(rand.NewPCG(seed, 0))
-}
-
-// configFile writes a configuration and returns its path.
-func configFile(t *testing.T, text string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "config.yaml")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
 
 // patience is how long a test waits for what happens by itself.
 const patience = time.Minute

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"memoryd/llm/llmtest"
+	"memoryd/test/crash/daemon"
 )
 
 // rounding is a configuration whose replicas go rounds as often as they can, with a
@@ -32,7 +33,7 @@ func TestAnotherReplicaGoesTheRoundsWhenTheirHolderDies(t *testing.T) {
 	const tools = 12
 	w, name := serverWire(t)
 	t.Logf("on %s", name)
-	f := &fleet{t: t, wire: w, configs: []string{configFile(t, storeOn(w, prefixOn(t, w), "")+rounding)}}
+	f := &fleet{t: t, wire: w, configs: []string{daemon.ConfigFile(t, storeOn(w, prefixOn(t, w), "")+rounding)}}
 	var models []*llmtest.Server
 	for range replicasOf { // a model for each, to see who goes the rounds
 		m := llmtest.New(llmtest.Always(llmtest.Answer("This tool walks the dog at midnight.").After(300 * time.Millisecond)))

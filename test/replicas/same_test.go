@@ -49,7 +49,7 @@ func backends(t *testing.T) []*backend {
 	for name, section := range map[string]string{
 		"sqlite": "store: {backend: sqlite}\n", "mem": "store: {backend: mem}\n", "qdrant": storeOn(w, prefixOn(t, w), ""),
 	} {
-		all = append(all, &backend{name: name, config: configFile(t, section+calm), dir: t.TempDir()})
+		all = append(all, &backend{name: name, config: daemon.ConfigFile(t, section+calm), dir: t.TempDir()})
 	}
 	slices.SortFunc(all, func(a, b *backend) int { return strings.Compare(a.name, b.name) })
 	return all

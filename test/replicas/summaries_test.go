@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"memoryd/test/crash/daemon"
 )
 
 // version is one version of a guideline, as the native API lists it.
@@ -31,7 +33,7 @@ func (f *fleet) versions(replica int, tool string) []version {
 // replicas at once while calls come in: each version is one, none is written from
 // less than the one before, and in the end all replicas show the newest.
 func TestSummariesOfOneToolOnAllReplicas(t *testing.T) {
-	rounds := size(t, "MEMORYD_TEST_SUMMARIES", 5)
+	rounds := daemon.Size(t, "MEMORYD_TEST_SUMMARIES", 5)
 	f := launch(t, "log: {level: error}\ncurate: {interval: 0s, versions: 100000}\n", "")
 	if _, r, ok := send(f.at(0), "/add_tool_call_result", oneCall(99, 0)); !ok {
 		t.Fatalf("%d %s", r.Status, r.Body)
