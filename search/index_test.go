@@ -276,8 +276,8 @@ func TestAModelThatRejectsEverythingIsNotAskedForEachText(t *testing.T) {
 		for i := range 100 {
 			b.tool(fmt.Sprintf("tool%02d", i), "text")
 		}
+		b.round(100) // before the start, so that the first batch is a full one
 		b.start()
-		b.round(100)
 		time.Sleep(time.Second)
 		synctest.Wait()
 		if n := b.guidelines.requests(); n != 1+config().Batch {
