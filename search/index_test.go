@@ -25,7 +25,6 @@ func (b *bench) three() {
 func TestAQueryFindsByMeaningWhatItsWordsDoNot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, config())
-		b.start()
 		b.three()
 		if got := b.find("weather", 1); len(got) != 0 {
 			t.Errorf("before there are vectors: %v", got)
@@ -33,6 +32,7 @@ func TestAQueryFindsByMeaningWhatItsWordsDoNot(t *testing.T) {
 		for _, tool := range []string{"meteo", "post", "shell", "silent"} {
 			b.index.Wrote(ref(tool))
 		}
+		b.start() // now, so that all are in one batch
 		synctest.Wait()
 		if got := b.find("weather", 1); !slices.Equal(got, []string{"meteo"}) {
 			t.Errorf("got %v", got)
