@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"memoryd/api/wire"
-	"memoryd/statistics"
+	"memoryd/internal/stats"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -66,8 +66,8 @@ func BenchmarkDecode(b *testing.B) {
 func BenchmarkEncode(b *testing.B) {
 	answer := wire.Response{Answer: "Processed 1 tool(s)", Success: true, Metadata: wire.AddMetadata{MemoryList: []wire.Memory{{
 		WorkspaceID: "w", MemoryID: strings.Repeat("0", 36), MemoryType: "tool", WhenToUse: "search", TimeCreated: "2026-11-21 10:00:00",
-		Metadata: wire.MemoryMetadata{Statistics: statistics.Statistics{
-			TotalCalls: 100, SuccessRate: 0.83, SuccessRateCI95: statistics.Wilson(83, 100), AvgScore: 0.8, AvgTimeCost: 2.345,
+		Metadata: wire.MemoryMetadata{Statistics: stats.Statistics{
+			TotalCalls: 100, SuccessRate: 0.83, SuccessRateCI95: stats.Wilson(83, 100), AvgScore: 0.8, AvgTimeCost: 2.345,
 		}},
 		ToolCallResults: []wire.Call{{
 			ToolName: "search", Input: jsontext.Value(`{"query":"go memory model","max_results":10}`), Success: true, TimeCost: 1.5,

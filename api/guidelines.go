@@ -11,7 +11,7 @@ import (
 	"memoryd/curate"
 	"memoryd/guidelines"
 	"memoryd/guidelines/staleness"
-	"memoryd/statistics"
+	"memoryd/internal/stats"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/labstack/echo/v4"
@@ -71,7 +71,7 @@ func (s *server) listGuidelines(c echo.Context) error {
 	for _, e := range editions {
 		v := versionOf(&e)
 		o := outcomes[e.Revision]
-		v.Outcomes = wire.Outcomes{Calls: o.Calls, Failed: o.Bad, FailedCI95: statistics.Wilson(o.Bad, o.Calls)}
+		v.Outcomes = wire.Outcomes{Calls: o.Calls, Failed: o.Bad, FailedCI95: stats.Wilson(o.Bad, o.Calls)}
 		v.Content, v.Items, v.Evidence = "", nil, nil
 		list.Versions = append(list.Versions, v)
 	}

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"memoryd/guidelines/evidence"
-	"memoryd/statistics"
+	"memoryd/internal/stats"
 	"memoryd/summarize"
 )
 
@@ -86,7 +86,7 @@ func flat(s string) string {
 	return strings.Join(strings.Fields(s), " ")
 }
 
-func (g *grounds) statistics(s statistics.Statistics) {
+func (g *grounds) statistics(s stats.Statistics) {
 	t := g.general
 	for _, n := range []int{s.TotalCalls, s.RecentCalls, s.JudgedCalls, s.RecentJudgedCalls, s.TimedCalls, s.TokenCalls} {
 		t.numbers = append(t.numbers, float64(n))
@@ -103,7 +103,7 @@ func (g *grounds) statistics(s statistics.Statistics) {
 	if s.TokenCalls > 0 {
 		t.tokens = append(t.tokens, s.AvgTokenCost)
 	}
-	for _, i := range []*statistics.Interval{s.SuccessRateCI95, s.RecentSuccessRateCI95} {
+	for _, i := range []*stats.Interval{s.SuccessRateCI95, s.RecentSuccessRateCI95} {
 		if i != nil {
 			t.rates = append(t.rates, rate{i[0], anyOutcome}, rate{i[1], anyOutcome})
 		}

@@ -5,7 +5,7 @@ import (
 
 	"memoryd"
 	"memoryd/guidelines/evidence"
-	"memoryd/statistics"
+	"memoryd/internal/stats"
 )
 
 // AuthorRules is the author of a guideline that no model had a part in.
@@ -57,12 +57,12 @@ func (x *Rules) find(tool memoryd.Tool, calls []memoryd.Call, recent int) *findi
 }
 
 // statisticsOf computes what the wire shows of the same calls.
-func statisticsOf(tool memoryd.Tool, calls []memoryd.Call, recent int) statistics.Statistics {
+func statisticsOf(tool memoryd.Tool, calls []memoryd.Call, recent int) stats.Statistics {
 	samples := make([]memoryd.Sample, len(calls))
 	for i := range calls {
 		samples[i] = calls[i].Sample()
 	}
-	return statistics.Of(samples, recent, tool.Counters)
+	return stats.Of(samples, recent, tool.Counters)
 }
 
 // findings is everything that the sections are worded from.
@@ -70,7 +70,7 @@ type findings struct {
 	tool     memoryd.Tool
 	recent   int
 	minCalls int
-	stats    statistics.Statistics
+	stats    stats.Statistics
 	evidence evidence.Evidence
 	goodCost map[evidence.Resource]typical
 }
@@ -89,16 +89,16 @@ func goodCosts(calls []memoryd.Call) map[evidence.Resource]typical {
 		if c.Evaluation.State != memoryd.Judged || c.Evaluation.Score < memoryd.ScoreSuccess {
 			continue
 		}
-		if statistics.KnownTime(c.TimeCost) {
+		if stats.KnownTime(c.TimeCost) {
 			times = append(times, c.TimeCost)
 		}
-		if statistics.KnownTokens(c.TokenCost) {
+		if stats.KnownTokens(c.TokenCost) {
 			tokens = append(tokens, float64(c.TokenCost))
 		}
 	}
 	return map[evidence.Resource]typical{
-		evidence.Time:   {statistics.Median(times), len(times)},
-		evidence.Tokens: {statistics.Median(tokens), len(tokens)},
+		evidence.Time:   {stats.Median(times), len(times)},
+		evidence.Tokens: {stats.Median(tokens), len(tokens)},
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"memoryd/statistics"
+	"memoryd/internal/stats"
 )
 
 // notReported stands where no call knows a figure.
@@ -13,7 +13,7 @@ const notReported = "not reported"
 
 // statisticsSection writes the figures that the wire shows, and the counts
 // behind them.
-func statisticsSection(s statistics.Statistics) string {
+func statisticsSection(s stats.Statistics) string {
 	rate, score, seconds, tokens := notReported, notReported, notReported, notReported
 	if s.TotalCalls > 0 {
 		rate = fmt.Sprintf("%.2f%%", 100*s.SuccessRate)
@@ -42,6 +42,6 @@ func statisticsSection(s statistics.Statistics) string {
 	return b.String()
 }
 
-func percents(i *statistics.Interval) string {
+func percents(i *stats.Interval) string {
 	return fmt.Sprintf("%.1f%% to %.1f%%", 100*i[0], 100*i[1])
 }

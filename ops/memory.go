@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"memoryd"
-	"memoryd/statistics"
+	"memoryd/internal/stats"
 	"memoryd/store"
 )
 
@@ -35,16 +35,16 @@ func (r MemoryReader) Read(ctx context.Context, ref memoryd.ToolRef, calls int) 
 
 // Complete adds statistics and calls to a tool.
 func (r MemoryReader) Complete(ctx context.Context, tool memoryd.Tool, calls int) (Memory, error) {
-	stats, known := r.Cache.find(tool)
+	kept, known := r.Cache.find(tool)
 	if !known {
 		samples, err := r.Store.Samples(ctx, tool.ToolRef)
 		if err != nil {
 			return Memory{}, err
 		}
-		stats = statistics.Of(samples, r.Recent, tool.Counters)
-		r.Cache.keep(tool, stats)
+		kept = stats.Of(samples, r.Recent, tool.Counters)
+		r.Cache.keep(tool, kept)
 	}
-	m := Memory{Tool: tool, Statistics: stats}
+	m := Memory{Tool: tool, Statistics: kept}
 	var err error
 	if calls != NoCalls {
 		m.Calls, err = r.Store.History(ctx, tool.ToolRef, calls)

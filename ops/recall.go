@@ -4,7 +4,7 @@ import (
 	"sync"
 
 	"memoryd"
-	"memoryd/statistics"
+	"memoryd/internal/stats"
 )
 
 // StatisticsCache remembers the statistics of tools that are asked for again and
@@ -18,7 +18,7 @@ type StatisticsCache struct {
 
 type computed struct {
 	from memoryd.Tool // without its guideline, which statistics do not depend on
-	of   statistics.Statistics
+	of   stats.Statistics
 }
 
 // NewStatisticsCache makes a cache for up to most tools, at about 400 bytes each.
@@ -28,9 +28,9 @@ func NewStatisticsCache(most int) *StatisticsCache {
 
 // find gives what was computed from just this state of the tool. A nil cache
 // knows nothing.
-func (c *StatisticsCache) find(t memoryd.Tool) (statistics.Statistics, bool) {
+func (c *StatisticsCache) find(t memoryd.Tool) (stats.Statistics, bool) {
 	if c == nil {
-		return statistics.Statistics{}, false
+		return stats.Statistics{}, false
 	}
 	t.Guideline = memoryd.Guideline{}
 	c.mu.RLock()
@@ -40,7 +40,7 @@ func (c *StatisticsCache) find(t memoryd.Tool) (statistics.Statistics, bool) {
 }
 
 // keep remembers s. A full cache begins anew: what is asked often is back at once.
-func (c *StatisticsCache) keep(t memoryd.Tool, s statistics.Statistics) {
+func (c *StatisticsCache) keep(t memoryd.Tool, s stats.Statistics) {
 	if c == nil {
 		return
 	}

@@ -5,13 +5,13 @@ import (
 	"testing"
 
 	"memoryd"
-	"memoryd/statistics"
+	"memoryd/internal/stats"
 )
 
 func TestStatisticsAreRememberedForOneStateOfATool(t *testing.T) {
 	c := NewStatisticsCache(4)
 	tool := memoryd.Tool{ToolRef: memoryd.ToolRef{Workspace: "w", Tool: "t"}, Revision: 1}
-	want := statistics.Statistics{TotalCalls: 7}
+	want := stats.Statistics{TotalCalls: 7}
 	c.keep(tool, want)
 	if got, ok := c.find(tool); !ok || got.TotalCalls != 7 {
 		t.Errorf("got %+v, %v", got, ok)

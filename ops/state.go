@@ -2,7 +2,7 @@ package ops
 
 import (
 	"memoryd"
-	"memoryd/statistics"
+	"memoryd/internal/stats"
 	"memoryd/store"
 )
 
@@ -79,7 +79,7 @@ type Names struct {
 // Memory is what is known of one tool, as an answer shows it.
 type Memory struct {
 	Tool       memoryd.Tool
-	Statistics statistics.Statistics
+	Statistics stats.Statistics
 	// Calls are the ones to show, oldest first.
 	Calls []memoryd.Call
 }

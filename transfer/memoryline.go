@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 
 	"memoryd"
-	"memoryd/statistics"
+	"memoryd/internal/stats"
 	"memoryd/store"
 
 	json "github.com/go-json-experiment/json"
@@ -93,7 +93,7 @@ func encodeMemory(t *memoryd.Tool, calls []memoryd.Call, documents []store.Recor
 	for i := range documents {
 		x.Records = append(x.Records, *recordLineOf(&documents[i]))
 	}
-	figures := statistics.Of(samples, recent, t.Counters)
+	figures := stats.Of(samples, recent, t.Counters)
 	m.Score = number(figures.AvgScore)
 	if b, err := json.Marshal(figures); err == nil { // infinite figures are not shown
 		m.Metadata.Statistics = b

@@ -4,8 +4,8 @@ import (
 	"memoryd/compact"
 	"memoryd/evaluate/watch"
 	"memoryd/guidelines"
+	"memoryd/internal/stats"
 	"memoryd/spend"
-	"memoryd/statistics"
 )
 
 // HitList is the places where a text was found in what compaction removed.
@@ -147,9 +147,9 @@ type GuidelineVersion struct {
 
 // Outcomes counts judged calls whose agent was shown a version.
 type Outcomes struct {
-	Calls      int                  `json:"calls"`
-	Failed     int                  `json:"failed"`
-	FailedCI95 *statistics.Interval `json:"failed_ci95"`
+	Calls      int             `json:"calls"`
+	Failed     int             `json:"failed"`
+	FailedCI95 *stats.Interval `json:"failed_ci95"`
 }
 
 // GuidelineDiff is what a version changed.

@@ -5,7 +5,7 @@ package wire
 import (
 	"github.com/go-json-experiment/json/jsontext"
 
-	"memoryd/statistics"
+	"memoryd/internal/stats"
 )
 
 // Call is a tool call: an item of a request, and an element of a history.
@@ -42,8 +42,8 @@ type Memory struct {
 
 // MemoryMetadata is what a memory carries beside its text and its calls.
 type MemoryMetadata struct {
-	Statistics        statistics.Statistics `json:"statistics"`
-	GuidelineRevision int64                 `json:"guideline_revision"`
+	Statistics        stats.Statistics `json:"statistics"`
+	GuidelineRevision int64            `json:"guideline_revision"`
 }
 
 // Response is the answer of the tool-memory endpoints.
@@ -149,13 +149,13 @@ type Check struct {
 
 // ToolInfo is a tool in a list.
 type ToolInfo struct {
-	WorkspaceID       string                `json:"workspace_id"`
-	ToolName          string                `json:"tool_name"`
-	MemoryID          string                `json:"memory_id"`
-	Statistics        statistics.Statistics `json:"statistics"`
-	GuidelineRevision int64                 `json:"guideline_revision"`
-	TimeCreated       string                `json:"time_created"`
-	TimeModified      string                `json:"time_modified"`
+	WorkspaceID       string           `json:"workspace_id"`
+	ToolName          string           `json:"tool_name"`
+	MemoryID          string           `json:"memory_id"`
+	Statistics        stats.Statistics `json:"statistics"`
+	GuidelineRevision int64            `json:"guideline_revision"`
+	TimeCreated       string           `json:"time_created"`
+	TimeModified      string           `json:"time_modified"`
 }
 
 // ToolList is a page of tools.

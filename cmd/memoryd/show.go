@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"memoryd/api/wire"
-	"memoryd/statistics"
+	"memoryd/internal/stats"
 )
 
 type showCmd struct {
@@ -98,14 +98,14 @@ func verdict(c wire.Call) string {
 	return fmt.Sprintf("[%.1f]", c.Score)
 }
 
-func rate(v float64, i *statistics.Interval) string {
+func rate(v float64, i *stats.Interval) string {
 	if i == nil {
 		return "unknown"
 	}
 	return fmt.Sprintf("%.1f %% (95 %%: %.1f to %.1f)", 100*v, 100*i[0], 100*i[1])
 }
 
-func mean(v float64, i *statistics.Interval, n int) string {
+func mean(v float64, i *stats.Interval, n int) string {
 	switch {
 	case n == 0:
 		return "unknown"

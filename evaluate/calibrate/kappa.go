@@ -1,6 +1,6 @@
 package calibrate
 
-import "memoryd/statistics"
+import "memoryd/internal/stats"
 
 // kappa is Cohen's for a square table of counts, with the interval that the
 // package comment describes. It has no value where nothing was counted or where
@@ -29,6 +29,6 @@ func kappa(counts [][]int) Estimate {
 		return Estimate{N: n}
 	}
 	beyond := func(agreement float64) float64 { return (agreement - chance) / (1 - chance) }
-	ci := statistics.Wilson(same, n)
-	return estimate(beyond(float64(same)/total), n, &statistics.Interval{beyond(ci[0]), beyond(ci[1])})
+	ci := stats.Wilson(same, n)
+	return estimate(beyond(float64(same)/total), n, &stats.Interval{beyond(ci[0]), beyond(ci[1])})
 }

@@ -1,6 +1,6 @@
 package calibrate
 
-import "memoryd/statistics"
+import "memoryd/internal/stats"
 
 // Matrix is a confusion table: its rows are labels, its columns scores.
 type Matrix [levels][levels]int
@@ -57,8 +57,8 @@ func (m *Matrix) F1(unjudged int) Estimate {
 		return Estimate{}
 	}
 	f1 := func(star float64) float64 { return 2 * star / (1 + star) }
-	ci := statistics.Wilson(tp, n)
-	return estimate(f1(float64(tp)/float64(n)), n, &statistics.Interval{f1(ci[0]), f1(ci[1])})
+	ci := stats.Wilson(tp, n)
+	return estimate(f1(float64(tp)/float64(n)), n, &stats.Interval{f1(ci[0]), f1(ci[1])})
 }
 
 // Agreement is the share of calls whose score has the label's level.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"memoryd/statistics"
+	"memoryd/internal/stats"
 )
 
 // Text writes the report as tables for people.
@@ -135,7 +135,7 @@ func figure(e Estimate) string {
 	return fmt.Sprintf("%.4f %s n=%d", *e.Value, interval(e.CI95), e.N)
 }
 
-func interval(i *statistics.Interval) string { return fmt.Sprintf("[%.3f, %.3f]", i[0], i[1]) }
+func interval(i *stats.Interval) string { return fmt.Sprintf("[%.3f, %.3f]", i[0], i[1]) }
 
 func orDash(s string) string {
 	if s == "" {

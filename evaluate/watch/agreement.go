@@ -3,7 +3,7 @@ package watch
 import (
 	"fmt"
 
-	"memoryd/statistics"
+	"memoryd/internal/stats"
 )
 
 // tally counts how often two judges agreed.
@@ -72,14 +72,14 @@ const (
 // review gives the warning that stands. It looks once in a quarter of a window,
 // from two full windows on; a warning that stands ends when the drop could be
 // chance.
-func (a *agreement) review(f statistics.Fisher, with string) string {
+func (a *agreement) review(f stats.Fisher, with string) string {
 	if a.since < a.window.size/looks || a.before.n < a.window.size {
 		return a.drop
 	}
 	a.since = 0
 	p := 1.0
 	if a.now.rate() < a.before.rate() {
-		p = f.P(statistics.Table{
+		p = f.P(stats.Table{
 			With: a.now.n, WithBad: a.now.n - a.now.agree, Without: a.before.n, WithoutBad: a.before.n - a.before.agree,
 		})
 	}

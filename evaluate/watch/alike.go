@@ -3,7 +3,7 @@ package watch
 import (
 	"fmt"
 
-	"memoryd/statistics"
+	"memoryd/internal/stats"
 )
 
 // alike follows runs of one score.
@@ -46,13 +46,13 @@ const (
 )
 
 // review gives the warning that stands.
-func (a *alike) review(f statistics.Fisher) string {
+func (a *alike) review(f stats.Fisher) string {
 	if a.warned != "" || a.run < a.after || (a.run-a.after)%alikeStep != 0 {
 		return a.warned
 	}
 	name := levelNames()[a.level]
 	earlier, others := int(a.before.sum()), int(a.before.sum()-a.before[a.level])
-	p := f.P(statistics.Table{With: a.run, WithBad: 0, Without: earlier, WithoutBad: others})
+	p := f.P(stats.Table{With: a.run, WithBad: 0, Without: earlier, WithoutBad: others})
 	ruledOther := float64(a.ruled.sum() - a.ruled[a.level])
 	switch {
 	case others > 0 && p < alikeLevel:

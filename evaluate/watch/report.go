@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"memoryd"
-	"memoryd/statistics"
+	"memoryd/internal/stats"
 )
 
 // Judge is what is known of one judge.
@@ -32,8 +32,8 @@ type Agreement struct {
 	N     int64 `json:"n"`
 	Agree int64 `json:"agree"`
 	// Rate is Agree of N with Wilson's 95 % interval; 0 and nil when N is 0.
-	Rate float64              `json:"rate"`
-	CI95 *statistics.Interval `json:"ci95"`
+	Rate float64         `json:"rate"`
+	CI95 *stats.Interval `json:"ci95"`
 }
 
 // ToolScores is how a judge's scores for one tool are spread.
@@ -78,7 +78,7 @@ func (w *Watch) Report() []Judge {
 func (t *tally) report() Agreement {
 	a := Agreement{N: int64(t.n), Agree: int64(t.agree)}
 	if t.n > 0 {
-		a.Rate, a.CI95 = t.rate(), statistics.Wilson(t.agree, t.n)
+		a.Rate, a.CI95 = t.rate(), stats.Wilson(t.agree, t.n)
 	}
 	return a
 }

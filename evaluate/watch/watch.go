@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"memoryd"
-	"memoryd/statistics"
+	"memoryd/internal/stats"
 )
 
 // Watch follows judges. It is safe for concurrent use.
@@ -15,7 +15,7 @@ type Watch struct {
 	cfg    Config
 	log    *slog.Logger
 	now    func() time.Time
-	fisher statistics.Fisher
+	fisher stats.Fisher
 
 	mu     sync.Mutex
 	judges map[identity]*judge
@@ -35,7 +35,7 @@ func New(cfg Config, log *slog.Logger, now func() time.Time) *Watch {
 	cfg = cfg.within()
 	return &Watch{
 		cfg: cfg, log: log, now: now,
-		fisher: statistics.NewFisher(2*maxEarlier + 2*maxRun + maxWindow),
+		fisher: stats.NewFisher(2*maxEarlier + 2*maxRun + maxWindow),
 		judges: map[identity]*judge{}, latest: map[string]identity{},
 	}
 }

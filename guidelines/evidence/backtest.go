@@ -1,7 +1,7 @@
 package evidence
 
 import (
-	"memoryd/statistics"
+	"memoryd/internal/stats"
 )
 
 // Backtest says how an item did on the part of the history that it was not
@@ -12,9 +12,9 @@ import (
 type Backtest struct {
 	// Learned counts the part that the item was found in, Held the other; P is
 	// Fisher's exact test of Held or, of a cost, the rank-sum test.
-	Learned statistics.Table `json:"learned"`
-	Held    statistics.Table `json:"held"`
-	P       float64          `json:"p"`
+	Learned stats.Table `json:"learned"`
+	Held    stats.Table `json:"held"`
+	P       float64     `json:"p"`
 }
 
 // holdLevel is the level of the test on the part that an item was not learned
@@ -45,7 +45,7 @@ type backtest struct {
 	miner  *miner
 	errors clusters
 	facts  []feature
-	fisher statistics.Fisher
+	fisher stats.Fisher
 	parts  []trial
 	// dropped counts the items that it rejected.
 	dropped int
@@ -133,12 +133,12 @@ func finding(question string, s, universe set, raises bool) string {
 // condition holds a condition against both parts.
 func (b *backtest) condition(q *question, g group, raises bool) (verdict, *Backtest) {
 	parts := b.halves()
-	var tables [2]statistics.Table
+	var tables [2]stats.Table
 	for i := range parts {
 		u := q.universe.and(parts[i].part)
 		bad, s := q.bad.and(u), g.set.and(u)
 		with, withBad := s.count(), s.countAnd(bad)
-		t := statistics.Table{With: with, WithBad: withBad, Without: u.count() - with, WithoutBad: bad.count() - withBad}
+		t := stats.Table{With: with, WithBad: withBad, Without: u.count() - with, WithoutBad: bad.count() - withBad}
 		tables[i] = t
 	}
 	for i := range tables {
@@ -161,18 +161,18 @@ func (b *backtest) condition(q *question, g group, raises bool) (verdict, *Backt
 // against reports whether enough calls of one part show the opposite of the
 // condition or no effect, be it that the outcome is about as frequent as ever or
 // that it has become rare where the condition says that it is frequent.
-func (b *backtest) against(t, other statistics.Table, raises bool) bool {
+func (b *backtest) against(t, other stats.Table, raises bool) bool {
 	if t.With < 2*minSupport || t.Without < 2*minSupport || towards(t, raises) {
 		return false
 	}
-	change := statistics.Table{With: t.With, WithBad: t.WithBad, Without: other.With, WithoutBad: other.WithBad}
+	change := stats.Table{With: t.With, WithBad: t.WithBad, Without: other.With, WithoutBad: other.WithBad}
 	if !raises {
-		change = statistics.Table{With: t.Without, WithBad: t.WithoutBad, Without: other.Without, WithoutBad: other.WithoutBad}
+		change = stats.Table{With: t.Without, WithBad: t.WithoutBad, Without: other.Without, WithoutBad: other.WithoutBad}
 	}
 	return t.WithBad+t.WithoutBad >= minSupport || b.fisher.P(change) <= holdLevel
 }
 
-func towards(t statistics.Table, raises bool) bool {
+func towards(t stats.Table, raises bool) bool {
 	a, b := t.WithBad*t.Without, t.WithoutBad*t.With
 	return a != b && a > b == raises
 }
@@ -197,8 +197,8 @@ func (b *backtest) cost(resource Resource, s set, dearer bool) (verdict, *Backte
 		if p := other.ordered.P(n, other.rankSum(with)); p <= holdLevel {
 			learned := s.and(mine.universe).count()
 			return confirmed, &Backtest{
-				Learned: statistics.Table{With: learned, Without: mine.universe.count() - learned},
-				Held:    statistics.Table{With: n, Without: other.universe.count() - n}, P: p,
+				Learned: stats.Table{With: learned, Without: mine.universe.count() - learned},
+				Held:    stats.Table{With: n, Without: other.universe.count() - n}, P: p,
 			}
 		}
 	}

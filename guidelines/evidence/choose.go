@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"memoryd/statistics"
+	"memoryd/internal/stats"
 )
 
 // The least effect worth a reader's attention, as a ratio of risks, and the
@@ -128,14 +128,14 @@ func compareFacts(a, b *Fact) int {
 }
 
 // adds reports whether g still goes with the outcome among the calls of left.
-func (m *miner) adds(q *question, g group, left set, fisher statistics.Fisher, raises bool) bool {
+func (m *miner) adds(q *question, g group, left set, fisher stats.Fisher, raises bool) bool {
 	if slices.Equal(left, q.universe) {
 		return true
 	}
 	rest, bad := left.count(), left.countAnd(q.bad)
 	inside := g.set.and(left)
 	with, withBad := inside.count(), inside.countAnd(q.bad)
-	t := statistics.Table{With: with, WithBad: withBad, Without: rest - with, WithoutBad: bad - withBad}
+	t := stats.Table{With: with, WithBad: withBad, Without: rest - with, WithoutBad: bad - withBad}
 	if with < minSupport || rest-with < minSupport {
 		return false
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"memoryd"
-	"memoryd/statistics"
+	"memoryd/internal/stats"
 )
 
 // Outcome is what a condition is held against.
@@ -38,9 +38,9 @@ type Condition struct {
 	// themselves say less.
 	Both bool `json:"both,omitempty"`
 	// Table counts the calls that the outcome is defined for.
-	statistics.Table
-	RiskRatio     float64              `json:"risk_ratio"`
-	RiskRatioCI95 *statistics.Interval `json:"risk_ratio_ci95"`
+	stats.Table
+	RiskRatio     float64         `json:"risk_ratio"`
+	RiskRatioCI95 *stats.Interval `json:"risk_ratio_ci95"`
 	// P is Fisher's exact test, Q its false discovery rate among all hypotheses
 	// of the tool.
 	P float64 `json:"p"`
@@ -80,7 +80,7 @@ func (q *question) name() string { return string(q.outcome) + strconv.Itoa(q.clu
 type group struct {
 	set             set // within the universe
 	facts, contrast []Fact
-	table           statistics.Table
+	table           stats.Table
 	p, q            float64
 	pair            bool
 }
@@ -90,7 +90,7 @@ type group struct {
 // what no part of the history speaks against. A condition of one message goes to
 // its cluster.
 func (m *miner) patterns(errors clusters) (conditions []Condition, patterns []CostPattern, tests, dropped int) {
-	b := &backtest{miner: m, errors: errors, facts: m.inputs.features(), fisher: statistics.NewFisher(len(m.calls))}
+	b := &backtest{miner: m, errors: errors, facts: m.inputs.features(), fisher: stats.NewFisher(len(m.calls))}
 	all := b.try(m.inputs.all())
 	for i := range all.questions {
 		if q := &all.questions[i]; q.outcome == SameError {
@@ -123,7 +123,7 @@ func correct(questions []question, costs []costQuestion) int {
 	for i, g := range groups {
 		ps[i] = g.p
 	}
-	for i, q := range statistics.BenjaminiHochberg(ps) {
+	for i, q := range stats.BenjaminiHochberg(ps) {
 		groups[i].q = q
 	}
 	return len(groups)
@@ -193,13 +193,13 @@ func (m *miner) errorQuestions(errors clusters, part set) []question {
 }
 
 // test tests each split of the universe.
-func (q *question) test(fisher statistics.Fisher) {
+func (q *question) test(fisher stats.Fisher) {
 	size, bad := q.universe.count(), q.bad.count()
 	known := map[[2]int]float64{} // p by the calls with the property, and the bad ones
 	for i := range q.groups {
 		g := &q.groups[i]
 		with, withBad := g.set.count(), g.set.countAnd(q.bad)
-		g.table = statistics.Table{With: with, WithBad: withBad, Without: size - with, WithoutBad: bad - withBad}
+		g.table = stats.Table{With: with, WithBad: withBad, Without: size - with, WithoutBad: bad - withBad}
 		p, ok := known[[2]int{with, withBad}]
 		if !ok {
 			p = fisher.P(g.table)
@@ -264,7 +264,7 @@ func (g group) turned(universe set) group {
 	g.set = universe.without(g.set)
 	g.facts, g.contrast = g.contrast, g.facts
 	t := g.table
-	g.table = statistics.Table{With: t.Without, WithBad: t.WithoutBad, Without: t.With, WithoutBad: t.WithBad}
+	g.table = stats.Table{With: t.Without, WithBad: t.WithoutBad, Without: t.With, WithoutBad: t.WithBad}
 	return g
 }
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"memoryd"
-	"memoryd/statistics"
+	"memoryd/internal/stats"
 )
 
 // Resource is what a call costs.
@@ -21,9 +21,9 @@ const (
 // of is what the call cost, where that is known.
 func (r Resource) of(c *memoryd.Call) (float64, bool) {
 	if r == Time {
-		return c.TimeCost, statistics.KnownTime(c.TimeCost)
+		return c.TimeCost, stats.KnownTime(c.TimeCost)
 	}
-	return float64(c.TokenCost), statistics.KnownTokens(c.TokenCost)
+	return float64(c.TokenCost), stats.KnownTokens(c.TokenCost)
 }
 
 // Cost compares medians with and without a condition over the calls that know
@@ -89,11 +89,11 @@ func outliers(calls []memoryd.Call) []Outliers {
 		if len(values) < 4*minSupport {
 			continue
 		}
-		o := Outliers{ID: itemID("outliers", string(r)), Resource: r, Known: len(values), Median: statistics.Median(values)}
-		mad := statistics.MAD(values)
+		o := Outliers{ID: itemID("outliers", string(r)), Resource: r, Known: len(values), Median: stats.Median(values)}
+		mad := stats.MAD(values)
 		for i := range calls {
 			v, ok := r.of(&calls[i])
-			if !ok || !statistics.Outlier(v, o.Median, mad) || v < minOutlierRatio*o.Median {
+			if !ok || !stats.Outlier(v, o.Median, mad) || v < minOutlierRatio*o.Median {
 				continue
 			}
 			if o.Count == 0 {
@@ -115,7 +115,7 @@ type costQuestion struct {
 	resource Resource
 	universe set
 	ranks    []float64 // by place in the history
-	ordered  statistics.Ranks
+	ordered  stats.Ranks
 	groups   []costGroup
 }
 
@@ -138,7 +138,7 @@ func (m *miner) costQuestions(part set) []costQuestion {
 		if len(values) < 4*minSupport {
 			continue
 		}
-		q.ordered = statistics.RanksOf(values)
+		q.ordered = stats.RanksOf(values)
 		next := 0
 		q.universe.each(func(i int) { q.ranks[i] = q.ordered.Rank[next]; next++ })
 		qs = append(qs, q)
@@ -261,7 +261,7 @@ func (m *miner) cost(r Resource, with, without set) Cost {
 		if len(values) == 0 {
 			return 0, 0
 		}
-		return len(values), statistics.Median(values)
+		return len(values), stats.Median(values)
 	}
 	var c Cost
 	c.With, c.MedianWith = median(with)

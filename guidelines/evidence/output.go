@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"memoryd"
-	"memoryd/statistics"
+	"memoryd/internal/stats"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -73,7 +73,7 @@ func profileOutputs(calls []memoryd.Call) OutputProfile {
 	order = slices.DeleteFunc(order, func(k string) bool { return len(k) > maxValueBytes || 10*keys[k] < 9*p.Objects })
 	p.Keys = order[:min(len(order), profiledKeys)]
 	if len(lengths) > 0 {
-		p.MedianLength = int(statistics.Median(lengths))
+		p.MedianLength = int(stats.Median(lengths))
 	}
 	return p
 }

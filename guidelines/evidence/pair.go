@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"memoryd/statistics"
+	"memoryd/internal/stats"
 )
 
 // pairCandidates is how many properties, those that go most clearly with the
@@ -20,7 +20,7 @@ const (
 // they were picked by the outcome, the p value of each is multiplied by the
 // number of pairs that could have been picked over the number that was: what is
 // left is no less strict than testing them all.
-func (q *question) addPairs(fisher statistics.Fisher) {
+func (q *question) addPairs(fisher stats.Fisher) {
 	var raising []group
 	for _, g := range q.groups {
 		if g.p > singleLevel {
@@ -53,7 +53,7 @@ func (q *question) addPairs(fisher statistics.Fisher) {
 }
 
 // pair is the calls that have both a and b, if both matter.
-func (q *question) pair(a, b group, fisher statistics.Fisher) (group, bool) {
+func (q *question) pair(a, b group, fisher stats.Fisher) (group, bool) {
 	fa, fb, ok := apart(a.facts, b.facts)
 	if !ok {
 		return group{}, false
@@ -66,14 +66,14 @@ func (q *question) pair(a, b group, fisher statistics.Fisher) (group, bool) {
 	withBad := both.countAnd(q.bad)
 	for _, one := range []group{a, b} {
 		alone, aloneBad := one.set.count()-with, one.set.countAnd(q.bad)-withBad
-		t := statistics.Table{With: with, WithBad: withBad, Without: alone, WithoutBad: aloneBad}
+		t := stats.Table{With: with, WithBad: withBad, Without: alone, WithoutBad: aloneBad}
 		// The pair must be worth telling instead of either fact by itself.
 		whole := float64(one.table.WithBad) / float64(one.table.With)
 		if withBad*alone <= aloneBad*with || float64(withBad)/float64(with) < minRatio*whole || fisher.P(t) > pairLevel {
 			return group{}, false
 		}
 	}
-	t := statistics.Table{With: with, WithBad: withBad, Without: size - with, WithoutBad: bad - withBad}
+	t := stats.Table{With: with, WithBad: withBad, Without: size - with, WithoutBad: bad - withBad}
 	facts := []Fact{fa, fb}
 	slices.SortFunc(facts, func(x, y Fact) int { return cmp.Compare(x.key(), y.key()) })
 	return group{set: both, facts: facts, table: t, p: fisher.P(t), pair: true}, true

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"memoryd/statistics"
+	"memoryd/internal/stats"
 )
 
 // Parameter describes one path of the inputs.
@@ -109,5 +109,5 @@ func medianOf(values []float64) float64 {
 	if len(known) == 0 {
 		return 0
 	}
-	return statistics.Median(known)
+	return stats.Median(known)
 }

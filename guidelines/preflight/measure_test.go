@@ -11,7 +11,7 @@ import (
 	"memoryd/evaluate/rules"
 	"memoryd/guidelines/preflight"
 	"memoryd/internal/recordtest"
-	"memoryd/statistics"
+	"memoryd/internal/stats"
 )
 
 // recordedTool is the calls of one recorded tool that have a label.
@@ -80,7 +80,7 @@ func square(x float64) float64 { return x * x }
 
 // auc is the probability that a bad call got a higher risk than a good one.
 func auc(risks []float64, bad []bool) float64 {
-	ranks := statistics.RanksOf(risks).Rank
+	ranks := stats.RanksOf(risks).Rank
 	var sum, n float64
 	for i, b := range bad {
 		if b {

@@ -17,7 +17,7 @@ import (
 
 	"memoryd"
 	"memoryd/guidelines/evidence"
-	"memoryd/statistics"
+	"memoryd/internal/stats"
 )
 
 // Assessment is what the history says of a planned call.
@@ -183,7 +183,7 @@ func Learn(calls []memoryd.Call, prior *Prior) *Model {
 			key: c.Key, seq: c.Seq, trajectory: evidence.Trajectory(c.Metadata), identity: identityOf(leaves),
 			judged: c.Evaluation.State == memoryd.Judged, score: c.Evaluation.Score,
 		}
-		if statistics.KnownTime(c.TimeCost) {
+		if stats.KnownTime(c.TimeCost) {
 			l.seconds = c.TimeCost
 			m.times = append(m.times, c.TimeCost)
 		}
@@ -261,7 +261,7 @@ func (m *Model) risk(a *Assessment, p planned, near []neighbour) {
 		support = min(weight, 4+effective(near))
 	}
 	a.Risk = &risk
-	i := statistics.WilsonShare(risk, support)
+	i := stats.WilsonShare(risk, support)
 	a.RiskCI95 = [2]float64(*i)
 }
 

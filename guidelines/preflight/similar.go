@@ -3,7 +3,7 @@ package preflight
 import (
 	"slices"
 
-	"memoryd/statistics"
+	"memoryd/internal/stats"
 )
 
 // neighbours finds the calls most like an input, by all that its words and form
@@ -83,7 +83,7 @@ func (m *Model) expectedTime(near []neighbour) *float64 {
 	if len(times) == 0 {
 		return nil
 	}
-	median := statistics.Median(times)
+	median := stats.Median(times)
 	return &median
 }
 

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"memoryd"
-	"memoryd/statistics"
+	"memoryd/internal/stats"
 )
 
 // A test is made after every so many new calls, over all of them and over the
@@ -66,14 +66,14 @@ func judged(o Observation) bool { return o.Sample.State == memoryd.Judged }
 
 // rate tests a share with Fisher's exact test.
 func rate(kind Kind, what string, before, now []Observation, counts, is func(Observation) bool) Reason {
-	var t statistics.Table
+	var t stats.Table
 	t.With, t.WithBad = tally(now, counts, is)
 	t.Without, t.WithoutBad = tally(before, counts, is)
 	if t.With < least || t.Without < least {
 		return Reason{Kind: kind, P: 1}
 	}
 	return Reason{
-		Kind: kind, P: statistics.FisherExact(t),
+		Kind: kind, P: stats.FisherExact(t),
 		Text: fmt.Sprintf("%d of %d calls %s, before %d of %d", t.WithBad, t.With, what, t.WithoutBad, t.Without),
 	}
 }
@@ -96,21 +96,21 @@ func latency(before, now []Observation) Reason {
 	if len(old) < least || len(young) < least {
 		return Reason{Kind: Latency, P: 1}
 	}
-	ranks := statistics.RanksOf(append(slices.Clone(young), old...))
+	ranks := stats.RanksOf(append(slices.Clone(young), old...))
 	var sum float64
 	for _, r := range ranks.Rank[:len(young)] {
 		sum += r
 	}
 	return Reason{
 		Kind: Latency, P: ranks.P(len(young), sum),
-		Text: fmt.Sprintf("median time %.3g s, before %.3g s", statistics.Median(young), statistics.Median(old)),
+		Text: fmt.Sprintf("median time %.3g s, before %.3g s", stats.Median(young), stats.Median(old)),
 	}
 }
 
 func times(os []Observation) []float64 {
 	var ts []float64
 	for _, o := range os {
-		if o.Sample.Success && statistics.KnownTime(o.Sample.TimeCost) && (!judged(o) || o.Sample.Score > memoryd.ScoreFailure) {
+		if o.Sample.Success && stats.KnownTime(o.Sample.TimeCost) && (!judged(o) || o.Sample.Score > memoryd.ScoreFailure) {
 			ts = append(ts, o.Sample.TimeCost)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"encoding/binary"
 	"math"
 
-	"memoryd/statistics"
+	"memoryd/internal/stats"
 )
 
 // Outcomes counts the judged calls of agents that were shown a version, and those
@@ -34,7 +34,7 @@ type Decision struct {
 	// Prev and Cur are the shares of bad calls with Wilson's 95 % intervals, nil
 	// without calls.
 	Prev, Cur         float64
-	PrevCI95, CurCI95 *statistics.Interval
+	PrevCI95, CurCI95 *stats.Interval
 }
 
 // ErrorRate bounds the probability that Worse is ever true, however often one
@@ -57,7 +57,7 @@ const leastCalls = 10
 func Worse(prev, cur Outcomes) Decision {
 	d := Decision{
 		Probability: 0.5, Evidence: 1, EvidenceBetter: 1,
-		PrevCI95: statistics.Wilson(prev.Bad, prev.Calls), CurCI95: statistics.Wilson(cur.Bad, cur.Calls),
+		PrevCI95: stats.Wilson(prev.Bad, prev.Calls), CurCI95: stats.Wilson(cur.Bad, cur.Calls),
 	}
 	if prev.Calls > 0 {
 		d.Prev = float64(prev.Bad) / float64(prev.Calls)

@@ -1,10 +1,10 @@
-package statistics_test
+package stats_test
 
 import (
 	"math/rand/v2"
 	"testing"
 
-	"memoryd/statistics"
+	"memoryd/internal/stats"
 
 	"pgregory.net/rapid"
 )
@@ -21,7 +21,7 @@ func TestWilsonAgreesWithPublishedValues(t *testing.T) {
 		{25, 30, 0.6644255, 0.9266434},
 		{81, 263, 0.2552715, 0.3662151},
 	} {
-		got := statistics.Wilson(tc.k, tc.n)
+		got := stats.Wilson(tc.k, tc.n)
 		near(t, "low", got[0], tc.low, 1e-4)
 		near(t, "high", got[1], tc.high, 1e-4)
 	}
@@ -40,7 +40,7 @@ func TestWilsonCoversNinetyFivePercent(t *testing.T) {
 					k++
 				}
 			}
-			if i := statistics.Wilson(k, n); i[0] <= p && p <= i[1] {
+			if i := stats.Wilson(k, n); i[0] <= p && p <= i[1] {
 				covered++
 			}
 		}
@@ -67,7 +67,7 @@ func TestBoundedMeanIntervalCoversAtLeastNinetyThreePercent(t *testing.T) {
 					scores[i] = 1
 				}
 			}
-			if i := statistics.BoundedMeanInterval(scores); i[0] <= mean && mean <= i[1] {
+			if i := stats.BoundedMeanInterval(scores); i[0] <= mean && mean <= i[1] {
 				covered++
 			}
 		}
@@ -86,7 +86,7 @@ func TestMeanIntervalCoversNinetyFivePercentOfNormalValues(t *testing.T) {
 			for i := range values {
 				values[i] = 5 + 2*r.NormFloat64()
 			}
-			if i := statistics.MeanInterval(values); i[0] <= 5 && 5 <= i[1] {
+			if i := stats.MeanInterval(values); i[0] <= 5 && 5 <= i[1] {
 				covered++
 			}
 		}
@@ -100,7 +100,7 @@ func TestIntervalsContainTheirEstimate(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 5000).Draw(t, "n")
 		k := rapid.IntRange(0, n).Draw(t, "k")
-		i, p := statistics.Wilson(k, n), float64(k)/float64(n)
+		i, p := stats.Wilson(k, n), float64(k)/float64(n)
 		if i[0] < 0 || i[1] > 1 || i[0] > p || i[1] < p {
 			t.Fatalf("%d of %d: %v", k, n, *i)
 		}
@@ -108,7 +108,7 @@ func TestIntervalsContainTheirEstimate(t *testing.T) {
 }
 
 func TestOneValueSaysNothingOfItsSpread(t *testing.T) {
-	if got := statistics.MeanInterval([]float64{3}); got != nil {
+	if got := stats.MeanInterval([]float64{3}); got != nil {
 		t.Errorf("got %v", *got)
 	}
 }

@@ -1,11 +1,11 @@
-package statistics_test
+package stats_test
 
 import (
 	"math"
 	"math/rand/v2"
 	"testing"
 
-	"memoryd/statistics"
+	"memoryd/internal/stats"
 
 	"pgregory.net/rapid"
 )
@@ -13,23 +13,23 @@ import (
 // Values from R: fisher.test.
 func TestFisherAgreesWithPublishedValues(t *testing.T) {
 	for _, tc := range []struct {
-		table statistics.Table
+		table stats.Table
 		want  float64
 	}{
-		{statistics.Table{With: 4, WithBad: 3, Without: 4, WithoutBad: 1}, 0.4857143},    // the lady tasting tea
-		{statistics.Table{With: 17, WithBad: 2, Without: 13, WithoutBad: 10}, 0.0005367}, // Fisher's criminal twins
-		{statistics.Table{With: 15, WithBad: 15, Without: 15, WithoutBad: 0}, 1.289329e-08},
-		{statistics.Table{With: 5, WithBad: 0, Without: 5, WithoutBad: 0}, 1},
-		{statistics.Table{With: 0, WithBad: 0, Without: 5, WithoutBad: 3}, 1},
+		{stats.Table{With: 4, WithBad: 3, Without: 4, WithoutBad: 1}, 0.4857143},    // the lady tasting tea
+		{stats.Table{With: 17, WithBad: 2, Without: 13, WithoutBad: 10}, 0.0005367}, // Fisher's criminal twins
+		{stats.Table{With: 15, WithBad: 15, Without: 15, WithoutBad: 0}, 1.289329e-08},
+		{stats.Table{With: 5, WithBad: 0, Without: 5, WithoutBad: 0}, 1},
+		{stats.Table{With: 0, WithBad: 0, Without: 5, WithoutBad: 3}, 1},
 	} {
-		near(t, "p", statistics.FisherExact(tc.table), tc.want, tc.want*1e-3)
+		near(t, "p", stats.FisherExact(tc.table), tc.want, tc.want*1e-3)
 	}
 }
 
 func TestFisherEqualsTheSumOverAllTables(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		with, without := rapid.IntRange(0, 30).Draw(t, "with"), rapid.IntRange(0, 30).Draw(t, "without")
-		tb := statistics.Table{
+		tb := stats.Table{
 			With: with, WithBad: rapid.IntRange(0, with).Draw(t, "withBad"),
 			Without: without, WithoutBad: rapid.IntRange(0, without).Draw(t, "withoutBad"),
 		}
@@ -41,7 +41,7 @@ func TestFisherEqualsTheSumOverAllTables(t *testing.T) {
 				want += prob(k)
 			}
 		}
-		if got := statistics.FisherExact(tb); math.Abs(got-want) > 1e-9 {
+		if got := stats.FisherExact(tb); math.Abs(got-want) > 1e-9 {
 			t.Fatalf("%+v: got %v, want %v", tb, got, want)
 		}
 	})
@@ -57,15 +57,15 @@ func choose(n, k int) float64 {
 
 // By hand: the logarithm has the standard error sqrt(1/10-1/20+1/5-1/40).
 func TestRiskRatio(t *testing.T) {
-	ratio, ci := statistics.Table{With: 20, WithBad: 10, Without: 40, WithoutBad: 5}.RiskRatio()
+	ratio, ci := stats.Table{With: 20, WithBad: 10, Without: 40, WithoutBad: 5}.RiskRatio()
 	near(t, "ratio", ratio, 4, 1e-9)
 	near(t, "low", ci[0], 1.5787, 1e-3)
 	near(t, "high", ci[1], 10.1349, 1e-3)
-	ratio, ci = statistics.Table{With: 15, WithBad: 15, Without: 15}.RiskRatio()
+	ratio, ci = stats.Table{With: 15, WithBad: 15, Without: 15}.RiskRatio()
 	if math.IsInf(ratio, 0) || ci == nil || ci[0] <= 1 || math.IsInf(ci[1], 0) {
 		t.Errorf("an empty cell gives %v %v", ratio, ci)
 	}
-	if ratio, ci = (statistics.Table{With: 3, WithBad: 1}).RiskRatio(); ratio != 1 || ci != nil {
+	if ratio, ci = (stats.Table{With: 3, WithBad: 1}).RiskRatio(); ratio != 1 || ci != nil {
 		t.Errorf("an empty group gives %v %v", ratio, ci)
 	}
 }
@@ -78,7 +78,7 @@ func TestBenjaminiHochbergRejectsAsThePaperDoes(t *testing.T) {
 		0.0459, 0.3240, 0.4262, 0.5719, 0.6528, 0.7590, 1.0000,
 	}
 	rejected := 0
-	for _, q := range statistics.BenjaminiHochberg(p) {
+	for _, q := range stats.BenjaminiHochberg(p) {
 		if q <= 0.05 {
 			rejected++
 		}
@@ -90,16 +90,16 @@ func TestBenjaminiHochbergRejectsAsThePaperDoes(t *testing.T) {
 
 func TestMedianAndMAD(t *testing.T) {
 	v := []float64{9, 1, 4, 2, 6, 1, 2}
-	near(t, "median", statistics.Median(v), 2, 0)
-	near(t, "mad", statistics.MAD(v), 1, 0)
+	near(t, "median", stats.Median(v), 2, 0)
+	near(t, "mad", stats.MAD(v), 1, 0)
 	if v[0] != 9 {
 		t.Error("the values were sorted in place")
 	}
-	near(t, "even", statistics.Median([]float64{1, 2, 3, 10}), 2.5, 0)
-	if !math.IsNaN(statistics.Median(nil)) {
+	near(t, "even", stats.Median([]float64{1, 2, 3, 10}), 2.5, 0)
+	if !math.IsNaN(stats.Median(nil)) {
 		t.Error("the median of nothing is a number")
 	}
-	if !statistics.Outlier(50, 2, 1) || statistics.Outlier(4, 2, 1) || statistics.Outlier(3, 2, 0) || !statistics.Outlier(5, 2, 0) {
+	if !stats.Outlier(50, 2, 1) || stats.Outlier(4, 2, 1) || stats.Outlier(3, 2, 0) || !stats.Outlier(5, 2, 0) {
 		t.Error("outliers are told wrongly")
 	}
 }
@@ -113,7 +113,7 @@ func TestRankSumRejectsAtMostItsLevelUnderTheNull(t *testing.T) {
 			for i := range values {
 				values[i] = float64(r.IntN(tc.distinct))
 			}
-			ranks := statistics.RanksOf(values)
+			ranks := stats.RanksOf(values)
 			var sum float64
 			for _, rank := range ranks.Rank[:tc.k] {
 				sum += rank
@@ -130,6 +130,6 @@ func TestRankSumRejectsAtMostItsLevelUnderTheNull(t *testing.T) {
 
 // Value from R: wilcox.test(c(1.1,2.2,3.3,4.4,5.5), c(6,7,8,9,10,11), exact=FALSE).
 func TestRankSumAgreesWithAPublishedValue(t *testing.T) {
-	ranks := statistics.RanksOf([]float64{1.1, 2.2, 3.3, 4.4, 5.5, 6, 7, 8, 9, 10, 11})
+	ranks := stats.RanksOf([]float64{1.1, 2.2, 3.3, 4.4, 5.5, 6, 7, 8, 9, 10, 11})
 	near(t, "p", ranks.P(5, 15), 0.008113, 1e-4)
 }

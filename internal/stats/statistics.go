@@ -1,8 +1,8 @@
-// Package statistics turns the narrow samples of a tool's calls into the
+// Package stats turns the narrow samples of a tool's calls into the
 // figures that answers and guidelines show, each with the number of calls
 // behind it and a 95 % interval, and holds the few statistical tests that
 // evidence is judged by. Everything here is a pure function.
-package statistics
+package stats
 
 import (
 	"math"

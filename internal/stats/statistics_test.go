@@ -1,4 +1,4 @@
-package statistics_test
+package stats_test
 
 import (
 	"encoding/json"
@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"memoryd"
-	"memoryd/statistics"
+	"memoryd/internal/stats"
 )
 
 func sample(success bool, state memoryd.EvaluationState, score, seconds float64, tokens int64) memoryd.Sample {
@@ -22,7 +22,7 @@ func TestOfCountsOnlyWhatIsKnown(t *testing.T) {
 		sample(true, memoryd.Failed, 0, 0, 50),
 		sample(true, memoryd.Judged, 0.5, 3, -1),
 	}
-	got := statistics.Of(samples, 3, memoryd.Counters{Lifetime: 9, Duplicates: 2, Pending: 1})
+	got := stats.Of(samples, 3, memoryd.Counters{Lifetime: 9, Duplicates: 2, Pending: 1})
 	type figures struct {
 		total, recent, judged, recentJudged, timed, tokens int
 		success, recentSuccess, score, recentScore         float64
@@ -44,7 +44,7 @@ func TestOfCountsOnlyWhatIsKnown(t *testing.T) {
 }
 
 func TestNothingKnownHasNoInterval(t *testing.T) {
-	got := statistics.Of(nil, 20, memoryd.Counters{})
+	got := stats.Of(nil, 20, memoryd.Counters{})
 	raw, err := json.Marshal(got)
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +59,7 @@ func TestNothingKnownHasNoInterval(t *testing.T) {
 
 func TestTheWireNames(t *testing.T) {
 	s := []memoryd.Sample{sample(true, memoryd.Judged, 1, 1, 1), sample(true, memoryd.Judged, 1, 2, 2)}
-	raw, err := json.Marshal(statistics.Of(s, 1, memoryd.Counters{}))
+	raw, err := json.Marshal(stats.Of(s, 1, memoryd.Counters{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestTheWireNames(t *testing.T) {
 func TestRecentLargerThanTheHistoryIsTheHistory(t *testing.T) {
 	s := []memoryd.Sample{sample(true, memoryd.Judged, 1, 0, -1)}
 	for _, recent := range []int{-1, 0, 1, 7} {
-		if got := statistics.Of(s, recent, memoryd.Counters{}).RecentCalls; got != min(1, max(0, recent)) {
+		if got := stats.Of(s, recent, memoryd.Counters{}).RecentCalls; got != min(1, max(0, recent)) {
 			t.Errorf("recent %d: window of %d", recent, got)
 		}
 	}
