@@ -11,7 +11,7 @@ import (
 
 	"memoryd/guidelines/evidence"
 	"memoryd/internal/stats"
-	"memoryd/summarize"
+	"memoryd/llm/summarize"
 )
 
 var (

@@ -13,7 +13,7 @@ import (
 
 	"memoryd"
 	"memoryd/guidelines/evidence"
-	"memoryd/summarize"
+	"memoryd/llm/summarize"
 )
 
 //go:embed prompt.txt

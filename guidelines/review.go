@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"memoryd/summarize"
+	"memoryd/llm/summarize"
 )
 
 // Reason says why a statement of a model was dropped.

@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"memoryd"
-	"memoryd/summarize"
+	"memoryd/llm/summarize"
 
 	"go.uber.org/goleak"
 	"pgregory.net/rapid"
