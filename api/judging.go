@@ -9,15 +9,15 @@ import (
 	"memoryd"
 	"memoryd/api/wire"
 	"memoryd/evaluate/watch"
-	"memoryd/spend"
+	"memoryd/llm/usage"
 
 	"github.com/labstack/echo/v4"
 )
 
 // Ledger is what judging and writing cost.
 type Ledger interface {
-	Report(ctx context.Context, workspace string, from, to time.Time) ([]spend.Row, error)
-	Budgets() []spend.Budget
+	Report(ctx context.Context, workspace string, from, to time.Time) ([]usage.Row, error)
+	Budgets() []usage.Budget
 }
 
 // Judges is what is known of how judges judge.

@@ -19,9 +19,9 @@ import (
 	"memoryd/compact"
 	"memoryd/curate"
 	"memoryd/evaluate/watch"
-	"memoryd/metrics"
+	"memoryd/internal/telemetry/metrics"
+	"memoryd/llm/usage"
 	"memoryd/ops"
-	"memoryd/spend"
 	"memoryd/store"
 	"memoryd/store/mem"
 	"memoryd/store/wrap"
@@ -176,15 +176,15 @@ func ask(h http.Handler, method, path, body string) *httptest.ResponseRecorder {
 	return rec
 }
 
-func newBook(t testing.TB, s store.Store) *spend.Book {
+func newBook(t testing.TB, s store.Store) *usage.Book {
 	t.Helper()
-	cfg := spend.DefaultConfig()
+	cfg := usage.DefaultConfig()
 	cfg.TokensPerHour = 1000
-	b, err := spend.NewBook(cfg, s, slog.New(slog.DiscardHandler), time.Now)
+	b, err := usage.NewBook(cfg, s, slog.New(slog.DiscardHandler), time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.SetPrices(spend.Prices{"tiny": {Prompt: 0.15, Completion: 0.6}})
+	b.SetPrices(usage.Prices{"tiny": {Prompt: 0.15, Completion: 0.6}})
 	b.Attempt("default", "t", "evaluate", "tiny", true, memoryd.Usage{PromptTokens: 70, CompletionTokens: 7})
 	b.Verdict(memoryd.ToolRef{Workspace: "default", Tool: "t"}, "rules")
 	return b

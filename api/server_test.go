@@ -16,7 +16,7 @@ import (
 
 	"memoryd"
 	"memoryd/guidelines"
-	"memoryd/metrics"
+	"memoryd/internal/telemetry/metrics"
 	"memoryd/ops"
 	"memoryd/store/mem"
 

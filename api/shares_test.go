@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"memoryd"
-	"memoryd/metrics"
+	"memoryd/internal/telemetry/metrics"
 	"memoryd/ops"
 	"memoryd/store/mem"
 

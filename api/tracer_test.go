@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"memoryd/metrics"
+	"memoryd/internal/telemetry/metrics"
 	"memoryd/ops"
 	"memoryd/store/mem"
 )

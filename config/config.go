@@ -14,9 +14,9 @@ import (
 	"memoryd/evaluate/watch"
 	"memoryd/guidelines"
 	"memoryd/llm"
+	"memoryd/llm/usage"
 	"memoryd/ops"
 	"memoryd/search"
-	"memoryd/spend"
 	"memoryd/store/qdrant"
 	"memoryd/store/spool"
 	"memoryd/store/sqlite"
@@ -36,7 +36,7 @@ type Config struct {
 	Curate     curate.Config         `yaml:"curate"`
 	Search     search.Config         `yaml:"search"`
 	Compact    compact.Config        `yaml:"compact"`
-	Spend      spend.Config          `yaml:"spend"`
+	Spend      usage.Config          `yaml:"spend"`
 	Watch      watch.Config          `yaml:"watch"`
 	Trace      trace.Config          `yaml:"trace"`
 	Op         map[string]Op         `yaml:"op"`

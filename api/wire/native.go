@@ -5,7 +5,7 @@ import (
 	"memoryd/evaluate/watch"
 	"memoryd/guidelines"
 	"memoryd/internal/stats"
-	"memoryd/spend"
+	"memoryd/llm/usage"
 )
 
 // HitList is the places where a text was found in what compaction removed.
@@ -61,7 +61,7 @@ type Overruled struct {
 // Spend is what models and judges cost in the newest hours.
 type Spend struct {
 	Hours   int         `json:"hours"`
-	Rows    []spend.Row `json:"rows"`
+	Rows    []usage.Row `json:"rows"`
 	Budgets []Budget    `json:"budgets"`
 }
 

@@ -17,10 +17,10 @@ import (
 	"memoryd/curate"
 	"memoryd/evaluate"
 	"memoryd/evaluate/watch"
-	"memoryd/metrics"
+	"memoryd/internal/telemetry/metrics"
+	"memoryd/llm/usage"
 	"memoryd/ops"
 	"memoryd/search"
-	"memoryd/spend"
 	"memoryd/store"
 	"memoryd/store/spool"
 	"memoryd/trace"
@@ -47,8 +47,8 @@ type app struct {
 	judge      string // who judges, for people
 	models     *models
 	compactor  *compact.Compactor
-	book       *spend.Book
-	prices     spend.Prices
+	book       *usage.Book
+	prices     usage.Prices
 	curator    *curate.Curator
 	search     *search.Index // nil: searches go by words alone
 	metrics    *metrics.Registry
@@ -89,7 +89,7 @@ func (a *app) open(ctx context.Context, getenv func(string) string) (err error) 
 		Sweep(ctx context.Context) error
 	})
 	a.store = a.measure(a.store)
-	if a.book, err = spend.NewBook(a.cfg.Spend, a.store, a.log, time.Now); err != nil {
+	if a.book, err = usage.NewBook(a.cfg.Spend, a.store, a.log, time.Now); err != nil {
 		return err
 	}
 	a.prices = pricesOf(a.cfg.LLM)

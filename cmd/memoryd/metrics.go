@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"memoryd/compact"
+	"memoryd/internal/telemetry/metrics"
 	"memoryd/llm"
-	"memoryd/metrics"
 	"memoryd/store"
 	"memoryd/store/spool"
 )

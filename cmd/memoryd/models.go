@@ -9,7 +9,7 @@ import (
 	"memoryd"
 	"memoryd/config"
 	"memoryd/llm"
-	"memoryd/spend"
+	"memoryd/llm/usage"
 )
 
 // models are the entries of the llm section that can be used: those with a key
@@ -34,10 +34,10 @@ func newModels(cfg *config.Config, getenv func(string) string, log *slog.Logger,
 }
 
 // pricesOf gives what the configured models cost.
-func pricesOf(entries map[string]llm.Config) spend.Prices {
-	prices := spend.Prices{}
+func pricesOf(entries map[string]llm.Config) usage.Prices {
+	prices := usage.Prices{}
 	for _, c := range entries {
-		if p := (spend.Price{Prompt: c.PricePrompt, Completion: c.PriceCompletion}); p != (spend.Price{}) {
+		if p := (usage.Price{Prompt: c.PricePrompt, Completion: c.PriceCompletion}); p != (usage.Price{}) {
 			prices[c.ModelName] = p
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"memoryd/api"
 	"memoryd/curate"
 	"memoryd/llm"
+	"memoryd/llm/usage"
 	"memoryd/search"
-	"memoryd/spend"
 )
 
 // embeddingEntry is what health and metrics call the model of the search section,
@@ -66,7 +66,7 @@ func (a *app) index() curate.Index {
 
 // budgeted is an embedder that keeps to the book's budgets.
 type budgeted struct {
-	book  *spend.Book
+	book  *usage.Book
 	model *llm.Embedder
 }
 
@@ -84,10 +84,10 @@ type embedding struct {
 	vectors [][]float32
 }
 
-// Name implements spend.Model.
+// Name implements usage.Model.
 func (e *embedding) Name() string { return e.model.Name() }
 
-// Complete implements spend.Model; the prompt's text is there to be counted.
+// Complete implements usage.Model; the prompt's text is there to be counted.
 func (e *embedding) Complete(ctx context.Context, p memoryd.Prompt) (_ memoryd.Completion, err error) {
 	e.vectors, err = e.model.Embed(ctx, p.Workspace, e.texts)
 	return memoryd.Completion{}, err

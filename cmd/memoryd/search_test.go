@@ -13,7 +13,7 @@ import (
 	"memoryd"
 	"memoryd/config"
 	"memoryd/llm/llmtest"
-	"memoryd/spend"
+	"memoryd/llm/usage"
 )
 
 // searchApp builds the server with an embedding model at baseURL ("" means none).
@@ -69,7 +69,7 @@ func TestEmbeddingsAreCountedAndKeepToTheBudget(t *testing.T) {
 		}
 	}
 	_, err := e.Embed(t.Context(), "w", []string{"some text"})
-	if f, ok := errors.AsType[*memoryd.ModelError](err); !ok || f.Reason != spend.ReasonBudget || !f.Temporary {
+	if f, ok := errors.AsType[*memoryd.ModelError](err); !ok || f.Reason != usage.ReasonBudget || !f.Temporary {
 		t.Errorf("beyond the budget: %v", err)
 	}
 	if n := model.Counts().Requests; n != 2 {

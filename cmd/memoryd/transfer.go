@@ -18,8 +18,8 @@ import (
 	"memoryd"
 	"memoryd/config"
 	"memoryd/curate"
+	"memoryd/llm/usage"
 	"memoryd/ops"
-	"memoryd/spend"
 	"memoryd/store"
 	"memoryd/store/qdrant"
 	"memoryd/store/spool"
@@ -34,7 +34,7 @@ func movedKinds() []string {
 // mover moves memories, and tells the ledger of workspaces that are gone.
 type mover struct {
 	*transfer.Actions
-	book    *spend.Book
+	book    *usage.Book
 	journal *spool.Store // before the store; nil: none
 }
 

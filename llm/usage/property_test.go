@@ -1,4 +1,4 @@
-package spend_test
+package usage_test
 
 import (
 	"cmp"
@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"memoryd"
-	"memoryd/spend"
+	"memoryd/llm/usage"
 	"memoryd/store/mem"
 	"memoryd/store/wrap"
 
@@ -31,24 +31,24 @@ func TestNoNumberIsLostOrDoubled(t *testing.T) {
 			}
 			return nil
 		}}
-		open := func() *spend.Book {
-			b, err := spend.NewBook(spend.DefaultConfig(), faulty, slog.New(slog.DiscardHandler), clock)
+		open := func() *usage.Book {
+			b, err := usage.NewBook(usage.DefaultConfig(), faulty, slog.New(slog.DiscardHandler), clock)
 			if err != nil {
 				rt.Fatal(err)
 			}
 			return b
 		}
-		books := []*spend.Book{open(), open(), open()}
-		want := map[string]*spend.Row{}
+		books := []*usage.Book{open(), open(), open()}
+		want := map[string]*usage.Row{}
 		begin := now
 		rt.Repeat(map[string]func(*rapid.T){
 			"count": func(rt *rapid.T) {
 				b := books[rapid.IntRange(0, 2).Draw(rt, "book")]
-				r := spend.Row{
+				r := usage.Row{
 					Workspace: "w", Tool: fmt.Sprint(rapid.IntRange(0, 2).Draw(rt, "tool")), Op: "evaluate", By: "llm:m",
 					Requests: 1, PromptTokens: int64(rapid.IntRange(0, 9).Draw(rt, "tokens")),
 				}
-				b.Attempt(r.Workspace, r.Tool, r.Op, "m", true, usage(int(r.PromptTokens), 0))
+				b.Attempt(r.Workspace, r.Tool, r.Op, "m", true, tokenUsage(int(r.PromptTokens), 0))
 				if w := want[r.Tool]; w == nil {
 					want[r.Tool] = &r
 				} else {
@@ -76,11 +76,11 @@ func TestNoNumberIsLostOrDoubled(t *testing.T) {
 				if err != nil {
 					rt.Fatal(err)
 				}
-				var rows []spend.Row
+				var rows []usage.Row
 				for _, r := range want {
 					rows = append(rows, *r)
 				}
-				slices.SortFunc(rows, func(a, b spend.Row) int { return cmp.Compare(a.Tool, b.Tool) })
+				slices.SortFunc(rows, func(a, b usage.Row) int { return cmp.Compare(a.Tool, b.Tool) })
 				if len(got) != len(rows) || len(rows) > 0 && !reflect.DeepEqual(got, rows) {
 					rt.Fatalf("got  %+v\nwant %+v", got, rows)
 				}

@@ -1,4 +1,4 @@
-package spend_test
+package usage_test
 
 import (
 	"strconv"
@@ -17,7 +17,7 @@ func BenchmarkAttempt(b *testing.B) {
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {
 		for i := 0; pb.Next(); i++ {
-			book.Attempt("w", tools[i%len(tools)], "evaluate", "model", true, usage(500, 50))
+			book.Attempt("w", tools[i%len(tools)], "evaluate", "model", true, tokenUsage(500, 50))
 		}
 	})
 }

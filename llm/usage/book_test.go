@@ -1,4 +1,4 @@
-package spend_test
+package usage_test
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"memoryd"
-	"memoryd/spend"
+	"memoryd/llm/usage"
 	"memoryd/store"
 	"memoryd/store/mem"
 	"memoryd/store/wrap"
@@ -26,13 +26,13 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // newBook makes a book on the store with the default configuration as change
 // leaves it. The caller starts it; it is stopped when the test ends.
-func newBook(t testing.TB, s store.Records, change func(*spend.Config)) *spend.Book {
+func newBook(t testing.TB, s store.Records, change func(*usage.Config)) *usage.Book {
 	t.Helper()
-	cfg := spend.DefaultConfig()
+	cfg := usage.DefaultConfig()
 	if change != nil {
 		change(&cfg)
 	}
-	b, err := spend.NewBook(cfg, s, slog.New(slog.DiscardHandler), time.Now)
+	b, err := usage.NewBook(cfg, s, slog.New(slog.DiscardHandler), time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,12 +42,12 @@ func newBook(t testing.TB, s store.Records, change func(*spend.Config)) *spend.B
 
 var ref = memoryd.ToolRef{Workspace: "w", Tool: "t"}
 
-func usage(prompt, completion int) memoryd.Usage {
+func tokenUsage(prompt, completion int) memoryd.Usage {
 	return memoryd.Usage{PromptTokens: prompt, CompletionTokens: completion}
 }
 
 // today is the report of the hours around now.
-func today(t testing.TB, b *spend.Book, workspace string) []spend.Row {
+func today(t testing.TB, b *usage.Book, workspace string) []usage.Row {
 	t.Helper()
 	rows, err := b.Report(context.Background(), workspace, time.Now().Add(-24*time.Hour), time.Now().Add(time.Hour))
 	if err != nil {
@@ -56,7 +56,7 @@ func today(t testing.TB, b *spend.Book, workspace string) []spend.Row {
 	return rows
 }
 
-func wantRows(t testing.TB, got []spend.Row, want ...spend.Row) {
+func wantRows(t testing.TB, got []usage.Row, want ...usage.Row) {
 	t.Helper()
 	if len(got) != len(want) || len(want) > 0 && !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
@@ -70,21 +70,21 @@ func TestALedgerAddsUpOverReplicasAndHours(t *testing.T) {
 		one.Start(t.Context())
 		two.Start(t.Context())
 		begin := time.Now()
-		one.Attempt("w", "t", "evaluate", "m", true, usage(100, 10))
-		one.Attempt("w", "t", "evaluate", "m", false, usage(-5, 0))
+		one.Attempt("w", "t", "evaluate", "m", true, tokenUsage(100, 10))
+		one.Attempt("w", "t", "evaluate", "m", false, tokenUsage(-5, 0))
 		one.Verdict(ref, "llm:m")
 		one.Verdict(ref, "rules")
-		two.Attempt("w", "t", "evaluate", "m", true, usage(50, 5))
-		two.Attempt("w", "", "compact", "m", true, usage(7, 7))
+		two.Attempt("w", "t", "evaluate", "m", true, tokenUsage(50, 5))
+		two.Attempt("w", "", "compact", "m", true, tokenUsage(7, 7))
 		two.Verdict(ref, "person:somebody")
-		two.Attempt("other", "t", "evaluate", "m", true, usage(1, 1))
-		want := []spend.Row{
+		two.Attempt("other", "t", "evaluate", "m", true, tokenUsage(1, 1))
+		want := []usage.Row{
 			{Workspace: "w", Op: "compact", By: "llm:m", Requests: 1, PromptTokens: 7, CompletionTokens: 7},
 			{Workspace: "w", Tool: "t", Op: "evaluate", By: "llm:m", Requests: 3, Failed: 1, PromptTokens: 150, CompletionTokens: 15, Verdicts: 1},
 			{Workspace: "w", Tool: "t", Op: "evaluate", By: "person", Verdicts: 1},
 			{Workspace: "w", Tool: "t", Op: "evaluate", By: "rules", Verdicts: 1},
 		}
-		time.Sleep(2 * spend.DefaultConfig().FlushInterval)
+		time.Sleep(2 * usage.DefaultConfig().FlushInterval)
 		wantRows(t, today(t, one, "w"), want...)
 		wantRows(t, today(t, two, "w"), want...)
 		time.Sleep(3 * time.Hour) // the pages have left the memory
@@ -92,22 +92,22 @@ func TestALedgerAddsUpOverReplicasAndHours(t *testing.T) {
 		two.Verdict(ref, "cache")
 		third := newBook(t, s, nil)
 		wantRows(t, today(t, third, "w"), want...) // not flushed yet
-		want = append([]spend.Row{want[0], {Workspace: "w", Tool: "t", Op: "evaluate", By: "cache", Verdicts: 1}}, want[1:]...)
+		want = append([]usage.Row{want[0], {Workspace: "w", Tool: "t", Op: "evaluate", By: "cache", Verdicts: 1}}, want[1:]...)
 		wantRows(t, today(t, two, "w"), want...)
 		two.Stop()
 		wantRows(t, today(t, third, "w"), want...)
 		wantRows(t, today(t, third, ""),
-			spend.Row{Op: "compact", By: "llm:m", Requests: 1, PromptTokens: 7, CompletionTokens: 7},
-			spend.Row{Op: "evaluate", By: "cache", Verdicts: 1},
-			spend.Row{Op: "evaluate", By: "llm:m", Requests: 4, Failed: 1, PromptTokens: 151, CompletionTokens: 16, Verdicts: 1},
-			spend.Row{Op: "evaluate", By: "person", Verdicts: 1},
-			spend.Row{Op: "evaluate", By: "rules", Verdicts: 1},
+			usage.Row{Op: "compact", By: "llm:m", Requests: 1, PromptTokens: 7, CompletionTokens: 7},
+			usage.Row{Op: "evaluate", By: "cache", Verdicts: 1},
+			usage.Row{Op: "evaluate", By: "llm:m", Requests: 4, Failed: 1, PromptTokens: 151, CompletionTokens: 16, Verdicts: 1},
+			usage.Row{Op: "evaluate", By: "person", Verdicts: 1},
+			usage.Row{Op: "evaluate", By: "rules", Verdicts: 1},
 		)
 		rows, err := third.Report(t.Context(), "w", begin.Add(time.Hour), time.Now().Add(time.Hour))
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantRows(t, rows, spend.Row{Workspace: "w", Tool: "t", Op: "evaluate", By: "cache", Verdicts: 1})
+		wantRows(t, rows, usage.Row{Workspace: "w", Tool: "t", Op: "evaluate", By: "cache", Verdicts: 1})
 		one.Stop()
 	})
 }
@@ -134,7 +134,7 @@ func TestAFailingStoreLosesNothing(t *testing.T) {
 					down = v
 				}
 				var log bytes.Buffer
-				b, err := spend.NewBook(spend.DefaultConfig(), s, slog.New(slog.NewTextHandler(&log, nil)), time.Now)
+				b, err := usage.NewBook(usage.DefaultConfig(), s, slog.New(slog.NewTextHandler(&log, nil)), time.Now)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -144,12 +144,12 @@ func TestAFailingStoreLosesNothing(t *testing.T) {
 					b.Verdict(ref, "rules")
 					time.Sleep(10 * time.Second)
 				}
-				wantRows(t, today(t, b, "w"), spend.Row{Workspace: "w", Tool: "t", Op: "evaluate", By: "rules", Verdicts: 10})
+				wantRows(t, today(t, b, "w"), usage.Row{Workspace: "w", Tool: "t", Op: "evaluate", By: "rules", Verdicts: 10})
 				set(false)
 				time.Sleep(10 * time.Second)
 				b.Stop()
 				b.Stop()
-				wantRows(t, today(t, newBook(t, s, nil), "w"), spend.Row{Workspace: "w", Tool: "t", Op: "evaluate", By: "rules", Verdicts: 10})
+				wantRows(t, today(t, newBook(t, s, nil), "w"), usage.Row{Workspace: "w", Tool: "t", Op: "evaluate", By: "rules", Verdicts: 10})
 				if n := strings.Count(log.String(), "could not be written"); n != 1 || !strings.Contains(log.String(), "written again") {
 					t.Errorf("said %d times: %s", n, log.String())
 				}
@@ -163,9 +163,9 @@ func TestTheRowsOfAnHourAreBounded(t *testing.T) {
 		b := newBook(t, mem.New(), nil)
 		const tools = 2500
 		for i := range tools {
-			b.Attempt("w", fmt.Sprint("tool", i), "evaluate", fmt.Sprint("model", i), true, usage(1, 1))
+			b.Attempt("w", fmt.Sprint("tool", i), "evaluate", fmt.Sprint("model", i), true, tokenUsage(1, 1))
 		}
-		b.Attempt("w", "tool1", "evaluate", "model1", true, usage(1, 1))
+		b.Attempt("w", "tool1", "evaluate", "model1", true, tokenUsage(1, 1))
 		rows := today(t, b, "w")
 		var total, first int64
 		for _, r := range rows {
@@ -195,7 +195,7 @@ func TestADeletedWorkspaceStaysAway(t *testing.T) {
 		b.Forget("")
 		time.Sleep(time.Minute)
 		wantRows(t, today(t, b, "w"))
-		wantRows(t, today(t, b, ""), spend.Row{Op: "evaluate", By: "rules", Verdicts: 2})
+		wantRows(t, today(t, b, ""), usage.Row{Op: "evaluate", By: "rules", Verdicts: 2})
 		b.Stop()
 	})
 }
@@ -215,7 +215,7 @@ func TestABadRecordHidesNoOther(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		wantRows(t, today(t, newBook(t, s, nil), "w"), spend.Row{Workspace: "w", Tool: "t", Op: "evaluate", By: "nobody", Verdicts: 1})
+		wantRows(t, today(t, newBook(t, s, nil), "w"), usage.Row{Workspace: "w", Tool: "t", Op: "evaluate", By: "nobody", Verdicts: 1})
 		b.Stop()
 	})
 }
@@ -223,7 +223,7 @@ func TestABadRecordHidesNoOther(t *testing.T) {
 func TestRowsExpire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := mem.New()
-		b := newBook(t, s, func(c *spend.Config) { c.Keep = 48 * time.Hour })
+		b := newBook(t, s, func(c *usage.Config) { c.Keep = 48 * time.Hour })
 		b.Start(t.Context())
 		b.Verdict(ref, "rules")
 		b.Stop()
@@ -247,29 +247,29 @@ func TestStartAndStopInAnyOrder(t *testing.T) {
 		all.Go(b.Stop)
 		all.Go(b.Stop)
 		all.Go(func() { b.Verdict(ref, "rules") })
-		all.Go(func() { b.Attempt("w", "t", "evaluate", "m", true, usage(1, 1)) })
+		all.Go(func() { b.Attempt("w", "t", "evaluate", "m", true, tokenUsage(1, 1)) })
 		all.Wait()
 	}
 }
 
 func TestConfig(t *testing.T) {
-	if err := spend.DefaultConfig().Validate(); err != nil {
+	if err := usage.DefaultConfig().Validate(); err != nil {
 		t.Error(err)
 	}
-	for key, change := range map[string]func(*spend.Config){
-		"requests_per_hour": func(c *spend.Config) { c.RequestsPerHour = -1 },
-		"requests_per_day":  func(c *spend.Config) { c.RequestsPerDay = -1 },
-		"tokens_per_hour":   func(c *spend.Config) { c.TokensPerHour = -1 },
-		"tokens_per_day":    func(c *spend.Config) { c.TokensPerDay = -1 },
-		"keep":              func(c *spend.Config) { c.Keep = time.Hour },
-		"flush_interval":    func(c *spend.Config) { c.FlushInterval = 0 },
+	for key, change := range map[string]func(*usage.Config){
+		"requests_per_hour": func(c *usage.Config) { c.RequestsPerHour = -1 },
+		"requests_per_day":  func(c *usage.Config) { c.RequestsPerDay = -1 },
+		"tokens_per_hour":   func(c *usage.Config) { c.TokensPerHour = -1 },
+		"tokens_per_day":    func(c *usage.Config) { c.TokensPerDay = -1 },
+		"keep":              func(c *usage.Config) { c.Keep = time.Hour },
+		"flush_interval":    func(c *usage.Config) { c.FlushInterval = 0 },
 	} {
-		cfg := spend.DefaultConfig()
+		cfg := usage.DefaultConfig()
 		change(&cfg)
 		if err := cfg.Validate(); err == nil || !strings.HasPrefix(err.Error(), key+": ") {
 			t.Errorf("%s: got %v", key, err)
 		}
-		_, err := spend.NewBook(cfg, mem.New(), slog.New(slog.DiscardHandler), time.Now)
+		_, err := usage.NewBook(cfg, mem.New(), slog.New(slog.DiscardHandler), time.Now)
 		if e, ok := errors.AsType[*memoryd.Error](err); !ok || e.Kind != memoryd.Invalid {
 			t.Errorf("%s: got %v", key, err)
 		}

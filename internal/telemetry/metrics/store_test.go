@@ -9,7 +9,7 @@ import (
 	"unicode"
 
 	"memoryd"
-	"memoryd/metrics"
+	"memoryd/internal/telemetry/metrics"
 	"memoryd/store"
 	"memoryd/store/mem"
 	"memoryd/store/storetest"

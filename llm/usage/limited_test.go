@@ -1,4 +1,4 @@
-package spend_test
+package usage_test
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"memoryd"
-	"memoryd/spend"
+	"memoryd/llm/usage"
 	"memoryd/store"
 	"memoryd/store/mem"
 	"memoryd/store/wrap"
@@ -18,7 +18,7 @@ import (
 
 // paid is a model that counts each request in the book, as llm's observer does.
 type paid struct {
-	book  *spend.Book
+	book  *usage.Book
 	usage memoryd.Usage
 	took  time.Duration
 	asked atomic.Int64
@@ -33,7 +33,7 @@ func (p *paid) Complete(_ context.Context, q memoryd.Prompt) (memoryd.Completion
 	return memoryd.Completion{Text: "yes", Usage: p.usage}, nil
 }
 
-func complete(m spend.Model) error {
+func complete(m usage.Model) error {
 	_, err := m.Complete(context.Background(), memoryd.Prompt{Workspace: "w", User: "12345678"})
 	return err
 }
@@ -42,7 +42,7 @@ func complete(m spend.Model) error {
 func refused(t *testing.T, err error) time.Duration {
 	t.Helper()
 	e, ok := errors.AsType[*memoryd.ModelError](err)
-	if !ok || e.Reason != spend.ReasonBudget || !e.Temporary {
+	if !ok || e.Reason != usage.ReasonBudget || !e.Temporary {
 		t.Fatalf("got %v", err)
 	}
 	return e.RetryAfter
@@ -53,20 +53,20 @@ func atMidnight(t *testing.T, f func(t *testing.T)) { synctest.Test(t, f) }
 
 func TestABudgetHoldsUntilItsWindowEnds(t *testing.T) {
 	for name, c := range map[string]struct {
-		limit  func(*spend.Config)
+		limit  func(*usage.Config)
 		passes int
 		window time.Duration
-		want   spend.Budget
+		want   usage.Budget
 	}{
-		"requests per hour": {func(c *spend.Config) { c.RequestsPerHour = 3 }, 3, time.Hour, spend.Budget{Window: "hour", Unit: "requests", Limit: 3, Used: 3}},
-		"requests per day":  {func(c *spend.Config) { c.RequestsPerDay = 3 }, 3, 24 * time.Hour, spend.Budget{Window: "day", Unit: "requests", Limit: 3, Used: 3}},
-		"tokens per hour":   {func(c *spend.Config) { c.TokensPerHour = 201 }, 3, time.Hour, spend.Budget{Window: "hour", Unit: "tokens", Limit: 201, Used: 300}},
-		"tokens per day":    {func(c *spend.Config) { c.TokensPerDay = 200 }, 2, 24 * time.Hour, spend.Budget{Window: "day", Unit: "tokens", Limit: 200, Used: 200}},
+		"requests per hour": {func(c *usage.Config) { c.RequestsPerHour = 3 }, 3, time.Hour, usage.Budget{Window: "hour", Unit: "requests", Limit: 3, Used: 3}},
+		"requests per day":  {func(c *usage.Config) { c.RequestsPerDay = 3 }, 3, 24 * time.Hour, usage.Budget{Window: "day", Unit: "requests", Limit: 3, Used: 3}},
+		"tokens per hour":   {func(c *usage.Config) { c.TokensPerHour = 201 }, 3, time.Hour, usage.Budget{Window: "hour", Unit: "tokens", Limit: 201, Used: 300}},
+		"tokens per day":    {func(c *usage.Config) { c.TokensPerDay = 200 }, 2, 24 * time.Hour, usage.Budget{Window: "day", Unit: "tokens", Limit: 200, Used: 200}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			atMidnight(t, func(t *testing.T) {
 				b := newBook(t, mem.New(), c.limit)
-				m := &paid{book: b, usage: usage(90, 10)}
+				m := &paid{book: b, usage: tokenUsage(90, 10)}
 				l := b.Limited(m)
 				time.Sleep(20 * time.Minute)
 				for i := range c.passes {
@@ -97,7 +97,7 @@ func TestABudgetHoldsUntilItsWindowEnds(t *testing.T) {
 
 func TestTheLongestOfTheSpentWindowsIsNamed(t *testing.T) {
 	atMidnight(t, func(t *testing.T) {
-		b := newBook(t, mem.New(), func(c *spend.Config) { c.RequestsPerHour, c.RequestsPerDay = 1, 1 })
+		b := newBook(t, mem.New(), func(c *usage.Config) { c.RequestsPerHour, c.RequestsPerDay = 1, 1 })
 		l := b.Limited(&paid{book: b})
 		if err := complete(l); err != nil {
 			t.Fatal(err)
@@ -110,7 +110,7 @@ func TestTheLongestOfTheSpentWindowsIsNamed(t *testing.T) {
 
 func TestRequestsUnderWayCountBeforehand(t *testing.T) {
 	atMidnight(t, func(t *testing.T) {
-		b := newBook(t, mem.New(), func(c *spend.Config) { c.RequestsPerHour = 10 })
+		b := newBook(t, mem.New(), func(c *usage.Config) { c.RequestsPerHour = 10 })
 		m := &paid{book: b, took: time.Minute}
 		l := b.Limited(m)
 		var all sync.WaitGroup
@@ -132,12 +132,12 @@ func TestRequestsUnderWayCountBeforehand(t *testing.T) {
 func TestABudgetIsSharedAndOutlivesTheProcess(t *testing.T) {
 	atMidnight(t, func(t *testing.T) {
 		s := mem.New()
-		limit := func(c *spend.Config) { c.RequestsPerHour, c.RequestsPerDay = 3, 5 }
+		limit := func(c *usage.Config) { c.RequestsPerHour, c.RequestsPerDay = 3, 5 }
 		one := newBook(t, s, limit)
 		one.Start(t.Context())
 		two := newBook(t, s, limit)
 		two.Start(t.Context())
-		for _, b := range []*spend.Book{one, two, one} {
+		for _, b := range []*usage.Book{one, two, one} {
 			if err := complete(b.Limited(&paid{book: b})); err != nil {
 				t.Fatal(err)
 			}
@@ -165,7 +165,7 @@ func TestABudgetIsSharedAndOutlivesTheProcess(t *testing.T) {
 
 func TestABudgetIsReadAsSoonAsTheStoreIsBack(t *testing.T) {
 	atMidnight(t, func(t *testing.T) {
-		limit := func(c *spend.Config) { c.RequestsPerDay = 1 }
+		limit := func(c *usage.Config) { c.RequestsPerDay = 1 }
 		s := mem.New()
 		before := newBook(t, s, limit)
 		before.Start(t.Context())
@@ -196,7 +196,7 @@ func TestABudgetIsReadAsSoonAsTheStoreIsBack(t *testing.T) {
 
 func TestWithoutLimitsNothingIsRefused(t *testing.T) {
 	b := newBook(t, mem.New(), nil)
-	l := b.Limited(&paid{book: b, usage: usage(1<<30, 1<<30)})
+	l := b.Limited(&paid{book: b, usage: tokenUsage(1<<30, 1<<30)})
 	for range 100 {
 		if err := complete(l); err != nil {
 			t.Fatal(err)

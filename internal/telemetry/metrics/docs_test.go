@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"memoryd/metrics"
+	"memoryd/internal/telemetry/metrics"
 
 	"go.yaml.in/yaml/v3"
 )

@@ -1,4 +1,4 @@
-// Package spend counts what the models cost, and keeps to budgets.
+// Package usage counts what the models cost, and keeps to budgets.
 //
 //	llm's observer ── Attempt ──┐
 //	judge's observer ─ Verdict ─┴─ Book ── every FlushInterval ──> store.Records
@@ -35,4 +35,4 @@
 // beforehand: the budget of requests is passed only by requests that the model
 // client repeats by itself, that of tokens only by as much as those under way
 // take beyond a guess of four bytes a token of the prompt.
-package spend
+package usage

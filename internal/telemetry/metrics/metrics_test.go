@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"memoryd"
-	"memoryd/metrics"
+	"memoryd/internal/telemetry/metrics"
 	"memoryd/store"
 	"memoryd/store/mem"
 )
