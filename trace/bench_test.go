@@ -4,8 +4,8 @@ import (
 	"log/slog"
 	"testing"
 
+	"memoryd/internal/telemetry/trace/tracetest"
 	"memoryd/trace"
-	"memoryd/trace/tracetest"
 )
 
 // BenchmarkRequest is the tracing of a request with two ops: turned off, not

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"memoryd/internal/telemetry/trace/tracetest"
 	"memoryd/trace"
-	"memoryd/trace/tracetest"
 )
 
 func TestLinesOfATracedRequestNameItsTrace(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 	"unicode/utf8"
 
 	"memoryd"
+	"memoryd/internal/telemetry/trace/tracetest"
 	"memoryd/trace"
-	"memoryd/trace/tracetest"
 
 	"go.uber.org/goleak"
 )

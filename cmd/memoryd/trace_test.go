@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"memoryd/config"
+	"memoryd/internal/telemetry/trace/tracetest"
 	"memoryd/llm/llmtest"
-	"memoryd/trace/tracetest"
 )
 
 // configuredApp builds the server in memory, on a free port, with more
