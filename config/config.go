@@ -13,6 +13,7 @@ import (
 	"memoryd/evaluate"
 	"memoryd/evaluate/watch"
 	"memoryd/guidelines"
+	"memoryd/internal/telemetry/trace"
 	"memoryd/llm"
 	"memoryd/llm/usage"
 	"memoryd/ops"
@@ -20,7 +21,6 @@ import (
 	"memoryd/store/qdrant"
 	"memoryd/store/spool"
 	"memoryd/store/sqlite"
-	"memoryd/trace"
 
 	"go.yaml.in/yaml/v3"
 )

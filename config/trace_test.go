@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"memoryd/config"
-	"memoryd/trace"
+	"memoryd/internal/telemetry/trace"
 )
 
 func TestTheCollectorComesFromTheUsualVariableUnlessOursIsSet(t *testing.T) {

@@ -18,12 +18,12 @@ import (
 	"memoryd/evaluate"
 	"memoryd/evaluate/watch"
 	"memoryd/internal/telemetry/metrics"
+	"memoryd/internal/telemetry/trace"
 	"memoryd/llm/usage"
 	"memoryd/ops"
 	"memoryd/search"
 	"memoryd/store"
 	"memoryd/store/spool"
-	"memoryd/trace"
 )
 
 // readHeaderTimeout bounds how long a client may take to send its headers, and

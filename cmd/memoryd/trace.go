@@ -5,9 +5,9 @@ import (
 	"errors"
 
 	"memoryd/api"
+	"memoryd/internal/telemetry/trace"
 	"memoryd/llm"
 	"memoryd/ops"
-	"memoryd/trace"
 )
 
 // traceRequests is nil when tracing is off, as is what the other two give: then

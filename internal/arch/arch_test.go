@@ -31,7 +31,7 @@ var mayImport = map[string][]string{
 	"memoryd/transfer":                           {"memoryd", "memoryd/store", "memoryd/internal/stats"},
 	"memoryd/internal/telemetry/metrics":         {"memoryd", "memoryd/store"},
 	"memoryd/search":                             {"memoryd", "memoryd/store"},
-	"memoryd/trace":                              {"memoryd"},
+	"memoryd/internal/telemetry/trace":           {"memoryd"},
 	"memoryd/internal/telemetry/trace/tracetest": {},
 	"memoryd/evaluate/watch":                     {"memoryd", "memoryd/internal/stats"},
 	"memoryd/guidelines/coldstart":               {"memoryd", "memoryd/internal/stats", "memoryd/guidelines/evidence", "memoryd/guidelines/preflight", "memoryd/guidelines"},
@@ -63,7 +63,7 @@ var mayImport = map[string][]string{
 	"memoryd/api/wire": {"memoryd/internal/stats", "memoryd/compact", "memoryd/llm/usage", "memoryd/evaluate/watch", "memoryd/guidelines"},
 	"memoryd/api":      {"memoryd", "memoryd/internal/stats", "memoryd/api/wire", "memoryd/ops", "memoryd/store", "memoryd/compact", "memoryd/llm/usage", "memoryd/evaluate/watch", "memoryd/curate", "memoryd/guidelines", "memoryd/guidelines/staleness", "memoryd/transfer", "memoryd/internal/telemetry/metrics"},
 	"memoryd/config": {
-		"memoryd", "memoryd/api", "memoryd/compact", "memoryd/curate", "memoryd/evaluate", "memoryd/llm/usage", "memoryd/evaluate/watch", "memoryd/guidelines", "memoryd/llm", "memoryd/ops", "memoryd/search", "memoryd/store/sqlite", "memoryd/store/qdrant", "memoryd/store/spool", "memoryd/trace",
+		"memoryd", "memoryd/api", "memoryd/compact", "memoryd/curate", "memoryd/evaluate", "memoryd/llm/usage", "memoryd/evaluate/watch", "memoryd/guidelines", "memoryd/llm", "memoryd/ops", "memoryd/search", "memoryd/store/sqlite", "memoryd/store/qdrant", "memoryd/store/spool", "memoryd/internal/telemetry/trace",
 	},
 	"memoryd/internal/arch":       {},
 	"memoryd/internal/recordtest": {"memoryd"},
@@ -79,7 +79,7 @@ var onlyIn = map[string][]string{
 	"modernc.org/sqlite":                {"memoryd/store/sqlite", "memoryd/bench"},
 	"github.com/qdrant/go-client":       {"memoryd/store/qdrant", "memoryd/store/qdrant/qdranttest"},
 	"github.com/prometheus":             {"memoryd/internal/telemetry/metrics"},
-	"go.opentelemetry.io":               {"memoryd/trace", "memoryd/internal/telemetry/trace/tracetest"},
+	"go.opentelemetry.io":               {"memoryd/internal/telemetry/trace", "memoryd/internal/telemetry/trace/tracetest"},
 	"go.yaml.in/yaml":                   {"memoryd/config", "memoryd/api"},
 	"github.com/alecthomas/kong":        {"memoryd/cmd/memoryd"},
 }

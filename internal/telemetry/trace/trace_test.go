@@ -13,8 +13,8 @@ import (
 	"unicode/utf8"
 
 	"memoryd"
+	"memoryd/internal/telemetry/trace"
 	"memoryd/internal/telemetry/trace/tracetest"
-	"memoryd/trace"
 
 	"go.uber.org/goleak"
 )

@@ -4,8 +4,8 @@ import (
 	"log/slog"
 	"testing"
 
+	"memoryd/internal/telemetry/trace"
 	"memoryd/internal/telemetry/trace/tracetest"
-	"memoryd/trace"
 )
 
 // BenchmarkRequest is the tracing of a request with two ops: turned off, not

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"memoryd/internal/telemetry/trace"
 	"memoryd/internal/telemetry/trace/tracetest"
-	"memoryd/trace"
 )
 
 func TestLinesOfATracedRequestNameItsTrace(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"memoryd/internal/telemetry/trace"
 	"memoryd/internal/telemetry/trace/tracetest"
-	"memoryd/trace"
 )
 
 // hanging is a collector that takes a request and never answers it. done is
