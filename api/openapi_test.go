@@ -23,9 +23,9 @@ import (
 	"memoryd/llm/usage"
 	"memoryd/ops"
 	"memoryd/store"
+	"memoryd/store/backup"
 	"memoryd/store/mem"
 	"memoryd/store/wrap"
-	"memoryd/transfer"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"go.yaml.in/yaml/v3"
@@ -151,7 +151,7 @@ func newHandler(t testing.TB, s store.Store) http.Handler {
 			Params: ops.SummaryParams{RecentCallCount: 20}, Curator: curator, Reader: reader, Note: note,
 		}}},
 		FlowRetrieve: {Label: FlowRetrieve, Ops: []ops.Op{load, ops.RetrieveToolMemory{Reader: reader, Shelf: curator}}},
-		FlowVectorStore: {Label: FlowVectorStore, Ops: []ops.Op{ops.VectorStore{Reader: reader, Mover: &transfer.Actions{
+		FlowVectorStore: {Label: FlowVectorStore, Ops: []ops.Op{ops.VectorStore{Reader: reader, Mover: &backup.Actions{
 			Store: s, Dir: t.TempDir(), RecentCalls: 20, Now: now, Kinds: curate.Kinds(),
 		}}}},
 		FlowPreflight: {Label: FlowPreflight, Ops: []ops.Op{ops.PreflightToolCall{Forecaster: ops.NewForecaster(s, nil, time.Now)}}},

@@ -6,7 +6,7 @@ import (
 	"iter"
 
 	"memoryd"
-	"memoryd/transfer"
+	"memoryd/store/backup"
 )
 
 // StoreAction is a request to move or remove whole memories, and its answer.
@@ -39,7 +39,7 @@ func (p VectorStoreParams) Validate() error {
 
 // Mover moves and removes whole memories.
 type Mover interface {
-	List(ctx context.Context, workspace string) iter.Seq2[transfer.Memory, error]
+	List(ctx context.Context, workspace string) iter.Seq2[backup.Memory, error]
 	Delete(ctx context.Context, workspace string) (int, error)
 	DeleteIDs(ctx context.Context, workspace string, ids []string) (int, error)
 	Copy(ctx context.Context, src, dst string) (int, error)

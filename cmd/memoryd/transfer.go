@@ -21,19 +21,19 @@ import (
 	"memoryd/llm/usage"
 	"memoryd/ops"
 	"memoryd/store"
+	"memoryd/store/backup"
 	"memoryd/store/qdrant"
 	"memoryd/store/spool"
-	"memoryd/transfer"
 )
 
 // movedKinds are the kinds of records that go with what is moved.
 func movedKinds() []string {
-	return append(curate.Kinds(), ops.CorrectionKind, originalKind, transfer.RecordKind)
+	return append(curate.Kinds(), ops.CorrectionKind, originalKind, backup.RecordKind)
 }
 
 // mover moves memories, and tells the ledger of workspaces that are gone.
 type mover struct {
-	*transfer.Actions
+	*backup.Actions
 	book    *usage.Book
 	journal *spool.Store // before the store; nil: none
 }
@@ -73,7 +73,7 @@ func (m mover) Delete(ctx context.Context, workspace string) (int, error) {
 }
 
 func (a *app) mover(dir string, recent int) mover {
-	return mover{&transfer.Actions{Store: a.store, Dir: dir, Kinds: movedKinds(), RecentCalls: recent, Now: time.Now}, a.book, a.journal}
+	return mover{&backup.Actions{Store: a.store, Dir: dir, Kinds: movedKinds(), RecentCalls: recent, Now: time.Now}, a.book, a.journal}
 }
 
 // opened is what the commands that work on a store of their own have in common.
@@ -117,9 +117,9 @@ func (c exportCmd) Run(ctx context.Context, std streams) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	var counts transfer.Counts
+	var counts backup.Counts
 	write := func(w io.Writer) error {
-		counts, err = transfer.Export(ctx, s, w, transfer.ExportOptions{
+		counts, err = backup.Export(ctx, s, w, backup.ExportOptions{
 			Workspace: c.Workspace, Created: time.Now(), Kinds: movedKinds(),
 		})
 		return err
@@ -183,7 +183,7 @@ func (c restoreCmd) Run(ctx context.Context, std streams) (err error) {
 		return err
 	}
 	defer in.Close()
-	counts, err := transfer.Restore(ctx, s, in.reader, transfer.RestoreOptions{
+	counts, err := backup.Restore(ctx, s, in.reader, backup.RestoreOptions{
 		Workspace: c.Workspace, Replace: c.Replace, SkipExisting: c.SkipExisting,
 	})
 	if err != nil {
@@ -247,7 +247,7 @@ func (c importCmd) importReMe(ctx context.Context, std streams) (err error) {
 		if err != nil {
 			return err
 		}
-		counts, err := transfer.Import(ctx, s, memories, transfer.ImportOptions{
+		counts, err := backup.Import(ctx, s, memories, backup.ImportOptions{
 			Keep:     keep,
 			Rejected: func(_ int, err error) { fmt.Fprintf(std.out, "%s: %v\n", name, err) },
 		})
@@ -264,8 +264,8 @@ func (c importCmd) importReMe(ctx context.Context, std streams) (err error) {
 }
 
 // memories reads what name stands for: a file, or a collection.
-func (c importCmd) memories(ctx context.Context, std streams, name string) (iter.Seq2[transfer.Memory, error], func() error, error) {
-	reader := transfer.ReMe{Workspace: c.Workspace, Now: time.Now}
+func (c importCmd) memories(ctx context.Context, std streams, name string) (iter.Seq2[backup.Memory, error], func() error, error) {
+	reader := backup.ReMe{Workspace: c.Workspace, Now: time.Now}
 	if c.Format == "reme" {
 		in, err := source(std.in, name)
 		if err != nil {
@@ -282,9 +282,9 @@ func (c importCmd) memories(ctx context.Context, std streams, name string) (iter
 		return nil, nil, fmt.Errorf("--from: must be host:port, got %q", c.From)
 	}
 	cfg.Host = host
-	points := func(yield func(transfer.Point, error) bool) {
+	points := func(yield func(backup.Point, error) bool) {
 		for p, err := range qdrant.ReadForeign(ctx, cfg, os.Getenv(c.KeyEnv), name) {
-			if !yield(transfer.Point(p), err) {
+			if !yield(backup.Point(p), err) {
 				return
 			}
 		}

@@ -28,7 +28,7 @@ var mayImport = map[string][]string{
 	// The two backends for its test.
 	"memoryd/store/spool":                        {"memoryd", "memoryd/store", "memoryd/store/sqlite", "memoryd/store/qdrant"},
 	"memoryd/llm/usage":                          {"memoryd", "memoryd/store"},
-	"memoryd/transfer":                           {"memoryd", "memoryd/store", "memoryd/internal/stats"},
+	"memoryd/store/backup":                       {"memoryd", "memoryd/store", "memoryd/internal/stats"},
 	"memoryd/internal/telemetry/metrics":         {"memoryd", "memoryd/store"},
 	"memoryd/search":                             {"memoryd", "memoryd/store"},
 	"memoryd/internal/telemetry/trace":           {"memoryd"},
@@ -55,13 +55,13 @@ var mayImport = map[string][]string{
 	"memoryd/compact": {
 		"memoryd", "memoryd/compact/chat", "memoryd/compact/facts", "memoryd/compact/tokens",
 	},
-	"memoryd/ops": {"memoryd", "memoryd/internal/stats", "memoryd/store", "memoryd/compact", "memoryd/guidelines/preflight", "memoryd/curate", "memoryd/guidelines", "memoryd/transfer"},
+	"memoryd/ops": {"memoryd", "memoryd/internal/stats", "memoryd/store", "memoryd/compact", "memoryd/guidelines/preflight", "memoryd/curate", "memoryd/guidelines", "memoryd/store/backup"},
 	"memoryd/curate": {
 		"memoryd", "memoryd/internal/stats", "memoryd/store", "memoryd/guidelines", "memoryd/guidelines/staleness", "memoryd/guidelines/versions",
 		"memoryd/guidelines/coldstart", "memoryd/guidelines/preflight",
 	},
 	"memoryd/api/wire": {"memoryd/internal/stats", "memoryd/compact", "memoryd/llm/usage", "memoryd/evaluate/watch", "memoryd/guidelines"},
-	"memoryd/api":      {"memoryd", "memoryd/internal/stats", "memoryd/api/wire", "memoryd/ops", "memoryd/store", "memoryd/compact", "memoryd/llm/usage", "memoryd/evaluate/watch", "memoryd/curate", "memoryd/guidelines", "memoryd/guidelines/staleness", "memoryd/transfer", "memoryd/internal/telemetry/metrics"},
+	"memoryd/api":      {"memoryd", "memoryd/internal/stats", "memoryd/api/wire", "memoryd/ops", "memoryd/store", "memoryd/compact", "memoryd/llm/usage", "memoryd/evaluate/watch", "memoryd/curate", "memoryd/guidelines", "memoryd/guidelines/staleness", "memoryd/store/backup", "memoryd/internal/telemetry/metrics"},
 	"memoryd/config": {
 		"memoryd", "memoryd/api", "memoryd/compact", "memoryd/curate", "memoryd/evaluate", "memoryd/llm/usage", "memoryd/evaluate/watch", "memoryd/guidelines", "memoryd/llm", "memoryd/ops", "memoryd/search", "memoryd/store/sqlite", "memoryd/store/qdrant", "memoryd/store/spool", "memoryd/internal/telemetry/trace",
 	},

@@ -1,4 +1,4 @@
-package transfer_test
+package backup_test
 
 import (
 	"bytes"
@@ -9,8 +9,8 @@ import (
 
 	"memoryd"
 	"memoryd/store"
+	"memoryd/store/backup"
 	"memoryd/store/mem"
-	"memoryd/transfer"
 )
 
 // big is 20 tools of 100 calls with outputs of 2 KiB.
@@ -33,7 +33,7 @@ func BenchmarkExport(b *testing.B) {
 	s := big(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		n, err := transfer.Export(b.Context(), s, io.Discard, transfer.ExportOptions{})
+		n, err := backup.Export(b.Context(), s, io.Discard, backup.ExportOptions{})
 		must(b, err)
 		b.SetBytes(n.Bytes)
 	}
@@ -44,7 +44,7 @@ func BenchmarkRestore(b *testing.B) {
 	b.SetBytes(int64(len(file)))
 	b.ReportAllocs()
 	for b.Loop() {
-		_, err := transfer.Restore(b.Context(), mem.New(), bytes.NewReader(file), transfer.RestoreOptions{})
+		_, err := backup.Restore(b.Context(), mem.New(), bytes.NewReader(file), backup.RestoreOptions{})
 		must(b, err)
 	}
 }
@@ -61,7 +61,7 @@ func TestAnExportHoldsOneToolAtATime(t *testing.T) {
 	}
 	var file bytes.Buffer
 	told := 0
-	_, err := transfer.Export(t.Context(), s, &file, transfer.ExportOptions{Progress: func(n transfer.Counts) {
+	_, err := backup.Export(t.Context(), s, &file, backup.ExportOptions{Progress: func(n backup.Counts) {
 		told++
 		if lag := int(n.Bytes) - file.Len(); lag > 1<<16 {
 			t.Errorf("after %d tools %d bytes are held back", n.Tools, lag)

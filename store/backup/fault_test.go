@@ -1,4 +1,4 @@
-package transfer_test
+package backup_test
 
 import (
 	"bytes"
@@ -8,9 +8,9 @@ import (
 
 	"memoryd"
 	"memoryd/store"
+	"memoryd/store/backup"
 	"memoryd/store/mem"
 	"memoryd/store/wrap"
-	"memoryd/transfer"
 )
 
 var (
@@ -64,7 +64,7 @@ func TestAReplacementThatFailsLeavesTheOldToolOrTheNew(t *testing.T) {
 	for n := 0; ; n++ {
 		inner := old()
 		s, struck := failing(inner, n)
-		_, err := transfer.Restore(t.Context(), s, bytes.NewReader(newFile), transfer.RestoreOptions{Replace: true})
+		_, err := backup.Restore(t.Context(), s, bytes.NewReader(newFile), backup.RestoreOptions{Replace: true})
 		if !*struck {
 			must(t, err)
 			same(t, "undisturbed", export(t, inner, "a"), newFile)
@@ -86,7 +86,7 @@ func TestAReplacementThatFailsLeavesTheOldToolOrTheNew(t *testing.T) {
 				t.Fatalf("fault %d: tool %q lost its record: %v", n, tool, err)
 			}
 		}
-		restore(t, inner, newFile, transfer.RestoreOptions{Replace: true})
+		restore(t, inner, newFile, backup.RestoreOptions{Replace: true})
 		same(t, "once more", export(t, inner, "a"), newFile)
 	}
 }
@@ -96,7 +96,7 @@ func TestARestoreGoesOnAfterAnyFault(t *testing.T) {
 	for n := 0; ; n++ {
 		inner := mem.New()
 		s, struck := failing(inner, n)
-		_, err := transfer.Restore(t.Context(), s, bytes.NewReader(file), transfer.RestoreOptions{})
+		_, err := backup.Restore(t.Context(), s, bytes.NewReader(file), backup.RestoreOptions{})
 		if !*struck {
 			must(t, err)
 			return
@@ -104,7 +104,7 @@ func TestARestoreGoesOnAfterAnyFault(t *testing.T) {
 		if !errors.Is(err, errCause) || !memoryd.IsKind(err, memoryd.Unavailable) {
 			t.Fatalf("fault %d: got %v", n, err)
 		}
-		restore(t, inner, file, transfer.RestoreOptions{SkipExisting: true})
+		restore(t, inner, file, backup.RestoreOptions{SkipExisting: true})
 		same(t, "gone on", export(t, inner, ""), file)
 	}
 }
@@ -114,7 +114,7 @@ func TestAnExportThatFailsSaysSo(t *testing.T) {
 	for n := 0; ; n++ {
 		s, struck := failing(inner, n)
 		var b bytes.Buffer
-		_, err := transfer.Export(t.Context(), s, &b, transfer.ExportOptions{Kinds: kinds})
+		_, err := backup.Export(t.Context(), s, &b, backup.ExportOptions{Kinds: kinds})
 		if !*struck {
 			must(t, err)
 			return
@@ -122,7 +122,7 @@ func TestAnExportThatFailsSaysSo(t *testing.T) {
 		if !errors.Is(err, errCause) {
 			t.Fatalf("fault %d: got %v", n, err)
 		}
-		if _, err := transfer.Restore(t.Context(), mem.New(), &b, transfer.RestoreOptions{}); err == nil {
+		if _, err := backup.Restore(t.Context(), mem.New(), &b, backup.RestoreOptions{}); err == nil {
 			t.Fatalf("fault %d: half an export was restored", n)
 		}
 	}
@@ -133,7 +133,7 @@ func TestACancelledRestoreWritesNothing(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	s := mem.New()
-	n, err := transfer.Restore(ctx, s, bytes.NewReader(file), transfer.RestoreOptions{Replace: true})
+	n, err := backup.Restore(ctx, s, bytes.NewReader(file), backup.RestoreOptions{Replace: true})
 	if !errors.Is(err, context.Canceled) || n.Tools != 0 {
 		t.Errorf("got %v, %s", err, n)
 	}
@@ -166,12 +166,12 @@ func TestAToolIsExportedAsItWasAtOneMoment(t *testing.T) {
 	must(t, err)
 	file := export(t, &busy{Store: s, keep: 9}, "")
 	copied := mem.New()
-	restore(t, copied, file, transfer.RestoreOptions{})
+	restore(t, copied, file, backup.RestoreOptions{})
 	if life, kept := lifetime(t, copied, "t"); life != 2 || kept != 2 {
 		t.Errorf("exported %d calls, %d kept, want the two of the first read", life, kept)
 	}
 	for name, b := range map[string]*busy{"all gone": {Store: s, keep: 1, n: 1000}, "gaps": {Store: s, keep: 9, n: 5000, gaps: true}} {
-		_, err = transfer.Export(t.Context(), b, &bytes.Buffer{}, transfer.ExportOptions{})
+		_, err = backup.Export(t.Context(), b, &bytes.Buffer{}, backup.ExportOptions{})
 		if !memoryd.IsKind(err, memoryd.Unavailable) {
 			t.Errorf("%s: got %v", name, err)
 		}

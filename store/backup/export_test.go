@@ -1,4 +1,4 @@
-package transfer_test
+package backup_test
 
 import (
 	"bytes"
@@ -12,8 +12,8 @@ import (
 
 	"memoryd"
 	"memoryd/store"
+	"memoryd/store/backup"
 	"memoryd/store/mem"
-	"memoryd/transfer"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -100,7 +100,7 @@ func makeStore(t testing.TB) store.Store {
 func export(t testing.TB, s store.Store, workspace string) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	n, err := transfer.Export(t.Context(), s, &b, transfer.ExportOptions{Workspace: workspace, Created: base, Kinds: kinds})
+	n, err := backup.Export(t.Context(), s, &b, backup.ExportOptions{Workspace: workspace, Created: base, Kinds: kinds})
 	must(t, err)
 	if n.Bytes != int64(b.Len()) {
 		t.Errorf("counted %d bytes of %d", n.Bytes, b.Len())
@@ -108,9 +108,9 @@ func export(t testing.TB, s store.Store, workspace string) []byte {
 	return b.Bytes()
 }
 
-func restore(t testing.TB, s store.Store, file []byte, opts transfer.RestoreOptions) transfer.Counts {
+func restore(t testing.TB, s store.Store, file []byte, opts backup.RestoreOptions) backup.Counts {
 	t.Helper()
-	n, err := transfer.Restore(t.Context(), s, bytes.NewReader(file), opts)
+	n, err := backup.Restore(t.Context(), s, bytes.NewReader(file), opts)
 	must(t, err)
 	return n
 }
@@ -140,7 +140,7 @@ func TestAnExportLooksAsItDid(t *testing.T) {
 	must(t, err)
 	same(t, "export", got, want)
 	restored := mem.New()
-	restore(t, restored, want, transfer.RestoreOptions{})
+	restore(t, restored, want, backup.RestoreOptions{})
 	same(t, "after a restore of the golden file", export(t, restored, ""), want)
 }
 
@@ -148,7 +148,7 @@ func TestARoundTripIsByteEqual(t *testing.T) {
 	for _, workspace := range []string{"", "a", "β/.."} {
 		file := export(t, makeStore(t), workspace)
 		other := mem.New()
-		n := restore(t, other, file, transfer.RestoreOptions{})
+		n := restore(t, other, file, backup.RestoreOptions{})
 		same(t, "round trip", export(t, other, workspace), file)
 		if want := map[string]int{"": 3, "a": 2, "β/..": 1}[workspace]; n.Tools != want || n.Calls != 3*want {
 			t.Errorf("%q: restored %s", workspace, n)
@@ -160,8 +160,8 @@ func TestAPipeIsRestoredInOnePass(t *testing.T) {
 	file := export(t, makeStore(t), "")
 	other := mem.New()
 	var told []int
-	n, err := transfer.Restore(t.Context(), other, bytes.NewBuffer(file), transfer.RestoreOptions{
-		Progress: func(c transfer.Counts) { told = append(told, c.Tools) },
+	n, err := backup.Restore(t.Context(), other, bytes.NewBuffer(file), backup.RestoreOptions{
+		Progress: func(c backup.Counts) { told = append(told, c.Tools) },
 	})
 	must(t, err)
 	same(t, "round trip", export(t, other, ""), file)
@@ -173,7 +173,7 @@ func TestAPipeIsRestoredInOnePass(t *testing.T) {
 func TestARenamedWorkspaceKnowsItsCalls(t *testing.T) {
 	file := export(t, makeStore(t), "a")
 	s := mem.New()
-	restore(t, s, file, transfer.RestoreOptions{Workspace: "b"})
+	restore(t, s, file, backup.RestoreOptions{Workspace: "b"})
 	sent := makeCall("b", "fetch", 38)
 	out, err := s.Append(t.Context(), store.Batch{Workspace: "b", Keep: 9, Calls: []memoryd.Call{sent}})
 	must(t, err)
@@ -181,16 +181,16 @@ func TestARenamedWorkspaceKnowsItsCalls(t *testing.T) {
 		t.Error("a call that came with the restore was accepted again")
 	}
 	back := mem.New()
-	restore(t, back, export(t, s, "b"), transfer.RestoreOptions{Workspace: "a"})
+	restore(t, back, export(t, s, "b"), backup.RestoreOptions{Workspace: "a"})
 	same(t, "there and back", export(t, back, "a"), file)
-	if _, err := transfer.Restore(t.Context(), mem.New(), bytes.NewReader(export(t, makeStore(t), "")),
-		transfer.RestoreOptions{Workspace: "b"}); !memoryd.IsKind(err, memoryd.Invalid) {
+	if _, err := backup.Restore(t.Context(), mem.New(), bytes.NewReader(export(t, makeStore(t), "")),
+		backup.RestoreOptions{Workspace: "b"}); !memoryd.IsKind(err, memoryd.Invalid) {
 		t.Errorf("a store into one workspace: %v", err)
 	}
 }
 
 func TestAnUnknownWorkspaceIsNotFound(t *testing.T) {
-	_, err := transfer.Export(t.Context(), makeStore(t), &bytes.Buffer{}, transfer.ExportOptions{Workspace: "none"})
+	_, err := backup.Export(t.Context(), makeStore(t), &bytes.Buffer{}, backup.ExportOptions{Workspace: "none"})
 	if !memoryd.IsKind(err, memoryd.NotFound) {
 		t.Errorf("got %v", err)
 	}
@@ -202,7 +202,7 @@ func TestWhatExistsIsRefusedReplacedOrSkipped(t *testing.T) {
 	_, err := s.Append(t.Context(), store.Batch{Workspace: "a", Keep: 9, Calls: []memoryd.Call{makeCall("a", "sh,ell ", 1)}})
 	must(t, err)
 	for name, r := range map[string]interface{ Read([]byte) (int, error) }{"file": bytes.NewReader(file), "pipe": bytes.NewBuffer(bytes.Clone(file))} {
-		_, err := transfer.Restore(t.Context(), s, r, transfer.RestoreOptions{})
+		_, err := backup.Restore(t.Context(), s, r, backup.RestoreOptions{})
 		if !memoryd.IsKind(err, memoryd.Conflict) || !bytes.Contains([]byte(err.Error()), []byte("sh,ell")) {
 			t.Errorf("%s: got %v", name, err)
 		}
@@ -213,17 +213,17 @@ func TestWhatExistsIsRefusedReplacedOrSkipped(t *testing.T) {
 		must(t, s.DeleteTool(t.Context(), memoryd.ToolRef{Workspace: "a", Tool: "fetch"}))
 		must(t, s.DeleteRecord(t.Context(), store.RecordKey{ToolRef: memoryd.ToolRef{Workspace: "a"}, Kind: "note", ID: "w"}))
 	}
-	if n := restore(t, s, file, transfer.RestoreOptions{SkipExisting: true}); n.Tools != 1 || n.Skipped != 1 {
+	if n := restore(t, s, file, backup.RestoreOptions{SkipExisting: true}); n.Tools != 1 || n.Skipped != 1 {
 		t.Errorf("skipping: %s", n)
 	}
 	if got, _ := s.Tool(t.Context(), memoryd.ToolRef{Workspace: "a", Tool: "sh,ell "}); got.Lifetime != 1 {
 		t.Errorf("the tool that was there became %+v", got)
 	}
-	if n := restore(t, s, file, transfer.RestoreOptions{Replace: true}); n.Tools != 2 {
+	if n := restore(t, s, file, backup.RestoreOptions{Replace: true}); n.Tools != 2 {
 		t.Errorf("replacing: %s", n)
 	}
 	same(t, "after replacing", export(t, s, "a"), file)
-	_, err = transfer.Restore(t.Context(), s, bytes.NewReader(file), transfer.RestoreOptions{Replace: true, SkipExisting: true})
+	_, err = backup.Restore(t.Context(), s, bytes.NewReader(file), backup.RestoreOptions{Replace: true, SkipExisting: true})
 	if !memoryd.IsKind(err, memoryd.Invalid) {
 		t.Errorf("both: %v", err)
 	}

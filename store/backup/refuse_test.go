@@ -1,4 +1,4 @@
-package transfer_test
+package backup_test
 
 import (
 	"bytes"
@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"memoryd"
+	"memoryd/store/backup"
 	"memoryd/store/mem"
-	"memoryd/transfer"
 )
 
 var hashText = regexp.MustCompile(`"sha256":"[0-9a-f]*"`)
@@ -98,12 +98,12 @@ func TestADamagedFileIsRefusedByItsLine(t *testing.T) {
 				file = signed(lines)
 			}
 			s := mem.New()
-			_, err := transfer.Restore(t.Context(), s, bytes.NewReader(file), transfer.RestoreOptions{})
+			_, err := backup.Restore(t.Context(), s, bytes.NewReader(file), backup.RestoreOptions{})
 			refused(t, err, tc.at, tc.says)
 			if names, _ := s.ListWorkspaces(t.Context(), "", 9); len(names) > 0 {
 				t.Errorf("something was written: %q", names)
 			}
-			n, err := transfer.Restore(t.Context(), mem.New(), bytes.NewBuffer(file), transfer.RestoreOptions{})
+			n, err := backup.Restore(t.Context(), mem.New(), bytes.NewBuffer(file), backup.RestoreOptions{})
 			refused(t, err, tc.at, tc.says)
 			if !strings.Contains(err.Error(), n.String()+" were restored") {
 				t.Errorf("does not say what was restored: %v", err)
@@ -124,13 +124,13 @@ func TestEveryFlippedOrMissingByteIsNoticed(t *testing.T) {
 	for i := range file {
 		spoilt := bytes.Clone(file)
 		spoilt[i] ^= 1
-		if _, err := transfer.Restore(t.Context(), mem.New(), bytes.NewReader(spoilt), transfer.RestoreOptions{}); err == nil {
+		if _, err := backup.Restore(t.Context(), mem.New(), bytes.NewReader(spoilt), backup.RestoreOptions{}); err == nil {
 			t.Fatalf("byte %d of %d changed unseen", i, len(file))
 		}
 		if i == len(file)-1 { // only the end of the last line is missing: nothing is lost
 			break
 		}
-		if _, err := transfer.Restore(t.Context(), mem.New(), bytes.NewReader(file[:i]), transfer.RestoreOptions{}); err == nil {
+		if _, err := backup.Restore(t.Context(), mem.New(), bytes.NewReader(file[:i]), backup.RestoreOptions{}); err == nil {
 			t.Fatalf("cut at byte %d of %d unseen", i, len(file))
 		}
 	}

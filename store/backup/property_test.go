@@ -1,4 +1,4 @@
-package transfer_test
+package backup_test
 
 import (
 	"bytes"
@@ -10,8 +10,8 @@ import (
 
 	"memoryd"
 	"memoryd/store"
+	"memoryd/store/backup"
 	"memoryd/store/mem"
-	"memoryd/transfer"
 
 	"pgregory.net/rapid"
 )
@@ -90,7 +90,7 @@ func TestAnyStoreSurvivesEveryWayOfMoving(t *testing.T) {
 		s := drawStore(rt, t)
 		file := export(t, s, "")
 		other := mem.New()
-		restore(t, other, file, transfer.RestoreOptions{})
+		restore(t, other, file, backup.RestoreOptions{})
 		same(t, "export and restore", export(t, other, ""), file)
 		names, err := s.ListWorkspaces(t.Context(), "", 99)
 		must(t, err)
@@ -105,7 +105,7 @@ func TestAnyStoreSurvivesEveryWayOfMoving(t *testing.T) {
 			_, err = actions(loaded, dir).Copy(t.Context(), name, "copy of it")
 			must(t, err)
 			back := mem.New()
-			restore(t, back, export(t, loaded, "copy of it"), transfer.RestoreOptions{Workspace: name})
+			restore(t, back, export(t, loaded, "copy of it"), backup.RestoreOptions{Workspace: name})
 			same(t, "copy and back", export(t, back, name), want)
 		}
 	})
@@ -122,8 +122,8 @@ func FuzzRestore(f *testing.F) {
 			b = signed(lines) // so that more than the hash is tried
 		}
 		s, piped := mem.New(), mem.New()
-		n, err := transfer.Restore(t.Context(), s, bytes.NewReader(b), transfer.RestoreOptions{})
-		_, pipeErr := transfer.Restore(t.Context(), piped, bytes.NewBuffer(bytes.Clone(b)), transfer.RestoreOptions{})
+		n, err := backup.Restore(t.Context(), s, bytes.NewReader(b), backup.RestoreOptions{})
+		_, pipeErr := backup.Restore(t.Context(), piped, bytes.NewBuffer(bytes.Clone(b)), backup.RestoreOptions{})
 		if (err == nil) != (pipeErr == nil) {
 			t.Fatalf("a file says %v, a pipe %v", err, pipeErr)
 		}
@@ -135,7 +135,7 @@ func FuzzRestore(f *testing.F) {
 		}
 		again := export(t, s, "")
 		other := mem.New()
-		restore(t, other, again, transfer.RestoreOptions{})
+		restore(t, other, again, backup.RestoreOptions{})
 		same(t, "round trip", export(t, other, ""), again)
 	})
 }
@@ -148,11 +148,11 @@ func FuzzReMe(f *testing.F) {
 	f.Add([]byte(`{"unique_id":"1","content":"t","metadata":{"memory_type":"tool","tool_call_results":[{"input":{"a":1,"a":2},"metadata":{"reme":{},"reme_":1},"x":1}]}}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		s := mem.New()
-		read := func() iter.Seq2[transfer.Memory, error] { return fromReMe.Read(bytes.NewReader(b)) }
-		n, err := transfer.Import(t.Context(), s, read(), transfer.ImportOptions{Keep: 1000})
+		read := func() iter.Seq2[backup.Memory, error] { return fromReMe.Read(bytes.NewReader(b)) }
+		n, err := backup.Import(t.Context(), s, read(), backup.ImportOptions{Keep: 1000})
 		must(t, err)
 		first := export(t, s, "")
-		again, err := transfer.Import(t.Context(), s, read(), transfer.ImportOptions{Keep: 1000})
+		again, err := backup.Import(t.Context(), s, read(), backup.ImportOptions{Keep: 1000})
 		must(t, err)
 		if again.Added != 0 || again.Rejected != n.Rejected {
 			t.Fatalf("first %+v, again %+v", n, again)

@@ -1,4 +1,4 @@
-package transfer_test
+package backup_test
 
 import (
 	"bytes"
@@ -15,12 +15,12 @@ import (
 
 	"memoryd"
 	"memoryd/store"
+	"memoryd/store/backup"
 	"memoryd/store/mem"
 	"memoryd/store/wrap"
-	"memoryd/transfer"
 )
 
-var fromReMe = transfer.ReMe{Location: time.UTC, Now: func() time.Time { return base }}
+var fromReMe = backup.ReMe{Location: time.UTC, Now: func() time.Time { return base }}
 
 func remeFile(t testing.TB) []byte {
 	t.Helper()
@@ -29,7 +29,7 @@ func remeFile(t testing.TB) []byte {
 	return b
 }
 
-func collect(memories iter.Seq2[transfer.Memory, error]) (good []transfer.Memory, bad map[int]string) {
+func collect(memories iter.Seq2[backup.Memory, error]) (good []backup.Memory, bad map[int]string) {
 	bad = map[int]string{}
 	for m, err := range memories {
 		if err != nil {
@@ -91,7 +91,7 @@ func TestAReMeMemoryIsReadWithoutLoss(t *testing.T) {
 	}
 	var rest map[string]any
 	must(t, json.Unmarshal(m.Records[0].Data, &rest))
-	if r := m.Records[0]; r.Kind != transfer.RecordKind || r.ID != "0123456789abcdef0123456789abcdef" || rest["score"] != 0.83 ||
+	if r := m.Records[0]; r.Kind != backup.RecordKind || r.ID != "0123456789abcdef0123456789abcdef" || rest["score"] != 0.83 ||
 		!reflect.DeepEqual(rest["surprise"], map[string]any{"a": 1.0}) || !reflect.DeepEqual(rest["metadata"], map[string]any{"k": []any{1.0, 2.0}}) {
 		t.Errorf("got %+v: %v", r, rest)
 	}
@@ -157,20 +157,20 @@ func sameCalls(a, b []memoryd.Call) bool {
 	return reflect.DeepEqual(plain(a), plain(b))
 }
 
-func importReMe(t *testing.T, s store.Store) transfer.ImportCounts {
+func importReMe(t *testing.T, s store.Store) backup.ImportCounts {
 	t.Helper()
-	n, err := transfer.Import(t.Context(), s, fromReMe.Read(bytes.NewReader(remeFile(t))), transfer.ImportOptions{Keep: 100})
+	n, err := backup.Import(t.Context(), s, fromReMe.Read(bytes.NewReader(remeFile(t))), backup.ImportOptions{Keep: 100})
 	must(t, err)
 	return n
 }
 
 func TestImportingTwiceAddsNothing(t *testing.T) {
 	s := mem.New()
-	if n := importReMe(t, s); n != (transfer.ImportCounts{Tools: 2, Added: 5, Rejected: 3}) {
+	if n := importReMe(t, s); n != (backup.ImportCounts{Tools: 2, Added: 5, Rejected: 3}) {
 		t.Errorf("got %+v", n)
 	}
 	first := export(t, s, "")
-	if n := importReMe(t, s); n != (transfer.ImportCounts{Tools: 2, Duplicates: 5, Rejected: 3}) {
+	if n := importReMe(t, s); n != (backup.ImportCounts{Tools: 2, Duplicates: 5, Rejected: 3}) {
 		t.Errorf("again: got %+v", n)
 	}
 	same(t, "after the second import", export(t, s, ""), first)
@@ -205,7 +205,7 @@ func TestAnImportGoesOnAfterAnyFault(t *testing.T) {
 	for n := 0; ; n++ {
 		inner := mem.New()
 		s, struck := failing(inner, n)
-		_, err := transfer.Import(t.Context(), s, fromReMe.Read(bytes.NewReader(remeFile(t))), transfer.ImportOptions{Keep: 100})
+		_, err := backup.Import(t.Context(), s, fromReMe.Read(bytes.NewReader(remeFile(t))), backup.ImportOptions{Keep: 100})
 		if (err != nil) != *struck {
 			t.Fatalf("fault %d: got %v", n, err)
 		}
@@ -233,23 +233,23 @@ func TestAReMeDumpCanBeLoaded(t *testing.T) {
 
 func TestPointsAreImportedUntilTheirServerFails(t *testing.T) {
 	payload := []byte(`{"content":"t","metadata":{"memory_type":"tool","tool_call_results":[{"input":{"n":1},"output":"o"}]}}`)
-	points := func(yield func(transfer.Point, error) bool) {
-		_ = yield(transfer.Point{ID: "1", Payload: payload}, nil) && yield(transfer.Point{ID: "2", Payload: []byte("x")}, nil) &&
-			yield(transfer.Point{}, errCause) && yield(transfer.Point{ID: "3", Payload: payload}, nil)
+	points := func(yield func(backup.Point, error) bool) {
+		_ = yield(backup.Point{ID: "1", Payload: payload}, nil) && yield(backup.Point{ID: "2", Payload: []byte("x")}, nil) &&
+			yield(backup.Point{}, errCause) && yield(backup.Point{ID: "3", Payload: payload}, nil)
 	}
 	s := mem.New()
 	var said []string
-	n, err := transfer.Import(t.Context(), s, fromReMe.Points("coll", points), transfer.ImportOptions{
+	n, err := backup.Import(t.Context(), s, fromReMe.Points("coll", points), backup.ImportOptions{
 		Keep: 5, Rejected: func(_ int, err error) { said = append(said, err.Error()) },
 	})
-	if !errors.Is(err, errCause) || n != (transfer.ImportCounts{Tools: 1, Added: 1, Rejected: 1}) {
+	if !errors.Is(err, errCause) || n != (backup.ImportCounts{Tools: 1, Added: 1, Rejected: 1}) {
 		t.Errorf("got %+v, %v", n, err)
 	}
 	if len(said) != 1 || !strings.HasPrefix(said[0], `point "2": `) {
 		t.Errorf("said %q", said)
 	}
 	if _, err := s.Record(t.Context(), store.RecordKey{
-		ToolRef: memoryd.ToolRef{Workspace: "coll", Tool: "t"}, Kind: transfer.RecordKind, ID: "1",
+		ToolRef: memoryd.ToolRef{Workspace: "coll", Tool: "t"}, Kind: backup.RecordKind, ID: "1",
 	}); err != nil {
 		t.Error(err)
 	}
@@ -257,7 +257,7 @@ func TestPointsAreImportedUntilTheirServerFails(t *testing.T) {
 
 func TestAnImportEndsWhereItsReaderFails(t *testing.T) {
 	r := io.MultiReader(bytes.NewReader(remeFile(t)), iotest.ErrReader(errCause))
-	n, err := transfer.Import(t.Context(), mem.New(), fromReMe.Read(r), transfer.ImportOptions{Keep: 5})
+	n, err := backup.Import(t.Context(), mem.New(), fromReMe.Read(r), backup.ImportOptions{Keep: 5})
 	if !errors.Is(err, errCause) || n.Tools != 2 {
 		t.Errorf("got %+v, %v", n, err)
 	}

@@ -1,4 +1,4 @@
-package transfer_test
+package backup_test
 
 import (
 	"bytes"
@@ -13,12 +13,12 @@ import (
 
 	"memoryd"
 	"memoryd/store"
+	"memoryd/store/backup"
 	"memoryd/store/mem"
-	"memoryd/transfer"
 )
 
-func actions(s store.Store, dir string) *transfer.Actions {
-	return &transfer.Actions{Store: s, Dir: dir, Kinds: kinds, RecentCalls: 20, Now: func() time.Time { return base }}
+func actions(s store.Store, dir string) *backup.Actions {
+	return &backup.Actions{Store: s, Dir: dir, Kinds: kinds, RecentCalls: 20, Now: func() time.Time { return base }}
 }
 
 func TestADumpIsLoadedWithoutLoss(t *testing.T) {
@@ -157,11 +157,11 @@ func TestWorkspacesHaveSafeNamesOfTheirOwn(t *testing.T) {
 		"demo": "demo.jsonl", "Demo_1-x.y": "Demo_1-x.y.jsonl", "../x": "%2E.%2Fx.jsonl", "..": "%2E%2E.jsonl", ".": "%2E.jsonl", "a/b": "a%2Fb.jsonl",
 		"a%2Fb": "a%252Fb.jsonl", "a\\b": "a%5Cb.jsonl", "C:": "C%3A.jsonl", "a\x00b": "a%00b.jsonl", "con": "%63on.jsonl", "NUL.x": "%4EUL.x.jsonl",
 		"x.": "x%2E.jsonl", "x ": "x%20.jsonl", " x": "%20x.jsonl", "a b": "a b.jsonl", "übung": "übung.jsonl", "a~b": "a%7Eb.jsonl", "x.jsonl": "x.jsonl.jsonl",
-		"�": "%EF%BF%BD.jsonl", long: transfer.FileName(long), long + "x": transfer.FileName(long + "x"),
+		"�": "%EF%BF%BD.jsonl", long: backup.FileName(long), long + "x": backup.FileName(long + "x"),
 	}
 	seen := map[string]bool{}
 	for workspace, want := range names {
-		got := transfer.FileName(workspace)
+		got := backup.FileName(workspace)
 		if got != want || len(got) > 200 || seen[got] || strings.ContainsAny(got, "/\\:\x00") {
 			t.Errorf("%q: got %q, want %q", workspace, got, want)
 		}
@@ -282,7 +282,7 @@ func TestACopyIsWholeAndItsOwn(t *testing.T) {
 		}
 	}
 	back := mem.New()
-	restore(t, back, export(t, s, "copy"), transfer.RestoreOptions{Workspace: "a"})
+	restore(t, back, export(t, s, "copy"), backup.RestoreOptions{Workspace: "a"})
 	must(t, back.PutRecords(t.Context(), []store.Record{
 		{RecordKey: store.RecordKey{ToolRef: memoryd.ToolRef{Workspace: "a"}, Kind: "note", ID: "w"}, Data: []byte("ws")},
 	}))

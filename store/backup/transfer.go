@@ -1,4 +1,4 @@
-// Package transfer moves tool memories between stores, and between this program
+// Package backup moves tool memories between stores, and between this program
 // and others.
 //
 // Export writes a workspace or a whole store as versioned JSON-lines that end in
@@ -29,7 +29,7 @@
 // Leases, cached verdicts, the keys of calls that the history has let go, and the
 // revision numbers of documents stay behind: they belong to a store, not to what
 // is known.
-package transfer
+package backup
 
 import (
 	"errors"
