@@ -18,8 +18,8 @@ import (
 	"memoryd/llm/usage"
 	"memoryd/ops"
 	"memoryd/search"
+	"memoryd/store/journal"
 	"memoryd/store/qdrant"
-	"memoryd/store/spool"
 	"memoryd/store/sqlite"
 
 	"go.yaml.in/yaml/v3"
@@ -64,8 +64,8 @@ type Store struct {
 type Spool struct {
 	// Dir is the folder of the journal; "" means none: then a call is acknowledged
 	// when Qdrant has it.
-	Dir          string `yaml:"dir"`
-	spool.Config `yaml:",inline"`
+	Dir            string `yaml:"dir"`
+	journal.Config `yaml:",inline"`
 }
 
 // The backends of the store section.

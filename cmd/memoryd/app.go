@@ -23,7 +23,7 @@ import (
 	"memoryd/ops"
 	"memoryd/search"
 	"memoryd/store"
-	"memoryd/store/spool"
+	"memoryd/store/journal"
 )
 
 // readHeaderTimeout bounds how long a client may take to send its headers, and
@@ -41,7 +41,7 @@ type app struct {
 	cfg        *config.Config
 	log        *slog.Logger
 	store      store.Store
-	journal    *spool.Store // before the store; nil: none
+	journal    *journal.Store // before the store; nil: none
 	storeName  string
 	desks      []*evaluate.Desk
 	judge      string // who judges, for people
@@ -167,7 +167,7 @@ func (a *app) checks() []api.Check {
 }
 
 // remoteOf says how the store behind a journal does, and what waits for it.
-func remoteOf(journal *spool.Store) func(context.Context) error {
+func remoteOf(journal *journal.Store) func(context.Context) error {
 	return func(context.Context) error {
 		s := journal.Status()
 		if s.Fault != nil {

@@ -8,7 +8,7 @@ import (
 	"memoryd/internal/telemetry/metrics"
 	"memoryd/llm"
 	"memoryd/store"
-	"memoryd/store/spool"
+	"memoryd/store/journal"
 )
 
 // measure lets the metrics see the store and what is asked of it.
@@ -17,7 +17,7 @@ func (a *app) measure(s store.Store) store.Store {
 	if p, ok := s.(interface{ PendingCalls() int64 }); ok {
 		a.metrics.Pending(p.PendingCalls)
 	}
-	if journal, ok := s.(*spool.Store); ok {
+	if journal, ok := s.(*journal.Store); ok {
 		a.journal = journal
 		a.metrics.StoreState(journal.Journal())
 		a.metrics.Spool(func() metrics.Spool { return spoolState(journal.Status(), time.Now()) })
@@ -25,7 +25,7 @@ func (a *app) measure(s store.Store) store.Store {
 	return metrics.Store(s, a.metrics)
 }
 
-func spoolState(s spool.Status, now time.Time) metrics.Spool {
+func spoolState(s journal.Status, now time.Time) metrics.Spool {
 	m := metrics.Spool{
 		Backlog: s.Backlog, Away: s.Away || s.Fault != nil, Forwarded: s.Forwarded, Parked: s.Parked,
 		Repairs: s.Repairs, Calls: s.Calls, Verdicts: s.Verdicts, Guidelines: s.Guidelines,

@@ -10,9 +10,9 @@ import (
 	"memoryd"
 	"memoryd/config"
 	"memoryd/store"
+	"memoryd/store/journal"
 	"memoryd/store/mem"
 	"memoryd/store/qdrant"
-	"memoryd/store/spool"
 	"memoryd/store/sqlite"
 )
 
@@ -27,13 +27,13 @@ func openQdrant(ctx context.Context, c config.Store, key string, log *slog.Logge
 		}
 		return remote, name, nil
 	}
-	journal := c.SQLite
-	journal.Dir = c.Spool.Dir
-	local, err := sqlite.Open(ctx, journal, log)
+	disk := c.SQLite
+	disk.Dir = c.Spool.Dir
+	local, err := sqlite.Open(ctx, disk, log)
 	if err != nil {
 		return nil, "", err
 	}
-	s, err := spool.Open(ctx, local, remoteOpener(c.Qdrant, key, log), c.Spool.Config, log, time.Now)
+	s, err := journal.Open(ctx, local, remoteOpener(c.Qdrant, key, log), c.Spool.Config, log, time.Now)
 	if err != nil {
 		return nil, "", errors.Join(err, local.Close())
 	}
@@ -43,7 +43,7 @@ func openQdrant(ctx context.Context, c config.Store, key string, log *slog.Logge
 
 // remoteOpener opens a Qdrant, and tells the spool one that cannot be used from one
 // that is away.
-func remoteOpener(c qdrant.Config, key string, log *slog.Logger) spool.Opener {
+func remoteOpener(c qdrant.Config, key string, log *slog.Logger) journal.Opener {
 	return func(ctx context.Context) (store.Store, error) {
 		s, err := qdrant.Open(ctx, c, key, log)
 		if e, ok := errors.AsType[*memoryd.Error](err); ok && errors.Is(err, qdrant.ErrUnfit) {

@@ -22,8 +22,8 @@ import (
 	"memoryd/ops"
 	"memoryd/store"
 	"memoryd/store/backup"
+	"memoryd/store/journal"
 	"memoryd/store/qdrant"
-	"memoryd/store/spool"
 )
 
 // movedKinds are the kinds of records that go with what is moved.
@@ -35,7 +35,7 @@ func movedKinds() []string {
 type mover struct {
 	*backup.Actions
 	book    *usage.Book
-	journal *spool.Store // before the store; nil: none
+	journal *journal.Store // before the store; nil: none
 }
 
 // Dump implements ops.Mover.
@@ -56,7 +56,7 @@ func (m mover) Copy(ctx context.Context, src, dst string) (int, error) {
 
 // reached refuses what must see the whole store while a journal would answer with
 // the part that was recorded here.
-func reached(journal *spool.Store) error {
+func reached(journal *journal.Store) error {
 	if journal == nil || !journal.Status().Away {
 		return nil
 	}
@@ -96,7 +96,7 @@ func (o opened) open(ctx context.Context, std streams) (store.Store, *config.Con
 	if err != nil {
 		return nil, nil, err
 	}
-	journal, _ := s.(*spool.Store)
+	journal, _ := s.(*journal.Store)
 	if err := reached(journal); err != nil {
 		return nil, nil, errors.Join(err, s.Close())
 	}

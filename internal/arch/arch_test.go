@@ -26,7 +26,7 @@ var mayImport = map[string][]string{
 	"memoryd/store/qdrant":            {"memoryd", "memoryd/store"},
 	"memoryd/store/qdrant/qdranttest": {},
 	// The two backends for its test.
-	"memoryd/store/spool":                        {"memoryd", "memoryd/store", "memoryd/store/sqlite", "memoryd/store/qdrant"},
+	"memoryd/store/journal":                      {"memoryd", "memoryd/store", "memoryd/store/sqlite", "memoryd/store/qdrant"},
 	"memoryd/llm/usage":                          {"memoryd", "memoryd/store"},
 	"memoryd/store/backup":                       {"memoryd", "memoryd/store", "memoryd/internal/stats"},
 	"memoryd/internal/telemetry/metrics":         {"memoryd", "memoryd/store"},
@@ -63,7 +63,7 @@ var mayImport = map[string][]string{
 	"memoryd/api/wire": {"memoryd/internal/stats", "memoryd/compact", "memoryd/llm/usage", "memoryd/evaluate/watch", "memoryd/guidelines"},
 	"memoryd/api":      {"memoryd", "memoryd/internal/stats", "memoryd/api/wire", "memoryd/ops", "memoryd/store", "memoryd/compact", "memoryd/llm/usage", "memoryd/evaluate/watch", "memoryd/curate", "memoryd/guidelines", "memoryd/guidelines/staleness", "memoryd/store/backup", "memoryd/internal/telemetry/metrics"},
 	"memoryd/config": {
-		"memoryd", "memoryd/api", "memoryd/compact", "memoryd/curate", "memoryd/evaluate", "memoryd/llm/usage", "memoryd/evaluate/watch", "memoryd/guidelines", "memoryd/llm", "memoryd/ops", "memoryd/search", "memoryd/store/sqlite", "memoryd/store/qdrant", "memoryd/store/spool", "memoryd/internal/telemetry/trace",
+		"memoryd", "memoryd/api", "memoryd/compact", "memoryd/curate", "memoryd/evaluate", "memoryd/llm/usage", "memoryd/evaluate/watch", "memoryd/guidelines", "memoryd/llm", "memoryd/ops", "memoryd/search", "memoryd/store/sqlite", "memoryd/store/qdrant", "memoryd/store/journal", "memoryd/internal/telemetry/trace",
 	},
 	"memoryd/internal/arch":       {},
 	"memoryd/internal/recordtest": {"memoryd"},

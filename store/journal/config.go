@@ -1,0 +1,63 @@
+package journal
+
+import (
+	"fmt"
+	"time"
+)
+
+// Config is how much may wait for the remote store, and for how long callers do.
+type Config struct {
+	// MaxBacklog is how many calls, verdicts and deletions may wait to be
+	// forwarded. What would go beyond is refused as overloaded.
+	MaxBacklog int `yaml:"max_backlog"`
+	// ForwardBatch is how many of them one request to the remote store carries at
+	// most.
+	ForwardBatch int `yaml:"forward_batch"`
+	// RetryMin and RetryMax are the first and the longest wait between tries while
+	// the remote store is away; it doubles from one to the other.
+	RetryMin time.Duration `yaml:"retry_min"`
+	RetryMax time.Duration `yaml:"retry_max"`
+	// RepairInterval is the time between comparisons of the local copy with the
+	// remote store; 0 means none but on request.
+	RepairInterval time.Duration `yaml:"repair_interval"`
+	// RemoteWait is how long a caller waits for the remote store before it is
+	// answered from the local one, or refused if that cannot answer.
+	RemoteWait time.Duration `yaml:"remote_wait"`
+}
+
+// DefaultConfig gives the settings that default.yaml documents.
+func DefaultConfig() Config {
+	return Config{
+		MaxBacklog: 100_000, ForwardBatch: 256, RetryMin: 100 * time.Millisecond, RetryMax: 10 * time.Second,
+		RepairInterval: 10 * time.Minute, RemoteWait: 2 * time.Second,
+	}
+}
+
+// Validate names the first setting that cannot work.
+func (c Config) Validate() error {
+	for _, n := range []struct {
+		key             string
+		value, min, max int
+	}{
+		{"max_backlog", c.MaxBacklog, 1, 10_000_000},
+		{"forward_batch", c.ForwardBatch, 1, 10_000},
+	} {
+		if n.value < n.min || n.value > n.max {
+			return fmt.Errorf("%s: must lie between %d and %d, not %d", n.key, n.min, n.max, n.value)
+		}
+	}
+	for _, d := range []struct {
+		key             string
+		value, min, max time.Duration
+	}{
+		{"retry_min", c.RetryMin, time.Millisecond, time.Hour},
+		{"retry_max", c.RetryMax, c.RetryMin, time.Hour},
+		{"repair_interval", c.RepairInterval, 0, 30 * 24 * time.Hour},
+		{"remote_wait", c.RemoteWait, time.Millisecond, time.Minute},
+	} {
+		if d.value < d.min || d.value > d.max {
+			return fmt.Errorf("%s: must lie between %v and %v, not %v", d.key, d.min, d.max, d.value)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,230 @@
+package journal_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"memoryd"
+	"memoryd/store"
+	"memoryd/store/journal"
+	"memoryd/store/mem"
+	"memoryd/store/storetest"
+)
+
+// door is a remote store that is opened when a test lets it.
+type door struct {
+	mu     sync.Mutex
+	remote store.Store
+	err    error // what opening says now
+	tries  int
+	hangs  bool
+}
+
+func (d *door) open(ctx context.Context) (store.Store, error) {
+	d.mu.Lock()
+	d.tries++
+	err, hangs := d.err, d.hangs
+	d.mu.Unlock()
+	if hangs {
+		<-ctx.Done()
+		return nil, context.Cause(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return d.remote, nil
+}
+
+func (d *door) say(err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.err, d.hangs = err, false
+}
+
+var (
+	errAway  = memoryd.Errorf(memoryd.Unavailable, "nobody there")
+	errUnfit = memoryd.Errorf(memoryd.Conflict, "another schema")
+)
+
+// openLate opens and starts a spool whose remote store is behind a door.
+func openLate(t *testing.T, local store.Store, d *door, log *slog.Logger) *journal.Store {
+	t.Helper()
+	cfg := journal.DefaultConfig()
+	cfg.RepairInterval = 0
+	s, err := journal.Open(t.Context(), local, d.open, cfg, log, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start(context.Background())
+	return s
+}
+
+func closeIt(t *testing.T, s store.Store) {
+	t.Helper()
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestARemoteStoreThatIsAwayAtTheStartIsOpenedLater(t *testing.T) {
+	for name, hangs := range map[string]bool{"refuses": false, "does not answer": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := &door{remote: lasting{mem.New()}, err: errAway, hangs: hangs}
+				begun := time.Now()
+				s := openLate(t, mem.New(), d, slog.New(slog.DiscardHandler))
+				defer closeIt(t, s)
+				if took := time.Since(begun); took > journal.DefaultConfig().RemoteWait {
+					t.Errorf("opening took %v", took)
+				}
+				begun = time.Now()
+				add(t, s, 9, pending("t", 1), pending("t", 2))
+				wantHistory(t, s, "t", "1:pending 2:pending")
+				refusedWithoutRemote(t, s)
+				if took := time.Since(begun); took > 10*journal.DefaultConfig().RemoteWait {
+					t.Errorf("answers took %v while nobody was there", took)
+				}
+				if err := s.Ping(t.Context()); err != nil {
+					t.Errorf("not ready: %v", err)
+				}
+				if st := s.Status(); !st.Away || st.Why == "" || st.Backlog != 2 || st.Fault != nil || st.Oldest.IsZero() {
+					t.Errorf("got %+v", st)
+				}
+				time.Sleep(time.Hour)
+				d.say(nil)
+				time.Sleep(2 * time.Minute)
+				synctest.Wait()
+				wantHistory(t, d.remote, "t", "1:pending 2:pending")
+				if st := s.Status(); st.Away || st.Why != "" || st.Backlog != 0 || st.Forwarded != 2 || !st.Oldest.IsZero() {
+					t.Errorf("got %+v", st)
+				}
+				if err := s.PutGuideline(t.Context(), ref("t"), memoryd.Guideline{Content: "x"}, 0); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+// refusedWithoutRemote asks for what only the remote store can do.
+func refusedWithoutRemote(t *testing.T, s *journal.Store) {
+	t.Helper()
+	_, err := s.Tool(t.Context(), ref("unknown"))
+	for what, err := range map[string]error{
+		"an unknown tool": err,
+		"a guideline":     s.PutGuideline(t.Context(), ref("t"), memoryd.Guideline{Content: "x"}, 0),
+		"a record":        s.PutRecords(t.Context(), []store.Record{{RecordKey: store.RecordKey{Kind: "note", ID: "1"}}}),
+	} {
+		e, ok := errors.AsType[*memoryd.Error](err)
+		if !ok || e.Kind != memoryd.Unavailable || e.RetryAfter <= 0 {
+			t.Errorf("%s: got %v, want unavailable with a time", what, err)
+		}
+	}
+}
+
+func TestAnUnusableRemoteStoreIsAnErrorAtTheStart(t *testing.T) {
+	d := &door{err: errUnfit}
+	_, err := journal.Open(t.Context(), mem.New(), d.open, journal.DefaultConfig(), slog.New(slog.DiscardHandler), time.Now)
+	wantKind(t, err, memoryd.Conflict)
+}
+
+func TestAnUnusableRemoteStoreFoundLaterIsLoud(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		d := &door{remote: lasting{mem.New()}, err: errAway}
+		s := openLate(t, mem.New(), d, slog.New(slog.NewTextHandler(&log, nil)))
+		defer closeIt(t, s)
+		d.say(errUnfit)
+		time.Sleep(10 * time.Minute)
+		synctest.Wait()
+		err := s.Ping(t.Context())
+		wantKind(t, err, memoryd.Unavailable)
+		if _, msg := memoryd.KindOf(err); !strings.Contains(msg, "another schema") || s.Status().Fault == nil {
+			t.Errorf("got %q", msg)
+		}
+		if n := strings.Count(log.String(), "level=ERROR"); n < 10 || n > d.tries {
+			t.Errorf("%d errors were logged in ten minutes, for %d tries", n, d.tries)
+		}
+		if d.tries > 400 {
+			t.Errorf("%d tries in ten minutes", d.tries)
+		}
+		add(t, s, 9, pending("t", 1)) // nothing is lost meanwhile
+		d.say(nil)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if err := s.Ping(t.Context()); err != nil || s.Status().Fault != nil {
+			t.Errorf("still not ready: %v", err)
+		}
+		wantHistory(t, d.remote, "t", "1:pending")
+	})
+}
+
+// What waited for a remote store that was never there survives a restart, and its
+// age does too.
+func TestWhatWaitedKeepsItsAge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		local, d := lasting{mem.New()}, &door{remote: lasting{mem.New()}, err: errAway}
+		s := openLate(t, local, d, slog.New(slog.DiscardHandler))
+		accepted := time.Now()
+		add(t, s, 9, pending("t", 1))
+		time.Sleep(time.Hour)
+		closeIt(t, s)
+		s = openLate(t, local, d, slog.New(slog.DiscardHandler))
+		defer closeIt(t, s)
+		if got := s.Status().Oldest; got.Sub(accepted).Abs() > time.Second {
+			t.Errorf("accepted at %v, now %v", accepted, got)
+		}
+	})
+}
+
+func TestRepairsAreCounted(t *testing.T) {
+	w := newWorld(t)
+	add(t, w.s, 9, calls("t", 1, 3)...)
+	w.lose(func(store.Store, store.Store) {})
+	repair(t, w.s)
+	repair(t, w.s)
+	if st := w.s.Status(); st.Repairs != 2 || st.Calls != 3 {
+		t.Errorf("got %+v", st)
+	}
+}
+
+// A remote store that was opened late is as good as any.
+func TestStoreOpenedLate(t *testing.T) {
+	storetest.Run(t, storetest.Backend{Open: func(t *testing.T) store.Store {
+		d := &door{remote: lasting{mem.New()}, err: errAway}
+		s, err := journal.Open(t.Context(), mem.New(), d.open, quick(), slog.New(slog.DiscardHandler), time.Now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.say(nil)
+		s.Start(context.Background())
+		t.Cleanup(func() { closeIt(t, s) })
+		if err := (settling{s}).drained(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return settling{s}
+	}})
+}
+
+// swept counts how often it was tidied up.
+type swept struct {
+	store.Store
+	n int
+}
+
+func (s *swept) Sweep(context.Context) error { s.n++; return nil }
+
+func TestTheRemoteStoreIsTidiedUp(t *testing.T) {
+	remote := &swept{Store: lasting{mem.New()}}
+	s := open(t, mem.New(), remote, quick())
+	if err := s.Sweep(t.Context()); err != nil || remote.n != 1 {
+		t.Errorf("tidied up %d times, %v", remote.n, err)
+	}
+}

@@ -1,0 +1,254 @@
+package journal
+
+import (
+	"context"
+
+	"memoryd"
+	"memoryd/store"
+)
+
+// Report is what a repair found and did.
+type Report struct {
+	// Tools is how many tools the local copy has. Of them Unchanged were not read
+	// because neither side had changed since they were last found equal, and
+	// Skipped could not be compared because something waited for them.
+	Tools, Unchanged, Skipped int
+	// Damaged is how many tools the remote store had lost something of. It was
+	// given back Calls, Verdicts and Guidelines.
+	Damaged, Calls, Verdicts, Guidelines int
+	// Known is how many calls were sent that the remote store had let go rightly:
+	// it recognised them.
+	Known int
+	// Refreshed is how many verdicts of others the local copy took over, and
+	// Deleted of how many tools it dropped what another process had deleted.
+	Refreshed, Deleted int
+}
+
+// repairPage is how many names are listed at once.
+const repairPage = 200
+
+// Repair compares the local copy, tool by tool, with the remote store, and gives
+// back what that has lost. It stops at the first failure of a store; what it did
+// till then stands and is reported. Repairing again is safe.
+func (s *Store) Repair(ctx context.Context) (r Report, err error) {
+	if err := s.enter(ctx); err != nil {
+		return r, err
+	}
+	defer s.leave()
+	defer func() { s.tally.repaired(r, err) }()
+	for space := ""; ; {
+		spaces, err := s.local.ListWorkspaces(ctx, space, repairPage)
+		if err != nil || len(spaces) == 0 {
+			return r, err
+		}
+		for _, space = range spaces {
+			if err := s.repairSpace(ctx, space, &r); err != nil {
+				return r, err
+			}
+		}
+	}
+}
+
+func (s *Store) repairSpace(ctx context.Context, space string, r *Report) error {
+	for after := ""; ; {
+		tools, err := s.local.ListTools(ctx, space, after, repairPage)
+		if err != nil || len(tools) == 0 {
+			return err
+		}
+		for i := range tools {
+			after = tools[i].Tool
+			r.Tools++
+			limited, cancel := context.WithTimeout(ctx, requestTime)
+			err := s.repairTool(limited, tools[i].ToolRef, r)
+			cancel()
+			if err != nil {
+				if isAway(err) {
+					s.markAway(err)
+				}
+				return err
+			}
+		}
+	}
+}
+
+// repairTool looks at the tool without holding anybody up and, only if something
+// is wrong, once more while nothing new is accepted for it.
+func (s *Store) repairTool(ctx context.Context, ref memoryd.ToolRef, r *Report) error {
+	d, ok, err := s.look(ctx, ref, r)
+	if err != nil || !ok || d.empty() {
+		return err
+	}
+	unlock := s.order.lock([]memoryd.ToolRef{ref})
+	defer unlock()
+	before := *r
+	if d, ok, err = s.look(ctx, ref, r); err != nil || !ok || d.empty() {
+		return err
+	}
+	if err := s.mend(ctx, d, r); err != nil {
+		return err
+	}
+	if r.Calls > before.Calls || r.Verdicts > before.Verdicts || r.Guidelines > before.Guidelines {
+		r.Damaged++
+	}
+	return s.settleCheck(ctx, ref)
+}
+
+// look compares a tool; ok is false when it cannot be or need not be compared.
+func (s *Store) look(ctx context.Context, ref memoryd.ToolRef, r *Report) (d difference, ok bool, err error) {
+	if s.q.waitingFor(ref).any {
+		r.Skipped++
+		return d, false, nil
+	}
+	mine, err := s.localView(ctx, ref)
+	if err != nil || !mine.exists {
+		return d, false, err
+	}
+	t, err := s.remote.Tool(ctx, ref)
+	if err != nil && !memoryd.IsKind(err, memoryd.NotFound) {
+		return d, false, err
+	}
+	if s.checks.equal(mine.tool, t) {
+		r.Unchanged++
+		return d, false, nil
+	}
+	theirs, err := s.remoteView(ctx, ref)
+	if err != nil {
+		return d, false, err
+	}
+	if d = compare(mine, theirs, int(s.keep.Load())); d.empty() {
+		s.checks.note(mine.tool, theirs.tool)
+	}
+	return d, true, nil
+}
+
+// settleCheck notes how both sides are after a repair.
+func (s *Store) settleCheck(ctx context.Context, ref memoryd.ToolRef) error {
+	mine, err := s.localView(ctx, ref)
+	if err != nil || !mine.exists {
+		return err
+	}
+	theirs, err := s.remote.Tool(ctx, ref)
+	if err == nil {
+		s.checks.note(mine.tool, theirs)
+	}
+	return err
+}
+
+// mend gives back what the remote store lost, and takes over what it has newer.
+func (s *Store) mend(ctx context.Context, d difference, r *Report) error {
+	if len(d.lost) > 0 || !d.theirs.exists {
+		deleted, err := s.buried(ctx, d.ref, d.mine.tool.Created)
+		if err != nil {
+			return err
+		}
+		if deleted {
+			r.Deleted++
+			return s.forgetDeleted(ctx, d)
+		}
+	}
+	if err := s.giveCalls(ctx, d, r); err != nil {
+		return err
+	}
+	if err := s.giveVerdicts(ctx, d, r); err != nil {
+		return err
+	}
+	if err := s.takeVerdicts(ctx, d, r); err != nil {
+		return err
+	}
+	return s.giveGuideline(ctx, d, r)
+}
+
+func (s *Store) giveCalls(ctx context.Context, d difference, r *Report) error {
+	for _, o := range split(store.Batch{Workspace: d.ref.Workspace, Calls: d.lost, Keep: d.keep}) {
+		got, err := s.remote.Append(ctx, store.Batch{Workspace: d.ref.Workspace, Calls: o.Calls, Keep: d.keep})
+		if err != nil {
+			return err
+		}
+		for _, a := range got {
+			if a.New {
+				r.Calls++
+			} else {
+				r.Known++
+			}
+		}
+	}
+	return nil
+}
+
+func (s *Store) giveVerdicts(ctx context.Context, d difference, r *Report) error {
+	if len(d.unjudged) > 0 {
+		wrote, err := s.remote.Settle(ctx, d.unjudged)
+		if err != nil {
+			return err
+		}
+		r.Verdicts += trues(wrote)
+	}
+	for _, v := range d.uncorrected {
+		_, err := s.remote.Override(ctx, v)
+		if err != nil && !memoryd.IsKind(err, memoryd.NotFound) {
+			return err
+		}
+		if err == nil {
+			r.Verdicts++
+		}
+	}
+	return nil
+}
+
+func (s *Store) takeVerdicts(ctx context.Context, d difference, r *Report) error {
+	if len(d.judged) > 0 {
+		wrote, err := s.local.Settle(ctx, d.judged)
+		if err != nil {
+			return err
+		}
+		r.Refreshed += trues(wrote)
+	}
+	for _, v := range d.corrected {
+		if _, err := s.local.Override(ctx, v); err != nil {
+			return err
+		}
+		r.Refreshed++
+	}
+	return nil
+}
+
+// giveGuideline puts back the newest guideline that the remote store was seen to
+// hold, in the place of an older one. It gets the next revision there.
+func (s *Store) giveGuideline(ctx context.Context, d difference, r *Report) error {
+	if !d.guideline {
+		return nil
+	}
+	g, expect := d.mine.tool.Guideline, d.theirs.tool.Guideline.Revision
+	err := s.remote.PutGuideline(ctx, d.ref, g, expect)
+	if memoryd.IsKind(err, memoryd.Conflict) || memoryd.IsKind(err, memoryd.NotFound) {
+		return nil // there is a newer one, or the tool was deleted just now
+	}
+	if err != nil {
+		return err
+	}
+	g.Revision = expect + 1
+	s.keepGuide(ctx, memoryd.Tool{ToolRef: d.ref, Guideline: g})
+	r.Guidelines++
+	return nil
+}
+
+// forgetDeleted leaves in the local copy, of a tool that another process deleted,
+// the calls that came later.
+func (s *Store) forgetDeleted(ctx context.Context, d difference) error {
+	ctx = context.WithoutCancel(ctx)
+	s.guides.forget(d.ref)
+	if err := s.local.DeleteTool(ctx, d.ref); err != nil || len(d.common) == 0 {
+		return err
+	}
+	_, err := s.local.Append(ctx, store.Batch{Workspace: d.ref.Workspace, Calls: d.common, Keep: max(d.keep, len(d.common))})
+	return err
+}
+
+func trues(of []bool) (n int) {
+	for _, b := range of {
+		if b {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,165 @@
+package journal
+
+import (
+	"context"
+	"fmt"
+	"hash/maphash"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"memoryd"
+	"memoryd/store"
+)
+
+var _ store.Store = (*Store)(nil)
+
+// Store is a remote store behind a local journal. New makes one; it forwards
+// nothing before Start.
+type Store struct {
+	local, remote store.Store
+	cfg           Config
+	log           *slog.Logger
+	now           func() time.Time
+
+	q      *queue
+	j      *journal
+	order  stripes
+	wake   chan struct{} // something can be forwarded
+	self   int64
+	keep   atomic.Int64 // how many calls the newest append wanted kept
+	guides *guides
+	checks *checks
+
+	late  *late // the remote store, if it had to be opened by Open; else nil
+	tally tally
+	fault atomic.Pointer[memoryd.Error] // why the remote store can never be used as it is
+	why   atomic.Pointer[string]        // the reason of the newest turn to away
+
+	away    atomic.Bool // the remote store did not answer when it was asked last
+	slow    atomic.Bool // forwarding failed or took too long, and did not succeed since
+	working atomic.Bool // started and not stopped
+	life    sync.RWMutex
+	closed  bool
+	running sync.WaitGroup
+	loops   loops
+}
+
+// New makes a store of a local one, which it uses alone and for nothing else, and
+// a remote one. It takes up what waited in the local one. Close closes both; New
+// closes neither when it fails.
+func New(local, remote store.Store, cfg Config, log *slog.Logger, now func() time.Time) (*Store, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, memoryd.Wrap(memoryd.Invalid, err, "the spool's settings are wrong")
+	}
+	s := &Store{
+		local: local, remote: remote, cfg: cfg, log: log, now: now,
+		q: newQueue(), j: &journal{local: local}, order: stripes{seed: maphash.MakeSeed()},
+		wake: make(chan struct{}, 1), guides: newGuides(local), checks: newChecks(),
+	}
+	if err := s.resume(context.Background()); err != nil {
+		return nil, fmt.Errorf("spool: taking up the journal: %w", err)
+	}
+	return s, nil
+}
+
+// resume reads what waits, and carries out on the local copy what it may lack: a
+// process may have died between the two writes.
+func (s *Store) resume(ctx context.Context) error {
+	applied := int64(0)
+	last, err := s.j.read(ctx, func(seq int64, o *op) error {
+		applied = max(applied, o.Applied)
+		if o.Accepted == 0 {
+			o.Accepted = s.now().UnixMicro()
+		}
+		e := newEntry(o)
+		e.seq = seq
+		s.q.mu.Lock()
+		s.q.push(e)
+		s.q.mu.Unlock()
+		s.q.confirm([]*entry{e})
+		return nil
+	})
+	if err == nil {
+		err = s.catchUp(ctx, applied)
+	}
+	if err != nil {
+		return err
+	}
+	s.q.last = last
+	keep, err := s.j.mark(ctx, markKeep)
+	if err != nil {
+		return err
+	}
+	s.keep.Store(keep)
+	if s.self, err = s.j.mark(ctx, markSelf); err != nil || s.self != 0 {
+		return err
+	}
+	s.self = rand.Int64N(1<<62) + 1
+	return s.j.setMark(ctx, markSelf, s.self)
+}
+
+// catchUp carries out on the local copy the operations after a number.
+func (s *Store) catchUp(ctx context.Context, applied int64) error {
+	for _, e := range s.q.after(applied) {
+		o, err := s.content(ctx, e)
+		if err != nil {
+			return err
+		}
+		if err := s.applyLocally(ctx, o, nil, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// enter registers a running call, unless its context has ended or the store is
+// closed.
+func (s *Store) enter(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("spool: %w", context.Cause(ctx))
+	}
+	s.life.RLock()
+	defer s.life.RUnlock()
+	if s.closed {
+		return memoryd.Errorf(memoryd.Closed, "the store is closed")
+	}
+	s.running.Add(1)
+	return nil
+}
+
+func (s *Store) leave() { s.running.Done() }
+
+// Ping implements store.Store: it asks the local store, which acknowledges. It
+// fails as overloaded when the backlog is full, and as unavailable when the remote
+// store was found to be one that can never be used as it is.
+func (s *Store) Ping(ctx context.Context) error {
+	if err := s.enter(ctx); err != nil {
+		return err
+	}
+	defer s.leave()
+	if _, weight := s.q.backlog(); weight >= s.cfg.MaxBacklog {
+		return memoryd.Errorf(memoryd.Overloaded, "too much waits to be forwarded to the remote store")
+	}
+	if fault := s.fault.Load(); fault != nil {
+		return fault
+	}
+	return s.local.Ping(ctx)
+}
+
+// Close implements store.Store. It stops the forwarding; what waits stays in the
+// journal and is taken up by the next New. Both stores are closed.
+func (s *Store) Close() error {
+	s.life.Lock()
+	already := s.closed
+	s.closed = true
+	s.life.Unlock()
+	if already {
+		return nil
+	}
+	s.running.Wait()
+	s.Stop()
+	return s.closeBoth()
+}
