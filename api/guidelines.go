@@ -8,8 +8,8 @@ import (
 
 	"memoryd"
 	"memoryd/api/wire"
-	"memoryd/curate"
 	"memoryd/guidelines"
+	"memoryd/guidelines/revisions"
 	"memoryd/guidelines/staleness"
 	"memoryd/internal/stats"
 
@@ -19,13 +19,13 @@ import (
 
 // Curator keeps the versions of guidelines.
 type Curator interface {
-	Editions(ctx context.Context, ref memoryd.ToolRef) ([]curate.Edition, error)
-	Edition(ctx context.Context, ref memoryd.ToolRef, revision int64) (curate.Edition, error)
+	Editions(ctx context.Context, ref memoryd.ToolRef) ([]revisions.Edition, error)
+	Edition(ctx context.Context, ref memoryd.ToolRef, revision int64) (revisions.Edition, error)
 	Stale(ctx context.Context, ref memoryd.ToolRef) ([]staleness.Reason, error)
 	PinnedVersion(ctx context.Context, ref memoryd.ToolRef) (int64, error)
-	Pin(ctx context.Context, ref memoryd.ToolRef, revision int64, by string) (curate.Edition, error)
+	Pin(ctx context.Context, ref memoryd.ToolRef, revision int64, by string) (revisions.Edition, error)
 	Unpin(ctx context.Context, ref memoryd.ToolRef) error
-	RollBack(ctx context.Context, ref memoryd.ToolRef, revision int64, by string) (curate.Edition, error)
+	RollBack(ctx context.Context, ref memoryd.ToolRef, revision int64, by string) (revisions.Edition, error)
 }
 
 // editionOf reads a tool and the number of a version from the path.
@@ -67,7 +67,7 @@ func (s *server) listGuidelines(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	outcomes := curate.Outcomes(calls)
+	outcomes := revisions.Outcomes(calls)
 	for _, e := range editions {
 		v := versionOf(&e)
 		o := outcomes[e.Revision]
@@ -78,7 +78,7 @@ func (s *server) listGuidelines(c echo.Context) error {
 	return writeJSON(c, http.StatusOK, jsonType, list)
 }
 
-func versionOf(e *curate.Edition) wire.GuidelineVersion {
+func versionOf(e *revisions.Edition) wire.GuidelineVersion {
 	v := wire.GuidelineVersion{
 		Revision: e.Revision, Author: e.Author, Written: e.Written.Format(time.RFC3339), BasedOn: e.BasedOn,
 		Reasons: append([]string{}, e.Reasons...), Judges: append([]string{}, e.Judges...),
@@ -119,7 +119,7 @@ func (s *server) diffGuideline(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	var prev curate.Edition // of version 0 there is nothing
+	var prev revisions.Edition // of version 0 there is nothing
 	if with > 0 {
 		if prev, err = s.Curator.Edition(c.Request().Context(), ref, with); err != nil {
 			return err

@@ -17,8 +17,8 @@ import (
 
 	"memoryd"
 	"memoryd/compact"
-	"memoryd/curate"
 	"memoryd/evaluate/watch"
+	"memoryd/guidelines/revisions"
 	"memoryd/internal/telemetry/metrics"
 	"memoryd/llm/usage"
 	"memoryd/ops"
@@ -138,7 +138,7 @@ func (d *document) checkAnswer(t *testing.T, method, path string, rec *httptest.
 func newHandler(t testing.TB, s store.Store) http.Handler {
 	t.Helper()
 	reader := ops.MemoryReader{Store: s, Recent: 20}
-	curator := &curate.Curator{Store: s, Composer: oneLiner{}, Recent: 20, Config: curate.DefaultConfig(), Now: now}
+	curator := &revisions.Curator{Store: s, Composer: oneLiner{}, Recent: 20, Config: revisions.DefaultConfig(), Now: now}
 	kept := compact.NewMemory(1 << 20)
 	compactor := compact.New(compact.Default(), compact.Deps{Originals: kept})
 	load := ops.LoadToolMemory{Store: s}
@@ -152,7 +152,7 @@ func newHandler(t testing.TB, s store.Store) http.Handler {
 		}}},
 		FlowRetrieve: {Label: FlowRetrieve, Ops: []ops.Op{load, ops.RetrieveToolMemory{Reader: reader, Shelf: curator}}},
 		FlowVectorStore: {Label: FlowVectorStore, Ops: []ops.Op{ops.VectorStore{Reader: reader, Mover: &backup.Actions{
-			Store: s, Dir: t.TempDir(), RecentCalls: 20, Now: now, Kinds: curate.Kinds(),
+			Store: s, Dir: t.TempDir(), RecentCalls: 20, Now: now, Kinds: revisions.Kinds(),
 		}}}},
 		FlowPreflight: {Label: FlowPreflight, Ops: []ops.Op{ops.PreflightToolCall{Forecaster: ops.NewForecaster(s, nil, time.Now)}}},
 		FlowCompact:   {Label: FlowCompact, Ops: []ops.Op{ops.CompactConversation{Compactor: compactor}}},

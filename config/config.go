@@ -9,10 +9,10 @@ import (
 
 	"memoryd/api"
 	"memoryd/compact"
-	"memoryd/curate"
 	"memoryd/evaluate"
 	"memoryd/evaluate/watch"
 	"memoryd/guidelines"
+	"memoryd/guidelines/revisions"
 	"memoryd/internal/telemetry/trace"
 	"memoryd/llm"
 	"memoryd/llm/usage"
@@ -33,7 +33,7 @@ type Config struct {
 	LLM        map[string]llm.Config `yaml:"llm"`
 	Evaluate   evaluate.Config       `yaml:"evaluate"`
 	Guidelines guidelines.Config     `yaml:"guidelines"`
-	Curate     curate.Config         `yaml:"curate"`
+	Curate     revisions.Config      `yaml:"curate"`
 	Search     search.Config         `yaml:"search"`
 	Compact    compact.Config        `yaml:"compact"`
 	Spend      usage.Config          `yaml:"spend"`

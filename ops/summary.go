@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"memoryd"
-	"memoryd/curate"
+	"memoryd/guidelines/revisions"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -15,7 +15,7 @@ import (
 type Curator interface {
 	// Refresh writes the guideline of a tool if the occasion asks for it. An error
 	// is the store's; a failed writing is in the outcome.
-	Refresh(ctx context.Context, ref memoryd.ToolRef, when curate.When) (curate.Outcome, error)
+	Refresh(ctx context.Context, ref memoryd.ToolRef, when revisions.When) (revisions.Outcome, error)
 }
 
 // SummaryParams are the settings of summary_tool_memory_op.
@@ -75,7 +75,7 @@ func (o SummaryToolMemory) summariseThose(ctx context.Context, st *State, outcom
 	g.SetLimit(parallelSummaries)
 	for i := range outcomes {
 		t := &st.Result.Memories[i].Tool
-		if curate.Lends(int64(t.Kept), t.Pending) != lend {
+		if revisions.Lends(int64(t.Kept), t.Pending) != lend {
 			continue
 		}
 		g.Go(func() error {
@@ -94,7 +94,7 @@ type outcome struct {
 	fatal   error  // the store failed
 }
 
-func (o SummaryToolMemory) summarise(ctx context.Context, ref memoryd.ToolRef, when curate.When) outcome {
+func (o SummaryToolMemory) summarise(ctx context.Context, ref memoryd.ToolRef, when revisions.When) outcome {
 	out := outcome{ref: ref}
 	done, err := o.Curator.Refresh(ctx, ref, when)
 	switch {
@@ -104,20 +104,20 @@ func (o SummaryToolMemory) summarise(ctx context.Context, ref memoryd.ToolRef, w
 		o.Note(ctx, ref, done.Failed)
 		out.reason = reasonOf(done.Failed)
 	default:
-		out.skipped = !done.Written && (when != curate.Always || done.Skipped != curate.SameText)
+		out.skipped = !done.Written && (when != revisions.Always || done.Skipped != revisions.SameText)
 	}
 	return out
 }
 
 // occasion is what a request asks for.
-func (n Names) occasion() curate.When {
+func (n Names) occasion() revisions.When {
 	switch {
 	case n.Force:
-		return curate.Always
+		return revisions.Always
 	case n.Stale:
-		return curate.IfStale
+		return revisions.IfStale
 	}
-	return curate.IfNew
+	return revisions.IfNew
 }
 
 // reasonOf is what a client may know of a failed synthesis.

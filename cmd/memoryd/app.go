@@ -14,9 +14,9 @@ import (
 	"memoryd/api"
 	"memoryd/compact"
 	"memoryd/config"
-	"memoryd/curate"
 	"memoryd/evaluate"
 	"memoryd/evaluate/watch"
+	"memoryd/guidelines/revisions"
 	"memoryd/internal/telemetry/metrics"
 	"memoryd/internal/telemetry/trace"
 	"memoryd/llm/usage"
@@ -49,10 +49,10 @@ type app struct {
 	compactor  *compact.Compactor
 	book       *usage.Book
 	prices     usage.Prices
-	curator    *curate.Curator
+	curator    *revisions.Curator
 	search     *search.Index // nil: searches go by words alone
 	metrics    *metrics.Registry
-	rounds     *curate.Rounds
+	rounds     *revisions.Rounds
 	forecaster *ops.Forecaster
 	watch      *watch.Watch
 	janitor    janitor
@@ -130,7 +130,7 @@ func (a *app) handler() (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.rounds = curate.NewRounds(a.curator, a.log)
+	a.rounds = revisions.NewRounds(a.curator, a.log)
 	a.measureParts()
 	a.traceOps(flows)
 	return api.New(a.cfg.HTTP, api.Deps{

@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"memoryd"
-	"memoryd/curate"
 	"memoryd/evaluate"
 	"memoryd/evaluate/rules"
 	"memoryd/guidelines"
 	"memoryd/guidelines/preflight"
+	"memoryd/guidelines/revisions"
 	"memoryd/ops"
 	"memoryd/store"
 )
@@ -51,7 +51,7 @@ func (a *app) catalog(reader ops.MemoryReader) ops.Catalog {
 			if err != nil {
 				return nil, err
 			}
-			a.curator = &curate.Curator{
+			a.curator = &revisions.Curator{
 				Store: a.store, Composer: composer, Recent: params.RecentCallCount, Config: a.cfg.Curate, Now: time.Now,
 				Index: a.index(),
 			}
@@ -117,7 +117,7 @@ func (a *app) desk(llmName string, params ops.ParseParams) (*evaluate.Desk, erro
 }
 
 // composer writes guidelines with the op's model, where there is one.
-func (a *app) composer(llmName string, params ops.SummaryParams) (curate.Composer, error) {
+func (a *app) composer(llmName string, params ops.SummaryParams) (revisions.Composer, error) {
 	m := a.models.forOp(llmName, "summary", params.SummarySleepInterval)
 	if m == nil {
 		return guidelines.NewRules(a.cfg.Guidelines), nil

@@ -8,7 +8,7 @@ import (
 
 	"memoryd"
 	"memoryd/api"
-	"memoryd/curate"
+	"memoryd/guidelines/revisions"
 	"memoryd/llm"
 	"memoryd/llm/usage"
 	"memoryd/search"
@@ -57,7 +57,7 @@ func (a *app) searcher() api.Searcher {
 }
 
 // index is what hears of guidelines; nil: nobody.
-func (a *app) index() curate.Index {
+func (a *app) index() revisions.Index {
 	if a.search == nil {
 		return nil
 	}

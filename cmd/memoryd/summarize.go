@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"memoryd/api/wire"
-	"memoryd/curate"
+	"memoryd/guidelines/revisions"
 )
 
 type summarizeCmd struct {
@@ -70,7 +70,7 @@ func (c summarizeCmd) named(ctx context.Context, workspace string) (lend, borrow
 			return nil, nil, err
 		}
 		for _, t := range tools {
-			if curate.Lends(int64(t.Statistics.TotalCalls), t.Statistics.PendingCalls) {
+			if revisions.Lends(int64(t.Statistics.TotalCalls), t.Statistics.PendingCalls) {
 				lend = append(lend, t.ToolName)
 			} else {
 				borrow = append(borrow, t.ToolName)

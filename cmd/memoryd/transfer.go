@@ -17,7 +17,7 @@ import (
 
 	"memoryd"
 	"memoryd/config"
-	"memoryd/curate"
+	"memoryd/guidelines/revisions"
 	"memoryd/llm/usage"
 	"memoryd/ops"
 	"memoryd/store"
@@ -28,7 +28,7 @@ import (
 
 // movedKinds are the kinds of records that go with what is moved.
 func movedKinds() []string {
-	return append(curate.Kinds(), ops.CorrectionKind, originalKind, backup.RecordKind)
+	return append(revisions.Kinds(), ops.CorrectionKind, originalKind, backup.RecordKind)
 }
 
 // mover moves memories, and tells the ledger of workspaces that are gone.

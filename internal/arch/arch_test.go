@@ -55,15 +55,15 @@ var mayImport = map[string][]string{
 	"memoryd/compact": {
 		"memoryd", "memoryd/compact/chat", "memoryd/compact/facts", "memoryd/compact/tokens",
 	},
-	"memoryd/ops": {"memoryd", "memoryd/internal/stats", "memoryd/store", "memoryd/compact", "memoryd/guidelines/preflight", "memoryd/curate", "memoryd/guidelines", "memoryd/store/backup"},
-	"memoryd/curate": {
+	"memoryd/ops": {"memoryd", "memoryd/internal/stats", "memoryd/store", "memoryd/compact", "memoryd/guidelines/preflight", "memoryd/guidelines/revisions", "memoryd/guidelines", "memoryd/store/backup"},
+	"memoryd/guidelines/revisions": {
 		"memoryd", "memoryd/internal/stats", "memoryd/store", "memoryd/guidelines", "memoryd/guidelines/staleness", "memoryd/guidelines/versions",
 		"memoryd/guidelines/coldstart", "memoryd/guidelines/preflight",
 	},
 	"memoryd/api/wire": {"memoryd/internal/stats", "memoryd/compact", "memoryd/llm/usage", "memoryd/evaluate/watch", "memoryd/guidelines"},
-	"memoryd/api":      {"memoryd", "memoryd/internal/stats", "memoryd/api/wire", "memoryd/ops", "memoryd/store", "memoryd/compact", "memoryd/llm/usage", "memoryd/evaluate/watch", "memoryd/curate", "memoryd/guidelines", "memoryd/guidelines/staleness", "memoryd/store/backup", "memoryd/internal/telemetry/metrics"},
+	"memoryd/api":      {"memoryd", "memoryd/internal/stats", "memoryd/api/wire", "memoryd/ops", "memoryd/store", "memoryd/compact", "memoryd/llm/usage", "memoryd/evaluate/watch", "memoryd/guidelines/revisions", "memoryd/guidelines", "memoryd/guidelines/staleness", "memoryd/store/backup", "memoryd/internal/telemetry/metrics"},
 	"memoryd/config": {
-		"memoryd", "memoryd/api", "memoryd/compact", "memoryd/curate", "memoryd/evaluate", "memoryd/llm/usage", "memoryd/evaluate/watch", "memoryd/guidelines", "memoryd/llm", "memoryd/ops", "memoryd/search", "memoryd/store/sqlite", "memoryd/store/qdrant", "memoryd/store/journal", "memoryd/internal/telemetry/trace",
+		"memoryd", "memoryd/api", "memoryd/compact", "memoryd/guidelines/revisions", "memoryd/evaluate", "memoryd/llm/usage", "memoryd/evaluate/watch", "memoryd/guidelines", "memoryd/llm", "memoryd/ops", "memoryd/search", "memoryd/store/sqlite", "memoryd/store/qdrant", "memoryd/store/journal", "memoryd/internal/telemetry/trace",
 	},
 	"memoryd/internal/arch":       {},
 	"memoryd/internal/recordtest": {"memoryd"},

@@ -1,4 +1,4 @@
-package curate_test
+package revisions_test
 
 import (
 	"context"
@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"memoryd"
-	"memoryd/curate"
 	"memoryd/guidelines"
+	"memoryd/guidelines/revisions"
 	"memoryd/store"
 	"memoryd/store/mem"
 
@@ -49,14 +49,14 @@ type desk struct {
 	store *mem.Store
 	clock time.Time
 	tell  *teller
-	c     *curate.Curator
+	c     *revisions.Curator
 	sent  int
 }
 
 func newDesk(t *testing.T) *desk {
 	d := &desk{T: t, store: mem.New(), clock: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), tell: &teller{text: "first"}}
-	d.c = &curate.Curator{
-		Store: d.store, Composer: d.tell, Recent: 20, Config: curate.DefaultConfig(), Now: func() time.Time { return d.clock },
+	d.c = &revisions.Curator{
+		Store: d.store, Composer: d.tell, Recent: 20, Config: revisions.DefaultConfig(), Now: func() time.Time { return d.clock },
 	}
 	return d
 }
@@ -86,7 +86,7 @@ func (d *desk) calls(n, bad int, version int64) {
 	}
 }
 
-func (d *desk) refresh(when curate.When) curate.Outcome {
+func (d *desk) refresh(when revisions.When) revisions.Outcome {
 	d.Helper()
 	out, err := d.c.Refresh(d.Context(), ref, when)
 	if err != nil {
@@ -114,17 +114,17 @@ func (d *desk) want(revision int64, text string) {
 func TestAHundredRefreshesWithoutNewEvidenceChangeNothing(t *testing.T) {
 	d := newDesk(t)
 	d.calls(30, 3, 0)
-	if out := d.refresh(curate.IfNew); !out.Written {
+	if out := d.refresh(revisions.IfNew); !out.Written {
 		t.Fatalf("got %+v", out)
 	}
 	g := d.guideline()
 	for i := range 100 {
-		out := d.refresh([]curate.When{curate.IfNew, curate.IfStale}[i%2])
-		if out.Written || out.Skipped != curate.NothingNew {
+		out := d.refresh([]revisions.When{revisions.IfNew, revisions.IfStale}[i%2])
+		if out.Written || out.Skipped != revisions.NothingNew {
 			t.Fatalf("refresh %d: %+v", i, out)
 		}
 	}
-	if out := d.refresh(curate.Always); out.Written || out.Skipped != curate.SameText {
+	if out := d.refresh(revisions.Always); out.Written || out.Skipped != revisions.SameText {
 		t.Errorf("got %+v", out)
 	}
 	if d.guideline() != g || d.tell.asked != 2 {
@@ -134,7 +134,7 @@ func TestAHundredRefreshesWithoutNewEvidenceChangeNothing(t *testing.T) {
 
 func TestOnlyStaleGuidelinesAreWrittenByRounds(t *testing.T) {
 	d := newDesk(t)
-	rounds := curate.NewRounds(d.c, slog.New(slog.DiscardHandler))
+	rounds := revisions.NewRounds(d.c, slog.New(slog.DiscardHandler))
 	for _, step := range []struct {
 		more    int
 		written int
@@ -154,7 +154,7 @@ func TestOnlyStaleGuidelinesAreWrittenByRounds(t *testing.T) {
 			}
 		}
 	}
-	other := curate.NewRounds(d.c, slog.New(slog.DiscardHandler))
+	other := revisions.NewRounds(d.c, slog.New(slog.DiscardHandler))
 	if did, err := other.Once(t.Context()); err != nil || !did.Elsewhere {
 		t.Errorf("two processes go the rounds: %+v, %v", did, err)
 	}
@@ -167,10 +167,10 @@ func TestOnlyStaleGuidelinesAreWrittenByRounds(t *testing.T) {
 func TestAVersionThatDoesWorseIsTakenBack(t *testing.T) {
 	d := newDesk(t)
 	d.calls(40, 2, 0)
-	d.refresh(curate.IfNew)
+	d.refresh(revisions.IfNew)
 	d.calls(60, 3, 1)
 	d.tell.text = "second"
-	d.refresh(curate.IfNew)
+	d.refresh(revisions.IfNew)
 	d.want(2, "second")
 	d.calls(30, 2, 2)
 	if why, err := d.c.Review(t.Context(), ref); why != "" || err != nil {
@@ -183,11 +183,11 @@ func TestAVersionThatDoesWorseIsTakenBack(t *testing.T) {
 	}
 	d.want(3, "first")
 	d.calls(5, 0, 3)
-	if out := d.refresh(curate.IfNew); out.Skipped != curate.Rejected {
+	if out := d.refresh(revisions.IfNew); out.Skipped != revisions.Rejected {
 		t.Errorf("the same evidence is believed again: %+v", out)
 	}
 	d.tell.text = "third"
-	if out := d.refresh(curate.IfNew); !out.Written {
+	if out := d.refresh(revisions.IfNew); !out.Written {
 		t.Errorf("other evidence is not believed: %+v", out)
 	}
 	if why, err := d.c.Review(t.Context(), ref); why != "" || err != nil {
@@ -198,10 +198,10 @@ func TestAVersionThatDoesWorseIsTakenBack(t *testing.T) {
 func TestPeoplePinAndRollBack(t *testing.T) {
 	d := newDesk(t)
 	d.calls(30, 0, 0)
-	d.refresh(curate.IfNew)
+	d.refresh(revisions.IfNew)
 	d.tell.text = "second"
 	d.calls(1, 0, 0)
-	d.refresh(curate.IfNew)
+	d.refresh(revisions.IfNew)
 	if d.tell.before == nil || d.tell.before.Fingerprint != "first" {
 		t.Error("the version before was not handed over")
 	}
@@ -211,7 +211,7 @@ func TestPeoplePinAndRollBack(t *testing.T) {
 	}
 	d.want(3, "first")
 	d.calls(200, 0, 0)
-	if out := d.refresh(curate.Always); out.Skipped != curate.Pinned {
+	if out := d.refresh(revisions.Always); out.Skipped != revisions.Pinned {
 		t.Errorf("got %+v", out)
 	}
 	if v, err := d.c.PinnedVersion(t.Context(), ref); v != 3 || err != nil {
@@ -221,7 +221,7 @@ func TestPeoplePinAndRollBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.tell.text = "fourth"
-	d.refresh(curate.IfNew)
+	d.refresh(revisions.IfNew)
 	d.want(4, "fourth")
 	all, err := d.c.Editions(t.Context(), ref)
 	if err != nil || len(all) != 4 || all[0].Revision != 4 || all[3].Revision != 1 {
@@ -241,7 +241,7 @@ func TestOnlyTheNewestVersionsAreKept(t *testing.T) {
 	for i := range 6 {
 		d.tell.text = fmt.Sprint("text ", i)
 		d.calls(1, 0, 0)
-		d.refresh(curate.IfNew)
+		d.refresh(revisions.IfNew)
 	}
 	all, err := d.c.Editions(t.Context(), ref)
 	if err != nil || len(all) != 3 || all[2].Revision != 4 {
@@ -252,11 +252,11 @@ func TestOnlyTheNewestVersionsAreKept(t *testing.T) {
 func TestAFailedWritingLeavesWhatIsThere(t *testing.T) {
 	d := newDesk(t)
 	d.calls(30, 0, 0)
-	d.refresh(curate.IfNew)
+	d.refresh(revisions.IfNew)
 	g := d.guideline()
 	d.calls(1, 0, 0)
 	d.tell.err = errors.New("no model")
-	if out := d.refresh(curate.IfNew); out.Failed == nil || out.Written {
+	if out := d.refresh(revisions.IfNew); out.Failed == nil || out.Written {
 		t.Errorf("got %+v", out)
 	}
 	if d.guideline() != g {
@@ -274,7 +274,7 @@ func TestAGuidelineWithoutItsRecordStillWorks(t *testing.T) {
 	if err != nil || len(all) != 1 || all[0].Content != "old" {
 		t.Fatalf("got %+v, %v", all, err)
 	}
-	if out := d.refresh(curate.IfNew); !out.Written {
+	if out := d.refresh(revisions.IfNew); !out.Written {
 		t.Errorf("got %+v", out)
 	}
 	d.want(2, "first")

@@ -1,4 +1,4 @@
-package curate
+package revisions
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-// Package curate keeps the guidelines of a store: it has them written when they
+// Package revisions keeps the guidelines of a store: it has them written when they
 // are stale, keeps their versions with the evidence behind each, counts how the
 // calls of agents that were shown a version came out, takes a version back that
 // made things worse, and lets people pin one or go back to an earlier one.
@@ -6,7 +6,7 @@
 // A version is a record of the tool (kind "guideline"), written right after the
 // compare-and-set that made it the tool's guideline. If the process dies between
 // the two, the version is missing in the list and everything else works.
-package curate
+package revisions
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package curate_test
+package revisions_test
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"memoryd"
-	"memoryd/curate"
+	"memoryd/guidelines/revisions"
 	"memoryd/store"
 )
 
@@ -39,14 +39,14 @@ func TestAnIndexHearsOfEachGuideline(t *testing.T) {
 	heard := &ear{}
 	d.c.Index = heard
 	d.calls(30, 0, 0)
-	d.refresh(curate.IfNew)
-	d.refresh(curate.IfNew) // nothing new
+	d.refresh(revisions.IfNew)
+	d.refresh(revisions.IfNew) // nothing new
 	if !slices.Equal(heard.wrote, []memoryd.ToolRef{ref}) {
 		t.Errorf("heard of %v", heard.wrote)
 	}
 	d.tell.text = "second"
 	d.calls(1, 0, 0)
-	d.refresh(curate.IfNew)
+	d.refresh(revisions.IfNew)
 	if _, err := d.c.RollBack(t.Context(), ref, 1, "ann"); err != nil || len(heard.wrote) != 3 {
 		t.Errorf("heard of %d, %v", len(heard.wrote), err)
 	}
@@ -71,7 +71,7 @@ func TestAnIndexHearsOfAllToolsInARound(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := curate.NewRounds(d.c, slog.New(slog.DiscardHandler)).Once(t.Context()); err != nil {
+	if _, err := revisions.NewRounds(d.c, slog.New(slog.DiscardHandler)).Once(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	slices.Sort(want)

@@ -1,4 +1,4 @@
-package curate_test
+package revisions_test
 
 import (
 	"context"
@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"memoryd"
-	"memoryd/curate"
 	"memoryd/guidelines"
+	"memoryd/guidelines/revisions"
 	"memoryd/store/mem"
 )
 
@@ -25,11 +25,11 @@ func (m *meanwhile) Compose(ctx context.Context, tool memoryd.Tool, calls []memo
 }
 
 // replica is a curator of its own on a shared store and clock.
-func replica(s *mem.Store, clock *time.Time, happens func(string)) (*curate.Curator, *curate.Rounds) {
-	cfg := curate.DefaultConfig()
+func replica(s *mem.Store, clock *time.Time, happens func(string)) (*revisions.Curator, *revisions.Rounds) {
+	cfg := revisions.DefaultConfig()
 	cfg.FirstAfter = 1
-	c := &curate.Curator{Store: s, Composer: &meanwhile{happens: happens}, Recent: 20, Config: cfg, Now: func() time.Time { return *clock }}
-	return c, curate.NewRounds(c, slog.New(slog.DiscardHandler))
+	c := &revisions.Curator{Store: s, Composer: &meanwhile{happens: happens}, Recent: 20, Config: cfg, Now: func() time.Time { return *clock }}
+	return c, revisions.NewRounds(c, slog.New(slog.DiscardHandler))
 }
 
 // TestARoundLongerThanItsLeaseKeepsIt has the guidelines of a round take longer,

@@ -1,4 +1,4 @@
-package curate_test
+package revisions_test
 
 import (
 	"context"
@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"memoryd"
-	"memoryd/curate"
 	"memoryd/guidelines"
+	"memoryd/guidelines/revisions"
 	"memoryd/store"
 	"memoryd/store/mem"
 )
@@ -35,14 +35,14 @@ func (learner) Compose(_ context.Context, tool memoryd.Tool, _ []memoryd.Call, _
 func TestRoundsWriteFirstWhatOthersBorrowFrom(t *testing.T) {
 	s := mem.New()
 	now := func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }
-	cfg := curate.DefaultConfig()
+	cfg := revisions.DefaultConfig()
 	cfg.FirstAfter = 1
-	c := &curate.Curator{Store: s, Composer: learner{}, Recent: 20, Config: cfg, Now: now}
+	c := &revisions.Curator{Store: s, Composer: learner{}, Recent: 20, Config: cfg, Now: now}
 	for tool, calls := range map[string]int{"fs__a": 3, "fs__b": 40, "fs__c": 3} {
 		record(t, s, "w", tool, calls)
 		record(t, s, "other", tool, 3)
 	}
-	did, err := curate.NewRounds(c, slog.New(slog.DiscardHandler)).Once(t.Context())
+	did, err := revisions.NewRounds(c, slog.New(slog.DiscardHandler)).Once(t.Context())
 	if err != nil || did.Written != 6 {
 		t.Fatalf("%+v, %v", did, err)
 	}
