@@ -10,8 +10,8 @@ import (
 
 	"memoryd"
 	"memoryd/config"
+	"memoryd/guidelines/search"
 	"memoryd/ops"
-	"memoryd/search"
 )
 
 func TestTheBuiltInConfigurationIsValid(t *testing.T) {

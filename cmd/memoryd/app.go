@@ -17,11 +17,11 @@ import (
 	"memoryd/evaluate"
 	"memoryd/evaluate/watch"
 	"memoryd/guidelines/revisions"
+	"memoryd/guidelines/search"
 	"memoryd/internal/telemetry/metrics"
 	"memoryd/internal/telemetry/trace"
 	"memoryd/llm/usage"
 	"memoryd/ops"
-	"memoryd/search"
 	"memoryd/store"
 	"memoryd/store/journal"
 )

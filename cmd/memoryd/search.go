@@ -9,9 +9,9 @@ import (
 	"memoryd"
 	"memoryd/api"
 	"memoryd/guidelines/revisions"
+	"memoryd/guidelines/search"
 	"memoryd/llm"
 	"memoryd/llm/usage"
-	"memoryd/search"
 )
 
 // embeddingEntry is what health and metrics call the model of the search section,

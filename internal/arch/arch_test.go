@@ -30,7 +30,7 @@ var mayImport = map[string][]string{
 	"memoryd/llm/usage":                          {"memoryd", "memoryd/store"},
 	"memoryd/store/backup":                       {"memoryd", "memoryd/store", "memoryd/internal/stats"},
 	"memoryd/internal/telemetry/metrics":         {"memoryd", "memoryd/store"},
-	"memoryd/search":                             {"memoryd", "memoryd/store"},
+	"memoryd/guidelines/search":                  {"memoryd", "memoryd/store"},
 	"memoryd/internal/telemetry/trace":           {"memoryd"},
 	"memoryd/internal/telemetry/trace/tracetest": {},
 	"memoryd/evaluate/watch":                     {"memoryd", "memoryd/internal/stats"},
@@ -63,7 +63,7 @@ var mayImport = map[string][]string{
 	"memoryd/api/wire": {"memoryd/internal/stats", "memoryd/compact", "memoryd/llm/usage", "memoryd/evaluate/watch", "memoryd/guidelines"},
 	"memoryd/api":      {"memoryd", "memoryd/internal/stats", "memoryd/api/wire", "memoryd/ops", "memoryd/store", "memoryd/compact", "memoryd/llm/usage", "memoryd/evaluate/watch", "memoryd/guidelines/revisions", "memoryd/guidelines", "memoryd/guidelines/staleness", "memoryd/store/backup", "memoryd/internal/telemetry/metrics"},
 	"memoryd/config": {
-		"memoryd", "memoryd/api", "memoryd/compact", "memoryd/guidelines/revisions", "memoryd/evaluate", "memoryd/llm/usage", "memoryd/evaluate/watch", "memoryd/guidelines", "memoryd/llm", "memoryd/ops", "memoryd/search", "memoryd/store/sqlite", "memoryd/store/qdrant", "memoryd/store/journal", "memoryd/internal/telemetry/trace",
+		"memoryd", "memoryd/api", "memoryd/compact", "memoryd/guidelines/revisions", "memoryd/evaluate", "memoryd/llm/usage", "memoryd/evaluate/watch", "memoryd/guidelines", "memoryd/llm", "memoryd/ops", "memoryd/guidelines/search", "memoryd/store/sqlite", "memoryd/store/qdrant", "memoryd/store/journal", "memoryd/internal/telemetry/trace",
 	},
 	"memoryd/internal/arch":       {},
 	"memoryd/internal/recordtest": {"memoryd"},

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"memoryd"
-	"memoryd/search"
+	"memoryd/guidelines/search"
 	"memoryd/store/wrap"
 
 	"pgregory.net/rapid"

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"memoryd"
+	"memoryd/guidelines/search"
 	"memoryd/llm/llmtest"
-	"memoryd/search"
 	"memoryd/store"
 	"memoryd/store/mem"
 

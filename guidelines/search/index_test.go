@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"memoryd"
-	"memoryd/search"
+	"memoryd/guidelines/search"
 	"memoryd/store"
 )
 
