@@ -8,7 +8,7 @@ import (
 
 	"memoryd"
 	"memoryd/api/wire"
-	"memoryd/evaluate/watch"
+	"memoryd/evaluate/monitor"
 	"memoryd/llm/usage"
 
 	"github.com/labstack/echo/v4"
@@ -22,7 +22,7 @@ type Ledger interface {
 
 // Judges is what is known of how judges judge.
 type Judges interface {
-	Report() []watch.Judge
+	Report() []monitor.Judge
 }
 
 // The hours of a report on costs: a day unless asked, at most a leap year.

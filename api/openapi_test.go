@@ -17,7 +17,7 @@ import (
 
 	"memoryd"
 	"memoryd/compact"
-	"memoryd/evaluate/watch"
+	"memoryd/evaluate/monitor"
 	"memoryd/guidelines/revisions"
 	"memoryd/internal/telemetry/metrics"
 	"memoryd/llm/usage"
@@ -190,8 +190,8 @@ func newBook(t testing.TB, s store.Store) *usage.Book {
 	return b
 }
 
-func newWatch() *watch.Watch {
-	w := watch.New(watch.DefaultConfig(), slog.New(slog.DiscardHandler), time.Now)
+func newWatch() *monitor.Watch {
+	w := monitor.New(monitor.DefaultConfig(), slog.New(slog.DiscardHandler), time.Now)
 	e := memoryd.Evaluation{State: memoryd.Judged, Score: 1, JudgedBy: "llm:tiny", JudgeVersion: "v1"}
 	w.Note(memoryd.ToolRef{Workspace: "default", Tool: "t"}, e, e)
 	return w

@@ -10,7 +10,7 @@ import (
 	"memoryd/api"
 	"memoryd/compact"
 	"memoryd/evaluate"
-	"memoryd/evaluate/watch"
+	"memoryd/evaluate/monitor"
 	"memoryd/guidelines"
 	"memoryd/guidelines/revisions"
 	"memoryd/guidelines/search"
@@ -37,7 +37,7 @@ type Config struct {
 	Search     search.Config         `yaml:"search"`
 	Compact    compact.Config        `yaml:"compact"`
 	Spend      usage.Config          `yaml:"spend"`
-	Watch      watch.Config          `yaml:"watch"`
+	Watch      monitor.Config        `yaml:"watch"`
 	Trace      trace.Config          `yaml:"trace"`
 	Op         map[string]Op         `yaml:"op"`
 	Flow       map[string][]string   `yaml:"flow"`

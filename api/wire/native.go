@@ -2,7 +2,7 @@ package wire
 
 import (
 	"memoryd/compact"
-	"memoryd/evaluate/watch"
+	"memoryd/evaluate/monitor"
 	"memoryd/guidelines"
 	"memoryd/internal/stats"
 	"memoryd/llm/usage"
@@ -76,7 +76,7 @@ type Budget struct {
 
 // JudgeList is how judges judge.
 type JudgeList struct {
-	Judges []watch.Judge `json:"judges"`
+	Judges []monitor.Judge `json:"judges"`
 }
 
 // PreflightResponse is the answer of preflight_tool_call: the forecast stands at

@@ -15,7 +15,7 @@ import (
 	"memoryd/compact"
 	"memoryd/config"
 	"memoryd/evaluate"
-	"memoryd/evaluate/watch"
+	"memoryd/evaluate/monitor"
 	"memoryd/guidelines/revisions"
 	"memoryd/guidelines/search"
 	"memoryd/internal/telemetry/metrics"
@@ -54,7 +54,7 @@ type app struct {
 	metrics    *metrics.Registry
 	rounds     *revisions.Rounds
 	forecaster *ops.Forecaster
-	watch      *watch.Watch
+	watch      *monitor.Watch
 	janitor    janitor
 	tracer     *trace.Tracer // nil: tracing is off
 	pprof      *pprofServer  // nil: off
@@ -94,7 +94,7 @@ func (a *app) open(ctx context.Context, getenv func(string) string) (err error) 
 	}
 	a.prices = pricesOf(a.cfg.LLM)
 	a.book.SetPrices(a.prices)
-	a.watch = watch.New(a.cfg.Watch, a.log, time.Now)
+	a.watch = monitor.New(a.cfg.Watch, a.log, time.Now)
 	if a.models, err = newModels(a.cfg, getenv, a.log, a.attempted, a.traceAttempts()); err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-// Package watch looks at what judges say over time: how their scores are spread,
+// Package monitor looks at what judges say over time: how their scores are spread,
 // how often they agree with the rules and with people, and whether that changed.
 // A model that a provider replaces in silence, or a prompt that stopped working,
 // shows here first.
@@ -23,4 +23,4 @@
 //
 // Tests of the package simulate these rates. Everything is kept in memory,
 // bounded, and begins anew with the process.
-package watch
+package monitor
