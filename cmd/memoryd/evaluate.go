@@ -14,7 +14,7 @@ import (
 	"memoryd"
 	"memoryd/config"
 	"memoryd/evaluate"
-	"memoryd/evaluate/calibrate"
+	"memoryd/evaluate/benchmark"
 	"memoryd/evaluate/rules"
 	"memoryd/ops"
 	"memoryd/store"
@@ -77,13 +77,13 @@ func (c evaluateCmd) Run(ctx context.Context, std streams) (err error) {
 // measurement is one run of the command: a judge wired as in the server, on a
 // store that ends with it.
 type measurement struct {
-	run    *calibrate.Run
+	run    *benchmark.Run
 	desk   *evaluate.Desk
 	store  *mem.Store
 	models *models
 
-	replies  *calibrate.Replies  // nil without --replies
-	recorder *calibrate.Recorder // nil without --record
+	replies  *benchmark.Replies  // nil without --replies
+	recorder *benchmark.Recorder // nil without --record
 	out      *os.File            // of the recorder
 	faulty   bool                // a line could not be read
 }
@@ -113,15 +113,15 @@ func (c evaluateCmd) newMeasurement(cfg *config.Config, std streams) (m *measure
 	settings.SweepInterval = 24 * time.Hour // the run itself hands calls in again
 	group := c.group(model)
 	settings.QueueSize = max(settings.QueueSize, group)
-	clock, watch := calibrate.NewClock(), calibrate.NewWatch(rules.New(settings.Rules))
+	clock, watch := benchmark.NewClock(), benchmark.NewWatch(rules.New(settings.Rules))
 	log := newLogger(cfg.Log, std.err)
 	m.desk, err = evaluate.NewDesk(settings, watch, model, ledger{m.store, log}, log, clock.Now)
 	if err != nil {
 		return m, err
 	}
-	m.run = calibrate.NewRun(
-		calibrate.Config{Group: group, LeaveOutExitCodes: c.LeaveOutExitCodes, Errors: c.Errors},
-		calibrate.Parts{
+	m.run = benchmark.NewRun(
+		benchmark.Config{Group: group, LeaveOutExitCodes: c.LeaveOutExitCodes, Errors: c.Errors},
+		benchmark.Parts{
 			Judge: m.desk, Name: m.desk.Describe(), Watch: watch, Clock: clock, Keep: keeper(m.store, params.MaxHistory), Now: time.Now,
 		})
 	return m, nil
@@ -168,11 +168,11 @@ func (c evaluateCmd) model(m *measurement, judge, llmName string, params ops.Par
 	if m.out, err = os.Create(c.Record); err != nil {
 		return nil, fmt.Errorf("--record: %w", err)
 	}
-	m.recorder = calibrate.NewRecorder(model, m.out)
+	m.recorder = benchmark.NewRecorder(model, m.out)
 	return m.recorder, nil
 }
 
-func readReplies(name string, live evaluate.Model) (*calibrate.Replies, error) {
+func readReplies(name string, live evaluate.Model) (*benchmark.Replies, error) {
 	f, err := os.Open(name) //nolint:gosec // the user names the file
 	if err != nil {
 		return nil, errors.Unwrap(err)
@@ -182,7 +182,7 @@ func readReplies(name string, live evaluate.Model) (*calibrate.Replies, error) {
 	if err != nil {
 		return nil, err
 	}
-	return calibrate.ReadReplies(lines, live)
+	return benchmark.ReadReplies(lines, live)
 }
 
 // modelGroup is how many calls are handed in at once by default where a model

@@ -46,7 +46,7 @@ var mayImport = map[string][]string{
 	"memoryd/llm/summarize":        {"memoryd"},
 	"memoryd/evaluate/rules":       {"memoryd"},
 	"memoryd/evaluate":             {"memoryd", "memoryd/evaluate/rules"},
-	"memoryd/evaluate/calibrate":   {"memoryd", "memoryd/evaluate", "memoryd/evaluate/rules", "memoryd/internal/stats"},
+	"memoryd/evaluate/benchmark":   {"memoryd", "memoryd/evaluate", "memoryd/evaluate/rules", "memoryd/internal/stats"},
 	"memoryd/guidelines/evidence":  {"memoryd", "memoryd/internal/stats"},
 	"memoryd/guidelines":           {"memoryd", "memoryd/internal/stats", "memoryd/guidelines/evidence", "memoryd/llm/summarize"},
 	"memoryd/compact/tokens":       {"memoryd"},

@@ -1,4 +1,4 @@
-// Package calibrate measures a judge against recorded calls whose outcome is
+// Package benchmark measures a judge against recorded calls whose outcome is
 // known: who agrees with the labels, how often, and at what cost.
 //
 // A recording is JSON-lines of calls as the server takes them, with the label in
@@ -34,4 +34,4 @@
 //
 // A model's answers can be recorded with Recorder and played back with Replies,
 // so that a run with a model can be repeated without one.
-package calibrate
+package benchmark

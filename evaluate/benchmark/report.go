@@ -1,4 +1,4 @@
-package calibrate
+package benchmark
 
 // Report is what a run found out, in the form of its JSON document.
 type Report struct {

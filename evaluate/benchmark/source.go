@@ -1,4 +1,4 @@
-package calibrate
+package benchmark
 
 // source is the running count of one recording.
 type source struct {
