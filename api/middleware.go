@@ -3,15 +3,14 @@ package api
 import (
 	"compress/gzip"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
-	"runtime/debug"
 	"strings"
 	"time"
 
 	"memoryd"
+	"memoryd/internal/lifecycle"
 
 	"github.com/google/uuid"
 	"github.com/labstack/echo/v4"
@@ -50,19 +49,13 @@ func requestID(c echo.Context) string { return c.Response().Header().Get(echo.He
 // recoverPanics turns a panic into a 500 and logs it with its stack.
 func recoverPanics(log *slog.Logger) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
-		return func(c echo.Context) (err error) {
-			defer func() {
-				p := recover()
-				if p == http.ErrAbortHandler { //nolint:errorlint // compared as net/http does
-					panic(p)
-				}
-				if p != nil {
-					log.ErrorContext(c.Request().Context(), "panic", "route", c.Path(), "request_id", requestID(c),
-						"panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-					err = memoryd.Errorf(memoryd.Internal, "internal error")
-				}
-			}()
-			return next(c)
+		return func(c echo.Context) error {
+			log := log.With("route", c.Path(), "request_id", requestID(c))
+			err := lifecycle.Do(c.Request().Context(), log, "http", func() error { return next(c) })
+			if _, panicked := errors.AsType[*lifecycle.PanicError](err); panicked {
+				return memoryd.Errorf(memoryd.Internal, "internal error")
+			}
+			return err
 		}
 	}
 }

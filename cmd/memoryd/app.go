@@ -18,6 +18,7 @@ import (
 	"memoryd/evaluate/monitor"
 	"memoryd/guidelines/revisions"
 	"memoryd/guidelines/search"
+	"memoryd/internal/lifecycle"
 	"memoryd/internal/telemetry/metrics"
 	"memoryd/internal/telemetry/trace"
 	"memoryd/llm/usage"
@@ -60,13 +61,15 @@ type app struct {
 	pprof      *pprofServer  // nil: off
 	listener   net.Listener
 	server     *http.Server
+	panics     lifecycle.PanicCounter
 	failed     chan error
 }
 
 // newApp wires everything and opens the listener; nothing runs yet. What it
 // opened is closed again when it fails.
 func newApp(ctx context.Context, cfg *config.Config, getenv func(string) string, log *slog.Logger) (*app, error) {
-	a := &app{cfg: cfg, log: log, failed: make(chan error, 1)}
+	a := &app{cfg: cfg, failed: make(chan error, 1)}
+	a.log = slog.New(a.panics.Handler(log.Handler()))
 	if err := a.open(ctx, getenv); err != nil {
 		if a.store != nil {
 			err = errors.Join(err, a.store.Close())

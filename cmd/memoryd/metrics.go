@@ -38,6 +38,7 @@ func spoolState(s journal.Status, now time.Time) metrics.Spool {
 
 // measureParts lets the metrics ask the parts that keep counts of their own.
 func (a *app) measureParts() {
+	a.metrics.Panics(a.panics.Counts)
 	a.metrics.Desk(a.deskState)
 	a.metrics.Models(a.modelState)
 	if a.tracer != nil {

@@ -19,7 +19,7 @@ import (
 var update = flag.Bool("update", false, "write the table into docs/metrics.md")
 
 // docs is where the documents lie, seen from this folder.
-const docs = "../docs"
+const docs = "../../../docs"
 
 func readDoc(t *testing.T, name string) string {
 	t.Helper()
@@ -113,7 +113,7 @@ func TestNamesFollowTheConventions(t *testing.T) {
 }
 
 const (
-	tableBegin = "<!-- table: written by go test ./metrics -update -->\n"
+	tableBegin = "<!-- table: written by go test ./internal/telemetry/metrics -update -->\n"
 	tableEnd   = "<!-- end of table -->\n"
 )
 
@@ -136,7 +136,7 @@ func TestTheDocumentShowsTheTable(t *testing.T) {
 		return
 	}
 	if shown != b.String() {
-		t.Error("docs/metrics.md does not show the table as it is: run go test ./metrics -update")
+		t.Error("docs/metrics.md does not show the table as it is: run go test ./internal/telemetry/metrics -update")
 	}
 }
 

@@ -44,6 +44,7 @@ func full(t *testing.T) *metrics.Registry {
 			Backlog: 7, Age: time.Minute, Away: true, Forwarded: 8, Parked: 1, Repairs: 2, Calls: 3, Verdicts: 4, Guidelines: 5,
 		}
 	})
+	r.Panics(func() map[string]int64 { return map[string]int64{"mining": 1} })
 	r.Spans(func() (int64, int64) { return 3, 4 })
 	r.InFlight(func() int64 { return 11 })
 	r.Pending(func() int64 { return 12 })

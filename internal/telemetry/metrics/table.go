@@ -88,7 +88,7 @@ var (
 func Table() []Metric {
 	all := []Metric{
 		requestSeconds, modelRequests, modelTokens, modelCost, modelSeconds, modelWait,
-		compactions, compactionSeconds, compactionSaved, storeSeconds, storeCalls, buildInfo,
+		compactions, compactionSeconds, compactionSaved, storeSeconds, storeCalls, buildInfo, panics,
 	}
 	for _, list := range [][]Metric{deskMetrics(), modelStateMetrics(), storeStateMetrics(), spoolMetrics(), traceMetrics(), serverMetrics()} {
 		all = append(all, list...)

@@ -1,0 +1,143 @@
+// Package lifecycle starts goroutines, stops them and keeps their panics from
+// ending the process. It is the only package of the program with a go statement
+// (the test in internal/arch holds the others to it):
+//
+//   - [Worker] runs the loops of a part from Start to Stop;
+//   - [Group] runs goroutines that one caller waits for;
+//   - [Go] runs one function beside its caller;
+//   - [Flights] lets callers that want the same share one run;
+//   - [Do] is the edge that all of these have in common.
+//
+// A panic at that edge is logged with its stack, counted by part (see
+// [PanicCounter]) and becomes a [*PanicError] for whoever waits. What cannot be
+// recovered, such as a concurrent write to a map, still ends the process.
+package lifecycle
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"sync"
+)
+
+// PanicError is the error that a panic becomes for whoever waits. It has no kind
+// of its own, so a client hears of an internal error and nothing of its text.
+type PanicError struct {
+	// Part is the part of the program that panicked, in the program's own words.
+	Part string
+	// Value is what was passed to panic.
+	Value any
+	// Stack is the stack of the goroutine at the panic.
+	Stack []byte
+}
+
+// Error says which part panicked and why, without the stack.
+func (e *PanicError) Error() string { return fmt.Sprintf("%s: panic: %v", e.Part, e.Value) }
+
+// Unwrap gives the error that was passed to panic, if it was one.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
+}
+
+// Do calls f. A panic in it is logged to log, counted under part and returned as
+// a *PanicError. The part must be one of the program's own words, never text
+// from outside: it becomes the label of a metric. A panic with
+// http.ErrAbortHandler passes: a handler cuts its connection by it.
+func Do(ctx context.Context, log *slog.Logger, part string, f func() error) (err error) {
+	defer func() {
+		v := recover()
+		if v == http.ErrAbortHandler { //nolint:errorlint // compared as net/http does
+			panic(v)
+		}
+		if v != nil {
+			p := &PanicError{Part: part, Value: v, Stack: debug.Stack()}
+			log.ErrorContext(ctx, "a panic was caught; the server goes on without what was under way", slog.Any("panic", caught{p}))
+			err = p
+		}
+	}()
+	return f()
+}
+
+// Go runs f beside its caller, with the edge of [Do], and sends its error, nil or
+// not, to the channel, which holds it until somebody asks. Whoever starts f must
+// wait for it before it stops what f uses.
+func Go(ctx context.Context, log *slog.Logger, part string, f func() error) <-chan error {
+	done := make(chan error, 1)
+	go func() { done <- Do(ctx, log, part, f) }()
+	return done
+}
+
+// caught is what a log record says of a panic. Only this package can make one, so
+// each panic is counted once, however often its error is logged after that.
+type caught struct{ *PanicError }
+
+// LogValue implements slog.LogValuer.
+func (c caught) LogValue() slog.Value {
+	return slog.GroupValue(
+		slog.String("part", c.Part),
+		slog.String("value", fmt.Sprint(c.Value)),
+		slog.String("stack", string(c.Stack)),
+	)
+}
+
+// PanicCounter counts panics by part. Every part has a logger already, so the
+// count is taken from what is logged: no panic is counted that the log does not
+// tell of, and none is logged uncounted. The zero value is ready, and its methods
+// are safe for concurrent use.
+type PanicCounter struct {
+	mu     sync.Mutex
+	byPart map[string]int64
+}
+
+// Counts gives the number of panics of each part that had one.
+func (c *PanicCounter) Counts() map[string]int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	counts := make(map[string]int64, len(c.byPart))
+	for part, n := range c.byPart {
+		counts[part] = n
+	}
+	return counts
+}
+
+// Handler passes records on to next and counts those that tell of a panic, also
+// where next does not want records of errors.
+func (c *PanicCounter) Handler(next slog.Handler) slog.Handler { return countingHandler{next, c} }
+
+type countingHandler struct {
+	slog.Handler
+	counter *PanicCounter
+}
+
+func (h countingHandler) Enabled(ctx context.Context, level slog.Level) bool {
+	return level >= slog.LevelError || h.Handler.Enabled(ctx, level)
+}
+
+func (h countingHandler) Handle(ctx context.Context, r slog.Record) error {
+	r.Attrs(func(a slog.Attr) bool {
+		if p, ok := a.Value.Any().(caught); ok {
+			h.counter.mu.Lock()
+			defer h.counter.mu.Unlock()
+			if h.counter.byPart == nil {
+				h.counter.byPart = map[string]int64{}
+			}
+			h.counter.byPart[p.Part]++
+		}
+		return true
+	})
+	if !h.Handler.Enabled(ctx, r.Level) {
+		return nil
+	}
+	return h.Handler.Handle(ctx, r)
+}
+
+func (h countingHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return countingHandler{h.Handler.WithAttrs(attrs), h.counter}
+}
+
+func (h countingHandler) WithGroup(name string) slog.Handler {
+	return countingHandler{h.Handler.WithGroup(name), h.counter}
+}

@@ -1,0 +1,130 @@
+package lifecycle
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// How a loop that panicked is begun again: after firstPause, then twice as long
+// each time, at most longestPause; after it has run so long it begins afresh.
+const (
+	firstPause   = time.Second
+	longestPause = time.Minute
+)
+
+// Patience is how long Stop waits for goroutines that do not heed their context.
+const Patience = 15 * time.Second
+
+// Worker runs the goroutines of a part from Start to Stop. It starts once: a
+// worker that was stopped, or was stopped before it started, never runs again.
+// Its methods are safe for concurrent use.
+type Worker struct {
+	log  *slog.Logger
+	part string
+
+	mu      sync.Mutex
+	started bool
+	stopped bool
+	ctx     context.Context //nolint:containedctx // of what runs; Stop ends it
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+	ended   chan struct{} // closed when all has returned after Stop
+}
+
+// NewWorker makes a worker for a part, named in the program's own words. Nothing
+// runs before Start or Go.
+func NewWorker(log *slog.Logger, part string) *Worker {
+	return &Worker{log: log, part: part, ended: make(chan struct{})}
+}
+
+// Start runs each loop in a goroutine of its own until it returns. Their context
+// ends with ctx or with Stop. A loop that panics is begun again after a pause.
+// Only the first Start does anything.
+func (w *Worker) Start(ctx context.Context, loops ...func(context.Context)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.started || w.stopped {
+		return
+	}
+	w.started = true
+	if w.ctx == nil {
+		w.ctx, w.cancel = context.WithCancel(ctx)
+	} else { // Go came before
+		context.AfterFunc(ctx, w.cancel)
+	}
+	for _, loop := range loops {
+		w.running.Go(func() { w.keepRunning(loop) })
+	}
+}
+
+// Go runs f once in a goroutine that Stop waits for; with Stop, or with the end of
+// what Start was given, its context ends. It may be called before Start. After
+// Stop it does nothing and returns false.
+func (w *Worker) Go(f func(ctx context.Context) error) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.stopped {
+		return false
+	}
+	if w.ctx == nil {
+		w.ctx, w.cancel = context.WithCancel(context.Background())
+	}
+	ctx := w.ctx
+	w.running.Go(func() { _ = Do(ctx, w.log, w.part, func() error { return f(ctx) }) })
+	return true
+}
+
+func (w *Worker) keepRunning(loop func(context.Context)) {
+	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+		began := time.Now()
+		err := Do(w.ctx, w.log, w.part, func() error { loop(w.ctx); return nil })
+		if err == nil {
+			return
+		}
+		if time.Since(began) >= longestPause {
+			pause = firstPause
+		}
+		if !Sleep(w.ctx, pause) {
+			return
+		}
+	}
+}
+
+// Stop ends the context of what runs and waits until all of it has returned, at
+// most Patience; what runs on after that is left behind, and logged. It may be
+// called more than once, by several, and before Start.
+func (w *Worker) Stop() {
+	w.mu.Lock()
+	if !w.stopped {
+		w.stopped = true
+		if w.cancel != nil {
+			w.cancel()
+		}
+		go func() {
+			w.running.Wait()
+			close(w.ended)
+		}()
+	}
+	w.mu.Unlock()
+	patience := time.NewTimer(Patience)
+	defer patience.Stop()
+	select {
+	case <-w.ended:
+	case <-patience.C:
+		w.log.Error("a part did not heed its end and was left behind", "part", w.part)
+	}
+}
+
+// Sleep waits for d and reports whether it did: false is the end of ctx.
+func Sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
