@@ -50,9 +50,9 @@ func requestID(c echo.Context) string { return c.Response().Header().Get(echo.He
 func recoverPanics(log *slog.Logger) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
-			log := log.With("route", c.Path(), "request_id", requestID(c))
 			err := lifecycle.Do(c.Request().Context(), log, "http", func() error { return next(c) })
 			if _, panicked := errors.AsType[*lifecycle.PanicError](err); panicked {
+				log.ErrorContext(c.Request().Context(), "a request panicked", "route", c.Path(), "request_id", requestID(c))
 				return memoryd.Errorf(memoryd.Internal, "internal error")
 			}
 			return err
@@ -120,6 +120,42 @@ func (s *server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
+// readHandler serves a request whose body has been read, on behalf of a workspace.
+type readHandler func(c echo.Context, body []byte, workspace string) error
+
+// admitted reads the body of a request that the server, and then the workspace,
+// has room for.
+func (s *server) admitted(handle readHandler) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		lease, err := s.quota.Admit(announced(c.Request(), s.cfg.MaxBodyBytes))
+		if err != nil {
+			return err
+		}
+		defer lease.Release()
+		body, err := readBody(c.Request(), s.cfg.MaxBodyBytes)
+		if err != nil {
+			return err
+		}
+		workspace := c.Param("workspace")
+		if workspace == "" {
+			workspace = workspaceOr(workspaceIn(body))
+		}
+		if err := lease.Bind(workspace, int64(len(body))); err != nil {
+			return err
+		}
+		return handle(c, body, workspace)
+	}
+}
+
+// announced is the most that the body of a request may come to.
+func announced(r *http.Request, most int64) int64 {
+	n := r.ContentLength
+	if n < 0 || n > most || r.Header.Get(echo.HeaderContentEncoding) != "" {
+		return most
+	}
+	return n
+}
+
 // bodyHandler serves a request whose body has been read; what it returns is
 // answered as JSON.
 type bodyHandler func(c echo.Context, body []byte) (any, error)
@@ -143,10 +179,12 @@ func (s *server) inTurn(c echo.Context, handle bodyHandler, body []byte, workspa
 	if path := c.Path(); path != "/"+FlowAdd && path != "/"+FlowRetrieve {
 		return handle(c, body)
 	}
-	if err := s.Turns.Take(c.Request().Context(), workspace); err != nil {
+	slot, err := s.Scheduler.Acquire(c.Request().Context(), workspace)
+	if err != nil {
 		return nil, err
 	}
-	defer s.Turns.Give()
+	defer slot.Release()
+	c.SetRequest(c.Request().WithContext(slot))
 	v, err := handle(c, body)
 	if err != nil {
 		return nil, err

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"memoryd"
+	"memoryd/internal/admission"
 	"memoryd/ops"
 	"memoryd/store"
 
@@ -117,7 +118,7 @@ type Deps struct {
 	Judges    Judges
 	Checks    []Check
 	Logger    *slog.Logger
-	Turns     *ops.Turns // for requests that add and retrieve; nil: no bound
+	Scheduler *admission.Scheduler // of requests that compute; nil: no bound
 }
 
 // Meter observes requests and shows what it saw; metrics.Registry is one.
@@ -141,7 +142,7 @@ type server struct {
 	cfg      Config
 	inFlight atomic.Int64
 	answers  answers
-	shares   *shares
+	quota    *admission.Quota
 }
 
 // New builds the handler of all routes.
@@ -155,7 +156,7 @@ func New(cfg Config, d Deps) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &server{Deps: d, cfg: cfg, shares: newShares(cfg)}
+	s := &server{Deps: d, cfg: cfg, quota: quotaOf(cfg)}
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = handleError(d.Logger)
@@ -170,6 +171,10 @@ func New(cfg Config, d Deps) (http.Handler, error) {
 		d.Meter.Routes(route.Path)
 	}
 	return e, nil
+}
+
+func quotaOf(cfg Config) *admission.Quota {
+	return admission.NewQuota(int64(cfg.MaxInFlight), cfg.MaxInFlightBytes)
 }
 
 func (s *server) routes(e *echo.Echo, docs *docs) {

@@ -154,7 +154,7 @@ func TestMoreRequestsThanTheServerBearsGet429(t *testing.T) {
 
 func TestBodiesUnderWayAreBoundedByTheirBytes(t *testing.T) {
 	s := &server{cfg: Config{MaxInFlight: 10, MaxBodyBytes: 10, MaxInFlightBytes: 15}}
-	s.shares = newShares(s.cfg)
+	s.quota = quotaOf(s.cfg)
 	e := echo.New()
 	inner := func(echo.Context, []byte, string) error { return nil }
 	send := func(handle readHandler) error {
@@ -168,8 +168,8 @@ func TestBodiesUnderWayAreBoundedByTheirBytes(t *testing.T) {
 	if !memoryd.IsKind(err, memoryd.Overloaded) {
 		t.Errorf("twice ten bytes in a budget of fifteen: %v", err)
 	}
-	if s.shares.used != (load{}) || len(s.shares.taken) != 0 {
-		t.Errorf("something is left: %+v", s.shares)
+	if left := s.quota.UnderWay(); left != 0 {
+		t.Errorf("%d requests are left", left)
 	}
 }
 

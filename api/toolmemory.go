@@ -32,7 +32,7 @@ func (s *server) addToolCallResult(c echo.Context, body []byte) (any, error) {
 	if fault := decodeBody(body, addFields, &req); fault != nil {
 		return nil, fault
 	}
-	st := &ops.State{Turns: s.Turns, Workspace: workspaceOr(req.workspace), Record: ops.Record{
+	st := &ops.State{Workspace: workspaceOr(req.workspace), Record: ops.Record{
 		ToolName: req.toolName, RequestKey: requestKey(c), Items: req.items,
 		Async: req.async, WholeHistory: req.includeHistory,
 	}}

@@ -2,11 +2,13 @@ package ops
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"memoryd"
+	"memoryd/internal/admission"
 	"memoryd/store"
 )
 
@@ -67,23 +69,25 @@ func (o ParseToolCallResult) Run(ctx context.Context, st *State) error {
 	o.Judge.Prejudge(ctx, r.Calls)
 	var appended []store.Appended
 	var err error
-	st.away(func() {
+	again := admission.Blocking(ctx, func() {
 		appended, err = o.Store.Append(ctx, store.Batch{Workspace: st.Workspace, Calls: r.Calls, Keep: o.Params.MaxHistory})
 	})
-	if err != nil {
+	if err = errors.Join(err, again); err != nil {
 		return fmt.Errorf("append %d calls: %w", len(r.Calls), err)
 	}
 	r.Appended = appended
 	for i := range r.Calls {
 		r.Calls[i].Seq = appended[i].Seq
 	}
-	o.await(ctx, st)
+	if err := o.await(ctx, st); err != nil {
+		return err
+	}
 	return o.answer(ctx, st)
 }
 
 // await hands the new pending calls over and, unless the request is
 // asynchronous, waits for their verdicts.
-func (o ParseToolCallResult) await(ctx context.Context, st *State) {
+func (o ParseToolCallResult) await(ctx context.Context, st *State) error {
 	r := &st.Record
 	var places []int
 	var pending []memoryd.Call
@@ -94,18 +98,19 @@ func (o ParseToolCallResult) await(ctx context.Context, st *State) {
 		}
 	}
 	if len(pending) == 0 {
-		return
+		return nil
 	}
 	wait := o.Wait
 	if r.Async {
 		wait = 0
 	}
-	ctx, cancel := context.WithTimeout(ctx, wait)
+	waiting, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	st.away(func() { o.Judge.Await(ctx, pending) })
+	err := admission.Blocking(ctx, func() { o.Judge.Await(waiting, pending) })
 	for j, i := range places {
 		r.Calls[i].Evaluation = pending[j].Evaluation
 	}
+	return err
 }
 
 // tally counts what became of one tool's calls.

@@ -9,10 +9,6 @@ import (
 // State is the data of one request on its way through a pipeline. A request
 // fills the part it has; ops fill the rest.
 type State struct {
-	// Turns are what the request holds one of while it computes; nil: there is no
-	// bound.
-	Turns *Turns
-
 	// Workspace is where everything of this request happens.
 	Workspace string
 

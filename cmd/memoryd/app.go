@@ -18,6 +18,7 @@ import (
 	"memoryd/evaluate/monitor"
 	"memoryd/guidelines/revisions"
 	"memoryd/guidelines/search"
+	"memoryd/internal/admission"
 	"memoryd/internal/lifecycle"
 	"memoryd/internal/telemetry/metrics"
 	"memoryd/internal/telemetry/trace"
@@ -142,14 +143,14 @@ func (a *app) handler() (http.Handler, error) {
 		Ledger:    a.book, Judges: a.watch, Curator: a.curator,
 		Meter: a.metrics, Tracer: a.traceRequests(),
 		Originals: compaction{a.compactor, a.originals()},
-		Turns:     ops.NewTurns(turnsOn(a.cfg.Store.Backend, runtime.GOMAXPROCS(0)), a.cfg.HTTP.MaxWait),
+		Scheduler: admission.NewScheduler(slotsFor(a.cfg.Store.Backend, runtime.GOMAXPROCS(0)), a.cfg.HTTP.MaxWait),
 	})
 }
 
-// turnsOn is how many requests compute at a time: enough to keep the processors
+// slotsFor is how many requests compute at a time: enough to keep the processors
 // busy, few enough that none waits long for its slice. A request to a store on
 // another machine mostly waits for that; many at a time share its requests.
-func turnsOn(backend string, processors int) int {
+func slotsFor(backend string, processors int) int {
 	if backend == config.BackendQdrant {
 		return 64 * processors
 	}

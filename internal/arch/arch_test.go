@@ -55,13 +55,14 @@ var mayImport = map[string][]string{
 	"memoryd/compact": {
 		"memoryd", "memoryd/compact/chat", "memoryd/compact/facts", "memoryd/compact/tokens",
 	},
-	"memoryd/ops": {"memoryd", "memoryd/internal/stats", "memoryd/store", "memoryd/compact", "memoryd/guidelines/preflight", "memoryd/guidelines/revisions", "memoryd/guidelines", "memoryd/store/backup"},
+	"memoryd/internal/admission": {"memoryd"},
+	"memoryd/ops":                {"memoryd", "memoryd/internal/admission", "memoryd/internal/stats", "memoryd/store", "memoryd/compact", "memoryd/guidelines/preflight", "memoryd/guidelines/revisions", "memoryd/guidelines", "memoryd/store/backup"},
 	"memoryd/guidelines/revisions": {
 		"memoryd", "memoryd/internal/stats", "memoryd/store", "memoryd/guidelines", "memoryd/guidelines/staleness", "memoryd/guidelines/versions",
 		"memoryd/guidelines/coldstart", "memoryd/guidelines/preflight",
 	},
 	"memoryd/api/wire": {"memoryd/internal/stats", "memoryd/compact", "memoryd/llm/usage", "memoryd/evaluate/monitor", "memoryd/guidelines"},
-	"memoryd/api":      {"memoryd", "memoryd/internal/stats", "memoryd/api/wire", "memoryd/ops", "memoryd/store", "memoryd/compact", "memoryd/llm/usage", "memoryd/evaluate/monitor", "memoryd/guidelines/revisions", "memoryd/guidelines", "memoryd/guidelines/staleness", "memoryd/store/backup", "memoryd/internal/telemetry/metrics"},
+	"memoryd/api":      {"memoryd", "memoryd/internal/admission", "memoryd/internal/stats", "memoryd/api/wire", "memoryd/ops", "memoryd/store", "memoryd/compact", "memoryd/llm/usage", "memoryd/evaluate/monitor", "memoryd/guidelines/revisions", "memoryd/guidelines", "memoryd/guidelines/staleness", "memoryd/store/backup", "memoryd/internal/telemetry/metrics"},
 	"memoryd/config": {
 		"memoryd", "memoryd/api", "memoryd/compact", "memoryd/guidelines/revisions", "memoryd/evaluate", "memoryd/llm/usage", "memoryd/evaluate/monitor", "memoryd/guidelines", "memoryd/llm", "memoryd/ops", "memoryd/guidelines/search", "memoryd/store/sqlite", "memoryd/store/qdrant", "memoryd/store/journal", "memoryd/internal/telemetry/trace",
 	},

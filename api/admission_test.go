@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"memoryd"
+	"memoryd/internal/admission"
 	"memoryd/internal/telemetry/metrics"
 	"memoryd/ops"
 	"memoryd/store/mem"
@@ -30,11 +30,9 @@ type busy struct{}
 
 func (busy) Name() string { return "busy" }
 
-func (busy) Run(ctx context.Context, st *ops.State) error {
+func (busy) Run(ctx context.Context, _ *ops.State) error {
 	time.Sleep(step)
-	st.Turns.Give()
-	time.Sleep(step)
-	if err := st.Turns.Take(ctx, st.Workspace); err != nil {
+	if err := admission.Blocking(ctx, func() { time.Sleep(step) }); err != nil {
 		return err
 	}
 	time.Sleep(step)
@@ -52,8 +50,9 @@ func busyServer(t *testing.T, room int) *server {
 		flows[f] = p
 	}
 	return &server{
-		cfg: cfg, shares: newShares(cfg),
-		Deps: Deps{Turns: ops.NewTurns(6, 0), Flows: flows, Store: mem.New(), Meter: metrics.New(metrics.Build{}), Logger: slog.New(slog.DiscardHandler)},
+		cfg:   cfg,
+		quota: quotaOf(cfg),
+		Deps:  Deps{Scheduler: admission.NewScheduler(6, 0), Flows: flows, Store: mem.New(), Meter: metrics.New(metrics.Build{}), Logger: slog.New(slog.DiscardHandler)},
 	}
 }
 
@@ -132,8 +131,8 @@ func TestASmallWorkspaceIsServedBesideAFlood(t *testing.T) {
 		if served.Load() < 300 || refused.Load() < served.Load() {
 			t.Errorf("of the flood %d were served and %d refused: it was none", served.Load(), refused.Load())
 		}
-		if s.shares.used != (load{}) || len(s.shares.taken) != 0 {
-			t.Errorf("something is left: %+v, %v", s.shares.used, s.shares.taken)
+		if left := s.quota.UnderWay(); left != 0 {
+			t.Errorf("%d requests are left", left)
 		}
 	})
 }
@@ -147,82 +146,6 @@ func TestFloodsGetEqualShares(t *testing.T) {
 		c.end()
 		if ratio := float64(a.Load()) / float64(b.Load()); ratio < 0.9 || ratio > 1.1 {
 			t.Errorf("%d and %d were served", a.Load(), b.Load())
-		}
-	})
-}
-
-// A single workspace is not kept from nearly all of the room.
-func TestOneWorkspaceAloneGetsNearlyAll(t *testing.T) {
-	for room, want := range map[int64]int{1: 1, 4: 4, 16: 15, 1024: 911} {
-		s := &shares{room: load{room, 1 << 30}, taken: map[string]load{}}
-		got := 0
-		for ; got <= int(room); got++ {
-			tk, err := s.admit(1)
-			if err != nil {
-				break
-			}
-			if err := tk.claim("w", 1); err != nil {
-				break
-			}
-		}
-		if got != want {
-			t.Errorf("of %d it got %d, want %d", room, got, want)
-		}
-	}
-}
-
-// What a body was announced to hold is corrected once it was read.
-func TestRoomIsForBytesThatAreThere(t *testing.T) {
-	s := &shares{room: load{10, 100}, taken: map[string]load{}}
-	zipped, err := s.admit(100)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.admit(1); !memoryd.IsKind(err, memoryd.Overloaded) {
-		t.Errorf("got %v", err)
-	}
-	if err := zipped.claim("w", 10); err != nil {
-		t.Error(err)
-	}
-	if _, err := s.admit(90); err != nil {
-		t.Error(err)
-	}
-}
-
-// Whatever comes and goes: the bounds hold, a workspace that has nothing under way
-// gets in, and nothing is left at the end.
-func TestSharesAddUp(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		room := load{rapid.Int64Range(1, 20).Draw(t, "requests"), rapid.Int64Range(50, 500).Draw(t, "bytes")}
-		s := &shares{room: room, taken: map[string]load{}}
-		var under []ticket
-		for range rapid.IntRange(1, 100).Draw(t, "steps") {
-			if len(under) > 0 && rapid.Bool().Draw(t, "end") {
-				i := rapid.IntRange(0, len(under)-1).Draw(t, "which")
-				under[i].end()
-				under = append(under[:i], under[i+1:]...)
-				continue
-			}
-			workspace, size := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "workspace"), rapid.Int64Range(0, 50).Draw(t, "size")
-			tk, err := s.admit(size)
-			if err != nil {
-				continue
-			}
-			_, has := s.taken[workspace]
-			if err := tk.claim(workspace, size/2); err == nil {
-				under = append(under, tk)
-			} else if tk.end(); !has {
-				t.Fatalf("a workspace with nothing under way was refused: %v", err)
-			}
-			if s.used.requests > room.requests || s.used.bytes > room.bytes {
-				t.Fatalf("%+v of %+v", s.used, room)
-			}
-		}
-		for i := range under {
-			under[i].end()
-		}
-		if s.used != (load{}) || len(s.taken) != 0 {
-			t.Fatalf("left: %+v %v", s.used, s.taken)
 		}
 	})
 }
