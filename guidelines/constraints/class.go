@@ -1,0 +1,196 @@
+package constraints
+
+// The classes, from the most specific to the least.
+const (
+	Missing     Class = "missing"
+	Unknown     Class = "unknown"
+	Type        Class = "type"
+	Enum        Class = "enum"
+	Range       Class = "range"
+	Length      Class = "length"
+	Format      Class = "format"
+	Invalid     Class = "invalid"
+	Dependency  Class = "dependency"
+	Serialize   Class = "serialize"
+	Sum         Class = "sum"
+	Balance     Class = "balance"
+	SoldOut     Class = "availability"
+	Forbidden   Class = "forbidden"
+	SameOrNot   Class = "relation"
+	Exists      Class = "exists"
+	State       Class = "state"
+	Gone        Class = "gone"
+	Stale       Class = "stale"
+	NotFound    Class = "not_found"
+	NothingYet  Class = "nothing_yet"
+	UnknownTool Class = "unknown_tool"
+	Auth        Class = "auth"
+	Rate        Class = "rate"
+	Robots      Class = "robots"
+	Timeout     Class = "timeout"
+	Redirects   Class = "redirects"
+	Transport   Class = "transport"
+	NotSetUp    Class = "not_set_up"
+	BadRequest  Class = "http_4xx"
+	ServerError Class = "http_5xx"
+	TooLarge    Class = "too_large"
+
+	NoCommand   Class = "command_not_found"
+	Quotes      Class = "quotes"
+	ShellSyntax Class = "shell_syntax"
+	NoFile      Class = "no_such_file"
+	IsDirectory Class = "is_directory"
+	NotDir      Class = "not_a_directory"
+	Permission  Class = "permission"
+	FileExists  Class = "file_exists"
+	NotBinary   Class = "cannot_execute"
+	TestSyntax  Class = "test_syntax"
+	Option      Class = "option"
+	Operand     Class = "operand"
+	Recursive   Class = "recursive"
+	Glob        Class = "glob"
+	FindSyntax  Class = "find_syntax"
+	Awk         Class = "awk"
+	Sed         Class = "sed"
+	JQ          Class = "jq"
+	Git         Class = "git"
+	BadValue    Class = "bad_value"
+	Malformed   Class = "malformed"
+	Usage       Class = "usage"
+
+	SQLName    Class = "sql_name"
+	SQLSyntax  Class = "sql_syntax"
+	SQLUnclear Class = "sql_ambiguous"
+	SQLRule    Class = "sql_constraint"
+	SQLGroup   Class = "sql_group"
+	SQLType    Class = "sql_type"
+
+	Module     Class = "module"
+	CodeName   Class = "code_name"
+	CodeSyntax Class = "code_syntax"
+	CodeType   Class = "code_type"
+	CodeKey    Class = "code_key"
+	CodeNull   Class = "code_null"
+	NotJSON    Class = "not_json"
+	Exception  Class = "exception"
+	EditSyntax Class = "edit_syntax"
+	EditUnique Class = "edit_not_unique"
+	EditAbsent Class = "edit_no_match"
+
+	Failed Class = "failed"
+)
+
+// The tiers: a class of a higher tier is silenced where one of a lower was read.
+const (
+	tierSchema = iota
+	tierRule
+	tierService
+	tierLocal
+	tierGeneric
+	leastSpecific
+)
+
+// class is what is known of a class beside its name.
+type class struct {
+	tier int
+	// label are the words by which it is named where a message may not be quoted.
+	label string
+	// do are its remedies, the most specific first; the first whose slots can all be
+	// filled is given: {p} parameter, {o} other, {t} type, {b} bound, {u} unit, {v}
+	// values, {f} format, {s} slot.
+	do []string
+	// silences are classes that the same text reads as, wrongly.
+	silences []Class
+	// stop says that no other input helps: the tool, or this use of it, is to be
+	// left alone.
+	stop bool
+}
+
+func classOf(c Class) class { return classes[c] }
+
+// Label names a class in a few words.
+func (c Class) Label() string { return classOf(c).label }
+
+// Stops reports whether no other input would help.
+func (c Class) Stops() bool { return classOf(c).stop }
+
+var classes = map[Class]class{
+	Missing:    {tier: tierSchema, label: "required parameter is missing", do: []string{"Always give {p}.", "Give every parameter that the message names as missing."}},
+	Unknown:    {tier: tierSchema, label: "parameter is unknown", do: []string{"Leave out {p}; give {o}.", "Leave out {p}.", "Give only parameters that the tool knows."}, silences: []Class{Forbidden}},
+	Type:       {tier: tierSchema, label: "value has the wrong type", do: []string{"Give {p} as {t}.", "Give {p} with the type that the tool asks for.", "Give each value with the type that the tool asks for."}},
+	Enum:       {tier: tierSchema, label: "value is not one of the allowed", do: []string{"Set {p} to one of {v}.", "Use one of {v}.", "Set {p} to an allowed value.", "Use one of the allowed values."}, silences: []Class{Invalid}},
+	Range:      {tier: tierSchema, label: "number is out of range", do: []string{"Keep {p} {b}.", "Keep {p} within its bounds.", "Keep numbers within their bounds."}},
+	Length:     {tier: tierSchema, label: "value has the wrong length", do: []string{"Give {p} {b} {u}.", "Keep {p} within the allowed length.", "Keep values within the allowed length."}},
+	Format:     {tier: tierSchema, label: "value has the wrong format", do: []string{"Write {p} as {f}.", "Write {p} in the form of a call that worked.", "Write the value as {f}.", "Write the value in the form that the tool asks for."}, silences: []Class{Invalid}},
+	Dependency: {tier: tierSchema, label: "parameter needs another one", do: []string{"Give {p} together with {o}.", "Give the parameters together that belong together."}},
+	Invalid:    {tier: tierGeneric, label: "value is not valid", do: []string{"Check {p}: take its form from a call that worked.", "Check the values: take their form from a call that worked."}},
+	Serialize:  {tier: tierSchema, label: "value cannot be parsed", do: []string{"Send {p} as valid JSON.", "Send valid JSON."}},
+
+	Sum:         {tier: tierRule, label: "amounts do not add up", do: []string{"Make the amounts in {p} add up to the total before calling.", "Add up the amounts before calling: together they must equal the total price."}},
+	Balance:     {tier: tierRule, label: "balance is not enough", do: []string{"Compare the balance of {p} with the amount before paying; else pay another way.", "Compare the balance with the amount before paying; else pay another way."}},
+	SoldOut:     {tier: tierRule, label: "not available", do: []string{"Check availability before calling, and pass only what was listed as available."}},
+	Forbidden:   {tier: tierRule, label: "not allowed for this use", do: []string{"Do not pass a {p} of that kind here.", "Do not try this on that kind of object; choose another way."}},
+	SameOrNot:   {tier: tierRule, label: "values must match", do: []string{"Make {p} and {o} match as the tool asks.", "Compare the values that belong together before calling."}},
+	Exists:      {tier: tierRule, label: "already exists", do: []string{"Choose another {p}, or update what exists.", "Look whether it exists first; choose another name or update it."}},
+	State:       {tier: tierRule, label: "something has to be open or loaded first", do: []string{"Call {s} first and pass on the id that it returns.", "Open or create it first, and pass on the id that this returns."}},
+	Gone:        {tier: tierRule, label: "process or session is gone", do: []string{"Start a new one instead of writing to one that has ended.", "Start a new one first."}},
+	Stale:       {tier: tierRule, label: "content has changed", do: []string{"Read again and pass the new {p}.", "Read again and pass the new version."}},
+	NotFound:    {tier: tierRule, label: "not found", do: []string{"Copy {p} exactly from an earlier answer.", "Look it up first and pass exactly the id or name that was returned."}},
+	NothingYet:  {tier: tierRule, label: "nothing is there yet", do: []string{"Create it first: the list of what is available was empty.", "Create it first."}, silences: []Class{NotFound}},
+	UnknownTool: {tier: tierRule, label: "no such tool", do: []string{"Do not call it: no tool of this name exists; use another one."}, silences: []Class{NotFound}, stop: true},
+	TooLarge:    {tier: tierRule, label: "too large", do: []string{"Ask for less in one call: narrow {p} or page through it.", "Ask for less in one call: narrow the request or page through it."}},
+
+	Auth:        {tier: tierService, label: "not authorised", do: []string{"Do not call it without valid credentials; use another tool or tell the user."}, silences: []Class{BadRequest, Transport}, stop: true},
+	Rate:        {tier: tierService, label: "too many requests", do: []string{"Wait {b} seconds before the next call.", "Wait before the next call, and call less often."}, silences: []Class{BadRequest}},
+	Robots:      {tier: tierService, label: "fetching is not allowed by robots.txt", do: []string{"Do not fetch a site whose robots.txt forbids it; use a search tool or another source."}, silences: []Class{Forbidden}},
+	Timeout:     {tier: tierService, label: "timed out", do: []string{"Ask for less in one call: a narrower path, query or range."}, silences: []Class{Transport}},
+	Redirects:   {tier: tierService, label: "too many redirects", do: []string{"Do not call it for this: it never gets past redirects; use another tool or tell the user."}, silences: []Class{Transport}},
+	Transport:   {tier: tierService, label: "no connection", do: []string{"Try once more at most, then take another source."}},
+	NotSetUp:    {tier: tierService, label: "tool is not set up", do: []string{"Do not call it: it is not set up here; use another tool or tell the user."}, silences: []Class{SQLName, NoFile, Transport, Gone}, stop: true},
+	BadRequest:  {tier: tierService, label: "request was refused (4xx)", do: []string{"After status {s} do not send the same request again: change the values or take another source.", "Do not send a refused request again: change the values or take another source."}},
+	ServerError: {tier: tierService, label: "server failed (5xx)", do: []string{"Try once more at most, then take another source."}, silences: []Class{Transport}},
+
+	NoCommand:   {tier: tierLocal, label: "command not found", do: []string{"Do not use {s}: it is not installed.", "Start {p} with an installed program, nothing else: no prose, no backticks.", "Start with an installed program, nothing else: no prose, no backticks."}},
+	Quotes:      {tier: tierLocal, label: "unexpected EOF while looking for matching quote", do: []string{"Close every quote and bracket in {p}, and do not nest quotes of one kind.", "Close every quote and bracket, and do not nest quotes of one kind."}, silences: []Class{ShellSyntax}},
+	ShellSyntax: {tier: tierLocal, label: "syntax error near unexpected token", do: []string{"Send only the command in {p}: no prose, no code fence, no unfinished block.", "Send only the command: no prose, no code fence, no unfinished block."}},
+	NoFile:      {tier: tierLocal, label: "no such file or directory", do: []string{"List a directory before naming a path in it."}},
+	IsDirectory: {tier: tierLocal, label: "is a directory", do: []string{"Name a file there, not a directory."}},
+	NotDir:      {tier: tierLocal, label: "not a directory", do: []string{"Name a directory there, not a file."}},
+	Permission:  {tier: tierLocal, label: "permission denied", do: []string{"Work on paths that you may read and write; do not try the same path again."}},
+	FileExists:  {tier: tierLocal, label: "file exists", do: []string{"Remove the target first or choose another name."}},
+	NotBinary:   {tier: tierLocal, label: "cannot execute binary file", do: []string{"Name the program itself; do not pass one to a shell as a script."}},
+	TestSyntax:  {tier: tierLocal, label: "operator expected in a test", do: []string{"Put blanks around operators and quotes around variables in a test."}},
+	Option:      {tier: tierLocal, label: "invalid option", do: []string{"Use only options that {s} has: it refused -{o}.", "Use only options that the program has; check its help once."}, silences: []Class{Usage}},
+	Operand:     {tier: tierLocal, label: "operand or argument is missing", do: []string{"Give {s} all its operands.", "Give each program all its operands."}, silences: []Class{Usage}},
+	Recursive:   {tier: tierLocal, label: "omitting directory", do: []string{"Copy a directory with -r."}},
+	Glob:        {tier: tierLocal, label: "paths must precede expression", do: []string{"Put patterns after -name or -path in single quotes, so that the shell does not expand them."}},
+	FindSyntax:  {tier: tierLocal, label: "find expression is incomplete", do: []string{"End -exec with \\; or +, and use only tests that find has."}},
+	Awk:         {tier: tierLocal, label: "syntax error in the awk program", do: []string{"Put the awk program in single quotes, and check its braces."}, silences: []Class{SQLSyntax, Quotes}},
+	Sed:         {tier: tierLocal, label: "sed expression is incomplete", do: []string{"Close the sed expression: s/old/new/."}},
+	JQ:          {tier: tierLocal, label: "jq filter is wrong", do: []string{"Put the jq filter in single quotes, and check its paths."}},
+	Git:         {tier: tierLocal, label: "git refused", do: []string{"Run git inside the repository, with names that git status or git branch show."}},
+	BadValue:    {tier: tierLocal, label: "program refused a value", do: []string{"Check the values that {s} takes.", "Check the values of the options."}},
+	Malformed:   {tier: tierLocal, label: "command is malformed", do: []string{"Send one plain command, without prose and code fences."}},
+	Usage:       {tier: tierLocal, label: "usage was printed", do: []string{"Check the program's options and operands: it only printed its usage."}},
+
+	SQLName:    {tier: tierLocal, label: "no such column or table", do: []string{"List the tables and columns first, and use only these names."}},
+	SQLSyntax:  {tier: tierLocal, label: "SQL syntax error", do: []string{"Check the SQL around the place that the message names."}},
+	SQLUnclear: {tier: tierLocal, label: "column is ambiguous", do: []string{"Write the table before each column that two tables have."}},
+	SQLRule:    {tier: tierLocal, label: "database constraint failed", do: []string{"Look at the rows that exist before writing: a constraint refused the new one."}, silences: []Class{Exists}},
+	SQLGroup:   {tier: tierLocal, label: "aggregate is misused", do: []string{"Put every plain column into GROUP BY, and filter aggregates with HAVING."}},
+	SQLType:    {tier: tierLocal, label: "value does not fit the column", do: []string{"Give each column a value of its type, or cast it."}},
+
+	Module:     {tier: tierLocal, label: "module is not installed", do: []string{"Do not import {s}: it is not installed.", "Import only what is installed."}, silences: []Class{NotFound, Exception}},
+	CodeName:   {tier: tierLocal, label: "name is not defined", do: []string{"Define or import each name before using it."}, silences: []Class{Exception}},
+	CodeSyntax: {tier: tierLocal, label: "syntax error in code", do: []string{"Check brackets, quotes and indentation before sending code."}, silences: []Class{Exception}},
+	CodeType:   {tier: tierLocal, label: "value of the wrong type in code", do: []string{"Check the types of the values before the operation."}, silences: []Class{Exception}},
+	CodeKey:    {tier: tierLocal, label: "key or index is not there", do: []string{"Look at the keys before using one."}, silences: []Class{Exception}},
+	CodeNull:   {tier: tierLocal, label: "nothing where a value was expected", do: []string{"Check that the value before the dot is there."}, silences: []Class{Exception}},
+	NotJSON:    {tier: tierLocal, label: "answer was not JSON", do: []string{"Check the answer before reading it as JSON: it was empty or a page."}, silences: []Class{Exception}},
+	Exception:  {tier: tierLocal, label: "code raised an exception", do: []string{"Read the last line of the traceback and change that line of the code."}},
+	EditSyntax: {tier: tierLocal, label: "edit has introduced new syntax errors", do: []string{"Keep the indentation of the lines around the edit, and replace whole statements."}, silences: []Class{CodeSyntax, CodeName}},
+	EditUnique: {tier: tierLocal, label: "text to replace is not unique", do: []string{"Add lines around the text to replace until it occurs once."}, silences: []Class{EditAbsent}},
+	EditAbsent: {tier: tierLocal, label: "text to replace was not found", do: []string{"View the file and copy the text to replace exactly, with its white space."}},
+
+	Failed: {tier: leastSpecific, label: "the call failed", do: []string{"Change the input before calling again: the same one fails again."}},
+}
