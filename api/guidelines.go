@@ -10,7 +10,6 @@ import (
 	"memoryd/api/wire"
 	"memoryd/guidelines"
 	"memoryd/guidelines/revisions"
-	"memoryd/guidelines/staleness"
 	"memoryd/internal/stats"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -19,17 +18,17 @@ import (
 
 // Curator keeps the versions of guidelines.
 type Curator interface {
-	Editions(ctx context.Context, ref memoryd.ToolRef) ([]revisions.Edition, error)
-	Edition(ctx context.Context, ref memoryd.ToolRef, revision int64) (revisions.Edition, error)
-	Stale(ctx context.Context, ref memoryd.ToolRef) ([]staleness.Reason, error)
+	List(ctx context.Context, ref memoryd.ToolRef) ([]revisions.Revision, error)
+	Revision(ctx context.Context, ref memoryd.ToolRef, revision int64) (revisions.Revision, error)
+	Stale(ctx context.Context, ref memoryd.ToolRef) ([]revisions.Reason, error)
 	PinnedVersion(ctx context.Context, ref memoryd.ToolRef) (int64, error)
-	Pin(ctx context.Context, ref memoryd.ToolRef, revision int64, by string) (revisions.Edition, error)
+	Pin(ctx context.Context, ref memoryd.ToolRef, revision int64, by string) (revisions.Revision, error)
 	Unpin(ctx context.Context, ref memoryd.ToolRef) error
-	RollBack(ctx context.Context, ref memoryd.ToolRef, revision int64, by string) (revisions.Edition, error)
+	RollBack(ctx context.Context, ref memoryd.ToolRef, revision int64, by string) (revisions.Revision, error)
 }
 
-// editionOf reads a tool and the number of a version from the path.
-func editionOf(c echo.Context) (ref memoryd.ToolRef, revision int64, err error) {
+// revisionOf reads a tool and the number of a version from the path.
+func revisionOf(c echo.Context) (ref memoryd.ToolRef, revision int64, err error) {
 	if ref, err = toolOf(c); err != nil {
 		return ref, 0, err
 	}
@@ -48,7 +47,7 @@ func (s *server) listGuidelines(c echo.Context) error {
 		return err
 	}
 	ctx := c.Request().Context()
-	editions, err := s.Curator.Editions(ctx, ref)
+	kept, err := s.Curator.List(ctx, ref)
 	if err != nil {
 		return err
 	}
@@ -61,16 +60,16 @@ func (s *server) listGuidelines(c echo.Context) error {
 		return err
 	}
 	for _, r := range reasons {
-		list.Stale = append(list.Stale, string(r.Kind)+": "+r.Text)
+		list.Stale = append(list.Stale, string(r.Change)+": "+r.Text)
 	}
 	calls, err := s.Store.History(ctx, ref, 0)
 	if err != nil {
 		return err
 	}
 	outcomes := revisions.Outcomes(calls)
-	for _, e := range editions {
+	for _, e := range kept {
 		v := versionOf(&e)
-		o := outcomes[e.Revision]
+		o := outcomes[e.Number]
 		v.Outcomes = wire.Outcomes{Calls: o.Calls, Failed: o.Bad, FailedCI95: stats.Wilson(o.Bad, o.Calls)}
 		v.Content, v.Items, v.Evidence = "", nil, nil
 		list.Versions = append(list.Versions, v)
@@ -78,9 +77,9 @@ func (s *server) listGuidelines(c echo.Context) error {
 	return writeJSON(c, http.StatusOK, jsonType, list)
 }
 
-func versionOf(e *revisions.Edition) wire.GuidelineVersion {
+func versionOf(e *revisions.Revision) wire.GuidelineVersion {
 	v := wire.GuidelineVersion{
-		Revision: e.Revision, Author: e.Author, Written: e.Written.Format(time.RFC3339), BasedOn: e.BasedOn,
+		Revision: e.Number, Author: e.Author, Written: e.Written.Format(time.RFC3339), BasedOn: e.BasedOn,
 		Reasons: append([]string{}, e.Reasons...), Judges: append([]string{}, e.Judges...),
 		RolledBackTo: e.RolledBackTo, Why: e.Why, Content: e.Content,
 	}
@@ -91,11 +90,11 @@ func versionOf(e *revisions.Edition) wire.GuidelineVersion {
 }
 
 func (s *server) getGuideline(c echo.Context) error {
-	ref, revision, err := editionOf(c)
+	ref, revision, err := revisionOf(c)
 	if err != nil {
 		return err
 	}
-	e, err := s.Curator.Edition(c.Request().Context(), ref, revision)
+	e, err := s.Curator.Revision(c.Request().Context(), ref, revision)
 	if err != nil {
 		return err
 	}
@@ -105,7 +104,7 @@ func (s *server) getGuideline(c echo.Context) error {
 // diffGuideline says what a version changed against another, or against the one
 // before it.
 func (s *server) diffGuideline(c echo.Context) error {
-	ref, revision, err := editionOf(c)
+	ref, revision, err := revisionOf(c)
 	if err != nil {
 		return err
 	}
@@ -115,13 +114,13 @@ func (s *server) diffGuideline(c echo.Context) error {
 			return memoryd.Errorf(memoryd.Invalid, "with: must be the number of a version")
 		}
 	}
-	next, err := s.Curator.Edition(c.Request().Context(), ref, revision)
+	next, err := s.Curator.Revision(c.Request().Context(), ref, revision)
 	if err != nil {
 		return err
 	}
-	var prev revisions.Edition // of version 0 there is nothing
+	var prev revisions.Revision // of version 0 there is nothing
 	if with > 0 {
-		if prev, err = s.Curator.Edition(c.Request().Context(), ref, with); err != nil {
+		if prev, err = s.Curator.Revision(c.Request().Context(), ref, with); err != nil {
 			return err
 		}
 	}
@@ -194,7 +193,7 @@ func (s *server) unpinGuideline(c echo.Context) error {
 }
 
 func (s *server) rollBackGuideline(c echo.Context, body []byte) (any, error) {
-	ref, revision, err := editionOf(c)
+	ref, revision, err := revisionOf(c)
 	if err != nil {
 		return nil, err
 	}

@@ -138,7 +138,7 @@ func (d *document) checkAnswer(t *testing.T, method, path string, rec *httptest.
 func newHandler(t testing.TB, s store.Store) http.Handler {
 	t.Helper()
 	reader := ops.MemoryReader{Store: s, Recent: 20}
-	curator := &revisions.Curator{Store: s, Composer: oneLiner{}, Recent: 20, Config: revisions.DefaultConfig(), Now: now}
+	curator := &revisions.Manager{Store: s, Composer: oneLiner{}, Recent: 20, Config: revisions.DefaultConfig(), Now: now}
 	kept := compact.NewMemory(1 << 20)
 	compactor := compact.New(compact.Default(), compact.Deps{Originals: kept})
 	load := ops.LoadToolMemory{Store: s}

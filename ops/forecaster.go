@@ -14,10 +14,10 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// Lender knows what a tool with few calls may expect from tools like it; nil is
-// nothing.
-type Lender interface {
-	Borrow(ctx context.Context, tool memoryd.Tool, calls []memoryd.Call) (*preflight.Prior, error)
+// Priors knows what a tool with few calls may expect from tools like it, without
+// waiting for anything; nil is nothing.
+type Priors interface {
+	PriorFor(ref memoryd.ToolRef, calls []memoryd.Call) *preflight.Prior
 }
 
 // Forecaster keeps what was learned from the histories asked for last. Learning
@@ -30,7 +30,7 @@ type Forecaster struct {
 		store.Calls
 		store.Tools
 	}
-	lender Lender
+	priors Priors
 	now    func() time.Time
 
 	mu     sync.Mutex
@@ -59,15 +59,15 @@ const (
 	lessonShare = 10               // or until a tenth of its calls has changed
 )
 
-// NewForecaster makes a Forecaster over the histories of a store. lender may be
+// NewForecaster makes a Forecaster over the histories of a store. priors may be
 // nil.
 func NewForecaster(s interface {
 	store.Calls
 	store.Tools
-}, lender Lender, now func() time.Time,
+}, priors Priors, now func() time.Time,
 ) *Forecaster {
 	return &Forecaster{
-		store: s, lender: lender, now: now, tools: map[memoryd.ToolRef]*list.Element{}, recent: list.New(),
+		store: s, priors: priors, now: now, tools: map[memoryd.ToolRef]*list.Element{}, recent: list.New(),
 		learner: make(chan struct{}, 1),
 	}
 }
@@ -117,10 +117,8 @@ func (f *Forecaster) learn(ctx context.Context, tool memoryd.Tool) (*lesson, err
 		return nil, err
 	}
 	var prior *preflight.Prior
-	if f.lender != nil {
-		if prior, err = f.lender.Borrow(ctx, tool, calls); err != nil {
-			return nil, err
-		}
+	if f.priors != nil {
+		prior = f.priors.PriorFor(tool.ToolRef, calls)
 	}
 	l := learn(calls, prior)
 	f.keep(kept{tool.ToolRef, tool.Revision, f.now(), l})

@@ -1,7 +1,6 @@
 package ops
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"testing"
@@ -82,16 +81,14 @@ func TestAForecastFollowsTheHistory(t *testing.T) {
 	})
 }
 
-// lender lends the same to all.
-type lender struct{ prior preflight.Prior }
+// samePrior gives all tools the same.
+type samePrior struct{ prior preflight.Prior }
 
-func (l lender) Borrow(context.Context, memoryd.Tool, []memoryd.Call) (*preflight.Prior, error) {
-	return &l.prior, nil
-}
+func (p samePrior) PriorFor(memoryd.ToolRef, []memoryd.Call) *preflight.Prior { return &p.prior }
 
-func TestAToolWithFewCallsBorrows(t *testing.T) {
+func TestAToolWithFewCallsHasAPrior(t *testing.T) {
 	s := mem.New()
-	f := NewForecaster(s, lender{preflight.Prior{Risk: 0.9, Weight: 10}}, time.Now)
+	f := NewForecaster(s, samePrior{preflight.Prior{Risk: 0.9, Weight: 10}}, time.Now)
 	defer f.Stop()
 	more(t, s, 2, 2)
 	if a := forecast(t, f, `{"n":1}`).Assessment; a.Risk == nil || *a.Risk < 0.5 || !a.Borrowed {

@@ -90,7 +90,7 @@ func newHouse(t *testing.T, s store.Store, keep int) *house {
 	h := &house{store: s, judge: &judge{store: s}, author: &author{}}
 	reader := ops.MemoryReader{Store: s, Recent: 2}
 	load := ops.LoadToolMemory{Store: s}
-	curator := &revisions.Curator{Store: s, Composer: h.author, Recent: 2, Config: revisions.DefaultConfig(), Now: time.Now}
+	curator := &revisions.Manager{Store: s, Composer: h.author, Recent: 2, Config: revisions.DefaultConfig(), Now: time.Now}
 	h.add = ops.Pipeline{Label: "add", Ops: []ops.Op{
 		ops.ValidateToolCallResult{Limits: ops.Limits{MaxTextBytes: 1024}, Now: func() time.Time { return noon }},
 		ops.ParseToolCallResult{Params: ops.ParseParams{MaxHistory: keep}, Wait: time.Second, Judge: h.judge, Store: s, Reader: reader},

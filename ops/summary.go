@@ -15,7 +15,7 @@ import (
 type Curator interface {
 	// Refresh writes the guideline of a tool if the occasion asks for it. An error
 	// is the store's; a failed writing is in the outcome.
-	Refresh(ctx context.Context, ref memoryd.ToolRef, when revisions.When) (revisions.Outcome, error)
+	Refresh(ctx context.Context, ref memoryd.ToolRef, when revisions.When) (revisions.Result, error)
 }
 
 // SummaryParams are the settings of summary_tool_memory_op.
@@ -59,31 +59,19 @@ func (SummaryToolMemory) Name() string { return "summary_tool_memory_op" }
 // Run implements Op.
 func (o SummaryToolMemory) Run(ctx context.Context, st *State) error {
 	outcomes := make([]outcome, len(st.Result.Memories))
-	// Tools that others borrow from come first, so that it does not depend on the
-	// order what those find.
-	for _, lends := range []bool{true, false} {
-		if err := o.summariseThose(ctx, st, outcomes, lends); err != nil {
-			return err
-		}
-	}
-	return o.collect(ctx, st, outcomes)
-}
-
-// summariseThose fills in the outcomes of the tools that lend, or of the others.
-func (o SummaryToolMemory) summariseThose(ctx context.Context, st *State, outcomes []outcome, lend bool) error {
 	var g errgroup.Group
 	g.SetLimit(parallelSummaries)
 	for i := range outcomes {
 		t := &st.Result.Memories[i].Tool
-		if revisions.Lends(int64(t.Kept), t.Pending) != lend {
-			continue
-		}
 		g.Go(func() error {
 			outcomes[i] = o.summarise(ctx, t.ToolRef, st.Names.occasion())
 			return outcomes[i].fatal
 		})
 	}
-	return g.Wait()
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	return o.collect(ctx, st, outcomes)
 }
 
 // outcome is what became of one tool.

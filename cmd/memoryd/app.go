@@ -51,11 +51,12 @@ type app struct {
 	compactor  *compact.Compactor
 	book       *usage.Book
 	prices     usage.Prices
-	curator    *revisions.Curator
+	curator    *revisions.Manager
 	search     *search.Index // nil: searches go by words alone
 	metrics    *metrics.Registry
-	rounds     *revisions.Rounds
+	refresher  *revisions.Refresher
 	forecaster *ops.Forecaster
+	priors     *revisions.Priors
 	watch      *monitor.Watch
 	janitor    janitor
 	tracer     *trace.Tracer // nil: tracing is off
@@ -134,7 +135,7 @@ func (a *app) handler() (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.rounds = revisions.NewRounds(a.curator, a.log)
+	a.refresher = revisions.NewRefresher(a.curator, a.log)
 	a.measureParts()
 	a.traceOps(flows)
 	return api.New(a.cfg.HTTP, api.Deps{
@@ -198,7 +199,7 @@ func (a *app) Start(ctx context.Context) {
 	if a.search != nil {
 		a.search.Start(context.WithoutCancel(ctx))
 	}
-	a.rounds.Start(context.WithoutCancel(ctx))
+	a.refresher.Start(context.WithoutCancel(ctx))
 	a.janitor.start(ctx)
 	go func() {
 		if err := a.server.Serve(a.listener); !errors.Is(err, http.ErrServerClosed) {
@@ -217,11 +218,12 @@ func (a *app) Stop(ctx context.Context) error {
 	for _, d := range a.desks {
 		d.Stop()
 	}
-	a.rounds.Stop()
+	a.refresher.Stop()
 	if a.search != nil {
 		a.search.Stop()
 	}
 	a.forecaster.Stop()
+	a.priors.Stop()
 	a.janitor.end()
 	var errs []error
 	if err := a.server.Shutdown(ctx); err != nil {

@@ -10,7 +10,6 @@ import (
 	"memoryd/evaluate"
 	"memoryd/evaluate/rules"
 	"memoryd/guidelines"
-	"memoryd/guidelines/preflight"
 	"memoryd/guidelines/revisions"
 	"memoryd/ops"
 	"memoryd/store"
@@ -51,7 +50,7 @@ func (a *app) catalog(reader ops.MemoryReader) ops.Catalog {
 			if err != nil {
 				return nil, err
 			}
-			a.curator = &revisions.Curator{
+			a.curator = &revisions.Manager{
 				Store: a.store, Composer: composer, Recent: params.RecentCallCount, Config: a.cfg.Curate, Now: time.Now,
 				Index: a.index(),
 			}
@@ -70,7 +69,8 @@ func (a *app) catalog(reader ops.MemoryReader) ops.Catalog {
 			return ops.VectorStore{Mover: a.mover(params.DumpDir, reader.Recent), Reader: reader}, nil
 		},
 		"preflight_tool_call_op": func(ops.Spec) (ops.Op, error) {
-			a.forecaster = ops.NewForecaster(a.store, shelf{a}, time.Now)
+			a.priors = revisions.NewPriors(a.store, a.log, time.Now)
+			a.forecaster = ops.NewForecaster(a.store, a.priors, time.Now)
 			return ops.PreflightToolCall{Forecaster: a.forecaster}, nil
 		},
 		"compact_conversation_op": func(s ops.Spec) (ops.Op, error) {
@@ -161,11 +161,6 @@ func (l ledger) Settle(ctx context.Context, settled []evaluate.Settlement) ([]bo
 
 // shelf is the curator, which an op made after this one may bring.
 type shelf struct{ a *app }
-
-// Borrow implements ops.Lender.
-func (s shelf) Borrow(ctx context.Context, tool memoryd.Tool, calls []memoryd.Call) (*preflight.Prior, error) {
-	return s.a.curator.Borrow(ctx, tool, calls)
-}
 
 // Show implements ops.Shelf.
 func (s shelf) Show(ctx context.Context, tool memoryd.Tool, session string, maxTokens int) (memoryd.Guideline, error) {

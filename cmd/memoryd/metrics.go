@@ -48,7 +48,7 @@ func (a *app) measureParts() {
 		})
 	}
 	a.metrics.Guidelines(func() metrics.Guidelines {
-		s := a.rounds.State()
+		s := a.refresher.State()
 		return metrics.Guidelines{Written: s.Written, Stale: s.Stale, Oldest: s.Oldest}
 	})
 }

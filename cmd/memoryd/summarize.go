@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"memoryd/api/wire"
-	"memoryd/guidelines/revisions"
 )
 
 type summarizeCmd struct {
@@ -35,15 +34,13 @@ func (c summarizeCmd) Run(ctx context.Context, std streams) error {
 	}
 	total := wire.NamesMetadata{}
 	for _, workspace := range workspaces {
-		lend, borrow, err := c.named(ctx, workspace)
+		names, err := c.named(ctx, workspace)
 		if err != nil {
 			return err
 		}
-		for _, names := range [][]string{lend, borrow} {
-			for batch := range slices.Chunk(names, summarizeBatch) {
-				if err := c.batch(ctx, std, workspace, batch, &total); err != nil {
-					return err
-				}
+		for batch := range slices.Chunk(names, summarizeBatch) {
+			if err := c.batch(ctx, std, workspace, batch, &total); err != nil {
+				return err
 			}
 		}
 	}
@@ -57,9 +54,9 @@ func (c summarizeCmd) Run(ctx context.Context, std streams) error {
 	return nil
 }
 
-// named are the tools of a workspace that the command is about: those that others
-// may borrow from, whose guidelines have to be there first, and the others.
-func (c summarizeCmd) named(ctx context.Context, workspace string) (lend, borrow []string, err error) {
+// named lists the tools of a workspace that the command is about.
+func (c summarizeCmd) named(ctx context.Context, workspace string) ([]string, error) {
+	var names []string
 	wanted := c.Tools
 	if c.All {
 		wanted = []string{""}
@@ -67,17 +64,13 @@ func (c summarizeCmd) named(ctx context.Context, workspace string) (lend, borrow
 	for _, name := range wanted {
 		tools, err := c.tools(ctx, workspace, name)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		for _, t := range tools {
-			if revisions.Lends(int64(t.Statistics.TotalCalls), t.Statistics.PendingCalls) {
-				lend = append(lend, t.ToolName)
-			} else {
-				borrow = append(borrow, t.ToolName)
-			}
+			names = append(names, t.ToolName)
 		}
 	}
-	return lend, borrow, nil
+	return names, nil
 }
 
 func (c summarizeCmd) batch(ctx context.Context, std streams, workspace string, names []string, total *wire.NamesMetadata) error {

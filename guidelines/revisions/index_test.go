@@ -35,7 +35,7 @@ func (e *ear) Saw(_ context.Context, workspace, after string, tools []memoryd.To
 }
 
 func TestAnIndexHearsOfEachGuideline(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	heard := &ear{}
 	d.c.Index = heard
 	d.calls(30, 0, 0)
@@ -52,8 +52,8 @@ func TestAnIndexHearsOfEachGuideline(t *testing.T) {
 	}
 }
 
-func TestAnIndexHearsOfAllToolsInARound(t *testing.T) {
-	d := newDesk(t)
+func TestAnIndexHearsOfAllToolsInAPass(t *testing.T) {
+	d := newFixture(t)
 	heard := &ear{}
 	d.c.Index = heard
 	var want []string
@@ -71,7 +71,7 @@ func TestAnIndexHearsOfAllToolsInARound(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := revisions.NewRounds(d.c, slog.New(slog.DiscardHandler)).Once(t.Context()); err != nil {
+	if _, err := revisions.NewRefresher(d.c, slog.New(slog.DiscardHandler)).RunOnce(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	slices.Sort(want)

@@ -6,11 +6,10 @@ import (
 	"slices"
 
 	"memoryd"
-	"memoryd/guidelines/staleness"
 )
 
-// Outcome says what a refresh did.
-type Outcome struct {
+// Result says what a refresh did.
+type Result struct {
 	// Written says that there is a new version; Skipped why there is none.
 	Written bool
 	Skipped string
@@ -38,87 +37,82 @@ const (
 )
 
 // Refresh writes the guideline of the tool if the occasion asks for it. An error
-// is the store's; a failed writing is an Outcome.
-func (c *Curator) Refresh(ctx context.Context, ref memoryd.ToolRef, when When) (Outcome, error) {
-	tool, err := c.Store.Tool(ctx, ref)
+// is the store's; a failed writing is a Result.
+func (m *Manager) Refresh(ctx context.Context, ref memoryd.ToolRef, when When) (Result, error) {
+	tool, err := m.Store.Tool(ctx, ref)
 	if err != nil {
-		return Outcome{}, err
+		return Result{}, err
 	}
 	g := tool.Guideline
 	if g.Revision > 0 && g.BasedOn == tool.Revision && when != Always {
-		return Outcome{Skipped: NothingNew}, nil
+		return Result{Skipped: NothingNew}, nil
 	}
-	st, _, err := c.standing(ctx, ref)
+	st, _, err := m.status(ctx, ref)
 	if err != nil {
-		return Outcome{}, err
+		return Result{}, err
 	}
 	if st.Pinned > 0 {
-		return Outcome{Skipped: Pinned}, nil
+		return Result{Skipped: Pinned}, nil
 	}
-	calls, err := c.Store.History(ctx, ref, 0)
+	calls, err := m.Store.History(ctx, ref, 0)
 	if err != nil {
-		return Outcome{}, fmt.Errorf("history of %q: %w", ref.Tool, err)
+		return Result{}, fmt.Errorf("history of %q: %w", ref.Tool, err)
 	}
-	prev, err := c.current(ctx, tool)
+	prev, err := m.current(ctx, tool)
 	if err != nil {
-		return Outcome{}, err
+		return Result{}, err
 	}
-	reasons := c.reasons(tool, prev, calls)
+	reasons := m.reasons(tool, prev, calls)
 	if when == IfStale && len(reasons) == 0 {
-		return Outcome{Skipped: NotStale}, nil
+		return Result{Skipped: NotStale}, nil
 	}
-	return c.write(ctx, tool, calls, prev, st, reasons)
+	return m.write(ctx, tool, calls, prev, st, reasons)
 }
 
 // write composes and stores a version.
-func (c *Curator) write(ctx context.Context, tool memoryd.Tool, calls []memoryd.Call, prev Edition, st standing, reasons []staleness.Reason) (Outcome, error) {
-	doc, err := c.Composer.Compose(ctx, tool, calls, c.Recent, prev.Document)
+func (m *Manager) write(ctx context.Context, tool memoryd.Tool, calls []memoryd.Call, prev Revision, st Status, reasons []Reason) (Result, error) {
+	doc, err := m.Composer.Compose(ctx, tool, calls, m.Recent, prev.Document)
 	if err != nil {
 		if ctx.Err() != nil {
-			return Outcome{}, context.Cause(ctx)
+			return Result{}, context.Cause(ctx)
 		}
-		return Outcome{Failed: err}, nil
+		return Result{Failed: err}, nil
 	}
-	loan, err := c.loan(ctx, tool, calls)
-	if err != nil {
-		return Outcome{}, err
-	}
-	doc.Items = append(doc.Items, loan.Items...)
 	text := doc.Render()
 	switch {
 	case tool.Guideline.Revision > 0 && text == tool.Guideline.Content && tool.Guideline.BasedOn == tool.Revision:
-		return Outcome{Skipped: SameText}, nil
+		return Result{Skipped: SameText}, nil
 	case slices.Contains(st.Rejected, doc.Fingerprint):
-		return Outcome{Skipped: Rejected}, nil
+		return Result{Skipped: Rejected}, nil
 	}
-	e := Edition{
+	e := Revision{
 		Content: text, Author: doc.Author, BasedOn: tool.Revision, ThroughSeq: newest(calls), Document: doc,
-		Judges: judgesOf(calls), Baseline: c.baseline(calls),
+		Judges: judgesOf(calls), Baseline: m.baseline(calls),
 	}
 	for _, r := range reasons {
 		e.Reasons = append(e.Reasons, r.Text)
 	}
-	written, err := c.publish(ctx, tool, e)
+	written, err := m.publish(ctx, tool, e)
 	if err != nil || !written {
-		return Outcome{Skipped: NothingNew}, err
+		return Result{Skipped: NothingNew}, err
 	}
-	return Outcome{Written: true}, nil
+	return Result{Written: true}, nil
 }
 
 // publish makes e the tool's guideline, unless one written from the same history,
 // or from newer, has come first.
-func (c *Curator) publish(ctx context.Context, tool memoryd.Tool, e Edition) (written bool, err error) {
+func (m *Manager) publish(ctx context.Context, tool memoryd.Tool, e Revision) (written bool, err error) {
 	for {
-		e.Revision, e.Written = tool.Guideline.Revision+1, c.Now()
-		err := c.Store.PutGuideline(ctx, tool.ToolRef, e.guideline(), tool.Guideline.Revision)
+		e.Number, e.Written = tool.Guideline.Revision+1, m.Now()
+		err := m.Store.PutGuideline(ctx, tool.ToolRef, e.guideline(), tool.Guideline.Revision)
 		if err == nil {
-			c.wrote(tool.ToolRef)
-			return true, c.file(ctx, tool.ToolRef, e)
+			m.wrote(tool.ToolRef)
+			return true, m.put(ctx, tool.ToolRef, e)
 		}
 		if !memoryd.IsKind(err, memoryd.Conflict) {
 			return false, err
 		}
-		if tool, err = c.Store.Tool(ctx, tool.ToolRef); err != nil {
+		if tool, err = m.Store.Tool(ctx, tool.ToolRef); err != nil {
 			return false, err
 		}
 		if tool.Guideline.BasedOn >= e.BasedOn && e.RolledBackTo == 0 {

@@ -34,9 +34,6 @@ var mayImport = map[string][]string{
 	"memoryd/internal/telemetry/trace":           {"memoryd"},
 	"memoryd/internal/telemetry/trace/tracetest": {},
 	"memoryd/evaluate/monitor":                   {"memoryd", "memoryd/internal/stats"},
-	"memoryd/guidelines/coldstart":               {"memoryd", "memoryd/internal/stats", "memoryd/guidelines/evidence", "memoryd/guidelines/preflight", "memoryd/guidelines"},
-	"memoryd/guidelines/staleness":               {"memoryd", "memoryd/internal/stats", "memoryd/guidelines/evidence"},
-	"memoryd/guidelines/versions":                {"memoryd", "memoryd/internal/stats"},
 	// The rules label what its test learns from.
 	"memoryd/guidelines/preflight":   {"memoryd", "memoryd/guidelines/constraints", "memoryd/internal/stats", "memoryd/guidelines/evidence", "memoryd/guidelines", "memoryd/evaluate/rules"},
 	"memoryd/store/wrap":             {"memoryd", "memoryd/store"},
@@ -59,11 +56,10 @@ var mayImport = map[string][]string{
 	"memoryd/internal/admission": {"memoryd"},
 	"memoryd/ops":                {"memoryd", "memoryd/internal/admission", "memoryd/internal/stats", "memoryd/store", "memoryd/compact", "memoryd/guidelines/preflight", "memoryd/guidelines/revisions", "memoryd/guidelines", "memoryd/store/backup"},
 	"memoryd/guidelines/revisions": {
-		"memoryd", "memoryd/internal/stats", "memoryd/store", "memoryd/guidelines", "memoryd/guidelines/staleness", "memoryd/guidelines/versions",
-		"memoryd/guidelines/coldstart", "memoryd/guidelines/preflight",
+		"memoryd", "memoryd/internal/stats", "memoryd/store", "memoryd/guidelines", "memoryd/guidelines/preflight", "memoryd/internal/lifecycle",
 	},
 	"memoryd/api/wire": {"memoryd/internal/stats", "memoryd/compact", "memoryd/llm/usage", "memoryd/evaluate/monitor", "memoryd/guidelines"},
-	"memoryd/api":      {"memoryd", "memoryd/internal/admission", "memoryd/internal/stats", "memoryd/api/wire", "memoryd/ops", "memoryd/store", "memoryd/compact", "memoryd/llm/usage", "memoryd/evaluate/monitor", "memoryd/guidelines/revisions", "memoryd/guidelines", "memoryd/guidelines/staleness", "memoryd/store/backup", "memoryd/internal/telemetry/metrics"},
+	"memoryd/api":      {"memoryd", "memoryd/internal/admission", "memoryd/internal/stats", "memoryd/api/wire", "memoryd/ops", "memoryd/store", "memoryd/compact", "memoryd/llm/usage", "memoryd/evaluate/monitor", "memoryd/guidelines/revisions", "memoryd/guidelines", "memoryd/store/backup", "memoryd/internal/telemetry/metrics"},
 	"memoryd/config": {
 		"memoryd", "memoryd/api", "memoryd/compact", "memoryd/guidelines/revisions", "memoryd/evaluate", "memoryd/llm/usage", "memoryd/evaluate/monitor", "memoryd/guidelines", "memoryd/llm", "memoryd/ops", "memoryd/guidelines/search", "memoryd/store/sqlite", "memoryd/store/qdrant", "memoryd/store/journal", "memoryd/internal/telemetry/trace",
 	},

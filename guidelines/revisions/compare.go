@@ -1,7 +1,4 @@
-// Package versions compares the outcomes of two versions of a guideline, and
-// deals versions to sessions for a comparison side by side. Everything here is a
-// pure function.
-package versions
+package revisions
 
 import (
 	"crypto/sha256"
@@ -11,9 +8,9 @@ import (
 	"memoryd/internal/stats"
 )
 
-// Outcomes counts the judged calls of agents that were shown a version, and those
+// Counts counts the judged calls of agents that were shown a version, and those
 // of them that scored 0.
-type Outcomes struct {
+type Counts struct {
 	Calls int `json:"calls"`
 	Bad   int `json:"bad"`
 }
@@ -42,10 +39,10 @@ type Decision struct {
 // for Better.
 const ErrorRate = 0.05
 
-// leastCalls is how many calls of each version a decision needs.
-const leastCalls = 10
+// leastCompared is how many calls of each version a decision needs.
+const leastCompared = 10
 
-// Worse compares the version cur with the one before it, prev.
+// Compare compares the version cur with the one before it, prev.
 //
 // It is a sequential test: the Bayes factor of "the share of bad calls is higher"
 // (independent uniform priors, restricted to cur > prev) against "it is equal"
@@ -54,7 +51,7 @@ const leastCalls = 10
 // related to the law of the iterated logarithm", Annals of Mathematical Statistics
 // 41, 1970), on average over the prior of the common share. How often it errs at
 // given shares is simulated in the tests.
-func Worse(prev, cur Outcomes) Decision {
+func Compare(prev, cur Counts) Decision {
 	d := Decision{
 		Probability: 0.5, Evidence: 1, EvidenceBetter: 1,
 		PrevCI95: stats.Wilson(prev.Bad, prev.Calls), CurCI95: stats.Wilson(cur.Bad, cur.Calls),
@@ -69,9 +66,9 @@ func Worse(prev, cur Outcomes) Decision {
 		return d
 	}
 	d.Probability = higher(prev, cur)
-	factor := math.Exp(marginal(prev) + marginal(cur) - marginal(Outcomes{prev.Calls + cur.Calls, prev.Bad + cur.Bad}))
+	factor := math.Exp(marginal(prev) + marginal(cur) - marginal(Counts{prev.Calls + cur.Calls, prev.Bad + cur.Bad}))
 	d.Evidence, d.EvidenceBetter = 2*factor*d.Probability, 2*factor*(1-d.Probability)
-	if prev.Calls >= leastCalls && cur.Calls >= leastCalls {
+	if prev.Calls >= leastCompared && cur.Calls >= leastCompared {
 		d.Worse, d.Better = d.Evidence >= 1/ErrorRate, d.EvidenceBetter >= 1/ErrorRate
 	}
 	return d
@@ -79,42 +76,42 @@ func Worse(prev, cur Outcomes) Decision {
 
 // marginal is the logarithm of the Beta function B(1+bad, 1+good): the probability
 // of the outcomes, in their order, under a uniform prior.
-func marginal(o Outcomes) float64 {
+func marginal(o Counts) float64 {
 	a, _ := math.Lgamma(float64(o.Bad + 1))
 	b, _ := math.Lgamma(float64(o.Calls - o.Bad + 1))
 	c, _ := math.Lgamma(float64(o.Calls + 2))
 	return a + b - c
 }
 
-// steps is on how many points the posteriors are added up, reach how many standard
+// gridSteps is on how many points the posteriors are added up, gridReach how many standard
 // deviations around their means.
 const (
-	steps = 600
-	reach = 9
+	gridSteps = 600
+	gridReach = 9
 )
 
 // around is where the posterior of o lies.
-func around(o Outcomes) (low, high float64) {
+func around(o Counts) (low, high float64) {
 	a, b := float64(o.Bad+1), float64(o.Calls-o.Bad+1)
 	mean, spread := a/(a+b), math.Sqrt(a*b/((a+b)*(a+b)*(a+b+1)))
-	return max(0, mean-reach*spread), min(1, mean+reach*spread)
+	return max(0, mean-gridReach*spread), min(1, mean+gridReach*spread)
 }
 
 // higher is the probability that a share with the posterior of cur is higher than
 // one with that of prev: the sum over a grid of the density of the one times the
 // distribution of the other.
-func higher(prev, cur Outcomes) float64 {
+func higher(prev, cur Counts) float64 {
 	lp, lc := marginal(prev), marginal(cur)
-	density := func(o Outcomes, norm, x float64) float64 {
+	density := func(o Counts, norm, x float64) float64 {
 		return math.Exp(float64(o.Bad)*math.Log(x) + float64(o.Calls-o.Bad)*math.Log1p(-x) - norm)
 	}
 	lowPrev, highPrev := around(prev)
 	lowCur, highCur := around(cur)
 	low, high := min(lowPrev, lowCur), max(highPrev, highCur)
 	var below, sum, all float64
-	for i := range steps {
-		x := low + (high-low)*(float64(i)+0.5)/steps
-		dp, dc := density(prev, lp, x)/steps, density(cur, lc, x)/steps
+	for i := range gridSteps {
+		x := low + (high-low)*(float64(i)+0.5)/gridSteps
+		dp, dc := density(prev, lp, x)/gridSteps, density(cur, lc, x)/gridSteps
 		sum += dc * (below + dp/2)
 		below += dp
 		all += dc
@@ -130,20 +127,20 @@ type Arm string
 
 // The arms.
 const (
-	Prev Arm = "prev"
-	Cur  Arm = "cur"
+	PrevArm Arm = "prev"
+	CurArm  Arm = "cur"
 )
 
 // Assign deals a version to a session: always the same for the same experiment
-// and session key, Cur for a share of the keys. An empty key, an agent that does
-// not say which session it belongs to, gets Prev.
+// and session key, CurArm for a share of the keys. An empty key, an agent that does
+// not say which session it belongs to, gets PrevArm.
 func Assign(experiment, session string, share float64) Arm {
 	if session == "" {
-		return Prev
+		return PrevArm
 	}
 	sum := sha256.Sum256([]byte(experiment + "\x00" + session))
 	if float64(binary.BigEndian.Uint64(sum[:8])>>11)/(1<<53) < share {
-		return Cur
+		return CurArm
 	}
-	return Prev
+	return PrevArm
 }

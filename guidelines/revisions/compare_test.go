@@ -1,4 +1,4 @@
-package versions_test
+package revisions_test
 
 import (
 	"fmt"
@@ -7,30 +7,30 @@ import (
 	"slices"
 	"testing"
 
-	"memoryd/guidelines/versions"
+	"memoryd/guidelines/revisions"
 )
 
 func TestDecisions(t *testing.T) {
 	for _, tc := range []struct {
-		prev, cur     versions.Outcomes
+		prev, cur     revisions.Counts
 		worse, better bool
 	}{
-		{versions.Outcomes{}, versions.Outcomes{}, false, false},
-		{versions.Outcomes{Calls: 100, Bad: 10}, versions.Outcomes{}, false, false},
-		{versions.Outcomes{Calls: 100, Bad: 10}, versions.Outcomes{Calls: 5, Bad: 5}, false, false},
-		{versions.Outcomes{Calls: 100, Bad: 10}, versions.Outcomes{Calls: 30, Bad: 20}, true, false},
-		{versions.Outcomes{Calls: 100, Bad: 60}, versions.Outcomes{Calls: 60, Bad: 6}, false, true},
-		{versions.Outcomes{Calls: 100, Bad: 10}, versions.Outcomes{Calls: 30, Bad: 4}, false, false},
-		{versions.Outcomes{Calls: 1000, Bad: 0}, versions.Outcomes{Calls: 1000, Bad: 0}, false, false},
-		{versions.Outcomes{Calls: 100000, Bad: 50000}, versions.Outcomes{Calls: 100000, Bad: 99999}, true, false},
+		{revisions.Counts{}, revisions.Counts{}, false, false},
+		{revisions.Counts{Calls: 100, Bad: 10}, revisions.Counts{}, false, false},
+		{revisions.Counts{Calls: 100, Bad: 10}, revisions.Counts{Calls: 5, Bad: 5}, false, false},
+		{revisions.Counts{Calls: 100, Bad: 10}, revisions.Counts{Calls: 30, Bad: 20}, true, false},
+		{revisions.Counts{Calls: 100, Bad: 60}, revisions.Counts{Calls: 60, Bad: 6}, false, true},
+		{revisions.Counts{Calls: 100, Bad: 10}, revisions.Counts{Calls: 30, Bad: 4}, false, false},
+		{revisions.Counts{Calls: 1000, Bad: 0}, revisions.Counts{Calls: 1000, Bad: 0}, false, false},
+		{revisions.Counts{Calls: 100000, Bad: 50000}, revisions.Counts{Calls: 100000, Bad: 99999}, true, false},
 	} {
-		d := versions.Worse(tc.prev, tc.cur)
+		d := revisions.Compare(tc.prev, tc.cur)
 		if d.Worse != tc.worse || d.Better != tc.better || math.IsNaN(d.Probability) || math.IsNaN(d.Evidence) {
 			t.Errorf("%+v, %+v: %+v", tc.prev, tc.cur, d)
 		}
 	}
 	// P(X > Y) of Beta(2,1) and Beta(1,2) is 5/6.
-	if d := versions.Worse(versions.Outcomes{Calls: 1, Bad: 0}, versions.Outcomes{Calls: 1, Bad: 1}); math.Abs(d.Probability-5.0/6) > 1e-3 {
+	if d := revisions.Compare(revisions.Counts{Calls: 1, Bad: 0}, revisions.Counts{Calls: 1, Bad: 1}); math.Abs(d.Probability-5.0/6) > 1e-3 {
 		t.Errorf("probability %v", d.Probability)
 	}
 }
@@ -52,14 +52,14 @@ func TestErrorRateUnderPeeking(t *testing.T) {
 					}
 					return 0
 				}
-				prev, cur := versions.Outcomes{Calls: 200}, versions.Outcomes{}
+				prev, cur := revisions.Counts{Calls: 200}, revisions.Counts{}
 				for range prev.Calls {
 					prev.Bad += draw(p)
 				}
 				for cur.Calls < 300 {
 					cur.Calls++
 					cur.Bad += draw(p + harm)
-					if cur.Calls%10 == 0 && versions.Worse(prev, cur).Worse {
+					if cur.Calls%10 == 0 && revisions.Compare(prev, cur).Worse {
 						found++
 						delays = append(delays, cur.Calls)
 						break
@@ -83,18 +83,18 @@ func TestSessionsKeepTheirVersion(t *testing.T) {
 	cur := 0
 	for i := range 10_000 {
 		key := fmt.Sprintf("session-%d", i)
-		arm := versions.Assign("tool v3", key, 0.3)
-		if arm != versions.Assign("tool v3", key, 0.3) {
+		arm := revisions.Assign("tool v3", key, 0.3)
+		if arm != revisions.Assign("tool v3", key, 0.3) {
 			t.Fatal("two answers")
 		}
-		if arm == versions.Cur {
+		if arm == revisions.CurArm {
 			cur++
 		}
 	}
 	if cur < 2800 || cur > 3200 {
 		t.Errorf("%d of 10000 sessions", cur)
 	}
-	if versions.Assign("x", "", 1) != versions.Prev || versions.Assign("x", "a", 0) != versions.Prev || versions.Assign("x", "a", 1) != versions.Cur {
+	if revisions.Assign("x", "", 1) != revisions.PrevArm || revisions.Assign("x", "a", 0) != revisions.PrevArm || revisions.Assign("x", "a", 1) != revisions.CurArm {
 		t.Error("the ends of the range")
 	}
 }

@@ -1,4 +1,4 @@
-package staleness_test
+package revisions_test
 
 import (
 	"fmt"
@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"memoryd"
-	"memoryd/guidelines/staleness"
+	"memoryd/guidelines/revisions"
 )
 
 var written = time.Date(2025, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // observe makes n calls that succeed with probability p and take about seconds.
-func observe(r *rand.Rand, n int, p, seconds float64) []staleness.Observation {
-	os := make([]staleness.Observation, n)
+func observe(r *rand.Rand, n int, p, seconds float64) []revisions.Observation {
+	os := make([]revisions.Observation, n)
 	for i := range os {
 		s := memoryd.Sample{Success: true, State: memoryd.Judged, Score: 1, TimeCost: seconds * (0.8 + 0.4*r.Float64()), TokenCost: -1}
 		if r.Float64() >= p {
@@ -27,17 +27,17 @@ func observe(r *rand.Rand, n int, p, seconds float64) []staleness.Observation {
 	return os
 }
 
-func kinds(rs []staleness.Reason) []staleness.Kind {
-	var ks []staleness.Kind
+func kinds(rs []revisions.Reason) []revisions.Change {
+	var ks []revisions.Change
 	for _, r := range rs {
-		ks = append(ks, r.Kind)
+		ks = append(ks, r.Change)
 	}
 	return ks
 }
 
 func TestReasons(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
-	base := staleness.Baseline{Written: written, Schema: "a", Observations: observe(r, 100, 0.9, 1)}
+	base := revisions.Baseline{Written: written, Schema: "a", Observations: observe(r, 100, 0.9, 1)}
 	otherErrors := observe(r, 100, 0.5, 1)
 	changed := slices.Clone(otherErrors[:60])
 	for i := range changed {
@@ -46,25 +46,25 @@ func TestReasons(t *testing.T) {
 		}
 	}
 	for name, tc := range map[string]struct {
-		base   staleness.Baseline
-		since  []staleness.Observation
+		base   revisions.Baseline
+		since  []revisions.Observation
 		schema string
 		after  time.Duration
-		want   []staleness.Kind
+		want   []revisions.Change
 	}{
 		"right after it was written": {base, nil, "a", 0, nil},
 		"old but unused":             {base, nil, "a", 1000 * time.Hour, nil},
-		"none, too few calls":        {staleness.Baseline{}, observe(r, 19, 1, 1), "a", 0, nil},
-		"none, enough calls":         {staleness.Baseline{}, observe(r, 20, 1, 1), "a", 0, []staleness.Kind{staleness.First}},
-		"another schema":             {base, nil, "b", 0, []staleness.Kind{staleness.Schema}},
+		"none, too few calls":        {revisions.Baseline{}, observe(r, 19, 1, 1), "a", 0, nil},
+		"none, enough calls":         {revisions.Baseline{}, observe(r, 20, 1, 1), "a", 0, []revisions.Change{revisions.NoGuideline}},
+		"another schema":             {base, nil, "b", 0, []revisions.Change{revisions.SchemaChanged}},
 		"schema not known":           {base, nil, "", 0, nil},
-		"a hundred calls":            {base, observe(r, 100, 0.9, 1), "a", 0, []staleness.Kind{staleness.Count}},
-		"old":                        {base, observe(r, 3, 0.9, 1), "a", 1000 * time.Hour, []staleness.Kind{staleness.Age}},
-		"it fails now":               {base, observe(r, 30, 0.2, 1), "a", 0, []staleness.Kind{staleness.Success, staleness.Score, staleness.Errors}},
-		"it is slow now":             {base, observe(r, 30, 0.9, 5), "a", 0, []staleness.Kind{staleness.Latency}},
-		"other errors":               {staleness.Baseline{Written: written, Observations: otherErrors}, changed, "", 0, []staleness.Kind{staleness.Errors}},
+		"a hundred calls":            {base, observe(r, 100, 0.9, 1), "a", 0, []revisions.Change{revisions.NewCalls}},
+		"old":                        {base, observe(r, 3, 0.9, 1), "a", 1000 * time.Hour, []revisions.Change{revisions.TooOld}},
+		"it fails now":               {base, observe(r, 30, 0.2, 1), "a", 0, []revisions.Change{revisions.SuccessChanged, revisions.ScoreChanged, revisions.ErrorsChanged}},
+		"it is slow now":             {base, observe(r, 30, 0.9, 5), "a", 0, []revisions.Change{revisions.LatencyChanged}},
+		"other errors":               {revisions.Baseline{Written: written, Observations: otherErrors}, changed, "", 0, []revisions.Change{revisions.ErrorsChanged}},
 	} {
-		got := staleness.Of(staleness.DefaultConfig(), tc.base, tc.since, tc.schema, written.Add(tc.after))
+		got := revisions.StaleReasons(revisions.DefaultConfig().Staleness, tc.base, tc.since, tc.schema, written.Add(tc.after))
 		if !slices.Equal(kinds(got), tc.want) {
 			t.Errorf("%s: got %+v, want %v", name, got, tc.want)
 		}
@@ -80,7 +80,7 @@ func TestReasons(t *testing.T) {
 // written, by 0, 10, 20 and 40 points of the success rate, asks at each checkpoint,
 // and tells after how many the change was found.
 func TestDelayAndFalseAlarms(t *testing.T) {
-	cfg := staleness.DefaultConfig()
+	cfg := revisions.DefaultConfig().Staleness
 	for _, from := range []float64{0.95, 0.7} {
 		for _, shift := range []float64{0, 0.1, 0.2, 0.4} {
 			found, calls, lives := 0, 0, 200
@@ -90,12 +90,12 @@ func TestDelayAndFalseAlarms(t *testing.T) {
 			var delays []int
 			for seed := range uint64(lives) { //nolint:gosec // small
 				r := rand.New(rand.NewPCG(seed, 3))
-				base := staleness.Baseline{Written: written, Observations: observe(r, 100, from, 1)}
+				base := revisions.Baseline{Written: written, Observations: observe(r, 100, from, 1)}
 				since := observe(r, cfg.After-1, from-shift, 1)
 				delay := 0
 				for n := 5; n <= len(since) && delay == 0; n += 5 { // nothing is tested in between
 					calls += 5
-					if len(staleness.Of(cfg, base, since[:n], "", written)) > 0 {
+					if len(revisions.StaleReasons(cfg, base, since[:n], "", written)) > 0 {
 						delay = n
 					}
 				}
@@ -125,14 +125,14 @@ func TestDelayAndFalseAlarms(t *testing.T) {
 }
 
 func TestSettingsAreChecked(t *testing.T) {
-	if err := staleness.DefaultConfig().Validate(); err != nil {
+	if err := revisions.DefaultConfig().Staleness.Validate(); err != nil {
 		t.Error(err)
 	}
-	for _, change := range []func(*staleness.Config){
-		func(c *staleness.Config) { c.FirstAfter = 0 }, func(c *staleness.Config) { c.After = 1 },
-		func(c *staleness.Config) { c.MaxAge = -1 }, func(c *staleness.Config) { c.FalseAlarms = 1 },
+	for _, change := range []func(*revisions.Staleness){
+		func(c *revisions.Staleness) { c.FirstAfter = 0 }, func(c *revisions.Staleness) { c.After = 1 },
+		func(c *revisions.Staleness) { c.MaxAge = -1 }, func(c *revisions.Staleness) { c.FalseAlarms = 1 },
 	} {
-		c := staleness.DefaultConfig()
+		c := revisions.DefaultConfig().Staleness
 		change(&c)
 		if c.Validate() == nil {
 			t.Errorf("%+v passes", c)

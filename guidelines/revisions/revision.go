@@ -10,13 +10,12 @@ import (
 
 	"memoryd"
 	"memoryd/guidelines"
-	"memoryd/guidelines/staleness"
 	"memoryd/store"
 )
 
-// Edition is one version of a tool's guideline.
-type Edition struct {
-	Revision   int64     `json:"revision"`
+// Revision is one version of a tool's guideline.
+type Revision struct {
+	Number     int64     `json:"revision"`
 	Content    string    `json:"content"`
 	Author     string    `json:"author"`
 	BasedOn    int64     `json:"based_on"`
@@ -34,10 +33,10 @@ type Edition struct {
 	// came from elsewhere.
 	Document *guidelines.Document `json:"document,omitempty"`
 	// Baseline is what the text was written from, to tell when it is stale.
-	Baseline staleness.Baseline `json:"baseline"`
+	Baseline Baseline `json:"baseline"`
 }
 
-func (e *Edition) guideline() memoryd.Guideline {
+func (e *Revision) guideline() memoryd.Guideline {
 	return memoryd.Guideline{
 		Content: e.Content, Author: e.Author, BasedOn: e.BasedOn, ThroughSeq: e.ThroughSeq, Written: e.Written,
 	}
@@ -45,74 +44,89 @@ func (e *Edition) guideline() memoryd.Guideline {
 
 // The kinds of the records of this package.
 const (
-	editionKind  = "guideline"
-	standingKind = "guideline_standing"
-	standingID   = "standing"
+	revisionKind = "guideline"
+	statusKind   = "guideline_standing"
+	statusID     = "standing"
 )
 
 // Kinds are the kinds of the records that this package keeps with tools.
-func Kinds() []string { return []string{editionKind, standingKind} }
+func Kinds() []string { return []string{revisionKind, statusKind} }
 
-func editionKey(ref memoryd.ToolRef, revision int64) store.RecordKey {
-	return store.RecordKey{ToolRef: ref, Kind: editionKind, ID: fmt.Sprintf("%012d", revision)}
+func revisionKey(ref memoryd.ToolRef, revision int64) store.RecordKey {
+	return store.RecordKey{ToolRef: ref, Kind: revisionKind, ID: fmt.Sprintf("%012d", revision)}
 }
 
-// file keeps a version and lets the oldest go.
-func (c *Curator) file(ctx context.Context, ref memoryd.ToolRef, e Edition) error {
-	e.Baseline.Written = e.Written
-	data, err := json.Marshal(e)
+// put keeps a version and lets the oldest go.
+func (m *Manager) put(ctx context.Context, ref memoryd.ToolRef, r Revision) error {
+	r.Baseline.Written = r.Written
+	data, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}
-	_, err = c.Store.PutRecord(ctx, store.Record{RecordKey: editionKey(ref, e.Revision), Revision: store.AnyRevision, Data: data})
+	_, err = m.Store.PutRecord(ctx, store.Record{RecordKey: revisionKey(ref, r.Number), Revision: store.AnyRevision, Data: data})
 	if err != nil {
 		return err
 	}
-	if old := e.Revision - int64(c.Config.Versions); old > 0 {
-		return c.Store.DeleteRecord(ctx, editionKey(ref, old))
+	return m.prune(ctx, ref, r.Number-int64(m.Config.Versions))
+}
+
+// prune deletes the versions up to a number, the oldest first. What it leaves
+// because of an error goes with the next version that is written.
+func (m *Manager) prune(ctx context.Context, ref memoryd.ToolRef, last int64) error {
+	for last > 0 {
+		oldest, err := m.Store.ListRecords(ctx, revisionKey(ref, 0), 1)
+		if err != nil {
+			return err
+		}
+		if len(oldest) == 0 || oldest[0].ID > revisionKey(ref, last).ID {
+			return nil
+		}
+		if err := m.Store.DeleteRecord(ctx, oldest[0].RecordKey); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
 // current is the tool's present version, or what is known of it without its
 // record.
-func (c *Curator) current(ctx context.Context, tool memoryd.Tool) (Edition, error) {
+func (m *Manager) current(ctx context.Context, tool memoryd.Tool) (Revision, error) {
 	g := tool.Guideline
 	if g.Revision == 0 {
-		return Edition{}, nil
+		return Revision{}, nil
 	}
-	e, err := c.Edition(ctx, tool.ToolRef, g.Revision)
+	e, err := m.Revision(ctx, tool.ToolRef, g.Revision)
 	if memoryd.IsKind(err, memoryd.NotFound) || err == nil && e.Content != g.Content {
-		return Edition{
-			Revision: g.Revision, Content: g.Content, Author: g.Author, BasedOn: g.BasedOn, ThroughSeq: g.ThroughSeq,
-			Written: g.Written, Baseline: staleness.Baseline{Written: g.Written},
+		return Revision{
+			Number: g.Revision, Content: g.Content, Author: g.Author, BasedOn: g.BasedOn, ThroughSeq: g.ThroughSeq,
+			Written: g.Written, Baseline: Baseline{Written: g.Written},
 		}, nil
 	}
 	return e, err
 }
 
-// Edition gives one version, or NotFound.
-func (c *Curator) Edition(ctx context.Context, ref memoryd.ToolRef, revision int64) (Edition, error) {
-	r, err := c.Store.Record(ctx, editionKey(ref, revision))
+// Revision gives one version, or NotFound.
+func (m *Manager) Revision(ctx context.Context, ref memoryd.ToolRef, revision int64) (Revision, error) {
+	r, err := m.Store.Record(ctx, revisionKey(ref, revision))
 	if memoryd.IsKind(err, memoryd.NotFound) {
-		return Edition{}, memoryd.Errorf(memoryd.NotFound, "there is no version %d of the guideline", revision)
+		return Revision{}, memoryd.Errorf(memoryd.NotFound, "there is no version %d of the guideline", revision)
 	}
 	if err != nil {
-		return Edition{}, err
+		return Revision{}, err
 	}
-	var e Edition
+	var e Revision
 	return e, json.Unmarshal(r.Data, &e)
 }
 
-// Editions gives the kept versions of a tool, the newest first.
-func (c *Curator) Editions(ctx context.Context, ref memoryd.ToolRef) ([]Edition, error) {
-	tool, err := c.Store.Tool(ctx, ref)
+// List gives the kept versions of a tool, the newest first.
+func (m *Manager) List(ctx context.Context, ref memoryd.ToolRef) ([]Revision, error) {
+	tool, err := m.Store.Tool(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
-	var all []Edition
-	for from := editionKey(ref, 0); ; {
-		records, err := c.Store.ListRecords(ctx, from, 100)
+	var all []Revision
+	for from := revisionKey(ref, 0); ; {
+		records, err := m.Store.ListRecords(ctx, from, 100)
 		if err != nil {
 			return nil, err
 		}
@@ -120,7 +134,7 @@ func (c *Curator) Editions(ctx context.Context, ref memoryd.ToolRef) ([]Edition,
 			break
 		}
 		for _, r := range records {
-			var e Edition
+			var e Revision
 			if err := json.Unmarshal(r.Data, &e); err != nil {
 				return nil, fmt.Errorf("version %s: %w", r.ID, err)
 			}
@@ -129,18 +143,18 @@ func (c *Curator) Editions(ctx context.Context, ref memoryd.ToolRef) ([]Edition,
 		}
 	}
 	slices.Reverse(all)
-	if g := tool.Guideline; g.Revision > 0 && (len(all) == 0 || all[0].Revision < g.Revision) {
-		e, err := c.current(ctx, tool)
+	if g := tool.Guideline; g.Revision > 0 && (len(all) == 0 || all[0].Number < g.Revision) {
+		e, err := m.current(ctx, tool)
 		if err != nil {
 			return nil, err
 		}
-		all = append([]Edition{e}, all...)
+		all = append([]Revision{e}, all...)
 	}
 	return all, nil
 }
 
-// standing is what people and outcomes decided about a tool's guideline.
-type standing struct {
+// Status is what people and outcomes decided about a tool's guideline.
+type Status struct {
 	// Pinned is the version that must stay; 0: none.
 	Pinned int64 `json:"pinned,omitempty"`
 	// Proven is the version that did better than the one before it: it is shown to
@@ -154,12 +168,12 @@ type standing struct {
 // maxRejected bounds what is remembered of bad versions.
 const maxRejected = 20
 
-func standingKey(ref memoryd.ToolRef) store.RecordKey {
-	return store.RecordKey{ToolRef: ref, Kind: standingKind, ID: standingID}
+func statusKey(ref memoryd.ToolRef) store.RecordKey {
+	return store.RecordKey{ToolRef: ref, Kind: statusKind, ID: statusID}
 }
 
-func (c *Curator) standing(ctx context.Context, ref memoryd.ToolRef) (st standing, revision int64, err error) {
-	r, err := c.Store.Record(ctx, standingKey(ref))
+func (m *Manager) status(ctx context.Context, ref memoryd.ToolRef) (st Status, revision int64, err error) {
+	r, err := m.Store.Record(ctx, statusKey(ref))
 	if memoryd.IsKind(err, memoryd.NotFound) {
 		return st, 0, nil
 	}
@@ -169,10 +183,10 @@ func (c *Curator) standing(ctx context.Context, ref memoryd.ToolRef) (st standin
 	return st, r.Revision, json.Unmarshal(r.Data, &st)
 }
 
-// decide changes the standing, again if somebody else did in between.
-func (c *Curator) decide(ctx context.Context, ref memoryd.ToolRef, change func(*standing)) error {
+// decide changes the status, again if somebody else did in between.
+func (m *Manager) decide(ctx context.Context, ref memoryd.ToolRef, change func(*Status)) error {
 	for {
-		st, revision, err := c.standing(ctx, ref)
+		st, revision, err := m.status(ctx, ref)
 		if err != nil {
 			return err
 		}
@@ -182,7 +196,7 @@ func (c *Curator) decide(ctx context.Context, ref memoryd.ToolRef, change func(*
 		if err != nil {
 			return err
 		}
-		_, err = c.Store.PutRecord(ctx, store.Record{RecordKey: standingKey(ref), Revision: revision, Data: data})
+		_, err = m.Store.PutRecord(ctx, store.Record{RecordKey: statusKey(ref), Revision: revision, Data: data})
 		if !memoryd.IsKind(err, memoryd.Conflict) {
 			return err
 		}

@@ -43,19 +43,19 @@ func (a *teller) Compose(_ context.Context, _ memoryd.Tool, calls []memoryd.Call
 	}, nil
 }
 
-// desk is a curator over a store in memory with a clock of its own.
-type desk struct {
+// fixture is a curator over a store in memory with a clock of its own.
+type fixture struct {
 	*testing.T
 	store *mem.Store
 	clock time.Time
 	tell  *teller
-	c     *revisions.Curator
+	c     *revisions.Manager
 	sent  int
 }
 
-func newDesk(t *testing.T) *desk {
-	d := &desk{T: t, store: mem.New(), clock: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), tell: &teller{text: "first"}}
-	d.c = &revisions.Curator{
+func newFixture(t *testing.T) *fixture {
+	d := &fixture{T: t, store: mem.New(), clock: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), tell: &teller{text: "first"}}
+	d.c = &revisions.Manager{
 		Store: d.store, Composer: d.tell, Recent: 20, Config: revisions.DefaultConfig(), Now: func() time.Time { return d.clock },
 	}
 	return d
@@ -63,7 +63,7 @@ func newDesk(t *testing.T) *desk {
 
 // calls appends judged calls whose agents were shown a version; the first bad
 // ones of them failed.
-func (d *desk) calls(n, bad int, version int64) {
+func (d *fixture) calls(n, bad int, version int64) {
 	d.Helper()
 	b := store.Batch{Workspace: ref.Workspace, Keep: 2000}
 	for i := range n {
@@ -86,7 +86,7 @@ func (d *desk) calls(n, bad int, version int64) {
 	}
 }
 
-func (d *desk) refresh(when revisions.When) revisions.Outcome {
+func (d *fixture) refresh(when revisions.When) revisions.Result {
 	d.Helper()
 	out, err := d.c.Refresh(d.Context(), ref, when)
 	if err != nil {
@@ -95,7 +95,7 @@ func (d *desk) refresh(when revisions.When) revisions.Outcome {
 	return out
 }
 
-func (d *desk) guideline() memoryd.Guideline {
+func (d *fixture) guideline() memoryd.Guideline {
 	d.Helper()
 	tool, err := d.store.Tool(d.Context(), ref)
 	if err != nil {
@@ -104,7 +104,7 @@ func (d *desk) guideline() memoryd.Guideline {
 	return tool.Guideline
 }
 
-func (d *desk) want(revision int64, text string) {
+func (d *fixture) want(revision int64, text string) {
 	d.Helper()
 	if g := d.guideline(); g.Revision != revision || !strings.Contains(g.Content, text) {
 		d.Errorf("got revision %d: %.60q, want %d with %q", g.Revision, g.Content, revision, text)
@@ -112,7 +112,7 @@ func (d *desk) want(revision int64, text string) {
 }
 
 func TestAHundredRefreshesWithoutNewEvidenceChangeNothing(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.calls(30, 3, 0)
 	if out := d.refresh(revisions.IfNew); !out.Written {
 		t.Fatalf("got %+v", out)
@@ -132,9 +132,9 @@ func TestAHundredRefreshesWithoutNewEvidenceChangeNothing(t *testing.T) {
 	}
 }
 
-func TestOnlyStaleGuidelinesAreWrittenByRounds(t *testing.T) {
-	d := newDesk(t)
-	rounds := revisions.NewRounds(d.c, slog.New(slog.DiscardHandler))
+func TestOnlyStaleGuidelinesAreWrittenByPasses(t *testing.T) {
+	d := newFixture(t)
+	refresher := revisions.NewRefresher(d.c, slog.New(slog.DiscardHandler))
 	for _, step := range []struct {
 		more    int
 		written int
@@ -143,29 +143,29 @@ func TestOnlyStaleGuidelinesAreWrittenByRounds(t *testing.T) {
 		if step.more > 0 {
 			d.calls(step.more, 0, 0)
 		}
-		did, err := rounds.Once(t.Context())
+		did, err := refresher.RunOnce(t.Context())
 		if err != nil || did.Written != step.written {
 			t.Fatalf("after %d calls: %+v, %v", d.sent, did, err)
 		}
 		if step.written > 0 {
-			e, err := d.c.Edition(t.Context(), ref, d.guideline().Revision)
+			e, err := d.c.Revision(t.Context(), ref, d.guideline().Revision)
 			if err != nil || len(e.Reasons) == 0 || !strings.Contains(e.Reasons[0], step.text) {
 				t.Errorf("reasons %v, %v", e.Reasons, err)
 			}
 		}
 	}
-	other := revisions.NewRounds(d.c, slog.New(slog.DiscardHandler))
-	if did, err := other.Once(t.Context()); err != nil || !did.Elsewhere {
-		t.Errorf("two processes go the rounds: %+v, %v", did, err)
+	other := revisions.NewRefresher(d.c, slog.New(slog.DiscardHandler))
+	if did, err := other.RunOnce(t.Context()); err != nil || !did.Elsewhere {
+		t.Errorf("two processes go the refresher: %+v, %v", did, err)
 	}
 	d.clock = d.clock.Add(time.Hour)
-	if did, err := other.Once(t.Context()); err != nil || did.Elsewhere {
+	if did, err := other.RunOnce(t.Context()); err != nil || did.Elsewhere {
 		t.Errorf("nobody took over: %+v, %v", did, err)
 	}
 }
 
 func TestAVersionThatDoesWorseIsTakenBack(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.calls(40, 2, 0)
 	d.refresh(revisions.IfNew)
 	d.calls(60, 3, 1)
@@ -196,7 +196,7 @@ func TestAVersionThatDoesWorseIsTakenBack(t *testing.T) {
 }
 
 func TestPeoplePinAndRollBack(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.calls(30, 0, 0)
 	d.refresh(revisions.IfNew)
 	d.tell.text = "second"
@@ -206,7 +206,7 @@ func TestPeoplePinAndRollBack(t *testing.T) {
 		t.Error("the version before was not handed over")
 	}
 	e, err := d.c.Pin(t.Context(), ref, 1, "ann")
-	if err != nil || e.Revision != 3 || e.RolledBackTo != 1 || !strings.Contains(e.Why, "ann") {
+	if err != nil || e.Number != 3 || e.RolledBackTo != 1 || !strings.Contains(e.Why, "ann") {
 		t.Fatalf("got %+v, %v", e, err)
 	}
 	d.want(3, "first")
@@ -223,8 +223,8 @@ func TestPeoplePinAndRollBack(t *testing.T) {
 	d.tell.text = "fourth"
 	d.refresh(revisions.IfNew)
 	d.want(4, "fourth")
-	all, err := d.c.Editions(t.Context(), ref)
-	if err != nil || len(all) != 4 || all[0].Revision != 4 || all[3].Revision != 1 {
+	all, err := d.c.List(t.Context(), ref)
+	if err != nil || len(all) != 4 || all[0].Number != 4 || all[3].Number != 1 {
 		t.Errorf("got %d versions, %v", len(all), err)
 	}
 	for _, wrong := range []int64{99, 0} {
@@ -236,21 +236,64 @@ func TestPeoplePinAndRollBack(t *testing.T) {
 }
 
 func TestOnlyTheNewestVersionsAreKept(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.c.Config.Versions = 3
 	for i := range 6 {
 		d.tell.text = fmt.Sprint("text ", i)
 		d.calls(1, 0, 0)
 		d.refresh(revisions.IfNew)
 	}
-	all, err := d.c.Editions(t.Context(), ref)
-	if err != nil || len(all) != 3 || all[2].Revision != 4 {
+	all, err := d.c.List(t.Context(), ref)
+	if err != nil || len(all) != 3 || all[2].Number != 4 {
 		t.Errorf("got %d versions, %v", len(all), err)
 	}
 }
 
+// deletesFail is a store that deletes no record for a while.
+type deletesFail struct {
+	*mem.Store
+	failing bool
+}
+
+func (d *deletesFail) DeleteRecord(ctx context.Context, key store.RecordKey) error {
+	if d.failing {
+		return memoryd.Errorf(memoryd.Unavailable, "the store is away")
+	}
+	return d.Store.DeleteRecord(ctx, key)
+}
+
+// TestOldVersionsGoAlsoAfterAFailureAndAfterTheSettingWasLowered: a delete that
+// failed is repeated with the next version, and all that are too many go.
+func TestOldVersionsGoAlsoAfterAFailureAndAfterTheSettingWasLowered(t *testing.T) {
+	d := newFixture(t)
+	s := &deletesFail{Store: d.store}
+	d.c.Store, d.c.Config.Versions = s, 4
+	write := func(n int, versions int) {
+		t.Helper()
+		d.tell.text = fmt.Sprint("text ", n)
+		d.calls(1, 0, 0)
+		_, err := d.c.Refresh(t.Context(), ref, revisions.IfNew)
+		if (err != nil) != s.failing {
+			t.Fatalf("version %d: %v", n, err)
+		}
+		if all, err := d.c.List(t.Context(), ref); err != nil || len(all) != versions {
+			t.Fatalf("%d versions after number %d, want %d (%v)", len(all), n, versions, err)
+		}
+	}
+	for n := 1; n <= 4; n++ {
+		write(n, n)
+	}
+	s.failing = true
+	write(5, 5)
+	write(6, 6)
+	s.failing = false
+	write(7, 4)
+	d.c.Config.Versions = 2
+	write(8, 2)
+}
+
 func TestAFailedWritingLeavesWhatIsThere(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.calls(30, 0, 0)
 	d.refresh(revisions.IfNew)
 	g := d.guideline()
@@ -265,12 +308,12 @@ func TestAFailedWritingLeavesWhatIsThere(t *testing.T) {
 }
 
 func TestAGuidelineWithoutItsRecordStillWorks(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.calls(30, 0, 0)
 	if err := d.store.PutGuideline(t.Context(), ref, memoryd.Guideline{Content: "old", Author: "m", BasedOn: 1, ThroughSeq: 30}, 0); err != nil {
 		t.Fatal(err)
 	}
-	all, err := d.c.Editions(t.Context(), ref)
+	all, err := d.c.List(t.Context(), ref)
 	if err != nil || len(all) != 1 || all[0].Content != "old" {
 		t.Fatalf("got %+v, %v", all, err)
 	}

@@ -1,0 +1,286 @@
+package revisions
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"memoryd"
+	"memoryd/internal/lifecycle"
+	"memoryd/store"
+
+	"github.com/google/uuid"
+)
+
+// Refresher refreshes stale guidelines from time to time, and takes back versions
+// that did worse. Of several processes on one store one does it at a time.
+type Refresher struct {
+	manager *Manager
+	log     *slog.Logger
+	self    string
+
+	worker *lifecycle.Worker
+
+	stateMu sync.Mutex
+	state   State
+}
+
+// State is what the newest pass of this process saw.
+type State struct {
+	// Written counts the tools that have a guideline, Stale those whose history
+	// changed since; Oldest is the age of the oldest of these.
+	Written, Stale int
+	Oldest         time.Duration
+}
+
+// State gives the state of the guidelines as of the newest pass.
+func (r *Refresher) State() State {
+	r.stateMu.Lock()
+	defer r.stateMu.Unlock()
+	return r.state
+}
+
+// see takes a tool into the state.
+func (s *State) see(tool memoryd.Tool, now time.Time) {
+	g := tool.Guideline
+	if g.Revision == 0 {
+		return
+	}
+	s.Written++
+	if g.BasedOn != tool.Revision {
+		s.Stale++
+		s.Oldest = max(s.Oldest, now.Sub(g.Written))
+	}
+}
+
+// NewRefresher makes the refresher of a manager. Nothing runs before Start.
+func NewRefresher(m *Manager, log *slog.Logger) *Refresher {
+	return &Refresher{manager: m, log: log, self: uuid.NewString(), worker: lifecycle.NewWorker(log, "guidelines")}
+}
+
+// Start begins the passes, unless the interval is 0. The first one comes after
+// an interval.
+func (r *Refresher) Start(ctx context.Context) {
+	if r.manager.Config.Interval > 0 {
+		r.worker.Start(ctx, r.run)
+	}
+}
+
+// Stop ends the passes; what is being written is given up.
+func (r *Refresher) Stop() { r.worker.Stop() }
+
+func (r *Refresher) run(ctx context.Context) {
+	if err := r.look(ctx); err != nil && ctx.Err() == nil {
+		r.log.WarnContext(ctx, "the state of the guidelines could not be read", "err", err)
+	}
+	for {
+		// A tenth more or less, so that processes started together drift apart.
+		interval := r.manager.Config.Interval
+		if !lifecycle.Sleep(ctx, interval-interval/10+rand.N(interval/5+1)) {
+			return
+		}
+		if _, err := r.RunOnce(ctx); err != nil && ctx.Err() == nil {
+			r.log.WarnContext(ctx, "a pass of refreshing guidelines was cut short", "err", err)
+		}
+	}
+}
+
+// Pass says what a pass did.
+type Pass struct {
+	Looked, Written, Failed, TakenBack int
+	// Elsewhere says that another process is at it.
+	Elsewhere bool
+}
+
+// look reads the state of the guidelines and changes nothing.
+func (r *Refresher) look(ctx context.Context) error {
+	var seen State
+	err := r.eachTool(ctx, func(tool memoryd.Tool) error {
+		seen.see(tool, r.manager.Now())
+		return nil
+	})
+	if err == nil {
+		r.note(seen)
+	}
+	return err
+}
+
+func (r *Refresher) note(seen State) {
+	r.stateMu.Lock()
+	defer r.stateMu.Unlock()
+	r.state = seen
+}
+
+// RunOnce does one pass now.
+func (r *Refresher) RunOnce(ctx context.Context) (Pass, error) {
+	until, err := r.lease(ctx)
+	if err != nil || until.IsZero() {
+		return Pass{Elsewhere: err == nil}, err
+	}
+	w := &pass{r: r, until: until}
+	err = r.eachTool(ctx, func(tool memoryd.Tool) error { return w.meet(ctx, tool) })
+	did := w.did
+	switch {
+	case errors.Is(err, errElsewhere):
+		did.Elsewhere, err = true, nil
+	case err == nil:
+		r.note(w.seen)
+	}
+	if did.Written+did.Failed+did.TakenBack > 0 {
+		r.log.InfoContext(ctx, "guidelines refreshed", "looked_at", did.Looked, "written", did.Written, "failed", did.Failed, "taken_back", did.TakenBack)
+	}
+	return did, err
+}
+
+func (r *Refresher) tool(ctx context.Context, ref memoryd.ToolRef, did *Pass) error {
+	why, err := r.manager.Review(ctx, ref)
+	switch {
+	case memoryd.IsKind(err, memoryd.NotFound):
+		return nil // deleted meanwhile
+	case err != nil:
+		return err
+	case why != "":
+		did.TakenBack++
+		r.log.WarnContext(ctx, "a guideline was taken back", "workspace", ref.Workspace, "tool", ref.Tool, "why", why)
+		return nil
+	}
+	out, err := r.manager.Refresh(ctx, ref, IfStale)
+	switch {
+	case memoryd.IsKind(err, memoryd.NotFound):
+		return nil
+	case err != nil:
+		return err
+	case out.Failed != nil:
+		did.Failed++
+		r.log.WarnContext(ctx, "guideline not written", "workspace", ref.Workspace, "tool", ref.Tool, "err", out.Failed)
+	case out.Written:
+		did.Written++
+	}
+	return nil
+}
+
+// eachTool goes through all tools of all workspaces.
+func (r *Refresher) eachTool(ctx context.Context, each func(memoryd.Tool) error) error {
+	const page = 100
+	for workspace := ""; ; {
+		spaces, err := r.manager.Store.ListWorkspaces(ctx, workspace, page)
+		if err != nil {
+			return err
+		}
+		for _, workspace = range spaces {
+			for after := ""; ; {
+				tools, err := r.manager.Store.ListTools(ctx, workspace, after, page)
+				if err != nil {
+					return err
+				}
+				r.manager.saw(ctx, workspace, after, tools, len(tools) < page)
+				for _, t := range tools {
+					if err := each(t); err != nil {
+						return err
+					}
+					after = t.Tool
+				}
+				if len(tools) < page {
+					break
+				}
+			}
+		}
+		if len(spaces) < page {
+			return nil
+		}
+	}
+}
+
+// pass is a pass under way.
+type pass struct {
+	r     *Refresher
+	until time.Time // the end of the lease
+	did   Pass
+	seen  State
+}
+
+// meet looks at a tool.
+func (w *pass) meet(ctx context.Context, tool memoryd.Tool) error {
+	w.seen.see(tool, w.r.manager.Now())
+	if g := tool.Guideline; g.Revision > 0 && g.BasedOn == tool.Revision {
+		return w.keep(ctx)
+	}
+	return w.visit(ctx, tool.ToolRef)
+}
+
+func (w *pass) visit(ctx context.Context, ref memoryd.ToolRef) error {
+	if err := w.keep(ctx); err != nil || w.did.Written+w.did.Failed >= w.r.manager.Config.PerRound {
+		return err
+	}
+	w.did.Looked++
+	return w.r.tool(ctx, ref, &w.did)
+}
+
+// keep renews the lease when half of it has passed: a pass may take longer.
+func (w *pass) keep(ctx context.Context) error {
+	if w.r.manager.Now().Before(w.until.Add(-w.r.term() / 2)) {
+		return nil
+	}
+	until, err := w.r.lease(ctx)
+	if err != nil {
+		return err
+	}
+	if until.IsZero() {
+		return errElsewhere
+	}
+	w.until = until
+	return nil
+}
+
+// errElsewhere ends a pass that another process has taken over.
+var errElsewhere = errors.New("another process refreshes")
+
+// lease says who refreshes, and until when.
+type lease struct {
+	Holder string    `json:"holder"`
+	Until  time.Time `json:"until"`
+}
+
+// leaseRounds is for how many intervals a process that died keeps the others from
+// taking over, leastLease how long it does at least.
+const (
+	leaseRounds = 3
+	leastLease  = 10 * time.Second
+)
+
+// term is how long a lease lasts.
+func (r *Refresher) term() time.Duration {
+	return max(leaseRounds*r.manager.Config.Interval, leastLease)
+}
+
+// lease takes or renews the lease of this process, and gives its end; zero when
+// another process has it.
+func (r *Refresher) lease(ctx context.Context) (time.Time, error) {
+	key := store.RecordKey{Kind: "lease", ID: "guideline_rounds"}
+	now := r.manager.Now()
+	var held lease
+	old, err := r.manager.Store.Record(ctx, key)
+	if err != nil && !memoryd.IsKind(err, memoryd.NotFound) {
+		return time.Time{}, err
+	}
+	if err == nil && json.Unmarshal(old.Data, &held) == nil && held.Holder != r.self && now.Before(held.Until) {
+		return time.Time{}, nil
+	}
+	mine := lease{Holder: r.self, Until: now.Add(r.term())}
+	data, err := json.Marshal(mine)
+	if err != nil {
+		return time.Time{}, err
+	}
+	_, err = r.manager.Store.PutRecord(ctx, store.Record{RecordKey: key, Revision: old.Revision, Data: data})
+	switch {
+	case memoryd.IsKind(err, memoryd.Conflict):
+		return time.Time{}, nil
+	case err != nil:
+		return time.Time{}, err
+	}
+	return mine.Until, nil
+}

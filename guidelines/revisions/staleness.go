@@ -1,0 +1,314 @@
+package revisions
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"memoryd"
+	"memoryd/internal/stats"
+)
+
+// Staleness is when a guideline counts as stale.
+type Staleness struct {
+	// FirstAfter is how many judged calls a tool without a guideline needs, After
+	// how many new calls make one stale in any case.
+	FirstAfter int `yaml:"first_after"`
+	After      int `yaml:"after"`
+	// MaxAge makes a guideline stale that is older, if anything came since; 0
+	// means never.
+	MaxAge time.Duration `yaml:"max_age"`
+	// FalseAlarms bounds the probability that a guideline is ever called stale for
+	// a change while nothing changed.
+	FalseAlarms float64 `yaml:"false_alarms"`
+}
+
+// defaultStaleness is the settings when nothing is configured.
+func defaultStaleness() Staleness {
+	return Staleness{FirstAfter: 20, After: 100, MaxAge: 30 * 24 * time.Hour, FalseAlarms: 0.05}
+}
+
+// Validate names the setting that is wrong.
+func (c Staleness) Validate() error {
+	switch {
+	case c.FirstAfter < 1:
+		return fmt.Errorf("first_after: must be at least 1, got %d", c.FirstAfter)
+	case c.After < checkEvery:
+		return fmt.Errorf("after: must be at least %d, got %d", checkEvery, c.After)
+	case c.MaxAge < 0:
+		return fmt.Errorf("max_age: must not be negative, got %v", c.MaxAge)
+	case c.FalseAlarms <= 0 || c.FalseAlarms >= 1:
+		return fmt.Errorf("false_alarms: must be between 0 and 1, got %v", c.FalseAlarms)
+	}
+	return nil
+}
+
+// Observation is what is looked at of a call.
+type Observation struct {
+	Sample memoryd.Sample `json:"sample"`
+	// Error names the kind of error, such as the id of an error cluster; "" when
+	// the call went well or its kind is not known.
+	Error string `json:"error,omitempty"`
+}
+
+// Baseline is what a guideline was written from: it is kept beside it.
+type Baseline struct {
+	// Written is when; zero means that there is no guideline yet.
+	Written time.Time `json:"written"`
+	// Schema stands for the tool's parameters: any text that changes with them,
+	// "" when unknown.
+	Schema string `json:"schema,omitempty"`
+	// Observations are the newest calls then, oldest first; the newest
+	// maxObservations count.
+	Observations []Observation `json:"observations"`
+}
+
+// maxObservations bounds the baseline.
+const maxObservations = 200
+
+// Change says what made a guideline stale.
+type Change string
+
+// The changes that make a guideline stale.
+const (
+	NoGuideline    Change = "first"   // there is none yet, and enough calls
+	NewCalls       Change = "count"   // enough new calls
+	SchemaChanged  Change = "schema"  // the parameters changed
+	TooOld         Change = "age"     // it is old and calls came since
+	SuccessChanged Change = "success" // the success rate changed
+	ScoreChanged   Change = "score"   // the share of calls that scored 0 or below 1 changed
+	LatencyChanged Change = "latency" // the time of successful calls changed
+	ErrorsChanged  Change = "errors"  // a kind of error became more or less frequent
+)
+
+// Reason is one thing that makes a guideline stale.
+type Reason struct {
+	Change Change
+	// Text says it in a sentence, P is the p value of a test; 0 where there is
+	// none.
+	Text string
+	P    float64
+}
+
+// StaleReasons tells why the guideline is stale; nothing means that it is not. since are
+// the calls after it, oldest first (without a guideline, all calls), schema is the
+// tool's now.
+func StaleReasons(cfg Staleness, b Baseline, since []Observation, schema string, now time.Time) []Reason {
+	if b.Written.IsZero() {
+		judged := 0
+		for _, o := range since {
+			if o.Sample.State == memoryd.Judged {
+				judged++
+			}
+		}
+		if judged >= cfg.FirstAfter {
+			return []Reason{{Change: NoGuideline, Text: fmt.Sprintf("there is none, and %d judged calls", judged)}}
+		}
+		return nil
+	}
+	var reasons []Reason
+	if b.Schema != "" && schema != "" && b.Schema != schema {
+		reasons = append(reasons, Reason{Change: SchemaChanged, Text: "the tool's parameters changed"})
+	}
+	if len(since) == 0 {
+		return reasons
+	}
+	if len(since) >= cfg.After {
+		reasons = append(reasons, Reason{Change: NewCalls, Text: fmt.Sprintf("%d calls since it was written", len(since))})
+	}
+	if age := now.Sub(b.Written); cfg.MaxAge > 0 && age > cfg.MaxAge {
+		reasons = append(reasons, Reason{Change: TooOld, Text: fmt.Sprintf("it is %d days old, and %d calls came since", int(age.Hours()/24), len(since))})
+	}
+	return append(reasons, changes(cfg, b.Observations[max(0, len(b.Observations)-maxObservations):], since)...)
+}
+
+// Stale tells why the tool's guideline is stale; nothing means that it is not.
+func (m *Manager) Stale(ctx context.Context, ref memoryd.ToolRef) ([]Reason, error) {
+	tool, err := m.Store.Tool(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	if g := tool.Guideline; g.Revision > 0 && g.BasedOn == tool.Revision {
+		return nil, nil
+	}
+	prev, err := m.current(ctx, tool)
+	if err != nil {
+		return nil, err
+	}
+	calls, err := m.Store.History(ctx, ref, 0)
+	if err != nil {
+		return nil, err
+	}
+	return m.reasons(tool, prev, calls), nil
+}
+
+func (m *Manager) reasons(tool memoryd.Tool, prev Revision, calls []memoryd.Call) []Reason {
+	since := calls
+	for len(since) > 0 && since[0].Seq <= tool.Guideline.ThroughSeq {
+		since = since[1:]
+	}
+	return StaleReasons(m.Config.Staleness, prev.Baseline, observations(since), schemaOf(calls), m.Now())
+}
+
+func (m *Manager) baseline(calls []memoryd.Call) Baseline {
+	return Baseline{
+		Schema: schemaOf(calls), Observations: observations(calls[max(0, len(calls)-maxObservations):]),
+	}
+}
+
+func observations(calls []memoryd.Call) []Observation {
+	list := make([]Observation, len(calls))
+	for i := range calls {
+		list[i].Sample = calls[i].Sample()
+		if e := &calls[i].Evaluation; e.State == memoryd.Judged && e.Score < memoryd.ScoreSuccess {
+			list[i].Error = e.Rule
+		}
+	}
+	return list
+}
+
+// schemaOf stands for the tool's parameters as the newest call that carries
+// metadata.tool_schema describes them; "" when none does.
+func schemaOf(calls []memoryd.Call) string {
+	for i := len(calls) - 1; i >= 0; i-- {
+		var m struct {
+			Schema json.RawMessage `json:"tool_schema"`
+		}
+		if len(calls[i].Metadata) > 0 && json.Unmarshal(calls[i].Metadata, &m) == nil && len(m.Schema) > 0 {
+			sum := sha256.Sum256(memoryd.InputText(m.Schema))
+			return hex.EncodeToString(sum[:8])
+		}
+	}
+	return ""
+}
+
+// A test is made after checkEvery new calls, over all of them and over the newest
+// checkRecent. leastObserved is how many calls both sides need, errorKinds how
+// many kinds of error, the most frequent ones, are tested.
+const (
+	checkEvery    = 5
+	checkRecent   = 20
+	leastObserved = 5
+	errorKinds    = 3
+	families      = 4 // success, score, latency, errors
+)
+
+// changes tests the calls since against those before at the newest checkpoint.
+func changes(cfg Staleness, before, since []Observation) []Reason {
+	since = since[:min(len(since), cfg.After)/checkEvery*checkEvery]
+	if len(before) < leastObserved || len(since) < leastObserved {
+		return nil
+	}
+	level := cfg.FalseAlarms / (families * (4 + math.Log2(float64(cfg.After)/checkEvery)))
+	found := map[Change]Reason{}
+	for _, window := range [][]Observation{since, since[max(0, len(since)-checkRecent):]} {
+		for _, r := range testedChanges(before, window) {
+			if old, known := found[r.Change]; r.P <= level && (!known || r.P < old.P) {
+				found[r.Change] = r
+			}
+		}
+	}
+	var reasons []Reason
+	for _, k := range []Change{SuccessChanged, ScoreChanged, LatencyChanged, ErrorsChanged} {
+		if r, ok := found[k]; ok {
+			reasons = append(reasons, r)
+		}
+	}
+	return reasons
+}
+
+// testedChanges makes the tests of one window.
+func testedChanges(before, now []Observation) []Reason {
+	reasons := []Reason{
+		rateChange(SuccessChanged, "reported successful", before, now, anyCall, func(o Observation) bool { return o.Sample.Success }),
+		rateChange(ScoreChanged, "scored 0", before, now, isJudged, func(o Observation) bool { return o.Sample.Score <= memoryd.ScoreFailure }),
+		rateChange(ScoreChanged, "scored 1", before, now, isJudged, func(o Observation) bool { return o.Sample.Score >= memoryd.ScoreSuccess }),
+		latencyChange(before, now),
+	}
+	for _, kind := range frequentErrors(before, now) {
+		r := rateChange(ErrorsChanged, "had the error "+kind, before, now, anyCall, func(o Observation) bool { return o.Error == kind })
+		r.P = min(1, r.P*errorKinds)
+		reasons = append(reasons, r)
+	}
+	return reasons
+}
+
+func anyCall(Observation) bool    { return true }
+func isJudged(o Observation) bool { return o.Sample.State == memoryd.Judged }
+
+// rateChange tests a share with Fisher's exact test.
+func rateChange(change Change, what string, before, now []Observation, counts, is func(Observation) bool) Reason {
+	var t stats.Table
+	t.With, t.WithBad = tally(now, counts, is)
+	t.Without, t.WithoutBad = tally(before, counts, is)
+	if t.With < leastObserved || t.Without < leastObserved {
+		return Reason{Change: change, P: 1}
+	}
+	return Reason{
+		Change: change, P: stats.FisherExact(t),
+		Text: fmt.Sprintf("%d of %d calls %s, before %d of %d", t.WithBad, t.With, what, t.WithoutBad, t.Without),
+	}
+}
+
+func tally(os []Observation, counts, is func(Observation) bool) (n, k int) {
+	for _, o := range os {
+		if counts(o) {
+			n++
+			if is(o) {
+				k++
+			}
+		}
+	}
+	return n, k
+}
+
+// latencyChange tests the times of calls that went well with the rank-sum test.
+func latencyChange(before, now []Observation) Reason {
+	old, young := goodTimes(before), goodTimes(now)
+	if len(old) < leastObserved || len(young) < leastObserved {
+		return Reason{Change: LatencyChanged, P: 1}
+	}
+	ranks := stats.RanksOf(append(slices.Clone(young), old...))
+	var sum float64
+	for _, r := range ranks.Rank[:len(young)] {
+		sum += r
+	}
+	return Reason{
+		Change: LatencyChanged, P: ranks.P(len(young), sum),
+		Text: fmt.Sprintf("median time %.3g s, before %.3g s", stats.Median(young), stats.Median(old)),
+	}
+}
+
+func goodTimes(os []Observation) []float64 {
+	var ts []float64
+	for _, o := range os {
+		if o.Sample.Success && stats.KnownTime(o.Sample.TimeCost) && (!isJudged(o) || o.Sample.Score > memoryd.ScoreFailure) {
+			ts = append(ts, o.Sample.TimeCost)
+		}
+	}
+	return ts
+}
+
+// frequentErrors lists the kinds of error that occur most in both together.
+func frequentErrors(before, now []Observation) []string {
+	count := map[string]int{}
+	for _, os := range [][]Observation{before, now} {
+		for _, o := range os {
+			if o.Error != "" {
+				count[o.Error]++
+			}
+		}
+	}
+	var kinds []string
+	for k := range count {
+		kinds = append(kinds, k)
+	}
+	slices.SortFunc(kinds, func(a, b string) int { return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a, b)) })
+	return kinds[:min(len(kinds), errorKinds)]
+}
