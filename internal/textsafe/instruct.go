@@ -1,6 +1,11 @@
-package guidelines
+package textsafe
 
-import "regexp"
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
 
 // pattern is a family of texts that try to steer their reader.
 type pattern struct {
@@ -8,8 +13,8 @@ type pattern struct {
 	re   *regexp.Regexp
 }
 
-// steering are the families that have no place in a guideline at all, whoever
-// wrote it. They are matched against the folded text.
+// steering are the families that have no place in advice at all, whoever wrote
+// it. They are matched against the folded text.
 var steering = []pattern{
 	{"override", regexp.MustCompile(`\b(ignore|disregard|forget|override|bypass|skip|overlook|discard|neglect)\b.{0,40}\b(previous|prior|above|earlier|preceding|existing|all|any|every|these|your|the|safety)\b.{0,40}\b(instruction|rule|prompt|guideline|polic|message|context|restriction|check|direction|guardrail|told)`)},
 	{"system prompt", regexp.MustCompile(`\b(system|developer|hidden|initial|original)[ -](prompt|message|instruction|note)`)},
@@ -30,27 +35,54 @@ var ordering = []pattern{
 	{"order", regexp.MustCompile(`\b(before|after|when(ever)?|always|first|instead|next|then|now|please|you (must|should|need to|have to|can|may))\b.{0,40}\b(read|call|invoke|execute|run|use|send|open|visit|click|download|install|transfer|pay|buy|delete|grant|approve|disable|log ?in|sign ?in|go to)\b.{0,60}\b(tools?|files?|commands?|functions?|scripts?|keys?|endpoints?|servers?|links?|urls?|pages?|accounts?|payments?|funds|money|admin|permissions?)\b`)},
 }
 
-// instructive reports whether a text from a call tries to steer its reader, and
-// by which family.
-func instructive(s string) (bool, string) {
-	folded := fold(s)
-	for _, families := range [][]pattern{steering, ordering} {
-		for _, p := range families {
-			if p.re.MatchString(folded) {
-				return true, p.name
-			}
-		}
+// SuspectInstruction reports whether a text that a tool returned tries to steer
+// its reader, and names the family of texts it belongs to ("override", "order").
+// It is a net with holes: text must be safe where it stands without it.
+func SuspectInstruction(s string) (family string, suspect bool) {
+	folded := Fold(s)
+	if family, suspect = match(steering, folded); suspect {
+		return family, true
 	}
-	return false, ""
+	return match(ordering, folded)
 }
 
-// steers is instructive for a guideline's own statements.
-func steers(s string) (bool, string) {
-	folded := fold(s)
-	for _, p := range steering {
+// Steers is SuspectInstruction for text of ours, such as a guideline's own
+// statements, which may well tell their reader what to do.
+func Steers(s string) (family string, suspect bool) { return match(steering, Fold(s)) }
+
+func match(families []pattern, folded string) (string, bool) {
+	for _, p := range families {
 		if p.re.MatchString(folded) {
-			return true, p.name
+			return p.name, true
 		}
 	}
-	return false, ""
+	return "", false
 }
+
+// Fold makes look-alikes equal, for comparing with patterns: lower case, full
+// width and the Cyrillic and Greek letters that pass for Latin ones, without
+// combining marks and invisible characters. White space stays.
+func Fold(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < utf8.RuneSelf && r >= ' ' {
+			return unicode.ToLower(r)
+		}
+		if r >= 0xFF01 && r <= 0xFF5E {
+			r -= 0xFEE0
+		}
+		if unicode.Is(unicode.Mn, r) || Invisible(r) && !unicode.IsSpace(r) {
+			return -1
+		}
+		r = unicode.ToLower(r)
+		if i := strings.IndexRune(lookalikes, r); i >= 0 {
+			return rune(lookedLike[utf8.RuneCountInString(lookalikes[:i])])
+		}
+		return r
+	}, s)
+}
+
+// lookalikes stand for the Latin letters at the same places of lookedLike.
+const (
+	lookalikes = "аеорсухіјѕԁһԛԝνοραικτυχεñıłøéèêëáàâäíìîïóòôöúùûüçß"
+	lookedLike = "aeopcyxijsdhqwvopaiktuxenilo" + "eeeeaaaaiiiioooouuuucs"
+)

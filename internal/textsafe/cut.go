@@ -1,0 +1,156 @@
+package textsafe
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Ellipsis stands where Cut and Line left something out.
+const Ellipsis = "…"
+
+// Head returns the longest beginning of s of at most n bytes that does not end
+// inside a character. It shares s's memory.
+func Head(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	n = max(n, 0)
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// Tail returns the longest end of s of at most n bytes that does not begin
+// inside a character. It shares s's memory.
+func Tail(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	i := len(s) - max(n, 0)
+	for i < len(s) && !utf8.RuneStart(s[i]) {
+		i++
+	}
+	return s[i:]
+}
+
+// HeadRunes returns the first n characters of s. It shares s's memory.
+func HeadRunes(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for i := range s {
+		if n <= 0 {
+			return s[:i]
+		}
+		n--
+	}
+	return s
+}
+
+// TailRunes returns the last n characters of s. It shares s's memory.
+func TailRunes(s string, n int) string {
+	i := len(s)
+	for ; i > 0 && n > 0; n-- {
+		_, w := utf8.DecodeLastRuneInString(s[:i])
+		i -= w
+	}
+	return s[i:]
+}
+
+// Cut shortens s to at most n characters; where something is left out, the last
+// of them is an ellipsis.
+func Cut(s string, n int) string {
+	if len(s) <= n || utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	if n <= 0 {
+		return ""
+	}
+	return strings.TrimRightFunc(HeadRunes(s, n-1), unicode.IsSpace) + Ellipsis
+}
+
+// Line turns foreign text into one printable line of at most n characters: runs
+// of white space become one blank, terminal control sequences and invisible
+// characters are dropped, bytes that are not UTF-8 become U+FFFD, and a cut is
+// marked with an ellipsis. It reads no more of s than it needs.
+func Line(s string, n int) string {
+	if isLine(s, n) {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(min(len(s), n) + utf8.UTFMax)
+	count, gap := 0, false
+	for i := 0; i < len(s); {
+		if s[i] == escape {
+			i += escapeLen(s[i:])
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		i += size
+		if unicode.IsSpace(r) || r == 0 {
+			gap = count > 0
+			continue
+		}
+		if Invisible(r) {
+			continue
+		}
+		need := 1
+		if gap {
+			need = 2
+		}
+		if count+need > n || count+need == n && hasInk(s[i:]) {
+			if count < n {
+				b.WriteString(Ellipsis)
+			}
+			break
+		}
+		if gap {
+			b.WriteByte(' ')
+		}
+		gap = false
+		b.WriteRune(r)
+		count += need
+	}
+	return b.String()
+}
+
+// hasInk reports whether s holds anything that Line would keep.
+func hasInk(s string) bool {
+	for i := 0; i < len(s); {
+		if s[i] == escape {
+			i += escapeLen(s[i:])
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if r != 0 && !unicode.IsSpace(r) && !Invisible(r) {
+			return true
+		}
+		i += size
+	}
+	return false
+}
+
+// isLine reports whether Line leaves s as it is: short, printable ASCII and
+// typographic quotes, no blanks in a row or at the ends.
+func isLine(s string, n int) bool {
+	if len(s) > n*utf8.UTFMax {
+		return false
+	}
+	before, count := rune(' '), 0
+	for i := 0; i < len(s); count++ {
+		r, size := rune(s[i]), 1
+		if r >= utf8.RuneSelf {
+			if r, size = utf8.DecodeRuneInString(s[i:]); r != '“' && r != '”' && r != '…' {
+				return false
+			}
+		}
+		if r < ' ' || r == 0x7f || r == ' ' && before == ' ' {
+			return false
+		}
+		before = r
+		i += size
+	}
+	return count <= n && (count == 0 || before != ' ')
+}

@@ -1,0 +1,98 @@
+package textsafe
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Invisible reports whether a reader does not see r or r changes how others are
+// shown: Unicode's categories Cc, Cf and Co, noncharacters, variation selectors,
+// tags, line separators and the fillers that other categories hold. Tabs and
+// line breaks are control characters, and so invisible.
+func Invisible(r rune) bool {
+	switch {
+	case r < 0x7f:
+		return r < ' '
+	case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Variation_Selector, unicode.Noncharacter_Code_Point),
+		r == 0x034F, r == 0x115F, r == 0x1160, r == 0x17B4, r == 0x17B5, r == 0x3164, r == 0xFFA0,
+		r >= 0x180B && r <= 0x180F, r >= 0x2028 && r <= 0x2029, r >= 0x2060 && r <= 0x206F, r >= 0xFFF0 && r <= 0xFFFB,
+		r >= 0xE0000 && r <= 0xE0FFF:
+		return true
+	}
+	return false
+}
+
+// HasHidden reports whether s holds anything that Clean would drop or replace:
+// invisible characters other than tabs and line breaks, or bytes that are not
+// UTF-8.
+func HasHidden(s string) bool {
+	return !utf8.ValidString(s) || strings.IndexFunc(s, func(r rune) bool { return Invisible(r) && !lineBreaking(r) }) >= 0
+}
+
+// Clean drops from s what cannot be seen: terminal control sequences and
+// invisible characters. Tabs and line breaks stay; bytes that are not UTF-8
+// become U+FFFD.
+func Clean(s string) string {
+	if !HasHidden(s) {
+		return s
+	}
+	return strings.Map(func(r rune) rune {
+		if Invisible(r) && !lineBreaking(r) {
+			return -1
+		}
+		return r
+	}, StripEscapes(s))
+}
+
+func lineBreaking(r rune) bool { return r == '\n' || r == '\t' || r == '\r' }
+
+const escape = 0x1b
+
+// escapeLen is the length of the terminal control sequence (ECMA-48) that s
+// starts with, at least 1.
+func escapeLen(s string) int {
+	if len(s) < 2 {
+		return 1
+	}
+	switch s[1] {
+	case '[':
+		for i := 2; i < len(s) && i < 32; i++ {
+			if s[i] >= 0x40 && s[i] <= 0x7e {
+				return i + 1
+			}
+		}
+		return 2
+	case ']': // an operating system command ends with BEL or ESC \
+		for i := 2; i < len(s) && i < 256; i++ {
+			if s[i] == 0x07 {
+				return i + 1
+			}
+			if s[i] == escape && i+1 < len(s) && s[i+1] == '\\' {
+				return i + 2
+			}
+		}
+		return 2
+	}
+	return 1
+}
+
+// StripEscapes removes terminal control sequences (ECMA-48: colours, cursor
+// moves, titles). It copies only when there are any.
+func StripEscapes(s string) string {
+	if strings.IndexByte(s, escape) < 0 {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s))
+	for len(s) > 0 {
+		i := strings.IndexByte(s, escape)
+		if i < 0 {
+			b.WriteString(s)
+			break
+		}
+		b.WriteString(s[:i])
+		s = s[i+escapeLen(s[i:]):]
+	}
+	return b.String()
+}

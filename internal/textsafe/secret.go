@@ -1,0 +1,192 @@
+package textsafe
+
+import "strings"
+
+// Masked stands where a secret was.
+const Masked = "[secret]"
+
+// Mask replaces what looks like a secret: keys and tokens by the forms that
+// their issuers give them, private keys, the passwords of URLs, credentials of
+// an Authorization header, and values that stand behind a tell-tale name. A text
+// that was masked before is left as it is.
+func Mask(s string) string {
+	var b strings.Builder
+	last := 0
+	scan(s, func(from, to int) bool {
+		b.WriteString(s[last:from])
+		b.WriteString(Masked)
+		last = to
+		return true
+	})
+	if last == 0 {
+		return s
+	}
+	b.WriteString(s[last:])
+	return b.String()
+}
+
+// HasSecret reports whether Mask would change s.
+func HasSecret(s string) bool {
+	found := false
+	scan(s, func(int, int) bool { found = true; return false })
+	return found
+}
+
+// MaskStrict is Mask for texts that are published: it also replaces long runs
+// that look random, whatever stands before them. Digests and encoded data fall
+// to it as well.
+func MaskStrict(s string) string {
+	s = Mask(s)
+	var b strings.Builder
+	last := 0
+	for i := 0; i < len(s); {
+		j := i
+		for j < len(s) && inBase64(s[j]) {
+			j++
+		}
+		if j-i >= minRandom && random(s[i:j]) {
+			b.WriteString(s[last:i])
+			b.WriteString(Masked)
+			last = j
+		}
+		i = max(j, i+1)
+	}
+	if last == 0 {
+		return s
+	}
+	b.WriteString(s[last:])
+	return b.String()
+}
+
+// minRandom is the least length of a run that is taken for random.
+const minRandom = 28
+
+// random reports whether a run mixes lower case, upper case and digits the way
+// encoded random bytes do, or is long hexadecimal.
+func random(run string) bool {
+	var lower, upper, digit, hex int
+	for i := range len(run) {
+		c := run[i]
+		switch {
+		case isDigit(c):
+			digit++
+		case isUpper(c):
+			upper++
+		case isLower(c):
+			lower++
+		}
+		if inHex(c) {
+			hex++
+		}
+	}
+	return lower > 2 && upper > 2 && digit > 2 || hex == len(run) && digit > 4
+}
+
+// scan calls found with the bounds of each secret of s, in order, until it
+// returns false.
+func scan(s string, found func(from, to int) bool) {
+	for i := 0; i < len(s); {
+		switch c := s[i]; {
+		case c == '-' && strings.HasPrefix(s[i:], pemBegin):
+			if end := privateKey(s[i:]); end > 0 {
+				if !found(i, i+end) {
+					return
+				}
+				i += end
+				continue
+			}
+			i += len(pemBegin)
+		case c == ':' && strings.HasPrefix(s[i:], "://"):
+			if from, to := urlPassword(s, i+3); to > 0 {
+				if !found(from, to) {
+					return
+				}
+				i = to
+				continue
+			}
+			i += 3
+		case !inWord(c) || c == '-' || c == '_':
+			i++
+		default:
+			from, to, next := wordAt(s, i)
+			if to > 0 && !found(from, to) {
+				return
+			}
+			i = next
+		}
+	}
+}
+
+// wordAt reads the word that begins at i. It returns the bounds of the secret
+// that the word is or announces (to is 0 where it does neither) and where to go
+// on.
+func wordAt(s string, i int) (from, to, next int) {
+	end := i
+	for end < len(s) && inWord(s[end]) {
+		if end == i || s[end-1] == '_' || s[end-1] == '-' {
+			if n := formAt(s[end:]); n > 0 {
+				return end, end + n, end + n
+			}
+		}
+		end++
+	}
+	if kind := kindOf(s[i:end]); kind != noName {
+		if from, to := valueAfter(s, i, end, kind); to > 0 {
+			return from, to, to
+		}
+	}
+	return 0, 0, end
+}
+
+const pemBegin = "-----BEGIN "
+
+// privateKey is the length of the armoured private key that s begins with, 0 for
+// other armour. A key whose end is missing reaches as far as its text does.
+func privateKey(s string) int {
+	line, _, _ := strings.Cut(s[:min(len(s), 80)], "\n")
+	head := strings.Index(line, "PRIVATE KEY")
+	if head < 0 {
+		return 0
+	}
+	if end := strings.Index(s, "-----END "); end > 0 {
+		if close := strings.Index(s[end+9:], "-----"); close >= 0 && close < 60 {
+			return end + 9 + close + 5
+		}
+	}
+	n := head + len("PRIVATE KEY")
+	for n < len(s) && (inBase64(s[n]) || strings.IndexByte(" \r\n\t\\:,", s[n]) >= 0) {
+		n++
+	}
+	return n
+}
+
+// urlPassword finds the password in the authority of a URL, which begins at i.
+func urlPassword(s string, i int) (from, to int) {
+	colon := -1
+	for k := i; k < len(s) && k < i+512; k++ {
+		switch c := s[k]; {
+		case c == '@':
+			if colon < 0 || k == colon+1 || strings.HasPrefix(s[colon+1:], "[secret") {
+				return 0, 0
+			}
+			return colon + 1, k
+		case c == ':' && colon < 0:
+			colon = k
+		case c <= ' ' || strings.IndexByte(`/?#"'<>\`, c) >= 0:
+			return 0, 0
+		}
+	}
+	return 0, 0
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+func isUpper(c byte) bool { return c >= 'A' && c <= 'Z' }
+func isLower(c byte) bool { return c >= 'a' && c <= 'z' }
+func isAlnum(c byte) bool { return isDigit(c) || isLower(c) || isUpper(c) }
+func inWord(c byte) bool  { return isAlnum(c) || c == '_' || c == '-' }
+func inHex(c byte) bool   { return isDigit(c) || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F' }
+
+func inCapitals(c byte) bool { return isDigit(c) || isUpper(c) }
+func inDotted(c byte) bool   { return inWord(c) || c == '.' }
+func inBase64(c byte) bool   { return inWord(c) || c == '+' || c == '/' || c == '=' }
+func inBearer(c byte) bool   { return inBase64(c) || c == '.' || c == '~' }
