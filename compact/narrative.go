@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"memoryd/compact/chat"
+	"memoryd/internal/textsafe"
 )
 
 // line is one line of the deterministic summary: what one message or group was.
@@ -58,7 +59,7 @@ func (t *tiers) messageLine(u int, m *chat.Message, recent float64) (line, bool)
 	if text == "" {
 		return line{}, false
 	}
-	return line{u, t.say(who + ": " + shorten(text, limit)), worth + recent}, true
+	return line{u, t.say(who + ": " + textsafe.Cut(text, limit)), worth + recent}, true
 }
 
 // groupLines writes one line per call of a group: name, arguments, outcome.
@@ -81,7 +82,7 @@ func (t *tiers) groupLines(u int, recent float64) []line {
 			if m.FromUser() {
 				who, worth = "user: ", 3
 			}
-			ls = append(ls, line{u, t.say(who + shorten(text, assistantLine)), worth + recent})
+			ls = append(ls, line{u, t.say(who + textsafe.Cut(text, assistantLine)), worth + recent})
 		}
 	}
 	for _, c := range calls {
@@ -90,7 +91,7 @@ func (t *tiers) groupLines(u int, recent float64) []line {
 			k = "f:" + c.Name
 		}
 		out, worth := outcome(outputs[k])
-		ls = append(ls, line{u, t.say(c.Name + "(" + shorten(bareJSON(cutRunes(c.Args, 8*argsPart)), argsPart) + ") → " + out), worth + recent})
+		ls = append(ls, line{u, t.say(c.Name + "(" + textsafe.Cut(bareJSON(cutRunes(c.Args, 8*argsPart)), argsPart) + ") → " + out), worth + recent})
 	}
 	return ls
 }
@@ -100,13 +101,13 @@ func (t *tiers) groupLines(u int, recent float64) []line {
 func outcome(text string) (string, float64) {
 	for l := range strings.Lines(text) {
 		if reportsFailure(l[:min(len(l), 300)]) {
-			return shorten(oneLine(l), outputPart), 2.5
+			return textsafe.Cut(oneLine(l), outputPart), 2.5
 		}
 	}
 	if strings.TrimSpace(text) == "" {
 		return "(nothing)", 1.5
 	}
-	return shorten(bareJSON(oneLine(text[:min(len(text), 4*outputPart)])), outputPart), 2
+	return textsafe.Cut(bareJSON(oneLine(text[:min(len(text), 4*outputPart)])), outputPart), 2
 }
 
 // failureWords are in lower case what a line that reports a failure holds.
@@ -155,7 +156,7 @@ func tell(ls []line, limit int) string {
 	for _, k := range order {
 		n := utf8.RuneCountInString(ls[k].text) + 1
 		if n > limit && limit > 80 {
-			ls[k].text = shorten(ls[k].text, limit-2)
+			ls[k].text = textsafe.Cut(ls[k].text, limit-2)
 			n = utf8.RuneCountInString(ls[k].text) + 1
 		}
 		if n > limit {
@@ -212,12 +213,4 @@ var jsonMarks = strings.NewReplacer(`"`, "", "{", "", "}", "", `\n`, " ", `\`, "
 // bareJSON drops the punctuation of JSON that a reader does not need.
 func bareJSON(s string) string {
 	return jsonMarks.Replace(oneLine(s))
-}
-
-// shorten cuts to n characters with an ellipsis.
-func shorten(s string, n int) string {
-	if utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	return strings.TrimSpace(cutRunes(s, max(0, n-1))) + "…"
 }

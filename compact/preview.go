@@ -7,6 +7,7 @@ import (
 
 	"memoryd/compact/chat"
 	"memoryd/compact/facts"
+	"memoryd/internal/textsafe"
 )
 
 // The first tier: what is large and old becomes a preview and a handle, what is
@@ -27,7 +28,7 @@ func (t *tiers) preview(text, id string, limit int) string {
 	room := limit - len(note(text, 100, 1000))
 	keep := max(0, room-int(previewFacts*float64(limit)))
 	head := cutRunes(text, keep*2/3)
-	tail := cutRunesEnd(text[len(head):], keep-keep*2/3)
+	tail := textsafe.TailRunes(text[len(head):], keep-keep*2/3)
 	gone := text[len(head) : len(text)-len(tail)]
 	if runes <= limit || gone == "" {
 		return text
@@ -57,14 +58,14 @@ func (t *tiers) hide() func(label, value string) bool {
 	if !t.redactOn {
 		return nil
 	}
-	return func(label, value string) bool { return isSecret(label, value) || redactText(value) != value }
+	return func(label, value string) bool { return textsafe.SecretName(label) || textsafe.HasSecret(value) }
 }
 
 func (t *tiers) redact(s string) string {
 	if !t.redactOn {
 		return s
 	}
-	return redactText(s)
+	return textsafe.Mask(s)
 }
 
 // clean keeps text of ours on its lines and from imitating our frame. Blocks of
@@ -119,29 +120,11 @@ func charsFor(text string, tokens, budget int) int {
 // cutRunes gives at most n characters of the beginning, whole lines where that
 // costs less than a third.
 func cutRunes(s string, n int) string {
-	end := len(s)
-	for i := range s {
-		if n == 0 {
-			end = i
-			break
-		}
-		n--
-	}
+	end := len(textsafe.HeadRunes(s, n))
 	if end < len(s) {
 		if k := strings.LastIndexByte(s[:end], '\n'); k > end*2/3 {
 			end = k
 		}
 	}
 	return s[:end]
-}
-
-// cutRunesEnd gives at most n characters of the end.
-func cutRunesEnd(s string, n int) string {
-	i := len(s)
-	for i > 0 && n > 0 {
-		_, w := utf8.DecodeLastRuneInString(s[:i])
-		i -= w
-		n--
-	}
-	return s[i:]
 }

@@ -7,6 +7,7 @@ import (
 
 	"memoryd"
 	"memoryd/compact/chat"
+	"memoryd/internal/textsafe"
 )
 
 // instructions is the static part of a request to the model. Data never goes
@@ -74,7 +75,7 @@ func middle(s string, limit int) string {
 		return s
 	}
 	head := cutRunes(s, limit*2/3)
-	tail := cutRunesEnd(s[len(head):], limit/3)
+	tail := textsafe.TailRunes(s[len(head):], limit/3)
 	if len(head)+len(tail) >= len(s) {
 		return s
 	}

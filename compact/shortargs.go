@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"memoryd/internal/textsafe"
 )
 
 // shortArgs shortens long texts inside the JSON of a call's arguments. It stays
@@ -62,7 +64,7 @@ func (t *tiers) shortText(text, id string, limit int) (string, bool) {
 		return "", false
 	}
 	head := cutRunes(text, keep*2/3)
-	tail := cutRunesEnd(text[len(head):], keep/3)
+	tail := textsafe.TailRunes(text[len(head):], keep/3)
 	if len(head)+len(tail)+len(note) >= len(text) {
 		return "", false
 	}

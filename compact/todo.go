@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"memoryd/compact/chat"
+	"memoryd/internal/textsafe"
 )
 
 // todoLimit bounds the line with the task list, in characters.
@@ -22,7 +23,7 @@ func (t *tiers) todo(units []int) (unit int, text string) {
 		}
 		for _, i := range t.c.units[units[k]].Index {
 			if text := todoOf(&t.c.messages[i]); text != "" {
-				return units[k], t.say("tasks: " + shorten(text, todoLimit))
+				return units[k], t.say("tasks: " + textsafe.Cut(text, todoLimit))
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"memoryd"
 	"memoryd/compact/chat"
+	"memoryd/internal/textsafe"
 )
 
 // Undo gives the exact input of a compaction back: the same messages, byte for
@@ -129,7 +130,7 @@ func (c *Compactor) Search(ctx context.Context, workspace, id, text string, limi
 				break
 			}
 			at += i
-			around := cutRunesEnd(body[:at], 60) + cutRunes(body[at:], 60+len(text))
+			around := textsafe.TailRunes(body[:at], 60) + cutRunes(body[at:], 60+len(text))
 			hits = append(hits, Hit{originalID(raw), n, len([]rune(body[:at])), around})
 			at += len(text)
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"memoryd"
+	"memoryd/internal/textsafe"
 )
 
 // unusable is an answer that came but could not be read. Its text is ours.
@@ -163,7 +164,7 @@ func plainSummary(score float64) string {
 // names, such as a fallback.
 func (d *Desk) modelName(answered string) string {
 	asked := d.model.Name()
-	answered = clean(answered, 100)
+	answered = textsafe.Line(answered, 100)
 	dated := strings.TrimPrefix(answered, asked)
 	switch {
 	case answered == "", dated == "", dated != answered && strings.ContainsAny(dated[:1], ":@"),

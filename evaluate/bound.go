@@ -7,6 +7,7 @@ import (
 
 	"memoryd"
 	"memoryd/evaluate/rules"
+	"memoryd/internal/textsafe"
 )
 
 // bound is what the server knows of a call for a fact, whatever a model says.
@@ -48,7 +49,7 @@ func (b bound) apply(model, ruled memoryd.Evaluation) (e memoryd.Evaluation, bou
 		return model, false
 	}
 	e = b.lower(ruled)
-	e.Evaluation = clean(e.Evaluation+" A model's higher score was not followed: "+b.reason+".", maxEvaluation)
+	e.Evaluation = textsafe.Line(e.Evaluation+" A model's higher score was not followed: "+b.reason+".", maxEvaluation)
 	return e, true
 }
 
@@ -56,7 +57,7 @@ func (b bound) apply(model, ruled memoryd.Evaluation) (e memoryd.Evaluation, bou
 func (b bound) lower(ruled memoryd.Evaluation) memoryd.Evaluation {
 	if ruled.Score > b.ceiling {
 		ruled.Score = b.ceiling
-		ruled.Evaluation = clean(ruled.Evaluation+" No higher score is given: "+b.reason+".", maxEvaluation)
+		ruled.Evaluation = textsafe.Line(ruled.Evaluation+" No higher score is given: "+b.reason+".", maxEvaluation)
 	}
 	return ruled
 }
@@ -113,7 +114,7 @@ func addressesJudge(b brief) bool {
 }
 
 func textAddressesJudge(s string) bool {
-	s = strings.ToLower(clean(s, len(s)+1))
+	s = strings.ToLower(textsafe.Visible(s))
 	return signScore.MatchString(s) && (signOverride.MatchString(s) || signNaming.MatchString(s)) ||
 		signForged.MatchString(s) && signFields.MatchString(s) ||
 		signMarks.MatchString(s)

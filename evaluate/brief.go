@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"memoryd"
+	"memoryd/internal/textsafe"
 )
 
 // brief is a call as the model is shown it: its input and output within caps,
@@ -83,7 +84,7 @@ func excerptOf(s string, limit int) excerpt {
 	if len(s) <= limit {
 		return excerpt{Head: strings.Clone(s)}
 	}
-	e := excerpt{Head: strings.Clone(headOf(s, limit*2/3)), Tail: strings.Clone(tailOf(s, limit/3))}
+	e := excerpt{Head: strings.Clone(textsafe.Head(s, limit*2/3)), Tail: strings.Clone(textsafe.Tail(s, limit/3))}
 	e.Cut = len(s) - len(e.Head) - len(e.Tail)
 	return e
 }
@@ -93,34 +94,9 @@ func (e excerpt) shrunk(limit int) excerpt {
 		return excerptOf(e.Head, limit)
 	}
 	whole := len(e.Head) + e.Cut + len(e.Tail)
-	e.Head, e.Tail = headOf(e.Head, limit*2/3), tailOf(e.Tail, limit/3)
+	e.Head, e.Tail = textsafe.Head(e.Head, limit*2/3), textsafe.Tail(e.Tail, limit/3)
 	e.Cut = whole - len(e.Head) - len(e.Tail)
 	return e
-}
-
-// headOf is the longest beginning of s of at most n bytes that ends between two
-// characters.
-func headOf(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
-}
-
-// tailOf is the longest end of s of at most n bytes that begins with a whole
-// character.
-func tailOf(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	i := len(s) - n
-	for i < len(s) && !utf8.RuneStart(s[i]) {
-		i++
-	}
-	return s[i:]
 }
 
 // MarshalJSON implements json.Marshaler.

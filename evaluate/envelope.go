@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"memoryd/internal/textsafe"
 )
 
 // doc is the data block of a request. Everything in it comes from callers and
@@ -53,7 +55,7 @@ func escapeHidden(text []byte) []byte {
 	for len(text) > 0 {
 		r, size := utf8.DecodeRune(text)
 		switch {
-		case r != '<' && (r < utf8.RuneSelf && r != 0x7F || !invisible(r)):
+		case r != '<' && (r < utf8.RuneSelf && r != 0x7F || !textsafe.Invisible(r)):
 			out = append(out, text[:size]...)
 		case r > 0xFFFF:
 			r -= 0x10000

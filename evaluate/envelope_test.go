@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"memoryd"
+	"memoryd/internal/textsafe"
 
 	"pgregory.net/rapid"
 )
@@ -55,7 +56,7 @@ func TestHostileTextStaysInItsEnvelope(t *testing.T) {
 		if p.System != ps.single {
 			rt.Fatal("the system part changed")
 		}
-		if strings.ContainsFunc(strings.ReplaceAll(p.User, "\n", ""), invisible) {
+		if strings.ContainsFunc(strings.ReplaceAll(p.User, "\n", ""), textsafe.Invisible) {
 			rt.Fatalf("invisible characters in %q", p.User)
 		}
 		got := blockOf(t, p)

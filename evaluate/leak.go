@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+
+	"memoryd/internal/textsafe"
 )
 
 // errForeign is a verdict that tells of another call. Its text goes back to the
@@ -43,7 +45,7 @@ func leaks(v verdict, own string, foreign []string) bool {
 }
 
 // plain makes texts comparable: as a verdict's text is cleaned, in lower case.
-func plain(s string) string { return strings.ToLower(clean(s, len(s)+1)) }
+func plain(s string) string { return strings.ToLower(textsafe.Visible(s)) }
 
 // text is what a model may quote of a call.
 func (b brief) text() string {

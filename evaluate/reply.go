@@ -7,6 +7,14 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"memoryd/internal/textsafe"
+)
+
+// Caps on what a verdict may say, in characters.
+const (
+	maxSummary    = 200
+	maxEvaluation = 1000
 )
 
 // maxReply bounds the answer that is read at all, in bytes. An honest verdict
@@ -215,11 +223,11 @@ func readVerdict(obj object, used *rungs) (verdict, error) {
 		_, isNumber := m.value.(number)
 		used.add(rungShape, !isNumber)
 	}
-	v.summary = clean(obj.text("summary"), maxSummary)
-	v.evaluation = clean(obj.text("evaluation", "reason", "explanation", "rationale"), maxEvaluation)
+	v.summary = textsafe.Line(obj.text("summary"), maxSummary)
+	v.evaluation = textsafe.Line(obj.text("evaluation", "reason", "explanation", "rationale"), maxEvaluation)
 	v.failedChecks = knownChecks(obj)
 	if v.summary == "" {
-		v.summary = clean(firstSentence(v.evaluation), maxSummary)
+		v.summary = textsafe.Line(firstSentence(v.evaluation), maxSummary)
 	}
 	return v, nil
 }
@@ -267,4 +275,12 @@ func (o object) text(names ...string) string {
 func wantSingle(err error) string {
 	return fmt.Sprintf("Your previous answer could not be used: %v. "+
 		"Answer with exactly one JSON object that fits the schema, and nothing else.", err)
+}
+
+// firstSentence is s up to its first full stop.
+func firstSentence(s string) string {
+	if i := strings.Index(s, ". "); i >= 0 {
+		return s[:i+1]
+	}
+	return s
 }

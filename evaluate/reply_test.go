@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"memoryd/internal/textsafe"
 )
 
 func TestReadReply(t *testing.T) {
@@ -230,7 +232,7 @@ func checkVerdict(t *testing.T, v verdict) {
 		t.Errorf("got score %v", v.score)
 	}
 	for _, s := range []string{v.summary, v.evaluation, strings.Join(v.failedChecks, " ")} {
-		if !utf8.ValidString(s) || utf8.RuneCountInString(s) > maxEvaluation || strings.ContainsFunc(s, invisible) {
+		if !utf8.ValidString(s) || utf8.RuneCountInString(s) > maxEvaluation || strings.ContainsFunc(s, textsafe.Invisible) {
 			t.Errorf("got text %q", s)
 		}
 	}

@@ -3,6 +3,8 @@ package evaluate
 import (
 	"regexp"
 	"strings"
+
+	"memoryd/internal/textsafe"
 )
 
 const labelWords = `(?:partial(?:ly)?[ _-]success(?:ful)?|partial|mixed|unsuccessful|success(?:ful)?|succeeded|pass(?:ed)?|fail(?:ure|ed)?)\b`
@@ -29,7 +31,7 @@ func readLabel(text string, used rungs) (verdict, rungs, error) {
 	if len(matches) == 0 || explainsScale(text) || strings.Contains(text, "{") {
 		return verdict{}, used, errNoVerdict
 	}
-	v := verdict{evaluation: clean(text, maxEvaluation)}
+	v := verdict{evaluation: textsafe.Line(text, maxEvaluation)}
 	for i, m := range matches {
 		level, exact, err := levelOf(m[1])
 		if err != nil {
@@ -41,7 +43,7 @@ func readLabel(text string, used rungs) (verdict, rungs, error) {
 		v.score = level
 		used.add(rungScale, !exact)
 	}
-	v.summary = clean(firstSentence(v.evaluation), maxSummary)
+	v.summary = textsafe.Line(firstSentence(v.evaluation), maxSummary)
 	return v, used, nil
 }
 

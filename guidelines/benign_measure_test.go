@@ -6,6 +6,8 @@ import (
 	"memoryd"
 	"memoryd/guidelines/evidence"
 	"memoryd/internal/recordtest"
+
+	"memoryd/internal/textsafe"
 )
 
 // TestMeasureBenignMessages reports how many of the real error messages in the
@@ -19,7 +21,7 @@ func TestMeasureBenignMessages(t *testing.T) {
 	}
 	withheld := 0
 	for m := range messages {
-		if bad, family := instructive(m); bad {
+		if family, bad := textsafe.SuspectInstruction(m); bad {
 			withheld++
 			t.Logf("withheld by %q: %s", family, m)
 		}

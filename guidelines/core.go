@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"memoryd/guidelines/evidence"
+
+	"memoryd/internal/textsafe"
 )
 
 // shownParameters is how many parameters are named, shownValues how many values
@@ -107,7 +109,7 @@ func (f *findings) hint(p evidence.Parameter) string {
 	if p.Types[0] == "array" || p.Types[0] == "object" {
 		return f.members(p.Path)
 	}
-	if p.Types[0] == "boolean" || sensitiveName.MatchString(p.Path) {
+	if p.Types[0] == "boolean" || textsafe.SecretName(p.Path) {
 		return ""
 	}
 	known := 0 // calls whose value is short enough to be listed

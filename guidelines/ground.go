@@ -12,6 +12,8 @@ import (
 	"memoryd/guidelines/evidence"
 	"memoryd/internal/stats"
 	"memoryd/llm/summarize"
+
+	"memoryd/internal/textsafe"
 )
 
 var (
@@ -82,7 +84,7 @@ func decoded(raw []byte) string {
 
 // flat makes texts comparable: folded, with single blanks and plain quotes.
 func flat(s string) string {
-	s = strings.NewReplacer("`", "'", `"`, "'", "“", "'", "”", "'", "‹", "<", "›", ">").Replace(fold(s))
+	s = strings.NewReplacer("`", "'", `"`, "'", "“", "'", "”", "'", "‹", "<", "›", ">").Replace(textsafe.Fold(s))
 	return strings.Join(strings.Fields(s), " ")
 }
 

@@ -14,6 +14,8 @@ import (
 	"memoryd"
 	"memoryd/guidelines/evidence"
 	"memoryd/llm/summarize"
+
+	"memoryd/internal/textsafe"
 )
 
 //go:embed prompt.txt
@@ -183,7 +185,7 @@ func (x *Model) instructions() (string, error) {
 // the recent calls, newest first.
 func (x *Model) parts(f *findings, draft string, calls []memoryd.Call, recent int) []summarize.Part {
 	parts := []summarize.Part{
-		{Label: "tool", Data: visible(f.tool.Tool), Required: true},
+		{Label: "tool", Data: textsafe.Visible(f.tool.Tool), Required: true},
 		{Label: "statistics", Data: statisticsSection(f.stats), Required: true},
 		{Label: "draft", Data: draft, Required: true},
 	}
@@ -227,7 +229,7 @@ type promptCall struct {
 }
 
 func promptCallOf(c *memoryd.Call, limit int) promptCall {
-	fit := func(s string, n int) string { return maskSecrets(summarize.Cut(s, n)) }
+	fit := func(s string, n int) string { return textsafe.MaskStrict(summarize.Cut(s, n)) }
 	p := promptCall{Input: fit(string(c.Input), limit), Output: fit(c.Output, limit), Success: c.Success, Seconds: c.TimeCost}
 	if c.Evaluation.State == memoryd.Judged {
 		p.Score = &c.Evaluation.Score

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"memoryd/guidelines/evidence"
+
+	"memoryd/internal/textsafe"
 )
 
 // valueLimit bounds a quoted value, messageLimit a quoted message, in characters.
@@ -140,13 +142,13 @@ func pathName(path string) string {
 // shownValue is a value between quotation marks, or as it stands for a number or
 // truth value; it is false where nothing may be shown.
 func shownValue(path, value string) (string, bool) {
-	if sensitiveName.MatchString(path) {
+	if textsafe.SecretName(path) {
 		return "", false
 	}
 	if _, err := strconv.ParseFloat(value, 64); err == nil || value == "true" || value == "false" {
 		return value, len(value) <= valueLimit
 	}
-	if hasAddress(value) || hasSecret(value) {
+	if textsafe.HasAddress(value) || textsafe.MaskStrict(value) != value {
 		return "", false
 	}
 	q, ok := quotable(value, valueLimit)

@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"memoryd/llm/summarize"
+
+	"memoryd/internal/textsafe"
 )
 
 // Reason says why a statement of a model was dropped.
@@ -124,7 +126,7 @@ func (r *reviewer) value(section string, ids []string) float64 {
 // statement is what passes of one line, the sentences of it that do, and the ids
 // of the evidence that it rests on.
 func (r *reviewer) statement(text string, review *Review) (string, []string) {
-	if hasHidden(text) {
+	if textsafe.HasHidden(text) {
 		review.Dropped[DroppedHidden]++
 		return "", nil
 	}
@@ -133,7 +135,7 @@ func (r *reviewer) statement(text string, review *Review) (string, []string) {
 		review.Dropped[DroppedEvidence]++
 		return "", nil
 	}
-	text = strings.NewReplacer("**", "", "```", "").Replace(visible(text))
+	text = strings.NewReplacer("**", "", "```", "").Replace(textsafe.Visible(text))
 	text = strings.TrimLeft(text, "#>| ") // marks that would start a block of their own
 	if wordCount(text) == 0 {
 		review.Dropped[DroppedNoContent]++
@@ -160,14 +162,14 @@ func (r *reviewer) statement(text string, review *Review) (string, []string) {
 
 // forbidden tells what no guideline may hold, whatever the evidence.
 func forbidden(text string) Reason {
-	switch bad, _ := steers(text); {
+	switch _, bad := textsafe.Steers(text); {
 	case utf8.RuneCountInString(text) > maxStatement:
 		return DroppedLength
 	case bad:
 		return DroppedSteering
-	case strings.Contains(text, "://"), hasAddress(text), hasAddress(fold(text)):
+	case strings.Contains(text, "://"), textsafe.HasAddress(text), textsafe.HasAddress(textsafe.Fold(text)):
 		return DroppedAddress
-	case hasSecret(text):
+	case textsafe.MaskStrict(text) != text:
 		return DroppedSecret
 	case strings.Contains(text, "](") || strings.Contains(text, "![") || markup.MatchString(text):
 		return DroppedMarkup

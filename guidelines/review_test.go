@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"memoryd"
+
+	"memoryd/internal/textsafe"
 )
 
 // history is a small history with one bad and one good way to call.
@@ -52,11 +54,11 @@ func FuzzAnswer(f *testing.F) {
 		if review.Kept < 1 || strings.Count("\n"+text, "\n## ") != 4 || strings.Contains(text, "\n---") {
 			t.Fatalf("the sections are broken:\n%s", text)
 		}
-		if hasHidden(text) || hasSecret(text) || strings.Contains(text, "://") || strings.Contains(text, "](") || markup.MatchString(text) {
+		if textsafe.HasHidden(text) || textsafe.MaskStrict(text) != text || strings.Contains(text, "://") || strings.Contains(text, "](") || markup.MatchString(text) {
 			t.Fatalf("something forbidden got through:\n%s", text)
 		}
 		for line := range strings.Lines(text) {
-			if bad, family := steers(line); bad {
+			if family, bad := textsafe.Steers(line); bad {
 				t.Fatalf("steering by %s got through: %s", family, line)
 			}
 		}
@@ -156,13 +158,13 @@ Object of type date is not JSON serializable`), "\n")
 func TestAttacksAreWithheldAndMessagesAreNot(t *testing.T) {
 	missed, refused := 0, 0
 	for _, s := range attacks() {
-		if bad, _ := instructive(s); !bad {
+		if _, bad := textsafe.SuspectInstruction(s); !bad {
 			missed++
 			t.Logf("not recognised: %s", s)
 		}
 	}
 	for _, s := range benign() {
-		if bad, family := instructive(s); bad {
+		if family, bad := textsafe.SuspectInstruction(s); bad {
 			refused++
 			t.Logf("refused by %s: %s", family, s)
 		}
@@ -170,48 +172,5 @@ func TestAttacksAreWithheldAndMessagesAreNot(t *testing.T) {
 	t.Logf("%d of %d attacks missed, %d of %d messages refused", missed, len(attacks()), refused, len(benign()))
 	if missed > 0 || refused > len(benign())/20 {
 		t.Errorf("%d attacks missed, %d messages refused", missed, refused)
-	}
-}
-
-// The code points of appendix B: control, format, filler, selector, tag, private.
-func TestHiddenCodePointsAreDropped(t *testing.T) {
-	ranges := [][2]rune{
-		{0x00, 0x08}, {0x0E, 0x1F}, {0x7F, 0x84}, {0x86, 0x9F}, {0xAD, 0xAD}, {0x34F, 0x34F}, {0x61C, 0x61C}, {0x115F, 0x1160}, {0x17B4, 0x17B5},
-		{0x180B, 0x180F}, {0x200B, 0x200F}, {0x202A, 0x202E}, {0x2060, 0x206F}, {0x3164, 0x3164}, {0xFE00, 0xFE0F}, {0xFEFF, 0xFEFF},
-		{0xFFA0, 0xFFA0}, {0xFFF0, 0xFFFB}, {0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF}, {0xE000, 0xE010}, {0xFFFE, 0xFFFF},
-		{0xFDD0, 0xFDEF}, {0x10FFFE, 0x10FFFF}, {0xF0000, 0xF0010},
-	}
-	for _, r := range ranges {
-		for c := r[0]; c <= r[1]; c++ {
-			if got := visible("a" + string(c) + "b"); got != "ab" {
-				t.Errorf("U+%04X leaves %q", c, got)
-			}
-			if !hasHidden("a" + string(c) + "b") {
-				t.Errorf("U+%04X is not seen", c)
-			}
-		}
-	}
-	if got := visible("  né\u00a0 日本 \t\n x "); got != "né 日本 x" {
-		t.Errorf("got %q", got)
-	}
-}
-
-func TestSecretsAreMasked(t *testing.T) {
-	for _, s := range []string{
-		"AKIAIOSFODNN7EXAMPLE", "ghp_16C7e42F292c6912E7710c838347Ae178B4a", "sk-proj-abcdEFGH1234abcdEFGH", "xoxb-123456789012-abcdef",
-		"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P", "Authorization: Bearer abcdef0123456789abcdef",
-		"password=hunter2hunter2", `"api_key": "abcd1234efgh"`, "glpat-abcdefghij0123456789", "AIzaSyA1234567890abcdefghijklmnopqrstu",
-		"-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA\n-----END RSA PRIVATE KEY-----", "Zm9vYmFyMTIzNDU2Nzg5MGFiY2RlZkdISUpLTE1OT1A",
-		"d41d8cd98f00b204e9800998ecf8427e",
-	} {
-		masked := maskSecrets("before " + s + " after")
-		if !strings.Contains(masked, redacted) || !strings.HasPrefix(masked, "before ") {
-			t.Errorf("%q becomes %q", s, masked)
-		}
-	}
-	for _, s := range []string{"max_results", "certificate_7504069", "the total price is 348", "update_reservation_flights_of_customers", "2025-02-01 00:10:20"} {
-		if hasSecret(s) {
-			t.Errorf("%q becomes %q", s, maskSecrets(s))
-		}
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"memoryd/internal/textsafe"
 )
 
 // apiError is what an error body says, in whichever of the common shapes:
@@ -120,7 +120,7 @@ func textOf(v any) string {
 	return string(b)
 }
 
-// maxExcerpt bounds, in bytes, what of a server's text goes into errors, which
+// maxExcerpt bounds, in characters, what of a server's text goes into errors, which
 // end in logs and in the store.
 const maxExcerpt = 300
 
@@ -130,25 +130,5 @@ func excerpt(s, key string) string {
 	if key != "" {
 		s = strings.ReplaceAll(s, key, "[key]")
 	}
-	if len(s) > 4*maxExcerpt {
-		s = s[:4*maxExcerpt]
-	}
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
-			return ' '
-		case r == utf8.RuneError || !unicode.IsPrint(r):
-			return -1
-		}
-		return r
-	}, s)
-	s = strings.Join(strings.Fields(s), " ")
-	if len(s) <= maxExcerpt {
-		return s
-	}
-	cut := maxExcerpt
-	for !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return s[:cut] + "…"
+	return textsafe.Line(textsafe.Head(s, 4*maxExcerpt), maxExcerpt)
 }

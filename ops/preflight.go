@@ -4,10 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
-	"unicode/utf8"
 
 	"memoryd"
 	"memoryd/guidelines/preflight"
+	"memoryd/internal/textsafe"
 )
 
 // Forecast is a request about a call before it is made, and its answer.
@@ -74,11 +74,7 @@ func excerpt(s string) string {
 	if len(s) <= shownBytes {
 		return strings.Clone(s)
 	}
-	n := shownBytes
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "…"
+	return textsafe.Head(s, shownBytes) + textsafe.Ellipsis
 }
 
 func (l *lesson) similar(found []preflight.Similar) []SimilarCall {

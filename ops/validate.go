@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"memoryd"
+	"memoryd/internal/textsafe"
 )
 
 // createTimeLayout is how the server writes a time that the caller left out.
@@ -143,7 +143,7 @@ func (o ValidateToolCallResult) setTime(c *memoryd.Call) string {
 func (o ValidateToolCallResult) cut(c *memoryd.Call) string {
 	limit := o.Limits.MaxTextBytes
 	if n := len(c.Output); n > limit {
-		c.Output = headOf(c.Output, limit)
+		c.Output = textsafe.Head(c.Output, limit)
 		if err := mark(c, "output_cut_from", n); err != nil {
 			return "metadata: " + err.Error()
 		}
@@ -153,7 +153,7 @@ func (o ValidateToolCallResult) cut(c *memoryd.Call) string {
 		if c.Input[0] == '"' {
 			text = string(memoryd.InputText(c.Input))
 		}
-		short, err := json.Marshal(headOf(text, limit))
+		short, err := json.Marshal(textsafe.Head(text, limit))
 		if err != nil {
 			return "input: " + err.Error()
 		}
@@ -163,17 +163,6 @@ func (o ValidateToolCallResult) cut(c *memoryd.Call) string {
 		}
 	}
 	return ""
-}
-
-// headOf returns the first n bytes of s without cutting a character in two.
-func headOf(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
 }
 
 // mark sets a number in the call's metadata, keeping all else as it was sent.

@@ -10,6 +10,7 @@ import (
 
 	"memoryd/api/wire"
 	"memoryd/internal/stats"
+	"memoryd/internal/textsafe"
 )
 
 type showCmd struct {
@@ -68,7 +69,7 @@ func (c showCmd) memory(ctx context.Context, workspace string) (wire.Memory, err
 
 func printMemory(w io.Writer, m wire.Memory) {
 	s := m.Metadata.Statistics
-	fmt.Fprintf(w, "%s (workspace %s)\n\n", oneLine(m.WhenToUse, 200), oneLine(m.WorkspaceID, 200))
+	fmt.Fprintf(w, "%s (workspace %s)\n\n", textsafe.Line(m.WhenToUse, 200), textsafe.Line(m.WorkspaceID, 200))
 	fmt.Fprintf(w, "calls      %d kept of %d ever, %d exact repeats, %d pending\n",
 		s.TotalCalls, s.LifetimeCalls, s.DuplicateCalls, s.PendingCalls)
 	fmt.Fprintf(w, "success    %s of %d; recently %s of %d\n", rate(s.SuccessRate, s.SuccessRateCI95), s.TotalCalls,
@@ -80,11 +81,11 @@ func printMemory(w io.Writer, m wire.Memory) {
 	if m.Content == "" {
 		fmt.Fprintf(w, "no guideline yet: memoryd summarize %s\n", m.WhenToUse)
 	} else {
-		fmt.Fprintf(w, "guideline %d by %s\n\n%s\n", m.Metadata.GuidelineRevision, m.Author, strings.TrimSpace(clean(m.Content)))
+		fmt.Fprintf(w, "guideline %d by %s\n\n%s\n", m.Metadata.GuidelineRevision, m.Author, strings.TrimSpace(textsafe.Clean(m.Content)))
 	}
 	fmt.Fprintf(w, "\nnewest calls\n")
 	for _, c := range m.ToolCallResults {
-		fmt.Fprintf(w, "  %s  %s  %s\n    -> %s\n", c.CreateTime, verdict(c), oneLine(string(c.Input), 100), oneLine(c.Output, 100))
+		fmt.Fprintf(w, "  %s  %s  %s\n    -> %s\n", c.CreateTime, verdict(c), textsafe.Line(string(c.Input), 100), textsafe.Line(c.Output, 100))
 	}
 }
 
@@ -113,23 +114,4 @@ func mean(v float64, i *stats.Interval, n int) string {
 		return fmt.Sprintf("%.3f", v)
 	}
 	return fmt.Sprintf("%.3f (95 %%: %.3f to %.3f)", v, i[0], i[1])
-}
-
-// clean keeps control characters of recorded texts from the terminal.
-func clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r != '\n' && (r < ' ' || r == 0x7f || (r >= 0x80 && r < 0xa0)) {
-			return ' '
-		}
-		return r
-	}, s)
-}
-
-// oneLine shortens a text to one line of at most n characters.
-func oneLine(s string, n int) string {
-	s = strings.Join(strings.Fields(clean(s)), " ")
-	if runes := []rune(s); len(runes) > n {
-		return string(runes[:n]) + "…"
-	}
-	return s
 }

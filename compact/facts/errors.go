@@ -1,6 +1,10 @@
 package facts
 
-import "strings"
+import (
+	"strings"
+
+	"memoryd/internal/textsafe"
+)
 
 // maxErrorLine bounds an error line in bytes.
 const maxErrorLine = 110
@@ -27,7 +31,7 @@ func (s *Set) errorLines(sp *Span) {
 		} else if k := strings.IndexByte(v, ' '); k >= 0 && k < 40 {
 			v = v[k+1:]
 		}
-		v = cutAt(strings.TrimSpace(v), maxErrorLine)
+		v = strings.TrimSpace(textsafe.Head(strings.TrimSpace(v), maxErrorLine))
 		if strings.ContainsAny(v, "\x00\\") || len(v) < 8 {
 			continue
 		}
@@ -62,15 +66,4 @@ func errorAt(line string, words []string) int {
 		}
 	}
 	return -1
-}
-
-// cutAt shortens v to at most n bytes at a rune border.
-func cutAt(v string, n int) string {
-	if len(v) <= n {
-		return v
-	}
-	for n > 0 && v[n]&0xC0 == 0x80 {
-		n--
-	}
-	return strings.TrimSpace(v[:n])
 }

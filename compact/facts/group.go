@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"memoryd/internal/textsafe"
 )
 
 // lineReach is how far behind the beginning of its label a value may begin, in
@@ -85,7 +87,7 @@ func labelText(l string) string {
 	if l = strings.Trim(l, ":#*[]-_ "); l == "" {
 		return other
 	}
-	return cutAt(l, maxLabel)
+	return strings.TrimSpace(textsafe.Head(l, maxLabel))
 }
 
 func width(s string) int { return utf8.RuneCountInString(s) }

@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 
 	"memoryd/internal/stats"
+	"memoryd/internal/textsafe"
 )
 
 // Text writes the report as tables for people.
@@ -44,7 +45,7 @@ func table(b *strings.Builder, heading string, columns []string, rows []Figures,
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "  source\t%s\n", strings.Join(columns, "\t"))
 	for i := range rows {
-		fmt.Fprintf(t, "  %s\t%s\n", excerpt(rows[i].Name, showName), strings.Join(cells(&rows[i]), "\t"))
+		fmt.Fprintf(t, "  %s\t%s\n", textsafe.Line(rows[i].Name, showName), strings.Join(cells(&rows[i]), "\t"))
 	}
 	_ = t.Flush() // a Builder does not fail
 }
@@ -116,7 +117,7 @@ func listDisagreements(b *strings.Builder, list []Disagreement) {
 			sure = "sure"
 		}
 		fmt.Fprintf(b, "  %s:%d %s: label %s, score %s by %s, rule %s (rules %s)\n    summary  %s\n    input    %s\n    output   %s\n",
-			excerpt(d.Source, showName), d.Line, d.Tool, d.Gold, d.Score, orDash(d.JudgedBy), orDash(d.Rule), sure,
+			textsafe.Line(d.Source, showName), d.Line, d.Tool, d.Gold, d.Score, orDash(d.JudgedBy), orDash(d.Rule), sure,
 			orDash(d.Summary), orDash(d.Input), orDash(d.Output))
 	}
 }

@@ -4,6 +4,14 @@ import (
 	"strings"
 
 	"memoryd"
+	"memoryd/internal/textsafe"
+)
+
+// Caps on texts of a verdict, in characters.
+const (
+	maxSummary    = 160
+	maxEvaluation = 400
+	maxQuote      = 110
 )
 
 // finding is what a rule found.
@@ -46,20 +54,20 @@ func summaryOf(v *view, f finding) string {
 	case memoryd.ScorePartial:
 		head = "Partly succeeded" + f.cause.bracket()
 	}
-	what := clean(f.quote, maxQuote)
+	what := textsafe.Line(f.quote, maxQuote)
 	if what == "" {
 		what = f.why
 	}
 	if f.score == memoryd.ScoreSuccess {
 		what = v.describe()
 	}
-	return clean(head+": "+what, maxSummary)
+	return textsafe.Line(head+": "+what, maxSummary)
 }
 
 // evaluationOf says which rule decided and why, on the two dimensions: did the
 // call succeed, did its parameters fit.
 func evaluationOf(v *view, f finding) string {
-	q := clean(f.quote, maxQuote)
+	q := textsafe.Line(f.quote, maxQuote)
 	var b strings.Builder
 	b.Grow(160 + len(f.why) + len(q))
 	b.WriteString("Success: ")
@@ -81,7 +89,7 @@ func evaluationOf(v *view, f finding) string {
 		b.WriteString(", not certain")
 	}
 	b.WriteString(".")
-	return clean(b.String(), maxEvaluation)
+	return textsafe.Line(b.String(), maxEvaluation)
 }
 
 // parameters says how the call's parameters fitted, as far as f tells.

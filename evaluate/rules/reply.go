@@ -1,6 +1,10 @@
 package rules
 
-import "strings"
+import (
+	"strings"
+
+	"memoryd/internal/textsafe"
+)
 
 // reply is what the members of one object say of the outcome; fields hold node
 // indexes, 0 for none.
@@ -137,11 +141,11 @@ func (r *reply) evidence() (finding, bool) {
 		f.sure = r.n <= 8 && !r.record
 		return f, true
 	case r.code != 0 && (r.message != 0 || r.n <= 3 || normalKey(r.d.nodes[r.code].key) != "code"):
-		f := fails("body-status", said, "its member “"+r.d.nodes[r.code].key+"” is "+clean(r.d.nodes[r.code].val, 20))
+		f := fails("body-status", said, "its member “"+r.d.nodes[r.code].key+"” is "+textsafe.Line(r.d.nodes[r.code].val, 20))
 		f.sure = r.n <= 8 && !r.record
 		return f, true
 	case r.status != 0 && (r.message != 0 && !r.record || r.n <= 2 || !r.record && r.others == 0):
-		return fails("body-status", said, "its status is “"+clean(r.d.nodes[r.status].val, 20)+"”"), true
+		return fails("body-status", said, "its status is “"+textsafe.Line(r.d.nodes[r.status].val, 20)+"”"), true
 	}
 	return finding{}, false
 }

@@ -93,29 +93,3 @@ func TestLooseParserReadsWhatProgramsPrint(t *testing.T) {
 		})
 	}
 }
-
-func TestCleanCutsAndPrints(t *testing.T) {
-	tests := map[string]struct {
-		in    string
-		limit int
-		want  string
-	}{
-		"white space":    {" a\t\n b \r\n", 10, "a b"},
-		"control":        {"a\x00\x07b", 10, "a b"},
-		"colours":        {"\x1b[31mred\x1b[0m x", 10, "red x"},
-		"broken UTF-8":   {"a\xffb", 10, "a\uFFFDb"},
-		"direction":      {"a\u202eb", 10, "a b"},
-		"cut":            {"abcdefghij", 5, "abcd…"},
-		"exact":          {"abcde", 5, "abcde"},
-		"runes":          {"äöüß", 4, "äöüß"},
-		"cut at a space": {"abcd efgh", 5, "abcd …"},
-		"empty":          {"\n\n", 5, ""},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			if got := clean(tc.in, tc.limit); got != tc.want {
-				t.Errorf("got %q, want %q", got, tc.want)
-			}
-		})
-	}
-}

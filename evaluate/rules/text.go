@@ -3,6 +3,8 @@ package rules
 import (
 	"strings"
 	"unicode"
+
+	"memoryd/internal/textsafe"
 )
 
 // Windows that bound the work on one output, in bytes and lines.
@@ -84,7 +86,7 @@ func (t *text) read(s string) {
 	if len(head) > headBytes {
 		head, t.long = head[:headBytes], true
 	}
-	rest := t.readHead(stripEscapes(head), headLines)
+	rest := t.readHead(textsafe.StripEscapes(head), headLines)
 	t.tail = len(t.lines)
 	if !t.long && rest == "" {
 		return
@@ -97,7 +99,7 @@ func (t *text) read(s string) {
 	} else {
 		tail = rest
 	}
-	t.readTail(stripEscapes(tail))
+	t.readTail(textsafe.StripEscapes(tail))
 }
 
 // readHead takes up to limit lines from the front of s and returns what is left.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"memoryd"
+	"memoryd/internal/textsafe"
 )
 
 // view is a call as the rules see it: prepared once, read by each rule.
@@ -78,7 +79,7 @@ func (v *view) describe() string {
 	case v.body.ok():
 		return "returned a list of " + plural(int(v.body.nodes[0].count), "element")
 	case t.total == 1:
-		return "returned “" + clean(t.first().s, maxQuote) + "”"
+		return "returned “" + textsafe.Line(t.first().s, maxQuote) + "”"
 	case t.long:
 		return "returned " + strconv.Itoa(len(t.full)) + " characters of text"
 	}

@@ -3,9 +3,9 @@ package search
 import (
 	"crypto/sha256"
 	"strings"
-	"unicode/utf8"
 
 	"memoryd"
+	"memoryd/internal/textsafe"
 )
 
 // textOf is what a vector stands for: the tool's name and its guideline, at most
@@ -14,13 +14,7 @@ func textOf(t memoryd.Tool, most int) string { return bounded(t.Tool+"\n"+t.Guid
 
 // bounded is the beginning of a text, in whole characters and valid UTF-8.
 func bounded(text string, most int) string {
-	if len(text) > most {
-		for most > 0 && !utf8.RuneStart(text[most]) {
-			most--
-		}
-		text = text[:most]
-	}
-	return strings.ToValidUTF8(text, "\uFFFD")
+	return strings.ToValidUTF8(textsafe.Head(text, most), "\uFFFD")
 }
 
 // digest tells texts apart.

@@ -116,6 +116,9 @@ func Line(s string, n int) string {
 	return b.String()
 }
 
+// Visible is Line without a limit.
+func Visible(s string) string { return Line(s, 1<<40) }
+
 // hasInk reports whether s holds anything that Line would keep.
 func hasInk(s string) bool {
 	for i := 0; i < len(s); {

@@ -6,7 +6,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"memoryd/internal/textsafe"
 )
 
 // maxName bounds, in bytes, a workspace's or a tool's name in a span.
@@ -24,13 +25,7 @@ func (t *Tracer) name(s string) string {
 
 // cut shortens s to at most n bytes of valid UTF-8.
 func cut(s string, n int) string {
-	if len(s) > n {
-		for n > 0 && !utf8.RuneStart(s[n]) {
-			n--
-		}
-		s = s[:n]
-	}
-	return strings.ToValidUTF8(s, "?")
+	return strings.ToValidUTF8(textsafe.Head(s, n), "?")
 }
 
 // methodWord keeps the methods that HTTP defines; a client may send any word.
