@@ -136,7 +136,7 @@ func TestReplyTextsAreCleanedAndCapped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "ab cd é"; v.summary != want {
+	if want := "a b cd é\uFFFD"; v.summary != want {
 		t.Errorf("got summary %q, want %q", v.summary, want)
 	}
 	if n := utf8.RuneCountInString(v.evaluation); n > maxEvaluation || !strings.HasSuffix(v.evaluation, "…") {
