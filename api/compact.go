@@ -13,6 +13,7 @@ import (
 	"memoryd"
 	"memoryd/api/wire"
 	"memoryd/compact"
+	"memoryd/internal/lifecycle"
 	"memoryd/ops"
 
 	jsonv2 "github.com/go-json-experiment/json"
@@ -140,12 +141,10 @@ func (s *server) streamCompaction(c echo.Context, st *ops.State) error {
 	defer cancel()
 	feed := compact.NewFeed()
 	st.Compaction.Request.Progress = feed.Push
-	done := make(chan error, 1)
-	go func() {
-		err := s.Flows[FlowCompact].Run(ctx, st)
-		done <- err
-		feed.Push(compact.Event{Type: "error"}) // a run that was refused has said nothing
-	}()
+	done := lifecycle.Go(ctx, s.Logger, "compaction", func() error {
+		defer feed.Push(compact.Event{Type: "error"}) // a run that was refused, or panicked, has said nothing
+		return s.Flows[FlowCompact].Run(ctx, st)
+	})
 	out := newEventStream(c)
 	err := out.follow(ctx, feed)
 	if err != nil {

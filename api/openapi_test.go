@@ -154,7 +154,7 @@ func newHandler(t testing.TB, s store.Store) http.Handler {
 		FlowVectorStore: {Label: FlowVectorStore, Ops: []ops.Op{ops.VectorStore{Reader: reader, Mover: &backup.Actions{
 			Store: s, Dir: t.TempDir(), RecentCalls: 20, Now: now, Kinds: revisions.Kinds(),
 		}}}},
-		FlowPreflight: {Label: FlowPreflight, Ops: []ops.Op{ops.PreflightToolCall{Forecaster: ops.NewForecaster(s, nil, time.Now)}}},
+		FlowPreflight: {Label: FlowPreflight, Ops: []ops.Op{ops.PreflightToolCall{Forecaster: ops.NewForecaster(s, nil, slog.New(slog.DiscardHandler), time.Now)}}},
 		FlowCompact:   {Label: FlowCompact, Ops: []ops.Op{ops.CompactConversation{Compactor: compactor}}},
 	}
 	h, err := New(testConfig(), Deps{

@@ -10,6 +10,7 @@ import (
 	"memoryd"
 	"memoryd/compact/facts"
 	"memoryd/compact/tokens"
+	"memoryd/internal/lifecycle"
 )
 
 // Deps are what a Compactor works with. Every field may be left out.
@@ -100,13 +101,7 @@ func (c *Compactor) Compact(ctx context.Context, r Request) (Result, error) {
 		}
 		done, first := c.join(key)
 		if first {
-			res, err := c.run(ctx, r, name, prof, settings, prog)
-			if err == nil && res.Reason != StoreFailed && len(res.Report.ModelFailures) == 0 {
-				c.results.put(key, res)
-			}
-			c.leave(key)
-			prog.end(res, err)
-			return res, err
+			return c.runFirst(key, prog, func() (Result, error) { return c.run(ctx, r, name, prof, settings, prog) })
 		}
 		select {
 		case <-done: // take the answer, or run if the other one failed
@@ -116,6 +111,20 @@ func (c *Compactor) Compact(ctx context.Context, r Request) (Result, error) {
 			return Result{}, err
 		}
 	}
+}
+
+// runFirst runs for all who join under the key, and lets them go whatever happens.
+func (c *Compactor) runFirst(key string, prog *progress, run func() (Result, error)) (res Result, err error) {
+	defer func() { prog.end(res, err) }()
+	defer c.leave(key)
+	err = lifecycle.Do(context.Background(), c.log, "compaction", func() (err error) {
+		res, err = run()
+		return err
+	})
+	if err == nil && res.Reason != StoreFailed && len(res.Report.ModelFailures) == 0 {
+		c.results.put(key, res)
+	}
+	return res, err
 }
 
 // join says whether the caller is the first with this key; the others get a

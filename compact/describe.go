@@ -11,8 +11,7 @@ import (
 
 	"memoryd"
 	"memoryd/compact/facts"
-
-	"golang.org/x/sync/errgroup"
+	"memoryd/internal/lifecycle"
 )
 
 // Model answers a prompt.
@@ -56,14 +55,16 @@ func (c *Compactor) describe(ctx context.Context, t *tiers, p *plan, r Request, 
 	}
 	answers := make([][]string, len(bs))
 	var mu sync.Mutex
-	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(cfg.Parallel)
+	g, gctx := lifecycle.NewGroup(ctx, c.log, "describing", cfg.Parallel)
 	for i := range bs {
 		b := &bs[i]
 		b.tell = min(tell, max(30, t.c.tokensOf(b.units)/2))
 		b.key = shortHash([]byte(fmt.Sprint(p.prompt, "\x00", p.modelName, "\x00", b.tell, "\x00", strings.Join(b.lines, "\n"))))
 		g.Go(func() error {
-			a := c.ask(gctx, t, p, b, r)
+			var a answer
+			if err := lifecycle.Do(gctx, c.log, "describing", func() error { a = c.ask(gctx, t, p, b, r); return nil }); err != nil {
+				a.err = err
+			}
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}

@@ -6,10 +6,12 @@ import (
 	"encoding/hex"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
 	"memoryd"
+	"memoryd/internal/lifecycle"
 )
 
 // Desk is where calls are judged. It is safe for concurrent use.
@@ -34,10 +36,8 @@ type Desk struct {
 	batching batching
 	mood     mood
 
-	once   sync.Once
-	mu     sync.Mutex // guards Stop
-	cancel context.CancelFunc
-	run    sync.WaitGroup
+	worker *lifecycle.Worker
+	mu     sync.Mutex // held while Stop puts back what is left
 }
 
 // NewDesk makes a desk. model is nil when none is configured; logger and now
@@ -49,7 +49,7 @@ func NewDesk(cfg Config, ruled Rules, model Model, ledger Ledger, logger *slog.L
 	d := &Desk{
 		cfg: cfg, judge: cfg.Judge, rules: ruled, model: model, ledger: ledger, log: logger, now: now,
 		queue: newQueue(cfg.QueueSize), tally: &tally{},
-		bills: newBills(), told: func(Event) {},
+		bills: newBills(), told: func(Event) {}, worker: lifecycle.NewWorker(logger, "judging"),
 	}
 	d.verdicts = newVerdicts(ledger, d.tally)
 	switch {
@@ -99,53 +99,23 @@ func (d *Desk) Describe() string {
 // Start begins to judge what Await hands over and what the store has pending,
 // until ctx ends or Stop. A desk starts once.
 func (d *Desk) Start(ctx context.Context) {
-	d.once.Do(func() {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		ctx, d.cancel = context.WithCancel(ctx)
-		if d.judge != JudgeRules {
-			for range d.cfg.Workers {
-				d.run.Go(func() { d.work(ctx) })
-			}
-		}
-		d.run.Go(func() { d.sweep(ctx) })
-		d.run.Go(func() { // a context that ends is a Stop, too
-			<-ctx.Done()
-			d.queue.close()
-		})
-	})
+	loops := []func(context.Context){d.sweep, func(ctx context.Context) { // a context that ends is a Stop, too
+		<-ctx.Done()
+		d.queue.close()
+	}}
+	if d.judge != JudgeRules {
+		loops = append(loops, slices.Repeat([]func(context.Context){d.work}, d.cfg.Workers)...)
+	}
+	d.worker.Start(ctx, loops...)
 }
-
-// stopPatience bounds how long Stop waits for requests that do not heed their
-// context.
-const stopPatience = 15 * time.Second
 
 // Stop ends the judging. What is in hand goes back to the store as pending, and
 // who waits in Await goes on without a verdict. It may be called twice, or
 // before Start.
 func (d *Desk) Stop() {
-	d.once.Do(func() {}) // a desk stopped first never starts
+	d.queue.close()
+	d.worker.Stop()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.queue.close()
-	if d.cancel != nil {
-		d.cancel()
-		d.waitForRun()
-	}
 	d.putBack(d.queue.rest())
-}
-
-func (d *Desk) waitForRun() {
-	ended := make(chan struct{})
-	go func() {
-		d.run.Wait()
-		close(ended)
-	}()
-	patience := time.NewTimer(stopPatience)
-	defer patience.Stop()
-	select {
-	case <-ended:
-	case <-patience.C:
-		d.log.Error("a model request did not heed its end; the judge stopped without it")
-	}
 }

@@ -2,11 +2,11 @@ package evaluate
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"memoryd"
 	"memoryd/evaluate/rules"
+	"memoryd/internal/lifecycle"
 )
 
 // handover is how long a pending call is held back from the sweep, so that the
@@ -72,16 +72,18 @@ func (d *Desk) consider(ctx context.Context, c *memoryd.Call) opinion {
 // must not take the request with them: such a call counts as a partial success
 // that nobody is sure of.
 func (d *Desk) ask(c *memoryd.Call, p *profile) (v rules.Verdict) {
-	defer func() {
-		if r := recover(); r != nil {
-			d.log.Error("the rules panicked", "workspace", c.Workspace, "tool", c.Tool, "key", c.Key.String(), "panic", fmt.Sprint(r))
-			v = rules.Verdict{Evaluation: memoryd.Evaluation{
-				Score: memoryd.ScorePartial, Rule: "none", JudgeVersion: d.rules.Version(),
-				Summary: "The rules could not read this call.", Evaluation: "The rules failed on this call; nothing is known of it.",
-			}}
-		}
-	}()
-	return d.rules.Judge(c, p.rules)
+	err := lifecycle.Do(context.Background(), d.log, "rules", func() error {
+		v = d.rules.Judge(c, p.rules)
+		return nil
+	})
+	if err == nil {
+		return v
+	}
+	d.log.Error("the rules could not read a call", "workspace", c.Workspace, "tool", c.Tool, "key", c.Key.String(), "err", err)
+	return rules.Verdict{Evaluation: memoryd.Evaluation{
+		Score: memoryd.ScorePartial, Rule: "none", JudgeVersion: d.rules.Version(),
+		Summary: "The rules could not read this call.", Evaluation: "The rules failed on this call; nothing is known of it.",
+	}}
 }
 
 // decision is an evaluation and what its judge said before it was bounded.

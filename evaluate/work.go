@@ -2,11 +2,11 @@ package evaluate
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
 	"memoryd"
+	"memoryd/internal/lifecycle"
 )
 
 // outcome is what a worker found out about a job: a verdict of the model, fresh
@@ -65,21 +65,25 @@ func (d *Desk) judgeJobs(ctx context.Context, jobs []*job) (all []outcome) {
 // askSafely turns a panic into a failed try of all jobs: a defect in reading one
 // reply must not end the worker.
 func (d *Desk) askSafely(ctx context.Context, jobs []*job) (all []outcome) {
-	defer func() {
-		if r := recover(); r != nil {
-			err := &memoryd.ModelError{Reason: reasonInternal, Err: fmt.Errorf("panic: %v", r)}
-			d.log.Error("judging panicked", "workspace", jobs[0].ref.Workspace, "tool", jobs[0].ref.Tool, "panic", fmt.Sprint(r))
-			all = all[:0]
-			for _, j := range jobs {
-				all = append(all, outcome{j: j, err: err})
-			}
+	log := d.log.With("workspace", jobs[0].ref.Workspace, "tool", jobs[0].ref.Tool)
+	err := lifecycle.Do(ctx, log, "judging", func() error {
+		examples := d.examples(ctx, jobs[0].ref)
+		if len(jobs) == 1 {
+			all = []outcome{d.askAlone(ctx, jobs[0], examples)}
+		} else {
+			all = d.askTogether(ctx, jobs, examples)
 		}
-	}()
-	examples := d.examples(ctx, jobs[0].ref)
-	if len(jobs) == 1 {
-		return []outcome{d.askAlone(ctx, jobs[0], examples)}
+		return nil
+	})
+	if err == nil {
+		return all
 	}
-	return d.askTogether(ctx, jobs, examples)
+	err = &memoryd.ModelError{Reason: reasonInternal, Err: err}
+	all = nil
+	for _, j := range jobs {
+		all = append(all, outcome{j: j, err: err})
+	}
+	return all
 }
 
 func (d *Desk) examples(ctx context.Context, ref memoryd.ToolRef) (list []example) {

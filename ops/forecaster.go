@@ -3,15 +3,14 @@ package ops
 import (
 	"container/list"
 	"context"
-	"errors"
+	"log/slog"
 	"sync"
 	"time"
 
 	"memoryd"
 	"memoryd/guidelines/preflight"
+	"memoryd/internal/lifecycle"
 	"memoryd/store"
-
-	"golang.org/x/sync/singleflight"
 )
 
 // Priors knows what a tool with few calls may expect from tools like it, without
@@ -31,17 +30,17 @@ type Forecaster struct {
 		store.Tools
 	}
 	priors Priors
+	log    *slog.Logger
 	now    func() time.Time
 
 	mu     sync.Mutex
 	tools  map[memoryd.ToolRef]*list.Element // of *kept
 	recent *list.List                        // the newest asked first
 	held   int                               // calls behind all lessons
-	ended  bool
 
-	once    singleflight.Group
-	learner chan struct{} // holds a token while a lesson is learned anew
-	anew    sync.WaitGroup
+	flights lifecycle.Flights[*lesson]
+	learner chan struct{}     // holds a token while a lesson is learned anew
+	anew    *lifecycle.Worker // does so
 }
 
 // kept is a lesson and the state of the tool that it was learned from.
@@ -64,21 +63,16 @@ const (
 func NewForecaster(s interface {
 	store.Calls
 	store.Tools
-}, priors Priors, now func() time.Time,
+}, priors Priors, log *slog.Logger, now func() time.Time,
 ) *Forecaster {
 	return &Forecaster{
-		store: s, priors: priors, now: now, tools: map[memoryd.ToolRef]*list.Element{}, recent: list.New(),
-		learner: make(chan struct{}, 1),
+		store: s, priors: priors, log: log, now: now, tools: map[memoryd.ToolRef]*list.Element{}, recent: list.New(),
+		learner: make(chan struct{}, 1), anew: lifecycle.NewWorker(log, "learning"),
 	}
 }
 
-// Stop waits for what is being learned in the background; nothing more begins.
-func (f *Forecaster) Stop() {
-	f.mu.Lock()
-	f.ended = true
-	f.mu.Unlock()
-	f.anew.Wait()
-}
+// Stop ends what is being learned in the background; nothing more begins.
+func (f *Forecaster) Stop() { f.anew.Stop() }
 
 // learned gives what is known of the tool; of one without a history, nothing.
 func (f *Forecaster) learned(ctx context.Context, ref memoryd.ToolRef) (*lesson, error) {
@@ -93,22 +87,9 @@ func (f *Forecaster) learned(ctx context.Context, ref memoryd.ToolRef) (*lesson,
 		return l, nil
 	}
 	// Who waits for the learning shares its result, but not the first one's end.
-	got := f.once.DoChan(ref.Workspace+"\x00"+ref.Tool, func() (any, error) {
-		return f.learn(context.WithoutCancel(ctx), tool)
+	return f.flights.Do(ctx, f.log, "learning", ref.Workspace+"\x00"+ref.Tool, func(ctx context.Context) (*lesson, error) {
+		return f.learn(ctx, tool)
 	})
-	select {
-	case r := <-got:
-		if r.Err != nil {
-			return nil, r.Err
-		}
-		l, ok := r.Val.(*lesson)
-		if !ok {
-			return nil, errors.New("no lesson was learned")
-		}
-		return l, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
 }
 
 func (f *Forecaster) learn(ctx context.Context, tool memoryd.Tool) (*lesson, error) {
@@ -149,19 +130,19 @@ func (f *Forecaster) find(tool memoryd.Tool) *lesson {
 // inBackground learns the tool anew unless another one is being learned. The
 // lock is held.
 func (f *Forecaster) inBackground(tool memoryd.Tool) {
-	if f.ended {
-		return
-	}
 	select {
 	case f.learner <- struct{}{}:
 	default:
 		return
 	}
-	f.anew.Go(func() {
+	begun := f.anew.Go(func(ctx context.Context) error {
 		defer func() { <-f.learner }()
-		// Without it the lesson that there is goes on serving.
-		_, _ = f.learn(context.Background(), tool)
+		_, err := f.learn(ctx, tool)
+		return err // then the lesson that there is goes on serving
 	})
+	if !begun {
+		<-f.learner
+	}
 }
 
 // keep enters a lesson and lets those asked for longest ago go.

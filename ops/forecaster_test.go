@@ -3,6 +3,7 @@ package ops
 import (
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -44,7 +45,7 @@ func forecast(t *testing.T, f *Forecaster, input string) *Forecast {
 func TestAForecastFollowsTheHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := mem.New()
-		f := NewForecaster(s, nil, time.Now)
+		f := NewForecaster(s, nil, slog.New(slog.DiscardHandler), time.Now)
 		defer f.Stop()
 		if got := forecast(t, f, `{"lang":"xx"}`); got.Assessment.Risk != nil {
 			t.Errorf("a risk out of nothing: %v", *got.Assessment.Risk)
@@ -88,7 +89,7 @@ func (p samePrior) PriorFor(memoryd.ToolRef, []memoryd.Call) *preflight.Prior { 
 
 func TestAToolWithFewCallsHasAPrior(t *testing.T) {
 	s := mem.New()
-	f := NewForecaster(s, samePrior{preflight.Prior{Risk: 0.9, Weight: 10}}, time.Now)
+	f := NewForecaster(s, samePrior{preflight.Prior{Risk: 0.9, Weight: 10}}, slog.New(slog.DiscardHandler), time.Now)
 	defer f.Stop()
 	more(t, s, 2, 2)
 	if a := forecast(t, f, `{"n":1}`).Assessment; a.Risk == nil || *a.Risk < 0.5 || !a.Borrowed {
@@ -97,7 +98,7 @@ func TestAToolWithFewCallsHasAPrior(t *testing.T) {
 }
 
 func TestOnlySoManyLessonsAreKept(t *testing.T) {
-	f := NewForecaster(mem.New(), nil, time.Now)
+	f := NewForecaster(mem.New(), nil, slog.New(slog.DiscardHandler), time.Now)
 	for i := range 3 {
 		f.keep(kept{ref: memoryd.ToolRef{Tool: fmt.Sprint(i)}, lesson: &lesson{calls: heldCalls / 2}})
 	}

@@ -3,12 +3,12 @@ package ops
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 
 	"memoryd"
 	"memoryd/guidelines/revisions"
-
-	"golang.org/x/sync/errgroup"
+	"memoryd/internal/lifecycle"
 )
 
 // Curator has guidelines written and keeps them.
@@ -51,6 +51,8 @@ type SummaryToolMemory struct {
 	Reader  MemoryReader
 	// Note is told the cause of each failure, which the client must not see.
 	Note func(ctx context.Context, ref memoryd.ToolRef, err error)
+	// Logger is told of panics.
+	Logger *slog.Logger
 }
 
 // Name implements Op.
@@ -59,8 +61,8 @@ func (SummaryToolMemory) Name() string { return "summary_tool_memory_op" }
 // Run implements Op.
 func (o SummaryToolMemory) Run(ctx context.Context, st *State) error {
 	outcomes := make([]outcome, len(st.Result.Memories))
-	var g errgroup.Group
-	g.SetLimit(parallelSummaries)
+	// A failure does not end the others: their guidelines are paid for.
+	g, _ := lifecycle.NewGroup(ctx, o.Logger, "summarising", parallelSummaries)
 	for i := range outcomes {
 		t := &st.Result.Memories[i].Tool
 		g.Go(func() error {

@@ -64,13 +64,13 @@ type app struct {
 	listener   net.Listener
 	server     *http.Server
 	panics     lifecycle.PanicCounter
-	failed     chan error
+	failed     <-chan error // why the server does not serve any more
 }
 
 // newApp wires everything and opens the listener; nothing runs yet. What it
 // opened is closed again when it fails.
 func newApp(ctx context.Context, cfg *config.Config, getenv func(string) string, log *slog.Logger) (*app, error) {
-	a := &app{cfg: cfg, failed: make(chan error, 1)}
+	a := &app{cfg: cfg}
 	a.log = slog.New(a.panics.Handler(log.Handler()))
 	if err := a.open(ctx, getenv); err != nil {
 		if a.store != nil {
@@ -201,11 +201,7 @@ func (a *app) Start(ctx context.Context) {
 	}
 	a.refresher.Start(context.WithoutCancel(ctx))
 	a.janitor.start(ctx)
-	go func() {
-		if err := a.server.Serve(a.listener); !errors.Is(err, http.ErrServerClosed) {
-			a.failed <- fmt.Errorf("serve: %w", err)
-		}
-	}()
+	a.failed = lifecycle.Go(ctx, a.log, "http", func() error { return fmt.Errorf("serve: %w", a.server.Serve(a.listener)) })
 }
 
 // Stop ends the server. First the desks: judging in flight goes back to pending

@@ -55,6 +55,7 @@ func (a *app) catalog(reader ops.MemoryReader) ops.Catalog {
 				Index: a.index(),
 			}
 			return ops.SummaryToolMemory{
+				Logger: a.log,
 				Params: params, Curator: a.curator, Reader: reader, Note: a.noteFailedSummary,
 			}, params.Validate()
 		},
@@ -70,7 +71,7 @@ func (a *app) catalog(reader ops.MemoryReader) ops.Catalog {
 		},
 		"preflight_tool_call_op": func(ops.Spec) (ops.Op, error) {
 			a.priors = revisions.NewPriors(a.store, a.log, time.Now)
-			a.forecaster = ops.NewForecaster(a.store, a.priors, time.Now)
+			a.forecaster = ops.NewForecaster(a.store, a.priors, a.log, time.Now)
 			return ops.PreflightToolCall{Forecaster: a.forecaster}, nil
 		},
 		"compact_conversation_op": func(s ops.Spec) (ops.Op, error) {

@@ -7,6 +7,7 @@ import (
 
 	"memoryd"
 	"memoryd/compact"
+	"memoryd/internal/lifecycle"
 	"memoryd/ops"
 	"memoryd/store"
 )
@@ -80,9 +81,8 @@ type janitor struct {
 	tidy interface {
 		Sweep(ctx context.Context) error
 	}
-	log  *slog.Logger
-	stop context.CancelFunc
-	done chan struct{}
+	log    *slog.Logger
+	worker *lifecycle.Worker
 }
 
 // The janitor's round.
@@ -92,21 +92,16 @@ const (
 )
 
 func (j *janitor) start(ctx context.Context) {
-	ctx, j.stop = context.WithCancel(context.WithoutCancel(ctx))
-	j.done = make(chan struct{})
-	go func() {
-		defer close(j.done)
-		for tick := time.NewTicker(janitorEvery); ; {
+	j.worker = lifecycle.NewWorker(j.log, "sweeping")
+	j.worker.Start(context.WithoutCancel(ctx), func(ctx context.Context) {
+		for {
 			j.sweep(ctx)
 			j.tidyUp(ctx)
-			select {
-			case <-ctx.Done():
-				tick.Stop()
+			if !lifecycle.Sleep(ctx, janitorEvery) {
 				return
-			case <-tick.C:
 			}
 		}
-	}()
+	})
 }
 
 // sweep removes what has expired, in batches that hold nobody up.
@@ -132,8 +127,7 @@ func (j *janitor) tidyUp(ctx context.Context) {
 }
 
 func (j *janitor) end() {
-	if j.stop != nil {
-		j.stop()
-		<-j.done
+	if j.worker != nil {
+		j.worker.Stop()
 	}
 }

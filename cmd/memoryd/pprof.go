@@ -9,7 +9,8 @@ import (
 	"net/http/pprof"
 	"net/netip"
 	"strings"
-	"sync"
+
+	"memoryd/internal/lifecycle"
 )
 
 // pprofServer shows where time and memory go, on an address of its own.
@@ -17,7 +18,7 @@ type pprofServer struct {
 	listener net.Listener
 	server   *http.Server
 	log      *slog.Logger
-	run      sync.WaitGroup
+	ended    <-chan error // when it is not served any more
 }
 
 // openPprof opens the listener; nil when address is "".
@@ -63,10 +64,12 @@ func (p *pprofServer) start() {
 		return
 	}
 	p.log.Info("pprof is served", "address", p.listener.Addr().String())
-	p.run.Go(func() {
-		if err := p.server.Serve(p.listener); !errors.Is(err, http.ErrServerClosed) {
+	p.ended = lifecycle.Go(context.Background(), p.log, "pprof", func() error {
+		err := p.server.Serve(p.listener)
+		if !errors.Is(err, http.ErrServerClosed) {
 			p.log.Error("pprof is not served any more", "err", err)
 		}
+		return err
 	})
 }
 
@@ -77,5 +80,7 @@ func (p *pprofServer) stop() {
 	}
 	_ = p.server.Close()
 	_ = p.listener.Close() // it is the server's only once started
-	p.run.Wait()
+	if p.ended != nil {
+		<-p.ended
+	}
 }

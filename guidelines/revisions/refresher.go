@@ -136,7 +136,18 @@ func (r *Refresher) RunOnce(ctx context.Context) (Pass, error) {
 	return did, err
 }
 
+// tool does one tool. A panic over what was recorded of it must not keep the
+// others from theirs.
 func (r *Refresher) tool(ctx context.Context, ref memoryd.ToolRef, did *Pass) error {
+	err := lifecycle.Do(ctx, r.log, "guidelines", func() error { return r.review(ctx, ref, did) })
+	if _, panicked := errors.AsType[*lifecycle.PanicError](err); panicked {
+		did.Failed++
+		return nil
+	}
+	return err
+}
+
+func (r *Refresher) review(ctx context.Context, ref memoryd.ToolRef, did *Pass) error {
 	why, err := r.manager.Review(ctx, ref)
 	switch {
 	case memoryd.IsKind(err, memoryd.NotFound):

@@ -3,10 +3,10 @@ package search
 import (
 	"context"
 	"log/slog"
-	"sync"
 	"time"
 
 	"memoryd"
+	"memoryd/internal/lifecycle"
 	"memoryd/store"
 )
 
@@ -45,9 +45,7 @@ type Index struct {
 	failed  seldom // vectors that were not written
 	length  seen
 
-	mu   sync.Mutex
-	stop context.CancelFunc
-	done chan struct{}
+	worker *lifecycle.Worker
 }
 
 // queriesKept is how many queries' vectors are remembered.
@@ -56,7 +54,7 @@ const queriesKept = 256
 // New makes an index; cfg must be valid and name a model. Nothing runs before
 // Start, but searches work.
 func New(cfg Config, d Deps) *Index {
-	x := &Index{Deps: d, cfg: cfg, queue: newQueue(cfg.Queue), queries: newRecent[[]float32](queriesKept)}
+	x := &Index{Deps: d, cfg: cfg, queue: newQueue(cfg.Queue), queries: newRecent[[]float32](queriesKept), worker: lifecycle.NewWorker(d.Logger, "searching")}
 	x.shelves = newShelves(cfg.CacheFor, cfg.CacheBytes, d.Now, x.read)
 	x.rest.now, x.slow.now, x.failed.now = d.Now, d.Now, d.Now
 	return x
@@ -64,25 +62,11 @@ func New(cfg Config, d Deps) *Index {
 
 // Start begins to write the vectors of guidelines.
 func (x *Index) Start(ctx context.Context) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.stop != nil {
-		return
-	}
-	ctx, x.stop = context.WithCancel(ctx)
-	x.done = make(chan struct{})
-	go x.run(ctx)
+	x.worker.Start(ctx, x.run)
 }
 
 // Stop ends the writing; what waits for its vector is left to a later round.
-func (x *Index) Stop() {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.stop != nil {
-		x.stop()
-		<-x.done
-	}
-}
+func (x *Index) Stop() { x.worker.Stop() }
 
 // Wrote is told that the tool has a new guideline. It does not wait: the vector is
 // written later, and where too many wait already, after a round.

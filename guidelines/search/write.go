@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"memoryd"
+	"memoryd/internal/lifecycle"
 	"memoryd/store"
 )
 
@@ -19,7 +20,6 @@ const (
 
 // run works the queue off until ctx ends. What fails stays in the queue.
 func (x *Index) run(ctx context.Context) {
-	defer close(x.done)
 	for wait := retryFirst; ; {
 		refs := x.queue.take(x.cfg.Batch)
 		if len(refs) == 0 {
@@ -30,7 +30,7 @@ func (x *Index) run(ctx context.Context) {
 			}
 			continue
 		}
-		err := x.write(ctx, refs)
+		err := lifecycle.Do(ctx, x.Logger, "searching", func() error { return x.write(ctx, refs) })
 		if err == nil {
 			wait = retryFirst
 			continue
@@ -41,23 +41,13 @@ func (x *Index) run(ctx context.Context) {
 		if x.failed.say() {
 			x.Logger.WarnContext(ctx, "vectors of guidelines were not written and wait", "workspace", refs[0].Workspace, "tools", len(refs), "err", err)
 		}
-		x.queue.add(refs...)
-		if !sleep(ctx, min(retryMost, max(wait, waitOf(err)))) {
+		if _, panicked := errors.AsType[*lifecycle.PanicError](err); !panicked { // else a later round finds them
+			x.queue.add(refs...)
+		}
+		if !lifecycle.Sleep(ctx, min(retryMost, max(wait, waitOf(err)))) {
 			return
 		}
 		wait = min(retryMost, 2*wait)
-	}
-}
-
-// sleep reports whether ctx lasted.
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
 	}
 }
 

@@ -43,7 +43,7 @@ func (e *PanicError) Unwrap() error {
 }
 
 // Do calls f. A panic in it is logged to log, counted under part and returned as
-// a *PanicError. The part must be one of the program's own words, never text
+// a *PanicError; a nil log is told nothing. The part must be one of the program's own words, never text
 // from outside: it becomes the label of a metric. A panic with
 // http.ErrAbortHandler passes: a handler cuts its connection by it.
 func Do(ctx context.Context, log *slog.Logger, part string, f func() error) (err error) {
@@ -53,6 +53,9 @@ func Do(ctx context.Context, log *slog.Logger, part string, f func() error) (err
 			panic(v)
 		}
 		if v != nil {
+			if log == nil {
+				log = slog.New(slog.DiscardHandler)
+			}
 			p := &PanicError{Part: part, Value: v, Stack: debug.Stack()}
 			log.ErrorContext(ctx, "a panic was caught; the server goes on without what was under way", slog.Any("panic", caught{p}))
 			err = p

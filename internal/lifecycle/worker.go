@@ -41,12 +41,12 @@ func NewWorker(log *slog.Logger, part string) *Worker {
 
 // Start runs each loop in a goroutine of its own until it returns. Their context
 // ends with ctx or with Stop. A loop that panics is begun again after a pause.
-// Only the first Start does anything.
-func (w *Worker) Start(ctx context.Context, loops ...func(context.Context)) {
+// Only the first Start does anything, and returns true.
+func (w *Worker) Start(ctx context.Context, loops ...func(context.Context)) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.started || w.stopped {
-		return
+		return false
 	}
 	w.started = true
 	if w.ctx == nil {
@@ -57,6 +57,7 @@ func (w *Worker) Start(ctx context.Context, loops ...func(context.Context)) {
 	for _, loop := range loops {
 		w.running.Go(func() { w.keepRunning(loop) })
 	}
+	return true
 }
 
 // Go runs f once in a goroutine that Stop waits for; with Stop, or with the end of

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"memoryd"
+	"memoryd/internal/lifecycle"
 	"memoryd/store"
 
 	"github.com/google/uuid"
@@ -28,10 +29,7 @@ type Book struct {
 	flushing sync.Mutex // one flush at a time
 	failing  bool       // the newest flush failed; guarded by flushing
 
-	once   sync.Once
-	life   sync.Mutex // guards cancel
-	cancel context.CancelFunc
-	run    sync.WaitGroup
+	worker *lifecycle.Worker
 }
 
 // pageID names a page: a workspace ("" for the server) and an hour's beginning.
@@ -54,7 +52,7 @@ func NewBook(cfg Config, records store.Records, log *slog.Logger, now func() tim
 	}
 	return &Book{
 		cfg: cfg, records: records, log: log, now: now, replica: uuid.NewString(),
-		pages: map[pageID]*page{}, budget: budget{others: map[string]amount{}},
+		pages: map[pageID]*page{}, budget: budget{others: map[string]amount{}}, worker: lifecycle.NewWorker(log, "usage"),
 	}, nil
 }
 

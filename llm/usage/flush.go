@@ -8,9 +8,8 @@ import (
 	"time"
 
 	"memoryd"
+	"memoryd/internal/lifecycle"
 	"memoryd/store"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // kind marks the book's records.
@@ -41,8 +40,7 @@ const flushWriters = 8
 func (b *Book) flush(ctx context.Context) {
 	b.flushing.Lock()
 	defer b.flushing.Unlock()
-	var all errgroup.Group
-	all.SetLimit(flushWriters)
+	all, _ := lifecycle.NewGroup(ctx, b.log, "usage", flushWriters)
 	for _, w := range b.changed() {
 		all.Go(func() error { return b.write(ctx, w) })
 	}

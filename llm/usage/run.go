@@ -16,13 +16,8 @@ const (
 // be read, budgets count only what this process spent, until it can. A book
 // starts once.
 func (b *Book) Start(ctx context.Context) {
-	b.once.Do(func() {
-		b.life.Lock()
-		defer b.life.Unlock()
-		ctx, b.cancel = context.WithCancel(ctx)
-		b.look(ctx)
-		b.run.Go(func() { b.flushAgain(ctx) })
-	})
+	b.look(ctx)
+	b.worker.Start(ctx, b.flushAgain)
 }
 
 func (b *Book) look(ctx context.Context) {
@@ -52,12 +47,4 @@ func (b *Book) flushAgain(ctx context.Context) {
 }
 
 // Stop writes what is left and ends. It may be called twice, or before Start.
-func (b *Book) Stop() {
-	b.once.Do(func() {}) // a book stopped first never starts
-	b.life.Lock()
-	defer b.life.Unlock()
-	if b.cancel != nil {
-		b.cancel()
-	}
-	b.run.Wait()
-}
+func (b *Book) Stop() { b.worker.Stop() }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"memoryd"
+	"memoryd/internal/lifecycle"
 	"memoryd/store"
 )
 
@@ -24,7 +25,7 @@ func (s *Store) forwardLoop(ctx context.Context) {
 	s.connect(ctx)
 	wait := s.cfg.RetryMin
 	for ctx.Err() == nil {
-		err := s.forwardNext(ctx)
+		err := lifecycle.Do(ctx, s.log, "forwarding", func() error { return s.forwardNext(ctx) })
 		if err == nil {
 			wait = s.cfg.RetryMin
 			continue

@@ -3,38 +3,25 @@ package journal
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 )
 
-// loops are the two goroutines of a started store.
-type loops struct {
-	once    sync.Once
-	cancel  context.CancelFunc
-	running sync.WaitGroup
-}
-
 // Start starts the forwarding and the periodic repair, once.
 func (s *Store) Start(ctx context.Context) {
-	s.loops.once.Do(func() {
-		ctx, s.loops.cancel = context.WithCancel(ctx)
+	loops := []func(context.Context){s.forwardLoop}
+	if s.cfg.RepairInterval > 0 {
+		loops = append(loops, s.repairLoop)
+	}
+	if s.worker.Start(ctx, loops...) {
 		s.working.Store(true)
-		s.loops.running.Go(func() { s.forwardLoop(ctx) })
-		if s.cfg.RepairInterval > 0 {
-			s.loops.running.Go(func() { s.repairLoop(ctx) })
-		}
-	})
+	}
 }
 
 // Stop ends both and waits for them. Requests to the remote store that are under
 // way are cancelled. A store that was stopped first never starts.
 func (s *Store) Stop() {
-	s.loops.once.Do(func() {})
 	s.working.Store(false)
-	if s.loops.cancel != nil {
-		s.loops.cancel()
-		s.loops.running.Wait()
-	}
+	s.worker.Stop()
 	s.q.releaseAll()
 }
 

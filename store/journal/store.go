@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"memoryd"
+	"memoryd/internal/lifecycle"
 	"memoryd/store"
 )
 
@@ -44,7 +45,7 @@ type Store struct {
 	life    sync.RWMutex
 	closed  bool
 	running sync.WaitGroup
-	loops   loops
+	worker  *lifecycle.Worker
 }
 
 // New makes a store of a local one, which it uses alone and for nothing else, and
@@ -57,7 +58,7 @@ func New(local, remote store.Store, cfg Config, log *slog.Logger, now func() tim
 	s := &Store{
 		local: local, remote: remote, cfg: cfg, log: log, now: now,
 		q: newQueue(), j: &journal{local: local}, order: stripes{seed: maphash.MakeSeed()},
-		wake: make(chan struct{}, 1), guides: newGuides(local), checks: newChecks(),
+		wake: make(chan struct{}, 1), guides: newGuides(local), checks: newChecks(), worker: lifecycle.NewWorker(log, "forwarding"),
 	}
 	if err := s.resume(context.Background()); err != nil {
 		return nil, fmt.Errorf("spool: taking up the journal: %w", err)

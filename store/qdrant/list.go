@@ -4,10 +4,10 @@ import (
 	"context"
 
 	"memoryd"
+	"memoryd/internal/lifecycle"
 	"memoryd/store"
 
 	qd "github.com/qdrant/go-client/qdrant"
-	"golang.org/x/sync/errgroup"
 )
 
 // describers is how many tools are described at once.
@@ -58,8 +58,7 @@ func (s *Store) describeAll(ctx context.Context, ps []point) ([]memoryd.Tool, er
 		return nil, err
 	}
 	tools := make([]memoryd.Tool, len(ids))
-	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(describers)
+	g, gctx := lifecycle.NewGroup(ctx, s.log, "qdrant", describers)
 	for i, id := range ids {
 		p, ok := whole[id]
 		if !ok {
@@ -119,8 +118,7 @@ func (s *Store) ListWorkspaces(ctx context.Context, after string, limit int) ([]
 // occupied gives the names of those workspaces that hold a tool.
 func (s *Store) occupied(ctx context.Context, spaces []point) ([]string, error) {
 	holds := make([]bool, len(spaces))
-	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(describers)
+	g, gctx := lifecycle.NewGroup(ctx, s.log, "qdrant", describers)
 	for i, p := range spaces {
 		g.Go(func() error {
 			found, err := s.scroll(gctx, s.tools, all(is(fieldSpaceID, p.id)), nil, 1)

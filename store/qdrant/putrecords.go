@@ -5,10 +5,10 @@ import (
 	"slices"
 
 	"memoryd"
+	"memoryd/internal/lifecycle"
 	"memoryd/store"
 
 	qd "github.com/qdrant/go-client/qdrant"
-	"golang.org/x/sync/errgroup"
 )
 
 // PutRecords implements store.Records. It takes them for new ones and inserts them
@@ -91,8 +91,7 @@ func (p *putting) insert(ctx context.Context) error {
 
 // replace writes the records that are left over what is there.
 func (p *putting) replace(ctx context.Context) error {
-	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(describers)
+	g, gctx := lifecycle.NewGroup(ctx, p.s.log, "qdrant", describers)
 	for _, same := range p.byID {
 		g.Go(func() error {
 			for i := range same {

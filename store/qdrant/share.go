@@ -7,8 +7,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"memoryd/internal/lifecycle"
+
 	qd "github.com/qdrant/go-client/qdrant"
-	"golang.org/x/sync/errgroup"
 )
 
 // A write costs a server nearly the same whether it brings one call or fifty. So
@@ -81,20 +82,24 @@ func (s *Store) board(c *cargo) bool {
 	if sh.flights < maxFlights {
 		sh.flights++
 		s.running.Add(1) // the caller is counted in, so Close still waits
-		go s.fly()
+		lifecycle.Go(context.Background(), s.log, "qdrant", s.fly)
 	}
 	return true
 }
 
 // fly sends what waits until nothing does.
-func (s *Store) fly() {
+func (s *Store) fly() error {
 	defer s.leave()
 	for {
 		together := s.sharing.take()
 		if len(together) == 0 {
-			return
+			return nil
 		}
-		found, err := s.deliverFor(together)
+		var found *findings
+		err := lifecycle.Do(context.Background(), s.log, "qdrant", func() (err error) {
+			found, err = s.deliverFor(together)
+			return err
+		})
 		if err != nil {
 			s.sharing.failed()
 		}
@@ -171,7 +176,7 @@ func (s *Store) deliverNow(ctx context.Context, together []*cargo) (*findings, e
 		points = points[n:]
 	}
 	var found findings
-	g, gctx := errgroup.WithContext(ctx)
+	g, gctx := lifecycle.NewGroup(ctx, s.log, "qdrant", 0)
 	g.Go(func() (err error) {
 		found.calls, err = s.getMap(gctx, s.calls, all.calls, include(fieldNonce, fieldLife, fieldOwner, fieldStamp))
 		return err

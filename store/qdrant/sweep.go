@@ -5,6 +5,8 @@ import (
 	"math"
 	"time"
 
+	"memoryd/internal/lifecycle"
+
 	qd "github.com/qdrant/go-client/qdrant"
 )
 
@@ -26,13 +28,14 @@ func (s *Store) sweepWhenDue(n int64) {
 	if s.enter(s.sweeps) != nil {
 		return
 	}
-	go func() {
+	lifecycle.Go(s.sweeps, s.log, "sweeping", func() error {
 		defer s.leave()
 		defer s.busy.Store(false)
 		if err := s.sweep(s.sweeps); err != nil && s.sweeps.Err() == nil {
 			s.log.Warn("a sweep did not finish", "err", err)
 		}
-	}()
+		return nil
+	})
 }
 
 // Sweep forgets the oldest calls beyond what is to be remembered, after adding

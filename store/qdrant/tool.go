@@ -5,8 +5,7 @@ import (
 	"time"
 
 	"memoryd"
-
-	"golang.org/x/sync/errgroup"
+	"memoryd/internal/lifecycle"
 )
 
 // Tool implements store.Tools.
@@ -35,7 +34,7 @@ func (s *Store) Tool(ctx context.Context, ref memoryd.ToolRef) (memoryd.Tool, er
 func (s *Store) describe(ctx context.Context, t *tool) (memoryd.Tool, error) {
 	var kept []point
 	var calls, contents, verdicts int64
-	g, gctx := errgroup.WithContext(ctx)
+	g, gctx := lifecycle.NewGroup(ctx, s.log, "qdrant", 0)
 	fresh := above(fieldStamp, t.p.int(fieldCut))
 	g.Go(func() (err error) { kept, err = s.look(gctx, t.life, 0); return err })
 	g.Go(func() (err error) {

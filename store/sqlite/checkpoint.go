@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"memoryd/internal/lifecycle"
 )
 
 // checkpointEvery is how long commits gather before their pages are copied
@@ -28,20 +30,21 @@ type checkpointer struct {
 }
 
 // run works until stop is closed.
-func (p *checkpointer) run() {
-	defer close(p.done)
+func (p *checkpointer) run(context.Context) {
 	for {
 		select {
 		case <-p.stop:
+			close(p.done)
 			return
 		case <-p.w.wrote:
 		}
 		select {
 		case <-p.stop:
+			close(p.done)
 			return
 		case <-time.After(checkpointEvery):
 		}
-		p.step()
+		_ = lifecycle.Do(context.Background(), p.log, "checkpointing", func() error { p.step(); return nil })
 	}
 }
 
@@ -60,10 +63,8 @@ func (p *checkpointer) step() {
 		mode = `RESTART`
 	}
 	if mode != "" {
-		p.w.gate.Lock()
 		busy := false
-		_, busy, err = p.checkpoint(mode)
-		p.w.gate.Unlock()
+		busy, err = p.alone(mode)
 		if mode == `TRUNCATE` && (busy || err != nil) {
 			p.w.clean.Store(true) // a long reading was in the way: again
 			p.w.stir()
@@ -75,6 +76,14 @@ func (p *checkpointer) step() {
 			p.w.giveUp(err)
 		}
 	}
+}
+
+// alone runs a checkpoint while writers wait.
+func (p *checkpointer) alone(mode string) (busy bool, err error) {
+	p.w.gate.Lock()
+	defer p.w.gate.Unlock()
+	_, busy, err = p.checkpoint(mode)
+	return busy, err
 }
 
 // checkpoint runs one, gives the pages that the log holds and says whether

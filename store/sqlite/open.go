@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"memoryd"
+	"memoryd/internal/lifecycle"
 )
 
 // fileName is the database in the data directory.
@@ -37,8 +38,7 @@ func Open(ctx context.Context, cfg Config, log *slog.Logger) (*Store, error) {
 
 // start starts the goroutines that Close ends.
 func (s *Store) start() {
-	go s.w.run()
-	go s.ckpt.run()
+	s.worker.Start(context.Background(), s.w.run, s.ckpt.run)
 }
 
 func open(ctx context.Context, cfg Config, log *slog.Logger) (s *Store, err error) {
@@ -47,7 +47,7 @@ func open(ctx context.Context, cfg Config, log *slog.Logger) (s *Store, err erro
 		return nil, err
 	}
 	w := newWriter(cfg, log)
-	s = &Store{cat: w.cat, w: w, lock: lock, readers: make(chan *conn, cfg.Readers)}
+	s = &Store{cat: w.cat, w: w, lock: lock, readers: make(chan *conn, cfg.Readers), worker: lifecycle.NewWorker(log, "committing")}
 	s.ckpt = &checkpointer{
 		w: w, log: log, limit: cfg.WALBytes / pageSize, stop: make(chan struct{}), done: make(chan struct{}),
 	}

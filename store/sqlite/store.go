@@ -25,6 +25,7 @@ import (
 	"sync"
 
 	"memoryd"
+	"memoryd/internal/lifecycle"
 	"memoryd/store"
 )
 
@@ -37,6 +38,7 @@ type Store struct {
 	ckpt    *checkpointer
 	readers chan *conn
 	lock    *dirLock
+	worker  *lifecycle.Worker // of the writer and the checkpointer
 
 	life    sync.RWMutex
 	closed  bool
@@ -133,6 +135,7 @@ func (s *Store) Close() error {
 	<-s.w.done
 	close(s.ckpt.stop)
 	<-s.ckpt.done
+	s.worker.Stop()
 	return s.closeFiles()
 }
 

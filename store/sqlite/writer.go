@@ -1,11 +1,14 @@
 package sqlite
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"memoryd/internal/lifecycle"
 )
 
 // How much shares one commit.
@@ -59,11 +62,11 @@ type writer struct {
 }
 
 // run commits until stop is closed and the queue is empty.
-func (w *writer) run() {
-	defer close(w.done)
+func (w *writer) run(context.Context) {
 	for {
 		group := w.next()
 		if group == nil {
+			close(w.done)
 			return
 		}
 		if len(group) > 0 {
@@ -180,10 +183,12 @@ func (w *writer) update(change func(*draft) error) error {
 	d := w.newDraft()
 	err := w.c.exec(`BEGIN IMMEDIATE`)
 	if err == nil {
-		err = change(d)
-		if err == nil {
-			err = d.write()
-		}
+		err = lifecycle.Do(context.Background(), w.log, "committing", func() error {
+			if err := change(d); err != nil {
+				return err
+			}
+			return d.write()
+		})
 		if err == nil {
 			d.announce()
 			if err = w.commit(); err != nil {
@@ -199,7 +204,11 @@ func (w *writer) update(change func(*draft) error) error {
 		w.log.Error("store: a commit failed", "err", err)
 		return unavailable(err)
 	}
-	d.apply()
+	apply := func() error { d.apply(); return nil }
+	if err := lifecycle.Do(context.Background(), w.log, "committing", apply); err != nil {
+		w.giveUp(err) // memory does not say any more what the file says
+		return unavailable(err)
+	}
 	w.stir()
 	return nil
 }
