@@ -69,6 +69,25 @@ func CheckLimit(limit int) error {
 	return nil
 }
 
+// Check refuses a page that ListCalls can never return.
+func (p CallPage) Check() error {
+	if p.Before < 0 {
+		return memoryd.Errorf(memoryd.Invalid, "a page ends before a call's number, which is not negative")
+	}
+	return CheckLimit(p.Limit)
+}
+
+// CheckRun refuses what RunCalls can never answer.
+func CheckRun(workspace, run string, limit int) error {
+	if err := CheckName("workspace", workspace); err != nil {
+		return err
+	}
+	if err := CheckName("run", run); err != nil {
+		return err
+	}
+	return CheckLimit(limit)
+}
+
 // CheckRecordKey refuses a key that can never address a record.
 func CheckRecordKey(k RecordKey) error {
 	if k.Workspace != "" {

@@ -27,6 +27,8 @@ package store
 
 import (
 	"context"
+	"encoding/json"
+	"slices"
 	"time"
 
 	"memoryd"
@@ -101,8 +103,87 @@ type Calls interface {
 	// error.
 	History(ctx context.Context, ref memoryd.ToolRef, limit int) ([]memoryd.Call, error)
 
-	// Samples returns the narrow part of all kept calls, oldest first.
+	// Samples returns the narrow part of all kept calls, oldest first. Whoever
+	// only counts reads these: they hold no text.
 	Samples(ctx context.Context, ref memoryd.ToolRef) ([]memoryd.Sample, error)
+
+	// Call returns the kept call of the tool that has the key, or NotFound. It
+	// reads that call and no other.
+	Call(ctx context.Context, ref memoryd.ToolRef, key memoryd.CallKey) (memoryd.Call, error)
+
+	// ListCalls returns a page of the tool's kept calls, the newest first; an
+	// unknown tool has none. It returns fewer than p.Limit when their texts would
+	// exceed MaxPageBytes together, but at least one if there is one: the last page
+	// is the one that is empty.
+	ListCalls(ctx context.Context, ref memoryd.ToolRef, p CallPage) ([]memoryd.Call, error)
+
+	// RunCalls returns the calls of one run of an agent, over all tools of the
+	// workspace, the newest accepted first, at most limit and at most MaxRunCalls.
+	// The run of a call is what memoryd.RunOf reads from its metadata.
+	//
+	// It is a look-up in an index, not a scan, and what it finds expires: a call
+	// leaves when its history lets it go (it may be found a little longer) or its
+	// tool is deleted (it is gone at once), and a backend indexes at least the
+	// newest 100,000 calls that name a run. Calls that were stored by a version
+	// before this index, have no run. An unknown run has no calls.
+	RunCalls(ctx context.Context, workspace, run string, limit int) ([]RunCall, error)
+}
+
+// MaxPageBytes bounds the texts of one page of ListCalls.
+const MaxPageBytes = 16 << 20
+
+// CallPage says which calls ListCalls returns.
+type CallPage struct {
+	// Before is the Seq of the last call of the page before; 0 starts at the
+	// newest call.
+	Before int64
+	// Limit is how many calls to return at most.
+	Limit int
+	// Brief leaves out Input and Output, and does not read them.
+	Brief bool
+}
+
+// Of returns the page of a whole history, oldest first, that it describes.
+func (p CallPage) Of(history []memoryd.Call) []memoryd.Call {
+	var out []memoryd.Call
+	size := 0
+	for _, c := range slices.Backward(history) {
+		if p.Before > 0 && c.Seq >= p.Before {
+			continue
+		}
+		if p.Brief {
+			c.Input, c.Output = nil, ""
+		}
+		if size += TextBytes(&c); len(out) == p.Limit || size > MaxPageBytes && len(out) > 0 {
+			break
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// The bounds of RunCalls: how many calls it returns, and the bytes of their
+// texts.
+const (
+	MaxRunCalls  = 256
+	MaxRunInput  = 32 << 10
+	MaxRunOutput = 16 << 10
+)
+
+// RunCall is what RunCalls tells of a call.
+type RunCall struct {
+	memoryd.ToolRef
+	Key memoryd.CallKey
+	// Time is the instant of CreateTime, microseconds are kept.
+	Time time.Time
+	// Input is the call's input; nil if that is longer than MaxRunInput.
+	Input json.RawMessage
+	// Output is the call's output; of one longer than MaxRunOutput the beginning
+	// and the end, as CutOutput cuts it.
+	Output  string
+	Success bool
+	State   memoryd.EvaluationState
+	Score   float64
 }
 
 // Tools is what is known of tools and workspaces.

@@ -75,6 +75,18 @@ func (l *late) Samples(ctx context.Context, ref memoryd.ToolRef) ([]memoryd.Samp
 	return reach(l, func(r store.Store) ([]memoryd.Sample, error) { return r.Samples(ctx, ref) })
 }
 
+func (l *late) Call(ctx context.Context, ref memoryd.ToolRef, key memoryd.CallKey) (memoryd.Call, error) {
+	return reach(l, func(r store.Store) (memoryd.Call, error) { return r.Call(ctx, ref, key) })
+}
+
+func (l *late) ListCalls(ctx context.Context, ref memoryd.ToolRef, p store.CallPage) ([]memoryd.Call, error) {
+	return reach(l, func(r store.Store) ([]memoryd.Call, error) { return r.ListCalls(ctx, ref, p) })
+}
+
+func (l *late) RunCalls(ctx context.Context, workspace, run string, limit int) ([]store.RunCall, error) {
+	return reach(l, func(r store.Store) ([]store.RunCall, error) { return r.RunCalls(ctx, workspace, run, limit) })
+}
+
 func (l *late) Tool(ctx context.Context, ref memoryd.ToolRef) (memoryd.Tool, error) {
 	return reach(l, func(r store.Store) (memoryd.Tool, error) { return r.Tool(ctx, ref) })
 }

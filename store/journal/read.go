@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"slices"
 
 	"memoryd"
 	"memoryd/store"
@@ -33,6 +34,101 @@ func (s *Store) History(ctx context.Context, ref memoryd.ToolRef, limit int) ([]
 		v.calls = v.calls[len(v.calls)-limit:]
 	}
 	return v.calls, nil
+}
+
+// Call implements store.Calls.
+func (s *Store) Call(ctx context.Context, ref memoryd.ToolRef, key memoryd.CallKey) (memoryd.Call, error) {
+	if err := s.enter(ctx); err != nil {
+		return memoryd.Call{}, err
+	}
+	defer s.leave()
+	w := s.q.waitingFor(ref)
+	if !w.any {
+		c, ok, err := ask(ctx, s, func(ctx context.Context) (memoryd.Call, error) { return s.remote.Call(ctx, ref, key) })
+		if ok || err != nil {
+			return c, err
+		}
+	}
+	v, err := s.view(ctx, ref, w)
+	if err != nil {
+		return memoryd.Call{}, err
+	}
+	i := slices.IndexFunc(v.calls, func(c memoryd.Call) bool { return c.Key == key })
+	if i < 0 {
+		return memoryd.Call{}, memoryd.Errorf(memoryd.NotFound, "the history keeps no such call")
+	}
+	return v.calls[i], nil
+}
+
+// ListCalls implements store.Calls.
+func (s *Store) ListCalls(ctx context.Context, ref memoryd.ToolRef, p store.CallPage) ([]memoryd.Call, error) {
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.leave()
+	w := s.q.waitingFor(ref)
+	if !w.any {
+		calls, ok, err := ask(ctx, s, func(ctx context.Context) ([]memoryd.Call, error) { return s.remote.ListCalls(ctx, ref, p) })
+		if ok || err != nil {
+			return calls, err
+		}
+	}
+	v, err := s.view(ctx, ref, w)
+	if err != nil {
+		return nil, err
+	}
+	return p.Of(v.calls), nil
+}
+
+// RunCalls implements store.Calls. Calls that wait here come before those that the
+// remote store has; while that is away those that this process recorded are all.
+func (s *Store) RunCalls(ctx context.Context, workspace, run string, limit int) ([]store.RunCall, error) {
+	if err := store.CheckRun(workspace, run, limit); err != nil {
+		return nil, err
+	}
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.leave()
+	touched, gone := s.q.touched(workspace)
+	waits, deleted := map[memoryd.CallKey]bool{}, map[string]bool{}
+	for _, tool := range touched {
+		w := s.q.waitingFor(memoryd.ToolRef{Workspace: workspace, Tool: tool})
+		deleted[tool] = w.gone
+		for _, a := range w.appends {
+			for i := range a.calls {
+				waits[a.calls[i].key] = true
+			}
+		}
+	}
+	theirs, ok, err := ask(ctx, s, func(ctx context.Context) ([]store.RunCall, error) {
+		return s.remote.RunCalls(ctx, workspace, run, limit)
+	})
+	if err != nil || ok && len(touched) == 0 && !gone {
+		return theirs, err
+	}
+	mine, err := s.local.RunCalls(ctx, workspace, run, limit)
+	if err != nil || !ok || gone {
+		return mine, err
+	}
+	held := map[memoryd.CallKey]store.RunCall{}
+	for _, c := range mine {
+		held[c.Key] = c
+	}
+	theirs = slices.DeleteFunc(theirs, func(c store.RunCall) bool { return deleted[c.Tool] && !waits[c.Key] })
+	for i := range theirs {
+		c := &theirs[i]
+		if m, ok := held[c.Key]; ok && c.State == memoryd.Pending {
+			c.State, c.Score = m.State, m.Score
+		}
+		waits[c.Key] = false
+	}
+	mine = slices.DeleteFunc(mine, func(c store.RunCall) bool { return !waits[c.Key] })
+	out := append(mine, theirs...)
+	return out[:min(len(out), limit, store.MaxRunCalls)], nil
 }
 
 // Samples implements store.Calls.

@@ -1,6 +1,7 @@
 package mem
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -63,7 +64,7 @@ func (s *Store) accept(sp *space, workspace string, in *memoryd.Call, now time.T
 	t.Revision++
 	t.Modified = now
 	s.accepted++
-	c := &call{Call: cloneCall(in), accepted: s.accepted}
+	c := &call{Call: cloneCall(in), run: in.Run(), accepted: s.accepted}
 	c.Workspace, c.Seq = workspace, t.Lifetime
 	t.calls = append(t.calls, c)
 
@@ -120,6 +121,72 @@ func (s *Store) Samples(ctx context.Context, ref memoryd.ToolRef) ([]memoryd.Sam
 	out := make([]memoryd.Sample, len(t.calls))
 	for i, c := range t.calls {
 		out[i] = c.Sample()
+	}
+	return out, nil
+}
+
+// Call implements store.Calls.
+func (s *Store) Call(ctx context.Context, ref memoryd.ToolRef, key memoryd.CallKey) (memoryd.Call, error) {
+	if err := s.enter(ctx); err != nil {
+		return memoryd.Call{}, err
+	}
+	defer s.mu.Unlock()
+	if t := s.find(ref); t != nil {
+		if c := t.byKey(key); c != nil {
+			return cloneCall(&c.Call), nil
+		}
+	}
+	return memoryd.Call{}, unknownCall()
+}
+
+// ListCalls implements store.Calls.
+func (s *Store) ListCalls(ctx context.Context, ref memoryd.ToolRef, p store.CallPage) ([]memoryd.Call, error) {
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	t := s.find(ref)
+	if t == nil {
+		return nil, nil
+	}
+	kept := make([]memoryd.Call, len(t.calls))
+	for i, c := range t.calls {
+		kept[i] = c.Call
+	}
+	out := p.Of(kept)
+	for i := range out {
+		out[i] = cloneCall(&out[i])
+	}
+	return out, nil
+}
+
+// RunCalls implements store.Calls. It looks at every kept call of the workspace:
+// what a reference may do and a backend with a million calls may not.
+func (s *Store) RunCalls(ctx context.Context, workspace, run string, limit int) ([]store.RunCall, error) {
+	if err := store.CheckRun(workspace, run, limit); err != nil {
+		return nil, err
+	}
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	var found []*call
+	if sp := s.spaces[workspace]; sp != nil {
+		for _, t := range sp.tools {
+			for _, c := range t.calls {
+				if c.run == run {
+					found = append(found, c)
+				}
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b *call) int { return cmp.Compare(b.accepted, a.accepted) })
+	out := make([]store.RunCall, min(len(found), limit, store.MaxRunCalls))
+	for i := range out {
+		out[i] = store.RunCallOf(&found[i].Call)
 	}
 	return out, nil
 }

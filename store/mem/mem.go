@@ -41,6 +41,7 @@ type tool struct {
 // call is a kept call and what the store knows beside it.
 type call struct {
 	memoryd.Call
+	run      string
 	accepted int64
 	lease    time.Time // claimed until then
 }

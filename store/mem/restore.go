@@ -34,7 +34,7 @@ func (s *Store) RestoreTool(ctx context.Context, t memoryd.Tool, calls []memoryd
 	restored.Pending, restored.Kept = 0, 0
 	for i := range calls {
 		s.accepted++
-		c := &call{Call: cloneCall(&calls[i]), accepted: s.accepted}
+		c := &call{Call: cloneCall(&calls[i]), run: calls[i].Run(), accepted: s.accepted}
 		c.Workspace = t.Workspace
 		restored.calls = append(restored.calls, c)
 		restored.seen[contentOf(&c.Call)] = true

@@ -117,7 +117,7 @@ func (s *Store) lease(ctx context.Context, free []point, now time.Time, lease ti
 			narrow = append(narrow, point{id, p})
 		}
 	}
-	calls, err := s.bodies(ctx, narrow)
+	calls, err := s.bodies(ctx, narrow, whole())
 	for i := range calls {
 		calls[i].Evaluation.NotBefore = now.Add(lease)
 	}

@@ -41,6 +41,7 @@ const (
 	fieldTime    = "time"
 	fieldMeta    = "metadata"
 	fieldHash    = "hash"
+	fieldRun     = "run" // what stands for the call's run; see runID
 )
 
 // The field of a content's point: the life of its tool. It also has fieldStamp
@@ -52,7 +53,7 @@ const fieldContent = "content_of"
 var bodyFields = [...]string{
 	fieldOutput, fieldInput, fieldMeta, fieldEval, fieldKept, fieldSeq, fieldKeep, fieldPending, fieldWriter,
 	fieldJudged, fieldSize, fieldState, fieldScore, fieldOK, fieldSeconds, fieldTokens, fieldTool, fieldKey,
-	fieldMade, fieldTime, fieldHash, fieldSpace,
+	fieldMade, fieldTime, fieldHash, fieldSpace, fieldRun,
 }
 
 // narrowFields is what a look over a history needs.
@@ -77,6 +78,9 @@ func encodeCall(c *memoryd.Call) payload {
 	p.putText(fieldMade, c.CreateTime)
 	p.putText(fieldHash, c.Hash)
 	p.putTime(fieldTime, c.Time)
+	if run := c.Run(); run != "" {
+		p[fieldRun] = word(runID(c.Workspace, run))
+	}
 	p.putFloat(fieldSeconds, c.TimeCost)
 	p.putInt(fieldSize, int64(len(c.Input)+len(c.Output)+len(c.Metadata)+len(c.CreateTime)+len(c.Hash)+
 		len(c.Evaluation.Summary)+len(c.Evaluation.Evaluation)+len(c.Evaluation.LastError)))

@@ -29,12 +29,136 @@ func (s *Store) History(ctx context.Context, ref memoryd.ToolRef, limit int) ([]
 		return nil, err
 	}
 	slices.Reverse(kept)
-	return s.bodies(ctx, kept)
+	return s.bodies(ctx, kept, whole())
 }
 
-// bodies reads calls whole, in the order of their narrow points. One that was let
-// go since is left out.
-func (s *Store) bodies(ctx context.Context, narrow []point) ([]memoryd.Call, error) {
+// Call implements store.Calls.
+func (s *Store) Call(ctx context.Context, ref memoryd.ToolRef, key memoryd.CallKey) (memoryd.Call, error) {
+	if err := s.enter(ctx); err != nil {
+		return memoryd.Call{}, err
+	}
+	defer s.leave()
+	t, err := s.find(ctx, ref)
+	if err != nil {
+		return memoryd.Call{}, err
+	}
+	id := callID(ref.Workspace, key)
+	found, err := s.getMap(ctx, s.calls, []string{id}, whole())
+	if err != nil {
+		return memoryd.Call{}, err
+	}
+	p := found[id]
+	if t == nil || p.word(fieldKept) != t.life {
+		return memoryd.Call{}, notKept()
+	}
+	kept, err := s.keeps(ctx, t.life, point{id, p})
+	if err != nil {
+		return memoryd.Call{}, err
+	}
+	if !kept {
+		return memoryd.Call{}, notKept()
+	}
+	return decodeCall(p)
+}
+
+// keeps tells whether a call is one that look gives: by two counts if, as nearly
+// always, no newer call asked for so few that it would be out.
+func (s *Store) keeps(ctx context.Context, life string, p point) (bool, error) {
+	newer := []*qd.Condition{is(fieldKept, life), above(fieldSeq, p.int(fieldSeq))}
+	n, err := s.count(ctx, s.calls, all(newer...))
+	if err != nil || n == 0 {
+		return err == nil, err
+	}
+	short, err := s.count(ctx, s.calls, all(append(newer, between(fieldKeep, 0, n))...))
+	if err != nil || short == 0 {
+		return err == nil, err
+	}
+	kept, err := s.look(ctx, life, 0)
+	return slices.ContainsFunc(kept, func(o point) bool { return o.id == p.id }), err
+}
+
+// ListCalls implements store.Calls. Of calls before the page only the narrow
+// points are read, which say what the history keeps.
+func (s *Store) ListCalls(ctx context.Context, ref memoryd.ToolRef, p store.CallPage) ([]memoryd.Call, error) {
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.leave()
+	t, err := s.find(ctx, ref)
+	if err != nil || t == nil || p.Limit == 0 {
+		return nil, err
+	}
+	limit := p.Limit
+	if p.Before > 0 {
+		limit = 0
+	}
+	narrow, err := s.look(ctx, t.life, limit)
+	if err != nil {
+		return nil, err
+	}
+	narrow = slices.DeleteFunc(narrow, func(o point) bool { return p.Before > 0 && o.int(fieldSeq) >= p.Before })
+	narrow = narrow[:min(len(narrow), p.Limit)]
+	with := whole()
+	if p.Brief {
+		with = qd.NewWithPayloadExclude(fieldInput, fieldOutput)
+	} else {
+		size := int64(0)
+		for i, o := range narrow {
+			if size += o.int(fieldSize); size > store.MaxPageBytes && i > 0 {
+				narrow = narrow[:i]
+				break
+			}
+		}
+	}
+	calls, err := s.bodies(ctx, narrow, with)
+	slices.Reverse(calls)
+	return p.Of(calls), err
+}
+
+// RunCalls implements store.Calls: the index of runs holds what histories keep,
+// and for a while what they have just let go.
+func (s *Store) RunCalls(ctx context.Context, workspace, run string, limit int) ([]store.RunCall, error) {
+	if err := store.CheckRun(workspace, run, limit); err != nil {
+		return nil, err
+	}
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.leave()
+	if limit = min(limit, store.MaxRunCalls); limit == 0 {
+		return nil, nil
+	}
+	found, err := s.scroll(ctx, s.calls, all(is(fieldRun, runID(workspace, run))), descending(fieldStamp, nil), limit,
+		fieldLife, fieldOwner, fieldSize, fieldStamp)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	owners := map[string]bool{}
+	for _, p := range found {
+		owners[p.word(fieldOwner)] = true
+	}
+	tools, err := s.getMap(ctx, s.tools, keysOf(owners), include(fieldLife))
+	if err != nil {
+		return nil, err
+	}
+	found = slices.DeleteFunc(found, func(p point) bool { return tools[p.word(fieldOwner)].word(fieldLife) != p.word(fieldLife) })
+	calls, err := s.bodies(ctx, found, whole())
+	out := make([]store.RunCall, len(calls))
+	for i := range calls {
+		out[i] = store.RunCallOf(&calls[i])
+	}
+	return out, err
+}
+
+// whole asks for all fields of a point.
+func whole() *qd.WithPayloadSelector { return qd.NewWithPayload(true) }
+
+// bodies reads calls, in the order of their narrow points. One that was let go
+// since is left out.
+func (s *Store) bodies(ctx context.Context, narrow []point, with *qd.WithPayloadSelector) ([]memoryd.Call, error) {
 	out := make([]memoryd.Call, 0, len(narrow))
 	for len(narrow) > 0 {
 		n := s.replySize(narrow)
@@ -43,12 +167,12 @@ func (s *Store) bodies(ctx context.Context, narrow []point) ([]memoryd.Call, err
 			ids[i] = narrow[i].id
 		}
 		narrow = narrow[n:]
-		whole, err := s.getMap(ctx, s.calls, ids, qd.NewWithPayload(true))
+		found, err := s.getMap(ctx, s.calls, ids, with)
 		if err != nil {
 			return nil, err
 		}
 		for _, id := range ids {
-			p := whole[id]
+			p := found[id]
 			if !p.has(fieldKept) {
 				continue
 			}

@@ -37,6 +37,9 @@ func callID(workspace string, key memoryd.CallKey) string {
 	return derive("call", workspace, string(key[:]))
 }
 
+// runID is what the calls of a run have in common.
+func runID(workspace, run string) string { return derive("run", workspace, run) }
+
 // contentID stands for an input and an output within one life of a tool.
 func contentID(life, content string) string { return derive("content", life, content) }
 

@@ -38,6 +38,7 @@ func (s *Store) layout() map[string][]index {
 			{field: fieldLife, uuid: true, tenant: true},
 			{field: fieldKept, uuid: true},
 			{field: fieldContent, uuid: true},
+			{field: fieldRun, uuid: true},
 			{field: fieldStamp},
 			{field: fieldSeq},
 			{field: fieldPending},

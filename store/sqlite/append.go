@@ -16,6 +16,7 @@ type appendJob struct {
 	mask  [16]byte
 	rows  [][]driver.NamedValue
 	print []uint64
+	runs  []uint64
 	out   []store.Appended
 }
 
@@ -45,6 +46,7 @@ func newAppendJob(ctx context.Context, b store.Batch) *appendJob {
 	j := &appendJob{
 		batch: b, mask: spaceMask(b.Workspace),
 		rows: make([][]driver.NamedValue, len(b.Calls)), print: make([]uint64, len(b.Calls)),
+		runs: make([]uint64, len(b.Calls)),
 	}
 	size := int64(0)
 	for i := range b.Calls {
@@ -55,6 +57,7 @@ func newAppendJob(ctx context.Context, b store.Batch) *appendJob {
 			hash = memoryd.HashOf(c.Input, c.Output)
 		}
 		j.print[i] = contentPrint(hash)
+		j.runs[i] = runPrint(b.Workspace, c.Run())
 		size += rowBytes + int64(len(c.Input)+len(c.Output)+len(c.Metadata)+len(c.Evaluation.Evaluation))
 	}
 	j.ticket = newTicket(ctx, size)
@@ -125,7 +128,7 @@ func (j *appendJob) accept(d *draft, td *toolDraft, ref memoryd.ToolRef, i int) 
 	sample := c.Sample()
 	sample.Seq = td.info.Lifetime
 	td.newer = append(td.newer, sample)
-	d.remember(id, record{kind: recordAccepted, repeat: repeat, slot: slot, dropped: dropped, id: id})
+	d.remember(id, record{kind: recordAccepted, repeat: repeat, slot: slot, dropped: dropped, id: id, run: j.runs[i]})
 	if c.Evaluation.State == memoryd.Pending {
 		return td, d.addPending(td, c, slot)
 	}
@@ -164,6 +167,9 @@ func (d *draft) remember(id identity, r record) {
 	d.keys[id.key] = id.tool
 	d.prints[id.print] = struct{}{}
 	d.seen = append(d.seen, id)
+	if r.run != 0 {
+		d.runs = append(d.runs, runEntry{r.run, r.slot})
+	}
 	d.record(r)
 }
 

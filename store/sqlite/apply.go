@@ -10,7 +10,7 @@ func (d *draft) apply() {
 		for i := range d.seen {
 			w.win.add(d.seen[i])
 		}
-		w.young = append(w.young, youngRow{id: w.lastLog, records: d.logged, from: from, to: w.win.next})
+		w.young = append(w.young, youngRow{id: w.lastLog, records: d.logged, from: from, to: w.win.next, runs: d.runs})
 		w.unfolded += d.logged
 	}
 	for _, f := range d.after {
@@ -29,7 +29,7 @@ func (d *draft) publish() {
 			w.cat.add(td.t)
 		}
 		if td.dropped > 0 || len(td.newer) > 0 {
-			w.samples.push(td.t.id, td.dropped, td.newer)
+			w.samples.push(td.t.id, td.t.first(), td.newer)
 		}
 	}
 	for p, e := range d.settled {
@@ -46,6 +46,9 @@ func (d *draft) publish() {
 	}
 	for _, p := range d.added {
 		w.pend.add(p)
+	}
+	for _, r := range d.runs {
+		w.runs.add(r)
 	}
 }
 

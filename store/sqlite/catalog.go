@@ -22,6 +22,9 @@ type tool struct {
 	folded bool
 }
 
+// first is the number of the oldest kept call.
+func (t *tool) first() int64 { return t.info.Lifetime - int64(t.kept.len()) + 1 }
+
 // space is one workspace with its tools.
 type space struct {
 	name   string
@@ -145,27 +148,48 @@ type view struct {
 	ref      memoryd.ToolRef
 	tool     uint32
 	slots    []int64
-	firstSeq int64 // of the call in slots[0]
-	revision int64
+	firstSeq int64  // of the call in slots[0]
 	rewrites uint64 // of the tool; odd: the rows may be ahead of memory
 }
 
-// view gives the newest limit calls' rows; limit 0 means all.
-func (c *catalog) view(ref memoryd.ToolRef, limit int) (view, bool) {
+// view gives the rows of the newest limit calls numbered below before; 0 means
+// all, of either.
+func (c *catalog) view(ref memoryd.ToolRef, before int64, limit int) (view, bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	t := c.byRef[ref]
 	if t == nil {
 		return view{}, false
 	}
-	n := t.kept.len()
-	if limit > 0 && limit < n {
-		n = limit
+	kept, first := t.kept.len(), t.first()
+	end := kept
+	if before > 0 {
+		end = int(min(max(0, before-first), int64(kept)))
+	}
+	from := 0
+	if limit > 0 {
+		from = max(0, end-limit)
 	}
 	return view{
-		ref: t.info.ToolRef, tool: t.id, slots: t.kept.last(n), firstSeq: t.info.Lifetime - int64(n) + 1,
-		revision: t.info.Revision, rewrites: t.rewrites,
+		ref: t.info.ToolRef, tool: t.id, slots: t.kept.part(from, end), firstSeq: first + int64(from),
+		rewrites: t.rewrites,
 	}, true
+}
+
+// samples gives a tool's samples if the cache has them. If not, it says what to
+// read, and the load follows what commits change from this moment on.
+func (c *catalog) samples(ref memoryd.ToolRef, cache *sampleCache) (v view, load *sampleLoad, cached []memoryd.Sample) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	t := c.byRef[ref]
+	if t == nil {
+		return v, nil, nil
+	}
+	if cached, ok := cache.get(t.id); ok {
+		return v, nil, cached
+	}
+	v = view{ref: ref, tool: t.id, slots: t.kept.all(), firstSeq: t.first()}
+	return v, cache.begin(t.id), nil
 }
 
 // rewrites gives the number that a view has to have for its verdicts to be those

@@ -87,7 +87,7 @@ func (d *draft) deleteTool(t *tool) error {
 			return err
 		}
 	}
-	d.purge = append(d.purge, t.kept.last(t.kept.len())...)
+	d.purge = append(d.purge, t.kept.all()...)
 	return nil
 }
 

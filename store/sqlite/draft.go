@@ -18,6 +18,7 @@ type draft struct {
 	keys    map[[16]byte]uint32
 	prints  map[uint64]struct{}
 	seen    []identity
+	runs    []runEntry
 	records []byte
 	logged  int // records written
 

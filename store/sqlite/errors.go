@@ -70,6 +70,8 @@ func closedError() error { return memoryd.Errorf(memoryd.Closed, "the store is c
 
 func unknownTool() error { return memoryd.Errorf(memoryd.NotFound, "there is no such tool") }
 
+func unknownCall() error { return memoryd.Errorf(memoryd.NotFound, "the history keeps no such call") }
+
 // ended gives the error of a context that has ended, or nil.
 func ended(ctx context.Context) error {
 	if ctx.Err() == nil {

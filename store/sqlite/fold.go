@@ -21,19 +21,22 @@ type housekeeping struct {
 	unfolded  int
 	young     []youngRow // log rows that are not folded yet, oldest first
 	segments  []segment  // rows of seen, oldest first
+	runSegs   []segment  // rows of runs
 	fold      *folding
 	purges    []purgeRow
 	rest      time.Time // no housekeeping before, after it failed
 }
 
-// youngRow is a row of log and the identities it brought, by window position.
+// youngRow is a row of log, the identities that it brought, by window position,
+// and the runs of its calls.
 type youngRow struct {
 	id       int64
 	records  int
 	from, to uint64
+	runs     []runEntry
 }
 
-// segment is a row of seen.
+// segment is a row of seen, or of runs, and how many entries it holds.
 type segment struct {
 	id int64
 	n  int
@@ -135,16 +138,30 @@ func (w *writer) segmentStep() error {
 	moved := w.young[:rows]
 	through := moved[rows-1].id
 	data, n := w.identities(moved)
+	runs, runCount := runsOf(moved)
 	return w.update(func(d *draft) error {
+		if runCount > 0 {
+			if err := d.c.exec(`INSERT INTO runs (id, entries) VALUES (?,?)`, through, runs); err != nil {
+				return err
+			}
+		}
 		if err := d.c.exec(`INSERT INTO seen (id, through, entries) VALUES (?,?,?)`, through, through, data); err != nil {
 			return err
 		}
 		if err := d.c.exec(`DELETE FROM log WHERE id <= ?`, through); err != nil {
 			return err
 		}
-		expired, err := w.dropSegments(n)
+		expired, err := w.dropSegments(`seen`, w.segments, n, w.win.size)
+		if err != nil {
+			return err
+		}
+		expiredRuns, err := w.dropSegments(`runs`, w.runSegs, runCount, maxRunEntries)
 		d.after = append(d.after, func() {
 			w.segments = append(w.segments[expired:], segment{id: through, n: n})
+			w.runSegs = w.runSegs[expiredRuns:]
+			if runCount > 0 {
+				w.runSegs = append(w.runSegs, segment{id: through, n: runCount})
+			}
 			w.young = w.young[rows:]
 			for _, y := range moved {
 				w.unfolded -= y.records
@@ -166,18 +183,18 @@ func (w *writer) identities(rows []youngRow) (data []byte, n int) {
 	return data, n
 }
 
-// dropSegments deletes the oldest rows of seen that the window does without
-// once n newer identities are there, and counts them.
-func (w *writer) dropSegments(n int) (expired int, err error) {
+// dropSegments deletes the oldest rows that a table does without once n newer
+// entries are there and size of them are wanted, and counts the rows.
+func (w *writer) dropSegments(table string, rows []segment, n, size int) (expired int, err error) {
 	total := n
-	for _, s := range w.segments {
+	for _, s := range rows {
 		total += s.n
 	}
-	for _, s := range w.segments {
-		if total-s.n < w.win.size {
+	for _, s := range rows {
+		if total-s.n < size {
 			break
 		}
-		if err := w.c.exec(`DELETE FROM seen WHERE id = ?`, s.id); err != nil {
+		if err := w.c.exec(`DELETE FROM `+table+` WHERE id = ?`, s.id); err != nil {
 			return 0, err
 		}
 		total -= s.n
@@ -190,7 +207,7 @@ func (w *writer) dropSegments(n int) (expired int, err error) {
 func (w *writer) writeState(t *tool, info *memoryd.Tool, mark int64) error {
 	return w.c.exec(`INSERT OR REPLACE INTO state (tool, mark, lifetime, duplicates, revision, modified, slots)
 		VALUES (?,?,?,?,?,?,?)`, int64(t.id), mark, info.Lifetime, info.Duplicates, info.Revision,
-		info.Modified.UnixMicro(), encodeSlots(t.kept.last(t.kept.len())))
+		info.Modified.UnixMicro(), encodeSlots(t.kept.all()))
 }
 
 // writePurges puts rows on the list of those to be deleted.

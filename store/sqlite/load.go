@@ -25,7 +25,7 @@ func (w *writer) load(ctx context.Context) error {
 		do   func() error
 	}{
 		{"tools", l.tools}, {"state", l.state}, {"guidelines", l.guidelines}, {"seen", l.seen},
-		{"log", l.log}, {"pending", l.pending}, {"purge", l.purge}, {"numbers", l.numbers},
+		{"runs", l.runs}, {"log", l.log}, {"pending", l.pending}, {"purge", l.purge}, {"numbers", l.numbers},
 	} {
 		if err := step.do(); err != nil {
 			return fmt.Errorf("reading %s: %w", step.what, err)
@@ -100,6 +100,20 @@ func (l *loader) seen() error {
 	})
 }
 
+func (l *loader) runs() error {
+	return l.query(`SELECT id, entries FROM runs ORDER BY id`, func(v []driver.Value) error {
+		b := blob(v[1])
+		if len(b)%runEntryBytes != 0 {
+			return fmt.Errorf("row %d is damaged", integer(v[0]))
+		}
+		l.w.runSegs = append(l.w.runSegs, segment{id: integer(v[0]), n: len(b) / runEntryBytes})
+		for ; len(b) > 0; b = b[runEntryBytes:] {
+			l.w.runs.add(readRunEntry(b))
+		}
+		return nil
+	})
+}
+
 func (l *loader) remember(id identity) {
 	l.w.win.add(id)
 	l.w.nextTool = max(l.w.nextTool, id.tool)
@@ -112,6 +126,10 @@ func (l *loader) log() error {
 			y.records++
 			if r.kind == recordAccepted {
 				l.remember(r.id)
+			}
+			if r.run != 0 {
+				y.runs = append(y.runs, runEntry{r.run, r.slot})
+				l.w.runs.add(runEntry{r.run, r.slot})
 			}
 			if t := l.w.cat.byID[r.tool]; t != nil && y.id > l.marks[r.tool] {
 				t.replay(&r, timeOf(v[1]))

@@ -73,8 +73,8 @@ const pageSize = 4096
 func newWriter(cfg Config, log *slog.Logger) *writer {
 	w := &writer{
 		cfg: cfg, log: log, cat: newCatalog(), win: newWindow(cfg.IdentityWindow), pend: newPendingSet(),
-		samples: newSampleCache(cfg.SampleCache),
-		queue:   make(chan job, cfg.Queue), maxQueued: cfg.QueueBytes,
+		samples: newSampleCache(cfg.SampleCache), runs: newRunIndex(maxRunEntries),
+		queue: make(chan job, cfg.Queue), maxQueued: cfg.QueueBytes,
 		stop: make(chan struct{}), done: make(chan struct{}), wrote: make(chan struct{}, 1),
 	}
 	w.foldEvery = min(1<<16, max(64, cfg.IdentityWindow/8))

@@ -60,7 +60,7 @@ func (j *overrideJob) run(d *draft) error {
 // findSlot gives the row of a kept call of the tool, 0 if there is none. Keys
 // have no index: a correction is rare, and a history is short.
 func (d *draft) findSlot(td *toolDraft, key memoryd.CallKey) (slot int64, err error) {
-	ids, err := json.Marshal(td.t.kept.last(td.t.kept.len()))
+	ids, err := json.Marshal(td.t.kept.all())
 	if err != nil {
 		return 0, err
 	}

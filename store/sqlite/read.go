@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"encoding/json"
+	"slices"
 
 	"memoryd"
 	"memoryd/store"
@@ -18,18 +19,133 @@ func (s *Store) History(ctx context.Context, ref memoryd.ToolRef, limit int) ([]
 	if err := store.CheckLimit(limit); err != nil {
 		return nil, err
 	}
-	var out []memoryd.Call
-	_, err := s.readTool(ctx, ref, limit, callColumns, func(v *view) func(int, []driver.Value) {
-		out = make([]memoryd.Call, len(v.slots))
-		return func(i int, row []driver.Value) {
-			out[i] = scanCall(row)
-			out[i].ToolRef = v.ref
-		}
-	})
-	if err != nil {
+	return s.readCalls(ctx, ref, 0, limit, callColumns)
+}
+
+// pageRows is how many whole calls are read at once: a page that is full of long
+// texts holds hardly more than it may.
+const pageRows = 16
+
+// ListCalls implements store.Calls.
+func (s *Store) ListCalls(ctx context.Context, ref memoryd.ToolRef, p store.CallPage) ([]memoryd.Call, error) {
+	if err := p.Check(); err != nil {
 		return nil, err
 	}
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.leave()
+	columns, rows := callColumns, pageRows
+	if p.Brief {
+		columns, rows = briefColumns, 16*pageRows
+	}
+	var out []memoryd.Call
+	size, before := 0, p.Before
+	for len(out) < p.Limit {
+		part, err := s.readCalls(ctx, ref, before, min(rows, p.Limit-len(out)), columns)
+		if err != nil {
+			return nil, err
+		}
+		for i := range slices.Backward(part) {
+			if size += store.TextBytes(&part[i]); size > store.MaxPageBytes && len(out) > 0 {
+				return out, nil
+			}
+			out = append(out, part[i])
+		}
+		if len(part) == 0 || part[0].Seq == 1 {
+			break
+		}
+		before = part[0].Seq
+	}
 	return out, nil
+}
+
+// readCalls reads the newest calls below a number, oldest first.
+func (s *Store) readCalls(ctx context.Context, ref memoryd.ToolRef, before int64, limit int, columns string) ([]memoryd.Call, error) {
+	return settled(s, func() (out []memoryd.Call, err error) {
+		v, ok := s.cat.view(ref, before, limit)
+		if !ok || len(v.slots) == 0 {
+			return nil, nil
+		}
+		out = make([]memoryd.Call, len(v.slots))
+		place := make(map[int64]int, len(v.slots))
+		for i, slot := range v.slots {
+			place[slot] = i
+		}
+		found := 0
+		err = s.readView(ctx, &v, columns, ``, nil, func(row []driver.Value) error {
+			i := place[integer(row[rowID])]
+			if integer(row[rowTool]) != int64(v.tool) || integer(row[rowSeq]) != v.firstSeq+int64(i) {
+				return errMoved
+			}
+			out[i] = scanCall(row)
+			out[i].ToolRef = v.ref
+			found++
+			return nil
+		})
+		if err == nil && found < len(out) {
+			err = errMoved
+		}
+		return out, err
+	})
+}
+
+// Call implements store.Calls. Keys have no index: the rows of the history are
+// asked for theirs, which stands before the texts.
+func (s *Store) Call(ctx context.Context, ref memoryd.ToolRef, key memoryd.CallKey) (memoryd.Call, error) {
+	if err := s.enter(ctx); err != nil {
+		return memoryd.Call{}, err
+	}
+	defer s.leave()
+	return settled(s, func() (c memoryd.Call, err error) {
+		v, ok := s.cat.view(ref, 0, 0)
+		if !ok {
+			return c, unknownCall()
+		}
+		err = s.readView(ctx, &v, callColumns, ` AND key = ?`, key[:], func(row []driver.Value) error {
+			if integer(row[rowTool]) == int64(v.tool) {
+				c = scanCall(row)
+				c.ToolRef = v.ref
+			}
+			return nil
+		})
+		if err == nil && c.Seq == 0 {
+			err = unknownCall()
+		}
+		return c, err
+	})
+}
+
+// settled reads as one consistent picture. Memory says which rows are whose; a
+// commit between looking there and reading the file shows, and then the reading is
+// done again with commits waiting.
+func settled[T any](s *Store, read func() (T, error)) (T, error) {
+	v, err := read()
+	if err != errMoved { //nolint:errorlint // never wrapped
+		return v, err
+	}
+	s.w.gate.Lock()
+	defer s.w.gate.Unlock()
+	if v, err = read(); err == errMoved { //nolint:errorlint // never wrapped
+		err = memoryd.Errorf(memoryd.Internal, "the history of a tool is not what it should be")
+	}
+	return v, err
+}
+
+// errMoved says that the rows are not those that memory spoke of.
+var errMoved = memoryd.Errorf(memoryd.Internal, "the rows moved")
+
+// readView reads the rows of a view that a further condition holds for. It fails
+// with errMoved when verdicts may be ahead of memory.
+func (s *Store) readView(ctx context.Context, v *view, columns, and string, value driver.Value, row func([]driver.Value) error) error {
+	if v.rewrites%2 == 1 {
+		return errMoved
+	}
+	err := s.readRows(ctx, columns, v.slots, row, and, value)
+	if err == nil && s.cat.rewrites(v.tool) != v.rewrites {
+		err = errMoved
+	}
+	return err
 }
 
 // Samples implements store.Calls. A tool asked for lately is answered from
@@ -39,103 +155,55 @@ func (s *Store) Samples(ctx context.Context, ref memoryd.ToolRef) ([]memoryd.Sam
 		return nil, err
 	}
 	defer s.leave()
-	if out, ok := s.cachedSamples(ref); ok {
-		return out, nil
+	v, load, cached := s.cat.samples(ref, s.w.samples)
+	if load == nil {
+		return cached, nil
 	}
-	return s.loadSamples(ctx, ref)
-}
-
-func (s *Store) cachedSamples(ref memoryd.ToolRef) ([]memoryd.Sample, bool) {
-	s.cat.mu.RLock()
-	t := s.cat.byRef[ref]
-	s.cat.mu.RUnlock()
-	if t == nil {
-		return nil, true
-	}
-	return s.w.samples.get(t.id)
-}
-
-// loadSamples reads a tool's samples and leaves them in memory. Commits wait
-// meanwhile, else one between the reading and the leaving would be missed.
-func (s *Store) loadSamples(ctx context.Context, ref memoryd.ToolRef) ([]memoryd.Sample, error) {
-	s.w.gate.Lock()
-	defer s.w.gate.Unlock()
-	var out []memoryd.Sample
-	v, err := s.readView(ctx, ref, 0, sampleColumns, func(v *view) func(int, []driver.Value) {
-		out = make([]memoryd.Sample, len(v.slots))
-		return func(i int, row []driver.Value) { out[i] = scanSample(row) }
-	})
+	defer s.w.samples.end(load)
+	read := make([]memoryd.Sample, len(v.slots))
+	err := s.readRows(ctx, sampleColumns, v.slots, func(row []driver.Value) error {
+		i := integer(row[rowSeq]) - v.firstSeq
+		if integer(row[rowTool]) == int64(v.tool) && i >= 0 && i < int64(len(read)) {
+			read[i] = scanSample(row)
+		}
+		return nil
+	}, ``, nil)
 	if err != nil {
 		return nil, err
 	}
-	if v.tool != 0 {
-		s.w.samples.put(v.tool, out)
+	// What is not there was let go meanwhile, as were those before it.
+	for i := range slices.Backward(read) {
+		if read[i].Seq == 0 {
+			read = read[i+1:]
+			break
+		}
+	}
+	// Commits that the reading saw are in memory, and in load, when the gate opens.
+	s.w.gate.Lock()
+	defer s.w.gate.Unlock()
+	out := s.w.samples.keep(load, read)
+	if now, ok := s.cat.view(ref, 0, 0); ok && now.tool == v.tool && (len(out) != len(now.slots) || out[0].Seq != now.firstSeq) {
+		s.w.samples.remove(v.tool)
+		return nil, memoryd.Errorf(memoryd.Internal, "the history of a tool is not what it should be")
 	}
 	return out, nil
 }
 
-// readTool reads rows of a tool's kept calls as one consistent picture. Memory
-// says which rows these are. A commit between looking there and reading the
-// file shows in the rows; then the reading is done again with commits waiting.
-func (s *Store) readTool(ctx context.Context, ref memoryd.ToolRef, limit int, columns string,
-	into func(*view) func(i int, row []driver.Value),
-) (view, error) {
-	v, err := s.readView(ctx, ref, limit, columns, into)
-	if err != errMoved { //nolint:errorlint // never wrapped
-		return v, err
-	}
-	s.w.gate.Lock()
-	defer s.w.gate.Unlock()
-	v, err = s.readView(ctx, ref, limit, columns, into)
-	if err == errMoved { //nolint:errorlint // never wrapped
-		err = memoryd.Errorf(memoryd.Internal, "the history of a tool is not what it should be")
-	}
-	return v, err
-}
-
-// errMoved says that the rows are not those that memory spoke of.
-var errMoved = memoryd.Errorf(memoryd.Internal, "the rows moved")
-
-// readView is one try of readTool.
-func (s *Store) readView(ctx context.Context, ref memoryd.ToolRef, limit int, columns string,
-	into func(*view) func(i int, row []driver.Value),
-) (view, error) {
-	v, ok := s.cat.view(ref, limit)
-	if !ok || len(v.slots) == 0 {
-		return v, nil
-	}
-	if v.rewrites%2 == 1 {
-		return v, errMoved
-	}
-	put := into(&v)
-	place := make(map[int64]int, len(v.slots))
-	for i, slot := range v.slots {
-		place[slot] = i
-	}
-	found := 0
-	err := s.readRows(ctx, columns, v.slots, func(row []driver.Value) error {
-		i := place[integer(row[rowID])]
-		if integer(row[rowTool]) != int64(v.tool) || integer(row[rowSeq]) != v.firstSeq+int64(i) {
-			return errMoved
-		}
-		put(i, row)
-		found++
-		return nil
-	})
-	if err == nil && (found < len(v.slots) || s.cat.rewrites(v.tool) != v.rewrites) {
-		err = errMoved
-	}
-	return v, err
-}
-
-// readRows reads columns of calls by row, in any order, from one snapshot.
-func (s *Store) readRows(ctx context.Context, columns string, slots []int64, row func([]driver.Value) error) error {
+// readRows reads columns of calls by row, in any order, from one snapshot; of
+// those rows that a further condition with one value holds for.
+func (s *Store) readRows(ctx context.Context, columns string, slots []int64, row func([]driver.Value) error,
+	and string, value driver.Value,
+) error {
 	ids, err := json.Marshal(slots)
 	if err != nil {
 		return err
 	}
+	values := []driver.Value{string(ids)}
+	if value != nil {
+		values = append(values, value)
+	}
 	return s.read(ctx, func(c *conn) error {
-		return c.query(ctx, `SELECT `+columns+` FROM calls WHERE id IN (SELECT value FROM json_each(?))`, row, string(ids))
+		return c.query(ctx, `SELECT `+columns+` FROM calls WHERE id IN (SELECT value FROM json_each(?))`+and, row, values...)
 	})
 }
 

@@ -8,12 +8,16 @@ import (
 // A row of log holds records, one after another. Replaying them over the rows
 // of state gives what memory held when the last commit was done.
 const (
-	recordAccepted = 'A' // flags, row of the call, how many left the history before it, identity
+	recordAccepted = 'A' // flags, row of the call, how many left the history before it, identity, run
 	recordVerdict  = 'V' // tool
 	recordTrimmed  = 'T' // tool, how many left the history
 )
 
-const flagRepeat = 1
+// The flags of an accepted call: it is a repeat; it is of a run.
+const (
+	flagRepeat = 1
+	flagRun    = 2
+)
 
 // record is one change to a tool.
 type record struct {
@@ -23,6 +27,7 @@ type record struct {
 	slot    int64
 	dropped int
 	id      identity // of an accepted call
+	run     uint64   // its run's fingerprint; 0 is none
 }
 
 func (r *record) appendTo(b []byte) []byte {
@@ -33,10 +38,17 @@ func (r *record) appendTo(b []byte) []byte {
 		if r.repeat {
 			flags = flagRepeat
 		}
+		if r.run != 0 {
+			flags |= flagRun
+		}
 		b = append(b, flags)
 		b = binary.AppendVarint(b, r.slot)
 		b = binary.AppendUvarint(b, uint64(r.dropped))
-		return r.id.appendTo(b)
+		b = r.id.appendTo(b)
+		if r.run != 0 {
+			b = binary.LittleEndian.AppendUint64(b, r.run)
+		}
+		return b
 	case recordTrimmed:
 		b = binary.AppendUvarint(b, uint64(r.tool))
 		return binary.AppendUvarint(b, uint64(r.dropped))
@@ -51,11 +63,15 @@ func readRecords(b []byte, each func(record)) error {
 		d := decoder{b: b[1:]}
 		switch r.kind {
 		case recordAccepted:
-			r.repeat = d.byte()&flagRepeat != 0
+			flags := d.byte()
+			r.repeat = flags&flagRepeat != 0
 			r.slot = d.varint()
 			r.dropped = int(d.uvarint())
 			r.id = d.identity()
 			r.tool = r.id.tool
+			if flags&flagRun != 0 {
+				r.run = d.uint64()
+			}
 		case recordTrimmed:
 			r.tool = uint32(d.uvarint())
 			r.dropped = int(d.uvarint())
@@ -107,6 +123,16 @@ func (d *decoder) skip(n int) {
 		return
 	}
 	d.b = d.b[n:]
+}
+
+func (d *decoder) uint64() (n uint64) {
+	if len(d.b) < 8 {
+		d.bad = true
+		return 0
+	}
+	n = binary.LittleEndian.Uint64(d.b)
+	d.b = d.b[8:]
+	return n
 }
 
 func (d *decoder) identity() (id identity) {

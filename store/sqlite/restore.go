@@ -91,7 +91,7 @@ func (j *restoreJob) restore(d *draft, td *toolDraft, c *memoryd.Call, mask [16]
 		return 0, err
 	}
 	id := identity{key: mixKey(c.Key, mask), print: fingerprint(contentPrint(hash), td.t.id), tool: td.t.id}
-	d.remember(id, record{kind: recordAccepted, slot: slot, id: id})
+	d.remember(id, record{kind: recordAccepted, slot: slot, id: id, run: runPrint(j.t.Workspace, c.Run())})
 	if c.Evaluation.State == memoryd.Pending {
 		return slot, d.addPending(td, c, slot)
 	}

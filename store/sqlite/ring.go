@@ -50,11 +50,13 @@ func (r *ring) drop(n int) {
 	}
 }
 
-// last gives a copy of the newest n, oldest first.
-func (r *ring) last(n int) []int64 {
-	out := make([]int64, n)
+// all gives a copy, oldest first; part one of those from a place to before another.
+func (r *ring) all() []int64 { return r.part(0, r.n) }
+
+func (r *ring) part(from, to int) []int64 {
+	out := make([]int64, to-from)
 	for i := range out {
-		out[i] = r.at(r.n - n + i)
+		out[i] = r.at(from + i)
 	}
 	return out
 }

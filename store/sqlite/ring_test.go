@@ -24,7 +24,7 @@ func TestRingIsAQueue(t *testing.T) {
 				want = want[n:]
 			},
 			"": func(t *rapid.T) {
-				if got := r.last(r.len()); !slices.Equal(got, want) {
+				if got := r.all(); !slices.Equal(got, want) {
 					t.Fatalf("got %v, want %v", got, want)
 				}
 			},

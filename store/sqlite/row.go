@@ -12,6 +12,7 @@ import (
 const (
 	sampleColumns     = `id, tool, seq, success, state, score, time_cost, token_cost`
 	evaluationColumns = `judged_by, rule, judge_version, judged_at, attempts, not_before, last_error, summary, evaluation, extra`
+	briefColumns      = sampleColumns + `, time, key, hash, create_time, ` + evaluationColumns + `, metadata, NULL, NULL`
 	callColumns       = sampleColumns + `, time, key, hash, create_time, ` + evaluationColumns + `, metadata, input, output`
 
 	insertCall = `INSERT OR REPLACE INTO calls (` + callColumns + `)

@@ -15,6 +15,15 @@ type sampleCache struct {
 	held  int
 	tools map[uint32]*list.Element
 	order *list.List // of *toolSamples, the newest asked first
+	loads map[*sampleLoad]bool
+}
+
+// sampleLoad is a reading of a tool's samples from the file: what commits changed
+// since it began, and whether one deleted the tool.
+type sampleLoad struct {
+	tool    uint32
+	changes []func(*toolSamples)
+	gone    bool
 }
 
 type toolSamples struct {
@@ -55,7 +64,7 @@ func (t *toolSamples) wide() []memoryd.Sample {
 }
 
 func newSampleCache(limit int) *sampleCache {
-	return &sampleCache{limit: limit, tools: map[uint32]*list.Element{}, order: list.New()}
+	return &sampleCache{limit: limit, tools: map[uint32]*list.Element{}, order: list.New(), loads: map[*sampleLoad]bool{}}
 }
 
 // get gives a copy of a tool's samples.
@@ -70,55 +79,91 @@ func (c *sampleCache) get(tool uint32) ([]memoryd.Sample, bool) {
 	return el.Value.(*toolSamples).wide(), true
 }
 
-// put enters a tool's samples and lets those asked longest ago go.
-func (c *sampleCache) put(tool uint32, samples []memoryd.Sample) {
+// begin starts a reading. The caller sees to it that no commit is published
+// between looking at what to read and this, and calls end.
+func (c *sampleCache) begin(tool uint32) *sampleLoad {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.forget(tool)
-	ts := &toolSamples{tool: tool, kept: narrowed(samples)}
-	if len(samples) > 0 {
-		ts.first = samples[0].Seq
+	l := &sampleLoad{tool: tool}
+	c.loads[l] = true
+	return l
+}
+
+func (c *sampleCache) end(l *sampleLoad) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.loads, l)
+}
+
+// keep enters what was read, brought up to date, and gives a copy; of a tool that
+// was deleted meanwhile nothing.
+func (c *sampleCache) keep(l *sampleLoad, read []memoryd.Sample) []memoryd.Sample {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if l.gone {
+		return nil
 	}
-	c.tools[tool] = c.order.PushFront(ts)
-	c.held += len(samples)
+	ts := &toolSamples{tool: l.tool, kept: narrowed(read)}
+	if len(read) > 0 {
+		ts.first = read[0].Seq
+	}
+	for _, change := range l.changes {
+		change(ts)
+	}
+	c.put(ts)
+	return ts.wide()
+}
+
+// put enters a tool's samples and lets those asked longest ago go.
+func (c *sampleCache) put(ts *toolSamples) {
+	c.forget(ts.tool)
+	c.tools[ts.tool] = c.order.PushFront(ts)
+	c.held += len(ts.kept)
 	c.shrink()
 }
 
-// push follows an append: the oldest dropped go, newer ones come.
-func (c *sampleCache) push(tool uint32, dropped int, newer []memoryd.Sample) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	el := c.tools[tool]
-	if el == nil {
-		return
-	}
-	ts := el.Value.(*toolSamples)
-	before := len(ts.kept)
-	old := min(dropped, before)
-	ts.kept = ts.kept[:copy(ts.kept, ts.kept[old:])] // in place: no room beyond what a history needs
-	ts.first += int64(old)
-	newer = newer[dropped-old:]
-	if len(ts.kept) == 0 && len(newer) > 0 {
-		ts.first = newer[0].Seq
-	}
-	for i := range newer {
-		ts.kept = append(ts.kept, narrowOf(&newer[i]))
-	}
-	c.held += len(ts.kept) - before
-	c.shrink()
+// push follows an append: calls before first went, newer ones came.
+func (c *sampleCache) push(tool uint32, first int64, newer []memoryd.Sample) {
+	c.change(tool, func(ts *toolSamples) {
+		old := min(max(0, int(first-ts.first)), len(ts.kept))
+		ts.kept = ts.kept[:copy(ts.kept, ts.kept[old:])] // in place: no room beyond what a history needs
+		ts.first += int64(old)
+		for i := range newer {
+			switch {
+			case newer[i].Seq < first:
+				continue
+			case len(ts.kept) == 0:
+				ts.first = newer[i].Seq
+			}
+			ts.kept = append(ts.kept, narrowOf(&newer[i]))
+		}
+	})
 }
 
 // judge follows a verdict.
 func (c *sampleCache) judge(tool uint32, seq int64, e *memoryd.Evaluation) {
+	c.change(tool, func(ts *toolSamples) {
+		if i := seq - ts.first; i >= 0 && i < int64(len(ts.kept)) {
+			ts.kept[i].state, ts.kept[i].score = uint8(stateCode(e.State)), e.Score
+		}
+	})
+}
+
+// change does to a tool's samples what a commit did, also to those being read.
+func (c *sampleCache) change(tool uint32, f func(*toolSamples)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	el := c.tools[tool]
-	if el == nil {
-		return
+	for l := range c.loads {
+		if l.tool == tool {
+			l.changes = append(l.changes, f)
+		}
 	}
-	ts := el.Value.(*toolSamples)
-	if i := seq - ts.first; i >= 0 && i < int64(len(ts.kept)) {
-		ts.kept[i].state, ts.kept[i].score = uint8(stateCode(e.State)), e.Score
+	if el := c.tools[tool]; el != nil {
+		ts := el.Value.(*toolSamples)
+		c.held -= len(ts.kept)
+		f(ts)
+		c.held += len(ts.kept)
+		c.shrink()
 	}
 }
 
@@ -127,6 +172,9 @@ func (c *sampleCache) remove(tool uint32) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.forget(tool)
+	for l := range c.loads {
+		l.gone = l.gone || l.tool == tool
+	}
 }
 
 func (c *sampleCache) forget(tool uint32) {

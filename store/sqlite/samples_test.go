@@ -9,21 +9,28 @@ import (
 	"pgregory.net/rapid"
 )
 
+// put enters samples as a reading without commits beside it does.
+func put(c *sampleCache, tool uint32, samples []memoryd.Sample) {
+	l := c.begin(tool)
+	defer c.end(l)
+	c.keep(l, samples)
+}
+
 func TestTheSampleCacheHoldsTheToolsAskedForLast(t *testing.T) {
 	c := newSampleCache(6)
 	three := []memoryd.Sample{{Seq: 1}, {Seq: 2}, {Seq: 3}}
-	c.put(1, three)
-	c.put(2, three)
+	put(c, 1, three)
+	put(c, 2, three)
 	if _, ok := c.get(1); !ok {
 		t.Fatal("tool 1 is gone")
 	}
-	c.put(3, three) // tool 2 was asked for longest ago
+	put(c, 3, three) // tool 2 was asked for longest ago
 	for tool, want := range map[uint32]bool{1: true, 2: false, 3: true} {
 		if _, ok := c.get(tool); ok != want {
 			t.Errorf("tool %d: held is %v", tool, ok)
 		}
 	}
-	c.push(3, 2, []memoryd.Sample{{Seq: 4}})
+	c.push(3, 3, []memoryd.Sample{{Seq: 4}})
 	c.judge(3, 4, &memoryd.Evaluation{State: memoryd.Judged, Score: 1})
 	c.judge(3, 1, &memoryd.Evaluation{State: memoryd.Failed}) // let go
 	got, _ := c.get(3)
@@ -31,7 +38,7 @@ func TestTheSampleCacheHoldsTheToolsAskedForLast(t *testing.T) {
 	if len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	c.put(4, make([]memoryd.Sample, 7)) // more than all
+	put(c, 4, make([]memoryd.Sample, 7)) // more than all
 	if c.held > 6 || len(c.tools) != c.order.Len() {
 		t.Errorf("%d samples of %d tools are held", c.held, len(c.tools))
 	}
@@ -54,12 +61,14 @@ func TestTheSampleCacheFollowsAHistory(t *testing.T) {
 			return list
 		}
 		want := some(5)
-		c.put(7, want)
+		reading := c.begin(7)
+		put(c, 7, want)
+		begun := slices.Clone(want)
 		for range rapid.IntRange(1, 20).Draw(t, "pushes") {
 			newer := some(8)
 			all := slices.Concat(want, newer)
 			dropped := rapid.IntRange(0, len(all)).Draw(t, "dropped")
-			c.push(7, dropped, newer)
+			c.push(7, seq+1-int64(len(all)-dropped), newer)
 			want = all[dropped:]
 			if len(want) > 0 {
 				i := rapid.IntRange(0, len(want)-1).Draw(t, "judged")
@@ -69,6 +78,10 @@ func TestTheSampleCacheFollowsAHistory(t *testing.T) {
 			if got, ok := c.get(7); !ok || !slices.Equal(got, want) || c.held != len(want) {
 				t.Fatalf("got %+v (%d held), want %+v", got, c.held, want)
 			}
+		}
+		// A reading that began at the start and ends now comes to the same.
+		if got := c.keep(reading, begun); !slices.Equal(got, want) {
+			t.Fatalf("a reading beside the pushes gave %+v, want %+v", got, want)
 		}
 	})
 }

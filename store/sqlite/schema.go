@@ -9,7 +9,7 @@ import (
 // newest layout that this program reads and the one it writes.
 const (
 	applicationID = 0x6d656d64
-	schemaVersion = 2
+	schemaVersion = 3
 )
 
 // layout makes an empty store. A commit writes rows of calls, one row of log
@@ -87,12 +87,13 @@ func layout() []string {
 		createRecords,
 		indexRecords,
 		createSearch,
+		createRuns,
 		fmt.Sprintf(`PRAGMA application_id = %d`, applicationID),
 		fmt.Sprintf(`PRAGMA user_version = %d`, schemaVersion),
 	}
 }
 
-// The parts of the layout that version 2 brought.
+// The parts of the layout that versions 2 and 3 brought.
 const (
 	createRecords = `CREATE TABLE records ( -- documents beside the tools; see store.Record
 		workspace TEXT NOT NULL,
@@ -106,6 +107,9 @@ const (
 	indexRecords = `CREATE INDEX records_expires ON records (expires) WHERE expires IS NOT NULL`
 	createSearch = `CREATE VIRTUAL TABLE search USING fts5( -- rowid: tools.id
 		space, words, content='', contentless_delete=1, tokenize="unicode61 remove_diacritics 0")`
+	createRuns = `CREATE TABLE runs ( -- of which run calls are, out of folded log rows; see runs.go
+		id INTEGER PRIMARY KEY, -- the newest log row that is in here
+		entries BLOB NOT NULL)`
 )
 
 // upgrades gives, at n-1, the statements that turn layout version n into n+1.
@@ -121,6 +125,7 @@ func upgrades() [schemaVersion - 1][]string {
 				SELECT t.id, 'w' || lower(hex(t.workspace)), t.name || char(10) || coalesce(g.content, '')
 				FROM tools t LEFT JOIN guidelines g ON g.tool = t.id`,
 		},
+		{createRuns},
 	}
 }
 

@@ -28,7 +28,7 @@ func TestVersion1IsUpgraded(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, st := range []string{
-		`DROP TABLE search`, `DROP TABLE records`, `ALTER TABLE calls DROP COLUMN extra`,
+		`DROP TABLE runs`, `DROP TABLE search`, `DROP TABLE records`, `ALTER TABLE calls DROP COLUMN extra`,
 		`ALTER TABLE verdicts DROP COLUMN extra`, `PRAGMA user_version = 1`,
 	} {
 		if err := c.exec(st); err != nil {

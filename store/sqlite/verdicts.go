@@ -48,7 +48,7 @@ func (s *Store) readClaimed(ctx context.Context, claimed []pendingCall) ([]memor
 			found[integer(v[rowID])] = c
 		}
 		return nil
-	})
+	}, ``, nil)
 	if err != nil {
 		return nil, err
 	}

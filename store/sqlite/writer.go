@@ -28,6 +28,7 @@ type writer struct {
 	win     *window
 	pend    *pendingSet
 	samples *sampleCache
+	runs    *runIndex // guarded by the catalog's lock
 
 	queue     chan job
 	queued    atomic.Int64 // bytes

@@ -63,6 +63,7 @@ func drawCall(t *rapid.T, workspace string) memoryd.Call {
 	c := makeCall(drawTool(t), n)
 	c.Workspace = workspace
 	c.CreateTime = fmt.Sprint(rapid.IntRange(0, 5).Draw(t, "time"))
+	c.Metadata = ofRun(rapid.SampledFrom(modelRuns()).Draw(t, "run"))
 	c = identify(c)
 	c.Input = json.RawMessage(fmt.Sprintf(`{"n": %d, "pad": %q}`, n, make([]byte, n*n*40)))
 	if rapid.Bool().Draw(t, "pending") {
@@ -168,6 +169,9 @@ func (m *machine) compare(t *rapid.T) {
 			}
 			m.compareTool(t, want[i])
 		}
+		for _, run := range modelRuns() {
+			m.compareRun(t, w, run)
+		}
 	}
 }
 
@@ -199,6 +203,7 @@ func (m *machine) compareTool(t *rapid.T, want memoryd.Tool) {
 	if d := diffSamples(samples, calls); d != "" {
 		t.Fatal(d)
 	}
+	m.comparePages(t, calls)
 }
 
 // forgetLeases drops what a backend may or may not show of a lease.

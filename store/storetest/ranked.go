@@ -138,6 +138,30 @@ func (r *ranks) History(ctx context.Context, ref memoryd.ToolRef, limit int) ([]
 	return r.number(ctx, calls), err
 }
 
+// Call numbers the call by rank.
+func (r *ranks) Call(ctx context.Context, ref memoryd.ToolRef, key memoryd.CallKey) (memoryd.Call, error) {
+	c, err := r.Store.Call(ctx, ref, key)
+	if err != nil {
+		return c, err
+	}
+	return r.number(ctx, []memoryd.Call{c})[0], nil
+}
+
+// ListCalls numbers the calls by rank, and reads the page's end as one.
+func (r *ranks) ListCalls(ctx context.Context, ref memoryd.ToolRef, p store.CallPage) ([]memoryd.Call, error) {
+	if p.Before > 0 {
+		before := int64(1) << 52
+		for number, rank := range r.ranksOf(ctx, ref) {
+			if rank >= p.Before {
+				before = min(before, number)
+			}
+		}
+		p.Before = before
+	}
+	calls, err := r.Store.ListCalls(ctx, ref, p)
+	return r.number(ctx, calls), err
+}
+
 // Samples numbers the samples by rank.
 func (r *ranks) Samples(ctx context.Context, ref memoryd.ToolRef) ([]memoryd.Sample, error) {
 	samples, err := r.Store.Samples(ctx, ref)

@@ -32,6 +32,8 @@ func Run(t *testing.T, b Backend) {
 		{"repeats", repeatCases()},
 		{"trim", trimCases()},
 		{"history", historyCases()},
+		{"calls", callCases()},
+		{"runs", runCases()},
 		{"tools", toolCases()},
 		{"guideline", guidelineCases()},
 		{"delete", deleteCases()},

@@ -71,6 +71,21 @@ func (f *Faults) Samples(ctx context.Context, ref memoryd.ToolRef) ([]memoryd.Sa
 	return around(f, "Samples", func() ([]memoryd.Sample, error) { return f.Store.Samples(ctx, ref) })
 }
 
+// Call implements store.Calls.
+func (f *Faults) Call(ctx context.Context, ref memoryd.ToolRef, key memoryd.CallKey) (memoryd.Call, error) {
+	return around(f, "Call", func() (memoryd.Call, error) { return f.Store.Call(ctx, ref, key) })
+}
+
+// ListCalls implements store.Calls.
+func (f *Faults) ListCalls(ctx context.Context, ref memoryd.ToolRef, p store.CallPage) ([]memoryd.Call, error) {
+	return around(f, "ListCalls", func() ([]memoryd.Call, error) { return f.Store.ListCalls(ctx, ref, p) })
+}
+
+// RunCalls implements store.Calls.
+func (f *Faults) RunCalls(ctx context.Context, workspace, run string, limit int) ([]store.RunCall, error) {
+	return around(f, "RunCalls", func() ([]store.RunCall, error) { return f.Store.RunCalls(ctx, workspace, run, limit) })
+}
+
 // Tool implements store.Tools.
 func (f *Faults) Tool(ctx context.Context, ref memoryd.ToolRef) (memoryd.Tool, error) {
 	return around(f, "Tool", func() (memoryd.Tool, error) { return f.Store.Tool(ctx, ref) })

@@ -1,6 +1,7 @@
 package qdranttest
 
 import (
+	"maps"
 	"slices"
 
 	qd "github.com/qdrant/go-client/qdrant"
@@ -81,6 +82,12 @@ func selected(with *qd.WithPayloadSelector, p *stored) map[string]*qd.Value {
 		if of.Enable {
 			return p.payload
 		}
+	case *qd.WithPayloadSelector_Exclude:
+		out := maps.Clone(p.payload)
+		for _, field := range of.Exclude.GetFields() {
+			delete(out, field)
+		}
+		return out
 	case *qd.WithPayloadSelector_Include:
 		out := map[string]*qd.Value{}
 		for _, field := range of.Include.GetFields() {

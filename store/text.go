@@ -1,0 +1,54 @@
+package store
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"memoryd"
+)
+
+// Words gives the words of a text as SearchTools understands them: runs of
+// letters and digits, in lower case.
+func Words(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
+}
+
+// CutOutput shortens an output to MaxRunOutput bytes: of a longer one it keeps the
+// beginning and, where errors stand, the end. It cuts between characters.
+func CutOutput(output string) string {
+	const gap = "\n[...]\n"
+	if len(output) <= MaxRunOutput {
+		return output
+	}
+	head, tail := output[:MaxRunOutput*3/4-len(gap)], output[len(output)-MaxRunOutput/4:]
+	for range utf8.UTFMax - 1 { // what is no UTF-8 is cut anywhere
+		if !utf8.RuneStart(output[len(head)]) {
+			head = head[:len(head)-1]
+		}
+		if !utf8.RuneStart(tail[0]) {
+			tail = tail[1:]
+		}
+	}
+	return head + gap + tail
+}
+
+// RunCallOf is what RunCalls tells of a call.
+func RunCallOf(c *memoryd.Call) RunCall {
+	r := RunCall{
+		ToolRef: c.ToolRef, Key: c.Key, Time: c.Time, Output: CutOutput(c.Output), Success: c.Success,
+		State: c.Evaluation.State, Score: c.Evaluation.Score,
+	}
+	if len(c.Input) <= MaxRunInput {
+		r.Input = slices.Clone(c.Input)
+	}
+	return r
+}
+
+// TextBytes is how much of a page a call takes: the bytes of its texts.
+func TextBytes(c *memoryd.Call) int {
+	return len(c.Input) + len(c.Output) + len(c.Metadata) + len(c.Evaluation.Summary) + len(c.Evaluation.Evaluation)
+}
