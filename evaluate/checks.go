@@ -3,6 +3,8 @@ package evaluate
 import (
 	"slices"
 	"strings"
+
+	"memoryd/internal/loosejson"
 )
 
 // checkNames are the ten binary checks of a call, after the judge of "Towards
@@ -28,22 +30,17 @@ func knownChecks(obj object) []string {
 			failed = append(failed, name)
 		}
 	}
-	for _, m := range obj {
-		if n := strings.ToLower(m.name); n != "failed_checks" && n != "checks" {
+	for i, n := range obj.members() {
+		key := strings.ToLower(n.Key)
+		if key != "failed_checks" && key != "checks" {
 			continue
 		}
-		switch v := m.value.(type) {
-		case []any:
-			for _, e := range v {
-				if s, ok := e.(string); ok && !strings.EqualFold(m.name, "checks") {
-					add(s)
-				}
-			}
-		case object:
-			for _, c := range v {
-				if c.value == number("0") || c.value == word("false") {
-					add(c.name)
-				}
+		for c, v := range (object{obj.doc, i}).members() {
+			switch {
+			case n.Kind == loosejson.Array && v.Kind == loosejson.String && !v.Cut && key != "checks":
+				add(obj.doc.Str(c))
+			case n.Kind == loosejson.Object && (v.Val == "0" || v.Val == "false") && v.Kind != loosejson.String:
+				add(v.Key)
 			}
 		}
 	}

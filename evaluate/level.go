@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"memoryd"
+	"memoryd/internal/loosejson"
 )
 
 // Ways in which a score cannot be read.
@@ -25,16 +26,16 @@ var (
 // "8/10" and "80%" say their scale themselves. A score between two levels goes
 // to the nearer one, and down where both are equally near. What stands between
 // 1 and 2 could be either scale and is refused, as are negative scores.
-func levelOf(v any) (level float64, exact bool, err error) {
-	switch v := v.(type) {
-	case number:
-		return levelOfNumber(string(v))
-	case string:
-		return levelOfText(v)
-	case word:
-		return levelOfText(string(v))
+func levelOf(d *loosejson.Doc, i int32) (level float64, exact bool, err error) {
+	switch n := &d.Nodes[i]; {
+	case n.Cut:
+		return 0, false, errNoScore
+	case n.Kind == loosejson.Number:
+		return levelOfNumber(n.Val)
+	case n.Kind == loosejson.Object, n.Kind == loosejson.Array:
+		return 0, false, errNoScore
 	}
-	return 0, false, errNoScore
+	return levelOfText(d.Str(i))
 }
 
 func levelOfNumber(lit string) (float64, bool, error) {

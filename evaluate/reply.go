@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"memoryd/internal/loosejson"
 	"memoryd/internal/textsafe"
 )
 
@@ -158,19 +160,19 @@ func verdictsIn(text string, used *rungs) ([]object, error) {
 		if tried++; tried > maxCandidates {
 			return nil, errNoVerdict
 		}
-		obj, end, l := readObject(text, start)
-		holders := scoreHolders(obj, 0)
-		if l.bad || len(holders) == 0 {
+		d, end, ok := loosejson.ReadReply(text, start)
+		holders := scoreHolders(object{d, 0}, 0)
+		if !ok || len(holders) == 0 {
 			i = start + 1
-			if !l.bad && !l.cut {
+			if ok && !d.Cut {
 				i = end // an object about something else
 			}
 			continue
 		}
 		found = append(found, holders...)
-		used.add(rungLoose, l.mended)
-		used.add(rungCut, l.cut)
-		used.add(rungShape, len(holders) > 1 || !obj.has("score"))
+		used.add(rungLoose, d.Mended)
+		used.add(rungCut, d.Cut)
+		used.add(rungShape, len(holders) > 1 || object{d, 0}.member("score") == nil)
 		around := strings.TrimSpace(text[:start]) + strings.TrimSpace(text[end:])
 		fenced := strings.Contains(around, "```")
 		used.add(rungFence, fenced)
@@ -180,24 +182,48 @@ func verdictsIn(text string, used *rungs) ([]object, error) {
 	return found, nil
 }
 
-// scoreHolders gives obj itself if it has a score, else the objects inside it
-// that do.
-func scoreHolders(v any, depth int) []object {
-	if depth > 3 {
+// object is a value in a reply, with the members or elements of an object or an
+// array.
+type object struct {
+	doc *loosejson.Doc
+	at  int32
+}
+
+// members yields the members that the end of the reply did not cut off.
+func (o object) members() iter.Seq2[int32, *loosejson.Node] {
+	return func(yield func(int32, *loosejson.Node) bool) {
+		for i := o.doc.Child(o.at); i != 0; i = o.doc.Nodes[i].Next {
+			n := &o.doc.Nodes[i]
+			if whole := !n.Cut || n.Kind == loosejson.String && n.Val != ""; whole && !yield(i, n) {
+				return
+			}
+		}
+	}
+}
+
+// member is the first member of that name in lower case, nil for none.
+func (o object) member(name string) *loosejson.Node {
+	for _, n := range o.members() {
+		if n.Key == name {
+			return n
+		}
+	}
+	return nil
+}
+
+// scoreHolders gives o itself if it has a score, else the objects inside it that
+// do.
+func scoreHolders(o object, depth int) []object {
+	if depth > 3 || !o.doc.OK() {
 		return nil
 	}
 	var found []object
-	switch v := v.(type) {
-	case object:
-		if _, ok := v.score(); ok {
-			return []object{v}
+	for i, n := range o.members() {
+		if o.doc.Nodes[o.at].Kind == loosejson.Object && isScoreName(n.Key) {
+			return []object{o}
 		}
-		for _, m := range v {
-			found = append(found, scoreHolders(m.value, depth+1)...)
-		}
-	case []any:
-		for _, e := range v {
-			found = append(found, scoreHolders(e, depth+1)...)
+		if n.Kind == loosejson.Object || n.Kind == loosejson.Array {
+			found = append(found, scoreHolders(object{o.doc, i}, depth+1)...)
 		}
 	}
 	return found
@@ -207,11 +233,11 @@ func scoreHolders(v any, depth int) []object {
 func readVerdict(obj object, used *rungs) (verdict, error) {
 	var v verdict
 	seen := false
-	for _, m := range obj {
-		if !isScoreName(m.name) {
+	for i, n := range obj.members() {
+		if !isScoreName(n.Key) {
 			continue
 		}
-		level, exact, err := levelOf(m.value)
+		level, exact, err := levelOf(obj.doc, i)
 		if err != nil {
 			return verdict{}, err
 		}
@@ -220,8 +246,7 @@ func readVerdict(obj object, used *rungs) (verdict, error) {
 		}
 		v.score, seen = level, true
 		used.add(rungScale, !exact)
-		_, isNumber := m.value.(number)
-		used.add(rungShape, !isNumber)
+		used.add(rungShape, n.Kind != loosejson.Number)
 	}
 	v.summary = textsafe.Line(obj.text("summary"), maxSummary)
 	v.evaluation = textsafe.Line(obj.text("evaluation", "reason", "explanation", "rationale"), maxEvaluation)
@@ -233,6 +258,7 @@ func readVerdict(obj object, used *rungs) (verdict, error) {
 }
 
 func isScoreName(name string) bool {
+	name, _ = loosejson.Unquote(name, maxReply)
 	switch strings.ToLower(strings.TrimSpace(name)) {
 	case "score", "rating", "final_score", "overall_score":
 		return true
@@ -240,31 +266,12 @@ func isScoreName(name string) bool {
 	return false
 }
 
-func (o object) has(name string) bool {
-	return slices.ContainsFunc(o, func(m member) bool { return m.name == name })
-}
-
-func (o object) score() (any, bool) {
-	for _, m := range o {
-		if isScoreName(m.name) {
-			return m.value, true
-		}
-	}
-	return nil, false
-}
-
 // text is the first string among the named members.
 func (o object) text(names ...string) string {
 	for _, name := range names {
-		for _, m := range o {
-			if !strings.EqualFold(strings.TrimSpace(m.name), name) {
-				continue
-			}
-			switch s := m.value.(type) {
-			case string:
-				return s
-			case stump:
-				return string(s)
+		for i, n := range o.members() {
+			if n.Kind == loosejson.String && strings.EqualFold(strings.TrimSpace(n.Key), name) {
+				return o.doc.Str(i)
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 
+	"memoryd/internal/loosejson"
 	"memoryd/internal/textsafe"
 )
 
@@ -23,7 +24,7 @@ var (
 func readLabel(text string, used rungs) (verdict, rungs, error) {
 	used.add(rungLabel, true)
 	bare := strings.TrimRight(strings.Trim(text, "*_`\"' #\n\t"), ".")
-	if level, exact, err := levelOf(bare); err == nil && (exact || !isNumber(bare)) {
+	if level, exact, err := levelOfText(bare); err == nil && (exact || !loosejson.IsNumber(bare)) {
 		used.add(rungScale, !exact)
 		return verdict{score: level}, used, nil
 	}
@@ -33,7 +34,7 @@ func readLabel(text string, used rungs) (verdict, rungs, error) {
 	}
 	v := verdict{evaluation: textsafe.Line(text, maxEvaluation)}
 	for i, m := range matches {
-		level, exact, err := levelOf(m[1])
+		level, exact, err := levelOfText(m[1])
 		if err != nil {
 			return verdict{}, used, err
 		}

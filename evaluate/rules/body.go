@@ -6,21 +6,31 @@ import (
 	"strings"
 
 	"memoryd"
+	"memoryd/internal/loosejson"
 )
 
 const maxBodyDepth = 6
+
+// doc is a parsed structure with the questions that the rules ask of one.
+type doc struct{ loosejson.Doc }
+
+func parseDoc(s string) *doc {
+	d := &doc{}
+	d.Parse(s)
+	return d
+}
 
 // structuredBody judges an output that is JSON or a printed Python value. The
 // names of its findings are those of bodyRules, and those of the text rules where
 // a payload is text.
 func structuredBody(v *view) (finding, bool) {
-	if !v.body.ok() {
+	if !v.body.OK() {
 		return finding{}, false
 	}
 	if f, ok := bodyValue(v, v.body, 0, 0); ok {
 		return f, true
 	}
-	if rest := v.body.rest; rest != "" && len(rest) < headBytes {
+	if rest := v.body.Rest; rest != "" && len(rest) < headBytes {
 		if t := newText(rest); t.short(40, 6000) {
 			return askText(v, t)
 		}
@@ -33,15 +43,15 @@ func bodyValue(v *view, d *doc, i int32, depth int) (finding, bool) {
 	if depth > maxBodyDepth {
 		return finding{}, false
 	}
-	switch d.nodes[i].kind {
-	case kindObject:
+	switch d.Nodes[i].Kind {
+	case loosejson.Object:
 		return bodyObject(v, d, i, depth)
-	case kindArray:
+	case loosejson.Array:
 		return bodyArray(v, d, i, depth)
-	case kindString:
-		return inspect(v, d.str(i), depth)
-	case kindOther:
-		return bodyConstructed(v, d.nodes[i].val, depth)
+	case loosejson.String:
+		return inspect(v, d.Str(i), depth)
+	case loosejson.Other:
+		return bodyConstructed(v, d.Nodes[i].Val, depth)
 	}
 	return finding{}, false
 }
@@ -58,14 +68,14 @@ func bodyConstructed(v *view, val string, depth int) (finding, bool) {
 	if end <= at+6 {
 		return finding{}, false
 	}
-	s, _ := unquote(val[at+6:end], maxStructure)
+	s, _ := loosejson.Unquote(val[at+6:end], loosejson.MaxText)
 	return inspect(v, s, depth)
 }
 
 // bodyObject weighs what an object says itself against what is inside.
 func bodyObject(v *view, d *doc, i int32, depth int) (finding, bool) {
 	r := readReply(d, i)
-	if r.exit != 0 && d.nodes[r.exit].kind == kindNumber {
+	if r.exit != 0 && d.Nodes[r.exit].Kind == loosejson.Number {
 		return r.byExit(v, depth)
 	}
 	f, bad := r.evidence()
@@ -112,11 +122,11 @@ func (r *reply) inside(v *view, depth int) (finding, bool) {
 // a record or of an object with much else in it, unless its name says that it is
 // the outcome.
 func (r *reply) isData(c int32) bool {
-	n := &r.d.nodes[c]
-	if n.kind != kindString {
-		return n.kind == kindNumber
+	n := &r.d.Nodes[c]
+	if n.Kind != loosejson.String {
+		return n.Kind == loosejson.Number
 	}
-	switch normalKey(n.key) {
+	switch normalKey(n.Key) {
 	case "result", "output", "response", "observation", "stdout":
 		return r.record
 	}

@@ -1,6 +1,10 @@
 package rules
 
-import "strings"
+import (
+	"strings"
+
+	"memoryd/internal/loosejson"
+)
 
 // role is what a member of a structured body says by its name.
 type role byte
@@ -112,24 +116,24 @@ var voidTexts = words(
 
 // truthy reports whether the value of an error or warning member says something.
 func (d *doc) truthy(i int32) bool {
-	n := &d.nodes[i]
-	switch n.kind {
-	case kindTrue:
+	n := &d.Nodes[i]
+	switch n.Kind {
+	case loosejson.True:
 		return true
-	case kindString:
-		return !foldedIn(strings.TrimSpace(n.val), voidTexts)
-	case kindObject:
-		for c := n.child; c != 0; c = d.nodes[c].next {
-			if r := roleOf(d.nodes[c].key); r == roleCode && d.number(c) == 0 {
+	case loosejson.String:
+		return !foldedIn(strings.TrimSpace(n.Val), voidTexts)
+	case loosejson.Object:
+		for c := n.Child; c != 0; c = d.Nodes[c].Next {
+			if r := roleOf(d.Nodes[c].Key); r == roleCode && d.number(c) == 0 {
 				continue
 			}
-			if d.truthy(c) || d.nodes[c].kind == kindNumber && d.number(c) != 0 {
+			if d.truthy(c) || d.Nodes[c].Kind == loosejson.Number && d.number(c) != 0 {
 				return true
 			}
 		}
 		return false
-	case kindArray:
-		return n.count > 0
+	case loosejson.Array:
+		return n.Count > 0
 	}
 	return false
 }
@@ -137,32 +141,32 @@ func (d *doc) truthy(i int32) bool {
 // listsFaults reports whether the value is a list of validation faults, each
 // with its place and message, as web frameworks answer bad input.
 func (d *doc) listsFaults(i int32) bool {
-	n := &d.nodes[i]
-	if n.kind != kindArray || n.child == 0 || d.nodes[n.child].kind != kindObject {
+	n := &d.Nodes[i]
+	if n.Kind != loosejson.Array || n.Child == 0 || d.Nodes[n.Child].Kind != loosejson.Object {
 		return false
 	}
-	return (d.member(n.child, "msg") != 0 || d.member(n.child, "message") != 0) && (d.member(n.child, "loc") != 0 || d.member(n.child, "path") != 0 || d.member(n.child, "field") != 0)
+	return (d.member(n.Child, "msg") != 0 || d.member(n.Child, "message") != 0) && (d.member(n.Child, "loc") != 0 || d.member(n.Child, "path") != 0 || d.member(n.Child, "field") != 0)
 }
 
 // filled reports whether a value holds anything.
 func (d *doc) filled(i int32) bool {
-	n := &d.nodes[i]
-	switch n.kind {
-	case kindNull:
+	n := &d.Nodes[i]
+	switch n.Kind {
+	case loosejson.Null:
 		return false
-	case kindString:
-		return strings.TrimSpace(n.val) != ""
-	case kindNumber:
-		return strings.Trim(n.val, "-+0.") != ""
-	case kindObject, kindArray:
-		return n.count > 0
+	case loosejson.String:
+		return strings.TrimSpace(n.Val) != ""
+	case loosejson.Number:
+		return strings.Trim(n.Val, "-+0.") != ""
+	case loosejson.Object, loosejson.Array:
+		return n.Count > 0
 	}
 	return true
 }
 
 // number is the integer value of a number or of a string that holds one, else 0.
 func (d *doc) number(i int32) int {
-	s := strings.TrimSpace(d.nodes[i].val)
+	s := strings.TrimSpace(d.Nodes[i].Val)
 	neg := strings.HasPrefix(s, "-")
 	s = strings.TrimPrefix(s, "-")
 	v := 0
@@ -181,14 +185,14 @@ func (d *doc) number(i int32) int {
 // words is the text in a value, at any depth, for quoting: the first string or
 // number that describes it.
 func (d *doc) words(i int32) string {
-	n := &d.nodes[i]
-	if n.kind != kindObject && n.kind != kindArray {
-		return d.str(i)
+	n := &d.Nodes[i]
+	if n.Kind != loosejson.Object && n.Kind != loosejson.Array {
+		return d.Str(i)
 	}
 	var first string
-	for c := n.child; c != 0; c = d.nodes[c].next {
+	for c := n.Child; c != 0; c = d.Nodes[c].Next {
 		w := d.words(c)
-		switch roleOf(d.nodes[c].key) {
+		switch roleOf(d.Nodes[c].Key) {
 		case roleMessage, roleError:
 			if w != "" {
 				return w

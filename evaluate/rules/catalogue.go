@@ -53,7 +53,7 @@ func catalogue() []rule {
 	}
 	for _, tr := range textRules() {
 		rules = append(rules, rule{tr.name, tr.doc, func(v *view) (finding, bool) {
-			if v.body.ok() {
+			if v.body.OK() {
 				return finding{}, false
 			}
 			return tr.find(v, v.out)

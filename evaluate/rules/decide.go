@@ -26,7 +26,7 @@ func (v *view) weigh(f finding) finding {
 	if f.bad() && f.rule != "shell-error" && f.rule != "exit-code" && v.ask.command != "" {
 		f = v.printed(f)
 	}
-	if code, known := exitStatus(v.out); known && code == 0 && f.bad() && !v.body.ok() {
+	if code, known := exitStatus(v.out); known && code == 0 && f.bad() && !v.body.OK() {
 		f.score, f.sure = memoryd.ScorePartial, false
 		f.why += ", yet the exit status is 0"
 	}
@@ -46,7 +46,7 @@ func (v *view) printed(f finding) finding {
 	case sh.prints() && sh.onlyPrints():
 		g := works("no-trouble", "", "what looks like an error is the content that was asked for")
 		return g.unsure()
-	case sh.prints() && !v.body.ok() && sh.reached(v.out.full):
+	case sh.prints() && !v.body.OK() && sh.reached(v.out.full):
 		f.score, f.sure = memoryd.ScorePartial, false
 		f.why += ", though a later command hides the exit status"
 	}
@@ -82,7 +82,7 @@ func inspect(v *view, s string, depth int) (finding, bool) {
 	if len(t.lines) == 0 {
 		return finding{}, false
 	}
-	if d := parseLoose(t.full); d.ok() {
+	if d := parseDoc(t.full); d.OK() {
 		return bodyValue(v, d, 0, depth+1)
 	}
 	return askText(v, t)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"memoryd"
+	"memoryd/internal/loosejson"
 )
 
 // window is how many costs of recent successes a profile keeps.
@@ -118,9 +119,9 @@ func shapeOf(out string) shape {
 		return shapeEmpty
 	case len(s) <= 16 && blanks[s]:
 		return shapeNothing
-	case looksStructured(s) && s[0] == '{':
+	case loosejson.Looks(s) && s[0] == '{':
 		return shapeObject
-	case looksStructured(s):
+	case loosejson.Looks(s):
 		return shapeArray
 	case s[0] == '<':
 		return shapeMarkup

@@ -3,6 +3,7 @@ package rules
 import (
 	"strings"
 
+	"memoryd/internal/loosejson"
 	"memoryd/internal/textsafe"
 )
 
@@ -29,9 +30,9 @@ type reply struct {
 }
 
 func readReply(d *doc, i int32) reply {
-	r := reply{d: d, n: d.nodes[i].count}
-	for c := d.nodes[i].child; c != 0; c = d.nodes[c].next {
-		r.member(c, roleOf(d.nodes[c].key))
+	r := reply{d: d, n: d.Nodes[i].Count}
+	for c := d.Nodes[i].Child; c != 0; c = d.Nodes[c].Next {
+		r.member(c, roleOf(d.Nodes[c].Key))
 	}
 	return r
 }
@@ -50,7 +51,7 @@ func (r *reply) member(c int32, ro role) {
 	case roleMessage:
 		r.says(c)
 	case rolePayload:
-		if n := &r.d.nodes[c]; n.kind == kindString && foldedIn(n.val, badStatus) {
+		if n := &r.d.Nodes[c]; n.Kind == loosejson.String && foldedIn(n.Val, badStatus) {
 			r.status = c
 		}
 		r.payloads = append(r.payloads, c)
@@ -74,18 +75,18 @@ func (r *reply) member(c int32, ro role) {
 
 // flag reads a member that is true or false about the outcome.
 func (r *reply) flag(c int32, ro role) {
-	n := &r.d.nodes[c]
-	no := n.kind == kindFalse || strings.EqualFold(n.val, "false") || n.kind == kindNumber && n.val == "0"
+	n := &r.d.Nodes[c]
+	no := n.Kind == loosejson.False || strings.EqualFold(n.Val, "false") || n.Kind == loosejson.Number && n.Val == "0"
 	switch {
-	case ro == roleFailed && n.kind == kindTrue, ro == roleSuccess && no:
+	case ro == roleFailed && n.Kind == loosejson.True, ro == roleSuccess && no:
 		r.failed = c
-	case ro == roleSuccess && n.kind == kindTrue:
+	case ro == roleSuccess && n.Kind == loosejson.True:
 		r.good = true
 	}
 }
 
 func (r *reply) says(c int32) {
-	if r.message == 0 && r.d.nodes[c].kind != kindNull {
+	if r.message == 0 && r.d.Nodes[c].Kind != loosejson.Null {
 		r.message = c
 	}
 	if r.errs == 0 && r.d.listsFaults(c) {
@@ -97,35 +98,35 @@ func (r *reply) other(c int32) {
 	if r.d.filled(c) {
 		r.others++
 	}
-	if r.d.nodes[c].kind == kindObject {
+	if r.d.Nodes[c].Kind == loosejson.Object {
 		r.named = append(r.named, c)
 	}
 }
 
 // outcome reads a status or code member.
 func (r *reply) outcome(c int32, ro role) {
-	n := &r.d.nodes[c]
-	if n.kind == kindFalse && ro == roleStatus {
+	n := &r.d.Nodes[c]
+	if n.Kind == loosejson.False && ro == roleStatus {
 		r.failed = c
 	}
-	if n.kind != kindNumber && n.kind != kindString {
+	if n.Kind != loosejson.Number && n.Kind != loosejson.String {
 		return
 	}
 	num := r.d.number(c)
 	switch {
 	case ro == roleErrno:
-		if num != 0 || n.kind == kindString && !foldedIn(n.val, voidTexts) {
+		if num != 0 || n.Kind == loosejson.String && !foldedIn(n.Val, voidTexts) {
 			r.code = c
 		}
 	case num >= 400 && num < 600 || num <= -32000:
 		r.code = c
 	case num >= 200 && num < 300:
 		r.good = true
-	case ro == roleStatus && foldedIn(n.val, badStatus):
+	case ro == roleStatus && foldedIn(n.Val, badStatus):
 		r.status = c
-	case ro == roleStatus && (strings.EqualFold(n.val, "ok") || strings.EqualFold(n.val, "success") || strings.EqualFold(n.val, "succeeded")):
+	case ro == roleStatus && (strings.EqualFold(n.Val, "ok") || strings.EqualFold(n.Val, "success") || strings.EqualFold(n.Val, "succeeded")):
 		r.good = true
-	case ro == roleStatus && n.kind == kindString:
+	case ro == roleStatus && n.Kind == loosejson.String:
 		r.settled = true
 	}
 }
@@ -135,17 +136,17 @@ func (r *reply) evidence() (finding, bool) {
 	said := r.said()
 	switch {
 	case r.failed != 0:
-		return fails("body-flag", said, "its member “"+r.d.nodes[r.failed].key+"” says that it failed"), true
+		return fails("body-flag", said, "its member “"+r.d.Nodes[r.failed].Key+"” says that it failed"), true
 	case r.errs != 0 && !(r.good && r.record):
-		f := fails("body-error", r.d.words(r.errs), "its member “"+r.d.nodes[r.errs].key+"” describes an error")
+		f := fails("body-error", r.d.words(r.errs), "its member “"+r.d.Nodes[r.errs].Key+"” describes an error")
 		f.sure = r.n <= 8 && !r.record
 		return f, true
-	case r.code != 0 && (r.message != 0 || r.n <= 3 || normalKey(r.d.nodes[r.code].key) != "code"):
-		f := fails("body-status", said, "its member “"+r.d.nodes[r.code].key+"” is "+textsafe.Line(r.d.nodes[r.code].val, 20))
+	case r.code != 0 && (r.message != 0 || r.n <= 3 || normalKey(r.d.Nodes[r.code].Key) != "code"):
+		f := fails("body-status", said, "its member “"+r.d.Nodes[r.code].Key+"” is "+textsafe.Line(r.d.Nodes[r.code].Val, 20))
 		f.sure = r.n <= 8 && !r.record
 		return f, true
 	case r.status != 0 && (r.message != 0 && !r.record || r.n <= 2 || !r.record && r.others == 0):
-		return fails("body-status", said, "its status is “"+textsafe.Line(r.d.nodes[r.status].val, 20)+"”"), true
+		return fails("body-status", said, "its status is “"+textsafe.Line(r.d.Nodes[r.status].Val, 20)+"”"), true
 	}
 	return finding{}, false
 }
@@ -166,7 +167,7 @@ func (r *reply) said() string {
 		}
 	}
 	if r.failed != 0 {
-		return r.d.nodes[r.failed].key + ": " + r.d.nodes[r.failed].val
+		return r.d.Nodes[r.failed].Key + ": " + r.d.Nodes[r.failed].Val
 	}
 	return ""
 }

@@ -5,6 +5,7 @@ import (
 	"unicode"
 
 	"memoryd"
+	"memoryd/internal/loosejson"
 )
 
 // maxInput bounds how much of an input the rules look at, in bytes.
@@ -33,13 +34,13 @@ func (r *request) read(c *memoryd.Call, room *doc) {
 	words := nameWords(c.Tool)
 	r.names = words
 	if strings.HasPrefix(strings.TrimSpace(in), "\"") {
-		r.text, _ = unquote(strings.Trim(strings.TrimSpace(in), `"`), maxInput)
+		r.text, _ = loosejson.Unquote(strings.Trim(strings.TrimSpace(in), `"`), maxInput)
 		if hasAny(words, shellNames) {
 			r.command = r.text
 		}
 	} else {
-		room.parse(in)
-		r.text = room.allStrings()
+		room.Parse(in)
+		r.text = room.Strings()
 		r.command = commandOf(room, words)
 	}
 	r.reads = hasAny(words, readerNames)
@@ -73,9 +74,9 @@ var troubleWords = []string{
 
 // commandOf finds the member of an input object that holds a shell command.
 func commandOf(d *doc, words []string) string {
-	for i := d.child(0); i != 0; i = d.nodes[i].next {
-		n := &d.nodes[i]
-		switch strings.ToLower(n.key) {
+	for i := d.Child(0); i != 0; i = d.Nodes[i].Next {
+		n := &d.Nodes[i]
+		switch strings.ToLower(n.Key) {
 		case "command", "cmd", "bash", "shell", "shell_command", "command_line", "commandline", "bash_command":
 			return d.commandText(i)
 		case "script", "code", "input", "args", "keystrokes":
@@ -93,13 +94,13 @@ var shellOnlyNames = words("bash", "shell", "sh", "terminal", "cmd", "zsh")
 // commandText is the text of a string member, or the words of a list such as
 // ["bash", "-lc", "ls"]: there the last one is the command.
 func (d *doc) commandText(i int32) string {
-	n := &d.nodes[i]
-	if n.kind != kindArray {
-		return d.str(i)
+	n := &d.Nodes[i]
+	if n.Kind != loosejson.Array {
+		return d.Str(i)
 	}
 	var parts []string
-	for c := n.child; c != 0; c = d.nodes[c].next {
-		parts = append(parts, d.str(c))
+	for c := n.Child; c != 0; c = d.Nodes[c].Next {
+		parts = append(parts, d.Str(c))
 	}
 	if len(parts) == 3 && strings.HasPrefix(parts[1], "-") && strings.HasSuffix(parts[1], "c") {
 		return parts[2]

@@ -1,6 +1,10 @@
 package rules
 
-import "strings"
+import (
+	"strings"
+
+	"memoryd/internal/loosejson"
+)
 
 // actors are words of tool names that change something: silence is their yes.
 var actors = words(
@@ -21,7 +25,7 @@ func emptyOutput(v *view) (finding, bool) {
 		return finding{}, false
 	}
 	shape := shapeEmpty
-	if v.body.ok() {
+	if v.body.OK() {
 		shape = shapeNothing
 	}
 	f := finding{}
@@ -56,7 +60,7 @@ func noTrouble(v *view) (finding, bool) {
 		f.why = "it reports exit status 0"
 		return f, true
 	}
-	if v.body.ok() {
+	if v.body.OK() {
 		f.why = "a structured result that reports no error"
 		f.sure = (v.out.total > 3 || len(v.out.full) > 300 || !cloudedText(v.out)) && !onlyMessage(v.body)
 		return f, true
@@ -77,7 +81,7 @@ func noTrouble(v *view) (finding, bool) {
 // onlyMessage reports whether the structure says nothing but a message, which
 // only its reader can judge.
 func onlyMessage(d *doc) bool {
-	if d.nodes[0].kind != kindObject {
+	if d.Nodes[0].Kind != loosejson.Object {
 		return false
 	}
 	r := readReply(d, 0)

@@ -1,6 +1,10 @@
 package rules
 
-import "strings"
+import (
+	"strings"
+
+	"memoryd/internal/loosejson"
+)
 
 // nothing reports a reply without any result; hollow counts the payloads that
 // are structures without content.
@@ -16,10 +20,10 @@ func (r *reply) nothing(hollow int) (finding, bool) {
 // hasResult reports whether a payload holds anything.
 func (r *reply) hasResult() bool {
 	for _, c := range r.payloads {
-		if k := r.d.nodes[c].kind; k == kindNumber || k != kindString && r.d.filled(c) {
+		if k := r.d.Nodes[c].Kind; k == loosejson.Number || k != loosejson.String && r.d.filled(c) {
 			return true
 		}
-		if s := strings.TrimSpace(r.d.nodes[c].val); !foldedIn(s, blanks) && !foldedIn(s, voidTexts) {
+		if s := strings.TrimSpace(r.d.Nodes[c].Val); !foldedIn(s, blanks) && !foldedIn(s, voidTexts) {
 			return true
 		}
 	}
@@ -33,10 +37,10 @@ func (r *reply) explains() bool {
 		return false
 	}
 	d, at := r.d, r.payloads[0]
-	if d.nodes[at].kind == kindString {
-		d, at = parseLoose(d.str(at)), 0
+	if d.Nodes[at].Kind == loosejson.String {
+		d, at = parseDoc(d.Str(at)), 0
 	}
-	if !d.ok() || d.nodes[at].kind != kindObject {
+	if !d.OK() || d.Nodes[at].Kind != loosejson.Object {
 		return false
 	}
 	in := readReply(d, at)

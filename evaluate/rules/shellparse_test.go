@@ -59,37 +59,3 @@ func TestShellProgramKnowsWhoDecides(t *testing.T) {
 		})
 	}
 }
-
-func TestLooseParserReadsWhatProgramsPrint(t *testing.T) {
-	tests := map[string]struct {
-		in      string
-		members int32 // of the root; -1 when it is no structure
-		cut     bool
-	}{
-		"object":            {`{"a": 1, "b": [1, 2], "c": {"d": null}}`, 3, false},
-		"python":            {`{'a': True, 'b': None, "it's": 'x\'y'}`, 3, false},
-		"constructors":      {`{'t': datetime.datetime(2024, 1, 2), 'd': Decimal('1.5'), 'o': <Foo object at 0x1>}`, 3, false},
-		"tuples":            {`[(1, 'a'), (2, 'b')]`, 2, false},
-		"bare keys":         {`[{a: 1}]`, 1, false},
-		"cut in a string":   {`{"a": 1, "b": "lo`, 2, true},
-		"cut after a colon": {`{"a": 1, "b":`, 2, true},
-		"empty":             {`{}`, 0, false},
-		"lines of objects":  {"{\"a\": 1}\n{\"b\": 2}", 1, false},
-		"log prefix":        {"[INFO] started", -1, false},
-		"clock prefix":      {"[12:30:01] started", -1, false},
-		"braces in prose":   {"{}: -c: line 1: syntax error", -1, false},
-		"code":              {"{ return x; }", -1, false},
-		"prose":             {"hello", -1, false},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			d := parseLoose(tc.in)
-			if d.ok() != (tc.members >= 0) || d.cut != tc.cut {
-				t.Fatalf("ok %v, cut %v", d.ok(), d.cut)
-			}
-			if d.ok() && d.nodes[0].count != tc.members {
-				t.Errorf("%d members, want %d", d.nodes[0].count, tc.members)
-			}
-		})
-	}
-}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unicode"
 
+	"memoryd/internal/loosejson"
 	"memoryd/internal/textsafe"
 )
 
@@ -220,7 +221,7 @@ func trimOutput(s string) string {
 
 // unwrap decodes a text that is one JSON string.
 func unwrap(s string) string {
-	if len(s) < 2 || s[0] != '"' || s[len(s)-1] != '"' || len(s) > maxStructure {
+	if len(s) < 2 || s[0] != '"' || s[len(s)-1] != '"' || len(s) > loosejson.MaxText {
 		return s
 	}
 	inner := s[1 : len(s)-1]
@@ -229,11 +230,11 @@ func unwrap(s string) string {
 		if i < 0 {
 			break
 		}
-		if off += i; !escapedAt(inner[:off]) {
+		if off += i; !loosejson.Escaped(inner[:off]) {
 			return s
 		}
 		off++
 	}
-	inner, _ = unquote(inner, maxStructure)
+	inner, _ = loosejson.Unquote(inner, loosejson.MaxText)
 	return trimOutput(inner)
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"memoryd"
+	"memoryd/internal/loosejson"
 	"memoryd/internal/textsafe"
 )
 
@@ -34,7 +35,7 @@ func newView(j *Judge, c *memoryd.Call, p *Profile) *view {
 	*v = view{Judge: j, call: c, prof: p, out: &d.out, body: &d.body, desk: d}
 	v.ask.read(c, &d.input)
 	v.out.read(c.Output)
-	v.body.parse(v.out.full)
+	v.body.Parse(v.out.full)
 	return v
 }
 
@@ -43,8 +44,8 @@ func (v *view) release() {
 	d, desks := v.desk, v.desks
 	d.view = view{}
 	d.out.clear()
-	d.body.clear()
-	d.input.clear()
+	d.body.Clear()
+	d.input.Clear()
 	desks.Put(d)
 }
 
@@ -74,10 +75,10 @@ func (v *view) describe() string {
 	switch {
 	case len(t.lines) == 0:
 		return "no output"
-	case v.body.ok() && v.body.nodes[0].kind == kindObject:
-		return "returned an object with " + plural(int(v.body.nodes[0].count), "member")
-	case v.body.ok():
-		return "returned a list of " + plural(int(v.body.nodes[0].count), "element")
+	case v.body.OK() && v.body.Nodes[0].Kind == loosejson.Object:
+		return "returned an object with " + plural(int(v.body.Nodes[0].Count), "member")
+	case v.body.OK():
+		return "returned a list of " + plural(int(v.body.Nodes[0].Count), "element")
 	case t.total == 1:
 		return "returned “" + textsafe.Line(t.first().s, maxQuote) + "”"
 	case t.long:

@@ -131,3 +131,12 @@ func hasWord(s, w string) bool {
 		off = i + 1
 	}
 }
+
+// wordLen is the length of the dotted name that s begins with.
+func wordLen(s string) int {
+	i := 0
+	for i < len(s) && (isWord(s[i]) || s[i] == '.') {
+		i++
+	}
+	return i
+}

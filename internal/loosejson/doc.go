@@ -1,0 +1,179 @@
+// Package loosejson reads JSON and what only looks like it: Python's printed
+// dicts, lists and tuples, constructors such as Decimal('1'), and answers of
+// language models with comments, missing commas or typographic quotes. It builds
+// a flat list of nodes and never fails: what cannot be read is no structure.
+package loosejson
+
+import "strings"
+
+// Limits of the reader. What lies beyond is skipped, not an error.
+const (
+	// MaxText bounds, in bytes, the text that is read.
+	MaxText   = 64 << 10
+	maxNodes  = 600
+	maxReply  = 4000 // nodes of a model's answer
+	maxNested = 24
+)
+
+// Kind is the type of a value.
+type Kind byte
+
+// The kinds of values. Other is a bare word such as NaN, a constructor such as
+// Decimal('1'), or <a printed object>.
+const (
+	None Kind = iota
+	Object
+	Array
+	String
+	Number
+	True
+	False
+	Null
+	Other
+)
+
+// Node is one value of a parsed structure. Nodes refer to one another by index;
+// 0 is the root, and as a link means none.
+type Node struct {
+	Kind  Kind
+	Cut   bool   // a scalar that the end of the text may have shortened
+	Key   string // as it stands in the source, without quotes
+	Val   string // of a scalar, as it stands in the source, without quotes
+	Child int32  // the first member or element
+	Next  int32  // the next one of the same parent
+	Count int32  // members or elements, with those that were not kept
+}
+
+// Doc is a parsed structure. Members with the same name are all kept, in order.
+type Doc struct {
+	Nodes []Node
+	Rest  string // the text after the value
+	Cut   bool   // the text ended inside the value
+	// Mended is set by ReadReply where the text was not JSON.
+	Mended bool
+}
+
+// Looks reports whether s starts as an object, an array or a tuple would.
+func Looks(s string) bool {
+	if len(s) < 2 || s[0] != '{' && s[0] != '[' {
+		return false
+	}
+	body := strings.TrimLeft(s[1:], " \t\r\n")
+	if body == "" {
+		return false
+	}
+	if s[0] == '{' {
+		return body[0] == '"' || body[0] == '\'' || body[0] == '}'
+	}
+	switch c := body[0]; c {
+	case '{', '[', '"', '\'', ']', '-', '(':
+		return true
+	default:
+		if isDigit(c) { // [1, 2] but not the log prefix [12:30:01]
+			end := strings.IndexFunc(body, func(r rune) bool { return r != '.' && (r < '0' || r > '9') })
+			return end < 0 || strings.IndexByte(",] \n\re", body[end]) >= 0
+		}
+		w := body[:wordLen(body)]
+		return w == "true" || w == "false" || w == "null" || w == "None" || w == "True" || w == "False" ||
+			w != "" && strings.HasPrefix(body[len(w):], "(") && isAlpha(c)
+	}
+}
+
+// Parse reads the structure that s begins with, as far as it goes. A text that
+// is none gives a document without nodes.
+func Parse(s string) *Doc {
+	d := &Doc{}
+	d.Parse(s)
+	return d
+}
+
+// Clear forgets the structure and keeps the room for nodes.
+func (d *Doc) Clear() {
+	clear(d.Nodes)
+	*d = Doc{Nodes: d.Nodes[:0]}
+}
+
+// Parse is the function Parse into an empty document.
+func (d *Doc) Parse(s string) {
+	s = strings.TrimLeft(s, " \t\r\n")
+	if !Looks(s) {
+		return
+	}
+	p := parser{s: s, d: d, most: maxNodes}
+	if len(s) > MaxText {
+		p.s, d.Cut = s[:MaxText], true
+	}
+	if _, ok := p.value(0, ""); !ok {
+		if !p.end() || len(d.Nodes) < 2 {
+			d.Nodes = d.Nodes[:0]
+			return
+		}
+		d.Cut = true
+	}
+	if d.Cut {
+		return
+	}
+	after := strings.TrimLeft(s[p.i:], " \t\r")
+	if after != "" && strings.IndexByte("\n{[,;", after[0]) < 0 { // a word in braces, not a value
+		d.Nodes = d.Nodes[:0]
+		return
+	}
+	d.Rest = strings.TrimSpace(after)
+}
+
+// ReadReply reads the object that begins at s[at], mending what a language model
+// may get wrong: trailing or missing commas, single or typographic quotes, names
+// without quotes, comments, raw line ends and unescaped quotes in strings, and a
+// text that stops in the middle. It returns where the object ends, and false
+// where there was no way to read on.
+func ReadReply(s string, at int) (d *Doc, end int, ok bool) {
+	d = &Doc{}
+	if at >= len(s) || s[at] != '{' {
+		return d, at, false
+	}
+	p := parser{s: s, i: at, d: d, most: maxReply, mend: true}
+	_, whole := p.container(0, "", Object, '}')
+	d.Cut = !whole && p.end()
+	return d, p.i, whole || d.Cut
+}
+
+// OK reports whether there is a structure.
+func (d *Doc) OK() bool { return len(d.Nodes) > 0 }
+
+// Child returns the first child of node i, 0 for none.
+func (d *Doc) Child(i int32) int32 {
+	if int(i) >= len(d.Nodes) {
+		return 0
+	}
+	return d.Nodes[i].Child
+}
+
+// Str returns the decoded text of a string node, and the literal of another
+// scalar.
+func (d *Doc) Str(i int32) string {
+	n := &d.Nodes[i]
+	if n.Kind != String {
+		return n.Val
+	}
+	s, _ := Unquote(n.Val, MaxText)
+	return s
+}
+
+// Strings returns every kept string, decoded, one a line.
+func (d *Doc) Strings() string {
+	size := 0
+	for i := range d.Nodes {
+		if n := &d.Nodes[i]; n.Kind == String {
+			size += len(n.Val) + 1
+		}
+	}
+	var b strings.Builder
+	b.Grow(size)
+	for i := range d.Nodes {
+		if d.Nodes[i].Kind == String {
+			b.WriteString(d.Str(int32(i)))
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
+}

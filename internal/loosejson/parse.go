@@ -1,0 +1,263 @@
+package loosejson
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// parser reads a value in one pass. Its methods report false where the text
+// ended or made no sense; what was read until then stays.
+type parser struct {
+	s    string
+	i    int
+	d    *Doc
+	most int  // nodes that are kept
+	mend bool // read on where a language model erred
+}
+
+func (p *parser) end() bool { return p.i >= len(p.s) }
+
+// mended notes that the text is not JSON.
+func (p *parser) mended(when bool) { p.d.Mended = p.d.Mended || when }
+
+// space skips white space, and comments where the text is mended.
+func (p *parser) space() {
+	for p.i < len(p.s) {
+		switch c := p.s[p.i]; {
+		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
+			p.i++
+		case !p.mend:
+			return
+		case strings.HasPrefix(p.s[p.i:], "//"):
+			p.skipPast("\n")
+		case strings.HasPrefix(p.s[p.i:], "/*"):
+			p.skipPast("*/")
+		default:
+			r, size := utf8.DecodeRuneInString(p.s[p.i:])
+			if !unicode.IsSpace(r) && r != '\uFEFF' {
+				return
+			}
+			p.i += size
+		}
+	}
+}
+
+func (p *parser) skipPast(mark string) {
+	p.mended(true)
+	if n := strings.Index(p.s[p.i:], mark); n >= 0 {
+		p.i += n + len(mark)
+		return
+	}
+	p.i = len(p.s)
+}
+
+// add keeps a node while there is room and gives its index, or -1.
+func (p *parser) add(n Node) int32 {
+	if len(p.d.Nodes) >= p.most {
+		return -1
+	}
+	p.d.Nodes = append(p.d.Nodes, n)
+	return int32(len(p.d.Nodes) - 1)
+}
+
+func (p *parser) value(depth int, key string) (int32, bool) {
+	p.space()
+	if p.end() || depth > maxNested {
+		return -1, false
+	}
+	switch c := p.s[p.i]; {
+	case c == '{':
+		return p.container(depth, key, Object, '}')
+	case c == '[':
+		return p.container(depth, key, Array, ']')
+	case c == '(':
+		return p.container(depth, key, Array, ')')
+	case p.atQuote():
+		raw, ok := p.quoted()
+		return p.add(Node{Kind: String, Key: key, Val: raw, Cut: !ok}), ok
+	}
+	return p.bare(key)
+}
+
+func (p *parser) container(depth int, key string, k Kind, closer byte) (int32, bool) {
+	p.i++
+	at := p.add(Node{Kind: k, Key: key})
+	var last int32
+	for count := int32(0); ; count++ {
+		closed, ok := p.separator(closer, count == 0)
+		if closed || !ok {
+			return at, closed
+		}
+		child, ok := p.member(depth, k)
+		if at >= 0 {
+			p.d.Nodes[at].Count = count + 1
+			last = p.link(at, last, child)
+		}
+		if !ok {
+			return at, false
+		}
+	}
+}
+
+// separator passes what stands before a member: nothing before the first, else a
+// comma. closed is true where the container ends instead, ok is false where
+// neither stands there.
+func (p *parser) separator(closer byte, first bool) (closed, ok bool) {
+	p.space()
+	commas, want := 0, 1
+	for !p.end() && (!first || p.mend) && (p.s[p.i] == ',' || p.mend && p.s[p.i] == ';') {
+		p.mended(p.s[p.i] == ';')
+		p.i++
+		commas++
+		p.space()
+		if !p.mend {
+			break
+		}
+	}
+	if p.end() {
+		return false, false
+	}
+	closed = p.s[p.i] == closer
+	if first || closed {
+		want = 0
+	}
+	if closed {
+		p.i++
+	}
+	p.mended(commas != want)
+	return closed, closed || p.mend || commas == want
+}
+
+// member reads an element, or a key with its value.
+func (p *parser) member(depth int, k Kind) (int32, bool) {
+	if k == Array {
+		return p.value(depth+1, "")
+	}
+	var key string
+	if p.atQuote() {
+		var ok bool
+		if key, ok = p.quoted(); !ok {
+			return -1, false
+		}
+	} else {
+		n := wordLen(p.s[p.i:])
+		if n == 0 {
+			return -1, false
+		}
+		key = p.s[p.i : p.i+n]
+		p.i += n
+		p.mended(true)
+	}
+	p.space()
+	if p.end() || p.s[p.i] != ':' && (!p.mend || p.s[p.i] != '=') {
+		return -1, false
+	}
+	p.mended(p.s[p.i] == '=')
+	p.i++
+	return p.value(depth+1, key)
+}
+
+func (p *parser) link(parent, last, child int32) int32 {
+	if child <= 0 {
+		return last
+	}
+	if last == 0 {
+		p.d.Nodes[parent].Child = child
+	} else {
+		p.d.Nodes[last].Next = child
+	}
+	return child
+}
+
+// bare reads a number, a word, a constructor or a printed object.
+func (p *parser) bare(key string) (int32, bool) {
+	start := p.i
+	for p.i < len(p.s) && (isWord(p.s[p.i]) || strings.IndexByte("+-.", p.s[p.i]) >= 0 || p.mend && strings.IndexByte("/%", p.s[p.i]) >= 0) {
+		p.i++
+	}
+	w := p.s[start:p.i]
+	if w == "" {
+		return p.angled(key)
+	}
+	n := Node{Kind: Other, Key: key, Val: w, Cut: p.end()}
+	switch w {
+	case "true", "True":
+		n.Kind = True
+	case "false", "False":
+		n.Kind = False
+	case "null", "None", "nil", "undefined":
+		n.Kind = Null
+	default:
+		if p.mend && IsNumber(w) || !p.mend && isDigit(w[len(w)-1]) && strings.IndexByte("0123456789-+.", w[0]) >= 0 {
+			n.Kind = Number
+		}
+	}
+	p.mended(n.Kind == Other || n.Kind != Number && w != "true" && w != "false" && w != "null")
+	if !p.end() && p.s[p.i] == '(' && n.Kind == Other {
+		return p.constructor(n)
+	}
+	return p.add(n), !p.end()
+}
+
+// constructor reads Name(…) as one scalar. Keyword arguments stay unread.
+func (p *parser) constructor(n Node) (int32, bool) {
+	start, level := p.i, 0
+	for !p.end() {
+		switch c := p.s[p.i]; c {
+		case '(', '[', '{':
+			level++
+		case ')', ']', '}':
+			if level--; level == 0 {
+				p.i++
+				n.Val = p.s[start-len(n.Val) : p.i]
+				return p.add(n), true
+			}
+		case '"', '\'':
+			if _, ok := p.quoted(); !ok {
+				return p.add(n), false
+			}
+			continue
+		}
+		p.i++
+	}
+	return p.add(n), false
+}
+
+// angled reads <repr of something> as one scalar.
+func (p *parser) angled(key string) (int32, bool) {
+	if p.s[p.i] != '<' {
+		return -1, false
+	}
+	j := strings.IndexByte(p.s[p.i:], '>')
+	if j < 0 {
+		p.i = len(p.s)
+		return -1, false
+	}
+	n := Node{Kind: Other, Key: key, Val: p.s[p.i : p.i+j+1]}
+	p.i += j + 1
+	return p.add(n), true
+}
+
+// IsNumber reports whether s is a number as JSON or a careless writer puts it:
+// decimal, perhaps with a sign, a leading point or an exponent.
+func IsNumber(s string) bool {
+	if s == "" || strings.IndexByte("+-.0123456789", s[0]) < 0 {
+		return false
+	}
+	_, err := strconv.ParseFloat(s, 64)
+	return err == nil && !strings.ContainsAny(s, "xXpP_nN")
+}
+
+func wordLen(s string) int {
+	i := 0
+	for i < len(s) && (isWord(s[i]) || s[i] == '.') {
+		i++
+	}
+	return i
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+func isAlpha(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
+func isWord(c byte) bool  { return isAlpha(c) || isDigit(c) || c == '_' }
