@@ -25,7 +25,7 @@ import (
 	"memoryd/store"
 	"memoryd/store/backup"
 	"memoryd/store/mem"
-	"memoryd/store/wrap"
+	"memoryd/store/storetest"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"go.yaml.in/yaml/v3"
@@ -211,7 +211,7 @@ var (
 
 func TestEveryAnswerFitsItsDescription(t *testing.T) {
 	d := openapi(t)
-	faults := &wrap.Faults{Store: mem.New()}
+	faults := storetest.NewFaults(mem.New(), nil)
 	h := newHandler(t, faults)
 	steps := []struct {
 		method, path, body string
@@ -306,7 +306,7 @@ func TestEveryAnswerFitsItsDescription(t *testing.T) {
 		}
 		d.checkAnswer(t, s.method, described(s.path), rec)
 	}
-	faults.Fail = func(string, wrap.Stage) error {
+	faults.Fail = func(string, storetest.Stage) error {
 		return &memoryd.Error{Kind: memoryd.Unavailable, Msg: "the disk is full", Err: io.ErrShortWrite}
 	}
 	for _, s := range steps {

@@ -16,7 +16,7 @@ import (
 	"memoryd/ops"
 	"memoryd/store"
 	"memoryd/store/mem"
-	"memoryd/store/wrap"
+	"memoryd/store/storetest"
 )
 
 // judge is a scripted judge: outputs that start with "later" stay pending until
@@ -315,9 +315,9 @@ func TestNamesThatLeadNowhereAreRefused(t *testing.T) {
 func TestAStoreThatFailsFailsTheRequest(t *testing.T) {
 	down := memoryd.Errorf(memoryd.Unavailable, "the store is down")
 	for _, method := range []string{"Append", "Tool", "Samples", "History"} {
-		faults := &wrap.Faults{Store: mem.New()}
+		faults := storetest.NewFaults(mem.New(), nil)
 		h := newHouse(t, faults, 10)
-		faults.Fail = func(m string, _ wrap.Stage) error {
+		faults.Fail = func(m string, _ storetest.Stage) error {
 			if m == method {
 				return down
 			}

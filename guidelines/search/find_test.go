@@ -12,7 +12,7 @@ import (
 
 	"memoryd"
 	"memoryd/guidelines/search"
-	"memoryd/store/wrap"
+	"memoryd/store/storetest"
 
 	"pgregory.net/rapid"
 )
@@ -228,12 +228,12 @@ func TestTheStoresFailureIsTheSearchs(t *testing.T) {
 	b.three()
 	inner := b.store.Store
 	for op, want := range map[string]bool{"SearchTools": true, "ListRecords": false} {
-		b.store.Store = &wrap.Faults{Store: inner, Fail: func(method string, _ wrap.Stage) error {
+		b.store.Store = storetest.NewFaults(inner, func(method string, _ storetest.Stage) error {
 			if method == op {
 				return memoryd.Errorf(memoryd.Unavailable, "away")
 			}
 			return nil
-		}}
+		})
 		got, err := b.index.SearchTools(t.Context(), space, "command", 9)
 		if failed := memoryd.IsKind(err, memoryd.Unavailable); failed != want || !want && len(got) != 1 {
 			t.Errorf("%s: got %v, %v", op, got, err)

@@ -38,7 +38,6 @@ var mayImport = map[string][]string{
 	"memoryd/evaluate/monitor":                   {"memoryd", "memoryd/internal/stats"},
 	// The rules label what its test learns from.
 	"memoryd/guidelines/preflight":   {"memoryd", "memoryd/guidelines/constraints", "memoryd/internal/stats", "memoryd/guidelines/evidence", "memoryd/guidelines", "memoryd/evaluate/rules"},
-	"memoryd/store/wrap":             {"memoryd", "memoryd/store"},
 	"memoryd/store/storetest":        {"memoryd", "memoryd/store", "memoryd/store/mem"},
 	"memoryd/llm":                    {"memoryd", "memoryd/internal/textsafe"},
 	"memoryd/llm/llmtest":            {"memoryd"},
@@ -145,7 +144,7 @@ func checkTestImports(t *testing.T, p listed, allowed []string, planned bool) {
 // isTestSupport tells the packages that exist for tests; the in-memory store
 // is the test double of all stores.
 func isTestSupport(path string) bool {
-	return strings.HasSuffix(path, "test") || path == "memoryd/store/mem" || path == "memoryd/store/wrap"
+	return strings.HasSuffix(path, "test") || path == "memoryd/store/mem"
 }
 
 func TestLibrariesStayBehindTheirDoor(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 	"memoryd/llm/usage"
 	"memoryd/store"
 	"memoryd/store/mem"
-	"memoryd/store/wrap"
+	"memoryd/store/storetest"
 
 	"go.uber.org/goleak"
 )
@@ -117,19 +117,19 @@ func TestALedgerAddsUpOverReplicasAndHours(t *testing.T) {
 // A store that fails for a while, before or after a write took effect, changes
 // no number, and is complained of once.
 func TestAFailingStoreLosesNothing(t *testing.T) {
-	for name, stage := range map[string]wrap.Stage{"before": wrap.Before, "after": wrap.After} {
+	for name, stage := range map[string]storetest.Stage{"before": storetest.Before, "after": storetest.After} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var down bool
 				var mu sync.Mutex
-				s := &wrap.Faults{Store: mem.New(), Fail: func(method string, at wrap.Stage) error {
+				s := storetest.NewFaults(mem.New(), func(method string, at storetest.Stage) error {
 					mu.Lock()
 					defer mu.Unlock()
 					if down && at == stage && method == "PutRecord" {
 						return memoryd.Errorf(memoryd.Unavailable, "the store is down")
 					}
 					return nil
-				}}
+				})
 				set := func(v bool) {
 					mu.Lock()
 					defer mu.Unlock()

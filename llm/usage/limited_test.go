@@ -13,7 +13,7 @@ import (
 	"memoryd/llm/usage"
 	"memoryd/store"
 	"memoryd/store/mem"
-	"memoryd/store/wrap"
+	"memoryd/store/storetest"
 )
 
 // paid is a model that counts each request in the book, as llm's observer does.
@@ -176,12 +176,12 @@ func TestABudgetIsReadAsSoonAsTheStoreIsBack(t *testing.T) {
 		time.Sleep(5 * time.Hour)
 		var down atomic.Bool
 		down.Store(true)
-		var records store.Records = &wrap.Faults{Store: s, Fail: func(string, wrap.Stage) error {
+		var records store.Records = storetest.NewFaults(s, func(string, storetest.Stage) error {
 			if down.Load() {
 				return memoryd.Errorf(memoryd.Unavailable, "down")
 			}
 			return nil
-		}}
+		})
 		b := newBook(t, records, limit)
 		b.Start(t.Context())
 		if b.Budgets()[0].Used != 0 {

@@ -12,7 +12,7 @@ import (
 	"memoryd"
 	"memoryd/llm/usage"
 	"memoryd/store/mem"
-	"memoryd/store/wrap"
+	"memoryd/store/storetest"
 
 	"pgregory.net/rapid"
 )
@@ -25,12 +25,12 @@ func TestNoNumberIsLostOrDoubled(t *testing.T) {
 		clock := func() time.Time { return now }
 		inner := mem.New()
 		fail := false
-		faulty := &wrap.Faults{Store: inner, Fail: func(_ string, stage wrap.Stage) error {
-			if fail && (stage == wrap.After) == (now.Second()%2 == 0) {
+		faulty := storetest.NewFaults(inner, func(_ string, stage storetest.Stage) error {
+			if fail && (stage == storetest.After) == (now.Second()%2 == 0) {
 				return memoryd.Errorf(memoryd.Unavailable, "down")
 			}
 			return nil
-		}}
+		})
 		open := func() *usage.Book {
 			b, err := usage.NewBook(usage.DefaultConfig(), faulty, slog.New(slog.DiscardHandler), clock)
 			if err != nil {

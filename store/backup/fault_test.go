@@ -10,7 +10,7 @@ import (
 	"memoryd/store"
 	"memoryd/store/backup"
 	"memoryd/store/mem"
-	"memoryd/store/wrap"
+	"memoryd/store/storetest"
 )
 
 var (
@@ -19,15 +19,15 @@ var (
 )
 
 // failing passes the first n sides of calls on and fails once at the next.
-func failing(s store.Store, n int) (*wrap.Faults, *bool) {
+func failing(s store.Store, n int) (*storetest.Faults, *bool) {
 	struck := new(bool)
-	return &wrap.Faults{Store: s, Fail: func(string, wrap.Stage) error {
+	return storetest.NewFaults(s, func(string, storetest.Stage) error {
 		if n--; n == -1 {
 			*struck = true
 			return errBoom
 		}
 		return nil
-	}}, struck
+	}), struck
 }
 
 // oldAndNew are two states of one workspace, with the same tools.

@@ -17,7 +17,7 @@ import (
 	"memoryd/store"
 	"memoryd/store/backup"
 	"memoryd/store/mem"
-	"memoryd/store/wrap"
+	"memoryd/store/storetest"
 )
 
 var fromReMe = backup.ReMe{Location: time.UTC, Now: func() time.Time { return base }}
@@ -220,7 +220,7 @@ func TestAnImportGoesOnAfterAnyFault(t *testing.T) {
 func TestAReMeDumpCanBeLoaded(t *testing.T) {
 	dir := t.TempDir()
 	must(t, os.WriteFile(dir+"/demo.jsonl", linesBytes(remeFile(t))[0], 0o600))
-	s := &wrap.Faults{Store: mem.New()}
+	s := storetest.NewFaults(mem.New(), nil)
 	a := actions(s, dir)
 	n, err := a.Load(t.Context(), "here", "demo.jsonl")
 	must(t, err)

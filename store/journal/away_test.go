@@ -13,7 +13,7 @@ import (
 	"memoryd/store"
 	"memoryd/store/journal"
 	"memoryd/store/mem"
-	"memoryd/store/wrap"
+	"memoryd/store/storetest"
 )
 
 func ref(tool string) memoryd.ToolRef { return memoryd.ToolRef{Workspace: "w", Tool: tool} }
@@ -120,23 +120,23 @@ func wantKind(t testing.TB, err error, kind memoryd.Kind) {
 // link is a remote store whose connection a test cuts: all of it, or only what
 // forwards.
 type link struct {
-	*wrap.Faults
+	*storetest.Faults
 	cut, noForwarding atomic.Bool
 	appends           atomic.Int64
 }
 
 func newLink(inner store.Store) *link {
 	l := &link{}
-	l.Faults = &wrap.Faults{Store: inner, Fail: func(method string, stage wrap.Stage) error {
+	l.Faults = storetest.NewFaults(inner, func(method string, stage storetest.Stage) error {
 		forwards := journaled[method] || method == "DeleteWorkspace"
 		if method != "Close" && (l.cut.Load() || forwards && l.noForwarding.Load()) {
 			return memoryd.Errorf(memoryd.Unavailable, "the line is cut")
 		}
-		if method == "Append" && stage == wrap.After {
+		if method == "Append" && stage == storetest.After {
 			l.appends.Add(1)
 		}
 		return nil
-	}}
+	})
 	return l
 }
 

@@ -3,11 +3,52 @@ package journal
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"memoryd"
 	"memoryd/store"
 )
+
+// Opener opens the remote store. An error that is Unavailable or Overloaded, or
+// the end of the context, says that it may succeed later; any other that the
+// remote store can never be used as it is.
+type Opener func(ctx context.Context) (store.Store, error)
+
+// lazyRemote is a remote store that could not be opened yet. Until it is, every
+// method fails as unavailable and nothing was done.
+type lazyRemote struct {
+	store.Store
+	open   Opener
+	opened atomic.Pointer[store.Store]
+}
+
+func newLazyRemote(open Opener) *lazyRemote {
+	l := &lazyRemote{open: open}
+	l.Store = store.Intercept(func(ctx context.Context, method string, call func(context.Context, store.Store) error) error {
+		if remote := l.opened.Load(); remote != nil {
+			return call(ctx, *remote)
+		}
+		if method == "Close" {
+			return nil
+		}
+		return memoryd.Errorf(memoryd.Unavailable, "the remote store has not been reached yet")
+	})
+	return l
+}
+
+// connect opens the remote store unless that has been done. One goroutine at a
+// time calls it.
+func (l *lazyRemote) connect(ctx context.Context) error {
+	if l.opened.Load() != nil {
+		return nil
+	}
+	remote, err := l.open(ctx)
+	if err == nil {
+		l.opened.Store(&remote)
+	}
+	return err
+}
 
 // Open is New for a remote store that may be away: it is opened here, for
 // Config.RemoteWait at most, or else by the forwarding, which tries until it
@@ -19,7 +60,7 @@ func Open(ctx context.Context, local store.Store, open Opener, cfg Config, log *
 	if err := cfg.Validate(); err != nil {
 		return nil, memoryd.Wrap(memoryd.Invalid, err, "the spool's settings are wrong")
 	}
-	l := &late{open: open}
+	l := newLazyRemote(open)
 	limited, cancel := context.WithTimeout(ctx, cfg.RemoteWait)
 	defer cancel()
 	err := l.connect(limited)
@@ -37,7 +78,7 @@ func Open(ctx context.Context, local store.Store, open Opener, cfg Config, log *
 		}
 		return nil, newErr
 	}
-	s.late = l
+	s.lazy = l
 	if err != nil {
 		s.markAway(err)
 	}
@@ -48,12 +89,12 @@ func Open(ctx context.Context, local store.Store, open Opener, cfg Config, log *
 // until it succeeds or the context ends, and is loud about one that answers and
 // cannot be used: nothing is forwarded until somebody mends that.
 func (s *Store) connect(ctx context.Context) {
-	if s.late == nil {
+	if s.lazy == nil {
 		return
 	}
 	for wait := s.cfg.RetryMin; ctx.Err() == nil; wait = min(2*wait, s.cfg.RetryMax) {
 		limited, cancel := context.WithTimeout(ctx, requestTime)
-		err := s.late.connect(limited)
+		err := s.lazy.connect(limited)
 		away := limited.Err() != nil || isAway(err)
 		cancel()
 		switch {

@@ -14,7 +14,7 @@ import (
 	"memoryd/store"
 	"memoryd/store/journal"
 	"memoryd/store/mem"
-	"memoryd/store/wrap"
+	"memoryd/store/storetest"
 )
 
 // What was acknowledged while the remote store was away is forwarded by the next
@@ -90,18 +90,18 @@ func TestDeathAtEachLocalWrite(t *testing.T) {
 	for at := 1; ; at++ {
 		local, inner := lasting{mem.New()}, lasting{mem.New()}
 		died, writes := false, 0
-		dying := &wrap.Faults{Store: local, Fail: func(method string, stage wrap.Stage) error {
+		dying := storetest.NewFaults(local, func(method string, stage storetest.Stage) error {
 			switch method {
 			case "Append", "Settle", "DeleteTool", "PutRecord", "PutRecords", "DeleteRecord", "ExpireRecords":
-				if stage == wrap.Before {
+				if stage == storetest.Before {
 					writes++
 				}
-				if died = died || writes == at && stage == wrap.Stage(at%2); died {
+				if died = died || writes == at && stage == storetest.Stage(at%2); died {
 					return memoryd.Errorf(memoryd.Unavailable, "dead")
 				}
 			}
 			return nil
-		}}
+		})
 		acked := life(t, dying, inner)
 		again := open(t, local, inner, quick())
 		drain(t, again)

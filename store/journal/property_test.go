@@ -12,7 +12,7 @@ import (
 	"memoryd/store"
 	"memoryd/store/journal"
 	"memoryd/store/mem"
-	"memoryd/store/wrap"
+	"memoryd/store/storetest"
 
 	"pgregory.net/rapid"
 )
@@ -57,17 +57,17 @@ type process struct {
 }
 
 func (p *process) start(t *rapid.T) {
-	remote := &wrap.Faults{Store: p.inner, Fail: func(method string, stage wrap.Stage) error {
+	remote := storetest.NewFaults(p.inner, func(method string, stage storetest.Stage) error {
 		broken := p.line.Load() == cut && method != "Close"
 		forwards := journaled[method] || method == "DeleteWorkspace"
-		if p.line.Load() == lossy && forwards && stage == wrap.After {
+		if p.line.Load() == lossy && forwards && stage == storetest.After {
 			broken = p.requests.Add(1)%2 == 0
 		}
 		if broken {
 			return memoryd.Errorf(memoryd.Unavailable, "injected")
 		}
 		return nil
-	}}
+	})
 	cfg := brief()
 	cfg.RemoteWait = time.Millisecond
 	var err error

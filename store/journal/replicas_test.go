@@ -8,7 +8,7 @@ import (
 	"memoryd"
 	"memoryd/store"
 	"memoryd/store/mem"
-	"memoryd/store/wrap"
+	"memoryd/store/storetest"
 )
 
 // Several spools on one remote store that fails now and then lose nothing and
@@ -83,14 +83,14 @@ func BenchmarkAppend(b *testing.B) {
 func TestLostAcknowledgements(t *testing.T) {
 	inner := lasting{mem.New()}
 	n := 0
-	remote := &wrap.Faults{Store: inner, Fail: func(method string, stage wrap.Stage) error {
-		if method == "Append" && stage == wrap.After {
+	remote := storetest.NewFaults(inner, func(method string, stage storetest.Stage) error {
+		if method == "Append" && stage == storetest.After {
 			if n++; n < 6 {
 				return memoryd.Errorf(memoryd.Unavailable, "lost")
 			}
 		}
 		return nil
-	}}
+	})
 	s := open(t, mem.New(), remote, quick())
 	if a := add(t, s, 9, pending("t", 1))[0]; a != (store.Appended{New: true, FirstOfTool: true, Seq: 1}) {
 		t.Errorf("got %+v", a)

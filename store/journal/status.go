@@ -69,8 +69,8 @@ func (s *Store) Journal() store.Store { return s.local }
 // Sweep lets the remote store tidy up, if it has a Sweep and is there.
 func (s *Store) Sweep(ctx context.Context) error {
 	remote := s.remote
-	if s.late != nil {
-		opened := s.late.opened.Load()
+	if s.lazy != nil {
+		opened := s.lazy.opened.Load()
 		if opened == nil {
 			return nil
 		}

@@ -34,7 +34,7 @@ type Store struct {
 	guides *guides
 	checks *checks
 
-	late  *late // the remote store, if it had to be opened by Open; else nil
+	lazy  *lazyRemote // the remote store, if it had to be opened by Open; else nil
 	tally tally
 	fault atomic.Pointer[memoryd.Error] // why the remote store can never be used as it is
 	why   atomic.Pointer[string]        // the reason of the newest turn to away

@@ -15,7 +15,6 @@ import (
 	"memoryd/store/qdrant/qdranttest"
 	"memoryd/store/sqlite"
 	"memoryd/store/storetest"
-	"memoryd/store/wrap"
 
 	"go.uber.org/goleak"
 )
@@ -130,25 +129,25 @@ var journaled = map[string]bool{
 
 // everyThird fails each third request that forwards, before or after its effect
 // by turns.
-func everyThird(method string, n int, stage wrap.Stage) bool {
-	return journaled[method] && n%3 == 0 && (n%2 == 0) == (stage == wrap.Before)
+func everyThird(method string, n int, stage storetest.Stage) bool {
+	return journaled[method] && n%3 == 0 && (n%2 == 0) == (stage == storetest.Before)
 }
 
 // troubled fails requests by a rule that is told how many there were.
-func troubled(inner store.Store, fails func(method string, n int, stage wrap.Stage) bool) store.Store {
+func troubled(inner store.Store, fails func(method string, n int, stage storetest.Stage) bool) store.Store {
 	var mu sync.Mutex
 	n := map[string]int{}
-	return &wrap.Faults{Store: inner, Fail: func(method string, stage wrap.Stage) error {
+	return storetest.NewFaults(inner, func(method string, stage storetest.Stage) error {
 		mu.Lock()
 		defer mu.Unlock()
-		if stage == wrap.Before {
+		if stage == storetest.Before {
 			n[method]++
 		}
 		if fails(method, n[method], stage) {
 			return memoryd.Errorf(memoryd.Unavailable, "injected")
 		}
 		return nil
-	}}
+	})
 }
 
 // Requests that fail, and acknowledgements that are lost, change no answer.

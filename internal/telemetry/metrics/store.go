@@ -2,7 +2,10 @@ package metrics
 
 import (
 	"context"
+	"reflect"
+	"strings"
 	"time"
+	"unicode"
 
 	"memoryd"
 	"memoryd/store"
@@ -10,27 +13,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-var _ store.Store = (*observedStore)(nil)
-
-// observedStore passes every call on and observes how long it took and how it
-// ended.
-type observedStore struct {
-	store.Store
-	methods map[string]method
-}
-
 // method is what is kept of one method, looked up once.
 type method struct {
 	took   prometheus.Observer
 	ok     prometheus.Counter
 	failed map[memoryd.Kind]prometheus.Counter
-}
-
-// methodNames lists the observed methods: all that do work.
-var methodNames = []string{
-	"append", "history", "samples", "tool", "list_tools", "list_workspaces", "search_tools", "put_guideline",
-	"restore_tool", "delete_tool", "delete_workspace", "settle", "override", "claim", "cached_verdict", "cache_verdict",
-	"put_record", "put_records", "record", "list_records", "delete_record", "expire_records", "ping",
 }
 
 // Store decorates s: each method's time and outcome are observed in r. What s
@@ -41,25 +28,49 @@ func Store(s store.Store, r *Registry) store.Store {
 	if r == nil {
 		return s
 	}
-	o := &observedStore{Store: s, methods: make(map[string]method, len(methodNames))}
-	for _, name := range methodNames {
+	methods := map[string]method{}
+	contract := reflect.TypeFor[store.Store]()
+	for i := range contract.NumMethod() {
+		name := contract.Method(i).Name
+		if name == "Close" { // nobody scrapes afterwards
+			continue
+		}
+		label := labelOf(name)
 		m := method{
-			took: r.storeTime.WithLabelValues(name), ok: r.storeCalls.WithLabelValues(name, "ok"),
+			took: r.storeTime.WithLabelValues(label), ok: r.storeCalls.WithLabelValues(label, "ok"),
 			failed: map[memoryd.Kind]prometheus.Counter{},
 		}
 		for _, kind := range memoryd.Kinds() {
-			m.failed[kind] = r.storeCalls.WithLabelValues(name, string(kind))
+			m.failed[kind] = r.storeCalls.WithLabelValues(label, string(kind))
 		}
-		o.methods[name] = m
+		methods[name] = m
 	}
 	r.StoreState(s)
-	return o
+	return store.Intercept(func(ctx context.Context, name string, call func(context.Context, store.Store) error) error {
+		start := time.Now()
+		err := call(ctx, s)
+		if m, observed := methods[name]; observed {
+			m.done(time.Since(start), err)
+		}
+		return err
+	})
 }
 
-// done observes a call that began at start.
-func (o *observedStore) done(name string, start time.Time, err error) {
-	m := o.methods[name]
-	m.took.Observe(time.Since(start).Seconds())
+// labelOf turns the name of a method into its label: "list_tools".
+func labelOf(name string) string {
+	var b strings.Builder
+	for i, c := range name {
+		if unicode.IsUpper(c) && i > 0 {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToLower(c))
+	}
+	return b.String()
+}
+
+// done observes a call.
+func (m *method) done(took time.Duration, err error) {
+	m.took.Observe(took.Seconds())
 	if err == nil {
 		m.ok.Inc()
 		return
@@ -70,12 +81,4 @@ func (o *observedStore) done(name string, start time.Time, err error) {
 		return
 	}
 	m.failed[memoryd.Internal].Inc()
-}
-
-// Ping implements store.Store.
-func (o *observedStore) Ping(ctx context.Context) error {
-	start := time.Now()
-	err := o.Store.Ping(ctx)
-	o.done("ping", start, err)
-	return err
 }

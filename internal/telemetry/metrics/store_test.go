@@ -13,7 +13,6 @@ import (
 	"memoryd/store"
 	"memoryd/store/mem"
 	"memoryd/store/storetest"
-	"memoryd/store/wrap"
 )
 
 func TestTheDecoratedStoreKeepsTheContract(t *testing.T) {
@@ -68,7 +67,7 @@ func TestEveryMethodIsObserved(t *testing.T) {
 func TestOutcomesAreTheKindsOfErrors(t *testing.T) {
 	fail := error(nil)
 	r := metrics.New(metrics.Build{})
-	s := metrics.Store(&wrap.Faults{Store: mem.New(), Fail: func(string, wrap.Stage) error { return fail }}, r)
+	s := metrics.Store(storetest.NewFaults(mem.New(), func(string, storetest.Stage) error { return fail }), r)
 	for _, kind := range memoryd.Kinds() {
 		fail = memoryd.Errorf(kind, "a file name that must not be shown: /etc/passwd")
 		if _, err := s.Claim(t.Context(), time.Now(), time.Second, 1); !memoryd.IsKind(err, kind) {

@@ -1,4 +1,4 @@
-package wrap_test
+package storetest_test
 
 import (
 	"context"
@@ -10,13 +10,12 @@ import (
 	"memoryd/store"
 	"memoryd/store/mem"
 	"memoryd/store/storetest"
-	"memoryd/store/wrap"
 )
 
 func TestStore(t *testing.T) {
 	storetest.Run(t, storetest.Backend{
 		Open: func(*testing.T) store.Store {
-			return &wrap.Faults{Store: mem.New(), Fail: func(string, wrap.Stage) error { return nil }}
+			return storetest.NewFaults(mem.New(), func(string, storetest.Stage) error { return nil })
 		},
 	})
 }
@@ -32,12 +31,12 @@ var (
 func TestAFaultBeforeLeavesTheStoreUntouched(t *testing.T) {
 	boom := errors.New("boom")
 	inner := mem.New()
-	f := &wrap.Faults{Store: inner, Fail: func(m string, s wrap.Stage) error {
-		if m == "Append" && s == wrap.Before {
+	f := storetest.NewFaults(inner, func(m string, s storetest.Stage) error {
+		if m == "Append" && s == storetest.Before {
 			return boom
 		}
 		return nil
-	}}
+	})
 	if _, err := f.Append(t.Context(), batch); !errors.Is(err, boom) {
 		t.Fatalf("got %v", err)
 	}
@@ -49,13 +48,13 @@ func TestAFaultBeforeLeavesTheStoreUntouched(t *testing.T) {
 func TestAFaultAfterLosesTheAcknowledgement(t *testing.T) {
 	boom := errors.New("boom")
 	fails := 1
-	f := &wrap.Faults{Store: mem.New(), Fail: func(m string, s wrap.Stage) error {
-		if m == "Append" && s == wrap.After && fails > 0 {
+	f := storetest.NewFaults(mem.New(), func(m string, s storetest.Stage) error {
+		if m == "Append" && s == storetest.After && fails > 0 {
 			fails--
 			return boom
 		}
 		return nil
-	}}
+	})
 	if out, err := f.Append(t.Context(), batch); !errors.Is(err, boom) || out != nil {
 		t.Fatalf("got %v, %v", out, err)
 	}
@@ -67,7 +66,7 @@ func TestAFaultAfterLosesTheAcknowledgement(t *testing.T) {
 
 func TestEveryMethodAsksOnBothSides(t *testing.T) {
 	asked := map[string]int{}
-	f := &wrap.Faults{Store: mem.New(), Fail: func(m string, _ wrap.Stage) error { asked[m]++; return nil }}
+	f := storetest.NewFaults(mem.New(), func(m string, _ storetest.Stage) error { asked[m]++; return nil })
 	ctx := t.Context()
 	calls := []struct {
 		method string

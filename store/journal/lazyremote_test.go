@@ -53,8 +53,8 @@ var (
 	errUnfit = memoryd.Errorf(memoryd.Conflict, "another schema")
 )
 
-// openLate opens and starts a spool whose remote store is behind a door.
-func openLate(t *testing.T, local store.Store, d *door, log *slog.Logger) *journal.Store {
+// openLazy opens and starts a spool whose remote store is behind a door.
+func openLazy(t *testing.T, local store.Store, d *door, log *slog.Logger) *journal.Store {
 	t.Helper()
 	cfg := journal.DefaultConfig()
 	cfg.RepairInterval = 0
@@ -79,7 +79,7 @@ func TestARemoteStoreThatIsAwayAtTheStartIsOpenedLater(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				d := &door{remote: lasting{mem.New()}, err: errAway, hangs: hangs}
 				begun := time.Now()
-				s := openLate(t, mem.New(), d, slog.New(slog.DiscardHandler))
+				s := openLazy(t, mem.New(), d, slog.New(slog.DiscardHandler))
 				defer closeIt(t, s)
 				if took := time.Since(begun); took > journal.DefaultConfig().RemoteWait {
 					t.Errorf("opening took %v", took)
@@ -139,7 +139,7 @@ func TestAnUnusableRemoteStoreFoundLaterIsLoud(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		d := &door{remote: lasting{mem.New()}, err: errAway}
-		s := openLate(t, mem.New(), d, slog.New(slog.NewTextHandler(&log, nil)))
+		s := openLazy(t, mem.New(), d, slog.New(slog.NewTextHandler(&log, nil)))
 		defer closeIt(t, s)
 		d.say(errUnfit)
 		time.Sleep(10 * time.Minute)
@@ -171,12 +171,12 @@ func TestAnUnusableRemoteStoreFoundLaterIsLoud(t *testing.T) {
 func TestWhatWaitedKeepsItsAge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		local, d := lasting{mem.New()}, &door{remote: lasting{mem.New()}, err: errAway}
-		s := openLate(t, local, d, slog.New(slog.DiscardHandler))
+		s := openLazy(t, local, d, slog.New(slog.DiscardHandler))
 		accepted := time.Now()
 		add(t, s, 9, pending("t", 1))
 		time.Sleep(time.Hour)
 		closeIt(t, s)
-		s = openLate(t, local, d, slog.New(slog.DiscardHandler))
+		s = openLazy(t, local, d, slog.New(slog.DiscardHandler))
 		defer closeIt(t, s)
 		if got := s.Status().Oldest; got.Sub(accepted).Abs() > time.Second {
 			t.Errorf("accepted at %v, now %v", accepted, got)
