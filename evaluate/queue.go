@@ -2,11 +2,11 @@ package evaluate
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"time"
 
 	"memoryd"
+	"memoryd/internal/fairqueue"
 )
 
 // job is a stored call in hand. Its fields do not change, except spent, and
@@ -55,9 +55,9 @@ func (j *job) finish(e memoryd.Evaluation) {
 	})
 }
 
-// queue holds the calls in hand, at most size of them. Workspaces take turns, so
-// that one with ten thousand calls does not keep another waiting; within a
-// workspace the first comes first. Of calls that would get the same verdict only
+// queue holds the calls in hand, at most size of them. They are served fairly
+// between workspaces (see fairqueue), so that one with ten thousand calls does not
+// keep another waiting; within a workspace the first comes first. Of calls that would get the same verdict only
 // one waits to be judged, the others join it.
 type queue struct {
 	size int
@@ -68,9 +68,8 @@ type queue struct {
 	inHand   map[jobID]*job
 	leaders  map[[16]byte]*job
 	joined   map[*job][]*job
-	waiting  map[string][]*job // by workspace, never empty
-	turns    []string          // workspaces that have a job waiting
-	queued   int
+	line     *fairqueue.Queue[*job]
+	byTool   map[memoryd.ToolRef][]*fairqueue.Entry[*job] // of line, oldest first, never empty
 	hungry   bool
 	drained  chan struct{} // gets a token when the queue has run low and hungry was set
 	lowWater int
@@ -79,7 +78,7 @@ type queue struct {
 func newQueue(size int) *queue {
 	q := &queue{
 		size: size, inHand: map[jobID]*job{}, leaders: map[[16]byte]*job{}, joined: map[*job][]*job{},
-		waiting: map[string][]*job{}, drained: make(chan struct{}, 1), lowWater: size / 4,
+		line: fairqueue.New[*job](nil), byTool: map[memoryd.ToolRef][]*fairqueue.Entry[*job]{}, drained: make(chan struct{}, 1), lowWater: size / 4,
 	}
 	q.wake = sync.NewCond(&q.mu)
 	return q
@@ -103,12 +102,7 @@ func (q *queue) add(j *job) (in *job, joined bool) {
 		return j, true
 	}
 	q.leaders[j.cache.judge] = j
-	w := j.ref.Workspace
-	if len(q.waiting[w]) == 0 {
-		q.turns = append(q.turns, w)
-	}
-	q.waiting[w] = append(q.waiting[w], j)
-	q.queued++
+	q.byTool[j.ref] = append(q.byTool[j.ref], q.line.Push(j.ref.Workspace, 1, j))
 	q.wake.Signal()
 	return j, false
 }
@@ -137,32 +131,30 @@ func (q *queue) lapsed(j *job, now time.Time) bool {
 func (q *queue) next(most int) []*job {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for len(q.turns) == 0 && !q.closed {
+	for q.line.Len() == 0 && !q.closed {
 		q.wake.Wait()
 	}
 	if q.closed {
 		return nil
 	}
-	w := q.turns[0]
-	line := q.waiting[w]
-	batch := []*job{line[0]}
-	line = slices.Delete(line, 0, 1)
-	for i := 0; i < len(line) && len(batch) < most; {
-		if line[i].ref == batch[0].ref {
-			batch = append(batch, line[i])
-			line = slices.Delete(line, i, i+1)
-			continue
+	first := q.line.First()
+	ref := first.Value.ref
+	same := q.byTool[ref] // first among them: a workspace's jobs keep their order
+	n := min(max(1, most), len(same))
+	batch := make([]*job, n)
+	q.line.Take(first)
+	for i, e := range same[:n] {
+		if e != first {
+			q.line.TakeAlong(e)
 		}
-		i++
+		batch[i] = e.Value
 	}
-	q.turns = slices.Delete(q.turns, 0, 1)
-	if len(line) > 0 {
-		q.turns = append(q.turns, w)
-		q.waiting[w] = line
-	} else {
-		delete(q.waiting, w)
+	if q.byTool[ref] = same[n:]; n == len(same) {
+		delete(q.byTool, ref)
 	}
-	q.queued -= len(batch)
+	if q.line.Len() == 0 {
+		q.line.Forget()
+	}
 	return batch
 }
 
@@ -212,7 +204,7 @@ func (q *queue) callWhenLow() {
 func (q *queue) depth() (queued, inHand int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.queued, len(q.inHand)
+	return q.line.Len(), len(q.inHand)
 }
 
 // close turns away who waits for a job and whoever comes later.
@@ -234,7 +226,7 @@ func (q *queue) rest() []*job {
 	clear(q.inHand)
 	clear(q.leaders)
 	clear(q.joined)
-	clear(q.waiting)
-	q.turns, q.queued = nil, 0
+	clear(q.byTool)
+	q.line = fairqueue.New[*job](nil)
 	return left
 }

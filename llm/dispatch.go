@@ -21,7 +21,8 @@ func (g *gate) dispatch() {
 			g.wake(wait)
 			return
 		}
-		tokens := q.estimate.tokens(q.jobs[0].bytes, q.jobs[0].maxTokens)
+		j := q.jobs.First().Value
+		tokens := q.estimate.tokens(j.bytes, j.maxTokens)
 		if wait = l.ready(now, tokens); wait == 0 && g.halt.on() && g.inFlight() > 0 {
 			wait = untilFree
 		}
@@ -29,7 +30,7 @@ func (g *gate) dispatch() {
 			g.wake(wait)
 			return
 		}
-		g.start(q, l, tokens, now)
+		g.start(j, l, tokens, now)
 	}
 	g.rest()
 }
@@ -38,7 +39,7 @@ func (g *gate) dispatch() {
 // and so is the measurement of a rate.
 func (g *gate) rest() {
 	for _, q := range g.ops {
-		clear(q.flows)
+		q.jobs.Forget()
 	}
 	for _, l := range g.lanes {
 		l.pacer.idle()
@@ -46,13 +47,11 @@ func (g *gate) rest() {
 	g.wake(untilFree)
 }
 
-// start sends the first job of q on its way.
-func (g *gate) start(q *opQueue, l *lane, tokens float64, now time.Time) {
-	j := q.jobs[0]
-	q.remove(j)
+// start sends a job on its way.
+func (g *gate) start(j *job, l *lane, tokens float64, now time.Time) {
+	j.queue.jobs.Take(j.place)
 	g.queued--
-	q.start(now)
-	g.clock = max(g.clock, j.tag)
+	j.queue.start(now)
 	t := l.start(now, tokens)
 	t.waited, t.again = now.Sub(j.since), j.tried
 	g.count(t)
@@ -99,14 +98,14 @@ func (g *gate) nextOp(now time.Time) (*opQueue, time.Duration) {
 	var next *opQueue
 	shortest := time.Duration(-1)
 	for _, q := range g.ops {
-		if len(q.jobs) == 0 {
+		if q.jobs.Len() == 0 {
 			continue
 		}
 		if wait := q.spaced(now); wait > 0 {
 			if shortest < 0 || wait < shortest {
 				shortest = wait
 			}
-		} else if next == nil || q.jobs[0].before(next.jobs[0]) {
+		} else if next == nil || q.jobs.First().Before(next.jobs.First()) {
 			next = q
 		}
 	}

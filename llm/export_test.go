@@ -6,7 +6,7 @@ func (c *Client) Flows() int {
 	defer c.gate.mu.Unlock()
 	n := 0
 	for _, q := range c.gate.ops {
-		n += len(q.flows)
+		n += q.jobs.Flows()
 	}
 	return n
 }

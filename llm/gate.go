@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"memoryd"
+	"memoryd/internal/fairqueue"
 )
 
 // gate decides who may send a request and when. It has no goroutine: callers
@@ -20,9 +21,8 @@ type gate struct {
 	mu     sync.Mutex
 	ops    []*opQueue
 	lanes  []*lane
-	halt   halt    // of the whole endpoint
-	clock  float64 // virtual time of the fair order
-	order  uint64  // jobs ever queued
+	halt   halt // of the whole endpoint
+	clock  fairqueue.Clock
 	queued int
 	budget budget
 	timer  *time.Timer
@@ -43,7 +43,7 @@ func newGate(cfg Config, log *slog.Logger) *gate {
 func (g *gate) addOp(name string, spacing time.Duration) *opQueue {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	q := newOpQueue(name, spacing)
+	q := newOpQueue(name, spacing, &g.clock)
 	g.ops = append(g.ops, q)
 	return q
 }
@@ -74,38 +74,25 @@ func (g *gate) join(j *job) error {
 		return errClosed
 	}
 	j.since = time.Now()
-	if !j.tried {
-		g.order++
-		j.order = g.order
-		j.queue.place(j, g.clock)
-	}
-	if g.queued >= g.cfg.MaxQueue && !g.makeRoom(j) {
-		if !j.tried {
-			j.flow = j.queue.flow(j.workspace, g.clock)
-			j.flow.last -= j.cost
-		}
-		return errFull()
-	}
-	j.queue.push(j, g.clock)
+	j.queue.push(j)
 	g.queued++
+	if g.queued > g.cfg.MaxQueue {
+		g.turnAway(g.last(), errFull())
+	}
 	g.dispatch()
 	return nil
 }
 
-// makeRoom turns away the job at the far end of the line, which belongs to
-// whoever waits with the most, if j comes before it.
-func (g *gate) makeRoom(j *job) bool {
-	var last *job
+// last is the job at the far end of the line, which belongs to whoever waits with
+// the most.
+func (g *gate) last() *job {
+	var last *fairqueue.Entry[*job]
 	for _, q := range g.ops {
-		if k := q.last(); k != nil && (last == nil || last.before(k)) {
-			last = k
+		if e := q.jobs.Last(); e != nil && (last == nil || last.Before(e)) {
+			last = e
 		}
 	}
-	if last == nil || !j.before(last) {
-		return false
-	}
-	g.turnAway(last, errFull())
-	return true
+	return last.Value
 }
 
 // errFull is what a full queue answers.
@@ -118,7 +105,7 @@ func errFull() error {
 
 // turnAway ends a waiting job without a ticket.
 func (g *gate) turnAway(j *job, err error) {
-	j.queue.withdraw(j)
+	j.queue.jobs.Withdraw(j.place)
 	g.queued--
 	j.granted <- grant{err: err}
 }
@@ -128,8 +115,7 @@ func (g *gate) turnAway(j *job, err error) {
 func (g *gate) leave(j *job) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if j.index >= 0 {
-		j.queue.withdraw(j)
+	if j.queue.jobs.Withdraw(j.place) {
 		g.queued--
 		g.dispatch()
 		return
@@ -152,8 +138,8 @@ func (g *gate) close() {
 
 func (g *gate) failAll(err error) {
 	for _, q := range g.ops {
-		for len(q.jobs) > 0 {
-			g.turnAway(q.jobs[len(q.jobs)-1], err)
+		for e := q.jobs.First(); e != nil; e = q.jobs.First() {
+			g.turnAway(e.Value, err)
 		}
 	}
 }

@@ -99,7 +99,7 @@ type run struct {
 
 func (m *Model) newRun(q question, workspace, tool string, bytes, maxTokens int) *run {
 	return &run{m: m, ask: q, workspace: workspace, tool: tool, maxTokens: maxTokens, job: &job{
-		queue: m.queue, workspace: workspace, maxTokens: maxTokens, index: -1, granted: make(chan grant, 1), bytes: bytes,
+		queue: m.queue, workspace: workspace, maxTokens: maxTokens, granted: make(chan grant, 1), bytes: bytes,
 	}}
 }
 

@@ -5,12 +5,12 @@
 package admission
 
 import (
-	"container/heap"
 	"context"
 	"sync"
 	"time"
 
 	"memoryd"
+	"memoryd/internal/fairqueue"
 )
 
 // Scheduler bounds how many requests compute at a time. The others wait in a
@@ -19,46 +19,24 @@ import (
 // disk or a model, gives its slot away meanwhile (see Blocking).
 //
 // Workspaces share the slots equally: a request of a workspace that asks for
-// little does not wait behind all requests of one that asks for much. This is
-// start-time fair queueing (Goyal, Vin, Cheng, SIGCOMM 1996) with slots of equal
-// length: the n-th waiting request of each workspace belongs to the n-th round
-// from now. No request waits longer than a bound: it is refused while its client
+// little does not wait behind all requests of one that asks for much (see
+// fairqueue). No request waits longer than a bound: it is refused while its client
 // can still make use of the answer. A nil *Scheduler has no bounds.
 type Scheduler struct {
 	maxWait time.Duration
 
-	mu     sync.Mutex
-	free   int
-	round  int64 // of the request that was given a slot last
-	count  uint64
-	queue  waitQueue
-	queued map[string]position // of workspaces that have a request in the queue
-	spare  sync.Pool           // of *waiter that nobody waits with
+	mu    sync.Mutex
+	free  int
+	queue *fairqueue.Queue[chan struct{}]
 }
 
-// position is where a workspace stands: how many of its requests wait, and the
-// round of the newest.
-type position struct {
-	waiting int
-	newest  int64
-}
-
-// waiter is a request that waits for a slot.
-type waiter struct {
-	workspace string
-	round     int64
-	number    uint64 // of arrival
-	at        int    // in the queue; -1 once it has left that
-	ready     chan struct{}
-}
+// waiter is a request that waits for a slot. Its value has room for one.
+type waiter = fairqueue.Entry[chan struct{}]
 
 // NewScheduler makes a scheduler of n slots, for which requests wait at most
 // maxWait; 0 means without a bound.
 func NewScheduler(n int, maxWait time.Duration) *Scheduler {
-	return &Scheduler{
-		maxWait: maxWait, free: n, queued: map[string]position{},
-		spare: sync.Pool{New: func() any { return &waiter{ready: make(chan struct{}, 1)} }},
-	}
+	return &Scheduler{maxWait: maxWait, free: n, queue: fairqueue.New[chan struct{}](nil)}
 }
 
 // Slot is the right of one request to compute, and the context that the request
@@ -145,13 +123,11 @@ func (s *Scheduler) request(workspace string, again bool) *waiter {
 		s.free--
 		return nil
 	}
+	ready := make(chan struct{}, 1)
 	if again {
-		return s.push(workspace, s.round)
+		return s.queue.PushFirst(workspace, ready)
 	}
-	p := s.queued[workspace]
-	p.newest = max(p.newest, s.round) + 1
-	s.queued[workspace] = p
-	return s.push(workspace, p.newest)
+	return s.queue.Push(workspace, 1, ready)
 }
 
 // deadline fires when a request has waited long enough.
@@ -165,9 +141,8 @@ func (s *Scheduler) deadline() (late <-chan time.Time, stop func() bool) {
 
 // await waits until w has its slot, ctx ends or it is late.
 func (s *Scheduler) await(ctx context.Context, w *waiter, late <-chan time.Time) (err error) {
-	defer s.spare.Put(w)
 	select {
-	case <-w.ready:
+	case <-w.Value:
 		return nil
 	case <-ctx.Done():
 		err = context.Cause(ctx)
@@ -175,7 +150,7 @@ func (s *Scheduler) await(ctx context.Context, w *waiter, late <-chan time.Time)
 		err = &memoryd.Error{Kind: memoryd.Overloaded, Msg: "the server has more to do than it can", RetryAfter: max(time.Second, s.maxWait)}
 	}
 	if !s.leave(w) {
-		<-w.ready // the slot came at the same time; it is given back
+		<-w.Value // the slot came at the same time; it is given back
 		s.release()
 	}
 	return err
@@ -185,79 +160,27 @@ func (s *Scheduler) await(ctx context.Context, w *waiter, late <-chan time.Time)
 func (s *Scheduler) release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.queue) == 0 {
+	w := s.queue.First()
+	if w == nil {
 		s.free++
 		return
 	}
-	w := heap.Pop(&s.queue).(*waiter) //nolint:forcetypeassert // the queue holds nothing else
-	s.forget(w)
-	s.round = w.round
-	w.ready <- struct{}{} // has room
-}
-
-// push adds a request to the queue; it needs the lock, as forget does.
-func (s *Scheduler) push(workspace string, round int64) *waiter {
-	p := s.queued[workspace]
-	p.waiting++
-	s.queued[workspace] = p
-	s.count++
-	w := s.spare.Get().(*waiter) //nolint:forcetypeassert // the pool holds nothing else
-	w.workspace, w.round, w.number = workspace, round, s.count
-	heap.Push(&s.queue, w)
-	return w
-}
-
-// forget notes that a request is no longer in the queue.
-func (s *Scheduler) forget(w *waiter) {
-	p := s.queued[w.workspace]
-	if p.waiting--; p.waiting == 0 {
-		delete(s.queued, w.workspace)
-	} else {
-		s.queued[w.workspace] = p
-	}
+	s.queue.Take(w)
+	s.forget()
+	w.Value <- struct{}{} // has room
 }
 
 // leave takes a request out of the queue; false if it has been given a slot.
 func (s *Scheduler) leave(w *waiter) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if w.at < 0 {
-		return false
+	defer s.forget()
+	return s.queue.Withdraw(w)
+}
+
+// forget lets all start level again once nobody waits.
+func (s *Scheduler) forget() {
+	if s.queue.Len() == 0 {
+		s.queue.Forget()
 	}
-	heap.Remove(&s.queue, w.at)
-	s.forget(w)
-	return true
-}
-
-// waitQueue is a heap of requests: by round, then by arrival.
-type waitQueue []*waiter
-
-func (l waitQueue) Len() int { return len(l) }
-
-func (l waitQueue) Less(i, j int) bool {
-	if l[i].round != l[j].round {
-		return l[i].round < l[j].round
-	}
-	return l[i].number < l[j].number
-}
-
-func (l waitQueue) Swap(i, j int) {
-	l[i], l[j] = l[j], l[i]
-	l[i].at, l[j].at = i, j
-}
-
-// Push implements heap.Interface.
-func (l *waitQueue) Push(x any) {
-	w := x.(*waiter) //nolint:forcetypeassert // called by push only
-	w.at = len(*l)
-	*l = append(*l, w)
-}
-
-// Pop implements heap.Interface.
-func (l *waitQueue) Pop() any {
-	last := len(*l) - 1
-	w := (*l)[last]
-	(*l)[last], w.at = nil, -1
-	*l = (*l)[:last]
-	return w
 }

@@ -73,8 +73,8 @@ func TestReacquireEndsWithItsContext(t *testing.T) {
 			t.Errorf("ran %v, got %v", ran, err)
 		}
 		slot.Release() // it is not held: nothing is given back twice
-		if s.free != 0 || len(s.queue) != 0 || len(s.queued) != 0 {
-			t.Errorf("%d free, %d wait", s.free, len(s.queue))
+		if s.free != 0 || s.queue.Len() != 0 || s.queue.Flows() != 0 {
+			t.Errorf("%d free, %d wait", s.free, s.queue.Len())
 		}
 		other.Release()
 		if s.free != 1 {
@@ -120,8 +120,8 @@ func order(t *testing.T, waiting ...string) []string {
 	}
 	first.Release()
 	synctest.Wait()
-	if len(s.queued) != 0 || len(s.queue) != 0 || s.free != 1 {
-		t.Errorf("something is left: %v, %v, %d", s.queued, s.queue, s.free)
+	if s.queue.Flows() != 0 || s.queue.Len() != 0 || s.free != 1 {
+		t.Errorf("something is left: %d flows, %d wait, %d free", s.queue.Flows(), s.queue.Len(), s.free)
 	}
 	return got
 }
@@ -191,8 +191,8 @@ func TestSlotsAreNeitherLostNorMade(t *testing.T) {
 				})
 			}
 			all.Wait()
-			if s.free != n || len(s.queue) != 0 || len(s.queued) != 0 {
-				rt.Errorf("%d of %d slots are free, %d wait", s.free, n, len(s.queue))
+			if s.free != n || s.queue.Len() != 0 || s.queue.Flows() != 0 {
+				rt.Errorf("%d of %d slots are free, %d wait", s.free, n, s.queue.Len())
 			}
 		})
 	})

@@ -65,13 +65,14 @@ var mayImport = map[string][]string{
 		"memoryd", "memoryd/api", "memoryd/compact", "memoryd/guidelines/revisions", "memoryd/evaluate", "memoryd/llm/usage", "memoryd/evaluate/monitor", "memoryd/guidelines", "memoryd/llm", "memoryd/ops", "memoryd/guidelines/search", "memoryd/store/sqlite", "memoryd/store/qdrant", "memoryd/store/journal", "memoryd/internal/telemetry/trace",
 	},
 	"memoryd/internal/arch":       {},
+	"memoryd/internal/fairqueue":  {},
 	"memoryd/internal/lifecycle":  {},
 	"memoryd/internal/recordtest": {"memoryd"},
 }
 
 // leaves stand below everything: they import nothing of the project, and any
 // package but the root and api/wire may import them.
-var leaves = []string{"memoryd/internal/lifecycle"}
+var leaves = []string{"memoryd/internal/fairqueue", "memoryd/internal/lifecycle"}
 
 // wiring packages may import everything but the *test packages.
 var wiring = []string{"memoryd/cmd/memoryd", "memoryd/bench"}
