@@ -50,9 +50,10 @@ func busyServer(t *testing.T, room int) *server {
 		flows[f] = p
 	}
 	return &server{
-		cfg:   cfg,
-		quota: quotaOf(cfg),
-		Deps:  Deps{Scheduler: admission.NewScheduler(6, 0), Flows: flows, Store: mem.New(), Meter: metrics.New(metrics.Build{}), Logger: slog.New(slog.DiscardHandler)},
+		cfg:     cfg,
+		quota:   quotaOf(cfg),
+		reading: reading(cfg.MaxItems),
+		Deps:    Deps{Scheduler: admission.NewScheduler(6, 0), Flows: flows, Store: mem.New(), Meter: metrics.New(metrics.Build{}), Logger: slog.New(slog.DiscardHandler)},
 	}
 }
 
@@ -160,10 +161,11 @@ func FuzzWorkspaceIn(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		got := workspaceIn(body) // never panics
-		req := namesRequest{maxItems: 10}
-		fault := decodeBody(body, []field[namesRequest]{namesFields[0]}, &req)
-		if fault == nil && got != req.workspace {
-			t.Errorf("got %q, the decoder %q", got, req.workspace)
+		var req struct {
+			Workspace *string `json:"workspace_id"`
+		}
+		if err := reader().decode(body, &req); err == nil && got != or(req.Workspace, "") {
+			t.Errorf("got %q, the decoder %q", got, or(req.Workspace, ""))
 		}
 	})
 }

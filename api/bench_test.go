@@ -28,6 +28,7 @@ func BenchmarkDecode(b *testing.B) {
 		History   bool        `json:"include_history"`
 		Items     []wire.Call `json:"tool_call_results"`
 	}
+	server := reader()
 	for name, n := range map[string]int{"1": 1, "50": 50} {
 		body := sentBody(n)
 		run := func(name string, decode func() (int, error)) {
@@ -42,11 +43,9 @@ func BenchmarkDecode(b *testing.B) {
 			})
 		}
 		run("memoryd/"+name, func() (int, error) {
-			req := addRequest{maxItems: 1000}
-			if fault := decodeBody(body, addFields, &req); fault != nil {
-				return 0, fault
-			}
-			return len(req.items), nil
+			var req wire.AddRequest[items]
+			err := server.decode(body, &req)
+			return len(req.Items.list), err
 		})
 		run("encoding-json/"+name, func() (int, error) {
 			var req plain

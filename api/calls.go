@@ -11,7 +11,6 @@ import (
 	"memoryd/api/wire"
 	"memoryd/ops"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/labstack/echo/v4"
 )
 
@@ -30,7 +29,8 @@ func callID(c echo.Context) (key memoryd.CallKey, err error) {
 	if err != nil {
 		return key, err
 	}
-	if n, err := hex.Decode(key[:], []byte(id)); err != nil || n != len(key) || len(id) != 2*len(key) {
+	raw, err := hex.DecodeString(id)
+	if err != nil || copy(key[:], raw) != len(raw) || len(raw) != len(key) {
 		return key, memoryd.Errorf(memoryd.Invalid, "call: an id is %d hexadecimal digits", 2*len(key))
 	}
 	return key, nil
@@ -114,29 +114,6 @@ func (s *server) getCall(c echo.Context) error {
 	return writeJSON(c, http.StatusOK, jsonType, storedCallOf(&call, tool.Guideline.ThroughSeq))
 }
 
-var correctionFields = []field[ops.Correction]{
-	{name: "score", required: true, kind: number, set: func(r *ops.Correction, v jsontext.Value) *invalidRequest {
-		f, err := strconv.ParseFloat(string(v), 64)
-		if err != nil {
-			return invalid(number.code, number.msg, v)
-		}
-		r.Score = f
-		return nil
-	}},
-	{name: "summary", kind: text, set: func(r *ops.Correction, v jsontext.Value) *invalidRequest {
-		r.Summary = unquote(v)
-		return nil
-	}},
-	{name: "evaluation", kind: text, set: func(r *ops.Correction, v jsontext.Value) *invalidRequest {
-		r.Evaluation = unquote(v)
-		return nil
-	}},
-	{name: "by", kind: text, set: func(r *ops.Correction, v jsontext.Value) *invalidRequest {
-		r.By = unquote(v)
-		return nil
-	}},
-}
-
 // putEvaluation lets a person correct a verdict.
 func (s *server) putEvaluation(c echo.Context, body []byte) (any, error) {
 	ref, err := toolOf(c)
@@ -147,11 +124,16 @@ func (s *server) putEvaluation(c echo.Context, body []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var correction ops.Correction
-	if fault := decodeBody(body, correctionFields, &correction); fault != nil {
-		return nil, fault
+	var req wire.CorrectionRequest
+	if err := s.decode(body, &req); err != nil {
+		return nil, err
 	}
-	call, err := s.Corrector.Correct(c.Request().Context(), ref, key, correction)
+	if req.Score == nil {
+		return nil, missing("score")
+	}
+	call, err := s.Corrector.Correct(c.Request().Context(), ref, key, ops.Correction{
+		Score: *req.Score, Summary: or(req.Summary, ""), Evaluation: or(req.Evaluation, ""), By: or(req.By, ""),
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -34,8 +34,8 @@ type Originals interface {
 // accepts an event stream, with an event for each step and the result last.
 func (s *server) compactConversation(c echo.Context, body []byte, _ string) error {
 	st := &ops.State{}
-	if fault := decodeCompaction(body, st); fault != nil {
-		return fault
+	if err := s.decodeCompaction(body, st); err != nil {
+		return err
 	}
 	if strings.Contains(c.Request().Header.Get(echo.HeaderAccept), "text/event-stream") {
 		return s.streamCompaction(c, st)
@@ -50,52 +50,33 @@ func (s *server) compactConversation(c echo.Context, body []byte, _ string) erro
 	return c.Blob(http.StatusOK, jsonType, answer)
 }
 
-// raw reads and writes JSON values as they stand.
-var raw = jsonv2.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true), jsontext.PreserveRawStrings(true))
-
-// requestMembers are the members of a request; any other is a setting of the
-// profile, if the profile has one of that name, and else ignored.
-type requestMembers struct {
-	compact.Request
-	Rest jsontext.Value `json:",embed"`
-}
-
-func decodeCompaction(body []byte, st *ops.State) *invalidRequest {
-	if at := invalidUTF8(body); at >= 0 {
-		return invalid("json_invalid", fmt.Sprintf("the body is not valid UTF-8 at byte %d", at), nil, "body")
+func (s *server) decodeCompaction(body []byte, st *ops.State) error {
+	var r wire.CompactRequest
+	err := s.decode(body, &r)
+	switch {
+	case err == nil && r.Messages == nil:
+		err = missing("messages")
+	case err == nil:
+		err = checkName(r.Workspace, "workspace_id")
 	}
-	var r requestMembers
-	if err := jsonv2.Unmarshal(body, &r, raw); err != nil {
-		return compactionFault(err)
-	}
-	if r.Messages == nil {
-		return invalid("missing", "Field required", nil, "body", "messages")
-	}
-	if len(r.Workspace) > memoryd.MaxNameBytes {
-		return invalid("string_too_long", fmt.Sprintf("at most %d bytes", memoryd.MaxNameBytes), nil, "body", "workspace_id")
-	}
-	overrides, err := compact.JoinOverrides(r.Profile, r.Overrides, r.Rest)
 	if err != nil {
-		return invalid("value_error", err.Error(), nil, "body", "overrides")
+		return err
 	}
-	r.Overrides = overrides
-	st.Workspace = workspaceOr(r.Workspace)
-	st.Compaction.Request = r.Request
+	overrides, err := compact.JoinOverrides(or(r.Profile, ""), r.Overrides, r.Settings)
+	if err != nil {
+		return invalid("value_error", err.Error(), nil, "overrides")
+	}
+	st.Workspace = workspaceOf(r.Workspace)
+	st.Compaction.Request = compact.Request{
+		Messages: r.Messages, Workspace: or(r.Workspace, ""), Conversation: or(r.Conversation, ""), Model: or(r.Model, ""),
+		MaxInputTokens: int(or(r.MaxInputTokens, 0)), TargetTokens: int(or(r.TargetTokens, 0)), Tools: r.Tools,
+		ReportedTokens: int(or(r.ReportedTokens, 0)), Profile: or(r.Profile, ""), Overrides: overrides,
+		Force: or(r.Force, false), DryRun: or(r.DryRun, false),
+	}
+	for _, pin := range r.Pins {
+		st.Compaction.Request.Pins = append(st.Compaction.Request.Pins, int(pin))
+	}
 	return nil
-}
-
-// compactionFault says where a body does not fit.
-func compactionFault(err error) *invalidRequest {
-	if se, ok := errors.AsType[*jsonv2.SemanticError](err); ok {
-		loc := []any{"body"}
-		for part := range se.JSONPointer.Tokens() {
-			loc = append(loc, part)
-		}
-		return invalid("type_error", fmt.Sprintf("a %s is not expected here", se.JSONKind), nil, loc...)
-	}
-	fault := malformed(err)
-	fault.detail.Loc = append([]any{"body"}, fault.detail.Loc...)
-	return fault
 }
 
 // encodeCompaction writes a result. The messages stand in it byte for byte,
@@ -304,12 +285,10 @@ func (s *server) undo(c echo.Context, body []byte, _ string) error {
 	if err != nil {
 		return err
 	}
-	var r struct {
-		Messages []jsontext.Value `json:"messages"`
-	}
+	var r wire.UndoRequest
 	if len(bytes.TrimSpace(body)) > 0 {
-		if err := jsonv2.Unmarshal(body, &r, raw); err != nil {
-			return compactionFault(err)
+		if err := s.decode(body, &r); err != nil {
+			return err
 		}
 	}
 	var messages []jsontext.Value

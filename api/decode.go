@@ -2,228 +2,152 @@ package api
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
-	"memoryd/api/wire"
+	"memoryd"
+	"memoryd/ops"
 
+	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// invalidRequest is a body that does not fit the endpoint: HTTP 422.
-type invalidRequest struct {
-	detail wire.Detail
-	broken bool // the text is no JSON: nothing of it can be read from here on
+// invalid is a body that does not fit the endpoint: HTTP 422.
+func invalid(code, msg string, input jsontext.Value, loc ...any) *memoryd.Fault {
+	return memoryd.NewFault(code, msg, input, append([]any{"body"}, loc...)...)
 }
 
-// Error says where and what, as a rejected item shows it.
-func (e *invalidRequest) Error() string {
-	var b bytes.Buffer
-	for _, part := range e.detail.Loc {
-		fmt.Fprintf(&b, "%v: ", part)
-	}
-	return b.String() + e.detail.Msg
+func missing(name string) *memoryd.Fault { return invalid("missing", "Field required", nil, name) }
+
+func tooMany(most int, what string) *memoryd.Fault {
+	return memoryd.NewFault("too_long", fmt.Sprintf("at most %d %s a request", most, what), nil)
 }
 
-func invalid(code, msg string, input jsontext.Value, loc ...any) *invalidRequest {
-	const most = 1024 // an echo of the input helps only while it is short
-	switch {
-	case input == nil:
-		input = jsontext.Value("null")
-	case len(input) > most || !input.IsValid():
-		input = jsontext.Value(`"…"`)
-	}
-	return &invalidRequest{detail: wire.Detail{Type: code, Loc: loc, Msg: msg, Input: input.Clone()}}
+// reading is how requests are read into the structs of package wire: null and
+// members that are given twice are faults, lists have bounds, and names repeated
+// inside the values of members are left to those who read the values, so that a
+// fault inside one item does not refuse the others.
+func reading(maxItems int) jsonv2.Options {
+	return jsonv2.JoinOptions(
+		jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true), jsontext.PreserveRawStrings(true),
+		jsonv2.WithUnmarshalers(jsonv2.JoinUnmarshalers(
+			jsonv2.UnmarshalFromFunc(once[string]), jsonv2.UnmarshalFromFunc(once[bool]),
+			jsonv2.UnmarshalFromFunc(once[int64]), jsonv2.UnmarshalFromFunc(once[float64]),
+			jsonv2.UnmarshalFromFunc(func(dec *jsontext.Decoder, into *jsontext.Value) error {
+				given := *into != nil
+				return orTwice(given, memoryd.ReadJSON(dec, into))
+			}),
+			jsonv2.UnmarshalFromFunc(func(dec *jsontext.Decoder, into *[]string) error {
+				return readList(dec, into, maxItems)
+			}),
+			jsonv2.UnmarshalFromFunc(func(dec *jsontext.Decoder, into *[]int64) error {
+				return readList(dec, into, maxPins)
+			}),
+			jsonv2.UnmarshalFromFunc(readMessages),
+			jsonv2.UnmarshalFromFunc(func(dec *jsontext.Decoder, into *items) error {
+				return into.read(dec, maxItems)
+			}),
+		)))
 }
 
-// malformed reports text that is not JSON.
-func malformed(err error) *invalidRequest {
-	fault := unreadable(err)
-	fault.broken = true
-	return fault
-}
+// maxPins bounds the messages that a request for a compaction pins.
+const maxPins = 1 << 20
 
-// unreadable reports a value that is JSON at best in form.
-func unreadable(err error) *invalidRequest {
-	se, ok := errors.AsType[*jsontext.SyntacticError](err)
-	if !ok {
-		return invalid("json_invalid", "JSON decode error: "+err.Error(), nil)
-	}
-	if errors.Is(err, jsontext.ErrDuplicateName) {
-		return invalid("duplicate_key", fmt.Sprintf("the name at %q is given twice", se.JSONPointer), nil)
-	}
-	return invalid("json_invalid", fmt.Sprintf("JSON decode error at byte %d (in %q): %v", se.ByteOffset, se.JSONPointer, se.Err), nil)
-}
-
-// kind is a type of JSON values as far as requests tell them apart.
-type kind struct {
-	first     string // the jsontext.Kinds it covers
-	code, msg string // what is said of any other value
-}
-
-// The kinds of the fields of requests. null is none of them.
-var (
-	text    = kind{`"`, "string_type", "Input should be a valid string"}
-	boolean = kind{`tf`, "bool_type", "Input should be a valid boolean"}
-	number  = kind{`0`, "float_type", "Input should be a valid number"}
-	integer = kind{`0`, "int_type", "Input should be a valid integer"}
-	object  = kind{`{`, "dict_type", "Input should be a valid object"}
-	array   = kind{`[`, "list_type", "Input should be a valid array"}
-
-	textOrObject = kind{`"{`, "string_or_dict_type", "Input should be a valid object or string"}
-	textOrArray  = kind{`"[`, "string_or_list_type", "Input should be a valid string or array of strings"}
-)
-
-// field is one member of an object that fills in a T.
-type field[T any] struct {
-	name     string
-	required bool
-	kind     kind
-	// set takes the member's value, which has the field's kind. The value is
-	// only valid during the call.
-	set func(into *T, v jsontext.Value) *invalidRequest
-	// each is for long arrays, instead of set: it reads the elements one after
-	// another, so that the array is not read as a whole first. A fault of its own
-	// leaves dec behind the element or inside it.
-	each func(into *T, dec *jsontext.Decoder) *invalidRequest
-}
-
-// decodeObject reads the next value of dec, an object, handing each known
-// member to its field. Unknown members are ignored, whatever they hold;
-// repeated and missing ones are faults.
-func decodeObject[T any](dec *jsontext.Decoder, fields []field[T], into *T) *invalidRequest {
-	if dec.PeekKind() != '{' {
+// readMessages reads the messages of a conversation, which are objects.
+func readMessages(dec *jsontext.Decoder, into *[]jsontext.Value) error {
+	given := *into != nil
+	*into = []jsontext.Value{}
+	err := eachOf(dec, func() error {
 		v, err := dec.ReadValue()
-		if err != nil {
-			return malformed(err)
+		if err == nil && v.Kind() != '{' {
+			err = memoryd.NewFault("dict_type", "Input should be a valid object", v, len(*into))
 		}
-		return invalid("model_attributes_type", "Input should be an object", v)
-	}
-	if _, err := dec.ReadToken(); err != nil {
-		return malformed(err)
-	}
-	seen := make([]bool, len(fields))
-	for dec.PeekKind() != '}' {
-		if fault := decodeMember(dec, fields, seen, into); fault != nil {
-			return fault
-		}
-	}
-	if _, err := dec.ReadToken(); err != nil {
-		return malformed(err)
-	}
-	for i, f := range fields {
-		if f.required && !seen[i] {
-			return invalid("missing", "Field required", nil, f.name)
-		}
-	}
-	return nil
+		*into = append(*into, v.Clone())
+		return err
+	})
+	return orTwice(given, err)
 }
 
-func decodeMember[T any](dec *jsontext.Decoder, fields []field[T], seen []bool, into *T) *invalidRequest {
-	name, err := dec.ReadToken()
-	if err != nil {
-		return malformed(err)
-	}
-	key := name.String()
-	i := slices.IndexFunc(fields, func(f field[T]) bool { return f.name == key })
-	if i >= 0 && fields[i].each != nil && !seen[i] && dec.PeekKind() == '[' {
-		seen[i] = true
-		return fields[i].elements(dec, into)
-	}
-	v, err := dec.ReadValue()
-	if err != nil {
-		return malformed(err)
-	}
-	if i < 0 {
-		return nil
-	}
-	f := fields[i]
-	if seen[i] {
-		return invalid("duplicate_key", "Field given twice", nil, f.name)
-	}
-	seen[i] = true
-	if strings.IndexByte(f.kind.first, byte(v.Kind())) < 0 {
-		return invalid(f.kind.code, f.kind.msg, v, f.name)
-	}
-	return f.named(f.set(into, v))
+// once reads a member that may be given once.
+func once[T any](dec *jsontext.Decoder, into **T) error {
+	given := *into != nil
+	*into = new(T)
+	return orTwice(given, memoryd.ReadJSON(dec, *into))
 }
 
-// named says which field a fault is in, unless it says so itself.
-func (f *field[T]) named(fault *invalidRequest) *invalidRequest {
-	if fault != nil && !fault.broken && len(fault.detail.Loc) == 0 {
-		fault.detail.Loc = []any{f.name}
+func orTwice(given bool, err error) error {
+	if given && err == nil {
+		return memoryd.NewFault("duplicate_key", "Field given twice", nil)
 	}
-	return fault
+	return err
 }
 
-// elements hands the elements of the next value, an array, to the field.
-func (f *field[T]) elements(dec *jsontext.Decoder, into *T) *invalidRequest {
-	if _, err := dec.ReadToken(); err != nil {
-		return malformed(err)
-	}
-	for dec.PeekKind() != ']' {
-		if fault := f.each(into, dec); fault != nil {
-			return f.named(fault)
+// readList reads an array of up to so many values.
+func readList[T any](dec *jsontext.Decoder, into *[]T, most int) error {
+	given := *into != nil
+	*into = []T{}
+	err := eachOf(dec, func() error {
+		if len(*into) == most {
+			return tooMany(most, "items")
 		}
-	}
-	if _, err := dec.ReadToken(); err != nil {
-		return malformed(err)
-	}
-	return nil
+		*into = append(*into, *new(T))
+		return named(memoryd.ReadJSON(dec, &(*into)[len(*into)-1]), len(*into)-1)
+	})
+	return orTwice(given, err)
 }
 
-// leave skips what is left of the values that dec is inside of, down to a depth.
-func leave(dec *jsontext.Decoder, depth int) error {
-	for dec.StackDepth() > depth {
-		var err error
-		switch dec.PeekKind() {
-		case '}', ']':
-			_, err = dec.ReadToken()
-		default:
-			err = dec.SkipValue()
-		}
+// named adds to a fault the place in the array that it is in.
+func named(err error, index int) error {
+	if fault, ok := err.(*memoryd.Fault); ok { //nolint:errorlint // a fault of our own making
+		fault.Loc = append([]any{index}, fault.Loc...)
+	}
+	return err
+}
+
+// eachOf calls element, which reads one value, for each element of the next value.
+func eachOf(dec *jsontext.Decoder, element func() error) error {
+	if dec.PeekKind() != '[' {
+		v, err := dec.ReadValue()
 		if err != nil {
 			return err
 		}
+		return memoryd.NewFault("list_type", "Input should be a valid array", v)
 	}
-	return nil
+	if _, err := dec.ReadToken(); err != nil {
+		return err
+	}
+	for dec.PeekKind() != ']' {
+		if err := element(); err != nil {
+			return err
+		}
+	}
+	_, err := dec.ReadToken()
+	return err
 }
 
-// decodeBody reads a whole request body. Its text has to be valid UTF-8; an
-// escaped lone surrogate, which some clients send for bytes that they could
-// not decode, becomes U+FFFD. Names repeated inside the values of members are
-// left to those who read the values, so that a fault inside one item does not
-// refuse the others.
-func decodeBody[T any](body []byte, fields []field[T], into *T) *invalidRequest {
+// decode reads a whole request body, which must be an object. Its text has to be
+// valid UTF-8; an escaped lone surrogate, which some clients send for bytes that
+// they could not decode, becomes U+FFFD.
+func (s *server) decode(body []byte, into any) error {
 	if at := invalidUTF8(body); at >= 0 {
-		return invalid("json_invalid", fmt.Sprintf("the body is not valid UTF-8 at byte %d", at), nil, "body")
+		return invalid("json_invalid", fmt.Sprintf("the body is not valid UTF-8 at byte %d", at), nil)
 	}
-	dec := jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
-	fault := decodeObject(dec, fields, into)
-	if fault == nil {
-		fault = checkEnd(dec)
+	err := s.decodeObject(body, into)
+	if err == nil {
+		return nil
 	}
-	if fault != nil {
-		fault.detail.Loc = append([]any{"body"}, fault.detail.Loc...)
-	}
+	fault := memoryd.FaultOf(err, 0)
+	fault.Loc = append([]any{"body"}, fault.Loc...)
 	return fault
 }
 
-// checkEnd finds anything that follows the value read.
-func checkEnd(dec *jsontext.Decoder) *invalidRequest {
-	switch _, err := dec.ReadToken(); {
-	case err == io.EOF: //nolint:errorlint // as its documentation says
-		return nil
-	case err != nil:
-		return malformed(err)
+func (s *server) decodeObject(body []byte, into any) error {
+	if v := jsontext.Value(body); v.Kind() != '{' && v.IsValid() {
+		return memoryd.NewFault("model_attributes_type", "Input should be an object", bytes.TrimSpace(v))
 	}
-	return invalid("json_invalid", "JSON decode error: there is more after the object", nil)
+	return jsonv2.Unmarshal(body, into, s.reading)
 }
 
 func invalidUTF8(b []byte) int {
@@ -240,24 +164,99 @@ func invalidUTF8(b []byte) int {
 	return -1
 }
 
-// unquote gives the text of a JSON string.
-func unquote(v jsontext.Value) string {
-	if bytes.IndexByte(v, '\\') < 0 {
-		return string(v[1 : len(v)-1])
-	}
-	s, _ := jsontext.AppendUnquote(make([]byte, 0, len(v)), v) // the decoder has checked its syntax; a lone surrogate becomes U+FFFD
-	return string(s)
+// items are the calls of a request. What is wrong with one becomes its reason, so
+// that the others go on.
+type items struct {
+	list    []ops.Item
+	ignored map[string]int // members of unknown names, and how many items have them
 }
 
-// wholeNumber reads a number without a fraction, also when it is written with
-// a point, as JavaScript and Python do for values that were floats.
-func wholeNumber(v jsontext.Value) (int64, bool) {
-	if n, err := strconv.ParseInt(string(v), 10, 64); err == nil {
-		return n, true
+func (i *items) read(dec *jsontext.Decoder, most int) error {
+	given := i.list != nil
+	i.list = []ops.Item{}
+	var l memoryd.CallLine
+	err := eachOf(dec, func() error {
+		if len(i.list) == most {
+			return tooMany(most, "items")
+		}
+		err := l.UnmarshalJSONFrom(dec)
+		fault, _ := err.(*memoryd.Fault) //nolint:errorlint // as its documentation says
+		if fault != nil && fault.Broken {
+			return fault
+		}
+		item := ops.Item{Call: l.Call(), ToolCallID: memoryd.ToolCallID(l.Metadata)}
+		if fault != nil {
+			item.Reason = fault.Error()
+		}
+		i.list = append(i.list, item)
+		i.ignore(l.Ignored)
+		return nil
+	})
+	return orTwice(given, err)
+}
+
+// maxIgnored bounds the unknown names that an answer lists.
+const maxIgnored = 64
+
+func (i *items) ignore(names []string) {
+	for _, name := range names {
+		if i.ignored == nil {
+			i.ignored = map[string]int{}
+		}
+		if _, known := i.ignored[name]; known || len(i.ignored) < maxIgnored && len(name) <= memoryd.MaxNameBytes {
+			i.ignored[name]++
+		}
 	}
-	f, err := strconv.ParseFloat(string(v), 64)
-	if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
-		return 0, false
+}
+
+// checkName refuses a name that is too long to be one.
+func checkName(name *string, loc string) error {
+	if name != nil && len(*name) > memoryd.MaxNameBytes {
+		return invalid("string_too_long", fmt.Sprintf("at most %d bytes", memoryd.MaxNameBytes), nil, loc)
 	}
-	return int64(f), true
+	return nil
+}
+
+// or is what a member holds, or what stands for it where it was left out.
+func or[T any](member *T, otherwise T) T {
+	if member == nil {
+		return otherwise
+	}
+	return *member
+}
+
+// count reads a number of things.
+func count(n *int64, name string) (int, error) {
+	if n == nil {
+		return 0, nil
+	}
+	if *n < 0 || *n > 1<<31-1 {
+		return 0, invalid("int_type", "Input should be a valid integer of 0 or more", fmt.Append(nil, *n), name)
+	}
+	return int(*n), nil
+}
+
+// toolNames takes a comma-separated string, or an array whose elements are names
+// as they stand, commas and outer spaces included.
+func (s *server) toolNames(v jsontext.Value) (names []string, err error) {
+	switch v.Kind() {
+	case 0:
+		return nil, missing("tool_names")
+	case '"':
+		for name := range strings.SplitSeq(memoryd.Unquote(v), ",") {
+			names = append(names, strings.TrimSpace(name))
+		}
+	case '[':
+		if err := jsonv2.Unmarshal(v, &names, s.reading); err != nil {
+			fault := memoryd.FaultOf(err, 0)
+			fault.Loc = slices.Concat([]any{"body", "tool_names"}, fault.Loc)
+			return nil, fault
+		}
+	default:
+		return nil, invalid("string_or_list_type", "Input should be a valid string or array of strings", v, "tool_names")
+	}
+	if len(names) > s.cfg.MaxItems {
+		return nil, invalid("too_long", tooMany(s.cfg.MaxItems, "names").Msg, nil, "tool_names")
+	}
+	return names, nil
 }

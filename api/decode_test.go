@@ -1,19 +1,28 @@
 package api
 
 import (
-	"bytes"
+	"errors"
 	"strings"
 	"testing"
 
+	"memoryd"
+	"memoryd/api/wire"
 	"memoryd/ops"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// decodeAdd reads a body as the endpoint does.
-func decodeAdd(body string) (addRequest, *invalidRequest) {
-	req := addRequest{includeHistory: true, maxItems: 1000}
-	fault := decodeBody([]byte(body), addFields, &req)
+// reader reads bodies as the endpoints do.
+func reader() *server {
+	return &server{cfg: Config{MaxItems: 1000}, reading: reading(1000)}
+}
+
+func decodeAdd(body string) (req wire.AddRequest[items], fault *memoryd.Fault) {
+	err := reader().decode([]byte(body), &req)
+	if err == nil {
+		err = checkAdd(&req)
+	}
+	fault, _ = errors.AsType[*memoryd.Fault](err)
 	return req, fault
 }
 
@@ -55,14 +64,14 @@ func TestRequestsThatDoNotFitNameTheField(t *testing.T) {
 			if fault == nil {
 				t.Fatal("accepted")
 			}
-			if fault.detail.Type != tc.code {
-				t.Errorf("type is %q (%s), want %q", fault.detail.Type, fault.detail.Msg, tc.code)
+			if fault.Code != tc.code {
+				t.Errorf("type is %q (%s), want %q", fault.Code, fault.Msg, tc.code)
 			}
-			if fault.detail.Loc[0] != "body" {
-				t.Errorf("loc starts with %v", fault.detail.Loc[0])
+			if fault.Loc[0] != "body" {
+				t.Errorf("loc starts with %v", fault.Loc[0])
 			}
-			if last := fault.detail.Loc[len(fault.detail.Loc)-1]; last != tc.loc {
-				t.Errorf("loc is %v, want %s", fault.detail.Loc, tc.loc)
+			if last := fault.Loc[len(fault.Loc)-1]; last != tc.loc {
+				t.Errorf("loc is %v, want %s", fault.Loc, tc.loc)
 			}
 		})
 	}
@@ -73,7 +82,7 @@ func TestUnknownFieldsAreIgnoredWhateverTheyHold(t *testing.T) {
 	if fault != nil {
 		t.Fatal(fault)
 	}
-	if req.toolName != "" || len(req.items) != 1 || req.items[0].Reason != "" {
+	if req.ToolName != nil || len(req.Items.list) != 1 || req.Items.list[0].Reason != "" {
 		t.Errorf("got %+v", req)
 	}
 }
@@ -88,14 +97,14 @@ func TestOneBadItemDoesNotSpoilTheOthers(t *testing.T) {
 		`{"input":{"a":1,"a":2}}`:    `input: the name at "/a" is given twice`,
 		`{"output":7}`:               "output: Input should be a valid string",
 		`{"output":"a","output":""}`: `output: Field given twice`,
-		`{"success":"yes"}`:          "success: Input should be a valid boolean",
-		`{"time_cost":"1"}`:          "time_cost: Input should be a valid number",
+		`{"success":"perhaps"}`:      "success: Input should be a valid boolean",
+		`{"time_cost":"soon"}`:       "time_cost: Input should be a valid number",
 		`{"time_cost":1e999}`:        "time_cost: Input should be a finite number",
 		`{"token_cost":1.5}`:         "token_cost: Input should be a valid integer",
 		`{"token_cost":1e30}`:        "token_cost: Input should be a valid integer",
 		`{"create_time":1700000000}`: "create_time: Input should be a valid string",
 		`{"metadata":[]}`:            "metadata: Input should be a valid object",
-		`{"score":"1"}`:              "score: Input should be a valid number",
+		`{"score":"high"}`:           "score: Input should be a valid number",
 		`{"call_hash":1}`:            "call_hash: Input should be a valid string",
 		`{"is_summarized":0}`:        "is_summarized: Input should be a valid boolean",
 		`{"input":{"a":` + strings.Repeat("[", 600) + strings.Repeat("]", 600) + `}}`: "input: nested deeper than 512 levels",
@@ -106,11 +115,11 @@ func TestOneBadItemDoesNotSpoilTheOthers(t *testing.T) {
 			t.Errorf("%.60s: the request was refused: %v", item, fault)
 			continue
 		}
-		if req.items[0].Reason != "" || req.items[2].Reason != "" {
+		if req.Items.list[0].Reason != "" || req.Items.list[2].Reason != "" {
 			t.Errorf("%.60s: spoiled the others", item)
 		}
-		if req.items[1].Reason != reason {
-			t.Errorf("%.60s: reason is %q, want %q", item, req.items[1].Reason, reason)
+		if req.Items.list[1].Reason != reason {
+			t.Errorf("%.60s: reason is %q, want %q", item, req.Items.list[1].Reason, reason)
 		}
 	}
 }
@@ -118,10 +127,10 @@ func TestOneBadItemDoesNotSpoilTheOthers(t *testing.T) {
 func TestItemsKeepWhatWasSent(t *testing.T) {
 	req, fault := decodeAdd(`{"tool_call_results":[{"tool_name":"t","input":{"b":9007199254740993,"a":1.0},"output":"\u0000é",` +
 		`"token_cost":7.0,"time_cost":2.5,"success":false,"create_time":"2025-01-01 00:00:00","metadata":{"tool_call_id":"c1","x":1},"score":1,"summary":"mine"}]}`)
-	if fault != nil || req.items[0].Reason != "" {
-		t.Fatal(fault, req.items)
+	if fault != nil || req.Items.list[0].Reason != "" {
+		t.Fatal(fault, req.Items.list)
 	}
-	item, c := req.items[0], req.items[0].Call
+	item, c := req.Items.list[0], req.Items.list[0].Call
 	if string(c.Input) != `{"b":9007199254740993,"a":1.0}` || c.Output != "\x00é" || c.TokenCost != 7 || c.TimeCost != 2.5 || c.Success {
 		t.Errorf("got %+v", c)
 	}
@@ -135,10 +144,11 @@ func TestItemsKeepWhatWasSent(t *testing.T) {
 
 func itemOf(t *testing.T, text []byte) (item ops.Item) {
 	t.Helper()
-	if fault := decodeItem(jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowInvalidUTF8(true)), &item); fault != nil {
+	req, fault := decodeAdd(`{"tool_call_results":[` + string(text) + `]}`)
+	if fault != nil {
 		t.Fatal(fault)
 	}
-	return item
+	return req.Items.list[0]
 }
 
 func TestDefaultsOfAnItem(t *testing.T) {
@@ -171,20 +181,29 @@ func TestToolNamesComeAsTextOrAsAnArray(t *testing.T) {
 		`"Straße,\u0442\u043e\u0442"`: {"Straße", "тот"},
 	}
 	for body, want := range tests {
-		req := namesRequest{maxItems: 1000}
-		if fault := decodeBody([]byte(`{"tool_names":`+body+`}`), namesFields, &req); fault != nil {
-			t.Errorf("%s: %v", body, fault)
+		names, err := decodeNames(body)
+		if err != nil {
+			t.Errorf("%s: %v", body, err)
 		}
-		if strings.Join(req.names, "|") != strings.Join(want, "|") {
-			t.Errorf("%s: got %q", body, req.names)
+		if strings.Join(names, "|") != strings.Join(want, "|") {
+			t.Errorf("%s: got %q", body, names)
 		}
 	}
 	for _, body := range []string{`5`, `null`, `{}`, `[1]`, `[null]`, `"` + strings.Repeat("n,", 10000) + `"`} {
-		req := namesRequest{maxItems: 1000}
-		if fault := decodeBody([]byte(`{"tool_names":`+body+`}`), namesFields, &req); fault == nil {
+		if _, err := decodeNames(body); err == nil {
 			t.Errorf("%.40s was accepted", body)
 		}
 	}
+}
+
+func decodeNames(names string) ([]string, error) {
+	var req wire.NamesRequest
+	s := reader()
+	if err := s.decode([]byte(`{"tool_names":`+names+`}`), &req); err != nil {
+		return nil, err
+	}
+	n, err := s.namesOf(&req)
+	return n.Tools, err
 }
 
 func FuzzRequestBodies(f *testing.F) {
@@ -196,7 +215,7 @@ func FuzzRequestBodies(f *testing.F) {
 		if fault != nil {
 			return
 		}
-		for _, item := range req.items {
+		for _, item := range req.Items.list {
 			checkDecoded(t, item)
 		}
 	})

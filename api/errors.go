@@ -44,8 +44,8 @@ func describe(err error) failure {
 	if r, ok := errors.AsType[*ops.Refusal](err); ok {
 		return failure{status: http.StatusOK, msg: r.Answer}
 	}
-	if ir, ok := errors.AsType[*invalidRequest](err); ok {
-		return failure{status: http.StatusUnprocessableEntity, kind: memoryd.Invalid, msg: ir.Error()}
+	if fault, ok := errors.AsType[*memoryd.Fault](err); ok {
+		return failure{status: http.StatusUnprocessableEntity, kind: memoryd.Invalid, msg: fault.Error()}
 	}
 	if he, ok := errors.AsType[*echo.HTTPError](err); ok {
 		return failure{status: he.Code, kind: kindOfStatus(he.Code), msg: http.StatusText(he.Code)}
@@ -109,8 +109,9 @@ func writeFailure(c echo.Context, err error, f failure) error {
 	if !isToolMemory(c) {
 		return writeJSON(c, f.status, problemType, problemOf(c, f))
 	}
-	if ir, ok := errors.AsType[*invalidRequest](err); ok {
-		return writeJSON(c, f.status, jsonType, wire.ValidationError{Detail: []wire.Detail{ir.detail}})
+	if fault, ok := errors.AsType[*memoryd.Fault](err); ok {
+		detail := wire.Detail{Type: fault.Code, Loc: fault.Loc, Msg: fault.Msg, Input: fault.Input}
+		return writeJSON(c, f.status, jsonType, wire.ValidationError{Detail: []wire.Detail{detail}})
 	}
 	return writeJSON(c, f.status, jsonType, wire.Response{Answer: f.msg, Metadata: struct{}{}})
 }

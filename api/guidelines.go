@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strconv"
 	"time"
@@ -12,7 +13,6 @@ import (
 	"memoryd/guidelines/revisions"
 	"memoryd/internal/stats"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/labstack/echo/v4"
 )
 
@@ -128,38 +128,25 @@ func (s *server) diffGuideline(c echo.Context) error {
 	return writeJSON(c, http.StatusOK, jsonType, wire.GuidelineDiff{Revision: revision, With: with, Changes: changes})
 }
 
-// decision is the body of a request about a version.
-type decision struct {
-	revision int64
-	by       string
-}
+// maxBy bounds the name of who decided.
+const maxBy = 100
 
-var decisionFields = []field[decision]{
-	{name: "revision", kind: integer, set: func(d *decision, v jsontext.Value) *invalidRequest {
-		n, ok := wholeNumber(v)
-		if !ok || n < 1 {
-			return invalid(integer.code, "Input should be a whole number of 1 or more", v)
-		}
-		d.revision = n
-		return nil
-	}},
-	{name: "by", kind: text, set: func(d *decision, v jsontext.Value) *invalidRequest {
-		if d.by = unquote(v); len(d.by) > 100 {
-			return invalid("string_too_long", "at most 100 bytes", nil)
-		}
-		return nil
-	}},
-}
-
-func decide(body []byte) (decision, error) {
-	d := decision{by: "a person"}
-	if len(body) == 0 {
-		return d, nil
+// decision reads which version, if the body names one, and who decided.
+func (s *server) decision(body []byte) (revision int64, by string, err error) {
+	var req wire.RevisionRequest
+	if len(body) > 0 {
+		err = s.decode(body, &req)
 	}
-	if fault := decodeBody(body, decisionFields, &d); fault != nil {
-		return d, fault
+	by = or(req.By, "a person")
+	switch {
+	case err != nil:
+		return 0, "", err
+	case req.Revision != nil && *req.Revision < 1:
+		return 0, "", invalid("int_type", "Input should be a whole number of 1 or more", fmt.Append(nil, *req.Revision), "revision")
+	case len(by) > maxBy:
+		return 0, "", invalid("string_too_long", fmt.Sprintf("at most %d bytes", maxBy), nil, "by")
 	}
-	return d, nil
+	return or(req.Revision, 0), by, nil
 }
 
 func (s *server) pinGuideline(c echo.Context, body []byte) (any, error) {
@@ -167,14 +154,14 @@ func (s *server) pinGuideline(c echo.Context, body []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := decide(body)
+	revision, by, err := s.decision(body)
 	if err != nil {
 		return nil, err
 	}
-	if d.revision == 0 {
-		return nil, invalid("missing", "Field required", nil, "body", "revision")
+	if revision == 0 {
+		return nil, missing("revision")
 	}
-	e, err := s.Curator.Pin(c.Request().Context(), ref, d.revision, d.by)
+	e, err := s.Curator.Pin(c.Request().Context(), ref, revision, by)
 	if err != nil {
 		return nil, err
 	}
@@ -197,11 +184,11 @@ func (s *server) rollBackGuideline(c echo.Context, body []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := decide(body)
+	_, by, err := s.decision(body)
 	if err != nil {
 		return nil, err
 	}
-	e, err := s.Curator.RollBack(c.Request().Context(), ref, revision, d.by)
+	e, err := s.Curator.RollBack(c.Request().Context(), ref, revision, by)
 	if err != nil {
 		return nil, err
 	}

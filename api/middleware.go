@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"compress/gzip"
 	"errors"
 	"io"
@@ -138,7 +139,7 @@ func (s *server) admitted(handle readHandler) echo.HandlerFunc {
 		}
 		workspace := c.Param("workspace")
 		if workspace == "" {
-			workspace = workspaceOr(workspaceIn(body))
+			workspace = cmp.Or(workspaceIn(body), memoryd.DefaultWorkspace)
 		}
 		if err := lease.Bind(workspace, int64(len(body))); err != nil {
 			return err

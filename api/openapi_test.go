@@ -252,7 +252,7 @@ func TestEveryAnswerFitsItsDescription(t *testing.T) {
 		{"GET", "/v1/workspaces/default/tools/t/calls/0123", "", 422, false},
 		{"PUT", callOfTest + "/evaluation", `{"score":0.5,"by":"ann","evaluation":"seen"}`, 200, true},
 		{"PUT", callOfTest + "/evaluation", `{"score":0.7}`, 422, false},
-		{"PUT", callOfTest + "/evaluation", `{"score":"1"}`, 422, false},
+		{"PUT", callOfTest + "/evaluation", `{"score":"high"}`, 422, false},
 		{"PUT", unknownCall + "/evaluation", `{"score":1}`, 404, true},
 		{"GET", "/v1/workspaces/default/corrections", "", 200, true},
 		{"POST", "/vector_store", `{"action":"list"}`, 200, true},

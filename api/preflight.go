@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"fmt"
 
 	"memoryd"
@@ -11,38 +12,21 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// preflightRequest is the body of preflight_tool_call.
-type preflightRequest struct {
-	workspace string
-	tool      string
-	input     jsontext.Value
-}
-
-var preflightFields = []field[preflightRequest]{
-	{name: "workspace_id", kind: text, set: func(r *preflightRequest, v jsontext.Value) *invalidRequest {
-		return setName(&r.workspace, v)
-	}},
-	{name: "tool_name", required: true, kind: text, set: func(r *preflightRequest, v jsontext.Value) *invalidRequest {
-		return setName(&r.tool, v)
-	}},
-	{name: "input", kind: textOrObject, set: func(r *preflightRequest, v jsontext.Value) *invalidRequest {
-		if depthOf(v) > maxDepth {
-			return invalid("too_deep", fmt.Sprintf("nested deeper than %d levels", maxDepth), nil)
-		}
-		r.input = v.Clone()
-		return nil
-	}},
-}
-
 func (s *server) preflightToolCall(c echo.Context, body []byte) (any, error) {
-	req := preflightRequest{input: jsontext.Value(`""`)}
-	if fault := decodeBody(body, preflightFields, &req); fault != nil {
-		return nil, fault
+	var req wire.PreflightRequest
+	err := s.decode(body, &req)
+	if err == nil {
+		err = cmp.Or(checkName(req.Workspace, "workspace_id"), checkName(req.ToolName, "tool_name"), checkInput(&req.Input))
 	}
-	if req.tool == "" {
+	switch {
+	case err != nil:
+		return nil, err
+	case req.ToolName == nil:
+		return nil, missing("tool_name")
+	case *req.ToolName == "":
 		return nil, &ops.Refusal{Answer: "tool_name is required"}
 	}
-	st := &ops.State{Workspace: workspaceOr(req.workspace), Forecast: ops.Forecast{Tool: req.tool, Input: []byte(req.input)}}
+	st := &ops.State{Workspace: workspaceOf(req.Workspace), Forecast: ops.Forecast{Tool: *req.ToolName, Input: []byte(req.Input)}}
 	if err := s.Flows[FlowPreflight].Run(c.Request().Context(), st); err != nil {
 		return nil, err
 	}
@@ -50,6 +34,19 @@ func (s *server) preflightToolCall(c echo.Context, body []byte) (any, error) {
 	return wire.PreflightResponse{
 		Response: wire.Response{Answer: sentenceOf(&st.Forecast), Success: true, Metadata: f}, Forecast: f,
 	}, nil
+}
+
+// checkInput holds the input of a planned call to what a recorded one may be.
+func checkInput(v *jsontext.Value) error {
+	switch {
+	case *v == nil:
+		*v = jsontext.Value(`""`)
+	case v.Kind() != '{' && v.Kind() != '"':
+		return invalid("string_or_dict_type", "Input should be a valid object or string", *v, "input")
+	case memoryd.JSONDepth(*v) > memoryd.MaxJSONDepth:
+		return invalid("too_deep", fmt.Sprintf("nested deeper than %d levels", memoryd.MaxJSONDepth), nil, "input")
+	}
+	return nil
 }
 
 func forecastOf(f *ops.Forecast) wire.Forecast {

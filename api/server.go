@@ -5,6 +5,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -19,6 +20,7 @@ import (
 	"memoryd/ops"
 	"memoryd/store"
 
+	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/labstack/echo/v4"
 )
 
@@ -143,6 +145,7 @@ type server struct {
 	inFlight atomic.Int64
 	answers  answers
 	quota    *admission.Quota
+	reading  jsonv2.Options // of requests
 }
 
 // New builds the handler of all routes.
@@ -156,7 +159,7 @@ func New(cfg Config, d Deps) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &server{Deps: d, cfg: cfg, quota: quotaOf(cfg)}
+	s := &server{Deps: d, cfg: cfg, quota: quotaOf(cfg), reading: reading(cfg.MaxItems)}
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = handleError(d.Logger)
@@ -226,9 +229,5 @@ func isToolMemory(c echo.Context) bool {
 	return false
 }
 
-func workspaceOr(name string) string {
-	if name == "" {
-		return memoryd.DefaultWorkspace
-	}
-	return name
-}
+// workspaceOf is the workspace of a request, which may name none.
+func workspaceOf(name *string) string { return cmp.Or(or(name, ""), memoryd.DefaultWorkspace) }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"errors"
 
 	"memoryd/api/wire"
@@ -28,24 +29,35 @@ func Flows() []string {
 }
 
 func (s *server) addToolCallResult(c echo.Context, body []byte) (any, error) {
-	req := addRequest{includeHistory: true, maxItems: s.cfg.MaxItems}
-	if fault := decodeBody(body, addFields, &req); fault != nil {
-		return nil, fault
+	var req wire.AddRequest[items]
+	err := s.decode(body, &req)
+	if err == nil {
+		err = checkAdd(&req)
 	}
-	st := &ops.State{Workspace: workspaceOr(req.workspace), Record: ops.Record{
-		ToolName: req.toolName, RequestKey: requestKey(c), Items: req.items,
-		Async: req.async, WholeHistory: req.includeHistory,
+	if err != nil {
+		return nil, err
+	}
+	st := &ops.State{Workspace: workspaceOf(req.Workspace), Record: ops.Record{
+		ToolName: or(req.ToolName, ""), RequestKey: requestKey(c), Items: req.Items.list,
+		Async: or(req.Async, false), WholeHistory: or(req.IncludeHistory, true),
 	}}
-	err := s.Flows[FlowAdd].Run(c.Request().Context(), st)
+	err = s.Flows[FlowAdd].Run(c.Request().Context(), st)
 	if refusal, ok := errors.AsType[*ops.Refusal](err); ok && len(st.Record.Rejected) > 0 {
-		return wire.Response{Answer: refusal.Answer, Metadata: addMetadata(st)}, nil
+		return wire.Response{Answer: refusal.Answer, Metadata: addMetadata(st, req.Items.ignored)}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
 	return wire.Response{
-		Answer: st.Result.Answer, Success: st.Result.Success, Metadata: addMetadata(st),
+		Answer: st.Result.Answer, Success: st.Result.Success, Metadata: addMetadata(st, req.Items.ignored),
 	}, nil
+}
+
+func checkAdd(req *wire.AddRequest[items]) error {
+	if req.Items.list == nil {
+		return missing("tool_call_results")
+	}
+	return cmp.Or(checkName(req.Workspace, "workspace_id"), checkName(req.ToolName, "tool_name"))
 }
 
 // requestKey is the client's Idempotency-Key, or a key of the request's own.
@@ -56,7 +68,7 @@ func requestKey(c echo.Context) string {
 	return "server:" + uuid.NewString()
 }
 
-func addMetadata(st *ops.State) wire.AddMetadata {
+func addMetadata(st *ops.State, ignored map[string]int) wire.AddMetadata {
 	r := &st.Record
 	added := 0
 	for _, a := range r.Appended {
@@ -69,6 +81,7 @@ func addMetadata(st *ops.State) wire.AddMetadata {
 		UpdateResult:       wire.UpdateResult{DeletedCount: len(st.Result.Existed), InsertedCount: st.Result.Changed},
 		ValidationStats:    wire.ValidationStats{TotalInput: len(r.Items), Valid: len(r.Calls), Filtered: len(r.Rejected)},
 		DeduplicationStats: wire.DeduplicationStats{TotalNew: len(r.Calls), Deduplicated: len(r.Calls) - added, Added: added},
+		IgnoredFields:      ignored,
 	}
 	for _, ref := range st.Result.Existed {
 		meta.DeletedMemoryIDs = append(meta.DeletedMemoryIDs, ref.MemoryID())
@@ -87,15 +100,33 @@ func (s *server) retrieveToolMemory(c echo.Context, body []byte) (any, error) {
 	return s.aboutNames(c, body, FlowRetrieve)
 }
 
-func (s *server) aboutNames(c echo.Context, body []byte, flow string) (any, error) {
-	req := namesRequest{includeHistory: true, maxItems: s.cfg.MaxItems}
-	if fault := decodeBody(body, namesFields, &req); fault != nil {
-		return nil, fault
+// namesOf reads what is asked of which tools.
+func (s *server) namesOf(req *wire.NamesRequest) (n ops.Names, err error) {
+	if err := cmp.Or(checkName(req.Workspace, "workspace_id"), checkName(req.Session, "session_id")); err != nil {
+		return n, err
 	}
-	st := &ops.State{Workspace: workspaceOr(req.workspace), Names: ops.Names{
-		Tools: req.names, Force: req.force, Stale: req.stale, Session: req.session, MaxTokens: req.maxTokens,
-		WholeHistory: req.includeHistory && req.includeCalls == 0, RecentCalls: req.includeCalls,
-	}}
+	n = ops.Names{Force: or(req.Force, false), Stale: or(req.Stale, false), Session: or(req.Session, "")}
+	if n.Tools, err = s.toolNames(req.ToolNames); err != nil {
+		return n, err
+	}
+	if n.MaxTokens, err = count(req.MaxTokens, "max_tokens"); err != nil {
+		return n, err
+	}
+	n.RecentCalls, err = count(req.IncludeCalls, "include_calls")
+	n.WholeHistory = or(req.IncludeHistory, true) && n.RecentCalls == 0
+	return n, err
+}
+
+func (s *server) aboutNames(c echo.Context, body []byte, flow string) (any, error) {
+	var req wire.NamesRequest
+	if err := s.decode(body, &req); err != nil {
+		return nil, err
+	}
+	names, err := s.namesOf(&req)
+	if err != nil {
+		return nil, err
+	}
+	st := &ops.State{Workspace: workspaceOf(req.Workspace), Names: names}
 	if err := s.Flows[flow].Run(c.Request().Context(), st); err != nil {
 		return nil, err
 	}

@@ -1,56 +1,31 @@
 package api
 
 import (
+	"cmp"
 	"fmt"
 
 	"memoryd/api/wire"
 	"memoryd/ops"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/labstack/echo/v4"
 )
 
-// storeRequest is the body of vector_store.
-type storeRequest struct {
-	workspace string
-	maxItems  int
-	ops.StoreAction
-}
-
-var storeFields = []field[storeRequest]{
-	{name: "workspace_id", kind: text, set: func(r *storeRequest, v jsontext.Value) *invalidRequest {
-		return setName(&r.workspace, v)
-	}},
-	{name: "action", required: true, kind: text, set: func(r *storeRequest, v jsontext.Value) *invalidRequest {
-		return setName(&r.Action, v)
-	}},
-	{name: "src_workspace_id", kind: text, set: func(r *storeRequest, v jsontext.Value) *invalidRequest {
-		return setName(&r.Source, v)
-	}},
-	{name: "path", kind: text, set: func(r *storeRequest, v jsontext.Value) *invalidRequest {
-		return setName(&r.Path, v)
-	}},
-	{name: "memory_ids", kind: array, set: func(r *storeRequest, v jsontext.Value) *invalidRequest {
-		values, fault := elements(v, r.maxItems)
-		if fault != nil {
-			return fault
-		}
-		for i, id := range values {
-			if id.Kind() != '"' {
-				return invalid(text.code, text.msg, id, "memory_ids", i)
-			}
-			r.MemoryIDs = append(r.MemoryIDs, unquote(id))
-		}
-		return nil
-	}},
-}
-
 func (s *server) vectorStore(c echo.Context, body []byte) (any, error) {
-	req := storeRequest{maxItems: s.cfg.MaxItems}
-	if fault := decodeBody(body, storeFields, &req); fault != nil {
-		return nil, fault
+	var req wire.StoreRequest
+	err := s.decode(body, &req)
+	if err == nil {
+		err = cmp.Or(checkName(req.Workspace, "workspace_id"), checkName(req.Action, "action"),
+			checkName(req.Source, "src_workspace_id"), checkName(req.Path, "path"))
 	}
-	st := &ops.State{Workspace: workspaceOr(req.workspace), StoreAction: req.StoreAction}
+	if err == nil && req.Action == nil {
+		err = missing("action")
+	}
+	if err != nil {
+		return nil, err
+	}
+	st := &ops.State{Workspace: workspaceOf(req.Workspace), StoreAction: ops.StoreAction{
+		Action: *req.Action, Source: or(req.Source, ""), Path: or(req.Path, ""), MemoryIDs: req.MemoryIDs,
+	}}
 	if err := s.Flows[FlowVectorStore].Run(c.Request().Context(), st); err != nil {
 		return nil, err
 	}

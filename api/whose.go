@@ -1,6 +1,10 @@
 package api
 
-import "bytes"
+import (
+	"bytes"
+
+	"memoryd"
+)
 
 // workspaceIn finds the member workspace_id of the object that a body is, at a
 // glance: it is for deciding whose turn it is, before the body is decoded. What
@@ -21,7 +25,7 @@ func workspaceIn(body []byte) string {
 			if value == nil {
 				return ""
 			}
-			return unquote(value)
+			return memoryd.Unquote(value)
 		}
 		at = skipSpace(body, skipValue(body, at))
 		if at == len(body) || body[at] != ',' {
@@ -33,7 +37,7 @@ func workspaceIn(body []byte) string {
 // isWorkspaceID compares a name in its quotes, which may be written with escapes.
 func isWorkspaceID(name []byte) bool {
 	if bytes.IndexByte(name, '\\') >= 0 {
-		return unquote(name) == "workspace_id"
+		return memoryd.Unquote(name) == "workspace_id"
 	}
 	return string(name) == `"workspace_id"`
 }

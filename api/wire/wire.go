@@ -62,6 +62,8 @@ type AddMetadata struct {
 	ValidationStats    ValidationStats    `json:"validation_stats"`
 	DeduplicationStats DeduplicationStats `json:"deduplication_stats"`
 	Rejected           []Rejection        `json:"rejected"`
+	// IgnoredFields counts the items that have a member of an unknown name.
+	IgnoredFields map[string]int `json:"ignored_fields,omitempty"`
 }
 
 // UpdateResult counts memories replaced and written.

@@ -1,0 +1,83 @@
+package wire
+
+import "github.com/go-json-experiment/json/jsontext"
+
+// The requests. A member that may be left out is a pointer, nil where it was.
+
+// AddRequest is the body of add_tool_call_result. Items is how a side holds the
+// calls: the server reads them one by one, a client sends JSON that it has.
+type AddRequest[Items any] struct {
+	Workspace      *string `json:"workspace_id,omitzero"`
+	ToolName       *string `json:"tool_name,omitzero"` // of items that have none
+	Items          Items   `json:"tool_call_results"`
+	Async          *bool   `json:"async,omitzero"`           // answer as soon as the calls are durable
+	IncludeHistory *bool   `json:"include_history,omitzero"` // true unless given
+}
+
+// NamesRequest is the body of summary_tool_memory and retrieve_tool_memory.
+type NamesRequest struct {
+	Workspace      *string        `json:"workspace_id,omitzero"`
+	ToolNames      jsontext.Value `json:"tool_names"` // comma-separated text, or an array
+	Force          *bool          `json:"force,omitzero"`
+	Stale          *bool          `json:"stale,omitzero"`
+	Session        *string        `json:"session_id,omitzero"`
+	MaxTokens      *int64         `json:"max_tokens,omitzero"`
+	IncludeHistory *bool          `json:"include_history,omitzero"` // true unless given
+	IncludeCalls   *int64         `json:"include_calls,omitzero"`
+}
+
+// StoreRequest is the body of vector_store.
+type StoreRequest struct {
+	Workspace *string  `json:"workspace_id,omitzero"`
+	Action    *string  `json:"action"`
+	Source    *string  `json:"src_workspace_id,omitzero"`
+	Path      *string  `json:"path,omitzero"`
+	MemoryIDs []string `json:"memory_ids,omitzero"`
+}
+
+// PreflightRequest is the body of preflight_tool_call.
+type PreflightRequest struct {
+	Workspace *string        `json:"workspace_id,omitzero"`
+	ToolName  *string        `json:"tool_name"`
+	Input     jsontext.Value `json:"input,omitzero"` // an object or a string
+}
+
+// CompactRequest is the body of compact_conversation.
+type CompactRequest struct {
+	Messages       []jsontext.Value `json:"messages"`
+	Workspace      *string          `json:"workspace_id,omitzero"`
+	Conversation   *string          `json:"conversation_id,omitzero"`
+	Model          *string          `json:"model,omitzero"`
+	MaxInputTokens *int64           `json:"max_input_tokens,omitzero"`
+	TargetTokens   *int64           `json:"target_tokens,omitzero"`
+	Tools          jsontext.Value   `json:"tools,omitzero"`
+	ReportedTokens *int64           `json:"reported_tokens,omitzero"`
+	Profile        *string          `json:"profile,omitzero"`
+	Overrides      jsontext.Value   `json:"overrides,omitzero"`
+	Pins           []int64          `json:"pins,omitzero"`
+	Force          *bool            `json:"force,omitzero"`
+	DryRun         *bool            `json:"dry_run,omitzero"`
+	// Settings are the other members: settings of the profile, if it has some of
+	// that name.
+	Settings jsontext.Value `json:",embed"`
+}
+
+// UndoRequest is the body of a request to undo a compaction.
+type UndoRequest struct {
+	Messages []jsontext.Value `json:"messages,omitzero"` // of the conversation that went on
+}
+
+// CorrectionRequest is a person's verdict on a call.
+type CorrectionRequest struct {
+	Score      *float64 `json:"score"` // 0, 0.5 or 1
+	Summary    *string  `json:"summary,omitzero"`
+	Evaluation *string  `json:"evaluation,omitzero"`
+	By         *string  `json:"by,omitzero"`
+}
+
+// RevisionRequest is the body of a request to pin a version of a guideline, or to
+// go back to one.
+type RevisionRequest struct {
+	Revision *int64  `json:"revision,omitzero"`
+	By       *string `json:"by,omitzero"`
+}

@@ -1,0 +1,326 @@
+package memoryd
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// CallJSON is a call as JSON shows it to people and programs: an item of a
+// request, an element of a history, a line of a recording. It is the one list of
+// the members, of their defaults and of the other names that they are known by.
+// (Stores and exports have encodings of their own, which keep every byte.)
+type CallJSON struct {
+	ToolName     string         `json:"tool_name"`
+	Input        jsontext.Value `json:"input"` // an object or a string
+	Output       string         `json:"output"`
+	Success      bool           `json:"success"`
+	TimeCost     float64        `json:"time_cost"`  // seconds
+	TokenCost    int64          `json:"token_cost"` // -1 means unknown
+	CreateTime   string         `json:"create_time"`
+	Metadata     jsontext.Value `json:"metadata"` // an object
+	Summary      string         `json:"summary"`
+	Evaluation   string         `json:"evaluation"`
+	Score        float64        `json:"score"`
+	CallHash     string         `json:"call_hash"`
+	IsSummarized bool           `json:"is_summarized"`
+}
+
+// CallLine is a call as it was read, with what stands beside it.
+type CallLine struct {
+	CallJSON
+	// Workspace is the one that the line itself names; "" when it names none.
+	Workspace string
+	// Ignored are members of names that are not known.
+	Ignored []string
+}
+
+// Call gives what was recorded, without a verdict, an identity and a time.
+func (l *CallLine) Call() Call {
+	return Call{
+		ToolRef: ToolRef{l.Workspace, l.ToolName}, Input: json.RawMessage(l.Input), Output: l.Output, Success: l.Success,
+		TimeCost: l.TimeCost, TokenCost: l.TokenCost, CreateTime: l.CreateTime, Metadata: json.RawMessage(l.Metadata),
+		Hash: l.CallHash, Evaluation: PendingEvaluation(),
+	}
+}
+
+// JSONOf shows a call. A guideline was written from the calls up to the number
+// summarisedThrough.
+func JSONOf(c *Call, summarisedThrough int64) CallJSON {
+	e := &c.Evaluation
+	j := CallJSON{
+		ToolName: c.Tool, Input: jsontext.Value(c.Input), Output: c.Output, Success: c.Success,
+		TimeCost: c.TimeCost, TokenCost: c.TokenCost, CreateTime: c.CreateTime, Metadata: jsontext.Value(c.Metadata),
+		Summary: e.Summary, Evaluation: e.Evaluation, Score: e.Score, CallHash: c.Hash,
+		IsSummarized: c.Seq > 0 && c.Seq <= summarisedThrough,
+	}
+	if len(j.Input) == 0 {
+		j.Input = jsontext.Value(`""`)
+	}
+	if len(j.Metadata) == 0 {
+		j.Metadata = jsontext.Value(`{}`)
+	}
+	return j
+}
+
+// MarshalCall writes a call as one line of JSON. What of its texts is not valid UTF-8
+// becomes U+FFFD.
+func MarshalCall(j CallJSON) ([]byte, error) { return jsonv2.Marshal(j, callText) }
+
+// members is what is read of a call. The exact names win over the other ones, and
+// among those the first.
+type members struct {
+	Workspace  field[string]  `json:"workspace_id"`
+	ToolName   field[string]  `json:"tool_name"`
+	Input      field[raw]     `json:"input"`
+	Output     field[string]  `json:"output"`
+	Success    field[bool]    `json:"success"`
+	TimeCost   field[float64] `json:"time_cost"`
+	TokenCost  field[int64]   `json:"token_cost"`
+	CreateTime field[string]  `json:"create_time"`
+	Metadata   field[raw]     `json:"metadata"`
+	CallHash   field[string]  `json:"call_hash"`
+
+	Summary      field[string]  `json:"summary"`
+	Evaluation   field[string]  `json:"evaluation"`
+	Score        field[float64] `json:"score"`
+	IsSummarized field[bool]    `json:"is_summarized"`
+
+	Arguments  field[raw]  `json:"arguments"`
+	ToolInput  field[raw]  `json:"tool_input"`
+	Args       field[raw]  `json:"args"`
+	Result     field[raw]  `json:"result"`
+	ToolOutput field[raw]  `json:"tool_output"`
+	IsError    field[bool] `json:"is_error"`
+	Error      field[raw]  `json:"error"`
+
+	Unknown map[string]skipped `json:",embed"`
+}
+
+// callText is how the text of a call is read: texts of tools may hold anything.
+// Names that are repeated are found by the members themselves.
+var callText = jsonv2.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+
+// ParseCall reads one call, a line of a recording. Its error is a *Fault.
+func ParseCall(line []byte) (CallLine, error) {
+	var l CallLine
+	dec := jsontext.NewDecoder(bytes.NewBuffer(line), callText)
+	if err := l.UnmarshalJSONFrom(dec); err != nil {
+		return l, err
+	}
+	if _, err := dec.ReadToken(); err == nil {
+		return l, &Fault{Code: "json_invalid", Msg: "JSON decode error: there is more after the object", Broken: true}
+	}
+	return l, nil
+}
+
+// UnmarshalJSONFrom reads a call and fills in what was left out. Its error is a
+// *Fault; unless that is Broken, the whole value was read all the same. The decoder
+// must have been made to allow names that are repeated.
+func (l *CallLine) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	depth := dec.StackDepth()
+	*l = CallLine{}
+	if dec.PeekKind() != '{' {
+		v, err := dec.ReadValue()
+		if err != nil {
+			return FaultOf(err, depth)
+		}
+		return NewFault("model_attributes_type", "Input should be an object", v)
+	}
+	var m members
+	if err := jsonv2.UnmarshalDecode(dec, &m); err != nil {
+		fault := FaultOf(err, depth)
+		if fault.Broken {
+			return fault
+		}
+		if err := leave(dec, depth); err != nil {
+			return FaultOf(err, depth)
+		}
+		return fault
+	}
+	return l.take(&m)
+}
+
+// leave skips what is left of the values that dec is inside of, down to a depth.
+func leave(dec *jsontext.Decoder, depth int) error {
+	for dec.StackDepth() > depth {
+		var err error
+		switch dec.PeekKind() {
+		case '}', ']':
+			_, err = dec.ReadToken()
+		default:
+			err = dec.SkipValue()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take fills the line from its members.
+func (l *CallLine) take(m *members) error {
+	*l = CallLine{
+		Workspace: m.Workspace.value,
+		CallJSON: CallJSON{
+			ToolName: m.ToolName.value, Output: m.Output.value, Success: m.Success.or(true), TimeCost: m.TimeCost.value,
+			TokenCost: m.TokenCost.or(-1), CreateTime: m.CreateTime.value, CallHash: m.CallHash.value,
+			Summary: m.Summary.value, Evaluation: m.Evaluation.value, Score: m.Score.value, IsSummarized: m.IsSummarized.value,
+		},
+	}
+	if len(l.CallHash) > MaxNameBytes {
+		return NewFault("string_too_long", fmt.Sprintf("at most %d bytes", MaxNameBytes), nil, "call_hash")
+	}
+	if err := l.takeInput(m); err != nil {
+		return err
+	}
+	l.takeOutcome(m)
+	if m.Metadata.given {
+		if k := jsontext.Value(m.Metadata.value).Kind(); k != '{' {
+			return NewFault("dict_type", "Input should be a valid object", jsontext.Value(m.Metadata.value), "metadata")
+		}
+		var err error
+		if l.Metadata, err = sound(m.Metadata.value, "metadata"); err != nil {
+			return err
+		}
+	}
+	for name := range m.Unknown {
+		l.Ignored = append(l.Ignored, name)
+	}
+	slices.Sort(l.Ignored)
+	return nil
+}
+
+// takeInput takes the input, or the arguments of a call as another protocol names
+// them; a text of theirs that is a JSON object stands for the object.
+func (l *CallLine) takeInput(m *members) (err error) {
+	name, v := "input", jsontext.Value(m.Input.value)
+	if !m.Input.given {
+		switch {
+		case m.Arguments.there():
+			name, v = "arguments", jsontext.Value(m.Arguments.value)
+		case m.ToolInput.there():
+			name, v = "tool_input", jsontext.Value(m.ToolInput.value)
+		case m.Args.there():
+			name, v = "args", jsontext.Value(m.Args.value)
+		default:
+			l.Input = jsontext.Value(`""`)
+			return nil
+		}
+		if object := jsontext.Value(textOf(v)); v.Kind() == '"' && object.Kind() == '{' && object.IsValid() {
+			v = object
+		}
+	}
+	if k := v.Kind(); k != '{' && k != '"' {
+		return NewFault("string_or_dict_type", "Input should be a valid object or string", v, name)
+	}
+	l.Input, err = sound(raw(v), name)
+	return err
+}
+
+// takeOutcome takes the output and the flag from the names of other protocols
+// where the own ones are missing.
+func (l *CallLine) takeOutcome(m *members) {
+	text, failed := "", false
+	switch v := jsontext.Value(m.Error.value); v.Kind() {
+	case 0, 'n', 'f':
+	case 't':
+		failed = true
+	default:
+		text = textOf(v)
+		failed = text != ""
+	}
+	if !m.Success.given {
+		l.Success = !failed
+		if m.IsError.given {
+			l.Success = !m.IsError.value
+		}
+	}
+	switch {
+	case m.Output.given:
+	case m.Result.there():
+		l.Output = textOf(jsontext.Value(m.Result.value))
+	case m.ToolOutput.there():
+		l.Output = textOf(jsontext.Value(m.ToolOutput.value))
+	default:
+		l.Output = text
+	}
+}
+
+// textOf is the text of a JSON string, and any other value as it stands.
+func textOf(v jsontext.Value) string {
+	if v.Kind() != '"' {
+		return strings.ToValidUTF8(string(v), string(utf8.RuneError))
+	}
+	return Unquote(v)
+}
+
+// ToolCallID is the member tool_call_id of a call's metadata, which counts for its
+// identity; "" where there is none.
+func ToolCallID(metadata []byte) string {
+	if !bytes.Contains(metadata, []byte("tool_call_id")) {
+		return ""
+	}
+	var known struct {
+		ID jsontext.Value `json:"tool_call_id"`
+	}
+	if jsonv2.Unmarshal(metadata, &known, callText) != nil || known.ID.Kind() != '"' {
+		return ""
+	}
+	return Unquote(known.ID)
+}
+
+// MaxJSONDepth bounds how deep an input or a metadata object may nest, far beyond
+// any real one, so that an answer that shows it can still be read by others.
+const MaxJSONDepth = 512
+
+// sound keeps a value as it was sent. Only escaped lone surrogates change: no
+// valid JSON text can carry them on.
+func sound(v raw, name string) (jsontext.Value, error) {
+	value := jsontext.Value(v)
+	if JSONDepth(value) > MaxJSONDepth {
+		return nil, NewFault("too_deep", fmt.Sprintf("nested deeper than %d levels", MaxJSONDepth), nil, name)
+	}
+	if value.IsValid() {
+		return value, nil
+	}
+	if err := value.Format(jsontext.AllowInvalidUTF8(true), jsontext.PreserveRawStrings(false)); err != nil {
+		fault := FaultOf(err, 0)
+		if fault.Code == "duplicate_key" {
+			se, _ := err.(*jsontext.SyntacticError)
+			fault.Msg = fmt.Sprintf("the name at %q is given twice", se.JSONPointer)
+		}
+		fault.Loc, fault.Broken = []any{name}, false
+		return nil, fault
+	}
+	return jsontext.Value(bytes.ToValidUTF8(value, []byte(string(utf8.RuneError)))), nil
+}
+
+// JSONDepth counts the levels of nesting of valid JSON.
+func JSONDepth(v jsontext.Value) int {
+	depth, deepest := 0, 0
+	inText, escaped := false, false
+	for _, c := range v {
+		switch {
+		case escaped:
+			escaped = false
+		case inText:
+			escaped = c == '\\'
+			inText = c != '"'
+		case c == '"':
+			inText = true
+		case c == '{' || c == '[':
+			depth++
+			deepest = max(deepest, depth)
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return deepest
+}
