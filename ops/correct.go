@@ -167,39 +167,18 @@ func labelledCall(c *memoryd.Call) labelled {
 // Corrections calls each with the corrected calls of a workspace, one line of
 // JSON each, by tool and in the order of their ids.
 func (c Corrector) Corrections(ctx context.Context, workspace string, each func(line []byte) error) error {
-	const page = 100
-	for after := ""; ; {
-		tools, err := c.Store.ListTools(ctx, workspace, after, page)
+	for t, err := range store.AllTools(ctx, c.Store, workspace) {
 		if err != nil {
 			return err
 		}
-		for _, t := range tools {
-			if err := c.correctionsOf(ctx, t.ToolRef, each); err != nil {
+		for r, err := range store.AllRecords(ctx, c.Store, store.RecordKey{ToolRef: t.ToolRef, Kind: CorrectionKind}) {
+			if err != nil {
 				return err
 			}
-			after = t.Tool
-		}
-		if len(tools) < page {
-			return nil
-		}
-	}
-}
-
-func (c Corrector) correctionsOf(ctx context.Context, ref memoryd.ToolRef, each func(line []byte) error) error {
-	const page = 100
-	for from := (store.RecordKey{ToolRef: ref, Kind: CorrectionKind}); ; {
-		records, err := c.Store.ListRecords(ctx, from, page)
-		if err != nil {
-			return err
-		}
-		if len(records) == 0 {
-			return nil
-		}
-		for _, r := range records {
 			if err := each(append(bytes.TrimSpace(r.Data), '\n')); err != nil {
 				return err
 			}
-			from.ID = r.ID
 		}
 	}
+	return nil
 }

@@ -177,33 +177,28 @@ func (r *Refresher) review(ctx context.Context, ref memoryd.ToolRef, did *Pass) 
 // eachTool goes through all tools of all workspaces.
 func (r *Refresher) eachTool(ctx context.Context, each func(memoryd.Tool) error) error {
 	const page = 100
-	for workspace := ""; ; {
-		spaces, err := r.manager.Store.ListWorkspaces(ctx, workspace, page)
+	for workspace, err := range store.AllWorkspaces(ctx, r.manager.Store) {
 		if err != nil {
 			return err
 		}
-		for _, workspace = range spaces {
-			for after := ""; ; {
-				tools, err := r.manager.Store.ListTools(ctx, workspace, after, page)
-				if err != nil {
+		for after := ""; ; {
+			tools, err := r.manager.Store.ListTools(ctx, workspace, after, page)
+			if err != nil {
+				return err
+			}
+			r.manager.saw(ctx, workspace, after, tools, len(tools) < page)
+			for _, t := range tools {
+				if err := each(t); err != nil {
 					return err
 				}
-				r.manager.saw(ctx, workspace, after, tools, len(tools) < page)
-				for _, t := range tools {
-					if err := each(t); err != nil {
-						return err
-					}
-					after = t.Tool
-				}
-				if len(tools) < page {
-					break
-				}
+				after = t.Tool
+			}
+			if len(tools) < page {
+				break
 			}
 		}
-		if len(spaces) < page {
-			return nil
-		}
 	}
+	return nil
 }
 
 // pass is a pass under way.

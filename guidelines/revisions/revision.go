@@ -125,22 +125,15 @@ func (m *Manager) List(ctx context.Context, ref memoryd.ToolRef) ([]Revision, er
 		return nil, err
 	}
 	var all []Revision
-	for from := revisionKey(ref, 0); ; {
-		records, err := m.Store.ListRecords(ctx, from, 100)
+	for r, err := range store.AllRecords(ctx, m.Store, revisionKey(ref, 0)) {
 		if err != nil {
 			return nil, err
 		}
-		if len(records) == 0 {
-			break
+		var e Revision
+		if err := json.Unmarshal(r.Data, &e); err != nil {
+			return nil, fmt.Errorf("version %s: %w", r.ID, err)
 		}
-		for _, r := range records {
-			var e Revision
-			if err := json.Unmarshal(r.Data, &e); err != nil {
-				return nil, fmt.Errorf("version %s: %w", r.ID, err)
-			}
-			all = append(all, e)
-			from.ID = r.ID
-		}
+		all = append(all, e)
 	}
 	slices.Reverse(all)
 	if g := tool.Guideline; g.Revision > 0 && (len(all) == 0 || all[0].Number < g.Revision) {

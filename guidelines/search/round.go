@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"memoryd"
+	"memoryd/store"
 )
 
 // Saw is told of the tools of a workspace whose names come after a name, in byte
@@ -35,21 +36,18 @@ func (x *Index) Saw(ctx context.Context, workspace, after string, tools []memory
 // no model.
 func (x *Index) stored(ctx context.Context, workspace, after string, tools []memoryd.Tool, last bool) (map[string]entry, error) {
 	stored := map[string]entry{}
-	for from := keyOf(memoryd.ToolRef{Workspace: workspace, Tool: after}); ; {
-		records, err := x.Store.ListRecords(ctx, from, recordPage)
-		if err != nil || len(records) == 0 {
+	for r, err := range store.AllRecords(ctx, x.Store, keyOf(memoryd.ToolRef{Workspace: workspace, Tool: after})) {
+		if err != nil {
 			return stored, err
 		}
-		for _, r := range records {
-			if !last && (len(tools) == 0 || r.ID > tools[len(tools)-1].Tool) {
-				return stored, nil
-			}
-			e, err := decode(r.Data)
-			if err != nil {
-				e = entry{}
-			}
-			stored[r.ID] = e
-			from.ID = r.ID
+		if !last && (len(tools) == 0 || r.ID > tools[len(tools)-1].Tool) {
+			break
 		}
+		e, err := decode(r.Data)
+		if err != nil {
+			e = entry{}
+		}
+		stored[r.ID] = e
 	}
+	return stored, nil
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"memoryd"
+	"memoryd/store"
 )
 
 // errTooMany is why a workspace is searched without vectors.
@@ -147,29 +148,20 @@ func (s *shelves) changed(workspace string) {
 	}
 }
 
-// recordPage is how many vectors are read at once.
-const recordPage = 200
-
 // read reads all vectors of the workspace that the configured model made. Records
 // that hold none are not looked at: a round has them written again.
 func (x *Index) read(ctx context.Context, workspace string, most int64) (*shelf, error) {
 	v := &shelf{}
-	for from := keyOf(memoryd.ToolRef{Workspace: workspace}); ; {
-		records, err := x.Store.ListRecords(ctx, from, recordPage)
+	for r, err := range store.AllRecords(ctx, x.Store, keyOf(memoryd.ToolRef{Workspace: workspace})) {
 		if err != nil {
 			return nil, err
 		}
-		if len(records) == 0 {
-			return v, nil
-		}
-		for _, r := range records {
-			if e, err := decode(r.Data); err == nil && x.ours(e) {
-				v.add(r.ID, e.vector)
-			}
-			from.ID = r.ID
+		if e, err := decode(r.Data); err == nil && x.ours(e) {
+			v.add(r.ID, e.vector)
 		}
 		if v.bytes > most {
 			return nil, errTooMany
 		}
 	}
+	return v, nil
 }

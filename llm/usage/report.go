@@ -62,38 +62,29 @@ func (b *Book) own(workspace string, from, to time.Time) map[time.Time][]Row {
 	return pages
 }
 
-// readPage is how many records are read at once.
-const readPage = 500
-
 // read hands each record of the workspace and the hours to take, with its id,
 // its hour and whether this process wrote it. What cannot be read is left out
 // and logged: one bad record must not hide the others.
 func (b *Book) read(ctx context.Context, workspace string, from, to time.Time, take func(id string, hour time.Time, own bool, list []Row)) error {
 	key := store.RecordKey{ToolRef: memoryd.ToolRef{Workspace: workspace}, Kind: kind, ID: hourOf(from).Format(hourForm)}
-	for {
-		list, err := b.records.ListRecords(ctx, key, readPage)
+	for r, err := range store.AllRecords(ctx, b.records, key) {
 		if err != nil {
 			return fmt.Errorf("read the ledger: %w", err)
 		}
-		for _, r := range list {
-			at, replica, _ := strings.Cut(r.ID, "/")
-			hour, err := time.Parse(hourForm, at)
-			if err == nil && !hour.Before(to) {
-				return nil
-			}
-			var rows []Row
-			if err == nil {
-				err = json.Unmarshal(r.Data, &rows)
-			}
-			if err != nil {
-				b.log.WarnContext(ctx, "a record of the cost ledger cannot be read", "workspace", workspace, "id", r.ID, "err", err)
-				continue
-			}
-			take(r.ID, hour, replica == b.replica, rows)
-		}
-		if len(list) == 0 {
+		at, replica, _ := strings.Cut(r.ID, "/")
+		hour, err := time.Parse(hourForm, at)
+		if err == nil && !hour.Before(to) {
 			return nil
 		}
-		key.ID = list[len(list)-1].ID
+		var rows []Row
+		if err == nil {
+			err = json.Unmarshal(r.Data, &rows)
+		}
+		if err != nil {
+			b.log.WarnContext(ctx, "a record of the cost ledger cannot be read", "workspace", workspace, "id", r.ID, "err", err)
+			continue
+		}
+		take(r.ID, hour, replica == b.replica, rows)
 	}
+	return nil
 }

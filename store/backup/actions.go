@@ -34,12 +34,12 @@ func (a *Actions) List(ctx context.Context, workspace string) iter.Seq2[Memory, 
 // read gives the memories of a workspace with their records of some kinds.
 func (a *Actions) read(ctx context.Context, workspace string, kinds []string) iter.Seq2[Memory, error] {
 	return func(yield func(Memory, error) bool) {
-		for ref, err := range tools(ctx, a.Store, workspace) {
+		for t, err := range store.AllTools(ctx, a.Store, workspace) {
 			if err != nil {
 				yield(Memory{}, err)
 				return
 			}
-			m, there, err := a.memory(ctx, ref, kinds)
+			m, there, err := a.memory(ctx, t.ToolRef, kinds)
 			if (err != nil || there) && !yield(m, err) || err != nil {
 				return
 			}
@@ -80,9 +80,9 @@ func (a *Actions) DeleteIDs(ctx context.Context, workspace string, ids []string)
 		return 0, err
 	}
 	n := 0
-	for ref, err := range tools(ctx, a.Store, workspace) {
-		if err == nil && slices.Contains(ids, ref.MemoryID()) {
-			if err = a.Store.DeleteTool(ctx, ref); err == nil {
+	for t, err := range store.AllTools(ctx, a.Store, workspace) {
+		if err == nil && slices.Contains(ids, t.MemoryID()) {
+			if err = a.Store.DeleteTool(ctx, t.ToolRef); err == nil {
 				n++
 			}
 		}

@@ -82,7 +82,7 @@ func (e *exporter) body(ctx context.Context) error {
 	if err := e.records(ctx, memoryd.ToolRef{}); err != nil {
 		return err
 	}
-	for ws, err := range workspaces(ctx, e.s) {
+	for ws, err := range store.AllWorkspaces(ctx, e.s) {
 		if err == nil {
 			err = e.workspace(ctx, ws)
 		}
@@ -97,9 +97,9 @@ func (e *exporter) workspace(ctx context.Context, name string) error {
 	if err := e.records(ctx, memoryd.ToolRef{Workspace: name}); err != nil {
 		return err
 	}
-	for ref, err := range tools(ctx, e.s, name) {
+	for t, err := range store.AllTools(ctx, e.s, name) {
 		if err == nil {
-			err = e.tool(ctx, ref)
+			err = e.tool(ctx, t.ToolRef)
 		}
 		if err != nil {
 			return err

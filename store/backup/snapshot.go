@@ -9,9 +9,6 @@ import (
 	"memoryd/store"
 )
 
-// pageSize is how many tools, workspaces or records are listed at once.
-const pageSize = 64
-
 // readTries is how often a tool that is being written is read again.
 const readTries = 8
 
@@ -65,68 +62,14 @@ func ofOneMoment(ctx context.Context, s store.Store, t memoryd.Tool, calls []mem
 	return slices.DeleteFunc(calls, func(c memoryd.Call) bool { return c.Seq > t.Lifetime }), nil
 }
 
-// tools lists the tools of a workspace in byte order.
-func tools(ctx context.Context, s store.Store, workspace string) iter.Seq2[memoryd.ToolRef, error] {
-	return func(yield func(memoryd.ToolRef, error) bool) {
-		for after := ""; ; {
-			page, err := s.ListTools(ctx, workspace, after, pageSize)
-			if err != nil {
-				yield(memoryd.ToolRef{}, err)
-				return
-			}
-			for _, t := range page {
-				if !yield(t.ToolRef, nil) {
-					return
-				}
-				after = t.Tool
-			}
-			if len(page) < pageSize {
-				return
-			}
-		}
-	}
-}
-
-// workspaces lists the workspaces of the store in byte order.
-func workspaces(ctx context.Context, s store.Store) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
-		for after := ""; ; {
-			page, err := s.ListWorkspaces(ctx, after, pageSize)
-			if err != nil {
-				yield("", err)
-				return
-			}
-			for _, after = range page {
-				if !yield(after, nil) {
-					return
-				}
-			}
-			if len(page) < pageSize {
-				return
-			}
-		}
-	}
-}
-
-// records lists the records of a tool, of a workspace (no tool) or of the server
-// (neither), by kind and id.
+// records iterates over the records of a tool, of a workspace (no tool) or of the
+// server (neither), by kind and id.
 func records(ctx context.Context, s store.Store, ref memoryd.ToolRef, kinds []string) iter.Seq2[store.Record, error] {
 	return func(yield func(store.Record, error) bool) {
 		for _, kind := range kinds {
-			for from := (store.RecordKey{ToolRef: ref, Kind: kind}); ; {
-				page, err := s.ListRecords(ctx, from, pageSize)
-				if err != nil {
-					yield(store.Record{}, err)
+			for r, err := range store.AllRecords(ctx, s, store.RecordKey{ToolRef: ref, Kind: kind}) {
+				if !yield(r, err) || err != nil {
 					return
-				}
-				for _, r := range page {
-					if !yield(r, nil) {
-						return
-					}
-					from.ID = r.ID
-				}
-				if len(page) == 0 {
-					break
 				}
 			}
 		}

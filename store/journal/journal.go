@@ -95,9 +95,6 @@ func (j *journal) park(ctx context.Context, e *entry, o *op) error {
 	return err
 }
 
-// pageOps is how many operations are read at once.
-const pageOps = 64
-
 // read gives all operations after the cursor to f, in order. It returns the
 // highest number that was ever given, as far as the journal knows.
 func (j *journal) read(ctx context.Context, f func(seq int64, o *op) error) (int64, error) {
@@ -105,27 +102,24 @@ func (j *journal) read(ctx context.Context, f func(seq int64, o *op) error) (int
 	if err != nil {
 		return 0, err
 	}
-	from := opKey(kindOp, last)
-	for {
-		page, err := j.local.ListRecords(ctx, from, pageOps)
-		if err != nil || len(page) == 0 {
+	for r, err := range store.AllRecords(ctx, j.local, opKey(kindOp, last)) {
+		if err != nil {
 			return last, err
 		}
-		for _, r := range page {
-			seq, err := strconv.ParseInt(r.ID, 16, 64)
-			if err != nil {
-				return last, memoryd.Wrap(memoryd.Unavailable, err, "the journal is damaged")
-			}
-			o, err := decode(r.Data)
-			if err != nil {
-				return last, err
-			}
-			if err := f(seq, o); err != nil {
-				return last, err
-			}
-			from, last = r.RecordKey, seq
+		seq, err := strconv.ParseInt(r.ID, 16, 64)
+		if err != nil {
+			return last, memoryd.Wrap(memoryd.Unavailable, err, "the journal is damaged")
 		}
+		o, err := decode(r.Data)
+		if err != nil {
+			return last, err
+		}
+		if err := f(seq, o); err != nil {
+			return last, err
+		}
+		last = seq
 	}
+	return last, nil
 }
 
 // mark gives a kept number, 0 if there is none.

@@ -24,9 +24,6 @@ type Report struct {
 	Refreshed, Deleted int
 }
 
-// repairPage is how many names are listed at once.
-const repairPage = 200
-
 // Repair compares the local copy, tool by tool, with the remote store, and gives
 // back what that has lost. It stops at the first failure of a store; what it did
 // till then stands and is reported. Repairing again is safe.
@@ -36,39 +33,34 @@ func (s *Store) Repair(ctx context.Context) (r Report, err error) {
 	}
 	defer s.leave()
 	defer func() { s.tally.repaired(r, err) }()
-	for space := ""; ; {
-		spaces, err := s.local.ListWorkspaces(ctx, space, repairPage)
-		if err != nil || len(spaces) == 0 {
+	for space, err := range store.AllWorkspaces(ctx, s.local) {
+		if err != nil {
 			return r, err
 		}
-		for _, space = range spaces {
-			if err := s.repairSpace(ctx, space, &r); err != nil {
-				return r, err
-			}
+		if err := s.repairSpace(ctx, space, &r); err != nil {
+			return r, err
 		}
 	}
+	return r, nil
 }
 
 func (s *Store) repairSpace(ctx context.Context, space string, r *Report) error {
-	for after := ""; ; {
-		tools, err := s.local.ListTools(ctx, space, after, repairPage)
-		if err != nil || len(tools) == 0 {
+	for t, err := range store.AllTools(ctx, s.local, space) {
+		if err != nil {
 			return err
 		}
-		for i := range tools {
-			after = tools[i].Tool
-			r.Tools++
-			limited, cancel := context.WithTimeout(ctx, requestTime)
-			err := s.repairTool(limited, tools[i].ToolRef, r)
-			cancel()
-			if err != nil {
-				if isAway(err) {
-					s.markAway(err)
-				}
-				return err
+		r.Tools++
+		limited, cancel := context.WithTimeout(ctx, requestTime)
+		err := s.repairTool(limited, t.ToolRef, r)
+		cancel()
+		if err != nil {
+			if isAway(err) {
+				s.markAway(err)
 			}
+			return err
 		}
 	}
+	return nil
 }
 
 // repairTool looks at the tool without holding anybody up and, only if something
