@@ -1,9 +1,19 @@
 package memoryd
 
 import (
+	"context"
 	"encoding/json"
 	"time"
 )
+
+// Model answers prompts.
+type Model interface {
+	// Complete fails with a *ModelError where the server or its answer is at
+	// fault.
+	Complete(ctx context.Context, p Prompt) (Completion, error)
+	// Name is what the model is called in answers and logs.
+	Name() string
+}
 
 // Prompt is one request to a language model.
 type Prompt struct {

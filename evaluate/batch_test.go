@@ -21,7 +21,7 @@ func scoreOf(t *testing.T) func(shownCall) float64 {
 	}
 }
 
-func batchDesk(t *testing.T, s *shelf, m Model) *Desk {
+func batchDesk(t *testing.T, s *shelf, m memoryd.Model) *Desk {
 	return testDesk(t, s, m, unsure, func(c *Config) { c.BatchSize, c.Workers, c.EarlierVerdicts = 4, 1, 0 })
 }
 

@@ -19,7 +19,7 @@ type Desk struct {
 	cfg    Config
 	judge  string // rules, llm or cascade
 	rules  Rules
-	model  Model
+	model  memoryd.Model
 	ledger Ledger
 	log    *slog.Logger
 	now    func() time.Time
@@ -42,7 +42,7 @@ type Desk struct {
 
 // NewDesk makes a desk. model is nil when none is configured; logger and now
 // must not be. Nothing runs before Start.
-func NewDesk(cfg Config, ruled Rules, model Model, ledger Ledger, logger *slog.Logger, now func() time.Time) (*Desk, error) {
+func NewDesk(cfg Config, ruled Rules, model memoryd.Model, ledger Ledger, logger *slog.Logger, now func() time.Time) (*Desk, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, memoryd.Wrap(memoryd.Invalid, err, "evaluate."+err.Error())
 	}

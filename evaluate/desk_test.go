@@ -40,7 +40,7 @@ func TestJudgesAndTheirCalls(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s, m := newShelf(), always(reply(0), nil)
-				var model Model
+				var model memoryd.Model
 				if c.model {
 					model = m
 				}
@@ -215,7 +215,7 @@ func TestAnEndedContextStillHandsOver(t *testing.T) {
 }
 
 func TestWhatAnEarlierRunLeftIsJudged(t *testing.T) {
-	for name, model := range map[string]Model{"by the model": always(reply(1), nil), "by the rules": nil} {
+	for name, model := range map[string]memoryd.Model{"by the model": always(reply(1), nil), "by the rules": nil} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newShelf()

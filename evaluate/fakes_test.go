@@ -247,7 +247,7 @@ var unsure = ruleFunc(func(*memoryd.Call) (float64, bool) { return memoryd.Score
 
 // testDesk makes a desk with the default configuration as change leaves it. The
 // caller starts it; it is stopped when the test ends.
-func testDesk(t *testing.T, l Ledger, m Model, r Rules, change func(*Config)) *Desk {
+func testDesk(t *testing.T, l Ledger, m memoryd.Model, r Rules, change func(*Config)) *Desk {
 	t.Helper()
 	cfg := Default()
 	if change != nil {

@@ -8,13 +8,6 @@ import (
 	"memoryd/evaluate/rules"
 )
 
-// Model is a language model. Complete fails with a *memoryd.ModelError, or with
-// the context's error when the caller gave up.
-type Model interface {
-	Name() string
-	Complete(ctx context.Context, p memoryd.Prompt) (memoryd.Completion, error)
-}
-
 // Rules is the judge that needs no model (rules.Judge satisfies it). The
 // profile is what the tool's own history shows; it may be nil.
 type Rules interface {

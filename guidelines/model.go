@@ -41,7 +41,7 @@ type Model struct {
 
 // NewModel makes a Model that asks m. It fails when the prompt file cannot be
 // read or is not a template.
-func NewModel(cfg Config, m summarize.Model) (*Model, error) {
+func NewModel(cfg Config, m memoryd.Model) (*Model, error) {
 	text := builtInPrompt
 	if cfg.PromptFile != "" {
 		b, err := os.ReadFile(cfg.PromptFile)

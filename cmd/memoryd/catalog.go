@@ -103,7 +103,7 @@ func (a *app) recent() (int, error) {
 
 // desk builds the judge's desk of an op and takes it into the app's care.
 func (a *app) desk(llmName string, params ops.ParseParams) (*evaluate.Desk, error) {
-	var model evaluate.Model
+	var model memoryd.Model
 	if m := a.models.forOp(llmName, "evaluate", params.EvaluationSleepInterval); m != nil {
 		model = a.book.Limited(m)
 	}

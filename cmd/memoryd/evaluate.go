@@ -144,7 +144,7 @@ func parseOp(cfg *config.Config) (ops.Spec, ops.ParseParams, error) {
 
 // model is who answers the judge: the configured model, recorded replies, or
 // both, recorded where that is wanted. nil is nobody.
-func (c evaluateCmd) model(m *measurement, judge, llmName string, params ops.ParseParams) (model evaluate.Model, err error) {
+func (c evaluateCmd) model(m *measurement, judge, llmName string, params ops.ParseParams) (model memoryd.Model, err error) {
 	if judge == evaluate.JudgeRules {
 		return nil, nil
 	}
@@ -172,7 +172,7 @@ func (c evaluateCmd) model(m *measurement, judge, llmName string, params ops.Par
 	return m.recorder, nil
 }
 
-func readReplies(name string, live evaluate.Model) (*benchmark.Replies, error) {
+func readReplies(name string, live memoryd.Model) (*benchmark.Replies, error) {
 	f, err := os.Open(name) //nolint:gosec // the user names the file
 	if err != nil {
 		return nil, errors.Unwrap(err)
@@ -189,7 +189,7 @@ func readReplies(name string, live evaluate.Model) (*benchmark.Replies, error) {
 // may be asked, so that its answers are not waited for one by one.
 const modelGroup = 20
 
-func (c evaluateCmd) group(model evaluate.Model) int {
+func (c evaluateCmd) group(model memoryd.Model) int {
 	switch {
 	case c.Group > 0:
 		return c.Group

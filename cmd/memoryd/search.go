@@ -84,10 +84,10 @@ type embedding struct {
 	vectors [][]float32
 }
 
-// Name implements usage.Model.
+// Name implements memoryd.Model.
 func (e *embedding) Name() string { return e.model.Name() }
 
-// Complete implements usage.Model; the prompt's text is there to be counted.
+// Complete implements memoryd.Model; the prompt's text is there to be counted.
 func (e *embedding) Complete(ctx context.Context, p memoryd.Prompt) (_ memoryd.Completion, err error) {
 	e.vectors, err = e.model.Embed(ctx, p.Workspace, e.texts)
 	return memoryd.Completion{}, err

@@ -74,7 +74,7 @@ func (f ruleFunc) Judge(c *memoryd.Call, _ *rules.Profile) rules.Verdict {
 }
 
 // deskRun is a run of the real desk, one call after the other.
-func deskRun(t *testing.T, r evaluate.Rules, m evaluate.Model, judge string) (*Run, *evaluate.Desk) {
+func deskRun(t *testing.T, r evaluate.Rules, m memoryd.Model, judge string) (*Run, *evaluate.Desk) {
 	t.Helper()
 	cfg := evaluate.Default()
 	cfg.Judge, cfg.SweepInterval = judge, time.Hour

@@ -8,23 +8,22 @@ import (
 	"sync"
 
 	"memoryd"
-	"memoryd/evaluate"
 )
 
 // Recorder is a model that writes down what the model behind it answers, one
 // line of JSON for each call. It is safe for concurrent use.
 type Recorder struct {
-	model evaluate.Model
+	model memoryd.Model
 
 	mu  sync.Mutex
 	out io.Writer
 	err error
 }
 
-var _ evaluate.Model = (*Recorder)(nil)
+var _ memoryd.Model = (*Recorder)(nil)
 
 // NewRecorder records m to out.
-func NewRecorder(m evaluate.Model, out io.Writer) *Recorder { return &Recorder{model: m, out: out} }
+func NewRecorder(m memoryd.Model, out io.Writer) *Recorder { return &Recorder{model: m, out: out} }
 
 // Name is the model's.
 func (r *Recorder) Name() string { return r.model.Name() }

@@ -11,14 +11,13 @@ import (
 	"sync"
 
 	"memoryd"
-	"memoryd/evaluate"
 )
 
 // Replies is a model that answers what another one was recorded to answer. It is
 // safe for concurrent use.
 type Replies struct {
 	name string
-	live evaluate.Model
+	live memoryd.Model
 
 	mu      sync.Mutex
 	byKey   map[string][]reply
@@ -26,12 +25,12 @@ type Replies struct {
 	other   int
 }
 
-var _ evaluate.Model = (*Replies)(nil)
+var _ memoryd.Model = (*Replies)(nil)
 
 // ReadReplies reads what a Recorder wrote. All replies must be of one model,
 // whose name is taken on. live is asked for what was not recorded; nil means
 // that such requests fail.
-func ReadReplies(in io.Reader, live evaluate.Model) (*Replies, error) {
+func ReadReplies(in io.Reader, live memoryd.Model) (*Replies, error) {
 	r := &Replies{live: live, byKey: map[string][]reply{}}
 	lines := bufio.NewReader(in)
 	for number := 1; ; number++ {

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"memoryd"
-	"memoryd/evaluate"
 )
 
 // promptFor is a request as the judge makes it.
@@ -94,7 +93,7 @@ func record(t *testing.T, s *scripted, prompts ...memoryd.Prompt) string {
 	return file.String()
 }
 
-func replies(t *testing.T, file string, live evaluate.Model) *Replies {
+func replies(t *testing.T, file string, live memoryd.Model) *Replies {
 	t.Helper()
 	r, err := ReadReplies(strings.NewReader(file), live)
 	if err != nil {

@@ -20,15 +20,6 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Model answers a prompt.
-type Model interface {
-	// Complete fails with a *memoryd.ModelError where the server or its answer
-	// is at fault.
-	Complete(ctx context.Context, p memoryd.Prompt) (memoryd.Completion, error)
-	// Name is what the model is called in answers and logs.
-	Name() string
-}
-
 // Request asks for one text.
 type Request struct {
 	// Instructions are the system part. They are the caller's own words; the
@@ -68,7 +59,7 @@ var ErrUnusable = errors.New("the model's answer is not usable")
 
 // Summarizer makes texts with one model. It is safe for concurrent use.
 type Summarizer struct {
-	Model Model
+	Model memoryd.Model
 	// Nonce gives a fresh word for each prompt's markers; nil means a random one.
 	Nonce func() string
 }

@@ -8,12 +8,6 @@ import (
 	"memoryd"
 )
 
-// Model is a language model, as the judge and the author of guidelines know it.
-type Model interface {
-	Name() string
-	Complete(ctx context.Context, p memoryd.Prompt) (memoryd.Completion, error)
-}
-
 // ReasonBudget is the reason of the memoryd.ModelError that refuses a request
 // because a budget is spent.
 const ReasonBudget = "budget"
@@ -22,11 +16,11 @@ const ReasonBudget = "budget"
 // is done by who sees each attempt (see Book.Attempt).
 type Limited struct {
 	book  *Book
-	model Model
+	model memoryd.Model
 }
 
 // Limited puts m under the book's budgets, which it shares with all others.
-func (b *Book) Limited(m Model) *Limited { return &Limited{b, m} }
+func (b *Book) Limited(m memoryd.Model) *Limited { return &Limited{b, m} }
 
 // Name is the model's.
 func (l *Limited) Name() string { return l.model.Name() }

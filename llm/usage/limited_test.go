@@ -33,7 +33,7 @@ func (p *paid) Complete(_ context.Context, q memoryd.Prompt) (memoryd.Completion
 	return memoryd.Completion{Text: "yes", Usage: p.usage}, nil
 }
 
-func complete(m usage.Model) error {
+func complete(m memoryd.Model) error {
 	_, err := m.Complete(context.Background(), memoryd.Prompt{Workspace: "w", User: "12345678"})
 	return err
 }
