@@ -167,12 +167,11 @@ func (c *Compactor) ask(ctx context.Context, t *tiers, p *plan, b *batch, r Requ
 func (c *Compactor) complete(ctx context.Context, m Model, prompt memoryd.Prompt) (reply memoryd.Completion, err error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Model.Timeout)
 	defer cancel()
-	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("the model panicked: %v", v)
-		}
-	}()
-	return m.Complete(ctx, prompt)
+	err = lifecycle.Do(ctx, c.log, "describing", func() (err error) {
+		reply, err = m.Complete(ctx, prompt)
+		return err
+	})
+	return reply, err
 }
 
 // modelsFor gives the models to try in order. A name puts the model of that name

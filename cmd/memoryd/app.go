@@ -43,7 +43,8 @@ type app struct {
 	cfg        *config.Config
 	log        *slog.Logger
 	store      store.Store
-	journal    *journal.Store // before the store; nil: none
+	journal    *journal.Store                // before the store; nil: none
+	decorate   func(store.Store) store.Store // tests put faults between the store and its users
 	storeName  string
 	desks      []*evaluate.Desk
 	judge      string // who judges, for people
@@ -93,6 +94,9 @@ func (a *app) open(ctx context.Context, getenv func(string) string) (err error) 
 	a.janitor.tidy, _ = a.store.(interface {
 		Sweep(ctx context.Context) error
 	})
+	if a.decorate != nil {
+		a.store = a.decorate(a.store)
+	}
 	a.store = a.measure(a.store)
 	if a.book, err = usage.NewBook(a.cfg.Spend, a.store, a.log, time.Now); err != nil {
 		return err

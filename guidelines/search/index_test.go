@@ -49,6 +49,29 @@ func TestAQueryFindsByMeaningWhatItsWordsDoNot(t *testing.T) {
 	})
 }
 
+// A panic over a guideline's text is counted and survived; a later round makes
+// the vector.
+func TestAPanicWhileWritingAVectorIsSurvived(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, config())
+		b.three()
+		b.guidelines.set(func(m *model) { m.fail = func([]string) error { panic("a defect") } })
+		b.start()
+		b.index.Wrote(ref("meteo"))
+		synctest.Wait()
+		if n := b.log.count("part=searching"); n != 1 {
+			t.Errorf("%d panics are logged", n)
+		}
+		b.guidelines.set(func(m *model) { m.fail = nil })
+		time.Sleep(time.Minute)
+		b.round(100)
+		synctest.Wait()
+		if n := len(b.records()); n != 3 {
+			t.Errorf("%d vectors", n)
+		}
+	})
+}
+
 func TestARoundMakesTheVectorsThatAreMissing(t *testing.T) {
 	for _, page := range []int{1, 2, 3, 100} {
 		synctest.Test(t, func(t *testing.T) {
