@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"memoryd/compact/chat"
+	"memoryd/internal/errortext"
 	"memoryd/internal/textsafe"
 )
 
@@ -100,7 +101,7 @@ func (t *tiers) groupLines(u int, recent float64) []line {
 // the beginning.
 func outcome(text string) (string, float64) {
 	for l := range strings.Lines(text) {
-		if reportsFailure(l[:min(len(l), 300)]) {
+		if errortext.At(l[:min(len(l), 300)]) >= 0 {
 			return textsafe.Cut(oneLine(l), outputPart), 2.5
 		}
 	}
@@ -108,29 +109,6 @@ func outcome(text string) (string, float64) {
 		return "(nothing)", 1.5
 	}
 	return textsafe.Cut(bareJSON(oneLine(text[:min(len(text), 4*outputPart)])), outputPart), 2
-}
-
-// failureWords are in lower case what a line that reports a failure holds.
-//
-//nolint:gochecknoglobals // a constant
-var failureWords = []string{"error", "failed", "exception", "not found"}
-
-// reportsFailure reports whether a line holds one of them, whatever its case.
-func reportsFailure(l string) bool {
-	for i := range len(l) {
-		switch c := l[i]; {
-		case c >= utf8.RuneSelf:
-			low := strings.ToLower(l)
-			return slices.ContainsFunc(failureWords, func(w string) bool { return strings.Contains(low, w) })
-		case c|0x20 == 'e' || c|0x20 == 'f' || c|0x20 == 'n':
-			for _, w := range failureWords {
-				if w[0] == c|0x20 && len(l)-i >= len(w) && strings.EqualFold(l[i:i+len(w)], w) {
-					return true
-				}
-			}
-		}
-	}
-	return false
 }
 
 // say makes a line safe to stand in the summary.

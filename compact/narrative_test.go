@@ -1,7 +1,6 @@
 package compact
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -17,10 +16,6 @@ var textPieces = rapid.OneOf(
 func TestShortCutsAgreeWithTheLongWay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := strings.Join(rapid.SliceOfN(textPieces, 0, 6).Draw(t, "pieces"), "")
-		low := strings.ToLower(s)
-		if got, want := reportsFailure(s), slices.ContainsFunc(failureWords, func(w string) bool { return strings.Contains(low, w) }); got != want {
-			t.Errorf("%q reports a failure: got %v, want %v", s, got, want)
-		}
 		folded := strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "�"), func(r rune) bool {
 			return r <= ' ' || r == 0x7f || r == 0x85 || r == 0x2028 || r == 0x2029
 		}), " ")

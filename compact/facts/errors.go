@@ -3,6 +3,7 @@ package facts
 import (
 	"strings"
 
+	"memoryd/internal/errortext"
 	"memoryd/internal/textsafe"
 )
 
@@ -12,8 +13,7 @@ const maxErrorLine = 110
 // errorLines takes the lines of a tool's output that report a failure, at most
 // four of one output.
 func (s *Set) errorLines(sp *Span) {
-	words := errorWordsOf(sp.Text)
-	if len(words) == 0 {
+	if !errortext.Mentions(sp.Text) {
 		return
 	}
 	taken, name := 0, label{text: "error"}
@@ -21,7 +21,7 @@ func (s *Set) errorLines(sp *Span) {
 		if len(line) > 4000 {
 			line = line[:4000]
 		}
-		at := errorAt(line, words)
+		at := errortext.At(line)
 		if at < 0 {
 			continue
 		}
@@ -40,30 +40,4 @@ func (s *Set) errorLines(sp *Span) {
 			return
 		}
 	}
-}
-
-// errorWords mark a line that reports a failure.
-//
-//nolint:gochecknoglobals // a constant table
-var errorWords = []string{"Error", "error:", "ERROR", "Exception", "Traceback", "failed", "FAILED", "denied", "refused", "not found", "No such file"}
-
-// errorWordsOf lists those that stand anywhere in a text, so that its lines need
-// not be searched for the others.
-func errorWordsOf(text string) []string {
-	var words []string
-	for _, w := range errorWords {
-		if strings.Contains(text, w) {
-			words = append(words, w)
-		}
-	}
-	return words
-}
-
-func errorAt(line string, words []string) int {
-	for _, w := range words {
-		if i := strings.Index(line, w); i >= 0 {
-			return i
-		}
-	}
-	return -1
 }

@@ -6,18 +6,42 @@ import (
 	"strings"
 
 	"memoryd"
+	"memoryd/internal/errortext"
 	"memoryd/internal/loosejson"
+	"memoryd/internal/textsafe"
 )
 
 const maxBodyDepth = 6
 
-// doc is a parsed structure with the questions that the rules ask of one.
-type doc struct{ loosejson.Doc }
+// doc and reply are how structured outputs are read.
+type (
+	doc   = errortext.Doc
+	reply struct{ errortext.Reply }
+)
 
-func parseDoc(s string) *doc {
-	d := &doc{}
-	d.Parse(s)
-	return d
+func parseDoc(s string) *doc { return errortext.Parse(s) }
+
+func readReply(d *doc, i int32) *reply { return &reply{errortext.ReadReply(d, i)} }
+
+// evidence is what the object itself says against the call.
+func (r *reply) evidence() (finding, bool) {
+	ground, member := r.Failure()
+	key := "“" + r.Doc.Nodes[member].Key + "”"
+	switch ground {
+	case errortext.ByFlag:
+		return fails("body-flag", r.Said(), "its member "+key+" says that it failed"), true
+	case errortext.ByError:
+		f := fails("body-error", r.Doc.Words(member), "its member "+key+" describes an error")
+		f.sure = r.Members <= 8 && !r.Record
+		return f, true
+	case errortext.ByCode:
+		f := fails("body-status", r.Said(), "its member "+key+" is "+textsafe.Line(r.Doc.Nodes[member].Val, 20))
+		f.sure = r.Members <= 8 && !r.Record
+		return f, true
+	case errortext.ByStatus:
+		return fails("body-status", r.Said(), "its status is “"+textsafe.Line(r.Doc.Nodes[member].Val, 20)+"”"), true
+	}
+	return finding{}, false
 }
 
 // structuredBody judges an output that is JSON or a printed Python value. The
@@ -75,7 +99,7 @@ func bodyConstructed(v *view, val string, depth int) (finding, bool) {
 // bodyObject weighs what an object says itself against what is inside.
 func bodyObject(v *view, d *doc, i int32, depth int) (finding, bool) {
 	r := readReply(d, i)
-	if r.exit != 0 && d.Nodes[r.exit].Kind == loosejson.Number {
+	if r.Exit != 0 && d.Nodes[r.Exit].Kind == loosejson.Number {
 		return r.byExit(v, depth)
 	}
 	f, bad := r.evidence()
@@ -83,18 +107,18 @@ func bodyObject(v *view, d *doc, i int32, depth int) (finding, bool) {
 	switch {
 	case bad && some && inner.bad():
 		return inner, true
-	case bad && r.errs != 0 && r.failed == 0 && r.code == 0 && r.hasResult() && !r.explains() && (!some || inner.rule != "empty-result"):
+	case bad && r.Err != 0 && r.Flag == 0 && r.Code == 0 && r.hasResult() && !r.explains() && (!some || inner.rule != "empty-result"):
 		return r.banner(f), true
 	case bad:
 		return f, true
 	case some:
 		return inner, true
-	case len(r.named) > 0 && r.others == len(r.named):
+	case len(r.Named) > 0 && r.Others == len(r.Named):
 		if f, ok := itemsFinding(v, d, i, depth); ok {
 			return f, true
 		}
-	case r.warn != 0:
-		return half("body-warning", d.words(r.warn), "the result carries a warning"), true
+	case r.Warning != 0:
+		return half("body-warning", d.Words(r.Warning), "the result carries a warning"), true
 	}
 	return r.plain(v)
 }
@@ -103,11 +127,11 @@ func bodyObject(v *view, d *doc, i int32, depth int) (finding, bool) {
 // record's text members are its data.
 func (r *reply) inside(v *view, depth int) (finding, bool) {
 	hollow := 0
-	for _, c := range slices.Concat(r.envelopes, r.payloads) {
+	for _, c := range slices.Concat(r.Envelopes, r.Payloads) {
 		if r.isData(c) {
 			continue
 		}
-		f, ok := bodyValue(v, r.d, c, depth+1)
+		f, ok := bodyValue(v, r.Doc, c, depth+1)
 		switch {
 		case ok && f.rule == "empty-result":
 			hollow++
@@ -122,24 +146,24 @@ func (r *reply) inside(v *view, depth int) (finding, bool) {
 // a record or of an object with much else in it, unless its name says that it is
 // the outcome.
 func (r *reply) isData(c int32) bool {
-	n := &r.d.Nodes[c]
+	n := &r.Doc.Nodes[c]
 	if n.Kind != loosejson.String {
 		return n.Kind == loosejson.Number
 	}
-	switch normalKey(n.Key) {
+	switch errortext.NormalKey(n.Key) {
 	case "result", "output", "response", "observation", "stdout":
-		return r.record
+		return r.Record
 	}
-	return r.record || r.others > 1 || r.n > 6
+	return r.Record || r.Others > 1 || r.Members > 6
 }
 
 // byExit judges the reply of a tool that runs processes.
 func (r *reply) byExit(v *view, depth int) (finding, bool) {
-	code := r.d.number(r.exit)
+	code := r.Doc.Number(r.Exit)
 	if code != 0 {
-		f := exitFinding(v, newText(r.said()), code)
-		if r.stderr != 0 && r.d.truthy(r.stderr) {
-			f = fails("exit-code", r.d.words(r.stderr), "its exit status is "+strconv.Itoa(code)+" and it wrote to standard error")
+		f := exitFinding(v, newText(r.Said()), code)
+		if r.Stderr != 0 && r.Doc.Truthy(r.Stderr) {
+			f = fails("exit-code", r.Doc.Words(r.Stderr), "its exit status is "+strconv.Itoa(code)+" and it wrote to standard error")
 		}
 		return f, true
 	}
@@ -156,15 +180,15 @@ func (r *reply) byExit(v *view, depth int) (finding, bool) {
 // plain judges an object without any evidence: a lone message is read as text,
 // no members at all are an empty result.
 func (r *reply) plain(v *view) (finding, bool) {
-	if r.n == 0 {
+	if r.Members == 0 {
 		f := half("empty-result", "", "the result is an empty object")
 		f.cause = causeEmpty
 		return f, true
 	}
-	if r.message == 0 || r.n > 3 || r.good || r.settled || r.record || r.others > 1 || r.hasResult() {
+	if r.Message == 0 || r.Members > 3 || r.Good || r.Settled || r.Record || r.Others > 1 || r.hasResult() {
 		return finding{}, false
 	}
-	t := newText(r.d.words(r.message))
+	t := newText(r.Doc.Words(r.Message))
 	t.reply = true
 	if len(t.lines) == 0 {
 		return finding{}, false

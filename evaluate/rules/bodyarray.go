@@ -15,8 +15,8 @@ func bodyArray(v *view, d *doc, i int32, depth int) (finding, bool) {
 		f.cause = causeEmpty
 		return f, true
 	}
-	if d.listsRejections(i) {
-		return fails("body-error", d.words(n.Child), "it lists what is wrong with the arguments"), true
+	if listsRejections(d, i) {
+		return fails("body-error", d.Words(n.Child), "it lists what is wrong with the arguments"), true
 	}
 	if n.Count == 1 && n.Child != 0 {
 		return bodyValue(v, d, n.Child, depth+1)
@@ -59,7 +59,7 @@ func itemFinding(v *view, d *doc, c int32, depth int) (finding, bool) {
 		if f, ok := r.evidence(); ok {
 			return f, true
 		}
-		if typ := d.member(c, "type"); typ != 0 && d.Nodes[typ].Val == "text" { // MCP content
+		if typ := d.Member(c, "type"); typ != 0 && d.Nodes[typ].Val == "text" { // MCP content
 			return r.inside(v, depth+1)
 		}
 	}
@@ -68,24 +68,14 @@ func itemFinding(v *view, d *doc, c int32, depth int) (finding, bool) {
 
 // listsRejections reports whether a list holds the faults that a schema
 // validator (zod, pydantic) found in the arguments.
-func (d *doc) listsRejections(i int32) bool {
+func listsRejections(d *doc, i int32) bool {
 	first := d.Nodes[i].Child
 	if first == 0 || d.Nodes[first].Kind != loosejson.Object {
 		return false
 	}
-	if d.member(first, "loc") != 0 && d.member(first, "msg") != 0 {
+	if d.Member(first, "loc") != 0 && d.Member(first, "msg") != 0 {
 		return true
 	}
-	path, code := d.member(first, "path"), d.member(first, "code")
-	return path != 0 && d.Nodes[path].Kind == loosejson.Array && code != 0 && d.member(first, "message") != 0
-}
-
-// member finds a member of an object by its exact key, 0 if there is none.
-func (d *doc) member(i int32, key string) int32 {
-	for c := d.Nodes[i].Child; c != 0; c = d.Nodes[c].Next {
-		if d.Nodes[c].Key == key {
-			return c
-		}
-	}
-	return 0
+	path, code := d.Member(first, "path"), d.Member(first, "code")
+	return path != 0 && d.Nodes[path].Kind == loosejson.Array && code != 0 && d.Member(first, "message") != 0
 }

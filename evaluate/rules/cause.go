@@ -1,6 +1,10 @@
 package rules
 
-import "strings"
+import (
+	"strings"
+
+	"memoryd/internal/phrases"
+)
 
 // cause is the kind of trouble that a fragment speaks of.
 type cause int
@@ -83,7 +87,7 @@ var causes = [...]struct {
 // causeOf tells the cause from a fragment's words.
 func causeOf(fragment string) cause {
 	fragment = fragment[:min(len(fragment), lineBytes)]
-	found := causeIndex.scan(fragment)
+	found := causeIndex.Scan(fragment)
 	if found == 0 {
 		return causeUnknown
 	}
@@ -96,7 +100,7 @@ func causeOf(fragment string) cause {
 			continue
 		}
 		for _, w := range causes[i].words {
-			if isDigit(w[0]) && hasWord(low, w) {
+			if phrases.IsDigit(w[0]) && phrases.HasWord(low, w) {
 				return causes[i].cause
 			}
 		}
@@ -108,18 +112,18 @@ func causeOf(fragment string) cause {
 // its numbers, which must stand alone, by mark i + len(causes).
 var causeIndex = indexCauses()
 
-func indexCauses() *phraseIndex {
-	lists := map[marks][]string{}
+func indexCauses() *phrases.Index {
+	lists := map[phrases.Marks][]string{}
 	for i := range causes {
 		for _, w := range causes[i].words {
-			m := marks(1) << i
-			if isDigit(w[0]) {
+			m := phrases.Marks(1) << i
+			if phrases.IsDigit(w[0]) {
 				m <<= len(causes)
 			}
 			lists[m] = append(lists[m], w)
 		}
 	}
-	return newPhraseIndex(lists)
+	return phrases.NewIndex(lists)
 }
 
 func (c cause) bracket() string {

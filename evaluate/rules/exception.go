@@ -2,21 +2,10 @@ package rules
 
 import (
 	"strings"
-	"unicode/utf8"
+
+	"memoryd/internal/errortext"
+	"memoryd/internal/phrases"
 )
-
-// traceHeads start a report of an exception that nobody caught: Python, Java,
-// Go, Rust, C#, JavaScript, PHP, Ruby, C++.
-var traceHeads = []string{
-	"traceback (most recent call last)", "exception in thread", "panic: ", "fatal error: ", "thread '",
-	"unhandled exception", "uncaught exception", "unhandled rejection", "uncaught ", "php fatal error",
-	"php parse error", "terminate called after throwing", "goroutine ", "node:internal/", "segmentation fault",
-	"bus error", "aborted (core dumped)", "illegal instruction", "floating point exception", "*** stack smashing",
-	"java.lang.", "execution failed. traceback", "unhandledpromiserejection", "fatal python error", "runtime error: ",
-}
-
-// insideHeads is how many of them are believed after other output too.
-const insideHeads = 4
 
 // exception: a trace at the head or the end of the text, or a first line such as
 // "ValueError: …".
@@ -25,13 +14,13 @@ func exception(v *view, t *text) (finding, bool) {
 	if v.quotes(t) && v.ask.troubled {
 		return finding{}, false
 	}
-	if head, ok := hasPrefixAny(strip(first.low()), traceHeads); ok && traceLike(head, first.low()) && !v.echoes(first.s) {
+	if errortext.Traces(first.low()) && !v.echoes(first.s) {
 		return fails("exception", thrown(t).s, "the output is the report of an uncaught exception"), true
 	}
-	if strings.HasPrefix(first.s, "File \"") && isThrown(t.last().s) {
+	if strings.HasPrefix(first.s, "File \"") && errortext.Thrown(t.last().s) {
 		return fails("exception", t.last().s, "the output ends with an uncaught exception"), true
 	}
-	if isThrown(first.s) && (t.short(30, 4000) || hasFrames(t)) && !v.echoes(first.s) {
+	if errortext.Thrown(first.s) && (t.short(30, 4000) || hasFrames(t)) && !v.echoes(first.s) {
 		f := fails("exception", first.s, "the output is an exception")
 		return f, true
 	}
@@ -39,7 +28,7 @@ func exception(v *view, t *text) (finding, bool) {
 		return finding{}, false
 	}
 	for i := range t.lines {
-		if l := t.lines[i].s; endsThrown(l) && i == 0 || isThrown(l) && strings.HasPrefix(t.at(i+1).s, "at ") {
+		if l := t.lines[i].s; errortext.EndsThrown(l) && i == 0 || errortext.Thrown(l) && strings.HasPrefix(t.at(i+1).s, "at ") {
 			return fails("exception", l, "the output holds an uncaught exception").unsure(), true
 		}
 	}
@@ -47,8 +36,7 @@ func exception(v *view, t *text) (finding, bool) {
 		if !t.lines[i].has(hasTrace) {
 			continue
 		}
-		low := strip(t.lines[i].low())
-		if head, ok := hasPrefixAny(low, traceHeads[:insideHeads]); ok && traceLike(head, low) {
+		if low := errortext.Strip(t.lines[i].low()); phrases.StartsAny(low, uncaught) && errortext.Traces(low) {
 			return v.traceInside(t, i), true
 		}
 	}
@@ -58,7 +46,7 @@ func exception(v *view, t *text) (finding, bool) {
 // traceInside grades a trace that follows other output: at the end it is how the
 // run ended, before more output it was survived.
 func (v *view) traceInside(t *text, at int) finding {
-	if isThrown(t.last().s) || len(t.lines)-at < 8 || hasFrames(t) && t.last().low() == "" {
+	if errortext.Thrown(t.last().s) || len(t.lines)-at < 8 || hasFrames(t) && t.last().low() == "" {
 		return fails("exception", thrown(t).s, "the output ends with an uncaught exception").unsure()
 	}
 	return half("exception", t.lines[at].s, "the output holds a traceback, and goes on after it")
@@ -72,21 +60,6 @@ func (v *view) runsCode() bool {
 		}
 	}
 	return false
-}
-
-// traceLike tells the heads that are also ordinary words from real ones.
-func traceLike(head, low string) bool {
-	switch head {
-	case "thread '":
-		return strings.Contains(low, "panicked at")
-	case "goroutine ":
-		return strings.Contains(low, "[running]")
-	case "java.lang.":
-		return strings.Contains(low, "exception") || strings.Contains(low, "error")
-	case "uncaught ":
-		return strings.Contains(low, "error") || strings.Contains(low, "exception")
-	}
-	return true
 }
 
 // runtimePhrases are messages of language runtimes and standard libraries that
@@ -125,39 +98,11 @@ func runtimeError(v *view, t *text) (finding, bool) {
 // thrown is the line that names the exception: the last that looks like one.
 func thrown(t *text) *line {
 	for i := len(t.lines) - 1; i >= 0; i-- {
-		if isThrown(t.lines[i].s) {
+		if errortext.Thrown(t.lines[i].s) {
 			return &t.lines[i]
 		}
 	}
 	return t.first()
-}
-
-// thrownEndings end the names of exception classes.
-var thrownEndings = []string{"Error", "Exception", "Fault", "Interrupt", "Failure", "error.Error", "Panic", "Timeout"}
-
-// isThrown reports whether s is "pkg.SomeError: message" or "SomeException".
-func isThrown(s string) bool {
-	s = strings.TrimLeft(s, "`*\"' ")
-	n := 0
-	for n < len(s) && (isWord(s[n]) || s[n] == '.' || s[n] == '$') {
-		n++
-	}
-	name, rest := s[:n], s[n:]
-	if n < 6 || rest != "" && rest[0] != ':' && rest[0] != '(' && !strings.HasPrefix(rest, " [") {
-		return false
-	}
-	for _, end := range thrownEndings {
-		if strings.HasSuffix(name, end) && (len(name) > len(end) || rest != "" && rest[0] == ':') {
-			return rest != "" || strings.Contains(name, ".") || name[0] >= 'A' && name[0] <= 'Z'
-		}
-	}
-	return false
-}
-
-// endsThrown recognises "…: message (SomeError)" (Ruby).
-func endsThrown(s string) bool {
-	open := strings.LastIndexByte(s, '(')
-	return open > 0 && strings.HasSuffix(s, "Error)") && isThrown(s[open+1:len(s)-1]+":")
 }
 
 // hasFrames reports whether the text has at least one stack frame.
@@ -170,25 +115,4 @@ func hasFrames(t *text) bool {
 		}
 	}
 	return false
-}
-
-// decoration are the ASCII characters that strip takes off.
-const decoration = " \t[(<{*_`#>-!|\"'~=:."
-
-// strip takes off what decorates the start of a message: brackets, quotes,
-// bullets, marks, emoji.
-func strip(low string) string {
-	if low != "" && low[0] < utf8.RuneSelf && strings.IndexByte(decoration, low[0]) < 0 {
-		return low
-	}
-	for {
-		s := strings.TrimLeft(low, decoration)
-		for _, mark := range []string{"❌", "│", "╷", "╭", "✗", "✖", "⚠", "🚫", "⛔", "💥", "×", "\ufe0f", "•", "“", "‘", "🔴", "❗"} {
-			s = strings.TrimPrefix(s, mark)
-		}
-		if s == low {
-			return s
-		}
-		low = s
-	}
 }

@@ -3,6 +3,8 @@ package rules
 import (
 	"strconv"
 	"strings"
+
+	"memoryd/internal/phrases"
 )
 
 // exitPhrases introduce an exit status in a text.
@@ -56,7 +58,7 @@ func exitStatus(t *text) (code int, known bool) {
 // exitStatusOf reads a line whose point is the status: short, with the number at
 // its end.
 func exitStatusOf(l *line) (code int, known bool) {
-	if len(l.s) > 120 && (isASCII(l.s) || len(l.low()) > 120) || !l.has(hasExit) {
+	if len(l.s) > 120 && (phrases.IsASCII(l.s) || len(l.low()) > 120) || !l.has(hasExit) {
 		return 0, false
 	}
 	low := l.low()

@@ -3,12 +3,15 @@ package rules
 import (
 	"slices"
 	"strings"
+
+	"memoryd/internal/errortext"
+	"memoryd/internal/phrases"
 )
 
 // usageText: a usage text that nobody asked for means that the arguments were
 // not understood.
 func usageText(v *view, t *text) (finding, bool) {
-	low := strip(t.first().low())
+	low := errortext.Strip(t.first().low())
 	if !strings.HasPrefix(low, "usage:") && !strings.HasPrefix(low, "usage ") || v.ask.help || v.quotes(t) && v.ask.command == "" {
 		return finding{}, false
 	}
@@ -69,7 +72,7 @@ var zeroResults = []string{"0 results", "0 matches", "0 rows", "0 records", "0 i
 var lookups = []string{"could not find", "couldn't find", "cannot find", "can't find", "unable to find", "did not find", "didn't find"}
 
 // searchers are words of names of tools whose answer may be empty.
-var searchers = words(
+var searchers = phrases.Words(
 	"search", "find", "finder", "query", "list", "lookup", "retrieve", "filter", "recommend", "match", "browse", "get",
 	"track", "check",
 )
@@ -80,7 +83,7 @@ func noResult(v *view, t *text) (finding, bool) {
 		return finding{}, false
 	}
 	names := v.ask.names
-	if strings.HasSuffix(strings.TrimRight(t.first().low(), ".! "), "not found") && hasAny(names, actors) && !hasAny(names, searchers) {
+	if strings.HasSuffix(strings.TrimRight(t.first().low(), ".! "), "not found") && phrases.HasAny(names, actors) && !phrases.HasAny(names, searchers) {
 		return finding{}, false // what was to be changed does not exist
 	}
 	f := half("no-result", t.first().s, "it found nothing")
@@ -106,16 +109,16 @@ func isNoResult(t *text) bool {
 		return true
 	}
 	low := first.low()
-	if first.has(hasZeroResults) && slices.ContainsFunc(zeroResults, func(p string) bool { return hasWord(low, p) }) {
+	if first.has(hasZeroResults) && slices.ContainsFunc(zeroResults, func(p string) bool { return phrases.HasWord(low, p) }) {
 		return true
 	}
 	if strings.HasPrefix(low, "no ") && (strings.Contains(low, " found") || strings.Contains(low, " match") || strings.Contains(low, " available")) {
 		return true
 	}
-	if _, ok := hasPrefixAny(low, lookups); ok && !containsAny(low, thingNouns) {
+	if _, ok := phrases.HasPrefixAny(low, lookups); ok && !phrases.ContainsAny(low, thingNouns) {
 		return true
 	}
-	return t.short(2, 160) && strings.HasSuffix(strings.TrimRight(low, ".! "), " not found") && !containsAny(low, thingNouns)
+	return t.short(2, 160) && strings.HasSuffix(strings.TrimRight(low, ".! "), " not found") && !phrases.ContainsAny(low, thingNouns)
 }
 
 // adviceWords in a warning show that it is about the values of the call.
@@ -145,19 +148,19 @@ func warning(v *view, t *text) (finding, bool) {
 		if i > 0 && (!few || v.ask.command != "") || i > 6 {
 			break
 		}
-		head, ok := hasPrefixAny(strip(l.low()), warningHeads)
+		head, ok := phrases.HasPrefixAny(errortext.Strip(l.low()), warningHeads)
 		if !ok && l.has(hasWarningAfter) {
 			_, said, cut := strings.Cut(l.low(), ": warning: ")
 			ok, head = cut && said != "", "warning:"
 		}
-		if !ok || v.echoes(l.s) || head == "warning " && !containsAny(l.low(), adviceWords) {
+		if !ok || v.echoes(l.s) || head == "warning " && !phrases.ContainsAny(l.low(), adviceWords) {
 			continue
 		}
 		f := half("warning", l.s, "it ran and warned")
 		if f.cause == causeMissing || f.cause == causeUnknown {
 			f.cause = causeParameter
 		}
-		f.sure = i == 0 && few && v.ask.command == "" && containsAny(l.low(), adviceWords)
+		f.sure = i == 0 && few && v.ask.command == "" && phrases.ContainsAny(l.low(), adviceWords)
 		return f, true
 	}
 	return finding{}, false

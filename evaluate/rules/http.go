@@ -1,6 +1,11 @@
 package rules
 
-import "strings"
+import (
+	"strings"
+
+	"memoryd/internal/errortext"
+	"memoryd/internal/phrases"
+)
 
 // httpLeads introduce a status code in a sentence.
 var httpLeads = []string{
@@ -75,7 +80,7 @@ func startsHTTP(s string) bool {
 
 // statusCode is the three digits that s starts with, if they are a status.
 func statusCode(s string) string {
-	if len(s) < 3 || s[0] < '1' || s[0] > '5' || !isDigit(s[1]) || !isDigit(s[2]) || len(s) > 3 && (isWord(s[3]) || s[3] == '.' && len(s) > 4 && isDigit(s[4])) {
+	if len(s) < 3 || s[0] < '1' || s[0] > '5' || !phrases.IsDigit(s[1]) || !phrases.IsDigit(s[2]) || len(s) > 3 && (phrases.IsWord(s[3]) || s[3] == '.' && len(s) > 4 && phrases.IsDigit(s[4])) {
 		return ""
 	}
 	return s[:3]
@@ -84,9 +89,9 @@ func statusCode(s string) string {
 // leadingStatus finds an error status in a first line: "404 Not Found",
 // "HTTP Error 403: Forbidden", "request failed with status code 500".
 func leadingStatus(low string) (string, bool) {
-	s := strip(low)
+	s := errortext.Strip(low)
 	if code := statusCode(s); code >= "400" {
-		if _, ok := hasPrefixAny(strings.TrimLeft(s[3:], " :-–"), httpReasons); ok {
+		if _, ok := phrases.HasPrefixAny(strings.TrimLeft(s[3:], " :-–"), httpReasons); ok {
 			return code, true
 		}
 	}
@@ -95,7 +100,7 @@ func leadingStatus(low string) (string, bool) {
 	}
 	for _, lead := range httpLeads {
 		i := strings.Index(s[:min(len(s), 160+len(lead))], lead)
-		if i < 0 || i > 0 && isWord(s[i-1]) {
+		if i < 0 || i > 0 && phrases.IsWord(s[i-1]) {
 			continue
 		}
 		code := statusCode(strings.TrimLeft(s[i+len(lead):], " :=('\"[#"))
@@ -109,7 +114,7 @@ func leadingStatus(low string) (string, bool) {
 // mentionsFailure reports whether a status number comes with a word that makes
 // it one.
 func mentionsFailure(low string) bool {
-	return containsAny(low, []string{
+	return phrases.ContainsAny(low, []string{
 		"error", "fail", "unable", "could not", "http status", "status code", "forbidden", "unauthorized", "not found",
 		"bad request", "bad gateway", "unavailable", "too many requests", "gateway time",
 	})

@@ -1,8 +1,13 @@
 package rules
 
+import (
+	"memoryd/internal/errortext"
+	"memoryd/internal/phrases"
+)
+
 // The lists of phrases that a line is searched for, all at once.
 const (
-	hasExit marks = 1 << iota
+	hasExit phrases.Marks = 1 << iota
 	hasProtocol
 	hasShellComplaint
 	hasPlainComplaint
@@ -34,8 +39,14 @@ const (
 	hasToAnswer
 )
 
+// uncaught and trouble are lists that others share.
+var (
+	uncaught = errortext.UncaughtHeads()
+	trouble  = errortext.TroubleWords()
+)
+
 // lineIndex covers those lists.
-var lineIndex = newPhraseIndex(map[marks][]string{
+var lineIndex = phrases.NewIndex(map[phrases.Marks][]string{
 	hasExit:           exitPhrases,
 	hasProtocol:       protocolPhrases,
 	hasShellComplaint: shellComplaints,
@@ -43,7 +54,7 @@ var lineIndex = newPhraseIndex(map[marks][]string{
 	hasParseFailure:   parseComplaints,
 	hasNotFoundForm:   notRecognized,
 	hasHarmless:       harmless,
-	hasTrace:          traceHeads[:insideHeads],
+	hasTrace:          uncaught,
 	hasRuntime:        runtimePhrases,
 	hasSQL:            sqlPhrases,
 	hasNetwork:        networkPhrases,
@@ -57,7 +68,7 @@ var lineIndex = newPhraseIndex(map[marks][]string{
 	hasSoftComplaint:  softComplaints,
 	hasDemand:         demands,
 	hasDoubt:          doubtful,
-	hasComplaintWord:  complaintWords,
+	hasComplaintWord:  trouble,
 	hasRefusal:        refusalPhrases,
 	hasNoResult:       noResultPhrases,
 	hasZeroResults:    zeroResults,
@@ -70,4 +81,4 @@ var lineIndex = newPhraseIndex(map[marks][]string{
 
 // troubleIndex covers the words in a request that mean that it may be about
 // errors.
-var troubleIndex = newPhraseIndex(map[marks][]string{1: troubleWords})
+var troubleIndex = phrases.NewIndex(map[phrases.Marks][]string{1: troubleWords})

@@ -1,6 +1,10 @@
 package rules
 
-import "strings"
+import (
+	"strings"
+
+	"memoryd/internal/phrases"
+)
 
 // pageTitles are what the titles and headings of error pages start with, beside
 // a status code.
@@ -27,8 +31,8 @@ func markupError(v *view, t *text) (finding, bool) {
 		if title == "" {
 			continue
 		}
-		head, known := hasPrefixAny(title, pageTitles)
-		known = known && (len(title) == len(head) || !isWord(title[len(head)])) && strings.Count(title[len(head):], " ") < 4
+		head, known := phrases.HasPrefixAny(title, pageTitles)
+		known = known && (len(title) == len(head) || !phrases.IsWord(title[len(head)])) && strings.Count(title[len(head):], " ") < 4
 		if code := statusCode(title); known && len(title) < 60 || code >= "400" && len(title) < 60 {
 			return fails("markup-error", title, "the page is an error page").unsure(), true
 		}
@@ -51,7 +55,7 @@ func faultDocument(head string) (finding, bool) {
 		body = strings.TrimSpace(rest)
 	}
 	for _, root := range []string{"<error", "<errors", "<fault", "<exception", "<tool_error", "<tool_use_error", "<failure"} {
-		if rest, ok := strings.CutPrefix(body, root); ok && rest != "" && !isWord(rest[0]) {
+		if rest, ok := strings.CutPrefix(body, root); ok && rest != "" && !phrases.IsWord(rest[0]) {
 			return fails("markup-error", firstText(rest), "the document element is an error"), true
 		}
 	}

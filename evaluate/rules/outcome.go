@@ -1,6 +1,10 @@
 package rules
 
-import "strings"
+import (
+	"strings"
+
+	"memoryd/internal/errortext"
+)
 
 // reportedOutcome: one of the first five lines is "success: false", "status:
 // error", "isError: true" or "error: …" in a list of such members (YAML, header
@@ -19,7 +23,7 @@ func reportedOutcome(v *view, t *text) (finding, bool) {
 			continue
 		}
 		val = strings.Trim(val, " \"',*_`")
-		switch normalKey(strip(key)) {
+		switch errortext.NormalKey(errortext.Strip(key)) {
 		case "success", "ok", "succeeded":
 			if val == "false" || val == "no" {
 				return fails("reported-outcome", afterLine(t, l), "a line says that it did not succeed"), true
@@ -29,7 +33,7 @@ func reportedOutcome(v *view, t *text) (finding, bool) {
 				return fails("reported-outcome", afterLine(t, l), "a line says that it failed"), true
 			}
 		case "status", "result", "outcome", "state":
-			if (badStatus[val] || statusCode(val) >= "400") && t.short(20, 3000) {
+			if (errortext.IsBadStatus(val) || statusCode(val) >= "400") && t.short(20, 3000) {
 				return fails("reported-outcome", afterLine(t, l), "a line states a failed status"), true
 			}
 		}
@@ -48,11 +52,3 @@ func afterLine(t *text, l *line) string {
 	}
 	return l.s
 }
-
-// badStatus are values of a status member that say the call failed.
-var badStatus = words(
-	"error", "fail", "failed", "failure", "errored", "err", "exception", "timeout", "timed out", "unauthorized",
-	"forbidden", "bad request", "denied", "fatal", "nok", "ko", "invalid", "rejected", "internal server error",
-	"unavailable", "bad_request", "invalid_request", "not_found", "zero_results_error", "request_denied",
-	"over_query_limit", "invalid request", "not ok", "unsuccessful", "aborted", "crashed",
-)

@@ -1,6 +1,10 @@
 package rules
 
-import "strings"
+import (
+	"strings"
+
+	"memoryd/internal/phrases"
+)
 
 // protocolPhrases are how tool protocols and agent frameworks say that a call
 // did not get through: MCP and JSON-RPC, pydantic and JSON schema validation,
@@ -25,7 +29,7 @@ func protocolError(v *view, t *text) (finding, bool) {
 	first := t.first()
 	if first.has(hasProtocol) && t.short(60, 6000) && !v.quotes(t) {
 		near := first.low()[:min(len(first.low()), 140)]
-		if p, ok := findAny(near, protocolPhrases); ok && !v.echoes(p) {
+		if p, ok := phrases.FindAny(near, protocolPhrases); ok && !v.echoes(p) {
 			f := fails("protocol-error", first.s, "the tool protocol or framework rejected the call")
 			f.sure = strings.Index(near, p) < 60
 			return f, true

@@ -1,6 +1,11 @@
 package rules
 
-import "strings"
+import (
+	"strings"
+
+	"memoryd/internal/errortext"
+	"memoryd/internal/phrases"
+)
 
 // addressed are beginnings that speak to the caller about the request.
 var addressed = []string{
@@ -25,13 +30,13 @@ func rejectedRequest(v *view, t *text) (finding, bool) {
 	if !first.has(hasRejection) {
 		return finding{}, false
 	}
-	low := strip(first.low())
+	low := errortext.Strip(first.low())
 	sentence := low[:min(len(low), 240)]
 	if end := strings.Index(sentence, ". "); end > 0 {
 		sentence = sentence[:end]
 	}
-	_, toCaller := hasPrefixAny(sentence, addressed)
-	if !toCaller || !containsAny(sentence, rejections) || containsAny(sentence, relief) || containsAny(sentence, hedges) || v.echoes(first.s) {
+	_, toCaller := phrases.HasPrefixAny(sentence, addressed)
+	if !toCaller || !phrases.ContainsAny(sentence, rejections) || phrases.ContainsAny(sentence, relief) || phrases.ContainsAny(sentence, hedges) || v.echoes(first.s) {
 		return finding{}, false
 	}
 	if v.ask.reads && !t.short(12, 1500) || !strings.HasPrefix(sentence, "your ") && !t.short(6, 800) {
@@ -58,7 +63,7 @@ func accessBlocked(v *view, t *text) (finding, bool) {
 	}
 	for i := range t.lines[:min(len(t.lines), 6)] {
 		l := &t.lines[i]
-		robots := l.has(hasRobots) && containsAny(l.low(), []string{"not allowed", "disallow", "forbid", "denied", "blocked"})
+		robots := l.has(hasRobots) && phrases.ContainsAny(l.low(), []string{"not allowed", "disallow", "forbid", "denied", "blocked"})
 		if (robots || l.has(hasWall)) && !v.echoes(l.s) {
 			f := fails("access-blocked", l.s, "the site does not let automatic readers in")
 			f.cause = causePermission

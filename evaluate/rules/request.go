@@ -6,6 +6,7 @@ import (
 
 	"memoryd"
 	"memoryd/internal/loosejson"
+	"memoryd/internal/phrases"
 )
 
 // maxInput bounds how much of an input the rules look at, in bytes.
@@ -35,7 +36,7 @@ func (r *request) read(c *memoryd.Call, room *doc) {
 	r.names = words
 	if strings.HasPrefix(strings.TrimSpace(in), "\"") {
 		r.text, _ = loosejson.Unquote(strings.Trim(strings.TrimSpace(in), `"`), maxInput)
-		if hasAny(words, shellNames) {
+		if phrases.HasAny(words, shellNames) {
 			r.command = r.text
 		}
 	} else {
@@ -43,23 +44,23 @@ func (r *request) read(c *memoryd.Call, room *doc) {
 		r.text = room.Strings()
 		r.command = commandOf(room, words)
 	}
-	r.reads = hasAny(words, readerNames)
+	r.reads = phrases.HasAny(words, readerNames)
 	if r.command != "" {
 		r.shell = parseShell(r.command)
 		r.reads = r.shell.reads()
 		r.help = r.shell.asksHelp()
 	}
-	r.troubled = troubleIndex.scan(r.text) != 0
+	r.troubled = troubleIndex.Scan(r.text) != 0
 }
 
 // shellNames are words of tool names that run commands; codeNames of tools that
 // run programs in another language.
-var shellNames = words(
+var shellNames = phrases.Words(
 	"bash", "shell", "sh", "terminal", "command", "cmd", "powershell", "console", "exec", "process", "run", "execute",
 	"zsh", "ssh",
 )
 
-var readerNames = words(
+var readerNames = phrases.Words(
 	"read", "reader", "view", "viewer", "open", "fetch", "fetcher", "get", "search", "searcher", "grep", "find",
 	"finder", "list", "ls", "cat", "show", "scrape", "scraper", "browse", "browser", "crawl", "crawler", "navigate",
 	"page", "html", "markdown", "content", "contents", "extract", "lookup", "retrieve", "query", "wikipedia", "news",
@@ -78,10 +79,10 @@ func commandOf(d *doc, words []string) string {
 		n := &d.Nodes[i]
 		switch strings.ToLower(n.Key) {
 		case "command", "cmd", "bash", "shell", "shell_command", "command_line", "commandline", "bash_command":
-			return d.commandText(i)
+			return commandText(d, i)
 		case "script", "code", "input", "args", "keystrokes":
-			if hasAny(words, shellOnlyNames) {
-				return d.commandText(i)
+			if phrases.HasAny(words, shellOnlyNames) {
+				return commandText(d, i)
 			}
 		}
 	}
@@ -89,11 +90,11 @@ func commandOf(d *doc, words []string) string {
 }
 
 // shellOnlyNames are the words that leave no doubt.
-var shellOnlyNames = words("bash", "shell", "sh", "terminal", "cmd", "zsh")
+var shellOnlyNames = phrases.Words("bash", "shell", "sh", "terminal", "cmd", "zsh")
 
 // commandText is the text of a string member, or the words of a list such as
 // ["bash", "-lc", "ls"]: there the last one is the command.
-func (d *doc) commandText(i int32) string {
+func commandText(d *doc, i int32) string {
 	n := &d.Nodes[i]
 	if n.Kind != loosejson.Array {
 		return d.Str(i)

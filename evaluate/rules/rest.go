@@ -4,10 +4,11 @@ import (
 	"strings"
 
 	"memoryd/internal/loosejson"
+	"memoryd/internal/phrases"
 )
 
 // actors are words of tool names that change something: silence is their yes.
-var actors = words(
+var actors = phrases.Words(
 	"create", "update", "delete", "remove", "write", "set", "send", "add", "insert", "move", "copy", "put", "post",
 	"save", "upload", "click", "type", "press", "fill", "select", "close", "open", "start", "stop", "think", "log",
 	"record", "submit", "cancel", "clear", "reset", "edit", "append", "mkdir", "touch", "cd", "rename", "modify",
@@ -15,7 +16,7 @@ var actors = words(
 )
 
 // blanks are texts that stand for no output.
-var blanks = words("", "null", "none", "nil", "undefined", "''", `""`, "[]", "{}", "()", "nan", "(no output)", "<no output>", "no output", "n/a")
+var blanks = phrases.Words("", "null", "none", "nil", "undefined", "''", `""`, "[]", "{}", "()", "nan", "(no output)", "<no output>", "no output", "n/a")
 
 // emptyOutput: silence is judged by the tool's history, else by what the call
 // was for.
@@ -41,7 +42,7 @@ func emptyOutput(v *view) (finding, bool) {
 	case v.ask.command != "":
 		f = works("empty-output", "", "a command that prints nothing has nothing to complain of")
 		f.sure = !v.ask.shell.muffled
-	case hasAny(v.ask.names, actors):
+	case phrases.HasAny(v.ask.names, actors):
 		f = works("empty-output", "", "a tool that acts need not answer").unsure()
 	case v.ask.reads || shape == shapeNothing:
 		f = half("empty-output", "", "it was asked for something and returned nothing")
@@ -85,7 +86,7 @@ func onlyMessage(d *doc) bool {
 		return false
 	}
 	r := readReply(d, 0)
-	return r.message != 0 && r.n <= 2 && !r.good
+	return r.Message != 0 && r.Members <= 2 && !r.Good
 }
 
 func cloudedText(t *text) bool {

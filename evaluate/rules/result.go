@@ -3,13 +3,15 @@ package rules
 import (
 	"strings"
 
+	"memoryd/internal/errortext"
 	"memoryd/internal/loosejson"
+	"memoryd/internal/phrases"
 )
 
 // nothing reports a reply without any result; hollow counts the payloads that
 // are structures without content.
 func (r *reply) nothing(hollow int) (finding, bool) {
-	if len(r.payloads) == 0 || r.hasResult() && hollow < len(r.payloads) || r.others > 0 || r.message != 0 || r.good {
+	if len(r.Payloads) == 0 || r.hasResult() && hollow < len(r.Payloads) || r.Others > 0 || r.Message != 0 || r.Good {
 		return finding{}, false
 	}
 	f := half("empty-result", "", "its result is empty")
@@ -19,11 +21,11 @@ func (r *reply) nothing(hollow int) (finding, bool) {
 
 // hasResult reports whether a payload holds anything.
 func (r *reply) hasResult() bool {
-	for _, c := range r.payloads {
-		if k := r.d.Nodes[c].Kind; k == loosejson.Number || k != loosejson.String && r.d.filled(c) {
+	for _, c := range r.Payloads {
+		if k := r.Doc.Nodes[c].Kind; k == loosejson.Number || k != loosejson.String && r.Doc.Filled(c) {
 			return true
 		}
-		if s := strings.TrimSpace(r.d.Nodes[c].Val); !foldedIn(s, blanks) && !foldedIn(s, voidTexts) {
+		if s := strings.TrimSpace(r.Doc.Nodes[c].Val); !phrases.FoldedIn(s, blanks) && !errortext.IsVoid(s) {
 			return true
 		}
 	}
@@ -33,10 +35,10 @@ func (r *reply) hasResult() bool {
 // explains reports whether the only payload is an object of messages: an
 // explanation, no result.
 func (r *reply) explains() bool {
-	if len(r.payloads) != 1 {
+	if len(r.Payloads) != 1 {
 		return false
 	}
-	d, at := r.d, r.payloads[0]
+	d, at := r.Doc, r.Payloads[0]
 	if d.Nodes[at].Kind == loosejson.String {
 		d, at = parseDoc(d.Str(at)), 0
 	}
@@ -44,7 +46,7 @@ func (r *reply) explains() bool {
 		return false
 	}
 	in := readReply(d, at)
-	return in.message != 0 && in.others == 0 && len(in.payloads) == 0
+	return in.Message != 0 && in.Others == 0 && len(in.Payloads) == 0
 }
 
 // banner is a result that came under an error message.

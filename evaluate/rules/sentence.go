@@ -1,6 +1,11 @@
 package rules
 
-import "strings"
+import (
+	"strings"
+
+	"memoryd/internal/errortext"
+	"memoryd/internal/phrases"
+)
 
 // complaints in a short answer say that the request was not carried out.
 var complaints = []string{
@@ -57,8 +62,8 @@ func errorSentence(v *view, t *text) (finding, bool) {
 	if first.has(hasHedge) {
 		return half("error-sentence", first.s, "it complains, and goes on"), first.has(hasComplaint)
 	}
-	acts := t.reply || hasAny(v.ask.names, actors)
-	firm := first.has(hasComplaint) || t.total == 1 && strings.HasPrefix(strip(first.low()), "invalid ") || first.has(hasSoftComplaint) && acts ||
+	acts := t.reply || phrases.HasAny(v.ask.names, actors)
+	firm := first.has(hasComplaint) || t.total == 1 && strings.HasPrefix(errortext.Strip(first.low()), "invalid ") || first.has(hasSoftComplaint) && acts ||
 		first.has(hasDemand) && t.short(1, 200) && acts
 	if !firm && !first.has(hasDoubt|hasSoftComplaint) {
 		return finding{}, false
@@ -81,20 +86,11 @@ func (v *view) speaks() bool {
 	return v.prof != nil && v.prof.successes >= int64(v.cfg.MinHistory) && v.prof.share(shapeText) > 0.5
 }
 
-// complaintWords mark a line as worth quoting, and a text as not certainly
-// clean.
-var complaintWords = []string{
-	"error", "fail", "exception", "cannot", "can't", "couldn't", "could not", "no such", "not found", "denied",
-	"invalid", "unable", "timeout", "timed out", "fatal", "refused", "unknown", "missing", "not allowed",
-	"unauthorized", "forbidden", "warning", "traceback", "unexpected", "illegal", "rejected", "does not exist",
-	"unsupported", "not supported", "not available", "unavailable",
-}
-
 // clouded gives a word of trouble in the lines that were read.
 func clouded(t *text) (string, bool) {
 	for i := range t.lines {
 		l := &t.lines[i]
-		if w, ok := l.find(hasComplaintWord, complaintWords); ok && !l.has(hasNoError) {
+		if w, ok := l.find(hasComplaintWord, trouble); ok && !l.has(hasNoError) {
 			return w, true
 		}
 	}

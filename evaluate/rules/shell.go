@@ -1,6 +1,10 @@
 package rules
 
-import "strings"
+import (
+	"strings"
+
+	"memoryd/internal/phrases"
+)
 
 // shellComplaints are what the C library, shells and common utilities say after
 // "name: " when they cannot do something (POSIX error strings, GNU coreutils,
@@ -135,14 +139,14 @@ func (v *view) diagnosticOf(l *line) (diagnostic, bool) {
 		who, complaint, _ := strings.Cut(strings.ToLower(rest), ": ")
 		return shellLine(who, complaint)
 	}
-	if strings.ContainsAny(name, " \t{}[]<>=\"") || l.has(hasHarmless) && containsAny(strings.ToLower(rest), harmless) {
+	if strings.ContainsAny(name, " \t{}[]<>=\"") || l.has(hasHarmless) && phrases.ContainsAny(strings.ToLower(rest), harmless) {
 		return notFoundForms(l)
 	}
 	if runs {
 		return diagnostic{program: program}, v.complains(program, strings.ToLower(rest))
 	}
 	if v.ask.command != "" || !strings.ContainsAny(name, "./0123456789") {
-		if l.has(hasPlainComplaint) && len(l.s) < 300 && containsAny(strings.ToLower(rest), shellComplaints[:plainComplaints]) {
+		if l.has(hasPlainComplaint) && len(l.s) < 300 && phrases.ContainsAny(strings.ToLower(rest), shellComplaints[:plainComplaints]) {
 			return diagnostic{program: program}, true
 		}
 	}
@@ -154,7 +158,7 @@ func (v *view) diagnosticOf(l *line) (diagnostic, bool) {
 func (v *view) complains(program, rest string) bool {
 	switch program {
 	case "file", "which", "type", "whereis", "wc", "time", "groups", "finger", "host", "ping":
-		return containsAny(rest, shellComplaints) || strings.HasPrefix(rest, "(")
+		return phrases.ContainsAny(rest, shellComplaints) || strings.HasPrefix(rest, "(")
 	}
 	return true
 }
@@ -168,9 +172,9 @@ func shellLine(who, complaint string) (diagnostic, bool) {
 		return diagnostic{program: baseName(complaint), shell: true}, true
 	}
 	if complaint == "" {
-		return diagnostic{shell: true}, containsAny(who, shellComplaints)
+		return diagnostic{shell: true}, phrases.ContainsAny(who, shellComplaints)
 	}
-	if !containsAny(complaint, shellComplaints) {
+	if !phrases.ContainsAny(complaint, shellComplaints) {
 		return diagnostic{}, false
 	}
 	return diagnostic{program: baseName(who), shell: true}, true
@@ -242,7 +246,7 @@ func isLineNumber(s string) bool {
 		return false
 	}
 	for i := range len(s) {
-		if !isDigit(s[i]) {
+		if !phrases.IsDigit(s[i]) {
 			return false
 		}
 	}

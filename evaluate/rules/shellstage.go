@@ -3,14 +3,16 @@ package rules
 import (
 	"slices"
 	"strings"
+
+	"memoryd/internal/phrases"
 )
 
 // shellOpeners may stand before a command without being one.
-var shellOpeners = words("then", "do", "else", "{", "!", "time", "sudo", "nohup", "env", "command", "exec", "builtin", "nice", "doas")
+var shellOpeners = phrases.Words("then", "do", "else", "{", "!", "time", "sudo", "nohup", "env", "command", "exec", "builtin", "nice", "doas")
 
-var shellConditions = words("if", "while", "until", "elif")
+var shellConditions = phrases.Words("if", "while", "until", "elif")
 
-var shellClosers = words("fi", "done", "esac", "}", ";;")
+var shellClosers = phrases.Words("fi", "done", "esac", "}", ";;")
 
 // commandWords are the words of the command that the stage runs, without
 // keywords, assignments and redirections before it.
@@ -40,7 +42,7 @@ func (st *stage) commandWords() []string {
 
 // isRedirection recognises <file, >file, 2>file and the bare operators.
 func isRedirection(w string) bool {
-	return w[0] == '<' || w[0] == '>' || len(w) > 1 && isDigit(w[0]) && w[1] == '>'
+	return w[0] == '<' || w[0] == '>' || len(w) > 1 && phrases.IsDigit(w[0]) && w[1] == '>'
 }
 
 func isAssignment(w string) bool {
@@ -49,7 +51,7 @@ func isAssignment(w string) bool {
 		return w == ""
 	}
 	for i := range eq {
-		if !isWord(w[i]) {
+		if !phrases.IsWord(w[i]) {
 			return false
 		}
 	}
@@ -70,7 +72,7 @@ func (st *stage) isCloser() bool {
 
 // viewers are commands that print what they find, so that their output may hold
 // anything.
-var viewers = words(
+var viewers = phrases.Words(
 	"cat", "head", "tail", "less", "more", "grep", "egrep", "fgrep", "rg", "ag", "zgrep", "zcat", "awk", "gawk", "sed",
 	"find", "ls", "tree", "git", "journalctl", "dmesg", "strings", "echo", "printf", "jq", "yq", "xxd", "hexdump", "od",
 	"sort", "uniq", "cut", "tr", "nl", "tac", "bat", "diff", "man", "info", "curl", "wget", "locate", "history", "logs",
@@ -80,7 +82,7 @@ var viewers = words(
 
 // printers are the viewers that have no errors but those that they sign with
 // their name.
-var printers = words(
+var printers = phrases.Words(
 	"cat", "head", "tail", "less", "more", "grep", "egrep", "fgrep", "rg", "ag", "zgrep", "zcat", "sed", "strings",
 	"echo", "printf", "jq", "yq", "sort", "uniq", "cut", "tr", "nl", "tac", "bat", "column", "fold", "paste", "tee",
 	"cd", "wc",
@@ -88,7 +90,7 @@ var printers = words(
 
 // prints reports whether the last command is a printer, onlyPrints whether all
 // are.
-func (p *shellProgram) prints() bool { return hasAny(p.last, printers) }
+func (p *shellProgram) prints() bool { return phrases.HasAny(p.last, printers) }
 
 func (p *shellProgram) onlyPrints() bool {
 	for _, name := range slices.Concat(p.deciding, p.masked) {
@@ -101,7 +103,7 @@ func (p *shellProgram) onlyPrints() bool {
 
 // reads reports whether the output of the program may be somebody else's text.
 func (p *shellProgram) reads() bool {
-	return hasAny(p.deciding, viewers) || hasAny(p.masked, viewers)
+	return phrases.HasAny(p.deciding, viewers) || phrases.HasAny(p.masked, viewers)
 }
 
 func (p *shellProgram) asksHelp() bool {
@@ -122,7 +124,7 @@ func (p *shellProgram) asksHelp() bool {
 
 // answersByStatus are commands that say "no" or "different" with exit status 1
 // and often without a word.
-var answersByStatus = words(
+var answersByStatus = phrases.Words(
 	"grep", "egrep", "fgrep", "zgrep", "rg", "ag", "test", "[", "[[", "diff", "cmp", "comm", "pgrep", "which", "type",
 	"command", "expr", "systemctl", "pidof", "mountpoint", "getent", "locate", "hash", "compgen",
 )
@@ -163,5 +165,5 @@ func (p *shellProgram) compares() bool {
 
 // mayAnswerByStatus reports whether the program's status may be an answer.
 func (p *shellProgram) mayAnswerByStatus() bool {
-	return hasAny(p.last, answersByStatus)
+	return phrases.HasAny(p.last, answersByStatus)
 }

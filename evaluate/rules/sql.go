@@ -1,6 +1,11 @@
 package rules
 
-import "strings"
+import (
+	"strings"
+
+	"memoryd/internal/errortext"
+	"memoryd/internal/phrases"
+)
 
 // sqlPhrases are messages of database engines: SQLite, PostgreSQL, MySQL,
 // SQL Server, Oracle, DuckDB, BigQuery, Snowflake, and their drivers.
@@ -41,8 +46,8 @@ func sqlError(v *view, t *text) (finding, bool) {
 // isEngineError recognises "ERROR 1064 (42000): …" and `near "x": syntax error`.
 func isEngineError(low string) bool {
 	rest, ok := strings.CutPrefix(low, "error ")
-	if ok && len(rest) > 5 && isDigit(rest[0]) && isDigit(rest[3]) && strings.Contains(rest[:min(len(rest), 14)], "(") {
+	if ok && len(rest) > 5 && phrases.IsDigit(rest[0]) && phrases.IsDigit(rest[3]) && strings.Contains(rest[:min(len(rest), 14)], "(") {
 		return true
 	}
-	return strings.HasPrefix(strip(low), "near \"") && strings.HasSuffix(strings.TrimRight(low, "."), "syntax error")
+	return strings.HasPrefix(errortext.Strip(low), "near \"") && strings.HasSuffix(strings.TrimRight(low, "."), "syntax error")
 }

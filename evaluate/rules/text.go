@@ -5,6 +5,7 @@ import (
 	"unicode"
 
 	"memoryd/internal/loosejson"
+	"memoryd/internal/phrases"
 	"memoryd/internal/textsafe"
 )
 
@@ -37,7 +38,7 @@ type text struct {
 type line struct {
 	s       string
 	lower   string
-	found   marks
+	found   phrases.Marks
 	lowered bool
 	scanned bool
 }
@@ -51,20 +52,20 @@ func (l *line) low() string {
 }
 
 // has reports whether the line contains a phrase of the lists.
-func (l *line) has(m marks) bool {
+func (l *line) has(m phrases.Marks) bool {
 	if !l.scanned {
-		l.found, l.scanned = lineIndex.scan(l.s), true
+		l.found, l.scanned = lineIndex.Scan(l.s), true
 	}
 	return l.found&m != 0
 }
 
 // find gives the first phrase of a list that the line contains; m is the list's
 // mark.
-func (l *line) find(m marks, phrases []string) (string, bool) {
+func (l *line) find(m phrases.Marks, list []string) (string, bool) {
 	if !l.has(m) {
 		return "", false
 	}
-	return findAny(l.low(), phrases)
+	return phrases.FindAny(l.low(), list)
 }
 
 func newText(s string) *text {

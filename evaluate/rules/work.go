@@ -1,6 +1,10 @@
 package rules
 
-import "strings"
+import (
+	"strings"
+
+	"memoryd/internal/phrases"
+)
 
 // editPhrases are how editing tools say that they left everything as it was.
 var editPhrases = []string{
@@ -14,7 +18,7 @@ var editPhrases = []string{
 // editRefused: such a phrase in the first line.
 func editRefused(v *view, t *text) (finding, bool) {
 	first := t.first()
-	if !first.has(hasEdit) || !containsAny(first.low()[:min(len(first.low()), 200)], editPhrases) || v.quotes(t) || v.echoes(first.s) {
+	if !first.has(hasEdit) || !phrases.ContainsAny(first.low()[:min(len(first.low()), 200)], editPhrases) || v.quotes(t) || v.echoes(first.s) {
 		return finding{}, false
 	}
 	return fails("edit-refused", first.s, "the editor changed nothing"), true
@@ -57,7 +61,7 @@ func isCompileError(l *line) bool {
 // isPlaced reports whether a line starts with file:line:column (Go).
 func isPlaced(s string) bool {
 	name, rest, ok := strings.Cut(s, ":")
-	if !ok || strings.ContainsAny(name, " ") || !strings.Contains(name, ".") || rest == "" || !isDigit(rest[0]) {
+	if !ok || strings.ContainsAny(name, " ") || !strings.Contains(name, ".") || rest == "" || !phrases.IsDigit(rest[0]) {
 		return false
 	}
 	return strings.Contains(rest, ": ")
@@ -92,6 +96,6 @@ func countsFailures(l *line) bool {
 		return strings.Contains(low, "fail")
 	}
 	n, rest, _ := strings.Cut(strings.TrimSpace(strings.TrimPrefix(low, "tests:")), " ")
-	_, failed := hasPrefixAny(strings.TrimSpace(rest), []string{"failed", "failing"})
-	return failed && n != "" && n != "0" && isDigit(n[0]) && len(low) < 120
+	_, failed := phrases.HasPrefixAny(strings.TrimSpace(rest), []string{"failed", "failing"})
+	return failed && n != "" && n != "0" && phrases.IsDigit(n[0]) && len(low) < 120
 }

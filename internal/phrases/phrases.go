@@ -1,28 +1,32 @@
-package rules
+// Package phrases looks for lists of words and phrases in text: by prefix, as
+// words of their own, or all lists at once in one pass.
+package phrases
 
 import (
 	"strings"
 	"unicode/utf8"
 )
 
-// wordSet is a set of lower-case words.
-type wordSet map[string]bool
+// Set is a set of lower-case words.
+type Set map[string]bool
 
-func words(list ...string) wordSet {
-	set := make(wordSet, len(list))
+// Words makes a set of its arguments.
+func Words(list ...string) Set {
+	set := make(Set, len(list))
 	for _, w := range list {
 		set[w] = true
 	}
 	return set
 }
 
-// foldedIn reports whether s in lower case is one of the words.
-func foldedIn(s string, set wordSet) bool {
+// FoldedIn reports whether s in lower case is one of the words.
+func FoldedIn(s string, set Set) bool {
 	const longest = 24 * utf8.UTFMax // no word is longer, also before it was made lower case
 	return len(s) <= longest && set[strings.ToLower(s)]
 }
 
-func isASCII(s string) bool {
+// IsASCII reports whether s holds no byte beyond ASCII.
+func IsASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
 			return false
@@ -31,7 +35,8 @@ func isASCII(s string) bool {
 	return true
 }
 
-func hasAny(list []string, set wordSet) bool {
+// HasAny reports whether one of the list is in the set.
+func HasAny(list []string, set Set) bool {
 	for _, w := range list {
 		if set[w] {
 			return true
@@ -40,14 +45,14 @@ func hasAny(list []string, set wordSet) bool {
 	return false
 }
 
-// containsAny reports whether s contains one of the phrases.
-func containsAny(s string, phrases []string) bool {
-	_, ok := findAny(s, phrases)
+// ContainsAny reports whether s contains one of the phrases.
+func ContainsAny(s string, phrases []string) bool {
+	_, ok := FindAny(s, phrases)
 	return ok
 }
 
-// findAny gives the first of the phrases that s contains.
-func findAny(s string, phrases []string) (string, bool) {
+// FindAny gives the first of the phrases that s contains.
+func FindAny(s string, phrases []string) (string, bool) {
 	if len(phrases) < pairsPay || len(s) < pairsPay {
 		return findOneByOne(s, phrases)
 	}
@@ -98,8 +103,8 @@ func (set *pairs) mayHold(p string) bool {
 	return true
 }
 
-// hasPrefixAny gives the first of the phrases that s starts with.
-func hasPrefixAny(s string, phrases []string) (string, bool) {
+// HasPrefixAny gives the first of the phrases that s starts with.
+func HasPrefixAny(s string, phrases []string) (string, bool) {
 	if s == "" {
 		return "", false
 	}
@@ -112,12 +117,17 @@ func hasPrefixAny(s string, phrases []string) (string, bool) {
 	return "", false
 }
 
-func isAlpha(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
-func isDigit(c byte) bool { return c >= '0' && c <= '9' }
-func isWord(c byte) bool  { return isAlpha(c) || isDigit(c) || c == '_' }
+// IsAlpha reports whether c is an ASCII letter.
+func IsAlpha(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// hasWord reports whether s contains w with no letter or digit beside it.
-func hasWord(s, w string) bool {
+// IsDigit reports whether c is an ASCII digit.
+func IsDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// IsWord reports whether c is an ASCII letter, a digit or an underscore.
+func IsWord(c byte) bool { return IsAlpha(c) || IsDigit(c) || c == '_' }
+
+// HasWord reports whether s contains w with no letter or digit beside it.
+func HasWord(s, w string) bool {
 	for off := 0; ; {
 		i := strings.Index(s[off:], w)
 		if i < 0 {
@@ -125,18 +135,24 @@ func hasWord(s, w string) bool {
 		}
 		i += off
 		end := i + len(w)
-		if (i == 0 || !isWord(s[i-1])) && (end == len(s) || !isWord(s[end])) {
+		if (i == 0 || !IsWord(s[i-1])) && (end == len(s) || !IsWord(s[end])) {
 			return true
 		}
 		off = i + 1
 	}
 }
 
-// wordLen is the length of the dotted name that s begins with.
-func wordLen(s string) int {
+// NameLen is the length of the dotted name that s begins with.
+func NameLen(s string) int {
 	i := 0
-	for i < len(s) && (isWord(s[i]) || s[i] == '.') {
+	for i < len(s) && (IsWord(s[i]) || s[i] == '.') {
 		i++
 	}
 	return i
+}
+
+// StartsAny reports whether s starts with one of the phrases.
+func StartsAny(s string, phrases []string) bool {
+	_, ok := HasPrefixAny(s, phrases)
+	return ok
 }

@@ -1,18 +1,18 @@
-package rules
+package phrases
 
 import (
 	"strings"
 	"unicode/utf8"
 )
 
-// marks is a set of phrase lists, one bit each.
-type marks uint64
+// Marks is a set of phrase lists, one bit each.
+type Marks uint64
 
-// phraseIndex finds in one pass which of many phrase lists have a phrase that a
+// Index finds in one pass which of many phrase lists have a phrase that a
 // text contains, whatever the case of its letters. A filter over the first four
 // bytes of all phrases turns nearly every position away.
-type phraseIndex struct {
-	all     marks // stop once all are found
+type Index struct {
+	all     Marks // stop once all are found
 	filter  [1 << (filterBits - 6)]uint64
 	heads   [1 << headsBits]uint16 // by hash, 1 + the index of the first entry
 	entries []phraseEntry
@@ -21,7 +21,7 @@ type phraseIndex struct {
 type phraseEntry struct {
 	key  uint32 // the first four bytes, or any byte and all three of a short phrase
 	tail string // what follows them
-	in   marks
+	in   Marks
 	next uint16
 }
 
@@ -31,10 +31,10 @@ const (
 	keyBytes   = 4
 )
 
-// newPhraseIndex indexes lists of phrases: lower-case ASCII, three bytes or more.
-func newPhraseIndex(lists map[marks][]string) *phraseIndex {
-	ix := &phraseIndex{}
-	byPhrase := map[string]marks{}
+// NewIndex indexes lists of phrases: lower-case ASCII, three bytes or more.
+func NewIndex(lists map[Marks][]string) *Index {
+	ix := &Index{}
+	byPhrase := map[string]Marks{}
 	for m, list := range lists {
 		ix.all |= m
 		for _, p := range list {
@@ -60,7 +60,7 @@ func keyOf(w uint32, s string) uint32 {
 	return w
 }
 
-func (ix *phraseIndex) add(key uint32, tail string, m marks) {
+func (ix *Index) add(key uint32, tail string, m Marks) {
 	h := phraseHash(key)
 	ix.filter[h>>6] |= 1 << (h & 63)
 	head := &ix.heads[h>>(filterBits-headsBits)]
@@ -71,8 +71,8 @@ func (ix *phraseIndex) add(key uint32, tail string, m marks) {
 func phraseHash(w uint32) uint32 { return w * 0x9E3779B1 >> (32 - filterBits) }
 
 // scan gives the lists that have a phrase in s.
-func (ix *phraseIndex) scan(s string) marks {
-	var found marks
+func (ix *Index) Scan(s string) Marks {
+	var found Marks
 	var w uint32
 	var bits byte
 	for i := range len(s) {
@@ -88,15 +88,15 @@ func (ix *phraseIndex) scan(s string) marks {
 		}
 	}
 	if bits >= utf8.RuneSelf && foldsToASCII(s) {
-		return ix.scan(strings.ToLower(s))
+		return ix.Scan(strings.ToLower(s))
 	}
 	return found
 }
 
 // at gives the lists with a phrase that starts with the bytes of w and goes on
 // with what follows.
-func (ix *phraseIndex) at(w, h uint32, after string) marks {
-	var found marks
+func (ix *Index) at(w, h uint32, after string) Marks {
+	var found Marks
 	for k := ix.heads[h>>(filterBits-headsBits)]; k != 0; {
 		e := &ix.entries[k-1]
 		if e.key == w && foldedPrefix(after, e.tail) {

@@ -1,9 +1,10 @@
-package rules
+package errortext
 
 import (
 	"strings"
 
 	"memoryd/internal/loosejson"
+	"memoryd/internal/phrases"
 )
 
 // role is what a member of a structured body says by its name.
@@ -63,8 +64,8 @@ func indexRoles(names map[role]string) map[string]role {
 // keyBuffer holds a normal key; longer ones mean nothing.
 type keyBuffer [28]byte
 
-// normalKey is a key in lower case without separators.
-func normalKey(key string) string {
+// NormalKey is a key in lower case without separators.
+func NormalKey(key string) string {
 	var buf keyBuffer
 	return string(buf.normal(key))
 }
@@ -109,25 +110,25 @@ func indexEnds(roles map[string]role) (ends [32]uint32) {
 }
 
 // voidTexts are values of an error member that mean that there is none.
-var voidTexts = words(
+var voidTexts = phrases.Words(
 	"", "none", "null", "nil", "false", "no", "no error", "no errors", "ok", "success", "0", "[]", "{}", "n/a",
 	"undefined", "noerror", "00000",
 )
 
-// truthy reports whether the value of an error or warning member says something.
-func (d *doc) truthy(i int32) bool {
+// Truthy reports whether the value of an error or warning member says something.
+func (d *Doc) Truthy(i int32) bool {
 	n := &d.Nodes[i]
 	switch n.Kind {
 	case loosejson.True:
 		return true
 	case loosejson.String:
-		return !foldedIn(strings.TrimSpace(n.Val), voidTexts)
+		return !phrases.FoldedIn(strings.TrimSpace(n.Val), voidTexts)
 	case loosejson.Object:
 		for c := n.Child; c != 0; c = d.Nodes[c].Next {
-			if r := roleOf(d.Nodes[c].Key); r == roleCode && d.number(c) == 0 {
+			if r := roleOf(d.Nodes[c].Key); r == roleCode && d.Number(c) == 0 {
 				continue
 			}
-			if d.truthy(c) || d.Nodes[c].Kind == loosejson.Number && d.number(c) != 0 {
+			if d.Truthy(c) || d.Nodes[c].Kind == loosejson.Number && d.Number(c) != 0 {
 				return true
 			}
 		}
@@ -138,18 +139,18 @@ func (d *doc) truthy(i int32) bool {
 	return false
 }
 
-// listsFaults reports whether the value is a list of validation faults, each
+// ListsFaults reports whether the value is a list of validation faults, each
 // with its place and message, as web frameworks answer bad input.
-func (d *doc) listsFaults(i int32) bool {
+func (d *Doc) ListsFaults(i int32) bool {
 	n := &d.Nodes[i]
 	if n.Kind != loosejson.Array || n.Child == 0 || d.Nodes[n.Child].Kind != loosejson.Object {
 		return false
 	}
-	return (d.member(n.Child, "msg") != 0 || d.member(n.Child, "message") != 0) && (d.member(n.Child, "loc") != 0 || d.member(n.Child, "path") != 0 || d.member(n.Child, "field") != 0)
+	return (d.Member(n.Child, "msg") != 0 || d.Member(n.Child, "message") != 0) && (d.Member(n.Child, "loc") != 0 || d.Member(n.Child, "path") != 0 || d.Member(n.Child, "field") != 0)
 }
 
-// filled reports whether a value holds anything.
-func (d *doc) filled(i int32) bool {
+// Filled reports whether a value holds anything.
+func (d *Doc) Filled(i int32) bool {
 	n := &d.Nodes[i]
 	switch n.Kind {
 	case loosejson.Null:
@@ -164,14 +165,14 @@ func (d *doc) filled(i int32) bool {
 	return true
 }
 
-// number is the integer value of a number or of a string that holds one, else 0.
-func (d *doc) number(i int32) int {
+// Number is the integer value of a number or of a string that holds one, else 0.
+func (d *Doc) Number(i int32) int {
 	s := strings.TrimSpace(d.Nodes[i].Val)
 	neg := strings.HasPrefix(s, "-")
 	s = strings.TrimPrefix(s, "-")
 	v := 0
 	for k := range len(s) {
-		if !isDigit(s[k]) || v > 1e6 {
+		if !phrases.IsDigit(s[k]) || v > 1e6 {
 			return 0
 		}
 		v = v*10 + int(s[k]-'0')
@@ -182,18 +183,18 @@ func (d *doc) number(i int32) int {
 	return v
 }
 
-// words is the text in a value, at any depth, for quoting: the first string or
-// number that describes it.
-func (d *doc) words(i int32) string {
+// Words is the text in a value, at any depth, for quoting: the first string or
+// Number that describes it.
+func (d *Doc) Words(i int32) string {
 	n := &d.Nodes[i]
 	if n.Kind != loosejson.Object && n.Kind != loosejson.Array {
 		return d.Str(i)
 	}
 	var first string
 	for c := n.Child; c != 0; c = d.Nodes[c].Next {
-		w := d.words(c)
+		w := d.Words(c)
 		switch roleOf(d.Nodes[c].Key) {
-		case roleMessage, roleError:
+		case roleMessage, roleError, rolePayload:
 			if w != "" {
 				return w
 			}
@@ -204,3 +205,28 @@ func (d *doc) words(i int32) string {
 	}
 	return first
 }
+
+// badStatus are values of a status member that say the call failed.
+var badStatus = phrases.Words(
+	"error", "fail", "failed", "failure", "errored", "err", "exception", "timeout", "timed out", "unauthorized",
+	"forbidden", "bad request", "denied", "fatal", "nok", "ko", "invalid", "rejected", "internal server error",
+	"unavailable", "bad_request", "invalid_request", "not_found", "zero_results_error", "request_denied",
+	"over_query_limit", "invalid request", "not ok", "unsuccessful", "aborted", "crashed",
+)
+
+// Member finds a member of an object by its exact key, 0 if there is none.
+func (d *Doc) Member(i int32, key string) int32 {
+	for c := d.Nodes[i].Child; c != 0; c = d.Nodes[c].Next {
+		if d.Nodes[c].Key == key {
+			return c
+		}
+	}
+	return 0
+}
+
+// IsBadStatus reports whether the value of a status member says that the call
+// failed.
+func IsBadStatus(s string) bool { return phrases.FoldedIn(s, badStatus) }
+
+// IsVoid reports whether the value of an error member means that there is none.
+func IsVoid(s string) bool { return phrases.FoldedIn(s, voidTexts) }

@@ -1,0 +1,193 @@
+// Package errortext says what an error text is: which part of a tool's output is
+// the error, whether a line or an output reads as one, and which line of it says
+// what went wrong. The judge, the evidence and the compaction read this one
+// definition. It knows no tool, only the common forms: beginnings of messages,
+// traces of runtimes, and the members of structured replies.
+package errortext
+
+import (
+	"strings"
+
+	"memoryd/internal/loosejson"
+	"memoryd/internal/phrases"
+	"memoryd/internal/textsafe"
+)
+
+// Windows that bound the work on one output, in bytes, and on one message, in
+// characters.
+const (
+	headBytes   = 16 << 10
+	tailBytes   = 4 << 10
+	lineBytes   = 1200
+	shortLine   = 200
+	maxMessages = 64
+	maxNesting  = 5
+)
+
+// Find returns the line of an output that says what went wrong, on one line of at
+// most 300 characters, and whether the output reads as an error at all. It knows
+// neither the tool nor the call: content that speaks of errors may read as one.
+func Find(output string) (line string, found bool) {
+	text := trim(output)
+	if d := Parse(text); d.OK() {
+		return findIn(d, 0, 0)
+	}
+	return findLine(text)
+}
+
+// Message is Find for an output that is known to be of a failed call: it also
+// takes the members of a reply that hold messages, and a text that is one short
+// line. It returns "" where nothing reads like a message.
+func Message(output string) string {
+	text := trim(output)
+	if line, ok := Find(text); ok {
+		return line
+	}
+	if said := Unwrap(text); said != text {
+		if line, ok := findLine(said); ok {
+			return line
+		}
+		first, _, _ := strings.Cut(said, "\n")
+		return cleanLine(first)
+	}
+	if text == "" || strings.Contains(text, "\n") || len([]rune(textsafe.Head(text, 4*shortLine+4))) > shortLine || Parse(text).OK() {
+		return ""
+	}
+	return cleanLine(text)
+}
+
+// trim takes off white space and NUL.
+func trim(s string) string { return strings.Trim(s, "\x00 \t\r\n\v\f\ufeff") }
+
+func cleanLine(s string) string { return textsafe.Line(s, 300) }
+
+// findIn is Find for the value at node i.
+func findIn(d *Doc, i int32, depth int) (string, bool) {
+	if depth > maxNesting {
+		return "", false
+	}
+	switch n := &d.Nodes[i]; n.Kind {
+	case loosejson.String:
+		s := trim(d.Str(i))
+		if inner := Parse(s); inner.OK() {
+			return findIn(inner, 0, depth+1)
+		}
+		if line, ok := findLine(s); ok && (Reads(strings.ToLower(line)) || Thrown(line)) {
+			return line, true
+		}
+	case loosejson.Array:
+		for c := n.Child; c != 0; c = d.Nodes[c].Next {
+			if n.Count > 1 && d.Nodes[c].Kind == loosejson.String {
+				break // a list of texts is content
+			}
+			if line, ok := findIn(d, c, depth+1); ok {
+				return line, true
+			}
+		}
+	case loosejson.Object:
+		r := ReadReply(d, i)
+		if ground, _ := r.Failure(); ground != NoGround || r.Exit != 0 && d.Number(r.Exit) != 0 {
+			if said := r.Said(); said != "" {
+				if line, ok := findLine(said); ok {
+					return line, true
+				}
+				first, _, _ := strings.Cut(trim(said), "\n")
+				return cleanLine(first), true
+			}
+			return cleanLine(d.Nodes[i].Key), true
+		}
+		for _, list := range [][]int32{r.Envelopes, r.Payloads} {
+			for _, c := range list {
+				if text := d.Nodes[c].Kind == loosejson.String; text && (r.Record || r.Others > 1 || r.Members > 6) {
+					continue // a record's text is its data
+				}
+				if line, ok := findIn(d, c, depth+1); ok {
+					return line, true
+				}
+			}
+		}
+	}
+	return "", false
+}
+
+// findLine finds the telling line of a text: what was thrown where there is a
+// trace, else the first line that begins as a message does, else the first one
+// that speaks of trouble.
+func findLine(text string) (string, bool) {
+	head, tail := text, ""
+	if len(text) > headBytes {
+		head = textsafe.Head(text, headBytes)
+		tail = textsafe.Tail(text[len(head):], tailBytes)
+	}
+	var weak, heading, thrown string
+	traced := false
+	for _, part := range [...]string{head, tail} {
+		for line := range strings.FieldsFuncSeq(part, func(r rune) bool { return r == '\n' || r == '\r' || r == 0 }) {
+			line = strings.TrimSpace(textsafe.StripEscapes(line))
+			if line == "" {
+				continue
+			}
+			low := strings.ToLower(textsafe.Head(line, lineBytes))
+			traced = traced || Traces(low)
+			switch {
+			case traced && Thrown(line):
+				thrown = line
+			case heading == "" && (Reads(low) || Thrown(line) || EndsThrown(line)):
+				heading = line
+			case weak == "" && Troubled(low):
+				weak = line
+			}
+		}
+	}
+	for _, line := range [...]string{thrown, heading, weak} {
+		if line != "" {
+			return cleanLine(line), true
+		}
+	}
+	return "", false
+}
+
+// Reads reports whether a line in lower case begins as an error message does.
+func Reads(low string) bool {
+	return Heads(low) || HeadsShortly(low) || HeadsQualified(Strip(low))
+}
+
+// Troubled reports whether a line in lower case holds a word of trouble and none
+// that takes it back.
+func Troubled(low string) bool {
+	return troubleIndex.Scan(low) != 0 && !phrases.ContainsAny(low, relief)
+}
+
+// relief takes the words of trouble back.
+var relief = []string{"no error", "0 error", "without error", "0 failed", "no fail", "0 failures", "errors: 0", "not an error", "error-free", "0 warning"}
+
+var troubleIndex = phrases.NewIndex(map[phrases.Marks][]string{1: troubleWords})
+
+// reports are the words by which a line anywhere in a text reports a failure.
+var reports = []string{"error", "exception", "traceback", "failed", "failure", "denied", "refused", "not found", "no such file"}
+
+var reportIndex = phrases.NewIndex(map[phrases.Marks][]string{1: reports})
+
+// Mentions reports whether a text may hold a line that At finds something in. It
+// is a quick look at the whole.
+func Mentions(text string) bool { return reportIndex.Scan(text) != 0 }
+
+// At returns where in a line the report of a failure begins, -1 where the line
+// reports none. Other than Troubled it takes only words that hardly any line of
+// content holds.
+func At(line string) int {
+	if reportIndex.Scan(line) == 0 {
+		return -1
+	}
+	low := strings.ToLower(line)
+	if len(low) != len(line) || phrases.ContainsAny(low, relief) {
+		return -1
+	}
+	at := -1
+	for _, w := range reports {
+		if i := strings.Index(low, w); i >= 0 && (at < 0 || i < at) {
+			at = i
+		}
+	}
+	return at
+}

@@ -1,0 +1,122 @@
+package errortext_test
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"memoryd/internal/errortext"
+	"memoryd/internal/textsafe"
+)
+
+func TestFindNamesTheLineThatSaysWhatWentWrong(t *testing.T) {
+	for name, c := range map[string]struct{ output, want string }{
+		"a heading":           {"Error: no such branch: main2\nusage: git switch <branch>", "Error: no such branch: main2"},
+		"a traceback":         {"Traceback (most recent call last):\n  File \"a.py\", line 3, in <module>\n    f()\nValueError: bad day\n", "ValueError: bad day"},
+		"one after output":    {"loading\n3 rows\nTraceback (most recent call last):\n  File \"a.py\", line 1\nKeyError: 'x'", "KeyError: 'x'"},
+		"a member":            {`{"ok": true, "error": "rate limit exceeded"}`, "rate limit exceeded"},
+		"a nested member":     {`{"error": {"code": 404, "message": "Repo not found"}}`, "Repo not found"},
+		"JSON in JSON":        {`{"result": "{\"error\": \"bad cursor\"}"}`, "bad cursor"},
+		"a Python dict":       {`{'status': 400, 'message': 'Unknown field: colour'}`, "Unknown field: colour"},
+		"a flag and a text":   {`{"isError": true, "content": [{"type": "text", "text": "Failed to fetch"}]}`, "Failed to fetch"},
+		"an exit status":      {`{"exit_code": 2, "stdout": "", "stderr": "cat: x: No such file or directory\n"}`, "cat: x: No such file or directory"},
+		"a build":             {"[1/3] compiling\nmain.c:3:5: error: expected ';'\nninja: build stopped", "main.c:3:5: error: expected ';'"},
+		"Java":                {"java.lang.NullPointerException: x was null\n\tat A.b(A.java:3)", "java.lang.NullPointerException: x was null"},
+		"a refused request":   {"The file could not be saved.\nPermission denied", "Permission denied"},
+		"colours":             {"\x1b[31mError\x1b[0m: gone", "Error: gone"},
+		"a false success":     {`{"success": false, "message": "Card declined"}`, "Card declined"},
+		"only a false flag":   {`{"success": false}`, "success: false"},
+		"an MCP content list": {`[{"type": "text", "text": "Error: invalid sheet id"}]`, "Error: invalid sheet id"},
+	} {
+		if got, ok := errortext.Find(c.output); got != c.want || !ok {
+			t.Errorf("%s: got %q, %v, want %q", name, got, ok, c.want)
+		}
+	}
+}
+
+func TestFindLeavesGoodOutputsAlone(t *testing.T) {
+	for name, output := range map[string]string{
+		"a list":             "main.go\ngo.mod\nREADME.md",
+		"a record":           `{"id": 7, "title": "Fix the error page", "body": "It fails with an error"}`,
+		"an empty error":     `{"error": "", "response": {"rows": 3}}`,
+		"a null error":       `{"error": null, "data": [1, 2]}`,
+		"a passing test run": "12 passed, 0 failed in 1.2s",
+		"no errors":          "Checked 14 files: no errors found",
+		"a success":          `{"success": true, "message": "saved"}`,
+		"a count":            `{"status": 200, "total": 404}`,
+		"nothing":            "",
+		"texts in a list":    `["error handling in Go", "failed states of the 20th century"]`,
+	} {
+		if got, ok := errortext.Find(output); ok {
+			t.Errorf("%s: %q is taken for an error", name, got)
+		}
+	}
+}
+
+func TestMessageOfAFailedCall(t *testing.T) {
+	for output, want := range map[string]string{
+		"Card declined":                "Card declined",
+		`{"message": "Card declined"}`: "Card declined",
+		`{"detail": [{"msg": "field required", "loc": ["body", "q"]}]}`: "field required",
+		"":                        "",
+		"first line\nsecond line": "",
+		strings.Repeat("x", 500):  "",
+	} {
+		if got := errortext.Message(output); got != want {
+			t.Errorf("%q: got %q, want %q", output, got, want)
+		}
+	}
+}
+
+func TestUnwrapTakesWhatDescribesTheError(t *testing.T) {
+	for name, c := range map[string]struct{ output, want string }{
+		"plain":              {" Error: x \n", "Error: x"},
+		"a wrapper":          {"Error executing tool search: Field required", "Field required"},
+		"a protocol's code":  {"MCP error -32602: Input validation error: Invalid arguments for tool x", "Invalid arguments for tool x"},
+		"a wrapped reply":    {`Error calling tool 'x': {"error": {"message": "bad id"}}`, "bad id"},
+		"members":            {`{"error": "Bad Request", "message": "q is required", "statusCode": 400}`, "Bad Request\nq is required\nstatus: 400"},
+		"JSON in JSON":       {`{"error": "{\"message\": \"Unknown unit: k\"}"}`, "Unknown unit: k"},
+		"a Python dict":      {`{'status': 400, 'reason': 'bad symbol'}`, "bad symbol\nstatus: 400"},
+		"fields of a form":   {`{"title": "One or more validation errors", "status": 400, "errors": {"Age": ["The Age field is required."]}}`, "The Age field is required.\nOne or more validation errors\nstatus: 400"},
+		"an empty error":     {`{"error": "", "response": "{\"status\": 404, \"message\": \"no such page\"}"}`, "no such page\nstatus: 404"},
+		"a process":          {`{"returncode": 1, "stderr": "boom"}`, "boom"},
+		"a list of problems": {`[{"loc": ["a"], "msg": "too long"}, {"loc": ["b"], "msg": "too short"}]`, "too long\ntoo short"},
+		"a good record":      {`{"id": 3, "name": "x"}`, `{"id": 3, "name": "x"}`},
+	} {
+		if got := errortext.Unwrap(c.output); got != c.want {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+func TestAtFindsReportsInLines(t *testing.T) {
+	for line, want := range map[string]int{
+		"main.go:3: undefined: x": -1, "build failed": 6, "2024 ERROR db: gone": 5, "0 errors": -1, "open x: No such file or directory": 8, "all good": -1,
+	} {
+		if got := errortext.At(line); got != want {
+			t.Errorf("%q: got %d, want %d", line, got, want)
+		}
+	}
+}
+
+func FuzzFind(f *testing.F) {
+	for _, s := range []string{
+		"Traceback (most recent call last):\nx\nValueError: y", `{"error": {"message": "x"}}`, "[{'a': \"b\"}]", "\xff\x00", `{"a":"{\"b\":\"{}\"}"}`,
+		"Error executing tool x: Error executing tool x: y", `"quoted"`, "MCP error -32602:", `{"exit_code": 1}`,
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		line, ok := errortext.Find(s)
+		if !ok && line != "" || utf8.RuneCountInString(line) > 300 || textsafe.HasHidden(line) {
+			t.Fatalf("Find(%q) = %q, %v", s, line, ok)
+		}
+		if message := errortext.Message(s); ok && message != line {
+			t.Fatalf("Find gives %q, Message %q", line, message)
+		}
+		if at := errortext.At(s); at >= len(s) {
+			t.Fatalf("At(%q) = %d", s, at)
+		}
+		errortext.Unwrap(s)
+	})
+}

@@ -1,0 +1,171 @@
+package errortext
+
+import (
+	"strings"
+
+	"memoryd/internal/phrases"
+)
+
+// firmHeads are beginnings of a text that can only mean that the call failed.
+var firmHeads = []string{
+	"an error occurred", "an error has occurred", "an unexpected error", "an exception occurred", "an internal error",
+	"there was an error", "there was a problem", "something went wrong", "sorry, something went wrong",
+	"internal error", "internal server error", "unexpected error", "unknown error", "fatal:", "failed:", "failed to ",
+	"failed with", "failed due", "failed - ", "failed because", "failed!", "failure:", "failure - ", "exception:",
+	"exception occurred", "unable to ", "could not ", "couldn't ", "permission denied", "access denied", "access to ",
+	"unauthorized", "unauthenticated", "forbidden", "not authorized", "not authenticated", "authentication failed",
+	"authentication required", "authentication error", "authorization failed", "authorization required",
+	"login required", "timeout", "timed out", "request timed out", "operation timed out", "command timed out",
+	"execution timed out", "connection refused", "connection reset", "connection error", "connection timed out",
+	"connection failed", "network error", "bad request", "bad gateway", "service unavailable", "gateway timeout",
+	"too many requests", "rate limit", "quota exceeded", "validation error", "validation failed", "syntax error",
+	"parse error", "parsing error", "http error", "request failed", "execution failed", "execution error",
+	"command failed", "tool error", "tool execution failed", "operation failed", "query failed", "query error",
+	"server error", "runtime error", "type error", "value error", "key error", "division by zero", "out of memory",
+	"no function named", "no tool named", "no such ", "the system cannot find ", "access is denied", "not allowed",
+	"not permitted", "operation not permitted", "max retries exceeded", "navigation failed", "navigation timeout",
+	"fetch failed", "download failed", "upload failed", "build failed", "compilation failed", "compilation error",
+	"import error", "name error", "attribute error", "index error", "cannot ", "can't ", "can not ", "err:", "err!",
+	"malformed ", "unhandled", "tool call failed", "api error", "database error", "sql error", "io error", "i/o error",
+	"oserror", "system error", "edit failed", "edit rejected", "action failed", "call failed", "search failed",
+	"task failed", "job failed", "the request failed", "the operation failed", "the command failed", "the tool failed",
+	"npm err!", "make: ***", "insufficient permission", "insufficient funds", "insufficient balance", "错误", "失败",
+	"请求失败", "erreur", "fehler:", "erro:", "ошибка",
+}
+
+// nounHeads need a noun of programming after them: "unknown option" is a
+// message, "Unknown Pleasures" a title.
+var nounHeads = []string{
+	"invalid ", "unknown ", "unrecognized ", "unsupported ", "unexpected ", "missing ", "undefined ", "duplicate ",
+	"illegal ", "bad ", "incorrect ", "wrong ", "expired ",
+}
+
+var programNouns = phrases.Words(
+	"command", "commands", "option", "options", "argument", "arguments", "parameter", "parameters", "field", "fields",
+	"column", "key", "keys", "type", "tool", "function", "method", "user", "host", "error", "flag", "operation",
+	"action", "attribute", "property", "value", "format", "token", "character", "end", "eof", "keyword", "required",
+	"language", "unit", "currency", "id", "identifier", "file", "path", "url", "module", "variable", "name", "input",
+	"output", "response", "request", "table", "database", "encoding", "protocol", "scheme", "media", "content", "api",
+	"mandatory", "credentials", "password", "header", "body", "parenthesis", "operand", "entry", "city", "location",
+	"syntax", "symbol", "reference", "query", "session", "model", "resource", "status", "endpoint", "date", "time",
+	"email", "address", "number", "code", "index", "range", "json", "xml", "choice", "amount", "zip", "phone",
+	"username", "account", "order", "item", "product", "category", "timezone", "coordinates", "cell", "selector",
+	"regex", "pattern", "expression", "escape", "literal", "grant", "signature", "certificate", "timestamp", "country",
+	"state", "instruction", "move", "flight", "payment", "reservation", "tool_call", "function_call",
+)
+
+// errorFollowers may stand after the word "error" at the head of a message:
+// "error while reading", but not "error handling in Go".
+var errorFollowers = phrases.Words(
+	"in", "while", "during", "at", "on", "from", "with", "when", "code", "occurred", "for", "message", "response", "no",
+	"number", "type", "trying", "cannot", "could", "failed", "unable", "invalid", "unknown", "decoding", "encoding",
+)
+
+// topicNouns follow "error" in the titles of texts about errors, though they end
+// like the verbs that follow it in messages.
+var topicNouns = phrases.Words(
+	"handling", "reporting", "logging", "tracking", "monitoring", "correcting", "detecting", "checking", "propagation",
+	"budgeting", "modeling", "testing",
+)
+
+// Heads reports whether a line in lower case starts as an error message.
+func Heads(low string) bool {
+	s := Strip(low)
+	if rest, ok := strings.CutPrefix(s, "error"); ok && afterError(rest) {
+		return true
+	}
+	if head, ok := phrases.HasPrefixAny(s, firmHeads); ok {
+		return headFits(head, s)
+	}
+	if head, ok := phrases.HasPrefixAny(s, nounHeads); ok {
+		rest := strings.TrimLeft(s[len(head):], "'\"`")
+		return programNouns[rest[:phrases.NameLen(rest)]] || programNouns[secondWord(rest)]
+	}
+	return false
+}
+
+// headFits tells the heads that also start ordinary sentences.
+func headFits(head, s string) bool {
+	switch head {
+	case "timeout", "rate limit", "forbidden", "unauthorized", "unauthenticated", "unhandled":
+		rest := s[len(head):]
+		_, said := phrases.HasPrefixAny(rest, headFollowers)
+		return rest == "" || strings.IndexByte(":!.,-(;", rest[0]) >= 0 || said
+	case "access to ":
+		return phrases.ContainsAny(s, []string{"denied", "blocked", "forbidden", "not allowed", "restricted"})
+	case "exception:", "timed out":
+		return len(s) < 400
+	}
+	return true
+}
+
+// afterError reports whether what follows the word "error" makes it the start of
+// a message.
+func afterError(rest string) bool {
+	if rest == "" {
+		return true
+	}
+	switch c := rest[0]; {
+	case c == 's': // errors: …
+		return strings.HasPrefix(rest, "s:") || strings.HasPrefix(rest, "s occurred") || strings.HasPrefix(rest, "s found")
+	case strings.IndexByte(":!]>|*)\"'`[(", c) >= 0, strings.HasPrefix(rest, "："):
+		return true
+	case c == '.':
+		return len(rest) == 1 || rest[1] == ' ' || rest[1] == '.'
+	case c != ' ' && c != '\t' && c != '-':
+		return false
+	}
+	rest = strings.TrimLeft(rest, " \t")
+	if strings.HasPrefix(rest, "-") || strings.HasPrefix(rest, "–") || strings.HasPrefix(rest, "—") || strings.HasPrefix(rest, "(") || strings.HasPrefix(rest, "[") {
+		return true
+	}
+	w := rest[:phrases.NameLen(rest)]
+	return w != "" && phrases.IsDigit(w[0]) || errorFollowers[w] || strings.HasSuffix(w, "ing") && !topicNouns[w]
+}
+
+// HeadsShortly recognises a first line of a few words such as "Search failed" or
+// "url error".
+func HeadsShortly(low string) bool {
+	s := strings.TrimRight(Strip(low), " .!*")
+	if len(s) > 40 || strings.Count(s, " ") > 3 || strings.HasPrefix(s, "no ") || strings.Contains(s, ": ") || strings.HasPrefix(s, "0 ") {
+		return false
+	}
+	for _, end := range []string{" failed", " error", " failure", " denied", " rejected", " refused"} {
+		if strings.HasSuffix(s, end) {
+			return true
+		}
+	}
+	return false
+}
+
+// HeadsQualified recognises "some qualified error: message" and the same with
+// exception or failure: at most four words before the colon.
+func HeadsQualified(s string) bool {
+	head, rest, ok := strings.Cut(s[:min(len(s), 60)], ":")
+	if !ok || rest != "" && rest[0] == ':' || strings.Count(head, " ") > 3 || strings.ContainsAny(head, "=,;/\\") {
+		return false
+	}
+	head, _, _ = strings.Cut(head, " (")
+	if head = strings.TrimRight(head, " ]*"); head == "" || phrases.IsDigit(head[0]) {
+		return false
+	}
+	for _, end := range []string{
+		" error", " failed", " failure", " exception", " panic", "-error", "_error", " not found", " invalid", " denied",
+	} {
+		if strings.HasSuffix(head, end) {
+			return true
+		}
+	}
+	return false
+}
+
+func secondWord(s string) string {
+	_, rest, _ := strings.Cut(s, " ")
+	return rest[:phrases.NameLen(rest)]
+}
+
+// headFollowers may stand after a head that is also an ordinary word.
+var headFollowers = []string{
+	" exceeded", " access", " request", " error", " after", " waiting", " (", " -", " –", " while", " reached",
+	" exception", " rejection", " to ", " user", " client", "ed", " hit", " for ",
+}

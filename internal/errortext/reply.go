@@ -1,0 +1,192 @@
+package errortext
+
+import (
+	"strings"
+
+	"memoryd/internal/loosejson"
+	"memoryd/internal/phrases"
+)
+
+// Doc is a parsed structure with the questions that are asked of a reply.
+type Doc struct{ loosejson.Doc }
+
+// Parse reads the structure that s begins with; see loosejson.Parse.
+func Parse(s string) *Doc {
+	d := &Doc{}
+	d.Parse(s)
+	return d
+}
+
+// Reply is what the members of one object say of an outcome. Fields of type
+// int32 are node indexes, 0 for none.
+type Reply struct {
+	Doc       *Doc
+	Members   int32
+	Err       int32 // describes an error
+	Flag      int32 // says by true or false that the call failed
+	Status    int32 // is a word for failure
+	Code      int32 // is an error code
+	Message   int32
+	Exit      int32 // is the exit status of a process
+	Stderr    int32
+	Warning   int32
+	Payloads  []int32 // hold the result
+	Envelopes []int32 // hold metadata about the call
+	Good      bool    // a member says that it succeeded
+	Settled   bool    // a status member says something else than failure
+	Record    bool    // it looks like a record of something
+	Others    int     // members that hold something and have no role
+	Named     []int32 // those of them that are objects
+}
+
+// ReadReply reads the object at node i.
+func ReadReply(d *Doc, i int32) Reply {
+	r := Reply{Doc: d, Members: d.Nodes[i].Count}
+	for c := d.Nodes[i].Child; c != 0; c = d.Nodes[c].Next {
+		r.member(c, roleOf(d.Nodes[c].Key))
+	}
+	return r
+}
+
+// member files one member under what its name says.
+func (r *Reply) member(c int32, ro role) {
+	switch ro {
+	case roleError:
+		if r.Err == 0 && r.Doc.Truthy(c) {
+			r.Err = c
+		}
+	case roleFailed, roleSuccess:
+		r.flag(c, ro)
+	case roleStatus, roleCode, roleErrno:
+		r.outcome(c, ro)
+	case roleMessage:
+		r.says(c)
+	case rolePayload:
+		if n := &r.Doc.Nodes[c]; n.Kind == loosejson.String && phrases.FoldedIn(n.Val, badStatus) {
+			r.Status = c
+		}
+		r.Payloads = append(r.Payloads, c)
+	case roleEnvelope:
+		r.Envelopes = append(r.Envelopes, c)
+	case roleWarning:
+		if r.Doc.Truthy(c) {
+			r.Warning = c
+		}
+	case roleExit:
+		r.Exit = c
+	case roleStderr:
+		r.Stderr = c
+	case roleIdentity:
+		r.Record = true
+	case roleCount: // says how much there is, not what
+	default:
+		r.other(c)
+	}
+}
+
+// flag reads a member that is true or false about the outcome.
+func (r *Reply) flag(c int32, ro role) {
+	n := &r.Doc.Nodes[c]
+	no := n.Kind == loosejson.False || strings.EqualFold(n.Val, "false") || n.Kind == loosejson.Number && n.Val == "0"
+	switch {
+	case ro == roleFailed && n.Kind == loosejson.True, ro == roleSuccess && no:
+		r.Flag = c
+	case ro == roleSuccess && n.Kind == loosejson.True:
+		r.Good = true
+	}
+}
+
+func (r *Reply) says(c int32) {
+	if r.Message == 0 && r.Doc.Nodes[c].Kind != loosejson.Null {
+		r.Message = c
+	}
+	if r.Err == 0 && r.Doc.ListsFaults(c) {
+		r.Err = c
+	}
+}
+
+func (r *Reply) other(c int32) {
+	if r.Doc.Filled(c) {
+		r.Others++
+	}
+	if r.Doc.Nodes[c].Kind == loosejson.Object {
+		r.Named = append(r.Named, c)
+	}
+}
+
+// outcome reads a status or code member.
+func (r *Reply) outcome(c int32, ro role) {
+	n := &r.Doc.Nodes[c]
+	if n.Kind == loosejson.False && ro == roleStatus {
+		r.Flag = c
+	}
+	if n.Kind != loosejson.Number && n.Kind != loosejson.String {
+		return
+	}
+	num := r.Doc.Number(c)
+	switch {
+	case ro == roleErrno:
+		if num != 0 || n.Kind == loosejson.String && !phrases.FoldedIn(n.Val, voidTexts) {
+			r.Code = c
+		}
+	case num >= 400 && num < 600 || num <= -32000:
+		r.Code = c
+	case num >= 200 && num < 300:
+		r.Good = true
+	case ro == roleStatus && phrases.FoldedIn(n.Val, badStatus):
+		r.Status = c
+	case ro == roleStatus && (strings.EqualFold(n.Val, "ok") || strings.EqualFold(n.Val, "success") || strings.EqualFold(n.Val, "succeeded")):
+		r.Good = true
+	case ro == roleStatus && n.Kind == loosejson.String:
+		r.Settled = true
+	}
+}
+
+// Ground is the kind of member by which a reply says that the call failed.
+type Ground int
+
+// The grounds for taking a reply for a failure.
+const (
+	NoGround Ground = iota
+	ByFlag          // success: false, isError: true
+	ByError         // error: ...
+	ByCode          // status: 404, errno: 2
+	ByStatus        // status: "failed"
+)
+
+// Failure returns what the object itself says against the call, and the member
+// that says it.
+func (r *Reply) Failure() (Ground, int32) {
+	switch {
+	case r.Flag != 0:
+		return ByFlag, r.Flag
+	case r.Err != 0 && !(r.Good && r.Record):
+		return ByError, r.Err
+	case r.Code != 0 && (r.Message != 0 || r.Members <= 3 || NormalKey(r.Doc.Nodes[r.Code].Key) != "code"):
+		return ByCode, r.Code
+	case r.Status != 0 && (r.Message != 0 && !r.Record || r.Members <= 2 || !r.Record && r.Others == 0):
+		return ByStatus, r.Status
+	}
+	return NoGround, 0
+}
+
+// Said is the text that explains the outcome best.
+func (r *Reply) Said() string {
+	for _, c := range []int32{r.Err, r.Message, r.Stderr, r.Status, r.Code} {
+		if c == 0 {
+			continue
+		}
+		if w := r.Doc.Words(c); w != "" {
+			return w
+		}
+	}
+	for _, c := range r.Payloads {
+		if w := r.Doc.Words(c); w != "" {
+			return w
+		}
+	}
+	if r.Flag != 0 {
+		return r.Doc.Nodes[r.Flag].Key + ": " + r.Doc.Nodes[r.Flag].Val
+	}
+	return ""
+}

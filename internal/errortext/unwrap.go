@@ -1,0 +1,127 @@
+package errortext
+
+import (
+	"strings"
+
+	"memoryd/internal/loosejson"
+)
+
+// wrappers stand before the message that they pass on: "Error executing tool x:",
+// "MCP error -32602:".
+var wrappers = []string{
+	"error executing tool ", "error calling tool ", "error invoking tool ", "error running tool ", "tool execution failed",
+	"tool call failed", "mcp error ", "input validation error", "mcp tool error", "toolerror", "tool error", "toolexception",
+}
+
+// Unwrap returns the error text of an output: the members of a structured reply
+// that hold messages, also within text that is JSON itself, one a line and each
+// once; of a text what stands behind "Error executing tool x:" and the like, each
+// wrapper once more unwrapped. A member named errors, code or status is taken
+// with its numbers: "status: 404". What has no such part is returned as it
+// stands, without white space around it.
+func Unwrap(output string) string {
+	text := trim(output)
+	for range maxNesting {
+		inner := unwrapText(text)
+		if inner == text {
+			break
+		}
+		text = inner
+	}
+	d := Parse(text)
+	if !d.OK() {
+		return text
+	}
+	m := messages{doc: d}
+	m.take(0, 0, false)
+	if len(m.lines) == 0 {
+		return text
+	}
+	return strings.Join(m.lines, "\n")
+}
+
+// unwrapText takes off one wrapper at the beginning.
+func unwrapText(text string) string {
+	head, _, _ := strings.Cut(text[:min(len(text), 160)], "\n")
+	low := strings.ToLower(head)
+	for _, w := range wrappers {
+		if !strings.HasPrefix(low, w) {
+			continue
+		}
+		if i := strings.IndexByte(head, ':'); i > 0 {
+			if rest := strings.TrimSpace(text[i+1:]); rest != "" {
+				return rest
+			}
+		}
+	}
+	return text
+}
+
+// messages collects the texts of a structure that describe an error.
+type messages struct {
+	doc   *Doc
+	lines []string
+}
+
+func (m *messages) add(s string) {
+	s = trim(s)
+	if s == "" || len(m.lines) >= maxMessages {
+		return
+	}
+	for _, have := range m.lines {
+		if have == s {
+			return
+		}
+	}
+	m.lines = append(m.lines, s)
+}
+
+// take collects from node i; within says that it stands in a member that
+// describes an error.
+func (m *messages) take(i int32, depth int, within bool) {
+	d := m.doc
+	if depth > maxNesting {
+		return
+	}
+	switch n := &d.Nodes[i]; n.Kind {
+	case loosejson.String:
+		if within {
+			m.add(Unwrap(d.Str(i)))
+		}
+	case loosejson.Array:
+		for c := n.Child; c != 0; c = d.Nodes[c].Next {
+			m.take(c, depth+1, within)
+		}
+	case loosejson.Object:
+		for _, wanted := range [...]func(role) bool{
+			func(r role) bool { return r == roleError || r == roleStderr || r == roleErrno },
+			func(r role) bool { return r == roleMessage },
+			func(r role) bool { return r == roleCode || r == roleStatus },
+			func(r role) bool { return r == rolePayload },
+		} {
+			for c := n.Child; c != 0; c = d.Nodes[c].Next {
+				if r := roleOf(d.Nodes[c].Key); wanted(r) {
+					m.member(c, r, depth)
+				} else if within && r == roleNone && wanted(rolePayload) {
+					m.take(c, depth+1, true) // {"errors": {"Field": ["The Field is required."]}}
+				}
+			}
+		}
+	}
+}
+
+// member collects from a member of a reply.
+func (m *messages) member(c int32, r role, depth int) {
+	n := &m.doc.Nodes[c]
+	switch {
+	case r == roleCode || r == roleStatus || r == roleErrno:
+		if v := m.doc.Number(c); v >= 400 && v < 600 || v < 0 || r == roleErrno && v != 0 {
+			m.add("status: " + strings.TrimSpace(n.Val))
+		} else if n.Kind == loosejson.String && v == 0 && r != roleStatus {
+			m.add(m.doc.Str(c)) // a code such as invalid_request
+		}
+	case r == roleError && IsVoid(strings.TrimSpace(n.Val)) && n.Kind != loosejson.Object && n.Kind != loosejson.Array:
+	default:
+		m.take(c, depth+1, true)
+	}
+}
