@@ -98,8 +98,9 @@ func (c *crowd) send(workspace string) int {
 
 func newCrowd(s *server) *crowd {
 	e := echo.New()
-	e.HTTPErrorHandler = handleError(s.Logger)
-	e.POST("/"+FlowAdd, s.withBody(s.addToolCallResult))
+	e.HTTPErrorHandler = s.handleError
+	add := endpoint{"POST", "/" + FlowAdd, toolMemory | withBody | computing, typed(s, s.addToolCallResult)}
+	e.Add(add.method, add.path, s.handler(add))
 	return &crowd{h: e, done: make(chan struct{})}
 }
 
@@ -151,7 +152,7 @@ func TestFloodsGetEqualShares(t *testing.T) {
 	})
 }
 
-func FuzzWorkspaceIn(f *testing.F) {
+func FuzzPeekWorkspace(f *testing.F) {
 	for _, seed := range []string{
 		`{"workspace_id":"w"}`, ` { "a" : [ {"workspace_id":"inner"} , "]" ] , "workspace_id" : "w" }`, `{"workspace\u005fid":"\u00e9"}`,
 		`{"a":"\\\\\"","b":-1.5e3,"c":null,"workspace_id":""}`, `{"workspace_id":7}`, `[]`, `{`, `{"`, `{"a"`, `{"a":`, `{"a":"\`, `{"a":[`, `{}`,
@@ -160,7 +161,7 @@ func FuzzWorkspaceIn(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		got := workspaceIn(body) // never panics
+		got := peekWorkspace(body) // never panics
 		var req struct {
 			Workspace *string `json:"workspace_id"`
 		}
@@ -183,18 +184,18 @@ func TestTheWorkspaceIsFoundWhereverItStands(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := workspaceIn(body); got != want {
+		if got := peekWorkspace(body); got != want {
 			t.Fatalf("got %q, want %q, in %s", got, want, body)
 		}
 	})
 }
 
-func BenchmarkWorkspaceIn(b *testing.B) {
+func BenchmarkPeekWorkspace(b *testing.B) {
 	body := fmt.Appendf(nil, `{"tool_name":"t","tool_call_results":[{"input":{"q":"a","k":[1,2]},"output":%q}],"workspace_id":"w"}`, make([]byte, 500))
 	b.SetBytes(int64(len(body)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if workspaceIn(body) != "w" {
+		if peekWorkspace(body) != "w" {
 			b.Fatal("not found")
 		}
 	}

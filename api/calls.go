@@ -1,15 +1,18 @@
 package api
 
 import (
+	"context"
+	"encoding/base64"
 	"encoding/hex"
 	"net/http"
-	"slices"
+	"net/url"
 	"strconv"
 	"strings"
 
 	"memoryd"
 	"memoryd/api/wire"
 	"memoryd/ops"
+	"memoryd/store"
 
 	"github.com/labstack/echo/v4"
 )
@@ -38,39 +41,45 @@ func callID(c echo.Context) (key memoryd.CallKey, err error) {
 
 // listCalls lists the kept calls of a tool, the newest first. A cursor is the
 // number of the last call of the page before.
-func (s *server) listCalls(c echo.Context) error {
+func (s *server) listCalls(c echo.Context, _ []byte) (any, error) {
 	ref, err := toolOf(c)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	after, limit, err := page(c)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	before := int64(1) << 62
+	p := store.CallPage{Limit: limit}
 	if after != "" {
-		if before, err = strconv.ParseInt(after, 10, 64); err != nil {
-			return memoryd.Errorf(memoryd.Invalid, "cursor: not one that this server gave")
+		if p.Before, err = strconv.ParseInt(after, 10, 64); err != nil || p.Before < 1 {
+			return nil, memoryd.Errorf(memoryd.Invalid, "cursor: not one that this server gave")
 		}
 	}
-	tool, err := s.Store.Tool(c.Request().Context(), ref)
+	ctx := c.Request().Context()
+	tool, err := s.Store.Tool(ctx, ref)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	calls, err := s.Store.History(c.Request().Context(), ref, 0)
+	calls, err := s.Store.ListCalls(ctx, ref, p)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	slices.Reverse(calls)
-	calls = slices.DeleteFunc(calls, func(call memoryd.Call) bool { return call.Seq >= before })
-	list := wire.CallList{Calls: []wire.StoredCall{}}
-	for i := range calls[:min(limit, len(calls))] {
-		list.Calls = append(list.Calls, storedCallOf(&calls[i], tool.Guideline.ThroughSeq))
+	list := wire.CallList{Calls: make([]wire.StoredCall, len(calls))}
+	for i := range calls {
+		list.Calls[i] = storedCallOf(&calls[i], tool.Guideline.ThroughSeq)
 	}
-	if len(calls) > limit {
-		list.NextCursor = cursorAfter(strconv.FormatInt(calls[limit-1].Seq, 10))
+	if len(calls) > 0 {
+		last := calls[len(calls)-1].Seq
+		more, err := s.Store.ListCalls(ctx, ref, store.CallPage{Before: last, Limit: 1, Brief: true})
+		if err != nil {
+			return nil, err
+		}
+		if len(more) > 0 {
+			list.NextCursor = cursorAfter(strconv.FormatInt(last, 10))
+		}
 	}
-	return writeJSON(c, http.StatusOK, jsonType, list)
+	return list, nil
 }
 
 func storedCallOf(c *memoryd.Call, summarisedThrough int64) wire.StoredCall {
@@ -94,38 +103,31 @@ func storedCallOf(c *memoryd.Call, summarisedThrough int64) wire.StoredCall {
 // checksOf gives the names of failed checks.
 func checksOf(names string) []string { return append([]string{}, strings.Fields(names)...) }
 
-func (s *server) getCall(c echo.Context) error {
+func (s *server) getCall(c echo.Context, _ []byte) (any, error) {
 	ref, err := toolOf(c)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	key, err := callID(c)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	tool, err := s.Store.Tool(c.Request().Context(), ref)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	call, err := ops.FindCall(c.Request().Context(), s.Store, ref, key)
-	if err != nil {
-		return err
-	}
-	return writeJSON(c, http.StatusOK, jsonType, storedCallOf(&call, tool.Guideline.ThroughSeq))
+	call, err := s.Store.Call(c.Request().Context(), ref, key)
+	return storedCallOf(&call, tool.Guideline.ThroughSeq), err
 }
 
 // putEvaluation lets a person correct a verdict.
-func (s *server) putEvaluation(c echo.Context, body []byte) (any, error) {
+func (s *server) putEvaluation(c echo.Context, req *wire.CorrectionRequest) (any, error) {
 	ref, err := toolOf(c)
 	if err != nil {
 		return nil, err
 	}
 	key, err := callID(c)
 	if err != nil {
-		return nil, err
-	}
-	var req wire.CorrectionRequest
-	if err := s.decode(body, &req); err != nil {
 		return nil, err
 	}
 	if req.Score == nil {
@@ -134,19 +136,157 @@ func (s *server) putEvaluation(c echo.Context, body []byte) (any, error) {
 	call, err := s.Corrector.Correct(c.Request().Context(), ref, key, ops.Correction{
 		Score: *req.Score, Summary: or(req.Summary, ""), Evaluation: or(req.Evaluation, ""), By: or(req.By, ""),
 	})
-	if err != nil {
-		return nil, err
-	}
-	return storedCallOf(&call, 0), nil
+	return storedCallOf(&call, 0), err
 }
 
 // listCorrections streams the corrected calls of a workspace as labelled
-// JSON-lines, which "memoryd evaluate" reads.
-func (s *server) listCorrections(c echo.Context) error {
+// JSON-lines, which "memoryd evaluate" reads. A failure before the first line is
+// answered as any other; after it the connection is cut, so that nobody takes a
+// part for the whole.
+func (s *server) listCorrections(c echo.Context, _ []byte) (any, error) {
 	workspace, err := pathParam(c, "workspace")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	out := &lines{w: c.Response()}
-	return out.close(s.Corrector.Corrections(c.Request().Context(), workspace, out.write))
+	return written(func(c echo.Context) error {
+		w, n := c.Response(), 0
+		begin := func() { w.Header().Set(echo.HeaderContentType, "application/x-ndjson") }
+		err := s.Corrector.Corrections(c.Request().Context(), workspace, func(line []byte) error {
+			if n++; n == 1 {
+				begin()
+			}
+			_, err := w.Write(line)
+			return err
+		})
+		switch {
+		case err == nil && n == 0:
+			begin()
+			w.WriteHeader(http.StatusOK)
+		case err != nil && n > 0:
+			panic(http.ErrAbortHandler)
+		}
+		return err
+	}), nil
+}
+
+// The sizes of pages.
+const (
+	defaultPage = 100
+	maxPage     = 1000
+)
+
+// page reads limit and cursor. A cursor is the last name of the page before.
+func page(c echo.Context) (after string, limit int, err error) {
+	limit = defaultPage
+	if text := c.QueryParam("limit"); text != "" {
+		if limit, err = strconv.Atoi(text); err != nil || limit < 1 || limit > maxPage {
+			return "", 0, memoryd.Errorf(memoryd.Invalid, "limit: must be 1 to %d", maxPage)
+		}
+	}
+	name, err := base64.RawURLEncoding.DecodeString(c.QueryParam("cursor"))
+	if err != nil {
+		return "", 0, memoryd.Errorf(memoryd.Invalid, "cursor: not one that this server gave")
+	}
+	return string(name), limit, nil
+}
+
+func cursorAfter(name string) string { return base64.RawURLEncoding.EncodeToString([]byte(name)) }
+
+func (s *server) listWorkspaces(c echo.Context, _ []byte) (any, error) {
+	after, limit, err := page(c)
+	if err != nil {
+		return nil, err
+	}
+	names, err := s.Store.ListWorkspaces(c.Request().Context(), after, limit)
+	list := wire.WorkspaceList{Workspaces: names}
+	if err == nil && len(names) == limit {
+		list.NextCursor = cursorAfter(names[len(names)-1])
+	}
+	return list, err
+}
+
+// pathParam is a segment of the path as it was meant. Echo hands it out escaped
+// where the path holds an escape that it cannot undo, a slash in a name, say.
+func pathParam(c echo.Context, name string) (string, error) {
+	if c.Request().URL.RawPath == "" {
+		return c.Param(name), nil
+	}
+	value, err := url.PathUnescape(c.Param(name))
+	if err != nil {
+		return "", memoryd.Errorf(memoryd.Invalid, "%s: not a valid path segment", name)
+	}
+	return value, nil
+}
+
+// Searcher finds tools by a text; search.Index is one, and so is every store.
+type Searcher interface {
+	// SearchTools gives at most limit tools of the workspace, the best first.
+	SearchTools(ctx context.Context, workspace, query string, limit int) ([]memoryd.Tool, error)
+}
+
+// listTools lists the tools of a workspace: all, with ?name= the one of exactly
+// that name, with ?query= those that a search for it finds.
+func (s *server) listTools(c echo.Context, _ []byte) (any, error) {
+	workspace, err := pathParam(c, "workspace")
+	if err != nil {
+		return nil, err
+	}
+	if name := c.QueryParam("name"); name != "" {
+		return s.oneTool(c, memoryd.ToolRef{Workspace: workspace, Tool: name})
+	}
+	after, limit, err := page(c)
+	if err != nil {
+		return nil, err
+	}
+	query := c.QueryParam("query")
+	tools, err := s.findTools(c.Request().Context(), workspace, query, after, limit)
+	if err != nil {
+		return nil, err
+	}
+	list := wire.ToolList{Tools: make([]wire.ToolInfo, len(tools))}
+	for i, tool := range tools {
+		m, err := s.Reader.Complete(c.Request().Context(), tool, ops.NoCalls)
+		if err != nil {
+			return nil, err
+		}
+		list.Tools[i] = toolInfoOf(m)
+	}
+	if len(tools) == limit && query == "" {
+		list.NextCursor = cursorAfter(tools[len(tools)-1].Tool)
+	}
+	return list, nil
+}
+
+// findTools gives a page of all tools in byte order, or the best that a query
+// finds.
+func (s *server) findTools(ctx context.Context, workspace, query, after string, limit int) ([]memoryd.Tool, error) {
+	switch {
+	case query == "":
+		return s.Store.ListTools(ctx, workspace, after, limit)
+	case after != "":
+		return nil, memoryd.Errorf(memoryd.Invalid, "cursor: a query has one page")
+	}
+	if s.Search != nil {
+		return s.Search.SearchTools(ctx, workspace, query, limit)
+	}
+	return s.Store.SearchTools(ctx, workspace, query, limit)
+}
+
+func (s *server) oneTool(c echo.Context, ref memoryd.ToolRef) (any, error) {
+	m, err := s.Reader.Read(c.Request().Context(), ref, ops.NoCalls)
+	switch {
+	case memoryd.IsKind(err, memoryd.NotFound):
+		return wire.ToolList{}, nil
+	case err != nil:
+		return nil, err
+	}
+	return wire.ToolList{Tools: []wire.ToolInfo{toolInfoOf(m)}}, nil
+}
+
+func toolInfoOf(m ops.Memory) wire.ToolInfo {
+	return wire.ToolInfo{
+		WorkspaceID: m.Tool.Workspace, ToolName: m.Tool.Tool, MemoryID: m.Tool.MemoryID(), Statistics: m.Statistics,
+		GuidelineRevision: m.Tool.Guideline.Revision,
+		TimeCreated:       timeText(m.Tool.Created), TimeModified: timeText(m.Tool.Modified),
+	}
 }

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,70 +33,61 @@ type Originals interface {
 
 // compactConversation answers with the whole result, or, where the client
 // accepts an event stream, with an event for each step and the result last.
-func (s *server) compactConversation(c echo.Context, body []byte, _ string) error {
-	st := &ops.State{}
-	if err := s.decodeCompaction(body, st); err != nil {
-		return err
+func (s *server) compactConversation(c echo.Context, req *wire.CompactRequest) (any, error) {
+	in, err := compaction(req)
+	if err != nil {
+		return nil, err
 	}
+	st := &ops.State{Workspace: workspaceOf(req.Workspace), Compaction: ops.Compaction{Request: in}}
 	if strings.Contains(c.Request().Header.Get(echo.HeaderAccept), "text/event-stream") {
-		return s.streamCompaction(c, st)
+		return written(func(c echo.Context) error { return s.streamCompaction(c, st) }), nil
 	}
 	if err := s.Flows[FlowCompact].Run(c.Request().Context(), st); err != nil {
-		return err
+		return nil, err
 	}
-	answer, err := encodeCompaction(st.Compaction.Result)
-	if err != nil {
-		return err
-	}
-	return c.Blob(http.StatusOK, jsonType, answer)
+	return encodeCompaction(st.Compaction.Result)
 }
 
-func (s *server) decodeCompaction(body []byte, st *ops.State) error {
-	var r wire.CompactRequest
-	err := s.decode(body, &r)
-	switch {
-	case err == nil && r.Messages == nil:
-		err = missing("messages")
-	case err == nil:
-		err = checkName(r.Workspace, "workspace_id")
+func compaction(r *wire.CompactRequest) (in compact.Request, err error) {
+	if r.Messages == nil {
+		return in, missing("messages")
 	}
-	if err != nil {
-		return err
+	if err := checkName(r.Workspace, "workspace_id"); err != nil {
+		return in, err
 	}
 	overrides, err := compact.JoinOverrides(or(r.Profile, ""), r.Overrides, r.Settings)
 	if err != nil {
-		return invalid("value_error", err.Error(), nil, "overrides")
+		return in, invalid("value_error", err.Error(), nil, "overrides")
 	}
-	st.Workspace = workspaceOf(r.Workspace)
-	st.Compaction.Request = compact.Request{
+	in = compact.Request{
 		Messages: r.Messages, Workspace: or(r.Workspace, ""), Conversation: or(r.Conversation, ""), Model: or(r.Model, ""),
 		MaxInputTokens: int(or(r.MaxInputTokens, 0)), TargetTokens: int(or(r.TargetTokens, 0)), Tools: r.Tools,
 		ReportedTokens: int(or(r.ReportedTokens, 0)), Profile: or(r.Profile, ""), Overrides: overrides,
 		Force: or(r.Force, false), DryRun: or(r.DryRun, false),
 	}
 	for _, pin := range r.Pins {
-		st.Compaction.Request.Pins = append(st.Compaction.Request.Pins, int(pin))
+		in.Pins = append(in.Pins, int(pin))
 	}
-	return nil
+	return in, nil
 }
 
 // encodeCompaction writes a result. The messages stand in it byte for byte,
 // white space included.
-func encodeCompaction(r compact.Result) ([]byte, error) {
+func encodeCompaction(r compact.Result) (e encoded, err error) {
 	messages := r.Messages
 	r.Messages = nil
 	head, err := jsonv2.Marshal(r, encoding)
 	if err != nil {
-		return nil, err
+		return e, err
 	}
 	const empty = `"messages":[]`
 	at := bytes.Index(head, []byte(empty))
 	if at < 0 {
-		return nil, errors.New("a result of a compaction has no messages")
+		return e, errors.New("a result of a compaction has no messages")
 	}
 	out := append([]byte{}, head[:at+len(empty)-1]...)
 	out = appendMessages(out, messages)
-	return append(out, head[at+len(empty)-1:]...), nil
+	return encoded{body: append(out, head[at+len(empty)-1:]...)}, nil
 }
 
 func appendMessages(out []byte, messages []jsontext.Value) []byte {
@@ -137,12 +129,12 @@ func (s *server) streamCompaction(c echo.Context, st *ops.State) error {
 }
 
 func (s *server) endStream(c echo.Context, out *eventStream, st *ops.State, err error) error {
-	var result []byte
+	var result encoded
 	if err == nil {
 		result, err = encodeCompaction(st.Compaction.Result)
 	}
 	if err == nil {
-		return out.send("result", result)
+		return out.send("result", result.body)
 	}
 	f := describe(err)
 	problem, merr := jsonv2.Marshal(problemOf(c, f), encoding)
@@ -223,37 +215,24 @@ func (e *eventStream) write(b []byte) error {
 // getOriginal gives the exact bytes of what was removed; with offset or limit a
 // page of its text; with query the places where a text stands in the input of a
 // compaction.
-func (s *server) getOriginal(c echo.Context) error {
+func (s *server) getOriginal(c echo.Context, _ []byte) (any, error) {
 	workspace, id, err := originalOf(c)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	ctx := c.Request().Context()
 	offset, limit, paged, err := pageOfText(c)
 	switch query := c.QueryParam("query"); {
 	case err != nil:
-		return err
+		return nil, err
 	case query != "":
-		if limit == 0 {
-			limit = defaultPage
-		}
-		hits, err := s.Originals.Search(ctx, workspace, id, query, limit)
-		if err != nil {
-			return err
-		}
-		return writeJSON(c, http.StatusOK, jsonType, wire.HitList{Hits: hits})
+		hits, err := s.Originals.Search(ctx, workspace, id, query, cmp.Or(limit, defaultPage))
+		return wire.HitList{Hits: hits}, err
 	case paged:
-		page, err := s.Originals.Read(ctx, workspace, id, offset, limit)
-		if err != nil {
-			return err
-		}
-		return writeJSON(c, http.StatusOK, jsonType, page)
+		return s.Originals.Read(ctx, workspace, id, offset, limit)
 	}
 	data, err := s.Originals.Original(ctx, workspace, id)
-	if err != nil {
-		return err
-	}
-	return c.Blob(http.StatusOK, jsonType, data)
+	return encoded{body: data}, err
 }
 
 func originalOf(c echo.Context) (workspace, id string, err error) {
@@ -280,15 +259,15 @@ func pageOfText(c echo.Context) (offset, limit int, paged bool, err error) {
 
 // undo gives the input of a compaction back; with the messages of a
 // conversation that went on, that conversation with the compaction taken out.
-func (s *server) undo(c echo.Context, body []byte, _ string) error {
+func (s *server) undo(c echo.Context, body []byte) (any, error) {
 	workspace, id, err := originalOf(c)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var r wire.UndoRequest
-	if len(bytes.TrimSpace(body)) > 0 {
+	if !isBlank(body) {
 		if err := s.decode(body, &r); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	var messages []jsontext.Value
@@ -297,8 +276,5 @@ func (s *server) undo(c echo.Context, body []byte, _ string) error {
 	} else {
 		messages, err = s.Originals.UndoIn(c.Request().Context(), workspace, id, r.Messages)
 	}
-	if err != nil {
-		return err
-	}
-	return c.Blob(http.StatusOK, jsonType, append(appendMessages([]byte(`{"messages":[`), messages), ']', '}'))
+	return encoded{body: append(appendMessages([]byte(`{"messages":[`), messages), ']', '}')}, err
 }

@@ -36,8 +36,8 @@ type description struct {
 	}
 }
 
-// endpoint is a line of the page.
-type endpoint struct{ Method, Path, Summary, Description string }
+// entry is a line of the page.
+type entry struct{ Method, Path, Summary, Description string }
 
 func newDocs() (*docs, error) {
 	var tree any
@@ -57,26 +57,28 @@ func newDocs() (*docs, error) {
 		return nil, err
 	}
 	var html strings.Builder
-	if err := page.Execute(&html, map[string]any{"Info": d.Info, "Endpoints": endpointsOf(d)}); err != nil {
+	if err := page.Execute(&html, map[string]any{"Info": d.Info, "Endpoints": entriesOf(d)}); err != nil {
 		return nil, err
 	}
 	return &docs{json: asJSON, html: []byte(html.String())}, nil
 }
 
-func endpointsOf(d description) []endpoint {
-	var list []endpoint
+func entriesOf(d description) []entry {
+	var list []entry
 	for _, path := range slices.Sorted(maps.Keys(d.Paths)) {
 		for _, method := range slices.Sorted(maps.Keys(d.Paths[path])) {
 			op := d.Paths[path][method]
-			list = append(list, endpoint{strings.ToUpper(method), path, op.Summary, op.Description})
+			list = append(list, entry{strings.ToUpper(method), path, op.Summary, op.Description})
 		}
 	}
 	return list
 }
 
-func (d *docs) spec(c echo.Context) error { return c.Blob(http.StatusOK, jsonType, d.json) }
+func (d *docs) spec(echo.Context, []byte) (any, error) { return encoded{body: d.json}, nil }
 
-func (d *docs) page(c echo.Context) error {
-	c.Response().Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
-	return c.HTMLBlob(http.StatusOK, d.html)
+func (d *docs) page(echo.Context, []byte) (any, error) {
+	return written(func(c echo.Context) error {
+		c.Response().Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
+		return c.HTMLBlob(http.StatusOK, d.html)
+	}), nil
 }

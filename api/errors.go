@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"math"
 	"net/http"
 	"strconv"
@@ -79,22 +78,20 @@ func kindOfStatus(status int) memoryd.Kind {
 
 // handleError is the one place that writes errors. The tool-memory endpoints
 // answer in the form that their clients read, all others as problems.
-func handleError(log *slog.Logger) echo.HTTPErrorHandler {
-	return func(err error, c echo.Context) {
-		if c.Response().Committed {
-			return // middleware may have reported this error already
-		}
-		f := describe(err)
-		if f.status >= http.StatusInternalServerError && c.Request().Context().Err() == nil { // else nobody waits any more
-			log.ErrorContext(c.Request().Context(), "request failed", "route", c.Path(), "request_id", requestID(c), "err", err)
-		}
-		if f.retryAfter > 0 {
-			seconds := int(math.Ceil(f.retryAfter.Seconds()))
-			c.Response().Header().Set("Retry-After", strconv.Itoa(seconds))
-		}
-		if werr := writeFailure(c, err, f); werr != nil {
-			log.WarnContext(c.Request().Context(), "error response not written", "request_id", requestID(c), "err", werr)
-		}
+func (s *server) handleError(err error, c echo.Context) {
+	if c.Response().Committed {
+		return // middleware may have reported this error already
+	}
+	f := describe(err)
+	if f.status >= http.StatusInternalServerError && c.Request().Context().Err() == nil { // else nobody waits any more
+		s.Logger.ErrorContext(c.Request().Context(), "request failed", "route", c.Path(), "request_id", requestID(c), "err", err)
+	}
+	if f.retryAfter > 0 {
+		seconds := int(math.Ceil(f.retryAfter.Seconds()))
+		c.Response().Header().Set("Retry-After", strconv.Itoa(seconds))
+	}
+	if werr := s.writeFailure(c, err, f); werr != nil {
+		s.Logger.WarnContext(c.Request().Context(), "error response not written", "request_id", requestID(c), "err", werr)
 	}
 }
 
@@ -105,8 +102,8 @@ func problemOf(c echo.Context, f failure) wire.Problem {
 	}
 }
 
-func writeFailure(c echo.Context, err error, f failure) error {
-	if !isToolMemory(c) {
+func (s *server) writeFailure(c echo.Context, err error, f failure) error {
+	if !s.isToolMemory(c) {
 		return writeJSON(c, f.status, problemType, problemOf(c, f))
 	}
 	if fault, ok := errors.AsType[*memoryd.Fault](err); ok {

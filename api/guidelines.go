@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"strconv"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 	"memoryd/guidelines"
 	"memoryd/guidelines/revisions"
 	"memoryd/internal/stats"
+	"memoryd/store"
 
 	"github.com/labstack/echo/v4"
 )
@@ -32,7 +32,12 @@ func revisionOf(c echo.Context) (ref memoryd.ToolRef, revision int64, err error)
 	if ref, err = toolOf(c); err != nil {
 		return ref, 0, err
 	}
-	revision, err = strconv.ParseInt(c.Param("revision"), 10, 64)
+	text := c.Param("revision")
+	if text == "pin" { // a resource of its own, which nobody can get
+		c.Response().Header().Set(echo.HeaderAllow, "PUT, DELETE")
+		return ref, 0, echo.ErrMethodNotAllowed
+	}
+	revision, err = strconv.ParseInt(text, 10, 64)
 	if err != nil || revision < 1 {
 		return ref, 0, memoryd.Errorf(memoryd.Invalid, "revision: must be a whole number of 1 or more")
 	}
@@ -41,30 +46,33 @@ func revisionOf(c echo.Context) (ref memoryd.ToolRef, revision int64, err error)
 
 // listGuidelines lists the versions of a tool's guideline, the newest first,
 // with the outcomes of calls whose agents were shown each.
-func (s *server) listGuidelines(c echo.Context) error {
+func (s *server) listGuidelines(c echo.Context, _ []byte) (any, error) {
 	ref, err := toolOf(c)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	ctx := c.Request().Context()
 	kept, err := s.Curator.List(ctx, ref)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	list := wire.GuidelineList{Versions: []wire.GuidelineVersion{}, Stale: []string{}}
 	if list.Pinned, err = s.Curator.PinnedVersion(ctx, ref); err != nil {
-		return err
+		return nil, err
 	}
 	reasons, err := s.Curator.Stale(ctx, ref)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, r := range reasons {
 		list.Stale = append(list.Stale, string(r.Change)+": "+r.Text)
 	}
-	calls, err := s.Store.History(ctx, ref, 0)
-	if err != nil {
-		return err
+	var calls []memoryd.Call
+	for call, err := range store.AllCalls(ctx, s.Store, ref, true) {
+		if err != nil {
+			return nil, err
+		}
+		calls = append(calls, call)
 	}
 	outcomes := revisions.Outcomes(calls)
 	for _, e := range kept {
@@ -74,7 +82,7 @@ func (s *server) listGuidelines(c echo.Context) error {
 		v.Content, v.Items, v.Evidence = "", nil, nil
 		list.Versions = append(list.Versions, v)
 	}
-	return writeJSON(c, http.StatusOK, jsonType, list)
+	return list, nil
 }
 
 func versionOf(e *revisions.Revision) wire.GuidelineVersion {
@@ -89,94 +97,79 @@ func versionOf(e *revisions.Revision) wire.GuidelineVersion {
 	return v
 }
 
-func (s *server) getGuideline(c echo.Context) error {
+func (s *server) getGuideline(c echo.Context, _ []byte) (any, error) {
 	ref, revision, err := revisionOf(c)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	e, err := s.Curator.Revision(c.Request().Context(), ref, revision)
-	if err != nil {
-		return err
-	}
-	return writeJSON(c, http.StatusOK, jsonType, versionOf(&e))
+	return versionOf(&e), err
 }
 
 // diffGuideline says what a version changed against another, or against the one
 // before it.
-func (s *server) diffGuideline(c echo.Context) error {
+func (s *server) diffGuideline(c echo.Context, _ []byte) (any, error) {
 	ref, revision, err := revisionOf(c)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	with := revision - 1
 	if text := c.QueryParam("with"); text != "" {
 		if with, err = strconv.ParseInt(text, 10, 64); err != nil || with < 0 {
-			return memoryd.Errorf(memoryd.Invalid, "with: must be the number of a version")
+			return nil, memoryd.Errorf(memoryd.Invalid, "with: must be the number of a version")
 		}
 	}
 	next, err := s.Curator.Revision(c.Request().Context(), ref, revision)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var prev revisions.Revision // of version 0 there is nothing
 	if with > 0 {
 		if prev, err = s.Curator.Revision(c.Request().Context(), ref, with); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	changes := append([]guidelines.Change{}, guidelines.Diff(prev.Document, next.Document)...)
-	return writeJSON(c, http.StatusOK, jsonType, wire.GuidelineDiff{Revision: revision, With: with, Changes: changes})
+	return wire.GuidelineDiff{Revision: revision, With: with, Changes: changes}, nil
 }
 
 // maxBy bounds the name of who decided.
 const maxBy = 100
 
-// decision reads which version, if the body names one, and who decided.
-func (s *server) decision(body []byte) (revision int64, by string, err error) {
-	var req wire.RevisionRequest
-	if len(body) > 0 {
-		err = s.decode(body, &req)
+// decidedBy says who decided on a version.
+func decidedBy(req *wire.RevisionRequest) (string, error) {
+	if req.Revision != nil && *req.Revision < 1 {
+		return "", invalid("int_type", "Input should be a whole number of 1 or more", fmt.Append(nil, *req.Revision), "revision")
 	}
-	by = or(req.By, "a person")
-	switch {
-	case err != nil:
-		return 0, "", err
-	case req.Revision != nil && *req.Revision < 1:
-		return 0, "", invalid("int_type", "Input should be a whole number of 1 or more", fmt.Append(nil, *req.Revision), "revision")
-	case len(by) > maxBy:
-		return 0, "", invalid("string_too_long", fmt.Sprintf("at most %d bytes", maxBy), nil, "by")
+	by := or(req.By, "a person")
+	if len(by) > maxBy {
+		return "", invalid("string_too_long", fmt.Sprintf("at most %d bytes", maxBy), nil, "by")
 	}
-	return or(req.Revision, 0), by, nil
+	return by, nil
 }
 
-func (s *server) pinGuideline(c echo.Context, body []byte) (any, error) {
+func (s *server) pinGuideline(c echo.Context, req *wire.RevisionRequest) (any, error) {
 	ref, err := toolOf(c)
 	if err != nil {
 		return nil, err
 	}
-	revision, by, err := s.decision(body)
-	if err != nil {
-		return nil, err
-	}
-	if revision == 0 {
+	if req.Revision == nil {
 		return nil, missing("revision")
 	}
-	e, err := s.Curator.Pin(c.Request().Context(), ref, revision, by)
+	by, err := decidedBy(req)
 	if err != nil {
 		return nil, err
 	}
-	return versionOf(&e), nil
+	e, err := s.Curator.Pin(c.Request().Context(), ref, *req.Revision, by)
+	return versionOf(&e), err
 }
 
-func (s *server) unpinGuideline(c echo.Context) error {
+func (s *server) unpinGuideline(c echo.Context, _ []byte) (any, error) {
 	ref, err := toolOf(c)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := s.Curator.Unpin(c.Request().Context(), ref); err != nil {
-		return err
-	}
-	return c.NoContent(http.StatusNoContent)
+	return nil, s.Curator.Unpin(c.Request().Context(), ref)
 }
 
 func (s *server) rollBackGuideline(c echo.Context, body []byte) (any, error) {
@@ -184,13 +177,16 @@ func (s *server) rollBackGuideline(c echo.Context, body []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, by, err := s.decision(body)
+	var req wire.RevisionRequest
+	if !isBlank(body) {
+		if err := s.decode(body, &req); err != nil {
+			return nil, err
+		}
+	}
+	by, err := decidedBy(&req)
 	if err != nil {
 		return nil, err
 	}
 	e, err := s.Curator.RollBack(c.Request().Context(), ref, revision, by)
-	if err != nil {
-		return nil, err
-	}
-	return versionOf(&e), nil
+	return versionOf(&e), err
 }

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"cmp"
 	"compress/gzip"
 	"errors"
 	"io"
@@ -29,6 +28,7 @@ func identify(next echo.HandlerFunc) echo.HandlerFunc {
 			id = uuid.NewString()
 		}
 		c.Response().Header().Set(echo.HeaderXRequestID, id)
+		c.Response().Header().Set(echo.HeaderXContentTypeOptions, "nosniff")
 		return next(c)
 	}
 }
@@ -78,11 +78,10 @@ func sameOrigin() echo.MiddlewareFunc {
 
 // traced lets the tracer follow all requests but those that only ask how the
 // server does. One that panics is answered with 500 further out.
-func traced(tracer Tracer) echo.MiddlewareFunc {
+func (s *server) traced(tracer Tracer) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
-			switch c.Path() {
-			case "/health", "/livez", "/readyz", "/metrics":
+			if s.traits[c.Path()]&free != 0 {
 				return next(c)
 			}
 			ctx, end := tracer.Request(c.Request(), c.Path())
@@ -121,83 +120,6 @@ func (s *server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// readHandler serves a request whose body has been read, on behalf of a workspace.
-type readHandler func(c echo.Context, body []byte, workspace string) error
-
-// admitted reads the body of a request that the server, and then the workspace,
-// has room for.
-func (s *server) admitted(handle readHandler) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		lease, err := s.quota.Admit(announced(c.Request(), s.cfg.MaxBodyBytes))
-		if err != nil {
-			return err
-		}
-		defer lease.Release()
-		body, err := readBody(c.Request(), s.cfg.MaxBodyBytes)
-		if err != nil {
-			return err
-		}
-		workspace := c.Param("workspace")
-		if workspace == "" {
-			workspace = cmp.Or(workspaceIn(body), memoryd.DefaultWorkspace)
-		}
-		if err := lease.Bind(workspace, int64(len(body))); err != nil {
-			return err
-		}
-		return handle(c, body, workspace)
-	}
-}
-
-// announced is the most that the body of a request may come to.
-func announced(r *http.Request, most int64) int64 {
-	n := r.ContentLength
-	if n < 0 || n > most || r.Header.Get(echo.HeaderContentEncoding) != "" {
-		return most
-	}
-	return n
-}
-
-// bodyHandler serves a request whose body has been read; what it returns is
-// answered as JSON.
-type bodyHandler func(c echo.Context, body []byte) (any, error)
-
-func (s *server) withBody(handle bodyHandler) echo.HandlerFunc {
-	return s.admitted(func(c echo.Context, body []byte, workspace string) error {
-		v, err := s.inTurn(c, handle, body, workspace)
-		if err != nil {
-			return err
-		}
-		if c.Path() == "/"+FlowRetrieve {
-			return writeTagged(c, v)
-		}
-		return writeJSON(c, http.StatusOK, jsonType, v)
-	})
-}
-
-// inTurn lets the frequent requests compute only so many at a time. The answer is
-// encoded within the turn and sent outside it, however slow the client reads.
-func (s *server) inTurn(c echo.Context, handle bodyHandler, body []byte, workspace string) (any, error) {
-	if path := c.Path(); path != "/"+FlowAdd && path != "/"+FlowRetrieve {
-		return handle(c, body)
-	}
-	slot, err := s.Scheduler.Acquire(c.Request().Context(), workspace)
-	if err != nil {
-		return nil, err
-	}
-	defer slot.Release()
-	c.SetRequest(c.Request().WithContext(slot))
-	v, err := handle(c, body)
-	if err != nil {
-		return nil, err
-	}
-	return encode(v)
-}
-
-// drainFactor is how many times the limit is still read, and thrown away, from
-// a body that is too large: a client that is cut off while it sends seldom
-// looks at the answer.
-const drainFactor = 8
-
 // readBody reads a body of up to limit bytes, plain or gzipped.
 func readBody(r *http.Request, limit int64) ([]byte, error) {
 	var in io.Reader = r.Body
@@ -215,9 +137,6 @@ func readBody(r *http.Request, limit int64) ([]byte, error) {
 	body, err := readAll(in, limit, r.ContentLength)
 	if err != nil && !memoryd.IsKind(err, memoryd.TooLarge) {
 		return nil, memoryd.Wrap(memoryd.Invalid, err, "the body could not be read to its end")
-	}
-	if err != nil {
-		_, _ = io.CopyN(io.Discard, r.Body, drainFactor*limit)
 	}
 	return body, err
 }

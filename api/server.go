@@ -145,7 +145,8 @@ type server struct {
 	inFlight atomic.Int64
 	answers  answers
 	quota    *admission.Quota
-	reading  jsonv2.Options // of requests
+	reading  jsonv2.Options    // of requests
+	traits   map[string]traits // by the routes' paths
 }
 
 // New builds the handler of all routes.
@@ -159,74 +160,26 @@ func New(cfg Config, d Deps) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &server{Deps: d, cfg: cfg, quota: quotaOf(cfg), reading: reading(cfg.MaxItems)}
+	s := &server{Deps: d, cfg: cfg, quota: quotaOf(cfg), reading: reading(cfg.MaxItems), traits: map[string]traits{}}
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
-	e.HTTPErrorHandler = handleError(d.Logger)
+	e.HTTPErrorHandler = s.handleError
 	e.Use(identify, recoverPanics(d.Logger))
 	if d.Tracer != nil {
-		e.Use(traced(d.Tracer))
+		e.Use(s.traced(d.Tracer))
 	}
 	e.Use(s.observe, sameOrigin())
-	s.routes(e, docs)
-	d.Meter.InFlight(s.inFlight.Load)
-	for _, route := range e.Routes() {
-		d.Meter.Routes(route.Path)
+	for _, r := range s.endpoints(docs) {
+		s.traits[r.path] |= r.traits
+		e.Add(r.method, r.path, s.handler(r))
+		d.Meter.Routes(r.path)
 	}
+	d.Meter.InFlight(s.inFlight.Load)
 	return e, nil
 }
 
 func quotaOf(cfg Config) *admission.Quota {
 	return admission.NewQuota(int64(cfg.MaxInFlight), cfg.MaxInFlightBytes)
-}
-
-func (s *server) routes(e *echo.Echo, docs *docs) {
-	for path, handle := range map[string]bodyHandler{
-		"/" + FlowAdd:      s.addToolCallResult,
-		"/" + FlowSummary:  s.summaryToolMemory,
-		"/" + FlowRetrieve: s.retrieveToolMemory,
-
-		"/" + FlowPreflight:   s.preflightToolCall,
-		"/" + FlowVectorStore: s.vectorStore,
-	} {
-		e.POST(path, s.withBody(handle))
-	}
-	e.POST("/"+FlowCompact, s.admitted(s.compactConversation))
-	e.GET("/health", s.health)
-	e.GET("/livez", s.livez)
-	e.GET("/metrics", echo.WrapHandler(s.Meter.Handler()))
-	e.GET("/readyz", s.readyz)
-	e.GET("/openapi.json", docs.spec)
-	e.GET("/docs", docs.page)
-	e.GET("/v1/workspaces", s.listWorkspaces)
-	e.GET("/v1/workspaces/:workspace/tools", s.listTools)
-	e.GET("/v1/spend", s.getSpend)
-	e.GET("/v1/workspaces/:workspace/spend", s.getSpend)
-	e.GET("/v1/judges", s.listJudges)
-	e.GET("/v1/workspaces/:workspace/corrections", s.listCorrections)
-	e.GET("/v1/workspaces/:workspace/originals/:original", s.getOriginal)
-	e.POST("/v1/workspaces/:workspace/originals/:original/undo", s.admitted(s.undo))
-	versions := "/v1/workspaces/:workspace/tools/:tool/guidelines"
-	e.GET(versions, s.listGuidelines)
-	e.PUT(versions+"/pin", s.withBody(s.pinGuideline))
-	e.DELETE(versions+"/pin", s.unpinGuideline)
-	e.GET(versions+"/:revision", s.getGuideline)
-	e.GET(versions+"/:revision/diff", s.diffGuideline)
-	e.POST(versions+"/:revision/rollback", s.withBody(s.rollBackGuideline))
-	calls := "/v1/workspaces/:workspace/tools/:tool/calls"
-	e.GET(calls, s.listCalls)
-	e.GET(calls+"/:call", s.getCall)
-	e.PUT(calls+"/:call/evaluation", s.withBody(s.putEvaluation))
-}
-
-// isToolMemory reports whether the route's clients read the answers of the
-// tool-memory endpoints.
-func isToolMemory(c echo.Context) bool {
-	switch c.Path() {
-	case "/" + FlowAdd, "/" + FlowSummary, "/" + FlowRetrieve, "/" + FlowPreflight, "/" + FlowVectorStore:
-		return true
-	}
-	return false
 }
 
 // workspaceOf is the workspace of a request, which may name none.

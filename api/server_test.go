@@ -156,15 +156,16 @@ func TestBodiesUnderWayAreBoundedByTheirBytes(t *testing.T) {
 	s := &server{cfg: Config{MaxInFlight: 10, MaxBodyBytes: 10, MaxInFlightBytes: 15}}
 	s.quota = quotaOf(s.cfg)
 	e := echo.New()
-	inner := func(echo.Context, []byte, string) error { return nil }
-	send := func(handle readHandler) error {
+	type serve = func(echo.Context, []byte) (any, error)
+	inner := func(echo.Context, []byte) (any, error) { return nil, nil }
+	send := func(handle serve) error {
 		req := httptest.NewRequest("POST", "/", strings.NewReader("0123456789"))
-		return s.admitted(handle)(e.NewContext(req, httptest.NewRecorder()))
+		return s.handler(endpoint{"POST", "/", withBody, handle})(e.NewContext(req, httptest.NewRecorder()))
 	}
 	if err := send(inner); err != nil {
 		t.Errorf("a body within the budget: %v", err)
 	}
-	err := send(func(echo.Context, []byte, string) error { return send(inner) })
+	err := send(func(echo.Context, []byte) (any, error) { return nil, send(inner) })
 	if !memoryd.IsKind(err, memoryd.Overloaded) {
 		t.Errorf("twice ten bytes in a budget of fifteen: %v", err)
 	}

@@ -75,6 +75,20 @@ func (l *Lease) Bind(workspace string, bytes int64) error {
 	return nil
 }
 
+// Hold counts so many bytes more, those of an answer, until Release. It refuses
+// nothing: the work is done; who comes next finds less room.
+func (l *Lease) Hold(bytes int64) {
+	q := l.quota
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.used.bytes += bytes
+	l.bytes += bytes
+	if l.bound {
+		mine := q.byOne[l.workspace]
+		q.byOne[l.workspace] = load{mine.requests, mine.bytes + bytes}
+	}
+}
+
 // Release gives back what the request took. It is called once.
 func (l *Lease) Release() {
 	q := l.quota

@@ -1,0 +1,109 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"time"
+
+	"memoryd"
+	"memoryd/api/wire"
+	"memoryd/evaluate/monitor"
+	"memoryd/llm/usage"
+
+	"github.com/labstack/echo/v4"
+)
+
+// checkTimeout bounds one readiness check.
+const checkTimeout = 2 * time.Second
+
+func (s *server) health(echo.Context, []byte) (any, error) {
+	return wire.Health{Status: "healthy"}, nil
+}
+
+// livez answers while the process runs, whatever else is broken.
+func (s *server) livez(echo.Context, []byte) (any, error) { return wire.Health{Status: "alive"}, nil }
+
+func (s *server) metrics(echo.Context, []byte) (any, error) {
+	return written(echo.WrapHandler(s.Meter.Handler())), nil
+}
+
+// readyz names each check. A failed vital check makes the server unready (503),
+// another one only degraded: recording and retrieving go on without a model.
+func (s *server) readyz(c echo.Context, _ []byte) (any, error) {
+	out := wire.Readiness{Status: "ready"}
+	status := http.StatusOK
+	for _, check := range s.Checks {
+		ctx, cancel := context.WithTimeout(c.Request().Context(), checkTimeout)
+		err := check.Run(ctx)
+		cancel()
+		result := wire.Check{Name: check.Name, Status: "ok"}
+		switch {
+		case err == nil:
+		case check.Vital:
+			result.Status, out.Status, status = "failed", "unready", http.StatusServiceUnavailable
+		default:
+			result.Status = "degraded"
+			if out.Status == "ready" {
+				out.Status = "degraded"
+			}
+		}
+		if err != nil {
+			result.Detail = describe(err).msg
+		}
+		out.Checks = append(out.Checks, result)
+	}
+	return written(func(c echo.Context) error { return writeJSON(c, status, jsonType, out) }), nil
+}
+
+// Ledger is what judging and writing cost.
+type Ledger interface {
+	Report(ctx context.Context, workspace string, from, to time.Time) ([]usage.Row, error)
+	Budgets() []usage.Budget
+}
+
+// Judges is what is known of how judges judge.
+type Judges interface {
+	Report() []monitor.Judge
+}
+
+// The hours of a report on costs: a day unless asked, at most a leap year.
+const (
+	defaultHours = 24
+	maxHours     = 366 * 24
+)
+
+// getSpend reports on the newest hours of a workspace, or of the whole server.
+func (s *server) getSpend(c echo.Context, _ []byte) (any, error) {
+	workspace := ""
+	if c.Param("workspace") != "" {
+		var err error
+		if workspace, err = pathParam(c, "workspace"); err != nil {
+			return nil, err
+		}
+	}
+	hours := defaultHours
+	if text := c.QueryParam("hours"); text != "" {
+		var err error
+		if hours, err = strconv.Atoi(text); err != nil || hours < 1 || hours > maxHours {
+			return nil, memoryd.Errorf(memoryd.Invalid, "hours: must be 1 to %d", maxHours)
+		}
+	}
+	to := time.Now()
+	from := to.Add(-time.Duration(hours-1) * time.Hour)
+	rows, err := s.Ledger.Report(c.Request().Context(), workspace, from, to)
+	if err != nil {
+		return nil, err
+	}
+	report := wire.Spend{Hours: hours, Rows: rows, Budgets: []wire.Budget{}}
+	for _, b := range s.Ledger.Budgets() {
+		report.Budgets = append(report.Budgets, wire.Budget{
+			Window: b.Window, Unit: b.Unit, Limit: b.Limit, Used: b.Used, Resets: b.Resets.Format(time.RFC3339),
+		})
+	}
+	return report, nil
+}
+
+func (s *server) listJudges(echo.Context, []byte) (any, error) {
+	return wire.JudgeList{Judges: s.Judges.Report()}, nil
+}
