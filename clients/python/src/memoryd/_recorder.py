@@ -74,6 +74,7 @@ class Recorder:
         self._idle.set()
         self._queue: deque[tuple[str, int]] = deque()
         self._bytes = 0
+        self._under_way = 0
         self._thread: threading.Thread | None = None
         self._closed = False
         self._away = False
@@ -93,7 +94,11 @@ class Recorder:
 
     def _put(self, line: str) -> None:
         with self._lock:
-            if self._closed or len(self._queue) >= self.max_calls or self._bytes + len(line) > self.max_bytes:
+            if (
+                self._closed
+                or len(self._queue) + self._under_way >= self.max_calls
+                or self._bytes + len(line) > self.max_bytes
+            ):
                 self.stats.dropped += 1
                 if self.stats.dropped in (1, 1000, 1_000_000):
                     log.warning("%d call(s) dropped: the queue is full and memoryd is away", self.stats.dropped)
@@ -175,6 +180,7 @@ class Recorder:
                 batch.append(line)
                 size += n
                 self._bytes -= n
+            self._under_way = len(batch)
         return batch
 
     def _back(self, batch: list[str]) -> None:
@@ -188,6 +194,7 @@ class Recorder:
             if self._closed:
                 self.stats.dropped += len(batch)
                 return
+            self._under_way = 0
             for line in reversed(batch):
                 self._queue.appendleft((line, len(line)))
                 self._bytes += len(line)

@@ -1,0 +1,178 @@
+/** Sends calls in the background: recording never delays and never breaks the program that records. */
+
+import { type Call, Client, MemorydError, Unavailable } from "./client.js";
+
+const BATCH_CALLS = 100;
+const BATCH_CHARS = 4 << 20;
+
+export interface RecorderOptions {
+  client?: Client;
+  /** Calls that may wait; what comes while the queue is full is dropped and counted. 10,000. */
+  maxCalls?: number;
+  /** Characters that may wait; 64 Mi. */
+  maxChars?: number;
+  /** Milliseconds that a call waits for company; 500. */
+  interval?: number;
+  /** Is told, once per change, that memoryd is away or back, and of calls it refused; nothing by default. */
+  log?: (message: string) => void;
+}
+
+/** Counts what became of calls: recorded by the server, dropped for want of room, rejected by the server. */
+export interface RecorderStats {
+  recorded: number;
+  dropped: number;
+  rejected: number;
+  waiting: number;
+}
+
+/**
+ * Takes calls without waiting and sends them in batches. A batch that could not be sent is tried again until there is
+ * no room; every call carries an id and a time, by which the server recognises one that it has. Call flush() before
+ * the program ends: a runtime without an end-of-process hook cannot do it itself.
+ */
+export class Recorder {
+  readonly client: Client;
+  private readonly options: Required<Omit<RecorderOptions, "client">>;
+  private queue: { json: string; call: Call }[] = [];
+  private chars = 0;
+  private counts = { recorded: 0, dropped: 0, rejected: 0 };
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private sending: Promise<void> | undefined;
+  private pause = 0;
+  private underWay = 0;
+  private away = false;
+
+  constructor({
+    client,
+    maxCalls = 10_000,
+    maxChars = 64 << 20,
+    interval = 500,
+    log = () => {},
+  }: RecorderOptions = {}) {
+    this.client = client ?? new Client({ timeout: 10_000 });
+    this.options = { maxCalls, maxChars, interval, log };
+  }
+
+  /** Queues a call. Never waits and never throws. */
+  record(call: Call): void {
+    try {
+      const metadata = { tool_call_id: crypto.randomUUID(), ...call.metadata };
+      const whole = { ...call, create_time: call.create_time ?? new Date().toISOString(), metadata };
+      const json = JSON.stringify(whole);
+      if (
+        this.queue.length + this.underWay >= this.options.maxCalls ||
+        this.chars + json.length > this.options.maxChars
+      ) {
+        this.counts.dropped++;
+        return;
+      }
+      this.queue.push({ json, call: JSON.parse(json) as Call });
+      this.chars += json.length;
+      this.schedule(this.queue.length >= BATCH_CALLS && !this.pause ? 0 : this.pause || this.options.interval);
+    } catch {
+      this.counts.dropped++;
+    }
+  }
+
+  /** Waits, milliseconds at most, until everything queued was delivered; tells whether it was. */
+  async flush(timeout = 5_000): Promise<boolean> {
+    const end = Date.now() + timeout;
+    while (this.queue.length || this.sending) {
+      if (!this.pause) this.schedule(0);
+      const left = end - Date.now();
+      if (left <= 0) return false;
+      await sleep(Math.min(left, 10));
+    }
+    return true;
+  }
+
+  stats(): RecorderStats {
+    return { ...this.counts, waiting: this.queue.length };
+  }
+
+  private schedule(delay: number): void {
+    if (this.sending || (this.timer && delay > 0)) return;
+    if (this.timer) clearTimeout(this.timer);
+    this.timer = setTimeout(() => {
+      this.timer = undefined;
+      this.sending = this.drain().finally(() => {
+        this.sending = undefined;
+        if (this.queue.length) this.schedule(this.pause || this.options.interval);
+      });
+    }, delay);
+    // A waiting timer must not keep the program from ending.
+    (this.timer as { unref?: () => void }).unref?.();
+  }
+
+  private async drain(): Promise<void> {
+    while (this.queue.length) {
+      const batch = this.take();
+      this.underWay = batch.length;
+      try {
+        await this.send(batch.map((b) => b.call));
+        this.pause = 0;
+        if (this.away) this.options.log("memoryd is back");
+        this.away = false;
+      } catch (e) {
+        if (!(e instanceof Unavailable)) throw e;
+        this.queue.unshift(...batch);
+        this.chars += batch.reduce((n, b) => n + b.json.length, 0);
+        this.pause = Math.max((e.retryAfter ?? 0) * 1000, Math.min(30_000, this.pause * 2 || 250));
+        if (!this.away) this.options.log(`memoryd is away, calls wait: ${e.message}`);
+        this.away = true;
+        return;
+      } finally {
+        this.underWay = 0;
+      }
+    }
+  }
+
+  private take() {
+    let n = 0;
+    let size = 0;
+    for (const b of this.queue) {
+      if (n === BATCH_CALLS || (n > 0 && size + b.json.length > BATCH_CHARS)) break;
+      size += b.json.length;
+      n++;
+    }
+    this.chars -= size;
+    return this.queue.splice(0, n);
+  }
+
+  private async send(batch: Call[]): Promise<void> {
+    try {
+      const { rejected } = await this.client.record(batch);
+      this.counts.recorded += batch.length - rejected.length;
+      this.refused(rejected.length, rejected[0]?.reason);
+    } catch (e) {
+      if (!(e instanceof MemorydError) || e instanceof Unavailable) throw e;
+      if ((e.status === 413 || e.status === 422) && batch.length > 1) {
+        await this.send(batch.slice(0, batch.length / 2));
+        await this.send(batch.slice(batch.length / 2));
+      } else {
+        this.refused(batch.length, e.message);
+      }
+    }
+  }
+
+  private refused(n: number, why = ""): void {
+    this.counts.rejected += n;
+    if (n) this.options.log(`${n} call(s) were refused: ${why}`);
+  }
+}
+
+let standard: Recorder | undefined;
+
+/** Gives the recorder that is used where none is named; it is made from the environment at its first use. */
+export function defaultRecorder(): Recorder {
+  return (standard ??= new Recorder());
+}
+
+/** Makes a recorder the one that is used where none is named. */
+export function configure(recorder: Recorder): void {
+  standard = recorder;
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

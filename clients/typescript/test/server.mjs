@@ -1,0 +1,42 @@
+// Runs the tests against the real program, built from this checkout or named by MEMORYD_TEST_BINARY.
+import { execFileSync, spawn } from "node:child_process";
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+
+export function binary() {
+  if (process.env.MEMORYD_TEST_BINARY) return process.env.MEMORYD_TEST_BINARY;
+  const path = join(mkdtempSync(join(tmpdir(), "memoryd-bin-")), "memoryd");
+  execFileSync("go", ["build", "-o", path, "./cmd/memoryd"], { cwd: new URL("../../..", import.meta.url) });
+  return path;
+}
+
+/** Starts memoryd; resolves to its address and a stop function. */
+export async function serve({
+  program = binary(),
+  data = mkdtempSync(join(tmpdir(), "memoryd-")),
+  listen = "127.0.0.1:0",
+} = {}) {
+  const child = spawn(program, ["serve", "--listen", listen, "--data", data], { stdio: ["ignore", "pipe", "inherit"] });
+  for await (const line of createInterface(child.stdout)) {
+    const found = /ready on (http:\/\/([\d.:]+))/.exec(line);
+    if (!found) continue;
+    const stop = () =>
+      new Promise((resolve) => {
+        child.once("exit", resolve);
+        child.kill("SIGTERM");
+      });
+    return { url: found[1], listen: found[2], program, data, stop };
+  }
+  throw new Error("memoryd did not start");
+}
+
+/** Gives the calls of a tool as the server has them, oldest first. */
+export async function recorded(recorder, tool) {
+  if (!(await recorder.flush(10_000))) throw new Error("not delivered");
+  const { url, workspace } = recorder.client;
+  const response = await fetch(`${url}/v1/workspaces/${workspace}/tools/${tool}/calls?limit=100`);
+  const { calls } = await response.json();
+  return calls.sort((a, b) => a.create_time.localeCompare(b.create_time));
+}
