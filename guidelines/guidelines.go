@@ -31,11 +31,22 @@ type Config struct {
 	// FallbackToRules lets the rules write the guideline of a tool that has none
 	// yet when the model fails. Otherwise the failure is reported.
 	FallbackToRules bool `yaml:"fallback_to_rules"`
+	// Quote says when words of a tool's messages are shown: QuoteQuorum or
+	// QuoteNever.
+	Quote string `yaml:"quote"`
 }
+
+// When a tool's message is quoted.
+const (
+	// QuoteQuorum quotes a message that came in three calls of two runs.
+	QuoteQuorum = "quorum"
+	// QuoteNever names the class of the message instead.
+	QuoteNever = "never"
+)
 
 // DefaultConfig is the settings when nothing is configured.
 func DefaultConfig() Config {
-	return Config{MaxWords: 200, MinCalls: 10, TokenBudget: 8000, MaxAnswerTokens: 1200}
+	return Config{MaxWords: 200, MinCalls: 10, TokenBudget: 8000, MaxAnswerTokens: 1200, Quote: QuoteQuorum}
 }
 
 // Validate names the setting that is wrong.
@@ -50,6 +61,9 @@ func (c Config) Validate() error {
 		if s.value < s.min {
 			return fmt.Errorf("%s: must be at least %d, got %d", s.key, s.min, s.value)
 		}
+	}
+	if c.Quote != QuoteQuorum && c.Quote != QuoteNever {
+		return fmt.Errorf("quote: must be %q or %q, got %q", QuoteQuorum, QuoteNever, c.Quote)
 	}
 	return nil
 }

@@ -4,52 +4,61 @@ import (
 	"slices"
 	"strings"
 
+	"memoryd/guidelines/constraints"
 	"memoryd/guidelines/evidence"
 )
 
 // shownErrors is how many error messages are listed.
 const shownErrors = 5
 
-// issues words what goes wrong.
+// issues words what goes wrong beyond what the recommendations tell.
 func (f *findings) issues(d draft) {
 	e := &f.evidence
-	rank := 1
+	rank := 3
+	if e.Overstated >= 3 && 2*e.Overstated >= e.Failed {
+		text := ofN(e.Overstated, e.Failed) + " failed calls were reported as successful: the output tells."
+		d.add(commonIssues, 0, text, "flag", f.share(e.Overstated)/2, statisticsGround)
+	}
 	if f.enough() {
 		for i := range e.Conditions {
-			c := &e.Conditions[i]
-			if !c.Raises() {
-				continue
+			if c := &e.Conditions[i]; c.Raises() && f.holds(c) {
+				d.add(commonIssues, rank, f.goesWrong(c), "condition", f.worth(c), c.ID)
+				rank += 2
 			}
-			if slices.ContainsFunc(c.Facts, f.incidental) {
-				d.add(commonIssues, 4, f.goesWrong(c), "condition", f.worth(c)/2, c.ID)
-				continue
-			}
-			d.add(commonIssues, rank, f.goesWrong(c), "condition", f.worth(c), c.ID)
-			rank++
 		}
 	}
 	f.messages(d)
 	if f.enough() {
 		for i := range e.Costs {
-			if c := &e.Costs[i]; !f.told(c) {
-				d.add(commonIssues, rank+1, dearer(c), "cost", f.worthOfCost(c), c.ID)
+			if c := &e.Costs[i]; !f.told(c) && !slices.ContainsFunc(c.Facts, f.incidental) && matters(c.Resource, c.Cost) {
+				d.add(commonIssues, rank+4, dearer(c), "cost", f.worthOfCost(c), c.ID)
 			}
 		}
 	}
 	for _, o := range e.Outliers {
-		if slices.ContainsFunc(e.Costs, func(c evidence.CostPattern) bool { return c.Resource == o.Resource }) {
+		if slices.ContainsFunc(e.Costs, func(c evidence.CostPattern) bool { return c.Resource == o.Resource }) || o.Resource == evidence.Time && o.Greatest-o.Median < 1 {
 			continue // the pattern says more
 		}
-		d.add(commonIssues, rank+2, sentence(ofN(o.Count, o.Known)+" calls took "+between(o)+" (median "+amount(o.Resource, o.Median)+")."),
+		d.add(commonIssues, rank+5, sentence(ofN(o.Count, o.Known)+" calls took "+between(o)+" (median "+amount(o.Resource, o.Median)+")."),
 			"outliers", f.share(o.Count)/2, o.ID)
 	}
 	if len(d[commonIssues]) == 0 {
-		text := "None seen in " + count(e.Judged, "judged call") + "."
+		text := "None beyond those below."
+		if e.Failed+e.Partial == 0 {
+			text = "None seen in " + count(e.Judged, "judged call") + "."
+		}
 		if e.Judged == 0 {
 			text = "Not enough data: no call has been judged yet."
 		}
 		d.add(commonIssues, 0, text, "none", 0, statisticsGround)
 	}
+}
+
+// matters reports whether a difference of costs is worth advice: a second or more
+// and a fifth or more.
+func matters(r evidence.Resource, c evidence.Cost) bool {
+	most, least := max(c.MedianWith, c.MedianWithout), min(c.MedianWith, c.MedianWithout)
+	return most >= 1.2*least && (r != evidence.Time || most-least >= 1)
 }
 
 // goesWrong words a condition with its counts and what it costs.
@@ -67,7 +76,7 @@ func (f *findings) goesWrong(c *evidence.Condition) string {
 		resource evidence.Resource
 		cost     evidence.Cost
 	}{{evidence.Time, c.Time}, {evidence.Tokens, c.Tokens}} {
-		if differ(p.cost) {
+		if differ(p.cost) && matters(p.resource, p.cost) {
 			costs = append(costs, amount(p.resource, p.cost.MedianWith)+" instead of "+amount(p.resource, p.cost.MedianWithout))
 		}
 	}
@@ -92,72 +101,34 @@ func differ(c evidence.Cost) bool {
 		max(c.MedianWith, c.MedianWithout) >= 1.1*min(c.MedianWith, c.MedianWithout)
 }
 
-// messages words the error clusters.
+// messages words the messages that no recommendation is about.
 func (f *findings) messages(d draft) {
-	e := &f.evidence
-	wrong := 0
-	for i := range e.Errors {
-		wrong += e.Errors[i].Count
-	}
-	shown, rest := 0, 0
-	for i := range e.Errors {
-		c := &e.Errors[i]
-		if shown == shownErrors || shown > 0 && c.Count == 1 && len(e.Errors) > shownErrors {
-			rest += c.Count
+	shown := 0
+	for i := range f.evidence.Causes {
+		c := &f.evidence.Causes[i]
+		if f.advised[c.ID] || shown == shownErrors || f.broken() {
 			continue
 		}
-		text := messageName(c) + ": " + ofN(c.Count, wrong) + " calls that went wrong"
-		if shown > 0 {
-			text = messageName(c) + ": " + count(c.Count, "call")
+		text := sentence(c.Class.Label())
+		if qs := f.quotes(c); len(qs) > 0 {
+			text = qs[0]
+		} else if c.Class == constraints.Failed {
+			if text = "Empty output"; !f.empty(c) {
+				text = "No message that could be read"
+			}
 		}
-		text += f.when(c)
-		if gap := e.Calls - 1 - c.Newest; c.Count > 1 && gap >= max(f.recent, 1) {
-			text += " (none in the newest " + count(gap, "call") + ")"
-		}
-		ids := []string{c.ID}
-		if c.When != nil {
-			ids = append(ids, c.When.ID)
-		}
-		d.add(commonIssues, 1+shown, text+".", "message", f.share(c.Count), ids...)
 		shown++
+		d.add(commonIssues, mostPractices+shown, text+": "+count(c.Count, "call")+".", "message", f.share(c.Count), c.ID)
 	}
 }
 
-// when words what goes with one message.
-func (f *findings) when(c *evidence.ErrorCluster) string {
-	if c.When == nil || !f.enough() || 5*c.When.WithBad < c.When.With || sameFacts(f.evidence.Conditions, c.When) {
-		return ""
-	}
-	text := facts(c.When.Facts, factPhrase, 2)
-	if text == "" {
-		return ""
-	}
-	return "; " + ofN(c.When.WithBad, c.When.With) + " with " + text + ", otherwise " + ofN(c.When.WithoutBad, c.When.Without)
+// empty reports whether the outputs of a cause's calls were empty.
+func (f *findings) empty(c *evidence.Cause) bool {
+	return len(c.Quotes) == 1 && c.Quotes[0].Text == ""
 }
 
-// sameFacts reports whether one of cs has told what c is about.
-func sameFacts(cs []evidence.Condition, c *evidence.Condition) bool {
-	return slices.ContainsFunc(cs, func(o evidence.Condition) bool {
-		return o.Raises() && slices.Equal(o.Facts, c.Facts)
-	})
-}
-
-// messageName quotes a cluster's message or says why there is none.
-func messageName(c *evidence.ErrorCluster) string {
-	switch {
-	case c.EmptyOutput:
-		return "Empty output"
-	case c.Template == "" && c.Rule != "":
-		return "No error message in the output (rule " + code(c.Rule) + ")"
-	case c.Template == "":
-		return "No error message in the output"
-	}
-	text, ok := quotedMessage(c.Template)
-	if !ok {
-		return "A message that is withheld because it reads like an instruction"
-	}
-	return text
-}
+// broken reports whether the only recommendation is to leave the tool alone.
+func (f *findings) broken() bool { return f.stopped() != nil }
 
 // quotedMessage is a message between quotation marks, where it may be shown.
 func quotedMessage(template string) (string, bool) {

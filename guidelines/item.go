@@ -54,6 +54,9 @@ const (
 	outputGround     = "output"
 	statisticsGround = "statistics"
 	retriesGround    = "retries"
+	exemplarGround   = "exemplar"
+	echoGround       = "echoes"
+	sourcesGround    = "sources"
 )
 
 // itemID names a statement by its section, its slot and its evidence.
@@ -84,7 +87,21 @@ func groundsFor(f *findings, d draft) []Ground {
 	c.add("statistics", statisticsGround, map[string]int{
 		"calls": e.Calls, "judged": e.Judged, "good": e.Good, "partial": e.Partial, "failed": e.Failed, "overstated": e.Overstated,
 	}, nil)
-	c.add("retries", retriesGround, map[string]evidence.Retry{"repeats": e.Repeats, "changes": e.Changes}, nil)
+	c.add("retries", retriesGround, map[string]evidence.Retry{"repeats": e.Repeats, "changes": e.Changes, "unchanged": e.Unchanged}, nil)
+	for _, item := range e.Causes {
+		calls := item.Calls
+		item.Calls = nil
+		c.add("cause", item.ID, item, calls)
+	}
+	if e.Exemplar != nil {
+		c.add("exemplar", exemplarGround, e.Exemplar, []memoryd.CallKey{e.Exemplar.Key})
+	}
+	if e.Echoes.Of > 0 {
+		c.add("echoes", echoGround, e.Echoes, nil)
+	}
+	if len(e.Sources) > 0 {
+		c.add("sources", sourcesGround, e.Sources, nil)
+	}
 	for _, item := range e.Conditions {
 		c.condition(item)
 	}

@@ -262,7 +262,7 @@ func promptEvidence(e *evidence.Evidence) []map[string]any {
 	}
 	for i := range e.Errors[:min(len(e.Errors), 2*shownErrors)] {
 		c := &e.Errors[i]
-		items = append(items, map[string]any{"id": c.ID, "message": messageName(c), "calls": c.Count, "scored_zero": c.Failed})
+		items = append(items, map[string]any{"id": c.ID, "message": firstOf(quotedMessage(c.Template)), "calls": c.Count, "scored_zero": c.Failed})
 	}
 	for i := range e.Costs {
 		items = append(items, map[string]any{"id": e.Costs[i].ID, "cost": dearer(&e.Costs[i])})
@@ -275,3 +275,5 @@ func promptEvidence(e *evidence.Evidence) []map[string]any {
 	}
 	return items
 }
+
+func firstOf(s string, _ bool) string { return s }

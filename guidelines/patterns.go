@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"memoryd/guidelines/constraints"
 	"memoryd/guidelines/evidence"
 )
 
@@ -19,20 +20,55 @@ func (f *findings) successes(d draft) {
 		return
 	}
 	d.add(successPatterns, 0, f.overall(), "overall", overallValue, statisticsGround)
+	if x := e.Exemplar; x != nil && len(d[bestPractices]) > 0 && d[bestPractices][0].slot != "like" {
+		if shown := f.exemplar(x); shown != "" {
+			d.add(successPatterns, 1, "Typical good call: `"+shown+"` ("+ofN(x.Calls, x.Good)+" good calls gave these parameters).", "exemplar", coreValue/2, exemplarGround)
+		}
+	}
+	for i := range e.Sources {
+		if text := f.comesFrom(&e.Sources[i]); text != "" {
+			d.add(successPatterns, 4+i, text, "from "+e.Sources[i].Path, f.share(e.Sources[i].SeenAll)/4, sourcesGround)
+		}
+	}
 	if !f.enough() {
-		d.add(successPatterns, 1, "Not enough data for patterns: "+count(e.Judged, "judged call")+", "+number(float64(f.minCalls))+" needed.", "few", 0, statisticsGround)
 		return
 	}
-	rank := 1
+	rank := 3
 	for i := range e.Conditions {
-		if text := f.works(&e.Conditions[i]); text != "" {
+		if text := f.works(&e.Conditions[i]); text != "" && f.holds(&e.Conditions[i]) {
 			rank++
 			d.add(successPatterns, rank, text, "works", f.worth(&e.Conditions[i])*worksShare, e.Conditions[i].ID)
 		}
 	}
-	if len(e.Conditions) == 0 && e.Good > 0 && e.Good < e.Judged {
-		d.add(successPatterns, 2, "No parameter value tells good calls from bad ones so far.", "no pattern", 0, statisticsGround)
+}
+
+// comesFrom says where the values of a parameter are found, where one or two tools
+// hold nearly all of them.
+func (f *findings) comesFrom(p *evidence.Provenance) string {
+	path, known := f.Parameter(p.Path)
+	if !known || !p.Tells() {
+		return ""
 	}
+	held := 0
+	for _, t := range p.Tools[:min(len(p.Tools), 2)] {
+		if t.Tool != f.tool.Tool {
+			held += t.Values
+		}
+	}
+	from := f.toolNames(p)
+	if from == "" || 10*held < 9*p.Seen {
+		return ""
+	}
+	return "`" + path + "` comes from " + from + " (" + ofN(p.Seen, p.Of) + " values of good calls stood there or in another earlier answer)."
+}
+
+// conditionLevel is the level at which a condition must hold over runs.
+const conditionLevel = 0.01
+
+// holds reports whether a condition may be published: it holds over runs as well as
+// over calls, and it is about how to call, not about what was asked for.
+func (f *findings) holds(c *evidence.Condition) bool {
+	return (c.RunP < 0 || c.RunP < conditionLevel) && !slices.ContainsFunc(c.Facts, f.incidental)
 }
 
 func (f *findings) overall() string {
@@ -63,12 +99,7 @@ func (f *findings) works(c *evidence.Condition) string {
 	if !c.Raises() {
 		good, n, bad, others, othersBad = c.Facts, c.With, c.WithBad, c.Without, c.WithoutBad
 	}
-	if !c.Raises() && slices.ContainsFunc(good, f.incidental) {
-		return ""
-	}
-	if c.Raises() {
-		good = slices.DeleteFunc(slices.Clone(good), func(g evidence.Fact) bool { return lengthOnly(g, c.Facts) })
-	}
+	good = slices.DeleteFunc(slices.Clone(good), f.incidental)
 	text := facts(good, factPhrase, shownFacts)
 	if text == "" {
 		return ""
@@ -76,32 +107,28 @@ func (f *findings) works(c *evidence.Condition) string {
 	return sentence(text) + ": " + ofN(n-bad, n) + " " + goodWord(c.Outcome) + ", otherwise " + ofN(others-othersBad, others) + standing(c.Provisional) + "."
 }
 
-// lengthOnly reports whether g is the length of a text whose bad value or word
-// the other side names: a by-product.
-func lengthOnly(g evidence.Fact, others []evidence.Fact) bool {
-	return (g.Kind == evidence.LengthMin || g.Kind == evidence.LengthMax) && slices.ContainsFunc(others, func(o evidence.Fact) bool {
-		return o.Path == g.Path && (o.Kind == evidence.ValueIs || o.Kind == evidence.HasWord)
-	})
-}
-
-// freeText is from how many words on, in the median, a parameter holds prose, a
-// command or a query rather than a name.
-const freeText = 4
+// mostChoices is how many values a parameter has at most whose values are choices.
+const mostChoices = 8
 
 // incidental reports whether a fact says more about what callers happened to ask
-// than about how to call: a word or a character of a free text, or a value that
-// names one thing, such as an id or a date.
+// than about how to call: words, characters and length of a text, or a value that
+// names one thing, such as an id, a date, a name or a place.
 func (f *findings) incidental(fact evidence.Fact) bool {
 	switch fact.Kind {
-	case evidence.HasWord, evidence.HasChar, evidence.NotASCII:
+	case evidence.HasWord, evidence.HasChar, evidence.NotASCII, evidence.WordsMin, evidence.WordsMax, evidence.LengthMin, evidence.LengthMax:
+		return true
+	case evidence.ValueIs:
+		if _, err := strconv.ParseFloat(fact.Value, 64); err == nil || fact.Value == "true" || fact.Value == "false" {
+			return false
+		}
+		if !constraints.Token(fact.Value) || strings.ContainsAny(fact.Value, "0123456789") {
+			return true
+		}
 		for _, p := range f.evidence.Parameters {
 			if p.Path == fact.Path {
-				return p.MedianWords >= freeText
+				return p.Distinct > mostChoices
 			}
 		}
-	case evidence.ValueIs:
-		_, err := strconv.ParseFloat(fact.Value, 64)
-		return err != nil && strings.ContainsAny(fact.Value, "0123456789")
 	}
 	return false
 }

@@ -1,189 +1,412 @@
 package guidelines
 
 import (
+	"cmp"
+	"regexp"
 	"slices"
-	"strconv"
+	"strings"
 
+	"memoryd/guidelines/constraints"
 	"memoryd/guidelines/evidence"
 )
 
 // mostPractices is how many recommendations are given.
-const mostPractices = 3
+const mostPractices = 8
 
-// practices words what to do about it: the first advice of each condition, then
-// what helped after failures, then the rest.
+// practice is one recommendation: what to do, how often not doing it failed, and a
+// few words of the message.
+type practice struct {
+	do          string
+	counts      string // replaces "n calls failed"
+	after       string // what else is known, after the counts
+	quotes      []string
+	label       string
+	calls, runs int
+	provisional bool
+	slot        string
+	ids         []string
+	issues      bool // not all of the calls failed
+	last        bool // goes after those of equal or fewer runs
+}
+
+// practices words what to do, that of most runs first.
 func (f *findings) practices(d draft) {
-	e := &f.evidence
-	var all, rest []statement
-	if f.enough() {
-		for i := range e.Conditions {
-			c := &e.Conditions[i]
-			for k, line := range f.advise(c) {
-				s := statement{text: line, slot: "advice " + strconv.Itoa(k), value: f.worth(c) * adviceShare, evidence: []string{c.ID}}
-				if k == 0 {
-					all = append(all, s)
-				} else {
-					rest = append(rest, s)
-				}
-			}
+	all := f.stopped()
+	if all == nil {
+		for i := range f.evidence.Causes {
+			all = append(all, f.practice(&f.evidence.Causes[i])...)
 		}
-		all = append(all, f.avoidable()...)
+		all = joined(append(all, f.quotesDropped()...))
+		all = append(all, f.unchanged()...)
 	}
-	all = append(all, f.recover(), f.repeat(), f.flag())
-	all = append(all, rest...)
-	all = append(all, f.cheaper(), f.check())
-	rank := 0
-	for _, s := range all {
-		if s.text != "" && rank < mostPractices {
-			s.rank = rank
-			d[bestPractices] = append(d[bestPractices], s)
-			rank++
+	slices.SortStableFunc(all, func(a, b practice) int {
+		return cmp.Or(compareBool(a.last, b.last), cmp.Compare(b.runs, a.runs), cmp.Compare(b.calls, a.calls))
+	})
+	for rank, p := range all[:min(len(all), mostPractices)] {
+		d.add(bestPractices, rank, f.line(p), p.slot, float64(p.calls)/float64(max(1, f.evidence.Calls))*adviceShare, p.ids...)
+		for _, id := range p.ids {
+			f.advised[id] = true
 		}
+	}
+	if len(all) == 0 {
+		f.callLike(d)
+	}
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+// line writes a recommendation: condition and action, count, words of the message.
+func (f *findings) line(p practice) string {
+	text := strings.TrimSuffix(p.do, ".") + ": "
+	if p.counts != "" {
+		text += p.counts
+	} else {
+		text += number(float64(p.calls)) + p.verb() + inRuns(p.runs)
 	}
 	switch {
-	case rank > 0:
-	case e.Judged == 0 || !f.enough():
-		d.add(bestPractices, 0, "Not enough data for recommendations: "+count(e.Judged, "judged call")+".", "few", 0, statisticsGround)
-	default:
-		d.add(bestPractices, 0, "Nothing to change: "+count(e.Judged, "judged call")+" showed no avoidable problem.", "none", 0, statisticsGround)
+	case len(p.quotes) > 0:
+		text += ", " + strings.Join(p.quotes, " or ")
+	case p.label != "":
+		text += ", " + p.label
 	}
+	text += p.after
+	return text + standing(p.provisional) + "."
 }
 
-// advise turns a condition into things to do, one for each parameter.
-func (f *findings) advise(c *evidence.Condition) []string {
-	if slices.ContainsFunc(c.Facts, f.incidental) {
+// verb says what became of the calls: they failed, or some only had issues.
+func (p *practice) verb() string {
+	if p.issues {
+		return " went wrong"
+	}
+	return " failed"
+}
+
+func inRuns(runs int) string { return " (" + count(runs, "run") + ")" }
+
+// alone reports whether what is known of a cause comes from one run, or from one
+// agent of several.
+func (f *findings) alone(c *evidence.Cause) bool { return c.Runs < 2 || c.Agents == 1 && f.agents > 1 }
+
+// stopped is the one thing to say of a tool that never worked; nil of any other.
+func (f *findings) stopped() []practice {
+	e := &f.evidence
+	if e.Good+e.Partial > 0 || e.Failed < 5 || len(e.Causes) == 0 {
 		return nil
 	}
-	var lines []string
-	add := func(text string) {
-		if text != "" {
-			lines = append(lines, sentence(text)+standing(c.Provisional)+".")
+	top := &e.Causes[0]
+	for i := range e.Causes {
+		if e.Causes[i].Count > top.Count {
+			top = &e.Causes[i]
 		}
 	}
-	if c.Both {
-		if text := facts(c.Facts, factPhrase, shownFacts); text != "" {
-			add("avoid " + text + " in one call")
-		}
-		return lines
+	if schema(top.Class) {
+		return nil // it was never called rightly
 	}
-	if !c.Raises() {
-		for _, fact := range c.Facts {
-			add(advice(fact, nil))
-		}
-		return lines
-	}
-	for i := range c.Facts {
-		bad := &c.Facts[i]
-		at := slices.IndexFunc(c.Contrast, func(g evidence.Fact) bool { return g.Path == bad.Path })
-		switch {
-		case at >= 0 && advice(c.Contrast[at], bad) != "":
-			add(advice(c.Contrast[at], bad))
-		case 2*c.WithBad >= c.With && factPhrase(*bad) != "":
-			add("avoid " + factPhrase(*bad))
-		}
-	}
-	return lines
+	return []practice{{
+		do: "Do not call it: use another tool or tell the user.", counts: "0 of " + count(e.Failed, "call") + " worked" + inRuns(e.Runs), quotes: f.quotes(top), label: top.Class.Label(),
+		calls: e.Failed, runs: e.Runs, provisional: f.alone(top), slot: "stop", ids: []string{top.ID},
+	}}
 }
 
-// avoidable turns what goes with one message into a recommendation.
-func (f *findings) avoidable() []statement {
-	var texts []statement
-	for i := range f.evidence.Errors {
-		c := &f.evidence.Errors[i]
-		if c.When == nil || !f.enough() || slices.ContainsFunc(c.When.Facts, f.incidental) || 2*c.When.WithBad < c.When.With {
-			continue
-		}
-		if text := facts(c.When.Facts, factPhrase, 2); text != "" && !sameFacts(f.evidence.Conditions, c.When) {
-			texts = append(texts, statement{
-				text: "Avoid " + text + ": " + ofN(c.When.WithBad, c.When.With) + " led to the same message.",
-				slot: "avoid", value: f.worth(c.When) * adviceShare, evidence: []string{c.ID, c.When.ID},
-			})
-		}
+// schema reports whether a class is about the form of the parameters.
+func schema(c constraints.Class) bool {
+	switch c {
+	case constraints.Missing, constraints.Unknown, constraints.Type, constraints.Enum, constraints.Range, constraints.Length, constraints.Format, constraints.Dependency, constraints.Serialize, constraints.Invalid:
+		return true
 	}
-	return texts
+	return false
 }
 
-// recover says which change helped after which message.
-func (f *findings) recover() statement {
-	if len(f.evidence.Parameters) < 2 {
-		return statement{}
+// practice turns a cause into what to do about it.
+func (f *findings) practice(c *evidence.Cause) []practice {
+	p := practice{calls: c.Count, issues: c.Failed < c.Count, runs: c.Runs, quotes: f.quotes(c), label: c.Class.Label(), provisional: f.alone(c), ids: []string{c.ID}, slot: "do"}
+	if c.Class == constraints.Failed && len(p.quotes) == 0 && c.Count < 2 {
+		return nil
 	}
-	for i := range f.evidence.Recoveries {
-		r := &f.evidence.Recoveries[i]
-		message, ok := quotedMessage(r.Template)
-		if !ok || r.Succeeded < 2 || 2*r.Succeeded < r.Tries {
-			continue
+	p.do = constraints.Imperative(c.Constraint, f)
+	switch c.Class {
+	case constraints.Failed:
+		if len(p.quotes) == 0 {
+			return nil // nothing is known but that it failed
 		}
-		var names []string
-		for _, p := range r.Changed {
-			names = append(names, pathName(p))
-		}
-		return statement{
-			text: "After " + message + ", change " + list(names, "and") + " and try again: worked " + ofN(r.Succeeded, r.Tries) + " times.",
-			slot: "recovery", value: f.share(r.Succeeded), evidence: []string{r.ID},
-		}
-	}
-	return statement{}
-}
-
-// repeat warns of repeating a failed call unchanged.
-func (f *findings) repeat() statement {
-	r, other := f.evidence.Repeats, f.evidence.Changes
-	if r.Tries < 3 || 4*r.Succeeded > r.Tries {
-		return statement{}
-	}
-	text := "Do not repeat a failed call unchanged: " + ofN(r.Succeeded, r.Tries) + " such repeats succeeded"
-	if other.Tries >= 3 && other.Succeeded*r.Tries > r.Succeeded*other.Tries {
-		text += ", with a changed input " + ofN(other.Succeeded, other.Tries)
-	}
-	return statement{text: text + ".", slot: "repeat", value: f.share(r.Tries - r.Succeeded), evidence: []string{retriesGround}}
-}
-
-// flag warns of a success flag that says too much.
-func (f *findings) flag() statement {
-	e := &f.evidence
-	if e.Overstated < 3 || 2*e.Overstated < e.Failed {
-		return statement{}
-	}
-	return statement{
-		text: "Read the output, not only the success flag: " + ofN(e.Overstated, e.Failed) + " failed calls were reported as successful.",
-		slot: "flag", value: f.share(e.Overstated) / 2, evidence: []string{statisticsGround},
-	}
-}
-
-// check points at the most frequent message that no condition explains.
-func (f *findings) check() statement {
-	for i := range f.evidence.Errors {
-		c := &f.evidence.Errors[i]
-		message, ok := quotedMessage(c.Template)
-		if !ok || c.Count < 2 || c.When != nil && sameFacts(f.evidence.Conditions, c.When) {
-			continue
-		}
-		return statement{
-			text: "Before calling, rule out the cause of " + message + " (" + count(c.Count, "call") + ").",
-			slot: "check", value: f.share(c.Count) / 2, evidence: []string{c.ID},
-		}
-	}
-	return statement{}
-}
-
-// cheaper says how to spend less.
-func (f *findings) cheaper() statement {
-	for i := range f.evidence.Costs {
-		c := &f.evidence.Costs[i]
-		if c.MedianWith < c.MedianWithout || !f.enough() || f.told(c) {
-			continue
-		}
-		for j := range c.Contrast {
-			if text := advice(c.Contrast[j], nil); text != "" {
-				text = sentence(text) + " where possible: median " + amount(c.Resource, c.MedianWithout) + " instead of " + amount(c.Resource, c.MedianWith) + "."
-				return statement{text: text, slot: "cheaper", value: f.worthOfCost(c) / 2, evidence: []string{c.ID}}
+		p.last = true
+		f.changed(c, &p)
+	case constraints.NotFound:
+		f.copied(c, &p)
+	case constraints.Forbidden:
+		if c.Prefix != "" && constraints.Token(c.Prefix) {
+			if path, ok := f.Parameter(c.Parameter); ok {
+				p.do = "Never pass a `" + path + "` that starts with \"" + c.Prefix + "\""
 			}
 		}
-		if text := facts(c.Facts, factPhrase, 1); text != "" {
-			text = "Use " + text + " only where needed: median " + amount(c.Resource, c.MedianWith) + " instead of " + amount(c.Resource, c.MedianWithout) + "."
-			return statement{text: text, slot: "cheaper", value: f.worthOfCost(c) / 2, evidence: []string{c.ID}}
+	case constraints.Balance:
+		f.balance(c, &p)
+	case constraints.SoldOut:
+		f.listed(c, &p)
+	case constraints.State, constraints.NothingYet:
+		if c.Refuted() {
+			p.do = "Do not count on an earlier call that opened or created it: nothing is kept between calls; use a tool that does it in one call"
+			p.after = "; after such a call 0 of " + number(float64(c.Followed.Tries)) + " worked" + inRuns(c.FollowedRuns)
+			p.provisional = p.provisional || c.FollowedRuns < 2
+		}
+	case constraints.Sum:
+		if path, ok := f.Parameter(c.EachOf); ok && c.EachRuns >= 3 {
+			p.after = "; those with `" + path + "` were short by " + number(c.Each) + " for each" + inRuns(c.EachRuns)
+		}
+	case constraints.NoCommand:
+		return f.programs(c, p)
+	default:
+		f.changed(c, &p)
+	}
+	return []practice{p}
+}
+
+// copied words a "not found" by where good values come from.
+func (f *findings) copied(c *evidence.Cause, p *practice) {
+	s := f.source(c.Parameter)
+	path, known := f.Parameter(c.Parameter)
+	if s == nil || !known || !s.Tells() {
+		f.changed(c, p)
+		return
+	}
+	from := f.toolNames(s)
+	if from == "" {
+		return
+	}
+	p.do = "Copy `" + path + "` exactly from " + from
+	if s.Unseen > 0 && s.UnseenFailed > 0 {
+		p.counts = ofN(s.UnseenFailed, s.Unseen) + " that stood in no earlier answer failed" + inRuns(p.runs)
+	}
+}
+
+// balance names what to compare, and which means of payment failed so.
+func (f *findings) balance(c *evidence.Cause, p *practice) {
+	path, known := f.Parameter(c.Parameter)
+	if !known || c.Prefix == "" || !constraints.Token(c.Prefix) {
+		return
+	}
+	p.do = "Before passing a `" + path + "` that starts with \"" + c.Prefix + "\", compare its balance"
+	if s := f.source(c.Parameter); s != nil {
+		if from := f.toolNames(s); from != "" {
+			p.do += " in " + from
 		}
 	}
-	return statement{}
+	p.do += " with the amount"
+}
+
+// listed says which tools list what is available.
+func (f *findings) listed(c *evidence.Cause, p *practice) {
+	path, known := f.Parameter(c.Parameter)
+	s := f.source(c.Parameter)
+	if !known || s == nil {
+		return
+	}
+	if from := f.toolNames(s); from != "" && s.Seen >= 5 {
+		p.do = "Send only `" + path + "` values that " + from + " listed as available"
+	}
+}
+
+// programs parts what is not installed from what is no command at all.
+func (f *findings) programs(c *evidence.Cause, p practice) []practice {
+	var absent []string
+	one := practice{quotes: []string{}, label: c.Class.Label(), runs: 0, ids: []string{c.ID}, slot: "programs"}
+	for _, s := range c.Slots {
+		if program.MatchString(s.Text) && s.Sent > 0 && s.Worked == 0 && s.Runs >= 2 && s.Calls >= 2 {
+			absent = append(absent, "`"+s.Text+"`")
+			one.calls += s.Calls
+			one.runs = max(one.runs, s.Runs)
+		}
+	}
+	p.do = constraints.General(c.Class)
+	if len(absent) == 0 {
+		return []practice{p}
+	}
+	one.do = "Do not use " + list(absent, "or") + ": not installed"
+	one.provisional = one.runs < 2
+	if p.calls -= one.calls; p.calls <= 0 {
+		one.quotes = p.quotes
+		return []practice{one}
+	}
+	return []practice{p, one}
+}
+
+var program = regexp.MustCompile(`^[a-z][a-z0-9_+-]{1,23}$`)
+
+// changed adds the change after which the message was gone.
+func (f *findings) changed(c *evidence.Cause, p *practice) {
+	for i := range c.Repairs {
+		r := &c.Repairs[i]
+		if r.Succeeded == 0 || 2*(r.Succeeded+r.Gone) < r.Tries || r.Runs < 2 && (c.Parameter == "" || r.Path != c.Parameter && r.To != c.Parameter) {
+			continue
+		}
+		text := f.change(c, r)
+		if text == "" {
+			continue
+		}
+		p.after = "; " + text + " then worked " + ofN(r.Succeeded, r.Tries) + inRuns(r.Runs)
+		p.provisional = p.provisional || r.Runs < 2
+		p.last = false
+		if bad, ok := f.example(r.Bad); ok && f.agents < 2 && r.Runs >= 2 && (r.Change == evidence.Requoted || r.Change == evidence.Edited || r.Change == evidence.Recased) {
+			if good, ok := f.example(r.Good); ok {
+				p.after += ", as `" + bad + "` → `" + good + "`"
+			}
+		}
+		return
+	}
+}
+
+// change words a repair; "" for one that says nothing of how.
+func (f *findings) change(c *evidence.Cause, r *evidence.Repair) string {
+	path, known := f.Parameter(r.Path)
+	name := "`" + path + "`"
+	switch r.Change {
+	case evidence.Renamed:
+		if to, ok := f.Parameter(r.To); ok && constraints.Path(r.Path) != "" && f.sentBy(r.Path) {
+			return "`" + to + "` instead of `" + r.Path + "`"
+		}
+	case evidence.Added:
+		if known {
+			return "giving " + name
+		}
+	case evidence.Removed:
+		if constraints.Path(r.Path) != "" && f.sentBy(r.Path) {
+			return "leaving out `" + r.Path + "`"
+		}
+	case evidence.Lowered, evidence.Raised:
+		if known && r.Number != 0 && c.Class == constraints.Range {
+			return name + " " + number(r.Number)
+		}
+	case evidence.Shortened, evidence.Lengthened:
+		if known && c.Class == constraints.Length {
+			return map[evidence.Change]string{evidence.Shortened: "fewer elements in ", evidence.Lengthened: "more elements in "}[r.Change] + name
+		}
+	case evidence.Retyped, evidence.Recased, evidence.Requoted, evidence.Respaced, evidence.Absolute:
+		if known {
+			return map[evidence.Change]string{
+				evidence.Retyped: "another type of ", evidence.Recased: "other upper and lower case in ", evidence.Requoted: "other quotes and punctuation in ",
+				evidence.Respaced: "other indentation in ", evidence.Absolute: "an absolute path in ",
+			}[r.Change] + name
+		}
+	case evidence.Replaced:
+		if known && r.Runs >= 2 && (c.Class == constraints.NotFound || c.Class == constraints.Exists || c.Class == constraints.Enum) {
+			return "another " + name
+		}
+	}
+	return ""
+}
+
+// example is a short text of a caller as it may be shown.
+func (f *findings) example(s string) (string, bool) {
+	q, ok := quotable(s, 60)
+	return q, ok && q == s && len(s) <= 60
+}
+
+// quotesDropped tells of a tool that loses double quotes, where its messages show it.
+func (f *findings) quotesDropped() []practice {
+	e := &f.evidence.Echoes
+	path, known := f.Parameter(e.Path)
+	if e.Dropped < 3 || 10*e.Dropped < 9*e.Of || e.With < 10 || e.Without < 10 || e.WithFailed*e.Without <= e.WithoutFailed*e.With {
+		return nil
+	}
+	name := "the input text"
+	if known {
+		name = "`" + path + "`"
+	}
+	return []practice{{
+		do:     "Use single quotes, no double quotes, in " + name + " (the tool drops them)",
+		counts: ofN(e.Dropped, e.Of) + " echoed" + inRuns(e.Runs) + "; with them " + ofN(e.WithFailed, e.With) + " failed, without " + ofN(e.WithoutFailed, e.Without),
+		calls:  e.WithFailed, runs: max(e.Runs, f.mostRuns()), provisional: e.Runs < 2, slot: "echo", ids: []string{echoGround},
+	}}
+}
+
+func (f *findings) mostRuns() int {
+	most := 0
+	for i := range f.evidence.Causes {
+		most = max(most, f.evidence.Causes[i].Runs)
+	}
+	return most
+}
+
+// unchanged warns of sending a refused call again as it was.
+func (f *findings) unchanged() []practice {
+	r, runs := f.evidence.Unchanged, f.evidence.UnchangedRuns
+	if r.Tries < 3 || 10*r.Succeeded > r.Tries {
+		return nil
+	}
+	return []practice{{
+		do: "Never send a refused call again unchanged", counts: ofN(r.Succeeded, r.Tries) + " worked" + inRuns(runs), calls: r.Tries - r.Succeeded, runs: runs,
+		provisional: runs < 2, slot: "repeat", ids: []string{retriesGround}, last: true,
+	}}
+}
+
+// joined makes one recommendation of those that say the same, and one of all
+// parameters that are to be given.
+func joined(all []practice) []practice {
+	var out []practice
+	for _, p := range all {
+		at := slices.IndexFunc(out, func(o practice) bool {
+			return o.do == p.do && o.counts == p.counts || p.counts+o.counts == "" && o.slot == "do" && p.slot == "do" && always(o.do) && always(p.do)
+		})
+		if at < 0 {
+			out = append(out, p)
+			continue
+		}
+		o := &out[at]
+		if o.do != p.do {
+			o.do = "Always give " + andName(names(o.do), names(p.do)...)
+		}
+		o.calls, o.runs = o.calls+p.calls, max(o.runs, p.runs)
+		o.ids = append(o.ids, p.ids...)
+		o.provisional = o.provisional && p.provisional
+		o.last, o.issues = o.last && p.last, o.issues || p.issues
+		for _, q := range p.quotes {
+			if len(o.quotes) < 2 && !slices.Contains(o.quotes, q) {
+				o.quotes = append(o.quotes, q)
+			}
+		}
+		if o.after == "" {
+			o.after = p.after
+		}
+	}
+	return out
+}
+
+func always(do string) bool { return strings.HasPrefix(do, "Always give `") }
+
+func names(do string) []string {
+	var ns []string
+	for _, m := range backticked.FindAllString(do, -1) {
+		ns = append(ns, m)
+	}
+	return ns
+}
+
+var backticked = regexp.MustCompile("`[^`]+`")
+
+func andName(have []string, more ...string) string {
+	for _, n := range more {
+		if !slices.Contains(have, n) {
+			have = append(have, n)
+		}
+	}
+	return list(have, "and")
+}
+
+// callLike is the recommendation of a tool that has not failed: a good call.
+func (f *findings) callLike(d draft) {
+	x := f.evidence.Exemplar
+	if x == nil {
+		return
+	}
+	if shown := f.exemplar(x); shown != "" {
+		d.add(bestPractices, 0, "Call it as in `"+shown+"`: "+ofN(x.Calls, x.Good)+" good calls gave these parameters.", "like", coreValue/2, exemplarGround)
+	}
 }

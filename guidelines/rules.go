@@ -50,10 +50,12 @@ func (x *Rules) document(f *findings, d draft, prev *Document) *Document {
 
 // find computes everything that a guideline is worded from.
 func (x *Rules) find(tool memoryd.Tool, calls []memoryd.Call, recent int) *findings {
-	return &findings{
-		tool: tool, recent: recent, minCalls: x.cfg.MinCalls,
-		stats: statisticsOf(tool, calls, recent), evidence: evidence.Mine(calls), goodCost: goodCosts(calls),
+	f := &findings{
+		tool: tool, recent: recent, minCalls: x.cfg.MinCalls, unquoted: x.cfg.Quote == QuoteNever,
+		stats: statisticsOf(tool, calls, recent), evidence: evidence.Mine(calls), goodCost: goodCosts(calls), advised: map[string]bool{},
 	}
+	f.agents = f.evidence.Agents
+	return f
 }
 
 // statisticsOf computes what the wire shows of the same calls.
@@ -72,6 +74,10 @@ type findings struct {
 	minCalls int
 	stats    stats.Statistics
 	evidence evidence.Evidence
+	agents   int // that are known by name
+	unquoted bool
+	// advised are the causes that a recommendation is about.
+	advised  map[string]bool
 	goodCost map[evidence.Resource]typical
 }
 
@@ -106,9 +112,9 @@ func goodCosts(calls []memoryd.Call) map[evidence.Resource]typical {
 func (f *findings) draft() draft {
 	d := draft{}
 	f.core(d)
+	f.practices(d) // first: what it says need not be said again
 	f.successes(d)
 	f.issues(d)
-	f.practices(d)
 	return d
 }
 

@@ -75,7 +75,7 @@ func TestTheWebSearchGuidelineNamesWhatWentWrong(t *testing.T) {
 	got := write(t, webSearch(t, 15))
 	for _, want := range []string{
 		"`query` \"test\"", "`language` \"unknown\"", "`max_results` 100", "15 of 15 scored 0.5, otherwise 0 of 15",
-		"3.5 s instead of 2.3 s", "Query too generic", "not supported", "80 tokens instead of 150 tokens",
+		"3.5 s instead of 2.3 s", "query too generic", "not supported", "80 tokens instead of 150 tokens",
 		"- **Success Rate**: 100.00%", "- **Average Score**: 0.750", "- **Average Time Cost**: 2.900s", "- **Average Token Cost**: 115.0",
 	} {
 		if !strings.Contains(got, want) {

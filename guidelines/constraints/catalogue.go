@@ -107,8 +107,9 @@ var services = []grammar{
 	rule("http 5xx", ServerError, "status|http error|server error|bad gateway|unavailable|internal error", `(?i)status(?:[ _]code)?['": =]{1,4}['"]?(?P<slot>5\d\d)|\bHTTP (?:error )?(?:code )?5\d\d\b|internal server error|bad gateway|service (?:is )?(?:temporarily )?unavailable|an internal error`),
 	rule("no executable", NotSetUp, "executable doesn't exist|without --no-sandbox|failed to launch|enxio|is not configured|not installed", `Executable doesn't exist|without --no-sandbox|Failed to launch the browser|\bENXIO\b|(?i:\bis not (?:configured|installed|set up)\b)`),
 	rule("own database", NotSetUp, "[sql:", `(?s)no such table.{0,200}\[SQL:`),
-	rule("too large", TooLarge, "too large|too many results|maximum allowed tokens|payload|too generic|too long", `(?i)(?:response|result|payload|request|file|output|content|query|input) (?:is |was |size )?too (?:large|long|big|generic)|too many results|exceeds the maximum (?:allowed )?(?:size|length|tokens)|payload too large|search term .{0,40}too generic`),
-	rule("unsupported", Invalid, "not supported|unsupported", `(?i)unsupported (?P<slot>[a-z]{3,20})|(?:is|are) not supported`),
+	rule("too large", TooLarge, "too large|too many results|maximum allowed tokens|payload|too long", `(?i)(?:response|result|payload|request|file|output|content|query|input) (?:is |was |size )?too (?:large|long|big)|too many results|exceeds the maximum (?:allowed )?(?:size|length|tokens)|payload too large`),
+	rule("too generic", TooGeneric, "too generic|too broad|too vague|be more specific", `(?i)(?:query|search|term|keyword|request|question|input)s?\b.{0,60}too (?:generic|broad|vague)|too (?:generic|broad|vague)\b|be more specific`),
+	rule("unsupported", Unsupported, "not supported|unsupported", `(?i)unsupported (?P<slot>[a-z]{3,20})|\bnot supported`),
 	rule("invalid noun", Invalid, "invalid |not valid|illegal ", `(?i)\b(?:invalid|illegal) (?P<slot>[a-z][\w]{2,30})|\bis (?:not valid|invalid)\b`),
 	rule("could not", Failed, "could not |failed to |unable to |cannot |can't |não foi poss|error", `(?i)(?:could not|failed to|unable to|cannot|can't) \w+|não foi possível|\berrors?\b`),
 }

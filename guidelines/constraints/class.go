@@ -34,6 +34,8 @@ const (
 	BadRequest  Class = "http_4xx"
 	ServerError Class = "http_5xx"
 	TooLarge    Class = "too_large"
+	TooGeneric  Class = "too_generic"
+	Unsupported Class = "unsupported"
 
 	NoCommand   Class = "command_not_found"
 	Quotes      Class = "quotes"
@@ -111,6 +113,10 @@ func classOf(c Class) class { return classes[c] }
 // Label names a class in a few words.
 func (c Class) Label() string { return classOf(c).label }
 
+// Rules reports whether the class is a rule of the tool itself, about its
+// parameters or its domain, not trouble on the way to it or within a program.
+func (c Class) Rules() bool { return classOf(c).tier <= tierRule }
+
 // Stops reports whether no other input would help.
 func (c Class) Stops() bool { return classOf(c).stop }
 
@@ -135,10 +141,13 @@ var classes = map[Class]class{
 	State:       {tier: tierRule, label: "something has to be open or loaded first", do: []string{"Call {s} first and pass on the id that it returns.", "Open or create it first, and pass on the id that this returns."}},
 	Gone:        {tier: tierRule, label: "process or session is gone", do: []string{"Start a new one instead of writing to one that has ended.", "Start a new one first."}},
 	Stale:       {tier: tierRule, label: "content has changed", do: []string{"Read again and pass the new {p}.", "Read again and pass the new version."}},
-	NotFound:    {tier: tierRule, label: "not found", do: []string{"Copy {p} exactly from an earlier answer.", "Look it up first and pass exactly the id or name that was returned."}},
+	NotFound:    {tier: tierRule, label: "not found", do: []string{"Give an existing {p}: look it up first.", "Look it up first and pass exactly the id or name that was returned."}},
 	NothingYet:  {tier: tierRule, label: "nothing is there yet", do: []string{"Create it first: the list of what is available was empty.", "Create it first."}, silences: []Class{NotFound}},
 	UnknownTool: {tier: tierRule, label: "no such tool", do: []string{"Do not call it: no tool of this name exists; use another one."}, silences: []Class{NotFound}, stop: true},
 	TooLarge:    {tier: tierRule, label: "too large", do: []string{"Ask for less in one call: narrow {p} or page through it.", "Ask for less in one call: narrow the request or page through it."}},
+
+	TooGeneric:  {tier: tierRule, label: "query too generic", do: []string{"Make {p} more specific.", "Ask more specifically: name what is looked for."}, silences: []Class{TooLarge}},
+	Unsupported: {tier: tierRule, label: "not supported", do: []string{"Give {p} only values that are known to work.", "Use only values that are known to work: what was sent is not supported."}, silences: []Class{Invalid}},
 
 	Auth:        {tier: tierService, label: "not authorised", do: []string{"Do not call it without valid credentials; use another tool or tell the user."}, silences: []Class{BadRequest, Transport}, stop: true},
 	Rate:        {tier: tierService, label: "too many requests", do: []string{"Wait {b} seconds before the next call.", "Wait before the next call, and call less often."}, silences: []Class{BadRequest}},

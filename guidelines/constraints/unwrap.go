@@ -6,92 +6,21 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"memoryd/internal/errortext"
 )
 
-// errorMembers are the members of a JSON answer that hold its message.
-var errorMembers = []string{
-	"error", "errors", "err", "message", "msg", "detail", "details", "error_message", "errorMessage", "reason", "stderr", "title", "status", "code", "text", "content", "response", "results", "issues", "traceback", "exception",
-}
+// maxParsed is how long a text may be to be searched for JSON.
+const maxParsed = 64 << 10
 
-// maxParsed is how long a text may be to be read as JSON, maxNesting how deep JSON
-// within JSON is followed.
-const (
-	maxParsed  = 64 << 10
-	maxNesting = 5
-)
-
-// Unwrap is the error text of an output: of a JSON answer the members that hold
-// messages, also within JSON texts, one a line; everything else as it stands.
+// Unwrap is the error text of an output: the output as it stands where it holds a
+// validator's list, else what internal/errortext takes for the error.
 func Unwrap(output string) string {
 	text := strings.Trim(output, "\x00 \t\r\n")
-	if text == "" || text[0] != '{' && text[0] != '[' && text[0] != '"' || len(text) > maxParsed {
+	if len(issuesIn(text)) > 0 {
 		return text
 	}
-	var v any
-	if json.Unmarshal([]byte(text), &v) != nil {
-		return text
-	}
-	if holdsIssues(v) {
-		return text // the list itself is what is read
-	}
-	var lines []string
-	messages(v, 0, false, &lines)
-	if len(lines) == 0 {
-		return text
-	}
-	return strings.Join(lines, "\n")
-}
-
-// messages collects the texts of error members; all says that v is within one.
-func messages(v any, depth int, all bool, lines *[]string) {
-	if depth > maxNesting || len(*lines) >= 64 {
-		return
-	}
-	switch v := v.(type) {
-	case string:
-		if v = strings.TrimSpace(v); v == "" {
-			return
-		}
-		if inner := Unwrap(v); depth < maxNesting && inner != v {
-			v = inner
-		}
-		*lines = append(*lines, v)
-	case []any:
-		for _, e := range v {
-			messages(e, depth+1, all, lines)
-		}
-	case map[string]any:
-		for _, name := range errorMembers {
-			member, ok := v[name]
-			if n, isNumber := member.(float64); ok && isNumber && (name == "status" || name == "code") && n >= 400 && n < 600 {
-				*lines = append(*lines, "status: "+strconv.Itoa(int(n)))
-			} else if s, isText := member.(string); ok && isText && name == "status" {
-				if _, err := strconv.Atoi(s); err == nil {
-					*lines = append(*lines, "status: "+s)
-				}
-			} else if ok && !isNumber {
-				messages(member, depth+1, true, lines)
-			}
-		}
-		if _, known := v["errors"].(map[string]any); known { // ASP.NET: {"errors": {"Field": ["The Field field is required."]}}
-			for _, inner := range sortedMembers(v["errors"].(map[string]any)) {
-				messages(inner, depth+1, true, lines)
-			}
-		}
-	}
-}
-
-func sortedMembers(m map[string]any) []any {
-	names := make([]string, 0, len(m))
-	for name := range m {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	var vs []any
-	for _, name := range names {
-		vs = append(vs, m[name])
-	}
-	return vs
+	return errortext.Unwrap(text)
 }
 
 // issue is one entry of a validator's list: where, and what is wrong there. A known

@@ -148,13 +148,50 @@ func (m *miner) condition(q *question, g group, behind set) Condition {
 	c := Condition{
 		ID: itemID(kindOf(g), append([]string{string(q.outcome)}, factKeys(g.facts)...)...), Outcome: q.outcome,
 		Facts: g.facts, Contrast: g.contrast, Both: g.pair, Table: g.table, RiskRatio: ratio, RiskRatioCI95: ci,
-		P: g.p, Q: g.q, Trajectories: m.spread(behind), Calls: keysOf(m.calls, behind),
+		P: g.p, Q: g.q, RunP: m.byRuns(q, g), Trajectories: m.spread(behind), Calls: keysOf(m.calls, behind),
 	}
 	other := q.universe.without(g.set)
 	c.Time = m.cost(Time, g.set, other)
 	c.Tokens = m.cost(Tokens, g.set, other)
 	return c
 }
+
+// byRuns is the test of a group over runs.
+func (m *miner) byRuns(q *question, g group) float64 {
+	if m.trajectories == 0 {
+		return -1
+	}
+	type side struct{ with, withBad, without, withoutBad bool }
+	runs := map[int]side{}
+	q.universe.each(func(i int) {
+		s := runs[m.trajectory[i]]
+		if bad := q.bad.has(i); g.set.has(i) {
+			s.with, s.withBad = true, s.withBad || bad
+		} else {
+			s.without, s.withoutBad = true, s.withoutBad || bad
+		}
+		runs[m.trajectory[i]] = s
+	})
+	var t stats.Table
+	add := func(n *int, is bool) {
+		if is {
+			*n++
+		}
+	}
+	for _, s := range runs {
+		add(&t.With, s.with)
+		add(&t.WithBad, s.withBad)
+		add(&t.Without, s.without)
+		add(&t.WithoutBad, s.withoutBad)
+	}
+	if t.With < minRuns || t.Without < minRuns {
+		return 1
+	}
+	return stats.NewFisher(t.With + t.Without).P(t)
+}
+
+// minRuns is how many runs must be on each side of a condition.
+const minRuns = 3
 
 // kindOf keeps the ids of pairs apart from those of facts that are equal.
 func kindOf(g group) string {

@@ -186,7 +186,7 @@ func join(ps []piece) string {
 func (f *form) item(calls []memoryd.Call, trajectory []int) ErrorCluster {
 	newest := f.calls[len(f.calls)-1]
 	c := ErrorCluster{
-		ID: itemID("error", join(f.pieces), f.rule), Template: f.template(), Rule: f.rule, EmptyOutput: f.empty, Count: len(f.calls),
+		ID: f.id(), Template: f.template(), Rule: f.rule, EmptyOutput: f.empty, Count: len(f.calls),
 		Example: messageOf(calls[newest].Output), Newest: newest,
 	}
 	seen := map[int]bool{}
@@ -209,6 +209,13 @@ func (f *form) item(calls []memoryd.Call, trajectory []int) ErrorCluster {
 	}
 	c.Trajectories += len(seen)
 	return c
+}
+
+func (f *form) id() string {
+	if f.empty {
+		return itemID("error", "", f.rule, "empty")
+	}
+	return itemID("error", join(f.pieces), f.rule)
 }
 
 // template shows what all messages share.

@@ -48,6 +48,10 @@ type Condition struct {
 	// Trajectories counts distinct trajectories among the calls behind it, where
 	// a call of unknown trajectory counts as one of its own.
 	Trajectories int `json:"trajectories"`
+	// RunP is Fisher's exact test over runs instead of calls: those with a bad call
+	// that has the property against those with one that has not; 1 where fewer than
+	// three runs are on a side, -1 where runs are unknown.
+	RunP float64 `json:"run_p"`
 	// Provisional says that there is too little history to hold the condition
 	// against a part that it was not learned from; otherwise Backtest says how it
 	// did there.

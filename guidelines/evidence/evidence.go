@@ -11,11 +11,7 @@
 package evidence
 
 import (
-	"bytes"
-
 	"memoryd"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Limits on what is looked at, so that the cost stays linear in the calls and a
@@ -63,6 +59,20 @@ type Evidence struct {
 	Outliers   []Outliers     `json:"outliers"`
 	Errors     []ErrorCluster `json:"errors"`
 	Recoveries []Recovery     `json:"recoveries"`
+	// Runs counts the runs that the calls belong to, where these are known.
+	Runs int `json:"runs,omitempty"`
+	// Agents counts the agents that calls name.
+	Agents int `json:"agents,omitempty"`
+	// Causes are the rules that failed calls broke, those of most runs first.
+	Causes []Cause `json:"causes,omitempty"`
+	// Sources say where the values of parameters came from.
+	Sources  []Provenance `json:"sources,omitempty"`
+	Exemplar *Exemplar    `json:"exemplar,omitempty"`
+	Echoes   Echoes       `json:"echoes,omitzero"`
+	// Unchanged counts the calls that sent a failed input of their run again as it
+	// was, in UnchangedRuns runs.
+	Unchanged     Retry `json:"unchanged"`
+	UnchangedRuns int   `json:"unchanged_runs,omitempty"`
 	// Repeats says what came of repeating a failed call unchanged, Changes of
 	// the next call of its trajectory when that differed in any way.
 	Repeats Retry `json:"repeats"`
@@ -72,8 +82,30 @@ type Evidence struct {
 // Mine computes the evidence of calls, which belong to one tool and stand oldest
 // first. It does not keep or change them.
 func Mine(calls []memoryd.Call) Evidence {
-	m := newMiner(calls)
-	e := Evidence{Calls: len(calls), Trajectories: m.trajectories}
+	o := NewObserver()
+	obs := make([]Observation, len(calls))
+	for i := range calls {
+		obs[i] = o.Observe(&calls[i])
+	}
+	return MineObserved(obs)
+}
+
+// MineObserved is Mine for calls that were observed before, oldest first. The
+// profile of outputs is that of the observations that are not trimmed.
+func MineObserved(obs []Observation) Evidence {
+	calls := make([]memoryd.Call, len(obs))
+	runs, agents := runSet{}, map[uint64]bool{}
+	for i := range obs {
+		calls[i] = obs[i].Call
+		if obs[i].Agent != 0 {
+			agents[obs[i].Agent] = true
+		}
+		if obs[i].Run != 0 {
+			runs[obs[i].Run] = true
+		}
+	}
+	m := newMiner(calls, obs)
+	e := Evidence{Calls: len(calls), Trajectories: m.trajectories, Runs: len(runs), Agents: len(agents)}
 	for i := range calls {
 		c := &calls[i]
 		if c.Evaluation.State != memoryd.Judged {
@@ -92,13 +124,23 @@ func Mine(calls []memoryd.Call) Evidence {
 			}
 		}
 	}
-	e.Parameters = m.inputs.parameters()
+	well := newSet(len(calls))
+	for i := range calls {
+		if good(&calls[i]) {
+			well.add(i)
+		}
+	}
+	e.Parameters = m.inputs.parameters(well)
 	e.Output = profileOutputs(calls)
 	e.Outliers = outliers(calls)
 	errors := clusterErrors(calls, m.trajectory)
 	e.Conditions, e.Costs, e.Hypotheses, e.Rejected = m.patterns(errors)
 	e.Errors = errors.items
 	e.Recoveries, e.Repeats, e.Changes = m.recoveries(errors)
+	w := newWindow(obs)
+	e.Sources, e.Exemplar, e.Echoes = w.provenance, w.exemplar(), w.echoes()
+	e.Causes = w.causes(errors)
+	e.Unchanged, e.UnchangedRuns = w.unchanged()
 	return e
 }
 
@@ -111,13 +153,12 @@ type miner struct {
 	trajectories int
 }
 
-func newMiner(calls []memoryd.Call) *miner {
+func newMiner(calls []memoryd.Call, obs []Observation) *miner {
 	m := &miner{calls: calls, inputs: readInputs(calls), trajectory: make([]int, len(calls))}
-	number := map[string]int{}
-	dec := jsontext.NewDecoder(bytes.NewReader(nil))
-	for i := range calls {
-		id := trajectoryIn(calls[i].Metadata, dec)
-		if id == "" {
+	number := map[uint64]int{}
+	for i := range obs {
+		id := obs[i].Run
+		if !obs[i].Named {
 			continue
 		}
 		if number[id] == 0 {
@@ -136,6 +177,11 @@ func failed(c *memoryd.Call) bool {
 		return c.Evaluation.Score <= memoryd.ScoreFailure
 	}
 	return !c.Success
+}
+
+// wrong reports whether the call failed or was judged to have issues.
+func wrong(c *memoryd.Call) bool {
+	return failed(c) || c.Evaluation.State == memoryd.Judged && c.Evaluation.Score < memoryd.ScoreSuccess
 }
 
 // good reports whether a judge gave the full score.

@@ -18,6 +18,8 @@ type Parameter struct {
 	// Given counts the calls that give it, Of all calls.
 	Given int `json:"given"`
 	Of    int `json:"of"`
+	// Good counts the good calls that give it.
+	Good int `json:"good"`
 	// Distinct counts the different values of up to 64 bytes, and Top lists the
 	// most frequent of them; a value's share says whether it is typical.
 	Distinct int          `json:"distinct"`
@@ -41,7 +43,7 @@ const topValues = 4
 
 // parameters describes the columns in order of first appearance, without the
 // root of an object.
-func (x *inputs) parameters() []Parameter {
+func (x *inputs) parameters(good set) []Parameter {
 	values := make([][]ValueCount, len(x.columns))
 	for _, t := range x.list {
 		if t.kind == tokenValue {
@@ -54,7 +56,7 @@ func (x *inputs) parameters() []Parameter {
 		if given == 0 || id == 0 && c.kinds[kindObject] != nil {
 			continue
 		}
-		p := Parameter{Path: c.path, Types: c.types(), Given: given, Of: x.n, Distinct: len(values[id])}
+		p := Parameter{Path: c.path, Types: c.types(), Given: given, Of: x.n, Good: c.given.countAnd(good), Distinct: len(values[id])}
 		slices.SortFunc(values[id], func(a, b ValueCount) int {
 			return cmp.Or(cmp.Compare(b.Calls, a.Calls), strings.Compare(a.Value, b.Value))
 		})

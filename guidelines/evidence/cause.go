@@ -1,0 +1,453 @@
+package evidence
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"memoryd"
+	"memoryd/guidelines/constraints"
+)
+
+// Cause is failed calls that broke one rule: the same class of constraint on the
+// same parameter or, where nothing is known of the message, messages of one form.
+type Cause struct {
+	ID string `json:"id"`
+	// Constraint is the rule as most of the messages state it.
+	constraints.Constraint
+	// Count counts the calls, Failed those of them that scored 0, Runs the runs they belong to (calls of unknown
+	// run are of one), Agents the agents that are known by name.
+	Count  int `json:"count"`
+	Failed int `json:"failed"`
+	Runs   int `json:"runs"`
+	Agents int `json:"agents,omitempty"`
+	// Newest is the place of the newest of the calls, from 0.
+	Newest int `json:"newest"`
+	// Quotes are the forms of the messages, those of most runs first.
+	Quotes []Quote `json:"quotes,omitempty"`
+	// Slots are what the messages name (commands, nouns, options), most runs first.
+	Slots []Slot `json:"slots,omitempty"`
+	// Prefix is how the values of Parameter begin that failed so, and no good one.
+	Prefix string `json:"prefix,omitempty"`
+	// Each is how much one unit of EachOf adds to a total that calls fell short of,
+	// in EachRuns runs.
+	Each     float64 `json:"each,omitempty"`
+	EachOf   string  `json:"each_of,omitempty"`
+	EachRuns int     `json:"each_runs,omitempty"`
+	// Repairs are the changes after which the message was gone.
+	Repairs []Repair `json:"repairs,omitempty"`
+	// Followed counts the calls that did what the message asks for, after it had
+	// been seen first, and how many of them worked.
+	Followed Retry `json:"followed"`
+	// FollowedRuns counts their runs.
+	FollowedRuns int               `json:"followed_runs,omitempty"`
+	Calls        []memoryd.CallKey `json:"calls,omitempty"`
+	members      []int
+}
+
+// Quote is the form of a message, with what varies masked.
+type Quote struct {
+	Text  string `json:"text"`
+	Calls int    `json:"calls"`
+	Runs  int    `json:"runs"`
+}
+
+// Slot is something that messages name.
+type Slot struct {
+	Text  string `json:"text"`
+	Calls int    `json:"calls"`
+	Runs  int    `json:"runs"`
+	// Sent counts the calls of these whose own input has the word.
+	Sent int `json:"sent"`
+	// Worked counts good calls whose input has the word too.
+	Worked int `json:"worked"`
+}
+
+// maxCauses bounds what is listed, maxQuotes and maxSlots what is kept of one.
+const (
+	maxCauses = 40
+	maxQuotes = 4
+	maxSlots  = 6
+)
+
+// runSet counts distinct runs; unknown ones are one.
+type runSet map[uint64]bool
+
+// causes groups the failed calls.
+func (w *window) causes(errors clusters) []Cause {
+	byKey := map[string]*Cause{}
+	var order []*Cause
+	for i := range w.obs {
+		if !w.wrong(i) {
+			continue
+		}
+		for _, k := range w.rules(i, errors) {
+			key := k.group
+			c := byKey[key]
+			if c == nil {
+				c = &Cause{ID: itemID("cause", key), Constraint: k.Constraint}
+				byKey[key] = c
+				order = append(order, c)
+			}
+			if len(c.members) == 0 || c.members[len(c.members)-1] != i {
+				c.members = append(c.members, i)
+				w.of[i] = append(w.of[i], c)
+			}
+		}
+	}
+	for _, c := range order {
+		w.describe(c, errors)
+	}
+	slices.SortStableFunc(order, func(a, b *Cause) int {
+		return cmp.Or(cmp.Compare(b.Runs, a.Runs), cmp.Compare(b.Count, a.Count), strings.Compare(a.ID, b.ID))
+	})
+	w.repair(order)
+	var list []Cause
+	for _, c := range order[:min(len(order), maxCauses)] {
+		list = append(list, *c)
+	}
+	return list
+}
+
+// stated is a constraint and the group that it belongs to.
+type stated struct {
+	constraints.Constraint
+	group string
+}
+
+// rules are what a failed call's message states: all that it says of parameters,
+// else the first; the form of the message where nothing was read.
+func (w *window) rules(i int, errors clusters) []stated {
+	found := w.obs[i].Found
+	if len(found) == 0 || found[0].Class == constraints.Failed {
+		if k := errors.of[i]; k >= 0 {
+			return []stated{{constraints.Constraint{Class: constraints.Failed}, "form " + errors.items[k].ID}}
+		}
+		return []stated{{constraints.Constraint{Class: constraints.Failed}, "no message"}}
+	}
+	var rs []stated
+	for n, c := range found {
+		if n > 0 && !c.Class.Rules() {
+			continue
+		}
+		if c.Parameter == "" && c.Got != "" {
+			c.Parameter = w.holding(i, c.Got)
+		}
+		rs = append(rs, stated{c, c.Cause()})
+	}
+	return rs
+}
+
+// holding is the one parameter of a call that has a value; "" when there is none.
+func (w *window) holding(i int, value string) string {
+	path := ""
+	for _, l := range w.leaves[i] {
+		if l.text == value {
+			if path != "" && path != l.path {
+				return ""
+			}
+			path = l.path
+		}
+	}
+	return path
+}
+
+// describe fills in what the members of a cause have in common.
+func (w *window) describe(c *Cause, errors clusters) {
+	runs, agents := runSet{}, map[uint64]bool{}
+	variants := map[string]int{}
+	slots := map[string]*Slot{}
+	slotRuns := map[string]runSet{}
+	forms := map[int]*Quote{}
+	formRuns := map[int]runSet{}
+	for _, i := range c.members {
+		ob := &w.obs[i]
+		runs[ob.Run] = true
+		if ob.Agent != 0 {
+			agents[ob.Agent] = true
+		}
+		c.Calls = append(c.Calls, ob.Key)
+		if w.bad(i) {
+			c.Failed++
+		}
+		if k := errors.of[i]; k >= 0 {
+			if forms[k] == nil {
+				forms[k], formRuns[k] = &Quote{Text: errors.items[k].Template}, runSet{}
+			}
+			forms[k].Calls++
+			formRuns[k][ob.Run] = true
+		}
+		for _, f := range ob.Found {
+			if f.Class != c.Class {
+				continue
+			}
+			if f.Parameter == "" || f.Parameter == c.Parameter {
+				if variants[f.Key()]++; variants[f.Key()] > variants[c.Constraint.Key()] {
+					path := c.Parameter
+					c.Constraint = f
+					c.Parameter = path
+				}
+			}
+			if s := f.Slot; s != "" {
+				if slots[s] == nil {
+					slots[s], slotRuns[s] = &Slot{Text: s}, runSet{}
+				}
+				slots[s].Calls++
+				if slices.ContainsFunc(w.leaves[i], func(l leafValue) bool { return hasWord(l.text, s) }) {
+					slots[s].Sent++
+				}
+				slotRuns[s][ob.Run] = true
+			}
+		}
+	}
+	c.Count, c.Runs, c.Agents, c.Newest = len(c.members), len(runs), len(agents), c.members[len(c.members)-1]
+	for k, q := range forms {
+		q.Runs = len(formRuns[k])
+		c.Quotes = append(c.Quotes, *q)
+	}
+	slices.SortFunc(c.Quotes, func(a, b Quote) int {
+		return cmp.Or(cmp.Compare(b.Runs, a.Runs), cmp.Compare(b.Calls, a.Calls), strings.Compare(a.Text, b.Text))
+	})
+	c.Quotes = c.Quotes[:min(len(c.Quotes), maxQuotes)]
+	for s, slot := range slots {
+		slot.Runs = len(slotRuns[s])
+		c.Slots = append(c.Slots, *slot)
+	}
+	slices.SortFunc(c.Slots, func(a, b Slot) int {
+		return cmp.Or(cmp.Compare(b.Runs, a.Runs), cmp.Compare(b.Calls, a.Calls), strings.Compare(a.Text, b.Text))
+	})
+	c.Slots = c.Slots[:min(len(c.Slots), maxSlots)]
+	for k := range c.Slots {
+		c.Slots[k].Worked = w.goodWith(c.Slots[k].Text)
+	}
+	w.link(c)
+	w.follow(c)
+}
+
+// goodWith counts the good calls whose input has a word.
+func (w *window) goodWith(word string) int {
+	n := 0
+	for i := range w.obs {
+		if !w.good(i) {
+			continue
+		}
+		for _, l := range w.leaves[i] {
+			if hasWord(l.text, word) {
+				n++
+				break
+			}
+		}
+	}
+	return n
+}
+
+// hasWord reports whether s holds word as a whole.
+func hasWord(s, word string) bool {
+	for rest := s; word != ""; {
+		at := strings.Index(rest, word)
+		if at < 0 {
+			return false
+		}
+		before, after := at == 0 || !wordByte(rest[at-1]), at+len(word) == len(rest) || !wordByte(rest[at+len(word)])
+		if before && after {
+			return true
+		}
+		rest = rest[at+1:]
+	}
+	return false
+}
+
+func wordByte(b byte) bool { return inWord[b] || b == '-' }
+
+// link finds the parameter that a business rule is about where the message names
+// none: the one whose values stand in the messages, or begin with words of it; its
+// failing values may share a beginning that no good one has.
+func (w *window) link(c *Cause) {
+	switch c.Class {
+	case constraints.Sum:
+		w.short(c)
+		return
+	case constraints.Balance, constraints.SoldOut, constraints.Forbidden, constraints.NotFound, constraints.Exists:
+	default:
+		return
+	}
+	if c.Parameter == "" {
+		votes := map[string]int{}
+		for _, i := range c.members {
+			said := strings.ToLower(messageOf(w.obs[i].Output))
+			seen := map[string]bool{}
+			for _, l := range w.leaves[i] {
+				if !seen[l.path] && l.kind == '"' && len(l.text) >= 3 && (hasWord(said, strings.ToLower(l.text)) || hasWord(said, nameWords(l.text))) {
+					seen[l.path] = true
+					votes[l.path]++
+				}
+			}
+		}
+		best := ""
+		for path, n := range votes {
+			if n > votes[best] || n == votes[best] && (best == "" || path > best) {
+				best = path
+			}
+		}
+		if votes[best] == 0 || 5*votes[best] < 4*len(c.members) {
+			w.unseen(c)
+			return
+		}
+		c.Parameter = best
+	}
+	c.Prefix = w.prefix(c)
+}
+
+var twoNumbers = regexp.MustCompile(`(?i)total\D{0,20}?(\d[\d.]*)\D{1,20}(\d[\d.]*)`)
+
+// short looks for the number of the input that explains by how much amounts fell
+// short of a total: the gap is always the same multiple of it, and calls without it
+// have other gaps.
+func (w *window) short(c *Cause) {
+	type fit struct {
+		runs  runSet
+		calls int
+	}
+	fits := map[string]map[float64]*fit{}
+	given := map[string]int{}
+	amounts := map[string]int{}
+	for _, i := range c.members {
+		m := twoNumbers.FindStringSubmatch(w.obs[i].Output)
+		var gap float64
+		if m != nil {
+			total, _ := strconv.ParseFloat(strings.TrimRight(m[1], "."), 64)
+			paid, _ := strconv.ParseFloat(strings.TrimRight(m[2], "."), 64)
+			gap = total - paid
+		}
+		for _, l := range w.leaves[i] {
+			n, err := strconv.ParseFloat(l.text, 64)
+			if l.kind != '0' || err != nil {
+				continue
+			}
+			if strings.Contains(strings.ToLower(l.path), "amount") {
+				amounts[l.path]++
+				continue
+			}
+			if n <= 0 || strings.Contains(l.path, "[]") {
+				continue
+			}
+			given[l.path]++
+			if gap <= 0 {
+				continue
+			}
+			if fits[l.path] == nil {
+				fits[l.path] = map[float64]*fit{}
+			}
+			f := fits[l.path][gap/n]
+			if f == nil {
+				f = &fit{runs: runSet{}}
+				fits[l.path][gap/n] = f
+			}
+			f.calls++
+			f.runs[w.obs[i].Run] = true
+		}
+	}
+	for path, n := range amounts {
+		if 2*n > len(c.members) && (c.Parameter == "" || path < c.Parameter) {
+			c.Parameter = path
+		}
+	}
+	for path, byEach := range fits {
+		for each, f := range byEach {
+			if len(f.runs) >= 3 && 5*f.calls >= 4*given[path] && len(f.runs) > c.EachRuns {
+				c.Each, c.EachOf, c.EachRuns = each, path, len(f.runs)
+			}
+		}
+	}
+}
+
+// unseen ties a "not found" to the parameter whose values nearly always stood in an
+// earlier answer when calls were good, and did not when these failed.
+func (w *window) unseen(c *Cause) {
+	if c.Class != constraints.NotFound {
+		return
+	}
+	for _, p := range w.provenance {
+		if !p.Tells() {
+			continue
+		}
+		n := 0
+		for _, i := range c.members {
+			if slices.ContainsFunc(w.obs[i].Sources, func(s Source) bool { return s.Path == p.Path && s.Tool == "" }) {
+				n++
+			}
+		}
+		if 2*n > len(c.members) {
+			c.Parameter = p.Path
+			return
+		}
+	}
+}
+
+// nameWords is the beginning of an identifier up to its first digit, as words:
+// "gift_card_81" gives "gift card".
+func nameWords(s string) string {
+	end := strings.IndexAny(s, "0123456789")
+	if end <= 0 || strings.ContainsRune(s, ' ') {
+		return ""
+	}
+	words := strings.ToLower(strings.Trim(strings.NewReplacer("_", " ", "-", " ").Replace(s[:end]), " "))
+	if len(words) < 4 {
+		return ""
+	}
+	return words
+}
+
+// prefix is the beginning, up to the first digit, that all failing values of the
+// parameter share.
+func (w *window) prefix(c *Cause) string {
+	shared := ""
+	for _, i := range c.members {
+		for _, l := range w.leaves[i] {
+			if l.path != c.Parameter {
+				continue
+			}
+			end := strings.IndexAny(l.text, "0123456789")
+			if end < 3 || shared != "" && l.text[:end] != shared {
+				return ""
+			}
+			shared = l.text[:end]
+		}
+	}
+	if !strings.ContainsAny(shared, "_-") || strings.ContainsAny(shared, "/.: ") {
+		return ""
+	}
+	return shared
+}
+
+// follow counts the calls after the first of the cause that did what it asks for.
+func (w *window) follow(c *Cause) {
+	first := c.members[0]
+	runs := runSet{}
+	for i := first + 1; i < len(w.obs); i++ {
+		ob := &w.obs[i]
+		if ob.Evaluation.State != memoryd.Judged && ob.Success {
+			continue
+		}
+		followed := false
+		switch {
+		case c.Class == constraints.State || c.Class == constraints.NothingYet:
+			followed = ob.Prepared
+		case c.Checkable():
+			followed = !constraints.Broken(c.Constraint, constraints.InputOf(ob.Input))
+		case c.Class == constraints.NotFound && c.Parameter != "":
+			followed = slices.ContainsFunc(ob.Sources, func(s Source) bool { return s.Path == c.Parameter && s.Tool != "" })
+		}
+		if followed {
+			c.Followed.note(w.good(i))
+			runs[ob.Run] = true
+		}
+	}
+	c.FollowedRuns = len(runs)
+}
+
+// Refuted reports whether five or more calls did what the message asks for and none
+// worked.
+func (c *Cause) Refuted() bool { return c.Followed.Tries >= 5 && c.Followed.Succeeded == 0 }

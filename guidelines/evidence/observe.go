@@ -1,0 +1,412 @@
+package evidence
+
+import (
+	"bytes"
+	"encoding/json"
+	"hash/maphash"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"memoryd"
+	"memoryd/guidelines/constraints"
+	"memoryd/internal/textsafe"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Observation is what mining keeps of one call: its verdict, its input and message
+// cut to what is compared, and what was read of it while the whole was at hand.
+type Observation struct {
+	// Call is the call, after Trim without most of its bodies.
+	memoryd.Call
+	// Run numbers the run of an agent that the call belongs to, 0: unknown; Named
+	// says that the call named it.
+	Run   uint64
+	Named bool
+	// Agent stands for the agent or session that made the call; 0: unknown.
+	Agent uint64
+	// Found are the constraints that the message of a failed call states.
+	Found []constraints.Constraint
+	// Sources say where the id-like values of the input stood before in the run.
+	Sources []Source
+	// Echo says how the message repeats a text of the input.
+	Echo Echo
+	// Prepared says that a call that opens, creates or selects something had worked
+	// before in the run.
+	Prepared bool
+}
+
+// Source is the place where a value of the input stood before.
+type Source struct {
+	Path string `json:"p"`
+	// Tool is the tool whose output held the value first; "" when no output of the
+	// run did.
+	Tool string `json:"t,omitempty"`
+}
+
+// Echo is how a message repeats a text of the input.
+type Echo uint8
+
+// The ways. Without a repeated text that had quotes there is NoEcho.
+const (
+	NoEcho Echo = iota
+	Faithful
+	QuotesDropped // the text without its double quotes
+)
+
+// Observer reads calls in the order in which they were made and remembers of each
+// run which outputs held which values. It is not safe for concurrent use.
+type Observer struct {
+	seed  maphash.Seed
+	runs  map[uint64]*run
+	order []uint64 // of the runs, the least recent first
+}
+
+// run is what is remembered of one run.
+type run struct {
+	tools    []string
+	values   map[uint64]uint8 // by hash: the place in tools
+	prepared bool
+}
+
+// Limits on what is remembered.
+const (
+	maxRuns      = 256
+	maxRunValues = 4096
+	maxRunTools  = 64
+	scannedBytes = 16 << 10 // of an output
+	// runGap parts the runs of calls that name none.
+	runGap = 30 * time.Minute
+)
+
+// NewObserver makes an Observer that has seen nothing.
+func NewObserver() *Observer { return &Observer{seed: maphash.MakeSeed(), runs: map[uint64]*run{}} }
+
+// Observe reads one call and takes it into the memory of its run. The observation
+// holds the call as it is: see Trim.
+func (o *Observer) Observe(c *memoryd.Call) Observation {
+	ob := Observation{Call: *c}
+	ob.Run, ob.Agent, ob.Named = RunOf(c)
+	bad := wrong(c)
+	if bad {
+		text := constraints.Unwrap(c.Output)
+		ob.Found = constraints.ReadText(text)
+		if len(ob.Found) > maxFound {
+			ob.Found = ob.Found[:maxFound]
+		}
+		ob.Echo = echoOf(c.Input, text)
+	}
+	if ob.Run == 0 {
+		return ob
+	}
+	r := o.run(ob.Run)
+	leaves := leavesOf(c.Input)
+	ob.Prepared = r.prepared
+	if len(r.tools) > 0 {
+		for _, l := range leaves {
+			if idLike(l.text) && len(ob.Sources) < maxSources {
+				s := Source{Path: l.path}
+				if at, ok := r.values[maphash.String(o.seed, l.text)]; ok {
+					s.Tool = r.tools[at]
+				}
+				if !slices.Contains(ob.Sources, s) {
+					ob.Sources = append(ob.Sources, s)
+				}
+			}
+		}
+	}
+	if !bad {
+		r.prepared = r.prepared || opens(c.Tool)
+		r.learn(o.seed, c.Tool, c.Output)
+	}
+	return ob
+}
+
+// maxFound and maxSources bound what one observation holds.
+const (
+	maxFound   = 4
+	maxSources = 8
+)
+
+func (o *Observer) run(id uint64) *run {
+	r := o.runs[id]
+	if r == nil {
+		if len(o.runs) >= maxRuns {
+			delete(o.runs, o.order[0])
+			o.order = o.order[1:]
+		}
+		r = &run{values: map[uint64]uint8{}}
+		o.runs[id] = r
+		o.order = append(o.order, id)
+	}
+	return r
+}
+
+// learn notes the id-like values of an output; the first tool to show one keeps it.
+func (r *run) learn(seed maphash.Seed, tool, output string) {
+	at := slices.Index(r.tools, tool)
+	if at < 0 {
+		if len(r.tools) >= maxRunTools {
+			return
+		}
+		at = len(r.tools)
+		r.tools = append(r.tools, tool)
+	}
+	for _, v := range strings.FieldsFunc(textsafe.Head(output, scannedBytes), delimiter) {
+		if v = strings.Trim(v, ".:"); idLike(v) && len(r.values) < maxRunValues {
+			h := maphash.String(seed, v)
+			if _, known := r.values[h]; !known {
+				r.values[h] = uint8(at) //nolint:gosec // below maxRunTools
+			}
+		}
+	}
+}
+
+func delimiter(r rune) bool {
+	return r <= ' ' || strings.ContainsRune("\"'`\\,;=()[]{}<>|", r)
+}
+
+// idLike reports whether a text looks like an identifier, a path or an address: no
+// blank, four characters or more, a digit, an underscore or a slash.
+func idLike(s string) bool {
+	return len(s) >= 4 && len(s) <= 200 && strings.ContainsAny(s, "0123456789_/") && !strings.ContainsFunc(s, delimiter)
+}
+
+var opening = []string{"create", "open", "load", "start", "connect", "init", "login", "log_in", "select", "switch", "launch"}
+
+// opens reports whether a tool's name says that it brings about a state.
+func opens(tool string) bool {
+	name := strings.ToLower(tool)
+	return slices.ContainsFunc(opening, func(w string) bool { return strings.Contains(name, w) })
+}
+
+// RunOf tells the run and the agent that a call names in its metadata: the run is
+// trajectory_id, else session_id or conversation_id, else the agent's calls of one
+// half hour. 0 stands for unknown.
+func RunOf(c *memoryd.Call) (id, agent uint64, named bool) {
+	var names struct{ run, session, agent string }
+	dec := jsontext.NewDecoder(bytes.NewReader(c.Metadata), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+	if len(c.Metadata) > 0 && dec.PeekKind() == '{' {
+		_, _ = dec.ReadToken()
+		for dec.PeekKind() == '"' {
+			name, err := dec.ReadToken()
+			if err != nil {
+				break
+			}
+			key := name.String()
+			if dec.PeekKind() != '"' {
+				if dec.SkipValue() != nil {
+					break
+				}
+				continue
+			}
+			value, err := dec.ReadToken()
+			if err != nil {
+				break
+			}
+			switch key {
+			case "trajectory_id":
+				names.run = value.String()
+			case "session_id", "conversation_id":
+				names.session = value.String()
+			case "agent_id":
+				names.agent = value.String()
+			}
+		}
+	}
+	if names.agent != "" {
+		agent = hashOf("agent", names.agent)
+	}
+	switch {
+	case names.run != "":
+		return hashOf("run", names.run), agent, true
+	case names.session != "":
+		return hashOf("session", names.session), agent, true
+	case !c.Time.IsZero():
+		return hashOf("time", names.agent+c.Time.Truncate(runGap).UTC().Format(time.RFC3339)), agent, false
+	}
+	return 0, agent, false
+}
+
+// Trajectory is metadata.trajectory_id, by which calls of one run of an agent are
+// known to belong together; "" when there is none.
+func Trajectory(metadata []byte) string {
+	var m struct {
+		ID string `json:"trajectory_id"`
+	}
+	if !bytes.Contains(metadata, []byte("trajectory_id")) || json.Unmarshal(metadata, &m) != nil {
+		return ""
+	}
+	return m.ID
+}
+
+// hashOf is a number that stays the same over restarts.
+func hashOf(kind, s string) uint64 {
+	h := uint64(14695981039346656037) // FNV-1a
+	for _, b := range []byte(kind + "\x00" + s) {
+		h = (h ^ uint64(b)) * 1099511628211
+	}
+	return max(h, 1)
+}
+
+// leafValue is a scalar of an input.
+type leafValue struct {
+	path, text string
+	kind       byte // as jsontext.Kind: '"', '0', 't', 'f'
+}
+
+// maxLeaves bounds the scalars of one input that are compared.
+const maxLeaves = 64
+
+// leavesOf lists the scalars of an input in order; elements of lists share a path.
+func leavesOf(raw json.RawMessage) []leafValue {
+	in := bytes.TrimSpace(raw)
+	if len(in) > 0 && in[0] == '"' {
+		var s string
+		if json.Unmarshal(in, &s) != nil {
+			s = string(in)
+		}
+		if t := strings.TrimSpace(s); !strings.HasPrefix(t, "{") || !jsontext.Value(t).IsValid() {
+			return []leafValue{{"", s, '"'}}
+		}
+		in = []byte(s)
+	}
+	var list []leafValue
+	dec := jsontext.NewDecoder(bytes.NewReader(in), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+	collect(dec, "", 0, &list)
+	return list
+}
+
+func collect(dec *jsontext.Decoder, path string, depth int, list *[]leafValue) bool {
+	kind := dec.PeekKind()
+	if depth > maxDepth || len(*list) >= maxLeaves {
+		return dec.SkipValue() == nil
+	}
+	tok, err := dec.ReadToken()
+	if err != nil {
+		return false
+	}
+	switch kind {
+	case '{':
+		for dec.PeekKind() == '"' {
+			name, err := dec.ReadToken()
+			if err != nil || !collect(dec, strings.TrimPrefix(path+"."+name.String(), "."), depth+1, list) {
+				return false
+			}
+		}
+		_, err = dec.ReadToken()
+	case '[':
+		for k := dec.PeekKind(); k != ']' && k != 0; k = dec.PeekKind() {
+			if !collect(dec, path+"[]", depth+1, list) {
+				return false
+			}
+		}
+		_, err = dec.ReadToken()
+	case '"', '0', 't', 'f':
+		*list = append(*list, leafValue{path, tok.String(), byte(kind)})
+	}
+	return err == nil
+}
+
+// echoOf looks in a message for a text of the input that had double quotes, as it
+// was or without them.
+func echoOf(input json.RawMessage, message string) Echo {
+	for _, l := range leavesOf(input) {
+		if l.kind != '"' || !strings.Contains(l.text, `"`) {
+			continue
+		}
+		bare := strings.ReplaceAll(l.text, `"`, "")
+		for line := range strings.Lines(message[:min(len(message), 2048)]) {
+			for _, e := range echoes(line) {
+				switch {
+				case strings.Contains(e, `"`) && strings.Contains(l.text, e):
+					return Faithful
+				case !strings.Contains(l.text, e) && strings.Contains(bare, e):
+					return QuotesDropped
+				}
+			}
+		}
+	}
+	return NoEcho
+}
+
+// echoes are the parts of a line that may repeat an input: what stands between a
+// backtick and the last quote, and what stands before ": -c: line".
+func echoes(line string) []string {
+	var found []string
+	line = strings.TrimSpace(line)
+	if _, after, ok := strings.Cut(line, "`"); ok {
+		if end := strings.LastIndexByte(after, '\''); end >= leastEcho {
+			found = append(found, after[:end])
+		}
+	}
+	if before, _, ok := strings.Cut(line, ": -c: line"); ok && len(before) >= leastEcho {
+		found = append(found, before)
+	}
+	return found
+}
+
+const leastEcho = 10
+
+// Limits of a trimmed observation.
+const (
+	trimmedText   = 240 // bytes of a text of an input
+	trimmedInput  = 1024
+	trimmedOutput = 480
+)
+
+// Trim cuts the bodies to what mining compares: long texts of the input, and all of
+// the output but a failed call's message.
+func (ob *Observation) Trim() {
+	ob.Input = trimInput(ob.Input)
+	if wrong(&ob.Call) {
+		ob.Output = textsafe.Head(constraints.Unwrap(ob.Output), trimmedOutput)
+	} else {
+		ob.Output = ""
+	}
+	ob.Metadata, ob.Hash, ob.CreateTime, ob.ToolRef = nil, "", "", memoryd.ToolRef{}
+	ob.Evaluation = memoryd.Evaluation{State: ob.Evaluation.State, Score: ob.Evaluation.Score, Rule: ob.Evaluation.Rule, JudgedBy: ob.Evaluation.JudgedBy}
+}
+
+func trimInput(raw json.RawMessage) json.RawMessage {
+	if len(raw) <= trimmedText {
+		return slices.Clone(raw)
+	}
+	var v any
+	if json.Unmarshal(raw, &v) != nil {
+		return json.RawMessage(`"` + "…" + `"`)
+	}
+	for keep := trimmedText; ; keep /= 2 {
+		b, err := json.Marshal(trimValue(v, keep))
+		if err == nil && len(b) <= trimmedInput || keep < 16 {
+			return b
+		}
+	}
+}
+
+func trimValue(v any, keep int) any {
+	switch v := v.(type) {
+	case string:
+		if len(v) > keep {
+			return textsafe.Head(v, keep) + "…"
+		}
+		return v
+	case []any:
+		out := make([]any, 0, min(len(v), keep/16+1))
+		for _, e := range v[:cap(out)] {
+			out = append(out, trimValue(e, keep))
+		}
+		return out
+	case map[string]any:
+		out := map[string]any{}
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			if len(out) < 32 {
+				out[name] = trimValue(v[name], keep)
+			}
+		}
+		return out
+	}
+	return v
+}

@@ -1,0 +1,246 @@
+package evidence
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"memoryd"
+)
+
+// window is the observations that causes, repairs and sources are mined from.
+type window struct {
+	obs    []Observation
+	leaves [][]leafValue
+	// of are the causes of each failed call.
+	of         [][]*Cause
+	provenance []Provenance
+}
+
+func newWindow(obs []Observation) *window {
+	w := &window{obs: obs, leaves: make([][]leafValue, len(obs)), of: make([][]*Cause, len(obs))}
+	for i := range obs {
+		w.leaves[i] = leavesOf(obs[i].Input)
+	}
+	w.provenance = w.sources()
+	return w
+}
+
+func (w *window) bad(i int) bool   { return failed(&w.obs[i].Call) }
+func (w *window) wrong(i int) bool { return wrong(&w.obs[i].Call) }
+func (w *window) good(i int) bool  { return good(&w.obs[i].Call) }
+
+// Provenance says where the values of a parameter came from in good calls.
+type Provenance struct {
+	Path string `json:"path"`
+	// Tools are those whose outputs held the values first, the most frequent first.
+	Tools []ToolCount `json:"tools,omitempty"`
+	// Seen counts the values of good calls that stood in an earlier output, of Of,
+	// in Runs runs; the calls of these runs had outputs before them.
+	Seen int `json:"seen"`
+	Of   int `json:"of"`
+	Runs int `json:"runs"`
+	// UnseenFailed counts the failed calls among the Unseen calls whose value stood
+	// nowhere before; SeenFailed those among the SeenAll calls whose value did.
+	Unseen       int `json:"unseen"`
+	UnseenFailed int `json:"unseen_failed"`
+	SeenAll      int `json:"seen_all"`
+	SeenFailed   int `json:"seen_failed"`
+}
+
+// ToolCount is a tool and a number of values.
+type ToolCount struct {
+	Tool   string `json:"tool"`
+	Values int    `json:"values"`
+}
+
+// Tells reports whether the values nearly always come from an earlier answer: 95 %
+// of ten or more, in three runs or more.
+func (p *Provenance) Tells() bool { return p.Of >= 10 && p.Runs >= 3 && 20*p.Seen >= 19*p.Of }
+
+// sources counts where values came from.
+func (w *window) sources() []Provenance {
+	byPath := map[string]*Provenance{}
+	tools := map[string]map[string]int{}
+	runs := map[string]runSet{}
+	var order []string
+	for i := range w.obs {
+		for _, s := range w.obs[i].Sources {
+			p := byPath[s.Path]
+			if p == nil {
+				p = &Provenance{Path: s.Path}
+				byPath[s.Path], tools[s.Path], runs[s.Path] = p, map[string]int{}, runSet{}
+				order = append(order, s.Path)
+			}
+			switch bad := w.bad(i); {
+			case s.Tool == "":
+				p.Unseen++
+				if bad {
+					p.UnseenFailed++
+				}
+			default:
+				p.SeenAll++
+				if bad {
+					p.SeenFailed++
+				}
+			}
+			if w.good(i) {
+				p.Of++
+				runs[s.Path][w.obs[i].Run] = true
+				if s.Tool != "" {
+					p.Seen++
+					tools[s.Path][s.Tool]++
+				}
+			}
+		}
+	}
+	var list []Provenance
+	for _, path := range order {
+		p := byPath[path]
+		p.Runs = len(runs[path])
+		for tool, n := range tools[path] {
+			p.Tools = append(p.Tools, ToolCount{tool, n})
+		}
+		slices.SortFunc(p.Tools, func(a, b ToolCount) int {
+			return cmp.Or(cmp.Compare(b.Values, a.Values), strings.Compare(a.Tool, b.Tool))
+		})
+		p.Tools = p.Tools[:min(len(p.Tools), 4)]
+		list = append(list, *p)
+	}
+	return list
+}
+
+// Exemplar is a typical good call.
+type Exemplar struct {
+	// Input is a short input of the good calls with the most frequent set of
+	// parameters: a quarter of them are shorter.
+	Input []byte `json:"input"`
+	// Calls counts the good calls with this set, of Good.
+	Calls int `json:"calls"`
+	Good  int `json:"good"`
+	// Own are texts of Input that only one agent ever sent, of several.
+	Own []string        `json:"own,omitempty"`
+	Key memoryd.CallKey `json:"-"`
+}
+
+// exemplar picks a good call to show.
+func (w *window) exemplar() *Exemplar {
+	forms := map[string][]int{}
+	good := 0
+	for i := range w.obs {
+		if w.good(i) {
+			good++
+			key := pathSet(w.leaves[i])
+			forms[key] = append(forms[key], i)
+		}
+	}
+	name := ""
+	for key, calls := range forms {
+		if n := len(forms[name]); len(calls) > n || len(calls) == n && key < name {
+			name = key
+		}
+	}
+	calls := forms[name]
+	if len(calls) == 0 {
+		return nil
+	}
+	slices.SortFunc(calls, func(a, b int) int {
+		return cmp.Or(cmp.Compare(len(w.obs[a].Input), len(w.obs[b].Input)), cmp.Compare(b, a))
+	})
+	at := calls[len(calls)/4]
+	return &Exemplar{Input: w.obs[at].Input, Calls: len(calls), Good: good, Own: w.own(at), Key: w.obs[at].Key}
+}
+
+// own lists the texts of an input that one agent alone has sent, where several are
+// known.
+func (w *window) own(at int) []string {
+	agents := map[uint64]bool{}
+	for i := range w.obs {
+		if a := w.obs[i].Agent; a != 0 {
+			agents[a] = true
+		}
+	}
+	if len(agents) < 2 {
+		return nil
+	}
+	var own []string
+	for _, l := range w.leaves[at] {
+		by := map[uint64]bool{}
+		for i := range w.obs {
+			if slices.ContainsFunc(w.leaves[i], func(o leafValue) bool { return o == l }) {
+				by[w.obs[i].Agent] = true
+			}
+		}
+		if l.kind == '"' && len(by) < 2 {
+			own = append(own, l.text)
+		}
+	}
+	return own
+}
+
+func pathSet(leaves []leafValue) string {
+	var paths []string
+	for _, l := range leaves {
+		if !slices.Contains(paths, l.path) {
+			paths = append(paths, l.path)
+		}
+	}
+	slices.Sort(paths)
+	return strings.Join(paths, "\x00")
+}
+
+// Echoes counts the messages that repeat a text of the input which had double
+// quotes, and those of them without the quotes.
+type Echoes struct {
+	Of      int `json:"of"`
+	Dropped int `json:"dropped"`
+	Runs    int `json:"runs"`
+	// Path is the parameter of most of these texts.
+	Path string `json:"path"`
+	// With and Without are all calls whose text has double quotes and none.
+	WithFailed, With, WithoutFailed, Without int
+}
+
+func (w *window) echoes() Echoes {
+	var e Echoes
+	runs := runSet{}
+	paths := map[string]int{}
+	for i := range w.obs {
+		if w.obs[i].Echo == NoEcho {
+			continue
+		}
+		e.Of++
+		if w.obs[i].Echo == QuotesDropped {
+			e.Dropped++
+			runs[w.obs[i].Run] = true
+			for _, l := range w.leaves[i] {
+				if strings.Contains(l.text, `"`) {
+					if paths[l.path]++; paths[l.path] >= paths[e.Path] {
+						e.Path = l.path
+					}
+				}
+			}
+		}
+	}
+	e.Runs = len(runs)
+	if e.Dropped == 0 {
+		return e
+	}
+	for i := range w.obs {
+		for _, l := range w.leaves[i] {
+			if l.path != e.Path || !strings.ContainsAny(l.text, "$*`\\|;{}()") && !strings.Contains(l.text, `"`) {
+				continue
+			}
+			n, bad := &e.Without, &e.WithoutFailed
+			if strings.Contains(l.text, `"`) {
+				n, bad = &e.With, &e.WithFailed
+			}
+			*n++
+			if w.bad(i) {
+				*bad++
+			}
+			break
+		}
+	}
+	return e
+}

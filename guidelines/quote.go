@@ -1,0 +1,80 @@
+package guidelines
+
+import (
+	"strings"
+
+	"memoryd/guidelines/evidence"
+	"memoryd/internal/textsafe"
+)
+
+// quoteWords is how many words of a message are shown at most.
+const quoteWords = 12
+
+// The quorum that the form of a message needs to be quoted: below it the class of
+// the message is named instead of its words.
+const (
+	quorumCalls = 3
+	quorumRuns  = 2
+)
+
+// words gives the beginning of a message as a quote: at most quoteWords words, with
+// all that varies as "…", without addresses, secrets and markup. It is false when
+// nothing is left to read, or it reads like an order to the reader.
+func words(template string) (string, bool) {
+	var kept []string
+	letters := 0
+	for w := range strings.FieldsSeq(textsafe.Visible(template)) {
+		if strings.ContainsAny(w, "0123456789/\\@") || varying(w) || len(w) > 24 {
+			w = "…"
+		}
+		if w == "…" && len(kept) > 0 && kept[len(kept)-1] == "…" {
+			continue
+		}
+		if len(kept) == quoteWords {
+			break
+		}
+		kept = append(kept, w)
+		if w != "…" {
+			letters++
+		}
+	}
+	q, ok := quotable(strings.Trim(strings.Join(kept, " "), " .:,;"), 8*quoteWords+messageLimit)
+	return `"` + strings.TrimSpace(strings.TrimLeft(q, "… ")) + `"`, ok && letters > 0
+}
+
+// varying reports whether a word of a template stands for something else.
+func varying(w string) bool {
+	switch strings.Trim(w, "`'\"()[]{}<>.,:;!?") {
+	case "N", "ID", "PATH", "URL", "…":
+		return true
+	}
+	return strings.Contains(w, "'…'")
+}
+
+// quotes are the forms of a cause's message that may be shown, at most two.
+func (f *findings) quotes(c *evidence.Cause) []string {
+	if f.unquoted || c.Agents == 1 && f.agents > 1 {
+		return nil
+	}
+	var shown []string
+	for _, q := range c.Quotes {
+		if q.Calls < quorumCalls || q.Runs < quorumRuns || len(shown) > 0 && 8*q.Calls < c.Count {
+			continue
+		}
+		if text, ok := words(q.Text); ok && len(shown) < 2 && (len(shown) == 0 || !alike(shown[0], text)) {
+			shown = append(shown, text)
+		}
+	}
+	return shown
+}
+
+// alike reports whether most words of b stand in a too.
+func alike(a, b string) bool {
+	same, all := 0, strings.Fields(b)
+	for _, w := range all {
+		if strings.Contains(a, strings.Trim(w, "\"…,.:;")) {
+			same++
+		}
+	}
+	return 10*same >= 7*len(all)
+}

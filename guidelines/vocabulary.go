@@ -1,0 +1,146 @@
+package guidelines
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"memoryd/guidelines/evidence"
+	"memoryd/internal/textsafe"
+)
+
+// Parameter implements constraints.Vocabulary: parameters that good calls gave.
+func (f *findings) Parameter(path string) (string, bool) {
+	found := ""
+	for _, p := range f.evidence.Parameters {
+		if p.Good == 0 {
+			continue
+		}
+		if p.Path == path && path != "" {
+			return path, true
+		}
+		if strings.HasSuffix(p.Path, "."+path) && path != "" {
+			if found != "" {
+				return "", false
+			}
+			found = p.Path
+		}
+	}
+	return found, found != ""
+}
+
+// Word implements constraints.Vocabulary: words that callers sent themselves.
+func (f *findings) Word(word string) bool {
+	for i := range f.evidence.Causes {
+		for _, s := range f.evidence.Causes[i].Slots {
+			if s.Text == word && s.Sent > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Tool implements constraints.Vocabulary: tools whose calls were seen in the
+// workspace.
+func (f *findings) Tool(name string) bool {
+	return slices.ContainsFunc(f.evidence.Sources, func(p evidence.Provenance) bool {
+		return slices.ContainsFunc(p.Tools, func(t evidence.ToolCount) bool { return t.Tool == name })
+	})
+}
+
+// sentBy reports whether callers gave a parameter, well or not.
+func (f *findings) sentBy(path string) bool {
+	return slices.ContainsFunc(f.evidence.Parameters, func(p evidence.Parameter) bool { return p.Path == path })
+}
+
+func (f *findings) source(path string) *evidence.Provenance {
+	for i := range f.evidence.Sources {
+		if f.evidence.Sources[i].Path == path && path != "" {
+			return &f.evidence.Sources[i]
+		}
+	}
+	return nil
+}
+
+// toolNames names the other tools that most values of a parameter came from, at
+// most two.
+func (f *findings) toolNames(p *evidence.Provenance) string {
+	var names []string
+	for _, t := range p.Tools {
+		if t.Tool != f.tool.Tool && 10*t.Values >= p.Seen && len(names) < 2 {
+			names = append(names, code(t.Tool))
+		}
+	}
+	return list(names, "or")
+}
+
+// Limits on an exemplar.
+const (
+	exemplarText   = 24  // characters of a text
+	exemplarLength = 160 // characters of the whole: 40 tokens
+)
+
+// exemplar is a good call as it may be shown: texts and lists cut, secrets and
+// addresses masked; "" when it is too long even so.
+func (f *findings) exemplar(x *evidence.Exemplar) string {
+	var v any
+	if json.Unmarshal(x.Input, &v) != nil {
+		return ""
+	}
+	if s, ok := v.(string); ok {
+		if inner := strings.TrimSpace(s); strings.HasPrefix(inner, "{") {
+			_ = json.Unmarshal([]byte(inner), &v)
+		}
+	}
+	for keep := exemplarText; keep >= 6; keep /= 2 {
+		text := shown(v, "", keep, x.Own)
+		if len([]rune(text)) <= exemplarLength {
+			return text
+		}
+	}
+	return ""
+}
+
+// shown writes a value as JSON, with what may not be shown masked.
+func shown(v any, name string, keep int, own []string) string {
+	switch v := v.(type) {
+	case map[string]any:
+		parts := make([]string, 0, len(v))
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			parts = append(parts, `"`+plainName(k)+`":`+shown(v[k], k, keep, own))
+		}
+		return "{" + strings.Join(parts, ",") + "}"
+	case []any:
+		switch len(v) {
+		case 0:
+			return "[]"
+		case 1:
+			return "[" + shown(v[0], name, keep, own) + "]"
+		}
+		return "[" + shown(v[0], name, keep, own) + ",…]"
+	case string:
+		if textsafe.SecretName(name) || slices.Contains(own, v) {
+			return `"…"`
+		}
+		q, ok := quotable(v, keep)
+		if !ok && v != "" {
+			return `"…"`
+		}
+		return `"` + strings.ReplaceAll(q, `\`, `\\`) + `"`
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return "…"
+	}
+	return string(b)
+}
+
+func plainName(k string) string {
+	q, ok := quotable(k, 40)
+	if !ok {
+		return "…"
+	}
+	return q
+}
