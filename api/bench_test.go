@@ -65,7 +65,7 @@ func BenchmarkDecode(b *testing.B) {
 func BenchmarkEncode(b *testing.B) {
 	answer := wire.Response{Answer: "Processed 1 tool(s)", Success: true, Metadata: wire.AddMetadata{MemoryList: []wire.Memory{{
 		WorkspaceID: "w", MemoryID: strings.Repeat("0", 36), MemoryType: "tool", WhenToUse: "search", TimeCreated: "2026-11-21 10:00:00",
-		Metadata: wire.MemoryMetadata{Statistics: stats.Statistics{
+		Metadata: wire.MemoryMetadata{Statistics: wire.Statistics{
 			TotalCalls: 100, SuccessRate: 0.83, SuccessRateCI95: stats.Wilson(83, 100), AvgScore: 0.8, AvgTimeCost: 2.345,
 		}},
 		ToolCallResults: []wire.Call{{

@@ -285,7 +285,7 @@ func (s *server) oneTool(c echo.Context, ref memoryd.ToolRef) (any, error) {
 
 func toolInfoOf(m ops.Memory) wire.ToolInfo {
 	return wire.ToolInfo{
-		WorkspaceID: m.Tool.Workspace, ToolName: m.Tool.Tool, MemoryID: m.Tool.MemoryID(), Statistics: m.Statistics,
+		WorkspaceID: m.Tool.Workspace, ToolName: m.Tool.Tool, MemoryID: m.Tool.MemoryID(), Statistics: wire.Statistics(m.Statistics),
 		GuidelineRevision: m.Tool.Guideline.Revision,
 		TimeCreated:       timeText(m.Tool.Created), TimeModified: timeText(m.Tool.Modified),
 	}

@@ -74,9 +74,9 @@ func compaction(r *wire.CompactRequest) (in compact.Request, err error) {
 // encodeCompaction writes a result. The messages stand in it byte for byte,
 // white space included.
 func encodeCompaction(r compact.Result) (e encoded, err error) {
-	messages := r.Messages
-	r.Messages = nil
-	head, err := jsonv2.Marshal(r, encoding)
+	head, err := jsonv2.Marshal(wire.CompactResult{
+		Compacted: r.Compacted, Reason: string(r.Reason), Detail: r.Detail, Summary: r.Summary, Report: reportOf(&r.Report),
+	}, encoding)
 	if err != nil {
 		return e, err
 	}
@@ -86,8 +86,25 @@ func encodeCompaction(r compact.Result) (e encoded, err error) {
 		return e, errors.New("a result of a compaction has no messages")
 	}
 	out := append([]byte{}, head[:at+len(empty)-1]...)
-	out = appendMessages(out, messages)
+	out = appendMessages(out, r.Messages)
 	return encoded{body: append(out, head[at+len(empty)-1:]...)}, nil
+}
+
+func reportOf(r *compact.Report) wire.CompactReport {
+	out := wire.CompactReport{
+		ID: r.ID, Profile: r.Profile, TokensBefore: r.TokensBefore, TokensAfter: r.TokensAfter,
+		MessagesBefore: r.MessagesBefore, MessagesAfter: r.MessagesAfter, Before: wire.Breakdown(r.Before), After: wire.Breakdown(r.After),
+		Target: r.Target, OverTarget: r.OverTarget, ModelCalls: r.ModelCalls, ModelPromptTokens: r.ModelPromptTokens,
+		ModelCompletionTokens: r.ModelCompletionTokens, ModelFailures: r.ModelFailures, ReusedSummaries: r.ReusedSummaries,
+		Groups: r.Groups, Batches: r.Batches, OldestCallAge: r.OldestCallAge, WallSeconds: r.WallSeconds, ModelSeconds: r.ModelSeconds,
+		Cache: wire.PromptCache(r.Cache), ExcludedTools: r.ExcludedTools, Messages: make([]wire.Disposition, len(r.Messages)),
+	}
+	for i, m := range r.Messages {
+		out.Messages[i] = wire.Disposition{
+			Index: m.Index, Role: m.Role, Disposition: string(m.Disposition), Why: m.Why, Tokens: m.Tokens, Original: m.Original, Output: m.Output,
+		}
+	}
+	return out
 }
 
 func appendMessages(out []byte, messages []jsontext.Value) []byte {
@@ -182,7 +199,10 @@ func (e *eventStream) follow(ctx context.Context, feed *compact.Feed) error {
 }
 
 func (e *eventStream) sendEvent(event compact.Event) error {
-	data, err := jsonv2.Marshal(event, encoding)
+	data, err := jsonv2.Marshal(wire.CompactEvent{
+		Type: event.Type, Done: event.Done, Total: event.Total,
+		TokensBefore: event.TokensBefore, TokensAfter: event.TokensAfter, Reason: string(event.Reason),
+	}, encoding)
 	if err != nil {
 		return err
 	}
@@ -227,9 +247,14 @@ func (s *server) getOriginal(c echo.Context, _ []byte) (any, error) {
 		return nil, err
 	case query != "":
 		hits, err := s.Originals.Search(ctx, workspace, id, query, cmp.Or(limit, defaultPage))
-		return wire.HitList{Hits: hits}, err
+		list := wire.HitList{Hits: make([]wire.Hit, len(hits))}
+		for i, hit := range hits {
+			list.Hits[i] = wire.Hit(hit)
+		}
+		return list, err
 	case paged:
-		return s.Originals.Read(ctx, workspace, id, offset, limit)
+		page, err := s.Originals.Read(ctx, workspace, id, offset, limit)
+		return wire.TextPage(page), err
 	}
 	data, err := s.Originals.Original(ctx, workspace, id)
 	return encoded{body: data}, err

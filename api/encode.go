@@ -105,7 +105,7 @@ func memoryOf(m ops.Memory) wire.Memory {
 		WhenToUse: m.Tool.Tool, Content: g.Content, Score: m.Statistics.AvgScore,
 		TimeCreated: timeText(m.Tool.Created), TimeModified: timeText(m.Tool.Modified), Author: g.Author,
 		ToolCallResults: make([]wire.Call, len(m.Calls)),
-		Metadata:        wire.MemoryMetadata{Statistics: m.Statistics, GuidelineRevision: g.Revision},
+		Metadata:        wire.MemoryMetadata{Statistics: wire.Statistics(m.Statistics), GuidelineRevision: g.Revision},
 	}
 	for i := range m.Calls {
 		out.ToolCallResults[i] = callOf(&m.Calls[i], g.ThroughSeq)
@@ -114,13 +114,9 @@ func memoryOf(m ops.Memory) wire.Memory {
 }
 
 func callOf(c *memoryd.Call, summarisedThrough int64) wire.Call {
-	e := &c.Evaluation
-	return wire.Call{
-		ToolName: c.Tool, Input: jsontext.Value(c.Input), Output: c.Output, Success: c.Success,
-		TimeCost: c.TimeCost, TokenCost: c.TokenCost, CreateTime: c.CreateTime, Metadata: metadataOf(c),
-		Summary: e.Summary, Evaluation: e.Evaluation, Score: e.Score, CallHash: c.Hash,
-		IsSummarized: c.Seq > 0 && c.Seq <= summarisedThrough,
-	}
+	out := wire.Call(memoryd.JSONOf(c, summarisedThrough))
+	out.Metadata = metadataOf(c)
+	return out
 }
 
 // judgement is what the server adds to a call's own metadata. Names in it win

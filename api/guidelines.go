@@ -1,8 +1,11 @@
 package api
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"time"
 
@@ -13,6 +16,7 @@ import (
 	"memoryd/internal/stats"
 	"memoryd/store"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/labstack/echo/v4"
 )
 
@@ -91,10 +95,46 @@ func versionOf(e *revisions.Revision) wire.GuidelineVersion {
 		Reasons: append([]string{}, e.Reasons...), Judges: append([]string{}, e.Judges...),
 		RolledBackTo: e.RolledBackTo, Why: e.Why, Content: e.Content,
 	}
-	if e.Document != nil {
-		v.Items, v.Evidence = e.Document.Items, e.Document.Grounds
+	if e.Document == nil {
+		return v
+	}
+	for _, item := range e.Document.Items {
+		v.Items = append(v.Items, wire.GuidelineItem(item))
+	}
+	for _, ground := range e.Document.Grounds {
+		evidence := wire.Evidence(ground)
+		evidence.Data = snakeCase(evidence.Data)
+		v.Evidence = append(v.Evidence, evidence)
 	}
 	return v
+}
+
+// tableNames are the members of evidence that are stored under other names than
+// they are shown.
+var tableNames = map[string]string{"With": "with", "WithBad": "with_bad", "Without": "without", "WithoutBad": "without_bad"}
+
+// snakeCase renames members of stored evidence for readers.
+func snakeCase(data []byte) []byte {
+	if !bytes.Contains(data, []byte(`"With`)) {
+		return data
+	}
+	var out bytes.Buffer
+	dec, enc := jsontext.NewDecoder(bytes.NewReader(data)), jsontext.NewEncoder(&out)
+	for {
+		token, err := dec.ReadToken()
+		if errors.Is(err, io.EOF) {
+			return bytes.TrimSpace(out.Bytes())
+		}
+		if err != nil {
+			return data
+		}
+		if kind, n := dec.StackIndex(dec.StackDepth()); kind == '{' && n%2 == 1 && tableNames[token.String()] != "" {
+			token = jsontext.String(tableNames[token.String()])
+		}
+		if enc.WriteToken(token) != nil {
+			return data
+		}
+	}
 }
 
 func (s *server) getGuideline(c echo.Context, _ []byte) (any, error) {
@@ -129,8 +169,11 @@ func (s *server) diffGuideline(c echo.Context, _ []byte) (any, error) {
 			return nil, err
 		}
 	}
-	changes := append([]guidelines.Change{}, guidelines.Diff(prev.Document, next.Document)...)
-	return wire.GuidelineDiff{Revision: revision, With: with, Changes: changes}, nil
+	diff := wire.GuidelineDiff{Revision: revision, With: with, Changes: []wire.GuidelineChange{}}
+	for _, change := range guidelines.Diff(prev.Document, next.Document) {
+		diff.Changes = append(diff.Changes, wire.GuidelineChange(change))
+	}
+	return diff, nil
 }
 
 // maxBy bounds the name of who decided.

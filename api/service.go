@@ -95,7 +95,10 @@ func (s *server) getSpend(c echo.Context, _ []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	report := wire.Spend{Hours: hours, Rows: rows, Budgets: []wire.Budget{}}
+	report := wire.Spend{Hours: hours, Rows: make([]wire.SpendRow, len(rows)), Budgets: []wire.Budget{}}
+	for i, row := range rows {
+		report.Rows[i] = wire.SpendRow(row)
+	}
 	for _, b := range s.Ledger.Budgets() {
 		report.Budgets = append(report.Budgets, wire.Budget{
 			Window: b.Window, Unit: b.Unit, Limit: b.Limit, Used: b.Used, Resets: b.Resets.Format(time.RFC3339),
@@ -105,5 +108,16 @@ func (s *server) getSpend(c echo.Context, _ []byte) (any, error) {
 }
 
 func (s *server) listJudges(echo.Context, []byte) (any, error) {
-	return wire.JudgeList{Judges: s.Judges.Report()}, nil
+	list := wire.JudgeList{Judges: []wire.Judge{}}
+	for _, j := range s.Judges.Report() {
+		judge := wire.Judge{
+			Version: j.Version, Name: j.Name, Verdicts: j.Verdicts, Scores: j.Scores, Recent: j.Recent, Warnings: j.Warnings,
+			AgreementRules: wire.Agreement(j.AgreementRules), AgreementPeople: wire.Agreement(j.AgreementPeople), Tools: []wire.ToolScores{},
+		}
+		for _, tool := range j.Tools {
+			judge.Tools = append(judge.Tools, wire.ToolScores(tool))
+		}
+		list.Judges = append(list.Judges, judge)
+	}
+	return list, nil
 }

@@ -1,16 +1,26 @@
 package wire
 
-import (
-	"memoryd/compact"
-	"memoryd/evaluate/monitor"
-	"memoryd/guidelines"
-	"memoryd/internal/stats"
-	"memoryd/llm/usage"
-)
+import "encoding/json"
 
 // HitList is the places where a text was found in what compaction removed.
 type HitList struct {
-	Hits []compact.Hit `json:"hits"`
+	Hits []Hit `json:"hits"`
+}
+
+// Hit is a place in a message.
+type Hit struct {
+	ID      string `json:"id"`
+	Message int    `json:"message"` // its number in the compaction's input
+	Offset  int    `json:"offset"`  // in characters
+	Around  string `json:"around"`
+}
+
+// TextPage is a page of the text of an original.
+type TextPage struct {
+	ID    string `json:"id"`
+	Text  string `json:"text"`
+	Total int    `json:"total_characters"`
+	Next  int    `json:"next"` // the offset of the next page, -1 after the last
 }
 
 // StoredCall is a kept call as the native interface shows it.
@@ -60,9 +70,23 @@ type Overruled struct {
 
 // Spend is what models and judges cost in the newest hours.
 type Spend struct {
-	Hours   int         `json:"hours"`
-	Rows    []usage.Row `json:"rows"`
-	Budgets []Budget    `json:"budgets"`
+	Hours   int        `json:"hours"`
+	Rows    []SpendRow `json:"rows"`
+	Budgets []Budget   `json:"budgets"`
+}
+
+// SpendRow counts the requests to one model, or the verdicts of one judge.
+type SpendRow struct {
+	Workspace        string  `json:"workspace,omitempty"`
+	Tool             string  `json:"tool,omitempty"`
+	Op               string  `json:"op"`
+	By               string  `json:"by"`
+	Requests         int64   `json:"requests,omitempty"`
+	Failed           int64   `json:"failed,omitempty"`
+	PromptTokens     int64   `json:"prompt_tokens,omitempty"`
+	CompletionTokens int64   `json:"completion_tokens,omitempty"`
+	Cost             float64 `json:"cost,omitempty"`
+	Verdicts         int64   `json:"verdicts,omitempty"`
 }
 
 // Budget is a limit and how much of it is used up.
@@ -76,7 +100,35 @@ type Budget struct {
 
 // JudgeList is how judges judge.
 type JudgeList struct {
-	Judges []monitor.Judge `json:"judges"`
+	Judges []Judge `json:"judges"`
+}
+
+// Judge is how one judge judges.
+type Judge struct {
+	Version         string           `json:"version"`
+	Name            string           `json:"name"`
+	Verdicts        int64            `json:"verdicts"`
+	Scores          map[string]int64 `json:"scores"` // by score
+	Recent          map[string]int64 `json:"recent"`
+	AgreementRules  Agreement        `json:"agreement_rules"`
+	AgreementPeople Agreement        `json:"agreement_people"`
+	Warnings        []string         `json:"warnings"`
+	Tools           []ToolScores     `json:"tools"`
+}
+
+// Agreement is how often a judge gave the score that another gave.
+type Agreement struct {
+	N     int64     `json:"n"`
+	Agree int64     `json:"agree"`
+	Rate  float64   `json:"rate"`
+	CI95  *Interval `json:"ci95"`
+}
+
+// ToolScores is how a judge's scores for one tool are spread.
+type ToolScores struct {
+	Workspace string           `json:"workspace"`
+	Tool      string           `json:"tool"`
+	Scores    map[string]int64 `json:"scores"`
 }
 
 // PreflightResponse is the answer of preflight_tool_call: the forecast stands at
@@ -131,32 +183,64 @@ type GuidelineList struct {
 
 // GuidelineVersion is one version; a list leaves out its text and evidence.
 type GuidelineVersion struct {
-	Revision     int64               `json:"revision"`
-	Author       string              `json:"author"`
-	Written      string              `json:"written"`
-	BasedOn      int64               `json:"based_on"` // the tool's revision that it was written from
-	Reasons      []string            `json:"reasons"`  // why the one before was stale
-	Judges       []string            `json:"judges"`   // versions of the judges behind the calls
-	RolledBackTo int64               `json:"rolled_back_to,omitempty"`
-	Why          string              `json:"why,omitempty"`
-	Outcomes     Outcomes            `json:"outcomes"`
-	Content      string              `json:"content,omitempty"`
-	Items        []guidelines.Item   `json:"items,omitempty"`
-	Evidence     []guidelines.Ground `json:"evidence,omitempty"`
+	Revision     int64           `json:"revision"`
+	Author       string          `json:"author"`
+	Written      string          `json:"written"`
+	BasedOn      int64           `json:"based_on"` // the tool's revision that it was written from
+	Reasons      []string        `json:"reasons"`  // why the one before was stale
+	Judges       []string        `json:"judges"`   // versions of the judges behind the calls
+	RolledBackTo int64           `json:"rolled_back_to,omitempty"`
+	Why          string          `json:"why,omitempty"`
+	Outcomes     Outcomes        `json:"outcomes"`
+	Content      string          `json:"content,omitempty"`
+	Items        []GuidelineItem `json:"items,omitempty"`
+	Evidence     []Evidence      `json:"evidence,omitempty"`
+}
+
+// GuidelineItem is a statement of a guideline.
+type GuidelineItem struct {
+	ID          string   `json:"id"`
+	Section     string   `json:"section"`
+	Text        string   `json:"text"`
+	Evidence    []string `json:"evidence"` // ids
+	Fingerprint string   `json:"fingerprint"`
+	Rank        int      `json:"rank"`
+	Value       float64  `json:"value"`
+	Author      string   `json:"author"`
+}
+
+// Evidence is a fact of the history that statements rest on.
+type Evidence struct {
+	ID          string          `json:"id"`
+	Kind        string          `json:"kind"`
+	Data        json.RawMessage `json:"data"`
+	Calls       []string        `json:"calls,omitempty"` // ids, the newest
+	CallCount   int             `json:"call_count"`
+	Fingerprint string          `json:"fingerprint"`
 }
 
 // Outcomes counts judged calls whose agent was shown a version.
 type Outcomes struct {
-	Calls      int             `json:"calls"`
-	Failed     int             `json:"failed"`
-	FailedCI95 *stats.Interval `json:"failed_ci95"`
+	Calls      int       `json:"calls"`
+	Failed     int       `json:"failed"`
+	FailedCI95 *Interval `json:"failed_ci95"`
 }
 
 // GuidelineDiff is what a version changed.
 type GuidelineDiff struct {
-	Revision int64               `json:"revision"`
-	With     int64               `json:"with"`
-	Changes  []guidelines.Change `json:"changes"`
+	Revision int64             `json:"revision"`
+	With     int64             `json:"with"`
+	Changes  []GuidelineChange `json:"changes"`
+}
+
+// GuidelineChange is one difference: a statement that was added, removed or
+// changed.
+type GuidelineChange struct {
+	Kind    string `json:"kind"`
+	ID      string `json:"id"`
+	Section string `json:"section"`
+	Before  string `json:"before,omitempty"`
+	After   string `json:"after,omitempty"`
 }
 
 // StoreMetadata is the metadata of an answer to vector_store: a list of memories,

@@ -4,8 +4,6 @@ package wire
 
 import (
 	"github.com/go-json-experiment/json/jsontext"
-
-	"memoryd/internal/stats"
 )
 
 // Call is a tool call: an item of a request, and an element of a history.
@@ -42,8 +40,36 @@ type Memory struct {
 
 // MemoryMetadata is what a memory carries beside its text and its calls.
 type MemoryMetadata struct {
-	Statistics        stats.Statistics `json:"statistics"`
-	GuidelineRevision int64            `json:"guideline_revision"`
+	Statistics        Statistics `json:"statistics"`
+	GuidelineRevision int64      `json:"guideline_revision"`
+}
+
+// Interval is a 95 % interval: the low end and the high one.
+type Interval = [2]float64
+
+// Statistics are the figures of a kept history.
+type Statistics struct {
+	TotalCalls            int       `json:"total_calls"`
+	RecentCalls           int       `json:"recent_calls"`
+	SuccessRate           float64   `json:"success_rate"`
+	SuccessRateCI95       *Interval `json:"success_rate_ci95,omitempty"`
+	RecentSuccessRate     float64   `json:"recent_success_rate"`
+	RecentSuccessRateCI95 *Interval `json:"recent_success_rate_ci95,omitempty"`
+	AvgScore              float64   `json:"avg_score"`
+	AvgScoreCI95          *Interval `json:"avg_score_ci95,omitempty"`
+	JudgedCalls           int       `json:"judged_calls"`
+	RecentAvgScore        float64   `json:"recent_avg_score"`
+	RecentAvgScoreCI95    *Interval `json:"recent_avg_score_ci95,omitempty"`
+	RecentJudgedCalls     int       `json:"recent_judged_calls"`
+	AvgTimeCost           float64   `json:"avg_time_cost"` // seconds
+	AvgTimeCostCI95       *Interval `json:"avg_time_cost_ci95,omitempty"`
+	TimedCalls            int       `json:"timed_calls"`
+	AvgTokenCost          float64   `json:"avg_token_cost"`
+	AvgTokenCostCI95      *Interval `json:"avg_token_cost_ci95,omitempty"`
+	TokenCalls            int       `json:"token_calls"`
+	LifetimeCalls         int64     `json:"lifetime_calls"`
+	DuplicateCalls        int64     `json:"duplicate_calls"`
+	PendingCalls          int64     `json:"pending_calls"`
 }
 
 // Response is the answer of the tool-memory endpoints.
@@ -151,13 +177,13 @@ type Check struct {
 
 // ToolInfo is a tool in a list.
 type ToolInfo struct {
-	WorkspaceID       string           `json:"workspace_id"`
-	ToolName          string           `json:"tool_name"`
-	MemoryID          string           `json:"memory_id"`
-	Statistics        stats.Statistics `json:"statistics"`
-	GuidelineRevision int64            `json:"guideline_revision"`
-	TimeCreated       string           `json:"time_created"`
-	TimeModified      string           `json:"time_modified"`
+	WorkspaceID       string     `json:"workspace_id"`
+	ToolName          string     `json:"tool_name"`
+	MemoryID          string     `json:"memory_id"`
+	Statistics        Statistics `json:"statistics"`
+	GuidelineRevision int64      `json:"guideline_revision"`
+	TimeCreated       string     `json:"time_created"`
+	TimeModified      string     `json:"time_modified"`
 }
 
 // ToolList is a page of tools.

@@ -61,7 +61,7 @@ var mayImport = map[string][]string{
 	"memoryd/guidelines/revisions": {
 		"memoryd", "memoryd/internal/stats", "memoryd/store", "memoryd/guidelines", "memoryd/guidelines/preflight", "memoryd/internal/lifecycle",
 	},
-	"memoryd/api/wire": {"memoryd/internal/stats", "memoryd/compact", "memoryd/llm/usage", "memoryd/evaluate/monitor", "memoryd/guidelines"},
+	"memoryd/api/wire": {},
 	"memoryd/api":      {"memoryd", "memoryd/internal/admission", "memoryd/internal/stats", "memoryd/api/wire", "memoryd/ops", "memoryd/store", "memoryd/compact", "memoryd/llm/usage", "memoryd/evaluate/monitor", "memoryd/guidelines/revisions", "memoryd/guidelines", "memoryd/store/backup", "memoryd/internal/telemetry/metrics"},
 	"memoryd/config": {
 		"memoryd", "memoryd/api", "memoryd/compact", "memoryd/guidelines/revisions", "memoryd/evaluate", "memoryd/llm/usage", "memoryd/evaluate/monitor", "memoryd/guidelines", "memoryd/llm", "memoryd/ops", "memoryd/guidelines/search", "memoryd/store/sqlite", "memoryd/store/qdrant", "memoryd/store/journal", "memoryd/internal/telemetry/trace",

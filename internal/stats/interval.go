@@ -3,7 +3,7 @@ package stats
 import "math"
 
 // Interval is a two-sided 95 % confidence interval: low, high.
-type Interval [2]float64
+type Interval = [2]float64
 
 // z95 is the 0.975 quantile of the standard normal distribution.
 const z95 = 1.959963984540054
