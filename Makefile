@@ -37,8 +37,8 @@ measure: ## measure judge, guidelines, preflight and compaction on the recording
 	test -n "$(MEMORYD_TEST_DATA)"
 	go test -count=1 -v -run 'Recorded|Measure|Recall|ForgeSaves' ./evaluate/... ./guidelines/... ./compact
 
-bench: ## measure the program against its baselines; `go run ./bench all -docs docs` also renews docs/performance.md
-	go run ./bench all
+bench: ## measure the program against its baselines; `go -C bench run . all -docs ../docs` also renews docs/performance.md
+	go -C bench run . all
 
 microbench: ## run the benchmarks of the packages
 	go test -run '^$$' -bench . -benchtime 2s ./store/sqlite ./evaluate/... ./guidelines/...

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -60,10 +61,15 @@ func (b *bench) prepare(ctx context.Context) (err error) {
 		return nil
 	}
 	b.binary = filepath.Join(b.dir, "memoryd")
-	build := exec.CommandContext(ctx, "go", "build", "-o", b.binary, "memoryd/cmd/memoryd")
-	build.Stderr = os.Stderr
+	// In its own module, with the versions of libraries that it is shipped with.
+	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "memoryd").Output()
+	if err != nil {
+		return fmt.Errorf("find memoryd (run this in its folder bench, or name a binary with -binary): %w", err)
+	}
+	build := exec.CommandContext(ctx, "go", "build", "-o", b.binary, "./cmd/memoryd")
+	build.Dir, build.Stderr = strings.TrimSpace(string(out)), os.Stderr
 	if err := build.Run(); err != nil {
-		return fmt.Errorf("build memoryd (run this inside the repository, or name one with -binary): %w", err)
+		return fmt.Errorf("build memoryd: %w", err)
 	}
 	return nil
 }

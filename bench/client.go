@@ -2,13 +2,12 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
-	"io"
 	"net"
-	"strconv"
 	"sync"
 	"time"
+
+	"github.com/valyala/fasthttp"
 )
 
 // client is one HTTP/1.1 connection, as lean as a load generator should be: it
@@ -26,10 +25,13 @@ type answer struct {
 	status     int
 	body       []byte
 	retryAfter string
-	closing    bool
+	response   fasthttp.Response
 }
 
-const dialTimeout = 5 * time.Second
+const (
+	dialTimeout = 5 * time.Second
+	maxBody     = 64 << 20 // of an answer
+)
 
 func dial(addr string) (*client, error) {
 	conn, err := net.DialTimeout("tcp", addr, dialTimeout)
@@ -64,113 +66,22 @@ func (c *client) reopen() error {
 	return nil
 }
 
-// do sends a whole request and reads the whole answer. A connection that the
-// server closes afterwards is opened anew.
+// do sends a whole request and reads the whole answer, also where the server
+// spoke although it did not read on. A connection that the server closes
+// afterwards is opened anew.
 func (c *client) do(request []byte, a *answer) error {
-	if _, err := c.conn.Write(request); err != nil && !answered(c.in) {
+	if _, err := c.conn.Write(request); err != nil {
+		if _, perr := c.in.Peek(1); perr != nil {
+			return err
+		}
+	}
+	r := &a.response
+	if err := r.ReadLimitBody(c.in, maxBody); err != nil {
 		return err
 	}
-	if err := a.read(c.in); err != nil {
-		return err
-	}
-	if a.closing {
+	a.status, a.body, a.retryAfter = r.StatusCode(), r.Body(), string(r.Header.Peek("Retry-After"))
+	if r.ConnectionClose() {
 		return c.reopen()
 	}
 	return nil
-}
-
-// answered reports whether the server spoke although it did not read on.
-func answered(in *bufio.Reader) bool {
-	_, err := in.Peek(1)
-	return err == nil
-}
-
-// maxBody bounds an answer, and one chunk of it.
-const maxBody = 64 << 20
-
-var errReply = errors.New("not an HTTP answer")
-
-// read reads one answer.
-func (a *answer) read(in *bufio.Reader) error {
-	line, err := readLine(in)
-	if err != nil {
-		return err
-	}
-	if len(line) < 12 || !bytes.HasPrefix(line, []byte("HTTP/1.")) {
-		return errReply
-	}
-	if a.status, err = strconv.Atoi(string(line[9:12])); err != nil {
-		return errReply
-	}
-	a.body, a.retryAfter, a.closing = a.body[:0], "", false
-	length, chunked := 0, false
-	for {
-		if line, err = readLine(in); err != nil {
-			return err
-		}
-		if len(line) == 0 {
-			break
-		}
-		name, value, _ := bytes.Cut(line, []byte(": "))
-		switch {
-		case bytes.EqualFold(name, []byte("content-length")):
-			if length, err = strconv.Atoi(string(value)); err != nil || length < 0 || length > maxBody {
-				return errReply
-			}
-		case bytes.EqualFold(name, []byte("transfer-encoding")):
-			chunked = true
-		case bytes.EqualFold(name, []byte("retry-after")):
-			a.retryAfter = string(value)
-		case bytes.EqualFold(name, []byte("connection")):
-			a.closing = bytes.EqualFold(value, []byte("close"))
-		}
-	}
-	if !chunked {
-		return a.take(in, length)
-	}
-	return a.takeChunks(in)
-}
-
-func (a *answer) takeChunks(in *bufio.Reader) error {
-	for {
-		line, err := readLine(in)
-		if err != nil {
-			return err
-		}
-		n, err := strconv.ParseUint(string(line), 16, 31)
-		if err != nil || n > maxBody {
-			return errReply
-		}
-		if err := a.take(in, int(n)); err != nil {
-			return err
-		}
-		if _, err := readLine(in); err != nil { // the end of the chunk, or of the body
-			return err
-		}
-		if n == 0 {
-			return nil
-		}
-	}
-}
-
-// take appends n bytes to the body.
-func (a *answer) take(in *bufio.Reader, n int) error {
-	at := len(a.body)
-	if cap(a.body) < at+n {
-		grown := make([]byte, at, max(2*cap(a.body), at+n))
-		copy(grown, a.body)
-		a.body = grown
-	}
-	a.body = a.body[:at+n]
-	_, err := io.ReadFull(in, a.body[at:])
-	return err
-}
-
-// readLine gives a line without its end; it is valid until the next read.
-func readLine(in *bufio.Reader) ([]byte, error) {
-	line, err := in.ReadSlice('\n')
-	if err != nil {
-		return nil, err
-	}
-	return bytes.TrimRight(line, "\r\n"), nil
 }

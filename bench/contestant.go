@@ -53,7 +53,7 @@ func (c *contestant) pace(ctx context.Context, l *load, perSecond float64, d tim
 }
 
 // percentiles draws the newest open loop of each.
-func percentiles(title string, list []*contestant) string {
+func percentiles(title string, list []*contestant) chart {
 	var out []series
 	for _, c := range list {
 		s := series{label: c.label}

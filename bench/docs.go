@@ -10,7 +10,7 @@ import (
 
 // The lines of docs/performance.md between which the results stand.
 const (
-	docsBegin = "<!-- bench: begin (written by go run ./bench all -docs docs) -->\n"
+	docsBegin = "<!-- bench: begin (written by go -C bench run . all -docs ../docs) -->\n"
 	docsEnd   = "<!-- bench: end -->\n"
 )
 
@@ -98,6 +98,11 @@ func (r *report) section(b *strings.Builder, p part) {
 }
 
 // draw adds a plot.
-func (b *bench) draw(part, name, caption, svg string) {
-	b.report.plots = append(b.report.plots, plot{part, "performance-" + name + ".svg", caption, svg})
+func (b *bench) draw(part, name, caption string, c chart) {
+	svg, err := c.svg()
+	if err != nil {
+		b.report.fail(part, err)
+		return
+	}
+	b.report.plots = append(b.report.plots, picture{part, "performance-" + name + ".svg", caption, svg})
 }

@@ -4,10 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
 // load is requests to one server from a number of connections.
@@ -31,22 +32,21 @@ type load struct {
 type outcome struct {
 	took     time.Duration
 	requests int
-	late     int       // sent after they were due because all connections were busy
-	times    []float64 // seconds, sorted
+	late     int                     // sent after they were due because all connections were busy
+	times    *hdrhistogram.Histogram // nanoseconds
 	statuses map[int]int
 	bytes    int64 // of bodies answered
+}
+
+// newOutcome takes times up to ten minutes, to three digits.
+func newOutcome() *outcome {
+	return &outcome{times: hdrhistogram.New(1000, int64(10*time.Minute), 3), statuses: map[int]int{}}
 }
 
 func (o *outcome) rate() float64 { return float64(o.requests) / o.took.Seconds() }
 
 // quantile is in microseconds.
-func (o *outcome) quantile(q float64) float64 {
-	if len(o.times) == 0 {
-		return 0
-	}
-	i := int(q * float64(len(o.times)))
-	return o.times[min(i, len(o.times)-1)] * 1e6
-}
+func (o *outcome) quantile(q float64) float64 { return float64(o.times.ValueAtQuantile(100*q)) / 1000 }
 
 // closed sends without pause from each connection for d.
 func (l *load) closed(ctx context.Context, d time.Duration) (*outcome, error) {
@@ -106,27 +106,28 @@ func (l *load) run(ctx context.Context, next func() (uint64, time.Time, bool)) (
 	defer cancel(nil)
 	stop := context.AfterFunc(ctx, func() { closeAll(clients) })
 	defer stop()
-	results := make([]outcome, l.conns)
+	results := make([]*outcome, l.conns)
 	var wg sync.WaitGroup
 	start := time.Now()
 	for i := range clients {
+		results[i] = newOutcome()
 		wg.Go(func() {
-			if err := l.work(clients[i], next, &results[i]); err != nil {
+			if err := l.work(clients[i], next, results[i]); err != nil {
 				cancel(err)
 			}
 		})
 	}
 	wg.Wait()
-	sum := &outcome{took: time.Since(start), statuses: map[int]int{}}
-	for i := range results {
-		sum.requests += results[i].requests
-		sum.bytes += results[i].bytes
-		sum.times = append(sum.times, results[i].times...)
-		for status, n := range results[i].statuses {
+	sum := newOutcome()
+	sum.took = time.Since(start)
+	for _, r := range results {
+		sum.requests += r.requests
+		sum.bytes += r.bytes
+		sum.times.Merge(r.times)
+		for status, n := range r.statuses {
 			sum.statuses[status] += n
 		}
 	}
-	slices.Sort(sum.times)
 	return sum, context.Cause(ctx)
 }
 
@@ -141,7 +142,6 @@ func closeAll(clients []*client) {
 var errStatus = errors.New("unexpected status")
 
 func (l *load) work(c *client, next func() (uint64, time.Time, bool), o *outcome) error {
-	o.statuses = map[int]int{}
 	var buf []byte
 	var a answer
 	for {
@@ -156,7 +156,7 @@ func (l *load) work(c *client, next func() (uint64, time.Time, bool), o *outcome
 		took := time.Since(since)
 		o.requests++
 		o.bytes += int64(len(a.body))
-		o.times = append(o.times, took.Seconds())
+		_ = o.times.RecordValue(min(int64(took), o.times.HighestTrackableValue())) // within the range
 		o.statuses[a.status]++
 		if l.seen != nil {
 			l.seen(n, a.status, &a, took)

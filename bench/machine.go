@@ -7,9 +7,10 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
+
+	"github.com/prometheus/procfs"
 )
 
 // Machine is where it was measured, and what its disk and its other users take.
@@ -38,16 +39,13 @@ func (m Machine) caveat() string {
 
 func lookAtMachine(dir string) Machine {
 	m := Machine{CPUs: runtime.NumCPU(), Go: runtime.Version(), CPU: "unknown", Load: "unknown", Date: time.Now().UTC().Format(time.DateOnly)}
-	if data, err := os.ReadFile("/proc/cpuinfo"); err == nil {
-		for line := range strings.Lines(string(data)) {
-			if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
-				m.CPU = strings.TrimSpace(value)
-				break
-			}
+	if fs, err := procfs.NewDefaultFS(); err == nil {
+		if cpus, err := fs.CPUInfo(); err == nil && len(cpus) > 0 {
+			m.CPU = cpus[0].ModelName
 		}
-	}
-	if data, err := os.ReadFile("/proc/loadavg"); err == nil {
-		m.Load = strings.Fields(string(data))[0]
+		if load, err := fs.LoadAvg(); err == nil {
+			m.Load = fmt.Sprintf("%.2f", load.Load1)
+		}
 	}
 	if us, err := flushTime(dir); err == nil {
 		m.FlushUS = us

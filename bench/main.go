@@ -2,8 +2,10 @@
 // and starts the real binary, starts its baselines beside it, lets them take
 // turns in one run, and prints ratios with their spread:
 //
-//	go run ./bench all            everything, in under ten minutes
-//	go run ./bench add -quick     one part, small, in seconds
+//	go -C bench run . all            everything, in under ten minutes
+//	go -C bench run . add -quick     one part, small, in seconds
+//
+// It is a module of its own, so that its libraries cost users of memoryd nothing.
 //
 // The load generator runs on the same machine, so that absolute figures belong
 // to it; ratios carry over. Open-loop latencies count from the time at which a

@@ -20,7 +20,7 @@ type report struct {
 	Notes   []partNote   `json:"notes,omitempty"`
 	Took    []took       `json:"seconds"`
 	Failed  []partNote   `json:"failed,omitempty"`
-	plots   []plot       // in the order in which they were drawn
+	plots   []picture    // in the order in which they were drawn
 }
 
 type partFigure struct {
@@ -38,8 +38,8 @@ type took struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// plot is a drawing with its file name and what it shows.
-type plot struct{ part, name, caption, svg string }
+// picture is a drawing with its file name and what it shows.
+type picture struct{ part, name, caption, svg string }
 
 func newReport(quick bool) *report { return &report{Quick: quick} }
 

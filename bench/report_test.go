@@ -121,7 +121,7 @@ func TestTheDocumentKeepsWhatPeopleWrote(t *testing.T) {
 			t.Errorf("got %s, %v", text, err)
 		}
 	}
-	if svg, err := os.ReadFile(filepath.Join(dir, "performance-add.svg")); err != nil || !strings.HasPrefix(string(svg), "<svg") {
+	if svg, err := os.ReadFile(filepath.Join(dir, "performance-add.svg")); err != nil || !strings.Contains(string(svg), "<svg") {
 		t.Errorf("got %s, %v", svg, err)
 	}
 	for _, text := range []string{"", docsBegin, docsEnd + docsBegin} {
@@ -151,14 +151,16 @@ func TestTheJSONHoldsEveryGoal(t *testing.T) {
 }
 
 func TestPlotsAreDrawnAndWellFormed(t *testing.T) {
-	chart := bars("Adds & more", "/s", []bar{{"a < b", figure("", "", []float64{1, 2, 3})}, {"nothing", figure("", "", []float64{0})}})
+	barred := bars("Adds & more", "/s", []bar{{"a < b", figure("", "", []float64{1, 2, 3})}, {"nothing", figure("", "", []float64{0})}})
 	graph := lines("Latency", axis{"one in", true}, axis{"µs", true}, []series{
 		{"memoryd", []float64{1, 10, 100, 1000}, []float64{50, 60, 90, 900}}, {"bare", []float64{1, 1000}, []float64{40, 200}},
 	})
-	golden(t, "bars", chart)
-	golden(t, "lines", graph)
 	flat := lines("Flat", axis{"s", false}, axis{"MB", false}, []series{{"rss", []float64{0, 5, 10}, []float64{30, 30, 31}}})
-	for name, svg := range map[string]string{"bars": chart, "lines": graph, "flat": flat, "empty": lines("", axis{}, axis{}, nil)} {
+	for name, c := range map[string]chart{"bars": barred, "lines": graph, "flat": flat, "empty": lines("", axis{}, axis{}, nil)} {
+		svg, err := c.svg()
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 		for dec := xml.NewDecoder(strings.NewReader(svg)); ; {
 			if _, err := dec.Token(); errors.Is(err, io.EOF) {
 				break

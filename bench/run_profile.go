@@ -2,66 +2,34 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"time"
 )
 
 // profileCommand shows where the processor's time goes.
 const profileCommand = "profile"
 
-// profileSource is compiled into a copy of the product: it offers pprof on an
-// address that it writes to a file, so that a profile needs no setting.
-const profileSource = `package main
-
-import (
-	"net"
-	"net/http"
-	_ "net/http/pprof"
-	"os"
-)
-
-func init() {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		panic(err)
-	}
-	if err := os.WriteFile(os.Getenv("BENCH_PPROF_FILE"), []byte(l.Addr().String()), 0o600); err != nil {
-		panic(err)
-	}
-	go func() { panic(http.Serve(l, nil)) }()
-}
-`
+// pprofAddress is where the product says that it serves profiles.
+var pprofAddress = regexp.MustCompile(`pprof is served" address=(\S+)`)
 
 // runProfile takes a profile of the product under a load.
 func runProfile(ctx context.Context, b *bench) (err error) {
-	root, err := moduleRoot(ctx)
-	if err != nil {
-		return err
-	}
-	binary, err := b.buildProfiled(ctx, root)
-	if err != nil {
-		return err
-	}
-	b.binary = binary
-	where := filepath.Join(b.dir, "pprof-address")
-	if err := os.Setenv("BENCH_PPROF_FILE", where); err != nil {
-		return err
-	}
-	p, err := b.memoryd(ctx, filepath.Join(b.dir, "profile"), "")
+	p, err := b.memoryd(ctx, filepath.Join(b.dir, "profile"), "http: {pprof_listen: \"127.0.0.1:0\"}\n")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.stop()) }()
-	addr, err := os.ReadFile(where)
-	if err != nil {
-		return err
+	told := pprofAddress.FindStringSubmatch(tail(p.log))
+	if told == nil {
+		return errors.New("the server does not say where pprof is: " + tail(p.log))
 	}
+	pprof := "http://" + told[1] + "/debug/pprof"
 	tools := pick(b, 1000, 50)
 	if err := fill(ctx, p.addr, "bench", tools, keptCalls); err != nil {
 		return err
@@ -77,7 +45,7 @@ func runProfile(ctx context.Context, b *bench) (err error) {
 	}
 	got := make(chan fetched, 1)
 	go func() {
-		path, err := b.fetchProfile(ctx, fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%d", addr, seconds), "cpu")
+		path, err := b.fetchProfile(ctx, fmt.Sprintf("%s/profile?seconds=%d", pprof, seconds), "cpu")
 		got <- fetched{path, err}
 	}()
 	if _, err := l.closed(ctx, time.Duration(seconds)*time.Second+500*time.Millisecond); err != nil {
@@ -87,7 +55,7 @@ func runProfile(ctx context.Context, b *bench) (err error) {
 	if cpu.err != nil {
 		return cpu.err
 	}
-	allocs, err := b.fetchProfile(ctx, fmt.Sprintf("http://%s/debug/pprof/allocs", addr), "allocs")
+	allocs, err := b.fetchProfile(ctx, pprof+"/allocs", "allocs")
 	if err != nil {
 		return err
 	}
@@ -122,34 +90,6 @@ func (b *bench) keep(path string) error {
 		return err
 	}
 	return os.WriteFile(b.opts.keep, data, 0o644)
-}
-
-// buildProfiled builds the product with one more file, without touching the tree.
-func (b *bench) buildProfiled(ctx context.Context, root string) (string, error) {
-	source := filepath.Join(b.dir, "pprof.go")
-	if err := os.WriteFile(source, []byte(profileSource), 0o600); err != nil {
-		return "", err
-	}
-	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(root, "cmd", "memoryd", "bench_pprof.go"): source}})
-	if err != nil {
-		return "", err
-	}
-	list := filepath.Join(b.dir, "overlay.json")
-	if err := os.WriteFile(list, overlay, 0o600); err != nil {
-		return "", err
-	}
-	binary := filepath.Join(b.dir, "memoryd-profiled")
-	build := exec.CommandContext(ctx, "go", "build", "-overlay", list, "-o", binary, "./cmd/memoryd")
-	build.Dir, build.Stderr = root, os.Stderr
-	return binary, build.Run()
-}
-
-func moduleRoot(ctx context.Context) (string, error) {
-	out, err := exec.CommandContext(ctx, "go", "env", "GOMOD").Output()
-	if err != nil {
-		return "", err
-	}
-	return filepath.Dir(string(out)), nil
 }
 
 func (b *bench) fetchProfile(ctx context.Context, url, name string) (string, error) {

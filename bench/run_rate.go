@@ -63,8 +63,8 @@ func runRate(ctx context.Context, b *bench) error {
 }
 
 // judgeConfig is the product's configuration for a stand-in model.
-func judgeConfig(addr string, c rateCase) string {
-	text := "llm: {default: {base_url: \"http://" + addr + "/v1\", model_name: stand-in, max_tokens: 64"
+func judgeConfig(url string, c rateCase) string {
+	text := "llm: {default: {base_url: \"" + url + "\", model_name: stand-in, max_tokens: 64"
 	if c.known {
 		text += fmt.Sprintf(", requests_per_minute: %d, tokens_per_minute: %d, burst: %s", int(c.limits.requestsPerSecond*60),
 			int(c.limits.tokensPerSecond*60), c.limits.credit)
@@ -82,8 +82,8 @@ func (b *bench) judgeAll(ctx context.Context, dir string, c rateCase, n int) (mo
 	if err != nil {
 		return modelCounts{}, err
 	}
-	defer model.close()
-	p, err := b.memoryd(ctx, dir, judgeConfig(model.addr, c))
+	defer model.Close()
+	p, err := b.memoryd(ctx, dir, judgeConfig(model.URL, c))
 	if err != nil {
 		return modelCounts{}, err
 	}
@@ -129,9 +129,9 @@ func (b *bench) fairness(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		p, err := b.memoryd(ctx, filepath.Join(b.dir, "fair-"+itoa(i)), judgeConfig(model.addr, c))
+		p, err := b.memoryd(ctx, filepath.Join(b.dir, "fair-"+itoa(i)), judgeConfig(model.URL, c))
 		if err != nil {
-			return errors.Join(err, model.close())
+			return errors.Join(err, model.Close())
 		}
 		err = func() error {
 			t := addTemplate("big", 10, callBytes)
@@ -155,7 +155,7 @@ func (b *bench) fairness(ctx context.Context) error {
 			}
 			return waitFor(ctx, 2*time.Minute, func() bool { mu.Lock(); defer mu.Unlock(); return len(ended) >= small })
 		}()
-		if err := errors.Join(err, p.stop(), model.close()); err != nil {
+		if err := errors.Join(err, p.stop(), model.Close()); err != nil {
 			return err
 		}
 		sum := 0.0

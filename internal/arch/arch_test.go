@@ -77,13 +77,13 @@ var mayImport = map[string][]string{
 var leaves = []string{"memoryd/internal/fairqueue", "memoryd/internal/lifecycle"}
 
 // wiring packages may import everything but the *test packages.
-var wiring = []string{"memoryd/cmd/memoryd", "memoryd/bench"}
+var wiring = []string{"memoryd/cmd/memoryd"}
 
 // onlyIn keeps each outside library behind one door.
 var onlyIn = map[string][]string{
-	"github.com/labstack/echo":          {"memoryd/api", "memoryd/bench"},
+	"github.com/labstack/echo":          {"memoryd/api"},
 	"github.com/sashabaranov/go-openai": {"memoryd/llm"},
-	"modernc.org/sqlite":                {"memoryd/store/sqlite", "memoryd/bench"},
+	"modernc.org/sqlite":                {"memoryd/store/sqlite"},
 	"github.com/qdrant/go-client":       {"memoryd/store/qdrant", "memoryd/store/qdrant/qdranttest"},
 	"github.com/prometheus":             {"memoryd/internal/telemetry/metrics"},
 	"go.opentelemetry.io":               {"memoryd/internal/telemetry/trace", "memoryd/internal/telemetry/trace/tracetest"},
