@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"memoryd"
+	"memoryd/store"
 
 	"pgregory.net/rapid"
 )
@@ -84,4 +85,55 @@ func TestTheSampleCacheFollowsAHistory(t *testing.T) {
 			t.Fatalf("a reading beside the pushes gave %+v, want %+v", got, want)
 		}
 	})
+}
+
+// TestColdSamplesKeepNobodyFromWriting was written for a reading of the file with
+// the writer's gate held: every append to a tool out of the cache stalled all
+// commits.
+func TestColdSamplesKeepNobodyFromWriting(t *testing.T) {
+	cfg := settings(t.TempDir())
+	cfg.SampleCache = 0
+	s := openTuned(t, cfg, nil)
+	mustAppend(t, s, testBatch(5, "t", 1, 5))
+	var lent []*conn
+	for range cap(s.readers) {
+		lent = append(lent, <-s.readers)
+	}
+	got := make(chan []memoryd.Sample, 1)
+	go func() {
+		samples, err := s.Samples(t.Context(), tref)
+		if err != nil {
+			t.Error(err)
+		}
+		got <- samples
+	}()
+	for loading := false; !loading; { // until the reading waits for a connection
+		s.w.samples.mu.Lock()
+		loading = len(s.w.samples.loads) > 0
+		s.w.samples.mu.Unlock()
+	}
+	// Commits go on, also of the tool that is being read: one goes, a pending one
+	// comes and is judged, and one of the old ones is corrected.
+	waiting := testBatch(5, "t", 6, 7)
+	waiting.Calls[1].Evaluation = memoryd.PendingEvaluation()
+	mustAppend(t, s, waiting)
+	mustAppend(t, s, testBatch(5, "other", 1, 3))
+	failed := memoryd.Evaluation{State: memoryd.Judged}
+	if _, err := s.Settle(t.Context(), []store.Verdict{{ToolRef: tref, Key: waiting.Calls[1].Key, Evaluation: failed}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range lent {
+		s.readers <- c
+	}
+	calls, err := s.History(t.Context(), tref, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := make([]memoryd.Sample, len(calls))
+	for i := range calls {
+		want[i] = calls[i].Sample()
+	}
+	if samples := <-got; !slices.Equal(samples, want) || len(want) != 5 || want[4].Score != 0 {
+		t.Errorf("got %+v, want %+v", samples, want)
+	}
 }

@@ -1,10 +1,9 @@
 package storetest_test
 
 import (
-	"context"
 	"errors"
+	"reflect"
 	"testing"
-	"time"
 
 	"memoryd"
 	"memoryd/store"
@@ -25,7 +24,6 @@ var (
 	batch = store.Batch{Workspace: "w", Keep: 9, Calls: []memoryd.Call{{
 		ToolRef: ref, Key: memoryd.CallKey{1}, Evaluation: memoryd.PendingEvaluation(),
 	}}}
-	judged = memoryd.Evaluation{State: memoryd.Judged, Score: 1}
 )
 
 func TestAFaultBeforeLeavesTheStoreUntouched(t *testing.T) {
@@ -64,39 +62,27 @@ func TestAFaultAfterLosesTheAcknowledgement(t *testing.T) {
 	}
 }
 
-func TestEveryMethodAsksOnBothSides(t *testing.T) {
-	asked := map[string]int{}
-	f := storetest.NewFaults(mem.New(), func(m string, _ storetest.Stage) error { asked[m]++; return nil })
-	ctx := t.Context()
-	calls := []struct {
-		method string
-		call   func(context.Context) error
-	}{
-		{"Ping", f.Ping},
-		{"Append", func(ctx context.Context) error { _, err := f.Append(ctx, batch); return err }},
-		{"History", func(ctx context.Context) error { _, err := f.History(ctx, ref, 0); return err }},
-		{"Samples", func(ctx context.Context) error { _, err := f.Samples(ctx, ref); return err }},
-		{"Tool", func(ctx context.Context) error { _, err := f.Tool(ctx, ref); return err }},
-		{"ListTools", func(ctx context.Context) error { _, err := f.ListTools(ctx, "w", "", 1); return err }},
-		{"ListWorkspaces", func(ctx context.Context) error { _, err := f.ListWorkspaces(ctx, "", 1); return err }},
-		{"PutGuideline", func(ctx context.Context) error { return f.PutGuideline(ctx, ref, memoryd.Guideline{}, 0) }},
-		{"Claim", func(ctx context.Context) error { _, err := f.Claim(ctx, time.Now(), time.Hour, 1); return err }},
-		{"Settle", func(ctx context.Context) error {
-			_, err := f.Settle(ctx, []store.Verdict{{ToolRef: ref, Key: memoryd.CallKey{1}, Evaluation: judged}})
-			return err
-		}},
-		{"CacheVerdict", func(ctx context.Context) error { return f.CacheVerdict(ctx, [16]byte{1}, judged) }},
-		{"CachedVerdict", func(ctx context.Context) error { _, err := f.CachedVerdict(ctx, [16]byte{1}); return err }},
-		{"DeleteTool", func(ctx context.Context) error { return f.DeleteTool(ctx, ref) }},
-		{"DeleteWorkspace", func(ctx context.Context) error { _, err := f.DeleteWorkspace(ctx, "w"); return err }},
-		{"Close", func(context.Context) error { return f.Close() }},
-	}
-	for _, c := range calls {
-		if err := c.call(ctx); err != nil {
-			t.Fatalf("%s: %v", c.method, err)
+// A new method of the contract cannot be forgotten.
+func TestEveryMethodIsIntercepted(t *testing.T) {
+	boom := errors.New("boom")
+	asked := ""
+	f := storetest.NewFaults(nil, func(m string, _ storetest.Stage) error { asked = m; return boom })
+	contract := reflect.TypeFor[store.Store]()
+	for i := range contract.NumMethod() {
+		m := contract.Method(i)
+		var args []reflect.Value
+		for j := range m.Type.NumIn() {
+			args = append(args, reflect.Zero(m.Type.In(j)))
 		}
-		if asked[c.method] != 2 {
-			t.Errorf("%s asked %d times, want 2", c.method, asked[c.method])
+		if m.Name != "Close" {
+			args[0] = reflect.ValueOf(t.Context())
+		}
+		out := reflect.ValueOf(store.Store(f)).MethodByName(m.Name).Call(args)
+		if err, _ := out[len(out)-1].Interface().(error); !errors.Is(err, boom) || asked != m.Name {
+			t.Errorf("%s: got %v, asked for %q", m.Name, err, asked)
+		}
+		if len(out) == 2 && !out[0].IsZero() {
+			t.Errorf("%s answered beside its error: %v", m.Name, out[0])
 		}
 	}
 }
