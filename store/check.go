@@ -1,16 +1,20 @@
 package store
 
 import (
+	"fmt"
 	"math"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"memoryd"
 )
 
-// Validate refuses, as Invalid, a batch that can never be stored: every backend
-// calls it first.
-func (b Batch) Validate() error {
+// Check refuses, as Invalid, a batch that can never be stored.
+func (b Batch) Check() error {
+	if len(b.Calls) == 0 {
+		return nil
+	}
 	if err := CheckName("workspace", b.Workspace); err != nil {
 		return err
 	}
@@ -51,6 +55,16 @@ func CheckEvaluation(e *memoryd.Evaluation) error {
 		return nil
 	}
 	return memoryd.Errorf(memoryd.Invalid, "unknown evaluation state %q", string(e.State))
+}
+
+// CheckVerdicts refuses verdicts of which one can never be stored.
+func CheckVerdicts(verdicts []Verdict) error {
+	for i := range verdicts {
+		if err := CheckEvaluation(&verdicts[i].Evaluation); err != nil {
+			return memoryd.Errorf(memoryd.Invalid, "verdict %d: %s", i, err)
+		}
+	}
+	return nil
 }
 
 // CheckName refuses what is no name; what says what it would name.
@@ -188,4 +202,12 @@ func CheckOverride(v *Verdict) error {
 		return memoryd.Errorf(memoryd.Invalid, "a correction is a verdict")
 	}
 	return CheckEvaluation(&v.Evaluation)
+}
+
+// Within refuses a setting outside its bounds; key names it.
+func Within[T int | int64 | time.Duration](key string, value, least, most T) error {
+	if value < least || value > most {
+		return fmt.Errorf("%s: must lie between %v and %v, not %v", key, least, most, value)
+	}
+	return nil
 }

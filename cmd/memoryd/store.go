@@ -33,6 +33,7 @@ func openQdrant(ctx context.Context, c config.Store, key string, log *slog.Logge
 	if err != nil {
 		return nil, "", err
 	}
+	local.Start(ctx)
 	s, err := journal.Open(ctx, local, remoteOpener(c.Qdrant, key, log), c.Spool.Config, log, time.Now)
 	if err != nil {
 		return nil, "", errors.Join(err, local.Close())
@@ -69,5 +70,6 @@ func openStore(ctx context.Context, cfg *config.Config, getenv func(string) stri
 	if err != nil {
 		return nil, "", err
 	}
+	s.Start(ctx)
 	return s, "sqlite in " + cfg.Store.SQLite.Dir, nil
 }

@@ -18,7 +18,7 @@ type outcome struct {
 // them up for the remote store. When it fails nothing was accepted, unless the
 // local store failed between its two writes and then could not take back the
 // first: then the operations may still happen.
-func (s *Store) accept(ctx context.Context, ops ...*op) ([]*entry, []outcome, error) {
+func (s *backend) accept(ctx context.Context, ops ...*op) ([]*entry, []outcome, error) {
 	var es []*entry
 	var refs []memoryd.ToolRef
 	now := s.now().UnixMicro()
@@ -54,7 +54,7 @@ func (s *Store) accept(ctx context.Context, ops ...*op) ([]*entry, []outcome, er
 
 // takeBack removes operations from the journal after the local copy failed. If
 // even that fails they are forwarded: they are durable.
-func (s *Store) takeBack(ctx context.Context, es []*entry) {
+func (s *backend) takeBack(ctx context.Context, es []*entry) {
 	if err := s.j.drop(ctx, es); err != nil {
 		s.log.Error("an operation that failed stays in the journal", "err", err)
 		s.q.confirm(es)
@@ -64,7 +64,7 @@ func (s *Store) takeBack(ctx context.Context, es []*entry) {
 	s.q.leave(es)
 }
 
-func (s *Store) wakeUp() {
+func (s *backend) wakeUp() {
 	select {
 	case s.wake <- struct{}{}:
 	default: // it is awake, or will be
@@ -73,7 +73,7 @@ func (s *Store) wakeUp() {
 
 // applyLocally carries an operation out on the local copy. Repeating it changes
 // nothing if those after it are repeated too. out and e may be nil.
-func (s *Store) applyLocally(ctx context.Context, o *op, out *outcome, e *entry) (err error) {
+func (s *backend) applyLocally(ctx context.Context, o *op, out *outcome, e *entry) (err error) {
 	if out == nil {
 		out = new(outcome)
 	}
@@ -107,7 +107,7 @@ func (q *queue) note(e *entry, got []store.Appended) {
 
 // await waits for the remote store's answers, while it answers and not longer
 // than Config.RemoteWait.
-func (s *Store) await(ctx context.Context, es []*entry) {
+func (s *backend) await(ctx context.Context, es []*entry) {
 	if s.away.Load() || s.slow.Load() || !s.working.Load() {
 		return
 	}
@@ -134,7 +134,7 @@ func (q *queue) said(e *entry) *answer {
 
 // barrier waits until all that was accepted before is at the remote store; it
 // fails as unavailable when that takes longer than Config.RemoteWait.
-func (s *Store) barrier(ctx context.Context) error {
+func (s *backend) barrier(ctx context.Context) error {
 	seq := s.q.end()
 	t := time.NewTimer(s.cfg.RemoteWait)
 	defer t.Stop()
@@ -155,11 +155,11 @@ func (s *Store) barrier(ctx context.Context) error {
 
 // Drain waits until all that was accepted before is at the remote store, for as
 // long as the context allows.
-func (s *Store) Drain(ctx context.Context) error {
-	if err := s.enter(ctx); err != nil {
+func (s *backend) Drain(ctx context.Context) error {
+	if err := s.gate.Enter(ctx); err != nil {
 		return err
 	}
-	defer s.leave()
+	defer s.gate.Leave()
 	seq := s.q.end()
 	for {
 		ok, more := s.q.passed(seq)
@@ -174,7 +174,7 @@ func (s *Store) Drain(ctx context.Context) error {
 	}
 }
 
-func (s *Store) unavailable(err error) error {
+func (s *backend) unavailable(err error) error {
 	return &memoryd.Error{
 		Kind: memoryd.Unavailable, Msg: "the remote store cannot be reached, and this cannot wait for it",
 		RetryAfter: s.cfg.RetryMax, Err: err,

@@ -9,19 +9,7 @@ import (
 // Append implements store.Calls. What it acknowledged is on the local disk. The
 // answers are the remote store's if that took the batch at the first try and in
 // time; otherwise they say what this process knows.
-func (s *Store) Append(ctx context.Context, b store.Batch) ([]store.Appended, error) {
-	if len(b.Calls) > 0 {
-		if err := b.Validate(); err != nil {
-			return nil, err
-		}
-	}
-	if err := s.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer s.leave()
-	if len(b.Calls) == 0 {
-		return nil, nil
-	}
+func (s *backend) Append(ctx context.Context, b store.Batch) ([]store.Appended, error) {
 	if err := s.rememberKeep(ctx, b.Keep); err != nil {
 		return nil, err
 	}
@@ -34,7 +22,7 @@ func (s *Store) Append(ctx context.Context, b store.Batch) ([]store.Appended, er
 }
 
 // rememberKeep makes the length of histories known to repairs after a restart.
-func (s *Store) rememberKeep(ctx context.Context, keep int) error {
+func (s *backend) rememberKeep(ctx context.Context, keep int) error {
 	if s.keep.Swap(int64(keep)) == int64(keep) {
 		return nil
 	}
@@ -42,7 +30,7 @@ func (s *Store) rememberKeep(ctx context.Context, keep int) error {
 }
 
 // appended gathers the answers for a batch that may have been split.
-func (s *Store) appended(es []*entry) []store.Appended {
+func (s *backend) appended(es []*entry) []store.Appended {
 	var out []store.Appended
 	fresh := map[string]bool{}
 	for _, e := range es {

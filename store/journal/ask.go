@@ -8,7 +8,7 @@ import (
 
 // ask puts a question to the remote store, for Config.RemoteWait at most. ok is
 // false when it is away: then the local copy must do.
-func ask[T any](ctx context.Context, s *Store, question func(context.Context) (T, error)) (v T, ok bool, err error) {
+func ask[T any](ctx context.Context, s *backend, question func(context.Context) (T, error)) (v T, ok bool, err error) {
 	if s.away.Load() {
 		return v, false, nil
 	}
@@ -35,11 +35,7 @@ func isAway(err error) bool {
 
 // firmly puts to the remote store what only it can do: after all that was
 // accepted before, and not at all while it is away.
-func firmly[T any](ctx context.Context, s *Store, do func(context.Context) (T, error)) (v T, err error) {
-	if err := s.enter(ctx); err != nil {
-		return v, err
-	}
-	defer s.leave()
+func firmly[T any](ctx context.Context, s *backend, do func(context.Context) (T, error)) (v T, err error) {
 	if err := s.barrier(ctx); err != nil {
 		return v, err
 	}

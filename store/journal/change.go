@@ -4,16 +4,11 @@ import (
 	"context"
 
 	"memoryd"
-	"memoryd/store"
 )
 
 // DeleteTool implements store.Tools: at once in the local copy, and at the remote
 // store in its turn.
-func (s *Store) DeleteTool(ctx context.Context, ref memoryd.ToolRef) error {
-	if err := s.enter(ctx); err != nil {
-		return err
-	}
-	defer s.leave()
+func (s *backend) DeleteTool(ctx context.Context, ref memoryd.ToolRef) error {
 	if ref.Workspace == "" || ref.Tool == "" {
 		return nil // no tool has that name
 	}
@@ -28,11 +23,7 @@ func (s *Store) DeleteTool(ctx context.Context, ref memoryd.ToolRef) error {
 
 // DeleteWorkspace implements store.Tools. While the remote store is away it
 // reports how many tools the local copy had.
-func (s *Store) DeleteWorkspace(ctx context.Context, workspace string) (int, error) {
-	if err := s.enter(ctx); err != nil {
-		return 0, err
-	}
-	defer s.leave()
+func (s *backend) DeleteWorkspace(ctx context.Context, workspace string) (int, error) {
 	if workspace == "" {
 		return 0, nil
 	}
@@ -51,7 +42,7 @@ func (s *Store) DeleteWorkspace(ctx context.Context, workspace string) (int, err
 
 // PutGuideline implements store.Tools. The remote store compares; while it is
 // away this fails as unavailable.
-func (s *Store) PutGuideline(ctx context.Context, ref memoryd.ToolRef, g memoryd.Guideline, expect int64) error {
+func (s *backend) PutGuideline(ctx context.Context, ref memoryd.ToolRef, g memoryd.Guideline, expect int64) error {
 	_, err := firmly(ctx, s, func(ctx context.Context) (none struct{}, err error) {
 		if err = s.remote.PutGuideline(ctx, ref, g, expect); err == nil {
 			g.Revision = expect + 1
@@ -64,10 +55,7 @@ func (s *Store) PutGuideline(ctx context.Context, ref memoryd.ToolRef, g memoryd
 
 // RestoreTool implements store.Tools. The remote store decides; while it is away
 // this fails as unavailable. What the local copy had of the tool is replaced.
-func (s *Store) RestoreTool(ctx context.Context, t memoryd.Tool, calls []memoryd.Call) error {
-	if err := store.CheckRestore(&t, calls); err != nil {
-		return err
-	}
+func (s *backend) RestoreTool(ctx context.Context, t memoryd.Tool, calls []memoryd.Call) error {
 	_, err := firmly(ctx, s, func(ctx context.Context) (none struct{}, err error) {
 		unlock := s.order.lock([]memoryd.ToolRef{t.ToolRef})
 		defer unlock()

@@ -88,7 +88,7 @@ func Open(ctx context.Context, local store.Store, open Opener, cfg Config, log *
 // connect opens a remote store that could not be opened at the start. It tries
 // until it succeeds or the context ends, and is loud about one that answers and
 // cannot be used: nothing is forwarded until somebody mends that.
-func (s *Store) connect(ctx context.Context) {
+func (s *backend) connect(ctx context.Context) {
 	if s.lazy == nil {
 		return
 	}
@@ -115,7 +115,7 @@ func (s *Store) connect(ctx context.Context) {
 }
 
 // unusable notes that the remote store answers and cannot be used as it is.
-func (s *Store) unusable(err error) {
+func (s *backend) unusable(err error) {
 	s.fault.Store(&memoryd.Error{
 		Kind: memoryd.Unavailable, Msg: "the remote store cannot be used: " + reason(err), RetryAfter: s.cfg.RetryMax, Err: err,
 	})

@@ -21,7 +21,7 @@ const requestTime = time.Minute
 // forwardLoop forwards what waits. While that fails it tries again and again, and
 // while the remote store is away it asks, also when nothing waits, whether it is
 // back.
-func (s *Store) forwardLoop(ctx context.Context) {
+func (s *backend) forwardLoop(ctx context.Context) {
 	s.connect(ctx)
 	wait := s.cfg.RetryMin
 	for ctx.Err() == nil {
@@ -44,7 +44,7 @@ func jittered(ctx context.Context, d time.Duration) { pause(ctx, d/2+rand.N(d/2+
 
 // forwardNext forwards the operations at the head of the queue. If there are none
 // it waits for some.
-func (s *Store) forwardNext(ctx context.Context) error {
+func (s *backend) forwardNext(ctx context.Context) error {
 	es := s.q.head(s.cfg.ForwardBatch, maxRequestBytes)
 	if len(es) == 0 {
 		if s.away.Load() {
@@ -71,7 +71,7 @@ func (s *Store) forwardNext(ctx context.Context) error {
 // failed lets nobody wait for the forwarding until it succeeds. Whether the
 // remote store is away, so that it need not be asked for reads either, says its
 // Ping.
-func (s *Store) failed(ctx context.Context, err error) {
+func (s *backend) failed(ctx context.Context, err error) {
 	if !s.slow.Swap(true) {
 		s.log.Warn("the remote store takes nothing; it is kept in the journal", "err", err)
 	}
@@ -82,7 +82,7 @@ func (s *Store) failed(ctx context.Context, err error) {
 }
 
 // pingRemote asks whether the remote store is there.
-func (s *Store) pingRemote(ctx context.Context) error {
+func (s *backend) pingRemote(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.RemoteWait)
 	defer cancel()
 	err := s.remote.Ping(ctx)
@@ -95,7 +95,7 @@ func (s *Store) pingRemote(ctx context.Context) error {
 // passed notes that operations are at the remote store, and answers those who
 // wait. The cursor may come after the answers, for what is sent again is known
 // again; but not after those to a deletion, which must not happen again.
-func (s *Store) passed(ctx context.Context, es []*entry) error {
+func (s *backend) passed(ctx context.Context, es []*entry) error {
 	ctx = context.WithoutCancel(ctx)
 	last := es[len(es)-1].seq
 	ends := es[0].kind == opDeleteTool || es[0].kind == opDeleteWorkspace
@@ -118,7 +118,7 @@ func (s *Store) passed(ctx context.Context, es []*entry) error {
 }
 
 // markAway lets reads be answered locally until the remote store is back.
-func (s *Store) markAway(err error) {
+func (s *backend) markAway(err error) {
 	why := reason(err)
 	s.why.Store(&why)
 	if !s.away.Swap(true) {
@@ -127,7 +127,7 @@ func (s *Store) markAway(err error) {
 	}
 }
 
-func (s *Store) markBack() {
+func (s *backend) markBack() {
 	if s.away.Swap(false) {
 		s.log.Info("the remote store is back")
 	}
@@ -158,7 +158,7 @@ func run(es []*entry) int {
 }
 
 // deliver sends one step to the remote store.
-func (s *Store) deliver(ctx context.Context, es []*entry) error {
+func (s *backend) deliver(ctx context.Context, es []*entry) error {
 	switch es[0].kind {
 	case opAppend:
 		for _, group := range bySpace(es) {
@@ -195,7 +195,7 @@ func bySpace(es []*entry) (groups [][]*entry) {
 
 // deliverGroup sends operations as one request. If the remote store can never
 // take them they go one by one, and those that it refuses are put aside.
-func (s *Store) deliverGroup(ctx context.Context, es []*entry) error {
+func (s *backend) deliverGroup(ctx context.Context, es []*entry) error {
 	ops := make([]*op, len(es))
 	for i, e := range es {
 		var err error
@@ -232,7 +232,7 @@ func (s *Store) deliverGroup(ctx context.Context, es []*entry) error {
 }
 
 // content gives the operation, from memory or the journal.
-func (s *Store) content(ctx context.Context, e *entry) (*op, error) {
+func (s *backend) content(ctx context.Context, e *entry) (*op, error) {
 	s.q.mu.Lock()
 	o := e.op
 	s.q.mu.Unlock()
@@ -264,7 +264,7 @@ func (q *queue) triedAll(es []*entry) {
 }
 
 // request carries out operations of one kind on the remote store.
-func (s *Store) request(ctx context.Context, ops []*op, es []*entry) ([]*answer, error) {
+func (s *backend) request(ctx context.Context, ops []*op, es []*entry) ([]*answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
 	switch ops[0].Kind {
@@ -288,7 +288,7 @@ func (s *Store) request(ctx context.Context, ops []*op, es []*entry) ([]*answer,
 	}
 }
 
-func (s *Store) requestAppend(ctx context.Context, ops []*op, es []*entry) ([]*answer, error) {
+func (s *backend) requestAppend(ctx context.Context, ops []*op, es []*entry) ([]*answer, error) {
 	b := store.Batch{Workspace: ops[0].Ref.Workspace, Keep: ops[0].Keep}
 	for _, o := range ops {
 		b.Calls = append(b.Calls, o.Calls...)
@@ -304,7 +304,7 @@ func (s *Store) requestAppend(ctx context.Context, ops []*op, es []*entry) ([]*a
 	return out, nil
 }
 
-func (s *Store) requestSettle(ctx context.Context, ops []*op) ([]*answer, error) {
+func (s *backend) requestSettle(ctx context.Context, ops []*op) ([]*answer, error) {
 	var vs []store.Verdict
 	for _, o := range ops {
 		vs = append(vs, o.Verdicts...)

@@ -25,7 +25,7 @@ func graveKey(ref memoryd.ToolRef) store.RecordKey {
 }
 
 // dig leaves a grave for a tool, or a workspace, that is about to be deleted.
-func (s *Store) dig(ctx context.Context, ref memoryd.ToolRef) error {
+func (s *backend) dig(ctx context.Context, ref memoryd.ToolRef) error {
 	if ref.Workspace == "" {
 		return nil
 	}
@@ -40,7 +40,7 @@ func (s *Store) dig(ctx context.Context, ref memoryd.ToolRef) error {
 
 // buried reports whether another spool deleted the tool, or its workspace, after
 // the instant.
-func (s *Store) buried(ctx context.Context, ref memoryd.ToolRef, after time.Time) (bool, error) {
+func (s *backend) buried(ctx context.Context, ref memoryd.ToolRef, after time.Time) (bool, error) {
 	for _, r := range []memoryd.ToolRef{ref, {Workspace: ref.Workspace}} {
 		g, err := s.remote.Record(ctx, graveKey(r))
 		if memoryd.IsKind(err, memoryd.NotFound) {

@@ -2,12 +2,11 @@ package journal
 
 import (
 	"context"
-	"errors"
 	"time"
 )
 
 // Start starts the forwarding and the periodic repair, once.
-func (s *Store) Start(ctx context.Context) {
+func (s *backend) Start(ctx context.Context) {
 	loops := []func(context.Context){s.forwardLoop}
 	if s.cfg.RepairInterval > 0 {
 		loops = append(loops, s.repairLoop)
@@ -19,13 +18,11 @@ func (s *Store) Start(ctx context.Context) {
 
 // Stop ends both and waits for them. Requests to the remote store that are under
 // way are cancelled. A store that was stopped first never starts.
-func (s *Store) Stop() {
+func (s *backend) Stop() {
 	s.working.Store(false)
 	s.worker.Stop()
 	s.q.releaseAll()
 }
-
-func (s *Store) closeBoth() error { return errors.Join(s.remote.Close(), s.local.Close()) }
 
 // pause waits, or ends with the context or a wake-up.
 func pause(ctx context.Context, d time.Duration, wake <-chan struct{}) {
@@ -39,7 +36,7 @@ func pause(ctx context.Context, d time.Duration, wake <-chan struct{}) {
 }
 
 // repairLoop repairs now and then.
-func (s *Store) repairLoop(ctx context.Context) {
+func (s *backend) repairLoop(ctx context.Context) {
 	for {
 		pause(ctx, s.cfg.RepairInterval, nil)
 		if ctx.Err() != nil {

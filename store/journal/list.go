@@ -6,22 +6,14 @@ import (
 	"strings"
 
 	"memoryd"
-	"memoryd/store"
 )
 
 // ListTools implements store.Tools.
-func (s *Store) ListTools(ctx context.Context, workspace, after string, limit int) ([]memoryd.Tool, error) {
-	if err := store.CheckLimit(limit); err != nil {
-		return nil, err
-	}
-	if err := s.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer s.leave()
+func (s *backend) ListTools(ctx context.Context, workspace, after string, limit int) ([]memoryd.Tool, error) {
 	return s.listTools(ctx, workspace, after, limit)
 }
 
-func (s *Store) listTools(ctx context.Context, workspace, after string, limit int) ([]memoryd.Tool, error) {
+func (s *backend) listTools(ctx context.Context, workspace, after string, limit int) ([]memoryd.Tool, error) {
 	var out []memoryd.Tool
 	for len(out) < limit {
 		touched, gone := s.q.touched(workspace)
@@ -57,7 +49,7 @@ func (s *Store) listTools(ctx context.Context, workspace, after string, limit in
 
 // appendTool appends a tool as it is in the page or, if something waits for it,
 // as it will be.
-func (s *Store) appendTool(ctx context.Context, out, page []memoryd.Tool, touched []string, ref memoryd.ToolRef) ([]memoryd.Tool, error) {
+func (s *backend) appendTool(ctx context.Context, out, page []memoryd.Tool, touched []string, ref memoryd.ToolRef) ([]memoryd.Tool, error) {
 	if _, waits := slices.BinarySearch(touched, ref.Tool); !waits {
 		i, _ := slices.BinarySearchFunc(page, ref.Tool, func(t memoryd.Tool, name string) int { return strings.Compare(t.Tool, name) })
 		return append(out, page[i]), nil
@@ -90,7 +82,7 @@ func merged[T any](page []T, touched []string, after string, full bool, name fun
 }
 
 // listLocally goes on with what this process recorded.
-func (s *Store) listLocally(ctx context.Context, workspace, after string, limit int, out []memoryd.Tool) ([]memoryd.Tool, error) {
+func (s *backend) listLocally(ctx context.Context, workspace, after string, limit int, out []memoryd.Tool) ([]memoryd.Tool, error) {
 	page, err := s.local.ListTools(ctx, workspace, after, limit-len(out))
 	if err != nil {
 		return nil, err
@@ -100,7 +92,7 @@ func (s *Store) listLocally(ctx context.Context, workspace, after string, limit 
 
 // withGuides gives local tools the guidelines that the remote store was last seen
 // to hold.
-func (s *Store) withGuides(ctx context.Context, tools []memoryd.Tool) ([]memoryd.Tool, error) {
+func (s *backend) withGuides(ctx context.Context, tools []memoryd.Tool) ([]memoryd.Tool, error) {
 	var err error
 	for i := range tools {
 		if tools[i].Guideline, err = s.guides.load(ctx, tools[i].ToolRef); err != nil {
@@ -111,14 +103,7 @@ func (s *Store) withGuides(ctx context.Context, tools []memoryd.Tool) ([]memoryd
 }
 
 // ListWorkspaces implements store.Tools.
-func (s *Store) ListWorkspaces(ctx context.Context, after string, limit int) ([]string, error) {
-	if err := store.CheckLimit(limit); err != nil {
-		return nil, err
-	}
-	if err := s.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer s.leave()
+func (s *backend) ListWorkspaces(ctx context.Context, after string, limit int) ([]string, error) {
 	var out []string
 	for len(out) < limit {
 		touched := s.q.touchedSpaces()
@@ -151,7 +136,7 @@ func (s *Store) ListWorkspaces(ctx context.Context, after string, limit int) ([]
 }
 
 // appendSpace appends a workspace unless what waits leaves it empty.
-func (s *Store) appendSpace(ctx context.Context, out, touched []string, name string) ([]string, error) {
+func (s *backend) appendSpace(ctx context.Context, out, touched []string, name string) ([]string, error) {
 	if _, waits := slices.BinarySearch(touched, name); waits {
 		tools, err := s.listTools(ctx, name, "", 1)
 		if err != nil || len(tools) == 0 {
@@ -163,14 +148,7 @@ func (s *Store) appendSpace(ctx context.Context, out, touched []string, name str
 
 // SearchTools implements store.Tools. Tools for which something waits and that
 // the remote store does not find, but the local copy does, come last.
-func (s *Store) SearchTools(ctx context.Context, workspace, query string, limit int) ([]memoryd.Tool, error) {
-	if err := store.CheckLimit(limit); err != nil {
-		return nil, err
-	}
-	if err := s.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer s.leave()
+func (s *backend) SearchTools(ctx context.Context, workspace, query string, limit int) ([]memoryd.Tool, error) {
 	touched, gone := s.q.touched(workspace)
 	found, ok, err := ask(ctx, s, func(ctx context.Context) ([]memoryd.Tool, error) {
 		return s.remote.SearchTools(ctx, workspace, query, limit)
@@ -195,7 +173,7 @@ func (s *Store) SearchTools(ctx context.Context, workspace, query string, limit 
 }
 
 // current replaces tools for which something waits by what they will be.
-func (s *Store) current(ctx context.Context, found []memoryd.Tool, touched []string, limit int) ([]memoryd.Tool, error) {
+func (s *backend) current(ctx context.Context, found []memoryd.Tool, touched []string, limit int) ([]memoryd.Tool, error) {
 	var out []memoryd.Tool
 	for _, t := range found {
 		if _, waits := slices.BinarySearch(touched, t.Tool); waits {

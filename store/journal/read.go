@@ -9,14 +9,7 @@ import (
 )
 
 // History implements store.Calls.
-func (s *Store) History(ctx context.Context, ref memoryd.ToolRef, limit int) ([]memoryd.Call, error) {
-	if err := store.CheckLimit(limit); err != nil {
-		return nil, err
-	}
-	if err := s.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer s.leave()
+func (s *backend) History(ctx context.Context, ref memoryd.ToolRef, limit int) ([]memoryd.Call, error) {
 	w := s.q.waitingFor(ref)
 	if !w.any {
 		calls, ok, err := ask(ctx, s, func(ctx context.Context) ([]memoryd.Call, error) {
@@ -37,11 +30,7 @@ func (s *Store) History(ctx context.Context, ref memoryd.ToolRef, limit int) ([]
 }
 
 // Call implements store.Calls.
-func (s *Store) Call(ctx context.Context, ref memoryd.ToolRef, key memoryd.CallKey) (memoryd.Call, error) {
-	if err := s.enter(ctx); err != nil {
-		return memoryd.Call{}, err
-	}
-	defer s.leave()
+func (s *backend) Call(ctx context.Context, ref memoryd.ToolRef, key memoryd.CallKey) (memoryd.Call, error) {
 	w := s.q.waitingFor(ref)
 	if !w.any {
 		c, ok, err := ask(ctx, s, func(ctx context.Context) (memoryd.Call, error) { return s.remote.Call(ctx, ref, key) })
@@ -61,14 +50,7 @@ func (s *Store) Call(ctx context.Context, ref memoryd.ToolRef, key memoryd.CallK
 }
 
 // ListCalls implements store.Calls.
-func (s *Store) ListCalls(ctx context.Context, ref memoryd.ToolRef, p store.CallPage) ([]memoryd.Call, error) {
-	if err := p.Check(); err != nil {
-		return nil, err
-	}
-	if err := s.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer s.leave()
+func (s *backend) ListCalls(ctx context.Context, ref memoryd.ToolRef, p store.CallPage) ([]memoryd.Call, error) {
 	w := s.q.waitingFor(ref)
 	if !w.any {
 		calls, ok, err := ask(ctx, s, func(ctx context.Context) ([]memoryd.Call, error) { return s.remote.ListCalls(ctx, ref, p) })
@@ -85,14 +67,7 @@ func (s *Store) ListCalls(ctx context.Context, ref memoryd.ToolRef, p store.Call
 
 // RunCalls implements store.Calls. Calls that wait here come before those that the
 // remote store has; while that is away those that this process recorded are all.
-func (s *Store) RunCalls(ctx context.Context, workspace, run string, limit int) ([]store.RunCall, error) {
-	if err := store.CheckRun(workspace, run, limit); err != nil {
-		return nil, err
-	}
-	if err := s.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer s.leave()
+func (s *backend) RunCalls(ctx context.Context, workspace, run string, limit int) ([]store.RunCall, error) {
 	touched, gone := s.q.touched(workspace)
 	waits, deleted := map[memoryd.CallKey]bool{}, map[string]bool{}
 	for _, tool := range touched {
@@ -132,11 +107,7 @@ func (s *Store) RunCalls(ctx context.Context, workspace, run string, limit int) 
 }
 
 // Samples implements store.Calls.
-func (s *Store) Samples(ctx context.Context, ref memoryd.ToolRef) ([]memoryd.Sample, error) {
-	if err := s.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer s.leave()
+func (s *backend) Samples(ctx context.Context, ref memoryd.ToolRef) ([]memoryd.Sample, error) {
 	w := s.q.waitingFor(ref)
 	if !w.any {
 		samples, ok, err := ask(ctx, s, func(ctx context.Context) ([]memoryd.Sample, error) {
@@ -158,15 +129,11 @@ func (s *Store) Samples(ctx context.Context, ref memoryd.ToolRef) ([]memoryd.Sam
 }
 
 // Tool implements store.Tools.
-func (s *Store) Tool(ctx context.Context, ref memoryd.ToolRef) (memoryd.Tool, error) {
-	if err := s.enter(ctx); err != nil {
-		return memoryd.Tool{}, err
-	}
-	defer s.leave()
+func (s *backend) Tool(ctx context.Context, ref memoryd.ToolRef) (memoryd.Tool, error) {
 	return s.tool(ctx, ref)
 }
 
-func (s *Store) tool(ctx context.Context, ref memoryd.ToolRef) (memoryd.Tool, error) {
+func (s *backend) tool(ctx context.Context, ref memoryd.ToolRef) (memoryd.Tool, error) {
 	w := s.q.waitingFor(ref)
 	if !w.any {
 		t, ok, err := ask(ctx, s, func(ctx context.Context) (memoryd.Tool, error) { return s.remote.Tool(ctx, ref) })
@@ -185,7 +152,7 @@ func (s *Store) tool(ctx context.Context, ref memoryd.ToolRef) (memoryd.Tool, er
 }
 
 // keepGuide keeps the tool's guideline for times when the remote store is away.
-func (s *Store) keepGuide(ctx context.Context, t memoryd.Tool) {
+func (s *backend) keepGuide(ctx context.Context, t memoryd.Tool) {
 	if err := s.guides.saw(ctx, t.ToolRef, t.Guideline); err != nil {
 		s.log.Warn("a guideline was not kept locally", "err", err)
 	}

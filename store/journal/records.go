@@ -13,18 +13,12 @@ import (
 // methods fail as unavailable.
 
 // PutRecord implements store.Records.
-func (s *Store) PutRecord(ctx context.Context, r store.Record) (int64, error) {
-	if err := store.CheckRecord(&r); err != nil {
-		return 0, err
-	}
+func (s *backend) PutRecord(ctx context.Context, r store.Record) (int64, error) {
 	return firmly(ctx, s, func(ctx context.Context) (int64, error) { return s.remote.PutRecord(ctx, r) })
 }
 
 // PutRecords implements store.Records.
-func (s *Store) PutRecords(ctx context.Context, rs []store.Record) error {
-	if err := store.CheckRecords(rs); err != nil {
-		return err
-	}
+func (s *backend) PutRecords(ctx context.Context, rs []store.Record) error {
 	_, err := firmly(ctx, s, func(ctx context.Context) (none struct{}, err error) {
 		return none, s.remote.PutRecords(ctx, rs)
 	})
@@ -33,14 +27,7 @@ func (s *Store) PutRecords(ctx context.Context, rs []store.Record) error {
 
 // Record implements store.Records. The record of a tool or workspace whose
 // deletion waits is not found.
-func (s *Store) Record(ctx context.Context, key store.RecordKey) (store.Record, error) {
-	if err := store.CheckRecordKey(key); err != nil {
-		return store.Record{}, err
-	}
-	if err := s.enter(ctx); err != nil {
-		return store.Record{}, err
-	}
-	defer s.leave()
+func (s *backend) Record(ctx context.Context, key store.RecordKey) (store.Record, error) {
 	if s.q.waitingFor(key.ToolRef).gone {
 		return store.Record{}, memoryd.Errorf(memoryd.NotFound, "there is no such record")
 	}
@@ -52,14 +39,7 @@ func (s *Store) Record(ctx context.Context, key store.RecordKey) (store.Record, 
 }
 
 // ListRecords implements store.Records, likewise.
-func (s *Store) ListRecords(ctx context.Context, from store.RecordKey, limit int) ([]store.Record, error) {
-	if err := store.CheckRecordRange(from, limit); err != nil {
-		return nil, err
-	}
-	if err := s.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer s.leave()
+func (s *backend) ListRecords(ctx context.Context, from store.RecordKey, limit int) ([]store.Record, error) {
 	if s.q.waitingFor(from.ToolRef).gone {
 		return nil, nil
 	}
@@ -73,10 +53,7 @@ func (s *Store) ListRecords(ctx context.Context, from store.RecordKey, limit int
 }
 
 // DeleteRecord implements store.Records.
-func (s *Store) DeleteRecord(ctx context.Context, key store.RecordKey) error {
-	if err := store.CheckRecordKey(key); err != nil {
-		return err
-	}
+func (s *backend) DeleteRecord(ctx context.Context, key store.RecordKey) error {
 	_, err := firmly(ctx, s, func(ctx context.Context) (none struct{}, err error) {
 		return none, s.remote.DeleteRecord(ctx, key)
 	})
@@ -84,9 +61,6 @@ func (s *Store) DeleteRecord(ctx context.Context, key store.RecordKey) error {
 }
 
 // ExpireRecords implements store.Records.
-func (s *Store) ExpireRecords(ctx context.Context, now time.Time, limit int) (int, error) {
-	if err := store.CheckLimit(limit); err != nil {
-		return 0, err
-	}
+func (s *backend) ExpireRecords(ctx context.Context, now time.Time, limit int) (int, error) {
 	return firmly(ctx, s, func(ctx context.Context) (int, error) { return s.remote.ExpireRecords(ctx, now, limit) })
 }

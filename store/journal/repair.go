@@ -27,11 +27,11 @@ type Report struct {
 // Repair compares the local copy, tool by tool, with the remote store, and gives
 // back what that has lost. It stops at the first failure of a store; what it did
 // till then stands and is reported. Repairing again is safe.
-func (s *Store) Repair(ctx context.Context) (r Report, err error) {
-	if err := s.enter(ctx); err != nil {
+func (s *backend) Repair(ctx context.Context) (r Report, err error) {
+	if err := s.gate.Enter(ctx); err != nil {
 		return r, err
 	}
-	defer s.leave()
+	defer s.gate.Leave()
 	defer func() { s.tally.repaired(r, err) }()
 	for space, err := range store.AllWorkspaces(ctx, s.local) {
 		if err != nil {
@@ -44,7 +44,7 @@ func (s *Store) Repair(ctx context.Context) (r Report, err error) {
 	return r, nil
 }
 
-func (s *Store) repairSpace(ctx context.Context, space string, r *Report) error {
+func (s *backend) repairSpace(ctx context.Context, space string, r *Report) error {
 	for t, err := range store.AllTools(ctx, s.local, space) {
 		if err != nil {
 			return err
@@ -65,7 +65,7 @@ func (s *Store) repairSpace(ctx context.Context, space string, r *Report) error 
 
 // repairTool looks at the tool without holding anybody up and, only if something
 // is wrong, once more while nothing new is accepted for it.
-func (s *Store) repairTool(ctx context.Context, ref memoryd.ToolRef, r *Report) error {
+func (s *backend) repairTool(ctx context.Context, ref memoryd.ToolRef, r *Report) error {
 	d, ok, err := s.look(ctx, ref, r)
 	if err != nil || !ok || d.empty() {
 		return err
@@ -86,7 +86,7 @@ func (s *Store) repairTool(ctx context.Context, ref memoryd.ToolRef, r *Report) 
 }
 
 // look compares a tool; ok is false when it cannot be or need not be compared.
-func (s *Store) look(ctx context.Context, ref memoryd.ToolRef, r *Report) (d difference, ok bool, err error) {
+func (s *backend) look(ctx context.Context, ref memoryd.ToolRef, r *Report) (d difference, ok bool, err error) {
 	if s.q.waitingFor(ref).any {
 		r.Skipped++
 		return d, false, nil
@@ -114,7 +114,7 @@ func (s *Store) look(ctx context.Context, ref memoryd.ToolRef, r *Report) (d dif
 }
 
 // settleCheck notes how both sides are after a repair.
-func (s *Store) settleCheck(ctx context.Context, ref memoryd.ToolRef) error {
+func (s *backend) settleCheck(ctx context.Context, ref memoryd.ToolRef) error {
 	mine, err := s.localView(ctx, ref)
 	if err != nil || !mine.exists {
 		return err
@@ -127,7 +127,7 @@ func (s *Store) settleCheck(ctx context.Context, ref memoryd.ToolRef) error {
 }
 
 // mend gives back what the remote store lost, and takes over what it has newer.
-func (s *Store) mend(ctx context.Context, d difference, r *Report) error {
+func (s *backend) mend(ctx context.Context, d difference, r *Report) error {
 	if len(d.lost) > 0 || !d.theirs.exists {
 		deleted, err := s.buried(ctx, d.ref, d.mine.tool.Created)
 		if err != nil {
@@ -150,7 +150,7 @@ func (s *Store) mend(ctx context.Context, d difference, r *Report) error {
 	return s.giveGuideline(ctx, d, r)
 }
 
-func (s *Store) giveCalls(ctx context.Context, d difference, r *Report) error {
+func (s *backend) giveCalls(ctx context.Context, d difference, r *Report) error {
 	for _, o := range split(store.Batch{Workspace: d.ref.Workspace, Calls: d.lost, Keep: d.keep}) {
 		got, err := s.remote.Append(ctx, store.Batch{Workspace: d.ref.Workspace, Calls: o.Calls, Keep: d.keep})
 		if err != nil {
@@ -167,7 +167,7 @@ func (s *Store) giveCalls(ctx context.Context, d difference, r *Report) error {
 	return nil
 }
 
-func (s *Store) giveVerdicts(ctx context.Context, d difference, r *Report) error {
+func (s *backend) giveVerdicts(ctx context.Context, d difference, r *Report) error {
 	if len(d.unjudged) > 0 {
 		wrote, err := s.remote.Settle(ctx, d.unjudged)
 		if err != nil {
@@ -187,7 +187,7 @@ func (s *Store) giveVerdicts(ctx context.Context, d difference, r *Report) error
 	return nil
 }
 
-func (s *Store) takeVerdicts(ctx context.Context, d difference, r *Report) error {
+func (s *backend) takeVerdicts(ctx context.Context, d difference, r *Report) error {
 	if len(d.judged) > 0 {
 		wrote, err := s.local.Settle(ctx, d.judged)
 		if err != nil {
@@ -206,7 +206,7 @@ func (s *Store) takeVerdicts(ctx context.Context, d difference, r *Report) error
 
 // giveGuideline puts back the newest guideline that the remote store was seen to
 // hold, in the place of an older one. It gets the next revision there.
-func (s *Store) giveGuideline(ctx context.Context, d difference, r *Report) error {
+func (s *backend) giveGuideline(ctx context.Context, d difference, r *Report) error {
 	if !d.guideline {
 		return nil
 	}
@@ -226,7 +226,7 @@ func (s *Store) giveGuideline(ctx context.Context, d difference, r *Report) erro
 
 // forgetDeleted leaves in the local copy, of a tool that another process deleted,
 // the calls that came later.
-func (s *Store) forgetDeleted(ctx context.Context, d difference) error {
+func (s *backend) forgetDeleted(ctx context.Context, d difference) error {
 	ctx = context.WithoutCancel(ctx)
 	s.guides.forget(d.ref)
 	if err := s.local.DeleteTool(ctx, d.ref); err != nil || len(d.common) == 0 {

@@ -47,7 +47,7 @@ func (t *tally) repaired(r Report, err error) {
 }
 
 // Status gives the state of the forwarding.
-func (s *Store) Status() Status {
+func (s *backend) Status() Status {
 	n, weight := s.q.backlog()
 	st := Status{
 		Operations: n, Backlog: weight, Oldest: s.q.oldest(), Stuck: s.slow.Load(), Away: s.away.Load(),
@@ -64,10 +64,10 @@ func (s *Store) Status() Status {
 }
 
 // Journal gives the local store, for what it reports of itself.
-func (s *Store) Journal() store.Store { return s.local }
+func (s *backend) Journal() store.Store { return s.local }
 
 // Sweep lets the remote store tidy up, if it has a Sweep and is there.
-func (s *Store) Sweep(ctx context.Context) error {
+func (s *backend) Sweep(ctx context.Context) error {
 	remote := s.remote
 	if s.lazy != nil {
 		opened := s.lazy.opened.Load()
@@ -82,10 +82,10 @@ func (s *Store) Sweep(ctx context.Context) error {
 	if !ok || s.away.Load() {
 		return nil
 	}
-	if err := s.enter(ctx); err != nil {
+	if err := s.gate.Enter(ctx); err != nil {
 		return err
 	}
-	defer s.leave()
+	defer s.gate.Leave()
 	return tidy.Sweep(ctx)
 }
 

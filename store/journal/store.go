@@ -2,11 +2,11 @@ package journal
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"hash/maphash"
 	"log/slog"
 	"math/rand/v2"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -15,11 +15,18 @@ import (
 	"memoryd/store"
 )
 
-var _ store.Store = (*Store)(nil)
-
 // Store is a remote store behind a local journal. New makes one; it forwards
 // nothing before Start.
 type Store struct {
+	store.Store // the backend behind its gate, which checks what comes
+	internals
+}
+
+// internals are what the gate does not cover.
+type internals struct{ *backend }
+
+type backend struct {
+	gate          store.Gate
 	local, remote store.Store
 	cfg           Config
 	log           *slog.Logger
@@ -42,9 +49,6 @@ type Store struct {
 	away    atomic.Bool // the remote store did not answer when it was asked last
 	slow    atomic.Bool // forwarding failed or took too long, and did not succeed since
 	working atomic.Bool // started and not stopped
-	life    sync.RWMutex
-	closed  bool
-	running sync.WaitGroup
 	worker  *lifecycle.Worker
 }
 
@@ -55,7 +59,7 @@ func New(local, remote store.Store, cfg Config, log *slog.Logger, now func() tim
 	if err := cfg.Validate(); err != nil {
 		return nil, memoryd.Wrap(memoryd.Invalid, err, "the spool's settings are wrong")
 	}
-	s := &Store{
+	s := &backend{
 		local: local, remote: remote, cfg: cfg, log: log, now: now,
 		q: newQueue(), j: &journal{local: local}, order: stripes{seed: maphash.MakeSeed()},
 		wake: make(chan struct{}, 1), guides: newGuides(local), checks: newChecks(), worker: lifecycle.NewWorker(log, "forwarding"),
@@ -63,12 +67,12 @@ func New(local, remote store.Store, cfg Config, log *slog.Logger, now func() tim
 	if err := s.resume(context.Background()); err != nil {
 		return nil, fmt.Errorf("spool: taking up the journal: %w", err)
 	}
-	return s, nil
+	return &Store{s.gate.Guard(s), internals{s}}, nil
 }
 
 // resume reads what waits, and carries out on the local copy what it may lack: a
 // process may have died between the two writes.
-func (s *Store) resume(ctx context.Context) error {
+func (s *backend) resume(ctx context.Context) error {
 	applied := int64(0)
 	last, err := s.j.read(ctx, func(seq int64, o *op) error {
 		applied = max(applied, o.Applied)
@@ -103,7 +107,7 @@ func (s *Store) resume(ctx context.Context) error {
 }
 
 // catchUp carries out on the local copy the operations after a number.
-func (s *Store) catchUp(ctx context.Context, applied int64) error {
+func (s *backend) catchUp(ctx context.Context, applied int64) error {
 	for _, e := range s.q.after(applied) {
 		o, err := s.content(ctx, e)
 		if err != nil {
@@ -116,31 +120,10 @@ func (s *Store) catchUp(ctx context.Context, applied int64) error {
 	return nil
 }
 
-// enter registers a running call, unless its context has ended or the store is
-// closed.
-func (s *Store) enter(ctx context.Context) error {
-	if ctx.Err() != nil {
-		return fmt.Errorf("spool: %w", context.Cause(ctx))
-	}
-	s.life.RLock()
-	defer s.life.RUnlock()
-	if s.closed {
-		return memoryd.Errorf(memoryd.Closed, "the store is closed")
-	}
-	s.running.Add(1)
-	return nil
-}
-
-func (s *Store) leave() { s.running.Done() }
-
 // Ping implements store.Store: it asks the local store, which acknowledges. It
 // fails as overloaded when the backlog is full, and as unavailable when the remote
 // store was found to be one that can never be used as it is.
-func (s *Store) Ping(ctx context.Context) error {
-	if err := s.enter(ctx); err != nil {
-		return err
-	}
-	defer s.leave()
+func (s *backend) Ping(ctx context.Context) error {
 	if _, weight := s.q.backlog(); weight >= s.cfg.MaxBacklog {
 		return memoryd.Errorf(memoryd.Overloaded, "too much waits to be forwarded to the remote store")
 	}
@@ -152,15 +135,7 @@ func (s *Store) Ping(ctx context.Context) error {
 
 // Close implements store.Store. It stops the forwarding; what waits stays in the
 // journal and is taken up by the next New. Both stores are closed.
-func (s *Store) Close() error {
-	s.life.Lock()
-	already := s.closed
-	s.closed = true
-	s.life.Unlock()
-	if already {
-		return nil
-	}
-	s.running.Wait()
+func (s *backend) Close() error {
 	s.Stop()
-	return s.closeBoth()
+	return errors.Join(s.remote.Close(), s.local.Close())
 }

@@ -180,6 +180,7 @@ func openLocal(t testing.TB, dir string) store.Store {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.Start(t.Context())
 	return s
 }
 

@@ -12,19 +12,7 @@ import (
 // store in its turn. While that is away a verdict counts as written if the local
 // copy took it, or does not keep the call; then it is written later, if the call
 // is still pending.
-func (s *Store) Settle(ctx context.Context, verdicts []store.Verdict) ([]bool, error) {
-	for i := range verdicts {
-		if err := store.CheckEvaluation(&verdicts[i].Evaluation); err != nil {
-			return nil, memoryd.Errorf(memoryd.Invalid, "verdict %d: %s", i, err)
-		}
-	}
-	if err := s.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer s.leave()
-	if len(verdicts) == 0 {
-		return nil, nil
-	}
+func (s *backend) Settle(ctx context.Context, verdicts []store.Verdict) ([]bool, error) {
 	es, outs, err := s.accept(ctx, &op{Kind: opSettle, Verdicts: verdicts})
 	if err != nil {
 		return nil, err
@@ -38,10 +26,7 @@ func (s *Store) Settle(ctx context.Context, verdicts []store.Verdict) ([]bool, e
 
 // Override implements store.Verdicts. The remote store has the say; while it is
 // away this fails as unavailable.
-func (s *Store) Override(ctx context.Context, v store.Verdict) (memoryd.Call, error) {
-	if err := store.CheckOverride(&v); err != nil {
-		return memoryd.Call{}, err
-	}
+func (s *backend) Override(ctx context.Context, v store.Verdict) (memoryd.Call, error) {
 	return firmly(ctx, s, func(ctx context.Context) (memoryd.Call, error) {
 		unlock := s.order.lock([]memoryd.ToolRef{v.ToolRef})
 		defer unlock()
@@ -63,14 +48,7 @@ func (s *Store) Override(ctx context.Context, v store.Verdict) (memoryd.Call, er
 // Claim implements store.Verdicts: from the remote store, after all that was
 // accepted before. While it is away, what the local copy has; its leases and the
 // remote store's do not know of each other.
-func (s *Store) Claim(ctx context.Context, now time.Time, lease time.Duration, limit int) ([]memoryd.Call, error) {
-	if err := store.CheckLimit(limit); err != nil {
-		return nil, err
-	}
-	if err := s.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer s.leave()
+func (s *backend) Claim(ctx context.Context, now time.Time, lease time.Duration, limit int) ([]memoryd.Call, error) {
 	if !s.away.Load() {
 		if err := s.barrier(ctx); err != nil && ctx.Err() != nil {
 			return nil, err
@@ -86,11 +64,7 @@ func (s *Store) Claim(ctx context.Context, now time.Time, lease time.Duration, l
 }
 
 // CachedVerdict implements store.Verdicts.
-func (s *Store) CachedVerdict(ctx context.Context, key [16]byte) (memoryd.Evaluation, error) {
-	if err := s.enter(ctx); err != nil {
-		return memoryd.Evaluation{}, err
-	}
-	defer s.leave()
+func (s *backend) CachedVerdict(ctx context.Context, key [16]byte) (memoryd.Evaluation, error) {
 	if !s.q.caching(key) {
 		e, ok, err := ask(ctx, s, func(ctx context.Context) (memoryd.Evaluation, error) {
 			return s.remote.CachedVerdict(ctx, key)
@@ -103,14 +77,7 @@ func (s *Store) CachedVerdict(ctx context.Context, key [16]byte) (memoryd.Evalua
 }
 
 // CacheVerdict implements store.Verdicts.
-func (s *Store) CacheVerdict(ctx context.Context, key [16]byte, e memoryd.Evaluation) error {
-	if err := store.CheckEvaluation(&e); err != nil {
-		return err
-	}
-	if err := s.enter(ctx); err != nil {
-		return err
-	}
-	defer s.leave()
+func (s *backend) CacheVerdict(ctx context.Context, key [16]byte, e memoryd.Evaluation) error {
 	es, _, err := s.accept(ctx, &op{Kind: opCache, Key: key, Evaluation: e})
 	if err == nil {
 		s.await(ctx, es)

@@ -18,7 +18,7 @@ type view struct {
 // view looks at a tool. What waits must have been looked at before: then an
 // operation that is forwarded meanwhile is seen twice, which can be told from
 // the keys, and never not at all.
-func (s *Store) view(ctx context.Context, ref memoryd.ToolRef, w waiting) (view, error) {
+func (s *backend) view(ctx context.Context, ref memoryd.ToolRef, w waiting) (view, error) {
 	mine, err := s.localView(ctx, ref)
 	if err != nil || w.gone {
 		return mine, err
@@ -36,7 +36,7 @@ func (s *Store) view(ctx context.Context, ref memoryd.ToolRef, w waiting) (view,
 	return mine, nil
 }
 
-func (s *Store) remoteView(ctx context.Context, ref memoryd.ToolRef) (v view, err error) {
+func (s *backend) remoteView(ctx context.Context, ref memoryd.ToolRef) (v view, err error) {
 	v.tool, err = s.remote.Tool(ctx, ref)
 	if memoryd.IsKind(err, memoryd.NotFound) {
 		return view{}, nil
@@ -50,7 +50,7 @@ func (s *Store) remoteView(ctx context.Context, ref memoryd.ToolRef) (v view, er
 }
 
 // localView has the guideline that the remote store was last seen to hold.
-func (s *Store) localView(ctx context.Context, ref memoryd.ToolRef) (v view, err error) {
+func (s *backend) localView(ctx context.Context, ref memoryd.ToolRef) (v view, err error) {
 	v.tool, err = s.local.Tool(ctx, ref)
 	if memoryd.IsKind(err, memoryd.NotFound) {
 		return view{}, nil

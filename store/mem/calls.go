@@ -11,19 +11,9 @@ import (
 )
 
 // Append implements store.Calls.
-func (s *Store) Append(ctx context.Context, b store.Batch) ([]store.Appended, error) {
-	if len(b.Calls) > 0 {
-		if err := b.Validate(); err != nil {
-			return nil, err
-		}
-	}
-	if err := s.enter(ctx); err != nil {
-		return nil, err
-	}
+func (s *backend) Append(ctx context.Context, b store.Batch) ([]store.Appended, error) {
+	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(b.Calls) == 0 {
-		return nil, nil
-	}
 	sp := s.space(b.Workspace)
 	now := time.Now()
 	out := make([]store.Appended, len(b.Calls))
@@ -48,7 +38,7 @@ func (s *Store) Append(ctx context.Context, b store.Batch) ([]store.Appended, er
 }
 
 // accept takes one call in, unless its key is known.
-func (s *Store) accept(sp *space, workspace string, in *memoryd.Call, now time.Time) store.Appended {
+func (s *backend) accept(sp *space, workspace string, in *memoryd.Call, now time.Time) store.Appended {
 	if _, known := sp.keys[in.Key]; known {
 		return store.Appended{}
 	}
@@ -85,13 +75,8 @@ func (t *tool) trim(keep int) {
 }
 
 // History implements store.Calls.
-func (s *Store) History(ctx context.Context, ref memoryd.ToolRef, limit int) ([]memoryd.Call, error) {
-	if err := store.CheckLimit(limit); err != nil {
-		return nil, err
-	}
-	if err := s.enter(ctx); err != nil {
-		return nil, err
-	}
+func (s *backend) History(ctx context.Context, ref memoryd.ToolRef, limit int) ([]memoryd.Call, error) {
+	s.mu.Lock()
 	defer s.mu.Unlock()
 	t := s.find(ref)
 	if t == nil {
@@ -109,10 +94,8 @@ func (s *Store) History(ctx context.Context, ref memoryd.ToolRef, limit int) ([]
 }
 
 // Samples implements store.Calls.
-func (s *Store) Samples(ctx context.Context, ref memoryd.ToolRef) ([]memoryd.Sample, error) {
-	if err := s.enter(ctx); err != nil {
-		return nil, err
-	}
+func (s *backend) Samples(ctx context.Context, ref memoryd.ToolRef) ([]memoryd.Sample, error) {
+	s.mu.Lock()
 	defer s.mu.Unlock()
 	t := s.find(ref)
 	if t == nil {
@@ -126,10 +109,8 @@ func (s *Store) Samples(ctx context.Context, ref memoryd.ToolRef) ([]memoryd.Sam
 }
 
 // Call implements store.Calls.
-func (s *Store) Call(ctx context.Context, ref memoryd.ToolRef, key memoryd.CallKey) (memoryd.Call, error) {
-	if err := s.enter(ctx); err != nil {
-		return memoryd.Call{}, err
-	}
+func (s *backend) Call(ctx context.Context, ref memoryd.ToolRef, key memoryd.CallKey) (memoryd.Call, error) {
+	s.mu.Lock()
 	defer s.mu.Unlock()
 	if t := s.find(ref); t != nil {
 		if c := t.byKey(key); c != nil {
@@ -140,13 +121,8 @@ func (s *Store) Call(ctx context.Context, ref memoryd.ToolRef, key memoryd.CallK
 }
 
 // ListCalls implements store.Calls.
-func (s *Store) ListCalls(ctx context.Context, ref memoryd.ToolRef, p store.CallPage) ([]memoryd.Call, error) {
-	if err := p.Check(); err != nil {
-		return nil, err
-	}
-	if err := s.enter(ctx); err != nil {
-		return nil, err
-	}
+func (s *backend) ListCalls(ctx context.Context, ref memoryd.ToolRef, p store.CallPage) ([]memoryd.Call, error) {
+	s.mu.Lock()
 	defer s.mu.Unlock()
 	t := s.find(ref)
 	if t == nil {
@@ -165,13 +141,8 @@ func (s *Store) ListCalls(ctx context.Context, ref memoryd.ToolRef, p store.Call
 
 // RunCalls implements store.Calls. It looks at every kept call of the workspace:
 // what a reference may do and a backend with a million calls may not.
-func (s *Store) RunCalls(ctx context.Context, workspace, run string, limit int) ([]store.RunCall, error) {
-	if err := store.CheckRun(workspace, run, limit); err != nil {
-		return nil, err
-	}
-	if err := s.enter(ctx); err != nil {
-		return nil, err
-	}
+func (s *backend) RunCalls(ctx context.Context, workspace, run string, limit int) ([]store.RunCall, error) {
+	s.mu.Lock()
 	defer s.mu.Unlock()
 	var found []*call
 	if sp := s.spaces[workspace]; sp != nil {

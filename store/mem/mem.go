@@ -5,7 +5,6 @@ package mem
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
@@ -13,12 +12,15 @@ import (
 	"memoryd/store"
 )
 
-var _ store.Store = (*Store)(nil)
-
 // Store is a store.Store in memory. Use New to make one.
 type Store struct {
+	store.Store // backend behind a gate
+	gate        store.Gate
+}
+
+// backend is what Store keeps; its gate checks arguments.
+type backend struct {
 	mu       sync.Mutex
-	closed   bool
 	accepted int64 // numbers the calls of all tools in the order of acceptance
 	spaces   map[string]*space
 	verdicts map[[16]byte]memoryd.Evaluation
@@ -48,44 +50,22 @@ type call struct {
 
 // New makes an empty store.
 func New() *Store {
-	return &Store{
+	s := &Store{}
+	s.Store = s.gate.Guard(&backend{
 		spaces: map[string]*space{}, verdicts: map[[16]byte]memoryd.Evaluation{},
 		records: map[store.RecordKey]store.Record{},
-	}
+	})
+	return s
 }
 
-// Ping reports whether the store is open.
-func (s *Store) Ping(ctx context.Context) error {
-	if err := s.enter(ctx); err != nil {
-		return err
-	}
-	defer s.mu.Unlock()
-	return nil
-}
+// Ping implements store.Store: memory is always there.
+func (s *backend) Ping(context.Context) error { return nil }
 
-// Close ends the store; what it held is gone.
-func (s *Store) Close() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.closed = true
-	return nil
-}
-
-// enter takes the lock, unless the context has ended or the store is closed.
-func (s *Store) enter(ctx context.Context) error {
-	if ctx.Err() != nil {
-		return fmt.Errorf("store: %w", context.Cause(ctx))
-	}
-	s.mu.Lock()
-	if s.closed {
-		s.mu.Unlock()
-		return memoryd.Errorf(memoryd.Closed, "the store is closed")
-	}
-	return nil
-}
+// Close implements store.Store; what the store held is gone.
+func (s *backend) Close() error { return nil }
 
 // space gives a workspace, made on first use.
-func (s *Store) space(name string) *space {
+func (s *backend) space(name string) *space {
 	sp := s.spaces[name]
 	if sp == nil {
 		sp = &space{keys: map[memoryd.CallKey]string{}, tools: map[string]*tool{}}
@@ -95,7 +75,7 @@ func (s *Store) space(name string) *space {
 }
 
 // find gives the tool, or nil.
-func (s *Store) find(ref memoryd.ToolRef) *tool {
+func (s *backend) find(ref memoryd.ToolRef) *tool {
 	sp := s.spaces[ref.Workspace]
 	if sp == nil {
 		return nil

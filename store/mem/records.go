@@ -12,13 +12,8 @@ import (
 )
 
 // PutRecord implements store.Records.
-func (s *Store) PutRecord(ctx context.Context, r store.Record) (int64, error) {
-	if err := store.CheckRecord(&r); err != nil {
-		return 0, err
-	}
-	if err := s.enter(ctx); err != nil {
-		return 0, err
-	}
+func (s *backend) PutRecord(ctx context.Context, r store.Record) (int64, error) {
+	s.mu.Lock()
 	defer s.mu.Unlock()
 	if r.Tool != "" && s.find(r.ToolRef) == nil {
 		return 0, unknownTool()
@@ -31,20 +26,15 @@ func (s *Store) PutRecord(ctx context.Context, r store.Record) (int64, error) {
 	return old + 1, nil
 }
 
-func (s *Store) putRecord(r store.Record) {
+func (s *backend) putRecord(r store.Record) {
 	r.Revision = s.records[r.RecordKey].Revision + 1
 	r.Data = slices.Clone(r.Data)
 	s.records[r.RecordKey] = r
 }
 
 // PutRecords implements store.Records.
-func (s *Store) PutRecords(ctx context.Context, rs []store.Record) error {
-	if err := store.CheckRecords(rs); err != nil {
-		return err
-	}
-	if err := s.enter(ctx); err != nil {
-		return err
-	}
+func (s *backend) PutRecords(ctx context.Context, rs []store.Record) error {
+	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range rs {
 		if rs[i].Tool != "" && s.find(rs[i].ToolRef) == nil {
@@ -58,13 +48,8 @@ func (s *Store) PutRecords(ctx context.Context, rs []store.Record) error {
 }
 
 // Record implements store.Records.
-func (s *Store) Record(ctx context.Context, key store.RecordKey) (store.Record, error) {
-	if err := store.CheckRecordKey(key); err != nil {
-		return store.Record{}, err
-	}
-	if err := s.enter(ctx); err != nil {
-		return store.Record{}, err
-	}
+func (s *backend) Record(ctx context.Context, key store.RecordKey) (store.Record, error) {
+	s.mu.Lock()
 	defer s.mu.Unlock()
 	r, ok := s.records[key]
 	if !ok {
@@ -75,13 +60,8 @@ func (s *Store) Record(ctx context.Context, key store.RecordKey) (store.Record, 
 }
 
 // ListRecords implements store.Records.
-func (s *Store) ListRecords(ctx context.Context, from store.RecordKey, limit int) ([]store.Record, error) {
-	if err := store.CheckRecordRange(from, limit); err != nil {
-		return nil, err
-	}
-	if err := s.enter(ctx); err != nil {
-		return nil, err
-	}
+func (s *backend) ListRecords(ctx context.Context, from store.RecordKey, limit int) ([]store.Record, error) {
+	s.mu.Lock()
 	defer s.mu.Unlock()
 	var found []store.Record
 	for k, r := range s.records {
@@ -103,26 +83,16 @@ func (s *Store) ListRecords(ctx context.Context, from store.RecordKey, limit int
 }
 
 // DeleteRecord implements store.Records.
-func (s *Store) DeleteRecord(ctx context.Context, key store.RecordKey) error {
-	if err := store.CheckRecordKey(key); err != nil {
-		return err
-	}
-	if err := s.enter(ctx); err != nil {
-		return err
-	}
+func (s *backend) DeleteRecord(ctx context.Context, key store.RecordKey) error {
+	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.records, key)
 	return nil
 }
 
 // ExpireRecords implements store.Records.
-func (s *Store) ExpireRecords(ctx context.Context, now time.Time, limit int) (int, error) {
-	if err := store.CheckLimit(limit); err != nil {
-		return 0, err
-	}
-	if err := s.enter(ctx); err != nil {
-		return 0, err
-	}
+func (s *backend) ExpireRecords(ctx context.Context, now time.Time, limit int) (int, error) {
+	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := 0
 	for k, r := range s.records {
@@ -136,7 +106,7 @@ func (s *Store) ExpireRecords(ctx context.Context, now time.Time, limit int) (in
 
 // deleteRecords removes the records of a tool, or with an empty tool all of the
 // workspace.
-func (s *Store) deleteRecords(ref memoryd.ToolRef) {
+func (s *backend) deleteRecords(ref memoryd.ToolRef) {
 	maps.DeleteFunc(s.records, func(k store.RecordKey, _ store.Record) bool {
 		return ref.Workspace != "" && k.Workspace == ref.Workspace && (ref.Tool == "" || k.Tool == ref.Tool)
 	})

@@ -9,13 +9,8 @@ import (
 )
 
 // RestoreTool implements store.Tools.
-func (s *Store) RestoreTool(ctx context.Context, t memoryd.Tool, calls []memoryd.Call) error {
-	if err := store.CheckRestore(&t, calls); err != nil {
-		return err
-	}
-	if err := s.enter(ctx); err != nil {
-		return err
-	}
+func (s *backend) RestoreTool(ctx context.Context, t memoryd.Tool, calls []memoryd.Call) error {
+	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.find(t.ToolRef) != nil {
 		return memoryd.Errorf(memoryd.Conflict, "the tool exists already")

@@ -12,13 +12,8 @@ import (
 
 // SearchTools implements store.Tools: the sum over the query's words of
 // occurrences, damped by the logarithm, times the inverse document frequency.
-func (s *Store) SearchTools(ctx context.Context, workspace, query string, limit int) ([]memoryd.Tool, error) {
-	if err := store.CheckLimit(limit); err != nil {
-		return nil, err
-	}
-	if err := s.enter(ctx); err != nil {
-		return nil, err
-	}
+func (s *backend) SearchTools(ctx context.Context, workspace, query string, limit int) ([]memoryd.Tool, error) {
+	s.mu.Lock()
 	defer s.mu.Unlock()
 	sp := s.spaces[workspace]
 	words := store.Words(query)

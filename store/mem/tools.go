@@ -7,14 +7,11 @@ import (
 	"time"
 
 	"memoryd"
-	"memoryd/store"
 )
 
 // Tool implements store.Tools.
-func (s *Store) Tool(ctx context.Context, ref memoryd.ToolRef) (memoryd.Tool, error) {
-	if err := s.enter(ctx); err != nil {
-		return memoryd.Tool{}, err
-	}
+func (s *backend) Tool(ctx context.Context, ref memoryd.ToolRef) (memoryd.Tool, error) {
+	s.mu.Lock()
 	defer s.mu.Unlock()
 	t := s.find(ref)
 	if t == nil {
@@ -36,13 +33,8 @@ func (t *tool) describe() memoryd.Tool {
 }
 
 // ListTools implements store.Tools.
-func (s *Store) ListTools(ctx context.Context, workspace, after string, limit int) ([]memoryd.Tool, error) {
-	if err := store.CheckLimit(limit); err != nil {
-		return nil, err
-	}
-	if err := s.enter(ctx); err != nil {
-		return nil, err
-	}
+func (s *backend) ListTools(ctx context.Context, workspace, after string, limit int) ([]memoryd.Tool, error) {
+	s.mu.Lock()
 	defer s.mu.Unlock()
 	sp := s.spaces[workspace]
 	if sp == nil {
@@ -56,13 +48,8 @@ func (s *Store) ListTools(ctx context.Context, workspace, after string, limit in
 }
 
 // ListWorkspaces implements store.Tools.
-func (s *Store) ListWorkspaces(ctx context.Context, after string, limit int) ([]string, error) {
-	if err := store.CheckLimit(limit); err != nil {
-		return nil, err
-	}
-	if err := s.enter(ctx); err != nil {
-		return nil, err
-	}
+func (s *backend) ListWorkspaces(ctx context.Context, after string, limit int) ([]string, error) {
+	s.mu.Lock()
 	defer s.mu.Unlock()
 	return page(s.spaces, after, limit), nil
 }
@@ -79,10 +66,8 @@ func page[V any](m map[string]V, after string, limit int) []string {
 }
 
 // PutGuideline implements store.Tools.
-func (s *Store) PutGuideline(ctx context.Context, ref memoryd.ToolRef, g memoryd.Guideline, expect int64) error {
-	if err := s.enter(ctx); err != nil {
-		return err
-	}
+func (s *backend) PutGuideline(ctx context.Context, ref memoryd.ToolRef, g memoryd.Guideline, expect int64) error {
+	s.mu.Lock()
 	defer s.mu.Unlock()
 	t := s.find(ref)
 	if t == nil {
@@ -98,10 +83,8 @@ func (s *Store) PutGuideline(ctx context.Context, ref memoryd.ToolRef, g memoryd
 }
 
 // DeleteTool implements store.Tools.
-func (s *Store) DeleteTool(ctx context.Context, ref memoryd.ToolRef) error {
-	if err := s.enter(ctx); err != nil {
-		return err
-	}
+func (s *backend) DeleteTool(ctx context.Context, ref memoryd.ToolRef) error {
+	s.mu.Lock()
 	defer s.mu.Unlock()
 	if ref.Tool != "" {
 		s.deleteRecords(ref)
@@ -119,10 +102,8 @@ func (s *Store) DeleteTool(ctx context.Context, ref memoryd.ToolRef) error {
 }
 
 // DeleteWorkspace implements store.Tools.
-func (s *Store) DeleteWorkspace(ctx context.Context, workspace string) (int, error) {
-	if err := s.enter(ctx); err != nil {
-		return 0, err
-	}
+func (s *backend) DeleteWorkspace(ctx context.Context, workspace string) (int, error) {
+	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.deleteRecords(memoryd.ToolRef{Workspace: workspace})
 	sp := s.spaces[workspace]

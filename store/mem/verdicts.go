@@ -11,15 +11,8 @@ import (
 )
 
 // Settle implements store.Verdicts.
-func (s *Store) Settle(ctx context.Context, verdicts []store.Verdict) ([]bool, error) {
-	for i := range verdicts {
-		if err := store.CheckEvaluation(&verdicts[i].Evaluation); err != nil {
-			return nil, memoryd.Errorf(memoryd.Invalid, "verdict %d: %s", i, err)
-		}
-	}
-	if err := s.enter(ctx); err != nil {
-		return nil, err
-	}
+func (s *backend) Settle(ctx context.Context, verdicts []store.Verdict) ([]bool, error) {
+	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()
 	out := make([]bool, len(verdicts))
@@ -29,7 +22,7 @@ func (s *Store) Settle(ctx context.Context, verdicts []store.Verdict) ([]bool, e
 	return out, nil
 }
 
-func (s *Store) settle(v *store.Verdict, now time.Time) bool {
+func (s *backend) settle(v *store.Verdict, now time.Time) bool {
 	t := s.find(v.ToolRef)
 	if t == nil {
 		return false
@@ -52,13 +45,8 @@ func (s *Store) settle(v *store.Verdict, now time.Time) bool {
 }
 
 // Override implements store.Verdicts.
-func (s *Store) Override(ctx context.Context, v store.Verdict) (memoryd.Call, error) {
-	if err := store.CheckOverride(&v); err != nil {
-		return memoryd.Call{}, err
-	}
-	if err := s.enter(ctx); err != nil {
-		return memoryd.Call{}, err
-	}
+func (s *backend) Override(ctx context.Context, v store.Verdict) (memoryd.Call, error) {
+	s.mu.Lock()
 	defer s.mu.Unlock()
 	t := s.find(v.ToolRef)
 	if t == nil {
@@ -81,13 +69,8 @@ func unknownCall() error {
 
 // Claim implements store.Verdicts. It looks at every kept call: what a
 // reference may do and a backend with a million calls may not.
-func (s *Store) Claim(ctx context.Context, now time.Time, lease time.Duration, limit int) ([]memoryd.Call, error) {
-	if err := store.CheckLimit(limit); err != nil {
-		return nil, err
-	}
-	if err := s.enter(ctx); err != nil {
-		return nil, err
-	}
+func (s *backend) Claim(ctx context.Context, now time.Time, lease time.Duration, limit int) ([]memoryd.Call, error) {
+	s.mu.Lock()
 	defer s.mu.Unlock()
 	var ready []*call
 	for _, sp := range s.spaces {
@@ -112,10 +95,8 @@ func (s *Store) Claim(ctx context.Context, now time.Time, lease time.Duration, l
 }
 
 // CachedVerdict implements store.Verdicts.
-func (s *Store) CachedVerdict(ctx context.Context, key [16]byte) (memoryd.Evaluation, error) {
-	if err := s.enter(ctx); err != nil {
-		return memoryd.Evaluation{}, err
-	}
+func (s *backend) CachedVerdict(ctx context.Context, key [16]byte) (memoryd.Evaluation, error) {
+	s.mu.Lock()
 	defer s.mu.Unlock()
 	e, ok := s.verdicts[key]
 	if !ok {
@@ -125,13 +106,8 @@ func (s *Store) CachedVerdict(ctx context.Context, key [16]byte) (memoryd.Evalua
 }
 
 // CacheVerdict implements store.Verdicts.
-func (s *Store) CacheVerdict(ctx context.Context, key [16]byte, e memoryd.Evaluation) error {
-	if err := store.CheckEvaluation(&e); err != nil {
-		return err
-	}
-	if err := s.enter(ctx); err != nil {
-		return err
-	}
+func (s *backend) CacheVerdict(ctx context.Context, key [16]byte, e memoryd.Evaluation) error {
+	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.verdicts[key] = e
 	return nil

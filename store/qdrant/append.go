@@ -17,19 +17,7 @@ const maxAttempts = 8
 // Append implements store.Calls. It makes one write, of the calls as points
 // whose ids follow from their keys and that are inserted only if they are not
 // there, and one round of small reads that tell whose writes took effect.
-func (s *Store) Append(ctx context.Context, b store.Batch) ([]store.Appended, error) {
-	if len(b.Calls) > 0 {
-		if err := b.Validate(); err != nil {
-			return nil, err
-		}
-	}
-	if err := s.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer s.leave()
-	if len(b.Calls) == 0 {
-		return nil, nil
-	}
+func (s *backend) Append(ctx context.Context, b store.Batch) ([]store.Appended, error) {
 	if err := s.sit(ctx); err != nil {
 		return nil, err
 	}
@@ -50,7 +38,7 @@ func (s *Store) Append(ctx context.Context, b store.Batch) ([]store.Appended, er
 // appending is one Append under way. Its nonce stays the same over all
 // attempts, so that an earlier one's calls are known as its own.
 type appending struct {
-	s     *Store
+	s     *backend
 	b     store.Batch
 	nonce string
 	ids   []string // of the calls' points
@@ -61,7 +49,7 @@ type appending struct {
 	out   []store.Appended
 }
 
-func newAppending(s *Store, b store.Batch) *appending {
+func newAppending(s *backend, b store.Batch) *appending {
 	a := &appending{
 		s: s, b: b, nonce: newNonce(), ids: make([]string, len(b.Calls)), twice: make([]bool, len(b.Calls)),
 		refs: map[string]memoryd.ToolRef{}, lives: map[string]string{}, first: map[string]bool{},
@@ -193,7 +181,7 @@ func (a *appending) points() []*qd.PointStruct {
 }
 
 // accept adds what the acceptance of a call adds to its point.
-func (s *Store) accept(p payload, life, owner, nonce string, stamp int64, keep int) {
+func (s *backend) accept(p payload, life, owner, nonce string, stamp int64, keep int) {
 	p[fieldLife], p[fieldKept] = word(life), word(life)
 	p[fieldOwner], p[fieldNonce] = word(owner), word(nonce)
 	p[fieldStamp], p[fieldKeep] = integer(stamp), integer(int64(keep))

@@ -16,11 +16,7 @@ const fieldCached = "cached"
 const cacheSlack = 1000
 
 // CachedVerdict implements store.Verdicts.
-func (s *Store) CachedVerdict(ctx context.Context, key [16]byte) (memoryd.Evaluation, error) {
-	if err := s.enter(ctx); err != nil {
-		return memoryd.Evaluation{}, err
-	}
-	defer s.leave()
+func (s *backend) CachedVerdict(ctx context.Context, key [16]byte) (memoryd.Evaluation, error) {
 	id := verdictID(key)
 	found, err := s.getMap(ctx, s.docs, []string{id}, qd.NewWithPayload(true))
 	if err != nil {
@@ -39,11 +35,7 @@ func (s *Store) CachedVerdict(ctx context.Context, key [16]byte) (memoryd.Evalua
 }
 
 // CacheVerdict implements store.Verdicts.
-func (s *Store) CacheVerdict(ctx context.Context, key [16]byte, e memoryd.Evaluation) error {
-	if err := s.enter(ctx); err != nil {
-		return err
-	}
-	defer s.leave()
+func (s *backend) CacheVerdict(ctx context.Context, key [16]byte, e memoryd.Evaluation) error {
 	p := encodeEvaluation(&e)
 	delete(p, fieldPending)
 	p[fieldCached] = integer(s.clock.next(1))
@@ -59,7 +51,7 @@ func (s *Store) CacheVerdict(ctx context.Context, key [16]byte, e memoryd.Evalua
 }
 
 // shrinkCache removes the oldest verdicts beyond the limit.
-func (s *Store) shrinkCache(ctx context.Context) error {
+func (s *backend) shrinkCache(ctx context.Context) error {
 	for {
 		n, err := s.count(ctx, s.docs, all(atLeast(fieldCached, 0)))
 		over := n - int64(s.cfg.VerdictCache)

@@ -5,21 +5,13 @@ import (
 	"time"
 
 	"memoryd"
-	"memoryd/store"
 
 	qd "github.com/qdrant/go-client/qdrant"
 )
 
 // Claim implements store.Verdicts. The lease is on the call itself, so that all
 // processes see it, and ends by itself when its holder died.
-func (s *Store) Claim(ctx context.Context, now time.Time, lease time.Duration, limit int) ([]memoryd.Call, error) {
-	if err := store.CheckLimit(limit); err != nil {
-		return nil, err
-	}
-	if err := s.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer s.leave()
+func (s *backend) Claim(ctx context.Context, now time.Time, lease time.Duration, limit int) ([]memoryd.Call, error) {
 	var out []memoryd.Call
 	stale := map[string]bool{}
 	for rounds := 0; len(out) < limit && rounds < maxAttempts; rounds++ {
@@ -47,7 +39,7 @@ func (s *Store) Claim(ctx context.Context, now time.Time, lease time.Duration, l
 
 // sift drops calls that their histories no longer keep, and clears those
 // histories; gone says that there were some.
-func (s *Store) sift(ctx context.Context, found []point, stale map[string]bool) (fresh []point, gone bool, err error) {
+func (s *backend) sift(ctx context.Context, found []point, stale map[string]bool) (fresh []point, gone bool, err error) {
 	kept := map[string]map[string]bool{}
 	for _, p := range found {
 		if stale[p.id] {
@@ -73,7 +65,7 @@ func (s *Store) sift(ctx context.Context, found []point, stale map[string]bool) 
 
 // keptOf gives the ids of the calls that a life keeps. When it has ended, there
 // are none, and what it left is removed.
-func (s *Store) keptOf(ctx context.Context, toolID, life string) (map[string]bool, error) {
+func (s *backend) keptOf(ctx context.Context, toolID, life string) (map[string]bool, error) {
 	out := map[string]bool{}
 	ended, err := s.ended(ctx, toolID, life)
 	if err != nil {
@@ -91,7 +83,7 @@ func (s *Store) keptOf(ctx context.Context, toolID, life string) (map[string]boo
 
 // lease moves the time of the calls that are still free, and gives those that
 // this process got, in their order.
-func (s *Store) lease(ctx context.Context, free []point, now time.Time, lease time.Duration) ([]memoryd.Call, error) {
+func (s *backend) lease(ctx context.Context, free []point, now time.Time, lease time.Duration) ([]memoryd.Call, error) {
 	if len(free) == 0 {
 		return nil, nil
 	}

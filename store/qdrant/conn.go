@@ -100,7 +100,7 @@ func parseVersion(s string) (version, error) {
 }
 
 // greet asks the server for its version and refuses one that is too old.
-func (s *Store) greet(ctx context.Context, log *slog.Logger) error {
+func (s *backend) greet(ctx context.Context, log *slog.Logger) error {
 	reply, err := ask(ctx, s, "health check", func(ctx context.Context) (*qd.HealthCheckReply, error) {
 		return s.client.GetQdrantClient().HealthCheck(ctx, &qd.HealthCheckRequest{})
 	})

@@ -12,11 +12,7 @@ import (
 // with that all that belongs to it can no longer be reached. A grave remembers
 // the life until what it left is removed: at once, and again by a sweep, for
 // writes that were under way.
-func (s *Store) DeleteTool(ctx context.Context, ref memoryd.ToolRef) error {
-	if err := s.enter(ctx); err != nil {
-		return err
-	}
-	defer s.leave()
+func (s *backend) DeleteTool(ctx context.Context, ref memoryd.ToolRef) error {
 	t, err := s.find(ctx, ref)
 	if err != nil || t == nil {
 		return err
@@ -31,7 +27,7 @@ func (s *Store) DeleteTool(ctx context.Context, ref memoryd.ToolRef) error {
 type ending struct{ id, life string }
 
 // end takes tools away from callers.
-func (s *Store) end(ctx context.Context, tools []ending) error {
+func (s *backend) end(ctx context.Context, tools []ending) error {
 	graves := make([]*qd.PointStruct, len(tools))
 	should := make([]*qd.Condition, len(tools))
 	now := s.clock.next(1)
@@ -47,7 +43,7 @@ func (s *Store) end(ctx context.Context, tools []ending) error {
 }
 
 // bury removes what belonged to a life that has ended.
-func (s *Store) bury(ctx context.Context, life string) error {
+func (s *backend) bury(ctx context.Context, life string) error {
 	left := &qd.Filter{Should: []*qd.Condition{is(fieldLife, life), is(fieldContent, life)}}
 	if err := s.remove(ctx, s.calls, qd.NewPointsSelectorFilter(left)); err != nil {
 		return err
@@ -56,11 +52,7 @@ func (s *Store) bury(ctx context.Context, life string) error {
 }
 
 // DeleteWorkspace implements store.Tools.
-func (s *Store) DeleteWorkspace(ctx context.Context, workspace string) (int, error) {
-	if err := s.enter(ctx); err != nil {
-		return 0, err
-	}
-	defer s.leave()
+func (s *backend) DeleteWorkspace(ctx context.Context, workspace string) (int, error) {
 	if workspace == "" {
 		return 0, nil
 	}
@@ -98,7 +90,7 @@ func (s *Store) DeleteWorkspace(ctx context.Context, workspace string) (int, err
 
 // forgetWorkspace removes the workspace's point, unless a tool was made
 // meanwhile.
-func (s *Store) forgetWorkspace(ctx context.Context, workspace string) error {
+func (s *backend) forgetWorkspace(ctx context.Context, workspace string) error {
 	space := workspaceID(workspace)
 	if err := s.remove(ctx, s.tools, qd.NewPointsSelector(qd.NewIDUUID(space))); err != nil {
 		return err

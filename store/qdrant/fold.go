@@ -16,7 +16,7 @@ import (
 // The cut stays below the oldest call that the history holds, for a call that is
 // kept may still get a verdict, and all that is below it was accepted so long
 // ago that nothing below it can still arrive.
-func (s *Store) fold(ctx context.Context, t *tool, through int64) (removable int64, err error) {
+func (s *backend) fold(ctx context.Context, t *tool, through int64) (removable int64, err error) {
 	oldest, err := s.scroll(ctx, s.calls, all(is(fieldKept, t.life)), ascending(fieldStamp, nil), 1, fieldStamp)
 	if err != nil {
 		return 0, err

@@ -31,7 +31,7 @@ func ReadForeign(ctx context.Context, cfg Config, apiKey, collection string, opt
 		for _, f := range opts {
 			f(&o)
 		}
-		s := &Store{cfg: cfg, sleep: o.sleep}
+		s := &backend{cfg: cfg, sleep: o.sleep}
 		var err error
 		if s.client, err = dial(cfg, apiKey, &o); err != nil {
 			yield(ForeignPoint{}, err)
@@ -50,7 +50,7 @@ type page struct {
 	next   *qd.PointId
 }
 
-func (s *Store) foreign(ctx context.Context, collection string, yield func(ForeignPoint, error) bool) error {
+func (s *backend) foreign(ctx context.Context, collection string, yield func(ForeignPoint, error) bool) error {
 	var from *qd.PointId
 	for {
 		p, err := ask(ctx, s, "scroll", func(ctx context.Context) (p page, err error) {

@@ -17,11 +17,7 @@ const rememberedWriters = 64
 
 // PutGuideline implements store.Tools: a write that compares the revision and
 // names its writer, and a read that tells who wrote.
-func (s *Store) PutGuideline(ctx context.Context, ref memoryd.ToolRef, g memoryd.Guideline, expect int64) error {
-	if err := s.enter(ctx); err != nil {
-		return err
-	}
-	defer s.leave()
+func (s *backend) PutGuideline(ctx context.Context, ref memoryd.ToolRef, g memoryd.Guideline, expect int64) error {
 	t, err := s.findCounted(ctx, ref)
 	if err != nil {
 		return err
@@ -72,7 +68,7 @@ func conflict(what string) error {
 }
 
 // findCounted is find for a tool that exists for callers: that has a call.
-func (s *Store) findCounted(ctx context.Context, ref memoryd.ToolRef) (*tool, error) {
+func (s *backend) findCounted(ctx context.Context, ref memoryd.ToolRef) (*tool, error) {
 	t, err := s.find(ctx, ref)
 	if err != nil {
 		return nil, err

@@ -12,14 +12,7 @@ import (
 
 // History implements store.Calls: one look over the history, then the bodies by
 // id, as many at a time as fit a reply.
-func (s *Store) History(ctx context.Context, ref memoryd.ToolRef, limit int) ([]memoryd.Call, error) {
-	if err := store.CheckLimit(limit); err != nil {
-		return nil, err
-	}
-	if err := s.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer s.leave()
+func (s *backend) History(ctx context.Context, ref memoryd.ToolRef, limit int) ([]memoryd.Call, error) {
 	t, err := s.find(ctx, ref)
 	if err != nil || t == nil {
 		return nil, err
@@ -33,11 +26,7 @@ func (s *Store) History(ctx context.Context, ref memoryd.ToolRef, limit int) ([]
 }
 
 // Call implements store.Calls.
-func (s *Store) Call(ctx context.Context, ref memoryd.ToolRef, key memoryd.CallKey) (memoryd.Call, error) {
-	if err := s.enter(ctx); err != nil {
-		return memoryd.Call{}, err
-	}
-	defer s.leave()
+func (s *backend) Call(ctx context.Context, ref memoryd.ToolRef, key memoryd.CallKey) (memoryd.Call, error) {
 	t, err := s.find(ctx, ref)
 	if err != nil {
 		return memoryd.Call{}, err
@@ -63,7 +52,7 @@ func (s *Store) Call(ctx context.Context, ref memoryd.ToolRef, key memoryd.CallK
 
 // keeps tells whether a call is one that look gives: by two counts if, as nearly
 // always, no newer call asked for so few that it would be out.
-func (s *Store) keeps(ctx context.Context, life string, p point) (bool, error) {
+func (s *backend) keeps(ctx context.Context, life string, p point) (bool, error) {
 	newer := []*qd.Condition{is(fieldKept, life), above(fieldSeq, p.int(fieldSeq))}
 	n, err := s.count(ctx, s.calls, all(newer...))
 	if err != nil || n == 0 {
@@ -79,14 +68,7 @@ func (s *Store) keeps(ctx context.Context, life string, p point) (bool, error) {
 
 // ListCalls implements store.Calls. Of calls before the page only the narrow
 // points are read, which say what the history keeps.
-func (s *Store) ListCalls(ctx context.Context, ref memoryd.ToolRef, p store.CallPage) ([]memoryd.Call, error) {
-	if err := p.Check(); err != nil {
-		return nil, err
-	}
-	if err := s.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer s.leave()
+func (s *backend) ListCalls(ctx context.Context, ref memoryd.ToolRef, p store.CallPage) ([]memoryd.Call, error) {
 	t, err := s.find(ctx, ref)
 	if err != nil || t == nil || p.Limit == 0 {
 		return nil, err
@@ -120,14 +102,7 @@ func (s *Store) ListCalls(ctx context.Context, ref memoryd.ToolRef, p store.Call
 
 // RunCalls implements store.Calls: the index of runs holds what histories keep,
 // and for a while what they have just let go.
-func (s *Store) RunCalls(ctx context.Context, workspace, run string, limit int) ([]store.RunCall, error) {
-	if err := store.CheckRun(workspace, run, limit); err != nil {
-		return nil, err
-	}
-	if err := s.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer s.leave()
+func (s *backend) RunCalls(ctx context.Context, workspace, run string, limit int) ([]store.RunCall, error) {
 	if limit = min(limit, store.MaxRunCalls); limit == 0 {
 		return nil, nil
 	}
@@ -158,7 +133,7 @@ func whole() *qd.WithPayloadSelector { return qd.NewWithPayload(true) }
 
 // bodies reads calls, in the order of their narrow points. One that was let go
 // since is left out.
-func (s *Store) bodies(ctx context.Context, narrow []point, with *qd.WithPayloadSelector) ([]memoryd.Call, error) {
+func (s *backend) bodies(ctx context.Context, narrow []point, with *qd.WithPayloadSelector) ([]memoryd.Call, error) {
 	out := make([]memoryd.Call, 0, len(narrow))
 	for len(narrow) > 0 {
 		n := s.replySize(narrow)
@@ -188,7 +163,7 @@ func (s *Store) bodies(ctx context.Context, narrow []point, with *qd.WithPayload
 
 // replySize is how many calls fit one reply: half of the largest, for texts that
 // are not UTF-8 grow by a third.
-func (s *Store) replySize(narrow []point) int {
+func (s *backend) replySize(narrow []point) int {
 	size := int64(0)
 	for i, p := range narrow {
 		size += p.int(fieldSize) + 4096
@@ -200,11 +175,7 @@ func (s *Store) replySize(narrow []point) int {
 }
 
 // Samples implements store.Calls.
-func (s *Store) Samples(ctx context.Context, ref memoryd.ToolRef) ([]memoryd.Sample, error) {
-	if err := s.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer s.leave()
+func (s *backend) Samples(ctx context.Context, ref memoryd.ToolRef) ([]memoryd.Sample, error) {
 	t, err := s.find(ctx, ref)
 	if err != nil || t == nil {
 		return nil, err

@@ -5,7 +5,6 @@ import (
 
 	"memoryd"
 	"memoryd/internal/lifecycle"
-	"memoryd/store"
 
 	qd "github.com/qdrant/go-client/qdrant"
 )
@@ -14,14 +13,7 @@ import (
 const describers = 8
 
 // ListTools implements store.Tools.
-func (s *Store) ListTools(ctx context.Context, workspace, after string, limit int) ([]memoryd.Tool, error) {
-	if err := store.CheckLimit(limit); err != nil {
-		return nil, err
-	}
-	if err := s.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer s.leave()
+func (s *backend) ListTools(ctx context.Context, workspace, after string, limit int) ([]memoryd.Tool, error) {
 	var out []memoryd.Tool
 	for len(out) < limit {
 		want := limit - len(out)
@@ -48,7 +40,7 @@ func (s *Store) ListTools(ctx context.Context, workspace, after string, limit in
 
 // describeAll describes the tools of some points, in their order, without those
 // that have no call or are gone.
-func (s *Store) describeAll(ctx context.Context, ps []point) ([]memoryd.Tool, error) {
+func (s *backend) describeAll(ctx context.Context, ps []point) ([]memoryd.Tool, error) {
 	ids := make([]string, len(ps))
 	for i, p := range ps {
 		ids[i] = p.id
@@ -84,14 +76,7 @@ func (s *Store) describeAll(ctx context.Context, ps []point) ([]memoryd.Tool, er
 
 // ListWorkspaces implements store.Tools. Each workspace has a point; that it
 // still holds a tool is looked up.
-func (s *Store) ListWorkspaces(ctx context.Context, after string, limit int) ([]string, error) {
-	if err := store.CheckLimit(limit); err != nil {
-		return nil, err
-	}
-	if err := s.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer s.leave()
+func (s *backend) ListWorkspaces(ctx context.Context, after string, limit int) ([]string, error) {
 	var out []string
 	for len(out) < limit {
 		want := limit - len(out)
@@ -116,7 +101,7 @@ func (s *Store) ListWorkspaces(ctx context.Context, after string, limit int) ([]
 }
 
 // occupied gives the names of those workspaces that hold a tool.
-func (s *Store) occupied(ctx context.Context, spaces []point) ([]string, error) {
+func (s *backend) occupied(ctx context.Context, spaces []point) ([]string, error) {
 	holds := make([]bool, len(spaces))
 	g, gctx := lifecycle.NewGroup(ctx, s.log, "qdrant", describers)
 	for i, p := range spaces {

@@ -15,7 +15,7 @@ import (
 // none of those, nor it, asks for less. The points of calls that are no longer
 // kept are cleared away later (see trim.go); until then readers pass over them
 // here. So nobody has to trim in time, and no trim can take one of the newest.
-func (s *Store) look(ctx context.Context, life string, limit int) ([]point, error) {
+func (s *backend) look(ctx context.Context, life string, limit int) ([]point, error) {
 	const firstPage, maxPage = 128, 1024
 	var out []point
 	seen := map[string]bool{}

@@ -35,7 +35,7 @@ func putOrder(p payload, name string) {
 
 // listing reads points in the byte order of a name.
 type listing struct {
-	s          *Store
+	s          *backend
 	collection string
 	within     []*qd.Condition
 	name       string // the field of the name

@@ -11,14 +11,7 @@ import (
 
 // Override implements store.Verdicts: it writes on the condition that nobody
 // wrote since it read, and tries again when somebody did.
-func (s *Store) Override(ctx context.Context, v store.Verdict) (memoryd.Call, error) {
-	if err := store.CheckOverride(&v); err != nil {
-		return memoryd.Call{}, err
-	}
-	if err := s.enter(ctx); err != nil {
-		return memoryd.Call{}, err
-	}
-	defer s.leave()
+func (s *backend) Override(ctx context.Context, v store.Verdict) (memoryd.Call, error) {
 	id := callID(v.Workspace, v.Key)
 	for range maxAttempts {
 		kept, err := s.keptCalls(ctx, []store.Verdict{v})
@@ -50,7 +43,7 @@ func (s *Store) Override(ctx context.Context, v store.Verdict) (memoryd.Call, er
 func notKept() error { return memoryd.Errorf(memoryd.NotFound, "the history does not keep this call") }
 
 // replaceVerdict writes an evaluation if that of old is there still.
-func (s *Store) replaceVerdict(ctx context.Context, id string, old payload, e *memoryd.Evaluation) (bool, error) {
+func (s *backend) replaceVerdict(ctx context.Context, id string, old payload, e *memoryd.Evaluation) (bool, error) {
 	nonce := newNonce()
 	p := encodeEvaluation(e)
 	p[fieldWriter] = word(nonce)

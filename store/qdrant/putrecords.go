@@ -13,14 +13,7 @@ import (
 
 // PutRecords implements store.Records. It takes them for new ones and inserts them
 // all; those that are there already are then replaced one by one.
-func (s *Store) PutRecords(ctx context.Context, rs []store.Record) error {
-	if err := store.CheckRecords(rs); err != nil {
-		return err
-	}
-	if err := s.enter(ctx); err != nil {
-		return err
-	}
-	defer s.leave()
+func (s *backend) PutRecords(ctx context.Context, rs []store.Record) error {
 	p, err := s.newPutting(ctx, rs)
 	if err != nil {
 		return err
@@ -33,14 +26,14 @@ func (s *Store) PutRecords(ctx context.Context, rs []store.Record) error {
 
 // putting is a PutRecords under way. Records of one key follow each other.
 type putting struct {
-	s     *Store
+	s     *backend
 	nonce string
 	ids   []string
 	byID  map[string][]store.Record
 	lives map[memoryd.ToolRef]string
 }
 
-func (s *Store) newPutting(ctx context.Context, rs []store.Record) (*putting, error) {
+func (s *backend) newPutting(ctx context.Context, rs []store.Record) (*putting, error) {
 	p := &putting{s: s, nonce: newMark(), byID: map[string][]store.Record{}, lives: map[memoryd.ToolRef]string{}}
 	for _, r := range rs {
 		life, known := p.lives[r.ToolRef]

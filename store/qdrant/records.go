@@ -26,14 +26,7 @@ const (
 )
 
 // PutRecord implements store.Records.
-func (s *Store) PutRecord(ctx context.Context, r store.Record) (int64, error) {
-	if err := store.CheckRecord(&r); err != nil {
-		return 0, err
-	}
-	if err := s.enter(ctx); err != nil {
-		return 0, err
-	}
-	defer s.leave()
+func (s *backend) PutRecord(ctx context.Context, r store.Record) (int64, error) {
 	life, err := s.lifeOf(ctx, r.ToolRef)
 	if err != nil {
 		return 0, err
@@ -42,7 +35,7 @@ func (s *Store) PutRecord(ctx context.Context, r store.Record) (int64, error) {
 }
 
 // lifeOf gives the life that a record belongs to: "" when it names no tool.
-func (s *Store) lifeOf(ctx context.Context, ref memoryd.ToolRef) (string, error) {
+func (s *backend) lifeOf(ctx context.Context, ref memoryd.ToolRef) (string, error) {
 	if ref.Tool == "" {
 		return "", nil
 	}
@@ -55,7 +48,7 @@ func (s *Store) lifeOf(ctx context.Context, ref memoryd.ToolRef) (string, error)
 
 // putRecord writes by comparing revisions; without one to compare it goes on
 // until it won.
-func (s *Store) putRecord(ctx context.Context, r *store.Record, life string) (int64, error) {
+func (s *backend) putRecord(ctx context.Context, r *store.Record, life string) (int64, error) {
 	id := recordID(recordGroup(r.RecordKey, life), r.ID)
 	for {
 		found, err := s.getMap(ctx, s.docs, []string{id}, include(fieldRevision, fieldWriters))
@@ -78,7 +71,7 @@ func (s *Store) putRecord(ctx context.Context, r *store.Record, life string) (in
 }
 
 // replaceRecord writes a record if old is there still, and tells whether it did.
-func (s *Store) replaceRecord(ctx context.Context, id, life string, old payload, r *store.Record) (bool, error) {
+func (s *backend) replaceRecord(ctx context.Context, id, life string, old payload, r *store.Record) (bool, error) {
 	nonce := newMark()
 	p := encodeRecord(r, life)
 	revision := old.int(fieldRevision)
@@ -136,18 +129,11 @@ func decodeRecord(p payload) (store.Record, error) {
 }
 
 // Record implements store.Records.
-func (s *Store) Record(ctx context.Context, key store.RecordKey) (store.Record, error) {
-	if err := store.CheckRecordKey(key); err != nil {
-		return store.Record{}, err
-	}
-	if err := s.enter(ctx); err != nil {
-		return store.Record{}, err
-	}
-	defer s.leave()
+func (s *backend) Record(ctx context.Context, key store.RecordKey) (store.Record, error) {
 	return s.record(ctx, key)
 }
 
-func (s *Store) record(ctx context.Context, key store.RecordKey) (store.Record, error) {
+func (s *backend) record(ctx context.Context, key store.RecordKey) (store.Record, error) {
 	life, err := s.lifeOf(ctx, key.ToolRef)
 	if err != nil {
 		return store.Record{}, err
@@ -165,14 +151,7 @@ func (s *Store) record(ctx context.Context, key store.RecordKey) (store.Record, 
 }
 
 // ListRecords implements store.Records.
-func (s *Store) ListRecords(ctx context.Context, from store.RecordKey, limit int) ([]store.Record, error) {
-	if err := store.CheckRecordRange(from, limit); err != nil {
-		return nil, err
-	}
-	if err := s.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer s.leave()
+func (s *backend) ListRecords(ctx context.Context, from store.RecordKey, limit int) ([]store.Record, error) {
 	life, err := s.lifeOf(ctx, from.ToolRef)
 	if memoryd.IsKind(err, memoryd.NotFound) {
 		return nil, nil
@@ -197,7 +176,7 @@ func (s *Store) ListRecords(ctx context.Context, from store.RecordKey, limit int
 	return s.recordsOf(ctx, page[:n])
 }
 
-func (s *Store) recordsOf(ctx context.Context, ps []point) ([]store.Record, error) {
+func (s *backend) recordsOf(ctx context.Context, ps []point) ([]store.Record, error) {
 	ids := make([]string, len(ps))
 	for i, p := range ps {
 		ids[i] = p.id
@@ -220,14 +199,7 @@ func (s *Store) recordsOf(ctx context.Context, ps []point) ([]store.Record, erro
 }
 
 // DeleteRecord implements store.Records.
-func (s *Store) DeleteRecord(ctx context.Context, key store.RecordKey) error {
-	if err := store.CheckRecordKey(key); err != nil {
-		return err
-	}
-	if err := s.enter(ctx); err != nil {
-		return err
-	}
-	defer s.leave()
+func (s *backend) DeleteRecord(ctx context.Context, key store.RecordKey) error {
 	life, err := s.lifeOf(ctx, key.ToolRef)
 	if memoryd.IsKind(err, memoryd.NotFound) {
 		return nil
@@ -240,14 +212,7 @@ func (s *Store) DeleteRecord(ctx context.Context, key store.RecordKey) error {
 
 // ExpireRecords implements store.Records. A record that is written again
 // meanwhile stays: what is removed must still be expired.
-func (s *Store) ExpireRecords(ctx context.Context, now time.Time, limit int) (int, error) {
-	if err := store.CheckLimit(limit); err != nil {
-		return 0, err
-	}
-	if err := s.enter(ctx); err != nil {
-		return 0, err
-	}
-	defer s.leave()
+func (s *backend) ExpireRecords(ctx context.Context, now time.Time, limit int) (int, error) {
 	total := 0
 	for total < limit {
 		expired := between(fieldExpires, 0, dueAt(now))

@@ -30,7 +30,7 @@ const getBatch = 512
 //
 // A quorum leaves out what its copies differ in, also a point that is just being
 // written. So what it does not find is asked for again.
-func (s *Store) get(ctx context.Context, collection string, ids []*qd.PointId, with *qd.WithPayloadSelector) ([]point, error) {
+func (s *backend) get(ctx context.Context, collection string, ids []*qd.PointId, with *qd.WithPayloadSelector) ([]point, error) {
 	const again, pause = 3, 20 * time.Millisecond
 	var out []point
 	for try := 0; ; try++ {
@@ -54,7 +54,7 @@ func (s *Store) get(ctx context.Context, collection string, ids []*qd.PointId, w
 	}
 }
 
-func (s *Store) getOnce(ctx context.Context, collection string, ids []*qd.PointId, with *qd.WithPayloadSelector) ([]point, error) {
+func (s *backend) getOnce(ctx context.Context, collection string, ids []*qd.PointId, with *qd.WithPayloadSelector) ([]point, error) {
 	var out []point
 	for len(ids) > 0 {
 		part := ids[:min(len(ids), getBatch)]
@@ -74,7 +74,7 @@ func (s *Store) getOnce(ctx context.Context, collection string, ids []*qd.PointI
 }
 
 // getMap is get by id.
-func (s *Store) getMap(ctx context.Context, collection string, ids []string, with *qd.WithPayloadSelector) (map[string]payload, error) {
+func (s *backend) getMap(ctx context.Context, collection string, ids []string, with *qd.WithPayloadSelector) (map[string]payload, error) {
 	found, err := s.get(ctx, collection, pointIDs(ids), with)
 	if err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func (s *Store) getMap(ctx context.Context, collection string, ids []string, wit
 
 // scroll reads up to limit points that the filter holds for, in an order if one
 // is given and by id otherwise.
-func (s *Store) scroll(ctx context.Context, collection string, f *qd.Filter, by *qd.OrderBy, limit int,
+func (s *backend) scroll(ctx context.Context, collection string, f *qd.Filter, by *qd.OrderBy, limit int,
 	fields ...string,
 ) ([]point, error) {
 	with := qd.NewWithPayload(false)
@@ -105,7 +105,7 @@ func (s *Store) scroll(ctx context.Context, collection string, f *qd.Filter, by 
 }
 
 // scrollAll calls each for all points that the filter holds for, page by page.
-func (s *Store) scrollAll(ctx context.Context, collection string, f *qd.Filter, page int, each func([]point) error,
+func (s *backend) scrollAll(ctx context.Context, collection string, f *qd.Filter, page int, each func([]point) error,
 	fields ...string,
 ) error {
 	with := qd.NewWithPayload(false)
@@ -136,7 +136,7 @@ func (s *Store) scrollAll(ctx context.Context, collection string, f *qd.Filter, 
 }
 
 // count counts exactly.
-func (s *Store) count(ctx context.Context, collection string, f *qd.Filter) (int64, error) {
+func (s *backend) count(ctx context.Context, collection string, f *qd.Filter) (int64, error) {
 	n, err := ask(ctx, s, "count", func(ctx context.Context) (uint64, error) {
 		return s.client.Count(ctx, &qd.CountPoints{
 			CollectionName: collection, Filter: f, Exact: qd.PtrOf(true), ReadConsistency: s.consistency(),
@@ -151,7 +151,7 @@ func newPoint(id string, p payload) *qd.PointStruct {
 }
 
 // insert writes points whose ids are not there; the others stay as they are.
-func (s *Store) insert(ctx context.Context, collection string, order *qd.WriteOrdering, points []*qd.PointStruct) error {
+func (s *backend) insert(ctx context.Context, collection string, order *qd.WriteOrdering, points []*qd.PointStruct) error {
 	r := &qd.UpsertPoints{CollectionName: collection, Wait: qd.PtrOf(true), Points: points, Ordering: order}
 	if s.insertMode {
 		r.UpdateMode = qd.UpdateMode_InsertOnly.Enum()
@@ -162,7 +162,7 @@ func (s *Store) insert(ctx context.Context, collection string, order *qd.WriteOr
 }
 
 // upsert writes points whatever is there.
-func (s *Store) upsert(ctx context.Context, collection string, points []*qd.PointStruct) error {
+func (s *backend) upsert(ctx context.Context, collection string, points []*qd.PointStruct) error {
 	return s.update(ctx, "upsert", func(ctx context.Context) (*qd.UpdateResult, error) {
 		return s.client.Upsert(ctx, &qd.UpsertPoints{
 			CollectionName: collection, Wait: qd.PtrOf(true), Points: points, Ordering: s.appendOrder,
@@ -172,7 +172,7 @@ func (s *Store) upsert(ctx context.Context, collection string, points []*qd.Poin
 
 // set merges fields into the points that the filter holds for; it never makes
 // one.
-func (s *Store) set(ctx context.Context, collection string, f *qd.Filter, p payload) error {
+func (s *backend) set(ctx context.Context, collection string, f *qd.Filter, p payload) error {
 	return s.update(ctx, "set payload", func(ctx context.Context) (*qd.UpdateResult, error) {
 		return s.client.SetPayload(ctx, &qd.SetPayloadPoints{
 			CollectionName: collection, Wait: qd.PtrOf(true), Payload: p, PointsSelector: qd.NewPointsSelectorFilter(f),
@@ -182,7 +182,7 @@ func (s *Store) set(ctx context.Context, collection string, f *qd.Filter, p payl
 }
 
 // strip takes fields from points.
-func (s *Store) strip(ctx context.Context, collection string, ids []*qd.PointId, fields []string) error {
+func (s *backend) strip(ctx context.Context, collection string, ids []*qd.PointId, fields []string) error {
 	return s.update(ctx, "delete payload", func(ctx context.Context) (*qd.UpdateResult, error) {
 		return s.client.DeletePayload(ctx, &qd.DeletePayloadPoints{
 			CollectionName: collection, Wait: qd.PtrOf(true), Keys: fields, PointsSelector: qd.NewPointsSelectorIDs(ids),
@@ -191,7 +191,7 @@ func (s *Store) strip(ctx context.Context, collection string, ids []*qd.PointId,
 	})
 }
 
-func (s *Store) remove(ctx context.Context, collection string, which *qd.PointsSelector) error {
+func (s *backend) remove(ctx context.Context, collection string, which *qd.PointsSelector) error {
 	return s.update(ctx, "delete", func(ctx context.Context) (*qd.UpdateResult, error) {
 		return s.client.Delete(ctx, &qd.DeletePoints{
 			CollectionName: collection, Wait: qd.PtrOf(true), Points: which, Ordering: s.compareOrder,
@@ -200,7 +200,7 @@ func (s *Store) remove(ctx context.Context, collection string, which *qd.PointsS
 }
 
 // update makes a write and sees that it was done, not only noted.
-func (s *Store) update(ctx context.Context, what string, write func(context.Context) (*qd.UpdateResult, error)) error {
+func (s *backend) update(ctx context.Context, what string, write func(context.Context) (*qd.UpdateResult, error)) error {
 	_, err := ask(ctx, s, what, func(ctx context.Context) (*qd.UpdateResult, error) {
 		r, err := write(ctx)
 		if err == nil && r.GetStatus() != qd.UpdateStatus_Completed {

@@ -13,14 +13,7 @@ import (
 
 // RestoreTool implements store.Tools: the calls come first, under a life that
 // nobody knows yet, and the tool's point makes them one.
-func (s *Store) RestoreTool(ctx context.Context, t memoryd.Tool, calls []memoryd.Call) error {
-	if err := store.CheckRestore(&t, calls); err != nil {
-		return err
-	}
-	if err := s.enter(ctx); err != nil {
-		return err
-	}
-	defer s.leave()
+func (s *backend) RestoreTool(ctx context.Context, t memoryd.Tool, calls []memoryd.Call) error {
 	if err := s.sit(ctx); err != nil {
 		return err
 	}
@@ -41,7 +34,7 @@ func (s *Store) RestoreTool(ctx context.Context, t memoryd.Tool, calls []memoryd
 
 // vacant fails with Conflict when the tool exists, and clears away one that was
 // made and never had a call.
-func (s *Store) vacant(ctx context.Context, ref memoryd.ToolRef) error {
+func (s *backend) vacant(ctx context.Context, ref memoryd.ToolRef) error {
 	t, err := s.findCounted(ctx, ref)
 	switch {
 	case err == nil:
@@ -57,7 +50,7 @@ func (s *Store) vacant(ctx context.Context, ref memoryd.ToolRef) error {
 
 // restoring is a RestoreTool under way.
 type restoring struct {
-	s           *Store
+	s           *backend
 	t           memoryd.Tool
 	calls       []memoryd.Call
 	life, nonce string

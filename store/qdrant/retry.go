@@ -26,7 +26,7 @@ const (
 // ask makes one request, with a deadline, and tries again when the server could
 // not serve. This is the only place that does. All requests may be repeated: they
 // read, or write the same bytes to the same ids, or compare before they write.
-func ask[R any](ctx context.Context, s *Store, what string, request func(context.Context) (R, error)) (R, error) {
+func ask[R any](ctx context.Context, s *backend, what string, request func(context.Context) (R, error)) (R, error) {
 	end := time.Now().Add(s.cfg.Patience)
 	wait := firstWait
 	for try := 0; ; try++ {
@@ -57,7 +57,7 @@ func ask[R any](ctx context.Context, s *Store, what string, request func(context
 	}
 }
 
-func once[R any](ctx context.Context, s *Store, request func(context.Context) (R, error)) (R, error) {
+func once[R any](ctx context.Context, s *backend, request func(context.Context) (R, error)) (R, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
 	defer cancel()
 	return request(ctx)
@@ -112,7 +112,7 @@ const awayFor = 10 * time.Second
 // consistency is how reads ask the copies of a shard; nil where there is one. A
 // majority finds what most copies have. While a copy is away, a quorum is asked
 // instead: it finds what all of those asked have.
-func (s *Store) consistency() *qd.ReadConsistency {
+func (s *backend) consistency() *qd.ReadConsistency {
 	if s.cfg.ReplicationFactor == 1 {
 		return nil
 	}
@@ -123,7 +123,7 @@ func (s *Store) consistency() *qd.ReadConsistency {
 }
 
 // asksQuorum tells that a copy was away a moment ago.
-func (s *Store) asksQuorum() bool { return time.Now().UnixNano() < s.copyAwayUntil.Load() }
+func (s *backend) asksQuorum() bool { return time.Now().UnixNano() < s.copyAwayUntil.Load() }
 
 func codeOf(err error) codes.Code {
 	if errors.Is(err, context.DeadlineExceeded) {

@@ -32,7 +32,7 @@ type index struct {
 }
 
 // layout gives the indexes of a collection.
-func (s *Store) layout() map[string][]index {
+func (s *backend) layout() map[string][]index {
 	return map[string][]index{
 		s.calls: {
 			{field: fieldLife, uuid: true, tenant: true},
@@ -64,7 +64,7 @@ func (s *Store) layout() map[string][]index {
 
 // ensureSchema makes what is missing. What another process makes at the same
 // time is not missed.
-func (s *Store) ensureSchema(ctx context.Context) error {
+func (s *backend) ensureSchema(ctx context.Context) error {
 	aliases, err := ask(ctx, s, "list aliases", func(ctx context.Context) ([]*qd.AliasDescription, error) {
 		return s.client.ListAliases(ctx)
 	})
@@ -89,7 +89,7 @@ func (s *Store) ensureSchema(ctx context.Context) error {
 }
 
 // create makes a collection and its alias.
-func (s *Store) create(ctx context.Context, alias string) error {
+func (s *backend) create(ctx context.Context, alias string) error {
 	request := &qd.CreateCollection{
 		CollectionName: alias + schemaSuffix, ShardNumber: qd.PtrOf(uint32(s.cfg.Shards)), OnDiskPayload: qd.PtrOf(true),
 		ReplicationFactor:      qd.PtrOf(uint32(s.cfg.ReplicationFactor)),
@@ -125,7 +125,7 @@ func ignoreExisting(err error) error {
 
 // checkCollection refuses a collection of another schema and adds indexes that
 // it lacks.
-func (s *Store) checkCollection(ctx context.Context, alias string, indexes []index) error {
+func (s *backend) checkCollection(ctx context.Context, alias string, indexes []index) error {
 	info, err := ask(ctx, s, "collection info", func(ctx context.Context) (*qd.CollectionInfo, error) {
 		return s.client.GetCollectionInfo(ctx, alias)
 	})
@@ -147,7 +147,7 @@ func (s *Store) checkCollection(ctx context.Context, alias string, indexes []ind
 	return nil
 }
 
-func (s *Store) createIndex(ctx context.Context, alias string, ix index) error {
+func (s *backend) createIndex(ctx context.Context, alias string, ix index) error {
 	r := &qd.CreateFieldIndexCollection{CollectionName: alias, Wait: qd.PtrOf(true), FieldName: ix.field}
 	if ix.uuid {
 		r.FieldType = qd.FieldType_FieldTypeUuid.Enum()

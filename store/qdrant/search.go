@@ -47,7 +47,7 @@ func searchVectors(tool, guideline string) *qd.Vectors {
 }
 
 // index replaces what a tool is found by, if the filter holds for it still.
-func (s *Store) index(ctx context.Context, id string, f *qd.Filter, tool, guideline string) error {
+func (s *backend) index(ctx context.Context, id string, f *qd.Filter, tool, guideline string) error {
 	vectors := searchVectors(tool, guideline)
 	if len(vectors.GetVectors().GetVectors()) == 0 {
 		return s.unindex(ctx, f)
@@ -64,7 +64,7 @@ func (s *Store) index(ctx context.Context, id string, f *qd.Filter, tool, guidel
 	return err
 }
 
-func (s *Store) unindex(ctx context.Context, f *qd.Filter) error {
+func (s *backend) unindex(ctx context.Context, f *qd.Filter) error {
 	return s.update(ctx, "delete vectors", func(ctx context.Context) (*qd.UpdateResult, error) {
 		return s.client.DeleteVectors(ctx, &qd.DeletePointVectors{
 			CollectionName: s.tools, Wait: qd.PtrOf(true), Ordering: s.compareOrder,
@@ -75,14 +75,7 @@ func (s *Store) unindex(ctx context.Context, f *qd.Filter) error {
 
 // SearchTools implements store.Tools. Two words may have the same number; what
 // is found is checked against the text.
-func (s *Store) SearchTools(ctx context.Context, workspace, query string, limit int) ([]memoryd.Tool, error) {
-	if err := store.CheckLimit(limit); err != nil {
-		return nil, err
-	}
-	if err := s.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer s.leave()
+func (s *backend) SearchTools(ctx context.Context, workspace, query string, limit int) ([]memoryd.Tool, error) {
 	numbers, _ := wordVector(query)
 	if len(numbers) == 0 || limit == 0 {
 		return nil, nil

@@ -36,7 +36,7 @@ type seating struct {
 // processes accept in the same two microseconds may get the same number. So they
 // may when a seat cannot be renewed because the node that orders such writes is
 // away: calls go on being accepted with the number that the process had.
-func (s *Store) sit(ctx context.Context) error {
+func (s *backend) sit(ctx context.Context) error {
 	st := &s.seating
 	first, due := st.look()
 	if first {
@@ -72,7 +72,7 @@ func (st *seating) look() (first, due bool) {
 }
 
 // takeAny keeps the seat that this process has, takes a free one, or shares one.
-func (s *Store) takeAny(ctx context.Context, st *seating) error {
+func (s *backend) takeAny(ctx context.Context, st *seating) error {
 	st.mu.Lock()
 	key, record, endsAt := st.key, st.record, st.endsAt
 	st.mu.Unlock()
@@ -119,7 +119,7 @@ func takenUntil(r *store.Record) time.Time {
 	return t
 }
 
-func (s *Store) takeSeat(ctx context.Context, st *seating, key store.RecordKey, revision int64, now time.Time) (bool, error) {
+func (s *backend) takeSeat(ctx context.Context, st *seating, key store.RecordKey, revision int64, now time.Time) (bool, error) {
 	r := seatRecord(key, revision, now.Add(seatTime))
 	got, err := s.putRecord(ctx, &r, "")
 	if memoryd.IsKind(err, memoryd.Conflict) {
@@ -140,7 +140,7 @@ func (s *Store) takeSeat(ctx context.Context, st *seating, key store.RecordKey, 
 }
 
 // rise gives the seat back, for the next process to have.
-func (s *Store) rise(ctx context.Context) {
+func (s *backend) rise(ctx context.Context) {
 	st := &s.seating
 	st.mu.Lock()
 	defer st.mu.Unlock()

@@ -53,7 +53,7 @@ type sharing struct {
 // deliver sends a cargo, with others' if some are waiting, and reads what it asks
 // for. A failure is its own: when a shared request fails, or takes longer than one
 // request may, each is sent alone.
-func (s *Store) deliver(ctx context.Context, c *cargo) (*findings, error) {
+func (s *backend) deliver(ctx context.Context, c *cargo) (*findings, error) {
 	c.ctx, c.done = ctx, make(chan struct{})
 	if !s.board(c) {
 		return s.deliverNow(ctx, []*cargo{c})
@@ -71,7 +71,7 @@ func (s *Store) deliver(ctx context.Context, c *cargo) (*findings, error) {
 
 // board queues a cargo and sees that somebody takes it; false means that it is to
 // go alone.
-func (s *Store) board(c *cargo) bool {
+func (s *backend) board(c *cargo) bool {
 	sh := &s.sharing
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
@@ -81,15 +81,13 @@ func (s *Store) board(c *cargo) bool {
 	sh.queue = append(sh.queue, c)
 	if sh.flights < maxFlights {
 		sh.flights++
-		s.running.Add(1) // the caller is counted in, so Close still waits
-		lifecycle.Go(context.Background(), s.log, "qdrant", s.fly)
+		s.worker.Go(s.fly)
 	}
 	return true
 }
 
 // fly sends what waits until nothing does.
-func (s *Store) fly() error {
-	defer s.leave()
+func (s *backend) fly(context.Context) error {
 	for {
 		together := s.sharing.take()
 		if len(together) == 0 {
@@ -146,7 +144,7 @@ func (sh *sharing) failed() {
 
 // deliverFor sends cargoes for as long as one request may take, and for as long as
 // one of their owners waits.
-func (s *Store) deliverFor(together []*cargo) (*findings, error) {
+func (s *backend) deliverFor(together []*cargo) (*findings, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), s.cfg.Timeout)
 	defer cancel()
 	var waiting atomic.Int64
@@ -163,7 +161,7 @@ func (s *Store) deliverFor(together []*cargo) (*findings, error) {
 
 // deliverNow sends cargoes as one, and reads what they ask for. Of points with the
 // same id the first is sent.
-func (s *Store) deliverNow(ctx context.Context, together []*cargo) (*findings, error) {
+func (s *backend) deliverNow(ctx context.Context, together []*cargo) (*findings, error) {
 	all := together[0]
 	if len(together) > 1 {
 		all = merged(together)

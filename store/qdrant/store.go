@@ -5,21 +5,28 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"memoryd"
+	"memoryd/internal/lifecycle"
 	"memoryd/store"
 
 	qd "github.com/qdrant/go-client/qdrant"
 )
 
-var _ store.Store = (*Store)(nil)
-
 // Store is a store.Store on Qdrant. Any number of them, in any number of
 // processes, may work on the same collections.
 type Store struct {
+	store.Store // the backend behind its gate, which checks what comes
+	internals
+}
+
+// internals are what the gate does not cover.
+type internals struct{ *backend }
+
+type backend struct {
+	gate   store.Gate
 	cfg    Config
 	log    *slog.Logger
 	client *qd.Client
@@ -41,12 +48,8 @@ type Store struct {
 
 	copyAwayUntil atomic.Int64 // nanoseconds since 1970; see consistency
 
-	mu      sync.Mutex
-	closed  bool
-	running sync.WaitGroup
-	sweeps  context.Context // ends at Close
-	stop    context.CancelFunc
-	busy    atomic.Bool // a sweep of this process is under way
+	worker   *lifecycle.Worker // of sweeps and shared requests
+	sweeping atomic.Bool
 }
 
 // ErrUnfit is in the chain of an error of Open when a server answers but cannot be
@@ -68,17 +71,16 @@ func Open(ctx context.Context, cfg Config, apiKey string, log *slog.Logger, opts
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{
+	s := &backend{
 		cfg: cfg, log: log, client: client, sleep: o.sleep, grace: o.grace,
 		calls: cfg.Prefix + "calls", tools: cfg.Prefix + "tools", docs: cfg.Prefix + "docs",
+		worker: lifecycle.NewWorker(log, "qdrant"),
 	}
-	s.sweeps, s.stop = context.WithCancel(context.Background())
 	s.choose()
 	if err := s.prepare(ctx); err != nil {
-		s.stop()
 		return nil, closeAfter(client, err)
 	}
-	return s, nil
+	return &Store{s.gate.Guard(s), internals{s}}, nil
 }
 
 func closeAfter(client *qd.Client, err error) error {
@@ -90,7 +92,7 @@ func closeAfter(client *qd.Client, err error) error {
 
 // choose sets how strictly the replicas of a shard are kept in step. With one
 // replica there is nothing to choose.
-func (s *Store) choose() {
+func (s *backend) choose() {
 	if s.cfg.ReplicationFactor == 1 {
 		return
 	}
@@ -98,7 +100,7 @@ func (s *Store) choose() {
 	s.compareOrder = &qd.WriteOrdering{Type: qd.WriteOrderingType_Strong}
 }
 
-func (s *Store) prepare(ctx context.Context) error {
+func (s *backend) prepare(ctx context.Context) error {
 	if err := s.greet(ctx, s.log); err != nil {
 		return err
 	}
@@ -108,44 +110,15 @@ func (s *Store) prepare(ctx context.Context) error {
 	return s.sit(ctx)
 }
 
-// enter counts a call in, unless the context has ended or the store is closed;
-// the caller counts it out by leave.
-func (s *Store) enter(ctx context.Context) error {
-	if ctx.Err() != nil {
-		return fmt.Errorf("store: %w", context.Cause(ctx))
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return memoryd.Errorf(memoryd.Closed, "the store is closed")
-	}
-	s.running.Add(1)
-	return nil
-}
-
-func (s *Store) leave() { s.running.Done() }
-
 // Ping implements store.Store: it reads from the collection of calls.
-func (s *Store) Ping(ctx context.Context) error {
-	if err := s.enter(ctx); err != nil {
-		return err
-	}
-	defer s.leave()
+func (s *backend) Ping(ctx context.Context) error {
 	_, err := s.get(ctx, s.calls, []*qd.PointId{qd.NewIDNum(0)}, qd.NewWithPayload(false))
 	return err
 }
 
 // Close implements store.Store.
-func (s *Store) Close() error {
-	s.mu.Lock()
-	if s.closed {
-		s.mu.Unlock()
-		return nil
-	}
-	s.closed = true
-	s.mu.Unlock()
-	s.stop()
-	s.running.Wait()
+func (s *backend) Close() error {
+	s.worker.Stop()
 	ctx, cancel := context.WithTimeout(context.Background(), s.cfg.Timeout)
 	defer cancel()
 	s.rise(ctx)

@@ -5,8 +5,6 @@ import (
 	"math"
 	"time"
 
-	"memoryd/internal/lifecycle"
-
 	qd "github.com/qdrant/go-client/qdrant"
 )
 
@@ -20,18 +18,14 @@ const (
 
 // sweepWhenDue counts accepted calls and starts a sweep when it is time and none
 // is under way. Close ends it and waits for it.
-func (s *Store) sweepWhenDue(n int64) {
-	if s.due.Add(n) < sweepEvery || !s.busy.CompareAndSwap(false, true) {
+func (s *backend) sweepWhenDue(n int64) {
+	if s.due.Add(n) < sweepEvery || !s.sweeping.CompareAndSwap(false, true) {
 		return
 	}
 	s.due.Store(0)
-	if s.enter(s.sweeps) != nil {
-		return
-	}
-	lifecycle.Go(s.sweeps, s.log, "sweeping", func() error {
-		defer s.leave()
-		defer s.busy.Store(false)
-		if err := s.sweep(s.sweeps); err != nil && s.sweeps.Err() == nil {
+	s.worker.Go(func(ctx context.Context) error {
+		defer s.sweeping.Store(false)
+		if err := s.sweep(ctx); err != nil && ctx.Err() == nil {
 			s.log.Warn("a sweep did not finish", "err", err)
 		}
 		return nil
@@ -41,15 +35,15 @@ func (s *Store) sweepWhenDue(n int64) {
 // Sweep forgets the oldest calls beyond what is to be remembered, after adding
 // them to their tools' counters, and removes what ended tools left. The store
 // does so by itself while calls come in. Many processes may do it at once.
-func (s *Store) Sweep(ctx context.Context) error {
-	if err := s.enter(ctx); err != nil {
+func (s *backend) Sweep(ctx context.Context) error {
+	if err := s.gate.Enter(ctx); err != nil {
 		return err
 	}
-	defer s.leave()
+	defer s.gate.Leave()
 	return s.sweep(ctx)
 }
 
-func (s *Store) sweep(ctx context.Context) error {
+func (s *backend) sweep(ctx context.Context) error {
 	if err := s.sweepGraves(ctx); err != nil {
 		return err
 	}
@@ -71,7 +65,7 @@ func (s *Store) sweep(ctx context.Context) error {
 
 // sweepGraves removes, a second time, what writes under way may have left of
 // ended tools.
-func (s *Store) sweepGraves(ctx context.Context) error {
+func (s *backend) sweepGraves(ctx context.Context) error {
 	old := stampAt(time.Now().Add(-min(graveTime, 24*s.grace)))
 	found, err := s.scroll(ctx, s.tools, all(between(fieldGrave, 0, old)), nil, sweepPage, fieldLife)
 	if err != nil {
@@ -91,7 +85,7 @@ func (s *Store) sweepGraves(ctx context.Context) error {
 // forgetPage folds, or removes, one page of the oldest points that no history
 // keeps. It gives how many calls it saw and where the next page starts, 0 when
 // there is none.
-func (s *Store) forgetPage(ctx context.Context, from int64) (seen, next int64, err error) {
+func (s *backend) forgetPage(ctx context.Context, from int64) (seen, next int64, err error) {
 	aged := stampAt(time.Now().Add(-s.grace))
 	page, err := s.scroll(ctx, s.calls, all(qd.NewIsEmpty(fieldKept), between(fieldStamp, from, aged)),
 		ascending(fieldStamp, nil), sweepPage, fieldLife, fieldContent, fieldOwner, fieldStamp)
@@ -120,7 +114,7 @@ func (s *Store) forgetPage(ctx context.Context, from int64) (seen, next int64, e
 
 // forgetOfLife folds a tool's points up to a stamp and removes those of the page
 // that were folded long enough ago, for a reader may just be counting.
-func (s *Store) forgetOfLife(ctx context.Context, page []point, through int64) error {
+func (s *backend) forgetOfLife(ctx context.Context, page []point, through int64) error {
 	life := page[0].word(fieldLife) + page[0].word(fieldContent) // a point has one of them
 	t, err := s.toolOfLife(ctx, life)
 	if err != nil {
@@ -144,7 +138,7 @@ func (s *Store) forgetOfLife(ctx context.Context, page []point, through int64) e
 }
 
 // toolOfLife finds the tool that points belong to; nil when it has ended.
-func (s *Store) toolOfLife(ctx context.Context, life string) (*tool, error) {
+func (s *backend) toolOfLife(ctx context.Context, life string) (*tool, error) {
 	found, err := s.scroll(ctx, s.tools, all(is(fieldLife, life), qd.NewIsEmpty(fieldGrave)), nil, 1)
 	if err != nil || len(found) == 0 {
 		return nil, err

@@ -40,13 +40,13 @@ func (a *appending) takeOver(ctx context.Context, calls map[string]payload) (set
 }
 
 // ended reports whether a tool's life is over.
-func (s *Store) ended(ctx context.Context, toolID, life string) (bool, error) {
+func (s *backend) ended(ctx context.Context, toolID, life string) (bool, error) {
 	found, err := s.getMap(ctx, s.tools, []string{toolID}, include(fieldLife))
 	return found[toolID].word(fieldLife) != life, err
 }
 
 // removeRemnant removes the point of a call of a life that is over.
-func (s *Store) removeRemnant(ctx context.Context, id, life string) error {
+func (s *backend) removeRemnant(ctx context.Context, id, life string) error {
 	remnant := all(qd.NewHasID(qd.NewIDUUID(id)), is(fieldLife, life))
 	return s.remove(ctx, s.calls, qd.NewPointsSelectorFilter(remnant))
 }

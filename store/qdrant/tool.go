@@ -9,11 +9,7 @@ import (
 )
 
 // Tool implements store.Tools.
-func (s *Store) Tool(ctx context.Context, ref memoryd.ToolRef) (memoryd.Tool, error) {
-	if err := s.enter(ctx); err != nil {
-		return memoryd.Tool{}, err
-	}
-	defer s.leave()
+func (s *backend) Tool(ctx context.Context, ref memoryd.ToolRef) (memoryd.Tool, error) {
 	t, err := s.find(ctx, ref)
 	if err != nil {
 		return memoryd.Tool{}, err
@@ -31,7 +27,7 @@ func (s *Store) Tool(ctx context.Context, ref memoryd.ToolRef) (memoryd.Tool, er
 // describe adds what is counted. Counters are not kept anywhere: they are the
 // numbers of the points there are, and so count a call once however often it is
 // written, plus what was folded away.
-func (s *Store) describe(ctx context.Context, t *tool) (memoryd.Tool, error) {
+func (s *backend) describe(ctx context.Context, t *tool) (memoryd.Tool, error) {
 	var kept []point
 	var calls, contents, verdicts int64
 	g, gctx := lifecycle.NewGroup(ctx, s.log, "qdrant", 0)
@@ -82,7 +78,7 @@ func latest(a, b time.Time, stamp int64) time.Time {
 
 // countVerdicts counts the changes of evaluations of calls accepted after from
 // and not after to. Nearly all calls have at most one.
-func (s *Store) countVerdicts(ctx context.Context, t *tool, from, to int64) (total int64, err error) {
+func (s *backend) countVerdicts(ctx context.Context, t *tool, from, to int64) (total int64, err error) {
 	for n := int64(1); ; n++ {
 		found, err := s.count(ctx, s.calls, all(is(fieldLife, t.life), atLeast(fieldVerdict, n),
 			above(fieldStamp, max(from, t.p.int(fieldCut))), between(fieldStamp, 0, to)))

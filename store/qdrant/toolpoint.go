@@ -98,7 +98,7 @@ func encodeGuideline(g *memoryd.Guideline) payload {
 }
 
 // find reads a tool's point; nil if there is none.
-func (s *Store) find(ctx context.Context, ref memoryd.ToolRef) (*tool, error) {
+func (s *backend) find(ctx context.Context, ref memoryd.ToolRef) (*tool, error) {
 	found, err := s.get(ctx, s.tools, pointIDs([]string{toolID(ref)}), qd.NewWithPayload(true))
 	if err != nil || len(found) == 0 {
 		return nil, err

@@ -48,7 +48,7 @@ func (t *trimDue) done(life string) {
 
 // trim clears what a history no longer keeps. It is safe beside anybody: it
 // takes only what is older than a call that newer ones have pushed out.
-func (s *Store) trim(ctx context.Context, life string) error {
+func (s *backend) trim(ctx context.Context, life string) error {
 	kept, err := s.look(ctx, life, 0)
 	if err != nil || len(kept) == 0 {
 		return err
@@ -57,7 +57,7 @@ func (s *Store) trim(ctx context.Context, life string) error {
 }
 
 // shrink lets all but the newest keep calls go, for good.
-func (s *Store) shrink(ctx context.Context, life string, keep int) error {
+func (s *backend) shrink(ctx context.Context, life string, keep int) error {
 	kept, err := s.look(ctx, life, keep)
 	if err != nil || len(kept) < keep {
 		return err
@@ -67,7 +67,7 @@ func (s *Store) shrink(ctx context.Context, life string, keep int) error {
 
 // clearBelow takes the bodies of the calls that are older than a number. Their
 // points stay, small, so that the calls are recognised.
-func (s *Store) clearBelow(ctx context.Context, life string, seq int64) error {
+func (s *backend) clearBelow(ctx context.Context, life string, seq int64) error {
 	const page = 512
 	gone := all(is(fieldKept, life), qd.NewRange(fieldSeq, &qd.Range{Lt: qd.PtrOf(float64(seq))}))
 	for {

@@ -12,16 +12,7 @@ import (
 // Settle implements store.Verdicts. Each verdict is written on the condition
 // that its call is pending, with a mark of its writer; a read tells whose marks
 // are there.
-func (s *Store) Settle(ctx context.Context, verdicts []store.Verdict) ([]bool, error) {
-	for i := range verdicts {
-		if err := store.CheckEvaluation(&verdicts[i].Evaluation); err != nil {
-			return nil, err
-		}
-	}
-	if err := s.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer s.leave()
+func (s *backend) Settle(ctx context.Context, verdicts []store.Verdict) ([]bool, error) {
 	out := make([]bool, len(verdicts))
 	kept, err := s.keptCalls(ctx, verdicts)
 	if err != nil {
@@ -45,7 +36,7 @@ func (s *Store) Settle(ctx context.Context, verdicts []store.Verdict) ([]bool, e
 
 // keptCalls gives the ids of all calls that the verdicts' tools keep, with the
 // ids of their tools.
-func (s *Store) keptCalls(ctx context.Context, verdicts []store.Verdict) (map[string]string, error) {
+func (s *backend) keptCalls(ctx context.Context, verdicts []store.Verdict) (map[string]string, error) {
 	seen := map[memoryd.ToolRef]bool{}
 	out := map[string]string{}
 	for i := range verdicts {
@@ -74,7 +65,7 @@ func (s *Store) keptCalls(ctx context.Context, verdicts []store.Verdict) (map[st
 
 // settleRound writes the first verdict on each call, fills in out and gives the
 // verdicts that are left.
-func (s *Store) settleRound(ctx context.Context, verdicts []store.Verdict, which []int, out []bool) (later []int, err error) {
+func (s *backend) settleRound(ctx context.Context, verdicts []store.Verdict, which []int, out []bool) (later []int, err error) {
 	const batch = 256
 	nonce := newNonce()
 	byID := map[string]int{}
@@ -121,7 +112,7 @@ func lastOf(results []*qd.UpdateResult, err error) (*qd.UpdateResult, error) {
 }
 
 // settleOp writes an evaluation to a call that is pending.
-func (s *Store) settleOp(id, nonce string, e *memoryd.Evaluation) *qd.PointsUpdateOperation {
+func (s *backend) settleOp(id, nonce string, e *memoryd.Evaluation) *qd.PointsUpdateOperation {
 	if e.State == memoryd.Pending {
 		tried := memoryd.PendingEvaluation()
 		tried.Attempts, tried.LastError, tried.NotBefore = e.Attempts, e.LastError, e.NotBefore

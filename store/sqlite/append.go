@@ -24,17 +24,7 @@ type appendJob struct {
 const rowBytes = 512
 
 // Append implements store.Calls.
-func (s *Store) Append(ctx context.Context, b store.Batch) ([]store.Appended, error) {
-	if err := s.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer s.leave()
-	if len(b.Calls) == 0 {
-		return nil, nil
-	}
-	if err := b.Validate(); err != nil {
-		return nil, err
-	}
+func (s *backend) Append(ctx context.Context, b store.Batch) ([]store.Appended, error) {
 	j := newAppendJob(ctx, b)
 	if err := s.w.submit(j); err != nil {
 		return nil, err

@@ -63,6 +63,7 @@ func openDir(tb testing.TB, dir string) *sqlite.Store {
 	if err != nil {
 		tb.Fatal(err)
 	}
+	s.Start(tb.Context())
 	return s
 }
 

@@ -23,28 +23,23 @@ type checkpointer struct {
 	w     *writer
 	log   *slog.Logger
 	limit int64 // pages
-	stop  chan struct{}
-	done  chan struct{}
 
 	one sync.Mutex // a connection serves one goroutine at a time
 }
 
-// run works until stop is closed.
-func (p *checkpointer) run(context.Context) {
+// run works until the context ends. A step that panics is the last one of the
+// loop, which its worker begins again.
+func (p *checkpointer) run(ctx context.Context) {
 	for {
 		select {
-		case <-p.stop:
-			close(p.done)
+		case <-ctx.Done():
 			return
 		case <-p.w.wrote:
 		}
-		select {
-		case <-p.stop:
-			close(p.done)
+		if !lifecycle.Sleep(ctx, checkpointEvery) {
 			return
-		case <-time.After(checkpointEvery):
 		}
-		_ = lifecycle.Do(context.Background(), p.log, "checkpointing", func() error { p.step(); return nil })
+		p.step()
 	}
 }
 

@@ -15,21 +15,13 @@ type deleteJob struct {
 }
 
 // DeleteTool implements store.Tools.
-func (s *Store) DeleteTool(ctx context.Context, ref memoryd.ToolRef) error {
-	if err := s.enter(ctx); err != nil {
-		return err
-	}
-	defer s.leave()
+func (s *backend) DeleteTool(ctx context.Context, ref memoryd.ToolRef) error {
 	return s.w.submit(&deleteJob{ticket: newTicket(ctx, rowBytes), ref: ref})
 }
 
 // DeleteWorkspace implements store.Tools. The calls are out of reach when it
 // returns; their bytes are overwritten in the background.
-func (s *Store) DeleteWorkspace(ctx context.Context, workspace string) (int, error) {
-	if err := s.enter(ctx); err != nil {
-		return 0, err
-	}
-	defer s.leave()
+func (s *backend) DeleteWorkspace(ctx context.Context, workspace string) (int, error) {
 	j := &deleteJob{ticket: newTicket(ctx, rowBytes), ref: memoryd.ToolRef{Workspace: workspace}, whole: true}
 	if err := s.w.submit(j); err != nil {
 		return 0, err

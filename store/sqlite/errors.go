@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"memoryd"
@@ -66,16 +65,6 @@ func overloaded() error {
 	return e
 }
 
-func closedError() error { return memoryd.Errorf(memoryd.Closed, "the store is closed") }
-
 func unknownTool() error { return memoryd.Errorf(memoryd.NotFound, "there is no such tool") }
 
 func unknownCall() error { return memoryd.Errorf(memoryd.NotFound, "the history keeps no such call") }
-
-// ended gives the error of a context that has ended, or nil.
-func ended(ctx context.Context) error {
-	if ctx.Err() == nil {
-		return nil
-	}
-	return fmt.Errorf("store: %w", context.Cause(ctx))
-}

@@ -15,11 +15,7 @@ type guidelineJob struct {
 }
 
 // PutGuideline implements store.Tools.
-func (s *Store) PutGuideline(ctx context.Context, ref memoryd.ToolRef, g memoryd.Guideline, expect int64) error {
-	if err := s.enter(ctx); err != nil {
-		return err
-	}
-	defer s.leave()
+func (s *backend) PutGuideline(ctx context.Context, ref memoryd.ToolRef, g memoryd.Guideline, expect int64) error {
 	return s.w.submit(&guidelineJob{
 		ticket: newTicket(ctx, rowBytes+int64(len(g.Content))), ref: ref, g: g, expect: expect,
 	})

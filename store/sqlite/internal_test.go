@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"fmt"
-	"log/slog"
 	"testing"
 
 	"memoryd"
@@ -20,14 +19,14 @@ func settings(dir string) Config {
 // openTuned opens a store, lets tune change it, and starts it.
 func openTuned(t *testing.T, cfg Config, tune func(*Store)) *Store {
 	t.Helper()
-	s, err := open(t.Context(), cfg, slog.New(slog.DiscardHandler))
+	s, err := Open(t.Context(), cfg, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if tune != nil {
 		tune(s)
 	}
-	s.start()
+	s.Start(t.Context())
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"memoryd"
+	"memoryd/store"
 )
 
 // job is one write that waits for a commit.
@@ -63,6 +64,6 @@ func (w *writer) submit(j job) error {
 	case err := <-t.done:
 		return err
 	case <-t.ctx.Done():
-		return ended(t.ctx)
+		return store.Ended(t.ctx)
 	}
 }

@@ -50,6 +50,7 @@ func openKill(tb testing.TB, dir string) *sqlite.Store {
 	if err != nil {
 		tb.Fatal(err)
 	}
+	s.Start(tb.Context())
 	return s
 }
 

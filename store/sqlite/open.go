@@ -12,45 +12,40 @@ import (
 
 	"memoryd"
 	"memoryd/internal/lifecycle"
+	"memoryd/store"
 )
 
 // fileName is the database in the data directory.
 const fileName = "memoryd.db"
 
-// Open opens the store in cfg.Dir, making it if the directory holds none, and
-// starts its two goroutines; Close ends them. It fails, naming the file, if
-// another process uses the directory or the file is damaged, of another
-// program, or of a newer version.
+// Open opens the store in cfg.Dir, making it if the directory holds none; Start
+// starts it. It fails, naming the file, if another process uses the directory or
+// the file is damaged, of another program, or of a newer version.
 func Open(ctx context.Context, cfg Config, log *slog.Logger) (*Store, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, memoryd.Wrap(memoryd.Invalid, err, "the store's settings are wrong")
 	}
-	if err := ended(ctx); err != nil {
+	if err := store.Ended(ctx); err != nil {
 		return nil, err
 	}
-	s, err := open(ctx, cfg, discard(log))
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	s, err := open(ctx, cfg, log)
 	if err != nil {
 		return nil, memoryd.Wrap(memoryd.Unavailable, err, "the store could not be opened")
 	}
-	s.start()
-	return s, nil
+	return &Store{s.gate.Guard(s), internals{s}}, nil
 }
 
-// start starts the goroutines that Close ends.
-func (s *Store) start() {
-	s.worker.Start(context.Background(), s.w.run, s.ckpt.run)
-}
-
-func open(ctx context.Context, cfg Config, log *slog.Logger) (s *Store, err error) {
+func open(ctx context.Context, cfg Config, log *slog.Logger) (s *backend, err error) {
 	lock, err := prepareDir(cfg.Dir)
 	if err != nil {
 		return nil, err
 	}
 	w := newWriter(cfg, log)
-	s = &Store{cat: w.cat, w: w, lock: lock, readers: make(chan *conn, cfg.Readers), worker: lifecycle.NewWorker(log, "committing")}
-	s.ckpt = &checkpointer{
-		w: w, log: log, limit: cfg.WALBytes / pageSize, stop: make(chan struct{}), done: make(chan struct{}),
-	}
+	s = &backend{cat: w.cat, w: w, lock: lock, readers: make(chan *conn, cfg.Readers), worker: lifecycle.NewWorker(log, "committing")}
+	s.ckpt = &checkpointer{w: w, log: log, limit: cfg.WALBytes / pageSize}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.closeFiles())
@@ -75,7 +70,7 @@ func newWriter(cfg Config, log *slog.Logger) *writer {
 		cfg: cfg, log: log, cat: newCatalog(), win: newWindow(cfg.IdentityWindow), pend: newPendingSet(),
 		samples: newSampleCache(cfg.SampleCache), runs: newRunIndex(maxRunEntries),
 		queue: make(chan job, cfg.Queue), maxQueued: cfg.QueueBytes,
-		stop: make(chan struct{}), done: make(chan struct{}), wrote: make(chan struct{}, 1),
+		wrote: make(chan struct{}, 1),
 	}
 	w.foldEvery = min(1<<16, max(64, cfg.IdentityWindow/8))
 	w.commit = func() error { return w.c.exec(`COMMIT`) }
@@ -83,7 +78,7 @@ func newWriter(cfg Config, log *slog.Logger) *writer {
 }
 
 // connectAll opens the file with all its connections.
-func (s *Store) connectAll(path string) (err error) {
+func (s *backend) connectAll(path string) (err error) {
 	if err := makeFile(path); err != nil {
 		return err
 	}

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"memoryd"
+
+	"go.uber.org/goleak"
 )
 
 // closedStore makes a store with some content and closes it.
@@ -196,5 +198,23 @@ func TestSettingsAreChecked(t *testing.T) {
 		if _, err := Open(t.Context(), cfg, nil); !memoryd.IsKind(err, memoryd.Invalid) {
 			t.Errorf("%s: opening gave %v", key, err)
 		}
+	}
+}
+
+// TestOpenStartsNothing is for the rule that constructors start no goroutine.
+func TestOpenStartsNothing(t *testing.T) {
+	before := goleak.IgnoreCurrent()
+	s, err := Open(t.Context(), settings(t.TempDir()), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := goleak.Find(before); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.ListTools(t.Context(), "w", "", 9); err != nil {
+		t.Errorf("reading: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
 	}
 }

@@ -17,14 +17,7 @@ type overrideJob struct {
 }
 
 // Override implements store.Verdicts.
-func (s *Store) Override(ctx context.Context, v store.Verdict) (memoryd.Call, error) {
-	if err := store.CheckOverride(&v); err != nil {
-		return memoryd.Call{}, err
-	}
-	if err := s.enter(ctx); err != nil {
-		return memoryd.Call{}, err
-	}
-	defer s.leave()
+func (s *backend) Override(ctx context.Context, v store.Verdict) (memoryd.Call, error) {
 	j := &overrideJob{ticket: newTicket(ctx, rowBytes+int64(len(v.Evaluation.Evaluation))), v: v}
 	if err := s.w.submit(j); err != nil {
 		return memoryd.Call{}, err

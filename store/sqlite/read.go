@@ -11,14 +11,7 @@ import (
 )
 
 // History implements store.Calls.
-func (s *Store) History(ctx context.Context, ref memoryd.ToolRef, limit int) ([]memoryd.Call, error) {
-	if err := s.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer s.leave()
-	if err := store.CheckLimit(limit); err != nil {
-		return nil, err
-	}
+func (s *backend) History(ctx context.Context, ref memoryd.ToolRef, limit int) ([]memoryd.Call, error) {
 	return s.readCalls(ctx, ref, 0, limit, callColumns)
 }
 
@@ -27,14 +20,7 @@ func (s *Store) History(ctx context.Context, ref memoryd.ToolRef, limit int) ([]
 const pageRows = 16
 
 // ListCalls implements store.Calls.
-func (s *Store) ListCalls(ctx context.Context, ref memoryd.ToolRef, p store.CallPage) ([]memoryd.Call, error) {
-	if err := p.Check(); err != nil {
-		return nil, err
-	}
-	if err := s.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer s.leave()
+func (s *backend) ListCalls(ctx context.Context, ref memoryd.ToolRef, p store.CallPage) ([]memoryd.Call, error) {
 	columns, rows := callColumns, pageRows
 	if p.Brief {
 		columns, rows = briefColumns, 16*pageRows
@@ -61,7 +47,7 @@ func (s *Store) ListCalls(ctx context.Context, ref memoryd.ToolRef, p store.Call
 }
 
 // readCalls reads the newest calls below a number, oldest first.
-func (s *Store) readCalls(ctx context.Context, ref memoryd.ToolRef, before int64, limit int, columns string) ([]memoryd.Call, error) {
+func (s *backend) readCalls(ctx context.Context, ref memoryd.ToolRef, before int64, limit int, columns string) ([]memoryd.Call, error) {
 	return settled(s, func() (out []memoryd.Call, err error) {
 		v, ok := s.cat.view(ref, before, limit)
 		if !ok || len(v.slots) == 0 {
@@ -92,11 +78,7 @@ func (s *Store) readCalls(ctx context.Context, ref memoryd.ToolRef, before int64
 
 // Call implements store.Calls. Keys have no index: the rows of the history are
 // asked for theirs, which stands before the texts.
-func (s *Store) Call(ctx context.Context, ref memoryd.ToolRef, key memoryd.CallKey) (memoryd.Call, error) {
-	if err := s.enter(ctx); err != nil {
-		return memoryd.Call{}, err
-	}
-	defer s.leave()
+func (s *backend) Call(ctx context.Context, ref memoryd.ToolRef, key memoryd.CallKey) (memoryd.Call, error) {
 	return settled(s, func() (c memoryd.Call, err error) {
 		v, ok := s.cat.view(ref, 0, 0)
 		if !ok {
@@ -119,7 +101,7 @@ func (s *Store) Call(ctx context.Context, ref memoryd.ToolRef, key memoryd.CallK
 // settled reads as one consistent picture. Memory says which rows are whose; a
 // commit between looking there and reading the file shows, and then the reading is
 // done again with commits waiting.
-func settled[T any](s *Store, read func() (T, error)) (T, error) {
+func settled[T any](s *backend, read func() (T, error)) (T, error) {
 	v, err := read()
 	if err != errMoved { //nolint:errorlint // never wrapped
 		return v, err
@@ -137,7 +119,7 @@ var errMoved = memoryd.Errorf(memoryd.Internal, "the rows moved")
 
 // readView reads the rows of a view that a further condition holds for. It fails
 // with errMoved when verdicts may be ahead of memory.
-func (s *Store) readView(ctx context.Context, v *view, columns, and string, value driver.Value, row func([]driver.Value) error) error {
+func (s *backend) readView(ctx context.Context, v *view, columns, and string, value driver.Value, row func([]driver.Value) error) error {
 	if v.rewrites%2 == 1 {
 		return errMoved
 	}
@@ -150,11 +132,7 @@ func (s *Store) readView(ctx context.Context, v *view, columns, and string, valu
 
 // Samples implements store.Calls. A tool asked for lately is answered from
 // memory.
-func (s *Store) Samples(ctx context.Context, ref memoryd.ToolRef) ([]memoryd.Sample, error) {
-	if err := s.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer s.leave()
+func (s *backend) Samples(ctx context.Context, ref memoryd.ToolRef) ([]memoryd.Sample, error) {
 	v, load, cached := s.cat.samples(ref, s.w.samples)
 	if load == nil {
 		return cached, nil
@@ -191,7 +169,7 @@ func (s *Store) Samples(ctx context.Context, ref memoryd.ToolRef) ([]memoryd.Sam
 
 // readRows reads columns of calls by row, in any order, from one snapshot; of
 // those rows that a further condition with one value holds for.
-func (s *Store) readRows(ctx context.Context, columns string, slots []int64, row func([]driver.Value) error,
+func (s *backend) readRows(ctx context.Context, columns string, slots []int64, row func([]driver.Value) error,
 	and string, value driver.Value,
 ) error {
 	ids, err := json.Marshal(slots)
@@ -208,19 +186,19 @@ func (s *Store) readRows(ctx context.Context, columns string, slots []int64, row
 }
 
 // read lends f a reading connection.
-func (s *Store) read(ctx context.Context, f func(*conn) error) error {
+func (s *backend) read(ctx context.Context, f func(*conn) error) error {
 	var c *conn
 	select {
 	case c = <-s.readers:
 	case <-ctx.Done():
-		return ended(ctx)
+		return store.Ended(ctx)
 	}
 	defer func() { s.readers <- c }()
 	err := f(c)
 	if err == nil {
 		return nil
 	}
-	if cerr := ended(ctx); cerr != nil {
+	if cerr := store.Ended(ctx); cerr != nil {
 		return cerr
 	}
 	if memoryd.IsKind(err, memoryd.Internal) {

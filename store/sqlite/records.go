@@ -12,10 +12,7 @@ import (
 const recordColumns = `workspace, tool, kind, id, revision, expires, data`
 
 // PutRecord implements store.Records.
-func (s *Store) PutRecord(ctx context.Context, r store.Record) (int64, error) {
-	if err := store.CheckRecord(&r); err != nil {
-		return 0, err
-	}
+func (s *backend) PutRecord(ctx context.Context, r store.Record) (int64, error) {
 	j := &recordJob{records: []store.Record{r}, compare: r.Revision != store.AnyRevision}
 	if err := s.submitRecords(ctx, j); err != nil {
 		return 0, err
@@ -24,18 +21,11 @@ func (s *Store) PutRecord(ctx context.Context, r store.Record) (int64, error) {
 }
 
 // PutRecords implements store.Records.
-func (s *Store) PutRecords(ctx context.Context, rs []store.Record) error {
-	if err := store.CheckRecords(rs); err != nil {
-		return err
-	}
+func (s *backend) PutRecords(ctx context.Context, rs []store.Record) error {
 	return s.submitRecords(ctx, &recordJob{records: rs})
 }
 
-func (s *Store) submitRecords(ctx context.Context, j *recordJob) error {
-	if err := s.enter(ctx); err != nil {
-		return err
-	}
-	defer s.leave()
+func (s *backend) submitRecords(ctx context.Context, j *recordJob) error {
 	if len(j.records) == 0 {
 		return nil
 	}
@@ -88,10 +78,7 @@ func (j *recordJob) run(d *draft) error {
 }
 
 // Record implements store.Records.
-func (s *Store) Record(ctx context.Context, key store.RecordKey) (store.Record, error) {
-	if err := store.CheckRecordKey(key); err != nil {
-		return store.Record{}, err
-	}
+func (s *backend) Record(ctx context.Context, key store.RecordKey) (store.Record, error) {
 	found, err := s.readRecords(ctx, 1,
 		`SELECT `+recordColumns+` FROM records WHERE workspace = ? AND tool = ? AND kind = ? AND id = ?`,
 		key.Workspace, key.Tool, key.Kind, key.ID)
@@ -105,10 +92,7 @@ func (s *Store) Record(ctx context.Context, key store.RecordKey) (store.Record, 
 }
 
 // ListRecords implements store.Records.
-func (s *Store) ListRecords(ctx context.Context, from store.RecordKey, limit int) ([]store.Record, error) {
-	if err := store.CheckRecordRange(from, limit); err != nil {
-		return nil, err
-	}
+func (s *backend) ListRecords(ctx context.Context, from store.RecordKey, limit int) ([]store.Record, error) {
 	return s.readRecords(ctx, limit,
 		`SELECT `+recordColumns+` FROM records WHERE workspace = ? AND tool = ? AND kind = ? AND id > ? ORDER BY id LIMIT ?`,
 		from.Workspace, from.Tool, from.Kind, from.ID, int64(limit))
@@ -119,11 +103,7 @@ var errEnough = memoryd.Errorf(memoryd.Internal, "enough was read")
 
 // readRecords reads up to limit records, and not more bytes than one may have
 // unless it is the first.
-func (s *Store) readRecords(ctx context.Context, limit int, query string, values ...driver.Value) ([]store.Record, error) {
-	if err := s.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer s.leave()
+func (s *backend) readRecords(ctx context.Context, limit int, query string, values ...driver.Value) ([]store.Record, error) {
 	var out []store.Record
 	size := 0
 	err := s.read(ctx, func(c *conn) error {
@@ -150,29 +130,19 @@ func scanRecord(v []driver.Value) store.Record {
 }
 
 // DeleteRecord implements store.Records.
-func (s *Store) DeleteRecord(ctx context.Context, key store.RecordKey) error {
-	if err := store.CheckRecordKey(key); err != nil {
-		return err
-	}
+func (s *backend) DeleteRecord(ctx context.Context, key store.RecordKey) error {
 	_, err := s.deleteRecords(ctx, `workspace = ? AND tool = ? AND kind = ? AND id = ?`,
 		key.Workspace, key.Tool, key.Kind, key.ID)
 	return err
 }
 
 // ExpireRecords implements store.Records.
-func (s *Store) ExpireRecords(ctx context.Context, now time.Time, limit int) (int, error) {
-	if err := store.CheckLimit(limit); err != nil {
-		return 0, err
-	}
+func (s *backend) ExpireRecords(ctx context.Context, now time.Time, limit int) (int, error) {
 	return s.deleteRecords(ctx, `rowid IN (SELECT rowid FROM records WHERE expires <= ? ORDER BY expires LIMIT ?)`,
 		now.UnixMicro(), int64(limit))
 }
 
-func (s *Store) deleteRecords(ctx context.Context, where string, values ...driver.Value) (int, error) {
-	if err := s.enter(ctx); err != nil {
-		return 0, err
-	}
-	defer s.leave()
+func (s *backend) deleteRecords(ctx context.Context, where string, values ...driver.Value) (int, error) {
 	j := &dropJob{ticket: newTicket(ctx, rowBytes), where: where, values: values}
 	if err := s.w.submit(j); err != nil {
 		return 0, err

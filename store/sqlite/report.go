@@ -6,10 +6,10 @@ import (
 )
 
 // FileBytes is the size of the database file.
-func (s *Store) FileBytes() int64 { return sizeOf(filepath.Join(s.w.cfg.Dir, fileName)) }
+func (s *backend) FileBytes() int64 { return sizeOf(filepath.Join(s.w.cfg.Dir, fileName)) }
 
 // WALBytes is the size of the write-ahead log.
-func (s *Store) WALBytes() int64 { return sizeOf(filepath.Join(s.w.cfg.Dir, fileName+"-wal")) }
+func (s *backend) WALBytes() int64 { return sizeOf(filepath.Join(s.w.cfg.Dir, fileName+"-wal")) }
 
 func sizeOf(name string) int64 {
 	info, err := os.Stat(name)
@@ -20,10 +20,10 @@ func sizeOf(name string) int64 {
 }
 
 // QueuedWrites is how many writes wait for a commit.
-func (s *Store) QueuedWrites() int64 { return int64(len(s.w.queue)) }
+func (s *backend) QueuedWrites() int64 { return int64(len(s.w.queue)) }
 
 // PendingCalls is how many stored calls have no verdict yet.
-func (s *Store) PendingCalls() int64 {
+func (s *backend) PendingCalls() int64 {
 	s.w.pend.mu.Lock()
 	defer s.w.pend.mu.Unlock()
 	return int64(len(s.w.pend.byKey))

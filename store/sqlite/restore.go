@@ -16,14 +16,7 @@ type restoreJob struct {
 }
 
 // RestoreTool implements store.Tools.
-func (s *Store) RestoreTool(ctx context.Context, t memoryd.Tool, calls []memoryd.Call) error {
-	if err := store.CheckRestore(&t, calls); err != nil {
-		return err
-	}
-	if err := s.enter(ctx); err != nil {
-		return err
-	}
-	defer s.leave()
+func (s *backend) RestoreTool(ctx context.Context, t memoryd.Tool, calls []memoryd.Call) error {
 	size := rowBytes + int64(len(t.Guideline.Content))
 	for i := range calls {
 		size += rowBytes + int64(len(calls[i].Input)+len(calls[i].Output)+len(calls[i].Metadata))

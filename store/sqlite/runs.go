@@ -110,14 +110,7 @@ const runColumns = `id, tool, success, state, score, time, key, metadata,
 	CASE WHEN octet_length(output) > 16384 THEN substr(CAST(output AS BLOB), -16384) END`
 
 // RunCalls implements store.Calls.
-func (s *Store) RunCalls(ctx context.Context, workspace, run string, limit int) ([]store.RunCall, error) {
-	if err := store.CheckRun(workspace, run, limit); err != nil {
-		return nil, err
-	}
-	if err := s.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer s.leave()
+func (s *backend) RunCalls(ctx context.Context, workspace, run string, limit int) ([]store.RunCall, error) {
 	limit = min(limit, store.MaxRunCalls)
 	s.cat.mu.RLock()
 	slots := s.w.runs.slots(runPrint(workspace, run))

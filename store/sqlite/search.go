@@ -20,14 +20,7 @@ func (d *draft) putSearch(tool uint32, ref memoryd.ToolRef, guideline string) er
 func spaceWord(workspace string) string { return "w" + hex.EncodeToString([]byte(workspace)) }
 
 // SearchTools implements store.Tools, by FTS5 and its BM25.
-func (s *Store) SearchTools(ctx context.Context, workspace, query string, limit int) ([]memoryd.Tool, error) {
-	if err := store.CheckLimit(limit); err != nil {
-		return nil, err
-	}
-	if err := s.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer s.leave()
+func (s *backend) SearchTools(ctx context.Context, workspace, query string, limit int) ([]memoryd.Tool, error) {
 	words := store.Words(query)
 	if len(words) == 0 || limit == 0 || workspace == "" {
 		return nil, nil

@@ -22,20 +22,13 @@ type settleJob struct {
 }
 
 // Settle implements store.Verdicts.
-func (s *Store) Settle(ctx context.Context, verdicts []store.Verdict) ([]bool, error) {
-	if err := s.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer s.leave()
+func (s *backend) Settle(ctx context.Context, verdicts []store.Verdict) ([]bool, error) {
 	size := int64(0)
 	for i := range verdicts {
 		if err := store.CheckEvaluation(&verdicts[i].Evaluation); err != nil {
 			return nil, memoryd.Errorf(memoryd.Invalid, "verdict %d: %s", i, err)
 		}
 		size += rowBytes + int64(len(verdicts[i].Evaluation.Evaluation))
-	}
-	if len(verdicts) == 0 {
-		return nil, nil
 	}
 	j := &settleJob{ticket: newTicket(ctx, size), verdicts: verdicts}
 	if err := s.w.submit(j); err != nil {

@@ -21,53 +21,33 @@ package sqlite
 import (
 	"context"
 	"errors"
-	"log/slog"
-	"sync"
 
 	"memoryd"
 	"memoryd/internal/lifecycle"
 	"memoryd/store"
 )
 
-var _ store.Store = (*Store)(nil)
-
-// Store is the embedded store. Open makes one.
+// Store is the embedded store. Open makes one; it writes from Start on.
 type Store struct {
+	store.Store // the backend behind its gate, which checks what comes
+	internals
+}
+
+// internals are what the gate does not cover.
+type internals struct{ *backend }
+
+type backend struct {
+	gate    store.Gate
 	cat     *catalog
 	w       *writer
 	ckpt    *checkpointer
 	readers chan *conn
 	lock    *dirLock
 	worker  *lifecycle.Worker // of the writer and the checkpointer
-
-	life    sync.RWMutex
-	closed  bool
-	running sync.WaitGroup
 }
-
-// enter registers a running call, unless its context has ended or the store is
-// closed.
-func (s *Store) enter(ctx context.Context) error {
-	if err := ended(ctx); err != nil {
-		return err
-	}
-	s.life.RLock()
-	defer s.life.RUnlock()
-	if s.closed {
-		return closedError()
-	}
-	s.running.Add(1)
-	return nil
-}
-
-func (s *Store) leave() { s.running.Done() }
 
 // Tool implements store.Tools, from memory.
-func (s *Store) Tool(ctx context.Context, ref memoryd.ToolRef) (memoryd.Tool, error) {
-	if err := s.enter(ctx); err != nil {
-		return memoryd.Tool{}, err
-	}
-	defer s.leave()
+func (s *backend) Tool(ctx context.Context, ref memoryd.ToolRef) (memoryd.Tool, error) {
 	t, ok := s.cat.info(ref)
 	if !ok {
 		return memoryd.Tool{}, unknownTool()
@@ -76,26 +56,12 @@ func (s *Store) Tool(ctx context.Context, ref memoryd.ToolRef) (memoryd.Tool, er
 }
 
 // ListTools implements store.Tools, from memory.
-func (s *Store) ListTools(ctx context.Context, workspace, after string, limit int) ([]memoryd.Tool, error) {
-	if err := s.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer s.leave()
-	if err := store.CheckLimit(limit); err != nil {
-		return nil, err
-	}
+func (s *backend) ListTools(ctx context.Context, workspace, after string, limit int) ([]memoryd.Tool, error) {
 	return s.cat.listTools(workspace, after, limit), nil
 }
 
 // ListWorkspaces implements store.Tools, from memory.
-func (s *Store) ListWorkspaces(ctx context.Context, after string, limit int) ([]string, error) {
-	if err := s.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer s.leave()
-	if err := store.CheckLimit(limit); err != nil {
-		return nil, err
-	}
+func (s *backend) ListWorkspaces(ctx context.Context, after string, limit int) ([]string, error) {
 	return s.cat.listSpaces(after, limit), nil
 }
 
@@ -103,11 +69,7 @@ func (s *Store) ListWorkspaces(ctx context.Context, after string, limit int) ([]
 type pingJob struct{ ticket }
 
 // Ping implements store.Store.
-func (s *Store) Ping(ctx context.Context) error {
-	if err := s.enter(ctx); err != nil {
-		return err
-	}
-	defer s.leave()
+func (s *backend) Ping(ctx context.Context) error {
 	return s.w.submit(&pingJob{newTicket(ctx, 0)})
 }
 
@@ -121,27 +83,25 @@ func (j *pingJob) run(d *draft) error {
 	return d.c.exec(`INSERT INTO log (id, at, records) VALUES (?,?,zeroblob(0))`, d.w.lastLog, d.now.UnixMicro())
 }
 
+// Start starts the writer and the checkpointer, once; Close ends them. Writes that
+// come before wait.
+func (s *backend) Start(ctx context.Context) {
+	s.worker.Start(context.WithoutCancel(ctx), s.w.run, s.ckpt.run)
+}
+
 // Close implements store.Store. It waits for running calls and for the writer.
-func (s *Store) Close() error {
-	s.life.Lock()
-	already := s.closed
-	s.closed = true
-	s.life.Unlock()
-	if already {
-		return nil
-	}
-	s.running.Wait()
-	close(s.w.stop)
-	<-s.w.done
-	close(s.ckpt.stop)
-	<-s.ckpt.done
+func (s *backend) Close() error {
 	s.worker.Stop()
+	s.w.alive.Lock() // a writer on a slow disk may have been left behind
+	defer s.w.alive.Unlock()
+	s.ckpt.one.Lock()
+	defer s.ckpt.one.Unlock()
 	return s.closeFiles()
 }
 
 // closeFiles closes the writer's connection last: it empties the write-ahead
 // log into the file.
-func (s *Store) closeFiles() error {
+func (s *backend) closeFiles() error {
 	var errs []error
 	for range cap(s.readers) {
 		select {
@@ -159,12 +119,4 @@ func (s *Store) closeFiles() error {
 		return memoryd.Wrap(memoryd.Unavailable, err, "the store could not be closed cleanly")
 	}
 	return nil
-}
-
-// discard is the logger of a store that was given none.
-func discard(log *slog.Logger) *slog.Logger {
-	if log == nil {
-		return slog.New(slog.DiscardHandler)
-	}
-	return log
 }

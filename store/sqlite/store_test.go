@@ -24,6 +24,7 @@ func backend(window int) storetest.Backend {
 		if err != nil {
 			t.Fatal(err)
 		}
+		s.Start(t.Context())
 		dirs[s] = dir
 		t.Cleanup(func() {
 			if err := s.Close(); err != nil {

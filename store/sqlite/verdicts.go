@@ -6,19 +6,11 @@ import (
 	"time"
 
 	"memoryd"
-	"memoryd/store"
 )
 
 // Claim implements store.Verdicts. The choice is made in memory; the file is
 // read for the calls that were chosen.
-func (s *Store) Claim(ctx context.Context, now time.Time, lease time.Duration, limit int) ([]memoryd.Call, error) {
-	if err := s.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer s.leave()
-	if err := store.CheckLimit(limit); err != nil {
-		return nil, err
-	}
+func (s *backend) Claim(ctx context.Context, now time.Time, lease time.Duration, limit int) ([]memoryd.Call, error) {
 	claimed := s.w.pend.claim(now, lease, limit)
 	if len(claimed) == 0 {
 		return nil, nil
@@ -35,7 +27,7 @@ func (s *Store) Claim(ctx context.Context, now time.Time, lease time.Duration, l
 }
 
 // readClaimed reads the calls, less those judged or let go in the meantime.
-func (s *Store) readClaimed(ctx context.Context, claimed []pendingCall) ([]memoryd.Call, error) {
+func (s *backend) readClaimed(ctx context.Context, claimed []pendingCall) ([]memoryd.Call, error) {
 	slots := make([]int64, len(claimed))
 	found := make(map[int64]memoryd.Call, len(claimed))
 	for i := range claimed {
@@ -73,11 +65,7 @@ func (c *catalog) ref(id uint32) (memoryd.ToolRef, bool) {
 }
 
 // CachedVerdict implements store.Verdicts.
-func (s *Store) CachedVerdict(ctx context.Context, key [16]byte) (memoryd.Evaluation, error) {
-	if err := s.enter(ctx); err != nil {
-		return memoryd.Evaluation{}, err
-	}
-	defer s.leave()
+func (s *backend) CachedVerdict(ctx context.Context, key [16]byte) (memoryd.Evaluation, error) {
 	var e memoryd.Evaluation
 	found := false
 	err := s.read(ctx, func(c *conn) error {
@@ -101,14 +89,7 @@ type cacheJob struct {
 }
 
 // CacheVerdict implements store.Verdicts.
-func (s *Store) CacheVerdict(ctx context.Context, key [16]byte, e memoryd.Evaluation) error {
-	if err := s.enter(ctx); err != nil {
-		return err
-	}
-	defer s.leave()
-	if err := store.CheckEvaluation(&e); err != nil {
-		return err
-	}
+func (s *backend) CacheVerdict(ctx context.Context, key [16]byte, e memoryd.Evaluation) error {
 	return s.w.submit(&cacheJob{ticket: newTicket(ctx, rowBytes+int64(len(e.Evaluation))), key: key, e: e})
 }
 

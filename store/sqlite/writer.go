@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"memoryd/internal/lifecycle"
+	"memoryd/store"
 )
 
 // How much shares one commit.
@@ -33,8 +34,8 @@ type writer struct {
 	queue     chan job
 	queued    atomic.Int64 // bytes
 	maxQueued int64
-	stop      chan struct{}
-	done      chan struct{}
+	alive     sync.Mutex      // held by run
+	stop      <-chan struct{} // for run alone
 
 	// gate is held from BEGIN until memory has followed the commit. Who holds
 	// it sees file and memory agree, and keeps writers waiting.
@@ -62,12 +63,14 @@ type writer struct {
 	spare  job                   // taken from the queue for the next commit
 }
 
-// run commits until stop is closed and the queue is empty.
-func (w *writer) run(context.Context) {
+// run commits until the context ends and the queue is empty.
+func (w *writer) run(ctx context.Context) {
+	w.alive.Lock()
+	defer w.alive.Unlock()
+	w.stop = ctx.Done()
 	for {
 		group := w.next()
 		if group == nil {
-			close(w.done)
 			return
 		}
 		if len(group) > 0 {
@@ -132,7 +135,7 @@ func (w *writer) commitGroup(group []job) {
 	live := group[:0]
 	for _, j := range group {
 		w.queued.Add(-j.base().bytes)
-		if err := ended(j.base().ctx); err != nil {
+		if err := store.Ended(j.base().ctx); err != nil {
 			j.base().done <- err
 			continue
 		}

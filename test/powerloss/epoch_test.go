@@ -63,6 +63,7 @@ func (w *world) live(ctx context.Context) (*state, *disk, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	s.Start(ctx)
 	errs := make([]error, clientsPerEpoch)
 	var wg sync.WaitGroup
 	for i, c := range w.clients {
@@ -108,6 +109,7 @@ func (w *world) look(ctx context.Context, files map[string][]byte, events int) (
 	if err != nil {
 		return nil, err
 	}
+	s.Start(ctx)
 	kept := make([]int, len(w.clients))
 	for i, c := range w.clients {
 		var cerr error

@@ -91,6 +91,7 @@ func (f *faulty) open() {
 	if f.s, err = sqlite.Open(f.Context(), settings(f.dir), nil); err != nil {
 		f.Fatal(err)
 	}
+	f.s.Start(f.Context())
 }
 
 func (f *faulty) close() {

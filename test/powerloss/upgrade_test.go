@@ -71,6 +71,7 @@ func (w *world) upgrade() (*state, *disk) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	s.Start(w.t.Context())
 	if err := s.Close(); err != nil {
 		w.t.Fatal(err)
 	}
@@ -86,6 +87,7 @@ func (w *world) checkUpgraded(files map[string][]byte) (err error) {
 	if err != nil {
 		return err
 	}
+	s.Start(w.t.Context())
 	defer func() {
 		if cerr := s.Close(); err == nil {
 			err = cerr

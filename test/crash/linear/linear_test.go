@@ -29,6 +29,7 @@ func openSQLite(t *testing.T) store.Store {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.Start(t.Context())
 	return s
 }
 

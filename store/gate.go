@@ -1,0 +1,72 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"memoryd"
+)
+
+// Gate stands before a backend: it lets no call in whose context has ended, none
+// after Close, and Close waits for those that are under way. Its zero value is
+// open.
+type Gate struct {
+	mu      sync.RWMutex
+	closed  bool
+	running sync.WaitGroup
+}
+
+// Guard returns the backend behind the gate, with the arguments of each call
+// checked.
+func (g *Gate) Guard(backend Store) Store {
+	return Intercept(func(ctx context.Context, method string, call func(context.Context, Store) error) error {
+		if method == "Close" {
+			if !g.shut() {
+				return nil
+			}
+			return call(ctx, backend)
+		}
+		if err := g.Enter(ctx); err != nil {
+			return err
+		}
+		defer g.Leave()
+		return call(ctx, backend)
+	})
+}
+
+// Enter registers what a backend does beside the contract, as Guard does with the
+// calls; whoever was let in calls Leave.
+func (g *Gate) Enter(ctx context.Context) error {
+	if err := Ended(ctx); err != nil {
+		return err
+	}
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	if g.closed {
+		return memoryd.Errorf(memoryd.Closed, "the store is closed")
+	}
+	g.running.Add(1)
+	return nil
+}
+
+// Leave ends what Enter let in.
+func (g *Gate) Leave() { g.running.Done() }
+
+// shut closes the gate and waits; it reports false if it was closed already.
+func (g *Gate) shut() bool {
+	g.mu.Lock()
+	already := g.closed
+	g.closed = true
+	g.mu.Unlock()
+	g.running.Wait()
+	return !already
+}
+
+// Ended gives the error of a context that has ended, or nil.
+func Ended(ctx context.Context) error {
+	if ctx.Err() == nil {
+		return nil
+	}
+	return fmt.Errorf("store: %w", context.Cause(ctx))
+}
