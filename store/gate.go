@@ -18,22 +18,8 @@ type Gate struct {
 }
 
 // Guard returns the backend behind the gate, with the arguments of each call
-// checked.
-func (g *Gate) Guard(backend Store) Store {
-	return Intercept(func(ctx context.Context, method string, call func(context.Context, Store) error) error {
-		if method == "Close" {
-			if !g.shut() {
-				return nil
-			}
-			return call(ctx, backend)
-		}
-		if err := g.Enter(ctx); err != nil {
-			return err
-		}
-		defer g.Leave()
-		return call(ctx, backend)
-	})
-}
+// checked, so that the backend gets none that can never work.
+func (g *Gate) Guard(backend Store) Store { return interceptor{gate: g, backend: backend} }
 
 // Enter registers what a backend does beside the contract, as Guard does with the
 // calls; whoever was let in calls Leave.
