@@ -2,6 +2,9 @@ package qdrant
 
 import (
 	"context"
+	"encoding/binary"
+	"slices"
+	"strings"
 
 	"memoryd"
 	"memoryd/internal/lifecycle"
@@ -121,4 +124,114 @@ func (s *backend) occupied(ctx context.Context, spaces []point) ([]string, error
 		}
 	}
 	return out, nil
+}
+
+// The server sorts by numbers, not by names. So each name has three numbers: its
+// bytes 1 to 7, 8 to 14 and 15 to 21. A page of names in byte order is read by
+// the first number; where more names than a page share it, by the second, and so
+// on. Names that share their first 21 bytes are read together and sorted here,
+// which costs reading all of them for each page.
+var orderFields = [...]string{"order1", "order2", "order3"}
+
+const orderBytes = 7
+
+// orderNumber is a number of seven bytes of the name, zeros where it ends.
+func orderNumber(name string, level int) int64 {
+	var b [8]byte
+	if from := level * orderBytes; from < len(name) {
+		copy(b[1:], name[from:min(len(name), from+orderBytes)])
+	}
+	return int64(binary.BigEndian.Uint64(b[:]))
+}
+
+func putOrder(p payload, name string) {
+	for level, field := range orderFields {
+		p[field] = integer(orderNumber(name, level))
+	}
+}
+
+// listing reads points in the byte order of a name.
+type listing struct {
+	s          *backend
+	collection string
+	within     []*qd.Condition
+	name       string // the field of the name
+	fields     []string
+	after      string
+	limit      int
+	out        []point
+}
+
+// list reads up to limit points whose name is greater than after.
+func (l *listing) list(ctx context.Context) ([]point, error) {
+	if l.limit > 0 {
+		if err := l.level(ctx, 0, l.within, true); err != nil {
+			return nil, err
+		}
+	}
+	return l.out, nil
+}
+
+func (l *listing) full() bool { return len(l.out) >= l.limit }
+
+// level lists the points within conditions, which say all numbers above level.
+// edge says that those numbers are after's.
+func (l *listing) level(ctx context.Context, level int, within []*qd.Condition, edge bool) error {
+	if level == len(orderFields) {
+		return l.group(ctx, within)
+	}
+	page := min(max(l.limit+1, 64), 1024)
+	var from int64
+	if edge {
+		from = orderNumber(l.after, level)
+	}
+	for !l.full() {
+		found, err := l.s.scroll(ctx, l.collection, all(within...), ascending(orderFields[level], &from), page, l.fields...)
+		if err != nil || len(found) == 0 {
+			return err
+		}
+		number := func(p point) int64 { return p.int(orderFields[level]) }
+		last := number(found[len(found)-1])
+		complete := len(found) < page
+		whole := found
+		if !complete {
+			cut := slices.IndexFunc(found, func(p point) bool { return number(p) == last })
+			whole = found[:cut]
+		}
+		l.take(whole)
+		if complete || l.full() {
+			return nil
+		}
+		if len(whole) > 0 {
+			from = last
+			continue
+		}
+		inner := append(slices.Clone(within), isInt(orderFields[level], last))
+		if err := l.level(ctx, level+1, inner, edge && last == orderNumber(l.after, level)); err != nil {
+			return err
+		}
+		from = last + 1
+	}
+	return nil
+}
+
+// take adds complete groups of points.
+func (l *listing) take(ps []point) {
+	slices.SortFunc(ps, func(a, b point) int { return strings.Compare(a.word(l.name), b.word(l.name)) })
+	for _, p := range ps {
+		if p.word(l.name) > l.after && !l.full() {
+			l.out = append(l.out, p)
+		}
+	}
+}
+
+// group reads all points within the conditions.
+func (l *listing) group(ctx context.Context, within []*qd.Condition) error {
+	var found []point
+	err := l.s.scrollAll(ctx, l.collection, all(within...), 1024, func(ps []point) error {
+		found = append(found, ps...)
+		return nil
+	}, l.fields...)
+	l.take(found)
+	return err
 }

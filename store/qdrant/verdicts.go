@@ -2,6 +2,7 @@ package qdrant
 
 import (
 	"context"
+	"time"
 
 	"memoryd"
 	"memoryd/store"
@@ -128,4 +129,226 @@ func (s *backend) settleOp(id, nonce string, e *memoryd.Evaluation) *qd.PointsUp
 	return qd.NewPointsUpdateSetPayload(&qd.PointsUpdateOperation_SetPayload{
 		Payload: p, PointsSelector: qd.NewPointsSelectorFilter(pending),
 	})
+}
+
+// Override implements store.Verdicts: it writes on the condition that nobody
+// wrote since it read, and tries again when somebody did.
+func (s *backend) Override(ctx context.Context, v store.Verdict) (memoryd.Call, error) {
+	id := callID(v.Workspace, v.Key)
+	for range maxAttempts {
+		kept, err := s.keptCalls(ctx, []store.Verdict{v})
+		if err != nil {
+			return memoryd.Call{}, err
+		}
+		if kept[id] == "" {
+			return memoryd.Call{}, notKept()
+		}
+		found, err := s.getMap(ctx, s.calls, []string{id}, qd.NewWithPayload(true))
+		if err != nil {
+			return memoryd.Call{}, err
+		}
+		old := found[id]
+		if !old.has(fieldKept) {
+			return memoryd.Call{}, notKept()
+		}
+		was, err := decodeCall(old)
+		if err != nil {
+			return memoryd.Call{}, err
+		}
+		if won, err := s.replaceVerdict(ctx, id, old, &v.Evaluation); won || err != nil {
+			return was, err
+		}
+	}
+	return memoryd.Call{}, memoryd.Errorf(memoryd.Unavailable, "the call is judged again and again")
+}
+
+func notKept() error { return memoryd.Errorf(memoryd.NotFound, "the history does not keep this call") }
+
+// replaceVerdict writes an evaluation if that of old is there still.
+func (s *backend) replaceVerdict(ctx context.Context, id string, old payload, e *memoryd.Evaluation) (bool, error) {
+	nonce := newNonce()
+	p := encodeEvaluation(e)
+	p[fieldWriter] = word(nonce)
+	p[fieldVerdict] = integer(old.int(fieldVerdict) + 1)
+	p[fieldJudged] = integer(s.clock.next(1))
+	unchanged := qd.NewIsEmpty(fieldWriter)
+	if old.has(fieldWriter) {
+		unchanged = is(fieldWriter, old.word(fieldWriter))
+	}
+	if err := s.set(ctx, s.calls, all(qd.NewHasID(qd.NewIDUUID(id)), unchanged), p); err != nil {
+		return false, err
+	}
+	found, err := s.getMap(ctx, s.calls, []string{id}, include(fieldWriter))
+	return found[id].word(fieldWriter) == nonce, err
+}
+
+// Claim implements store.Verdicts. The lease is on the call itself, so that all
+// processes see it, and ends by itself when its holder died.
+func (s *backend) Claim(ctx context.Context, now time.Time, lease time.Duration, limit int) ([]memoryd.Call, error) {
+	var out []memoryd.Call
+	stale := map[string]bool{}
+	for rounds := 0; len(out) < limit && rounds < maxAttempts; rounds++ {
+		found, err := s.scroll(ctx, s.calls, all(between(fieldPending, 0, dueAt(now))), ascending(fieldStamp, nil),
+			min(limit-len(out), getBatch)+len(stale), fieldLife, fieldOwner, fieldStamp)
+		if err != nil {
+			return nil, err
+		}
+		fresh, gone, err := s.sift(ctx, found, stale)
+		if err != nil {
+			return nil, err
+		}
+		fresh = fresh[:min(len(fresh), limit-len(out))]
+		claimed, err := s.lease(ctx, fresh, now, lease)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, claimed...)
+		if len(fresh) == 0 && !gone {
+			break
+		}
+	}
+	return out, nil
+}
+
+// sift drops calls that their histories no longer keep, and clears those
+// histories; gone says that there were some.
+func (s *backend) sift(ctx context.Context, found []point, stale map[string]bool) (fresh []point, gone bool, err error) {
+	kept := map[string]map[string]bool{}
+	for _, p := range found {
+		if stale[p.id] {
+			continue
+		}
+		life := p.word(fieldLife)
+		if kept[life] == nil {
+			if kept[life], err = s.keptOf(ctx, p.word(fieldOwner), life); err != nil {
+				return nil, false, err
+			}
+		}
+		if kept[life][p.id] {
+			fresh = append(fresh, p)
+			continue
+		}
+		if err := s.trim(ctx, life); err != nil {
+			return nil, false, err
+		}
+		stale[p.id], gone = true, true
+	}
+	return fresh, gone, nil
+}
+
+// keptOf gives the ids of the calls that a life keeps. When it has ended, there
+// are none, and what it left is removed.
+func (s *backend) keptOf(ctx context.Context, toolID, life string) (map[string]bool, error) {
+	out := map[string]bool{}
+	ended, err := s.ended(ctx, toolID, life)
+	if err != nil {
+		return nil, err
+	}
+	if ended {
+		return out, s.bury(ctx, life)
+	}
+	narrow, err := s.look(ctx, life, 0)
+	for _, p := range narrow {
+		out[p.id] = true
+	}
+	return out, err
+}
+
+// lease moves the time of the calls that are still free, and gives those that
+// this process got, in their order.
+func (s *backend) lease(ctx context.Context, free []point, now time.Time, lease time.Duration) ([]memoryd.Call, error) {
+	if len(free) == 0 {
+		return nil, nil
+	}
+	ids := make([]string, len(free))
+	for i, p := range free {
+		ids[i] = p.id
+	}
+	nonce := newNonce()
+	unclaimed := all(qd.NewHasID(pointIDs(ids)...), between(fieldPending, 0, dueAt(now)))
+	err := s.set(ctx, s.calls, unclaimed, payload{
+		fieldPending: integer(dueAt(now.Add(lease))), fieldWriter: word(nonce),
+	})
+	if err != nil {
+		return nil, err
+	}
+	mine, err := s.getMap(ctx, s.calls, ids, include(fieldWriter, fieldSize))
+	if err != nil {
+		return nil, err
+	}
+	var narrow []point
+	for _, id := range ids {
+		if p := mine[id]; p.word(fieldWriter) == nonce {
+			narrow = append(narrow, point{id, p})
+		}
+	}
+	calls, err := s.bodies(ctx, narrow, whole())
+	for i := range calls {
+		calls[i].Evaluation.NotBefore = now.Add(lease)
+	}
+	return calls, err
+}
+
+// fieldCached is the stamp of a cached verdict, in the collection of documents.
+const fieldCached = "cached"
+
+// cacheSlack is how many verdicts a process caches between two looks at their
+// number.
+const cacheSlack = 1000
+
+// CachedVerdict implements store.Verdicts.
+func (s *backend) CachedVerdict(ctx context.Context, key [16]byte) (memoryd.Evaluation, error) {
+	id := verdictID(key)
+	found, err := s.getMap(ctx, s.docs, []string{id}, qd.NewWithPayload(true))
+	if err != nil {
+		return memoryd.Evaluation{}, err
+	}
+	p, ok := found[id]
+	if !ok {
+		return memoryd.Evaluation{}, memoryd.Errorf(memoryd.NotFound, "no verdict is kept under this key")
+	}
+	r := &reader{payload: p}
+	e := decodeEvaluation(r)
+	if r.err != nil {
+		return e, memoryd.Wrap(memoryd.Internal, r.err, "a stored verdict is damaged")
+	}
+	return e, nil
+}
+
+// CacheVerdict implements store.Verdicts.
+func (s *backend) CacheVerdict(ctx context.Context, key [16]byte, e memoryd.Evaluation) error {
+	p := encodeEvaluation(&e)
+	delete(p, fieldPending)
+	p[fieldCached] = integer(s.clock.next(1))
+	if err := s.upsert(ctx, s.docs, []*qd.PointStruct{newPoint(verdictID(key), p)}); err != nil {
+		return err
+	}
+	if s.puts.Add(1)%cacheSlack == 0 {
+		if err := s.shrinkCache(ctx); err != nil {
+			s.log.Warn("the verdict cache was not cut", "err", err)
+		}
+	}
+	return nil
+}
+
+// shrinkCache removes the oldest verdicts beyond the limit.
+func (s *backend) shrinkCache(ctx context.Context) error {
+	for {
+		n, err := s.count(ctx, s.docs, all(atLeast(fieldCached, 0)))
+		over := n - int64(s.cfg.VerdictCache)
+		if err != nil || over <= 0 {
+			return err
+		}
+		oldest, err := s.scroll(ctx, s.docs, all(atLeast(fieldCached, 0)), ascending(fieldCached, nil), int(min(over, 1000)))
+		if err != nil {
+			return err
+		}
+		ids := make([]string, len(oldest))
+		for i, p := range oldest {
+			ids[i] = p.id
+		}
+		if err := s.remove(ctx, s.docs, qd.NewPointsSelectorIDs(pointIDs(ids))); err != nil {
+			return err
+		}
+	}
 }

@@ -3,10 +3,161 @@ package sqlite
 import (
 	"context"
 	"database/sql/driver"
+	"encoding/json"
 	"time"
 
 	"memoryd"
+	"memoryd/store"
 )
+
+const (
+	settleCall = `UPDATE calls SET state = ?, score = ?, judged_by = ?, rule = ?, judge_version = ?, judged_at = ?,
+		attempts = ?, not_before = ?, last_error = ?, summary = ?, evaluation = ?, extra = ? WHERE id = ?`
+	failCall = `UPDATE calls SET attempts = ?, last_error = ?, not_before = ? WHERE id = ?`
+)
+
+// settleJob is a set of verdicts on its way to a commit.
+type settleJob struct {
+	ticket
+	verdicts []store.Verdict
+	out      []bool
+}
+
+// Settle implements store.Verdicts.
+func (s *backend) Settle(ctx context.Context, verdicts []store.Verdict) ([]bool, error) {
+	size := int64(0)
+	for i := range verdicts {
+		if err := store.CheckEvaluation(&verdicts[i].Evaluation); err != nil {
+			return nil, memoryd.Errorf(memoryd.Invalid, "verdict %d: %s", i, err)
+		}
+		size += rowBytes + int64(len(verdicts[i].Evaluation.Evaluation))
+	}
+	j := &settleJob{ticket: newTicket(ctx, size), verdicts: verdicts}
+	if err := s.w.submit(j); err != nil {
+		return nil, err
+	}
+	return j.out, nil
+}
+
+func (j *settleJob) order() order { return early }
+
+func (j *settleJob) run(d *draft) error {
+	j.out = make([]bool, len(j.verdicts))
+	for i := range j.verdicts {
+		var err error
+		if j.out[i], err = d.settle(&j.verdicts[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settle writes one verdict if its call is still pending.
+func (d *draft) settle(v *store.Verdict) (bool, error) {
+	td := d.find(v.ToolRef)
+	if td == nil {
+		return false, nil
+	}
+	p := d.w.pend.findKey(td.t.id, v.Key)
+	if p == nil {
+		return false, nil
+	}
+	if _, done := d.settled[p]; done {
+		return false, nil
+	}
+	td.rewrites = true
+	e := &v.Evaluation
+	if e.State == memoryd.Pending {
+		d.retried[p] = e.NotBefore
+		if err := d.c.exec(failCall, int64(e.Attempts), text(e.LastError), micros(e.NotBefore), p.slot); err != nil {
+			return false, err
+		}
+		return true, d.c.exec(`UPDATE pending SET not_before = ? WHERE id = ?`, micros(e.NotBefore), p.id)
+	}
+	d.settled[p] = e
+	td.info.Pending--
+	td.info.Revision++
+	td.info.Modified = d.now
+	d.record(record{kind: recordVerdict, tool: td.t.id})
+	if err := d.c.exec(settleCall, append(evaluationValues(e), driver.Value(p.slot))...); err != nil {
+		return false, err
+	}
+	return true, d.c.exec(`DELETE FROM pending WHERE id = ?`, p.id)
+}
+
+// overrideJob puts a person's verdict in the place of what was there.
+type overrideJob struct {
+	ticket
+	v      store.Verdict
+	before memoryd.Call
+}
+
+// Override implements store.Verdicts.
+func (s *backend) Override(ctx context.Context, v store.Verdict) (memoryd.Call, error) {
+	j := &overrideJob{ticket: newTicket(ctx, rowBytes+int64(len(v.Evaluation.Evaluation))), v: v}
+	if err := s.w.submit(j); err != nil {
+		return memoryd.Call{}, err
+	}
+	return j.before, nil
+}
+
+func (j *overrideJob) order() order { return early }
+
+func (j *overrideJob) run(d *draft) error {
+	td := d.find(j.v.ToolRef)
+	if td == nil {
+		return j.refuse(memoryd.NotFound, "the history keeps no such call")
+	}
+	slot, err := d.findSlot(td, j.v.Key)
+	if err != nil {
+		return err
+	}
+	if slot == 0 {
+		return j.refuse(memoryd.NotFound, "the history keeps no such call")
+	}
+	err = d.c.query(j.ctx, `SELECT `+callColumns+` FROM calls WHERE id = ?`, func(row []driver.Value) error {
+		j.before = scanCall(row)
+		j.before.ToolRef = j.v.ToolRef
+		return nil
+	}, slot)
+	if err != nil {
+		return err
+	}
+	return d.overrule(td, slot, j.before.Seq, &j.v)
+}
+
+// findSlot gives the row of a kept call of the tool, 0 if there is none. Keys
+// have no index: a correction is rare, and a history is short.
+func (d *draft) findSlot(td *toolDraft, key memoryd.CallKey) (slot int64, err error) {
+	ids, err := json.Marshal(td.t.kept.all())
+	if err != nil {
+		return 0, err
+	}
+	return d.c.number(`SELECT id FROM calls WHERE id IN (SELECT value FROM json_each(?)) AND key = ?`, string(ids), key[:])
+}
+
+// overrule writes the verdict, whatever the call's state.
+func (d *draft) overrule(td *toolDraft, slot, seq int64, v *store.Verdict) error {
+	if d.w.pend.findKey(td.t.id, v.Key) != nil {
+		written, err := d.settle(v)
+		if err != nil || written {
+			return err
+		}
+	}
+	td.rewrites = true
+	td.info.Revision++
+	td.info.Modified = d.now
+	d.judged = append(d.judged, judgedCall{td.t.id, seq, &v.Evaluation})
+	d.record(record{kind: recordVerdict, tool: td.t.id})
+	return d.c.exec(settleCall, append(evaluationValues(&v.Evaluation), driver.Value(slot))...)
+}
+
+// judgedCall is a call that had a verdict and got another.
+type judgedCall struct {
+	tool uint32
+	seq  int64
+	e    *memoryd.Evaluation
+}
 
 // Claim implements store.Verdicts. The choice is made in memory; the file is
 // read for the calls that were chosen.

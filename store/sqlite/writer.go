@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"memoryd"
 	"memoryd/internal/lifecycle"
 	"memoryd/store"
 )
@@ -244,5 +245,66 @@ func (w *writer) rollback(err error) error {
 func (w *writer) giveUp(err error) {
 	if w.failed.CompareAndSwap(nil, &err) {
 		w.log.Error("store: the disk failed to keep what it was told; no more writes until a restart", "err", err)
+	}
+}
+
+// job is one write that waits for a commit.
+type job interface {
+	// run makes the job's changes in the open transaction and notes in d what
+	// memory shall take over after the commit. A non-nil error is a failure of
+	// the store and rolls the whole transaction back; a refusal of the job
+	// itself, which changes nothing, goes into its ticket.
+	run(d *draft) error
+	base() *ticket
+	order() order
+}
+
+// order says where a job stands among those that share its commit.
+type order int
+
+const (
+	early order = iota // verdicts: they see only what earlier commits did
+	late               // appends
+	alone              // what changes whole tools has a commit of its own
+)
+
+// ticket is a job's place in the queue and its result.
+type ticket struct {
+	ctx     context.Context
+	bytes   int64
+	refusal error
+	done    chan error // takes the one result
+}
+
+func newTicket(ctx context.Context, bytes int64) ticket {
+	return ticket{ctx: ctx, bytes: bytes, done: make(chan error, 1)}
+}
+
+func (t *ticket) base() *ticket { return t }
+
+// refuse makes err the job's result.
+func (t *ticket) refuse(kind memoryd.Kind, msg string) error {
+	t.refusal = memoryd.Errorf(kind, "%s", msg)
+	return nil
+}
+
+// submit queues the job and waits for its result or the end of its context.
+func (w *writer) submit(j job) error {
+	t := j.base()
+	if w.queued.Add(t.bytes) > w.maxQueued && t.bytes < w.queued.Load() {
+		w.queued.Add(-t.bytes)
+		return overloaded()
+	}
+	select {
+	case w.queue <- j:
+	default:
+		w.queued.Add(-t.bytes)
+		return overloaded()
+	}
+	select {
+	case err := <-t.done:
+		return err
+	case <-t.ctx.Done():
+		return store.Ended(t.ctx)
 	}
 }

@@ -2,14 +2,13 @@ package journal
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"time"
 
 	"memoryd"
 	"memoryd/store"
-
-	"crypto/sha256"
 )
 
 // kindGrave is the kind of the records in the remote store that tell other spools
