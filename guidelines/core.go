@@ -34,7 +34,7 @@ func (f *findings) core(d draft) {
 	calls := "In " + count(f.evidence.Calls, "call") + " "
 	if len(f.evidence.Parameters) == 0 {
 		d.add(coreFunction, 0, calls+name+" took no parameters.", "takes", coreValue, parametersGround)
-		d.add(coreFunction, 1, f.returns(), "returns", returnsValue, outputGround)
+		d.add(coreFunction, mostPractices, f.returns(), "returns", returnsValue, outputGround)
 		return
 	}
 	slices.SortStableFunc(top, func(a, b evidence.Parameter) int { return b.Given - a.Given })
@@ -57,7 +57,7 @@ func (f *findings) core(d draft) {
 		text += "; " + count(more, "further parameter")
 	}
 	d.add(coreFunction, 0, text+".", "takes", coreValue, parametersGround)
-	d.add(coreFunction, 1, f.returns(), "returns", returnsValue, outputGround)
+	d.add(coreFunction, mostPractices, f.returns(), "returns", returnsValue, outputGround)
 }
 
 // described is a parameter's name and what is said of it.

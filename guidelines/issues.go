@@ -17,7 +17,7 @@ func (f *findings) issues(d draft) {
 	rank := 3
 	if e.Overstated >= 3 && 2*e.Overstated >= e.Failed {
 		text := ofN(e.Overstated, e.Failed) + " failed calls were reported as successful: the output tells."
-		d.add(commonIssues, 0, text, "flag", f.share(e.Overstated)/2, statisticsGround)
+		d.add(commonIssues, mostPractices+shownErrors, text, "flag", f.share(e.Overstated)/2, statisticsGround)
 	}
 	if f.enough() {
 		for i := range e.Conditions {
@@ -109,7 +109,7 @@ func (f *findings) messages(d draft) {
 		if f.advised[c.ID] || shown == shownErrors || f.broken() {
 			continue
 		}
-		text := sentence(c.Class.Label())
+		text := sentence(c.Names())
 		if qs := f.quotes(c); len(qs) > 0 {
 			text = qs[0]
 		} else if c.Class == constraints.Failed {

@@ -22,7 +22,11 @@ func (f *findings) successes(d draft) {
 	d.add(successPatterns, 0, f.overall(), "overall", overallValue, statisticsGround)
 	if x := e.Exemplar; x != nil && len(d[bestPractices]) > 0 && d[bestPractices][0].slot != "like" {
 		if shown := f.exemplar(x); shown != "" {
-			d.add(successPatterns, 1, "Typical good call: `"+shown+"` ("+ofN(x.Calls, x.Good)+" good calls gave these parameters).", "exemplar", coreValue/2, exemplarGround)
+			rank := 1
+			if len(e.Parameters) == 1 {
+				rank = mostPractices // one text tells little
+			}
+			d.add(successPatterns, rank, "Typical good call: `"+shown+"` ("+ofN(x.Calls, x.Good)+" good calls gave these parameters).", "exemplar", coreValue/2, exemplarGround)
 		}
 	}
 	for i := range e.Sources {

@@ -13,11 +13,15 @@ import (
 // mostPractices is how many recommendations are given.
 const mostPractices = 8
 
+// fewPractices is up to how many recommendations there is room for pairs of texts.
+const fewPractices = 4
+
 // practice is one recommendation: what to do, how often not doing it failed, and a
 // few words of the message.
 type practice struct {
 	do          string
 	counts      string // replaces "n calls failed"
+	pair        string // a text that failed and one that worked
 	after       string // what else is known, after the counts
 	quotes      []string
 	label       string
@@ -25,6 +29,8 @@ type practice struct {
 	provisional bool
 	slot        string
 	ids         []string
+	programs    []string
+	aside       bool // what is known after the counts may be left out
 	issues      bool // not all of the calls failed
 	last        bool // goes after those of equal or fewer runs
 }
@@ -42,7 +48,13 @@ func (f *findings) practices(d draft) {
 	slices.SortStableFunc(all, func(a, b practice) int {
 		return cmp.Or(compareBool(a.last, b.last), cmp.Compare(b.runs, a.runs), cmp.Compare(b.calls, a.calls))
 	})
-	for rank, p := range all[:min(len(all), mostPractices)] {
+	all = all[:min(len(all), mostPractices)]
+	for rank, p := range all {
+		if len(all) <= fewPractices {
+			p.after += p.pair
+		} else if p.aside {
+			p.after = ""
+		}
 		d.add(bestPractices, rank, f.line(p), p.slot, float64(p.calls)/float64(max(1, f.evidence.Calls))*adviceShare, p.ids...)
 		for _, id := range p.ids {
 			f.advised[id] = true
@@ -111,7 +123,7 @@ func (f *findings) stopped() []practice {
 		return nil // it was never called rightly
 	}
 	return []practice{{
-		do: "Do not call it: use another tool or tell the user.", counts: "0 of " + count(e.Failed, "call") + " worked" + inRuns(e.Runs), quotes: f.quotes(top), label: top.Class.Label(),
+		do: "Do not call it: use another tool or tell the user.", counts: "0 of " + count(e.Failed, "call") + " worked" + inRuns(e.Runs), quotes: f.quotes(top), label: top.Names(),
 		calls: e.Failed, runs: e.Runs, provisional: f.alone(top), slot: "stop", ids: []string{top.ID},
 	}}
 }
@@ -127,7 +139,7 @@ func schema(c constraints.Class) bool {
 
 // practice turns a cause into what to do about it.
 func (f *findings) practice(c *evidence.Cause) []practice {
-	p := practice{calls: c.Count, issues: c.Failed < c.Count, runs: c.Runs, quotes: f.quotes(c), label: c.Class.Label(), provisional: f.alone(c), ids: []string{c.ID}, slot: "do"}
+	p := practice{calls: c.Count, issues: c.Failed < c.Count, aside: !c.Class.Rules(), runs: c.Runs, quotes: f.quotes(c), label: c.Names(), provisional: f.alone(c), ids: []string{c.ID}, slot: "do"}
 	if c.Class == constraints.Failed && len(p.quotes) == 0 && c.Count < 2 {
 		return nil
 	}
@@ -163,6 +175,8 @@ func (f *findings) practice(c *evidence.Cause) []practice {
 		}
 	case constraints.NoCommand:
 		return f.programs(c, p)
+	case constraints.Option, constraints.Operand, constraints.BadValue, constraints.Usage:
+		return f.arguments(c, p)
 	default:
 		f.changed(c, &p)
 	}
@@ -217,7 +231,7 @@ func (f *findings) listed(c *evidence.Cause, p *practice) {
 // programs parts what is not installed from what is no command at all.
 func (f *findings) programs(c *evidence.Cause, p practice) []practice {
 	var absent []string
-	one := practice{quotes: []string{}, label: c.Class.Label(), runs: 0, ids: []string{c.ID}, slot: "programs"}
+	one := practice{quotes: []string{}, label: c.Names(), runs: 0, ids: []string{c.ID}, slot: "programs"}
 	for _, s := range c.Slots {
 		if program.MatchString(s.Text) && s.Sent > 0 && s.Worked == 0 && s.Runs >= 2 && s.Calls >= 2 {
 			absent = append(absent, "`"+s.Text+"`")
@@ -238,6 +252,22 @@ func (f *findings) programs(c *evidence.Cause, p practice) []practice {
 	return []practice{p, one}
 }
 
+// arguments names the programs whose options or operands were refused; causes of
+// several kinds make one recommendation.
+func (f *findings) arguments(c *evidence.Cause, p practice) []practice {
+	p.slot, p.label, p.quotes = "arguments", "invalid option, value or operand", nil
+	for _, s := range c.Slots {
+		if program.MatchString(s.Text) && s.Sent > 0 && len(p.programs) < 3 {
+			p.programs = append(p.programs, "`"+s.Text+"`")
+		}
+	}
+	if len(p.programs) == 0 {
+		return nil
+	}
+	p.do = "Check options and operands of " + list(p.programs, "and")
+	return []practice{p}
+}
+
 var program = regexp.MustCompile(`^[a-z][a-z0-9_+-]{1,23}$`)
 
 // changed adds the change after which the message was gone.
@@ -256,7 +286,7 @@ func (f *findings) changed(c *evidence.Cause, p *practice) {
 		p.last = false
 		if bad, ok := f.example(r.Bad); ok && f.agents < 2 && r.Runs >= 2 && (r.Change == evidence.Requoted || r.Change == evidence.Edited || r.Change == evidence.Recased) {
 			if good, ok := f.example(r.Good); ok {
-				p.after += ", as `" + bad + "` → `" + good + "`"
+				p.pair = ", as `" + bad + "` → `" + good + "`"
 			}
 		}
 		return
@@ -353,14 +383,22 @@ func joined(all []practice) []practice {
 	var out []practice
 	for _, p := range all {
 		at := slices.IndexFunc(out, func(o practice) bool {
-			return o.do == p.do && o.counts == p.counts || p.counts+o.counts == "" && o.slot == "do" && p.slot == "do" && always(o.do) && always(p.do)
+			return o.do == p.do && o.counts == p.counts || o.slot == "arguments" && p.slot == o.slot || p.counts+o.counts == "" && o.slot == "do" && p.slot == "do" && always(o.do) && always(p.do)
 		})
 		if at < 0 {
 			out = append(out, p)
 			continue
 		}
 		o := &out[at]
-		if o.do != p.do {
+		switch {
+		case o.slot == "arguments":
+			for _, name := range p.programs {
+				if len(o.programs) < 5 && !slices.Contains(o.programs, name) {
+					o.programs = append(o.programs, name)
+				}
+			}
+			o.do = "Check options and operands of " + list(o.programs, "and")
+		case o.do != p.do:
 			o.do = "Always give " + andName(names(o.do), names(p.do)...)
 		}
 		o.calls, o.runs = o.calls+p.calls, max(o.runs, p.runs)

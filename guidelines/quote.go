@@ -7,30 +7,35 @@ import (
 	"memoryd/internal/textsafe"
 )
 
+// longestWord bounds a word of a quote, in bytes: longer ones name something.
+const longestWord = 48
+
 // quoteWords is how many words of a message are shown at most.
 const quoteWords = 12
 
 // The quorum that the form of a message needs to be quoted: below it the class of
 // the message is named instead of its words.
 const (
-	quorumCalls = 3
+	quorumCalls = 2
 	quorumRuns  = 2
 )
 
 // words gives the beginning of a message as a quote: at most quoteWords words, with
 // all that varies as "…", without addresses, secrets and markup. It is false when
 // nothing is left to read, or it reads like an order to the reader.
-func words(template string) (string, bool) {
+func words(template string, most int) (string, bool) {
 	var kept []string
 	letters := 0
 	for w := range strings.FieldsSeq(textsafe.Visible(template)) {
-		if strings.ContainsAny(w, "0123456789/\\@") || varying(w) || len(w) > 24 {
+		if base, ok := programPath(w); ok {
+			w = base
+		} else if strings.ContainsAny(w, "0123456789/\\@") || varying(w) || len(w) > longestWord {
 			w = "…"
 		}
 		if w == "…" && len(kept) > 0 && kept[len(kept)-1] == "…" {
 			continue
 		}
-		if len(kept) == quoteWords {
+		if len(kept) == most {
 			break
 		}
 		kept = append(kept, w)
@@ -40,6 +45,16 @@ func words(template string) (string, bool) {
 	}
 	q, ok := quotable(strings.Trim(strings.Join(kept, " "), " .:,;"), 8*quoteWords+messageLimit)
 	return `"` + strings.TrimSpace(strings.TrimLeft(q, "… ")) + `"`, ok && letters > 0
+}
+
+// programPath gives the last part of the path of a program, such as a shell's at the
+// beginning of its messages.
+func programPath(w string) (string, bool) {
+	rest, found := strings.CutPrefix(w, "/bin/")
+	if !found {
+		rest, found = strings.CutPrefix(w, "/usr/bin/")
+	}
+	return rest, found && program.MatchString(strings.TrimSuffix(rest, ":"))
 }
 
 // varying reports whether a word of a template stands for something else.
@@ -61,7 +76,7 @@ func (f *findings) quotes(c *evidence.Cause) []string {
 		if q.Calls < quorumCalls || q.Runs < quorumRuns || len(shown) > 0 && 8*q.Calls < c.Count {
 			continue
 		}
-		if text, ok := words(q.Text); ok && len(shown) < 2 && (len(shown) == 0 || !alike(shown[0], text)) {
+		if text, ok := words(q.Text, quoteWords); ok && len(shown) < 2 && (len(shown) == 0 || !alike(shown[0], text)) {
 			shown = append(shown, text)
 		}
 	}

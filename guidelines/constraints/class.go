@@ -113,6 +113,17 @@ func classOf(c Class) class { return classes[c] }
 // Label names a class in a few words.
 func (c Class) Label() string { return classOf(c).label }
 
+// Names is how a constraint's message is named where it may not be quoted: the
+// wording of the library that it came from, or else the class.
+func (c Constraint) Names() string {
+	for i := range catalogue {
+		if catalogue[i].name == c.Grammar && catalogue[i].says != "" {
+			return catalogue[i].says
+		}
+	}
+	return c.Class.Label()
+}
+
 // Rules reports whether the class is a rule of the tool itself, about its
 // parameters or its domain, not trouble on the way to it or within a program.
 func (c Class) Rules() bool { return classOf(c).tier <= tierRule }
@@ -151,7 +162,7 @@ var classes = map[Class]class{
 
 	Auth:        {tier: tierService, label: "not authorised", do: []string{"Do not call it without valid credentials; use another tool or tell the user."}, silences: []Class{BadRequest, Transport}, stop: true},
 	Rate:        {tier: tierService, label: "too many requests", do: []string{"Wait {b} seconds before the next call.", "Wait before the next call, and call less often."}, silences: []Class{BadRequest}},
-	Robots:      {tier: tierService, label: "fetching is not allowed by robots.txt", do: []string{"Do not fetch a site whose robots.txt forbids it; use a search tool or another source."}, silences: []Class{Forbidden}},
+	Robots:      {tier: tierService, label: "fetching is not allowed by robots.txt", do: []string{"Do not fetch a site whose robots.txt forbids it; take another source."}, silences: []Class{Forbidden}},
 	Timeout:     {tier: tierService, label: "timed out", do: []string{"Ask for less in one call: a narrower path, query or range."}, silences: []Class{Transport}},
 	Redirects:   {tier: tierService, label: "too many redirects", do: []string{"Do not call it for this: it never gets past redirects; use another tool or tell the user."}, silences: []Class{Transport}},
 	Transport:   {tier: tierService, label: "no connection", do: []string{"Try once more at most, then take another source."}},
@@ -159,22 +170,22 @@ var classes = map[Class]class{
 	BadRequest:  {tier: tierService, label: "request was refused (4xx)", do: []string{"After status {s} do not send the same request again: change the values or take another source.", "Do not send a refused request again: change the values or take another source."}},
 	ServerError: {tier: tierService, label: "server failed (5xx)", do: []string{"Try once more at most, then take another source."}, silences: []Class{Transport}},
 
-	NoCommand:   {tier: tierLocal, label: "command not found", do: []string{"Do not use {s}: it is not installed.", "Start {p} with an installed program, nothing else: no prose, no backticks.", "Start with an installed program, nothing else: no prose, no backticks."}},
-	Quotes:      {tier: tierLocal, label: "unexpected EOF while looking for matching quote", do: []string{"Close every quote and bracket in {p}, and do not nest quotes of one kind.", "Close every quote and bracket, and do not nest quotes of one kind."}, silences: []Class{ShellSyntax}},
-	ShellSyntax: {tier: tierLocal, label: "syntax error near unexpected token", do: []string{"Send only the command in {p}: no prose, no code fence, no unfinished block.", "Send only the command: no prose, no code fence, no unfinished block."}},
+	NoCommand:   {tier: tierLocal, label: "command not found", do: []string{"Do not use {s}: it is not installed.", "Start with an installed program: no prose, no backticks."}},
+	Quotes:      {tier: tierLocal, label: "unexpected EOF while looking for matching quote", do: []string{"Close every quote and bracket; do not nest quotes of one kind."}, silences: []Class{ShellSyntax}},
+	ShellSyntax: {tier: tierLocal, label: "syntax error near unexpected token", do: []string{"Send only the command: no prose, no unfinished block."}},
 	NoFile:      {tier: tierLocal, label: "no such file or directory", do: []string{"List a directory before naming a path in it."}},
 	IsDirectory: {tier: tierLocal, label: "is a directory", do: []string{"Name a file there, not a directory."}},
 	NotDir:      {tier: tierLocal, label: "not a directory", do: []string{"Name a directory there, not a file."}},
 	Permission:  {tier: tierLocal, label: "permission denied", do: []string{"Work on paths that you may read and write; do not try the same path again."}},
 	FileExists:  {tier: tierLocal, label: "file exists", do: []string{"Remove the target first or choose another name."}},
-	NotBinary:   {tier: tierLocal, label: "cannot execute binary file", do: []string{"Name the program itself; do not pass one to a shell as a script."}},
+	NotBinary:   {tier: tierLocal, label: "cannot execute binary file", do: []string{"Name a program directly, not as a script for a shell."}},
 	TestSyntax:  {tier: tierLocal, label: "operator expected in a test", do: []string{"Put blanks around operators and quotes around variables in a test."}},
-	Option:      {tier: tierLocal, label: "invalid option", do: []string{"Use only options that {s} has: it refused -{o}.", "Use only options that the program has; check its help once."}, silences: []Class{Usage}},
+	Option:      {tier: tierLocal, label: "invalid option", do: []string{"Use only options that {s} has: it refused -{o}.", "Use only options that the program has."}, silences: []Class{Usage}},
 	Operand:     {tier: tierLocal, label: "operand or argument is missing", do: []string{"Give {s} all its operands.", "Give each program all its operands."}, silences: []Class{Usage}},
 	Recursive:   {tier: tierLocal, label: "omitting directory", do: []string{"Copy a directory with -r."}},
-	Glob:        {tier: tierLocal, label: "paths must precede expression", do: []string{"Put patterns after -name or -path in single quotes, so that the shell does not expand them."}},
+	Glob:        {tier: tierLocal, label: "paths must precede expression", do: []string{"Put patterns after -name or -path in single quotes."}},
 	FindSyntax:  {tier: tierLocal, label: "find expression is incomplete", do: []string{"End -exec with \\; or +, and use only tests that find has."}},
-	Awk:         {tier: tierLocal, label: "syntax error in the awk program", do: []string{"Put the awk program in single quotes, and check its braces."}, silences: []Class{SQLSyntax, Quotes}},
+	Awk:         {tier: tierLocal, label: "syntax error in the awk program", do: []string{"Put the awk program in single quotes; check its braces."}, silences: []Class{SQLSyntax, Quotes}},
 	Sed:         {tier: tierLocal, label: "sed expression is incomplete", do: []string{"Close the sed expression: s/old/new/."}},
 	JQ:          {tier: tierLocal, label: "jq filter is wrong", do: []string{"Put the jq filter in single quotes, and check its paths."}},
 	Git:         {tier: tierLocal, label: "git refused", do: []string{"Run git inside the repository, with names that git status or git branch show."}},

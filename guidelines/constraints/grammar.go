@@ -22,6 +22,9 @@ type grammar struct {
 	field bool
 	// prose says that a word where the parameter stands may be no name.
 	prose bool
+	// says is the wording of the library in our words, for naming a message that may
+	// not be quoted.
+	says string
 	// probes are the first and last four bytes of words, for maybe.
 	probes [][2]uint16
 	groups []string
@@ -44,6 +47,7 @@ func rule(name string, class Class, words, pattern string, set ...func(*grammar)
 	return g
 }
 
+func says(s string) func(*grammar)   { return func(g *grammar) { g.says = s } }
 func op(o string) func(*grammar)     { return func(g *grammar) { g.op = o } }
 func unit(u string) func(*grammar)   { return func(g *grammar) { g.unit = u } }
 func slot(s string) func(*grammar)   { return func(g *grammar) { g.slot = s } }

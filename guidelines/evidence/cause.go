@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"cmp"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -203,14 +204,7 @@ func (w *window) describe(c *Cause, errors clusters) {
 		}
 	}
 	c.Count, c.Runs, c.Agents, c.Newest = len(c.members), len(runs), len(agents), c.members[len(c.members)-1]
-	for k, q := range forms {
-		q.Runs = len(formRuns[k])
-		c.Quotes = append(c.Quotes, *q)
-	}
-	slices.SortFunc(c.Quotes, func(a, b Quote) int {
-		return cmp.Or(cmp.Compare(b.Runs, a.Runs), cmp.Compare(b.Calls, a.Calls), strings.Compare(a.Text, b.Text))
-	})
-	c.Quotes = c.Quotes[:min(len(c.Quotes), maxQuotes)]
+	c.Quotes = quotesOf(forms, formRuns)
 	for s, slot := range slots {
 		slot.Runs = len(slotRuns[s])
 		c.Slots = append(c.Slots, *slot)
@@ -224,6 +218,60 @@ func (w *window) describe(c *Cause, errors clusters) {
 	}
 	w.link(c)
 	w.follow(c)
+}
+
+// The words of a quote: at most mostLead, and at least leastLead where forms share
+// only their beginning.
+const (
+	mostLead  = 12
+	leastLead = 5
+)
+
+// quotesOf gives the beginnings of messages that came in most runs: of each form as
+// many words as came in two runs or more, whichever forms they begin.
+func quotesOf(forms map[int]*Quote, runs map[int]runSet) []Quote {
+	leads := map[string]*Quote{}
+	leadRuns := map[string]runSet{}
+	lead := func(text string, words int) (string, bool) {
+		fields := strings.Fields(text)
+		if len(fields) < words {
+			return text, words == mostLead
+		}
+		return strings.Join(fields[:words], " "), true
+	}
+	for k, f := range forms {
+		for n := mostLead; n >= leastLead; n-- {
+			text, ok := lead(f.Text, n)
+			if !ok {
+				continue
+			}
+			key := strconv.Itoa(n) + " " + text
+			if leads[key] == nil {
+				leads[key], leadRuns[key] = &Quote{Text: text}, runSet{}
+			}
+			leads[key].Calls += f.Calls
+			maps.Copy(leadRuns[key], runs[k])
+			leads[key].Runs = len(leadRuns[key])
+		}
+	}
+	var list []Quote
+	for _, f := range forms {
+		best := Quote{}
+		for n := mostLead; n >= leastLead && best.Runs < 2; n-- {
+			if text, ok := lead(f.Text, n); ok {
+				if q := leads[strconv.Itoa(n)+" "+text]; best.Runs == 0 || q.Runs > best.Runs {
+					best = *q
+				}
+			}
+		}
+		if best.Runs > 0 && !slices.ContainsFunc(list, func(q Quote) bool { return q.Text == best.Text }) {
+			list = append(list, best)
+		}
+	}
+	slices.SortFunc(list, func(a, b Quote) int {
+		return cmp.Or(cmp.Compare(b.Runs, a.Runs), cmp.Compare(b.Calls, a.Calls), strings.Compare(a.Text, b.Text))
+	})
+	return list[:min(len(list), maxQuotes)]
 }
 
 // goodWith counts the good calls whose input has a word.

@@ -4,12 +4,45 @@ import (
 	"strings"
 	"unicode"
 
+	"memoryd/guidelines/constraints"
 	"memoryd/internal/errortext"
+	"memoryd/internal/textsafe"
 )
 
-// messageOf finds the error message in the output of a call that went wrong, on
-// one line: "" when there is no line that reads like one.
-func messageOf(output string) string { return errortext.Message(output) }
+const (
+	sentenceWords = 6   // a first line of so many words is the beginning of the message
+	nearBytes     = 600 // where the telling line follows within so many bytes
+	lineWords     = 8   // a line of fewer words is shown with those that follow
+	messageRunes  = 300
+)
+
+// messageOf is what the output of a call that went wrong says, on one line, from
+// its beginning on: "" when there is no line that reads like a message. Which line
+// tells is for internal/errortext to say.
+func messageOf(output string) string {
+	line := errortext.Message(output)
+	if line == "" {
+		return ""
+	}
+	text := constraints.Unwrap(output)
+	if strings.HasPrefix(text, "Traceback ") {
+		return line
+	}
+	at := strings.Index(text, textsafe.Head(line, 24))
+	switch first, _, _ := strings.Cut(text, "\n"); {
+	case at < 0:
+		return line
+	case at <= nearBytes && len(strings.Fields(first)) >= sentenceWords:
+		at = 0
+	}
+	var words []string
+	for l := range strings.Lines(text[at:min(len(text), at+4*messageRunes)]) {
+		if words = append(words, strings.Fields(l)...); len(words) >= lineWords {
+			break
+		}
+	}
+	return textsafe.Line(strings.Join(words, " "), messageRunes)
+}
 
 // content is an output without white space and NUL characters around it.
 func content(output string) string {

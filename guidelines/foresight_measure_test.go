@@ -1,0 +1,171 @@
+package guidelines_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"memoryd"
+	"memoryd/guidelines"
+	"memoryd/guidelines/evidence"
+	"memoryd/internal/recordtest"
+)
+
+// foresight is what the guideline of a tool's first half tells of the failures of
+// its second.
+type foresight struct {
+	tool                     string
+	failures                 int
+	named, remedied, byCause int
+	baseline                 int
+	words                    int
+	text                     string
+	missed                   []string
+}
+
+var (
+	digits  = regexp.MustCompile(`\d+`)
+	letters = regexp.MustCompile(`[a-z]+`)
+)
+
+func wordsOf(s string) []string {
+	return letters.FindAllString(digits.ReplaceAllString(strings.ToLower(s), " "), -1)
+}
+
+// overlap is the share of a message's first twelve words that a line holds.
+func overlap(message, line string) float64 {
+	m := wordsOf(message)
+	m = m[:min(len(m), 12)]
+	have := wordsOf(line)
+	n := 0
+	for _, w := range m {
+		if slices.Contains(have, w) {
+			n++
+		}
+	}
+	return float64(n) / float64(max(1, len(m)))
+}
+
+func anyLine(message string, lines []string) bool {
+	return slices.ContainsFunc(lines, func(l string) bool { return overlap(message, l) >= 0.6 })
+}
+
+// foresee learns from the first half of a tool's calls and scores the second.
+func foresee(t *testing.T, calls []memoryd.Call) foresight {
+	half := len(calls) / 2
+	d, err := guidelines.NewRules(guidelines.DefaultConfig()).Compose(t.Context(), memoryd.Tool{ToolRef: calls[0].ToolRef}, calls[:half], 20, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, _, _ := strings.Cut(d.Render(), "## Statistics")
+	_, best, _ := strings.Cut(text, "## Best Practices")
+	r := foresight{tool: calls[0].Tool, words: len(strings.Fields(text)), text: text}
+	lines, advice := strings.Split(text, "\n"), strings.Split(strings.TrimSpace(best), "\n")
+	learned := evidence.Mine(calls[:half])
+	advised := map[string]bool{} // causes that a printed recommendation rests on
+	for _, it := range d.Items {
+		if it.Section == "Best Practices" && strings.Contains(text, it.Text) {
+			for _, c := range learned.Causes {
+				if slices.Contains(it.Evidence, c.ID) {
+					advised[c.Cause()] = true
+				}
+			}
+		}
+	}
+	seen := map[string]int{}
+	for i := range calls[:half] {
+		if calls[i].Evaluation.Score == memoryd.ScoreFailure {
+			w := wordsOf(calls[i].Output)
+			seen[strings.Join(w[:min(len(w), 12)], " ")]++
+		}
+	}
+	var top []string
+	for m := range seen {
+		top = append(top, m)
+	}
+	slices.SortFunc(top, func(a, b string) int { return seen[b] - seen[a] })
+	top = top[:min(len(top), 5)]
+	later := evidence.Mine(calls[half:])
+	causes := map[memoryd.CallKey]bool{}
+	for _, c := range later.Causes {
+		if advised[c.Cause()] {
+			for _, k := range c.Calls {
+				causes[k] = true
+			}
+		}
+	}
+	for i := half; i < len(calls); i++ {
+		c := &calls[i]
+		if c.Evaluation.Score != memoryd.ScoreFailure {
+			continue
+		}
+		r.failures++
+		add := func(n *int, is bool) {
+			if is {
+				*n++
+			}
+		}
+		named := anyLine(c.Output, lines)
+		add(&r.named, named)
+		add(&r.remedied, anyLine(c.Output, advice))
+		add(&r.byCause, causes[c.Key])
+		add(&r.baseline, anyLine(c.Output, top))
+		if !named {
+			r.missed = append(r.missed, c.Output[:min(len(c.Output), 120)])
+		}
+	}
+	return r
+}
+
+// TestMeasureForesight learns on the first half of each recorded tool and asks of
+// the later failures whether the guideline names their message, gives a remedy
+// beside it, and gives one for their cause: the same rule on the same parameter.
+func TestMeasureForesight(t *testing.T) {
+	var all []foresight
+	var words []int
+	for _, file := range recordtest.Files(t) {
+		if only := os.Getenv("MEMORYD_TEST_SOURCE"); !strings.Contains(file, only) {
+			continue
+		}
+		byTool := map[string][]memoryd.Call{}
+		var order []string
+		for i, c := range recorded(t, filepath.Base(file), "") {
+			c.Key = memoryd.CallKey{byte(i), byte(i >> 8), 1}
+			if byTool[c.Tool] == nil {
+				order = append(order, c.Tool)
+			}
+			byTool[c.Tool] = append(byTool[c.Tool], c)
+		}
+		for _, tool := range order {
+			if len(byTool[tool]) >= 20 {
+				f := foresee(t, byTool[tool])
+				all, words = append(all, f), append(words, f.words)
+			}
+		}
+	}
+	var named, remedied, byCause, base, causeMean float64
+	tools, total := 0, foresight{}
+	for _, f := range all {
+		total.failures, total.named, total.remedied, total.byCause, total.baseline = total.failures+f.failures, total.named+f.named, total.remedied+f.remedied, total.byCause+f.byCause, total.baseline+f.baseline
+		if f.failures < 3 {
+			continue
+		}
+		n := float64(f.failures)
+		tools++
+		named, remedied, byCause, base, causeMean = named+float64(f.named)/n, remedied+float64(f.remedied)/n, byCause+float64(f.byCause)/n, base+float64(f.baseline)/n, causeMean+float64(f.byCause)/n
+		t.Logf("%s: %d later failures, named %d, remedy %d, by cause %d, five messages %d\n%s", f.tool, f.failures, f.named, f.remedied, f.byCause, f.baseline, f.text)
+		if testing.Verbose() {
+			for _, m := range f.missed[:min(len(f.missed), 400)] {
+				t.Logf("   missed %q", m)
+			}
+		}
+	}
+	slices.Sort(words)
+	n, all1 := float64(max(1, tools)), float64(max(1, total.failures))
+	t.Logf("mean over %d tools: named %.3f, remedy %.3f, by cause %.3f, five messages %.3f", tools, named/n, remedied/n, causeMean/n, base/n)
+	t.Logf("total of %d failures: named %.3f, remedy %.3f, by cause %.3f, five messages %.3f; median words %d", total.failures,
+		float64(total.named)/all1, float64(total.remedied)/all1, float64(total.byCause)/all1, float64(total.baseline)/all1, words[len(words)/2])
+}
