@@ -15,7 +15,6 @@ import (
 	"memoryd/internal/admission"
 	"memoryd/internal/telemetry/metrics"
 	"memoryd/ops"
-	"memoryd/store/mem"
 
 	"github.com/labstack/echo/v4"
 	"pgregory.net/rapid"
@@ -25,18 +24,14 @@ import (
 // long the commit takes.
 const step = 5 * time.Millisecond
 
-// busy is a pipeline that computes, waits for a commit and computes again.
-type busy struct{}
-
-func (busy) Name() string { return "busy" }
-
-func (busy) Run(ctx context.Context, _ *ops.State) error {
+// busy is a flow that computes, waits for a commit and computes again.
+func busy(ctx context.Context, _ ops.RecordRequest) (*ops.Recorded, error) {
 	time.Sleep(step)
 	if err := admission.Blocking(ctx, func() { time.Sleep(step) }); err != nil {
-		return err
+		return nil, err
 	}
 	time.Sleep(step)
-	return nil
+	return &ops.Recorded{}, nil
 }
 
 // busyServer is a server that has room for so many busy requests.
@@ -44,16 +39,12 @@ func busyServer(t *testing.T, room int) *server {
 	t.Helper()
 	cfg := testConfig()
 	cfg.MaxInFlight = room
-	p := ops.Pipeline{Label: "busy", Ops: []ops.Op{busy{}}}
-	flows := map[string]ops.Pipeline{}
-	for _, f := range Flows() {
-		flows[f] = p
-	}
+	flows := &ops.Flows{AddToolCallResult: ops.FlowOf("busy", busy)}
 	return &server{
 		cfg:     cfg,
 		quota:   quotaOf(cfg),
 		reading: reading(cfg.MaxItems),
-		Deps:    Deps{Scheduler: admission.NewScheduler(6, 0), Flows: flows, Store: mem.New(), Meter: metrics.New(metrics.Build{}), Logger: slog.New(slog.DiscardHandler)},
+		Deps:    Deps{Scheduler: admission.NewScheduler(6, 0), Flows: flows, Meter: metrics.New(metrics.Build{}), Logger: slog.New(slog.DiscardHandler)},
 	}
 }
 
@@ -99,7 +90,7 @@ func (c *crowd) send(workspace string) int {
 func newCrowd(s *server) *crowd {
 	e := echo.New()
 	e.HTTPErrorHandler = s.handleError
-	add := endpoint{"POST", "/" + FlowAdd, toolMemory | withBody | computing, typed(s, s.addToolCallResult)}
+	add := endpoint{"POST", "/add_tool_call_result", toolMemory | withBody | computing, typed(s, s.addToolCallResult)}
 	e.Add(add.method, add.path, s.handler(add))
 	return &crowd{h: e, done: make(chan struct{})}
 }

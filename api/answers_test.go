@@ -35,7 +35,7 @@ func TestARememberedAnswerIsTheAnswer(t *testing.T) {
 
 func TestAnswersAreBounded(t *testing.T) {
 	var a answers
-	r := &ops.Result{Answer: "a", Memories: []ops.Memory{{Tool: memoryd.Tool{Kept: 1}}}}
+	r := &ops.Retrieved{Answer: "a", Memories: []ops.Memory{{Tool: memoryd.Tool{Kept: 1}}}}
 	for i := range 3 * maxAnswers {
 		a.keep(fmt.Append(nil, i), r, encoded{body: []byte("{}")})
 	}
@@ -46,7 +46,7 @@ func TestAnswersAreBounded(t *testing.T) {
 	if _, ok := a.find([]byte("x"), r); !ok {
 		t.Error("the newest is not kept")
 	}
-	other := &ops.Result{Answer: "a", Memories: []ops.Memory{{Tool: memoryd.Tool{Kept: 2}}}}
+	other := &ops.Retrieved{Answer: "a", Memories: []ops.Memory{{Tool: memoryd.Tool{Kept: 2}}}}
 	if _, ok := a.find([]byte("x"), other); ok {
 		t.Error("another result got the answer")
 	}

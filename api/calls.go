@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"encoding/base64"
 	"encoding/hex"
 	"net/http"
@@ -12,7 +11,6 @@ import (
 	"memoryd"
 	"memoryd/api/wire"
 	"memoryd/ops"
-	"memoryd/store"
 
 	"github.com/labstack/echo/v4"
 )
@@ -50,34 +48,22 @@ func (s *server) listCalls(c echo.Context, _ []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := store.CallPage{Limit: limit}
+	var before int64
 	if after != "" {
-		if p.Before, err = strconv.ParseInt(after, 10, 64); err != nil || p.Before < 1 {
+		if before, err = strconv.ParseInt(after, 10, 64); err != nil || before < 1 {
 			return nil, memoryd.Errorf(memoryd.Invalid, "cursor: not one that this server gave")
 		}
 	}
-	ctx := c.Request().Context()
-	tool, err := s.Store.Tool(ctx, ref)
+	p, err := s.Flows.ListCalls.Run(c.Request().Context(), ops.ListCalls{ToolRef: ref, Before: before, Limit: limit})
 	if err != nil {
 		return nil, err
 	}
-	calls, err := s.Store.ListCalls(ctx, ref, p)
-	if err != nil {
-		return nil, err
+	list := wire.CallList{Calls: make([]wire.StoredCall, len(p.Calls))}
+	for i := range p.Calls {
+		list.Calls[i] = storedCallOf(&p.Calls[i], p.SummarisedThrough)
 	}
-	list := wire.CallList{Calls: make([]wire.StoredCall, len(calls))}
-	for i := range calls {
-		list.Calls[i] = storedCallOf(&calls[i], tool.Guideline.ThroughSeq)
-	}
-	if len(calls) > 0 {
-		last := calls[len(calls)-1].Seq
-		more, err := s.Store.ListCalls(ctx, ref, store.CallPage{Before: last, Limit: 1, Brief: true})
-		if err != nil {
-			return nil, err
-		}
-		if len(more) > 0 {
-			list.NextCursor = cursorAfter(strconv.FormatInt(last, 10))
-		}
+	if p.Next > 0 {
+		list.NextCursor = cursorAfter(strconv.FormatInt(p.Next, 10))
 	}
 	return list, nil
 }
@@ -112,12 +98,8 @@ func (s *server) getCall(c echo.Context, _ []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	tool, err := s.Store.Tool(c.Request().Context(), ref)
-	if err != nil {
-		return nil, err
-	}
-	call, err := s.Store.Call(c.Request().Context(), ref, key)
-	return storedCallOf(&call, tool.Guideline.ThroughSeq), err
+	call, err := s.Flows.GetCall.Run(c.Request().Context(), ops.GetCall{ToolRef: ref, Key: key})
+	return storedCallOf(&call.Call, call.SummarisedThrough), err
 }
 
 // putEvaluation lets a person correct a verdict.
@@ -133,10 +115,10 @@ func (s *server) putEvaluation(c echo.Context, req *wire.CorrectionRequest) (any
 	if req.Score == nil {
 		return nil, missing("score")
 	}
-	call, err := s.Corrector.Correct(c.Request().Context(), ref, key, ops.Correction{
+	call, err := s.Flows.CorrectCall.Run(c.Request().Context(), ops.CorrectCall{ToolRef: ref, Key: key, Correction: ops.Correction{
 		Score: *req.Score, Summary: or(req.Summary, ""), Evaluation: or(req.Evaluation, ""), By: or(req.By, ""),
-	})
-	return storedCallOf(&call, 0), err
+	}})
+	return storedCallOf(&call.Call, 0), err
 }
 
 // listCorrections streams the corrected calls of a workspace as labelled
@@ -148,16 +130,25 @@ func (s *server) listCorrections(c echo.Context, _ []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	corrections, err := s.Flows.ListCorrections.Run(c.Request().Context(), ops.ListCorrections{Workspace: workspace})
+	if err != nil {
+		return nil, err
+	}
 	return written(func(c echo.Context) error {
 		w, n := c.Response(), 0
 		begin := func() { w.Header().Set(echo.HeaderContentType, "application/x-ndjson") }
-		err := s.Corrector.Corrections(c.Request().Context(), workspace, func(line []byte) error {
+		var err error
+		for line, fault := range corrections.Lines {
+			if err = fault; err != nil {
+				break
+			}
 			if n++; n == 1 {
 				begin()
 			}
-			_, err := w.Write(line)
-			return err
-		})
+			if _, err = w.Write(line); err != nil {
+				break
+			}
+		}
 		switch {
 		case err == nil && n == 0:
 			begin()
@@ -197,12 +188,8 @@ func (s *server) listWorkspaces(c echo.Context, _ []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	names, err := s.Store.ListWorkspaces(c.Request().Context(), after, limit)
-	list := wire.WorkspaceList{Workspaces: names}
-	if err == nil && len(names) == limit {
-		list.NextCursor = cursorAfter(names[len(names)-1])
-	}
-	return list, err
+	p, err := s.Flows.ListWorkspaces.Run(c.Request().Context(), ops.ListWorkspaces{After: after, Limit: limit})
+	return wire.WorkspaceList{Workspaces: p.Names, NextCursor: cursorAfter(p.Next)}, err
 }
 
 // pathParam is a segment of the path as it was meant. Echo hands it out escaped
@@ -218,12 +205,6 @@ func pathParam(c echo.Context, name string) (string, error) {
 	return value, nil
 }
 
-// Searcher finds tools by a text; search.Index is one, and so is every store.
-type Searcher interface {
-	// SearchTools gives at most limit tools of the workspace, the best first.
-	SearchTools(ctx context.Context, workspace, query string, limit int) ([]memoryd.Tool, error)
-}
-
 // listTools lists the tools of a workspace: all, with ?name= the one of exactly
 // that name, with ?query= those that a search for it finds.
 func (s *server) listTools(c echo.Context, _ []byte) (any, error) {
@@ -231,56 +212,18 @@ func (s *server) listTools(c echo.Context, _ []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if name := c.QueryParam("name"); name != "" {
-		return s.oneTool(c, memoryd.ToolRef{Workspace: workspace, Tool: name})
-	}
 	after, limit, err := page(c)
 	if err != nil {
 		return nil, err
 	}
-	query := c.QueryParam("query")
-	tools, err := s.findTools(c.Request().Context(), workspace, query, after, limit)
-	if err != nil {
-		return nil, err
-	}
-	list := wire.ToolList{Tools: make([]wire.ToolInfo, len(tools))}
-	for i, tool := range tools {
-		m, err := s.Reader.Complete(c.Request().Context(), tool, ops.NoCalls)
-		if err != nil {
-			return nil, err
-		}
+	p, err := s.Flows.ListTools.Run(c.Request().Context(), ops.ListTools{
+		Workspace: workspace, Name: c.QueryParam("name"), Query: c.QueryParam("query"), After: after, Limit: limit,
+	})
+	list := wire.ToolList{Tools: make([]wire.ToolInfo, len(p.Tools)), NextCursor: cursorAfter(p.Next)}
+	for i, m := range p.Tools {
 		list.Tools[i] = toolInfoOf(m)
 	}
-	if len(tools) == limit && query == "" {
-		list.NextCursor = cursorAfter(tools[len(tools)-1].Tool)
-	}
-	return list, nil
-}
-
-// findTools gives a page of all tools in byte order, or the best that a query
-// finds.
-func (s *server) findTools(ctx context.Context, workspace, query, after string, limit int) ([]memoryd.Tool, error) {
-	switch {
-	case query == "":
-		return s.Store.ListTools(ctx, workspace, after, limit)
-	case after != "":
-		return nil, memoryd.Errorf(memoryd.Invalid, "cursor: a query has one page")
-	}
-	if s.Search != nil {
-		return s.Search.SearchTools(ctx, workspace, query, limit)
-	}
-	return s.Store.SearchTools(ctx, workspace, query, limit)
-}
-
-func (s *server) oneTool(c echo.Context, ref memoryd.ToolRef) (any, error) {
-	m, err := s.Reader.Read(c.Request().Context(), ref, ops.NoCalls)
-	switch {
-	case memoryd.IsKind(err, memoryd.NotFound):
-		return wire.ToolList{}, nil
-	case err != nil:
-		return nil, err
-	}
-	return wire.ToolList{Tools: []wire.ToolInfo{toolInfoOf(m)}}, nil
+	return list, err
 }
 
 func toolInfoOf(m ops.Memory) wire.ToolInfo {

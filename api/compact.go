@@ -22,15 +22,6 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// Originals gives back what compaction took out of conversations.
-type Originals interface {
-	Original(ctx context.Context, workspace, id string) ([]byte, error)
-	Read(ctx context.Context, workspace, id string, offset, limit int) (compact.Page, error)
-	Search(ctx context.Context, workspace, id, text string, limit int) ([]compact.Hit, error)
-	Undo(ctx context.Context, workspace, id string) ([]jsontext.Value, error)
-	UndoIn(ctx context.Context, workspace, id string, messages []jsontext.Value) ([]jsontext.Value, error)
-}
-
 // compactConversation answers with the whole result, or, where the client
 // accepts an event stream, with an event for each step and the result last.
 func (s *server) compactConversation(c echo.Context, req *wire.CompactRequest) (any, error) {
@@ -38,17 +29,17 @@ func (s *server) compactConversation(c echo.Context, req *wire.CompactRequest) (
 	if err != nil {
 		return nil, err
 	}
-	st := &ops.State{Workspace: workspaceOf(req.Workspace), Compaction: ops.Compaction{Request: in}}
 	if strings.Contains(c.Request().Header.Get(echo.HeaderAccept), "text/event-stream") {
-		return written(func(c echo.Context) error { return s.streamCompaction(c, st) }), nil
+		return written(func(c echo.Context) error { return s.streamCompaction(c, in) }), nil
 	}
-	if err := s.Flows[FlowCompact].Run(c.Request().Context(), st); err != nil {
+	res, err := s.Flows.CompactConversation.Run(c.Request().Context(), in)
+	if err != nil {
 		return nil, err
 	}
-	return encodeCompaction(st.Compaction.Result)
+	return encodeCompaction(res.Result)
 }
 
-func compaction(r *wire.CompactRequest) (in compact.Request, err error) {
+func compaction(r *wire.CompactRequest) (in ops.CompactRequest, err error) {
 	if r.Messages == nil {
 		return in, missing("messages")
 	}
@@ -59,8 +50,8 @@ func compaction(r *wire.CompactRequest) (in compact.Request, err error) {
 	if err != nil {
 		return in, invalid("value_error", err.Error(), nil, "overrides")
 	}
-	in = compact.Request{
-		Messages: r.Messages, Workspace: or(r.Workspace, ""), Conversation: or(r.Conversation, ""), Model: or(r.Model, ""),
+	in = ops.CompactRequest{
+		Messages: r.Messages, Workspace: workspaceOf(r.Workspace), Conversation: or(r.Conversation, ""), Model: or(r.Model, ""),
 		MaxInputTokens: int(or(r.MaxInputTokens, 0)), TargetTokens: int(or(r.TargetTokens, 0)), Tools: r.Tools,
 		ReportedTokens: int(or(r.ReportedTokens, 0)), Profile: or(r.Profile, ""), Overrides: overrides,
 		Force: or(r.Force, false), DryRun: or(r.DryRun, false),
@@ -126,14 +117,17 @@ const (
 
 // streamCompaction runs the compaction beside the stream, so that a slow reader
 // delays nothing.
-func (s *server) streamCompaction(c echo.Context, st *ops.State) error {
+func (s *server) streamCompaction(c echo.Context, in ops.CompactRequest) error {
 	ctx, cancel := context.WithCancel(c.Request().Context())
 	defer cancel()
 	feed := compact.NewFeed()
-	st.Compaction.Request.Progress = feed.Push
+	in.Progress = feed.Push
+	var res *ops.Compacted
 	done := lifecycle.Go(ctx, s.Logger, "compaction", func() error {
 		defer feed.Push(compact.Event{Type: "error"}) // a run that was refused, or panicked, has said nothing
-		return s.Flows[FlowCompact].Run(ctx, st)
+		var err error
+		res, err = s.Flows.CompactConversation.Run(ctx, in)
+		return err
 	})
 	out := newEventStream(c)
 	err := out.follow(ctx, feed)
@@ -142,13 +136,14 @@ func (s *server) streamCompaction(c echo.Context, st *ops.State) error {
 		<-done
 		return nil //nolint:nilerr // the client has gone
 	}
-	return s.endStream(c, out, st, <-done)
+	err = <-done
+	return s.endStream(c, out, res, err)
 }
 
-func (s *server) endStream(c echo.Context, out *eventStream, st *ops.State, err error) error {
+func (s *server) endStream(c echo.Context, out *eventStream, res *ops.Compacted, err error) error {
 	var result encoded
 	if err == nil {
-		result, err = encodeCompaction(st.Compaction.Result)
+		result, err = encodeCompaction(res.Result)
 	}
 	if err == nil {
 		return out.send("result", result.body)
@@ -236,7 +231,7 @@ func (e *eventStream) write(b []byte) error {
 // page of its text; with query the places where a text stands in the input of a
 // compaction.
 func (s *server) getOriginal(c echo.Context, _ []byte) (any, error) {
-	workspace, id, err := originalOf(c)
+	of, err := originalOf(c)
 	if err != nil {
 		return nil, err
 	}
@@ -246,26 +241,26 @@ func (s *server) getOriginal(c echo.Context, _ []byte) (any, error) {
 	case err != nil:
 		return nil, err
 	case query != "":
-		hits, err := s.Originals.Search(ctx, workspace, id, query, cmp.Or(limit, defaultPage))
-		list := wire.HitList{Hits: make([]wire.Hit, len(hits))}
-		for i, hit := range hits {
+		found, err := s.Flows.SearchOriginals.Run(ctx, ops.SearchOriginals{GetOriginal: of, Text: query, Limit: cmp.Or(limit, defaultPage)})
+		list := wire.HitList{Hits: make([]wire.Hit, len(found.Hits))}
+		for i, hit := range found.Hits {
 			list.Hits[i] = wire.Hit(hit)
 		}
 		return list, err
 	case paged:
-		page, err := s.Originals.Read(ctx, workspace, id, offset, limit)
-		return wire.TextPage(page), err
+		p, err := s.Flows.ReadOriginal.Run(ctx, ops.ReadOriginal{GetOriginal: of, Offset: offset, Limit: limit})
+		return wire.TextPage(p.Page), err
 	}
-	data, err := s.Originals.Original(ctx, workspace, id)
-	return encoded{body: data}, err
+	original, err := s.Flows.GetOriginal.Run(ctx, of)
+	return encoded{body: original.Data}, err
 }
 
-func originalOf(c echo.Context) (workspace, id string, err error) {
-	if workspace, err = pathParam(c, "workspace"); err != nil {
-		return "", "", err
+func originalOf(c echo.Context) (of ops.GetOriginal, err error) {
+	if of.Workspace, err = pathParam(c, "workspace"); err != nil {
+		return of, err
 	}
-	id, err = pathParam(c, "original")
-	return workspace, id, err
+	of.ID, err = pathParam(c, "original")
+	return of, err
 }
 
 func pageOfText(c echo.Context) (offset, limit int, paged bool, err error) {
@@ -285,7 +280,7 @@ func pageOfText(c echo.Context) (offset, limit int, paged bool, err error) {
 // undo gives the input of a compaction back; with the messages of a
 // conversation that went on, that conversation with the compaction taken out.
 func (s *server) undo(c echo.Context, body []byte) (any, error) {
-	workspace, id, err := originalOf(c)
+	of, err := originalOf(c)
 	if err != nil {
 		return nil, err
 	}
@@ -295,11 +290,6 @@ func (s *server) undo(c echo.Context, body []byte) (any, error) {
 			return nil, err
 		}
 	}
-	var messages []jsontext.Value
-	if len(r.Messages) == 0 {
-		messages, err = s.Originals.Undo(c.Request().Context(), workspace, id)
-	} else {
-		messages, err = s.Originals.UndoIn(c.Request().Context(), workspace, id, r.Messages)
-	}
-	return encoded{body: append(appendMessages([]byte(`{"messages":[`), messages), ']', '}')}, err
+	whole, err := s.Flows.UndoCompaction.Run(c.Request().Context(), ops.UndoCompaction{GetOriginal: of, Messages: r.Messages})
+	return encoded{body: append(appendMessages([]byte(`{"messages":[`), whole.Messages), ']', '}')}, err
 }

@@ -191,7 +191,7 @@ type remembered struct {
 }
 
 // find gives the encoding of the result, if it is known for the request.
-func (a *answers) find(request []byte, r *ops.Result) (encoded, bool) {
+func (a *answers) find(request []byte, r *ops.Retrieved) (encoded, bool) {
 	a.mu.RLock()
 	known, ok := a.byBytes[string(request)]
 	a.mu.RUnlock()
@@ -204,7 +204,7 @@ func (a *answers) find(request []byte, r *ops.Result) (encoded, bool) {
 
 // keep remembers an encoding. The map is begun anew when it is full: what is
 // asked often comes back at once.
-func (a *answers) keep(request []byte, r *ops.Result, e encoded) {
+func (a *answers) keep(request []byte, r *ops.Retrieved, e encoded) {
 	if len(request) > maxAnswerRequest || len(e.body) > maxAnswerBytes {
 		return
 	}

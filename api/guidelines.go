@@ -2,7 +2,6 @@ package api
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,25 +10,11 @@ import (
 
 	"memoryd"
 	"memoryd/api/wire"
-	"memoryd/guidelines"
-	"memoryd/guidelines/revisions"
-	"memoryd/internal/stats"
-	"memoryd/store"
+	"memoryd/ops"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/labstack/echo/v4"
 )
-
-// Curator keeps the versions of guidelines.
-type Curator interface {
-	List(ctx context.Context, ref memoryd.ToolRef) ([]revisions.Revision, error)
-	Revision(ctx context.Context, ref memoryd.ToolRef, revision int64) (revisions.Revision, error)
-	Stale(ctx context.Context, ref memoryd.ToolRef) ([]revisions.Reason, error)
-	PinnedVersion(ctx context.Context, ref memoryd.ToolRef) (int64, error)
-	Pin(ctx context.Context, ref memoryd.ToolRef, revision int64, by string) (revisions.Revision, error)
-	Unpin(ctx context.Context, ref memoryd.ToolRef) error
-	RollBack(ctx context.Context, ref memoryd.ToolRef, revision int64, by string) (revisions.Revision, error)
-}
 
 // revisionOf reads a tool and the number of a version from the path.
 func revisionOf(c echo.Context) (ref memoryd.ToolRef, revision int64, err error) {
@@ -55,41 +40,22 @@ func (s *server) listGuidelines(c echo.Context, _ []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx := c.Request().Context()
-	kept, err := s.Curator.List(ctx, ref)
+	kept, err := s.Flows.ListRevisions.Run(c.Request().Context(), ops.ListRevisions{ToolRef: ref})
 	if err != nil {
 		return nil, err
 	}
-	list := wire.GuidelineList{Versions: []wire.GuidelineVersion{}, Stale: []string{}}
-	if list.Pinned, err = s.Curator.PinnedVersion(ctx, ref); err != nil {
-		return nil, err
-	}
-	reasons, err := s.Curator.Stale(ctx, ref)
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range reasons {
-		list.Stale = append(list.Stale, string(r.Change)+": "+r.Text)
-	}
-	var calls []memoryd.Call
-	for call, err := range store.AllCalls(ctx, s.Store, ref, true) {
-		if err != nil {
-			return nil, err
-		}
-		calls = append(calls, call)
-	}
-	outcomes := revisions.Outcomes(calls)
-	for _, e := range kept {
-		v := versionOf(&e)
-		o := outcomes[e.Number]
-		v.Outcomes = wire.Outcomes{Calls: o.Calls, Failed: o.Bad, FailedCI95: stats.Wilson(o.Bad, o.Calls)}
+	list := wire.GuidelineList{Versions: []wire.GuidelineVersion{}, Stale: append([]string{}, kept.Stale...), Pinned: kept.Pinned}
+	for i := range kept.Revisions {
+		r := &kept.Revisions[i]
+		v := versionOf(&r.Revision)
+		v.Outcomes = wire.Outcomes{Calls: r.Calls, Failed: r.Failed, FailedCI95: r.FailedCI95}
 		v.Content, v.Items, v.Evidence = "", nil, nil
 		list.Versions = append(list.Versions, v)
 	}
 	return list, nil
 }
 
-func versionOf(e *revisions.Revision) wire.GuidelineVersion {
+func versionOf(e *ops.Revision) wire.GuidelineVersion {
 	v := wire.GuidelineVersion{
 		Revision: e.Number, Author: e.Author, Written: e.Written.Format(time.RFC3339), BasedOn: e.BasedOn,
 		Reasons: append([]string{}, e.Reasons...), Judges: append([]string{}, e.Judges...),
@@ -142,7 +108,7 @@ func (s *server) getGuideline(c echo.Context, _ []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := s.Curator.Revision(c.Request().Context(), ref, revision)
+	e, err := s.Flows.GetRevision.Run(c.Request().Context(), ops.GetRevision{ToolRef: ref, Number: revision})
 	return versionOf(&e), err
 }
 
@@ -159,21 +125,15 @@ func (s *server) diffGuideline(c echo.Context, _ []byte) (any, error) {
 			return nil, memoryd.Errorf(memoryd.Invalid, "with: must be the number of a version")
 		}
 	}
-	next, err := s.Curator.Revision(c.Request().Context(), ref, revision)
+	diff, err := s.Flows.DiffRevisions.Run(c.Request().Context(), ops.DiffRevisions{ToolRef: ref, Number: revision, With: with})
 	if err != nil {
 		return nil, err
 	}
-	var prev revisions.Revision // of version 0 there is nothing
-	if with > 0 {
-		if prev, err = s.Curator.Revision(c.Request().Context(), ref, with); err != nil {
-			return nil, err
-		}
+	out := wire.GuidelineDiff{Revision: revision, With: with, Changes: []wire.GuidelineChange{}}
+	for _, change := range diff.Changes {
+		out.Changes = append(out.Changes, wire.GuidelineChange(change))
 	}
-	diff := wire.GuidelineDiff{Revision: revision, With: with, Changes: []wire.GuidelineChange{}}
-	for _, change := range guidelines.Diff(prev.Document, next.Document) {
-		diff.Changes = append(diff.Changes, wire.GuidelineChange(change))
-	}
-	return diff, nil
+	return out, nil
 }
 
 // maxBy bounds the name of who decided.
@@ -203,7 +163,7 @@ func (s *server) pinGuideline(c echo.Context, req *wire.RevisionRequest) (any, e
 	if err != nil {
 		return nil, err
 	}
-	e, err := s.Curator.Pin(c.Request().Context(), ref, *req.Revision, by)
+	e, err := s.Flows.PinRevision.Run(c.Request().Context(), ops.PinRevision{ToolRef: ref, Number: *req.Revision, By: by})
 	return versionOf(&e), err
 }
 
@@ -212,7 +172,8 @@ func (s *server) unpinGuideline(c echo.Context, _ []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nil, s.Curator.Unpin(c.Request().Context(), ref)
+	_, err = s.Flows.UnpinRevision.Run(c.Request().Context(), ops.UnpinRevision{ToolRef: ref})
+	return nil, err
 }
 
 func (s *server) rollBackGuideline(c echo.Context, body []byte) (any, error) {
@@ -230,6 +191,6 @@ func (s *server) rollBackGuideline(c echo.Context, body []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := s.Curator.RollBack(c.Request().Context(), ref, revision, by)
+	e, err := s.Flows.RollBackRevision.Run(c.Request().Context(), ops.RollBackRevision{ToolRef: ref, Number: revision, By: by})
 	return versionOf(&e), err
 }

@@ -14,41 +14,22 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// The flows that the tool-memory endpoints run, by the names that they have in
-// the configuration. The endpoints have the same names.
-const (
-	FlowAdd      = "add_tool_call_result"
-	FlowSummary  = "summary_tool_memory"
-	FlowRetrieve = "retrieve_tool_memory"
-	FlowCompact  = "compact_conversation"
-
-	FlowPreflight   = "preflight_tool_call"
-	FlowVectorStore = "vector_store"
-)
-
-// Flows lists the flows that New needs.
-func Flows() []string {
-	return []string{FlowAdd, FlowSummary, FlowRetrieve, FlowCompact, FlowPreflight, FlowVectorStore}
-}
-
 func (s *server) addToolCallResult(c echo.Context, req *wire.AddRequest[items]) (any, error) {
 	if err := checkAdd(req); err != nil {
 		return nil, err
 	}
-	st := &ops.State{Workspace: workspaceOf(req.Workspace), Record: ops.Record{
-		ToolName: or(req.ToolName, ""), RequestKey: requestKey(c), Items: req.Items.list,
+	rec, err := s.Flows.AddToolCallResult.Run(c.Request().Context(), ops.RecordRequest{
+		Workspace: workspaceOf(req.Workspace), ToolName: or(req.ToolName, ""), RequestKey: requestKey(c), Items: req.Items.list,
 		Async: or(req.Async, false), WholeHistory: or(req.IncludeHistory, true),
-	}}
-	err := s.Flows[FlowAdd].Run(c.Request().Context(), st)
-	if refusal, ok := errors.AsType[*ops.Refusal](err); ok && len(st.Record.Rejected) > 0 {
-		return wire.Response{Answer: refusal.Answer, Metadata: addMetadata(st, req.Items.ignored)}, nil
+	})
+	if refusal, ok := errors.AsType[*ops.Refusal](err); ok && len(refusal.Rejected) > 0 {
+		rec = &ops.Recorded{Sent: len(req.Items.list), Rejected: refusal.Rejected}
+		return wire.Response{Answer: refusal.Answer, Metadata: addMetadata(rec, req.Items.ignored)}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return wire.Response{
-		Answer: st.Result.Answer, Success: st.Result.Success, Metadata: addMetadata(st, req.Items.ignored),
-	}, nil
+	return wire.Response{Answer: rec.Answer, Success: true, Metadata: addMetadata(rec, req.Items.ignored)}, nil
 }
 
 func checkAdd(req *wire.AddRequest[items]) error {
@@ -66,22 +47,15 @@ func requestKey(c echo.Context) string {
 	return "server:" + uuid.NewString()
 }
 
-func addMetadata(st *ops.State, ignored map[string]int) wire.AddMetadata {
-	r := &st.Record
-	added := 0
-	for _, a := range r.Appended {
-		if a.New {
-			added++
-		}
-	}
+func addMetadata(r *ops.Recorded, ignored map[string]int) wire.AddMetadata {
 	meta := wire.AddMetadata{
-		MemoryList:         memoriesOf(st.Result.Memories),
-		UpdateResult:       wire.UpdateResult{DeletedCount: len(st.Result.Existed), InsertedCount: st.Result.Changed},
-		ValidationStats:    wire.ValidationStats{TotalInput: len(r.Items), Valid: len(r.Calls), Filtered: len(r.Rejected)},
-		DeduplicationStats: wire.DeduplicationStats{TotalNew: len(r.Calls), Deduplicated: len(r.Calls) - added, Added: added},
+		MemoryList:         memoriesOf(r.Memories),
+		UpdateResult:       wire.UpdateResult{DeletedCount: len(r.Existed), InsertedCount: r.Changed},
+		ValidationStats:    wire.ValidationStats{TotalInput: r.Sent, Valid: r.Valid, Filtered: len(r.Rejected)},
+		DeduplicationStats: wire.DeduplicationStats{TotalNew: r.Valid, Deduplicated: r.Valid - r.Added, Added: r.Added},
 		IgnoredFields:      ignored,
 	}
-	for _, ref := range st.Result.Existed {
+	for _, ref := range r.Existed {
 		meta.DeletedMemoryIDs = append(meta.DeletedMemoryIDs, ref.MemoryID())
 	}
 	for _, rejected := range r.Rejected {
@@ -91,11 +65,21 @@ func addMetadata(st *ops.State, ignored map[string]int) wire.AddMetadata {
 }
 
 func (s *server) summaryToolMemory(c echo.Context, req *wire.NamesRequest) (any, error) {
-	st, err := s.about(c, req, FlowSummary)
+	names, err := s.namesOf(req)
 	if err != nil {
 		return nil, err
 	}
-	return namesAnswer(st), nil
+	sum, err := s.Flows.SummaryToolMemory.Run(c.Request().Context(), names)
+	if err != nil {
+		return nil, err
+	}
+	meta := wire.NamesMetadata{
+		MemoryList: memoriesOf(sum.Memories), UnknownToolNames: sum.Unknown, Summarised: sum.Summarised, Skipped: sum.Skipped,
+	}
+	for _, f := range sum.Failed {
+		meta.Failed = append(meta.Failed, wire.Failure{ToolName: f.Tool, Reason: f.Reason})
+	}
+	return wire.Response{Answer: sum.Answer, Success: sum.Success, Metadata: meta}, nil
 }
 
 // retrieveToolMemory remembers answers: a guideline without calls is asked for
@@ -105,41 +89,39 @@ func (s *server) retrieveToolMemory(c echo.Context, body []byte) (any, error) {
 	if err := s.decode(body, &req); err != nil {
 		return nil, err
 	}
-	st, err := s.about(c, &req, FlowRetrieve)
+	names, err := s.namesOf(&req)
 	if err != nil {
 		return nil, err
 	}
-	if st.Names.WholeHistory || st.Names.RecentCalls > 0 || len(st.Result.Unknown) > 0 {
-		return namesAnswer(st), nil
-	}
-	if known, ok := s.answers.find(body, &st.Result); ok {
-		return known, nil
-	}
-	e, err := encode(namesAnswer(st))
+	got, err := s.Flows.RetrieveToolMemory.Run(c.Request().Context(), names)
 	if err != nil {
 		return nil, err
+	}
+	again := !names.WholeHistory && names.RecentCalls == 0 && len(got.Unknown) == 0
+	if again {
+		if known, ok := s.answers.find(body, got); ok {
+			return known, nil
+		}
+	}
+	e, err := encode(wire.Response{
+		Answer: got.Answer, Success: true, Metadata: wire.NamesMetadata{MemoryList: memoriesOf(got.Memories), UnknownToolNames: got.Unknown},
+	})
+	if err != nil || !again {
+		return e, err
 	}
 	e = e.tagged()
-	s.answers.keep(body, &st.Result, e)
+	s.answers.keep(body, got, e)
 	return e, nil
 }
 
-// about runs a flow about named tools.
-func (s *server) about(c echo.Context, req *wire.NamesRequest, flow string) (*ops.State, error) {
-	names, err := s.namesOf(req)
-	if err != nil {
-		return nil, err
-	}
-	st := &ops.State{Workspace: workspaceOf(req.Workspace), Names: names}
-	return st, s.Flows[flow].Run(c.Request().Context(), st)
-}
-
 // namesOf reads what is asked of which tools.
-func (s *server) namesOf(req *wire.NamesRequest) (n ops.Names, err error) {
+func (s *server) namesOf(req *wire.NamesRequest) (n ops.NamesRequest, err error) {
 	if err := cmp.Or(checkName(req.Workspace, "workspace_id"), checkName(req.Session, "session_id")); err != nil {
 		return n, err
 	}
-	n = ops.Names{Force: or(req.Force, false), Stale: or(req.Stale, false), Session: or(req.Session, "")}
+	n = ops.NamesRequest{
+		Workspace: workspaceOf(req.Workspace), Force: or(req.Force, false), Stale: or(req.Stale, false), Session: or(req.Session, ""),
+	}
 	if n.Tools, err = s.toolNames(req.ToolNames); err != nil {
 		return n, err
 	}
@@ -149,17 +131,6 @@ func (s *server) namesOf(req *wire.NamesRequest) (n ops.Names, err error) {
 	n.RecentCalls, err = count(req.IncludeCalls, "include_calls")
 	n.WholeHistory = or(req.IncludeHistory, true) && n.RecentCalls == 0
 	return n, err
-}
-
-func namesAnswer(st *ops.State) wire.Response {
-	meta := wire.NamesMetadata{
-		MemoryList: memoriesOf(st.Result.Memories), UnknownToolNames: st.Result.Unknown,
-		Summarised: st.Result.Summarised, Skipped: st.Result.Skipped,
-	}
-	for _, f := range st.Result.Failed {
-		meta.Failed = append(meta.Failed, wire.Failure{ToolName: f.Tool, Reason: f.Reason})
-	}
-	return wire.Response{Answer: st.Result.Answer, Success: st.Result.Success, Metadata: meta}
 }
 
 func (s *server) preflightToolCall(c echo.Context, req *wire.PreflightRequest) (any, error) {
@@ -172,13 +143,15 @@ func (s *server) preflightToolCall(c echo.Context, req *wire.PreflightRequest) (
 	case *req.ToolName == "":
 		return nil, &ops.Refusal{Answer: "tool_name is required"}
 	}
-	st := &ops.State{Workspace: workspaceOf(req.Workspace), Forecast: ops.Forecast{Tool: *req.ToolName, Input: []byte(req.Input)}}
-	if err := s.Flows[FlowPreflight].Run(c.Request().Context(), st); err != nil {
+	forecast, err := s.Flows.PreflightToolCall.Run(c.Request().Context(), ops.PreflightRequest{
+		ToolRef: memoryd.ToolRef{Workspace: workspaceOf(req.Workspace), Tool: *req.ToolName}, Input: []byte(req.Input),
+	})
+	if err != nil {
 		return nil, err
 	}
-	f := forecastOf(&st.Forecast)
+	f := forecastOf(forecast)
 	return wire.PreflightResponse{
-		Response: wire.Response{Answer: sentenceOf(&st.Forecast), Success: true, Metadata: f}, Forecast: f,
+		Response: wire.Response{Answer: sentenceOf(forecast), Success: true, Metadata: f}, Forecast: f,
 	}, nil
 }
 
@@ -248,20 +221,20 @@ func (s *server) vectorStore(c echo.Context, req *wire.StoreRequest) (any, error
 		checkName(req.Source, "src_workspace_id"), checkName(req.Path, "path")); err != nil {
 		return nil, err
 	}
-	st := &ops.State{Workspace: workspaceOf(req.Workspace), StoreAction: ops.StoreAction{
-		Action: *req.Action, Source: or(req.Source, ""), Path: or(req.Path, ""), MemoryIDs: req.MemoryIDs,
-	}}
-	if err := s.Flows[FlowVectorStore].Run(c.Request().Context(), st); err != nil {
+	done, err := s.Flows.VectorStore.Run(c.Request().Context(), ops.ManageRequest{
+		Workspace: workspaceOf(req.Workspace), Action: *req.Action, Source: or(req.Source, ""), Path: or(req.Path, ""), MemoryIDs: req.MemoryIDs,
+	})
+	if err != nil {
 		return nil, err
 	}
 	return wire.Response{
-		Answer: st.Result.Answer, Success: true, Metadata: wire.StoreMetadata{ActionResult: actionResult(&st.StoreAction)},
+		Answer: done.Answer, Success: true, Metadata: wire.StoreMetadata{ActionResult: actionResult(*req.Action, done)},
 	}, nil
 }
 
 // actionResult is what the clients of the endpoint expect of each action.
-func actionResult(a *ops.StoreAction) any {
-	switch a.Action {
+func actionResult(action string, a *ops.Managed) any {
+	switch action {
 	case "list":
 		return memoriesOf(a.Memories)
 	case "copy", "dump", "load":

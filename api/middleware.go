@@ -142,9 +142,9 @@ func readBody(r *http.Request, limit int64) ([]byte, error) {
 }
 
 func readAll(in io.Reader, limit, announced int64) ([]byte, error) {
-	tooLarge := memoryd.Errorf(memoryd.TooLarge, "the body is larger than %d bytes", limit)
+	tooLarge := func() error { return memoryd.Errorf(memoryd.TooLarge, "the body is larger than %d bytes", limit) }
 	if announced > limit {
-		return nil, tooLarge
+		return nil, tooLarge()
 	}
 	body := make([]byte, 0, max(512, announced+1))
 	for {
@@ -152,7 +152,7 @@ func readAll(in io.Reader, limit, announced int64) ([]byte, error) {
 		body = body[:len(body)+n]
 		switch {
 		case int64(len(body)) > limit:
-			return nil, tooLarge
+			return nil, tooLarge()
 		case errors.Is(err, io.EOF):
 			return body, nil
 		case err != nil:

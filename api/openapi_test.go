@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -141,32 +142,45 @@ func newHandler(t testing.TB, s store.Store) http.Handler {
 	curator := &revisions.Manager{Store: s, Composer: oneLiner{}, Recent: 20, Config: revisions.DefaultConfig(), Now: now}
 	kept := compact.NewMemory(1 << 20)
 	compactor := compact.New(compact.Default(), compact.Deps{Originals: kept})
-	load := ops.LoadToolMemory{Store: s}
-	flows := map[string]ops.Pipeline{
-		FlowAdd: {Label: FlowAdd, Ops: []ops.Op{
-			ops.ValidateToolCallResult{Limits: ops.Limits{MaxTextBytes: 1 << 20}, Now: now},
-			ops.ParseToolCallResult{Params: ops.ParseParams{MaxHistory: 100}, Judge: kindJudge{}, Store: s, Reader: reader},
-		}},
-		FlowSummary: {Label: FlowSummary, Ops: []ops.Op{load, ops.SummaryToolMemory{
-			Params: ops.SummaryParams{RecentCallCount: 20}, Curator: curator, Reader: reader, Note: note,
-		}}},
-		FlowRetrieve: {Label: FlowRetrieve, Ops: []ops.Op{load, ops.RetrieveToolMemory{Reader: reader, Shelf: curator}}},
-		FlowVectorStore: {Label: FlowVectorStore, Ops: []ops.Op{ops.VectorStore{Reader: reader, Mover: &backup.Actions{
-			Store: s, Dir: t.TempDir(), RecentCalls: 20, Now: now, Kinds: revisions.Kinds(),
-		}}}},
-		FlowPreflight: {Label: FlowPreflight, Ops: []ops.Op{ops.PreflightToolCall{Forecaster: ops.NewForecaster(s, nil, slog.New(slog.DiscardHandler), time.Now)}}},
-		FlowCompact:   {Label: FlowCompact, Ops: []ops.Op{ops.CompactConversation{Compactor: compactor}}},
+	d := ops.Deps{
+		Store: s, Reader: reader, Judge: kindJudge{}, Revisions: curator, Compactor: keptOriginals{compactor, kept}, Searcher: s,
+		Forecaster: ops.NewForecaster(s, nil, slog.New(slog.DiscardHandler), time.Now),
+		Mover:      &backup.Actions{Store: s, Dir: t.TempDir(), RecentCalls: 20, Now: now, Kinds: revisions.Kinds()},
+		Ledger:     newBook(t, s), Monitor: newWatch(), SummaryFailed: note,
+		Corrected: func(context.Context, memoryd.Call, memoryd.Evaluation) {}, Logger: slog.New(slog.DiscardHandler), Now: now,
 	}
 	h, err := New(testConfig(), Deps{
-		Flows: flows, Store: s, Reader: reader, Logger: slog.New(slog.DiscardHandler),
-		Corrector: ops.Corrector{Store: s, Now: now}, Originals: keptOriginals{compactor, kept},
-		Ledger: newBook(t, s), Judges: newWatch(), Curator: curator, Meter: metrics.New(metrics.Build{}),
+		Flows: defaultPlan(t).Build(d, nil), Logger: slog.New(slog.DiscardHandler), Meter: metrics.New(metrics.Build{}),
 		Checks: []Check{{Name: "store", Vital: true, Run: s.Ping}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return h
+}
+
+// defaultPlan is the plan of default.yaml.
+func defaultPlan(t testing.TB) *ops.Plan {
+	t.Helper()
+	var c struct {
+		Op map[string]struct {
+			Backend string
+			Params  yaml.Node
+		}
+		Flow map[string][]string
+	}
+	if err := yaml.Unmarshal(memoryd.DefaultConfig, &c); err != nil {
+		t.Fatal(err)
+	}
+	specs := map[string]ops.Spec{}
+	for name, op := range c.Op {
+		specs[name] = ops.Spec{Backend: op.Backend, Params: op.Params.Decode}
+	}
+	plan, problems := ops.NewPlan(c.Flow, specs)
+	for _, p := range problems {
+		t.Error(p)
+	}
+	return plan
 }
 
 func ask(h http.Handler, method, path, body string) *httptest.ResponseRecorder {

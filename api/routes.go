@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"memoryd"
-	"memoryd/internal/admission"
+	"memoryd/ops"
 
 	"github.com/labstack/echo/v4"
 )
@@ -57,12 +57,12 @@ func (s *server) endpoints(d *docs) []endpoint {
 		service   = toolMemory | withBody
 	)
 	return []endpoint{
-		{"POST", "/" + FlowAdd, service | computing, typed(s, s.addToolCallResult)},
-		{"POST", "/" + FlowSummary, service, typed(s, s.summaryToolMemory)},
-		{"POST", "/" + FlowRetrieve, service | computing | tagged, s.retrieveToolMemory},
-		{"POST", "/" + FlowPreflight, service, typed(s, s.preflightToolCall)},
-		{"POST", "/" + FlowVectorStore, service, typed(s, s.vectorStore)},
-		{"POST", "/" + FlowCompact, withBody, typed(s, s.compactConversation)},
+		{"POST", "/add_tool_call_result", service | computing, typed(s, s.addToolCallResult)},
+		{"POST", "/summary_tool_memory", service, typed(s, s.summaryToolMemory)},
+		{"POST", "/retrieve_tool_memory", service | computing | tagged, s.retrieveToolMemory},
+		{"POST", "/preflight_tool_call", service, typed(s, s.preflightToolCall)},
+		{"POST", "/vector_store", service, typed(s, s.vectorStore)},
+		{"POST", "/compact_conversation", withBody, typed(s, s.compactConversation)},
 
 		{"GET", "/health", free, s.health},
 		{"GET", "/livez", free, s.livez},
@@ -113,8 +113,10 @@ func (s *server) handler(e endpoint) echo.HandlerFunc {
 		}
 	}
 	return func(c echo.Context) error {
-		if _, err := url.ParseQuery(c.Request().URL.RawQuery); err != nil {
-			return memoryd.Wrap(memoryd.Invalid, err, "the query of the address is not valid")
+		if query := c.Request().URL.RawQuery; query != "" {
+			if _, err := url.ParseQuery(query); err != nil {
+				return memoryd.Wrap(memoryd.Invalid, err, "the query of the address is not valid")
+			}
 		}
 		most := int64(0)
 		if e.traits&withBody != 0 {
@@ -138,7 +140,7 @@ func (s *server) handler(e endpoint) echo.HandlerFunc {
 }
 
 // read reads the body and says on whose behalf the request is.
-func (s *server) read(c echo.Context, e endpoint, lease *admission.Lease) (body []byte, workspace string, err error) {
+func (s *server) read(c echo.Context, e endpoint, lease *ops.Lease) (body []byte, workspace string, err error) {
 	if e.traits&withBody != 0 {
 		body, err = readBody(c.Request(), s.cfg.MaxBodyBytes)
 	}

@@ -16,9 +16,7 @@ import (
 	"time"
 
 	"memoryd"
-	"memoryd/internal/admission"
 	"memoryd/ops"
-	"memoryd/store"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/labstack/echo/v4"
@@ -107,20 +105,12 @@ type Check struct {
 
 // Deps are what the HTTP face works with.
 type Deps struct {
-	Flows     map[string]ops.Pipeline
-	Store     store.Store
-	Search    Searcher // nil: the store, by words
-	Reader    ops.MemoryReader
-	Corrector ops.Corrector
-	Originals Originals
-	Ledger    Ledger
-	Curator   Curator
+	Flows     *ops.Flows
 	Meter     Meter
 	Tracer    Tracer // nil: nobody follows requests
-	Judges    Judges
 	Checks    []Check
 	Logger    *slog.Logger
-	Scheduler *admission.Scheduler // of requests that compute; nil: no bound
+	Scheduler *ops.Scheduler // of requests that compute; nil: no bound
 }
 
 // Meter observes requests and shows what it saw; metrics.Registry is one.
@@ -144,18 +134,13 @@ type server struct {
 	cfg      Config
 	inFlight atomic.Int64
 	answers  answers
-	quota    *admission.Quota
+	quota    *ops.Quota
 	reading  jsonv2.Options    // of requests
 	traits   map[string]traits // by the routes' paths
 }
 
 // New builds the handler of all routes.
 func New(cfg Config, d Deps) (http.Handler, error) {
-	for _, flow := range Flows() {
-		if _, ok := d.Flows[flow]; !ok {
-			return nil, fmt.Errorf("flow.%s: missing", flow)
-		}
-	}
 	docs, err := newDocs()
 	if err != nil {
 		return nil, err
@@ -178,8 +163,8 @@ func New(cfg Config, d Deps) (http.Handler, error) {
 	return e, nil
 }
 
-func quotaOf(cfg Config) *admission.Quota {
-	return admission.NewQuota(int64(cfg.MaxInFlight), cfg.MaxInFlightBytes)
+func quotaOf(cfg Config) *ops.Quota {
+	return ops.NewQuota(int64(cfg.MaxInFlight), cfg.MaxInFlightBytes)
 }
 
 // workspaceOf is the workspace of a request, which may name none.

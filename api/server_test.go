@@ -109,39 +109,36 @@ func TestGzippedBodiesAreReadWithinTheLimit(t *testing.T) {
 	}
 }
 
-// blocked is a pipeline that waits until it is let go.
-type blocked struct{ entered, letGo chan struct{} }
-
-func (blocked) Name() string { return "blocked" }
-
-func (b blocked) Run(context.Context, *ops.State) error {
-	b.entered <- struct{}{}
-	<-b.letGo
-	return nil
-}
-
-func TestMoreRequestsThanTheServerBearsGet429(t *testing.T) {
-	b := blocked{make(chan struct{}), make(chan struct{})}
-	p := ops.Pipeline{Label: "blocked", Ops: []ops.Op{b}}
-	s := mem.New()
+// retrieving is a handler whose only flow is that of retrieve_tool_memory.
+func retrieving(t *testing.T, log *slog.Logger, run func(context.Context, ops.NamesRequest) (*ops.Retrieved, error)) http.Handler {
+	t.Helper()
 	h, err := New(testConfig(), Deps{
-		Flows: map[string]ops.Pipeline{FlowAdd: p, FlowSummary: p, FlowRetrieve: p, FlowCompact: p, FlowPreflight: p, FlowVectorStore: p}, Store: s, Meter: metrics.New(metrics.Build{}),
-		Reader: ops.MemoryReader{Store: s}, Logger: slog.New(slog.DiscardHandler),
+		Flows: &ops.Flows{RetrieveToolMemory: ops.FlowOf("retrieve_tool_memory", run)}, Meter: metrics.New(metrics.Build{}), Logger: log,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return h
+}
+
+func TestMoreRequestsThanTheServerBearsGet429(t *testing.T) {
+	entered, letGo := make(chan struct{}), make(chan struct{})
+	h := retrieving(t, slog.New(slog.DiscardHandler), func(context.Context, ops.NamesRequest) (*ops.Retrieved, error) {
+		entered <- struct{}{}
+		<-letGo
+		return &ops.Retrieved{}, nil
+	})
 	const body = `{"tool_names":"t"}`
 	done := make(chan int)
 	for range 4 {
 		go func() { done <- ask(h, "POST", "/retrieve_tool_memory", body).Code }()
-		<-b.entered
+		<-entered
 	}
 	rec := ask(h, "POST", "/retrieve_tool_memory", body)
 	if rec.Code != 429 || rec.Header().Get("Retry-After") == "" || !strings.Contains(rec.Body.String(), `"success":false`) {
 		t.Errorf("the fifth of four: %d %s", rec.Code, rec.Body)
 	}
-	close(b.letGo)
+	close(letGo)
 	for range 4 {
 		if code := <-done; code != 200 {
 			t.Errorf("one that was let in: %d", code)
@@ -174,22 +171,11 @@ func TestBodiesUnderWayAreBoundedByTheirBytes(t *testing.T) {
 	}
 }
 
-type panicking struct{}
-
-func (panicking) Name() string                          { return "panicking" }
-func (panicking) Run(context.Context, *ops.State) error { panic("secret") }
-
 func TestAPanicIsA500AndTheServerLives(t *testing.T) {
 	var log bytes.Buffer
-	p := ops.Pipeline{Label: "p", Ops: []ops.Op{panicking{}}}
-	s := mem.New()
-	h, err := New(testConfig(), Deps{
-		Flows: map[string]ops.Pipeline{FlowAdd: p, FlowSummary: p, FlowRetrieve: p, FlowCompact: p, FlowPreflight: p, FlowVectorStore: p}, Store: s, Meter: metrics.New(metrics.Build{}),
-		Reader: ops.MemoryReader{Store: s}, Logger: slog.New(slog.NewTextHandler(&log, nil)),
+	h := retrieving(t, slog.New(slog.NewTextHandler(&log, nil)), func(context.Context, ops.NamesRequest) (*ops.Retrieved, error) {
+		panic("secret")
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	rec := ask(h, "POST", "/retrieve_tool_memory", `{"tool_names":"t"}`)
 	if rec.Code != 500 || strings.Contains(rec.Body.String(), "secret") || !strings.Contains(log.String(), "secret") {
 		t.Errorf("%d %s\nlog: %s", rec.Code, rec.Body, log.String())

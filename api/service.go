@@ -8,8 +8,7 @@ import (
 
 	"memoryd"
 	"memoryd/api/wire"
-	"memoryd/evaluate/monitor"
-	"memoryd/llm/usage"
+	"memoryd/ops"
 
 	"github.com/labstack/echo/v4"
 )
@@ -56,17 +55,6 @@ func (s *server) readyz(c echo.Context, _ []byte) (any, error) {
 	return written(func(c echo.Context) error { return writeJSON(c, status, jsonType, out) }), nil
 }
 
-// Ledger is what judging and writing cost.
-type Ledger interface {
-	Report(ctx context.Context, workspace string, from, to time.Time) ([]usage.Row, error)
-	Budgets() []usage.Budget
-}
-
-// Judges is what is known of how judges judge.
-type Judges interface {
-	Report() []monitor.Judge
-}
-
 // The hours of a report on costs: a day unless asked, at most a leap year.
 const (
 	defaultHours = 24
@@ -89,17 +77,15 @@ func (s *server) getSpend(c echo.Context, _ []byte) (any, error) {
 			return nil, memoryd.Errorf(memoryd.Invalid, "hours: must be 1 to %d", maxHours)
 		}
 	}
-	to := time.Now()
-	from := to.Add(-time.Duration(hours-1) * time.Hour)
-	rows, err := s.Ledger.Report(c.Request().Context(), workspace, from, to)
+	used, err := s.Flows.ReportUsage.Run(c.Request().Context(), ops.ReportUsage{Workspace: workspace, Hours: hours})
 	if err != nil {
 		return nil, err
 	}
-	report := wire.Spend{Hours: hours, Rows: make([]wire.SpendRow, len(rows)), Budgets: []wire.Budget{}}
-	for i, row := range rows {
+	report := wire.Spend{Hours: hours, Rows: make([]wire.SpendRow, len(used.Rows)), Budgets: []wire.Budget{}}
+	for i, row := range used.Rows {
 		report.Rows[i] = wire.SpendRow(row)
 	}
-	for _, b := range s.Ledger.Budgets() {
+	for _, b := range used.Budgets {
 		report.Budgets = append(report.Budgets, wire.Budget{
 			Window: b.Window, Unit: b.Unit, Limit: b.Limit, Used: b.Used, Resets: b.Resets.Format(time.RFC3339),
 		})
@@ -107,9 +93,10 @@ func (s *server) getSpend(c echo.Context, _ []byte) (any, error) {
 	return report, nil
 }
 
-func (s *server) listJudges(echo.Context, []byte) (any, error) {
+func (s *server) listJudges(c echo.Context, _ []byte) (any, error) {
+	all, err := s.Flows.ListJudges.Run(c.Request().Context(), ops.ListJudges{})
 	list := wire.JudgeList{Judges: []wire.Judge{}}
-	for _, j := range s.Judges.Report() {
+	for _, j := range all.Judges {
 		judge := wire.Judge{
 			Version: j.Version, Name: j.Name, Verdicts: j.Verdicts, Scores: j.Scores, Recent: j.Recent, Warnings: j.Warnings,
 			AgreementRules: wire.Agreement(j.AgreementRules), AgreementPeople: wire.Agreement(j.AgreementPeople), Tools: []wire.ToolScores{},
@@ -119,5 +106,5 @@ func (s *server) listJudges(echo.Context, []byte) (any, error) {
 		}
 		list.Judges = append(list.Judges, judge)
 	}
-	return list, nil
+	return list, err
 }

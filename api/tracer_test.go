@@ -11,7 +11,6 @@ import (
 
 	"memoryd/internal/telemetry/metrics"
 	"memoryd/ops"
-	"memoryd/store/mem"
 )
 
 // routesTraced is a tracer that writes down routes and statuses.
@@ -25,27 +24,19 @@ func (r *routesTraced) Request(q *http.Request, route string) (context.Context, 
 	}
 }
 
-// within is an op that reports the tracer's context.
-type within struct{ seen *any }
-
-func (within) Name() string { return "within" }
-
-func (w within) Run(ctx context.Context, _ *ops.State) error {
-	*w.seen = ctx.Value(tracedKey{})
-	return nil
-}
-
 func TestATracerFollowsRequestsButNotProbes(t *testing.T) {
 	var seen any
-	fine := ops.Pipeline{Label: "p", Ops: []ops.Op{within{&seen}}}
-	broken := ops.Pipeline{Label: "p", Ops: []ops.Op{panicking{}}}
-	s, tracer := mem.New(), &routesTraced{}
+	tracer := &routesTraced{}
 	h, err := New(testConfig(), Deps{
-		Flows: map[string]ops.Pipeline{
-			FlowAdd: fine, FlowSummary: broken, FlowRetrieve: fine, FlowCompact: fine, FlowPreflight: fine, FlowVectorStore: fine,
+		Flows: &ops.Flows{
+			RetrieveToolMemory: ops.FlowOf("fine", func(ctx context.Context, _ ops.NamesRequest) (*ops.Retrieved, error) {
+				seen = ctx.Value(tracedKey{})
+				return &ops.Retrieved{}, nil
+			}),
+			SummaryToolMemory: ops.FlowOf("broken", func(context.Context, ops.NamesRequest) (*ops.Summaries, error) { panic("no") }),
+			ListTools:         ops.FlowOf("list", func(context.Context, ops.ListTools) (ops.ToolPage, error) { return ops.ToolPage{}, nil }),
 		},
-		Store: s, Meter: metrics.New(metrics.Build{}), Tracer: tracer,
-		Reader: ops.MemoryReader{Store: s}, Logger: slog.New(slog.DiscardHandler),
+		Meter: metrics.New(metrics.Build{}), Tracer: tracer, Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -41,6 +41,9 @@ type Config struct {
 	Trace      trace.Config          `yaml:"trace"`
 	Op         map[string]Op         `yaml:"op"`
 	Flow       map[string][]string   `yaml:"flow"`
+
+	// Plan is what Op and Flow come to.
+	Plan *ops.Plan `yaml:"-"`
 }
 
 // Log is the log section.
@@ -85,18 +88,13 @@ type Op struct {
 	Params yaml.Node `yaml:"params"`
 }
 
-// Spec is the entry as package ops takes it.
-func (o Op) Spec() ops.Spec {
-	return ops.Spec{Backend: o.Backend, LLM: o.LLM, Params: func(into any) error {
-		return decodeStrict(&o.Params, into)
-	}}
-}
-
-// Specs are the entries of the op section as package ops takes them.
-func (c *Config) Specs() map[string]ops.Spec {
+// specs are the entries of the op section as package ops takes them.
+func (c *Config) specs() map[string]ops.Spec {
 	specs := map[string]ops.Spec{}
 	for name, op := range c.Op {
-		specs[name] = op.Spec()
+		specs[name] = ops.Spec{Backend: op.Backend, LLM: op.LLM, Params: func(into any) error {
+			return decodeStrict(&op.Params, into)
+		}}
 	}
 	return specs
 }

@@ -25,9 +25,8 @@ func TestTheBuiltInConfigurationIsValid(t *testing.T) {
 	if c.Search != search.DefaultConfig() {
 		t.Errorf("search: got %+v, want %+v", c.Search, search.DefaultConfig())
 	}
-	var p ops.ParseParams
-	if err := c.Specs()["parse_tool_call_result_op"].Params(&p); err != nil || p.MaxHistory != 100 || p.EvaluationSleepInterval != 1 {
-		t.Errorf("params %+v, %v", p, err)
+	if _, p := ops.Settings[ops.ParseParams](c.Plan); p.MaxHistory != 100 || p.EvaluationSleepInterval != 1 {
+		t.Errorf("params %+v", p)
 	}
 }
 
@@ -53,9 +52,8 @@ llm:
 	if err != nil {
 		t.Fatal(err)
 	}
-	var p ops.ParseParams
-	if err := c.Specs()["parse_tool_call_result_op"].Params(&p); err != nil || p.MaxHistory != 7 || p.EvaluationSleepInterval != 1 {
-		t.Errorf("params %+v, %v", p, err)
+	if _, p := ops.Settings[ops.ParseParams](c.Plan); p.MaxHistory != 7 || p.EvaluationSleepInterval != 1 {
+		t.Errorf("params %+v", p)
 	}
 	if c.Evaluate.Wait != 5*time.Second || c.Evaluate.Judge != "auto" {
 		t.Errorf("evaluate %+v", c.Evaluate)
@@ -121,9 +119,8 @@ func TestTheEnvironmentBeatsTheFile(t *testing.T) {
 	if c.HTTP.Listen != "127.0.0.1:2" || c.Store.SQLite.Dir != "a" || c.LLM["default"].BaseURL != "http://127.0.0.1:9/v1" {
 		t.Errorf("listen %s, dir %s, base_url %s", c.HTTP.Listen, c.Store.SQLite.Dir, c.LLM["default"].BaseURL)
 	}
-	var p ops.ParseParams
-	if err := c.Specs()["parse_tool_call_result_op"].Params(&p); err != nil || p.EvaluationSleepInterval != 0.5 {
-		t.Errorf("params %+v, %v", p, err)
+	if _, p := ops.Settings[ops.ParseParams](c.Plan); p.EvaluationSleepInterval != 0.5 {
+		t.Errorf("params %+v", p)
 	}
 	if _, err := config.Parse(nil, "environment", []string{"MEMORYD_HTTP_MAX_ITEMS=x"}); err == nil {
 		t.Error("a wrong value in the environment was accepted")

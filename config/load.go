@@ -18,18 +18,32 @@ type Problem struct {
 	// Key is the dotted path of the setting, "" where there is none.
 	Key string
 	Msg string
+
+	others []string // settings that may be the cause where the file does not hold Key
 }
 
 // String gives line, key and sentence.
 func (p Problem) String() string {
 	s := p.Msg
-	if p.Key != "" {
-		s = p.Key + ": " + s
+	if key := strings.TrimRight(p.Key, ".0123456789"); key != "" { // without the place in a list
+		s = key + ": " + s
 	}
 	if p.Line > 0 {
 		s = fmt.Sprintf("line %d: %s", p.Line, s)
 	}
 	return s
+}
+
+// locate finds the line of the setting that is to blame: the first that the file
+// holds, else that of the section around it.
+func (p *Problem) locate(file *yaml.Node) {
+	p.Line = lineOf(file, p.Key)
+	for _, key := range append([]string{p.Key}, p.others...) {
+		if holds(file, key) {
+			p.Line = lineOf(file, key)
+			return
+		}
+	}
 }
 
 // Error is every fault of a configuration.
@@ -86,7 +100,7 @@ func Parse(text []byte, source string, environ []string) (*Config, error) {
 	}
 	if problems = validate(&c); len(problems) > 0 {
 		for i := range problems {
-			problems[i].Line = lineOf(user, problems[i].Key)
+			problems[i].locate(user)
 		}
 		return nil, &Error{Source: source, Problems: problems}
 	}

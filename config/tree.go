@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -159,10 +160,14 @@ func indexOf(n *yaml.Node, key string) int {
 }
 
 // lineOf finds the line of the setting, or of the nearest one above it, in a
-// tree; 0 when the tree says nothing of it.
+// tree; 0 when the tree says nothing of it. A number is a place in a list.
 func lineOf(n *yaml.Node, key string) int {
 	line := 0
 	for part := range strings.SplitSeq(key, ".") {
+		if at, err := strconv.Atoi(part); err == nil && n.Kind == yaml.SequenceNode && at < len(n.Content) {
+			line, n = n.Content[at].Line, n.Content[at]
+			continue
+		}
 		at := indexOf(n, part)
 		if at < 0 {
 			return line
@@ -170,6 +175,22 @@ func lineOf(n *yaml.Node, key string) int {
 		line, n = n.Content[at-1].Line, n.Content[at]
 	}
 	return line
+}
+
+// holds reports whether a tree holds the setting, or the list that it is a place
+// in.
+func holds(n *yaml.Node, key string) bool {
+	for part := range strings.SplitSeq(key, ".") {
+		if n.Kind == yaml.SequenceNode {
+			return true
+		}
+		at := indexOf(n, part)
+		if at < 0 {
+			return false
+		}
+		n = n.Content[at]
+	}
+	return true
 }
 
 func join(path, key string) string {

@@ -109,41 +109,18 @@ func (s Store) validate() error {
 	return fmt.Errorf("backend: must be %s, %s or %s, got %q", BackendSQLite, BackendQdrant, BackendMem, s.Backend)
 }
 
-// paramsOf gives the type of each backend's params.
-var paramsOf = map[string]func() interface{ Validate() error }{
-	"validate_tool_call_result_op": func() interface{ Validate() error } { return &ops.Limits{} },
-	"parse_tool_call_result_op":    func() interface{ Validate() error } { return &ops.ParseParams{} },
-	"vector_store_op":              func() interface{ Validate() error } { return &ops.VectorStoreParams{} },
-	"compact_conversation_op":      func() interface{ Validate() error } { return &ops.CompactParams{} },
-	"summary_tool_memory_op":       func() interface{ Validate() error } { return &ops.SummaryParams{} },
-}
-
-// validateOps checks the op section and that each flow names entries of it.
+// validateOps checks the op section and the flow section.
 func validateOps(c *Config) []Problem {
 	var problems []Problem
 	for _, name := range slices.Sorted(maps.Keys(c.Op)) {
-		op := c.Op[name]
-		section := "op." + name
-		if _, ok := c.LLM[op.LLM]; op.LLM != "" && !ok {
-			problems = append(problems, Problem{Key: section + ".llm", Msg: fmt.Sprintf("the llm section has no %q", op.LLM)})
-		}
-		newParams, ok := paramsOf[op.Backend]
-		if !ok {
-			continue
-		}
-		params := newParams()
-		if err := decodeStrict(&op.Params, params); err != nil {
-			problems = append(problems, Problem{Key: section, Msg: err.Error()})
-		} else if err := params.Validate(); err != nil {
-			problems = append(problems, problemOf(section+".params", err))
+		if _, ok := c.LLM[c.Op[name].LLM]; c.Op[name].LLM != "" && !ok {
+			problems = append(problems, Problem{Key: "op." + name + ".llm", Msg: fmt.Sprintf("the llm section has no %q", c.Op[name].LLM)})
 		}
 	}
-	for _, flow := range slices.Sorted(maps.Keys(c.Flow)) {
-		for _, name := range c.Flow[flow] {
-			if _, ok := c.Op[name]; !ok {
-				problems = append(problems, Problem{Key: "flow." + flow, Msg: fmt.Sprintf("the op section has no %q", name)})
-			}
-		}
+	var faults []ops.Problem
+	c.Plan, faults = ops.NewPlan(c.Flow, c.specs())
+	for _, f := range faults {
+		problems = append(problems, Problem{Key: f.Keys[0], others: f.Keys[1:], Msg: f.Msg})
 	}
 	return problems
 }

@@ -4,16 +4,19 @@ import (
 	"context"
 	"fmt"
 
+	"memoryd"
 	"memoryd/compact"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Compaction is a request to make a conversation smaller, and its answer.
-type Compaction struct {
-	Request compact.Request
-	Result  compact.Result
-}
+// CompactRequest asks to make a conversation smaller.
+type CompactRequest = compact.Request
 
-// CompactParams are the settings of CompactConversation.
+// Compacted is the conversation, with a report on what became of it.
+type Compacted struct{ compact.Result }
+
+// CompactParams are the settings of compact_conversation_op.
 type CompactParams struct {
 	// CompactSleepInterval is the time in seconds between the starts of model
 	// requests; 0 means no spacing.
@@ -23,24 +26,104 @@ type CompactParams struct {
 // Validate names the setting that is wrong.
 func (p CompactParams) Validate() error {
 	if !(p.CompactSleepInterval >= 0) {
-		return fmt.Errorf("params.compact_sleep_interval: must be 0 or more")
+		return fmt.Errorf("compact_sleep_interval: must be 0 or more (seconds), got %v", p.CompactSleepInterval)
 	}
 	return nil
 }
 
-// CompactConversation makes the conversation of a request smaller.
-type CompactConversation struct {
-	Compactor interface {
-		Compact(ctx context.Context, r compact.Request) (compact.Result, error)
-	}
+// Compactor makes conversations smaller, keeps what it removes and gives it back.
+type Compactor interface {
+	Compact(ctx context.Context, r compact.Request) (compact.Result, error)
+	// Original gives the exact bytes of what was removed.
+	Original(ctx context.Context, workspace, id string) ([]byte, error)
+	// Read gives a page of the text of an original, Search the places where a text
+	// stands in the input of a compaction.
+	Read(ctx context.Context, workspace, id string, offset, limit int) (compact.Page, error)
+	Search(ctx context.Context, workspace, id, text string, limit int) ([]compact.Hit, error)
+	// Undo gives the input of a compaction back; UndoIn takes the compaction out of
+	// a conversation that went on.
+	Undo(ctx context.Context, workspace, id string) ([]jsontext.Value, error)
+	UndoIn(ctx context.Context, workspace, id string, messages []jsontext.Value) ([]jsontext.Value, error)
 }
 
-// Name implements Op.
-func (CompactConversation) Name() string { return "compact_conversation_op" }
+func (library) CompactConversation() Definition {
+	return defineWith("compact_conversation_op", func(d Deps, _ CompactParams) func(context.Context, CompactRequest) (*Compacted, error) {
+		return func(ctx context.Context, r CompactRequest) (*Compacted, error) {
+			res, err := d.Compactor.Compact(ctx, r)
+			return &Compacted{res}, err
+		}
+	}).withModel()
+}
 
-// Run implements Op.
-func (o CompactConversation) Run(ctx context.Context, st *State) (err error) {
-	st.Compaction.Request.Workspace = st.Workspace
-	st.Compaction.Result, err = o.Compactor.Compact(ctx, st.Compaction.Request)
-	return err
+// GetOriginal asks for what a compaction removed.
+type GetOriginal struct{ Workspace, ID string }
+
+// Original is the exact bytes of a message.
+type Original struct{ Data []byte }
+
+// ReadOriginal asks for a page of the text of an original, in characters.
+type ReadOriginal struct {
+	GetOriginal
+
+	Offset, Limit int
+}
+
+// OriginalPage is a part of an original's text.
+type OriginalPage struct{ compact.Page }
+
+// SearchOriginals asks where a text stands in the input of a compaction.
+type SearchOriginals struct {
+	GetOriginal
+
+	Text  string
+	Limit int
+}
+
+// OriginalHits are the places.
+type OriginalHits struct{ Hits []compact.Hit }
+
+// UndoCompaction asks for the input of a compaction; with the Messages of the
+// conversation that went on, for that conversation without the compaction.
+type UndoCompaction struct {
+	GetOriginal
+
+	Messages []jsontext.Value
+}
+
+// Conversation is a list of messages.
+type Conversation struct{ Messages []jsontext.Value }
+
+func (library) GetOriginal() Definition {
+	return define("get_original_op", func(d Deps, ctx context.Context, r GetOriginal) (o Original, err error) {
+		if !compact.ValidID(r.ID) {
+			return o, memoryd.Errorf(memoryd.Invalid, "original: %q is not the id of one", r.ID)
+		}
+		o.Data, err = d.Compactor.Original(ctx, r.Workspace, r.ID)
+		return o, err
+	})
+}
+
+func (library) ReadOriginal() Definition {
+	return define("read_original_op", func(d Deps, ctx context.Context, r ReadOriginal) (p OriginalPage, err error) {
+		p.Page, err = d.Compactor.Read(ctx, r.Workspace, r.ID, r.Offset, r.Limit)
+		return p, err
+	})
+}
+
+func (library) SearchOriginals() Definition {
+	return define("search_originals_op", func(d Deps, ctx context.Context, r SearchOriginals) (h OriginalHits, err error) {
+		h.Hits, err = d.Compactor.Search(ctx, r.Workspace, r.ID, r.Text, r.Limit)
+		return h, err
+	})
+}
+
+func (library) UndoCompaction() Definition {
+	return define("undo_compaction_op", func(d Deps, ctx context.Context, r UndoCompaction) (c Conversation, err error) {
+		if len(r.Messages) == 0 {
+			c.Messages, err = d.Compactor.Undo(ctx, r.Workspace, r.ID)
+		} else {
+			c.Messages, err = d.Compactor.UndoIn(ctx, r.Workspace, r.ID, r.Messages)
+		}
+		return c, err
+	})
 }

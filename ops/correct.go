@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"iter"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -29,53 +30,48 @@ const (
 	maxPersonName          = 100
 )
 
-// Corrector lets people correct verdicts. What they say beats the judge, and is
-// kept with the call as a labelled example to measure judges by.
-type Corrector struct {
-	Store interface {
-		store.Calls
-		store.Tools
-		store.Verdicts
-		store.Records
-	}
-	// Told hears of each correction; nil: nobody.
-	Told func(ctx context.Context, before memoryd.Call, after memoryd.Evaluation)
-	Now  func() time.Time
-}
-
 // CorrectionKind is the kind of the records that hold labelled calls.
 const CorrectionKind = "correction"
 
-// Correct replaces the verdict of a kept call and returns the call as it is now.
-func (c Corrector) Correct(ctx context.Context, ref memoryd.ToolRef, key memoryd.CallKey, by Correction) (memoryd.Call, error) {
-	if err := by.check(); err != nil {
-		return memoryd.Call{}, err
+// CorrectCall asks to replace the evaluation of a kept call.
+type CorrectCall struct {
+	memoryd.ToolRef
+	Correction
+
+	Key memoryd.CallKey
+}
+
+func (library) CorrectCall() Definition { return define("correct_call_op", Deps.correct) }
+
+// correct lets a person correct an evaluation. What people say beats the judge,
+// and is kept with the call as a labelled example to measure judges by.
+func (d Deps) correct(ctx context.Context, r CorrectCall) (out StoredCall, err error) {
+	if err := r.check(); err != nil {
+		return out, err
 	}
-	call, err := FindCall(ctx, c.Store, ref, key)
+	before, err := d.Store.Call(ctx, r.ToolRef, r.Key)
 	if err != nil {
-		return memoryd.Call{}, err
+		return out, err
 	}
-	before := call
-	call.Evaluation = by.evaluation(before.Evaluation, c.Now())
+	call := before
+	call.Evaluation = r.evaluation(before.Evaluation, d.Now())
 	// The example first: one without its verdict says nothing wrong.
 	line, err := json.Marshal(labelledCall(&call))
 	if err != nil {
-		return memoryd.Call{}, err
+		return out, err
 	}
-	_, err = c.Store.PutRecord(ctx, store.Record{
-		RecordKey: store.RecordKey{ToolRef: ref, Kind: CorrectionKind, ID: key.String()},
+	_, err = d.Store.PutRecord(ctx, store.Record{
+		RecordKey: store.RecordKey{ToolRef: r.ToolRef, Kind: CorrectionKind, ID: r.Key.String()},
 		Revision:  store.AnyRevision, Data: line,
 	})
 	if err != nil {
-		return memoryd.Call{}, err
+		return out, err
 	}
-	if _, err := c.Store.Override(ctx, store.Verdict{ToolRef: ref, Key: key, Evaluation: call.Evaluation}); err != nil {
-		return memoryd.Call{}, err
+	if _, err := d.Store.Override(ctx, store.Verdict{ToolRef: r.ToolRef, Key: r.Key, Evaluation: call.Evaluation}); err != nil {
+		return out, err
 	}
-	if c.Told != nil {
-		c.Told(ctx, before, call.Evaluation)
-	}
-	return call, nil
+	d.Corrected(ctx, before, call.Evaluation)
+	return StoredCall{Call: call}, nil
 }
 
 func (c Correction) check() error {
@@ -117,20 +113,6 @@ func (c Correction) evaluation(old memoryd.Evaluation, now time.Time) memoryd.Ev
 	return e
 }
 
-// FindCall gives a kept call of a tool.
-func FindCall(ctx context.Context, s store.Calls, ref memoryd.ToolRef, key memoryd.CallKey) (memoryd.Call, error) {
-	calls, err := s.History(ctx, ref, 0)
-	if err != nil {
-		return memoryd.Call{}, err
-	}
-	for i := range calls {
-		if calls[i].Key == key {
-			return calls[i], nil
-		}
-	}
-	return memoryd.Call{}, memoryd.Errorf(memoryd.NotFound, "the history of the tool keeps no such call")
-}
-
 // labelled is a call as "memoryd evaluate" reads it.
 type labelled struct {
 	Workspace  string                     `json:"workspace_id"`
@@ -164,21 +146,27 @@ func labelledCall(c *memoryd.Call) labelled {
 	return l
 }
 
-// Corrections calls each with the corrected calls of a workspace, one line of
-// JSON each, by tool and in the order of their ids.
-func (c Corrector) Corrections(ctx context.Context, workspace string, each func(line []byte) error) error {
-	for t, err := range store.AllTools(ctx, c.Store, workspace) {
-		if err != nil {
-			return err
-		}
-		for r, err := range store.AllRecords(ctx, c.Store, store.RecordKey{ToolRef: t.ToolRef, Kind: CorrectionKind}) {
-			if err != nil {
-				return err
+// ListCorrections asks for the corrected calls of a workspace.
+type ListCorrections struct{ Workspace string }
+
+// Corrections are labelled calls, one line of JSON each, by tool and in the order
+// of their ids. They are read while they are asked for.
+type Corrections struct{ Lines iter.Seq2[[]byte, error] }
+
+func (library) ListCorrections() Definition {
+	return define("list_corrections_op", func(d Deps, ctx context.Context, r ListCorrections) (Corrections, error) {
+		return Corrections{func(yield func([]byte, error) bool) {
+			for tool, err := range store.AllTools(ctx, d.Store, r.Workspace) {
+				if err != nil {
+					yield(nil, err)
+					return
+				}
+				for line, err := range store.AllRecords(ctx, d.Store, store.RecordKey{ToolRef: tool.ToolRef, Kind: CorrectionKind}) {
+					if !yield(append(bytes.TrimSpace(line.Data), '\n'), err) || err != nil {
+						return
+					}
+				}
 			}
-			if err := each(append(bytes.TrimSpace(r.Data), '\n')); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+		}}, nil
+	})
 }

@@ -35,11 +35,13 @@ func more(t *testing.T, s store.Store, from, to int) {
 
 func forecast(t *testing.T, f *Forecaster, input string) *Forecast {
 	t.Helper()
-	st := &State{Workspace: "w", Forecast: Forecast{Tool: "t", Input: json.RawMessage(input)}}
-	if err := (PreflightToolCall{Forecaster: f}).Run(t.Context(), st); err != nil {
+	got, err := Deps{Forecaster: f}.preflight(t.Context(), PreflightRequest{
+		ToolRef: memoryd.ToolRef{Workspace: "w", Tool: "t"}, Input: json.RawMessage(input),
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
-	return &st.Forecast
+	return got
 }
 
 func TestAForecastFollowsTheHistory(t *testing.T) {

@@ -2,11 +2,22 @@ package ops
 
 import (
 	"context"
+	"fmt"
+	"strings"
+	"sync"
 
 	"memoryd"
 	"memoryd/internal/stats"
 	"memoryd/store"
 )
+
+// Memory is what is known of one tool, as an answer shows it.
+type Memory struct {
+	Tool       memoryd.Tool
+	Statistics stats.Statistics
+	// Calls are the ones to show, oldest first.
+	Calls []memoryd.Call
+}
 
 // NoCalls asks MemoryReader for a memory without its calls.
 const NoCalls = -1
@@ -50,4 +61,125 @@ func (r MemoryReader) Complete(ctx context.Context, tool memoryd.Tool, calls int
 		m.Calls, err = r.Store.History(ctx, tool.ToolRef, calls)
 	}
 	return m, err
+}
+
+// NamesRequest asks for tools by name, to be summarised or to be shown.
+type NamesRequest struct {
+	Workspace string
+	// Tools are the names asked for, in order.
+	Tools []string
+	// Force summarises also where nothing changed, Stale only where enough did.
+	Force, Stale bool
+	// Session is the agent's session: while two versions of a guideline are
+	// compared, a session is always shown the same.
+	Session string
+	// MaxTokens bounds the answer; 0 means no bound.
+	MaxTokens int
+	// WholeHistory shows all kept calls; else RecentCalls of each, good and bad.
+	WholeHistory bool
+	RecentCalls  int
+}
+
+func (r NamesRequest) subject() Subject {
+	s := Subject{Workspace: r.Workspace, Tools: len(r.Tools)}
+	if len(r.Tools) == 1 {
+		s.Tool = r.Tools[0]
+	}
+	return s
+}
+
+// LoadedTools are the tools that a request names, each once, in the order asked.
+// There is at least one.
+type LoadedTools struct {
+	NamesRequest
+
+	// Memories hold the tools without statistics and calls.
+	Memories []Memory
+	// Unknown are the names that have no memory.
+	Unknown []string
+}
+
+// Named is what holds the tools that a request named: *LoadedTools, and *Summaries
+// of them.
+type Named interface{ loaded() *LoadedTools }
+
+func (t *LoadedTools) loaded() *LoadedTools { return t }
+
+func (library) LoadToolMemory() Definition {
+	return define("load_tool_memory_op", Deps.loadTools)
+}
+
+// loadTools finds the tools of a request, and refuses one that names none that
+// is known.
+func (d Deps) loadTools(ctx context.Context, r NamesRequest) (*LoadedTools, error) {
+	seen := map[string]bool{}
+	t := &LoadedTools{NamesRequest: r}
+	for _, name := range r.Tools {
+		if strings.TrimSpace(name) == "" || seen[name] {
+			continue
+		}
+		seen[name] = true
+		tool, err := d.Store.Tool(ctx, memoryd.ToolRef{Workspace: r.Workspace, Tool: name})
+		switch {
+		case memoryd.IsKind(err, memoryd.NotFound):
+			t.Unknown = append(t.Unknown, name)
+		case err != nil:
+			return nil, fmt.Errorf("tool %q: %w", name, err)
+		default:
+			t.Memories = append(t.Memories, Memory{Tool: tool})
+		}
+	}
+	if len(seen) == 0 {
+		return nil, refuse("tool_names is required")
+	}
+	if len(t.Memories) == 0 {
+		return nil, refuse("No matching tool memories found")
+	}
+	return t, nil
+}
+
+// StatisticsCache remembers the statistics of tools that are asked for again and
+// again while nothing happens to them. It is safe for concurrent use.
+type StatisticsCache struct {
+	most int
+
+	mu     sync.RWMutex
+	byTool map[memoryd.ToolRef]computed
+}
+
+type computed struct {
+	from memoryd.Tool // without its guideline, which statistics do not depend on
+	of   stats.Statistics
+}
+
+// NewStatisticsCache makes a cache for up to most tools, at about 400 bytes each.
+func NewStatisticsCache(most int) *StatisticsCache {
+	return &StatisticsCache{most: most, byTool: map[memoryd.ToolRef]computed{}}
+}
+
+// find gives what was computed from just this state of the tool. A nil cache
+// knows nothing.
+func (c *StatisticsCache) find(t memoryd.Tool) (stats.Statistics, bool) {
+	if c == nil {
+		return stats.Statistics{}, false
+	}
+	t.Guideline = memoryd.Guideline{}
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	known, ok := c.byTool[t.ToolRef]
+	return known.of, ok && known.from == t
+}
+
+// keep remembers s. A full cache begins anew: what is asked often is back at once.
+func (c *StatisticsCache) keep(t memoryd.Tool, s stats.Statistics) {
+	if c == nil {
+		return
+	}
+	t.Guideline = memoryd.Guideline{}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.byTool) >= c.most {
+		clear(c.byTool)
+	}
+	c.byTool[t.ToolRef] = computed{t, s}
 }

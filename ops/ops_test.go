@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync"
 	"testing"
@@ -75,33 +76,56 @@ func written(calls, recent int) *guidelines.Document {
 
 var noon = time.Date(2025, 1, 1, 12, 0, 0, 0, time.Local)
 
-// house is the pipelines over a store, as the program wires them.
-type house struct {
+// fixture is the flows over a store, as the program wires them.
+type fixture struct {
+	*ops.Flows
 	store  store.Store
 	judge  *judge
 	author *author
 	noted  []error
-
-	add, summary, retrieve ops.Pipeline
 }
 
-func newHouse(t *testing.T, s store.Store, keep int) *house {
+func newFixture(t *testing.T, s store.Store, keep int) *fixture {
 	t.Helper()
-	h := &house{store: s, judge: &judge{store: s}, author: &author{}}
-	reader := ops.MemoryReader{Store: s, Recent: 2}
-	load := ops.LoadToolMemory{Store: s}
-	curator := &revisions.Manager{Store: s, Composer: h.author, Recent: 2, Config: revisions.DefaultConfig(), Now: time.Now}
-	h.add = ops.Pipeline{Label: "add", Ops: []ops.Op{
-		ops.ValidateToolCallResult{Limits: ops.Limits{MaxTextBytes: 1024}, Now: func() time.Time { return noon }},
-		ops.ParseToolCallResult{Params: ops.ParseParams{MaxHistory: keep}, Wait: time.Second, Judge: h.judge, Store: s, Reader: reader},
-	}}
-	h.summary = ops.Pipeline{Label: "summary", Ops: []ops.Op{load, ops.SummaryToolMemory{
-		Params: ops.SummaryParams{RecentCallCount: 2}, Reader: reader,
-		Curator: curator,
-		Note:    func(_ context.Context, _ memoryd.ToolRef, err error) { h.noted = append(h.noted, err) },
-	}}}
-	h.retrieve = ops.Pipeline{Label: "retrieve", Ops: []ops.Op{load, ops.RetrieveToolMemory{Reader: reader, Shelf: curator}}}
-	return h
+	f := &fixture{store: s, judge: &judge{store: s}, author: &author{}}
+	f.Flows = plan(t, keep).Build(ops.Deps{
+		Store: s, Judge: f.judge, Wait: time.Second, Reader: ops.MemoryReader{Store: s, Recent: 2},
+		Revisions:     &revisions.Manager{Store: s, Composer: f.author, Recent: 2, Config: revisions.DefaultConfig(), Now: time.Now},
+		SummaryFailed: func(_ context.Context, _ memoryd.ToolRef, err error) { f.noted = append(f.noted, err) },
+		Logger:        slog.New(slog.DiscardHandler), Now: func() time.Time { return noon },
+	}, nil)
+	return f
+}
+
+// plan is that of default.yaml with other settings.
+func plan(t *testing.T, keep int) *ops.Plan {
+	t.Helper()
+	p, problems := ops.NewPlan(map[string][]string{
+		"add_tool_call_result": {"validate_tool_call_result_op", "parse_tool_call_result_op"},
+		"summary_tool_memory":  {"load_tool_memory_op", "summary_tool_memory_op"},
+		"retrieve_tool_memory": {"load_tool_memory_op", "retrieve_tool_memory_op"},
+	}, map[string]ops.Spec{
+		"validate_tool_call_result_op": {Backend: "validate_tool_call_result_op", Params: func(into any) error {
+			into.(*ops.Limits).MaxTextBytes = 1024
+			return nil
+		}},
+		"parse_tool_call_result_op": {Backend: "parse_tool_call_result_op", Params: func(into any) error {
+			into.(*ops.ParseParams).MaxHistory = keep
+			return nil
+		}},
+		"summary_tool_memory_op": {Backend: "summary_tool_memory_op", Params: func(into any) error {
+			into.(*ops.SummaryParams).RecentCallCount = 2
+			return nil
+		}},
+		"vector_store_op": {Backend: "vector_store_op", Params: func(into any) error {
+			into.(*ops.VectorStoreParams).DumpDir = t.TempDir()
+			return nil
+		}},
+	})
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	return p
 }
 
 func item(tool, output string) ops.Item {
@@ -110,8 +134,8 @@ func item(tool, output string) ops.Item {
 	}}
 }
 
-func record(items ...ops.Item) *ops.State {
-	return &ops.State{Workspace: "w", Record: ops.Record{RequestKey: "server:" + freshKey(), Items: items, WholeHistory: true}}
+func record(items ...ops.Item) ops.RecordRequest {
+	return ops.RecordRequest{Workspace: "w", RequestKey: "server:" + freshKey(), Items: items, WholeHistory: true}
 }
 
 var keys int
@@ -119,30 +143,31 @@ var keys int
 // freshKey is a request key that no other request of these tests has.
 func freshKey() string { keys++; return fmt.Sprint(keys) }
 
-func run(t *testing.T, p ops.Pipeline, st *ops.State) error {
+// mustRun runs a flow that shall not fail.
+func mustRun[In, Out any](t *testing.T, f *ops.Flow[In, Out], in In) Out {
 	t.Helper()
-	return p.Run(t.Context(), st)
-}
-
-func mustRun(t *testing.T, p ops.Pipeline, st *ops.State) {
-	t.Helper()
-	if err := run(t, p, st); err != nil {
+	out, err := f.Run(t.Context(), in)
+	if err != nil {
 		t.Fatal(err)
 	}
+	return out
+}
+
+func named(tools ...string) ops.NamesRequest {
+	return ops.NamesRequest{Workspace: "w", Tools: tools}
 }
 
 func TestItemsAreGroupedByToolInOrderOfFirstAppearance(t *testing.T) {
-	h := newHouse(t, mem.New(), 10)
-	st := record(item("b", "1"), item("a", "2"), item("b", "later 3"), item("a", "never 4"))
-	mustRun(t, h.add, st)
+	h := newFixture(t, mem.New(), 10)
+	rec := mustRun(t, &h.AddToolCallResult, record(item("b", "1"), item("a", "2"), item("b", "later 3"), item("a", "never 4")))
 	want := "Processed 2 tool(s): b: 2 call(s) added, 2 judged; a: 2 call(s) added, 1 judged, 1 pending"
-	if st.Result.Answer != want {
-		t.Errorf("got  %s\nwant %s", st.Result.Answer, want)
+	if rec.Answer != want {
+		t.Errorf("got  %s\nwant %s", rec.Answer, want)
 	}
 	if h.judge.awaited != 2 {
 		t.Errorf("%d calls were awaited, want the 2 that rules left", h.judge.awaited)
 	}
-	if n := st.Result.Memories[1].Statistics.PendingCalls; n != 1 {
+	if n := rec.Memories[1].Statistics.PendingCalls; n != 1 {
 		t.Errorf("%d pending calls, want 1", n)
 	}
 }
@@ -165,8 +190,8 @@ func TestRefusalsOfAnAdd(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			h := newHouse(t, mem.New(), 10)
-			err := run(t, h.add, record(tc.items...))
+			h := newFixture(t, mem.New(), 10)
+			_, err := h.AddToolCallResult.Run(t.Context(), record(tc.items...))
 			refusal, ok := errors.AsType[*ops.Refusal](err)
 			if !ok || refusal.Answer != tc.answer {
 				t.Errorf("got %v, want %q", err, tc.answer)
@@ -176,13 +201,12 @@ func TestRefusalsOfAnAdd(t *testing.T) {
 }
 
 func TestLongTextsAreCutAndMarked(t *testing.T) {
-	h := newHouse(t, mem.New(), 10)
+	h := newFixture(t, mem.New(), 10)
 	long := item("t", strings.Repeat("é", 1000))
 	long.Call.Input = json.RawMessage(`{"a":"` + strings.Repeat("x", 2000) + `"}`)
 	long.Call.Metadata = json.RawMessage(`{"k":1}`)
-	st := record(long)
-	mustRun(t, h.add, st)
-	c := st.Result.Memories[0].Calls[0]
+	rec := mustRun(t, &h.AddToolCallResult, record(long))
+	c := rec.Memories[0].Calls[0]
 	if len(c.Output) != 1024 || !strings.HasPrefix(string(c.Input), `"{\"a\"`) || !json.Valid(c.Input) {
 		t.Errorf("output has %d bytes, input is %.20s", len(c.Output), c.Input)
 	}
@@ -196,62 +220,60 @@ func TestLongTextsAreCutAndMarked(t *testing.T) {
 }
 
 func TestACallSentAgainShowsTheVerdictThatItHas(t *testing.T) {
-	h := newHouse(t, mem.New(), 10)
+	h := newFixture(t, mem.New(), 10)
 	first := item("t", "later x")
 	first.Call.CreateTime = "2025-01-01 00:00:00"
-	mustRun(t, h.add, record(first))
-	st := record(first)
-	st.Record.WholeHistory = false
-	mustRun(t, h.add, st)
-	if !strings.Contains(st.Result.Answer, "0 call(s) added, 0 judged, 1 known already") {
-		t.Errorf("answer %q", st.Result.Answer)
+	mustRun(t, &h.AddToolCallResult, record(first))
+	again := record(first)
+	again.WholeHistory = false
+	rec := mustRun(t, &h.AddToolCallResult, again)
+	if !strings.Contains(rec.Answer, "0 call(s) added, 0 judged, 1 known already") {
+		t.Errorf("answer %q", rec.Answer)
 	}
-	if calls := st.Result.Memories[0].Calls; len(calls) != 1 || calls[0].Evaluation.JudgedBy != "llm:m" {
+	if calls := rec.Memories[0].Calls; len(calls) != 1 || calls[0].Evaluation.JudgedBy != "llm:m" {
 		t.Errorf("got %+v", calls)
 	}
-	if st.Result.Changed != 0 || h.judge.awaited != 1 {
-		t.Errorf("%d memories changed, %d calls awaited", st.Result.Changed, h.judge.awaited)
+	if rec.Changed != 0 || h.judge.awaited != 1 {
+		t.Errorf("%d memories changed, %d calls awaited", rec.Changed, h.judge.awaited)
 	}
 }
 
 func TestASummaryIsSkippedWhileNothingIsNew(t *testing.T) {
-	h := newHouse(t, mem.New(), 10)
-	mustRun(t, h.add, record(item("t", "1")))
-	names := func(force bool) *ops.State {
-		return &ops.State{Workspace: "w", Names: ops.Names{Tools: []string{"t", "nobody", "t", " "}, Force: force}}
+	h := newFixture(t, mem.New(), 10)
+	mustRun(t, &h.AddToolCallResult, record(item("t", "1")))
+	names := func(force bool) ops.NamesRequest {
+		r := named("t", "nobody", "t", " ")
+		r.Force = force
+		return r
 	}
-	first := names(false)
-	mustRun(t, h.summary, first)
-	if first.Result.Summarised != 1 || first.Result.Memories[0].Tool.Guideline.Content != written(1, 2).Render() {
-		t.Errorf("got %+v", first.Result)
+	first := mustRun(t, &h.SummaryToolMemory, names(false))
+	if first.Summarised != 1 || first.Memories[0].Tool.Guideline.Content != written(1, 2).Render() {
+		t.Errorf("got %+v", first)
 	}
-	if len(first.Result.Unknown) != 1 || !strings.Contains(first.Result.Answer, "unknown: nobody") {
-		t.Errorf("unknown names %v, answer %q", first.Result.Unknown, first.Result.Answer)
+	if len(first.Unknown) != 1 || !strings.Contains(first.Answer, "unknown: nobody") {
+		t.Errorf("unknown names %v, answer %q", first.Unknown, first.Answer)
 	}
-	second := names(false)
-	mustRun(t, h.summary, second)
-	if second.Result.Skipped != 1 || h.author.writes != 1 {
-		t.Errorf("skipped %d, written %d times", second.Result.Skipped, h.author.writes)
+	second := mustRun(t, &h.SummaryToolMemory, names(false))
+	if second.Skipped != 1 || h.author.writes != 1 {
+		t.Errorf("skipped %d, written %d times", second.Skipped, h.author.writes)
 	}
-	mustRun(t, h.summary, names(true))
-	mustRun(t, h.add, record(item("t", "2")))
-	mustRun(t, h.summary, names(false))
+	mustRun(t, &h.SummaryToolMemory, names(true))
+	mustRun(t, &h.AddToolCallResult, record(item("t", "2")))
+	mustRun(t, &h.SummaryToolMemory, names(false))
 	if h.author.writes != 3 {
 		t.Errorf("written %d times, want 3: first, forced, after a new call", h.author.writes)
 	}
 }
 
 func TestAFailedSynthesisKeepsTheOldGuideline(t *testing.T) {
-	h := newHouse(t, mem.New(), 10)
-	mustRun(t, h.add, record(item("t", "1"), item("u", "1")))
-	st := &ops.State{Workspace: "w", Names: ops.Names{Tools: []string{"t"}}}
-	mustRun(t, h.summary, st)
-	mustRun(t, h.add, record(item("t", "2")))
+	h := newFixture(t, mem.New(), 10)
+	mustRun(t, &h.AddToolCallResult, record(item("t", "1"), item("u", "1")))
+	mustRun(t, &h.SummaryToolMemory, named("t"))
+	mustRun(t, &h.AddToolCallResult, record(item("t", "2")))
 	h.author.err = errors.New("secret detail of the model")
-	st = &ops.State{Workspace: "w", Names: ops.Names{Tools: []string{"t"}}}
-	mustRun(t, h.summary, st)
-	if st.Result.Success || len(st.Result.Failed) != 1 || strings.Contains(st.Result.Answer, "secret") {
-		t.Errorf("got %+v", st.Result)
+	sum := mustRun(t, &h.SummaryToolMemory, named("t"))
+	if sum.Success || len(sum.Failed) != 1 || strings.Contains(sum.Answer, "secret") {
+		t.Errorf("got %+v", sum)
 	}
 	if len(h.noted) != 1 {
 		t.Errorf("%d causes noted for the log, want 1", len(h.noted))
@@ -263,15 +285,15 @@ func TestAFailedSynthesisKeepsTheOldGuideline(t *testing.T) {
 }
 
 func TestASlowSummaryDoesNotOverwriteANewerOne(t *testing.T) {
-	h := newHouse(t, mem.New(), 10)
-	mustRun(t, h.add, record(item("t", "1")))
+	h := newFixture(t, mem.New(), 10)
+	mustRun(t, &h.AddToolCallResult, record(item("t", "1")))
 	ref := memoryd.ToolRef{Workspace: "w", Tool: "t"}
 	h.author.during = func() {
 		h.author.during = nil
-		mustRun(t, h.add, record(item("t", "2")))
-		mustRun(t, h.summary, &ops.State{Workspace: "w", Names: ops.Names{Tools: []string{"t"}}})
+		mustRun(t, &h.AddToolCallResult, record(item("t", "2")))
+		mustRun(t, &h.SummaryToolMemory, named("t"))
 	}
-	mustRun(t, h.summary, &ops.State{Workspace: "w", Names: ops.Names{Tools: []string{"t"}}})
+	mustRun(t, &h.SummaryToolMemory, named("t"))
 	tool, err := h.store.Tool(t.Context(), ref)
 	if err != nil || tool.Guideline.Content != written(2, 2).Render() {
 		t.Errorf("guideline %q, %v", tool.Guideline.Content, err)
@@ -279,34 +301,37 @@ func TestASlowSummaryDoesNotOverwriteANewerOne(t *testing.T) {
 }
 
 func TestRetrieveAnswersInTheOrderAskedWithinItsBudget(t *testing.T) {
-	h := newHouse(t, mem.New(), 10)
-	mustRun(t, h.add, record(item("a", "1"), item("b", "1"), item("b", "2")))
-	mustRun(t, h.summary, &ops.State{Workspace: "w", Names: ops.Names{Tools: []string{"b"}}})
-	st := &ops.State{Workspace: "w", Names: ops.Names{Tools: []string{"b", "a"}, RecentCalls: 1}}
-	mustRun(t, h.retrieve, st)
+	h := newFixture(t, mem.New(), 10)
+	mustRun(t, &h.AddToolCallResult, record(item("a", "1"), item("b", "1"), item("b", "2")))
+	mustRun(t, &h.SummaryToolMemory, named("b"))
+	req := named("b", "a")
+	req.RecentCalls = 1
+	got := mustRun(t, &h.RetrieveToolMemory, req)
 	want := "Retrieved 2 tool memory(ies):\n\nTool: b\n" + written(2, 2).Render() + "\n\n---\n\nTool: a\nNo guideline yet: 1 call(s) recorded, not summarised."
-	if st.Result.Answer != want {
-		t.Errorf("got  %s\nwant %s", st.Result.Answer, want)
+	if got.Answer != want {
+		t.Errorf("got  %s\nwant %s", got.Answer, want)
 	}
-	if n := len(st.Result.Memories[0].Calls); n != 1 {
+	if n := len(got.Memories[0].Calls); n != 1 {
 		t.Errorf("%d calls shown, want 1", n)
 	}
-	st = &ops.State{Workspace: "w", Names: ops.Names{Tools: []string{"b", "a"}, MaxTokens: 20}}
-	mustRun(t, h.retrieve, st)
-	if !strings.HasSuffix(st.Result.Answer, "[cut to fit max_tokens]") || len(st.Result.Answer) > 80 {
-		t.Errorf("%d characters: %q", len(st.Result.Answer), st.Result.Answer)
+	req = named("b", "a")
+	req.MaxTokens = 20
+	got = mustRun(t, &h.RetrieveToolMemory, req)
+	if !strings.HasSuffix(got.Answer, "[cut to fit max_tokens]") || len(got.Answer) > 80 {
+		t.Errorf("%d characters: %q", len(got.Answer), got.Answer)
 	}
 }
 
 func TestNamesThatLeadNowhereAreRefused(t *testing.T) {
-	h := newHouse(t, mem.New(), 10)
+	h := newFixture(t, mem.New(), 10)
 	for answer, names := range map[string][]string{
 		"tool_names is required": {"", " "}, "No matching tool memories found": {"x"},
 	} {
-		for _, p := range []ops.Pipeline{h.summary, h.retrieve} {
-			err := run(t, p, &ops.State{Workspace: "w", Names: ops.Names{Tools: names}})
+		_, summary := h.SummaryToolMemory.Run(t.Context(), named(names...))
+		_, retrieve := h.RetrieveToolMemory.Run(t.Context(), named(names...))
+		for _, err := range []error{summary, retrieve} {
 			if refusal, ok := errors.AsType[*ops.Refusal](err); !ok || refusal.Answer != answer {
-				t.Errorf("%s of %q: %v", p.Label, names, err)
+				t.Errorf("%q: %v", names, err)
 			}
 		}
 	}
@@ -316,14 +341,14 @@ func TestAStoreThatFailsFailsTheRequest(t *testing.T) {
 	down := memoryd.Errorf(memoryd.Unavailable, "the store is down")
 	for _, method := range []string{"Append", "Tool", "Samples", "History"} {
 		faults := storetest.NewFaults(mem.New(), nil)
-		h := newHouse(t, faults, 10)
+		h := newFixture(t, faults, 10)
 		faults.Fail = func(m string, _ storetest.Stage) error {
 			if m == method {
 				return down
 			}
 			return nil
 		}
-		if err := run(t, h.add, record(item("t", "1"))); !memoryd.IsKind(err, memoryd.Unavailable) {
+		if _, err := h.AddToolCallResult.Run(t.Context(), record(item("t", "1"))); !memoryd.IsKind(err, memoryd.Unavailable) {
 			t.Errorf("%s fails, the request says %v", method, err)
 		}
 	}
@@ -332,8 +357,8 @@ func TestAStoreThatFailsFailsTheRequest(t *testing.T) {
 func TestAnEndedContextStopsBetweenTwoOps(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("client went away"))
-	h := newHouse(t, mem.New(), 10)
-	err := h.add.Run(ctx, record(item("t", "1")))
+	h := newFixture(t, mem.New(), 10)
+	_, err := h.AddToolCallResult.Run(ctx, record(item("t", "1")))
 	if err == nil || !strings.Contains(err.Error(), "client went away") {
 		t.Errorf("got %v", err)
 	}

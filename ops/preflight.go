@@ -10,16 +10,24 @@ import (
 	"memoryd/internal/textsafe"
 )
 
-// Forecast is a request about a call before it is made, and its answer.
-type Forecast struct {
-	Tool  string
-	Input json.RawMessage
+// PreflightRequest asks about a call before it is made.
+type PreflightRequest struct {
+	memoryd.ToolRef
 
-	Assessment preflight.Assessment
+	Input json.RawMessage
+}
+
+// Forecast is what the history lets expect of a planned call.
+type Forecast struct {
+	Tool       string
+	Assessment Assessment
 	// Good and Bad are the calls of the history most like the planned one that
 	// scored 1, and 0.
 	Good, Bad []SimilarCall
 }
+
+// Assessment is what was computed for the planned call.
+type Assessment = preflight.Assessment
 
 // SimilarCall is a call of the history that resembles a planned one.
 type SimilarCall struct {
@@ -29,22 +37,18 @@ type SimilarCall struct {
 	Summary string
 }
 
-// PreflightToolCall says what the history lets expect of a call.
-type PreflightToolCall struct{ Forecaster *Forecaster }
+func (library) PreflightToolCall() Definition {
+	return define("preflight_tool_call_op", Deps.preflight)
+}
 
-// Name implements Op.
-func (PreflightToolCall) Name() string { return "preflight_tool_call_op" }
-
-// Run implements Op.
-func (o PreflightToolCall) Run(ctx context.Context, st *State) error {
-	f := &st.Forecast
-	l, err := o.Forecaster.learned(ctx, memoryd.ToolRef{Workspace: st.Workspace, Tool: f.Tool})
+// preflight says what the history lets expect of a call. It asks no model.
+func (d Deps) preflight(ctx context.Context, r PreflightRequest) (*Forecast, error) {
+	l, err := d.Forecaster.learned(ctx, r.ToolRef)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	f.Assessment = l.model.Assess(f.Input)
-	f.Good, f.Bad = l.similar(f.Assessment.SimilarGood), l.similar(f.Assessment.SimilarBad)
-	return nil
+	a := l.model.Assess(r.Input)
+	return &Forecast{Tool: r.Tool, Assessment: a, Good: l.similar(a.SimilarGood), Bad: l.similar(a.SimilarBad)}, nil
 }
 
 // lesson is what was learned from a history, with what an answer shows of its

@@ -17,47 +17,45 @@ const charsPerToken = 4
 // cutMark ends an answer that did not fit its budget.
 const cutMark = "[cut to fit max_tokens]"
 
-// Shelf holds the versions of guidelines.
-type Shelf interface {
-	// Show is the guideline that a session is shown, in at most maxTokens if that
-	// is more than 0.
-	Show(ctx context.Context, tool memoryd.Tool, session string, maxTokens int) (memoryd.Guideline, error)
+// Retrieved are the guidelines that a request asked for.
+type Retrieved struct {
+	Answer   string
+	Memories []Memory
+	// Unknown are names asked for that have no memory.
+	Unknown []string
 }
 
-// RetrieveToolMemory answers with the guidelines of the loaded tools.
-type RetrieveToolMemory struct {
-	Reader MemoryReader
-	Shelf  Shelf
+func (library) RetrieveToolMemory() Definition {
+	return define("retrieve_tool_memory_op", Deps.retrieve)
 }
 
-// Name implements Op.
-func (RetrieveToolMemory) Name() string { return "retrieve_tool_memory_op" }
-
-// Run implements Op.
-func (o RetrieveToolMemory) Run(ctx context.Context, st *State) error {
+// retrieve answers with the guidelines of the loaded tools.
+func (d Deps) retrieve(ctx context.Context, named Named) (*Retrieved, error) {
+	r := named.loaded()
 	calls := NoCalls
-	if st.Names.WholeHistory || st.Names.RecentCalls > 0 {
+	if r.WholeHistory || r.RecentCalls > 0 {
 		calls = 0
 	}
-	budget := share(st.Names.MaxTokens, st.Result.Memories)
-	for i, m := range st.Result.Memories {
-		shown, err := o.Shelf.Show(ctx, m.Tool, st.Names.Session, budget)
+	budget := share(r.MaxTokens, r.Memories)
+	out := &Retrieved{Memories: r.Memories, Unknown: r.Unknown}
+	for i := range r.Memories {
+		tool := r.Memories[i].Tool
+		shown, err := d.Revisions.Show(ctx, tool, r.Session, budget)
 		if err != nil {
-			return fmt.Errorf("guideline of %q: %w", m.Tool.Tool, err)
+			return nil, fmt.Errorf("guideline of %q: %w", tool.Tool, err)
 		}
-		full, err := o.Reader.Complete(ctx, m.Tool, calls)
+		m, err := d.Reader.Complete(ctx, tool, calls)
 		if err != nil {
-			return fmt.Errorf("memory of %q: %w", m.Tool.Tool, err)
+			return nil, fmt.Errorf("memory of %q: %w", tool.Tool, err)
 		}
-		full.Tool.Guideline = shown
-		if !st.Names.WholeHistory {
-			full.Calls = examples(full.Calls, st.Names.RecentCalls)
+		m.Tool.Guideline = shown
+		if !r.WholeHistory {
+			m.Calls = examples(m.Calls, r.RecentCalls)
 		}
-		st.Result.Memories[i] = full
+		out.Memories[i] = m
 	}
-	st.Result.Success = true
-	st.Result.Answer = fit(render(st.Result.Memories), st.Names.MaxTokens)
-	return nil
+	out.Answer = fit(render(out.Memories), r.MaxTokens)
+	return out, nil
 }
 
 // examples are n calls that show both sides: the newest that went well and the
@@ -97,17 +95,17 @@ func wentBadly(c *memoryd.Call) bool {
 	return c.Evaluation.State == memoryd.Judged && c.Evaluation.Score < memoryd.ScoreSuccess
 }
 
-// share is what each of the memories may take of a budget for the answer, once
+// share is what each of the tools may take of a budget for the answer, once
 // its frame is paid for; 0 where there is no budget.
-func share(maxTokens int, memories []Memory) int {
-	if maxTokens <= 0 || len(memories) == 0 {
+func share(maxTokens int, tools []Memory) int {
+	if maxTokens <= 0 || len(tools) == 0 {
 		return 0
 	}
 	frame := len("Retrieved 00 tool memory(ies):\n\n") - len("\n\n---\n\n")
-	for _, m := range memories {
-		frame += len("\n\n---\n\nTool: \n") + len(m.Tool.Tool)
+	for i := range tools {
+		frame += len("\n\n---\n\nTool: \n") + len(tools[i].Tool.Tool)
 	}
-	return max(1, (maxTokens-(frame+charsPerToken-1)/charsPerToken)/len(memories))
+	return max(1, (maxTokens-(frame+charsPerToken-1)/charsPerToken)/len(tools))
 }
 
 func render(memories []Memory) string {

@@ -1,4 +1,4 @@
-package ops_test
+package ops
 
 import (
 	"context"
@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-
-	"memoryd/ops"
 )
 
 // diary is a tracer that writes down what it hears.
@@ -15,21 +13,17 @@ type diary struct{ lines []string }
 
 type pageKey struct{}
 
-func (d *diary) Op(ctx context.Context, flow, op string, st *ops.State) (context.Context, func(error)) {
-	d.lines = append(d.lines, fmt.Sprintf("%s/%s of %s", flow, op, st.Workspace))
+func (d *diary) Op(ctx context.Context, flow, op string, about Subject) (context.Context, func(error)) {
+	d.lines = append(d.lines, fmt.Sprintf("%s/%s of %s", flow, op, about.Workspace))
 	return context.WithValue(ctx, pageKey{}, op), func(err error) {
 		d.lines = append(d.lines, fmt.Sprintf("%s: %v", op, err))
 	}
 }
 
-// step is an op that does what run says.
-type step struct {
-	name string
-	run  func(ctx context.Context) error
+// says is an op that does what run says.
+func says(name string, run func(ctx context.Context) error) step {
+	return step{name, func(ctx context.Context, in any) (any, error) { return in, run(ctx) }}
 }
-
-func (s step) Name() string                                { return s.name }
-func (s step) Run(ctx context.Context, _ *ops.State) error { return s.run(ctx) }
 
 func TestATracerFollowsEachOpThatRuns(t *testing.T) {
 	seen := func(want string) func(context.Context) error {
@@ -42,10 +36,10 @@ func TestATracerFollowsEachOpThatRuns(t *testing.T) {
 	}
 	d := &diary{}
 	broken := errors.New("broken")
-	p := ops.Pipeline{Label: "flow", Tracer: d, Ops: []ops.Op{
-		step{"one", seen("one")}, step{"two", seen("two")}, step{"three", func(context.Context) error { return broken }}, step{"four", seen("four")},
+	f := Flow[ListTools, ListTools]{name: "flow", tracer: d, steps: []step{
+		says("one", seen("one")), says("two", seen("two")), says("three", func(context.Context) error { return broken }), says("four", seen("four")),
 	}}
-	if err := p.Run(t.Context(), &ops.State{Workspace: "w"}); !errors.Is(err, broken) {
+	if _, err := f.Run(t.Context(), ListTools{Workspace: "w"}); !errors.Is(err, broken) {
 		t.Errorf("got %v", err)
 	}
 	want := []string{"flow/one of w", "one: <nil>", "flow/two of w", "two: <nil>", "flow/three of w", "three: broken"}
@@ -56,14 +50,14 @@ func TestATracerFollowsEachOpThatRuns(t *testing.T) {
 
 func TestATracerHearsOfAnOpThatPanics(t *testing.T) {
 	d := &diary{}
-	p := ops.Pipeline{Label: "flow", Tracer: d, Ops: []ops.Op{step{"one", func(context.Context) error { panic("no") }}}}
+	f := Flow[ListTools, ListTools]{name: "flow", tracer: d, steps: []step{says("one", func(context.Context) error { panic("no") })}}
 	func() {
 		defer func() {
 			if recover() != "no" {
 				t.Error("the panic was swallowed")
 			}
 		}()
-		_ = p.Run(t.Context(), &ops.State{Workspace: "w"})
+		_, _ = f.Run(t.Context(), ListTools{Workspace: "w"})
 	}()
 	if want := []string{"flow/one of w", "one: the op panicked"}; !slices.Equal(d.lines, want) {
 		t.Errorf("got %q", d.lines)

@@ -29,6 +29,66 @@ func (l Limits) Validate() error {
 	return nil
 }
 
+// RecordRequest asks to add calls.
+type RecordRequest struct {
+	Workspace string
+	// ToolName stands in for items that name no tool; "" means none.
+	ToolName string
+	// RequestKey is the client's Idempotency-Key; without one the server gives
+	// each request a key of its own.
+	RequestKey string
+	Items      []Item
+	// Async answers as soon as the calls are durable.
+	Async bool
+	// WholeHistory answers with all kept calls, not only the ones just sent.
+	WholeHistory bool
+}
+
+// subject names the only tool of the items; several are not counted, which would
+// not be worth the time.
+func (r RecordRequest) subject() Subject {
+	s := Subject{Workspace: r.Workspace, Tool: r.ToolName, Calls: len(r.Items)}
+	for i := range r.Items {
+		switch name := r.Items[i].Call.Tool; {
+		case r.ToolName != "" || name == "" || name == s.Tool:
+		case s.Tool == "":
+			s.Tool = name
+		default:
+			s.Tool = ""
+			return s
+		}
+	}
+	if s.Tool != "" {
+		s.Tools = 1
+	}
+	return s
+}
+
+// Item is one call as it was sent: decoded, but not yet checked beyond its
+// types.
+type Item struct {
+	Call memoryd.Call
+	// ToolCallID is metadata.tool_call_id, part of the call's identity.
+	ToolCallID string
+	// Reason says why the item could not be decoded; "" when it could.
+	Reason string
+}
+
+// Rejection names an item that was filtered, by its place in the request.
+type Rejection struct {
+	Index  int
+	Reason string
+}
+
+// ValidCalls are the items of a request that can be recorded, as calls. There is
+// at least one.
+type ValidCalls struct {
+	RecordRequest
+
+	Calls    []memoryd.Call
+	Rejected []Rejection
+}
+
 // ValidateToolCallResult turns the items of a request into calls: it fills in
 // tool names, times, hashes and identities, cuts what is too long, and rejects
 // what cannot be recorded, naming the field.
@@ -37,31 +97,35 @@ type ValidateToolCallResult struct {
 	Now    func() time.Time
 }
 
-// Name implements Op.
-func (ValidateToolCallResult) Name() string { return "validate_tool_call_result_op" }
+func (library) ValidateToolCallResult() Definition {
+	return defineWith("validate_tool_call_result_op", func(d Deps, limits Limits) func(context.Context, RecordRequest) (*ValidCalls, error) {
+		return ValidateToolCallResult{Limits: limits, Now: d.Now}.Run
+	})
+}
 
-// Run implements Op.
-func (o ValidateToolCallResult) Run(_ context.Context, st *State) error {
-	r := &st.Record
+// Run gives the valid items, or refuses a request that has none.
+func (o ValidateToolCallResult) Run(_ context.Context, r RecordRequest) (*ValidCalls, error) {
 	if len(r.Items) == 0 {
-		return refuse("No valid tool_call_results")
+		return nil, refuse("No valid tool_call_results")
 	}
 	if r.ToolName == "" && !anyNamesATool(r.Items) {
-		return refuse("tool_name is required")
+		return nil, refuse("tool_name is required")
 	}
-	r.Calls = make([]memoryd.Call, 0, len(r.Items))
+	v := &ValidCalls{RecordRequest: r, Calls: make([]memoryd.Call, 0, len(r.Items))}
 	for i, item := range r.Items {
-		call, reason := o.accept(st, item, i)
+		call, reason := o.accept(&r, item, i)
 		if reason != "" {
-			r.Rejected = append(r.Rejected, Rejection{Index: i, Reason: reason})
+			v.Rejected = append(v.Rejected, Rejection{Index: i, Reason: reason})
 			continue
 		}
-		r.Calls = append(r.Calls, call)
+		v.Calls = append(v.Calls, call)
 	}
-	if len(r.Calls) == 0 {
-		return refuse("All %d tool_call_results were invalid and filtered out", len(r.Items))
+	if len(v.Calls) == 0 {
+		return nil, &Refusal{
+			Answer: fmt.Sprintf("All %d tool_call_results were invalid and filtered out", len(r.Items)), Rejected: v.Rejected,
+		}
 	}
-	return nil
+	return v, nil
 }
 
 func anyNamesATool(items []Item) bool {
@@ -74,14 +138,14 @@ func anyNamesATool(items []Item) bool {
 }
 
 // accept completes one item, or says why it is rejected.
-func (o ValidateToolCallResult) accept(st *State, item Item, index int) (memoryd.Call, string) {
+func (o ValidateToolCallResult) accept(r *RecordRequest, item Item, index int) (memoryd.Call, string) {
 	call := item.Call
 	if item.Reason != "" {
 		return call, item.Reason
 	}
-	call.Workspace = st.Workspace
+	call.Workspace = r.Workspace
 	if strings.TrimSpace(call.Tool) == "" {
-		call.Tool = st.Record.ToolName
+		call.Tool = r.ToolName
 	}
 	if reason := badCall(&call); reason != "" {
 		return call, reason
@@ -89,7 +153,7 @@ func (o ValidateToolCallResult) accept(st *State, item Item, index int) (memoryd
 	var hash string
 	call.Key, hash = memoryd.Identity{
 		ToolRef: call.ToolRef, Input: call.Input, Output: call.Output, CreateTime: call.CreateTime,
-		ToolCallID: item.ToolCallID, RequestKey: st.Record.RequestKey, Index: index,
+		ToolCallID: item.ToolCallID, RequestKey: r.RequestKey, Index: index,
 	}.KeyAndHash()
 	if call.Hash == "" {
 		call.Hash = hash

@@ -98,15 +98,12 @@ func (c evaluateCmd) newMeasurement(cfg *config.Config, std streams) (m *measure
 	if m.models, err = newModels(cfg, os.Getenv, newLogger(cfg.Log, std.err), nil, nil); err != nil {
 		return m, err
 	}
-	spec, params, err := parseOp(cfg)
-	if err != nil {
-		return m, err
-	}
+	llmName, params := ops.Settings[ops.ParseParams](cfg.Plan)
 	settings := cfg.Evaluate
 	if c.Judge != "" {
 		settings.Judge = c.Judge
 	}
-	model, err := c.model(m, settings.Judge, spec.LLM, params)
+	model, err := c.model(m, settings.Judge, llmName, params)
 	if err != nil {
 		return m, err
 	}
@@ -125,21 +122,6 @@ func (c evaluateCmd) newMeasurement(cfg *config.Config, std streams) (m *measure
 			Judge: m.desk, Name: m.desk.Describe(), Watch: watch, Clock: clock, Keep: keeper(m.store, params.MaxHistory), Now: time.Now,
 		})
 	return m, nil
-}
-
-// parseOp is the entry of the op section that judges calls in the server.
-func parseOp(cfg *config.Config) (ops.Spec, ops.ParseParams, error) {
-	for name, spec := range cfg.Specs() {
-		if spec.Backend != "parse_tool_call_result_op" {
-			continue
-		}
-		var params ops.ParseParams
-		if err := spec.Params(&params); err != nil {
-			return spec, params, fmt.Errorf("op.%s: %w", name, err)
-		}
-		return spec, params, nil
-	}
-	return ops.Spec{}, ops.ParseParams{}, errors.New("op: no entry has the backend parse_tool_call_result_op")
 }
 
 // model is who answers the judge: the configured model, recorded replies, or

@@ -21,18 +21,16 @@ func (a *app) attempted(t llm.Attempt) {
 // judged hears of each verdict: the ledger counts it, the watch compares it.
 func (a *app) judged(e evaluate.Event) {
 	a.book.Verdict(e.ToolRef, e.Evaluation.JudgedBy)
-	a.watch.Note(e.ToolRef, e.Said, e.Ruled)
+	a.monitor.Note(e.ToolRef, e.Said, e.Ruled)
 	logVerdict(a.log, &e)
 }
 
 // corrected hears of each verdict that a person gave.
 func (a *app) corrected(ctx context.Context, before memoryd.Call, after memoryd.Evaluation) {
 	a.book.Verdict(before.ToolRef, after.JudgedBy)
-	a.watch.Overruled(before.Evaluation, after)
-	for _, d := range a.desks {
-		if err := d.Overruled(ctx, before, after); err != nil {
-			a.log.WarnContext(ctx, "equal calls will not take a person's verdict", "workspace", before.Workspace, "tool", before.Tool, "err", err)
-		}
+	a.monitor.Overruled(before.Evaluation, after)
+	if err := a.judge.Overruled(ctx, before, after); err != nil {
+		a.log.WarnContext(ctx, "equal calls will not take a person's verdict", "workspace", before.Workspace, "tool", before.Tool, "err", err)
 	}
 	a.log.InfoContext(ctx, "verdict corrected", "workspace", before.Workspace, "tool", before.Tool, "call", before.Key.String(),
 		slog.Float64("from", before.Evaluation.Score), slog.String("was_by", before.Evaluation.JudgedBy),

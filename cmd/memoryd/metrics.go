@@ -39,7 +39,7 @@ func spoolState(s journal.Status, now time.Time) metrics.Spool {
 // measureParts lets the metrics ask the parts that keep counts of their own.
 func (a *app) measureParts() {
 	a.metrics.Panics(a.panics.Counts)
-	a.metrics.Desk(a.deskState)
+	a.metrics.Desk(a.judgeState)
 	a.metrics.Models(a.modelState)
 	if a.tracer != nil {
 		a.metrics.Spans(func() (queueFull, collector int64) {
@@ -53,29 +53,14 @@ func (a *app) measureParts() {
 	})
 }
 
-// deskState adds the desks up; there is one, unless a configuration has several
-// ops that judge.
-func (a *app) deskState() metrics.Desk {
-	sum := metrics.Desk{RuleVerdicts: map[string]int64{}, Repaired: map[string]int64{}, Failures: map[string]int64{}}
-	for _, d := range a.desks {
-		s := d.Stats()
-		for _, part := range []struct{ into, from map[string]int64 }{
-			{sum.RuleVerdicts, s.RuleVerdicts}, {sum.Repaired, s.Repaired}, {sum.Failures, s.Failures},
-		} {
-			for key, n := range part.from {
-				part.into[key] += n
-			}
-		}
-		sum.CacheHits += s.CacheHits
-		sum.Joined += s.Joined
-		sum.ModelVerdicts += s.ModelVerdicts
-		sum.GivenUp += s.GivenUp
-		sum.Reasked += s.Reasked
-		sum.LedgerErrors += s.LedgerErrors
-		sum.Queued += s.Queued
-		sum.InHand += s.InHand
+// judgeState gives the counts of the judge.
+func (a *app) judgeState() metrics.Desk {
+	s := a.judge.Stats()
+	return metrics.Desk{
+		RuleVerdicts: s.RuleVerdicts, Repaired: s.Repaired, Failures: s.Failures, CacheHits: s.CacheHits, Joined: s.Joined,
+		ModelVerdicts: s.ModelVerdicts, GivenUp: s.GivenUp, Reasked: s.Reasked, LedgerErrors: s.LedgerErrors,
+		Queued: s.Queued, InHand: s.InHand,
 	}
-	return sum
 }
 
 func (a *app) modelState() []metrics.Model {

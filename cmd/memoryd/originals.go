@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"time"
 
-	"memoryd"
 	"memoryd/compact"
 	"memoryd/internal/lifecycle"
 	"memoryd/ops"
@@ -46,88 +45,74 @@ func (o originals) Get(ctx context.Context, workspace, id string) (compact.Origi
 	return compact.Original{ID: id, Data: r.Data}, err
 }
 
-// compaction gives the HTTP face what compaction removed.
-type compaction struct {
-	*compact.Compactor
+// compactor is what ops compact with: measured, and with the originals.
+type compactor struct {
+	measuredCompactor
 	originals
 }
 
-// Original implements api.Originals.
-func (c compaction) Original(ctx context.Context, workspace, id string) ([]byte, error) {
-	if !compact.ValidID(id) {
-		return nil, memoryd.Errorf(memoryd.Invalid, "original: %q is not the id of one", id)
-	}
+// Original implements ops.Compactor.
+func (c compactor) Original(ctx context.Context, workspace, id string) ([]byte, error) {
 	o, err := c.Get(ctx, workspace, id)
 	return o.Data, err
 }
 
 // newCompactor makes the compactor of an op, with the op's model if there is one.
-func (a *app) newCompactor(llmName string, params ops.CompactParams) *compact.Compactor {
+func (a *app) newCompactor(llmName string, params ops.CompactParams) ops.Compactor {
 	deps := compact.Deps{Originals: a.originals(), Logger: a.log}
 	if m := a.models.forOp(llmName, "compact", params.CompactSleepInterval); m != nil {
 		deps.Models = []compact.Model{a.book.Limited(m)}
 	}
-	return compact.New(a.cfg.Compact, deps)
+	return compactor{measuredCompactor{compact.New(a.cfg.Compact, deps), a.metrics}, a.originals()}
 }
 
 func (a *app) originals() originals {
 	return originals{records: a.store, keep: a.cfg.Compact.KeepOriginals, now: time.Now}
 }
 
-// janitor removes records whose time has passed, and has the store tidy up.
-type janitor struct {
-	records store.Records
-	// tidy is the store's own cleaning, where it has one.
-	tidy interface {
-		Sweep(ctx context.Context) error
-	}
+// sweeper removes records whose time has passed, and has the store tidy up.
+type sweeper struct {
+	store  store.Store
 	log    *slog.Logger
 	worker *lifecycle.Worker
 }
 
-// The janitor's round.
+// How often the sweeper sweeps, and how many records it removes at a time, so as
+// to hold nobody up.
 const (
-	janitorEvery = 10 * time.Minute
-	janitorBatch = 500
+	sweepEvery = 10 * time.Minute
+	sweepBatch = 500
 )
 
-func (j *janitor) start(ctx context.Context) {
-	j.worker = lifecycle.NewWorker(j.log, "sweeping")
-	j.worker.Start(context.WithoutCancel(ctx), func(ctx context.Context) {
-		for {
-			j.sweep(ctx)
-			j.tidyUp(ctx)
-			if !lifecycle.Sleep(ctx, janitorEvery) {
-				return
+func newSweeper(s store.Store, log *slog.Logger) sweeper {
+	return sweeper{s, log, lifecycle.NewWorker(log, "sweeping")}
+}
+
+// Start begins to sweep.
+func (s sweeper) Start(ctx context.Context) {
+	s.worker.Start(ctx, func(ctx context.Context) {
+		for ok := true; ok; ok = lifecycle.Sleep(ctx, sweepEvery) {
+			if err := s.sweep(ctx); err != nil && ctx.Err() == nil {
+				s.log.WarnContext(ctx, "the store was not tidied up", "err", err)
 			}
 		}
 	})
 }
 
-// sweep removes what has expired, in batches that hold nobody up.
-func (j *janitor) sweep(ctx context.Context) {
-	for {
-		n, err := j.records.ExpireRecords(ctx, time.Now(), janitorBatch)
-		if err != nil && ctx.Err() == nil {
-			j.log.Warn("expired records were not removed", "err", err)
-		}
-		if err != nil || n < janitorBatch {
-			return
-		}
-	}
-}
+// Stop ends the sweeping.
+func (s sweeper) Stop() { s.worker.Stop() }
 
-func (j *janitor) tidyUp(ctx context.Context) {
-	if j.tidy == nil {
-		return
+func (s sweeper) sweep(ctx context.Context) error {
+	for n := sweepBatch; n == sweepBatch; {
+		var err error
+		if n, err = s.store.ExpireRecords(ctx, time.Now(), sweepBatch); err != nil {
+			return err
+		}
 	}
-	if err := j.tidy.Sweep(ctx); err != nil && ctx.Err() == nil {
-		j.log.Warn("the store was not tidied up", "err", err)
+	if own, ok := s.store.(interface {
+		Sweep(ctx context.Context) error
+	}); ok { // the store's own cleaning
+		return own.Sweep(ctx)
 	}
-}
-
-func (j *janitor) end() {
-	if j.worker != nil {
-		j.worker.Stop()
-	}
+	return nil
 }

@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"memoryd"
-	"memoryd/api"
 	"memoryd/guidelines/revisions"
 	"memoryd/guidelines/search"
 	"memoryd/llm"
 	"memoryd/llm/usage"
+	"memoryd/ops"
 )
 
 // embeddingEntry is what health and metrics call the model of the search section,
@@ -48,10 +48,10 @@ func (a *app) newSearch(getenv func(string) string) error {
 	return nil
 }
 
-// searcher is what the HTTP face searches with; nil: the store.
-func (a *app) searcher() api.Searcher {
+// searcher is what tools are searched with: by words alone, the store.
+func (a *app) searcher() ops.Searcher {
 	if a.search == nil {
-		return nil
+		return a.store
 	}
 	return a.search
 }

@@ -47,7 +47,7 @@ func searchApp(t *testing.T, baseURL string, change func(*config.Config)) (*app,
 
 func TestAnEmbeddingModelWithoutKeyAndAddressIsNotUsed(t *testing.T) {
 	a, log := searchApp(t, "", nil)
-	if a.search != nil || a.searcher() != nil || a.index() != nil || len(a.models.clients) != 0 {
+	if a.search != nil || a.index() != nil || len(a.models.clients) != 0 {
 		t.Error("a model that nobody can reach is in use")
 	}
 	if !strings.Contains(log.String(), "search.embedding_model is not used") {
@@ -59,7 +59,7 @@ func TestEmbeddingsAreCountedAndKeepToTheBudget(t *testing.T) {
 	model := llmtest.New(llmtest.Always(llmtest.Status(http.StatusNotFound, nil))).Embeddings(llmtest.Meaning())
 	a, _ := searchApp(t, model.Start(t), func(c *config.Config) { c.Spend.RequestsPerHour = 2 })
 	client := a.models.clients[embeddingEntry]
-	if client == nil || a.curator.Index == nil {
+	if client == nil || a.revisions.Index == nil {
 		t.Fatal("the embedding model is not in use")
 	}
 	e := budgeted{a.book, client.EmbedderForOp("embed_query", 0)}

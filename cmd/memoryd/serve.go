@@ -33,7 +33,7 @@ func (c serveCmd) Run(ctx context.Context, std streams) error {
 		return err
 	}
 	a.Start(ctx)
-	if _, err := fmt.Fprintf(std.out, "memoryd is ready on http://%s (store: %s; judge: %s)\n", a.Addr(), a.storeName, a.judge); err != nil {
+	if _, err := fmt.Fprintf(std.out, "memoryd is ready on http://%s (store: %s; judge: %s)\n", a.Addr(), a.storeName, a.judge.Describe()); err != nil {
 		a.log.Warn("ready line not written", "err", err)
 	}
 	select {

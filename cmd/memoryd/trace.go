@@ -3,12 +3,24 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"memoryd/api"
 	"memoryd/internal/telemetry/trace"
 	"memoryd/llm"
 	"memoryd/ops"
 )
+
+// newTracer makes the tracer, and lets the log tell of traces.
+func (a *app) newTracer() (err error) {
+	if a.tracer, err = trace.New(a.cfg.Trace, trace.Build{Version: version}, a.log); err != nil {
+		return fmt.Errorf("trace: %w", err)
+	}
+	a.onStop(a.tracer.Stop)
+	a.parts[len(a.parts)-1].start = func(context.Context) { a.tracer.Start() }
+	a.log = a.tracer.Log(a.log)
+	return nil
+}
 
 // traceRequests is nil when tracing is off, as is what the other two give: then
 // nothing is asked on the way of a request.
@@ -19,25 +31,21 @@ func (a *app) traceRequests() api.Tracer {
 	return a.tracer
 }
 
-// traceOps lets the tracer follow the ops of all pipelines.
-func (a *app) traceOps(flows map[string]ops.Pipeline) {
+// opTracer lets the tracer follow ops; nil: nobody does.
+func (a *app) opTracer() ops.Tracer {
 	if a.tracer == nil {
-		return
+		return nil
 	}
-	for label, p := range flows {
-		p.Tracer = opTracer{a.tracer}
-		flows[label] = p
-	}
+	return opTracer{a.tracer}
 }
 
 // opTracer tells the tracer what a request is about.
 type opTracer struct{ tracer *trace.Tracer }
 
 // Op implements ops.Tracer. A refusal is an answer, not an error.
-func (t opTracer) Op(ctx context.Context, flow, op string, st *ops.State) (context.Context, func(error)) {
-	tool, tools := toolsOf(st)
+func (t opTracer) Op(ctx context.Context, flow, op string, about ops.Subject) (context.Context, func(error)) {
 	ctx, end := t.tracer.Op(ctx, trace.Op{
-		Flow: flow, Name: op, Workspace: st.Workspace, Tool: tool, Tools: tools, Calls: len(st.Record.Items),
+		Flow: flow, Name: op, Workspace: about.Workspace, Tool: about.Tool, Tools: about.Tools, Calls: about.Calls,
 	})
 	return ctx, func(err error) {
 		if _, refused := errors.AsType[*ops.Refusal](err); refused {
@@ -45,29 +53,6 @@ func (t opTracer) Op(ctx context.Context, flow, op string, st *ops.State) (conte
 		}
 		end(err)
 	}
-}
-
-// toolsOf counts the tools that a request names, and names the only one.
-func toolsOf(st *ops.State) (only string, n int) {
-	if n = len(st.Names.Tools); n > 0 {
-		only = st.Names.Tools[0]
-	}
-	if n > 1 {
-		return "", n
-	}
-	if st.Record.ToolName != "" {
-		return st.Record.ToolName, 1
-	}
-	for i := range st.Record.Items {
-		switch name := st.Record.Items[i].Call.Tool; {
-		case name == "" || name == only:
-		case only == "":
-			only, n = name, 1
-		default:
-			return "", 0 // several: counting them is not worth the time
-		}
-	}
-	return only, n
 }
 
 // tracedAttempt is the hook that a model's client calls around an attempt.

@@ -237,10 +237,7 @@ func (c importCmd) importReMe(ctx context.Context, std streams) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	keep, err := keptCalls(cfg)
-	if err != nil {
-		return err
-	}
+	_, params := ops.Settings[ops.ParseParams](cfg.Plan)
 	rejected := 0
 	for _, name := range c.Files {
 		memories, done, err := c.memories(ctx, std, name)
@@ -248,7 +245,7 @@ func (c importCmd) importReMe(ctx context.Context, std streams) (err error) {
 			return err
 		}
 		counts, err := backup.Import(ctx, s, memories, backup.ImportOptions{
-			Keep:     keep,
+			Keep:     params.MaxHistory,
 			Rejected: func(_ int, err error) { fmt.Fprintf(std.out, "%s: %v\n", name, err) },
 		})
 		if err = errors.Join(err, done()); err != nil {
@@ -290,10 +287,4 @@ func (c importCmd) memories(ctx context.Context, std streams, name string) (iter
 		}
 	}
 	return reader.Points(name, points), func() error { return nil }, nil
-}
-
-// keptCalls is how many calls of a tool the configuration keeps.
-func keptCalls(cfg *config.Config) (int, error) {
-	_, params, err := parseOp(cfg)
-	return params.MaxHistory, err
 }

@@ -57,7 +57,7 @@ var mayImport = map[string][]string{
 		"memoryd", "memoryd/compact/chat", "memoryd/compact/facts", "memoryd/compact/tokens", "memoryd/internal/textsafe", "memoryd/internal/errortext",
 	},
 	"memoryd/internal/admission": {"memoryd"},
-	"memoryd/ops":                {"memoryd", "memoryd/internal/admission", "memoryd/internal/stats", "memoryd/store", "memoryd/compact", "memoryd/guidelines/preflight", "memoryd/guidelines/revisions", "memoryd/guidelines", "memoryd/store/backup", "memoryd/internal/textsafe"},
+	"memoryd/ops":                {"memoryd", "memoryd/internal/admission", "memoryd/internal/stats", "memoryd/store", "memoryd/compact", "memoryd/guidelines/preflight", "memoryd/guidelines/revisions", "memoryd/guidelines", "memoryd/store/backup", "memoryd/internal/textsafe", "memoryd/evaluate/monitor", "memoryd/llm/usage"},
 	"memoryd/guidelines/revisions": {
 		"memoryd", "memoryd/internal/stats", "memoryd/store", "memoryd/guidelines", "memoryd/guidelines/preflight", "memoryd/internal/lifecycle",
 	},

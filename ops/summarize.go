@@ -11,13 +11,6 @@ import (
 	"memoryd/internal/lifecycle"
 )
 
-// Curator has guidelines written and keeps them.
-type Curator interface {
-	// Refresh writes the guideline of a tool if the occasion asks for it. An error
-	// is the store's; a failed writing is in the outcome.
-	Refresh(ctx context.Context, ref memoryd.ToolRef, when revisions.When) (revisions.Result, error)
-}
-
 // SummaryParams are the settings of summary_tool_memory_op.
 type SummaryParams struct {
 	// RecentCallCount is the size of the recent window.
@@ -42,38 +35,69 @@ func (p SummaryParams) Validate() error {
 // time; the spacing between model requests is the model's own affair.
 const parallelSummaries = 8
 
+// Summaries say what became of the guidelines that a request asked for.
+type Summaries struct {
+	Answer string
+	// Success is false where no tool has the guideline that was asked for.
+	Success bool
+	// Memories are the summarised tools, then the skipped ones; Summarised and
+	// Skipped count them.
+	Memories            []Memory
+	Summarised, Skipped int
+	// Failed are the tools that keep the guideline they had.
+	Failed []Failure
+	// Unknown are names asked for that have no memory.
+	Unknown []string
+
+	request NamesRequest
+}
+
+// Failure is a tool whose work failed, with the reason for the client.
+type Failure struct {
+	Tool   string
+	Reason string
+}
+
+// loaded are the tools as they are now, but those that failed.
+func (s *Summaries) loaded() *LoadedTools {
+	return &LoadedTools{NamesRequest: s.request, Unknown: s.Unknown, Memories: s.Memories}
+}
+
 // SummaryToolMemory writes the guidelines of the loaded tools. A tool to which
 // nothing happened since its guideline is skipped; one whose synthesis fails
 // keeps the guideline it has.
 type SummaryToolMemory struct {
-	Params  SummaryParams
-	Curator Curator
-	Reader  MemoryReader
+	Params    SummaryParams
+	Revisions Revisions
+	Reader    MemoryReader
 	// Note is told the cause of each failure, which the client must not see.
 	Note func(ctx context.Context, ref memoryd.ToolRef, err error)
 	// Logger is told of panics.
 	Logger *slog.Logger
 }
 
-// Name implements Op.
-func (SummaryToolMemory) Name() string { return "summary_tool_memory_op" }
+func (library) SummaryToolMemory() Definition {
+	return defineWith("summary_tool_memory_op", func(d Deps, params SummaryParams) func(context.Context, Named) (*Summaries, error) {
+		return SummaryToolMemory{Params: params, Revisions: d.Revisions, Reader: d.Reader, Note: d.SummaryFailed, Logger: d.Logger}.Run
+	}).withModel()
+}
 
-// Run implements Op.
-func (o SummaryToolMemory) Run(ctx context.Context, st *State) error {
-	outcomes := make([]outcome, len(st.Result.Memories))
+// Run writes guidelines and answers with the tools.
+func (o SummaryToolMemory) Run(ctx context.Context, named Named) (*Summaries, error) {
+	t := named.loaded()
+	outcomes := make([]outcome, len(t.Memories))
 	// A failure does not end the others: their guidelines are paid for.
 	g, _ := lifecycle.NewGroup(ctx, o.Logger, "summarising", parallelSummaries)
 	for i := range outcomes {
-		t := &st.Result.Memories[i].Tool
 		g.Go(func() error {
-			outcomes[i] = o.summarise(ctx, t.ToolRef, st.Names.occasion())
+			outcomes[i] = o.summarise(ctx, t.Memories[i].Tool.ToolRef, t.occasion())
 			return outcomes[i].fatal
 		})
 	}
 	if err := g.Wait(); err != nil {
-		return err
+		return nil, err
 	}
-	return o.collect(ctx, st, outcomes)
+	return o.collect(ctx, t, outcomes)
 }
 
 // outcome is what became of one tool.
@@ -86,7 +110,7 @@ type outcome struct {
 
 func (o SummaryToolMemory) summarise(ctx context.Context, ref memoryd.ToolRef, when revisions.When) outcome {
 	out := outcome{ref: ref}
-	done, err := o.Curator.Refresh(ctx, ref, when)
+	done, err := o.Revisions.Refresh(ctx, ref, when)
 	switch {
 	case err != nil:
 		out.fatal = fmt.Errorf("guideline of %q: %w", ref.Tool, err)
@@ -100,7 +124,7 @@ func (o SummaryToolMemory) summarise(ctx context.Context, ref memoryd.ToolRef, w
 }
 
 // occasion is what a request asks for.
-func (n Names) occasion() revisions.When {
+func (n NamesRequest) occasion() revisions.When {
 	switch {
 	case n.Force:
 		return revisions.Always
@@ -119,9 +143,8 @@ func reasonOf(err error) string {
 }
 
 // collect answers with the summarised tools, then the skipped ones.
-func (o SummaryToolMemory) collect(ctx context.Context, st *State, outcomes []outcome) error {
-	res := &st.Result
-	res.Memories = nil
+func (o SummaryToolMemory) collect(ctx context.Context, t *LoadedTools, outcomes []outcome) (*Summaries, error) {
+	res := &Summaries{Unknown: t.Unknown, request: t.NamesRequest}
 	for _, skipped := range []bool{false, true} {
 		for _, out := range outcomes {
 			if out.reason != "" || out.skipped != skipped {
@@ -129,7 +152,7 @@ func (o SummaryToolMemory) collect(ctx context.Context, st *State, outcomes []ou
 			}
 			m, err := o.Reader.Read(ctx, out.ref, o.Params.RecentCallCount)
 			if err != nil {
-				return fmt.Errorf("read back %q: %w", out.ref.Tool, err)
+				return nil, fmt.Errorf("read back %q: %w", out.ref.Tool, err)
 			}
 			res.Memories = append(res.Memories, m)
 			if skipped {
@@ -146,10 +169,10 @@ func (o SummaryToolMemory) collect(ctx context.Context, st *State, outcomes []ou
 	}
 	res.Success = len(res.Memories) > 0
 	res.Answer = summaryAnswer(res)
-	return nil
+	return res, nil
 }
 
-func summaryAnswer(res *Result) string {
+func summaryAnswer(res *Summaries) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Summarised %d tool(s)", res.Summarised)
 	if res.Skipped > 0 {

@@ -1,9 +1,11 @@
 package ops
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -60,38 +62,53 @@ type ParseToolCallResult struct {
 	Reader MemoryReader
 }
 
-// Name implements Op.
-func (ParseToolCallResult) Name() string { return "parse_tool_call_result_op" }
+func (library) ParseToolCallResult() Definition {
+	return defineWith("parse_tool_call_result_op", func(d Deps, params ParseParams) func(context.Context, *ValidCalls) (*Recorded, error) {
+		return ParseToolCallResult{Params: params, Wait: d.Wait, Judge: d.Judge, Store: d.Store, Reader: d.Reader}.Run
+	}).withModel()
+}
 
-// Run implements Op.
-func (o ParseToolCallResult) Run(ctx context.Context, st *State) error {
-	r := &st.Record
+// Recorded says what became of a recording request: its calls are durable.
+type Recorded struct {
+	Answer string
+	// Memories are the tools of the calls, in order of first appearance. Existed
+	// are those that were changed and had been there before; Changed counts all
+	// that were changed.
+	Memories []Memory
+	Existed  []memoryd.ToolRef
+	Changed  int
+	// Sent, Valid and Added count the items of the request, those that are calls,
+	// and those that were not known yet. Rejected are the others of Sent.
+	Sent, Valid, Added int
+	Rejected           []Rejection
+}
+
+// Run records and judges calls.
+func (o ParseToolCallResult) Run(ctx context.Context, r *ValidCalls) (*Recorded, error) {
 	o.Judge.Prejudge(ctx, r.Calls)
 	var appended []store.Appended
 	var err error
 	again := admission.Blocking(ctx, func() {
-		appended, err = o.Store.Append(ctx, store.Batch{Workspace: st.Workspace, Calls: r.Calls, Keep: o.Params.MaxHistory})
+		appended, err = o.Store.Append(ctx, store.Batch{Workspace: r.Workspace, Calls: r.Calls, Keep: o.Params.MaxHistory})
 	})
 	if err = errors.Join(err, again); err != nil {
-		return fmt.Errorf("append %d calls: %w", len(r.Calls), err)
+		return nil, fmt.Errorf("append %d calls: %w", len(r.Calls), err)
 	}
-	r.Appended = appended
 	for i := range r.Calls {
 		r.Calls[i].Seq = appended[i].Seq
 	}
-	if err := o.await(ctx, st); err != nil {
-		return err
+	if err := o.await(ctx, r, appended); err != nil {
+		return nil, err
 	}
-	return o.answer(ctx, st)
+	return o.answer(ctx, r, appended)
 }
 
 // await hands the new pending calls over and, unless the request is
 // asynchronous, waits for their verdicts.
-func (o ParseToolCallResult) await(ctx context.Context, st *State) error {
-	r := &st.Record
+func (o ParseToolCallResult) await(ctx context.Context, r *ValidCalls, appended []store.Appended) error {
 	var places []int
 	var pending []memoryd.Call
-	for i, a := range r.Appended {
+	for i, a := range appended {
 		if a.New && r.Calls[i].Evaluation.State == memoryd.Pending {
 			places = append(places, i)
 			pending = append(pending, r.Calls[i])
@@ -113,42 +130,42 @@ func (o ParseToolCallResult) await(ctx context.Context, st *State) error {
 	return err
 }
 
-// tally counts what became of one tool's calls.
-type tally struct {
-	ref                         memoryd.ToolRef
-	added, known, pending, fail int
-	firstOfTool                 bool
+// counters count what became of one tool's calls.
+type counters struct {
+	ref                           memoryd.ToolRef
+	added, known, pending, failed int
+	firstOfTool                   bool
 }
 
-func (o ParseToolCallResult) answer(ctx context.Context, st *State) error {
-	r := &st.Record
+func (o ParseToolCallResult) answer(ctx context.Context, r *ValidCalls, appended []store.Appended) (*Recorded, error) {
+	out := &Recorded{Sent: len(r.Items), Valid: len(r.Calls), Rejected: r.Rejected}
 	var parts []string
-	for _, t := range tallies(r) {
-		m, err := o.memory(ctx, st, t)
+	for _, t := range countersOf(r.Calls, appended) {
+		m, err := o.memory(ctx, r, t)
 		if err != nil {
-			return fmt.Errorf("read back %q: %w", t.ref.Tool, err)
+			return nil, fmt.Errorf("read back %q: %w", t.ref.Tool, err)
 		}
-		st.Result.Memories = append(st.Result.Memories, m)
+		out.Memories = append(out.Memories, m)
+		out.Added += t.added
 		if t.added > 0 {
-			st.Result.Changed++
+			out.Changed++
 			if !t.firstOfTool {
-				st.Result.Existed = append(st.Result.Existed, t.ref)
+				out.Existed = append(out.Existed, t.ref)
 			}
 		}
 		parts = append(parts, t.String())
 	}
-	st.Result.Success = true
-	st.Result.Answer = fmt.Sprintf("Processed %d tool(s): %s", len(parts), strings.Join(parts, "; "))
+	out.Answer = fmt.Sprintf("Processed %d tool(s): %s", len(parts), strings.Join(parts, "; "))
 	if n := len(r.Rejected); n > 0 {
-		st.Result.Answer += fmt.Sprintf(". %d item(s) rejected, see metadata.rejected", n)
+		out.Answer += fmt.Sprintf(". %d item(s) rejected, see metadata.rejected", n)
 	}
-	return nil
+	return out, nil
 }
 
 // memory shows the tool of t: its whole history, or only the calls that this
 // request sent and that are still kept.
-func (o ParseToolCallResult) memory(ctx context.Context, st *State, t *tally) (Memory, error) {
-	if st.Record.WholeHistory {
+func (o ParseToolCallResult) memory(ctx context.Context, r *ValidCalls, t *counters) (Memory, error) {
+	if r.WholeHistory {
 		return o.Reader.Read(ctx, t.ref, 0)
 	}
 	m, err := o.Reader.Read(ctx, t.ref, NoCalls)
@@ -156,56 +173,62 @@ func (o ParseToolCallResult) memory(ctx context.Context, st *State, t *tally) (M
 		return m, err
 	}
 	if t.known > 0 { // calls sent again: their verdicts are in the history
-		m.Calls, err = o.sentAgain(ctx, st, t.ref)
+		m.Calls, err = o.sentAgain(ctx, r.Calls, t.ref)
 		return m, err
 	}
 	m.Calls = make([]memoryd.Call, 0, t.added)
-	for i := range st.Record.Calls {
-		if c := &st.Record.Calls[i]; c.Tool == t.ref.Tool {
+	for i := range r.Calls {
+		if c := &r.Calls[i]; c.Tool == t.ref.Tool {
 			m.Calls = append(m.Calls, *c)
 		}
 	}
 	return m, nil
 }
 
-func (o ParseToolCallResult) sentAgain(ctx context.Context, st *State, ref memoryd.ToolRef) ([]memoryd.Call, error) {
-	sent := map[memoryd.CallKey]bool{}
-	for i := range st.Record.Calls {
-		sent[st.Record.Calls[i].Key] = true
-	}
-	history, err := o.Store.History(ctx, ref, 0)
-	var calls []memoryd.Call
-	for _, c := range history {
-		if sent[c.Key] {
-			calls = append(calls, c)
+// sentAgain gives the calls of a request as they are kept, each once, oldest
+// first.
+func (o ParseToolCallResult) sentAgain(ctx context.Context, calls []memoryd.Call, ref memoryd.ToolRef) ([]memoryd.Call, error) {
+	var kept []memoryd.Call
+	seen := map[memoryd.CallKey]bool{}
+	for i := range calls {
+		if calls[i].ToolRef != ref || seen[calls[i].Key] {
+			continue
+		}
+		seen[calls[i].Key] = true
+		switch c, err := o.Store.Call(ctx, ref, calls[i].Key); {
+		case err == nil:
+			kept = append(kept, c)
+		case !memoryd.IsKind(err, memoryd.NotFound):
+			return nil, err
 		}
 	}
-	return calls, err
+	slices.SortFunc(kept, func(a, b memoryd.Call) int { return cmp.Compare(a.Seq, b.Seq) })
+	return kept, nil
 }
 
-// tallies groups the calls by tool in order of first appearance.
-func tallies(r *Record) []*tally {
-	var order []*tally
-	byTool := map[string]*tally{}
-	for i := range r.Calls {
-		c := &r.Calls[i]
+// countersOf groups the calls by tool in order of first appearance.
+func countersOf(calls []memoryd.Call, appended []store.Appended) []*counters {
+	var order []*counters
+	byTool := map[string]*counters{}
+	for i := range calls {
+		c := &calls[i]
 		t := byTool[c.Tool]
 		if t == nil {
-			t = &tally{ref: c.ToolRef}
+			t = &counters{ref: c.ToolRef}
 			byTool[c.Tool] = t
 			order = append(order, t)
 		}
-		if !r.Appended[i].New {
+		if !appended[i].New {
 			t.known++
 			continue
 		}
 		t.added++
-		t.firstOfTool = t.firstOfTool || r.Appended[i].FirstOfTool
+		t.firstOfTool = t.firstOfTool || appended[i].FirstOfTool
 		switch c.Evaluation.State {
 		case memoryd.Pending:
 			t.pending++
 		case memoryd.Failed:
-			t.fail++
+			t.failed++
 		case memoryd.Judged:
 		}
 	}
@@ -213,13 +236,13 @@ func tallies(r *Record) []*tally {
 }
 
 // String says it in plain text.
-func (t *tally) String() string {
-	s := fmt.Sprintf("%s: %d call(s) added, %d judged", t.ref.Tool, t.added, t.added-t.pending-t.fail)
+func (t *counters) String() string {
+	s := fmt.Sprintf("%s: %d call(s) added, %d judged", t.ref.Tool, t.added, t.added-t.pending-t.failed)
 	if t.pending > 0 {
 		s += fmt.Sprintf(", %d pending", t.pending)
 	}
-	if t.fail > 0 {
-		s += fmt.Sprintf(", %d could not be judged", t.fail)
+	if t.failed > 0 {
+		s += fmt.Sprintf(", %d could not be judged", t.failed)
 	}
 	if t.known > 0 {
 		s += fmt.Sprintf(", %d known already", t.known)

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"runtime"
+	"time"
+
+	"memoryd"
+	"memoryd/api"
+	"memoryd/config"
+	"memoryd/evaluate"
+	"memoryd/evaluate/monitor"
+	"memoryd/evaluate/rules"
+	"memoryd/guidelines"
+	"memoryd/guidelines/revisions"
+	"memoryd/internal/admission"
+	"memoryd/llm/usage"
+	"memoryd/ops"
+	"memoryd/store"
+	"memoryd/store/journal"
+)
+
+// statisticsCached is how many tools' statistics are remembered.
+const statisticsCached = 4096
+
+// wire makes every part but the store and the listeners, and gives the HTTP face.
+// check-config runs it as serve does.
+func (a *app) wire(getenv func(string) string) (http.Handler, error) {
+	sweeper := newSweeper(a.store, a.log)
+	if a.decorate != nil {
+		a.store = a.decorate(a.store)
+	}
+	a.store = a.measure(a.store)
+	var err error
+	if a.book, err = usage.NewBook(a.cfg.Spend, a.store, a.log, time.Now); err != nil {
+		return nil, err
+	}
+	a.prices = pricesOf(a.cfg.LLM)
+	a.book.SetPrices(a.prices)
+	a.runs(a.book)
+	a.monitor = monitor.New(a.cfg.Watch, a.log, time.Now)
+	if a.models, err = newModels(a.cfg, getenv, a.log, a.attempted, a.traceAttempts()); err != nil {
+		return nil, err
+	}
+	a.onStop(a.models.close)
+	if a.judge, err = a.newJudge(); err != nil {
+		return nil, err
+	}
+	a.runs(a.judge)
+	if err = a.newSearch(getenv); err != nil {
+		return nil, err
+	}
+	if a.search != nil {
+		a.runs(a.search)
+	}
+	deps, err := a.deps()
+	if err != nil {
+		return nil, err
+	}
+	a.runs(sweeper)
+	a.refresher = revisions.NewRefresher(a.revisions, a.log)
+	a.runs(a.refresher)
+	a.measureParts()
+	return api.New(a.cfg.HTTP, api.Deps{
+		Flows: a.cfg.Plan.Build(deps, a.opTracer()), Checks: a.checks(), Logger: a.log, Meter: a.metrics, Tracer: a.traceRequests(),
+		Scheduler: admission.NewScheduler(slotsFor(a.cfg.Store.Backend, runtime.GOMAXPROCS(0)), a.cfg.HTTP.MaxWait),
+	})
+}
+
+// deps are what the ops are made from.
+func (a *app) deps() (ops.Deps, error) {
+	llmName, summary := ops.Settings[ops.SummaryParams](a.cfg.Plan)
+	composer, err := a.composer(llmName, summary)
+	if err != nil {
+		return ops.Deps{}, err
+	}
+	a.revisions = &revisions.Manager{
+		Store: a.store, Composer: composer, Recent: summary.RecentCallCount, Config: a.cfg.Curate, Now: time.Now, Index: a.index(),
+	}
+	priors := revisions.NewPriors(a.store, a.log, time.Now)
+	a.onStop(priors.Stop)
+	forecaster := ops.NewForecaster(a.store, priors, a.log, time.Now)
+	a.onStop(forecaster.Stop)
+	llmName, compaction := ops.Settings[ops.CompactParams](a.cfg.Plan)
+	_, manage := ops.Settings[ops.VectorStoreParams](a.cfg.Plan)
+	reader := ops.MemoryReader{Store: a.store, Recent: summary.RecentCallCount, Cache: ops.NewStatisticsCache(statisticsCached)}
+	return ops.Deps{
+		Store: a.store, Reader: reader, Judge: a.judge, Wait: a.cfg.Evaluate.Wait,
+		Revisions: a.revisions, Forecaster: forecaster, Compactor: a.newCompactor(llmName, compaction),
+		Mover: a.mover(manage.DumpDir, summary.RecentCallCount), Searcher: a.searcher(), Ledger: a.book, Monitor: a.monitor,
+		SummaryFailed: a.noteFailedSummary, Corrected: a.corrected, Logger: a.log, Now: time.Now,
+	}, nil
+}
+
+// slotsFor is how many requests compute at a time: enough to keep the processors
+// busy, few enough that none waits long for its slice. A request to a store on
+// another machine mostly waits for that; many at a time share its requests.
+func slotsFor(backend string, processors int) int {
+	if backend == config.BackendQdrant {
+		return 64 * processors
+	}
+	return processors + 1
+}
+
+// checks are the parts of the readiness: without the store nothing can be
+// acknowledged; without a model recording and retrieving go on.
+func (a *app) checks() []api.Check {
+	checks := []api.Check{{Name: "store", Vital: true, Run: a.store.Ping}}
+	if a.journal != nil {
+		checks = append(checks, api.Check{Name: "store.remote", Run: remoteOf(a.journal)})
+	}
+	for name, client := range a.models.clients {
+		checks = append(checks, api.Check{Name: "llm." + name, Run: healthOf(client)})
+	}
+	return checks
+}
+
+// remoteOf says how the store behind a journal does, and what waits for it.
+func remoteOf(journal *journal.Store) func(context.Context) error {
+	return func(context.Context) error {
+		s := journal.Status()
+		if s.Fault != nil {
+			return s.Fault
+		}
+		if !s.Away {
+			return nil
+		}
+		return memoryd.Errorf(memoryd.Unavailable, "the remote store is away (%s); %d calls, verdicts and deletions wait for it", s.Why, s.Backlog)
+	}
+}
+
+// newJudge makes who evaluates calls.
+func (a *app) newJudge() (*evaluate.Desk, error) {
+	llmName, params := ops.Settings[ops.ParseParams](a.cfg.Plan)
+	var model memoryd.Model
+	if m := a.models.forOp(llmName, "evaluate", params.EvaluationSleepInterval); m != nil {
+		model = a.book.Limited(m)
+	}
+	d, err := evaluate.NewDesk(a.cfg.Evaluate, rules.New(a.cfg.Evaluate.Rules), model, ledger{a.store, a.log}, a.log, time.Now)
+	if err == nil {
+		d.Observe(a.judged)
+	}
+	return d, err
+}
+
+// composer writes guidelines with the op's model, where there is one.
+func (a *app) composer(llmName string, params ops.SummaryParams) (revisions.Composer, error) {
+	m := a.models.forOp(llmName, "summary", params.SummarySleepInterval)
+	if m == nil {
+		return guidelines.NewRules(a.cfg.Guidelines), nil
+	}
+	author, err := guidelines.NewModel(a.cfg.Guidelines, a.book.Limited(m))
+	if err != nil {
+		return nil, err
+	}
+	author.Observe = a.noteReview
+	return author, nil
+}
+
+// noteReview says what was kept of a model's guideline, and why the rest was
+// dropped.
+func (a *app) noteReview(ctx context.Context, ref memoryd.ToolRef, r guidelines.Review) {
+	a.log.InfoContext(ctx, "model's guideline reviewed", "workspace", ref.Workspace, "tool", ref.Tool, "kept", r.Kept, "dropped", r.Dropped)
+}
+
+func (a *app) noteFailedSummary(ctx context.Context, ref memoryd.ToolRef, err error) {
+	a.log.WarnContext(ctx, "guideline not written", "workspace", ref.Workspace, "tool", ref.Tool, "err", err)
+}
+
+// ledger is the store as the desk knows it.
+type ledger struct {
+	store.Store
+	log *slog.Logger
+}
+
+// Settle implements evaluate.Ledger.
+func (l ledger) Settle(ctx context.Context, settled []evaluate.Settlement) ([]bool, error) {
+	verdicts := make([]store.Verdict, len(settled))
+	for i, s := range settled {
+		verdicts[i] = store.Verdict(s)
+	}
+	written, err := l.Store.Settle(ctx, verdicts)
+	if err == nil {
+		logWaiting(ctx, l.log, verdicts, written)
+	}
+	return written, err
+}

@@ -1,0 +1,31 @@
+package ops
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"memoryd"
+	"memoryd/store"
+)
+
+// Deps is what ops are made from; each takes what it uses.
+type Deps struct {
+	Store      store.Store
+	Reader     MemoryReader
+	Judge      Judge
+	Wait       time.Duration // how long a recording request waits for its verdicts
+	Revisions  Revisions
+	Forecaster *Forecaster
+	Compactor  Compactor
+	Mover      Mover
+	Searcher   Searcher
+	Ledger     Ledger
+	Monitor    Monitor
+	// SummaryFailed is told why a guideline was not written, Corrected of each
+	// evaluation that a person gave.
+	SummaryFailed func(ctx context.Context, ref memoryd.ToolRef, err error)
+	Corrected     func(ctx context.Context, before memoryd.Call, after memoryd.Evaluation)
+	Logger        *slog.Logger
+	Now           func() time.Time
+}

@@ -1,0 +1,153 @@
+package ops
+
+import (
+	"context"
+
+	"memoryd"
+	"memoryd/store"
+)
+
+// ListWorkspaces asks for up to Limit workspaces after a name, in byte order.
+type ListWorkspaces struct {
+	After string
+	Limit int
+}
+
+// WorkspacePage is a part of all workspaces.
+type WorkspacePage struct {
+	Names []string
+	// Next is what to ask for after, "" where there are no more.
+	Next string
+}
+
+func (library) ListWorkspaces() Definition {
+	return define("list_workspaces_op", func(d Deps, ctx context.Context, r ListWorkspaces) (p WorkspacePage, err error) {
+		p.Names, err = d.Store.ListWorkspaces(ctx, r.After, r.Limit)
+		if len(p.Names) == r.Limit && r.Limit > 0 {
+			p.Next = p.Names[r.Limit-1]
+		}
+		return p, err
+	})
+}
+
+// ListTools asks for tools of a workspace: the one of a Name, up to Limit that a
+// Query finds, the best first, or else up to Limit After a name, in byte order.
+type ListTools struct {
+	Workspace string
+	Name      string
+	Query     string
+	After     string
+	Limit     int
+}
+
+// ToolPage is a part of the tools, without their calls.
+type ToolPage struct {
+	Tools []Memory
+	// Next is what to ask for after, "" where there are no more.
+	Next string
+}
+
+// Searcher finds tools by a text; every store is one.
+type Searcher interface {
+	// SearchTools gives at most limit tools of the workspace, the best first.
+	SearchTools(ctx context.Context, workspace, query string, limit int) ([]memoryd.Tool, error)
+}
+
+func (library) ListTools() Definition { return define("list_tools_op", Deps.listTools) }
+
+func (d Deps) listTools(ctx context.Context, r ListTools) (p ToolPage, err error) {
+	var tools []memoryd.Tool
+	switch {
+	case r.Name != "":
+		m, err := d.Reader.Read(ctx, memoryd.ToolRef{Workspace: r.Workspace, Tool: r.Name}, NoCalls)
+		if memoryd.IsKind(err, memoryd.NotFound) {
+			return p, nil
+		}
+		p.Tools = append(p.Tools, m)
+		return p, err
+	case r.Query == "":
+		tools, err = d.Store.ListTools(ctx, r.Workspace, r.After, r.Limit)
+	case r.After != "":
+		err = memoryd.Errorf(memoryd.Invalid, "cursor: a query has one page")
+	default:
+		tools, err = d.Searcher.SearchTools(ctx, r.Workspace, r.Query, r.Limit)
+	}
+	if err != nil {
+		return p, err
+	}
+	for _, tool := range tools {
+		m, err := d.Reader.Complete(ctx, tool, NoCalls)
+		if err != nil {
+			return p, err
+		}
+		p.Tools = append(p.Tools, m)
+	}
+	if r.Query == "" && len(tools) == r.Limit && r.Limit > 0 {
+		p.Next = tools[r.Limit-1].Tool
+	}
+	return p, nil
+}
+
+// ListCalls asks for up to Limit kept calls of a tool whose number is less than
+// Before; 0: the newest ones. Long calls make a page shorter.
+type ListCalls struct {
+	memoryd.ToolRef
+
+	Before int64
+	Limit  int
+}
+
+// CallPage is a part of a history, the newest call first.
+type CallPage struct {
+	Calls []memoryd.Call
+	// SummarisedThrough is the number of the newest call that the tool's guideline
+	// was written from.
+	SummarisedThrough int64
+	// Next is the number to ask for before, 0 where there are no more.
+	Next int64
+}
+
+func (library) ListCalls() Definition { return define("list_calls_op", Deps.listCalls) }
+
+func (d Deps) listCalls(ctx context.Context, r ListCalls) (p CallPage, err error) {
+	tool, err := d.Store.Tool(ctx, r.ToolRef)
+	if err != nil {
+		return p, err
+	}
+	p.SummarisedThrough = tool.Guideline.ThroughSeq
+	if p.Calls, err = d.Store.ListCalls(ctx, r.ToolRef, store.CallPage{Before: r.Before, Limit: r.Limit}); err != nil || len(p.Calls) == 0 {
+		return p, err
+	}
+	last := p.Calls[len(p.Calls)-1].Seq
+	older, err := d.Store.ListCalls(ctx, r.ToolRef, store.CallPage{Before: last, Limit: 1, Brief: true})
+	if len(older) > 0 {
+		p.Next = last
+	}
+	return p, err
+}
+
+// GetCall asks for one kept call.
+type GetCall struct {
+	memoryd.ToolRef
+
+	Key memoryd.CallKey
+}
+
+// StoredCall is a kept call.
+type StoredCall struct {
+	Call memoryd.Call
+	// SummarisedThrough is as in CallPage.
+	SummarisedThrough int64
+}
+
+func (library) GetCall() Definition {
+	return define("get_call_op", func(d Deps, ctx context.Context, r GetCall) (c StoredCall, err error) {
+		tool, err := d.Store.Tool(ctx, r.ToolRef)
+		if err != nil {
+			return c, err
+		}
+		c.SummarisedThrough = tool.Guideline.ThroughSeq
+		c.Call, err = d.Store.Call(ctx, r.ToolRef, r.Key)
+		return c, err
+	})
+}

@@ -1,0 +1,120 @@
+package ops
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"memoryd"
+	"memoryd/store/backup"
+)
+
+// ManageRequest asks to move or remove whole memories.
+type ManageRequest struct {
+	Workspace string
+	// Action is list, delete, delete_ids, copy, dump or load.
+	Action    string
+	MemoryIDs []string
+	Source    string // the workspace to copy
+	Path      string
+}
+
+// Managed says what became of it.
+type Managed struct {
+	Answer string
+	// Size is how many memories were moved or removed.
+	Size int
+	// Memories are the ones listed.
+	Memories []Memory
+}
+
+// VectorStoreParams are the settings of vector_store_op.
+type VectorStoreParams struct {
+	// DumpDir is the folder of dumps; no path of a request leads out of it.
+	DumpDir string `yaml:"dump_dir"`
+}
+
+// Validate names the setting that is wrong.
+func (p VectorStoreParams) Validate() error {
+	if p.DumpDir == "" {
+		return fmt.Errorf("dump_dir: must be a folder")
+	}
+	return nil
+}
+
+// Mover moves and removes whole memories.
+type Mover interface {
+	List(ctx context.Context, workspace string) iter.Seq2[backup.Memory, error]
+	Delete(ctx context.Context, workspace string) (int, error)
+	DeleteIDs(ctx context.Context, workspace string, ids []string) (int, error)
+	Copy(ctx context.Context, src, dst string) (int, error)
+	Dump(ctx context.Context, workspace, path string) (int, error)
+	Load(ctx context.Context, workspace, path string) (int, error)
+}
+
+// vectorStore carries out the actions of the endpoint of that name, which is
+// older than this program.
+type vectorStore struct {
+	mover  Mover
+	reader MemoryReader
+}
+
+func (library) VectorStore() Definition {
+	return defineWith("vector_store_op", func(d Deps, _ VectorStoreParams) func(context.Context, ManageRequest) (*Managed, error) {
+		return vectorStore{d.Mover, d.Reader}.run
+	})
+}
+
+func (o vectorStore) run(ctx context.Context, r ManageRequest) (*Managed, error) {
+	var err error
+	out := &Managed{}
+	switch r.Action {
+	case "list":
+		out.Memories, err = o.list(ctx, r.Workspace)
+		out.Size = len(out.Memories)
+	case "delete":
+		out.Size, err = o.mover.Delete(ctx, r.Workspace)
+	case "delete_ids":
+		if len(r.MemoryIDs) == 0 {
+			return nil, refuse("memory_ids is required")
+		}
+		out.Size, err = o.mover.DeleteIDs(ctx, r.Workspace, r.MemoryIDs)
+	case "copy":
+		if r.Source == "" {
+			return nil, refuse("src_workspace_id is required")
+		}
+		out.Size, err = o.mover.Copy(ctx, r.Source, r.Workspace)
+	case "dump":
+		out.Size, err = o.mover.Dump(ctx, r.Workspace, r.Path)
+	case "load":
+		out.Size, err = o.mover.Load(ctx, r.Workspace, r.Path)
+	default:
+		return nil, refuse("action must be one of list, delete, delete_ids, copy, dump, load")
+	}
+	// What the client can mend is an answer; what the store cannot do is not.
+	switch kind, msg := memoryd.KindOf(err); {
+	case err == nil:
+	case kind == memoryd.Invalid || kind == memoryd.NotFound || kind == memoryd.Conflict || kind == memoryd.TooLarge:
+		return nil, refuse("%s", msg)
+	default:
+		return nil, fmt.Errorf("%s: %w", r.Action, err)
+	}
+	out.Answer = fmt.Sprintf("%s: %d tool memory(ies)", r.Action, out.Size)
+	return out, nil
+}
+
+func (o vectorStore) list(ctx context.Context, workspace string) ([]Memory, error) {
+	var all []Memory
+	for m, err := range o.mover.List(ctx, workspace) {
+		if err != nil {
+			return nil, err
+		}
+		full, err := o.reader.Complete(ctx, m.Tool, NoCalls)
+		if err != nil {
+			return nil, err
+		}
+		full.Calls = m.Calls
+		all = append(all, full)
+	}
+	return all, nil
+}

@@ -1,0 +1,302 @@
+package ops
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Definition describes an op: its name, the types that it takes and gives, its
+// settings and how it is made.
+type Definition struct {
+	name    string
+	in, out reflect.Type
+	// params makes its settings, to be decoded into; model says that its entry
+	// may name a model.
+	params func() any
+	model  bool
+	build  func(d Deps, params any) func(ctx context.Context, in any) (any, error)
+}
+
+// library has a method for each op, which stands in the op's own file and gives
+// its Definition. They are found by their type, so that a new op touches no list.
+type library struct{}
+
+// define describes an op that needs nothing but Deps.
+func define[In, Out any](name string, run func(d Deps, ctx context.Context, in In) (Out, error)) Definition {
+	return defineWith(name, func(d Deps, _ struct{}) func(context.Context, In) (Out, error) {
+		return func(ctx context.Context, in In) (Out, error) { return run(d, ctx, in) }
+	})
+}
+
+// defineWith describes an op with settings of its own; where P has a method
+// Validate, it is asked. build makes the op; it changes nothing else.
+func defineWith[P, In, Out any](name string, build func(d Deps, params P) func(context.Context, In) (Out, error)) Definition {
+	return Definition{
+		name: name, in: reflect.TypeFor[In](), out: reflect.TypeFor[Out](),
+		params: func() any { return new(P) },
+		build: func(d Deps, params any) func(context.Context, any) (any, error) {
+			return untyped(build(d, *params.(*P))) //nolint:forcetypeassert // made by params above
+		},
+	}
+}
+
+// withModel lets the op's entry name a model.
+func (d Definition) withModel() Definition {
+	d.model = true
+	return d
+}
+
+// definitions are all ops by name.
+func definitions() map[string]Definition {
+	all := map[string]Definition{}
+	v := reflect.ValueOf(library{})
+	for i := range v.NumMethod() {
+		if make, ok := v.Method(i).Interface().(func() Definition); ok {
+			d := make()
+			all[d.name] = d
+		}
+	}
+	return all
+}
+
+// Spec is one entry of the configuration's op section.
+type Spec struct {
+	// Backend is the name of the op that the entry configures.
+	Backend string
+	// LLM names the model of the llm section that the op uses; "" means none.
+	LLM string
+	// Params decodes the settings of the entry into the value that it is given,
+	// strictly: an unknown key or a wrong type is an error that begins with its
+	// key. nil: there are none.
+	Params func(into any) error
+}
+
+// Problem is a fault in the op or the flow section.
+type Problem struct {
+	// Keys are the settings that may be its cause, the likeliest first.
+	Keys []string
+	Msg  string
+}
+
+// Plan is the op and the flow section of a configuration, checked: what it holds
+// can be built, serves every endpoint and loses nothing on the way.
+type Plan struct {
+	flows   map[string][]*entry
+	entries map[string]*entry // used ones, by the name of their op
+}
+
+// entry is an entry of the op section with its settings decoded.
+type entry struct {
+	name   string
+	def    Definition
+	llm    string
+	params any
+}
+
+// NewPlan checks flows, lists of the names of entries, by endpoint. A name without
+// an entry is that of an op without settings. The rules: each op takes what the
+// one before it gives, the first one the request; the last one gives the answer
+// of the endpoint; an op has one entry, which some flow uses.
+func NewPlan(flows map[string][]string, specs map[string]Spec) (*Plan, []Problem) {
+	c := checker{
+		plan: &Plan{flows: map[string][]*entry{}, entries: map[string]*entry{}},
+		defs: definitions(), known: map[string]*entry{},
+	}
+	for _, name := range slices.Sorted(maps.Keys(specs)) {
+		c.entry(name, specs[name])
+	}
+	endpoints := (&Flows{}).endpoints()
+	for _, name := range slices.Sorted(maps.Keys(flows)) {
+		if _, ok := endpoints[name]; !ok {
+			c.fault("there is no endpoint of this name; there are "+listed(endpoints), "flow."+name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(endpoints)) {
+		chain, ok := flows[name]
+		if !ok {
+			chain = []string{name + "_op"}
+		}
+		c.flow(name, endpoints[name], chain)
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.known)) {
+		if e := c.known[name]; e.name != e.def.name && c.plan.entries[e.def.name] != e {
+			c.fault("no flow uses this entry", "op."+name)
+		}
+	}
+	return c.plan, c.problems
+}
+
+type checker struct {
+	plan     *Plan
+	defs     map[string]Definition
+	known    map[string]*entry
+	bad      map[string]bool // entries with a fault of their own
+	problems []Problem
+}
+
+func (c *checker) fault(msg string, keys ...string) {
+	c.problems = append(c.problems, Problem{Keys: keys, Msg: msg})
+}
+
+// entry decodes one entry of the op section.
+func (c *checker) entry(name string, spec Spec) {
+	key := "op." + name
+	def, ok := c.defs[spec.Backend]
+	if !ok {
+		if c.bad == nil {
+			c.bad = map[string]bool{}
+		}
+		c.bad[name] = true
+		c.fault(fmt.Sprintf("there is no op %q; there are %s", spec.Backend, listed(c.defs)), key+".backend")
+		return
+	}
+	if spec.LLM != "" && !def.model {
+		c.fault(def.name+" asks no model", key+".llm")
+	}
+	e := &entry{name: name, def: def, llm: spec.LLM, params: def.params()}
+	c.known[name] = e
+	var err error
+	if spec.Params != nil {
+		err = spec.Params(e.params)
+	}
+	if v, ok := e.params.(interface{ Validate() error }); ok && err == nil {
+		err = v.Validate()
+	}
+	if err == nil {
+		return
+	}
+	param, msg, named := strings.Cut(err.Error(), ": ")
+	if !named || strings.ContainsAny(param, " \t") {
+		param, msg = "", err.Error()
+	}
+	c.fault(msg, strings.TrimSuffix(key+".params."+param, "."))
+}
+
+// flow checks the chain of one endpoint, link by link.
+func (c *checker) flow(name string, e endpoint, chain []string) {
+	key := "flow." + name
+	if len(chain) == 0 {
+		c.fault("it holds no op", key)
+		return
+	}
+	in, out := e.types()
+	given, before := in, "the request"
+	for i, link := range chain {
+		at := fmt.Sprintf("%s.%d", key, i)
+		step := c.use(link, at)
+		if step == nil {
+			return
+		}
+		if !given.AssignableTo(step.def.in) {
+			c.fault(fmt.Sprintf("%s takes %s%s, and %s gives %s", link, words(step.def.in), c.giver(step.def.in), before, words(given)),
+				at, "op."+link+".backend")
+			return
+		}
+		given, before = step.def.out, link
+		c.plan.flows[name] = append(c.plan.flows[name], step)
+	}
+	if given != out {
+		last := len(chain) - 1
+		c.fault(fmt.Sprintf("the endpoint answers with %s%s, and %s gives %s", words(out), c.giver(out), before, words(given)),
+			fmt.Sprintf("%s.%d", key, last), "op."+before+".backend")
+	}
+}
+
+// use finds the entry that a flow names.
+func (c *checker) use(link, at string) *entry {
+	e := c.known[link]
+	if def, ok := c.defs[link]; e == nil && ok && !c.bad[link] {
+		e = &entry{name: link, def: def, params: def.params()}
+		c.known[link] = e
+	}
+	switch {
+	case c.bad[link]:
+		return nil // told of already
+	case e == nil:
+		c.fault(fmt.Sprintf("the op section has no %q, and no op is called so", link), at)
+		return nil
+	}
+	if other := c.plan.entries[e.def.name]; other != nil && other != e {
+		c.fault(fmt.Sprintf("%s is the op of the entry %s already; it can have one", e.def.name, other.name), at, "op."+link+".backend", "op."+other.name)
+		return nil
+	}
+	c.plan.entries[e.def.name] = e
+	return e
+}
+
+// giver names the ops that give a type.
+func (c *checker) giver(t reflect.Type) string {
+	var names []string
+	for name, d := range c.defs {
+		if d.out.AssignableTo(t) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	slices.Sort(names)
+	return " (from " + strings.Join(names, " or ") + ")"
+}
+
+// words says a type's name in words: *ValidCalls is "valid calls".
+func words(t reflect.Type) string {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	var b strings.Builder
+	for i, r := range t.Name() {
+		if unicode.IsUpper(r) && i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
+}
+
+func listed[V any](m map[string]V) string {
+	return strings.Join(slices.Sorted(maps.Keys(m)), ", ")
+}
+
+// endpoints are the fields of f by the names of their flows.
+func (f *Flows) endpoints() map[string]endpoint {
+	all := map[string]endpoint{}
+	v := reflect.ValueOf(f).Elem()
+	for i := range v.NumField() {
+		all[v.Type().Field(i).Tag.Get("flow")] = v.Field(i).Addr().Interface().(endpoint) //nolint:forcetypeassert // every field is a Flow
+	}
+	return all
+}
+
+// Settings gives the settings of type P of the one op that has them, and the name
+// of its model; "" means none.
+func Settings[P any](p *Plan) (llm string, params P) {
+	for _, e := range p.entries {
+		if own, ok := e.params.(*P); ok {
+			return e.llm, *own
+		}
+	}
+	return "", params
+}
+
+// Build makes the ops of the plan and chains them. tracer may be nil.
+func (p *Plan) Build(d Deps, tracer Tracer) *Flows {
+	built := map[*entry]step{}
+	flows := &Flows{}
+	for name, e := range flows.endpoints() {
+		var steps []step
+		for _, en := range p.flows[name] {
+			if _, ok := built[en]; !ok {
+				built[en] = step{en.name, en.def.build(d, en.params)}
+			}
+			steps = append(steps, built[en])
+		}
+		e.assemble(name, steps, tracer)
+	}
+	return flows
+}
