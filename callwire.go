@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -15,7 +16,8 @@ import (
 // CallJSON is a call as JSON shows it to people and programs: an item of a
 // request, an element of a history, a line of a recording. It is the one list of
 // the members, of their defaults and of the other names that they are known by.
-// (Stores and exports have encodings of their own, which keep every byte.)
+// (Stores and exports have encodings of their own, which keep every byte; answers
+// have a shape of their own, package wire's, to which this one converts.)
 type CallJSON struct {
 	ToolName     string         `json:"tool_name"`
 	Input        jsontext.Value `json:"input"` // an object or a string
@@ -25,11 +27,11 @@ type CallJSON struct {
 	TokenCost    int64          `json:"token_cost"` // -1 means unknown
 	CreateTime   string         `json:"create_time"`
 	Metadata     jsontext.Value `json:"metadata"` // an object
-	Summary      string         `json:"summary"`
-	Evaluation   string         `json:"evaluation"`
-	Score        float64        `json:"score"`
-	CallHash     string         `json:"call_hash"`
-	IsSummarized bool           `json:"is_summarized"`
+	Summary      string         `json:"summary,omitzero"`
+	Evaluation   string         `json:"evaluation,omitzero"`
+	Score        float64        `json:"score,omitzero"`
+	CallHash     string         `json:"call_hash,omitzero"`
+	IsSummarized bool           `json:"is_summarized,omitzero"`
 }
 
 // CallLine is a call as it was read, with what stands beside it.
@@ -56,8 +58,8 @@ func JSONOf(c *Call, summarisedThrough int64) CallJSON {
 	e := &c.Evaluation
 	j := CallJSON{
 		ToolName: c.Tool, Input: jsontext.Value(c.Input), Output: c.Output, Success: c.Success,
-		TimeCost: c.TimeCost, TokenCost: c.TokenCost, CreateTime: c.CreateTime, Metadata: jsontext.Value(c.Metadata),
-		Summary: e.Summary, Evaluation: e.Evaluation, Score: e.Score, CallHash: c.Hash,
+		TimeCost: finite(c.TimeCost), TokenCost: c.TokenCost, CreateTime: c.CreateTime, Metadata: jsontext.Value(c.Metadata),
+		Summary: e.Summary, Evaluation: e.Evaluation, Score: finite(e.Score), CallHash: c.Hash,
 		IsSummarized: c.Seq > 0 && c.Seq <= summarisedThrough,
 	}
 	if len(j.Input) == 0 {
@@ -69,9 +71,28 @@ func JSONOf(c *Call, summarisedThrough int64) CallJSON {
 	return j
 }
 
-// MarshalCall writes a call as one line of JSON. What of its texts is not valid UTF-8
-// becomes U+FFFD.
+// finite gives 0, which means unknown, for what JSON cannot say.
+func finite(f float64) float64 {
+	if math.IsInf(f, 0) || math.IsNaN(f) {
+		return 0
+	}
+	return f
+}
+
+// MarshalCall writes a call as JSON. What of its texts is not valid UTF-8 becomes
+// U+FFFD.
 func MarshalCall(j CallJSON) ([]byte, error) { return jsonv2.Marshal(j, callText) }
+
+// MarshalCallLine writes what was recorded of a call, and where, as one line of a
+// recording; the verdict stays behind.
+func MarshalCallLine(c *Call) ([]byte, error) {
+	call := *c
+	call.Evaluation = Evaluation{}
+	return jsonv2.Marshal(struct {
+		Workspace string `json:"workspace_id"`
+		CallJSON
+	}{c.Workspace, JSONOf(&call, 0)}, callText)
+}
 
 // members is what is read of a call. The exact names win over the other ones, and
 // among those the first.
@@ -181,7 +202,7 @@ func (l *CallLine) take(m *members) error {
 		return err
 	}
 	l.takeOutcome(m)
-	if m.Metadata.given {
+	if m.Metadata.there() {
 		if k := jsontext.Value(m.Metadata.value).Kind(); k != '{' {
 			return NewFault("dict_type", "Input should be a valid object", jsontext.Value(m.Metadata.value), "metadata")
 		}

@@ -7,7 +7,11 @@
 // in docs/design.md.
 package memoryd
 
-import _ "embed"
+import (
+	_ "embed"
+	"errors"
+	"time"
+)
 
 // DefaultConfig is the documented configuration file with every setting at its
 // default. A user's file need only hold what differs.
@@ -20,3 +24,18 @@ const DefaultWorkspace = "default"
 
 // MaxNameBytes bounds the name of a workspace or of a tool, in bytes of UTF-8.
 const MaxNameBytes = 1024
+
+// TimeLayout is how times are written that name no zone: the server's own, and
+// those of callers who give none.
+const TimeLayout = "2006-01-02 15:04:05"
+
+// ParseTime reads a call's create_time. A text that names no zone is in the given
+// one.
+func ParseTime(text string, zone *time.Location) (time.Time, error) {
+	for _, layout := range []string{TimeLayout, "2006-01-02T15:04:05", time.RFC3339, "2006-01-02 15:04:05Z07:00"} {
+		if t, err := time.ParseInLocation(layout, text, zone); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, errors.New(`must be "YYYY-MM-DD HH:MM:SS" or RFC 3339`)
+}

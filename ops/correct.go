@@ -56,7 +56,7 @@ func (d Deps) correct(ctx context.Context, r CorrectCall) (out StoredCall, err e
 	call := before
 	call.Evaluation = r.evaluation(before.Evaluation, d.Now())
 	// The example first: one without its verdict says nothing wrong.
-	line, err := json.Marshal(labelledCall(&call))
+	line, err := labelledCall(&call)
 	if err != nil {
 		return out, err
 	}
@@ -113,37 +113,20 @@ func (c Correction) evaluation(old memoryd.Evaluation, now time.Time) memoryd.Ev
 	return e
 }
 
-// labelled is a call as "memoryd evaluate" reads it.
-type labelled struct {
-	Workspace  string                     `json:"workspace_id"`
-	Tool       string                     `json:"tool_name"`
-	Input      json.RawMessage            `json:"input"`
-	Output     string                     `json:"output"`
-	Success    bool                       `json:"success"`
-	TimeCost   float64                    `json:"time_cost"`
-	TokenCost  int64                      `json:"token_cost"`
-	CreateTime string                     `json:"create_time"`
-	Metadata   map[string]json.RawMessage `json:"metadata"`
-}
-
-func labelledCall(c *memoryd.Call) labelled {
+// labelledCall is a call as "memoryd evaluate" reads it.
+func labelledCall(c *memoryd.Call) ([]byte, error) {
 	gold := map[float64]string{0: `"error"`, 0.5: `"partial"`, 1: `"ok"`}[c.Evaluation.Score]
-	l := labelled{
-		Workspace: c.Workspace, Tool: c.Tool, Input: c.Input, Output: c.Output, Success: c.Success,
-		TimeCost: c.TimeCost, TokenCost: c.TokenCost, CreateTime: c.CreateTime,
-		Metadata: map[string]json.RawMessage{},
+	metadata := map[string]json.RawMessage{}
+	if json.Unmarshal(c.Metadata, &metadata) != nil || metadata == nil {
+		metadata = map[string]json.RawMessage{} // metadata that is no object labels nothing
 	}
-	// Metadata that is no object labels nothing.
-	_ = json.Unmarshal(c.Metadata, &l.Metadata)
-	if l.Metadata == nil {
-		l.Metadata = map[string]json.RawMessage{}
+	metadata["gold"], metadata["gold_from"] = json.RawMessage(gold), json.RawMessage(`"person"`)
+	call := *c
+	var err error
+	if call.Metadata, err = json.Marshal(metadata); err != nil {
+		return nil, err
 	}
-	l.Metadata["gold"] = json.RawMessage(gold)
-	l.Metadata["gold_from"] = json.RawMessage(`"person"`)
-	if len(l.Input) == 0 {
-		l.Input = json.RawMessage(`""`)
-	}
-	return l
+	return memoryd.MarshalCallLine(&call)
 }
 
 // ListCorrections asks for the corrected calls of a workspace.

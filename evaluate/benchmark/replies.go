@@ -136,3 +136,11 @@ func (r *Replies) Other() int {
 	defer r.mu.Unlock()
 	return r.other
 }
+
+// describe says a fault of a member without the names of our types.
+func describe(err error) error {
+	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return fmt.Errorf("%s: a %s is not expected there", e.Field, e.Value)
+	}
+	return err
+}

@@ -74,33 +74,22 @@ func Read(t testing.TB, file string) []Call {
 	return calls
 }
 
-func decode(line []byte) (Call, error) {
-	row := struct {
-		Workspace string                     `json:"workspace_id"`
-		Tool      string                     `json:"tool_name"`
-		Input     json.RawMessage            `json:"input"`
-		Output    string                     `json:"output"`
-		Success   bool                       `json:"success"`
-		TimeCost  float64                    `json:"time_cost"`
-		TokenCost int64                      `json:"token_cost"`
-		Created   string                     `json:"create_time"`
-		Metadata  map[string]json.RawMessage `json:"metadata"`
-	}{Success: true, TokenCost: -1}
-	if err := json.Unmarshal(line, &row); err != nil {
-		return Call{}, err
-	}
-	c := Call{Gold: take(row.Metadata, "gold"), GoldFrom: take(row.Metadata, "gold_from")}
-	metadata, err := json.Marshal(row.Metadata)
+func decode(line []byte) (c Call, err error) {
+	l, err := memoryd.ParseCall(line)
 	if err != nil {
-		return Call{}, err
+		return c, err
 	}
-	c.Call = memoryd.Call{
-		ToolRef: memoryd.ToolRef{Workspace: row.Workspace, Tool: row.Tool}, Input: row.Input, Output: row.Output,
-		Success: row.Success, TimeCost: row.TimeCost, TokenCost: row.TokenCost, CreateTime: row.Created,
-		Metadata: metadata, Hash: memoryd.HashOf(row.Input, row.Output), Evaluation: memoryd.PendingEvaluation(),
+	metadata := map[string]json.RawMessage{}
+	if err := json.Unmarshal(l.Metadata, &metadata); err != nil {
+		return c, err
 	}
-	c.Time, err = time.Parse("2006-01-02 15:04:05", row.Created)
-	c.Key = memoryd.Identity{ToolRef: c.ToolRef, Input: c.Input, Output: c.Output, CreateTime: c.CreateTime}.Key()
+	c = Call{Call: l.Call(), Gold: take(metadata, "gold"), GoldFrom: take(metadata, "gold_from")}
+	if c.Metadata, err = json.Marshal(metadata); err != nil {
+		return c, err
+	}
+	id := memoryd.Identity{ToolRef: c.ToolRef, Input: c.Input, Output: c.Output, CreateTime: c.CreateTime}
+	c.Key, c.Hash = id.KeyAndHash()
+	c.Time, err = time.Parse(memoryd.TimeLayout, c.CreateTime)
 	return c, err
 }
 
