@@ -190,11 +190,11 @@ func ask(h http.Handler, method, path, body string) *httptest.ResponseRecorder {
 	return rec
 }
 
-func newBook(t testing.TB, s store.Store) *usage.Book {
+func newBook(t testing.TB, s store.Store) *usage.Ledger {
 	t.Helper()
 	cfg := usage.DefaultConfig()
 	cfg.TokensPerHour = 1000
-	b, err := usage.NewBook(cfg, s, slog.New(slog.DiscardHandler), time.Now)
+	b, err := usage.NewLedger(cfg, s, slog.New(slog.DiscardHandler), time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,7 @@ type app struct {
 	storeName string
 	judge     *evaluate.Desk
 	models    *models
-	book      *usage.Book
+	book      *usage.Ledger
 	prices    usage.Prices
 	revisions *revisions.Manager
 	refresher *revisions.Refresher

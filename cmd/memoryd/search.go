@@ -66,7 +66,7 @@ func (a *app) index() revisions.Index {
 
 // budgeted is an embedder that keeps to the book's budgets.
 type budgeted struct {
-	book  *usage.Book
+	book  *usage.Ledger
 	model *llm.Embedder
 }
 

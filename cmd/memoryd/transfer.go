@@ -34,7 +34,7 @@ func movedKinds() []string {
 // mover moves memories, and tells the ledger of workspaces that are gone.
 type mover struct {
 	*backup.Actions
-	book    *usage.Book
+	book    *usage.Ledger
 	journal *journal.Store // before the store; nil: none
 }
 

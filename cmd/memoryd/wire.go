@@ -34,7 +34,7 @@ func (a *app) wire(getenv func(string) string) (http.Handler, error) {
 	}
 	a.store = a.measure(a.store)
 	var err error
-	if a.book, err = usage.NewBook(a.cfg.Spend, a.store, a.log, time.Now); err != nil {
+	if a.book, err = usage.NewLedger(a.cfg.Spend, a.store, a.log, time.Now); err != nil {
 		return nil, err
 	}
 	a.prices = pricesOf(a.cfg.LLM)

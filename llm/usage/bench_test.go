@@ -9,7 +9,7 @@ import (
 
 // BenchmarkAttempt counts for a hundred tools from several goroutines.
 func BenchmarkAttempt(b *testing.B) {
-	book := newBook(b, mem.New(), nil)
+	book := newLedger(b, mem.New(), nil)
 	tools := make([]string, 100)
 	for i := range tools {
 		tools[i] = "tool" + strconv.Itoa(i)

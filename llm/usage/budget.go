@@ -16,7 +16,7 @@ type Budget struct {
 	Resets time.Time // the end of the window
 }
 
-// budget is what was spent in the windows that now lies in. The book's lock
+// budget is what was spent in the windows that now lies in. The ledger's lock
 // guards it.
 type budget struct {
 	hour, day       time.Time // the windows' beginnings
@@ -82,7 +82,7 @@ func (g *budget) list(cfg Config) []Budget {
 }
 
 // Budgets gives the limits that are set, with what is used of them.
-func (b *Book) Budgets() []Budget {
+func (b *Ledger) Budgets() []Budget {
 	now := b.now()
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -92,7 +92,7 @@ func (b *Book) Budgets() []Budget {
 
 // readOthers reads what other replicas spent: of the whole day, or, once that is
 // known, of this hour and the one before.
-func (b *Book) readOthers(ctx context.Context) error {
+func (b *Ledger) readOthers(ctx context.Context) error {
 	now := b.now()
 	from := hourOf(now).Add(-time.Hour)
 	b.mu.Lock()

@@ -1,12 +1,12 @@
 // Package usage counts what the models cost, and keeps to budgets.
 //
 //	llm's observer ── Attempt ──┐
-//	judge's observer ─ Verdict ─┴─ Book ── every FlushInterval ──> store.Records
-//	Limited(model) ── asks the Book before each request
+//	judge's observer ─ Verdict ─┴─ Ledger ── every FlushInterval ──> store.Records
+//	Limited(model) ── asks the Ledger before each request
 //
 // # The ledger
 //
-// A Book adds up requests, tokens and verdicts by workspace, tool, op and who
+// A Ledger adds up requests, tokens and verdicts by workspace, tool, op and who
 // answered, in rows of an hour (UTC). Counting takes a lock for a moment and no
 // I/O. The rows of a workspace and an hour are one record of the kind "spend",
 // written by one process only, whole and with absolute totals: writing it again

@@ -2,5 +2,5 @@ package usage
 
 import "context"
 
-// Flush writes what changed, as the book does from time to time.
-func (b *Book) Flush(ctx context.Context) { b.flush(ctx) }
+// Flush writes what changed, as the ledger does from time to time.
+func (b *Ledger) Flush(ctx context.Context) { b.flush(ctx) }

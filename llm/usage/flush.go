@@ -12,14 +12,14 @@ import (
 	"memoryd/store"
 )
 
-// kind marks the book's records.
+// kind marks the ledger's records.
 const kind = "spend"
 
 // hourForm begins the id of a record, so that ids are in the order of time. The
 // replica's name follows behind a slash.
 const hourForm = "2006-01-02T15"
 
-func (b *Book) key(id pageID) store.RecordKey {
+func (b *Ledger) key(id hourID) store.RecordKey {
 	return store.RecordKey{
 		ToolRef: memoryd.ToolRef{Workspace: id.workspace}, Kind: kind, ID: id.hour.Format(hourForm) + "/" + b.replica,
 	}
@@ -27,17 +27,17 @@ func (b *Book) key(id pageID) store.RecordKey {
 
 // writing is a page on its way to the store.
 type writing struct {
-	id      pageID
+	id      hourID
 	changed int64
 	rows    []Row
 }
 
-// flushWriters is how many pages are written at once, so that the store can
+// flushWriters is how many hours are written at once, so that the store can
 // commit them together.
 const flushWriters = 8
 
-// flush writes the pages that changed and reads what others spent.
-func (b *Book) flush(ctx context.Context) {
+// flush writes the hours that changed and reads what others spent.
+func (b *Ledger) flush(ctx context.Context) {
 	b.flushing.Lock()
 	defer b.flushing.Unlock()
 	all, _ := lifecycle.NewGroup(ctx, b.log, "usage", flushWriters)
@@ -52,7 +52,7 @@ func (b *Book) flush(ctx context.Context) {
 }
 
 // told logs the first failure of several in a row, and their end.
-func (b *Book) told(err error) {
+func (b *Ledger) told(err error) {
 	switch {
 	case err != nil && !b.failing:
 		b.log.Warn("the cost ledger could not be written or read; counting goes on", "err", err)
@@ -62,25 +62,25 @@ func (b *Book) told(err error) {
 	b.failing = err != nil
 }
 
-// changed gives the pages to be written, and lets those go that are written and
+// changed gives the hours to be written, and lets those go that are written and
 // whose hour is over.
-func (b *Book) changed() []writing {
+func (b *Ledger) changed() []writing {
 	this := hourOf(b.now())
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var list []writing
-	for id, p := range b.pages {
+	for id, p := range b.hours {
 		switch {
 		case p.changed > p.written:
 			list = append(list, writing{id, p.changed, p.rows.sorted()})
 		case id.hour.Before(this.Add(-time.Hour)):
-			delete(b.pages, id)
+			delete(b.hours, id)
 		}
 	}
 	return list
 }
 
-func (b *Book) write(ctx context.Context, w writing) error {
+func (b *Ledger) write(ctx context.Context, w writing) error {
 	data, err := json.Marshal(w.rows)
 	if err != nil {
 		return fmt.Errorf("encode the ledger: %w", err)
@@ -93,7 +93,7 @@ func (b *Book) write(ctx context.Context, w writing) error {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if p := b.pages[w.id]; p != nil {
+	if p := b.hours[w.id]; p != nil {
 		p.written = w.changed
 	}
 	return nil

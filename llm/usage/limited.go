@@ -12,15 +12,15 @@ import (
 // because a budget is spent.
 const ReasonBudget = "budget"
 
-// Limited is a Model that keeps to the book's budgets. It does not count: that
-// is done by who sees each attempt (see Book.Attempt).
+// Limited is a Model that keeps to the ledger's budgets. It does not count: that
+// is done by who sees each attempt (see Ledger.Attempt).
 type Limited struct {
-	book  *Book
+	book  *Ledger
 	model memoryd.Model
 }
 
-// Limited puts m under the book's budgets, which it shares with all others.
-func (b *Book) Limited(m memoryd.Model) *Limited { return &Limited{b, m} }
+// Limited puts m under the ledger's budgets, which it shares with all others.
+func (b *Ledger) Limited(m memoryd.Model) *Limited { return &Limited{b, m} }
 
 // Name is the model's.
 func (l *Limited) Name() string { return l.model.Name() }
@@ -42,7 +42,7 @@ func (l *Limited) Complete(ctx context.Context, p memoryd.Prompt) (memoryd.Compl
 // hold takes a into the count of requests under way unless that, with what was
 // spent, uses a budget up. Of several that are spent it names the one that lasts
 // longest.
-func (b *Book) hold(a amount) error {
+func (b *Ledger) hold(a amount) error {
 	now := b.now()
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -72,7 +72,7 @@ func (b *Book) hold(a amount) error {
 	}
 }
 
-func (b *Book) release(a amount) {
+func (b *Ledger) release(a amount) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.budget.held = b.budget.held.plus(amount{-a.requests, -a.tokens})

@@ -16,9 +16,9 @@ import (
 	"memoryd/store/storetest"
 )
 
-// paid is a model that counts each request in the book, as llm's observer does.
+// paid is a model that counts each request in the ledger, as llm's observer does.
 type paid struct {
-	book  *usage.Book
+	book  *usage.Ledger
 	usage memoryd.Usage
 	took  time.Duration
 	asked atomic.Int64
@@ -65,7 +65,7 @@ func TestABudgetHoldsUntilItsWindowEnds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			atMidnight(t, func(t *testing.T) {
-				b := newBook(t, mem.New(), c.limit)
+				b := newLedger(t, mem.New(), c.limit)
 				m := &paid{book: b, usage: tokenUsage(90, 10)}
 				l := b.Limited(m)
 				time.Sleep(20 * time.Minute)
@@ -97,7 +97,7 @@ func TestABudgetHoldsUntilItsWindowEnds(t *testing.T) {
 
 func TestTheLongestOfTheSpentWindowsIsNamed(t *testing.T) {
 	atMidnight(t, func(t *testing.T) {
-		b := newBook(t, mem.New(), func(c *usage.Config) { c.RequestsPerHour, c.RequestsPerDay = 1, 1 })
+		b := newLedger(t, mem.New(), func(c *usage.Config) { c.RequestsPerHour, c.RequestsPerDay = 1, 1 })
 		l := b.Limited(&paid{book: b})
 		if err := complete(l); err != nil {
 			t.Fatal(err)
@@ -110,7 +110,7 @@ func TestTheLongestOfTheSpentWindowsIsNamed(t *testing.T) {
 
 func TestRequestsUnderWayCountBeforehand(t *testing.T) {
 	atMidnight(t, func(t *testing.T) {
-		b := newBook(t, mem.New(), func(c *usage.Config) { c.RequestsPerHour = 10 })
+		b := newLedger(t, mem.New(), func(c *usage.Config) { c.RequestsPerHour = 10 })
 		m := &paid{book: b, took: time.Minute}
 		l := b.Limited(m)
 		var all sync.WaitGroup
@@ -133,11 +133,11 @@ func TestABudgetIsSharedAndOutlivesTheProcess(t *testing.T) {
 	atMidnight(t, func(t *testing.T) {
 		s := mem.New()
 		limit := func(c *usage.Config) { c.RequestsPerHour, c.RequestsPerDay = 3, 5 }
-		one := newBook(t, s, limit)
+		one := newLedger(t, s, limit)
 		one.Start(t.Context())
-		two := newBook(t, s, limit)
+		two := newLedger(t, s, limit)
 		two.Start(t.Context())
-		for _, b := range []*usage.Book{one, two, one} {
+		for _, b := range []*usage.Ledger{one, two, one} {
 			if err := complete(b.Limited(&paid{book: b})); err != nil {
 				t.Fatal(err)
 			}
@@ -146,7 +146,7 @@ func TestABudgetIsSharedAndOutlivesTheProcess(t *testing.T) {
 		refused(t, complete(one.Limited(&paid{book: one})))
 		refused(t, complete(two.Limited(&paid{book: two})))
 		one.Stop()
-		next := newBook(t, s, limit) // as after a restart
+		next := newLedger(t, s, limit) // as after a restart
 		next.Start(t.Context())
 		refused(t, complete(next.Limited(&paid{book: next})))
 		time.Sleep(time.Hour)
@@ -167,7 +167,7 @@ func TestABudgetIsReadAsSoonAsTheStoreIsBack(t *testing.T) {
 	atMidnight(t, func(t *testing.T) {
 		limit := func(c *usage.Config) { c.RequestsPerDay = 1 }
 		s := mem.New()
-		before := newBook(t, s, limit)
+		before := newLedger(t, s, limit)
 		before.Start(t.Context())
 		if err := complete(before.Limited(&paid{book: before})); err != nil {
 			t.Fatal(err)
@@ -182,7 +182,7 @@ func TestABudgetIsReadAsSoonAsTheStoreIsBack(t *testing.T) {
 			}
 			return nil
 		})
-		b := newBook(t, records, limit)
+		b := newLedger(t, records, limit)
 		b.Start(t.Context())
 		if b.Budgets()[0].Used != 0 {
 			t.Error("known without the store")
@@ -195,7 +195,7 @@ func TestABudgetIsReadAsSoonAsTheStoreIsBack(t *testing.T) {
 }
 
 func TestWithoutLimitsNothingIsRefused(t *testing.T) {
-	b := newBook(t, mem.New(), nil)
+	b := newLedger(t, mem.New(), nil)
 	l := b.Limited(&paid{book: b, usage: tokenUsage(1<<30, 1<<30)})
 	for range 100 {
 		if err := complete(l); err != nil {

@@ -24,7 +24,7 @@ type Prices map[string]Price
 
 // SetPrices names what models cost from now on; what was counted before keeps its
 // cost. It comes before the first Attempt.
-func (b *Book) SetPrices(p Prices) { b.prices = p }
+func (b *Ledger) SetPrices(p Prices) { b.prices = p }
 
 // rounded drops what adding up in floating point leaves behind the ninth decimal.
 func rounded(cost float64) float64 { return math.Round(cost*1e9) / 1e9 }

@@ -32,7 +32,7 @@ func TestPrice(t *testing.T) {
 func TestTheLedgerKnowsCosts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := mem.New()
-		one, two := newBook(t, s, nil), newBook(t, s, nil)
+		one, two := newLedger(t, s, nil), newLedger(t, s, nil)
 		prices := usage.Prices{"dear": {Prompt: 10, Completion: 30}}
 		one.SetPrices(prices)
 		two.SetPrices(prices)
@@ -51,7 +51,7 @@ func TestTheLedgerKnowsCosts(t *testing.T) {
 		one.SetPrices(nil)
 		wantRows(t, today(t, one, "w"), want...)
 		wantRows(t, today(t, two, "w"), want...)
-		time.Sleep(3 * time.Hour) // the pages have left the memory
+		time.Sleep(3 * time.Hour) // the hours have left the memory
 		wantRows(t, today(t, one, "w"), want...)
 		one.Stop()
 		two.Stop()

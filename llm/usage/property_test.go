@@ -31,14 +31,14 @@ func TestNoNumberIsLostOrDoubled(t *testing.T) {
 			}
 			return nil
 		})
-		open := func() *usage.Book {
-			b, err := usage.NewBook(usage.DefaultConfig(), faulty, slog.New(slog.DiscardHandler), clock)
+		open := func() *usage.Ledger {
+			b, err := usage.NewLedger(usage.DefaultConfig(), faulty, slog.New(slog.DiscardHandler), clock)
 			if err != nil {
 				rt.Fatal(err)
 			}
 			return b
 		}
-		books := []*usage.Book{open(), open(), open()}
+		books := []*usage.Ledger{open(), open(), open()}
 		want := map[string]*usage.Row{}
 		begin := now
 		rt.Repeat(map[string]func(*rapid.T){

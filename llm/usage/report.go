@@ -15,7 +15,7 @@ import (
 // before to: what all replicas have written, and what this one has counted
 // since. The empty workspace stands for the totals of all. Rows come in the
 // order of tool, op and who answered.
-func (b *Book) Report(ctx context.Context, workspace string, from, to time.Time) ([]Row, error) {
+func (b *Ledger) Report(ctx context.Context, workspace string, from, to time.Time) ([]Row, error) {
 	total := rows{}
 	own := b.own(workspace, from, to)
 	err := b.read(ctx, workspace, from, to, func(_ string, hour time.Time, mine bool, list []Row) {
@@ -48,24 +48,24 @@ func (rs rows) sum(list []Row) {
 	}
 }
 
-// own gives the rows of the pages in memory, which are never behind the store,
+// own gives the rows of the hours in memory, which are never behind the store,
 // by hour.
-func (b *Book) own(workspace string, from, to time.Time) map[time.Time][]Row {
+func (b *Ledger) own(workspace string, from, to time.Time) map[time.Time][]Row {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	pages := map[time.Time][]Row{}
-	for id, p := range b.pages {
+	hours := map[time.Time][]Row{}
+	for id, p := range b.hours {
 		if id.workspace == workspace && !id.hour.Before(hourOf(from)) && id.hour.Before(to) {
-			pages[id.hour] = p.rows.sorted()
+			hours[id.hour] = p.rows.sorted()
 		}
 	}
-	return pages
+	return hours
 }
 
 // read hands each record of the workspace and the hours to take, with its id,
 // its hour and whether this process wrote it. What cannot be read is left out
 // and logged: one bad record must not hide the others.
-func (b *Book) read(ctx context.Context, workspace string, from, to time.Time, take func(id string, hour time.Time, own bool, list []Row)) error {
+func (b *Ledger) read(ctx context.Context, workspace string, from, to time.Time, take func(id string, hour time.Time, own bool, list []Row)) error {
 	key := store.RecordKey{ToolRef: memoryd.ToolRef{Workspace: workspace}, Kind: kind, ID: hourOf(from).Format(hourForm)}
 	for r, err := range store.AllRecords(ctx, b.records, key) {
 		if err != nil {

@@ -13,14 +13,14 @@ const (
 
 // Start reads what was spent today, by all replicas, and then writes what
 // changed at every FlushInterval until ctx ends or Stop. Where the store cannot
-// be read, budgets count only what this process spent, until it can. A book
+// be read, budgets count only what this process spent, until it can. A ledger
 // starts once.
-func (b *Book) Start(ctx context.Context) {
+func (b *Ledger) Start(ctx context.Context) {
 	b.look(ctx)
 	b.worker.Start(ctx, b.flushAgain)
 }
 
-func (b *Book) look(ctx context.Context) {
+func (b *Ledger) look(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, edgeTimeout)
 	defer cancel()
 	b.flushing.Lock()
@@ -28,7 +28,7 @@ func (b *Book) look(ctx context.Context) {
 	b.told(b.readOthers(ctx))
 }
 
-func (b *Book) flushAgain(ctx context.Context) {
+func (b *Ledger) flushAgain(ctx context.Context) {
 	tick := time.NewTicker(b.cfg.FlushInterval)
 	defer tick.Stop()
 	for {
@@ -47,4 +47,4 @@ func (b *Book) flushAgain(ctx context.Context) {
 }
 
 // Stop writes what is left and ends. It may be called twice, or before Start.
-func (b *Book) Stop() { b.worker.Stop() }
+func (b *Ledger) Stop() { b.worker.Stop() }

@@ -13,8 +13,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// Book is the ledger of one process. It is safe for concurrent use.
-type Book struct {
+// Ledger is the ledger of one process. It is safe for concurrent use.
+type Ledger struct {
 	cfg     Config
 	records store.Records
 	log     *slog.Logger
@@ -23,7 +23,7 @@ type Book struct {
 	prices  Prices
 
 	mu     sync.Mutex
-	pages  map[pageID]*page
+	hours  map[hourID]*page
 	budget budget
 
 	flushing sync.Mutex // one flush at a time
@@ -32,8 +32,8 @@ type Book struct {
 	worker *lifecycle.Worker
 }
 
-// pageID names a page: a workspace ("" for the server) and an hour's beginning.
-type pageID struct {
+// hourID names a page: a workspace ("" for the server) and an hour's beginning.
+type hourID struct {
 	workspace string
 	hour      time.Time
 }
@@ -45,20 +45,20 @@ type page struct {
 	changed, written int64
 }
 
-// NewBook makes a book. Nothing runs before Start.
-func NewBook(cfg Config, records store.Records, log *slog.Logger, now func() time.Time) (*Book, error) {
+// NewLedger makes a ledger. Nothing runs before Start.
+func NewLedger(cfg Config, records store.Records, log *slog.Logger, now func() time.Time) (*Ledger, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, memoryd.Wrap(memoryd.Invalid, err, "spend."+err.Error())
 	}
-	return &Book{
+	return &Ledger{
 		cfg: cfg, records: records, log: log, now: now, replica: uuid.NewString(),
-		pages: map[pageID]*page{}, budget: budget{others: map[string]amount{}}, worker: lifecycle.NewWorker(log, "usage"),
+		hours: map[hourID]*page{}, budget: budget{others: map[string]amount{}}, worker: lifecycle.NewWorker(log, "usage"),
 	}, nil
 }
 
 // Attempt counts a request to a model that ended: on whose behalf, for which op,
 // and whether it brought an answer. Tool may be empty.
-func (b *Book) Attempt(workspace, tool, op, model string, ok bool, u memoryd.Usage) {
+func (b *Ledger) Attempt(workspace, tool, op, model string, ok bool, u memoryd.Usage) {
 	r := Row{
 		Tool: tool, Op: op, By: shortBy("llm:" + model), Requests: 1,
 		PromptTokens: believed(u.PromptTokens), CompletionTokens: believed(u.CompletionTokens),
@@ -71,29 +71,29 @@ func (b *Book) Attempt(workspace, tool, op, model string, ok bool, u memoryd.Usa
 }
 
 // Verdict counts a verdict on a call of the tool; by is Evaluation.JudgedBy.
-func (b *Book) Verdict(ref memoryd.ToolRef, by string) {
+func (b *Ledger) Verdict(ref memoryd.ToolRef, by string) {
 	b.count(ref.Workspace, Row{Tool: ref.Tool, Op: OpEvaluate, By: shortBy(by), Verdicts: 1})
 }
 
-func (b *Book) count(workspace string, r Row) {
+func (b *Ledger) count(workspace string, r Row) {
 	now := b.now()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if workspace != "" {
-		b.enter(pageID{workspace, hourOf(now)}, r)
+		b.enter(hourID{workspace, hourOf(now)}, r)
 	}
 	r.Tool = ""
-	b.enter(pageID{"", hourOf(now)}, r)
+	b.enter(hourID{"", hourOf(now)}, r)
 	b.budget.turn(now)
 	b.budget.spend(amountOf([]Row{r}))
 }
 
 // enter adds a row to a page. The lock is held.
-func (b *Book) enter(id pageID, r Row) {
-	p := b.pages[id]
+func (b *Ledger) enter(id hourID, r Row) {
+	p := b.hours[id]
 	if p == nil {
 		p = &page{rows: rows{}}
-		b.pages[id] = p
+		b.hours[id] = p
 	}
 	p.rows.add(r)
 	p.changed++
@@ -102,7 +102,7 @@ func (b *Book) enter(id pageID, r Row) {
 // Forget drops what this process counted for a workspace, for when the workspace
 // has been deleted: also what a write that was under way meanwhile brought back.
 // The totals of the server stay.
-func (b *Book) Forget(workspace string) {
+func (b *Ledger) Forget(workspace string) {
 	if workspace == "" {
 		return
 	}
@@ -121,13 +121,13 @@ func (b *Book) Forget(workspace string) {
 // forgetTimeout bounds the writes of a Forget.
 const forgetTimeout = 10 * time.Second
 
-// drop takes the pages of a workspace out of memory.
-func (b *Book) drop(workspace string) (gone []pageID) {
+// drop takes the hours of a workspace out of memory.
+func (b *Ledger) drop(workspace string) (gone []hourID) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for id := range b.pages {
+	for id := range b.hours {
 		if id.workspace == workspace {
-			delete(b.pages, id)
+			delete(b.hours, id)
 			gone = append(gone, id)
 		}
 	}

@@ -24,15 +24,15 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// newBook makes a book on the store with the default configuration as change
+// newLedger makes a ledger on the store with the default configuration as change
 // leaves it. The caller starts it; it is stopped when the test ends.
-func newBook(t testing.TB, s store.Records, change func(*usage.Config)) *usage.Book {
+func newLedger(t testing.TB, s store.Records, change func(*usage.Config)) *usage.Ledger {
 	t.Helper()
 	cfg := usage.DefaultConfig()
 	if change != nil {
 		change(&cfg)
 	}
-	b, err := usage.NewBook(cfg, s, slog.New(slog.DiscardHandler), time.Now)
+	b, err := usage.NewLedger(cfg, s, slog.New(slog.DiscardHandler), time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func tokenUsage(prompt, completion int) memoryd.Usage {
 }
 
 // today is the report of the hours around now.
-func today(t testing.TB, b *usage.Book, workspace string) []usage.Row {
+func today(t testing.TB, b *usage.Ledger, workspace string) []usage.Row {
 	t.Helper()
 	rows, err := b.Report(context.Background(), workspace, time.Now().Add(-24*time.Hour), time.Now().Add(time.Hour))
 	if err != nil {
@@ -66,7 +66,7 @@ func wantRows(t testing.TB, got []usage.Row, want ...usage.Row) {
 func TestALedgerAddsUpOverReplicasAndHours(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := mem.New()
-		one, two := newBook(t, s, nil), newBook(t, s, nil)
+		one, two := newLedger(t, s, nil), newLedger(t, s, nil)
 		one.Start(t.Context())
 		two.Start(t.Context())
 		begin := time.Now()
@@ -87,12 +87,12 @@ func TestALedgerAddsUpOverReplicasAndHours(t *testing.T) {
 		time.Sleep(2 * usage.DefaultConfig().FlushInterval)
 		wantRows(t, today(t, one, "w"), want...)
 		wantRows(t, today(t, two, "w"), want...)
-		// The pages have left the memory. Half an interval keeps the test out of the
+		// The hours have left the memory. Half an interval keeps the test out of the
 		// instant of a flush, which would write what is "not flushed yet" below.
 		time.Sleep(3*time.Hour + usage.DefaultConfig().FlushInterval/2)
 		wantRows(t, today(t, one, "w"), want...)
 		two.Verdict(ref, "cache")
-		third := newBook(t, s, nil)
+		third := newLedger(t, s, nil)
 		wantRows(t, today(t, third, "w"), want...) // not flushed yet
 		want = append([]usage.Row{want[0], {Workspace: "w", Tool: "t", Op: "evaluate", By: "cache", Verdicts: 1}}, want[1:]...)
 		wantRows(t, today(t, two, "w"), want...)
@@ -136,7 +136,7 @@ func TestAFailingStoreLosesNothing(t *testing.T) {
 					down = v
 				}
 				var log bytes.Buffer
-				b, err := usage.NewBook(usage.DefaultConfig(), s, slog.New(slog.NewTextHandler(&log, nil)), time.Now)
+				b, err := usage.NewLedger(usage.DefaultConfig(), s, slog.New(slog.NewTextHandler(&log, nil)), time.Now)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -151,7 +151,7 @@ func TestAFailingStoreLosesNothing(t *testing.T) {
 				time.Sleep(10 * time.Second)
 				b.Stop()
 				b.Stop()
-				wantRows(t, today(t, newBook(t, s, nil), "w"), usage.Row{Workspace: "w", Tool: "t", Op: "evaluate", By: "rules", Verdicts: 10})
+				wantRows(t, today(t, newLedger(t, s, nil), "w"), usage.Row{Workspace: "w", Tool: "t", Op: "evaluate", By: "rules", Verdicts: 10})
 				if n := strings.Count(log.String(), "could not be written"); n != 1 || !strings.Contains(log.String(), "written again") {
 					t.Errorf("said %d times: %s", n, log.String())
 				}
@@ -162,7 +162,7 @@ func TestAFailingStoreLosesNothing(t *testing.T) {
 
 func TestTheRowsOfAnHourAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBook(t, mem.New(), nil)
+		b := newLedger(t, mem.New(), nil)
 		const tools = 2500
 		for i := range tools {
 			b.Attempt("w", fmt.Sprint("tool", i), "evaluate", fmt.Sprint("model", i), true, tokenUsage(1, 1))
@@ -185,7 +185,7 @@ func TestTheRowsOfAnHourAreBounded(t *testing.T) {
 func TestADeletedWorkspaceStaysAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := mem.New()
-		b := newBook(t, s, nil)
+		b := newLedger(t, s, nil)
 		b.Start(t.Context())
 		b.Verdict(ref, "rules")
 		time.Sleep(time.Minute)
@@ -205,7 +205,7 @@ func TestADeletedWorkspaceStaysAway(t *testing.T) {
 func TestABadRecordHidesNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := mem.New()
-		b := newBook(t, s, nil)
+		b := newLedger(t, s, nil)
 		b.Start(t.Context())
 		b.Verdict(ref, "")
 		time.Sleep(time.Minute)
@@ -217,7 +217,7 @@ func TestABadRecordHidesNoOther(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		wantRows(t, today(t, newBook(t, s, nil), "w"), usage.Row{Workspace: "w", Tool: "t", Op: "evaluate", By: "nobody", Verdicts: 1})
+		wantRows(t, today(t, newLedger(t, s, nil), "w"), usage.Row{Workspace: "w", Tool: "t", Op: "evaluate", By: "nobody", Verdicts: 1})
 		b.Stop()
 	})
 }
@@ -225,7 +225,7 @@ func TestABadRecordHidesNoOther(t *testing.T) {
 func TestRowsExpire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := mem.New()
-		b := newBook(t, s, func(c *usage.Config) { c.Keep = 48 * time.Hour })
+		b := newLedger(t, s, func(c *usage.Config) { c.Keep = 48 * time.Hour })
 		b.Start(t.Context())
 		b.Verdict(ref, "rules")
 		b.Stop()
@@ -243,7 +243,7 @@ func TestRowsExpire(t *testing.T) {
 
 func TestStartAndStopInAnyOrder(t *testing.T) {
 	for range 50 {
-		b := newBook(t, mem.New(), nil)
+		b := newLedger(t, mem.New(), nil)
 		var all sync.WaitGroup
 		all.Go(func() { b.Start(t.Context()) })
 		all.Go(b.Stop)
@@ -271,7 +271,7 @@ func TestConfig(t *testing.T) {
 		if err := cfg.Validate(); err == nil || !strings.HasPrefix(err.Error(), key+": ") {
 			t.Errorf("%s: got %v", key, err)
 		}
-		_, err := usage.NewBook(cfg, mem.New(), slog.New(slog.DiscardHandler), time.Now)
+		_, err := usage.NewLedger(cfg, mem.New(), slog.New(slog.DiscardHandler), time.Now)
 		if e, ok := errors.AsType[*memoryd.Error](err); !ok || e.Kind != memoryd.Invalid {
 			t.Errorf("%s: got %v", key, err)
 		}
