@@ -85,27 +85,27 @@ func (g *budget) list(cfg Config) []Budget {
 }
 
 // Budgets gives the limits that are set, with what is used of them.
-func (b *Ledger) Budgets() []Budget {
-	now := b.now()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.budget.turn(now)
-	return b.budget.list(b.cfg)
+func (l *Ledger) Budgets() []Budget {
+	now := l.now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.budget.turn(now)
+	return l.budget.list(l.cfg)
 }
 
 // readOthers reads what other replicas spent: of the whole day, or, once that is
 // known, of this hour and the one before.
-func (b *Ledger) readOthers(ctx context.Context) error {
-	now := b.now()
+func (l *Ledger) readOthers(ctx context.Context) error {
+	now := l.now()
 	from := hourOf(now).Add(-time.Hour)
-	b.mu.Lock()
-	b.budget.turn(now)
-	if len(b.budget.others) == 0 || from.Before(b.budget.day) {
-		from = b.budget.day
+	l.mu.Lock()
+	l.budget.turn(now)
+	if len(l.budget.others) == 0 || from.Before(l.budget.day) {
+		from = l.budget.day
 	}
-	b.mu.Unlock()
+	l.mu.Unlock()
 	news := map[string]amount{}
-	err := b.read(ctx, "", from, now.Add(time.Hour), func(id string, _ time.Time, own bool, list []Row) {
+	err := l.read(ctx, "", from, now.Add(time.Hour), func(id string, _ time.Time, own bool, list []Row) {
 		if !own {
 			news[id] = amountOf(list)
 		}
@@ -113,9 +113,9 @@ func (b *Ledger) readOthers(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.budget.heard(news)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.budget.heard(news)
 	return nil
 }
 
@@ -126,12 +126,12 @@ const ReasonBudget = "budget"
 // Limited is a Model that keeps to the ledger's budgets. It does not count: that
 // is done by who sees each attempt (see Ledger.Attempt).
 type Limited struct {
-	book  *Ledger
-	model memoryd.Model
+	ledger *Ledger
+	model  memoryd.Model
 }
 
 // Limited puts m under the ledger's budgets, which it shares with all others.
-func (b *Ledger) Limited(m memoryd.Model) *Limited { return &Limited{b, m} }
+func (l *Ledger) Limited(m memoryd.Model) *Limited { return &Limited{l, m} }
 
 // Name is the model's.
 func (l *Limited) Name() string { return l.model.Name() }
@@ -139,28 +139,28 @@ func (l *Limited) Name() string { return l.model.Name() }
 // Complete hands the prompt on, or refuses with a temporary *memoryd.ModelError
 // of the reason "budget" whose RetryAfter ends with the budget's window.
 func (l *Limited) Complete(ctx context.Context, p memoryd.Prompt) (memoryd.Completion, error) {
-	if !l.book.cfg.limited() {
+	if !l.ledger.cfg.limited() {
 		return l.model.Complete(ctx, p)
 	}
 	guess := amount{1, int64(len(p.System)+len(p.User)+len(p.Schema)) / 4}
-	if err := l.book.hold(guess); err != nil {
+	if err := l.ledger.hold(guess); err != nil {
 		return memoryd.Completion{}, err
 	}
-	defer l.book.release(guess)
+	defer l.ledger.release(guess)
 	return l.model.Complete(ctx, p)
 }
 
 // hold takes a into the count of requests under way unless that, with what was
 // spent, uses a budget up. Of several that are spent it names the one that lasts
 // longest.
-func (b *Ledger) hold(a amount) error {
-	now := b.now()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	g := &b.budget
+func (l *Ledger) hold(a amount) error {
+	now := l.now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	g := &l.budget
 	g.turn(now)
 	var spent *Budget
-	for _, s := range g.list(b.cfg) {
+	for _, s := range g.list(l.cfg) {
 		held := g.held.requests
 		if s.Unit == "tokens" {
 			held = g.held.tokens
@@ -175,7 +175,7 @@ func (b *Ledger) hold(a amount) error {
 	}
 	if !g.said.Equal(spent.Resets) {
 		g.said = spent.Resets
-		b.log.Warn("the budget for model requests is spent", "window", spent.Window, "unit", spent.Unit, "limit", spent.Limit, "until", spent.Resets)
+		l.log.Warn("the budget for model requests is spent", "window", spent.Window, "unit", spent.Unit, "limit", spent.Limit, "until", spent.Resets)
 	}
 	return &memoryd.ModelError{
 		Reason: ReasonBudget, Temporary: true, RetryAfter: max(spent.Resets.Sub(now), time.Second),
@@ -183,8 +183,8 @@ func (b *Ledger) hold(a amount) error {
 	}
 }
 
-func (b *Ledger) release(a amount) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.budget.held = b.budget.held.plus(amount{-a.requests, -a.tokens})
+func (l *Ledger) release(a amount) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.budget.held = l.budget.held.plus(amount{-a.requests, -a.tokens})
 }

@@ -19,13 +19,13 @@ const kind = "spend"
 // replica's name follows behind a slash.
 const hourForm = "2006-01-02T15"
 
-func (b *Ledger) key(id hourID) store.RecordKey {
+func (l *Ledger) key(id hourID) store.RecordKey {
 	return store.RecordKey{
-		ToolRef: memoryd.ToolRef{Workspace: id.workspace}, Kind: kind, ID: id.hour.Format(hourForm) + "/" + b.replica,
+		ToolRef: memoryd.ToolRef{Workspace: id.workspace}, Kind: kind, ID: id.hour.Format(hourForm) + "/" + l.replica,
 	}
 }
 
-// writing is a page on its way to the store.
+// writing is an hour on its way to the store.
 type writing struct {
 	id      hourID
 	changed int64
@@ -37,63 +37,63 @@ type writing struct {
 const flushWriters = 8
 
 // flush writes the hours that changed and reads what others spent.
-func (b *Ledger) flush(ctx context.Context) {
-	b.flushing.Lock()
-	defer b.flushing.Unlock()
-	all, _ := lifecycle.NewGroup(ctx, b.log, "usage", flushWriters)
-	for _, w := range b.changed() {
-		all.Go(func() error { return b.write(ctx, w) })
+func (l *Ledger) flush(ctx context.Context) {
+	l.flushing.Lock()
+	defer l.flushing.Unlock()
+	all, _ := lifecycle.NewGroup(ctx, l.log, "usage", flushWriters)
+	for _, w := range l.changed() {
+		all.Go(func() error { return l.write(ctx, w) })
 	}
 	err := all.Wait()
-	if b.cfg.limited() {
-		err = errors.Join(err, b.readOthers(ctx))
+	if l.cfg.limited() {
+		err = errors.Join(err, l.readOthers(ctx))
 	}
-	b.told(err)
+	l.told(err)
 }
 
 // told logs the first failure of several in a row, and their end.
-func (b *Ledger) told(err error) {
+func (l *Ledger) told(err error) {
 	switch {
-	case err != nil && !b.failing:
-		b.log.Warn("the cost ledger could not be written or read; counting goes on", "err", err)
-	case err == nil && b.failing:
-		b.log.Info("the cost ledger is written again")
+	case err != nil && !l.failing:
+		l.log.Warn("the cost ledger could not be written or read; counting goes on", "err", err)
+	case err == nil && l.failing:
+		l.log.Info("the cost ledger is written again")
 	}
-	b.failing = err != nil
+	l.failing = err != nil
 }
 
 // changed gives the hours to be written, and lets those go that are written and
 // whose hour is over.
-func (b *Ledger) changed() []writing {
-	this := hourOf(b.now())
-	b.mu.Lock()
-	defer b.mu.Unlock()
+func (l *Ledger) changed() []writing {
+	this := hourOf(l.now())
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	var list []writing
-	for id, p := range b.hours {
+	for id, p := range l.hours {
 		switch {
 		case p.changed > p.written:
 			list = append(list, writing{id, p.changed, p.rows.sorted()})
 		case id.hour.Before(this.Add(-time.Hour)):
-			delete(b.hours, id)
+			delete(l.hours, id)
 		}
 	}
 	return list
 }
 
-func (b *Ledger) write(ctx context.Context, w writing) error {
+func (l *Ledger) write(ctx context.Context, w writing) error {
 	data, err := json.Marshal(w.rows)
 	if err != nil {
 		return fmt.Errorf("encode the ledger: %w", err)
 	}
-	_, err = b.records.PutRecord(ctx, store.Record{
-		RecordKey: b.key(w.id), Revision: store.AnyRevision, Expires: w.id.hour.Add(b.cfg.Keep), Data: data,
+	_, err = l.records.PutRecord(ctx, store.Record{
+		RecordKey: l.key(w.id), Revision: store.AnyRevision, Expires: w.id.hour.Add(l.cfg.Keep), Data: data,
 	})
 	if err != nil {
 		return fmt.Errorf("write the ledger: %w", err)
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if p := b.hours[w.id]; p != nil {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if p := l.hours[w.id]; p != nil {
 		p.written = w.changed
 	}
 	return nil

@@ -23,7 +23,7 @@ type Ledger struct {
 	prices  Prices
 
 	mu     sync.Mutex
-	hours  map[hourID]*page
+	hours  map[hourID]*hour
 	budget budget
 
 	flushing sync.Mutex // one flush at a time
@@ -32,15 +32,15 @@ type Ledger struct {
 	worker *lifecycle.Worker
 }
 
-// hourID names a page: a workspace ("" for the server) and an hour's beginning.
+// hourID names an hour: a workspace ("" for the server) and an hour's beginning.
 type hourID struct {
 	workspace string
 	hour      time.Time
 }
 
-// page holds what this process counted for a workspace in an hour. It needs to be
+// hour holds what this process counted for a workspace in an hour. It needs to be
 // written when changed is ahead of written.
-type page struct {
+type hour struct {
 	rows             rows
 	changed, written int64
 }
@@ -52,48 +52,48 @@ func NewLedger(cfg Config, records store.Records, log *slog.Logger, now func() t
 	}
 	return &Ledger{
 		cfg: cfg, records: records, log: log, now: now, replica: uuid.NewString(),
-		hours: map[hourID]*page{}, budget: budget{others: map[string]amount{}}, worker: lifecycle.NewWorker(log, "usage"),
+		hours: map[hourID]*hour{}, budget: budget{others: map[string]amount{}}, worker: lifecycle.NewWorker(log, "usage"),
 	}, nil
 }
 
 // Attempt counts a request to a model that ended: on whose behalf, for which op,
 // and whether it brought an answer. Tool may be empty.
-func (b *Ledger) Attempt(workspace, tool, op, model string, ok bool, u memoryd.Usage) {
+func (l *Ledger) Attempt(workspace, tool, op, model string, ok bool, u memoryd.Usage) {
 	r := Row{
 		Tool: tool, Op: op, By: shortBy("llm:" + model), Requests: 1,
 		PromptTokens: believed(u.PromptTokens), CompletionTokens: believed(u.CompletionTokens),
-		Cost: b.prices[model].Cost(u),
+		Cost: l.prices[model].Cost(u),
 	}
 	if !ok {
 		r.Failed = 1
 	}
-	b.count(workspace, r)
+	l.count(workspace, r)
 }
 
 // Verdict counts a verdict on a call of the tool; by is Evaluation.JudgedBy.
-func (b *Ledger) Verdict(ref memoryd.ToolRef, by string) {
-	b.count(ref.Workspace, Row{Tool: ref.Tool, Op: OpEvaluate, By: shortBy(by), Verdicts: 1})
+func (l *Ledger) Verdict(ref memoryd.ToolRef, by string) {
+	l.count(ref.Workspace, Row{Tool: ref.Tool, Op: OpEvaluate, By: shortBy(by), Verdicts: 1})
 }
 
-func (b *Ledger) count(workspace string, r Row) {
-	now := b.now()
-	b.mu.Lock()
-	defer b.mu.Unlock()
+func (l *Ledger) count(workspace string, r Row) {
+	now := l.now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if workspace != "" {
-		b.enter(hourID{workspace, hourOf(now)}, r)
+		l.enter(hourID{workspace, hourOf(now)}, r)
 	}
 	r.Tool = ""
-	b.enter(hourID{"", hourOf(now)}, r)
-	b.budget.turn(now)
-	b.budget.spend(amountOf([]Row{r}))
+	l.enter(hourID{"", hourOf(now)}, r)
+	l.budget.turn(now)
+	l.budget.spend(amountOf([]Row{r}))
 }
 
-// enter adds a row to a page. The lock is held.
-func (b *Ledger) enter(id hourID, r Row) {
-	p := b.hours[id]
+// enter adds a row to an hour. The lock is held.
+func (l *Ledger) enter(id hourID, r Row) {
+	p := l.hours[id]
 	if p == nil {
-		p = &page{rows: rows{}}
-		b.hours[id] = p
+		p = &hour{rows: rows{}}
+		l.hours[id] = p
 	}
 	p.rows.add(r)
 	p.changed++
@@ -102,17 +102,17 @@ func (b *Ledger) enter(id hourID, r Row) {
 // Forget drops what this process counted for a workspace, for when the workspace
 // has been deleted: also what a write that was under way meanwhile brought back.
 // The totals of the server stay.
-func (b *Ledger) Forget(workspace string) {
+func (l *Ledger) Forget(workspace string) {
 	if workspace == "" {
 		return
 	}
-	b.flushing.Lock() // a flush under way ends first
-	defer b.flushing.Unlock()
+	l.flushing.Lock() // a flush under way ends first
+	defer l.flushing.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), forgetTimeout)
 	defer cancel()
-	for _, id := range b.drop(workspace) {
-		if err := b.records.DeleteRecord(ctx, b.key(id)); err != nil {
-			b.log.Warn("the ledger of a deleted workspace may stay until it expires", "workspace", workspace, "err", err)
+	for _, id := range l.drop(workspace) {
+		if err := l.records.DeleteRecord(ctx, l.key(id)); err != nil {
+			l.log.Warn("the ledger of a deleted workspace may stay until it expires", "workspace", workspace, "err", err)
 			return
 		}
 	}
@@ -122,12 +122,12 @@ func (b *Ledger) Forget(workspace string) {
 const forgetTimeout = 10 * time.Second
 
 // drop takes the hours of a workspace out of memory.
-func (b *Ledger) drop(workspace string) (gone []hourID) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for id := range b.hours {
+func (l *Ledger) drop(workspace string) (gone []hourID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for id := range l.hours {
 		if id.workspace == workspace {
-			delete(b.hours, id)
+			delete(l.hours, id)
 			gone = append(gone, id)
 		}
 	}
@@ -148,32 +148,32 @@ const (
 // changed at every FlushInterval until ctx ends or Stop. Where the store cannot
 // be read, budgets count only what this process spent, until it can. A ledger
 // starts once.
-func (b *Ledger) Start(ctx context.Context) {
-	b.look(ctx)
-	b.worker.Start(ctx, b.flushAgain)
+func (l *Ledger) Start(ctx context.Context) {
+	l.look(ctx)
+	l.worker.Start(ctx, l.flushAgain)
 }
 
-func (b *Ledger) look(ctx context.Context) {
+func (l *Ledger) look(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, edgeTimeout)
 	defer cancel()
-	b.flushing.Lock()
-	defer b.flushing.Unlock()
-	b.told(b.readOthers(ctx))
+	l.flushing.Lock()
+	defer l.flushing.Unlock()
+	l.told(l.readOthers(ctx))
 }
 
-func (b *Ledger) flushAgain(ctx context.Context) {
-	tick := time.NewTicker(b.cfg.FlushInterval)
+func (l *Ledger) flushAgain(ctx context.Context) {
+	tick := time.NewTicker(l.cfg.FlushInterval)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), edgeTimeout)
 			defer cancel()
-			b.flush(last)
+			l.flush(last)
 			return
 		case <-tick.C:
 			each, cancel := context.WithTimeout(ctx, flushTimeout)
-			b.flush(each)
+			l.flush(each)
 			cancel()
 		}
 	}

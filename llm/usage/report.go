@@ -15,10 +15,10 @@ import (
 // before to: what all replicas have written, and what this one has counted
 // since. The empty workspace stands for the totals of all. Rows come in the
 // order of tool, op and who answered.
-func (b *Ledger) Report(ctx context.Context, workspace string, from, to time.Time) ([]Row, error) {
+func (l *Ledger) Report(ctx context.Context, workspace string, from, to time.Time) ([]Row, error) {
 	total := rows{}
-	own := b.own(workspace, from, to)
-	err := b.read(ctx, workspace, from, to, func(_ string, hour time.Time, mine bool, list []Row) {
+	own := l.own(workspace, from, to)
+	err := l.read(ctx, workspace, from, to, func(_ string, hour time.Time, mine bool, list []Row) {
 		if _, newer := own[hour]; mine && newer {
 			return
 		}
@@ -50,11 +50,11 @@ func (rs rows) sum(list []Row) {
 
 // own gives the rows of the hours in memory, which are never behind the store,
 // by hour.
-func (b *Ledger) own(workspace string, from, to time.Time) map[time.Time][]Row {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+func (l *Ledger) own(workspace string, from, to time.Time) map[time.Time][]Row {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	hours := map[time.Time][]Row{}
-	for id, p := range b.hours {
+	for id, p := range l.hours {
 		if id.workspace == workspace && !id.hour.Before(hourOf(from)) && id.hour.Before(to) {
 			hours[id.hour] = p.rows.sorted()
 		}
@@ -65,9 +65,9 @@ func (b *Ledger) own(workspace string, from, to time.Time) map[time.Time][]Row {
 // read hands each record of the workspace and the hours to take, with its id,
 // its hour and whether this process wrote it. What cannot be read is left out
 // and logged: one bad record must not hide the others.
-func (b *Ledger) read(ctx context.Context, workspace string, from, to time.Time, take func(id string, hour time.Time, own bool, list []Row)) error {
+func (l *Ledger) read(ctx context.Context, workspace string, from, to time.Time, take func(id string, hour time.Time, own bool, list []Row)) error {
 	key := store.RecordKey{ToolRef: memoryd.ToolRef{Workspace: workspace}, Kind: kind, ID: hourOf(from).Format(hourForm)}
-	for r, err := range store.AllRecords(ctx, b.records, key) {
+	for r, err := range store.AllRecords(ctx, l.records, key) {
 		if err != nil {
 			return fmt.Errorf("read the ledger: %w", err)
 		}
@@ -81,10 +81,10 @@ func (b *Ledger) read(ctx context.Context, workspace string, from, to time.Time,
 			err = json.Unmarshal(r.Data, &rows)
 		}
 		if err != nil {
-			b.log.WarnContext(ctx, "a record of the cost ledger cannot be read", "workspace", workspace, "id", r.ID, "err", err)
+			l.log.WarnContext(ctx, "a record of the cost ledger cannot be read", "workspace", workspace, "id", r.ID, "err", err)
 			continue
 		}
-		take(r.ID, hour, replica == b.replica, rows)
+		take(r.ID, hour, replica == l.replica, rows)
 	}
 	return nil
 }

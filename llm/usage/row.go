@@ -35,7 +35,7 @@ type Row struct {
 // OpEvaluate is the op of verdicts.
 const OpEvaluate = "evaluate"
 
-// label is what tells the rows of one page apart.
+// label is what tells the rows of one hour apart.
 type label struct{ tool, op, by string }
 
 func (r *Row) label() label { return label{r.Tool, r.Op, r.By} }
@@ -49,9 +49,9 @@ func (r *Row) add(o Row) {
 	r.Verdicts += o.Verdicts
 }
 
-// maxRows bounds the rows of a page: beyond it tools are counted together, and
+// maxRows bounds the rows of an hour: beyond it tools are counted together, and
 // beyond twice as many also the models, so that names from outside cannot make
-// a page grow without end.
+// an hour grow without end.
 const maxRows = 1000
 
 // rows are the lines of a workspace's hour.
