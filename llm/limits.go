@@ -1,0 +1,223 @@
+package llm
+
+import (
+	"math"
+	"time"
+)
+
+// margin is the part of a configured limit that is used. The rest absorbs
+// jitter on the way to the server: a request that is late by a little would
+// otherwise be one too many for the server's minute.
+const margin = 0.99
+
+// The part of a limit, in seconds, that may always be used at once: for
+// requests so that timers that fire late cost nothing at high rates, for tokens
+// so that a large request does not hold up the small ones behind it.
+const (
+	requestBurst = 0.1
+	tokenBurst   = 1.5
+)
+
+// bucket is a token bucket for a configured limit. Unlike x/time/rate it can
+// take back what was reserved too much and go into debt for a request that is
+// larger than its depth. The zero value has no limit. Not safe for concurrent
+// use.
+type bucket struct {
+	rate  float64 // units per second; 0 means no limit
+	depth float64
+	level float64
+	last  time.Time
+}
+
+// newBucket makes a full bucket of a limit per minute that is at least so many
+// seconds deep.
+func newBucket(perMinute int, least float64, burst time.Duration, now time.Time) bucket {
+	rate := margin * float64(perMinute) / 60
+	depth := max(1, rate*max(least, burst.Seconds()))
+	return bucket{rate: rate, depth: depth, level: depth, last: now}
+}
+
+// wait says how long n units have to wait; more than the depth need a full one.
+func (b *bucket) wait(now time.Time, n float64) time.Duration {
+	if b.rate == 0 {
+		return 0
+	}
+	b.fill(now)
+	return refillTime(min(n, b.depth)-b.level, b.rate)
+}
+
+// take removes n units, into debt if need be; a negative n gives back.
+func (b *bucket) take(now time.Time, n float64) {
+	if b.rate == 0 {
+		return
+	}
+	b.fill(now)
+	b.level -= n // what comes back may pass the depth: it was paid for before
+}
+
+func (b *bucket) fill(now time.Time) {
+	if dt := now.Sub(b.last).Seconds(); dt > 0 {
+		b.level = max(b.level, min(b.depth, b.level+dt*b.rate))
+		b.last = now
+	}
+}
+
+// refillTime is how long a shortfall takes to come in at rate, rounded up.
+func refillTime(missing, rate float64) time.Duration {
+	if missing <= 1e-9 {
+		return 0
+	}
+	return time.Duration(math.Ceil(min(missing/rate, 1e9)*1e9)) * time.Nanosecond
+}
+
+// Learning a rate from refusals.
+const (
+	pacerLeast  = 10              // admitted requests that make a measurement
+	pacerClean  = 5 * time.Second // clean time before the pace grows
+	pacerStep   = 0.01            // first growth; each further one is half as much again
+	pacerMost   = 0.5
+	pacerShrink = 0.85            // one refusal takes the pace down to this part at most
+	pacerBlind  = 0.95            // and to this when it came too soon to measure
+	pacerMoment = 2 * time.Second // longer pauses are left out of a measurement
+	pacerSlack  = 50 * time.Millisecond
+)
+
+// pacer guesses the server's request rate from its refusals alone. A refusal
+// means that the server's credit is used up; so what it let through between
+// refusals, with work waiting all the time, is its rate, be the limit on
+// requests, on tokens or on concurrency. Before enough was measured there is no
+// pace. Pauses of more than a moment are left out: where credit comes back once
+// a minute, the measured rate is then far above the average, which is right,
+// because there the pauses keep the limit. Not safe for concurrent use.
+type pacer struct {
+	rate     float64 // requests per second; 0 means none yet
+	next     time.Time
+	from     time.Time // the running stretch of measured time began; zero: none runs
+	refusal  time.Time // the newest; zero: none since work last ran out
+	took     time.Duration
+	admitted int // requests in the measured time, without the refused ones
+	grown    time.Time
+	step     float64
+}
+
+func (p *pacer) wait(now time.Time) time.Duration {
+	if p.rate == 0 {
+		return 0
+	}
+	return max(0, p.next.Sub(now))
+}
+
+// start notes a request that goes out.
+func (p *pacer) start(now time.Time) {
+	if p.from.IsZero() && !p.refusal.IsZero() {
+		p.from = now
+		if now.Sub(p.refusal) <= pacerMoment {
+			p.from = p.refusal
+		}
+	}
+	p.admitted++
+	if p.rate == 0 {
+		return
+	}
+	if now.Sub(p.grown) >= pacerClean {
+		p.rate *= 1 + p.step
+		p.step = min(pacerMost, 1.5*p.step)
+		p.grown = now
+	}
+	if from := now.Add(-pacerSlack); p.next.Before(from) {
+		p.next = from
+	}
+	p.next = p.next.Add(time.Duration(float64(time.Second) / p.rate))
+}
+
+// refused notes a refusal; first says that it is the first of those that were
+// out together.
+func (p *pacer) refused(now time.Time, first bool) {
+	p.admitted--
+	p.grown, p.step = now, pacerStep
+	if !first {
+		return
+	}
+	if p.from.IsZero() { // the first refusal since work came in
+		p.took, p.admitted = 0, 0
+	} else {
+		p.took += now.Sub(p.from)
+	}
+	p.from, p.refusal = time.Time{}, now
+	if p.admitted < pacerLeast || p.took < time.Second {
+		p.rate *= pacerBlind
+		return
+	}
+	measured := float64(p.admitted) / p.took.Seconds()
+	if p.rate > 0 {
+		measured = min(max(measured, pacerShrink*p.rate), p.rate)
+	}
+	p.rate, p.next = measured, now
+	p.took, p.admitted = 0, 0
+}
+
+// idle notes that nothing waits: what is admitted now says nothing of the
+// server's rate.
+func (p *pacer) idle() { p.from, p.refusal = time.Time{}, time.Time{} }
+
+// Growth of the concurrency window.
+const (
+	windowStart    = 2
+	plateauStart   = 1 // clean windows at the level of the last refusal before one more is tried
+	plateauLongest = 6 // the same, after many refusals there
+)
+
+// window is how many requests may be in flight: additive increase,
+// multiplicative decrease. It starts at two and grows by one with each success
+// (so it doubles with each clean window) until the first refusal; then it is
+// halved, comes back as fast to just below where it was refused, and from there
+// goes up by one only after several clean windows, more of them each time. Not
+// safe for concurrent use.
+type window struct {
+	limit   int
+	ceiling int
+	brink   int // growth is slow from here on
+	plateau int
+	clean   int // successes since the last change
+	proved  int // most requests in flight at a success
+	epoch   time.Time
+}
+
+func newWindow(ceiling int) window {
+	return window{limit: min(windowStart, ceiling), ceiling: ceiling, brink: ceiling, plateau: plateauStart}
+}
+
+// success notes a good reply while inFlight requests were out, itself
+// included. A window that was not full proves nothing.
+func (w *window) success(inFlight int) {
+	w.proved = max(w.proved, inFlight)
+	if inFlight < w.limit || w.limit >= w.ceiling {
+		return
+	}
+	w.clean++
+	if w.limit < w.brink || w.clean >= w.limit*w.plateau {
+		if w.limit >= w.brink {
+			w.brink = w.limit + 1
+		}
+		w.limit++
+		w.clean = 0
+	}
+}
+
+// shrink halves the window because of a request that began at started, once
+// for all that were out together, and reports whether it did. refused says that
+// the server found them too many; a time-out alone says nothing of how many
+// would have been right.
+func (w *window) shrink(now, started time.Time, inFlight int, refused bool) bool {
+	if started.Before(w.epoch) {
+		return false
+	}
+	w.epoch = now
+	if refused && inFlight > w.proved {
+		w.brink = max(1, min(w.limit, inFlight)-1)
+		w.plateau = min(plateauLongest, 2*w.plateau)
+	}
+	w.limit = max(1, w.limit/2)
+	w.clean = 0
+	return true
+}
