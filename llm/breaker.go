@@ -4,43 +4,43 @@ import (
 	"time"
 )
 
-// halt stops a model or the whole endpoint for a reason that waiting a moment
+// breaker stops requests to a model, or to the whole server, for a reason that waiting a moment
 // will not cure. After until, one request at a time may probe; the first
-// success of a request that began after the halt ends it.
-type halt struct {
+// success of a request that began after that closes it.
+type breaker struct {
 	reason string // "" when there is none
 	fault  *fault
 	since  time.Time
 	until  time.Time
 }
 
-func (h *halt) on() bool                  { return h.reason != "" }
-func (h *halt) closed(now time.Time) bool { return h.on() && now.Before(h.until) }
+func (b *breaker) tripped() bool             { return b.reason != "" }
+func (b *breaker) blocks(now time.Time) bool { return b.tripped() && now.Before(b.until) }
 
-// set begins or prolongs the halt and reports whether it is news.
-func (h *halt) set(reason string, f *fault, now time.Time, d time.Duration) bool {
-	news := h.reason != reason
+// open opens the breaker or keeps it open, and reports whether it is news.
+func (b *breaker) open(reason string, f *fault, now time.Time, d time.Duration) bool {
+	news := b.reason != reason
 	if news {
-		h.since = now
+		b.since = now
 	}
-	h.reason, h.fault, h.until = reason, f, now.Add(d)
+	b.reason, b.fault, b.until = reason, f, now.Add(d)
 	return news
 }
 
-// lift ends the halt if a request that began at started proves it over, and
+// lift closes the breaker if a request that began at started proves the server well, and
 // reports whether it did.
-func (h *halt) lift(started time.Time) bool {
-	if !h.on() || started.Before(h.until) {
+func (b *breaker) lift(started time.Time) bool {
+	if !b.tripped() || started.Before(b.until) {
 		return false
 	}
-	since := h.since
-	*h = halt{since: since}
+	since := b.since
+	*b = breaker{since: since}
 	return true
 }
 
-// health is the halt as Health shows it.
-func (h *halt) health() Health {
-	return Health{Status: HealthDegraded, Reason: h.reason, Since: h.since, Until: h.until}
+// health gives the open breaker as Health shows it.
+func (b *breaker) health() Health {
+	return Health{Status: HealthDegraded, Reason: b.reason, Since: b.since, Until: b.until}
 }
 
 // The states of a client.
@@ -62,7 +62,7 @@ const (
 // longPause is the pause from which on a refusing server counts as degraded.
 const longPause = time.Minute
 
-// Health is the state of a client: of its first model, and of the endpoint.
+// Health is the state of a client: of its first model, and of the server.
 type Health struct {
 	Status string // HealthOK or HealthDegraded
 	Reason string // "" when ok

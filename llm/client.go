@@ -42,14 +42,14 @@ type Attempt struct {
 	Usage   memoryd.Usage
 }
 
-// Client is one endpoint with its models, limits and queue. It is safe for
+// Client is one server with its models, limits and queue. It is safe for
 // concurrent use.
 type Client struct {
 	cfg      Config
 	key      string
 	http     *http.Client
 	own      *http.Transport // nil when Options.HTTP was given
-	gate     *gate
+	limiter  *limiter
 	log      *slog.Logger
 	observer func(Attempt)
 	tracer   func(context.Context, Attempt) (context.Context, func(Attempt))
@@ -83,7 +83,7 @@ func New(cfg Config, key string, opts Options) (*Client, error) {
 		transport = c.own
 	}
 	c.http = &http.Client{Transport: transport, CheckRedirect: noRedirect}
-	c.gate = newGate(cfg, c.log)
+	c.limiter = newLimiter(cfg, c.log)
 	return c, nil
 }
 
@@ -108,20 +108,20 @@ func newTransport(conns int) *http.Transport {
 // no spacing. Each call makes a view with a bucket of its own: make one per op,
 // once.
 func (c *Client) ForOp(op string, spacing time.Duration) *Model {
-	return &Model{client: c, queue: c.gate.addOp(op, spacing)}
+	return &Model{client: c, queue: c.limiter.addOp(op, spacing)}
 }
 
 // Health says whether the model can be asked now.
-func (c *Client) Health() Health { return c.gate.health() }
+func (c *Client) Health() Health { return c.limiter.health() }
 
 // Stats gives the counters since New.
-func (c *Client) Stats() Stats { return c.gate.snapshot() }
+func (c *Client) Stats() Stats { return c.limiter.snapshot() }
 
 // Close turns away who waits and whoever comes later, and releases idle
 // connections. Requests in flight run on; end them by their contexts. A second
 // Close does nothing.
 func (c *Client) Close() {
-	c.gate.close()
+	c.limiter.close()
 	if c.own != nil {
 		c.own.CloseIdleConnections()
 	}

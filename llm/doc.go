@@ -10,12 +10,12 @@
 // waits in the fair queue, sends its request itself and, when it leaves, lets
 // the next ones go. One timer wakes the queue when only time is missing.
 //
-//	Client ── gate ──┬── opQueue per op: who is next (fair), spacing of starts
-//	                 └── lane per model: may one start now?
-//	                       bucket   limits from the configuration
-//	                       meter    limits that the server's headers tell
-//	                       pacer    limits guessed from refusals alone
-//	                       window   concurrency, grown and halved
-//	                       halt     stopped: credentials, quota, breaker …
+//	Client ── limiter ──┬── opQueue per op: who is next (fair), spacing of starts
+//	                    └── endpoint per model: may one start now?
+//	                          bucket       limits from the configuration
+//	                          headerMeter  limits that the server's headers tell
+//	                          pacer        limits guessed from refusals alone
+//	                          window       concurrency, grown and halved
+//	                          breaker      open: credentials, quota, failures …
 //	Model.Complete, Embedder.Embed ── exchange: one request and one reply, capped and checked
 package llm

@@ -23,7 +23,7 @@ const (
 	badReply               // the model answered nonsense: retry, the breaker does not care
 	refused                // too many requests: back to the queue, all slow down
 	stopModel              // the server does not have the model
-	stopAll                // the endpoint is of no use: key, quota, address
+	stopAll                // the server is of no use: key, quota, address
 	adapt                  // the server wants another form of request: again at once
 	cut                    // the answer met its token cap: again with a larger one
 	cancelled              // the caller left
@@ -113,7 +113,7 @@ func tooLong(e *apiError) bool {
 		"context size", "prompt is too long", "input is too long", "too many tokens", "exceeds the model's context")
 }
 
-// The three below stop a model or the endpoint. A server may echo the prompt,
+// The three below stop a model or the whole server. A server may echo the prompt,
 // which holds hostile text, in its message; so they go by status and code, and
 // by the message only where it begins as such messages do.
 

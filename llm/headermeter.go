@@ -41,11 +41,11 @@ const shallow = 10
 // maxReset bounds what a reset header may ask for.
 const maxReset = time.Hour
 
-// meter follows the credit that the server says is left. As long as the way of
+// headerMeter follows the credit that the server says is left. As long as the way of
 // its coming back is unknown, it uses what is left, then waits for the reset,
 // and lets one request find out. The zero value knows of no limit. Not safe for
 // concurrent use.
-type meter struct {
+type headerMeter struct {
 	known    bool
 	refill   refill
 	limit    float64
@@ -57,7 +57,7 @@ type meter struct {
 	rolledAt time.Time     // windowRefill: when it last was
 	taken    float64       // units taken since the beginning
 	newest   uint64        // order of the newest request whose report was used
-	teller   teller
+	detector detector
 }
 
 // mark is the moment of a request's start, as a meter counts.
@@ -70,12 +70,12 @@ type mark struct {
 // confirms reports whether the server names the very limit per minute that a
 // bucket of the rate stands for. Then the server's word on what is left is
 // better than the bucket's guess, which knows nothing of credit at the start.
-func (m *meter) confirms(rate float64) bool {
+func (m *headerMeter) confirms(rate float64) bool {
 	return m.known && rate > 0 && (m.refill != bucketRefill || m.limit >= shallow*m.rate) && math.Abs(m.limit/(60*rate/margin)-1) < 0.1
 }
 
 // wait says how long n units have to wait.
-func (m *meter) wait(now time.Time, n float64) time.Duration {
+func (m *headerMeter) wait(now time.Time, n float64) time.Duration {
 	if !m.known || (m.refill == bucketRefill && m.limit < shallow*m.rate) {
 		return 0
 	}
@@ -91,7 +91,7 @@ func (m *meter) wait(now time.Time, n float64) time.Duration {
 }
 
 // take removes n units; a negative n gives back.
-func (m *meter) take(now time.Time, n float64) {
+func (m *headerMeter) take(now time.Time, n float64) {
 	m.taken += n
 	if !m.known {
 		return
@@ -103,7 +103,7 @@ func (m *meter) take(now time.Time, n float64) {
 	m.level = min(m.limit, m.level-n)
 }
 
-func (m *meter) advance(now time.Time) {
+func (m *headerMeter) advance(now time.Time) {
 	switch m.refill {
 	case bucketRefill:
 		if dt := now.Sub(m.last).Seconds(); dt > 0 {
@@ -120,7 +120,7 @@ func (m *meter) advance(now time.Time) {
 // reading is what the report says of the credit now. Whether the server counted
 // when the request came or when it answered is not known; the smaller of the
 // two readings is safe.
-func (m *meter) reading(now time.Time, r report, t mark) float64 {
+func (m *headerMeter) reading(now time.Time, r report, t mark) float64 {
 	came := r.remaining - (m.taken - t.taken)
 	if m.refill != bucketRefill {
 		return came
@@ -130,16 +130,16 @@ func (m *meter) reading(now time.Time, r report, t mark) float64 {
 
 // observe takes the report on the request that began at mark t. Reports that
 // arrive out of order, or from before the window's end, are stale and not used.
-func (m *meter) observe(now time.Time, r report, t mark) {
+func (m *headerMeter) observe(now time.Time, r report, t mark) {
 	if !r.plausible() || t.order < m.newest || (m.refill == windowRefill && t.at.Before(m.rolledAt)) {
 		return
 	}
 	m.newest = t.order
 	r.reset = min(r.reset, maxReset)
 	if !m.known || m.limit != r.limit {
-		*m = meter{known: true, limit: r.limit, last: now, taken: m.taken, newest: t.order}
+		*m = headerMeter{known: true, limit: r.limit, last: now, taken: m.taken, newest: t.order}
 	}
-	if kind, rate := m.teller.tell(now, r, t.taken, m.refill); kind != unknownRefill {
+	if kind, rate := m.detector.tell(now, r, t.taken, m.refill); kind != unknownRefill {
 		m.refill, m.rate = kind, learned*rate
 	}
 	m.level = m.reading(now, r, t)
@@ -148,15 +148,15 @@ func (m *meter) observe(now time.Time, r report, t mark) {
 
 // Telling the kinds of refill apart.
 const (
-	tellApart = 1.25 // by how much "used" must have changed to compare two reports
-	tellUsed  = 4    // least use that two reports are compared at: they are rounded
+	apartBy   = 1.25 // by how much "used" must have changed to compare two reports
+	leastUsed = 4    // least use that two reports are compared at: they are rounded
 	sameRate  = 0.15
-	tellings  = 2               // comparisons in a row that must agree
+	agreeing  = 2               // comparisons in a row that must agree
 	baseline  = 5 * time.Second // least time of a measurement
 	sameFlow  = 0.3
 )
 
-// teller finds out from reports how a server's credit comes back, in two ways.
+// detector finds out from reports how a server's credit comes back, in two ways.
 //
 // By their resets: a bucket's reset is the time to full, so used/reset is its
 // rate whatever was used; a window's is the time to its end, so used/reset
@@ -165,7 +165,7 @@ const (
 // By measuring: what remains, plus what was taken since an earlier report, less
 // what remained then, is what came back. This holds whatever limit and reset
 // mean to the server, and takes longer.
-type teller struct {
+type detector struct {
 	used, perUsed float64 // the report to compare with: units used, and used/reset
 	agree         int     // comparisons in a row that agree; negative: on a window
 
@@ -177,9 +177,9 @@ type teller struct {
 
 // tell uses one more report on a request at whose start taken units had been
 // taken. It gives a kind and a bucket's rate when it knows them anew.
-func (t *teller) tell(now time.Time, r report, taken float64, kind refill) (refill, float64) {
-	byReset, rate := t.byReset(r)
-	byFlow, flow := t.byFlow(now, r, taken)
+func (d *detector) tell(now time.Time, r report, taken float64, kind refill) (refill, float64) {
+	byReset, rate := d.byReset(r)
+	byFlow, flow := d.byFlow(now, r, taken)
 	switch {
 	case kind == unknownRefill && byReset != unknownRefill:
 		return byReset, rate
@@ -189,58 +189,58 @@ func (t *teller) tell(now time.Time, r report, taken float64, kind refill) (refi
 	return unknownRefill, 0
 }
 
-func (t *teller) byReset(r report) (refill, float64) {
+func (d *detector) byReset(r report) (refill, float64) {
 	used := r.limit - r.remaining
-	if used < tellUsed || r.reset <= 0 {
+	if used < leastUsed || r.reset <= 0 {
 		return unknownRefill, 0
 	}
 	per := used / r.reset.Seconds()
-	if t.used == 0 {
-		t.used, t.perUsed = used, per
+	if d.used == 0 {
+		d.used, d.perUsed = used, per
 		return unknownRefill, 0
 	}
-	grown := used / t.used
-	if grown < tellApart && grown > 1/tellApart {
+	grown := used / d.used
+	if grown < apartBy && grown > 1/apartBy {
 		return unknownRefill, 0
 	}
-	ratio := per / t.perUsed
-	t.used, t.perUsed = used, per
+	ratio := per / d.perUsed
+	d.used, d.perUsed = used, per
 	switch {
 	case math.Abs(ratio-1) < sameRate:
-		t.agree = max(1, t.agree+1)
+		d.agree = max(1, d.agree+1)
 	case math.Abs(ratio/grown-1) < 2*sameRate:
-		t.agree = min(-1, t.agree-1)
+		d.agree = min(-1, d.agree-1)
 	default:
-		t.agree = 0
+		d.agree = 0
 	}
 	switch {
-	case t.agree >= tellings:
+	case d.agree >= agreeing:
 		return bucketRefill, per
-	case t.agree <= -tellings:
+	case d.agree <= -agreeing:
 		return windowRefill, 0
 	}
 	return unknownRefill, 0
 }
 
-func (t *teller) byFlow(now time.Time, r report, taken float64) (refill, float64) {
-	dt := now.Sub(t.at)
-	if !t.at.IsZero() && dt < baseline {
+func (d *detector) byFlow(now time.Time, r report, taken float64) (refill, float64) {
+	dt := now.Sub(d.at)
+	if !d.at.IsZero() && dt < baseline {
 		return unknownRefill, 0
 	}
-	before := *t
-	t.at, t.remaining, t.taken = now, r.remaining, taken
+	before := *d
+	d.at, d.remaining, d.taken = now, r.remaining, taken
 	if before.at.IsZero() || dt > 10*baseline {
-		t.flow = 0
+		d.flow = 0
 		return unknownRefill, 0
 	}
 	used := taken - before.taken
 	back := r.remaining - before.remaining + used
-	t.flow = max(0, back/dt.Seconds())
+	d.flow = max(0, back/dt.Seconds())
 	switch {
-	case used >= tellUsed && back <= 0.1*used:
+	case used >= leastUsed && back <= 0.1*used:
 		return windowRefill, 0
-	case t.flow > 0 && before.flow > 0 && math.Abs(t.flow/before.flow-1) < sameFlow:
-		return bucketRefill, t.flow
+	case d.flow > 0 && before.flow > 0 && math.Abs(d.flow/before.flow-1) < sameFlow:
+		return bucketRefill, d.flow
 	}
 	return unknownRefill, 0
 }

@@ -30,12 +30,12 @@ func TestResetTimes(t *testing.T) {
 // limit is for a day.
 func TestMeterTellsABucketFromAWindow(t *testing.T) {
 	now := time.Unix(1000, 0)
-	feed := func(m *meter, used float64, at, reset time.Duration, limit float64) {
+	feed := func(m *headerMeter, used float64, at, reset time.Duration, limit float64) {
 		m.take(now.Add(at), 0)
 		m.observe(now.Add(at), report{limit: limit, remaining: limit - used, reset: reset},
 			mark{order: m.newest + 1, at: now.Add(at), taken: m.taken})
 	}
-	var bucket, day, window meter
+	var bucket, day, window headerMeter
 	for i, used := range []float64{5, 10, 20, 40} {
 		at := time.Duration(i) * 100 * time.Millisecond
 		feed(&bucket, used, at, time.Duration(used/2*1e9), 120)
@@ -60,12 +60,12 @@ func TestMeterTellsABucketFromAWindow(t *testing.T) {
 	}
 }
 
-// Whatever a server reports, a meter never waits for longer than an hour and a
+// Whatever a server reports, a headerMeter never waits for longer than an hour and a
 // moment, and never below zero.
 func TestMeterIsBounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		now := time.Unix(1000, 0)
-		var m meter
+		var m headerMeter
 		order := uint64(0)
 		for range rapid.IntRange(1, 60).Draw(t, "n") {
 			now = now.Add(time.Duration(rapid.Int64Range(0, int64(90*time.Second)).Draw(t, "dt")))

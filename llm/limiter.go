@@ -11,83 +11,83 @@ import (
 	"memoryd/internal/fairqueue"
 )
 
-// gate decides who may send a request and when. It has no goroutine: callers
+// limiter decides who may send a request and when. It has no goroutine: callers
 // wait on their own channel, and whoever changes something (joins, leaves, ends
 // a request, or the one timer) runs dispatch.
-type gate struct {
+type limiter struct {
 	cfg Config
 	log *slog.Logger
 
-	mu     sync.Mutex
-	ops    []*opQueue
-	lanes  []*lane
-	halt   halt // of the whole endpoint
-	clock  fairqueue.Clock
-	queued int
-	budget budget
-	timer  *time.Timer
-	closed bool
-	stats  Stats
-	okFrom time.Time // when the state last became ok; zero: it always was
+	mu        sync.Mutex
+	ops       []*opQueue
+	endpoints []*endpoint
+	breaker   breaker // of the whole server
+	clock     fairqueue.Clock
+	queued    int
+	budget    budget
+	timer     *time.Timer
+	closed    bool
+	stats     Stats
+	okFrom    time.Time // when the state last became ok; zero: it always was
 }
 
-func newGate(cfg Config, log *slog.Logger) *gate {
+func newLimiter(cfg Config, log *slog.Logger) *limiter {
 	now := time.Now()
-	g := &gate{cfg: cfg, log: log, budget: budget{balance: budgetStart}, stats: Stats{Outcomes: map[string]int64{}}}
+	l := &limiter{cfg: cfg, log: log, budget: budget{balance: budgetStart}, stats: Stats{Outcomes: map[string]int64{}}}
 	for _, model := range append([]string{cfg.ModelName}, cfg.FallbackModels...) {
-		g.lanes = append(g.lanes, newLane(cfg, model, now))
+		l.endpoints = append(l.endpoints, newEndpoint(cfg, model, now))
 	}
-	return g
+	return l
 }
 
-func (g *gate) addOp(name string, spacing time.Duration) *opQueue {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	q := newOpQueue(name, spacing, &g.clock)
-	g.ops = append(g.ops, q)
+func (l *limiter) addOp(name string, spacing time.Duration) *opQueue {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	q := newOpQueue(name, spacing, &l.clock)
+	l.ops = append(l.ops, q)
 	return q
 }
 
 // acquire waits for j's turn. It fails when ctx ends, the queue is full, the
 // client is closed, or no model can be asked within the total timeout.
-func (g *gate) acquire(ctx context.Context, j *job) (*ticket, error) {
+func (l *limiter) acquire(ctx context.Context, j *job) (*ticket, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
 	}
-	if err := g.join(j); err != nil {
+	if err := l.join(j); err != nil {
 		return nil, err
 	}
 	select {
 	case got := <-j.granted:
 		return got.ticket, got.err
 	case <-ctx.Done():
-		g.leave(j)
+		l.leave(j)
 		return nil, context.Cause(ctx)
 	}
 }
 
 // join puts j into the line.
-func (g *gate) join(j *job) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.closed {
+func (l *limiter) join(j *job) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
 		return errClosed
 	}
 	j.since = time.Now()
 	j.queue.push(j)
-	g.queued++
-	if g.queued > g.cfg.MaxQueue {
-		g.turnAway(g.last(), errFull())
+	l.queued++
+	if l.queued > l.cfg.MaxQueue {
+		l.turnAway(l.last(), errFull())
 	}
-	g.dispatch()
+	l.dispatch()
 	return nil
 }
 
 // last is the job at the far end of the line, which belongs to whoever waits with
 // the most.
-func (g *gate) last() *job {
+func (l *limiter) last() *job {
 	var last *fairqueue.Entry[*job]
-	for _, q := range g.ops {
+	for _, q := range l.ops {
 		if e := q.jobs.Last(); e != nil && (last == nil || last.Before(e)) {
 			last = e
 		}
@@ -104,97 +104,97 @@ func errFull() error {
 }
 
 // turnAway ends a waiting job without a ticket.
-func (g *gate) turnAway(j *job, err error) {
+func (l *limiter) turnAway(j *job, err error) {
 	j.queue.jobs.Withdraw(j.place)
-	g.queued--
+	l.queued--
 	j.granted <- grant{err: err}
 }
 
 // leave takes back a wait that its caller gave up; a ticket that came just then
 // is returned unused.
-func (g *gate) leave(j *job) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+func (l *limiter) leave(j *job) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if j.queue.jobs.Withdraw(j.place) {
-		g.queued--
-		g.dispatch()
+		l.queued--
+		l.dispatch()
 		return
 	}
 	if got := <-j.granted; got.ticket != nil {
-		got.ticket.lane.inFlight--
-		g.uncount(got.ticket)
-		g.dispatch()
+		got.ticket.endpoint.inFlight--
+		l.uncount(got.ticket)
+		l.dispatch()
 	}
 }
 
 // close turns away all who wait.
-func (g *gate) close() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.closed = true
-	g.failAll(errClosed)
-	g.dispatch()
+func (l *limiter) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
+	l.failAll(errClosed)
+	l.dispatch()
 }
 
-func (g *gate) failAll(err error) {
-	for _, q := range g.ops {
+func (l *limiter) failAll(err error) {
+	for _, q := range l.ops {
 		for e := q.jobs.First(); e != nil; e = q.jobs.First() {
-			g.turnAway(e.Value, err)
+			l.turnAway(e.Value, err)
 		}
 	}
 }
 
 // dispatch starts every request that may start now, and arms the timer when
 // only time is missing for the next one.
-func (g *gate) dispatch() {
-	for g.queued > 0 {
+func (l *limiter) dispatch() {
+	for l.queued > 0 {
 		now := time.Now()
-		l, err := g.usable(now)
+		e, err := l.usable(now)
 		if err != nil {
-			g.failAll(err)
+			l.failAll(err)
 			break
 		}
-		q, wait := g.nextOp(now)
+		q, wait := l.nextOp(now)
 		if q == nil {
-			g.wake(wait)
+			l.wake(wait)
 			return
 		}
 		j := q.jobs.First().Value
 		tokens := q.estimate.tokens(j.bytes, j.maxTokens)
-		if wait = l.ready(now, tokens); wait == 0 && g.halt.on() && g.inFlight() > 0 {
+		if wait = e.ready(now, tokens); wait == 0 && l.breaker.tripped() && l.inFlight() > 0 {
 			wait = untilFree
 		}
 		if wait != 0 {
-			g.wake(wait)
+			l.wake(wait)
 			return
 		}
-		g.start(j, l, tokens, now)
+		l.start(j, e, tokens, now)
 	}
-	g.rest()
+	l.rest()
 }
 
-// rest is the gate with nobody waiting: who was served how much is forgotten,
+// rest is the limiter with nobody waiting: who was served how much is forgotten,
 // and so is the measurement of a rate.
-func (g *gate) rest() {
-	for _, q := range g.ops {
+func (l *limiter) rest() {
+	for _, q := range l.ops {
 		q.jobs.Forget()
 	}
-	for _, l := range g.lanes {
-		l.pacer.idle()
+	for _, e := range l.endpoints {
+		e.pacer.idle()
 	}
-	g.wake(untilFree)
+	l.wake(untilFree)
 }
 
 // start sends a job on its way.
-func (g *gate) start(j *job, l *lane, tokens float64, now time.Time) {
+func (l *limiter) start(j *job, e *endpoint, tokens float64, now time.Time) {
 	j.queue.jobs.Take(j.place)
-	g.queued--
+	l.queued--
 	j.queue.start(now)
-	t := l.start(now, tokens)
+	t := e.start(now, tokens)
 	t.waited, t.again = now.Sub(j.since), j.tried
-	g.count(t)
+	l.count(t)
 	if !j.tried {
-		g.budget.deposit()
+		l.budget.deposit()
 	}
 	j.tried = true
 	j.granted <- grant{ticket: t}
@@ -203,28 +203,28 @@ func (g *gate) start(j *job, l *lane, tokens float64, now time.Time) {
 // usable is the first model that can be asked: one that is not stopped and that
 // the server does not hold back for longer than a moment. When all are held
 // back, it is the one that comes back first, if that is worth waiting for.
-func (g *gate) usable(now time.Time) (*lane, error) {
-	if g.halt.closed(now) {
-		return nil, g.halt.fault.modelError(g.halt.until.Sub(now))
+func (l *limiter) usable(now time.Time) (*endpoint, error) {
+	if l.breaker.blocks(now) {
+		return nil, l.breaker.fault.modelError(l.breaker.until.Sub(now))
 	}
-	var best *lane
-	for _, l := range g.lanes {
-		if l.halt.closed(now) {
+	var best *endpoint
+	for _, e := range l.endpoints {
+		if e.breaker.blocks(now) {
 			continue
 		}
-		probed := l.halt.on() && l.inFlight > 0
-		if !probed && l.blocked(now) <= g.cfg.FallbackAfter {
-			return l, nil
+		probed := e.breaker.tripped() && e.inFlight > 0
+		if !probed && e.blocked(now) <= l.cfg.FallbackAfter {
+			return e, nil
 		}
-		if best == nil || l.blocked(now) < best.blocked(now) {
-			best = l
+		if best == nil || e.blocked(now) < best.blocked(now) {
+			best = e
 		}
 	}
 	if best == nil {
-		l := g.lanes[0]
-		return nil, l.halt.fault.modelError(l.halt.until.Sub(now))
+		e := l.endpoints[0]
+		return nil, e.breaker.fault.modelError(e.breaker.until.Sub(now))
 	}
-	if d := best.blocked(now); d > g.cfg.TotalTimeout {
+	if d := best.blocked(now); d > l.cfg.TotalTimeout {
 		return nil, &memoryd.ModelError{Reason: "rate_limited", Temporary: true, RetryAfter: d, Err: errPaused}
 	}
 	return best, nil
@@ -232,10 +232,10 @@ func (g *gate) usable(now time.Time) (*lane, error) {
 
 // nextOp is the op whose first job comes first among those whose spacing allows
 // a start; nil and the shortest wait when there is none.
-func (g *gate) nextOp(now time.Time) (*opQueue, time.Duration) {
+func (l *limiter) nextOp(now time.Time) (*opQueue, time.Duration) {
 	var next *opQueue
 	shortest := time.Duration(-1)
-	for _, q := range g.ops {
+	for _, q := range l.ops {
 		if q.jobs.Len() == 0 {
 			continue
 		}
@@ -251,28 +251,28 @@ func (g *gate) nextOp(now time.Time) (*opQueue, time.Duration) {
 }
 
 // wake arms the timer; untilFree disarms it.
-func (g *gate) wake(d time.Duration) {
+func (l *limiter) wake(d time.Duration) {
 	if d < 0 {
-		if g.timer != nil {
-			g.timer.Stop()
+		if l.timer != nil {
+			l.timer.Stop()
 		}
 		return
 	}
-	if g.timer == nil {
-		g.timer = time.AfterFunc(d, func() {
-			g.mu.Lock()
-			defer g.mu.Unlock()
-			g.dispatch()
+	if l.timer == nil {
+		l.timer = time.AfterFunc(d, func() {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.dispatch()
 		})
 		return
 	}
-	g.timer.Reset(d)
+	l.timer.Reset(d)
 }
 
-func (g *gate) inFlight() int {
+func (l *limiter) inFlight() int {
 	n := 0
-	for _, l := range g.lanes {
-		n += l.inFlight
+	for _, e := range l.endpoints {
+		n += e.inFlight
 	}
 	return n
 }

@@ -107,7 +107,7 @@ func (m *Model) newRun(q question, workspace, tool string, bytes, maxTokens int)
 func (r *run) do(ctx context.Context) error {
 	c := r.m.client
 	for started := false; ; started = true {
-		t, err := c.gate.acquire(ctx, r.job)
+		t, err := c.limiter.acquire(ctx, r.job)
 		if err != nil {
 			return r.giveUp(ctx, err)
 		}
@@ -135,7 +135,7 @@ func (r *run) do(ctx context.Context) error {
 func (r *run) next(f *fault) (time.Duration, bool) {
 	switch f.class {
 	case refused, stopModel:
-		return 0, true // the gate makes it wait, sends it to the next model, or ends it
+		return 0, true // the limiter makes it wait, sends it to the next model, or ends it
 	case adapt:
 		r.adapted++
 		return 0, r.adapted <= maxAdaptations
@@ -146,13 +146,13 @@ func (r *run) next(f *fault) (time.Duration, bool) {
 		r.failed++
 		r.maxTokens *= 2
 		r.job.maxTokens = r.maxTokens
-		return 0, r.m.client.gate.withdraw()
+		return 0, r.m.client.limiter.withdraw()
 	case transient, badReply:
 		tries := r.m.client.cfg.Retries
 		if f.tries > 0 {
 			tries = min(tries, f.tries)
 		}
-		if r.failed >= tries || !r.m.client.gate.withdraw() {
+		if r.failed >= tries || !r.m.client.limiter.withdraw() {
 			return 0, false
 		}
 		d := min(retryLongest, retryFirst<<min(r.failed, 10))
@@ -177,14 +177,14 @@ func (r *run) giveUp(ctx context.Context, err error) error {
 // attempt sends the request once and gives its ticket back.
 func (r *run) attempt(ctx context.Context, t *ticket) *fault {
 	c := r.m.client
-	a := Attempt{Op: r.m.queue.name, Model: t.lane.model, Workspace: r.workspace, Tool: r.tool, Waited: t.waited}
+	a := Attempt{Op: r.m.queue.name, Model: t.endpoint.model, Workspace: r.workspace, Tool: r.tool, Waited: t.waited}
 	ctx, end := c.tracer(ctx, a)
 	sent := time.Now()
 	usage, x, f := r.send(ctx, t)
 	if f != nil && f.class == refused || f != nil && f.class == transient {
 		f.after = retryAfter(x.header, time.Now())
 	}
-	c.gate.release(r.job, t, f, usage, x.header)
+	c.limiter.release(r.job, t, f, usage, x.header)
 	a.Outcome, a.Took, a.Usage = f.outcome(), time.Since(sent), usage
 	c.observer(a)
 	end(a)
@@ -200,7 +200,7 @@ func (r *run) send(ctx context.Context, t *ticket) (memoryd.Usage, *exchange, *f
 	conf := openai.DefaultConfig(c.key)
 	conf.BaseURL, conf.HTTPClient = c.cfg.BaseURL, x
 	d := r.ask.form(t.dialect)
-	usage, f, err := r.ask.send(attempt, openai.NewClientWithConfig(conf), t.lane.model, d, r.maxTokens)
+	usage, f, err := r.ask.send(attempt, openai.NewClientWithConfig(conf), t.endpoint.model, d, r.maxTokens)
 	if err != nil {
 		return memoryd.Usage{}, x, faultOf(attempt, x, err, d)
 	}

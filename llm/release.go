@@ -14,143 +14,143 @@ var errPaused = errors.New("the server wants no requests for longer than a reque
 
 // release ends an attempt: it books what was used, learns from how it went, and
 // lets the next ones go.
-func (g *gate) release(j *job, t *ticket, f *fault, usage memoryd.Usage, h http.Header) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+func (l *limiter) release(j *job, t *ticket, f *fault, usage memoryd.Usage, h http.Header) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	now := time.Now()
-	l := t.lane
-	g.stats.Outcomes[f.outcome()]++
-	g.stats.PromptTokens += int64(usage.PromptTokens)
-	g.stats.CompletionTokens += int64(usage.CompletionTokens)
+	e := t.endpoint
+	l.stats.Outcomes[f.outcome()]++
+	l.stats.PromptTokens += int64(usage.PromptTokens)
+	l.stats.CompletionTokens += int64(usage.CompletionTokens)
 	switch {
 	case usage.PromptTokens > 0:
-		l.settle(now, t, j.queue.estimate.learn(j.bytes, t.tokens, usage))
+		e.settle(now, t, j.queue.estimate.learn(j.bytes, t.tokens, usage))
 	case f != nil && f.class == refused:
-		l.settle(now, t, 0)
+		e.settle(now, t, 0)
 	}
 	if h != nil {
-		l.hear(now, t, h)
+		e.hear(now, t, h)
 	}
-	g.judge(now, t, f)
-	l.inFlight--
-	g.dispatch()
+	l.judge(now, t, f)
+	e.inFlight--
+	l.dispatch()
 }
 
-// judge draws the consequences of an attempt for model and endpoint.
-func (g *gate) judge(now time.Time, t *ticket, f *fault) {
-	l := t.lane
+// judge draws the consequences of an attempt for model and server.
+func (l *limiter) judge(now time.Time, t *ticket, f *fault) {
+	e := t.endpoint
 	switch {
 	case f == nil, f.class == final, f.class == badReply, f.class == cut, f.class == adapt:
-		l.served()
-		g.lift(now, t)
+		e.served()
+		l.lift(now, t)
 		if f != nil && f.class == adapt {
-			g.adapt(t, f)
+			l.adapt(t, f)
 		}
 	case f.class == refused:
-		l.refuse(now, t, f.after)
-		g.lift(now, t)
-		if d := l.pause.Sub(now); f.after > 0 && d > longPause {
-			g.log.Warn("the model's server asks for a long pause", "model", l.model, "pause", d.Round(time.Second))
+		e.refuse(now, t, f.after)
+		l.lift(now, t)
+		if d := e.pause.Sub(now); f.after > 0 && d > longPause {
+			l.log.Warn("the model's server asks for a long pause", "model", e.model, "pause", d.Round(time.Second))
 		}
 	case f.class == transient:
-		if d, open := l.fail(now, t, f); open {
-			g.stop(&l.halt, l, breakerReason(l), f, now, d)
+		if d, open := e.fail(now, t, f); open {
+			l.stop(&e.breaker, e, breakerReason(e), f, now, d)
 		}
-		if g.halt.on() && !t.at.Before(g.halt.until) {
-			g.halt.until = now.Add(min(g.cfg.ProbeInterval, breakerLongest))
+		if l.breaker.tripped() && !t.at.Before(l.breaker.until) {
+			l.breaker.until = now.Add(min(l.cfg.ProbeInterval, breakerLongest))
 		}
 	case f.class == stopModel:
-		g.stop(&l.halt, l, ReasonUnknownModel, f, now, g.cfg.ProbeInterval)
+		l.stop(&e.breaker, e, ReasonUnknownModel, f, now, l.cfg.ProbeInterval)
 	case f.class == stopAll:
-		g.stop(&g.halt, l, f.health, f, now, g.cfg.ProbeInterval)
+		l.stop(&l.breaker, e, f.health, f, now, l.cfg.ProbeInterval)
 	}
 }
 
 // breakerReason keeps the reason of a model whose probe failed in another way.
-func breakerReason(l *lane) string {
-	if l.halt.on() {
-		return l.halt.reason
+func breakerReason(e *endpoint) string {
+	if e.breaker.tripped() {
+		return e.breaker.reason
 	}
 	return ReasonBreakerOpen
 }
 
-// stop begins or prolongs a halt and says so once.
-func (g *gate) stop(h *halt, l *lane, reason string, f *fault, now time.Time, d time.Duration) {
-	if h.set(reason, f, now, d) {
-		g.log.Error("the model is not asked for now", "model", l.model, "reason", reason, "next", d.Round(time.Second), "err", f.err)
+// stop opens a breaker, or keeps it open, and says so once.
+func (l *limiter) stop(h *breaker, e *endpoint, reason string, f *fault, now time.Time, d time.Duration) {
+	if h.open(reason, f, now, d) {
+		l.log.Error("the model is not asked for now", "model", e.model, "reason", reason, "next", d.Round(time.Second), "err", f.err)
 	}
 }
 
-// lift ends the halts that the attempt disproves.
-func (g *gate) lift(now time.Time, t *ticket) {
-	endpoint, model := g.halt.lift(t.at), t.lane.halt.lift(t.at)
+// lift closes the breakers that the attempt disproves.
+func (l *limiter) lift(now time.Time, t *ticket) {
+	endpoint, model := l.breaker.lift(t.at), t.endpoint.breaker.lift(t.at)
 	if endpoint || model {
-		g.okFrom = now
-		g.log.Info("the model answers again", "model", t.lane.model)
+		l.okFrom = now
+		l.log.Info("the model answers again", "model", t.endpoint.model)
 	}
 }
 
 // adapt remembers the form of request to use from now on, unless another
 // request found out before.
-func (g *gate) adapt(t *ticket, f *fault) {
+func (l *limiter) adapt(t *ticket, f *fault) {
 	e, ok := errors.AsType[*adaptError](f.err)
-	if !ok || t.lane.dialect != t.dialect {
+	if !ok || t.endpoint.dialect != t.dialect {
 		return
 	}
-	t.lane.dialect = e.next
-	g.log.Info("the model's server needs another form of request", "model", t.lane.model, "err", f.err)
+	t.endpoint.dialect = e.next
+	l.log.Info("the model's server needs another form of request", "model", t.endpoint.model, "err", f.err)
 }
 
 // withdraw pays for a retry from the budget.
-func (g *gate) withdraw() bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.budget.withdraw(time.Now())
+func (l *limiter) withdraw() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.budget.withdraw(time.Now())
 }
 
 // count notes the start of a request.
-func (g *gate) count(t *ticket) {
-	g.stats.Requests++
+func (l *limiter) count(t *ticket) {
+	l.stats.Requests++
 	if t.again {
-		g.stats.Retries++
+		l.stats.Retries++
 	}
 	if t.waited > 0 {
-		g.stats.Waits++
-		g.stats.Waited += t.waited
+		l.stats.Waits++
+		l.stats.Waited += t.waited
 	}
 }
 
 // uncount takes back the count of a ticket that was not used.
-func (g *gate) uncount(t *ticket) {
-	g.stats.Requests--
+func (l *limiter) uncount(t *ticket) {
+	l.stats.Requests--
 	if t.again {
-		g.stats.Retries--
+		l.stats.Retries--
 	}
 }
 
-func (g *gate) snapshot() Stats {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	s := g.stats
+func (l *limiter) snapshot() Stats {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.stats
 	s.Outcomes = maps.Clone(s.Outcomes)
-	s.Queued, s.InFlight, s.Concurrency = g.queued, g.inFlight(), g.lanes[0].window.limit
+	s.Queued, s.InFlight, s.Concurrency = l.queued, l.inFlight(), l.endpoints[0].window.limit
 	return s
 }
 
-func (g *gate) health() Health {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+func (l *limiter) health() Health {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	now := time.Now()
-	l := g.lanes[0]
+	e := l.endpoints[0]
 	switch {
-	case g.halt.on():
-		return g.halt.health()
-	case l.halt.on():
-		return l.halt.health()
-	case l.blocked(now) > longPause:
-		return Health{Status: HealthDegraded, Reason: ReasonRateLimited, Since: now, Until: now.Add(l.blocked(now))}
+	case l.breaker.tripped():
+		return l.breaker.health()
+	case e.breaker.tripped():
+		return e.breaker.health()
+	case e.blocked(now) > longPause:
+		return Health{Status: HealthDegraded, Reason: ReasonRateLimited, Since: now, Until: now.Add(e.blocked(now))}
 	}
-	return Health{Status: HealthOK, Since: g.okFrom}
+	return Health{Status: HealthOK, Since: l.okFrom}
 }
 
 // The retry budget: a tenth of the first attempts, and one per ten seconds
