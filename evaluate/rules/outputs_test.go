@@ -1,0 +1,98 @@
+package rules_test
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"memoryd"
+	"memoryd/evaluate/rules"
+	"memoryd/internal/errortext"
+)
+
+// labelled is a call of testdata/outputs with what a person says of it: error,
+// partial or ok.
+type labelled struct {
+	memoryd.Call
+	label string
+}
+
+// readOutputs reads a file of "@@ tool | label | input" lines, each with the
+// output below it. first.txt was written before the rules were made for the
+// tools of coding agents, second.txt after.
+func readOutputs(t *testing.T, name string) []labelled {
+	t.Helper()
+	raw, err := os.ReadFile("testdata/outputs/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var calls []labelled
+	for part := range strings.SplitSeq("\n"+string(raw), "\n@@ ") {
+		head, output, _ := strings.Cut(part, "\n")
+		fields := strings.SplitN(head, " | ", 3)
+		if len(fields) != 3 {
+			continue
+		}
+		if !json.Valid([]byte(fields[2])) {
+			t.Fatalf("input of %q is no JSON", head)
+		}
+		calls = append(calls, labelled{memoryd.Call{
+			ToolRef: memoryd.ToolRef{Tool: fields[0]}, Input: json.RawMessage(fields[2]), Output: output, Success: true, TokenCost: -1,
+		}, fields[1]})
+	}
+	return calls
+}
+
+// The figures of the two halves: score 0 as a sign of label error.
+func TestOutputsOfCommonTools(t *testing.T) {
+	for name, least := range map[string]struct{ precision, recall float64 }{
+		"first.txt": {0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j := rules.New(rules.DefaultConfig())
+			var hit, miss, alarm int
+			tools := map[string]bool{}
+			calls := readOutputs(t, name)
+			for i := range calls {
+				c := &calls[i]
+				tools[c.Tool] = true
+				v := j.Judge(&c.Call, nil)
+				failed := v.Score == memoryd.ScoreFailure
+				switch {
+				case failed && c.label == "error":
+					hit++
+				case failed:
+					alarm++
+					t.Logf("alarm  %s: %s %s: %q", v.Rule, c.Tool, c.Input, c.Output)
+				case c.label == "error":
+					miss++
+					t.Logf("missed %.1f %s: %s %s: %q", v.Score, v.Rule, c.Tool, c.Input, c.Output)
+				}
+			}
+			precision, recall := float64(hit)/float64(hit+alarm), float64(hit)/float64(hit+miss)
+			t.Logf("%d outputs of %d tools: precision %.3f (%d alarms), recall %.3f (%d missed)", len(calls), len(tools), precision, alarm, recall, miss)
+			if precision < least.precision || recall < least.recall {
+				t.Errorf("want at least %.3f and %.3f", least.precision, least.recall)
+			}
+		})
+	}
+}
+
+// What the judge is sure is good is never mined as an error, and what it is sure
+// is an error gives its message.
+func TestTheJudgeAndTheMessageAgree(t *testing.T) {
+	j := rules.New(rules.DefaultConfig())
+	for _, name := range []string{"first.txt"} {
+		for _, c := range readOutputs(t, name) {
+			v := j.Judge(&c.Call, nil)
+			line, found := errortext.Find(c.Output)
+			switch {
+			case v.Sure && v.Score == memoryd.ScoreSuccess && found:
+				t.Errorf("judged good, yet mined as %q: %s %q", line, c.Tool, c.Output)
+			case v.Sure && v.Score == memoryd.ScoreFailure && !found && errortext.Message(c.Output) == "":
+				t.Errorf("judged as failed by %s, yet there is no message: %s %q", v.Rule, c.Tool, c.Output)
+			}
+		}
+	}
+}
