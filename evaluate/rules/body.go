@@ -8,6 +8,7 @@ import (
 	"memoryd"
 	"memoryd/internal/errortext"
 	"memoryd/internal/loosejson"
+	"memoryd/internal/phrases"
 	"memoryd/internal/textsafe"
 )
 
@@ -24,7 +25,10 @@ func parseDoc(s string) *doc { return errortext.Parse(s) }
 func readReply(d *doc, i int32) *reply { return &reply{errortext.ReadReply(d, i)} }
 
 // evidence is what the object itself says against the call.
-func (r *reply) evidence() (finding, bool) {
+func (r *reply) evidence(v *view) (finding, bool) {
+	if phrases.HasAny(v.ask.names, actors) {
+		r.Moments = 0 // of what the tool itself did
+	}
 	ground, member := r.Failure()
 	key := "“" + r.Doc.Nodes[member].Key + "”"
 	switch ground {
@@ -102,7 +106,7 @@ func bodyObject(v *view, d *doc, i int32, depth int) (finding, bool) {
 	if r.Exit != 0 && d.Nodes[r.Exit].Kind == loosejson.Number {
 		return r.byExit(v, depth)
 	}
-	f, bad := r.evidence()
+	f, bad := r.evidence(v)
 	inner, some := r.inside(v, depth)
 	switch {
 	case bad && some && inner.bad():

@@ -56,7 +56,7 @@ func itemFinding(v *view, d *doc, c int32, depth int) (finding, bool) {
 	n := &d.Nodes[c]
 	if n.Kind == loosejson.Object {
 		r := readReply(d, c)
-		if f, ok := r.evidence(); ok {
+		if f, ok := r.evidence(v); ok {
 			return f, true
 		}
 		if typ := d.Member(c, "type"); typ != 0 && d.Nodes[typ].Val == "text" { // MCP content

@@ -35,7 +35,8 @@ func textRules() []textRule {
 		{"rejected-request", "the first line tells the caller that the request was rejected", rejectedRequest},
 		{"access-blocked", "a site keeps automatic readers out", accessBlocked},
 		{"error-heading", "the first words say that the call failed", errorHeading},
-		{"error-ending", "the last words say that the call failed", errorEnding},
+		{"error-line", "a line of its own, at the end or among others, says that the call failed", errorLine},
+		{"prompt", "the output ends by asking for an input that nobody gave", openPrompt},
 		{"usage", "the tool printed how to use it although nobody asked", usageText},
 		{"refusal", "the tool says that it cannot answer", refusal},
 		{"no-result", "the tool says that it found nothing", noResult},
@@ -61,8 +62,9 @@ func catalogue() []rule {
 	}
 	return append(rules,
 		rule{"empty-output", "there is no output", emptyOutput},
+		rule{"hollow", "the output says nothing, or tells its reader how to judge it", hollow},
 		rule{"unlike-successes", "the output has not the shape that the tool's successes have", unlikeSuccesses},
-		rule{"cost-outlier", "time or tokens are far above the tool's successes", costOutlier},
+		rule{"cost-outlier", "it took far longer than the tool's successes", costOutlier},
 		rule{"no-trouble", "nothing speaks against the call", noTrouble},
 	)
 }

@@ -14,7 +14,7 @@ func exception(v *view, t *text) (finding, bool) {
 	if v.quotes(t) && v.ask.troubled {
 		return finding{}, false
 	}
-	if errortext.Traces(first.low()) && !v.echoes(first.s) {
+	if l := t.opening(); errortext.Traces(first.low()) && !v.echoes(first.s) || errortext.Traces(l.low()) && !v.ask.reads {
 		return fails("exception", thrown(t).s, "the output is the report of an uncaught exception"), true
 	}
 	if strings.HasPrefix(first.s, "File \"") && errortext.Thrown(t.last().s) {
@@ -23,6 +23,9 @@ func exception(v *view, t *text) (finding, bool) {
 	if errortext.Thrown(first.s) && (t.short(30, 4000) || hasFrames(t)) && !v.echoes(first.s) {
 		f := fails("exception", first.s, "the output is an exception")
 		return f, true
+	}
+	if l := t.last().s; len(t.lines) > 1 && errortext.Thrown(l) && strings.Contains(l, ": ") && (!v.ask.reads || v.ask.shell.feeds()) && !v.echoes(l) {
+		return fails("exception", l, "the output ends with an exception").unsure(), true
 	}
 	if v.quotes(t) && !v.runsCode() {
 		return finding{}, false

@@ -132,7 +132,7 @@ var adviceWords = []string{
 
 var warningHeads = []string{
 	"warning:", "warning -", "warning!", "warning]", "warning ", "warnings:", "warn:", "warn]", "caution:",
-	"partial results", "partial success", "partially ", "partial failure", "completed with errors",
+	"partial results", "partial data", "partial output", "partial answer", "partial response", "partial success", "partially ", "partial failure", "completed with errors",
 	"completed with warnings", "completed with issues", "some results", "some items", "incomplete results",
 	"results may be incomplete", "query too generic", "query too broad", "limited results",
 }

@@ -11,11 +11,11 @@ import (
 // errorHeading: the text starts as an error message does.
 func errorHeading(v *view, t *text) (finding, bool) {
 	first := t.opening()
-	if strings.HasSuffix(first.s, ":") && t.short(3, 600) && len(t.lines) > 1 {
-		first = t.at(1) // after a preface such as "Output of the command:"
+	if strings.HasSuffix(first.s, ":") && t.short(3, 600) && len(t.lines) > 1 || strings.HasPrefix(first.s, "#") && len(first.s) < 30 && len(t.lines) > 1 && !v.ask.troubled {
+		first = t.at(1) // after a preface such as "Output of the command:" or "### Result"
 	}
 	low := first.low()
-	if !v.headsError(t, low) || !t.short(40, 6000) && !opensReport(low) || v.echoes(first.s) {
+	if !v.headsError(t, low) && !(t.reply && errortext.HeadsReply(low)) || !t.short(40, 6000) && !opensReport(low) || v.echoes(first.s) {
 		return finding{}, false
 	}
 	if v.quotes(t) && (v.ask.troubled || !t.short(60, 4000) || !opensReport(low)) {
@@ -65,21 +65,84 @@ func opensReport(low string) bool {
 // startsPlainly reports whether the first word is error itself.
 func startsPlainly(low string) bool { return strings.HasPrefix(errortext.Strip(low), "error") }
 
-// endings are beginnings of a last line that tell how a run of a program ended.
-var endings = []string{
-	"error:", "fatal:", "fatal error", "npm err!", "make: ***", "failed to ", "error occurred", "build failed",
-	"failed:", "e: ", "compilation terminated", "ninja: build stopped", "killed", "segmentation fault", "aborted",
-	"error: command failed", "command failed", "an error occurred", "unable to ", "exception:",
+// lineHeads are beginnings of lines, anywhere in the output of a tool that does
+// something, by which it says that it failed.
+var lineHeads = []string{
+	"error:", "error[", "error -", "error executing", "error while", "fatal:", "fatal error", "npm err!", "npm error", "make: ***",
+	"cmake error", "conflict (", "an error occurred", "failed to ", "failed:", "build failed", "command failed", "exception:",
+	"error: command failed", "e: ", "err:",
 }
 
-// errorEnding: the last line of a tool that does something says that it failed.
-func errorEnding(v *view, t *text) (finding, bool) {
+// lastHeads say it only at the end.
+var lastHeads = []string{
+	"error occurred", "compilation terminated", "ninja: build stopped", "killed", "segmentation fault", "aborted", "unable to ",
+	"terminated", "core dumped",
+}
+
+// errorLine: a line of its own in the output of a tool that does something opens
+// as an error message, or its last line says that it ended in failure. What the
+// tool usually answers has no say in it.
+func errorLine(v *view, t *text) (finding, bool) {
 	if len(t.lines) < 2 || v.ask.reads {
 		return finding{}, false
 	}
 	last := t.last()
-	if _, ok := phrases.HasPrefixAny(errortext.Strip(last.low()), endings); !ok || v.echoes(last.s) {
+	if low := errortext.Strip(last.low()); (phrases.StartsAny(low, lastHeads) || errortext.HeadsShortly(low)) && !last.has(hasRelief) && !v.echoes(last.s) {
+		return fails("error-line", last.s, "its last words say that it failed").unsure(), true
+	}
+	if glued := gluedError(last.s); glued != "" && !v.echoes(glued) {
+		return fails("error-line", glued, "its last words are an error message").unsure(), true
+	}
+	if v.ask.command == "" && !phrases.HasAny(v.ask.names, actors) && !t.short(12, 1500) {
+		return finding{}, false // what it shows may hold anything
+	}
+	for i := range t.lines {
+		l := &t.lines[i]
+		if !phrases.StartsAny(strings.TrimLeft(l.low(), "│╷|❌✗✖×> \t"), lineHeads) || l.has(hasRelief) || v.echoes(l.s) {
+			continue
+		}
+		f := fails("error-line", l.s, "a line of its own says that it failed").unsure()
+		if after := len(t.lines) - i; last.has(hasRelief) && after > 1 || t.long && after > tailLines/2 {
+			f = half("error-line", l.s, "a line of its own says that it failed, and it goes on after it")
+		}
+		return f, true
+	}
+	return finding{}, false
+}
+
+// gluedError is the error message that follows other output without a line break:
+// "3 rows writtenError: connection lost". The names of exceptions, which begin
+// with a capital or hold a point, are no such message.
+func gluedError(s string) string {
+	i := strings.LastIndex(s, "Error: ")
+	if i <= 0 || !phrases.IsAlpha(s[i-1]) && strings.IndexByte(".!?)]}>", s[i-1]) < 0 {
+		return ""
+	}
+	word := s[strings.LastIndexByte(s[:i], ' ')+1 : i]
+	if phrases.IsAlpha(s[i-1]) && (word[0] < 'a' || strings.Contains(word, ".")) {
+		return ""
+	}
+	return s[i:]
+}
+
+// prompts end an output that stopped to ask for something.
+var prompts = []string{
+	"[y/n]", "[y/n]:", "[y/n]?", "(y/n)", "(y/n)?", "(y/n):", "(yes/no)?", "(yes/no/[fingerprint])?", "[yes/no]", "(yes/no)", "password:", "passphrase:",
+	"password: ", "continue?", "username:", "(y or n)",
+}
+
+// openPrompt: the output of a command ends with a question. Nobody answered it,
+// so that what was asked for was not done.
+func openPrompt(v *view, t *text) (finding, bool) {
+	last := t.last()
+	if v.ask.command == "" || v.ask.shell.onlyPrints() && v.ask.shell.parsed || len(last.s) > 200 {
 		return finding{}, false
 	}
-	return fails("error-ending", last.s, "its last words say that it failed").unsure(), true
+	low := strings.TrimRight(last.low(), " >")
+	for _, p := range prompts {
+		if strings.HasSuffix(low, p) || strings.HasSuffix(low, p+" abort.") || strings.HasSuffix(low, p+" aborted!") || strings.HasSuffix(low, p+" eof") {
+			return fails("prompt", last.s, "it ends with a question that nobody answered").unsure(), true
+		}
+	}
+	return finding{}, false
 }

@@ -30,16 +30,15 @@ func unlikeSuccesses(v *view) (finding, bool) {
 	return half("unlike-successes", v.out.first().s, why), true
 }
 
-// costOutlier: the call took far more time or tokens than the tool's successes.
+// costOutlier: the call took far longer than the tool's successes. Tokens are
+// not compared: hosts report those of the prompt, which grows with the
+// conversation, whatever the tool does.
 func costOutlier(v *view) (finding, bool) {
 	p := v.prof
 	if p == nil {
 		return finding{}, false
 	}
-	if f, ok := v.compare(&p.times, v.call.TimeCost, v.cfg.CostSeconds, "%.3g s, while the median of %d successes is %.3g s"); ok {
-		return f, true
-	}
-	return v.compare(&p.tokens, float64(v.call.TokenCost), 0, "%.0f tokens, while the median of %d successes is %.0f")
+	return v.compare(&p.times, v.call.TimeCost, v.cfg.CostSeconds, "%.3g s, while the median of %d successes is %.3g s")
 }
 
 func (v *view) compare(r *ring, cost, least float64, format string) (finding, bool) {

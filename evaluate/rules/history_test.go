@@ -71,7 +71,7 @@ func TestCostOutliers(t *testing.T) {
 		"usual":                   {2.3, 104, steady, 1},
 		"slow":                    {60, 104, steady, 0.5},
 		"twice as slow":           {4.5, 104, steady, 1},
-		"many tokens":             {2.3, 5000, steady, 0.5},
+		"a long prompt (J2)":      {2.3, 5000, steady, 1},
 		"unknown costs":           {0, -1, steady, 1},
 		"too little history":      {60, 104, learn(5, func(int) memoryd.Call { return judged("ok", 1, 2, 100) }), 1},
 		"no history":              {60, 104, nil, 1},

@@ -10,7 +10,7 @@ import (
 )
 
 // ruleSet changes with every change to what the rules decide.
-const ruleSet = "1"
+const ruleSet = "2"
 
 // Judge rates calls. It is immutable and safe for concurrent use.
 type Judge struct {
@@ -39,7 +39,7 @@ func New(cfg Config) *Judge {
 		fmt.Fprintf(sum, " %s", r.name)
 	}
 	version := "rules-" + hex.EncodeToString(sum.Sum(nil)[:6])
-	return &Judge{cfg: cfg, version: version, rules: rules, texts: textRules(), desks: &sync.Pool{New: func() any { return &desk{} }}}
+	return &Judge{cfg: cfg, version: version, rules: rules, texts: textRules(), desks: &sync.Pool{New: func() any { return &desk{shell: newShellParser()} }}}
 }
 
 // Version identifies the rule set and its settings: verdicts of judges with

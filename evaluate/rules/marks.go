@@ -37,6 +37,7 @@ const (
 	hasRobots
 	hasWarningAfter
 	hasToAnswer
+	hasJudging
 )
 
 // uncaught and trouble are lists that others share.
@@ -77,6 +78,7 @@ var lineIndex = phrases.NewIndex(map[phrases.Marks][]string{
 	hasRobots:         {"robots.txt"},
 	hasWarningAfter:   {": warning: "},
 	hasToAnswer:       {" to answer"},
+	hasJudging:        {"score", "evaluat", "judge", "grade", "rating", "rate this"},
 })
 
 // troubleIndex covers the words in a request that mean that it may be about

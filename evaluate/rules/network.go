@@ -1,6 +1,10 @@
 package rules
 
-import "strings"
+import (
+	"strings"
+
+	"memoryd/internal/phrases"
+)
 
 // networkPhrases are how network stacks, browsers and HTTP clients report that
 // there was no answer.
@@ -24,9 +28,16 @@ func networkError(v *view, t *text) (finding, bool) {
 	}
 	for i := range t.lines[:min(len(t.lines), within)] {
 		l := &t.lines[i]
-		if p, ok := l.find(hasNetwork, networkPhrases); ok && !v.echoes(l.s) && (p != "timeout of " || strings.Contains(l.low(), "exceeded")) {
+		if p, ok := l.find(hasNetwork, networkPhrases); ok && !v.echoes(l.s) && !embedded(l.low(), p) && (p != "timeout of " || strings.Contains(l.low(), "exceeded")) {
 			return fails("network-error", l.s, "the other side was not reached, or not in time").unsure(), true
 		}
 	}
 	return finding{}, false
+}
+
+// embedded reports whether a phrase begins within a word: FileNotFoundError is no
+// ENOTFOUND.
+func embedded(low, p string) bool {
+	i := strings.Index(low, p)
+	return i > 0 && phrases.IsAlpha(low[i-1]) && phrases.IsAlpha(p[0])
 }

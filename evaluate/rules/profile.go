@@ -33,7 +33,6 @@ type Profile struct {
 	shapes    [shapes]int64 // of successes
 	failed    [shapes]int64 // of failures
 	times     ring
-	tokens    ring
 }
 
 // ring holds the last values, unordered.
@@ -74,9 +73,6 @@ func (p *Profile) Observe(c *memoryd.Call) {
 func (p *Profile) observeCost(c *memoryd.Call) {
 	if c.TimeCost > 0 {
 		p.times.add(c.TimeCost)
-	}
-	if c.TokenCost > 0 {
-		p.tokens.add(float64(c.TokenCost))
 	}
 }
 

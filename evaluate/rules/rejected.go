@@ -58,11 +58,12 @@ var walls = []string{
 // accessBlocked: a short page that is such a wall, or a reader that obeys a
 // site's robots.txt (RFC 9309).
 func accessBlocked(v *view, t *text) (finding, bool) {
-	if !t.short(40, 3000) {
-		return finding{}, false
-	}
+	short := t.short(40, 3000)
 	for i := range t.lines[:min(len(t.lines), 6)] {
 		l := &t.lines[i]
+		if i > 0 && !short {
+			break
+		}
 		robots := l.has(hasRobots) && phrases.ContainsAny(l.low(), []string{"not allowed", "disallow", "forbid", "denied", "blocked"})
 		if (robots || l.has(hasWall)) && !v.echoes(l.s) {
 			f := fails("access-blocked", l.s, "the site does not let automatic readers in")

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 
+	"mvdan.cc/sh/v3/syntax"
+
 	"memoryd"
 	"memoryd/internal/loosejson"
 	"memoryd/internal/phrases"
@@ -30,7 +32,7 @@ type request struct {
 }
 
 // read fills in an empty request; room is for the structure of the input.
-func (r *request) read(c *memoryd.Call, room *doc) {
+func (r *request) read(c *memoryd.Call, room *doc, parser *syntax.Parser) {
 	in := string(c.Input[:min(len(c.Input), maxInput)])
 	words := nameWords(c.Tool)
 	r.names = words
@@ -46,8 +48,8 @@ func (r *request) read(c *memoryd.Call, room *doc) {
 	}
 	r.reads = phrases.HasAny(words, readerNames)
 	if r.command != "" {
-		r.shell = parseShell(r.command)
-		r.reads = r.shell.reads()
+		r.shell = parseShell(parser, r.command)
+		r.reads = r.shell.viewed
 		r.help = r.shell.asksHelp()
 	}
 	r.troubled = troubleIndex.Scan(r.text) != 0

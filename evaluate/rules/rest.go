@@ -2,9 +2,11 @@ package rules
 
 import (
 	"strings"
+	"unicode"
 
 	"memoryd/internal/loosejson"
 	"memoryd/internal/phrases"
+	"memoryd/internal/textsafe"
 )
 
 // actors are words of tool names that change something: silence is their yes.
@@ -12,7 +14,8 @@ var actors = phrases.Words(
 	"create", "update", "delete", "remove", "write", "set", "send", "add", "insert", "move", "copy", "put", "post",
 	"save", "upload", "click", "type", "press", "fill", "select", "close", "open", "start", "stop", "think", "log",
 	"record", "submit", "cancel", "clear", "reset", "edit", "append", "mkdir", "touch", "cd", "rename", "modify",
-	"enable", "disable", "register", "login", "logout", "notify", "wait", "transfer",
+	"enable", "disable", "register", "login", "logout", "notify", "wait", "transfer", "run", "execute", "trigger", "deploy",
+	"build", "install", "invoke", "call", "launch", "apply", "publish", "schedule", "cancel",
 )
 
 // blanks are texts that stand for no output.
@@ -51,6 +54,32 @@ func emptyOutput(v *view) (finding, bool) {
 	}
 	f.cause = causeEmpty
 	return f, true
+}
+
+// hollow: the output holds no word at all, announces something that does not
+// come, or tells its reader how to judge it. Nobody knows whether that is what was
+// asked for.
+func hollow(v *view) (finding, bool) {
+	t := v.out
+	if !t.short(3, 400) || len(t.lines) == 0 || v.body.OK() || v.ask.command != "" {
+		return finding{}, false
+	}
+	first := t.first()
+	switch {
+	case !strings.ContainsFunc(t.full, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }):
+		return half("hollow", first.s, "the output holds no word"), true
+	case t.total == 1 && strings.HasSuffix(first.s, ":") && len(first.s) < 60:
+		return half("hollow", first.s, "it announces something that does not come"), true
+	}
+	for i := range t.lines {
+		if !t.lines[i].has(hasJudging) {
+			continue
+		}
+		if family, steers := textsafe.SuspectInstruction(t.full); steers && (family == "score" || family == "forged role" || family == "override" || family == "addressing") {
+			return half("hollow", t.lines[i].s, "it tells its reader how to judge it"), true
+		}
+	}
+	return finding{}, false
 }
 
 // noTrouble: nothing else spoke. It is certain where no word of trouble stands

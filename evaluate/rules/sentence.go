@@ -72,18 +72,12 @@ func errorSentence(v *view, t *text) (finding, bool) {
 	switch {
 	case firm && different:
 		return fails("error-sentence", first.s, "it complains, and the tool's successes look different"), true
-	case firm && len(t.full) <= 240 && !v.speaks():
+	case firm && len(t.full) <= 240:
 		return fails("error-sentence", first.s, "a short answer that complains").unsure(), true
 	case firm || different || !v.ask.reads && first.has(hasSoftComplaint):
 		return half("error-sentence", first.s, "a short answer that may be a complaint"), true
 	}
 	return finding{}, false
-}
-
-// speaks reports whether the tool is known to answer in sentences: then a
-// complaining word is less telling.
-func (v *view) speaks() bool {
-	return v.prof != nil && v.prof.successes >= int64(v.cfg.MinHistory) && v.prof.share(shapeText) > 0.5
 }
 
 // clouded gives a word of trouble in the lines that were read.

@@ -31,7 +31,7 @@ const plainComplaints = 8
 // harmless are remarks that programs make on the same channel while all is well.
 var harmless = []string{
 	"warning", "note:", "info:", "removing leading", "hint:", "debug:", "deprecat", "is up to date",
-	"created directory",
+	"created directory", "nothing to be done", "entering directory", "leaving directory",
 }
 
 // diagnostic is what one line of shell output complains of.

@@ -48,7 +48,7 @@ func TestShellProgramKnowsWhoDecides(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			p := parseShell(tc.command)
+			p := parseShell(newShellParser(), tc.command)
 			slices.Sort(p.deciding)
 			slices.Sort(p.masked)
 			slices.Sort(tc.deciding)

@@ -182,6 +182,23 @@ func (t *text) listed() bool {
 	return marks >= 2
 }
 
+// logged reports whether a line is one of a log: it begins with a date or a time.
+func logged(s string) bool {
+	s = strings.TrimLeft(s, "[ ")
+	digits, marks := 0, 0
+	for i := range min(len(s), 12) {
+		switch c := s[i]; {
+		case phrases.IsDigit(c):
+			digits++
+		case c == '-' || c == ':' || c == '/' || c == '.':
+			marks++
+		default:
+			return digits >= 6 && marks >= 2
+		}
+	}
+	return digits >= 6 && marks >= 2
+}
+
 func (t *text) at(i int) *line {
 	if i < 0 || i >= len(t.lines) {
 		return &line{}

@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 
+	"mvdan.cc/sh/v3/syntax"
+
 	"memoryd"
 	"memoryd/internal/loosejson"
 	"memoryd/internal/textsafe"
@@ -26,6 +28,7 @@ type desk struct {
 	out   text
 	body  doc
 	input doc
+	shell *syntax.Parser
 }
 
 // newView prepares a call. The view is valid until it is released.
@@ -33,7 +36,7 @@ func newView(j *Judge, c *memoryd.Call, p *Profile) *view {
 	d := j.desks.Get().(*desk) //nolint:forcetypeassert // the pool makes nothing else
 	v := &d.view
 	*v = view{Judge: j, call: c, prof: p, out: &d.out, body: &d.body, desk: d}
-	v.ask.read(c, &d.input)
+	v.ask.read(c, &d.input, d.shell)
 	v.out.read(c.Output)
 	v.body.Parse(v.out.full)
 	return v
@@ -66,7 +69,7 @@ func (v *view) echoes(fragment string) bool {
 // the tool hands over other people's text, and there is more than a message of
 // it.
 func (v *view) quotes(t *text) bool {
-	return v.ask.reads && (!t.short(8, 900) || t.listed()) || v.ask.troubled && v.ask.reads && !t.short(1, 300)
+	return v.ask.reads && (!t.short(8, 900) || t.listed() || logged(t.first().s)) || v.ask.troubled && v.ask.reads && !t.short(1, 300)
 }
 
 // describe says in a few words what a successful call returned.

@@ -88,6 +88,7 @@ var onlyIn = map[string][]string{
 	"github.com/prometheus":             {"memoryd/internal/telemetry/metrics"},
 	"go.opentelemetry.io":               {"memoryd/internal/telemetry/trace", "memoryd/internal/telemetry/trace/tracetest"},
 	"go.yaml.in/yaml":                   {"memoryd/config", "memoryd/api"},
+	"mvdan.cc/sh":                       {"memoryd/evaluate/rules"},
 	"github.com/alecthomas/kong":        {"memoryd/cmd/memoryd"},
 }
 

@@ -96,7 +96,11 @@ func findIn(d *Doc, i int32, depth int) (string, bool) {
 			}
 			return cleanLine(d.Nodes[i].Key), true
 		}
-		for _, list := range [][]int32{r.Envelopes, r.Payloads} {
+		lists := [][]int32{r.Envelopes, r.Payloads}
+		if r.Others == len(r.Named) {
+			lists = append(lists, r.Named)
+		}
+		for _, list := range lists {
 			for _, c := range list {
 				if text := d.Nodes[c].Kind == loosejson.String; text && (r.Record || r.Others > 1 || r.Members > 6) {
 					continue // a record's text is its data

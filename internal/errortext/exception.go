@@ -89,5 +89,5 @@ func UncaughtHeads() []string { return slices.Clone(traceHeads[:4]) }
 // that nobody caught.
 func Traces(low string) bool {
 	head, ok := phrases.HasPrefixAny(Strip(low), traceHeads)
-	return ok && traceFits(head, low)
+	return ok && traceFits(head, low) || strings.HasSuffix(low, " traceback (most recent call last)") // a notebook's
 }

@@ -29,8 +29,16 @@ var firmHeads = []string{
 	"malformed ", "unhandled", "tool call failed", "api error", "database error", "sql error", "io error", "i/o error",
 	"oserror", "system error", "edit failed", "edit rejected", "action failed", "call failed", "search failed",
 	"task failed", "job failed", "the request failed", "the operation failed", "the command failed", "the tool failed",
-	"npm err!", "make: ***", "insufficient permission", "insufficient funds", "insufficient balance", "错误", "失败",
+	"npm err!", "npm error", "make: ***", "cmake error", "conflict (", "insufficient permission", "insufficient funds", "insufficient balance", "错误", "失败",
 	"请求失败", "erreur", "fehler:", "erro:", "ошибка",
+}
+
+// HeadsReply reports whether the message of a structured reply, in lower case,
+// opens as an error message. What would be a title elsewhere is none there:
+// "unknown repository", "User not found".
+func HeadsReply(low string) bool {
+	s := Strip(low)
+	return phrases.StartsAny(s, nounHeads) || len(s) < 120 && strings.HasSuffix(strings.TrimRight(s, ".! "), "not found")
 }
 
 // nounHeads need a noun of programming after them: "unknown option" is a
@@ -126,7 +134,11 @@ func afterError(rest string) bool {
 // HeadsShortly recognises a first line of a few words such as "Search failed" or
 // "url error".
 func HeadsShortly(low string) bool {
-	s := strings.TrimRight(Strip(low), " .!*")
+	s := Strip(low)
+	if end := strings.IndexAny(s, ";,"); end > 0 {
+		s = s[:end] // "Automatic merge failed; fix conflicts"
+	}
+	s = strings.TrimRight(s, " .!*")
 	if len(s) > 40 || strings.Count(s, " ") > 3 || strings.HasPrefix(s, "no ") || strings.Contains(s, ": ") || strings.HasPrefix(s, "0 ") {
 		return false
 	}

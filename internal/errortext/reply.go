@@ -37,6 +37,8 @@ type Reply struct {
 	Record    bool    // it looks like a record of something
 	Others    int     // members that hold something and have no role
 	Named     []int32 // those of them that are objects
+	Moments   int     // members that tell when something happened
+	Findings  bool    // it tells what an examination found
 }
 
 // ReadReply reads the object at node i.
@@ -78,6 +80,11 @@ func (r *Reply) member(c int32, ro role) {
 		r.Stderr = c
 	case roleIdentity:
 		r.Record = true
+	case roleMoment:
+		r.Moments++
+		r.other(c)
+	case roleFindings:
+		r.Findings = true
 	case roleCount: // says how much there is, not what
 	default:
 		r.other(c)
@@ -120,6 +127,9 @@ func (r *Reply) outcome(c int32, ro role) {
 	if n.Kind == loosejson.False && ro == roleStatus {
 		r.Flag = c
 	}
+	if n.Kind == loosejson.Object {
+		r.Envelopes = append(r.Envelopes, c)
+	}
 	if n.Kind != loosejson.Number && n.Kind != loosejson.String {
 		return
 	}
@@ -129,7 +139,7 @@ func (r *Reply) outcome(c int32, ro role) {
 		if num != 0 || n.Kind == loosejson.String && !phrases.FoldedIn(n.Val, voidTexts) {
 			r.Code = c
 		}
-	case num >= 400 && num < 600 || num <= -32000:
+	case num >= 400 && num < 600 || num < 0 && ro == roleCode:
 		r.Code = c
 	case num >= 200 && num < 300:
 		r.Good = true
@@ -160,6 +170,8 @@ func (r *Reply) Failure() (Ground, int32) {
 	switch {
 	case r.Flag != 0:
 		return ByFlag, r.Flag
+	case r.IsRecord() && r.Code == 0:
+		return NoGround, 0 // of what happened to something, or was found in it
 	case r.Err != 0 && !(r.Good && r.Record):
 		return ByError, r.Err
 	case r.Code != 0 && (r.Message != 0 || r.Members <= 3 || NormalKey(r.Doc.Nodes[r.Code].Key) != "code"):
@@ -169,6 +181,10 @@ func (r *Reply) Failure() (Ground, int32) {
 	}
 	return NoGround, 0
 }
+
+// IsRecord reports whether the object is what was asked for: what happened to
+// something and when, or what an examination found. Its errors are data.
+func (r *Reply) IsRecord() bool { return r.Moments > 1 || r.Findings }
 
 // Said is the text that explains the outcome best.
 func (r *Reply) Said() string {

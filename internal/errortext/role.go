@@ -26,19 +26,21 @@ const (
 	roleStderr
 	roleCount    // says how much there is, or repeats the request
 	roleIdentity // shows that the object is a record, not a reply
+	roleMoment   // when something happened to what the record is of
+	roleFindings // tells what an examination found
 )
 
 // roleNames are the normal keys of each role: lower case without separators.
 var roleNames = map[role]string{
 	roleCount: "total count totalresults totalcount numresults page limit offset query took nextpage hasmore size start pagesize nexttoken",
 	roleError: "error errors err exception errormessage errormsg errmsg fault faultstring traceback errordescription " +
-		"errordetail errordetails errortype errorinfo toolerror",
+		"errordetail errordetails errortype errorinfo toolerror errormessages errorlist errmessage",
 	roleFailed:  "iserror failed haserror haserrors failure timedout",
 	roleSuccess: "success ok succeeded successful issuccess issuccessful",
 	roleStatus:  "status responsestatus statustext outcome",
 	roleCode:    "statuscode httpstatus httpcode code httpstatuscode cod responsecode",
 	roleErrno:   "errorcode errcode errno retcode errnum",
-	roleMessage: "message msg detail details reason description info messages title",
+	roleMessage: "message msg detail details reason description info messages title note information",
 	rolePayload: "response result results output data content text body observation answer stdout return value items " +
 		"payload records rows matches structuredcontent",
 	roleEnvelope: "meta header headers metadata state",
@@ -46,6 +48,9 @@ var roleNames = map[role]string{
 	roleExit:     "exitcode exitstatus returncode returnstatus",
 	roleStderr:   "stderr",
 	roleIdentity: "id uuid createdat created orderid userid",
+	roleMoment: "startedat finishedat completedat updatedat endedat failedat closedat createtime starttime endtime updatetime " +
+		"startdate enddate lastrun lastmodified started finished completed updated ended",
+	roleFindings: "valid isvalid passed compliant checked violations findings",
 }
 
 // roles is roleNames by key.

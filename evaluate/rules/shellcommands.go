@@ -1,0 +1,135 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+
+	"memoryd/internal/phrases"
+)
+
+// viewers are commands that print what they find, so that their output may hold
+// anything.
+var viewers = phrases.Words(
+	"cat", "head", "tail", "less", "more", "grep", "egrep", "fgrep", "rg", "ag", "zgrep", "zcat", "awk", "gawk", "sed",
+	"find", "ls", "tree", "journalctl", "dmesg", "strings", "echo", "printf", "jq", "yq", "xxd", "hexdump", "od",
+	"sort", "uniq", "cut", "tr", "nl", "tac", "bat", "diff", "man", "info", "curl", "wget", "locate", "history", "logs",
+	"objdump", "w3m", "lynx", "wc", "du", "stat", "file", "column", "fold", "paste", "tee", "xargs",
+	"open", "view", "search_file", "search_dir", "find_file", "Get-Content", "type", "select-string",
+)
+
+// managers are commands that view or do according to their first words;
+// managerViews are the words that make them view.
+var (
+	managers     = phrases.Words("git", "docker", "podman", "kubectl", "oc", "gh", "glab", "helm", "aws", "gcloud", "az", "systemctl", "svn", "hg")
+	managerViews = phrases.Words(
+		"log", "show", "diff", "blame", "grep", "status", "cat-file", "logs", "get", "describe", "ps", "images", "inspect", "ls", "list", "branch",
+		"config", "top", "events", "remote", "tag", "reflog", "ls-files", "ls-tree", "shortlog", "exec", "history", "search", "view", "help", "stats",
+		"issue", "api",
+	)
+)
+
+// views reports whether a command prints what it finds.
+func views(name string, words []string) bool {
+	if managers[name] {
+		return phrases.HasAny(words[1:min(len(words), 4)], managerViews)
+	}
+	return viewers[name]
+}
+
+// printers are the viewers that have no errors but those that they sign with
+// their name.
+var printers = phrases.Words(
+	"cat", "head", "tail", "less", "more", "grep", "egrep", "fgrep", "rg", "ag", "zgrep", "zcat", "sed", "strings",
+	"echo", "printf", "jq", "yq", "sort", "uniq", "cut", "tr", "nl", "tac", "bat", "column", "fold", "paste", "tee",
+	"cd", "wc",
+)
+
+// prints reports whether the last command is a printer, onlyPrints whether all
+// are.
+func (p *shellProgram) prints() bool { return phrases.HasAny(p.last, printers) }
+
+func (p *shellProgram) onlyPrints() bool {
+	return !slices.ContainsFunc(slices.Concat(p.deciding, p.masked), func(name string) bool { return !printers[name] })
+}
+
+// feeds reports whether a command that does more than print sends its output to
+// another one.
+func (p *shellProgram) feeds() bool {
+	return slices.ContainsFunc(p.stages, func(st stage) bool {
+		return st.piped && !viewers[baseName(st.words[0])] && !managers[baseName(st.words[0])]
+	})
+}
+
+// decides and masks report whether the program runs a command of that name in
+// such a place.
+func (p *shellProgram) decides(name string) bool { return slices.Contains(p.deciding, name) }
+func (p *shellProgram) masks(name string) bool   { return slices.Contains(p.masked, name) }
+
+// endsWith reports whether a command of that name runs last.
+func (p *shellProgram) endsWith(name string) bool { return slices.Contains(p.last, name) }
+
+// mentionsOnlyBefore reports whether the word stands in the command line, but in
+// no stage that decides: those are the last one and what runs after it is seen.
+func (p *shellProgram) mentionsOnlyBefore(word string) bool {
+	found, low := false, strings.ToLower(word)
+	for i := range p.stages {
+		if !strings.Contains(p.stages[i].text, low) {
+			continue
+		}
+		if !p.stages[i].piped {
+			return false
+		}
+		found = true
+	}
+	return found
+}
+
+func (p *shellProgram) asksHelp() bool {
+	for i := range p.stages {
+		for j, w := range p.stages[i].words {
+			switch w {
+			case "--help", "-h", "-help", "-?", "/?", "--usage", "--version":
+				return true
+			case "help", "man", "info", "usage":
+				if j <= 1 {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// answersByStatus are commands that say "no" or "different" with exit status 1
+// and often without a word.
+var answersByStatus = phrases.Words(
+	"grep", "egrep", "fgrep", "zgrep", "rg", "ag", "test", "[", "[[", "diff", "cmp", "comm", "pgrep", "which", "type",
+	"command", "expr", "systemctl", "pidof", "mountpoint", "getent", "locate", "hash", "compgen",
+)
+
+// alwaysPrints reports whether the program ends by printing something of its
+// own.
+func (p *shellProgram) alwaysPrints() bool { return p.endsWith("echo") && !p.written }
+
+// reached reports whether the program came to its end, as far as that shows: one
+// that ends by echoing a text has printed it.
+func (p *shellProgram) reached(out string) bool {
+	if !p.alwaysPrints() {
+		return true
+	}
+	for i := range p.stages {
+		w := p.stages[i].words
+		if len(w) > 1 && baseName(w[0]) == "echo" && (strings.Contains(w[1], "$") || strings.HasPrefix(w[1], "-") || strings.Contains(out, w[1])) {
+			return true
+		}
+	}
+	return false
+}
+
+// compares reports whether the status of the program says if two things differ.
+func (p *shellProgram) compares() bool {
+	return p.endsWith("diff") || p.endsWith("cmp") || p.endsWith("comm")
+}
+
+// mayAnswerByStatus reports whether the program's status may be an answer.
+func (p *shellProgram) mayAnswerByStatus() bool { return phrases.HasAny(p.last, answersByStatus) }

@@ -1,0 +1,373 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"memoryd/internal/phrases"
+)
+
+// shellProgram is what a command line says about exit statuses: which of its
+// commands decide the status of the whole and which cannot.
+//
+// The status of a pipeline is that of its last command, of a list that of its
+// last pipeline; a failure left of || is caught, left of && it decides, and
+// what runs in a substitution or as find's -exec … \; is not seen (POSIX.1-2024,
+// XCU 2.9; GNU findutils manual, "Single File").
+type shellProgram struct {
+	source   string
+	parsed   bool
+	deciding []string // base names of commands
+	last     []string // those of the command that runs last
+	masked   []string
+	stages   []stage
+	pipefail bool
+	muffled  bool // complaints go to /dev/null
+	written  bool // what the last command prints goes to a file
+	viewed   bool // the output may be somebody else's text
+}
+
+// stage is one simple command.
+type stage struct {
+	words []string
+	text  string // in lower case as it stands
+	piped bool   // its output goes to another command
+}
+
+const maxStages = 64
+
+// place is where a command stands.
+type place struct{ decides, final, piped bool }
+
+func (at place) masked() place { return place{piped: at.piped} }
+
+// newShellParser reads what people type: Bash, with up to a few words missing.
+func newShellParser() *syntax.Parser {
+	return syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.RecoverErrors(8))
+}
+
+func parseShell(parser *syntax.Parser, command string) shellProgram {
+	p := shellProgram{source: unfenced(command)}
+	p.muffled, p.pipefail = strings.Contains(p.source, "/dev/null"), strings.Contains(p.source, "pipefail")
+	p.list(p.statements(parser), place{decides: true, final: true}, parser)
+	if len(p.stages) == 0 {
+		for i, piece := range strings.FieldsFunc(p.source, func(r rune) bool { return strings.ContainsRune("|;&\n", r) }) {
+			if w := strings.Fields(piece); len(w) > 0 && i < maxStages { // another language
+				p.note(w, piece, nil, place{decides: true, final: true}, parser)
+			}
+		}
+	}
+	p.parsed = len(p.stages) > 0
+	return p
+}
+
+// statements parses the source. What is open at its end is closed as the parser
+// says: quotes, brackets, here-documents, loops.
+func (p *shellProgram) statements(parser *syntax.Parser) []*syntax.Stmt {
+	p.source = shallow(p.source)
+	for range maxRepairs {
+		f, err := parser.Parse(strings.NewReader(p.source), "")
+		if err == nil {
+			return f.Stmts
+		}
+		text, said := err.Error(), ""
+		if end := strings.LastIndexByte(text, '`'); end > 0 {
+			said = text[strings.LastIndexByte(text[:end], '`')+1 : end]
+		}
+		switch {
+		case said == "":
+			return nil
+		case strings.Contains(text, "here-document"), strings.Contains(text, "must end with"):
+			said = "\n" + said + "\n"
+		case !strings.Contains(text, "without "):
+			return nil
+		}
+		p.source += said
+	}
+	return nil
+}
+
+// Bounds on what is parsed: the parser goes back over what is open, so that its
+// time grows with the square of that.
+const (
+	maxRepairs = 6
+	maxOpen    = 100
+)
+
+// shallow is the beginning of a command line with a bounded number of brackets
+// and keywords that open something.
+func shallow(s string) string {
+	open := 0
+	for i := range len(s) {
+		switch s[i] {
+		case '(', '{', '[':
+			open++
+		case ' ', '\n':
+			word := s[strings.LastIndexAny(s[:i], " \n;")+1 : i]
+			if word == "if" || word == "while" || word == "until" || word == "do" {
+				open++
+			}
+		}
+		if open > maxOpen {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+// unfenced takes off the fence of a quoted block.
+func unfenced(command string) string {
+	inner, ok := strings.CutPrefix(strings.TrimSpace(command), "```")
+	if !ok {
+		return command
+	}
+	for _, label := range []string{"bash", "shell", "sh", "zsh", "console"} {
+		if rest, ok := strings.CutPrefix(inner, label); ok {
+			inner = rest
+			break
+		}
+	}
+	return strings.TrimSuffix(strings.TrimSpace(inner), "```")
+}
+
+func (p *shellProgram) list(stmts []*syntax.Stmt, at place, parser *syntax.Parser) {
+	for i, s := range stmts {
+		here := at
+		if i < len(stmts)-1 || s.Background {
+			here = at.masked()
+		}
+		p.stmt(s, here, parser)
+	}
+}
+
+func (p *shellProgram) stmt(s *syntax.Stmt, at place, parser *syntax.Parser) {
+	if len(p.stages) >= maxStages {
+		return
+	}
+	before := len(p.stages)
+	switch c := s.Cmd.(type) {
+	case *syntax.CallExpr:
+		p.call(c, s, at, parser)
+	case *syntax.BinaryCmd:
+		left, right := at, at
+		left.final = false
+		switch c.Op {
+		case syntax.OrStmt:
+			left.decides = false
+		case syntax.Pipe, syntax.PipeAll:
+			left.decides, left.piped = at.decides && p.pipefail, true
+		}
+		p.stmt(c.X, left, parser)
+		p.stmt(c.Y, right, parser)
+	case *syntax.Subshell:
+		p.list(c.Stmts, at, parser)
+	case *syntax.Block:
+		p.list(c.Stmts, at, parser)
+	case *syntax.IfClause:
+		for ; c != nil; c = c.Else {
+			p.list(c.Cond, at.masked(), parser)
+			p.list(c.Then, at, parser)
+		}
+	case *syntax.WhileClause:
+		p.list(c.Cond, at.masked(), parser)
+		p.list(c.Do, at, parser)
+	case *syntax.ForClause:
+		p.list(c.Do, at, parser)
+	case *syntax.CaseClause:
+		for _, item := range c.Items {
+			p.list(item.Stmts, at, parser)
+		}
+	case *syntax.FuncDecl:
+		p.stmt(c.Body, at.masked(), parser)
+	case *syntax.TimeClause:
+		if c.Stmt != nil {
+			p.stmt(c.Stmt, at, parser)
+		}
+	case *syntax.DeclClause:
+		p.note([]string{c.Variant.Value}, p.text(c), inner(c), at, parser)
+	case *syntax.TestClause:
+		p.note([]string{"[["}, p.text(c), inner(c), at, parser)
+	case nil:
+	default:
+		p.note([]string{"let"}, p.text(c), inner(c), at, parser)
+	}
+	if at.final && len(p.stages) > before {
+		p.written = p.written || writesFile(s.Redirs)
+	}
+	for _, r := range s.Redirs {
+		p.subs(inner(r), parser)
+	}
+}
+
+func writesFile(redirs []*syntax.Redirect) bool {
+	return slices.ContainsFunc(redirs, func(r *syntax.Redirect) bool {
+		return (r.N == nil || r.N.Value == "1") && (r.Op == syntax.RdrOut || r.Op == syntax.AppOut || r.Op == syntax.RdrAll || r.Op == syntax.AppAll || r.Op == syntax.RdrClob)
+	})
+}
+
+// call notes a simple command: without words the status is that of the last
+// substitution (x=$(cmd)).
+func (p *shellProgram) call(c *syntax.CallExpr, s *syntax.Stmt, at place, parser *syntax.Parser) {
+	var words []string
+	for _, w := range c.Args {
+		words = append(words, p.word(w.Parts))
+	}
+	if words = withoutOpeners(words); len(words) > 0 {
+		p.note(words, p.text(s), inner(c), at, parser)
+		return
+	}
+	for _, list := range inner(c) {
+		for _, s := range list {
+			p.stmt(s, place{decides: at.decides, piped: at.piped}, parser)
+		}
+	}
+}
+
+// shellOpeners may stand before a command without being one.
+var shellOpeners = phrases.Words("sudo", "nohup", "env", "command", "exec", "builtin", "nice", "doas")
+
+func withoutOpeners(words []string) []string {
+	opened := false
+	for len(words) > 0 {
+		w := words[0]
+		name, _, assigned := strings.Cut(w, "=")
+		if !shellOpeners[w] && w != "" && !(opened && (strings.HasPrefix(w, "-") || assigned && !strings.ContainsAny(name, "/ "))) {
+			break
+		}
+		opened, words = true, words[1:]
+	}
+	return words
+}
+
+// note files the commands that a simple command runs under deciding or masked.
+func (p *shellProgram) note(words []string, text string, subs [][]*syntax.Stmt, at place, parser *syntax.Parser) {
+	p.stages = append(p.stages, stage{words: words, text: strings.ToLower(text), piped: at.piped})
+	name := baseName(words[0])
+	was := len(p.deciding)
+	p.file(name, at.decides)
+	p.viewed = p.viewed || views(name, words)
+	switch name {
+	case "xargs", "parallel":
+		p.file(xargsCommand(words[1:]), at.decides)
+	case "find":
+		p.exec(words, at.decides)
+	case "sh", "bash", "zsh", "dash", "ssh", "su", "eval", "timeout", "watch":
+		for _, w := range words[1:] {
+			if strings.ContainsAny(w, " ;|") && parser != nil {
+				sub := parseShell(parser, w)
+				for _, st := range sub.stages {
+					p.file(st.words[0], at.decides)
+				}
+				p.viewed = p.viewed || sub.viewed
+			}
+		}
+	}
+	if at.final {
+		p.last = slices.Clone(p.deciding[was:])
+	}
+	p.subs(subs, parser)
+}
+
+func (p *shellProgram) file(name string, decides bool) {
+	switch name = baseName(name); {
+	case name == "":
+	case decides:
+		p.deciding = append(p.deciding, name)
+	default:
+		p.masked = append(p.masked, name)
+	}
+}
+
+// subs files the commands of substitutions.
+func (p *shellProgram) subs(lists [][]*syntax.Stmt, parser *syntax.Parser) {
+	for _, list := range lists {
+		sub := shellProgram{source: p.source}
+		sub.list(list, place{}, parser)
+		p.masked = append(p.masked, sub.masked...)
+		p.viewed = p.viewed || sub.viewed
+	}
+}
+
+// inner gives the substitutions in a node, but not those inside of them.
+func inner(n syntax.Node) (lists [][]*syntax.Stmt) {
+	syntax.Walk(n, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.CmdSubst:
+			lists = append(lists, n.Stmts)
+			return false
+		case *syntax.ProcSubst:
+			lists = append(lists, n.Stmts)
+			return false
+		}
+		return true
+	})
+	return lists
+}
+
+// text is a node as it stands in the source.
+func (p *shellProgram) text(n syntax.Node) string {
+	from, to := int(n.Pos().Offset()), int(n.End().Offset()) //nolint:gosec // within a command line
+	if from > to || to > len(p.source) {
+		return ""
+	}
+	return p.source[from:to]
+}
+
+// word is a word without its quotes; what is put in at run time stays as it
+// stands, save for substitutions.
+func (p *shellProgram) word(parts []syntax.WordPart) string {
+	var b strings.Builder
+	for _, part := range parts {
+		switch part := part.(type) {
+		case *syntax.Lit:
+			for i := 0; i < len(part.Value); i++ {
+				if part.Value[i] == '\\' && i+1 < len(part.Value) {
+					i++
+				}
+				b.WriteByte(part.Value[i])
+			}
+		case *syntax.SglQuoted:
+			b.WriteString(part.Value)
+		case *syntax.DblQuoted:
+			b.WriteString(p.word(part.Parts))
+		case *syntax.CmdSubst, *syntax.ProcSubst:
+			b.WriteString("$()")
+		default:
+			b.WriteString(p.text(part))
+		}
+	}
+	return b.String()
+}
+
+// exec files the commands of find's -exec: with + their failure shows in the
+// status of find, with ; it does not.
+func (p *shellProgram) exec(words []string, deciding bool) {
+	for i, w := range words {
+		if w != "-exec" && w != "-execdir" && w != "-ok" || i+1 >= len(words) {
+			continue
+		}
+		end := slices.IndexFunc(words[i+1:], func(w string) bool { return w == ";" || w == "+" || strings.HasPrefix(w, "-exec") })
+		p.file(words[i+1], deciding && end >= 0 && words[i+1+end] == "+")
+	}
+}
+
+// xargsCommand is the command among the arguments of xargs.
+func xargsCommand(args []string) string {
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		if !strings.HasPrefix(a, "-") {
+			return a
+		}
+		if len(a) == 2 && strings.ContainsAny(a[1:], "InPLsdEa") {
+			i++ // the option's own argument
+		}
+	}
+	return "echo"
+}
+
+func baseName(w string) string {
+	w = strings.Trim(w, "`(){}!\"'")
+	return w[strings.LastIndexByte(w, '/')+1:]
+}
