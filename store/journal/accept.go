@@ -255,7 +255,7 @@ func (s *backend) DeleteTool(ctx context.Context, ref memoryd.ToolRef) error {
 	if err != nil {
 		return err
 	}
-	s.guides.forget(ref)
+	s.guidelines.forget(ref)
 	s.await(ctx, es)
 	return nil
 }
@@ -271,7 +271,7 @@ func (s *backend) DeleteWorkspace(ctx context.Context, workspace string) (int, e
 	if err != nil {
 		return 0, err
 	}
-	s.guides.forget(ref)
+	s.guidelines.forget(ref)
 	s.await(ctx, es)
 	if said := s.q.said(es[0]); said != nil {
 		return said.removed, nil
@@ -285,7 +285,7 @@ func (s *backend) PutGuideline(ctx context.Context, ref memoryd.ToolRef, g memor
 	_, err := firmly(ctx, s, func(ctx context.Context) (none struct{}, err error) {
 		if err = s.remote.PutGuideline(ctx, ref, g, expect); err == nil {
 			g.Revision = expect + 1
-			s.keepGuide(ctx, memoryd.Tool{ToolRef: ref, Guideline: g})
+			s.keepGuideline(ctx, memoryd.Tool{ToolRef: ref, Guideline: g})
 		}
 		return none, err
 	})
@@ -304,7 +304,7 @@ func (s *backend) RestoreTool(ctx context.Context, t memoryd.Tool, calls []memor
 		if err := s.remote.RestoreTool(ctx, t, calls); err != nil {
 			return none, err
 		}
-		s.guides.forget(t.ToolRef)
+		s.guidelines.forget(t.ToolRef)
 		ctx = context.WithoutCancel(ctx)
 		err = s.local.DeleteTool(ctx, t.ToolRef)
 		if err == nil {
@@ -314,7 +314,7 @@ func (s *backend) RestoreTool(ctx context.Context, t memoryd.Tool, calls []memor
 			s.log.Warn("a restored tool is not in the local copy", "err", err)
 			return none, nil
 		}
-		s.keepGuide(ctx, t)
+		s.keepGuideline(ctx, t)
 		return none, nil
 	})
 	return err

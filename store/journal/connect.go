@@ -58,7 +58,7 @@ func (l *lazyRemote) connect(ctx context.Context) error {
 // one's.
 func Open(ctx context.Context, local store.Store, open Opener, cfg Config, log *slog.Logger, now func() time.Time) (*Store, error) {
 	if err := cfg.Validate(); err != nil {
-		return nil, memoryd.Wrap(memoryd.Invalid, err, "the spool's settings are wrong")
+		return nil, memoryd.Wrap(memoryd.Invalid, err, "the journal's settings are wrong")
 	}
 	l := newLazyRemote(open)
 	limited, cancel := context.WithTimeout(ctx, cfg.RemoteWait)

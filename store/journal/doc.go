@@ -88,7 +88,7 @@
 //
 // A deletion leaves a record in the remote store for 90 days, from which the
 // repairs of other processes learn that a tool is not lost but deleted. So all
-// processes on a remote store should spool, and their clocks agree better than the
+// processes on a remote store should journal, and their clocks agree better than the
 // time between a deletion and the next call of the tool.
 //
 // # What breaks

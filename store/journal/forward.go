@@ -275,12 +275,12 @@ func (s *backend) request(ctx context.Context, ops []*op, es []*entry) ([]*answe
 	case opCache:
 		return []*answer{{}}, s.remote.CacheVerdict(ctx, ops[0].Key, ops[0].Evaluation)
 	case opDeleteTool:
-		if err := s.dig(ctx, ops[0].Ref); err != nil {
+		if err := s.markDeleted(ctx, ops[0].Ref); err != nil {
 			return nil, err
 		}
 		return []*answer{{}}, s.remote.DeleteTool(ctx, ops[0].Ref)
 	default:
-		if err := s.dig(ctx, ops[0].Ref); err != nil {
+		if err := s.markDeleted(ctx, ops[0].Ref); err != nil {
 			return nil, err
 		}
 		n, err := s.remote.DeleteWorkspace(ctx, ops[0].Ref.Workspace)

@@ -10,29 +10,29 @@ import (
 	"memoryd/store"
 )
 
-// guides keeps, in the local store, the guidelines that the remote store was seen
+// guidelineCache keeps, in the local store, the guidelines that the remote store was seen
 // to hold, to answer with while it is away.
-type guides struct {
+type guidelineCache struct {
 	local store.Store
 	mu    sync.Mutex
 	known map[memoryd.ToolRef]int64 // revisions that are kept already
 }
 
-// maxGuides bounds the revisions in memory; beyond they are read again.
-const maxGuides = 1 << 16
+// maxGuidelines bounds the revisions in memory; beyond they are read again.
+const maxGuidelines = 1 << 16
 
-func newGuides(local store.Store) *guides {
-	return &guides{local: local, known: map[memoryd.ToolRef]int64{}}
+func newGuidelineCache(local store.Store) *guidelineCache {
+	return &guidelineCache{local: local, known: map[memoryd.ToolRef]int64{}}
 }
 
-func guideKey(ref memoryd.ToolRef) store.RecordKey {
-	return store.RecordKey{ToolRef: ref, Kind: kindGuide, ID: "newest"}
+func guidelineKey(ref memoryd.ToolRef) store.RecordKey {
+	return store.RecordKey{ToolRef: ref, Kind: kindGuideline, ID: "newest"}
 }
 
 // saw keeps a guideline if it is another than the one that is kept and the local
 // store knows the tool.
-func (g *guides) saw(ctx context.Context, ref memoryd.ToolRef, guide memoryd.Guideline) error {
-	if guide.Revision == 0 || g.has(ref, guide.Revision) {
+func (g *guidelineCache) saw(ctx context.Context, ref memoryd.ToolRef, guideline memoryd.Guideline) error {
+	if guideline.Revision == 0 || g.has(ref, guideline.Revision) {
 		return nil
 	}
 	ctx = context.WithoutCancel(ctx)
@@ -47,30 +47,30 @@ func (g *guides) saw(ctx context.Context, ref memoryd.ToolRef, guide memoryd.Gui
 	if err != nil {
 		return err
 	}
-	if kept.Revision != guide.Revision || kept.Content != guide.Content {
-		if err := g.store(ctx, ref, guide, t.Guideline.Revision); err != nil {
+	if kept.Revision != guideline.Revision || kept.Content != guideline.Content {
+		if err := g.store(ctx, ref, guideline, t.Guideline.Revision); err != nil {
 			return err
 		}
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if len(g.known) >= maxGuides {
+	if len(g.known) >= maxGuidelines {
 		clear(g.known)
 	}
-	g.known[ref] = guide.Revision
+	g.known[ref] = guideline.Revision
 	return nil
 }
 
 // store writes the guideline as it is, and once more as the local tool's own: for
 // that is what a local search looks at.
-func (g *guides) store(ctx context.Context, ref memoryd.ToolRef, guide memoryd.Guideline, localRevision int64) error {
+func (g *guidelineCache) store(ctx context.Context, ref memoryd.ToolRef, guideline memoryd.Guideline, localRevision int64) error {
 	var b bytes.Buffer
-	if err := gob.NewEncoder(&b).Encode(&guide); err != nil {
+	if err := gob.NewEncoder(&b).Encode(&guideline); err != nil {
 		return err
 	}
-	_, err := g.local.PutRecord(ctx, store.Record{RecordKey: guideKey(ref), Revision: store.AnyRevision, Data: b.Bytes()})
+	_, err := g.local.PutRecord(ctx, store.Record{RecordKey: guidelineKey(ref), Revision: store.AnyRevision, Data: b.Bytes()})
 	if err == nil {
-		err = g.local.PutGuideline(ctx, ref, guide, localRevision)
+		err = g.local.PutGuideline(ctx, ref, guideline, localRevision)
 	}
 	if memoryd.IsKind(err, memoryd.Conflict) || memoryd.IsKind(err, memoryd.NotFound) {
 		return nil // another caller keeps one, or the tool is being deleted
@@ -78,29 +78,29 @@ func (g *guides) store(ctx context.Context, ref memoryd.ToolRef, guide memoryd.G
 	return err
 }
 
-func (g *guides) has(ref memoryd.ToolRef, revision int64) bool {
+func (g *guidelineCache) has(ref memoryd.ToolRef, revision int64) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.known[ref] == revision
 }
 
 // load gives what is kept, the zero value if that is nothing.
-func (g *guides) load(ctx context.Context, ref memoryd.ToolRef) (guide memoryd.Guideline, err error) {
-	r, err := g.local.Record(ctx, guideKey(ref))
+func (g *guidelineCache) load(ctx context.Context, ref memoryd.ToolRef) (guideline memoryd.Guideline, err error) {
+	r, err := g.local.Record(ctx, guidelineKey(ref))
 	if memoryd.IsKind(err, memoryd.NotFound) {
-		return guide, nil
+		return guideline, nil
 	}
 	if err != nil {
-		return guide, err
+		return guideline, err
 	}
-	if err := gob.NewDecoder(bytes.NewReader(r.Data)).Decode(&guide); err != nil {
-		return guide, memoryd.Wrap(memoryd.Unavailable, err, "a kept guideline is damaged")
+	if err := gob.NewDecoder(bytes.NewReader(r.Data)).Decode(&guideline); err != nil {
+		return guideline, memoryd.Wrap(memoryd.Unavailable, err, "a kept guideline is damaged")
 	}
-	return guide, nil
+	return guideline, nil
 }
 
 // forget drops what is known of a deleted tool, or of all tools of a workspace.
-func (g *guides) forget(ref memoryd.ToolRef) {
+func (g *guidelineCache) forget(ref memoryd.ToolRef) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for known := range g.known {

@@ -13,16 +13,16 @@ import (
 	"memoryd/store"
 )
 
-// Kinds of the records that the spool keeps in the local store, all of no
+// Kinds of the records that the journal keeps in the local store, all of no
 // workspace but the guidelines, which belong to their tools.
 const (
-	kindOp     = "spool_op"     // the journal, by number
-	kindParked = "spool_parked" // operations that the remote store refuses for ever
-	kindMark   = "spool_mark"   // see below
-	kindGuide  = "spool_guide"  // the remote store's guideline of a tool
+	kindOp        = "spool_op"     // the journal, by number
+	kindParked    = "spool_parked" // operations that the remote store refuses for ever
+	kindMark      = "spool_mark"   // see below
+	kindGuideline = "spool_guide"  // the remote store's guideline of a tool
 
 	markCursor = "cursor" // the last operation that was forwarded
-	markSelf   = "self"   // the name of this spool
+	markSelf   = "self"   // the name of this journal
 	markKeep   = "keep"   // how many calls histories keep
 )
 
@@ -64,7 +64,7 @@ func (j *journal) drop(ctx context.Context, es []*entry) error {
 func (j *journal) load(ctx context.Context, e *entry) (*op, error) {
 	r, err := j.local.Record(ctx, opKey(kindOp, e.seq))
 	if err != nil {
-		return nil, fmt.Errorf("spool: operation %d: %w", e.seq, err)
+		return nil, fmt.Errorf("journal: operation %d: %w", e.seq, err)
 	}
 	return decode(r.Data)
 }
@@ -183,7 +183,7 @@ func (o *op) encode() ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteByte(format)
 	if err := gob.NewEncoder(&b).Encode(o); err != nil {
-		return nil, fmt.Errorf("spool: encoding an operation: %w", err)
+		return nil, fmt.Errorf("journal: encoding an operation: %w", err)
 	}
 	return b.Bytes(), nil
 }

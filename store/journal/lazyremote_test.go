@@ -53,7 +53,7 @@ var (
 	errUnfit = memoryd.Errorf(memoryd.Conflict, "another schema")
 )
 
-// openLazy opens and starts a spool whose remote store is behind a door.
+// openLazy opens and starts a journal whose remote store is behind a door.
 func openLazy(t *testing.T, local store.Store, d *door, log *slog.Logger) *journal.Store {
 	t.Helper()
 	cfg := journal.DefaultConfig()

@@ -87,15 +87,15 @@ func (s *backend) listLocally(ctx context.Context, workspace, after string, limi
 	if err != nil {
 		return nil, err
 	}
-	return s.withGuides(ctx, append(out, page...))
+	return s.withGuidelines(ctx, append(out, page...))
 }
 
-// withGuides gives local tools the guidelines that the remote store was last seen
+// withGuidelines gives local tools the guidelines that the remote store was last seen
 // to hold.
-func (s *backend) withGuides(ctx context.Context, tools []memoryd.Tool) ([]memoryd.Tool, error) {
+func (s *backend) withGuidelines(ctx context.Context, tools []memoryd.Tool) ([]memoryd.Tool, error) {
 	var err error
 	for i := range tools {
-		if tools[i].Guideline, err = s.guides.load(ctx, tools[i].ToolRef); err != nil {
+		if tools[i].Guideline, err = s.guidelines.load(ctx, tools[i].ToolRef); err != nil {
 			return nil, err
 		}
 	}
@@ -161,7 +161,7 @@ func (s *backend) SearchTools(ctx context.Context, workspace, query string, limi
 		return nil, err
 	}
 	if !ok || gone {
-		return s.withGuides(ctx, mine)
+		return s.withGuidelines(ctx, mine)
 	}
 	for _, t := range mine {
 		_, waits := slices.BinarySearch(touched, t.Tool)

@@ -47,7 +47,7 @@ const (
 	lines
 )
 
-// process is a spool beside the model of what it should hold.
+// process is a journal beside the model of what it should hold.
 type process struct {
 	local, inner, model store.Store
 	s                   *journal.Store
@@ -146,7 +146,7 @@ func (p *process) override(t *rapid.T) {
 	}
 }
 
-// compareLocally reads through the spool: what one process recorded can always be
+// compareLocally reads through the journal: what one process recorded can always be
 // read.
 func (p *process) compareLocally(t *rapid.T) {
 	if p.estimates = p.estimates && p.s.Status().Operations > 0; !p.estimates {

@@ -181,7 +181,7 @@ func (s *backend) tool(ctx context.Context, ref memoryd.ToolRef) (memoryd.Tool, 
 	if !w.any {
 		t, ok, err := ask(ctx, s, func(ctx context.Context) (memoryd.Tool, error) { return s.remote.Tool(ctx, ref) })
 		if err == nil && ok {
-			s.keepGuide(ctx, t)
+			s.keepGuideline(ctx, t)
 		}
 		if ok || err != nil {
 			return t, err
@@ -194,9 +194,9 @@ func (s *backend) tool(ctx context.Context, ref memoryd.ToolRef) (memoryd.Tool, 
 	return v.tool, err
 }
 
-// keepGuide keeps the tool's guideline for times when the remote store is away.
-func (s *backend) keepGuide(ctx context.Context, t memoryd.Tool) {
-	if err := s.guides.saw(ctx, t.ToolRef, t.Guideline); err != nil {
+// keepGuideline keeps the tool's guideline for times when the remote store is away.
+func (s *backend) keepGuideline(ctx context.Context, t memoryd.Tool) {
+	if err := s.guidelines.saw(ctx, t.ToolRef, t.Guideline); err != nil {
 		s.log.Warn("a guideline was not kept locally", "err", err)
 	}
 }
@@ -253,7 +253,7 @@ func (s *backend) localView(ctx context.Context, ref memoryd.ToolRef) (v view, e
 		return v, err
 	}
 	v.exists = true
-	if v.tool.Guideline, err = s.guides.load(ctx, ref); err != nil {
+	if v.tool.Guideline, err = s.guidelines.load(ctx, ref); err != nil {
 		return v, err
 	}
 	v.calls, err = s.local.History(ctx, ref, 0)

@@ -133,7 +133,7 @@ func (s *backend) settleCheck(ctx context.Context, ref memoryd.ToolRef) error {
 // mend gives back what the remote store lost, and takes over what it has newer.
 func (s *backend) mend(ctx context.Context, d difference, r *Report) error {
 	if len(d.lost) > 0 || !d.theirs.exists {
-		deleted, err := s.buried(ctx, d.ref, d.mine.tool.Created)
+		deleted, err := s.wasDeleted(ctx, d.ref, d.mine.tool.Created)
 		if err != nil {
 			return err
 		}
@@ -223,7 +223,7 @@ func (s *backend) giveGuideline(ctx context.Context, d difference, r *Report) er
 		return err
 	}
 	g.Revision = expect + 1
-	s.keepGuide(ctx, memoryd.Tool{ToolRef: d.ref, Guideline: g})
+	s.keepGuideline(ctx, memoryd.Tool{ToolRef: d.ref, Guideline: g})
 	r.Guidelines++
 	return nil
 }
@@ -232,7 +232,7 @@ func (s *backend) giveGuideline(ctx context.Context, d difference, r *Report) er
 // the calls that came later.
 func (s *backend) forgetDeleted(ctx context.Context, d difference) error {
 	ctx = context.WithoutCancel(ctx)
-	s.guides.forget(d.ref)
+	s.guidelines.forget(d.ref)
 	if err := s.local.DeleteTool(ctx, d.ref); err != nil || len(d.common) == 0 {
 		return err
 	}

@@ -44,7 +44,7 @@ func snapshot(t *testing.T, from, to store.Store, tool string) {
 // exchangeable is a remote store whose content a test replaces.
 type exchangeable struct{ store.Store }
 
-// world is a spool whose remote store can lose things.
+// world is a journal whose remote store can lose things.
 type world struct {
 	*testing.T
 	remote *exchangeable

@@ -11,14 +11,14 @@ import (
 	"memoryd/store/storetest"
 )
 
-// Several spools on one remote store that fails now and then lose nothing and
+// Several journals on one remote store that fails now and then lose nothing and
 // count nothing twice.
-func TestManySpoolsOnOneRemote(t *testing.T) {
-	const spools, writers, each, keep = 3, 8, 25, 20
+func TestManyJournalsOnOneRemote(t *testing.T) {
+	const journals, writers, each, keep = 3, 8, 25, 20
 	inner := lasting{mem.New()}
 	var all []store.Store
 	var wg sync.WaitGroup
-	for i := range spools {
+	for i := range journals {
 		s := open(t, mem.New(), troubled(inner, everyThird), brief())
 		all = append(all, settling{s})
 		for w := range writers {
@@ -42,11 +42,11 @@ func TestManySpoolsOnOneRemote(t *testing.T) {
 		}
 	}
 	for i, s := range all {
-		if got := describe(t, s, "t"); got.Lifetime != spools*writers*each || got.Pending != keep {
-			t.Errorf("spool %d: got %+v", i, got)
+		if got := describe(t, s, "t"); got.Lifetime != journals*writers*each || got.Pending != keep {
+			t.Errorf("journal %d: got %+v", i, got)
 		}
 		if got := describe(t, s, "shared"); got.Lifetime != each {
-			t.Errorf("spool %d: got %+v", i, got)
+			t.Errorf("journal %d: got %+v", i, got)
 		}
 	}
 }

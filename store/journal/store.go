@@ -32,14 +32,14 @@ type backend struct {
 	log           *slog.Logger
 	now           func() time.Time
 
-	q      *queue
-	j      *journal
-	order  stripes
-	wake   chan struct{} // something can be forwarded
-	self   int64
-	keep   atomic.Int64 // how many calls the newest append wanted kept
-	guides *guides
-	checks *checks
+	q          *queue
+	j          *journal
+	order      stripes
+	wake       chan struct{} // something can be forwarded
+	self       int64
+	keep       atomic.Int64 // how many calls the newest append wanted kept
+	guidelines *guidelineCache
+	checks     *checks
 
 	lazy  *lazyRemote // the remote store, if it had to be opened by Open; else nil
 	tally tally
@@ -57,15 +57,15 @@ type backend struct {
 // closes neither when it fails.
 func New(local, remote store.Store, cfg Config, log *slog.Logger, now func() time.Time) (*Store, error) {
 	if err := cfg.Validate(); err != nil {
-		return nil, memoryd.Wrap(memoryd.Invalid, err, "the spool's settings are wrong")
+		return nil, memoryd.Wrap(memoryd.Invalid, err, "the journal's settings are wrong")
 	}
 	s := &backend{
 		local: local, remote: remote, cfg: cfg, log: log, now: now,
 		q: newQueue(), j: &journal{local: local}, order: stripes{seed: maphash.MakeSeed()},
-		wake: make(chan struct{}, 1), guides: newGuides(local), checks: newChecks(), worker: lifecycle.NewWorker(log, "forwarding"),
+		wake: make(chan struct{}, 1), guidelines: newGuidelineCache(local), checks: newChecks(), worker: lifecycle.NewWorker(log, "forwarding"),
 	}
 	if err := s.resume(context.Background()); err != nil {
-		return nil, fmt.Errorf("spool: taking up the journal: %w", err)
+		return nil, fmt.Errorf("journal: taking up what waits: %w", err)
 	}
 	return &Store{s.gate.Guard(s), internals{s}}, nil
 }

@@ -50,10 +50,10 @@ func open(t testing.TB, local, remote store.Store, cfg journal.Config) *journal.
 	return s
 }
 
-// pair is what lies below a spool.
+// pair is what lies below a journal.
 type pair struct{ local, remote store.Store }
 
-// backend gives spools over pairs; reopening opens the pair again.
+// backend gives journals over pairs; reopening opens the pair again.
 func backend(cfg journal.Config, newPair func(t *testing.T) pair) storetest.Backend {
 	var mu sync.Mutex
 	pairs := map[store.Store]pair{}

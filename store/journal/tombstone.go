@@ -11,20 +11,20 @@ import (
 	"memoryd/store"
 )
 
-// kindGrave is the kind of the records in the remote store that tell other spools
+// kindTombstone is the kind of the records in the remote store that tell other journals
 // of a deletion, so that their repairs do not bring back what was deleted.
-const kindGrave = "spool_grave"
+const kindTombstone = "spool_grave"
 
-// graveLife is how long a deletion is remembered.
-const graveLife = 90 * 24 * time.Hour
+// tombstoneLife is how long a deletion is remembered.
+const tombstoneLife = 90 * 24 * time.Hour
 
-func graveKey(ref memoryd.ToolRef) store.RecordKey {
+func tombstoneKey(ref memoryd.ToolRef) store.RecordKey {
 	id := sha256.Sum256([]byte(ref.Workspace + "\x00\x00" + ref.Tool))
-	return store.RecordKey{Kind: kindGrave, ID: hex.EncodeToString(id[:])}
+	return store.RecordKey{Kind: kindTombstone, ID: hex.EncodeToString(id[:])}
 }
 
-// dig leaves a grave for a tool, or a workspace, that is about to be deleted.
-func (s *backend) dig(ctx context.Context, ref memoryd.ToolRef) error {
+// markDeleted leaves a tombstone for a tool, or a workspace, that is about to be deleted.
+func (s *backend) markDeleted(ctx context.Context, ref memoryd.ToolRef) error {
 	if ref.Workspace == "" {
 		return nil
 	}
@@ -32,16 +32,16 @@ func (s *backend) dig(ctx context.Context, ref memoryd.ToolRef) error {
 	data := binary.BigEndian.AppendUint64(nil, uint64(s.self))
 	data = binary.BigEndian.AppendUint64(data, uint64(now.UnixMicro()))
 	_, err := s.remote.PutRecord(ctx, store.Record{
-		RecordKey: graveKey(ref), Revision: store.AnyRevision, Expires: now.Add(graveLife), Data: data,
+		RecordKey: tombstoneKey(ref), Revision: store.AnyRevision, Expires: now.Add(tombstoneLife), Data: data,
 	})
 	return err
 }
 
-// buried reports whether another spool deleted the tool, or its workspace, after
+// wasDeleted reports whether another journal deleted the tool, or its workspace, after
 // the instant.
-func (s *backend) buried(ctx context.Context, ref memoryd.ToolRef, after time.Time) (bool, error) {
+func (s *backend) wasDeleted(ctx context.Context, ref memoryd.ToolRef, after time.Time) (bool, error) {
 	for _, r := range []memoryd.ToolRef{ref, {Workspace: ref.Workspace}} {
-		g, err := s.remote.Record(ctx, graveKey(r))
+		g, err := s.remote.Record(ctx, tombstoneKey(r))
 		if memoryd.IsKind(err, memoryd.NotFound) {
 			continue
 		}

@@ -21,7 +21,7 @@ const maxAttempts = 8
 // whose ids follow from their keys and that are inserted only if they are not
 // there, and one round of small reads that tell whose writes took effect.
 func (s *backend) Append(ctx context.Context, b store.Batch) ([]store.Appended, error) {
-	if err := s.sit(ctx); err != nil {
+	if err := s.acquireLease(ctx); err != nil {
 		return nil, err
 	}
 	a := newAppending(s, b)
@@ -76,7 +76,7 @@ func (a *appending) attempt(ctx context.Context) (bool, error) {
 	if err := a.findLives(ctx); err != nil {
 		return false, err
 	}
-	found, err := a.s.deliver(ctx, &cargo{
+	found, err := a.s.deliver(ctx, &request{
 		points: a.points(), calls: a.ids, contents: a.contentIDs(), tools: append(keysOf(a.refs), workspaceID(a.b.Workspace)),
 	})
 	if err != nil {
@@ -168,7 +168,7 @@ func (a *appending) points() []*qd.PointStruct {
 		}
 		c := a.b.Calls[i]
 		c.Workspace = a.b.Workspace
-		c.Seq = stamp + int64(i)*seats
+		c.Seq = stamp + int64(i)*leases
 		owner := toolID(c.ToolRef)
 		life := a.lives[owner]
 		p := encodeCall(&c)

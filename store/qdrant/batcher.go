@@ -17,8 +17,6 @@ import (
 // go together: the busier a process, the more calls share a request. Nobody waits
 // for company, and an append that is alone is sent at once.
 const (
-	// maxFlights is how many shared requests of a process are under way at once.
-	maxFlights = 1
 	// maxShared is how many points a shared request holds at most, and an append
 	// of ownRequest points or more is not shared at all.
 	maxShared  = 512
@@ -28,8 +26,8 @@ const (
 	aloneFor = 5 * time.Second
 )
 
-// cargo is what an append sends, and what it wants to read after that.
-type cargo struct {
+// request is what an append sends, and what it wants to read after that.
+type request struct {
 	points                 []*qd.PointStruct
 	calls, contents, tools []string // ids
 
@@ -42,21 +40,21 @@ type cargo struct {
 // findings are points by id. Several appends may read them.
 type findings struct{ calls, contents, tools map[string]payload }
 
-// sharing brings cargoes together.
-type sharing struct {
+// batcher brings requests together.
+type batcher struct {
 	mu         sync.Mutex
-	flights    int
-	queue      []*cargo
+	flushing   bool // one shared request of a process is under way at a time
+	queue      []*request
 	aloneUntil time.Time
 }
 
-// deliver sends a cargo, with others' if some are waiting, and reads what it asks
+// deliver sends a request, with others' if some are waiting, and reads what it asks
 // for. A failure is its own: when a shared request fails, or takes longer than one
 // request may, each is sent alone.
-func (s *backend) deliver(ctx context.Context, c *cargo) (*findings, error) {
+func (s *backend) deliver(ctx context.Context, c *request) (*findings, error) {
 	c.ctx, c.done = ctx, make(chan struct{})
-	if !s.board(c) {
-		return s.deliverNow(ctx, []*cargo{c})
+	if !s.enqueue(c) {
+		return s.deliverNow(ctx, []*request{c})
 	}
 	select {
 	case <-c.done:
@@ -64,32 +62,31 @@ func (s *backend) deliver(ctx context.Context, c *cargo) (*findings, error) {
 		return nil, fmt.Errorf("qdrant: append: %w", context.Cause(ctx))
 	}
 	if c.alone {
-		return s.deliverNow(ctx, []*cargo{c})
+		return s.deliverNow(ctx, []*request{c})
 	}
 	return c.found, nil
 }
 
-// board queues a cargo and sees that somebody takes it; false means that it is to
+// enqueue queues a request and sees that somebody takes it; false means that it is to
 // go alone.
-func (s *backend) board(c *cargo) bool {
-	sh := &s.sharing
-	sh.mu.Lock()
-	defer sh.mu.Unlock()
-	if len(c.points) >= ownRequest || time.Now().Before(sh.aloneUntil) {
+func (s *backend) enqueue(c *request) bool {
+	b := &s.batcher
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(c.points) >= ownRequest || time.Now().Before(b.aloneUntil) {
 		return false
 	}
-	sh.queue = append(sh.queue, c)
-	if sh.flights < maxFlights {
-		sh.flights++
-		s.worker.Go(s.fly)
+	b.queue = append(b.queue, c)
+	if !b.flushing {
+		b.flushing = s.worker.Go(s.flush)
 	}
 	return true
 }
 
-// fly sends what waits until nothing does.
-func (s *backend) fly(context.Context) error {
+// flush sends what waits until nothing does.
+func (s *backend) flush(context.Context) error {
 	for {
-		together := s.sharing.take()
+		together := s.batcher.take()
 		if len(together) == 0 {
 			return nil
 		}
@@ -99,7 +96,7 @@ func (s *backend) fly(context.Context) error {
 			return err
 		})
 		if err != nil {
-			s.sharing.failed()
+			s.batcher.failed()
 		}
 		for _, c := range together {
 			c.found, c.alone = found, err != nil
@@ -108,13 +105,13 @@ func (s *backend) fly(context.Context) error {
 	}
 }
 
-// take gives the cargoes that go next; none ends the flight. Those whose owners
+// take gives the requests that go next; none ends the flush. Those whose owners
 // have left stay behind.
-func (sh *sharing) take() (together []*cargo) {
-	sh.mu.Lock()
-	defer sh.mu.Unlock()
+func (b *batcher) take() (together []*request) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	points, n := 0, 0
-	for _, c := range sh.queue {
+	for _, c := range b.queue {
 		if points += len(c.points); points > maxShared && len(together) > 0 {
 			break
 		}
@@ -123,28 +120,28 @@ func (sh *sharing) take() (together []*cargo) {
 			together = append(together, c)
 		}
 	}
-	sh.queue = sh.queue[n:]
+	b.queue = b.queue[n:]
 	if len(together) == 0 {
-		sh.flights--
+		b.flushing = false
 	}
 	return together
 }
 
 // failed lets those who wait, and those who come soon, go alone.
-func (sh *sharing) failed() {
-	sh.mu.Lock()
-	defer sh.mu.Unlock()
-	sh.aloneUntil = time.Now().Add(aloneFor)
-	for _, c := range sh.queue {
+func (b *batcher) failed() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.aloneUntil = time.Now().Add(aloneFor)
+	for _, c := range b.queue {
 		c.alone = true
 		close(c.done)
 	}
-	sh.queue = nil
+	b.queue = nil
 }
 
-// deliverFor sends cargoes for as long as one request may take, and for as long as
+// deliverFor sends requests for as long as one request may take, and for as long as
 // one of their owners waits.
-func (s *backend) deliverFor(together []*cargo) (*findings, error) {
+func (s *backend) deliverFor(together []*request) (*findings, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), s.cfg.Timeout)
 	defer cancel()
 	var waiting atomic.Int64
@@ -159,9 +156,9 @@ func (s *backend) deliverFor(together []*cargo) (*findings, error) {
 	return s.deliverNow(ctx, together)
 }
 
-// deliverNow sends cargoes as one, and reads what they ask for. Of points with the
+// deliverNow sends requests as one, and reads what they ask for. Of points with the
 // same id the first is sent.
-func (s *backend) deliverNow(ctx context.Context, together []*cargo) (*findings, error) {
+func (s *backend) deliverNow(ctx context.Context, together []*request) (*findings, error) {
 	all := together[0]
 	if len(together) > 1 {
 		all = merged(together)
@@ -190,9 +187,9 @@ func (s *backend) deliverNow(ctx context.Context, together []*cargo) (*findings,
 	return &found, g.Wait()
 }
 
-// merged is all cargoes in one, each id once.
-func merged(together []*cargo) *cargo {
-	all := &cargo{}
+// merged is all requests in one, each id once.
+func merged(together []*request) *request {
+	all := &request{}
 	sent := map[string]bool{}
 	calls, contents, tools := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, c := range together {

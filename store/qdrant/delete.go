@@ -9,7 +9,7 @@ import (
 )
 
 // DeleteTool implements store.Tools. With the tool's point goes its life, and
-// with that all that belongs to it can no longer be reached. A grave remembers
+// with that all that belongs to it can no longer be reached. A tombstone remembers
 // the life until what it left is removed: at once, and again by a sweep, for
 // writes that were under way.
 func (s *backend) DeleteTool(ctx context.Context, ref memoryd.ToolRef) error {
@@ -20,7 +20,7 @@ func (s *backend) DeleteTool(ctx context.Context, ref memoryd.ToolRef) error {
 	if err := s.end(ctx, []ending{{t.id, t.life}}); err != nil {
 		return err
 	}
-	return s.bury(ctx, t.life)
+	return s.removeLife(ctx, t.life)
 }
 
 // ending is a tool whose life is to end.
@@ -28,22 +28,22 @@ type ending struct{ id, life string }
 
 // end takes tools away from callers.
 func (s *backend) end(ctx context.Context, tools []ending) error {
-	graves := make([]*qd.PointStruct, len(tools))
+	tombstones := make([]*qd.PointStruct, len(tools))
 	should := make([]*qd.Condition, len(tools))
 	now := s.clock.next(1)
 	for i, t := range tools {
 		s.lives.drop(t.id)
-		graves[i] = newPoint(graveID(t.life), payload{fieldGrave: integer(now), fieldLife: word(t.life)})
+		tombstones[i] = newPoint(tombstoneID(t.life), payload{fieldTombstone: integer(now), fieldLife: word(t.life)})
 		should[i] = qd.NewFilterAsCondition(all(qd.NewHasID(qd.NewIDUUID(t.id)), is(fieldLife, t.life)))
 	}
-	if err := s.upsert(ctx, s.tools, graves); err != nil {
+	if err := s.upsert(ctx, s.tools, tombstones); err != nil {
 		return err
 	}
 	return s.remove(ctx, s.tools, qd.NewPointsSelectorFilter(&qd.Filter{Should: should}))
 }
 
-// bury removes what belonged to a life that has ended.
-func (s *backend) bury(ctx context.Context, life string) error {
+// removeLife removes what belonged to a life that has ended.
+func (s *backend) removeLife(ctx context.Context, life string) error {
 	left := &qd.Filter{Should: []*qd.Condition{is(fieldLife, life), is(fieldContent, life)}}
 	if err := s.remove(ctx, s.calls, qd.NewPointsSelectorFilter(left)); err != nil {
 		return err
@@ -81,7 +81,7 @@ func (s *backend) DeleteWorkspace(ctx context.Context, workspace string) (int, e
 		return 0, err
 	}
 	for _, t := range tools {
-		if err := s.bury(ctx, t.life); err != nil {
+		if err := s.removeLife(ctx, t.life); err != nil {
 			return 0, err
 		}
 	}

@@ -15,8 +15,8 @@
 //     brought it first. When the history lets a call go, its body is taken from the
 //     point; what is left, about 200 bytes, recognises the call when it comes again.
 //   - tools: a point for each tool with its guideline and the sparse vector it is
-//     searched by, one for each workspace, and graves of deleted tools.
-//   - docs: records, cached verdicts, and the seats of the clock.
+//     searched by, one for each workspace, and tombstones of deleted tools.
+//   - docs: records, cached verdicts, and the leases of the clock.
 //
 // A tool's point draws a random life when it is made, and all that belongs to the
 // tool names that life. Deleting a tool ends its life: from then on nothing of it
@@ -36,7 +36,7 @@
 // (see share.go): a request costs the server more than the calls in it.
 //
 // A call's number is a stamp: the clock in steps of two microseconds, with the
-// seat of the process in its lowest bits, and ahead of each stamp that the process
+// lease of the process in its lowest bits, and ahead of each stamp that the process
 // has seen. So numbers grow with acceptance within a process; between processes
 // they do as far as their clocks agree.
 //
@@ -88,7 +88,7 @@
 //
 // A process whose clock is behind numbers its calls below others' and may find
 // them outside a full history at once; they are counted. More than 16 processes
-// that append at once share seats: two calls of one tool may get the same number.
+// that append at once share leases: two calls of one tool may get the same number.
 // A server from 1.19 on stops a shard's writes for each conditional one; appends
 // are conditional, so there large batches are better than many. Tools whose first
 // call never arrived (the process died between two writes) have a point but do not

@@ -2,10 +2,10 @@ package qdrant
 
 import "time"
 
-// AgeSeat makes the store's seat of the clock as old as if nobody had renewed it
+// AgeLease makes the store's lease of the clock as old as if nobody had renewed it
 // for so long.
-func (s *Store) AgeSeat(d time.Duration) {
-	st := &s.seating
+func (s *Store) AgeLease(d time.Duration) {
+	st := &s.clockLease
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	st.renewAt, st.endsAt = st.renewAt.Add(-d), st.endsAt.Add(-d)
@@ -13,7 +13,7 @@ func (s *Store) AgeSeat(d time.Duration) {
 
 // Waiting is how many appends wait for a request that they will share.
 func (s *Store) Waiting() int {
-	s.sharing.mu.Lock()
-	defer s.sharing.mu.Unlock()
-	return len(s.sharing.queue)
+	s.batcher.mu.Lock()
+	defer s.batcher.mu.Unlock()
+	return len(s.batcher.queue)
 }

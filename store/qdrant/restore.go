@@ -14,7 +14,7 @@ import (
 // RestoreTool implements store.Tools: the calls come first, under a life that
 // nobody knows yet, and the tool's point makes them one.
 func (s *backend) RestoreTool(ctx context.Context, t memoryd.Tool, calls []memoryd.Call) error {
-	if err := s.sit(ctx); err != nil {
+	if err := s.acquireLease(ctx); err != nil {
 		return err
 	}
 	if err := s.vacant(ctx, t.ToolRef); err != nil {
@@ -25,7 +25,7 @@ func (s *backend) RestoreTool(ctx context.Context, t memoryd.Tool, calls []memor
 	r := &restoring{s: s, t: t, calls: calls, life: newLife(), nonce: newNonce()}
 	err := r.store(ctx)
 	if err != nil {
-		if berr := s.bury(context.WithoutCancel(ctx), r.life); berr != nil {
+		if berr := s.removeLife(context.WithoutCancel(ctx), r.life); berr != nil {
 			s.log.Warn("an unfinished restore was not removed", "tool", t.Tool, "err", berr)
 		}
 	}
@@ -60,7 +60,7 @@ type restoring struct {
 
 func (r *restoring) store(ctx context.Context) error {
 	points, ids := r.points()
-	found, err := r.s.deliver(ctx, &cargo{points: points, calls: ids})
+	found, err := r.s.deliver(ctx, &request{points: points, calls: ids})
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (r *restoring) points() (points []*qd.PointStruct, ids []string) {
 		c := r.calls[i]
 		c.Workspace = r.t.Workspace
 		id := callID(c.Workspace, c.Key)
-		r.stamp = first + int64(i)*seats
+		r.stamp = first + int64(i)*leases
 		p := encodeCall(&c)
 		r.s.accept(p, r.life, owner, r.nonce, r.stamp, math.MaxInt32)
 		points, ids = append(points, newPoint(id, p)), append(ids, id)

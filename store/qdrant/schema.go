@@ -51,7 +51,7 @@ func (s *backend) layout() map[string][]index {
 		s.tools: {
 			{field: fieldSpaceID, uuid: true, tenant: true},
 			{field: fieldLife, uuid: true},
-			{field: fieldGrave},
+			{field: fieldTombstone},
 			{field: fieldAllSpaces, uuid: true},
 			{field: orderFields[0]}, {field: orderFields[1]}, {field: orderFields[2]},
 		},
@@ -198,8 +198,8 @@ func runID(workspace, run string) string { return derive("run", workspace, run) 
 // contentID stands for an input and an output within one life of a tool.
 func contentID(life, content string) string { return derive("content", life, content) }
 
-// graveID stands for a life of a tool that was ended.
-func graveID(life string) string { return derive("grave", life) }
+// tombstoneID stands for a life of a tool that was ended.
+func tombstoneID(life string) string { return derive("grave", life) }
 
 // recordGroup is what ListRecords lists; recordID is one of it. The life is that
 // of the record's tool, so that records leave with it.

@@ -43,13 +43,13 @@ type backend struct {
 	appendOrder        *qd.WriteOrdering
 	compareOrder       *qd.WriteOrdering
 
-	clock   clock
-	seating seating
-	lives   lifeCache
-	trims   trimDue
-	sharing sharing
-	due     atomic.Int64 // calls accepted since the last sweep
-	puts    atomic.Int64 // verdicts cached since the last count
+	clock      clock
+	clockLease clockLease
+	lives      lifeCache
+	trims      trimDue
+	batcher    batcher
+	due        atomic.Int64 // calls accepted since the last sweep
+	puts       atomic.Int64 // verdicts cached since the last count
 
 	copyAwayUntil atomic.Int64 // nanoseconds since 1970; see consistency
 
@@ -112,7 +112,7 @@ func (s *backend) prepare(ctx context.Context) error {
 	if err := s.ensureSchema(ctx); err != nil {
 		return err
 	}
-	return s.sit(ctx)
+	return s.acquireLease(ctx)
 }
 
 // Ping implements store.Store: it reads from the collection of calls.
@@ -126,7 +126,7 @@ func (s *backend) Close() error {
 	s.worker.Stop()
 	ctx, cancel := context.WithTimeout(context.Background(), s.cfg.Timeout)
 	defer cancel()
-	s.rise(ctx)
+	s.releaseLease(ctx)
 	if err := s.client.Close(); err != nil {
 		return fmt.Errorf("qdrant: closing: %w", err)
 	}

@@ -12,9 +12,9 @@ import (
 // sweepEvery is how many calls a process accepts between two sweeps, and
 // sweepPage how many points one step of a sweep looks at.
 const (
-	sweepEvery = 20_000
-	sweepPage  = 1000
-	graveTime  = 24 * time.Hour
+	sweepEvery    = 20_000
+	sweepPage     = 1000
+	tombstoneTime = 24 * time.Hour
 )
 
 // sweepWhenDue counts accepted calls and starts a sweep when it is time and none
@@ -45,7 +45,7 @@ func (s *backend) Sweep(ctx context.Context) error {
 }
 
 func (s *backend) sweep(ctx context.Context) error {
-	if err := s.sweepGraves(ctx); err != nil {
+	if err := s.sweepTombstones(ctx); err != nil {
 		return err
 	}
 	remembered, err := s.count(ctx, s.calls, all(qd.NewIsEmpty(fieldContent)))
@@ -64,16 +64,16 @@ func (s *backend) sweep(ctx context.Context) error {
 	return nil
 }
 
-// sweepGraves removes, a second time, what writes under way may have left of
+// sweepTombstones removes, a second time, what writes under way may have left of
 // ended tools.
-func (s *backend) sweepGraves(ctx context.Context) error {
-	old := stampAt(time.Now().Add(-min(graveTime, 24*s.grace)))
-	found, err := s.scroll(ctx, s.tools, all(between(fieldGrave, 0, old)), nil, sweepPage, fieldLife)
+func (s *backend) sweepTombstones(ctx context.Context) error {
+	old := stampAt(time.Now().Add(-min(tombstoneTime, 24*s.grace)))
+	found, err := s.scroll(ctx, s.tools, all(between(fieldTombstone, 0, old)), nil, sweepPage, fieldLife)
 	if err != nil {
 		return err
 	}
 	for _, p := range found {
-		if err := s.bury(ctx, p.word(fieldLife)); err != nil {
+		if err := s.removeLife(ctx, p.word(fieldLife)); err != nil {
 			return err
 		}
 		if err := s.remove(ctx, s.tools, qd.NewPointsSelector(qd.NewIDUUID(p.id))); err != nil {
@@ -140,7 +140,7 @@ func (s *backend) forgetOfLife(ctx context.Context, page []point, through int64)
 
 // toolOfLife finds the tool that points belong to; nil when it has ended.
 func (s *backend) toolOfLife(ctx context.Context, life string) (*tool, error) {
-	found, err := s.scroll(ctx, s.tools, all(is(fieldLife, life), qd.NewIsEmpty(fieldGrave)), nil, 1)
+	found, err := s.scroll(ctx, s.tools, all(is(fieldLife, life), qd.NewIsEmpty(fieldTombstone)), nil, 1)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}

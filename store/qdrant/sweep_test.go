@@ -79,7 +79,7 @@ func TestCachedVerdictsAreBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := server.Points(cfg.Prefix + "docs"); n > 101 { // and the seat
+	if n := server.Points(cfg.Prefix + "docs"); n > 101 { // and the lease
 		t.Errorf("%d documents are left", n)
 	}
 	if _, err := s.CachedVerdict(t.Context(), [16]byte{231, 3}); err != nil {

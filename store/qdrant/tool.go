@@ -117,7 +117,7 @@ const (
 // life of a tool that was ended.
 const (
 	fieldAllSpaces = "of_all"
-	fieldGrave     = "ended" // a stamp
+	fieldTombstone = "ended" // a stamp
 )
 
 // allSpaces is the value of fieldAllSpaces.

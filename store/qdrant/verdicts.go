@@ -245,7 +245,7 @@ func (s *backend) keptOf(ctx context.Context, toolID, life string) (map[string]b
 		return nil, err
 	}
 	if ended {
-		return out, s.bury(ctx, life)
+		return out, s.removeLife(ctx, life)
 	}
 	narrow, err := s.look(ctx, life, 0)
 	for _, p := range narrow {

@@ -55,7 +55,7 @@ func newAppendJob(ctx context.Context, b store.Batch) *appendJob {
 	return j
 }
 
-func (j *appendJob) order() order { return late }
+func (j *appendJob) order() order { return afterVerdicts }
 
 func (j *appendJob) run(d *draft) error {
 	j.out = make([]store.Appended, len(j.batch.Calls))

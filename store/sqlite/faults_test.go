@@ -179,7 +179,7 @@ func TestAJobThatCannotWorkDoesNotFailTheOthers(t *testing.T) {
 
 type failingJob struct{ ticket }
 
-func (j *failingJob) order() order       { return late }
+func (j *failingJob) order() order       { return afterVerdicts }
 func (j *failingJob) run(d *draft) error { return d.c.exec(`INSERT INTO nowhere VALUES (1)`) }
 
 func TestAFullQueueIsOverloaded(t *testing.T) {

@@ -45,7 +45,7 @@ type recordJob struct {
 	revision int64 // of the last one, after the write
 }
 
-func (j *recordJob) order() order { return late }
+func (j *recordJob) order() order { return afterVerdicts }
 
 func (j *recordJob) run(d *draft) error {
 	for i := range j.records {
@@ -158,7 +158,7 @@ type dropJob struct {
 	n      int
 }
 
-func (j *dropJob) order() order { return late }
+func (j *dropJob) order() order { return afterVerdicts }
 
 func (j *dropJob) run(d *draft) (err error) {
 	j.n, err = d.dropRecords(j.where, j.values...)

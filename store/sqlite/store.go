@@ -75,7 +75,7 @@ func (s *backend) Ping(ctx context.Context) error {
 	return s.w.submit(&pingJob{newTicket(ctx, 0)})
 }
 
-func (j *pingJob) order() order { return early }
+func (j *pingJob) order() order { return verdictsFirst }
 
 func (j *pingJob) run(d *draft) error {
 	if !d.w.sick.Load() {

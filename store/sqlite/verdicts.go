@@ -39,7 +39,7 @@ func (s *backend) Settle(ctx context.Context, verdicts []store.Verdict) ([]bool,
 	return j.out, nil
 }
 
-func (j *settleJob) order() order { return early }
+func (j *settleJob) order() order { return verdictsFirst }
 
 func (j *settleJob) run(d *draft) error {
 	j.out = make([]bool, len(j.verdicts))
@@ -101,7 +101,7 @@ func (s *backend) Override(ctx context.Context, v store.Verdict) (memoryd.Call, 
 	return j.before, nil
 }
 
-func (j *overrideJob) order() order { return early }
+func (j *overrideJob) order() order { return verdictsFirst }
 
 func (j *overrideJob) run(d *draft) error {
 	td := d.find(j.v.ToolRef)
@@ -244,7 +244,7 @@ func (s *backend) CacheVerdict(ctx context.Context, key [16]byte, e memoryd.Eval
 	return s.w.submit(&cacheJob{ticket: newTicket(ctx, rowBytes+int64(len(e.Evaluation))), key: key, e: e})
 }
 
-func (j *cacheJob) order() order { return late }
+func (j *cacheJob) order() order { return afterVerdicts }
 
 func (j *cacheJob) run(d *draft) error {
 	d.w.nextVerdict++

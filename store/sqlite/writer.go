@@ -263,9 +263,9 @@ type job interface {
 type order int
 
 const (
-	early order = iota // verdicts: they see only what earlier commits did
-	late               // appends
-	alone              // what changes whole tools has a commit of its own
+	verdictsFirst order = iota // verdicts: they see only what earlier commits did
+	afterVerdicts              // appends
+	alone                      // what changes whole tools has a commit of its own
 )
 
 // ticket is a job's place in the queue and its result.

@@ -20,7 +20,7 @@ import (
 )
 
 // TestAppendsGoOnWhileNoSeatCanBeRenewed plays a cluster whose node that orders the
-// writes to documents is away, for less and for more than a seat lasts.
+// writes to documents is away, for less and for more than a lease lasts.
 func TestAppendsGoOnWhileNoSeatCanBeRenewed(t *testing.T) {
 	for _, age := range []time.Duration{40 * time.Second, time.Hour} {
 		t.Run(age.String(), func(t *testing.T) {
@@ -47,7 +47,7 @@ func TestAppendsGoOnWhileNoSeatCanBeRenewed(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer s.Close()
-			s.AgeSeat(age)
+			s.AgeLease(age)
 			away.Store(true)
 			for n := range 5 {
 				if _, err := add(t.Context(), s, 9, call("t", n, 1)); err != nil {
@@ -55,13 +55,13 @@ func TestAppendsGoOnWhileNoSeatCanBeRenewed(t *testing.T) {
 				}
 			}
 			if n := refused.Load(); n == 0 || n > 1+int64(fakeConfig().Retries) {
-				t.Errorf("%d writes of the seat were refused, want those of one try", n)
+				t.Errorf("%d writes of the lease were refused, want those of one try", n)
 			}
 			away.Store(false)
 			before := renewed.Load()
-			s.AgeSeat(age)
+			s.AgeLease(age)
 			if _, err := add(t.Context(), s, 9, call("t", 5, 1)); err != nil || renewed.Load() == before {
-				t.Errorf("the seat was not renewed when that was possible again: %v", err)
+				t.Errorf("the lease was not renewed when that was possible again: %v", err)
 			}
 			if calls, err := s.History(t.Context(), ref("t"), 0); err != nil || fmt.Sprint(outputs(calls)) != "[0 1 2 3 4 5]" {
 				t.Errorf("got %v, %v", outputs(calls), err)
