@@ -9,11 +9,11 @@ import (
 	"memoryd/store"
 )
 
-// appendJob is one Batch on its way to a commit. What can be prepared without
+// appending is one Batch on its way to a commit. What can be prepared without
 // the writer is prepared by the caller's goroutine.
-type appendJob struct {
-	ticket
+type appending struct {
 	batch store.Batch
+	bytes int64
 	mask  [16]byte
 	rows  [][]driver.NamedValue
 	print []uint64
@@ -26,20 +26,19 @@ const rowBytes = 512
 
 // Append implements store.Calls.
 func (s *backend) Append(ctx context.Context, b store.Batch) ([]store.Appended, error) {
-	j := newAppendJob(ctx, b)
-	if err := s.w.submit(j); err != nil {
+	j := newAppending(b)
+	if err := s.w.do(ctx, j.bytes, afterVerdicts, j.run); err != nil {
 		return nil, err
 	}
 	return j.out, nil
 }
 
-func newAppendJob(ctx context.Context, b store.Batch) *appendJob {
-	j := &appendJob{
+func newAppending(b store.Batch) *appending {
+	j := &appending{
 		batch: b, mask: spaceMask(b.Workspace),
 		rows: make([][]driver.NamedValue, len(b.Calls)), print: make([]uint64, len(b.Calls)),
 		runs: make([]uint64, len(b.Calls)),
 	}
-	size := int64(0)
 	for i := range b.Calls {
 		c := &b.Calls[i]
 		j.rows[i] = callValues(c)
@@ -49,15 +48,12 @@ func newAppendJob(ctx context.Context, b store.Batch) *appendJob {
 		}
 		j.print[i] = contentPrint(hash)
 		j.runs[i] = runPrint(b.Workspace, c.Run())
-		size += rowBytes + int64(len(c.Input)+len(c.Output)+len(c.Metadata)+len(c.Evaluation.Evaluation))
+		j.bytes += rowBytes + int64(len(c.Input)+len(c.Output)+len(c.Metadata)+len(c.Evaluation.Evaluation))
 	}
-	j.ticket = newTicket(ctx, size)
 	return j
 }
 
-func (j *appendJob) order() order { return afterVerdicts }
-
-func (j *appendJob) run(d *draft) error {
+func (j *appending) run(d *draft) error {
 	j.out = make([]store.Appended, len(j.batch.Calls))
 	first := map[memoryd.ToolRef]bool{}
 	touched := make([]*toolDraft, 0, 4)
@@ -88,7 +84,7 @@ func (j *appendJob) run(d *draft) error {
 
 // accept takes the i-th call in, unless its key is known. It gives the tool's
 // draft, which may still be nil.
-func (j *appendJob) accept(d *draft, td *toolDraft, ref memoryd.ToolRef, i int) (*toolDraft, error) {
+func (j *appending) accept(d *draft, td *toolDraft, ref memoryd.ToolRef, i int) (*toolDraft, error) {
 	c := &j.batch.Calls[i]
 	id := identity{key: mixKey(c.Key, j.mask)}
 	if d.knows(&id.key) {
@@ -176,9 +172,8 @@ func (d *draft) addPending(td *toolDraft, c *memoryd.Call, slot int64) error {
 		p.id, int64(p.tool), p.slot, p.seq, p.key[:], micros(p.notBefore))
 }
 
-// restoreJob brings a whole tool back.
-type restoreJob struct {
-	ticket
+// restoring is a whole tool that is brought back.
+type restoring struct {
 	t     memoryd.Tool
 	calls []memoryd.Call
 }
@@ -187,26 +182,24 @@ type restoreJob struct {
 func (s *backend) RestoreTool(ctx context.Context, t memoryd.Tool, calls []memoryd.Call) error {
 	size := rowBytes + int64(len(t.Guideline.Content))
 	for i := range calls {
-		size += rowBytes + int64(len(calls[i].Input)+len(calls[i].Output)+len(calls[i].Metadata))
+		size += rowBytes + int64(store.TextBytes(&calls[i]))
 	}
 	calls = slices.Clone(calls)
 	store.Renumber(&t, calls)
-	return s.w.submit(&restoreJob{ticket: newTicket(ctx, size), t: t, calls: calls})
+	return s.w.do(ctx, size, alone, (&restoring{t, calls}).run)
 }
-
-func (j *restoreJob) order() order { return alone }
 
 // run writes the tool as if all its commits had been made and folded already.
 // The log holds the identities of the calls; the mark in the tool's state says
 // that they are counted.
-func (j *restoreJob) run(d *draft) error {
+func (j *restoring) run(d *draft) error {
 	if d.find(j.t.ToolRef) != nil {
-		return j.refuse(memoryd.Conflict, "the tool exists already")
+		return refuse(memoryd.Conflict, "the tool exists already")
 	}
 	mask := spaceMask(j.t.Workspace)
 	for i := range j.calls {
 		if key := mixKey(j.calls[i].Key, mask); d.knows(&key) {
-			return j.refuse(memoryd.Conflict, "a call of the tool is known under another tool")
+			return refuse(memoryd.Conflict, "a call of the tool is known under another tool")
 		}
 	}
 	td, err := d.create(j.t.ToolRef)
@@ -238,7 +231,7 @@ func (j *restoreJob) run(d *draft) error {
 }
 
 // restore writes one call.
-func (j *restoreJob) restore(d *draft, td *toolDraft, c *memoryd.Call, mask [16]byte) (slot int64, err error) {
+func (j *restoring) restore(d *draft, td *toolDraft, c *memoryd.Call, mask [16]byte) (slot int64, err error) {
 	hash := c.Hash
 	if hash == "" {
 		hash = memoryd.HashOf(c.Input, c.Output)

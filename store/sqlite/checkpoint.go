@@ -27,8 +27,7 @@ type checkpointer struct {
 	one sync.Mutex // a connection serves one goroutine at a time
 }
 
-// run works until the context ends. A step that panics is the last one of the
-// loop, which its worker begins again.
+// run works until the context ends.
 func (p *checkpointer) run(ctx context.Context) {
 	for {
 		select {
@@ -39,7 +38,7 @@ func (p *checkpointer) run(ctx context.Context) {
 		if !lifecycle.Sleep(ctx, checkpointEvery) {
 			return
 		}
-		p.step()
+		_ = lifecycle.Do(ctx, p.log, "checkpointing", func() error { p.step(); return nil })
 	}
 }
 

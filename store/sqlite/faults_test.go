@@ -154,18 +154,18 @@ func TestACommitThatFailsOnceHasNoEffect(t *testing.T) {
 func TestAJobThatCannotWorkDoesNotFailTheOthers(t *testing.T) {
 	s := openTuned(t, settings(t.TempDir()), nil)
 	first := newAppendJob(t.Context(), testBatch(9, "a", 1, 2))
-	bad := &failingJob{newTicket(t.Context(), 0)}
+	bad := newJob(t.Context(), 0, afterVerdicts, func(d *draft) error { return d.c.exec(`INSERT INTO nowhere VALUES (1)`) })
 	last := newAppendJob(t.Context(), testBatch(9, "b", 1, 2))
 	inWriter(t, s, func(d *draft) error {
 		d.after = append(d.after, func() {
 			d.w.gate.Unlock() // held by the transaction that this runs behind
 			defer d.w.gate.Lock()
-			d.w.commitGroup([]job{first, bad, last})
+			d.w.commitGroup([]*job{first, bad, last})
 		})
 		return nil
 	})
-	for _, j := range []job{first, last} {
-		if err := <-j.base().done; err != nil {
+	for _, j := range []*job{first, last} {
+		if err := <-j.done; err != nil {
 			t.Errorf("a good job got %v", err)
 		}
 	}
@@ -177,16 +177,11 @@ func TestAJobThatCannotWorkDoesNotFailTheOthers(t *testing.T) {
 	}
 }
 
-type failingJob struct{ ticket }
-
-func (j *failingJob) order() order       { return afterVerdicts }
-func (j *failingJob) run(d *draft) error { return d.c.exec(`INSERT INTO nowhere VALUES (1)`) }
-
 func TestAFullQueueIsOverloaded(t *testing.T) {
 	cfg := settings(t.TempDir())
 	cfg.Queue = 2
 	refused := map[string]error{}
-	var waiting []*appendJob
+	var waiting []*job
 	s := openTuned(t, cfg, func(s *Store) { // nobody takes from the queue yet
 		s.w.queued.Add(cfg.QueueBytes)
 		_, refused["bytes"] = s.Append(t.Context(), testBatch(9, "u", 1, 1))

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
@@ -35,19 +36,16 @@ func openTuned(t *testing.T, cfg Config, tune func(*Store)) *Store {
 	return s
 }
 
-// funcJob is a write made by a test.
-type funcJob struct {
-	ticket
-	f func(d *draft) error
+// newAppendJob is the job of an append.
+func newAppendJob(ctx context.Context, b store.Batch) *job {
+	a := newAppending(b)
+	return newJob(ctx, a.bytes, afterVerdicts, a.run)
 }
-
-func (j *funcJob) order() order       { return alone }
-func (j *funcJob) run(d *draft) error { return j.f(d) }
 
 // inWriter runs f in a transaction of the writer.
 func inWriter(t *testing.T, s *Store, f func(d *draft) error) {
 	t.Helper()
-	if err := s.w.submit(&funcJob{newTicket(t.Context(), 0), f}); err != nil {
+	if err := s.w.do(t.Context(), 0, alone, f); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -69,7 +69,7 @@ func newWriter(cfg Config, log *slog.Logger) *writer {
 	w := &writer{
 		cfg: cfg, log: log, cat: newCatalog(), win: newWindow(cfg.IdentityWindow), pend: newPendingSet(),
 		samples: newSampleCache(cfg.SampleCache), runs: newRunIndex(maxRunEntries),
-		queue: make(chan job, cfg.Queue), maxQueued: cfg.QueueBytes,
+		queue: make(chan *job, cfg.Queue), maxQueued: cfg.QueueBytes,
 		wrote: make(chan struct{}, 1),
 	}
 	w.foldEvery = min(1<<16, max(64, cfg.IdentityWindow/8))

@@ -33,12 +33,12 @@ func wantPanics(t *testing.T, panics *lifecycle.PanicCounter, part string, want 
 func TestAPanicInAWriteFailsThatWriteAlone(t *testing.T) {
 	s, panics := counted(t, settings(t.TempDir()), nil)
 	mustAppend(t, s, testBatch(9, "t", 1, 2))
-	err := s.w.submit(&funcJob{newTicket(t.Context(), 0), func(d *draft) error {
+	err := s.w.do(t.Context(), 0, alone, func(d *draft) error {
 		if err := d.c.exec(`DELETE FROM calls`); err != nil {
 			return err
 		}
 		panic("a defect over foreign text")
-	}})
+	})
 	if _, panicked := errors.AsType[*lifecycle.PanicError](err); !panicked {
 		t.Errorf("got %v", err)
 	}
@@ -54,10 +54,10 @@ func TestAfterAPanicBehindACommitNothingIsAcknowledged(t *testing.T) {
 	cfg := settings(t.TempDir())
 	s, panics := counted(t, cfg, nil)
 	mustAppend(t, s, testBatch(9, "t", 1, 2))
-	err := s.w.submit(&funcJob{newTicket(t.Context(), 0), func(d *draft) error {
+	err := s.w.do(t.Context(), 0, alone, func(d *draft) error {
 		d.after = append(d.after, func() { panic("a defect") })
 		return nil
-	}})
+	})
 	wantKind(t, err, memoryd.Unavailable)
 	wantPanics(t, panics, "committing", 1)
 	_, err = s.Append(t.Context(), testBatch(9, "t", 3, 3))

@@ -13,68 +13,52 @@ const recordColumns = `workspace, tool, kind, id, revision, expires, data`
 
 // PutRecord implements store.Records.
 func (s *backend) PutRecord(ctx context.Context, r store.Record) (int64, error) {
-	j := &recordJob{records: []store.Record{r}, compare: r.Revision != store.AnyRevision}
-	if err := s.submitRecords(ctx, j); err != nil {
-		return 0, err
-	}
-	return j.revision, nil
+	return s.putRecords(ctx, []store.Record{r}, r.Revision != store.AnyRevision)
 }
 
 // PutRecords implements store.Records.
 func (s *backend) PutRecords(ctx context.Context, rs []store.Record) error {
-	return s.submitRecords(ctx, &recordJob{records: rs})
+	_, err := s.putRecords(ctx, rs, false)
+	return err
 }
 
-func (s *backend) submitRecords(ctx context.Context, j *recordJob) error {
-	if len(j.records) == 0 {
-		return nil
-	}
+// putRecords gives the revision of the last one; compare looks at that of the
+// only one.
+func (s *backend) putRecords(ctx context.Context, rs []store.Record, compare bool) (int64, error) {
 	size := int64(0)
-	for i := range j.records {
-		size += rowBytes + int64(len(j.records[i].Data))
+	for i := range rs {
+		size += rowBytes + int64(len(rs[i].Data))
 	}
-	j.ticket = newTicket(ctx, size)
-	return s.w.submit(j)
-}
-
-// recordJob writes records.
-type recordJob struct {
-	ticket
-	records  []store.Record
-	compare  bool  // the revision of the only one
-	revision int64 // of the last one, after the write
-}
-
-func (j *recordJob) order() order { return afterVerdicts }
-
-func (j *recordJob) run(d *draft) error {
-	for i := range j.records {
-		if r := &j.records[i]; r.Tool != "" && d.find(r.ToolRef) == nil {
-			return j.refuse(memoryd.NotFound, "there is no such tool")
+	revision := int64(0)
+	err := s.w.do(ctx, size, afterVerdicts, func(d *draft) error {
+		for i := range rs {
+			if rs[i].Tool != "" && d.find(rs[i].ToolRef) == nil {
+				return refusal{unknownTool()}
+			}
 		}
+		for i := range rs {
+			r := &rs[i]
+			old, err := d.c.number(`SELECT revision FROM records WHERE workspace = ? AND tool = ? AND kind = ? AND id = ?`,
+				r.Workspace, r.Tool, r.Kind, r.ID)
+			if err != nil {
+				return err
+			}
+			if compare && r.Revision != old {
+				return refuse(memoryd.Conflict, "the record was replaced in between")
+			}
+			revision = old + 1
+			if err := d.c.exec(`INSERT INTO records (`+recordColumns+`) VALUES (?,?,?,?,?,?,?)
+				ON CONFLICT DO UPDATE SET revision = excluded.revision, expires = excluded.expires, data = excluded.data`,
+				r.Workspace, r.Tool, r.Kind, r.ID, revision, micros(r.Expires), append([]byte{}, r.Data...)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, err
 	}
-	for i := range j.records {
-		r := &j.records[i]
-		old, err := d.c.number(`SELECT revision FROM records WHERE workspace = ? AND tool = ? AND kind = ? AND id = ?`,
-			r.Workspace, r.Tool, r.Kind, r.ID)
-		if err != nil {
-			return err
-		}
-		if j.compare && r.Revision != old {
-			return j.refuse(memoryd.Conflict, "the record was replaced in between")
-		}
-		j.revision = old + 1
-		data := r.Data
-		if data == nil {
-			data = []byte{}
-		}
-		if err := d.c.exec(`INSERT INTO records (`+recordColumns+`) VALUES (?,?,?,?,?,?,?)
-			ON CONFLICT DO UPDATE SET revision = excluded.revision, expires = excluded.expires, data = excluded.data`,
-			r.Workspace, r.Tool, r.Kind, r.ID, j.revision, micros(r.Expires), data); err != nil {
-			return err
-		}
-	}
-	return nil
+	return revision, nil
 }
 
 // Record implements store.Records.
@@ -143,26 +127,15 @@ func (s *backend) ExpireRecords(ctx context.Context, now time.Time, limit int) (
 }
 
 func (s *backend) deleteRecords(ctx context.Context, where string, values ...driver.Value) (int, error) {
-	j := &dropJob{ticket: newTicket(ctx, rowBytes), where: where, values: values}
-	if err := s.w.submit(j); err != nil {
+	n := 0
+	err := s.w.do(ctx, rowBytes, afterVerdicts, func(d *draft) (err error) {
+		n, err = d.dropRecords(where, values...)
+		return err
+	})
+	if err != nil {
 		return 0, err
 	}
-	return j.n, nil
-}
-
-// dropJob deletes records.
-type dropJob struct {
-	ticket
-	where  string
-	values []driver.Value
-	n      int
-}
-
-func (j *dropJob) order() order { return afterVerdicts }
-
-func (j *dropJob) run(d *draft) (err error) {
-	j.n, err = d.dropRecords(j.where, j.values...)
-	return err
+	return n, nil
 }
 
 // dropRecords deletes records with their bytes in the file, and counts them.

@@ -67,22 +67,16 @@ func (s *backend) ListWorkspaces(ctx context.Context, after string, limit int) (
 	return s.cat.listSpaces(after, limit), nil
 }
 
-// pingJob asks whether commits work. After one that failed it writes.
-type pingJob struct{ ticket }
-
-// Ping implements store.Store.
+// Ping implements store.Store: it asks whether commits work. After one that failed
+// it writes.
 func (s *backend) Ping(ctx context.Context) error {
-	return s.w.submit(&pingJob{newTicket(ctx, 0)})
-}
-
-func (j *pingJob) order() order { return verdictsFirst }
-
-func (j *pingJob) run(d *draft) error {
-	if !d.w.sick.Load() {
-		return nil
-	}
-	d.w.lastLog++
-	return d.c.exec(`INSERT INTO log (id, at, records) VALUES (?,?,zeroblob(0))`, d.w.lastLog, d.now.UnixMicro())
+	return s.w.do(ctx, 0, verdictsFirst, func(d *draft) error {
+		if !d.w.sick.Load() {
+			return nil
+		}
+		d.w.lastLog++
+		return d.c.exec(`INSERT INTO log (id, at, records) VALUES (?,?,zeroblob(0))`, d.w.lastLog, d.now.UnixMicro())
+	})
 }
 
 // Start starts the writer and the checkpointer, once; Close ends them. Writes that

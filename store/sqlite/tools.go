@@ -10,50 +10,35 @@ import (
 	"memoryd/store"
 )
 
-// guidelineJob replaces a tool's guideline.
-type guidelineJob struct {
-	ticket
-	ref    memoryd.ToolRef
-	g      memoryd.Guideline
-	expect int64
-}
-
 // PutGuideline implements store.Tools.
 func (s *backend) PutGuideline(ctx context.Context, ref memoryd.ToolRef, g memoryd.Guideline, expect int64) error {
-	return s.w.submit(&guidelineJob{
-		ticket: newTicket(ctx, rowBytes+int64(len(g.Content))), ref: ref, g: g, expect: expect,
+	g.Revision = expect + 1
+	return s.w.do(ctx, rowBytes+int64(len(g.Content)), alone, func(d *draft) error {
+		t := d.w.cat.byRef[ref]
+		if t == nil {
+			return refusal{unknownTool()}
+		}
+		if t.info.Guideline.Revision != expect {
+			return refuse(memoryd.Conflict, "the guideline was replaced in between")
+		}
+		if err := d.writeGuideline(t, &g); err != nil {
+			return err
+		}
+		if err := d.putSearch(t.id, ref, g.Content); err != nil {
+			return err
+		}
+		info := t.info
+		info.Guideline, info.Modified = g, d.now
+		if err := d.w.writeState(t, &info, d.w.lastLog); err != nil {
+			return err
+		}
+		d.after = append(d.after, func() {
+			d.w.cat.mu.Lock()
+			defer d.w.cat.mu.Unlock()
+			t.info, t.folded = info, true
+		})
+		return nil
 	})
-}
-
-func (j *guidelineJob) order() order { return alone }
-
-func (j *guidelineJob) run(d *draft) error {
-	t := d.w.cat.byRef[j.ref]
-	if t == nil {
-		return j.refuse(memoryd.NotFound, "there is no such tool")
-	}
-	if t.info.Guideline.Revision != j.expect {
-		return j.refuse(memoryd.Conflict, "the guideline was replaced in between")
-	}
-	g := j.g
-	g.Revision = j.expect + 1
-	if err := d.writeGuideline(t, &g); err != nil {
-		return err
-	}
-	if err := d.putSearch(t.id, j.ref, g.Content); err != nil {
-		return err
-	}
-	info := t.info
-	info.Guideline, info.Modified = g, d.now
-	if err := d.w.writeState(t, &info, d.w.lastLog); err != nil {
-		return err
-	}
-	d.after = append(d.after, func() {
-		d.w.cat.mu.Lock()
-		defer d.w.cat.mu.Unlock()
-		t.info, t.folded = info, true
-	})
-	return nil
 }
 
 // writeGuideline writes the tool's guideline, unless it never had one.
@@ -66,42 +51,40 @@ func (d *draft) writeGuideline(t *tool, g *memoryd.Guideline) error {
 		int64(t.id), g.Revision, text(g.Content), text(g.Author), g.BasedOn, g.ThroughSeq, micros(g.Written))
 }
 
-// deleteJob removes one tool, or all tools of a workspace.
-type deleteJob struct {
-	ticket
-	ref   memoryd.ToolRef
-	whole bool // the workspace
-	n     int
-}
-
 // DeleteTool implements store.Tools.
 func (s *backend) DeleteTool(ctx context.Context, ref memoryd.ToolRef) error {
-	return s.w.submit(&deleteJob{ticket: newTicket(ctx, rowBytes), ref: ref})
+	return s.w.do(ctx, rowBytes, alone, func(d *draft) error {
+		var gone []*tool
+		if t := d.w.cat.byRef[ref]; t != nil {
+			gone = []*tool{t}
+		}
+		if ref.Workspace == "" || ref.Tool == "" {
+			return nil // no tool has that name
+		}
+		return d.deleteTools(gone, `workspace = ? AND tool = ?`, ref.Workspace, ref.Tool)
+	})
 }
 
 // DeleteWorkspace implements store.Tools. The calls are out of reach when it
 // returns; their bytes are overwritten in the background.
 func (s *backend) DeleteWorkspace(ctx context.Context, workspace string) (int, error) {
-	j := &deleteJob{ticket: newTicket(ctx, rowBytes), ref: memoryd.ToolRef{Workspace: workspace}, whole: true}
-	if err := s.w.submit(j); err != nil {
+	if workspace == "" {
+		return 0, nil
+	}
+	n := 0
+	err := s.w.do(ctx, rowBytes, alone, func(d *draft) error {
+		gone := d.w.cat.toolsOf(workspace)
+		n = len(gone)
+		return d.deleteTools(gone, `workspace = ?`, workspace)
+	})
+	if err != nil {
 		return 0, err
 	}
-	return j.n, nil
+	return n, nil
 }
 
-func (j *deleteJob) order() order { return alone }
-
-func (j *deleteJob) run(d *draft) error {
-	var gone []*tool
-	switch {
-	case !j.whole:
-		if t := d.w.cat.byRef[j.ref]; t != nil {
-			gone = []*tool{t}
-		}
-	default:
-		gone = d.w.cat.toolsOf(j.ref.Workspace)
-	}
-	j.n = len(gone)
+// deleteTools deletes tools and the records that a condition holds for.
+func (d *draft) deleteTools(gone []*tool, where string, values ...driver.Value) error {
 	waiting := d.w.pend.of(gone)
 	for _, p := range waiting {
 		if err := d.c.exec(`DELETE FROM pending WHERE id = ?`, p.id); err != nil {
@@ -113,22 +96,8 @@ func (j *deleteJob) run(d *draft) error {
 			return err
 		}
 	}
-	if err := j.dropRecords(d); err != nil {
-		return err
-	}
+	_, err := d.dropRecords(where, values...)
 	d.after = append(d.after, func() { d.w.forget(gone, waiting) })
-	return nil
-}
-
-// dropRecords deletes the documents of what is deleted.
-func (j *deleteJob) dropRecords(d *draft) (err error) {
-	switch {
-	case j.ref.Workspace == "" || !j.whole && j.ref.Tool == "":
-	case j.whole:
-		_, err = d.dropRecords(`workspace = ?`, j.ref.Workspace)
-	default:
-		_, err = d.dropRecords(`workspace = ? AND tool = ?`, j.ref.Workspace, j.ref.Tool)
-	}
 	return err
 }
 

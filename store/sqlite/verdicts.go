@@ -16,40 +16,26 @@ const (
 	failCall = `UPDATE calls SET attempts = ?, last_error = ?, not_before = ? WHERE id = ?`
 )
 
-// settleJob is a set of verdicts on its way to a commit.
-type settleJob struct {
-	ticket
-	verdicts []store.Verdict
-	out      []bool
-}
-
 // Settle implements store.Verdicts.
 func (s *backend) Settle(ctx context.Context, verdicts []store.Verdict) ([]bool, error) {
 	size := int64(0)
 	for i := range verdicts {
-		if err := store.CheckEvaluation(&verdicts[i].Evaluation); err != nil {
-			return nil, memoryd.Errorf(memoryd.Invalid, "verdict %d: %s", i, err)
-		}
 		size += rowBytes + int64(len(verdicts[i].Evaluation.Evaluation))
 	}
-	j := &settleJob{ticket: newTicket(ctx, size), verdicts: verdicts}
-	if err := s.w.submit(j); err != nil {
+	var out []bool
+	err := s.w.do(ctx, size, verdictsFirst, func(d *draft) (err error) {
+		out = make([]bool, len(verdicts))
+		for i := range verdicts {
+			if out[i], err = d.settle(&verdicts[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
 		return nil, err
 	}
-	return j.out, nil
-}
-
-func (j *settleJob) order() order { return verdictsFirst }
-
-func (j *settleJob) run(d *draft) error {
-	j.out = make([]bool, len(j.verdicts))
-	for i := range j.verdicts {
-		var err error
-		if j.out[i], err = d.settle(&j.verdicts[i]); err != nil {
-			return err
-		}
-	}
-	return nil
+	return out, nil
 }
 
 // settle writes one verdict if its call is still pending.
@@ -85,45 +71,36 @@ func (d *draft) settle(v *store.Verdict) (bool, error) {
 	return true, d.c.exec(`DELETE FROM pending WHERE id = ?`, p.id)
 }
 
-// overrideJob puts a person's verdict in the place of what was there.
-type overrideJob struct {
-	ticket
-	v      store.Verdict
-	before memoryd.Call
-}
-
-// Override implements store.Verdicts.
+// Override implements store.Verdicts: it puts a person's verdict in the place of
+// what was there.
 func (s *backend) Override(ctx context.Context, v store.Verdict) (memoryd.Call, error) {
-	j := &overrideJob{ticket: newTicket(ctx, rowBytes+int64(len(v.Evaluation.Evaluation))), v: v}
-	if err := s.w.submit(j); err != nil {
+	var before memoryd.Call // the writer's, until it is done
+	err := s.w.do(ctx, rowBytes+int64(len(v.Evaluation.Evaluation)), verdictsFirst, func(d *draft) error {
+		td := d.find(v.ToolRef)
+		if td == nil {
+			return refusal{unknownCall()}
+		}
+		slot, err := d.findSlot(td, v.Key)
+		if err != nil {
+			return err
+		}
+		if slot == 0 {
+			return refusal{unknownCall()}
+		}
+		err = d.c.query(ctx, `SELECT `+callColumns+` FROM calls WHERE id = ?`, func(row []driver.Value) error {
+			before = scanCall(row)
+			before.ToolRef = v.ToolRef
+			return nil
+		}, slot)
+		if err != nil {
+			return err
+		}
+		return d.overrule(td, slot, before.Seq, &v)
+	})
+	if err != nil {
 		return memoryd.Call{}, err
 	}
-	return j.before, nil
-}
-
-func (j *overrideJob) order() order { return verdictsFirst }
-
-func (j *overrideJob) run(d *draft) error {
-	td := d.find(j.v.ToolRef)
-	if td == nil {
-		return j.refuse(memoryd.NotFound, "the history keeps no such call")
-	}
-	slot, err := d.findSlot(td, j.v.Key)
-	if err != nil {
-		return err
-	}
-	if slot == 0 {
-		return j.refuse(memoryd.NotFound, "the history keeps no such call")
-	}
-	err = d.c.query(j.ctx, `SELECT `+callColumns+` FROM calls WHERE id = ?`, func(row []driver.Value) error {
-		j.before = scanCall(row)
-		j.before.ToolRef = j.v.ToolRef
-		return nil
-	}, slot)
-	if err != nil {
-		return err
-	}
-	return d.overrule(td, slot, j.before.Seq, &j.v)
+	return before, nil
 }
 
 // findSlot gives the row of a kept call of the tool, 0 if there is none. Keys
@@ -232,28 +209,17 @@ func (s *backend) CachedVerdict(ctx context.Context, key [16]byte) (memoryd.Eval
 	return e, err
 }
 
-// cacheJob keeps one verdict.
-type cacheJob struct {
-	ticket
-	key [16]byte
-	e   memoryd.Evaluation
-}
-
 // CacheVerdict implements store.Verdicts.
 func (s *backend) CacheVerdict(ctx context.Context, key [16]byte, e memoryd.Evaluation) error {
-	return s.w.submit(&cacheJob{ticket: newTicket(ctx, rowBytes+int64(len(e.Evaluation))), key: key, e: e})
-}
-
-func (j *cacheJob) order() order { return afterVerdicts }
-
-func (j *cacheJob) run(d *draft) error {
-	d.w.nextVerdict++
-	values := append([]driver.Value{d.w.nextVerdict, j.key[:]}, evaluationValues(&j.e)...)
-	if err := d.c.exec(`INSERT OR REPLACE INTO verdicts (id, key, state, score, `+evaluationColumns+`)
-		VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)`, values...); err != nil {
-		return err
-	}
-	// A few at a time, so that a smaller limit than last time costs no pause.
-	return d.c.exec(`DELETE FROM verdicts WHERE id IN (SELECT id FROM verdicts WHERE id <= ? ORDER BY id LIMIT 4)`,
-		d.w.nextVerdict-int64(d.w.cfg.VerdictCache))
+	return s.w.do(ctx, rowBytes+int64(len(e.Evaluation)), afterVerdicts, func(d *draft) error {
+		d.w.nextVerdict++
+		values := append([]driver.Value{d.w.nextVerdict, key[:]}, evaluationValues(&e)...)
+		if err := d.c.exec(`INSERT OR REPLACE INTO verdicts (id, key, state, score, `+evaluationColumns+`)
+			VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)`, values...); err != nil {
+			return err
+		}
+		// A few at a time, so that a smaller limit than last time costs no pause.
+		return d.c.exec(`DELETE FROM verdicts WHERE id IN (SELECT id FROM verdicts WHERE id <= ? ORDER BY id LIMIT 4)`,
+			d.w.nextVerdict-int64(d.w.cfg.VerdictCache))
+	})
 }

@@ -32,7 +32,7 @@ type writer struct {
 	samples *sampleCache
 	runs    *runIndex // guarded by the catalog's lock
 
-	queue     chan job
+	queue     chan *job
 	queued    atomic.Int64 // bytes
 	maxQueued int64
 	alive     sync.Mutex      // held by run
@@ -61,7 +61,7 @@ type writer struct {
 
 	failed atomic.Pointer[error] // set once nothing more may be acknowledged
 	sick   atomic.Bool           // the last transaction failed
-	spare  job                   // taken from the queue for the next commit
+	spare  *job                  // taken from the queue for the next commit
 }
 
 // run commits until the context ends and the queue is empty.
@@ -83,7 +83,7 @@ func (w *writer) run(ctx context.Context) {
 
 // next gives the jobs of the next commit; an empty group says that there is
 // housekeeping to do instead, nil that it is time to stop.
-func (w *writer) next() []job {
+func (w *writer) next() []*job {
 	first := w.spare
 	w.spare = nil
 	if first == nil {
@@ -91,7 +91,7 @@ func (w *writer) next() []job {
 		case first = <-w.queue:
 		default:
 			if w.busy() {
-				return []job{}
+				return []*job{}
 			}
 			select {
 			case first = <-w.queue:
@@ -108,20 +108,20 @@ func (w *writer) next() []job {
 }
 
 // gather adds what else waits to the first job of a group.
-func (w *writer) gather(first job) []job {
-	group := []job{first}
-	bytes := first.base().bytes
-	if first.order() == alone {
+func (w *writer) gather(first *job) []*job {
+	group := []*job{first}
+	bytes := first.bytes
+	if first.order == alone {
 		return group
 	}
 	for len(group) < groupJobs && bytes < groupBytes {
 		select {
 		case j := <-w.queue:
-			if j.order() == alone {
+			if j.order == alone {
 				w.spare = j
 				return group
 			}
-			bytes += j.base().bytes
+			bytes += j.bytes
 			group = append(group, j)
 		default:
 			return group
@@ -132,12 +132,12 @@ func (w *writer) gather(first job) []job {
 
 // commitGroup runs the jobs as one transaction. If that fails, each is tried
 // by itself, so that one that cannot work does not fail the others.
-func (w *writer) commitGroup(group []job) {
+func (w *writer) commitGroup(group []*job) {
 	live := group[:0]
 	for _, j := range group {
-		w.queued.Add(-j.base().bytes)
-		if err := store.Ended(j.base().ctx); err != nil {
-			j.base().done <- err
+		w.queued.Add(-j.bytes)
+		if err := store.Ended(j.ctx); err != nil {
+			j.done <- err
 			continue
 		}
 		live = append(live, j)
@@ -145,32 +145,35 @@ func (w *writer) commitGroup(group []job) {
 	if len(live) == 0 {
 		return
 	}
-	slices.SortStableFunc(live, func(a, b job) int { return int(a.order()) - int(b.order()) })
+	slices.SortStableFunc(live, func(a, b *job) int { return int(a.order) - int(b.order) })
 	err := w.transact(live)
 	if err != nil && len(live) > 1 && w.failed.Load() == nil {
 		for _, j := range live {
-			j.base().answer(w.transact([]job{j}))
+			j.answer(w.transact([]*job{j}))
 		}
 		return
 	}
 	for _, j := range live {
-		j.base().answer(err)
+		j.answer(err)
 	}
 }
 
-func (t *ticket) answer(err error) {
+func (j *job) answer(err error) {
 	if err == nil {
-		err = t.refusal
+		err = j.refusal
 	}
-	t.done <- err
+	j.done <- err
 }
 
 // transact runs jobs in one transaction and lets memory follow it.
-func (w *writer) transact(jobs []job) error {
+func (w *writer) transact(jobs []*job) error {
 	return w.update(func(d *draft) error {
 		for _, j := range jobs {
-			j.base().refusal = nil
-			if err := j.run(d); err != nil {
+			j.refusal = nil
+			err := j.run(d)
+			if r, ok := err.(refusal); ok { //nolint:errorlint // made by run itself
+				j.refusal = r.error
+			} else if err != nil {
 				return err
 			}
 		}
@@ -249,15 +252,23 @@ func (w *writer) giveUp(err error) {
 }
 
 // job is one write that waits for a commit.
-type job interface {
+type job struct {
+	ctx   context.Context //nolint:containedctx // of the caller, who waits
+	bytes int64
+	order order
 	// run makes the job's changes in the open transaction and notes in d what
-	// memory shall take over after the commit. A non-nil error is a failure of
-	// the store and rolls the whole transaction back; a refusal of the job
-	// itself, which changes nothing, goes into its ticket.
-	run(d *draft) error
-	base() *ticket
-	order() order
+	// memory shall take over after the commit. An error is a failure of the store
+	// and rolls the whole transaction back, but for a refusal: that is of the job
+	// alone, which has changed nothing.
+	run     func(d *draft) error
+	refusal error
+	done    chan error // takes the one result
 }
+
+// refusal is why a job cannot be done.
+type refusal struct{ error }
+
+func refuse(kind memoryd.Kind, msg string) error { return refusal{memoryd.Errorf(kind, "%s", msg)} }
 
 // order says where a job stands among those that share its commit.
 type order int
@@ -268,35 +279,23 @@ const (
 	alone                      // what changes whole tools has a commit of its own
 )
 
-// ticket is a job's place in the queue and its result.
-type ticket struct {
-	ctx     context.Context
-	bytes   int64
-	refusal error
-	done    chan error // takes the one result
+func newJob(ctx context.Context, bytes int64, order order, run func(d *draft) error) *job {
+	return &job{ctx: ctx, bytes: bytes, order: order, run: run, done: make(chan error, 1)}
 }
 
-func newTicket(ctx context.Context, bytes int64) ticket {
-	return ticket{ctx: ctx, bytes: bytes, done: make(chan error, 1)}
-}
-
-func (t *ticket) base() *ticket { return t }
-
-// refuse makes err the job's result.
-func (t *ticket) refuse(kind memoryd.Kind, msg string) error {
-	t.refusal = memoryd.Errorf(kind, "%s", msg)
-	return nil
+// do has a job done.
+func (w *writer) do(ctx context.Context, bytes int64, order order, run func(d *draft) error) error {
+	return w.submit(newJob(ctx, bytes, order, run))
 }
 
 // submit queues the job and waits for its result or the end of its context.
-func (w *writer) submit(j job) error {
-	t := j.base()
+func (w *writer) submit(t *job) error {
 	if w.queued.Add(t.bytes) > w.maxQueued && t.bytes < w.queued.Load() {
 		w.queued.Add(-t.bytes)
 		return overloaded()
 	}
 	select {
-	case w.queue <- j:
+	case w.queue <- t:
 	default:
 		w.queued.Add(-t.bytes)
 		return overloaded()
