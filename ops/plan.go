@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"path"
 	"reflect"
 	"slices"
 	"strings"
@@ -250,6 +251,9 @@ func words(t reflect.Type) string {
 		t = t.Elem()
 	}
 	var b strings.Builder
+	if t.Name() == "Request" { // of another package
+		b.WriteString(path.Base(t.PkgPath()) + " ")
+	}
 	for i, r := range t.Name() {
 		if unicode.IsUpper(r) && i > 0 {
 			b.WriteByte(' ')
