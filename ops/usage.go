@@ -8,7 +8,7 @@ import (
 	"memoryd/llm/usage"
 )
 
-// Ledger is what judging and writing cost; *usage.Book is one.
+// Ledger is what judging and writing cost; *usage.Ledger is one.
 type Ledger interface {
 	Report(ctx context.Context, workspace string, from, to time.Time) ([]usage.Row, error)
 	Budgets() []usage.Budget

@@ -20,15 +20,15 @@ func (a *app) measure(s store.Store) store.Store {
 	if journal, ok := s.(*journal.Store); ok {
 		a.journal = journal
 		a.metrics.StoreState(journal.Journal())
-		a.metrics.Spool(func() metrics.Spool { return spoolState(journal.Status(), time.Now()) })
+		a.metrics.Journal(func() metrics.Journal { return journalState(journal.Status(), time.Now()) })
 	}
 	return metrics.Store(s, a.metrics)
 }
 
-func spoolState(s journal.Status, now time.Time) metrics.Spool {
-	m := metrics.Spool{
-		Backlog: s.Backlog, Away: s.Away || s.Fault != nil, Forwarded: s.Forwarded, Parked: s.Parked,
-		Repairs: s.Repairs, Calls: s.Calls, Verdicts: s.Verdicts, Guidelines: s.Guidelines,
+func journalState(s journal.Status, now time.Time) metrics.Journal {
+	m := metrics.Journal{
+		Backlog: s.Backlog, Available: !s.Away && s.Fault == nil, Forwarded: s.Forwarded, Parked: s.Parked,
+		Repairs: s.Repairs, Repaired: map[string]int64{"calls": s.Calls, "verdicts": s.Verdicts, "guidelines": s.Guidelines},
 	}
 	if !s.Oldest.IsZero() {
 		m.Age = max(0, now.Sub(s.Oldest))
@@ -39,7 +39,7 @@ func spoolState(s journal.Status, now time.Time) metrics.Spool {
 // measureParts lets the metrics ask the parts that keep counts of their own.
 func (a *app) measureParts() {
 	a.metrics.Panics(a.panics.Counts)
-	a.metrics.Desk(a.judgeState)
+	a.metrics.Judge(a.judgeState)
 	a.metrics.Models(a.modelState)
 	if a.tracer != nil {
 		a.metrics.Spans(func() (queueFull, collector int64) {
@@ -54,11 +54,16 @@ func (a *app) measureParts() {
 }
 
 // judgeState gives the counts of the judge.
-func (a *app) judgeState() metrics.Desk {
+func (a *app) judgeState() metrics.Judge {
 	s := a.judge.Stats()
-	return metrics.Desk{
+	var byRules int64
+	for _, n := range s.RuleVerdicts {
+		byRules += n
+	}
+	return metrics.Judge{
+		Verdicts:     map[string]int64{"rules": byRules, "cache": s.CacheHits, "model": s.ModelVerdicts, "failed": s.GivenUp},
 		RuleVerdicts: s.RuleVerdicts, Repaired: s.Repaired, Failures: s.Failures, CacheHits: s.CacheHits, Joined: s.Joined,
-		ModelVerdicts: s.ModelVerdicts, GivenUp: s.GivenUp, Reasked: s.Reasked, LedgerErrors: s.LedgerErrors,
+		Reasked: s.Reasked, LedgerErrors: s.LedgerErrors,
 		Queued: s.Queued, InHand: s.InHand,
 	}
 }
@@ -68,7 +73,7 @@ func (a *app) modelState() []metrics.Model {
 	for name, client := range a.models.clients {
 		s := client.Stats()
 		list = append(list, metrics.Model{
-			Name: name, Reason: client.Health().Reason, Queued: s.Queued, InFlight: s.InFlight,
+			Name: name, Available: client.Health().Reason == "", Reason: client.Health().Reason, Queued: s.Queued, InFlight: s.InFlight,
 			Concurrency: s.Concurrency, Retries: s.Retries,
 		})
 	}

@@ -30,18 +30,19 @@ func full(t *testing.T) *metrics.Registry {
 		Model: "gpt-4o-mini", Op: "evaluate", Outcome: "ok", Took: time.Second, PromptTokens: 900, CompletionTokens: 45, Cost: 0.002,
 	})
 	r.Compaction(metrics.TriggerTokens, metrics.OutcomeCompacted, 1200, time.Second)
-	r.Desk(func() metrics.Desk {
-		return metrics.Desk{
-			RuleVerdicts: map[string]int64{"not_success": 3, "error_text": 2}, CacheHits: 4, Joined: 1, ModelVerdicts: 7, GivenUp: 1,
+	r.Judge(func() metrics.Judge {
+		return metrics.Judge{
+			Verdicts:     map[string]int64{"rules": 5, "cache": 4, "model": 7, "failed": 1},
+			RuleVerdicts: map[string]int64{"not_success": 3, "error_text": 2}, CacheHits: 4, Joined: 1,
 			Repaired: map[string]int64{"fence": 2}, Failures: map[string]int64{"rate_limited": 6}, Reasked: 1, LedgerErrors: 1, Queued: 8, InHand: 9,
 		}
 	})
 	r.Models(func() []metrics.Model {
 		return []metrics.Model{{Name: "default", Reason: "breaker_open", Queued: 3, InFlight: 2, Concurrency: 32, Retries: 5}}
 	})
-	r.Spool(func() metrics.Spool {
-		return metrics.Spool{
-			Backlog: 7, Age: time.Minute, Away: true, Forwarded: 8, Parked: 1, Repairs: 2, Calls: 3, Verdicts: 4, Guidelines: 5,
+	r.Journal(func() metrics.Journal {
+		return metrics.Journal{
+			Backlog: 7, Age: time.Minute, Forwarded: 8, Parked: 1, Repairs: 2, Repaired: map[string]int64{"calls": 3, "verdicts": 4},
 		}
 	})
 	r.Panics(func() map[string]int64 { return map[string]int64{"mining": 1} })
@@ -62,8 +63,6 @@ type reporting struct{ store.Store }
 func (reporting) WALBytes() int64     { return 1 << 20 }
 func (reporting) FileBytes() int64    { return 2 << 20 }
 func (reporting) QueuedWrites() int64 { return 3 }
-func (reporting) TrimLag() int64      { return 4 }
-func (reporting) FoldLag() int64      { return 5 }
 
 // scrape is the text that a scraper gets.
 func scrape(t *testing.T, r *metrics.Registry) string {
@@ -103,7 +102,6 @@ func TestNumbersArriveAtTheScraper(t *testing.T) {
 		`memoryd_store_calls_total{method="tool",outcome="not_found"} 1`,
 		`memoryd_store_calls_total{method="tool",outcome="ok"} 0`,
 		`memoryd_store_wal_bytes 1.048576e+06`,
-		`memoryd_store_trim_lag_calls 4`,
 		`go_goroutines `, `process_resident_memory_bytes `, `go_sched_latencies_seconds_count `,
 		`memoryd_build_info{commit="abc",go="go1.`,
 	} {
@@ -125,7 +123,7 @@ func TestTextFromOutsideNeverBecomesALabel(t *testing.T) {
 	for _, text := range hostile {
 		counts[text] = 2
 	}
-	r.Desk(func() metrics.Desk { return metrics.Desk{RuleVerdicts: counts, Failures: counts, Repaired: counts} })
+	r.Judge(func() metrics.Judge { return metrics.Judge{RuleVerdicts: counts, Failures: counts, Repaired: counts} })
 	r.Models(func() (list []metrics.Model) {
 		for _, text := range hostile {
 			list = append(list, metrics.Model{Name: text, Reason: text})

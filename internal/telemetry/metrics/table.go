@@ -88,9 +88,12 @@ var (
 func Table() []Metric {
 	all := []Metric{
 		requestSeconds, modelRequests, modelTokens, modelCost, modelSeconds, modelWait,
-		compactions, compactionSeconds, compactionSaved, storeSeconds, storeCalls, buildInfo, panics,
+		compactions, compactionSeconds, compactionSaved, storeSeconds, storeCalls, buildInfo,
 	}
-	for _, list := range [][]Metric{deskMetrics(), modelStateMetrics(), storeStateMetrics(), spoolMetrics(), traceMetrics(), serverMetrics()} {
+	for _, list := range [][]Metric{
+		metricsOf[Judge](), metricsOf[Model](), metricsOf[Journal](), metricsOf[Guidelines](), metricsOf[inFlight](), metricsOf[pendingCalls](),
+		metricsOf[panics](), metricsOf[spansDropped](), metricsOf[storeWAL](), metricsOf[storeSize](), metricsOf[storeQueue](),
+	} {
 		all = append(all, list...)
 	}
 	slices.SortFunc(all, func(a, b Metric) int {

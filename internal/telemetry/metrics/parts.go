@@ -1,0 +1,141 @@
+package metrics
+
+import (
+	"maps"
+	"time"
+)
+
+// Judge is what the judge has done and holds; counts are since start.
+type Judge struct {
+	Verdicts     map[string]int64 `metric:"verdicts_total" label:"judge" help:"Calls that got a verdict, by who gave it: rules, cache or model; failed are those that nobody could judge."`
+	RuleVerdicts map[string]int64 `metric:"rule_verdicts_total" label:"rule" help:"Calls that a rule decided, by the rule."`
+	CacheHits    int64            `metric:"verdict_cache_hits_total" help:"Calls that took the verdict of an equal earlier call."`
+	Joined       int64            `metric:"verdict_joins_total" help:"Cache hits that waited for an equal call that was being judged."`
+	Failures     map[string]int64 `metric:"judge_failures_total" label:"reason" help:"Failed tries to judge a call, by reason; the call is tried again."`
+	Repaired     map[string]int64 `metric:"judge_repairs_total" label:"how" help:"Answers of the model that had to be repaired before they could be read, by how."`
+	Reasked      int64            `metric:"judge_reasked_total" help:"Requests to the model that were repeated because the answer was of no use."`
+	LedgerErrors int64            `metric:"judge_store_errors_total" help:"Times when the judge could not use the store."`
+	Queued       int              `metric:"judge_queue_depth" help:"Calls that wait in memory for the judge."`
+	InHand       int              `metric:"judge_in_hand" help:"Calls that wait in memory or are being judged."`
+}
+
+// Judge asks for the judge's numbers at each scrape.
+func (r *Registry) Judge(state func() Judge) { pull(r, one(state)) }
+
+// Model is the state of one configured model, by its name in the configuration.
+type Model struct {
+	Name        string `label:"model"`
+	Available   bool   `metric:"model_available" help:"1 while the model can be asked, 0 while its circuit breaker is open or its server refuses for long."`
+	Reason      string `metric:"model_halted" label:"reason" help:"1 for the reason why the model is not asked now: breaker_open, credentials, quota, unknown_model, endpoint or rate_limited."`
+	Queued      int    `metric:"model_queue_depth" help:"Requests that wait for their turn at the model."`
+	InFlight    int    `metric:"model_in_flight" help:"Requests to the model under way."`
+	Concurrency int    `metric:"model_concurrency_limit" help:"How many requests may be under way now; it adapts to what the server bears."`
+	Retries     int64  `metric:"model_retries_total" help:"Requests that repeated an earlier one after a failure, a refusal or an adaptation."`
+}
+
+// Models asks for the state of all models at each scrape.
+func (r *Registry) Models(state func() []Model) { pull(r, state) }
+
+// Journal is the state of the journal before a remote store; counts are since
+// start, of calls, verdicts and deletions.
+type Journal struct {
+	Backlog   int              `metric:"spool_backlog_entries" help:"Calls, verdicts and deletions that wait in the journal for the remote store; only with store.spool."`
+	Age       time.Duration    `metric:"spool_oldest_age_seconds" help:"For how long the oldest of them has waited; 0 when nothing waits."`
+	Available bool             `metric:"spool_remote_available" help:"1 while the remote store answers, 0 while it is away or cannot be used and reads are answered from the journal's copy."`
+	Forwarded int64            `metric:"spool_forwarded_total" help:"Calls, verdicts and deletions that were forwarded to the remote store."`
+	Parked    int64            `metric:"spool_parked_total" help:"Of them those that the remote store refused for ever: they are put aside in the journal for a person to look at."`
+	Repairs   int64            `metric:"spool_repairs_total" help:"Comparisons of the journal's copy with the remote store that came to their end."`
+	Repaired  map[string]int64 `metric:"spool_repaired_total" label:"what" help:"What the remote store had lost and was given back: calls, verdicts, guidelines."`
+}
+
+// Journal asks for the state of the journal at each scrape.
+func (r *Registry) Journal(state func() Journal) { pull(r, one(state)) }
+
+// Guidelines says how old the guidelines are.
+type Guidelines struct {
+	Written int           `metric:"guidelines" help:"Tools that have a guideline."`
+	Stale   int           `metric:"guidelines_stale" help:"Tools whose history changed since their guideline was written."`
+	Oldest  time.Duration `metric:"guideline_oldest_age_seconds" help:"Age of the oldest guideline whose tool's history changed since; 0 when there is none."`
+}
+
+// Guidelines asks for the state of the guidelines at each scrape. It should be
+// cheap: a number that a background job keeps, not a walk over all tools.
+func (r *Registry) Guidelines(state func() Guidelines) { pull(r, one(state)) }
+
+// The parts of one number.
+type (
+	inFlight struct {
+		N int64 `metric:"http_requests_in_flight" help:"Requests being worked on."`
+	}
+	pendingCalls struct {
+		N int64 `metric:"pending_calls" help:"Stored calls that have no verdict yet."`
+	}
+	panics struct {
+		ByPart map[string]int64 `metric:"panics_total" label:"part" help:"Panics that were caught, by the part of the program: each is a defect, and its stack is in the log. The series other is always there."`
+	}
+	spansDropped struct {
+		Why map[string]int64 `metric:"trace_spans_dropped_total" label:"reason" help:"Spans that were lost: queue_full (trace.queue waited already) or collector (it did not take them); only while traces are sent."`
+	}
+	storeWAL struct {
+		Bytes int64 `metric:"store_wal_bytes" help:"Size of the store's write-ahead log; only of stores that have one."`
+	}
+	storeSize struct {
+		Bytes int64 `metric:"store_file_bytes" help:"Size of the store on its disk; only of stores that know it."`
+	}
+	storeQueue struct {
+		Writes int64 `metric:"store_queue_depth" help:"Writes that wait for a commit; only of stores that queue."`
+	}
+)
+
+// InFlight asks for the number of requests being worked on at each scrape.
+func (r *Registry) InFlight(n func() int64) {
+	pull(r, one(func() inFlight { return inFlight{n()} }))
+}
+
+// Pending asks for the number of stored calls without a verdict at each scrape.
+func (r *Registry) Pending(n func() int64) {
+	pull(r, one(func() pendingCalls { return pendingCalls{n()} }))
+}
+
+// Panics asks at each scrape for the number of caught panics by part.
+func (r *Registry) Panics(counts func() map[string]int64) {
+	pull(r, one(func() panics {
+		byPart := map[string]int64{other: 0}
+		maps.Copy(byPart, counts())
+		return panics{byPart}
+	}))
+}
+
+// Spans asks at each scrape for the numbers of spans that met a full queue, and
+// that the collector did not take.
+func (r *Registry) Spans(lost func() (queueFull, collector int64)) {
+	pull(r, one(func() spansDropped {
+		queueFull, collector := lost()
+		return spansDropped{map[string]int64{"queue_full": queueFull, "collector": collector}}
+	}))
+}
+
+// The state of a store, as far as a backend reports it. Each is optional; a
+// backend has the methods that make sense for it, with the current value.
+type (
+	// WALReporter has a write-ahead log and says how many bytes it holds.
+	WALReporter interface{ WALBytes() int64 }
+	// SizeReporter says how many bytes the store takes on its disk.
+	SizeReporter interface{ FileBytes() int64 }
+	// QueueReporter says how many writes wait for a commit.
+	QueueReporter interface{ QueuedWrites() int64 }
+)
+
+// StoreState asks for what s reports of itself at each scrape. Store does so for
+// the store that it decorates; one that stands behind another is asked by this.
+func (r *Registry) StoreState(s any) {
+	if v, ok := s.(WALReporter); ok {
+		pull(r, one(func() storeWAL { return storeWAL{v.WALBytes()} }))
+	}
+	if v, ok := s.(SizeReporter); ok {
+		pull(r, one(func() storeSize { return storeSize{v.FileBytes()} }))
+	}
+	if v, ok := s.(QueueReporter); ok {
+		pull(r, one(func() storeQueue { return storeQueue{v.QueuedWrites()} }))
+	}
+}
