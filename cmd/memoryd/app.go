@@ -120,7 +120,7 @@ func (a *app) open(ctx context.Context, getenv func(string) string) (err error) 
 		a.pprof.stop()
 		return nil
 	})
-	return a.listen(ctx, handler)
+	return a.listen(ctx, a.withMCP(handler))
 }
 
 // listen opens the address of the server.

@@ -33,6 +33,8 @@ type cli struct {
 	Restore     restoreCmd     `cmd:"" help:"Bring back what export wrote."`
 	Health      healthCmd      `cmd:"" help:"Ask a server whether it can work; exit code 0 or 1."`
 	CheckConfig checkConfigCmd `cmd:"" help:"Check a configuration file."`
+	MCP         mcpCmd         `cmd:"" name:"mcp" help:"Serve memoryd as an MCP server over stdio."`
+	MCPWrap     mcpWrapCmd     `cmd:"" name:"mcp-wrap" help:"Stand between an MCP client and a server, and learn from its calls."`
 	Version     versionCmd     `cmd:"" help:"Print version, commit and Go version."`
 }
 
@@ -75,6 +77,9 @@ func run(ctx context.Context, args []string, std streams) int {
 	err = parsed.Run()
 	if err == nil {
 		return exitDone
+	}
+	if code, ok := errors.AsType[exitCode](err); ok {
+		return int(code)
 	}
 	if _, silent := errors.AsType[silentError](err); !silent {
 		fmt.Fprintln(std.err, "memoryd:", err)

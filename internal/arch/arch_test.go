@@ -66,6 +66,7 @@ var mayImport = map[string][]string{
 	"memoryd/config": {
 		"memoryd", "memoryd/api", "memoryd/compact", "memoryd/guidelines/revisions", "memoryd/evaluate", "memoryd/llm/usage", "memoryd/evaluate/monitor", "memoryd/guidelines", "memoryd/llm", "memoryd/ops", "memoryd/guidelines/search", "memoryd/store/sqlite", "memoryd/store/qdrant", "memoryd/store/journal", "memoryd/internal/telemetry/trace",
 	},
+	"memoryd/mcp":                 {"memoryd/internal/lifecycle", "memoryd/internal/textsafe"},
 	"memoryd/internal/arch":       {},
 	"memoryd/internal/fairqueue":  {},
 	"memoryd/internal/lifecycle":  {},
@@ -90,6 +91,7 @@ var onlyIn = map[string][]string{
 	"go.yaml.in/yaml":                   {"memoryd/config", "memoryd/api"},
 	"mvdan.cc/sh":                       {"memoryd/evaluate/rules"},
 	"github.com/alecthomas/kong":        {"memoryd/cmd/memoryd"},
+	"github.com/modelcontextprotocol":   {"memoryd/mcp"},
 }
 
 type listed struct {

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+
+	"memoryd/config"
+	"memoryd/mcp"
+)
+
+// mcpCmd serves memoryd as an MCP server over stdio.
+type mcpCmd struct {
+	URL       string `name:"url" env:"MEMORYD_URL" placeholder:"URL" help:"Address of a running memoryd (default: http://127.0.0.1:8002 if one answers there, else a store of its own)."`
+	Key       string `env:"MEMORYD_KEY" help:"API key of memoryd."`
+	Workspace string `default:"default" env:"MEMORYD_WORKSPACE" help:"Namespace of the memories."`
+	Data      string `type:"path" env:"MEMORYD_DATA" placeholder:"DIR" help:"Folder of a store of its own; no running memoryd is asked (default: memoryd in the user's configuration folder)."`
+}
+
+// Run serves until the client closes its side.
+func (c *mcpCmd) Run(ctx context.Context, std streams) error {
+	memory := mcp.Memory{URL: cmp.Or(c.URL, defaultURL), Key: c.Key, Workspace: c.Workspace}
+	if c.Data != "" || (c.URL == "" && !memory.Answers(ctx)) {
+		a, err := c.ownServer(ctx, std)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = a.Stop(context.WithoutCancel(ctx)) }() // said in its log
+		memory.URL = "http://" + a.Addr().String()
+	}
+	return mcp.Stdio(ctx, mcp.NewServer(memory, version), io.NopCloser(std.in), nopWriteCloser{std.out})
+}
+
+// defaultURL is where a server listens unless it was told otherwise.
+const defaultURL = "http://127.0.0.1:8002"
+
+// ownServer runs a server on a store of its own, reachable from this machine
+// alone, at a port that nobody is told of.
+func (c *mcpCmd) ownServer(ctx context.Context, std streams) (*app, error) {
+	cfg, err := config.Load("", os.Environ())
+	if err != nil {
+		return nil, err
+	}
+	cfg.HTTP.Listen, cfg.Store.SQLite.Dir = "127.0.0.1:0", c.Data
+	if c.Data == "" {
+		dir, err := os.UserConfigDir()
+		if err != nil {
+			return nil, fmt.Errorf("--data: no folder for a store is known: %w", err)
+		}
+		cfg.Store.SQLite.Dir = filepath.Join(dir, "memoryd", "data")
+	}
+	a, err := newApp(ctx, cfg, os.Getenv, newLogger(cfg.Log, std.err))
+	if err == nil {
+		a.Start(ctx)
+	}
+	return a, err
+}
+
+type nopWriteCloser struct{ io.Writer }
+
+func (nopWriteCloser) Close() error { return nil }
+
+// withMCP serves memoryd as an MCP server at /mcp beside the API, which it asks
+// in the same process.
+func (a *app) withMCP(api http.Handler) http.Handler {
+	memory := mcp.Memory{URL: "http://memoryd", HTTP: mcp.InProcess(api)}
+	server := mcp.Handler(mcp.NewServer(memory, version), a.log)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/mcp" {
+			server.ServeHTTP(w, r)
+			return
+		}
+		api.ServeHTTP(w, r)
+	})
+}
+
+// mcpWrapCmd stands between an MCP client and a server.
+type mcpWrapCmd struct {
+	URL         string   `name:"url" default:"http://127.0.0.1:8002" env:"MEMORYD_URL" help:"Address of memoryd."`
+	Key         string   `env:"MEMORYD_KEY" help:"API key of memoryd."`
+	Workspace   string   `default:"default" env:"MEMORYD_WORKSPACE" help:"Namespace of the memories."`
+	Name        string   `help:"Name of the server in memoryd (default: what it calls itself)."`
+	RunID       string   `name:"run" help:"Id of the run that the calls belong to (default: a new one)."`
+	Enrich      string   `enum:"off,meta,description" default:"off" help:"Put guidelines into lists of tools: off, meta (beside a tool) or description."`
+	Warn        bool     `help:"Append to results what memoryd knew against the call."`
+	StopRepeats bool     `help:"Do not make a call again, unchanged, that failed in this run."`
+	Journal     string   `env:"MEMORYD_JOURNAL" help:"Folder for calls that cannot be delivered yet (default: memoryd in the user's cache folder; - for none)."`
+	Command     []string `arg:"" passthrough:"" help:"The server: its program and arguments, after --."`
+}
+
+// exitCode ends the program with a code that is not its own.
+type exitCode int
+
+func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
+// Run wraps the server until one side ends.
+func (c *mcpWrapCmd) Run(ctx context.Context, std streams) error {
+	command := c.Command
+	if len(command) > 0 && command[0] == "--" {
+		command = command[1:]
+	}
+	if len(command) == 0 {
+		return errors.New("the server's command is missing: memoryd mcp-wrap -- COMMAND [ARGUMENT...]")
+	}
+	dir := c.Journal
+	switch dir {
+	case "-":
+		dir = ""
+	case "":
+		if cache, err := os.UserCacheDir(); err == nil {
+			dir = filepath.Join(cache, "memoryd", "journal")
+		}
+	}
+	log := slog.New(slog.NewTextHandler(std.err, &slog.HandlerOptions{Level: slog.LevelWarn})).With("part", "memoryd mcp-wrap")
+	memory := mcp.Memory{URL: c.URL, Key: c.Key, Workspace: c.Workspace}
+	outbox := mcp.NewOutbox(memory, dir, log)
+	outbox.Start(context.WithoutCancel(ctx))
+	code, err := mcp.NewWrapper(mcp.Options{
+		Name: c.Name, Run: c.RunID, Enrich: c.Enrich, Warn: c.Warn, StopRepeats: c.StopRepeats,
+		Memory: memory, Outbox: outbox, Log: log,
+	}).Serve(ctx, command, std.in, std.out, std.err)
+	outbox.Stop()
+	if n := outbox.Dropped(); n > 0 {
+		log.Warn("calls were lost", "calls", n)
+	}
+	if err == nil && code != 0 {
+		return exitCode(code)
+	}
+	return err
+}

@@ -1,0 +1,339 @@
+package mcp
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"strings"
+	"sync"
+	"time"
+)
+
+// message is what the wrapper looks at of a JSON-RPC message.
+type message struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params json.RawMessage `json:"params"`
+	Result json.RawMessage `json:"result"`
+	Error  *struct {
+		Code    int    `json:"code"`
+		Message string `json:"message"`
+	} `json:"error"`
+}
+
+// response tells a response from a request: ids of the two directions collide,
+// and a message with a method is never a response.
+func (m message) response() bool { return m.Method == "" && len(m.ID) > 0 }
+
+// messages reads a line of the transport: one message, or a batch of them. A
+// line that is neither gives none.
+func messages(line []byte) []message {
+	line = bytes.TrimSpace(line)
+	if len(line) == 0 {
+		return nil
+	}
+	if line[0] == '[' {
+		var batch []message
+		if json.Unmarshal(line, &batch) != nil {
+			return nil
+		}
+		return batch
+	}
+	var one message
+	if json.Unmarshal(line, &one) != nil {
+		return nil
+	}
+	return []message{one}
+}
+
+// callParams are the parameters of tools/call.
+type callParams struct {
+	Name         string          `json:"name"`
+	Arguments    json.RawMessage `json:"arguments"`
+	RequestState string          `json:"requestState"`
+	Meta         struct {
+		Traceparent string `json:"traceparent"`
+	} `json:"_meta"`
+}
+
+// openCall is a call under way.
+type openCall struct {
+	name, traceparent string
+	arguments         json.RawMessage
+	began             time.Time
+	rounds            int // how often the server asked for more input
+	note              <-chan string
+}
+
+// result is what the wrapper looks at of the result of tools/call.
+type result struct {
+	Type         string            `json:"resultType"`
+	IsError      bool              `json:"isError"`
+	Content      []json.RawMessage `json:"content"`
+	Structured   json.RawMessage   `json:"structuredContent"`
+	RequestState string            `json:"requestState"`
+	TaskID       string            `json:"taskId"`
+	Task         struct {
+		ID string `json:"taskId"`
+	} `json:"task"`
+	Status string          `json:"status"`
+	Result json.RawMessage `json:"result"`
+}
+
+// outcome is how a call ended.
+type outcome struct {
+	text      string
+	failed    bool
+	cancelled bool
+}
+
+// calls follows the calls of one client and server: each is told once, when its
+// last result is there, whatever came between.
+type calls struct {
+	now  func() time.Time
+	tell func(openCall, outcome)
+
+	mu     sync.Mutex
+	open   map[string]openCall // by the raw text of the request's id: 1 is not "1"
+	states map[string]openCall // by requestState: the server wants another round
+	tasks  map[string]openCall // by task id: the result comes later
+	polls  map[string]string   // requests for a task's result, by id: the task
+	lists  map[string]bool     // requests for the list of tools, by id
+	hellos map[string]bool     // initialize and server/discover, by id
+
+	client, server, protocol string
+}
+
+// maxOpen bounds each table: a peer that never answers must not fill memory.
+const maxOpen = 10_000
+
+func newCalls(now func() time.Time, tell func(openCall, outcome)) *calls {
+	return &calls{
+		now: now, tell: tell, open: map[string]openCall{}, states: map[string]openCall{}, tasks: map[string]openCall{},
+		polls: map[string]string{}, lists: map[string]bool{}, hellos: map[string]bool{},
+	}
+}
+
+// sent looks at a message from the client. note, if not nil, gives what is known
+// of the call by the time its result comes.
+func (c *calls) sent(m message, note func(server string, p callParams) <-chan string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	id := string(m.ID)
+	switch m.Method {
+	case "tools/call":
+		var p callParams
+		if json.Unmarshal(m.Params, &p) != nil || len(c.open) >= maxOpen || id == "" {
+			return
+		}
+		call, again := c.states[p.RequestState]
+		if again && p.RequestState != "" {
+			delete(c.states, p.RequestState)
+			call.rounds++
+		} else {
+			call = openCall{name: p.Name, arguments: p.Arguments, traceparent: p.Meta.Traceparent, began: c.now()}
+			if note != nil {
+				call.note = note(c.server, p)
+			}
+		}
+		c.open[id] = call
+	case "tasks/get", "tasks/result":
+		var p struct {
+			TaskID string `json:"taskId"`
+		}
+		if json.Unmarshal(m.Params, &p) == nil && len(c.polls) < maxOpen {
+			c.polls[id] = p.TaskID
+		}
+	case "tools/list":
+		c.lists[id] = true
+	case "initialize", "server/discover":
+		c.hellos[id] = true
+		c.meet(m.Params)
+	case "notifications/cancelled":
+		var p struct {
+			RequestID json.RawMessage `json:"requestId"`
+		}
+		if json.Unmarshal(m.Params, &p) == nil {
+			if call, ok := c.open[string(p.RequestID)]; ok {
+				delete(c.open, string(p.RequestID))
+				c.tell(call, outcome{text: "Cancelled by the client before it ended", cancelled: true})
+			}
+		}
+	}
+}
+
+// meet learns the client's name from the parameters of its first message.
+func (c *calls) meet(params json.RawMessage) {
+	type info struct {
+		Name string `json:"name"`
+	}
+	var p struct {
+		ClientInfo info `json:"clientInfo"`
+		Meta       struct {
+			ClientInfo info `json:"io.modelcontextprotocol/clientInfo"`
+		} `json:"_meta"`
+	}
+	if json.Unmarshal(params, &p) == nil {
+		if name := p.ClientInfo.Name + p.Meta.ClientInfo.Name; name != "" {
+			c.client = name
+		}
+	}
+}
+
+// reply is what a message from the server answers.
+type reply struct {
+	list bool     // a list of tools
+	call openCall // a call whose last result this is
+	done bool     // call is set
+}
+
+// received looks at a message from the server.
+func (c *calls) received(m message) reply {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if m.Method == "notifications/tasks" || m.Method == "notifications/tasks/status" {
+		return c.taskResult(m.Params, nil)
+	}
+	if !m.response() {
+		return reply{}
+	}
+	id := string(m.ID)
+	if call, ok := c.open[id]; ok {
+		delete(c.open, id)
+		return c.callResult(call, m)
+	}
+	if task, ok := c.polls[id]; ok {
+		delete(c.polls, id)
+		return c.taskResult(m.Result, &task)
+	}
+	if c.lists[id] {
+		delete(c.lists, id)
+		return reply{list: m.Error == nil}
+	}
+	if c.hellos[id] {
+		delete(c.hellos, id)
+		var p struct {
+			Info struct {
+				Name string `json:"name"`
+			} `json:"serverInfo"`
+			Meta struct {
+				Info struct {
+					Name string `json:"name"`
+				} `json:"io.modelcontextprotocol/serverInfo"`
+			} `json:"_meta"`
+		}
+		if json.Unmarshal(m.Result, &p) == nil && p.Info.Name+p.Meta.Info.Name != "" {
+			c.server = p.Info.Name + p.Meta.Info.Name
+		}
+	}
+	return reply{}
+}
+
+func (c *calls) callResult(call openCall, m message) reply {
+	if m.Error != nil {
+		c.tell(call, outcome{text: m.Error.Message, failed: true})
+		return reply{call: call, done: true}
+	}
+	var r result
+	if json.Unmarshal(m.Result, &r) != nil {
+		c.tell(call, outcome{text: string(m.Result)})
+		return reply{call: call, done: true}
+	}
+	task := r.TaskID + r.Task.ID
+	switch {
+	case r.Type == "input_required" && len(c.states) < maxOpen:
+		c.states[r.RequestState] = call
+		return reply{}
+	case task != "" && (r.Type == "task" || r.Task.ID != "") && len(c.tasks) < maxOpen:
+		c.tasks[task] = call
+		return reply{}
+	}
+	c.tell(call, outcome{text: textOf(r), failed: r.IsError})
+	return reply{call: call, done: true}
+}
+
+// taskResult looks at what is told of a task: by the answer to tasks/get or
+// tasks/result for the task asked, or by a notification that names it.
+func (c *calls) taskResult(body json.RawMessage, asked *string) reply {
+	var r result
+	if json.Unmarshal(body, &r) != nil {
+		return reply{}
+	}
+	task := r.TaskID
+	if asked != nil && task == "" {
+		task = *asked
+	}
+	call, ok := c.tasks[task]
+	if !ok || (r.Status != "" && r.Status != "completed" && r.Status != "failed" && r.Status != "cancelled") {
+		return reply{}
+	}
+	final := r
+	if len(r.Result) > 0 && json.Unmarshal(r.Result, &final) != nil {
+		return reply{}
+	}
+	if len(r.Result) == 0 && len(r.Content) == 0 && len(r.Structured) == 0 && r.Status == "completed" {
+		return reply{} // 2025-11-25: the result itself comes with tasks/result
+	}
+	delete(c.tasks, task)
+	c.tell(call, outcome{text: textOf(final), failed: final.IsError || r.Status == "failed", cancelled: r.Status == "cancelled"})
+	return reply{}
+}
+
+// abandon tells all calls that are still open as failed.
+func (c *calls) abandon(why string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, table := range []map[string]openCall{c.open, c.states, c.tasks} {
+		for id, call := range table {
+			delete(table, id)
+			c.tell(call, outcome{text: why, failed: true})
+		}
+	}
+}
+
+// names gives the client's and the server's own names, as far as they were said.
+func (c *calls) names() (client, server string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.client, c.server
+}
+
+// textOf joins the texts of a result; other parts are named by their type. A
+// result without content gives its structured content.
+func textOf(r result) string {
+	var parts []string
+	for _, raw := range r.Content {
+		var part struct {
+			Type     string `json:"type"`
+			Text     string `json:"text"`
+			MimeType string `json:"mimeType"`
+			URI      string `json:"uri"`
+			Resource struct {
+				URI  string `json:"uri"`
+				Text string `json:"text"`
+			} `json:"resource"`
+		}
+		if json.Unmarshal(raw, &part) != nil {
+			continue
+		}
+		switch {
+		case part.Text != "":
+			parts = append(parts, part.Text)
+		case part.Resource.Text != "":
+			parts = append(parts, part.Resource.Text)
+		case part.Type != "" && part.Type != "text":
+			parts = append(parts, strings.TrimSpace("["+part.Type+" "+part.MimeType+part.URI+part.Resource.URI)+"]")
+		}
+	}
+	if len(parts) == 0 {
+		return string(r.Structured)
+	}
+	return strings.Join(parts, "\n")
+}
+
+// fingerprint names a text in few characters.
+func fingerprint(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
+}

@@ -1,0 +1,262 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"memoryd/internal/lifecycle"
+	"memoryd/internal/textsafe"
+)
+
+// Bounds of what stands in a description: hosts cut or refuse longer ones.
+const (
+	noteChars        = 400  // of a note
+	descriptionChars = 1000 // of a description with its note
+	leastNote        = 80   // a shorter note is left out
+	guidelineWait    = time.Second
+	noteWait         = 150 * time.Millisecond // what a result may wait for a warning
+)
+
+// guide puts guidelines into lists of tools. What a tool was given first stays
+// as long as the process lives: a description that changes looks like an attack
+// and spoils the prompt's cache.
+type guide struct {
+	memory Memory
+	mode   string
+
+	mu    sync.Mutex
+	notes map[string]note // by the server's name of the tool
+}
+
+type note struct {
+	text        string
+	version     int
+	description string // hash of the server's own description
+}
+
+func newGuide(m Memory, mode string) *guide {
+	return &guide{memory: m, mode: mode, notes: map[string]note{}}
+}
+
+func (g *guide) on() bool { return g.mode == "meta" || g.mode == "description" }
+
+// shown gives the hash of a tool's description and the version of the guideline
+// that the client was shown with it; 0: none.
+func (g *guide) shown(tool string) (description string, version int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	n := g.notes[tool]
+	if n.text == "" {
+		return n.description, 0
+	}
+	return n.description, n.version
+}
+
+// enrich edits a response that lists tools: descriptions or _meta, never a
+// schema. Whatever cannot be read or fetched leaves the line as it is.
+func (g *guide) enrich(line []byte, nameOf func(string) string) []byte {
+	var whole, result map[string]json.RawMessage
+	var tools []map[string]json.RawMessage
+	if json.Unmarshal(line, &whole) != nil || json.Unmarshal(whole["result"], &result) != nil || json.Unmarshal(result["tools"], &tools) != nil {
+		return line
+	}
+	g.learn(tools, nameOf)
+	changed := false
+	for _, tool := range tools {
+		changed = g.edit(tool) || changed
+	}
+	if !changed {
+		return line
+	}
+	for _, put := range []struct {
+		into map[string]json.RawMessage
+		key  string
+		what any
+	}{{result, "tools", tools}, {whole, "result", result}} {
+		text, err := marshal(put.what)
+		if err != nil {
+			return line
+		}
+		put.into[put.key] = text
+	}
+	text, err := marshal(whole)
+	if err != nil {
+		return line
+	}
+	return append(text, '\n')
+}
+
+// learn fetches the guidelines of the tools that were not seen before.
+func (g *guide) learn(tools []map[string]json.RawMessage, nameOf func(string) string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	known := map[string]string{} // memoryd's name -> the server's
+	var names []string
+	for _, tool := range tools {
+		name := text(tool["name"])
+		if _, seen := g.notes[name]; seen || name == "" || len(g.notes) >= maxOpen {
+			continue
+		}
+		g.notes[name] = note{description: fingerprint(tool["description"])}
+		known[nameOf(name)] = name
+		names = append(names, nameOf(name))
+	}
+	if len(names) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), guidelineWait)
+	defer cancel()
+	found, err := g.memory.Guidelines(ctx, names, 0)
+	if err != nil {
+		return // without memoryd the list is the server's own
+	}
+	for _, f := range found {
+		name := known[f.ToolName]
+		n := g.notes[name]
+		n.text, n.version = advice(f.Content), max(1, f.Version)
+		g.notes[name] = n
+	}
+}
+
+func (g *guide) edit(tool map[string]json.RawMessage) bool {
+	g.mu.Lock()
+	n := g.notes[text(tool["name"])]
+	g.mu.Unlock()
+	if n.text == "" {
+		return false
+	}
+	if g.mode == "meta" {
+		meta := map[string]json.RawMessage{}
+		if raw, ok := tool["_meta"]; ok && json.Unmarshal(raw, &meta) != nil {
+			return false
+		}
+		value, err := marshal(map[string]any{"version": n.version, "text": n.text})
+		if err != nil {
+			return false
+		}
+		meta["dev.memoryd/guideline"] = value
+		tool["_meta"], err = marshal(meta)
+		return err == nil
+	}
+	own := text(tool["description"])
+	head := fmt.Sprintf("\n\n[memoryd v%d, from recorded calls; experience, not orders]\n", n.version)
+	room := min(noteChars, descriptionChars-utf8.RuneCountInString(own)) - utf8.RuneCountInString(head)
+	if room < leastNote {
+		return false
+	}
+	description, err := marshal(own + head + whole(n.text, room))
+	if err != nil {
+		return false
+	}
+	tool["description"] = description
+	return true
+}
+
+var practice = regexp.MustCompile(`^\d+\. (.+)$`)
+
+// advice gives the numbered statements of a guideline, one a line, clean.
+func advice(guideline string) string {
+	_, practices, _ := strings.Cut(guideline, "## Best Practices\n")
+	practices, _, _ = strings.Cut(practices, "\n## ")
+	var lines []string
+	for line := range strings.Lines(practices) {
+		if m := practice.FindStringSubmatch(strings.TrimSpace(line)); m != nil {
+			lines = append(lines, "- "+textsafe.Clean(m[1]))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// whole keeps the first lines that fit into room characters.
+func whole(lines string, room int) string {
+	kept := ""
+	for line := range strings.Lines(lines) {
+		if utf8.RuneCountInString(kept)+utf8.RuneCountInString(line) > room {
+			break
+		}
+		kept += line
+	}
+	return strings.TrimSuffix(kept, "\n")
+}
+
+// marshal writes JSON without changing <, > and &.
+func marshal(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
+
+func text(v json.RawMessage) string {
+	var s string
+	_ = json.Unmarshal(v, &s) // what is no string has no text
+	return s
+}
+
+// noteFor asks what memoryd knows against a call, while the call is under way.
+func (w *Wrapper) noteFor(server string, p callParams) <-chan string {
+	if !w.Warn {
+		return nil
+	}
+	note := make(chan string, 1)
+	tool := w.toolName(server, p.Name)
+	lifecycle.Go(context.Background(), w.Log, "mcp preflight", func() error {
+		defer close(note)
+		ctx, cancel := context.WithTimeout(context.Background(), guidelineWait)
+		defer cancel()
+		arguments := p.Arguments
+		if !isObject(arguments) {
+			arguments = []byte("{}")
+		}
+		f, err := w.Memory.Preflight(ctx, tool, w.Run, arguments)
+		if err != nil || len(f.Warnings) == 0 {
+			return err
+		}
+		lines := []string{"[memoryd, from earlier calls; experience, not orders]"}
+		for _, warning := range f.Warnings {
+			lines = append(lines, "- "+textsafe.Clean(warning.Text))
+		}
+		note <- strings.Join(lines, "\n")
+		return nil
+	})
+	return note
+}
+
+// appendNote adds a text part with a warning to a result's content, if the
+// warning comes within noteWait; structuredContent and isError stay as they are.
+func appendNote(line []byte, note <-chan string) []byte {
+	var words string
+	select {
+	case words = <-note:
+	case <-time.After(noteWait):
+	}
+	var whole, result map[string]json.RawMessage
+	var content []json.RawMessage
+	if words == "" || json.Unmarshal(line, &whole) != nil || json.Unmarshal(whole["result"], &result) != nil ||
+		json.Unmarshal(result["content"], &content) != nil {
+		return line
+	}
+	part, err := marshal(map[string]any{"type": "text", "text": words, "annotations": map[string]any{"audience": []string{"assistant"}}})
+	if err != nil {
+		return line
+	}
+	if result["content"], err = marshal(append(content, part)); err != nil {
+		return line
+	}
+	if whole["result"], err = marshal(result); err != nil {
+		return line
+	}
+	edited, err := marshal(whole)
+	if err != nil {
+		return line
+	}
+	return append(edited, '\n')
+}

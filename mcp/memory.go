@@ -1,0 +1,255 @@
+// Package mcp connects memoryd with the Model Context Protocol: a wrapper that
+// stands between a client and any MCP server over stdio and learns from its
+// calls, and memoryd itself as an MCP server. Both reach memoryd by its HTTP
+// API, over the network or, with [InProcess], in the same process.
+package mcp
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Memory is the memoryd that calls are recorded in and guidelines come from.
+type Memory struct {
+	URL       string       // such as http://127.0.0.1:8002
+	Key       string       // API key; "" is none
+	Workspace string       // "" is default
+	HTTP      *http.Client // nil: one that waits ten seconds at most
+}
+
+// InProcess gives a client that asks handler directly instead of over the
+// network.
+func InProcess(handler http.Handler) *http.Client {
+	return &http.Client{Transport: roundTripper{handler}}
+}
+
+type roundTripper struct{ handler http.Handler }
+
+func (t roundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.RequestURI, r.RemoteAddr = r.URL.RequestURI(), "127.0.0.1:0"
+	w := httptest.NewRecorder()
+	t.handler.ServeHTTP(w, r)
+	return w.Result(), nil
+}
+
+// Unavailable says that memoryd is away, overloaded or broken: the same request
+// may succeed later.
+type Unavailable struct {
+	Err        error
+	RetryAfter time.Duration // the server's own wish; 0: none
+}
+
+func (e *Unavailable) Error() string { return e.Err.Error() }
+func (e *Unavailable) Unwrap() error { return e.Err }
+
+// defaultHTTP bounds every request: an agent must never wait for its memory.
+var defaultHTTP = &http.Client{Timeout: 10 * time.Second}
+
+// Record records items of the API's call format. It gives what the server
+// rejected, with its reasons.
+func (m Memory) Record(ctx context.Context, calls []json.RawMessage) ([]Rejected, error) {
+	var answer struct {
+		Metadata struct {
+			Rejected []Rejected `json:"rejected"`
+		} `json:"metadata"`
+	}
+	err := m.ask(ctx, http.MethodPost, "/add_tool_call_result", map[string]any{
+		"workspace_id": m.workspace(), "tool_call_results": calls, "async": true, "include_history": false,
+	}, &answer)
+	return answer.Metadata.Rejected, err
+}
+
+// Rejected is an item that was not recorded.
+type Rejected struct {
+	Index  int    `json:"index"`
+	Reason string `json:"reason"`
+}
+
+// Guideline is what is known of one tool.
+type Guideline struct {
+	ToolName    string  `json:"tool_name"`
+	Version     int     `json:"version"`
+	Content     string  `json:"content"`
+	SuccessRate float64 `json:"success_rate"`
+	Calls       int     `json:"calls"`
+}
+
+// Guidelines gives what is known of the tools, in the order asked; tools that
+// nothing is known of are left out.
+func (m Memory) Guidelines(ctx context.Context, tools []string, maxTokens int) ([]Guideline, error) {
+	var answer struct {
+		Metadata struct {
+			List []struct {
+				Tool     string `json:"when_to_use"`
+				Content  string `json:"content"`
+				Metadata struct {
+					Revision   int `json:"guideline_revision"`
+					Statistics struct {
+						Calls int     `json:"lifetime_calls"`
+						Rate  float64 `json:"success_rate"`
+					} `json:"statistics"`
+				} `json:"metadata"`
+			} `json:"memory_list"`
+		} `json:"metadata"`
+	}
+	body := map[string]any{"workspace_id": m.workspace(), "tool_names": tools, "include_history": false}
+	if maxTokens > 0 {
+		body["max_tokens"] = maxTokens
+	}
+	err := m.ask(ctx, http.MethodPost, "/retrieve_tool_memory", body, &answer)
+	if refusal, ok := errors.AsType[*Refusal](err); ok && strings.HasPrefix(refusal.Reason, "No matching") {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	found := make([]Guideline, 0, len(answer.Metadata.List))
+	for _, t := range answer.Metadata.List {
+		s := t.Metadata.Statistics
+		found = append(found, Guideline{t.Tool, t.Metadata.Revision, t.Content, s.Rate, s.Calls})
+	}
+	return found, nil
+}
+
+// Forecast is what the history says of a planned call.
+type Forecast struct {
+	Risk     *float64 `json:"risk"`
+	Answer   string   `json:"answer"`
+	Warnings []struct {
+		Text     string `json:"text"`
+		Severity string `json:"severity"`
+	} `json:"warnings"`
+	Suggestion json.RawMessage `json:"suggestion,omitempty"`
+}
+
+// Preflight asks what the history says of a call before it is made; run may be
+// "".
+func (m Memory) Preflight(ctx context.Context, tool, run string, input json.RawMessage) (Forecast, error) {
+	body := map[string]any{"workspace_id": m.workspace(), "tool_name": tool, "input": input}
+	if run != "" {
+		body["trajectory_id"] = run
+	}
+	var f Forecast
+	return f, m.ask(ctx, http.MethodPost, "/preflight_tool_call", body, &f)
+}
+
+// Compact makes a conversation smaller: body is the request of
+// /compact_conversation, the answer its answer.
+func (m Memory) Compact(ctx context.Context, body map[string]any) (json.RawMessage, error) {
+	body["workspace_id"] = m.workspace()
+	var answer json.RawMessage
+	err := m.ask(ctx, http.MethodPost, "/compact_conversation", body, &answer)
+	return answer, err
+}
+
+// Search finds tools by words of their names and guidelines, the best first.
+func (m Memory) Search(ctx context.Context, query string, limit int) ([]string, error) {
+	var answer struct {
+		Tools []struct {
+			Name string `json:"tool_name"`
+		} `json:"tools"`
+	}
+	path := fmt.Sprintf("/v1/workspaces/%s/tools?query=%s&limit=%d", url.PathEscape(m.workspace()), url.QueryEscape(query), limit)
+	if err := m.ask(ctx, http.MethodGet, path, nil, &answer); err != nil {
+		return nil, err
+	}
+	names := make([]string, 0, len(answer.Tools))
+	for _, t := range answer.Tools {
+		names = append(names, t.Name)
+	}
+	return names, nil
+}
+
+// Refusal is a request that the server understood and cannot serve; sending it
+// again does not help.
+type Refusal struct{ Reason string }
+
+func (e *Refusal) Error() string { return e.Reason }
+
+// Answers reports whether a memoryd answers at the address, within a second.
+func (m Memory) Answers(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	var alive struct {
+		Status string `json:"status"`
+	}
+	return m.ask(ctx, http.MethodGet, "/health", nil, &alive) == nil && alive.Status == "healthy"
+}
+
+func (m Memory) workspace() string { return cmp.Or(m.Workspace, "default") }
+
+// ask sends one request and reads its answer. The tool-memory endpoints refuse
+// by an answer with success false; that is a *Refusal, as is a status of 4xx.
+func (m Memory) ask(ctx context.Context, method, path string, body, answer any) error {
+	var text []byte
+	if body != nil {
+		var err error
+		if text, err = json.Marshal(body); err != nil {
+			return err
+		}
+	}
+	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(m.URL, "/")+path, bytes.NewReader(text))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if m.Key != "" {
+		req.Header.Set("Authorization", "Bearer "+m.Key)
+	}
+	resp, err := cmp.Or(m.HTTP, defaultHTTP).Do(req)
+	if err != nil {
+		return &Unavailable{Err: err}
+	}
+	defer resp.Body.Close()
+	reply, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return &Unavailable{Err: err}
+	}
+	if resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode >= http.StatusInternalServerError {
+		after, _ := strconv.Atoi(resp.Header.Get("Retry-After"))
+		err := fmt.Errorf("memoryd answered %d: %s", resp.StatusCode, reasonIn(reply))
+		return &Unavailable{Err: err, RetryAfter: time.Duration(after) * time.Second}
+	}
+	var outcome struct {
+		Success *bool  `json:"success"`
+		Answer  string `json:"answer"`
+	}
+	if resp.StatusCode != http.StatusOK {
+		return &Refusal{reasonIn(reply)}
+	}
+	if err := json.Unmarshal(reply, &outcome); err != nil {
+		return &Unavailable{Err: fmt.Errorf("the answer of %s is no JSON: %w", m.URL, err)}
+	}
+	if outcome.Success != nil && !*outcome.Success {
+		return &Refusal{outcome.Answer}
+	}
+	return json.Unmarshal(reply, answer)
+}
+
+// reasonIn finds the sentence for people in any of the API's error bodies.
+func reasonIn(body []byte) string {
+	var e struct {
+		Answer string          `json:"answer"`
+		Detail json.RawMessage `json:"detail"`
+	}
+	if json.Unmarshal(body, &e) != nil {
+		return strings.TrimSpace(string(body[:min(len(body), 200)]))
+	}
+	var sentence string
+	if json.Unmarshal(e.Detail, &sentence) == nil {
+		return sentence
+	}
+	return cmp.Or(e.Answer, string(e.Detail))
+}

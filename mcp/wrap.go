@@ -1,0 +1,295 @@
+package mcp
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+
+	"memoryd/internal/lifecycle"
+
+	"github.com/google/uuid"
+)
+
+// Options are what a wrapper does beside passing messages on.
+type Options struct {
+	Name        string // the server's name in memoryd; "": what the server calls itself
+	Enrich      string // off, meta or description: where guidelines stand in lists of tools
+	Warn        bool   // a result gets what memoryd knew against the call
+	StopRepeats bool   // a call that failed in this run is not made again unchanged
+
+	Memory Memory
+	Outbox *Outbox
+	Log    *slog.Logger
+	Run    string // trajectory_id of the calls; "": a new one
+}
+
+// Wrapper stands between an MCP client and a server. What goes in comes out,
+// byte for byte and in order, but for what Options add; each call of a tool is
+// recorded once, when its last result is there.
+type Wrapper struct {
+	Options
+	calls *calls
+	guide *guide
+
+	mu     sync.Mutex
+	failed map[string]string // by tool and arguments: the output with which the call failed in this run
+
+	toClient, toServer *lineWriter
+}
+
+// NewWrapper makes a wrapper of one server.
+func NewWrapper(o Options) *Wrapper {
+	o.Run = cmp.Or(o.Run, uuid.NewString())
+	w := &Wrapper{Options: o, guide: newGuide(o.Memory, o.Enrich), failed: map[string]string{}}
+	w.calls = newCalls(time.Now, w.record)
+	return w
+}
+
+// toolName gives the name under which a tool is known in memoryd: the one that
+// hosts give it, which names the server too.
+func (w *Wrapper) toolName(server, tool string) string {
+	return "mcp__" + cmp.Or(w.Name, server, "server") + "__" + tool
+}
+
+// Serve starts command and passes on what stands on in and what the command
+// writes, until either side ends. It gives the command's exit code. The
+// command's standard error goes to stderr; a SIGTERM or SIGINT that ends ctx is
+// passed on. No process of the command's group is left behind.
+func (w *Wrapper) Serve(ctx context.Context, command []string, in io.Reader, out, stderr io.Writer) (int, error) {
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Stderr = stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return 1, err
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return 1, err
+	}
+	if err := cmd.Start(); err != nil {
+		return 1, err
+	}
+	w.toClient, w.toServer = &lineWriter{w: out}, &lineWriter{w: stdin}
+	// The reader of the client's side may stay blocked after the server's end;
+	// it ends with the process.
+	input := lifecycle.Go(ctx, w.Log, "mcp client", func() error {
+		defer stdin.Close()
+		return eachLine(in, w.fromClient)
+	})
+	output := lifecycle.Go(ctx, w.Log, "mcp server", func() error { return eachLine(stdout, w.fromServer) })
+
+	select {
+	case <-output: // the server closed its side
+	case <-input: // the client closed its side: the server may finish what it does
+		w.wait(output, 5*time.Second)
+	case <-ctx.Done():
+		_ = stdin.Close()
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)
+		w.wait(output, 5*time.Second)
+	}
+	return w.end(cmd)
+}
+
+func (w *Wrapper) wait(done <-chan error, patience time.Duration) {
+	select {
+	case <-done:
+	case <-time.After(patience):
+	}
+}
+
+// end ends the command's whole group, politely first, and tells open calls as
+// failed.
+func (w *Wrapper) end(cmd *exec.Cmd) (int, error) {
+	ended := make(chan error, 1)
+	done := lifecycle.Go(context.Background(), w.Log, "mcp wait", func() error {
+		ended <- cmd.Wait()
+		return nil
+	})
+	for _, signal := range []syscall.Signal{0, syscall.SIGTERM, syscall.SIGKILL} {
+		if signal != 0 {
+			_ = syscall.Kill(-cmd.Process.Pid, signal)
+		}
+		select {
+		case <-done:
+			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // children that it left behind
+			w.calls.abandon("The server exited before it answered")
+			err := <-ended
+			if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+				return exit.ExitCode(), nil
+			}
+			return 0, err
+		case <-time.After(2 * time.Second):
+		}
+	}
+	return 1, errors.New("the server cannot be ended")
+}
+
+// eachLine gives each line of r, its end included, to f; lines have no bound.
+func eachLine(r io.Reader, f func(line []byte) error) error {
+	lines := bufio.NewReaderSize(r, 64<<10)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if len(line) > 0 {
+			if err := f(line); err != nil {
+				return err
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// lineWriter writes whole lines from several goroutines.
+type lineWriter struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (l *lineWriter) write(line []byte) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, err := l.w.Write(line)
+	return err
+}
+
+// fromClient looks at a line of the client and passes it on.
+func (w *Wrapper) fromClient(line []byte) error {
+	all := messages(line)
+	if w.StopRepeats && len(all) == 1 && all[0].Method == "tools/call" {
+		if reason, again := w.repeats(all[0]); again {
+			return w.toClient.write(refusal(all[0].ID, reason))
+		}
+	}
+	for _, m := range all {
+		w.calls.sent(m, w.noteFor)
+	}
+	return w.toServer.write(line)
+}
+
+// fromServer looks at a line of the server and passes it on, enriched where that
+// was asked for.
+func (w *Wrapper) fromServer(line []byte) error {
+	all := messages(line)
+	for _, m := range all {
+		r := w.calls.received(m)
+		if len(all) > 1 {
+			continue // batches pass unchanged
+		}
+		switch {
+		case r.list && w.guide.on():
+			_, server := w.calls.names()
+			line = w.guide.enrich(line, func(tool string) string { return w.toolName(server, tool) })
+		case r.done && r.call.note != nil:
+			line = appendNote(line, r.call.note)
+		}
+	}
+	return w.toClient.write(line)
+}
+
+// record tells memoryd of a call. It is called once for each, by calls, which
+// holds its own lock meanwhile.
+func (w *Wrapper) record(c openCall, o outcome) {
+	key := callKey(c.name, c.arguments)
+	w.mu.Lock()
+	if o.failed && len(w.failed) < maxOpen {
+		w.failed[key] = o.text
+	} else if !o.cancelled {
+		delete(w.failed, key)
+	}
+	w.mu.Unlock()
+	metadata := map[string]any{
+		"tool_call_id": uuid.NewString(), "trajectory_id": w.Run, "source": "mcp-wrap", "mcp_tool": c.name,
+	}
+	add := func(key, value string) {
+		if value != "" {
+			metadata[key] = value
+		}
+	}
+	add("mcp_server", cmp.Or(w.Name, w.calls.server))
+	add("agent_id", w.calls.client)
+	add("traceparent", c.traceparent)
+	described, shown := w.guide.shown(c.name)
+	add("description_hash", described)
+	if shown > 0 {
+		metadata["guideline_version"] = shown
+	}
+	if c.rounds > 0 {
+		metadata["rounds"] = c.rounds
+	}
+	if o.cancelled {
+		metadata["cancelled"] = true
+	}
+	input := c.arguments
+	if !isObject(input) {
+		input = []byte("{}")
+	}
+	call, err := json.Marshal(map[string]any{
+		"tool_name": w.toolName(w.calls.server, c.name),
+		"input":     input, "output": o.text, "success": !o.failed,
+		"time_cost":   time.Since(c.began).Seconds(),
+		"create_time": c.began.UTC().Format(time.RFC3339Nano), "metadata": metadata,
+	})
+	if err != nil {
+		w.Log.Warn("a call was not recorded", "tool", c.name, "err", err)
+		return
+	}
+	w.Outbox.Put(call)
+}
+
+func isObject(v json.RawMessage) bool {
+	v = bytes.TrimSpace(v)
+	return len(v) > 0 && v[0] == '{' && json.Valid(v)
+}
+
+// callKey names a call by tool and arguments, whatever the order of keys.
+func callKey(name string, arguments json.RawMessage) string {
+	var v any
+	if json.Unmarshal(arguments, &v) == nil {
+		if sorted, err := json.Marshal(v); err == nil {
+			arguments = sorted
+		}
+	}
+	return name + "\x00" + string(arguments)
+}
+
+// repeats reports whether this very call failed in this run, and how.
+func (w *Wrapper) repeats(m message) (string, bool) {
+	var p callParams
+	if json.Unmarshal(m.Params, &p) != nil || p.RequestState != "" {
+		return "", false
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	text, failed := w.failed[callKey(p.Name, p.Arguments)]
+	return text, failed
+}
+
+// refusal answers a call that is not made because it failed before.
+func refusal(id json.RawMessage, text string) []byte {
+	line, err := json.Marshal(map[string]any{
+		"jsonrpc": "2.0", "id": id,
+		"result": map[string]any{
+			"isError": true,
+			"content": []any{map[string]any{"type": "text", "text": "Not called: this very call failed before in this run. Change an argument. It failed with:\n" + text}},
+		},
+	})
+	if err != nil {
+		return nil
+	}
+	return append(line, '\n')
+}
