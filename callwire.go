@@ -58,17 +58,64 @@ func JSONOf(c *Call, summarisedThrough int64) CallJSON {
 	e := &c.Evaluation
 	j := CallJSON{
 		ToolName: c.Tool, Input: jsontext.Value(c.Input), Output: c.Output, Success: c.Success,
-		TimeCost: finite(c.TimeCost), TokenCost: c.TokenCost, CreateTime: c.CreateTime, Metadata: jsontext.Value(c.Metadata),
+		TimeCost: finite(c.TimeCost), TokenCost: c.TokenCost, CreateTime: c.CreateTime, Metadata: shownMetadata(c),
 		Summary: e.Summary, Evaluation: e.Evaluation, Score: finite(e.Score), CallHash: c.Hash,
 		IsSummarized: c.Seq > 0 && c.Seq <= summarisedThrough,
 	}
 	if len(j.Input) == 0 {
 		j.Input = jsontext.Value(`""`)
 	}
-	if len(j.Metadata) == 0 {
-		j.Metadata = jsontext.Value(`{}`)
-	}
 	return j
+}
+
+// judgement is what the server adds to a call's own metadata. Names in it win
+// over the client's.
+type judgement struct {
+	ID    string          `json:"call_id"`
+	State EvaluationState `json:"evaluation_state"`
+	By    string          `json:"judged_by,omitempty"`
+	Rule  string          `json:"judged_rule,omitempty"`
+	Error string          `json:"evaluation_error,omitempty"`
+}
+
+var judgementNames = []string{"evaluation_state", "judged_by", "judged_rule", "evaluation_error", "call_id"}
+
+// shownMetadata joins the call's metadata, as it was sent, with the judgement.
+func shownMetadata(c *Call) jsontext.Value {
+	e := &c.Evaluation
+	added, err := json.Marshal(judgement{ID: c.Key.String(), State: e.State, By: e.JudgedBy, Rule: e.Rule, Error: e.LastError})
+	if err != nil {
+		return jsontext.Value(`{}`)
+	}
+	own := bytes.TrimSpace(withoutJudgement(c.Metadata))
+	if v := jsontext.Value(own); v.Kind() != '{' || !v.IsValid() || len(bytes.TrimSpace(own[1:len(own)-1])) == 0 {
+		return added // there is none, or what a store was given is no object
+	}
+	joined := make([]byte, 0, len(own)+len(added)+1)
+	joined = append(joined, own[:len(own)-1]...)
+	joined = append(joined, ',', ' ')
+	return append(joined, added[1:]...)
+}
+
+// withoutJudgement drops members of a client's metadata that have the names of
+// ours; there hardly ever are any.
+func withoutJudgement(metadata json.RawMessage) json.RawMessage {
+	if !bytes.Contains(metadata, []byte(`judged_`)) && !bytes.Contains(metadata, []byte(`evaluation_`)) &&
+		!bytes.Contains(metadata, []byte(`"call_id"`)) {
+		return metadata
+	}
+	fields := map[string]json.RawMessage{}
+	if err := json.Unmarshal(metadata, &fields); err != nil {
+		return nil
+	}
+	for _, name := range judgementNames {
+		delete(fields, name)
+	}
+	out, err := json.Marshal(fields)
+	if err != nil {
+		return nil
+	}
+	return out
 }
 
 // finite gives 0, which means unknown, for what JSON cannot say.
@@ -86,12 +133,15 @@ func MarshalCall(j CallJSON) ([]byte, error) { return jsonv2.Marshal(j, callText
 // MarshalCallLine writes what was recorded of a call, and where, as one line of a
 // recording; the verdict stays behind.
 func MarshalCallLine(c *Call) ([]byte, error) {
-	call := *c
-	call.Evaluation = Evaluation{}
+	j := JSONOf(c, 0)
+	j.Metadata, j.Summary, j.Evaluation, j.Score = jsontext.Value(c.Metadata), "", "", 0
+	if len(c.Metadata) == 0 {
+		j.Metadata = jsontext.Value(`{}`)
+	}
 	return jsonv2.Marshal(struct {
 		Workspace string `json:"workspace_id"`
 		CallJSON
-	}{c.Workspace, JSONOf(&call, 0)}, callText)
+	}{c.Workspace, j}, callText)
 }
 
 // members is what is read of a call. The exact names win over the other ones, and

@@ -39,3 +39,11 @@ func ParseTime(text string, zone *time.Location) (time.Time, error) {
 	}
 	return time.Time{}, errors.New(`must be "YYYY-MM-DD HH:MM:SS" or RFC 3339`)
 }
+
+// TimeText writes an instant of the server's own, in its zone; "" for none.
+func TimeText(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Local().Format(TimeLayout)
+}

@@ -73,8 +73,8 @@ func storedCallOf(c *memoryd.Call, summarisedThrough int64) wire.StoredCall {
 	out := wire.StoredCall{
 		ID: c.Key.String(), Number: c.Seq, Call: callOf(c, summarisedThrough),
 		Judgement: wire.Judgement{
-			State: string(e.State), By: e.JudgedBy, Rule: e.Rule, Version: e.JudgeVersion, At: timeText(e.JudgedAt),
-			FailedChecks: checksOf(e.FailedChecks), Attempts: e.Attempts, LastError: e.LastError, NotBefore: timeText(e.NotBefore),
+			State: string(e.State), By: e.JudgedBy, Rule: e.Rule, Version: e.JudgeVersion, At: memoryd.TimeText(e.JudgedAt),
+			FailedChecks: checksOf(e.FailedChecks), Attempts: e.Attempts, LastError: e.LastError, NotBefore: memoryd.TimeText(e.NotBefore),
 			Cost: wire.Cost{Requests: e.Cost.Requests, PromptTokens: e.Cost.PromptTokens, CompletionTokens: e.Cost.CompletionTokens},
 		},
 	}
@@ -230,6 +230,6 @@ func toolInfoOf(m ops.Memory) wire.ToolInfo {
 	return wire.ToolInfo{
 		WorkspaceID: m.Tool.Workspace, ToolName: m.Tool.Tool, MemoryID: m.Tool.MemoryID(), Statistics: wire.Statistics(m.Statistics),
 		GuidelineRevision: m.Tool.Guideline.Revision,
-		TimeCreated:       timeText(m.Tool.Created), TimeModified: timeText(m.Tool.Modified),
+		TimeCreated:       memoryd.TimeText(m.Tool.Created), TimeModified: memoryd.TimeText(m.Tool.Modified),
 	}
 }

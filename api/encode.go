@@ -1,16 +1,13 @@
 package api
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"memoryd"
 	"memoryd/api/wire"
@@ -80,16 +77,6 @@ func writeTagged(c echo.Context, v any) error {
 	return c.Blob(http.StatusOK, jsonType, e.body)
 }
 
-// timeLayout is how the server writes instants of its own, in its zone.
-const timeLayout = "2006-01-02 15:04:05"
-
-func timeText(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.Local().Format(timeLayout)
-}
-
 func memoriesOf(memories []ops.Memory) []wire.Memory {
 	list := make([]wire.Memory, len(memories))
 	for i, m := range memories {
@@ -103,7 +90,7 @@ func memoryOf(m ops.Memory) wire.Memory {
 	out := wire.Memory{
 		WorkspaceID: m.Tool.Workspace, MemoryID: m.Tool.MemoryID(), MemoryType: "tool",
 		WhenToUse: m.Tool.Tool, Content: g.Content, Score: m.Statistics.AvgScore,
-		TimeCreated: timeText(m.Tool.Created), TimeModified: timeText(m.Tool.Modified), Author: g.Author,
+		TimeCreated: memoryd.TimeText(m.Tool.Created), TimeModified: memoryd.TimeText(m.Tool.Modified), Author: g.Author,
 		ToolCallResults: make([]wire.Call, len(m.Calls)),
 		Metadata:        wire.MemoryMetadata{Statistics: wire.Statistics(m.Statistics), GuidelineRevision: g.Revision},
 	}
@@ -114,59 +101,7 @@ func memoryOf(m ops.Memory) wire.Memory {
 }
 
 func callOf(c *memoryd.Call, summarisedThrough int64) wire.Call {
-	out := wire.Call(memoryd.JSONOf(c, summarisedThrough))
-	out.Metadata = metadataOf(c)
-	return out
-}
-
-// judgement is what the server adds to a call's own metadata. Names in it win
-// over the client's.
-type judgement struct {
-	ID    string                  `json:"call_id"`
-	State memoryd.EvaluationState `json:"evaluation_state"`
-	By    string                  `json:"judged_by,omitempty"`
-	Rule  string                  `json:"judged_rule,omitempty"`
-	Error string                  `json:"evaluation_error,omitempty"`
-}
-
-var judgementNames = []string{"evaluation_state", "judged_by", "judged_rule", "evaluation_error", "call_id"}
-
-// metadataOf joins the call's metadata, as it was sent, with the judgement.
-func metadataOf(c *memoryd.Call) jsontext.Value {
-	e := &c.Evaluation
-	added, err := json.Marshal(judgement{ID: c.Key.String(), State: e.State, By: e.JudgedBy, Rule: e.Rule, Error: e.LastError})
-	if err != nil {
-		return jsontext.Value(`{}`)
-	}
-	own := bytes.TrimSpace(withoutJudgement(c.Metadata))
-	if len(own) < 2 || len(bytes.TrimSpace(own[1:len(own)-1])) == 0 {
-		return added
-	}
-	joined := make([]byte, 0, len(own)+len(added)+1)
-	joined = append(joined, own[:len(own)-1]...)
-	joined = append(joined, ',', ' ')
-	return append(joined, added[1:]...)
-}
-
-// withoutJudgement drops members of a client's metadata that have the names of
-// ours; there hardly ever are any.
-func withoutJudgement(metadata json.RawMessage) json.RawMessage {
-	if !bytes.Contains(metadata, []byte(`judged_`)) && !bytes.Contains(metadata, []byte(`evaluation_`)) &&
-		!bytes.Contains(metadata, []byte(`"call_id"`)) {
-		return metadata
-	}
-	fields := map[string]json.RawMessage{}
-	if err := json.Unmarshal(metadata, &fields); err != nil {
-		return nil
-	}
-	for _, name := range judgementNames {
-		delete(fields, name)
-	}
-	out, err := json.Marshal(fields)
-	if err != nil {
-		return nil
-	}
-	return out
+	return wire.Call(memoryd.JSONOf(c, summarisedThrough))
 }
 
 // The bounds of remembered answers.

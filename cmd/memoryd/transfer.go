@@ -279,12 +279,16 @@ func (c importCmd) memories(ctx context.Context, std streams, name string) (iter
 		return nil, nil, fmt.Errorf("--from: must be host:port, got %q", c.From)
 	}
 	cfg.Host = host
-	points := func(yield func(backup.Point, error) bool) {
+	lines := func(yield func([]byte, error) bool) {
 		for p, err := range qdrant.ReadForeign(ctx, cfg, os.Getenv(c.KeyEnv), name) {
-			if !yield(backup.Point(p), err) {
+			var line []byte
+			if err == nil {
+				line, err = backup.PointLine(name, p.ID, p.Payload)
+			}
+			if !yield(line, err) {
 				return
 			}
 		}
 	}
-	return reader.Points(name, points), func() error { return nil }, nil
+	return reader.Lines(lines), func() error { return nil }, nil
 }

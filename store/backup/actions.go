@@ -109,7 +109,7 @@ func (a *Actions) Copy(ctx context.Context, src, dst string) (int, error) {
 	n := 0
 	for m, err := range a.read(ctx, src, a.Kinds) {
 		if err == nil {
-			m.move(dst)
+			m.relocate(dst)
 			err = a.put(ctx, &m)
 		}
 		if err != nil {
@@ -129,7 +129,7 @@ func empty(workspace string) error {
 
 // put brings a memory in, in the place of its namesake.
 func (a *Actions) put(ctx context.Context, m *Memory) error {
-	p := putter{s: a.Store, existing: replace, kinds: a.Kinds}
+	p := writer{s: a.Store, existing: replace, kinds: a.Kinds}
 	if _, err := p.tool(ctx, m.Tool, m.Calls); err != nil {
 		return err
 	}

@@ -51,7 +51,7 @@ type exporter struct {
 
 func (e *exporter) run(ctx context.Context) error {
 	m := &manifest{
-		Format: format, Version: Version, Scope: scopeStore, Created: instantOf(e.opts.Created), Kinds: e.opts.Kinds,
+		Format: format, Version: Version, Scope: scopeStore, Created: e.opts.Created, Kinds: e.opts.Kinds,
 	}
 	if e.opts.Workspace != "" {
 		m.Scope, m.Workspace = scopeWorkspace, e.opts.Workspace
@@ -153,7 +153,7 @@ func expired(r *store.Record, now time.Time) bool {
 }
 
 func (e *exporter) write(l line) error {
-	b, err := json.Marshal(l)
+	b, err := json.Marshal(l, exactly)
 	if err != nil {
 		return err
 	}

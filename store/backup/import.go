@@ -15,8 +15,6 @@ type ImportOptions struct {
 	// Rejected, when set, is told each memory that was not imported, with the
 	// reason.
 	Rejected func(line int, err error)
-	// Progress, when set, is told the counts after each memory.
-	Progress func(ImportCounts)
 }
 
 // ImportCounts says what became of memories and their calls.
@@ -55,9 +53,6 @@ func Import(ctx context.Context, s store.Store, memories iter.Seq2[Memory, error
 		} else if n.Rejected++; opts.Rejected != nil {
 			opts.Rejected(m.Line, err)
 		}
-		if opts.Progress != nil {
-			opts.Progress(n)
-		}
 	}
 	return n, ctx.Err()
 }
@@ -70,7 +65,7 @@ func add(ctx context.Context, s store.Store, m Memory, keep int) (int, error) {
 		added, err = appendTo(ctx, s, m, keep)
 	}
 	if err == nil {
-		err = (&putter{s: s}).documents(ctx, m.Records)
+		err = (&writer{s: s}).documents(ctx, m.Records)
 	}
 	return added, err
 }

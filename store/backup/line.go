@@ -23,12 +23,12 @@ const (
 )
 
 type manifest struct {
-	Format    string   `json:"format"`
-	Version   int      `json:"version"`
-	Scope     string   `json:"scope"`
-	Workspace string   `json:"workspace,omitzero"`
-	Created   instant  `json:"created,omitzero"`
-	Kinds     []string `json:"kinds,omitempty"` // of the records that were exported
+	Format    string    `json:"format"`
+	Version   int       `json:"version"`
+	Scope     string    `json:"scope"`
+	Workspace string    `json:"workspace,omitzero"`
+	Created   time.Time `json:"created,omitzero"`
+	Kinds     []string  `json:"kinds,omitempty"` // of the records that were exported
 }
 
 type trailer struct {
@@ -45,30 +45,27 @@ type toolLine struct {
 	Lifetime   int64          `json:"lifetime"`
 	Duplicates int64          `json:"duplicates"`
 	Revision   int64          `json:"revision"`
-	Created    instant        `json:"created,omitzero"`
-	Modified   instant        `json:"modified,omitzero"`
+	Created    time.Time      `json:"created,omitzero"`
+	Modified   time.Time      `json:"modified,omitzero"`
 	Guideline  *guidelineLine `json:"guideline,omitzero"`
 }
 
 type guidelineLine struct {
-	Revision   int64   `json:"revision"`
-	Content    *text   `json:"content,omitzero"`
-	Author     text    `json:"author,omitzero"`
-	BasedOn    int64   `json:"based_on"`
-	ThroughSeq int64   `json:"through_seq"`
-	Written    instant `json:"written,omitzero"`
+	Revision   int64     `json:"revision"`
+	Content    *string   `json:"content,omitzero"`
+	Author     string    `json:"author,omitzero"`
+	BasedOn    int64     `json:"based_on"`
+	ThroughSeq int64     `json:"through_seq"`
+	Written    time.Time `json:"written,omitzero"`
 }
 
 func toolLineOf(t *memoryd.Tool, calls int) *toolLine {
 	l := &toolLine{
 		Workspace: t.Workspace, Tool: t.Tool, Calls: calls, Lifetime: t.Lifetime, Duplicates: t.Duplicates,
-		Revision: t.Revision, Created: instantOf(t.Created), Modified: instantOf(t.Modified),
+		Revision: t.Revision, Created: t.Created, Modified: t.Modified,
 	}
 	if g := &t.Guideline; g.Revision > 0 {
-		l.Guideline = &guidelineLine{
-			Revision: g.Revision, Content: new(text(g.Content)), Author: text(g.Author), BasedOn: g.BasedOn,
-			ThroughSeq: g.ThroughSeq, Written: instantOf(g.Written),
-		}
+		l.Guideline = &guidelineLine{g.Revision, &g.Content, g.Author, g.BasedOn, g.ThroughSeq, g.Written}
 	}
 	return l
 }
@@ -77,37 +74,133 @@ func (l *toolLine) tool() memoryd.Tool {
 	t := memoryd.Tool{
 		ToolRef:  memoryd.ToolRef{Workspace: l.Workspace, Tool: l.Tool},
 		Counters: memoryd.Counters{Lifetime: l.Lifetime, Duplicates: l.Duplicates},
-		Kept:     l.Calls, Revision: l.Revision, Created: time.Time(l.Created), Modified: time.Time(l.Modified),
+		Kept:     l.Calls, Revision: l.Revision, Created: l.Created, Modified: l.Modified,
 	}
 	if g := l.Guideline; g != nil {
 		t.Guideline = memoryd.Guideline{
-			Revision: g.Revision, Content: string(g.Content.bytes()), Author: string(g.Author), BasedOn: g.BasedOn,
-			ThroughSeq: g.ThroughSeq, Written: time.Time(g.Written),
+			Revision: g.Revision, Content: string(bytesOf(g.Content)), Author: g.Author, BasedOn: g.BasedOn,
+			ThroughSeq: g.ThroughSeq, Written: g.Written,
 		}
 	}
 	return t
 }
 
 type recordLine struct {
-	Workspace string  `json:"workspace,omitzero"`
-	Tool      string  `json:"tool,omitzero"`
-	Kind      string  `json:"kind"`
-	ID        string  `json:"id"`
-	Expires   instant `json:"expires,omitzero"`
-	Data      []byte  `json:"data"`
+	Workspace string    `json:"workspace,omitzero"`
+	Tool      string    `json:"tool,omitzero"`
+	Kind      string    `json:"kind"`
+	ID        string    `json:"id"`
+	Expires   time.Time `json:"expires,omitzero"`
+	Data      []byte    `json:"data"`
 }
 
 func recordLineOf(r *store.Record) *recordLine {
-	return &recordLine{
-		Workspace: r.Workspace, Tool: r.Tool, Kind: r.Kind, ID: r.ID, Expires: instantOf(r.Expires), Data: r.Data,
-	}
+	return &recordLine{r.Workspace, r.Tool, r.Kind, r.ID, r.Expires, r.Data}
 }
 
 func (l *recordLine) record() store.Record {
-	return store.Record{
-		RecordKey: store.RecordKey{
-			ToolRef: memoryd.ToolRef{Workspace: l.Workspace, Tool: l.Tool}, Kind: l.Kind, ID: l.ID,
-		},
-		Expires: time.Time(l.Expires), Data: l.Data,
+	ref := memoryd.ToolRef{Workspace: l.Workspace, Tool: l.Tool}
+	return store.Record{RecordKey: store.RecordKey{ToolRef: ref, Kind: l.Kind, ID: l.ID}, Expires: l.Expires, Data: l.Data}
+}
+
+type callLine struct {
+	Key        memoryd.CallKey `json:"key"`
+	Seq        int64           `json:"seq"`
+	Input      *string         `json:"input,omitzero"`
+	Output     *string         `json:"output,omitzero"`
+	Success    bool            `json:"success"`
+	TimeCost   float64         `json:"time_cost"`
+	TokenCost  int64           `json:"token_cost"`
+	CreateTime string          `json:"create_time,omitzero"`
+	Time       time.Time       `json:"time,omitzero"`
+	Metadata   *string         `json:"metadata,omitzero"`
+	Hash       string          `json:"hash,omitzero"`
+	Evaluation evaluationLine  `json:"evaluation"`
+}
+
+// evaluationLine converts to memoryd.Evaluation, and back, but for two members.
+type evaluationLine struct {
+	State        memoryd.EvaluationState `json:"state"`
+	Score        float64                 `json:"score,omitzero"`
+	Summary      string                  `json:"summary,omitzero"`
+	Evaluation   string                  `json:"evaluation,omitzero"`
+	JudgedBy     string                  `json:"judged_by,omitzero"`
+	Rule         string                  `json:"rule,omitzero"`
+	JudgeVersion string                  `json:"judge_version,omitzero"`
+	JudgedAt     time.Time               `json:"judged_at,omitzero"`
+	FailedChecks string                  `json:"failed_checks,omitzero"`
+	Cost         *costLine               `json:"cost,omitzero"`
+	Overruled    *overruledLine          `json:"overruled,omitzero"`
+	Attempts     int                     `json:"attempts,omitzero"`
+	LastError    string                  `json:"last_error,omitzero"`
+	NotBefore    time.Time               `json:"not_before,omitzero"`
+}
+
+type costLine struct {
+	Requests         float64 `json:"requests"`
+	PromptTokens     int64   `json:"prompt_tokens"`
+	CompletionTokens int64   `json:"completion_tokens"`
+}
+
+type overruledLine struct {
+	State        memoryd.EvaluationState `json:"state"`
+	Score        float64                 `json:"score"`
+	JudgedBy     string                  `json:"judged_by,omitzero"`
+	Rule         string                  `json:"rule,omitzero"`
+	JudgeVersion string                  `json:"judge_version,omitzero"`
+}
+
+// stringOf is JSON text of a caller's as it was sent; nothing stands for nothing.
+func stringOf(b []byte) *string {
+	if len(b) == 0 {
+		return nil
 	}
+	return new(string(b))
+}
+
+func bytesOf(s *string) []byte {
+	if s == nil || *s == "" {
+		return nil
+	}
+	return []byte(*s)
+}
+
+func callLineOf(c *memoryd.Call) *callLine {
+	return &callLine{
+		Key: c.Key, Seq: c.Seq, Input: stringOf(c.Input), Output: stringOf([]byte(c.Output)), Success: c.Success,
+		TimeCost: c.TimeCost, TokenCost: c.TokenCost, CreateTime: c.CreateTime, Time: c.Time,
+		Metadata: stringOf(c.Metadata), Hash: c.Hash, Evaluation: evaluationLineOf(&c.Evaluation),
+	}
+}
+
+func (l *callLine) call(ref memoryd.ToolRef) memoryd.Call {
+	return memoryd.Call{
+		Key: l.Key, ToolRef: ref, Seq: l.Seq, Input: bytesOf(l.Input), Output: string(bytesOf(l.Output)),
+		Success: l.Success, TimeCost: l.TimeCost, TokenCost: l.TokenCost, CreateTime: l.CreateTime,
+		Time: l.Time, Metadata: bytesOf(l.Metadata), Hash: l.Hash, Evaluation: l.Evaluation.evaluation(),
+	}
+}
+
+func evaluationLineOf(e *memoryd.Evaluation) evaluationLine {
+	l := evaluationLine{
+		State: e.State, Score: e.Score + 0, Summary: e.Summary, Evaluation: e.Evaluation, JudgedBy: e.JudgedBy, Rule: e.Rule, // -0 + 0 is 0
+		JudgeVersion: e.JudgeVersion, JudgedAt: e.JudgedAt, FailedChecks: e.FailedChecks, Overruled: (*overruledLine)(e.Overruled),
+		Attempts: e.Attempts, LastError: e.LastError, NotBefore: e.NotBefore,
+	}
+	if e.Cost != (memoryd.Cost{}) {
+		l.Cost = (*costLine)(&e.Cost)
+	}
+	return l
+}
+
+func (l *evaluationLine) evaluation() memoryd.Evaluation {
+	e := memoryd.Evaluation{
+		State: l.State, Score: l.Score, Summary: l.Summary, Evaluation: l.Evaluation, JudgedBy: l.JudgedBy, Rule: l.Rule,
+		JudgeVersion: l.JudgeVersion, JudgedAt: l.JudgedAt, FailedChecks: l.FailedChecks, Overruled: (*memoryd.Overruled)(l.Overruled),
+		Attempts: l.Attempts, LastError: l.LastError, NotBefore: l.NotBefore,
+	}
+	if l.Cost != nil {
+		e.Cost = memoryd.Cost(*l.Cost)
+	}
+	return e
 }

@@ -33,7 +33,7 @@ func (l *lineReader) next() ([]byte, error) {
 		return nil, err
 	}
 	part, err := l.r.ReadSlice('\n')
-	if err == io.EOF && len(part) == 0 {
+	if errors.Is(err, io.EOF) && len(part) == 0 {
 		return nil, io.EOF
 	}
 	l.n++
@@ -51,7 +51,7 @@ func (l *lineReader) next() ([]byte, error) {
 		l.bytes += int64(len(part))
 		whole = append(whole, part...)
 	}
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		return whole, errCut
 	}
 	if err != nil {

@@ -92,7 +92,7 @@ func eachMemory(r io.Reader, workspace string, now clock, do func(Memory) error)
 	in := newLineReader(r, maxMemoryBytes)
 	for {
 		b, err := in.next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err == nil || errors.Is(err, errCut) {
@@ -112,6 +112,6 @@ func eachLine(b []byte, workspace string, now clock, do func(Memory) error) erro
 	if err != nil {
 		return err
 	}
-	m.move(workspace)
+	m.relocate(workspace)
 	return do(m)
 }

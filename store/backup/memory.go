@@ -1,7 +1,11 @@
 package backup
 
 import (
+	"bytes"
+	"unicode/utf8"
+
 	"memoryd"
+	"memoryd/internal/stats"
 	"memoryd/store"
 
 	json "github.com/go-json-experiment/json"
@@ -18,9 +22,9 @@ type Memory struct {
 	Records []store.Record
 }
 
-// move puts the memory into a workspace.
-func (m *Memory) move(workspace string) {
-	move(m.Calls, workspace)
+// relocate puts the memory into a workspace.
+func (m *Memory) relocate(workspace string) {
+	relocate(m.Calls, workspace)
 	m.Tool.Workspace = workspace
 	for i := range m.Records {
 		m.Records[i].Workspace = workspace
@@ -79,7 +83,7 @@ func decodeMemory(b []byte, reme ReMe) (Memory, error) {
 	if err := json.Unmarshal(ours.Memoryd, &x, strict); err != nil {
 		return Memory{}, notALine(err)
 	}
-	var w memoryLine
+	var w shownMemory
 	if err := json.Unmarshal(b, &w, lenient); err != nil {
 		return Memory{}, notALine(err)
 	}
@@ -87,26 +91,26 @@ func decodeMemory(b []byte, reme ReMe) (Memory, error) {
 }
 
 // memory puts together what stands in both halves of the line.
-func (x *exact) memory(w *memoryLine) (Memory, error) {
+func (x *exact) memory(w *shownMemory) (Memory, error) {
 	if x.Version < 1 || x.Tool == nil || x.Tool.Workspace != w.WorkspaceID || x.Tool.Tool != w.WhenToUse ||
 		len(x.Calls) != len(w.ToolCallResults) || x.Tool.Calls != len(x.Calls) {
 		return Memory{}, invalid("the line contradicts its metadata.memoryd")
 	}
 	if g := x.Tool.Guideline; g != nil && g.Content == nil {
-		g.Content = new(text(w.Content))
+		g.Content = &w.Content
 	}
 	m := Memory{Tool: x.Tool.tool()}
-	keys := map[key]bool{}
+	keys := map[memoryd.CallKey]bool{}
 	for i, l := range x.Calls {
 		if l == nil || keys[l.Key] {
 			return m, invalid("call %d is empty or there twice", i)
 		}
 		keys[l.Key] = true
 		if l.Output == nil {
-			l.Output = new(text(w.ToolCallResults[i].Output))
+			l.Output = &w.ToolCallResults[i].Output
 		}
 		if l.Input == nil {
-			l.Input = new(text(w.ToolCallResults[i].Input))
+			l.Input = new(string(w.ToolCallResults[i].Input))
 		}
 		m.Calls = append(m.Calls, l.call(m.Tool.ToolRef))
 	}
@@ -114,4 +118,108 @@ func (x *exact) memory(w *memoryLine) (Memory, error) {
 		m.Records = append(m.Records, x.Records[i].record())
 	}
 	return m, m.check()
+}
+
+// memoryLine is a line of a dump: a tool memory as the HTTP answers show it, so
+// that other programs can read it, and in metadata.memoryd what they do not show.
+type memoryLine struct {
+	WorkspaceID     string             `json:"workspace_id"`
+	MemoryID        string             `json:"memory_id"`
+	MemoryType      string             `json:"memory_type"`
+	WhenToUse       string             `json:"when_to_use"`
+	Content         string             `json:"content"`
+	Score           float64            `json:"score"`
+	TimeCreated     string             `json:"time_created"`
+	TimeModified    string             `json:"time_modified"`
+	Author          string             `json:"author"`
+	ToolCallResults []memoryd.CallJSON `json:"tool_call_results"`
+	Metadata        memoryMetadata     `json:"metadata"`
+}
+
+type memoryMetadata struct {
+	Statistics        jsontext.Value `json:"statistics,omitzero"`
+	GuidelineRevision int64          `json:"guideline_revision"`
+	Memoryd           jsontext.Value `json:"memoryd"`
+}
+
+// shownMemory is what is read back of a memoryLine.
+type shownMemory struct {
+	WorkspaceID     string `json:"workspace_id"`
+	WhenToUse       string `json:"when_to_use"`
+	Content         string `json:"content"`
+	ToolCallResults []struct {
+		Input  jsontext.Value `json:"input"`
+		Output string         `json:"output"`
+	} `json:"tool_call_results"`
+}
+
+// exact is the memory as an export has it. What the line says anyway (the
+// guideline's text, and the input and output of a call where they survive JSON)
+// is left out and taken from there.
+type exact struct {
+	Version int          `json:"version"`
+	Tool    *toolLine    `json:"tool"`
+	Calls   []*callLine  `json:"calls"`
+	Records []recordLine `json:"records,omitempty"`
+}
+
+// encodeMemory makes the line of a tool, with its end.
+func encodeMemory(t *memoryd.Tool, calls []memoryd.Call, documents []store.Record, recent int) ([]byte, error) {
+	samples := make([]memoryd.Sample, len(calls))
+	x := &exact{Version: Version, Tool: toolLineOf(t, len(calls))}
+	g := &t.Guideline
+	if l := x.Tool.Guideline; l != nil && utf8.ValidString(g.Content) {
+		l.Content = nil
+	}
+	m := memoryLine{
+		WorkspaceID: t.Workspace, MemoryID: t.MemoryID(), MemoryType: "tool", WhenToUse: t.Tool, Content: g.Content,
+		TimeCreated: memoryd.TimeText(t.Created), TimeModified: memoryd.TimeText(t.Modified), Author: g.Author,
+		Metadata: memoryMetadata{GuidelineRevision: g.Revision},
+	}
+	for i := range calls {
+		samples[i] = calls[i].Sample()
+		l := callLineOf(&calls[i])
+		m.ToolCallResults = append(m.ToolCallResults, shownCall(&calls[i], l, g.ThroughSeq))
+		x.Calls = append(x.Calls, l)
+	}
+	for i := range documents {
+		x.Records = append(x.Records, *recordLineOf(&documents[i]))
+	}
+	figures := stats.Of(samples, recent, t.Counters)
+	if b, err := json.Marshal(figures); err == nil { // infinite figures are not shown
+		m.Score, m.Metadata.Statistics = figures.AvgScore, b
+	}
+	var err error
+	if m.Metadata.Memoryd, err = json.Marshal(x, exactly); err != nil {
+		return nil, err
+	}
+	b, err := json.Marshal(m, lenient, jsontext.PreserveRawStrings(true), json.Deterministic(true))
+	return append(b, '\n'), err
+}
+
+// shownCall shows a call and drops from l what it shows completely.
+func shownCall(c *memoryd.Call, l *callLine, summarisedThrough int64) memoryd.CallJSON {
+	shown := memoryd.JSONOf(c, summarisedThrough)
+	if utf8.ValidString(c.Output) {
+		l.Output = nil
+	}
+	input := jsontext.Value(bytes.Clone(c.Input))
+	switch {
+	case len(c.Input) == 0:
+		l.Input = new("")
+	case input.Compact() != nil || !input.IsValid():
+		shown.Input = quoted(string(c.Input)) // no JSON that a line could carry
+	default:
+		shown.Input = input
+		if bytes.Equal(input, c.Input) {
+			l.Input = nil
+		}
+	}
+	return shown
+}
+
+// quoted is s as a JSON string; what is not valid UTF-8 becomes U+FFFD.
+func quoted(s string) jsontext.Value {
+	b, _ := jsontext.AppendQuote(nil, s)
+	return b
 }

@@ -38,7 +38,7 @@ type parser struct {
 
 	head   *toolLine // of the tool whose calls are being read
 	calls  []memoryd.Call
-	keys   map[key]struct{}
+	keys   map[memoryd.CallKey]struct{}
 	size   int64
 	at     memoryd.ToolRef // the tool or workspace that was begun last
 	record store.RecordKey // the last one of at
@@ -63,7 +63,7 @@ func (p *parser) lines() error {
 	}
 	for {
 		b, err := p.in.next()
-		if err == io.EOF || errors.Is(err, errCut) {
+		if errors.Is(err, io.EOF) || errors.Is(err, errCut) {
 			return invalid("the file ends before its trailer: it is not complete")
 		}
 		if err != nil {
@@ -95,7 +95,7 @@ func notALine(err error) error {
 
 func (p *parser) first() error {
 	b, err := p.in.next()
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		return invalid("the file is empty")
 	}
 	if err != nil && !errors.Is(err, errCut) {
@@ -161,7 +161,7 @@ func (p *parser) tool(l *toolLine, size int) error {
 	if l.Calls < 1 {
 		return invalid("tool %q has no calls", l.Tool)
 	}
-	p.head, p.calls, p.keys, p.size = l, nil, map[key]struct{}{}, int64(size)
+	p.head, p.calls, p.keys, p.size = l, nil, map[memoryd.CallKey]struct{}{}, int64(size)
 	return nil
 }
 
@@ -240,7 +240,7 @@ func (p *parser) trailer(t *trailer) error {
 	if t.Tools != p.n.Tools || t.Calls != p.n.Calls || t.Records != p.n.Records {
 		return invalid("the trailer counts other tools, calls or records than the file holds")
 	}
-	if b, err := p.in.next(); err != io.EOF || len(b) > 0 {
+	if b, err := p.in.next(); !errors.Is(err, io.EOF) || len(b) > 0 {
 		return invalid("something follows the trailer")
 	}
 	return p.out.end()

@@ -51,33 +51,47 @@ type ReMe struct {
 	Now func() time.Time
 }
 
-// Read gives the memories of a dump, JSON-lines: of what ReMe's own dump writes, of
-// the nodes of its local store, or of Qdrant points as Point takes them. A line
-// that holds no tool memory, or none that can be stored, gives an error (Invalid or
-// TooLarge) that says so and a Memory with its Line alone; the others go on. An
-// error of r ends it.
+// Read gives the memories of a file of JSON-lines; see Lines.
 func (o ReMe) Read(r io.Reader) iter.Seq2[Memory, error] {
-	return func(yield func(Memory, error) bool) {
+	return o.Lines(func(yield func([]byte, error) bool) {
 		in := newLineReader(r, maxMemoryBytes)
 		for {
 			b, err := in.next()
-			if err == io.EOF {
+			if errors.Is(err, io.EOF) {
 				return
 			}
-			ends := err != nil && !errors.Is(err, errCut) && !rejects(err)
-			var m Memory
-			switch {
-			case err != nil && !errors.Is(err, errCut):
-			case blank(b):
+			if errors.Is(err, errCut) { // other programs end files so
+				err = nil
+			}
+			if !yield(b, err) || err != nil && !rejects(err) {
+				return
+			}
+		}
+	})
+}
+
+// Lines gives the memories of JSON-lines: of what ReMe's own dump writes, of the
+// nodes of its local store, or of Qdrant points as PointLine writes them. A line
+// that holds no tool memory, or none that can be stored, gives an error (Invalid or
+// TooLarge) that says so and a Memory with its Line alone; the others go on. An
+// error of another kind ends it.
+func (o ReMe) Lines(lines iter.Seq2[[]byte, error]) iter.Seq2[Memory, error] {
+	return func(yield func(Memory, error) bool) {
+		n := 0
+		for b, err := range lines {
+			n++
+			if err == nil && blank(b) {
 				continue
-			default:
+			}
+			var m Memory
+			if err == nil {
 				m, err = o.memory(b)
 			}
 			if err != nil {
-				m, err = Memory{}, within(err, "line %d", in.n)
+				m, err = Memory{}, within(err, "line %d", n)
 			}
-			m.Line = in.n
-			if !yield(m, err) || ends {
+			m.Line = n
+			if !yield(m, err) {
 				return
 			}
 		}
@@ -89,42 +103,27 @@ func rejects(err error) bool {
 	return memoryd.IsKind(err, memoryd.Invalid) || memoryd.IsKind(err, memoryd.TooLarge)
 }
 
-// Point is a point of a Qdrant collection.
-type Point struct {
-	ID string
-	// Payload is a JSON object. Whoever makes it from Qdrant's values writes
-	// integers without a fraction and doubles with one: the keys of calls depend
-	// on it.
-	Payload []byte
-}
-
-// Points gives the memories of a collection; see Point. An error of points ends it.
-func (o ReMe) Points(collection string, points iter.Seq2[Point, error]) iter.Seq2[Memory, error] {
-	return func(yield func(Memory, error) bool) {
-		n := 0
-		for p, err := range points {
-			n++
-			var m Memory
-			failed := err != nil
-			if !failed {
-				if m, err = o.Point(collection, p.ID, p.Payload); err != nil {
-					m, err = Memory{}, within(err, "point %.40q", p.ID)
-				}
-			}
-			m.Line = n
-			if !yield(m, err) || failed {
-				return
-			}
-		}
+// PointLine is the line of a point of a Qdrant collection. The payload is a JSON
+// object; whoever makes it from Qdrant's values writes integers without a fraction
+// and doubles with one: the keys of calls depend on it.
+func PointLine(collection, id string, payload []byte) ([]byte, error) {
+	b, err := json.Marshal(struct {
+		Collection string         `json:"collection"`
+		ID         string         `json:"id"`
+		Payload    jsontext.Value `json:"payload"`
+	}{collection, id, payload}, lenient, jsontext.PreserveRawStrings(true))
+	if err != nil {
+		return nil, within(notALine(err), "point %.40q", id)
 	}
+	return b, nil
 }
 
 func blank(b []byte) bool { return len(bytes.TrimSpace(b)) == 0 }
 
-// Point reads a point of a Qdrant collection that ReMe wrote: the collection is
-// the workspace, the payload a JSON object whose content is the tool's name and
-// whose metadata holds the rest. The id is the point's.
-func (o ReMe) Point(collection, id string, payload []byte) (Memory, error) {
+// point reads a point of a collection that ReMe wrote: the collection is the
+// workspace, the payload an object whose content is the tool's name and whose
+// metadata holds the rest. The id is the point's.
+func (o ReMe) point(collection, id string, payload jsontext.Value) (Memory, error) {
 	m := members{}
 	if err := json.Unmarshal(payload, &m, lenient); err != nil {
 		return Memory{}, notALine(err)
@@ -150,7 +149,7 @@ func (o ReMe) memory(b []byte) (Memory, error) {
 	if payload := m["payload"]; payload.Kind() == '{' {
 		id, _ := textOf(m["id"])
 		collection, _ := textOf(m["collection"])
-		return o.Point(collection, id, payload)
+		return o.point(collection, id, payload)
 	}
 	if _, named := m["memory_type"]; !named && m["metadata"].Kind() == '{' {
 		return o.node(m)

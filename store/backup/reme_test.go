@@ -136,9 +136,13 @@ func TestNodesAndPointsOfReMeAreTheSameMemory(t *testing.T) {
 			t.Errorf("%s: got  %+v\nwant %+v", shape, got[0], good[0])
 		}
 	}
-	moved, err := fromReMe.Point("coll", "7", encode(node(inner)))
+	line, err := backup.PointLine("coll", "7", encode(node(inner)))
 	must(t, err)
-	if moved.Tool.Workspace != "coll" || moved.Calls[0].Key == good[0].Calls[0].Key {
+	all, bad := collect(fromReMe.Read(bytes.NewReader(line)))
+	if len(bad) > 0 {
+		t.Fatal(bad)
+	}
+	if moved := all[0]; moved.Tool.Workspace != "coll" || moved.Calls[0].Key == good[0].Calls[0].Key {
 		t.Errorf("the collection is the workspace, got %q", moved.Tool.Workspace)
 	}
 }
@@ -233,19 +237,19 @@ func TestAReMeDumpCanBeLoaded(t *testing.T) {
 
 func TestPointsAreImportedUntilTheirServerFails(t *testing.T) {
 	payload := []byte(`{"content":"t","metadata":{"memory_type":"tool","tool_call_results":[{"input":{"n":1},"output":"o"}]}}`)
-	points := func(yield func(backup.Point, error) bool) {
-		_ = yield(backup.Point{ID: "1", Payload: payload}, nil) && yield(backup.Point{ID: "2", Payload: []byte("x")}, nil) &&
-			yield(backup.Point{}, errCause) && yield(backup.Point{ID: "3", Payload: payload}, nil)
+	lines := func(yield func([]byte, error) bool) {
+		point := func(id string, payload []byte) bool { return yield(backup.PointLine("coll", id, payload)) }
+		_ = point("1", payload) && point("2", []byte("x")) && yield(nil, errCause) && point("3", payload)
 	}
 	s := mem.New()
 	var said []string
-	n, err := backup.Import(t.Context(), s, fromReMe.Points("coll", points), backup.ImportOptions{
+	n, err := backup.Import(t.Context(), s, fromReMe.Lines(lines), backup.ImportOptions{
 		Keep: 5, Rejected: func(_ int, err error) { said = append(said, err.Error()) },
 	})
 	if !errors.Is(err, errCause) || n != (backup.ImportCounts{Tools: 1, Added: 1, Rejected: 1}) {
 		t.Errorf("got %+v, %v", n, err)
 	}
-	if len(said) != 1 || !strings.HasPrefix(said[0], `point "2": `) {
+	if len(said) != 1 || !strings.HasPrefix(said[0], `line 2: point "2": `) {
 		t.Errorf("said %q", said)
 	}
 	if _, err := s.Record(t.Context(), store.RecordKey{

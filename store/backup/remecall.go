@@ -62,7 +62,7 @@ func (o ReMe) call(ref memoryd.ToolRef, m members, alike map[string]int) (memory
 		own = nil
 	}
 	id := memoryd.Identity{
-		ToolRef: ref, Input: c.Input, Output: c.Output, CreateTime: c.CreateTime, ToolCallID: toolCallID(own),
+		ToolRef: ref, Input: c.Input, Output: c.Output, CreateTime: c.CreateTime, ToolCallID: memoryd.ToolCallID(own),
 	}
 	content := memoryd.HashOf(c.Input, c.Output)
 	if id.CreateTime == "" && id.ToolCallID == "" {
@@ -87,7 +87,7 @@ func (o ReMe) setTime(c *memoryd.Call) {
 	}
 	c.Time = t
 	if c.CreateTime == "" {
-		c.CreateTime = t.Format(timeLayout)
+		c.CreateTime = t.Format(memoryd.TimeLayout)
 	}
 }
 

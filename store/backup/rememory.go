@@ -1,7 +1,6 @@
 package backup
 
 import (
-	"fmt"
 	"time"
 
 	"memoryd"
@@ -123,12 +122,7 @@ func (o ReMe) parseTime(s string) (time.Time, error) {
 	if zone == nil {
 		zone = time.Local
 	}
-	for _, layout := range []string{timeLayout, "2006-01-02T15:04:05", time.RFC3339, "2006-01-02 15:04:05Z07:00"} {
-		if t, err := time.ParseInLocation(layout, s, zone); err == nil {
-			return t, nil
-		}
-	}
-	return time.Time{}, fmt.Errorf("%.40q is not a time", s)
+	return memoryd.ParseTime(s, zone)
 }
 
 // textOf reads a string.

@@ -20,8 +20,6 @@ type RestoreOptions struct {
 	// SkipExisting leaves a tool that is there as it is and adds only those records
 	// that it lacks: how a restore goes on that was interrupted.
 	SkipExisting bool
-	// Progress, when set, is told the counts after each tool.
-	Progress func(Counts)
 }
 
 // Restore brings the tools of an exported file back and reports how many came.
@@ -44,7 +42,7 @@ func Restore(ctx context.Context, s store.Store, r io.Reader, opts RestoreOption
 			return Counts{}, err
 		}
 	}
-	p := &putter{s: s}
+	p := &writer{s: s}
 	switch {
 	case opts.Replace:
 		p.existing = replace
@@ -66,7 +64,7 @@ func Restore(ctx context.Context, s store.Store, r io.Reader, opts RestoreOption
 
 // verify reads a file that can be read again and rewinds it. A pipe it leaves
 // alone.
-func verify(ctx context.Context, p *putter, r io.Reader, opts RestoreOptions) error {
+func verify(ctx context.Context, p *writer, r io.Reader, opts RestoreOptions) error {
 	file, ok := r.(io.Seeker)
 	if !ok {
 		return nil
@@ -130,7 +128,7 @@ func (v *verifier) end() error                  { return nil }
 // restorer is the sink that writes.
 type restorer struct {
 	ctx    context.Context // of one call of Restore
-	p      *putter
+	p      *writer
 	opts   RestoreOptions
 	parser *parser
 	m      *manifest
@@ -152,7 +150,7 @@ func (w *restorer) tool(t memoryd.Tool, calls []memoryd.Call) error {
 		return err
 	}
 	if w.opts.Workspace != "" {
-		move(calls, w.opts.Workspace)
+		relocate(calls, w.opts.Workspace)
 		t.Workspace = w.opts.Workspace
 	}
 	skipped, err := w.p.tool(w.ctx, t, calls)
@@ -165,10 +163,6 @@ func (w *restorer) tool(t memoryd.Tool, calls []memoryd.Call) error {
 		w.n.Tools++
 		w.n.Calls += len(calls)
 		w.fresh = t.ToolRef
-	}
-	if w.opts.Progress != nil {
-		w.n.Bytes = w.parser.in.bytes
-		w.opts.Progress(w.n)
 	}
 	return nil
 }

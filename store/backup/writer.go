@@ -18,30 +18,30 @@ const (
 	skip                    // it stays
 )
 
-// putter brings tools into a store.
-type putter struct {
+// writer brings tools into a store.
+type writer struct {
 	s        store.Store
 	existing existing
 	kinds    []string // of the records that are put back when a replacement fails
 }
 
 // tool restores a tool, all of it or nothing, and reports whether it was skipped.
-func (p *putter) tool(ctx context.Context, t memoryd.Tool, calls []memoryd.Call) (bool, error) {
-	err := p.s.RestoreTool(ctx, t, calls)
+func (w *writer) tool(ctx context.Context, t memoryd.Tool, calls []memoryd.Call) (bool, error) {
+	err := w.s.RestoreTool(ctx, t, calls)
 	if !memoryd.IsKind(err, memoryd.Conflict) {
 		return false, err
 	}
-	there, err := exists(ctx, p.s, t.ToolRef)
+	there, err := exists(ctx, w.s, t.ToolRef)
 	switch {
 	case err != nil:
 		return false, err
 	case !there:
 		return false, memoryd.Errorf(memoryd.Conflict,
 			"a call of tool %q is known under another tool of workspace %q", t.Tool, t.Workspace)
-	case p.existing == skip:
+	case w.existing == skip:
 		return true, nil
-	case p.existing == replace:
-		return false, p.replace(ctx, t, calls)
+	case w.existing == replace:
+		return false, w.replace(ctx, t, calls)
 	}
 	return false, existsAlready(t.ToolRef)
 }
@@ -61,42 +61,42 @@ func exists(ctx context.Context, s store.Store, ref memoryd.ToolRef) (bool, erro
 // replace deletes and restores. A store cannot do both at once, so when the
 // second fails the old tool is put back; only the death of the process in between
 // leaves neither, and then the file still has the new one.
-func (p *putter) replace(ctx context.Context, t memoryd.Tool, calls []memoryd.Call) error {
+func (w *writer) replace(ctx context.Context, t memoryd.Tool, calls []memoryd.Call) error {
 	if err := store.CheckRestore(&t, calls); err != nil {
 		return err
 	}
-	old, oldCalls, there, err := readTool(ctx, p.s, t.ToolRef)
+	old, oldCalls, there, err := readTool(ctx, w.s, t.ToolRef)
 	if err != nil {
 		return err
 	}
 	var documents []store.Record
-	for r, err := range records(ctx, p.s, t.ToolRef, p.kinds) {
+	for r, err := range records(ctx, w.s, t.ToolRef, w.kinds) {
 		if err != nil {
 			return err
 		}
 		documents = append(documents, r)
 	}
-	if err = p.s.DeleteTool(ctx, t.ToolRef); err == nil {
-		err = p.s.RestoreTool(ctx, t, calls)
+	if err = w.s.DeleteTool(ctx, t.ToolRef); err == nil {
+		err = w.s.RestoreTool(ctx, t, calls)
 	}
 	if err == nil || !there {
 		return err
 	}
-	return errors.Join(err, p.putBack(ctx, old, oldCalls, documents))
+	return errors.Join(err, w.putBack(ctx, old, oldCalls, documents))
 }
 
 // putBackTime is how long putting back may take, also after the context's end.
 const putBackTime = 30 * time.Second
 
-func (p *putter) putBack(ctx context.Context, t memoryd.Tool, calls []memoryd.Call, documents []store.Record) error {
+func (w *writer) putBack(ctx context.Context, t memoryd.Tool, calls []memoryd.Call, documents []store.Record) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), putBackTime)
 	defer cancel()
-	err := p.s.RestoreTool(ctx, t, calls)
+	err := w.s.RestoreTool(ctx, t, calls)
 	if memoryd.IsKind(err, memoryd.Conflict) {
 		return nil // the old tool never left, or the new one came after all
 	}
 	if err == nil && len(documents) > 0 {
-		err = p.documents(ctx, documents)
+		err = w.documents(ctx, documents)
 	}
 	if err != nil {
 		return within(err, "tool %q was removed and could not be put back; restore it again", t.Tool)
@@ -108,14 +108,14 @@ func (p *putter) putBack(ctx context.Context, t memoryd.Tool, calls []memoryd.Ca
 const batchBytes = 8 << 20
 
 // documents writes records of one workspace over whatever is there.
-func (p *putter) documents(ctx context.Context, rs []store.Record) error {
+func (w *writer) documents(ctx context.Context, rs []store.Record) error {
 	for len(rs) > 0 {
 		n, size := 0, 0
 		for n < len(rs) && (n == 0 || size+len(rs[n].Data) <= batchBytes) {
 			size += len(rs[n].Data)
 			n++
 		}
-		if err := p.s.PutRecords(ctx, rs[:n]); err != nil {
+		if err := w.s.PutRecords(ctx, rs[:n]); err != nil {
 			return err
 		}
 		rs = rs[n:]
@@ -125,17 +125,43 @@ func (p *putter) documents(ctx context.Context, rs []store.Record) error {
 
 // document writes one record. One that is there stays when tools are skipped, and
 // is a conflict when they are refused.
-func (p *putter) document(ctx context.Context, r store.Record) error {
+func (w *writer) document(ctx context.Context, r store.Record) error {
 	r.Revision = 0
-	if p.existing == replace {
+	if w.existing == replace {
 		r.Revision = store.AnyRevision
 	}
-	_, err := p.s.PutRecord(ctx, r)
+	_, err := w.s.PutRecord(ctx, r)
 	if !memoryd.IsKind(err, memoryd.Conflict) {
 		return err
 	}
-	if p.existing == skip {
+	if w.existing == skip {
 		return nil
 	}
 	return memoryd.Errorf(memoryd.Conflict, "record %q of kind %s exists already", r.ID, r.Kind)
+}
+
+// relocate puts calls into another workspace. A key that follows from the call and
+// its old workspace is made anew, so that the same call sent to the new workspace
+// is known there; one that does not (the call had neither a time nor an id of its
+// own, or was cut) stays.
+func relocate(calls []memoryd.Call, workspace string) {
+	for i := range calls {
+		c := &calls[i]
+		if c.Workspace == workspace {
+			continue
+		}
+		id := memoryd.Identity{
+			ToolRef: c.ToolRef, Input: c.Input, Output: c.Output, CreateTime: c.CreateTime, ToolCallID: memoryd.ToolCallID(c.Metadata),
+		}
+		timeless := id
+		timeless.CreateTime = ""
+		c.Workspace = workspace
+		for _, id := range []memoryd.Identity{id, timeless} {
+			if (id.CreateTime != "" || id.ToolCallID != "") && id.Key() == c.Key {
+				id.Workspace = workspace
+				c.Key = id.Key()
+				break
+			}
+		}
+	}
 }
