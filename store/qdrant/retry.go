@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
-	"strings"
 	"time"
 
 	"memoryd"
 
+	"github.com/cenkalti/backoff/v5"
 	qd "github.com/qdrant/go-client/qdrant"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -28,7 +27,8 @@ const (
 // read, or write the same bytes to the same ids, or compare before they write.
 func ask[R any](ctx context.Context, s *backend, what string, request func(context.Context) (R, error)) (R, error) {
 	end := time.Now().Add(s.cfg.Patience)
-	wait := firstWait
+	waits := backoff.ExponentialBackOff{InitialInterval: firstWait, RandomizationFactor: 1. / 3, Multiplier: 2, MaxInterval: maxWait}
+	waits.Reset()
 	for try := 0; ; try++ {
 		reply, err := once(ctx, s, request)
 		if err == nil {
@@ -38,19 +38,14 @@ func ask[R any](ctx context.Context, s *backend, what string, request func(conte
 		if ctx.Err() != nil {
 			return none, fmt.Errorf("qdrant: %s: %w", what, context.Cause(ctx))
 		}
-		if copyAway(err) {
+		if codeOf(err) == codes.Internal {
 			s.copyAwayUntil.Store(time.Now().Add(awayFor).UnixNano())
 		}
 		again, named := retryable(err)
-		if !again || try >= s.cfg.Retries {
+		pause := max(waits.NextBackOff(), named)
+		if !again || try >= s.cfg.Retries || time.Now().Add(pause).After(end) {
 			return none, kindOf(what, err, named)
 		}
-		pause := wait/2 + rand.N(wait/2+1)
-		pause = max(pause, named)
-		if time.Now().Add(pause).After(end) {
-			return none, kindOf(what, err, named)
-		}
-		wait = min(2*wait, maxWait)
 		if err := s.sleep(ctx, pause); err != nil {
 			return none, fmt.Errorf("qdrant: %s: %w", what, err)
 		}
@@ -69,44 +64,20 @@ func retryable(err error) (again bool, after time.Duration) {
 	if limited, ok := errors.AsType[*qd.QdrantResourceExhaustedError](err); ok {
 		return true, time.Duration(max(0, limited.RetryAfterS)) * time.Second
 	}
-	switch codeOf(err) {
-	case codes.Unavailable, codes.DeadlineExceeded, codes.Aborted:
-		return true, 0
-	}
-	return copyAway(err) || unsettled(err) || brokenOff(err), 0
+	return slices.Contains(unreachable, codeOf(err)), 0
 }
 
-// copyAway tells a read that failed because a copy of a shard is away. For a
-// majority a server wants an answer of every copy: while it believes the dead one
-// alive it asks that in vain, and from when a write to it has failed it refuses at
-// once (ShardReplicaSet::execute_and_resolve_read_operation of 1.16).
-func copyAway(err error) bool {
-	return says(err, "read operations failed", "does not have enough active replicas")
-}
-
-// unsettled tells a write that the nodes of a cluster could not agree on: the node
-// that orders it is away, or a copy that missed it is not yet known to be dead
-// (ShardReplicaSet::update_with_consistency of 1.16).
-func unsettled(err error) bool {
-	return says(err, "Failed to apply update with", "Failed to apply operation", "deactivation timed out",
-		"has no active replica", "no leader could be selected", "all attempts were rejected")
-}
-
-// says tells whether a server failed with one of the messages: it gives all of
-// them the same code.
-func says(err error, messages ...string) bool {
-	return codeOf(err) == codes.Internal &&
-		slices.ContainsFunc(messages, func(m string) bool { return strings.Contains(err.Error(), m) })
-}
-
-// brokenOff tells an answer that is none of gRPC's: a server that ends a request
-// at its own time-out, or a proxy, sends it.
-func brokenOff(err error) bool {
-	return codeOf(err) == codes.Unknown && strings.Contains(err.Error(), "missing HTTP content-type")
-}
+// unreachable are the codes of a server that cannot serve now. Internal is among
+// them: a cluster of which a node is away gives it for reads that want a majority
+// and for writes that the nodes could not agree on, with texts that change from
+// version to version. Unknown is an answer that is none of gRPC's: a server that
+// ends a request at its own time-out sends it, or a proxy.
+var unreachable = []codes.Code{codes.Unavailable, codes.DeadlineExceeded, codes.Aborted, codes.Internal, codes.Unknown}
 
 // awayFor is how long reads ask a quorum of the copies, and not every living one
-// for a majority, after a copy did not answer.
+// for a majority, after a request failed as it does when a copy is away: while a
+// server believes the dead one alive it asks that in vain for a majority, and from
+// when a write to it has failed it refuses at once.
 const awayFor = 10 * time.Second
 
 // consistency is how reads ask the copies of a shard; nil where there is one. A
@@ -139,9 +110,6 @@ func codeOf(err error) codes.Code {
 	return codes.Unknown
 }
 
-// unreachable are the codes of a server that cannot serve now.
-var unreachable = []codes.Code{codes.Unavailable, codes.DeadlineExceeded, codes.Aborted, codes.FailedPrecondition}
-
 // kindOf gives a failed request its kind.
 func kindOf(what string, err error, after time.Duration) error {
 	err = fmt.Errorf("qdrant: %s: %w", what, err)
@@ -149,7 +117,7 @@ func kindOf(what string, err error, after time.Duration) error {
 		return &memoryd.Error{Kind: memoryd.Unavailable, Msg: "the vector database limits its load", RetryAfter: after, Err: err}
 	}
 	switch code := codeOf(err); {
-	case copyAway(err), unsettled(err), brokenOff(err), slices.Contains(unreachable, code):
+	case slices.Contains(unreachable, code), code == codes.FailedPrecondition:
 		return memoryd.Wrap(memoryd.Unavailable, err, "the vector database cannot be reached")
 	case code == codes.ResourceExhausted:
 		return memoryd.Wrap(memoryd.Unavailable, err, "the vector database has no room")

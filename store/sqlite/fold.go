@@ -219,7 +219,10 @@ func (w *writer) writePurges(d *draft, slots []int64) error {
 		if err := w.c.exec(`INSERT INTO purge (id, slots) VALUES (?,?)`, p.id, encodeSlots(p.slots)); err != nil {
 			return err
 		}
-		d.after = append(d.after, func() { w.purges = append(w.purges, p) })
+		d.after = append(d.after, func() {
+			w.purges = append(w.purges, p)
+			w.trimLag.Add(int64(len(p.slots)))
+		})
 	}
 	return nil
 }
@@ -240,6 +243,7 @@ func (w *writer) purgeStep() error {
 		}
 		d.after = append(d.after, func() {
 			w.purges = w.purges[1:]
+			w.trimLag.Add(-int64(len(p.slots)))
 			w.clean.Store(len(w.purges) == 0)
 		})
 		return d.c.exec(`DELETE FROM purge WHERE id = ?`, p.id)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"memoryd"
 	"memoryd/store"
@@ -151,4 +152,37 @@ func TestFoldingEmptiesTheLogAndExpiresIdentities(t *testing.T) {
 			t.Errorf("call %d inside the window is forgotten", i)
 		}
 	}
+}
+
+// TestTheStoreReportsWhatHousekeepingHasToDo is for two gauges that were
+// documented and alerted on, and that no store gave.
+func TestTheStoreReportsWhatHousekeepingHasToDo(t *testing.T) {
+	cfg := settings(t.TempDir())
+	resting := func(s *Store) { s.w.rest, s.w.foldEvery = time.Now().Add(time.Hour), 1 }
+	s := openTuned(t, cfg, resting)
+	want := func(when string, trim, fold int64) {
+		t.Helper()
+		if s.TrimLag() != trim || s.FoldLag() != fold {
+			t.Errorf("%s: trim lag %d, fold lag %d, want %d and %d", when, s.TrimLag(), s.FoldLag(), trim, fold)
+		}
+	}
+	mustAppend(t, s, testBatch(9, "t", 1, 5))
+	want("after an append", 0, 5)
+	if err := s.DeleteTool(t.Context(), tref); err != nil {
+		t.Fatal(err)
+	}
+	want("after a deletion", 5, 5)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = openTuned(t, cfg, resting)
+	want("opened again", 5, 5)
+	inWriter(t, s, func(d *draft) error { d.w.rest = time.Time{}; return nil })
+	for range 100 {
+		settleDown(t, s)
+		if s.FoldLag() == 0 {
+			break
+		}
+	}
+	want("at rest", 0, 0)
 }

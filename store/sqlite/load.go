@@ -33,6 +33,7 @@ func (w *writer) load(ctx context.Context) error {
 			return fmt.Errorf("reading %s: %w", step.what, err)
 		}
 	}
+	w.foldLag.Store(int64(w.unfolded))
 	for _, t := range w.cat.byID {
 		t.info.Kept = t.kept.len()
 	}
@@ -188,6 +189,7 @@ func (l *loader) purge() error {
 			l.w.nextSlot = max(l.w.nextSlot, slot)
 		}
 		l.w.purges = append(l.w.purges, purgeRow{id: integer(v[0]), slots: slots})
+		l.w.trimLag.Add(int64(len(slots)))
 		l.w.nextPurge = max(l.w.nextPurge, integer(v[0]))
 		return err
 	})

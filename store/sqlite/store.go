@@ -134,6 +134,13 @@ func sizeOf(name string) int64 {
 // QueuedWrites is how many writes wait for a commit.
 func (s *backend) QueuedWrites() int64 { return int64(len(s.w.queue)) }
 
+// TrimLag is how many calls that left their histories wait to be removed from the
+// file, FoldLag how many entries of the log wait to be folded.
+func (s *backend) TrimLag() int64 { return s.w.trimLag.Load() }
+
+// FoldLag is described at TrimLag.
+func (s *backend) FoldLag() int64 { return s.w.foldLag.Load() }
+
 // PendingCalls is how many stored calls have no verdict yet.
 func (s *backend) PendingCalls() int64 {
 	s.w.pend.mu.Lock()

@@ -58,6 +58,7 @@ type writer struct {
 	lastLog     int64
 
 	housekeeping
+	trimLag, foldLag atomic.Int64 // for metrics: rows in purges, records in the log
 
 	failed atomic.Pointer[error] // set once nothing more may be acknowledged
 	sick   atomic.Bool           // the last transaction failed
@@ -217,6 +218,7 @@ func (w *writer) update(change func(*draft) error) error {
 		w.giveUp(err) // memory does not say any more what the file says
 		return unavailable(err)
 	}
+	w.foldLag.Store(int64(w.unfolded))
 	w.stir()
 	return nil
 }
