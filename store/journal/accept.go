@@ -135,22 +135,13 @@ func (q *queue) said(e *entry) *answer {
 // barrier waits until all that was accepted before is at the remote store; it
 // fails as unavailable when that takes longer than Config.RemoteWait.
 func (s *backend) barrier(ctx context.Context) error {
-	seq := s.q.end()
-	t := time.NewTimer(s.cfg.RemoteWait)
-	defer t.Stop()
-	for {
-		ok, more := s.q.passed(seq)
-		if ok {
-			return nil
-		}
-		select {
-		case <-more:
-		case <-t.C:
-			return s.unavailable(nil)
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
+	limited, cancel := context.WithTimeout(ctx, s.cfg.RemoteWait)
+	defer cancel()
+	err := s.drained(limited)
+	if err != nil && ctx.Err() == nil {
+		err = s.unavailable(nil)
 	}
+	return err
 }
 
 // Drain waits until all that was accepted before is at the remote store, for as
@@ -160,6 +151,10 @@ func (s *backend) Drain(ctx context.Context) error {
 		return err
 	}
 	defer s.gate.Leave()
+	return s.drained(ctx)
+}
+
+func (s *backend) drained(ctx context.Context) error {
 	seq := s.q.end()
 	for {
 		ok, more := s.q.passed(seq)
@@ -282,40 +277,39 @@ func (s *backend) DeleteWorkspace(ctx context.Context, workspace string) (int, e
 // PutGuideline implements store.Tools. The remote store compares; while it is
 // away this fails as unavailable.
 func (s *backend) PutGuideline(ctx context.Context, ref memoryd.ToolRef, g memoryd.Guideline, expect int64) error {
-	_, err := firmly(ctx, s, func(ctx context.Context) (none struct{}, err error) {
-		if err = s.remote.PutGuideline(ctx, ref, g, expect); err == nil {
+	return s.firmlyDone(ctx, func(ctx context.Context) error {
+		err := s.remote.PutGuideline(ctx, ref, g, expect)
+		if err == nil {
 			g.Revision = expect + 1
 			s.keepGuideline(ctx, memoryd.Tool{ToolRef: ref, Guideline: g})
 		}
-		return none, err
+		return err
 	})
-	return err
 }
 
 // RestoreTool implements store.Tools. The remote store decides; while it is away
 // this fails as unavailable. What the local copy had of the tool is replaced.
 func (s *backend) RestoreTool(ctx context.Context, t memoryd.Tool, calls []memoryd.Call) error {
-	_, err := firmly(ctx, s, func(ctx context.Context) (none struct{}, err error) {
+	return s.firmlyDone(ctx, func(ctx context.Context) error {
 		unlock := s.order.lock([]memoryd.ToolRef{t.ToolRef})
 		defer unlock()
 		if err := s.barrier(ctx); err != nil {
-			return none, err
+			return err
 		}
 		if err := s.remote.RestoreTool(ctx, t, calls); err != nil {
-			return none, err
+			return err
 		}
 		s.guidelines.forget(t.ToolRef)
 		ctx = context.WithoutCancel(ctx)
-		err = s.local.DeleteTool(ctx, t.ToolRef)
+		err := s.local.DeleteTool(ctx, t.ToolRef)
 		if err == nil {
 			err = s.local.RestoreTool(ctx, t, calls)
 		}
 		if err != nil {
 			s.log.Warn("a restored tool is not in the local copy", "err", err)
-			return none, nil
+			return nil
 		}
 		s.keepGuideline(ctx, t)
-		return none, nil
+		return nil
 	})
-	return err
 }

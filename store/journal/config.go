@@ -1,8 +1,10 @@
 package journal
 
 import (
-	"fmt"
+	"cmp"
 	"time"
+
+	"memoryd/store"
 )
 
 // Config is how much may wait for the remote store, and for how long callers do.
@@ -35,29 +37,10 @@ func DefaultConfig() Config {
 
 // Validate names the first setting that cannot work.
 func (c Config) Validate() error {
-	for _, n := range []struct {
-		key             string
-		value, min, max int
-	}{
-		{"max_backlog", c.MaxBacklog, 1, 10_000_000},
-		{"forward_batch", c.ForwardBatch, 1, 10_000},
-	} {
-		if n.value < n.min || n.value > n.max {
-			return fmt.Errorf("%s: must lie between %d and %d, not %d", n.key, n.min, n.max, n.value)
-		}
-	}
-	for _, d := range []struct {
-		key             string
-		value, min, max time.Duration
-	}{
-		{"retry_min", c.RetryMin, time.Millisecond, time.Hour},
-		{"retry_max", c.RetryMax, c.RetryMin, time.Hour},
-		{"repair_interval", c.RepairInterval, 0, 30 * 24 * time.Hour},
-		{"remote_wait", c.RemoteWait, time.Millisecond, time.Minute},
-	} {
-		if d.value < d.min || d.value > d.max {
-			return fmt.Errorf("%s: must lie between %v and %v, not %v", d.key, d.min, d.max, d.value)
-		}
-	}
-	return nil
+	return cmp.Or(
+		store.Within("max_backlog", c.MaxBacklog, 1, 10_000_000), store.Within("forward_batch", c.ForwardBatch, 1, 10_000),
+		store.Within("retry_min", c.RetryMin, time.Millisecond, time.Hour), store.Within("retry_max", c.RetryMax, c.RetryMin, time.Hour),
+		store.Within("repair_interval", c.RepairInterval, 0, 30*24*time.Hour),
+		store.Within("remote_wait", c.RemoteWait, time.Millisecond, time.Minute),
+	)
 }

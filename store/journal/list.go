@@ -10,10 +10,6 @@ import (
 
 // ListTools implements store.Tools.
 func (s *backend) ListTools(ctx context.Context, workspace, after string, limit int) ([]memoryd.Tool, error) {
-	return s.listTools(ctx, workspace, after, limit)
-}
-
-func (s *backend) listTools(ctx context.Context, workspace, after string, limit int) ([]memoryd.Tool, error) {
 	var out []memoryd.Tool
 	for len(out) < limit {
 		touched, gone := s.q.touched(workspace)
@@ -54,7 +50,7 @@ func (s *backend) appendTool(ctx context.Context, out, page []memoryd.Tool, touc
 		i, _ := slices.BinarySearchFunc(page, ref.Tool, func(t memoryd.Tool, name string) int { return strings.Compare(t.Tool, name) })
 		return append(out, page[i]), nil
 	}
-	t, err := s.tool(ctx, ref)
+	t, err := s.Tool(ctx, ref)
 	if memoryd.IsKind(err, memoryd.NotFound) {
 		return out, nil
 	}
@@ -138,7 +134,7 @@ func (s *backend) ListWorkspaces(ctx context.Context, after string, limit int) (
 // appendSpace appends a workspace unless what waits leaves it empty.
 func (s *backend) appendSpace(ctx context.Context, out, touched []string, name string) ([]string, error) {
 	if _, waits := slices.BinarySearch(touched, name); waits {
-		tools, err := s.listTools(ctx, name, "", 1)
+		tools, err := s.ListTools(ctx, name, "", 1)
 		if err != nil || len(tools) == 0 {
 			return out, err
 		}
@@ -177,7 +173,7 @@ func (s *backend) current(ctx context.Context, found []memoryd.Tool, touched []s
 	var out []memoryd.Tool
 	for _, t := range found {
 		if _, waits := slices.BinarySearch(touched, t.Tool); waits {
-			now, err := s.tool(ctx, t.ToolRef)
+			now, err := s.Tool(ctx, t.ToolRef)
 			if memoryd.IsKind(err, memoryd.NotFound) {
 				continue
 			}

@@ -51,61 +51,68 @@ func firmly[T any](ctx context.Context, s *backend, do func(context.Context) (T,
 	return v, err
 }
 
-// History implements store.Calls.
-func (s *backend) History(ctx context.Context, ref memoryd.ToolRef, limit int) ([]memoryd.Call, error) {
+// firmlyDone is firmly for what has no answer.
+func (s *backend) firmlyDone(ctx context.Context, do func(context.Context) error) error {
+	_, err := firmly(ctx, s, func(ctx context.Context) (none struct{}, err error) { return none, do(ctx) })
+	return err
+}
+
+// read puts a question about a tool to the remote store if nothing waits for it,
+// else, or when that is away, finds the answer in what is known here.
+func read[T any](ctx context.Context, s *backend, ref memoryd.ToolRef, question func(context.Context) (T, error),
+	answer func(view) (T, error),
+) (none T, err error) {
 	w := s.q.waitingFor(ref)
 	if !w.any {
-		calls, ok, err := ask(ctx, s, func(ctx context.Context) ([]memoryd.Call, error) {
-			return s.remote.History(ctx, ref, limit)
-		})
-		if ok || err != nil {
-			return calls, err
+		if v, ok, err := ask(ctx, s, question); ok || err != nil {
+			return v, err
 		}
 	}
 	v, err := s.view(ctx, ref, w)
 	if err != nil {
-		return nil, err
+		return none, err
 	}
-	if limit > 0 && len(v.calls) > limit {
-		v.calls = v.calls[len(v.calls)-limit:]
-	}
-	return v.calls, nil
+	return answer(v)
+}
+
+// History implements store.Calls.
+func (s *backend) History(ctx context.Context, ref memoryd.ToolRef, limit int) ([]memoryd.Call, error) {
+	return read(ctx, s, ref, func(ctx context.Context) ([]memoryd.Call, error) { return s.remote.History(ctx, ref, limit) },
+		func(v view) ([]memoryd.Call, error) {
+			if limit > 0 && len(v.calls) > limit {
+				v.calls = v.calls[len(v.calls)-limit:]
+			}
+			return v.calls, nil
+		})
+}
+
+// Samples implements store.Calls.
+func (s *backend) Samples(ctx context.Context, ref memoryd.ToolRef) ([]memoryd.Sample, error) {
+	return read(ctx, s, ref, func(ctx context.Context) ([]memoryd.Sample, error) { return s.remote.Samples(ctx, ref) },
+		func(v view) ([]memoryd.Sample, error) {
+			out := make([]memoryd.Sample, len(v.calls))
+			for i := range v.calls {
+				out[i] = v.calls[i].Sample()
+			}
+			return out, nil
+		})
 }
 
 // Call implements store.Calls.
 func (s *backend) Call(ctx context.Context, ref memoryd.ToolRef, key memoryd.CallKey) (memoryd.Call, error) {
-	w := s.q.waitingFor(ref)
-	if !w.any {
-		c, ok, err := ask(ctx, s, func(ctx context.Context) (memoryd.Call, error) { return s.remote.Call(ctx, ref, key) })
-		if ok || err != nil {
-			return c, err
-		}
-	}
-	v, err := s.view(ctx, ref, w)
-	if err != nil {
-		return memoryd.Call{}, err
-	}
-	i := slices.IndexFunc(v.calls, func(c memoryd.Call) bool { return c.Key == key })
-	if i < 0 {
-		return memoryd.Call{}, memoryd.Errorf(memoryd.NotFound, "the history keeps no such call")
-	}
-	return v.calls[i], nil
+	return read(ctx, s, ref, func(ctx context.Context) (memoryd.Call, error) { return s.remote.Call(ctx, ref, key) },
+		func(v view) (memoryd.Call, error) {
+			if i := slices.IndexFunc(v.calls, func(c memoryd.Call) bool { return c.Key == key }); i >= 0 {
+				return v.calls[i], nil
+			}
+			return memoryd.Call{}, memoryd.Errorf(memoryd.NotFound, "the history keeps no such call")
+		})
 }
 
 // ListCalls implements store.Calls.
 func (s *backend) ListCalls(ctx context.Context, ref memoryd.ToolRef, p store.CallPage) ([]memoryd.Call, error) {
-	w := s.q.waitingFor(ref)
-	if !w.any {
-		calls, ok, err := ask(ctx, s, func(ctx context.Context) ([]memoryd.Call, error) { return s.remote.ListCalls(ctx, ref, p) })
-		if ok || err != nil {
-			return calls, err
-		}
-	}
-	v, err := s.view(ctx, ref, w)
-	if err != nil {
-		return nil, err
-	}
-	return p.Of(v.calls), nil
+	return read(ctx, s, ref, func(ctx context.Context) ([]memoryd.Call, error) { return s.remote.ListCalls(ctx, ref, p) },
+		func(v view) ([]memoryd.Call, error) { return p.Of(v.calls), nil })
 }
 
 // RunCalls implements store.Calls. Calls that wait here come before those that the
@@ -149,49 +156,20 @@ func (s *backend) RunCalls(ctx context.Context, workspace, run string, limit int
 	return out[:min(len(out), limit, store.MaxRunCalls)], nil
 }
 
-// Samples implements store.Calls.
-func (s *backend) Samples(ctx context.Context, ref memoryd.ToolRef) ([]memoryd.Sample, error) {
-	w := s.q.waitingFor(ref)
-	if !w.any {
-		samples, ok, err := ask(ctx, s, func(ctx context.Context) ([]memoryd.Sample, error) {
-			return s.remote.Samples(ctx, ref)
-		})
-		if ok || err != nil {
-			return samples, err
-		}
-	}
-	v, err := s.view(ctx, ref, w)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]memoryd.Sample, len(v.calls))
-	for i := range v.calls {
-		out[i] = v.calls[i].Sample()
-	}
-	return out, nil
-}
-
 // Tool implements store.Tools.
 func (s *backend) Tool(ctx context.Context, ref memoryd.ToolRef) (memoryd.Tool, error) {
-	return s.tool(ctx, ref)
-}
-
-func (s *backend) tool(ctx context.Context, ref memoryd.ToolRef) (memoryd.Tool, error) {
-	w := s.q.waitingFor(ref)
-	if !w.any {
-		t, ok, err := ask(ctx, s, func(ctx context.Context) (memoryd.Tool, error) { return s.remote.Tool(ctx, ref) })
-		if err == nil && ok {
+	return read(ctx, s, ref, func(ctx context.Context) (memoryd.Tool, error) {
+		t, err := s.remote.Tool(ctx, ref)
+		if err == nil {
 			s.keepGuideline(ctx, t)
 		}
-		if ok || err != nil {
-			return t, err
+		return t, err
+	}, func(v view) (memoryd.Tool, error) {
+		if !v.exists {
+			return memoryd.Tool{}, memoryd.Errorf(memoryd.NotFound, "there is no such tool")
 		}
-	}
-	v, err := s.view(ctx, ref, w)
-	if err == nil && !v.exists {
-		err = memoryd.Errorf(memoryd.NotFound, "there is no such tool")
-	}
-	return v.tool, err
+		return v.tool, nil
+	})
 }
 
 // keepGuideline keeps the tool's guideline for times when the remote store is away.

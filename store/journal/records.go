@@ -19,10 +19,7 @@ func (s *backend) PutRecord(ctx context.Context, r store.Record) (int64, error) 
 
 // PutRecords implements store.Records.
 func (s *backend) PutRecords(ctx context.Context, rs []store.Record) error {
-	_, err := firmly(ctx, s, func(ctx context.Context) (none struct{}, err error) {
-		return none, s.remote.PutRecords(ctx, rs)
-	})
-	return err
+	return s.firmlyDone(ctx, func(ctx context.Context) error { return s.remote.PutRecords(ctx, rs) })
 }
 
 // Record implements store.Records. The record of a tool or workspace whose
@@ -54,10 +51,7 @@ func (s *backend) ListRecords(ctx context.Context, from store.RecordKey, limit i
 
 // DeleteRecord implements store.Records.
 func (s *backend) DeleteRecord(ctx context.Context, key store.RecordKey) error {
-	_, err := firmly(ctx, s, func(ctx context.Context) (none struct{}, err error) {
-		return none, s.remote.DeleteRecord(ctx, key)
-	})
-	return err
+	return s.firmlyDone(ctx, func(ctx context.Context) error { return s.remote.DeleteRecord(ctx, key) })
 }
 
 // ExpireRecords implements store.Records.

@@ -1,9 +1,12 @@
 package qdrant
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
+
+	"memoryd/store"
 )
 
 // Config is where the Qdrant servers are and how they shall keep the data.
@@ -70,39 +73,14 @@ func (c Config) Validate() error {
 	if len(c.Prefix) > 64 || strings.Trim(c.Prefix, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != "" {
 		return fmt.Errorf("prefix: may hold up to 64 letters, digits, '_' and '-', not %q", c.Prefix)
 	}
-	for _, n := range []struct {
-		key             string
-		value, min, max int64
-	}{
-		{"port", int64(c.Port), 1, 65535},
-		{"connections", int64(c.Connections), 1, 64},
-		{"replication_factor", int64(c.ReplicationFactor), 1, maxFactor},
-		{"write_consistency_factor", int64(c.WriteConsistencyFactor), 1, int64(c.ReplicationFactor)},
-		{"shards", int64(c.Shards), 1, maxFactor},
-		{"retries", int64(c.Retries), 0, 100},
-		{"max_reply_bytes", int64(c.MaxReplyBytes), 32 << 20, 1 << 30},
-		{"remember", int64(c.Remember), 1, 1 << 32},
-		{"verdict_cache", int64(c.VerdictCache), 1, 1 << 32},
-	} {
-		if n.value < n.min || n.value > n.max {
-			return fmt.Errorf("%s: must lie between %d and %d, not %d", n.key, n.min, n.max, n.value)
-		}
-	}
-	return c.validateTimes()
-}
-
-func (c Config) validateTimes() error {
-	for _, d := range []struct {
-		key             string
-		value, min, max time.Duration
-	}{
-		{"flush_interval", c.FlushInterval, time.Second, time.Hour},
-		{"timeout", c.Timeout, 10 * time.Millisecond, time.Hour},
-		{"patience", c.Patience, c.Timeout, time.Hour},
-	} {
-		if d.value < d.min || d.value > d.max {
-			return fmt.Errorf("%s: must lie between %v and %v, not %v", d.key, d.min, d.max, d.value)
-		}
-	}
-	return nil
+	return cmp.Or(
+		store.Within("port", c.Port, 1, 65535), store.Within("connections", c.Connections, 1, 64),
+		store.Within("replication_factor", c.ReplicationFactor, 1, maxFactor),
+		store.Within("write_consistency_factor", c.WriteConsistencyFactor, 1, c.ReplicationFactor),
+		store.Within("shards", c.Shards, 1, maxFactor), store.Within("retries", c.Retries, 0, 100),
+		store.Within("max_reply_bytes", c.MaxReplyBytes, 32<<20, 1<<30), store.Within("remember", int64(c.Remember), 1, 1<<32),
+		store.Within("verdict_cache", int64(c.VerdictCache), 1, 1<<32),
+		store.Within("flush_interval", c.FlushInterval, time.Second, time.Hour),
+		store.Within("timeout", c.Timeout, 10*time.Millisecond, time.Hour), store.Within("patience", c.Patience, c.Timeout, time.Hour),
+	)
 }

@@ -64,7 +64,11 @@ func (s *backend) foreign(ctx context.Context, collection string, yield func(For
 			return err
 		}
 		for _, point := range p.points {
-			text, err := appendStruct(nil, point.GetPayload())
+			fields, err := plainStruct(point.GetPayload())
+			var text []byte
+			if err == nil {
+				text, err = json.Marshal(fields)
+			}
 			if err != nil {
 				return memoryd.Errorf(memoryd.Invalid, "point %s: %s", foreignID(point.GetId()), err)
 			}
@@ -86,65 +90,49 @@ func foreignID(id *qd.PointId) string {
 	return strconv.FormatUint(id.GetNum(), 10)
 }
 
-// appendStruct writes a payload as a JSON object.
-func appendStruct(out []byte, fields map[string]*qd.Value) (_ []byte, err error) {
-	out = append(out, '{')
-	first := true
-	for name, v := range fields {
-		if !first {
-			out = append(out, ',')
-		}
-		first = false
-		key, err := json.Marshal(name)
-		if err != nil {
-			return nil, err
-		}
-		out = append(append(out, key...), ':')
-		if out, err = appendForeign(out, v); err != nil {
-			return nil, err
-		}
-	}
-	return append(out, '}'), nil
-}
-
-func appendForeign(out []byte, v *qd.Value) (_ []byte, err error) {
+// plain gives a payload's value as encoding/json writes it: an integer without a
+// fraction, a double with one.
+func plain(v *qd.Value) (any, error) {
 	switch k := v.GetKind().(type) {
 	case nil, *qd.Value_NullValue:
-		return append(out, "null"...), nil
+		return nil, nil //nolint:nilnil // null
 	case *qd.Value_BoolValue:
-		return strconv.AppendBool(out, k.BoolValue), nil
+		return k.BoolValue, nil
 	case *qd.Value_IntegerValue:
-		return strconv.AppendInt(out, k.IntegerValue, 10), nil
-	case *qd.Value_DoubleValue:
-		return appendDouble(out, k.DoubleValue)
+		return k.IntegerValue, nil
 	case *qd.Value_StringValue:
-		text, err := json.Marshal(k.StringValue)
-		return append(out, text...), err
+		return k.StringValue, nil
+	case *qd.Value_DoubleValue:
+		text := strconv.FormatFloat(k.DoubleValue, 'g', -1, 64)
+		if math.IsNaN(k.DoubleValue) || math.IsInf(k.DoubleValue, 0) {
+			return nil, fmt.Errorf("a number that JSON cannot say")
+		}
+		if !strings.ContainsAny(text, ".e") {
+			text += ".0"
+		}
+		return json.Number(text), nil
 	case *qd.Value_StructValue:
-		return appendStruct(out, k.StructValue.GetFields())
+		return plainStruct(k.StructValue.GetFields())
 	case *qd.Value_ListValue:
-		out = append(out, '[')
+		list := make([]any, len(k.ListValue.GetValues()))
 		for i, e := range k.ListValue.GetValues() {
-			if i > 0 {
-				out = append(out, ',')
-			}
-			if out, err = appendForeign(out, e); err != nil {
+			var err error
+			if list[i], err = plain(e); err != nil {
 				return nil, err
 			}
 		}
-		return append(out, ']'), nil
+		return list, nil
 	}
 	return nil, fmt.Errorf("a value of an unknown kind %T", v.GetKind())
 }
 
-// appendDouble writes a double so that it cannot be taken for an integer.
-func appendDouble(out []byte, f float64) ([]byte, error) {
-	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return nil, fmt.Errorf("a number that JSON cannot say")
+func plainStruct(fields map[string]*qd.Value) (map[string]any, error) {
+	out := make(map[string]any, len(fields))
+	for name, v := range fields {
+		var err error
+		if out[name], err = plain(v); err != nil {
+			return nil, err
+		}
 	}
-	text := strconv.FormatFloat(f, 'g', -1, 64)
-	if !strings.ContainsAny(text, ".e") {
-		text += ".0"
-	}
-	return append(out, text...), nil
+	return out, nil
 }

@@ -1,6 +1,11 @@
 package sqlite
 
-import "fmt"
+import (
+	"cmp"
+	"errors"
+
+	"memoryd/store"
+)
 
 // Config is where the embedded store lives and how much it may take.
 type Config struct {
@@ -45,24 +50,12 @@ func DefaultConfig() Config {
 // Validate names the first setting that cannot work.
 func (c Config) Validate() error {
 	if c.Dir == "" {
-		return fmt.Errorf("dir: must name a directory")
+		return errors.New("dir: must name a directory")
 	}
-	for _, n := range []struct {
-		key      string
-		value    int64
-		min, max int64
-	}{
-		{"queue", int64(c.Queue), 1, 1 << 20},
-		{"queue_bytes", c.QueueBytes, 1 << 20, 1 << 40},
-		{"identity_window", int64(c.IdentityWindow), 1, 1 << 28},
-		{"wal_bytes", c.WALBytes, 1 << 20, 1 << 40},
-		{"readers", int64(c.Readers), 1, 64},
-		{"sample_cache", int64(c.SampleCache), 0, 1 << 28},
-		{"verdict_cache", int64(c.VerdictCache), 1, 1 << 28},
-	} {
-		if n.value < n.min || n.value > n.max {
-			return fmt.Errorf("%s: must lie between %d and %d, not %d", n.key, n.min, n.max, n.value)
-		}
-	}
-	return nil
+	return cmp.Or(
+		store.Within("queue", c.Queue, 1, 1<<20), store.Within("queue_bytes", c.QueueBytes, 1<<20, 1<<40),
+		store.Within("identity_window", c.IdentityWindow, 1, 1<<28), store.Within("wal_bytes", c.WALBytes, 1<<20, 1<<40),
+		store.Within("readers", c.Readers, 1, 64), store.Within("sample_cache", c.SampleCache, 0, 1<<28),
+		store.Within("verdict_cache", c.VerdictCache, 1, 1<<28),
+	)
 }
