@@ -31,6 +31,9 @@ type Config struct {
 	// FallbackToRules lets the rules write the guideline of a tool that has none
 	// yet when the model fails. Otherwise the failure is reported.
 	FallbackToRules bool `yaml:"fallback_to_rules"`
+	// MineCalls is how many of the newest calls of a tool are mined, as compact
+	// observations beside the history.
+	MineCalls int `yaml:"mine_calls"`
 	// Quote says when words of a tool's messages are shown: QuoteQuorum or
 	// QuoteNever.
 	Quote string `yaml:"quote"`
@@ -46,7 +49,7 @@ const (
 
 // DefaultConfig is the settings when nothing is configured.
 func DefaultConfig() Config {
-	return Config{MaxWords: 200, MinCalls: 10, TokenBudget: 8000, MaxAnswerTokens: 1200, Quote: QuoteQuorum}
+	return Config{MaxWords: 200, MinCalls: 10, TokenBudget: 8000, MaxAnswerTokens: 1200, MineCalls: 2000, Quote: QuoteQuorum}
 }
 
 // Validate names the setting that is wrong.
@@ -56,7 +59,7 @@ func (c Config) Validate() error {
 		value, min int
 	}{
 		{"max_words", c.MaxWords, 80}, {"min_calls", c.MinCalls, 1}, {"token_budget", c.TokenBudget, 1500},
-		{"max_answer_tokens", c.MaxAnswerTokens, 0},
+		{"max_answer_tokens", c.MaxAnswerTokens, 0}, {"mine_calls", c.MineCalls, 100},
 	} {
 		if s.value < s.min {
 			return fmt.Errorf("%s: must be at least %d, got %d", s.key, s.min, s.value)

@@ -61,6 +61,9 @@ func NewModel(cfg Config, m memoryd.Model) (*Model, error) {
 	return x, nil
 }
 
+// Use sets the window, as Rules.Window; it must be called before the first Write.
+func (x *Model) Use(w Window) { x.rules.Window = w }
+
 // Write composes the guideline of tool as Rules.Write does, with the wording of
 // the model. Its author is the model's name. When the model fails, or nothing in
 // its answer is usable, the error is of kind Unavailable.
@@ -81,7 +84,10 @@ func (x *Model) Compose(ctx context.Context, tool memoryd.Tool, calls []memoryd.
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
 	}
-	f := x.rules.find(tool, calls, recent)
+	f, err := x.rules.find(ctx, tool, calls, recent)
+	if err != nil {
+		return nil, err
+	}
 	draft := f.draft()
 	instructions, err := x.instructions()
 	if err != nil {

@@ -43,7 +43,10 @@ func FuzzAnswer(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	found := m.rules.find(memoryd.Tool{ToolRef: calls[0].ToolRef}, calls, 20)
+	found, err := m.rules.find(f.Context(), memoryd.Tool{ToolRef: calls[0].ToolRef}, calls, 20)
+	if err != nil {
+		f.Fatal(err)
+	}
 	d := found.draft()
 	r := newReviewer(found, d, m.parts(found, d.render(200), calls, 20), 200)
 	f.Fuzz(func(t *testing.T, s string) {

@@ -2,6 +2,7 @@ package guidelines
 
 import (
 	"context"
+	"fmt"
 
 	"memoryd"
 	"memoryd/guidelines/evidence"
@@ -13,10 +14,22 @@ const AuthorRules = "rules"
 
 // Rules writes guidelines from the evidence alone. The same calls give the same
 // bytes.
-type Rules struct{ cfg Config }
+type Rules struct {
+	// Window gives more calls than the history keeps; nil: there are none. It must be
+	// set before the first Write.
+	Window Window
+
+	cfg Config
+}
+
+// Window is what mining knows of the newest calls of a tool, beyond its history.
+type Window interface {
+	// Observations lists them, oldest first. An unknown tool has none.
+	Observations(ctx context.Context, ref memoryd.ToolRef) ([]evidence.Observation, error)
+}
 
 // NewRules makes a Rules.
-func NewRules(cfg Config) *Rules { return &Rules{cfg} }
+func NewRules(cfg Config) *Rules { return &Rules{cfg: cfg} }
 
 // Write composes the guideline of tool from its kept calls, oldest first; the
 // newest recent of them are the recent window. It fails only when ctx has ended.
@@ -35,7 +48,10 @@ func (x *Rules) Compose(ctx context.Context, tool memoryd.Tool, calls []memoryd.
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
 	}
-	f := x.find(tool, calls, recent)
+	f, err := x.find(ctx, tool, calls, recent)
+	if err != nil {
+		return nil, err
+	}
 	return x.document(f, f.draft(), prev), nil
 }
 
@@ -49,13 +65,20 @@ func (x *Rules) document(f *findings, d draft, prev *Document) *Document {
 }
 
 // find computes everything that a guideline is worded from.
-func (x *Rules) find(tool memoryd.Tool, calls []memoryd.Call, recent int) *findings {
+func (x *Rules) find(ctx context.Context, tool memoryd.Tool, calls []memoryd.Call, recent int) (*findings, error) {
+	var window []evidence.Observation
+	if x.Window != nil {
+		var err error
+		if window, err = x.Window.Observations(ctx, tool.ToolRef); err != nil {
+			return nil, fmt.Errorf("observations of %q: %w", tool.Tool, err)
+		}
+	}
 	f := &findings{
 		tool: tool, recent: recent, minCalls: x.cfg.MinCalls, unquoted: x.cfg.Quote == QuoteNever,
-		stats: statisticsOf(tool, calls, recent), evidence: evidence.Mine(calls), goodCost: goodCosts(calls), advised: map[string]bool{},
+		stats: statisticsOf(tool, calls, recent), evidence: evidence.MineObserved(evidence.Merge(window, calls), calls), goodCost: goodCosts(calls), advised: map[string]bool{},
 	}
 	f.agents = f.evidence.Agents
-	return f
+	return f, nil
 }
 
 // statisticsOf computes what the wire shows of the same calls.

@@ -16,6 +16,7 @@ import (
 	"memoryd/evaluate/monitor"
 	"memoryd/guidelines/revisions"
 	"memoryd/guidelines/search"
+	"memoryd/guidelines/window"
 	"memoryd/internal/lifecycle"
 	"memoryd/internal/telemetry/metrics"
 	"memoryd/internal/telemetry/trace"
@@ -45,6 +46,7 @@ type app struct {
 	prices    usage.Prices
 	revisions *revisions.Manager
 	refresher *revisions.Refresher
+	window    *window.Window
 	search    *search.Index // nil: searches go by words alone
 	metrics   *metrics.Registry
 	monitor   *monitor.Watch

@@ -18,6 +18,7 @@ import (
 	"memoryd"
 	"memoryd/config"
 	"memoryd/guidelines/revisions"
+	"memoryd/guidelines/window"
 	"memoryd/llm/usage"
 	"memoryd/ops"
 	"memoryd/store"
@@ -28,7 +29,7 @@ import (
 
 // movedKinds are the kinds of records that go with what is moved.
 func movedKinds() []string {
-	return append(revisions.Kinds(), ops.CorrectionKind, originalKind, backup.RecordKind)
+	return append(append(revisions.Kinds(), window.Kinds()...), ops.CorrectionKind, originalKind, backup.RecordKind)
 }
 
 // mover moves memories, and tells the ledger of workspaces that are gone.

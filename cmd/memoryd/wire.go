@@ -15,6 +15,7 @@ import (
 	"memoryd/evaluate/rules"
 	"memoryd/guidelines"
 	"memoryd/guidelines/revisions"
+	"memoryd/guidelines/window"
 	"memoryd/internal/admission"
 	"memoryd/llm/usage"
 	"memoryd/ops"
@@ -33,6 +34,12 @@ func (a *app) wire(getenv func(string) string) (http.Handler, error) {
 		a.store = a.decorate(a.store)
 	}
 	a.store = a.measure(a.store)
+	a.window = window.New(a.store, a.cfg.Guidelines.MineCalls, a.log, time.Now)
+	a.store = a.window.Over()
+	a.own(a.window.Start, func(ctx context.Context) error {
+		a.window.Stop(context.WithoutCancel(ctx))
+		return nil
+	})
 	var err error
 	if a.book, err = usage.NewLedger(a.cfg.Spend, a.store, a.log, time.Now); err != nil {
 		return nil, err
@@ -149,13 +156,16 @@ func (a *app) newJudge() (*evaluate.Desk, error) {
 func (a *app) composer(llmName string, params ops.SummaryParams) (revisions.Composer, error) {
 	m := a.models.forOp(llmName, "summary", params.SummarySleepInterval)
 	if m == nil {
-		return guidelines.NewRules(a.cfg.Guidelines), nil
+		writer := guidelines.NewRules(a.cfg.Guidelines)
+		writer.Window = a.window
+		return writer, nil
 	}
 	author, err := guidelines.NewModel(a.cfg.Guidelines, a.book.Limited(m))
 	if err != nil {
 		return nil, err
 	}
 	author.Observe = a.noteReview
+	author.Use(a.window)
 	return author, nil
 }
 

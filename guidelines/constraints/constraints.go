@@ -140,12 +140,14 @@ func (r *reader) text(text, path string, inIssue bool) {
 		if g.field && !inIssue || inIssue && g.class == Failed || !g.maybe(lower, &grams) {
 			continue
 		}
-		for _, m := range g.re.FindAllStringSubmatchIndex(text, maxMatches) {
-			for _, c := range g.read(text, m) {
-				if inIssue {
-					c.Parameter = joined(path, c)
+		for _, part := range g.parts(lower) {
+			for _, m := range g.re.FindAllStringSubmatchIndex(text[part.from:part.to], maxMatches) {
+				for _, c := range g.read(text[part.from:part.to], m) {
+					if inIssue {
+						c.Parameter = joined(path, c)
+					}
+					r.add(c, part.from+m[0])
 				}
-				r.add(c, m[0])
 			}
 		}
 	}

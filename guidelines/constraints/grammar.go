@@ -81,6 +81,51 @@ func (g *grammar) maybe(lower string, grams *gramSet) bool {
 	return false
 }
 
+// span is a part of a text.
+type span struct{ from, to int }
+
+// Around a literal so much of a long text is matched, from the beginning of its line
+// where that is near.
+const (
+	wholeText  = 700
+	spanBefore = 300
+	spanAfter  = 500
+)
+
+// parts are the parts of a text around the literals of the grammar; a short text is
+// one part.
+func (g *grammar) parts(lower string) []span {
+	if len(lower) <= wholeText {
+		return []span{{0, len(lower)}}
+	}
+	var list []span
+	for _, w := range g.words {
+		for at, n := 0, 0; n < maxMatches; n++ {
+			next := strings.Index(lower[at:], w)
+			if next < 0 {
+				break
+			}
+			at += next
+			from := max(0, at-spanBefore)
+			if line := strings.LastIndexByte(lower[from:at], '\n'); line >= 0 {
+				from += line + 1
+			}
+			list = append(list, span{from, min(len(lower), at+len(w)+spanAfter)})
+			at += len(w)
+		}
+	}
+	slices.SortFunc(list, func(a, b span) int { return a.from - b.from })
+	merged := list[:0]
+	for _, p := range list {
+		if n := len(merged); n > 0 && p.from <= merged[n-1].to {
+			merged[n-1].to = max(merged[n-1].to, p.to)
+			continue
+		}
+		merged = append(merged, p)
+	}
+	return merged
+}
+
 // read fills the slots from one match; a list of parameters gives one constraint
 // for each.
 func (g *grammar) read(text string, m []int) []Constraint {

@@ -60,12 +60,16 @@ func issuesIn(text string) []issue {
 			list = append(list, issue{path: text[m[2]:m[3]], text: text[m[4]:m[5]], at: m[0]})
 		}
 	}
-	if m := instance.FindStringSubmatch(text); m != nil {
+	if !strings.Contains(text, "On instance[") {
+		// not jsonschema's long form
+	} else if m := instance.FindStringSubmatch(text); m != nil {
 		head, _, _ := strings.Cut(text, "\n")
 		list = append(list, issue{path: strings.TrimPrefix(indexMark.ReplaceAllString(m[1], ".$1"), "."), text: head})
 	}
-	for _, m := range fieldText.FindAllStringSubmatchIndex(text, maxMatches) {
-		list = append(list, issue{path: text[m[2]:m[3]], text: text[m[4]:m[5]], at: m[0]})
+	if strings.Contains(text, ": Field required") || strings.Contains(text, ": Extra inputs") || strings.Contains(text, ": Input should be") {
+		for _, m := range fieldText.FindAllStringSubmatchIndex(text, maxMatches) {
+			list = append(list, issue{path: text[m[2]:m[3]], text: text[m[4]:m[5]], at: m[0]})
+		}
 	}
 	if at := strings.IndexAny(text, "[{"); at >= 0 && len(text) <= maxParsed && (strings.Contains(text, "essage") || strings.Contains(text, `"msg"`)) {
 		for tries := 0; at >= 0 && tries < 4; tries++ {

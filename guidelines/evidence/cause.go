@@ -484,7 +484,7 @@ func (w *window) follow(c *Cause) {
 		case c.Class == constraints.State || c.Class == constraints.NothingYet:
 			followed = ob.Prepared
 		case c.Checkable():
-			followed = !constraints.Broken(c.Constraint, constraints.InputOf(ob.Input))
+			followed = !constraints.Broken(c.Constraint, w.input(i))
 		case c.Class == constraints.NotFound && c.Parameter != "":
 			followed = slices.ContainsFunc(ob.Sources, func(s Source) bool { return s.Path == c.Parameter && s.Tool != "" })
 		}

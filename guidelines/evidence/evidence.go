@@ -87,12 +87,12 @@ func Mine(calls []memoryd.Call) Evidence {
 	for i := range calls {
 		obs[i] = o.Observe(&calls[i])
 	}
-	return MineObserved(obs)
+	return MineObserved(obs, calls)
 }
 
-// MineObserved is Mine for calls that were observed before, oldest first. The
-// profile of outputs is that of the observations that are not trimmed.
-func MineObserved(obs []Observation) Evidence {
+// MineObserved is Mine for calls that were observed before, oldest first; recent are
+// calls with their outputs, from which these are described.
+func MineObserved(obs []Observation, recent []memoryd.Call) Evidence {
 	calls := make([]memoryd.Call, len(obs))
 	runs, agents := runSet{}, map[uint64]bool{}
 	for i := range obs {
@@ -131,7 +131,7 @@ func MineObserved(obs []Observation) Evidence {
 		}
 	}
 	e.Parameters = m.inputs.parameters(well)
-	e.Output = profileOutputs(calls)
+	e.Output = profileOutputs(recent)
 	e.Outliers = outliers(calls)
 	errors := clusterErrors(calls, m.trajectory)
 	e.Conditions, e.Costs, e.Hypotheses, e.Rejected = m.patterns(errors)

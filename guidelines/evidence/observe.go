@@ -2,7 +2,10 @@ package evidence
 
 import (
 	"bytes"
+	"cmp"
+	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"hash/maphash"
 	"maps"
 	"slices"
@@ -62,6 +65,7 @@ type Observer struct {
 	seed  maphash.Seed
 	runs  map[uint64]*run
 	order []uint64 // of the runs, the least recent first
+	read  map[string]message
 }
 
 // run is what is remembered of one run.
@@ -82,7 +86,9 @@ const (
 )
 
 // NewObserver makes an Observer that has seen nothing.
-func NewObserver() *Observer { return &Observer{seed: maphash.MakeSeed(), runs: map[uint64]*run{}} }
+func NewObserver() *Observer {
+	return &Observer{seed: maphash.MakeSeed(), runs: map[uint64]*run{}, read: map[string]message{}}
+}
 
 // Observe reads one call and takes it into the memory of its run. The observation
 // holds the call as it is: see Trim.
@@ -90,12 +96,9 @@ func (o *Observer) Observe(c *memoryd.Call) Observation {
 	ob := Observation{Call: *c}
 	ob.Run, ob.Agent, ob.Named = RunOf(c)
 	bad := wrong(c)
-	if bad {
-		text := constraints.Unwrap(c.Output)
-		ob.Found = constraints.ReadText(text)
-		if len(ob.Found) > maxFound {
-			ob.Found = ob.Found[:maxFound]
-		}
+	if bad || c.Evaluation.State == memoryd.Pending { // whose verdict may come when the text is gone
+		text, found := o.readMessage(c.Output)
+		ob.Found = found
 		ob.Echo = echoOf(c.Input, text)
 	}
 	if ob.Run == 0 {
@@ -122,6 +125,33 @@ func (o *Observer) Observe(c *memoryd.Call) Observation {
 		r.learn(o.seed, c.Tool, c.Output)
 	}
 	return ob
+}
+
+// message is an output that was read.
+type message struct {
+	text  string
+	found []constraints.Constraint
+}
+
+// maxRead is how many outputs are remembered with what was read of them: failures
+// come again.
+const maxRead = 512
+
+// readMessage gives the error text of an output and what it states.
+func (o *Observer) readMessage(output string) (string, []constraints.Constraint) {
+	if m, known := o.read[output]; known {
+		return m.text, m.found
+	}
+	text := constraints.Unwrap(output)
+	found := constraints.ReadText(text)
+	found = found[:min(len(found), maxFound)]
+	if len(output) <= scannedBytes {
+		if len(o.read) >= maxRead {
+			clear(o.read)
+		}
+		o.read[output] = message{text, found}
+	}
+	return text, found
 }
 
 // maxFound and maxSources bound what one observation holds.
@@ -154,14 +184,29 @@ func (r *run) learn(seed maphash.Seed, tool, output string) {
 		at = len(r.tools)
 		r.tools = append(r.tools, tool)
 	}
-	for _, v := range strings.FieldsFunc(textsafe.Head(output, scannedBytes), delimiter) {
-		if v = strings.Trim(v, ".:"); idLike(v) && len(r.values) < maxRunValues {
+	text := textsafe.Head(output, scannedBytes)
+	for from, i := 0, 0; i <= len(text); i++ {
+		if i < len(text) && !delimits[text[i]] {
+			continue
+		}
+		if v := strings.Trim(text[from:i], ".:"); len(v) >= 4 && len(r.values) < maxRunValues && idLike(v) {
 			h := maphash.String(seed, v)
 			if _, known := r.values[h]; !known {
 				r.values[h] = uint8(at) //nolint:gosec // below maxRunTools
 			}
 		}
+		from = i + 1
 	}
+}
+
+// delimits marks the bytes that part values in an output.
+var delimits = delimiters()
+
+func delimiters() (marks [256]bool) {
+	for b := range marks {
+		marks[b] = delimiter(rune(b))
+	}
+	return marks
 }
 
 func delimiter(r rune) bool {
@@ -361,7 +406,7 @@ const (
 // the output but a failed call's message.
 func (ob *Observation) Trim() {
 	ob.Input = trimInput(ob.Input)
-	if wrong(&ob.Call) {
+	if wrong(&ob.Call) || ob.Evaluation.State == memoryd.Pending {
 		ob.Output = textsafe.Head(constraints.Unwrap(ob.Output), trimmedOutput)
 	} else {
 		ob.Output = ""
@@ -409,4 +454,89 @@ func trimValue(v any, keep int) any {
 		return out
 	}
 	return v
+}
+
+// Judge gives the observation the verdict of its call.
+func (ob *Observation) Judge(e memoryd.Evaluation) {
+	ob.Evaluation = memoryd.Evaluation{State: e.State, Score: e.Score, Rule: e.Rule, JudgedBy: e.JudgedBy}
+}
+
+// kept is an observation as it is stored.
+type kept struct {
+	Key      string                   `json:"k"`
+	Seq      int64                    `json:"q"`
+	Time     time.Time                `json:"t,omitzero"`
+	Run      uint64                   `json:"r,omitempty"`
+	Named    bool                     `json:"n,omitempty"`
+	Agent    uint64                   `json:"a,omitempty"`
+	State    memoryd.EvaluationState  `json:"s"`
+	Score    float64                  `json:"v,omitempty"`
+	Rule     string                   `json:"u,omitempty"`
+	JudgedBy string                   `json:"j,omitempty"`
+	Failed   bool                     `json:"x,omitempty"` // by the caller's flag
+	Seconds  float64                  `json:"c,omitempty"`
+	Tokens   int64                    `json:"o"`
+	Input    string                   `json:"i"`
+	Output   string                   `json:"m,omitempty"`
+	Found    []constraints.Constraint `json:"f,omitempty"`
+	Sources  []Source                 `json:"p,omitempty"`
+	Echo     Echo                     `json:"e,omitempty"`
+	Prepared bool                     `json:"b,omitempty"`
+}
+
+// MarshalJSON writes the stored form of a trimmed observation.
+func (ob Observation) MarshalJSON() ([]byte, error) {
+	return json.Marshal(kept{
+		ob.Key.String(), ob.Seq, ob.Time, ob.Run, ob.Named, ob.Agent, ob.Evaluation.State, ob.Evaluation.Score, ob.Evaluation.Rule, ob.Evaluation.JudgedBy, !ob.Success,
+		ob.TimeCost, ob.TokenCost, string(ob.Input), ob.Output, ob.Found, ob.Sources, ob.Echo, ob.Prepared,
+	})
+}
+
+// UnmarshalJSON reads the stored form.
+func (ob *Observation) UnmarshalJSON(b []byte) error {
+	var k kept
+	if err := json.Unmarshal(b, &k); err != nil {
+		return err
+	}
+	var key memoryd.CallKey
+	if n, err := hex.Decode(key[:], []byte(k.Key[:min(len(k.Key), 2*len(key))])); err != nil || n != len(key) {
+		return fmt.Errorf("%q is no call's key", k.Key)
+	}
+	*ob = Observation{
+		Call: memoryd.Call{
+			Key: key, Seq: k.Seq, Time: k.Time, Success: !k.Failed, TimeCost: k.Seconds, TokenCost: k.Tokens, Input: json.RawMessage(k.Input), Output: k.Output,
+			Evaluation: memoryd.Evaluation{State: k.State, Score: k.Score, Rule: k.Rule, JudgedBy: k.JudgedBy},
+		},
+		Run: k.Run, Named: k.Named, Agent: k.Agent, Found: k.Found, Sources: k.Sources, Echo: k.Echo, Prepared: k.Prepared,
+	}
+	return nil
+}
+
+// Merge brings observations of a window together with the calls of the history,
+// oldest first: a verdict of the history wins, and calls that the window has not
+// seen are observed now. Both belong to one tool.
+func Merge(window []Observation, calls []memoryd.Call) []Observation {
+	known := make(map[memoryd.CallKey]int, len(window))
+	for i := range window {
+		known[window[i].Key] = i
+	}
+	list := slices.Clone(window)
+	o := NewObserver()
+	for i := range calls {
+		c := &calls[i]
+		at, ok := known[c.Key]
+		if !ok {
+			list = append(list, o.Observe(c))
+			continue
+		}
+		old := &list[at]
+		if old.Evaluation.State != c.Evaluation.State || old.Evaluation.Score != c.Evaluation.Score {
+			seen := o.Observe(c)
+			old.Judge(c.Evaluation)
+			old.Found, old.Echo = seen.Found, seen.Echo
+		}
+		old.Output = c.Output
+	}
+	slices.SortStableFunc(list, func(a, b Observation) int { return cmp.Compare(a.Seq, b.Seq) })
+	return list
 }

@@ -45,7 +45,7 @@ func profileOutputs(calls []memoryd.Call) OutputProfile {
 	var order []string
 	var lengths []float64
 	for i := len(calls) - 1; i >= 0 && p.Calls < profiledOutputs; i-- {
-		if !use(&calls[i]) || calls[i].Tool == "" && calls[i].Output == "" { // trimmed
+		if !use(&calls[i]) {
 			continue
 		}
 		p.Calls++

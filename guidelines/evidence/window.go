@@ -6,24 +6,34 @@ import (
 	"strings"
 
 	"memoryd"
+	"memoryd/guidelines/constraints"
 )
 
 // window is the observations that causes, repairs and sources are mined from.
 type window struct {
 	obs    []Observation
 	leaves [][]leafValue
+	inputs []*constraints.Input // parsed when first asked for
 	// of are the causes of each failed call.
 	of         [][]*Cause
 	provenance []Provenance
 }
 
 func newWindow(obs []Observation) *window {
-	w := &window{obs: obs, leaves: make([][]leafValue, len(obs)), of: make([][]*Cause, len(obs))}
+	w := &window{obs: obs, leaves: make([][]leafValue, len(obs)), inputs: make([]*constraints.Input, len(obs)), of: make([][]*Cause, len(obs))}
 	for i := range obs {
 		w.leaves[i] = leavesOf(obs[i].Input)
 	}
 	w.provenance = w.sources()
 	return w
+}
+
+func (w *window) input(i int) constraints.Input {
+	if w.inputs[i] == nil {
+		in := constraints.InputOf(w.obs[i].Input)
+		w.inputs[i] = &in
+	}
+	return *w.inputs[i]
 }
 
 func (w *window) bad(i int) bool   { return failed(&w.obs[i].Call) }

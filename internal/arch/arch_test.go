@@ -47,6 +47,7 @@ var mayImport = map[string][]string{
 	"memoryd/evaluate/rules":         {"memoryd", "memoryd/internal/textsafe", "memoryd/internal/loosejson", "memoryd/internal/errortext", "memoryd/internal/phrases"},
 	"memoryd/evaluate":               {"memoryd", "memoryd/evaluate/rules", "memoryd/internal/textsafe", "memoryd/internal/loosejson", "memoryd/internal/errortext"},
 	"memoryd/evaluate/benchmark":     {"memoryd", "memoryd/evaluate", "memoryd/evaluate/rules", "memoryd/internal/stats", "memoryd/internal/textsafe"},
+	"memoryd/guidelines/window":      {"memoryd", "memoryd/store", "memoryd/guidelines/evidence", "memoryd/internal/lifecycle"},
 	"memoryd/guidelines/constraints": {"memoryd/internal/errortext"},
 	"memoryd/guidelines/evidence":    {"memoryd", "memoryd/guidelines/constraints", "memoryd/internal/stats", "memoryd/internal/textsafe", "memoryd/internal/loosejson", "memoryd/internal/errortext"},
 	"memoryd/guidelines":             {"memoryd", "memoryd/guidelines/constraints", "memoryd/internal/stats", "memoryd/guidelines/evidence", "memoryd/llm/summarize", "memoryd/internal/textsafe", "memoryd/internal/errortext"},

@@ -1,0 +1,261 @@
+// Package window keeps what mining needs of more calls than a tool's history holds:
+// the newest Calls of each tool as compact observations, beside the history, which
+// stays as it is. Calls are taken in as the store accepts them and read later, by
+// one goroutine that works a small part of the time, so that adding does not wait.
+//
+// What was folded is durable: records of the tool (kind "observations"), in pieces
+// of up to 128 calls, which leave with the tool. What was not yet, half a minute of
+// calls at most, is read again from the history after a restart, as far as that
+// still holds it.
+package window
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"memoryd"
+	"memoryd/guidelines/evidence"
+	"memoryd/internal/lifecycle"
+	"memoryd/store"
+)
+
+// Limits on memory and on what is kept.
+const (
+	maxQueued    = 64 << 20 // bytes of calls that wait to be read, over all workspaces
+	maxSpaces    = 64       // workspaces whose runs are remembered
+	maxFresh     = 32768    // observations that wait to be written
+	pieceCalls   = 128      // of a record
+	maxToolBytes = 2 << 20  // of a tool's records
+	foldEvery    = 2 * time.Second
+	foldAge      = 30 * time.Second      // after which few observations are written too
+	foldCalls    = 64                    // that are written at once
+	readAtOnce   = 64                    // calls between two rests
+	rest         = 10 * time.Millisecond // some four times as long as reading so many takes
+	bytesOfACall = 512                   // what a waiting call takes beside its bodies
+)
+
+// Window is the observations of all tools. It is safe for concurrent use.
+type Window struct {
+	store  store.Store
+	calls  int
+	log    *slog.Logger
+	now    func() time.Time
+	worker *lifecycle.Worker
+
+	mu      sync.Mutex
+	queues  map[string][]memoryd.Call // by workspace, in the order of acceptance
+	queued  int
+	dropped int64
+	readers map[string]*evidence.Observer
+	fresh   map[memoryd.ToolRef]*batch
+	waiting int // observations in fresh
+	pending map[memoryd.CallKey]*evidence.Observation
+	unread  map[memoryd.CallKey]memoryd.Evaluation // of queued calls that have no verdict
+
+	writing sync.Mutex // held while records are written
+}
+
+// batch is observations of a tool that are not written yet.
+type batch struct {
+	since time.Time
+	list  []*evidence.Observation
+}
+
+// New makes a window of the newest calls of each tool, over a store.
+func New(s store.Store, calls int, log *slog.Logger, now func() time.Time) *Window {
+	return &Window{
+		store: s, calls: calls, log: log, now: now, worker: lifecycle.NewWorker(log, "mining window"),
+		queues: map[string][]memoryd.Call{}, readers: map[string]*evidence.Observer{}, fresh: map[memoryd.ToolRef]*batch{},
+		pending: map[memoryd.CallKey]*evidence.Observation{}, unread: map[memoryd.CallKey]memoryd.Evaluation{},
+	}
+}
+
+// Start begins to fold; Stop ends it and writes what waits.
+func (w *Window) Start(ctx context.Context) { w.worker.Start(ctx, w.run) }
+
+// Stop ends the folding and writes what waits. It may be called twice.
+func (w *Window) Stop(ctx context.Context) {
+	w.worker.Stop()
+	if err := w.fold(ctx, true); err != nil {
+		w.log.Warn("observations were not written; they are read again from the history", "err", err)
+	}
+}
+
+func (w *Window) run(ctx context.Context) {
+	for lifecycle.Sleep(ctx, foldEvery) {
+		for w.read(readAtOnce) {
+			if !lifecycle.Sleep(ctx, rest) {
+				return
+			}
+		}
+		if err := w.fold(ctx, false); err != nil && ctx.Err() == nil {
+			w.log.Warn("observations were not written; they wait", "err", err)
+		}
+	}
+}
+
+// Over is the store with the window behind it: what it accepts, judges and deletes
+// the window learns of.
+func (w *Window) Over() store.Store { return watched{w.store, w} }
+
+// watched tells the window of changes.
+type watched struct {
+	store.Store
+	window *Window
+}
+
+// Append implements store.Calls.
+func (s watched) Append(ctx context.Context, b store.Batch) ([]store.Appended, error) {
+	done, err := s.Store.Append(ctx, b)
+	if err == nil {
+		s.window.take(b, done)
+	}
+	return done, err
+}
+
+// Settle implements store.Verdicts.
+func (s watched) Settle(ctx context.Context, verdicts []store.Verdict) ([]bool, error) {
+	written, err := s.Store.Settle(ctx, verdicts)
+	if err == nil {
+		s.window.judged(verdicts)
+	}
+	return written, err
+}
+
+// DeleteTool implements store.Tools.
+func (s watched) DeleteTool(ctx context.Context, ref memoryd.ToolRef) error {
+	s.window.forget(func(r memoryd.ToolRef) bool { return r == ref })
+	return s.Store.DeleteTool(ctx, ref)
+}
+
+// DeleteWorkspace implements store.Tools.
+func (s watched) DeleteWorkspace(ctx context.Context, workspace string) (int, error) {
+	s.window.forget(func(r memoryd.ToolRef) bool { return r.Workspace == workspace })
+	return s.Store.DeleteWorkspace(ctx, workspace)
+}
+
+// take notes the new calls of a batch.
+func (w *Window) take(b store.Batch, done []store.Appended) {
+	size := 0
+	for i := range b.Calls {
+		size += len(b.Calls[i].Input) + len(b.Calls[i].Metadata)
+	}
+	bodies := make([]byte, 0, size) // copies: the sender's buffers are its own
+	own := func(raw json.RawMessage) json.RawMessage {
+		bodies = append(bodies, raw...)
+		return json.RawMessage(bodies[len(bodies)-len(raw) : len(bodies) : len(bodies)])
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.queues[b.Workspace] = slices.Grow(w.queues[b.Workspace], len(b.Calls))
+	for i := range b.Calls {
+		if !done[i].New {
+			continue
+		}
+		c := b.Calls[i]
+		c.Workspace, c.Seq = b.Workspace, done[i].Seq
+		c.Input, c.Metadata = own(c.Input), own(c.Metadata)
+		w.queues[b.Workspace] = append(w.queues[b.Workspace], c)
+		w.queued += sizeOf(&c)
+		if c.Evaluation.State == memoryd.Pending {
+			w.unread[c.Key] = c.Evaluation
+		}
+	}
+	for q := w.queues[b.Workspace]; w.queued > maxQueued && len(q) > 0; q = w.queues[b.Workspace] {
+		w.queued -= sizeOf(&q[0])
+		delete(w.unread, q[0].Key)
+		w.queues[b.Workspace] = q[1:]
+		w.dropped++
+	}
+}
+
+func sizeOf(c *memoryd.Call) int {
+	return len(c.Input) + len(c.Output) + len(c.Metadata) + bytesOfACall
+}
+
+// judged brings verdicts to the observations that wait for them.
+func (w *Window) judged(verdicts []store.Verdict) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, v := range verdicts {
+		if ob := w.pending[v.Key]; ob != nil {
+			ob.Judge(v.Evaluation)
+			delete(w.pending, v.Key)
+		} else if _, waits := w.unread[v.Key]; waits {
+			w.unread[v.Key] = v.Evaluation
+		}
+	}
+}
+
+func (w *Window) forget(gone func(memoryd.ToolRef) bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for space, q := range w.queues {
+		w.queues[space] = slices.DeleteFunc(q, func(c memoryd.Call) bool {
+			out := gone(memoryd.ToolRef{Workspace: space, Tool: c.Tool})
+			if out {
+				delete(w.unread, c.Key)
+				w.queued -= sizeOf(&c)
+			}
+			return out
+		})
+	}
+	for ref, b := range w.fresh {
+		if gone(ref) {
+			w.waiting -= len(b.list)
+			delete(w.fresh, ref)
+		}
+	}
+}
+
+// read observes up to most calls that wait; false when none is left.
+func (w *Window) read(most int) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for space, q := range w.queues {
+		n := min(most, len(q))
+		for i := range q[:n] {
+			w.observe(space, &q[i])
+		}
+		if most -= n; n == len(q) {
+			delete(w.queues, space)
+		} else {
+			w.queues[space] = q[n:]
+			return true
+		}
+	}
+	return len(w.queues) > 0
+}
+
+func (w *Window) observe(space string, c *memoryd.Call) {
+	w.queued -= sizeOf(c)
+	if e, waited := w.unread[c.Key]; waited {
+		c.Evaluation = e
+		delete(w.unread, c.Key)
+	}
+	r := w.readers[space]
+	if r == nil {
+		if len(w.readers) >= maxSpaces {
+			clear(w.readers)
+		}
+		r = evidence.NewObserver()
+		w.readers[space] = r
+	}
+	ob := r.Observe(c)
+	ob.Trim()
+	ref := memoryd.ToolRef{Workspace: space, Tool: c.Tool}
+	b := w.fresh[ref]
+	if b == nil {
+		b = &batch{since: w.now()}
+		w.fresh[ref] = b
+	}
+	b.list = append(b.list, &ob)
+	w.waiting++
+	if ob.Evaluation.State == memoryd.Pending && len(w.pending) < maxFresh {
+		w.pending[ob.Key] = &ob
+	}
+}

@@ -1,0 +1,205 @@
+package window_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"memoryd"
+	"memoryd/guidelines/window"
+	"memoryd/store"
+	"memoryd/store/mem"
+)
+
+var ref = memoryd.ToolRef{Workspace: "w", Tool: "fetch"}
+
+func callOf(i int, state memoryd.EvaluationState, score float64) memoryd.Call {
+	c := memoryd.Call{
+		ToolRef: ref, Key: memoryd.CallKey{byte(i), byte(i >> 8), 7}, Input: json.RawMessage(fmt.Sprintf(`{"url":"u%d"}`, i)), Output: "fine", Success: true, TokenCost: -1,
+		Time: time.Unix(int64(i), 0), CreateTime: "2025-01-01 00:00:00", Metadata: json.RawMessage(fmt.Sprintf(`{"trajectory_id":"t%d"}`, i%9)),
+		Evaluation: memoryd.Evaluation{State: state, Score: score},
+	}
+	if state == memoryd.Judged && score == 0 {
+		c.Output = `{"error": "'mode' is a required property"}`
+	}
+	return c
+}
+
+func add(t testing.TB, s store.Store, from, to int) {
+	t.Helper()
+	var calls []memoryd.Call
+	for i := from; i < to; i++ {
+		calls = append(calls, callOf(i, memoryd.Judged, float64(i%2)))
+	}
+	if _, err := s.Append(t.Context(), store.Batch{Workspace: "w", Calls: calls, Keep: 100}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func newWindow(s store.Store, calls int) *window.Window {
+	return window.New(s, calls, slog.New(slog.DiscardHandler), time.Now)
+}
+
+func seqs(t *testing.T, w *window.Window) (first, last int64, n int) {
+	t.Helper()
+	list, err := w.Observations(t.Context(), ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list) == 0 {
+		return 0, 0, 0
+	}
+	for i := 1; i < len(list); i++ {
+		if list[i].Seq != list[i-1].Seq+1 {
+			t.Fatalf("call %d follows %d", list[i].Seq, list[i-1].Seq)
+		}
+	}
+	return list[0].Seq, list[len(list)-1].Seq, len(list)
+}
+
+func TestTheWindowHoldsMoreThanTheHistoryAndTheHistoryStaysFIFO(t *testing.T) {
+	s := mem.New()
+	w := newWindow(s, 2000)
+	over := w.Over()
+	for i := 0; i < 1500; i += 250 {
+		add(t, over, i, i+250)
+	}
+	if first, last, n := seqs(t, w); first != 1 || last != 1500 || n != 1500 {
+		t.Errorf("the window holds %d calls, %d to %d", n, first, last)
+	}
+	history, err := over.History(t.Context(), ref, 0)
+	if err != nil || len(history) != 100 || history[0].Seq != 1401 {
+		t.Errorf("the history holds %d calls (%v)", len(history), err)
+	}
+}
+
+func TestWhatWasFoldedSurvivesARestartAndTheOldestGo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := mem.New()
+		for round := range 10 { // each a process of its own
+			w := newWindow(s, 300)
+			w.Start(t.Context())
+			add(t, w.Over(), 100*round, 100*round+100)
+			time.Sleep(5 * time.Second)
+			w.Stop(t.Context())
+			w.Stop(t.Context())
+		}
+		if first, last, n := seqs(t, newWindow(s, 300)); first != 701 || last != 1000 || n != 300 {
+			t.Errorf("the window holds %d calls, %d to %d", n, first, last)
+		}
+		records, err := s.ListRecords(t.Context(), store.RecordKey{ToolRef: ref, Kind: window.Kinds()[0]}, 100)
+		if err != nil || len(records) > 5 {
+			t.Errorf("%d records are kept (%v)", len(records), err)
+		}
+	})
+}
+
+// A burst beyond the history in one request is folded whole: its calls are taken in
+// before the history lets them go.
+func TestABurstBeyondTheHistoryIsNotLost(t *testing.T) {
+	s := mem.New()
+	w := newWindow(s, 2000)
+	add(t, w.Over(), 0, 1000)
+	if _, _, n := seqs(t, w); n != 1000 {
+		t.Errorf("the window holds %d calls", n)
+	}
+}
+
+func TestAVerdictThatComesLateReachesTheObservation(t *testing.T) {
+	for _, when := range []string{"before reading", "after reading"} {
+		s := mem.New()
+		w := newWindow(s, 2000)
+		over := w.Over()
+		c := callOf(1, memoryd.Pending, 0)
+		c.Output = "'mode' is a required property"
+		if _, err := over.Append(t.Context(), store.Batch{Workspace: "w", Calls: []memoryd.Call{c}, Keep: 100}); err != nil {
+			t.Fatal(err)
+		}
+		if when == "after reading" {
+			seqs(t, w)
+		}
+		if _, err := over.Settle(t.Context(), []store.Verdict{{ToolRef: ref, Key: c.Key, Evaluation: memoryd.Evaluation{State: memoryd.Judged}}}); err != nil {
+			t.Fatal(err)
+		}
+		list, err := w.Observations(t.Context(), ref)
+		if err != nil || len(list) != 1 || list[0].Evaluation.State != memoryd.Judged || len(list[0].Found) != 1 || list[0].Found[0].Parameter != "mode" {
+			t.Errorf("%s: got %+v (%v)", when, list, err)
+		}
+	}
+}
+
+func TestTheWindowLeavesWithItsTool(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := mem.New()
+		w := newWindow(s, 2000)
+		w.Start(t.Context())
+		add(t, w.Over(), 0, 200)
+		time.Sleep(time.Minute)
+		add(t, w.Over(), 200, 250) // not written yet
+		if err := w.Over().DeleteTool(t.Context(), ref); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, n := seqs(t, w); n != 0 {
+			t.Errorf("%d observations of a deleted tool are left", n)
+		}
+		w.Stop(t.Context())
+		if records, err := s.ListRecords(t.Context(), store.RecordKey{ToolRef: ref, Kind: window.Kinds()[0]}, 100); err != nil || len(records) > 0 {
+			t.Errorf("%d records are left (%v)", len(records), err)
+		}
+	})
+}
+
+func TestTheRecordsOfAToolAreBoundedInBytes(t *testing.T) {
+	s := mem.New()
+	w := newWindow(s, 1_000_000)
+	r := rand.New(rand.NewPCG(1, 2))
+	n := 0
+	for range 5 {
+		var calls []memoryd.Call
+		for range 1000 {
+			n++
+			c := callOf(n, memoryd.Judged, 0)
+			c.Key = memoryd.CallKey{byte(n), byte(n >> 8), byte(n >> 16)}
+			var b strings.Builder
+			for range 150 {
+				fmt.Fprintf(&b, "%x ", r.Uint64())
+			}
+			c.Input, c.Output = json.RawMessage(`{"q":"`+b.String()[:900]+`"}`), "error: "+b.String()
+			calls = append(calls, c)
+		}
+		if _, err := w.Over().Append(t.Context(), store.Batch{Workspace: "w", Calls: calls, Keep: 10}); err != nil {
+			t.Fatal(err)
+		}
+		w.Stop(t.Context())
+	}
+	size := 0
+	records, err := s.ListRecords(t.Context(), store.RecordKey{ToolRef: ref, Kind: window.Kinds()[0]}, 10000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range records {
+		size += len(r.Data)
+	}
+	if size > 3<<20 || size < 1<<20 {
+		t.Errorf("the records hold %d bytes in %d pieces", size, len(records))
+	}
+}
+
+// What adding a call costs beyond the store's own work.
+func BenchmarkTake(b *testing.B) {
+	w := newWindow(mem.New(), 2000)
+	over := w.Over()
+	c := callOf(1, memoryd.Judged, 1)
+	c.Output = strings.Repeat("x", 2048)
+	for i := range b.N {
+		c.Key = memoryd.CallKey{byte(i), byte(i >> 8), byte(i >> 16), byte(i >> 24), 9}
+		if _, err := over.Append(b.Context(), store.Batch{Workspace: "w", Calls: []memoryd.Call{c}, Keep: 100}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
