@@ -10,7 +10,10 @@ package memoryd
 import (
 	_ "embed"
 	"errors"
+	"fmt"
+	"strings"
 	"time"
+	"unicode"
 )
 
 // DefaultConfig is the documented configuration file with every setting at its
@@ -24,6 +27,20 @@ const DefaultWorkspace = "default"
 
 // MaxNameBytes bounds the name of a workspace or of a tool, in bytes of UTF-8.
 const MaxNameBytes = 1024
+
+// NameFault says why a new workspace or tool cannot have a name, "" if it can. What
+// breaks a line or hides would let a name forge the answers that show it.
+func NameFault(name string) string {
+	if len(name) > MaxNameBytes {
+		return fmt.Sprintf("longer than %d bytes", MaxNameBytes)
+	}
+	if strings.ContainsFunc(name, func(r rune) bool {
+		return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || unicode.Is(unicode.Bidi_Control, r)
+	}) {
+		return "holds a line break or another control character"
+	}
+	return ""
+}
 
 // TimeLayout is how times are written that name no zone: the server's own, and
 // those of callers who give none.

@@ -217,6 +217,14 @@ func checkName(name *string, loc string) error {
 	return nil
 }
 
+// checkNewName also refuses what nothing new may be called.
+func checkNewName(name *string, loc string) error {
+	if fault := memoryd.NameFault(or(name, "")); fault != "" && len(*name) <= memoryd.MaxNameBytes {
+		return invalid("value_error", "the name "+fault, nil, loc)
+	}
+	return checkName(name, loc)
+}
+
 // or is what a member holds, or what stands for it where it was left out.
 func or[T any](member *T, otherwise T) T {
 	if member == nil {

@@ -36,7 +36,7 @@ func checkAdd(req *wire.AddRequest[items]) error {
 	if req.Items.list == nil {
 		return missing("tool_call_results")
 	}
-	return cmp.Or(checkName(req.Workspace, "workspace_id"), checkName(req.ToolName, "tool_name"))
+	return cmp.Or(checkNewName(req.Workspace, "workspace_id"), checkName(req.ToolName, "tool_name"))
 }
 
 // requestKey is the client's Idempotency-Key, or a key of the request's own.
@@ -217,7 +217,11 @@ func (s *server) vectorStore(c echo.Context, req *wire.StoreRequest) (any, error
 	if req.Action == nil {
 		return nil, missing("action")
 	}
-	if err := cmp.Or(checkName(req.Workspace, "workspace_id"), checkName(req.Action, "action"),
+	checkTarget := checkName
+	if *req.Action == "copy" || *req.Action == "load" {
+		checkTarget = checkNewName
+	}
+	if err := cmp.Or(checkTarget(req.Workspace, "workspace_id"), checkName(req.Action, "action"),
 		checkName(req.Source, "src_workspace_id"), checkName(req.Path, "path")); err != nil {
 		return nil, err
 	}

@@ -170,8 +170,8 @@ func badCall(c *memoryd.Call) string {
 	switch {
 	case strings.TrimSpace(c.Tool) == "":
 		return "tool_name: missing, and the request names none"
-	case len(c.Tool) > memoryd.MaxNameBytes:
-		return fmt.Sprintf("tool_name: longer than %d bytes", memoryd.MaxNameBytes)
+	case memoryd.NameFault(c.Tool) != "":
+		return "tool_name: " + memoryd.NameFault(c.Tool)
 	case c.TimeCost < 0:
 		return "time_cost: must be 0 or more (seconds)"
 	case c.TokenCost < -1:
