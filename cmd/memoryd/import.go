@@ -10,7 +10,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"memoryd"
@@ -93,6 +96,13 @@ func (c importCmd) file(ctx context.Context, std streams, name string) (importCo
 	}
 	imp := &importer{remote: c.remote, ctx: ctx, name: name, out: std.out}
 	err = imp.run(lines)
+	if len(imp.ignored) > 0 {
+		var names []string
+		for _, field := range slices.Sorted(maps.Keys(imp.ignored)) {
+			names = append(names, fmt.Sprintf("%q of %d lines", field, imp.ignored[field]))
+		}
+		fmt.Fprintf(std.err, "%s: fields that are not known were left out: %s\n", name, strings.Join(names, ", "))
+	}
 	return imp.counts, err
 }
 
@@ -122,6 +132,8 @@ type importer struct {
 	items     []json.RawMessage
 	numbers   []int // the line of each item
 	bytes     int
+
+	ignored map[string]int // fields that are not known, and how many lines have them
 }
 
 func (i *importer) run(lines *bufio.Reader) error {
@@ -231,6 +243,12 @@ func (i *importer) send(items []json.RawMessage, numbers []int) error {
 	}
 	for _, r := range got.Metadata.Rejected {
 		i.reject(numbers[r.Index], r.Reason)
+	}
+	for field, n := range got.Metadata.IgnoredFields {
+		if i.ignored == nil {
+			i.ignored = map[string]int{}
+		}
+		i.ignored[field] += n
 	}
 	i.counts.added += got.Metadata.DeduplicationStats.Added
 	i.counts.duplicate += got.Metadata.DeduplicationStats.Deduplicated

@@ -105,6 +105,22 @@ func TestBadInputOverHTTP(t *testing.T) {
 	}
 }
 
+// TestAnImportNamesWhatItDoesNotUnderstand: lines with the field names of other
+// programs became empty successes (defect U1).
+func TestAnImportNamesWhatItDoesNotUnderstand(t *testing.T) {
+	s := start(t, t.TempDir(), nil)
+	lines := `{"tool_name":"s","arguments":"{\"q\":1}","result":"Error: boom","is_error":"true","took":3,"host":"a"}
+{"tool_name":"s","args":{"q":2},"tool_output":"found","time_cost":"1.5","took":4}`
+	code, out, stderr := memoryd(t, lines, "import", "--url", s.URL, "-")
+	if code != 0 || !strings.Contains(out, "2 added") || !strings.Contains(stderr, `left out: "host" of 1 lines, "took" of 2 lines`) {
+		t.Errorf("exit code %d\n%s%s", code, out, stderr)
+	}
+	calls := s.Post("/retrieve_tool_memory", map[string]any{"tool_names": "s"}).Metadata.MemoryList[0].Calls
+	if string(calls[0].Input) != `{"q":1}` || calls[0].Output != "Error: boom" || calls[0].Score != 0 || string(calls[1].Input) != `{"q":2}` {
+		t.Errorf("recorded %+v", calls)
+	}
+}
+
 func TestTheCommandLineOnRecordedCalls(t *testing.T) {
 	s := start(t, t.TempDir(), nil)
 	var lines []string
