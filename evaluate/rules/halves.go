@@ -83,7 +83,8 @@ func noResult(v *view, t *text) (finding, bool) {
 		return finding{}, false
 	}
 	names := v.ask.names
-	if strings.HasSuffix(strings.TrimRight(t.first().low(), ".! "), "not found") && phrases.HasAny(names, actors) && !phrases.HasAny(names, searchers) {
+	low := t.first().low()
+	if (strings.HasSuffix(strings.TrimRight(low, ".! "), "not found") || phrases.StartsAny(low, lookups)) && phrases.HasAny(names, actors) && !phrases.HasAny(names, searchers) {
 		return finding{}, false // what was to be changed does not exist
 	}
 	f := half("no-result", t.first().s, "it found nothing")

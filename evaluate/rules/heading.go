@@ -11,7 +11,7 @@ import (
 // errorHeading: the text starts as an error message does.
 func errorHeading(v *view, t *text) (finding, bool) {
 	first := t.opening()
-	if strings.HasSuffix(first.s, ":") && t.short(3, 600) && len(t.lines) > 1 || strings.HasPrefix(first.s, "#") && len(first.s) < 30 && len(t.lines) > 1 && !v.ask.troubled {
+	if strings.HasSuffix(first.s, ":") && t.short(3, 600) && len(t.lines) > 1 && !errortext.Heads(first.low()) || strings.HasPrefix(first.s, "#") && len(first.s) < 30 && len(t.lines) > 1 && !v.ask.troubled {
 		first = t.at(1) // after a preface such as "Output of the command:" or "### Result"
 	}
 	low := first.low()
@@ -21,7 +21,7 @@ func errorHeading(v *view, t *text) (finding, bool) {
 	if v.quotes(t) && (v.ask.troubled || !t.short(60, 4000) || !opensReport(low)) {
 		return finding{}, false
 	}
-	if isNoResult(t) && !opensReport(low) && !startsPlainly(low) {
+	if isNoResult(t) && !opensReport(low) && !startsPlainly(low) && !errortext.HeadsQualified(errortext.Strip(low)) {
 		return finding{}, false
 	}
 	f := fails("error-heading", first.s, "its first words say that it failed")
@@ -70,7 +70,7 @@ func startsPlainly(low string) bool { return strings.HasPrefix(errortext.Strip(l
 var lineHeads = []string{
 	"error:", "error[", "error -", "error executing", "error while", "fatal:", "fatal error", "npm err!", "npm error", "make: ***",
 	"cmake error", "conflict (", "an error occurred", "failed to ", "failed:", "build failed", "command failed", "exception:",
-	"error: command failed", "e: ", "err:",
+	"error: command failed", "e: ", "err:", "err_",
 }
 
 // lastHeads say it only at the end.
@@ -87,7 +87,7 @@ func errorLine(v *view, t *text) (finding, bool) {
 		return finding{}, false
 	}
 	last := t.last()
-	if low := errortext.Strip(last.low()); (phrases.StartsAny(low, lastHeads) || errortext.HeadsShortly(low)) && !last.has(hasRelief) && !v.echoes(last.s) {
+	if low := errortext.Strip(last.low()); (phrases.StartsAny(low, lastHeads) || errortext.HeadsShortly(low) || strings.HasSuffix(low, " not found.") || strings.HasSuffix(low, " not found")) && !last.has(hasRelief) && !v.echoes(last.s) {
 		return fails("error-line", last.s, "its last words say that it failed").unsure(), true
 	}
 	if glued := gluedError(last.s); glued != "" && !v.echoes(glued) {
@@ -98,7 +98,7 @@ func errorLine(v *view, t *text) (finding, bool) {
 	}
 	for i := range t.lines {
 		l := &t.lines[i]
-		if !phrases.StartsAny(strings.TrimLeft(l.low(), "│╷|❌✗✖×> \t"), lineHeads) || l.has(hasRelief) || v.echoes(l.s) {
+		if !opensLine(l.low()) || l.has(hasRelief) || v.echoes(l.s) {
 			continue
 		}
 		f := fails("error-line", l.s, "a line of its own says that it failed").unsure()
@@ -108,6 +108,13 @@ func errorLine(v *view, t *text) (finding, bool) {
 		return f, true
 	}
 	return finding{}, false
+}
+
+// opensLine reports whether a line in lower case opens as an error message by
+// itself. Bullets and quotes before it make it content.
+func opensLine(low string) bool {
+	low = strings.TrimLeft(low, "│╷|❌✗✖×> \t")
+	return phrases.StartsAny(low, lineHeads) || strings.HasPrefix(low, "error") && errortext.Heads(low)
 }
 
 // gluedError is the error message that follows other output without a line break:
@@ -131,6 +138,9 @@ var prompts = []string{
 	"password: ", "continue?", "username:", "(y or n)",
 }
 
+// askers open the prompts that end with a colon.
+var askers = []string{"username", "user name", "password", "passphrase", "enter ", "please enter", "login", "email", "otp", "verification code"}
+
 // openPrompt: the output of a command ends with a question. Nobody answered it,
 // so that what was asked for was not done.
 func openPrompt(v *view, t *text) (finding, bool) {
@@ -139,6 +149,9 @@ func openPrompt(v *view, t *text) (finding, bool) {
 		return finding{}, false
 	}
 	low := strings.TrimRight(last.low(), " >")
+	if strings.HasSuffix(low, ":") && phrases.StartsAny(low, askers) {
+		return fails("prompt", last.s, "it ends by asking for something that nobody gave").unsure(), true
+	}
 	for _, p := range prompts {
 		if strings.HasSuffix(low, p) || strings.HasSuffix(low, p+" abort.") || strings.HasSuffix(low, p+" aborted!") || strings.HasSuffix(low, p+" eof") {
 			return fails("prompt", last.s, "it ends with a question that nobody answered").unsure(), true

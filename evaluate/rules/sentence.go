@@ -20,7 +20,7 @@ var complaints = []string{
 	"too many requests", "rate limit", "exceeded", "no longer available", "not subscribed", "not implemented",
 	"has expired", "is expired", "invalid api key", "api key", "did not appear", "not found", "missing required",
 	"not installed", "cancelled due", "did not succeed", "unsuccessful", "overloaded", "exceeds maximum",
-	"exceeds the ", "exceeds limit", "maximum context length", "not ready yet",
+	"exceeds the ", "exceeds limit", "doesn't match", "failed because", "terminated early", "maximum context length", "not ready yet",
 }
 
 // softComplaints say it too, but also stand in sentences about the world.

@@ -182,6 +182,17 @@ func (t *text) listed() bool {
 	return marks >= 2
 }
 
+// logs reports whether the text is lines of a log.
+func (t *text) logs() bool {
+	levels := 0
+	for i := range t.lines[:min(len(t.lines), 8)] {
+		if s := t.lines[i].low(); strings.HasPrefix(s, "[") && phrases.StartsAny(s[1:], []string{"error]", "warn", "info]", "log]", "debug]"}) {
+			levels++
+		}
+	}
+	return len(t.lines) > 0 && logged(t.first().s) || levels > 1
+}
+
 // logged reports whether a line is one of a log: it begins with a date or a time.
 func logged(s string) bool {
 	s = strings.TrimLeft(s, "[ ")

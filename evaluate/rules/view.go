@@ -69,7 +69,7 @@ func (v *view) echoes(fragment string) bool {
 // the tool hands over other people's text, and there is more than a message of
 // it.
 func (v *view) quotes(t *text) bool {
-	return v.ask.reads && (!t.short(8, 900) || t.listed() || logged(t.first().s)) || v.ask.troubled && v.ask.reads && !t.short(1, 300)
+	return v.ask.reads && (!t.short(8, 900) || t.listed() || t.logs()) || v.ask.troubled && v.ask.reads && !t.short(1, 300)
 }
 
 // describe says in a few words what a successful call returned.

@@ -159,7 +159,17 @@ func Reads(low string) bool {
 // Troubled reports whether a line in lower case holds a word of trouble and none
 // that takes it back.
 func Troubled(low string) bool {
-	return troubleIndex.Scan(low) != 0 && !phrases.ContainsAny(low, relief)
+	return (troubleIndex.Scan(low) != 0 || exited(low)) && !phrases.ContainsAny(low, relief)
+}
+
+// exited reports whether a line states an exit status other than 0.
+func exited(low string) bool {
+	for _, p := range []string{"exit code ", "exit code: ", "exit status ", "exit status: ", "exited with "} {
+		if _, rest, ok := strings.Cut(low, p); ok && !strings.HasPrefix(rest, "0") {
+			return true
+		}
+	}
+	return false
 }
 
 // relief takes the words of trouble back.

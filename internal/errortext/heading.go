@@ -66,7 +66,7 @@ var programNouns = phrases.Words(
 // "error while reading", but not "error handling in Go".
 var errorFollowers = phrases.Words(
 	"in", "while", "during", "at", "on", "from", "with", "when", "code", "occurred", "for", "message", "response", "no",
-	"number", "type", "trying", "cannot", "could", "failed", "unable", "invalid", "unknown", "decoding", "encoding",
+	"number", "type", "trying", "cannot", "couldn", "can", "not", "could", "failed", "unable", "invalid", "unknown", "decoding", "encoding",
 )
 
 // topicNouns follow "error" in the titles of texts about errors, though they end
@@ -139,7 +139,7 @@ func HeadsShortly(low string) bool {
 		s = s[:end] // "Automatic merge failed; fix conflicts"
 	}
 	s = strings.TrimRight(s, " .!*")
-	if len(s) > 40 || strings.Count(s, " ") > 3 || strings.HasPrefix(s, "no ") || strings.Contains(s, ": ") || strings.HasPrefix(s, "0 ") {
+	if len(s) > 40 || strings.Count(s, " ") > 3 || strings.HasPrefix(s, "no ") || strings.Contains(s, ": ") || s == "" || phrases.IsDigit(s[0]) {
 		return false
 	}
 	for _, end := range []string{" failed", " error", " failure", " denied", " rejected", " refused"} {

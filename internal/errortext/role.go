@@ -47,7 +47,7 @@ var roleNames = map[role]string{
 	roleWarning:  "warning warnings",
 	roleExit:     "exitcode exitstatus returncode returnstatus",
 	roleStderr:   "stderr",
-	roleIdentity: "id uuid createdat created orderid userid",
+	roleIdentity: "id uuid createdat created orderid userid url link href permalink",
 	roleMoment: "startedat finishedat completedat updatedat endedat failedat closedat createtime starttime endtime updatetime " +
 		"startdate enddate lastrun lastmodified started finished completed updated ended",
 	roleFindings: "valid isvalid passed compliant checked violations findings",
