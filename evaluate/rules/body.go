@@ -35,6 +35,9 @@ func (r *reply) evidence(v *view) (finding, bool) {
 	case errortext.ByFlag:
 		return fails("body-flag", r.Said(), "its member "+key+" says that it failed"), true
 	case errortext.ByError:
+		if r.Doc.Nodes[member].Kind == loosejson.Array && phrases.HasAny(v.ask.names, inspectors) {
+			return finding{}, false // what it was asked to find
+		}
 		f := fails("body-error", r.Doc.Words(member), "its member "+key+" describes an error")
 		f.sure = r.Members <= 8 && !r.Record
 		return f, true

@@ -30,7 +30,7 @@ func TestContentIsNoMessage(t *testing.T) {
 		"counts":                      {"bash", sh("./check"), "Checked 120 files: 0 errors, 2 warnings", 1, ""},
 		"csv":                         {"read_csv", map[string]any{"path": "a.csv"}, "id,status,message\n1,error,timeout\n2,ok,", 1, ""},
 		"rates":                       {"get_metrics", nil, "error_rate 0.01\nrequests_failed_total 3\nup 1", 1, ""},
-		"prose on failure":            {"summarize", nil, "The article explains why the bridge failed in 1940 and how engineers could not foresee it.", 0.5, ""},
+		"prose on failure":            {"summarize", nil, "The article explains why the bridge failed in 1940 and how engineers could not foresee it.", 1, ""},
 		"poem":                        {"write_poem", nil, "Invalid hopes and broken keys,\nfailed again upon the seas.", 1, ""},
 		"yaml config":                 {"bash", sh("cat config.yaml"), "on_error: retry\nerror: none\nstatus: failed\n", 1, ""},
 		"man page":                    {"bash", sh("man ls"), "LS(1)\n\nNAME\n  ls - list\nEXIT STATUS\n  2 if serious trouble (e.g., cannot access command-line argument).", 1, ""},

@@ -46,7 +46,7 @@ func (v *view) printed(f finding) finding {
 	case sh.prints() && sh.onlyPrints():
 		g := works("no-trouble", "", "what looks like an error is the content that was asked for")
 		return g.unsure()
-	case sh.prints() && !v.body.OK() && sh.reached(v.out.full) && !(f.quote != "" && f.quote == v.out.last().s && v.ask.shell.feeds()):
+	case sh.prints() && !v.body.OK() && sh.reached(v.out.full) && !((f.rule == "exception" || f.quote != "" && f.quote == v.out.last().s) && sh.feeds()):
 		f.score, f.sure = memoryd.ScorePartial, false
 		f.why += ", though a later command hides the exit status"
 	}

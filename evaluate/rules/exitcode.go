@@ -9,7 +9,7 @@ import (
 
 // exitPhrases introduce an exit status in a text.
 var exitPhrases = []string{
-	"exit code", "exit status", "exit_code", "exitcode", "exited with", "return code", "returncode", "return_code",
+	"exit code", "exit status", "exiting with", "exit_code", "exitcode", "exited with", "return code", "returncode", "return_code",
 	"terminated with", "finished with code", "failed with code", "exit value",
 }
 

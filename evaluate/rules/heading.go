@@ -11,7 +11,7 @@ import (
 // errorHeading: the text starts as an error message does.
 func errorHeading(v *view, t *text) (finding, bool) {
 	first := t.opening()
-	if strings.HasSuffix(first.s, ":") && t.short(3, 600) && len(t.lines) > 1 && !errortext.Heads(first.low()) || strings.HasPrefix(first.s, "#") && len(first.s) < 30 && len(t.lines) > 1 && !v.ask.troubled {
+	if strings.HasSuffix(first.s, ":") && t.short(3, 600) && len(t.lines) > 1 && !errortext.Heads(first.low()) || strings.HasPrefix(first.s, "#") && len(first.s) < 30 && len(t.lines) > 1 && !v.ask.troubled && !errortext.Heads(first.low()) {
 		first = t.at(1) // after a preface such as "Output of the command:" or "### Result"
 	}
 	low := first.low()
@@ -87,7 +87,8 @@ func errorLine(v *view, t *text) (finding, bool) {
 		return finding{}, false
 	}
 	last := t.last()
-	if low := errortext.Strip(last.low()); (phrases.StartsAny(low, lastHeads) || errortext.HeadsShortly(low) || strings.HasSuffix(low, " not found.") || strings.HasSuffix(low, " not found")) && !last.has(hasRelief) && !v.echoes(last.s) {
+	relieved := last.relieved()
+	if low := errortext.Strip(last.low()); !relieved && (v.ask.command != "" && last.s[0] != '-' && (errortext.Heads(low) || opensLine(last.low())) || phrases.StartsAny(low, lastHeads) || errortext.HeadsShortly(low) || strings.HasSuffix(low, " not found.") || strings.HasSuffix(low, " not found")) && !v.echoes(last.s) {
 		return fails("error-line", last.s, "its last words say that it failed").unsure(), true
 	}
 	if glued := gluedError(last.s); glued != "" && !v.echoes(glued) {
@@ -102,7 +103,7 @@ func errorLine(v *view, t *text) (finding, bool) {
 			continue
 		}
 		f := fails("error-line", l.s, "a line of its own says that it failed").unsure()
-		if after := len(t.lines) - i; last.has(hasRelief) && after > 1 || t.long && after > tailLines/2 {
+		if after := len(t.lines) - i; relieved && after > 1 || t.long && after > tailLines/2 {
 			f = half("error-line", l.s, "a line of its own says that it failed, and it goes on after it")
 		}
 		return f, true
@@ -114,6 +115,9 @@ func errorLine(v *view, t *text) (finding, bool) {
 // itself. Bullets and quotes before it make it content.
 func opensLine(low string) bool {
 	low = strings.TrimLeft(low, "│╷|❌✗✖×> \t")
+	if inner, ok := strings.CutPrefix(low, "["); ok && strings.HasSuffix(inner, "exception]") {
+		return true
+	}
 	return phrases.StartsAny(low, lineHeads) || strings.HasPrefix(low, "error") && errortext.Heads(low)
 }
 
@@ -149,7 +153,7 @@ func openPrompt(v *view, t *text) (finding, bool) {
 		return finding{}, false
 	}
 	low := strings.TrimRight(last.low(), " >")
-	if strings.HasSuffix(low, ":") && phrases.StartsAny(low, askers) {
+	if open := strings.LastIndex(low, ": ("); strings.HasSuffix(low, ":") && phrases.StartsAny(low, askers) || open > 0 && open < 40 && strings.HasSuffix(low, ")") && strings.Count(low, ")") == 1 {
 		return fails("prompt", last.s, "it ends by asking for something that nobody gave").unsure(), true
 	}
 	for _, p := range prompts {

@@ -18,6 +18,12 @@ var actors = phrases.Words(
 	"build", "install", "invoke", "call", "launch", "apply", "publish", "schedule", "cancel",
 )
 
+// inspectors are words of names of tools whose findings are their result.
+var inspectors = phrases.Words(
+	"check", "checker", "lint", "linter", "validate", "validator", "scan", "scanner", "audit", "analyze", "analyse", "diagnostics", "diagnose", "verify",
+	"inspect", "review", "grade", "proofread",
+)
+
 // blanks are texts that stand for no output.
 var blanks = phrases.Words("", "null", "none", "nil", "undefined", "''", `""`, "[]", "{}", "()", "nan", "(no output)", "<no output>", "no output", "n/a")
 

@@ -56,14 +56,16 @@ func errorSentence(v *view, t *text) (finding, bool) {
 		return finding{}, false
 	}
 	first := t.first()
-	if first.has(hasRelief) || !first.has(hasComplaint|hasSoftComplaint|hasDemand|hasDoubt) || v.echoes(first.s) {
+	if first.relieved() || !first.has(hasComplaint|hasSoftComplaint|hasDemand|hasDoubt) || v.echoes(first.s) {
 		return finding{}, false
 	}
-	if first.has(hasHedge) {
-		return half("error-sentence", first.s, "it complains, and goes on"), first.has(hasComplaint)
+	if first.has(hasHedge) || v.ask.reads && v.ask.troubled {
+		return half("error-sentence", first.s, "it complains, and goes on, or tells of what was asked"), first.has(hasComplaint)
 	}
 	acts := t.reply || phrases.HasAny(v.ask.names, actors)
-	firm := first.has(hasComplaint) || t.total == 1 && strings.HasPrefix(errortext.Strip(first.low()), "invalid ") || first.has(hasSoftComplaint) && acts ||
+	complaint, complains := first.find(hasComplaint, complaints)
+	complains = complains && (!v.ask.reads || strings.Index(first.low(), complaint) < 70)
+	firm := complains || t.total == 1 && strings.HasPrefix(errortext.Strip(first.low()), "invalid ") || first.has(hasSoftComplaint) && acts ||
 		first.has(hasDemand) && t.short(1, 200) && acts
 	if !firm && !first.has(hasDoubt|hasSoftComplaint) {
 		return finding{}, false

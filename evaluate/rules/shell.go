@@ -39,6 +39,9 @@ type diagnostic struct {
 	program string // who complains, a base name; "" when it is the shell about its own input
 	shell   bool   // the shell says so, of a command that it could not run
 	fatal   bool   // the shell could not even parse the command
+	// argument is true where a program that only acts complains of a word of the
+	// command line: "a.mp4: No such file or directory".
+	argument bool
 }
 
 // shellError: a diagnostic of a command that decides the exit status is a
@@ -67,7 +70,7 @@ func shellError(v *view, t *text) (finding, bool) {
 	switch {
 	case hits > 0:
 		return v.shellFailure(t, hit, hits), true
-	case masks > 0 && !v.ask.shell.reached(t.full):
+	case masks > 0 && (!v.ask.shell.reached(t.full) || opensLine(passed.low()) && v.ask.shell.feeds()):
 		return fails("shell-error", passed.s, "a command complained, and the command line stopped there").unsure(), true
 	case masks > 0:
 		return half("shell-error", passed.s, "a command complained, but the command line went on past it"), true
@@ -98,7 +101,7 @@ func (v *view) shellFailure(t *text, l *line, hits int) finding {
 // the first: only one of a program that the command line runs, so that quoted
 // logs stay content.
 func (v *view) mayComplainAt(d diagnostic) bool {
-	return d.fatal || d.shell && v.ask.command != "" || d.program != "" && (v.ask.shell.decides(d.program) || v.ask.shell.masks(d.program))
+	return d.fatal || d.argument || d.shell && v.ask.command != "" || d.program != "" && (v.ask.shell.decides(d.program) || v.ask.shell.masks(d.program))
 }
 
 // masked reports whether the program's failure cannot show in the exit status. A
@@ -147,7 +150,7 @@ func (v *view) diagnosticOf(l *line) (diagnostic, bool) {
 	}
 	if v.ask.command != "" || !strings.ContainsAny(name, "./0123456789") {
 		if l.has(hasPlainComplaint) && len(l.s) < 300 && phrases.ContainsAny(strings.ToLower(rest), shellComplaints[:plainComplaints]) {
-			return diagnostic{program: program}, true
+			return diagnostic{program: program, argument: !v.ask.reads && len(name) > 2 && strings.Contains(v.ask.command, name)}, true
 		}
 	}
 	return diagnostic{}, false

@@ -207,14 +207,18 @@ func writesFile(redirs []*syntax.Redirect) bool {
 	})
 }
 
-// call notes a simple command: without words the status is that of the last
-// substitution (x=$(cmd)).
+// call notes a simple command: without a name of its own the status is that of
+// the last substitution (x=$(cmd)).
 func (p *shellProgram) call(c *syntax.CallExpr, s *syntax.Stmt, at place, parser *syntax.Parser) {
 	var words []string
 	for _, w := range c.Args {
 		words = append(words, p.word(w.Parts))
 	}
-	if words = withoutOpeners(words); len(words) > 0 {
+	given := words
+	if words = withoutOpeners(words); len(words) > 0 && words[0] != "$()" {
+		if len(words) < len(given) {
+			p.file(given[0], at.decides) // sudo has complaints of its own
+		}
 		p.note(words, p.text(s), inner(c), at, parser)
 		return
 	}

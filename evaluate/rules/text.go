@@ -59,6 +59,11 @@ func (l *line) has(m phrases.Marks) bool {
 	return l.found&m != 0
 }
 
+// relieved reports whether the line says that it went well after all.
+func (l *line) relieved() bool {
+	return l.has(hasRelief) && !phrases.ContainsAny(l.low(), []string{" not ", "n't ", "cannot ", "unable ", "failed to "})
+}
+
 // find gives the first phrase of a list that the line contains; m is the list's
 // mark.
 func (l *line) find(m phrases.Marks, list []string) (string, bool) {
@@ -175,7 +180,7 @@ func (t *text) listed() bool {
 			return false
 		}
 		s := strings.TrimLeft(l.s, "0123456789")
-		if len(s) < len(l.s) && s != "" && (s[0] == '.' || s[0] == ')') || strings.HasPrefix(l.s, "- ") || strings.HasPrefix(l.s, "* ") || strings.HasPrefix(l.s, "• ") {
+		if len(s) < len(l.s) && s != "" && (s[0] == '.' || s[0] == ')') || strings.HasPrefix(l.s, "- ") || strings.HasPrefix(l.s, "* ") || strings.HasPrefix(l.s, "• ") || strings.HasPrefix(l.s, "[ ] ") || strings.HasPrefix(l.s, "[x] ") {
 			marks++
 		}
 	}

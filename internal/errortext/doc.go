@@ -43,6 +43,11 @@ func Message(output string) string {
 	if line, ok := Find(text); ok {
 		return line
 	}
+	for line := range strings.SplitSeq(textsafe.Head(text, headBytes), "\n") {
+		if !Parse(text).OK() && phrases.ContainsAny(strings.ToLower(line), faults) {
+			return cleanLine(line)
+		}
+	}
 	if said := Unwrap(text); said != text {
 		if line, ok := findLine(said); ok {
 			return line
@@ -54,6 +59,13 @@ func Message(output string) string {
 		return ""
 	}
 	return cleanLine(text)
+}
+
+// faults are words that stand in the messages of calls that failed, and in much
+// else.
+var faults = []string{
+	"required", "must ", "limit", "abort", "does not ", "not a ", "malformed", "expired", "too many", "too large", "not enough", "exceed", "status code",
+	"not permitted", "unrecognized", "conflict",
 }
 
 // trim takes off white space and NUL.
@@ -164,7 +176,7 @@ func Troubled(low string) bool {
 
 // exited reports whether a line states an exit status other than 0.
 func exited(low string) bool {
-	for _, p := range []string{"exit code ", "exit code: ", "exit status ", "exit status: ", "exited with "} {
+	for _, p := range []string{"exit code ", "exit code: ", "exit status ", "exit status: ", "exited with ", "exiting with code "} {
 		if _, rest, ok := strings.Cut(low, p); ok && !strings.HasPrefix(rest, "0") {
 			return true
 		}
