@@ -18,7 +18,7 @@ func bodyArray(v *view, d *doc, i int32, depth int) (finding, bool) {
 	if listsRejections(d, i) {
 		return fails("body-error", d.Words(n.Child), "it lists what is wrong with the arguments"), true
 	}
-	if n.Count == 1 && n.Child != 0 {
+	if n.Count == 1 && n.Child != 0 && d.Nodes[n.Child].Kind != loosejson.Object {
 		return bodyValue(v, d, n.Child, depth+1)
 	}
 	return itemsFinding(v, d, i, depth)

@@ -82,10 +82,8 @@ func noResult(v *view, t *text) (finding, bool) {
 	if !isNoResult(t) || v.echoes(t.first().s) {
 		return finding{}, false
 	}
-	names := v.ask.names
-	low := t.first().low()
-	if (strings.HasSuffix(strings.TrimRight(low, ".! "), "not found") || phrases.StartsAny(low, lookups)) && phrases.HasAny(names, actors) && !phrases.HasAny(names, searchers) {
-		return finding{}, false // what was to be changed does not exist
+	if names := v.ask.names; phrases.HasAny(names, actors) && !phrases.HasAny(names, searchers) {
+		return fails("no-result", t.first().s, "what it was to act on was not found").unsure(), true
 	}
 	f := half("no-result", t.first().s, "it found nothing")
 	f.cause = causeEmpty

@@ -99,7 +99,7 @@ func errorLine(v *view, t *text) (finding, bool) {
 	}
 	for i := range t.lines {
 		l := &t.lines[i]
-		if !opensLine(l.low()) || l.has(hasRelief) || v.echoes(l.s) {
+		if !opensLine(l.low()) && !(errortext.Thrown(l.s) && strings.Contains(l.s, ": ")) || l.has(hasRelief) || v.echoes(l.s) {
 			continue
 		}
 		f := fails("error-line", l.s, "a line of its own says that it failed").unsure()

@@ -52,7 +52,7 @@ func (r *request) read(c *memoryd.Call, room *doc, parser *syntax.Parser) {
 		r.reads = r.shell.viewed
 		r.help = r.shell.asksHelp()
 	}
-	r.troubled = troubleIndex.Scan(r.text) != 0
+	r.troubled = troubleIndex.Scan(r.text) != 0 || phrases.HasAny(words, troubleNames)
 }
 
 // shellNames are words of tool names that run commands; codeNames of tools that
@@ -74,6 +74,9 @@ var troubleWords = []string{
 	"error", "exception", "fail", "warn", "traceback", "fatal", "not found", "panic", "denied", "timeout", "timed out",
 	"invalid", "crash", "bug", "debug", "stack trace", "stderr", "troubleshoot", "problem",
 }
+
+// troubleNames are words of names of tools that tell of troubles.
+var troubleNames = phrases.Words("error", "errors", "exceptions", "failures", "issues", "problems", "diagnostics", "incidents", "alerts", "crashes", "bugs", "warnings")
 
 // commandOf finds the member of an input object that holds a shell command.
 func commandOf(d *doc, words []string) string {

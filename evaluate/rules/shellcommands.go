@@ -22,7 +22,7 @@ var viewers = phrases.Words(
 var (
 	managers     = phrases.Words("git", "docker", "podman", "kubectl", "oc", "gh", "glab", "helm", "aws", "gcloud", "az", "systemctl", "svn", "hg")
 	managerViews = phrases.Words(
-		"log", "show", "diff", "blame", "grep", "status", "cat-file", "logs", "get", "describe", "ps", "images", "inspect", "ls", "list", "branch",
+		"log", "show", "diff", "blame", "grep", "cat-file", "logs", "get", "describe", "ps", "images", "inspect", "ls", "list", "branch",
 		"config", "top", "events", "remote", "tag", "reflog", "ls-files", "ls-tree", "shortlog", "exec", "history", "search", "view", "help", "stats",
 		"issue", "api",
 	)
@@ -31,7 +31,7 @@ var (
 // views reports whether a command prints what it finds.
 func views(name string, words []string) bool {
 	if managers[name] {
-		return phrases.HasAny(words[1:min(len(words), 4)], managerViews)
+		return phrases.HasAny(words[1:min(len(words), 4)], managerViews) || len(words) > 1 && words[1] == "status"
 	}
 	return viewers[name]
 }

@@ -50,8 +50,8 @@ func isCompileError(l *line) bool {
 	if !l.has(hasCompile) {
 		return false
 	}
-	for _, mark := range []string{": error: ", ": fatal error: ", ": error TS", ": error CS", ": error C", " - error TS"} {
-		if i := strings.Index(l.s, mark); i > 0 && i < 200 && strings.ContainsAny(l.s[:i], "0123456789") && strings.Contains(l.s[:i], ".") && !strings.Contains(l.s[:i], " ") {
+	for _, mark := range compilePhrases[:6] {
+		if i := strings.Index(l.low(), mark); i > 0 && len(l.low()) == len(l.s) && i < 200 && strings.ContainsAny(l.s[:i], "0123456789") && strings.Contains(l.s[:i], ".") && !strings.Contains(l.s[:i], " ") {
 			return true
 		}
 	}

@@ -87,6 +87,10 @@ func (r *Reply) member(c int32, ro role) {
 		r.Findings = true
 	case roleCount: // says how much there is, not what
 	default:
+		if key := NormalKey(r.Doc.Nodes[c].Key); r.Members <= 2 && r.Err == 0 && strings.HasSuffix(key, "error") && !strings.HasPrefix(key, "last") && r.Doc.Truthy(c) {
+			r.Err = c // api_error, serverError
+			return
+		}
 		r.other(c)
 	}
 }
