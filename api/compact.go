@@ -13,8 +13,6 @@ import (
 
 	"memoryd"
 	"memoryd/api/wire"
-	"memoryd/compact"
-	"memoryd/internal/lifecycle"
 	"memoryd/ops"
 
 	jsonv2 "github.com/go-json-experiment/json"
@@ -36,7 +34,7 @@ func (s *server) compactConversation(c echo.Context, req *wire.CompactRequest) (
 	if err != nil {
 		return nil, err
 	}
-	return encodeCompaction(res.Result)
+	return encodeCompaction(res)
 }
 
 func compaction(r *wire.CompactRequest) (in ops.CompactRequest, err error) {
@@ -46,7 +44,7 @@ func compaction(r *wire.CompactRequest) (in ops.CompactRequest, err error) {
 	if err := checkName(r.Workspace, "workspace_id"); err != nil {
 		return in, err
 	}
-	overrides, err := compact.JoinOverrides(or(r.Profile, ""), r.Overrides, r.Settings)
+	overrides, err := ops.JoinOverrides(or(r.Profile, ""), r.Overrides, r.Settings)
 	if err != nil {
 		return in, invalid("value_error", err.Error(), nil, "overrides")
 	}
@@ -64,7 +62,7 @@ func compaction(r *wire.CompactRequest) (in ops.CompactRequest, err error) {
 
 // encodeCompaction writes a result. The messages stand in it byte for byte,
 // white space included.
-func encodeCompaction(r compact.Result) (e encoded, err error) {
+func encodeCompaction(r *ops.Compacted) (e encoded, err error) {
 	head, err := jsonv2.Marshal(wire.CompactResult{
 		Compacted: r.Compacted, Reason: string(r.Reason), Detail: r.Detail, Summary: r.Summary, Report: reportOf(&r.Report),
 	}, encoding)
@@ -81,7 +79,7 @@ func encodeCompaction(r compact.Result) (e encoded, err error) {
 	return encoded{body: append(out, head[at+len(empty)-1:]...)}, nil
 }
 
-func reportOf(r *compact.Report) wire.CompactReport {
+func reportOf(r *ops.CompactReport) wire.CompactReport {
 	out := wire.CompactReport{
 		ID: r.ID, Profile: r.Profile, TokensBefore: r.TokensBefore, TokensAfter: r.TokensAfter,
 		MessagesBefore: r.MessagesBefore, MessagesAfter: r.MessagesAfter, Before: wire.Breakdown(r.Before), After: wire.Breakdown(r.After),
@@ -115,45 +113,26 @@ const (
 	readWithin = 30 * time.Second
 )
 
-// streamCompaction runs the compaction beside the stream, so that a slow reader
-// delays nothing.
+// streamCompaction tells of a compaction that runs beside the stream.
 func (s *server) streamCompaction(c echo.Context, in ops.CompactRequest) error {
 	ctx, cancel := context.WithCancel(c.Request().Context())
 	defer cancel()
-	feed := compact.NewFeed()
-	in.Progress = feed.Push
-	var res *ops.Compacted
-	done := lifecycle.Go(ctx, s.Logger, "compaction", func() error {
-		defer feed.Push(compact.Event{Type: "error"}) // a run that was refused, or panicked, has said nothing
-		var err error
-		res, err = s.Flows.CompactConversation.Run(ctx, in)
-		return err
-	})
+	run := ops.Follow(ctx, s.Logger, &s.Flows.CompactConversation, in)
 	out := newEventStream(c)
-	err := out.follow(ctx, feed)
-	if err != nil {
+	if err := out.follow(ctx, run); err != nil {
 		cancel()
-		<-done
+		_, _ = run.Result()
 		return nil //nolint:nilerr // the client has gone
 	}
-	err = <-done
-	return s.endStream(c, out, res, err)
-}
-
-func (s *server) endStream(c echo.Context, out *eventStream, res *ops.Compacted, err error) error {
+	res, err := run.Result()
 	var result encoded
 	if err == nil {
-		result, err = encodeCompaction(res.Result)
+		result, err = encodeCompaction(res)
 	}
 	if err == nil {
 		return out.send("result", result.body)
 	}
-	f := describe(err)
-	problem, merr := jsonv2.Marshal(problemOf(c, f), encoding)
-	if merr != nil {
-		return merr
-	}
-	return out.send("error", problem)
+	return out.sendJSON("error", problemOf(c, describe(err)))
 }
 
 // eventStream writes server-sent events (the HTML standard, section 9.2).
@@ -172,10 +151,10 @@ func newEventStream(c echo.Context) *eventStream {
 
 // follow passes the events of a run on until its last one, which the caller
 // sends itself, with the result.
-func (e *eventStream) follow(ctx context.Context, feed *compact.Feed) error {
+func (e *eventStream) follow(ctx context.Context, run *ops.Followed) error {
 	for {
 		wait, stop := context.WithTimeout(ctx, pingEvery)
-		event, err := feed.Next(wait)
+		event, err := run.Next(wait)
 		stop()
 		switch {
 		case ctx.Err() != nil:
@@ -185,7 +164,10 @@ func (e *eventStream) follow(ctx context.Context, feed *compact.Feed) error {
 		case event.Type == "result" || event.Type == "error":
 			return nil
 		default:
-			err = e.sendEvent(event)
+			err = e.sendJSON(event.Type, wire.CompactEvent{
+				Type: event.Type, Done: event.Done, Total: event.Total,
+				TokensBefore: event.TokensBefore, TokensAfter: event.TokensAfter, Reason: string(event.Reason),
+			})
 		}
 		if err != nil {
 			return err
@@ -193,15 +175,12 @@ func (e *eventStream) follow(ctx context.Context, feed *compact.Feed) error {
 	}
 }
 
-func (e *eventStream) sendEvent(event compact.Event) error {
-	data, err := jsonv2.Marshal(wire.CompactEvent{
-		Type: event.Type, Done: event.Done, Total: event.Total,
-		TokensBefore: event.TokensBefore, TokensAfter: event.TokensAfter, Reason: string(event.Reason),
-	}, encoding)
+func (e *eventStream) sendJSON(name string, v any) error {
+	data, err := encode(v)
 	if err != nil {
 		return err
 	}
-	return e.send(event.Type, data)
+	return e.send(name, data.body)
 }
 
 // send writes one event. A line break in the data, which JSON allows between

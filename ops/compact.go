@@ -3,9 +3,11 @@ package ops
 import (
 	"context"
 	"fmt"
+	"log/slog"
 
 	"memoryd"
 	"memoryd/compact"
+	"memoryd/internal/lifecycle"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -15,6 +17,47 @@ type CompactRequest = compact.Request
 
 // Compacted is the conversation, with a report on what became of it.
 type Compacted struct{ compact.Result }
+
+// CompactReport and CompactEvent are what a compaction tells of itself, at its end
+// and on the way.
+type (
+	CompactReport = compact.Report
+	CompactEvent  = compact.Event
+)
+
+// JoinOverrides adds to a request's overrides those further members of the request
+// whose names are settings of its profile.
+func JoinOverrides(profile string, overrides, members jsontext.Value) (jsontext.Value, error) {
+	return compact.JoinOverrides(profile, overrides, members)
+}
+
+// Followed is a compaction that runs beside its caller, however slowly that reads.
+type Followed struct {
+	feed *compact.Feed
+	done <-chan error
+	out  *Compacted
+}
+
+// Follow starts a compaction, which ends with ctx.
+func Follow(ctx context.Context, log *slog.Logger, flow *Flow[CompactRequest, *Compacted], r CompactRequest) *Followed {
+	f := &Followed{feed: compact.NewFeed()}
+	r.Progress = f.feed.Push
+	f.done = lifecycle.Go(ctx, log, "compaction", func() (err error) {
+		defer f.feed.Push(CompactEvent{Type: "error"}) // a run that was refused, or panicked, has said nothing
+		f.out, err = flow.Run(ctx, r)
+		return err
+	})
+	return f
+}
+
+// Next waits for the next step; the type of the last is "result" or "error".
+func (f *Followed) Next(ctx context.Context) (CompactEvent, error) { return f.feed.Next(ctx) }
+
+// Result waits for the end. It is called once.
+func (f *Followed) Result() (*Compacted, error) {
+	err := <-f.done
+	return f.out, err
+}
 
 // CompactParams are the settings of compact_conversation_op.
 type CompactParams struct {
