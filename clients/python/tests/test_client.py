@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import asyncio
 import http.server
+import json
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -130,3 +132,9 @@ def test_every_path_of_the_client_is_in_the_description(client: memoryd.Client) 
         assert path in spec["paths"]
     fields = spec["components"]["schemas"]["CallRequest"]["properties"]
     assert set(memoryd.Call("t", metadata={"a": 1}, create_time="x").to_json()) <= set(fields)
+
+
+def test_one_version_for_server_and_clients(client: memoryd.Client) -> None:
+    spec, _ = client._request("GET", "/openapi.json")
+    package = json.loads((Path(__file__).parents[2] / "typescript" / "package.json").read_text())
+    assert memoryd.__version__ == spec["info"]["version"] == package["version"]

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+import memoryd
+
 README = Path(__file__).resolve().parents[1] / "README.md"
 BLOCKS = re.findall(r"^## ([^\n]+)\n(?:(?!## )[^\n]*\n)*?```python\n(.*?)```", README.read_text(), re.M | re.S)
 
@@ -75,13 +77,44 @@ def test_every_framework_has_a_block() -> None:
     assert {title for title, _ in BLOCKS} >= set(BEFORE)
 
 
+def run(program: Path, text: str, server) -> str:
+    program.write_text(text)
+    env = {**os.environ, "MEMORYD_URL": server.url, "MEMORYD_WORKSPACE": program.stem, "OTEL_SDK_DISABLED": "true"}
+    done = subprocess.run([sys.executable, str(program)], env=env, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
 @pytest.mark.parametrize(("title", "block"), BLOCKS, ids=[t for t, _ in BLOCKS])
 def test_block(title: str, block: str, server, tmp_path: Path) -> None:
     module, before, after = BEFORE.get(title, ("memoryd", "", ""))
     if not installed(module):
         pytest.skip(f"{module} is not installed")
-    program = tmp_path / "block.py"
-    program.write_text(before + block + after)
-    env = {**os.environ, "MEMORYD_URL": server.url, "MEMORYD_WORKSPACE": "readme", "OTEL_SDK_DISABLED": "true"}
-    done = subprocess.run([sys.executable, str(program)], env=env, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
+    run(tmp_path / "readme.py", before + block + after, server)
+
+
+# The pages of frameworks: what must be installed, the tool that each calls.
+PAGES = {
+    "python": ("memoryd", "book"),
+    "langchain": ("langchain", "search"),
+    "openai-agents": ("agents", "search"),
+    "pydantic-ai": ("pydantic_ai", "search"),
+    "llamaindex": ("llama_index", ""),  # its model that only plays a part calls no tool
+    "crewai": ("crewai", "search"),
+    "google-adk": ("google.adk", "search"),
+    "smolagents": ("smolagents", "search"),
+}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_page(page: str, server, tmp_path: Path) -> None:
+    module, tool = PAGES[page]
+    if not installed(module):
+        pytest.skip(f"{module} is not installed")
+    text = (README.parents[2] / "docs" / "frameworks" / f"{page}.md").read_text()
+    (block,) = re.findall(r"```python\n(.*?)```", text, re.S)
+    program = tmp_path / f"page-{page}.py"
+    assert run(program, block, server).strip()
+    if tool:
+        found = memoryd.Client(server.url, workspace=program.stem).guidelines([tool])
+        assert found is not None and found.tools, "the page's call is not recorded"

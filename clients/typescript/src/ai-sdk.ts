@@ -20,8 +20,10 @@ export function memorydTelemetry(options: { recorder?: Recorder } & RunContext =
   const abandon = (callId: string) => {
     for (const [k, observation] of underWay) {
       if (!k.startsWith(`${callId} `)) continue;
-      underWay.delete(k);
       observation.fail("The generation ended before the call did");
+      // The execution's own end may still come: it must find its call, which is recorded by now.
+      const timer: { unref?: () => void } | number = setTimeout(() => underWay.delete(k), 60_000);
+      if (typeof timer === "object") timer.unref?.();
     }
   };
   return {

@@ -42,7 +42,7 @@ const guided = async ({ client }, tool) => {
 test("AI SDK", async (t) => {
   if (await skipWithout(t, "ai", "zod")) return;
   const { generateText, isStepCount, stepCountIs, registerTelemetry, tool, streamText } = await import("ai");
-  const { MockLanguageModelV4 } = await import("ai/test");
+  const { MockLanguageModelV4, simulateReadableStream } = await import("ai/test");
   const { z } = await import("zod");
   const { memorydTelemetry } = await import("../dist/ai-sdk.js");
   const recorder = fresh();
@@ -93,7 +93,31 @@ test("AI SDK", async (t) => {
     [broken.metadata.tool_call_id, broken.metadata.trajectory_id, broken.metadata.agent_id],
     ["c3", "run-7", "ann"],
   );
-  assert.ok(streamText);
+
+  const slow = tool({
+    inputSchema: z.object({}),
+    execute: (_, { abortSignal }) =>
+      new Promise((_, reject) => abortSignal.addEventListener("abort", () => reject(abortSignal.reason))),
+  });
+  const parts = [
+    { type: "stream-start", warnings: [] },
+    call("slow", {}, "c9"),
+    { type: "finish", finishReason: { unified: "tool-calls", raw: "tool-calls" }, usage },
+  ];
+  const streaming = new MockLanguageModelV4({
+    doStream: async () => ({ stream: simulateReadableStream({ chunks: parts }) }),
+  });
+  const stream = streamText({
+    model: streaming,
+    tools: { slow },
+    prompt: "go",
+    abortSignal: AbortSignal.timeout(200),
+    onError: () => {},
+  });
+  for await (const _ of stream.fullStream);
+  const [aborted, ...more] = await recorded(recorder, "slow");
+  assert.equal(more.length, 0);
+  assert.deepEqual([aborted.success, aborted.metadata.tool_call_id], [false, "c9"]);
 });
 
 test("LangChain.js", async (t) => {

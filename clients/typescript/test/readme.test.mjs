@@ -63,3 +63,25 @@ for (const [title, block] of blocks) {
     assert.equal(done.status, 0, done.stderr);
   });
 }
+
+// The pages of frameworks: what must be installed.
+const pages = {
+  typescript: [],
+  "ai-sdk": ["ai", "zod"],
+  "langchain-js": ["langchain", "zod"],
+  mastra: ["@mastra/core", "ai", "zod"],
+};
+for (const [page, packages] of Object.entries(pages)) {
+  test(`the page ${page}`, async (t) => {
+    const missing = packages.find((name) => !existsSync(join(here, "node_modules", name)));
+    if (missing) return t.skip(`${missing} is not installed`);
+    const text = readFileSync(join(here, "../../docs/frameworks", `${page}.md`), "utf8");
+    const program = join(project, "package", `page-${page}.mjs`);
+    writeFileSync(program, /```js\n([\s\S]*?)```/.exec(text)[1] + "\nprocess.exit(0);\n");
+    const env = { ...process.env, MEMORYD_URL: server.url, MEMORYD_WORKSPACE: page, MASTRA_TELEMETRY_DISABLED: "1" };
+    const done = spawnSync(process.execPath, [program], { env, encoding: "utf8", timeout: 60_000 });
+    assert.equal(done.status, 0, done.stderr);
+    const response = await fetch(`${server.url}/v1/workspaces/${page}/tools`);
+    assert.equal((await response.json()).tools.length, 1);
+  });
+}

@@ -39,14 +39,20 @@ def soft(x: int) -> dict:
     return {"status": "error", "error": f"no {x}"}
 
 
+async def slow(seconds: float) -> dict:
+    """Waits."""
+    await asyncio.sleep(seconds)
+    return {"result": "woke"}
+
+
 def broken(x: int) -> dict:
     """Raises."""
     raise RuntimeError("disk full")
 
 
-def run(recorder, cache, *replies) -> tuple[Scripted, list]:
+def run(recorder, cache, *replies, within: float = 60) -> tuple[Scripted, list]:
     model = Scripted(model="scripted", replies=[*replies, [types.Part(text="done")]], seen=[])
-    agent = LlmAgent(name="ann", model=model, instruction="Be brief.", tools=[search, soft, broken])
+    agent = LlmAgent(name="ann", model=model, instruction="Be brief.", tools=[search, soft, slow, broken])
 
     async def main() -> list:
         runner = InMemoryRunner(agent=agent, plugins=[MemorydPlugin(recorder=recorder, cache=cache)])
@@ -54,7 +60,7 @@ def run(recorder, cache, *replies) -> tuple[Scripted, list]:
         message = types.Content(role="user", parts=[types.Part(text="go")])
         return [e async for e in runner.run_async(user_id="u", session_id=session.id, new_message=message)]
 
-    return model, asyncio.run(main())
+    return model, asyncio.run(asyncio.wait_for(main(), within))
 
 
 def test_calls_are_recorded_with_their_truth_and_id(recorder, cache, outcome, recorded) -> None:
@@ -79,6 +85,12 @@ def test_an_exception_ends_the_run_as_without_memoryd(recorder, cache, outcome) 
     with pytest.raises(RuntimeError, match="disk full"):
         run(recorder, cache, [call("broken", {"x": 1}, "c1")])
     assert outcome("broken") == [({"x": 1}, False, "RuntimeError: disk full")]
+
+
+def test_a_cancelled_call_is_a_failure(recorder, cache, outcome) -> None:
+    with pytest.raises(TimeoutError):
+        run(recorder, cache, [call("slow", {"seconds": 30}, "c1")], within=1)
+    assert outcome("slow") == [({"seconds": 30}, False, "CancelledError: the call was cancelled before it ended")]
 
 
 def test_the_guideline_is_in_the_next_prompt(recorder, cache, guided) -> None:

@@ -9,6 +9,8 @@ agents = pytest.importorskip("agents", reason="openai-agents is not installed")
 
 from agents import Agent, Model, ModelResponse, RunConfig, Runner, Usage  # noqa: E402
 from openai.types.responses import (  # noqa: E402
+    Response,
+    ResponseCompletedEvent,
     ResponseFunctionToolCall,
     ResponseOutputMessage,
     ResponseOutputText,
@@ -26,8 +28,19 @@ class Scripted(Model):
         self.seen.append((system_instructions, input))
         return ModelResponse(output=self.replies[len(self.seen) - 1], usage=Usage(), response_id=None)
 
-    def stream_response(self, *args, **kwargs):
-        raise NotImplementedError
+    async def stream_response(self, system_instructions, input, *args, **kwargs):
+        reply = await self.get_response(system_instructions, input)
+        response = Response(
+            id="r",
+            created_at=0,
+            model="scripted",
+            object="response",
+            output=reply.output,
+            tool_choice="auto",
+            tools=[],
+            parallel_tool_calls=True,
+        )
+        yield ResponseCompletedEvent(type="response.completed", response=response, sequence_number=0)
 
 
 def said(text: str) -> ResponseOutputMessage:
@@ -95,6 +108,25 @@ def test_time_outs_and_bad_arguments_are_failures(recorder, outcome) -> None:
     Runner.run_sync(agent, "go", run_config=RunConfig(tracing_disabled=True))
     found = sorted(outcome("slow"), key=str)
     assert [(i, s) for i, s, _ in found] == [({"seconds": "soon"}, False), ({"seconds": 30}, False)]
+
+
+def test_streamed_and_cancelled_runs(recorder, outcome) -> None:
+    def agent(*calls) -> Agent:
+        tools = [adapter.function_tool(search, recorder=recorder), adapter.function_tool(slow, recorder=recorder)]
+        return Agent(name="a", model=Scripted(list(calls)), tools=tools)
+
+    async def main() -> str:
+        config = RunConfig(tracing_disabled=True)
+        result = Runner.run_streamed(agent(call("search", {"query": "Oslo"}, "c1")), "go", run_config=config)
+        async for _ in result.stream_events():
+            pass
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(Runner.run(agent(call("slow", {"seconds": 30}, "c2")), "go", run_config=config), 0.5)
+        return result.final_output
+
+    assert asyncio.run(main()) == "done"
+    assert outcome("search") == [({"query": "Oslo"}, True, "rain in Oslo")]
+    assert outcome("slow") == [({"seconds": 30}, False, "CancelledError: the call was cancelled before it ended")]
 
 
 def test_tools_made_elsewhere_are_recorded_too(recorder, outcome) -> None:

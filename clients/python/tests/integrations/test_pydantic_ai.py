@@ -8,7 +8,7 @@ pytest.importorskip("pydantic_ai", reason="pydantic-ai is not installed")
 
 from pydantic_ai import Agent, ModelRetry
 from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
-from pydantic_ai.models.function import FunctionModel
+from pydantic_ai.models.function import DeltaToolCall, FunctionModel
 
 import memoryd
 from memoryd.integrations.pydantic_ai import MemorydCapability
@@ -79,6 +79,29 @@ def test_exceptions_and_cancellation_pass_through(recorder, cache, outcome) -> N
         asyncio.run(asyncio.wait_for(agent.run("go"), 0.5))
     assert outcome("broken") == [({"x": 1}, False, "RuntimeError: disk full")]
     assert outcome("slow") == [({"seconds": 30}, False, "CancelledError: the call was cancelled before it ended")]
+
+
+def test_a_streamed_run(recorder, cache, outcome) -> None:
+    async def stream(messages, info):
+        if len(messages) == 1:
+            yield {0: DeltaToolCall("search", '{"query": "Oslo"}', tool_call_id="c1")}
+        else:
+            yield "done"
+
+    agent = Agent(
+        FunctionModel(stream_function=stream), capabilities=[MemorydCapability(recorder=recorder, cache=cache)]
+    )
+
+    @agent.tool_plain
+    def search(query: str) -> str:
+        return f"rain in {query}"
+
+    async def main() -> str:
+        async with agent.run_stream("go") as result:
+            return await result.get_output()
+
+    assert asyncio.run(main()) == "done"
+    assert outcome("search") == [({"query": "Oslo"}, True, "rain in Oslo")]
 
 
 def test_the_guideline_is_in_the_next_prompt(recorder, cache, guided) -> None:

@@ -37,8 +37,17 @@ class MemorydPlugin(BasePlugin):
         self._under_way: dict[tuple[str, str], Observation] = {}
 
     async def before_tool_callback(self, *, tool: Any, tool_args: dict[str, Any], tool_context: Any) -> None:
-        """Starts the clock of a call."""
-        self._under_way[_key(tool_context)] = self._start(tool, tool_args, tool_context)
+        """Starts the clock of a call. One whose task ends without a result, because it was cancelled, has failed."""
+        key = _key(tool_context)
+        observation = self._under_way[key] = self._start(tool, tool_args, tool_context)
+
+        def ended(_: Any) -> None:
+            if self._under_way.pop(key, None) is observation:
+                observation.finish(error=asyncio.CancelledError())
+
+        task = asyncio.current_task()
+        if task is not None:
+            task.add_done_callback(ended)
 
     async def after_tool_callback(
         self, *, tool: Any, tool_args: dict[str, Any], tool_context: Any, result: dict[str, Any]
