@@ -22,8 +22,8 @@ export function memorydTelemetry(options: { recorder?: Recorder } & RunContext =
       if (!k.startsWith(`${callId} `)) continue;
       observation.fail("The generation ended before the call did");
       // The execution's own end may still come: it must find its call, which is recorded by now.
-      const timer: { unref?: () => void } | number = setTimeout(() => underWay.delete(k), 60_000);
-      if (typeof timer === "object") timer.unref?.();
+      const timer = setTimeout(() => underWay.delete(k), 60_000);
+      (timer as { unref?: () => void }).unref?.();
     }
   };
   return {
