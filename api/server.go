@@ -7,6 +7,7 @@ package api
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -63,20 +64,23 @@ func (c Config) Validate() error {
 	if err := c.validatePprof(); err != nil {
 		return err
 	}
-	for name, v := range map[string]int64{
-		"max_body_bytes": c.MaxBodyBytes, "max_items": int64(c.MaxItems), "max_in_flight": int64(c.MaxInFlight),
-		"max_in_flight_bytes": c.MaxInFlightBytes, "max_wait": int64(c.MaxWait), "read_timeout": int64(c.ReadTimeout),
-		"write_timeout": int64(c.WriteTimeout), "idle_timeout": int64(c.IdleTimeout),
-		"shutdown_timeout": int64(c.ShutdownTimeout),
+	var errs []error
+	for _, n := range []struct {
+		name string
+		v    int64
+	}{
+		{"max_body_bytes", c.MaxBodyBytes}, {"max_items", int64(c.MaxItems)}, {"max_in_flight", int64(c.MaxInFlight)},
+		{"max_in_flight_bytes", c.MaxInFlightBytes}, {"max_wait", int64(c.MaxWait)}, {"read_timeout", int64(c.ReadTimeout)},
+		{"write_timeout", int64(c.WriteTimeout)}, {"idle_timeout", int64(c.IdleTimeout)}, {"shutdown_timeout", int64(c.ShutdownTimeout)},
 	} {
-		if v <= 0 {
-			return fmt.Errorf("%s: must be more than 0", name)
+		if n.v <= 0 {
+			errs = append(errs, fmt.Errorf("%s: must be more than 0", n.name))
 		}
 	}
 	if c.MaxInFlightBytes < c.MaxBodyBytes {
-		return fmt.Errorf("max_in_flight_bytes: must be at least max_body_bytes (%d)", c.MaxBodyBytes)
+		errs = append(errs, fmt.Errorf("max_in_flight_bytes: must be at least max_body_bytes (%d)", c.MaxBodyBytes))
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 func (c Config) validatePprof() error {

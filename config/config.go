@@ -33,17 +33,19 @@ type Config struct {
 	LLM        map[string]llm.Config `yaml:"llm"`
 	Evaluate   evaluate.Config       `yaml:"evaluate"`
 	Guidelines guidelines.Config     `yaml:"guidelines"`
-	Curate     revisions.Config      `yaml:"curate"`
+	Revisions  revisions.Config      `yaml:"revisions"`
 	Search     search.Config         `yaml:"search"`
 	Compact    compact.Config        `yaml:"compact"`
-	Spend      usage.Config          `yaml:"spend"`
-	Watch      monitor.Config        `yaml:"watch"`
+	Usage      usage.Config          `yaml:"usage"`
+	Monitor    monitor.Config        `yaml:"monitor"`
 	Trace      trace.Config          `yaml:"trace"`
 	Op         map[string]Op         `yaml:"op"`
 	Flow       map[string][]string   `yaml:"flow"`
 
 	// Plan is what Op and Flow come to.
 	Plan *ops.Plan `yaml:"-"`
+	// Unused are variables of the environment that look like settings and are none.
+	Unused []string `yaml:"-"`
 }
 
 // Log is the log section.
@@ -60,11 +62,11 @@ type Store struct {
 	Backend string        `yaml:"backend"`
 	SQLite  sqlite.Config `yaml:"sqlite"`
 	Qdrant  qdrant.Config `yaml:"qdrant"`
-	Spool   Spool         `yaml:"spool"`
+	Journal Journal       `yaml:"journal"`
 }
 
-// Spool is a journal on this machine before a Qdrant.
-type Spool struct {
+// Journal is a journal on this machine before a Qdrant.
+type Journal struct {
 	// Dir is the folder of the journal; "" means none: then a call is acknowledged
 	// when Qdrant has it.
 	Dir            string `yaml:"dir"`

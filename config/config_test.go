@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -97,6 +98,59 @@ func TestEachFaultIsNamedWithItsLine(t *testing.T) {
 				t.Errorf("got  %v\nwant %s", err, tc.want)
 			}
 		})
+	}
+}
+
+// U10: a fault of one kind hid those of the others, and some went unseen.
+func TestFaultsOfAllKindsAreReportedTogether(t *testing.T) {
+	_, err := config.Parse([]byte(`http:
+  listne: x
+  max_items: 0
+  max_in_flight: 0
+evaluate: {wait: -5s, judge: dice}
+log:
+  level: [loud]
+guidelines: {max_words: many}
+store:
+  qdrant: {timeout: 30}
+llm: {default: {retries: 1.5}}
+flow: {retrieve_tool_memory: [nothing]}
+`), "f.yaml", []string{"MEMORYD_HTTP_IDLE_TIMEOUT=soon", "MEMORYD_HTTP_WRITE_TIMEOUT=-1m", "MEMORYD_SPEND_KEEP=1h"})
+	want := strings.Split(`environment: MEMORYD_SPEND_KEEP: is called MEMORYD_USAGE_KEEP now
+environment: MEMORYD_HTTP_WRITE_TIMEOUT: http.write_timeout: must be more than 0
+environment: MEMORYD_HTTP_IDLE_TIMEOUT: http.idle_timeout: must be a duration such as 250ms, 30s or 5m, got soon
+f.yaml: line 2: http.listne: unknown key
+f.yaml: line 3: http.max_items: must be more than 0
+f.yaml: line 4: http.max_in_flight: must be more than 0
+f.yaml: line 5: evaluate.judge: "dice" is none of
+f.yaml: line 5: evaluate.wait: must be 0 or more
+f.yaml: line 7: log.level: must be a text, got a list
+f.yaml: line 8: guidelines.max_words: must be a whole number, got many
+f.yaml: line 10: store.qdrant.timeout: must be a duration with its unit, such as 30s, got 30
+f.yaml: line 11: llm.default.retries: must be a whole number, got 1.5
+f.yaml: line 12: flow.retrieve_tool_memory: the op section has no "nothing"`, "\n")
+	got := strings.Split(err.Error(), "\n")
+	for _, line := range want {
+		if !slices.ContainsFunc(got, func(g string) bool { return strings.HasPrefix(g, line) }) {
+			t.Errorf("missing: %s", line)
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("%d faults, want %d:\n%v", len(got), len(want), err)
+	}
+}
+
+func TestASectionOfAnotherNameIsTold(t *testing.T) {
+	for old, now := range map[string]string{"curate": "revisions", "spend": "usage", "watch": "monitor"} {
+		refused(t, "log: {level: info}\n"+old+": {}\n", "line 2: "+old+": is called "+now+" now")
+	}
+	refused(t, "store:\n  spool: {dir: x}\n", "line 2: store.spool: is called store.journal now")
+}
+
+func TestVariablesThatAreNoSettingsAreTold(t *testing.T) {
+	c, err := config.Parse(nil, "environment", []string{"MEMORYD_HTTP_LISTN=x", "MEMORYD_HTTP_LISTEN=127.0.0.1:1", "MEMORYD_CONFIG=f", "MEMORYD_TEST_DATA=d", "PATH=p"})
+	if err != nil || !slices.Equal(c.Unused, []string{"MEMORYD_HTTP_LISTN"}) {
+		t.Errorf("got %v, %v", c.Unused, err)
 	}
 }
 

@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"reflect"
+	"regexp"
+	"slices"
 	"strings"
 
 	"memoryd"
@@ -15,35 +18,29 @@ import (
 type Problem struct {
 	// Line is where in the file; 0 means that it does not come from a line.
 	Line int
+	// Variable is the environment variable that it comes from, "" if none.
+	Variable string
 	// Key is the dotted path of the setting, "" where there is none.
 	Key string
 	Msg string
 
+	value  string   // the beginning of a value that is to blame
 	others []string // settings that may be the cause where the file does not hold Key
 }
 
-// String gives line, key and sentence.
+// String gives line or variable, key and sentence.
 func (p Problem) String() string {
 	s := p.Msg
 	if key := strings.TrimRight(p.Key, ".0123456789"); key != "" { // without the place in a list
 		s = key + ": " + s
 	}
-	if p.Line > 0 {
+	switch {
+	case p.Variable != "":
+		s = p.Variable + ": " + s
+	case p.Line > 0:
 		s = fmt.Sprintf("line %d: %s", p.Line, s)
 	}
 	return s
-}
-
-// locate finds the line of the setting that is to blame: the first that the file
-// holds, else that of the section around it.
-func (p *Problem) locate(file *yaml.Node) {
-	p.Line = lineOf(file, p.Key)
-	for _, key := range append([]string{p.Key}, p.others...) {
-		if holds(file, key) {
-			p.Line = lineOf(file, key)
-			return
-		}
-	}
 }
 
 // Error is every fault of a configuration.
@@ -57,6 +54,9 @@ func (e *Error) Error() string {
 	lines := make([]string, len(e.Problems))
 	for i, p := range e.Problems {
 		lines[i] = e.Source + ": " + p.String()
+		if p.Variable != "" {
+			lines[i] = "environment: " + p.String()
+		}
 	}
 	return strings.Join(lines, "\n")
 }
@@ -81,30 +81,51 @@ func Load(path string, environ []string) (*Config, error) {
 func Parse(text []byte, source string, environ []string) (*Config, error) {
 	user, err := parseNode(text)
 	if err != nil {
-		return nil, &Error{Source: source, Problems: yamlProblems(err)}
+		return nil, &Error{Source: source, Problems: []Problem{yamlProblem(strings.TrimPrefix(err.Error(), "yaml: "))}}
 	}
-	base, err := parseNode(memoryd.DefaultConfig)
+	merged, err := parseNode(memoryd.DefaultConfig)
 	if err != nil {
 		return nil, fmt.Errorf("built-in configuration: %w", err)
 	}
-	problems := unknownKeys(user, typeOfConfig, "")
-	if len(problems) > 0 {
-		return nil, &Error{Source: source, Problems: problems}
+	problems := takeUnknown(user, typeOfConfig, "")
+	inheritModels(merged, user)
+	merged = merge(merged, user)
+	env := newEnvironment(environ)
+	problems = append(problems, env.renamed()...)
+	env.set(merged, strings.TrimSuffix(envPrefix, "_"), "")
+	c := Config{Unused: env.unused()}
+	faulty := map[string]bool{} // settings of another type than theirs, about which nothing more can be said
+	for _, p := range typeProblems(merged.Decode(&c), merged) {
+		faulty[p.Key] = true
+		problems = append(problems, p)
 	}
-	inheritModels(base, user)
-	merged := merge(base, user)
-	applyEnvironment(merged, environ)
-	var c Config
-	if err := merged.Decode(&c); err != nil {
-		return nil, &Error{Source: source, Problems: yamlProblems(err)}
-	}
-	if problems = validate(&c); len(problems) > 0 {
-		for i := range problems {
-			problems[i].locate(user)
+	for _, p := range validate(&c) {
+		if !faulty[p.Key] {
+			faulty[p.Key] = true // one sentence is enough
+			p.locate(user)
+			problems = append(problems, p)
 		}
-		return nil, &Error{Source: source, Problems: problems}
 	}
-	return &c, nil
+	if len(problems) == 0 {
+		return &c, nil
+	}
+	for i := range problems {
+		env.blame(&problems[i])
+	}
+	slices.SortStableFunc(problems, func(a, b Problem) int { return a.Line - b.Line })
+	return nil, &Error{Source: source, Problems: problems}
+}
+
+// locate finds the line of the setting that is to blame: the first that the file
+// holds, else that of the section around it.
+func (p *Problem) locate(file *yaml.Node) {
+	p.Line = lineOf(file, p.Key)
+	for _, key := range append([]string{p.Key}, p.others...) {
+		if holds(file, key) {
+			p.Line = lineOf(file, key)
+			return
+		}
+	}
 }
 
 // parseNode reads one YAML document whose root is a mapping; no text is an
@@ -124,20 +145,67 @@ func parseNode(text []byte) (*yaml.Node, error) {
 	return root, nil
 }
 
-// yamlProblems splits what the YAML package reports into lines and sentences.
-func yamlProblems(err error) []Problem {
-	texts := []string{strings.TrimPrefix(err.Error(), "yaml: ")}
-	if te, ok := errors.AsType[*yaml.TypeError](err); ok {
-		texts = te.Errors
+var (
+	yamlLine = regexp.MustCompile(`^line (\d+): `)
+	yamlType = regexp.MustCompile("^cannot unmarshal !!(\\w+)(?: `(.*)`)? into (.*)$")
+)
+
+// typeProblems takes the error of decoding a tree apart.
+func typeProblems(err error, tree *yaml.Node) (problems []Problem) {
+	te, wrong := errors.AsType[*yaml.TypeError](err)
+	if err != nil && !wrong {
+		return []Problem{yamlProblem(strings.TrimPrefix(err.Error(), "yaml: "))}
 	}
-	problems := make([]Problem, len(texts))
-	for i, text := range texts {
-		problems[i].Msg = text
-		var line int
-		if _, err := fmt.Sscanf(text, "line %d:", &line); err == nil {
-			problems[i].Line = line
-			problems[i].Msg = strings.TrimSpace(text[strings.IndexByte(text, ':')+1:])
+	if wrong {
+		for _, text := range te.Errors {
+			p := yamlProblem(text)
+			p.Key = keyAt(tree, p.Line, p.value, "")
+			problems = append(problems, p)
 		}
 	}
 	return problems
 }
+
+// yamlProblem takes what the YAML package reports apart, and says of a value of
+// the wrong type what it must be.
+func yamlProblem(text string) (p Problem) {
+	p.Msg = text
+	if m := yamlLine.FindStringSubmatch(text); m != nil {
+		_, _ = fmt.Sscan(m[1], &p.Line)
+		p.Msg = text[len(m[0]):]
+	}
+	m := yamlType.FindStringSubmatch(p.Msg)
+	if m == nil {
+		return p
+	}
+	kind, value, into := m[1], m[2], m[3]
+	p.value = value
+	if value == "" {
+		value = map[string]string{"seq": "a list", "map": "a mapping"}[kind]
+	}
+	must := "of another type (" + into + ")"
+	switch {
+	case into == "time.Duration" && kind == "int":
+		must = fmt.Sprintf("a duration with its unit, such as %ss", value)
+	case into == "time.Duration":
+		must = "a duration such as 250ms, 30s or 5m"
+	case strings.HasPrefix(into, "int"):
+		must = "a whole number"
+	case strings.HasPrefix(into, "float"):
+		must = "a number"
+	case into == "bool":
+		must = "true or false"
+	case into == "string":
+		must = "a text"
+	case strings.HasPrefix(into, "[]"):
+		must = "a list"
+	}
+	p.Msg = fmt.Sprintf("must be %s, got %s", must, value)
+	return p
+}
+
+// typeOfConfig and typeOfNode are what trees are decoded into.
+var (
+	typeOfConfig = reflect.TypeFor[Config]()
+	typeOfNode   = reflect.TypeFor[yaml.Node]()
+)

@@ -5,45 +5,55 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 )
 
-var (
-	typeOfConfig = reflect.TypeFor[Config]()
-	typeOfNode   = reflect.TypeFor[yaml.Node]()
-)
+// renamed are sections that had another name.
+var renamed = map[string]string{"curate": "revisions", "spend": "usage", "watch": "monitor", "store.spool": "store.journal"}
 
-// unknownKeys walks a tree beside the type that it will be decoded into and
-// reports every key that the type has no field for, and every key given twice.
-func unknownKeys(n *yaml.Node, t reflect.Type, path string) []Problem {
+// takeUnknown walks a tree beside the type that it will be decoded into. It takes
+// out every key that the type has no field for, and every key given twice, and
+// reports them, and fractions where there must be whole numbers.
+func takeUnknown(n *yaml.Node, t reflect.Type, path string) (problems []Problem) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
+	}
+	if n.Tag == "!!float" && t.Kind() >= reflect.Int && t.Kind() <= reflect.Uint64 && t != reflect.TypeFor[time.Duration]() { // which would be cut
+		return []Problem{{Line: n.Line, Key: path, Msg: "must be a whole number, got " + n.Value}}
 	}
 	if n.Kind != yaml.MappingNode || t == typeOfNode || (t.Kind() != reflect.Struct && t.Kind() != reflect.Map) {
 		return nil
 	}
-	var problems []Problem
 	seen := map[string]bool{}
+	var known []*yaml.Node
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
-		full := join(path, key.Value)
-		if seen[key.Value] {
-			problems = append(problems, Problem{Line: key.Line, Key: full, Msg: "given twice"})
-			continue
+		p := Problem{Line: key.Line, Key: join(path, key.Value)}
+		var field reflect.Type
+		if t.Kind() == reflect.Map {
+			field = t.Elem()
+		} else if f, ok := fieldNamed(t, key.Value); ok {
+			field = f
+		}
+		switch {
+		case seen[key.Value]:
+			p.Msg = "given twice"
+		case field == nil && renamed[p.Key] != "":
+			p.Msg = "is called " + renamed[p.Key] + " now"
+		case field == nil:
+			p.Msg = "unknown key"
 		}
 		seen[key.Value] = true
-		if t.Kind() == reflect.Map {
-			problems = append(problems, unknownKeys(value, t.Elem(), full)...)
+		if p.Msg != "" {
+			problems = append(problems, p)
 			continue
 		}
-		field, ok := fieldNamed(t, key.Value)
-		if !ok {
-			problems = append(problems, Problem{Line: key.Line, Key: full, Msg: "unknown key"})
-			continue
-		}
-		problems = append(problems, unknownKeys(value, field, full)...)
+		known = append(known, key, value)
+		problems = append(problems, takeUnknown(value, field, p.Key)...)
 	}
+	n.Content = known
 	return problems
 }
 
@@ -63,17 +73,18 @@ func fieldNamed(t reflect.Type, key string) (reflect.Type, bool) {
 	return nil, false
 }
 
-// decodeStrict decodes a tree into a struct, refusing unknown keys.
+// decodeStrict decodes a tree into a struct, refusing unknown keys. An error
+// begins with its key.
 func decodeStrict(n *yaml.Node, into any) error {
 	if n.IsZero() {
 		return nil
 	}
-	problems := unknownKeys(n, reflect.TypeOf(into), "params")
-	if len(problems) > 0 {
-		return fmt.Errorf("%s", problems[0])
+	n = clone(n)
+	for _, p := range takeUnknown(n, reflect.TypeOf(into), "") {
+		return fmt.Errorf("%s: %s", p.Key, p.Msg)
 	}
-	if err := n.Decode(into); err != nil {
-		return fmt.Errorf("params: %s", yamlProblems(err)[0])
+	for _, p := range typeProblems(n.Decode(into), n) {
+		return fmt.Errorf("%s: %s", p.Key, p.Msg)
 	}
 	return nil
 }
@@ -200,36 +211,17 @@ func join(path, key string) string {
 	return path + "." + key
 }
 
-// envPrefix starts the names of the environment's settings.
-const envPrefix = "MEMORYD_"
-
-// applyEnvironment sets each scalar of the tree for which the environment has a
-// variable: its path in upper case with underscores, as in
-// MEMORYD_STORE_SQLITE_DIR. OPENAI_BASE_URL stands for the base_url of the
-// default model, OTEL_EXPORTER_OTLP_ENDPOINT for the collector of traces.
-func applyEnvironment(n *yaml.Node, environ []string) {
-	env := map[string]string{}
-	for _, pair := range environ {
-		name, value, _ := strings.Cut(pair, "=")
-		env[name] = value
-	}
-	for ours, theirs := range map[string]string{
-		envPrefix + "LLM_DEFAULT_BASE_URL": "OPENAI_BASE_URL", envPrefix + "TRACE_OTLP_ENDPOINT": "OTEL_EXPORTER_OTLP_ENDPOINT",
-	} {
-		if _, set := env[ours]; !set && env[theirs] != "" {
-			env[ours] = env[theirs]
-		}
-	}
-	setLeaves(n, envPrefix[:len(envPrefix)-1], env)
-}
-
-func setLeaves(n *yaml.Node, path string, env map[string]string) {
+// keyAt finds the path of the scalar that begins with a text, or of the list, on a
+// line of a tree; "" where there is none.
+func keyAt(n *yaml.Node, line int, text, path string) string {
 	for i := 0; i+1 < len(n.Content) && n.Kind == yaml.MappingNode; i += 2 {
-		name := path + "_" + strings.ToUpper(n.Content[i].Value)
-		if n.Content[i+1].Kind == yaml.MappingNode {
-			setLeaves(n.Content[i+1], name, env)
-		} else if value, ok := env[name]; ok {
-			n.Content[i+1] = &yaml.Node{Kind: yaml.ScalarNode, Value: value}
+		key, value := join(path, n.Content[i].Value), n.Content[i+1]
+		if value.Line == line && value.Kind != yaml.MappingNode && strings.HasPrefix(value.Value, strings.TrimSuffix(text, "...")) {
+			return key
+		}
+		if found := keyAt(value, line, text, key); found != "" {
+			return found
 		}
 	}
+	return ""
 }

@@ -5,8 +5,10 @@ import (
 	"maps"
 	"net"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"memoryd/llm"
 	"memoryd/ops"
@@ -16,7 +18,11 @@ import (
 func validate(c *Config) []Problem {
 	var problems []Problem
 	check := func(section string, err error) {
-		if err != nil {
+		if several, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // of errors.Join
+			for _, err := range several.Unwrap() {
+				problems = append(problems, problemOf(section, err))
+			}
+		} else if err != nil {
 			problems = append(problems, problemOf(section, err))
 		}
 	}
@@ -37,16 +43,42 @@ func validate(c *Config) []Problem {
 		check("evaluate", fmt.Errorf("wait: must be at most %s", maxWait))
 	}
 	check("guidelines", c.Guidelines.Validate())
-	check("curate", c.Curate.Validate())
+	check("revisions", c.Revisions.Validate())
 	check("search", c.Search.Validate())
 	if _, ok := c.LLM[c.Search.LLM]; !ok && c.Search.EmbeddingModel != "" {
 		check("search", fmt.Errorf("llm: the llm section has no %q", c.Search.LLM))
 	}
 	check("compact", c.Compact.Validate())
-	check("spend", c.Spend.Validate())
-	check("watch", c.Watch.Validate())
+	check("usage", c.Usage.Validate())
+	check("monitor", c.Monitor.Validate())
 	check("trace", c.Trace.Validate())
+	problems = append(problems, negative(reflect.ValueOf(c).Elem(), "")...)
 	return append(problems, validateOps(c)...)
+}
+
+// negative finds durations below 0, which no setting takes.
+func negative(v reflect.Value, path string) (problems []Problem) {
+	switch v.Kind() {
+	case reflect.Map:
+		for _, name := range v.MapKeys() {
+			problems = append(problems, negative(v.MapIndex(name), join(path, name.String()))...)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			name, options, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ",")
+			if strings.Contains(options, "inline") {
+				problems = append(problems, negative(v.Field(i), path)...)
+			} else if name != "" && name != "-" {
+				problems = append(problems, negative(v.Field(i), join(path, name))...)
+			}
+		}
+	case reflect.Int64:
+		if v.Type() == reflect.TypeFor[time.Duration]() && v.Int() < 0 {
+			problems = append(problems, Problem{Key: path, Msg: fmt.Sprintf("must be 0 or more, got %s", time.Duration(v.Int()))})
+		}
+	default:
+	}
+	return problems
 }
 
 // problemOf takes an error whose text starts with the setting's name apart.
@@ -98,11 +130,11 @@ func (s Store) validate() error {
 		if err := s.Qdrant.Validate(); err != nil {
 			return fmt.Errorf("qdrant.%w", err)
 		}
-		if err := s.Spool.Validate(); err != nil {
-			return fmt.Errorf("spool.%w", err)
+		if err := s.Journal.Validate(); err != nil {
+			return fmt.Errorf("journal.%w", err)
 		}
-		if s.Spool.Dir != "" && filepath.Clean(s.Spool.Dir) == filepath.Clean(s.SQLite.Dir) {
-			return fmt.Errorf("spool.dir: must be a folder of its own, not sqlite.dir")
+		if s.Journal.Dir != "" && filepath.Clean(s.Journal.Dir) == filepath.Clean(s.SQLite.Dir) {
+			return fmt.Errorf("journal.dir: must be a folder of its own, not sqlite.dir")
 		}
 		return nil
 	}

@@ -22,6 +22,9 @@ func (c checkConfigCmd) Run(ctx context.Context, std streams) error {
 	if err != nil {
 		return err
 	}
+	for _, name := range cfg.Unused {
+		fmt.Fprintf(std.err, "%s: no setting has this variable\n", name)
+	}
 	if err := wireOnly(ctx, cfg); err != nil {
 		return fmt.Errorf("%s: %w", c.File, err)
 	}

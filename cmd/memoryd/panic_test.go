@@ -61,7 +61,7 @@ func newBrittle(t *testing.T) *brittle {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg.Store.Backend, cfg.HTTP.Listen, cfg.Spend.FlushInterval = config.BackendMem, "127.0.0.1:0", 10*time.Millisecond
+	cfg.Store.Backend, cfg.HTTP.Listen, cfg.Usage.FlushInterval = config.BackendMem, "127.0.0.1:0", 10*time.Millisecond
 	b := &brittle{T: t, log: &safeBuffer{}}
 	b.app = &app{cfg: cfg, decorate: func(s store.Store) store.Store { return storetest.NewFaults(s, b.strike) }}
 	b.app.log = slog.New(b.app.panics.Handler(slog.NewTextHandler(b.log, nil)))
@@ -178,7 +178,7 @@ func TestAPanicAnywhereIsAnsweredLoggedCountedAndSurvived(t *testing.T) {
 		"counting of what models cost": {"PutRecord", "usage", func(b *brittle) (int, string) {
 			b.app.book.Verdict(memoryd.ToolRef{Workspace: "default", Tool: "t"}, "rules")
 			for until := time.Now().Add(10 * time.Second); b.panics.Load() != nil && b.counted("usage") == 0 && time.Now().Before(until); {
-				time.Sleep(b.app.cfg.Spend.FlushInterval)
+				time.Sleep(b.app.cfg.Usage.FlushInterval)
 			}
 			return 200, ""
 		}, 0},

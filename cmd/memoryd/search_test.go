@@ -57,7 +57,7 @@ func TestAnEmbeddingModelWithoutKeyAndAddressIsNotUsed(t *testing.T) {
 
 func TestEmbeddingsAreCountedAndKeepToTheBudget(t *testing.T) {
 	model := llmtest.New(llmtest.Always(llmtest.Status(http.StatusNotFound, nil))).Embeddings(llmtest.Meaning())
-	a, _ := searchApp(t, model.Start(t), func(c *config.Config) { c.Spend.RequestsPerHour = 2 })
+	a, _ := searchApp(t, model.Start(t), func(c *config.Config) { c.Usage.RequestsPerHour = 2 })
 	client := a.models.clients[embeddingEntry]
 	if client == nil || a.revisions.Index == nil {
 		t.Fatal("the embedding model is not in use")

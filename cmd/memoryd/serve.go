@@ -28,7 +28,11 @@ func (c serveCmd) Run(ctx context.Context, std streams) error {
 	if c.Data != "" {
 		cfg.Store.SQLite.Dir = c.Data
 	}
-	a, err := newApp(ctx, cfg, os.Getenv, newLogger(cfg.Log, std.err))
+	log := newLogger(cfg.Log, std.err)
+	for _, name := range cfg.Unused {
+		log.Warn("no setting has this variable of the environment", "variable", name)
+	}
+	a, err := newApp(ctx, cfg, os.Getenv, log)
 	if err != nil {
 		return err
 	}

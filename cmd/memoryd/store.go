@@ -20,7 +20,7 @@ import (
 // away. The journal's calls are forwarded from now on; closing the store ends that.
 func openQdrant(ctx context.Context, c config.Store, key string, log *slog.Logger) (store.Store, string, error) {
 	name := fmt.Sprintf("qdrant at %s:%d", c.Qdrant.Host, c.Qdrant.Port)
-	if c.Spool.Dir == "" {
+	if c.Journal.Dir == "" {
 		remote, err := qdrant.Open(ctx, c.Qdrant, key, log)
 		if err != nil {
 			return nil, "", err
@@ -28,21 +28,21 @@ func openQdrant(ctx context.Context, c config.Store, key string, log *slog.Logge
 		return remote, name, nil
 	}
 	disk := c.SQLite
-	disk.Dir = c.Spool.Dir
+	disk.Dir = c.Journal.Dir
 	local, err := sqlite.Open(ctx, disk, log)
 	if err != nil {
 		return nil, "", err
 	}
 	local.Start(ctx)
-	s, err := journal.Open(ctx, local, remoteOpener(c.Qdrant, key, log), c.Spool.Config, log, time.Now)
+	s, err := journal.Open(ctx, local, remoteOpener(c.Qdrant, key, log), c.Journal.Config, log, time.Now)
 	if err != nil {
 		return nil, "", errors.Join(err, local.Close())
 	}
 	s.Start(context.WithoutCancel(ctx))
-	return s, name + ", journal in " + c.Spool.Dir, nil
+	return s, name + ", journal in " + c.Journal.Dir, nil
 }
 
-// remoteOpener opens a Qdrant, and tells the spool one that cannot be used from one
+// remoteOpener opens a Qdrant, and tells the journal one that cannot be used from one
 // that is away.
 func remoteOpener(c qdrant.Config, key string, log *slog.Logger) journal.Opener {
 	return func(ctx context.Context) (store.Store, error) {

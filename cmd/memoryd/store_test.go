@@ -52,7 +52,7 @@ func TestTheServerStartsWhileQdrantIsAwayAndASpoolIsThere(t *testing.T) {
 	}
 	cfg.HTTP.Listen, cfg.Store.Backend = "127.0.0.1:0", config.BackendQdrant
 	cfg.Store.Qdrant.Host, cfg.Store.Qdrant.Port = "127.0.0.1", portOfNobody(t)
-	cfg.Store.Spool.Dir = t.TempDir()
+	cfg.Store.Journal.Dir = t.TempDir()
 	a, err := newApp(t.Context(), cfg, func(string) string { return "" }, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
@@ -95,7 +95,7 @@ func TestTheServerStartsWhileQdrantIsAwayAndASpoolIsThere(t *testing.T) {
 func TestNothingIsExportedWhileQdrantIsAway(t *testing.T) {
 	t.Setenv("MEMORYD_STORE_BACKEND", "qdrant")
 	t.Setenv("MEMORYD_STORE_QDRANT_PORT", strconv.Itoa(portOfNobody(t)))
-	t.Setenv("MEMORYD_STORE_SPOOL_DIR", t.TempDir())
+	t.Setenv("MEMORYD_STORE_JOURNAL_DIR", t.TempDir())
 	t.Setenv("MEMORYD_LOG_LEVEL", "error")
 	var said bytes.Buffer
 	code := run(t.Context(), []string{"export", "-"}, streams{strings.NewReader(""), &said, &said})

@@ -41,13 +41,13 @@ func (a *app) wire(getenv func(string) string) (http.Handler, error) {
 		return nil
 	})
 	var err error
-	if a.book, err = usage.NewLedger(a.cfg.Spend, a.store, a.log, time.Now); err != nil {
+	if a.book, err = usage.NewLedger(a.cfg.Usage, a.store, a.log, time.Now); err != nil {
 		return nil, err
 	}
 	a.prices = pricesOf(a.cfg.LLM)
 	a.book.SetPrices(a.prices)
 	a.runs(a.book)
-	a.monitor = monitor.New(a.cfg.Watch, a.log, time.Now)
+	a.monitor = monitor.New(a.cfg.Monitor, a.log, time.Now)
 	if a.models, err = newModels(a.cfg, getenv, a.log, a.attempted, a.traceAttempts()); err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (a *app) deps() (ops.Deps, error) {
 		return ops.Deps{}, err
 	}
 	a.revisions = &revisions.Manager{
-		Store: a.store, Composer: composer, Recent: summary.RecentCallCount, Config: a.cfg.Curate, Now: time.Now, Index: a.index(),
+		Store: a.store, Composer: composer, Recent: summary.RecentCallCount, Config: a.cfg.Revisions, Now: time.Now, Index: a.index(),
 	}
 	priors := revisions.NewPriors(a.store, a.log, time.Now)
 	a.onStop(priors.Stop)

@@ -40,7 +40,7 @@ type backend struct {
 }
 
 // calm is a configuration in which nothing happens by itself but judging.
-const calm = "log: {level: error}\ncurate: {interval: 0s}\nevaluate: {judge: rules}\n"
+const calm = "log: {level: error}\nrevisions: {interval: 0s}\nevaluate: {judge: rules}\n"
 
 func backends(t *testing.T) []*backend {
 	w, name := serverWire(t)

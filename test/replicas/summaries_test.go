@@ -34,7 +34,7 @@ func (f *fleet) versions(replica int, tool string) []version {
 // less than the one before, and in the end all replicas show the newest.
 func TestSummariesOfOneToolOnAllReplicas(t *testing.T) {
 	rounds := daemon.Size(t, "MEMORYD_TEST_SUMMARIES", 5)
-	f := launch(t, "log: {level: error}\ncurate: {interval: 0s, versions: 100000}\n", "")
+	f := launch(t, "log: {level: error}\nrevisions: {interval: 0s, versions: 100000}\n", "")
 	if _, r, ok := send(f.at(0), "/add_tool_call_result", oneCall(99, 0)); !ok {
 		t.Fatalf("%d %s", r.Status, r.Body)
 	}
@@ -111,7 +111,7 @@ const refreshed = "guidelines refreshed"
 func TestOneReplicaAtATimeGoesTheRounds(t *testing.T) {
 	t.Parallel()
 	const tools = 8
-	f := launch(t, "log: {level: info}\ncurate: {interval: 1s, first_after: 1}\nguidelines: {min_calls: 1}\n", "")
+	f := launch(t, "log: {level: info}\nrevisions: {interval: 1s, first_after: 1}\nguidelines: {min_calls: 1}\n", "")
 	for n := range tools {
 		call := map[string]any{"tool_name": fmt.Sprint("tool-", n), "tool_call_results": []any{
 			map[string]any{"output": "Found 10 results", "input": map[string]any{"n": n}},

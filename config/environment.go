@@ -1,0 +1,99 @@
+package config
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// envPrefix starts the names of the environment's settings.
+const envPrefix = "MEMORYD_"
+
+// environment holds the settings that the environment makes: for each scalar its
+// path in upper case with underscores, as in MEMORYD_STORE_SQLITE_DIR.
+// OPENAI_BASE_URL stands for the base_url of the default model,
+// OTEL_EXPORTER_OTLP_ENDPOINT for the collector of traces.
+type environment struct {
+	values map[string]string
+	keys   map[string]string // the settings that were made, and by which variable
+	lines  map[int]string    // the same by the line that a made setting gets
+}
+
+// firstLine is beyond the lines of any file: errors of the YAML package name
+// lines, and by them the variables.
+const firstLine = 1 << 30
+
+func newEnvironment(environ []string) *environment {
+	e := &environment{values: map[string]string{}, keys: map[string]string{}, lines: map[int]string{}}
+	for _, pair := range environ {
+		name, value, _ := strings.Cut(pair, "=")
+		e.values[name] = value
+	}
+	for ours, theirs := range map[string]string{
+		envPrefix + "LLM_DEFAULT_BASE_URL": "OPENAI_BASE_URL", envPrefix + "TRACE_OTLP_ENDPOINT": "OTEL_EXPORTER_OTLP_ENDPOINT",
+	} {
+		if _, set := e.values[ours]; !set && e.values[theirs] != "" {
+			e.values[ours] = e.values[theirs]
+		}
+	}
+	return e
+}
+
+// set puts the environment's values in the place of a tree's scalars and lists.
+func (e *environment) set(n *yaml.Node, name, path string) {
+	for i := 0; i+1 < len(n.Content) && n.Kind == yaml.MappingNode; i += 2 {
+		key := n.Content[i].Value
+		variable, full := name+"_"+strings.ToUpper(key), join(path, key)
+		value, ok := e.values[variable]
+		switch {
+		case n.Content[i+1].Kind == yaml.MappingNode:
+			e.set(n.Content[i+1], variable, full)
+		case ok:
+			line := firstLine + len(e.lines)
+			e.keys[full], e.lines[line] = variable, variable
+			n.Content[i+1] = &yaml.Node{Kind: yaml.ScalarNode, Value: value, Line: line}
+		}
+	}
+}
+
+// blame names the variable that a problem comes from, if it comes from one.
+func (e *environment) blame(p *Problem) {
+	if variable := e.lines[p.Line]; variable != "" {
+		p.Variable = variable
+	} else if p.Variable == "" {
+		p.Variable = e.keys[p.Key]
+	}
+	if p.Variable != "" {
+		p.Line = 0
+	}
+}
+
+// renamed refuses variables of sections that have another name now.
+func (e *environment) renamed() (problems []Problem) {
+	for _, old := range slices.Sorted(maps.Keys(renamed)) {
+		prefix := envPrefix + strings.ToUpper(strings.ReplaceAll(old, ".", "_")) + "_"
+		for _, name := range slices.Sorted(maps.Keys(e.values)) {
+			if rest, ok := strings.CutPrefix(name, prefix); ok {
+				now := envPrefix + strings.ToUpper(strings.ReplaceAll(renamed[old], ".", "_")) + "_" + rest
+				problems = append(problems, Problem{Variable: name, Msg: "is called " + now + " now"})
+			}
+		}
+	}
+	return problems
+}
+
+// notSettings are variables of the command line and of tests.
+var notSettings = []string{"CONFIG", "LISTEN", "DATA", "URL", "KEY", "WORKSPACE"}
+
+// unused are the variables that look like settings and are none.
+func (e *environment) unused() (names []string) {
+	for _, name := range slices.Sorted(maps.Keys(e.values)) {
+		rest, ours := strings.CutPrefix(name, envPrefix)
+		if ours && !slices.Contains(notSettings, rest) && !strings.HasPrefix(rest, "TEST_") && !slices.Contains(slices.Collect(maps.Values(e.keys)), name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
