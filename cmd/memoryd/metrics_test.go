@@ -80,7 +80,7 @@ func TestTheProgramEmitsEveryMetricOfTheDocuments(t *testing.T) {
 	judged := realApp(t, "MEMORYD_EVALUATE_JUDGE=llm", "OPENAI_BASE_URL="+model.Start(t)+"/v1", "MEMORYD_LLM_DEFAULT_PRICE_PROMPT=1", "MEMORYD_LLM_DEFAULT_PRICE_COMPLETION=2",
 		"MEMORYD_TRACE_OTLP_ENDPOINT="+collector.URL)
 	away := realApp(t, "MEMORYD_STORE_BACKEND=qdrant", "MEMORYD_STORE_QDRANT_HOST=127.0.0.1", "MEMORYD_STORE_QDRANT_PORT=1",
-		"MEMORYD_STORE_SPOOL_DIR="+t.TempDir())
+		"MEMORYD_STORE_JOURNAL_DIR="+t.TempDir())
 	for _, r := range []struct {
 		app        *app
 		path, body string
