@@ -3,13 +3,16 @@
 package sqlite_test
 
 import (
+	"fmt"
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"memoryd"
+	"memoryd/store"
 	"memoryd/store/sqlite"
 )
 
@@ -119,5 +122,33 @@ func BenchmarkRead(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// BenchmarkRunCalls looks up a run of 200 calls of 2 KB over ten tools, among
+// 20,000 calls of others.
+func BenchmarkRunCalls(b *testing.B) {
+	s := openDir(b, b.TempDir())
+	defer s.Close()
+	for n := range 200 {
+		batch := store.Batch{Workspace: "w", Keep: 1000}
+		for i := range 100 {
+			c := memoryd.Call{
+				ToolRef: memoryd.ToolRef{Workspace: "w", Tool: fmt.Sprint("t", i%10)}, Evaluation: memoryd.PendingEvaluation(),
+				Input: []byte(`{"query":"` + strings.Repeat("q", 500) + `"}`), Output: strings.Repeat("o", 1500),
+				Metadata: fmt.Appendf(nil, `{"trajectory_id":"r%d","tool_call_id":"c"}`, i),
+			}
+			copy(c.Key[:], fmt.Sprint(n, " ", i))
+			batch.Calls = append(batch.Calls, c)
+		}
+		if _, err := s.Append(b.Context(), batch); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for b.Loop() {
+		calls, err := s.RunCalls(b.Context(), "w", "r7", 256)
+		if err != nil || len(calls) != 100 && len(calls) != 200 {
+			b.Fatal(len(calls), err)
+		}
 	}
 }
