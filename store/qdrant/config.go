@@ -33,8 +33,9 @@ type Config struct {
 	ReplicationFactor      int `yaml:"replication_factor"`
 	WriteConsistencyFactor int `yaml:"write_consistency_factor"`
 	Shards                 int `yaml:"shards"`
-	// FlushInterval is how often a server syncs its files: what power loss at all
-	// replicas at once may cost. Whole seconds.
+	// FlushInterval is how often a server works its write-ahead log off into its
+	// files: how much it reads again after a crash. What it acknowledged is in that
+	// log, flushed, whatever the interval. Whole seconds.
 	FlushInterval time.Duration `yaml:"flush_interval"`
 
 	// Timeout bounds one request, Patience all tries of it together.
