@@ -134,7 +134,8 @@ func (s *server) namesOf(req *wire.NamesRequest) (n ops.NamesRequest, err error)
 }
 
 func (s *server) preflightToolCall(c echo.Context, req *wire.PreflightRequest) (any, error) {
-	err := cmp.Or(checkName(req.Workspace, "workspace_id"), checkName(req.ToolName, "tool_name"), checkInput(&req.Input))
+	err := cmp.Or(checkName(req.Workspace, "workspace_id"), checkName(req.ToolName, "tool_name"), checkInput(&req.Input),
+		checkName(req.Trajectory, "trajectory_id"), checkName(req.Session, "session_id"), checkName(req.Agent, "agent_id"))
 	switch {
 	case err != nil:
 		return nil, err
@@ -145,6 +146,7 @@ func (s *server) preflightToolCall(c echo.Context, req *wire.PreflightRequest) (
 	}
 	forecast, err := s.Flows.PreflightToolCall.Run(c.Request().Context(), ops.PreflightRequest{
 		ToolRef: memoryd.ToolRef{Workspace: workspaceOf(req.Workspace), Tool: *req.ToolName}, Input: []byte(req.Input),
+		Run: cmp.Or(or(req.Trajectory, ""), or(req.Session, "")),
 	})
 	if err != nil {
 		return nil, err
@@ -172,13 +174,15 @@ func forecastOf(f *ops.Forecast) wire.Forecast {
 	a := &f.Assessment
 	out := wire.Forecast{
 		Risk: a.Risk, BaseRate: a.BaseRate, JudgedCalls: a.Judged, Borrowed: a.Borrowed, ExpectedTimeCost: a.ExpectedTimeCost,
-		Warnings: []wire.Warning{}, SimilarCalls: wire.SimilarCalls{Good: similarOf(f.Good), Bad: similarOf(f.Bad)},
+		Suggestion: a.Suggestion, Warnings: []wire.Warning{}, SimilarCalls: wire.SimilarCalls{Good: similarOf(a.SimilarGood), Bad: similarOf(a.SimilarBad)},
 	}
 	if a.Risk != nil {
 		out.RiskCI95 = &a.RiskCI95
 	}
 	for _, w := range a.Warnings {
-		out.Warnings = append(out.Warnings, wire.Warning{Text: w.Text, Evidence: append([]string{}, w.Evidence...), Calls: idsOf(w.Calls)})
+		out.Warnings = append(out.Warnings, wire.Warning{
+			Text: w.Text, Severity: string(w.Severity), Evidence: []string{w.Rule}, Calls: idsOf(w.Calls),
+		})
 	}
 	return out
 }
@@ -209,6 +213,9 @@ func sentenceOf(f *ops.Forecast) string {
 		100**a.Risk, 100*a.RiskCI95[0], 100*a.RiskCI95[1], 100*a.BaseRate, a.Judged)
 	for _, w := range a.Warnings {
 		s += "\n- " + w.Text
+	}
+	if a.Suggestion != nil {
+		s += "\nSuggested input: " + string(a.Suggestion)
 	}
 	return s
 }

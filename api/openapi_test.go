@@ -19,6 +19,7 @@ import (
 	"memoryd"
 	"memoryd/compact"
 	"memoryd/evaluate/monitor"
+	"memoryd/guidelines/preflight"
 	"memoryd/guidelines/revisions"
 	"memoryd/internal/telemetry/metrics"
 	"memoryd/llm/usage"
@@ -144,9 +145,9 @@ func newHandler(t testing.TB, s store.Store) http.Handler {
 	compactor := compact.New(compact.Default(), compact.Deps{Originals: kept})
 	d := ops.Deps{
 		Store: s, Reader: reader, Judge: kindJudge{}, Revisions: curator, Compactor: keptOriginals{compactor, kept}, Searcher: s,
-		Forecaster: ops.NewForecaster(s, nil, slog.New(slog.DiscardHandler), time.Now),
-		Mover:      &backup.Actions{Store: s, Dir: t.TempDir(), RecentCalls: 20, Now: now, Kinds: revisions.Kinds()},
-		Ledger:     newBook(t, s), Monitor: newWatch(), SummaryFailed: note,
+		Forecasts: preflight.NewCache(s, nil, preflight.DefaultConfig(), slog.New(slog.DiscardHandler), time.Now),
+		Mover:     &backup.Actions{Store: s, Dir: t.TempDir(), RecentCalls: 20, Now: now, Kinds: revisions.Kinds()},
+		Ledger:    newBook(t, s), Monitor: newWatch(), SummaryFailed: note,
 		Corrected: func(context.Context, memoryd.Call, memoryd.Evaluation) {}, Logger: slog.New(slog.DiscardHandler), Now: now,
 	}
 	h, err := New(testConfig(), Deps{

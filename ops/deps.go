@@ -6,22 +6,23 @@ import (
 	"time"
 
 	"memoryd"
+	"memoryd/guidelines/preflight"
 	"memoryd/store"
 )
 
 // Deps is what ops are made from; each takes what it uses.
 type Deps struct {
-	Store      store.Store
-	Reader     MemoryReader
-	Judge      Judge
-	Wait       time.Duration // how long a recording request waits for its verdicts
-	Revisions  Revisions
-	Forecaster *Forecaster
-	Compactor  Compactor
-	Mover      Mover
-	Searcher   Searcher
-	Ledger     Ledger
-	Monitor    Monitor
+	Store     store.Store
+	Reader    MemoryReader
+	Judge     Judge
+	Wait      time.Duration // how long a recording request waits for its verdicts
+	Revisions Revisions
+	Forecasts *preflight.Cache
+	Compactor Compactor
+	Mover     Mover
+	Searcher  Searcher
+	Ledger    Ledger
+	Monitor   Monitor
 	// SummaryFailed is told why a guideline was not written, Corrected of each
 	// evaluation that a person gave.
 	SummaryFailed func(ctx context.Context, ref memoryd.ToolRef, err error)

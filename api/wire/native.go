@@ -142,19 +142,25 @@ type PreflightResponse struct {
 type Forecast struct {
 	// Risk is the estimated probability that the call scores 0; null without a
 	// history.
-	Risk             *float64     `json:"risk"`
-	RiskCI95         *[2]float64  `json:"risk_ci95"`
-	BaseRate         float64      `json:"base_rate"`
-	JudgedCalls      int          `json:"judged_calls"`
-	Borrowed         bool         `json:"borrowed"` // from tools of the same shape
-	Warnings         []Warning    `json:"warnings"`
-	ExpectedTimeCost *float64     `json:"expected_time_cost"` // seconds
-	SimilarCalls     SimilarCalls `json:"similar_calls"`
+	Risk        *float64    `json:"risk"`
+	RiskCI95    *[2]float64 `json:"risk_ci95"`
+	BaseRate    float64     `json:"base_rate"`
+	JudgedCalls int         `json:"judged_calls"`
+	Borrowed    bool        `json:"borrowed"` // from tools of the same shape
+	Warnings    []Warning   `json:"warnings"`
+	// Suggestion is the input with one change that is known to repair such calls;
+	// null where none is known.
+	Suggestion       json.RawMessage `json:"suggestion"`
+	ExpectedTimeCost *float64        `json:"expected_time_cost"` // seconds
+	SimilarCalls     SimilarCalls    `json:"similar_calls"`
 }
 
-// Warning is something about a planned call that went wrong before.
+// Warning is a reason to think that a planned call fails, and what to change.
 type Warning struct {
-	Text     string   `json:"text"`
+	Text string `json:"text"`
+	// Severity is stop, ask or note: what a host should do with the call.
+	Severity string `json:"severity"`
+	// Evidence names the rule that the warning goes by.
 	Evidence []string `json:"evidence"`
 	Calls    []string `json:"calls"`
 }

@@ -40,6 +40,11 @@ type PreflightRequest struct {
 	Workspace *string        `json:"workspace_id,omitzero"`
 	ToolName  *string        `json:"tool_name"`
 	Input     jsontext.Value `json:"input,omitzero"` // an object or a string
+	// The run that the call belongs to: the trajectory, else the session. Which
+	// agent asks changes nothing yet.
+	Trajectory *string `json:"trajectory_id,omitzero"`
+	Session    *string `json:"session_id,omitzero"`
+	Agent      *string `json:"agent_id,omitzero"`
 }
 
 // CompactRequest is the body of compact_conversation.

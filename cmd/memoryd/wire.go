@@ -14,6 +14,7 @@ import (
 	"memoryd/evaluate/monitor"
 	"memoryd/evaluate/rules"
 	"memoryd/guidelines"
+	"memoryd/guidelines/preflight"
 	"memoryd/guidelines/revisions"
 	"memoryd/guidelines/window"
 	"memoryd/internal/admission"
@@ -88,14 +89,15 @@ func (a *app) deps() (ops.Deps, error) {
 	}
 	priors := revisions.NewPriors(a.store, a.log, time.Now)
 	a.onStop(priors.Stop)
-	forecaster := ops.NewForecaster(a.store, priors, a.log, time.Now)
-	a.onStop(forecaster.Stop)
+	_, forecast := ops.Settings[ops.PreflightParams](a.cfg.Plan)
+	forecasts := preflight.NewCache(a.store, priors, forecast, a.log, time.Now)
+	a.onStop(forecasts.Stop)
 	llmName, compaction := ops.Settings[ops.CompactParams](a.cfg.Plan)
 	_, manage := ops.Settings[ops.VectorStoreParams](a.cfg.Plan)
 	reader := ops.MemoryReader{Store: a.store, Recent: summary.RecentCallCount, Cache: ops.NewStatisticsCache(statisticsCached)}
 	return ops.Deps{
 		Store: a.store, Reader: reader, Judge: a.judge, Wait: a.cfg.Evaluate.Wait,
-		Revisions: a.revisions, Forecaster: forecaster, Compactor: a.newCompactor(llmName, compaction),
+		Revisions: a.revisions, Forecasts: forecasts, Compactor: a.newCompactor(llmName, compaction),
 		Mover: a.mover(manage.DumpDir, summary.RecentCallCount), Searcher: a.searcher(), Ledger: a.book, Monitor: a.monitor,
 		SummaryFailed: a.noteFailedSummary, Corrected: a.corrected, Logger: a.log, Now: time.Now,
 	}, nil

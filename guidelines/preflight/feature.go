@@ -5,17 +5,6 @@ import (
 	"strings"
 )
 
-// view is a way to look at an input. Each has a model of its own; their mean is
-// steadier than one model over all features.
-type view uint8
-
-const (
-	byWord  view = iota // words, neighbouring words, how a text starts and ends
-	byShape             // words, and the form of the text with all words alike
-	byMark              // words, and lengths and counts of quotes and brackets
-	views
-)
-
 // hash is FNV-1a with a mark for the kind of feature and the path before it.
 type hash uint64
 
@@ -43,11 +32,11 @@ func (h hash) int(n int) hash {
 
 const seed hash = 14695981039346656037
 
-// collector reads inputs, one after the other: what each view sees in them, and
-// the pieces that they are made of.
+// collector reads inputs, one after the other: their features, by which likeness
+// and naive Bayes go, and the pieces that novelty goes by.
 type collector struct {
-	known    interner // the features of all views
-	features [views]bags
+	known    interner
+	features bags
 	parts    interner // the pieces of all aspects
 	pieces   [aspects]bags
 	room     scratch
@@ -57,7 +46,6 @@ type collector struct {
 type scratch struct {
 	words, fields, plain []string
 	form                 []byte
-	starts               []int32
 }
 
 func newCollector() *collector {
@@ -69,44 +57,34 @@ func (c *collector) read(leaves []leaf) {
 	for i := range leaves {
 		c.leaf(&leaves[i])
 	}
-	for v := range c.features {
-		c.features[v].end()
-	}
+	c.features.end()
 	for a := range c.pieces {
 		c.pieces[a].end()
 	}
 }
 
-// all notes what every view sees, only what one does.
-func (c *collector) all(h hash) {
-	n := c.known.number(uint64(h))
-	for v := range c.features {
-		c.features[v].put(n)
-	}
-}
-
-func (c *collector) only(v view, h hash) { c.features[v].put(c.known.number(uint64(h))) }
+func (c *collector) put(h hash) { c.features.put(c.known.number(uint64(h))) }
 
 // maxValue is up to which length a text is a value of its own.
 const maxValue = 64
 
 func (c *collector) leaf(l *leaf) {
 	at := seed.add(l.path)
-	c.all(at.add("given"))
+	c.put(at.add("given"))
 	switch l.kind {
-	case list:
-		c.all(at.add("size").int(int(l.number)))
+	case array:
+		c.put(at.add("size").int(int(l.number)))
 	case object:
 	case number:
-		c.all(at.add("is").add(l.text))
-		c.all(at.add("scale").int(scale(l.number)))
+		c.put(at.add("is").add(l.text))
+		c.put(at.add("scale").int(scale(l.number)))
 		c.piece(argument, at.add(l.text))
 	case word:
-		c.all(at.add("is").add(l.text))
+		c.put(at.add("is").add(l.text))
 		c.piece(argument, at.add(l.text))
 	case text:
 		if l.length <= maxValue {
-			c.all(at.add("is").add(l.text))
+			c.put(at.add("is").add(l.text))
 		}
 		c.text(at, l)
 	}
@@ -128,11 +106,10 @@ func (c *collector) text(at hash, l *leaf) {
 	c.room.fields = appendFields(c.room.fields[:0], lower)
 	isWord, isPiece := at.add("word"), at
 	for _, w := range c.room.words {
-		c.all(isWord.add(w))
+		c.put(isWord.add(w))
 		c.piece(anyWord, isPiece.add(w))
 	}
 	c.order(at)
-	c.form(at, l)
 	c.marks(at, l)
 	c.piecesOf(at, lower)
 }
@@ -142,32 +119,15 @@ func (c *collector) order(at hash) {
 	isPair := at.add("pair")
 	for i, w := range c.room.words {
 		if i > 0 {
-			c.only(byWord, isPair.add(c.room.words[i-1]).add(w))
+			c.put(isPair.add(c.room.words[i-1]).add(w))
 		}
 	}
 	if f := c.room.plain; len(f) > 0 {
 		first, last := f[0], f[len(f)-1]
-		c.only(byWord, at.add("first").add(strings.ToLower(first)))
-		c.only(byWord, at.add("first form").bytes(c.skeleton(first)))
-		c.only(byWord, at.add("last").add(strings.ToLower(last)))
-		c.only(byWord, at.add("last form").bytes(c.skeleton(last)))
-	}
-}
-
-// form notes the runs of two to five characters of the text's form.
-func (c *collector) form(at hash, l *leaf) {
-	r := &c.room
-	r.form = append(appendSkeleton(append(r.form[:0], '^'), l.text), '$')
-	r.starts = r.starts[:0]
-	for i := range string(r.form) {
-		r.starts = append(r.starts, int32(i)) //nolint:gosec // at most maxTextBytes
-	}
-	r.starts = append(r.starts, int32(len(r.form))) //nolint:gosec // at most maxTextBytes
-	isForm := at.add("form")
-	for n := 2; n <= 5; n++ {
-		for i := 0; i+n < len(r.starts); i++ {
-			c.only(byShape, isForm.bytes(r.form[r.starts[i]:r.starts[i+n]]))
-		}
+		c.put(at.add("first").add(strings.ToLower(first)))
+		c.put(at.add("first form").bytes(c.skeleton(first)))
+		c.put(at.add("last").add(strings.ToLower(last)))
+		c.put(at.add("last form").bytes(c.skeleton(last)))
 	}
 }
 
@@ -177,15 +137,15 @@ const marksOfInterest = "'\"`()[]{}|$;&<>\\"
 
 // marks notes the length and the counts of marks: whether odd, and thresholds.
 func (c *collector) marks(at hash, l *leaf) {
-	c.only(byMark, at.add("length").int(scale(float64(l.length))))
+	c.put(at.add("length").int(scale(float64(l.length))))
 	isOdd, isCount := at.add("odd"), at.add("count")
 	for i := range len(marksOfInterest) {
 		mark := marksOfInterest[i : i+1]
 		n := strings.Count(l.text, mark)
-		c.only(byMark, isOdd.add(mark).int(n%2))
+		c.put(isOdd.add(mark).int(n % 2))
 		for _, least := range []int{1, 2, 3, 4, 6} {
 			if n >= least {
-				c.only(byMark, isCount.add(mark).int(least))
+				c.put(isCount.add(mark).int(least))
 			}
 		}
 	}

@@ -1,6 +1,8 @@
 package preflight_test
 
 import (
+	"cmp"
+	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -12,71 +14,52 @@ import (
 	"memoryd/guidelines/preflight"
 	"memoryd/internal/recordtest"
 	"memoryd/internal/stats"
+	"memoryd/store"
 )
 
-// recordedTool is the calls of one recorded tool that have a label.
+// recordedTool is the calls of one recorded tool. They carry the verdicts of the
+// rules, as they do in the product; the labels are for measuring only.
 type recordedTool struct {
-	name  string
-	calls []memoryd.Call
-	bad   []bool // by the label
+	file, name string
+	calls      []recordtest.Call
 }
 
-// recordedTools reads all tools. The calls carry the verdicts of the rules, as
-// they do in the product; the labels are for measuring only.
-func recordedTools(t *testing.T) []recordedTool {
+func (r recordedTool) String() string {
+	return strings.TrimSuffix(filepath.Base(r.file), ".jsonl.gz") + " " + r.name
+}
+
+// recordedTools reads all tools; labelled leaves calls without a label out.
+func recordedTools(t *testing.T, labelled bool) []recordedTool {
 	t.Helper()
 	judge := rules.New(rules.DefaultConfig())
 	var tools []recordedTool
 	for _, file := range recordtest.Files(t) {
 		at := map[string]int{}
 		for _, c := range recordtest.Read(t, file) {
-			if c.Gold == "" {
+			if labelled && c.Gold != "ok" && c.Gold != "error" {
 				continue
 			}
 			c.Evaluation = judge.Judge(&c.Call, nil).Evaluation
+			c.Evaluation.State = memoryd.Judged
 			if _, known := at[c.Tool]; !known {
 				at[c.Tool] = len(tools)
-				tools = append(tools, recordedTool{name: strings.TrimSuffix(filepath.Base(file), ".jsonl.gz") + " " + c.Tool})
+				tools = append(tools, recordedTool{file: file, name: c.Tool})
 			}
-			r := &tools[at[c.Tool]]
-			r.calls, r.bad = append(r.calls, c.Call), append(r.bad, c.Gold == "error")
+			tools[at[c.Tool]].calls = append(tools[at[c.Tool]].calls, c)
 		}
 	}
-	return slices.DeleteFunc(tools, func(r recordedTool) bool {
-		return len(r.calls) < 40 || !bothOutcomes(r.bad)
-	})
+	return tools
 }
 
-// figures compare predictions with what happened.
-type figures struct {
-	auc, brier, base float64
-	calls            int
-}
+func bad(c *recordtest.Call) bool { return c.Gold == "error" }
 
-// measure learns from learn and predicts the others. The AUC is 0.5 where only one
-// outcome happened.
-func measure(learn, test []memoryd.Call, bad []bool) figures {
-	m := preflight.Learn(learn, nil)
-	f := figures{calls: len(test)}
-	risks := make([]float64, len(test))
-	for i := range test {
-		a := m.Assess(test[i].Input)
-		risks[i] = *a.Risk
-		f.brier += square(risks[i]-outcome(bad[i])) / float64(len(test))
-		f.base += square(a.BaseRate-outcome(bad[i])) / float64(len(test))
+func plain(calls []recordtest.Call) []memoryd.Call {
+	out := make([]memoryd.Call, len(calls))
+	for i := range calls {
+		out[i] = calls[i].Call
 	}
-	f.auc = auc(risks, bad)
-	return f
+	return out
 }
-
-func outcome(bad bool) float64 {
-	if bad {
-		return 1
-	}
-	return 0
-}
-
-func square(x float64) float64 { return x * x }
 
 // auc is the probability that a bad call got a higher risk than a good one.
 func auc(risks []float64, bad []bool) float64 {
@@ -94,81 +77,204 @@ func auc(risks []float64, bad []bool) float64 {
 	return (sum - n*(n+1)/2) / (n * (float64(len(bad)) - n))
 }
 
+// halves are the tools with 40 labelled calls and both outcomes in both halves.
+func halves(t *testing.T) []recordedTool {
+	return slices.DeleteFunc(recordedTools(t, true), func(r recordedTool) bool {
+		h := len(r.calls) / 2
+		one := func(calls []recordtest.Call) bool {
+			return !slices.ContainsFunc(calls, func(c recordtest.Call) bool { return bad(&c) }) || !slices.ContainsFunc(calls, func(c recordtest.Call) bool { return !bad(&c) })
+		}
+		return len(r.calls) < 40 || one(r.calls[:h]) || one(r.calls[h:])
+	})
+}
+
+// forecasts learns from some calls and forecasts others, not knowing their runs.
+func forecasts(learn []memoryd.Call, test []recordtest.Call) (risks []float64, isBad []bool, warned []bool) {
+	m := preflight.Learn(learn, preflight.Options{Tool: test[0].Tool, FalseAlarms: 0.05})
+	for i := range test {
+		a := m.Assess(preflight.Planned{Input: test[i].Input})
+		risks, isBad, warned = append(risks, *a.Risk), append(isBad, bad(&test[i])), append(warned, len(a.Warnings) > 0)
+	}
+	return risks, isBad, warned
+}
+
+// calibrationError is the expected one over ten bins.
+func calibrationError(risks []float64, bad []bool) float64 {
+	var n, sum, failed [10]float64
+	for i, r := range risks {
+		b := min(9, int(r*10))
+		n[b]++
+		sum[b] += r
+		if bad[i] {
+			failed[b]++
+		}
+	}
+	var e float64
+	for b := range n {
+		e += math.Abs(sum[b]-failed[b]) / float64(len(risks))
+	}
+	return e
+}
+
 // TestMeasureFirstHalfAgainstSecond learns from the first half of each recorded
-// tool and predicts the labels of the second: once from the verdicts of the
-// rules, which miss failures that leave no trace in the output, and once from
-// verdicts that agree with the labels, as those of a better judge would.
+// tool and forecasts the second.
 func TestMeasureFirstHalfAgainstSecond(t *testing.T) {
-	const least = 0.75
-	for _, judge := range []string{"rules", "labels"} {
-		var weighted, back, calls float64
-		for _, r := range recordedTools(t) {
-			if judge == "labels" {
-				r = judgedByLabel(r)
+	var weighted, calls float64
+	var all []float64
+	var allBad []bool
+	for _, r := range halves(t) {
+		h := len(r.calls) / 2
+		risks, isBad, warned := forecasts(plain(r.calls[:h]), r.calls[h:])
+		a := auc(risks, isBad)
+		alarms := [2]int{}
+		for i, w := range warned {
+			if w && isBad[i] {
+				alarms[1]++
+			} else if w {
+				alarms[0]++
 			}
+		}
+		t.Logf("%-47s %4d calls  AUC %.3f  calibration error %.3f warned of %d bad, %d good", r, len(risks), a, calibrationError(risks, isBad), alarms[1], alarms[0])
+		weighted += a * float64(len(risks))
+		calls += float64(len(risks))
+		all, allBad = append(all, risks...), append(allBad, isBad...)
+	}
+	e := calibrationError(all, allBad)
+	t.Logf("weighted AUC %.3f, calibration error %.3f", weighted/calls, e)
+	if weighted/calls < 0.74 {
+		t.Errorf("AUC %.3f", weighted/calls)
+	}
+	if e > 0.10 {
+		t.Errorf("calibration error %.3f", e)
+	}
+}
+
+// TestMeasureShuffledLearningHalf deals the outcomes of the learning half to other
+// calls: nothing can be learned, and nothing may be known.
+func TestMeasureShuffledLearningHalf(t *testing.T) {
+	var mean float64
+	const seeds = 10
+	for seed := range uint64(seeds) {
+		var weighted, calls float64
+		for _, r := range halves(t) {
 			h := len(r.calls) / 2
-			f := measure(r.calls[:h], r.calls[h:], r.bad[h:])
-			b := measure(r.calls[h:], r.calls[:h], r.bad[:h])
-			t.Logf("%-6s %-47s %4d calls  AUC %.3f  Brier %.4f  base rate %.4f | backwards: AUC %.3f  Brier %.4f  base rate %.4f",
-				judge, r.name, f.calls, f.auc, f.brier, f.base, b.auc, b.brier, b.base)
-			if f.brier > f.base+1e-9 {
-				t.Errorf("%s: the base rate predicts better", r.name)
-			}
-			if !bothOutcomes(r.bad[:h]) || !bothOutcomes(r.bad[h:]) {
-				t.Logf("%s counts for no AUC: a half of it has one outcome only", r.name)
-				continue
-			}
-			weighted += f.auc * float64(f.calls)
-			back += b.auc * float64(b.calls)
-			calls += float64(f.calls)
-		}
-		t.Logf("%s: weighted AUC %.3f (backwards %.3f)", judge, weighted/calls, back/calls)
-		if weighted/calls < least {
-			t.Errorf("AUC %.3f, wanted %.2f", weighted/calls, least)
-		}
-	}
-}
-
-func bothOutcomes(bad []bool) bool { return slices.Contains(bad, true) && slices.Contains(bad, false) }
-
-// judgedByLabel gives calls the scores that their labels say.
-func judgedByLabel(r recordedTool) recordedTool {
-	r.calls = slices.Clone(r.calls)
-	for i := range r.calls {
-		r.calls[i].Evaluation = memoryd.Evaluation{State: memoryd.Judged, Score: memoryd.ScoreSuccess}
-		if r.bad[i] {
-			r.calls[i].Evaluation.Score = memoryd.ScoreFailure
-		}
-	}
-	return r
-}
-
-// TestMeasureShuffled deals the outcomes to other calls: nothing can be learned.
-func TestMeasureShuffled(t *testing.T) {
-	var weighted, calls, brier, base float64
-	for _, r := range recordedTools(t) {
-		for seed := range uint64(4) {
-			shuffled, bad := slices.Clone(r.calls), slices.Clone(r.bad)
-			rand.New(rand.NewPCG(seed, 11)).Shuffle(len(bad), func(i, j int) {
-				bad[i], bad[j] = bad[j], bad[i]
-				a, b := &shuffled[i], &shuffled[j]
+			learn := plain(r.calls[:h])
+			rand.New(rand.NewPCG(seed, 11)).Shuffle(len(learn), func(i, j int) {
+				a, b := &learn[i], &learn[j]
 				a.Evaluation, b.Evaluation = b.Evaluation, a.Evaluation
 				a.Output, b.Output = b.Output, a.Output
 				a.Success, b.Success = b.Success, a.Success
 			})
-			h := len(bad) / 2
-			f := measure(shuffled[:h], shuffled[h:], bad[h:])
-			weighted += f.auc * float64(f.calls)
-			calls += float64(f.calls)
-			brier += f.brier * float64(f.calls)
-			base += f.base * float64(f.calls)
+			risks, isBad, _ := forecasts(learn, r.calls[h:])
+			weighted += auc(risks, isBad) * float64(len(risks))
+			calls += float64(len(risks))
+		}
+		t.Logf("seed %d: weighted AUC %.3f", seed, weighted/calls)
+		mean += weighted / calls / seeds
+	}
+	if mean < 0.44 || mean > 0.56 {
+		t.Errorf("AUC %.3f on shuffled outcomes, the mean of %d seeds", mean, seeds)
+	}
+}
+
+// runCall is what a store tells of a call of a run.
+func runCall(c *recordtest.Call) store.RunCall {
+	return store.RunCall{ToolRef: c.ToolRef, Key: c.Key, Time: c.Time, Input: c.Input, Output: c.Output, Success: c.Success, State: memoryd.Judged, Score: c.Evaluation.Score}
+}
+
+// recall is the share of bad calls with a risk above that of all but a share of the
+// good ones.
+func recall(risks []float64, isBad []bool, share float64) float64 {
+	var good, failed []float64
+	for i, r := range risks {
+		if isBad[i] {
+			failed = append(failed, r)
+		} else {
+			good = append(good, r)
 		}
 	}
-	t.Logf("on shuffled outcomes: weighted AUC %.3f, Brier %.4f, base rate %.4f", weighted/calls, brier/calls, base/calls)
-	if brier > 1.01*base {
-		t.Errorf("Brier %.4f against %.4f", brier/calls, base/calls)
+	slices.SortFunc(good, func(a, b float64) int { return cmp.Compare(b, a) })
+	cut := good[max(0, int(float64(len(good))*share)-1)]
+	n := 0
+	for _, r := range failed {
+		if r > cut {
+			n++
+		}
 	}
-	if weighted/calls < 0.45 || weighted/calls > 0.55 {
-		t.Errorf("AUC %.3f on shuffled outcomes", weighted/calls)
+	return float64(n) / float64(len(failed))
+}
+
+// TestMeasureRuns forecasts the second half of each recorded tool with 20 calls or
+// more: cold, from the first half alone and not knowing the run, and online, where
+// each call is known after it was forecast, and the run is named.
+func TestMeasureRuns(t *testing.T) {
+	for _, online := range []bool{false, true} {
+		var risks []float64
+		var isBad []bool
+		warned := [2]int{}
+		pools := map[string]map[string]preflight.Rates{}
+		for _, r := range recordedTools(t, false) {
+			if len(r.calls) < 20 {
+				continue
+			}
+			var run map[string][]store.RunCall
+			half := len(r.calls) / 2
+			known := plain(r.calls[:half])
+			if pools[r.file] == nil {
+				pools[r.file] = map[string]preflight.Rates{}
+			}
+			options := func() preflight.Options {
+				o := preflight.Options{Tool: r.name, FalseAlarms: 0.05}
+				for tool, rates := range pools[r.file] {
+					if tool != r.name {
+						o.Pool.Add(rates)
+					}
+				}
+				return o
+			}
+			m := preflight.Learn(known, options())
+			run = map[string][]store.RunCall{}
+			for i := range r.calls[:half] {
+				c := &r.calls[i]
+				run[c.Run()] = append([]store.RunCall{runCall(c)}, run[c.Run()]...)
+			}
+			for i := half; i < len(r.calls); i++ {
+				c := &r.calls[i]
+				p := preflight.Planned{Input: c.Input, Now: c.Time}
+				if online {
+					p.Run, p.RunCalls = c.Run(), run[c.Run()]
+				}
+				if c.Gold == "ok" || c.Gold == "error" {
+					a := m.Assess(p)
+					risks, isBad = append(risks, *a.Risk), append(isBad, bad(c))
+					if len(a.Warnings) > 0 {
+						warned[map[bool]int{true: 1}[bad(c)]]++
+					}
+				}
+				if online {
+					known = append(known, c.Call)
+					run[c.Run()] = append([]store.RunCall{runCall(c)}, run[c.Run()]...)
+					if 10*(len(known)-m.Calls()) > len(known) {
+						m = preflight.Learn(known, options())
+					}
+				}
+			}
+			pools[r.file][r.name] = m.Rates()
+		}
+		failed := 0
+		for _, b := range isBad {
+			if b {
+				failed++
+			}
+		}
+		at5, at1 := recall(risks, isBad, 0.05), recall(risks, isBad, 0.01)
+		t.Logf("online %v: recall %.3f at 5 %% of good calls, %.3f at 1 %%; warned of %.3f of %d bad, %.3f of %d good",
+			online, at5, at1, float64(warned[1])/float64(failed), failed, float64(warned[0])/float64(len(isBad)-failed), len(isBad)-failed)
+		if online && (at5 < 0.60 || at1 < 0.50) || !online && at5 < 0.25 {
+			t.Errorf("recall %.3f at 5 %%, %.3f at 1 %%", at5, at1)
+		}
+		if warned[0]*20 > len(isBad)-failed {
+			t.Errorf("%d of %d good calls are warned of", warned[0], len(isBad)-failed)
+		}
 	}
 }

@@ -1,7 +1,6 @@
 package preflight
 
 import (
-	"math"
 	"strings"
 
 	"memoryd"
@@ -21,41 +20,35 @@ const (
 	aspects
 )
 
-// novelty knows what fully successful calls were made of: for each piece, the
-// first of the judged calls that had it and succeeded. So it also knows what was
-// known when the history was shorter.
-type novelty [aspects][]int32
+// novelty is the share of an input's pieces that no fully successful call had, as
+// the mean over the aspects. It holds, by aspect and piece, the folds in which
+// successes had it.
+type novelty [aspects][]uint8
 
-// never is the first success of what no successful call had.
-const never = math.MaxInt32
-
-func newNovelty(h *history) novelty {
+func newNovelty(h *history) *novelty {
 	var n novelty
 	for a := range n {
-		n[a] = make([]int32, len(h.read.parts.keys))
-		for i := range n[a] {
-			n[a][i] = never
-		}
+		n[a] = make([]uint8, len(h.read.parts.keys))
 		for i, call := range h.judged {
 			if h.calls[call].score < memoryd.ScoreSuccess {
 				continue
 			}
 			for _, p := range h.read.pieces[a].of(int(call)) {
-				n[a][p] = min(n[a][p], int32(i)) //nolint:gosec // at most maxCalls
+				n[a][p] |= 1 << h.fold[i]
 			}
 		}
 	}
-	return n
+	return &n
 }
 
-// of is the share of a call's pieces that no success among the first judged calls
-// had, as the mean over the aspects.
-func (n *novelty) of(h *history, call int32, first int) float64 {
+// without is the novelty of a call of the history among the successes of the
+// other folds.
+func (n *novelty) without(h *history, call int32, fold uint8) float64 {
 	var sum float64
 	for a := range n {
 		pieces, fresh := h.read.pieces[a].of(int(call)), 0
 		for _, p := range pieces {
-			if int(n[a][p]) >= first {
+			if n[a][p]&^(1<<fold) == 0 {
 				fresh++
 			}
 		}
@@ -68,17 +61,35 @@ func share(fresh, all int) float64 {
 	return float64(fresh) / float64(max(1, all)) / float64(aspects)
 }
 
-// kept is what stays of a novelty: the pieces of successful calls.
-func (n *novelty) kept(h *history) (good [aspects]map[uint64]bool) {
+// familiar are the pieces of successful calls: what stays of a novelty.
+type familiar [aspects]map[uint64]struct{}
+
+func (n *novelty) kept(h *history) *familiar {
+	var good familiar
 	for a := range n {
-		good[a] = map[uint64]bool{}
-		for p, first := range n[a] {
-			if first != never {
-				good[a][h.read.parts.keys[p]] = true
+		good[a] = map[uint64]struct{}{}
+		for p, folds := range n[a] {
+			if folds != 0 {
+				good[a][h.read.parts.keys[p]] = struct{}{}
 			}
 		}
 	}
-	return good
+	return &good
+}
+
+// novelty is that of an input.
+func (g *familiar) novelty(in *planned) float64 {
+	var sum float64
+	for a := range g {
+		fresh := 0
+		for _, p := range in.pieces[a] {
+			if _, known := g[a][p]; !known {
+				fresh++
+			}
+		}
+		sum += share(fresh, len(in.pieces[a]))
+	}
+	return sum
 }
 
 func (c *collector) piece(a aspect, h hash) { c.pieces[a].put(c.parts.number(uint64(h))) }

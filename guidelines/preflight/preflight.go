@@ -1,40 +1,56 @@
-// Package preflight says of a planned call, before it is made, what the history
-// of its tool lets expect: the risk that it fails, the conditions of the
-// evidence that it meets, the calls most like it, and what it will take. It asks
-// no model.
+// Package preflight says of a planned call, before it is made, what the history of
+// its tool and the run it belongs to let expect: the risk that it fails, why, what
+// to change, the calls most like it, and what it will take. It asks no model.
 //
-// The risk is estimated from the input alone: from its words and their form, from
-// the calls most like it, and from how much of it no successful call ever had.
-// It is shrunk towards the tool's failure rate as far as predictions within the
-// history were wrong, so that a history that tells nothing yields the failure
-// rate and not a guess.
+// The risk comes from three sources. A learner estimates it from the input, as far
+// as inputs told outcomes in runs that it had not seen. An input that was tried
+// before goes by its own record. And rules, such as "this very call failed in this
+// run", count with the rate at which calls that met them failed, for this tool and,
+// where it has few such calls, over tools.
 package preflight
 
 import (
 	"encoding/json"
-	"math"
 	"slices"
+	"strings"
+	"time"
 
 	"memoryd"
-	"memoryd/guidelines/evidence"
+	"memoryd/guidelines/constraints"
 	"memoryd/internal/stats"
+	"memoryd/internal/textsafe"
+	"memoryd/store"
 )
+
+// Planned is a call that is about to be made.
+type Planned struct {
+	Input json.RawMessage
+	// Run names the run that it belongs to, "" when that is not known; RunCalls are
+	// what the run has done so far, over all tools, the newest first.
+	Run      string
+	RunCalls []store.RunCall
+	Now      time.Time
+}
 
 // Assessment is what the history says of a planned call.
 type Assessment struct {
-	// Risk is the estimated probability that the call scores 0; nil when there is
-	// neither a judged call nor a prior. Borrowed says that it rests on other
-	// tools, because this one has too few judged calls.
+	// Risk is the estimated probability that the call scores 0; nil when neither the
+	// history nor the run nor a prior tells anything. Borrowed says that it rests on
+	// other tools, because this one has too few judged calls.
 	Risk     *float64
 	Borrowed bool
 	// RiskCI95 is a 95 % interval for Risk: Wilson's, with as many calls as are
-	// effectively like this one. Zero when Risk is nil.
+	// effectively like this one, fewer where the history is not of one piece. Zero
+	// when Risk is nil.
 	RiskCI95 [2]float64
 	// BaseRate is the share of judged calls that scored 0, over Judged calls.
 	BaseRate float64
 	Judged   int
-	// Warnings stand most telling first.
+	// Warnings are at most three, the surest first.
 	Warnings []Warning
+	// Suggestion is the input with one change that is known to repair such calls;
+	// nil where none is known.
+	Suggestion json.RawMessage
 	// ExpectedTimeCost is the median time in seconds of the calls like this one,
 	// or of all where few are known; nil when no call knows its time.
 	ExpectedTimeCost *float64
@@ -44,14 +60,36 @@ type Assessment struct {
 	SimilarBad  []Similar
 }
 
-// Warning is something about the planned call that went wrong before. Its text
-// is cleaned: it may be shown to an agent.
+// Severity says what a host should do about a warning.
+type Severity string
+
+// The severities: at a rate of failure of 0.9, of 0.5, and below.
+const (
+	Stop Severity = "stop" // do not make the call
+	Ask  Severity = "ask"  // let somebody decide
+	Note Severity = "note" // show it
+)
+
+func severityOf(rate float64) Severity {
+	switch {
+	case rate >= 0.9:
+		return Stop
+	case rate >= 0.5:
+		return Ask
+	}
+	return Note
+}
+
+// Warning is a reason to think that the planned call fails, and what to change.
 type Warning struct {
-	Text string
-	// Evidence are the ids of evidence items, Calls the keys of the calls behind
-	// the warning.
-	Evidence []string
-	Calls    []memoryd.CallKey
+	// Text is written by this package; of what a tool said it holds at most twelve
+	// words, masked, in quotation marks.
+	Text     string
+	Severity Severity
+	// Rule names what the warning goes by.
+	Rule string
+	// Calls are the keys of the calls behind the warning.
+	Calls []memoryd.CallKey
 }
 
 // Similar is a call of the history that resembles the planned one.
@@ -61,6 +99,9 @@ type Similar struct {
 	// Similarity is the cosine of the two inputs' weighted features, 0 to 1.
 	Similarity float64
 	Score      float64
+	// Input is the beginning of its input, Summary what the judge said.
+	Input   string
+	Summary string
 }
 
 // Prior is what other tools of the same shape let expect of a tool that has few
@@ -72,80 +113,80 @@ type Prior struct {
 	Weight float64
 }
 
-// maxCalls bounds the history that is learned from: the newest calls count.
-const maxCalls = 2000
+// Options is what a model is learned with beside the calls.
+type Options struct {
+	// Tool is the name of the tool.
+	Tool string
+	// Prior may be nil.
+	Prior *Prior
+	// Pool is how calls of the other tools came out that met the rules.
+	Pool Rates
+	// FalseAlarms is the share of its good calls that a tool's warnings may be
+	// about; 0 is no warning.
+	FalseAlarms float64
+}
+
+// Bounds on what is learned from, and shown: the newest calls count.
+const (
+	maxCalls     = 2000
+	mostWarnings = 3
+	shownCalls   = 20
+)
 
 // Model is what was learned from the history of one tool. It is immutable and
-// safe for concurrent use, and keeps no call's output.
+// safe for concurrent use.
 type Model struct {
-	prior    Prior
-	evidence evidence.Evidence
-	calls    []learned
-	judged   int
-	failed   int
-	scorer   *scorer // nil when outcomes do not vary
-	combine  combination
-	near     *neighbours
-	times    []float64
+	options Options
+	calls   []learned
+	keys    map[memoryd.CallKey]struct{}
+	byInput map[uint64][]int32 // places of the judged calls of each input, oldest first
+
+	judged, failed int
+	rates          Rates
+	watched        rules
+	cut            float64  // the estimate from which on the learner warns
+	learner        *learner // nil when outcomes do not vary
+	concentration  float64
+	refused        *refusals
+	heard          map[uint64][]string // the runs in which a message was heard, up to 2
+	paths          map[string]bool     // of the inputs of calls that worked
+	near           *neighbours
+	times          []float64
 }
 
 // learned is what is kept of a call.
 type learned struct {
-	key        memoryd.CallKey
-	seq        int64
-	trajectory string
-	identity   uint64 // the same for equal inputs
-	judged     bool
-	score      float64
-	seconds    float64 // 0 means unknown
+	key      memoryd.CallKey
+	seq      int64
+	run      string
+	identity uint64 // the same for equal inputs
+	judged   bool
+	score    float64
+	seconds  float64 // 0 means unknown
+	class    constraints.Class
+	message  string // of a failed call, its beginning
+	// input is the beginning of the input, summary what the judge said.
+	input, summary string
 }
 
 // planned is an input as it is looked at.
 type planned struct {
+	raw      json.RawMessage
+	leaves   []leaf
 	identity uint64
-	features [views][]uint64
+	features []uint64
 	pieces   [aspects][]uint64
 }
 
-func read(input []byte) planned {
+func read(input []byte) *planned {
 	leaves := leavesOf(input)
 	c := newCollector()
 	c.read(leaves)
-	p := planned{identity: identityOf(leaves)}
-	for v := range views {
-		p.features[v] = hashes(&c.features[v], c.known.keys)
-	}
+	p := &planned{raw: input, leaves: leaves, identity: identityOf(leaves), features: hashes(&c.features, c.known.keys)}
 	for a := range aspects {
 		p.pieces[a] = hashes(&c.pieces[a], c.parts.keys)
 	}
 	return p
-}
-
-// sameAs is the place of the first call that is made of the same as the newest.
-func (h *history) sameAs(newest int, byIdentity map[uint64]int32) int32 {
-	first, known := byIdentity[h.calls[newest].identity]
-	if known && h.equal(int(first), newest) {
-		return first
-	}
-	if !known {
-		byIdentity[h.calls[newest].identity] = int32(newest) //nolint:gosec // at most maxCalls
-	}
-	return int32(newest) //nolint:gosec // at most maxCalls
-}
-
-// equal reports whether two calls have the same features and pieces.
-func (h *history) equal(a, b int) bool {
-	for v := range views {
-		if f := &h.read.features[v]; !slices.Equal(f.of(a), f.of(b)) {
-			return false
-		}
-	}
-	for p := range aspects {
-		if f := &h.read.pieces[p]; !slices.Equal(f.of(a), f.of(b)) {
-			return false
-		}
-	}
-	return true
 }
 
 // hashes are what the numbers of the first input stand for.
@@ -161,83 +202,180 @@ func hashes(b *bags, keys []uint64) []uint64 {
 type history struct {
 	calls  []learned
 	judged []int32 // places of the judged calls
-	first  []int32 // by call, the place of the first that is equal
 	read   *collector
+	// By judged call: its run, of so many, and the fold that this is in.
+	run  []int32
+	fold []uint8
+	calm []calm // of the run, before the call
+	runs int32
 }
 
-// Learn builds the model of a tool from its kept calls, oldest first. The prior
-// may be nil. The calls are neither kept nor changed.
-func Learn(calls []memoryd.Call, prior *Prior) *Model {
+// Learn builds the model of a tool from its kept calls, oldest first. The calls are
+// neither kept nor changed.
+func Learn(calls []memoryd.Call, options Options) *Model {
 	calls = calls[max(0, len(calls)-maxCalls):]
-	m := &Model{evidence: evidence.Mine(calls), calls: make([]learned, len(calls))}
-	h := &history{calls: m.calls, read: newCollector()}
-	if prior != nil && prior.Weight > 0 {
-		m.prior = *prior
+	m := &Model{
+		options: options, calls: make([]learned, len(calls)), keys: make(map[memoryd.CallKey]struct{}, len(calls)),
+		byInput: map[uint64][]int32{}, heard: map[uint64][]string{}, paths: map[string]bool{}, cut: 2,
 	}
-	seen := map[uint64]int32{}
+	h := &history{calls: m.calls, read: newCollector()}
+	p := newReplay()
+	good := map[rules]int{}
+	var metByJudged []rules
+	heardFrom := heardFrom(calls)
 	for i := range calls {
-		c := &calls[i]
-		leaves := leavesOf(c.Input)
+		c, leaves := &calls[i], leavesOf(calls[i].Input)
 		h.read.read(leaves)
-		l := learned{
-			key: c.Key, seq: c.Seq, trajectory: evidence.Trajectory(c.Metadata), identity: identityOf(leaves),
+		l := &m.calls[i]
+		*l = learned{
+			key: c.Key, seq: c.Seq, run: c.Run(), identity: identityOf(leaves),
 			judged: c.Evaluation.State == memoryd.Judged, score: c.Evaluation.Score,
+			input: excerpt(string(memoryd.InputText(c.Input))), summary: strings.Clone(c.Evaluation.Summary),
 		}
+		m.keys[c.Key] = struct{}{}
 		if stats.KnownTime(c.TimeCost) {
 			l.seconds = c.TimeCost
 			m.times = append(m.times, c.TimeCost)
 		}
-		if l.judged {
-			m.judged++
-			h.judged = append(h.judged, int32(i)) //nolint:gosec // at most maxCalls
-			if l.failed() {
-				m.failed++
-			}
+		set, before := p.next(l, p.refused.first(c.Input, leaves) != nil)
+		if !l.judged {
+			continue
 		}
-		m.calls[i] = l
-		h.first = append(h.first, h.sameAs(i, seen))
+		h.calm = append(h.calm, before)
+		h.judged = append(h.judged, int32(i))                           //nolint:gosec // at most maxCalls
+		m.byInput[l.identity] = append(m.byInput[l.identity], int32(i)) //nolint:gosec // at most maxCalls
+		metByJudged = append(metByJudged, set)
+		m.count(l, set, good)
+		var said message
+		if !l.failed() {
+			for k := range leaves {
+				m.paths[leaves[k].path] = true
+			}
+		} else if i >= heardFrom {
+			said = messageOf(c.Output)
+			m.hear(l, said)
+		}
+		p.refused.take(l, c.Input, leaves, said)
 	}
+	m.refused = p.refused
 	m.near = newNeighbours(h)
-	m.learn(h)
+	m.learn(h, good, metByJudged)
 	return m
 }
 
-func (l *learned) failed() bool { return l.judged && l.score <= memoryd.ScoreFailure }
+// shownBytes is how much of an input an answer shows.
+const shownBytes = 300
 
-// learn fits the scorer where there is something to fit.
-func (m *Model) learn(h *history) {
-	if m.failed < leastOutcome || m.judged-m.failed < leastOutcome {
-		return
+// excerpt is the beginning of a text, which it does not keep alive.
+func excerpt(s string) string {
+	if len(s) <= shownBytes {
+		return strings.Clone(s)
 	}
-	fresh := newNovelty(h)
-	m.combine = calibrate(h, &fresh)
-	s := newLearner(h, len(h.judged), &fresh)
-	m.scorer = s.kept()
+	return textsafe.Head(s, shownBytes) + "…"
 }
 
-// leastOutcome is how many failures, and how many others, a scorer is fitted on.
-const leastOutcome = 3
+// count takes the outcome of a judged call in, by the rules that it met.
+func (m *Model) count(l *learned, set rules, good map[rules]int) {
+	m.judged++
+	for r := range Rules {
+		if set.has(r) {
+			m.rates.Met[r].Calls++
+			if l.failed() {
+				m.rates.Met[r].Failed++
+			}
+		}
+	}
+	if l.failed() {
+		m.failed++
+	} else {
+		good[set]++
+		m.rates.Good++
+	}
+}
+
+// mostHeard is of how many failed calls, the newest, the messages are read.
+const mostHeard = 200
+
+// heardFrom is the place of the first call whose message is read.
+func heardFrom(calls []memoryd.Call) int {
+	failed := 0
+	for i := len(calls) - 1; i >= 0; i-- {
+		if e := &calls[i].Evaluation; e.State == memoryd.Judged && e.Score <= memoryd.ScoreFailure {
+			if failed++; failed == mostHeard {
+				return i
+			}
+		}
+	}
+	return 0
+}
+
+// hear keeps the message of a failed call.
+func (m *Model) hear(l *learned, said message) {
+	if said.isOne {
+		l.class = said.asks.Class
+	}
+	l.message = strings.Clone(said.text)
+	h := messageHash(l.message)
+	if runs := m.heard[h]; len(runs) < 2 && (l.run == "" || !slices.Contains(runs, l.run)) {
+		m.heard[h] = append(runs, l.run)
+	}
+}
+
+// learn fits what is learned from inputs, and chooses what is warned of.
+func (m *Model) learn(h *history, good map[rules]int, metByJudged []rules) {
+	m.concentration = startConcentration
+	base := (float64(m.failed) + 0.5) / (float64(m.judged) + 1)
+	estimates := make([]float64, len(h.judged))
+	for i := range estimates {
+		estimates[i] = base
+	}
+	if h.varies() {
+		h.foldRuns()
+		m.learner, estimates = newLearner(h)
+		var rates [Rules]float64
+		for r := range Rules {
+			rates[r], _ = m.rates.of(r, &m.options.Pool)
+		}
+		m.learner.carried = h.carry(estimates, metByJudged, &rates)
+	}
+	m.concentration = concentrationOf(h, estimates)
+	m.watched = watch(&m.rates, &m.options.Pool, good, base, m.options.FalseAlarms)
+	m.cut = m.cutFor(h, estimates, metByJudged, base)
+}
+
+// Rates are how this tool's calls came out that met the rules.
+func (m *Model) Rates() Rates { return m.rates }
+
+// Calls is how many calls the model was learned from.
+func (m *Model) Calls() int { return len(m.calls) }
 
 // rate is the failure rate with the prior's share in it, and the number of calls
 // that it counts for.
 func (m *Model) rate() (rate, weight float64) {
-	weight = m.prior.Weight + float64(m.judged)
-	if weight == 0 {
+	failed, weight := float64(m.failed), float64(m.judged)
+	switch p := m.options.Prior; {
+	case p != nil && p.Weight > 0:
+		weight += p.Weight
+		return (failed + p.Risk*p.Weight) / weight, weight
+	case weight == 0:
 		return 0, 0
 	}
-	return (m.prior.Risk*m.prior.Weight + float64(m.failed)) / weight, weight
+	return (failed + 0.5) / (weight + 1), weight
 }
 
-// Assess tells what the history lets expect of a call with this input.
-func (m *Model) Assess(input json.RawMessage) Assessment {
-	p := read(input)
+// Assess tells what the history and the run let expect of a call.
+func (m *Model) Assess(p Planned) Assessment {
+	in := read(p.Input)
 	a := Assessment{Judged: m.judged}
 	if m.judged > 0 {
 		a.BaseRate = float64(m.failed) / float64(m.judged)
 	}
-	near := m.near.of(p)
-	m.risk(&a, p, near)
-	a.Warnings = m.warnings(input, p, near)
+	near := m.near.of(in)
+	v := m.view(in, p)
+	m.risk(&a, v, near)
+	fix := m.suggest(v)
+	a.Suggestion = fix.input
+	a.Warnings = m.warnings(&a, v, near, fix)
 	a.ExpectedTimeCost = m.expectedTime(near)
 	a.SimilarGood = m.similar(near, func(c *learned) bool { return c.judged && c.score >= memoryd.ScoreSuccess })
 	a.SimilarBad = m.similar(near, (*learned).failed)
@@ -245,23 +383,47 @@ func (m *Model) Assess(input json.RawMessage) Assessment {
 }
 
 // risk sets the risk and its interval.
-func (m *Model) risk(a *Assessment, p planned, near []neighbour) {
+func (m *Model) risk(a *Assessment, v *view, near []neighbour) {
 	rate, weight := m.rate()
-	if weight == 0 {
+	if weight == 0 && v.met == 0 && v.own.Calls == 0 {
 		return
 	}
-	a.Borrowed = float64(m.judged) < m.prior.Weight
-	support := weight
-	risk := rate
-	if m.scorer != nil {
-		start := (float64(m.failed) + 0.5*rate + 1e-3) / (float64(m.judged) + 0.5 + 2e-3)
-		risk = logistic(logit(start) + m.combine.offset(m.scorer.parts(p)))
+	a.Borrowed = m.options.Prior != nil && float64(m.judged) < m.options.Prior.Weight
+	risk, support := rate, weight
+	if m.learner != nil {
 		own := float64(m.judged) / weight
-		risk = own*risk + (1-own)*m.prior.Risk
-		support = min(weight, 4+effective(near))
+		risk = own * logistic(logit(clip(m.learner.of(v.in)))+m.learner.eased[v.state.calm()])
+		if own < 1 {
+			risk += (1 - own) * m.options.Prior.Risk
+		}
+		support = min(weight, 4+effective(near)) / m.learner.spread
 	}
+	// What an input's own record says comes after what is said of all inputs, and
+	// before what is said of this input in this run.
+	raise := func(of ...Rule) {
+		for _, r := range of {
+			if v.met.has(r) {
+				rate, calls := m.rates.of(r, &m.options.Pool)
+				if m.learner != nil && r >= FailedThrice && r <= FailedOnce {
+					rate = m.learner.after(rate, risk)
+				}
+				if rate > risk {
+					risk, support = rate, calls
+				}
+			}
+		}
+	}
+	raise(NeverWorked, FailedThrice, FailedTwice, FailedOnce, UnseenValue)
+	if v.own.Calls > 0 {
+		risk = posterior(risk, m.concentration, v.own)
+		if m.concentration < float64(v.own.Calls) {
+			support = float64(v.own.Calls) + m.concentration
+		}
+	}
+	raise(RepeatsFailure, OnlyFailed, BreaksMessage)
+	risk = clip(risk)
 	a.Risk = &risk
-	i := stats.WilsonShare(risk, support)
+	i := stats.WilsonShare(risk, max(1, support))
 	a.RiskCI95 = [2]float64(*i)
 }
 
@@ -273,7 +435,3 @@ func effective(near []neighbour) float64 {
 	}
 	return sum
 }
-
-func logit(p float64) float64 { return math.Log(p / (1 - p)) }
-
-func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }

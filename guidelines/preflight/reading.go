@@ -22,7 +22,7 @@ const (
 	text leafKind = iota
 	number
 	word // true, false, null
-	list
+	array
 	object
 )
 
@@ -34,12 +34,23 @@ type leaf struct {
 	number float64
 	// length is the whole length of a text in bytes.
 	length int
+	// from and to are where a text, a number or a word stands in the input; both 0
+	// when the input is a text that holds JSON.
+	from, to int
+	// within is the place among the leaves of the object that it is a member of, -1
+	// at the top.
+	within int
+}
+
+// name is the last member of the path.
+func (l *leaf) name() string {
+	return strings.TrimSuffix(l.path[strings.LastIndexByte(l.path, '.')+1:], "[]")
 }
 
 // leavesOf reads an input: an object, a text that holds one, or any text.
 func leavesOf(input []byte) []leaf {
 	input = bytes.TrimSpace(input)
-	r := reader{room: maxBytes}
+	r := reader{room: maxBytes, within: -1}
 	if len(input) == 0 {
 		return nil
 	}
@@ -51,31 +62,51 @@ func leavesOf(input []byte) []leaf {
 			s = strings.TrimSpace(tok.String())
 		}
 		if !strings.HasPrefix(s, "{") || !jsontext.Value(s).IsValid() {
-			r.text("", s)
+			r.text("", s, 0)
 			return r.leaves
 		}
-		input = []byte(s)
+		input, r.isInner = []byte(s), true
 	}
 	r.dec = jsontext.NewDecoder(bytes.NewReader(input), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 	if !r.value("", 0) && len(r.leaves) == 0 {
-		r.text("", string(input))
+		r.text("", string(input), 0)
 	}
 	return r.leaves
 }
 
-// identityOf stands for an input as far as it is read.
+// identityOf stands for an input as far as it is read, whatever the order of the
+// members of its objects.
 func identityOf(leaves []leaf) uint64 {
-	h := seed
-	for _, l := range leaves {
-		h = h.add(l.path).int(int(l.kind)).add(l.text).int(int(l.number)).int(l.length)
+	var sum hash
+	nth := map[string]int{} // the order of a list's elements counts
+	for i := range leaves {
+		l := &leaves[i]
+		h := seed.add(l.path).int(int(l.kind)).add(l.text).int(int(l.number)).int(l.length)
+		if strings.Contains(l.path, "[]") {
+			h = h.int(nth[l.path])
+			nth[l.path]++
+		}
+		sum += h
 	}
-	return uint64(h)
+	return uint64(sum)
 }
 
 type reader struct {
-	dec    *jsontext.Decoder
-	leaves []leaf
-	room   int
+	dec     *jsontext.Decoder
+	leaves  []leaf
+	room    int
+	within  int  // the object that is read
+	isInner bool // offsets are not those of the input
+}
+
+// add appends a leaf whose value ends where the decoder stands and is so long.
+func (r *reader) add(l leaf, length int) {
+	l.within = r.within
+	if r.dec != nil && !r.isInner {
+		l.to = int(r.dec.InputOffset())
+		l.from = l.to - length
+	}
+	r.leaves = append(r.leaves, l)
 }
 
 // value reads the next value; it reports whether reading can go on.
@@ -89,21 +120,25 @@ func (r *reader) value(path string, depth int) bool {
 	case '[':
 		return r.elements(path, depth)
 	}
-	tok, err := r.dec.ReadToken()
+	raw, err := r.dec.ReadValue()
 	if err != nil {
 		return false
 	}
-	switch tok.Kind() {
+	switch raw.Kind() {
 	case '"':
-		r.text(path, tok.String())
+		s, err := jsontext.AppendUnquote(nil, raw)
+		if err != nil && len(s) == 0 {
+			return false
+		}
+		r.text(path, string(s), len(raw))
 	case '0':
-		f, err := strconv.ParseFloat(tok.String(), 64)
+		f, err := strconv.ParseFloat(string(raw), 64)
 		if err != nil {
 			f = 0
 		}
-		r.leaves = append(r.leaves, leaf{path: path, kind: number, text: tok.String()[:min(64, len(tok.String()))], number: f})
+		r.add(leaf{path: path, kind: number, text: string(raw[:min(64, len(raw))]), number: f}, len(raw))
 	default:
-		r.leaves = append(r.leaves, leaf{path: path, kind: word, text: tok.String()})
+		r.add(leaf{path: path, kind: word, text: string(raw)}, len(raw))
 	}
 	return true
 }
@@ -112,8 +147,9 @@ func (r *reader) members(path string, depth int) bool {
 	if _, err := r.dec.ReadToken(); err != nil {
 		return false
 	}
-	at := len(r.leaves)
-	r.leaves = append(r.leaves, leaf{path: path, kind: object})
+	at, outer := len(r.leaves), r.within
+	r.leaves = append(r.leaves, leaf{path: path, kind: object, within: outer})
+	r.within = at
 	for r.dec.PeekKind() != '}' {
 		name, err := r.dec.ReadToken()
 		if err != nil {
@@ -125,6 +161,7 @@ func (r *reader) members(path string, depth int) bool {
 		}
 		r.leaves[at].number++
 	}
+	r.within = outer
 	_, err := r.dec.ReadToken()
 	return err == nil
 }
@@ -134,7 +171,7 @@ func (r *reader) elements(path string, depth int) bool {
 		return false
 	}
 	at := len(r.leaves)
-	r.leaves = append(r.leaves, leaf{path: path, kind: list})
+	r.leaves = append(r.leaves, leaf{path: path, kind: array, within: r.within})
 	for r.dec.PeekKind() != ']' {
 		if !r.value(path+"[]", depth+1) {
 			return false
@@ -145,8 +182,8 @@ func (r *reader) elements(path string, depth int) bool {
 	return err == nil
 }
 
-func (r *reader) text(path, s string) {
+func (r *reader) text(path, s string, length int) {
 	cut := s[:min(len(s), maxTextBytes, r.room)]
 	r.room -= len(cut)
-	r.leaves = append(r.leaves, leaf{path: path, kind: text, text: cut, length: len(s)})
+	r.add(leaf{path: path, kind: text, text: cut, length: len(s)}, length)
 }

@@ -1,252 +1,387 @@
 package preflight
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
+	"unicode"
 
 	"memoryd"
-	"memoryd/guidelines"
-	"memoryd/guidelines/evidence"
+	"memoryd/guidelines/constraints"
+	"memoryd/internal/textsafe"
 )
 
-// mostWarnings is how many warnings are given, shownCalls how many calls each
-// names: the newest.
-const (
-	mostWarnings = 6
-	shownCalls   = 20
-	// enoughCalls is in how many calls a parameter must have been given always, or
-	// never, for the opposite to be worth a word.
-	enoughCalls = 10
-)
-
-// warnings tells what in the input went wrong before, most telling first.
-func (m *Model) warnings(input json.RawMessage, p planned, near []neighbour) []Warning {
-	match := evidence.MatchOf(input)
-	var out []Warning
-	for _, ws := range [][]Warning{
-		m.tried(p, near), m.conditions(match), m.messages(match), m.alike(near), m.parameters(match), m.costs(match),
-	} {
-		for _, w := range ws {
-			if w.Text != "" && len(out) < mostWarnings {
-				w.Calls = w.Calls[max(0, len(w.Calls)-shownCalls):]
-				out = append(out, w)
-			}
+// warnings tells why the planned call may fail and what to change, the surest
+// first.
+func (m *Model) warnings(a *Assessment, v *view, near []neighbour, fix fix) []Warning {
+	type rated struct {
+		Warning
+		rate float64
+	}
+	var found []rated
+	for r := range Rules {
+		if !v.met.has(r) || !m.watched.has(r) {
+			continue
 		}
+		rate, _ := m.rates.of(r, &m.options.Pool)
+		if w, ok := m.warning(r, v, fix); ok {
+			w.Severity, w.Rule = severityOf(rate), r.name()
+			found = append(found, rated{w, rate})
+		}
+	}
+	if len(found) == 0 && a.Risk != nil && *a.Risk >= m.cut {
+		if w, ok := m.alike(near); ok {
+			w.Severity, w.Rule = min(severityOf(*a.Risk), Note), "most_alike_failed"
+			found = append(found, rated{w, *a.Risk})
+		}
+	}
+	slices.SortStableFunc(found, func(a, b rated) int { return cmp.Compare(b.rate, a.rate) })
+	var out []Warning
+	for _, w := range found[:min(len(found), mostWarnings)] {
+		w.Calls = w.Calls[max(0, len(w.Calls)-shownCalls):]
+		out = append(out, w.Warning)
 	}
 	return out
 }
 
-// tried warns when the same input failed before.
-func (m *Model) tried(p planned, near []neighbour) []Warning {
-	judged := 0
-	w := Warning{}
-	for _, n := range near {
-		c := &m.calls[n.call]
-		if !c.judged || c.identity != p.identity {
-			continue
+// warning writes what is to be said of a rule that the call meets.
+func (m *Model) warning(r Rule, v *view, fix fix) (Warning, bool) {
+	switch r {
+	case RepeatsFailure:
+		return m.repeats(v, fix)
+	case OnlyFailed:
+		if v.met.has(RepeatsFailure) && m.watched.has(RepeatsFailure) {
+			return Warning{}, false
 		}
-		judged++
-		if c.failed() {
-			w.Calls = append(w.Calls, c.key)
-		}
+		return m.onlyFailed(v, fix), true
+	case BreaksMessage:
+		return m.breaks(v), true
+	case NeverWorked:
+		return m.neverWorked(v), true
+	case FailedThrice, FailedTwice, FailedOnce:
+		return m.streak(r, v, fix)
 	}
-	if 2*len(w.Calls) < max(1, judged) {
-		return nil
-	}
-	w.Text = fmt.Sprintf("The same input was tried before: %d of %d such calls failed.", len(w.Calls), judged)
-	return []Warning{w}
+	return Warning{}, false
 }
 
-// conditions warns of the conditions that the input meets, and of those that go
-// with success and that it does not meet.
-func (m *Model) conditions(match evidence.Match) []Warning {
-	var out []Warning
-	for i := range m.evidence.Conditions {
-		c := &m.evidence.Conditions[i]
-		facts, n, bad := c.Facts, c.With, c.WithBad
-		if !c.Raises() {
-			facts, n, bad = c.Contrast, c.Without, c.WithoutBad
-		}
-		held := holding(match, facts)
-		if 2*len(held) < len(facts) || len(held) == 0 || c.Both && len(held) < 2 {
-			continue
-		}
-		text := guidelines.Phrase(held)
-		if text == "" {
-			continue
-		}
-		out = append(out, Warning{
-			Text:     fmt.Sprintf("%s: %d of %d such calls %s%s.", capital(text), bad, n, outcomeWord(c.Outcome), standing(c.Provisional)),
-			Evidence: []string{c.ID}, Calls: c.Calls,
-		})
+// repeats says that this very call failed in this run.
+func (m *Model) repeats(v *view, fix fix) (Warning, bool) {
+	c := v.sameFailure()
+	if c == nil {
+		return Warning{}, false
 	}
-	return out
+	reason, _, _ := c.refusal()
+	return Warning{
+		Text:  fmt.Sprintf("This call failed in this run%s%s. %s", before(v.ago(c)), m.with(c.Output, reason.Class), m.change(reason, v.in.leaves, fix)),
+		Calls: []memoryd.CallKey{c.Key},
+	}, true
 }
 
-// standing marks what too little history bears out.
-func standing(isProvisional bool) string {
-	if isProvisional {
-		return " (provisional)"
+// before says how long ago something was.
+func before(ago time.Duration) string {
+	switch {
+	case ago <= 0:
+		return ""
+	case ago < 2*time.Minute:
+		return fmt.Sprintf(" %d s ago", max(1, int(ago.Seconds())))
+	case ago < 2*time.Hour:
+		return fmt.Sprintf(" %d min ago", int(ago.Minutes()))
+	}
+	return fmt.Sprintf(" %d h ago", int(ago.Hours()))
+}
+
+// with quotes the message of a call of this run, which its agent has seen.
+func (m *Model) with(output string, class constraints.Class) string {
+	if q, ok := quote(constraints.Unwrap(output)); ok {
+		return " with " + q
+	}
+	return labelled(class)
+}
+
+// heardWith quotes a message of other runs if it was heard in two of them; else it
+// names its class.
+func (m *Model) heardWith(message string, class constraints.Class) string {
+	if len(m.heard[messageHash(message)]) >= 2 {
+		if q, ok := quote(message); ok {
+			return " with " + q
+		}
+	}
+	return labelled(class)
+}
+
+func labelled(class constraints.Class) string {
+	if label := class.Label(); label != "" && !isGeneral(class) {
+		return " (" + label + ")"
 	}
 	return ""
 }
 
-func holding(match evidence.Match, facts []evidence.Fact) []evidence.Fact {
-	var held []evidence.Fact
-	for _, f := range facts {
-		if match.Holds(f) {
-			held = append(held, f)
+// change says what to do about a refusal: the parameter that it is about, else
+// what its class asks for, else that repeating leads nowhere.
+func (m *Model) change(r refusal, leaves []leaf, fix fix) string {
+	hint := "."
+	if fix.input != nil {
+		hint = " as suggested."
+	}
+	if fix.path != "" {
+		if name, known := m.Parameter(fix.path); known {
+			return "Change `" + name + "`" + hint
 		}
 	}
-	return held
-}
-
-func outcomeWord(o evidence.Outcome) string {
-	switch o {
-	case evidence.Partial:
-		return "scored 0.5"
-	case evidence.Unsuccessful:
-		return "were reported unsuccessful"
+	if !isGeneral(r.Class) && r.Class.Stops() {
+		return constraints.Imperative(r.Constraint, m)
 	}
-	return "failed"
-}
-
-// messages warns of the message that goes with what the input has.
-func (m *Model) messages(match evidence.Match) []Warning {
-	var out []Warning
-	for i := range m.evidence.Errors {
-		e := &m.evidence.Errors[i]
-		if e.When == nil || 5*e.When.WithBad < e.When.With || len(holding(match, e.When.Facts)) < len(e.When.Facts) {
-			continue
+	if r.leaf >= 0 && r.leaf < len(leaves) {
+		if name, known := m.Parameter(leaves[r.leaf].path); known {
+			return "Change `" + name + "`" + hint
 		}
-		text, message := guidelines.Phrase(e.When.Facts), ""
-		if q, ok := guidelines.Quote(e.Template); ok && e.Template != "" {
-			message = " with " + q
-		}
-		if text == "" {
-			continue
-		}
-		out = append(out, Warning{
-			Text:     fmt.Sprintf("%s: %d of %d such calls ended%s.", capital(text), e.When.WithBad, e.When.With, orBadly(message)),
-			Evidence: []string{e.ID, e.When.ID}, Calls: e.When.Calls,
-		})
 	}
-	return out
-}
-
-func orBadly(message string) string {
-	if message == "" {
-		return " badly"
+	if !isGeneral(r.Class) {
+		return constraints.Imperative(r.Constraint, m)
 	}
-	return message
+	c := m.rates.Met[RepeatsFailure]
+	if c.Calls == 0 {
+		return "Change the input before it is sent again."
+	}
+	return fmt.Sprintf("Change the input: sent again unchanged, %d of %d such calls failed again.", c.Failed, c.Calls)
 }
 
-// alike warns when most of the nearest calls failed.
-func (m *Model) alike(near []neighbour) []Warning {
+// onlyFailed says that the input failed wherever it was tried.
+func (m *Model) onlyFailed(v *view, fix fix) Warning {
+	var newest *learned
+	for _, place := range m.byInput[v.in.identity] {
+		newest = &m.calls[place]
+	}
+	w := Warning{Calls: v.tries}
+	reason := refusal{leaf: -1}
+	said := ""
+	if newest != nil {
+		reason, _ = refusalOf(newest.message, v.in.leaves)
+		said = m.heardWith(newest.message, newest.class)
+	}
+	w.Text = fmt.Sprintf("This input failed %s%s. %s", times(v.own), said, m.change(reason, v.in.leaves, fix))
+	return w
+}
+
+func times(c Count) string {
+	if c.Calls == 1 {
+		return "the one time that it was tried"
+	}
+	return fmt.Sprintf("in %d of the %d calls that tried it", c.Failed, c.Calls)
+}
+
+// breaks says what a message asked for that the call does not do.
+func (m *Model) breaks(v *view) Warning {
+	a := v.broken
+	do := constraints.Imperative(a.constraint, m)
+	if a.path != "" {
+		do = "Change the value."
+		if name, known := m.Parameter(a.path); known {
+			do = "Give another `" + name + "`."
+			if a.kind != "" {
+				do = "Give a `" + name + "` of another kind."
+			}
+		}
+	}
+	return Warning{
+		Text: fmt.Sprintf("%s %s that did not do so failed%s.", do, calls(len(a.calls)), m.heardWith(a.message, a.constraint.Class)), Calls: a.calls,
+	}
+}
+
+func calls(n int) string {
+	if n == 1 {
+		return "1 call"
+	}
+	return fmt.Sprintf("%d calls", n)
+}
+
+// neverWorked says that the tool is of no use.
+func (m *Model) neverWorked(v *view) Warning {
+	w := Warning{}
+	said := ""
+	for i := range m.calls {
+		if c := &m.calls[i]; c.failed() {
+			w.Calls = append(w.Calls, c.key)
+			said = m.heardWith(c.message, c.class)
+		}
+	}
+	n := len(w.Calls)
+	for i := range v.run {
+		if _, known := m.keys[v.run[i].Key]; !known {
+			n++
+			w.Calls = append(w.Calls, v.run[i].Key)
+		}
+	}
+	w.Text = fmt.Sprintf("This tool never worked: all %d calls failed%s. Use another tool, or say that it cannot be done.", n, said)
+	return w
+}
+
+// streak says that the last calls of the tool in this run failed.
+func (m *Model) streak(r Rule, v *view, fix fix) (Warning, bool) {
+	c := v.lastFailure()
+	if c == nil || v.met.has(RepeatsFailure) && m.watched.has(RepeatsFailure) {
+		return Warning{}, false
+	}
+	w := Warning{}
+	n := 0
+	for i := len(v.run) - 1; i >= 0 && v.run[i].failed; i-- {
+		w.Calls = append(w.Calls, v.run[i].Key)
+		n++
+	}
+	slices.Reverse(w.Calls)
+	reason, leaves, _ := c.refusal()
+	did := "The last call of this tool in this run failed"
+	if n > 1 {
+		did = fmt.Sprintf("The last %d calls of this tool in this run failed, the newest", n)
+	}
+	rate, _ := m.rates.of(r, &m.options.Pool)
+	w.Text = fmt.Sprintf("%s%s; of the calls that come after that, %.0f %% fail too. %s", did, m.with(c.Output, reason.Class), 100*rate, m.next(reason, leaves, v, fix))
+	return w, true
+}
+
+// next says what to do after a failure: change what it was about, if that has not
+// been done.
+func (m *Model) next(r refusal, leaves []leaf, v *view, fix fix) string {
+	if r.leaf >= 0 {
+		blamed := &leaves[r.leaf]
+		for i := range v.in.leaves {
+			if l := &v.in.leaves[i]; l.path == blamed.path && l.text == blamed.text {
+				return m.change(r, leaves, fix)
+			}
+		}
+	}
+	if !isGeneral(r.Class) {
+		return constraints.Imperative(r.Constraint, m)
+	}
+	return "Find out what is wrong before you go on: read the message, look at what is there, or take another way."
+}
+
+// alike says that most of the calls most like this one failed, where most of them
+// failed for the same reason.
+func (m *Model) alike(near []neighbour) (Warning, bool) {
 	judged := 0
 	w := Warning{}
+	classes := map[constraints.Class]int{}
+	var common *learned
 	for _, n := range near {
 		c := &m.calls[n.call]
-		if n.similarity < likeness || judged == 10 {
+		if n.similarity < leastAlike || judged == 10 {
 			break
 		}
 		if !c.judged {
 			continue
 		}
 		judged++
-		if c.failed() {
-			w.Calls = append(w.Calls, c.key)
+		if !c.failed() {
+			continue
+		}
+		w.Calls = append(w.Calls, c.key)
+		classes[c.class]++
+		if !isGeneral(c.class) && (common == nil || classes[c.class] > classes[common.class]) {
+			common = c
 		}
 	}
-	if judged < 3 || 2*len(w.Calls) <= judged || float64(len(w.Calls))*float64(m.judged) < 1.5*float64(m.failed)*float64(judged) {
-		return nil
+	if judged < 3 || 2*len(w.Calls) <= judged || common == nil || 2*classes[common.class] < len(w.Calls) {
+		return Warning{}, false
 	}
-	w.Text = fmt.Sprintf("%d of the %d most similar calls failed", len(w.Calls), judged)
-	if e := m.commonError(w.Calls); e != nil {
-		w.Evidence = []string{e.ID}
-		if q, ok := guidelines.Quote(e.Template); ok && e.Template != "" {
-			w.Text += ", most often with " + q
-		}
-	}
-	w.Text += "."
-	return []Warning{w}
+	w.Text = fmt.Sprintf("%d of the %d calls most like this one failed, %d%s. %s", len(w.Calls), judged, classes[common.class],
+		m.heardWith(common.message, common.class), constraints.Imperative(constraints.Constraint{Class: common.class}, m))
+	return w, true
 }
 
-// commonError is the error cluster that holds at least half of the calls.
-func (m *Model) commonError(calls []memoryd.CallKey) *evidence.ErrorCluster {
-	for i := range m.evidence.Errors {
-		e, shared := &m.evidence.Errors[i], 0
-		for _, k := range calls {
-			if slices.Contains(e.Calls, k) {
-				shared++
+// cutFor is the estimate from which on the learner warns: so that, with the rules,
+// at most the share of false alarms of the history's good calls are warned of, and
+// only where the odds are clearly raised. 2 is never.
+func (m *Model) cutFor(h *history, estimates []float64, met []rules, base float64) float64 {
+	if m.learner == nil {
+		return 2
+	}
+	var good []float64
+	alarms := 0
+	for i, call := range h.judged {
+		if h.calls[call].failed() {
+			continue
+		}
+		if met[i]&m.watched != 0 {
+			alarms++
+		} else {
+			good = append(good, estimates[i])
+		}
+	}
+	allowed := int(m.options.FalseAlarms*float64(m.rates.Good)) - alarms
+	least := logistic(logit(clip(base)) + clearLift)
+	if allowed <= 0 || len(good) == 0 {
+		return 2
+	}
+	slices.SortFunc(good, func(a, b float64) int { return cmp.Compare(b, a) })
+	if allowed < len(good) {
+		least = max(least, good[allowed])
+	}
+	return least
+}
+
+// Parameter implements constraints.Vocabulary: a parameter is known when a call
+// that worked gave it, by its path or as the only one of its name.
+func (m *Model) Parameter(path string) (string, bool) {
+	path = strings.TrimPrefix(path, ".")
+	if path == "" || m.paths["."+path] {
+		return path, path != ""
+	}
+	only := ""
+	for p := range m.paths {
+		if strings.HasSuffix(p, "."+path) {
+			if only != "" {
+				return "", false
 			}
-		}
-		if 2*shared >= len(calls) {
-			return e
+			only = p
 		}
 	}
-	return nil
+	return strings.TrimPrefix(only, "."), only != ""
 }
 
-// parameters warns of parameters that no call gave before, that all calls gave,
-// and of types not seen yet.
-func (m *Model) parameters(match evidence.Match) []Warning {
-	if m.evidence.Calls < enoughCalls {
-		return nil
+// Word implements constraints.Vocabulary: no word of a message is vouched for.
+func (m *Model) Word(string) bool { return false }
+
+// Tool implements constraints.Vocabulary: nor is the name of a tool.
+func (m *Model) Tool(string) bool { return false }
+
+// mostQuoted is how many words of a message are quoted, mostQuotedBytes how much.
+const (
+	mostQuoted      = 12
+	mostQuotedBytes = 120
+)
+
+// quote gives the first words of a message, masked, in quotation marks; false for
+// one that had better not be shown: that gives orders, or leads elsewhere.
+func quote(message string) (string, bool) {
+	line := strings.TrimSpace(textsafe.Clean(message))
+	line, _, _ = strings.Cut(line, "\n")
+	if _, suspect := textsafe.SuspectInstruction(line); suspect || textsafe.HasAddress(line) || textsafe.HasHidden(message) {
+		return "", false
 	}
-	var out []Warning
-	known := map[string]bool{}
-	for _, p := range m.evidence.Parameters {
-		known[p.Path] = true
-		if strings.ContainsAny(p.Path, ".[") || p.Path == "" || p.Given < enoughCalls {
-			continue
-		}
-		got := match.Type(p.Path)
-		switch {
-		case p.Given == p.Of && got == "":
-			out = append(out, Warning{Text: fmt.Sprintf("%s is missing: all %d calls gave it.", guidelines.Name(p.Path), p.Of)})
-		case got != "" && !typed(p.Types, got):
-			out = append(out, Warning{Text: fmt.Sprintf("%s is of type %s; in %d calls it was %s.", guidelines.Name(p.Path), got, p.Given, strings.Join(p.Types, " or "))})
-		}
+	if _, steers := textsafe.Steers(line); steers {
+		return "", false
 	}
-	for _, path := range match.Paths() {
-		if !known[path] {
-			out = append(out, Warning{Text: fmt.Sprintf("%s was never given in %d calls.", guidelines.Name(path), m.evidence.Calls)})
-		}
+	words := strings.Fields(strings.NewReplacer("\"", "'", "`", "'").Replace(textsafe.MaskStrict(line)))
+	if len(words) == 0 {
+		return "", false
 	}
-	return out
+	cut := textsafe.Head(strings.Join(words[:min(len(words), mostQuoted)], " "), mostQuotedBytes)
+	if len(words) > mostQuoted {
+		cut += " …"
+	}
+	return "\"" + strings.TrimRight(cut, " .:;,") + "\"", true
 }
 
-func typed(types []string, got string) bool {
-	return slices.Contains(types, got) || got == "number" && slices.Contains(types, "integer")
-}
-
-// costs warns of what takes long or much.
-func (m *Model) costs(match evidence.Match) []Warning {
-	var out []Warning
-	for i := range m.evidence.Costs {
-		c := &m.evidence.Costs[i]
-		facts, dear, cheap := c.Facts, c.MedianWith, c.MedianWithout
-		if dear < cheap {
-			facts, dear, cheap = c.Contrast, cheap, dear
-		}
-		text := guidelines.Phrase(holding(match, facts))
-		if text == "" || len(holding(match, facts)) < len(facts) {
-			continue
-		}
-		out = append(out, Warning{
-			Text:     fmt.Sprintf("%s: median %s, otherwise %s.", capital(text), guidelines.Amount(c.Resource, dear), guidelines.Amount(c.Resource, cheap)),
-			Evidence: []string{c.ID}, Calls: c.Calls,
-		})
+// messageHash is the same for messages that differ in numbers only, or after the
+// words that are quoted.
+func messageHash(message string) uint64 {
+	words := strings.FieldsFunc(strings.ToLower(message), func(r rune) bool { return !unicode.IsLetter(r) })
+	h := seed
+	for _, w := range words[:min(len(words), mostQuoted)] {
+		h = h.add(w)
 	}
-	return out
-}
-
-func capital(s string) string {
-	if s[0] >= 'a' && s[0] <= 'z' {
-		return string(s[0]-'a'+'A') + s[1:]
-	}
-	return s
+	return uint64(h)
 }

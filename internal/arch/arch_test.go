@@ -39,7 +39,7 @@ var mayImport = map[string][]string{
 	"memoryd/internal/telemetry/trace/tracetest": {},
 	"memoryd/evaluate/monitor":                   {"memoryd", "memoryd/internal/stats"},
 	// The rules label what its test learns from.
-	"memoryd/guidelines/preflight":   {"memoryd", "memoryd/guidelines/constraints", "memoryd/internal/stats", "memoryd/guidelines/evidence", "memoryd/guidelines", "memoryd/evaluate/rules"},
+	"memoryd/guidelines/preflight":   {"memoryd", "memoryd/store", "memoryd/internal/lifecycle", "memoryd/internal/stats", "memoryd/internal/textsafe", "memoryd/guidelines/constraints", "memoryd/evaluate/rules"},
 	"memoryd/store/storetest":        {"memoryd", "memoryd/store", "memoryd/store/mem"},
 	"memoryd/llm":                    {"memoryd", "memoryd/internal/textsafe"},
 	"memoryd/llm/llmtest":            {"memoryd"},
@@ -85,7 +85,7 @@ var inTests = map[string][]string{
 
 // leaves stand below everything: they import nothing of the project, and any
 // package but the root and api/wire may import them.
-var leaves = []string{"memoryd/internal/fairqueue", "memoryd/internal/lifecycle"}
+var leaves = []string{"memoryd/guidelines/preflight", "memoryd/internal/fairqueue", "memoryd/internal/lifecycle"}
 
 // wiring packages may import everything but the *test packages.
 var wiring = []string{"memoryd/cmd/memoryd"}

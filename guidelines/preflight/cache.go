@@ -1,0 +1,357 @@
+package preflight
+
+import (
+	"container/list"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"memoryd"
+	"memoryd/internal/lifecycle"
+	"memoryd/store"
+)
+
+// Config is how forecasts are made.
+type Config struct {
+	// FalseAlarms is the share of a tool's good calls that its warnings may be
+	// about; 0 switches warnings off.
+	FalseAlarms float64 `yaml:"false_alarms"`
+}
+
+// DefaultConfig is the settings when nothing is configured.
+func DefaultConfig() Config { return Config{FalseAlarms: 0.05} }
+
+// Validate names the setting that is wrong.
+func (c Config) Validate() error {
+	if !(c.FalseAlarms >= 0 && c.FalseAlarms < 1) {
+		return fmt.Errorf("false_alarms: must be at least 0 and below 1, got %v", c.FalseAlarms)
+	}
+	return nil
+}
+
+// Store is what a Cache reads, and where it keeps the rates of rules over tools.
+type Store interface {
+	History(ctx context.Context, ref memoryd.ToolRef, limit int) ([]memoryd.Call, error)
+	RunCalls(ctx context.Context, workspace, run string, limit int) ([]store.RunCall, error)
+	Tool(ctx context.Context, ref memoryd.ToolRef) (memoryd.Tool, error)
+	Record(ctx context.Context, key store.RecordKey) (store.Record, error)
+	PutRecord(ctx context.Context, r store.Record) (int64, error)
+}
+
+// Priors knows what a tool with few calls may expect from tools like it, without
+// waiting for anything; nil is nothing.
+type Priors interface {
+	PriorFor(ref memoryd.ToolRef, calls []memoryd.Call) *Prior
+}
+
+// Cache keeps the models of the tools that were asked about last. The first
+// forecast for a tool learns from its newest calls only; the rest is learned in the
+// background, one tool at a time, as is a history that has grown. It is safe for
+// concurrent use.
+type Cache struct {
+	store  Store
+	priors Priors
+	cfg    Config
+	log    *slog.Logger
+	now    func() time.Time
+	worker *lifecycle.Worker
+
+	mu     sync.Mutex
+	tools  map[memoryd.ToolRef]*list.Element // of *entry
+	recent *list.List                        // the newest asked first
+	held   int                               // calls behind all models
+	busy   bool                              // a model is being learned in the background
+	pools  map[string]*pool
+}
+
+// entry is a model and the state of the tool that it was learned from.
+type entry struct {
+	ref      memoryd.ToolRef
+	revision int64
+	at       time.Time
+	isPart   bool // of the history
+	model    *Model
+}
+
+// What is kept, and when it is learned anew.
+const (
+	heldCalls  = 50_000           // calls behind all models together, about 4 KB each
+	firstCalls = 100              // what a first forecast learns from
+	modelAge   = 30 * time.Second // a model serves so long although something changed,
+	modelShare = 10               // or until a tenth of its calls has changed
+	runLookup  = 200              // calls of a run that count, the newest
+)
+
+// part names this package where panics are counted: it learns from foreign text.
+const part = "learning"
+
+// NewCache makes a Cache over the histories of a store. priors may be nil. Nothing
+// runs before it is asked.
+func NewCache(s Store, priors Priors, cfg Config, log *slog.Logger, now func() time.Time) *Cache {
+	return &Cache{
+		store: s, priors: priors, cfg: cfg, log: log, now: now, worker: lifecycle.NewWorker(log, part),
+		tools: map[memoryd.ToolRef]*list.Element{}, recent: list.New(), pools: map[string]*pool{},
+	}
+}
+
+// Stop ends what is learned in the background and waits for it. Forecasts go on
+// from what is there.
+func (c *Cache) Stop() { c.worker.Stop() }
+
+// Assess tells what to expect of a call of a tool with an input. run names the run
+// that it belongs to, "" when that is not known. A tool that is not known is no
+// error.
+func (c *Cache) Assess(ctx context.Context, ref memoryd.ToolRef, input json.RawMessage, run string) (Assessment, error) {
+	m, err := c.model(ctx, ref)
+	if err != nil {
+		return Assessment{}, err
+	}
+	p := Planned{Input: input, Run: run, Now: c.now()}
+	if run != "" {
+		if p.RunCalls, err = c.store.RunCalls(ctx, ref.Workspace, run, runLookup); err != nil {
+			return Assessment{}, err
+		}
+	}
+	return m.Assess(p), nil
+}
+
+func (c *Cache) model(ctx context.Context, ref memoryd.ToolRef) (*Model, error) {
+	tool, err := c.store.Tool(ctx, ref)
+	isNew := memoryd.IsKind(err, memoryd.NotFound)
+	if err != nil && !isNew {
+		return nil, err
+	}
+	if !isNew {
+		if m := c.find(tool); m != nil {
+			return m, nil
+		}
+	}
+	if err := c.readPool(ctx, ref.Workspace); err != nil {
+		return nil, err
+	}
+	if isNew {
+		return Learn(nil, c.options(ref, nil)), nil
+	}
+	var m *Model
+	err = lifecycle.Do(ctx, c.log, part, func() error {
+		m, err = c.learn(ctx, tool, firstCalls)
+		return err
+	})
+	return m, err
+}
+
+// learn learns a tool from its newest calls, 0 for all, and keeps the model.
+func (c *Cache) learn(ctx context.Context, tool memoryd.Tool, limit int) (*Model, error) {
+	calls, err := c.store.History(ctx, tool.ToolRef, limit)
+	if err != nil {
+		return nil, err
+	}
+	m := Learn(calls, c.options(tool.ToolRef, calls))
+	c.keep(entry{tool.ToolRef, tool.Revision, c.now(), limit > 0 && tool.Kept > limit, m})
+	return m, nil
+}
+
+func (c *Cache) options(ref memoryd.ToolRef, calls []memoryd.Call) Options {
+	o := Options{Tool: ref.Tool, FalseAlarms: c.cfg.FalseAlarms, Pool: c.poolFor(ref)}
+	judged := 0
+	for i := range calls {
+		if calls[i].Evaluation.State == memoryd.Judged {
+			judged++
+		}
+	}
+	if c.priors != nil && judged < enoughJudged {
+		o.Prior = c.priors.PriorFor(ref, calls)
+	}
+	return o
+}
+
+// enoughJudged is from how many judged calls on a tool goes by its own.
+const enoughJudged = 20
+
+// find gives the model that there is, and has it learned anew if it is time.
+func (c *Cache) find(tool memoryd.Tool) *Model {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	el := c.tools[tool.ToolRef]
+	if el == nil {
+		return nil
+	}
+	e := el.Value.(*entry)
+	grown := tool.Revision - e.revision
+	if grown < 0 { // the tool was deleted and began anew
+		c.forget(el)
+		return nil
+	}
+	c.recent.MoveToFront(el)
+	if e.isPart || grown > 0 && (int(grown)*modelShare > e.model.Calls() || c.now().Sub(e.at) >= modelAge) {
+		c.inBackground(tool)
+	}
+	return e.model
+}
+
+// inBackground learns the tool anew unless another one is being learned: then the
+// next forecast asks again. The lock is held.
+func (c *Cache) inBackground(tool memoryd.Tool) {
+	if c.busy {
+		return
+	}
+	c.busy = c.worker.Go(func(ctx context.Context) error {
+		defer func() {
+			c.mu.Lock()
+			c.busy = false
+			c.mu.Unlock()
+		}()
+		if err := c.refresh(ctx, tool); err != nil && ctx.Err() == nil {
+			c.log.WarnContext(ctx, "a tool's calls could not be learned from; forecasts go on from what was learned before",
+				"workspace", tool.Workspace, "tool", tool.Tool, "err", err)
+			return err
+		}
+		return nil
+	})
+}
+
+func (c *Cache) refresh(ctx context.Context, tool memoryd.Tool) error {
+	m, err := c.learn(ctx, tool, 0)
+	if err != nil {
+		return err
+	}
+	return c.note(ctx, tool.ToolRef, m.Rates())
+}
+
+// keep enters a model and lets those asked for longest ago go.
+func (c *Cache) keep(e entry) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.forget(c.tools[e.ref])
+	c.tools[e.ref] = c.recent.PushFront(&e)
+	c.held += e.model.Calls()
+	for c.held > heldCalls && c.recent.Len() > 1 {
+		c.forget(c.recent.Back())
+	}
+}
+
+func (c *Cache) forget(el *list.Element) {
+	if el == nil {
+		return
+	}
+	e := c.recent.Remove(el).(*entry)
+	delete(c.tools, e.ref)
+	c.held -= e.model.Calls()
+}
+
+// pool is how the tools of a workspace came out by the rules: a record that all
+// replicas share.
+type pool struct {
+	rates map[string]Rates // by tool
+	read  time.Time
+}
+
+// RatesKind is the kind of the records that this package keeps with workspaces.
+const RatesKind = "forecast_rates"
+
+// Bounds on pools: the tools in one, and the workspaces that are kept.
+const (
+	pooledTools = 500
+	keptPools   = 256
+	poolAge     = time.Minute
+)
+
+func poolKey(workspace string) store.RecordKey {
+	return store.RecordKey{ToolRef: memoryd.ToolRef{Workspace: workspace}, Kind: RatesKind, ID: "rules"}
+}
+
+// poolFor adds up the rates of the other tools of a workspace.
+func (c *Cache) poolFor(ref memoryd.ToolRef) (sum Rates) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if p := c.pools[ref.Workspace]; p != nil {
+		for tool, rates := range p.rates {
+			if tool != ref.Tool {
+				sum.Add(rates)
+			}
+		}
+	}
+	return sum
+}
+
+// readPool reads the rates of a workspace that have not been read for a while.
+func (c *Cache) readPool(ctx context.Context, workspace string) error {
+	c.mu.Lock()
+	p := c.pools[workspace]
+	isFresh := p != nil && c.now().Sub(p.read) < poolAge
+	c.mu.Unlock()
+	if isFresh {
+		return nil
+	}
+	rates, _, err := c.storedRates(ctx, workspace)
+	if err != nil {
+		return err
+	}
+	c.setPool(workspace, rates)
+	return nil
+}
+
+func (c *Cache) setPool(workspace string, rates map[string]Rates) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.pools) >= keptPools && c.pools[workspace] == nil {
+		oldest := ""
+		for w, p := range c.pools {
+			if oldest == "" || p.read.Before(c.pools[oldest].read) {
+				oldest = w
+			}
+		}
+		delete(c.pools, oldest)
+	}
+	c.pools[workspace] = &pool{rates: rates, read: c.now()}
+}
+
+func (c *Cache) storedRates(ctx context.Context, workspace string) (rates map[string]Rates, revision int64, err error) {
+	rates = map[string]Rates{}
+	r, err := c.store.Record(ctx, poolKey(workspace))
+	if memoryd.IsKind(err, memoryd.NotFound) {
+		return rates, 0, nil
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	if err := json.Unmarshal(r.Data, &rates); err != nil {
+		return nil, 0, fmt.Errorf("the rates of workspace %q: %w", workspace, err)
+	}
+	return rates, r.Revision, nil
+}
+
+// note keeps the rates of a tool with those of its workspace, again if somebody
+// else wrote in between.
+func (c *Cache) note(ctx context.Context, ref memoryd.ToolRef, own Rates) error {
+	for {
+		rates, revision, err := c.storedRates(ctx, ref.Workspace)
+		if err != nil {
+			return err
+		}
+		if before, known := rates[ref.Tool]; known && before == own {
+			c.setPool(ref.Workspace, rates)
+			return nil
+		}
+		rates[ref.Tool] = own
+		if len(rates) > pooledTools {
+			delete(rates, slices.MinFunc(slices.Collect(maps.Keys(rates)), func(a, b string) int { return rates[a].total() - rates[b].total() }))
+		}
+		data, err := json.Marshal(rates)
+		if err != nil {
+			return err
+		}
+		_, err = c.store.PutRecord(ctx, store.Record{RecordKey: poolKey(ref.Workspace), Revision: revision, Data: data})
+		if err == nil {
+			c.setPool(ref.Workspace, rates)
+		}
+		if !memoryd.IsKind(err, memoryd.Conflict) {
+			return err
+		}
+	}
+}

@@ -1,0 +1,367 @@
+package preflight
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+)
+
+// Rule is something about a planned call that can be told from its run and from
+// the history, and that goes with failure.
+type Rule uint8
+
+// The rules. Of the three on calls that failed in a row at most one is met.
+const (
+	RepeatsFailure Rule = iota // this input failed in this run already
+	OnlyFailed                 // this input failed in all other runs that tried it
+	BreaksMessage              // it breaks what the message of an earlier failure asks for
+	NeverWorked                // the tool failed three times or more and never worked
+	FailedThrice               // the tool failed three times in a row in this run
+	FailedTwice
+	FailedOnce
+	UnseenValue // a value stands in no earlier output of the run, where it always does
+	Rules
+)
+
+// name is how a rule is stored.
+func (r Rule) name() string {
+	return [Rules]string{
+		"repeats_failure", "only_failed", "breaks_message", "never_worked", "failed_thrice", "failed_twice", "failed_once", "unseen_value",
+	}[r]
+}
+
+// rules is a set of them.
+type rules uint16
+
+func (s rules) has(r Rule) bool { return s&(1<<r) != 0 }
+
+func (s *rules) put(r Rule) { *s |= 1 << r }
+
+// Count says how the judged calls that met a rule came out.
+type Count struct {
+	Calls  int `json:"calls"`
+	Failed int `json:"failed"`
+}
+
+// Rates say how calls that met each rule came out, and how many good calls there
+// were in all.
+type Rates struct {
+	Met  [Rules]Count
+	Good int
+}
+
+// Add adds up, for the rates over several tools.
+func (r *Rates) Add(o Rates) {
+	for i := range r.Met {
+		r.Met[i].Calls += o.Met[i].Calls
+		r.Met[i].Failed += o.Met[i].Failed
+	}
+	r.Good += o.Good
+}
+
+// startRates stand for what is not known yet. They are the rates on the public
+// recordings that docs/guidelines.md names, at the weight of startCalls calls
+// each, or of as many as there were.
+var startRates = [Rules]Count{
+	RepeatsFailure: {130, 129}, OnlyFailed: {34, 34}, BreaksMessage: {18, 17}, NeverWorked: {48, 44},
+	FailedThrice: {187, 172}, FailedTwice: {74, 56}, FailedOnce: {154, 85}, UnseenValue: {4, 4},
+}
+
+// The weights, in calls, of the start in the rate over tools, and of the rate over
+// tools in the rate of one tool.
+const (
+	startCalls = 8
+	poolCalls  = 4
+)
+
+// over is the rate of a rule over tools, shrunk to the start.
+func (r *Rates) over(rule Rule) float64 {
+	start := startRates[rule]
+	weight := min(startCalls, float64(start.Calls))
+	rate := (float64(start.Failed) + 0.5) / float64(start.Calls+1)
+	return (float64(r.Met[rule].Failed) + weight*rate) / (float64(r.Met[rule].Calls) + weight)
+}
+
+// of is the rate of a rule for the tool that r is of, shrunk towards the rate over
+// tools (beta-binomial), and the number of calls that it counts for.
+func (r *Rates) of(rule Rule, pool *Rates) (rate, weight float64) {
+	c := r.Met[rule]
+	weight = float64(c.Calls) + poolCalls
+	return (float64(c.Failed) + poolCalls*pool.over(rule)) / weight, weight
+}
+
+// replay goes through a history as it happened and notes which rules each call
+// met, from what was known before it.
+type replay struct {
+	runs    map[string]*runState
+	inputs  map[uint64]*record
+	worked  bool
+	failed  int
+	refused *refusals
+}
+
+// runState is what a run has shown of a tool.
+type runState struct {
+	last   map[uint64]bool // by input, whether it failed when it was tried last
+	streak int             // how many calls failed in a row, up to the newest
+	good   int             // how many worked in a row
+}
+
+// calm is how far a run went well lately: 0 for a run that begins or that failed
+// last, more the more calls worked in a row.
+type calm uint8
+
+const calms = 3
+
+func (s *runState) calm() calm {
+	switch {
+	case s.good >= 3:
+		return 2
+	case s.good > 0:
+		return 1
+	}
+	return 0
+}
+
+// record is how often an input was tried and failed, by the runs that did.
+type record struct {
+	tries, failed int
+	run           string // the only run that tried it, "" when there are more or it is not known
+	several       bool
+}
+
+// elsewhere is the record without the tries of a run, where that can be told.
+func (r *record) elsewhere(run string) (tries, failed int) {
+	if r == nil || run != "" && r.run == run && !r.several {
+		return 0, 0
+	}
+	return r.tries, r.failed
+}
+
+func newReplay() *replay {
+	return &replay{runs: map[string]*runState{}, inputs: map[uint64]*record{}, refused: &refusals{}}
+}
+
+func (p *replay) run(name string) *runState {
+	s := p.runs[name]
+	if s == nil {
+		s = &runState{last: map[uint64]bool{}}
+		if name != "" { // a call that names no run has none before it
+			p.runs[name] = s
+		}
+	}
+	return s
+}
+
+// met lists the rules that a call meets before it is made. Rules about messages
+// and values are left to the caller.
+func met(input uint64, run *runState, tries, failed int, toolWorked bool, toolFailed int) (set rules) {
+	if run != nil {
+		if run.last[input] {
+			set.put(RepeatsFailure)
+		}
+		switch {
+		case run.streak >= 3:
+			set.put(FailedThrice)
+		case run.streak == 2:
+			set.put(FailedTwice)
+		case run.streak == 1:
+			set.put(FailedOnce)
+		}
+	}
+	if tries > 0 && failed == tries {
+		set.put(OnlyFailed)
+	}
+	if !toolWorked && toolFailed >= 3 {
+		set.put(NeverWorked)
+	}
+	return set
+}
+
+// next gives the rules that a call met, and how calm its run was, and takes its
+// outcome in.
+func (p *replay) next(c *learned, broke bool) (rules, calm) {
+	run := p.run(c.run)
+	before := run.calm()
+	r := p.inputs[c.identity]
+	tries, failed := r.elsewhere(c.run)
+	set := met(c.identity, run, tries, failed, p.worked, p.failed)
+	if broke {
+		set.put(BreaksMessage)
+	}
+	if !c.judged {
+		return set, before
+	}
+	run.take(c.identity, c.failed())
+	if r == nil {
+		r = &record{run: c.run}
+		p.inputs[c.identity] = r
+	}
+	r.tries++
+	r.several = r.several || r.run != c.run || c.run == ""
+	if c.failed() {
+		r.failed++
+		p.failed++
+	} else {
+		p.worked = true
+	}
+	return set, before
+}
+
+func (s *runState) take(input uint64, failed bool) {
+	s.last[input] = failed
+	if failed {
+		s.streak, s.good = s.streak+1, 0
+	} else {
+		s.streak, s.good = 0, s.good+1
+	}
+}
+
+// watch says which rules a tool's warnings go by: as many as together warn of at
+// most a share of its good calls, the surest first.
+//
+// good counts, by the set of rules that they met, the good calls of the history.
+func watch(tool, pool *Rates, good map[rules]int, base, falseAlarms float64) (watched rules) {
+	if falseAlarms <= 0 {
+		return 0
+	}
+	order := make([]Rule, 0, Rules)
+	rates := [Rules]float64{}
+	for r := range Rules {
+		rate, _ := tool.of(r, pool)
+		rates[r] = rate
+		if logit(clip(rate))-logit(clip(base)) >= clearLift {
+			order = append(order, r)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b Rule) int {
+		switch {
+		case rates[a] > rates[b]:
+			return -1
+		case rates[a] < rates[b]:
+			return 1
+		}
+		return 0
+	})
+	for _, r := range order {
+		with := watched
+		with.put(r)
+		alarms := 0
+		for set, n := range good {
+			if set&with != 0 {
+				alarms += n
+			}
+		}
+		if (float64(alarms)+falseAlarms)/float64(tool.Good+1) <= falseAlarms {
+			watched = with
+		}
+	}
+	return watched
+}
+
+// clearLift is by how much the log odds of failure must rise for a warning: to
+// three times the odds.
+var clearLift = math.Log(3)
+
+func clip(p float64) float64 { return min(max(p, 1e-4), 1-1e-4) }
+
+// concentrations are what the weight of an input's own record is chosen from: so
+// many calls the estimate from its likes counts for beside it. The last one says
+// that the record counts for nothing.
+var concentrations = []float64{0.5, 1, 2, 4, 8, 16, math.Inf(1)}
+
+// The concentration of a tool none of whose inputs came twice, and by how much, in
+// log likelihood, another one must explain the history better than none.
+const (
+	startConcentration = 2
+	clearEvidence      = 2
+)
+
+// concentrationOf chooses the concentration under which the outcomes of inputs that
+// came again were most likely, each predicted from those before it and from the
+// estimate of its likes.
+func concentrationOf(h *history, estimates []float64) float64 {
+	var likelihood [7]float64
+	seen := map[uint64]Count{}
+	repeats := 0
+	for i, call := range h.judged {
+		c := &h.calls[call]
+		before := seen[c.identity]
+		if before.Calls > 0 {
+			repeats++
+			for k, s := range concentrations {
+				p := clip(posterior(estimates[i], s, before))
+				if !c.failed() {
+					p = 1 - p
+				}
+				likelihood[k] += math.Log(p)
+			}
+		}
+		before.Calls++
+		if c.failed() {
+			before.Failed++
+		}
+		seen[c.identity] = before
+	}
+	if repeats == 0 {
+		return startConcentration
+	}
+	best := len(concentrations) - 1
+	for k := range concentrations {
+		if likelihood[k] > likelihood[best] {
+			best = k
+		}
+	}
+	if likelihood[best]-likelihood[len(concentrations)-1] < clearEvidence {
+		return math.Inf(1)
+	}
+	return concentrations[best]
+}
+
+// posterior is the mean of the Beta distribution of an input's failure rate, whose
+// prior has the mean p and the weight of s calls.
+func posterior(p, s float64, own Count) float64 {
+	if math.IsInf(s, 1) {
+		return p
+	}
+	return (float64(own.Failed) + s*p) / (float64(own.Calls) + s)
+}
+
+// total is how many calls the rates are of.
+func (r Rates) total() int {
+	n := r.Good
+	for _, c := range r.Met {
+		n += c.Calls
+	}
+	return n
+}
+
+// MarshalJSON writes the rules that were met by their names.
+func (r Rates) MarshalJSON() ([]byte, error) {
+	stored := storedRates{Good: r.Good, Met: map[string]Count{}}
+	for rule := range Rules {
+		if r.Met[rule].Calls > 0 {
+			stored.Met[rule.name()] = r.Met[rule]
+		}
+	}
+	return json.Marshal(stored)
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote; a rule that is not known any more is
+// left out.
+func (r *Rates) UnmarshalJSON(data []byte) error {
+	var stored storedRates
+	if err := json.Unmarshal(data, &stored); err != nil {
+		return err
+	}
+	*r = Rates{Good: stored.Good}
+	for rule := range Rules {
+		r.Met[rule] = stored.Met[rule.name()]
+	}
+	return nil
+}
+
+type storedRates struct {
+	Good int              `json:"good"`
+	Met  map[string]Count `json:"met"`
+}
