@@ -78,6 +78,7 @@ var mayImport = map[string][]string{
 // the parts behind it together.
 var inTests = map[string][]string{
 	"memoryd/api": {
+		"memoryd/guidelines/preflight",
 		"memoryd/compact", "memoryd/evaluate/monitor", "memoryd/guidelines", "memoryd/guidelines/revisions", "memoryd/internal/admission",
 		"memoryd/internal/stats", "memoryd/internal/telemetry/metrics", "memoryd/llm/usage", "memoryd/store", "memoryd/store/backup",
 	},
@@ -85,7 +86,7 @@ var inTests = map[string][]string{
 
 // leaves stand below everything: they import nothing of the project, and any
 // package but the root and api/wire may import them.
-var leaves = []string{"memoryd/guidelines/preflight", "memoryd/internal/fairqueue", "memoryd/internal/lifecycle"}
+var leaves = []string{"memoryd/internal/fairqueue", "memoryd/internal/lifecycle"}
 
 // wiring packages may import everything but the *test packages.
 var wiring = []string{"memoryd/cmd/memoryd"}
