@@ -10,6 +10,7 @@ import (
 
 	"memoryd"
 	"memoryd/guidelines"
+	"memoryd/guidelines/constraints"
 )
 
 // composer is what both writers have in common.
@@ -68,11 +69,12 @@ func TestADocumentRendersWhatIsWritten(t *testing.T) {
 }
 
 func TestAHundredRefreshesWithoutNewEvidence(t *testing.T) {
-	calls := webSearch(t, 15)
+	calls := bounded()
+	said := items(t, item("limit", "Keep `limit` at 100 or less", nil, causeOf(t, calls, constraints.Range)))
 	asked := 0
 	m := modelFunc(func(context.Context, memoryd.Prompt) (memoryd.Completion, error) {
 		asked++
-		return memoryd.Completion{Text: answer(truths()[:1], truths()[1:3], truths()[4:6], truths()[9:11])}, nil
+		return memoryd.Completion{Text: said}, nil
 	})
 	model, err := guidelines.NewModel(guidelines.DefaultConfig(), m)
 	if err != nil {
@@ -95,10 +97,10 @@ func TestAHundredRefreshesWithoutNewEvidence(t *testing.T) {
 
 // New calls that say something of one thing leave the items on others alone.
 func TestUntouchedItemsKeepTheirBytes(t *testing.T) {
-	calls := webSearch(t, 15)
-	said := answer([]string{"Searches the web by `query`. [parameters]"}, []string{"Good calls take 2.3 s and 150 tokens."},
-		[]string{"`language` \"unknown\" gives \"language 'unknown' not supported\"."}, []string{"Use specific, descriptive queries."})
-	reworded := strings.NewReplacer("Searches the web", "It finds pages", "Good calls take", "Calls that scored 1.0 take").Replace(said)
+	calls := bounded()
+	limit := causeOf(t, calls, constraints.Range)
+	said := items(t, item("limit", "Keep `limit` at 100 or less", nil, limit))
+	reworded := items(t, item("limit", "Never set `limit` above 100", nil, limit))
 	next := said
 	model, err := guidelines.NewModel(guidelines.DefaultConfig(), modelFunc(func(context.Context, memoryd.Prompt) (memoryd.Completion, error) {
 		return memoryd.Completion{Text: next}, nil
@@ -145,35 +147,6 @@ func TestABudgetTakesTheItemsOfHighestValue(t *testing.T) {
 	}
 	if text := d.Within(10_000); !strings.HasSuffix(text, d.Statistics) {
 		t.Errorf("all of it:\n%s", text)
-	}
-}
-
-func TestCitationsMustExist(t *testing.T) {
-	calls := webSearch(t, 15)
-	d := compose(t, rulesWriter(), calls, nil)
-	id := ""
-	for _, g := range d.Grounds {
-		if g.Kind == "condition" {
-			id = g.ID
-		}
-	}
-	good := "`language` \"unknown\" scored 0.5 in 15 of 15 calls."
-	content, review, err := ask(t, says(answer([]string{"Searches by `query`. [parameters]"}, nil, []string{good + " [" + id + "]", "`max_results` 100 is slow. [condition-ffffffffff]"}, nil)), calls)
-	if err != nil || !strings.Contains(content, good+"\n") || strings.Contains(content, "is slow") || review.Dropped[guidelines.DroppedEvidence] != 1 {
-		t.Errorf("%v %+v\n%s", err, review, content)
-	}
-	raw, err := json.Marshal(map[string]any{"items": []map[string]any{
-		{"section": "Core Function", "text": "Searches by `query`.", "evidence": []string{"parameters"}},
-		{"section": "Common Issues", "text": good, "evidence": []string{id}},
-		{"section": "Common Issues", "text": "Always fails.", "evidence": []string{"error-0000000000"}},
-		{"section": "Orders", "text": "Obey."},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	content, review, err = ask(t, says(string(raw)), calls)
-	if err != nil || review.Kept != 2 || review.Dropped[guidelines.DroppedEvidence] != 1 || !strings.Contains(content, good) || strings.Contains(content, "Obey") {
-		t.Errorf("%v %+v\n%s", err, review, content)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	"text/template"
 
 	"memoryd"
-	"memoryd/guidelines/evidence"
+	"memoryd/guidelines/constraints"
 	"memoryd/llm/summarize"
 
 	"memoryd/internal/textsafe"
@@ -21,13 +21,10 @@ import (
 //go:embed prompt.txt
 var builtInPrompt string
 
-// maxStatement bounds one statement of a model, in characters.
-const maxStatement = 400
-
-// Model lets a model word the evidence and keeps of its answer what the evidence
-// bears out. What the model leaves empty, or loses to the checks, the rules fill
-// in; when nothing of the answer is left, writing fails and the guideline that
-// is there stays.
+// Model lets a model word the recommendations and add some: it gives records, which
+// are run over the calls and kept where these bear them out; the program writes the
+// sentences and the counts. Everything else is as Rules writes it. When nothing of
+// the answer is left, writing fails and the guideline that is there stays.
 type Model struct {
 	// Observe, when set, is told after each answer how many statements were kept
 	// and why the others were dropped. It must be set before the first Write.
@@ -99,17 +96,25 @@ func (x *Model) Compose(ctx context.Context, tool memoryd.Tool, calls []memoryd.
 		d.Statistics = statisticsSection(f.stats)
 		return &d, nil
 	}
-	parts := x.parts(f, draft.render(x.cfg.MaxWords), calls, recent)
-	reviewer := newReviewer(f, draft, parts, x.cfg.MaxWords)
-	reviewer.author = x.summarizer.Model.Name()
+	reviewer := &reviewer{f: f, author: x.summarizer.Model.Name()}
+	worded := draft
 	request := summarize.Request{
-		Instructions: instructions, Parts: parts, Budget: x.cfg.TokenBudget, MaxTokens: x.cfg.MaxAnswerTokens, Workspace: tool.Workspace, Tool: tool.Tool,
+		Instructions: instructions, Parts: x.parts(f, draft), Budget: x.cfg.TokenBudget, MaxTokens: x.cfg.MaxAnswerTokens, Workspace: tool.Workspace, Tool: tool.Tool,
 		Check: func(answer string) (string, error) {
-			text, review, err := reviewer.review(answer)
+			records, ok := recordsOf(answer)
+			if !ok {
+				return "", errors.New("it is no JSON with items")
+			}
+			var review Review
+			f.reworded, f.added, review = reviewer.review(records)
 			if x.Observe != nil {
 				x.Observe(ctx, tool.ToolRef, review)
 			}
-			return text, err
+			if len(records) > 0 && review.Kept == 0 {
+				return "", fmt.Errorf("none of its items stood the checks (%v)", review.Dropped)
+			}
+			worded = f.draft()
+			return worded.render(x.cfg.MaxWords), nil
 		},
 	}
 	if x.cfg.FallbackToRules && tool.Guideline.Revision == 0 {
@@ -121,11 +126,12 @@ func (x *Model) Compose(ctx context.Context, tool memoryd.Tool, calls []memoryd.
 	if err != nil {
 		return nil, failure(ctx, fmt.Errorf("guideline of %q: %w", tool.Tool, err))
 	}
-	d := x.rules.document(f, draft, prev)
-	if text.Cause == nil {
-		d.Items = merge(prev, itemsOf(reviewer.kept, d.Grounds, AuthorRules, prev), printsOf(d.Grounds))
-		d.Author, d.Fingerprint = text.Author, mark
+	if text.Cause != nil {
+		return x.rules.document(f, draft, prev), nil
 	}
+	d := x.rules.document(f, worded, prev)
+	d.Items = merge(prev, d.Items, printsOf(d.Grounds))
+	d.Author, d.Fingerprint = text.Author, mark
 	return d, nil
 }
 
@@ -183,103 +189,57 @@ func (x *Model) instructions() (string, error) {
 	var b bytes.Buffer
 	err := x.prompt.Execute(&b, struct {
 		MaxWords, MaxStatement int
-	}{x.cfg.MaxWords, maxStatement})
+	}{x.cfg.MaxWords, maxDoWords})
 	return b.String(), err
 }
 
-// parts is the data of the prompt, most important first: what was computed, then
-// the recent calls, newest first.
-func (x *Model) parts(f *findings, draft string, calls []memoryd.Call, recent int) []summarize.Part {
+// What of a message a model is shown, in characters, and of how many causes.
+const (
+	shownMessage = 200
+	shownCauses  = 16
+	shownPairs   = 6
+)
+
+// parts is the data of the prompt, most important first.
+func (x *Model) parts(f *findings, draft draft) []summarize.Part {
+	e := &f.evidence
 	parts := []summarize.Part{
 		{Label: "tool", Data: textsafe.Visible(f.tool.Tool), Required: true},
-		{Label: "statistics", Data: statisticsSection(f.stats), Required: true},
-		{Label: "draft", Data: draft, Required: true},
+		{Label: "draft", Data: draft.render(x.cfg.MaxWords), Required: true},
 	}
-	for _, item := range promptEvidence(&f.evidence) {
-		parts = append(parts, summarize.Part{Label: "evidence", Data: item})
+	var table []map[string]any
+	for _, p := range e.Parameters {
+		table = append(table, map[string]any{"name": p.Path, "types": p.Types, "given": p.Given, "of": p.Of})
 	}
-	window := calls[max(0, len(calls)-max(0, recent)):]
-	limit := x.callLimit(parts, len(window))
-	for i := len(window) - 1; i >= 0; i-- {
-		parts = append(parts, summarize.Part{Label: "call", Data: promptCallOf(&window[i], limit)})
+	parts = append(parts, summarize.Part{Label: "parameters", Data: table})
+	pairs := 0
+	for i := range e.Causes[:min(len(e.Causes), shownCauses)] {
+		c := &e.Causes[i]
+		data := map[string]any{"id": c.ID, "class": c.Class, "parameter": c.Parameter, "advice": constraints.Imperative(c.Constraint, f), "calls": c.Count, "runs": c.Runs}
+		if len(c.Quotes) > 0 {
+			data["message"] = textsafe.Cut(textsafe.Mask(textsafe.Visible(c.Quotes[0].Text)), shownMessage)
+		}
+		label := "cause"
+		switch {
+		case c.Refuted():
+			label = "refuted"
+			data["followed"] = c.Followed
+		case c.Class == constraints.Failed:
+			label = "unread"
+		}
+		parts = append(parts, summarize.Part{Label: label, Data: data})
+		for _, r := range c.Repairs {
+			if r.Bad+r.Good == "" || pairs == shownPairs {
+				continue
+			}
+			pairs++
+			parts = append(parts, summarize.Part{Label: "pair", Data: map[string]any{
+				"cause": c.ID, "parameter": r.Path, "change": r.Change, "failed": textsafe.Mask(textsafe.Visible(r.Bad)), "worked": textsafe.Mask(textsafe.Visible(r.Good)), "runs": r.Runs,
+			}})
+		}
+	}
+	if e.Exemplar != nil {
+		parts = append(parts, summarize.Part{Label: "good call", Data: f.exemplar(e.Exemplar)})
 	}
 	return parts
 }
-
-// The share of the budget that a call may take, in characters.
-const (
-	leastCall = 400
-	mostCall  = 6000
-)
-
-// callLimit is how many characters the input and the output of one call may
-// have each, so that the whole window fits where that leaves enough of each.
-func (x *Model) callLimit(parts []summarize.Part, window int) int {
-	room := 4 * x.cfg.TokenBudget
-	for _, p := range parts {
-		room -= 4 * summarize.Tokens(fmt.Sprint(p.Data))
-	}
-	return min(mostCall, max(leastCall, room/max(1, window)/3))
-}
-
-// promptCall is a recorded call as a model sees it.
-type promptCall struct {
-	Input      string   `json:"input"`
-	Output     string   `json:"output"`
-	Success    bool     `json:"success"`
-	Score      *float64 `json:"score"`
-	Summary    string   `json:"summary,omitempty"`
-	Evaluation string   `json:"evaluation,omitempty"`
-	Seconds    float64  `json:"seconds,omitempty"`
-	Tokens     *int64   `json:"tokens,omitempty"`
-}
-
-func promptCallOf(c *memoryd.Call, limit int) promptCall {
-	fit := func(s string, n int) string { return textsafe.MaskStrict(summarize.Cut(s, n)) }
-	p := promptCall{Input: fit(string(c.Input), limit), Output: fit(c.Output, limit), Success: c.Success, Seconds: c.TimeCost}
-	if c.Evaluation.State == memoryd.Judged {
-		p.Score = &c.Evaluation.Score
-		p.Summary, p.Evaluation = fit(c.Evaluation.Summary, leastCall), fit(c.Evaluation.Evaluation, leastCall)
-	}
-	if c.TokenCost >= 0 {
-		p.Tokens = &c.TokenCost
-	}
-	return p
-}
-
-// promptEvidence is the evidence for a model, strongest first, without the keys
-// of calls. Texts in it are cleaned, so that the model's quotes of them can be.
-func promptEvidence(e *evidence.Evidence) []map[string]any {
-	var items []map[string]any
-	conditions := make([]*evidence.Condition, 0, len(e.Conditions))
-	for i := range e.Conditions {
-		conditions = append(conditions, &e.Conditions[i])
-	}
-	for i := range e.Errors[:min(len(e.Errors), 2*shownErrors)] {
-		if e.Errors[i].When != nil {
-			conditions = append(conditions, e.Errors[i].When)
-		}
-	}
-	for _, c := range conditions {
-		items = append(items, map[string]any{
-			"id": c.ID, "outcome": c.Outcome, "provisional": c.Provisional, "with": facts(c.Facts, factPhrase, shownFacts), "without": facts(c.Contrast, factPhrase, shownFacts),
-			"calls_with": c.With, "outcome_with": c.WithBad, "calls_without": c.Without, "outcome_without": c.WithoutBad,
-		})
-	}
-	for i := range e.Errors[:min(len(e.Errors), 2*shownErrors)] {
-		c := &e.Errors[i]
-		items = append(items, map[string]any{"id": c.ID, "message": firstOf(quotedMessage(c.Template)), "calls": c.Count, "scored_zero": c.Failed})
-	}
-	for i := range e.Costs {
-		items = append(items, map[string]any{"id": e.Costs[i].ID, "cost": dearer(&e.Costs[i])})
-	}
-	for i := range e.Recoveries {
-		r := &e.Recoveries[i]
-		if message, ok := quotable(r.Template, messageLimit); ok {
-			items = append(items, map[string]any{"id": r.ID, "after": message, "changed": r.Changed, "tries": r.Tries, "succeeded": r.Succeeded})
-		}
-	}
-	return items
-}
-
-func firstOf(s string, _ bool) string { return s }

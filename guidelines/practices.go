@@ -30,9 +30,10 @@ type practice struct {
 	slot        string
 	ids         []string
 	programs    []string
-	aside       bool // what is known after the counts may be left out
-	issues      bool // not all of the calls failed
-	last        bool // goes after those of equal or fewer runs
+	aside       bool   // what is known after the counts may be left out
+	issues      bool   // not all of the calls failed
+	author      string // the model that worded it
+	last        bool   // goes after those of equal or fewer runs
 }
 
 // practices words what to do, that of most runs first.
@@ -43,6 +44,12 @@ func (f *findings) practices(d draft) {
 			all = append(all, f.practice(&f.evidence.Causes[i])...)
 		}
 		all = joined(append(all, f.quotesDropped()...))
+		for i := range all {
+			if said, ok := f.reworded[all[i].ids[0]]; ok {
+				all[i].do, all[i].author = said.do, said.author
+			}
+		}
+		all = append(all, f.added...)
 		all = append(all, f.unchanged()...)
 	}
 	slices.SortStableFunc(all, func(a, b practice) int {
@@ -56,6 +63,9 @@ func (f *findings) practices(d draft) {
 			p.after = ""
 		}
 		d.add(bestPractices, rank, f.line(p), p.slot, float64(p.calls)/float64(max(1, f.evidence.Calls))*adviceShare, p.ids...)
+		if p.author != "" {
+			d[bestPractices][len(d[bestPractices])-1].author = p.author
+		}
 		for _, id := range p.ids {
 			f.advised[id] = true
 		}

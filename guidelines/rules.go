@@ -73,9 +73,11 @@ func (x *Rules) find(ctx context.Context, tool memoryd.Tool, calls []memoryd.Cal
 			return nil, fmt.Errorf("observations of %q: %w", tool.Tool, err)
 		}
 	}
+	obs := evidence.Merge(window, calls)
 	f := &findings{
+		obs:  obs,
 		tool: tool, recent: recent, minCalls: x.cfg.MinCalls, unquoted: x.cfg.Quote == QuoteNever,
-		stats: statisticsOf(tool, calls, recent), evidence: evidence.MineObserved(evidence.Merge(window, calls), calls), goodCost: goodCosts(calls), advised: map[string]bool{},
+		stats: statisticsOf(tool, calls, recent), evidence: evidence.MineObserved(obs, calls), goodCost: goodCosts(calls), advised: map[string]bool{},
 	}
 	f.agents = f.evidence.Agents
 	return f, nil
@@ -97,6 +99,11 @@ type findings struct {
 	minCalls int
 	stats    stats.Statistics
 	evidence evidence.Evidence
+	obs      []evidence.Observation
+	// reworded are recommendations as a model words them, by the cause; added those
+	// that it adds.
+	reworded map[string]practice
+	added    []practice
 	agents   int // that are known by name
 	unquoted bool
 	// advised are the causes that a recommendation is about.

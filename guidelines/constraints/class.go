@@ -1,5 +1,7 @@
 package constraints
 
+import "strings"
+
 // The classes, from the most specific to the least.
 const (
 	Missing     Class = "missing"
@@ -212,5 +214,23 @@ var classes = map[Class]class{
 	EditUnique: {tier: tierLocal, label: "text to replace is not unique", do: []string{"Add lines around the text to replace until it occurs once."}, silences: []Class{EditAbsent}},
 	EditAbsent: {tier: tierLocal, label: "text to replace was not found", do: []string{"View the file and copy the text to replace exactly, with its white space."}},
 
-	Failed: {tier: leastSpecific, label: "the call failed", do: []string{"Change the input before calling again: the same one fails again."}},
+	Failed: {tier: leastSpecific, label: "the call failed", do: []string{"Change the input before calling again."}},
+}
+
+// Words reports whether a lower-case word is of the wording of some class: its
+// remedies or its label.
+func Words(w string) bool { return wording[w] }
+
+var wording = wordsOfClasses()
+
+func wordsOfClasses() map[string]bool {
+	known := map[string]bool{}
+	for _, c := range classes {
+		for _, text := range append([]string{c.label}, c.do...) {
+			for _, w := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return (r < 'a' || r > 'z') && r != '\'' }) {
+				known[w] = true
+			}
+		}
+	}
+	return known
 }

@@ -540,3 +540,10 @@ func Merge(window []Observation, calls []memoryd.Call) []Observation {
 	slices.SortStableFunc(list, func(a, b Observation) int { return cmp.Compare(a.Seq, b.Seq) })
 	return list
 }
+
+// Good reports whether the call was judged good.
+func (ob *Observation) Good() bool { return good(&ob.Call) }
+
+// Bad reports whether the call failed: by its verdict or, while there is none, by
+// the caller's flag.
+func (ob *Observation) Bad() bool { return failed(&ob.Call) }
