@@ -5,6 +5,7 @@
 package config
 
 import (
+	"path/filepath"
 	"time"
 
 	"memoryd/api"
@@ -99,6 +100,22 @@ func (c *Config) specs() map[string]ops.Spec {
 		}}
 	}
 	return specs
+}
+
+// SetDataDir puts the embedded store into a folder, and dumps into one within it
+// unless the configuration says where.
+func (c *Config) SetDataDir(dir string) {
+	c.Store.SQLite.Dir = dir
+	builtIn, err := Default()
+	if err != nil {
+		return
+	}
+	_, usual := ops.Settings[ops.VectorStoreParams](builtIn.Plan)
+	ops.Change(c.Plan, func(p *ops.VectorStoreParams) {
+		if *p == usual {
+			p.DumpDir = filepath.Join(dir, "dumps")
+		}
+	})
 }
 
 // maxWait keeps the wait for verdicts within what HTTP clients bear.

@@ -288,6 +288,15 @@ func Settings[P any](p *Plan) (llm string, params P) {
 	return "", params
 }
 
+// Change changes the settings of type P of the one op that has them.
+func Change[P any](p *Plan, change func(*P)) {
+	for _, e := range p.entries {
+		if own, ok := e.params.(*P); ok {
+			change(own)
+		}
+	}
+}
+
 // Build makes the ops of the plan and chains them. tracer may be nil.
 func (p *Plan) Build(d Deps, tracer Tracer) *Flows {
 	built := map[*entry]step{}

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"memoryd/api/wire"
 )
@@ -20,6 +21,25 @@ import (
 type remote struct {
 	URL       string `name:"url" default:"http://127.0.0.1:8002" env:"MEMORYD_URL" help:"Address of the server."`
 	Workspace string `help:"The workspace."`
+}
+
+// hint is a command line that does something with the same server and workspace.
+func (r remote) hint(args ...string) string {
+	words := append([]string{"memoryd"}, args...)
+	if r.Workspace != "" {
+		words = append(words, "--workspace", r.Workspace)
+	}
+	if r.URL != "" && r.URL != defaultURL {
+		words = append(words, "--url", r.URL)
+	}
+	for i, word := range words {
+		if word == "" || strings.ContainsFunc(word, func(c rune) bool {
+			return !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune("-_./:@%+=,", c)
+		}) {
+			words[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // patience bounds how often a request is sent again to a server that is busy
@@ -77,9 +97,41 @@ func (r remote) call(ctx context.Context, method, path, key string, body []byte,
 // once sends one request. A pause of more than 0 says that trying again after
 // it may help.
 func (r remote) once(ctx context.Context, method, path, key string, body []byte, out any) (time.Duration, error) {
-	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(r.URL, "/")+path, bytes.NewReader(body))
+	got, err := exchange(ctx, method, r.URL, path, key, body)
 	if err != nil {
 		return 0, err
+	}
+	if got.status != http.StatusOK {
+		return pauseOf(got), &problem{got.status, reasonIn(got.body)}
+	}
+	return 0, json.Unmarshal(got.body, out)
+}
+
+// reply is what a server answered.
+type reply struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+// The bounds of an exchange with a server: of one request, which may wait for many
+// answers of a model, and of an answer.
+const (
+	exchangeTimeout = 15 * time.Minute
+	maxReply        = 1 << 30
+)
+
+// exchange sends one request to a server; an address without a scheme is one of
+// HTTP.
+func exchange(ctx context.Context, method, server, path, key string, body []byte) (got reply, err error) {
+	ctx, cancel := context.WithTimeout(ctx, exchangeTimeout)
+	defer cancel()
+	if !strings.Contains(server, "://") {
+		server = "http://" + server
+	}
+	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(server, "/")+path, bytes.NewReader(body))
+	if err != nil {
+		return got, err
 	}
 	req.Header.Set("Content-Type", "application/json")
 	if key != "" {
@@ -88,26 +140,23 @@ func (r remote) once(ctx context.Context, method, path, key string, body []byte,
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		if ue, ok := errors.AsType[*url.Error](err); ok {
-			err = fmt.Errorf("no answer from %s: %w", r.URL, ue.Err)
+			err = ue.Err
 		}
-		return 0, err
+		return got, fmt.Errorf("no answer from %s: %w", server, err)
 	}
 	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return 0, fmt.Errorf("answer of %s: %w", path, err)
+	got.status, got.header = resp.StatusCode, resp.Header
+	if got.body, err = io.ReadAll(io.LimitReader(resp.Body, maxReply)); err != nil {
+		return got, fmt.Errorf("answer of %s: %w", path, err)
 	}
-	if resp.StatusCode != http.StatusOK {
-		return pauseOf(resp), &problem{resp.StatusCode, reasonIn(text)}
-	}
-	return 0, json.Unmarshal(text, out)
+	return got, nil
 }
 
-func pauseOf(resp *http.Response) time.Duration {
-	if resp.StatusCode != http.StatusTooManyRequests && resp.StatusCode != http.StatusServiceUnavailable {
+func pauseOf(got reply) time.Duration {
+	if got.status != http.StatusTooManyRequests && got.status != http.StatusServiceUnavailable {
 		return 0
 	}
-	seconds, err := strconv.Atoi(resp.Header.Get("Retry-After"))
+	seconds, err := strconv.Atoi(got.header.Get("Retry-After"))
 	if err != nil || seconds < 1 {
 		seconds = 1
 	}

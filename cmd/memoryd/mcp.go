@@ -47,14 +47,16 @@ func (c *mcpCmd) ownServer(ctx context.Context, std streams) (*app, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg.HTTP.Listen, cfg.Store.SQLite.Dir = "127.0.0.1:0", c.Data
-	if c.Data == "" {
+	dataDir := c.Data
+	if dataDir == "" {
 		dir, err := os.UserConfigDir()
 		if err != nil {
 			return nil, fmt.Errorf("--data: no folder for a store is known: %w", err)
 		}
-		cfg.Store.SQLite.Dir = filepath.Join(dir, "memoryd", "data")
+		dataDir = filepath.Join(dir, "memoryd", "data")
 	}
+	cfg.SetDataDir(dataDir)
+	cfg.HTTP.Listen = "127.0.0.1:0"
 	a, err := newApp(ctx, cfg, os.Getenv, newLogger(cfg.Log, std.err))
 	if err == nil {
 		a.Start(ctx)

@@ -26,7 +26,7 @@ func (c serveCmd) Run(ctx context.Context, std streams) error {
 		cfg.HTTP.Listen = c.Listen
 	}
 	if c.Data != "" {
-		cfg.Store.SQLite.Dir = c.Data
+		cfg.SetDataDir(c.Data)
 	}
 	log := newLogger(cfg.Log, std.err)
 	for _, name := range cfg.Unused {

@@ -42,7 +42,7 @@ func (c showCmd) Run(ctx context.Context, std streams) error {
 			fmt.Fprintln(std.out)
 		}
 		found = true
-		printMemory(std.out, m)
+		printMemory(std.out, m, c.remote)
 	}
 	if !found {
 		return fmt.Errorf("no tool %q", c.Tool)
@@ -67,7 +67,7 @@ func (c showCmd) memory(ctx context.Context, workspace string) (wire.Memory, err
 	return got.Metadata.MemoryList[0], nil
 }
 
-func printMemory(w io.Writer, m wire.Memory) {
+func printMemory(w io.Writer, m wire.Memory, from remote) {
 	s := m.Metadata.Statistics
 	fmt.Fprintf(w, "%s (workspace %s)\n\n", textsafe.Line(m.WhenToUse, 200), textsafe.Line(m.WorkspaceID, 200))
 	fmt.Fprintf(w, "calls      %d kept of %d ever, %d exact repeats, %d pending\n",
@@ -79,7 +79,7 @@ func printMemory(w io.Writer, m wire.Memory) {
 	fmt.Fprintf(w, "time       %s s over %d timed calls\n", mean(s.AvgTimeCost, s.AvgTimeCostCI95, s.TimedCalls), s.TimedCalls)
 	fmt.Fprintf(w, "tokens     %s over %d calls that report them\n\n", mean(s.AvgTokenCost, s.AvgTokenCostCI95, s.TokenCalls), s.TokenCalls)
 	if m.Content == "" {
-		fmt.Fprintf(w, "no guideline yet: memoryd summarize %s\n", m.WhenToUse)
+		fmt.Fprintf(w, "no guideline yet: %s\n", from.hint("summarize", textsafe.Line(m.WhenToUse, 200)))
 	} else {
 		fmt.Fprintf(w, "guideline %d by %s\n\n%s\n", m.Metadata.GuidelineRevision, m.Author, strings.TrimSpace(textsafe.Clean(m.Content)))
 	}

@@ -22,12 +22,17 @@ type summarizeCmd struct {
 // shows and no request lasts for ever.
 const summarizeBatch = 20
 
+// Validate finds arguments that do not go together; that is a fault of usage.
+func (c summarizeCmd) Validate() error {
+	if named := len(c.Tools) > 0; named == (c.All || c.Stale && !named) {
+		return errors.New("name the tools, or say --all or --stale")
+	}
+	return nil
+}
+
 // Run refreshes guidelines and prints a line for each tool that got one.
 func (c summarizeCmd) Run(ctx context.Context, std streams) error {
 	c.All = c.All || c.Stale && len(c.Tools) == 0
-	if c.All == (len(c.Tools) > 0) {
-		return errors.New("name the tools, or say --all or --stale")
-	}
 	workspaces, err := c.workspaces(ctx)
 	if err != nil {
 		return err

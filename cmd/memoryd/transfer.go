@@ -91,7 +91,7 @@ func (o opened) open(ctx context.Context, std streams) (store.Store, *config.Con
 		return nil, nil, err
 	}
 	if o.Data != "" {
-		cfg.Store.SQLite.Dir = o.Data
+		cfg.SetDataDir(o.Data)
 	}
 	s, _, err := openStore(ctx, cfg, os.Getenv, newLogger(cfg.Log, std.err))
 	if err != nil {
