@@ -32,8 +32,7 @@ type Cause struct {
 	Slots []Slot `json:"slots,omitempty"`
 	// Prefix is how the values of Parameter begin that failed so, and no good one.
 	Prefix string `json:"prefix,omitempty"`
-	// Each is how much one unit of EachOf adds to a total that calls fell short of,
-	// in EachRuns runs.
+	// Each is how much one unit of EachOf adds to a total that calls fell short of, in EachRuns runs.
 	Each     float64 `json:"each,omitempty"`
 	EachOf   string  `json:"each_of,omitempty"`
 	EachRuns int     `json:"each_runs,omitempty"`

@@ -16,93 +16,100 @@ import (
 const module = "memoryd"
 
 // mayImport lists, for each package, the packages of the project that it may
-// import. A test of a package may import the *test packages as well.
+// import, beside leaves. Names are without the module's; the root is "memoryd".
 var mayImport = map[string][]string{
-	"memoryd":                         {},
-	"memoryd/internal/textsafe":       {},
-	"memoryd/internal/loosejson":      {},
-	"memoryd/internal/errortext":      {"memoryd/internal/loosejson", "memoryd/internal/phrases", "memoryd/internal/textsafe"},
-	"memoryd/internal/phrases":        {},
-	"memoryd/internal/stats":          {"memoryd"},
-	"memoryd/store":                   {"memoryd"},
-	"memoryd/store/mem":               {"memoryd", "memoryd/store"},
-	"memoryd/store/sqlite":            {"memoryd", "memoryd/store"},
-	"memoryd/store/qdrant":            {"memoryd", "memoryd/store"},
-	"memoryd/store/qdrant/qdranttest": {},
-	// The two backends for its test.
-	"memoryd/store/journal":                      {"memoryd", "memoryd/store", "memoryd/store/sqlite", "memoryd/store/qdrant"},
-	"memoryd/llm/usage":                          {"memoryd", "memoryd/store"},
-	"memoryd/store/backup":                       {"memoryd", "memoryd/store", "memoryd/internal/stats", "memoryd/internal/textsafe"},
-	"memoryd/internal/telemetry/metrics":         {"memoryd", "memoryd/store"},
-	"memoryd/guidelines/search":                  {"memoryd", "memoryd/store", "memoryd/internal/textsafe"},
-	"memoryd/internal/telemetry/trace":           {"memoryd", "memoryd/internal/textsafe"},
-	"memoryd/internal/telemetry/trace/tracetest": {},
-	"memoryd/evaluate/monitor":                   {"memoryd", "memoryd/internal/stats"},
-	// The rules label what its test learns from.
-	"memoryd/guidelines/preflight":   {"memoryd", "memoryd/store", "memoryd/internal/lifecycle", "memoryd/internal/stats", "memoryd/internal/textsafe", "memoryd/guidelines/constraints", "memoryd/evaluate/rules"},
-	"memoryd/store/storetest":        {"memoryd", "memoryd/store", "memoryd/store/mem"},
-	"memoryd/llm":                    {"memoryd", "memoryd/internal/textsafe"},
-	"memoryd/llm/llmtest":            {"memoryd"},
-	"memoryd/llm/summarize":          {"memoryd", "memoryd/internal/textsafe"},
-	"memoryd/evaluate/rules":         {"memoryd", "memoryd/internal/textsafe", "memoryd/internal/loosejson", "memoryd/internal/errortext", "memoryd/internal/phrases"},
-	"memoryd/evaluate":               {"memoryd", "memoryd/evaluate/rules", "memoryd/internal/textsafe", "memoryd/internal/loosejson", "memoryd/internal/errortext"},
-	"memoryd/evaluate/benchmark":     {"memoryd", "memoryd/evaluate", "memoryd/evaluate/rules", "memoryd/internal/stats", "memoryd/internal/textsafe"},
-	"memoryd/guidelines/window":      {"memoryd", "memoryd/store", "memoryd/guidelines/evidence", "memoryd/internal/lifecycle"},
-	"memoryd/guidelines/constraints": {"memoryd/internal/errortext"},
-	"memoryd/guidelines/evidence":    {"memoryd", "memoryd/guidelines/constraints", "memoryd/internal/stats", "memoryd/internal/textsafe", "memoryd/internal/loosejson", "memoryd/internal/errortext"},
-	"memoryd/guidelines":             {"memoryd", "memoryd/guidelines/constraints", "memoryd/internal/stats", "memoryd/guidelines/evidence", "memoryd/llm/summarize", "memoryd/internal/textsafe", "memoryd/internal/errortext"},
-	"memoryd/compact/tokens":         {"memoryd"},
-	"memoryd/compact/chat":           {"memoryd"},
-	"memoryd/compact/facts":          {"memoryd", "memoryd/compact/chat", "memoryd/compact/tokens", "memoryd/internal/textsafe", "memoryd/internal/errortext"},
-	"memoryd/compact": {
-		"memoryd", "memoryd/compact/chat", "memoryd/compact/facts", "memoryd/compact/tokens", "memoryd/internal/textsafe", "memoryd/internal/errortext",
+	"memoryd":        {},
+	"api":            {"memoryd", "api/wire", "ops"},
+	"api/wire":       {},
+	"compact":        {"memoryd", "compact/chat", "compact/facts", "compact/tokens"},
+	"compact/chat":   {},
+	"compact/facts":  {},
+	"compact/tokens": {},
+	"config": {
+		"memoryd", "api", "compact", "evaluate", "evaluate/monitor", "guidelines", "guidelines/revisions", "guidelines/search",
+		"internal/telemetry/trace", "llm", "llm/usage", "ops", "store/journal", "store/qdrant", "store/sqlite",
 	},
-	"memoryd/internal/admission": {"memoryd"},
-	"memoryd/ops":                {"memoryd", "memoryd/internal/admission", "memoryd/internal/stats", "memoryd/store", "memoryd/compact", "memoryd/guidelines/preflight", "memoryd/guidelines/revisions", "memoryd/guidelines", "memoryd/store/backup", "memoryd/internal/textsafe", "memoryd/evaluate/monitor", "memoryd/llm/usage"},
-	"memoryd/guidelines/revisions": {
-		"memoryd", "memoryd/internal/stats", "memoryd/store", "memoryd/guidelines", "memoryd/guidelines/preflight", "memoryd/internal/lifecycle",
+	"evaluate":                           {"memoryd", "evaluate/rules"},
+	"evaluate/benchmark":                 {"memoryd", "evaluate", "evaluate/rules"},
+	"evaluate/monitor":                   {"memoryd"},
+	"evaluate/rules":                     {"memoryd"},
+	"guidelines":                         {"memoryd", "guidelines/constraints", "guidelines/evidence", "llm/summarize"},
+	"guidelines/constraints":             {},
+	"guidelines/evidence":                {"memoryd", "guidelines/constraints"},
+	"guidelines/preflight":               {"memoryd", "guidelines/constraints", "store"},
+	"guidelines/revisions":               {"memoryd", "guidelines", "guidelines/preflight", "store"},
+	"guidelines/search":                  {"memoryd", "store"},
+	"guidelines/window":                  {"memoryd", "guidelines/evidence", "store"},
+	"internal/admission":                 {"memoryd"},
+	"internal/arch":                      {},
+	"internal/errortext":                 {"internal/loosejson", "internal/phrases", "internal/textsafe"},
+	"internal/fairqueue":                 {},
+	"internal/lifecycle":                 {},
+	"internal/loosejson":                 {},
+	"internal/phrases":                   {},
+	"internal/recordtest":                {"memoryd"},
+	"internal/stats":                     {"memoryd"},
+	"internal/telemetry/metrics":         {"memoryd", "store"},
+	"internal/telemetry/trace":           {"memoryd"},
+	"internal/telemetry/trace/tracetest": {},
+	"internal/textsafe":                  {},
+	"llm":                                {"memoryd"},
+	"llm/llmtest":                        {},
+	"llm/summarize":                      {"memoryd"},
+	"llm/usage":                          {"memoryd", "store"},
+	"mcp":                                {},
+	"ops": {
+		"memoryd", "compact", "evaluate/monitor", "guidelines", "guidelines/preflight", "guidelines/revisions", "internal/admission",
+		"llm/usage", "store", "store/backup",
 	},
-	"memoryd/api/wire": {},
-	"memoryd/api":      {"memoryd", "memoryd/api/wire", "memoryd/ops"},
-	"memoryd/config": {
-		"memoryd", "memoryd/api", "memoryd/compact", "memoryd/guidelines/revisions", "memoryd/evaluate", "memoryd/llm/usage", "memoryd/evaluate/monitor", "memoryd/guidelines", "memoryd/llm", "memoryd/ops", "memoryd/guidelines/search", "memoryd/store/sqlite", "memoryd/store/qdrant", "memoryd/store/journal", "memoryd/internal/telemetry/trace",
-	},
-	"memoryd/mcp":                 {"memoryd/internal/lifecycle", "memoryd/internal/textsafe"},
-	"memoryd/internal/arch":       {},
-	"memoryd/internal/fairqueue":  {},
-	"memoryd/internal/lifecycle":  {},
-	"memoryd/internal/recordtest": {"memoryd"},
+	"store":                   {"memoryd"},
+	"store/backup":            {"memoryd", "store"},
+	"store/journal":           {"memoryd", "store"},
+	"store/mem":               {"memoryd", "store"},
+	"store/qdrant":            {"memoryd", "store"},
+	"store/qdrant/qdranttest": {},
+	"store/sqlite":            {"memoryd", "store"},
+	"store/storetest":         {"memoryd", "store", "store/mem"},
 }
 
-// inTests is what tests of a package may import beside: those of the HTTP face put
-// the parts behind it together.
-var inTests = map[string][]string{
-	"memoryd/api": {
-		"memoryd/guidelines/preflight",
-		"memoryd/compact", "memoryd/evaluate/monitor", "memoryd/guidelines", "memoryd/guidelines/revisions", "memoryd/internal/admission",
-		"memoryd/internal/stats", "memoryd/internal/telemetry/metrics", "memoryd/llm/usage", "memoryd/store", "memoryd/store/backup",
+// testsAlso lists what only the tests of a package may import. Packages for tests
+// (see isTestSupport) need no mention.
+var testsAlso = map[string][]string{
+	"api": {
+		"compact", "evaluate/monitor", "guidelines", "guidelines/preflight", "guidelines/revisions", "internal/admission",
+		"internal/telemetry/metrics", "llm/usage", "store", "store/backup",
 	},
+	"guidelines/preflight": {"evaluate/rules"},
+	"store/journal":        {"store/qdrant", "store/sqlite"},
 }
 
-// leaves stand below everything: they import nothing of the project, and any
-// package but the root and api/wire may import them.
-var leaves = []string{"memoryd/internal/fairqueue", "memoryd/internal/lifecycle"}
+// leaves stand below everything: any package but the root and api/wire may import
+// them, and they import nothing of the project but each other.
+var leaves = []string{
+	"internal/errortext",
+	"internal/fairqueue",
+	"internal/lifecycle",
+	"internal/loosejson",
+	"internal/phrases",
+	"internal/stats",
+	"internal/textsafe",
+}
 
 // wiring packages may import everything but the *test packages.
-var wiring = []string{"memoryd/cmd/memoryd"}
+var wiring = []string{"cmd/memoryd"}
 
 // onlyIn keeps each outside library behind one door.
 var onlyIn = map[string][]string{
-	"github.com/labstack/echo":          {"memoryd/api"},
-	"github.com/sashabaranov/go-openai": {"memoryd/llm"},
-	"modernc.org/sqlite":                {"memoryd/store/sqlite"},
-	"github.com/qdrant/go-client":       {"memoryd/store/qdrant", "memoryd/store/qdrant/qdranttest"},
-	"github.com/prometheus":             {"memoryd/internal/telemetry/metrics"},
-	"go.opentelemetry.io":               {"memoryd/internal/telemetry/trace", "memoryd/internal/telemetry/trace/tracetest"},
-	"go.yaml.in/yaml":                   {"memoryd/config", "memoryd/api"},
-	"mvdan.cc/sh":                       {"memoryd/evaluate/rules"},
-	"github.com/alecthomas/kong":        {"memoryd/cmd/memoryd"},
-	"github.com/modelcontextprotocol":   {"memoryd/mcp"},
+	"github.com/labstack/echo":          {"api"},
+	"github.com/sashabaranov/go-openai": {"llm"},
+	"modernc.org/sqlite":                {"store/sqlite"},
+	"github.com/qdrant/go-client":       {"store/qdrant", "store/qdrant/qdranttest"},
+	"github.com/prometheus":             {"internal/telemetry/metrics"},
+	"go.opentelemetry.io":               {"internal/telemetry/trace", "internal/telemetry/trace/tracetest"},
+	"go.yaml.in/yaml":                   {"config", "api"},
+	"mvdan.cc/sh":                       {"evaluate/rules"},
+	"github.com/alecthomas/kong":        {"cmd/memoryd"},
+	"github.com/modelcontextprotocol":   {"mcp"},
 }
 
 type listed struct {
@@ -128,48 +135,96 @@ func packages(t *testing.T) []listed {
 	}
 }
 
-func ours(path string) bool { return path == module || strings.HasPrefix(path, module+"/") }
+// room is the name of a package of the project, "" of any other.
+func room(path string) string {
+	if path == module {
+		return module
+	}
+	name, ours := strings.CutPrefix(path, module+"/")
+	if !ours {
+		return ""
+	}
+	return name
+}
 
 func TestImportsFollowThePlan(t *testing.T) {
 	for _, p := range packages(t) {
-		allowed, planned := mayImport[p.ImportPath]
-		if !planned && !slices.Contains(wiring, p.ImportPath) && !strings.HasPrefix(p.ImportPath, module+"/test/") {
-			t.Errorf("%s has no place in the plan: add it to mayImport and to docs/design.md", p.ImportPath)
+		name := room(p.ImportPath)
+		allowed, planned := mayImport[name]
+		outside := strings.HasPrefix(name, "test/")
+		if !planned && !slices.Contains(wiring, name) && !outside {
+			t.Errorf("%s has no place in the plan: add it to mayImport and to docs/design.md", name)
 			continue
 		}
-		for _, imp := range p.Imports {
-			switch {
-			case !ours(imp), slices.Contains(leaves, imp) && p.ImportPath != module && p.ImportPath != "memoryd/api/wire":
+		for _, path := range p.Imports {
+			switch imp := room(path); {
+			case imp == "", mayImportLeaf(name, imp):
 			case planned && !slices.Contains(allowed, imp):
-				t.Errorf("%s imports %s, which the plan does not allow", p.ImportPath, imp)
-			case !planned && strings.HasSuffix(imp, "test") && !strings.HasPrefix(p.ImportPath, module+"/test/"):
-				t.Errorf("%s imports %s, which is for tests", p.ImportPath, imp)
+				t.Errorf("%s imports %s, which the plan does not allow", name, imp)
+			case !planned && strings.HasSuffix(imp, "test") && !outside:
+				t.Errorf("%s imports %s, which is for tests", name, imp)
 			}
 		}
-		checkTestImports(t, p, allowed, planned)
+		if !planned {
+			continue
+		}
+		for _, path := range slices.Concat(p.TestImports, p.XTestImports) {
+			imp := room(path)
+			if imp != "" && imp != name && !isTestSupport(imp) && !slices.Contains(leaves, imp) && !slices.Contains(slices.Concat(allowed, testsAlso[name]), imp) {
+				t.Errorf("a test of %s imports %s, which the plan does not allow", name, imp)
+			}
+		}
 	}
 }
 
-func checkTestImports(t *testing.T, p listed, allowed []string, planned bool) {
-	allowed = slices.Concat(allowed, inTests[p.ImportPath])
-	for _, imp := range slices.Concat(p.TestImports, p.XTestImports) {
-		if planned && ours(imp) && imp != p.ImportPath && !slices.Contains(leaves, imp) && !isTestSupport(imp) && !slices.Contains(allowed, imp) {
-			t.Errorf("a test of %s imports %s, which the plan does not allow", p.ImportPath, imp)
-		}
-	}
+// mayImportLeaf reports whether imp is a leaf that the package may import.
+func mayImportLeaf(name, imp string) bool {
+	return slices.Contains(leaves, imp) && name != module && name != "api/wire" && !slices.Contains(leaves, name)
 }
 
 // isTestSupport tells the packages that exist for tests; the in-memory store
 // is the test double of all stores.
-func isTestSupport(path string) bool {
-	return strings.HasSuffix(path, "test") || path == "memoryd/store/mem"
+func isTestSupport(name string) bool {
+	return strings.HasSuffix(name, "test") || name == "store/mem"
+}
+
+// The plan allows nothing that nobody uses: what is no longer imported is taken
+// off the list.
+func TestThePlanIsNoLongerThanTheHouse(t *testing.T) {
+	imports, tested := map[string][]string{}, map[string][]string{}
+	for _, p := range packages(t) {
+		name := room(p.ImportPath)
+		imports[name] = []string{}
+		for _, path := range p.Imports {
+			imports[name] = append(imports[name], room(path))
+		}
+		for _, path := range slices.Concat(p.TestImports, p.XTestImports) {
+			tested[name] = append(tested[name], room(path))
+		}
+	}
+	for what, table := range map[string]map[string][]string{"": mayImport, "the tests of ": testsAlso} {
+		used := imports
+		if what != "" {
+			used = tested
+		}
+		for name, list := range table {
+			if _, there := imports[name]; !there {
+				t.Errorf("%s is in the plan but not in the tree", name)
+			}
+			for _, imp := range list {
+				if !slices.Contains(used[name], imp) {
+					t.Errorf("%s%s may import %s but does not", what, name, imp)
+				}
+			}
+		}
+	}
 }
 
 func TestLibrariesStayBehindTheirDoor(t *testing.T) {
 	for _, p := range packages(t) {
 		for _, imp := range p.Imports {
 			for library, doors := range onlyIn {
-				if strings.HasPrefix(imp, library) && !slices.Contains(doors, p.ImportPath) {
+				if strings.HasPrefix(imp, library) && !slices.Contains(doors, room(p.ImportPath)) {
 					t.Errorf("%s imports %s; only %s may", p.ImportPath, imp, strings.Join(doors, ", "))
 				}
 			}

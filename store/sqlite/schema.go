@@ -3,6 +3,7 @@ package sqlite
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // applicationID marks the file as memoryd's ("memd"), and schemaVersion the
@@ -16,7 +17,10 @@ const (
 // and nothing else of other tools: all counters follow from the log, and are
 // folded into state in the background. That is what keeps the cost of a call
 // the same however many are stored.
-func layout() []string {
+func layout() []string { return slices.Concat(historyTables(), workTables()) }
+
+// historyTables hold tools and their calls.
+func historyTables() []string {
 	return []string{
 		`CREATE TABLE tools (
 		id INTEGER PRIMARY KEY, -- never given twice
@@ -64,6 +68,12 @@ func layout() []string {
 		seq INTEGER NOT NULL,
 		key BLOB NOT NULL,
 		not_before INTEGER)`,
+	}
+}
+
+// workTables hold what the store needs for its work, and records.
+func workTables() []string {
+	return []string{
 		`CREATE TABLE log ( -- one row a commit: what it changed beyond calls; see record.go
 		id INTEGER PRIMARY KEY,
 		at INTEGER NOT NULL,
