@@ -62,6 +62,13 @@ type Evaluation struct {
 	NotBefore time.Time
 }
 
+// Settlement is an evaluation for one stored call.
+type Settlement struct {
+	ToolRef
+	Key        CallKey
+	Evaluation Evaluation
+}
+
 // Cost is the share of one call in requests to a model. Several calls may share
 // a request, and a call may need more than one.
 type Cost struct {

@@ -205,7 +205,7 @@ func newBook(t testing.TB, s store.Store) *usage.Ledger {
 	return b
 }
 
-func newWatch() *monitor.Watch {
+func newWatch() *monitor.Monitor {
 	w := monitor.New(monitor.DefaultConfig(), slog.New(slog.DiscardHandler), time.Now)
 	e := memoryd.Evaluation{State: memoryd.Judged, Score: 1, JudgedBy: "llm:tiny", JudgeVersion: "v1"}
 	w.Note(memoryd.ToolRef{Workspace: "default", Tool: "t"}, e, e)

@@ -18,7 +18,7 @@ func (u *unusable) Unwrap() error { return u.err }
 // askAlone asks the model about one call: again with much less of the call if it
 // was too long, and again with the reason if the answer was of no use, each once.
 // An answer that told of an earlier call is asked for again without those.
-func (d *Desk) askAlone(ctx context.Context, j *job, examples []example) outcome {
+func (d *Evaluator) askAlone(ctx context.Context, j *job, examples []example) outcome {
 	b, remark, shrunk := j.brief, "", false
 	for {
 		e, err := d.request(ctx, j, b, examples, remark)
@@ -32,7 +32,7 @@ func (d *Desk) askAlone(ctx context.Context, j *job, examples []example) outcome
 			if errors.Is(err, errForeign) {
 				examples = nil
 			}
-			d.tally.count(func(s *Stats) { s.Reasked++ })
+			d.counters.count(func(s *Stats) { s.Reasked++ })
 		case isUnread:
 			return outcome{j: j, err: &memoryd.ModelError{Reason: reasonBadReply, Temporary: true, Err: unread}}
 		case failed != nil && failed.Reason == reasonTooLong && !shrunk:
@@ -44,7 +44,7 @@ func (d *Desk) askAlone(ctx context.Context, j *job, examples []example) outcome
 }
 
 // request makes one request about one call.
-func (d *Desk) request(ctx context.Context, j *job, b brief, examples []example, remark string) (memoryd.Evaluation, error) {
+func (d *Evaluator) request(ctx context.Context, j *job, b brief, examples []example, remark string) (memoryd.Evaluation, error) {
 	p, nonce := d.prompts.request(j.ref, examples, []brief{b}, remark)
 	c, err := d.complete(ctx, p, j)
 	if err != nil {
@@ -57,13 +57,13 @@ func (d *Desk) request(ctx context.Context, j *job, b brief, examples []example,
 	if err != nil {
 		return memoryd.Evaluation{}, &unusable{err}
 	}
-	d.tally.repaired(used)
+	d.counters.repaired(used)
 	return d.evaluation(v, c.Model), nil
 }
 
 // askTogether asks about several calls of one tool in one request. Those without
-// a usable verdict are asked again alone, unless the endpoint itself failed.
-func (d *Desk) askTogether(ctx context.Context, jobs []*job, examples []example) []outcome {
+// a usable evaluation are asked again alone, unless the endpoint itself failed.
+func (d *Evaluator) askTogether(ctx context.Context, jobs []*job, examples []example) []outcome {
 	briefs, ids := make([]brief, len(jobs)), make([]string, len(jobs))
 	for i, j := range jobs {
 		briefs[i], ids[i] = j.brief, idOf(i)
@@ -73,17 +73,17 @@ func (d *Desk) askTogether(ctx context.Context, jobs []*job, examples []example)
 	if err != nil && (concerning(err) != aboutRequest || ctx.Err() != nil) {
 		return failAll(jobs, err)
 	}
-	var verdicts map[string]verdict
+	var answers map[string]answer
 	if err == nil {
-		var used rungs
-		if verdicts, used, err = readBatch(c.Text, nonce, ids); err == nil {
-			d.tally.repaired(used)
+		var used repairs
+		if answers, used, err = readBatch(c.Text, nonce, ids); err == nil {
+			d.counters.repaired(used)
 		}
 	}
-	d.batching.note(len(jobs), len(verdicts), d.now())
+	d.batching.note(len(jobs), len(answers), d.now())
 	all := make([]outcome, 0, len(jobs))
 	for i, j := range jobs {
-		if v, ok := verdicts[ids[i]]; ok && !leaks(v, briefs[i].text(), foreignTo(i, briefs, examples)) {
+		if v, ok := answers[ids[i]]; ok && !leaks(v, briefs[i].text(), foreignTo(i, briefs, examples)) {
 			all = append(all, outcome{j: j, known: known{e: d.evaluation(v, c.Model)}})
 			continue
 		}
@@ -102,19 +102,19 @@ func failAll(jobs []*job, err error) []outcome {
 
 // complete sends a request and counts it, for each job its share. A request that
 // the budget refuses was none.
-func (d *Desk) complete(ctx context.Context, p memoryd.Prompt, jobs ...*job) (memoryd.Completion, error) {
+func (d *Evaluator) complete(ctx context.Context, p memoryd.Prompt, jobs ...*job) (memoryd.Completion, error) {
 	ctx, cancel := context.WithTimeout(onBehalf{ctx, jobs[0].from}, d.cfg.RequestTimeout)
 	defer cancel()
 	c, err := d.model.Complete(ctx, p)
 	if err != nil && reasonOf(err) == reasonBudget {
 		return c, err
 	}
-	d.tally.request(p.SchemaName == batchSchemaName, c.Usage)
+	d.counters.request(p.SchemaName == batchSchemaName, c.Usage)
 	for i, share := range shares(c.Usage, len(jobs)) {
 		jobs[i].spent = jobs[i].spent.Add(share)
 	}
 	if err == nil {
-		d.mood.well(d.log)
+		d.health.well(d.log)
 	}
 	return c, err
 }
@@ -134,8 +134,8 @@ func (c onBehalf) Value(key any) any {
 	return c.from.Value(key)
 }
 
-// evaluation is a verdict as it is stored.
-func (d *Desk) evaluation(v verdict, model string) memoryd.Evaluation {
+// evaluation is an evaluation as it is stored.
+func (d *Evaluator) evaluation(v answer, model string) memoryd.Evaluation {
 	if v.summary == "" {
 		v.summary = plainSummary(v.score)
 	}
@@ -162,7 +162,7 @@ func plainSummary(score float64) string {
 // modelName is the name of the model that answered: the configured one, also
 // where the server adds a date or a path to it; else the one that the server
 // names, such as a fallback.
-func (d *Desk) modelName(answered string) string {
+func (d *Evaluator) modelName(answered string) string {
 	asked := d.model.Name()
 	answered = textsafe.Line(answered, 100)
 	dated := strings.TrimPrefix(answered, asked)

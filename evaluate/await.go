@@ -7,11 +7,11 @@ import (
 )
 
 // Await takes stored pending calls into the queue and waits until each has been
-// tried or ctx ends. It fills in what became of them: a verdict, the reason why
+// tried or ctx ends. It fills in what became of them: an evaluation, the reason why
 // none was reached and when the next try is due, or, for those not tried yet,
 // nothing. Judging goes on in the background in any case, also when ctx has
 // ended before the call. What the full queue does not take is left to the sweep.
-func (d *Desk) Await(ctx context.Context, calls []memoryd.Call) {
+func (d *Evaluator) Await(ctx context.Context, calls []memoryd.Call) {
 	jobs := make([]*job, len(calls))
 	var decided []settled
 	for i := range calls {
@@ -35,7 +35,7 @@ func (d *Desk) Await(ctx context.Context, calls []memoryd.Call) {
 		case <-j.done:
 			calls[i].Evaluation = j.result
 		case <-ctx.Done():
-			select { // a verdict that is there counts even so
+			select { // an evaluation that is there counts even so
 			case <-j.done:
 				calls[i].Evaluation = j.result
 			default:
@@ -45,9 +45,9 @@ func (d *Desk) Await(ctx context.Context, calls []memoryd.Call) {
 }
 
 // take puts a pending call into the queue. Where the call can be decided without
-// the model, ok is true and v is the verdict, still to be settled. The job is nil
+// the model, ok is true and v is the evaluation, still to be settled. The job is nil
 // when the queue did not take it.
-func (d *Desk) take(ctx context.Context, c *memoryd.Call) (j *job, v decision, ok bool) {
+func (d *Evaluator) take(ctx context.Context, c *memoryd.Call) (j *job, v decision, ok bool) {
 	o := d.consider(ctx, c)
 	j = &job{
 		ref: c.ToolRef, key: c.Key, cache: d.keysOf(c), brief: o.brief,
@@ -55,12 +55,12 @@ func (d *Desk) take(ctx context.Context, c *memoryd.Call) (j *job, v decision, o
 		from: ctx, until: c.Evaluation.NotBefore,
 	}
 	if v, ok := d.withoutModel(ctx, c, o); ok {
-		v.e.Cost = d.bills.close(j.id())
+		v.e.Cost = d.costs.close(j.id())
 		return j, v, true
 	}
 	in, joined := d.queue.add(j)
 	if joined {
-		d.tally.count(func(s *Stats) { s.Joined++ })
+		d.counters.count(func(s *Stats) { s.Joined++ })
 	}
 	return in, decision{}, false
 }

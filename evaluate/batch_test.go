@@ -21,8 +21,8 @@ func scoreOf(t *testing.T) func(shownCall) float64 {
 	}
 }
 
-func batchDesk(t *testing.T, s *shelf, m memoryd.Model) *Desk {
-	return testDesk(t, s, m, unsure, func(c *Config) { c.BatchSize, c.Workers, c.EarlierVerdicts = 4, 1, 0 })
+func batchEvaluator(t *testing.T, s *fakeStore, m memoryd.Model) *Evaluator {
+	return testEvaluator(t, s, m, unsure, func(c *Config) { c.BatchSize, c.Workers, c.EarlierVerdicts = 4, 1, 0 })
 }
 
 func mixedCalls(n int) []memoryd.Call {
@@ -44,12 +44,12 @@ func checkMixed(t *testing.T, calls []memoryd.Call) {
 
 func TestCallsOfOneToolShareARequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, m := newShelf(), &scripted{}
+		s, m := newFakeStore(), &scripted{}
 		m.answer = func(_ context.Context, _ int, p memoryd.Prompt) (string, error) {
 			time.Sleep(time.Second)
 			return batchReply(t, p, scoreOf(t)), nil
 		}
-		d := batchDesk(t, s, m)
+		d := batchEvaluator(t, s, m)
 		calls := mixedCalls(13)
 		calls[12].Tool = "other"
 		d.Start(t.Context())
@@ -79,7 +79,7 @@ func TestOneBadItemSpoilsNoOther(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s, m := newShelf(), &scripted{}
+				s, m := newFakeStore(), &scripted{}
 				m.answer = func(_ context.Context, _ int, p memoryd.Prompt) (string, error) {
 					time.Sleep(time.Second)
 					text := batchReply(t, p, scoreOf(t))
@@ -88,7 +88,7 @@ func TestOneBadItemSpoilsNoOther(t *testing.T) {
 					}
 					return text, nil
 				}
-				d := batchDesk(t, s, m)
+				d := batchEvaluator(t, s, m)
 				d.Start(t.Context())
 				calls := record(t.Context(), d, s, mixedCalls(9)...)
 				checkMixed(t, calls)
@@ -100,7 +100,7 @@ func TestOneBadItemSpoilsNoOther(t *testing.T) {
 
 func TestABatchThatIsRejectedIsAskedOneByOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, m := newShelf(), &scripted{}
+		s, m := newFakeStore(), &scripted{}
 		m.answer = func(_ context.Context, _ int, p memoryd.Prompt) (string, error) {
 			time.Sleep(time.Second)
 			for _, c := range append(blockOf(t, p).Calls, blockOf(t, p).Call) {
@@ -110,7 +110,7 @@ func TestABatchThatIsRejectedIsAskedOneByOne(t *testing.T) {
 			}
 			return batchReply(t, p, scoreOf(t)), nil
 		}
-		d := batchDesk(t, s, m)
+		d := batchEvaluator(t, s, m)
 		d.Start(t.Context())
 		calls := record(t.Context(), d, s, mixedCalls(9)...)
 		if e := calls[3].Evaluation; e.State != memoryd.Failed || !strings.HasPrefix(e.LastError, "filtered") {
@@ -124,12 +124,12 @@ func TestABatchThatIsRejectedIsAskedOneByOne(t *testing.T) {
 
 func TestABatchFailsTogetherWhenTheEndpointFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, m := newShelf(), always("", modelError("server", true, 0))
+		s, m := newFakeStore(), always("", modelError("server", true, 0))
 		m.answer = func(context.Context, int, memoryd.Prompt) (string, error) {
 			time.Sleep(time.Second)
 			return "", modelError("server", true, 0)
 		}
-		d := batchDesk(t, s, m)
+		d := batchEvaluator(t, s, m)
 		d.Start(t.Context())
 		calls := record(t.Context(), d, s, mixedCalls(5)...)
 		for _, c := range calls {

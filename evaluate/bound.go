@@ -22,7 +22,7 @@ type bound struct {
 
 // boundOf finds the bound of a call that the rules rated v and the model would
 // be shown as b. The package comment lists the cases.
-func boundOf(c *memoryd.Call, b brief, v rules.Verdict) bound {
+func boundOf(c *memoryd.Call, b brief, v rules.Result) bound {
 	switch {
 	case addressesJudge(b):
 		ceiling := memoryd.ScorePartial
@@ -103,7 +103,7 @@ var (
 	signMarks  = regexp.MustCompile(`(?:^|[^<])<<<(?:data|end) \w+>>>`)
 )
 
-// addressesJudge reports text that tries to set its own verdict: an order about
+// addressesJudge reports text that tries to set its own evaluation: an order about
 // scores together with an address or a call to forget the rules, a forged answer
 // in our own format, or our own marks. It looks at what the model would see. It
 // is a hint that spares a model call, not the defence: that is the bound, the

@@ -17,7 +17,7 @@ func TestASpentBudgetParksCalls(t *testing.T) {
 	for name, onFailure := range map[string]string{"pending": LeavePending, "rules": TakeRules} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := newShelf()
+				s := newFakeStore()
 				var until atomic.Pointer[time.Time]
 				m := &scripted{}
 				m.answer = func(context.Context, int, memoryd.Prompt) (string, error) {
@@ -28,7 +28,7 @@ func TestASpentBudgetParksCalls(t *testing.T) {
 				}
 				end := time.Now().Add(20 * time.Minute)
 				until.Store(&end)
-				d := testDesk(t, s, m, unsure, func(c *Config) { c.OnModelFailure, c.MaxAttempts, c.BatchSize = onFailure, 1, 3 })
+				d := testEvaluator(t, s, m, unsure, func(c *Config) { c.OnModelFailure, c.MaxAttempts, c.BatchSize = onFailure, 1, 3 })
 				d.Start(t.Context())
 				calls := record(t.Context(), d, s, someCall(1, "a"), someCall(2, "b"), someCall(3, "c"))
 				for range 3 { // windows

@@ -11,10 +11,10 @@ import (
 	"memoryd"
 )
 
-// verdictKey is the identity of a verdict: calls with the same key get the same
+// verdictKey is the identity of an evaluation: calls with the same key get the same
 // one from the model. It is the first 16 bytes of SHA-256 over all parts, each
 // with its length before it. Costs and times do not count.
-func verdictKey(judgeVersion string, c *memoryd.Call) [16]byte {
+func evaluationKey(judgeVersion string, c *memoryd.Call) [16]byte {
 	h := sha256.New()
 	var n [8]byte
 	part := func(b []byte) {
@@ -35,30 +35,32 @@ func verdictKey(judgeVersion string, c *memoryd.Call) [16]byte {
 	return key
 }
 
-// keys are under which a call's verdict is found: a person's, which holds for all
+// keys are under which a call's evaluation is found: a person's, which holds for all
 // versions of the judge, and the judge's own.
 type keys struct{ person, judge [16]byte }
 
-func (d *Desk) keysOf(c *memoryd.Call) keys { return keys{personKey(c), verdictKey(d.version, c)} }
+func (d *Evaluator) keysOf(c *memoryd.Call) keys {
+	return keys{personKey(c), evaluationKey(d.version, c)}
+}
 
-// personKey is the identity of a person's verdict.
-func personKey(c *memoryd.Call) [16]byte { return verdictKey("person", c) }
+// personKey is the identity of a person's evaluation.
+func personKey(c *memoryd.Call) [16]byte { return evaluationKey("person", c) }
 
-// known is a verdict that was reached before.
+// known is an evaluation that was reached before.
 type known struct {
 	e        memoryd.Evaluation
 	byPerson bool
 }
 
-// memoSize is how many verdicts are remembered in the process.
+// memoSize is how many evaluations are remembered in the process.
 const memoSize = 2048
 
-// verdicts is the verdict cache: the store's, which all processes share, behind
+// evaluations is the evaluation cache: the store's, which all processes share, behind
 // a small memory of this one. The memory also bridges the time while the store
-// cannot be written, so that no verdict is paid for twice.
-type verdicts struct {
-	shared Cache
-	tally  *tally
+// cannot be written, so that no evaluation is paid for twice.
+type evaluationCache struct {
+	shared   Cache
+	counters *counters
 
 	mu     sync.Mutex
 	byKey  map[[16]byte]*list.Element // of memo
@@ -71,17 +73,17 @@ type memo struct {
 	at  time.Time
 }
 
-// personMemo is how long a person's verdict is remembered before the store is
+// personMemo is how long a person's evaluation is remembered before the store is
 // asked again: another process may have taken a second correction since. The
-// model's verdicts never change.
+// model's evaluations never change.
 const personMemo = time.Minute
 
-func newVerdicts(shared Cache, t *tally) *verdicts {
-	return &verdicts{shared: shared, tally: t, byKey: map[[16]byte]*list.Element{}, recent: list.New()}
+func newEvaluationCache(shared Cache, t *counters) *evaluationCache {
+	return &evaluationCache{shared: shared, counters: t, byKey: map[[16]byte]*list.Element{}, recent: list.New()}
 }
 
-// find gives a person's verdict, else the model's, as a verdict from the cache.
-func (v *verdicts) find(ctx context.Context, ks keys, now time.Time) (known, bool) {
+// find gives a person's evaluation, else the model's, as an evaluation from the cache.
+func (v *evaluationCache) find(ctx context.Context, ks keys, now time.Time) (known, bool) {
 	if e, ok := v.one(ctx, ks.person, now, personMemo); ok {
 		return known{asCached(e, now), true}, true
 	}
@@ -92,7 +94,7 @@ func (v *verdicts) find(ctx context.Context, ks keys, now time.Time) (known, boo
 // one looks a key up: in the memory what is not older than within (0: of any
 // age), then in the store; what the memory has serves also while the store does
 // not answer.
-func (v *verdicts) one(ctx context.Context, key [16]byte, now time.Time, within time.Duration) (memoryd.Evaluation, bool) {
+func (v *evaluationCache) one(ctx context.Context, key [16]byte, now time.Time, within time.Duration) (memoryd.Evaluation, bool) {
 	m, had := v.remembered(key)
 	if had && (within == 0 || now.Sub(m.at) < within) {
 		return m.e, true
@@ -100,7 +102,7 @@ func (v *verdicts) one(ctx context.Context, key [16]byte, now time.Time, within 
 	e, err := v.shared.CachedVerdict(ctx, key)
 	switch {
 	case err != nil && !memoryd.IsKind(err, memoryd.NotFound):
-		v.tally.count(func(s *Stats) { s.LedgerErrors++ })
+		v.counters.count(func(s *Stats) { s.LedgerErrors++ })
 		return m.e, had
 	case err != nil || e.State != memoryd.Judged:
 		return memoryd.Evaluation{}, false
@@ -109,7 +111,7 @@ func (v *verdicts) one(ctx context.Context, key [16]byte, now time.Time, within 
 	return e, true
 }
 
-// asCached is a verdict as a later, equal call takes it over: it costs nothing.
+// asCached is an evaluation as a later, equal call takes it over: it costs nothing.
 func asCached(e memoryd.Evaluation, now time.Time) memoryd.Evaluation {
 	e.JudgedBy, e.JudgedAt = memoryd.JudgedByCache, now
 	e.Attempts, e.LastError, e.NotBefore = 0, "", time.Time{}
@@ -117,13 +119,13 @@ func asCached(e memoryd.Evaluation, now time.Time) memoryd.Evaluation {
 	return e
 }
 
-// keep remembers a verdict of the model or of a person, here and in the store.
-func (v *verdicts) keep(ctx context.Context, key [16]byte, e memoryd.Evaluation, now time.Time) error {
+// keep remembers an evaluation of the model or of a person, here and in the store.
+func (v *evaluationCache) keep(ctx context.Context, key [16]byte, e memoryd.Evaluation, now time.Time) error {
 	v.remember(key, e, now)
 	return v.shared.CacheVerdict(ctx, key, e)
 }
 
-func (v *verdicts) remembered(key [16]byte) (memo, bool) {
+func (v *evaluationCache) remembered(key [16]byte) (memo, bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	el, ok := v.byKey[key]
@@ -134,7 +136,7 @@ func (v *verdicts) remembered(key [16]byte) (memo, bool) {
 	return el.Value.(memo), true
 }
 
-func (v *verdicts) remember(key [16]byte, e memoryd.Evaluation, now time.Time) {
+func (v *evaluationCache) remember(key [16]byte, e memoryd.Evaluation, now time.Time) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if el, ok := v.byKey[key]; ok {

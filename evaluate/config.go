@@ -21,14 +21,14 @@ const (
 const (
 	LeavePending = "pending" // the call waits until the model can be used again
 	MarkFailed   = "failed"  // the call is marked as not judged, with the reason
-	TakeRules    = "rules"   // the rules' verdict is taken, sure or not
+	TakeRules    = "rules"   // the rules' evaluation is taken, sure or not
 )
 
 // Config is the evaluate section of the configuration.
 type Config struct {
 	// Judge is auto, rules, llm or cascade.
 	Judge string `yaml:"judge"`
-	// Wait bounds how long a request waits for its verdicts; what is not judged
+	// Wait bounds how long a request waits for its evaluations; what is not judged
 	// by then is answered as pending.
 	Wait time.Duration `yaml:"wait"`
 	// OnModelFailure is pending or rules: what becomes of calls while the model
@@ -55,7 +55,7 @@ type Config struct {
 	// description and of the agent's task, where a call's metadata holds them
 	// (see settingOf); 0 shows neither.
 	MaxContext int `yaml:"max_context_bytes"`
-	// EarlierVerdicts is how many earlier verdicts of the tool the model is
+	// EarlierVerdicts is how many earlier evaluations of the tool the model is
 	// shown.
 	EarlierVerdicts int `yaml:"earlier_verdicts"`
 	// PromptFile replaces the built-in instructions; "" keeps them.

@@ -30,7 +30,7 @@ func TestSharesAddUpExactly(t *testing.T) {
 }
 
 // costs adds up what the stored calls cost.
-func (s *shelf) costs() (sum memoryd.Cost) {
+func (s *fakeStore) costs() (sum memoryd.Cost) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range s.calls {
@@ -40,7 +40,7 @@ func (s *shelf) costs() (sum memoryd.Cost) {
 }
 
 // wantAllCosts checks that the calls' costs add up to all that was asked for.
-func wantAllCosts(t *testing.T, s *shelf, d *Desk) {
+func wantAllCosts(t *testing.T, s *fakeStore, d *Evaluator) {
 	t.Helper()
 	sum, st := s.costs(), d.Stats()
 	if math.Abs(sum.Requests-float64(st.Requests)) > 1e-9 || sum.PromptTokens != st.PromptTokens || sum.CompletionTokens != st.CompletionTokens {
@@ -50,7 +50,7 @@ func wantAllCosts(t *testing.T, s *shelf, d *Desk) {
 
 func TestACallsCostHoldsItsFailedTries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShelf()
+		s := newFakeStore()
 		m := &scripted{answer: func(_ context.Context, n int, _ memoryd.Prompt) (string, error) {
 			switch n {
 			case 1:
@@ -60,7 +60,7 @@ func TestACallsCostHoldsItsFailedTries(t *testing.T) {
 			}
 			return reply(1), nil
 		}}
-		d := testDesk(t, s, m, unsure, nil)
+		d := testEvaluator(t, s, m, unsure, nil)
 		d.Start(t.Context())
 		call := record(t.Context(), d, s, someCall(1, "out"))[0]
 		if e := s.call(call.Key).Evaluation; e.Cost != (memoryd.Cost{}) {
@@ -71,8 +71,8 @@ func TestACallsCostHoldsItsFailedTries(t *testing.T) {
 		if want := (memoryd.Cost{Requests: 5, PromptTokens: 500, CompletionTokens: 50}); e.State != memoryd.Judged || e.Cost != want {
 			t.Errorf("got %+v, want cost %+v", e, want)
 		}
-		if len(d.bills.open) != 0 {
-			t.Errorf("open bills: %v", d.bills.open)
+		if len(d.costs.open) != 0 {
+			t.Errorf("open bills: %v", d.costs.open)
 		}
 		d.Stop()
 	})
@@ -80,8 +80,8 @@ func TestACallsCostHoldsItsFailedTries(t *testing.T) {
 
 func TestACallThatIsGivenUpHasItsCost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShelf()
-		d := testDesk(t, s, always("no idea", nil), unsure, func(c *Config) { c.MaxAttempts = 2 })
+		s := newFakeStore()
+		d := testEvaluator(t, s, always("no idea", nil), unsure, func(c *Config) { c.MaxAttempts = 2 })
 		d.Start(t.Context())
 		call := record(t.Context(), d, s, someCall(1, "out"))[0]
 		time.Sleep(time.Hour)
@@ -94,12 +94,12 @@ func TestACallThatIsGivenUpHasItsCost(t *testing.T) {
 
 func TestRulesCacheAndJoinedCallsCostNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShelf()
+		s := newFakeStore()
 		m := &scripted{answer: func(context.Context, int, memoryd.Prompt) (string, error) {
 			time.Sleep(time.Second)
 			return reply(1), nil
 		}}
-		d := testDesk(t, s, m, byText, nil)
+		d := testEvaluator(t, s, m, byText, nil)
 		d.Start(t.Context())
 		paid, joined, ruled := someCall(1, "out"), someCall(1, "out"), someCall(2, "Error: no")
 		joined.Key[15] = 1
@@ -119,7 +119,7 @@ func TestRulesCacheAndJoinedCallsCostNothing(t *testing.T) {
 
 func TestTheCostOfABatchIsShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, m := newShelf(), &scripted{}
+		s, m := newFakeStore(), &scripted{}
 		m.answer = func(_ context.Context, n int, p memoryd.Prompt) (string, error) {
 			time.Sleep(time.Second)
 			switch {
@@ -130,7 +130,7 @@ func TestTheCostOfABatchIsShared(t *testing.T) {
 			}
 			return batchReply(t, p, scoreOf(t)), nil
 		}
-		d := batchDesk(t, s, m)
+		d := batchEvaluator(t, s, m)
 		d.Start(t.Context())
 		calls := record(t.Context(), d, s, mixedCalls(13)...)
 		time.Sleep(time.Hour)
@@ -146,8 +146,8 @@ func TestTheCostOfABatchIsShared(t *testing.T) {
 
 func TestACostSurvivesAStoreThatWasDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShelf()
-		d := testDesk(t, s, always(reply(1), nil), unsure, nil)
+		s := newFakeStore()
+		d := testEvaluator(t, s, always(reply(1), nil), unsure, nil)
 		d.Start(t.Context())
 		s.mu.Lock()
 		s.failNext = writeTries
@@ -160,7 +160,7 @@ func TestACostSurvivesAStoreThatWasDown(t *testing.T) {
 }
 
 func TestBillsAreBounded(t *testing.T) {
-	b := newBills()
+	b := newCosts()
 	for i := range maxBills + 10 {
 		b.add(jobID{key: memoryd.CallKey{byte(i), byte(i >> 8), byte(i >> 16)}}, memoryd.Cost{Requests: 1})
 	}

@@ -4,7 +4,7 @@
 // pending in the store and is tried again, also after a restart. Package watch,
 // below this one, looks at what the judges say over time.
 //
-//	Prejudge ── rules ── verdict cache ──> judged, or pending
+//	Prejudge ── rules ── evaluation cache ──> judged, or pending
 //	Await ──┐
 //	sweep ──┴── queue (fair between workspaces, equal calls joined)
 //	                └── workers: ask ── read the reply ── clamp ── settle
@@ -24,13 +24,13 @@
 //     decide, at most 0.5, and no model is asked.
 //
 // A score is one of three levels, texts are capped and cleaned, and answers for
-// several calls are told apart by ids that stand outside the data. A verdict that
+// several calls are told apart by ids that stand outside the data. An evaluation that
 // repeats, word for word, text of another call in the same request is not taken:
 // that call is asked about again, alone.
 //
 // # Who is above the judge
 //
-// A person's correction (Desk.Overruled) holds for equal calls that would go to
+// A person's correction (Evaluator.Overruled) holds for equal calls that would go to
 // the model, above every bound and in all versions of the judge.
 //
 // # What it costs

@@ -11,7 +11,7 @@ import (
 	"memoryd"
 )
 
-// heard collects a desk's events.
+// heard collects an evaluator's events.
 type heard struct {
 	mu  sync.Mutex
 	all []Event
@@ -48,7 +48,7 @@ func (h *heard) of(t *testing.T, c memoryd.Call) Event {
 
 func TestEachVerdictIsToldOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShelf()
+		s := newFakeStore()
 		m := &scripted{answer: func(_ context.Context, _ int, p memoryd.Prompt) (string, error) {
 			time.Sleep(time.Second)
 			if strings.Contains(p.User, "forbidden") {
@@ -56,7 +56,7 @@ func TestEachVerdictIsToldOnce(t *testing.T) {
 			}
 			return reply(1), nil
 		}}
-		d := testDesk(t, s, m, byText, nil)
+		d := testEvaluator(t, s, m, byText, nil)
 		var h heard
 		d.Observe(h.note)
 		d.Start(t.Context())
@@ -94,16 +94,16 @@ func TestEachVerdictIsToldOnce(t *testing.T) {
 	})
 }
 
-// A verdict that the store did not take is told when it is there, and one that
+// An evaluation that the store did not take is told when it is there, and one that
 // came too late never.
 func TestOnlyWhatTheStoreHasIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShelf()
+		s := newFakeStore()
 		m := &scripted{answer: func(context.Context, int, memoryd.Prompt) (string, error) {
 			time.Sleep(time.Second)
 			return reply(1), nil
 		}}
-		d := testDesk(t, s, m, unsure, nil)
+		d := testEvaluator(t, s, m, unsure, nil)
 		var h heard
 		d.Observe(h.note)
 		d.Start(t.Context())

@@ -13,7 +13,7 @@ import (
 	"memoryd"
 )
 
-// The reasons of memoryd.ModelError that the desk tells apart, and one of its
+// The reasons of memoryd.ModelError that the evaluator tells apart, and one of its
 // own.
 const (
 	reasonBadReply     = "bad_reply"
@@ -100,12 +100,12 @@ func sentence(reason string) string {
 }
 
 // failed is the evaluation of a call after a try that failed: pending with a
-// time for the next try, given up with the reason, or the rules' verdict, as
+// time for the next try, given up with the reason, or the rules' evaluation, as
 // configured.
-func (d *Desk) failed(j *job, err error) memoryd.Evaluation {
+func (d *Evaluator) failed(j *job, err error) memoryd.Evaluation {
 	now, reason := d.now(), reasonOf(err)
-	d.tally.count(func(s *Stats) { s.Failures[reason]++ })
-	d.mood.ill(d.log, reason, err)
+	d.counters.count(func(s *Stats) { s.Failures[reason]++ })
+	d.health.degraded(d.log, reason, err)
 	e := j.before
 	e.State = memoryd.Pending
 	e.LastError = reason + ": " + sentence(reason)
@@ -126,7 +126,7 @@ func (d *Desk) failed(j *job, err error) memoryd.Evaluation {
 	case d.cfg.OnUnjudgeable == TakeRules:
 		return d.degraded(j, e.LastError)
 	}
-	d.tally.count(func(s *Stats) { s.GivenUp++ })
+	d.counters.count(func(s *Stats) { s.GivenUp++ })
 	e.State, e.NotBefore = memoryd.Failed, time.Time{}
 	e.JudgeVersion, e.JudgedAt = d.version, now
 	e.Evaluation = "Not judged: " + sentence(reason) + "."
@@ -136,7 +136,7 @@ func (d *Desk) failed(j *job, err error) memoryd.Evaluation {
 // final reports whether no further try makes sense. Answers that cannot be used
 // are chance to a degree, so only the second in a row ends it, and not before
 // the configured number of tries.
-func (d *Desk) final(j *job, e memoryd.Evaluation, reason string) bool {
+func (d *Evaluator) final(j *job, e memoryd.Evaluation, reason string) bool {
 	switch reason {
 	case reasonFiltered, reasonRefused, reasonTooLong, reasonRejected:
 		return true
@@ -147,9 +147,9 @@ func (d *Desk) final(j *job, e memoryd.Evaluation, reason string) bool {
 	return false
 }
 
-// degraded is the rules' verdict in the model's place.
-func (d *Desk) degraded(j *job, why string) memoryd.Evaluation {
-	d.tally.count(func(s *Stats) { s.RuleVerdicts[j.ruled.Rule]++ })
+// degraded is the rules' evaluation in the model's place.
+func (d *Evaluator) degraded(j *job, why string) memoryd.Evaluation {
+	d.counters.count(func(s *Stats) { s.RuleVerdicts[j.ruled.Rule]++ })
 	e := j.ruled
 	e.JudgedAt, e.Attempts, e.LastError = d.now(), j.before.Attempts+1, why
 	return e
@@ -158,7 +158,7 @@ func (d *Desk) degraded(j *job, why string) memoryd.Evaluation {
 // retryIn is the wait before the next try: what the server named, and at least a
 // wait that doubles with each failure up to retry_max, less up to half at random
 // so that many calls do not come back at once.
-func (d *Desk) retryIn(attempts int, err error) time.Duration {
+func (d *Evaluator) retryIn(attempts int, err error) time.Duration {
 	wait := d.cfg.RetryMax
 	if doubled := float64(d.cfg.RetryMin) * math.Exp2(float64(attempts-1)); concerning(err) != aboutEndpoint && doubled < float64(wait) {
 		wait = time.Duration(doubled)
@@ -172,7 +172,7 @@ func (d *Desk) retryIn(attempts int, err error) time.Duration {
 
 // untilBudget is the wait for the end of the budget's window, and up to a minute
 // more at random. It is no failed try: nobody was asked.
-func (d *Desk) untilBudget(err error) time.Duration {
+func (d *Evaluator) untilBudget(err error) time.Duration {
 	wait := d.cfg.RetryMin
 	if e, ok := errors.AsType[*memoryd.ModelError](err); ok {
 		wait = max(wait, min(e.RetryAfter, 24*time.Hour))
@@ -182,12 +182,12 @@ func (d *Desk) untilBudget(err error) time.Duration {
 
 // mood remembers whether the model works, so that a change is said once and not
 // with every call.
-type mood struct {
+type health struct {
 	mu     sync.Mutex
 	reason string
 }
 
-func (m *mood) ill(log *slog.Logger, reason string, err error) {
+func (m *health) degraded(log *slog.Logger, reason string, err error) {
 	m.mu.Lock()
 	news := m.reason != reason && concerning(err) != aboutRequest
 	if news {
@@ -201,7 +201,7 @@ func (m *mood) ill(log *slog.Logger, reason string, err error) {
 	log.Debug("a try to judge a call failed", "reason", reason, "err", err)
 }
 
-func (m *mood) well(log *slog.Logger) {
+func (m *health) well(log *slog.Logger) {
 	m.mu.Lock()
 	was := m.reason
 	m.reason = ""

@@ -46,7 +46,7 @@ func TestFaultsOfTheModel(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := newShelf()
+				s := newFakeStore()
 				var mended atomic.Bool
 				m := &scripted{}
 				m.answer = func(context.Context, int, memoryd.Prompt) (string, error) {
@@ -55,7 +55,7 @@ func TestFaultsOfTheModel(t *testing.T) {
 					}
 					return reply(1), nil
 				}
-				d := testDesk(t, s, m, unsure, nil)
+				d := testEvaluator(t, s, m, unsure, nil)
 				d.Start(t.Context())
 				call := record(t.Context(), d, s, someCall(1, strings.Repeat("long ", 1000)))[0]
 				e := call.Evaluation
@@ -84,7 +84,7 @@ func TestFaultsOfTheModel(t *testing.T) {
 
 func TestAModelThatNeverAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShelf()
+		s := newFakeStore()
 		m := &scripted{answer: func(ctx context.Context, n int, _ memoryd.Prompt) (string, error) {
 			if n > 1 {
 				return reply(1), nil
@@ -92,7 +92,7 @@ func TestAModelThatNeverAnswers(t *testing.T) {
 			<-ctx.Done()
 			return "", ctx.Err()
 		}}
-		d := testDesk(t, s, m, unsure, func(c *Config) { c.RequestTimeout = 20 * time.Second })
+		d := testEvaluator(t, s, m, unsure, func(c *Config) { c.RequestTimeout = 20 * time.Second })
 		d.Start(t.Context())
 		call := record(t.Context(), d, s, someCall(1, "out"))[0]
 		if e := call.Evaluation; e.State != memoryd.Pending || !strings.HasPrefix(e.LastError, "timeout: ") {
@@ -108,14 +108,14 @@ func TestAModelThatNeverAnswers(t *testing.T) {
 
 func TestTheModelIsToldWhyItIsAskedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShelf()
+		s := newFakeStore()
 		m := &scripted{answer: func(_ context.Context, n int, p memoryd.Prompt) (string, error) {
 			if n == 1 {
 				return `{"score": 1} {"score": 0}`, nil
 			}
 			return reply(0.5), nil
 		}}
-		d := testDesk(t, s, m, unsure, nil)
+		d := testEvaluator(t, s, m, unsure, nil)
 		d.Start(t.Context())
 		if e := record(t.Context(), d, s, someCall(1, "out"))[0].Evaluation; e.State != memoryd.Judged || e.Score != 0.5 || e.Attempts != 0 {
 			t.Errorf("got %+v", e)
@@ -132,14 +132,14 @@ func TestTheModelIsToldWhyItIsAskedAgain(t *testing.T) {
 
 func TestATooLongCallIsShownShorter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShelf()
+		s := newFakeStore()
 		m := &scripted{answer: func(_ context.Context, n int, p memoryd.Prompt) (string, error) {
 			if len(p.User) > 900 {
 				return "", modelError("too_long", false, 0)
 			}
 			return reply(1), nil
 		}}
-		d := testDesk(t, s, m, unsure, nil)
+		d := testEvaluator(t, s, m, unsure, nil)
 		d.Start(t.Context())
 		if e := record(t.Context(), d, s, someCall(1, strings.Repeat("long ", 1000)))[0].Evaluation; e.State != memoryd.Judged {
 			t.Errorf("got %+v", e)
@@ -150,13 +150,13 @@ func TestATooLongCallIsShownShorter(t *testing.T) {
 
 func TestBackoffDoublesWithJitterAndNeverGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShelf()
+		s := newFakeStore()
 		var at []time.Time
 		m := &scripted{answer: func(context.Context, int, memoryd.Prompt) (string, error) {
 			at = append(at, time.Now())
 			return "", modelError("server", true, 0)
 		}}
-		d := testDesk(t, s, m, unsure, func(c *Config) {
+		d := testEvaluator(t, s, m, unsure, func(c *Config) {
 			c.RetryMin, c.RetryMax, c.SweepInterval = 10*time.Second, 10*time.Minute, time.Second
 		})
 		d.Start(t.Context())
@@ -182,13 +182,13 @@ func TestUnusableAnswersEndAfterMaxAttempts(t *testing.T) {
 	for choice, want := range map[string]memoryd.EvaluationState{MarkFailed: memoryd.Failed, TakeRules: memoryd.Judged} {
 		t.Run(choice, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s, m := newShelf(), always("no idea", nil)
-				d := testDesk(t, s, m, unsure, func(c *Config) { c.MaxAttempts, c.OnUnjudgeable = 3, choice })
+				s, m := newFakeStore(), always("no idea", nil)
+				d := testEvaluator(t, s, m, unsure, func(c *Config) { c.MaxAttempts, c.OnUnjudgeable = 3, choice })
 				d.Start(t.Context())
 				call := record(t.Context(), d, s, someCall(1, "out"))[0]
 				time.Sleep(time.Hour)
 				e := s.call(call.Key).Evaluation
-				if e.State != want || e.Attempts != 3 || m.asked() != 6 || !strings.Contains(e.LastError, errNoVerdict.Error()) {
+				if e.State != want || e.Attempts != 3 || m.asked() != 6 || !strings.Contains(e.LastError, errNoScoreFound.Error()) {
 					t.Errorf("got %+v after %d requests", e, m.asked())
 				}
 				if want == memoryd.Judged && e.JudgedBy != memoryd.JudgedByRules {
@@ -204,7 +204,7 @@ func TestUnusableAnswersEndAfterMaxAttempts(t *testing.T) {
 // call's fault.
 func TestRefusalsOfTheServerDoNotUseUpTries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShelf()
+		s := newFakeStore()
 		m := &scripted{answer: func(_ context.Context, n int, _ memoryd.Prompt) (string, error) {
 			switch {
 			case n <= 10:
@@ -214,7 +214,7 @@ func TestRefusalsOfTheServerDoNotUseUpTries(t *testing.T) {
 			}
 			return reply(1), nil
 		}}
-		d := testDesk(t, s, m, unsure, func(c *Config) { c.MaxAttempts = 3 })
+		d := testEvaluator(t, s, m, unsure, func(c *Config) { c.MaxAttempts = 3 })
 		d.Start(t.Context())
 		call := record(t.Context(), d, s, someCall(1, "out"))[0]
 		time.Sleep(24 * time.Hour)
@@ -227,8 +227,8 @@ func TestRefusalsOfTheServerDoNotUseUpTries(t *testing.T) {
 
 func TestOnModelFailureRules(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, m := newShelf(), always("", modelError("credentials", false, 0))
-		d := testDesk(t, s, m, unsure, func(c *Config) { c.OnModelFailure = TakeRules })
+		s, m := newFakeStore(), always("", modelError("credentials", false, 0))
+		d := testEvaluator(t, s, m, unsure, func(c *Config) { c.OnModelFailure = TakeRules })
 		d.Start(t.Context())
 		e := record(t.Context(), d, s, someCall(1, "out"))[0].Evaluation
 		if e.State != memoryd.Judged || e.JudgedBy != memoryd.JudgedByRules || !strings.HasPrefix(e.LastError, "credentials: ") {
@@ -240,14 +240,14 @@ func TestOnModelFailureRules(t *testing.T) {
 
 func TestAPanicIsAFailedTry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShelf()
+		s := newFakeStore()
 		m := &scripted{answer: func(_ context.Context, n int, _ memoryd.Prompt) (string, error) {
 			if n == 1 {
 				panic("a defect")
 			}
 			return reply(1), nil
 		}}
-		d := testDesk(t, s, m, unsure, func(c *Config) { c.Workers = 1 })
+		d := testEvaluator(t, s, m, unsure, func(c *Config) { c.Workers = 1 })
 		d.Start(t.Context())
 		call := record(t.Context(), d, s, someCall(1, "out"))[0]
 		if e := call.Evaluation; e.State != memoryd.Pending || !strings.HasPrefix(e.LastError, "internal: ") {
@@ -265,15 +265,15 @@ func TestAStoreThatFailsLosesNoVerdictAndPaysOnce(t *testing.T) {
 	for name, failures := range map[string]int{"for a moment": 2, "for longer": writeTries} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s, m := newShelf(), always(reply(1), nil)
-				d := testDesk(t, s, m, unsure, nil)
+				s, m := newFakeStore(), always(reply(1), nil)
+				d := testEvaluator(t, s, m, unsure, nil)
 				d.Start(t.Context())
 				s.mu.Lock()
 				s.failNext = failures
 				s.mu.Unlock()
 				call := record(t.Context(), d, s, someCall(1, "out"))[0]
-				if told := call.Evaluation.State; (told == memoryd.Judged) != (s.call(call.Key).Evaluation.State == memoryd.Judged) {
-					t.Errorf("the caller was told %q, the store has %+v", told, s.call(call.Key).Evaluation)
+				if observer := call.Evaluation.State; (observer == memoryd.Judged) != (s.call(call.Key).Evaluation.State == memoryd.Judged) {
+					t.Errorf("the caller was told %q, the store has %+v", observer, s.call(call.Key).Evaluation)
 				}
 				time.Sleep(5 * time.Minute)
 				if e := s.call(call.Key).Evaluation; e.State != memoryd.Judged || m.asked() != 1 {
@@ -287,8 +287,8 @@ func TestAStoreThatFailsLosesNoVerdictAndPaysOnce(t *testing.T) {
 
 func TestAStoreThatIsDownStopsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, m := newShelf(), always(reply(1), nil)
-		d := testDesk(t, s, m, unsure, nil)
+		s, m := newFakeStore(), always(reply(1), nil)
+		d := testEvaluator(t, s, m, unsure, nil)
 		s.put(someCall(1, "out"))
 		s.down = true
 		d.Start(t.Context())

@@ -18,8 +18,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// shelf is a Ledger in memory that keeps to the promises of package store.
-type shelf struct {
+// fakeStore is a Ledger in memory that keeps to the promises of package store.
+type fakeStore struct {
 	mu       sync.Mutex
 	calls    []memoryd.Call
 	cache    map[[16]byte]memoryd.Evaluation
@@ -28,19 +28,19 @@ type shelf struct {
 	down     bool
 }
 
-func newShelf() *shelf { return &shelf{cache: map[[16]byte]memoryd.Evaluation{}} }
+func newFakeStore() *fakeStore { return &fakeStore{cache: map[[16]byte]memoryd.Evaluation{}} }
 
 var errDown = memoryd.Errorf(memoryd.Unavailable, "the store is down")
 
 // put appends calls as the store would and gives them back.
-func (s *shelf) put(calls ...memoryd.Call) []memoryd.Call {
+func (s *fakeStore) put(calls ...memoryd.Call) []memoryd.Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calls = append(s.calls, calls...)
 	return calls
 }
 
-func (s *shelf) call(key memoryd.CallKey) memoryd.Call {
+func (s *fakeStore) call(key memoryd.CallKey) memoryd.Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range s.calls {
@@ -51,7 +51,7 @@ func (s *shelf) call(key memoryd.CallKey) memoryd.Call {
 	return memoryd.Call{}
 }
 
-func (s *shelf) History(_ context.Context, ref memoryd.ToolRef, limit int) ([]memoryd.Call, error) {
+func (s *fakeStore) History(_ context.Context, ref memoryd.ToolRef, limit int) ([]memoryd.Call, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.down {
@@ -66,7 +66,7 @@ func (s *shelf) History(_ context.Context, ref memoryd.ToolRef, limit int) ([]me
 	return list[max(0, len(list)-limit):], nil
 }
 
-func (s *shelf) Claim(ctx context.Context, now time.Time, lease time.Duration, limit int) ([]memoryd.Call, error) {
+func (s *fakeStore) Claim(ctx context.Context, now time.Time, lease time.Duration, limit int) ([]memoryd.Call, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.down || ctx.Err() != nil {
@@ -83,7 +83,7 @@ func (s *shelf) Claim(ctx context.Context, now time.Time, lease time.Duration, l
 	return list, nil
 }
 
-func (s *shelf) Settle(ctx context.Context, settled []Settlement) ([]bool, error) {
+func (s *fakeStore) Settle(ctx context.Context, settled []memoryd.Settlement) ([]bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.settles++
@@ -113,7 +113,7 @@ func (s *shelf) Settle(ctx context.Context, settled []Settlement) ([]bool, error
 	return written, nil
 }
 
-func (s *shelf) CachedVerdict(_ context.Context, key [16]byte) (memoryd.Evaluation, error) {
+func (s *fakeStore) CachedVerdict(_ context.Context, key [16]byte) (memoryd.Evaluation, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if e, ok := s.cache[key]; ok && !s.down {
@@ -122,7 +122,7 @@ func (s *shelf) CachedVerdict(_ context.Context, key [16]byte) (memoryd.Evaluati
 	return memoryd.Evaluation{}, memoryd.Errorf(memoryd.NotFound, "no such verdict")
 }
 
-func (s *shelf) CacheVerdict(_ context.Context, key [16]byte, e memoryd.Evaluation) error {
+func (s *fakeStore) CacheVerdict(_ context.Context, key [16]byte, e memoryd.Evaluation) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.down {
@@ -234,9 +234,9 @@ type ruleFunc func(c *memoryd.Call) (score float64, sure bool)
 
 func (f ruleFunc) Version() string { return "rules-test" }
 
-func (f ruleFunc) Judge(c *memoryd.Call, _ *rules.Profile) rules.Verdict {
+func (f ruleFunc) Judge(c *memoryd.Call, _ *rules.Profile) rules.Result {
 	score, sure := f(c)
-	return rules.Verdict{Evaluation: memoryd.Evaluation{
+	return rules.Result{Evaluation: memoryd.Evaluation{
 		State: memoryd.Judged, Score: score, Summary: "The rules' summary.", Evaluation: "The rules' reason.",
 		JudgedBy: memoryd.JudgedByRules, Rule: "test-rule", JudgeVersion: "rules-test",
 	}, Sure: sure}
@@ -245,15 +245,15 @@ func (f ruleFunc) Judge(c *memoryd.Call, _ *rules.Profile) rules.Verdict {
 // unsure is a rules judge that finds nothing.
 var unsure = ruleFunc(func(*memoryd.Call) (float64, bool) { return memoryd.ScoreSuccess, false })
 
-// testDesk makes a desk with the default configuration as change leaves it. The
+// testEvaluator makes an evaluator with the default configuration as change leaves it. The
 // caller starts it; it is stopped when the test ends.
-func testDesk(t *testing.T, l Ledger, m memoryd.Model, r Rules, change func(*Config)) *Desk {
+func testEvaluator(t *testing.T, l Ledger, m memoryd.Model, r Rules, change func(*Config)) *Evaluator {
 	t.Helper()
 	cfg := Default()
 	if change != nil {
 		change(&cfg)
 	}
-	d, err := NewDesk(cfg, r, m, l, slog.New(slog.DiscardHandler), time.Now)
+	d, err := NewEvaluator(cfg, r, m, l, slog.New(slog.DiscardHandler), time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,7 +272,7 @@ func someCall(n int, output string) memoryd.Call {
 }
 
 // record does what the pipeline does: prejudge, store, await.
-func record(ctx context.Context, d *Desk, s *shelf, calls ...memoryd.Call) []memoryd.Call {
+func record(ctx context.Context, d *Evaluator, s *fakeStore, calls ...memoryd.Call) []memoryd.Call {
 	d.Prejudge(ctx, calls)
 	s.put(calls...)
 	d.Await(ctx, calls)

@@ -8,23 +8,23 @@ import (
 	"memoryd/internal/textsafe"
 )
 
-// errForeign is a verdict that tells of another call. Its text goes back to the
+// errForeign is an evaluation that tells of another call. Its text goes back to the
 // model, so it holds nothing of the reply.
 var errForeign = errors.New("the answer repeats text of another call")
 
-// How much of another call's text a verdict may repeat, in bytes: a piece that
-// begins at every so many bytes of the verdict is looked for, so that nothing of
+// How much of another call's text an evaluation may repeat, in bytes: a piece that
+// begins at every so many bytes of the evaluation is looked for, so that nothing of
 // leakPiece + leakStep bytes gets through.
 const (
 	leakPiece = 32
 	leakStep  = 8
 )
 
-// leaks reports whether a verdict repeats, word for word, text that its own call
+// leaks reports whether an evaluation repeats, word for word, text that its own call
 // does not hold but another one does that stood in the same request: a neighbour
 // or an earlier call of the tool. A model that obeys a tool's output would write
 // such text.
-func leaks(v verdict, own string, foreign []string) bool {
+func leaks(v answer, own string, foreign []string) bool {
 	if len(foreign) == 0 {
 		return false
 	}
@@ -44,7 +44,7 @@ func leaks(v verdict, own string, foreign []string) bool {
 	return false
 }
 
-// plain makes texts comparable: as a verdict's text is cleaned, in lower case.
+// plain makes texts comparable: as an evaluation's text is cleaned, in lower case.
 func plain(s string) string { return strings.ToLower(textsafe.Visible(s)) }
 
 // text is what a model may quote of a call.

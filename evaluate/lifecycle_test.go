@@ -12,12 +12,12 @@ import (
 
 func TestStopPutsWorkBackAndReleasesWhoWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShelf()
+		s := newFakeStore()
 		m := &scripted{answer: func(ctx context.Context, _ int, _ memoryd.Prompt) (string, error) {
 			<-ctx.Done()
 			return "", ctx.Err()
 		}}
-		d := testDesk(t, s, m, unsure, func(c *Config) { c.Workers = 2 })
+		d := testEvaluator(t, s, m, unsure, func(c *Config) { c.Workers = 2 })
 		d.Start(t.Context())
 		calls := []memoryd.Call{someCall(1, "a"), someCall(2, "b"), someCall(3, "c"), someCall(4, "d")}
 		released := make(chan struct{})
@@ -35,7 +35,7 @@ func TestStopPutsWorkBackAndReleasesWhoWaits(t *testing.T) {
 				t.Errorf("the store has %+v, the caller %+v", e, c.Evaluation)
 			}
 		}
-		d.Start(t.Context()) // a desk starts once
+		d.Start(t.Context()) // an evaluator starts once
 		late := record(t.Context(), d, s, someCall(9, "x"))[0]
 		if late.Evaluation.State != memoryd.Pending {
 			t.Errorf("after Stop: got %+v", late.Evaluation)
@@ -45,8 +45,8 @@ func TestStopPutsWorkBackAndReleasesWhoWaits(t *testing.T) {
 
 func TestStartAndStopUnderLoad(t *testing.T) {
 	for range 50 {
-		s := newShelf()
-		d := testDesk(t, s, always(reply(1), nil), unsure, func(c *Config) { c.Workers = 4 })
+		s := newFakeStore()
+		d := testEvaluator(t, s, always(reply(1), nil), unsure, func(c *Config) { c.Workers = 4 })
 		var all sync.WaitGroup
 		all.Go(func() { d.Start(t.Context()) })
 		for i := range 4 {
@@ -68,15 +68,15 @@ func TestStartAndStopUnderLoad(t *testing.T) {
 }
 
 func TestStopBeforeStart(t *testing.T) {
-	d := testDesk(t, newShelf(), always(reply(1), nil), unsure, nil)
+	d := testEvaluator(t, newFakeStore(), always(reply(1), nil), unsure, nil)
 	d.Stop()
 	d.Start(t.Context())
 	d.Stop()
 }
 
-func TestAnEndedContextOfStartEndsTheDesk(t *testing.T) {
+func TestAnEndedContextOfStartEndsTheEvaluator(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := testDesk(t, newShelf(), always(reply(1), nil), unsure, nil)
+		d := testEvaluator(t, newFakeStore(), always(reply(1), nil), unsure, nil)
 		ctx, cancel := context.WithCancel(t.Context())
 		d.Start(ctx)
 		cancel()

@@ -38,11 +38,11 @@ func TestMeasureFrugality(t *testing.T) {
 		most        float64 // share of the plain cost that must not be passed
 	}{{"llm, cache only", JudgeLLM, 1, 0.75}, {"cascade", JudgeCascade, 1, 0.35}, {"cascade in batches", JudgeCascade, 4, 0.35}} {
 		t.Run(setup.name, func(t *testing.T) {
-			s, m := newShelf(), &scripted{}
+			s, m := newFakeStore(), &scripted{}
 			m.answer = func(_ context.Context, _ int, p memoryd.Prompt) (string, error) {
 				return batchReply(t, p, func(shownCall) float64 { return 1 }), nil
 			}
-			d := testDesk(t, s, m, rules.New(rules.DefaultConfig()), func(c *Config) {
+			d := testEvaluator(t, s, m, rules.New(rules.DefaultConfig()), func(c *Config) {
 				c.Judge, c.BatchSize, c.Workers, c.QueueSize = setup.judge, setup.batch, 1, 100_000
 			})
 			all := append([]memoryd.Call(nil), calls...)

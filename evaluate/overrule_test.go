@@ -16,8 +16,8 @@ func corrected(score float64) memoryd.Evaluation {
 }
 
 // overrule does what the override operation does: it stores the correction, then
-// tells the desk.
-func (s *shelf) overrule(t *testing.T, d *Desk, c memoryd.Call, e memoryd.Evaluation) {
+// tells the evaluator.
+func (s *fakeStore) overrule(t *testing.T, d *Evaluator, c memoryd.Call, e memoryd.Evaluation) {
 	t.Helper()
 	s.mu.Lock()
 	for i := range s.calls {
@@ -33,25 +33,25 @@ func (s *shelf) overrule(t *testing.T, d *Desk, c memoryd.Call, e memoryd.Evalua
 
 func TestAPersonsVerdictHoldsForEqualCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, m := newShelf(), always(reply(1), nil)
-		d := testDesk(t, s, m, unsure, nil)
+		s, m := newFakeStore(), always(reply(1), nil)
+		d := testEvaluator(t, s, m, unsure, nil)
 		d.Start(t.Context())
 		first := record(t.Context(), d, s, someCall(1, "out"))[0]
 		s.overrule(t, d, first, corrected(0))
-		// The same desk, another process, and one with another judge.
-		other := testDesk(t, s, m, unsure, nil)
-		changed := testDesk(t, s, m, unsure, func(c *Config) { c.MaxOutput = 100 })
+		// The same evaluator, another process, and one with another judge.
+		other := testEvaluator(t, s, m, unsure, nil)
+		changed := testEvaluator(t, s, m, unsure, func(c *Config) { c.MaxOutput = 100 })
 		if changed.version == d.version {
 			t.Fatal("the same judge")
 		}
-		for i, desk := range []*Desk{d, other, changed} {
+		for i, evaluator := range []*Evaluator{d, other, changed} {
 			again := someCall(1, "out")
 			again.Key[15] = byte(i + 1)
 			calls := []memoryd.Call{again}
-			desk.Prejudge(t.Context(), calls)
+			evaluator.Prejudge(t.Context(), calls)
 			e := calls[0].Evaluation
 			if e.State != memoryd.Judged || e.Score != 0 || e.Summary != "A person's summary." || e.JudgedBy != memoryd.JudgedByCache || e.Overruled != nil {
-				t.Errorf("desk %d: got %+v", i, e)
+				t.Errorf("evaluator %d: got %+v", i, e)
 			}
 		}
 		different := someCall(1, "another output")
@@ -66,8 +66,8 @@ func TestAPersonsVerdictHoldsForEqualCalls(t *testing.T) {
 // What the rules know bounds a model, not a person.
 func TestAPersonMayGoAboveTheBound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShelf()
-		d := testDesk(t, s, always(reply(0), nil), unsure, nil)
+		s := newFakeStore()
+		d := testEvaluator(t, s, always(reply(0), nil), unsure, nil)
 		d.Start(t.Context())
 		c := someCall(1, "out")
 		c.Success = false
@@ -83,9 +83,9 @@ func TestAPersonMayGoAboveTheBound(t *testing.T) {
 // A correction that comes while an equal call waits spares the model.
 func TestAWaitingCallTakesThePersonsVerdict(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShelf()
+		s := newFakeStore()
 		m := always("", modelError("server", true, time.Minute))
-		d := testDesk(t, s, m, unsure, nil)
+		d := testEvaluator(t, s, m, unsure, nil)
 		d.Start(t.Context())
 		waiting := record(t.Context(), d, s, someCall(1, "out"))[0]
 		equal := someCall(1, "out")
@@ -102,8 +102,8 @@ func TestAWaitingCallTakesThePersonsVerdict(t *testing.T) {
 
 func TestTheToolsProfileLearnsACorrection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, m := newShelf(), always(reply(1), nil)
-		d := testDesk(t, s, m, unsure, nil)
+		s, m := newFakeStore(), always(reply(1), nil)
+		d := testEvaluator(t, s, m, unsure, nil)
 		d.Start(t.Context())
 		first := record(t.Context(), d, s, someCall(1, "out"))[0]
 		record(t.Context(), d, s, someCall(2, "other"))
@@ -123,13 +123,13 @@ func TestTheToolsProfileLearnsACorrection(t *testing.T) {
 }
 
 func TestACorrectionIsAVerdict(t *testing.T) {
-	d := testDesk(t, newShelf(), nil, unsure, nil)
+	d := testEvaluator(t, newFakeStore(), nil, unsure, nil)
 	if err := d.Overruled(t.Context(), someCall(1, "out"), memoryd.PendingEvaluation()); !memoryd.IsKind(err, memoryd.Invalid) {
 		t.Errorf("got %v", err)
 	}
-	s := newShelf()
+	s := newFakeStore()
 	s.down = true
-	d = testDesk(t, s, nil, unsure, nil)
+	d = testEvaluator(t, s, nil, unsure, nil)
 	if err := d.Overruled(t.Context(), someCall(1, "out"), corrected(1)); !memoryd.IsKind(err, memoryd.Unavailable) {
 		t.Errorf("got %v", err)
 	}

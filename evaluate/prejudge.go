@@ -17,10 +17,10 @@ const handover = 15 * time.Second
 
 // Prejudge fills in the evaluations that need no model: with judge rules all of
 // them, otherwise those that the rules are sure of or must decide alone, and
-// those whose verdict is known from an equal call. The others stay pending, held
+// those whose evaluation is known from an equal call. The others stay pending, held
 // back from the sweep for a moment, because Await is expected to hand them over
-// at once. Calls that have a verdict keep it.
-func (d *Desk) Prejudge(ctx context.Context, calls []memoryd.Call) {
+// at once. Calls that have an evaluation keep it.
+func (d *Evaluator) Prejudge(ctx context.Context, calls []memoryd.Call) {
 	held := d.now().Add(min(handover, d.cfg.Lease))
 	room := d.queue.room()
 	for i := range calls {
@@ -51,11 +51,11 @@ type opinion struct {
 }
 
 // consider asks the rules.
-func (d *Desk) consider(ctx context.Context, c *memoryd.Call) opinion {
-	var v rules.Verdict
+func (d *Evaluator) consider(ctx context.Context, c *memoryd.Call) opinion {
+	var v rules.Result
 	err := d.profiles.with(ctx, c.ToolRef, func(p *profile) { v = d.ask(c, p) })
 	if err != nil {
-		d.tally.count(func(s *Stats) { s.LedgerErrors++ })
+		d.counters.count(func(s *Stats) { s.LedgerErrors++ })
 		d.log.DebugContext(ctx, "judged without the tool's history", "workspace", c.Workspace, "tool", c.Tool, "err", err)
 	}
 	v.State, v.JudgedBy, v.JudgedAt = memoryd.Judged, memoryd.JudgedByRules, d.now()
@@ -71,7 +71,7 @@ func (d *Desk) consider(ctx context.Context, c *memoryd.Call) opinion {
 // ask lets the rules judge. Rules that panic over hostile text are a defect that
 // must not take the request with them: such a call counts as a partial success
 // that nobody is sure of.
-func (d *Desk) ask(c *memoryd.Call, p *profile) (v rules.Verdict) {
+func (d *Evaluator) ask(c *memoryd.Call, p *profile) (v rules.Result) {
 	err := lifecycle.Do(context.Background(), d.log, "rules", func() error {
 		v = d.rules.Judge(c, p.rules)
 		return nil
@@ -80,7 +80,7 @@ func (d *Desk) ask(c *memoryd.Call, p *profile) (v rules.Verdict) {
 		return v
 	}
 	d.log.Error("the rules could not read a call", "workspace", c.Workspace, "tool", c.Tool, "key", c.Key.String(), "err", err)
-	return rules.Verdict{Evaluation: memoryd.Evaluation{
+	return rules.Result{Evaluation: memoryd.Evaluation{
 		Score: memoryd.ScorePartial, Rule: "none", JudgeVersion: d.rules.Version(),
 		Summary: "The rules could not read this call.", Evaluation: "The rules failed on this call; nothing is known of it.",
 	}}
@@ -90,27 +90,27 @@ func (d *Desk) ask(c *memoryd.Call, p *profile) (v rules.Verdict) {
 type decision struct{ e, said memoryd.Evaluation }
 
 // withoutModel decides the call if no model is needed.
-func (d *Desk) withoutModel(ctx context.Context, c *memoryd.Call, o opinion) (decision, bool) {
+func (d *Evaluator) withoutModel(ctx context.Context, c *memoryd.Call, o opinion) (decision, bool) {
 	if o.bound.alone || o.sure && d.judge == JudgeCascade {
-		d.tally.count(func(s *Stats) { s.RuleVerdicts[o.ruled.Rule]++ })
+		d.counters.count(func(s *Stats) { s.RuleVerdicts[o.ruled.Rule]++ })
 		return decision{o.ruled, o.ruled}, true
 	}
-	known, ok := d.verdicts.find(ctx, d.keysOf(c), d.now())
+	known, ok := d.cache.find(ctx, d.keysOf(c), d.now())
 	if !ok {
 		return decision{}, false
 	}
 	return d.bounded(known, o.bound, o.ruled), true
 }
 
-// bounded counts a verdict of the model or of the cache, and brings it within
-// what the rules know. A person's verdict is above that.
-func (d *Desk) bounded(k known, b bound, ruled memoryd.Evaluation) decision {
+// bounded counts an evaluation of the model or of the cache, and brings it within
+// what the rules know. A person's evaluation is above that.
+func (d *Evaluator) bounded(k known, b bound, ruled memoryd.Evaluation) decision {
 	said := k.e
 	e, bounded := said, false
 	if !k.byPerson {
 		e, bounded = b.apply(said, ruled)
 	}
-	d.tally.count(func(s *Stats) {
+	d.counters.count(func(s *Stats) {
 		if said.JudgedBy == memoryd.JudgedByCache {
 			s.CacheHits++
 		} else {
@@ -124,7 +124,7 @@ func (d *Desk) bounded(k known, b bound, ruled memoryd.Evaluation) decision {
 }
 
 // observe lets the tool's profile learn from a judged call.
-func (d *Desk) observe(ctx context.Context, c *memoryd.Call) {
+func (d *Evaluator) observe(ctx context.Context, c *memoryd.Call) {
 	// An error was counted when the call was considered.
 	_ = d.profiles.with(ctx, c.ToolRef, func(p *profile) { d.profiles.observe(p, c) })
 }

@@ -11,7 +11,7 @@ import (
 	"memoryd/evaluate/rules"
 )
 
-// example is an earlier verdict as the model is shown it.
+// example is an earlier evaluation as the model is shown it.
 type example struct {
 	Input  excerpt `json:"input"`
 	Output excerpt `json:"output"`
@@ -22,7 +22,7 @@ type example struct {
 const exampleText = 120
 
 // profile is what is remembered of one tool: its history as the rules see it,
-// and the newest verdict at each level.
+// and the newest evaluation at each level.
 type profile struct {
 	mu      sync.Mutex
 	expires time.Time // zero: not loaded
@@ -168,7 +168,7 @@ func levelIndex(score float64) int {
 	return 2
 }
 
-// examples gives up to n of the newest verdicts, one for each level: success
+// examples gives up to n of the newest evaluations, one for each level: success
 // and failure before partial, which lies between them. Calls whose text addresses
 // the judge are no examples.
 func (p *profile) examples(n int) []example {

@@ -16,15 +16,15 @@ type historyRules struct{ seen []*rules.Profile }
 
 func (h *historyRules) Version() string { return "h" }
 
-func (h *historyRules) Judge(_ *memoryd.Call, p *rules.Profile) rules.Verdict {
+func (h *historyRules) Judge(_ *memoryd.Call, p *rules.Profile) rules.Result {
 	h.seen = append(h.seen, p)
-	return rules.Verdict{Evaluation: memoryd.Evaluation{Score: 1, Rule: "h"}, Sure: true}
+	return rules.Result{Evaluation: memoryd.Evaluation{Score: 1, Rule: "h"}, Sure: true}
 }
 
 func TestProfilesAreLoadedOnceAndAgainWhenTheirTimeIsUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, h := newShelf(), &historyRules{}
-		d := testDesk(t, s, nil, h, nil)
+		s, h := newFakeStore(), &historyRules{}
+		d := testEvaluator(t, s, nil, h, nil)
 		judge := func() { d.Prejudge(t.Context(), []memoryd.Call{someCall(1, "out")}) }
 		judge()
 		judge()
@@ -46,7 +46,7 @@ func TestProfilesAreLoadedOnceAndAgainWhenTheirTimeIsUp(t *testing.T) {
 }
 
 func TestProfilesAreBounded(t *testing.T) {
-	d := testDesk(t, newShelf(), nil, &historyRules{}, func(c *Config) { c.ProfileTools = 3 })
+	d := testEvaluator(t, newFakeStore(), nil, &historyRules{}, func(c *Config) { c.ProfileTools = 3 })
 	for i := range 10 {
 		c := someCall(i, "out")
 		c.Tool = fmt.Sprint("tool", i)
@@ -62,13 +62,13 @@ func TestProfilesAreBounded(t *testing.T) {
 
 func TestTheModelSeesEarlierVerdicts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, m := newShelf(), always(reply(1), nil)
+		s, m := newFakeStore(), always(reply(1), nil)
 		for i, score := range []float64{1, 0, 0.5, 1, 0} {
 			c := someCall(100+i, fmt.Sprintf("earlier %d", i))
 			c.Evaluation = memoryd.Evaluation{State: memoryd.Judged, Score: score, Summary: "obey me"}
 			s.put(c)
 		}
-		d := testDesk(t, s, m, unsure, nil)
+		d := testEvaluator(t, s, m, unsure, nil)
 		d.Start(t.Context())
 		record(t.Context(), d, s, someCall(1, "out"))
 		got := blockOf(t, m.prompts[0]).Earlier
@@ -81,8 +81,8 @@ func TestTheModelSeesEarlierVerdicts(t *testing.T) {
 
 func TestPrejudgeHoldsPendingCallsBackFromTheSweep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, m := newShelf(), always(reply(1), nil)
-		d := testDesk(t, s, m, unsure, func(c *Config) { c.QueueSize = 2 })
+		s, m := newFakeStore(), always(reply(1), nil)
+		d := testEvaluator(t, s, m, unsure, func(c *Config) { c.QueueSize = 2 })
 		calls := []memoryd.Call{someCall(1, "a"), someCall(2, "b"), someCall(3, "c")}
 		d.Prejudge(t.Context(), calls)
 		for i, c := range calls {
@@ -93,7 +93,7 @@ func TestPrejudgeHoldsPendingCallsBackFromTheSweep(t *testing.T) {
 		}
 		// A process that dies here leaves them to the next one.
 		s.put(calls...)
-		next := testDesk(t, s, m, unsure, nil)
+		next := testEvaluator(t, s, m, unsure, nil)
 		next.Start(t.Context())
 		time.Sleep(handover + next.cfg.SweepInterval)
 		for _, c := range calls {
@@ -107,10 +107,10 @@ func TestPrejudgeHoldsPendingCallsBackFromTheSweep(t *testing.T) {
 
 func TestVerdictKeysTellCallsApart(t *testing.T) {
 	base := someCall(1, "out")
-	key := verdictKey("v", &base)
+	key := evaluationKey("v", &base)
 	same := base
 	same.Input, same.TimeCost, same.CreateTime = []byte("{ \"query\" : \"q1\" }"), 7, "2026-01-01"
-	if verdictKey("v", &same) != key {
+	if evaluationKey("v", &same) != key {
 		t.Error("white space or costs change the key")
 	}
 	for name, change := range map[string]func(*memoryd.Call){
@@ -121,18 +121,18 @@ func TestVerdictKeysTellCallsApart(t *testing.T) {
 	} {
 		c := base
 		change(&c)
-		if verdictKey("v", &c) == key {
+		if evaluationKey("v", &c) == key {
 			t.Errorf("another %s has the same key", name)
 		}
 	}
-	if verdictKey("w", &base) == key {
+	if evaluationKey("w", &base) == key {
 		t.Error("another judge has the same key")
 	}
 }
 
 func TestTheMemoryOfVerdictsIsBounded(t *testing.T) {
-	s := newShelf()
-	v := newVerdicts(s, &tally{})
+	s := newFakeStore()
+	v := newEvaluationCache(s, &counters{})
 	for i := range memoSize + 10 {
 		if err := v.keep(context.Background(), [16]byte{byte(i), byte(i >> 8)}, memoryd.Evaluation{State: memoryd.Judged, Score: 1}, time.Now()); err != nil {
 			t.Fatal(err)
@@ -147,8 +147,8 @@ func TestTheMemoryOfVerdictsIsBounded(t *testing.T) {
 }
 
 func TestASecondCorrectionOfAnotherProcessArrives(t *testing.T) {
-	s := newShelf()
-	v := newVerdicts(s, &tally{})
+	s := newFakeStore()
+	v := newEvaluationCache(s, &counters{})
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	ks := keys{person: [16]byte{1}, judge: [16]byte{2}}
 	said := func(score float64) memoryd.Evaluation { return memoryd.Evaluation{State: memoryd.Judged, Score: score} }
@@ -159,7 +159,7 @@ func TestASecondCorrectionOfAnotherProcessArrives(t *testing.T) {
 		t.Fatal(err)
 	}
 	for after, want := range map[time.Duration]float64{personMemo - 1: 0, personMemo: 1} {
-		fresh := newVerdicts(s, &tally{})
+		fresh := newEvaluationCache(s, &counters{})
 		fresh.remember(ks.person, said(0), start)
 		if got, ok := fresh.find(t.Context(), ks, start.Add(after)); !ok || got.e.Score != want || !got.byPerson {
 			t.Errorf("after %v: %+v, %v", after, got, ok)

@@ -57,13 +57,13 @@ func loadPrompts(path string) (prompts, error) {
 // others allowed. The reason stands before the score so that a model reasons
 // before it decides.
 const (
-	verdictMembers = `"evaluation":{"type":"string"},` +
+	answerMembers = `"evaluation":{"type":"string"},` +
 		`"failed_checks":{"type":"array","items":{"type":"string","enum":[%s]}},` +
 		`"score":{"type":"number","enum":[0,0.5,1]},"summary":{"type":"string"}`
-	singleSchema = `{"type":"object","properties":{` + verdictMembers + `},` +
+	singleSchema = `{"type":"object","properties":{` + answerMembers + `},` +
 		`"required":["evaluation","failed_checks","score","summary"],"additionalProperties":false}`
 	batchSchema = `{"type":"object","properties":{"verdicts":{"type":"array","items":` +
-		`{"type":"object","properties":{"id":{"type":"string"},` + verdictMembers + `},` +
+		`{"type":"object","properties":{"id":{"type":"string"},` + answerMembers + `},` +
 		`"required":["id","evaluation","failed_checks","score","summary"],"additionalProperties":false}}},` +
 		`"required":["verdicts"],"additionalProperties":false}`
 )

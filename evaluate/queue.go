@@ -57,7 +57,7 @@ func (j *job) finish(e memoryd.Evaluation) {
 
 // queue holds the calls in hand, at most size of them. They are served fairly
 // between workspaces (see fairqueue), so that one with ten thousand calls does not
-// keep another waiting; within a workspace the first comes first. Of calls that would get the same verdict only
+// keep another waiting; within a workspace the first comes first. Of calls that would get the same evaluation only
 // one waits to be judged, the others join it.
 type queue struct {
 	size int
@@ -86,7 +86,7 @@ func newQueue(size int) *queue {
 
 // add takes j in. It gives the job to wait for: j, or the one that is in hand
 // for the same call already; nil when the queue is full or closed. joined is
-// true when j waits for the verdict of an equal call.
+// true when j waits for the evaluation of an equal call.
 func (q *queue) add(j *job) (in *job, joined bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

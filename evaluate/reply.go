@@ -13,27 +13,27 @@ import (
 	"memoryd/internal/textsafe"
 )
 
-// Caps on what a verdict may say, in characters.
+// Caps on what an evaluation may say, in characters.
 const (
 	maxSummary    = 200
 	maxEvaluation = 1000
 )
 
-// maxReply bounds the answer that is read at all, in bytes. An honest verdict
+// maxReply bounds the answer that is read at all, in bytes. An honest evaluation
 // has a few hundred.
 const maxReply = 32 << 10
 
-// The rungs of the repair ladder, as Stats.Repaired counts them. An answer can
+// The repairs of the list of repairs, as Stats.Repaired counts them. An answer can
 // need several.
 const (
-	rungThink = "think" // thinking aloud before the answer
-	rungFence = "fence" // a Markdown code block around it
-	rungProse = "prose" // other text around it
-	rungLoose = "loose" // not quite JSON: commas, quotes, comments
-	rungCut   = "cut"   // it stops in the middle, the score is there
-	rungShape = "shape" // the verdict was wrapped, or its score under another name
-	rungLabel = "label" // no object, a label such as "Score: 0.5"
-	rungScale = "scale" // the score was on another scale
+	repairThink = "think" // thinking aloud before the answer
+	repairFence = "fence" // a Markdown code block around it
+	repairProse = "prose" // other text around it
+	repairLoose = "loose" // not quite JSON: commas, quotes, comments
+	repairCut   = "cut"   // it stops in the middle, the score is there
+	repairShape = "shape" // the evaluation was wrapped, or its score under another name
+	repairLabel = "label" // no object, a label such as "Score: 0.5"
+	repairScale = "scale" // the score was on another scale
 )
 
 // Ways in which a reply cannot be used. Their texts go back to the model when it
@@ -41,57 +41,57 @@ const (
 var (
 	errTooLongReply = errors.New("the answer is far too long")
 	errNotText      = errors.New("the answer is not valid UTF-8")
-	errNoVerdict    = errors.New("the answer holds no verdict")
+	errNoScoreFound = errors.New("the answer holds no verdict")
 	errAmbiguous    = errors.New("the answer holds more than one score")
 	errEcho         = errors.New("the answer repeats the data block's mark")
 )
 
-// verdict is what a model said of one call.
-type verdict struct {
+// evaluation is what a model said of one call.
+type answer struct {
 	score               float64
 	summary, evaluation string
 	failedChecks        []string
 }
 
-// rungs is the set of repairs that a reply needed.
-type rungs []string
+// repairs is the set of repairs that a reply needed.
+type repairs []string
 
-func (r *rungs) add(name string, when bool) {
+func (r *repairs) add(name string, when bool) {
 	if when && !slices.Contains(*r, name) {
 		*r = append(*r, name)
 	}
 }
 
-// readReply reads the one verdict in a reply. It climbs the repair ladder only
+// readReply reads the one evaluation in a reply. It climbs the list of repairs only
 // as far as it must, and refuses rather than guesses: two scores, a score on no
 // known scale, or the data block's nonce in the answer are errors.
-func readReply(text, nonce string) (verdict, rungs, error) {
-	var used rungs
+func readReply(text, nonce string) (answer, repairs, error) {
+	var used repairs
 	text, err := admit(text, nonce, &used)
 	if err != nil {
-		return verdict{}, nil, err
+		return answer{}, nil, err
 	}
-	found, err := verdictsIn(text, &used)
+	found, err := answersIn(text, &used)
 	if err != nil {
-		return verdict{}, used, err
+		return answer{}, used, err
 	}
 	if len(found) == 0 {
 		return readLabel(text, used)
 	}
-	v, err := readVerdict(found[0], &used)
+	v, err := readAnswer(found[0], &used)
 	if err != nil {
-		return verdict{}, used, err
+		return answer{}, used, err
 	}
 	for _, other := range found[1:] {
-		if w, err := readVerdict(other, &used); err != nil || w.score != v.score {
-			return verdict{}, used, errAmbiguous
+		if w, err := readAnswer(other, &used); err != nil || w.score != v.score {
+			return answer{}, used, errAmbiguous
 		}
 	}
 	return v, used, nil
 }
 
 // admit refuses what must not be read at all and takes thinking aloud away.
-func admit(text, nonce string, used *rungs) (string, error) {
+func admit(text, nonce string, used *repairs) (string, error) {
 	switch {
 	case len(text) > maxReply:
 		return "", errTooLongReply
@@ -102,9 +102,9 @@ func admit(text, nonce string, used *rungs) (string, error) {
 	}
 	text = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(text), "\uFEFF"))
 	rest := strings.TrimSpace(withoutThinking(text))
-	used.add(rungThink, rest != text)
+	used.add(repairThink, rest != text)
 	inner, encoded := decodedTwice(rest)
-	used.add(rungLoose, encoded)
+	used.add(repairLoose, encoded)
 	return inner, nil
 }
 
@@ -148,7 +148,7 @@ const maxCandidates = 64
 
 // verdictsIn finds the objects in text that hold a score, themselves or in a
 // member.
-func verdictsIn(text string, used *rungs) ([]object, error) {
+func answersIn(text string, used *repairs) ([]object, error) {
 	var found []object
 	tried := 0
 	for i := 0; i < len(text); {
@@ -158,7 +158,7 @@ func verdictsIn(text string, used *rungs) ([]object, error) {
 		}
 		start := i + n
 		if tried++; tried > maxCandidates {
-			return nil, errNoVerdict
+			return nil, errNoScoreFound
 		}
 		d, end, ok := loosejson.ReadReply(text, start)
 		holders := scoreHolders(object{d, 0}, 0)
@@ -170,13 +170,13 @@ func verdictsIn(text string, used *rungs) ([]object, error) {
 			continue
 		}
 		found = append(found, holders...)
-		used.add(rungLoose, d.Mended)
-		used.add(rungCut, d.Cut)
-		used.add(rungShape, len(holders) > 1 || object{d, 0}.member("score") == nil)
+		used.add(repairLoose, d.Mended)
+		used.add(repairCut, d.Cut)
+		used.add(repairShape, len(holders) > 1 || object{d, 0}.member("score") == nil)
 		around := strings.TrimSpace(text[:start]) + strings.TrimSpace(text[end:])
 		fenced := strings.Contains(around, "```")
-		used.add(rungFence, fenced)
-		used.add(rungProse, strings.Trim(strings.TrimPrefix(strings.ReplaceAll(around, "`", ""), "json"), " \n") != "" && !fenced)
+		used.add(repairFence, fenced)
+		used.add(repairProse, strings.Trim(strings.TrimPrefix(strings.ReplaceAll(around, "`", ""), "json"), " \n") != "" && !fenced)
 		i = end
 	}
 	return found, nil
@@ -230,8 +230,8 @@ func scoreHolders(o object, depth int) []object {
 }
 
 // readVerdict reads an object that has a score.
-func readVerdict(obj object, used *rungs) (verdict, error) {
-	var v verdict
+func readAnswer(obj object, used *repairs) (answer, error) {
+	var v answer
 	seen := false
 	for i, n := range obj.members() {
 		if !isScoreName(n.Key) {
@@ -239,14 +239,14 @@ func readVerdict(obj object, used *rungs) (verdict, error) {
 		}
 		level, exact, err := levelOf(obj.doc, i)
 		if err != nil {
-			return verdict{}, err
+			return answer{}, err
 		}
 		if seen && level != v.score {
-			return verdict{}, errTwoScores
+			return answer{}, errTwoScores
 		}
 		v.score, seen = level, true
-		used.add(rungScale, !exact)
-		used.add(rungShape, n.Kind != loosejson.Number)
+		used.add(repairScale, !exact)
+		used.add(repairShape, n.Kind != loosejson.Number)
 	}
 	v.summary = textsafe.Line(obj.text("summary"), maxSummary)
 	v.evaluation = textsafe.Line(obj.text("evaluation", "reason", "explanation", "rationale"), maxEvaluation)

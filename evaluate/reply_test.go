@@ -13,9 +13,9 @@ import (
 func TestReadReply(t *testing.T) {
 	const whole = `{"evaluation":"The query was specific.","failed_checks":[],"score":1.0,"summary":"Found ten results."}`
 	for name, c := range map[string]struct {
-		text  string
-		score float64
-		rungs string
+		text    string
+		score   float64
+		repairs string
 	}{
 		"as asked":                    {whole, 1, ""},
 		"with white space":            {"\n  " + whole + "\n\n", 1, ""},
@@ -74,10 +74,10 @@ func TestReadReply(t *testing.T) {
 				t.Errorf("got score %v, want %v", v.score, c.score)
 			}
 			slices.Sort(used)
-			want := strings.Split(c.rungs, ",")
+			want := strings.Split(c.repairs, ",")
 			slices.Sort(want)
 			if got := strings.Join(used, ","); got != strings.Join(want, ",") {
-				t.Errorf("got rungs %q, want %q", got, c.rungs)
+				t.Errorf("got rungs %q, want %q", got, c.repairs)
 			}
 		})
 	}
@@ -88,12 +88,12 @@ func TestReadReplyRefusesRatherThanGuesses(t *testing.T) {
 		text string
 		want error
 	}{
-		"nothing":                      {"", errNoVerdict},
-		"prose":                        {"I think the call went rather well.", errNoVerdict},
-		"a refusal":                    {"I'm sorry, but I can't help with that.", errNoVerdict},
-		"html":                         {"<html><body>502 Bad Gateway</body></html>", errNoVerdict},
-		"no score":                     {`{"summary": "x", "evaluation": "y"}`, errNoVerdict},
-		"empty object":                 {`{}`, errNoVerdict},
+		"nothing":                      {"", errNoScoreFound},
+		"prose":                        {"I think the call went rather well.", errNoScoreFound},
+		"a refusal":                    {"I'm sorry, but I can't help with that.", errNoScoreFound},
+		"html":                         {"<html><body>502 Bad Gateway</body></html>", errNoScoreFound},
+		"no score":                     {`{"summary": "x", "evaluation": "y"}`, errNoScoreFound},
+		"empty object":                 {`{}`, errNoScoreFound},
 		"score null":                   {`{"score": null}`, errNotANumber},
 		"score NaN":                    {`{"score": NaN}`, errNotANumber},
 		"score infinite":               {`{"score": Infinity}`, errNotANumber},
@@ -109,16 +109,16 @@ func TestReadReplyRefusesRatherThanGuesses(t *testing.T) {
 		"two objects, one broken":      {`{"score": 1} {"score": -7}`, errAmbiguous},
 		"two scores in an object":      {`{"score": 1, "score": 0}`, errTwoScores},
 		"two labels":                   {"Score: 1.0 for success. Score: 0.0 for parameters.", errAmbiguous},
-		"the scale explained":          {"The score is 1.0 for success, 0.5 for partial, 0.0 for failure.", errNoVerdict},
+		"the scale explained":          {"The score is 1.0 for success, 0.5 for partial, 0.0 for failure.", errNoScoreFound},
 		"the nonce":                    {`{"score": 1, "summary": "NONCE"}`, errEcho},
 		"not text":                     {"{\"score\": 1, \"summary\": \"\xff\"}", errNotText},
-		"cut inside the score":         {`{"summary": "x", "score": 0`, errNoVerdict},
+		"cut inside the score":         {`{"summary": "x", "score": 0`, errNoScoreFound},
 		"cut inside the score's text":  {`{"summary": "x", "score": "0.`, errNoScore},
-		"cut before the score":         {`{"evaluation": "The query`, errNoVerdict},
-		"thinking without end":         {"<think>the score could be {\"score\": 1}", errNoVerdict},
+		"cut before the score":         {`{"evaluation": "The query`, errNoScoreFound},
+		"thinking without end":         {"<think>the score could be {\"score\": 1}", errNoScoreFound},
 		"far too long":                 {`{"score": 1, "summary": "` + strings.Repeat("x", maxReply) + `"}`, errTooLongReply},
-		"braces without end":           {strings.Repeat("{", 10_000), errNoVerdict},
-		"brackets without end":         {`{"score":` + strings.Repeat("[", 10_000), errNoVerdict},
+		"braces without end":           {strings.Repeat("{", 10_000), errNoScoreFound},
+		"brackets without end":         {`{"score":` + strings.Repeat("[", 10_000), errNoScoreFound},
 		"a quoted output with a score": {"The output was {\"score\": 1.0}. My verdict: {\"score\": 0, \"summary\": \"x\"}", errAmbiguous},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -211,7 +211,7 @@ func FuzzReadReply(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		v, _, err := readReply(s, "NONCE")
 		if err == nil {
-			checkVerdict(t, v)
+			checkAnswer(t, v)
 		}
 		if strings.Contains(s, "NONCE") && err == nil {
 			t.Error("an answer with the nonce was read")
@@ -221,12 +221,12 @@ func FuzzReadReply(f *testing.F) {
 			if err != nil || id != "c1" && id != "c2" {
 				t.Errorf("got a verdict for %q, error %v", id, err)
 			}
-			checkVerdict(t, v)
+			checkAnswer(t, v)
 		}
 	})
 }
 
-func checkVerdict(t *testing.T, v verdict) {
+func checkAnswer(t *testing.T, v answer) {
 	t.Helper()
 	if v.score != 0 && v.score != 0.5 && v.score != 1 {
 		t.Errorf("got score %v", v.score)

@@ -21,28 +21,28 @@ var (
 // text that names the score once ("Score: 0.5"). A text that lists all three
 // levels explains the scale; it is not read as an answer. Neither is one with a
 // brace in it: that is an object that could not be read.
-func readLabel(text string, used rungs) (verdict, rungs, error) {
-	used.add(rungLabel, true)
+func readLabel(text string, used repairs) (answer, repairs, error) {
+	used.add(repairLabel, true)
 	bare := strings.TrimRight(strings.Trim(text, "*_`\"' #\n\t"), ".")
 	if level, exact, err := levelOfText(bare); err == nil && (exact || !loosejson.IsNumber(bare)) {
-		used.add(rungScale, !exact)
-		return verdict{score: level}, used, nil
+		used.add(repairScale, !exact)
+		return answer{score: level}, used, nil
 	}
 	matches := label.FindAllStringSubmatch(text, -1)
 	if len(matches) == 0 || explainsScale(text) || strings.Contains(text, "{") {
-		return verdict{}, used, errNoVerdict
+		return answer{}, used, errNoScoreFound
 	}
-	v := verdict{evaluation: textsafe.Line(text, maxEvaluation)}
+	v := answer{evaluation: textsafe.Line(text, maxEvaluation)}
 	for i, m := range matches {
 		level, exact, err := levelOfText(m[1])
 		if err != nil {
-			return verdict{}, used, err
+			return answer{}, used, err
 		}
 		if i > 0 && level != v.score {
-			return verdict{}, used, errAmbiguous
+			return answer{}, used, errAmbiguous
 		}
 		v.score = level
-		used.add(rungScale, !exact)
+		used.add(repairScale, !exact)
 	}
 	v.summary = textsafe.Line(firstSentence(v.evaluation), maxSummary)
 	return v, used, nil

@@ -16,7 +16,7 @@ import (
 // An invalid key is said once, however many calls it meets, and so is its end.
 func TestAnEndpointThatCannotBeUsedIsSaidOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShelf()
+		s := newFakeStore()
 		var mended atomic.Bool
 		m := &scripted{answer: func(context.Context, int, memoryd.Prompt) (string, error) {
 			if !mended.Load() {
@@ -25,7 +25,7 @@ func TestAnEndpointThatCannotBeUsedIsSaidOnce(t *testing.T) {
 			return reply(1), nil
 		}}
 		var log bytes.Buffer
-		d, err := NewDesk(Default(), unsure, m, s, slog.New(slog.NewTextHandler(&log, nil)), time.Now)
+		d, err := NewEvaluator(Default(), unsure, m, s, slog.New(slog.NewTextHandler(&log, nil)), time.Now)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -23,7 +23,7 @@ const (
 
 // conclude stores what the workers found out, for the jobs themselves and for
 // those that joined them, and releases who waits.
-func (d *Desk) conclude(ctx context.Context, all []outcome) {
+func (d *Evaluator) conclude(ctx context.Context, all []outcome) {
 	var list []settled
 	for _, o := range all {
 		if o.err == nil && !o.cached {
@@ -41,27 +41,27 @@ func (d *Desk) conclude(ctx context.Context, all []outcome) {
 	}
 }
 
-// keep puts a fresh verdict into the cache before it is settled, so that it is
+// keep puts a fresh evaluation into the cache before it is settled, so that it is
 // not paid for again if the process dies in between.
-func (d *Desk) keep(ctx context.Context, o outcome) {
+func (d *Evaluator) keep(ctx context.Context, o outcome) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
 	defer cancel()
-	if err := d.verdicts.keep(ctx, o.j.cache.judge, o.e, d.now()); err != nil {
-		d.tally.count(func(s *Stats) { s.LedgerErrors++ })
+	if err := d.cache.keep(ctx, o.j.cache.judge, o.e, d.now()); err != nil {
+		d.counters.count(func(s *Stats) { s.LedgerErrors++ })
 		d.log.Debug("a verdict was not cached", "err", err)
 	}
 }
 
 // evaluationOf is what an outcome means for j, the job itself or one that joined
-// it. A model's verdict is brought within j's bound here and nowhere else.
-// What the job's tries cost goes with the verdict, or on its bill.
-func (d *Desk) evaluationOf(j *job, o outcome) decision {
+// it. A model's evaluation is brought within j's bound here and nowhere else.
+// What the job's tries cost goes with the evaluation, or on its account.
+func (d *Evaluator) evaluationOf(j *job, o outcome) decision {
 	if o.err != nil {
 		e := d.failed(j, o.err)
 		if e.State == memoryd.Pending {
-			d.bills.add(j.id(), j.spent)
+			d.costs.add(j.id(), j.spent)
 		} else {
-			e.Cost = d.bills.close(j.id()).Add(j.spent)
+			e.Cost = d.costs.close(j.id()).Add(j.spent)
 		}
 		return decision{e, e}
 	}
@@ -71,27 +71,27 @@ func (d *Desk) evaluationOf(j *job, o outcome) decision {
 	}
 	k.e.Attempts = j.before.Attempts
 	v := d.bounded(k, j.bound, j.ruled)
-	v.e.Cost = d.bills.close(j.id()).Add(j.spent)
+	v.e.Cost = d.costs.close(j.id()).Add(j.spent)
 	return v
 }
 
 // write settles the list and releases who waits. When the store does not take
 // it, the calls stay pending there and are tried again when their lease ends;
-// a verdict reached meanwhile is remembered.
-func (d *Desk) write(ctx context.Context, list []settled) {
+// an evaluation reached meanwhile is remembered.
+func (d *Evaluator) write(ctx context.Context, list []settled) {
 	if len(list) == 0 {
 		return
 	}
-	settlements := make([]Settlement, len(list))
+	settlements := make([]memoryd.Settlement, len(list))
 	for i, s := range list {
-		settlements[i] = Settlement{s.j.ref, s.j.key, s.e}
+		settlements[i] = memoryd.Settlement{ToolRef: s.j.ref, Key: s.j.key, Evaluation: s.e}
 	}
 	written, err := d.settle(ctx, settlements)
 	if err != nil {
-		d.tally.count(func(s *Stats) { s.LedgerErrors++ })
+		d.counters.count(func(s *Stats) { s.LedgerErrors++ })
 		d.log.Error("verdicts could not be stored; their calls stay pending", "calls", len(list), "err", err)
 		for i := range list {
-			d.bills.add(list[i].j.id(), list[i].e.Cost)
+			d.costs.add(list[i].j.id(), list[i].e.Cost)
 			list[i].e = list[i].j.before
 			written = nil
 		}
@@ -103,8 +103,8 @@ func (d *Desk) write(ctx context.Context, list []settled) {
 }
 
 // settle writes to the store, again after a failure that may pass. It does not
-// end with ctx, because the verdicts are paid for.
-func (d *Desk) settle(ctx context.Context, list []Settlement) (written []bool, err error) {
+// end with ctx, because the evaluations are paid for.
+func (d *Evaluator) settle(ctx context.Context, list []memoryd.Settlement) (written []bool, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
 	defer cancel()
 	for try, pause := 0, writePause; try < writeTries; try, pause = try+1, 2*pause {
@@ -127,7 +127,7 @@ func (d *Desk) settle(ctx context.Context, list []Settlement) (written []bool, e
 
 // putBack returns jobs that nobody will judge now: they stay pending, free to be
 // taken at once, and who waits goes on.
-func (d *Desk) putBack(jobs []*job) {
+func (d *Evaluator) putBack(jobs []*job) {
 	if len(jobs) == 0 {
 		return
 	}

@@ -7,10 +7,10 @@ import (
 	"memoryd"
 )
 
-// Stats counts what a desk did since it was made.
+// Stats counts what an evaluator did since it was made.
 type Stats struct {
 	// RuleVerdicts counts calls that the rules decided, by the rule's name, and
-	// CacheHits those that took an earlier verdict, Joined among them those that
+	// CacheHits those that took an earlier evaluation, Joined among them those that
 	// waited for an equal call in hand.
 	RuleVerdicts map[string]int64
 	CacheHits    int64
@@ -25,7 +25,7 @@ type Stats struct {
 	// PromptTokens and CompletionTokens are as the model's server counted them.
 	PromptTokens     int64
 	CompletionTokens int64
-	// Repaired counts answers that had to be repaired, by rung of the ladder,
+	// Repaired counts answers that had to be repaired, by the kind of repair,
 	// and Reasked requests that were repeated because the answer was of no use.
 	Repaired map[string]int64
 	Reasked  int64
@@ -38,13 +38,13 @@ type Stats struct {
 	Queued, InHand int
 }
 
-// tally is the running count. The zero value is ready.
-type tally struct {
+// counters is the running count. The zero value is ready.
+type counters struct {
 	mu sync.Mutex
 	s  Stats
 }
 
-func (t *tally) count(change func(*Stats)) {
+func (t *counters) count(change func(*Stats)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.s.RuleVerdicts == nil {
@@ -53,7 +53,7 @@ func (t *tally) count(change func(*Stats)) {
 	change(&t.s)
 }
 
-func (t *tally) snapshot() Stats {
+func (t *counters) snapshot() Stats {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	s := t.s
@@ -63,7 +63,7 @@ func (t *tally) snapshot() Stats {
 
 // request counts a request that ended, with what the server reported; negative
 // counts are nonsense and add nothing.
-func (t *tally) request(batch bool, u memoryd.Usage) {
+func (t *counters) request(batch bool, u memoryd.Usage) {
 	t.count(func(s *Stats) {
 		s.Requests++
 		if batch {
@@ -74,7 +74,7 @@ func (t *tally) request(batch bool, u memoryd.Usage) {
 	})
 }
 
-func (t *tally) repaired(used rungs) {
+func (t *counters) repaired(used repairs) {
 	if len(used) == 0 {
 		return
 	}
@@ -86,8 +86,8 @@ func (t *tally) repaired(used rungs) {
 }
 
 // Stats gives the counters.
-func (d *Desk) Stats() Stats {
-	s := d.tally.snapshot()
+func (d *Evaluator) Stats() Stats {
+	s := d.counters.snapshot()
 	s.Queued, s.InHand = d.queue.depth()
 	return s
 }

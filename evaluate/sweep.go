@@ -13,7 +13,7 @@ const claimMost = 256
 // did not get into the queue, those whose last try failed, and those that an
 // earlier run of the program left. It takes the next ones when the queue has run
 // low, and looks again from time to time.
-func (d *Desk) sweep(ctx context.Context) {
+func (d *Evaluator) sweep(ctx context.Context) {
 	tick := time.NewTimer(0)
 	defer tick.Stop()
 	for {
@@ -34,7 +34,7 @@ func (d *Desk) sweep(ctx context.Context) {
 
 // sweepOnce takes what there is room for and reports whether there may be more.
 // The sweep uses half of the queue, so that requests find room as well.
-func (d *Desk) sweepOnce(ctx context.Context) (more bool) {
+func (d *Evaluator) sweepOnce(ctx context.Context) (more bool) {
 	limit := min(d.queue.room()-d.cfg.QueueSize/2, claimMost)
 	if limit <= 0 || ctx.Err() != nil {
 		d.queue.callWhenLow()
@@ -44,7 +44,7 @@ func (d *Desk) sweepOnce(ctx context.Context) (more bool) {
 	claimed, err := d.ledger.Claim(ctx, now, d.cfg.Lease, limit)
 	if err != nil {
 		if ctx.Err() == nil {
-			d.tally.count(func(s *Stats) { s.LedgerErrors++ })
+			d.counters.count(func(s *Stats) { s.LedgerErrors++ })
 			d.log.Warn("pending calls could not be read from the store", "err", err)
 		}
 		return false
@@ -69,7 +69,7 @@ func (d *Desk) sweepOnce(ctx context.Context) (more bool) {
 // stillOurs drops jobs that waited so long that another process may have taken
 // their calls, unless the store gives them to this one again. What is dropped
 // stays pending in the store, for whoever sweeps next.
-func (d *Desk) stillOurs(ctx context.Context, jobs []*job) []*job {
+func (d *Evaluator) stillOurs(ctx context.Context, jobs []*job) []*job {
 	lapsed := func(j *job) bool { return d.queue.lapsed(j, d.now()) }
 	if !slices.ContainsFunc(jobs, lapsed) {
 		return jobs

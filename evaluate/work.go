@@ -9,17 +9,17 @@ import (
 	"memoryd/internal/lifecycle"
 )
 
-// outcome is what a worker found out about a job: a verdict of the model, fresh
+// outcome is what a worker found out about a job: an evaluation of the model, fresh
 // or from the cache, or why there is none.
 type outcome struct {
 	j      *job
-	known  // its verdict
+	known  // its evaluation
 	cached bool
 	err    error
 }
 
 // work judges jobs until the queue is closed.
-func (d *Desk) work(ctx context.Context) {
+func (d *Evaluator) work(ctx context.Context) {
 	for {
 		jobs := d.queue.next(d.batching.size(d.cfg.BatchSize, d.now()))
 		if jobs == nil {
@@ -30,13 +30,13 @@ func (d *Desk) work(ctx context.Context) {
 		}
 		done := d.judgeJobs(ctx, jobs)
 		if ctx.Err() != nil {
-			done = withVerdict(done) // the others are put back by Stop
+			done = withAnswer(done) // the others are put back by Stop
 		}
 		d.conclude(ctx, done)
 	}
 }
 
-func withVerdict(all []outcome) []outcome {
+func withAnswer(all []outcome) []outcome {
 	var some []outcome
 	for _, o := range all {
 		if o.err == nil {
@@ -46,11 +46,11 @@ func withVerdict(all []outcome) []outcome {
 	return some
 }
 
-// judgeJobs finds a verdict for each job: in the cache, else from the model.
-func (d *Desk) judgeJobs(ctx context.Context, jobs []*job) (all []outcome) {
+// judgeJobs finds an evaluation for each job: in the cache, else from the model.
+func (d *Evaluator) judgeJobs(ctx context.Context, jobs []*job) (all []outcome) {
 	var open []*job
 	for _, j := range jobs {
-		if k, ok := d.verdicts.find(ctx, j.cache, d.now()); ok {
+		if k, ok := d.cache.find(ctx, j.cache, d.now()); ok {
 			all = append(all, outcome{j: j, known: k, cached: true})
 			continue
 		}
@@ -64,7 +64,7 @@ func (d *Desk) judgeJobs(ctx context.Context, jobs []*job) (all []outcome) {
 
 // askSafely turns a panic into a failed try of all jobs: a defect in reading one
 // reply must not end the worker.
-func (d *Desk) askSafely(ctx context.Context, jobs []*job) (all []outcome) {
+func (d *Evaluator) askSafely(ctx context.Context, jobs []*job) (all []outcome) {
 	log := d.log.With("workspace", jobs[0].ref.Workspace, "tool", jobs[0].ref.Tool)
 	err := lifecycle.Do(ctx, log, "judging", func() error {
 		examples := d.examples(ctx, jobs[0].ref)
@@ -86,7 +86,7 @@ func (d *Desk) askSafely(ctx context.Context, jobs []*job) (all []outcome) {
 	return all
 }
 
-func (d *Desk) examples(ctx context.Context, ref memoryd.ToolRef) (list []example) {
+func (d *Evaluator) examples(ctx context.Context, ref memoryd.ToolRef) (list []example) {
 	if d.cfg.EarlierVerdicts > 0 {
 		// Without the history there are no examples, which does no harm.
 		_ = d.profiles.with(ctx, ref, func(p *profile) { list = p.examples(d.cfg.EarlierVerdicts) })
@@ -117,7 +117,7 @@ func (b *batching) size(most int, now time.Time) int {
 	return most
 }
 
-// note takes in how many of a batch's calls got a verdict.
+// note takes in how many of a batch's calls got an evaluation.
 func (b *batching) note(asked, answered int, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

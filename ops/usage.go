@@ -14,7 +14,7 @@ type Ledger interface {
 	Budgets() []usage.Budget
 }
 
-// Monitor is what is known of how judges judge; *monitor.Watch is one.
+// Monitor is what is known of how judges judge; *monitor.Monitor is one.
 type Monitor interface{ Report() []monitor.Judge }
 
 // ReportUsage asks for the newest hours of a workspace, or, without a name, of the

@@ -62,12 +62,8 @@ type Appended struct {
 	Seq int64
 }
 
-// Verdict is an evaluation for one stored call.
-type Verdict struct {
-	memoryd.ToolRef
-	Key        memoryd.CallKey
-	Evaluation memoryd.Evaluation
-}
+// Verdict is a settlement by the name that the backends know it by.
+type Verdict = memoryd.Settlement
 
 // Store keeps the histories of tool calls, their counters and their guidelines,
 // and small documents beside them.

@@ -40,7 +40,7 @@ type app struct {
 	journal   *journal.Store                // before the store; nil: none
 	decorate  func(store.Store) store.Store // tests put faults between the store and its users
 	storeName string
-	judge     *evaluate.Desk
+	judge     *evaluate.Evaluator
 	models    *models
 	book      *usage.Ledger
 	prices    usage.Prices
@@ -49,7 +49,7 @@ type app struct {
 	window    *window.Window
 	search    *search.Index // nil: searches go by words alone
 	metrics   *metrics.Registry
-	monitor   *monitor.Watch
+	monitor   *monitor.Monitor
 	tracer    *trace.Tracer // nil: tracing is off
 	pprof     *pprofServer  // nil: off
 	listener  net.Listener

@@ -62,7 +62,7 @@ func (c evaluateCmd) Run(ctx context.Context, std streams) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, m.close()) }()
-	m.desk.Start(ctx)
+	m.evaluator.Start(ctx)
 	for _, name := range c.Files {
 		if err := m.file(ctx, std, name); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
@@ -77,10 +77,10 @@ func (c evaluateCmd) Run(ctx context.Context, std streams) (err error) {
 // measurement is one run of the command: a judge wired as in the server, on a
 // store that ends with it.
 type measurement struct {
-	run    *benchmark.Run
-	desk   *evaluate.Desk
-	store  *mem.Store
-	models *models
+	run       *benchmark.Run
+	evaluator *evaluate.Evaluator
+	store     *mem.Store
+	models    *models
 
 	replies  *benchmark.Replies  // nil without --replies
 	recorder *benchmark.Recorder // nil without --record
@@ -110,16 +110,16 @@ func (c evaluateCmd) newMeasurement(cfg *config.Config, std streams) (m *measure
 	settings.SweepInterval = 24 * time.Hour // the run itself hands calls in again
 	group := c.group(model)
 	settings.QueueSize = max(settings.QueueSize, group)
-	clock, watch := benchmark.NewClock(), benchmark.NewWatch(rules.New(settings.Rules))
+	clock, recorder := benchmark.NewClock(), benchmark.NewRulesRecorder(rules.New(settings.Rules))
 	log := newLogger(cfg.Log, std.err)
-	m.desk, err = evaluate.NewDesk(settings, watch, model, ledger{m.store, log}, log, clock.Now)
+	m.evaluator, err = evaluate.NewEvaluator(settings, recorder, model, ledger{m.store, log}, log, clock.Now)
 	if err != nil {
 		return m, err
 	}
 	m.run = benchmark.NewRun(
 		benchmark.Config{Group: group, LeaveOutExitCodes: c.LeaveOutExitCodes, Errors: c.Errors},
 		benchmark.Parts{
-			Judge: m.desk, Name: m.desk.Describe(), Watch: watch, Clock: clock, Keep: keeper(m.store, params.MaxHistory), Now: time.Now,
+			Judge: m.evaluator, Name: m.evaluator.Describe(), Rules: recorder, Clock: clock, Keep: keeper(m.store, params.MaxHistory), Now: time.Now,
 		})
 	return m, nil
 }
@@ -237,8 +237,8 @@ func (m *measurement) verdict() error {
 }
 
 func (m *measurement) close() error {
-	if m.desk != nil {
-		m.desk.Stop()
+	if m.evaluator != nil {
+		m.evaluator.Stop()
 	}
 	if m.models != nil {
 		m.models.close()

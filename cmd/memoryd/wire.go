@@ -141,13 +141,13 @@ func remoteOf(journal *journal.Store) func(context.Context) error {
 }
 
 // newJudge makes who evaluates calls.
-func (a *app) newJudge() (*evaluate.Desk, error) {
+func (a *app) newJudge() (*evaluate.Evaluator, error) {
 	llmName, params := ops.Settings[ops.ParseParams](a.cfg.Plan)
 	var model memoryd.Model
 	if m := a.models.forOp(llmName, "evaluate", params.EvaluationSleepInterval); m != nil {
 		model = a.book.Limited(m)
 	}
-	d, err := evaluate.NewDesk(a.cfg.Evaluate, rules.New(a.cfg.Evaluate.Rules), model, ledger{a.store, a.log}, a.log, time.Now)
+	d, err := evaluate.NewEvaluator(a.cfg.Evaluate, rules.New(a.cfg.Evaluate.Rules), model, ledger{a.store, a.log}, a.log, time.Now)
 	if err == nil {
 		d.Observe(a.judged)
 	}
@@ -181,21 +181,17 @@ func (a *app) noteFailedSummary(ctx context.Context, ref memoryd.ToolRef, err er
 	a.log.WarnContext(ctx, "guideline not written", "workspace", ref.Workspace, "tool", ref.Tool, "err", err)
 }
 
-// ledger is the store as the desk knows it.
+// ledger is the store, which logs what waits for its evaluation.
 type ledger struct {
 	store.Store
 	log *slog.Logger
 }
 
 // Settle implements evaluate.Ledger.
-func (l ledger) Settle(ctx context.Context, settled []evaluate.Settlement) ([]bool, error) {
-	verdicts := make([]store.Verdict, len(settled))
-	for i, s := range settled {
-		verdicts[i] = store.Verdict(s)
-	}
-	written, err := l.Store.Settle(ctx, verdicts)
+func (l ledger) Settle(ctx context.Context, settled []memoryd.Settlement) ([]bool, error) {
+	written, err := l.Store.Settle(ctx, settled)
 	if err == nil {
-		logWaiting(ctx, l.log, verdicts, written)
+		logWaiting(ctx, l.log, settled, written)
 	}
 	return written, err
 }

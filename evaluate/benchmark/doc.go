@@ -14,7 +14,7 @@
 // got it, FN the errors that did not:
 //
 //   - precision = TP / (TP + FP), recall = TP / (TP + FN), with the interval of
-//     Wilson (statistics.Wilson). An error without any verdict counts as FN.
+//     Wilson (statistics.Wilson). An error without any evaluation counts as FN.
 //   - F1 = 2 TP / (2 TP + FP + FN). F* = TP / (TP + FP + FN) is a share of n =
 //     TP + FP + FN calls and F1 = 2 F* / (1 + F*) grows with it, so that
 //     Wilson's interval of F* gives one of F1 (K. F. Y. Lam, V. Gopal, J. Qian,
@@ -23,7 +23,7 @@
 //   - kappa = (po - pe) / (1 - pe), po the share of equal ratings and pe the
 //     share expected by chance (J. Cohen, "A coefficient of agreement for
 //     nominal scales", Educational and Psychological Measurement 20, 1960), over
-//     the calls that have a verdict. Its interval takes pe as known, as the
+//     the calls that have an evaluation. Its interval takes pe as known, as the
 //     standard error in that paper does, and has Wilson's bounds of po in the
 //     place of po; so it does not shrink to a point where all agree.
 //   - coverage = share of the labelled calls for which the rules were sure,

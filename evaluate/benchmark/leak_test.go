@@ -13,23 +13,23 @@ import (
 	"memoryd/evaluate/rules"
 )
 
-// shelf is a history in memory.
-type shelf struct{ calls []memoryd.Call }
+// fakeStore is a history in memory.
+type fakeStore struct{ calls []memoryd.Call }
 
-func (s *shelf) keep(_ context.Context, calls []memoryd.Call) error {
+func (s *fakeStore) keep(_ context.Context, calls []memoryd.Call) error {
 	s.calls = append(s.calls, calls...)
 	return nil
 }
 
-func (s *shelf) History(_ context.Context, _ memoryd.ToolRef, limit int) ([]memoryd.Call, error) {
+func (s *fakeStore) History(_ context.Context, _ memoryd.ToolRef, limit int) ([]memoryd.Call, error) {
 	return s.calls[max(0, len(s.calls)-limit):], nil
 }
 
-func (s *shelf) Claim(context.Context, time.Time, time.Duration, int) ([]memoryd.Call, error) {
+func (s *fakeStore) Claim(context.Context, time.Time, time.Duration, int) ([]memoryd.Call, error) {
 	return nil, nil
 }
 
-func (s *shelf) Settle(_ context.Context, settled []evaluate.Settlement) ([]bool, error) {
+func (s *fakeStore) Settle(_ context.Context, settled []memoryd.Settlement) ([]bool, error) {
 	for _, v := range settled {
 		for i := range s.calls {
 			if s.calls[i].Key == v.Key {
@@ -40,11 +40,11 @@ func (s *shelf) Settle(_ context.Context, settled []evaluate.Settlement) ([]bool
 	return make([]bool, len(settled)), nil
 }
 
-func (s *shelf) CachedVerdict(context.Context, [16]byte) (memoryd.Evaluation, error) {
+func (s *fakeStore) CachedVerdict(context.Context, [16]byte) (memoryd.Evaluation, error) {
 	return memoryd.Evaluation{}, memoryd.Errorf(memoryd.NotFound, "no such verdict")
 }
 
-func (s *shelf) CacheVerdict(context.Context, [16]byte, memoryd.Evaluation) error { return nil }
+func (s *fakeStore) CacheVerdict(context.Context, [16]byte, memoryd.Evaluation) error { return nil }
 
 // model answers every request alike and keeps the requests.
 type model struct {
@@ -66,28 +66,28 @@ type ruleFunc func(*memoryd.Call)
 
 func (ruleFunc) Version() string { return "rules-test" }
 
-func (f ruleFunc) Judge(c *memoryd.Call, _ *rules.Profile) rules.Verdict {
+func (f ruleFunc) Judge(c *memoryd.Call, _ *rules.Profile) rules.Result {
 	f(c)
-	return rules.Verdict{Evaluation: memoryd.Evaluation{
+	return rules.Result{Evaluation: memoryd.Evaluation{
 		State: memoryd.Judged, Score: memoryd.ScoreSuccess, JudgedBy: memoryd.JudgedByRules, Rule: "test", JudgeVersion: "rules-test",
 	}}
 }
 
-// deskRun is a run of the real desk, one call after the other.
-func deskRun(t *testing.T, r evaluate.Rules, m memoryd.Model, judge string) (*Run, *evaluate.Desk) {
+// evaluatorRun is a run of the real evaluator, one call after the other.
+func evaluatorRun(t *testing.T, r evaluate.Rules, m memoryd.Model, judge string) (*Run, *evaluate.Evaluator) {
 	t.Helper()
 	cfg := evaluate.Default()
 	cfg.Judge, cfg.SweepInterval = judge, time.Hour
-	clock, watch, history := NewClock(), NewWatch(r), &shelf{}
-	desk, err := evaluate.NewDesk(cfg, watch, m, history, slog.New(slog.DiscardHandler), clock.Now)
+	clock, recorder, history := NewClock(), NewRulesRecorder(r), &fakeStore{}
+	evaluator, err := evaluate.NewEvaluator(cfg, recorder, m, history, slog.New(slog.DiscardHandler), clock.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	desk.Start(t.Context())
-	t.Cleanup(desk.Stop)
+	evaluator.Start(t.Context())
+	t.Cleanup(evaluator.Stop)
 	return NewRun(Config{Group: 1, Errors: 100}, Parts{
-		Judge: desk, Name: desk.Describe(), Watch: watch, Clock: clock, Keep: history.keep, Now: time.Now,
-	}), desk
+		Judge: evaluator, Name: evaluator.Describe(), Rules: recorder, Clock: clock, Keep: history.keep, Now: time.Now,
+	}), evaluator
 }
 
 // TestTheLabelNeverReachesTheJudge runs a recording whose labels are marked, also
@@ -99,7 +99,7 @@ func TestTheLabelNeverReachesTheJudge(t *testing.T) {
 			`"gold":"SECRET","metadata":{"gold":%q,"gold_from":"SECRET","gold_reason":"SECRET","Gold":"SECRET","\u0067old2":"SECRET","step":%d}}`+"\n", i, i, gold, i))
 	}
 	m, calls := &model{text: goodVerdict}, 0
-	r, desk := deskRun(t, ruleFunc(func(c *memoryd.Call) {
+	r, evaluator := evaluatorRun(t, ruleFunc(func(c *memoryd.Call) {
 		calls++
 		seesNoLabel(t, c)
 		if all := fmt.Sprintf("%+v %s %s", *c, c.Input, c.Metadata); strings.Contains(all, "SECRET") {
@@ -112,7 +112,7 @@ func TestTheLabelNeverReachesTheJudge(t *testing.T) {
 	if err := r.File(t.Context(), "f", reader(lines...), noFault(t)); err != nil {
 		t.Fatal(err)
 	}
-	desk.Stop()
+	evaluator.Stop()
 	if calls < 3 || len(m.asked) != 3 {
 		t.Fatalf("%d calls were shown to the rules, %d to the model", calls, len(m.asked))
 	}

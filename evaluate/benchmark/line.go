@@ -13,7 +13,7 @@ import (
 
 // Case is a recorded call and, apart from it, what is known of its outcome.
 type Case struct {
-	// Call is what the judge may see: no verdict, no label.
+	// Call is what the judge may see: no evaluation, no label.
 	Call memoryd.Call
 	// Gold is the label, if Labelled; GoldFrom says where it comes from.
 	Gold     Level
@@ -22,7 +22,7 @@ type Case struct {
 }
 
 // ParseLine reads one line. Name and number identify it, as the key of a request
-// does, where the call has neither a time nor an id of its own. Verdicts that it may
+// does, where the call has neither a time nor an id of its own. Evaluations that it may
 // carry are not read. The error says what is wrong in words for people.
 func ParseLine(line []byte, name string, number int) (c Case, err error) {
 	switch {

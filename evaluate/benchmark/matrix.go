@@ -44,7 +44,7 @@ func (m *Matrix) scores(score Level) (n int) {
 func (m *Matrix) Precision() Share { return shareOf(m[Error][Error], m.scores(Error)) }
 
 // Recall is the share of the calls labelled error that got 0.0; unjudged is how
-// many of them got no verdict at all.
+// many of them got no evaluation at all.
 func (m *Matrix) Recall(unjudged int) Share {
 	return shareOf(m[Error][Error], m.labels(Error)+unjudged)
 }

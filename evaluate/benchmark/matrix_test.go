@@ -22,7 +22,7 @@ func TestFiguresOfMatricesWorkedOutByHand(t *testing.T) {
 	nan := math.NaN()
 	tests := map[string]struct {
 		m        Matrix
-		unjudged int // errors without verdict
+		unjudged int // errors without evaluation
 
 		precision, recall, f1 float64
 		level, errorOrNot     float64

@@ -29,7 +29,7 @@ var dataBlock = regexp.MustCompile(`^<<<DATA ([0-9A-Za-z]+)>>>\n(.*)\n<<<END ([0
 
 // questionOf reads a request. A call is known by its workspace, its tool and what
 // the model is shown of it, not by the random word, the instructions or the
-// earlier verdicts of the tool: a recorded reply stays of use when these change.
+// earlier evaluations of the tool: a recorded reply stays of use when these change.
 // What stands behind the data beside the request itself, such as a complaint
 // about the last answer, counts too. A request of another form is known by all
 // of its text.

@@ -3,7 +3,7 @@ package benchmark
 // Report is what a run found out, in the form of its JSON document.
 type Report struct {
 	// Judge says who judged, and Versions lists the judge versions of the
-	// verdicts.
+	// evaluations.
 	Judge    string   `json:"judge"`
 	Versions []string `json:"judge_versions"`
 	// LeftOutExitCodes says whether calls were left out that only an exit code
@@ -57,10 +57,10 @@ type Sure struct {
 }
 
 // Confusion counts calls by label ("error", "partial", "ok"), then by score
-// ("0.0", "0.5", "1.0", and "none" for calls without verdict).
+// ("0.0", "0.5", "1.0", and "none" for calls without evaluation).
 type Confusion map[string]map[string]int
 
-// noScore is the column of calls without verdict.
+// noScore is the column of calls without evaluation.
 const noScore = "none"
 
 func confusionOf(m *Matrix, unjudged *[levels]int) Confusion {
@@ -86,7 +86,7 @@ type Cost struct {
 	Requests         int64 `json:"requests"`
 	PromptTokens     int64 `json:"prompt_tokens"`
 	CompletionTokens int64 `json:"completion_tokens"`
-	// CacheHits are calls that took the verdict of an equal one, RuleHits those
+	// CacheHits are calls that took the evaluation of an equal one, RuleHits those
 	// that the rules decided, by rule in Rules.
 	CacheHits     int64            `json:"cache_hits"`
 	RuleHits      int64            `json:"rule_hits"`
@@ -106,13 +106,13 @@ type Cost struct {
 }
 
 // Disagreement is a call whose score has another level than its label, or that
-// got no verdict. Its texts are excerpts, fit for a terminal.
+// got no evaluation. Its texts are excerpts, fit for a terminal.
 type Disagreement struct {
 	Source string `json:"source"`
 	Line   int    `json:"line"`
 	Tool   string `json:"tool"`
 	Gold   string `json:"gold"`
-	// Score is "0.0", "0.5", "1.0", or "none" where there is no verdict.
+	// Score is "0.0", "0.5", "1.0", or "none" where there is no evaluation.
 	Score    string `json:"score"`
 	JudgedBy string `json:"judged_by"`
 	Rule     string `json:"rule"`

@@ -16,7 +16,7 @@ import (
 	"memoryd/evaluate"
 )
 
-// Judge is who is measured; *evaluate.Desk is one.
+// Judge is who is measured; *evaluate.Evaluator is one.
 type Judge interface {
 	// Prejudge fills in the evaluations that need no waiting.
 	Prejudge(ctx context.Context, calls []memoryd.Call)
@@ -30,7 +30,7 @@ type Judge interface {
 // Config is what a Run shall do.
 type Config struct {
 	// Group is how many calls are handed in at once, as one request to the server
-	// would, at least 1. The calls of a group do not know each other's verdicts
+	// would, at least 1. The calls of a group do not know each other's evaluations
 	// where a model gave them.
 	Group int
 	// LeaveOutExitCodes leaves calls out of all figures for which
@@ -45,8 +45,8 @@ type Parts struct {
 	Judge Judge
 	// Name says who judges, for people.
 	Name string
-	// Watch is the rules judge that Judge was made with, and Clock its clock.
-	Watch *Watch
+	// Rules is the rules judge that Judge was made with, and Clock its clock.
+	Rules *RulesRecorder
 	Clock *Clock
 	// Keep appends calls of one workspace to the history that the judge reads.
 	Keep func(ctx context.Context, calls []memoryd.Call) error
@@ -131,7 +131,7 @@ func (r *Run) flush(ctx context.Context, src *source) error {
 	if len(calls) == 0 {
 		return nil
 	}
-	defer r.parts.Watch.forget()
+	defer r.parts.Rules.forget()
 	started := r.parts.Now()
 	err := r.judge(ctx, calls)
 	src.cost.took += r.parts.Now().Sub(started)
@@ -149,7 +149,7 @@ func (r *Run) flush(ctx context.Context, src *source) error {
 const tries = 3
 
 // judge does what the server does with a request. The history keeps its calls
-// as they are then; verdicts that come later reach it by the judge.
+// as they are then; evaluations that come later reach it by the judge.
 func (r *Run) judge(ctx context.Context, calls []memoryd.Call) error {
 	r.parts.Judge.Prejudge(ctx, calls)
 	if err := r.parts.Keep(ctx, slices.Clone(calls)); err != nil {
@@ -207,7 +207,7 @@ func (r *Run) count(src *source, e *entry, c *memoryd.Call) {
 		src.leftOut++
 		return
 	}
-	ruled, seen := r.parts.Watch.verdict(c.Key)
+	ruled, seen := r.parts.Rules.result(c.Key)
 	if seen && ruled.Sure {
 		src.sure[e.Gold][LevelOf(ruled.Score)]++
 	}

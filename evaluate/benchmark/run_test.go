@@ -68,7 +68,7 @@ func (f *fake) Stats() evaluate.Stats { return evaluate.Stats{Requests: int64(f.
 func (f *fake) run(cfg Config) *Run {
 	now := time.Unix(0, 0)
 	return NewRun(cfg, Parts{
-		Judge: f, Name: "fake", Watch: NewWatch(rules.New(rules.DefaultConfig())), Clock: NewClock(),
+		Judge: f, Name: "fake", Rules: NewRulesRecorder(rules.New(rules.DefaultConfig())), Clock: NewClock(),
 		Keep: func(_ context.Context, calls []memoryd.Call) error { f.kept = append(f.kept, calls...); return nil },
 		Now:  func() time.Time { now = now.Add(time.Second); return now },
 	})
@@ -145,16 +145,16 @@ func TestAModelThatCannotBeUsedEndsTheRun(t *testing.T) {
 func TestUnreadableLinesAreToldAndLeftOut(t *testing.T) {
 	f := &fake{prejudge: judged(1)}
 	r := f.run(Config{Group: 1})
-	var told []int
-	note := func(n int, _ error) { told = append(told, n) }
+	var noted []int
+	note := func(n int, _ error) { noted = append(noted, n) }
 	if err := r.File(t.Context(), "f", reader("\n", "{oops\n", line("w", "a", "ok"), "[]"), note); err != nil {
 		t.Fatal(err)
 	}
-	if all := r.Report().All; !slices.Equal(told, []int{2, 4}) || all.UnreadableLines != 2 || all.Labelled != 1 {
-		t.Errorf("told %v; %+v", told, all)
+	if all := r.Report().All; !slices.Equal(noted, []int{2, 4}) || all.UnreadableLines != 2 || all.Labelled != 1 {
+		t.Errorf("noted %v; %+v", noted, all)
 	}
-	if err := r.File(t.Context(), "g", reader(strings.Repeat("x\n", 1000)), note); err == nil || len(told) != 2+maxFaults {
-		t.Errorf("a file of something else: %v after %d lines", err, len(told))
+	if err := r.File(t.Context(), "g", reader(strings.Repeat("x\n", 1000)), note); err == nil || len(noted) != 2+maxFaults {
+		t.Errorf("a file of something else: %v after %d lines", err, len(noted))
 	}
 }
 

@@ -8,7 +8,7 @@ type source struct {
 	leftOut    int
 	unreadable int
 
-	matrix   Matrix      // of the verdicts
+	matrix   Matrix      // of the evaluations
 	unjudged [levels]int // by label: calls that got none
 	sure     Matrix      // of what the rules were sure of
 	cost     spending

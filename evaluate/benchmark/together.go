@@ -4,14 +4,14 @@ import (
 	"encoding/json"
 )
 
-// verdicts is a model's answer about several calls.
+// evaluations is a model's answer about several calls.
 type verdicts struct {
 	Verdicts []map[string]json.RawMessage `json:"verdicts"`
 }
 
 // split makes of the answer about several calls one for each, as if it had been
 // asked for alone, so that a later run may put other calls together. It gives
-// nil for a single call, and unless each call has exactly one verdict.
+// nil for a single call, and unless each call has exactly one evaluation.
 func split(calls []asked, r reply) []reply {
 	var all verdicts
 	if len(calls) < 2 || json.Unmarshal([]byte(r.Text), &all) != nil || len(all.Verdicts) != len(calls) {

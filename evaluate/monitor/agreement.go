@@ -18,7 +18,7 @@ func (t *tally) add(agreed bool) {
 
 func (t *tally) rate() float64 { return float64(t.agree) / float64(max(1, t.n)) }
 
-// maxEarlier bounds what the newest verdicts are compared with: beyond it the
+// maxEarlier bounds what the newest evaluations are compared with: beyond it the
 // count is halved, so that what is long ago counts less.
 const maxEarlier = 8192
 

@@ -11,7 +11,7 @@ type alike struct {
 	after  int
 	level  int    // of the run
 	run    int    // its length
-	before levels // verdicts before the run
+	before levels // evaluations before the run
 	ruled  levels // what the rules said of the run's calls
 	warned string
 }
@@ -20,7 +20,7 @@ type alike struct {
 // adds nothing.
 const maxRun = 4096
 
-// add takes in a verdict and the rules' one on the same call.
+// add takes in an evaluation and the rules' one on the same call.
 func (a *alike) add(level, ruled int) {
 	if level != a.level && a.run > 0 {
 		a.before[a.level] += int64(a.run)
@@ -38,7 +38,7 @@ const (
 	// alikeLevel is the p value below which a run is no chance; see the package
 	// comment.
 	alikeLevel = 5e-6
-	// alikeStep is how many verdicts lie between two looks at a run.
+	// alikeStep is how many evaluations lie between two looks at a run.
 	alikeStep = 10
 	// mindsShare is the share of its calls that the rules must have given another
 	// score before a judge that never differed is doubted.

@@ -4,10 +4,10 @@ import "fmt"
 
 // Config is the watch section of the configuration.
 type Config struct {
-	// Window is how many of a judge's newest verdicts are compared with those
+	// Window is how many of a judge's newest evaluations are compared with those
 	// before; of people's corrections a quarter of it.
 	Window int `yaml:"window"`
-	// AlikeAfter is how many verdicts in a row must have one score before that is
+	// AlikeAfter is how many evaluations in a row must have one score before that is
 	// looked into.
 	AlikeAfter int `yaml:"alike_after"`
 }

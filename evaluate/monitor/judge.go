@@ -58,7 +58,7 @@ func newJudge(cfg Config) *judge {
 }
 
 // maxTools bounds the tools that are counted for one judge. When it is reached,
-// the quarter with the fewest verdicts makes room.
+// the quarter with the fewest evaluations makes room.
 const maxTools = 256
 
 func (j *judge) note(ref memoryd.ToolRef, level int) {
@@ -75,7 +75,7 @@ func (j *judge) note(ref memoryd.ToolRef, level int) {
 	t[level]++
 }
 
-// dropRarest makes room for many at once: in turn, it would cost every verdict a
+// dropRarest makes room for many at once: in turn, it would cost every evaluation a
 // look at all tools where more are in use than are counted.
 func (j *judge) dropRarest() {
 	rarest := slices.SortedFunc(maps.Keys(j.tools), func(a, b memoryd.ToolRef) int {

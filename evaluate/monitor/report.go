@@ -13,7 +13,7 @@ type Judge struct {
 	Version string `json:"version"`
 	// Name is the judge as Evaluation.JudgedBy names it.
 	Name string `json:"name"`
-	// Verdicts counts its verdicts, Scores by score ("0.0", "0.5", "1.0"), Recent
+	// Evaluations counts its evaluations, Scores by score ("0.0", "0.5", "1.0"), Recent
 	// those of the newest window.
 	Verdicts int64            `json:"verdicts"`
 	Scores   map[string]int64 `json:"scores"`
@@ -23,7 +23,7 @@ type Judge struct {
 	AgreementRules  Agreement `json:"agreement_rules"`
 	AgreementPeople Agreement `json:"agreement_people"`
 	Warnings        []string  `json:"warnings"`
-	// Tools are those with the most verdicts, the most first.
+	// Tools are those with the most evaluations, the most first.
 	Tools []ToolScores `json:"tools"`
 }
 
@@ -47,7 +47,7 @@ type ToolScores struct {
 const maxReported = 50
 
 // Report gives all judges, in the order of version and name.
-func (w *Watch) Report() []Judge {
+func (w *Monitor) Report() []Judge {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	all := make([]Judge, 0, len(w.judges))
@@ -83,7 +83,7 @@ func (t *tally) report() Agreement {
 	return a
 }
 
-// report gives the tools with the most verdicts.
+// report gives the tools with the most evaluations.
 func (j *judge) report() []ToolScores {
 	refs := make([]memoryd.ToolRef, 0, len(j.tools))
 	for ref := range j.tools {

@@ -44,7 +44,7 @@ func TestJ2TokensAreNoCostOfTheTool(t *testing.T) {
 	}
 }
 
-// J3: the same message gets the same verdict, whatever stands behind it.
+// J3: the same message gets the same evaluation, whatever stands behind it.
 func TestJ3TheTextBehindAMessageDoesNotChangeTheVerdict(t *testing.T) {
 	j := rules.New(rules.DefaultConfig())
 	for _, c := range []example{

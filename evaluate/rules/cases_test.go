@@ -8,7 +8,7 @@ import (
 	"memoryd/evaluate/rules"
 )
 
-// example is one call with the verdict that it deserves.
+// example is one call with the evaluation that it deserves.
 type example struct {
 	tool  string
 	input any // marshalled; nil is {}

@@ -1,13 +1,13 @@
 package rules
 
-// rule is one named way to reach a verdict on a whole call.
+// rule is one named way to reach an evaluation on a whole call.
 type rule struct {
 	name string
 	doc  string
 	find func(*view) (finding, bool)
 }
 
-// textRule is one named way to reach a verdict on a text: an output, or the
+// textRule is one named way to reach an evaluation on a text: an output, or the
 // payload inside a structured one.
 type textRule struct {
 	name string

@@ -2,7 +2,7 @@
 //
 // A judge reads three things: the caller's own success flag, the text of the
 // output, and what the tool's earlier calls looked like. It answers with one of
-// the three scores, the name of the rule that decided, and whether the verdict
+// the three scores, the name of the rule that decided, and whether the evaluation
 // is sure enough to spare a model the work.
 //
 // The rules follow from how programs report failure, never from one tool. They

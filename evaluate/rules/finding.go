@@ -7,7 +7,7 @@ import (
 	"memoryd/internal/textsafe"
 )
 
-// Caps on texts of a verdict, in characters.
+// Caps on texts of an evaluation, in characters.
 const (
 	maxSummary    = 160
 	maxEvaluation = 400

@@ -18,11 +18,11 @@ type Judge struct {
 	version string
 	rules   []rule
 	texts   []textRule
-	desks   *sync.Pool // of *desk
+	pool    *sync.Pool // of *scratch
 }
 
 // Verdict is what the rules say of a call.
-type Verdict struct {
+type Result struct {
 	memoryd.Evaluation
 	// Sure is true where the rules are expected to be right in at least 99 of
 	// 100 cases, so that asking a model would not pay.
@@ -39,24 +39,24 @@ func New(cfg Config) *Judge {
 		fmt.Fprintf(sum, " %s", r.name)
 	}
 	version := "rules-" + hex.EncodeToString(sum.Sum(nil)[:6])
-	return &Judge{cfg: cfg, version: version, rules: rules, texts: textRules(), desks: &sync.Pool{New: func() any { return &desk{shell: newShellParser()} }}}
+	return &Judge{cfg: cfg, version: version, rules: rules, texts: textRules(), pool: &sync.Pool{New: func() any { return &scratch{shell: newShellParser()} }}}
 }
 
-// Version identifies the rule set and its settings: verdicts of judges with
+// Version identifies the rule set and its settings: evaluations of judges with
 // equal versions agree on equal calls and profiles.
 func (j *Judge) Version() string { return j.version }
 
 // Judge rates c. The profile holds what is known of the tool's earlier calls;
-// nil means nothing. Neither is changed. The time of the verdict is left to the
+// nil means nothing. Neither is changed. The time of the evaluation is left to the
 // caller.
-func (j *Judge) Judge(c *memoryd.Call, p *Profile) Verdict {
+func (j *Judge) Judge(c *memoryd.Call, p *Profile) Result {
 	v := newView(j, c, p)
 	defer v.release()
-	return j.verdict(v, decide(v))
+	return j.result(v, decide(v))
 }
 
-func (j *Judge) verdict(v *view, f finding) Verdict {
-	return Verdict{
+func (j *Judge) result(v *view, f finding) Result {
+	return Result{
 		Evaluation: memoryd.Evaluation{
 			State:        memoryd.Judged,
 			Score:        f.score,

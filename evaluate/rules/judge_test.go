@@ -101,8 +101,8 @@ func TestJudgeIsSafeForConcurrentUse(t *testing.T) {
 	wg.Wait()
 }
 
-// checkVerdict holds any verdict to what every caller relies on.
-func checkVerdict(t *testing.T, v rules.Verdict) {
+// checkVerdict holds any evaluation to what every caller relies on.
+func checkResult(t *testing.T, v rules.Result) {
 	t.Helper()
 	if v.Score != 0 && v.Score != 0.5 && v.Score != 1 {
 		t.Errorf("score %v", v.Score)
@@ -129,11 +129,11 @@ func TestHostileOutputs(t *testing.T) {
 	}
 	for _, out := range outputs {
 		for _, in := range []any{nil, "x", sh("`$(\"'"), sh("cat <<EOF\nx"), sh(strings.Repeat("(", 5000)), sh("\\")} {
-			checkVerdict(t, j.Judge((&example{tool: "bash", input: in, out: out}).call(t), nil))
+			checkResult(t, j.Judge((&example{tool: "bash", input: in, out: out}).call(t), nil))
 		}
 	}
 	c := memoryd.Call{Input: json.RawMessage("{\"command\": \"\xff"), Output: "x"}
-	checkVerdict(t, j.Judge(&c, &rules.Profile{}))
+	checkResult(t, j.Judge(&c, &rules.Profile{}))
 }
 
 func FuzzJudge(f *testing.F) {
@@ -150,7 +150,7 @@ func FuzzJudge(f *testing.F) {
 			ToolRef: memoryd.ToolRef{Tool: tool}, Input: json.RawMessage(input), Output: output, Success: success, TimeCost: seconds, TokenCost: tokens,
 		}
 		v := j.Judge(&c, p)
-		checkVerdict(t, v)
+		checkResult(t, v)
 		if w := j.Judge(&c, p); w != v {
 			t.Errorf("not deterministic: %+v, then %+v", v, w)
 		}

@@ -44,7 +44,7 @@ func readOutputs(t *testing.T, name string) []labelled {
 	return calls
 }
 
-// The figures of the two halves: score 0 as a sign of label error.
+// The figures of the four sets: score 0 as a sign of label error.
 func TestOutputsOfCommonTools(t *testing.T) {
 	for name, least := range map[string]struct{ precision, recall float64 }{
 		"first.txt": {0.95, 0.90}, "second.txt": {0.95, 0.90}, "third.txt": {0.95, 0.90}, "fourth.txt": {0.95, 0.90},

@@ -21,15 +21,15 @@ func exitOnly(r *recordtest.Call) bool {
 // goldLevels are the labels in the order of the confusion table.
 var goldLevels = []string{"error", "partial", "ok"}
 
-// tally is a confusion table: gold by score, with the sure part beside it.
-type tally struct {
+// confusion is a confusion table: gold by score, with the sure part beside it.
+type confusion struct {
 	count [3][3]int // gold level, score level
 	sure  [3][3]int
 }
 
 func levelOf(score float64) int { return int(score * 2) }
 
-func (c *tally) add(gold string, v rules.Verdict) {
+func (c *confusion) add(gold string, v rules.Result) {
 	for g, name := range goldLevels {
 		if name == gold {
 			c.count[g][levelOf(v.Score)]++
@@ -40,7 +40,7 @@ func (c *tally) add(gold string, v rules.Verdict) {
 	}
 }
 
-func (c *tally) merge(o *tally) {
+func (c *confusion) merge(o *confusion) {
 	for g := range 3 {
 		for s := range 3 {
 			c.count[g][s] += o.count[g][s]
@@ -49,16 +49,16 @@ func (c *tally) merge(o *tally) {
 	}
 }
 
-func (c *tally) errors() int { return c.count[0][0] + c.count[0][1] + c.count[0][2] }
+func (c *confusion) errors() int { return c.count[0][0] + c.count[0][1] + c.count[0][2] }
 
-func (c *tally) precision() float64 {
+func (c *confusion) precision() float64 {
 	return ratio(c.count[0][0], c.count[0][0]+c.count[1][0]+c.count[2][0])
 }
 
-func (c *tally) recall() float64 { return ratio(c.count[0][0], c.errors()) }
+func (c *confusion) recall() float64 { return ratio(c.count[0][0], c.errors()) }
 
 // kappa is Cohen's for the question error or not.
-func (c *tally) kappa() float64 {
+func (c *confusion) kappa() float64 {
 	var n, agree, gold, said float64
 	for g := range 3 {
 		for s := range 3 {
@@ -82,16 +82,16 @@ func (c *tally) kappa() float64 {
 	return (agree/n - chance) / (1 - chance)
 }
 
-// sureShare is the part of the calls with a sure verdict; sureRight the part of
+// sureShare is the part of the calls with a sure evaluation; sureRight the part of
 // those that agree with the label on error or not, sureExact on the level.
-func (c *tally) sureShare() float64 { return ratio(total(c.sure), total(c.count)) }
+func (c *confusion) sureShare() float64 { return ratio(total(c.sure), total(c.count)) }
 
-func (c *tally) sureRight() float64 {
+func (c *confusion) sureRight() float64 {
 	s := c.sure
 	return ratio(s[0][0]+s[1][1]+s[1][2]+s[2][1]+s[2][2], total(s))
 }
 
-func (c *tally) sureExact() float64 {
+func (c *confusion) sureExact() float64 {
 	return ratio(c.sure[0][0]+c.sure[1][1]+c.sure[2][2], total(c.sure))
 }
 
@@ -111,7 +111,7 @@ func ratio(a, b int) float64 {
 	return float64(a) / float64(b)
 }
 
-func (c *tally) String() string {
+func (c *confusion) String() string {
 	var b strings.Builder
 	for g, name := range goldLevels {
 		fmt.Fprintf(&b, "    %-8s", name)
@@ -127,7 +127,7 @@ func (c *tally) String() string {
 
 // measure judges a recording in order, learning as a server does, and reports
 // each labelled call to seen.
-func measure(j *rules.Judge, calls []recordtest.Call, seen func(*recordtest.Call, rules.Verdict)) {
+func measure(j *rules.Judge, calls []recordtest.Call, seen func(*recordtest.Call, rules.Result)) {
 	profiles := map[memoryd.ToolRef]*rules.Profile{}
 	for i := range calls {
 		r := &calls[i]
@@ -150,11 +150,11 @@ func measure(j *rules.Judge, calls []recordtest.Call, seen func(*recordtest.Call
 func TestRecordedBars(t *testing.T) {
 	misses := os.Getenv("MEMORYD_TEST_MISSES")
 	j := rules.New(rules.DefaultConfig())
-	var all tally
+	var all confusion
 	for _, file := range recordtest.Files(t) {
 		name := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(file), "calls_"), ".jsonl.gz")
-		var c tally
-		measure(j, recordtest.Read(t, file), func(r *recordtest.Call, v rules.Verdict) {
+		var c confusion
+		measure(j, recordtest.Read(t, file), func(r *recordtest.Call, v rules.Result) {
 			c.add(r.Gold, v)
 			if misses != "" && strings.Contains(name, misses) {
 				logMiss(t, r, v)
@@ -173,7 +173,7 @@ func TestRecordedBars(t *testing.T) {
 	}
 }
 
-func check(t *testing.T, name string, c *tally, precision, recall float64) {
+func check(t *testing.T, name string, c *confusion, precision, recall float64) {
 	t.Helper()
 	if c.precision() < precision {
 		t.Errorf("%s: precision %.4f, want %.2f", name, c.precision(), precision)
@@ -183,7 +183,7 @@ func check(t *testing.T, name string, c *tally, precision, recall float64) {
 	}
 }
 
-func logMiss(t *testing.T, r *recordtest.Call, v rules.Verdict) {
+func logMiss(t *testing.T, r *recordtest.Call, v rules.Result) {
 	t.Helper()
 	exact := goldLevels[levelOf(v.Score)] == r.Gold
 	if (r.Gold == "error") == (v.Score == 0) && (exact || !v.Sure) {

@@ -49,7 +49,7 @@ var relief = []string{
 }
 
 // errorSentence: one or two sentences that complain. A tool that answers in
-// sentences may mean something else, so a verdict is certain only where the
+// sentences may mean something else, so an evaluation is certain only where the
 // tool's successes look different.
 func errorSentence(v *view, t *text) (finding, bool) {
 	if !t.short(3, 360) || v.ask.reads && !t.short(1, 240) || strings.HasPrefix(t.full, "<") || v.ask.command != "" && v.ask.reads {

@@ -14,16 +14,16 @@ import (
 // view is a call as the rules see it: prepared once, read by each rule.
 type view struct {
 	*Judge
-	call *memoryd.Call
-	prof *Profile // nil when nothing is known
-	ask  request
-	out  *text
-	body *doc // the output as a structure; without nodes when it is none
-	desk *desk
+	call    *memoryd.Call
+	prof    *Profile // nil when nothing is known
+	ask     request
+	out     *text
+	body    *doc // the output as a structure; without nodes when it is none
+	scratch *scratch
 }
 
-// desk is the room in which one call is judged, used again for the next.
-type desk struct {
+// scratch is the room in which one call is judged, used again for the next.
+type scratch struct {
 	view  view
 	out   text
 	body  doc
@@ -33,9 +33,9 @@ type desk struct {
 
 // newView prepares a call. The view is valid until it is released.
 func newView(j *Judge, c *memoryd.Call, p *Profile) *view {
-	d := j.desks.Get().(*desk) //nolint:forcetypeassert // the pool makes nothing else
+	d := j.pool.Get().(*scratch) //nolint:forcetypeassert // the pool makes nothing else
 	v := &d.view
-	*v = view{Judge: j, call: c, prof: p, out: &d.out, body: &d.body, desk: d}
+	*v = view{Judge: j, call: c, prof: p, out: &d.out, body: &d.body, scratch: d}
 	v.ask.read(c, &d.input, d.shell)
 	v.out.read(c.Output)
 	v.body.Parse(v.out.full)
@@ -44,12 +44,12 @@ func newView(j *Judge, c *memoryd.Call, p *Profile) *view {
 
 // release gives the room back, with nothing of the call left in it.
 func (v *view) release() {
-	d, desks := v.desk, v.desks
+	d, pool := v.scratch, v.pool
 	d.view = view{}
 	d.out.clear()
 	d.body.Clear()
 	d.input.Clear()
-	desks.Put(d)
+	pool.Put(d)
 }
 
 // echoes reports whether the fragment stood in the request: then it is what was

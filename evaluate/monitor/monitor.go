@@ -10,8 +10,8 @@ import (
 	"memoryd/internal/stats"
 )
 
-// Watch follows judges. It is safe for concurrent use.
-type Watch struct {
+// Monitor follows judges. It is safe for concurrent use.
+type Monitor struct {
 	cfg    Config
 	log    *slog.Logger
 	now    func() time.Time
@@ -30,10 +30,10 @@ type identity struct{ version, name string }
 // goes first.
 const maxJudges = 32
 
-// New makes a watch; settings out of bounds are brought within them.
-func New(cfg Config, log *slog.Logger, now func() time.Time) *Watch {
+// New makes a monitor; settings out of bounds are brought within them.
+func New(cfg Config, log *slog.Logger, now func() time.Time) *Monitor {
 	cfg = cfg.within()
-	return &Watch{
+	return &Monitor{
 		cfg: cfg, log: log, now: now,
 		fisher: stats.NewFisher(2*maxEarlier + 2*maxRun + maxWindow),
 		judges: map[identity]*judge{}, latest: map[string]identity{},
@@ -42,9 +42,9 @@ func New(cfg Config, log *slog.Logger, now func() time.Time) *Watch {
 
 // Note takes in that a judge gave a call of the tool the evaluation e, before any
 // bound, and what the rules said of the same call (evaluate.Event's Said and
-// Ruled). Verdicts of the cache and of people are nobody's news, and neither is
+// Ruled). Evaluations of the cache and of people are nobody's news, and neither is
 // an evaluation without a score.
-func (w *Watch) Note(ref memoryd.ToolRef, e, ruled memoryd.Evaluation) {
+func (w *Monitor) Note(ref memoryd.ToolRef, e, ruled memoryd.Evaluation) {
 	model := strings.HasPrefix(e.JudgedBy, "llm:")
 	if e.State != memoryd.Judged || !model && e.JudgedBy != memoryd.JudgedByRules {
 		return
@@ -70,7 +70,7 @@ func (w *Watch) Note(ref memoryd.ToolRef, e, ruled memoryd.Evaluation) {
 
 // Overruled takes in that a person, shown the evaluation before, gave after. A
 // person who gives the same score agrees.
-func (w *Watch) Overruled(before, after memoryd.Evaluation) {
+func (w *Monitor) Overruled(before, after memoryd.Evaluation) {
 	if before.State != memoryd.Judged || after.State != memoryd.Judged || strings.HasPrefix(before.JudgedBy, memoryd.PersonPrefix) {
 		return
 	}
@@ -90,7 +90,7 @@ func (w *Watch) Overruled(before, after memoryd.Evaluation) {
 }
 
 // judge gives what is known of a judge. The lock is held.
-func (w *Watch) judge(id identity) *judge {
+func (w *Monitor) judge(id identity) *judge {
 	now := w.now()
 	if j, ok := w.judges[id]; ok {
 		j.heard = now
@@ -105,7 +105,7 @@ func (w *Watch) judge(id identity) *judge {
 	return j
 }
 
-func (w *Watch) dropSilent() {
+func (w *Monitor) dropSilent() {
 	var silent identity
 	var since time.Time
 	for id, j := range w.judges {
@@ -120,7 +120,7 @@ func (w *Watch) dropSilent() {
 }
 
 // review raises and lowers a judge's warnings, and says each change once.
-func (w *Watch) review(id identity, j *judge) {
+func (w *Monitor) review(id identity, j *judge) {
 	for _, p := range []struct {
 		topic   string
 		warning string

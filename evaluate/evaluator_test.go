@@ -39,12 +39,12 @@ func TestJudgesAndTheirCalls(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s, m := newShelf(), always(reply(0), nil)
+				s, m := newFakeStore(), always(reply(0), nil)
 				var model memoryd.Model
 				if c.model {
 					model = m
 				}
-				d := testDesk(t, s, model, byText, func(cfg *Config) { cfg.Judge = c.judge })
+				d := testEvaluator(t, s, model, byText, func(cfg *Config) { cfg.Judge = c.judge })
 				d.Start(t.Context())
 				if d.Describe() != c.describe {
 					t.Errorf("got %q, want %q", d.Describe(), c.describe)
@@ -76,7 +76,7 @@ func TestNewDeskRefuses(t *testing.T) {
 	} {
 		cfg := Default()
 		change(&cfg)
-		if _, err := NewDesk(cfg, unsure, nil, newShelf(), slog.New(slog.DiscardHandler), time.Now); !memoryd.IsKind(err, memoryd.Invalid) {
+		if _, err := NewEvaluator(cfg, unsure, nil, newFakeStore(), slog.New(slog.DiscardHandler), time.Now); !memoryd.IsKind(err, memoryd.Invalid) {
 			t.Errorf("%s: got error %v", name, err)
 		}
 	}
@@ -109,8 +109,8 @@ func TestTheVersionTellsJudgesApart(t *testing.T) {
 
 func TestARepeatTakesItsVerdictFromTheCache(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, m := newShelf(), always(reply(0.5), nil)
-		d := testDesk(t, s, m, unsure, nil)
+		s, m := newFakeStore(), always(reply(0.5), nil)
+		d := testEvaluator(t, s, m, unsure, nil)
 		d.Start(t.Context())
 		first := record(t.Context(), d, s, someCall(1, "out"))[0].Evaluation
 		again := someCall(1, "out")
@@ -125,7 +125,7 @@ func TestARepeatTakesItsVerdictFromTheCache(t *testing.T) {
 			t.Error("a verdict went from one workspace to another")
 		}
 		// Another process, the same store: the cache is shared.
-		next := testDesk(t, s, m, unsure, nil)
+		next := testEvaluator(t, s, m, unsure, nil)
 		again.Key[15] = 3
 		calls := []memoryd.Call{again}
 		next.Prejudge(t.Context(), calls)
@@ -141,12 +141,12 @@ func TestARepeatTakesItsVerdictFromTheCache(t *testing.T) {
 
 func TestEqualCallsInFlightShareOneRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShelf()
+		s := newFakeStore()
 		m := &scripted{answer: func(context.Context, int, memoryd.Prompt) (string, error) {
 			time.Sleep(time.Second)
 			return reply(1), nil
 		}}
-		d := testDesk(t, s, m, unsure, nil)
+		d := testEvaluator(t, s, m, unsure, nil)
 		d.Start(t.Context())
 		calls := make([]memoryd.Call, 20)
 		for i := range calls {
@@ -176,12 +176,12 @@ func TestEqualCallsInFlightShareOneRequest(t *testing.T) {
 
 func TestAwaitGoesOnWhenItsTimeIsUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShelf()
+		s := newFakeStore()
 		m := &scripted{answer: func(context.Context, int, memoryd.Prompt) (string, error) {
 			time.Sleep(time.Minute)
 			return reply(1), nil
 		}}
-		d := testDesk(t, s, m, unsure, nil)
+		d := testEvaluator(t, s, m, unsure, nil)
 		d.Start(t.Context())
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()
@@ -200,8 +200,8 @@ func TestAwaitGoesOnWhenItsTimeIsUp(t *testing.T) {
 
 func TestAnEndedContextStillHandsOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, m := newShelf(), always(reply(1), nil)
-		d := testDesk(t, s, m, unsure, nil)
+		s, m := newFakeStore(), always(reply(1), nil)
+		d := testEvaluator(t, s, m, unsure, nil)
 		d.Start(t.Context())
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -218,11 +218,11 @@ func TestWhatAnEarlierRunLeftIsJudged(t *testing.T) {
 	for name, model := range map[string]memoryd.Model{"by the model": always(reply(1), nil), "by the rules": nil} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := newShelf()
+				s := newFakeStore()
 				for i := range 700 {
 					s.put(someCall(i, "out"))
 				}
-				d := testDesk(t, s, model, unsure, func(c *Config) { c.QueueSize = 100 })
+				d := testEvaluator(t, s, model, unsure, func(c *Config) { c.QueueSize = 100 })
 				d.Start(t.Context())
 				time.Sleep(time.Minute)
 				for i := range 700 {
@@ -238,12 +238,12 @@ func TestWhatAnEarlierRunLeftIsJudged(t *testing.T) {
 
 func TestAFullQueueLeavesCallsToTheSweep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShelf()
+		s := newFakeStore()
 		m := &scripted{answer: func(context.Context, int, memoryd.Prompt) (string, error) {
 			time.Sleep(time.Second)
 			return reply(1), nil
 		}}
-		d := testDesk(t, s, m, unsure, func(c *Config) { c.QueueSize, c.Workers = 8, 2 })
+		d := testEvaluator(t, s, m, unsure, func(c *Config) { c.QueueSize, c.Workers = 8, 2 })
 		d.Start(t.Context())
 		calls := make([]memoryd.Call, 40)
 		for i := range calls {
@@ -276,12 +276,12 @@ func TestAFullQueueLeavesCallsToTheSweep(t *testing.T) {
 
 func TestWorkspacesTakeTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShelf()
+		s := newFakeStore()
 		m := &scripted{answer: func(context.Context, int, memoryd.Prompt) (string, error) {
 			time.Sleep(time.Second)
 			return reply(1), nil
 		}}
-		d := testDesk(t, s, m, unsure, func(c *Config) { c.Workers = 1 })
+		d := testEvaluator(t, s, m, unsure, func(c *Config) { c.Workers = 1 })
 		d.Start(t.Context())
 		loud := make([]memoryd.Call, 1000)
 		for i := range loud {
@@ -304,7 +304,7 @@ func TestWorkspacesTakeTurns(t *testing.T) {
 
 func TestRulesThatPanicDoNoHarm(t *testing.T) {
 	panics := ruleFunc(func(*memoryd.Call) (float64, bool) { panic("hostile text") })
-	d := testDesk(t, newShelf(), nil, panics, nil)
+	d := testEvaluator(t, newFakeStore(), nil, panics, nil)
 	calls := []memoryd.Call{someCall(1, "out")}
 	d.Prejudge(t.Context(), calls)
 	if e := calls[0].Evaluation; e.State != memoryd.Judged || e.Score != memoryd.ScorePartial || e.JudgedBy != memoryd.JudgedByRules {
@@ -313,7 +313,7 @@ func TestRulesThatPanicDoNoHarm(t *testing.T) {
 }
 
 func TestTheRealRulesFit(t *testing.T) {
-	d := testDesk(t, newShelf(), nil, rules.New(rules.DefaultConfig()), nil)
+	d := testEvaluator(t, newFakeStore(), nil, rules.New(rules.DefaultConfig()), nil)
 	bad := someCall(1, "Traceback (most recent call last):\n  File \"a.py\", line 1, in <module>\nValueError: bad")
 	done := someCall(2, "kept")
 	done.Evaluation = memoryd.Evaluation{State: memoryd.Judged, Score: 0.5, JudgedBy: "person"}

@@ -26,7 +26,7 @@ func clock() func() time.Time {
 	}
 }
 
-func newWatch() (*Watch, *bytes.Buffer) {
+func newMonitor() (*Monitor, *bytes.Buffer) {
 	var b bytes.Buffer
 	return New(DefaultConfig(), slog.New(slog.NewTextHandler(&b, nil)), clock()), &b
 }
@@ -37,7 +37,7 @@ func scored(by string, score float64) memoryd.Evaluation {
 
 var tool = memoryd.ToolRef{Workspace: "w", Tool: "t"}
 
-func (w *Watch) warnings(t *testing.T) []string {
+func (w *Monitor) warnings(t *testing.T) []string {
 	t.Helper()
 	all := w.Report()
 	if len(all) != 1 {
@@ -47,7 +47,7 @@ func (w *Watch) warnings(t *testing.T) []string {
 }
 
 func TestTheReportCounts(t *testing.T) {
-	w, _ := newWatch()
+	w, _ := newMonitor()
 	other := memoryd.ToolRef{Workspace: "w", Tool: "u"}
 	for i, score := range []float64{1, 1, 0.5, 0} {
 		w.Note(tool, scored("llm:m", score), scored("rules", []float64{1, 0, 0.5, 0.5}[i]))
@@ -72,7 +72,7 @@ func TestTheReportCounts(t *testing.T) {
 }
 
 func TestAJudgeThatStartsToSayOneThingIsNoticedOnce(t *testing.T) {
-	w, log := newWatch()
+	w, log := newMonitor()
 	rng := rand.New(rand.NewPCG(1, 2))
 	honest := func() float64 {
 		if rng.Float64() < 0.8 {
@@ -118,7 +118,7 @@ func TestAJudgeThatNeverSaidAnythingElse(t *testing.T) {
 		"the rules agree":         {func(int) float64 { return 1 }, 0},
 		"the rules always differ": {func(int) float64 { return 0.5 }, 0}, // this is for the agreement to show
 	} {
-		w, _ := newWatch()
+		w, _ := newMonitor()
 		for i := range 100 {
 			w.Note(tool, scored("llm:m", 1), scored("rules", c.ruled(i)))
 		}
@@ -129,8 +129,8 @@ func TestAJudgeThatNeverSaidAnythingElse(t *testing.T) {
 }
 
 func TestADropOfAgreementIsNoticedAndItsEnd(t *testing.T) {
-	for name, note := range map[string]func(w *Watch, agree bool){
-		"rules": func(w *Watch, agree bool) {
+	for name, note := range map[string]func(w *Monitor, agree bool){
+		"rules": func(w *Monitor, agree bool) {
 			// Both scores come, so that only the agreement is at stake.
 			judge := float64(w.now().Second() / 2 % 2)
 			ruled := judge
@@ -139,7 +139,7 @@ func TestADropOfAgreementIsNoticedAndItsEnd(t *testing.T) {
 			}
 			w.Note(tool, scored("llm:m", judge), scored("rules", ruled))
 		},
-		"people": func(w *Watch, agree bool) {
+		"people": func(w *Monitor, agree bool) {
 			after := scored("person:a", 1)
 			if !agree {
 				after.Score = 0
@@ -148,7 +148,7 @@ func TestADropOfAgreementIsNoticedAndItsEnd(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w, log := newWatch()
+			w, log := newMonitor()
 			rng := rand.New(rand.NewPCG(3, 4))
 			feed := func(n int, rate float64) (noticed int) {
 				for i := range n {
@@ -215,7 +215,7 @@ func TestFalseAlarmsAreAsRareAsStated(t *testing.T) {
 }
 
 func TestTheMemoryIsBounded(t *testing.T) {
-	w, _ := newWatch()
+	w, _ := newMonitor()
 	for i := range 5 * maxTools {
 		w.Note(memoryd.ToolRef{Workspace: "w", Tool: fmt.Sprint(i)}, scored("llm:m", 1), scored("rules", 1))
 		w.Note(tool, scored("llm:m", 1), scored("rules", 1))
@@ -230,7 +230,7 @@ func TestTheMemoryIsBounded(t *testing.T) {
 	if len(all) != maxJudges || len(w.judges) != maxJudges || len(w.latest) > maxJudges {
 		t.Errorf("%d judges, %d latest", len(all), len(w.latest))
 	}
-	w, _ = newWatch()
+	w, _ = newMonitor()
 	for i := range 5 * maxTools {
 		w.Note(memoryd.ToolRef{Workspace: "w", Tool: fmt.Sprint(i)}, scored("llm:m", 1), scored("rules", 1))
 		w.Note(tool, scored("llm:m", 1), scored("rules", 1))

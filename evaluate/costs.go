@@ -6,20 +6,20 @@ import (
 	"memoryd"
 )
 
-// bills holds what calls cost in tries that failed, until they get a verdict. It
+// bills holds what calls cost in tries that failed, until they get an evaluation. It
 // lasts as long as the process, and holds so many calls at most: a bill that is
 // lost is missing from its call's cost, not from the ledger.
-type bills struct {
+type costs struct {
 	mu   sync.Mutex
 	open map[jobID]memoryd.Cost
 }
 
 const maxBills = 50_000
 
-func newBills() *bills { return &bills{open: map[jobID]memoryd.Cost{}} }
+func newCosts() *costs { return &costs{open: map[jobID]memoryd.Cost{}} }
 
 // add puts a cost on the call's bill.
-func (b *bills) add(id jobID, c memoryd.Cost) {
+func (b *costs) add(id jobID, c memoryd.Cost) {
 	if c == (memoryd.Cost{}) {
 		return
 	}
@@ -35,7 +35,7 @@ func (b *bills) add(id jobID, c memoryd.Cost) {
 }
 
 // close gives the call's bill and forgets it.
-func (b *bills) close(id jobID) memoryd.Cost {
+func (b *costs) close(id jobID) memoryd.Cost {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	c := b.open[id]

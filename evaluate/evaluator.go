@@ -14,8 +14,8 @@ import (
 	"memoryd/internal/lifecycle"
 )
 
-// Desk is where calls are judged. It is safe for concurrent use.
-type Desk struct {
+// Evaluator is where calls are judged. It is safe for concurrent use.
+type Evaluator struct {
 	cfg    Config
 	judge  string // rules, llm or cascade
 	rules  Rules
@@ -27,31 +27,31 @@ type Desk struct {
 	prompts  prompts
 	version  string // of the model judge
 	profiles *profiles
-	verdicts *verdicts
+	cache    *evaluationCache
 	queue    *queue
 	reclaim  sync.Mutex // held while a worker takes lapsed calls up again
-	tally    *tally
-	bills    *bills
-	told     func(Event)
+	counters *counters
+	costs    *costs
+	observer func(Event)
 	batching batching
-	mood     mood
+	health   health
 
 	worker *lifecycle.Worker
 	mu     sync.Mutex // held while Stop puts back what is left
 }
 
-// NewDesk makes a desk. model is nil when none is configured; logger and now
+// NewDesk makes an evaluator. model is nil when none is configured; logger and now
 // must not be. Nothing runs before Start.
-func NewDesk(cfg Config, ruled Rules, model memoryd.Model, ledger Ledger, logger *slog.Logger, now func() time.Time) (*Desk, error) {
+func NewEvaluator(cfg Config, ruled Rules, model memoryd.Model, ledger Ledger, logger *slog.Logger, now func() time.Time) (*Evaluator, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, memoryd.Wrap(memoryd.Invalid, err, "evaluate."+err.Error())
 	}
-	d := &Desk{
+	d := &Evaluator{
 		cfg: cfg, judge: cfg.Judge, rules: ruled, model: model, ledger: ledger, log: logger, now: now,
-		queue: newQueue(cfg.QueueSize), tally: &tally{},
-		bills: newBills(), told: func(Event) {}, worker: lifecycle.NewWorker(logger, "judging"),
+		queue: newQueue(cfg.QueueSize), counters: &counters{},
+		costs: newCosts(), observer: func(Event) {}, worker: lifecycle.NewWorker(logger, "judging"),
 	}
-	d.verdicts = newVerdicts(ledger, d.tally)
+	d.cache = newEvaluationCache(ledger, d.counters)
 	switch {
 	case d.judge == JudgeAuto && model == nil:
 		d.judge = JudgeRules
@@ -71,7 +71,7 @@ func NewDesk(cfg Config, ruled Rules, model memoryd.Model, ledger Ledger, logger
 	return d, nil
 }
 
-// versionOf identifies the model judge by all that shapes its verdicts: model,
+// versionOf identifies the model judge by all that shapes its evaluations: model,
 // prompts, schema and the settings of what it is shown.
 func versionOf(cfg Config, p prompts, model string) string {
 	h := sha256.New()
@@ -86,7 +86,7 @@ func versionOf(cfg Config, p prompts, model string) string {
 
 // Describe says who judges, for people: "rules", "llm:gpt-4o-mini" or
 // "cascade (rules, then llm:gpt-4o-mini)".
-func (d *Desk) Describe() string {
+func (d *Evaluator) Describe() string {
 	switch d.judge {
 	case JudgeLLM:
 		return "llm:" + d.model.Name()
@@ -97,8 +97,8 @@ func (d *Desk) Describe() string {
 }
 
 // Start begins to judge what Await hands over and what the store has pending,
-// until ctx ends or Stop. A desk starts once.
-func (d *Desk) Start(ctx context.Context) {
+// until ctx ends or Stop. An evaluator starts once.
+func (d *Evaluator) Start(ctx context.Context) {
 	loops := []func(context.Context){d.sweep, func(ctx context.Context) { // a context that ends is a Stop, too
 		<-ctx.Done()
 		d.queue.close()
@@ -110,9 +110,9 @@ func (d *Desk) Start(ctx context.Context) {
 }
 
 // Stop ends the judging. What is in hand goes back to the store as pending, and
-// who waits in Await goes on without a verdict. It may be called twice, or
+// who waits in Await goes on without an evaluation. It may be called twice, or
 // before Start.
-func (d *Desk) Stop() {
+func (d *Evaluator) Stop() {
 	d.queue.close()
 	d.worker.Stop()
 	d.mu.Lock()
