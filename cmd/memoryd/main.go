@@ -23,6 +23,7 @@ const (
 
 // cli is the command line.
 type cli struct {
+	Demo        demoCmd        `cmd:"" help:"Show a guideline, a warning and a compaction from recorded calls."`
 	Serve       serveCmd       `cmd:"" default:"withargs" help:"Run the server (the default command)."`
 	Import      importCmd      `cmd:"" help:"Send JSON-lines of calls to a server."`
 	Summarize   summarizeCmd   `cmd:"" help:"Refresh guidelines."`
