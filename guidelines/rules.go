@@ -60,7 +60,7 @@ func (x *Rules) document(f *findings, d draft, prev *Document) *Document {
 	gs := groundsFor(f, d)
 	return &Document{
 		Tool: f.tool.Tool, Author: AuthorRules, Fingerprint: d.fingerprint(x.cfg.MaxWords), Items: itemsOf(d, gs, AuthorRules, prev),
-		Grounds: gs, Statistics: statisticsSection(f.stats), MaxWords: x.cfg.MaxWords,
+		Grounds: gs, Statistics: statisticsSection(f.stats, f.judgedGood), MaxWords: x.cfg.MaxWords,
 	}
 }
 
@@ -80,6 +80,11 @@ func (x *Rules) find(ctx context.Context, tool memoryd.Tool, calls []memoryd.Cal
 		stats: statisticsOf(tool, calls, recent), evidence: evidence.MineObserved(obs, calls), goodCost: goodCosts(calls), advised: map[string]bool{},
 	}
 	f.agents = f.evidence.Agents
+	for i := range calls {
+		if e := &calls[i].Evaluation; e.State == memoryd.Judged && e.Score >= memoryd.ScoreSuccess {
+			f.judgedGood++
+		}
+	}
 	return f, nil
 }
 
@@ -104,8 +109,10 @@ type findings struct {
 	// that it adds.
 	reworded map[string]practice
 	added    []practice
-	agents   int // that are known by name
-	unquoted bool
+	// judgedGood counts the calls of the history that scored 1.
+	judgedGood int
+	agents     int // that are known by name
+	unquoted   bool
 	// advised are the causes that a recommendation is about.
 	advised  map[string]bool
 	goodCost map[evidence.Resource]typical

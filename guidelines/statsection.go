@@ -12,8 +12,9 @@ import (
 const notReported = "not reported"
 
 // statisticsSection writes the figures that the wire shows, and the counts
-// behind them.
-func statisticsSection(s stats.Statistics) string {
+// behind them. The success rate is what callers reported; beside it stands how many
+// of the judged calls a judge found good.
+func statisticsSection(s stats.Statistics, good int) string {
 	rate, score, seconds, tokens := notReported, notReported, notReported, notReported
 	if s.TotalCalls > 0 {
 		rate = fmt.Sprintf("%.2f%%", 100*s.SuccessRate)
@@ -30,6 +31,9 @@ func statisticsSection(s stats.Statistics) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## Statistics\n- **Success Rate**: %s\n- **Average Score**: %s\n- **Average Time Cost**: %s\n- **Average Token Cost**: %s\n",
 		rate, score, seconds, tokens)
+	if s.JudgedCalls > 0 {
+		fmt.Fprintf(&b, "- **Judged Rate**: %.2f%% (%d of %d judged calls scored 1.0; Success Rate is what callers reported)\n", 100*float64(good)/float64(s.JudgedCalls), good, s.JudgedCalls)
+	}
 	fmt.Fprintf(&b, "- **Calls**: %d kept, %d recent; %d judged, %d with time, %d with tokens\n",
 		s.TotalCalls, s.RecentCalls, s.JudgedCalls, s.TimedCalls, s.TokenCalls)
 	if i := s.SuccessRateCI95; i != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"strings"
 	"testing"
 )
@@ -20,6 +21,15 @@ func TestTheDemonstrationShowsAGuidelineAWarningAndACompaction(t *testing.T) {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, out.String())
 		}
+	}
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, shown, _ := strings.Cut(string(readme), "cmd/memoryd demo\n```\n\n```\n")
+	shown, _, _ = strings.Cut(shown, "\n```")
+	if !strings.Contains(out.String(), shown) || len(shown) < 500 {
+		t.Errorf("the README shows another guideline than the demonstration:\n%s", shown)
 	}
 	if errs.Len() > 0 {
 		t.Errorf("it complains: %s", errs.String())
