@@ -64,7 +64,11 @@ func openStore(ctx context.Context, cfg *config.Config, getenv func(string) stri
 	case config.BackendMem:
 		return mem.New(), "memory, lost at exit", nil
 	case config.BackendQdrant:
-		return openQdrant(ctx, c, getenv(c.Qdrant.APIKeyEnv), log)
+		key := getenv(c.Qdrant.APIKeyEnv)
+		if key == "" && c.Qdrant.APIKeyEnv != "" {
+			return nil, "", memoryd.Errorf(memoryd.Invalid, "store.qdrant.api_key_env: the environment variable %s is not set", c.Qdrant.APIKeyEnv)
+		}
+		return openQdrant(ctx, c, key, log)
 	}
 	s, err := sqlite.Open(ctx, cfg.Store.SQLite, log)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"memoryd"
 	"net"
 	"net/http"
 	"strconv"
@@ -113,5 +114,16 @@ func TestTheServerDoesNotStartWhileQdrantIsAwayWithoutASpool(t *testing.T) {
 	cfg.Store.Qdrant.Host, cfg.Store.Qdrant.Port, cfg.Store.Qdrant.Retries = "127.0.0.1", portOfNobody(t), 0
 	if _, err := newApp(t.Context(), cfg, func(string) string { return "" }, slog.New(slog.DiscardHandler)); err == nil {
 		t.Error("it started")
+	}
+}
+func TestAnUnsetKeyOfQdrantIsAnError(t *testing.T) {
+	cfg, err := config.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Store.Backend, cfg.Store.Qdrant.APIKeyEnv = config.BackendQdrant, "QDRANT_KEY_THAT_IS_NOT_SET"
+	_, _, err = openStore(t.Context(), cfg, func(string) string { return "" }, slog.New(slog.DiscardHandler))
+	if !memoryd.IsKind(err, memoryd.Invalid) || !strings.Contains(err.Error(), "api_key_env") || !strings.Contains(err.Error(), "QDRANT_KEY_THAT_IS_NOT_SET") {
+		t.Errorf("got %v", err)
 	}
 }

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"time"
 
@@ -76,9 +77,35 @@ func (s *backend) failed(ctx context.Context, err error) {
 		s.log.Warn("the remote store takes nothing; it is kept in the journal", "err", err)
 	}
 	s.q.releaseAll()
+	if errors.Is(err, store.ErrVanished) {
+		s.remake(ctx)
+	}
 	if err := s.pingRemote(ctx); err != nil && ctx.Err() == nil {
 		s.markAway(err)
 	}
+}
+
+// remake has a remote store made anew that lost what it kept, and fills it from the
+// local copy as soon as what waits is there. Records, and what others recorded
+// without a journal, do not come back.
+func (s *backend) remake(ctx context.Context) {
+	r, ok := s.reached().(store.Remaker)
+	if !ok {
+		return
+	}
+	if err := r.Remake(ctx); err != nil {
+		s.log.Error("the remote store lost what it kept and cannot be made anew", "err", err)
+		return
+	}
+	s.worker.Go(func(ctx context.Context) error {
+		err := s.drained(ctx)
+		if err == nil {
+			var report Report
+			report, err = s.Repair(ctx)
+			s.log.Error("the remote store had lost what it kept; the calls that this journal has were put back", "report", report, "err", err)
+		}
+		return err
+	})
 }
 
 // pingRemote asks whether the remote store is there.

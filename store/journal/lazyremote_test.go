@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -227,4 +228,62 @@ func TestTheRemoteStoreIsTidiedUp(t *testing.T) {
 	if err := s.Sweep(t.Context()); err != nil || remote.n != 1 {
 		t.Errorf("tidied up %d times, %v", remote.n, err)
 	}
+}
+
+// mortal is a remote store whose content can vanish.
+type mortal struct {
+	store.Store
+	now atomic.Pointer[store.Store] // nil: vanished
+}
+
+func newMortal() *mortal {
+	m := &mortal{}
+	m.born()
+	m.Store = store.Intercept(func(ctx context.Context, _ string, call func(context.Context, store.Store) error) error {
+		if now := m.now.Load(); now != nil {
+			return call(ctx, *now)
+		}
+		return memoryd.Wrap(memoryd.Unavailable, store.ErrVanished, "gone")
+	})
+	return m
+}
+
+func (m *mortal) born() {
+	var s store.Store = mem.New()
+	m.now.Store(&s)
+}
+
+func (m *mortal) Remake(context.Context) error { m.born(); return nil }
+
+// TestAVanishedRemoteStoreIsFilledAgainWithoutARestart loses all that the remote
+// store had; the journal accepts, has it made anew and puts back what it knows.
+func TestAVanishedRemoteStoreIsFilledAgainWithoutARestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		remote := newMortal()
+		cfg := journal.DefaultConfig()
+		cfg.RepairInterval = 0
+		s, err := journal.New(mem.New(), remote, cfg, slog.New(slog.DiscardHandler), time.Now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Start(t.Context())
+		defer closeIt(t, s)
+		add(t, s, 50, calls("a", 1, 20)...)
+		add(t, s, 50, calls("b", 1, 5)...)
+		if err := s.Drain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		remote.now.Store(nil)
+		add(t, s, 50, calls("a", 21, 22)...)
+		time.Sleep(time.Minute)
+		for tool, want := range map[string]int{"a": 22, "b": 5} {
+			got, err := remote.History(t.Context(), ref(tool), 0)
+			if err != nil || len(got) != want {
+				t.Errorf("%s: the remote store has %d calls, %v, want %d", tool, len(got), err, want)
+			}
+		}
+		if st := s.Status(); st.Away || st.Backlog != 0 || st.Calls != 25 {
+			t.Errorf("got %+v", st)
+		}
+	})
 }

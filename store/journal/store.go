@@ -247,17 +247,20 @@ func (s *backend) Status() Status {
 // Journal gives the local store, for what it reports of itself.
 func (s *backend) Journal() store.Store { return s.local }
 
+// reached is the remote store itself; nil if it could not be opened yet.
+func (s *backend) reached() store.Store {
+	if s.lazy == nil {
+		return s.remote
+	}
+	if opened := s.lazy.opened.Load(); opened != nil {
+		return *opened
+	}
+	return nil
+}
+
 // Sweep lets the remote store tidy up, if it has a Sweep and is there.
 func (s *backend) Sweep(ctx context.Context) error {
-	remote := s.remote
-	if s.lazy != nil {
-		opened := s.lazy.opened.Load()
-		if opened == nil {
-			return nil
-		}
-		remote = *opened
-	}
-	tidy, ok := remote.(interface {
+	tidy, ok := s.reached().(interface {
 		Sweep(ctx context.Context) error
 	})
 	if !ok || s.away.Load() {

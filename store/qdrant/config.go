@@ -2,7 +2,10 @@ package qdrant
 
 import (
 	"cmp"
+	"crypto/tls"
+	"crypto/x509"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -17,6 +20,9 @@ type Config struct {
 	Port int    `yaml:"port"`
 	// TLS encrypts the connection. An API key without it travels in the clear.
 	TLS bool `yaml:"tls"`
+	// CAFile is a file of certificates (PEM) that vouch for the server's, in place of
+	// the system's; "" means those. It needs TLS.
+	CAFile string `yaml:"ca_file"`
 	// APIKeyEnv names the environment variable that holds the API key; "" means
 	// none.
 	APIKeyEnv string `yaml:"api_key_env"`
@@ -74,6 +80,9 @@ func (c Config) Validate() error {
 	if len(c.Prefix) > 64 || strings.Trim(c.Prefix, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != "" {
 		return fmt.Errorf("prefix: may hold up to 64 letters, digits, '_' and '-', not %q", c.Prefix)
 	}
+	if c.CAFile != "" && !c.TLS {
+		return fmt.Errorf("ca_file: needs tls")
+	}
 	return cmp.Or(
 		store.Within("port", c.Port, 1, 65535), store.Within("connections", c.Connections, 1, 64),
 		store.Within("replication_factor", c.ReplicationFactor, 1, maxFactor),
@@ -84,4 +93,21 @@ func (c Config) Validate() error {
 		store.Within("flush_interval", c.FlushInterval, time.Second, time.Hour),
 		store.Within("timeout", c.Timeout, 10*time.Millisecond, time.Hour), store.Within("patience", c.Patience, c.Timeout, time.Hour),
 	)
+}
+
+// trust is how the server's certificate is checked; nil means by the client's own
+// settings.
+func (c Config) trust() (*tls.Config, error) {
+	if c.CAFile == "" {
+		return nil, nil //nolint:nilnil // the default
+	}
+	pem, err := os.ReadFile(c.CAFile)
+	if err != nil {
+		return nil, fmt.Errorf("ca_file: %w", err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("ca_file: %s holds no certificate", c.CAFile)
+	}
+	return &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}, nil
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"memoryd"
+	"memoryd/store"
 	"memoryd/store/qdrant"
 	"memoryd/store/qdrant/qdranttest"
 	"memoryd/store/storetest"
@@ -153,5 +154,33 @@ func TestFailuresHaveKinds(t *testing.T) {
 				t.Errorf("%d tries, want %d", tries.Load(), tc.tries)
 			}
 		})
+	}
+}
+
+// TestVanishedCollectionsAreUnavailableUntilTheyAreRemade deletes the storage of a
+// server under a running store.
+func TestVanishedCollectionsAreUnavailableUntilTheyAreRemade(t *testing.T) {
+	server := qdranttest.New(t, versions[0])
+	s := openFake(t, server, fakeConfig(), qdrant.WithSleep(noWait))
+	if _, err := add(t.Context(), s, 9, call("t", 1, 1)); err != nil {
+		t.Fatal(err)
+	}
+	server.Vanish()
+	_, appending := add(t.Context(), s, 9, call("t", 2, 1))
+	_, reading := s.Tool(t.Context(), ref("t"))
+	for what, err := range map[string]error{"append": appending, "tool": reading, "ping": s.Ping(t.Context())} {
+		e, ok := errors.AsType[*memoryd.Error](err)
+		if !ok || e.Kind != memoryd.Unavailable || e.RetryAfter <= 0 || !errors.Is(err, store.ErrVanished) {
+			t.Errorf("%s: got %v", what, err)
+		}
+	}
+	if err := s.Remake(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Tool(t.Context(), ref("t")); !memoryd.IsKind(err, memoryd.NotFound) {
+		t.Errorf("remade: got %v", err)
+	}
+	if got, err := add(t.Context(), s, 9, call("t", 2, 1)); err != nil || !got[0].New || !got[0].FirstOfTool {
+		t.Errorf("remade: got %+v, %v", got, err)
 	}
 }

@@ -1,10 +1,20 @@
 package qdrant_test
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"log/slog"
 	"math"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -64,6 +74,7 @@ func TestConfig(t *testing.T) {
 		"replication_factor":       func(c *qdrant.Config) { c.ReplicationFactor = 0 },
 		"write_consistency_factor": func(c *qdrant.Config) { c.WriteConsistencyFactor = 2 },
 		"shards":                   func(c *qdrant.Config) { c.Shards = -1 },
+		"ca_file":                  func(c *qdrant.Config) { c.CAFile = "ca.pem" },
 		"flush_interval":           func(c *qdrant.Config) { c.FlushInterval = 0 },
 		"timeout":                  func(c *qdrant.Config) { c.Timeout = 0 },
 		"patience":                 func(c *qdrant.Config) { c.Patience = time.Second },
@@ -151,4 +162,58 @@ func TestCallsComeBackExactly(t *testing.T) {
 			t.Fatalf("got  %+v\nwant %+v", g, c)
 		}
 	})
+}
+
+// certify makes a certificate for 127.0.0.1 that vouches for itself.
+func certify(t *testing.T) (tls.Certificate, string) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, file
+}
+
+// TestOnlyTheGivenCertificatesVouchForTheServer has a server with a certificate of
+// its own: it is trusted with ca_file, and named as the cause without.
+func TestOnlyTheGivenCertificatesVouchForTheServer(t *testing.T) {
+	certificate, file := certify(t)
+	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{certificate}, NextProtos: []string{"h2"}, MinVersion: tls.VersionTLS12})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := qdranttest.New(t, versions[0])
+	go server.Serve(l)
+	cfg := fakeConfig()
+	cfg.Host, cfg.Port, cfg.TLS, cfg.Retries = "127.0.0.1", l.Addr().(*net.TCPAddr).Port, true, 0
+	_, err = qdrant.Open(t.Context(), cfg, "", slog.New(slog.DiscardHandler))
+	if _, msg := memoryd.KindOf(err); !errors.Is(err, qdrant.ErrUnfit) || !strings.Contains(msg, "certificate") {
+		t.Errorf("without ca_file: got %v", err)
+	}
+	cfg.CAFile = file
+	s, err := qdrant.Open(t.Context(), cfg, "", slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatalf("with ca_file: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	for name, bad := range map[string]string{"missing": file + "x", "no certificate": "open_test.go"} {
+		cfg.CAFile = bad
+		if _, err := qdrant.Open(t.Context(), cfg, "", slog.New(slog.DiscardHandler)); !memoryd.IsKind(err, memoryd.Invalid) || !strings.Contains(err.Error(), "ca_file") {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
 }

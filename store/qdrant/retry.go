@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"memoryd/store"
 	"slices"
+	"strings"
 	"time"
 
 	"memoryd"
@@ -117,8 +119,14 @@ func kindOf(what string, err error, after time.Duration) error {
 		return &memoryd.Error{Kind: memoryd.Unavailable, Msg: "the vector database limits its load", RetryAfter: after, Err: err}
 	}
 	switch code := codeOf(err); {
+	case strings.Contains(err.Error(), "authentication handshake failed"): // grpc-go gives it no code of its own
+		return memoryd.Wrap(memoryd.Unavailable, fmt.Errorf("%w: %w", ErrUnfit, err), "the vector database's certificate is not trusted, or it speaks no TLS")
 	case slices.Contains(unreachable, code), code == codes.FailedPrecondition:
 		return memoryd.Wrap(memoryd.Unavailable, err, "the vector database cannot be reached")
+	case code == codes.NotFound:
+		e := memoryd.Wrap(memoryd.Unavailable, fmt.Errorf("%w: %w", store.ErrVanished, err), "the vector database has lost its collections")
+		e.RetryAfter = 5 * time.Second
+		return e
 	case code == codes.ResourceExhausted:
 		return memoryd.Wrap(memoryd.Unavailable, err, "the vector database has no room")
 	case code == codes.Unauthenticated, code == codes.PermissionDenied:

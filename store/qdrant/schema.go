@@ -92,6 +92,16 @@ func (s *backend) ensureSchema(ctx context.Context) error {
 	return nil
 }
 
+// Remake implements store.Remaker.
+func (s *backend) Remake(ctx context.Context) error {
+	if err := s.gate.Enter(ctx); err != nil {
+		return err
+	}
+	defer s.gate.Leave()
+	s.log.Error("the collections had vanished and are made anew, empty")
+	return s.ensureSchema(ctx)
+}
+
 // create makes a collection and its alias.
 func (s *backend) create(ctx context.Context, alias string) error {
 	request := &qd.CreateCollection{

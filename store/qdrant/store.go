@@ -182,8 +182,12 @@ func dial(cfg Config, apiKey string, o *options) (*qd.Client, error) {
 		host = "passthrough:///" + host
 		opts = append(opts, grpc.WithContextDialer(o.dial))
 	}
+	trust, err := cfg.trust()
+	if err != nil {
+		return nil, memoryd.Wrap(memoryd.Invalid, err, "store: "+err.Error())
+	}
 	client, err := qd.NewClient(&qd.Config{
-		Host: host, Port: cfg.Port, APIKey: apiKey, UseTLS: cfg.TLS, GrpcOptions: opts,
+		Host: host, Port: cfg.Port, APIKey: apiKey, UseTLS: cfg.TLS, TLSConfig: trust, GrpcOptions: opts,
 		SkipCompatibilityCheck: true, PoolSize: uint(cfg.Connections), KeepAliveTime: 30, KeepAliveTimeout: 10,
 	})
 	if err != nil {

@@ -61,6 +61,9 @@ func (s *Server) Dial(ctx context.Context, _ string) (net.Conn, error) {
 	return s.wire.DialContext(ctx)
 }
 
+// Serve serves a further listener until the test ends, which closes it.
+func (s *Server) Serve(l net.Listener) { _ = s.grpc.Serve(l) } // ends with an error when the listener is closed
+
 // Empty removes all points of all collections.
 func (s *Server) Empty() {
 	s.mu.Lock()
@@ -68,6 +71,14 @@ func (s *Server) Empty() {
 	for _, c := range s.collections {
 		c.clear()
 	}
+}
+
+// Vanish removes all collections, as if the server's storage had been deleted.
+func (s *Server) Vanish() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.collections)
+	clear(s.aliases)
 }
 
 // Lag makes the server keep the state before each newest write, for reads that a
