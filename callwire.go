@@ -150,7 +150,7 @@ type members struct {
 	Workspace  field[string]  `json:"workspace_id"`
 	ToolName   field[string]  `json:"tool_name"`
 	Input      field[raw]     `json:"input"`
-	Output     field[string]  `json:"output"`
+	Output     longText       `json:"output"`
 	Success    field[bool]    `json:"success"`
 	TimeCost   field[float64] `json:"time_cost"`
 	TokenCost  field[int64]   `json:"token_cost"`
@@ -178,11 +178,14 @@ type members struct {
 // Names that are repeated are found by the members themselves.
 var callText = jsonv2.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 
+// bare looks nothing up for the members of a call, whatever reads what is around it.
+var bare = jsonv2.WithUnmarshalers(nil)
+
 // ParseCall reads one call, a line of a recording. Its error is a *Fault.
 func ParseCall(line []byte) (CallLine, error) {
-	var l CallLine
 	dec := jsontext.NewDecoder(bytes.NewBuffer(line), callText)
-	if err := l.UnmarshalJSONFrom(dec); err != nil {
+	l, err := new(CallReader).Read(dec)
+	if err != nil {
 		return l, err
 	}
 	if _, err := dec.ReadToken(); err == nil {
@@ -191,31 +194,48 @@ func ParseCall(line []byte) (CallLine, error) {
 	return l, nil
 }
 
-// UnmarshalJSONFrom reads a call and fills in what was left out. Its error is a
-// *Fault; unless that is Broken, the whole value was read all the same. The decoder
-// must have been made to allow names that are repeated.
-func (l *CallLine) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+// CallReader reads calls, one after another. A zero one is ready.
+type CallReader struct {
+	m      members
+	buffer []byte
+}
+
+// maxBuffer bounds what a reader keeps.
+const maxBuffer = 64 << 10
+
+// Reset forgets what was read, so that the reader can be kept.
+func (r *CallReader) Reset() {
+	r.m = members{}
+	if cap(r.buffer) > maxBuffer {
+		r.buffer = nil
+	}
+}
+
+// Read reads the next value of dec, a call, and fills in what was left out. Its error
+// is a *Fault; unless that is Broken, the whole value was read all the same. The
+// decoder must have been made to allow names that are repeated.
+func (r *CallReader) Read(dec *jsontext.Decoder) (l CallLine, err error) {
 	depth := dec.StackDepth()
-	*l = CallLine{}
 	if dec.PeekKind() != '{' {
 		v, err := dec.ReadValue()
 		if err != nil {
-			return FaultOf(err, depth)
+			return l, FaultOf(err, depth)
 		}
-		return NewFault("model_attributes_type", "Input should be an object", v)
+		return l, NewFault("model_attributes_type", "Input should be an object", v)
 	}
-	var m members
-	if err := jsonv2.UnmarshalDecode(dec, &m); err != nil {
+	r.m = members{Output: longText{buffer: &r.buffer}}
+	if err := jsonv2.UnmarshalDecode(dec, &r.m, bare); err != nil {
 		fault := FaultOf(err, depth)
 		if fault.Broken {
-			return fault
+			return l, fault
 		}
 		if err := leave(dec, depth); err != nil {
-			return FaultOf(err, depth)
+			return l, FaultOf(err, depth)
 		}
-		return fault
+		return l, fault
 	}
-	return l.take(&m)
+	err = l.take(&r.m)
+	return l, err
 }
 
 // leave skips what is left of the values that dec is inside of, down to a depth.

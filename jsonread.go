@@ -44,6 +44,31 @@ func (m *field[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return convert(v, &m.value, true)
 }
 
+// longText is a field of a text that may be long and is unescaped in a buffer.
+type longText struct {
+	field[string]
+	buffer *[]byte
+}
+
+// UnmarshalJSONFrom reads the member's value.
+func (m *longText) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	if m.given || dec.PeekKind() != '"' {
+		return m.field.UnmarshalJSONFrom(dec)
+	}
+	v, err := dec.ReadValue()
+	if err != nil {
+		return err
+	}
+	m.given = true
+	if bytes.IndexByte(v, '\\') < 0 {
+		m.value = string(v[1 : len(v)-1])
+		return nil
+	}
+	*m.buffer, _ = jsontext.AppendUnquote((*m.buffer)[:0], v) // see Unquote
+	m.value = string(*m.buffer)
+	return nil
+}
+
 // skipped is a value that is read over.
 type skipped struct{}
 

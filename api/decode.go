@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"memoryd"
@@ -30,6 +31,7 @@ func tooMany(most int, what string) *memoryd.Fault {
 // inside the values of members are left to those who read the values, so that a
 // fault inside one item does not refuse the others.
 func reading(maxItems int) jsonv2.Options {
+	readers := &sync.Pool{New: func() any { return new(memoryd.CallReader) }}
 	return jsonv2.JoinOptions(
 		jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true), jsontext.PreserveRawStrings(true),
 		jsonv2.WithUnmarshalers(jsonv2.JoinUnmarshalers(
@@ -47,7 +49,12 @@ func reading(maxItems int) jsonv2.Options {
 			}),
 			jsonv2.UnmarshalFromFunc(readMessages),
 			jsonv2.UnmarshalFromFunc(func(dec *jsontext.Decoder, into *items) error {
-				return into.read(dec, maxItems)
+				reader, _ := readers.Get().(*memoryd.CallReader)
+				defer func() {
+					reader.Reset()
+					readers.Put(reader)
+				}()
+				return into.read(dec, reader, maxItems)
 			}),
 		)))
 }
@@ -171,15 +178,14 @@ type items struct {
 	ignored map[string]int // members of unknown names, and how many items have them
 }
 
-func (i *items) read(dec *jsontext.Decoder, most int) error {
+func (i *items) read(dec *jsontext.Decoder, reader *memoryd.CallReader, most int) error {
 	given := i.list != nil
 	i.list = []ops.Item{}
-	var l memoryd.CallLine
 	err := eachOf(dec, func() error {
 		if len(i.list) == most {
 			return tooMany(most, "items")
 		}
-		err := l.UnmarshalJSONFrom(dec)
+		l, err := reader.Read(dec)
 		fault, _ := err.(*memoryd.Fault) //nolint:errorlint // as its documentation says
 		if fault != nil && fault.Broken {
 			return fault
