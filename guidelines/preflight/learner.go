@@ -222,7 +222,7 @@ func (h *history) ease(estimates []float64, k calm) float64 {
 func (h *history) carry(estimates []float64, met []rules, rates *[Rules]float64) float64 {
 	base := logit(clip(h.rate()))
 	return h.fit(0.5, func(i int) (offset, x, weight float64) {
-		for _, r := range []Rule{FailedThrice, FailedTwice, FailedOnce} {
+		for _, r := range []Rule{FailedThrice, FailedTwice, FailedOnce, FailedChanged} {
 			if met[i].has(r) {
 				offset, weight = logit(clip(rates[r])), 1
 			}

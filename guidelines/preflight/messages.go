@@ -39,6 +39,9 @@ type message struct {
 func messageOf(output string) message {
 	text := constraints.Unwrap(output)
 	m := message{text: textsafe.Head(text, maxMessage)}
+	if len(text) > 2*maxMessage {
+		text = m.text + "\n" + textsafe.Tail(text, maxMessage)
+	}
 	if found := constraints.ReadText(text); len(found) > 0 {
 		m.asks, m.isOne = found[0], true
 	}

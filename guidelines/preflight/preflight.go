@@ -206,7 +206,8 @@ type history struct {
 	// By judged call: its run, of so many, and the fold that this is in.
 	run  []int32
 	fold []uint8
-	calm []calm // of the run, before the call
+	calm []calm  // of the run, before the call
+	mark []int32 // room for common
 	runs int32
 }
 
@@ -237,7 +238,7 @@ func Learn(calls []memoryd.Call, options Options) *Model {
 			l.seconds = c.TimeCost
 			m.times = append(m.times, c.TimeCost)
 		}
-		set, before := p.next(l, p.refused.first(c.Input, leaves) != nil)
+		set, before := p.next(h, int32(i), p.refused.first(c.Input, leaves) != nil)
 		if !l.judged {
 			continue
 		}
@@ -294,7 +295,7 @@ func (m *Model) count(l *learned, set rules, good map[rules]int) {
 }
 
 // mostHeard is of how many failed calls, the newest, the messages are read.
-const mostHeard = 200
+const mostHeard = 100
 
 // heardFrom is the place of the first call whose message is read.
 func heardFrom(calls []memoryd.Call) int {
@@ -404,7 +405,7 @@ func (m *Model) risk(a *Assessment, v *view, near []neighbour) {
 		for _, r := range of {
 			if v.met.has(r) {
 				rate, calls := m.rates.of(r, &m.options.Pool)
-				if m.learner != nil && r >= FailedThrice && r <= FailedOnce {
+				if m.learner != nil && r >= FailedThrice && r <= FailedChanged {
 					rate = m.learner.after(rate, risk)
 				}
 				if rate > risk {
@@ -413,7 +414,7 @@ func (m *Model) risk(a *Assessment, v *view, near []neighbour) {
 			}
 		}
 	}
-	raise(NeverWorked, FailedThrice, FailedTwice, FailedOnce, UnseenValue)
+	raise(NeverWorked, FailedThrice, FailedTwice, FailedOnce, FailedChanged)
 	if v.own.Calls > 0 {
 		risk = posterior(risk, m.concentration, v.own)
 		if m.concentration < float64(v.own.Calls) {

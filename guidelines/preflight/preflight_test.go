@@ -207,8 +207,8 @@ func FuzzAssess(f *testing.F) {
 	})
 }
 
-// thousand is 1,000 calls of about 2 KB.
-func thousand() []memoryd.Call {
+// many is n calls of about 2 KB, of runs of 8.
+func many(n int) []memoryd.Call {
 	r := rand.New(rand.NewPCG(3, 4))
 	words := func(n int) string {
 		w := make([]string, n)
@@ -218,25 +218,36 @@ func thousand() []memoryd.Call {
 		return strings.Join(w, " ")
 	}
 	var calls []memoryd.Call
-	for i := range 1000 {
-		calls = append(calls, call(i, fmt.Sprintf(`{"query":%q,"limit":%d}`, words(150), r.IntN(100)), words(200), float64(i%3)/2, r.Float64()))
+	for i := range n {
+		c := call(i, fmt.Sprintf(`{"query":%q,"limit":%d}`, words(150), r.IntN(100)), "Error: "+words(200), float64(i%3)/2, r.Float64())
+		c.Metadata = json.RawMessage(fmt.Sprintf(`{"trajectory_id":"r%d"}`, i/8))
+		calls = append(calls, c)
 	}
 	return calls
 }
 
+// BenchmarkAssess forecasts with 1,000 calls and a run of 200.
 func BenchmarkAssess(b *testing.B) {
-	calls := thousand()
-	m := preflight.Learn(calls, preflight.Options{})
+	calls := many(1000)
+	m := preflight.Learn(calls, options)
+	var run []store.RunCall
+	for _, c := range many(1200)[1000:] {
+		run = append(run, store.RunCall{ToolRef: c.ToolRef, Key: c.Key, Input: c.Input, Output: c.Output, Success: true, State: memoryd.Judged, Score: c.Evaluation.Score})
+	}
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		m.Assess(preflight.Planned{Input: calls[i%1000].Input})
+		m.Assess(preflight.Planned{Input: calls[i%1000].Input, Run: "r", RunCalls: run})
 	}
 }
 
 func BenchmarkLearn(b *testing.B) {
-	calls := thousand()
-	b.ReportAllocs()
-	for b.Loop() {
-		preflight.Learn(calls, preflight.Options{})
+	for _, n := range []int{100, 2000} {
+		calls := many(n)
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				preflight.Learn(calls, options)
+			}
+		})
 	}
 }

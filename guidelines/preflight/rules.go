@@ -10,7 +10,7 @@ import (
 // the history, and that goes with failure.
 type Rule uint8
 
-// The rules. Of the three on calls that failed in a row at most one is met.
+// The rules. Of the four on calls that failed in a row at most one is met.
 const (
 	RepeatsFailure Rule = iota // this input failed in this run already
 	OnlyFailed                 // this input failed in all other runs that tried it
@@ -19,14 +19,14 @@ const (
 	FailedThrice               // the tool failed three times in a row in this run
 	FailedTwice
 	FailedOnce
-	UnseenValue // a value stands in no earlier output of the run, where it always does
+	FailedChanged // it failed last, and this input has little in common with that one
 	Rules
 )
 
 // name is how a rule is stored.
 func (r Rule) name() string {
 	return [Rules]string{
-		"repeats_failure", "only_failed", "breaks_message", "never_worked", "failed_thrice", "failed_twice", "failed_once", "unseen_value",
+		"repeats_failure", "only_failed", "breaks_message", "never_worked", "failed_thrice", "failed_twice", "failed_once", "failed_but_changed",
 	}[r]
 }
 
@@ -64,7 +64,7 @@ func (r *Rates) Add(o Rates) {
 // each, or of as many as there were.
 var startRates = [Rules]Count{
 	RepeatsFailure: {130, 129}, OnlyFailed: {34, 34}, BreaksMessage: {18, 17}, NeverWorked: {48, 44},
-	FailedThrice: {187, 172}, FailedTwice: {74, 56}, FailedOnce: {154, 85}, UnseenValue: {4, 4},
+	FailedThrice: {130, 124}, FailedTwice: {43, 37}, FailedOnce: {91, 52}, FailedChanged: {40, 15},
 }
 
 // The weights, in calls, of the start in the rate over tools, and of the rate over
@@ -105,7 +105,12 @@ type runState struct {
 	last   map[uint64]bool // by input, whether it failed when it was tried last
 	streak int             // how many calls failed in a row, up to the newest
 	good   int             // how many worked in a row
+	failed int32           // the place of the call that failed last
 }
+
+// muchInCommon is which share of the features of two inputs, taken together, both
+// have if a call is a further try of one that failed.
+const muchInCommon = 0.4
 
 // calm is how far a run went well lately: 0 for a run that begins or that failed
 // last, more the more calls worked in a row.
@@ -155,19 +160,22 @@ func (p *replay) run(name string) *runState {
 
 // met lists the rules that a call meets before it is made. Rules about messages
 // and values are left to the caller.
-func met(input uint64, run *runState, tries, failed int, toolWorked bool, toolFailed int) (set rules) {
-	if run != nil {
-		if run.last[input] {
-			set.put(RepeatsFailure)
-		}
-		switch {
-		case run.streak >= 3:
-			set.put(FailedThrice)
-		case run.streak == 2:
-			set.put(FailedTwice)
-		case run.streak == 1:
-			set.put(FailedOnce)
-		}
+// common is which share of its features the input has in common with the call of
+// the run that failed last.
+func met(input uint64, run *runState, common float64, tries, failed int, toolWorked bool, toolFailed int) (set rules) {
+	if run.last[input] {
+		set.put(RepeatsFailure)
+	}
+	switch {
+	case run.streak == 0:
+	case common < muchInCommon:
+		set.put(FailedChanged)
+	case run.streak >= 3:
+		set.put(FailedThrice)
+	case run.streak == 2:
+		set.put(FailedTwice)
+	default:
+		set.put(FailedOnce)
 	}
 	if tries > 0 && failed == tries {
 		set.put(OnlyFailed)
@@ -180,12 +188,17 @@ func met(input uint64, run *runState, tries, failed int, toolWorked bool, toolFa
 
 // next gives the rules that a call met, and how calm its run was, and takes its
 // outcome in.
-func (p *replay) next(c *learned, broke bool) (rules, calm) {
+func (p *replay) next(h *history, place int32, broke bool) (rules, calm) {
+	c := &h.calls[place]
 	run := p.run(c.run)
 	before := run.calm()
+	common := 0.0
+	if run.streak > 0 {
+		common = h.common(place, run.failed)
+	}
 	r := p.inputs[c.identity]
 	tries, failed := r.elsewhere(c.run)
-	set := met(c.identity, run, tries, failed, p.worked, p.failed)
+	set := met(c.identity, run, common, tries, failed, p.worked, p.failed)
 	if broke {
 		set.put(BreaksMessage)
 	}
@@ -193,6 +206,9 @@ func (p *replay) next(c *learned, broke bool) (rules, calm) {
 		return set, before
 	}
 	run.take(c.identity, c.failed())
+	if c.failed() {
+		run.failed = place
+	}
 	if r == nil {
 		r = &record{run: c.run}
 		p.inputs[c.identity] = r
@@ -215,6 +231,24 @@ func (s *runState) take(input uint64, failed bool) {
 	} else {
 		s.streak, s.good = 0, s.good+1
 	}
+}
+
+// common is which share of the features of two calls, taken together, both have.
+func (h *history) common(a, b int32) float64 {
+	first, second := h.read.features.of(int(a)), h.read.features.of(int(b))
+	for len(h.mark) < len(h.read.known.keys) {
+		h.mark = append(h.mark, -1)
+	}
+	for _, f := range first {
+		h.mark[f] = a
+	}
+	both := 0
+	for _, f := range second {
+		if h.mark[f] == a {
+			both++
+		}
+	}
+	return float64(both) / float64(max(1, len(first)+len(second)-both))
 }
 
 // watch says which rules a tool's warnings go by: as many as together warn of at

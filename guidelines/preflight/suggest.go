@@ -31,7 +31,7 @@ func (m *Model) suggest(v *view) fix {
 		return fix{}
 	}
 	asks := 0
-	for i := len(v.run) - 1; i >= 0 && asks < 8; i-- {
+	for i := len(v.run) - 1; i >= 0 && asks < 4; i-- {
 		c := &v.run[i]
 		if !c.failed {
 			continue

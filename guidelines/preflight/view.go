@@ -30,6 +30,10 @@ type runCall struct {
 	*store.RunCall
 	failed   bool
 	identity uint64
+	read     bool // what follows was read
+	reason   refusal
+	leaves   []leaf
+	known    bool // the message says something
 }
 
 // outcome tells how a call of a run came out, as far as that is known: one that
@@ -62,14 +66,15 @@ func (m *Model) view(in *planned, p Planned) *view {
 	state := &v.state
 	state.last = map[uint64]bool{}
 	hasWorked, failures := m.judged > m.failed, m.failed
+	sum := byteSum(in.raw)
 	for i := len(p.RunCalls) - 1; i >= 0; i-- {
 		c := &p.RunCalls[i]
 		failed, known := outcome(c)
 		if !known || m.tool() != "" && c.Tool != m.tool() || c.Input == nil {
 			continue
 		}
-		identity := identityOf(leavesOf(c.Input))
-		v.run = append(v.run, runCall{c, failed, identity})
+		identity := v.identity(c.Input, sum)
+		v.run = append(v.run, runCall{RunCall: c, failed: failed, identity: identity})
 		state.take(identity, failed)
 		if _, learned := m.keys[c.Key]; learned {
 			continue
@@ -87,7 +92,11 @@ func (m *Model) view(in *planned, p Planned) *view {
 			}
 		}
 	}
-	v.met = met(in.identity, state, elsewhere.Calls, elsewhere.Failed, hasWorked, failures)
+	common := 0.0
+	if c := v.lastFailure(); c != nil && state.streak > 0 {
+		common = in.common(read(c.Input))
+	}
+	v.met = met(in.identity, state, common, elsewhere.Calls, elsewhere.Failed, hasWorked, failures)
 	if v.broken = m.refused.first(in.raw, in.leaves); v.broken != nil {
 		v.met.put(BreaksMessage)
 	}
@@ -95,6 +104,21 @@ func (m *Model) view(in *planned, p Planned) *view {
 }
 
 func (m *Model) tool() string { return m.options.Tool }
+
+// common is which share of the features of two inputs, taken together, both have.
+func (p *planned) common(o *planned) float64 {
+	known := make(map[uint64]struct{}, len(p.features))
+	for _, f := range p.features {
+		known[f] = struct{}{}
+	}
+	both := 0
+	for _, f := range o.features {
+		if _, has := known[f]; has {
+			both++
+		}
+	}
+	return float64(both) / float64(max(1, len(p.features)+len(o.features)-both))
+}
 
 // lastFailure is the newest failed call of the tool in the run, nil when there is
 // none.
@@ -128,9 +152,31 @@ func (v *view) ago(c *runCall) time.Duration {
 
 // refusal reads why a call of the run failed.
 func (c *runCall) refusal() (refusal, []leaf, bool) {
-	leaves := leavesOf(c.Input)
-	r, ok := refusalOf(c.Output, leaves)
-	return r, leaves, ok
+	if !c.read {
+		c.read, c.leaves = true, leavesOf(c.Input)
+		c.reason, c.known = refusalOf(c.Output, c.leaves)
+	}
+	return c.reason, c.leaves, c.known
+}
+
+// identity is that of an input. Inputs of other bytes, whatever their order, are
+// not read: they are not the planned one.
+func (v *view) identity(input []byte, sum int) uint64 {
+	if s := byteSum(input); s != sum {
+		return uint64(seed.int(s).bytes(input))
+	}
+	return identityOf(leavesOf(input))
+}
+
+// byteSum is the same for JSON texts that differ in blanks and in the order of
+// members.
+func byteSum(input []byte) (sum int) {
+	for _, b := range input {
+		if b > ' ' {
+			sum += int(b)
+		}
+	}
+	return sum
 }
 
 // isGeneral reports classes that say only that something failed.

@@ -60,7 +60,7 @@ func (m *Model) warning(r Rule, v *view, fix fix) (Warning, bool) {
 		return m.breaks(v), true
 	case NeverWorked:
 		return m.neverWorked(v), true
-	case FailedThrice, FailedTwice, FailedOnce:
+	case FailedThrice, FailedTwice, FailedOnce, FailedChanged:
 		return m.streak(r, v, fix)
 	}
 	return Warning{}, false
