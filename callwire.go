@@ -3,6 +3,7 @@ package memoryd
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -383,8 +384,7 @@ func sound(v raw, name string) (jsontext.Value, error) {
 	}
 	if err := value.Format(jsontext.AllowInvalidUTF8(true), jsontext.PreserveRawStrings(false)); err != nil {
 		fault := FaultOf(err, 0)
-		if fault.Code == "duplicate_key" {
-			se, _ := err.(*jsontext.SyntacticError)
+		if se, ok := errors.AsType[*jsontext.SyntacticError](err); ok && fault.Code == "duplicate_key" {
 			fault.Msg = fmt.Sprintf("the name at %q is given twice", se.JSONPointer)
 		}
 		fault.Loc, fault.Broken = []any{name}, false

@@ -12,9 +12,15 @@ import (
 // the server's fault, and each is JSON.
 func FuzzEndpoints(f *testing.F) {
 	targets := []struct{ method, path string }{
-		{"POST", "/add_tool_call_result"}, {"POST", "/summary_tool_memory"}, {"POST", "/retrieve_tool_memory"},
-		{"POST", "/preflight_tool_call"}, {"POST", "/vector_store"}, {"POST", "/compact_conversation"},
-		{"PUT", unknownCall + "/evaluation"}, {"PUT", versionsOfTest + "/pin"}, {"POST", versionsOfTest + "/1/rollback"},
+		{"POST", "/add_tool_call_result"},
+		{"POST", "/summary_tool_memory"},
+		{"POST", "/retrieve_tool_memory"},
+		{"POST", "/preflight_tool_call"},
+		{"POST", "/vector_store"},
+		{"POST", "/compact_conversation"},
+		{"PUT", unknownCall + "/evaluation"},
+		{"PUT", versionsOfTest + "/pin"},
+		{"POST", versionsOfTest + "/1/rollback"},
 		{"POST", "/v1/workspaces/default/originals/c_00000000000000000000/undo"},
 	}
 	for i, body := range []string{

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"strings"
 
 	"memoryd"
 	"memoryd/api/wire"
@@ -209,15 +210,16 @@ func sentenceOf(f *ops.Forecast) string {
 	if a.Risk == nil {
 		return fmt.Sprintf("Nothing is known of %s: its history has no judged call.", f.Tool)
 	}
-	s := fmt.Sprintf("Risk of failure %.0f %% (95 %% interval %.0f to %.0f %%), against %.0f %% over %d judged calls.",
-		100**a.Risk, 100*a.RiskCI95[0], 100*a.RiskCI95[1], 100*a.BaseRate, a.Judged)
+	var s strings.Builder
+	s.WriteString(fmt.Sprintf("Risk of failure %.0f %% (95 %% interval %.0f to %.0f %%), against %.0f %% over %d judged calls.",
+		100**a.Risk, 100*a.RiskCI95[0], 100*a.RiskCI95[1], 100*a.BaseRate, a.Judged))
 	for _, w := range a.Warnings {
-		s += "\n- " + w.Text
+		s.WriteString("\n- " + w.Text)
 	}
 	if a.Suggestion != nil {
-		s += "\nSuggested input: " + string(a.Suggestion)
+		s.WriteString("\nSuggested input: " + string(a.Suggestion))
 	}
-	return s
+	return s.String()
 }
 
 func (s *server) vectorStore(c echo.Context, req *wire.StoreRequest) (any, error) {

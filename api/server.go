@@ -69,9 +69,15 @@ func (c Config) Validate() error {
 		name string
 		v    int64
 	}{
-		{"max_body_bytes", c.MaxBodyBytes}, {"max_items", int64(c.MaxItems)}, {"max_in_flight", int64(c.MaxInFlight)},
-		{"max_in_flight_bytes", c.MaxInFlightBytes}, {"max_wait", int64(c.MaxWait)}, {"read_timeout", int64(c.ReadTimeout)},
-		{"write_timeout", int64(c.WriteTimeout)}, {"idle_timeout", int64(c.IdleTimeout)}, {"shutdown_timeout", int64(c.ShutdownTimeout)},
+		{"max_body_bytes", c.MaxBodyBytes},
+		{"max_items", int64(c.MaxItems)},
+		{"max_in_flight", int64(c.MaxInFlight)},
+		{"max_in_flight_bytes", c.MaxInFlightBytes},
+		{"max_wait", int64(c.MaxWait)},
+		{"read_timeout", int64(c.ReadTimeout)},
+		{"write_timeout", int64(c.WriteTimeout)},
+		{"idle_timeout", int64(c.IdleTimeout)},
+		{"shutdown_timeout", int64(c.ShutdownTimeout)},
 	} {
 		if n.v <= 0 {
 			errs = append(errs, fmt.Errorf("%s: must be more than 0", n.name))

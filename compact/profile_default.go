@@ -1,6 +1,8 @@
 package compact
 
 import (
+	"maps"
+
 	"memoryd/compact/chat"
 )
 
@@ -172,9 +174,7 @@ func (s DefaultSettings) split(t *tiers, p *plan, units []int, edits map[int]cha
 			break
 		}
 		tail -= cost
-		for i, m := range use {
-			p.edits[i] = m
-		}
+		maps.Copy(p.edits, use)
 		cut--
 	}
 	stays := map[int]bool{}

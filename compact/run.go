@@ -3,6 +3,7 @@ package compact
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -86,7 +87,7 @@ func (w *work) do(ctx context.Context, prof profile) (Result, error) {
 // resting says no when too little is new since the last compaction.
 func (w *work) resting() *verdict {
 	conv := w.t.c
-	for i := len(conv.messages) - 1; i >= 0; i-- {
+	for i := range slices.Backward(conv.messages) {
 		rec := conv.known[i]
 		if rec == nil {
 			continue

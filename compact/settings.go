@@ -96,7 +96,7 @@ func (s DefaultSettings) Validate() error {
 	case s.PreviewTokens < 40:
 		return memoryd.Errorf(memoryd.Invalid, "default.preview_tokens must be at least 40")
 	}
-	return s.Exclusions.validate("default")
+	return s.validate("default")
 }
 
 func (e Exclusions) validate(profile string) error {
@@ -116,7 +116,7 @@ func (s ForgeSettings) Validate() error {
 			return memoryd.Errorf(memoryd.Invalid, "forge.%s must be above 0", key)
 		}
 	}
-	return s.Exclusions.validate("forge")
+	return s.validate("forge")
 }
 
 // Validate checks s; messages name the key.

@@ -2,6 +2,7 @@ package compact
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -17,13 +18,13 @@ const todoLimit = 900
 // hold a list of objects with a state and a text. It gives one line with ids and
 // states, "" when there is none.
 func (t *tiers) todo(units []int) (unit int, text string) {
-	for k := len(units) - 1; k >= 0; k-- {
-		if !t.c.units[units[k]].Calls {
+	for _, unit := range slices.Backward(units) {
+		if !t.c.units[unit].Calls {
 			continue
 		}
-		for _, i := range t.c.units[units[k]].Index {
+		for _, i := range t.c.units[unit].Index {
 			if text := todoOf(&t.c.messages[i]); text != "" {
-				return units[k], t.say("tasks: " + textsafe.Cut(text, todoLimit))
+				return unit, t.say("tasks: " + textsafe.Cut(text, todoLimit))
 			}
 		}
 	}

@@ -18,7 +18,7 @@ import (
 func validate(c *Config) []Problem {
 	var problems []Problem
 	check := func(section string, err error) {
-		if several, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // of errors.Join
+		if several, ok := err.(interface{ Unwrap() []error }); ok {
 			for _, err := range several.Unwrap() {
 				problems = append(problems, problemOf(section, err))
 			}

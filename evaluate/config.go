@@ -133,11 +133,16 @@ func (c Config) validateRanges() error {
 		key               string
 		value, least, top int
 	}{
-		{"batch_size", c.BatchSize, 1, 32}, {"workers", c.Workers, 1, 1024}, {"queue_size", c.QueueSize, 1, 1_000_000},
-		{"max_input_bytes", c.MaxInput, 64, 1 << 20}, {"max_output_bytes", c.MaxOutput, 64, 1 << 20},
+		{"batch_size", c.BatchSize, 1, 32},
+		{"workers", c.Workers, 1, 1024},
+		{"queue_size", c.QueueSize, 1, 1_000_000},
+		{"max_input_bytes", c.MaxInput, 64, 1 << 20},
+		{"max_output_bytes", c.MaxOutput, 64, 1 << 20},
 		{"max_context_bytes", c.MaxContext, 0, 1 << 20},
-		{"earlier_verdicts", c.EarlierVerdicts, 0, 10}, {"max_attempts", c.MaxAttempts, 1, 1000},
-		{"profile_tools", c.ProfileTools, 1, 1_000_000}, {"profile_calls", c.ProfileCalls, 1, 10_000},
+		{"earlier_verdicts", c.EarlierVerdicts, 0, 10},
+		{"max_attempts", c.MaxAttempts, 1, 1000},
+		{"profile_tools", c.ProfileTools, 1, 1_000_000},
+		{"profile_calls", c.ProfileCalls, 1, 10_000},
 	} {
 		if n.value < n.least || n.value > n.top {
 			return fmt.Errorf("%s: must be %d to %d, got %d", n.key, n.least, n.top, n.value)
@@ -147,9 +152,12 @@ func (c Config) validateRanges() error {
 		key          string
 		value, least time.Duration
 	}{
-		{"wait", c.Wait, 0}, {"request_timeout", c.RequestTimeout, time.Second},
-		{"retry_min", c.RetryMin, time.Millisecond}, {"retry_max", c.RetryMax, time.Millisecond},
-		{"sweep_interval", c.SweepInterval, 10 * time.Millisecond}, {"lease", c.Lease, time.Second},
+		{"wait", c.Wait, 0},
+		{"request_timeout", c.RequestTimeout, time.Second},
+		{"retry_min", c.RetryMin, time.Millisecond},
+		{"retry_max", c.RetryMax, time.Millisecond},
+		{"sweep_interval", c.SweepInterval, 10 * time.Millisecond},
+		{"lease", c.Lease, time.Second},
 		{"profile_ttl", c.ProfileTTL, time.Second},
 	} {
 		if d.value < d.least || d.value > 24*time.Hour {

@@ -122,10 +122,10 @@ func TestTheCostOfABatchIsShared(t *testing.T) {
 		s, m := newFakeStore(), &scripted{}
 		m.answer = func(_ context.Context, n int, p memoryd.Prompt) (string, error) {
 			time.Sleep(time.Second)
-			switch {
-			case n%5 == 3:
+			switch n % 5 {
+			case 3:
 				return "", modelError("server", true, 0)
-			case n%5 == 4:
+			case 4:
 				return "garbage", nil
 			}
 			return batchReply(t, p, scoreOf(t)), nil

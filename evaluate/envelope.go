@@ -22,7 +22,7 @@ type doc struct {
 	Calls   []brief        `json:"calls,omitempty"`
 }
 
-// document gives the data block's JSON. Several briefs get the ids c1, c2, …
+// document gives the data block's JSON. Several briefs get the ids c1, c2, ….
 func document(tool string, earlier []example, briefs []brief) []byte {
 	briefs = slices.Clone(briefs)
 	d := doc{Tool: tool, About: shared(briefs), Earlier: earlier}

@@ -73,8 +73,13 @@ func TestEachVerdictIsToldOnce(t *testing.T) {
 			said, ruled float64
 			sure        bool
 		}{
-			{"llm:test-model", 1, 0.5, false}, {"rules", 0, 0, true}, {"rules", 1, 1, true},
-			{"rules", 1, 0.5, false}, {"cache", 1, 0.5, false}, {"", 0, 0.5, false}, {"cache", 1, 0.5, false},
+			{"llm:test-model", 1, 0.5, false},
+			{"rules", 0, 0, true},
+			{"rules", 1, 1, true},
+			{"rules", 1, 0.5, false},
+			{"cache", 1, 0.5, false},
+			{"", 0, 0.5, false},
+			{"cache", 1, 0.5, false},
 		} {
 			e := h.of(t, calls[i])
 			if e.Evaluation != calls[i].Evaluation || e.Evaluation.JudgedBy != want.by || e.Said.Score != want.said || e.Ruled.Score != want.ruled || e.Sure != want.sure {

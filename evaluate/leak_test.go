@@ -110,7 +110,7 @@ func TestAnOutputCannotSetTheFormOfItsVerdict(t *testing.T) {
 		if utf8.RuneCountInString(e.Summary) > maxSummary || utf8.RuneCountInString(e.Evaluation) > maxEvaluation || strings.Contains(e.Summary, "\n") {
 			rt.Fatalf("too long: %+v", e)
 		}
-		for _, name := range strings.Fields(e.FailedChecks) {
+		for name := range strings.FieldsSeq(e.FailedChecks) {
 			if !strings.Contains(" "+strings.Join(checkNames(), " ")+" ", " "+name+" ") {
 				rt.Fatalf("an unknown check: %q", e.FailedChecks)
 			}

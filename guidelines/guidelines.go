@@ -58,8 +58,11 @@ func (c Config) Validate() error {
 		key        string
 		value, min int
 	}{
-		{"max_words", c.MaxWords, 80}, {"min_calls", c.MinCalls, 1}, {"token_budget", c.TokenBudget, 1500},
-		{"max_answer_tokens", c.MaxAnswerTokens, 0}, {"mine_calls", c.MineCalls, 100},
+		{"max_words", c.MaxWords, 80},
+		{"min_calls", c.MinCalls, 1},
+		{"token_budget", c.TokenBudget, 1500},
+		{"max_answer_tokens", c.MaxAnswerTokens, 0},
+		{"mine_calls", c.MineCalls, 100},
 	} {
 		if s.value < s.min {
 			return fmt.Errorf("%s: must be at least %d, got %d", s.key, s.min, s.value)

@@ -79,10 +79,10 @@ func bounded() []memoryd.Call {
 	var calls []memoryd.Call
 	for i := range 60 {
 		input, output, score := fmt.Sprintf(`{"query":"topic %d","limit":10,"account":"main_%d"}`, i, i%5), "rows", 1.0
-		switch {
-		case i%4 == 0:
+		switch i % 4 {
+		case 0:
 			input, output, score = fmt.Sprintf(`{"query":"topic %d","limit":500,"account":"main_%d"}`, i, i%5), "limit must not exceed 100", 0
-		case i%4 == 1:
+		case 1:
 			input, output, score = fmt.Sprintf(`{"query":"topic %d","limit":10,"account":"trial_%d"}`, i, i%5), "account tier mismatch problem occurred here", 0
 		}
 		c := made(i, "ledger", input, output, score, 1)
@@ -167,7 +167,7 @@ func TestBenignRecordsPass(t *testing.T) {
 	limit, unread := causeOf(t, calls, constraints.Range), causeOf(t, calls, constraints.Failed)
 	when := map[string]any{"parameter": "account", "predicate": "starts_with", "value": "trial_"}
 	passed, all := 0, 0
-	for _, do := range strings.Split(strings.TrimSpace(`
+	for do := range strings.SplitSeq(strings.TrimSpace(`
 Keep `+"`limit`"+` at 100 or less
 Never set `+"`limit`"+` above 100
 Ask for at most 100 rows per call and page through the rest

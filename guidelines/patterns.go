@@ -77,23 +77,24 @@ func (f *findings) holds(c *evidence.Condition) bool {
 
 func (f *findings) overall() string {
 	e := &f.evidence
-	text := ofN(e.Good, e.Judged) + " judged calls scored 1.0"
+	var text strings.Builder
+	text.WriteString(ofN(e.Good, e.Judged) + " judged calls scored 1.0")
 	for _, r := range []evidence.Resource{evidence.Time, evidence.Tokens} {
 		if t := f.goodCost[r]; t.calls > 0 {
 			if r == evidence.Time {
-				text += ", taking "
+				text.WriteString(", taking ")
 			} else if f.goodCost[evidence.Time].calls > 0 {
-				text += " and "
+				text.WriteString(" and ")
 			} else {
-				text += ", taking "
+				text.WriteString(", taking ")
 			}
-			text += amount(r, t.median)
+			text.WriteString(amount(r, t.median))
 		}
 	}
 	if f.goodCost[evidence.Time].calls+f.goodCost[evidence.Tokens].calls > 0 {
-		text += " (median)"
+		text.WriteString(" (median)")
 	}
-	return text + "."
+	return text.String() + "."
 }
 
 // works words the good side of a condition: the facts that hold exactly when it

@@ -431,9 +431,7 @@ func always(do string) bool { return strings.HasPrefix(do, "Always give `") }
 
 func names(do string) []string {
 	var ns []string
-	for _, m := range backticked.FindAllString(do, -1) {
-		ns = append(ns, m)
-	}
+	ns = append(ns, backticked.FindAllString(do, -1)...)
 	return ns
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"net/url"
+	"slices"
 	"time"
 )
 
@@ -106,10 +107,8 @@ func (c Config) Validate() error {
 			return fmt.Errorf("%s: %v is not between 0 and %d", key, price, maxPrice)
 		}
 	}
-	for _, name := range c.FallbackModels {
-		if name == "" {
-			return fmt.Errorf("fallback_models: a name must not be empty")
-		}
+	if slices.Contains(c.FallbackModels, "") {
+		return fmt.Errorf("fallback_models: a name must not be empty")
 	}
 	return c.validateRanges()
 }
@@ -119,9 +118,12 @@ func (c Config) validateRanges() error {
 		key          string
 		value, least int
 	}{
-		{"max_tokens", c.MaxTokens, 0}, {"retries", c.Retries, 0},
-		{"max_concurrency", c.MaxConcurrency, 1}, {"max_queue", c.MaxQueue, 1},
-		{"requests_per_minute", c.RequestsPerMinute, 0}, {"tokens_per_minute", c.TokensPerMinute, 0},
+		{"max_tokens", c.MaxTokens, 0},
+		{"retries", c.Retries, 0},
+		{"max_concurrency", c.MaxConcurrency, 1},
+		{"max_queue", c.MaxQueue, 1},
+		{"requests_per_minute", c.RequestsPerMinute, 0},
+		{"tokens_per_minute", c.TokensPerMinute, 0},
 		{"breaker_failures", c.BreakerFailures, 1},
 	} {
 		if n.value < n.least || n.value > math.MaxInt32 {
@@ -132,8 +134,11 @@ func (c Config) validateRanges() error {
 		key          string
 		value, least time.Duration
 	}{
-		{"attempt_timeout", c.AttemptTimeout, time.Millisecond}, {"total_timeout", c.TotalTimeout, time.Millisecond},
-		{"burst", c.Burst, 0}, {"fallback_after", c.FallbackAfter, 0}, {"probe_interval", c.ProbeInterval, time.Second},
+		{"attempt_timeout", c.AttemptTimeout, time.Millisecond},
+		{"total_timeout", c.TotalTimeout, time.Millisecond},
+		{"burst", c.Burst, 0},
+		{"fallback_after", c.FallbackAfter, 0},
+		{"probe_interval", c.ProbeInterval, time.Second},
 	} {
 		if d.value < d.least {
 			return fmt.Errorf("%s: %v is less than %v", d.key, d.value, d.least)

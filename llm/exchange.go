@@ -84,7 +84,7 @@ func (x *exchange) check(resp *http.Response, body []byte, err error) error {
 	if _, err := dec.ReadValue(); err != nil {
 		return fmt.Errorf("%w: %w", errNotJSON, err)
 	}
-	if _, err := dec.ReadToken(); err != io.EOF {
+	if _, err := dec.ReadToken(); !errors.Is(err, io.EOF) {
 		return fmt.Errorf("%w: something follows the value", errNotJSON)
 	}
 	if hasError(body) {

@@ -113,7 +113,7 @@ func (r *run) do(ctx context.Context) error {
 		}
 		if !started {
 			var cancel context.CancelFunc
-			ctx, cancel = context.WithTimeoutCause(ctx, c.cfg.TotalTimeout, errTotalTimeout)
+			ctx, cancel = context.WithTimeoutCause(ctx, c.cfg.TotalTimeout, errTotalTimeout) //nolint:fatcontext // once, in the first turn
 			defer cancel()
 		}
 		f := r.attempt(ctx, t)

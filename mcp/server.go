@@ -29,7 +29,7 @@ func NewServer(m Memory, version string) *sdk.Server {
 		Instructions: instructions,
 		Capabilities: &sdk.ServerCapabilities{},
 		SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) {
-			c.TTLMs, c.CacheScope = int((time.Minute).Milliseconds()), "private"
+			c.TTLMs, c.CacheScope = int(time.Minute.Milliseconds()), "private"
 		},
 	})
 	t := tools{m}

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-
 	"os/exec"
 	"sync"
 	"syscall"

@@ -56,8 +56,8 @@ func (d Definition) withModel() Definition {
 func definitions() map[string]Definition {
 	all := map[string]Definition{}
 	v := reflect.ValueOf(library{})
-	for i := range v.NumMethod() {
-		if make, ok := v.Method(i).Interface().(func() Definition); ok {
+	for _, method := range v.Methods() {
+		if make, ok := reflect.TypeAssert[func() Definition](method); ok {
 			d := make()
 			all[d.name] = d
 		}

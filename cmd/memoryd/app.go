@@ -149,7 +149,7 @@ func (a *app) drain(ctx context.Context) error {
 	a.judge.Stop()
 	err := <-drained
 	if err != nil {
-		a.log.Warn("requests under way were cut off", "err", err)
+		a.log.WarnContext(ctx, "requests under way were cut off", "err", err)
 		err = a.server.Close()
 	}
 	_ = a.listener.Close() // it is the server's only once started

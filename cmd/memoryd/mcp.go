@@ -129,7 +129,7 @@ func (c *mcpWrapCmd) Run(ctx context.Context, std streams) error {
 	}).Serve(ctx, command, std.in, std.out, std.err)
 	outbox.Stop()
 	if n := outbox.Dropped(); n > 0 {
-		log.Warn("calls were lost", "calls", n)
+		log.WarnContext(ctx, "calls were lost", "calls", n)
 	}
 	if err == nil && code != 0 {
 		return exitCode(code)

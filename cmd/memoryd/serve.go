@@ -30,7 +30,7 @@ func (c serveCmd) Run(ctx context.Context, std streams) error {
 	}
 	log := newLogger(cfg.Log, std.err)
 	for _, name := range cfg.Unused {
-		log.Warn("no setting has this variable of the environment", "variable", name)
+		log.WarnContext(ctx, "no setting has this variable of the environment", "variable", name)
 	}
 	a, err := newApp(ctx, cfg, os.Getenv, log)
 	if err != nil {
@@ -38,7 +38,7 @@ func (c serveCmd) Run(ctx context.Context, std streams) error {
 	}
 	a.Start(ctx)
 	if _, err := fmt.Fprintf(std.out, "memoryd is ready on http://%s (store: %s; judge: %s)\n", a.Addr(), a.storeName, a.judge.Describe()); err != nil {
-		a.log.Warn("ready line not written", "err", err)
+		a.log.WarnContext(ctx, "ready line not written", "err", err)
 	}
 	select {
 	case <-ctx.Done():

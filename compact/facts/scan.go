@@ -118,8 +118,8 @@ func (c *scanner) token(i, j int) {
 
 // trim drops punctuation at the ends of a token.
 func trim(s string, i, j int) (int, int) {
-	for i < j && trims[s[i]]&atFront != 0 && !(s[i] == '#' && i+1 < j && s[i+1] > ' ' && s[i+1] != '#') &&
-		!(s[i] == '-' && i+1 < j && s[i+1] >= '0' && s[i+1] <= '9') && !(s[i] == '.' && i+1 < j && s[i+1] == '/') {
+	for i < j && trims[s[i]]&atFront != 0 && (s[i] != '#' || i+1 >= j || s[i+1] <= ' ' || s[i+1] == '#') &&
+		(s[i] != '-' || i+1 >= j || s[i+1] < '0' || s[i+1] > '9') && (s[i] != '.' || i+1 >= j || s[i+1] != '/') {
 		i++
 	}
 	for i < j && trims[s[j-1]]&atEnd != 0 {

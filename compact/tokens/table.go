@@ -71,9 +71,16 @@ var o200k = table{
 	newline: 900, indent: 500, mark: 950, moreMarks: 280, markBeforeWord: 800,
 	accent: 450, emoji: 1500, unknown: 900,
 	scripts: []script{
-		{unicode.Han, 780}, {unicode.Hiragana, 700}, {unicode.Katakana, 700}, {unicode.Hangul, 680},
-		{unicode.Cyrillic, 270}, {unicode.Greek, 380}, {unicode.Arabic, 320}, {unicode.Hebrew, 330},
-		{unicode.Devanagari, 300}, {unicode.Thai, 380},
+		{unicode.Han, 780},
+		{unicode.Hiragana, 700},
+		{unicode.Katakana, 700},
+		{unicode.Hangul, 680},
+		{unicode.Cyrillic, 270},
+		{unicode.Greek, 380},
+		{unicode.Arabic, 320},
+		{unicode.Hebrew, 330},
+		{unicode.Devanagari, 300},
+		{unicode.Thai, 380},
 	},
 }
 
@@ -83,9 +90,16 @@ var cl100k = table{
 	newline: 900, indent: 500, mark: 950, moreMarks: 280, markBeforeWord: 800,
 	accent: 2300, emoji: 2500, unknown: 1500,
 	scripts: []script{
-		{unicode.Han, 1200}, {unicode.Hiragana, 1000}, {unicode.Katakana, 1000}, {unicode.Hangul, 1150},
-		{unicode.Cyrillic, 500}, {unicode.Greek, 1050}, {unicode.Arabic, 850}, {unicode.Hebrew, 950},
-		{unicode.Devanagari, 1100}, {unicode.Thai, 950},
+		{unicode.Han, 1200},
+		{unicode.Hiragana, 1000},
+		{unicode.Katakana, 1000},
+		{unicode.Hangul, 1150},
+		{unicode.Cyrillic, 500},
+		{unicode.Greek, 1050},
+		{unicode.Arabic, 850},
+		{unicode.Hebrew, 950},
+		{unicode.Devanagari, 1100},
+		{unicode.Thai, 950},
 	},
 }
 

@@ -15,7 +15,7 @@ func errorHeading(v *view, t *text) (finding, bool) {
 		first = t.at(1) // after a preface such as "Output of the command:" or "### Result"
 	}
 	low := first.low()
-	if !v.headsError(t, low) && !(t.reply && errortext.HeadsReply(low)) || !t.short(40, 6000) && !opensReport(low) || v.echoes(first.s) {
+	if !v.headsError(t, low) && (!t.reply || !errortext.HeadsReply(low)) || !t.short(40, 6000) && !opensReport(low) || v.echoes(first.s) {
 		return finding{}, false
 	}
 	if v.quotes(t) && (v.ask.troubled || !t.short(60, 4000) || !opensReport(low)) {
@@ -99,7 +99,7 @@ func errorLine(v *view, t *text) (finding, bool) {
 	}
 	for i := range t.lines {
 		l := &t.lines[i]
-		if !opensLine(l.low()) && !(errortext.Thrown(l.s) && strings.Contains(l.s, ": ")) || l.has(hasRelief) || v.echoes(l.s) {
+		if !opensLine(l.low()) && (!errortext.Thrown(l.s) || !strings.Contains(l.s, ": ")) || l.has(hasRelief) || v.echoes(l.s) {
 			continue
 		}
 		f := fails("error-line", l.s, "a line of its own says that it failed").unsure()

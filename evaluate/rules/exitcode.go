@@ -63,11 +63,11 @@ func exitStatusOf(l *line) (code int, known bool) {
 	}
 	low := l.low()
 	for _, p := range exitPhrases {
-		i := strings.Index(low, p)
-		if i < 0 {
+		_, after0, ok := strings.Cut(low, p)
+		if !ok {
 			continue
 		}
-		rest := strings.TrimLeft(low[i+len(p):], " :=>\"'(")
+		rest := strings.TrimLeft(after0, " :=>\"'(")
 		rest = strings.TrimLeft(strings.TrimPrefix(strings.TrimPrefix(rest, "code"), "status"), " :=>\"'(")
 		end := strings.IndexFunc(rest, func(r rune) bool { return (r < '0' || r > '9') && r != '-' })
 		if end < 0 {

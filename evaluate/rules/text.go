@@ -125,10 +125,7 @@ func (t *text) readHead(s string, limit int) string {
 func (t *text) readTail(s string) {
 	start := len(s)
 	for n := 0; n < tailLines && start > 0; n++ {
-		start = strings.LastIndexByte(s[:start], '\n')
-		if start < 0 {
-			start = 0
-		}
+		start = max(strings.LastIndexByte(s[:start], '\n'), 0)
 	}
 	t.readHead(s[start:], len(t.lines)+tailLines)
 }

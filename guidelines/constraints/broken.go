@@ -3,6 +3,7 @@ package constraints
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -70,12 +71,7 @@ func Broken(c Constraint, in Input) bool {
 	case Unknown:
 		return len(values) > 0
 	}
-	for _, v := range values {
-		if c.breaks(v) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(values, c.breaks)
 }
 
 func (c Constraint) breaks(v any) bool {

@@ -170,7 +170,7 @@ func (g *grammar) read(text string, m []int) []Constraint {
 	}
 	var cs []Constraint
 	for _, p := range params {
-		if Path(p) != "" && !(g.prose && slices.Contains(notNames, strings.ToLower(p))) {
+		if Path(p) != "" && (!g.prose || !slices.Contains(notNames, strings.ToLower(p))) {
 			one := c
 			one.Parameter = p
 			cs = append(cs, one)

@@ -184,7 +184,7 @@ func (w *window) describe(c *Cause, errors clusters) {
 				continue
 			}
 			if f.Parameter == "" || f.Parameter == c.Parameter {
-				if variants[f.Key()]++; variants[f.Key()] > variants[c.Constraint.Key()] {
+				if variants[f.Key()]++; variants[f.Key()] > variants[c.Key()] {
 					path := c.Parameter
 					c.Constraint = f
 					c.Parameter = path

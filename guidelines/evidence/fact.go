@@ -89,8 +89,10 @@ func (x *inputs) features() []feature {
 			values   []float64
 			min, max FactKind
 		}{
-			{c.numbers, AtLeast, AtMost}, {c.items, ItemsMin, ItemsMax},
-			{c.words, WordsMin, WordsMax}, {c.lengths, LengthMin, LengthMax},
+			{c.numbers, AtLeast, AtMost},
+			{c.items, ItemsMin, ItemsMax},
+			{c.words, WordsMin, WordsMax},
+			{c.lengths, LengthMin, LengthMax},
 		} {
 			x.thresholds(n.values, func(v float64, s set, least bool) {
 				kind := n.max

@@ -82,8 +82,8 @@ func (w *window) sources() []Provenance {
 				byPath[s.Path], tools[s.Path], runs[s.Path] = p, map[string]int{}, runSet{}
 				order = append(order, s.Path)
 			}
-			switch bad := w.bad(i); {
-			case s.Tool == "":
+			switch bad := w.bad(i); s.Tool {
+			case "":
 				p.Unseen++
 				if bad {
 					p.UnseenFailed++

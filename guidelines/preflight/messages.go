@@ -249,8 +249,8 @@ func (s *refusals) note(a asked, key memoryd.CallKey, run string) {
 // broken calls do with everything that an input breaks, until do says no.
 func (s *refusals) broken(raw json.RawMessage, leaves []leaf, do func(*asked) bool) {
 	var in *constraints.Input
-	for i := len(s.list) - 1; i >= 0; i-- {
-		a := s.list[i]
+	for _, a := range slices.Backward(s.list) {
+
 		if a.broken {
 			continue
 		}

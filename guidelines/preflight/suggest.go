@@ -69,7 +69,7 @@ func (m *Model) repair(v *view, c *runCall) fix {
 	switch r.Class {
 	case constraints.Forbidden, constraints.NotFound:
 	default: // such as a balance: it depends on the rest of the input
-		if !isSame && !(at < 0 && m.spentToo(v, &r, leaves)) {
+		if !isSame && (at >= 0 || !m.spentToo(v, &r, leaves)) {
 			return fix{}
 		}
 		if at < 0 {

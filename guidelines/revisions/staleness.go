@@ -176,11 +176,11 @@ func observations(calls []memoryd.Call) []Observation {
 // schemaOf stands for the tool's parameters as the newest call that carries
 // metadata.tool_schema describes them; "" when none does.
 func schemaOf(calls []memoryd.Call) string {
-	for i := len(calls) - 1; i >= 0; i-- {
+	for _, call := range slices.Backward(calls) {
 		var m struct {
 			Schema json.RawMessage `json:"tool_schema"`
 		}
-		if len(calls[i].Metadata) > 0 && json.Unmarshal(calls[i].Metadata, &m) == nil && len(m.Schema) > 0 {
+		if len(call.Metadata) > 0 && json.Unmarshal(call.Metadata, &m) == nil && len(m.Schema) > 0 {
 			sum := sha256.Sum256(memoryd.InputText(m.Schema))
 			return hex.EncodeToString(sum[:8])
 		}

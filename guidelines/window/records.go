@@ -104,14 +104,14 @@ func (w *Window) write(ctx context.Context, ref memoryd.ToolRef, list []*evidenc
 			return err
 		}
 	}
-	for i := len(pieces) - 1; i >= 0; i-- {
+	for _, piece := range slices.Backward(pieces) {
 		if calls >= w.calls || size > maxToolBytes {
-			if err := w.store.DeleteRecord(ctx, key(ref, pieces[i].id)); err != nil {
+			if err := w.store.DeleteRecord(ctx, key(ref, piece.id)); err != nil {
 				return err
 			}
 			continue
 		}
-		calls, size = calls+len(pieces[i].list), size+pieces[i].size
+		calls, size = calls+len(piece.list), size+piece.size
 	}
 	return nil
 }
@@ -127,7 +127,7 @@ func (w *Window) pieces(ctx context.Context, ref memoryd.ToolRef) ([]piece, erro
 		for _, r := range records {
 			list, err := decode(r.Data)
 			if err != nil { // of another form: a later program's, or damaged; the history is what counts
-				w.log.Warn("observations cannot be read and are left out", "workspace", ref.Workspace, "tool", ref.Tool, "record", r.ID, "err", err)
+				w.log.WarnContext(ctx, "observations cannot be read and are left out", "workspace", ref.Workspace, "tool", ref.Tool, "record", r.ID, "err", err)
 			}
 			all = append(all, piece{r.ID, list, len(r.Data)})
 			from.ID = r.ID

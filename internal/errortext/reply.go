@@ -176,7 +176,7 @@ func (r *Reply) Failure() (Ground, int32) {
 		return ByFlag, r.Flag
 	case r.IsRecord() && r.Code == 0:
 		return NoGround, 0 // of what happened to something, or was found in it
-	case r.Err != 0 && !(r.Good && r.Record):
+	case r.Err != 0 && (!r.Good || !r.Record):
 		return ByError, r.Err
 	case r.Code != 0 && (r.Message != 0 || r.Members <= 3 || NormalKey(r.Doc.Nodes[r.Code].Key) != "code"):
 		return ByCode, r.Code

@@ -1,6 +1,7 @@
 package errortext
 
 import (
+	"slices"
 	"strings"
 
 	"memoryd/internal/loosejson"
@@ -68,10 +69,8 @@ func (m *messages) add(s string) {
 	if s == "" || len(m.lines) >= maxMessages {
 		return
 	}
-	for _, have := range m.lines {
-		if have == s {
-			return
-		}
+	if slices.Contains(m.lines, s) {
+		return
 	}
 	m.lines = append(m.lines, s)
 }

@@ -69,7 +69,7 @@ func TestAnErrorPassesAndIsNoPanic(t *testing.T) {
 func TestAHandlerCanStillCutItsConnection(t *testing.T) {
 	log, counter, _ := newLog()
 	defer func() {
-		if v := recover(); v != http.ErrAbortHandler {
+		if v := recover(); v != http.ErrAbortHandler { //nolint:errorlint // compared as net/http does
 			t.Errorf("recovered %v", v)
 		}
 		if len(counter.Counts()) > 0 {

@@ -17,6 +17,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"runtime/debug"
 	"sync"
@@ -100,9 +101,7 @@ func (c *PanicCounter) Counts() map[string]int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	counts := make(map[string]int64, len(c.byPart))
-	for part, n := range c.byPart {
-		counts[part] = n
-	}
+	maps.Copy(counts, c.byPart)
 	return counts
 }
 

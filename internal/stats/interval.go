@@ -79,7 +79,7 @@ func studentT975(df int) float64 {
 		return 0.95 / math.Sqrt(2*0.975*0.025)
 	}
 	v, z := float64(df), z95
-	z3, z5, z7, z9 := math.Pow(z, 3), math.Pow(z, 5), math.Pow(z, 7), math.Pow(z, 9)
+	z3, z5, z7, z9 := z*z*z, math.Pow(z, 5), math.Pow(z, 7), math.Pow(z, 9)
 	return z + (z3+z)/(4*v) + (5*z5+16*z3+3*z)/(96*v*v) +
 		(3*z7+19*z5+17*z3-15*z)/(384*v*v*v) +
 		(79*z9+776*z7+1482*z5-1920*z3-945*z)/(92160*v*v*v*v)

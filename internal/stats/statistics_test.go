@@ -67,7 +67,7 @@ func TestTheWireNames(t *testing.T) {
 	if err := json.Unmarshal(raw, &m); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range strings.Fields(`total_calls recent_calls success_rate recent_success_rate avg_score recent_avg_score
+	for name := range strings.FieldsSeq(`total_calls recent_calls success_rate recent_success_rate avg_score recent_avg_score
 		avg_time_cost avg_token_cost lifetime_calls duplicate_calls pending_calls success_rate_ci95 recent_success_rate_ci95
 		avg_score_ci95 recent_avg_score_ci95 avg_time_cost_ci95 avg_token_cost_ci95 judged_calls timed_calls token_calls`) {
 		if _, ok := m[name]; !ok {

@@ -110,9 +110,9 @@ func BenjaminiHochberg(p []float64) []float64 {
 	})
 	q := make([]float64, len(p))
 	least := 1.0
-	for i := len(order) - 1; i >= 0; i-- {
-		least = min(least, p[order[i]]*float64(len(p))/float64(i+1))
-		q[order[i]] = least
+	for i, o := range slices.Backward(order) {
+		least = min(least, p[o]*float64(len(p))/float64(i+1))
+		q[o] = least
 	}
 	return q
 }

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -31,9 +32,7 @@ func Body(text string) Reply { return Reply{Body: []byte(text)} }
 func Status(code int, header http.Header) Reply {
 	kind, word, message := statusWords(code)
 	r := Error(code, kind, word, message)
-	for name, values := range header {
-		r.Header[name] = values
-	}
+	maps.Copy(r.Header, header)
 	return r
 }
 

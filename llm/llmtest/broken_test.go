@@ -78,9 +78,14 @@ func TestAllows(t *testing.T) {
 		parsed bool
 		want   bool
 	}{
-		{must, 0.5, true, true}, {must, 0, true, false}, {must, 0, false, false},
-		{may, 0.5, true, true}, {may, 1, true, false}, {may, 0, false, true},
-		{no, 0, true, false}, {no, 0, false, true},
+		{must, 0.5, true, true},
+		{must, 0, true, false},
+		{must, 0, false, false},
+		{may, 0.5, true, true},
+		{may, 1, true, false},
+		{may, 0, false, true},
+		{no, 0, true, false},
+		{no, 0, false, true},
 	} {
 		if got := tc.r.Allows(tc.score, tc.parsed); got != tc.want {
 			t.Errorf("Allows(%v, %v) of %+v is %v", tc.score, tc.parsed, tc.r, got)

@@ -33,8 +33,10 @@ func (c Config) Validate() error {
 		key   string
 		limit int64
 	}{
-		{"requests_per_hour", c.RequestsPerHour}, {"requests_per_day", c.RequestsPerDay},
-		{"tokens_per_hour", c.TokensPerHour}, {"tokens_per_day", c.TokensPerDay},
+		{"requests_per_hour", c.RequestsPerHour},
+		{"requests_per_day", c.RequestsPerDay},
+		{"tokens_per_hour", c.TokensPerHour},
+		{"tokens_per_day", c.TokensPerDay},
 	} {
 		if l.limit < 0 {
 			return fmt.Errorf("%s: must be 0 (no limit) or more, got %d", l.key, l.limit)

@@ -264,7 +264,7 @@ func TestALoadThatFailsLeavesEachToolOldOrNew(t *testing.T) {
 			t.Fatalf("fault %d: got %v", n, err)
 		}
 		for _, tool := range []string{"fetch", "sh,ell "} {
-			if life, kept := lifetime(t, inner, tool); !(life == 2 && kept == 2) && !(life == 40 && kept == 3) {
+			if life, kept := lifetime(t, inner, tool); (life != 2 || kept != 2) && (life != 40 || kept != 3) {
 				t.Fatalf("fault %d: tool %q has %d calls, %d kept", n, tool, life, kept)
 			}
 		}

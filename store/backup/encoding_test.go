@@ -25,7 +25,8 @@ func TestValuesHaveOneFormWhateverTheStore(t *testing.T) {
 		{at.Truncate(time.Second), `"2026-03-04T04:06:07Z"`},
 		{time.UnixMicro(-1 << 56), `-72057594037927936`}, // the year -314
 		{memoryd.CallKey{0xab}, `"ab000000000000000000000000000000"`},
-		{stringOf(nil), `null`}, {stringOf([]byte{}), `null`},
+		{stringOf(nil), `null`},
+		{stringOf([]byte{}), `null`},
 	} {
 		got, err := json.Marshal(tc.value, exactly)
 		if err != nil || string(got) != tc.want {

@@ -78,7 +78,7 @@ func TestAReplacementThatFailsLeavesTheOldToolOrTheNew(t *testing.T) {
 		}
 		for _, tool := range []string{"fetch", "sh,ell "} {
 			life, kept := lifetime(t, inner, tool)
-			if !(life == 2 && kept == 2) && !(life == 40 && kept == 3) {
+			if (life != 2 || kept != 2) && (life != 40 || kept != 3) {
 				t.Fatalf("fault %d: tool %q has %d calls, %d kept", n, tool, life, kept)
 			}
 			_, err := inner.Record(t.Context(), store.RecordKey{ToolRef: memoryd.ToolRef{Workspace: "a", Tool: tool}, Kind: "note", ID: "old"})

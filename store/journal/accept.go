@@ -56,7 +56,7 @@ func (s *backend) accept(ctx context.Context, ops ...*op) ([]*entry, []outcome, 
 // even that fails they are forwarded: they are durable.
 func (s *backend) takeBack(ctx context.Context, es []*entry) {
 	if err := s.j.drop(ctx, es); err != nil {
-		s.log.Error("an operation that failed stays in the journal", "err", err)
+		s.log.ErrorContext(ctx, "an operation that failed stays in the journal", "err", err)
 		s.q.confirm(es)
 		s.wakeUp()
 		return
@@ -306,7 +306,7 @@ func (s *backend) RestoreTool(ctx context.Context, t memoryd.Tool, calls []memor
 			err = s.local.RestoreTool(ctx, t, calls)
 		}
 		if err != nil {
-			s.log.Warn("a restored tool is not in the local copy", "err", err)
+			s.log.WarnContext(ctx, "a restored tool is not in the local copy", "err", err)
 			return nil
 		}
 		s.keepGuideline(ctx, t)

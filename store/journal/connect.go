@@ -74,7 +74,7 @@ func Open(ctx context.Context, local store.Store, open Opener, cfg Config, log *
 	s, newErr := New(local, l, cfg, log, now)
 	if newErr != nil {
 		if closeErr := l.Close(); closeErr != nil {
-			log.Warn("the remote store was not closed", "err", closeErr)
+			log.WarnContext(ctx, "the remote store was not closed", "err", closeErr)
 		}
 		return nil, newErr
 	}

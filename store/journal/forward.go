@@ -74,7 +74,7 @@ func (s *backend) forwardNext(ctx context.Context) error {
 // Ping.
 func (s *backend) failed(ctx context.Context, err error) {
 	if !s.slow.Swap(true) {
-		s.log.Warn("the remote store takes nothing; it is kept in the journal", "err", err)
+		s.log.WarnContext(ctx, "the remote store takes nothing; it is kept in the journal", "err", err)
 	}
 	s.q.releaseAll()
 	if errors.Is(err, store.ErrVanished) {
@@ -139,7 +139,7 @@ func (s *backend) passed(ctx context.Context, es []*entry) error {
 	}
 	n, _ := s.q.backlog()
 	if err := s.j.forwarded(ctx, last, len(es), n == 0); err != nil {
-		s.log.Error("the cursor of the journal was not written; after a restart some is sent again", "err", err)
+		s.log.ErrorContext(ctx, "the cursor of the journal was not written; after a restart some is sent again", "err", err)
 	}
 	return nil
 }
@@ -242,7 +242,7 @@ func (s *backend) deliverGroup(ctx context.Context, es []*entry) error {
 		s.q.triedAll(es)
 		return err
 	case len(es) == 1:
-		s.log.Error("the remote store refuses an operation; it is put aside", "number", es[0].seq, "err", err)
+		s.log.ErrorContext(ctx, "the remote store refuses an operation; it is put aside", "number", es[0].seq, "err", err)
 		if err := s.j.park(ctx, es[0], ops[0]); err != nil {
 			return err
 		}

@@ -77,7 +77,7 @@ func (j *journal) forwarded(ctx context.Context, seq int64, n int, idle bool) er
 	if err := j.setMark(ctx, markCursor, seq); err != nil {
 		return err
 	}
-	if j.since += n; j.since < clearEvery && !(idle && j.since > 0) {
+	if j.since += n; j.since < clearEvery && (!idle || j.since <= 0) {
 		return nil
 	}
 	j.since = 0

@@ -175,7 +175,7 @@ func (s *backend) Tool(ctx context.Context, ref memoryd.ToolRef) (memoryd.Tool, 
 // keepGuideline keeps the tool's guideline for times when the remote store is away.
 func (s *backend) keepGuideline(ctx context.Context, t memoryd.Tool) {
 	if err := s.guidelines.saw(ctx, t.ToolRef, t.Guideline); err != nil {
-		s.log.Warn("a guideline was not kept locally", "err", err)
+		s.log.WarnContext(ctx, "a guideline was not kept locally", "err", err)
 	}
 }
 
@@ -269,14 +269,14 @@ func merge(v, mine view, w waiting) view {
 // they arrived before it, only the acknowledgement is missing, and were let go.
 func arrived(w waiting, known map[memoryd.CallKey]bool) {
 	there := false
-	for i := len(w.appends) - 1; i >= 0; i-- {
-		calls := w.appends[i].calls
-		for j := len(calls) - 1; j >= 0; j-- {
-			if !calls[j].certain || !calls[j].local.New {
+	for _, v := range slices.Backward(w.appends) {
+		calls := v.calls
+		for _, call := range slices.Backward(calls) {
+			if !call.certain || !call.local.New {
 				continue
 			}
-			if there = there || known[calls[j].key]; there {
-				known[calls[j].key] = true
+			if there = there || known[call.key]; there {
+				known[call.key] = true
 			}
 		}
 	}

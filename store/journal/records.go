@@ -90,7 +90,7 @@ func (s *backend) Override(ctx context.Context, v store.Verdict) (memoryd.Call, 
 		}
 		_, err = s.local.Override(context.WithoutCancel(ctx), v)
 		if err != nil && !memoryd.IsKind(err, memoryd.NotFound) {
-			s.log.Warn("a correction is not in the local copy", "err", err)
+			s.log.WarnContext(ctx, "a correction is not in the local copy", "err", err)
 		}
 		return before, nil
 	})

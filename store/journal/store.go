@@ -182,11 +182,11 @@ func (s *backend) repairLoop(ctx context.Context) {
 		}
 		report, err := s.Repair(ctx)
 		if err != nil && ctx.Err() == nil {
-			s.log.Warn("the comparison with the remote store broke off", "err", err, "report", report)
+			s.log.WarnContext(ctx, "the comparison with the remote store broke off", "err", err, "report", report)
 			continue
 		}
 		if report.Damaged > 0 {
-			s.log.Warn("the remote store had lost something; it was put back", "report", report)
+			s.log.WarnContext(ctx, "the remote store had lost something; it was put back", "report", report)
 		}
 	}
 }

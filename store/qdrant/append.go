@@ -277,7 +277,7 @@ func (a *appending) trim(ctx context.Context) {
 			a.s.trims.done(life)
 		}
 		if err != nil {
-			a.s.log.Warn("a history was not cleared", "tool", a.refs[id].Tool, "err", err)
+			a.s.log.WarnContext(ctx, "a history was not cleared", "tool", a.refs[id].Tool, "err", err)
 		}
 	}
 	a.s.sweepWhenDue(int64(total))

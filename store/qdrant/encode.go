@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"strconv"
 	"time"
@@ -89,9 +90,7 @@ func encodeCall(c *memoryd.Call) payload {
 	p.putFloat(fieldSeconds, c.TimeCost)
 	p.putInt(fieldSize, int64(len(c.Input)+len(c.Output)+len(c.Metadata)+len(c.CreateTime)+len(c.Hash)+
 		len(c.Evaluation.Summary)+len(c.Evaluation.Evaluation)+len(c.Evaluation.LastError)))
-	for k, v := range encodeEvaluation(&c.Evaluation) {
-		p[k] = v
-	}
+	maps.Copy(p, encodeEvaluation(&c.Evaluation))
 	return p
 }
 

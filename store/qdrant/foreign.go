@@ -55,7 +55,7 @@ func (s *backend) foreign(ctx context.Context, collection string, yield func(For
 	for {
 		p, err := ask(ctx, s, "scroll", func(ctx context.Context) (p page, err error) {
 			p.points, p.next, err = s.client.ScrollAndOffset(ctx, &qd.ScrollPoints{
-				CollectionName: collection, Offset: from, Limit: qd.PtrOf(uint32(foreignPage)),
+				CollectionName: collection, Offset: from, Limit: new(uint32(foreignPage)),
 				WithPayload: qd.NewWithPayload(true), WithVectors: qd.NewWithVectors(false),
 			})
 			return p, err

@@ -112,7 +112,7 @@ func (s *backend) acquireLease(ctx context.Context) error {
 	short, cancel := context.WithTimeout(ctx, leaseRenewal)
 	defer cancel()
 	if err := s.takeAnyLease(short); err != nil {
-		s.log.Warn("the lease of the clock was not renewed", "err", err)
+		s.log.WarnContext(ctx, "the lease of the clock was not renewed", "err", err)
 	}
 	return nil
 }
@@ -156,7 +156,7 @@ func (s *backend) takeAnyLease(ctx context.Context) error {
 			return err
 		}
 	}
-	s.log.Warn("all leases of the clock are taken; this process shares one", "lease", first)
+	s.log.WarnContext(ctx, "all leases of the clock are taken; this process shares one", "lease", first)
 	s.clock.use(int64(first))
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -210,7 +210,7 @@ func (s *backend) releaseLease(ctx context.Context) {
 	}
 	r := leaseRecord(l.key, l.record, time.Now())
 	if _, err := s.putRecord(ctx, &r, ""); err != nil {
-		s.log.Debug("the lease was not given back", "err", err)
+		s.log.DebugContext(ctx, "the lease was not given back", "err", err)
 	}
 	l.record = 0
 }

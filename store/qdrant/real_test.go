@@ -117,7 +117,7 @@ func dropCollections(t testing.TB, admin *qd.Client, prefix string) {
 func emptyCollections(t testing.TB, admin *qd.Client, prefix string) {
 	for _, name := range collectionsOf(t, admin, prefix) {
 		_, err := admin.Delete(context.Background(), &qd.DeletePoints{
-			CollectionName: name, Wait: qd.PtrOf(true), Points: qd.NewPointsSelectorFilter(&qd.Filter{}),
+			CollectionName: name, Wait: new(true), Points: qd.NewPointsSelectorFilter(&qd.Filter{}),
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -97,7 +97,7 @@ func (s *backend) scroll(ctx context.Context, collection string, f *qd.Filter, b
 	}
 	found, err := ask(ctx, s, "scroll", func(ctx context.Context) ([]*qd.RetrievedPoint, error) {
 		return s.client.Scroll(ctx, &qd.ScrollPoints{
-			CollectionName: collection, Filter: f, OrderBy: by, Limit: qd.PtrOf(uint32(limit)), WithPayload: with,
+			CollectionName: collection, Filter: f, OrderBy: by, Limit: new(uint32(limit)), WithPayload: with,
 			WithVectors: qd.NewWithVectors(false), ReadConsistency: s.consistency(),
 		})
 	})
@@ -117,7 +117,7 @@ func (s *backend) scrollAll(ctx context.Context, collection string, f *qd.Filter
 		var next *qd.PointId
 		found, err := ask(ctx, s, "scroll", func(ctx context.Context) (out []*qd.RetrievedPoint, err error) {
 			out, next, err = s.client.ScrollAndOffset(ctx, &qd.ScrollPoints{
-				CollectionName: collection, Filter: f, Offset: offset, Limit: qd.PtrOf(uint32(page)), WithPayload: with,
+				CollectionName: collection, Filter: f, Offset: offset, Limit: new(uint32(page)), WithPayload: with,
 				WithVectors: qd.NewWithVectors(false), ReadConsistency: s.consistency(),
 			})
 			return out, err
@@ -139,7 +139,7 @@ func (s *backend) scrollAll(ctx context.Context, collection string, f *qd.Filter
 func (s *backend) count(ctx context.Context, collection string, f *qd.Filter) (int64, error) {
 	n, err := ask(ctx, s, "count", func(ctx context.Context) (uint64, error) {
 		return s.client.Count(ctx, &qd.CountPoints{
-			CollectionName: collection, Filter: f, Exact: qd.PtrOf(true), ReadConsistency: s.consistency(),
+			CollectionName: collection, Filter: f, Exact: new(true), ReadConsistency: s.consistency(),
 		})
 	})
 	return int64(n), err
@@ -152,7 +152,7 @@ func newPoint(id string, p payload) *qd.PointStruct {
 
 // insert writes points whose ids are not there; the others stay as they are.
 func (s *backend) insert(ctx context.Context, collection string, order *qd.WriteOrdering, points []*qd.PointStruct) error {
-	r := &qd.UpsertPoints{CollectionName: collection, Wait: qd.PtrOf(true), Points: points, Ordering: order}
+	r := &qd.UpsertPoints{CollectionName: collection, Wait: new(true), Points: points, Ordering: order}
 	if s.insertMode {
 		r.UpdateMode = qd.UpdateMode_InsertOnly.Enum()
 	} else {
@@ -165,7 +165,7 @@ func (s *backend) insert(ctx context.Context, collection string, order *qd.Write
 func (s *backend) upsert(ctx context.Context, collection string, points []*qd.PointStruct) error {
 	return s.update(ctx, "upsert", func(ctx context.Context) (*qd.UpdateResult, error) {
 		return s.client.Upsert(ctx, &qd.UpsertPoints{
-			CollectionName: collection, Wait: qd.PtrOf(true), Points: points, Ordering: s.appendOrder,
+			CollectionName: collection, Wait: new(true), Points: points, Ordering: s.appendOrder,
 		})
 	})
 }
@@ -175,7 +175,7 @@ func (s *backend) upsert(ctx context.Context, collection string, points []*qd.Po
 func (s *backend) set(ctx context.Context, collection string, f *qd.Filter, p payload) error {
 	return s.update(ctx, "set payload", func(ctx context.Context) (*qd.UpdateResult, error) {
 		return s.client.SetPayload(ctx, &qd.SetPayloadPoints{
-			CollectionName: collection, Wait: qd.PtrOf(true), Payload: p, PointsSelector: qd.NewPointsSelectorFilter(f),
+			CollectionName: collection, Wait: new(true), Payload: p, PointsSelector: qd.NewPointsSelectorFilter(f),
 			Ordering: s.compareOrder,
 		})
 	})
@@ -185,7 +185,7 @@ func (s *backend) set(ctx context.Context, collection string, f *qd.Filter, p pa
 func (s *backend) strip(ctx context.Context, collection string, ids []*qd.PointId, fields []string) error {
 	return s.update(ctx, "delete payload", func(ctx context.Context) (*qd.UpdateResult, error) {
 		return s.client.DeletePayload(ctx, &qd.DeletePayloadPoints{
-			CollectionName: collection, Wait: qd.PtrOf(true), Keys: fields, PointsSelector: qd.NewPointsSelectorIDs(ids),
+			CollectionName: collection, Wait: new(true), Keys: fields, PointsSelector: qd.NewPointsSelectorIDs(ids),
 			Ordering: s.appendOrder,
 		})
 	})
@@ -194,7 +194,7 @@ func (s *backend) strip(ctx context.Context, collection string, ids []*qd.PointI
 func (s *backend) remove(ctx context.Context, collection string, which *qd.PointsSelector) error {
 	return s.update(ctx, "delete", func(ctx context.Context) (*qd.UpdateResult, error) {
 		return s.client.Delete(ctx, &qd.DeletePoints{
-			CollectionName: collection, Wait: qd.PtrOf(true), Points: which, Ordering: s.compareOrder,
+			CollectionName: collection, Wait: new(true), Points: which, Ordering: s.compareOrder,
 		})
 	})
 }
@@ -219,15 +219,15 @@ func isInt(field string, value int64) *qd.Condition { return qd.NewMatchInt(fiel
 
 // atLeast, above and upTo compare a whole number below 2^53.
 func atLeast(field string, n int64) *qd.Condition {
-	return qd.NewRange(field, &qd.Range{Gte: qd.PtrOf(float64(n))})
+	return qd.NewRange(field, &qd.Range{Gte: new(float64(n))})
 }
 
 func above(field string, n int64) *qd.Condition {
-	return qd.NewRange(field, &qd.Range{Gt: qd.PtrOf(float64(n))})
+	return qd.NewRange(field, &qd.Range{Gt: new(float64(n))})
 }
 
 func between(field string, from, to int64) *qd.Condition {
-	return qd.NewRange(field, &qd.Range{Gte: qd.PtrOf(float64(from)), Lte: qd.PtrOf(float64(to))})
+	return qd.NewRange(field, &qd.Range{Gte: new(float64(from)), Lte: new(float64(to))})
 }
 
 // nothing holds for no point: no point has the field.

@@ -26,7 +26,7 @@ func (s *backend) RestoreTool(ctx context.Context, t memoryd.Tool, calls []memor
 	err := r.store(ctx)
 	if err != nil {
 		if berr := s.removeLife(context.WithoutCancel(ctx), r.life); berr != nil {
-			s.log.Warn("an unfinished restore was not removed", "tool", t.Tool, "err", berr)
+			s.log.WarnContext(ctx, "an unfinished restore was not removed", "tool", t.Tool, "err", berr)
 		}
 	}
 	return err

@@ -53,7 +53,9 @@ func (s *backend) layout() map[string][]index {
 			{field: fieldLife, uuid: true},
 			{field: fieldTombstone},
 			{field: fieldAllSpaces, uuid: true},
-			{field: orderFields[0]}, {field: orderFields[1]}, {field: orderFields[2]},
+			{field: orderFields[0]},
+			{field: orderFields[1]},
+			{field: orderFields[2]},
 		},
 		s.docs: {
 			{field: fieldGroup, uuid: true, tenant: true},
@@ -61,7 +63,9 @@ func (s *backend) layout() map[string][]index {
 			{field: fieldSpaceID, uuid: true},
 			{field: fieldExpires},
 			{field: fieldCached},
-			{field: orderFields[0]}, {field: orderFields[1]}, {field: orderFields[2]},
+			{field: orderFields[0]},
+			{field: orderFields[1]},
+			{field: orderFields[2]},
 		},
 	}
 }
@@ -105,14 +109,14 @@ func (s *backend) Remake(ctx context.Context) error {
 // create makes a collection and its alias.
 func (s *backend) create(ctx context.Context, alias string) error {
 	request := &qd.CreateCollection{
-		CollectionName: alias + schemaSuffix, ShardNumber: qd.PtrOf(uint32(s.cfg.Shards)), OnDiskPayload: qd.PtrOf(true),
-		ReplicationFactor:      qd.PtrOf(uint32(s.cfg.ReplicationFactor)),
-		WriteConsistencyFactor: qd.PtrOf(uint32(s.cfg.WriteConsistencyFactor)),
-		OptimizersConfig:       &qd.OptimizersConfigDiff{FlushIntervalSec: qd.PtrOf(uint64(s.cfg.FlushInterval.Seconds()))},
+		CollectionName: alias + schemaSuffix, ShardNumber: new(uint32(s.cfg.Shards)), OnDiskPayload: new(true),
+		ReplicationFactor:      new(uint32(s.cfg.ReplicationFactor)),
+		WriteConsistencyFactor: new(uint32(s.cfg.WriteConsistencyFactor)),
+		OptimizersConfig:       &qd.OptimizersConfigDiff{FlushIntervalSec: new(uint64(s.cfg.FlushInterval.Seconds()))},
 		Metadata:               payload{schemaKey: integer(schemaVersion)},
 	}
 	if alias == s.tools {
-		request.ShardNumber = qd.PtrOf(uint32(1)) // word statistics are kept by shard
+		request.ShardNumber = new(uint32(1)) // word statistics are kept by shard
 		request.SparseVectorsConfig = qd.NewSparseVectorsConfig(map[string]*qd.SparseVectorParams{
 			searchVector: {Modifier: qd.Modifier_Idf.Enum()},
 		})
@@ -162,15 +166,15 @@ func (s *backend) checkCollection(ctx context.Context, alias string, indexes []i
 }
 
 func (s *backend) createIndex(ctx context.Context, alias string, ix index) error {
-	r := &qd.CreateFieldIndexCollection{CollectionName: alias, Wait: qd.PtrOf(true), FieldName: ix.field}
+	r := &qd.CreateFieldIndexCollection{CollectionName: alias, Wait: new(true), FieldName: ix.field}
 	if ix.uuid {
 		r.FieldType = qd.FieldType_FieldTypeUuid.Enum()
 		if ix.tenant {
-			r.FieldIndexParams = qd.NewPayloadIndexParamsUUID(&qd.UuidIndexParams{IsTenant: qd.PtrOf(true)})
+			r.FieldIndexParams = qd.NewPayloadIndexParamsUUID(&qd.UuidIndexParams{IsTenant: new(true)})
 		}
 	} else {
 		r.FieldType = qd.FieldType_FieldTypeInteger.Enum()
-		r.FieldIndexParams = qd.NewPayloadIndexParamsInt(&qd.IntegerIndexParams{Lookup: qd.PtrOf(true), Range: qd.PtrOf(true)})
+		r.FieldIndexParams = qd.NewPayloadIndexParamsInt(&qd.IntegerIndexParams{Lookup: new(true), Range: new(true)})
 	}
 	return s.update(ctx, "create index", func(ctx context.Context) (*qd.UpdateResult, error) {
 		return s.client.CreateFieldIndex(ctx, r)

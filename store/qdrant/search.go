@@ -54,7 +54,7 @@ func (s *backend) index(ctx context.Context, id string, f *qd.Filter, tool, guid
 	}
 	err := s.update(ctx, "update vectors", func(ctx context.Context) (*qd.UpdateResult, error) {
 		return s.client.UpdateVectors(ctx, &qd.UpdatePointVectors{
-			CollectionName: s.tools, Wait: qd.PtrOf(true), Ordering: s.compareOrder, UpdateFilter: f,
+			CollectionName: s.tools, Wait: new(true), Ordering: s.compareOrder, UpdateFilter: f,
 			Points: []*qd.PointVectors{{Id: qd.NewIDUUID(id), Vectors: vectors}},
 		})
 	})
@@ -67,7 +67,7 @@ func (s *backend) index(ctx context.Context, id string, f *qd.Filter, tool, guid
 func (s *backend) unindex(ctx context.Context, f *qd.Filter) error {
 	return s.update(ctx, "delete vectors", func(ctx context.Context) (*qd.UpdateResult, error) {
 		return s.client.DeleteVectors(ctx, &qd.DeletePointVectors{
-			CollectionName: s.tools, Wait: qd.PtrOf(true), Ordering: s.compareOrder,
+			CollectionName: s.tools, Wait: new(true), Ordering: s.compareOrder,
 			PointsSelector: qd.NewPointsSelectorFilter(f), Vectors: &qd.VectorsSelector{Names: []string{searchVector}},
 		})
 	})
@@ -83,8 +83,8 @@ func (s *backend) SearchTools(ctx context.Context, workspace, query string, limi
 	weights := slices.Repeat([]float32{1}, len(numbers))
 	found, err := ask(ctx, s, "query", func(ctx context.Context) ([]*qd.ScoredPoint, error) {
 		return s.client.Query(ctx, &qd.QueryPoints{
-			CollectionName: s.tools, Query: qd.NewQuerySparse(numbers, weights), Using: qd.PtrOf(searchVector),
-			Filter: all(is(fieldSpaceID, workspaceID(workspace))), Limit: qd.PtrOf(uint64(limit) + 8),
+			CollectionName: s.tools, Query: qd.NewQuerySparse(numbers, weights), Using: new(searchVector),
+			Filter: all(is(fieldSpaceID, workspaceID(workspace))), Limit: new(uint64(limit) + 8),
 			WithPayload: qd.NewWithPayload(false), ReadConsistency: s.consistency(),
 		})
 	})

@@ -237,6 +237,6 @@ func (s *backend) greet(ctx context.Context, log *slog.Logger) error {
 			fmt.Sprintf("qdrant %s is too old: conditional updates need 1.16 or newer", reply.GetVersion()))
 	}
 	s.insertMode = v.atLeast(1, 17)
-	log.Info("connected to qdrant", "version", reply.GetVersion(), "insert_only", s.insertMode)
+	log.InfoContext(ctx, "connected to qdrant", "version", reply.GetVersion(), "insert_only", s.insertMode)
 	return nil
 }

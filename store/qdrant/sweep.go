@@ -27,7 +27,7 @@ func (s *backend) sweepWhenDue(n int64) {
 	s.worker.Go(func(ctx context.Context) error {
 		defer s.sweeping.Store(false)
 		if err := s.sweep(ctx); err != nil && ctx.Err() == nil {
-			s.log.Warn("a sweep did not finish", "err", err)
+			s.log.WarnContext(ctx, "a sweep did not finish", "err", err)
 		}
 		return nil
 	})
@@ -260,7 +260,7 @@ func (s *backend) shrink(ctx context.Context, life string, keep int) error {
 // points stay, small, so that the calls are recognised.
 func (s *backend) clearBelow(ctx context.Context, life string, seq int64) error {
 	const page = 512
-	gone := all(is(fieldKept, life), qd.NewRange(fieldSeq, &qd.Range{Lt: qd.PtrOf(float64(seq))}))
+	gone := all(is(fieldKept, life), qd.NewRange(fieldSeq, &qd.Range{Lt: new(float64(seq))}))
 	for {
 		found, err := s.scroll(ctx, s.calls, gone, nil, page)
 		if err != nil || len(found) == 0 {

@@ -43,7 +43,7 @@ func TestSweepsForgetAndCountOn(t *testing.T) {
 	}
 	before := server.Points(cfg.Prefix + "calls")
 	var writes atomic.Int64
-	for broken := int64(0); broken < 12; broken++ {
+	for broken := range int64(12) {
 		writes.Store(0)
 		server.Inject(func(method string) qdranttest.Fault {
 			if (method == "SetPayload" || method == "Delete") && writes.Add(1) == broken {

@@ -82,7 +82,7 @@ func (s *backend) settleRound(ctx context.Context, verdicts []store.Verdict, whi
 	}
 	err = s.update(ctx, "settle", func(ctx context.Context) (*qd.UpdateResult, error) {
 		return lastOf(s.client.UpdateBatch(ctx, &qd.UpdateBatchPoints{
-			CollectionName: s.calls, Wait: qd.PtrOf(true), Operations: ops, Ordering: s.compareOrder,
+			CollectionName: s.calls, Wait: new(true), Operations: ops, Ordering: s.compareOrder,
 		}))
 	})
 	if err != nil {
@@ -325,7 +325,7 @@ func (s *backend) CacheVerdict(ctx context.Context, key [16]byte, e memoryd.Eval
 	}
 	if s.puts.Add(1)%cacheSlack == 0 {
 		if err := s.shrinkCache(ctx); err != nil {
-			s.log.Warn("the verdict cache was not cut", "err", err)
+			s.log.WarnContext(ctx, "the verdict cache was not cut", "err", err)
 		}
 	}
 	return nil

@@ -26,8 +26,15 @@ func (w *writer) load(ctx context.Context) error {
 		what string
 		do   func() error
 	}{
-		{"tools", l.tools}, {"state", l.state}, {"guidelines", l.guidelines}, {"seen", l.seen},
-		{"runs", l.runs}, {"log", l.log}, {"pending", l.pending}, {"purge", l.purge}, {"numbers", l.numbers},
+		{"tools", l.tools},
+		{"state", l.state},
+		{"guidelines", l.guidelines},
+		{"seen", l.seen},
+		{"runs", l.runs},
+		{"log", l.log},
+		{"pending", l.pending},
+		{"purge", l.purge},
+		{"numbers", l.numbers},
 	} {
 		if err := step.do(); err != nil {
 			return fmt.Errorf("reading %s: %w", step.what, err)

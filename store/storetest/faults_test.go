@@ -68,17 +68,17 @@ func TestEveryMethodIsIntercepted(t *testing.T) {
 	asked := ""
 	f := storetest.NewFaults(nil, func(m string, _ storetest.Stage) error { asked = m; return boom })
 	contract := reflect.TypeFor[store.Store]()
-	for i := range contract.NumMethod() {
-		m := contract.Method(i)
+	for m := range contract.Methods() {
+		m := m
 		var args []reflect.Value
-		for j := range m.Type.NumIn() {
-			args = append(args, reflect.Zero(m.Type.In(j)))
+		for in := range m.Type.Ins() {
+			args = append(args, reflect.Zero(in))
 		}
 		if m.Name != "Close" {
 			args[0] = reflect.ValueOf(t.Context())
 		}
 		out := reflect.ValueOf(store.Store(f)).MethodByName(m.Name).Call(args)
-		if err, _ := out[len(out)-1].Interface().(error); !errors.Is(err, boom) || asked != m.Name {
+		if err, _ := reflect.TypeAssert[error](out[len(out)-1]); !errors.Is(err, boom) || asked != m.Name {
 			t.Errorf("%s: got %v, asked for %q", m.Name, err, asked)
 		}
 		if len(out) == 2 && !out[0].IsZero() {

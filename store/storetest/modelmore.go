@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"memoryd"
@@ -60,11 +61,11 @@ func (m *machine) record(t *rapid.T) {
 }
 
 func plainRecords(rs []store.Record) string {
-	out := ""
+	var out strings.Builder
 	for _, r := range rs {
-		out += fmt.Sprintf("%+v %d %s %q\n", r.RecordKey, r.Revision, instant(r.Expires).Format(time.RFC3339Nano), r.Data)
+		out.WriteString(fmt.Sprintf("%+v %d %s %q\n", r.RecordKey, r.Revision, instant(r.Expires).Format(time.RFC3339Nano), r.Data))
 	}
-	return out
+	return out.String()
 }
 
 // restore moves a tool through its own export: what a store gives back it takes.

@@ -78,7 +78,7 @@ func (r *ranks) begin(ctx context.Context, b store.Batch) map[memoryd.ToolRef]in
 		before[ref] = r.last[ref]
 		if !known {
 			r.given[ref] = 0
-			if t, err := r.Store.Tool(ctx, ref); err == nil {
+			if t, err := r.Tool(ctx, ref); err == nil {
 				r.given[ref] = t.Lifetime
 			}
 		}
@@ -103,7 +103,7 @@ func (r *ranks) forget(ref memoryd.ToolRef) {
 // ranksOf gives the rank of each kept call by its number.
 func (r *ranks) ranksOf(ctx context.Context, ref memoryd.ToolRef) map[int64]int64 {
 	out := map[int64]int64{}
-	t, err := r.Store.Tool(ctx, ref)
+	t, err := r.Tool(ctx, ref)
 	if err != nil {
 		return out
 	}

@@ -71,7 +71,10 @@ func recordCases() []testCase {
 		{name: "expired records are removed on request", run: expireRecords},
 		{name: "wrong records are refused", run: func(e *env) {
 			for _, k := range []store.RecordKey{
-				{}, recordKey("w", "", ""), recordKey("", "t", "a"), {ToolRef: ref(""), Kind: "No", ID: "a"}, {ToolRef: ref(""), ID: "a"},
+				{},
+				recordKey("w", "", ""), recordKey("", "t", "a"),
+				{ToolRef: ref(""), Kind: "No", ID: "a"},
+				{ToolRef: ref(""), ID: "a"},
 				recordKey("w", "", strings.Repeat("n", memoryd.MaxNameBytes+1)),
 			} {
 				_, err := e.put(k, 0, "x")
@@ -109,8 +112,13 @@ func replaceRecords(e *env) {
 			revision, want int64
 			kind           memoryd.Kind
 		}{
-			{revision: 1, kind: memoryd.Conflict}, {revision: 0, want: 1}, {revision: 0, kind: memoryd.Conflict},
-			{revision: 1, want: 2}, {revision: store.AnyRevision, want: 3}, {revision: 2, kind: memoryd.Conflict}, {revision: 3, want: 4},
+			{revision: 1, kind: memoryd.Conflict},
+			{revision: 0, want: 1},
+			{revision: 0, kind: memoryd.Conflict},
+			{revision: 1, want: 2},
+			{revision: store.AnyRevision, want: 3},
+			{revision: 2, kind: memoryd.Conflict},
+			{revision: 3, want: 4},
 		} {
 			got, err := e.put(k, step.revision, fmt.Sprint(k, i))
 			if step.kind != "" {

@@ -1,6 +1,7 @@
 package powerloss
 
 import (
+	"maps"
 	"path/filepath"
 	"sync"
 )
@@ -21,9 +22,7 @@ func newDisks() *disks {
 // watch begins to record what happens in a directory that holds the files of s.
 func (all *disks) watch(dir string, s *state) *disk {
 	d := &disk{dir: dir, files: map[string]int{}, info: s.info, inodes: len(s.inodes)}
-	for name, inode := range s.names {
-		d.files[name] = inode
-	}
+	maps.Copy(d.files, s.names)
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	all.byDir[dir] = d

@@ -1,6 +1,9 @@
 package metrics
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // other is the label of everything that is not of the program's own making.
 const other = "other"
@@ -109,10 +112,8 @@ func word(s string) string {
 
 // oneOf keeps s if it is in the closed set.
 func oneOf(s string, set ...string) string {
-	for _, v := range set {
-		if s == v {
-			return s
-		}
+	if slices.Contains(set, s) {
+		return s
 	}
 	return other
 }

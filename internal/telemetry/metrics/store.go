@@ -30,8 +30,8 @@ func Store(s store.Store, r *Registry) store.Store {
 	}
 	methods := map[string]method{}
 	contract := reflect.TypeFor[store.Store]()
-	for i := range contract.NumMethod() {
-		name := contract.Method(i).Name
+	for method0 := range contract.Methods() {
+		name := method0.Name
 		if name == "Close" { // nobody scrapes afterwards
 			continue
 		}

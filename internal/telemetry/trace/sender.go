@@ -73,13 +73,13 @@ func (s *sender) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) erro
 	if err != nil {
 		s.failed.Add(int64(len(spans)))
 		if !s.failing.Swap(true) {
-			s.log.Warn("spans cannot be sent", "spans", len(spans), "err", cut(err.Error(), maxErrorText))
+			s.log.WarnContext(ctx, "spans cannot be sent", "spans", len(spans), "err", cut(err.Error(), maxErrorText))
 		}
 		return nil
 	}
 	s.sent.Add(int64(len(spans)))
 	if s.failing.Swap(false) {
-		s.log.Info("spans are being sent again", "lost", s.failed.Load())
+		s.log.InfoContext(ctx, "spans are being sent again", "lost", s.failed.Load())
 	}
 	return nil
 }

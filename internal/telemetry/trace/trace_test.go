@@ -81,10 +81,19 @@ func TestSpansOfARequestHangTogetherBelowTheCaller(t *testing.T) {
 		span       tracetest.Span
 		key, value string
 	}{
-		{server, "http.request.method", "POST"}, {server, "http.route", "/add_tool_call_result"}, {server, "http.response.status_code", "200"},
-		{op, "memoryd.flow", "add_tool_call_result"}, {op, "memoryd.workspace", "w"}, {op, "memoryd.tool", "search"}, {op, "memoryd.calls", "3"},
-		{model, "gen_ai.request.model", "judge-1"}, {model, "gen_ai.usage.input_tokens", "120"}, {model, "gen_ai.usage.output_tokens", "8"},
-		{model, "memoryd.waited_seconds", "1.5"}, {model, "memoryd.op", "evaluate"}, {model, "memoryd.outcome", "ok"},
+		{server, "http.request.method", "POST"},
+		{server, "http.route", "/add_tool_call_result"},
+		{server, "http.response.status_code", "200"},
+		{op, "memoryd.flow", "add_tool_call_result"},
+		{op, "memoryd.workspace", "w"},
+		{op, "memoryd.tool", "search"},
+		{op, "memoryd.calls", "3"},
+		{model, "gen_ai.request.model", "judge-1"},
+		{model, "gen_ai.usage.input_tokens", "120"},
+		{model, "gen_ai.usage.output_tokens", "8"},
+		{model, "memoryd.waited_seconds", "1.5"},
+		{model, "memoryd.op", "evaluate"},
+		{model, "memoryd.outcome", "ok"},
 	} {
 		if got := want.span.Attributes[want.key]; got != want.value {
 			t.Errorf("%s: %s is %q, want %q", want.span.Name, want.key, got, want.value)

@@ -2,6 +2,7 @@ package qdranttest
 
 import (
 	"context"
+	"maps"
 
 	qd "github.com/qdrant/go-client/qdrant"
 	"google.golang.org/grpc/codes"
@@ -60,9 +61,7 @@ func (c *collectionsService) Get(_ context.Context, r *qd.GetCollectionInfoReque
 		return nil, missing(r.GetCollectionName())
 	}
 	schema := map[string]*qd.PayloadSchemaInfo{}
-	for field, info := range col.schema {
-		schema[field] = info
-	}
+	maps.Copy(schema, col.schema)
 	return &qd.GetCollectionInfoResponse{Result: &qd.CollectionInfo{
 		Status: qd.CollectionStatus_Green, Config: &qd.CollectionConfig{Metadata: col.metadata}, PayloadSchema: schema,
 	}}, nil

@@ -71,7 +71,7 @@ func TestPointsNeedVectorsAndOrderNeedsAnIndex(t *testing.T) {
 	}
 	_, err = c.CreateFieldIndex(t.Context(), &qd.CreateFieldIndexCollection{
 		CollectionName: "c", FieldName: "n", FieldType: qd.FieldType_FieldTypeInteger.Enum(),
-		FieldIndexParams: qd.NewPayloadIndexParamsInt(&qd.IntegerIndexParams{Range: qd.PtrOf(true)}),
+		FieldIndexParams: qd.NewPayloadIndexParamsInt(&qd.IntegerIndexParams{Range: new(true)}),
 	})
 	if err != nil {
 		t.Fatal(err)
