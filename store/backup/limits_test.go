@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"memoryd"
-	"memoryd/store"
 )
 
 // endless is one line without an end.
@@ -81,14 +80,6 @@ func TestAfterALineThatIsTooLongComesTheNext(t *testing.T) {
 	}
 }
 
-// discard is a sink for what is only parsed.
-type discard struct{}
-
-func (discard) manifest(*manifest) error                { return nil }
-func (discard) tool(memoryd.Tool, []memoryd.Call) error { return nil }
-func (discard) record(store.Record) error               { return nil }
-func (discard) end() error                              { return nil }
-
 func TestTheCallsOfAToolAreBounded(t *testing.T) {
 	var file strings.Builder
 	file.WriteString(`{"manifest":{"format":"memoryd","version":1,"scope":"store"}}` + "\n")
@@ -97,9 +88,9 @@ func TestTheCallsOfAToolAreBounded(t *testing.T) {
 		file.WriteString(`{"call":{"key":"` + strings.Repeat("0", 30) + string([]byte{'1' + byte(i/10)}) + string([]byte{'0' + byte(i%10)}) +
 			`","seq":1,"success":true,"time_cost":0,"token_cost":-1,"evaluation":{"state":"pending"}}}` + "\n")
 	}
-	p := newParser(strings.NewReader(file.String()), discard{})
+	p := newParser(strings.NewReader(file.String()))
 	p.toolBytes = 20 << 10
-	if err := p.run(); !memoryd.IsKind(err, memoryd.TooLarge) || !strings.Contains(err.Error(), `tool "t" has more than`) {
+	if err := p.each(func(entry) error { return nil }); !memoryd.IsKind(err, memoryd.TooLarge) || !strings.Contains(err.Error(), `tool "t" has more than`) {
 		t.Errorf("got %v", err)
 	}
 }

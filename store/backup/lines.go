@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"iter"
 
 	"memoryd"
 )
@@ -74,4 +75,25 @@ func (l *lineReader) pass() error {
 		l.rest = err != nil
 	}
 	return nil
+}
+
+// jsonLines gives the lines of a file that may come from another program: their
+// last one may lack its end. A line that is too long is an error, and the next one
+// follows; another error is the last item.
+func jsonLines(r io.Reader) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		in := newLineReader(r, maxMemoryBytes)
+		for {
+			b, err := in.next()
+			if errors.Is(err, io.EOF) {
+				return
+			}
+			if errors.Is(err, errCut) {
+				err = nil
+			}
+			if !yield(b, err) || err != nil && !rejects(err) {
+				return
+			}
+		}
+	}
 }

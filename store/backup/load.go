@@ -3,7 +3,6 @@ package backup
 import (
 	"cmp"
 	"context"
-	"errors"
 	"io"
 	"os"
 
@@ -86,32 +85,24 @@ func (a *Actions) load(ctx context.Context, f io.ReadSeeker, workspace string) (
 	return n, nil
 }
 
-// eachMemory reads a dump line by line. Blank lines are passed over, and the last
-// line may lack its end: other programs write so.
+// eachMemory reads a dump line by line. Blank lines are passed over.
 func eachMemory(r io.Reader, workspace string, now clock, do func(Memory) error) error {
-	in := newLineReader(r, maxMemoryBytes)
-	for {
-		b, err := in.next()
-		if errors.Is(err, io.EOF) {
-			return nil
+	n := 0
+	for b, err := range jsonLines(r) {
+		if n++; err == nil && blank(b) {
+			continue
 		}
-		if err == nil || errors.Is(err, errCut) {
-			err = eachLine(b, workspace, now, do)
+		var m Memory
+		if err == nil {
+			m, err = decodeMemory(b, ReMe{Now: now})
+		}
+		if err == nil {
+			m.relocate(workspace)
+			err = do(m)
 		}
 		if err != nil {
-			return within(err, "line %d", in.n)
+			return within(err, "line %d", n)
 		}
 	}
-}
-
-func eachLine(b []byte, workspace string, now clock, do func(Memory) error) error {
-	if blank(b) {
-		return nil
-	}
-	m, err := decodeMemory(b, ReMe{Now: now})
-	if err != nil {
-		return err
-	}
-	m.relocate(workspace)
-	return do(m)
+	return nil
 }

@@ -14,14 +14,28 @@ import (
 	json "github.com/go-json-experiment/json"
 )
 
-// sink takes what a file holds, in the file's order, each checked by itself.
-type sink interface {
-	manifest(m *manifest) error
-	tool(t memoryd.Tool, calls []memoryd.Call) error
-	record(r store.Record) error
-	// end is called before the next tool or workspace and at the end of the file,
-	// when its hash is known to be right.
-	end() error
+// entry is a part of a file: its manifest, a tool with its calls, or a record, each
+// checked by itself; an empty one stands where the records of a tool or workspace
+// end, and at the end of the file, when its hash is known to be right.
+type entry struct {
+	Manifest *manifest
+	Tool     *memoryd.Tool
+	Calls    []memoryd.Call
+	Record   *store.Record
+}
+
+// relocate puts the entry into a workspace; "" leaves it where it is.
+func (e entry) relocate(workspace string) {
+	if workspace == "" {
+		return
+	}
+	relocate(e.Calls, workspace)
+	if e.Tool != nil {
+		e.Tool.Workspace = workspace
+	}
+	if e.Record != nil {
+		e.Record.Workspace = workspace
+	}
 }
 
 // callBytes is what a call takes in memory beside its texts, about.
@@ -30,9 +44,10 @@ const callBytes = 512
 // parser reads a file. It is the one place that knows the order of lines.
 type parser struct {
 	in   *lineReader
-	out  sink
+	out  func(entry) error
 	hash hash.Hash
 	n    Counts
+	m    *manifest
 	// toolBytes bounds the lines of one tool.
 	toolBytes int64
 
@@ -44,12 +59,14 @@ type parser struct {
 	record store.RecordKey // the last one of at
 }
 
-func newParser(r io.Reader, out sink) *parser {
-	return &parser{in: newLineReader(r, maxLineBytes), out: out, hash: sha256.New(), toolBytes: maxToolBytes}
+func newParser(r io.Reader) *parser {
+	return &parser{in: newLineReader(r, maxLineBytes), hash: sha256.New(), toolBytes: maxToolBytes}
 }
 
-// run reads the whole file. Its errors name the line.
-func (p *parser) run() error {
+// each reads the whole file and hands its entries to do, in their order. Its errors,
+// and those of do, name the line.
+func (p *parser) each(do func(entry) error) error {
+	p.out = do
 	err := p.lines()
 	if err == nil {
 		return nil
@@ -122,7 +139,8 @@ func (p *parser) first() error {
 	}
 	p.hash.Write(b)
 	p.hash.Write([]byte{'\n'})
-	return p.out.manifest(l.Manifest)
+	p.m = l.Manifest
+	return p.out(entry{Manifest: p.m})
 }
 
 func (m *manifest) valid() bool {
@@ -170,8 +188,11 @@ func (p *parser) begin(ref memoryd.ToolRef) error {
 	if compareRefs(ref, p.at) <= 0 {
 		return invalid("tool %q of workspace %q is out of order or there twice", ref.Tool, ref.Workspace)
 	}
+	if err := p.inScope(ref); err != nil {
+		return err
+	}
 	p.at, p.record = ref, store.RecordKey{}
-	return p.out.end()
+	return p.out(entry{})
 }
 
 func compareRefs(a, b memoryd.ToolRef) int {
@@ -198,17 +219,17 @@ func (p *parser) call(l *callLine, size int) error {
 	if err := checkTool(&t, calls); err != nil {
 		return err
 	}
-	if err := p.out.tool(t, calls); err != nil {
-		return err
-	}
 	p.n.Tools++
 	p.n.Calls += len(calls)
-	return nil
+	return p.out(entry{Tool: &t, Calls: calls})
 }
 
 func (p *parser) document(l *recordLine) error {
 	r := l.record()
 	if err := store.CheckRecord(&r); err != nil {
+		return err
+	}
+	if err := p.inScope(r.ToolRef); err != nil {
 		return err
 	}
 	if r.ToolRef != p.at {
@@ -223,11 +244,8 @@ func (p *parser) document(l *recordLine) error {
 		return invalid("record %q of kind %s is out of order or there twice", r.ID, r.Kind)
 	}
 	p.record = r.RecordKey
-	if err := p.out.record(r); err != nil {
-		return err
-	}
 	p.n.Records++
-	return nil
+	return p.out(entry{Record: &r})
 }
 
 func (p *parser) trailer(t *trailer) error {
@@ -243,13 +261,13 @@ func (p *parser) trailer(t *trailer) error {
 	if b, err := p.in.next(); !errors.Is(err, io.EOF) || len(b) > 0 {
 		return invalid("something follows the trailer")
 	}
-	return p.out.end()
+	return p.out(entry{})
 }
 
-// sameScope refuses what a file of one workspace cannot hold.
-func (m *manifest) sameScope(workspace string) error {
-	if m.Scope == scopeWorkspace && workspace != m.Workspace {
-		return invalid("workspace %q in a file of workspace %q", workspace, m.Workspace)
+// inScope refuses what a file of one workspace cannot hold.
+func (p *parser) inScope(ref memoryd.ToolRef) error {
+	if p.m.Scope == scopeWorkspace && ref.Workspace != p.m.Workspace {
+		return invalid("workspace %q in a file of workspace %q", ref.Workspace, p.m.Workspace)
 	}
 	return nil
 }

@@ -80,7 +80,7 @@ func TestADamagedFileIsRefusedByItsLine(t *testing.T) {
 		"tools out of order": {edit(9, `"sh,ell "`, `"a"`), 9, "out of order"},
 		"empty name":         {edit(3, `"tool":"fetch"`, `"tool":""`), 3, "out of order"},
 		"long name":          {edit(9, `"sh,ell "`, `"`+strings.Repeat("x", 1025)+`"`), 12, "name"},
-		"another workspace":  {edit(9, `"workspace":"a"`, `"workspace":"b"`), 12, "file of workspace"},
+		"another workspace":  {edit(9, `"workspace":"a"`, `"workspace":"b"`), 9, "file of workspace"},
 		"foreign record":     {edit(7, `"tool":"fetch"`, `"tool":"nope"`), 7, "does not stand before it"},
 		"record twice":       {func(l []string) []string { l[7] = l[6]; return l }, 8, "there twice"},
 		"record too early":   {func(l []string) []string { l[2], l[6] = l[6], l[2]; return l }, 3, "does not stand before it"},

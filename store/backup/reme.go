@@ -2,7 +2,6 @@ package backup
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"iter"
 	"time"
@@ -52,23 +51,7 @@ type ReMe struct {
 }
 
 // Read gives the memories of a file of JSON-lines; see Lines.
-func (o ReMe) Read(r io.Reader) iter.Seq2[Memory, error] {
-	return o.Lines(func(yield func([]byte, error) bool) {
-		in := newLineReader(r, maxMemoryBytes)
-		for {
-			b, err := in.next()
-			if errors.Is(err, io.EOF) {
-				return
-			}
-			if errors.Is(err, errCut) { // other programs end files so
-				err = nil
-			}
-			if !yield(b, err) || err != nil && !rejects(err) {
-				return
-			}
-		}
-	})
-}
+func (o ReMe) Read(r io.Reader) iter.Seq2[Memory, error] { return o.Lines(jsonLines(r)) }
 
 // Lines gives the memories of JSON-lines: of what ReMe's own dump writes, of the
 // nodes of its local store, or of Qdrant points as PointLine writes them. A line

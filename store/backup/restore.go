@@ -42,29 +42,29 @@ func Restore(ctx context.Context, s store.Store, r io.Reader, opts RestoreOption
 			return Counts{}, err
 		}
 	}
-	p := &writer{s: s}
+	w := &writer{s: s}
 	switch {
 	case opts.Replace:
-		p.existing = replace
+		w.existing = replace
 	case opts.SkipExisting:
-		p.existing = skip
+		w.existing = skip
 	}
-	if err := verify(ctx, p, r, opts); err != nil {
+	if err := verify(ctx, w, r, opts.Workspace); err != nil {
 		return Counts{}, err
 	}
-	w := &restorer{ctx: ctx, p: p, opts: opts}
-	w.parser = newParser(r, w)
-	err := w.parser.run()
-	w.n.Bytes = w.parser.in.bytes
+	to := &restorer{writer: w, workspace: opts.Workspace}
+	p := newParser(r)
+	err := p.each(func(e entry) error { return to.take(ctx, e) })
+	to.n.Bytes = p.in.bytes
 	if err != nil {
-		err = within(err, "after %s were restored", w.n)
+		err = within(err, "after %s were restored", to.n)
 	}
-	return w.n, err
+	return to.n, err
 }
 
 // verify reads a file that can be read again and rewinds it. A pipe it leaves
 // alone.
-func verify(ctx context.Context, p *writer, r io.Reader, opts RestoreOptions) error {
+func verify(ctx context.Context, w *writer, r io.Reader, workspace string) error {
 	file, ok := r.(io.Seeker)
 	if !ok {
 		return nil
@@ -73,28 +73,27 @@ func verify(ctx context.Context, p *writer, r io.Reader, opts RestoreOptions) er
 	if err != nil {
 		return nil // a pipe has the method, but cannot
 	}
-	v := &verifier{ctx: ctx, s: p.s, opts: opts, mayExist: p.existing != refuse}
-	if err := newParser(r, v).run(); err != nil {
+	err = newParser(r).each(func(e entry) error {
+		switch {
+		case e.Manifest != nil:
+			return renamable(e.Manifest, workspace)
+		case e.Tool == nil || w.existing != refuse:
+			return ctx.Err()
+		}
+		e.relocate(workspace)
+		there, err := exists(ctx, w.s, e.Tool.ToolRef)
+		if err == nil && there {
+			err = existsAlready(e.Tool.ToolRef)
+		}
+		return err
+	})
+	if err != nil {
 		return within(err, "nothing was restored")
 	}
 	if _, err := file.Seek(start, io.SeekStart); err != nil {
-		return fmt.Errorf("transfer: read the file again: %w", err)
+		return fmt.Errorf("backup: read the file again: %w", err)
 	}
 	return nil
-}
-
-// verifier is the sink that writes nothing.
-type verifier struct {
-	ctx      context.Context // of one call of Restore
-	s        store.Store
-	opts     RestoreOptions
-	mayExist bool
-	m        *manifest
-}
-
-func (v *verifier) manifest(m *manifest) error {
-	v.m = m
-	return renamable(m, v.opts.Workspace)
 }
 
 // renamable refuses to put several workspaces into one.
@@ -105,88 +104,61 @@ func renamable(m *manifest, workspace string) error {
 	return nil
 }
 
-func (v *verifier) tool(t memoryd.Tool, _ []memoryd.Call) error {
-	if err := v.m.sameScope(t.Workspace); err != nil {
-		return err
-	}
-	if v.mayExist {
-		return v.ctx.Err()
-	}
-	if v.opts.Workspace != "" {
-		t.Workspace = v.opts.Workspace
-	}
-	there, err := exists(v.ctx, v.s, t.ToolRef)
-	if err == nil && there {
-		err = existsAlready(t.ToolRef)
-	}
-	return err
-}
-
-func (v *verifier) record(r store.Record) error { return v.m.sameScope(r.Workspace) }
-func (v *verifier) end() error                  { return nil }
-
-// restorer is the sink that writes.
+// restorer writes what a file holds.
 type restorer struct {
-	ctx    context.Context // of one call of Restore
-	p      *writer
-	opts   RestoreOptions
-	parser *parser
-	m      *manifest
-	n      Counts
+	*writer
+
+	workspace string // where everything comes; "" leaves it where it was
+	n         Counts
 
 	fresh   memoryd.ToolRef // the tool that was restored last: it has no records yet
 	batch   []store.Record  // its records, to be written at once
 	pending int             // their bytes
 }
 
-func (w *restorer) manifest(m *manifest) error {
-	w.m = m
-	w.p.kinds = m.Kinds
-	return renamable(m, w.opts.Workspace)
+func (w *restorer) take(ctx context.Context, e entry) error {
+	e.relocate(w.workspace)
+	switch {
+	case e.Manifest != nil:
+		w.kinds = e.Manifest.Kinds
+		return renamable(e.Manifest, w.workspace)
+	case e.Tool != nil:
+		return w.takeTool(ctx, e)
+	case e.Record != nil:
+		return w.takeRecord(ctx, *e.Record)
+	}
+	return w.flush(ctx)
 }
 
-func (w *restorer) tool(t memoryd.Tool, calls []memoryd.Call) error {
-	if err := w.m.sameScope(t.Workspace); err != nil {
+func (w *restorer) takeTool(ctx context.Context, e entry) error {
+	skipped, err := w.tool(ctx, *e.Tool, e.Calls)
+	switch {
+	case err != nil:
 		return err
-	}
-	if w.opts.Workspace != "" {
-		relocate(calls, w.opts.Workspace)
-		t.Workspace = w.opts.Workspace
-	}
-	skipped, err := w.p.tool(w.ctx, t, calls)
-	if err != nil {
-		return err
-	}
-	if skipped {
+	case skipped:
 		w.n.Skipped++
-	} else {
+	default:
 		w.n.Tools++
-		w.n.Calls += len(calls)
-		w.fresh = t.ToolRef
+		w.n.Calls += len(e.Calls)
+		w.fresh = e.Tool.ToolRef
 	}
 	return nil
 }
 
-func (w *restorer) record(r store.Record) error {
-	if err := w.m.sameScope(r.Workspace); err != nil {
-		return err
-	}
-	if w.opts.Workspace != "" {
-		r.Workspace = w.opts.Workspace
-	}
+func (w *restorer) takeRecord(ctx context.Context, r store.Record) error {
 	w.n.Records++
 	if r.Tool == "" || r.ToolRef != w.fresh {
-		return w.p.document(w.ctx, r)
+		return w.document(ctx, r)
 	}
 	w.batch = append(w.batch, r)
 	if w.pending += len(r.Data); w.pending > batchBytes {
-		return w.end()
+		return w.flush(ctx)
 	}
 	return nil
 }
 
-func (w *restorer) end() error {
+func (w *restorer) flush(ctx context.Context) error {
 	batch := w.batch
 	w.batch, w.pending = nil, 0
-	return w.p.documents(w.ctx, batch)
+	return w.documents(ctx, batch)
 }
