@@ -1,6 +1,7 @@
 package preflight
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -108,4 +109,131 @@ func TestOnlySoManyModelsAreKept(t *testing.T) {
 	if len(c.tools) != 2 || c.held != heldCalls || c.tools[memoryd.ToolRef{Tool: "0"}] != nil {
 		t.Errorf("%d models of %d calls are held", len(c.tools), c.held)
 	}
+}
+
+// TestAFailureOnOneReplicaIsKnownOnTheOther records through one replica and asks the
+// other at once.
+func TestAFailureOnOneReplicaIsKnownOnTheOther(t *testing.T) {
+	s := mem.New()
+	a, b := cacheOver(s, nil), cacheOver(s, nil)
+	defer a.Stop()
+	defer b.Stop()
+	more(t, s, 1, 60)
+	const input = `{"n":1,"lang":"en"}`
+	ask := func(c *Cache, run string) Assessment {
+		t.Helper()
+		got, err := c.Assess(t.Context(), plannedTool, json.RawMessage(input), run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	before := ask(b, "r")
+	failed := memoryd.Call{
+		ToolRef: plannedTool, Input: json.RawMessage(input), Output: "Error: no", Success: true, Metadata: json.RawMessage(`{"trajectory_id":"r"}`),
+		Evaluation: memoryd.Evaluation{State: memoryd.Judged, JudgedBy: "rules"},
+	}
+	failed.Key = memoryd.Identity{ToolRef: plannedTool, Input: failed.Input, Output: failed.Output, CreateTime: "x"}.Key()
+	if _, err := s.Append(t.Context(), store.Batch{Workspace: "w", Keep: 500, Calls: []memoryd.Call{failed}}); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]*Cache{"the one that knew": b, "one that never heard of the tool": a} {
+		after := ask(c, "r")
+		if *after.Risk < 0.9 || len(after.Warnings) == 0 || after.Warnings[0].Severity != Stop {
+			t.Errorf("%s: risk %.3f, before %.3f, warnings %+v", name, *after.Risk, *before.Risk, after.Warnings)
+		}
+		if other := ask(c, "another"); len(other.Warnings) > 0 && other.Warnings[0].Rule == RepeatsFailure.name() {
+			t.Errorf("%s: another run is told of this one: %+v", name, other.Warnings)
+		}
+	}
+}
+
+// slow is a store whose whole histories are read slowly.
+type slow struct{ *mem.Store }
+
+func (s slow) History(ctx context.Context, ref memoryd.ToolRef, limit int) ([]memoryd.Call, error) {
+	if limit == 0 {
+		time.Sleep(time.Minute)
+	}
+	return s.Store.History(ctx, ref, limit)
+}
+
+// TestAFirstForecastDoesNotWaitForTheWholeHistory: it learns from the newest calls,
+// and later ones from all.
+func TestAFirstForecastDoesNotWaitForTheWholeHistory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := mem.New()
+		c := cacheOver(slow{s}, nil)
+		defer c.Stop()
+		more(t, s, 1, 400)
+		began := time.Now()
+		first, second := forecast(t, c, `{"lang":"xx"}`), forecast(t, c, `{"lang":"xx"}`)
+		if first.Judged != firstCalls || second.Judged != firstCalls || time.Since(began) > 0 {
+			t.Errorf("learned from %d and %d calls in %v", first.Judged, second.Judged, time.Since(began))
+		}
+		time.Sleep(2 * time.Minute)
+		if third := forecast(t, c, `{"lang":"xx"}`); third.Judged != 400 {
+			t.Errorf("learned from %d calls", third.Judged)
+		}
+	})
+}
+
+// TestRatesOfRulesAreSharedOverToolsAndReplicas: what one replica learned of one
+// tool is where another replica starts for another tool.
+func TestRatesOfRulesAreSharedOverToolsAndReplicas(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := mem.New()
+		a, b := cacheOver(s, nil), cacheOver(s, nil)
+		defer a.Stop()
+		defer b.Stop()
+		own := Rates{Good: 50}
+		own.Met[FailedOnce] = Count{Calls: 400, Failed: 4}
+		more(t, s, 1, 10)
+		if err := a.note(t.Context(), memoryd.ToolRef{Workspace: "w", Tool: "u"}, own); err != nil {
+			t.Fatal(err)
+		}
+		forecast(t, b, `{}`)
+		pool := b.poolFor(plannedTool)
+		var none Rates
+		if rate, before := pool.over(FailedOnce), none.over(FailedOnce); rate > 0.05 || before < 0.4 {
+			t.Errorf("rate %.3f, %.3f without other tools", rate, before)
+		}
+		if rate := pool.over(RepeatsFailure); rate < 0.9 {
+			t.Errorf("a rule that no tool met has the rate %.3f", rate)
+		}
+		if own := b.poolFor(memoryd.ToolRef{Workspace: "w", Tool: "u"}); own.Good != 0 {
+			t.Errorf("a tool is in its own pool: %+v", own)
+		}
+	})
+}
+
+// TestAPanicWhileLearningLeavesWhatThereIs has the store panic in the background.
+func TestAPanicWhileLearningLeavesWhatThereIs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &brittle{Store: mem.New()}
+		c := cacheOver(s, nil)
+		defer c.Stop()
+		more(t, s.Store, 1, 60)
+		forecast(t, c, `{}`)
+		s.isBroken = true
+		more(t, s.Store, 61, 90)
+		for range 3 {
+			if got := forecast(t, c, `{}`); got.Judged != 60 {
+				t.Errorf("learned from %d calls", got.Judged)
+			}
+			synctest.Wait()
+		}
+	})
+}
+
+type brittle struct {
+	*mem.Store
+	isBroken bool
+}
+
+func (s *brittle) History(ctx context.Context, ref memoryd.ToolRef, limit int) ([]memoryd.Call, error) {
+	if s.isBroken {
+		panic("foreign text")
+	}
+	return s.Store.History(ctx, ref, limit)
 }
