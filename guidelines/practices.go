@@ -2,10 +2,12 @@ package guidelines
 
 import (
 	"cmp"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
 
+	"memoryd"
 	"memoryd/guidelines/constraints"
 	"memoryd/guidelines/evidence"
 )
@@ -26,6 +28,8 @@ type practice struct {
 	quotes      []string
 	label       string
 	calls, runs int
+	keys        map[memoryd.CallKey]bool // of the calls, where several causes may share them
+	runIDs      map[uint64]bool
 	provisional bool
 	slot        string
 	ids         []string
@@ -149,7 +153,13 @@ func schema(c constraints.Class) bool {
 
 // practice turns a cause into what to do about it.
 func (f *findings) practice(c *evidence.Cause) []practice {
-	p := practice{calls: c.Count, issues: c.Failed < c.Count, aside: !c.Class.Rules(), runs: c.Runs, quotes: f.quotes(c), label: c.Names(), provisional: f.alone(c), ids: []string{c.ID}, slot: "do"}
+	p := practice{calls: c.Count, issues: c.Failed < c.Count, aside: !c.Class.Rules(), runs: c.Runs, quotes: f.quotes(c), label: c.Names(), provisional: f.alone(c), ids: []string{c.ID}, slot: "do", keys: map[memoryd.CallKey]bool{}, runIDs: map[uint64]bool{}}
+	for _, k := range c.Calls {
+		p.keys[k] = true
+	}
+	for _, r := range c.RunIDs {
+		p.runIDs[r] = true
+	}
 	if c.Class == constraints.Failed && len(p.quotes) == 0 && c.Count < 2 {
 		return nil
 	}
@@ -411,7 +421,9 @@ func joined(all []practice) []practice {
 		case o.do != p.do:
 			o.do = "Always give " + andName(names(o.do), names(p.do)...)
 		}
-		o.calls, o.runs = o.calls+p.calls, max(o.runs, p.runs)
+		maps.Copy(o.keys, p.keys)
+		maps.Copy(o.runIDs, p.runIDs)
+		o.calls, o.runs = len(o.keys), len(o.runIDs)
 		o.ids = append(o.ids, p.ids...)
 		o.provisional = o.provisional && p.provisional
 		o.last, o.issues = o.last && p.last, o.issues || p.issues

@@ -83,8 +83,11 @@ func (f *findings) quotes(c *evidence.Cause) []string {
 	return shown
 }
 
-// alike reports whether most words of b stand in a too.
+// alike reports whether most words of the shorter quote stand in the other too.
 func alike(a, b string) bool {
+	if len(b) > len(a) {
+		a, b = b, a
+	}
 	same, all := 0, strings.Fields(b)
 	for _, w := range all {
 		if strings.Contains(a, strings.Trim(w, "\"…,.:;")) {

@@ -173,7 +173,7 @@ var classes = map[Class]class{
 	ServerError: {tier: tierService, label: "server failed (5xx)", do: []string{"Try once more at most, then take another source."}, silences: []Class{Transport}},
 
 	NoCommand:   {tier: tierLocal, label: "command not found", do: []string{"Do not use {s}: it is not installed.", "Start with an installed program: no prose, no backticks."}},
-	Quotes:      {tier: tierLocal, label: "unexpected EOF while looking for matching quote", do: []string{"Close every quote and bracket; do not nest quotes of one kind."}, silences: []Class{ShellSyntax}},
+	Quotes:      {tier: tierLocal, label: "unexpected EOF while looking for matching quote", do: []string{"Close every quote and bracket; never nest one kind."}, silences: []Class{ShellSyntax}},
 	ShellSyntax: {tier: tierLocal, label: "syntax error near unexpected token", do: []string{"Send only the command: no prose, no unfinished block."}},
 	NoFile:      {tier: tierLocal, label: "no such file or directory", do: []string{"List a directory before naming a path in it."}},
 	IsDirectory: {tier: tierLocal, label: "is a directory", do: []string{"Name a file there, not a directory."}},
@@ -185,9 +185,9 @@ var classes = map[Class]class{
 	Option:      {tier: tierLocal, label: "invalid option", do: []string{"Use only options that {s} has: it refused -{o}.", "Use only options that the program has."}, silences: []Class{Usage}},
 	Operand:     {tier: tierLocal, label: "operand or argument is missing", do: []string{"Give {s} all its operands.", "Give each program all its operands."}, silences: []Class{Usage}},
 	Recursive:   {tier: tierLocal, label: "omitting directory", do: []string{"Copy a directory with -r."}},
-	Glob:        {tier: tierLocal, label: "paths must precede expression", do: []string{"Put patterns after -name or -path in single quotes."}},
+	Glob:        {tier: tierLocal, label: "paths must precede expression", do: []string{"Quote patterns after -name and -path singly."}},
 	FindSyntax:  {tier: tierLocal, label: "find expression is incomplete", do: []string{"End -exec with \\; or +, and use only tests that find has."}},
-	Awk:         {tier: tierLocal, label: "syntax error in the awk program", do: []string{"Put the awk program in single quotes; check its braces."}, silences: []Class{SQLSyntax, Quotes}},
+	Awk:         {tier: tierLocal, label: "syntax error in the awk program", do: []string{"Quote awk programs singly; check their braces."}, silences: []Class{SQLSyntax, Quotes}},
 	Sed:         {tier: tierLocal, label: "sed expression is incomplete", do: []string{"Close the sed expression: s/old/new/."}},
 	JQ:          {tier: tierLocal, label: "jq filter is wrong", do: []string{"Put the jq filter in single quotes, and check its paths."}},
 	Git:         {tier: tierLocal, label: "git refused", do: []string{"Run git inside the repository, with names that git status or git branch show."}},
@@ -225,11 +225,16 @@ var wording = wordsOfClasses()
 
 func wordsOfClasses() map[string]bool {
 	known := map[string]bool{}
+	var texts []string
 	for _, c := range classes {
-		for _, text := range append([]string{c.label}, c.do...) {
-			for _, w := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return (r < 'a' || r > 'z') && r != '\'' }) {
-				known[w] = true
-			}
+		texts = append(append(texts, c.label), c.do...)
+	}
+	for i := range catalogue {
+		texts = append(texts, catalogue[i].says)
+	}
+	for _, text := range texts {
+		for _, w := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return (r < 'a' || r > 'z') && r != '\'' }) {
+			known[w] = true
 		}
 	}
 	return known

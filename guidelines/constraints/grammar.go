@@ -255,7 +255,7 @@ func typeName(s string) string {
 var (
 	indexMark = regexp.MustCompile(`\[(\d+|'[^']*'|"[^"]*"|\w+)\]|\.(\d+)\b|/(\d+)\b`)
 	pathForm  = regexp.MustCompile(`^[A-Za-z_][\w-]{0,39}(?:(?:\[\]|\.[A-Za-z_][\w-]{0,39})){0,6}$`)
-	tokenForm = regexp.MustCompile(`^[A-Za-z0-9_.:-]{1,24}$`)
+	tokenForm = regexp.MustCompile(`^(?:[a-z0-9_.:-]{1,24}|[A-Z0-9_.:-]{1,24}|[A-Z][a-z0-9_.:-]{0,23}|[a-z]{1,12}[A-Z][a-z]{1,11})$`)
 	hostForm  = regexp.MustCompile(`[A-Za-z]\.[A-Za-z]{2,}|\.\.|::|:[A-Za-z]`)
 )
 
@@ -284,7 +284,8 @@ func Path(s string) string {
 }
 
 // Token reports whether a value from a message may stand in an instruction: at most
-// 24 letters, digits, and "_.:-", of at most three words, and no address.
+// 24 letters, digits, and "_.:-", of at most three words and not of mixed case as
+// encoded bytes are, and no address.
 func Token(s string) bool {
 	return tokenForm.MatchString(s) && !hostForm.MatchString(s) && len(strings.FieldsFunc(s, func(r rune) bool { return r == '_' || r == '-' || r == '.' })) <= 3
 }

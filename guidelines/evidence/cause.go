@@ -44,7 +44,9 @@ type Cause struct {
 	// FollowedRuns counts their runs.
 	FollowedRuns int               `json:"followed_runs,omitempty"`
 	Calls        []memoryd.CallKey `json:"calls,omitempty"`
-	members      []int
+	// RunIDs are the distinct runs.
+	RunIDs  []uint64 `json:"-"`
+	members []int
 }
 
 // Quote is the form of a message, with what varies masked.
@@ -203,6 +205,7 @@ func (w *window) describe(c *Cause, errors clusters) {
 		}
 	}
 	c.Count, c.Runs, c.Agents, c.Newest = len(c.members), len(runs), len(agents), c.members[len(c.members)-1]
+	c.RunIDs = slices.Sorted(maps.Keys(runs))
 	c.Quotes = quotesOf(forms, formRuns)
 	for s, slot := range slots {
 		slot.Runs = len(slotRuns[s])
