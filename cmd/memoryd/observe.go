@@ -1,0 +1,268 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"memoryd"
+	"memoryd/api"
+	"memoryd/compact"
+	"memoryd/evaluate"
+	"memoryd/internal/telemetry/metrics"
+	"memoryd/internal/telemetry/trace"
+	"memoryd/llm"
+	"memoryd/ops"
+	"memoryd/store"
+	"memoryd/store/journal"
+)
+
+// measure lets the metrics see the store and what is asked of it.
+func (a *app) measure(s store.Store) store.Store {
+	a.metrics = metrics.New(metrics.Build{Version: version, Commit: commit()})
+	if p, ok := s.(interface{ PendingCalls() int64 }); ok {
+		a.metrics.Pending(p.PendingCalls)
+	}
+	if journal, ok := s.(*journal.Store); ok {
+		a.journal = journal
+		a.metrics.StoreState(journal.Journal())
+		a.metrics.Journal(func() metrics.Journal { return journalState(journal.Status(), time.Now()) })
+	}
+	return metrics.Store(s, a.metrics)
+}
+
+func journalState(s journal.Status, now time.Time) metrics.Journal {
+	m := metrics.Journal{
+		Backlog: s.Backlog, Available: !s.Away && s.Fault == nil, Forwarded: s.Forwarded, Parked: s.Parked,
+		Repairs: s.Repairs, Repaired: map[string]int64{"calls": s.Calls, "verdicts": s.Verdicts, "guidelines": s.Guidelines},
+	}
+	if !s.Oldest.IsZero() {
+		m.Age = max(0, now.Sub(s.Oldest))
+	}
+	return m
+}
+
+// measureParts lets the metrics ask the parts that keep counts of their own.
+func (a *app) measureParts() {
+	a.metrics.Panics(a.panics.Counts)
+	a.metrics.Judge(a.judgeState)
+	a.metrics.Models(a.modelState)
+	if a.tracer != nil {
+		a.metrics.Spans(func() (queueFull, collector int64) {
+			s := a.tracer.Stats()
+			return s.Dropped, s.Failed
+		})
+	}
+	a.metrics.Guidelines(func() metrics.Guidelines {
+		s := a.refresher.State()
+		return metrics.Guidelines{Written: s.Written, Stale: s.Stale, Oldest: s.Oldest}
+	})
+}
+
+// judgeState gives the counts of the judge.
+func (a *app) judgeState() metrics.Judge {
+	s := a.judge.Stats()
+	var byRules int64
+	for _, n := range s.RuleVerdicts {
+		byRules += n
+	}
+	return metrics.Judge{
+		Verdicts:     map[string]int64{"rules": byRules, "cache": s.CacheHits, "model": s.ModelVerdicts, "failed": s.GivenUp},
+		RuleVerdicts: s.RuleVerdicts, Repaired: s.Repaired, Failures: s.Failures, CacheHits: s.CacheHits, Joined: s.Joined,
+		Reasked: s.Reasked, LedgerErrors: s.LedgerErrors,
+		Queued: s.Queued, InHand: s.InHand,
+	}
+}
+
+func (a *app) modelState() []metrics.Model {
+	var list []metrics.Model
+	for name, client := range a.models.clients {
+		s := client.Stats()
+		list = append(list, metrics.Model{
+			Name: name, Available: client.Health().Reason == "", Reason: client.Health().Reason, Queued: s.Queued, InFlight: s.InFlight,
+			Concurrency: s.Concurrency, Retries: s.Retries,
+		})
+	}
+	return list
+}
+
+func (a *app) measureAttempt(t llm.Attempt) {
+	a.metrics.ModelRequest(metrics.ModelRequest{
+		Model: t.Model, Op: t.Op, Outcome: t.Outcome, Waited: t.Waited, Took: t.Took,
+		PromptTokens: t.Usage.PromptTokens, CompletionTokens: t.Usage.CompletionTokens,
+		Cost: a.prices[t.Model].Cost(t.Usage),
+	})
+}
+
+// measuredCompactor counts what a compactor does.
+type measuredCompactor struct {
+	*compact.Compactor
+	metrics *metrics.Registry
+}
+
+// Compact implements ops.CompactConversation's Compactor.
+func (m measuredCompactor) Compact(ctx context.Context, r compact.Request) (compact.Result, error) {
+	start := time.Now()
+	res, err := m.Compactor.Compact(ctx, r)
+	trigger, outcome := wordsOf(res)
+	if err != nil {
+		outcome = metrics.OutcomeRefused
+	}
+	m.metrics.Compaction(trigger, outcome, res.Report.TokensBefore-res.Report.TokensAfter, time.Since(start))
+	return res, err
+}
+
+// wordsOf says in the words of the metrics why and how a compaction ended.
+func wordsOf(res compact.Result) (trigger, outcome string) {
+	outcome = metrics.OutcomeUnchanged
+	switch {
+	case res.Compacted && len(res.Report.ModelFailures) > 0:
+		outcome = metrics.OutcomeExtract
+	case res.Compacted:
+		outcome = metrics.OutcomeCompacted
+	case res.Reason == compact.ModelFailed, res.Reason == compact.StoreFailed, res.Reason == compact.InvalidResult:
+		outcome = metrics.OutcomeFailed
+	}
+	switch res.Reason {
+	case compact.ForTokens, compact.ForFraction:
+		return metrics.TriggerTokens, outcome
+	case compact.ForMessages:
+		return metrics.TriggerMessages, outcome
+	case compact.ForBuffer, compact.ForAge:
+		return metrics.TriggerProfile, outcome
+	case compact.Forced:
+		return metrics.TriggerAsked, outcome
+	}
+	return metrics.TriggerNone, outcome
+}
+
+// newTracer makes the tracer, and lets the log tell of traces.
+func (a *app) newTracer() (err error) {
+	if a.tracer, err = trace.New(a.cfg.Trace, trace.Build{Version: version}, a.log); err != nil {
+		return fmt.Errorf("trace: %w", err)
+	}
+	a.onStop(a.tracer.Stop)
+	a.parts[len(a.parts)-1].start = func(context.Context) { a.tracer.Start() }
+	a.log = a.tracer.Log(a.log)
+	return nil
+}
+
+// traceRequests is nil when tracing is off, as is what the other two give: then
+// nothing is asked on the way of a request.
+func (a *app) traceRequests() api.Tracer {
+	if a.tracer == nil {
+		return nil
+	}
+	return a.tracer
+}
+
+// opTracer lets the tracer follow ops; nil: nobody does.
+func (a *app) opTracer() ops.Tracer {
+	if a.tracer == nil {
+		return nil
+	}
+	return opTracer{a.tracer}
+}
+
+// opTracer tells the tracer what a request is about.
+type opTracer struct{ tracer *trace.Tracer }
+
+// Op implements ops.Tracer. A refusal is an answer, not an error.
+func (t opTracer) Op(ctx context.Context, flow, op string, about ops.Subject) (context.Context, func(error)) {
+	ctx, end := t.tracer.Op(ctx, trace.Op{
+		Flow: flow, Name: op, Workspace: about.Workspace, Tool: about.Tool, Tools: about.Tools, Calls: about.Calls,
+	})
+	return ctx, func(err error) {
+		if _, refused := errors.AsType[*ops.Refusal](err); refused {
+			err = nil
+		}
+		end(err)
+	}
+}
+
+// tracedAttempt is the hook that a model's client calls around an attempt.
+type tracedAttempt = func(context.Context, llm.Attempt) (context.Context, func(llm.Attempt))
+
+func (a *app) traceAttempts() tracedAttempt {
+	if a.tracer == nil {
+		return nil
+	}
+	return func(ctx context.Context, t llm.Attempt) (context.Context, func(llm.Attempt)) {
+		ctx, end := a.tracer.Attempt(ctx, trace.Attempt{Op: t.Op, Model: t.Model, Workspace: t.Workspace, Tool: t.Tool, Waited: t.Waited})
+		return ctx, func(t llm.Attempt) {
+			end(trace.Outcome{Word: t.Outcome, PromptTokens: t.Usage.PromptTokens, CompletionTokens: t.Usage.CompletionTokens})
+		}
+	}
+}
+
+// attempted enters a request to a model into the ledger.
+func (a *app) attempted(t llm.Attempt) {
+	a.measureAttempt(t)
+	if t.Outcome == "cancelled" && t.Usage == (memoryd.Usage{}) {
+		return
+	}
+	a.book.Attempt(t.Workspace, t.Tool, t.Op, t.Model, t.Outcome == "ok", t.Usage)
+}
+
+// judged hears of each verdict: the ledger counts it, the watch compares it.
+func (a *app) judged(e evaluate.Event) {
+	a.book.Verdict(e.ToolRef, e.Evaluation.JudgedBy)
+	a.monitor.Note(e.ToolRef, e.Said, e.Ruled)
+	logVerdict(a.log, &e)
+}
+
+// corrected hears of each verdict that a person gave.
+func (a *app) corrected(ctx context.Context, before memoryd.Call, after memoryd.Evaluation) {
+	a.book.Verdict(before.ToolRef, after.JudgedBy)
+	a.monitor.Overruled(before.Evaluation, after)
+	if err := a.judge.Overruled(ctx, before, after); err != nil {
+		a.log.WarnContext(ctx, "equal calls will not take a person's verdict", "workspace", before.Workspace, "tool", before.Tool, "err", err)
+	}
+	a.log.InfoContext(ctx, "verdict corrected", "workspace", before.Workspace, "tool", before.Tool, "call", before.Key.String(),
+		slog.Float64("from", before.Evaluation.Score), slog.String("was_by", before.Evaluation.JudgedBy),
+		slog.Float64("to", after.Score), slog.String("by", after.JudgedBy), slog.String("reason", after.Evaluation))
+}
+
+// Three lines of the log hold a call's id, as "call": this one, that of a try in
+// vain and that of a correction (see app.corrected). Together they say why the
+// call has the score that it has.
+
+// logVerdict says why a call got its score, or why it never will, and what that
+// cost.
+func logVerdict(log *slog.Logger, e *evaluate.Event) {
+	if !log.Enabled(context.Background(), slog.LevelDebug) {
+		return
+	}
+	v := &e.Evaluation
+	attrs := append(callAttrs(e.ToolRef, e.Key),
+		slog.String("state", string(v.State)), slog.Float64("score", v.Score), slog.String("by", v.JudgedBy),
+		slog.String("rule", v.Rule), slog.String("version", v.JudgeVersion), slog.String("failed_checks", v.FailedChecks),
+		slog.Float64("judge_said", e.Said.Score), slog.Float64("rules_said", e.Ruled.Score), slog.Bool("rules_sure", e.Sure),
+		slog.Int("attempts", v.Attempts), slog.Float64("requests", v.Cost.Requests),
+		slog.Int64("prompt_tokens", v.Cost.PromptTokens), slog.Int64("completion_tokens", v.Cost.CompletionTokens),
+		slog.String("summary", v.Summary), slog.String("reason", v.Evaluation), slog.String("error", v.LastError))
+	log.LogAttrs(context.Background(), slog.LevelDebug, "call judged", attrs...)
+}
+
+// logWaiting says of calls that a try to judge them was in vain, and when the next
+// one comes.
+func logWaiting(ctx context.Context, log *slog.Logger, verdicts []store.Verdict, written []bool) {
+	if !log.Enabled(ctx, slog.LevelDebug) {
+		return
+	}
+	for i := range verdicts {
+		v := &verdicts[i].Evaluation
+		if v.State != memoryd.Pending || v.LastError == "" || i >= len(written) || !written[i] {
+			continue
+		}
+		attrs := append(callAttrs(verdicts[i].ToolRef, verdicts[i].Key), slog.String("state", string(v.State)),
+			slog.Int("attempts", v.Attempts), slog.Time("next", v.NotBefore), slog.String("error", v.LastError))
+		log.LogAttrs(ctx, slog.LevelDebug, "call waits for its judge", attrs...)
+	}
+}
+
+func callAttrs(ref memoryd.ToolRef, key memoryd.CallKey) []slog.Attr {
+	return []slog.Attr{slog.String("workspace", ref.Workspace), slog.String("tool", ref.Tool), slog.String("call", key.String())}
+}
