@@ -2,32 +2,16 @@ package api
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
-	"memoryd"
 	"memoryd/api/wire"
 	"memoryd/compact"
 	"memoryd/store/mem"
 )
-
-// keptOriginals is api.Originals over a memory.
-type keptOriginals struct {
-	*compact.Compactor
-	kept *compact.Memory
-}
-
-func (k keptOriginals) Original(ctx context.Context, workspace, id string) ([]byte, error) {
-	if !compact.ValidID(id) {
-		return nil, memoryd.Errorf(memoryd.Invalid, "original: not an id")
-	}
-	o, err := k.kept.Get(ctx, workspace, id)
-	return o.Data, err
-}
 
 // conversationBody is a request with 30 calls and their results, written in
 // more ways than one.

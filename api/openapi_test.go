@@ -144,9 +144,10 @@ func newHandler(t testing.TB, s store.Store) http.Handler {
 	kept := compact.NewMemory(1 << 20)
 	compactor := compact.New(compact.Default(), compact.Deps{Originals: kept})
 	d := ops.Deps{
-		Store: s, Reader: reader, Judge: kindJudge{}, Revisions: curator, Compactor: keptOriginals{compactor, kept}, Searcher: s,
+		Store: s, Reader: reader, Judge: kindJudge{}, Revisions: curator, Compactor: compactor, Originals: kept, Searcher: s,
 		Forecasts: preflight.NewCache(s, nil, preflight.DefaultConfig(), slog.New(slog.DiscardHandler), time.Now),
 		Mover:     &backup.Actions{Store: s, Dir: t.TempDir(), RecentCalls: 20, Now: now, Kinds: revisions.Kinds()},
+		Whole:     func() error { return nil },
 		Ledger:    newBook(t, s), Monitor: newWatch(), SummaryFailed: note,
 		Corrected: func(context.Context, memoryd.Call, memoryd.Evaluation) {}, Logger: slog.New(slog.DiscardHandler), Now: now,
 	}

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"memoryd"
 	"memoryd/compact"
 	"memoryd/internal/lifecycle"
+	"memoryd/store"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -74,11 +76,9 @@ func (p CompactParams) Validate() error {
 	return nil
 }
 
-// Compactor makes conversations smaller, keeps what it removes and gives it back.
+// Compactor makes conversations smaller and gives back what it removed.
 type Compactor interface {
 	Compact(ctx context.Context, r compact.Request) (compact.Result, error)
-	// Original gives the exact bytes of what was removed.
-	Original(ctx context.Context, workspace, id string) ([]byte, error)
 	// Read gives a page of the text of an original, Search the places where a text
 	// stands in the input of a compaction.
 	Read(ctx context.Context, workspace, id string, offset, limit int) (compact.Page, error)
@@ -96,6 +96,38 @@ func (library) CompactConversation() Definition {
 			return &Compacted{res}, err
 		}
 	}).withModel()
+}
+
+// OriginalKind is the kind of the records of Originals.
+const OriginalKind = "original"
+
+// Originals keeps what compaction removes in a store.
+type Originals struct {
+	Records store.Records
+	Keep    time.Duration // how long; 0: for ever
+	Now     func() time.Time
+}
+
+func originalKey(workspace, id string) store.RecordKey {
+	return store.RecordKey{ToolRef: memoryd.ToolRef{Workspace: workspace}, Kind: OriginalKind, ID: id}
+}
+
+// Put implements compact.Originals.
+func (o Originals) Put(ctx context.Context, workspace string, items []compact.Original) error {
+	records := make([]store.Record, len(items))
+	for i, item := range items {
+		records[i] = store.Record{RecordKey: originalKey(workspace, item.ID), Data: item.Data}
+		if o.Keep > 0 {
+			records[i].Expires = o.Now().Add(o.Keep)
+		}
+	}
+	return o.Records.PutRecords(ctx, records)
+}
+
+// Get implements compact.Originals.
+func (o Originals) Get(ctx context.Context, workspace, id string) (compact.Original, error) {
+	r, err := o.Records.Record(ctx, originalKey(workspace, id))
+	return compact.Original{ID: id, Data: r.Data}, err
 }
 
 // GetOriginal asks for what a compaction removed.
@@ -141,8 +173,8 @@ func (library) GetOriginal() Definition {
 		if !compact.ValidID(r.ID) {
 			return o, memoryd.Errorf(memoryd.Invalid, "original: %q is not the id of one", r.ID)
 		}
-		o.Data, err = d.Compactor.Original(ctx, r.Workspace, r.ID)
-		return o, err
+		kept, err := d.Originals.Get(ctx, r.Workspace, r.ID)
+		return Original{kept.Data}, err
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"memoryd"
+	"memoryd/compact"
 	"memoryd/guidelines/preflight"
 	"memoryd/store"
 )
@@ -19,10 +20,13 @@ type Deps struct {
 	Revisions Revisions
 	Forecasts *preflight.Cache
 	Compactor Compactor
+	Originals compact.Originals
 	Mover     Mover
 	Searcher  Searcher
 	Ledger    Ledger
 	Monitor   Monitor
+	// Whole says why the store does not see all that it should, nil when it does.
+	Whole func() error
 	// SummaryFailed is told why a guideline was not written, Corrected of each
 	// evaluation that a person gave.
 	SummaryFailed func(ctx context.Context, ref memoryd.ToolRef, err error)

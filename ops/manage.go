@@ -57,11 +57,13 @@ type Mover interface {
 type vectorStore struct {
 	mover  Mover
 	reader MemoryReader
+	ledger Ledger
+	whole  func() error
 }
 
 func (library) VectorStore() Definition {
 	return defineWith("vector_store_op", func(d Deps, _ VectorStoreParams) func(context.Context, ManageRequest) (*Managed, error) {
-		return vectorStore{d.Mover, d.Reader}.run
+		return vectorStore{d.Mover, d.Reader, d.Ledger, d.Whole}.run
 	})
 }
 
@@ -73,7 +75,9 @@ func (o vectorStore) run(ctx context.Context, r ManageRequest) (*Managed, error)
 		out.Memories, err = o.list(ctx, r.Workspace)
 		out.Size = len(out.Memories)
 	case "delete":
-		out.Size, err = o.mover.Delete(ctx, r.Workspace)
+		if out.Size, err = o.mover.Delete(ctx, r.Workspace); err == nil {
+			o.ledger.Forget(r.Workspace)
+		}
 	case "delete_ids":
 		if len(r.MemoryIDs) == 0 {
 			return nil, refuse("memory_ids is required")
@@ -83,9 +87,13 @@ func (o vectorStore) run(ctx context.Context, r ManageRequest) (*Managed, error)
 		if r.Source == "" {
 			return nil, refuse("src_workspace_id is required")
 		}
-		out.Size, err = o.mover.Copy(ctx, r.Source, r.Workspace)
+		if err = o.whole(); err == nil {
+			out.Size, err = o.mover.Copy(ctx, r.Source, r.Workspace)
+		}
 	case "dump":
-		out.Size, err = o.mover.Dump(ctx, r.Workspace, r.Path)
+		if err = o.whole(); err == nil {
+			out.Size, err = o.mover.Dump(ctx, r.Workspace, r.Path)
+		}
 	case "load":
 		out.Size, err = o.mover.Load(ctx, r.Workspace, r.Path)
 	default:

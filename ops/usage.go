@@ -12,6 +12,8 @@ import (
 type Ledger interface {
 	Report(ctx context.Context, workspace string, from, to time.Time) ([]usage.Row, error)
 	Budgets() []usage.Budget
+	// Forget drops what is kept of a workspace that is gone.
+	Forget(workspace string)
 }
 
 // Monitor is what is known of how judges judge; *monitor.Monitor is one.

@@ -42,7 +42,7 @@ type app struct {
 	storeName string
 	judge     *evaluate.Evaluator
 	models    *models
-	book      *usage.Ledger
+	ledger    *usage.Ledger
 	prices    usage.Prices
 	revisions *revisions.Manager
 	refresher *revisions.Refresher

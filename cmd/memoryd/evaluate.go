@@ -112,7 +112,7 @@ func (c evaluateCmd) newMeasurement(cfg *config.Config, std streams) (m *measure
 	settings.QueueSize = max(settings.QueueSize, group)
 	clock, recorder := benchmark.NewClock(), benchmark.NewRulesRecorder(rules.New(settings.Rules))
 	log := newLogger(cfg.Log, std.err)
-	m.evaluator, err = evaluate.NewEvaluator(settings, recorder, model, ledger{m.store, log}, log, clock.Now)
+	m.evaluator, err = evaluate.NewEvaluator(settings, recorder, model, evaluations{m.store, log}, log, clock.Now)
 	if err != nil {
 		return m, err
 	}

@@ -102,8 +102,8 @@ func (a *app) newSearch(getenv func(string) string) error {
 	a.models.clients[embeddingEntry] = client
 	a.search = search.New(cfg, search.Deps{
 		Store: a.store, Logger: a.log, Now: time.Now,
-		Guidelines: budgeted{a.book, client.EmbedderForOp("embed_guideline", cfg.Dimensions)},
-		Queries:    budgeted{a.book, client.EmbedderForOp("embed_query", cfg.Dimensions)},
+		Guidelines: budgeted{a.ledger, client.EmbedderForOp("embed_guideline", cfg.Dimensions)},
+		Queries:    budgeted{a.ledger, client.EmbedderForOp("embed_query", cfg.Dimensions)},
 	})
 	return nil
 }
@@ -124,20 +124,20 @@ func (a *app) index() revisions.Index {
 	return a.search
 }
 
-// budgeted is an embedder that keeps to the book's budgets.
+// budgeted is an embedder that keeps to the ledger's budgets.
 type budgeted struct {
-	book  *usage.Ledger
-	model *llm.Embedder
+	ledger *usage.Ledger
+	model  *llm.Embedder
 }
 
 // Embed implements search.Embedder.
 func (b budgeted) Embed(ctx context.Context, workspace string, texts []string) ([][]float32, error) {
 	one := embedding{model: b.model, texts: texts}
-	_, err := b.book.Limited(&one).Complete(ctx, memoryd.Prompt{Workspace: workspace, User: strings.Join(texts, "\n")})
+	_, err := b.ledger.Limited(&one).Complete(ctx, memoryd.Prompt{Workspace: workspace, User: strings.Join(texts, "\n")})
 	return one.vectors, err
 }
 
-// embedding is one request for vectors in the shape that the book knows.
+// embedding is one request for vectors in the shape that the ledger knows.
 type embedding struct {
 	model   *llm.Embedder
 	texts   []string

@@ -203,19 +203,19 @@ func (a *app) attempted(t llm.Attempt) {
 	if t.Outcome == "cancelled" && t.Usage == (memoryd.Usage{}) {
 		return
 	}
-	a.book.Attempt(t.Workspace, t.Tool, t.Op, t.Model, t.Outcome == "ok", t.Usage)
+	a.ledger.Attempt(t.Workspace, t.Tool, t.Op, t.Model, t.Outcome == "ok", t.Usage)
 }
 
 // judged hears of each verdict: the ledger counts it, the watch compares it.
 func (a *app) judged(e evaluate.Event) {
-	a.book.Verdict(e.ToolRef, e.Evaluation.JudgedBy)
+	a.ledger.Verdict(e.ToolRef, e.Evaluation.JudgedBy)
 	a.monitor.Note(e.ToolRef, e.Said, e.Ruled)
 	logVerdict(a.log, &e)
 }
 
 // corrected hears of each verdict that a person gave.
 func (a *app) corrected(ctx context.Context, before memoryd.Call, after memoryd.Evaluation) {
-	a.book.Verdict(before.ToolRef, after.JudgedBy)
+	a.ledger.Verdict(before.ToolRef, after.JudgedBy)
 	a.monitor.Overruled(before.Evaluation, after)
 	if err := a.judge.Overruled(ctx, before, after); err != nil {
 		a.log.WarnContext(ctx, "equal calls will not take a person's verdict", "workspace", before.Workspace, "tool", before.Tool, "err", err)

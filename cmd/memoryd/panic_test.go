@@ -176,7 +176,7 @@ func TestAPanicAnywhereIsAnsweredLoggedCountedAndSurvived(t *testing.T) {
 			return 200, ""
 		}, 0},
 		"counting of what models cost": {"PutRecord", "usage", func(b *brittle) (int, string) {
-			b.app.book.Verdict(memoryd.ToolRef{Workspace: "default", Tool: "t"}, "rules")
+			b.app.ledger.Verdict(memoryd.ToolRef{Workspace: "default", Tool: "t"}, "rules")
 			for until := time.Now().Add(10 * time.Second); b.panics.Load() != nil && b.counted("usage") == 0 && time.Now().Before(until); {
 				time.Sleep(b.app.cfg.Usage.FlushInterval)
 			}

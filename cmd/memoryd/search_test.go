@@ -62,7 +62,7 @@ func TestEmbeddingsAreCountedAndKeepToTheBudget(t *testing.T) {
 	if client == nil || a.revisions.Index == nil {
 		t.Fatal("the embedding model is not in use")
 	}
-	e := budgeted{a.book, client.EmbedderForOp("embed_query", 0)}
+	e := budgeted{a.ledger, client.EmbedderForOp("embed_query", 0)}
 	for range 2 {
 		if v, err := e.Embed(t.Context(), "w", []string{"some text", "and more"}); err != nil || len(v) != 2 {
 			t.Fatalf("got %v, %v", v, err)
@@ -76,7 +76,7 @@ func TestEmbeddingsAreCountedAndKeepToTheBudget(t *testing.T) {
 		t.Errorf("%d requests", n)
 	}
 	now := time.Now()
-	rows, err := a.book.Report(t.Context(), "w", now.Add(-time.Hour), now.Add(time.Hour))
+	rows, err := a.ledger.Report(t.Context(), "w", now.Add(-time.Hour), now.Add(time.Hour))
 	if err != nil || len(rows) != 1 || rows[0].Op != "embed_query" || rows[0].By != "llm:vectors" || rows[0].Requests != 2 || rows[0].PromptTokens == 0 {
 		t.Errorf("the ledger says %+v, %v", rows, err)
 	}

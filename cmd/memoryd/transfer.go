@@ -19,7 +19,6 @@ import (
 	"memoryd/config"
 	"memoryd/guidelines/revisions"
 	"memoryd/guidelines/window"
-	"memoryd/llm/usage"
 	"memoryd/ops"
 	"memoryd/store"
 	"memoryd/store/backup"
@@ -29,30 +28,7 @@ import (
 
 // movedKinds are the kinds of records that go with what is moved.
 func movedKinds() []string {
-	return append(append(revisions.Kinds(), window.Kinds()...), ops.CorrectionKind, originalKind, backup.RecordKind)
-}
-
-// mover moves memories, and tells the ledger of workspaces that are gone.
-type mover struct {
-	*backup.Actions
-	book    *usage.Ledger
-	journal *journal.Store // before the store; nil: none
-}
-
-// Dump implements ops.Mover.
-func (m mover) Dump(ctx context.Context, workspace, path string) (int, error) {
-	if err := reached(m.journal); err != nil {
-		return 0, err
-	}
-	return m.Actions.Dump(ctx, workspace, path)
-}
-
-// Copy implements ops.Mover.
-func (m mover) Copy(ctx context.Context, src, dst string) (int, error) {
-	if err := reached(m.journal); err != nil {
-		return 0, err
-	}
-	return m.Actions.Copy(ctx, src, dst)
+	return append(append(revisions.Kinds(), window.Kinds()...), ops.CorrectionKind, ops.OriginalKind, backup.RecordKind)
 }
 
 // reached refuses what must see the whole store while a journal would answer with
@@ -62,19 +38,6 @@ func reached(journal *journal.Store) error {
 		return nil
 	}
 	return &memoryd.Error{Kind: memoryd.Unavailable, Msg: "the remote store is away, and this needs all that it holds"}
-}
-
-// Delete implements ops.Mover.
-func (m mover) Delete(ctx context.Context, workspace string) (int, error) {
-	n, err := m.Actions.Delete(ctx, workspace)
-	if err == nil {
-		m.book.Forget(workspace)
-	}
-	return n, err
-}
-
-func (a *app) mover(dir string, recent int) mover {
-	return mover{&backup.Actions{Store: a.store, Dir: dir, Kinds: movedKinds(), RecentCalls: recent, Now: time.Now}, a.book, a.journal}
 }
 
 // opened is what the commands that work on a store of their own have in common.

@@ -9,6 +9,7 @@ import (
 
 	"memoryd"
 	"memoryd/api"
+	"memoryd/compact"
 	"memoryd/config"
 	"memoryd/evaluate"
 	"memoryd/evaluate/monitor"
@@ -21,6 +22,7 @@ import (
 	"memoryd/llm/usage"
 	"memoryd/ops"
 	"memoryd/store"
+	"memoryd/store/backup"
 	"memoryd/store/journal"
 )
 
@@ -42,12 +44,12 @@ func (a *app) wire(getenv func(string) string) (http.Handler, error) {
 		return nil
 	})
 	var err error
-	if a.book, err = usage.NewLedger(a.cfg.Usage, a.store, a.log, time.Now); err != nil {
+	if a.ledger, err = usage.NewLedger(a.cfg.Usage, a.store, a.log, time.Now); err != nil {
 		return nil, err
 	}
 	a.prices = pricesOf(a.cfg.LLM)
-	a.book.SetPrices(a.prices)
-	a.runs(a.book)
+	a.ledger.SetPrices(a.prices)
+	a.runs(a.ledger)
 	a.monitor = monitor.New(a.cfg.Monitor, a.log, time.Now)
 	if a.models, err = newModels(a.cfg, getenv, a.log, a.attempted, a.traceAttempts()); err != nil {
 		return nil, err
@@ -92,15 +94,26 @@ func (a *app) deps() (ops.Deps, error) {
 	_, forecast := ops.Settings[ops.PreflightParams](a.cfg.Plan)
 	forecasts := preflight.NewCache(a.store, priors, forecast, a.log, time.Now)
 	a.onStop(forecasts.Stop)
-	llmName, compaction := ops.Settings[ops.CompactParams](a.cfg.Plan)
 	_, manage := ops.Settings[ops.VectorStoreParams](a.cfg.Plan)
+	originals := ops.Originals{Records: a.store, Keep: a.cfg.Compact.KeepOriginals, Now: time.Now}
 	reader := ops.MemoryReader{Store: a.store, Recent: summary.RecentCallCount, Cache: ops.NewStatisticsCache(statisticsCached)}
 	return ops.Deps{
 		Store: a.store, Reader: reader, Judge: a.judge, Wait: a.cfg.Evaluate.Wait,
-		Revisions: a.revisions, Forecasts: forecasts, Compactor: a.newCompactor(llmName, compaction),
-		Mover: a.mover(manage.DumpDir, summary.RecentCallCount), Searcher: a.searcher(), Ledger: a.book, Monitor: a.monitor,
+		Revisions: a.revisions, Forecasts: forecasts, Compactor: a.newCompactor(originals), Originals: originals,
+		Mover: &backup.Actions{Store: a.store, Dir: manage.DumpDir, Kinds: movedKinds(), RecentCalls: summary.RecentCallCount, Now: time.Now},
+		Whole: func() error { return reached(a.journal) }, Searcher: a.searcher(), Ledger: a.ledger, Monitor: a.monitor,
 		SummaryFailed: a.noteFailedSummary, Corrected: a.corrected, Logger: a.log, Now: time.Now,
 	}, nil
+}
+
+// newCompactor makes the compactor, with the model of its op if there is one.
+func (a *app) newCompactor(originals compact.Originals) ops.Compactor {
+	llmName, params := ops.Settings[ops.CompactParams](a.cfg.Plan)
+	deps := compact.Deps{Originals: originals, Logger: a.log}
+	if m := a.models.forOp(llmName, "compact", params.CompactSleepInterval); m != nil {
+		deps.Models = []compact.Model{a.ledger.Limited(m)}
+	}
+	return measuredCompactor{compact.New(a.cfg.Compact, deps), a.metrics}
 }
 
 // slotsFor is how many requests compute at a time: enough to keep the processors
@@ -145,9 +158,9 @@ func (a *app) newJudge() (*evaluate.Evaluator, error) {
 	llmName, params := ops.Settings[ops.ParseParams](a.cfg.Plan)
 	var model memoryd.Model
 	if m := a.models.forOp(llmName, "evaluate", params.EvaluationSleepInterval); m != nil {
-		model = a.book.Limited(m)
+		model = a.ledger.Limited(m)
 	}
-	d, err := evaluate.NewEvaluator(a.cfg.Evaluate, rules.New(a.cfg.Evaluate.Rules), model, ledger{a.store, a.log}, a.log, time.Now)
+	d, err := evaluate.NewEvaluator(a.cfg.Evaluate, rules.New(a.cfg.Evaluate.Rules), model, evaluations{a.store, a.log}, a.log, time.Now)
 	if err == nil {
 		d.Observe(a.judged)
 	}
@@ -162,7 +175,7 @@ func (a *app) composer(llmName string, params ops.SummaryParams) (revisions.Comp
 		writer.Window = a.window
 		return writer, nil
 	}
-	author, err := guidelines.NewModel(a.cfg.Guidelines, a.book.Limited(m))
+	author, err := guidelines.NewModel(a.cfg.Guidelines, a.ledger.Limited(m))
 	if err != nil {
 		return nil, err
 	}
@@ -181,14 +194,14 @@ func (a *app) noteFailedSummary(ctx context.Context, ref memoryd.ToolRef, err er
 	a.log.WarnContext(ctx, "guideline not written", "workspace", ref.Workspace, "tool", ref.Tool, "err", err)
 }
 
-// ledger is the store, which logs what waits for its evaluation.
-type ledger struct {
+// evaluations is the store, which logs what waits for its evaluation.
+type evaluations struct {
 	store.Store
 	log *slog.Logger
 }
 
 // Settle implements evaluate.Ledger.
-func (l ledger) Settle(ctx context.Context, settled []memoryd.Settlement) ([]bool, error) {
+func (l evaluations) Settle(ctx context.Context, settled []memoryd.Settlement) ([]bool, error) {
 	written, err := l.Store.Settle(ctx, settled)
 	if err == nil {
 		logWaiting(ctx, l.log, settled, written)
