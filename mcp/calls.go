@@ -115,16 +115,17 @@ func newCalls(now func() time.Time, tell func(openCall, outcome)) *calls {
 	}
 }
 
-// sent looks at a message from the client. note, if not nil, gives what is known
-// of the call by the time its result comes.
-func (c *calls) sent(m message, note func(server string, p callParams) <-chan string) {
+// sent looks at a message from the client. scope tells apart clients that may use
+// the same ids; note, if not nil, gives what is known of the call by the time its
+// result comes.
+func (c *calls) sent(scope string, m message, note func(server string, p callParams) <-chan string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	id := string(m.ID)
+	id := scope + string(m.ID)
 	switch m.Method {
 	case "tools/call":
 		var p callParams
-		if json.Unmarshal(m.Params, &p) != nil || len(c.open) >= maxOpen || id == "" {
+		if json.Unmarshal(m.Params, &p) != nil || len(c.open) >= maxOpen || len(m.ID) == 0 {
 			return
 		}
 		call, again := c.states[p.RequestState]
@@ -155,8 +156,8 @@ func (c *calls) sent(m message, note func(server string, p callParams) <-chan st
 			RequestID json.RawMessage `json:"requestId"`
 		}
 		if json.Unmarshal(m.Params, &p) == nil {
-			if call, ok := c.open[string(p.RequestID)]; ok {
-				delete(c.open, string(p.RequestID))
+			if call, ok := c.open[scope+string(p.RequestID)]; ok {
+				delete(c.open, scope+string(p.RequestID))
 				c.tell(call, outcome{text: "Cancelled by the client before it ended", cancelled: true})
 			}
 		}
@@ -188,8 +189,8 @@ type reply struct {
 	done bool     // call is set
 }
 
-// received looks at a message from the server.
-func (c *calls) received(m message) reply {
+// received looks at a message from the server to a client of the scope.
+func (c *calls) received(scope string, m message) reply {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if m.Method == "notifications/tasks" || m.Method == "notifications/tasks/status" {
@@ -198,7 +199,7 @@ func (c *calls) received(m message) reply {
 	if !m.response() {
 		return reply{}
 	}
-	id := string(m.ID)
+	id := scope + string(m.ID)
 	if call, ok := c.open[id]; ok {
 		delete(c.open, id)
 		return c.callResult(call, m)
@@ -278,6 +279,17 @@ func (c *calls) taskResult(body json.RawMessage, asked *string) reply {
 	delete(c.tasks, task)
 	c.tell(call, outcome{text: textOf(final), failed: final.IsError || r.Status == "failed", cancelled: r.Status == "cancelled"})
 	return reply{}
+}
+
+// close tells the call that is still open under an id of the scope, if there is
+// one, as ended so.
+func (c *calls) close(scope string, id json.RawMessage, how outcome) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if call, ok := c.open[scope+string(id)]; ok {
+		delete(c.open, scope+string(id))
+		c.tell(call, how)
+	}
 }
 
 // abandon tells all calls that are still open as failed.

@@ -168,26 +168,37 @@ func (l *lineWriter) write(line []byte) error {
 
 // fromClient looks at a line of the client and passes it on.
 func (w *Wrapper) fromClient(line []byte) error {
-	all := messages(line)
-	if w.StopRepeats && len(all) == 1 && all[0].Method == "tools/call" {
-		if reason, again := w.repeats(all[0]); again {
-			return w.toClient.write(refusal(all[0].ID, reason))
-		}
-	}
-	for _, m := range all {
-		w.calls.sent(m, w.noteFor)
+	if answer := w.sent("", messages(line)); answer != nil {
+		return w.toClient.write(answer)
 	}
 	return w.toServer.write(line)
 }
 
-// fromServer looks at a line of the server and passes it on, enriched where that
-// was asked for.
-func (w *Wrapper) fromServer(line []byte) error {
+// fromServer looks at a line of the server and passes it on.
+func (w *Wrapper) fromServer(line []byte) error { return w.toClient.write(w.received("", line)) }
+
+// sent looks at what a client sends. It gives an answer where the server is not
+// to be asked.
+func (w *Wrapper) sent(scope string, all []message) []byte {
+	if w.StopRepeats && len(all) == 1 && all[0].Method == "tools/call" {
+		if reason, again := w.repeats(all[0]); again {
+			return refusal(all[0].ID, reason)
+		}
+	}
+	for _, m := range all {
+		w.calls.sent(scope, m, w.noteFor)
+	}
+	return nil
+}
+
+// received looks at what a server sends and gives what the client is to get:
+// the same, enriched where that was asked for. Batches pass unchanged.
+func (w *Wrapper) received(scope string, line []byte) []byte {
 	all := messages(line)
 	for _, m := range all {
-		r := w.calls.received(m)
+		r := w.calls.received(scope, m)
 		if len(all) > 1 {
-			continue // batches pass unchanged
+			continue
 		}
 		switch {
 		case r.list && w.guide.on():
@@ -197,7 +208,7 @@ func (w *Wrapper) fromServer(line []byte) error {
 			line = appendNote(line, r.call.note)
 		}
 	}
-	return w.toClient.write(line)
+	return line
 }
 
 // record tells memoryd of a call. It is called once for each, by calls, which

@@ -113,11 +113,12 @@ type memory struct {
 	mu        sync.Mutex
 	away      bool
 	calls     []map[string]any
+	forget    bool
 	guideline string
 	warning   string
 }
 
-func newMemory(t *testing.T) *memory {
+func newMemory(t testing.TB) *memory {
 	m := &memory{}
 	m.Server = httptest.NewServer(http.HandlerFunc(m.serve))
 	t.Cleanup(m.Close)
@@ -141,7 +142,9 @@ func (m *memory) serve(w http.ResponseWriter, r *http.Request) {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		m.calls = append(m.calls, body.Calls...)
+		if !m.forget {
+			m.calls = append(m.calls, body.Calls...)
+		}
 	case "/retrieve_tool_memory":
 		answer["metadata"] = map[string]any{"memory_list": []any{map[string]any{
 			"when_to_use": "mcp__fake__act", "content": m.guideline, "metadata": map[string]any{"guideline_revision": 4},

@@ -34,7 +34,7 @@ type cli struct {
 	Restore     restoreCmd     `cmd:"" help:"Bring back what export wrote."`
 	Health      healthCmd      `cmd:"" help:"Ask a server whether it can work; exit code 0 or 1."`
 	CheckConfig checkConfigCmd `cmd:"" help:"Check a configuration file."`
-	MCP         mcpCmd         `cmd:"" name:"mcp" help:"Serve memoryd as an MCP server over stdio."`
+	MCP         mcpCmds        `cmd:"" name:"mcp" help:"Serve memoryd as an MCP server over stdio; install it in a client."`
 	MCPWrap     mcpWrapCmd     `cmd:"" name:"mcp-wrap" help:"Stand between an MCP client and a server, and learn from its calls."`
 	Version     versionCmd     `cmd:"" help:"Print version, commit and Go version."`
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -87,13 +88,16 @@ type mcpWrapCmd struct {
 	URL         string   `name:"url" default:"http://127.0.0.1:8002" env:"MEMORYD_URL" help:"Address of memoryd."`
 	Key         string   `env:"MEMORYD_KEY" help:"API key of memoryd."`
 	Workspace   string   `default:"default" env:"MEMORYD_WORKSPACE" help:"Namespace of the memories."`
+	Data        string   `type:"path" placeholder:"DIR" help:"Record into a store of its own in this folder; no running memoryd is asked."`
 	Name        string   `help:"Name of the server in memoryd (default: what it calls itself)."`
-	RunID       string   `name:"run" help:"Id of the run that the calls belong to (default: a new one)."`
+	RunID       string   `name:"run-id" help:"Id of the run that the calls belong to (default: a new one)."`
 	Enrich      string   `enum:"off,meta,description" default:"off" help:"Put guidelines into lists of tools: off, meta (beside a tool) or description."`
 	Warn        bool     `help:"Append to results what memoryd knew against the call."`
 	StopRepeats bool     `help:"Do not make a call again, unchanged, that failed in this run."`
 	Journal     string   `env:"MEMORYD_JOURNAL" help:"Folder for calls that cannot be delivered yet (default: memoryd in the user's cache folder; - for none)."`
-	Command     []string `arg:"" passthrough:"" help:"The server: its program and arguments, after --."`
+	Remote      string   `placeholder:"URL" help:"Wrap a server at this address (streamable HTTP) instead of a command. MEMORYD_REMOTE_TOKEN is sent as its bearer token."`
+	Listen      string   `placeholder:"ADDR" help:"With --remote: serve HTTP on this address of this machine instead of stdio."`
+	Command     []string `arg:"" optional:"" passthrough:"" help:"The server: its program and arguments, after --."`
 }
 
 // exitCode ends the program with a code that is not its own.
@@ -107,26 +111,29 @@ func (c *mcpWrapCmd) Run(ctx context.Context, std streams) error {
 	if len(command) > 0 && command[0] == "--" {
 		command = command[1:]
 	}
-	if len(command) == 0 {
-		return errors.New("the server's command is missing: memoryd mcp-wrap -- COMMAND [ARGUMENT...]")
+	if (len(command) == 0) == (c.Remote == "") {
+		return errors.New("name one server: memoryd mcp-wrap -- COMMAND [ARGUMENT...], or memoryd mcp-wrap --remote URL")
 	}
-	dir := c.Journal
-	switch dir {
-	case "-":
-		dir = ""
-	case "":
-		if cache, err := os.UserCacheDir(); err == nil {
-			dir = filepath.Join(cache, "memoryd", "journal")
-		}
+	if c.Listen != "" && c.Remote == "" {
+		return errors.New("--listen goes with --remote")
 	}
 	log := slog.New(slog.NewTextHandler(std.err, &slog.HandlerOptions{Level: slog.LevelWarn})).With("part", "memoryd mcp-wrap")
 	memory := mcp.Memory{URL: c.URL, Key: c.Key, Workspace: c.Workspace}
-	outbox := mcp.NewOutbox(memory, dir, log)
+	if c.Data != "" {
+		own := mcpCmd{Data: c.Data}
+		a, err := own.ownServer(ctx, std)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = a.Stop(context.WithoutCancel(ctx)) }() // said in its log
+		memory.URL = "http://" + a.Addr().String()
+	}
+	outbox := mcp.NewOutbox(memory, c.journal(), log)
 	outbox.Start(context.WithoutCancel(ctx))
-	code, err := mcp.NewWrapper(mcp.Options{
+	code, err := c.serve(ctx, std, command, mcp.NewWrapper(mcp.Options{
 		Name: c.Name, Run: c.RunID, Enrich: c.Enrich, Warn: c.Warn, StopRepeats: c.StopRepeats,
 		Memory: memory, Outbox: outbox, Log: log,
-	}).Serve(ctx, command, std.in, std.out, std.err)
+	}))
 	outbox.Stop()
 	if n := outbox.Dropped(); n > 0 {
 		log.WarnContext(ctx, "calls were lost", "calls", n)
@@ -135,4 +142,46 @@ func (c *mcpWrapCmd) Run(ctx context.Context, std streams) error {
 		return exitCode(code)
 	}
 	return err
+}
+
+// journal gives the folder of the journals; "" is none.
+func (c *mcpWrapCmd) journal() string {
+	if c.Journal == "-" {
+		return ""
+	}
+	if c.Journal != "" {
+		return c.Journal
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(cache, "memoryd", "journal")
+}
+
+func (c *mcpWrapCmd) serve(ctx context.Context, std streams, command []string, w *mcp.Wrapper) (int, error) {
+	remote := mcp.Remote{URL: c.Remote, Token: os.Getenv("MEMORYD_REMOTE_TOKEN")}
+	switch {
+	case c.Remote == "":
+		return w.Serve(ctx, command, std.in, std.out, std.err)
+	case c.Listen == "":
+		return 0, w.Bridge(ctx, remote, std.in, std.out)
+	}
+	proxy, err := w.Proxy(remote)
+	if err != nil {
+		return 0, err
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.Listen)
+	if err != nil {
+		return 0, fmt.Errorf("--listen: %w", err)
+	}
+	server := &http.Server{Handler: proxy, ReadHeaderTimeout: readHeaderTimeout}
+	context.AfterFunc(ctx, func() { _ = server.Close() })
+	if _, err := fmt.Fprintf(std.out, "memoryd mcp-wrap is ready on http://%s before %s\n", listener.Addr(), c.Remote); err != nil {
+		return 0, err
+	}
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return 0, err
+	}
+	return 0, nil
 }

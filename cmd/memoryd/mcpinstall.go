@@ -1,0 +1,115 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"memoryd/mcp"
+)
+
+// mcpCmds are what memoryd does as an MCP server.
+type mcpCmds struct {
+	Serve     mcpCmd          `cmd:"" default:"withargs" help:"Serve memoryd as an MCP server over stdio (the default)."`
+	Install   mcpInstallCmd   `cmd:"" help:"Add memoryd to a client's servers, or put the wrapper before one of them."`
+	Uninstall mcpUninstallCmd `cmd:"" help:"Take back what install did."`
+}
+
+// inClient is what install and uninstall have in common.
+type inClient struct {
+	Client string `required:"" enum:"claude-code,claude-desktop,cursor,vscode,codex,gemini" help:"The client: claude-code, claude-desktop, cursor, vscode, codex or gemini."`
+	Wrap   string `placeholder:"NAME" help:"Wrap the client's server of this name instead of adding memoryd."`
+	Yes    bool   `help:"Make the change; without it the change is only shown."`
+}
+
+type mcpInstallCmd struct {
+	inClient
+	URL       string `name:"url" placeholder:"URL" help:"Address of memoryd, if it is not on this machine at its usual port."`
+	Workspace string `help:"Namespace of the memories."`
+	Enrich    string `enum:",off,meta,description" default:"" help:"With --wrap: put guidelines into lists of tools."`
+	Warn      bool   `help:"With --wrap: append to results what memoryd knew against the call."`
+}
+
+type mcpUninstallCmd struct{ inClient }
+
+// Run shows or makes the change.
+func (c *mcpInstallCmd) Run(std streams) error {
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	entry := mcp.Entry{Command: program, Args: []string{"mcp"}}
+	if c.Wrap != "" {
+		entry.Args = []string{"mcp-wrap", "--name", c.Wrap}
+		if c.Enrich != "" {
+			entry.Args = append(entry.Args, "--enrich", c.Enrich)
+		}
+		if c.Warn {
+			entry.Args = append(entry.Args, "--warn")
+		}
+	}
+	if c.URL != "" {
+		entry.Args = append(entry.Args, "--url", c.URL)
+	}
+	if c.Workspace != "" {
+		entry.Args = append(entry.Args, "--workspace", c.Workspace)
+	}
+	return c.change(std, func(home string) (mcp.Change, error) { return mcp.Install(c.Client, home, c.Wrap, entry) })
+}
+
+// Run shows or makes the change.
+func (c *mcpUninstallCmd) Run(std streams) error {
+	return c.change(std, func(home string) (mcp.Change, error) { return mcp.Uninstall(c.Client, home, c.Wrap) })
+}
+
+func (c *inClient) change(std streams, plan func(home string) (mcp.Change, error)) error {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return err
+	}
+	change, err := plan(home)
+	if err != nil {
+		return err
+	}
+	if !c.Yes {
+		_, err := fmt.Fprintf(std.out, "%s would change as follows; --yes makes it so, and keeps a copy.\n\n%s", change.Path, difference(string(change.Before), string(change.After)))
+		return err
+	}
+	backup, err := change.Write(time.Now())
+	if err != nil {
+		return err
+	}
+	if backup != "" {
+		backup = " The file as it was: " + backup
+	}
+	_, err = fmt.Fprintf(std.out, "%s is changed; start %s anew.%s\n", change.Path, c.Client, backup)
+	return err
+}
+
+// difference shows the lines that only one of two texts has, between the lines
+// that both begin and end with.
+func difference(before, after string) string {
+	a, b := strings.SplitAfter(before, "\n"), strings.SplitAfter(after, "\n")
+	head := 0
+	for head < min(len(a), len(b)) && a[head] == b[head] {
+		head++
+	}
+	tail := 0
+	for tail < min(len(a), len(b))-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
+		tail++
+	}
+	var out strings.Builder
+	show := func(mark string, lines []string) {
+		for _, line := range lines {
+			if line != "" {
+				out.WriteString(mark + strings.TrimSuffix(line, "\n") + "\n")
+			}
+		}
+	}
+	show("  ", a[max(0, head-3):head])
+	show("- ", a[head:len(a)-tail])
+	show("+ ", b[head:len(b)-tail])
+	show("  ", b[len(b)-tail:][:min(tail, 3)])
+	return out.String()
+}

@@ -1,0 +1,459 @@
+package mcp
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"memoryd/internal/lifecycle"
+)
+
+// Remote is an MCP server that is reached over streamable HTTP.
+type Remote struct {
+	URL   string
+	Token string       // sent as a bearer token; "": none
+	HTTP  *http.Client // nil: http.DefaultClient; streams have no bound in time
+}
+
+// maxRequest bounds a request that the proxy reads as a whole.
+const maxRequest = 64 << 20
+
+// bridge carries the lines of a stdio client to a remote server.
+type bridge struct {
+	*Wrapper
+	remote Remote
+	ctx    context.Context //nolint:containedctx // the bridge lives as long as its session
+	posts  sync.WaitGroup
+
+	mu                sync.Mutex
+	session, protocol string
+	cancels           map[string]context.CancelFunc // requests under way, by the raw text of the id
+}
+
+// Bridge passes on what stands on in to a remote server, and its answers to out,
+// until in ends.
+func (w *Wrapper) Bridge(ctx context.Context, remote Remote, in io.Reader, out io.Writer) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	remote.HTTP = cmp.Or(remote.HTTP, http.DefaultClient)
+	b := &bridge{Wrapper: w, remote: remote, ctx: ctx, cancels: map[string]context.CancelFunc{}}
+	w.toClient, w.toServer = &lineWriter{w: out}, &lineWriter{w: b}
+	input := lifecycle.Go(ctx, w.Log, "mcp client", func() error { return eachLine(in, w.fromClient) })
+	var err error
+	select {
+	case err = <-input:
+	case <-ctx.Done():
+	}
+	answered := lifecycle.Go(context.WithoutCancel(ctx), w.Log, "mcp bridge", func() error { b.posts.Wait(); return nil })
+	w.wait(answered, 5*time.Second)
+	b.leave()
+	cancel()
+	w.wait(answered, 2*time.Second) // a client that no longer reads must not keep us
+	w.calls.abandon("The session ended before the server answered")
+	return err
+}
+
+// Write sends one line of the client, in the background: answers may come in any
+// order.
+func (b *bridge) Write(line []byte) (int, error) {
+	body := bytes.Clone(line)
+	all := messages(body)
+	if len(all) == 1 && all[0].Method == "notifications/cancelled" {
+		modern := b.modern()
+		b.cancelled(all[0].Params)
+		if modern {
+			return len(line), nil // closing the request is what cancels it
+		}
+	}
+	ctx, cancel := context.WithCancel(b.ctx)
+	if len(all) == 1 && len(all[0].ID) > 0 {
+		b.mu.Lock()
+		b.cancels[string(all[0].ID)] = cancel
+		b.mu.Unlock()
+	}
+	b.posts.Add(1)
+	lifecycle.Go(ctx, b.Log, "mcp bridge", func() error {
+		defer b.posts.Done()
+		defer cancel()
+		if err := b.post(ctx, body, all); err != nil && ctx.Err() == nil {
+			b.fail(all, err)
+		}
+		if len(all) == 1 && all[0].Method == "notifications/initialized" {
+			b.listen()
+		}
+		return nil
+	})
+	return len(line), nil
+}
+
+func (b *bridge) modern() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.session == "" && b.protocol >= "2026-07-28"
+}
+
+func (b *bridge) cancelled(params json.RawMessage) {
+	var p struct {
+		RequestID json.RawMessage `json:"requestId"`
+	}
+	if json.Unmarshal(params, &p) != nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if cancel := b.cancels[string(p.RequestID)]; cancel != nil {
+		cancel()
+	}
+}
+
+// post sends one message or batch and passes its answers on.
+func (b *bridge) post(ctx context.Context, body []byte, all []message) error {
+	defer b.done(all)
+	req, err := b.request(ctx, http.MethodPost, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if len(all) == 1 {
+		b.describe(req, all[0])
+	}
+	resp, err := b.remote.HTTP.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if id := resp.Header.Get("Mcp-Session-Id"); id != "" {
+		b.mu.Lock()
+		b.session = id
+		b.mu.Unlock()
+	}
+	kind, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
+	switch {
+	case kind == "text/event-stream":
+		return events(resp.Body, b.answer)
+	case resp.StatusCode == http.StatusAccepted || resp.StatusCode == http.StatusNoContent:
+		return nil
+	}
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return err
+	}
+	if found := messages(text); len(found) > 0 && (found[0].response() || found[0].Error != nil) {
+		return b.answer(text)
+	}
+	return fmt.Errorf("%s answered %s", b.remote.URL, resp.Status)
+}
+
+func (b *bridge) done(all []message) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, m := range all {
+		delete(b.cancels, string(m.ID))
+	}
+}
+
+func (b *bridge) request(ctx context.Context, method string, body io.Reader) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, method, b.remote.URL, body)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	if b.remote.Token != "" {
+		req.Header.Set("Authorization", "Bearer "+b.remote.Token)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.session != "" {
+		req.Header.Set("Mcp-Session-Id", b.session)
+	}
+	if b.protocol != "" {
+		req.Header.Set("Mcp-Protocol-Version", b.protocol)
+	}
+	return req, nil
+}
+
+// describe sets the headers that mirror the body, as the protocol of 2026-07-28
+// demands.
+func (b *bridge) describe(req *http.Request, m message) {
+	var p struct {
+		Name string `json:"name"`
+		URI  string `json:"uri"`
+		Meta struct {
+			Protocol string `json:"io.modelcontextprotocol/protocolVersion"`
+		} `json:"_meta"`
+	}
+	if json.Unmarshal(m.Params, &p) == nil && p.Meta.Protocol != "" {
+		b.mu.Lock()
+		b.protocol = p.Meta.Protocol
+		b.mu.Unlock()
+		req.Header.Set("Mcp-Protocol-Version", p.Meta.Protocol)
+	}
+	if m.Method == "initialize" { // the client fell back to an older protocol
+		b.mu.Lock()
+		b.protocol = ""
+		b.mu.Unlock()
+		req.Header.Del("Mcp-Protocol-Version")
+	}
+	if m.Method != "" {
+		req.Header.Set("Mcp-Method", m.Method)
+	}
+	if name := cmp.Or(p.Name, p.URI); name != "" {
+		req.Header.Set("Mcp-Name", name)
+	}
+}
+
+// answer passes one message of the server on, as a line.
+func (b *bridge) answer(text []byte) error {
+	var line bytes.Buffer
+	if json.Compact(&line, text) != nil {
+		return nil // no message
+	}
+	for _, m := range messages(line.Bytes()) {
+		var hello struct {
+			Protocol string `json:"protocolVersion"`
+		}
+		if m.response() && json.Unmarshal(m.Result, &hello) == nil && hello.Protocol != "" {
+			b.mu.Lock()
+			b.protocol = hello.Protocol
+			b.mu.Unlock()
+		}
+	}
+	line.WriteByte('\n')
+	return b.fromServer(line.Bytes())
+}
+
+// fail answers requests that never reached the server.
+func (b *bridge) fail(all []message, why error) {
+	for _, m := range all {
+		if len(m.ID) == 0 || m.Method == "" {
+			continue
+		}
+		text, err := marshal(map[string]any{
+			"jsonrpc": "2.0", "id": m.ID, "error": map[string]any{"code": -32000, "message": why.Error()},
+		})
+		if err == nil {
+			_ = b.fromServer(append(text, '\n'))
+		}
+	}
+}
+
+// listen opens the stream on which servers of older protocols send requests of
+// their own; those that have none answer 405.
+func (b *bridge) listen() {
+	if b.modern() {
+		return
+	}
+	req, err := b.request(b.ctx, http.MethodGet, nil)
+	if err != nil {
+		return
+	}
+	req.Header.Set("Accept", "text/event-stream")
+	lifecycle.Go(b.ctx, b.Log, "mcp bridge", func() error {
+		resp, err := b.remote.HTTP.Do(req)
+		if err != nil {
+			return nil // the session goes on without it
+		}
+		defer resp.Body.Close()
+		if resp.StatusCode != http.StatusOK {
+			return nil
+		}
+		return events(resp.Body, b.answer)
+	})
+}
+
+// leave ends a session of the older protocols.
+func (b *bridge) leave() {
+	b.mu.Lock()
+	session := b.session
+	b.mu.Unlock()
+	if session == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(b.ctx), 2*time.Second)
+	defer cancel()
+	if req, err := b.request(ctx, http.MethodDelete, nil); err == nil {
+		if resp, err := b.remote.HTTP.Do(req); err == nil {
+			resp.Body.Close()
+		}
+	}
+}
+
+// events gives the data of each event of a stream to f.
+func events(stream io.Reader, f func(data []byte) error) error {
+	var data []byte
+	err := eachLine(stream, func(line []byte) error {
+		line = bytes.TrimRight(line, "\r\n")
+		if rest, ok := bytes.CutPrefix(line, []byte("data:")); ok {
+			if data != nil {
+				data = append(data, '\n')
+			}
+			data = append(data, bytes.TrimPrefix(rest, []byte(" "))...)
+		}
+		if len(line) > 0 || len(data) == 0 {
+			return nil
+		}
+		event := data
+		data = nil
+		return f(event)
+	})
+	if err == nil && len(data) > 0 {
+		return f(data)
+	}
+	return err
+}
+
+// Proxy is a local HTTP server before a remote one. Headers and bodies pass as
+// they are, but for what Options add; it answers requests of its own origin and
+// host only.
+func (w *Wrapper) Proxy(remote Remote) (http.Handler, error) {
+	upstream, err := url.Parse(remote.URL)
+	if err != nil || upstream.Host == "" {
+		return nil, fmt.Errorf("--remote: %q is no address of a server", remote.URL)
+	}
+	p := &httputil.ReverseProxy{
+		FlushInterval: -1,
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.Out.URL = upstream
+			r.Out.Host = upstream.Host
+			r.Out.Header.Del("Accept-Encoding")
+			r.Out.Header.Del("Origin")
+			if remote.Token != "" {
+				r.Out.Header.Set("Authorization", "Bearer "+remote.Token)
+			}
+		},
+		ModifyResponse: w.proxied,
+		ErrorHandler: func(rw http.ResponseWriter, r *http.Request, err error) {
+			if r.Context().Err() != nil {
+				return // the client left
+			}
+			w.closeScope(r, outcome{text: "The server cannot be reached: " + err.Error(), failed: true})
+			http.Error(rw, "the MCP server cannot be reached", http.StatusBadGateway)
+		},
+	}
+	if remote.HTTP != nil {
+		p.Transport = remote.HTTP.Transport
+	}
+	var posts atomic.Int64
+	handler := http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if !localHost(r.Host) {
+			http.Error(rw, "this proxy answers to names of this machine only", http.StatusMisdirectedRequest)
+			return
+		}
+		if r.Method != http.MethodPost {
+			p.ServeHTTP(rw, r)
+			return
+		}
+		body, err := io.ReadAll(http.MaxBytesReader(rw, r.Body, maxRequest))
+		if err != nil {
+			http.Error(rw, err.Error(), http.StatusRequestEntityTooLarge)
+			return
+		}
+		scope := scoped{strconv.FormatInt(posts.Add(1), 10) + " ", messages(body)}
+		if answer := w.sent(scope.name, scope.messages); answer != nil {
+			rw.Header().Set("Content-Type", "application/json")
+			_, _ = rw.Write(answer)
+			return
+		}
+		r = r.WithContext(context.WithValue(r.Context(), scopeKey{}, scope))
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		// A client that closes the response has cancelled; an answered call is closed by then.
+		defer w.closeScope(r, outcome{text: "Cancelled by the client before it ended", cancelled: true})
+		p.ServeHTTP(rw, r)
+	})
+	return http.NewCrossOriginProtection().Handler(handler), nil
+}
+
+// scoped is what the proxy remembers of a request until its response.
+type scoped struct {
+	name     string
+	messages []message
+}
+
+type scopeKey struct{}
+
+func (w *Wrapper) closeScope(r *http.Request, how outcome) {
+	scope, ok := r.Context().Value(scopeKey{}).(scoped)
+	if !ok {
+		return
+	}
+	for _, m := range scope.messages {
+		w.calls.close(scope.name, m.ID, how)
+	}
+}
+
+// proxied looks at a response and enriches it where that was asked for.
+func (w *Wrapper) proxied(resp *http.Response) error {
+	scope, ok := resp.Request.Context().Value(scopeKey{}).(scoped)
+	kind, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
+	switch {
+	case !ok:
+	case kind == "application/json":
+		text, err := io.ReadAll(resp.Body)
+		if err != nil {
+			return err
+		}
+		resp.Body.Close()
+		text = bytes.TrimSuffix(w.received(scope.name, text), []byte("\n"))
+		resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
+		resp.Header.Set("Content-Length", strconv.Itoa(len(text)))
+	case kind == "text/event-stream":
+		resp.Body = &eventEditor{source: resp.Body, lines: bufio.NewReader(resp.Body), edit: func(data []byte) []byte {
+			return bytes.TrimSuffix(w.received(scope.name, data), []byte("\n"))
+		}}
+	}
+	return nil
+}
+
+// eventEditor passes a stream of events on, each with its data edited; an event
+// whose data stands on one line, as all of MCP's do, keeps its other lines.
+type eventEditor struct {
+	source io.Closer
+	lines  *bufio.Reader
+	edit   func([]byte) []byte
+	ready  []byte
+	err    error
+}
+
+func (e *eventEditor) Read(p []byte) (int, error) {
+	for len(e.ready) == 0 && e.err == nil {
+		var line []byte
+		line, e.err = e.lines.ReadBytes('\n')
+		if data, ok := bytes.CutPrefix(line, []byte("data:")); ok {
+			data = bytes.TrimSpace(data)
+			if edited := e.edit(data); !bytes.Equal(edited, data) {
+				line = append(append([]byte("data: "), edited...), '\n')
+			}
+		}
+		e.ready = line
+	}
+	if len(e.ready) == 0 {
+		return 0, e.err
+	}
+	n := copy(p, e.ready)
+	e.ready = e.ready[n:]
+	return n, nil
+}
+
+func (e *eventEditor) Close() error { return e.source.Close() }
+
+// localHost reports whether a Host header names this machine: with any other
+// name a page of another site could reach the proxy.
+func localHost(host string) bool {
+	name := host
+	if u, err := url.Parse("http://" + host); err == nil {
+		name = u.Hostname()
+	}
+	return name == "localhost" || name == "127.0.0.1" || name == "::1"
+}

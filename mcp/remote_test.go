@@ -1,0 +1,202 @@
+package mcp_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"memoryd/mcp"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+type greetIn struct {
+	Name string `json:"name"`
+}
+
+// upstream is a server over streamable HTTP that greets, fails, reports progress
+// and waits.
+func upstream(t *testing.T, stateless bool) *httptest.Server {
+	s := sdk.NewServer(&sdk.Implementation{Name: "greeter", Version: "1"}, nil)
+	sdk.AddTool(s, &sdk.Tool{Name: "greet", Description: "Greets."}, func(_ context.Context, _ *sdk.CallToolRequest, in greetIn) (*sdk.CallToolResult, any, error) {
+		if in.Name == "" {
+			return nil, nil, errors.New("name must not be empty")
+		}
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "hello " + in.Name}}}, nil, nil
+	})
+	sdk.AddTool(s, &sdk.Tool{Name: "wait", Description: "Waits."}, func(ctx context.Context, _ *sdk.CallToolRequest, _ any) (*sdk.CallToolResult, any, error) {
+		select { // a stateless server is not told of a cancelled call
+		case <-ctx.Done():
+		case <-time.After(2 * time.Second):
+		}
+		return nil, nil, errors.New("waited")
+	})
+	sdk.AddTool(s, &sdk.Tool{Name: "count", Description: "Counts."}, func(ctx context.Context, r *sdk.CallToolRequest, _ any) (*sdk.CallToolResult, any, error) {
+		for i := range 3 {
+			_ = r.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: r.Params.GetProgressToken(), Progress: float64(i)})
+		}
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "counted"}}}, nil, nil
+	})
+	server := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s },
+		&sdk.StreamableHTTPOptions{Stateless: stateless}))
+	t.Cleanup(server.Close)
+	return server
+}
+
+func newWrapper(t *testing.T, m *memory) (*mcp.Wrapper, *mcp.Outbox) {
+	memory := mcp.Memory{URL: m.URL, HTTP: m.Client()}
+	log := slog.New(slog.DiscardHandler)
+	outbox := mcp.NewOutbox(memory, "", log)
+	outbox.Start(t.Context())
+	return mcp.NewWrapper(mcp.Options{Memory: memory, Outbox: outbox, Log: log, Run: "run-1"}), outbox
+}
+
+// exercise calls the greeter's tools and gives what the client saw.
+func exercise(t *testing.T, transport sdk.Transport) []string {
+	t.Helper()
+	var progress sync.Map
+	client := sdk.NewClient(&sdk.Implementation{Name: "tester", Version: "1"}, &sdk.ClientOptions{
+		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
+			progress.Store(r.Params.Progress, true)
+		},
+	})
+	session, err := client.Connect(t.Context(), transport, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	var seen []string
+	list, err := session.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range list.Tools {
+		seen = append(seen, tool.Name+": "+tool.Description)
+	}
+	say := func(ctx context.Context, name string, arguments any) {
+		r, err := session.CallTool(ctx, &sdk.CallToolParams{Name: name, Arguments: arguments, Meta: sdk.Meta{"progressToken": "p"}})
+		if err != nil {
+			seen = append(seen, name+" error")
+			return
+		}
+		seen = append(seen, r.Content[0].(*sdk.TextContent).Text)
+	}
+	say(t.Context(), "greet", map[string]any{"name": "Ann"})
+	say(t.Context(), "greet", map[string]any{"name": ""})
+	say(t.Context(), "count", map[string]any{})
+	waitFor(func() bool { _, ok := progress.Load(2.0); return ok })
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	say(ctx, "wait", map[string]any{})
+	say(t.Context(), "nobody", map[string]any{})
+	return seen
+}
+
+func TestARemoteServerIsTheSameThroughProxyAndBridge(t *testing.T) {
+	for name, stateless := range map[string]bool{"with sessions": false, "stateless": true} {
+		t.Run(name, func(t *testing.T) {
+			server := upstream(t, stateless)
+			want := exercise(t, &sdk.StreamableClientTransport{Endpoint: server.URL})
+
+			m := newMemory(t)
+			w, outbox := newWrapper(t, m)
+			handler, err := w.Proxy(mcp.Remote{URL: server.URL})
+			if err != nil {
+				t.Fatal(err)
+			}
+			proxy := httptest.NewServer(handler)
+			defer proxy.Close()
+			if got := exercise(t, &sdk.StreamableClientTransport{Endpoint: proxy.URL}); !slices.Equal(got, want) {
+				t.Errorf("through the proxy %q, want %q", got, want)
+			}
+			outbox.Stop()
+			checkRecorded(t, m)
+
+			m = newMemory(t)
+			w, outbox = newWrapper(t, m)
+			in, toBridge := io.Pipe()
+			fromBridge, out := io.Pipe()
+			done := make(chan error, 1)
+			go func() { done <- w.Bridge(t.Context(), mcp.Remote{URL: server.URL}, in, out) }()
+			if got := exercise(t, &sdk.IOTransport{Reader: fromBridge, Writer: toBridge}); !slices.Equal(got, want) {
+				t.Errorf("through the bridge %q, want %q", got, want)
+			}
+			toBridge.Close()
+			go func() { _, _ = io.Copy(io.Discard, fromBridge) }() // the client reads no more
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+			out.Close()
+			outbox.Stop()
+			checkRecorded(t, m)
+			http.DefaultClient.CloseIdleConnections()
+		})
+	}
+}
+
+// checkRecorded holds what exercise did against what was recorded.
+func checkRecorded(t *testing.T, m *memory) {
+	t.Helper()
+	got := map[string]int{}
+	for _, c := range m.recorded() {
+		meta := c["metadata"].(map[string]any)
+		key := c["tool_name"].(string)
+		switch {
+		case meta["cancelled"] == true:
+			key += " cancelled"
+		case c["success"] == false:
+			key += " failed"
+		}
+		got[key]++
+	}
+	for key, n := range map[string]int{
+		"mcp__greeter__greet": 1, "mcp__greeter__greet failed": 1, "mcp__greeter__count": 1, "mcp__greeter__nobody failed": 1,
+		"mcp__greeter__wait cancelled": 1,
+	} {
+		if got[key] != n {
+			t.Errorf("%s is recorded %d times, want %d: %v", key, got[key], n, got)
+		}
+	}
+	if len(m.recorded()) != 5 {
+		t.Errorf("%d calls are recorded: %v", len(m.recorded()), got)
+	}
+}
+
+func TestTheProxyAnswersThisMachineOnly(t *testing.T) {
+	w, outbox := newWrapper(t, newMemory(t))
+	defer outbox.Stop()
+	handler, err := w.Proxy(mcp.Remote{URL: "http://127.0.0.1:1/mcp"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		host, origin string
+		want         int
+	}{
+		{"127.0.0.1:9", "", http.StatusBadGateway},
+		{"evil.example", "", http.StatusMisdirectedRequest},
+		{"localhost:9", "http://evil.example", http.StatusForbidden},
+	} {
+		r := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
+		r.Host = tc.host
+		if tc.origin != "" {
+			r.Header.Set("Origin", tc.origin)
+		}
+		rec := httptest.NewRecorder()
+		handler.ServeHTTP(rec, r)
+		if rec.Code != tc.want {
+			t.Errorf("host %s, origin %q: %d, want %d", tc.host, tc.origin, rec.Code, tc.want)
+		}
+	}
+	if _, err := w.Proxy(mcp.Remote{URL: "nowhere"}); err == nil {
+		t.Error("a remote without an address is accepted")
+	}
+}
