@@ -321,3 +321,30 @@ func TestReplicasStartAtOnce(t *testing.T) {
 		t.Errorf("got %+v, %v", tool, err)
 	}
 }
+
+// What one replica recorded of a run the others find at once, with the verdict that
+// a third gave.
+func TestAllReplicasKnowARun(t *testing.T) {
+	for name, open := range openers(t) {
+		t.Run(name, func(t *testing.T) {
+			stores := open(t, 3)
+			for n := 1; n <= 3; n++ {
+				c := call(fmt.Sprint("t", n), n, 10)
+				c.Metadata = json.RawMessage(`{"trajectory_id":"r"}`)
+				if _, err := add(t.Context(), stores[n-1], 9, c); err != nil {
+					t.Fatal(err)
+				}
+				bad := store.Verdict{ToolRef: c.ToolRef, Key: c.Key, Evaluation: memoryd.Evaluation{State: memoryd.Judged}}
+				if wrote, err := stores[n%3].Settle(t.Context(), []store.Verdict{bad}); err != nil || !wrote[0] {
+					t.Fatal(wrote, err)
+				}
+				for i, s := range stores {
+					run, err := s.RunCalls(t.Context(), "w", "r", 9)
+					if err != nil || len(run) != n || run[0].Key != c.Key || run[0].State != memoryd.Judged {
+						t.Errorf("replica %d after %d calls: got %+v, %v", i, n, run, err)
+					}
+				}
+			}
+		})
+	}
+}
