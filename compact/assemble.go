@@ -1,71 +1,208 @@
 package compact
 
 import (
+	"slices"
+
 	"github.com/go-json-experiment/json/jsontext"
 
 	"memoryd/compact/chat"
 )
 
-// outcome of assembling: the new list, and where each old message went.
+// assembled is a new list of messages, and where each old message went.
 type assembled struct {
 	messages []jsontext.Value
 	parsed   []chat.Message // the same, read
 	cost     []int          // their tokens
 	output   []int          // place of message i in messages, -1 when it is gone
-	at       int            // place of the summary, -1 when there is none
+	changed  map[int]string // old messages whose bytes changed, and why
+	at       int            // place of the message that holds the summary, -1 when there is none
 	text     string
 	tokens   int
-	broken   bool // the summary's message is no JSON
+	broken   bool // a message of ours is no JSON
 }
 
-// assemble puts the kept and edited messages and the summary together. The
-// summary stands where the first removed message stood, but never inside a kept
-// group and never right behind a call that waits for its result.
-func (t *tiers) assemble(p *plan, summaryText string, msg jsontext.Value) assembled {
-	c := t.c
-	gone := make([]bool, len(c.messages))
+// assembler puts what stays and the summary together.
+type assembler struct {
+	c     *conversation
+	gone  []bool
+	edits map[int]chat.Message
+	out   assembled
+	last  int // the old message that the newest of out came from, -1 for ours
+}
+
+// assemble makes the new list. The summary stands where the first removed message
+// stood, but never inside a kept group and never right behind a call that waits
+// for its result; nowhere do two messages of one speaker meet that did not meet
+// before, if the style of the conversation allows to avoid it.
+func assemble(c *conversation, p *plan, text string) assembled {
+	a := &assembler{c: c, gone: make([]bool, len(c.messages)), edits: map[int]chat.Message{}, last: -1}
 	for _, u := range p.remove {
 		for _, i := range c.units[u].Index {
-			gone[i] = true
+			a.gone[i] = true
 		}
 	}
-	a := assembled{output: make([]int, len(c.messages)), at: -1, text: summaryText, tokens: c.tools}
+	for i, m := range p.edits {
+		a.edits[i] = m
+	}
+	a.out = assembled{output: make([]int, len(c.messages)), changed: map[int]string{}, at: -1, text: text, tokens: c.tools}
 	place := -1
-	if len(msg) > 0 {
-		place = c.placeFor(gone, p.edits)
+	if text != "" {
+		place = a.placeFor()
 	}
 	for i := range c.messages {
 		if i == place {
-			a.at = len(a.messages)
-			m, err := chat.Parse(msg)
-			a.broken = err != nil
-			a.add(m, c.messageTokens(&m))
-			a.tokens += perMessage + c.count(summaryText) - a.cost[a.at]
+			a.summary(i, text)
 		}
-		a.output[i] = -1
-		if gone[i] {
-			continue
+		a.out.output[i] = -1
+		if !a.gone[i] {
+			a.keep(i)
 		}
-		m, cost := c.messages[i], c.cost[i]
-		if e, ok := p.edits[i]; ok {
-			m, cost = e, c.messageTokens(&e)
-		}
-		a.output[i] = len(a.messages)
-		a.add(m, cost)
 	}
-	return a
+	if place == len(c.messages) {
+		a.summary(place, text)
+	}
+	return a.out
 }
 
-func (a *assembled) add(m chat.Message, cost int) {
-	a.messages, a.parsed, a.cost = append(a.messages, m.Raw), append(a.parsed, m), append(a.cost, cost)
-	a.tokens += cost
+// message is message i as it will be.
+func (a *assembler) message(i int) (m chat.Message, cost int) {
+	if e, ok := a.edits[i]; ok {
+		return e, a.c.messageTokens(&e)
+	}
+	return a.c.messages[i], a.c.cost[i]
+}
+
+// keep adds message i.
+func (a *assembler) keep(i int) {
+	m, cost := a.message(i)
+	n := len(a.out.parsed) - 1
+	if n >= 0 && (a.last < 0 || a.last != i-1) && meets(&a.out.parsed[n], &m) {
+		switch {
+		case a.c.blocks:
+			if joined, ok := a.out.parsed[n].Joined(&m); ok {
+				a.replace(n, joined)
+				a.out.output[i] = n
+				a.out.changed[i] = "joined with the message before it"
+				if a.last >= 0 {
+					a.out.changed[a.last] = "joined with the message after it"
+				}
+				a.last = i
+				return
+			}
+		case m.Kind == chat.User:
+			a.add(a.say("assistant", bridgeText))
+		}
+	}
+	a.out.output[i] = len(a.out.messages)
+	a.add(m, cost)
+	a.last = i
+}
+
+// meets reports whether two neighbours speak for the same side.
+func meets(x, y *chat.Message) bool {
+	side := func(m *chat.Message) string {
+		switch {
+		case m.Kind == chat.System, m.Kind == chat.Opaque, m.Item:
+			return ""
+		case m.Kind == chat.Result && m.Role != "user":
+			return "" // a tool's
+		}
+		return m.Role
+	}
+	s := side(x)
+	return s != "" && s == side(y)
+}
+
+func (a *assembler) add(m chat.Message, cost int) {
+	a.out.messages, a.out.parsed, a.out.cost = append(a.out.messages, m.Raw), append(a.out.parsed, m), append(a.out.cost, cost)
+	a.out.tokens += cost
+}
+
+// replace puts another message in the place of an assembled one.
+func (a *assembler) replace(n int, m chat.Message) {
+	a.out.tokens -= a.out.cost[n]
+	a.out.messages[n], a.out.parsed[n], a.out.cost[n] = m.Raw, m, a.c.messageTokens(&m)
+	a.out.tokens += a.out.cost[n]
+}
+
+// summary adds the summary before message i: as a message of its own where that
+// keeps the speakers in turn, else as a part of a neighbour's.
+func (a *assembler) summary(i int, text string) {
+	next := a.c.nextKept(a.gone, i-1)
+	before := len(a.out.parsed) - 1
+	for before >= 0 && (a.out.parsed[before].Kind == chat.System || a.out.parsed[before].Kind == chat.Opaque) {
+		before--
+	}
+	userBefore := before >= 0 && before == len(a.out.parsed)-1 && a.out.parsed[before].Role == "user"
+	userAfter := next < len(a.c.messages) && a.c.messages[next].Role == "user"
+	fresh := a.say
+	switch {
+	case a.c.blocks && userBefore:
+		if m, ok := a.out.parsed[before].WithPart(text, true, a.c.blocks); ok {
+			a.replace(before, m)
+			a.changedBy("the summary stands in it")
+			a.out.at = before
+			return
+		}
+		a.mine(fresh("user", text))
+	case a.c.blocks && userAfter:
+		m, _ := a.message(next)
+		if m, ok := m.WithPart(text, false, a.c.blocks); ok {
+			a.edits[next] = m
+			a.out.changed[next] = "the summary stands in it"
+			a.out.at = len(a.out.messages)
+			for j := i; j < next; j++ { // nothing of these stays
+				a.gone[j] = true
+			}
+			return
+		}
+		a.mine(fresh("user", text))
+	case userBefore && !userAfter && a.last != a.c.request:
+		if m, ok := a.out.parsed[before].WithPart(text, true, a.c.blocks); ok {
+			a.replace(before, m)
+			a.changedBy("the summary stands in it")
+			a.out.at = before
+			return
+		}
+		a.mine(fresh("assistant", text))
+	case userBefore, userAfter && before >= 0:
+		a.mine(fresh("assistant", text))
+	default:
+		a.mine(fresh("user", text))
+	}
+}
+
+// changedBy notes that the newest kept message changed.
+func (a *assembler) changedBy(why string) {
+	if a.last >= 0 {
+		a.out.changed[a.last] = why
+	}
+}
+
+// mine adds the message of the summary.
+func (a *assembler) mine(m chat.Message, cost int) {
+	a.out.at = len(a.out.messages)
+	a.add(m, cost)
+	a.last = -1
+}
+
+// say makes a message of ours in the style of the conversation.
+func (a *assembler) say(role, text string) (chat.Message, int) {
+	quoted, _ := jsontext.AppendQuote(nil, text) // an error says only that bytes were replaced
+	raw := `{"role":"` + role + `","content":` + string(quoted) + `}`
+	if a.c.blocks {
+		raw = `{"role":"` + role + `","content":[{"type":"text","text":` + string(quoted) + `}]}`
+	}
+	m, err := chat.Parse([]byte(raw))
+	a.out.broken = a.out.broken || err != nil
+	return m, perMessage + a.c.count(text)
 }
 
 // placeFor is the message before which the summary goes: the first that changes.
-func (c *conversation) placeFor(gone []bool, edits map[int]chat.Message) int {
-	place := 0
-	for place < len(gone) && !gone[place] {
-		if _, ok := edits[place]; ok {
+func (a *assembler) placeFor() int {
+	c, place := a.c, 0
+	for place < len(a.gone) && !a.gone[place] {
+		if _, ok := a.edits[place]; ok {
 			break
 		}
 		place++
@@ -74,11 +211,11 @@ func (c *conversation) placeFor(gone []bool, edits map[int]chat.Message) int {
 		moved = false
 		for u := range c.units {
 			unit := &c.units[u]
-			if gone[unit.First()] || unit.First() >= place {
+			if a.gone[unit.First()] || unit.First() >= place {
 				continue
 			}
 			inside := unit.Last() >= place
-			behind := unit.Pending && c.nextKept(gone, unit.Last()) >= place
+			behind := unit.Pending && c.nextKept(a.gone, unit.Last()) >= place
 			if inside || behind {
 				place, moved = unit.First(), true
 			}
@@ -87,22 +224,14 @@ func (c *conversation) placeFor(gone []bool, edits map[int]chat.Message) int {
 	return place
 }
 
-// nextKept is the first message after i that stays, or the length.
-func (c *conversation) nextKept(gone []bool, i int) int {
-	for i++; i < len(gone) && gone[i]; i++ {
-	}
-	return i
-}
-
-// fates says what became of each message.
-func (t *tiers) fates(p *plan, a *assembled) []Fate {
-	c := t.c
+// dispositions says what became of each message.
+func (a *assembled) dispositions(c *conversation) []Fate {
 	fs := make([]Fate, len(c.messages))
 	for i := range c.messages {
 		m := &c.messages[i]
 		f := Fate{Index: i, Role: m.Role, Tokens: c.cost[i], Output: a.output[i]}
 		f.Disposition, f.Why = c.keptWhy(i)
-		_, edited := p.edits[i]
+		raw := c.sentRaw(i)
 		switch {
 		case a.output[i] < 0:
 			f.Disposition, f.Why = Summarised, "old"
@@ -112,35 +241,17 @@ func (t *tiers) fates(p *plan, a *assembled) []Fate {
 			case earlier:
 				f.Why = "earlier summary, carried on"
 			}
-			f.Original = originalID(m.Raw)
-		case edited:
-			f.Disposition, f.Why, f.Original = Offloaded, "large and old", originalID(m.Raw)
-			if i == c.request {
+			f.Original = originalID(raw)
+		case !slices.Equal(a.messages[a.output[i]], raw):
+			f.Disposition, f.Why, f.Original = Offloaded, "large and old", originalID(raw)
+			switch why, ok := a.changed[i]; {
+			case ok:
+				f.Why = why
+			case i == c.request:
 				f.Why = "current request, larger than the room"
 			}
 		}
 		fs[i] = f
 	}
 	return fs
-}
-
-func (c *conversation) keptWhy(i int) (Disposition, string) {
-	switch c.status[c.unitOf[i]] {
-	case system:
-		if c.messages[i].Kind == chat.Opaque {
-			return Kept, "unknown role"
-		}
-		return Kept, "system"
-	case pinned:
-		return Pinned, "pinned"
-	case pending:
-		return Kept, "waits for its result"
-	case excluded:
-		return Excluded, "excluded tool"
-	case request:
-		return Kept, "current request"
-	case earlier:
-		return Kept, "earlier summary"
-	}
-	return Kept, "recent"
 }

@@ -102,7 +102,7 @@ func TestCase34FinishedWorkIsKeptWhenOnePartFails(t *testing.T) {
 	var healthy atomic.Bool
 	m := modelFunc(func(_ context.Context, p memoryd.Prompt) (memoryd.Completion, error) {
 		n.Add(1)
-		if !healthy.Load() && strings.Contains(p.User, "a-3-arg") {
+		if !healthy.Load() && strings.Contains(p.User, `{\"item_id\":\"a-3-arg\"}`) {
 			return memoryd.Completion{}, &memoryd.ModelError{Reason: "server"}
 		}
 		return memoryd.Completion{Text: "The tool was called and gave its text."}, nil
@@ -133,7 +133,7 @@ func TestCase35NothingIsEverReplacedByACannedSentence(t *testing.T) {
 func TestCase36TheNextModelStandsIn(t *testing.T) {
 	broken, healthy := &counting{err: errors.New("no")}, &counting{text: "The tool was called and gave its text."}
 	res := run(t, newCompactor(t, broken, healthy), compact.Request{Messages: longTalk(), Profile: "deerflow"})
-	if !strings.Contains(res.Summary, "> The tool was called") || broken.count() != 1 || healthy.count() != 1 || len(res.Report.ModelFailures) > 0 {
+	if !strings.Contains(res.Summary, "- The tool was called") || broken.count() != 1 || healthy.count() != 1 || len(res.Report.ModelFailures) > 0 {
 		t.Errorf("%v\n%s", res.Report.ModelFailures, res.Summary)
 	}
 }

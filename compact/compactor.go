@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"memoryd"
-	"memoryd/compact/facts"
 	"memoryd/compact/tokens"
 	"memoryd/internal/lifecycle"
+	"memoryd/llm/summarize"
 )
 
 // Deps are what a Compactor works with. Every field may be left out.
@@ -22,8 +22,6 @@ type Deps struct {
 	// Counter picks the counter for a model's name; nil estimates.
 	Counter func(model string) tokens.Counter
 	Logger  *slog.Logger
-	// Weights rank facts; nil takes those that were fitted.
-	Weights *facts.Weights
 	// Clock gives the time; nil is time.Now.
 	Clock func() time.Time
 }
@@ -36,12 +34,11 @@ type Compactor struct {
 	store   Originals
 	counter func(model string) tokens.Counter
 	log     *slog.Logger
-	clock   func() time.Time
-	guard   *guard
+	guard   *summarize.Guard
 	answers *memo[[]string] // descriptions by content
-	results *memo[Result]   // results by request
-	replays *memo[replay]   // compactions by beginning
-	weights *facts.Weights
+	clock   func() time.Time
+	results *memo[Result] // results by request
+	replays *memo[replay] // compactions by beginning
 	learned *factors
 
 	mu    sync.Mutex
@@ -56,7 +53,7 @@ const (
 
 // New makes a Compactor. cfg must be valid.
 func New(cfg Config, d Deps) *Compactor {
-	c := &Compactor{cfg: cfg, models: d.Models, store: d.Originals, counter: d.Counter, log: d.Logger, clock: d.Clock, doing: map[string]chan struct{}{}, weights: d.Weights, learned: &factors{by: map[string]float64{}}}
+	c := &Compactor{cfg: cfg, models: d.Models, store: d.Originals, counter: d.Counter, log: d.Logger, clock: d.Clock, doing: map[string]chan struct{}{}, learned: &factors{by: map[string]float64{}}}
 	if c.clock == nil {
 		c.clock = time.Now
 	}
@@ -69,7 +66,8 @@ func New(cfg Config, d Deps) *Compactor {
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}
-	c.guard = newGuard(cfg.Model, c.clock)
+	m := cfg.Model
+	c.guard = summarize.NewGuard(summarize.Limits{Failures: m.BreakerFailures, Pause: m.BreakerPause, HourlyTokens: m.HourlyTokens}, c.clock)
 	c.answers = newMemo[[]string](answersKept, 24*time.Hour, c.clock)
 	c.results = newMemo[Result](resultsKept, cfg.RememberFor, c.clock)
 	c.replays = newMemo[replay](replaysKept, 24*time.Hour, c.clock)
@@ -101,7 +99,7 @@ func (c *Compactor) Compact(ctx context.Context, r Request) (Result, error) {
 		}
 		done, first := c.join(key)
 		if first {
-			return c.runFirst(key, prog, func() (Result, error) { return c.run(ctx, r, name, prof, settings, prog) })
+			return c.runFirst(key, prog, func() (Result, error) { return c.compactNow(ctx, r, name, prof, settings, prog) })
 		}
 		select {
 		case <-done: // take the answer, or run if the other one failed
@@ -153,36 +151,9 @@ func settingsKey(name string, r Request) string {
 }
 
 func requestKey(settings string, r Request) string {
-	h := newHash()
-	h.part(settings, r.Workspace, r.Conversation, r.Model, string(r.Tools), fmt.Sprint(r.Pins, r.Force, r.DryRun))
+	h := newHash(settings, r.Workspace, r.Conversation, r.Model, string(r.Tools), fmt.Sprint(r.Pins, r.Force, r.DryRun))
 	for _, m := range r.Messages {
 		h.bytes(m)
 	}
 	return h.sum()
-}
-
-// excludedTools counts the calls of excluded units by tool.
-func (c *conversation) excludedTools() map[string]int {
-	var by map[string]int
-	for u := range c.units {
-		if c.status[u] != excluded {
-			continue
-		}
-		for _, t := range c.units[u].Tools {
-			if by == nil {
-				by = map[string]int{}
-			}
-			by[t]++
-		}
-	}
-	return by
-}
-
-func (c *conversation) oldestCall() int {
-	for u := range c.units {
-		if c.units[u].Calls && c.status[u] == free {
-			return c.age(c.units[u].First())
-		}
-	}
-	return 0
 }

@@ -62,7 +62,7 @@ func Default() Config {
 	trim := 4000
 	return Config{
 		Profile: "default",
-		Default: DefaultSettings{TriggerFraction: 0.8, TargetFraction: 0.5, TailShare: 0.5, PreviewTokens: 150},
+		Default: DefaultSettings{TriggerFraction: 0.8, TargetFraction: 0.5, TailShare: 0.25, PreviewTokens: 150},
 		DeerFlow: DeerFlowSettings{
 			Enabled: true, Trigger: Triggers{{{"tokens", 4000}}}, Keep: Size{"messages", 20}, TrimTokensToSummarize: &trim,
 		},

@@ -89,6 +89,8 @@ func (f modelFunc) Complete(ctx context.Context, p memoryd.Prompt) (memoryd.Comp
 	return f(ctx, p)
 }
 
+func (modelFunc) Name() string { return "scripted" }
+
 // counting is a model that counts its requests and answers with a fixed text.
 type counting struct {
 	mu      sync.Mutex
@@ -105,6 +107,8 @@ func (m *counting) Complete(_ context.Context, p memoryd.Prompt) (memoryd.Comple
 	m.prompts = append(m.prompts, p)
 	return memoryd.Completion{Text: m.text, Usage: memoryd.Usage{PromptTokens: 10, CompletionTokens: 5}}, m.err
 }
+
+func (*counting) Name() string { return "counting" }
 
 func (m *counting) count() int {
 	m.mu.Lock()

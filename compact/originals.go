@@ -45,3 +45,11 @@ func originalID(data []byte) string {
 	sum := sha256.Sum256(data)
 	return "o_" + hex.EncodeToString(sum[:12])
 }
+
+const hintOpen = "Look up"
+
+func lookupHint(workspace, conversation string) string { return "" }
+
+func newestOf(conversation, id string) Original {
+	return Original{ID: "c_" + shortHash([]byte("conversation\x00" + conversation))[:14], Data: []byte(id)}
+}

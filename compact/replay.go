@@ -26,8 +26,7 @@ const replaysKept = 512
 // prefixKeys gives one key for each beginning of the messages: keys[i] is that of
 // the first i.
 func prefixKeys(settings string, r Request) []string {
-	h := newHash()
-	h.part("replay", settings, r.Workspace, r.Conversation, r.Model, string(r.Tools))
+	h := newHash("replay", settings, r.Workspace, r.Conversation, r.Model, string(r.Tools))
 	state := []byte(h.sum())
 	keys := make([]string, len(r.Messages)+1)
 	keys[0] = string(state)
@@ -53,10 +52,10 @@ func (c *Compactor) replayed(r Request, keys []string) (replay, bool) {
 	return replay{}, false
 }
 
-// runOn compacts what a remembered beginning became, with the new messages behind
+// again compacts what a remembered beginning became, with the new messages behind
 // it, and reports it against the messages that were sent.
-func (w *work) runOn(ctx context.Context, prof profile, p replay) (Result, error) {
-	sent := w.t.c
+func (w *run) again(ctx context.Context, prof profile, p replay) (Result, error) {
+	sent := w.conv
 	base := append(append([]jsontext.Value{}, p.res.Messages...), w.r.Messages[p.n:]...)
 	inner := *w
 	inner.r.Messages = base
@@ -64,8 +63,9 @@ func (w *work) runOn(ctx context.Context, prof profile, p replay) (Result, error
 	if err != nil {
 		return Result{}, err
 	}
-	inner.t = &tiers{c: conv, redactOn: w.t.redactOn, weights: w.t.weights}
-	inner.sent = w.t.c.messages
+	conv.safe = sent.safe
+	inner.conv = conv
+	inner.sent = w.conv.messages
 	inner.report.TokensBefore, inner.report.MessagesBefore = conv.total, len(base)
 	inner.report.TokensAfter, inner.report.MessagesAfter = conv.total, len(base)
 	res, err := inner.do(ctx, prof)
@@ -96,22 +96,21 @@ func (w *work) runOn(ctx context.Context, prof profile, p replay) (Result, error
 }
 
 // keepAgain stores the record that lets the new, longer input be had back.
-func (w *work) keepAgain(ctx context.Context, base []jsontext.Value, conv *conversation) (string, error) {
-	ids := inputIDs(w.t.c.messages)
-	h := newHash()
-	h.part("again", w.settings)
+func (w *run) keepAgain(ctx context.Context, base []jsontext.Value, conv *conversation) (string, error) {
+	ids := inputIDs(w.conv.messages)
+	h := newHash("again", w.settings)
 	h.part(ids...)
-	id := "c_" + h.sum()[:14]
+	id := h.compactionID()
 	rec := record{Version: 1, Input: ids, Settings: w.settings, At: -1, Tokens: conv.total}
 	for _, m := range base {
 		rec.Output = append(rec.Output, canonicalHash(m))
 	}
-	return id, w.store(ctx, id, &rec, w.t.c.messages)
+	return id, w.store(ctx, id, &rec, w.conv.messages)
 }
 
 // chain follows each sent message through the remembered compaction and then
 // through the second run.
-func (w *work) chain(p replay, second []Fate) []Fate {
+func (w *run) chain(p replay, second []Fate) []Fate {
 	fs := make([]Fate, len(w.r.Messages))
 	shift := len(p.res.Messages) - p.n
 	for i := range fs {
@@ -126,7 +125,7 @@ func (w *work) chain(p replay, second []Fate) []Fate {
 			fs[i].Output = next.Output
 			if next.Disposition != fs[i].Disposition && fs[i].Disposition != Offloaded || next.Output < 0 {
 				fs[i].Disposition, fs[i].Why = next.Disposition, next.Why
-				fs[i].Original = originalID(w.t.c.messages[i].Raw)
+				fs[i].Original = originalID(w.conv.messages[i].Raw)
 			}
 		}
 	}

@@ -3,16 +3,43 @@ package compact
 import (
 	"context"
 	"fmt"
-	"slices"
+	"strings"
+	"unicode/utf8"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"memoryd/compact/chat"
 )
 
-// run is one compaction.
-func (c *Compactor) run(ctx context.Context, r Request, name string, prof profile, settings string, prog *progress) (Result, error) {
-	began := c.now()
+// run is one compaction: read the conversation, let the profile plan, apply the
+// plan, store what it removes, report. All of its methods stand in this file, but
+// those of replay.go.
+type run struct {
+	c        *Compactor
+	r        Request
+	conv     *conversation
+	settings string
+	prog     *progress
+	report   Report
+	// sent are the request's messages when the run works on what their beginning
+	// became earlier; nil otherwise.
+	sent []chat.Message
+}
+
+// refusal is why a conversation is returned as it was.
+type refusal struct {
+	reason Reason
+	detail string
+}
+
+func no(reason Reason, format string, args ...any) (*plan, *refusal) {
+	return nil, &refusal{reason, fmt.Sprintf(format, args...)}
+}
+
+// compactNow is one compaction that no other request shares.
+func (c *Compactor) compactNow(ctx context.Context, r Request, name string, prof profile, settings string, prog *progress) (Result, error) {
+	began := c.clock()
 	if err := ctx.Err(); err != nil {
 		return Result{}, context.Cause(ctx)
 	}
@@ -20,8 +47,9 @@ func (c *Compactor) run(ctx context.Context, r Request, name string, prof profil
 	if err != nil {
 		return Result{}, err
 	}
+	conv.safe = sanitizer{c.cfg.Redact}
 	c.learned.learn(r.Model, conv.total, r.ReportedTokens)
-	w := &work{c: c, r: r, t: &tiers{c: conv, redactOn: c.cfg.Redact, weights: c.weights}, settings: settings, prog: prog}
+	w := &run{c: c, r: r, conv: conv, settings: settings, prog: prog}
 	w.report = Report{
 		Profile: name, TokensBefore: conv.total, TokensAfter: conv.total,
 		MessagesBefore: len(conv.messages), MessagesAfter: len(conv.messages),
@@ -31,7 +59,7 @@ func (c *Compactor) run(ctx context.Context, r Request, name string, prof profil
 	if p, ok := c.replayed(r, keys); ok {
 		conv.classify(prof.excluded())
 		w.report.Before = conv.breakdown()
-		res, err = w.runOn(ctx, prof, p)
+		res, err = w.again(ctx, prof, p)
 	} else {
 		res, err = w.do(ctx, prof)
 	}
@@ -41,27 +69,14 @@ func (c *Compactor) run(ctx context.Context, r Request, name string, prof profil
 	if res.Compacted && !r.DryRun {
 		c.replays.put(keys[len(r.Messages)], replay{len(r.Messages), res})
 	}
-	res.Report.WallSeconds = c.now().Sub(began).Seconds()
+	res.Report.WallSeconds = c.clock().Sub(began).Seconds()
 	c.log.DebugContext(ctx, "conversation compacted", "profile", name, "reason", string(res.Reason), "compacted", res.Compacted,
 		"tokens_before", res.Report.TokensBefore, "tokens_after", res.Report.TokensAfter, "model_calls", res.Report.ModelCalls)
 	return res, nil
 }
 
-// work is the state of one run.
-type work struct {
-	c        *Compactor
-	r        Request
-	t        *tiers
-	settings string
-	prog     *progress
-	report   Report
-	// sent are the request's messages when the run works on what their beginning
-	// became earlier; nil otherwise.
-	sent []chat.Message
-}
-
-func (w *work) do(ctx context.Context, prof profile) (Result, error) {
-	conv := w.t.c
+func (w *run) do(ctx context.Context, prof profile) (Result, error) {
+	conv := w.conv
 	if err := conv.recognise(ctx, w.c.store, w.r.Workspace); err != nil {
 		if ctx.Err() != nil {
 			return Result{}, context.Cause(ctx)
@@ -76,19 +91,19 @@ func (w *work) do(ctx context.Context, prof profile) (Result, error) {
 	if v := w.resting(); v != nil {
 		return w.unchanged(v.reason, v.detail), nil
 	}
-	p, v := prof.plan(w.t, w.r)
+	p, v := prof.plan(conv, w.r)
 	if v != nil {
 		return w.unchanged(v.reason, v.detail), nil
 	}
 	w.prog.start(len(p.remove)+len(p.edits), conv.total)
-	return w.carryOut(ctx, p)
+	return w.apply(ctx, p)
 }
 
-// resting says no when too little is new since the last compaction.
-func (w *work) resting() *verdict {
-	conv := w.t.c
-	for i := range slices.Backward(conv.messages) {
-		rec := conv.known[i]
+// resting refuses when too little is new since the last compaction.
+func (w *run) resting() *refusal {
+	conv := w.conv
+	for i := len(conv.messages) - 1; i >= 0; i-- {
+		rec := conv.recordAt(i)
 		if rec == nil {
 			continue
 		}
@@ -97,7 +112,7 @@ func (w *work) resting() *verdict {
 			return nil
 		}
 		if n == len(conv.messages) && rec.Settings == w.settings {
-			return &verdict{AlreadyCompacted, "no message was added since the last compaction"}
+			return &refusal{AlreadyCompacted, "no message was added since the last compaction"}
 		}
 		fresh := 0
 		for j := n; j < len(conv.messages); j++ {
@@ -106,7 +121,7 @@ func (w *work) resting() *verdict {
 		need := int(w.c.cfg.CoolDownFraction * float64(rec.Tokens))
 		over := w.r.MaxInputTokens > 0 && conv.total > w.r.MaxInputTokens && rec.Tokens <= w.r.MaxInputTokens
 		if !w.r.Force && rec.Settings == w.settings && fresh < need && !over {
-			return &verdict{CoolingDown, fmt.Sprintf("%d tokens were added since the last compaction, the next waits for %d", fresh, need)}
+			return &refusal{CoolingDown, fmt.Sprintf("%d tokens were added since the last compaction, the next waits for %d", fresh, need)}
 		}
 		return nil
 	}
@@ -114,8 +129,8 @@ func (w *work) resting() *verdict {
 }
 
 // unchanged returns the input.
-func (w *work) unchanged(reason Reason, detail string) Result {
-	conv := w.t.c
+func (w *run) unchanged(reason Reason, detail string) Result {
+	conv := w.conv
 	rep := w.report
 	rep.After = rep.Before
 	rep.Messages = make([]Fate, len(conv.messages))
@@ -132,22 +147,171 @@ func (w *work) unchanged(reason Reason, detail string) Result {
 	return Result{Reason: reason, Detail: detail, Messages: out, Report: rep}
 }
 
-// kept lists the messages that stay, as they will be.
-func (t *tiers) kept(p *plan) []chat.Message {
-	gone := map[int]bool{}
-	for _, u := range p.remove {
-		gone[u] = true
+// apply executes a plan: first without a model, to see whether it helps at all;
+// then with one, where the plan asks for it.
+func (w *run) apply(ctx context.Context, p *plan) (Result, error) {
+	var s *summary
+	if len(p.remove) > 0 || p.room >= leastRoom {
+		s = newSummary(w, p)
 	}
-	var ms []chat.Message
-	for i := range t.c.messages {
-		m := t.c.messages[i]
-		if gone[t.c.unitOf[i]] || m.Kind == chat.System {
-			continue
-		}
-		if e, ok := p.edits[i]; ok {
-			m = e
-		}
-		ms = append(ms, m)
+	ids := w.conv.inputIDs()
+	a := w.build(p, s, ids)
+	if v := w.objection(p, &a); v != nil {
+		return w.unchanged(v.reason, v.detail), nil
 	}
-	return ms
+	w.report.Groups = len(p.remove)
+	if len(p.remove) > 0 && p.model && !w.r.DryRun && len(w.c.models) > 0 {
+		d, err := w.narrate(ctx, p, s)
+		if err != nil {
+			return Result{}, err
+		}
+		if len(w.report.ModelFailures) > 0 && w.c.cfg.Model.OnFailure == "keep" {
+			return w.unchanged(ModelFailed, strings.Join(w.report.ModelFailures, "; ")), nil
+		}
+		if len(d) > 0 {
+			s.told = d
+			if b := w.build(p, s, ids); b.at >= 0 && w.objection(p, &b) == nil {
+				a = b
+			} else {
+				w.report.ModelFailures = append(w.report.ModelFailures, "the description did not fit")
+			}
+		}
+	} else {
+		w.prog.units(len(p.remove))
+	}
+	w.prog.units(len(p.edits))
+	return w.finish(ctx, p, &a, ids)
+}
+
+// build makes the new list for what the summary holds now.
+func (w *run) build(p *plan, s *summary, ids []string) assembled {
+	if s == nil {
+		return assemble(w.conv, p, "")
+	}
+	h := newHash(w.settings)
+	h.part(ids...)
+	h.part(s.told...)
+	s.id = h.compactionID()
+	room := p.room
+	a := assemble(w.conv, p, s.text(room))
+	for over := a.tokens - p.target; p.aims && over > 0 && room > leastRoom; over = a.tokens - p.target {
+		room = max(leastRoom, room-over) // what keeps speakers in turn costs some tokens as well
+		a = assemble(w.conv, p, s.text(room))
+	}
+	return a
+}
+
+// objection says what stands against the new list, or nil.
+func (w *run) objection(p *plan, a *assembled) *refusal {
+	conv := w.conv
+	if len(p.remove) > 0 && a.at < 0 {
+		return &refusal{GainTooSmall, "there is no room for a summary"}
+	}
+	if a.tokens >= conv.total {
+		return &refusal{GainTooSmall, "the result would not be smaller"}
+	}
+	bytesBefore, charsBefore := sizeOf(w.r.Messages)
+	if b, ch := sizeOf(a.messages); b >= bytesBefore || ch >= charsBefore {
+		return &refusal{GainTooSmall, "the result would not be smaller"}
+	}
+	if gain := conv.total - a.tokens; !w.r.Force && float64(gain) < w.c.cfg.MinGainFraction*float64(conv.total) {
+		return &refusal{GainTooSmall, fmt.Sprintf("%d of %d tokens would be freed, the minimum is %.0f %%", gain, conv.total, 100*w.c.cfg.MinGainFraction)}
+	}
+	if a.broken {
+		return &refusal{InvalidResult, "the result would not be valid JSON"}
+	}
+	if ps := chat.Introduced(conv.messages, a.parsed); len(ps) > 0 {
+		return &refusal{InvalidResult, "the result would not be valid: " + ps[0].String()}
+	}
+	return nil
+}
+
+// sizeOf counts bytes and characters of the messages.
+func sizeOf(ms []jsontext.Value) (bytes, chars int) {
+	for _, m := range ms {
+		bytes += len(m)
+		chars += utf8.RuneCount(m)
+	}
+	return bytes, chars
+}
+
+// finish stores the originals and the record, then gives the answer. Nothing is
+// removed unless everything is stored.
+func (w *run) finish(ctx context.Context, p *plan, a *assembled, ids []string) (Result, error) {
+	rec := record{Version: 1, Input: ids, Settings: w.settings, At: a.at, Tokens: a.tokens}
+	input := w.conv.messages
+	if w.sent != nil {
+		input, rec.Input = w.sent, inputIDs(w.sent)
+	}
+	for _, m := range a.messages {
+		rec.Output = append(rec.Output, canonicalHash(m))
+	}
+	id := idIn(a.text)
+	if a.at >= 0 {
+		rec.Summary = shortHash([]byte(a.text))
+	} else {
+		h := newHash(w.settings)
+		h.part(ids...)
+		id = h.compactionID()
+	}
+	if !w.r.DryRun {
+		if err := w.store(ctx, id, &rec, input); err != nil {
+			if ctx.Err() != nil {
+				return Result{}, context.Cause(ctx)
+			}
+			w.c.log.WarnContext(ctx, "originals not stored, conversation left as it is", "err", err)
+			return w.unchanged(StoreFailed, "the originals could not be stored, so nothing was removed"), nil
+		}
+	}
+	return w.result(p, a, id), nil
+}
+
+func (w *run) result(p *plan, a *assembled, id string) Result {
+	rep := w.report
+	rep.ID = id
+	rep.TokensAfter, rep.MessagesAfter = a.tokens, len(a.messages)
+	rep.Target = p.target
+	if p.target > 0 {
+		rep.OverTarget = max(0, a.tokens-p.target)
+	}
+	rep.Messages = a.dispositions(w.conv)
+	after := &conversation{messages: a.parsed, cost: a.cost, tools: w.conv.tools, known: map[int]*record{}}
+	if a.at >= 0 {
+		after.known[a.at] = &record{}
+	}
+	rep.After = after.breakdown()
+	rep.Cache = cacheOf(w.conv.sized(), after.sized())
+	res := Result{Compacted: true, Reason: p.reason, Messages: a.messages, Summary: a.text, Report: rep}
+	if p.limit > 0 && a.tokens > p.limit {
+		sum, parts, largest := w.conv.fixed()
+		res.Reason = largest
+		res.Detail = fmt.Sprintf("the smallest valid result has %d tokens and the limit is %d: %d must stay (%s)", a.tokens, p.limit, sum, parts)
+	}
+	return res
+}
+
+// store puts every message of the input and the record, and notes the compaction
+// as the newest of its conversation.
+func (w *run) store(ctx context.Context, id string, rec *record, input []chat.Message) error {
+	raw, err := json.Marshal(rec)
+	if err != nil {
+		return err
+	}
+	items := make([]Original, 0, len(rec.Input)+2)
+	seen := map[string]bool{}
+	for i, oid := range rec.Input {
+		if !seen[oid] {
+			seen[oid] = true
+			data := input[i].Raw
+			if w.sent == nil {
+				data = w.conv.sentRaw(i)
+			}
+			items = append(items, Original{ID: oid, Data: data})
+		}
+	}
+	items = append(items, Original{ID: id, Data: raw})
+	if w.r.Conversation != "" {
+		items = append(items, newestOf(w.r.Conversation, id))
+	}
+	return w.c.store.Put(ctx, w.r.Workspace, items)
 }

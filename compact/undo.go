@@ -145,8 +145,13 @@ func readable(data []byte) string {
 		return string(data)
 	}
 	var parts []string
-	for _, sp := range spansOf(&m, 0) {
-		parts = append(parts, sp.Text)
+	parts = append(append(parts, m.Texts...), m.Reasoning...)
+	for _, c := range m.Calls {
+		parts = append(parts, c.Name+" "+c.Args)
 	}
+	for _, r := range m.Results {
+		parts = append(parts, r.Text)
+	}
+	parts = append(parts, m.Other...)
 	return strings.Join(parts, "\n")
 }

@@ -100,8 +100,8 @@ func (x *Model) Compose(ctx context.Context, tool memoryd.Tool, calls []memoryd.
 	worded := draft
 	request := summarize.Request{
 		Instructions: instructions, Parts: x.parts(f, draft), Budget: x.cfg.TokenBudget, MaxTokens: x.cfg.MaxAnswerTokens, Workspace: tool.Workspace, Tool: tool.Tool,
-		Check: func(answer string) (string, error) {
-			records, ok := recordsOf(answer)
+		Check: func(answer memoryd.Completion) (string, error) {
+			records, ok := recordsOf(answer.Text)
 			if !ok {
 				return "", errors.New("it is no JSON with items")
 			}

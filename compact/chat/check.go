@@ -32,9 +32,12 @@ func Check(ms []Message) []Problem {
 	owner, need := -1, 0
 	flush := func() {
 		if need > 0 {
-			for _, c := range ms[owner].Calls {
-				if waiting[callKey(c)] > 0 {
-					ps = append(ps, Problem{Unanswered, owner, c.ID})
+			for i := owner; i < len(ms) && (i == owner || ms[i].Item); i++ {
+				for _, c := range ms[i].Calls {
+					if k := callKey(c); waiting[k] > 0 {
+						delete(waiting, k)
+						ps = append(ps, Problem{Unanswered, i, c.ID})
+					}
 				}
 			}
 		}
@@ -50,7 +53,7 @@ func Check(ms []Message) []Problem {
 				ps = append(ps, Problem{NotUserFirst, i, ""})
 			}
 		}
-		if len(m.Results) == 0 {
+		if len(m.Results) == 0 && !m.Item {
 			flush()
 		}
 		for _, r := range m.Results {
@@ -66,8 +69,10 @@ func Check(ms []Message) []Problem {
 			}
 		}
 		for _, c := range m.Calls {
-			if owner != i {
+			if owner != i && !(m.Item && owner >= 0) { // items in a row are parallel calls
 				flush()
+			}
+			if owner < 0 {
 				owner = i
 			}
 			seen[callKey(c)] = true

@@ -46,7 +46,7 @@ func (m *Message) part(i int, v jsontext.Value) {
 		return
 	}
 	switch str(b.Type) {
-	case "text", "input_text", "output_text":
+	case "text", "input_text", "output_text", "summary_text":
 		m.Texts, m.textAt = append(m.Texts, str(b.Text)), path{"content", i, "text"}
 	case "refusal":
 		m.Texts = append(m.Texts, str(b.Refusal))

@@ -2,7 +2,10 @@ package chat
 
 import (
 	"bytes"
+	"slices"
+	"strings"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -122,4 +125,126 @@ func child(raw []byte, step any) (span, bool) {
 func quote(text string) []byte {
 	b, _ := jsontext.AppendQuote(nil, text) // an error says only that bytes were replaced
 	return b
+}
+
+// WithPart gives the message with a further text: behind what it says, or before
+// it, though never before the results of tools. As list it stands in a part of
+// its own; otherwise a message that is one string stays one. It reports false
+// when the message has no content of a known form.
+func (m *Message) WithPart(text string, after, list bool) (Message, bool) {
+	at, ok := locate(m.Raw, path{"content"})
+	if !ok {
+		return *m, false
+	}
+	old := jsontext.Value(m.Raw[at.from:at.to])
+	switch old.Kind() {
+	case '"':
+		if s := str(old); !list && after {
+			return m.spliced(at, quote(s+"\n\n"+text))
+		} else if !list {
+			return m.spliced(at, quote(text+"\n\n"+s))
+		}
+	case '[':
+	default:
+		return *m, false
+	}
+	return m.withParts(at, insertPart(parts(old), textPart(old, text), after))
+}
+
+// insertPart puts a part last, or before the first that is no result of a tool.
+func insertPart(all []jsontext.Value, part jsontext.Value, after bool) []jsontext.Value {
+	n := len(all)
+	for i := 0; !after && i < n; i++ {
+		var b block
+		if json.Unmarshal(all[i], &b, lenient()...) != nil || str(b.Type) != "tool_result" {
+			n = i
+		}
+	}
+	return slices.Insert(slices.Clone(all), n, part)
+}
+
+// textPart writes a text part of the type that the others of a content have.
+func textPart(content jsontext.Value, text string) jsontext.Value {
+	kind := "text"
+	for _, p := range parts(content) {
+		var b block
+		if json.Unmarshal(p, &b, lenient()...) == nil && strings.HasSuffix(str(b.Type), "put_text") {
+			kind = str(b.Type)
+			break
+		}
+	}
+	return append(append([]byte(`{"type":"`+kind+`","text":`), quote(text)...), '}')
+}
+
+// parts lists the parts of a content; a string is one, a blank one none.
+func parts(content jsontext.Value) []jsontext.Value {
+	if content.Kind() != '"' {
+		return elements(content)
+	}
+	if strings.TrimSpace(str(content)) == "" {
+		return nil
+	}
+	return []jsontext.Value{append(append([]byte(`{"type":"text","text":`), content...), '}')}
+}
+
+func (m *Message) withParts(at span, all []jsontext.Value) (Message, bool) {
+	value := []byte{'['}
+	for i, p := range all {
+		if i > 0 {
+			value = append(value, ',')
+		}
+		value = append(value, p...)
+	}
+	return m.spliced(at, append(value, ']'))
+}
+
+// Joined gives one message that holds the content of both, for styles in which
+// speakers must take turns. It reports false when a message is more than its
+// content.
+func (m *Message) Joined(next *Message) (Message, bool) {
+	a, ok := locate(m.Raw, path{"content"})
+	b, ok2 := locate(next.Raw, path{"content"})
+	if !ok || !ok2 || m.Role != next.Role || m.hasFields || next.hasFields {
+		return *m, false
+	}
+	x, y := jsontext.Value(m.Raw[a.from:a.to]), jsontext.Value(next.Raw[b.from:b.to])
+	for _, v := range []jsontext.Value{x, y} {
+		if v.Kind() != '"' && v.Kind() != '[' {
+			return *m, false
+		}
+	}
+	if len(m.Results) == 0 && len(next.Results) > 0 {
+		return *m, false // results come first
+	}
+	return m.withParts(a, append(slices.Clone(parts(x)), parts(y)...))
+}
+
+// Without gives the message without a text that WithPart put behind or before
+// what it says. It reports false when the text is all that the message has, or is
+// not found.
+func (m *Message) Without(text string) (Message, bool) {
+	at, ok := locate(m.Raw, path{"content"})
+	if !ok {
+		return *m, false
+	}
+	old := jsontext.Value(m.Raw[at.from:at.to])
+	if old.Kind() == '"' {
+		s, found := strings.CutSuffix(str(old), "\n\n"+text)
+		if !found {
+			return *m, false
+		}
+		return m.spliced(at, quote(s))
+	}
+	var rest []jsontext.Value
+	all := parts(old)
+	for _, p := range all {
+		var b block
+		if json.Unmarshal(p, &b, lenient()...) != nil || str(b.Text) != text {
+			rest = append(rest, p)
+		}
+	}
+	if len(rest) == 0 || len(rest) == len(all) {
+		return *m, false
+	}
+	return m.withParts(at, rest)
 }

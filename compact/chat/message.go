@@ -1,8 +1,9 @@
 // Package chat models a conversation with a language model so that it can be
 // cut without breaking it. It reads OpenAI chat messages (text, several parts,
-// parallel tool calls, legacy function calls, reasoning fields) and messages
-// made of Anthropic-style content blocks, and keeps every message byte for byte:
-// what it does not understand is simply still there.
+// parallel tool calls, legacy function calls, reasoning fields), the items of
+// OpenAI's Responses API, and messages made of Anthropic-style content blocks,
+// and keeps every message byte for byte: what it does not understand is simply
+// still there.
 //
 // A Unit is what may be removed at once: one message, or an assistant message
 // with every result of its calls. Check says what a strict provider would refuse.
@@ -51,6 +52,11 @@ type Message struct {
 	textAt path
 	// Pinned is the message's own mark: "memoryd": {"pin": true}.
 	Pinned bool
+	// Item says that the message is an item of OpenAI's Responses API that is
+	// not a chat message: a call, the output of one, or reasoning.
+	Item bool
+	// hasFields says that calls stand beside the content.
+	hasFields bool
 }
 
 // Call is one tool call of an assistant message.

@@ -26,6 +26,9 @@ func Parse(raw []byte) (Message, error) {
 		return m, nil
 	}
 	m.Role = str(w.Role)
+	if m.Role == "" && m.item(&w) {
+		return m, nil
+	}
 	m.Kind = kindOf(m.Role)
 	m.content(w.Content)
 	m.fields(&w)
@@ -80,6 +83,45 @@ type wire struct {
 	Reasoning        jsontext.Value `json:"reasoning"`
 	Audio            jsontext.Value `json:"audio"`
 	Memoryd          jsontext.Value `json:"memoryd"`
+	// Members of the Responses API's items.
+	Type      jsontext.Value `json:"type"`
+	CallID    jsontext.Value `json:"call_id"`
+	Arguments jsontext.Value `json:"arguments"`
+	Input     jsontext.Value `json:"input"`
+	Output    jsontext.Value `json:"output"`
+	Summary   jsontext.Value `json:"summary"`
+}
+
+// item reads an item of the Responses API that is not a message. Calls and their
+// outputs are items of their own, as is the reasoning before them.
+func (m *Message) item(w *wire) bool {
+	switch str(w.Type) {
+	case "function_call", "custom_tool_call":
+		m.Kind, m.Role = Assistant, "assistant"
+		call := Call{ID: str(w.CallID), Name: str(w.Name), Args: strOrJSON(w.Arguments), at: path{"arguments"}}
+		if len(w.Arguments) == 0 {
+			call.Args, call.at = strOrJSON(w.Input), path{"input"}
+		}
+		m.Calls = []Call{call}
+	case "function_call_output", "custom_tool_call_output":
+		m.Kind, m.Role = Result, "tool"
+		inner := Message{}
+		inner.content(w.Output)
+		m.Media = inner.Media
+		m.Results = []Output{{ID: str(w.CallID), Text: inner.Text(), Plain: w.Output.Kind() == '"', at: path{"output"}}}
+	case "reasoning":
+		m.Kind, m.Role = Assistant, "assistant"
+		inner := Message{}
+		inner.content(w.Summary)
+		m.Reasoning = append(inner.Texts, inner.Other...)
+		if len(m.Reasoning) == 0 {
+			m.Reasoning = []string{string(m.Raw)}
+		}
+	default:
+		return false
+	}
+	m.Item = true
+	return true
 }
 
 // fields reads everything beside the content.
@@ -110,6 +152,7 @@ func (m *Message) fields(w *wire) {
 }
 
 func (m *Message) toolCalls(w *wire) {
+	m.hasFields = len(w.ToolCalls) > 0 || len(w.FunctionCall) > 0
 	var calls []struct {
 		ID       jsontext.Value `json:"id"`
 		Function struct {

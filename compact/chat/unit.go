@@ -1,7 +1,5 @@
 package chat
 
-import "slices"
-
 // Unit is what is kept or removed as a whole.
 type Unit struct {
 	// Index lists the messages, ascending. Other units may stand in between when
@@ -136,14 +134,4 @@ func (p *pairing) units(ms []Message, orphan []bool) []Unit {
 		}
 	}
 	return us
-}
-
-// LastRequest is the place of the last message that a person wrote, or -1.
-func LastRequest(ms []Message) int {
-	for i, m := range slices.Backward(ms) {
-		if m.FromUser() {
-			return i
-		}
-	}
-	return -1
 }

@@ -18,13 +18,13 @@ const module = "memoryd"
 // mayImport lists, for each package, the packages of the project that it may
 // import, beside leaves. Names are without the module's; the root is "memoryd".
 var mayImport = map[string][]string{
-	"memoryd":        {},
-	"api":            {"memoryd", "api/wire", "ops"},
-	"api/wire":       {},
-	"compact":        {"memoryd", "compact/chat", "compact/facts", "compact/tokens"},
-	"compact/chat":   {},
-	"compact/facts":  {},
-	"compact/tokens": {},
+	"memoryd":         {},
+	"api":             {"memoryd", "api/wire", "ops"},
+	"api/wire":        {},
+	"compact":         {"memoryd", "compact/chat", "compact/records", "compact/tokens", "llm/summarize"},
+	"compact/chat":    {},
+	"compact/records": {},
+	"compact/tokens":  {},
 	"config": {
 		"memoryd", "api", "compact", "evaluate", "evaluate/monitor", "guidelines", "guidelines/revisions", "guidelines/search",
 		"internal/telemetry/trace", "llm", "llm/usage", "ops", "store/journal", "store/qdrant", "store/sqlite",

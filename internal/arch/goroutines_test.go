@@ -20,7 +20,7 @@ const root = "../.."
 var mayStartGoroutines = []string{"internal/lifecycle", "bench", "test", "llm/llmtest", "store/qdrant/qdranttest", "store/storetest"}
 
 // notYet are files that are still to be moved to internal/lifecycle.
-var notYet = []string{"llm/summarize/summarize.go"}
+var notYet = []string{}
 
 // sources gives the Go files of the tree that are not tests.
 func sources(t *testing.T) (paths []string) {

@@ -14,10 +14,11 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"log/slog"
+	"time"
 
 	"memoryd"
-
-	"golang.org/x/sync/errgroup"
+	"memoryd/internal/lifecycle"
 )
 
 // Request asks for one text.
@@ -34,8 +35,15 @@ type Request struct {
 	// Workspace, and Tool if it is about one, are on whose behalf the request is
 	// made.
 	Workspace, Tool string
-	// Check repairs an answer or refuses it; nil accepts any that is not blank.
-	Check func(answer string) (string, error)
+	// Spender is whose hourly tokens are used, where the Summarizer has a Guard.
+	Spender string
+	// Nonce is the word of this prompt's markers; "" takes the Summarizer's.
+	Nonce string
+	// Count counts the tokens of the budget; nil is Tokens.
+	Count func(string) int
+	// Check repairs an answer or refuses it; nil accepts any that is not blank. An
+	// answer that it refuses with ErrTooLong is asked for once more, shorter.
+	Check func(answer memoryd.Completion) (string, error)
 	// Fallback writes the text without a model when the model or its answer
 	// fails; nil lets the failure through. It is not used when ctx has ended.
 	Fallback func(ctx context.Context) (text, author string, err error)
@@ -47,6 +55,9 @@ type Text struct {
 	// Author is the model's name, or who the fallback says wrote it.
 	Author string
 	Usage  memoryd.Usage
+	// Calls counts requests to models, failed ones too; Seconds is what they took.
+	Calls   int
+	Seconds float64
 	// LeftOut counts the parts that the budget had no room for.
 	LeftOut int
 	// Cause is why the fallback was used; nil when it was not.
@@ -57,11 +68,24 @@ type Text struct {
 // the answer could be used.
 var ErrUnusable = errors.New("the model's answer is not usable")
 
-// Summarizer makes texts with one model. It is safe for concurrent use.
+// ErrTooLong is what a Check says of an answer that is to be asked for once more,
+// shorter.
+var ErrTooLong = errors.New("the answer is longer than its share")
+
+// Summarizer makes texts with a model. It is safe for concurrent use.
 type Summarizer struct {
 	Model memoryd.Model
+	// Others are asked in order when the model fails.
+	Others []memoryd.Model
 	// Nonce gives a fresh word for each prompt's markers; nil means a random one.
 	Nonce func() string
+	// Guard stops requests after failures and keeps spenders to a cap; nil does not.
+	Guard *Guard
+	// Timeout bounds one request; 0 leaves it to the context.
+	Timeout time.Duration
+	// Clock gives the time; nil is time.Now. Log hears of panics; nil drops them.
+	Clock func() time.Time
+	Log   *slog.Logger
 }
 
 // Do makes one text. Without a fallback it fails with the model's error, with
@@ -79,47 +103,114 @@ func (s Summarizer) Do(ctx context.Context, r Request) (Text, error) {
 	return t, nil
 }
 
+// ask tries the models in order.
 func (s Summarizer) ask(ctx context.Context, r Request) (Text, error) {
-	prompt, left, err := s.prompt(r)
-	if err != nil {
-		return Text{}, err
+	if r.Nonce == "" {
+		r.Nonce = s.nonce()
 	}
-	t := Text{Author: s.Model.Name(), LeftOut: left}
-	answer, err := s.Model.Complete(ctx, prompt)
-	if err != nil {
-		return t, fmt.Errorf("ask %s: %w", s.Model.Name(), err)
+	if r.Count == nil {
+		r.Count = Tokens
 	}
-	t.Usage = answer.Usage
+	var t Text
+	var err error
+	for _, m := range append([]memoryd.Model{s.Model}, s.Others...) {
+		t.Author = m.Name()
+		for words := 0; ; words = max(20, r.MaxTokens/2) {
+			if err = s.once(ctx, m, r, words, &t); err == nil {
+				s.Guard.settled(true)
+				return t, nil
+			}
+			if ctx.Err() != nil || errors.Is(err, ErrPaused) || errors.Is(err, ErrSpent) || errors.Is(err, ErrBudget) {
+				return t, err
+			}
+			if words > 0 || !errors.Is(err, ErrTooLong) {
+				break
+			}
+		}
+		s.Guard.settled(false)
+	}
+	return t, err
+}
+
+// once makes one request; a panic or a time-out of the model is an error like any
+// other.
+func (s Summarizer) once(ctx context.Context, m memoryd.Model, r Request, words int, t *Text) error {
+	prompt, left, err := prompt(r, words)
+	if err != nil {
+		return err
+	}
+	t.LeftOut = left
+	if err := s.Guard.allow(r.Spender, r.Count(prompt.System)+r.Count(prompt.User)+r.MaxTokens); err != nil {
+		return err
+	}
+	t.Calls++
+	answer, err := s.complete(ctx, m, prompt, t)
+	t.Usage.PromptTokens += answer.Usage.PromptTokens
+	t.Usage.CompletionTokens += answer.Usage.CompletionTokens
+	s.Guard.spent(r.Spender, answer.Usage.PromptTokens+answer.Usage.CompletionTokens)
+	if err != nil {
+		return fmt.Errorf("ask %s: %w", m.Name(), err)
+	}
 	if blank(answer.Text) {
-		return t, fmt.Errorf("%w: it is blank", ErrUnusable)
+		return fmt.Errorf("%w: it is blank", ErrUnusable)
 	}
 	t.Text = answer.Text
 	if r.Check == nil {
-		return t, nil
+		return nil
 	}
-	if t.Text, err = r.Check(answer.Text); err != nil {
-		return t, fmt.Errorf("%w: %w", ErrUnusable, err)
+	if t.Text, err = r.Check(answer); err != nil {
+		return fmt.Errorf("%w: %w", ErrUnusable, err)
 	}
-	return t, nil
+	return nil
 }
 
-// All makes the texts of several requests, at most parallel at a time, and
-// returns them in order. The first failure ends the others; its error is
-// returned.
-func (s Summarizer) All(ctx context.Context, requests []Request, parallel int) ([]Text, error) {
-	texts := make([]Text, len(requests))
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(max(1, parallel))
-	for i := range requests {
-		g.Go(func() (err error) {
-			texts[i], err = s.Do(ctx, requests[i])
-			return err
-		})
+func (s Summarizer) complete(ctx context.Context, m memoryd.Model, p memoryd.Prompt, t *Text) (answer memoryd.Completion, err error) {
+	if s.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, s.Timeout)
+		defer cancel()
 	}
-	if err := g.Wait(); err != nil {
-		return nil, err
+	clock, log := s.Clock, s.Log
+	if clock == nil {
+		clock = time.Now
 	}
-	return texts, nil
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	began := clock()
+	defer func() { t.Seconds += clock().Sub(began).Seconds() }()
+	err = lifecycle.Do(ctx, log, "summarizing", func() (err error) {
+		answer, err = m.Complete(ctx, p)
+		return err
+	})
+	return answer, err
+}
+
+// Pack divides parts, given as groups that stay together, into requests of at most
+// budget tokens each; a group that is larger is alone in one. It gives the numbers
+// of the groups.
+func Pack(groups [][]Part, budget int, count func(string) int) [][]int {
+	var out [][]int
+	var now []int
+	used := 0
+	for i, g := range groups {
+		cost := 0
+		for _, p := range g {
+			if l, err := p.line(); err == nil {
+				cost += count(l) + 1
+			}
+		}
+		if used > 0 && used+cost > budget {
+			out = append(out, now)
+			now, used = nil, 0
+		}
+		now = append(now, i)
+		used += cost
+	}
+	if len(now) > 0 {
+		out = append(out, now)
+	}
+	return out
 }
 
 func (s Summarizer) nonce() string {

@@ -5,10 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
-	"sync/atomic"
 	"testing"
-	"testing/synctest"
-	"time"
 	"unicode/utf8"
 
 	"memoryd"
@@ -42,8 +39,8 @@ func fallback(context.Context) (string, string, error) { return "plain", "rules"
 
 func TestDo(t *testing.T) {
 	down := &memoryd.ModelError{Reason: "server", Temporary: true}
-	refuse := func(string) (string, error) { return "", errors.New("nothing valid") }
-	upper := func(s string) (string, error) { return strings.ToUpper(s), nil }
+	refuse := func(memoryd.Completion) (string, error) { return "", errors.New("nothing valid") }
+	upper := func(c memoryd.Completion) (string, error) { return strings.ToUpper(c.Text), nil }
 	tests := map[string]struct {
 		model      modelFunc
 		request    summarize.Request
@@ -143,35 +140,6 @@ func TestDataCannotLeaveItsBlock(t *testing.T) {
 			if err := json.Unmarshal([]byte(line), &got); err != nil || got.Data != strings.ToValidUTF8(data[i], "\ufffd") {
 				t.Fatalf("line %q: %v, want %q", line, err, data[i])
 			}
-		}
-	})
-}
-
-func TestAllRunsInParallelAndKeepsTheOrder(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var running, most atomic.Int32
-		s := summarize.Summarizer{Model: modelFunc(func(_ context.Context, p memoryd.Prompt) (memoryd.Completion, error) {
-			most.Store(max(most.Load(), running.Add(1)))
-			defer running.Add(-1)
-			time.Sleep(time.Second)
-			return memoryd.Completion{Text: p.Workspace}, nil
-		})}
-		requests := make([]summarize.Request, 9)
-		for i := range requests {
-			requests[i] = summarize.Request{Budget: 1000, Workspace: string(rune('a' + i))}
-		}
-		start := time.Now()
-		texts, err := s.All(t.Context(), requests, 3)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, text := range texts {
-			if text.Text != requests[i].Workspace {
-				t.Errorf("%d: %q", i, text.Text)
-			}
-		}
-		if most.Load() != 3 || time.Since(start) != 3*time.Second {
-			t.Errorf("%d at a time, %v", most.Load(), time.Since(start))
 		}
 	})
 }

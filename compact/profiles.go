@@ -1,0 +1,310 @@
+package compact
+
+import (
+	"fmt"
+	"strings"
+
+	"memoryd"
+	"memoryd/compact/chat"
+)
+
+// plan is what a profile wants to be done.
+type plan struct {
+	reason Reason
+	// remove are the units that go into the summary, in order.
+	remove []int
+	// edits replace messages by smaller ones (the first tier).
+	edits map[int]chat.Message
+	// room is how many tokens the summary message may have.
+	room int
+	// target is the size aimed at, limit what must not be passed; 0 is none.
+	target, limit int
+	aims          bool // the target is the size to reach, not a bound
+	lead          string
+	// model says whether a model may be asked, which one, and how.
+	model     bool
+	modelName string
+	prompt    string // replaces the instructions; "" takes ours
+	promptCap int    // bounds one request, in tokens; 0 takes the configured bound
+	answerCap int    // bounds one answer, in tokens; 0 takes the configured bound
+	newest    bool   // one request only, with the newest that fits
+}
+
+// profile decides when to compact and what may go. A profile sees a conversation
+// that is classified and read-only.
+type profile interface {
+	excluded() Exclusions
+	plan(c *conversation, r Request) (*plan, *refusal)
+}
+
+// profileFor picks a profile and lays the request's overrides over its settings.
+func (c Config) profileFor(r Request) (name string, p profile, err error) {
+	name = r.Profile
+	if name == "" {
+		name = c.Profile
+	}
+	switch name {
+	case "default":
+		s := c.Default
+		if err = overlay(&s, r.Overrides); err == nil {
+			err = s.Validate()
+		}
+		return name, s, err
+	case "deerflow":
+		s := c.DeerFlow
+		if err = overlay(&s, r.Overrides); err == nil {
+			err = s.Validate()
+		}
+		if err == nil && s.needsWindow() && r.MaxInputTokens <= 0 {
+			err = memoryd.Errorf(memoryd.Invalid, "deerflow: a fraction needs max_input_tokens")
+		}
+		return name, deerflow{s, c.SummaryTokens}, err
+	case "forge":
+		s := c.Forge
+		if err = overlay(&s, r.Overrides); err == nil {
+			err = s.Validate()
+		}
+		return name, forge{s, c.SummaryTokens}, err
+	case "ra_aid":
+		s := c.RAAid
+		if err = overlay(&s, r.Overrides); err == nil {
+			err = s.Validate()
+		}
+		return name, raaid{s}, err
+	}
+	return name, nil, memoryd.Errorf(memoryd.Invalid, "profile %q is not known; use default, deerflow, forge or ra_aid", name)
+}
+
+// partsOf says in words what must stay.
+func partsOf(sys, pins, tail int) string {
+	var parts []string
+	for _, p := range []struct {
+		n    int
+		what string
+	}{{sys, "system messages and tools"}, {pins, "pinned and excluded messages"}, {tail, "the current request and calls without a result"}} {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d of %s", p.n, p.what))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// forge behaves as Forge's ADR 15 and ADR 18 intend: old groups of tool calls
+// gather in a buffer until there are enough of them or one is too old; then all
+// of them go. Against the original: calls count, not messages; groups are whole
+// whatever the number of parallel calls; excluded, pinned, pending and summarised
+// groups neither count nor age; user messages, assistant texts and earlier
+// summaries in between stay where they are.
+type forge struct {
+	s      ForgeSettings
+	tokens int
+}
+
+func (f forge) excluded() Exclusions { return f.s.Exclusions }
+
+func (f forge) plan(c *conversation, r Request) (*plan, *refusal) {
+	buffer, calls, oldest := f.buffer(c)
+	p := &plan{model: true, target: r.MaxInputTokens}
+	switch {
+	case calls == 0:
+		return no(NothingToRemove, "no group of tool calls has %d newer messages", f.s.MessagesOldThreshold)
+	case r.Force:
+		p.reason = Forced
+	case calls >= f.s.MinToolCallsToSummarize:
+		p.reason = ForBuffer
+	case oldest >= f.s.MaxToolCallDistance:
+		p.reason = ForAge
+	default:
+		return no(NotTriggered, "%d old tool calls are below %d and the oldest has age %d, below %d",
+			calls, f.s.MinToolCallsToSummarize, oldest, f.s.MaxToolCallDistance)
+	}
+	in := map[int]bool{}
+	for _, u := range buffer {
+		in[u] = true
+	}
+	merge := f.manySummaries(c)
+	for u := range c.units { // broken units cannot stay
+		if in[u] || c.status[u] == broken || merge && c.status[u] == earlier {
+			p.remove = append(p.remove, u)
+		}
+	}
+	p.room = min(f.tokens, c.tokensOf(p.remove)/2)
+	return p, nil
+}
+
+// manySummaries reports whether the earlier summaries have become so many that
+// they are merged; until then each stays in its place, so that the bytes before
+// the new one do not change.
+func (f forge) manySummaries(c *conversation) bool {
+	n := 0
+	for u := range c.units {
+		if c.status[u] == earlier {
+			n += c.unitTokens(u)
+		}
+	}
+	return n > f.tokens
+}
+
+// buffer lists the groups whose newest message is old enough, how many calls they
+// hold, and the age of the oldest call.
+func (f forge) buffer(c *conversation) (units []int, calls, oldest int) {
+	for u := range c.units {
+		unit := &c.units[u]
+		if c.status[u] != free || !unit.Calls || c.age(unit.Last()) < f.s.MessagesOldThreshold {
+			continue
+		}
+		units = append(units, u)
+		calls += len(unit.Tools)
+		oldest = max(oldest, c.age(unit.First()))
+	}
+	return units, calls, oldest
+}
+
+// raaid behaves as RA.Aid's plan for context summarization intends: above a limit
+// all but system messages and the newest few are condensed, chunk by chunk.
+// Against the plan: chunks are whole groups; condensed text is a user message,
+// never a system message, and is condensed with the rest next time; the buffer
+// ratio bounds it; messages are told apart by place, not by text.
+type raaid struct{ s RAAidSettings }
+
+func (a raaid) excluded() Exclusions {
+	none := []string{}
+	return Exclusions{ExcludedTools: &none}
+}
+
+func (a raaid) plan(c *conversation, r Request) (*plan, *refusal) {
+	limit := r.MaxInputTokens
+	if limit <= 0 {
+		limit = a.s.MaxTokens
+	}
+	p := &plan{reason: ForTokens, limit: limit, target: limit, aims: true}
+	if r.Force {
+		p.reason = Forced
+	} else if c.total <= limit {
+		return no(NotTriggered, "%d tokens are within the limit of %d", c.total, limit)
+	}
+	keep := a.s.NumMessagesToKeep
+	p.remove = c.removable(max(0, len(c.messages)-keep))
+	for keep > 0 && c.total-c.tokensOf(p.remove)+leastRoom > limit { // rather fewer than too much
+		keep--
+		p.remove = c.removable(max(0, len(c.messages)-keep))
+	}
+	if len(p.remove) == 0 {
+		if fixed, parts, largest := c.fixed(); c.total > limit {
+			return no(largest, "%d tokens must stay (%s) and the limit is %d", fixed, parts, limit)
+		}
+		return no(NothingToRemove, "everything is among the newest %d messages, or protected", a.s.NumMessagesToKeep)
+	}
+	gone := c.tokensOf(p.remove)
+	p.room = max(leastRoom, min(int(float64(limit)*a.s.SummaryBufferRatio), gone/2, limit-(c.total-gone)))
+	lost := float64(gone) / float64(max(1, c.total))
+	p.model = a.s.EnableCondensation && lost > a.s.HybridLoss
+	p.modelName = a.s.CondenserModel
+	p.answerCap = a.s.MaxTokensPerSummary
+	return p, nil
+}
+
+// splitModel takes a provider prefix off a model's name.
+func splitModel(name string) (provider, model string) {
+	if p, m, ok := strings.Cut(name, "/"); ok && p != "" && m != "" {
+		return p, m
+	}
+	return "", name
+}
+
+// deerflow behaves as DeerFlow's summarization (LangChain's middleware) is
+// documented, with these differences: a cut never splits a tool group, whoever
+// owns the results; the current request, system messages and pins stay; an
+// earlier summary is carried on, not trimmed away; nothing is ever replaced by a
+// canned sentence or an error text.
+type deerflow struct {
+	s      DeerFlowSettings
+	tokens int
+}
+
+// deerflowLead is the documented lead-in of the summary.
+const deerflowLead = "Here is a summary of the conversation to date:\n\n"
+
+func (d deerflow) excluded() Exclusions {
+	none := []string{}
+	return Exclusions{ExcludedTools: &none}
+}
+
+func (d deerflow) plan(c *conversation, r Request) (*plan, *refusal) {
+	p := &plan{reason: Forced, lead: deerflowLead, model: true, modelName: d.s.ModelName, target: r.MaxInputTokens}
+	if !r.Force {
+		if !d.s.Enabled {
+			return no(Disabled, "the profile is switched off")
+		}
+		reason, ok := d.fires(c, r.MaxInputTokens)
+		if !ok {
+			return no(NotTriggered, "no clause of the trigger holds at %d tokens and %d messages", c.total, len(c.messages))
+		}
+		p.reason = reason
+	}
+	p.remove = c.removable(d.cutoff(c, r.MaxInputTokens))
+	if len(p.remove) == 0 {
+		return no(NothingToRemove, "everything is within what keep asks for, or protected")
+	}
+	if d.s.SummaryPrompt != nil {
+		p.prompt = *d.s.SummaryPrompt
+	}
+	if d.s.TrimTokensToSummarize != nil {
+		p.promptCap, p.newest = *d.s.TrimTokensToSummarize, true
+	}
+	p.room = min(d.tokens, c.tokensOf(p.remove)/2)
+	return p, nil
+}
+
+// fires gives the first clause that holds, named by its first condition.
+func (d deerflow) fires(c *conversation, window int) (Reason, bool) {
+	for _, clause := range d.s.Trigger {
+		all := len(clause) > 0
+		for _, size := range clause {
+			all = all && size.reached(c.total, len(c.messages), window)
+		}
+		if all {
+			return Reason(clause[0].Type), true
+		}
+	}
+	return "", false
+}
+
+// reached compares as LangChain does: at the threshold counts.
+func (s Size) reached(tokens, messages, window int) bool {
+	switch s.Type {
+	case "tokens":
+		return float64(tokens) >= s.Value
+	case "messages":
+		return float64(messages) >= s.Value
+	}
+	return window > 0 && tokens >= max(1, int(float64(window)*s.Value))
+}
+
+// cutoff is the number of the first message that keep protects. Tokens and
+// fractions keep the longest run of newest messages that fits, and the last
+// message even if it does not.
+func (d deerflow) cutoff(c *conversation, window int) int {
+	n := len(c.messages)
+	switch d.s.Keep.Type {
+	case "messages":
+		return max(0, n-int(d.s.Keep.Value))
+	case "fraction":
+		return suffix(c, int(float64(window)*d.s.Keep.Value))
+	}
+	return suffix(c, int(d.s.Keep.Value))
+}
+
+// suffix is where the longest run of newest messages within budget begins.
+func suffix(c *conversation, budget int) int {
+	n := len(c.messages)
+	i := n
+	for i > 0 && budget >= c.cost[i-1] {
+		i--
+		budget -= c.cost[i]
+	}
+	if i == n && n > 0 {
+		return n - 1
+	}
+	return i
+}

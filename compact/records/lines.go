@@ -1,0 +1,179 @@
+package records
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// lineLimit bounds a line of plain output, in bytes.
+const lineLimit = 240
+
+// maxLines bounds how many lines of one output are looked at: who needs one of
+// more looks it up.
+const maxLines = 4000
+
+// readLines makes lines of an output that is no JSON: blocks of indented "key:
+// value" lines are records, everything else stays line by line.
+func (s *Set) readLines(t *Text, body string) {
+	if t.Kept {
+		s.cover(s.values.words(body, t.Place, false))
+		return
+	}
+	w := &walker{s: s, t: t, args: s.argCells(t)}
+	tool := t.Tool
+	if t.From == Call {
+		tool += " was given"
+	}
+	head := w.head(tool, &row{}, nil)
+	var block []cell
+	indent := 0
+	flush := func() {
+		if len(block) > 0 {
+			key := -1
+			if block[0].ident {
+				key = 0
+			}
+			w.emit(tool, nil, block, key)
+		}
+		block = nil
+	}
+	n := 0
+	for l := range strings.SplitSeq(body, "\n") {
+		if n++; n > maxLines {
+			break
+		}
+		if noise(l) {
+			continue
+		}
+		in := len(l) - len(strings.TrimLeft(l, " \t"))
+		text := OneLine(l)
+		if text == "" {
+			flush()
+			continue
+		}
+		item1 := strings.HasPrefix(text, "- ")
+		name, v, keyed := member(strings.TrimPrefix(text, "- "))
+		if keyed {
+			if item1 && in <= indent || in < indent {
+				flush()
+			}
+			if len(block) == 0 {
+				indent = in
+			}
+			c := cell{label: label(name), whole: v, ident: identifies(v), text: s.redact(name, short(strings.Trim(v, "'\"")))}
+			c.values = s.values.leaf(c.text, t.Place)
+			s.values.labelled(c.label, c.values, false)
+			block = append(block, c)
+			continue
+		}
+		if len(block) > 0 && in > indent { // goes on the line above
+			if last := &block[len(block)-1]; len(last.text) < valueLimit {
+				last.text = s.redact("", short(last.text+" "+text))
+				last.values = append(last.values, s.values.words(last.text, t.Place, false)...)
+			}
+			continue
+		}
+		flush()
+		for len(text) > 0 {
+			var piece string
+			piece, text = cutPiece(text)
+			piece = s.redact("", piece)
+			it := &item{kind: quoteItem, place: t.Place, head: head, text: "> " + piece}
+			it.values = s.values.words(piece, t.Place, true)
+			s.add(it)
+			for _, k := range it.values {
+				s.values.note(k, "", it)
+			}
+		}
+	}
+	flush()
+}
+
+// cutPiece takes the beginning of a long line, to a sentence or a word.
+func cutPiece(s string) (piece, rest string) {
+	if len(s) <= lineLimit {
+		return s, ""
+	}
+	at := lineLimit
+	for at > 0 && !utf8.RuneStart(s[at]) {
+		at--
+	}
+	if k := strings.LastIndex(s[:at], ". "); k > lineLimit/3 {
+		at = k + 1
+	} else if k := strings.LastIndexByte(s[:at], ' '); k > lineLimit/3 {
+		at = k
+	}
+	return s[:at], strings.TrimSpace(s[at:])
+}
+
+func (s *Set) cover(ids []int32) {
+	for _, k := range ids {
+		s.values.all[k].covered = true
+	}
+}
+
+// member reads "key: value" where the key is one short name.
+func member(l string) (key, value string, ok bool) {
+	i := strings.Index(l, ": ")
+	if i <= 0 || i > 40 || i+2 >= len(l) {
+		return "", "", false
+	}
+	for j := range i {
+		c := l[j]
+		if !(c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' || c == '-' || c == '.') {
+			return "", "", false
+		}
+	}
+	return l[:i], strings.TrimSpace(l[i+2:]), true
+}
+
+// noise reports lines of binary data.
+func noise(l string) bool {
+	bad := strings.Count(l, "\\u00") + strings.Count(l, "\\x")
+	for i, r := range l {
+		if r == utf8.RuneError || r < ' ' && r != '\t' && r != '\r' && r != 0x1b {
+			if bad++; bad > 2 {
+				return true
+			}
+		}
+		if i > 2000 {
+			break
+		}
+	}
+	return bad > 2
+}
+
+// OneLine folds white space and control characters to single spaces.
+func OneLine(s string) string {
+	if isOneLine(s) {
+		return s
+	}
+	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "�"), func(r rune) bool {
+		return r <= ' ' || r == 0x7f || r == 0x85 || r == 0x2028 || r == 0x2029
+	}), " ")
+}
+
+// isOneLine reports ASCII without control characters, spaces at the ends or
+// several in a row.
+func isOneLine(s string) bool {
+	before := byte(' ')
+	for i := range len(s) {
+		c := s[i]
+		if c < ' ' || c >= 0x7f || c == ' ' && before == ' ' {
+			return false
+		}
+		before = c
+	}
+	return s == "" || before != ' '
+}
+
+// Shorten cuts to about n bytes, at a character, with an ellipsis.
+func Shorten(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return strings.TrimSpace(s[:n]) + "…"
+}

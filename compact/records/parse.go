@@ -1,0 +1,173 @@
+package records
+
+import (
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// node is a JSON value, members in order.
+type node struct {
+	kind jsontext.Kind // '{', '[', '"', '0', 't', 'f', 'n'
+	text string
+	keys []string
+	kids []node
+}
+
+func (n *node) scalar() bool { return n.kind != '{' && n.kind != '[' }
+
+// empty reports values that tell nothing: null, "" and empty lists.
+func (n *node) empty() bool {
+	return n.kind == 'n' || n.kind == '"' && strings.TrimSpace(n.text) == "" || !n.scalar() && len(n.kids) == 0
+}
+
+// maxDepth bounds how deep a text is read; what is deeper stays JSON.
+const maxDepth = 24
+
+// parseJSON reads the JSON object or list that a text consists of.
+func parseJSON(text string) (node, bool) {
+	n, rest, ok := leadingJSON(text)
+	return n, ok && strings.TrimSpace(rest) == ""
+}
+
+// leadingJSON reads the JSON object or list that a text begins with.
+func leadingJSON(text string) (n node, rest string, ok bool) {
+	trimmed := strings.TrimSpace(text)
+	if len(trimmed) < 2 || trimmed[0] != '{' && trimmed[0] != '[' {
+		return node{}, text, false
+	}
+	dec := jsontext.NewDecoder(strings.NewReader(trimmed), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	n, ok = readNode(dec, 0)
+	return n, trimmed[dec.InputOffset():], ok
+}
+
+func readNode(dec *jsontext.Decoder, depth int) (node, bool) {
+	if depth > maxDepth {
+		v, err := dec.ReadValue()
+		return node{kind: '"', text: string(v)}, err == nil
+	}
+	tok, err := dec.ReadToken()
+	if err != nil {
+		return node{}, false
+	}
+	n := node{kind: tok.Kind()}
+	switch n.kind {
+	case '{':
+		for dec.PeekKind() != '}' {
+			name, err := dec.ReadToken()
+			if err != nil {
+				return n, false
+			}
+			key := name.String()
+			kid, ok := readNode(dec, depth+1)
+			if !ok {
+				return n, false
+			}
+			n.keys, n.kids = append(n.keys, key), append(n.kids, kid)
+		}
+		_, err = dec.ReadToken()
+	case '[':
+		for dec.PeekKind() != ']' {
+			kid, ok := readNode(dec, depth+1)
+			if !ok {
+				return n, false
+			}
+			n.kids = append(n.kids, kid)
+		}
+		_, err = dec.ReadToken()
+	case '"':
+		n.text = tok.String()
+		if last := len(n.text) - 1; last > 20 && (n.text[0] == '{' && n.text[last] == '}' || n.text[0] == '[' && n.text[last] == ']') {
+			if inner, ok := parseJSON(n.text); ok && len(inner.kids) > 0 { // JSON in a text
+				return inner, true
+			}
+		}
+	default:
+		n.text = tok.String()
+	}
+	return n, err == nil
+}
+
+// structured finds the JSON that an output is: the whole, or what follows a short
+// lead, such as a status line; rest stands behind it.
+func structured(text string) (lead string, n node, rest string, ok bool) {
+	if n, rest, ok = leadingJSON(text); ok && len(n.kids) > 0 {
+		return "", n, rest, true
+	}
+	from := 0
+	for range 3 {
+		i := strings.IndexAny(text[from:min(len(text), from+200)], "{[")
+		if i < 0 {
+			break
+		}
+		at := from + i
+		if n, ok = parseJSON(text[at:]); ok {
+			return OneLine(text[:at]), n, "", true
+		}
+		from = at + 1
+	}
+	return "", node{}, "", false
+}
+
+// unwrapped takes texts out of the representation that Python gives lists of text
+// parts, "content=[TextContent(type='text', text='...')]", as programs that log
+// such objects send it.
+func unwrapped(text string) string {
+	const part = "TextContent("
+	if !strings.Contains(text[:min(len(text), 200)], part) {
+		return text
+	}
+	var out []string
+	for {
+		i := strings.Index(text, part)
+		if i < 0 {
+			break
+		}
+		text = text[i+len(part):]
+		j := strings.Index(text, "text=")
+		if j < 0 || j > 40 || j+6 > len(text) {
+			break
+		}
+		quote := text[j+5]
+		if quote != '\'' && quote != '"' {
+			break
+		}
+		body, rest := unescape(text[j+6:], quote)
+		out = append(out, body)
+		text = rest
+	}
+	return strings.Join(out, "\n")
+}
+
+// unescape reads a quoted literal up to its closing quote.
+func unescape(s string, quote byte) (body, rest string) {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == quote:
+			return b.String(), s[i+1:]
+		case c == '\\' && i+1 < len(s):
+			i++
+			switch s[i] {
+			case 'n', 'r':
+				b.WriteByte('\n')
+			case 't':
+				b.WriteByte('\t')
+			case 'x', 'u', 'U':
+				b.WriteByte('\\')
+				b.WriteByte(s[i])
+			default:
+				b.WriteByte(s[i])
+			}
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String(), ""
+}
+
+// Structured reports whether an output is, or wraps, JSON that gives records.
+func Structured(text string) bool {
+	_, n, rest, ok := structured(unwrapped(text))
+	return ok && len(n.kids) > 0 && strings.TrimSpace(rest) == ""
+}

@@ -1,0 +1,256 @@
+// Package records keeps what tools returned as records: an object of an output
+// with its identifying key and the values that tell it from its rivals, one a
+// line, in a notation that a model reads at a glance:
+//
+//	# get_product_details variants: name Keyboard, product 1656367028
+//	item 4202497723: color blue, switch clicky, backlight RGB, price 134
+//
+// Collect reads the texts of a conversation, oldest first, into candidate lines:
+// records of JSON and of indented text, lines of other outputs, calls with their
+// arguments, what people and the assistant wrote. Select takes the lines that
+// later requests are most likely about, in a given number of tokens. Nothing here
+// asks a model and values are copied byte for byte.
+package records
+
+import (
+	"strings"
+)
+
+// Source says who wrote a text.
+type Source uint8
+
+// The sources.
+const (
+	Result    Source = iota // a tool's output
+	Call                    // the arguments of a tool call
+	Assistant               // the model's own words
+	User                    // what a person wrote
+	Earlier                 // lines of an earlier selection
+	Written                 // a line that stands in the summary in any case
+)
+
+// Text is one text of a conversation.
+type Text struct {
+	Body string
+	From Source
+	// Place is the number of the message; later is newer.
+	Place int
+	// Tool is the tool called, for outputs and arguments; Args are the arguments
+	// that an output answers.
+	Tool, Args string
+	// Outcome is what became of a call, in a few words; for arguments only.
+	Outcome string
+	// Kept says that the text stays in the conversation: it tells what is
+	// mentioned and needs no lines.
+	Kept bool
+	// Quiet says that a call needs no line of its own, for the records that it
+	// gave tell what was asked.
+	Quiet bool
+}
+
+// Options steer a collection. Count is required.
+type Options struct {
+	// End is the place that ages are counted from; 0 means after the last text.
+	End int
+	// Count counts tokens.
+	Count func(string) int
+	// Redact rewrites a value that stands behind a label; nil writes it as it is.
+	Redact func(label, value string) string
+	// Ranking replaces DefaultRanking; nil takes it.
+	Ranking *Ranking
+}
+
+// Set holds the candidate lines of some texts.
+type Set struct {
+	o      Options
+	rank   Ranking
+	values values
+	items  []*item
+	heads  map[string]*item // by their text
+	newest map[identity]*item
+	order  int
+}
+
+// item is one line that may be chosen.
+type item struct {
+	text   string
+	cost   int
+	place  int
+	order  int // in the conversation
+	kind   itemKind
+	values []int32
+	// head is the line that must stand above, which names the tool and what it was
+	// asked.
+	head    *item
+	row     *row
+	carried bool // it stood in an earlier selection
+	stale   bool // a later record of the same thing replaces it
+}
+
+type itemKind uint8
+
+const (
+	rowItem itemKind = iota
+	quoteItem
+	callItem
+	assistantItem
+	userItem
+	headItem
+)
+
+// identity names a thing by the key and the value that identify it.
+type identity struct{ key, value string }
+
+// Collect reads the texts, oldest first.
+func Collect(texts []Text, o Options) *Set {
+	s := &Set{o: o, rank: DefaultRanking(), heads: map[string]*item{}, newest: map[identity]*item{}}
+	if o.Ranking != nil {
+		s.rank = *o.Ranking
+	}
+	s.values.init()
+	for i := range texts {
+		s.o.End = max(s.o.End, texts[i].Place+1)
+	}
+	for i := range texts {
+		s.read(&texts[i])
+	}
+	for i := range texts {
+		if f := texts[i].From; f == User || f == Assistant || f == Written {
+			s.values.mention(&texts[i])
+		}
+	}
+	return s
+}
+
+func (s *Set) read(t *Text) {
+	switch t.From {
+	case Result:
+		s.readOutput(t)
+	case Call:
+		s.readCall(t)
+	case User, Assistant:
+		if !t.Kept {
+			s.readSpeech(t)
+		}
+	case Earlier:
+		s.readEarlier(t)
+	}
+}
+
+// readEarlier takes lines of an earlier selection as they stand.
+func (s *Set) readEarlier(t *Text) {
+	var head *item
+	for l := range strings.SplitSeq(t.Body, "\n") {
+		it := &item{kind: rowItem, carried: true, place: t.Place, text: l, head: head, values: s.values.words(l, t.Place, true)}
+		switch {
+		case l == "":
+			continue
+		case strings.HasPrefix(l, "# "):
+			if head = s.heads[l]; head == nil {
+				it.kind, it.head = headItem, nil
+				head = s.add(it)
+				s.heads[l] = head
+			}
+			continue
+		case strings.HasPrefix(l, "user: "):
+			it.kind, it.head = userItem, nil
+		case strings.HasPrefix(l, "assistant: "):
+			it.kind, it.head = assistantItem, nil
+		case strings.HasPrefix(l, "called "):
+			it.kind, it.head = callItem, nil
+		}
+		s.add(it)
+		for _, k := range it.values {
+			s.values.note(k, "", it)
+		}
+	}
+}
+
+// Brief writes the members of a JSON object, or else the text, in at most limit
+// bytes.
+func Brief(text string, limit int) string {
+	n, ok := parseJSON(text)
+	if !ok || n.kind != '{' {
+		return Shorten(OneLine(text), limit)
+	}
+	w := briefly()
+	return Shorten(joined(w.cells(&n)), limit)
+}
+
+// News writes what an output says that the arguments do not: a short text whole,
+// of a JSON object the members whose values are new, as far as limit bytes go.
+func News(args, output string, limit int) string {
+	lead, n, _, ok := structured(unwrapped(output))
+	if !ok || n.kind != '{' {
+		if ok {
+			return ""
+		}
+		return Shorten(OneLine(output[:min(len(output), 4*limit)]), limit)
+	}
+	w := briefly()
+	var out []cell
+	if lead != "" {
+		out = append(out, cell{text: lead})
+	}
+	size := len(lead)
+	for _, c := range w.cells(&n) {
+		if strings.Contains(args, c.whole) && c.whole != "" || size+len(c.text)+len(c.label) > limit {
+			continue
+		}
+		size += len(c.text) + len(c.label) + 3
+		out = append(out, c)
+	}
+	return joined(out)
+}
+
+// briefly is a walker whose lines nobody takes.
+func briefly() *walker {
+	s := &Set{o: Options{Count: func(string) int { return 0 }}, heads: map[string]*item{}, newest: map[identity]*item{}}
+	s.values.init()
+	return &walker{s: s, t: &Text{Kept: true}}
+}
+
+// add registers a line.
+func (s *Set) add(it *item) *item {
+	s.order++
+	it.order = s.order
+	it.cost = s.o.Count(it.text) + 1
+	s.items = append(s.items, it)
+	return it
+}
+
+func (s *Set) redact(label, value string) string {
+	if s.o.Redact == nil {
+		return value
+	}
+	return s.o.Redact(label, value)
+}
+
+// speechLimit bounds one line of what was said, in bytes.
+const speechLimit = 400
+
+// readSpeech makes lines of what a person or the assistant wrote: short texts of
+// people whole, everything else line by line.
+func (s *Set) readSpeech(t *Text) {
+	kind, who := assistantItem, "assistant: "
+	parts := strings.Split(t.Body, "\n")
+	if t.From == User {
+		kind, who = userItem, "user: "
+		if len(t.Body) <= speechLimit {
+			parts = []string{t.Body}
+		}
+	}
+	for _, p := range parts {
+		p = OneLine(p)
+		if p == "" || noise(p) {
+			continue
+		}
+		if kind == assistantItem && len(p) < 12 {
+			continue
+		}
+		p = s.redact("", Shorten(p, speechLimit))
+		it := &item{kind: kind, place: t.Place, text: who + p}
+		it.values = s.values.words(p, t.Place, false)
+		s.add(it)
+	}
+}

@@ -1,0 +1,476 @@
+package records
+
+import "strings"
+
+// cell is one value of a record, as it is written.
+type cell struct {
+	label, text string
+	values      []int32
+	ident       bool   // it looks like an identifier
+	idents      bool   // it is a list or object that holds one
+	whole       string // the value as it came, for scalars
+}
+
+// row is a record.
+type row struct {
+	cells []cell
+	key   int // the cell that identifies it, -1 for none
+}
+
+// Bounds of what stands inside a line.
+const (
+	valueLimit  = 80  // of one text, in bytes; identifiers, paths and addresses stay whole up to
+	addressMax  = 300 // this
+	insideLimit = 260 // of a list or object inside its row
+	insideKids  = 24
+	wideRow     = 420 // what a record has beyond it stands on a line of its own
+	argsLimit   = 160
+	headLimit   = 240 // of the line over records
+)
+
+// readOutput makes lines of a tool's output.
+func (s *Set) readOutput(t *Text) {
+	body := unwrapped(t.Body)
+	lead, n, rest, ok := structured(body)
+	if !ok {
+		s.readLines(t, body)
+		return
+	}
+	defer func() {
+		if strings.TrimSpace(rest) != "" {
+			s.readLines(t, rest)
+		}
+	}()
+	w := &walker{s: s, t: t, args: s.argCells(t)}
+	if lead != "" {
+		w.lead = append(w.lead, cell{text: lead})
+	}
+	w.walk(&n, t.Tool, nil, 0)
+}
+
+// readCall makes a line of a call: its arguments and what became of it.
+func (s *Set) readCall(t *Text) {
+	n, ok := parseJSON(t.Body)
+	var cells []cell
+	if ok && n.kind == '{' {
+		w := &walker{s: s, t: t}
+		cells = w.cells(&n)
+	} else if body := OneLine(t.Body); body != "" {
+		text := s.redact("", Shorten(body, argsLimit))
+		cells = []cell{{text: text, values: s.values.words(text, t.Place, true)}}
+	}
+	it := &item{kind: callItem, place: t.Place}
+	for i := range cells {
+		for _, k := range cells[i].values {
+			s.values.all[k].passed = true
+			s.values.all[k].covered = s.values.all[k].covered || t.Kept
+		}
+		it.values = append(it.values, cells[i].values...)
+	}
+	if t.Kept || t.Quiet || len(cells) == 0 && t.Outcome == "" {
+		return
+	}
+	text := "called " + label(t.Tool) + ": " + joined(cells)
+	if t.Outcome != "" {
+		text += " → " + t.Outcome
+		it.values = append(it.values, s.values.words(t.Outcome, t.Place, false)...)
+	}
+	it.text = text
+	s.add(it)
+	for i := range n.kids { // a long text that was written is read like an output
+		if w := (&walker{s: s, t: t}); w.long(&n.kids[i]) {
+			s.readLines(t, n.kids[i].text)
+		}
+	}
+	for i := range cells {
+		for _, k := range cells[i].values {
+			s.values.note(k, cells[i].label, it)
+		}
+	}
+}
+
+// argCells are the arguments that an output answers.
+func (s *Set) argCells(t *Text) []cell {
+	n, ok := parseJSON(t.Args)
+	if !ok || n.kind != '{' {
+		return nil
+	}
+	w := &walker{s: s, t: t}
+	return w.cells(&n)
+}
+
+// walker reads one output.
+type walker struct {
+	s    *Set
+	t    *Text
+	args []cell
+	lead []cell // stands above the rows
+}
+
+// long reports a text that is read line by line instead of as a value.
+func (w *walker) long(n *node) bool {
+	return n.scalar() && len(n.text) > 2*valueLimit && short(OneLine(n.text[:min(len(n.text), addressMax+1)])) != n.text
+}
+
+// walk makes rows of a value: an object is a row, a list of objects one for each.
+// above tells the record that it belongs to.
+func (w *walker) walk(n *node, name string, above []cell, depth int) {
+	switch {
+	case n.kind == '[' && objects(n):
+		rows := make([]*node, len(n.kids))
+		for i := range n.kids {
+			rows[i] = &n.kids[i]
+		}
+		w.list(rows, nil, name, above, depth)
+	case n.kind == '{' && mapped(n):
+		rows := make([]*node, len(n.kids))
+		for i := range n.kids {
+			rows[i] = &n.kids[i]
+		}
+		w.list(rows, n.keys, name, above, depth)
+	case n.kind == '{':
+		w.list([]*node{n}, nil, name, above, depth)
+	case n.kind == '[':
+		if lists(n) {
+			for i := range n.kids { // a list of groups: each is a row that stays whole
+				w.walk(&n.kids[i], name, above, depth+1)
+			}
+			return
+		}
+		w.scalars(n, name, above)
+	default:
+		if strings.Contains(n.text, "\n") || len(n.text) > valueLimit {
+			w.s.readLines(w.t, n.text)
+			return
+		}
+		w.emit(name, above, []cell{w.scalarCell("", n)}, -1)
+	}
+}
+
+// objects reports a list of objects.
+func objects(n *node) bool {
+	for i := range n.kids {
+		if n.kids[i].kind != '{' {
+			return false
+		}
+	}
+	return len(n.kids) > 0
+}
+
+func lists(n *node) bool {
+	for i := range n.kids {
+		if n.kids[i].kind != '[' {
+			return false
+		}
+	}
+	return len(n.kids) > 0
+}
+
+// mapped reports an object that is a list of like objects under their keys.
+func mapped(n *node) bool {
+	if len(n.kids) < 2 || !objects(n) {
+		return false
+	}
+	first := n.kids[0].keys
+	if len(first) == 0 {
+		return false
+	}
+	same := 0
+	for i := range n.kids {
+		if k := n.kids[i].keys; len(k) > 0 && k[0] == first[0] && len(k) <= 2*len(first)+1 {
+			same++
+		}
+	}
+	return same*10 >= len(n.kids)*9
+}
+
+// scalars makes rows of a list of plain values, some to a line.
+func (w *walker) scalars(n *node, name string, above []cell) {
+	const perLine = 12
+	for from := 0; from < len(n.kids); from += perLine {
+		var c cell
+		var parts []string
+		for i := from; i < min(len(n.kids), from+perLine); i++ {
+			k := w.scalarCell("", &n.kids[i])
+			parts = append(parts, k.text)
+			c.values = append(c.values, k.values...)
+		}
+		c.text = strings.Join(parts, " ")
+		w.emit(name, above, []cell{c}, -1)
+	}
+}
+
+// list makes a row of each object. Values that are equal in all rows are lifted
+// into the line above them.
+func (w *walker) list(rows []*node, keys []string, name string, above []cell, depth int) {
+	made := make([][]cell, len(rows))
+	for i, n := range rows {
+		made[i] = w.cells(n)
+		if keys != nil && !holds(made[i], keys[i]) {
+			made[i] = append([]cell{{label: "", text: keys[i], whole: keys[i], ident: true, values: w.s.values.leaf(keys[i], w.t.Place)}}, made[i]...)
+		}
+	}
+	lead := above
+	if len(made) > 2 {
+		lead = append(append([]cell{}, above...), lift(made)...)
+	}
+	key := keyColumn(made)
+	if len(made) == 1 && len(w.args) > 0 && !w.repeats(made[0]) {
+		key = "\x00" // what was asked tells what the record is
+	}
+	for i, n := range rows {
+		k := -1
+		for j := range made[i] {
+			if made[i][j].label == key && made[i][j].ident {
+				k = j
+				break
+			}
+		}
+		if len(made[i]) > 0 {
+			w.emit(name, lead, made[i], k)
+		}
+		for j := range n.kids {
+			if w.long(&n.kids[j]) {
+				w.s.readLines(w.t, n.kids[j].text)
+			}
+			if kid := &n.kids[j]; !kid.scalar() && !kid.empty() && !w.inside(kid) {
+				var of []cell
+				if k >= 0 {
+					of = []cell{made[i][k]}
+				} else if len(made[i]) > 0 {
+					of = made[i][:1]
+				}
+				if depth < maxDepth {
+					w.walk(kid, name+" "+n.keys[j], of, depth+1)
+				}
+			}
+		}
+	}
+}
+
+// repeats reports whether a record holds one of the arguments that it answers.
+func (w *walker) repeats(cells []cell) bool {
+	for i := range w.args {
+		if holds(cells, w.args[i].whole) {
+			return true
+		}
+	}
+	return false
+}
+
+func holds(cells []cell, v string) bool {
+	for i := range cells {
+		if cells[i].whole == v {
+			return true
+		}
+	}
+	return false
+}
+
+// lift takes the cells that are equal in all rows out of them.
+func lift(rows [][]cell) []cell {
+	var same []cell
+	for _, c := range rows[0] {
+		if c.label == "" {
+			continue
+		}
+		everywhere := true
+		for _, r := range rows[1:] {
+			found := false
+			for i := range r {
+				found = found || r[i].label == c.label && r[i].text == c.text
+			}
+			if everywhere = found; !found {
+				break
+			}
+		}
+		if everywhere {
+			same = append(same, c)
+		}
+	}
+	if len(same) == len(rows[0]) {
+		return nil
+	}
+	for _, c := range same {
+		for i, r := range rows {
+			kept := r[:0]
+			for _, x := range r {
+				if x.label != c.label {
+					kept = append(kept, x)
+				}
+			}
+			rows[i] = kept
+		}
+	}
+	return same
+}
+
+// keyColumn is the label of the column that tells the rows apart: the first whose
+// values look like identifiers and are all different.
+func keyColumn(rows [][]cell) string {
+	for _, c := range rows[0] {
+		if !c.ident || c.label == "" && len(rows) == 1 {
+			continue
+		}
+		seen := map[string]bool{}
+		for _, r := range rows {
+			for i := range r {
+				if r[i].label == c.label {
+					seen[r[i].text] = true
+					break
+				}
+			}
+		}
+		if len(seen) == len(rows) {
+			return c.label
+		}
+	}
+	return "\x00"
+}
+
+// inside reports whether a nested value stays in the row of its record.
+func (w *walker) inside(n *node) bool {
+	kids, size := 0, 0
+	var count func(n *node, depth int) bool
+	count = func(n *node, depth int) bool {
+		if n.scalar() {
+			kids++
+			size += min(len(n.text), valueLimit) + 1
+			return kids <= insideKids && size <= insideLimit
+		}
+		if depth > 3 {
+			return false
+		}
+		for i := range n.kids {
+			if !count(&n.kids[i], depth+1) {
+				return false
+			}
+		}
+		return true
+	}
+	return count(n, 0)
+}
+
+// emit makes the line of one record, under a line that says which call gave it.
+func (w *walker) emit(name string, lead []cell, cells []cell, key int) {
+	s := w.s
+	if w.t.Kept {
+		for i := range cells {
+			s.cover(cells[i].values)
+		}
+		return
+	}
+	if key > 0 {
+		c := cells[key]
+		copy(cells[1:key+1], cells[:key])
+		cells[0], key = c, 0
+	}
+	r := &row{cells: cells, key: key}
+	head := w.head(name, r, lead)
+	cells, rest := byRoom(cells, key)
+	it := w.record(r, head, cells)
+	if len(rest) > 0 {
+		w.record(&row{cells: rest, key: -1}, it, rest)
+	}
+	if key == 0 {
+		id := identity{cells[0].label, cells[0].text}
+		if old := s.newest[id]; old != nil && replaces(r, old.row) {
+			old.stale = true
+		}
+		s.newest[id] = it
+	}
+}
+
+// record adds the line of a record with some of its cells.
+func (w *walker) record(r *row, head *item, cells []cell) *item {
+	it := &item{kind: rowItem, place: w.t.Place, head: head, row: r, text: line(cells, r.key == 0)}
+	for i := range cells {
+		it.values = append(it.values, cells[i].values...)
+		for _, k := range cells[i].values {
+			w.s.values.note(k, cells[i].label, it)
+		}
+	}
+	return w.s.add(it)
+}
+
+// byRoom splits a wide record: its key and what looks like identifiers first, in
+// order, and the rest.
+func byRoom(cells []cell, key int) (first, rest []cell) {
+	size := 0
+	width := func(c *cell) int { return len(c.text) + len(c.label) + 3 }
+	for i := range cells {
+		size += width(&cells[i])
+	}
+	if size <= wideRow {
+		return cells, nil
+	}
+	room := wideRow
+	in := make([]bool, len(cells))
+	for _, idents := range []bool{true, false} {
+		for i := range cells {
+			if is := i == key || cells[i].ident || cells[i].idents; is == idents && (room >= width(&cells[i]) || i == key) {
+				in[i] = true
+				room -= width(&cells[i])
+			}
+		}
+	}
+	for i := range cells {
+		if in[i] {
+			first = append(first, cells[i])
+		} else {
+			rest = append(rest, cells[i])
+		}
+	}
+	if len(first) == 0 {
+		return cells, nil
+	}
+	return first, rest
+}
+
+// replaces reports whether a later record has most of the columns of an earlier
+// one of the same thing.
+func replaces(now, before *row) bool {
+	has := 0
+	for i := range before.cells {
+		for j := range now.cells {
+			if now.cells[j].label == before.cells[i].label {
+				has++
+				break
+			}
+		}
+	}
+	return has*10 >= len(before.cells)*7
+}
+
+// head gives the line over records of one kind: the tool, the arguments that the
+// records do not repeat, and what is equal in all of them.
+func (w *walker) head(name string, r *row, lead []cell) *item {
+	var cells []cell
+	for _, a := range w.args {
+		if !holds(r.cells, a.whole) && !holds(lead, a.whole) && a.text != "" {
+			cells = append(cells, a)
+		}
+	}
+	return w.s.headOf(name, append(append(cells, w.lead...), lead...), w.t.Place)
+}
+
+func (s *Set) headOf(name string, cells []cell, place int) *item {
+	text := "# " + label(name)
+	if len(cells) > 0 {
+		text = Shorten(text+": "+joined(cells), headLimit)
+	}
+	if it := s.heads[text]; it != nil {
+		return it
+	}
+	it := &item{kind: headItem, place: place, text: text}
+	for i := range cells {
+		it.values = append(it.values, cells[i].values...)
+	}
+	s.heads[text] = s.add(it)
+	for i := range cells {
+		for _, k := range cells[i].values {
+			s.values.note(k, cells[i].label, it)
+		}
+	}
+	return it
+}

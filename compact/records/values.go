@@ -1,0 +1,294 @@
+package records
+
+import (
+	"math"
+	"strings"
+	"unicode/utf8"
+)
+
+// Ranking says what makes a value, and a line, worth its space. The weight of a
+// value is its kind times (Base + recency + Named where the assistant named it +
+// Passed where it was an argument before).
+type Ranking struct {
+	Base, Named, Passed float64
+	// Word is the kind of a value that does not look like an identifier, Number
+	// that of one of digits alone; others have 1.
+	Word, Number float64
+	// Code is that of a word that programs write, with an underscore.
+	Code float64
+	// Parameter is added to the kind of what stands behind the name of a
+	// parameter.
+	Parameter float64
+	// HalfLife is the share of the messages in which recency falls to 1/e.
+	HalfLife float64
+	// Covered is what is left of a value's weight once it stands somewhere.
+	Covered float64
+	// Rows is the share of the room that goes to whole lines; the rest names
+	// single values of records that are left out.
+	Rows float64
+	// Said weighs lines of the assistant against records, Quote lines of plain
+	// output, Asked those of people.
+	Said, Quote, Asked float64
+	// Carried weighs lines of an earlier selection.
+	Carried float64
+	// Power of a line's cost that its worth is divided by.
+	Power float64
+}
+
+// DefaultRanking gives the ranking in use.
+func DefaultRanking() Ranking {
+	return Ranking{
+		Base: 0.2, Named: 0.4, Passed: 0.6, Word: 0.1, Code: 0.3, Number: 0.5, Parameter: 0.15, HalfLife: 0.35,
+		Covered: 0.15, Rows: 0.65, Said: 0.3, Quote: 1, Asked: 2, Carried: 6, Power: 0.5,
+	}
+}
+
+// value is what is known of one value's use.
+type value struct {
+	text   string
+	ident  bool
+	number bool  // of digits alone
+	code   bool  // a word that programs write
+	last   int32 // the newest message that it stands in
+	label  int32 // what it stood behind last, in values.labels; -1 for nothing
+	named, passed,
+	covered bool // it stands in what is kept or chosen
+	where mention
+}
+
+// mention is where a value may be named alone: behind a label, in a record.
+type mention struct {
+	label string
+	it    *item
+}
+
+// values indexes the values of a Set.
+type values struct {
+	all       []value
+	index     map[string]int32
+	labels    map[string]int32
+	parameter []bool // by label: calls have a parameter of that name
+}
+
+func (v *values) init() { v.index, v.labels = map[string]int32{}, map[string]int32{} }
+
+// labelled notes the label that a value stands behind.
+func (v *values) labelled(name string, ids []int32, parameter bool) {
+	if name == "" {
+		return
+	}
+	l, ok := v.labels[name]
+	if !ok {
+		l = int32(len(v.parameter))
+		v.labels[name] = l
+		v.parameter = append(v.parameter, false)
+	}
+	v.parameter[l] = v.parameter[l] || parameter
+	for _, k := range ids {
+		v.all[k].label = l
+	}
+}
+
+func (v *values) id(text string, place int) int32 {
+	k, ok := v.index[text]
+	if !ok {
+		k = int32(len(v.all))
+		v.index[text] = k
+		v.all = append(v.all, value{text: text, ident: identifies(text), number: digitsOnly(text), code: written(text), label: -1})
+	}
+	x := &v.all[k]
+	x.last = max(x.last, int32(place))
+	return k
+}
+
+// note remembers where a value may be named alone: in the newest of its lines.
+func (v *values) note(k int32, label string, it *item) {
+	if x := &v.all[k]; x.where.it == nil || it.place >= x.where.it.place {
+		x.where = mention{label, it}
+	}
+}
+
+// maxWords bounds how many plain words of a line count.
+const maxWords = 8
+
+// words gives the values of a free text: what looks like an identifier, and some
+// plain words.
+func (v *values) words(text string, place int, plainToo bool) []int32 {
+	var ids []int32
+	plain := 0
+	eachWord(text, func(w string) {
+		if identifies(w) || written(w) {
+			ids = append(ids, v.id(w, place))
+		} else if plainToo && plain < maxWords && len(w) >= 4 {
+			plain++
+			ids = append(ids, v.id(w, place))
+		}
+	})
+	return ids
+}
+
+// leaf gives the values of one JSON value: itself and the identifiers in it.
+func (v *values) leaf(text string, place int) []int32 {
+	ids := []int32{v.id(text, place)}
+	if strings.ContainsAny(text, " ,;") && len(text) < 2000 {
+		eachWord(text, func(w string) {
+			if w != text && identifies(w) {
+				ids = append(ids, v.id(w, place))
+			}
+		})
+	}
+	return ids
+}
+
+// eachWord splits at white space and the punctuation around words.
+func eachWord(text string, f func(string)) {
+	for i := 0; i < len(text); {
+		if separates(text[i]) {
+			i++
+			continue
+		}
+		j := i + 1
+		for j < len(text) && !separates(text[j]) {
+			j++
+		}
+		if w := strings.Trim(text[i:j], ".:,!?*`-"); w != "" {
+			f(w)
+		}
+		i = j
+	}
+}
+
+func separates(c byte) bool {
+	switch c {
+	case ' ', '\n', '\t', '\r', '"', '\'', '(', ')', ',', ';', '[', ']', '{', '}', '<', '>', '=', '|', '\\', '`':
+		return true
+	}
+	return false
+}
+
+// identifies reports whether a value looks like something that a later step must
+// quote exactly: digits with letters or separators, five digits or more, a path,
+// an address.
+func identifies(s string) bool {
+	if len(s) < 3 || len(s) > 200 || strings.IndexByte(s, ' ') >= 0 {
+		return false
+	}
+	digits, letters, marks, caps := 0, 0, 0, strings.ToUpper(s) == s
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= '0' && c <= '9':
+			digits++
+		case c >= utf8.RuneSelf || c|0x20 >= 'a' && c|0x20 <= 'z':
+			letters++
+		case c == '_' || c == '/' || c == '@' || c == '-' || c == ':' || c == '#':
+			marks++
+		}
+	}
+	switch {
+	case digits > 0 && s[0] == '#' && (len(s) == 4 || len(s) == 7) && marks == 1: // a colour, mostly
+		return digits > 5
+	case digits > 0 && (timeOfDay(s) || strings.Trim(s[1:], "0123456789.,") == "" && (s[0] == '-' || s[0] == '$')):
+		return false
+	case digits >= 4:
+		return true
+	case digits > 0:
+		return letters+marks > 0
+	}
+	if caps && letters >= 5 && letters == len(s) {
+		return true
+	}
+	slash := strings.Count(s, "/")
+	return letters > 0 && (slash > 1 || slash == 1 && s[0] == '/' || strings.IndexByte(s, '@') > 0)
+}
+
+// written reports a word that programs write: with an underscore, or with a dot
+// inside, as names of files and members have.
+func written(s string) bool {
+	if strings.IndexByte(s, ' ') >= 0 || len(s) > 80 {
+		return false
+	}
+	dot := strings.IndexByte(s, '.')
+	return strings.IndexByte(s, '_') > 0 || dot > 0 && dot < len(s)-1 && s[dot+1]|0x20 >= 'a' && s[dot+1]|0x20 <= 'z'
+}
+
+// digitsOnly reports a number of four digits or more.
+func digitsOnly(s string) bool {
+	return len(s) >= 4 && strings.Trim(s, "0123456789") == ""
+}
+
+// timeOfDay reports 12:30 and 12:30:00.
+func timeOfDay(s string) bool {
+	if len(s) != 5 && len(s) != 8 {
+		return false
+	}
+	for i := range len(s) {
+		if i%3 == 2 != (s[i] == ':') {
+			return false
+		}
+	}
+	return true
+}
+
+// longestName bounds the values looked for in what people and the assistant say.
+const longestName = 80
+
+// mention notes which values a text of a person or of the assistant holds.
+func (v *values) mention(t *Text) {
+	note := func(k int32) {
+		x := &v.all[k]
+		if t.From == Written {
+			x.covered = true
+			return
+		}
+		x.last = max(x.last, int32(t.Place))
+		x.named = x.named || t.From == Assistant
+		x.covered = x.covered || t.Kept
+	}
+	var words [4]string // a window, for values of several words
+	eachWord(t.Body, func(w string) {
+		if k, ok := v.index[w]; ok {
+			note(k)
+		}
+		copy(words[:], words[1:])
+		words[3] = w
+		for from := 2; from >= 0; from-- {
+			if words[from] == "" {
+				break
+			}
+			if k, ok := v.index[strings.Join(words[from:], " ")]; ok {
+				note(k)
+			}
+		}
+	})
+}
+
+// weigh gives each value its weight.
+func (s *Set) weigh() []float64 {
+	ws := make([]float64, len(s.values.all))
+	r := &s.rank
+	for i := range s.values.all {
+		x := &s.values.all[i]
+		age := float64(s.o.End-1-int(x.last)) / float64(max(1, s.o.End))
+		w := r.Base + math.Exp(-age/r.HalfLife)
+		if x.named {
+			w += r.Named
+		}
+		if x.passed {
+			w += r.Passed
+		}
+		kind := r.Word
+		switch {
+		case x.number:
+			kind = r.Number
+		case x.ident:
+			kind = 1
+		case x.code:
+			kind = r.Code
+		}
+		if x.label >= 0 && s.values.parameter[x.label] {
+			kind += r.Parameter
+		}
+		ws[i] = w * kind
+	}
+	return ws
+}

@@ -1,0 +1,167 @@
+package compact
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/go-json-experiment/json"
+
+	"memoryd/compact/records"
+	"memoryd/internal/errortext"
+)
+
+// sentences splits a line of prose.
+func sentences(line string) []string {
+	var out []string
+	from := 0
+	for i := 0; i < len(line); i++ {
+		if c := line[i]; (c == '.' || c == '!' || c == '?') && (i+1 == len(line) || line[i+1] == ' ') {
+			if s := strings.TrimSpace(line[from : i+1]); len(s) > 1 {
+				out = append(out, s)
+			}
+			from = i + 1
+		}
+	}
+	if s := strings.TrimSpace(line[from:]); s != "" {
+		out = append(out, s)
+	}
+	return out
+}
+
+// agreement gives a short answer by which somebody agrees to what was proposed, ""
+// when it is none.
+func agreement(line string) string {
+	if len(line) > 160 {
+		return ""
+	}
+	switch first := strings.ToLower(strings.Trim(firstWord(line), ",.!")); first {
+	case "yes", "yeah", "yep", "ok", "okay", "sure", "correct", "confirmed", "confirm", "agreed", "ja", "oui", "si", "sí":
+		return records.Shorten(line, 80)
+	}
+	low := strings.ToLower(line)
+	for _, s := range []string{"go ahead", "please proceed", "that's correct", "that is correct", "sounds good", "that works"} {
+		if strings.Contains(low, s) {
+			return records.Shorten(line, 80)
+		}
+	}
+	return ""
+}
+
+func firstWord(s string) string {
+	if i := strings.IndexAny(s, " ,.!"); i > 0 {
+		return s[:i]
+	}
+	return s
+}
+
+// limiting reports a sentence that sets terms.
+func limiting(s string) bool {
+	return containsWord(s, "only", "don't", "do not", "must", "at most", "at least", "no more than", "prefer", "never", "unless", "without", "cannot", "can't", "under", "cheapest", "instead", "budget")
+}
+
+// requesting reports a sentence that asks for something.
+func requesting(s string) bool {
+	return len(s) > 20 && containsWord(s, "want", "need", "would like", "i'd like", "please", "can you", "could you", "help me", "looking", "how ", "what ", "which ", "create", "find", "change", "fix")
+}
+
+// containsWord reports whether one of the lower-case words or phrases begins a
+// word of s.
+func containsWord(s string, words ...string) bool {
+	low := " " + strings.ToLower(strings.ReplaceAll(s, "’", "'"))
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(low, " "+w) })
+}
+
+// changes reports whether a tool's name says that it changes something: none of
+// its words is one of those that name looking something up.
+func changes(tool string) bool {
+	changing := false
+	for w := range strings.FieldsFuncSeq(splitCamel(tool), func(r rune) bool { return !unicode.IsLetter(r) }) {
+		switch strings.ToLower(w) {
+		case "get", "list", "search", "find", "read", "fetch", "show", "view", "query", "lookup", "check", "calculate", "think", "describe", "count", "open", "cat", "ls", "grep", "retrieve", "load", "scroll", "goto", "route", "browse", "validate":
+			return false
+		case "create", "add", "book", "cancel", "update", "send", "modify", "exchange", "return", "delete", "remove", "set", "write", "edit", "submit", "transfer", "post", "put", "pay", "insert", "move", "copy", "rename", "make", "register", "order", "schedule", "assign", "close", "merge", "commit", "push", "publish", "upload", "save", "generate", "export", "convert", "install", "enable", "disable", "grant", "revoke", "refund", "apply", "reset", "complete", "toggle", "change", "record", "store", "append", "replace":
+			changing = true
+		}
+	}
+	return changing
+}
+
+// splitCamel puts a space before each capital inside a word.
+func splitCamel(s string) string {
+	var b strings.Builder
+	before := ' '
+	for _, r := range s {
+		if unicode.IsUpper(r) && unicode.IsLower(before) {
+			b.WriteByte(' ')
+		}
+		b.WriteRune(r)
+		before = r
+	}
+	return b.String()
+}
+
+// tasksIn reads a JSON list of tasks, or an object that holds one.
+func tasksIn(text string) string {
+	if !strings.Contains(text, `"status"`) && !strings.Contains(text, `"state"`) {
+		return ""
+	}
+	var v any
+	if json.Unmarshal([]byte(text), &v) != nil {
+		return ""
+	}
+	if m, ok := v.(map[string]any); ok {
+		for _, name := range []string{"todos", "tasks", "items", "plan", "steps"} {
+			if list, ok := m[name].([]any); ok {
+				return taskLine(list)
+			}
+		}
+		return ""
+	}
+	list, _ := v.([]any)
+	return taskLine(list)
+}
+
+func taskLine(list []any) string {
+	var parts []string
+	for _, item := range list {
+		m, ok := item.(map[string]any)
+		if !ok {
+			return ""
+		}
+		state := firstOf(m, "status", "state")
+		what := firstOf(m, "content", "title", "task", "description", "text", "name", "step")
+		if state == "" || what == "" {
+			return ""
+		}
+		if id := firstOf(m, "id", "task_id", "key"); id != "" {
+			what = id + " " + what
+		}
+		parts = append(parts, fmt.Sprintf("%s [%s]", records.OneLine(what), records.OneLine(state)))
+	}
+	return strings.Join(parts, "; ")
+}
+
+func firstOf(m map[string]any, names ...string) string {
+	for _, n := range names {
+		switch v := m[n].(type) {
+		case string:
+			if v != "" {
+				return v
+			}
+		case float64:
+			return fmt.Sprint(v)
+		}
+	}
+	return ""
+}
+
+// failureIn is the line of an output that reports a failure, "" when there is none.
+func failureIn(text string) string {
+	line, found := errortext.Find(text)
+	if !found {
+		return ""
+	}
+	return line
+}

@@ -1,0 +1,116 @@
+package summarize
+
+import (
+	"errors"
+	"sync"
+	"time"
+)
+
+// Reasons of a Guard to let no request through.
+var (
+	ErrPaused = errors.New("models are paused after failures in a row")
+	ErrSpent  = errors.New("the tokens for this hour are spent")
+)
+
+// Limits are what a Guard keeps to.
+type Limits struct {
+	// Failures in a row stop all requests for Pause; 0 never stops them.
+	Failures int
+	Pause    time.Duration
+	// HourlyTokens caps what one spender may use in an hour, prompts and answers;
+	// 0 means no cap.
+	HourlyTokens int
+}
+
+// maxSpenders bounds how many spenders a Guard remembers.
+const maxSpenders = 4096
+
+// Guard stops requests to models after failures in a row, and keeps each spender
+// to its cap. It is safe for concurrent use.
+type Guard struct {
+	limits Limits
+	clock  func() time.Time
+
+	mu     sync.Mutex
+	failed int
+	until  time.Time
+	spend  map[string][]expense
+}
+
+type expense struct {
+	at     time.Time
+	tokens int
+}
+
+// NewGuard makes a Guard.
+func NewGuard(l Limits, clock func() time.Time) *Guard {
+	return &Guard{limits: l, clock: clock, spend: map[string][]expense{}}
+}
+
+// allow says whether a request of about tokens may be made. A nil Guard allows all.
+func (g *Guard) allow(spender string, tokens int) error {
+	if g == nil {
+		return nil
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	now := g.clock()
+	if now.Before(g.until) {
+		return ErrPaused
+	}
+	if g.limits.HourlyTokens == 0 {
+		return nil
+	}
+	sum := tokens
+	for _, e := range g.recent(spender, now) {
+		sum += e.tokens
+	}
+	if sum > g.limits.HourlyTokens {
+		return ErrSpent
+	}
+	return nil
+}
+
+// spent notes what a request cost.
+func (g *Guard) spent(spender string, tokens int) {
+	if g == nil {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	now := g.clock()
+	if _, ok := g.spend[spender]; !ok && len(g.spend) >= maxSpenders {
+		for other := range g.spend {
+			if len(g.recent(other, now)) == 0 || len(g.spend) >= maxSpenders {
+				delete(g.spend, other)
+			}
+		}
+	}
+	g.spend[spender] = append(g.recent(spender, now), expense{now, tokens})
+}
+
+func (g *Guard) recent(spender string, now time.Time) []expense {
+	var keep []expense
+	for _, e := range g.spend[spender] {
+		if now.Sub(e.at) < time.Hour {
+			keep = append(keep, e)
+		}
+	}
+	return keep
+}
+
+// settled notes how a model did.
+func (g *Guard) settled(ok bool) {
+	if g == nil {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if ok {
+		g.failed = 0
+		return
+	}
+	if g.failed++; g.limits.Failures > 0 && g.failed >= g.limits.Failures {
+		g.failed, g.until = 0, g.clock().Add(g.limits.Pause)
+	}
+}
