@@ -1,6 +1,11 @@
 package rules
 
-import "memoryd"
+import (
+	"strings"
+
+	"memoryd"
+	"memoryd/internal/phrases"
+)
 
 // decide asks the rules in order. The first that finds anything decides, save
 // for what the tool's history and a reported exit status of 0 say against it.
@@ -29,6 +34,10 @@ func (v *view) weigh(f finding) finding {
 	if code, known := exitStatus(v.out); known && code == 0 && f.bad() && !v.body.OK() {
 		f.score, f.sure = memoryd.ScorePartial, false
 		f.why += ", yet the exit status is 0"
+	}
+	if f.bad() && phrases.HasAny(v.ask.names, inspectors) && strings.HasPrefix(strings.ToLower(f.quote), "invalid ") {
+		f.score, f.sure = memoryd.ScorePartial, false
+		f.why += ", which may be what it was asked to find"
 	}
 	if f.score == memoryd.ScorePartial && f.rule == "error-sentence" && v.unlike() {
 		f.score = memoryd.ScoreFailure

@@ -118,7 +118,7 @@ func opensLine(low string) bool {
 	if inner, ok := strings.CutPrefix(low, "["); ok && strings.HasSuffix(inner, "exception]") {
 		return true
 	}
-	return phrases.StartsAny(low, lineHeads) || strings.HasPrefix(low, "error") && errortext.Heads(low)
+	return phrases.StartsAny(low, lineHeads) || strings.Contains(low, "make: *** [") || strings.HasPrefix(low, "error") && errortext.Heads(low)
 }
 
 // gluedError is the error message that follows other output without a line break:

@@ -31,6 +31,12 @@ func httpStatus(v *view, t *text) (finding, bool) {
 		return f, true
 	}
 	first := t.first()
+	if last := t.last(); v.ask.command != "" && !v.ask.shell.onlyPrints() && len(t.lines) > 1 {
+		_, after, said := strings.Cut(last.low(), " error ") // wget
+		if code := statusCode(after); said && code >= "400" && strings.HasPrefix(after[3:], ":") {
+			return fails("http-status", last.s, "it reports HTTP status "+code).unsure(), true
+		}
+	}
 	if v.quotes(t) && !t.short(12, 1500) {
 		return finding{}, false
 	}

@@ -97,10 +97,10 @@ var goodAbsences = []string{
 }
 
 func isNoResult(t *text) bool {
-	if !t.short(4, 400) {
+	first := t.first()
+	if !t.short(4, 400) || identified(first.low()) {
 		return false
 	}
-	first := t.first()
 	if first.has(hasGoodAbsence) {
 		return false
 	}
@@ -163,4 +163,12 @@ func warning(v *view, t *text) (finding, bool) {
 		return f, true
 	}
 	return finding{}, false
+}
+
+// identified recognises "User 9 not found": what was asked for by its identity
+// does not exist, which is no empty answer.
+func identified(low string) bool {
+	thing, ok := strings.CutSuffix(strings.TrimRight(low, ".! "), " not found")
+	words := strings.Fields(thing)
+	return ok && len(words) >= 2 && len(words) <= 4 && strings.ContainsAny(words[len(words)-1], "0123456789'\"")
 }

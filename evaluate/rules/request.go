@@ -19,6 +19,7 @@ type request struct {
 	names   []string // the words of the tool's name, in lower case
 	text    string   // the strings of the input, decoded, one a line
 	low     string   // text in lower case, once it was asked for; see view.echoes
+	keys    []string // the names of its members
 	command string   // the shell command, or "" for a tool that runs none
 	shell   shellProgram
 	// reads is true for a tool whose purpose is to hand over content that
@@ -45,6 +46,9 @@ func (r *request) read(c *memoryd.Call, room *doc, parser *syntax.Parser) {
 		room.Parse(in)
 		r.text = room.Strings()
 		r.command = commandOf(room, words)
+		for i := room.Child(0); i != 0; i = room.Nodes[i].Next {
+			r.keys = append(r.keys, room.Nodes[i].Key)
+		}
 	}
 	r.reads = phrases.HasAny(words, readerNames)
 	if r.command != "" {

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"strings"
 
 	"memoryd/internal/errortext"
@@ -20,7 +21,7 @@ var complaints = []string{
 	"too many requests", "rate limit", "exceeded", "no longer available", "not subscribed", "not implemented",
 	"has expired", "is expired", "invalid api key", "api key", "did not appear", "not found", "missing required",
 	"not installed", "cancelled due", "did not succeed", "unsuccessful", "overloaded", "exceeds maximum",
-	"exceeds the ", "exceeds limit", "doesn't match", "failed because", "terminated early", "maximum context length", "not ready yet",
+	"exceeds the ", "exceeds limit", "doesn't match", "failed because", "terminated early", "not registered", "maximum context length", "not ready yet",
 }
 
 // softComplaints say it too, but also stand in sentences about the world.
@@ -65,7 +66,7 @@ func errorSentence(v *view, t *text) (finding, bool) {
 	acts := t.reply || phrases.HasAny(v.ask.names, actors)
 	complaint, complains := first.find(hasComplaint, complaints)
 	complains = complains && (!v.ask.reads || strings.Index(first.low(), complaint) < 70)
-	firm := complains || t.total == 1 && strings.HasPrefix(errortext.Strip(first.low()), "invalid ") || first.has(hasSoftComplaint) && acts ||
+	firm := complains || v.namesParameter(first.low()) || t.total == 1 && strings.HasPrefix(errortext.Strip(first.low()), "invalid ") || first.has(hasSoftComplaint) && acts ||
 		first.has(hasDemand) && t.short(1, 200) && acts
 	if !firm && !first.has(hasDoubt|hasSoftComplaint) {
 		return finding{}, false
@@ -91,4 +92,16 @@ func clouded(t *text) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// namesParameter reports whether a sentence begins with a parameter of the call
+// and says what it must be.
+func (v *view) namesParameter(low string) bool {
+	low = strings.TrimLeft(low, "'\"`")
+	name := low[:phrases.NameLen(low)]
+	if len(name) < 2 || !slices.ContainsFunc(v.ask.keys, func(k string) bool { return strings.EqualFold(k, name) }) {
+		return false
+	}
+	rest := strings.TrimLeft(low[len(name):], "'\"` ")
+	return phrases.StartsAny(rest, []string{"must ", "is required", "is missing", "is not ", "should ", "cannot ", "can't ", "may not ", "has to "})
 }

@@ -33,7 +33,8 @@ func compileError(v *view, t *text) (finding, bool) {
 	listing := strings.HasPrefix(t.first().s, "# ")
 	for i := range t.lines {
 		l := &t.lines[i]
-		if !isCompileError(l) && (i <= 0 || !listing || !isPlaced(l.s)) || v.echoes(l.s) {
+		placed := i > 0 && listing && isPlaced(strings.TrimPrefix(l.s, "vet: "))
+		if !isCompileError(l) && !placed || v.echoes(l.s) {
 			continue
 		}
 		return fails("compile-error", l.s, "a compiler rejected the source").unsure(), true

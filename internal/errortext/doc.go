@@ -65,7 +65,7 @@ func Message(output string) string {
 // else.
 var faults = []string{
 	"required", "must ", "limit", "abort", "does not ", "not a ", "malformed", "expired", "too many", "too large", "not enough", "exceed", "status code",
-	"not permitted", "unrecognized", "conflict",
+	"not permitted", "unrecognized", "conflict", "unbound", "undefined", "undeclared",
 }
 
 // trim takes off white space and NUL.

@@ -41,7 +41,7 @@ func Thrown(s string) bool {
 		n++
 	}
 	name, rest := s[:n], s[n:]
-	if n < 6 || rest != "" && rest[0] != ':' && rest[0] != '(' && !strings.HasPrefix(rest, " [") {
+	if n < 6 || rest != "" && rest[0] != ':' && rest[0] != '(' && rest[0] != '{' && !strings.HasPrefix(rest, " [") {
 		return false
 	}
 	for _, end := range thrownEndings {

@@ -12,7 +12,7 @@ var firmHeads = []string{
 	"there was an error", "there was a problem", "something went wrong", "sorry, something went wrong",
 	"internal error", "internal server error", "unexpected error", "unknown error", "fatal:", "failed:", "failed to ",
 	"failed with", "failed due", "failed - ", "failed because", "failed!", "failure:", "failure - ", "exception:",
-	"exception occurred", "unable to ", "could not ", "couldn't ", "permission denied", "access denied", "access to ",
+	"exception occurred", "unable to ", "could not ", "couldn't ", "permission denied", "access denied", "denied: ", "access to ",
 	"unauthorized", "unauthenticated", "forbidden", "not authorized", "not authenticated", "authentication failed",
 	"authentication required", "authentication error", "authorization failed", "authorization required",
 	"login required", "timeout", "timed out", "request timed out", "operation timed out", "command timed out",
