@@ -19,13 +19,21 @@ import (
 // store. A text that is not valid UTF-8 is {"base64":"..."}, an infinite number a
 // text, an instant UTC with microseconds, a key hexadecimal.
 var exactly = json.WithMarshalers(json.JoinMarshalers(
-	json.MarshalToFunc(writeText), json.MarshalToFunc(writeNumber), json.MarshalToFunc(writeInstant), json.MarshalToFunc(writeKey)))
+	json.MarshalToFunc(writeText), json.MarshalToFunc(writeNumber), json.MarshalToFunc(writeInstant), json.MarshalToFunc(writeKey),
+	json.MarshalToFunc(func(enc *jsontext.Encoder, c memoryd.Cost) error { return json.MarshalEncode(enc, costLine(c)) }),
+	json.MarshalToFunc(func(enc *jsontext.Encoder, o memoryd.Overruled) error {
+		return json.MarshalEncode(enc, overruledLine(o))
+	})))
 
 // strict is how they are read: unknown and repeated members and invalid UTF-8 are
 // refused, names are compared exactly.
 var strict = json.JoinOptions(json.RejectUnknownMembers(true), json.MatchCaseInsensitiveNames(false),
 	json.WithUnmarshalers(json.JoinUnmarshalers(
-		json.UnmarshalFromFunc(readText), json.UnmarshalFromFunc(readNumber), json.UnmarshalFromFunc(readInstant), json.UnmarshalFromFunc(readKey))))
+		json.UnmarshalFromFunc(readText), json.UnmarshalFromFunc(readNumber), json.UnmarshalFromFunc(readInstant), json.UnmarshalFromFunc(readKey),
+		json.UnmarshalFromFunc(func(dec *jsontext.Decoder, c *memoryd.Cost) error { return json.UnmarshalDecode(dec, (*costLine)(c)) }),
+		json.UnmarshalFromFunc(func(dec *jsontext.Decoder, o *memoryd.Overruled) error {
+			return json.UnmarshalDecode(dec, (*overruledLine)(o))
+		}))))
 
 type base64Text struct {
 	Base64 []byte `json:"base64"`

@@ -118,7 +118,7 @@ type callLine struct {
 	Evaluation evaluationLine  `json:"evaluation"`
 }
 
-// evaluationLine converts to memoryd.Evaluation, and back, but for two members.
+// evaluationLine converts to memoryd.Evaluation, and back.
 type evaluationLine struct {
 	State        memoryd.EvaluationState `json:"state"`
 	Score        float64                 `json:"score,omitzero"`
@@ -129,8 +129,8 @@ type evaluationLine struct {
 	JudgeVersion string                  `json:"judge_version,omitzero"`
 	JudgedAt     time.Time               `json:"judged_at,omitzero"`
 	FailedChecks string                  `json:"failed_checks,omitzero"`
-	Cost         *costLine               `json:"cost,omitzero"`
-	Overruled    *overruledLine          `json:"overruled,omitzero"`
+	Cost         memoryd.Cost            `json:"cost,omitzero"`      // as costLine
+	Overruled    *memoryd.Overruled      `json:"overruled,omitzero"` // as overruledLine
 	Attempts     int                     `json:"attempts,omitzero"`
 	LastError    string                  `json:"last_error,omitzero"`
 	NotBefore    time.Time               `json:"not_before,omitzero"`
@@ -166,41 +166,19 @@ func bytesOf(s *string) []byte {
 }
 
 func callLineOf(c *memoryd.Call) *callLine {
-	return &callLine{
+	l := &callLine{
 		Key: c.Key, Seq: c.Seq, Input: stringOf(c.Input), Output: stringOf([]byte(c.Output)), Success: c.Success,
 		TimeCost: c.TimeCost, TokenCost: c.TokenCost, CreateTime: c.CreateTime, Time: c.Time,
-		Metadata: stringOf(c.Metadata), Hash: c.Hash, Evaluation: evaluationLineOf(&c.Evaluation),
+		Metadata: stringOf(c.Metadata), Hash: c.Hash, Evaluation: evaluationLine(c.Evaluation),
 	}
+	l.Evaluation.Score += 0 // of -0 that is 0
+	return l
 }
 
 func (l *callLine) call(ref memoryd.ToolRef) memoryd.Call {
 	return memoryd.Call{
 		Key: l.Key, ToolRef: ref, Seq: l.Seq, Input: bytesOf(l.Input), Output: string(bytesOf(l.Output)),
 		Success: l.Success, TimeCost: l.TimeCost, TokenCost: l.TokenCost, CreateTime: l.CreateTime,
-		Time: l.Time, Metadata: bytesOf(l.Metadata), Hash: l.Hash, Evaluation: l.Evaluation.evaluation(),
+		Time: l.Time, Metadata: bytesOf(l.Metadata), Hash: l.Hash, Evaluation: memoryd.Evaluation(l.Evaluation),
 	}
-}
-
-func evaluationLineOf(e *memoryd.Evaluation) evaluationLine {
-	l := evaluationLine{
-		State: e.State, Score: e.Score + 0, Summary: e.Summary, Evaluation: e.Evaluation, JudgedBy: e.JudgedBy, Rule: e.Rule, // -0 + 0 is 0
-		JudgeVersion: e.JudgeVersion, JudgedAt: e.JudgedAt, FailedChecks: e.FailedChecks, Overruled: (*overruledLine)(e.Overruled),
-		Attempts: e.Attempts, LastError: e.LastError, NotBefore: e.NotBefore,
-	}
-	if e.Cost != (memoryd.Cost{}) {
-		l.Cost = (*costLine)(&e.Cost)
-	}
-	return l
-}
-
-func (l *evaluationLine) evaluation() memoryd.Evaluation {
-	e := memoryd.Evaluation{
-		State: l.State, Score: l.Score, Summary: l.Summary, Evaluation: l.Evaluation, JudgedBy: l.JudgedBy, Rule: l.Rule,
-		JudgeVersion: l.JudgeVersion, JudgedAt: l.JudgedAt, FailedChecks: l.FailedChecks, Overruled: (*memoryd.Overruled)(l.Overruled),
-		Attempts: l.Attempts, LastError: l.LastError, NotBefore: l.NotBefore,
-	}
-	if l.Cost != nil {
-		e.Cost = memoryd.Cost(*l.Cost)
-	}
-	return e
 }
