@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"slices"
 	"strings"
 
 	"memoryd"
@@ -87,7 +86,7 @@ func groundsFor(f *findings, d draft) []Ground {
 	c.add("statistics", statisticsGround, map[string]int{
 		"calls": e.Calls, "judged": e.Judged, "good": e.Good, "partial": e.Partial, "failed": e.Failed, "overstated": e.Overstated,
 	}, nil)
-	c.add("retries", retriesGround, map[string]evidence.Retry{"repeats": e.Repeats, "changes": e.Changes, "unchanged": e.Unchanged}, nil)
+	c.add("retries", retriesGround, map[string]evidence.Retry{"unchanged": e.Unchanged}, nil)
 	for _, item := range e.Causes {
 		calls := item.Calls
 		item.Calls = nil
@@ -106,12 +105,9 @@ func groundsFor(f *findings, d draft) []Ground {
 		c.condition(item)
 	}
 	for _, item := range e.Errors {
-		calls, when := item.Calls, item.When
-		item.Calls, item.When, item.Example = nil, nil, ""
+		calls := item.Calls
+		item.Calls, item.Example = nil, ""
 		c.add("error", item.ID, item, calls)
-		if when != nil {
-			c.condition(*when)
-		}
 	}
 	for _, item := range e.Costs {
 		calls := item.Calls
@@ -122,11 +118,6 @@ func groundsFor(f *findings, d draft) []Ground {
 		calls := item.Calls
 		item.Calls = nil
 		c.add("outliers", item.ID, item, calls)
-	}
-	for _, item := range e.Recoveries {
-		calls := slices.Concat(item.Failures, item.Calls)
-		item.Calls, item.Failures = nil, nil
-		c.add("recovery", item.ID, item, calls)
 	}
 	return c.list
 }

@@ -54,7 +54,7 @@ type backtest struct {
 // try makes all tests within part.
 func (b *backtest) try(part set) trial {
 	t := trial{part: part}
-	for _, q := range append(b.miner.questions(part), b.miner.errorQuestions(b.errors, part)...) {
+	for _, q := range b.miner.questions(part) {
 		if n := len(t.questions); n > 0 && sameSet(q.universe, t.questions[n-1].universe) {
 			q.groups = plain(t.questions[n-1].groups)
 		} else {

@@ -73,38 +73,6 @@ func (m *miner) cover(q *question, groups []group, left set, b *backtest, raises
 	return picked, left
 }
 
-// chooseForError picks the condition that goes most clearly with a message.
-func (m *miner) chooseForError(q *question, b *backtest) *Condition {
-	var best *Condition
-	var chosen group
-	for _, g := range q.groups {
-		if g.q > falseDiscovery {
-			continue
-		}
-		if ratio, _ := g.table.RiskRatio(); ratio < 1 {
-			g = g.turned(q.universe)
-		}
-		ratio, _ := g.table.RiskRatio()
-		if len(g.facts) == 0 || ratio < minRatio || 5*g.table.WithBad < 4*(g.table.WithBad+g.table.WithoutBad) {
-			continue
-		}
-		g = g.told()
-		behind := g.set.and(q.bad)
-		if best != nil && !stronger(g, chosen) || m.spread(behind) < m.needed() {
-			continue
-		}
-		held, test := b.condition(q, g, true)
-		if held == rejected {
-			b.dropped++
-			continue
-		}
-		c := m.condition(q, g, behind)
-		c.Provisional, c.Backtest = held == provisional, test
-		best, chosen = &c, g
-	}
-	return best
-}
-
 // stronger orders groups: by p value, then by how many facts they unite and how
 // much the first of them says.
 func stronger(a, b group) bool { return compareGroups(a, b) < 0 }

@@ -32,11 +32,8 @@ type ErrorCluster struct {
 	FirstSeen    time.Time `json:"first_seen"`
 	LastSeen     time.Time `json:"last_seen"`
 	// Newest is the place of the newest call in the history, from 0.
-	Newest int `json:"newest"`
-	// When is a property of inputs that goes with this message in particular and
-	// that at least four in five of its calls have; nil when there is none.
-	When  *Condition        `json:"when,omitempty"`
-	Calls []memoryd.CallKey `json:"calls"`
+	Newest int               `json:"newest"`
+	Calls  []memoryd.CallKey `json:"calls"`
 }
 
 const (

@@ -2,7 +2,6 @@ package evidence
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"memoryd"
@@ -21,9 +20,6 @@ const (
 	// Unsuccessful is the caller's own flag, among all calls; it is looked at
 	// only where it differs from Failed.
 	Unsuccessful Outcome = "unsuccessful"
-	// SameError is an error message of one cluster, among calls that have a
-	// verdict or failed.
-	SameError Outcome = "same_error"
 )
 
 // Condition is a property of inputs that goes with an outcome.
@@ -72,12 +68,11 @@ type question struct {
 	outcome  Outcome
 	universe set
 	bad      set
-	cluster  int // of SameError
 	groups   []group
 }
 
 // name tells questions apart.
-func (q *question) name() string { return string(q.outcome) + strconv.Itoa(q.cluster) }
+func (q *question) name() string { return string(q.outcome) }
 
 // group is the facts that split the universe in the same way or, of a pair, the
 // two facts that the calls of set both have.
@@ -97,11 +92,7 @@ func (m *miner) patterns(errors clusters) (conditions []Condition, patterns []Co
 	b := &backtest{miner: m, errors: errors, facts: m.inputs.features(), fisher: stats.NewFisher(len(m.calls))}
 	all := b.try(m.inputs.all())
 	for i := range all.questions {
-		if q := &all.questions[i]; q.outcome == SameError {
-			errors.items[q.cluster].When = m.chooseForError(q, b)
-		} else {
-			conditions = append(conditions, m.choose(q, b)...)
-		}
+		conditions = append(conditions, m.choose(&all.questions[i], b)...)
 	}
 	for i := range all.costs {
 		patterns = append(patterns, m.chooseCosts(&all.costs[i], b)...)
@@ -167,33 +158,6 @@ func (m *miner) questions(part set) []question {
 		bad := q.bad.count()
 		return bad < minSupport || q.universe.count()-bad < minSupport
 	})
-}
-
-// questionedErrors is for how many messages, the most frequent ones, a condition
-// of their own is looked for.
-const questionedErrors = 6
-
-// errorQuestions asks what goes with each of the frequent messages.
-func (m *miner) errorQuestions(errors clusters, part set) []question {
-	universe := newSet(len(m.calls))
-	for i := range m.calls {
-		if part.has(i) && (m.calls[i].Evaluation.State == memoryd.Judged || errors.of[i] >= 0) {
-			universe.add(i)
-		}
-	}
-	var qs []question
-	for k := range errors.items[:min(len(errors.items), questionedErrors)] {
-		q := question{outcome: SameError, universe: universe, bad: newSet(len(m.calls)), cluster: k}
-		for i, of := range errors.of {
-			if of == k && part.has(i) {
-				q.bad.add(i)
-			}
-		}
-		if bad := q.bad.count(); bad >= minSupport && universe.count()-bad >= minSupport {
-			qs = append(qs, q)
-		}
-	}
-	return qs
 }
 
 // test tests each split of the universe.

@@ -58,7 +58,6 @@ type Evidence struct {
 	Costs      []CostPattern  `json:"costs"`
 	Outliers   []Outliers     `json:"outliers"`
 	Errors     []ErrorCluster `json:"errors"`
-	Recoveries []Recovery     `json:"recoveries"`
 	// Runs counts the runs that the calls belong to, where these are known.
 	Runs int `json:"runs,omitempty"`
 	// Agents counts the agents that calls name.
@@ -73,10 +72,6 @@ type Evidence struct {
 	// was, in UnchangedRuns runs.
 	Unchanged     Retry `json:"unchanged"`
 	UnchangedRuns int   `json:"unchanged_runs,omitempty"`
-	// Repeats says what came of repeating a failed call unchanged, Changes of
-	// the next call of its trajectory when that differed in any way.
-	Repeats Retry `json:"repeats"`
-	Changes Retry `json:"changes"`
 }
 
 // Mine computes the evidence of calls, which belong to one tool and stand oldest
@@ -136,7 +131,6 @@ func MineObserved(obs []Observation, recent []memoryd.Call) Evidence {
 	errors := clusterErrors(calls, m.trajectory)
 	e.Conditions, e.Costs, e.Hypotheses, e.Rejected = m.patterns(errors)
 	e.Errors = errors.items
-	e.Recoveries, e.Repeats, e.Changes = m.recoveries(errors)
 	w := newWindow(obs)
 	e.Sources, e.Exemplar, e.Echoes = w.provenance, w.exemplar(), w.echoes()
 	e.Causes = w.causes(errors)

@@ -82,7 +82,7 @@ func in(t *testing.T, c memoryd.Call, trajectory string) memoryd.Call {
 	return c
 }
 
-func TestRecoveriesAreCountedWithinATrajectory(t *testing.T) {
+func TestRepairsAreCountedByRuns(t *testing.T) {
 	var calls []memoryd.Call
 	add := func(trajectory string, input object, score float64) {
 		out := "ok"
@@ -102,15 +102,14 @@ func TestRecoveriesAreCountedWithinATrajectory(t *testing.T) {
 	}
 	add("d", object{"user": "d", "amount": 5, "pay": []object{{"id": "y"}}}, 1) // another trajectory is no retry
 	e := evidence.Mine(calls)
-	if e.Repeats != (evidence.Retry{Tries: 3}) || e.Changes != (evidence.Retry{Tries: 3, Succeeded: 2}) || e.Trajectories != 4 {
-		t.Errorf("repeats %+v, changes %+v, %d trajectories", e.Repeats, e.Changes, e.Trajectories)
+	if e.Unchanged != (evidence.Retry{Tries: 3}) || e.UnchangedRuns != 3 || e.Trajectories != 4 {
+		t.Errorf("unchanged %+v in %d runs, %d trajectories", e.Unchanged, e.UnchangedRuns, e.Trajectories)
 	}
-	if len(e.Recoveries) != 1 {
-		t.Fatalf("got %+v", e.Recoveries)
+	if len(e.Causes) != 1 || len(e.Causes[0].Repairs) != 1 {
+		t.Fatalf("got %+v", e.Causes)
 	}
-	r := e.Recoveries[0]
-	if !slices.Equal(r.Changed, []string{"amount"}) || r.Tries != 3 || r.Succeeded != 2 || r.Trajectories != 2 || len(r.Failures) != 2 {
-		t.Errorf("got %+v", r)
+	if r := e.Causes[0].Repairs[0]; r.Path != "amount" || r.Change != evidence.Raised || r.Succeeded != 4 || r.Runs != 2 || r.Number != 2 {
+		t.Errorf("got %+v", r) // each of two failures before the success is a pair
 	}
 }
 
@@ -132,30 +131,6 @@ func TestOneTrajectoryIsNotEnoughForACondition(t *testing.T) {
 	}
 	if e := evidence.Mine(history(func(i int) string { return fmt.Sprint("s", i) })); len(e.Conditions) != 1 {
 		t.Errorf("published %+v", e.Conditions)
-	}
-}
-
-func TestAConditionOfOneMessageIsFoundWhereItDoesNotStandOut(t *testing.T) {
-	var calls []memoryd.Call
-	for i := range 100 {
-		out, score := "ok", 1.0
-		pay := "credit_card_" + fmt.Sprint(1000+i)
-		switch {
-		case i%20 == 0:
-			pay, out, score = "certificate_"+fmt.Sprint(1000+i), "Error: certificate cannot be used", 0
-		case i%2 == 0:
-			out, score = "Error: no seats", 0
-		}
-		calls = append(calls, call(t, i, object{"payment_id": pay}, out, score, 0, -1))
-	}
-	e := evidence.Mine(calls)
-	at := slices.IndexFunc(e.Errors, func(c evidence.ErrorCluster) bool { return strings.Contains(c.Template, "certificate") })
-	if at < 0 || e.Errors[at].When == nil {
-		t.Fatalf("got %+v", e.Errors)
-	}
-	w := e.Errors[at].When
-	if w.Facts[0] != (evidence.Fact{Path: "payment_id", Kind: evidence.HasWord, Value: "certificate"}) || w.With != 5 || w.WithBad != 5 {
-		t.Errorf("got %+v", w)
 	}
 }
 

@@ -32,6 +32,19 @@ const (
 	Edited     Change = "edited"     // a text of which more than half is the same
 )
 
+// Retry counts tries and those of them that worked.
+type Retry struct {
+	Tries     int `json:"tries"`
+	Succeeded int `json:"succeeded"`
+}
+
+func (r *Retry) note(succeeded bool) {
+	r.Tries++
+	if succeeded {
+		r.Succeeded++
+	}
+}
+
 // Repair is a change of the input after which a message was gone.
 type Repair struct {
 	Path string `json:"path"`

@@ -39,8 +39,8 @@ func (x *Index) near(ctx context.Context, workspace, query string) []string {
 	}
 	bounded, cancel := context.WithTimeout(ctx, x.cfg.Wait)
 	defer cancel()
-	shelf, err := x.shelves.get(bounded, workspace)
-	if err == nil && len(shelf.names) == 0 {
+	vectorSet, err := x.cache.get(bounded, workspace)
+	if err == nil && len(vectorSet.names) == 0 {
 		return nil
 	}
 	var vector []float32
@@ -53,7 +53,7 @@ func (x *Index) near(ctx context.Context, workspace, query string) []string {
 		}
 		return nil
 	}
-	return shelf.nearest(vector, x.cfg.Nearest, x.cfg.MinSimilarity)
+	return vectorSet.nearest(vector, x.cfg.Nearest, x.cfg.MinSimilarity)
 }
 
 // errNoVector is a reply that holds no usable vector.

@@ -38,7 +38,7 @@ type Index struct {
 	Deps
 	cfg     Config
 	queue   *queue
-	shelves *shelves
+	cache   *vectorCache
 	queries *recent[[]float32]
 	rest    rest
 	slow    seldom // failed queries
@@ -55,7 +55,7 @@ const queriesKept = 256
 // Start, but searches work.
 func New(cfg Config, d Deps) *Index {
 	x := &Index{Deps: d, cfg: cfg, queue: newQueue(cfg.Queue), queries: newRecent[[]float32](queriesKept), worker: lifecycle.NewWorker(d.Logger, "searching")}
-	x.shelves = newShelves(cfg.CacheFor, cfg.CacheBytes, d.Now, x.read)
+	x.cache = newVectorCache(cfg.CacheFor, cfg.CacheBytes, d.Now, x.read)
 	x.rest.now, x.slow.now, x.failed.now = d.Now, d.Now, d.Now
 	return x
 }

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// shelf holds the vectors of a workspace, in byte order of the names.
-type shelf struct {
+// vectorSet holds the vectors of a workspace, in byte order of the names.
+type vectorSet struct {
 	names   []string
 	vectors [][]float32
 	bytes   int64
@@ -15,7 +15,7 @@ type shelf struct {
 // nameBytes is what a name costs beside its letters, vectors included.
 const nameBytes = 64
 
-func (s *shelf) add(name string, vector []float32) {
+func (s *vectorSet) add(name string, vector []float32) {
 	s.names = append(s.names, name)
 	s.vectors = append(s.vectors, vector)
 	s.bytes += int64(nameBytes + len(name) + 4*len(vector))
@@ -35,7 +35,7 @@ func (f found) before(g found) int {
 // nearest gives the n names whose vectors have the largest cosine with query, the
 // best first, without those below least. Vectors of another length than the
 // query's are of another model and not compared.
-func (s *shelf) nearest(query []float32, n int, least float64) []string {
+func (s *vectorSet) nearest(query []float32, n int, least float64) []string {
 	best := make([]found, 0, n+1)
 	for i, v := range s.vectors {
 		if len(v) != len(query) {

@@ -142,7 +142,7 @@ func TestWhatBothListsHoldComesFirst(t *testing.T) {
 func TestNearestIsTheHeadOfASort(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const dimensions = 6
-		s := &shelf{}
+		s := &vectorSet{}
 		var all []found
 		query, _ := unit(vectors(dimensions).Draw(t, "query"))
 		for i := range rapid.IntRange(0, 30).Draw(t, "tools") {
@@ -198,7 +198,7 @@ func TestTheLeastRecentlyUsedIsForgotten(t *testing.T) {
 }
 
 func BenchmarkNearest(b *testing.B) {
-	s := &shelf{}
+	s := &vectorSet{}
 	for range 1000 {
 		v := make([]float32, 1536)
 		v[len(s.names)] = 1

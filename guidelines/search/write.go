@@ -79,7 +79,7 @@ func (x *Index) write(ctx context.Context, refs []memoryd.ToolRef) error {
 	if err := x.Store.PutRecords(ctx, records); err != nil {
 		return fmt.Errorf("write the vectors: %w", err)
 	}
-	x.shelves.changed(refs[0].Workspace)
+	x.cache.changed(refs[0].Workspace)
 	return x.dropGone(ctx, list)
 }
 
@@ -89,7 +89,7 @@ func (x *Index) look(ctx context.Context, ref memoryd.ToolRef) (text string, sta
 	tool, err := x.Store.Tool(ctx, ref)
 	if gone := memoryd.IsKind(err, memoryd.NotFound); gone || err == nil && tool.Guideline.Revision == 0 {
 		if err = x.Store.DeleteRecord(ctx, keyOf(ref)); err == nil {
-			x.shelves.changed(ref.Workspace)
+			x.cache.changed(ref.Workspace)
 		}
 		return "", false, err
 	}

@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// rack is shelves whose workspaces have one vector of n numbers each.
+// rack is vectorCache whose workspaces have one vector of n numbers each.
 type rack struct {
-	*shelves
+	*vectorCache
 	reads map[string]int
 	fail  error
 	delay time.Duration
@@ -22,13 +22,13 @@ type rack struct {
 
 func newRack(n int, most int64) *rack {
 	r := &rack{reads: map[string]int{}}
-	r.shelves = newShelves(time.Minute, most, time.Now, func(ctx context.Context, workspace string, _ int64) (*shelf, error) {
+	r.vectorCache = newVectorCache(time.Minute, most, time.Now, func(ctx context.Context, workspace string, _ int64) (*vectorSet, error) {
 		time.Sleep(r.delay)
 		r.reads[workspace]++
 		if r.fail != nil {
 			return nil, r.fail
 		}
-		v := &shelf{}
+		v := &vectorSet{}
 		v.add("tool", make([]float32, n))
 		return v, ctx.Err()
 	})
@@ -84,11 +84,11 @@ func TestFewWorkspacesAreReadAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRack(1, 1<<20)
 		var now, most atomic.Int64
-		r.read = func(context.Context, string, int64) (*shelf, error) {
+		r.read = func(context.Context, string, int64) (*vectorSet, error) {
 			most.Store(max(most.Load(), now.Add(1)))
 			time.Sleep(time.Second)
 			now.Add(-1)
-			return &shelf{}, nil
+			return &vectorSet{}, nil
 		}
 		var wg sync.WaitGroup
 		for i := range 20 {

@@ -14,12 +14,12 @@ import (
 // errTooMany is why a workspace is searched without vectors.
 var errTooMany = errors.New("the workspace's vectors do not fit into search.cache_bytes")
 
-// shelves keeps the vectors of the workspaces that were searched last, for a while.
-type shelves struct {
+// vectorCache keeps the vectors of the workspaces that were searched last, for a while.
+type vectorCache struct {
 	keep time.Duration
 	most int64
 	now  func() time.Time
-	read func(ctx context.Context, workspace string, most int64) (*shelf, error)
+	read func(ctx context.Context, workspace string, most int64) (*vectorSet, error)
 	// reading bounds how many workspaces are read at a time, and so what is in
 	// memory beside what is kept.
 	reading chan struct{}
@@ -35,11 +35,11 @@ type slot struct {
 	workspace string
 	place     *list.Element
 	// turn is held by who reads the vectors; the others wait for what it finds.
-	turn    chan struct{}
-	written int // how often what is in the store became another
-	at      time.Time
-	shelf   *shelf // nil: not read yet
-	err     error  // errTooMany, or nil
+	turn      chan struct{}
+	written   int // how often what is in the store became another
+	at        time.Time
+	vectorSet *vectorSet // nil: not read yet
+	err       error      // errTooMany, or nil
 }
 
 // readersMost is how many workspaces are read at a time.
@@ -48,15 +48,15 @@ const readersMost = 4
 // slotBytes is what a workspace costs without vectors.
 const slotBytes = 512
 
-func newShelves(keep time.Duration, most int64, now func() time.Time, read func(context.Context, string, int64) (*shelf, error)) *shelves {
-	return &shelves{
+func newVectorCache(keep time.Duration, most int64, now func() time.Time, read func(context.Context, string, int64) (*vectorSet, error)) *vectorCache {
+	return &vectorCache{
 		keep: keep, most: most, now: now, read: read, reading: make(chan struct{}, readersMost),
 		slots: map[string]*slot{}, used: list.New(),
 	}
 }
 
 // get gives the vectors of the workspace, as they were at most keep ago.
-func (s *shelves) get(ctx context.Context, workspace string) (*shelf, error) {
+func (s *vectorCache) get(ctx context.Context, workspace string) (*vectorSet, error) {
 	sl := s.slot(workspace)
 	if v, err, ok := s.kept(sl); ok {
 		return v, err
@@ -83,7 +83,7 @@ func (s *shelves) get(ctx context.Context, workspace string) (*shelf, error) {
 }
 
 // slot finds or makes the workspace's place and marks it as used.
-func (s *shelves) slot(workspace string) *slot {
+func (s *vectorCache) slot(workspace string) *slot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	sl := s.slots[workspace]
@@ -98,22 +98,22 @@ func (s *shelves) slot(workspace string) *slot {
 	return sl
 }
 
-func (s *shelves) kept(sl *slot) (*shelf, error, bool) {
+func (s *vectorCache) kept(sl *slot) (*vectorSet, error, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	ok := (sl.shelf != nil || sl.err != nil) && s.now().Sub(sl.at) < s.keep
-	return sl.shelf, sl.err, ok
+	ok := (sl.vectorSet != nil || sl.err != nil) && s.now().Sub(sl.at) < s.keep
+	return sl.vectorSet, sl.err, ok
 }
 
 // put keeps what was read at a time, unless something was written meanwhile.
-func (s *shelves) put(sl *slot, v *shelf, err error, before int, at time.Time) {
+func (s *vectorCache) put(sl *slot, v *vectorSet, err error, before int, at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.slots[sl.workspace] != sl || sl.written != before {
 		return
 	}
 	s.empty(sl)
-	sl.shelf, sl.err, sl.at = v, err, at
+	sl.vectorSet, sl.err, sl.at = v, err, at
 	if v != nil {
 		s.bytes += v.bytes
 	}
@@ -121,15 +121,15 @@ func (s *shelves) put(sl *slot, v *shelf, err error, before int, at time.Time) {
 }
 
 // empty lets go of what a slot holds.
-func (s *shelves) empty(sl *slot) {
-	if sl.shelf != nil {
-		s.bytes -= sl.shelf.bytes
+func (s *vectorCache) empty(sl *slot) {
+	if sl.vectorSet != nil {
+		s.bytes -= sl.vectorSet.bytes
 	}
-	sl.shelf, sl.err = nil, nil
+	sl.vectorSet, sl.err = nil, nil
 }
 
 // makeRoom lets the workspaces go that were not used for longest; the newest stays.
-func (s *shelves) makeRoom() {
+func (s *vectorCache) makeRoom() {
 	for s.bytes > s.most && s.used.Len() > 1 {
 		sl := s.used.Remove(s.used.Back()).(*slot)
 		s.empty(sl)
@@ -139,7 +139,7 @@ func (s *shelves) makeRoom() {
 }
 
 // changed says that vectors of the workspace were written.
-func (s *shelves) changed(workspace string) {
+func (s *vectorCache) changed(workspace string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if sl := s.slots[workspace]; sl != nil {
@@ -150,8 +150,8 @@ func (s *shelves) changed(workspace string) {
 
 // read reads all vectors of the workspace that the configured model made. Records
 // that hold none are not looked at: a round has them written again.
-func (x *Index) read(ctx context.Context, workspace string, most int64) (*shelf, error) {
-	v := &shelf{}
+func (x *Index) read(ctx context.Context, workspace string, most int64) (*vectorSet, error) {
+	v := &vectorSet{}
 	for r, err := range store.AllRecords(ctx, x.Store, keyOf(memoryd.ToolRef{Workspace: workspace})) {
 		if err != nil {
 			return nil, err
