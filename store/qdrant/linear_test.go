@@ -33,15 +33,15 @@ func linearModel() porcupine.Model {
 	return porcupine.Model{
 		Init: func() any { return int64(0) },
 		Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
-			var calls, guides []porcupine.Operation
+			var calls, guidelines []porcupine.Operation
 			for _, o := range history {
 				if k := o.Input.(op).kind; k == "append" || k == "count" {
 					calls = append(calls, o)
 				} else {
-					guides = append(guides, o)
+					guidelines = append(guidelines, o)
 				}
 			}
-			return [][]porcupine.Operation{calls, guides}
+			return [][]porcupine.Operation{calls, guidelines}
 		},
 		Step: func(state, input, output any) (bool, any) {
 			n, in, out := state.(int64), input.(op), output.(result)

@@ -57,6 +57,11 @@ func callCases() []testCase {
 			_, err = e.s.Call(e.Context(), ref("t"), makeCall("t", 1).Key)
 			e.wantKind(err, memoryd.NotFound)
 		}},
+	}
+}
+
+func pageCases() []testCase {
+	return []testCase{
 		{name: "pages go from the newest call to the oldest", run: func(e *env) {
 			e.append(7, makeCalls("t", 1, 9)...)
 			for _, brief := range []bool{false, true} {
@@ -173,6 +178,11 @@ func runCases() []testCase {
 			}
 			e.wantRun("r", makeRun("r", "a", 2), makeRun("r", "a", 1))
 		}},
+	}
+}
+
+func longRunCases() []testCase {
+	return []testCase{
 		{name: "the newest calls of a long run in a short history are found", run: func(e *env) {
 			for n := range 40 {
 				e.append(3, makeRun("r", "a", n), makeRun("other", "a", 100+n))

@@ -28,7 +28,7 @@ func (e *env) found(query string, limit int, sorted bool) string {
 	return strings.Join(names, ",")
 }
 
-func (e *env) guide(tool, text string, expect int64) {
+func (e *env) putGuideline(tool, text string, expect int64) {
 	e.Helper()
 	if err := e.s.PutGuideline(e.Context(), ref(tool), memoryd.Guideline{Content: text, Author: "rules"}, expect); err != nil {
 		e.Fatal(err)
@@ -41,8 +41,8 @@ func searchCases() []testCase {
 			for _, tool := range []string{"web_search", "file-read", "database.query", "Straße 日本"} {
 				e.append(9, makeCall(tool, 1))
 			}
-			e.guide("file-read", "Give the path as an absolute path. Never search.", 0)
-			e.guide("database.query", "Tables are listed by the catalogue; the path is not needed.", 0)
+			e.putGuideline("file-read", "Give the path as an absolute path. Never search.", 0)
+			e.putGuideline("database.query", "Tables are listed by the catalogue; the path is not needed.", 0)
 			for query, want := range map[string]string{
 				"search": "file-read,web_search", "PATH": "database.query,file-read", "web": "web_search", "straße": "Straße 日本",
 				"nothing": "", "": "", " - \"'*() ": "", "sear": "", "query OR path": "database.query,file-read",
@@ -68,9 +68,9 @@ func searchCases() []testCase {
 		}},
 		{name: "the search follows what changes", run: func(e *env) {
 			e.append(9, makeCall("one", 1), makeCall("two", 1))
-			e.guide("one", "apples", 0)
-			e.guide("one", "pears", 1)
-			e.guide("two", "pears", 0)
+			e.putGuideline("one", "apples", 0)
+			e.putGuideline("one", "pears", 1)
+			e.putGuideline("two", "pears", 0)
 			if got := e.found("apples", 9, true); got != "" {
 				e.Errorf("an old guideline was found: %s", got)
 			}
@@ -86,7 +86,7 @@ func searchCases() []testCase {
 		}},
 		{name: "what was found is found again", durable: true, run: func(e *env) {
 			e.append(9, makeCall("one", 1))
-			e.guide("one", "apples", 0)
+			e.putGuideline("one", "apples", 0)
 			e.reopen()
 			if got := e.found("apples", 9, true) + e.found("one", 9, true); got != "oneone" {
 				e.Errorf("found %s", got)
