@@ -209,7 +209,7 @@ func (s *refusals) take(l *learned, raw json.RawMessage, leaves []leaf, said mes
 	if !ok {
 		return
 	}
-	a := asked{constraint: r.Constraint, message: r.text}
+	a := asked{constraint: r.Constraint, message: said.text}
 	switch {
 	case r.Checkable():
 	case r.leaf < 0 || !isID(&leaves[r.leaf]):

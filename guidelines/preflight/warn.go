@@ -33,7 +33,7 @@ func (m *Model) warnings(a *Assessment, v *view, near []neighbour, fix fix) []Wa
 	}
 	if len(found) == 0 && a.Risk != nil && *a.Risk >= m.cut {
 		if w, ok := m.alike(near); ok {
-			w.Severity, w.Rule = min(severityOf(*a.Risk), Note), "most_alike_failed"
+			w.Severity, w.Rule = severityOf(min(*a.Risk, 0.5)), "most_alike_failed" // never more than ask
 			found = append(found, rated{w, *a.Risk})
 		}
 	}
@@ -175,19 +175,14 @@ func times(c Count) string {
 // breaks says what a message asked for that the call does not do.
 func (m *Model) breaks(v *view) Warning {
 	a := v.broken
-	do := constraints.Imperative(a.constraint, m)
-	if a.path != "" {
-		do = "Change the value."
-		if name, known := m.Parameter(a.path); known {
-			do = "Give another `" + name + "`."
-			if a.kind != "" {
-				do = "Give a `" + name + "` of another kind."
-			}
+	do, which := constraints.Imperative(a.constraint, m), "that did not do so"
+	if name, known := m.Parameter(a.path); known {
+		do, which = "Give another `"+name+"`.", "with this one"
+		if a.kind != "" {
+			do, which = "Give a `"+name+"` of another kind.", "with one of this kind"
 		}
 	}
-	return Warning{
-		Text: fmt.Sprintf("%s %s that did not do so failed%s.", do, calls(len(a.calls)), m.heardWith(a.message, a.constraint.Class)), Calls: a.calls,
-	}
+	return Warning{Text: fmt.Sprintf("%s %s %s failed%s.", do, calls(len(a.calls)), which, m.heardWith(a.message, a.constraint.Class)), Calls: a.calls}
 }
 
 func calls(n int) string {
@@ -258,35 +253,39 @@ func (m *Model) next(r refusal, leaves []leaf, v *view, fix fix) string {
 	return "Find out what is wrong before you go on: read the message, look at what is there, or take another way."
 }
 
-// alike says that most of the calls most like this one failed, where most of them
-// failed for the same reason.
+// alike says that most of the inputs most like this one failed, where most of them
+// failed for the same reason, in more than one run. Each input counts once, as its
+// newest call came out.
 func (m *Model) alike(near []neighbour) (Warning, bool) {
 	judged := 0
 	w := Warning{}
 	classes := map[constraints.Class]int{}
+	seen, runs := map[uint64]bool{}, map[string]bool{}
 	var common *learned
 	for _, n := range near {
 		c := &m.calls[n.call]
 		if n.similarity < leastAlike || judged == 10 {
 			break
 		}
-		if !c.judged {
+		if !c.judged || seen[c.identity] {
 			continue
 		}
+		seen[c.identity] = true
 		judged++
 		if !c.failed() {
 			continue
 		}
+		runs[c.run] = true
 		w.Calls = append(w.Calls, c.key)
 		classes[c.class]++
 		if !isGeneral(c.class) && (common == nil || classes[c.class] > classes[common.class]) {
 			common = c
 		}
 	}
-	if judged < 3 || 2*len(w.Calls) <= judged || common == nil || 2*classes[common.class] < len(w.Calls) {
+	if judged < 3 || 2*len(w.Calls) <= judged || common == nil || 2*classes[common.class] < len(w.Calls) || len(runs) < 2 && !runs[""] {
 		return Warning{}, false
 	}
-	w.Text = fmt.Sprintf("%d of the %d calls most like this one failed, %d%s. %s", len(w.Calls), judged, classes[common.class],
+	w.Text = fmt.Sprintf("%d of the %d inputs most like this one failed, %d%s. %s", len(w.Calls), judged, classes[common.class],
 		m.heardWith(common.message, common.class), constraints.Imperative(constraints.Constraint{Class: common.class}, m))
 	return w, true
 }
