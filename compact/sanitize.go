@@ -32,13 +32,44 @@ func (s sanitizer) text(text string) string {
 // clean keeps a text from imitating our frame.
 func (s sanitizer) clean(text string) string { return strings.ReplaceAll(text, frameOpen, "(memoryd ") }
 
-// quotable drops the lines of tools that try to steer who reads them.
-func quotable(lines []string) []string {
+// quoter drops the lines of tools that try to steer who reads them. It remembers
+// what it saw, for a summary is written several times.
+type quoter map[string]bool
+
+func (q quoter) lines(lines []string) []string {
 	var out []string
 	for _, l := range lines {
-		if _, steers := textsafe.SuspectInstruction(l); !steers {
+		steers, seen := q[l]
+		if !seen {
+			if steers = wordy(l); steers {
+				_, steers = textsafe.SuspectInstruction(l)
+			}
+			q[l] = steers
+		}
+		if !steers {
 			out = append(out, l)
 		}
 	}
 	return out
+}
+
+// wordy reports whether a line has three words of letters in a row, or letters
+// beyond ASCII: what has not gives no orders.
+func wordy(l string) bool {
+	run, letters := 0, 0
+	for i := range len(l) {
+		switch c := l[i]; {
+		case c >= 0x80:
+			return true
+		case c|0x20 >= 'a' && c|0x20 <= 'z':
+			letters++
+		case (c == ' ' || c == ',' || c == '.') && letters > 0:
+			if run, letters = run+1, 0; run >= 2 {
+				return true
+			}
+		case c != ' ':
+			run, letters = 0, 0
+		}
+	}
+	return run >= 2 && letters > 0
 }

@@ -36,6 +36,7 @@ type summary struct {
 	// state are lines most worth keeping first.
 	state   []stateLine
 	records *records.Set
+	quote   quoter
 	hint    string // how to look up what is not here
 }
 
@@ -43,7 +44,7 @@ type summary struct {
 // removed, those that stay tell what is spoken of.
 func newSummary(w *run, p *plan) *summary {
 	c := w.conv
-	s := &summary{w: w, lead: p.lead}
+	s := &summary{w: w, lead: p.lead, quote: quoter{}}
 	gone := make([]bool, len(c.messages))
 	for _, u := range p.remove {
 		for _, i := range c.units[u].Index {
@@ -224,7 +225,7 @@ func (s *summary) compose(room int) string {
 		section(toldHead, s.told)
 	}
 	chosen := s.records.Select(left - 10)
-	section(recordsHead, quotable(chosen.Records))
+	section(recordsHead, s.quote.lines(chosen.Records))
 	section(saidHead, chosen.Said)
 	return b.String()
 }
