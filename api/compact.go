@@ -220,18 +220,45 @@ func (s *server) getOriginal(c echo.Context, _ []byte) (any, error) {
 	case err != nil:
 		return nil, err
 	case query != "":
-		found, err := s.Flows.SearchOriginals.Run(ctx, ops.SearchOriginals{GetOriginal: of, Text: query, Limit: cmp.Or(limit, defaultPage)})
-		list := wire.HitList{Hits: make([]wire.Hit, len(found.Hits))}
-		for i, hit := range found.Hits {
-			list.Hits[i] = wire.Hit(hit)
-		}
-		return list, err
+		return s.searchOriginals(ctx, ops.SearchOriginals{GetOriginal: of, Text: query, Limit: cmp.Or(limit, defaultPage)})
 	case paged:
 		p, err := s.Flows.ReadOriginal.Run(ctx, ops.ReadOriginal{GetOriginal: of, Offset: offset, Limit: limit})
 		return wire.TextPage(p.Page), err
 	}
 	original, err := s.Flows.GetOriginal.Run(ctx, of)
 	return encoded{body: original.Data}, err
+}
+
+// lookUp finds messages that compactions removed from a conversation by words.
+func (s *server) lookUp(c echo.Context, _ []byte) (any, error) {
+	workspace, err := pathParam(c, "workspace")
+	if err != nil {
+		return nil, err
+	}
+	of := ops.SearchOriginals{GetOriginal: ops.GetOriginal{Workspace: workspace}, Conversation: c.QueryParam("conversation_id"), Text: c.QueryParam("query")}
+	for name, value := range map[string]string{"conversation_id": of.Conversation, "query": of.Text} {
+		if strings.TrimSpace(value) == "" {
+			return nil, memoryd.Errorf(memoryd.Invalid, "%s: must not be empty", name)
+		}
+	}
+	_, limit, _, err := pageOfText(c)
+	if err != nil {
+		return nil, err
+	}
+	of.Limit = min(cmp.Or(limit, defaultPage), maxHits)
+	return s.searchOriginals(c.Request().Context(), of)
+}
+
+// maxHits bounds how many places one answer names.
+const maxHits = 1000
+
+func (s *server) searchOriginals(ctx context.Context, r ops.SearchOriginals) (any, error) {
+	found, err := s.Flows.SearchOriginals.Run(ctx, r)
+	list := wire.HitList{Hits: make([]wire.Hit, len(found.Hits))}
+	for i, hit := range found.Hits {
+		list.Hits[i] = wire.Hit(hit)
+	}
+	return list, err
 }
 
 func originalOf(c echo.Context) (of ops.GetOriginal, err error) {

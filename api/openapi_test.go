@@ -308,6 +308,8 @@ func TestEveryAnswerFitsItsDescription(t *testing.T) {
 		{"POST", "/compact_conversation", conversationBody(`,"profile":"none"`), 422, false},
 		{"POST", "/compact_conversation", conversationBody(`,"overrides":{"no_such":1}`), 422, false},
 		{"POST", "/compact_conversation", `{"messages":[`, 422, false},
+		{"GET", "/v1/workspaces/default/originals?conversation_id=none&query=x", "", 404, false},
+		{"GET", "/v1/workspaces/default/originals?query=x", "", 422, false},
 		{"GET", "/v1/workspaces/default/originals/o_00000000000000000000", "", 404, false},
 		{"GET", "/v1/workspaces/default/originals/nonsense", "", 422, false},
 		{"GET", "/v1/workspaces/default/originals/o_00000000000000000000?offset=x", "", 422, false},

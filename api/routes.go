@@ -77,6 +77,7 @@ func (s *server) endpoints(d *docs) []endpoint {
 		{"GET", workspace + "/tools", computing, s.listTools},
 		{"GET", workspace + "/spend", computing, s.getSpend},
 		{"GET", workspace + "/corrections", 0, s.listCorrections},
+		{"GET", workspace + "/originals", computing, s.lookUp},
 		{"GET", original, computing, s.getOriginal},
 		{"POST", original + "/undo", withBody, s.undo},
 		{"GET", versions, computing, s.listGuidelines},

@@ -60,6 +60,10 @@ func (m *Memory) Put(_ context.Context, workspace string, items []Original) erro
 	for _, it := range items {
 		if k := m.items[workspace][it.ID]; k != nil {
 			k.at = now
+			if it.Replace {
+				m.used += len(it.Data) - len(k.data)
+				k.data = append([]byte(nil), it.Data...)
+			}
 			continue
 		}
 		m.used += len(it.Data)

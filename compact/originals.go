@@ -4,7 +4,10 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"net/url"
 	"strings"
+
+	"github.com/go-json-experiment/json"
 )
 
 // Original is something that compaction took out of a conversation.
@@ -14,13 +17,16 @@ type Original struct {
 	ID string
 	// Data are the exact bytes.
 	Data []byte
+	// Replace says that the content may change: what is stored under the id is
+	// replaced. The note of a conversation's newest compaction is such.
+	Replace bool
 }
 
 // Originals stores what was removed, by workspace. Nothing of one workspace can
 // be had from another.
 type Originals interface {
 	// Put stores all of the items or none. An id that is there already is left as
-	// it is; its expiry may be renewed.
+	// it is unless the item says Replace; its expiry may be renewed.
 	Put(ctx context.Context, workspace string, items []Original) error
 	// Get fails with a memoryd.NotFound error for an id that is unknown or has
 	// expired.
@@ -46,10 +52,23 @@ func originalID(data []byte) string {
 	return "o_" + hex.EncodeToString(sum[:12])
 }
 
-const hintOpen = "Look up"
+// newest is the note of a conversation's newest compaction.
+type newest struct {
+	Latest string `json:"latest"`
+}
 
-func lookupHint(workspace, conversation string) string { return "" }
+// newestID is where the note of a conversation is kept.
+func newestID(conversation string) string { return newHash("newest", conversation).compactionID() }
 
+// newestOf notes that id is the newest compaction of a conversation.
 func newestOf(conversation, id string) Original {
-	return Original{ID: "c_" + shortHash([]byte("conversation\x00" + conversation))[:14], Data: []byte(id)}
+	data, _ := json.Marshal(newest{id}) // a text always marshals
+	return Original{ID: newestID(conversation), Data: data, Replace: true}
+}
+
+// hintOpen begins the line of a summary that says how to look up what it left out.
+const hintOpen = "Left out here, still to be had: "
+
+func lookupHint(workspace, conversation string) string {
+	return hintOpen + "GET /v1/workspaces/" + url.PathEscape(workspace) + "/originals?conversation_id=" + url.QueryEscape(conversation) + "&query=words"
 }

@@ -2,8 +2,10 @@ package compact
 
 import (
 	"context"
+	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"memoryd"
@@ -136,6 +138,82 @@ func (c *Compactor) Search(ctx context.Context, workspace, id, text string, limi
 		}
 	}
 	return hits, nil
+}
+
+// Lookup finds the messages of a conversation that hold the words of a query,
+// among all that its compactions removed: those with most of the words first, then
+// the newest, at most limit. It fails with NotFound for a conversation of which
+// nothing was removed.
+func (c *Compactor) Lookup(ctx context.Context, workspace, conversation, query string, limit int) ([]Hit, error) {
+	words := strings.Fields(strings.ToLower(query))
+	if conversation == "" || len(words) == 0 {
+		return nil, memoryd.Errorf(memoryd.Invalid, "conversation_id and query must not be empty")
+	}
+	if workspace == "" {
+		workspace = memoryd.DefaultWorkspace
+	}
+	o, err := c.store.Get(ctx, workspace, newestID(conversation))
+	if err != nil {
+		return nil, err
+	}
+	var note newest
+	if err := json.Unmarshal(o.Data, &note); err != nil {
+		return nil, memoryd.Wrap(memoryd.NotFound, err, "nothing was removed from this conversation")
+	}
+	type found struct {
+		Hit
+		words int
+	}
+	var all []found
+	seen := map[string]bool{}
+	for todo := []string{note.Latest}; len(todo) > 0; todo = todo[1:] {
+		messages, err := c.Undo(ctx, workspace, todo[0])
+		switch {
+		case memoryd.IsKind(err, memoryd.NotFound): // it expired before the later ones
+			continue
+		case err != nil:
+			return nil, err
+		}
+		for n, raw := range slices.Backward(messages) {
+			id := originalID(raw)
+			if seen[id] {
+				continue
+			}
+			seen[id] = true
+			body := readable(raw)
+			if earlier := idIn(body); earlier != "" && !seen[earlier] {
+				seen[earlier] = true
+				todo = append(todo, earlier)
+			}
+			if hit, n := hitOf(id, n, body, words); n > 0 {
+				all = append(all, found{hit, n})
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b found) int { return b.words - a.words })
+	hits := make([]Hit, min(limit, len(all)))
+	for i := range hits {
+		hits[i] = all[i].Hit
+	}
+	return hits, nil
+}
+
+// hitOf tells where in a text the first of the words stands, and how many do.
+func hitOf(id string, message int, body string, words []string) (hit Hit, found int) {
+	low := strings.ToLower(body)
+	at := -1
+	for _, w := range words {
+		if i := strings.Index(low, w); i >= 0 {
+			if found++; at < 0 || i < at {
+				at = i
+			}
+		}
+	}
+	if at < 0 {
+		return hit, 0
+	}
+	at = min(at, len(body)) // lower case may have another length
+	return Hit{id, message, len([]rune(body[:at])), cutRunesEnd(body[:at], 100) + cutRunes(body[at:], 200)}, found
 }
 
 // readable is the text of a message: what was written, called and returned.

@@ -83,6 +83,8 @@ type Compactor interface {
 	// stands in the input of a compaction.
 	Read(ctx context.Context, workspace, id string, offset, limit int) (compact.Page, error)
 	Search(ctx context.Context, workspace, id, text string, limit int) ([]compact.Hit, error)
+	// Lookup finds what compactions removed from a conversation by words.
+	Lookup(ctx context.Context, workspace, conversation, query string, limit int) ([]compact.Hit, error)
 	// Undo gives the input of a compaction back; UndoIn takes the compaction out of
 	// a conversation that went on.
 	Undo(ctx context.Context, workspace, id string) ([]jsontext.Value, error)
@@ -146,12 +148,14 @@ type ReadOriginal struct {
 // OriginalPage is a part of an original's text.
 type OriginalPage struct{ compact.Page }
 
-// SearchOriginals asks where a text stands in the input of a compaction.
+// SearchOriginals asks where a text stands in the input of a compaction; with a
+// Conversation, which of all the messages that were removed from it hold the words.
 type SearchOriginals struct {
 	GetOriginal
 
-	Text  string
-	Limit int
+	Conversation string
+	Text         string
+	Limit        int
 }
 
 // OriginalHits are the places.
@@ -187,7 +191,11 @@ func (library) ReadOriginal() Definition {
 
 func (library) SearchOriginals() Definition {
 	return define("search_originals_op", func(d Deps, ctx context.Context, r SearchOriginals) (h OriginalHits, err error) {
-		h.Hits, err = d.Compactor.Search(ctx, r.Workspace, r.ID, r.Text, r.Limit)
+		if r.Conversation != "" {
+			h.Hits, err = d.Compactor.Lookup(ctx, r.Workspace, r.Conversation, r.Text, r.Limit)
+		} else {
+			h.Hits, err = d.Compactor.Search(ctx, r.Workspace, r.ID, r.Text, r.Limit)
+		}
 		return h, err
 	})
 }

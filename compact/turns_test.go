@@ -1,0 +1,170 @@
+package compact_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"memoryd/compact"
+	"memoryd/compact/chat"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"pgregory.net/rapid"
+)
+
+// orders is a plain dialogue of a customer, as three providers take it.
+func orders(n int, form string) []jsontext.Value {
+	var ms []jsontext.Value
+	for i := range n {
+		id := fmt.Sprintf("call_%d", i)
+		args := fmt.Sprintf(`{"order_id":"#W%07d"}`, i)
+		out := fmt.Sprintf(`{"order_id":"#W%07d","status":"delivered","items":[{"item_id":"42%08d","name":"Keyboard","price":%d},{"item_id":"77%08d","name":"Lamp","price":12}]}`, i, i, 100+i, i)
+		ask, reply := fmt.Sprintf("Please look at order number %d of mine.", i), fmt.Sprintf("Order %d was delivered. Shall I go on with the next one?", i)
+		switch form {
+		case "chat":
+			ms = append(ms, user(ask), raw(obj{"role": "assistant", "content": nil, "tool_calls": []obj{{"id": id, "type": "function", "function": obj{"name": "get_order", "arguments": args}}}}), result(id, out), says(reply))
+		case "blocks":
+			ms = append(ms, user(ask), raw(obj{"role": "assistant", "content": []obj{{"type": "tool_use", "id": id, "name": "get_order", "input": jsontext.Value(args)}}}),
+				raw(obj{"role": "user", "content": []obj{{"type": "tool_result", "tool_use_id": id, "content": out}}}), raw(obj{"role": "assistant", "content": []obj{{"type": "text", "text": reply}}}))
+		case "items":
+			ms = append(ms, raw(obj{"type": "message", "role": "user", "content": []obj{{"type": "input_text", "text": ask}}}), raw(obj{"type": "reasoning", "id": "rs_" + id, "summary": []obj{}}),
+				raw(obj{"type": "function_call", "call_id": id, "name": "get_order", "arguments": args}), raw(obj{"type": "function_call_output", "call_id": id, "output": out}),
+				raw(obj{"type": "message", "role": "assistant", "content": []obj{{"type": "output_text", "text": reply}}}))
+		}
+	}
+	return append(ms, user("Yes, that is correct."))
+}
+
+// outOfTurn finds two neighbours of one speaker, which strict templates refuse.
+func outOfTurn(t fataler, ms []jsontext.Value, strict bool) string {
+	before := ""
+	for i, r := range ms {
+		m, err := chat.Parse(r)
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		switch {
+		case m.Kind == chat.System || m.Kind == chat.Opaque:
+			continue
+		case m.Kind == chat.Result && m.Role != "user" || m.Item:
+			before = "tool"
+			continue
+		case m.Role == before && (strict || m.Role == "user"):
+			return fmt.Sprintf("messages %d and %d are both the %s's", i-1, i, m.Role)
+		case before == "" && m.Role != "user":
+			return "the first message is the " + m.Role + "'s"
+		}
+		before = m.Role
+	}
+	return ""
+}
+
+func TestSpeakersStayInTurn(t *testing.T) {
+	for _, form := range []string{"chat", "blocks", "items"} {
+		rapid.Check(t, func(t *rapid.T) {
+			in := orders(rapid.IntRange(3, 25).Draw(t, "n"), form)
+			if form == "items" {
+				in = in[:len(in)-1]
+			}
+			in = in[:rapid.IntRange(len(in)/2, len(in)).Draw(t, "end")]
+			for { // an agent sends no calls without results
+				m, _ := chat.Parse(in[len(in)-1])
+				if len(m.Calls) == 0 && (m.Kind != chat.Assistant || len(m.Reasoning) == 0) {
+					break
+				}
+				in = in[:len(in)-1]
+			}
+			r := compact.Request{Messages: in, Force: true, TargetTokens: rapid.IntRange(60, 1500).Draw(t, "target")}
+			c := compact.New(compact.Default(), compact.Deps{})
+			res, err := c.Compact(t.Context(), r)
+			if err != nil {
+				t.Fatalf("%v", err)
+			}
+			check(t, c, r, res)
+			if bad := outOfTurn(t, res.Messages, form == "blocks"); bad != "" {
+				t.Fatalf("%s: %s\n%s", form, bad, res.Messages)
+			}
+		})
+	}
+}
+
+func TestTheTailComesBeforeEveryRecord(t *testing.T) {
+	for _, form := range []string{"chat", "blocks"} {
+		in := orders(20, form)
+		res := run(t, newCompactor(t), compact.Request{Messages: in, Force: true, TargetTokens: 700})
+		all := textOf(t, res.Messages)
+		for _, want := range []string{"Yes, that is correct.", "Order 19 was delivered. Shall I go on with the next one?", `"item_id":"4200000019"`} {
+			if !strings.Contains(all, want) {
+				t.Errorf("%s: %q is not there\n%s", form, want, all)
+			}
+		}
+	}
+}
+
+func TestARecordStaysWhole(t *testing.T) {
+	res := run(t, newCompactor(t), compact.Request{Messages: orders(20, "chat"), Force: true, TargetTokens: 900})
+	const whole = "order #W0000018: status delivered, items [item 4200000018, name Keyboard, price 118; 7700000018 Lamp 12]"
+	if !strings.Contains(res.Summary, whole) {
+		t.Errorf("not %q in\n%s", whole, res.Summary)
+	}
+}
+
+func TestTheSmallestResultIsGivenWithItsReason(t *testing.T) {
+	in := append([]jsontext.Value{system(long("rule", 60))}, orders(10, "chat")...)
+	res := run(t, newCompactor(t), compact.Request{Messages: in, MaxInputTokens: 300})
+	if !res.Compacted || res.Reason != compact.SystemTooLarge || !strings.Contains(res.Detail, "system messages and tools") || len(res.Messages) > 4 {
+		t.Errorf("%s %s: %d messages", res.Reason, res.Detail, len(res.Messages))
+	}
+	in = append(orders(10, "chat")[:40], user(long("task", 200)))
+	res = run(t, newCompactor(t), compact.Request{Messages: in, MaxInputTokens: 300})
+	if !res.Compacted || res.Reason != compact.TailTooLarge || !contains(res.Messages, in[40]) {
+		t.Errorf("%s %s", res.Reason, res.Detail)
+	}
+}
+
+func TestWhatWasLeftOutCanBeLookedUp(t *testing.T) {
+	c := newCompactor(t)
+	ms := orders(12, "chat")
+	for range 3 { // what the first compaction removed is found through the later ones
+		res := run(t, c, compact.Request{Messages: ms, Conversation: "c-1", Workspace: "w", Force: true, TargetTokens: 600})
+		if !strings.Contains(res.Summary, "/v1/workspaces/w/originals?conversation_id=c-1&query=") {
+			t.Fatalf("the summary does not say how to look up\n%s", res.Summary)
+		}
+		ms = append(res.Messages, orders(6, "chat")...)
+	}
+	hits, err := c.Lookup(t.Context(), "w", "c-1", "4200000002 keyboard", 5)
+	if err != nil || len(hits) == 0 || !strings.Contains(hits[0].Around, "4200000002") {
+		t.Fatalf("%+v %v", hits, err)
+	}
+	if page, err := c.Read(t.Context(), "w", hits[0].ID, 0, 0); err != nil || !strings.Contains(page.Text, "4200000002") {
+		t.Errorf("%+v %v", page, err)
+	}
+	if _, err := c.Lookup(t.Context(), "other", "c-1", "keyboard", 5); err == nil {
+		t.Error("another workspace can look it up")
+	}
+}
+
+func TestStateSaysWhatWasDoneRefusedAndAgreed(t *testing.T) {
+	call := func(id, name, args, out string) []jsontext.Value {
+		return join(raw(obj{"role": "assistant", "content": nil, "tool_calls": []obj{{"id": id, "type": "function", "function": obj{"name": name, "arguments": args}}}}), result(id, out))
+	}
+	in := join(
+		user("Hello, good morning to you."), says("How can I help?"),
+		user("I would like to cancel order #W0000007. I do not want to pay more than 20 for the return."),
+		says("I can cancel order #W0000007 and refund 118 to gift card gc_77. Shall I?"), user("Yes, please."),
+		call("a", "cancel_order", `{"order_id":"#W0000007","reason":"no longer needed"}`, `{"order_id":"#W0000007","status":"cancelled","refund":118}`),
+		call("b", "cancel_order", `{"order_id":"#W0000008"}`, "Error: order was shipped already"),
+		orders(15, "chat"),
+	)
+	res := run(t, newCompactor(t), compact.Request{Messages: in, Force: true, TargetTokens: 1200})
+	for _, want := range []string{
+		"- User's terms: I do not want to pay more than 20 for the return.",
+		`- User agreed ("Yes, please.") to: I can cancel order #W0000007 and refund 118 to gift card gc_77.`,
+		"- Done: cancel_order(order #W0000007, reason no longer needed) → status cancelled, refund 118",
+		"- Refused: cancel_order(order #W0000008): Error: order was shipped already",
+	} {
+		if !strings.Contains(res.Summary, want) {
+			t.Errorf("not %q in\n%s", want, res.Summary)
+		}
+	}
+}
