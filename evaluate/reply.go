@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -290,4 +291,135 @@ func firstSentence(s string) string {
 		return s[:i+1]
 	}
 	return s
+}
+
+// readBatch reads a reply that judges several calls. It gives the evaluations that
+// can be used, by id. An id that was not asked for is ignored, and so is one
+// that was answered twice with different scores or whose evaluation cannot be read:
+// such calls are asked again alone, so that one bad item spoils no other.
+func readBatch(text, nonce string, ids []string) (map[string]answer, repairs, error) {
+	var used repairs
+	text, err := admit(text, nonce, &used)
+	if err != nil {
+		return nil, nil, err
+	}
+	found, err := answersIn(text, &used)
+	if err != nil {
+		return nil, used, err
+	}
+	used = slices.DeleteFunc(used, func(r string) bool { return r == repairShape }) // being wrapped is right here
+	if slices.Contains(used, repairCut) && len(found) > 0 {
+		found = found[:len(found)-1] // may have lost members
+	}
+	good, spoilt := map[string]answer{}, map[string]bool{}
+	for _, obj := range found {
+		id := obj.text("id")
+		if !slices.Contains(ids, id) {
+			continue
+		}
+		v, err := readAnswer(obj, &used)
+		if earlier, twice := good[id]; err != nil || twice && earlier.score != v.score {
+			spoilt[id] = true
+		}
+		good[id] = v
+	}
+	for id := range spoilt {
+		delete(good, id)
+	}
+	if len(good) == 0 {
+		return nil, used, errNoScoreFound
+	}
+	return good, used, nil
+}
+
+const labelWords = `(?:partial(?:ly)?[ _-]success(?:ful)?|partial|mixed|unsuccessful|success(?:ful)?|succeeded|pass(?:ed)?|fail(?:ure|ed)?)\b`
+
+var (
+	label = regexp.MustCompile(`(?i)\b(?:final |overall )?(?:score|rating)\b["'*_` + "`" + `\s]*(?:is\b|of\b|[:=>]|->|→)[\s"'*_` + "`" + `(\[]*` +
+		`([+-]?[0-9]*[.,]?[0-9]+(?:\s*(?:/|out of)\s*[0-9]+|\s*%)?|` + labelWords + `)(?:[^\w.,/%]|[.,]\D|[.,]?$)`)
+	levelTokens = regexp.MustCompile(`\b(?:0\.5|[01](?:\.0)?)\b`)
+)
+
+// readLabel reads a reply without an object: one level or word by itself (but no
+// number of another scale, which could be anything), or a
+// text that names the score once ("Score: 0.5"). A text that lists all three
+// levels explains the scale; it is not read as an answer. Neither is one with a
+// brace in it: that is an object that could not be read.
+func readLabel(text string, used repairs) (answer, repairs, error) {
+	used.add(repairLabel, true)
+	bare := strings.TrimRight(strings.Trim(text, "*_`\"' #\n\t"), ".")
+	if level, exact, err := levelOfText(bare); err == nil && (exact || !loosejson.IsNumber(bare)) {
+		used.add(repairScale, !exact)
+		return answer{score: level}, used, nil
+	}
+	matches := label.FindAllStringSubmatch(text, -1)
+	if len(matches) == 0 || explainsScale(text) || strings.Contains(text, "{") {
+		return answer{}, used, errNoScoreFound
+	}
+	v := answer{evaluation: textsafe.Line(text, maxEvaluation)}
+	for i, m := range matches {
+		level, exact, err := levelOfText(m[1])
+		if err != nil {
+			return answer{}, used, err
+		}
+		if i > 0 && level != v.score {
+			return answer{}, used, errAmbiguous
+		}
+		v.score = level
+		used.add(repairScale, !exact)
+	}
+	v.summary = textsafe.Line(firstSentence(v.evaluation), maxSummary)
+	return v, used, nil
+}
+
+func explainsScale(text string) bool {
+	seen := map[byte]bool{}
+	for _, t := range levelTokens.FindAllString(text, -1) {
+		if t == "0.5" {
+			seen['h'] = true
+		} else {
+			seen[t[0]] = true
+		}
+	}
+	return len(seen) == 3
+}
+
+// checkNames are the ten binary checks of a call, after the judge of "Towards
+// Robust Tool Use in Agents via Experience-Driven Adaptive Guidance" (ExpG,
+// arXiv 2608.03403): two of the use, four of the input, four of the response. A
+// model answers with the names of those that a call fails, which become the
+// evaluation's FailedChecks.
+func checkNames() []string {
+	return []string{
+		"tool_needed", "right_tool",
+		"required_inputs", "valid_inputs", "input_format", "inputs_fit_context",
+		"useful_response", "response_fits_tool", "response_fits_input", "advances_task",
+	}
+}
+
+// knownChecks reads an answer's failed_checks. Names that are not ours are
+// dropped; an object of name and 0 or false, as some models write, counts too.
+func knownChecks(obj object) []string {
+	var failed []string
+	add := func(name string) {
+		name = strings.ToLower(strings.TrimSpace(name))
+		if slices.Contains(checkNames(), name) && !slices.Contains(failed, name) {
+			failed = append(failed, name)
+		}
+	}
+	for i, n := range obj.members() {
+		key := strings.ToLower(n.Key)
+		if key != "failed_checks" && key != "checks" {
+			continue
+		}
+		for c, v := range (object{obj.doc, i}).members() {
+			switch {
+			case n.Kind == loosejson.Array && v.Kind == loosejson.String && !v.Cut && key != "checks":
+				add(obj.doc.Str(c))
+			case n.Kind == loosejson.Object && (v.Val == "0" || v.Val == "false") && v.Kind != loosejson.String:
+				add(v.Key)
+			}
+		}
+	}
+	return failed
 }

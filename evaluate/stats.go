@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"context"
 	"maps"
 	"sync"
 
@@ -90,4 +91,114 @@ func (d *Evaluator) Stats() Stats {
 	s := d.counters.snapshot()
 	s.Queued, s.InHand = d.queue.depth()
 	return s
+}
+
+// bills holds what calls cost in tries that failed, until they get an evaluation. It
+// lasts as long as the process, and holds so many calls at most: a bill that is
+// lost is missing from its call's cost, not from the ledger.
+type costs struct {
+	mu   sync.Mutex
+	open map[jobID]memoryd.Cost
+}
+
+const maxBills = 50_000
+
+func newCosts() *costs { return &costs{open: map[jobID]memoryd.Cost{}} }
+
+// add puts a cost on the call's bill.
+func (b *costs) add(id jobID, c memoryd.Cost) {
+	if c == (memoryd.Cost{}) {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if _, ok := b.open[id]; !ok && len(b.open) >= maxBills {
+		for other := range b.open { // any one
+			delete(b.open, other)
+			break
+		}
+	}
+	b.open[id] = b.open[id].Add(c)
+}
+
+// close gives the call's bill and forgets it.
+func (b *costs) close(id jobID) memoryd.Cost {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	c := b.open[id]
+	delete(b.open, id)
+	return c
+}
+
+// maxTokens is more than any request has; a server that counts more is not
+// believed.
+const maxTokens = 10_000_000
+
+// shares divides the cost of one request among n calls: equal parts of the
+// request, and tokens that add up to the whole.
+func shares(u memoryd.Usage, n int) []memoryd.Cost {
+	part := func(whole, i int) int64 {
+		w := int64(min(max(0, whole), maxTokens))
+		return w*int64(i+1)/int64(n) - w*int64(i)/int64(n)
+	}
+	list := make([]memoryd.Cost, n)
+	for i := range list {
+		list[i] = memoryd.Cost{
+			Requests: 1 / float64(n), PromptTokens: part(u.PromptTokens, i), CompletionTokens: part(u.CompletionTokens, i),
+		}
+	}
+	return list
+}
+
+// Event is an evaluation that was reached, or the end of a call that nobody could
+// judge.
+type Event struct {
+	memoryd.ToolRef
+	Key memoryd.CallKey
+	// Evaluation is what the call got: judged, or failed.
+	Evaluation memoryd.Evaluation
+	// Said is what the judge itself said, before what the rules know bounded its
+	// score; the same as Evaluation where nothing was lowered. It is the one to
+	// watch a judge by.
+	Said memoryd.Evaluation
+	// Ruled is what the rules said, and Sure whether they were sure of it.
+	Ruled memoryd.Evaluation
+	Sure  bool
+}
+
+// Observe names who is told of each evaluation: of those that Prejudge reached, and
+// of the others once the store has them. A call that is sent twice is prejudged
+// twice, and told twice. f is called from many goroutines and must not block.
+// Observe comes before Start and Prejudge.
+func (d *Evaluator) Observe(f func(Event)) { d.observer = f }
+
+func (d *Evaluator) tellPrejudged(c *memoryd.Call, o opinion, said memoryd.Evaluation) {
+	d.observer(Event{c.ToolRef, c.Key, c.Evaluation, said, o.ruled, o.sure})
+}
+
+// tellSettled tells of those that the store has taken.
+func (d *Evaluator) tellSettled(list []settled, written []bool) {
+	for i, s := range list {
+		if s.e.State != memoryd.Pending && i < len(written) && written[i] {
+			d.observer(Event{s.j.ref, s.j.key, s.e, s.said, s.j.ruled, s.j.sure})
+		}
+	}
+}
+
+// Overruled takes in that a person gave call the evaluation e, once the store has
+// it: equal calls that would go to the model get the same evaluation from now on,
+// also from other processes and from later versions of the judge, and what the
+// rules remember of the tool is read anew. What the rules are sure of, and texts
+// that address the judge, go by the rules as before.
+func (d *Evaluator) Overruled(ctx context.Context, call memoryd.Call, e memoryd.Evaluation) error {
+	d.profiles.drop(call.ToolRef)
+	if e.State != memoryd.Judged {
+		return memoryd.Errorf(memoryd.Invalid, "a correction is a verdict")
+	}
+	e.Overruled = nil
+	if err := d.cache.keep(ctx, personKey(&call), e, d.now()); err != nil {
+		d.counters.count(func(s *Stats) { s.LedgerErrors++ })
+		return err
+	}
+	return nil
 }

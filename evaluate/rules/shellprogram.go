@@ -17,6 +17,7 @@ import (
 // what runs in a substitution or as find's -exec … \; is not seen (POSIX.1-2024,
 // XCU 2.9; GNU findutils manual, "Single File").
 type shellProgram struct {
+	parser   *syntax.Parser
 	source   string
 	parsed   bool
 	deciding []string // base names of commands
@@ -49,13 +50,13 @@ func newShellParser() *syntax.Parser {
 }
 
 func parseShell(parser *syntax.Parser, command string) shellProgram {
-	p := shellProgram{source: unfenced(command)}
+	p := shellProgram{parser: parser, source: unfenced(command)}
 	p.muffled, p.pipefail = strings.Contains(p.source, "/dev/null"), strings.Contains(p.source, "pipefail")
-	p.list(p.statements(parser), place{decides: true, final: true}, parser)
+	p.list(p.statements(), place{decides: true, final: true})
 	if len(p.stages) == 0 {
 		for i, piece := range strings.FieldsFunc(p.source, func(r rune) bool { return strings.ContainsRune("|;&\n", r) }) {
 			if w := strings.Fields(piece); len(w) > 0 && i < maxStages { // another language
-				p.note(w, piece, nil, place{decides: true, final: true}, parser)
+				p.note(w, piece, nil, place{decides: true, final: true})
 			}
 		}
 	}
@@ -65,10 +66,10 @@ func parseShell(parser *syntax.Parser, command string) shellProgram {
 
 // statements parses the source. What is open at its end is closed as the parser
 // says: quotes, brackets, here-documents, loops.
-func (p *shellProgram) statements(parser *syntax.Parser) []*syntax.Stmt {
+func (p *shellProgram) statements() []*syntax.Stmt {
 	p.source = shallow(p.source)
 	for range maxRepairs {
-		f, err := parser.Parse(strings.NewReader(p.source), "")
+		f, err := p.parser.Parse(strings.NewReader(p.source), "")
 		if err == nil {
 			return f.Stmts
 		}
@@ -132,24 +133,24 @@ func unfenced(command string) string {
 	return strings.TrimSuffix(strings.TrimSpace(inner), "```")
 }
 
-func (p *shellProgram) list(stmts []*syntax.Stmt, at place, parser *syntax.Parser) {
+func (p *shellProgram) list(stmts []*syntax.Stmt, at place) {
 	for i, s := range stmts {
 		here := at
 		if i < len(stmts)-1 || s.Background {
 			here = at.masked()
 		}
-		p.stmt(s, here, parser)
+		p.stmt(s, here)
 	}
 }
 
-func (p *shellProgram) stmt(s *syntax.Stmt, at place, parser *syntax.Parser) {
+func (p *shellProgram) stmt(s *syntax.Stmt, at place) {
 	if len(p.stages) >= maxStages {
 		return
 	}
 	before := len(p.stages)
 	switch c := s.Cmd.(type) {
 	case *syntax.CallExpr:
-		p.call(c, s, at, parser)
+		p.call(c, s, at)
 	case *syntax.BinaryCmd:
 		left, right := at, at
 		left.final = false
@@ -159,45 +160,45 @@ func (p *shellProgram) stmt(s *syntax.Stmt, at place, parser *syntax.Parser) {
 		case syntax.Pipe, syntax.PipeAll:
 			left.decides, left.piped = at.decides && p.pipefail, true
 		}
-		p.stmt(c.X, left, parser)
-		p.stmt(c.Y, right, parser)
+		p.stmt(c.X, left)
+		p.stmt(c.Y, right)
 	case *syntax.Subshell:
-		p.list(c.Stmts, at, parser)
+		p.list(c.Stmts, at)
 	case *syntax.Block:
-		p.list(c.Stmts, at, parser)
+		p.list(c.Stmts, at)
 	case *syntax.IfClause:
 		for ; c != nil; c = c.Else {
-			p.list(c.Cond, at.masked(), parser)
-			p.list(c.Then, at, parser)
+			p.list(c.Cond, at.masked())
+			p.list(c.Then, at)
 		}
 	case *syntax.WhileClause:
-		p.list(c.Cond, at.masked(), parser)
-		p.list(c.Do, at, parser)
+		p.list(c.Cond, at.masked())
+		p.list(c.Do, at)
 	case *syntax.ForClause:
-		p.list(c.Do, at, parser)
+		p.list(c.Do, at)
 	case *syntax.CaseClause:
 		for _, item := range c.Items {
-			p.list(item.Stmts, at, parser)
+			p.list(item.Stmts, at)
 		}
 	case *syntax.FuncDecl:
-		p.stmt(c.Body, at.masked(), parser)
+		p.stmt(c.Body, at.masked())
 	case *syntax.TimeClause:
 		if c.Stmt != nil {
-			p.stmt(c.Stmt, at, parser)
+			p.stmt(c.Stmt, at)
 		}
 	case *syntax.DeclClause:
-		p.note([]string{c.Variant.Value}, p.text(c), inner(c), at, parser)
+		p.note([]string{c.Variant.Value}, p.text(c), inner(c), at)
 	case *syntax.TestClause:
-		p.note([]string{"[["}, p.text(c), inner(c), at, parser)
+		p.note([]string{"[["}, p.text(c), inner(c), at)
 	case nil:
 	default:
-		p.note([]string{"let"}, p.text(c), inner(c), at, parser)
+		p.note([]string{"let"}, p.text(c), inner(c), at)
 	}
 	if at.final && len(p.stages) > before {
 		p.written = p.written || writesFile(s.Redirs)
 	}
 	for _, r := range s.Redirs {
-		p.subs(inner(r), parser)
+		p.subs(inner(r))
 	}
 }
 
@@ -209,7 +210,7 @@ func writesFile(redirs []*syntax.Redirect) bool {
 
 // call notes a simple command: without a name of its own the status is that of
 // the last substitution (x=$(cmd)).
-func (p *shellProgram) call(c *syntax.CallExpr, s *syntax.Stmt, at place, parser *syntax.Parser) {
+func (p *shellProgram) call(c *syntax.CallExpr, s *syntax.Stmt, at place) {
 	var words []string
 	for _, w := range c.Args {
 		words = append(words, p.word(w.Parts))
@@ -219,12 +220,12 @@ func (p *shellProgram) call(c *syntax.CallExpr, s *syntax.Stmt, at place, parser
 		if len(words) < len(given) {
 			p.file(given[0], at.decides) // sudo has complaints of its own
 		}
-		p.note(words, p.text(s), inner(c), at, parser)
+		p.note(words, p.text(s), inner(c), at)
 		return
 	}
 	for _, list := range inner(c) {
 		for _, s := range list {
-			p.stmt(s, place{decides: at.decides, piped: at.piped}, parser)
+			p.stmt(s, place{decides: at.decides, piped: at.piped})
 		}
 	}
 }
@@ -246,7 +247,7 @@ func withoutOpeners(words []string) []string {
 }
 
 // note files the commands that a simple command runs under deciding or masked.
-func (p *shellProgram) note(words []string, text string, subs [][]*syntax.Stmt, at place, parser *syntax.Parser) {
+func (p *shellProgram) note(words []string, text string, subs [][]*syntax.Stmt, at place) {
 	p.stages = append(p.stages, stage{words: words, text: strings.ToLower(text), piped: at.piped})
 	name := baseName(words[0])
 	was := len(p.deciding)
@@ -259,8 +260,8 @@ func (p *shellProgram) note(words []string, text string, subs [][]*syntax.Stmt, 
 		p.exec(words, at.decides)
 	case "sh", "bash", "zsh", "dash", "ssh", "su", "eval", "timeout", "watch":
 		for _, w := range words[1:] {
-			if strings.ContainsAny(w, " ;|") && parser != nil {
-				sub := parseShell(parser, w)
+			if strings.ContainsAny(w, " ;|") {
+				sub := parseShell(p.parser, w)
 				for _, st := range sub.stages {
 					p.file(st.words[0], at.decides)
 				}
@@ -271,7 +272,7 @@ func (p *shellProgram) note(words []string, text string, subs [][]*syntax.Stmt, 
 	if at.final {
 		p.last = slices.Clone(p.deciding[was:])
 	}
-	p.subs(subs, parser)
+	p.subs(subs)
 }
 
 func (p *shellProgram) file(name string, decides bool) {
@@ -285,10 +286,10 @@ func (p *shellProgram) file(name string, decides bool) {
 }
 
 // subs files the commands of substitutions.
-func (p *shellProgram) subs(lists [][]*syntax.Stmt, parser *syntax.Parser) {
+func (p *shellProgram) subs(lists [][]*syntax.Stmt) {
 	for _, list := range lists {
-		sub := shellProgram{source: p.source}
-		sub.list(list, place{}, parser)
+		sub := shellProgram{parser: p.parser, source: p.source}
+		sub.list(list, place{})
 		p.masked = append(p.masked, sub.masked...)
 		p.viewed = p.viewed || sub.viewed
 	}
