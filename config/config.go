@@ -47,6 +47,9 @@ type Config struct {
 	Plan *ops.Plan `yaml:"-"`
 	// Unused are variables of the environment that look like settings and are none.
 	Unused []string `yaml:"-"`
+
+	source string // what it was read from, and its tree
+	file   *yaml.Node
 }
 
 // Log is the log section.

@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -25,32 +26,32 @@ func refused(t *testing.T, file string, parts ...string) {
 
 func TestAFlowThatRecordsWhatNobodyValidatedIsRefused(t *testing.T) {
 	refused(t, "flow:\n  add_tool_call_result: [parse_tool_call_result_op]\n",
-		"line 2: flow.add_tool_call_result: parse_tool_call_result_op takes valid calls (from validate_tool_call_result_op), and the request gives record request")
+		"line 2: flow.add_tool_call_result: parse_tool_call_result_op needs \"valid calls\" (from validate_tool_call_result_op) and gets \"record request\" from the request")
 }
 
 func TestAFlowThatCompactsWhatItShouldRecordIsRefused(t *testing.T) {
 	refused(t, "flow:\n  add_tool_call_result:\n    - validate_tool_call_result_op\n    - compact_conversation_op\n",
-		"line 4: flow.add_tool_call_result: compact_conversation_op takes compact request, and validate_tool_call_result_op gives valid calls")
+		"line 4: flow.add_tool_call_result: compact_conversation_op needs \"compact request\" and gets \"valid calls\" from validate_tool_call_result_op")
 }
 
 func TestASummaryFlowWithoutASummaryIsRefused(t *testing.T) {
 	refused(t, "log: {level: info}\nflow:\n  summary_tool_memory: [load_tool_memory_op, retrieve_tool_memory_op]\n",
-		"line 3: flow.summary_tool_memory: the endpoint answers with summaries (from summary_tool_memory_op), and retrieve_tool_memory_op gives retrieved")
+		"line 3: flow.summary_tool_memory: the endpoint needs \"summaries\" (from summary_tool_memory_op) and gets \"retrieved\" from retrieve_tool_memory_op")
 }
 
 func TestAForecastFlowWithoutAForecastIsRefused(t *testing.T) {
 	refused(t, "flow:\n  preflight_tool_call: [load_tool_memory_op, retrieve_tool_memory_op]\n",
-		"line 2: flow.preflight_tool_call: load_tool_memory_op takes names request, and the request gives preflight request")
+		"line 2: flow.preflight_tool_call: load_tool_memory_op needs \"names request\" and gets \"preflight request\" from the request")
 }
 
 func TestARecordingFlowThatLoadsNamesNobodyGaveIsRefused(t *testing.T) {
 	refused(t, "flow:\n  add_tool_call_result: [validate_tool_call_result_op, parse_tool_call_result_op, load_tool_memory_op, summary_tool_memory_op]\n",
-		"line 2: flow.add_tool_call_result: load_tool_memory_op takes names request, and parse_tool_call_result_op gives recorded")
+		"line 2: flow.add_tool_call_result: load_tool_memory_op needs \"names request\" and gets \"recorded\" from parse_tool_call_result_op")
 }
 
 func TestARecordingFlowThatSummarisesIsRefused(t *testing.T) {
 	refused(t, "flow:\n  add_tool_call_result: [validate_tool_call_result_op, parse_tool_call_result_op, summary_tool_memory_op]\n",
-		"line 2: flow.add_tool_call_result: summary_tool_memory_op takes named (from load_tool_memory_op or summary_tool_memory_op), and parse_tool_call_result_op gives recorded")
+		"line 2: flow.add_tool_call_result: summary_tool_memory_op needs \"named tools\" (from load_tool_memory_op or summary_tool_memory_op) and gets \"recorded\" from parse_tool_call_result_op")
 }
 
 func TestAFlowOfAnUnknownNameIsRefused(t *testing.T) {
@@ -96,5 +97,16 @@ flow:
 	}
 	if _, p := ops.Settings[ops.SummaryParams](c.Plan); p.RecentCallCount != 5 {
 		t.Errorf("the window is %d, want 5", p.RecentCallCount)
+	}
+}
+
+func TestWhatAPartCannotWorkWithIsNamedWithItsLine(t *testing.T) {
+	c, err := config.Parse([]byte("log: {level: info}\nguidelines:\n  prompt_file: nowhere\n"), "f.yaml", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = c.Fault("guidelines", errors.New("prompt_file: no such file"))
+	if want := "f.yaml: line 3: guidelines.prompt_file: no such file"; err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
 	}
 }

@@ -93,7 +93,7 @@ func Parse(text []byte, source string, environ []string) (*Config, error) {
 	env := newEnvironment(environ)
 	problems = append(problems, env.renamed()...)
 	env.set(merged, strings.TrimSuffix(envPrefix, "_"), "")
-	c := Config{Unused: env.unused()}
+	c := Config{Unused: env.unused(), source: source, file: user}
 	faulty := map[string]bool{} // settings of another type than theirs, about which nothing more can be said
 	for _, p := range typeProblems(merged.Decode(&c), merged) {
 		faulty[p.Key] = true
@@ -114,6 +114,14 @@ func Parse(text []byte, source string, environ []string) (*Config, error) {
 	}
 	slices.SortStableFunc(problems, func(a, b Problem) int { return a.Line - b.Line })
 	return nil, &Error{Source: source, Problems: problems}
+}
+
+// Fault names the setting of a section, and its line, that a part of the program
+// could not work with; err begins with the setting's name.
+func (c *Config) Fault(section string, err error) error {
+	p := problemOf(section, err)
+	p.locate(c.file)
+	return &Error{Source: c.source, Problems: []Problem{p}}
 }
 
 // locate finds the line of the setting that is to blame: the first that the file

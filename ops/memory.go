@@ -99,9 +99,9 @@ type LoadedTools struct {
 	Unknown []string
 }
 
-// Named is what holds the tools that a request named: *LoadedTools, and *Summaries
+// NamedTools is what holds the tools that a request named: *LoadedTools, and *Summaries
 // of them.
-type Named interface{ loaded() *LoadedTools }
+type NamedTools interface{ loaded() *LoadedTools }
 
 func (t *LoadedTools) loaded() *LoadedTools { return t }
 

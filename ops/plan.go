@@ -194,7 +194,7 @@ func (c *checker) flow(name string, e endpoint, chain []string) {
 			return
 		}
 		if !given.AssignableTo(step.def.in) {
-			c.fault(fmt.Sprintf("%s takes %s%s, and %s gives %s", link, words(step.def.in), c.giver(step.def.in), before, words(given)),
+			c.fault(fmt.Sprintf("%s needs %q%s and gets %q from %s", link, words(step.def.in), c.giver(step.def.in), words(given), before),
 				at, "op."+link+".backend")
 			return
 		}
@@ -203,7 +203,7 @@ func (c *checker) flow(name string, e endpoint, chain []string) {
 	}
 	if given != out {
 		last := len(chain) - 1
-		c.fault(fmt.Sprintf("the endpoint answers with %s%s, and %s gives %s", words(out), c.giver(out), before, words(given)),
+		c.fault(fmt.Sprintf("the endpoint needs %q%s and gets %q from %s", words(out), c.giver(out), words(given), before),
 			fmt.Sprintf("%s.%d", key, last), "op."+before+".backend")
 	}
 }

@@ -31,7 +31,7 @@ func (library) RetrieveToolMemory() Definition {
 }
 
 // retrieve answers with the guidelines of the loaded tools.
-func (d Deps) retrieve(ctx context.Context, named Named) (*Retrieved, error) {
+func (d Deps) retrieve(ctx context.Context, named NamedTools) (*Retrieved, error) {
 	r := named.loaded()
 	calls := NoCalls
 	if r.WholeHistory || r.RecentCalls > 0 {

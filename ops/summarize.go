@@ -77,13 +77,13 @@ type SummaryToolMemory struct {
 }
 
 func (library) SummaryToolMemory() Definition {
-	return defineWith("summary_tool_memory_op", func(d Deps, params SummaryParams) func(context.Context, Named) (*Summaries, error) {
+	return defineWith("summary_tool_memory_op", func(d Deps, params SummaryParams) func(context.Context, NamedTools) (*Summaries, error) {
 		return SummaryToolMemory{Params: params, Revisions: d.Revisions, Reader: d.Reader, Note: d.SummaryFailed, Logger: d.Logger}.Run
 	}).withModel()
 }
 
 // Run writes guidelines and answers with the tools.
-func (o SummaryToolMemory) Run(ctx context.Context, named Named) (*Summaries, error) {
+func (o SummaryToolMemory) Run(ctx context.Context, named NamedTools) (*Summaries, error) {
 	t := named.loaded()
 	outcomes := make([]outcome, len(t.Memories))
 	// A failure does not end the others: their guidelines are paid for.

@@ -79,7 +79,7 @@ func (c checkConfigCmd) Run(ctx context.Context, std streams) error {
 		fmt.Fprintf(std.err, "%s: no setting has this variable\n", name)
 	}
 	if err := wireOnly(ctx, cfg); err != nil {
-		return fmt.Errorf("%s: %w", c.File, err)
+		return err
 	}
 	_, err = fmt.Fprintf(std.out, "%s: valid\n", c.File)
 	return err

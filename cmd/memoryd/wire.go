@@ -161,10 +161,11 @@ func (a *app) newJudge() (*evaluate.Evaluator, error) {
 		model = a.ledger.Limited(m)
 	}
 	d, err := evaluate.NewEvaluator(a.cfg.Evaluate, rules.New(a.cfg.Evaluate.Rules), model, evaluations{a.store, a.log}, a.log, time.Now)
-	if err == nil {
-		d.Observe(a.judged)
+	if err != nil {
+		return nil, a.cfg.Fault("evaluate", err)
 	}
-	return d, err
+	d.Observe(a.judged)
+	return d, nil
 }
 
 // composer writes guidelines with the op's model, where there is one.
@@ -177,7 +178,7 @@ func (a *app) composer(llmName string, params ops.SummaryParams) (revisions.Comp
 	}
 	author, err := guidelines.NewModel(a.cfg.Guidelines, a.ledger.Limited(m))
 	if err != nil {
-		return nil, err
+		return nil, a.cfg.Fault("guidelines", err)
 	}
 	author.Observe = a.noteReview
 	author.Use(a.window)
