@@ -3,6 +3,7 @@ package guidelines
 import (
 	"cmp"
 	"maps"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -294,7 +295,7 @@ var program = regexp.MustCompile(`^[a-z][a-z0-9_+-]{1,23}$`)
 func (f *findings) changed(c *evidence.Cause, p *practice) {
 	for i := range c.Repairs {
 		r := &c.Repairs[i]
-		if r.Succeeded == 0 || 2*(r.Succeeded+r.Gone) < r.Tries || r.Runs < 2 && (c.Parameter == "" || r.Path != c.Parameter && r.To != c.Parameter) {
+		if r.Succeeded == 0 || 2*(r.Succeeded+r.Gone) < r.Tries || !touches(c, r) && (r.Runs < 2 || f.chance(r) > chanceLevel) {
 			continue
 		}
 		text := f.change(c, r)
@@ -311,6 +312,31 @@ func (f *findings) changed(c *evidence.Cause, p *practice) {
 		}
 		return
 	}
+}
+
+// touches reports whether a repair changed the very parameter that the message names.
+func touches(c *evidence.Cause, r *evidence.Repair) bool {
+	return c.Parameter != "" && (r.Path == c.Parameter || r.To == c.Parameter)
+}
+
+// chanceLevel is how likely the successes after a change may be without it.
+const chanceLevel = 0.1
+
+// chance is the probability of so many successes or more among the tries if each
+// worked as often as any call: the upper tail of the binomial distribution.
+func (f *findings) chance(r *evidence.Repair) float64 {
+	e := &f.evidence
+	p := float64(e.Good) / float64(max(1, e.Judged))
+	tail, choose := 0.0, 1.0
+	for k := range r.Tries + 1 {
+		if k > 0 {
+			choose = choose * float64(r.Tries-k+1) / float64(k)
+		}
+		if k >= r.Succeeded {
+			tail += choose * math.Pow(p, float64(k)) * math.Pow(1-p, float64(r.Tries-k))
+		}
+	}
+	return tail
 }
 
 // change words a repair; "" for one that says nothing of how.
