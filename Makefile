@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
-.PHONY: help build test race lint fuzz crash qdrant measure bench microbench
+.PHONY: help build test race lint gate fuzz crash qdrant measure bench microbench
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -13,13 +13,15 @@ build: ## build ./memoryd, static
 test: ## run all tests
 	go test ./...
 
-race: ## run the packages with concurrency under the race detector
-	go test -race ./api/... ./cmd/... ./compact/... ./guidelines/revisions/... ./evaluate/... ./llm/... ./ops/... ./llm/usage/... ./store/...
+race: ## run all packages under the race detector, without the long tests
+	go test -race -short ./...
 
-lint: ## format, vet and, where it is installed, golangci-lint
-	test -z "$$(gofmt -l .)"
-	go vet ./...
-	if command -v golangci-lint >/dev/null; then golangci-lint run; fi
+lint: ## the linters of .golangci.yml, of the version that the gate pins
+	golangci-lint run ./...
+	cd bench && golangci-lint run --config ../.golangci.yml ./...
+
+gate: ## everything that must pass before a change lands
+	.ci/run
 
 fuzz: ## fuzz each target for FUZZTIME (20s)
 	@grep -roE '^func Fuzz[A-Za-z0-9]+' --include='*_test.go' . | sed 's|/[^/]*:func | |' | while read -r dir name; do \

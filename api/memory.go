@@ -211,8 +211,8 @@ func sentenceOf(f *ops.Forecast) string {
 		return fmt.Sprintf("Nothing is known of %s: its history has no judged call.", f.Tool)
 	}
 	var s strings.Builder
-	s.WriteString(fmt.Sprintf("Risk of failure %.0f %% (95 %% interval %.0f to %.0f %%), against %.0f %% over %d judged calls.",
-		100**a.Risk, 100*a.RiskCI95[0], 100*a.RiskCI95[1], 100*a.BaseRate, a.Judged))
+	fmt.Fprintf(&s, "Risk of failure %.0f %% (95 %% interval %.0f to %.0f %%), against %.0f %% over %d judged calls.",
+		100**a.Risk, 100*a.RiskCI95[0], 100*a.RiskCI95[1], 100*a.BaseRate, a.Judged)
 	for _, w := range a.Warnings {
 		s.WriteString("\n- " + w.Text)
 	}

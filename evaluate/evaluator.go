@@ -40,7 +40,7 @@ type Evaluator struct {
 	mu     sync.Mutex // held while Stop puts back what is left
 }
 
-// NewDesk makes an evaluator. model is nil when none is configured; logger and now
+// NewEvaluator makes an evaluator. model is nil when none is configured; logger and now
 // must not be. Nothing runs before Start.
 func NewEvaluator(cfg Config, ruled Rules, model memoryd.Model, ledger Ledger, logger *slog.Logger, now func() time.Time) (*Evaluator, error) {
 	if err := cfg.Validate(); err != nil {

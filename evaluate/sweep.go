@@ -45,7 +45,7 @@ func (d *Evaluator) sweepOnce(ctx context.Context) (more bool) {
 	if err != nil {
 		if ctx.Err() == nil {
 			d.counters.count(func(s *Stats) { s.LedgerErrors++ })
-			d.log.Warn("pending calls could not be read from the store", "err", err)
+			d.log.WarnContext(ctx, "pending calls could not be read from the store", "err", err)
 		}
 		return false
 	}

@@ -63,7 +63,7 @@ func matters(r evidence.Resource, c evidence.Cost) bool {
 
 // goesWrong words a condition with its counts and what it costs.
 func (f *findings) goesWrong(c *evidence.Condition) string {
-	text := facts(c.Facts, factPhrase, shownFacts)
+	text := facts(c.Facts, factPhrase)
 	if text == "" {
 		return ""
 	}
@@ -155,7 +155,7 @@ func (f *findings) told(c *evidence.CostPattern) bool {
 
 // dearer words a cost pattern from its dearer side where that has facts.
 func dearer(c *evidence.CostPattern) string {
-	text := facts(c.Facts, factPhrase, shownFacts)
+	text := facts(c.Facts, factPhrase)
 	if text == "" {
 		return ""
 	}

@@ -105,7 +105,7 @@ func (f *findings) works(c *evidence.Condition) string {
 		good, n, bad, others, othersBad = c.Facts, c.With, c.WithBad, c.Without, c.WithoutBad
 	}
 	good = slices.DeleteFunc(slices.Clone(good), f.incidental)
-	text := facts(good, factPhrase, shownFacts)
+	text := facts(good, factPhrase)
 	if text == "" {
 		return ""
 	}

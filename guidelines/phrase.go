@@ -121,10 +121,10 @@ func advice(f evidence.Fact, other *evidence.Fact) string {
 }
 
 // facts joins what may be shown of the first few of fs.
-func facts(fs []evidence.Fact, phrase func(evidence.Fact) string, most int) string {
+func facts(fs []evidence.Fact, phrase func(evidence.Fact) string) string {
 	var texts []string
 	for _, f := range fs {
-		if t := phrase(f); t != "" && len(texts) < most {
+		if t := phrase(f); t != "" && len(texts) < shownFacts {
 			texts = append(texts, t)
 		}
 	}

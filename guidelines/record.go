@@ -141,7 +141,7 @@ func (r *reviewer) check(rec record) (practice, Reason) {
 		}
 		return p, ""
 	}
-	return r.conditional(rec, p, c)
+	return r.conditional(rec, p)
 }
 
 // cited are the causes of the evidence that a record cites; nil when one is unknown.
@@ -179,7 +179,7 @@ func (r *reviewer) bears(rec record, do string, causes []*evidence.Cause) bool {
 
 // conditional counts the calls that meet a record's condition: failed ones in two
 // runs or more, hardly a good one, and more often failed than the others.
-func (r *reviewer) conditional(rec record, p practice, c *evidence.Cause) (practice, Reason) {
+func (r *reviewer) conditional(rec record, p practice) (practice, Reason) {
 	path, known := r.f.Parameter(rec.When.Parameter)
 	if !known && !r.f.sentBy(rec.When.Parameter) {
 		return practice{}, DroppedName

@@ -79,7 +79,7 @@ func readAPIError(status int, body []byte, key string) *apiError {
 	if len(outer.Error) > 0 && string(outer.Error) != "null" {
 		var inner errorFields
 		if json.Unmarshal(outer.Error, &inner) != nil {
-			inner.Message = textOf(json.RawMessage(outer.Error))
+			inner.Message = textOf(outer.Error)
 		}
 		fields = &inner
 	}

@@ -110,7 +110,7 @@ func (d dialect) responseFormat(p memoryd.Prompt) *openai.ChatCompletionResponse
 		return &openai.ChatCompletionResponseFormat{
 			Type: openai.ChatCompletionResponseFormatTypeJSONSchema,
 			JSONSchema: &openai.ChatCompletionResponseFormatJSONSchema{
-				Name: name, Schema: json.RawMessage(p.Schema), Strict: true,
+				Name: name, Schema: p.Schema, Strict: true,
 			},
 		}
 	case formatObject:

@@ -109,7 +109,7 @@ func (r *run) do(ctx context.Context) error {
 	for started := false; ; started = true {
 		t, err := c.limiter.acquire(ctx, r.job)
 		if err != nil {
-			return r.giveUp(ctx, err)
+			return r.giveUp(err)
 		}
 		if !started {
 			var cancel context.CancelFunc
@@ -126,7 +126,7 @@ func (r *run) do(ctx context.Context) error {
 			return f.modelError(0)
 		}
 		if err := sleep(ctx, delay); err != nil {
-			return r.giveUp(ctx, err)
+			return r.giveUp(err)
 		}
 	}
 }
@@ -164,7 +164,7 @@ func (r *run) next(f *fault) (time.Duration, bool) {
 
 // giveUp is the error of a request that gets no further attempt. What an
 // attempt met is worth more to the caller than that time ran out.
-func (r *run) giveUp(ctx context.Context, err error) error {
+func (r *run) giveUp(err error) error {
 	if _, ok := errors.AsType[*memoryd.ModelError](err); ok || errors.Is(err, errClosed) {
 		return err
 	}

@@ -102,7 +102,7 @@ type calls struct {
 	lists  map[string]bool     // requests for the list of tools, by id
 	hellos map[string]bool     // initialize and server/discover, by id
 
-	client, server, protocol string
+	client, server string
 }
 
 // maxOpen bounds each table: a peer that never answers must not fill memory.

@@ -212,7 +212,7 @@ func (m Memory) ask(ctx context.Context, method, path string, body, answer any) 
 	if err != nil {
 		return &Unavailable{Err: err}
 	}
-	defer resp.Body.Close()
+	defer resp.Body.Close() //nolint:errcheck // it was only read
 	reply, err := io.ReadAll(resp.Body)
 	if err != nil {
 		return &Unavailable{Err: err}

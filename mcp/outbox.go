@@ -294,7 +294,7 @@ func (o *Outbox) adoptOne(ctx context.Context, path string) error {
 	if err != nil {
 		return nil // another process adopted it meanwhile
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // it was only read
 	if lock(f) != nil {
 		return nil // its owner lives
 	}

@@ -83,7 +83,7 @@ func (w *Wrapper) Serve(ctx context.Context, command []string, in io.Reader, out
 	// The reader of the client's side may stay blocked after the server's end;
 	// it ends with the process.
 	input := lifecycle.Go(ctx, w.Log, "mcp client", func() error {
-		defer stdin.Close()
+		defer stdin.Close() //nolint:errcheck // the server learns of the end by it
 		return eachLine(in, w.fromClient)
 	})
 	output := lifecycle.Go(ctx, w.Log, "mcp server", func() error { return eachLine(stdout, w.fromServer) })

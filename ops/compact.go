@@ -20,12 +20,11 @@ type CompactRequest = compact.Request
 // Compacted is the conversation, with a report on what became of it.
 type Compacted struct{ compact.Result }
 
-// CompactReport and CompactEvent are what a compaction tells of itself, at its end
-// and on the way.
-type (
-	CompactReport = compact.Report
-	CompactEvent  = compact.Event
-)
+// CompactReport is what a compaction tells of itself at its end.
+type CompactReport = compact.Report
+
+// CompactEvent is what a compaction tells of itself on the way.
+type CompactEvent = compact.Event
 
 // JoinOverrides adds to a request's overrides those further members of the request
 // whose names are settings of its profile.

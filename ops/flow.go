@@ -18,13 +18,14 @@ import (
 	"memoryd/internal/admission"
 )
 
-// Scheduler and Quota bound the requests that flows serve; a Lease is a request's
-// part of a Quota.
-type (
-	Scheduler = admission.Scheduler
-	Quota     = admission.Quota
-	Lease     = admission.Lease
-)
+// Scheduler bounds how many of the requests that flows serve compute at a time.
+type Scheduler = admission.Scheduler
+
+// Quota bounds how many requests are under way and what their bodies hold.
+type Quota = admission.Quota
+
+// Lease is a request's part of a Quota.
+type Lease = admission.Lease
 
 // Flows has a field for each endpoint, tagged with its name in the flow section
 // of the configuration. An endpoint that the section does not name is served by

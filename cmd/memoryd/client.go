@@ -144,7 +144,7 @@ func exchange(ctx context.Context, method, server, path, key string, body []byte
 		}
 		return got, fmt.Errorf("no answer from %s: %w", server, err)
 	}
-	defer resp.Body.Close()
+	defer resp.Body.Close() //nolint:errcheck // it was only read
 	got.status, got.header = resp.StatusCode, resp.Header
 	if got.body, err = io.ReadAll(io.LimitReader(resp.Body, maxReply)); err != nil {
 		return got, fmt.Errorf("answer of %s: %w", path, err)

@@ -140,7 +140,7 @@ func (c compactCmd) report(w io.Writer, name string, res compact.Result) {
 		}
 		fmt.Fprintf(t, "  %d\t%s\t%d tokens\t%s\t%s\t-> %s\t%s\n", m.Index, m.Role, m.Tokens, m.Disposition, m.Why, place, m.Original)
 	}
-	t.Flush()
+	_ = t.Flush() // who does not read it has gone
 }
 
 // with is the conversation as it stood in the file, with other messages.
@@ -190,7 +190,7 @@ func eachConversation(stdin io.Reader, name string, each func(conversation) erro
 		if err != nil {
 			return errors.Unwrap(err)
 		}
-		defer f.Close()
+		defer f.Close() //nolint:errcheck // it was only read
 		in = f
 	}
 	text, err := plain(in)

@@ -195,7 +195,7 @@ func unpacked(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // it was only read
 	z, err := gzip.NewReader(f)
 	if err != nil {
 		return nil, err

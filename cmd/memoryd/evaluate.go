@@ -159,7 +159,7 @@ func readReplies(name string, live memoryd.Model) (*benchmark.Replies, error) {
 	if err != nil {
 		return nil, errors.Unwrap(err)
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // it was only read
 	lines, err := plain(f)
 	if err != nil {
 		return nil, err
@@ -196,7 +196,7 @@ func (m *measurement) file(ctx context.Context, std streams, name string) error 
 		if err != nil {
 			return errors.Unwrap(err)
 		}
-		defer f.Close()
+		defer f.Close() //nolint:errcheck // it was only read
 		in, title = f, strings.TrimSuffix(strings.TrimSuffix(filepath.Base(name), ".gz"), ".jsonl")
 	}
 	lines, err := plain(in)

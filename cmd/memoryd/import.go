@@ -82,7 +82,7 @@ func (c importCmd) file(ctx context.Context, std streams, name string) (importCo
 		if err != nil {
 			return importCounts{}, errors.Unwrap(err)
 		}
-		defer f.Close()
+		defer f.Close() //nolint:errcheck // it was only read
 		if info, err := f.Stat(); err == nil {
 			size = info.Size()
 		}

@@ -5,12 +5,13 @@ import (
 	"context"
 	"io"
 	"log/slog"
-	"memoryd"
 	"net"
 	"net/http"
 	"strconv"
 	"strings"
 	"testing"
+
+	"memoryd"
 
 	"memoryd/config"
 )
@@ -116,6 +117,7 @@ func TestTheServerDoesNotStartWhileQdrantIsAwayWithoutASpool(t *testing.T) {
 		t.Error("it started")
 	}
 }
+
 func TestAnUnsetKeyOfQdrantIsAnError(t *testing.T) {
 	cfg, err := config.Default()
 	if err != nil {

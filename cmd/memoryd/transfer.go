@@ -146,7 +146,7 @@ func (c restoreCmd) Run(ctx context.Context, std streams) (err error) {
 	if err != nil {
 		return err
 	}
-	defer in.Close()
+	defer in.Close() //nolint:errcheck // it was only read
 	counts, err := backup.Restore(ctx, s, in.reader, backup.RestoreOptions{
 		Workspace: c.Workspace, Replace: c.Replace, SkipExisting: c.SkipExisting,
 	})

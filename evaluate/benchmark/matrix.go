@@ -29,35 +29,35 @@ func (m *Matrix) add(o *Matrix) {
 	}
 }
 
-// labels is how many calls have the label.
-func (m *Matrix) labels(gold Level) (n int) {
-	for _, count := range m[gold] {
+// labelled is how many calls have the label error.
+func (m *Matrix) labelled() (n int) {
+	for _, count := range m[Error] {
 		n += count
 	}
 	return n
 }
 
-// scores is how many calls have the score.
-func (m *Matrix) scores(score Level) (n int) {
+// scored is how many calls have the score of an error.
+func (m *Matrix) scored() (n int) {
 	for gold := range m {
-		n += m[gold][score]
+		n += m[gold][Error]
 	}
 	return n
 }
 
 // Precision is the share of scores of 0.0 that stand at a call labelled error.
-func (m *Matrix) Precision() Share { return shareOf(m[Error][Error], m.scores(Error)) }
+func (m *Matrix) Precision() Share { return shareOf(m[Error][Error], m.scored()) }
 
 // Recall is the share of the calls labelled error that got 0.0; unjudged is how
 // many of them got no evaluation at all.
 func (m *Matrix) Recall(unjudged int) Share {
-	return shareOf(m[Error][Error], m.labels(Error)+unjudged)
+	return shareOf(m[Error][Error], m.labelled()+unjudged)
 }
 
 // F1 is the harmonic mean of Precision and Recall, with n = TP + FP + FN.
 func (m *Matrix) F1(unjudged int) Estimate {
 	tp := m[Error][Error]
-	n := m.labels(Error) + unjudged + m.scores(Error) - tp
+	n := m.labelled() + unjudged + m.scored() - tp
 	if n == 0 {
 		return Estimate{}
 	}
@@ -74,7 +74,7 @@ func (m *Matrix) Agreement() Share {
 // ErrorAgreement is the share of calls for which label and score agree on
 // whether the call is an error.
 func (m *Matrix) ErrorAgreement() Share {
-	return shareOf(m.N()-m.labels(Error)-m.scores(Error)+2*m[Error][Error], m.N())
+	return shareOf(m.N()-m.labelled()-m.scored()+2*m[Error][Error], m.N())
 }
 
 // Kappa is Cohen's kappa over the three levels.
@@ -85,7 +85,7 @@ func (m *Matrix) Kappa() Estimate {
 // ErrorKappa is Cohen's kappa over error and not an error.
 func (m *Matrix) ErrorKappa() Estimate {
 	hit := m[Error][Error]
-	missed, wrong := m.labels(Error)-hit, m.scores(Error)-hit
+	missed, wrong := m.labelled()-hit, m.scored()-hit
 	return kappa([][]int{{hit, missed}, {wrong, m.N() - hit - missed - wrong}})
 }
 

@@ -20,7 +20,7 @@ func decide(v *view) finding {
 		}
 		return v.weigh(f)
 	}
-	return works("no-trouble", "", "nothing in the output speaks of trouble").unsure()
+	return works("no-trouble", "nothing in the output speaks of trouble").unsure()
 }
 
 // weigh corrects a finding on a text by what else is known of the call.
@@ -53,7 +53,7 @@ func (v *view) printed(f finding) finding {
 	sh := &v.ask.shell
 	switch {
 	case sh.prints() && sh.onlyPrints():
-		g := works("no-trouble", "", "what looks like an error is the content that was asked for")
+		g := works("no-trouble", "what looks like an error is the content that was asked for")
 		return g.unsure()
 	case sh.prints() && !v.body.OK() && sh.reached(v.out.full) && !((f.rule == "exception" || f.quote != "" && f.quote == v.out.last().s) && sh.feeds()):
 		f.score, f.sure = memoryd.ScorePartial, false
@@ -116,5 +116,5 @@ func echo(v *view) (finding, bool) {
 	if len(t.full) < 12 || len(t.full) > len(v.ask.text) || v.ask.command != "" || !v.echoes(t.full) {
 		return finding{}, false
 	}
-	return works("echo", "", "the output repeats what was given"), true
+	return works("echo", "the output repeats what was given"), true
 }

@@ -41,7 +41,7 @@ func emptyOutput(v *view) (finding, bool) {
 	f := finding{}
 	switch p := v.prof; {
 	case p != nil && p.successes >= 3 && p.share(shape) >= 0.5:
-		f = works("empty-output", "", "most of this tool's successes are empty too")
+		f = works("empty-output", "most of this tool's successes are empty too")
 	case p != nil && p.successes >= int64(v.cfg.MinHistory) && p.shapes[shape] == 0 && v.ask.command == "":
 		f = half("empty-output", "", "there is no output, though the tool's successes always have some")
 	case v.ask.command != "" && v.ask.shell.mayAnswerByStatus():
@@ -49,14 +49,14 @@ func emptyOutput(v *view) (finding, bool) {
 	case v.ask.command != "" && v.ask.shell.alwaysPrints() && v.call.Output == "":
 		f = half("empty-output", "", "there is no output, though the command always prints some")
 	case v.ask.command != "":
-		f = works("empty-output", "", "a command that prints nothing has nothing to complain of")
+		f = works("empty-output", "a command that prints nothing has nothing to complain of")
 		f.sure = !v.ask.shell.muffled
 	case phrases.HasAny(v.ask.names, actors):
-		f = works("empty-output", "", "a tool that acts need not answer").unsure()
+		f = works("empty-output", "a tool that acts need not answer").unsure()
 	case v.ask.reads || shape == shapeNothing:
 		f = half("empty-output", "", "it was asked for something and returned nothing")
 	default:
-		f = works("empty-output", "", "there is no output and no sign of trouble").unsure()
+		f = works("empty-output", "there is no output and no sign of trouble").unsure()
 	}
 	f.cause = causeEmpty
 	return f, true
@@ -91,7 +91,7 @@ func hollow(v *view) (finding, bool) {
 // noTrouble: nothing else spoke. It is certain where no word of trouble stands
 // in what was read, or where a structure was read that reports none.
 func noTrouble(v *view) (finding, bool) {
-	f := works("no-trouble", "", "nothing in the output speaks of trouble")
+	f := works("no-trouble", "nothing in the output speaks of trouble")
 	if code, known := exitStatus(v.out); known && code == 0 {
 		f.why = "it reports exit status 0"
 		return f, true

@@ -33,8 +33,8 @@ func half(rule, quote, why string) finding {
 	return finding{rule: rule, score: memoryd.ScorePartial, quote: quote, why: why, cause: causeOf(quote)}
 }
 
-func works(rule, quote, why string) finding {
-	return finding{rule: rule, score: memoryd.ScoreSuccess, sure: true, quote: quote, why: why}
+func works(rule, why string) finding {
+	return finding{rule: rule, score: memoryd.ScoreSuccess, sure: true, why: why}
 }
 
 // unsure takes the certainty from a finding.

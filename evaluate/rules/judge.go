@@ -21,7 +21,7 @@ type Judge struct {
 	pool    *sync.Pool // of *scratch
 }
 
-// Verdict is what the rules say of a call.
+// Result is what the rules say of a call.
 type Result struct {
 	memoryd.Evaluation
 	// Sure is true where the rules are expected to be right in at least 99 of

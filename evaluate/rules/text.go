@@ -100,11 +100,9 @@ func (t *text) read(s string) {
 	}
 	t.long = true
 	t.total += strings.Count(rest, "\n")
-	tail := s
+	tail := rest
 	if len(s) > headBytes {
 		tail = s[max(headBytes, len(s)-tailBytes):]
-	} else {
-		tail = rest
 	}
 	t.readTail(textsafe.StripEscapes(tail))
 }

@@ -50,9 +50,6 @@ func rule(name string, class Class, words, pattern string, set ...func(*grammar)
 func says(s string) func(*grammar)   { return func(g *grammar) { g.says = s } }
 func op(o string) func(*grammar)     { return func(g *grammar) { g.op = o } }
 func unit(u string) func(*grammar)   { return func(g *grammar) { g.unit = u } }
-func slot(s string) func(*grammar)   { return func(g *grammar) { g.slot = s } }
-func format(f string) func(*grammar) { return func(g *grammar) { g.format = f } }
-func typed(t string) func(*grammar)  { return func(g *grammar) { g.typ = t } }
 func prose() func(*grammar)          { return func(g *grammar) { g.prose = true } }
 func inIssue() func(*grammar)        { return func(g *grammar) { g.field = true } }
 func gram(w string, at int) uint16   { return mix(w[at], w[at+1], w[at+2], w[at+3]) }

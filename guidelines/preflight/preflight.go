@@ -425,7 +425,7 @@ func (m *Model) risk(a *Assessment, v *view, near []neighbour) {
 	risk = clip(risk)
 	a.Risk = &risk
 	i := stats.WilsonShare(risk, max(1, support))
-	a.RiskCI95 = [2]float64(*i)
+	a.RiskCI95 = *i
 }
 
 // effective is the number of calls that the near ones count for.

@@ -70,7 +70,7 @@ func (ix *Index) add(key uint32, tail string, m Marks) {
 
 func phraseHash(w uint32) uint32 { return w * 0x9E3779B1 >> (32 - filterBits) }
 
-// scan gives the lists that have a phrase in s.
+// Scan gives the lists that have a phrase in s.
 func (ix *Index) Scan(s string) Marks {
 	var found Marks
 	var w uint32

@@ -53,7 +53,7 @@ func Read(t testing.TB, file string) []Call {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // it was only read
 	z, err := gzip.NewReader(f)
 	if err != nil {
 		t.Fatal(err)

@@ -33,7 +33,7 @@ const chat = `{"model":"m","messages":[{"role":"system","content":"be brief"},{"
 "response_format":{"type":"json_schema","json_schema":{"name":"n","strict":true,"schema":{"type":"object"}}},"temperature":1e-45,"max_tokens":7}`
 
 // post sends a chat request and reads the whole reply.
-func post(t *testing.T, ctx context.Context, c *http.Client, url, body string) (*http.Response, string, error) {
+func post(t *testing.T, ctx context.Context, c *http.Client, url, body string) (*http.Response, string, error) { //nolint:revive // t comes first everywhere
 	t.Helper()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/chat/completions", strings.NewReader(body))
 	if err != nil {

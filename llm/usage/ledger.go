@@ -180,4 +180,4 @@ func (l *Ledger) flushAgain(ctx context.Context) {
 }
 
 // Stop writes what is left and ends. It may be called twice, or before Start.
-func (b *Ledger) Stop() { b.worker.Stop() }
+func (l *Ledger) Stop() { l.worker.Stop() }

@@ -139,7 +139,7 @@ func (s *backend) barrier(ctx context.Context) error {
 	defer cancel()
 	err := s.drained(limited)
 	if err != nil && ctx.Err() == nil {
-		err = s.unavailable(nil)
+		err = s.unavailable()
 	}
 	return err
 }
@@ -169,10 +169,10 @@ func (s *backend) drained(ctx context.Context) error {
 	}
 }
 
-func (s *backend) unavailable(err error) error {
+func (s *backend) unavailable() error {
 	return &memoryd.Error{
 		Kind: memoryd.Unavailable, Msg: "the remote store cannot be reached, and this cannot wait for it",
-		RetryAfter: s.cfg.RetryMax, Err: err,
+		RetryAfter: s.cfg.RetryMax,
 	}
 }
 

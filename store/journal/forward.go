@@ -94,7 +94,7 @@ func (s *backend) remake(ctx context.Context) {
 		return
 	}
 	if err := r.Remake(ctx); err != nil {
-		s.log.Error("the remote store lost what it kept and cannot be made anew", "err", err)
+		s.log.ErrorContext(ctx, "the remote store lost what it kept and cannot be made anew", "err", err)
 		return
 	}
 	s.worker.Go(func(ctx context.Context) error {
@@ -102,7 +102,7 @@ func (s *backend) remake(ctx context.Context) {
 		if err == nil {
 			var report Report
 			report, err = s.Repair(ctx)
-			s.log.Error("the remote store had lost what it kept; the calls that this journal has were put back", "report", report, "err", err)
+			s.log.ErrorContext(ctx, "the remote store had lost what it kept; the calls that this journal has were put back", "report", report, "err", err)
 		}
 		return err
 	})

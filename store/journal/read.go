@@ -43,7 +43,7 @@ func firmly[T any](ctx context.Context, s *backend, do func(context.Context) (T,
 		return v, err
 	}
 	if s.away.Load() {
-		return v, s.unavailable(nil)
+		return v, s.unavailable()
 	}
 	if v, err = do(ctx); isAway(err) {
 		s.markAway(err)
@@ -203,7 +203,7 @@ func (s *backend) view(ctx context.Context, ref memoryd.ToolRef, w waiting) (vie
 		return merge(theirs, mine, w), nil
 	}
 	if !mine.exists {
-		return view{}, s.unavailable(nil)
+		return view{}, s.unavailable()
 	}
 	return mine, nil
 }

@@ -30,7 +30,7 @@ func (s *backend) Record(ctx context.Context, key store.RecordKey) (store.Record
 	}
 	r, ok, err := ask(ctx, s, func(ctx context.Context) (store.Record, error) { return s.remote.Record(ctx, key) })
 	if err == nil && !ok {
-		err = s.unavailable(nil)
+		err = s.unavailable()
 	}
 	return r, err
 }
@@ -44,7 +44,7 @@ func (s *backend) ListRecords(ctx context.Context, from store.RecordKey, limit i
 		return s.remote.ListRecords(ctx, from, limit)
 	})
 	if err == nil && !ok {
-		err = s.unavailable(nil)
+		err = s.unavailable()
 	}
 	return rs, err
 }

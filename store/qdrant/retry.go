@@ -4,10 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"memoryd/store"
 	"slices"
 	"strings"
 	"time"
+
+	"memoryd/store"
 
 	"memoryd"
 

@@ -102,14 +102,14 @@ func (s *backend) Remake(ctx context.Context) error {
 		return err
 	}
 	defer s.gate.Leave()
-	s.log.Error("the collections had vanished and are made anew, empty")
+	s.log.ErrorContext(ctx, "the collections had vanished and are made anew, empty")
 	return s.ensureSchema(ctx)
 }
 
 // create makes a collection and its alias.
 func (s *backend) create(ctx context.Context, alias string) error {
 	request := &qd.CreateCollection{
-		CollectionName: alias + schemaSuffix, ShardNumber: new(uint32(s.cfg.Shards)), OnDiskPayload: new(true),
+		CollectionName: alias + schemaSuffix, ShardNumber: new(uint32(s.cfg.Shards)), OnDiskPayload: new(true), //nolint:staticcheck // older servers know no other
 		ReplicationFactor:      new(uint32(s.cfg.ReplicationFactor)),
 		WriteConsistencyFactor: new(uint32(s.cfg.WriteConsistencyFactor)),
 		OptimizersConfig:       &qd.OptimizersConfigDiff{FlushIntervalSec: new(uint64(s.cfg.FlushInterval.Seconds()))},

@@ -194,12 +194,12 @@ func (s *backend) RestoreTool(ctx context.Context, t memoryd.Tool, calls []memor
 // that they are counted.
 func (j *restoring) run(d *draft) error {
 	if d.find(j.t.ToolRef) != nil {
-		return refuse(memoryd.Conflict, "the tool exists already")
+		return conflict("the tool exists already")
 	}
 	mask := spaceMask(j.t.Workspace)
 	for i := range j.calls {
 		if key := mixKey(j.calls[i].Key, mask); d.knows(&key) {
-			return refuse(memoryd.Conflict, "a call of the tool is known under another tool")
+			return conflict("a call of the tool is known under another tool")
 		}
 	}
 	td, err := d.create(j.t.ToolRef)

@@ -156,7 +156,7 @@ func checkHeader(path string) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // it was only read
 	const magic = "SQLite format 3\x00"
 	head := make([]byte, 100)
 	if _, err := io.ReadFull(f, head); err != nil {

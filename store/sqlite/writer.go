@@ -270,7 +270,7 @@ type job struct {
 // refusal is why a job cannot be done.
 type refusal struct{ error }
 
-func refuse(kind memoryd.Kind, msg string) error { return refusal{memoryd.Errorf(kind, "%s", msg)} }
+func conflict(msg string) error { return refusal{memoryd.Errorf(memoryd.Conflict, "%s", msg)} }
 
 // order says where a job stands among those that share its commit.
 type order int

@@ -69,7 +69,6 @@ func TestEveryMethodIsIntercepted(t *testing.T) {
 	f := storetest.NewFaults(nil, func(m string, _ storetest.Stage) error { asked = m; return boom })
 	contract := reflect.TypeFor[store.Store]()
 	for m := range contract.Methods() {
-		m := m
 		var args []reflect.Value
 		for in := range m.Type.Ins() {
 			args = append(args, reflect.Zero(in))

@@ -63,7 +63,7 @@ func (m *machine) record(t *rapid.T) {
 func plainRecords(rs []store.Record) string {
 	var out strings.Builder
 	for _, r := range rs {
-		out.WriteString(fmt.Sprintf("%+v %d %s %q\n", r.RecordKey, r.Revision, instant(r.Expires).Format(time.RFC3339Nano), r.Data))
+		fmt.Fprintf(&out, "%+v %d %s %q\n", r.RecordKey, r.Revision, instant(r.Expires).Format(time.RFC3339Nano), r.Data)
 	}
 	return out.String()
 }

@@ -89,7 +89,7 @@ func checkpoints(dir string, rng *rand.Rand) {
 		if err != nil {
 			continue // the database is busy
 		}
-		if rows, err := st.Query(nil); err == nil {
+		if rows, err := st.Query(nil); err == nil { //nolint:staticcheck // the driver has no other
 			rows.Close()
 		}
 		st.Close()
@@ -136,13 +136,13 @@ func (w *world) goOn(ctx context.Context, s *sqlite.Store, kept []int) error {
 			want, werr := o.op(ctx, m)
 			got, gerr := o.op(ctx, s)
 			if got != want || werr != nil || gerr != nil {
-				return fmt.Errorf("%s: sent again: got %s, %v, want %s, %v", c.workspace, got, gerr, want, werr)
+				return fmt.Errorf("%s: sent again: got %s, %v, want %s, %v", c.workspace, got, gerr, want, werr) //nolint:errorlint // a finding, not a cause
 			}
 		}
 		want, werr := c.snapshot(ctx, m)
 		got, gerr := c.snapshot(ctx, s)
 		if got != want || werr != nil || gerr != nil {
-			return fmt.Errorf("%s: after the repetition: got\n%s%v\nwant\n%s%v", c.workspace, got, gerr, want, werr)
+			return fmt.Errorf("%s: after the repetition: got\n%s%v\nwant\n%s%v", c.workspace, got, gerr, want, werr) //nolint:errorlint // a finding, not a cause
 		}
 	}
 	return nil

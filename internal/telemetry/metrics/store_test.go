@@ -38,7 +38,6 @@ func TestEveryMethodIsObserved(t *testing.T) {
 	s := metrics.Store(mem.New(), r)
 	iface := reflect.TypeFor[store.Store]()
 	for m := range iface.Methods() {
-		m := m
 		if m.Name == "Close" { // nobody scrapes afterwards
 			continue
 		}

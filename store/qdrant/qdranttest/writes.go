@@ -81,7 +81,7 @@ func (p *pointsService) Upsert(_ context.Context, r *qd.UpsertPoints) (*qd.Point
 func vectorsOf(v *qd.Vectors) map[string]sparse {
 	out := map[string]sparse{}
 	for name, vector := range v.GetVectors().GetVectors() {
-		s, indices, values := sparse{}, vector.GetIndices().GetData(), vector.GetData()
+		s, indices, values := sparse{}, vector.GetIndices().GetData(), vector.GetData() //nolint:staticcheck // what the client sends
 		if of := vector.GetSparse(); of != nil {
 			indices, values = of.GetIndices(), of.GetValues()
 		}

@@ -36,7 +36,7 @@ func Build(dir string) (Binary, error) {
 func Main(m *testing.M, binary *Binary) int {
 	dir, err := os.MkdirTemp("", "memoryd-test-")
 	if err == nil {
-		defer os.RemoveAll(dir)
+		defer func() { _ = os.RemoveAll(dir) }()
 		*binary, err = Build(dir)
 	}
 	if err != nil {

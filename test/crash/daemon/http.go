@@ -94,7 +94,7 @@ func (p *Process) do(req *http.Request) (Reply, error) {
 	if err != nil {
 		return Reply{}, err
 	}
-	defer resp.Body.Close()
+	defer resp.Body.Close() //nolint:errcheck // it was only read
 	body, err := io.ReadAll(resp.Body)
 	return Reply{resp.StatusCode, resp.Header, body}, err
 }
