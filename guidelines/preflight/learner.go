@@ -77,7 +77,7 @@ func newLearner(h *history) (l *learner, estimates []float64) {
 		l.eased[k] = h.ease(estimates, k)
 	}
 	l.spread = spreadOf(h, estimates)
-	l.bayes, l.familiar = bayes.kept(h), fresh.kept(h)
+	l.bayes, l.familiar = bayes.trained(h), fresh.trained(h)
 	return l, estimates
 }
 
@@ -354,8 +354,8 @@ func (b *bayes) ratio(f int32, of func(*counts) float32) float64 {
 	return math.Log(float64((bad + share) / (allBad + 1) / ((good + share) / (allGood + 1))))
 }
 
-// kept are the ratios by what the features are hashes of.
-func (b *bayes) kept(h *history) map[uint64]float32 {
+// trained are the ratios by what the features are hashes of.
+func (b *bayes) trained(h *history) map[uint64]float32 {
 	ratios := make(map[uint64]float32, len(b.bad))
 	for f := range b.bad {
 		ratios[h.read.known.keys[f]] = float32(b.ratio(int32(f), func(c *counts) float32 { return c.sum })) //nolint:gosec // bounded by calls times features of one

@@ -64,7 +64,7 @@ func share(fresh, all int) float64 {
 // familiar are the pieces of successful calls: what stays of a novelty.
 type familiar [aspects]map[uint64]struct{}
 
-func (n *novelty) kept(h *history) *familiar {
+func (n *novelty) trained(h *history) *familiar {
 	var good familiar
 	for a := range n {
 		good[a] = map[uint64]struct{}{}

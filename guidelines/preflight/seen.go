@@ -51,7 +51,7 @@ func (s *seenValues) read(c *store.RunCall) {
 	if text == "" || text[0] != '{' && text[0] != '[' {
 		return
 	}
-	s.walk([]byte(text))
+	s.scan([]byte(text))
 }
 
 // limit is the number that stands with a value, and whether there is one.
@@ -77,8 +77,8 @@ func (s *seenValues) of(l *leaf) []*seenValue {
 	return out
 }
 
-// walk reads an output that is JSON as far as it can be read.
-func (s *seenValues) walk(text []byte) {
+// scan reads an output that is JSON as far as it can be read.
+func (s *seenValues) scan(text []byte) {
 	dec := jsontext.NewDecoder(bytes.NewReader(text), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 	s.value(dec, "", "", nil, 0)
 }

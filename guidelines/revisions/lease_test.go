@@ -24,7 +24,7 @@ func (m *meanwhile) Compose(_ context.Context, tool memoryd.Tool, _ []memoryd.Ca
 	}, nil
 }
 
-// replica is a curator of its own on a shared store and clock.
+// replica is a manager of its own on a shared store and clock.
 func replica(s *mem.Store, clock *time.Time, happens func(string)) (*revisions.Manager, *revisions.Refresher) {
 	cfg := revisions.DefaultConfig()
 	cfg.FirstAfter = 1
@@ -32,7 +32,7 @@ func replica(s *mem.Store, clock *time.Time, happens func(string)) (*revisions.M
 	return c, revisions.NewRefresher(c, slog.New(slog.DiscardHandler))
 }
 
-// TestAPassLongerThanItsLeaseKeepsIt has the guidelines of a round take longer,
+// TestAPassLongerThanItsLeaseKeepsIt has the guidelines of a pass take longer,
 // all together, than a lease lasts.
 func TestAPassLongerThanItsLeaseKeepsIt(t *testing.T) {
 	s, clock := mem.New(), time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -44,7 +44,7 @@ func TestAPassLongerThanItsLeaseKeepsIt(t *testing.T) {
 	_, refresher := replica(s, &clock, func(tool string) {
 		clock = clock.Add(12 * time.Minute) // the lease is for 30
 		if did, err := other.RunOnce(t.Context()); err != nil || !did.Elsewhere {
-			t.Errorf("another process went a round at %s: %+v, %v", tool, did, err)
+			t.Errorf("another process made a pass at %s: %+v, %v", tool, did, err)
 		}
 	})
 	if did, err := refresher.RunOnce(t.Context()); err != nil || did.Written != tools || did.Elsewhere {
@@ -53,7 +53,7 @@ func TestAPassLongerThanItsLeaseKeepsIt(t *testing.T) {
 }
 
 // TestAPassThatWasTakenOverEnds has the holder of the lease sleep through its end
-// while another process goes the round.
+// while another process makes the pass.
 func TestAPassThatWasTakenOverEnds(t *testing.T) {
 	s, clock := mem.New(), time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for n := range 5 {

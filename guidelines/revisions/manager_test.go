@@ -23,15 +23,15 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var ref = memoryd.ToolRef{Workspace: "w", Tool: "t"}
 
-// teller writes guidelines that say what it is told to.
-type teller struct {
+// scripted writes guidelines that say what it is told to.
+type scripted struct {
 	text   string
 	err    error
 	asked  int
 	before *guidelines.Document
 }
 
-func (a *teller) Compose(_ context.Context, _ memoryd.Tool, calls []memoryd.Call, _ int, prev *guidelines.Document) (*guidelines.Document, error) {
+func (a *scripted) Compose(_ context.Context, _ memoryd.Tool, calls []memoryd.Call, _ int, prev *guidelines.Document) (*guidelines.Document, error) {
 	a.asked++
 	a.before = prev
 	if a.err != nil {
@@ -43,18 +43,18 @@ func (a *teller) Compose(_ context.Context, _ memoryd.Tool, calls []memoryd.Call
 	}, nil
 }
 
-// fixture is a curator over a store in memory with a clock of its own.
+// fixture is a manager over a store in memory with a clock of its own.
 type fixture struct {
 	*testing.T
 	store *mem.Store
 	clock time.Time
-	tell  *teller
+	tell  *scripted
 	c     *revisions.Manager
 	sent  int
 }
 
 func newFixture(t *testing.T) *fixture {
-	d := &fixture{T: t, store: mem.New(), clock: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), tell: &teller{text: "first"}}
+	d := &fixture{T: t, store: mem.New(), clock: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), tell: &scripted{text: "first"}}
 	d.c = &revisions.Manager{
 		Store: d.store, Composer: d.tell, Recent: 20, Config: revisions.DefaultConfig(), Now: func() time.Time { return d.clock },
 	}

@@ -46,7 +46,7 @@ func (e *Revision) guideline() memoryd.Guideline {
 const (
 	revisionKind = "guideline"
 	statusKind   = "guideline_standing"
-	statusID     = "standing"
+	statusID     = "standing" // as it was stored first
 )
 
 // Kinds are the kinds of the records that this package keeps with tools.
