@@ -61,6 +61,9 @@ func assemble(c *conversation, p *plan, text string) assembled {
 	if place == len(c.messages) {
 		a.summary(place, text)
 	}
+	if n := len(c.messages) - 1; n >= 0 && c.messages[n].Kind == chat.Assistant && a.gone[n] && len(a.out.parsed) > 0 && a.out.parsed[len(a.out.parsed)-1].Role == "user" {
+		a.add(a.say("assistant", bridgeText)) // the user speaks next
+	}
 	return a.out
 }
 

@@ -58,7 +58,7 @@ func firstWord(s string) string {
 
 // limiting reports a sentence that sets terms.
 func limiting(s string) bool {
-	return containsWord(s, "only", "don't", "do not", "must", "at most", "at least", "no more than", "prefer", "never", "unless", "without", "cannot", "can't", "under", "cheapest", "instead", "budget")
+	return containsWord(s, "only", "don't", "do not", "must", "at most", "at least", "no more than", "prefer", "never", "unless", "without", "cannot", "can't", "under $", "cheapest", "instead", "budget")
 }
 
 // requesting reports a sentence that asks for something.

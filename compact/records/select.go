@@ -205,7 +205,7 @@ type part struct {
 // partOf finds the line that a value would stand on, or makes one that is empty.
 func (c *choice) partOf(where mention) *part {
 	p := &part{row: where.it.row}
-	if p.row != nil && p.row.key == 0 {
+	if p.row != nil && p.row.key == 0 && where.label != p.row.cells[0].label {
 		if open := c.byRow[p.row]; open != nil {
 			return open
 		}
