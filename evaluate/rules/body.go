@@ -47,6 +47,7 @@ func (r *reply) evidence(v *view) (finding, bool) {
 		return f, true
 	case errortext.ByStatus:
 		return fails("body-status", r.Said(), "its status is “"+textsafe.Line(r.Doc.Nodes[member].Val, 20)+"”"), true
+	default:
 	}
 	return finding{}, false
 }
@@ -83,6 +84,7 @@ func bodyValue(v *view, d *doc, i int32, depth int) (finding, bool) {
 		return inspect(v, d.Str(i), depth)
 	case loosejson.Other:
 		return bodyConstructed(v, d.Nodes[i].Val, depth)
+	default:
 	}
 	return finding{}, false
 }

@@ -51,11 +51,13 @@ func (v *view) weigh(f finding) finding {
 // is content of a file, or comes from a program whose status the pipe drops.
 func (v *view) printed(f finding) finding {
 	sh := &v.ask.shell
+	ended := f.rule == "exception" || f.quote != "" && f.quote == v.out.last().s
 	switch {
 	case sh.prints() && sh.onlyPrints():
 		g := works("no-trouble", "what looks like an error is the content that was asked for")
 		return g.unsure()
-	case sh.prints() && !v.body.OK() && sh.reached(v.out.full) && !((f.rule == "exception" || f.quote != "" && f.quote == v.out.last().s) && sh.feeds()):
+	case ended && sh.feeds(): // a later command hides the status, but the run ended there
+	case sh.prints() && !v.body.OK() && sh.reached(v.out.full):
 		f.score, f.sure = memoryd.ScorePartial, false
 		f.why += ", though a later command hides the exit status"
 	}

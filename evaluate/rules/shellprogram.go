@@ -159,6 +159,7 @@ func (p *shellProgram) stmt(s *syntax.Stmt, at place) {
 			left.decides = false
 		case syntax.Pipe, syntax.PipeAll:
 			left.decides, left.piped = at.decides && p.pipefail, true
+		default:
 		}
 		p.stmt(c.X, left)
 		p.stmt(c.Y, right)
@@ -238,7 +239,8 @@ func withoutOpeners(words []string) []string {
 	for len(words) > 0 {
 		w := words[0]
 		name, _, assigned := strings.Cut(w, "=")
-		if !shellOpeners[w] && w != "" && !(opened && (strings.HasPrefix(w, "-") || assigned && !strings.ContainsAny(name, "/ "))) {
+		option := strings.HasPrefix(w, "-") || assigned && !strings.ContainsAny(name, "/ ")
+		if !shellOpeners[w] && w != "" && (!opened || !option) {
 			break
 		}
 		opened, words = true, words[1:]

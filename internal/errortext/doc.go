@@ -122,6 +122,7 @@ func findIn(d *Doc, i int32, depth int) (string, bool) {
 				}
 			}
 		}
+	default:
 	}
 	return "", false
 }

@@ -140,6 +140,7 @@ func (d *Doc) Truthy(i int32) bool {
 		return false
 	case loosejson.Array:
 		return n.Count > 0
+	default:
 	}
 	return false
 }
@@ -166,6 +167,7 @@ func (d *Doc) Filled(i int32) bool {
 		return strings.Trim(n.Val, "-+0.") != ""
 	case loosejson.Object, loosejson.Array:
 		return n.Count > 0
+	default:
 	}
 	return true
 }
@@ -203,6 +205,7 @@ func (d *Doc) Words(i int32) string {
 			if w != "" {
 				return w
 			}
+		default:
 		}
 		if first == "" {
 			first = w

@@ -106,6 +106,7 @@ func (m *messages) take(i int32, depth int, within bool) {
 				}
 			}
 		}
+	default:
 	}
 }
 

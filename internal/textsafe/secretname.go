@@ -251,12 +251,14 @@ func secretValue(v string, kind nameKind, sep between, quoted bool, rest string)
 		return len(v) >= 8 && !plain(v) && holds(v, isDigit) && holds(v, isLetter) && sep != linkBetween && sep != blankBetween
 	case faintName:
 		return len(v) >= 20 && !strings.Contains(v, " ") && random(v) && sep == signBetween
+	default:
 	}
 	switch sep {
 	case blankBetween:
 		return len(v) >= 6 && !plain(v) && holds(v, isDigit) && holds(v, isLetter)
 	case linkBetween:
 		return !stopWord(strings.TrimRight(first, ".,!:")) && !strings.HasSuffix(first, "ed")
+	default:
 	}
 	return !stopWord(strings.TrimRight(first, ".,!:"))
 }
