@@ -137,8 +137,13 @@ func (f *findings) stopped() []practice {
 	if schema(top.Class) {
 		return nil // it was never called rightly
 	}
+	after := ""
+	if top.Refuted() && (top.Class == constraints.State || top.Class == constraints.NothingYet) {
+		after = "; nothing is kept between calls: after one that opens or creates, 0 of " + number(float64(top.Followed.Tries)) + " worked" + inRuns(top.FollowedRuns)
+	}
 	return []practice{{
-		do: "Do not call it: use another tool or tell the user.", counts: "0 of " + count(e.Failed, "call") + " worked" + inRuns(e.Runs), quotes: f.quotes(top), label: top.Names(),
+		after: after,
+		do:    "Do not call it: use another tool or tell the user.", counts: "0 of " + count(e.Failed, "call") + " worked" + inRuns(e.Runs), quotes: f.quotes(top), label: top.Names(),
 		calls: e.Failed, runs: e.Runs, provisional: f.alone(top), slot: "stop", ids: []string{top.ID},
 	}}
 }
