@@ -3,7 +3,6 @@ package guidelines
 import (
 	"cmp"
 	"maps"
-	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -295,100 +294,6 @@ func (f *findings) arguments(c *evidence.Cause, p practice) []practice {
 }
 
 var program = regexp.MustCompile(`^[a-z][a-z0-9_+-]{1,23}$`)
-
-// changed adds the change after which the message was gone.
-func (f *findings) changed(c *evidence.Cause, p *practice) {
-	for i := range c.Repairs {
-		r := &c.Repairs[i]
-		if r.Succeeded == 0 || 2*(r.Succeeded+r.Gone) < r.Tries || !touches(c, r) && (r.Runs < 2 || f.chance(r) > chanceLevel) {
-			continue
-		}
-		text := f.change(c, r)
-		if text == "" {
-			continue
-		}
-		p.after = "; " + text + " then worked " + ofN(r.Succeeded, r.Tries) + inRuns(r.Runs)
-		p.provisional = p.provisional || r.Runs < 2
-		p.last = false
-		if bad, ok := f.example(r.Bad); ok && f.agents < 2 && r.Runs >= 2 && (r.Change == evidence.Requoted || r.Change == evidence.Edited || r.Change == evidence.Recased) {
-			if good, ok := f.example(r.Good); ok {
-				p.pair = ", as `" + bad + "` → `" + good + "`"
-			}
-		}
-		return
-	}
-}
-
-// touches reports whether a repair changed the very parameter that the message names.
-func touches(c *evidence.Cause, r *evidence.Repair) bool {
-	return c.Parameter != "" && (r.Path == c.Parameter || r.To == c.Parameter)
-}
-
-// chanceLevel is how likely the successes after a change may be without it.
-const chanceLevel = 0.1
-
-// chance is the probability of so many successes or more among the tries if each
-// worked as often as any call: the upper tail of the binomial distribution.
-func (f *findings) chance(r *evidence.Repair) float64 {
-	e := &f.evidence
-	p := float64(e.Good) / float64(max(1, e.Judged))
-	tail, choose := 0.0, 1.0
-	for k := range r.Tries + 1 {
-		if k > 0 {
-			choose = choose * float64(r.Tries-k+1) / float64(k)
-		}
-		if k >= r.Succeeded {
-			tail += choose * math.Pow(p, float64(k)) * math.Pow(1-p, float64(r.Tries-k))
-		}
-	}
-	return tail
-}
-
-// change words a repair; "" for one that says nothing of how.
-func (f *findings) change(c *evidence.Cause, r *evidence.Repair) string {
-	path, known := f.Parameter(r.Path)
-	name := "`" + path + "`"
-	switch r.Change {
-	case evidence.Renamed:
-		if to, ok := f.Parameter(r.To); ok && constraints.Path(r.Path) != "" && f.sentBy(r.Path) {
-			return "`" + to + "` instead of `" + r.Path + "`"
-		}
-	case evidence.Added:
-		if known {
-			return "giving " + name
-		}
-	case evidence.Removed:
-		if constraints.Path(r.Path) != "" && f.sentBy(r.Path) {
-			return "leaving out `" + r.Path + "`"
-		}
-	case evidence.Lowered, evidence.Raised:
-		if known && r.Number != 0 && c.Class == constraints.Range {
-			return name + " " + number(r.Number)
-		}
-	case evidence.Shortened, evidence.Lengthened:
-		if known && c.Class == constraints.Length {
-			return map[evidence.Change]string{evidence.Shortened: "fewer elements in ", evidence.Lengthened: "more elements in "}[r.Change] + name
-		}
-	case evidence.Retyped, evidence.Recased, evidence.Requoted, evidence.Respaced, evidence.Absolute:
-		if known {
-			return map[evidence.Change]string{
-				evidence.Retyped: "another type of ", evidence.Recased: "other upper and lower case in ", evidence.Requoted: "other quotes and punctuation in ",
-				evidence.Respaced: "other indentation in ", evidence.Absolute: "an absolute path in ",
-			}[r.Change] + name
-		}
-	case evidence.Replaced:
-		if known && r.Runs >= 2 && (c.Class == constraints.NotFound || c.Class == constraints.Exists || c.Class == constraints.Enum) {
-			return "another " + name
-		}
-	}
-	return ""
-}
-
-// example is a short text of a caller as it may be shown.
-func (f *findings) example(s string) (string, bool) {
-	q, ok := quotable(s, 60)
-	return q, ok && q == s && len(s) <= 60
-}
 
 // quotesDropped tells of a tool that loses double quotes, where its messages show it.
 func (f *findings) quotesDropped() []practice {
