@@ -159,7 +159,7 @@ func firstOf(m map[string]any, names ...string) string {
 
 // failureIn is the line of an output that reports a failure, "" when there is none.
 func failureIn(text string) string {
-	line, found := errortext.Find(text)
+	line, found := errortext.Find(records.Plain(text))
 	if !found {
 		return ""
 	}

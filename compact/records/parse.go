@@ -166,6 +166,10 @@ func unescape(s string, quote byte) (body, rest string) {
 	return b.String(), ""
 }
 
+// Plain takes an output out of the wrapper that programs which log Python objects
+// put around it.
+func Plain(output string) string { return unwrapped(output) }
+
 // Structured reports whether an output is, or wraps, JSON that gives records.
 func Structured(text string) bool {
 	_, n, rest, ok := structured(unwrapped(text))

@@ -185,6 +185,7 @@ func News(args, output string, limit int) string {
 		if ok {
 			return ""
 		}
+		output = unwrapped(output)
 		return Shorten(OneLine(output[:min(len(output), 4*limit)]), limit)
 	}
 	w := briefly()
