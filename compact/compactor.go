@@ -99,7 +99,7 @@ func (c *Compactor) Compact(ctx context.Context, r Request) (Result, error) {
 		}
 		done, first := c.join(key)
 		if first {
-			return c.runFirst(key, prog, func() (Result, error) { return c.compactNow(ctx, r, name, prof, settings, prog) })
+			return c.runFirst(ctx, key, prog, func() (Result, error) { return c.compactNow(ctx, r, name, prof, settings, prog) })
 		}
 		select {
 		case <-done: // take the answer, or run if the other one failed
@@ -112,10 +112,10 @@ func (c *Compactor) Compact(ctx context.Context, r Request) (Result, error) {
 }
 
 // runFirst runs for all who join under the key, and lets them go whatever happens.
-func (c *Compactor) runFirst(key string, prog *progress, run func() (Result, error)) (res Result, err error) {
+func (c *Compactor) runFirst(ctx context.Context, key string, prog *progress, run func() (Result, error)) (res Result, err error) {
 	defer func() { prog.end(res, err) }()
 	defer c.leave(key)
-	err = lifecycle.Do(context.Background(), c.log, "compaction", func() (err error) {
+	err = lifecycle.Do(ctx, c.log, "compaction", func() (err error) {
 		res, err = run()
 		return err
 	})

@@ -103,7 +103,7 @@ func failAll(jobs []*job, err error) []outcome {
 // complete sends a request and counts it, for each job its share. A request that
 // the budget refuses was none.
 func (d *Evaluator) complete(ctx context.Context, p memoryd.Prompt, jobs ...*job) (memoryd.Completion, error) {
-	ctx, cancel := context.WithTimeout(onBehalf{ctx, jobs[0].from}, d.cfg.RequestTimeout)
+	ctx, cancel := context.WithTimeout(onBehalf{ctx, jobs[0].from}, d.cfg.RequestTimeout) //nolint:contextcheck // it is ctx, with values of another
 	defer cancel()
 	c, err := d.model.Complete(ctx, p)
 	if err != nil && reasonOf(err) == reasonBudget {

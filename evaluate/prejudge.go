@@ -53,7 +53,7 @@ type opinion struct {
 // consider asks the rules.
 func (d *Evaluator) consider(ctx context.Context, c *memoryd.Call) opinion {
 	var v rules.Result
-	err := d.profiles.with(ctx, c.ToolRef, func(p *profile) { v = d.ask(c, p) })
+	err := d.profiles.with(ctx, c.ToolRef, func(p *profile) { v = d.ask(c, p) }) //nolint:contextcheck // rules take microseconds
 	if err != nil {
 		d.counters.count(func(s *Stats) { s.LedgerErrors++ })
 		d.log.DebugContext(ctx, "judged without the tool's history", "workspace", c.Workspace, "tool", c.Tool, "err", err)

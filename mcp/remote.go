@@ -133,7 +133,7 @@ func (b *bridge) post(ctx context.Context, body []byte, all []message) error {
 	if err != nil {
 		return err
 	}
-	defer resp.Body.Close()
+	defer resp.Body.Close() //nolint:errcheck // nothing more is wanted of it
 	if id := resp.Header.Get("Mcp-Session-Id"); id != "" {
 		b.mu.Lock()
 		b.session = id
@@ -265,7 +265,7 @@ func (b *bridge) listen() {
 		if err != nil {
 			return nil // the session goes on without it
 		}
-		defer resp.Body.Close()
+		defer resp.Body.Close() //nolint:errcheck // nothing more is wanted of it
 		if resp.StatusCode != http.StatusOK {
 			return nil
 		}
@@ -285,7 +285,7 @@ func (b *bridge) leave() {
 	defer cancel()
 	if req, err := b.request(ctx, http.MethodDelete, nil); err == nil {
 		if resp, err := b.remote.HTTP.Do(req); err == nil {
-			resp.Body.Close()
+			resp.Body.Close() //nolint:errcheck // nothing more is wanted of it
 		}
 	}
 }
@@ -404,7 +404,7 @@ func (w *Wrapper) proxied(resp *http.Response) error {
 		if err != nil {
 			return err
 		}
-		resp.Body.Close()
+		resp.Body.Close() //nolint:errcheck // nothing more is wanted of it
 		text = bytes.TrimSuffix(w.received(scope.name, text), []byte("\n"))
 		resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
 		resp.Header.Set("Content-Length", strconv.Itoa(len(text)))

@@ -10,7 +10,7 @@ import (
 // MaxRecordBytes is how long the data of a record may be.
 const MaxRecordBytes = 16 << 20
 
-// AnyRevision, as the revision of a record to be put, replaces whatever is there.
+// AnyRevision is the revision of a record to be put that replaces whatever is there.
 const AnyRevision = -1
 
 // RecordKey addresses a record. The workspace is empty for records of the whole

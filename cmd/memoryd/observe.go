@@ -221,8 +221,8 @@ func (a *app) corrected(ctx context.Context, before memoryd.Call, after memoryd.
 		a.log.WarnContext(ctx, "equal calls will not take a person's verdict", "workspace", before.Workspace, "tool", before.Tool, "err", err)
 	}
 	a.log.InfoContext(ctx, "verdict corrected", "workspace", before.Workspace, "tool", before.Tool, "call", before.Key.String(),
-		slog.Float64("from", before.Evaluation.Score), slog.String("was_by", before.Evaluation.JudgedBy),
-		slog.Float64("to", after.Score), slog.String("by", after.JudgedBy), slog.String("reason", after.Evaluation))
+		"from", before.Evaluation.Score, "was_by", before.Evaluation.JudgedBy,
+		"to", after.Score, "by", after.JudgedBy, "reason", after.Evaluation)
 }
 
 // Three lines of the log hold a call's id, as "call": this one, that of a try in

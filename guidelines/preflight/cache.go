@@ -127,7 +127,7 @@ func (c *Cache) model(ctx context.Context, ref memoryd.ToolRef) (*Model, error) 
 		return nil, err
 	}
 	if !isNew {
-		if m := c.find(tool); m != nil {
+		if m := c.find(tool); m != nil { //nolint:contextcheck // what it begins outlives the request
 			return m, nil
 		}
 	}
