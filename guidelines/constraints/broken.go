@@ -91,8 +91,26 @@ func (c Constraint) breaks(v any) bool {
 		case []any:
 			return c.Unit != "characters" && !holds(float64(len(v)), c.Op, c.Bound)
 		}
+	case Format:
+		s, ok := v.(string)
+		return ok && !hasForm(s, strings.TrimSpace(c.Format))
 	}
 	return false
+}
+
+// hasForm reports whether a text has a form of dates and times: a digit for each
+// letter but T, every mark as it stands.
+func hasForm(s, form string) bool {
+	if len(s) != len(form) {
+		return false
+	}
+	for i := range len(s) {
+		letter := form[i] != 'T' && strings.IndexByte("YMDHSymdhs", form[i]) >= 0
+		if letter && (s[i] < '0' || s[i] > '9') || !letter && s[i] != form[i] {
+			return false
+		}
+	}
+	return true
 }
 
 // contains ignores case: whether it counts is seldom said.

@@ -74,6 +74,7 @@ at least: count must be at least 2 | at least 2 people came
 positive: amount must be a positive number | stay positive
 relation of two: end_date must be after start_date | Sunday must be after Saturday
 invalid format: invalid email address | an invalid assumption
+parameter format: 'date' must be in format YYYY-MM-DD | the date must be in the past
 use format: expected format YYYY-MM-DD | the usual format
 python format: time data '1.2.' does not match format '%Y-%m-%d' | the data does not match format rules
 available list: Available presentations: [deck_a, deck_b] | available on request

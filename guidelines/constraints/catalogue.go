@@ -79,6 +79,7 @@ var validators = []grammar{
 	rule("positive", Range, "must be positive|must be a positive|greater than 0", `(?i)\b(?P<param>[a-z]\w{1,39})['"]? must be (?:a )?(?:positive|greater than (?P<bound>0)\b)`, op(">"), prose()),
 	rule("relation of two", SameOrNot, "must be ", `(?i)\b(?P<param>[a-z]+[_ ][a-z_]{1,30}) must be (?:greater|less|later|earlier|before|after|newer|older)(?: than)?(?: or equal to)? (?P<other>[a-z]+[_ ][a-z_]{2,30})\b`),
 	rule("invalid format", Format, "invalid ", `(?i)invalid (?P<format>date|time|datetime|email|url|phone|zip|postcode|currency|country|timezone|uuid|\w+ code)\b`),
+	rule("parameter format", Format, "format|in the form", `(?i)(?:['"`+"`"+`](?P<param>[\w.\[\]]{1,40})['"`+"`"+`]|\b(?P<param>[a-z][\w.]{1,39})) (?:must|should|has to|needs to) (?:be|have|follow|match)(?: given| written| specified)?(?: in| of| as)?(?: the)? (?:format|form)(?: of)?:? ['"`+"`"+`]?(?P<format>[YMDHdmyhs]{2,4}[YMDHdmyhs/:.\-T ]{4,})`, prose()),
 	rule("use format", Format, "format|must be in", `(?:use|expected|must be in|in the) (?:the )?(?:format )?['"]?(?P<format>[YMDHdmyhs]{2,4}[YMDHdmyhs/:.\-T ]{4,})`),
 	rule("python format", Format, "does not match format", `time data .{1,40} does not match format '(?P<format>[%\w/:. -]{2,24})'`),
 }

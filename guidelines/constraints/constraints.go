@@ -75,6 +75,8 @@ func (c Constraint) Checkable() bool {
 		return c.Parameter != "" && len(c.Values) > 1
 	case Range, Length:
 		return c.Parameter != "" && c.Op != ""
+	case Format:
+		return c.Parameter != "" && dateForm(c.Format) && !strings.Contains(c.Format, "%")
 	}
 	return false
 }
