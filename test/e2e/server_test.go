@@ -12,7 +12,14 @@ import (
 // binary is the program under test, built once.
 var binary daemon.Binary
 
-func TestMain(m *testing.M) { os.Exit(daemon.Main(m, &binary)) }
+// TestMain runs the tests, or plays the MCP server of one of them.
+func TestMain(m *testing.M) {
+	if os.Getenv("MEMORYD_TEST_BOOKING") != "" {
+		playBooking(os.Stdin, os.Stdout)
+		return
+	}
+	os.Exit(daemon.Main(m, &binary))
+}
 
 // start runs the server on a free port with its data in dir.
 func start(t *testing.T, dir string, env []string, args ...string) *daemon.Process {

@@ -1,0 +1,127 @@
+package e2e
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var isoDate = regexp.MustCompile(`^\d{4}-\d\d-\d\d$`)
+
+// playBooking is an MCP server with a flaw that its description does not tell: it
+// wants dates in one form.
+func playBooking(in io.Reader, out io.Writer) {
+	for lines := bufio.NewScanner(in); lines.Scan(); {
+		var m struct {
+			ID     json.RawMessage `json:"id"`
+			Method string          `json:"method"`
+			Params struct {
+				Arguments struct {
+					Date string `json:"date"`
+					Room string `json:"room"`
+				} `json:"arguments"`
+			} `json:"params"`
+		}
+		if json.Unmarshal(lines.Bytes(), &m) != nil || len(m.ID) == 0 {
+			continue
+		}
+		result := `{}`
+		switch m.Method {
+		case "initialize":
+			result = `{"protocolVersion":"2025-11-25","serverInfo":{"name":"booking"},"capabilities":{"tools":{}}}`
+		case "tools/list":
+			result = `{"tools":[{"name":"book","description":"Books a room.","inputSchema":{"type":"object"}}]}`
+		case "tools/call":
+			a := m.Params.Arguments
+			text := "Booked " + a.Room + " for " + a.Date
+			good := isoDate.MatchString(a.Date)
+			if !good {
+				text = "Error: invalid date format, `date` must be in format YYYY-MM-DD"
+			}
+			quoted, _ := json.Marshal(text)
+			result = fmt.Sprintf(`{"content":[{"type":"text","text":%s}],"isError":%t}`, quoted, !good)
+		}
+		fmt.Fprintf(out, `{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", m.ID, result)
+	}
+}
+
+// book is a scripted agent: one run of it calls the wrapped server for each date.
+// It gives the tool's description as the agent saw it, and the text of each result.
+func book(t *testing.T, url string, flags []string, dates ...string) (description string, results []string) {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := append([]string{"mcp-wrap", "--url", url, "--name", "booking", "--journal", t.TempDir()}, flags...)
+	cmd := exec.Command(string(binary), append(args, "--", program)...)
+	cmd.Env = append(os.Environ(), "MEMORYD_TEST_BOOKING=1")
+	cmd.Stderr = os.Stderr
+	in, _ := cmd.StdinPipe()
+	stdout, _ := cmd.StdoutPipe()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	out := bufio.NewReader(stdout)
+	ask := func(method, params string, answer any) {
+		fmt.Fprintf(in, `{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`+"\n", method, params)
+		line, err := out.ReadBytes('\n')
+		if err == nil {
+			err = json.Unmarshal(line, answer)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	var answer struct {
+		Result struct {
+			Tools   []struct{ Description string }
+			Content []struct{ Text string }
+		}
+	}
+	ask("initialize", `{"clientInfo":{"name":"scripted"}}`, &answer)
+	ask("tools/list", `{}`, &answer)
+	description = answer.Result.Tools[0].Description
+	for i, date := range dates {
+		answer.Result.Content = nil
+		ask("tools/call", fmt.Sprintf(`{"name":"book","arguments":{"date":%q,"room":"A%d"}}`, date, i), &answer)
+		var texts []string
+		for _, c := range answer.Result.Content {
+			texts = append(texts, c.Text)
+		}
+		results = append(results, strings.Join(texts, "\n"))
+	}
+	in.Close()
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	return description, results
+}
+
+func TestAnAgentIsWarnedAtItsSecondRunAndThenReadsTheForm(t *testing.T) {
+	s := start(t, t.TempDir(), nil)
+	description, _ := book(t, s.URL, nil, "5 May 2026", "2026-05-05", "6 May 2026", "2026-05-06")
+	if description != "Books a room." {
+		t.Errorf("without enrichment the description is %q", description)
+	}
+	_, results := book(t, s.URL, []string{"--warn"}, "7 May 2026", "2026-05-07")
+	if !strings.Contains(results[0], "Write `date` as `YYYY-MM-DD`") {
+		t.Errorf("no warning in the second run: %q", results[0])
+	}
+	if results[1] != "Booked A1 for 2026-05-07" {
+		t.Errorf("a good call got %q", results[1])
+	}
+	if code, out, errs := memoryd(t, "", "summarize", "mcp__booking__book", "--url", s.URL); code != 0 {
+		t.Fatal(out, errs)
+	}
+	description, _ = book(t, s.URL, []string{"--enrich", "description"}, "2026-05-08")
+	if !strings.Contains(description, "Write `date` as `YYYY-MM-DD`") {
+		t.Errorf("the description is %q", description)
+	}
+}
