@@ -60,8 +60,8 @@ func flushTime(dir string) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer os.Remove(f.Name())
-	defer f.Close()
+	defer func() { _ = os.Remove(f.Name()) }()
+	defer func() { _ = f.Close() }()
 	page := make([]byte, 4096)
 	const pages, rounds = 64, 200
 	for range pages {

@@ -60,7 +60,7 @@ func startProcess(ctx context.Context, dir, binary string, args ...string) (*pro
 	if err != nil {
 		return nil, err
 	}
-	defer log.Close()
+	defer func() { _ = log.Close() }()
 	p.cmd = exec.CommandContext(ctx, binary, args...)
 	p.cmd.Env, p.cmd.Stderr = cleanEnv(), log
 	out, err := p.cmd.StdoutPipe()

@@ -58,13 +58,13 @@ func (b *bench) note(part, format string, args ...any) {
 	fmt.Fprintf(b.out, "   %s\n", text)
 }
 
-// atMost and atLeast record a goal.
+// atMost and atLeast record a goal; that of atLeast is for ratios.
 func (b *bench) atMost(part, text string, limit float64, unit string, values []float64) {
 	b.goal(Goal{Part: part, Text: text, Limit: limit, Figure: figure(text, unit, values)})
 }
 
-func (b *bench) atLeast(part, text string, limit float64, unit string, values []float64) {
-	b.goal(Goal{Part: part, Text: text, Limit: limit, AtLeast: true, Figure: figure(text, unit, values)})
+func (b *bench) atLeast(part, text string, limit float64, ratios []float64) {
+	b.goal(Goal{Part: part, Text: text, Limit: limit, AtLeast: true, Figure: figure(text, "x", ratios)})
 }
 
 func (b *bench) goal(g Goal) {

@@ -43,8 +43,8 @@ func runAdd(ctx context.Context, b *bench) (err error) {
 		chart = append(chart, bar{c.label, b.figure(part, c.label+", 64 connections", "adds/s", c.rate)})
 		b.figure(part, c.label+", processor time per add", "µs", c.cpu)
 	}
-	b.atLeast(part, "durable adds/s over the same handler without a store", 0.60, "x", ratios(product.rate, mem.rate))
-	b.atLeast(part, "durable adds/s over Echo with decoding only", 0.60, "x", ratios(product.rate, decode.rate))
+	b.atLeast(part, "durable adds/s over the same handler without a store", 0.60, ratios(product.rate, mem.rate))
+	b.atLeast(part, "durable adds/s over Echo with decoding only", 0.60, ratios(product.rate, decode.rate))
 	b.figure(part, "durable adds/s over a bare Echo handler", "x", ratios(product.rate, echo.rate))
 	b.figure(part, "durable adds/s over reading and rewriting whole histories", "x", ratios(product.rate, whole.rate))
 	b.atMost(part, "p99 of an add at a fixed rate over a raw log's", 4, "x", ratios(product.p99, raw.p99))
@@ -83,8 +83,12 @@ func (b *bench) addLatency(ctx context.Context, list []*contestant, t *template,
 // addContestants starts the product and all baselines, histories full.
 func (b *bench) addContestants(ctx context.Context, t *template, tools int) ([]*contestant, func() error, error) {
 	list := []*contestant{
-		{label: "memoryd, durable"}, {label: "memoryd, store in memory"}, {label: "Echo and decoding"},
-		{label: "bare Echo"}, {label: "raw log"}, {label: "whole history rewritten"},
+		{label: "memoryd, durable"},
+		{label: "memoryd, store in memory"},
+		{label: "Echo and decoding"},
+		{label: "bare Echo"},
+		{label: "raw log"},
+		{label: "whole history rewritten"},
 	}
 	stop := func() error {
 		var errs []error

@@ -50,7 +50,7 @@ func runBatch(ctx context.Context, b *bench) (err error) {
 	b.figure(part, "memoryd, batches of 50, 16 connections", "rows/s", rate)
 	b.figure(part, "memoryd, processor time per row", "µs", cpu)
 	b.figure(part, "bare group commit, batches of 50, 16 writers", "rows/s", rows)
-	b.atLeast(part, "rows/s over a bare group commit of the same rows", 0.5, "x", ratios(rate, rows))
+	b.atLeast(part, "rows/s over a bare group commit of the same rows", 0.5, ratios(rate, rows))
 	b.atMost(part, "bytes written to the disk per byte of body", 5, "x", []float64{product.written / float64(product.sent*each*callBytes)})
 	return nil
 }

@@ -101,7 +101,7 @@ func (b *bench) fetchProfile(ctx context.Context, url, name string) (string, err
 	if err != nil {
 		return "", err
 	}
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }()
 	f, err := os.Create(filepath.Join(b.dir, name+".pprof"))
 	if err != nil {
 		return "", err

@@ -82,7 +82,7 @@ func (b *bench) judgeAll(ctx context.Context, dir string, c rateCase, n int) (mo
 	if err != nil {
 		return modelCounts{}, err
 	}
-	defer model.Close()
+	defer func() { _ = model.Close() }()
 	p, err := b.memoryd(ctx, dir, judgeConfig(model.URL, c))
 	if err != nil {
 		return modelCounts{}, err

@@ -1,6 +1,7 @@
 package compact
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -41,9 +42,7 @@ func assemble(c *conversation, p *plan, text string) assembled {
 			a.gone[i] = true
 		}
 	}
-	for i, m := range p.edits {
-		a.edits[i] = m
-	}
+	maps.Copy(a.edits, p.edits)
 	a.out = assembled{output: make([]int, len(c.messages)), changed: map[int]string{}, at: -1, text: text, tokens: c.tools}
 	place := -1
 	if text != "" {

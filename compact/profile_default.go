@@ -1,6 +1,10 @@
 package compact
 
-import "memoryd/compact/chat"
+import (
+	"slices"
+
+	"memoryd/compact/chat"
+)
 
 func (s DefaultSettings) excluded() Exclusions { return s.Exclusions }
 
@@ -153,8 +157,7 @@ func (s DefaultSettings) split(c *conversation, p *plan, units []int, room int) 
 	keep(exchange, most)
 	keep(asked, left/4)
 	newest := int(s.TailShare*float64(room)) - (room - leastRoom - left)
-	for k := len(units) - 1; k >= 0; k-- {
-		u := units[k]
+	for _, u := range slices.Backward(units) {
 		if stays[u] {
 			continue
 		}

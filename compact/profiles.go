@@ -204,14 +204,6 @@ func (a raaid) plan(c *conversation, r Request) (*plan, *refusal) {
 	return p, nil
 }
 
-// splitModel takes a provider prefix off a model's name.
-func splitModel(name string) (provider, model string) {
-	if p, m, ok := strings.Cut(name, "/"); ok && p != "" && m != "" {
-		return p, m
-	}
-	return "", name
-}
-
 // deerflow behaves as DeerFlow's summarization (LangChain's middleware) is
 // documented, with these differences: a cut never splits a tool group, whoever
 // owns the results; the current request, system messages and pins stay; an

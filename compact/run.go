@@ -3,6 +3,7 @@ package compact
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -102,7 +103,7 @@ func (w *run) do(ctx context.Context, prof profile) (Result, error) {
 // resting refuses when too little is new since the last compaction.
 func (w *run) resting() *refusal {
 	conv := w.conv
-	for i := len(conv.messages) - 1; i >= 0; i-- {
+	for i := range slices.Backward(conv.messages) {
 		rec := conv.recordAt(i)
 		if rec == nil {
 			continue

@@ -114,9 +114,9 @@ func (s *story) proposal(i int) string {
 			continue
 		}
 		all := sentences(records.OneLine(m.Text()))
-		for k := len(all) - 1; k >= 0; k-- {
-			if !strings.HasSuffix(all[k], "?") && len(all[k]) > 30 {
-				return records.Shorten(all[k], 200)
+		for _, said := range slices.Backward(all) {
+			if !strings.HasSuffix(said, "?") && len(said) > 30 {
+				return records.Shorten(said, 200)
 			}
 		}
 	}

@@ -103,9 +103,9 @@ func failAll(jobs []*job, err error) []outcome {
 // complete sends a request and counts it, for each job its share. A request that
 // the budget refuses was none.
 func (d *Evaluator) complete(ctx context.Context, p memoryd.Prompt, jobs ...*job) (memoryd.Completion, error) {
-	ctx, cancel := context.WithTimeout(onBehalf{ctx, jobs[0].from}, d.cfg.RequestTimeout) //nolint:contextcheck // it is ctx, with values of another
+	ctx, cancel := context.WithTimeout(onBehalf{ctx, jobs[0].from}, d.cfg.RequestTimeout)
 	defer cancel()
-	c, err := d.model.Complete(ctx, p)
+	c, err := d.model.Complete(ctx, p) //nolint:contextcheck // it is ctx, with values of another
 	if err != nil && reasonOf(err) == reasonBudget {
 		return c, err
 	}

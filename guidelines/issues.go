@@ -2,7 +2,6 @@ package guidelines
 
 import (
 	"slices"
-	"strings"
 
 	"memoryd/guidelines/constraints"
 	"memoryd/guidelines/evidence"
@@ -129,12 +128,6 @@ func (f *findings) empty(c *evidence.Cause) bool {
 
 // broken reports whether the only recommendation is to leave the tool alone.
 func (f *findings) broken() bool { return f.stopped() != nil }
-
-// quotedMessage is a message between quotation marks, where it may be shown.
-func quotedMessage(template string) (string, bool) {
-	text, ok := quotable(template, messageLimit)
-	return `"` + strings.TrimRight(text, " .") + `"`, ok
-}
 
 // told reports whether a condition has already given the medians of c.
 func (f *findings) told(c *evidence.CostPattern) bool {

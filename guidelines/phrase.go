@@ -74,52 +74,6 @@ func boundPhrase(name string, f evidence.Fact) (string, bool) {
 	return "", false
 }
 
-// advice words a fact as something to do, and instead of what where other, a fact
-// on the same parameter, says; "" when there is no good way.
-func advice(f evidence.Fact, other *evidence.Fact) string {
-	name := pathName(f.Path)
-	if name == "" {
-		return ""
-	}
-	text := ""
-	switch f.Kind {
-	case evidence.Missing:
-		text = "leave out " + name
-	case evidence.Present:
-		text = "give " + name
-	case evidence.AtMost:
-		text = "keep " + name + " at " + number(f.Number) + " or less"
-	case evidence.AtLeast:
-		text = "keep " + name + " at " + number(f.Number) + " or more"
-	case evidence.WordsMin:
-		text = "use at least " + plural(f.Number, "word") + " in " + name
-	case evidence.WordsMax:
-		text = "use at most " + plural(f.Number, "word") + " in " + name
-	case evidence.ItemsMax:
-		text = "give at most " + plural(f.Number, "item") + " in " + name
-	case evidence.ItemsMin:
-		text = "give at least " + plural(f.Number, "item") + " in " + name
-	case evidence.ValueIs:
-		v, ok := shownValue(f.Path, f.Value)
-		switch {
-		case !ok:
-			return ""
-		case strings.Contains(f.Value, " "):
-			text = "use a " + name + " such as " + v
-		default:
-			text = "set " + name + " to " + v
-		}
-	default:
-		return ""
-	}
-	if other != nil && other.Kind == evidence.ValueIs {
-		if v, ok := shownValue(other.Path, other.Value); ok {
-			text += ", not " + v
-		}
-	}
-	return text
-}
-
 // facts joins what may be shown of the first few of fs.
 func facts(fs []evidence.Fact, phrase func(evidence.Fact) string) string {
 	var texts []string

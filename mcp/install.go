@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -36,14 +37,7 @@ var hosts = map[string]host{
 }
 
 // HostNames lists the clients that Install knows.
-func HostNames() []string {
-	names := make([]string, 0, len(hosts))
-	for name := range hosts {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
+func HostNames() []string { return slices.Sorted(maps.Keys(hosts)) }
 
 func under(path string) func(string) string {
 	return func(home string) string { return filepath.Join(home, filepath.FromSlash(path)) }
@@ -127,14 +121,7 @@ func Uninstall(client, home, wrap string) (Change, error) {
 	})
 }
 
-func sorted(m map[string]json.RawMessage) []string {
-	names := make([]string, 0, len(m))
-	for name := range m {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
+func sorted(m map[string]json.RawMessage) []string { return slices.Sorted(maps.Keys(m)) }
 
 // edit reads a client's configuration, lets f change its servers, and gives the
 // text that results. Everything else keeps its place and its value.
@@ -279,10 +266,7 @@ func editTOML(text []byte, key string, f func(map[string]json.RawMessage, string
 		}
 		before[name] = raw
 	}
-	after := map[string]json.RawMessage{}
-	for name, raw := range before {
-		after[name] = raw
-	}
+	after := maps.Clone(before)
 	if err := f(after, ""); err != nil {
 		return nil, err
 	}

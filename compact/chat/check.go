@@ -69,7 +69,7 @@ func Check(ms []Message) []Problem {
 			}
 		}
 		for _, c := range m.Calls {
-			if owner != i && !(m.Item && owner >= 0) { // items in a row are parallel calls
+			if owner != i && (!m.Item || owner < 0) { // items in a row are parallel calls
 				flush()
 			}
 			if owner < 0 {

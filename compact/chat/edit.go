@@ -136,7 +136,7 @@ func (m *Message) WithPart(text string, after, list bool) (Message, bool) {
 	if !ok {
 		return *m, false
 	}
-	old := jsontext.Value(m.Raw[at.from:at.to])
+	old := m.Raw[at.from:at.to]
 	switch old.Kind() {
 	case '"':
 		if s := str(old); !list && after {
@@ -207,7 +207,7 @@ func (m *Message) Joined(next *Message) (Message, bool) {
 	if !ok || !ok2 || m.Role != next.Role || m.hasFields || next.hasFields {
 		return *m, false
 	}
-	x, y := jsontext.Value(m.Raw[a.from:a.to]), jsontext.Value(next.Raw[b.from:b.to])
+	x, y := m.Raw[a.from:a.to], next.Raw[b.from:b.to]
 	for _, v := range []jsontext.Value{x, y} {
 		if v.Kind() != '"' && v.Kind() != '[' {
 			return *m, false
@@ -227,7 +227,7 @@ func (m *Message) Without(text string) (Message, bool) {
 	if !ok {
 		return *m, false
 	}
-	old := jsontext.Value(m.Raw[at.from:at.to])
+	old := m.Raw[at.from:at.to]
 	if old.Kind() == '"' {
 		s, found := strings.CutSuffix(str(old), "\n\n"+text)
 		if !found {

@@ -18,7 +18,7 @@ func (w *walker) cells(n *node) []cell {
 			}
 			out = append(out, w.scalarCell(name, kid))
 		case kid.kind == '{' && w.inside(kid) && !mapped(kid):
-			out = append(out, w.flat(name, kid, n.keys)...)
+			out = append(out, w.flat(name, kid)...)
 		case w.inside(kid):
 			out = append(out, w.nested(name, kid))
 		case w.t.From == Call:
@@ -31,9 +31,8 @@ func (w *walker) cells(n *node) []cell {
 	return out
 }
 
-// flat writes a small object as cells of its parent; its keys are prefixed where
-// another object of the row has the same.
-func (w *walker) flat(name string, n *node, beside []string) []cell {
+// flat writes a small object as one cell of its parent.
+func (w *walker) flat(name string, n *node) []cell {
 	if all(n, (*node).scalar) && len(n.kids) <= 6 {
 		text := make([]string, 0, len(n.kids))
 		c := cell{label: label(name)}

@@ -120,7 +120,7 @@ func member(l string) (key, value string, ok bool) {
 	}
 	for j := range i {
 		c := l[j]
-		if !(c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' || c == '-' || c == '.') {
+		if (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z') && c != '_' && c != '-' && c != '.' {
 			return "", "", false
 		}
 	}

@@ -229,9 +229,6 @@ func timeOfDay(s string) bool {
 	return true
 }
 
-// longestName bounds the values looked for in what people and the assistant say.
-const longestName = 80
-
 // mention notes which values a text of a person or of the assistant holds.
 func (v *values) mention(t *Text) {
 	note := func(k int32) {

@@ -73,10 +73,8 @@ func (m *miner) cover(q *question, groups []group, left set, b *backtest, raises
 	return picked, left
 }
 
-// stronger orders groups: by p value, then by how many facts they unite and how
+// compareGroups orders groups: by p value, then by how many facts they unite and how
 // much the first of them says.
-func stronger(a, b group) bool { return compareGroups(a, b) < 0 }
-
 func compareGroups(a, b group) int {
 	if c := cmp.Compare(a.p, b.p); c != 0 {
 		return c

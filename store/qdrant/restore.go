@@ -35,14 +35,15 @@ func (s *backend) RestoreTool(ctx context.Context, t memoryd.Tool, calls []memor
 // vacant fails with Conflict when the tool exists, and clears away one that was
 // made and never had a call.
 func (s *backend) vacant(ctx context.Context, ref memoryd.ToolRef) error {
-	t, err := s.findCounted(ctx, ref)
+	_, err := s.findCounted(ctx, ref)
 	switch {
 	case err == nil:
 		return memoryd.Errorf(memoryd.Conflict, "the tool exists already")
 	case !memoryd.IsKind(err, memoryd.NotFound):
 		return err
 	}
-	if t, err = s.find(ctx, ref); err != nil || t == nil {
+	t, err := s.find(ctx, ref)
+	if err != nil || t == nil {
 		return err
 	}
 	return s.end(ctx, []ending{{t.id, t.life}})
