@@ -93,6 +93,7 @@ func (a *app) deps() (ops.Deps, error) {
 	a.onStop(priors.Stop)
 	_, forecast := ops.Settings[ops.PreflightParams](a.cfg.Plan)
 	forecasts := preflight.NewCache(a.store, priors, forecast, a.log, time.Now)
+	forecasts.Use(a.window)
 	a.onStop(forecasts.Stop)
 	_, manage := ops.Settings[ops.VectorStoreParams](a.cfg.Plan)
 	originals := ops.Originals{Records: a.store, Keep: a.cfg.Compact.KeepOriginals, Now: time.Now}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"memoryd"
+	"memoryd/guidelines/evidence"
 	"memoryd/internal/lifecycle"
 	"memoryd/store"
 )
@@ -49,6 +50,13 @@ type Priors interface {
 	PriorFor(ref memoryd.ToolRef, calls []memoryd.Call) *Prior
 }
 
+// Window knows of more calls of a tool than its history holds, each cut to what is
+// compared; nil knows none.
+type Window interface {
+	// Observations lists the newest, oldest first.
+	Observations(ctx context.Context, ref memoryd.ToolRef) ([]evidence.Observation, error)
+}
+
 // Cache keeps the models of the tools that were asked about last. The first
 // forecast for a tool learns from its newest calls only; the rest is learned in the
 // background, one tool at a time, as is a history that has grown. It is safe for
@@ -56,6 +64,7 @@ type Priors interface {
 type Cache struct {
 	store  Store
 	priors Priors
+	window Window
 	cfg    Config
 	log    *slog.Logger
 	now    func() time.Time
@@ -82,6 +91,7 @@ type entry struct {
 const (
 	heldCalls  = 50_000           // calls behind all models together, about 4 KB each
 	firstCalls = 100              // what a first forecast learns from
+	maxLearned = 2_000            // and any other at most, as far as the window reaches
 	modelAge   = 30 * time.Second // a model serves so long although something changed,
 	modelShare = 10               // or until a tenth of its calls has changed
 	runLookup  = 200              // calls of a run that count, the newest
@@ -145,15 +155,51 @@ func (c *Cache) model(ctx context.Context, ref memoryd.ToolRef) (*Model, error) 
 	return m, err
 }
 
-// learn learns a tool from its newest calls, 0 for all, and keeps the model.
+// Use has what is learned in the background reach back as far as w does. It is to be
+// called before the first forecast.
+func (c *Cache) Use(w Window) { c.window = w }
+
+// learn learns a tool from its newest calls, 0 for all that are known, and keeps
+// the model.
 func (c *Cache) learn(ctx context.Context, tool memoryd.Tool, limit int) (*Model, error) {
 	calls, err := c.store.History(ctx, tool.ToolRef, limit)
 	if err != nil {
 		return nil, err
 	}
+	known := tool.Kept
+	if c.window != nil {
+		known = int(min(tool.Lifetime, maxLearned))
+	}
+	if limit == 0 && known > len(calls) {
+		if calls, err = c.before(ctx, tool.ToolRef, calls); err != nil {
+			return nil, err
+		}
+	}
 	m := Learn(calls, c.options(tool.ToolRef, calls))
-	c.keep(entry{tool.ToolRef, tool.Revision, c.now(), limit > 0 && tool.Kept > limit, m})
+	c.keep(entry{tool.ToolRef, tool.Revision, c.now(), limit > 0 && known > limit, m})
 	return m, nil
+}
+
+// before puts before the history what the window knows of older calls. Runs are told
+// apart by number there.
+func (c *Cache) before(ctx context.Context, ref memoryd.ToolRef, history []memoryd.Call) ([]memoryd.Call, error) {
+	seen, err := c.window.Observations(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	var older []memoryd.Call
+	for i := range seen {
+		call := seen[i].Call
+		if len(history) > 0 && call.Seq >= history[0].Seq {
+			break
+		}
+		call.ToolRef = ref
+		if seen[i].Named {
+			call.Metadata = fmt.Appendf(nil, `{"trajectory_id":"%d"}`, seen[i].Run)
+		}
+		older = append(older, call)
+	}
+	return append(older, history...), nil
 }
 
 func (c *Cache) options(ref memoryd.ToolRef, calls []memoryd.Call) Options {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"memoryd"
+	"memoryd/guidelines/evidence"
 	"memoryd/store"
 	"memoryd/store/mem"
 )
@@ -19,7 +20,13 @@ var plannedTool = memoryd.ToolRef{Workspace: "w", Tool: "t"}
 // more appends judged calls from..to.
 func more(t *testing.T, s store.Store, from, to int) {
 	t.Helper()
-	b := store.Batch{Workspace: "w", Keep: 500}
+	moreOf(t, s, from, to, 500)
+}
+
+// moreOf is more for a history of at most kept calls.
+func moreOf(t *testing.T, s store.Store, from, to, kept int) {
+	t.Helper()
+	b := store.Batch{Workspace: "w", Keep: kept}
 	for i := from; i <= to; i++ {
 		c := memoryd.Call{
 			ToolRef: plannedTool, Input: json.RawMessage(fmt.Sprintf(`{"n":%d,"lang":"%s"}`, i, []string{"en", "xx"}[i%2])), Output: "o",
@@ -174,6 +181,43 @@ func TestAFirstForecastDoesNotWaitForTheWholeHistory(t *testing.T) {
 		time.Sleep(2 * time.Minute)
 		if third := forecast(t, c, `{"lang":"xx"}`); third.Judged != 400 {
 			t.Errorf("learned from %d calls", third.Judged)
+		}
+	})
+}
+
+// wide is a window that knows the calls which a history of two hundred let go.
+type wide []memoryd.Call
+
+func (w wide) Observations(context.Context, memoryd.ToolRef) ([]evidence.Observation, error) {
+	reader, list := evidence.NewObserver(), []evidence.Observation{}
+	for i := range w {
+		ob := reader.Observe(&w[i])
+		ob.Trim()
+		list = append(list, ob)
+	}
+	return list, nil
+}
+
+// TestWhatTheHistoryLetGoIsLearnedFromTheWindow: in the background, each call once.
+func TestWhatTheHistoryLetGoIsLearnedFromTheWindow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, all := mem.New(), mem.New()
+		more(t, all, 1, 500)
+		calls, err := all.History(t.Context(), plannedTool, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		moreOf(t, s, 1, 500, 200)
+		c := cacheOver(s, nil)
+		c.Use(wide(calls))
+		defer c.Stop()
+		if first := forecast(t, c, `{"lang":"xx"}`); first.Judged != firstCalls {
+			t.Errorf("the first forecast learned from %d calls", first.Judged)
+		}
+		forecast(t, c, `{"lang":"xx"}`)
+		synctest.Wait()
+		if later := forecast(t, c, `{"lang":"xx"}`); later.Judged != 500 {
+			t.Errorf("learned from %d calls, want 500", later.Judged)
 		}
 	})
 }

@@ -36,7 +36,7 @@ var mayImport = map[string][]string{
 	"guidelines":                         {"memoryd", "guidelines/constraints", "guidelines/evidence", "llm/summarize"},
 	"guidelines/constraints":             {},
 	"guidelines/evidence":                {"memoryd", "guidelines/constraints"},
-	"guidelines/preflight":               {"memoryd", "guidelines/constraints", "store"},
+	"guidelines/preflight":               {"memoryd", "guidelines/constraints", "guidelines/evidence", "store"},
 	"guidelines/revisions":               {"memoryd", "guidelines", "guidelines/preflight", "store"},
 	"guidelines/search":                  {"memoryd", "store"},
 	"guidelines/window":                  {"memoryd", "guidelines/evidence", "store"},
