@@ -1,0 +1,168 @@
+package evidence
+
+import (
+	"cmp"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"memoryd"
+	"memoryd/guidelines/constraints"
+	"memoryd/internal/textsafe"
+)
+
+// Limits of a trimmed observation.
+const (
+	trimmedText   = 240 // bytes of a text of an input
+	trimmedInput  = 1024
+	trimmedOutput = 480
+)
+
+// Trim cuts the bodies to what mining compares: long texts of the input, and all of
+// the output but a failed call's message.
+func (ob *Observation) Trim() {
+	ob.Input = trimInput(ob.Input)
+	if wrong(&ob.Call) || ob.Evaluation.State == memoryd.Pending {
+		ob.Output = textsafe.Head(constraints.Unwrap(ob.Output), trimmedOutput)
+	} else {
+		ob.Output = ""
+	}
+	ob.Metadata, ob.Hash, ob.CreateTime, ob.ToolRef = nil, "", "", memoryd.ToolRef{}
+	ob.Evaluation = memoryd.Evaluation{State: ob.Evaluation.State, Score: ob.Evaluation.Score, Rule: ob.Evaluation.Rule, JudgedBy: ob.Evaluation.JudgedBy}
+}
+
+func trimInput(raw json.RawMessage) json.RawMessage {
+	if len(raw) <= trimmedText {
+		return slices.Clone(raw)
+	}
+	var v any
+	if json.Unmarshal(raw, &v) != nil {
+		return json.RawMessage(`"` + "…" + `"`)
+	}
+	for keep := trimmedText; ; keep /= 2 {
+		b, err := json.Marshal(trimValue(v, keep))
+		if err == nil && len(b) <= trimmedInput || keep < 16 {
+			return b
+		}
+	}
+}
+
+func trimValue(v any, keep int) any {
+	switch v := v.(type) {
+	case string:
+		if len(v) > keep {
+			return textsafe.Head(v, keep) + "…"
+		}
+		return v
+	case []any:
+		out := make([]any, 0, min(len(v), keep/16+1))
+		for _, e := range v[:cap(out)] {
+			out = append(out, trimValue(e, keep))
+		}
+		return out
+	case map[string]any:
+		out := map[string]any{}
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			if len(out) < 32 {
+				out[name] = trimValue(v[name], keep)
+			}
+		}
+		return out
+	}
+	return v
+}
+
+// Judge gives the observation the verdict of its call.
+func (ob *Observation) Judge(e memoryd.Evaluation) {
+	ob.Evaluation = memoryd.Evaluation{State: e.State, Score: e.Score, Rule: e.Rule, JudgedBy: e.JudgedBy}
+}
+
+// kept is an observation as it is stored.
+type kept struct {
+	Key      string                   `json:"k"`
+	Seq      int64                    `json:"q"`
+	Time     time.Time                `json:"t,omitzero"`
+	Run      uint64                   `json:"r,omitempty"`
+	Named    bool                     `json:"n,omitempty"`
+	Agent    uint64                   `json:"a,omitempty"`
+	State    memoryd.EvaluationState  `json:"s"`
+	Score    float64                  `json:"v,omitempty"`
+	Rule     string                   `json:"u,omitempty"`
+	JudgedBy string                   `json:"j,omitempty"`
+	Failed   bool                     `json:"x,omitempty"` // by the caller's flag
+	Seconds  float64                  `json:"c,omitempty"`
+	Tokens   int64                    `json:"o"`
+	Input    string                   `json:"i"`
+	Output   string                   `json:"m,omitempty"`
+	Found    []constraints.Constraint `json:"f,omitempty"`
+	Sources  []Source                 `json:"p,omitempty"`
+	Echo     Echo                     `json:"e,omitempty"`
+	Prepared bool                     `json:"b,omitempty"`
+}
+
+// MarshalJSON writes the stored form of a trimmed observation.
+func (ob Observation) MarshalJSON() ([]byte, error) {
+	return json.Marshal(kept{
+		ob.Key.String(), ob.Seq, ob.Time, ob.Run, ob.Named, ob.Agent, ob.Evaluation.State, ob.Evaluation.Score, ob.Evaluation.Rule, ob.Evaluation.JudgedBy, !ob.Success,
+		ob.TimeCost, ob.TokenCost, string(ob.Input), ob.Output, ob.Found, ob.Sources, ob.Echo, ob.Prepared,
+	})
+}
+
+// UnmarshalJSON reads the stored form.
+func (ob *Observation) UnmarshalJSON(b []byte) error {
+	var k kept
+	if err := json.Unmarshal(b, &k); err != nil {
+		return err
+	}
+	var key memoryd.CallKey
+	if n, err := hex.Decode(key[:], []byte(k.Key[:min(len(k.Key), 2*len(key))])); err != nil || n != len(key) {
+		return fmt.Errorf("%q is no call's key", k.Key)
+	}
+	*ob = Observation{
+		Call: memoryd.Call{
+			Key: key, Seq: k.Seq, Time: k.Time, Success: !k.Failed, TimeCost: k.Seconds, TokenCost: k.Tokens, Input: json.RawMessage(k.Input), Output: k.Output,
+			Evaluation: memoryd.Evaluation{State: k.State, Score: k.Score, Rule: k.Rule, JudgedBy: k.JudgedBy},
+		},
+		Run: k.Run, Named: k.Named, Agent: k.Agent, Found: k.Found, Sources: k.Sources, Echo: k.Echo, Prepared: k.Prepared,
+	}
+	return nil
+}
+
+// Merge brings observations of a window together with the calls of the history,
+// oldest first: a verdict of the history wins, and calls that the window has not
+// seen are observed now. Both belong to one tool.
+func Merge(window []Observation, calls []memoryd.Call) []Observation {
+	known := make(map[memoryd.CallKey]int, len(window))
+	for i := range window {
+		known[window[i].Key] = i
+	}
+	list := slices.Clone(window)
+	o := NewObserver()
+	for i := range calls {
+		c := &calls[i]
+		at, ok := known[c.Key]
+		if !ok {
+			list = append(list, o.Observe(c))
+			continue
+		}
+		old := &list[at]
+		if old.Evaluation.State != c.Evaluation.State || old.Evaluation.Score != c.Evaluation.Score {
+			seen := o.Observe(c)
+			old.Judge(c.Evaluation)
+			old.Found, old.Echo = seen.Found, seen.Echo
+		}
+		old.Output = c.Output
+	}
+	slices.SortStableFunc(list, func(a, b Observation) int { return cmp.Compare(a.Seq, b.Seq) })
+	return list
+}
+
+// Good reports whether the call was judged good.
+func (ob *Observation) Good() bool { return good(&ob.Call) }
+
+// Bad reports whether the call failed: by its verdict or, while there is none, by
+// the caller's flag.
+func (ob *Observation) Bad() bool { return failed(&ob.Call) }
