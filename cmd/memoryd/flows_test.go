@@ -130,7 +130,8 @@ func TestNoAcceptedFlowsLoseACall(t *testing.T) {
 			}
 		}
 	})
-	if !t.Failed() && (accepted < 10 || refused < 10) {
+	// About a fifth of the files are accepted; a short run may see none.
+	if tried := accepted + refused; !t.Failed() && tried >= 100 && (accepted < tried/30 || refused < tried/30) {
 		t.Errorf("%d files were accepted and %d refused: one side was hardly tried", accepted, refused)
 	}
 }
