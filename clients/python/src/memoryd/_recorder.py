@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import contextlib
 import json
 import logging
 import os
@@ -242,26 +241,33 @@ class Recorder:
         if self._journal is None:
             return
         sending = self._journal + ".sending"
-        if not os.path.exists(sending):
+        while True:
+            if not os.path.exists(sending):
+                try:
+                    os.replace(self._journal, sending)
+                except OSError:
+                    return  # there is none
             try:
-                os.replace(self._journal, sending)
-            except OSError:
+                self._send_file(sending)
+            except Unavailable:
+                return  # the file stays; what was sent of it is recognised when it is sent again
+            try:
+                os.remove(sending)
+            except OSError as e:
+                log.warning("journal %s was delivered and cannot be removed: %s", sending, e)
                 return
-        try:
-            with open(sending, encoding="utf-8", errors="replace") as f:
-                batch: list[str] = []
-                for line in f:
-                    if _is_json(line):
-                        batch.append(line.strip())
-                    if len(batch) == BATCH_CALLS:
-                        self._send(batch)
-                        batch = []
-                if batch:
+
+    def _send_file(self, path: str) -> None:
+        with open(path, encoding="utf-8", errors="replace") as f:
+            batch: list[str] = []
+            for line in f:
+                if _is_json(line):
+                    batch.append(line.strip())
+                if len(batch) == BATCH_CALLS:
                     self._send(batch)
-        except Unavailable:
-            return  # the file stays; what was sent of it is recognised when it is sent again
-        with contextlib.suppress(OSError):
-            os.remove(sending)
+                    batch = []
+            if batch:
+                self._send(batch)
 
 
 def _is_json(line: str) -> bool:
