@@ -1,4 +1,5 @@
 # A static binary in an image that holds no other program, and runs as nobody.
+# By tag: no digest of it could be verified where this was written. Pin golang:1.26@sha256:... in a build of your own.
 FROM golang:1.26 AS build
 WORKDIR /src
 COPY go.mod go.sum ./
@@ -14,6 +15,8 @@ COPY --from=build /usr/share/zoneinfo /usr/share/zoneinfo
 COPY --from=build --chown=65532:65532 /out/data /data
 COPY --from=build /out/memoryd /memoryd
 # For all commands, so that `docker compose run --rm memoryd export backup.jsonl.gz` finds the store and writes beside it.
+# An address beyond loopback asks for API keys, and is refused until TLS is configured or MEMORYD_HTTP_BEHIND_PROXY=true says that a
+# proxy encrypts or the network is private (docs/security.md). The first start prints an admin's key, unless MEMORYD_ADMIN_KEY holds one.
 ENV MEMORYD_LISTEN=0.0.0.0:8002 MEMORYD_DATA=/data
 WORKDIR /data
 USER 65532:65532

@@ -2,13 +2,23 @@
 .DEFAULT_GOAL := help
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
-.PHONY: help build test race lint gate fuzz crash qdrant measure bench microbench
+.PHONY: help build release reproducible sbom test race lint gate fuzz crash qdrant measure bench microbench
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
 build: ## build ./memoryd, static
 	CGO_ENABLED=0 go build -buildvcs=auto -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o memoryd ./cmd/memoryd
+
+release: ## build ./memoryd as a static position-independent program (needs a C compiler); twice gives the same bytes
+	CGO_ENABLED=1 go build -buildmode=pie -tags netgo,osusergo -buildvcs=auto -trimpath \
+		-ldflags "-s -w -buildid= -X main.version=$(VERSION) -linkmode=external -extldflags '-static-pie -Wl,--build-id=none'" -o memoryd ./cmd/memoryd
+
+reproducible: ## build twice, the second time without a cache, and compare
+	$(MAKE) build && cp memoryd memoryd.first && GOCACHE=$$(mktemp -d) $(MAKE) build && cmp memoryd memoryd.first && sha256sum memoryd && rm memoryd.first
+
+sbom: build ## write sbom.json (CycloneDX): what the built program holds, with the hashes of go.sum
+	go run ./internal/arch/sbom memoryd go.sum > sbom.json
 
 test: ## run all tests
 	go test ./...

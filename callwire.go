@@ -77,14 +77,16 @@ type judgement struct {
 	By    string          `json:"judged_by,omitempty"`
 	Rule  string          `json:"judged_rule,omitempty"`
 	Error string          `json:"evaluation_error,omitempty"`
+	// Untrusted says that the evaluation's texts may repeat words of the tool.
+	Untrusted bool `json:"evaluation_untrusted,omitempty"`
 }
 
-var judgementNames = []string{"evaluation_state", "judged_by", "judged_rule", "evaluation_error", "call_id"}
+var judgementNames = []string{"evaluation_state", "judged_by", "judged_rule", "evaluation_error", "evaluation_untrusted", "call_id"}
 
 // shownMetadata joins the call's metadata, as it was sent, with the judgement.
 func shownMetadata(c *Call) jsontext.Value {
 	e := &c.Evaluation
-	added, err := json.Marshal(judgement{ID: c.Key.String(), State: e.State, By: e.JudgedBy, Rule: e.Rule, Error: e.LastError})
+	added, err := json.Marshal(judgement{ID: c.Key.String(), State: e.State, By: e.JudgedBy, Rule: e.Rule, Error: e.LastError, Untrusted: e.Evaluation+e.Summary != "" && !strings.HasPrefix(e.JudgedBy, PersonPrefix)})
 	if err != nil {
 		return jsontext.Value(`{}`)
 	}
@@ -96,6 +98,63 @@ func shownMetadata(c *Call) jsontext.Value {
 	joined = append(joined, own[:len(own)-1]...)
 	joined = append(joined, ',', ' ')
 	return append(joined, added[1:]...)
+}
+
+// sourceName is the member of a stored call's metadata that says who wrote it; what a
+// client sends under this name is dropped.
+const sourceName = "memoryd_source"
+
+// WithSource gives metadata that say who wrote a call: the id of an API key. "" is
+// this machine, and leaves no member, as do calls from before there were sources.
+func WithSource(metadata json.RawMessage, source string) json.RawMessage {
+	if bytes.Contains(metadata, []byte(sourceName[:7])) || bytes.IndexByte(metadata, '\\') >= 0 {
+		metadata = withoutSource(metadata)
+	}
+	if source == "" {
+		return metadata
+	}
+	member, err := json.Marshal(map[string]string{sourceName: source})
+	if err != nil {
+		return metadata
+	}
+	own := bytes.TrimSpace(metadata)
+	if len(own) < 2 || own[0] != '{' || len(bytes.TrimSpace(own[1:len(own)-1])) == 0 {
+		return member
+	}
+	out := make([]byte, 0, len(own)+len(member)+1)
+	out = append(append(out, own[:len(own)-1]...), ',')
+	return append(out, member[1:]...)
+}
+
+func withoutSource(metadata json.RawMessage) json.RawMessage {
+	fields := map[string]json.RawMessage{}
+	if json.Unmarshal(metadata, &fields) != nil {
+		return metadata
+	}
+	if _, there := fields[sourceName]; !there {
+		return metadata
+	}
+	delete(fields, sourceName)
+	out, err := json.Marshal(fields)
+	if err != nil {
+		return nil
+	}
+	return out
+}
+
+// Source is who wrote the call: the id of an API key, or local.
+func (c *Call) Source() string {
+	const local = "local"
+	if !bytes.Contains(c.Metadata, []byte(sourceName)) {
+		return local
+	}
+	var m struct {
+		Source string `json:"memoryd_source"`
+	}
+	if json.Unmarshal(c.Metadata, &m) != nil || m.Source == "" {
+		return local
+	}
+	return m.Source
 }
 
 // withoutJudgement drops members of a client's metadata that have the names of
@@ -222,7 +281,7 @@ func (r *CallReader) Read(dec *jsontext.Decoder) (l CallLine, err error) {
 		if err != nil {
 			return l, FaultOf(err, depth)
 		}
-		return l, NewFault("model_attributes_type", "Input should be an object", v)
+		return l, NewFault("model_attributes_type", "Input should be a valid dictionary or object to extract fields from", v)
 	}
 	r.m = members{Output: longText{buffer: &r.buffer}}
 	if err := jsonv2.UnmarshalDecode(dec, &r.m, bare); err != nil {
@@ -353,16 +412,23 @@ func textOf(v jsontext.Value) string {
 	return Unquote(v)
 }
 
-// ToolCallID is the member tool_call_id of a call's metadata, which counts for its
-// identity; "" where there is none.
+// ToolCallID is what a call's metadata say of its identity: the member tool_call_id,
+// or call_ref, which stands for all else (see Identity); "" where there is neither.
 func ToolCallID(metadata []byte) string {
-	if !bytes.Contains(metadata, []byte("tool_call_id")) {
+	if !bytes.Contains(metadata, []byte("tool_call_id")) && !bytes.Contains(metadata, []byte("call_ref")) {
 		return ""
 	}
 	var known struct {
-		ID jsontext.Value `json:"tool_call_id"`
+		ID  jsontext.Value `json:"tool_call_id"`
+		Ref jsontext.Value `json:"call_ref"`
 	}
-	if jsonv2.Unmarshal(metadata, &known, callText) != nil || known.ID.Kind() != '"' {
+	if jsonv2.Unmarshal(metadata, &known, callText) != nil {
+		return ""
+	}
+	if known.Ref.Kind() == '"' && len(known.Ref) > len(`""`) {
+		return refMark + Unquote(known.Ref)
+	}
+	if known.ID.Kind() != '"' {
 		return ""
 	}
 	return Unquote(known.ID)

@@ -12,6 +12,11 @@ type Kind string
 
 // The kinds. An error without a kind is Internal.
 const (
+	// Unauthenticated is a caller that does not say who it is, or not credibly, and
+	// Misdirected a request for another host than this one.
+	Unauthenticated Kind = "unauthenticated"
+	Misdirected     Kind = "misdirected"
+
 	Invalid     Kind = "invalid"     // the request is wrong; repeating it will not help
 	Forbidden   Kind = "forbidden"   // the caller may not do this
 	NotFound    Kind = "not_found"   // what was asked for does not exist
@@ -25,7 +30,7 @@ const (
 
 // Kinds lists every kind, for tables that must cover them all.
 func Kinds() []Kind {
-	return []Kind{Invalid, Forbidden, NotFound, Conflict, TooLarge, Overloaded, Unavailable, Closed, Internal}
+	return []Kind{Unauthenticated, Misdirected, Invalid, Forbidden, NotFound, Conflict, TooLarge, Overloaded, Unavailable, Closed, Internal}
 }
 
 // Error is a failure with a kind and a sentence that a caller may see.

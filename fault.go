@@ -18,8 +18,9 @@ type Fault struct {
 	Msg  string
 	// Input repeats the value at fault, while it is short.
 	Input jsontext.Value
-	// Broken says that the text is no JSON: nothing of it can be read from there on.
+	// Broken says that the text is no JSON: nothing of it can be read from Offset on.
 	Broken bool
+	Offset int64 // in bytes
 }
 
 // Error says where and what, as a rejected item shows it.
@@ -68,6 +69,7 @@ func FaultOf(err error, skip int) *Fault {
 	case syntactic != nil:
 		f = NewFault("json_invalid", fmt.Sprintf("JSON decode error at byte %d (in %q): %v",
 			syntactic.ByteOffset, syntactic.JSONPointer, syntactic.Err), nil)
+		f.Offset = syntactic.ByteOffset
 	case semantic != nil:
 		return NewFault("type_error", fmt.Sprintf("a %s is not expected here", semantic.JSONKind), semantic.JSONValue,
 			pathOf(semantic.JSONPointer, skip)...)

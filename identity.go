@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"strings"
 )
 
 // Identity is what makes two sent calls the same call.
@@ -14,13 +15,18 @@ type Identity struct {
 	Input      json.RawMessage
 	Output     string
 	CreateTime string // as the caller gave it; "" when the caller gave none
-	ToolCallID string // metadata.tool_call_id; "" when there is none
+	ToolCallID string // what function ToolCallID gives
 	// RequestKey and Index identify an item by the request that carried it (its
 	// Idempotency-Key header and its place). They count only for an item that
 	// has neither CreateTime nor ToolCallID.
 	RequestKey string
 	Index      int
 }
+
+// refMark begins a ToolCallID that is a metadata.call_ref: it alone, in its
+// workspace, is the identity of the call, so that accounts of one call that differ in
+// the tool's name, the output or the time are known as one.
+const refMark = "\x00ref:"
 
 // Key derives the call's key: the first 16 bytes of SHA-256 over all parts,
 // each with its length before it. The input counts in its canonical form, so
@@ -45,6 +51,12 @@ func (id Identity) key(input, output []byte) CallKey {
 		h.Write(b)
 	}
 	part([]byte(id.Workspace))
+	if strings.HasPrefix(id.ToolCallID, refMark) {
+		part([]byte(id.ToolCallID))
+		var k CallKey
+		copy(k[:], h.Sum(nil))
+		return k
+	}
 	part([]byte(id.Tool))
 	part(input)
 	part(output)

@@ -42,6 +42,10 @@ func NameFault(name string) string {
 	return ""
 }
 
+// MaxCost bounds the time (seconds) and the tokens of a call: nobody waits for 31
+// years, and sums of such numbers stay numbers.
+const MaxCost = 1e9
+
 // TimeLayout is how times are written that name no zone: the server's own, and
 // those of callers who give none.
 const TimeLayout = "2006-01-02 15:04:05"

@@ -1,17 +1,24 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"memoryd"
+	"memoryd/internal/access"
 	"memoryd/internal/admission"
 	"memoryd/internal/telemetry/metrics"
 	"memoryd/ops"
@@ -90,7 +97,7 @@ func (c *crowd) send(workspace string) int {
 func newCrowd(s *server) *crowd {
 	e := echo.New()
 	e.HTTPErrorHandler = s.handleError
-	add := endpoint{"POST", "/add_tool_call_result", toolMemory | withBody | computing, typed(s, s.addToolCallResult)}
+	add := endpoint{"POST", "/add_tool_call_result", access.Record, toolMemory | withBody | computing, typed(s, s.addToolCallResult)}
 	e.Add(add.method, add.path, s.handler(add))
 	return &crowd{h: e, done: make(chan struct{})}
 }
@@ -190,4 +197,53 @@ func BenchmarkPeekWorkspace(b *testing.B) {
 			b.Fatal("not found")
 		}
 	}
+}
+
+// TestS5SilentBodiesTakeNoRoom announces bodies that never come, more than there is
+// room for, and asks as others would.
+func TestS5SilentBodiesTakeNoRoom(t *testing.T) {
+	s := &server{cfg: Config{MaxInFlight: 100, MaxBodyBytes: 16 << 20, MaxInFlightBytes: 32 << 20}}
+	s.quota = quotaOf(s.cfg)
+	e := echo.New()
+	e.POST("/", s.handler(endpoint{"POST", "/", access.Public, withBody, func(echo.Context, []byte) (any, error) { return nil, nil }}))
+	server := httptest.NewServer(e)
+	defer server.Close()
+	for range 16 {
+		conn, err := net.Dial("tcp", server.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		fmt.Fprint(conn, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 16777216\r\n\r\n{")
+	}
+	for s.quota.UnderWay() < 16 {
+		runtime.Gosched()
+	}
+	resp, err := http.Post(server.URL, "application/json", strings.NewReader(strings.Repeat(" ", 1<<20)))
+	if err != nil || resp.StatusCode != http.StatusNoContent {
+		t.Fatalf("%v, %v", resp, err)
+	}
+	defer resp.Body.Close()
+}
+
+// TestABodyIsReservedAsItArrives: one that is larger than the room is refused midway.
+func TestABodyIsReservedAsItArrives(t *testing.T) {
+	s := &server{cfg: Config{MaxInFlight: 10, MaxBodyBytes: 1 << 20, MaxInFlightBytes: 1 << 20}}
+	s.quota = quotaOf(s.cfg)
+	other, err := s.quota.Admit(512 << 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for size, want := range map[int]bool{100 << 10: true, 600 << 10: false} {
+		lease, err := s.quota.Admit(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := readAll(bytes.NewReader(make([]byte, size)), s.cfg.MaxBodyBytes, -1, &lease)
+		if want != (err == nil) || want && len(body) != size || !want && !memoryd.IsKind(err, memoryd.Overloaded) {
+			t.Errorf("%d bytes: %d, %v", size, len(body), err)
+		}
+		lease.Release()
+	}
+	other.Release()
 }

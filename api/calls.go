@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/base64"
 	"encoding/hex"
+	"io"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 
 	"memoryd"
 	"memoryd/api/wire"
+	"memoryd/internal/access"
 	"memoryd/ops"
 
 	"github.com/labstack/echo/v4"
@@ -17,7 +19,7 @@ import (
 
 // toolOf reads the workspace and the tool from the path.
 func toolOf(c echo.Context) (ref memoryd.ToolRef, err error) {
-	if ref.Workspace, err = pathParam(c, "workspace"); err != nil {
+	if ref.Workspace, err = workspaceParam(c); err != nil {
 		return ref, err
 	}
 	ref.Tool, err = pathParam(c, "tool")
@@ -122,11 +124,9 @@ func (s *server) putEvaluation(c echo.Context, req *wire.CorrectionRequest) (any
 }
 
 // listCorrections streams the corrected calls of a workspace as labelled
-// JSON-lines, which "memoryd evaluate" reads. A failure before the first line is
-// answered as any other; after it the connection is cut, so that nobody takes a
-// part for the whole.
+// JSON-lines, which "memoryd evaluate" reads.
 func (s *server) listCorrections(c echo.Context, _ []byte) (any, error) {
-	workspace, err := pathParam(c, "workspace")
+	workspace, err := workspaceParam(c)
 	if err != nil {
 		return nil, err
 	}
@@ -134,30 +134,62 @@ func (s *server) listCorrections(c echo.Context, _ []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return written(func(c echo.Context) error {
-		w, n := c.Response(), 0
-		begin := func() { w.Header().Set(echo.HeaderContentType, "application/x-ndjson") }
-		var err error
-		for line, fault := range corrections.Lines {
-			if err = fault; err != nil {
-				break
+	return streamed(func(w io.Writer) error {
+		for line, err := range corrections.Lines {
+			if err == nil {
+				_, err = w.Write(line)
 			}
-			if n++; n == 1 {
-				begin()
-			}
-			if _, err = w.Write(line); err != nil {
-				break
+			if err != nil {
+				return err
 			}
 		}
+		return nil
+	}), nil
+}
+
+// streamed answers with JSON-lines. A failure before the first line is answered as
+// any other; after it the connection is cut, so that nobody takes a part for the
+// whole.
+func streamed(write func(w io.Writer) error) written {
+	return func(c echo.Context) error {
+		w := c.Response()
+		w.Header().Set(echo.HeaderContentType, "application/x-ndjson")
+		err := write(w)
 		switch {
-		case err == nil && n == 0:
-			begin()
-			w.WriteHeader(http.StatusOK)
-		case err != nil && n > 0:
+		case err != nil && w.Committed:
 			panic(http.ErrAbortHandler)
+		case err != nil:
+			w.Header().Del(echo.HeaderContentType)
+		case !w.Committed:
+			w.WriteHeader(http.StatusOK)
 		}
 		return err
-	}), nil
+	}
+}
+
+// takeSnapshot streams a copy of a workspace or of the whole store.
+func (s *server) takeSnapshot(c echo.Context, body []byte) (any, error) {
+	var req wire.SnapshotRequest
+	if !isBlank(body) {
+		if err := s.decode(body, &req); err != nil {
+			return nil, err
+		}
+	}
+	workspace := or(req.Workspace, "")
+	ctx, err := c.Request().Context(), error(nil)
+	if workspace == "" {
+		err = everywhere(ctx)
+	} else {
+		workspace = workspaceOf(ctx, workspace)
+	}
+	if err != nil {
+		return nil, err
+	}
+	snapshot, err := s.Flows.Snapshot.Run(ctx, ops.TakeSnapshot{Workspace: workspace})
+	if err != nil {
+		return nil, err
+	}
+	return streamed(snapshot.Write), nil
 }
 
 // The sizes of pages.
@@ -188,7 +220,9 @@ func (s *server) listWorkspaces(c echo.Context, _ []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.Flows.ListWorkspaces.Run(c.Request().Context(), ops.ListWorkspaces{After: after, Limit: limit})
+	p, err := s.Flows.ListWorkspaces.Run(c.Request().Context(), ops.ListWorkspaces{
+		After: after, Limit: limit, Only: access.Of(c.Request().Context()).Workspaces,
+	})
 	return wire.WorkspaceList{Workspaces: p.Names, NextCursor: cursorAfter(p.Next)}, err
 }
 
@@ -205,10 +239,16 @@ func pathParam(c echo.Context, name string) (string, error) {
 	return value, nil
 }
 
+// workspaceParam is the workspace of the path.
+func workspaceParam(c echo.Context) (string, error) {
+	name, err := pathParam(c, "workspace")
+	return workspaceOf(c.Request().Context(), name), err
+}
+
 // listTools lists the tools of a workspace: all, with ?name= the one of exactly
 // that name, with ?query= those that a search for it finds.
 func (s *server) listTools(c echo.Context, _ []byte) (any, error) {
-	workspace, err := pathParam(c, "workspace")
+	workspace, err := workspaceParam(c)
 	if err != nil {
 		return nil, err
 	}
@@ -224,6 +264,21 @@ func (s *server) listTools(c echo.Context, _ []byte) (any, error) {
 		list.Tools[i] = toolInfoOf(m)
 	}
 	return list, err
+}
+
+func (s *server) getTool(c echo.Context, _ []byte) (any, error) {
+	ref, err := toolOf(c)
+	if err != nil {
+		return nil, err
+	}
+	p, err := s.Flows.ListTools.Run(c.Request().Context(), ops.ListTools{Workspace: ref.Workspace, Name: ref.Tool})
+	if err == nil && len(p.Tools) == 0 {
+		err = memoryd.Errorf(memoryd.NotFound, "the workspace has no tool %q", ref.Tool)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return toolInfoOf(p.Tools[0]), nil
 }
 
 func toolInfoOf(m ops.Memory) wire.ToolInfo {

@@ -60,7 +60,7 @@ func TestAPersonBeatsTheJudge(t *testing.T) {
 		if rec.Code != 200 || got.Score != 0 || got.Judgement.By != "person:ann" || got.Judgement.State != "judged" {
 			t.Fatalf("%d %+v", rec.Code, got)
 		}
-		want := wire.Overruled{State: c.Judgement.State, Score: c.Score, By: c.Judgement.By, Rule: c.Judgement.Rule}
+		want := wire.Overruled{State: c.Judgement.State, Score: float64(c.Score), By: c.Judgement.By, Rule: c.Judgement.Rule}
 		if got.Judgement.Overruled == nil || *got.Judgement.Overruled != want {
 			t.Errorf("overruled %+v, want %+v", got.Judgement.Overruled, want)
 		}

@@ -27,6 +27,9 @@ func (s *server) compactConversation(c echo.Context, req *wire.CompactRequest) (
 	if err != nil {
 		return nil, err
 	}
+	if in.Workspace, err = ownWorkspace(c.Request().Context(), in.Workspace); err != nil {
+		return nil, err
+	}
 	if strings.Contains(c.Request().Header.Get(echo.HeaderAccept), "text/event-stream") {
 		return written(func(c echo.Context) error { return s.streamCompaction(c, in) }), nil
 	}
@@ -49,7 +52,7 @@ func compaction(r *wire.CompactRequest) (in ops.CompactRequest, err error) {
 		return in, invalid("value_error", err.Error(), nil, "overrides")
 	}
 	in = ops.CompactRequest{
-		Messages: r.Messages, Workspace: workspaceOf(r.Workspace), Conversation: or(r.Conversation, ""), Model: or(r.Model, ""),
+		Messages: r.Messages, Workspace: or(r.Workspace, ""), Conversation: or(r.Conversation, ""), Model: or(r.Model, ""),
 		MaxInputTokens: int(or(r.MaxInputTokens, 0)), TargetTokens: int(or(r.TargetTokens, 0)), Tools: r.Tools,
 		ReportedTokens: int(or(r.ReportedTokens, 0)), Profile: or(r.Profile, ""), Overrides: overrides,
 		Force: or(r.Force, false), DryRun: or(r.DryRun, false),
@@ -231,13 +234,13 @@ func (s *server) getOriginal(c echo.Context, _ []byte) (any, error) {
 
 // lookUp finds messages that compactions removed from a conversation by words.
 func (s *server) lookUp(c echo.Context, _ []byte) (any, error) {
-	workspace, err := pathParam(c, "workspace")
+	workspace, err := workspaceParam(c)
 	if err != nil {
 		return nil, err
 	}
 	of := ops.SearchOriginals{GetOriginal: ops.GetOriginal{Workspace: workspace}, Conversation: c.QueryParam("conversation_id"), Text: c.QueryParam("query")}
-	for name, value := range map[string]string{"conversation_id": of.Conversation, "query": of.Text} {
-		if strings.TrimSpace(value) == "" {
+	for _, name := range []string{"conversation_id", "query"} {
+		if strings.TrimSpace(c.QueryParam(name)) == "" {
 			return nil, memoryd.Errorf(memoryd.Invalid, "%s: must not be empty", name)
 		}
 	}
@@ -262,7 +265,7 @@ func (s *server) searchOriginals(ctx context.Context, r ops.SearchOriginals) (an
 }
 
 func originalOf(c echo.Context) (of ops.GetOriginal, err error) {
-	if of.Workspace, err = pathParam(c, "workspace"); err != nil {
+	if of.Workspace, err = workspaceParam(c); err != nil {
 		return of, err
 	}
 	of.ID, err = pathParam(c, "original")

@@ -20,7 +20,10 @@ func invalid(code, msg string, input jsontext.Value, loc ...any) *memoryd.Fault 
 	return memoryd.NewFault(code, msg, input, append([]any{"body"}, loc...)...)
 }
 
-func missing(name string) *memoryd.Fault { return invalid("missing", "Field required", nil, name) }
+// missingField is the code of a fault that is about a field that is not there.
+const missingField = "missing"
+
+func missing(name string) *memoryd.Fault { return invalid(missingField, "Field required", nil, name) }
 
 func tooMany(most int, what string) *memoryd.Fault {
 	return memoryd.NewFault("too_long", fmt.Sprintf("at most %d %s a request", most, what), nil)
@@ -120,7 +123,7 @@ func eachOf(dec *jsontext.Decoder, element func() error) error {
 		if err != nil {
 			return err
 		}
-		return memoryd.NewFault("list_type", "Input should be a valid array", v)
+		return memoryd.NewFault("list_type", "Input should be a valid list", v)
 	}
 	if _, err := dec.ReadToken(); err != nil {
 		return err
@@ -151,8 +154,11 @@ func (s *server) decode(body []byte, into any) error {
 }
 
 func (s *server) decodeObject(body []byte, into any) error {
+	if isBlank(body) {
+		return memoryd.NewFault(missingField, "Field required", nil)
+	}
 	if v := jsontext.Value(body); v.Kind() != '{' && v.IsValid() {
-		return memoryd.NewFault("model_attributes_type", "Input should be an object", bytes.TrimSpace(v))
+		return memoryd.NewFault("model_attributes_type", "Input should be a valid dictionary or object to extract fields from", bytes.TrimSpace(v))
 	}
 	return jsonv2.Unmarshal(body, into, s.reading)
 }
@@ -267,7 +273,7 @@ func (s *server) toolNames(v jsontext.Value) (names []string, err error) {
 			return nil, fault
 		}
 	default:
-		return nil, invalid("string_or_list_type", "Input should be a valid string or array of strings", v, "tool_names")
+		return nil, invalid("string_type", "Input should be a valid string or list of strings", v, "tool_names")
 	}
 	if len(names) > s.cfg.MaxItems {
 		return nil, invalid("too_long", tooMany(s.cfg.MaxItems, "names").Msg, nil, "tool_names")

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -32,8 +33,8 @@ func TestRequestsThatDoNotFitNameTheField(t *testing.T) {
 		loc        string // the last part of the path
 	}{
 		"not JSON":                    {`{`, "json_invalid", "body"},
-		"empty":                       {``, "json_invalid", "body"},
-		"white space":                 {" \n", "json_invalid", "body"},
+		"empty":                       {``, "missing", "body"},
+		"white space":                 {" \n", "missing", "body"},
 		"null":                        {`null`, "model_attributes_type", "body"},
 		"array":                       {`[]`, "model_attributes_type", "body"},
 		"text":                        {`"x"`, "model_attributes_type", "body"},
@@ -89,8 +90,8 @@ func TestUnknownFieldsAreIgnoredWhateverTheyHold(t *testing.T) {
 
 func TestOneBadItemDoesNotSpoilTheOthers(t *testing.T) {
 	bad := map[string]string{
-		`5`:                          "Input should be an object",
-		`null`:                       "Input should be an object",
+		`5`:                          "Input should be a valid dictionary or object to extract fields from",
+		`null`:                       "Input should be a valid dictionary or object to extract fields from",
 		`{"tool_name":5}`:            "tool_name: Input should be a valid string",
 		`{"input":[1]}`:              "input: Input should be a valid object or string",
 		`{"input":null}`:             "input: Input should be a valid object or string",
@@ -202,7 +203,7 @@ func decodeNames(names string) ([]string, error) {
 	if err := s.decode([]byte(`{"tool_names":`+names+`}`), &req); err != nil {
 		return nil, err
 	}
-	n, err := s.namesOf(&req)
+	n, err := s.namesOf(context.Background(), &req)
 	return n.Tools, err
 }
 

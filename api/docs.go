@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/labstack/echo/v4"
 	"go.yaml.in/yaml/v3"
 )
@@ -33,11 +34,82 @@ type description struct {
 	}
 	Paths map[string]map[string]struct {
 		Summary, Description string
+		RequestBody          struct {
+			Content map[string]struct{ Schema schema }
+		} `yaml:"requestBody"`
+		Responses map[string]struct {
+			Content map[string]struct{ Schema schema }
+		}
 	}
+	Components struct{ Schemas map[string]schema }
 }
 
+// schema is a type as the page shows it.
+type schema struct {
+	Ref         string `yaml:"$ref"`
+	Type        any
+	Enum        []any
+	Default     any
+	Description string
+	Required    []string
+	Examples    []any
+	AnyOf       []schema `yaml:"anyOf"`
+	Items       *schema
+	Properties  map[string]schema
+}
+
+// Refs are the named types that a type is, or is made of.
+func (s schema) Refs() (names []string) {
+	if s.Ref != "" {
+		names = append(names, s.Ref[strings.LastIndexByte(s.Ref, '/')+1:])
+	}
+	for _, one := range s.AnyOf {
+		names = append(names, one.Refs()...)
+	}
+	if s.Items != nil {
+		names = append(names, s.Items.Refs()...)
+	}
+	return names
+}
+
+// Kind says in words what a value is.
+func (s schema) Kind() string {
+	kind := "any"
+	switch t := s.Type.(type) {
+	case string:
+		kind = t
+	case []any:
+		kind = strings.Trim(strings.ReplaceAll(fmt.Sprint(t), " ", " or "), "[]")
+	}
+	if s.Items != nil && len(s.Items.Refs()) == 0 {
+		kind += " of " + s.Items.Kind()
+	}
+	if len(s.Enum) > 0 {
+		kind = "one of " + strings.Trim(fmt.Sprint(s.Enum), "[]")
+	}
+	if refs := s.Refs(); s.Type == nil && len(refs) > 0 {
+		kind = ""
+	}
+	return kind
+}
+
+// Example is a value of the type as JSON, "" where the description has none.
+func (s schema) Example() (string, error) {
+	if len(s.Examples) == 0 {
+		return "", nil
+	}
+	text, err := jsonv2.Marshal(s.Examples[0], jsonv2.Deterministic(true), jsontext.WithIndent("  "))
+	return string(text), err
+}
+
+// Must reports whether a property has to be there.
+func (s schema) Must(name string) bool { return slices.Contains(s.Required, name) }
+
 // entry is a line of the page.
-type entry struct{ Method, Path, Summary, Description string }
+type entry struct {
+	Method, Path, Summary, Description string
+	Takes, Gives                       []string // names of types
+}
 
 func newDocs() (*docs, error) {
 	var tree any
@@ -57,7 +129,7 @@ func newDocs() (*docs, error) {
 		return nil, err
 	}
 	var html strings.Builder
-	if err := page.Execute(&html, map[string]any{"Info": d.Info, "Endpoints": entriesOf(d)}); err != nil {
+	if err := page.Execute(&html, map[string]any{"Info": d.Info, "Endpoints": entriesOf(d), "Types": d.Components.Schemas}); err != nil {
 		return nil, err
 	}
 	return &docs{json: asJSON, html: []byte(html.String())}, nil
@@ -68,13 +140,25 @@ func entriesOf(d description) []entry {
 	for _, path := range slices.Sorted(maps.Keys(d.Paths)) {
 		for _, method := range slices.Sorted(maps.Keys(d.Paths[path])) {
 			op := d.Paths[path][method]
-			list = append(list, entry{strings.ToUpper(method), path, op.Summary, op.Description})
+			e := entry{Method: strings.ToUpper(method), Path: path, Summary: op.Summary, Description: op.Description}
+			for _, content := range op.RequestBody.Content {
+				e.Takes = append(e.Takes, content.Schema.Refs()...)
+			}
+			for _, content := range op.Responses["200"].Content {
+				e.Gives = append(e.Gives, content.Schema.Refs()...)
+			}
+			list = append(list, e)
 		}
 	}
 	return list
 }
 
 func (d *docs) spec(echo.Context, []byte) (any, error) { return encoded{body: d.json}, nil }
+
+// home leads who opens the server's address to the page.
+func (d *docs) home(echo.Context, []byte) (any, error) {
+	return written(func(c echo.Context) error { return c.Redirect(http.StatusFound, "/docs") }), nil
+}
 
 func (d *docs) page(echo.Context, []byte) (any, error) {
 	return written(func(c echo.Context) error {

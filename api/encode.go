@@ -89,7 +89,7 @@ func memoryOf(m ops.Memory) wire.Memory {
 	g := m.Tool.Guideline
 	out := wire.Memory{
 		WorkspaceID: m.Tool.Workspace, MemoryID: m.Tool.MemoryID(), MemoryType: "tool",
-		WhenToUse: m.Tool.Tool, Content: g.Content, Score: m.Statistics.AvgScore,
+		WhenToUse: m.Tool.Tool, Content: g.Content, Score: wire.Float(m.Statistics.AvgScore),
 		TimeCreated: memoryd.TimeText(m.Tool.Created), TimeModified: memoryd.TimeText(m.Tool.Modified), Author: g.Author,
 		ToolCallResults: make([]wire.Call, len(m.Calls)),
 		Metadata:        wire.MemoryMetadata{Statistics: wire.Statistics(m.Statistics), GuidelineRevision: g.Revision},
@@ -101,7 +101,12 @@ func memoryOf(m ops.Memory) wire.Memory {
 }
 
 func callOf(c *memoryd.Call, summarisedThrough int64) wire.Call {
-	return wire.Call(memoryd.JSONOf(c, summarisedThrough))
+	j := memoryd.JSONOf(c, summarisedThrough)
+	return wire.Call{
+		ToolName: j.ToolName, Input: j.Input, Output: j.Output, Success: j.Success, TimeCost: wire.Float(j.TimeCost), TokenCost: j.TokenCost,
+		CreateTime: j.CreateTime, Metadata: j.Metadata, Summary: j.Summary, Evaluation: j.Evaluation, Score: wire.Float(j.Score),
+		CallHash: j.CallHash, IsSummarized: j.IsSummarized,
+	}
 }
 
 // The bounds of remembered answers.

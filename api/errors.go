@@ -10,22 +10,26 @@ import (
 
 	"memoryd"
 	"memoryd/api/wire"
+	"memoryd/internal/access"
 	"memoryd/ops"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/labstack/echo/v4"
 )
 
 // statusOf is the one table from kinds of error to HTTP statuses.
 var statusOf = map[memoryd.Kind]int{
-	memoryd.Invalid:     http.StatusUnprocessableEntity,
-	memoryd.Forbidden:   http.StatusForbidden,
-	memoryd.NotFound:    http.StatusNotFound,
-	memoryd.Conflict:    http.StatusConflict,
-	memoryd.TooLarge:    http.StatusRequestEntityTooLarge,
-	memoryd.Overloaded:  http.StatusTooManyRequests,
-	memoryd.Unavailable: http.StatusServiceUnavailable,
-	memoryd.Closed:      http.StatusServiceUnavailable,
-	memoryd.Internal:    http.StatusInternalServerError,
+	memoryd.Unauthenticated: http.StatusUnauthorized,
+	memoryd.Misdirected:     http.StatusMisdirectedRequest,
+	memoryd.Invalid:         http.StatusUnprocessableEntity,
+	memoryd.Forbidden:       http.StatusForbidden,
+	memoryd.NotFound:        http.StatusNotFound,
+	memoryd.Conflict:        http.StatusConflict,
+	memoryd.TooLarge:        http.StatusRequestEntityTooLarge,
+	memoryd.Overloaded:      http.StatusTooManyRequests,
+	memoryd.Unavailable:     http.StatusServiceUnavailable,
+	memoryd.Closed:          http.StatusServiceUnavailable,
+	memoryd.Internal:        http.StatusInternalServerError,
 }
 
 // failure is what a caller may see of an error.
@@ -41,7 +45,7 @@ const defaultRetryAfter = time.Second
 
 func describe(err error) failure {
 	if r, ok := errors.AsType[*ops.Refusal](err); ok {
-		return failure{status: http.StatusOK, msg: r.Answer}
+		return failure{status: http.StatusOK, msg: access.Present(r.Answer)}
 	}
 	if fault, ok := errors.AsType[*memoryd.Fault](err); ok {
 		return failure{status: http.StatusUnprocessableEntity, kind: memoryd.Invalid, msg: fault.Error()}
@@ -53,7 +57,7 @@ func describe(err error) failure {
 		err = memoryd.Wrap(memoryd.Unavailable, err, "the request ended before its work was done")
 	}
 	kind, msg := memoryd.KindOf(err)
-	f := failure{status: statusOf[kind], kind: kind, msg: msg}
+	f := failure{status: statusOf[kind], kind: kind, msg: access.Present(msg)}
 	if e, ok := errors.AsType[*memoryd.Error](err); ok {
 		f.retryAfter = e.RetryAfter
 	}
@@ -103,12 +107,23 @@ func problemOf(c echo.Context, f failure) wire.Problem {
 }
 
 func (s *server) writeFailure(c echo.Context, err error, f failure) error {
+	if s.traits[c.Path()]&telemetry != 0 && !isJSON(c.Request()) {
+		return c.Blob(f.status, protobufType, statusMessage(f.msg))
+	}
 	if !s.isToolMemory(c) {
 		return writeJSON(c, f.status, problemType, problemOf(c, f))
 	}
 	if fault, ok := errors.AsType[*memoryd.Fault](err); ok {
 		detail := wire.Detail{Type: fault.Code, Loc: fault.Loc, Msg: fault.Msg, Input: fault.Input}
+		if fault.Broken {
+			detail.Loc, detail.Msg, detail.Input = append(detail.Loc, fault.Offset), "JSON decode error", jsontext.Value("{}")
+			detail.Context = map[string]string{"error": fault.Msg}
+		}
 		return writeJSON(c, f.status, jsonType, wire.ValidationError{Detail: []wire.Detail{detail}})
 	}
-	return writeJSON(c, f.status, jsonType, wire.Response{Answer: f.msg, Metadata: struct{}{}})
+	answer := wire.Response{Answer: f.msg, Metadata: struct{}{}}
+	if s.traits[c.Path()]&updating != 0 {
+		answer.Metadata = wire.NothingUpdated{}
+	}
+	return writeJSON(c, f.status, jsonType, answer)
 }

@@ -68,7 +68,9 @@ func versionOf(e *ops.Revision) wire.GuidelineVersion {
 		v.Items = append(v.Items, wire.GuidelineItem(item))
 	}
 	for _, ground := range e.Document.Grounds {
-		evidence := wire.Evidence(ground)
+		evidence := wire.Evidence{
+			ID: ground.ID, Kind: ground.Kind, Data: ground.Data, Calls: ground.Calls, CallCount: ground.CallCount, Fingerprint: ground.Fingerprint, Untrusted: true,
+		}
 		evidence.Data = snakeCase(evidence.Data)
 		v.Evidence = append(v.Evidence, evidence)
 	}
@@ -174,6 +176,44 @@ func (s *server) unpinGuideline(c echo.Context, _ []byte) (any, error) {
 	}
 	_, err = s.Flows.UnpinRevision.Run(c.Request().Context(), ops.UnpinRevision{ToolRef: ref})
 	return nil, err
+}
+
+// listPending lists the statements of a workspace, or of the tool ?tool=, that wait for
+// their quorum or for a person.
+func (s *server) listPending(c echo.Context, _ []byte) (any, error) {
+	workspace, err := workspaceParam(c)
+	if err != nil {
+		return nil, err
+	}
+	after, limit, err := page(c)
+	if err != nil {
+		return nil, err
+	}
+	p, err := s.Flows.ListPending.Run(c.Request().Context(), ops.ListPending{Workspace: workspace, Tool: c.QueryParam("tool"), After: after, Limit: limit})
+	list := wire.PendingList{Statements: []wire.PendingStatement{}, NextCursor: cursorAfter(p.Next)}
+	for _, st := range p.Statements {
+		list.Statements = append(list.Statements, wire.PendingStatement{
+			ID: st.ID, ToolName: st.Tool, Section: st.Section, Text: st.Text, Published: st.Published, Author: st.Author,
+			Evidence: append([]string{}, st.Evidence...), Untrusted: true,
+		})
+	}
+	return list, err
+}
+
+func (s *server) releasePending(c echo.Context, req *wire.ReleaseRequest) (any, error) {
+	ref, err := toolOf(c)
+	if err != nil {
+		return nil, err
+	}
+	if req.Decision != "accept" && req.Decision != "refuse" {
+		return nil, invalid("enum", "Input should be 'accept' or 'refuse'", fmt.Appendf(nil, "%q", req.Decision), "decision")
+	}
+	by, err := decidedBy(&wire.RevisionRequest{By: req.By})
+	if err != nil {
+		return nil, err
+	}
+	e, err := s.Flows.ReleasePending.Run(c.Request().Context(), ops.ReleasePending{ToolRef: ref, ID: c.Param("statement"), Accept: req.Decision == "accept", By: by})
+	return versionOf(&e), err
 }
 
 func (s *server) rollBackGuideline(c echo.Context, body []byte) (any, error) {

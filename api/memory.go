@@ -2,12 +2,15 @@ package api
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"strings"
 
 	"memoryd"
 	"memoryd/api/wire"
+	"memoryd/internal/access"
+	"memoryd/internal/stats"
 	"memoryd/ops"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -19,9 +22,14 @@ func (s *server) addToolCallResult(c echo.Context, req *wire.AddRequest[items]) 
 	if err := checkAdd(req); err != nil {
 		return nil, err
 	}
+	workspace, err := ownWorkspace(c.Request().Context(), or(req.Workspace, ""))
+	if err != nil {
+		return nil, err
+	}
+	reads := access.Of(c.Request().Context()).May(access.Read)
 	rec, err := s.Flows.AddToolCallResult.Run(c.Request().Context(), ops.RecordRequest{
-		Workspace: workspaceOf(req.Workspace), ToolName: or(req.ToolName, ""), RequestKey: requestKey(c), Items: req.Items.list,
-		Async: or(req.Async, false), WholeHistory: or(req.IncludeHistory, true),
+		Workspace: workspace, ToolName: or(req.ToolName, ""), RequestKey: requestKey(c), Items: req.Items.list,
+		Async: or(req.Async, false), WholeHistory: or(req.IncludeHistory, true) && reads,
 	})
 	if refusal, ok := errors.AsType[*ops.Refusal](err); ok && len(refusal.Rejected) > 0 {
 		rec = &ops.Recorded{Sent: len(req.Items.list), Rejected: refusal.Rejected}
@@ -29,6 +37,11 @@ func (s *server) addToolCallResult(c echo.Context, req *wire.AddRequest[items]) 
 	}
 	if err != nil {
 		return nil, err
+	}
+	for i := range rec.Memories {
+		if !reads { // it is told of its own calls
+			rec.Memories[i].Tool.Guideline, rec.Memories[i].Statistics = memoryd.Guideline{}, stats.Statistics{}
+		}
 	}
 	return wire.Response{Answer: rec.Answer, Success: true, Metadata: addMetadata(rec, req.Items.ignored)}, nil
 }
@@ -51,7 +64,7 @@ func requestKey(c echo.Context) string {
 func addMetadata(r *ops.Recorded, ignored map[string]int) wire.AddMetadata {
 	meta := wire.AddMetadata{
 		MemoryList:         memoriesOf(r.Memories),
-		UpdateResult:       wire.UpdateResult{DeletedCount: len(r.Existed), InsertedCount: r.Changed},
+		UpdateResult:       wire.UpdateResult{DeletedCount: len(r.Existed), InsertedCount: len(r.Memories)},
 		ValidationStats:    wire.ValidationStats{TotalInput: r.Sent, Valid: r.Valid, Filtered: len(r.Rejected)},
 		DeduplicationStats: wire.DeduplicationStats{TotalNew: r.Valid, Deduplicated: r.Valid - r.Added, Added: r.Added},
 		IgnoredFields:      ignored,
@@ -66,7 +79,7 @@ func addMetadata(r *ops.Recorded, ignored map[string]int) wire.AddMetadata {
 }
 
 func (s *server) summaryToolMemory(c echo.Context, req *wire.NamesRequest) (any, error) {
-	names, err := s.namesOf(req)
+	names, err := s.namesOf(c.Request().Context(), req)
 	if err != nil {
 		return nil, err
 	}
@@ -77,6 +90,12 @@ func (s *server) summaryToolMemory(c echo.Context, req *wire.NamesRequest) (any,
 	meta := wire.NamesMetadata{
 		MemoryList: memoriesOf(sum.Memories), UnknownToolNames: sum.Unknown, Summarised: sum.Summarised, Skipped: sum.Skipped,
 	}
+	meta.DeletedMemoryIDs = []string{}
+	for _, m := range meta.MemoryList {
+		meta.DeletedMemoryIDs = append(meta.DeletedMemoryIDs, m.MemoryID)
+	}
+	n := len(meta.MemoryList)
+	meta.UpdateResult = &wire.UpdateResult{DeletedCount: n, InsertedCount: n}
 	for _, f := range sum.Failed {
 		meta.Failed = append(meta.Failed, wire.Failure{ToolName: f.Tool, Reason: f.Reason})
 	}
@@ -90,7 +109,7 @@ func (s *server) retrieveToolMemory(c echo.Context, body []byte) (any, error) {
 	if err := s.decode(body, &req); err != nil {
 		return nil, err
 	}
-	names, err := s.namesOf(&req)
+	names, err := s.namesOf(c.Request().Context(), &req)
 	if err != nil {
 		return nil, err
 	}
@@ -116,12 +135,12 @@ func (s *server) retrieveToolMemory(c echo.Context, body []byte) (any, error) {
 }
 
 // namesOf reads what is asked of which tools.
-func (s *server) namesOf(req *wire.NamesRequest) (n ops.NamesRequest, err error) {
+func (s *server) namesOf(ctx context.Context, req *wire.NamesRequest) (n ops.NamesRequest, err error) {
 	if err := cmp.Or(checkName(req.Workspace, "workspace_id"), checkName(req.Session, "session_id")); err != nil {
 		return n, err
 	}
 	n = ops.NamesRequest{
-		Workspace: workspaceOf(req.Workspace), Force: or(req.Force, false), Stale: or(req.Stale, false), Session: or(req.Session, ""),
+		Workspace: workspaceOf(ctx, or(req.Workspace, "")), Force: or(req.Force, false), Stale: or(req.Stale, false), Session: or(req.Session, ""),
 	}
 	if n.Tools, err = s.toolNames(req.ToolNames); err != nil {
 		return n, err
@@ -146,8 +165,8 @@ func (s *server) preflightToolCall(c echo.Context, req *wire.PreflightRequest) (
 		return nil, &ops.Refusal{Answer: "tool_name is required"}
 	}
 	forecast, err := s.Flows.PreflightToolCall.Run(c.Request().Context(), ops.PreflightRequest{
-		ToolRef: memoryd.ToolRef{Workspace: workspaceOf(req.Workspace), Tool: *req.ToolName}, Input: []byte(req.Input),
-		Run: cmp.Or(or(req.Trajectory, ""), or(req.Session, "")),
+		ToolRef: memoryd.ToolRef{Workspace: workspaceOf(c.Request().Context(), or(req.Workspace, "")), Tool: *req.ToolName}, Input: []byte(req.Input),
+		By: ops.Caller{Run: or(req.Trajectory, ""), Session: or(req.Session, ""), Agent: or(req.Agent, "")},
 	})
 	if err != nil {
 		return nil, err
@@ -191,7 +210,7 @@ func forecastOf(f *ops.Forecast) wire.Forecast {
 func similarOf(list []ops.SimilarCall) []wire.SimilarCall {
 	out := make([]wire.SimilarCall, len(list))
 	for i, s := range list {
-		out[i] = wire.SimilarCall{CallID: s.Call.String(), Similarity: s.Similarity, Score: s.Score, Input: s.Input, Summary: s.Summary}
+		out[i] = wire.SimilarCall{CallID: s.Call.String(), Similarity: s.Similarity, Score: s.Score, Input: s.Input, Summary: s.Summary, Untrusted: true}
 	}
 	return out
 }
@@ -234,15 +253,41 @@ func (s *server) vectorStore(c echo.Context, req *wire.StoreRequest) (any, error
 		checkName(req.Source, "src_workspace_id"), checkName(req.Path, "path")); err != nil {
 		return nil, err
 	}
-	done, err := s.Flows.VectorStore.Run(c.Request().Context(), ops.ManageRequest{
-		Workspace: workspaceOf(req.Workspace), Action: *req.Action, Source: or(req.Source, ""), Path: or(req.Path, ""), MemoryIDs: req.MemoryIDs,
-	})
+	in := ops.ManageRequest{
+		Workspace: workspaceOf(c.Request().Context(), or(req.Workspace, "")), Action: *req.Action, Source: or(req.Source, ""), Path: or(req.Path, ""), MemoryIDs: req.MemoryIDs,
+	}
+	if err := manages(c.Request().Context(), &in); err != nil {
+		return nil, err
+	}
+	done, err := s.Flows.VectorStore.Run(c.Request().Context(), in)
 	if err != nil {
 		return nil, err
 	}
 	return wire.Response{
 		Answer: done.Answer, Success: true, Metadata: wire.StoreMetadata{ActionResult: actionResult(*req.Action, done)},
 	}, nil
+}
+
+// manages refuses what a caller may not do with whole memories: all but listing is
+// an admin's, and a key that is bound to workspaces moves them within those.
+func manages(ctx context.Context, r *ops.ManageRequest) error {
+	if !r.Moves() {
+		return nil
+	}
+	if err := need(ctx, access.Admin); err != nil {
+		return err
+	}
+	if access.Of(ctx).Everywhere() {
+		return nil
+	}
+	if r.Source != "" {
+		r.Source = workspaceOf(ctx, r.Source)
+	}
+	if r.Path != "" && (r.Action == "dump" || r.Action == "load") {
+		return memoryd.Errorf(memoryd.Forbidden, "path: a key that is bound to workspaces dumps and loads them under their own names")
+	}
+	_, err := ownWorkspace(ctx, r.Workspace)
+	return err
 }
 
 // actionResult is what the clients of the endpoint expect of each action.

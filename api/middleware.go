@@ -11,6 +11,7 @@ import (
 
 	"memoryd"
 	"memoryd/internal/lifecycle"
+	"memoryd/ops"
 
 	"github.com/google/uuid"
 	"github.com/labstack/echo/v4"
@@ -120,8 +121,9 @@ func (s *server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// readBody reads a body of up to limit bytes, plain or gzipped.
-func readBody(r *http.Request, limit int64) ([]byte, error) {
+// readBody reads a body of up to limit bytes, plain or gzipped; what of it has arrived
+// is reserved with the lease.
+func readBody(r *http.Request, limit int64, lease *ops.Lease) ([]byte, error) {
 	var in io.Reader = r.Body
 	switch encoding := strings.ToLower(r.Header.Get(echo.HeaderContentEncoding)); encoding {
 	case "", "identity":
@@ -134,19 +136,29 @@ func readBody(r *http.Request, limit int64) ([]byte, error) {
 	default:
 		return nil, echo.NewHTTPError(http.StatusUnsupportedMediaType)
 	}
-	body, err := readAll(in, limit, r.ContentLength)
-	if err != nil && !memoryd.IsKind(err, memoryd.TooLarge) {
+	body, err := readAll(in, limit, r.ContentLength, lease)
+	if err != nil && !memoryd.IsKind(err, memoryd.TooLarge) && !memoryd.IsKind(err, memoryd.Overloaded) {
 		return nil, memoryd.Wrap(memoryd.Invalid, err, "the body could not be read to its end")
 	}
 	return body, err
 }
 
-func readAll(in io.Reader, limit, announced int64) ([]byte, error) {
+// firstRead is what is reserved of an announced body at once.
+const firstRead = 64 << 10
+
+func readAll(in io.Reader, limit, announced int64, lease *ops.Lease) ([]byte, error) {
 	tooLarge := func() error { return memoryd.Errorf(memoryd.TooLarge, "the body is larger than %d bytes", limit) }
 	if announced > limit {
 		return nil, tooLarge()
 	}
-	body := make([]byte, 0, max(512, announced+1))
+	first := min(announced+1, firstRead)
+	if announced < 0 {
+		first = min(512, limit+1)
+	}
+	body := make([]byte, 0, first)
+	if err := lease.Reserve(int64(cap(body))); err != nil {
+		return nil, err
+	}
 	for {
 		n, err := in.Read(body[len(body):cap(body)])
 		body = body[:len(body)+n]
@@ -158,7 +170,14 @@ func readAll(in io.Reader, limit, announced int64) ([]byte, error) {
 		case err != nil:
 			return nil, err
 		case len(body) == cap(body):
-			body = append(body, 0)[:len(body)]
+			more := min(int64(cap(body)), limit+1-int64(cap(body)))
+			if announced > int64(cap(body)) {
+				more = min(more, announced+1-int64(cap(body)))
+			}
+			if err := lease.Reserve(more); err != nil {
+				return nil, err
+			}
+			body = append(make([]byte, 0, int64(cap(body))+more), body...)
 		}
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"memoryd/evaluate/monitor"
 	"memoryd/guidelines/preflight"
 	"memoryd/guidelines/revisions"
+	"memoryd/internal/access"
 	"memoryd/internal/telemetry/metrics"
 	"memoryd/llm/usage"
 	"memoryd/ops"
@@ -139,11 +140,22 @@ func (d *document) checkAnswer(t *testing.T, method, path string, rec *httptest.
 // 1.0 unless its output is "later", and an author that counts.
 func newHandler(t testing.TB, s store.Store) http.Handler {
 	t.Helper()
+	h, err := New(testConfig(), depsOver(t, s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// depsOver is what newHandler works with.
+func depsOver(t testing.TB, s store.Store) Deps {
+	t.Helper()
 	reader := ops.MemoryReader{Store: s, Recent: 20}
 	curator := &revisions.Manager{Store: s, Composer: oneLiner{}, Recent: 20, Config: revisions.DefaultConfig(), Now: now}
 	kept := compact.NewMemory(1 << 20)
 	compactor := compact.New(compact.Default(), compact.Deps{Originals: kept})
 	d := ops.Deps{
+		Audit: access.NewAudit(s, slog.New(slog.DiscardHandler), time.Now),
 		Store: s, Reader: reader, Judge: kindJudge{}, Revisions: curator, Compactor: compactor, Originals: kept, Searcher: s,
 		Forecasts: preflight.NewCache(s, nil, preflight.DefaultConfig(), slog.New(slog.DiscardHandler), time.Now),
 		Mover:     &backup.Actions{Store: s, Dir: t.TempDir(), RecentCalls: 20, Now: now, Kinds: revisions.Kinds()},
@@ -151,14 +163,12 @@ func newHandler(t testing.TB, s store.Store) http.Handler {
 		Ledger:    newBook(t, s), Monitor: newWatch(), SummaryFailed: note,
 		Corrected: func(context.Context, memoryd.Call, memoryd.Evaluation) {}, Logger: slog.New(slog.DiscardHandler), Now: now,
 	}
-	h, err := New(testConfig(), Deps{
+	return Deps{
 		Flows: defaultPlan(t).Build(d, nil), Logger: slog.New(slog.DiscardHandler), Meter: metrics.New(metrics.Build{}),
 		Checks: []Check{{Name: "store", Vital: true, Run: s.Ping}},
-	})
-	if err != nil {
-		t.Fatal(err)
+		Keys:   access.NewKeys(s, access.Limits{}, slog.New(slog.DiscardHandler), time.Now),
+		Audit:  access.NewAudit(s, slog.New(slog.DiscardHandler), time.Now),
 	}
-	return h
 }
 
 // defaultPlan is the plan of default.yaml.
@@ -259,7 +269,15 @@ func TestEveryAnswerFitsItsDescription(t *testing.T) {
 		{"GET", "/v1/workspaces?cursor=%21", "", 422, false},
 		{"GET", "/v1/workspaces/default/tools?limit=1", "", 200, true},
 		{"GET", "/v1/workspaces/default/tools?name=t", "", 200, true},
-		{"GET", "/v1/workspaces/none/tools", "", 200, true},
+		{"GET", "/v1/workspaces/none/tools", "", 404, true},
+		{"GET", "/v1/workspaces/none/tools?name=t", "", 404, true},
+		{"GET", "/v1/workspaces/default/tools?name=none", "", 200, true},
+		{"GET", "/v1/workspaces/default/tools/t", "", 200, true},
+		{"GET", "/v1/workspaces/default/tools/none", "", 404, true},
+		{"POST", "/v1/snapshot", "", 200, false},
+		{"POST", "/v1/snapshot", `{"workspace_id":"default"}`, 200, true},
+		{"POST", "/v1/snapshot", `{"workspace_id":"none"}`, 404, true},
+		{"POST", "/v1/snapshot", `{"workspace_id":1}`, 422, false},
 		{"GET", "/v1/workspaces/default/tools?query=t+calls", "", 200, true},
 		{"GET", "/v1/workspaces/default/tools?query=t&cursor=dA", "", 422, false},
 		{"GET", "/v1/workspaces/default/tools/t/calls?limit=1", "", 200, true},
@@ -412,8 +430,16 @@ func TestEveryRouteIsDescribedAndEveryDescriptionIsServed(t *testing.T) {
 	}
 	for _, route := range routesOf(h) {
 		path := pathVariable.ReplaceAllString(route.path, "{$1}")
-		if _, ok := d.Paths[path][strings.ToLower(route.method)]; !ok {
+		described, ok := d.Paths[path][strings.ToLower(route.method)]
+		if !ok {
 			t.Errorf("%s %s is served and not described", route.method, route.path)
+			continue
+		}
+		for _, status := range []string{"401", "403", "421"} {
+			_, ok := described.Responses[status]
+			if public := publicRoutes[route.method+" "+route.path]; !ok && (!public || status == "421") {
+				t.Errorf("%s %s does not describe %s", route.method, route.path, status)
+			}
 		}
 	}
 }

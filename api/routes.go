@@ -3,12 +3,16 @@ package api
 import (
 	"bytes"
 	"cmp"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"time"
 
 	"memoryd"
+	"memoryd/internal/access"
 	"memoryd/ops"
 
 	"github.com/labstack/echo/v4"
@@ -30,14 +34,23 @@ const (
 	// toolMemory endpoints answer errors in the form that their clients read, not
 	// as problems.
 	toolMemory
+	// updating endpoints count in each answer the tool memories that they replaced.
+	updating
 	// tagged endpoints answer with an entity tag.
 	tagged
+	// telemetry endpoints take OTLP: they answer in the encoding of the request.
+	telemetry
 )
 
 // endpoint is a route. What it returns is answered as JSON, an encoded answer as it
 // stands, nothing with 204; a written one answers itself.
+//
+// Its role is what a caller needs, all of it; access.Public leaves everybody in. What
+// only some requests of a route need, its handler asks for with need; whether the
+// caller knows the workspace, workspaceOf and ownWorkspace see to.
 type endpoint struct {
 	method, path string
+	role         access.Role
 	traits       traits
 	serve        func(c echo.Context, body []byte) (any, error)
 }
@@ -55,40 +68,66 @@ func (s *server) endpoints(d *docs) []endpoint {
 		versions  = tool + "/guidelines"
 		original  = workspace + "/originals/:original"
 		service   = toolMemory | withBody
+
+		public, known, record, read, curate, admin = access.Public, access.Known, access.Record, access.Read, access.Curate, access.Admin
 	)
 	return []endpoint{
-		{"POST", "/add_tool_call_result", service | computing, typed(s, s.addToolCallResult)},
-		{"POST", "/summary_tool_memory", service, typed(s, s.summaryToolMemory)},
-		{"POST", "/retrieve_tool_memory", service | computing | tagged, s.retrieveToolMemory},
-		{"POST", "/preflight_tool_call", service, typed(s, s.preflightToolCall)},
-		{"POST", "/vector_store", service, typed(s, s.vectorStore)},
-		{"POST", "/compact_conversation", withBody, typed(s, s.compactConversation)},
+		{"POST", "/add_tool_call_result", record, service | computing | updating, typed(s, s.addToolCallResult)},
+		{"POST", "/summary_tool_memory", record | read, service | updating, typed(s, s.summaryToolMemory)},
+		{"POST", "/retrieve_tool_memory", read, service | computing | tagged, s.retrieveToolMemory},
+		{"POST", "/preflight_tool_call", read, service, typed(s, s.preflightToolCall)},
+		{"POST", "/vector_store", read, service, typed(s, s.vectorStore)},
+		{"POST", "/compact_conversation", record, withBody, typed(s, s.compactConversation)},
 
-		{"GET", "/health", free, s.health},
-		{"GET", "/livez", free, s.livez},
-		{"GET", "/readyz", free, s.readyz},
-		{"GET", "/metrics", free, s.metrics},
-		{"GET", "/openapi.json", free, d.spec},
-		{"GET", "/docs", free, d.page},
+		{"GET", "/health", public, free, s.health},
+		{"GET", "/livez", public, free, s.livez},
+		{"GET", "/readyz", public, free, s.readyz},
+		{"GET", "/metrics", public, free, s.metrics},
+		{"GET", "/openapi.json", public, free, d.spec},
+		{"GET", "/docs", public, free, d.page},
+		{"GET", "/", public, free, d.home},
 
-		{"GET", "/v1/workspaces", computing, s.listWorkspaces},
-		{"GET", "/v1/spend", computing, s.getSpend},
-		{"GET", "/v1/judges", computing, s.listJudges},
-		{"GET", workspace + "/tools", computing, s.listTools},
-		{"GET", workspace + "/spend", computing, s.getSpend},
-		{"GET", workspace + "/corrections", 0, s.listCorrections},
-		{"GET", workspace + "/originals", computing, s.lookUp},
-		{"GET", original, computing, s.getOriginal},
-		{"POST", original + "/undo", withBody, s.undo},
-		{"GET", versions, computing, s.listGuidelines},
-		{"PUT", versions + "/pin", withBody, typed(s, s.pinGuideline)},
-		{"DELETE", versions + "/pin", 0, s.unpinGuideline},
-		{"GET", versions + "/:revision", computing, s.getGuideline},
-		{"GET", versions + "/:revision/diff", computing, s.diffGuideline},
-		{"POST", versions + "/:revision/rollback", withBody, s.rollBackGuideline},
-		{"GET", tool + "/calls", computing, s.listCalls},
-		{"GET", call, computing, s.getCall},
-		{"PUT", call + "/evaluation", withBody, typed(s, s.putEvaluation)},
+		{"GET", "/ui/login", public, free, s.loginForm},
+		{"POST", "/ui/login", public, withBody, s.login},
+		{"POST", "/ui/logout", public, 0, s.logout},
+		{"GET", "/v1/session", known, 0, s.getSession},
+		{"GET", "/v1/keys", admin, 0, s.listKeys},
+		{"POST", "/v1/keys", admin, withBody, typed(s, s.createKey)},
+		{"POST", "/v1/keys/:key/rotate", admin, withBody, s.rotateKey},
+		{"DELETE", "/v1/keys/:key", admin, 0, s.revokeKey},
+		{"GET", "/v1/audit", admin, computing, s.listAudit},
+
+		{"POST", "/v1/traces", record, telemetry | withBody, s.receiveTraces},
+		{"POST", "/v1/logs", record, telemetry | withBody, s.receiveLogs},
+		{"POST", "/v1/metrics", record, telemetry | withBody, s.dropMetrics},
+		{"POST", workspace + "/otlp/v1/traces", record, telemetry | withBody, s.receiveTraces},
+		{"POST", workspace + "/otlp/v1/logs", record, telemetry | withBody, s.receiveLogs},
+		{"POST", workspace + "/otlp/v1/metrics", record, telemetry | withBody, s.dropMetrics},
+		{"POST", "/v1/hooks/:host", record | read, withBody | computing, s.receiveHook},
+		{"POST", workspace + "/hooks/:host", record | read, withBody | computing, s.receiveHook},
+
+		{"POST", "/v1/snapshot", admin, withBody, s.takeSnapshot},
+		{"GET", "/v1/workspaces", read, computing, s.listWorkspaces},
+		{"GET", "/v1/spend", read, computing, s.getSpend},
+		{"GET", "/v1/judges", read, computing, s.listJudges},
+		{"GET", workspace + "/tools", read, computing, s.listTools},
+		{"GET", tool, read, computing, s.getTool},
+		{"GET", workspace + "/spend", read, computing, s.getSpend},
+		{"GET", workspace + "/corrections", read, 0, s.listCorrections},
+		{"GET", workspace + "/originals", read, computing, s.lookUp},
+		{"GET", original, read, computing, s.getOriginal},
+		{"POST", original + "/undo", read, withBody, s.undo},
+		{"GET", versions, read, computing, s.listGuidelines},
+		{"PUT", versions + "/pin", curate, withBody, typed(s, s.pinGuideline)},
+		{"DELETE", versions + "/pin", curate, 0, s.unpinGuideline},
+		{"GET", versions + "/:revision", read, computing, s.getGuideline},
+		{"GET", versions + "/:revision/diff", read, computing, s.diffGuideline},
+		{"POST", versions + "/:revision/rollback", curate, withBody, s.rollBackGuideline},
+		{"GET", workspace + "/pending", read, computing, s.listPending},
+		{"PUT", tool + "/pending/:statement", curate, withBody, typed(s, s.releasePending)},
+		{"GET", tool + "/calls", read, computing, s.listCalls},
+		{"GET", call, read, computing, s.getCall},
+		{"PUT", call + "/evaluation", curate, withBody, typed(s, s.putEvaluation)},
 	}
 }
 
@@ -109,23 +148,25 @@ func typed[Request any](s *server, handle func(c echo.Context, req *Request) (an
 func (s *server) handler(e endpoint) echo.HandlerFunc {
 	if e.traits&free != 0 {
 		return func(c echo.Context) error {
+			if err := s.admit(c, e.role); err != nil {
+				return err
+			}
 			v, err := e.serve(c, nil)
 			return s.answer(c, e, v, err)
 		}
 	}
 	return func(c echo.Context) error {
+		if err := s.admit(c, e.role); err != nil {
+			return err
+		}
 		if query := c.Request().URL.RawQuery; query != "" {
 			if _, err := url.ParseQuery(query); err != nil {
 				return memoryd.Wrap(memoryd.Invalid, err, "the query of the address is not valid")
 			}
 		}
-		most := int64(0)
-		if e.traits&withBody != 0 {
-			most = announced(c.Request(), s.cfg.MaxBodyBytes)
-		}
-		lease, err := s.quota.Admit(most)
+		lease, err := s.quota.Admit(0) // its body counts as it arrives
 		if err != nil {
-			return err
+			return s.refuseBody(c, err)
 		}
 		defer lease.Release()
 		body, workspace, err := s.read(c, e, &lease)
@@ -143,17 +184,26 @@ func (s *server) handler(e endpoint) echo.HandlerFunc {
 // read reads the body and says on whose behalf the request is.
 func (s *server) read(c echo.Context, e endpoint, lease *ops.Lease) (body []byte, workspace string, err error) {
 	if e.traits&withBody != 0 {
-		body, err = readBody(c.Request(), s.cfg.MaxBodyBytes)
+		w := http.NewResponseController(c.Response())
+		_ = w.SetReadDeadline(time.Now().Add(bodyTime)) // where it cannot be set, the server's own holds
+		body, err = readBody(c.Request(), s.cfg.MaxBodyBytes, lease)
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			err = echo.NewHTTPError(http.StatusRequestTimeout, fmt.Sprintf("the body was not delivered within %v", bodyTime))
+			c.Response().Header().Set("Connection", "close")
+		} else {
+			_ = w.SetReadDeadline(time.Time{}) // who works long is not to be taken for one who left
+		}
 	}
-	if memoryd.IsKind(err, memoryd.TooLarge) {
-		c.Response().Header().Set("Connection", "close")
-		c.Error(err)
-		drain(c, s.cfg.MaxBodyBytes)
+	if memoryd.IsKind(err, memoryd.TooLarge) || memoryd.IsKind(err, memoryd.Overloaded) {
+		return nil, "", s.refuseBody(c, err)
 	}
 	if err != nil {
 		return nil, "", err
 	}
-	workspace = cmp.Or(c.Param("workspace"), peekWorkspace(body), memoryd.DefaultWorkspace)
+	if workspace, err = pathParam(c, "workspace"); err != nil {
+		return nil, "", err
+	}
+	workspace = workspaceOf(c.Request().Context(), cmp.Or(workspace, peekWorkspace(body)))
 	return body, workspace, lease.Bind(workspace, int64(len(body)))
 }
 
@@ -168,6 +218,9 @@ func (s *server) compute(c echo.Context, e endpoint, body []byte, workspace stri
 		c.SetRequest(c.Request().WithContext(slot))
 	}
 	v, err := e.serve(c, body)
+	if fault, ok := errors.AsType[*memoryd.Fault](err); ok && fault.Code == missingField && len(fault.Loc) > 1 {
+		fault.Input = memoryd.NewFault("", "", body).Input // what the field is missing in
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -182,12 +235,15 @@ func (s *server) answer(c echo.Context, e endpoint, v any, err error) error {
 	if err != nil {
 		return err
 	}
+	within := http.NewResponseController(c.Response())
 	switch v := v.(type) {
 	case nil:
 		return c.NoContent(http.StatusNoContent)
 	case written:
+		c.Response().Writer = &patient{c.Response().Writer, within}
 		return v(c)
 	case encoded:
+		_ = within.SetWriteDeadline(time.Now().Add(answerTime)) // who does not read is dropped
 		if e.traits&tagged != 0 {
 			return writeTagged(c, v)
 		}
@@ -195,17 +251,44 @@ func (s *server) answer(c echo.Context, e endpoint, v any, err error) error {
 	return writeJSON(c, http.StatusOK, jsonType, v)
 }
 
+// patient is an answer that is written piece by piece: who takes none for answerTime is
+// dropped.
+type patient struct {
+	http.ResponseWriter
+	within *http.ResponseController
+}
+
+// Write implements io.Writer.
+func (p *patient) Write(b []byte) (int, error) {
+	_ = p.within.SetWriteDeadline(time.Now().Add(answerTime))
+	return p.ResponseWriter.Write(b)
+}
+
+// Unwrap lets http.ResponseController through.
+func (p *patient) Unwrap() http.ResponseWriter { return p.ResponseWriter }
+
 // isToolMemory reports whether the route's clients read the answers of the
 // tool-memory endpoints.
 func (s *server) isToolMemory(c echo.Context) bool { return s.traits[c.Path()]&toolMemory != 0 }
 
-// announced is the most that the body of a request may come to.
-func announced(r *http.Request, most int64) int64 {
-	n := r.ContentLength
-	if n < 0 || n > most || r.Header.Get(echo.HeaderContentEncoding) != "" {
-		return most
+// bodyTime is how long a client may take to deliver a body, answerTime how long to
+// take an answer.
+const (
+	bodyTime   = 15 * time.Second
+	answerTime = 30 * time.Second
+)
+
+// refuseBody answers a request whose body is not read, or not to its end, at once, and
+// then throws a bounded rest of it away: a client that looks at the answer only when
+// it has sent everything gets to see it.
+func (s *server) refuseBody(c echo.Context, err error) error {
+	if c.Request().ContentLength == 0 {
+		return err
 	}
-	return n
+	c.Response().Header().Set("Connection", "close")
+	c.Error(err)
+	drain(c, s.cfg.MaxBodyBytes)
+	return err // it is answered already
 }
 
 // drainTime is how long what is left of a refused body is read, and thrown away.

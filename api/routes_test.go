@@ -11,6 +11,7 @@ import (
 
 	"memoryd"
 	"memoryd/api/wire"
+	"memoryd/internal/access"
 	"memoryd/internal/telemetry/metrics"
 	"memoryd/store"
 	"memoryd/store/mem"
@@ -36,9 +37,9 @@ func TestMalformedRequestsAreRefused(t *testing.T) {
 		"S25: messages twice":                 {"POST", "/compact_conversation", `{"messages":[],"messages":[{"role":"user","content":"x"}]}`, 422, "messages: Field given twice"},
 		"S25: a message that is a number":     {"POST", "/compact_conversation", `{"messages":[{"role":"user","content":"x"},1]}`, 422, "messages: 1: Input should be a valid object"},
 		"S25: a message that is null":         {"POST", "/compact_conversation", `{"messages":[null]}`, 422, "messages: 0: Input should be a valid object"},
-		"S25: messages null":                  {"POST", "/compact_conversation", `{"messages":null}`, 422, "messages: Input should be a valid array"},
+		"S25: messages null":                  {"POST", "/compact_conversation", `{"messages":null}`, 422, "messages: Input should be a valid list"},
 		"S25: a null workspace":               {"POST", "/compact_conversation", `{"messages":[],"workspace_id":null}`, 422, "workspace_id: Input should be a valid string"},
-		"S25: a null body to undo":            {"POST", "/v1/workspaces/default/originals/x/undo", `null`, 422, "Input should be an object"},
+		"S25: a null body to undo":            {"POST", "/v1/workspaces/default/originals/x/undo", `null`, 422, "Input should be a valid dictionary or object to extract fields from"},
 		"S25: a query of two halves":          {"GET", tool + "/calls?limit=1;2", "", 422, "the query of the address"},
 		"S25: nobody gets a pin":              {"GET", tool + "/guidelines/pin", "", 405, "Method Not Allowed"},
 		"S25: not even by another verb":       {"POST", tool + "/guidelines/pin", `{}`, 405, "Method Not Allowed"},
@@ -155,7 +156,7 @@ func TestAnswersUnderWayAreBoundedByTheirBytes(t *testing.T) {
 	e := echo.New()
 	read := func(w http.ResponseWriter) error {
 		c := e.NewContext(httptest.NewRequest("GET", "/", nil), w)
-		return s.handler(endpoint{"GET", "/", 0, func(echo.Context, []byte) (any, error) {
+		return s.handler(endpoint{"GET", "/", access.Public, 0, func(echo.Context, []byte) (any, error) {
 			return encoded{body: []byte("a long answer of 25 bytes")}, nil
 		}})(c)
 	}

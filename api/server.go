@@ -5,18 +5,17 @@
 package api
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
-	"net/netip"
+	"slices"
 	"sync/atomic"
 	"time"
 
-	"memoryd"
+	"memoryd/internal/access"
 	"memoryd/ops"
 
 	jsonv2 "github.com/go-json-experiment/json"
@@ -32,6 +31,26 @@ type Config struct {
 	// the memory holds.
 	PprofListen string `yaml:"pprof_listen"`
 	PprofPublic bool   `yaml:"pprof_public"`
+	// AllowedHosts are further names that the server is asked for by, beside those
+	// of this machine and the address that it listens on.
+	AllowedHosts []string `yaml:"allowed_hosts"`
+	// Keys says whether API keys are needed: on, off, or auto for on where Listen is
+	// in reach of other machines or AdminKey is set.
+	Keys string `yaml:"keys"`
+	// KeyRate is how many requests a second a key may send that has no rate of its
+	// own, KeyBurst how many at once; 0 is no bound.
+	KeyRate  float64 `yaml:"key_rate"`
+	KeyBurst int     `yaml:"key_burst"`
+	// TLS names the files of a certificate; without them the server speaks HTTP.
+	TLS TLS `yaml:"tls"`
+	// BehindProxy says that what is before Listen encrypts, or that the network
+	// between is trusted: Listen may then be in reach of others without TLS.
+	BehindProxy bool `yaml:"behind_proxy"`
+	// HealthListen is a further address, host:port, that only /health, /livez,
+	// /readyz and /metrics are answered at; /metrics is then there alone.
+	HealthListen string `yaml:"health_listen"`
+	// AdminKey is an admin's key from the environment; "" is none.
+	AdminKey string `yaml:"-"`
 	// MaxBodyBytes bounds a request's body after decompression.
 	MaxBodyBytes int64 `yaml:"max_body_bytes"`
 	// MaxItems bounds the calls, or the tool names, of one request.
@@ -64,7 +83,7 @@ func (c Config) Validate() error {
 	if err := c.validatePprof(); err != nil {
 		return err
 	}
-	var errs []error
+	errs := c.validateAccess()
 	for _, n := range []struct {
 		name string
 		v    int64
@@ -97,8 +116,7 @@ func (c Config) validatePprof() error {
 	if err != nil {
 		return fmt.Errorf("pprof_listen: must be host:port, got %q", c.PprofListen)
 	}
-	addr, err := netip.ParseAddr(host)
-	if local := err == nil && addr.Unmap().IsLoopback() || host == "localhost"; !local && !c.PprofPublic {
+	if !isLoopback(host) && !c.PprofPublic {
 		return fmt.Errorf("pprof_listen: must be a loopback address such as 127.0.0.1:6060 unless http.pprof_public is true, got %q", c.PprofListen)
 	}
 	return nil
@@ -121,6 +139,12 @@ type Deps struct {
 	Checks    []Check
 	Logger    *slog.Logger
 	Scheduler *ops.Scheduler // of requests that compute; nil: no bound
+	// Keys knows who callers are; nil: there are none. KeysNeeded refuses who shows
+	// none. Audit is told who does what; nil: nobody is.
+	Keys       *access.Keys
+	KeysNeeded bool
+	Audit      *access.Audit
+	Mounts     []Mount
 }
 
 // Meter observes requests and shows what it saw; metrics.Registry is one.
@@ -155,27 +179,51 @@ func New(cfg Config, d Deps) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &server{Deps: d, cfg: cfg, quota: quotaOf(cfg), reading: reading(cfg.MaxItems), traits: map[string]traits{}}
+	s := newServer(cfg, d)
+	d.Meter.InFlight(s.inFlight.Load)
+	return s.handle(docs, func(path string) bool { return path != metricsPath || cfg.HealthListen == "" }), nil
+}
+
+const metricsPath = "/metrics"
+
+// NewHealth builds the handler of cfg.HealthListen.
+func NewHealth(cfg Config, d Deps) http.Handler {
+	cfg.Listen, d.Mounts = cfg.HealthListen, nil
+	return newServer(cfg, d).handle(&docs{}, func(path string) bool {
+		return slices.Contains([]string{"/health", "/livez", "/readyz", metricsPath}, path)
+	})
+}
+
+func newServer(cfg Config, d Deps) *server {
+	return &server{Deps: d, cfg: cfg, quota: quotaOf(cfg), reading: reading(cfg.MaxItems), traits: map[string]traits{}}
+}
+
+// handle builds the handler of the routes whose path has.
+func (s *server) handle(docs *docs, has func(path string) bool) http.Handler {
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = s.handleError
-	e.Use(identify, recoverPanics(d.Logger))
-	if d.Tracer != nil {
-		e.Use(s.traced(d.Tracer))
+	e.Use(identify, recoverPanics(s.Logger))
+	if s.Tracer != nil {
+		e.Use(s.traced(s.Tracer))
 	}
-	e.Use(s.observe, sameOrigin())
+	e.Use(s.observe, s.hosts, sameOrigin())
 	for _, r := range s.endpoints(docs) {
+		if !has(r.path) {
+			continue
+		}
 		s.traits[r.path] |= r.traits
 		e.Add(r.method, r.path, s.handler(r))
-		d.Meter.Routes(r.path)
+		s.Meter.Routes(r.path)
 	}
-	d.Meter.InFlight(s.inFlight.Load)
-	return e, nil
+	for _, m := range s.Mounts {
+		s.traits[m.Path] |= free
+		s.mount(e, m)
+		s.Meter.Routes(m.Path)
+	}
+	return e
 }
 
 func quotaOf(cfg Config) *ops.Quota {
 	return ops.NewQuota(int64(cfg.MaxInFlight), cfg.MaxInFlightBytes)
 }
-
-// workspaceOf is the workspace of a request, which may name none.
-func workspaceOf(name *string) string { return cmp.Or(or(name, ""), memoryd.DefaultWorkspace) }

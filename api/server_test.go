@@ -16,6 +16,7 @@ import (
 
 	"memoryd"
 	"memoryd/guidelines"
+	"memoryd/internal/access"
 	"memoryd/internal/telemetry/metrics"
 	"memoryd/ops"
 	"memoryd/store/mem"
@@ -52,7 +53,7 @@ func (oneLiner) Compose(_ context.Context, tool memoryd.Tool, calls []memoryd.Ca
 
 func testConfig() Config {
 	return Config{
-		Listen: "127.0.0.1:0", MaxBodyBytes: 1 << 20, MaxItems: 1000, MaxInFlight: 4, MaxInFlightBytes: 4 << 20,
+		Listen: "127.0.0.1:0", AllowedHosts: []string{"example.com"}, MaxBodyBytes: 1 << 20, MaxItems: 1000, MaxInFlight: 4, MaxInFlightBytes: 4 << 20,
 		MaxWait: time.Second, ReadTimeout: time.Second, WriteTimeout: time.Second, IdleTimeout: time.Second, ShutdownTimeout: time.Second,
 	}
 }
@@ -157,7 +158,7 @@ func TestBodiesUnderWayAreBoundedByTheirBytes(t *testing.T) {
 	inner := func(echo.Context, []byte) (any, error) { return nil, nil }
 	send := func(handle serve) error {
 		req := httptest.NewRequest("POST", "/", strings.NewReader("0123456789"))
-		return s.handler(endpoint{"POST", "/", withBody, handle})(e.NewContext(req, httptest.NewRecorder()))
+		return s.handler(endpoint{"POST", "/", access.Public, withBody, handle})(e.NewContext(req, httptest.NewRecorder()))
 	}
 	if err := send(inner); err != nil {
 		t.Errorf("a body within the budget: %v", err)

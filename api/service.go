@@ -64,9 +64,13 @@ const (
 // getSpend reports on the newest hours of a workspace, or of the whole server.
 func (s *server) getSpend(c echo.Context, _ []byte) (any, error) {
 	workspace := ""
-	if c.Param("workspace") != "" {
+	if c.Param("workspace") == "" {
+		if err := everywhere(c.Request().Context()); err != nil {
+			return nil, err
+		}
+	} else {
 		var err error
-		if workspace, err = pathParam(c, "workspace"); err != nil {
+		if workspace, err = workspaceParam(c); err != nil {
 			return nil, err
 		}
 	}
@@ -94,6 +98,9 @@ func (s *server) getSpend(c echo.Context, _ []byte) (any, error) {
 }
 
 func (s *server) listJudges(c echo.Context, _ []byte) (any, error) {
+	if err := everywhere(c.Request().Context()); err != nil {
+		return nil, err
+	}
 	all, err := s.Flows.ListJudges.Run(c.Request().Context(), ops.ListJudges{})
 	list := wire.JudgeList{Judges: []wire.Judge{}}
 	for _, j := range all.Judges {

@@ -28,7 +28,8 @@ type assembler struct {
 	gone  []bool
 	edits map[int]chat.Message
 	out   assembled
-	last  int // the old message that the newest of out came from, -1 for ours
+	last  int    // the old message that the newest of out came from, -1 for ours
+	role  string // whose message the summary is, where that keeps the turns
 }
 
 // assemble makes the new list. The summary stands where the first removed message
@@ -36,7 +37,7 @@ type assembler struct {
 // for its result; nowhere do two messages of one speaker meet that did not meet
 // before, if the style of the conversation allows to avoid it.
 func assemble(c *conversation, p *plan, text string) assembled {
-	a := &assembler{c: c, gone: make([]bool, len(c.messages)), edits: map[int]chat.Message{}, last: -1}
+	a := &assembler{c: c, gone: make([]bool, len(c.messages)), edits: map[int]chat.Message{}, last: -1, role: p.role}
 	for _, u := range p.remove {
 		for _, i := range c.units[u].Index {
 			a.gone[i] = true
@@ -46,7 +47,11 @@ func assemble(c *conversation, p *plan, text string) assembled {
 	a.out = assembled{output: make([]int, len(c.messages)), changed: map[int]string{}, at: -1, text: text, tokens: c.tools}
 	place := -1
 	if text != "" {
-		place = a.placeFor()
+		if place = a.placeFor(); a.answers(place) {
+			place = len(c.messages)
+		} else if n := c.nextKept(a.gone, place-1); c.request >= 0 && !c.blocks && c.nextKept(a.gone, c.request) == n && a.assistantsTurn(n) {
+			place = c.request // between the request and an answer nobody else speaks
+		}
 	}
 	for i := range c.messages {
 		if i == place {
@@ -64,6 +69,24 @@ func assemble(c *conversation, p *plan, text string) assembled {
 		a.add(a.say("assistant", bridgeText)) // the user speaks next
 	}
 	return a.out
+}
+
+// answers reports whether a summary at place may as well stand behind the current
+// request, as the turn of the assistant that went: then nothing has to be said to
+// keep the speakers in turn.
+func (a *assembler) answers(place int) bool {
+	n := len(a.gone) - 1
+	return a.c.request >= place && a.c.messages[n].Kind == chat.Assistant && a.gone[n] &&
+		a.c.nextKept(a.gone, place-1) == a.c.request && a.c.nextKept(a.gone, a.c.request) > n
+}
+
+// assistantsTurn reports whether the assistant speaks in message n, or next behind
+// the last.
+func (a *assembler) assistantsTurn(n int) bool {
+	if n < len(a.c.messages) {
+		return side(&a.c.messages[n]) == "assistant"
+	}
+	return a.c.messages[n-1].Kind != chat.Assistant
 }
 
 // message is message i as it will be.
@@ -102,15 +125,6 @@ func (a *assembler) keep(i int) {
 
 // meets reports whether two neighbours speak for the same side.
 func meets(x, y *chat.Message) bool {
-	side := func(m *chat.Message) string {
-		switch {
-		case m.Kind == chat.System, m.Kind == chat.Opaque, m.Item:
-			return ""
-		case m.Kind == chat.Result && m.Role != "user":
-			return "" // a tool's
-		}
-		return m.Role
-	}
 	s := side(x)
 	return s != "" && s == side(y)
 }
@@ -127,7 +141,15 @@ func (a *assembler) replace(n int, m chat.Message) {
 	a.out.tokens += a.out.cost[n]
 }
 
-// summary adds the summary before message i: as a message of its own where that
+// side is who speaks in a message, "" for tools and what nobody understands.
+func side(m *chat.Message) string {
+	if m.Kind == chat.System || m.Kind == chat.Opaque || m.Item || m.Kind == chat.Result && m.Role != "user" {
+		return ""
+	}
+	return m.Role
+}
+
+// summary adds the summary before message i: as a message of its own whose role
 // keeps the speakers in turn, else as a part of a neighbour's.
 func (a *assembler) summary(i int, text string) {
 	next := a.c.nextKept(a.gone, i-1)
@@ -135,50 +157,73 @@ func (a *assembler) summary(i int, text string) {
 	for before >= 0 && (a.out.parsed[before].Kind == chat.System || a.out.parsed[before].Kind == chat.Opaque) {
 		before--
 	}
-	userBefore := before >= 0 && before == len(a.out.parsed)-1 && a.out.parsed[before].Role == "user"
-	userAfter := next < len(a.c.messages) && a.c.messages[next].Role == "user"
-	fresh := a.say
+	var left, right string
+	if before >= 0 && before == len(a.out.parsed)-1 {
+		left = side(&a.out.parsed[before])
+	}
+	if next < len(a.c.messages) {
+		right = side(&a.c.messages[next])
+	}
+	request := before >= 0 && a.last == a.c.request
+	fits := func(role string) bool { return role != left && role != right && (role == "user" || before >= 0) }
 	switch {
-	case a.c.blocks && userBefore:
-		if m, ok := a.out.parsed[before].WithPart(text, true, a.c.blocks); ok {
-			a.replace(before, m)
-			a.changedBy("the summary stands in it")
-			a.out.at = before
-			return
-		}
-		a.mine(fresh("user", text))
-	case a.c.blocks && userAfter:
-		m, _ := a.message(next)
-		if m, ok := m.WithPart(text, false, a.c.blocks); ok {
-			a.edits[next] = m
-			a.out.changed[next] = "the summary stands in it"
-			a.out.at = len(a.out.messages)
-			for j := i; j < next; j++ { // nothing of these stays
-				a.gone[j] = true
-			}
-			return
-		}
-		a.mine(fresh("user", text))
-	case userBefore && !userAfter && a.last != a.c.request:
-		if m, ok := a.out.parsed[before].WithPart(text, true, a.c.blocks); ok {
-			a.replace(before, m)
-			a.changedBy("the summary stands in it")
-			a.out.at = before
-			return
-		}
-		a.mine(fresh("assistant", text))
-	case userBefore, userAfter && before >= 0:
-		a.mine(fresh("assistant", text))
-	default:
-		a.mine(fresh("user", text))
+	case a.role == "join" && a.joinsFirst(text):
+	case request && next == len(a.c.messages) && a.c.messages[next-1].Kind == chat.Assistant:
+		a.mine(a.say("assistant", text))
+	case a.c.blocks && left == "user" && a.joins(before, text):
+	case a.c.blocks && right == "user" && a.joinsNext(i, next, text):
+	case a.role != "assistant" && fits("user"):
+		a.mine(a.say("user", text))
+	case fits("assistant"):
+		a.mine(a.say("assistant", text))
+	case left == "user" && !request && a.joins(before, text):
+	default: // keep lets the assistant speak before the next message of the user
+		a.mine(a.say("user", text))
 	}
 }
 
-// changedBy notes that the newest kept message changed.
-func (a *assembler) changedBy(why string) {
-	if a.last >= 0 {
-		a.out.changed[a.last] = why
+// joins makes the summary a part of a message that is assembled already.
+func (a *assembler) joins(n int, text string) bool {
+	m, ok := a.out.parsed[n].WithPart(text, true, a.c.blocks)
+	if !ok {
+		return false
 	}
+	a.replace(n, m)
+	for i, at := range a.out.output[:a.last+1] {
+		if at == n {
+			a.out.changed[i] = "the summary stands in it"
+		}
+	}
+	a.out.at = n
+	return true
+}
+
+// joinsFirst makes it a part of the first message of the user, unless that is the
+// current request.
+func (a *assembler) joinsFirst(text string) bool {
+	for n := range a.out.parsed {
+		if a.out.parsed[n].FromUser() {
+			return (a.c.request < 0 || a.out.output[a.c.request] != n || a.last < a.c.request) && a.joins(n, text)
+		}
+	}
+	return false
+}
+
+// joinsNext makes it a part of the message that follows; of those before it, from
+// i on, nothing stays.
+func (a *assembler) joinsNext(i, next int, text string) bool {
+	m, _ := a.message(next)
+	m, ok := m.WithPart(text, false, a.c.blocks)
+	if !ok {
+		return false
+	}
+	a.edits[next] = m
+	a.out.changed[next] = "the summary stands in it"
+	a.out.at = len(a.out.messages)
+	for j := i; j < next; j++ {
+		a.gone[j] = true
+	}
+	return true
 }
 
 // mine adds the message of the summary.

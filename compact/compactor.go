@@ -10,6 +10,7 @@ import (
 	"memoryd"
 	"memoryd/compact/tokens"
 	"memoryd/internal/lifecycle"
+	"memoryd/internal/textsafe"
 	"memoryd/llm/summarize"
 )
 
@@ -21,7 +22,10 @@ type Deps struct {
 	Originals Originals
 	// Counter picks the counter for a model's name; nil estimates.
 	Counter func(model string) tokens.Counter
-	Logger  *slog.Logger
+	// Mask takes secrets out of a text where Config.Redact asks for it; nil is
+	// textsafe.Mask.
+	Mask   func(text string) string
+	Logger *slog.Logger
 	// Clock gives the time; nil is time.Now.
 	Clock func() time.Time
 }
@@ -34,6 +38,7 @@ type Compactor struct {
 	store   Originals
 	counter func(model string) tokens.Counter
 	log     *slog.Logger
+	mask    func(text string) string
 	guard   *summarize.Guard
 	answers *memo[[]string] // descriptions by content
 	clock   func() time.Time
@@ -53,9 +58,12 @@ const (
 
 // New makes a Compactor. cfg must be valid.
 func New(cfg Config, d Deps) *Compactor {
-	c := &Compactor{cfg: cfg, models: d.Models, store: d.Originals, counter: d.Counter, log: d.Logger, clock: d.Clock, doing: map[string]chan struct{}{}, learned: &factors{by: map[string]float64{}}}
+	c := &Compactor{cfg: cfg, models: d.Models, store: d.Originals, counter: d.Counter, log: d.Logger, mask: d.Mask, clock: d.Clock, doing: map[string]chan struct{}{}, learned: &factors{by: map[string]float64{}}}
 	if c.clock == nil {
 		c.clock = time.Now
+	}
+	if c.mask == nil {
+		c.mask = textsafe.Mask
 	}
 	if c.store == nil {
 		c.store = NewMemoryFor(64<<20, cfg.KeepOriginals, c.clock)

@@ -28,7 +28,7 @@ type Config struct {
 	// size.
 	SummaryTokens int `yaml:"summary_tokens"`
 	// Redact keeps secrets (keys, tokens, passwords) out of summaries, previews
-	// and requests to the model. Originals are stored as they are.
+	// and requests to the model. (Who keeps originals sees to those.)
 	Redact bool `yaml:"redact"`
 	// RememberFor is how long the answer to a request is kept for its repeats.
 	RememberFor time.Duration `yaml:"remember_for"`
@@ -59,16 +59,16 @@ type ModelSettings struct {
 
 // Default is the configuration that is used where a file says nothing.
 func Default() Config {
-	trim := 4000
+	trim, style := 4000, SummaryStyle{"user"}
 	return Config{
 		Profile: "default",
-		Default: DefaultSettings{TriggerFraction: 0.8, TargetFraction: 0.5, TailShare: 0.25, PreviewTokens: 150},
+		Default: DefaultSettings{SummaryStyle: style, TriggerFraction: 0.8, TargetFraction: 0.5, TailShare: 0.25, PreviewTokens: 150},
 		DeerFlow: DeerFlowSettings{
-			Enabled: true, Trigger: Triggers{{{"tokens", 4000}}}, Keep: Size{"messages", 20}, TrimTokensToSummarize: &trim,
+			SummaryStyle: style, Enabled: true, Trigger: Triggers{{{"tokens", 4000}}}, Keep: Size{"messages", 20}, TrimTokensToSummarize: &trim,
 		},
-		Forge: ForgeSettings{MessagesOldThreshold: 20, MinToolCallsToSummarize: 10, MaxToolCallDistance: 40},
+		Forge: ForgeSettings{SummaryStyle: style, MessagesOldThreshold: 20, MinToolCallsToSummarize: 10, MaxToolCallDistance: 40},
 		RAAid: RAAidSettings{
-			EnableCondensation: true, MaxTokens: 100_000, NumMessagesToKeep: 2, MaxTokensPerSummary: 500,
+			SummaryStyle: style, EnableCondensation: true, MaxTokens: 100_000, NumMessagesToKeep: 2, MaxTokensPerSummary: 500,
 			SummaryBufferRatio: 0.2, HybridLoss: 0.1,
 		},
 		Model: ModelSettings{
@@ -76,7 +76,7 @@ func Default() Config {
 			BreakerFailures: 5, BreakerPause: 2 * time.Minute, HourlyTokens: 500_000,
 		},
 		MediaTokens: 765, MinGainFraction: 0.1, CoolDownFraction: 0.1, SummaryTokens: 2000, RememberFor: 10 * time.Minute,
-		KeepOriginals: 30 * 24 * time.Hour,
+		KeepOriginals: 30 * 24 * time.Hour, Redact: true,
 	}
 }
 

@@ -1,6 +1,8 @@
 package compact
 
 import (
+	"cmp"
+
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -10,7 +12,8 @@ import (
 // DeerFlowSettings are the settings of the profile "deerflow", as its
 // configuration file names them.
 type DeerFlowSettings struct {
-	Enabled bool `yaml:"enabled" json:"enabled"`
+	SummaryStyle `yaml:",inline"`
+	Enabled      bool `yaml:"enabled" json:"enabled"`
 	// ModelName picks among the configured models; "" takes them in order.
 	ModelName string   `yaml:"model_name" json:"model_name"`
 	Trigger   Triggers `yaml:"trigger" json:"trigger"`
@@ -55,7 +58,7 @@ func (s DeerFlowSettings) Validate() error {
 	if s.TrimTokensToSummarize != nil && *s.TrimTokensToSummarize <= 0 {
 		return memoryd.Errorf(memoryd.Invalid, "deerflow.trim_tokens_to_summarize must be above 0 or null")
 	}
-	return s.Keep.validate("deerflow.keep", true)
+	return cmp.Or(s.Keep.validate("deerflow.keep", true), s.validate("deerflow"))
 }
 
 func (s Size) validate(key string, zero bool) error {

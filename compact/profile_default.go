@@ -8,6 +8,8 @@ import (
 
 func (s DefaultSettings) excluded() Exclusions { return s.Exclusions }
 
+func (s DefaultSettings) style() SummaryStyle { return s.SummaryStyle }
+
 const (
 	// leastRoom is the smallest summary worth writing, in tokens.
 	leastRoom = 24
@@ -18,6 +20,8 @@ const (
 	// oneShare of the room is the most that the last text or the last exchange
 	// takes when both together are more than half of the target.
 	oneShare = 0.35
+	// askedShare is the most that the text takes which the request answers.
+	askedShare = 0.45
 )
 
 // plan aims at a size: large outputs are edited when that alone is enough, else
@@ -36,7 +40,7 @@ func (s DefaultSettings) plan(c *conversation, r Request) (*plan, *refusal) {
 	}
 	broken := len(c.removable(0)) > 0
 	edits, total := s.edit(c, units, p)
-	if !broken && len(edits) > 0 && total <= p.target && (r.TargetTokens > 0 || p.limit > 0) {
+	if !broken && len(edits) > 0 && total <= p.target && (r.TargetTokens > 0 || !r.Force && p.limit > 0) { // a second run would find it small enough
 		p.edits = edits
 		return p, nil
 	}
@@ -152,6 +156,9 @@ func (s DefaultSettings) split(c *conversation, p *plan, units []int, room int) 
 	most := left
 	if pair > (p.target-c.systemTokens())*11/20 {
 		most = int(oneShare * float64(room))
+	}
+	if asked == said { // the request answers it: without it nobody knows what was agreed to
+		keep(said, max(most, int(askedShare*float64(room))))
 	}
 	keep(said, most)
 	keep(exchange, most)

@@ -21,6 +21,7 @@ type plan struct {
 	target, limit int
 	aims          bool // the target is the size to reach, not a bound
 	lead          string
+	role          string // whose message the summary is: user, assistant or join
 	// model says whether a model may be asked, which one, and how.
 	model     bool
 	modelName string
@@ -34,6 +35,7 @@ type plan struct {
 // that is classified and read-only.
 type profile interface {
 	excluded() Exclusions
+	style() SummaryStyle
 	plan(c *conversation, r Request) (*plan, *refusal)
 }
 
@@ -102,6 +104,8 @@ type forge struct {
 
 func (f forge) excluded() Exclusions { return f.s.Exclusions }
 
+func (f forge) style() SummaryStyle { return f.s.SummaryStyle }
+
 func (f forge) plan(c *conversation, r Request) (*plan, *refusal) {
 	buffer, calls, oldest := f.buffer(c)
 	p := &plan{model: true, target: r.MaxInputTokens}
@@ -167,6 +171,8 @@ func (f forge) buffer(c *conversation) (units []int, calls, oldest int) {
 // ratio bounds it; messages are told apart by place, not by text.
 type raaid struct{ s RAAidSettings }
 
+func (a raaid) style() SummaryStyle { return a.s.SummaryStyle }
+
 func (a raaid) excluded() Exclusions {
 	none := []string{}
 	return Exclusions{ExcludedTools: &none}
@@ -216,6 +222,8 @@ type deerflow struct {
 
 // deerflowLead is the documented lead-in of the summary.
 const deerflowLead = "Here is a summary of the conversation to date:\n\n"
+
+func (d deerflow) style() SummaryStyle { return d.s.SummaryStyle }
 
 func (d deerflow) excluded() Exclusions {
 	none := []string{}

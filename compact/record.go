@@ -57,10 +57,10 @@ func shortHash(data []byte) string {
 	return hex.EncodeToString(sum[:12])
 }
 
-// frameAt is where a summary begins in a text, or -1; the lead-in of a profile
-// belongs to it.
+// frameAt is where the summary that a text ends with begins, or -1; the lead-in of
+// a profile belongs to it. Inside a summary nothing looks like its beginning.
 func frameAt(text string) int {
-	i := strings.Index(text, frameOpen+"c_")
+	i := strings.LastIndex(text, frameOpen+"c_")
 	if i >= len(deerflowLead) && text[i-len(deerflowLead):i] == deerflowLead {
 		i -= len(deerflowLead)
 	}
@@ -69,10 +69,11 @@ func frameAt(text string) int {
 
 // idIn finds the id in the frame of a summary that a text ends with.
 func idIn(text string) string {
-	_, rest, found := strings.Cut(text, frameOpen+"c_")
-	if !found {
+	i := strings.LastIndex(text, frameOpen+"c_")
+	if i < 0 {
 		return ""
 	}
+	rest := text[i+len(frameOpen)+2:]
 	end := strings.IndexAny(rest[:min(len(rest), 40)], ":] ")
 	if end < 0 || !ValidID("c_"+rest[:end]) {
 		return ""

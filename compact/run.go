@@ -48,7 +48,10 @@ func (c *Compactor) compactNow(ctx context.Context, r Request, name string, prof
 	if err != nil {
 		return Result{}, err
 	}
-	conv.safe = sanitizer{c.cfg.Redact}
+	if c.cfg.Redact {
+		conv.safe = sanitizer{c.mask}
+		conv.safe.messages(conv.messages)
+	}
 	c.learned.learn(r.Model, conv.total, r.ReportedTokens)
 	w := &run{c: c, r: r, conv: conv, settings: settings, prog: prog}
 	w.report = Report{
@@ -96,6 +99,7 @@ func (w *run) do(ctx context.Context, prof profile) (Result, error) {
 	if v != nil {
 		return w.unchanged(v.reason, v.detail), nil
 	}
+	p.role = prof.style().SummaryRole
 	w.prog.start(len(p.remove)+len(p.edits), conv.total)
 	return w.apply(ctx, p)
 }

@@ -3,30 +3,49 @@ package compact
 import (
 	"strings"
 
+	"memoryd/compact/chat"
 	"memoryd/internal/textsafe"
 )
 
-// hidden stands where a secret was.
-const hidden = "[secret]"
-
 // sanitizer keeps secrets out of texts of ours where that is asked for, and foreign
 // text from imitating our frame.
-type sanitizer struct{ redact bool }
+type sanitizer struct {
+	mask func(text string) string // nil: secrets are no concern
+}
+
+// messages masks what was read of messages, before it is cut into parts that do not
+// show a secret any more. The messages themselves, which are kept, stay.
+func (s sanitizer) messages(ms []chat.Message) {
+	for i := range ms {
+		m := &ms[i]
+		for _, list := range [][]string{m.Texts, m.Reasoning, m.Other} {
+			for k := range list {
+				list[k] = s.mask(list[k])
+			}
+		}
+		for k := range m.Calls {
+			m.Calls[k].Args = s.mask(m.Calls[k].Args)
+		}
+		for k := range m.Results {
+			m.Results[k].Text = s.mask(m.Results[k].Text)
+		}
+	}
+}
 
 // value gives the text of a value that stands behind a label.
 func (s sanitizer) value(label, value string) string {
-	if s.redact && textsafe.SecretName(label) {
-		return hidden
+	if s.mask != nil && textsafe.SecretName(label) {
+		return textsafe.Masked
 	}
 	return s.text(value)
 }
 
 // text gives a text without secrets.
 func (s sanitizer) text(text string) string {
-	if !s.redact {
+	if s.mask == nil {
 		return text
 	}
-	return textsafe.Mask(text)
+	return s.mask(text)
 }
 
 // clean keeps a text from imitating our frame.

@@ -1,6 +1,7 @@
 package compact
 
 import (
+	"cmp"
 	"math"
 
 	"memoryd"
@@ -8,7 +9,8 @@ import (
 
 // DefaultSettings are the settings of the profile "default".
 type DefaultSettings struct {
-	Exclusions `yaml:",inline"`
+	Exclusions   `yaml:",inline"`
+	SummaryStyle `yaml:",inline"`
 	// TriggerFraction of max_input_tokens starts a compaction; TargetFraction is
 	// what it aims at. 0 < target < trigger <= 1.
 	TriggerFraction float64 `yaml:"trigger_fraction" json:"trigger_fraction"`
@@ -37,6 +39,22 @@ type Exclusions struct {
 	KeepBelowTokens int `yaml:"keep_below_tokens" json:"keep_below_tokens"`
 }
 
+// SummaryStyle says how the summary stands among the messages.
+type SummaryStyle struct {
+	// SummaryRole is whose message the summary is, where that keeps the speakers in
+	// turn: "user" or "assistant"; "join" makes it a part of the first message of the
+	// user, unless that is the current request. "" is "user".
+	SummaryRole string `yaml:"summary_role" json:"summary_role"`
+}
+
+func (s SummaryStyle) validate(profile string) error {
+	switch s.SummaryRole {
+	case "", "user", "assistant", "join":
+		return nil
+	}
+	return memoryd.Errorf(memoryd.Invalid, "%s.summary_role must be user, assistant or join", profile)
+}
+
 // names gives the list in force.
 func (e Exclusions) names() map[string]bool {
 	m := map[string]bool{}
@@ -55,7 +73,8 @@ func (e Exclusions) names() map[string]bool {
 
 // ForgeSettings are the settings of the profile "forge" (ADR 15 and 18).
 type ForgeSettings struct {
-	Exclusions `yaml:",inline"`
+	Exclusions   `yaml:",inline"`
+	SummaryStyle `yaml:",inline"`
 	// MessagesOldThreshold is the age from which a group of tool calls is in the
 	// buffer; a group is as old as its newest message.
 	MessagesOldThreshold int `yaml:"messages_old_threshold" json:"messages_old_threshold"`
@@ -68,6 +87,7 @@ type ForgeSettings struct {
 
 // RAAidSettings are the settings of the profile "ra_aid".
 type RAAidSettings struct {
+	SummaryStyle `yaml:",inline"`
 	// EnableCondensation switches the model off when false: old messages are
 	// trimmed, their facts kept.
 	EnableCondensation bool `yaml:"enable_condensation" json:"enable_condensation"`
@@ -96,7 +116,7 @@ func (s DefaultSettings) Validate() error {
 	case s.PreviewTokens < 40:
 		return memoryd.Errorf(memoryd.Invalid, "default.preview_tokens must be at least 40")
 	}
-	return s.validate("default")
+	return cmp.Or(s.Exclusions.validate("default"), s.SummaryStyle.validate("default"))
 }
 
 func (e Exclusions) validate(profile string) error {
@@ -116,7 +136,7 @@ func (s ForgeSettings) Validate() error {
 			return memoryd.Errorf(memoryd.Invalid, "forge.%s must be above 0", key)
 		}
 	}
-	return s.validate("forge")
+	return cmp.Or(s.Exclusions.validate("forge"), s.SummaryStyle.validate("forge"))
 }
 
 // Validate checks s; messages name the key.
@@ -133,7 +153,7 @@ func (s RAAidSettings) Validate() error {
 	case s.HybridLoss < 0 || s.HybridLoss > 1 || math.IsNaN(s.HybridLoss):
 		return memoryd.Errorf(memoryd.Invalid, "ra_aid.hybrid_loss must be between 0 and 1")
 	}
-	return nil
+	return s.validate("ra_aid")
 }
 
 // within reports 0 < v <= high; it is false for NaN.

@@ -157,11 +157,16 @@ func firstOf(m map[string]any, names ...string) string {
 	return ""
 }
 
+// failureEnds is how much of the beginning and of the end of an output of plain
+// text is searched for a failure, in bytes: in between stands what was asked for.
+const failureEnds = 600
+
 // failureIn is the line of an output that reports a failure, "" when there is none.
 func failureIn(text string) string {
-	line, found := errortext.Find(records.Plain(text))
-	if !found {
-		return ""
+	text = strings.TrimSpace(records.Plain(text))
+	if len(text) > 2*failureEnds && text[0] != '{' && text[0] != '[' {
+		text = text[:failureEnds] + "\n" + text[len(text)-failureEnds:]
 	}
+	line, _ := errortext.Find(strings.ToValidUTF8(text, ""))
 	return line
 }

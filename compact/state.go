@@ -38,7 +38,7 @@ const (
 // before any other when room is short.
 func (k stateKind) most() int { return [...]int{3, 2, 2, 6, 3, 1}[k] }
 
-func (k stateKind) worth() int { return [...]int{2, 3, 2, 5, 3, 6}[k] }
+func (k stateKind) worth() int { return [...]int{2, 3, 4, 5, 3, 6}[k] }
 
 // story collects the state from what is removed.
 type story struct {
@@ -173,7 +173,7 @@ func (s *story) lines() []stateLine {
 
 // stateWithin picks the lines that fit into room tokens, the most telling and
 // newest first, and gives them in order.
-func stateWithin(all []stateLine, room int, count func(string) int) []string {
+func stateWithin(all []stateLine, room int, count func(string) int) []stateLine {
 	order := make([]int, len(all))
 	for i := range order {
 		order[i] = i
@@ -192,9 +192,9 @@ func stateWithin(all []stateLine, room int, count func(string) int) []string {
 		}
 	}
 	slices.Sort(picked)
-	lines := make([]string, len(picked))
+	lines := make([]stateLine, len(picked))
 	for i, k := range picked {
-		lines[i] = all[k].text
+		lines[i] = all[k]
 	}
 	return lines
 }

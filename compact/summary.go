@@ -20,7 +20,7 @@ const (
 // frameNote follows the id in the first line; shortNote where room is scarce.
 const (
 	frameNote = ": notes on earlier messages, no instructions]"
-	shortNote = ": notes, # quotes tools]"
+	shortNote = ": notes]"
 )
 
 // scarce is the room in tokens below which a summary has a short frame.
@@ -84,7 +84,7 @@ func newSummary(w *run, p *plan) *summary {
 		}
 		texts = append(texts, textsOf(c, i, !gone[i])...)
 	}
-	s.state = story.lines()
+	s.state = stateWithin(story.lines(), stateRoom(p.room), c.count)
 	for _, l := range s.state {
 		texts = append(texts, records.Text{Body: l.text, From: records.Written, Place: 0})
 	}
@@ -115,7 +115,7 @@ func textsOf(c *conversation, i int, kept bool) []records.Text {
 		from = records.User
 	}
 	for _, s := range m.Texts {
-		add(records.Text{Body: s, From: from})
+		add(records.Text{Body: s, From: from, Answered: from == records.Assistant && c.request == i+1})
 	}
 	for _, call := range m.Calls {
 		add(records.Text{Body: call.Args, From: records.Call, Tool: call.Name, Outcome: c.outcome(i, call), Quiet: c.gaveRecords(i, call)})
@@ -195,9 +195,18 @@ func (s *summary) frame(room int) string {
 // Shares of the room.
 const (
 	stateShare = 0.12
+	keyedRoom  = 600 // from which it may take a sixth
 	toldShare  = 0.4
 	hintRoom   = 400 // tokens from which the summary says how to look up
 )
+
+// stateRoom is what the state may take of a summary's room.
+func stateRoom(room int) int {
+	if room >= keyedRoom {
+		return room / 6
+	}
+	return int(stateShare * float64(room))
+}
 
 // compose writes frame, state, records and what was said, in about room tokens.
 func (s *summary) compose(room int) string {
@@ -220,7 +229,11 @@ func (s *summary) compose(room int) string {
 		b.WriteString("\n" + s.hint)
 		left -= c.count(s.hint) + 1
 	}
-	section(stateHead, stateWithin(s.state, int(stateShare*float64(left)), c.count))
+	var state []string
+	for _, l := range stateWithin(s.state, stateRoom(room), c.count) {
+		state = append(state, l.text)
+	}
+	section(stateHead, state)
 	if len(s.told) > 0 {
 		section(toldHead, s.told)
 	}

@@ -2,6 +2,7 @@ package compact_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,8 +36,9 @@ func orders(n int, form string) []jsontext.Value {
 	return append(ms, user("Yes, that is correct."))
 }
 
-// outOfTurn finds two neighbours of one speaker, which strict templates refuse.
-func outOfTurn(t fataler, ms []jsontext.Value, strict bool) string {
+// outOfTurn finds two neighbours of one speaker, which strict templates refuse; the
+// conversations of orders have none.
+func outOfTurn(t fataler, ms []jsontext.Value) string {
 	before := ""
 	for i, r := range ms {
 		m, err := chat.Parse(r)
@@ -49,7 +51,7 @@ func outOfTurn(t fataler, ms []jsontext.Value, strict bool) string {
 		case m.Kind == chat.Result && m.Role != "user" || m.Item:
 			before = "tool"
 			continue
-		case m.Role == before && (strict || m.Role == "user"):
+		case m.Role == before:
 			return fmt.Sprintf("messages %d and %d are both the %s's", i-1, i, m.Role)
 		case before == "" && m.Role != "user":
 			return "the first message is the " + m.Role + "'s"
@@ -81,10 +83,61 @@ func TestSpeakersStayInTurn(t *testing.T) {
 				t.Fatalf("%v", err)
 			}
 			check(t, c, r, res)
-			if bad := outOfTurn(t, res.Messages, form == "blocks"); bad != "" {
+			if bad := outOfTurn(t, res.Messages); bad != "" {
 				t.Fatalf("%s: %s\n%s", form, bad, res.Messages)
 			}
+			if last, _ := chat.Parse(in[len(in)-1]); last.Kind != chat.Assistant && form != "items" { // the assistant speaks next
+				next := says("I go on.")
+				if form == "blocks" {
+					next = raw(obj{"role": "assistant", "content": []obj{{"type": "text", "text": "I go on."}}})
+				}
+				if bad := outOfTurn(t, append(slices.Clone(res.Messages), next)); bad != "" {
+					t.Fatalf("%s, with the next message: %s\n%s", form, bad, res.Messages)
+				}
+			}
 		})
+	}
+}
+
+func TestTheSummaryTakesTheRoleOfTheProfile(t *testing.T) {
+	for _, form := range []string{"chat", "blocks", "items"} {
+		in := orders(12, form)
+		for _, profile := range []string{"default", "deerflow", "forge", "ra_aid"} {
+			for _, role := range []string{"user", "assistant", "join"} {
+				r := compact.Request{Messages: in, Profile: profile, Force: true, MaxInputTokens: 700, Overrides: jsontext.Value(`{"summary_role":"` + role + `"}`)}
+				if profile == "forge" {
+					r.Overrides = jsontext.Value(`{"summary_role":"` + role + `","messages_old_threshold":8}`)
+				}
+				res := run(t, newCompactor(t), r)
+				if bad := outOfTurn(t, res.Messages); bad != "" || !res.Compacted {
+					t.Errorf("%s %s %s: %s %s\n%s", form, profile, role, res.Reason, bad, res.Messages)
+				}
+				first, err := chat.Parse(res.Messages[0])
+				if err != nil {
+					t.Fatal(err)
+				}
+				if joined := first.FromUser() && strings.Contains(first.Text(), "[memoryd c_") && contains(res.Messages, in[0]); joined {
+					t.Errorf("%s %s %s: the first message stands there as well\n%s", form, profile, role, res.Messages)
+				}
+				if role == "join" && strings.Contains(first.Text(), "order number 0") && !strings.Contains(first.Text(), "[memoryd c_") {
+					t.Errorf("%s %s: the summary is no part of the first message\n%s", form, profile, res.Messages)
+				}
+			}
+		}
+	}
+	_, err := newCompactor(t).Compact(t.Context(), compact.Request{Messages: orders(2, "chat"), Overrides: jsontext.Value(`{"summary_role":"system"}`)})
+	if err == nil || !strings.Contains(err.Error(), "summary_role") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestASummaryIsKnownBehindTextThatImitatesOne(t *testing.T) {
+	c := newCompactor(t)
+	in := join(user("[memoryd c_00112233445566: earlier conversation, data and no instructions]"), user(long("task", 30)), user("go on"))
+	r := compact.Request{Messages: in, Force: true, Overrides: jsontext.Value(`{"summary_role":"join"}`), TargetTokens: 60}
+	r.Messages = run(t, c, r).Messages
+	if again := run(t, c, r); again.Reason != compact.AlreadyCompacted {
+		t.Errorf("%s\n%s", again.Reason, again.Messages)
 	}
 }
 
@@ -103,9 +156,13 @@ func TestTheTailComesBeforeEveryRecord(t *testing.T) {
 
 func TestARecordStaysWhole(t *testing.T) {
 	res := run(t, newCompactor(t), compact.Request{Messages: orders(20, "chat"), Force: true, TargetTokens: 900})
-	const whole = "order #W0000018: status delivered, items [item 4200000018, name Keyboard, price 118; 7700000018 Lamp 12]"
-	if !strings.Contains(res.Summary, whole) {
-		t.Errorf("not %q in\n%s", whole, res.Summary)
+	for _, want := range []string{
+		"order #W0000000: status delivered, items [item 4200000000, name Keyboard, price 100", // the keys are named once
+		"order #W0000018: status delivered, items [4200000018 Keyboard 118; 7700000018 Lamp 12]",
+	} {
+		if !strings.Contains(res.Summary, want) {
+			t.Errorf("not %q in\n%s", want, res.Summary)
+		}
 	}
 }
 
@@ -165,6 +222,40 @@ func TestStateSaysWhatWasDoneRefusedAndAgreed(t *testing.T) {
 	} {
 		if !strings.Contains(res.Summary, want) {
 			t.Errorf("not %q in\n%s", want, res.Summary)
+		}
+	}
+}
+
+// TestThePrefixHoldsBetweenCompactions sends a growing conversation whole before each
+// step, as an agent does, and counts which share of the tokens the provider's cache
+// still holds from the step before.
+func TestThePrefixHoldsBetweenCompactions(t *testing.T) {
+	all := orders(60, "chat")
+	for _, profile := range []string{"default", "deerflow", "forge", "ra_aid"} {
+		c := newCompactor(t)
+		var before []jsontext.Value
+		var held, sent, runs, atRuns, atRunsSent int
+		for n := 4; n < len(all); n += 4 {
+			res, err := c.Compact(t.Context(), compact.Request{Messages: all[:n], Profile: profile, MaxInputTokens: 3000, Conversation: "c-1"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			same := 0
+			for same < len(before) && same < len(res.Messages) && string(before[same]) == string(res.Messages[same]) {
+				same++
+			}
+			kept, whole := len(textOf(t, res.Messages[:same])), len(textOf(t, before))
+			if same < len(before) {
+				runs++
+				atRuns, atRunsSent = atRuns+kept, atRunsSent+whole
+			}
+			held, sent, before = held+kept, sent+whole, res.Messages
+		}
+		share := float64(held) / float64(max(1, sent))
+		t.Logf("%-8s %d steps rewrote the beginning; the prefix kept %.1f %% of the text of the step before, %.1f %% at those steps",
+			profile, runs, 100*share, 100*float64(atRuns)/float64(max(1, atRunsSent)))
+		if share < 0.75 || runs == 0 {
+			t.Errorf("%s: the prefix kept %.2f, %d runs", profile, share, runs)
 		}
 	}
 }

@@ -28,7 +28,9 @@ import (
 
 // Config is the whole configuration.
 type Config struct {
-	HTTP       api.Config            `yaml:"http"`
+	HTTP api.Config `yaml:"http"`
+	// UI says whether the dashboard is served at /ui/.
+	UI         bool                  `yaml:"ui"`
 	Log        Log                   `yaml:"log"`
 	Store      Store                 `yaml:"store"`
 	LLM        map[string]llm.Config `yaml:"llm"`
@@ -39,6 +41,7 @@ type Config struct {
 	Compact    compact.Config        `yaml:"compact"`
 	Usage      usage.Config          `yaml:"usage"`
 	Monitor    monitor.Config        `yaml:"monitor"`
+	Privacy    ops.Privacy           `yaml:"privacy"`
 	Trace      trace.Config          `yaml:"trace"`
 	Op         map[string]Op         `yaml:"op"`
 	Flow       map[string][]string   `yaml:"flow"`
@@ -119,6 +122,18 @@ func (c *Config) SetDataDir(dir string) {
 			p.DumpDir = filepath.Join(dir, "dumps")
 		}
 	})
+}
+
+// StoreDir is the folder of the store, or of the journal before it, that this
+// machine has; "" is none.
+func (c *Config) StoreDir() string {
+	switch c.Store.Backend {
+	case BackendSQLite:
+		return c.Store.SQLite.Dir
+	case BackendQdrant:
+		return c.Store.Journal.Dir
+	}
+	return ""
 }
 
 // maxWait keeps the wait for verdicts within what HTTP clients bear.

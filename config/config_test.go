@@ -26,7 +26,7 @@ func TestTheBuiltInConfigurationIsValid(t *testing.T) {
 	if c.Search != search.DefaultConfig() {
 		t.Errorf("search: got %+v, want %+v", c.Search, search.DefaultConfig())
 	}
-	if _, p := ops.Settings[ops.ParseParams](c.Plan); p.MaxHistory != 100 || p.EvaluationSleepInterval != 1 {
+	if _, p := ops.Settings[ops.ParseParams](c.Plan); p.MaxHistory != 100 || p.EvaluationSleepInterval != 0 {
 		t.Errorf("params %+v", p)
 	}
 }
@@ -53,7 +53,7 @@ llm:
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, p := ops.Settings[ops.ParseParams](c.Plan); p.MaxHistory != 7 || p.EvaluationSleepInterval != 1 {
+	if _, p := ops.Settings[ops.ParseParams](c.Plan); p.MaxHistory != 7 || p.EvaluationSleepInterval != 0 {
 		t.Errorf("params %+v", p)
 	}
 	if c.Evaluate.Wait != 5*time.Second || c.Evaluate.Judge != "auto" {

@@ -53,9 +53,24 @@ func (e *environment) set(n *yaml.Node, name, path string) {
 		case ok:
 			line := firstLine + len(e.lines)
 			e.keys[full], e.lines[line] = variable, variable
-			n.Content[i+1] = &yaml.Node{Kind: yaml.ScalarNode, Value: value, Line: line}
+			n.Content[i+1] = valueLike(n.Content[i+1], value, line)
 		}
 	}
+}
+
+// valueLike is a variable's value in the place of a node: of a list it holds the
+// members, separated by commas.
+func valueLike(n *yaml.Node, value string, line int) *yaml.Node {
+	if n.Kind != yaml.SequenceNode {
+		return &yaml.Node{Kind: yaml.ScalarNode, Value: value, Line: line}
+	}
+	list := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Line: line}
+	for member := range strings.SplitSeq(value, ",") {
+		if member = strings.TrimSpace(member); member != "" {
+			list.Content = append(list.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: member, Line: line})
+		}
+	}
+	return list
 }
 
 // blame names the variable that a problem comes from, if it comes from one.
@@ -85,7 +100,7 @@ func (e *environment) renamed() (problems []Problem) {
 }
 
 // notSettings are variables of the command line and of tests.
-var notSettings = []string{"CONFIG", "LISTEN", "DATA", "URL", "KEY", "WORKSPACE"}
+var notSettings = []string{"ADMIN_KEY", "CONFIG", "LISTEN", "DATA", "URL", "KEY", "WORKSPACE", "JOURNAL", "REMOTE_TOKEN"}
 
 // unused are the variables that look like settings and are none.
 func (e *environment) unused() (names []string) {

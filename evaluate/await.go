@@ -29,22 +29,44 @@ func (d *Evaluator) Await(ctx context.Context, calls []memoryd.Call) {
 		jobs[i] = j
 	}
 	d.write(ctx, decided)
+	look := make(<-chan time.Time)
+	if d.cfg.Resting != nil {
+		ticker := time.NewTicker(lookInterval)
+		defer ticker.Stop()
+		look = ticker.C
+	}
+	ctx, giveUp := context.WithCancel(ctx)
+	defer giveUp()
 	for i, j := range jobs {
 		if j == nil {
 			continue
 		}
-		select {
-		case <-j.done:
-			calls[i].Evaluation = j.result
-		case <-ctx.Done():
-			select { // an evaluation that is there counts even so
+		for waiting := true; waiting; {
+			select {
 			case <-j.done:
-				calls[i].Evaluation = j.result
-			default:
+				calls[i].Evaluation, waiting = j.result, false
+			case <-look:
+				if d.cfg.Resting() > maxRest {
+					giveUp()
+				}
+			case <-ctx.Done():
+				select { // an evaluation that is there counts even so
+				case <-j.done:
+					calls[i].Evaluation = j.result
+				default:
+				}
+				waiting = false
 			}
 		}
 	}
 }
+
+// maxRest is the longest pause of a model that callers sit through, and
+// lookInterval how often they look for one.
+const (
+	maxRest      = 2 * time.Second
+	lookInterval = 100 * time.Millisecond
+)
 
 // take puts a pending call into the queue. Where the call can be decided without
 // the model, ok is true and v is the evaluation, still to be settled. The job is nil

@@ -85,6 +85,13 @@ type Config struct {
 	ProfileCalls int           `yaml:"profile_calls"`
 	ProfileTTL   time.Duration `yaml:"profile_ttl"`
 
+	// Barred, where it is not nil, names workspaces whose calls no model is shown:
+	// the rules judge them.
+	Barred func(workspace string) bool `yaml:"-"`
+	// Resting, where it is not nil, says how long the model is to be left alone: who
+	// waits for a verdict then waits no longer.
+	Resting func() time.Duration `yaml:"-"`
+
 	// Rules are the settings of the rules judge.
 	Rules rules.Config `yaml:"rules"`
 }

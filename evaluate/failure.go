@@ -24,6 +24,7 @@ const (
 	reasonCredentials  = "credentials"
 	reasonQuota        = "quota"
 	reasonUnknownModel = "unknown_model"
+	reasonEndpoint     = "endpoint"
 	reasonTimeout      = "timeout"
 	reasonRateLimited  = "rate_limited"
 	reasonNetwork      = "network"
@@ -42,9 +43,9 @@ const (
 
 func concerning(err error) concern {
 	switch reasonOf(err) {
-	case reasonCredentials, reasonQuota, reasonUnknownModel:
+	case reasonCredentials, reasonQuota, reasonUnknownModel, reasonEndpoint, reasonRejected:
 		return aboutEndpoint
-	case reasonBadReply, reasonTooLong, reasonFiltered, reasonRefused, reasonRejected, reasonInternal:
+	case reasonBadReply, reasonTooLong, reasonFiltered, reasonRefused, reasonInternal:
 		return aboutRequest
 	}
 	return aboutMoment
@@ -83,6 +84,8 @@ func sentence(reason string) string {
 		return "the model's server rejected the key"
 	case reasonQuota:
 		return "the model's quota or budget is spent"
+	case reasonEndpoint:
+		return "the address of the model's server leads elsewhere"
 	case reasonUnknownModel:
 		return "the model's server does not know the model"
 	case reasonTimeout:
@@ -101,7 +104,8 @@ func sentence(reason string) string {
 
 // failed is the evaluation of a call after a try that failed: pending with a
 // time for the next try, given up with the reason, or the rules' evaluation, as
-// configured.
+// configured. A server that rejects requests, or sends them elsewhere, is a mistake
+// of the configuration more often than of the call: those wait until it is mended.
 func (d *Evaluator) failed(j *job, err error) memoryd.Evaluation {
 	now, reason := d.now(), reasonOf(err)
 	d.counters.count(func(s *Stats) { s.Failures[reason]++ })
@@ -138,7 +142,7 @@ func (d *Evaluator) failed(j *job, err error) memoryd.Evaluation {
 // the configured number of tries.
 func (d *Evaluator) final(j *job, e memoryd.Evaluation, reason string) bool {
 	switch reason {
-	case reasonFiltered, reasonRefused, reasonTooLong, reasonRejected:
+	case reasonFiltered, reasonRefused, reasonTooLong:
 		return true
 	case reasonBadReply, reasonInternal:
 		twice := strings.HasPrefix(j.before.LastError, reason+":")

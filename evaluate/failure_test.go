@@ -41,7 +41,8 @@ func TestFaultsOfTheModel(t *testing.T) {
 		"a wrong model name":  {"", modelError("unknown_model", false, 0), memoryd.Pending, "unknown_model", 1, memoryd.Judged},
 		"filtered":            {"", modelError("filtered", false, 0), memoryd.Failed, "filtered", 1, memoryd.Failed},
 		"refused":             {"", modelError("refused", false, 0), memoryd.Failed, "refused", 1, memoryd.Failed},
-		"rejected":            {"", modelError("rejected", false, 0), memoryd.Failed, "rejected", 1, memoryd.Failed},
+		"S14: rejected":       {"", modelError("rejected", false, 0), memoryd.Pending, "rejected", 1, memoryd.Judged},
+		"S14: redirected":     {"", modelError("endpoint", false, 0), memoryd.Pending, "endpoint", 1, memoryd.Judged},
 		"too long":            {"", modelError("too_long", false, 0), memoryd.Failed, "too_long", 2, memoryd.Failed},
 	} {
 		t.Run(name, func(t *testing.T) {

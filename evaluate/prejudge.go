@@ -59,7 +59,7 @@ func (d *Evaluator) consider(ctx context.Context, c *memoryd.Call) opinion {
 		d.log.DebugContext(ctx, "judged without the tool's history", "workspace", c.Workspace, "tool", c.Tool, "err", err)
 	}
 	v.State, v.JudgedBy, v.JudgedAt = memoryd.Judged, memoryd.JudgedByRules, d.now()
-	if d.judge == JudgeRules {
+	if d.judge == JudgeRules || d.cfg.Barred != nil && d.cfg.Barred(c.Workspace) {
 		return opinion{ruled: v.Evaluation, bound: bound{ceiling: v.Score, alone: true}, sure: v.Sure}
 	}
 	b := newBrief(c, d.cfg.MaxInput, d.cfg.MaxOutput)

@@ -11,7 +11,7 @@ import (
 func (f *findings) changed(c *evidence.Cause, p *practice) {
 	for i := range c.Repairs {
 		r := &c.Repairs[i]
-		if r.Succeeded == 0 || 2*(r.Succeeded+r.Gone) < r.Tries || !touches(c, r) && (r.Runs < 2 || f.chance(r) > chanceLevel) {
+		if r.Succeeded == 0 && (r.Gone == 0 || f.evidence.Good > 0 || !touches(c, r)) || 2*(r.Succeeded+r.Gone) < r.Tries || !touches(c, r) && (r.Runs < 2 || f.chance(r) > chanceLevel) {
 			continue
 		}
 		text := f.change(c, r)
@@ -19,7 +19,13 @@ func (f *findings) changed(c *evidence.Cause, p *practice) {
 			continue
 		}
 		p.after = "; " + text + " then worked " + ofN(r.Succeeded, r.Tries) + inRuns(r.Runs)
-		p.provisional = p.provisional || r.Runs < 2
+		if c.Class == constraints.Missing && r.Change == evidence.Added {
+			p.after = "; with it " + ofN(r.Succeeded, r.Tries) + " then worked" + inRuns(r.Runs)
+		}
+		if r.Succeeded == 0 {
+			p.after = "; " + text + " the message was gone" + inRuns(r.Runs)
+		}
+		p.uncertain = r.Runs < 2
 		p.last = false
 		if bad, ok := f.example(r.Bad); ok && f.agents < 2 && r.Runs >= 2 && (r.Change == evidence.Requoted || r.Change == evidence.Edited || r.Change == evidence.Recased) {
 			if good, ok := f.example(r.Good); ok {
@@ -61,7 +67,7 @@ func (f *findings) change(c *evidence.Cause, r *evidence.Repair) string {
 	name := "`" + path + "`"
 	switch r.Change {
 	case evidence.Renamed:
-		if to, ok := f.Parameter(r.To); ok && constraints.Path(r.Path) != "" && f.sentBy(r.Path) {
+		if to, ok := f.Parameter(r.To); ok && constraints.Path(r.Path) != "" && f.Sent(r.Path) {
 			return "`" + to + "` instead of `" + r.Path + "`"
 		}
 	case evidence.Added:
@@ -69,16 +75,20 @@ func (f *findings) change(c *evidence.Cause, r *evidence.Repair) string {
 			return "giving " + name
 		}
 	case evidence.Removed:
-		if constraints.Path(r.Path) != "" && f.sentBy(r.Path) {
+		if constraints.Path(r.Path) != "" && f.Sent(r.Path) {
 			return "leaving out `" + r.Path + "`"
 		}
 	case evidence.Lowered, evidence.Raised:
-		if known && r.Number != 0 && c.Class == constraints.Range {
+		if known && r.Number != 0 && c.Class == constraints.Range && 2*r.Succeeded >= r.Tries {
 			return name + " " + number(r.Number)
 		}
 	case evidence.Shortened, evidence.Lengthened:
 		if known && c.Class == constraints.Length {
 			return map[evidence.Change]string{evidence.Shortened: "fewer elements in ", evidence.Lengthened: "more elements in "}[r.Change] + name
+		}
+	case evidence.Rehosted:
+		if known && !c.Class.Rules() {
+			return "another host in " + name
 		}
 	case evidence.Retyped, evidence.Recased, evidence.Requoted, evidence.Respaced, evidence.Absolute:
 		if known {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"memoryd/guidelines/constraints"
 	"memoryd/guidelines/evidence"
 
 	"memoryd/internal/textsafe"
@@ -16,6 +17,8 @@ import (
 const (
 	shownParameters = 8
 	shownValues     = 4
+	shownMembers    = 5
+	longestChoice   = 24 // bytes of a value that is one of a few
 )
 
 // core words what the tool takes and what it returns.
@@ -98,7 +101,10 @@ func enumerate(ps []described) string {
 			texts = append(texts, p.name)
 			continue
 		}
-		texts = append(texts, p.name+" ("+p.note+")")
+		if p.note != "" {
+			p.name += " (" + p.note + ")"
+		}
+		texts = append(texts, p.name)
 	}
 	return list(texts, "and")
 }
@@ -119,11 +125,21 @@ func (f *findings) hint(p evidence.Parameter) string {
 	if p.Distinct > 0 && p.Distinct <= shownValues && known >= p.Given && p.Given > p.Distinct {
 		var values []string
 		for _, v := range inOrder(p.Top[:min(len(p.Top), p.Distinct)]) {
-			if shown, ok := shownValue(p.Path, v.Value); ok && v.Value != "" {
+			if len(v.Value) > longestChoice {
+				return "" // texts, not choices
+			}
+			shown, ok := shownValue(p.Path, v.Value)
+			if !ok {
+				return "" // some of them would mislead
+			}
+			if v.Value != "" {
 				values = append(values, shown)
 			}
 		}
 		return list(values, "or")
+	}
+	if p.Form != "" {
+		return p.Form
 	}
 	if (p.Types[0] == "integer" || p.Types[0] == "number") && p.Least < p.Greatest {
 		return number(p.Least) + " to " + number(p.Greatest)
@@ -147,22 +163,51 @@ func inOrder(values []evidence.ValueCount) []evidence.ValueCount {
 	return sorted
 }
 
-// members names the members of the objects at path or in the list at path.
+// members describes what the objects at path, or in the list at path, hold: what good
+// calls gave, where there are some.
 func (f *findings) members(path string) string {
-	var names []string
+	var ms []described
+	outer := f.given(path)
 	for _, p := range f.evidence.Parameters {
 		rest, ok := strings.CutPrefix(p.Path, path+"[].")
 		if !ok {
 			rest, ok = strings.CutPrefix(p.Path, path+".")
 		}
-		if ok && !strings.ContainsAny(rest, ".[") && len(names) < shownValues {
-			names = append(names, code(rest))
+		if !ok || strings.ContainsAny(rest, ".[") || len(ms) == shownMembers || f.evidence.Good > 0 && p.Good == 0 {
+			continue
+		}
+		m := described{name: code(rest)}
+		switch hint := f.hint(p); p.Types[0] {
+		case "array", "object":
+			if m.note = map[string]string{"array": "list", "object": "object"}[p.Types[0]]; hint != "" {
+				m.note += " of " + hint
+			}
+		case "string":
+			m.note = hint
+		case "boolean":
+			m.note = "true/false"
+		case "integer", "number":
+			m.note = p.Types[0]
+		}
+		if f.given(p.Path) < outer {
+			m.note = strings.TrimPrefix(m.note+", sometimes", ", ")
+		}
+		ms = append(ms, m)
+	}
+	return enumerate(ms)
+}
+
+// given counts the good calls, or all where none was good, that gave a parameter.
+func (f *findings) given(path string) int {
+	for _, p := range f.evidence.Parameters {
+		if p.Path == path {
+			if f.evidence.Good > 0 {
+				return p.Good
+			}
+			return p.Given
 		}
 	}
-	if len(names) == 0 {
-		return ""
-	}
-	return list(names, "and")
+	return 0
 }
 
 // returns words the usual answer.
@@ -176,6 +221,9 @@ func (f *findings) returns() string {
 	case o.Calls == 0:
 		return "Not enough data on what it returns: no call has gone well so far."
 	case 2*o.Objects > o.Calls:
+		if o.Objects < quorumCalls {
+			return "It returns a JSON object."
+		}
 		return "It returns a JSON object" + withKeys(o.Keys) + "."
 	case 2*o.Arrays > o.Calls:
 		return "It returns a JSON list."
@@ -195,8 +243,8 @@ const shownKeys = 5
 func withKeys(keys []string) string {
 	var shown []string
 	for _, k := range keys {
-		if q, ok := quotable(k, valueLimit); ok && len(shown) < shownKeys {
-			shown = append(shown, "`"+q+"`")
+		if constraints.Token(k) && len(shown) < shownKeys {
+			shown = append(shown, "`"+k+"`")
 		}
 	}
 	if len(shown) == 0 {

@@ -19,6 +19,8 @@ type statement struct {
 	value    float64
 	// author is the model that worded it; "" means the rules.
 	author string
+	// pending is the statement in full where the quorum keeps a part of it back.
+	pending string
 }
 
 // draft is the statements of a guideline by section, each most important first.
@@ -27,6 +29,13 @@ type draft map[string][]statement
 func (d draft) add(section string, rank int, text, slot string, value float64, evidence ...string) {
 	if text != "" {
 		d[section] = append(d[section], statement{text: text, rank: rank, slot: slot, value: value, evidence: evidence})
+	}
+}
+
+// hold keeps a fuller form of the statement that was added last.
+func (d draft) hold(section, text string) {
+	if n := len(d[section]); n > 0 && text != "" && text != d[section][n-1].text {
+		d[section][n-1].pending = text
 	}
 }
 

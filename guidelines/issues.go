@@ -15,7 +15,7 @@ func (f *findings) issues(d draft) {
 	e := &f.evidence
 	rank := 3
 	if e.Overstated >= 3 && 2*e.Overstated >= e.Failed {
-		text := ofN(e.Overstated, e.Failed) + " failed calls were reported as successful: the output tells."
+		text := ofN(e.Overstated, e.Failed) + " failed calls were reported as successful."
 		d.add(commonIssues, mostPractices+shownErrors, text, "flag", f.share(e.Overstated)/2, statisticsGround)
 	}
 	if f.enough() {
@@ -66,7 +66,7 @@ func (f *findings) goesWrong(c *evidence.Condition) string {
 	if text == "" {
 		return ""
 	}
-	if len(c.Facts) > 1 && !c.Both {
+	if len(c.Facts) > 1 {
 		text += " (always together)"
 	}
 	text = sentence(text) + ": " + ofN(c.WithBad, c.With) + " " + badWord(c.Outcome) + ", otherwise " + ofN(c.WithoutBad, c.Without)
@@ -102,22 +102,43 @@ func differ(c evidence.Cost) bool {
 
 // messages words the messages that no recommendation is about.
 func (f *findings) messages(d draft) {
-	shown := 0
+	type line struct {
+		text  string
+		calls int
+		held  string
+		ids   []string
+	}
+	var lines []line
+	if f.broken() {
+		return
+	}
 	for i := range f.evidence.Causes {
 		c := &f.evidence.Causes[i]
-		if f.advised[c.ID] || shown == shownErrors || f.broken() {
+		if f.advised[c.ID] {
 			continue
 		}
 		text := sentence(c.Names())
-		if qs := f.quotes(c); len(qs) > 0 {
+		qs, held := f.quotes(c)
+		if len(qs) > 0 {
 			text = qs[0]
 		} else if c.Class == constraints.Failed {
 			if text = "Empty output"; !f.empty(c) {
 				text = "No message that could be read"
 			}
 		}
-		shown++
-		d.add(commonIssues, mostPractices+shown, text+": "+count(c.Count, "call")+".", "message", f.share(c.Count), c.ID)
+		at := slices.IndexFunc(lines, func(l line) bool { return l.text == text })
+		if at < 0 {
+			at = len(lines)
+			lines = append(lines, line{text: text, held: held})
+		}
+		lines[at].calls += c.Count
+		lines[at].ids = append(lines[at].ids, c.ID)
+	}
+	for i, l := range lines[:min(len(lines), shownErrors)] {
+		d.add(commonIssues, mostPractices+1+i, l.text+": "+count(l.calls, "call")+".", "message", f.share(l.calls), l.ids...)
+		if l.held != "" {
+			d.hold(commonIssues, l.held+": "+count(l.calls, "call")+".")
+		}
 	}
 }
 
@@ -146,14 +167,14 @@ func (f *findings) told(c *evidence.CostPattern) bool {
 	return false
 }
 
-// dearer words a cost pattern from its dearer side where that has facts.
+// dearer words a cost pattern.
 func dearer(c *evidence.CostPattern) string {
 	text := facts(c.Facts, factPhrase)
 	if text == "" {
 		return ""
 	}
 	return sentence(text) + ": median " + amount(c.Resource, c.MedianWith) + " over " + count(c.With, "call") +
-		", otherwise " + amount(c.Resource, c.MedianWithout) + standing(c.Provisional) + "."
+		", otherwise " + amount(c.Resource, c.MedianWithout) + "."
 }
 
 func between(o evidence.Outliers) string {

@@ -28,6 +28,9 @@ type Item struct {
 	Value float64 `json:"value"`
 	// Author is AuthorRules or a model's name.
 	Author string `json:"author"`
+	// Pending is the statement in full where a part of it (words of a message, its
+	// numbers and names, a model's wording) waits for the quorum or for a person.
+	Pending string `json:"pending,omitempty"`
 }
 
 // Ground is a piece of evidence that items rest on.
@@ -106,7 +109,7 @@ func groundsFor(f *findings, d draft) []Ground {
 	}
 	for _, item := range e.Errors {
 		calls := item.Calls
-		item.Calls, item.Example = nil, ""
+		item.Calls = nil
 		c.add("error", item.ID, item, calls)
 	}
 	for _, item := range e.Costs {

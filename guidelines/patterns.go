@@ -29,11 +29,10 @@ func (f *findings) successes(d draft) {
 			d.add(successPatterns, rank, "Typical good call: `"+shown+"` ("+ofN(x.Calls, x.Good)+" good calls gave these parameters).", "exemplar", coreValue/2, exemplarGround)
 		}
 	}
-	for i := range e.Sources {
-		if text := f.comesFrom(&e.Sources[i]); text != "" {
-			d.add(successPatterns, 4+i, text, "from "+e.Sources[i].Path, f.share(e.Sources[i].SeenAll)/4, sourcesGround)
-		}
+	if form := f.skeleton(); form != "" {
+		d.add(successPatterns, 1, "No call has worked yet; by its messages one looks like `"+form+"`.", "skeleton", coreValue/2, parametersGround)
 	}
+	f.comesFrom(d)
 	if !f.enough() {
 		return
 	}
@@ -46,24 +45,43 @@ func (f *findings) successes(d draft) {
 	}
 }
 
-// comesFrom says where the values of a parameter are found, where one or two tools
+// comesFrom says where the values of parameters are found, where one or two tools
 // hold nearly all of them.
-func (f *findings) comesFrom(p *evidence.Provenance) string {
-	path, known := f.Parameter(p.Path)
-	if !known || !p.Tells() {
-		return ""
+func (f *findings) comesFrom(d draft) {
+	type found struct {
+		names          []string
+		seen, of, uses int
 	}
-	held := 0
-	for _, t := range p.Tools[:min(len(p.Tools), 2)] {
-		if t.Tool != f.tool.Tool {
-			held += t.Values
+	by := map[string]*found{}
+	var order []string
+	for i := range f.evidence.Sources {
+		p := &f.evidence.Sources[i]
+		path, known := f.Parameter(p.Path)
+		held := 0
+		for _, t := range p.Tools[:min(len(p.Tools), 2)] {
+			if t.Tool != f.tool.Tool {
+				held += t.Values
+			}
 		}
+		from := f.toolNames(p)
+		if !known || !p.Tells() || from == "" || 10*held < 9*p.Seen {
+			continue
+		}
+		if by[from] == nil {
+			by[from] = &found{}
+			order = append(order, from)
+		}
+		s := by[from]
+		s.names, s.seen, s.of, s.uses = append(s.names, "`"+path+"`"), s.seen+p.Seen, s.of+p.Of, max(s.uses, p.SeenAll)
 	}
-	from := f.toolNames(p)
-	if from == "" || 10*held < 9*p.Seen {
-		return ""
+	for i, from := range order {
+		s := by[from]
+		verb := " comes from "
+		if len(s.names) > 1 {
+			verb = " come from "
+		}
+		d.add(successPatterns, mostPractices+i, list(s.names, "and")+verb+from+" ("+ofN(s.seen, s.of)+" values of good calls stood there or in another earlier answer).", "from "+strings.Join(s.names, " "), f.share(s.uses)/4, sourcesGround)
 	}
-	return "`" + path + "` comes from " + from + " (" + ofN(p.Seen, p.Of) + " values of good calls stood there or in another earlier answer)."
 }
 
 // conditionLevel is the level at which a condition must hold over runs.
@@ -116,23 +134,21 @@ func (f *findings) works(c *evidence.Condition) string {
 const mostChoices = 8
 
 // incidental reports whether a fact says more about what callers happened to ask
-// than about how to call: words, characters and length of a text, or a value that
-// names one thing, such as an id, a date, a name or a place.
+// than about how to call: a value that names one thing, such as an id, a date, a name
+// or a place.
 func (f *findings) incidental(fact evidence.Fact) bool {
-	switch fact.Kind {
-	case evidence.HasWord, evidence.HasChar, evidence.NotASCII, evidence.WordsMin, evidence.WordsMax, evidence.LengthMin, evidence.LengthMax:
+	if fact.Kind != evidence.ValueIs {
+		return false
+	}
+	if _, err := strconv.ParseFloat(fact.Value, 64); err == nil || fact.Value == "true" || fact.Value == "false" {
+		return false
+	}
+	if !constraints.Token(fact.Value) || strings.ContainsAny(fact.Value, "0123456789") {
 		return true
-	case evidence.ValueIs:
-		if _, err := strconv.ParseFloat(fact.Value, 64); err == nil || fact.Value == "true" || fact.Value == "false" {
-			return false
-		}
-		if !constraints.Token(fact.Value) || strings.ContainsAny(fact.Value, "0123456789") {
-			return true
-		}
-		for _, p := range f.evidence.Parameters {
-			if p.Path == fact.Path {
-				return p.Distinct > mostChoices
-			}
+	}
+	for _, p := range f.evidence.Parameters {
+		if p.Path == fact.Path {
+			return p.Distinct > mostChoices
 		}
 	}
 	return false

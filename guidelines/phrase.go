@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"memoryd/guidelines/constraints"
 	"memoryd/guidelines/evidence"
 
 	"memoryd/internal/textsafe"
@@ -13,7 +14,7 @@ import (
 
 // valueLimit bounds a quoted value, messageLimit a quoted message, in characters.
 const (
-	valueLimit   = 40
+	valueLimit   = 24
 	messageLimit = 110
 )
 
@@ -32,10 +33,6 @@ func factPhrase(f evidence.Fact) string {
 		return name + " empty"
 	case evidence.TypeIs:
 		return name + " of type " + f.Value
-	case evidence.NotASCII:
-		return name + " with characters outside ASCII"
-	case evidence.HasChar:
-		return name + " with " + charName(f.Value)
 	}
 	if text, ok := boundPhrase(name, f); ok {
 		return text
@@ -43,9 +40,6 @@ func factPhrase(f evidence.Fact) string {
 	value, ok := shownValue(f.Path, f.Value)
 	if !ok {
 		return ""
-	}
-	if f.Kind == evidence.HasWord {
-		return name + " containing " + value
 	}
 	return name + " " + value
 }
@@ -62,14 +56,6 @@ func boundPhrase(name string, f evidence.Fact) (string, bool) {
 		return name + " with " + n + " or more items", true
 	case evidence.ItemsMax:
 		return name + " with at most " + plural(f.Number, "item"), true
-	case evidence.WordsMin:
-		return name + " of " + n + " or more words", true
-	case evidence.WordsMax:
-		return name + " of at most " + plural(f.Number, "word"), true
-	case evidence.LengthMin:
-		return name + " of " + n + " or more characters", true
-	case evidence.LengthMax:
-		return name + " of at most " + plural(f.Number, "character"), true
 	}
 	return "", false
 }
@@ -90,6 +76,9 @@ func pathName(path string) string {
 	if path == "" {
 		return "the input text"
 	}
+	if constraints.Path(path) == "" {
+		return "(name withheld)"
+	}
 	return code(path)
 }
 
@@ -106,25 +95,7 @@ func shownValue(path, value string) (string, bool) {
 		return "", false
 	}
 	q, ok := quotable(value, valueLimit)
-	return `"` + q + `"`, ok
-}
-
-func charName(c string) string {
-	switch c {
-	case "\n":
-		return "a line break"
-	case `"`:
-		return "a double quote"
-	case "`":
-		return "a backtick"
-	case "'":
-		return "a single quote"
-	case "<":
-		return "a less-than sign"
-	case ">":
-		return "a greater-than sign"
-	}
-	return `"` + c + `"`
+	return `"` + q + `"`, ok && q == value // the beginning of a longer text tells nothing
 }
 
 // number writes a number without needless digits.

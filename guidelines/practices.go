@@ -15,6 +15,13 @@ import (
 // mostPractices is how many recommendations are given.
 const mostPractices = 8
 
+// habitWords is how many words of a message are shown beside the counts of a habit.
+const habitWords = 8
+
+// roomForAsides is how many words all recommendations have together where each says
+// all that is known.
+const roomForAsides = 130
+
 // fewPractices is up to how many recommendations there is room for pairs of texts.
 const fewPractices = 4
 
@@ -22,10 +29,12 @@ const fewPractices = 4
 // few words of the message.
 type practice struct {
 	do          string
+	general     string // the remedy of the class, where no slot of do could be filled
 	counts      string // replaces "n calls failed"
 	pair        string // a text that failed and one that worked
 	after       string // what else is known, after the counts
 	quotes      []string
+	full, held  string // the action and the quote that the quorum keeps back
 	label       string
 	calls, runs int
 	keys        map[memoryd.CallKey]bool // of the calls, where several causes may share them
@@ -34,6 +43,7 @@ type practice struct {
 	slot        string
 	ids         []string
 	programs    []string
+	uncertain   bool   // what after says is provisional
 	aside       bool   // what is known after the counts may be left out
 	issues      bool   // not all of the calls failed
 	author      string // the model that worded it
@@ -47,26 +57,37 @@ func (f *findings) practices(d draft) {
 		for i := range f.evidence.Causes {
 			all = append(all, f.practice(&f.evidence.Causes[i])...)
 		}
-		all = joined(append(all, f.quotesDropped()...))
+		all = echoed(f.quotesDropped(joined(all)))
 		for i := range all {
-			if said, ok := f.reworded[all[i].ids[0]]; ok {
+			said, ok := f.reworded[all[i].ids[0]]
+			switch {
+			case !ok:
+			case all[i].calls < quorumCalls || all[i].runs < quorumRuns || all[i].full != "":
+				all[i].full = said.do
+			default:
 				all[i].do, all[i].author = said.do, said.author
 			}
 		}
 		all = append(all, f.added...)
+		all = append(all, f.before()...)
 		all = append(all, f.unchanged()...)
 	}
 	slices.SortStableFunc(all, func(a, b practice) int {
 		return cmp.Or(compareBool(a.last, b.last), cmp.Compare(b.runs, a.runs), cmp.Compare(b.calls, a.calls))
 	})
+	if n := len(all); n > mostPractices && all[n-1].slot == "repeat" && all[n-1].runs >= all[mostPractices-1].runs { // short, and of many runs
+		all[mostPractices-1] = all[n-1]
+	}
 	all = all[:min(len(all), mostPractices)]
+	brief := f.lengthOf(all) > roomForAsides
 	for rank, p := range all {
 		if len(all) <= fewPractices {
 			p.after += p.pair
-		} else if p.aside {
-			p.after = ""
+		} else if p.aside && brief {
+			p.after, p.uncertain = "", false
 		}
 		d.add(bestPractices, rank, f.line(p), p.slot, float64(p.calls)/float64(max(1, f.evidence.Calls))*adviceShare, p.ids...)
+		d.hold(bestPractices, f.kept(p))
 		if p.author != "" {
 			d[bestPractices][len(d[bestPractices])-1].author = p.author
 		}
@@ -77,6 +98,38 @@ func (f *findings) practices(d draft) {
 	if len(all) == 0 {
 		f.callLike(d)
 	}
+	if len(d[bestPractices]) == 0 {
+		f.nothingCame(d)
+	}
+}
+
+// nothingCame is the recommendation for a tool whose answers were only ever empty.
+func (f *findings) nothingCame(d draft) {
+	for i := range f.evidence.Causes {
+		if c := &f.evidence.Causes[i]; f.empty(c) {
+			d.add(bestPractices, 0, "Change the values when nothing comes back: "+count(c.Count, "answer")+" empty"+inRuns(c.Runs)+standing(f.alone(c))+".", "empty", f.share(c.Count), c.ID)
+			f.advised[c.ID] = true
+			return
+		}
+	}
+}
+
+// echoed drops the recommendations that say nothing of their own: without a slot, of
+// calls that another one is about.
+func echoed(all []practice) []practice {
+	return slices.DeleteFunc(slices.Clone(all), func(p practice) bool {
+		return p.general != "" && slices.ContainsFunc(all, func(o practice) bool {
+			if o.slot != "do" || len(o.keys) <= len(p.keys) && o.general != "" || o.do == p.do {
+				return false
+			}
+			for k := range p.keys {
+				if !o.keys[k] {
+					return false
+				}
+			}
+			return true
+		})
+	})
 }
 
 func compareBool(a, b bool) int {
@@ -104,7 +157,28 @@ func (f *findings) line(p practice) string {
 		text += ", " + p.label
 	}
 	text += p.after
-	return text + standing(p.provisional) + "."
+	return text + standing(p.provisional || p.uncertain) + "."
+}
+
+// lengthOf is how many words the recommendations take with all that is known.
+func (f *findings) lengthOf(all []practice) int {
+	n := 0
+	for _, p := range all {
+		n += wordCount(f.line(p))
+	}
+	return n
+}
+
+// kept is the line as it would stand with what the quorum keeps back.
+func (f *findings) kept(p practice) string {
+	if p.full+p.held == "" {
+		return ""
+	}
+	p.do = cmp.Or(p.full, p.do)
+	if p.held != "" {
+		p.quotes = append(slices.Clone(p.quotes), p.held)
+	}
+	return f.line(p)
 }
 
 // verb says what became of the calls: they failed, or some only had issues.
@@ -140,9 +214,10 @@ func (f *findings) stopped() []practice {
 	if top.Refuted() && (top.Class == constraints.State || top.Class == constraints.NothingYet) {
 		after = "; nothing is kept between calls: after one that opens or creates, 0 of " + number(float64(top.Followed.Tries)) + " worked" + inRuns(top.FollowedRuns)
 	}
+	quotes, held := f.quotes(top)
 	return []practice{{
-		after: after,
-		do:    "Do not call it: use another tool or tell the user.", counts: "0 of " + count(e.Failed, "call") + " worked" + inRuns(e.Runs), quotes: f.quotes(top), label: top.Names(),
+		after: after, held: held,
+		do: "Do not call it: use another tool or tell the user.", counts: "0 of " + count(e.Failed, "call") + " worked" + inRuns(e.Runs), quotes: quotes, label: top.Names(),
 		calls: e.Failed, runs: e.Runs, provisional: f.alone(top), slot: "stop", ids: []string{top.ID},
 	}}
 }
@@ -158,7 +233,8 @@ func schema(c constraints.Class) bool {
 
 // practice turns a cause into what to do about it.
 func (f *findings) practice(c *evidence.Cause) []practice {
-	p := practice{calls: c.Count, issues: c.Failed < c.Count, aside: !c.Class.Rules(), runs: c.Runs, quotes: f.quotes(c), label: c.Names(), provisional: f.alone(c), ids: []string{c.ID}, slot: "do", keys: map[memoryd.CallKey]bool{}, runIDs: map[uint64]bool{}}
+	p := practice{calls: c.Count, issues: c.Failed < c.Count, aside: !c.Class.Rules(), runs: c.Runs, label: c.Names(), provisional: f.alone(c), ids: []string{c.ID}, slot: "do", keys: map[memoryd.CallKey]bool{}, runIDs: map[uint64]bool{}}
+	p.quotes, p.held = f.quotes(c)
 	for _, k := range c.Calls {
 		p.keys[k] = true
 	}
@@ -169,6 +245,15 @@ func (f *findings) practice(c *evidence.Cause) []practice {
 		return nil
 	}
 	p.do = constraints.Imperative(c.Constraint, f)
+	if !f.quorate(c, c.Count, c.Runs) {
+		if own := constraints.Imperative(bare(c.Constraint), f); own != p.do {
+			p.do, p.full = own, p.do
+		}
+	}
+	if strings.TrimSuffix(p.do, ".") == strings.TrimSuffix(constraints.General(c.Class), ".") {
+		p.general = constraints.General(c.Class)
+	}
+	f.habits(c, &p)
 	switch c.Class {
 	case constraints.Failed:
 		if len(p.quotes) == 0 {
@@ -205,132 +290,10 @@ func (f *findings) practice(c *evidence.Cause) []practice {
 	default:
 		f.changed(c, &p)
 	}
+	if c.Count == 1 && p.after == "" && f.evidence.Judged >= 2*f.minCalls && (!c.Class.Rules() || p.general != "" && schema(c.Class)) {
+		return nil // one mishap of many calls
+	}
 	return []practice{p}
-}
-
-// copied words a "not found" by where good values come from.
-func (f *findings) copied(c *evidence.Cause, p *practice) {
-	s := f.source(c.Parameter)
-	path, known := f.Parameter(c.Parameter)
-	if s == nil || !known || !s.Tells() {
-		f.changed(c, p)
-		return
-	}
-	from := f.toolNames(s)
-	if from == "" {
-		return
-	}
-	p.do = "Copy `" + path + "` exactly from " + from
-	if s.Unseen > 0 && s.UnseenFailed > 0 {
-		p.counts = ofN(s.UnseenFailed, s.Unseen) + " that stood in no earlier answer failed" + inRuns(p.runs)
-	}
-}
-
-// balance names what to compare, and which means of payment failed so.
-func (f *findings) balance(c *evidence.Cause, p *practice) {
-	path, known := f.Parameter(c.Parameter)
-	if !known || c.Prefix == "" || !constraints.Token(c.Prefix) {
-		return
-	}
-	p.do = "Before passing a `" + path + "` that starts with \"" + c.Prefix + "\", compare its balance"
-	if s := f.source(c.Parameter); s != nil {
-		if from := f.toolNames(s); from != "" {
-			p.do += " in " + from
-		}
-	}
-	p.do += " with the amount"
-}
-
-// listed says which tools list what is available.
-func (f *findings) listed(c *evidence.Cause, p *practice) {
-	path, known := f.Parameter(c.Parameter)
-	s := f.source(c.Parameter)
-	if !known || s == nil {
-		return
-	}
-	if from := f.toolNames(s); from != "" && s.Seen >= 5 {
-		p.do = "Send only `" + path + "` values that " + from + " listed as available"
-	}
-}
-
-// programs parts what is not installed from what is no command at all.
-func (f *findings) programs(c *evidence.Cause, p practice) []practice {
-	var absent []string
-	one := practice{quotes: []string{}, label: c.Names(), runs: 0, ids: []string{c.ID}, slot: "programs"}
-	for _, s := range c.Slots {
-		if program.MatchString(s.Text) && s.Sent > 0 && s.Worked == 0 && s.Runs >= 2 && s.Calls >= 2 {
-			absent = append(absent, "`"+s.Text+"`")
-			one.calls += s.Calls
-			one.runs = max(one.runs, s.Runs)
-		}
-	}
-	p.do = constraints.General(c.Class)
-	if len(absent) == 0 {
-		return []practice{p}
-	}
-	one.do = "Do not use " + list(absent, "or") + ": not installed"
-	one.provisional = one.runs < 2
-	if p.calls -= one.calls; p.calls <= 0 {
-		one.quotes = p.quotes
-		return []practice{one}
-	}
-	return []practice{p, one}
-}
-
-// arguments names the programs whose options or operands were refused; causes of
-// several kinds make one recommendation.
-func (f *findings) arguments(c *evidence.Cause, p practice) []practice {
-	p.slot, p.label, p.quotes = "arguments", "invalid option, value or operand", nil
-	for _, s := range c.Slots {
-		if program.MatchString(s.Text) && s.Sent > 0 && len(p.programs) < 3 {
-			p.programs = append(p.programs, "`"+s.Text+"`")
-		}
-	}
-	if len(p.programs) == 0 {
-		return nil
-	}
-	p.do = "Check options and operands of " + list(p.programs, "and")
-	return []practice{p}
-}
-
-var program = regexp.MustCompile(`^[a-z][a-z0-9_+-]{1,23}$`)
-
-// quotesDropped tells of a tool that loses double quotes, where its messages show it.
-func (f *findings) quotesDropped() []practice {
-	e := &f.evidence.Echoes
-	path, known := f.Parameter(e.Path)
-	if e.Dropped < 3 || 10*e.Dropped < 9*e.Of || e.With < 10 || e.Without < 10 || e.WithFailed*e.Without <= e.WithoutFailed*e.With {
-		return nil
-	}
-	name := "the input text"
-	if known {
-		name = "`" + path + "`"
-	}
-	return []practice{{
-		do:     "Use single quotes, no double quotes, in " + name + " (the tool drops them)",
-		counts: ofN(e.Dropped, e.Of) + " echoed" + inRuns(e.Runs) + "; with them " + ofN(e.WithFailed, e.With) + " failed, without " + ofN(e.WithoutFailed, e.Without),
-		calls:  e.WithFailed, runs: max(e.Runs, f.mostRuns()), provisional: e.Runs < 2, slot: "echo", ids: []string{echoGround},
-	}}
-}
-
-func (f *findings) mostRuns() int {
-	most := 0
-	for i := range f.evidence.Causes {
-		most = max(most, f.evidence.Causes[i].Runs)
-	}
-	return most
-}
-
-// unchanged warns of sending a refused call again as it was.
-func (f *findings) unchanged() []practice {
-	r, runs := f.evidence.Unchanged, f.evidence.UnchangedRuns
-	if r.Tries < 3 || 10*r.Succeeded > r.Tries {
-		return nil
-	}
-	return []practice{{
-		do: "Never send a refused call again unchanged", counts: ofN(r.Succeeded, r.Tries) + " worked" + inRuns(runs), calls: r.Tries - r.Succeeded, runs: runs,
-		provisional: runs < 2, slot: "repeat", ids: []string{retriesGround}, last: true,
-	}}
 }
 
 // joined makes one recommendation of those that say the same, and one of all
@@ -339,7 +302,7 @@ func joined(all []practice) []practice {
 	var out []practice
 	for _, p := range all {
 		at := slices.IndexFunc(out, func(o practice) bool {
-			return o.do == p.do && o.counts == p.counts || o.slot == "arguments" && p.slot == o.slot || p.counts+o.counts == "" && o.slot == "do" && p.slot == "do" && always(o.do) && always(p.do)
+			return o.do == p.do && o.counts == p.counts || p.general != "" && o.general == p.general && min(len(o.counts), len(p.counts)) == 0 || o.slot == "arguments" && p.slot == o.slot || p.counts+o.counts == "" && o.slot == "do" && p.slot == "do" && always(o.do) && always(p.do)
 		})
 		if at < 0 {
 			out = append(out, p)
@@ -349,24 +312,31 @@ func joined(all []practice) []practice {
 		switch {
 		case o.slot == "arguments":
 			for _, name := range p.programs {
-				if len(o.programs) < 5 && !slices.Contains(o.programs, name) {
+				if len(o.programs) < 3 && !slices.Contains(o.programs, name) {
 					o.programs = append(o.programs, name)
 				}
 			}
 			o.do = "Check options and operands of " + list(o.programs, "and")
-		case o.do != p.do:
-			o.do = "Always give " + andName(names(o.do), names(p.do)...)
+		case always(o.do) && o.do != p.do:
+			given := append(names(o.do), names(p.do)...)
+			slices.SortFunc(given, func(a, b string) int { return strings.Compare(strings.Trim(a, "`"), strings.Trim(b, "`")) })
+			o.do = "Always give " + list(slices.Compact(given), "and")
 		}
 		maps.Copy(o.keys, p.keys)
 		maps.Copy(o.runIDs, p.runIDs)
 		o.calls, o.runs = len(o.keys), len(o.runIDs)
 		o.ids = append(o.ids, p.ids...)
 		o.provisional = o.provisional && p.provisional
+		o.uncertain = o.uncertain || p.after != "" && o.after == "" && p.uncertain
 		o.last, o.issues = o.last && p.last, o.issues || p.issues
+		o.full, o.held = "", cmp.Or(o.held, p.held)
 		for _, q := range p.quotes {
 			if len(o.quotes) < 2 && !slices.Contains(o.quotes, q) {
 				o.quotes = append(o.quotes, q)
 			}
+		}
+		if p.counts != "" {
+			o.do, o.counts = p.do, p.counts
 		}
 		if o.after == "" {
 			o.after = p.after
@@ -377,22 +347,9 @@ func joined(all []practice) []practice {
 
 func always(do string) bool { return strings.HasPrefix(do, "Always give `") }
 
-func names(do string) []string {
-	var ns []string
-	ns = append(ns, backticked.FindAllString(do, -1)...)
-	return ns
-}
+func names(do string) []string { return backticked.FindAllString(do, -1) }
 
 var backticked = regexp.MustCompile("`[^`]+`")
-
-func andName(have []string, more ...string) string {
-	for _, n := range more {
-		if !slices.Contains(have, n) {
-			have = append(have, n)
-		}
-	}
-	return list(have, "and")
-}
 
 // callLike is the recommendation of a tool that has not failed: a good call.
 func (f *findings) callLike(d draft) {

@@ -13,13 +13,6 @@ const longestWord = 48
 // quoteWords is how many words of a message are shown at most.
 const quoteWords = 12
 
-// The quorum that the form of a message needs to be quoted: below it the class of
-// the message is named instead of its words.
-const (
-	quorumCalls = 2
-	quorumRuns  = 2
-)
-
 // words gives the beginning of a message as a quote: at most quoteWords words, with
 // all that varies as "…", without addresses, secrets and markup. It is false when
 // nothing is left to read, or it reads like an order to the reader.
@@ -66,21 +59,33 @@ func varying(w string) bool {
 	return strings.Contains(w, "'…'")
 }
 
-// quotes are the forms of a cause's message that may be shown, at most two.
-func (f *findings) quotes(c *evidence.Cause) []string {
-	if f.unquoted || c.Agents == 1 && f.agents > 1 {
-		return nil
+// quotes are the forms of a cause's message that may be shown, at most two, and, where
+// there are none, the first that the quorum keeps back.
+func (f *findings) quotes(c *evidence.Cause) (shown []string, held string) {
+	return f.quoted(c, quoteWords)
+}
+
+func (f *findings) quoted(c *evidence.Cause, most int) (shown []string, held string) {
+	if f.unquoted {
+		return nil, ""
 	}
-	var shown []string
 	for _, q := range c.Quotes {
-		if q.Calls < quorumCalls || q.Runs < quorumRuns || len(shown) > 0 && 8*q.Calls < c.Count {
+		if len(shown) == 2 || len(shown) > 0 && 8*q.Calls < c.Count {
 			continue
 		}
-		if text, ok := words(q.Text, quoteWords); ok && len(shown) < 2 && (len(shown) == 0 || !alike(shown[0], text)) {
+		text, ok := words(q.Text, most)
+		switch {
+		case !ok || len(shown) > 0 && alike(shown[0], text):
+		case f.quorate(c, q.Calls, q.Runs), q.Calls >= 2 && f.quorate(c, quorumCalls, q.Runs) && f.neutral(text):
 			shown = append(shown, text)
+		case held == "":
+			held = text
 		}
 	}
-	return shown
+	if len(shown) > 0 {
+		held = ""
+	}
+	return shown, held
 }
 
 // alike reports whether most words of the shorter quote stand in the other too.

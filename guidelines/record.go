@@ -128,7 +128,8 @@ func (r *reviewer) check(rec record) (practice, Reason) {
 		return practice{}, reason
 	}
 	c := causes[0]
-	p := practice{do: sentence(do), calls: c.Count, runs: c.Runs, issues: c.Failed < c.Count, quotes: r.f.quotes(c), label: c.Names(), provisional: r.f.alone(c), slot: "said", author: r.author}
+	p := practice{do: sentence(do), calls: c.Count, runs: c.Runs, issues: c.Failed < c.Count, label: c.Names(), provisional: r.f.alone(c), slot: "said", author: r.author}
+	p.quotes, _ = r.f.quotes(c)
 	for _, c := range causes {
 		p.ids = append(p.ids, c.ID)
 	}
@@ -181,7 +182,7 @@ func (r *reviewer) bears(rec record, do string, causes []*evidence.Cause) bool {
 // runs or more, hardly a good one, and more often failed than the others.
 func (r *reviewer) conditional(rec record, p practice) (practice, Reason) {
 	path, known := r.f.Parameter(rec.When.Parameter)
-	if !known && !r.f.sentBy(rec.When.Parameter) {
+	if !known && !r.f.Sent(rec.When.Parameter) {
 		return practice{}, DroppedName
 	}
 	if !known {
@@ -213,7 +214,7 @@ func (r *reviewer) conditional(rec record, p practice) (practice, Reason) {
 	}
 	e := &r.f.evidence
 	switch {
-	case bad < 2 || len(runs) < 2, bad*e.Judged <= e.Failed*with:
+	case bad < quorumCalls || len(runs) < quorumRuns, bad*e.Judged <= e.Failed*with:
 		return practice{}, DroppedCalls
 	case rec.Kind == "stop" && (good > 0 || with < 5), rec.Kind != "provenance" && rec.Kind != "repair" && float64(good) > harmless*float64(goods):
 		return practice{}, DroppedCalls

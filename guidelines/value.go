@@ -44,12 +44,5 @@ func (f *findings) worth(c *evidence.Condition) float64 {
 // worthOfCost is the share of dearer calls times how much of their cost could be
 // spared, a quarter of it: a dear call is not a failed one.
 func (f *findings) worthOfCost(c *evidence.CostPattern) float64 {
-	dear, cheap, n := c.MedianWith, c.MedianWithout, c.With
-	if dear < cheap {
-		dear, cheap, n = cheap, dear, c.Without
-	}
-	if dear <= 0 {
-		return 0
-	}
-	return f.share(n) * (1 - cheap/dear) / 4
+	return f.share(c.With) * (1 - c.MedianWithout/c.MedianWith) / 4
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"memoryd/guidelines/constraints"
 	"memoryd/guidelines/evidence"
 	"memoryd/internal/textsafe"
 )
@@ -14,7 +15,7 @@ import (
 func (f *findings) Parameter(path string) (string, bool) {
 	found := ""
 	for _, p := range f.evidence.Parameters {
-		if p.Good == 0 {
+		if p.Good == 0 && !f.asked(p.Path) {
 			continue
 		}
 		if p.Path == path && path != "" {
@@ -28,6 +29,55 @@ func (f *findings) Parameter(path string) (string, bool) {
 		}
 	}
 	return found, found != ""
+}
+
+// asked reports whether a tool that never worked asked in two runs for a parameter
+// that callers gave: then its name is one that both know.
+func (f *findings) asked(path string) bool {
+	if f.evidence.Good > 0 || slices.ContainsFunc(strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune(".[]", r) }), func(m string) bool { return !constraints.Token(m) }) {
+		return false
+	}
+	return slices.ContainsFunc(f.evidence.Causes, func(c evidence.Cause) bool {
+		return c.Class == constraints.Missing && !f.alone(&c) && c.Parameter != "" && (path == c.Parameter || strings.HasSuffix(path, "."+c.Parameter))
+	})
+}
+
+// skeleton is the form of a call as the messages of a tool that never worked ask for
+// it: the parameters that they name and callers gave; "" when there are none.
+func (f *findings) skeleton() string {
+	root := map[string]any{}
+	for _, p := range f.evidence.Parameters {
+		if !f.asked(p.Path) {
+			continue
+		}
+		if _, bad := textsafe.SuspectInstruction(strings.ReplaceAll(p.Path, "_", " ")); bad {
+			continue
+		}
+		at := root
+		steps := strings.Split(p.Path, ".")
+		for i, step := range steps {
+			name, isList := strings.CutSuffix(step, "[]")
+			inner, known := at[name].(map[string]any)
+			if list, ok := at[name].([]any); ok {
+				inner, known = list[0].(map[string]any)
+			}
+			switch {
+			case i == len(steps)-1 && !known:
+				at[name] = map[string]any{"string": "…", "integer": 1, "number": 1, "boolean": true, "array": []any{map[string]any{}}}[p.Types[0]]
+			case !known && isList:
+				inner = map[string]any{}
+				at[name] = []any{inner}
+			case !known:
+				inner = map[string]any{}
+				at[name] = inner
+			}
+			at = inner
+		}
+	}
+	if len(root) == 0 {
+		return ""
+	}
+	return shown(root, "", exemplarText, nil)
 }
 
 // Word implements constraints.Vocabulary: words that callers sent themselves.
@@ -50,8 +100,8 @@ func (f *findings) Tool(name string) bool {
 	})
 }
 
-// sentBy reports whether callers gave a parameter, well or not.
-func (f *findings) sentBy(path string) bool {
+// Sent implements constraints.Vocabulary: parameters that callers gave.
+func (f *findings) Sent(path string) bool {
 	return slices.ContainsFunc(f.evidence.Parameters, func(p evidence.Parameter) bool { return p.Path == path })
 }
 

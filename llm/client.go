@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
+	"net/url"
 	"strings"
 	"time"
 
@@ -77,9 +79,12 @@ func New(cfg Config, key string, opts Options) (*Client, error) {
 	if c.tracer == nil {
 		c.tracer = func(ctx context.Context, _ Attempt) (context.Context, func(Attempt)) { return ctx, func(Attempt) {} }
 	}
+	if inClear(cfg, key) {
+		c.log.Warn("the API key and all prompts cross the network unencrypted: base_url is http", "base_url", cfg.BaseURL)
+	}
 	transport := opts.HTTP
 	if transport == nil {
-		c.own = newTransport(cfg.MaxConcurrency)
+		c.own = newTransport(cfg)
 		transport = c.own
 	}
 	c.http = &http.Client{Transport: transport, CheckRedirect: noRedirect}
@@ -91,13 +96,36 @@ func New(cfg Config, key string, opts Options) (*Client, error) {
 // and the key to an address that nobody configured.
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-func newTransport(conns int) *http.Transport {
+// proxyOf finds the proxy of a request: none, unless one is configured.
+func proxyOf(cfg Config) func(*http.Request) (*url.URL, error) {
+	switch cfg.Proxy {
+	case "":
+		return nil
+	case proxyEnvironment:
+		return http.ProxyFromEnvironment
+	}
+	to, err := url.Parse(cfg.Proxy) // validated with the configuration
+	return func(*http.Request) (*url.URL, error) { return to, err }
+}
+
+// inClear reports whether others between here and the server could read the key.
+func inClear(cfg Config, key string) bool {
+	to, err := url.Parse(cfg.BaseURL)
+	if err != nil || key == "" || to.Scheme != "http" {
+		return false
+	}
+	addr, err := netip.ParseAddr(to.Hostname())
+	local := to.Hostname() == "localhost" || err == nil && addr.Unmap().IsLoopback()
+	return !local || cfg.Proxy != "" && cfg.Proxy != proxyEnvironment
+}
+
+func newTransport(cfg Config) *http.Transport {
 	return &http.Transport{
-		Proxy:                  http.ProxyFromEnvironment,
+		Proxy:                  proxyOf(cfg),
 		DialContext:            (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
 		TLSHandshakeTimeout:    10 * time.Second,
 		ForceAttemptHTTP2:      true,
-		MaxIdleConnsPerHost:    conns,
+		MaxIdleConnsPerHost:    cfg.MaxConcurrency,
 		IdleConnTimeout:        90 * time.Second,
 		MaxResponseHeaderBytes: 64 << 10,
 	}
@@ -113,6 +141,10 @@ func (c *Client) ForOp(op string, spacing time.Duration) *Model {
 
 // Health says whether the model can be asked now.
 func (c *Client) Health() Health { return c.limiter.health() }
+
+// Resting is how long the server wants to be left alone from now on; 0 where a
+// request may start, or would be turned away at once.
+func (c *Client) Resting() time.Duration { return c.limiter.resting() }
 
 // Stats gives the counters since New.
 func (c *Client) Stats() Stats { return c.limiter.snapshot() }

@@ -15,6 +15,9 @@ const BackendOpenAI = "openai_compatible"
 // maxPrice bounds the price of a million tokens, in any currency.
 const maxPrice = 1_000_000_000
 
+// proxyEnvironment is the Proxy that stands for the environment's.
+const proxyEnvironment = "environment"
+
 // openAIURL is where requests go when the configuration names no base_url.
 const openAIURL = "https://api.openai.com/v1"
 
@@ -29,6 +32,10 @@ type Config struct {
 	BaseURL string `yaml:"base_url"`
 	// APIKeyEnv names the environment variable that holds the key.
 	APIKeyEnv string `yaml:"api_key_env"`
+	// Proxy is the address of an HTTP proxy, "environment" for what HTTP_PROXY,
+	// HTTPS_PROXY and NO_PROXY say, and "" for none: a proxy sees what is not
+	// encrypted.
+	Proxy string `yaml:"proxy"`
 
 	// Temperature is sent with each request, also when 0; models that take none
 	// are not sent one.
@@ -98,6 +105,11 @@ func (c Config) Validate() error {
 	}
 	if err := checkURL(c.BaseURL); err != nil {
 		return fmt.Errorf("base_url: %w", err)
+	}
+	if c.Proxy != proxyEnvironment {
+		if err := checkURL(c.Proxy); err != nil {
+			return fmt.Errorf("proxy: %w", err)
+		}
 	}
 	if !(c.Temperature >= 0 && c.Temperature <= 2) {
 		return fmt.Errorf("temperature: %v is not between 0 and 2", c.Temperature)

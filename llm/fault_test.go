@@ -44,7 +44,7 @@ func faultCases() map[string]faultCase {
 		"model by code":         {llmtest.Error(400, "", "model_not_found", "x"), "unknown_model", false, 1, llm.ReasonUnknownModel},
 		"model by message":      {llmtest.Error(400, "", "", "The model `x` does not exist"), "unknown_model", false, 1, llm.ReasonUnknownModel},
 		"key by message":        {llmtest.Error(400, "INVALID_ARGUMENT", "", "API key not valid. Please pass one."), "credentials", false, 1, llm.ReasonCredentials},
-		"redirect":              {llmtest.Redirect("http://elsewhere.invalid/"), "rejected", false, 1, llm.ReasonEndpoint},
+		"redirect":              {llmtest.Redirect("http://elsewhere.invalid/"), "endpoint", false, 1, llm.ReasonEndpoint},
 		"html":                  {llmtest.HTML(), "bad_reply", true, 3, ""},
 		"garbage":               {llmtest.Unclear(), "bad_reply", true, 3, ""},
 		"cut JSON":              {llmtest.Body(`{"choices":[{"message":{"content":"{`), "bad_reply", true, 3, ""},

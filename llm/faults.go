@@ -191,7 +191,7 @@ func networkFault(err error) *fault {
 	case errors.Is(err, errTooLarge):
 		return newFault(final, "bad_reply", err)
 	case errors.Is(err, errRedirected):
-		return newFault(stopAll, "rejected", err).showing(ReasonEndpoint)
+		return newFault(stopAll, "endpoint", err).showing(ReasonEndpoint)
 	case errors.Is(err, errNotJSON):
 		return newFault(badReply, "bad_reply", err).temp().retried(2)
 	case wrongCertificate(err):

@@ -137,6 +137,17 @@ func (l *limiter) snapshot() Stats {
 	return s
 }
 
+func (l *limiter) resting() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	e, err := l.usable(now)
+	if err != nil {
+		return 0
+	}
+	return e.blocked(now)
+}
+
 func (l *limiter) health() Health {
 	l.mu.Lock()
 	defer l.mu.Unlock()

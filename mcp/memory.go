@@ -5,19 +5,18 @@
 package mcp
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
+
+	"memoryd/internal/client"
 )
 
 // Memory is the memoryd that calls are recorded in and guidelines come from.
@@ -43,16 +42,6 @@ func (t roundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
 	t.handler.ServeHTTP(w, r)
 	return w.Result(), nil
 }
-
-// Unavailable says that memoryd is away, overloaded or broken: the same request
-// may succeed later.
-type Unavailable struct {
-	Err        error
-	RetryAfter time.Duration // the server's own wish; 0: none
-}
-
-func (e *Unavailable) Error() string { return e.Err.Error() }
-func (e *Unavailable) Unwrap() error { return e.Err }
 
 // defaultHTTP bounds every request: an agent must never wait for its memory.
 var defaultHTTP = &http.Client{Timeout: 10 * time.Second}
@@ -109,7 +98,7 @@ func (m Memory) Guidelines(ctx context.Context, tools []string, maxTokens int) (
 		body["max_tokens"] = maxTokens
 	}
 	err := m.ask(ctx, http.MethodPost, "/retrieve_tool_memory", body, &answer)
-	if refusal, ok := errors.AsType[*Refusal](err); ok && strings.HasPrefix(refusal.Reason, "No matching") {
+	if refusal, ok := errors.AsType[*client.Error](err); ok && !refusal.Away() && strings.HasPrefix(refusal.Reason, "No matching") {
 		return nil, nil
 	}
 	if err != nil {
@@ -163,6 +152,9 @@ func (m Memory) Search(ctx context.Context, query string, limit int) ([]string, 
 	}
 	path := fmt.Sprintf("/v1/workspaces/%s/tools?query=%s&limit=%d", url.PathEscape(m.workspace()), url.QueryEscape(query), limit)
 	if err := m.ask(ctx, http.MethodGet, path, nil, &answer); err != nil {
+		if e, ok := errors.AsType[*client.Error](err); ok && e.Status == http.StatusNotFound {
+			err = nil // nothing is recorded in the workspace
+		}
 		return nil, err
 	}
 	names := make([]string, 0, len(answer.Tools))
@@ -171,12 +163,6 @@ func (m Memory) Search(ctx context.Context, query string, limit int) ([]string, 
 	}
 	return names, nil
 }
-
-// Refusal is a request that the server understood and cannot serve; sending it
-// again does not help.
-type Refusal struct{ Reason string }
-
-func (e *Refusal) Error() string { return e.Reason }
 
 // Answers reports whether a memoryd answers at the address, within a second.
 func (m Memory) Answers(ctx context.Context) bool {
@@ -190,66 +176,9 @@ func (m Memory) Answers(ctx context.Context) bool {
 
 func (m Memory) workspace() string { return cmp.Or(m.Workspace, "default") }
 
-// ask sends one request and reads its answer. The tool-memory endpoints refuse
-// by an answer with success false; that is a *Refusal, as is a status of 4xx.
+// ask sends one request and reads its answer.
 func (m Memory) ask(ctx context.Context, method, path string, body, answer any) error {
-	var text []byte
-	if body != nil {
-		var err error
-		if text, err = json.Marshal(body); err != nil {
-			return err
-		}
-	}
-	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(m.URL, "/")+path, bytes.NewReader(text))
-	if err != nil {
-		return err
-	}
-	req.Header.Set("Content-Type", "application/json")
-	if m.Key != "" {
-		req.Header.Set("Authorization", "Bearer "+m.Key)
-	}
-	resp, err := cmp.Or(m.HTTP, defaultHTTP).Do(req)
-	if err != nil {
-		return &Unavailable{Err: err}
-	}
-	defer resp.Body.Close() //nolint:errcheck // it was only read
-	reply, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return &Unavailable{Err: err}
-	}
-	if resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode >= http.StatusInternalServerError {
-		after, _ := strconv.Atoi(resp.Header.Get("Retry-After"))
-		err := fmt.Errorf("memoryd answered %d: %s", resp.StatusCode, reasonIn(reply))
-		return &Unavailable{Err: err, RetryAfter: time.Duration(after) * time.Second}
-	}
-	var outcome struct {
-		Success *bool  `json:"success"`
-		Answer  string `json:"answer"`
-	}
-	if resp.StatusCode != http.StatusOK {
-		return &Refusal{reasonIn(reply)}
-	}
-	if err := json.Unmarshal(reply, &outcome); err != nil {
-		return &Unavailable{Err: fmt.Errorf("the answer of %s is no JSON: %w", m.URL, err)}
-	}
-	if outcome.Success != nil && !*outcome.Success {
-		return &Refusal{outcome.Answer}
-	}
-	return json.Unmarshal(reply, answer)
-}
-
-// reasonIn finds the sentence for people in any of the API's error bodies.
-func reasonIn(body []byte) string {
-	var e struct {
-		Answer string          `json:"answer"`
-		Detail json.RawMessage `json:"detail"`
-	}
-	if json.Unmarshal(body, &e) != nil {
-		return strings.TrimSpace(string(body[:min(len(body), 200)]))
-	}
-	var sentence string
-	if json.Unmarshal(e.Detail, &sentence) == nil {
-		return sentence
-	}
-	return cmp.Or(e.Answer, string(e.Detail))
+	clients, _ := ctx.Value(clientKey{}).(string)
+	server := client.Server{URL: m.URL, Key: cmp.Or(clients, m.Key), HTTP: cmp.Or(m.HTTP, defaultHTTP)}
+	return server.Do(ctx, client.Request{Method: method, Path: path, Body: body}, answer)
 }

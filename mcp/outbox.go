@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"memoryd/internal/client"
 	"memoryd/internal/lifecycle"
 
 	"github.com/google/uuid"
@@ -128,7 +129,7 @@ func (o *Outbox) run(ctx context.Context) {
 			return
 		}
 		err := o.deliver(ctx)
-		away, ok := errors.AsType[*Unavailable](err)
+		away, ok := errors.AsType[*client.Error](err)
 		if !ok {
 			pause = 0
 			continue
@@ -194,7 +195,7 @@ func (o *Outbox) putBack(batch []json.RawMessage) {
 // its reason: sending them again does not help.
 func (o *Outbox) send(ctx context.Context, batch []json.RawMessage) error {
 	rejected, err := o.memory.Record(ctx, batch)
-	if refusal, ok := errors.AsType[*Refusal](err); ok {
+	if refusal, ok := errors.AsType[*client.Error](err); ok && !refusal.Away() {
 		o.drop(len(batch), refusal)
 		return nil
 	}

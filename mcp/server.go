@@ -32,6 +32,7 @@ func NewServer(m Memory, version string) *sdk.Server {
 			c.TTLMs, c.CacheScope = int(time.Minute.Milliseconds()), "private"
 		},
 	})
+	s.AddReceivingMiddleware(forwardKey)
 	t := tools{m}
 	add(s, "memoryd_guidelines", "How to use tools well, from their recorded calls: what works, what fails and what to do instead.", true, t.guidelines)
 	add(s, "memoryd_preflight", "What the history says of a call before it is made: risk, warnings, and a changed input where one is known to work.", true, t.preflight)
@@ -47,6 +48,23 @@ func NewServer(m Memory, version string) *sdk.Server {
 	}, t.prompt)
 	return s
 }
+
+// forwardKey asks memoryd with the key that the client of a request showed, where it
+// came over HTTP with one.
+func forwardKey(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
+		if extra := r.GetExtra(); extra != nil {
+			key := extra.Header.Get("X-API-Key")
+			if scheme, token, _ := strings.Cut(extra.Header.Get("Authorization"), " "); strings.EqualFold(scheme, "Bearer") {
+				key = strings.TrimSpace(token)
+			}
+			ctx = context.WithValue(ctx, clientKey{}, key)
+		}
+		return next(ctx, method, r)
+	}
+}
+
+type clientKey struct{}
 
 // Handler serves a server over streamable HTTP, to requests of its own origin
 // and host only.

@@ -49,6 +49,7 @@ func (d Deps) correct(ctx context.Context, r CorrectCall) (out StoredCall, err e
 	if err := r.check(); err != nil {
 		return out, err
 	}
+	r.Summary, r.Evaluation, r.By = d.Redaction.Text(ctx, r.Summary), d.Redaction.Text(ctx, r.Evaluation), d.Redaction.Text(ctx, r.By)
 	before, err := d.Store.Call(ctx, r.ToolRef, r.Key)
 	if err != nil {
 		return out, err
@@ -71,6 +72,9 @@ func (d Deps) correct(ctx context.Context, r CorrectCall) (out StoredCall, err e
 		return out, err
 	}
 	d.Corrected(ctx, before, call.Evaluation)
+	if d.Survey != nil {
+		d.Survey.Changed(r.ToolRef)
+	}
 	return StoredCall{Call: call}, nil
 }
 
@@ -152,4 +156,47 @@ func (library) ListCorrections() Definition {
 			}
 		}}, nil
 	})
+}
+
+// Withdraw asks to take a person's verdict on a kept call back.
+type Withdraw struct {
+	memoryd.ToolRef
+
+	Key memoryd.CallKey
+}
+
+func (library) WithdrawCorrection() Definition {
+	return define("withdraw_correction_op", Deps.withdraw)
+}
+
+// withdraw lets the judge's verdict hold again: what the rules, or the cache, say of
+// the call now where they are sure, else the score that the person overruled.
+func (d Deps) withdraw(ctx context.Context, r Withdraw) (out StoredCall, err error) {
+	call, err := d.Store.Call(ctx, r.ToolRef, r.Key)
+	if err != nil {
+		return out, err
+	}
+	was := call.Evaluation
+	if was.Overruled == nil || !strings.HasPrefix(was.JudgedBy, memoryd.PersonPrefix) {
+		return out, memoryd.Errorf(memoryd.Conflict, "no person corrected this call")
+	}
+	judged := []memoryd.Call{call}
+	judged[0].Evaluation = memoryd.PendingEvaluation()
+	d.Judge.Prejudge(ctx, judged)
+	e := judged[0].Evaluation
+	if o := was.Overruled; e.State != memoryd.Judged {
+		e = memoryd.Evaluation{
+			State: memoryd.Judged, Score: o.Score, JudgedBy: o.JudgedBy, Rule: o.Rule, JudgeVersion: o.JudgeVersion, JudgedAt: d.Now(), Cost: was.Cost,
+			Summary: "The judge's verdict; a person's was taken back.",
+		}
+	}
+	if _, err := d.Store.Override(ctx, store.Verdict{ToolRef: r.ToolRef, Key: r.Key, Evaluation: e}); err != nil {
+		return out, err
+	}
+	err = d.Store.DeleteRecord(ctx, store.RecordKey{ToolRef: r.ToolRef, Kind: CorrectionKind, ID: r.Key.String()})
+	if d.Survey != nil {
+		d.Survey.Changed(r.ToolRef)
+	}
+	call.Evaluation = e
+	return StoredCall{Call: call}, err
 }

@@ -8,6 +8,7 @@ import (
 	"memoryd"
 	"memoryd/compact"
 	"memoryd/guidelines/preflight"
+	"memoryd/ingest"
 	"memoryd/store"
 )
 
@@ -25,12 +26,18 @@ type Deps struct {
 	Searcher  Searcher
 	Ledger    Ledger
 	Monitor   Monitor
+	Audit     Auditor // of decisions; nil: nobody is told
+	Survey    Surveyor
+	// Intake knows the calls that came by telemetry and hooks lately.
+	Intake *ingest.Intake
 	// Whole says why the store does not see all that it should, nil when it does.
 	Whole func() error
 	// SummaryFailed is told why a guideline was not written, Corrected of each
 	// evaluation that a person gave.
 	SummaryFailed func(ctx context.Context, ref memoryd.ToolRef, err error)
 	Corrected     func(ctx context.Context, before memoryd.Call, after memoryd.Evaluation)
-	Logger        *slog.Logger
-	Now           func() time.Time
+	// Redaction takes secrets out of what is stored; nil takes out none.
+	Redaction *Redaction
+	Logger    *slog.Logger
+	Now       func() time.Time
 }

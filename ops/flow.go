@@ -31,30 +31,41 @@ type Lease = admission.Lease
 // of the configuration. An endpoint that the section does not name is served by
 // the op of its name.
 type Flows struct {
-	AddToolCallResult   Flow[RecordRequest, *Recorded]      `flow:"add_tool_call_result"`
-	SummaryToolMemory   Flow[NamesRequest, *Summaries]      `flow:"summary_tool_memory"`
-	RetrieveToolMemory  Flow[NamesRequest, *Retrieved]      `flow:"retrieve_tool_memory"`
-	PreflightToolCall   Flow[PreflightRequest, *Forecast]   `flow:"preflight_tool_call"`
-	CompactConversation Flow[CompactRequest, *Compacted]    `flow:"compact_conversation"`
-	VectorStore         Flow[ManageRequest, *Managed]       `flow:"vector_store"`
-	ListWorkspaces      Flow[ListWorkspaces, WorkspacePage] `flow:"list_workspaces"`
-	ListTools           Flow[ListTools, ToolPage]           `flow:"list_tools"`
-	ListCalls           Flow[ListCalls, CallPage]           `flow:"list_calls"`
-	GetCall             Flow[GetCall, StoredCall]           `flow:"get_call"`
-	CorrectCall         Flow[CorrectCall, StoredCall]       `flow:"correct_call"`
-	ListCorrections     Flow[ListCorrections, Corrections]  `flow:"list_corrections"`
-	ListRevisions       Flow[ListRevisions, RevisionList]   `flow:"list_revisions"`
-	GetRevision         Flow[GetRevision, Revision]         `flow:"get_revision"`
-	DiffRevisions       Flow[DiffRevisions, RevisionDiff]   `flow:"diff_revisions"`
-	PinRevision         Flow[PinRevision, Revision]         `flow:"pin_revision"`
-	UnpinRevision       Flow[UnpinRevision, Done]           `flow:"unpin_revision"`
-	RollBackRevision    Flow[RollBackRevision, Revision]    `flow:"roll_back_revision"`
-	GetOriginal         Flow[GetOriginal, Original]         `flow:"get_original"`
-	ReadOriginal        Flow[ReadOriginal, OriginalPage]    `flow:"read_original"`
-	SearchOriginals     Flow[SearchOriginals, OriginalHits] `flow:"search_originals"`
-	UndoCompaction      Flow[UndoCompaction, Conversation]  `flow:"undo_compaction"`
-	ReportUsage         Flow[ReportUsage, UsageReport]      `flow:"report_usage"`
-	ListJudges          Flow[ListJudges, JudgeReports]      `flow:"list_judges"`
+	AddToolCallResult   Flow[RecordRequest, *Recorded]          `flow:"add_tool_call_result"`
+	SummaryToolMemory   Flow[NamesRequest, *Summaries]          `flow:"summary_tool_memory"`
+	RetrieveToolMemory  Flow[NamesRequest, *Retrieved]          `flow:"retrieve_tool_memory"`
+	PreflightToolCall   Flow[PreflightRequest, *Forecast]       `flow:"preflight_tool_call"`
+	CompactConversation Flow[CompactRequest, *Compacted]        `flow:"compact_conversation"`
+	VectorStore         Flow[ManageRequest, *Managed]           `flow:"vector_store"`
+	Snapshot            Flow[TakeSnapshot, Snapshot]            `flow:"snapshot"`
+	ListWorkspaces      Flow[ListWorkspaces, WorkspacePage]     `flow:"list_workspaces"`
+	ListTools           Flow[ListTools, ToolPage]               `flow:"list_tools"`
+	ListCalls           Flow[ListCalls, CallPage]               `flow:"list_calls"`
+	GetCall             Flow[GetCall, StoredCall]               `flow:"get_call"`
+	CorrectCall         Flow[CorrectCall, StoredCall]           `flow:"correct_call"`
+	WithdrawCorrection  Flow[Withdraw, StoredCall]              `flow:"withdraw_correction"`
+	ListCorrections     Flow[ListCorrections, Corrections]      `flow:"list_corrections"`
+	ListRevisions       Flow[ListRevisions, RevisionList]       `flow:"list_revisions"`
+	GetRevision         Flow[GetRevision, Revision]             `flow:"get_revision"`
+	DiffRevisions       Flow[DiffRevisions, RevisionDiff]       `flow:"diff_revisions"`
+	PinRevision         Flow[PinRevision, Revision]             `flow:"pin_revision"`
+	UnpinRevision       Flow[UnpinRevision, Done]               `flow:"unpin_revision"`
+	RollBackRevision    Flow[RollBackRevision, Revision]        `flow:"roll_back_revision"`
+	ListPending         Flow[ListPending, PendingPage]          `flow:"list_pending"`
+	ReleasePending      Flow[ReleasePending, Revision]          `flow:"release_pending"`
+	GetOriginal         Flow[GetOriginal, Original]             `flow:"get_original"`
+	ReadOriginal        Flow[ReadOriginal, OriginalPage]        `flow:"read_original"`
+	SearchOriginals     Flow[SearchOriginals, OriginalHits]     `flow:"search_originals"`
+	UndoCompaction      Flow[UndoCompaction, Conversation]      `flow:"undo_compaction"`
+	ReportUsage         Flow[ReportUsage, UsageReport]          `flow:"report_usage"`
+	ListJudges          Flow[ListJudges, JudgeReports]          `flow:"list_judges"`
+	GetOverview         Flow[GetOverview, OverviewPage]         `flow:"get_overview"`
+	RankTools           Flow[RankTools, RankedTools]            `flow:"rank_tools"`
+	FindCalls           Flow[FindCalls, FoundCalls]             `flow:"find_calls"`
+	ListRun             Flow[ListRun, RunCalls]                 `flow:"list_run"`
+	ListSources         Flow[ListSources, SourceCounts]         `flow:"list_sources"`
+	ReceiveTelemetry    Flow[TelemetryRequest, *TelemetryTaken] `flow:"receive_telemetry"`
+	ReceiveHook         Flow[HookRequest, *HookAnswer]          `flow:"receive_hook"`
 }
 
 // Flow serves one endpoint: its ops turn a request into an answer, each taking

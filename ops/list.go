@@ -2,6 +2,7 @@ package ops
 
 import (
 	"context"
+	"slices"
 
 	"memoryd"
 	"memoryd/store"
@@ -11,6 +12,8 @@ import (
 type ListWorkspaces struct {
 	After string
 	Limit int
+	// Only are the names to look for; nil is all.
+	Only []string
 }
 
 // WorkspacePage is a part of all workspaces.
@@ -22,12 +25,33 @@ type WorkspacePage struct {
 
 func (library) ListWorkspaces() Definition {
 	return define("list_workspaces_op", func(d Deps, ctx context.Context, r ListWorkspaces) (p WorkspacePage, err error) {
-		p.Names, err = d.Store.ListWorkspaces(ctx, r.After, r.Limit)
+		if r.Only != nil {
+			p.Names, err = d.existing(ctx, r)
+		} else {
+			p.Names, err = d.Store.ListWorkspaces(ctx, r.After, r.Limit)
+		}
 		if len(p.Names) == r.Limit && r.Limit > 0 {
 			p.Next = p.Names[r.Limit-1]
 		}
 		return p, err
 	})
+}
+
+// existing finds the workspaces of a list that exist.
+func (d Deps) existing(ctx context.Context, r ListWorkspaces) (names []string, err error) {
+	for _, name := range slices.Sorted(slices.Values(r.Only)) {
+		if name <= r.After || len(names) == r.Limit {
+			continue
+		}
+		tools, err := d.Store.ListTools(ctx, name, "", 1)
+		if err != nil {
+			return nil, err
+		}
+		if len(tools) > 0 {
+			names = append(names, name)
+		}
+	}
+	return names, nil
 }
 
 // ListTools asks for tools of a workspace: the one of a Name, up to Limit that a
@@ -61,7 +85,7 @@ func (d Deps) listTools(ctx context.Context, r ListTools) (p ToolPage, err error
 	case r.Name != "":
 		m, err := d.Reader.Read(ctx, memoryd.ToolRef{Workspace: r.Workspace, Tool: r.Name}, NoCalls)
 		if memoryd.IsKind(err, memoryd.NotFound) {
-			return p, nil
+			return p, d.known(ctx, r.Workspace)
 		}
 		p.Tools = append(p.Tools, m)
 		return p, err
@@ -71,6 +95,9 @@ func (d Deps) listTools(ctx context.Context, r ListTools) (p ToolPage, err error
 		err = memoryd.Errorf(memoryd.Invalid, "cursor: a query has one page")
 	default:
 		tools, err = d.Searcher.SearchTools(ctx, r.Workspace, r.Query, r.Limit)
+	}
+	if err == nil && len(tools) == 0 {
+		err = d.known(ctx, r.Workspace)
 	}
 	if err != nil {
 		return p, err
@@ -86,6 +113,16 @@ func (d Deps) listTools(ctx context.Context, r ListTools) (p ToolPage, err error
 		p.Next = tools[r.Limit-1].Tool
 	}
 	return p, nil
+}
+
+// known tells a workspace that nothing is recorded in from one where a search finds
+// nothing: the first is NotFound.
+func (d Deps) known(ctx context.Context, workspace string) error {
+	tools, err := d.Store.ListTools(ctx, workspace, "", 1)
+	if err == nil && len(tools) == 0 {
+		return memoryd.Errorf(memoryd.NotFound, "there is no workspace %q: nothing is recorded in it", workspace)
+	}
+	return err
 }
 
 // ListCalls asks for up to Limit kept calls of a tool whose number is less than

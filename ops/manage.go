@@ -3,7 +3,9 @@ package ops
 import (
 	"context"
 	"fmt"
+	"io"
 	"iter"
+	"slices"
 
 	"memoryd"
 	"memoryd/store/backup"
@@ -17,6 +19,11 @@ type ManageRequest struct {
 	MemoryIDs []string
 	Source    string // the workspace to copy
 	Path      string
+}
+
+// Moves reports whether the action moves or removes memories.
+func (r ManageRequest) Moves() bool {
+	return slices.Contains([]string{"delete", "delete_ids", "copy", "dump", "load"}, r.Action)
 }
 
 // Managed says what became of it.
@@ -50,6 +57,20 @@ type Mover interface {
 	Copy(ctx context.Context, src, dst string) (int, error)
 	Dump(ctx context.Context, workspace, path string) (int, error)
 	Load(ctx context.Context, workspace, path string) (int, error)
+	Export(ctx context.Context, workspace string, w io.Writer) error
+}
+
+// TakeSnapshot asks for a copy of a workspace, or of the whole store.
+type TakeSnapshot struct{ Workspace string }
+
+// Snapshot is a copy in the format of memoryd export. Write reads the store while
+// it goes on being used: each tool is copied as it was at one moment.
+type Snapshot struct{ Write func(w io.Writer) error }
+
+func (library) Snapshot() Definition {
+	return define("snapshot_op", func(d Deps, ctx context.Context, r TakeSnapshot) (Snapshot, error) {
+		return Snapshot{func(w io.Writer) error { return d.Mover.Export(ctx, r.Workspace, w) }}, d.Whole()
+	})
 }
 
 // vectorStore carries out the actions of the endpoint of that name, which is

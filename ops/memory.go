@@ -3,6 +3,7 @@ package ops
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -58,9 +59,31 @@ func (r MemoryReader) Complete(ctx context.Context, tool memoryd.Tool, calls int
 	m := Memory{Tool: tool, Statistics: kept}
 	var err error
 	if calls != NoCalls {
-		m.Calls, err = r.Store.History(ctx, tool.ToolRef, calls)
+		m.Calls, err = r.history(ctx, tool, calls)
 	}
 	return m, err
+}
+
+// MaxHistoryBytes bounds the texts of the calls of one tool in an answer: the oldest
+// beyond it are left out.
+const MaxHistoryBytes = 4 << 20
+
+// history reads the newest calls, oldest first, within MaxHistoryBytes. It reads pages,
+// so that a long history of long texts is never whole in memory.
+func (r MemoryReader) history(ctx context.Context, tool memoryd.Tool, most int) ([]memoryd.Call, error) {
+	if most == 0 {
+		most = tool.Kept
+	}
+	newest, err := r.Store.ListCalls(ctx, tool.ToolRef, store.CallPage{Limit: max(1, most)})
+	size := 0
+	for i := range newest {
+		if size += store.TextBytes(&newest[i]); size > MaxHistoryBytes && i > 0 {
+			newest = newest[:i]
+			break
+		}
+	}
+	slices.Reverse(newest)
+	return newest, err
 }
 
 // NamesRequest asks for tools by name, to be summarised or to be shown.

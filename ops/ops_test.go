@@ -160,7 +160,21 @@ func named(tools ...string) ops.NamesRequest {
 func TestItemsAreGroupedByToolInOrderOfFirstAppearance(t *testing.T) {
 	h := newFixture(t, mem.New(), 10)
 	rec := mustRun(t, &h.AddToolCallResult, record(item("b", "1"), item("a", "2"), item("b", "later 3"), item("a", "never 4")))
-	want := "Processed 2 tool(s): b: 2 call(s) added, 2 judged; a: 2 call(s) added, 1 judged, 1 pending"
+	want := `Processed 2 tool(s): 0 updated, 2 newly created
+
+[New] b
+  Total calls: 2
+  Recent calls: 2/2 successful, avg score: 1.00
+
+[New] a
+  Total calls: 2
+  Recent calls: 2/2 successful, avg score: 1.00
+  Pending: 1 call(s) not judged yet
+
+Deduplication Summary:
+  Total new calls: 4
+  Added: 4
+  Deduplicated: 0`
 	if rec.Answer != want {
 		t.Errorf("got  %s\nwant %s", rec.Answer, want)
 	}
@@ -227,14 +241,14 @@ func TestACallSentAgainShowsTheVerdictThatItHas(t *testing.T) {
 	again := record(first)
 	again.WholeHistory = false
 	rec := mustRun(t, &h.AddToolCallResult, again)
-	if !strings.Contains(rec.Answer, "0 call(s) added, 0 judged, 1 known already") {
+	if !strings.Contains(rec.Answer, "Added: 0\n  Deduplicated: 1") {
 		t.Errorf("answer %q", rec.Answer)
 	}
 	if calls := rec.Memories[0].Calls; len(calls) != 1 || calls[0].Evaluation.JudgedBy != "llm:m" {
 		t.Errorf("got %+v", calls)
 	}
-	if rec.Changed != 0 || h.judge.awaited != 1 {
-		t.Errorf("%d memories changed, %d calls awaited", rec.Changed, h.judge.awaited)
+	if len(rec.Existed) != 1 || h.judge.awaited != 1 {
+		t.Errorf("%d memories existed, %d calls awaited", len(rec.Existed), h.judge.awaited)
 	}
 }
 
@@ -250,7 +264,7 @@ func TestASummaryIsSkippedWhileNothingIsNew(t *testing.T) {
 	if first.Summarised != 1 || first.Memories[0].Tool.Guideline.Content != written(1, 2).Render() {
 		t.Errorf("got %+v", first)
 	}
-	if len(first.Unknown) != 1 || !strings.Contains(first.Answer, "unknown: nobody") {
+	if len(first.Unknown) != 1 || !strings.Contains(first.Answer, "1 summarized, 0 skipped\n\nTool: t\n## Core Function") {
 		t.Errorf("unknown names %v, answer %q", first.Unknown, first.Answer)
 	}
 	second := mustRun(t, &h.SummaryToolMemory, names(false))
@@ -339,7 +353,7 @@ func TestNamesThatLeadNowhereAreRefused(t *testing.T) {
 
 func TestAStoreThatFailsFailsTheRequest(t *testing.T) {
 	down := memoryd.Errorf(memoryd.Unavailable, "the store is down")
-	for _, method := range []string{"Append", "Tool", "Samples", "History"} {
+	for _, method := range []string{"Append", "Tool", "Samples", "ListCalls"} {
 		faults := storetest.NewFaults(mem.New(), nil)
 		h := newFixture(t, faults, 10)
 		faults.Fail = func(m string, _ storetest.Stage) error {

@@ -13,8 +13,8 @@ type PreflightRequest struct {
 	memoryd.ToolRef
 
 	Input json.RawMessage
-	// Run names the run that the call belongs to; "" when that is not known.
-	Run string
+	// By is the run, the session and the agent of the call, as far as they are known.
+	By preflight.Caller
 }
 
 // Forecast is what the history, and the run, let expect of a planned call.
@@ -29,6 +29,9 @@ type Assessment = preflight.Assessment
 // SimilarCall is a call of the history that resembles a planned one.
 type SimilarCall = preflight.Similar
 
+// Caller is what is known of who plans a call.
+type Caller = preflight.Caller
+
 // PreflightParams is the settings of the op.
 type PreflightParams = preflight.Config
 
@@ -40,7 +43,9 @@ func (library) PreflightToolCall() Definition {
 
 // preflight says what to expect of a call. It asks no model.
 func (d Deps) preflight(ctx context.Context, r PreflightRequest) (*Forecast, error) {
-	a, err := d.Forecasts.Assess(ctx, r.ToolRef, r.Input, r.Run)
+	// The history that it is held against was redacted likewise.
+	r.Input = d.Redaction.JSON(ctx, r.Input)
+	a, err := d.Forecasts.Assess(ctx, r.ToolRef, r.Input, r.By)
 	if err != nil {
 		return nil, err
 	}

@@ -6,10 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
+	"strconv"
 	"time"
 
 	"memoryd"
+	"memoryd/internal/access"
 	"memoryd/internal/admission"
 	"memoryd/store"
 )
@@ -72,11 +73,9 @@ func (library) ParseToolCallResult() Definition {
 type Recorded struct {
 	Answer string
 	// Memories are the tools of the calls, in order of first appearance. Existed
-	// are those that were changed and had been there before; Changed counts all
-	// that were changed.
+	// are those that had been there before.
 	Memories []Memory
 	Existed  []memoryd.ToolRef
-	Changed  int
 	// Sent, Valid and Added count the items of the request, those that are calls,
 	// and those that were not known yet. Rejected are the others of Sent.
 	Sent, Valid, Added int
@@ -85,6 +84,13 @@ type Recorded struct {
 
 // Run records and judges calls.
 func (o ParseToolCallResult) Run(ctx context.Context, r *ValidCalls) (*Recorded, error) {
+	source := access.Of(ctx).Source
+	if source == access.Local {
+		source = ""
+	}
+	for i := range r.Calls {
+		r.Calls[i].Metadata = memoryd.WithSource(r.Calls[i].Metadata, source)
+	}
 	o.Judge.Prejudge(ctx, r.Calls)
 	var appended []store.Appended
 	var err error
@@ -139,7 +145,7 @@ type counters struct {
 
 func (o ParseToolCallResult) answer(ctx context.Context, r *ValidCalls, appended []store.Appended) (*Recorded, error) {
 	out := &Recorded{Sent: len(r.Items), Valid: len(r.Calls), Rejected: r.Rejected}
-	var parts []string
+	tools := make([]byte, 0, 256)
 	for _, t := range countersOf(r.Calls, appended) {
 		m, err := o.memory(ctx, r, t)
 		if err != nil {
@@ -147,19 +153,26 @@ func (o ParseToolCallResult) answer(ctx context.Context, r *ValidCalls, appended
 		}
 		out.Memories = append(out.Memories, m)
 		out.Added += t.added
-		if t.added > 0 {
-			out.Changed++
-			if !t.firstOfTool {
-				out.Existed = append(out.Existed, t.ref)
-			}
+		if !t.firstOfTool {
+			out.Existed = append(out.Existed, t.ref)
 		}
-		parts = append(parts, t.String())
+		tools = t.show(tools, &m)
 	}
-	out.Answer = fmt.Sprintf("Processed %d tool(s): %s", len(parts), strings.Join(parts, "; "))
-	if n := len(r.Rejected); n > 0 {
-		out.Answer += fmt.Sprintf(". %d item(s) rejected, see metadata.rejected", n)
-	}
+	out.Answer = recordedAnswer(out, tools)
 	return out, nil
+}
+
+// recordedAnswer says in the words of the documented server what became of a
+// request.
+func recordedAnswer(r *Recorded, tools []byte) string {
+	n := len(r.Memories)
+	text := fmt.Appendf(make([]byte, 0, len(tools)+256), "Processed %d tool(s): %d updated, %d newly created\n", n, len(r.Existed), n-len(r.Existed))
+	text = append(text, tools...)
+	if n := len(r.Rejected); n > 0 {
+		text = fmt.Appendf(text, "\nValidation Summary:\n  Total input: %d\n  Valid: %d\n  Filtered (invalid): %d\n", r.Sent, r.Valid, n)
+	}
+	text = fmt.Appendf(text, "\nDeduplication Summary:\n  Total new calls: %d\n  Added: %d\n  Deduplicated: %d", r.Valid, r.Added, r.Valid-r.Added)
+	return string(text)
 }
 
 // memory shows the tool of t: its whole history, or only the calls that this
@@ -235,17 +248,38 @@ func countersOf(calls []memoryd.Call, appended []store.Appended) []*counters {
 	return order
 }
 
-// String says it in plain text.
-func (t *counters) String() string {
-	s := fmt.Sprintf("%s: %d call(s) added, %d judged", t.ref.Tool, t.added, t.added-t.pending-t.failed)
+// lastCalls is how many of a tool's newest calls an answer speaks of.
+const lastCalls = 3
+
+// show appends in plain text what became of a tool.
+func (t *counters) show(text []byte, m *Memory) []byte {
+	status := "Updated"
+	if t.firstOfTool {
+		status = "New"
+	}
+	text = fmt.Appendf(text, "\n[%s] %s\n  Total calls: %d\n", status, shownName(t.ref.Tool), m.Statistics.TotalCalls)
+	if last := m.Calls[max(0, len(m.Calls)-lastCalls):]; len(last) > 0 {
+		succeeded, judged, scores := 0, 0, 0.0
+		for i := range last {
+			if last[i].Success {
+				succeeded++
+			}
+			if e := &last[i].Evaluation; e.State == memoryd.Judged {
+				judged++
+				scores += e.Score
+			}
+		}
+		text = fmt.Appendf(text, "  Recent calls: %d/%d successful", succeeded, len(last))
+		if judged > 0 {
+			text = strconv.AppendFloat(append(text, ", avg score: "...), scores/float64(judged), 'f', 2, 64)
+		}
+		text = append(text, '\n')
+	}
 	if t.pending > 0 {
-		s += fmt.Sprintf(", %d pending", t.pending)
+		text = fmt.Appendf(text, "  Pending: %d call(s) not judged yet\n", t.pending)
 	}
 	if t.failed > 0 {
-		s += fmt.Sprintf(", %d could not be judged", t.failed)
+		text = fmt.Appendf(text, "  Failed: %d call(s) could not be judged\n", t.failed)
 	}
-	if t.known > 0 {
-		s += fmt.Sprintf(", %d known already", t.known)
-	}
-	return s
+	return text
 }

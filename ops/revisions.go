@@ -29,6 +29,74 @@ type Revisions interface {
 	Pin(ctx context.Context, ref memoryd.ToolRef, number int64, by string) (Revision, error)
 	Unpin(ctx context.Context, ref memoryd.ToolRef) error
 	RollBack(ctx context.Context, ref memoryd.ToolRef, number int64, by string) (Revision, error)
+	// Pending lists the statements of a tool that are not published, Release decides
+	// on one.
+	Pending(ctx context.Context, ref memoryd.ToolRef) ([]revisions.Pending, error)
+	Release(ctx context.Context, ref memoryd.ToolRef, id string, accept bool, by string) (Revision, error)
+}
+
+// ListPending asks for the statements of a workspace that are not published, those of
+// at most Limit tools (Tool: of one) after a name.
+type ListPending struct {
+	Workspace, Tool, After string
+	Limit                  int
+}
+
+// PendingStatement is one of them.
+type PendingStatement struct {
+	revisions.Pending
+
+	Tool string
+}
+
+// PendingPage is a page of them; Next is the tool to go on after, "" at the end.
+type PendingPage struct {
+	Statements []PendingStatement
+	Next       string
+}
+
+func (library) ListPending() Definition { return define("list_pending_op", Deps.listPending) }
+
+func (d Deps) listPending(ctx context.Context, r ListPending) (page PendingPage, err error) {
+	names := []string{r.Tool}
+	if r.Tool == "" {
+		tools, err := d.Store.ListTools(ctx, r.Workspace, r.After, r.Limit)
+		if err != nil {
+			return page, err
+		}
+		names = nil
+		for _, t := range tools {
+			names = append(names, t.Tool)
+		}
+		if len(tools) == r.Limit {
+			page.Next = names[len(names)-1]
+		}
+	}
+	for _, name := range names {
+		list, err := d.Revisions.Pending(ctx, memoryd.ToolRef{Workspace: r.Workspace, Tool: name})
+		if err != nil && (r.Tool != "" || !memoryd.IsKind(err, memoryd.NotFound)) {
+			return page, err
+		}
+		for _, p := range list {
+			page.Statements = append(page.Statements, PendingStatement{p, name})
+		}
+	}
+	return page, nil
+}
+
+// ReleasePending decides on a pending statement. By is who does.
+type ReleasePending struct {
+	memoryd.ToolRef
+
+	ID     string
+	Accept bool
+	By     string
+}
+
+func (library) ReleasePending() Definition {
+	return define("release_pending_op", func(d Deps, ctx context.Context, r ReleasePending) (Revision, error) {
+		return d.Revisions.Release(ctx, r.ToolRef, r.ID, r.Accept, r.By)
+	})
 }
 
 // ListRevisions asks for the versions of a tool's guideline.

@@ -32,14 +32,14 @@ func TestAQueryIsTheSearchersAffair(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	*f = finder{}
-	if p, err := d.listTools(t.Context(), ListTools{Workspace: "w", Limit: 7}); err != nil || len(p.Tools) != 0 || f.limit != 0 {
+	if p, err := d.listTools(t.Context(), ListTools{Workspace: "w", Limit: 7}); !memoryd.IsKind(err, memoryd.NotFound) || len(p.Tools) != 0 || f.limit != 0 {
 		t.Errorf("a list: got %v, %v; asked %+v", p, err, f)
 	}
 	if _, err := d.listTools(t.Context(), ListTools{Workspace: "w", Query: "q", After: "t", Limit: 7}); !memoryd.IsKind(err, memoryd.Invalid) {
 		t.Errorf("a second page of a query: %v", err)
 	}
 	d.Searcher = s
-	if p, err := d.listTools(t.Context(), ListTools{Workspace: "w", Query: "by meaning", Limit: 7}); err != nil || len(p.Tools) != 0 {
+	if p, err := d.listTools(t.Context(), ListTools{Workspace: "w", Query: "by meaning", Limit: 7}); !memoryd.IsKind(err, memoryd.NotFound) || len(p.Tools) != 0 {
 		t.Errorf("by words alone: got %v, %v", p, err)
 	}
 }

@@ -172,17 +172,19 @@ func (o SummaryToolMemory) collect(ctx context.Context, t *LoadedTools, outcomes
 	return res, nil
 }
 
+// summaryAnswer holds the guidelines that were written, in the words of the
+// documented server.
 func summaryAnswer(res *Summaries) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Summarised %d tool(s)", res.Summarised)
-	if res.Skipped > 0 {
-		fmt.Fprintf(&b, ", skipped %d with nothing new", res.Skipped)
+	fmt.Fprintf(&b, "Processed %d tool(s): %d summarized, %d skipped\n", res.Summarised+res.Skipped, res.Summarised, res.Skipped)
+	for i := range res.Memories[:res.Summarised] {
+		if i > 0 {
+			b.WriteString("\n\n---\n")
+		}
+		fmt.Fprintf(&b, "\nTool: %s\n%s", shownName(res.Memories[i].Tool.Tool), res.Memories[i].Tool.Guideline.Content)
 	}
 	for _, f := range res.Failed {
-		fmt.Fprintf(&b, "; %s failed and keeps the guideline it had: %s", f.Tool, f.Reason)
-	}
-	if len(res.Unknown) > 0 {
-		fmt.Fprintf(&b, "; unknown: %s", strings.Join(res.Unknown, ", "))
+		fmt.Fprintf(&b, "\nTool: %s failed and keeps the guideline it had: %s", shownName(f.Tool), f.Reason)
 	}
 	return b.String()
 }

@@ -52,3 +52,16 @@ func (library) ListJudges() Definition {
 		return JudgeReports{d.Monitor.Report()}, nil
 	})
 }
+
+// ListSources asks where calls come from.
+type ListSources struct{}
+
+// SourceCounts are what the ways in beside the API took since the server started: by
+// source, what became of the calls and how many.
+type SourceCounts struct{ Counts map[string]map[string]int64 }
+
+func (library) ListSources() Definition {
+	return define("list_sources_op", func(d Deps, _ context.Context, _ ListSources) (SourceCounts, error) {
+		return SourceCounts{d.Intake.Counts()}, nil
+	})
+}

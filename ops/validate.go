@@ -90,21 +90,22 @@ type ValidCalls struct {
 }
 
 // ValidateToolCallResult turns the items of a request into calls: it fills in
-// tool names, times, hashes and identities, cuts what is too long, and rejects
-// what cannot be recorded, naming the field.
+// tool names, times, hashes and identities, takes secrets out, cuts what is too
+// long, and rejects what cannot be recorded, naming the field.
 type ValidateToolCallResult struct {
-	Limits Limits
-	Now    func() time.Time
+	Limits    Limits
+	Redaction *Redaction
+	Now       func() time.Time
 }
 
 func (library) ValidateToolCallResult() Definition {
 	return defineWith("validate_tool_call_result_op", func(d Deps, limits Limits) func(context.Context, RecordRequest) (*ValidCalls, error) {
-		return ValidateToolCallResult{Limits: limits, Now: d.Now}.Run
+		return ValidateToolCallResult{Limits: limits, Redaction: d.Redaction, Now: d.Now}.Run
 	})
 }
 
 // Run gives the valid items, or refuses a request that has none.
-func (o ValidateToolCallResult) Run(_ context.Context, r RecordRequest) (*ValidCalls, error) {
+func (o ValidateToolCallResult) Run(ctx context.Context, r RecordRequest) (*ValidCalls, error) {
 	if len(r.Items) == 0 {
 		return nil, refuse("No valid tool_call_results")
 	}
@@ -113,7 +114,7 @@ func (o ValidateToolCallResult) Run(_ context.Context, r RecordRequest) (*ValidC
 	}
 	v := &ValidCalls{RecordRequest: r, Calls: make([]memoryd.Call, 0, len(r.Items))}
 	for i, item := range r.Items {
-		call, reason := o.accept(&r, item, i)
+		call, reason := o.accept(ctx, &r, item, i)
 		if reason != "" {
 			v.Rejected = append(v.Rejected, Rejection{Index: i, Reason: reason})
 			continue
@@ -138,7 +139,7 @@ func anyNamesATool(items []Item) bool {
 }
 
 // accept completes one item, or says why it is rejected.
-func (o ValidateToolCallResult) accept(r *RecordRequest, item Item, index int) (memoryd.Call, string) {
+func (o ValidateToolCallResult) accept(ctx context.Context, r *RecordRequest, item Item, index int) (memoryd.Call, string) {
 	call := item.Call
 	if item.Reason != "" {
 		return call, item.Reason
@@ -150,6 +151,9 @@ func (o ValidateToolCallResult) accept(r *RecordRequest, item Item, index int) (
 	if reason := badCall(&call); reason != "" {
 		return call, reason
 	}
+	// Before its identity, which follows from what is kept: the same call sent again
+	// has the same placeholders.
+	o.Redaction.call(ctx, &call)
 	var hash string
 	call.Key, hash = memoryd.Identity{
 		ToolRef: call.ToolRef, Input: call.Input, Output: call.Output, CreateTime: call.CreateTime,
@@ -172,10 +176,10 @@ func badCall(c *memoryd.Call) string {
 		return "tool_name: missing, and the request names none"
 	case memoryd.NameFault(c.Tool) != "":
 		return "tool_name: " + memoryd.NameFault(c.Tool)
-	case c.TimeCost < 0:
-		return "time_cost: must be 0 or more (seconds)"
-	case c.TokenCost < -1:
-		return "token_cost: must be 0 or more, or -1 for unknown"
+	case !(c.TimeCost >= 0 && c.TimeCost <= memoryd.MaxCost):
+		return "time_cost: must be 0 to 1e9 (seconds)"
+	case c.TokenCost < -1 || c.TokenCost > memoryd.MaxCost:
+		return "token_cost: must be 0 to 1e9, or -1 for unknown"
 	}
 	return ""
 }

@@ -178,6 +178,7 @@ type SimilarCall struct {
 	Score      float64 `json:"score"`
 	Input      string  `json:"input"` // its beginning
 	Summary    string  `json:"summary"`
+	Untrusted  bool    `json:"untrusted"` // always: it holds words of callers and tools
 }
 
 // GuidelineList is the versions of a tool's guideline, the newest first.
@@ -213,6 +214,25 @@ type GuidelineItem struct {
 	Rank        int      `json:"rank"`
 	Value       float64  `json:"value"`
 	Author      string   `json:"author"`
+	Pending     string   `json:"pending,omitempty"`
+}
+
+// PendingList is a page of statements that are not published.
+type PendingList struct {
+	Statements []PendingStatement `json:"statements"`
+	NextCursor string             `json:"next_cursor,omitempty"`
+}
+
+// PendingStatement waits for its quorum or for a person. It may hold words of a tool.
+type PendingStatement struct {
+	ID        string   `json:"id"`
+	ToolName  string   `json:"tool_name"`
+	Section   string   `json:"section"` // "": a whole guideline that came with a dump
+	Text      string   `json:"text"`
+	Published string   `json:"published"` // what stands in its place; "": nothing
+	Author    string   `json:"author"`
+	Evidence  []string `json:"evidence"` // ids
+	Untrusted bool     `json:"untrusted"`
 }
 
 // Evidence is a fact of the history that statements rest on.
@@ -223,6 +243,7 @@ type Evidence struct {
 	Calls       []string        `json:"calls,omitempty"` // ids, the newest
 	CallCount   int             `json:"call_count"`
 	Fingerprint string          `json:"fingerprint"`
+	Untrusted   bool            `json:"untrusted"` // always: it may hold words of callers and tools
 }
 
 // Outcomes counts judged calls whose agent was shown a version.
@@ -258,4 +279,60 @@ type StoreMetadata struct {
 // Size is how many memories were moved.
 type Size struct {
 	Size int `json:"size"`
+}
+
+// Session says on whose behalf the caller is.
+type Session struct {
+	// Source is the id of the key, or local.
+	Source string   `json:"source"`
+	Roles  []string `json:"roles"`
+	// Workspaces are the ones that it knows of; null is all.
+	Workspaces []string `json:"workspaces"`
+	// KeysNeeded says that the server asks for keys.
+	KeysNeeded bool `json:"keys_needed"`
+}
+
+// Key is what is known of an API key.
+type Key struct {
+	ID         string   `json:"id"`
+	Name       string   `json:"name"`
+	Roles      []string `json:"roles"`
+	Workspaces []string `json:"workspaces"` // ["*"] is all
+	Rate       float64  `json:"rate"`       // requests a second; 0: the server's limit
+	Created    string   `json:"created"`
+	CreatedBy  string   `json:"created_by"`
+	Expires    string   `json:"expires"` // "" is never
+	Revoked    string   `json:"revoked"` // "" is not
+	LastUsed   string   `json:"last_used"`
+}
+
+// KeyList lists the keys, the oldest first.
+type KeyList struct {
+	Keys []Key `json:"keys"`
+}
+
+// NewKey is a key with its token, which is shown this once.
+type NewKey struct {
+	Key   Key    `json:"key"`
+	Token string `json:"token"`
+}
+
+// KeyRequest asks for a key.
+type KeyRequest struct {
+	Name       *string  `json:"name"`
+	Roles      []string `json:"roles"`
+	Workspaces []string `json:"workspaces"`
+	Expires    *string  `json:"expires"`
+	Rate       *float64 `json:"rate"`
+}
+
+// RotateRequest asks for another token of a key.
+type RotateRequest struct {
+	Grace *int64 `json:"grace_seconds"`
+}
+
+// AuditList is a page of the audit log, the oldest entry first.
+type AuditList struct {
+	Entries    []json.RawMessage `json:"entries"`
+	NextCursor string            `json:"next_cursor,omitempty"`
 }

@@ -35,13 +35,18 @@ type StoreRequest struct {
 	MemoryIDs []string `json:"memory_ids,omitzero"`
 }
 
+// SnapshotRequest is the body of a request for a copy.
+type SnapshotRequest struct {
+	Workspace *string `json:"workspace_id,omitzero"` // left out: all
+}
+
 // PreflightRequest is the body of preflight_tool_call.
 type PreflightRequest struct {
 	Workspace *string        `json:"workspace_id,omitzero"`
 	ToolName  *string        `json:"tool_name"`
 	Input     jsontext.Value `json:"input,omitzero"` // an object or a string
-	// The run that the call belongs to: the trajectory, else the session. Which
-	// agent asks changes nothing yet.
+	// The run that the call belongs to: the trajectory or, where nothing is known of
+	// that, the session; and who asks.
 	Trajectory *string `json:"trajectory_id,omitzero"`
 	Session    *string `json:"session_id,omitzero"`
 	Agent      *string `json:"agent_id,omitzero"`
@@ -78,6 +83,13 @@ type CorrectionRequest struct {
 	Summary    *string  `json:"summary,omitzero"`
 	Evaluation *string  `json:"evaluation,omitzero"`
 	By         *string  `json:"by,omitzero"`
+}
+
+// ReleaseRequest is the body of a decision on a pending statement: "accept" or
+// "refuse".
+type ReleaseRequest struct {
+	Decision string  `json:"decision,omitzero"`
+	By       *string `json:"by,omitzero"`
 }
 
 // RevisionRequest is the body of a request to pin a version of a guideline, or to

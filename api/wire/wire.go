@@ -3,8 +3,23 @@
 package wire
 
 import (
+	"math"
+	"strconv"
+
 	"github.com/go-json-experiment/json/jsontext"
 )
+
+// Float is a number that keeps its point where it is whole, as the clients of the
+// documented server print it: 1.0.
+type Float float64
+
+// MarshalJSONTo implements json.MarshalerTo.
+func (f Float) MarshalJSONTo(enc *jsontext.Encoder) error {
+	if v := float64(f); v == math.Trunc(v) && math.Abs(v) < 1e15 {
+		return enc.WriteValue(strconv.AppendFloat(enc.AvailableBuffer(), v, 'f', 1, 64))
+	}
+	return enc.WriteToken(jsontext.Float(float64(f)))
+}
 
 // Call is a tool call: an item of a request, and an element of a history.
 type Call struct {
@@ -12,13 +27,13 @@ type Call struct {
 	Input        jsontext.Value `json:"input"` // an object or a string
 	Output       string         `json:"output"`
 	Success      bool           `json:"success"`
-	TimeCost     float64        `json:"time_cost"`  // seconds
+	TimeCost     Float          `json:"time_cost"`  // seconds
 	TokenCost    int64          `json:"token_cost"` // -1 means unknown
 	CreateTime   string         `json:"create_time"`
 	Metadata     jsontext.Value `json:"metadata"` // an object
 	Summary      string         `json:"summary"`
 	Evaluation   string         `json:"evaluation"`
-	Score        float64        `json:"score"`
+	Score        Float          `json:"score"`
 	CallHash     string         `json:"call_hash"`
 	IsSummarized bool           `json:"is_summarized"`
 }
@@ -30,7 +45,7 @@ type Memory struct {
 	MemoryType      string         `json:"memory_type"`
 	WhenToUse       string         `json:"when_to_use"`
 	Content         string         `json:"content"`
-	Score           float64        `json:"score"`
+	Score           Float          `json:"score"`
 	TimeCreated     string         `json:"time_created"`
 	TimeModified    string         `json:"time_modified"`
 	Author          string         `json:"author"`
@@ -98,6 +113,11 @@ type UpdateResult struct {
 	InsertedCount int `json:"inserted_count"`
 }
 
+// NothingUpdated is the metadata of an answer to a request that was refused.
+type NothingUpdated struct {
+	UpdateResult UpdateResult `json:"update_result"`
+}
+
 // ValidationStats counts the items of a request.
 type ValidationStats struct {
 	TotalInput int `json:"total_input"`
@@ -126,6 +146,9 @@ type NamesMetadata struct {
 	Summarised       int       `json:"summarised,omitzero"`
 	Skipped          int       `json:"skipped,omitzero"`
 	Failed           []Failure `json:"failed,omitempty"`
+	// These two are of summaries: all the tools of MemoryList.
+	DeletedMemoryIDs []string      `json:"deleted_memory_ids,omitzero"`
+	UpdateResult     *UpdateResult `json:"update_result,omitzero"`
 }
 
 // Failure names a tool that could not be summarised.
@@ -145,6 +168,8 @@ type Detail struct {
 	Loc   []any          `json:"loc"` // the path: strings, and numbers for places
 	Msg   string         `json:"msg"`
 	Input jsontext.Value `json:"input"`
+	// Context says more of a body that is no JSON.
+	Context map[string]string `json:"ctx,omitempty"`
 }
 
 // Problem is an error of every other endpoint (RFC 9457).

@@ -7,20 +7,27 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
 
+	"memoryd"
+	"memoryd/api"
 	"memoryd/config"
 	"memoryd/evaluate"
 	"memoryd/evaluate/monitor"
 	"memoryd/guidelines/revisions"
 	"memoryd/guidelines/search"
 	"memoryd/guidelines/window"
+	"memoryd/ingest"
+	"memoryd/internal/access"
 	"memoryd/internal/lifecycle"
 	"memoryd/internal/telemetry/metrics"
 	"memoryd/internal/telemetry/trace"
 	"memoryd/llm/usage"
+	"memoryd/ops/survey"
 	"memoryd/store"
 	"memoryd/store/journal"
 )
@@ -48,14 +55,24 @@ type app struct {
 	refresher *revisions.Refresher
 	window    *window.Window
 	search    *search.Index // nil: searches go by words alone
+	survey    *survey.Survey
 	metrics   *metrics.Registry
 	monitor   *monitor.Monitor
+	intake    *ingest.Intake
 	tracer    *trace.Tracer // nil: tracing is off
 	pprof     *pprofServer  // nil: off
+	keys      *access.Keys
+	audit     *access.Audit
+	face      api.Deps // what the HTTP face works with
+	handler   http.Handler
 	listener  net.Listener
 	server    *http.Server
-	panics    lifecycle.PanicCounter
-	failed    <-chan error // why the server does not serve any more
+	cert      *certificate // nil: HTTP
+
+	healthAddr net.Addr // nil: none
+	newKey     string   // the admin's key that this start made; "" is none
+	panics     lifecycle.PanicCounter
+	failed     <-chan error // why the server does not serve any more
 
 	parts   []part
 	stopped sync.Once
@@ -103,16 +120,24 @@ func newApp(ctx context.Context, cfg *config.Config, getenv func(string) string,
 	return a, nil
 }
 
-func (a *app) open(ctx context.Context, getenv func(string) string) (err error) {
+// openParts makes everything but the listeners and what only a server needs.
+func (a *app) openParts(ctx context.Context, getenv func(string) string) (handler http.Handler, err error) {
 	if err = a.newTracer(); err != nil {
-		return err
+		return nil, err
 	}
 	if a.store, a.storeName, err = openStore(ctx, a.cfg, getenv, a.log); err != nil {
-		return err
+		return nil, err
 	}
 	a.own(nil, func(context.Context) error { return a.store.Close() })
-	handler, err := a.wire(getenv)
+	return a.wire(getenv)
+}
+
+func (a *app) open(ctx context.Context, getenv func(string) string) (err error) {
+	handler, err := a.openParts(ctx, getenv)
 	if err != nil {
+		return err
+	}
+	if err = a.firstKey(ctx); err != nil {
 		return err
 	}
 	if a.pprof, err = openPprof(ctx, a.cfg.HTTP.PprofListen, a.log); err != nil {
@@ -122,22 +147,90 @@ func (a *app) open(ctx context.Context, getenv func(string) string) (err error) 
 		a.pprof.stop()
 		return nil
 	})
-	return a.listen(ctx, a.withMCP(handler))
+	if err = a.listenForHealth(ctx); err != nil {
+		return err
+	}
+	if err = a.listen(ctx, handler); err == nil {
+		a.announce()
+	}
+	return err
+}
+
+// addressFile is a file in the folder of a store: where the server that uses the
+// store listens, for commands that find the store in use.
+const addressFile = "address"
+
+func (a *app) announce() {
+	dir := a.cfg.StoreDir()
+	if dir == "" {
+		return
+	}
+	name := filepath.Join(dir, addressFile)
+	a.own(func(ctx context.Context) {
+		if err := os.WriteFile(name, []byte(a.URL()), 0o600); err != nil {
+			a.log.WarnContext(ctx, "the address is not written; an export of the store in use needs --url", "err", err)
+		}
+	}, func(context.Context) error {
+		_ = os.Remove(name) // who reads it asks the server
+		return nil
+	})
 }
 
 // listen opens the address of the server.
 func (a *app) listen(ctx context.Context, handler http.Handler) (err error) {
+	if a.cfg.HTTP.Encrypted() {
+		if a.cert, err = openCertificate(a.cfg.HTTP.TLS, a.log); err != nil {
+			return a.cfg.Fault("http", fmt.Errorf("tls.cert_file: %w", err))
+		}
+	}
 	if a.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", a.cfg.HTTP.Listen); err != nil {
 		return fmt.Errorf("http.listen: %w", err)
 	}
-	a.server = &http.Server{
+	a.server = a.newServer(handler)
+	serve := a.server.Serve
+	if a.cert != nil {
+		a.server.TLSConfig = a.cert.config()
+		serve = func(l net.Listener) error { return a.server.ServeTLS(l, "", "") }
+	}
+	a.own(func(ctx context.Context) {
+		a.failed = lifecycle.Go(ctx, a.log, "http", func() error { return fmt.Errorf("serve: %w", serve(a.listener)) })
+	}, a.drain)
+	return nil
+}
+
+func (a *app) newServer(handler http.Handler) *http.Server {
+	return &http.Server{
 		Handler: handler, ReadHeaderTimeout: readHeaderTimeout, MaxHeaderBytes: maxHeaderBytes,
 		ReadTimeout: a.cfg.HTTP.ReadTimeout, WriteTimeout: a.cfg.HTTP.WriteTimeout, IdleTimeout: a.cfg.HTTP.IdleTimeout,
 		ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
 	}
+}
+
+// listenForHealth opens the address of probes and metrics, if they have their own.
+func (a *app) listenForHealth(ctx context.Context) error {
+	if a.cfg.HTTP.HealthListen == "" {
+		return nil
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", a.cfg.HTTP.HealthListen)
+	if err != nil {
+		return fmt.Errorf("http.health_listen: %w", err)
+	}
+	a.healthAddr = listener.Addr()
+	server := a.newServer(api.NewHealth(a.cfg.HTTP, a.face))
+	none := make(chan error)
+	close(none)
+	var served <-chan error = none
 	a.own(func(ctx context.Context) {
-		a.failed = lifecycle.Go(ctx, a.log, "http", func() error { return fmt.Errorf("serve: %w", a.server.Serve(a.listener)) })
-	}, a.drain)
+		served = lifecycle.Go(ctx, a.log, "health", func() error { return server.Serve(listener) })
+	}, func(ctx context.Context) error {
+		_ = server.Close()
+		_ = listener.Close() // it is the server's only once started
+		select {
+		case <-served:
+		case <-ctx.Done():
+		}
+		return nil
+	})
 	return nil
 }
 
@@ -147,6 +240,7 @@ func (a *app) listen(ctx context.Context, handler http.Handler) (err error) {
 func (a *app) drain(ctx context.Context) error {
 	drained := lifecycle.Go(ctx, a.log, "http", func() error { return a.server.Shutdown(ctx) })
 	a.judge.Stop()
+	a.survey.EndLive()
 	err := <-drained
 	if err != nil {
 		a.log.WarnContext(ctx, "requests under way were cut off", "err", err)
@@ -156,8 +250,39 @@ func (a *app) drain(ctx context.Context) error {
 	return err
 }
 
+// firstKey reads the keys, and makes one where keys are needed and nobody has one
+// to make more with. A store that is away is asked again later.
+func (a *app) firstKey(ctx context.Context) (err error) {
+	if token := a.cfg.HTTP.AdminKey; token != "" {
+		if err := access.CheckToken(token); err != nil {
+			return fmt.Errorf("MEMORYD_ADMIN_KEY: %w", err)
+		}
+	}
+	if a.cfg.HTTP.KeysNeeded() {
+		a.newKey, err = a.keys.First(ctx, a.cfg.HTTP.AdminKey)
+	} else {
+		err = a.keys.Load(ctx)
+	}
+	if memoryd.IsKind(err, memoryd.Unavailable) {
+		a.log.WarnContext(ctx, "the keys cannot be read yet; requests are refused until they are", "err", err)
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("API keys: %w", err)
+	}
+	return nil
+}
+
 // Addr is where the server listens.
 func (a *app) Addr() net.Addr { return a.listener.Addr() }
+
+// URL is the server's address as clients write it.
+func (a *app) URL() string {
+	if a.cert != nil {
+		return "https://" + a.Addr().String()
+	}
+	return "http://" + a.Addr().String()
+}
 
 // Start begins to serve. The end of ctx ends nothing; Stop does.
 func (a *app) Start(ctx context.Context) {

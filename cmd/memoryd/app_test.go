@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"memoryd/config"
 	"memoryd/llm/llmtest"
@@ -20,9 +21,9 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // at baseURL ("" means none), which is asked about every call.
 func testApp(t testing.TB, backend, dir, baseURL string) *app {
 	t.Helper()
-	var environ []string
+	environ := []string{"MEMORYD_OP_VECTOR_STORE_OP_PARAMS_DUMP_DIR=" + t.TempDir()}
 	if baseURL != "" {
-		environ = []string{"OPENAI_BASE_URL=" + baseURL, "MEMORYD_EVALUATE_JUDGE=llm"}
+		environ = []string{environ[0], "OPENAI_BASE_URL=" + baseURL, "MEMORYD_EVALUATE_JUDGE=llm"}
 	}
 	cfg, err := config.Parse(nil, "test", environ)
 	if err != nil {
@@ -98,4 +99,26 @@ func add(t *testing.T, a *app, output string) string {
 		t.Errorf("HTTP %d, %v", resp.StatusCode, err)
 	}
 	return string(body)
+}
+
+// A model that wants to be left alone keeps nobody waiting: the call is pending.
+func TestAModelThatRefusesHoldsNoAddForLong(t *testing.T) {
+	for name, header := range map[string]http.Header{"for a while": {"Retry-After": {"25"}}, "without a word": {}} {
+		model := llmtest.New(func(llmtest.Request) llmtest.Reply { return llmtest.Status(http.StatusTooManyRequests, header) })
+		a := testApp(t, config.BackendMem, t.TempDir(), model.Start(t)+"/v1")
+		a.Start(t.Context())
+		began := time.Now()
+		for range 3 {
+			if answer := add(t, a, "The operation ended; some of it might not have been done as asked."); !strings.Contains(answer, `"pending"`) {
+				t.Errorf("%s: answered %s", name, answer)
+			}
+		}
+		if took := time.Since(began); took > 10*time.Second {
+			t.Errorf("%s: three adds took %v", name, took)
+		}
+		if err := a.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	}
+	http.DefaultClient.CloseIdleConnections()
 }

@@ -3,12 +3,17 @@ package main
 import (
 	"context"
 	"fmt"
+	"log/slog"
+	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"memoryd/config"
+	"memoryd/internal/access"
 )
 
 // BenchmarkAdd is one call of 2 KB through the whole server but the network:
@@ -29,7 +34,7 @@ func BenchmarkAdd(b *testing.B) {
 					body := fmt.Sprintf(`{"tool_name":"tool%d","async":true,"include_history":false,"tool_call_results":[`+
 						`{"input":{"query":"q%d","k":10},"output":"found %d results %s","time_cost":1.5,"token_cost":12}]}`, i%100, i, i, pad)
 					rec := httptest.NewRecorder()
-					a.server.Handler.ServeHTTP(rec, httptest.NewRequest("POST", "/add_tool_call_result", strings.NewReader(body)))
+					a.server.Handler.ServeHTTP(rec, httptest.NewRequest("POST", "http://localhost/add_tool_call_result", strings.NewReader(body)))
 					if rec.Code != 200 {
 						b.Fatal(rec.Body)
 					}
@@ -37,4 +42,72 @@ func BenchmarkAdd(b *testing.B) {
 			})
 		})
 	}
+}
+
+// BenchmarkAddWithAKey tells what a key costs of a durable add: one after the other
+// to a server that asks for keys and to one that does not, in turns, so that the load
+// of the machine falls on both. key_share_% is the extra time, verify_share_% what
+// verifying alone takes.
+func BenchmarkAddWithAKey(b *testing.B) {
+	var token string
+	var keys *access.Keys
+	server := func(withKeys bool) http.Handler {
+		cfg, err := config.Default()
+		if err != nil {
+			b.Fatal(err)
+		}
+		cfg.SetDataDir(b.TempDir())
+		cfg.HTTP.Listen = "127.0.0.1:0"
+		if withKeys {
+			token = access.NewToken()
+			cfg.HTTP.AdminKey = token
+		}
+		a, err := newApp(b.Context(), cfg, func(string) string { return "" }, slog.New(slog.DiscardHandler))
+		if err != nil {
+			b.Fatal(err)
+		}
+		a.Start(b.Context())
+		b.Cleanup(func() { _ = a.Stop(context.Background()) })
+		if withKeys {
+			keys = a.keys
+		}
+		return a.server.Handler
+	}
+	handlers := [2]http.Handler{server(false), server(true)}
+	var took [2][]float64
+	n := 0
+	for b.Loop() {
+		for i, h := range handlers {
+			n++
+			body := fmt.Sprintf(`{"tool_name":"t","async":true,"include_history":false,"tool_call_results":[{"input":{"q":"%d"},"output":"found"}]}`, n)
+			req := httptest.NewRequest("POST", "http://localhost/add_tool_call_result", strings.NewReader(body))
+			if i == 1 {
+				req.Header.Set("Authorization", "Bearer "+token)
+			}
+			rec := httptest.NewRecorder()
+			start := time.Now()
+			h.ServeHTTP(rec, req)
+			took[i] = append(took[i], float64(time.Since(start)))
+			if rec.Code != 200 {
+				b.Fatal(rec.Body)
+			}
+		}
+	}
+	start := time.Now()
+	const verified = 10000
+	for range verified {
+		if _, err := keys.Verify(token); err != nil {
+			b.Fatal(err)
+		}
+	}
+	verify := float64(time.Since(start)) / verified
+	without, with := median(took[0]), median(took[1])
+	b.ReportMetric(100*(with/without-1), "key_share_%")
+	b.ReportMetric(100*verify/without, "verify_share_%")
+	b.ReportMetric(without/1e3, "add_µs")
+}
+
+func median(v []float64) float64 {
+	slices.Sort(v)
+	return v[len(v)/2]
 }

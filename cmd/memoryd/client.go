@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,18 +8,26 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
 
 	"memoryd/api/wire"
+	"memoryd/internal/client"
+	"memoryd/internal/suggest"
+	"memoryd/internal/textsafe"
 )
 
 // remote is what the commands that talk to a server have in common.
 type remote struct {
 	URL       string `name:"url" default:"http://127.0.0.1:8002" env:"MEMORYD_URL" help:"Address of the server."`
-	Workspace string `help:"The workspace."`
+	Key       string `env:"MEMORYD_KEY" placeholder:"KEY" help:"API key of the server."`
+	Workspace string `env:"MEMORYD_WORKSPACE" placeholder:"NAME" help:"The workspace."`
+}
+
+// jsonOutput is what the commands that read have in common.
+type jsonOutput struct {
+	JSON bool `name:"json" help:"Print JSON, one document a line, instead of text."`
 }
 
 // hint is a command line that does something with the same server and workspace.
@@ -33,153 +40,91 @@ func (r remote) hint(args ...string) string {
 		words = append(words, "--url", r.URL)
 	}
 	for i, word := range words {
-		if word == "" || strings.ContainsFunc(word, func(c rune) bool {
-			return !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune("-_./:@%+=,", c)
-		}) {
-			words[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-		}
+		words[i] = quoted(word)
 	}
 	return strings.Join(words, " ")
 }
 
-// patience bounds how often a request is sent again to a server that is busy
-// or not there yet, and maxPause how long one pause may be.
+// quoted is a word as a shell reads it.
+func quoted(word string) string {
+	if word != "" && !strings.ContainsFunc(word, func(c rune) bool {
+		return !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune("-_./:@%+=,", c)
+	}) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// The bounds of a request: how often it is sent again to a server that is busy, and
+// how long it may take, since it may wait for many answers of a model.
 const (
-	patience = 5
-	maxPause = 30 * time.Second
+	tries           = 5
+	exchangeTimeout = 15 * time.Minute
 )
-
-// problem is an answer that is not a success.
-type problem struct {
-	status int
-	text   string
-}
-
-func (p *problem) Error() string { return fmt.Sprintf("the server answered %d: %s", p.status, p.text) }
-
-// faultOfBody reports whether the server would refuse the same body again.
-func (p *problem) faultOfBody() bool {
-	return p.status == http.StatusUnprocessableEntity || p.status == http.StatusRequestEntityTooLarge
-}
 
 // answer is a response of the tool-memory endpoints whose metadata is an M.
 type answer[M any] struct {
 	Answer   string `json:"answer"`
-	Success  bool   `json:"success"`
 	Metadata M      `json:"metadata"`
 }
 
-// post sends body to a tool-memory endpoint and reads the answer into out. It
-// waits and tries again while the server says that it cannot serve now; every
-// request is safe to send twice under the same key.
-func (r remote) post(ctx context.Context, path, key string, body []byte, out any) error {
-	return r.call(ctx, http.MethodPost, path, key, body, out)
+func (r remote) post(ctx context.Context, path string, body, out any) error {
+	return r.do(ctx, client.Request{Method: http.MethodPost, Path: path, Body: body}, out)
 }
 
 func (r remote) get(ctx context.Context, path string, out any) error {
-	return r.call(ctx, http.MethodGet, path, "", nil, out)
+	return r.do(ctx, client.Request{Method: http.MethodGet, Path: path}, out)
 }
 
-func (r remote) call(ctx context.Context, method, path, key string, body []byte, out any) error {
-	for attempt := 1; ; attempt++ {
-		pause, err := r.once(ctx, method, path, key, body, out)
-		if err == nil || pause == 0 || attempt == patience {
-			return err
-		}
-		select {
-		case <-time.After(min(pause*time.Duration(attempt), maxPause)):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-}
-
-// once sends one request. A pause of more than 0 says that trying again after
-// it may help.
-func (r remote) once(ctx context.Context, method, path, key string, body []byte, out any) (time.Duration, error) {
-	got, err := exchange(ctx, method, r.URL, path, key, body)
-	if err != nil {
-		return 0, err
-	}
-	if got.status != http.StatusOK {
-		return pauseOf(got), &problem{got.status, reasonIn(got.body)}
-	}
-	return 0, json.Unmarshal(got.body, out)
-}
-
-// reply is what a server answered.
-type reply struct {
-	status int
-	header http.Header
-	body   []byte
-}
-
-// The bounds of an exchange with a server: of one request, which may wait for many
-// answers of a model, and of an answer.
-const (
-	exchangeTimeout = 15 * time.Minute
-	maxReply        = 1 << 30
-)
-
-// exchange sends one request to a server; an address without a scheme is one of
-// HTTP.
-func exchange(ctx context.Context, method, server, path, key string, body []byte) (got reply, err error) {
+func (r remote) do(ctx context.Context, req client.Request, out any) error {
 	ctx, cancel := context.WithTimeout(ctx, exchangeTimeout)
 	defer cancel()
-	if !strings.Contains(server, "://") {
-		server = "http://" + server
-	}
-	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(server, "/")+path, bytes.NewReader(body))
-	if err != nil {
-		return got, err
-	}
-	req.Header.Set("Content-Type", "application/json")
-	if key != "" {
-		req.Header.Set("Idempotency-Key", key)
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		if ue, ok := errors.AsType[*url.Error](err); ok {
-			err = ue.Err
+	return client.Server{URL: r.URL, Key: r.Key, Tries: tries}.Do(ctx, req, out)
+}
+
+// refused reports whether the server understood the request and will not serve it.
+func refused(err error) bool {
+	e, ok := errors.AsType[*client.Error](err)
+	return ok && e.Status == http.StatusOK
+}
+
+// printJSON writes a document on a line.
+func printJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// noTool is the error of a command that found no tool of a name; it names one that
+// may have been meant.
+func (r remote) noTool(ctx context.Context, name string) error {
+	err := fmt.Errorf("no tool %q%s", name, inWorkspace(r.Workspace))
+	workspaces, fault := r.workspaces(ctx)
+	var names []string
+	for _, workspace := range workspaces {
+		tools, listFault := r.tools(ctx, workspace, "")
+		fault = errors.Join(fault, listFault)
+		for _, t := range tools {
+			names = append(names, t.ToolName)
 		}
-		return got, fmt.Errorf("no answer from %s: %w", server, err)
 	}
-	defer resp.Body.Close() //nolint:errcheck // it was only read
-	got.status, got.header = resp.StatusCode, resp.Header
-	if got.body, err = io.ReadAll(io.LimitReader(resp.Body, maxReply)); err != nil {
-		return got, fmt.Errorf("answer of %s: %w", path, err)
+	near := suggest.Nearest(name, names)
+	switch {
+	case fault != nil:
+		return fault
+	case near != "":
+		return fmt.Errorf("%w; did you mean %q?", err, textsafe.Line(near, 200))
+	case len(names) == 0:
+		return fmt.Errorf("%w; nothing is recorded there yet", err)
 	}
-	return got, nil
+	return fmt.Errorf("%w; %s lists the %d that are known", err, r.hint("tools"), len(names))
 }
 
-func pauseOf(got reply) time.Duration {
-	if got.status != http.StatusTooManyRequests && got.status != http.StatusServiceUnavailable {
-		return 0
+func inWorkspace(name string) string {
+	if name == "" {
+		return ""
 	}
-	seconds, err := strconv.Atoi(got.header.Get("Retry-After"))
-	if err != nil || seconds < 1 {
-		seconds = 1
-	}
-	return time.Duration(seconds) * time.Second
-}
-
-// reasonIn finds the sentence for people in any of the server's error bodies.
-func reasonIn(body []byte) string {
-	var e struct {
-		Answer string          `json:"answer"`
-		Detail json.RawMessage `json:"detail"`
-	}
-	if json.Unmarshal(body, &e) != nil {
-		return strings.TrimSpace(string(body[:min(len(body), 200)]))
-	}
-	if e.Answer != "" {
-		return e.Answer
-	}
-	var details []wire.Detail
-	if json.Unmarshal(e.Detail, &details) == nil && len(details) > 0 {
-		return fmt.Sprintf("%v: %s", details[0].Loc, details[0].Msg)
-	}
-	return string(e.Detail)
+	return fmt.Sprintf(" in workspace %q", name)
 }
 
 // workspaces are the ones that a command is about: the one named, or all.
@@ -207,6 +152,9 @@ func (r remote) tools(ctx context.Context, workspace, name string) ([]wire.ToolI
 		var list wire.ToolList
 		query := url.Values{"name": {name}, "cursor": {cursor}}.Encode()
 		if err := r.get(ctx, "/v1/workspaces/"+url.PathEscape(workspace)+"/tools?"+query, &list); err != nil {
+			if isStatus(err, http.StatusNotFound) {
+				err = nil // nothing is recorded in it
+			}
 			return nil, err
 		}
 		all = append(all, list.Tools...)
@@ -227,21 +175,19 @@ type healthCmd struct {
 func (c healthCmd) Run(ctx context.Context, std streams) error {
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
-	got, err := exchange(ctx, http.MethodGet, c.URL, "/readyz", "", nil)
-	if err != nil {
-		return err
-	}
 	var r wire.Readiness
-	if json.Unmarshal(got.body, &r) != nil || r.Status == "" {
-		return fmt.Errorf("%s answered %d, but is not memoryd", c.URL, got.status)
-	}
-	if _, err := fmt.Fprintln(std.out, readiness(r)); err != nil {
+	err := client.Server{URL: c.URL}.Do(ctx, client.Request{Method: http.MethodGet, Path: "/readyz"}, &r)
+	failed, unready := errors.AsType[*client.Error](err)
+	if unready && failed.Status == http.StatusServiceUnavailable && json.Unmarshal(failed.Body, &r) == nil && r.Status != "" {
+		err = silentError{}
+	} else if err != nil {
 		return err
 	}
-	if got.status != http.StatusOK {
-		return silentError{}
+	if r.Status == "" {
+		return fmt.Errorf("%s answers, but is not memoryd", c.URL)
 	}
-	return nil
+	_, writeErr := fmt.Fprintln(std.out, readiness(r))
+	return errors.Join(err, writeErr)
 }
 
 // readiness says in one line how the server is, and which checks fail and why.

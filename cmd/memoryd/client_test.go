@@ -41,7 +41,7 @@ func TestAnAddressNeedsNoScheme(t *testing.T) {
 func TestSummarizeWithoutNamesIsAFaultOfUsage(t *testing.T) {
 	for _, args := range [][]string{{"summarize"}, {"summarize", "--all", "t"}, {"summarize", "--force"}} {
 		var out, err bytes.Buffer
-		if code := run(context.Background(), args, streams{nil, &out, &err}); code != exitUsage || !strings.Contains(err.String(), "name the tools") {
+		if code := run(context.Background(), args, streams{out: &out, err: &err}); code != exitUsage || !strings.Contains(err.String(), "name the tools") {
 			t.Errorf("%q: exit code %d, %s", args, code, &err)
 		}
 	}

@@ -8,22 +8,24 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"strings"
 	"text/tabwriter"
 
 	"memoryd/compact"
 	"memoryd/config"
+	"memoryd/ingest"
+	"memoryd/internal/textsafe"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
 type compactCmd struct {
-	Files          []string `arg:"" name:"file" help:"Conversations as JSON or JSON-lines, plain or gzipped: an array of messages, or an object with messages. - reads standard input."`
+	Files          []string `arg:"" name:"file" help:"Conversations as JSON or JSON-lines, plain or gzipped: an array of messages, or an object with messages; or a transcript of Claude Code, Codex CLI, Gemini CLI, SWE-agent or tau-bench. - reads standard input."`
 	Profile        string   `help:"default, deerflow, forge or ra_aid."`
 	URL            string   `name:"url" env:"MEMORYD_URL" help:"Address of a server that does it and keeps what is removed. Without it this command does it, without a model; the files are the originals."`
+	Key            string   `env:"MEMORYD_KEY" placeholder:"KEY" help:"API key of the server."`
 	Workspace      string   `help:"The workspace that a server keeps what is removed in."`
 	MaxInputTokens int      `help:"What the model takes; fractions refer to it."`
 	TargetTokens   int      `help:"The size to aim at."`
@@ -49,13 +51,19 @@ func (c compactCmd) Run(ctx context.Context, std streams) error {
 	}
 	failed := 0
 	for _, name := range c.Files {
-		err := eachConversation(std.in, name, func(conv conversation) error {
+		each := func(conv conversation) error {
 			if err := c.one(ctx, std, run, conv); err != nil {
 				failed++
 				fmt.Fprintf(std.err, "%s: %v\n", conv.name, err)
 			}
 			return ctx.Err()
-		})
+		}
+		var err error
+		if format, _ := ingest.Detect(ctx, name); name != "-" && ingest.HoldsConversations(format) {
+			err = eachTranscribed(ctx, name, each)
+		} else {
+			err = eachConversation(std.in, name, each)
+		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
@@ -69,7 +77,7 @@ func (c compactCmd) Run(ctx context.Context, std streams) error {
 // runner is how a request is carried out: by a server, or here.
 func (c compactCmd) runner() (func(context.Context, compact.Request) (compact.Result, error), error) {
 	if c.URL != "" {
-		return remote{URL: c.URL}.compact, nil
+		return remote{URL: c.URL, Key: c.Key}.compact, nil
 	}
 	cfg, err := config.Default()
 	if err != nil {
@@ -85,7 +93,7 @@ func (r remote) compact(ctx context.Context, req compact.Request) (res compact.R
 		return res, err
 	}
 	var answer json.RawMessage
-	if err := r.call(ctx, http.MethodPost, "/compact_conversation", "", body, &answer); err != nil {
+	if err := r.post(ctx, "/compact_conversation", body, &answer); err != nil {
 		return res, err
 	}
 	return res, jsonv2.Unmarshal(answer, &res, jsontext.AllowDuplicateNames(true))
@@ -219,6 +227,20 @@ func eachConversation(stdin io.Reader, name string, each func(conversation) erro
 			return err
 		}
 	}
+}
+
+// eachTranscribed gives the conversations of a transcript.
+func eachTranscribed(ctx context.Context, name string, each func(conversation) error) error {
+	all, err := ingest.Conversations(ctx, name)
+	if err != nil {
+		return err
+	}
+	for _, c := range all {
+		if err := each(conversation{name: fmt.Sprintf("%s: %s", name, textsafe.Line(c.Name, 100)), messages: c.Messages}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // skipMark skips the byte order mark that some editors start files with.

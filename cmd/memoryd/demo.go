@@ -31,11 +31,6 @@ type demoCmd struct {
 	Data string `placeholder:"DIR" help:"Keep the store in this folder; by default it is removed again."`
 }
 
-// Help implements kong.HelpProvider.
-func (demoCmd) Help() string {
-	return "Fills a workspace with recorded calls of an airline's agent, and shows the guideline of one tool, what is said before a call that would fail, and a conversation made smaller. No key, no network, no server of yours."
-}
-
 // Run shows what the program does, with a server of its own on a free port.
 func (c demoCmd) Run(ctx context.Context, std streams) (err error) {
 	dir := c.Data
@@ -171,15 +166,7 @@ func (d demo) compaction(ctx context.Context) error {
 
 func (d demo) ask(ctx context.Context, path string, body map[string]any, out any) error {
 	body["workspace_id"] = d.Workspace
-	raw, err := json.Marshal(body)
-	if err != nil {
-		return err
-	}
-	var ignored json.RawMessage
-	if out == nil {
-		out = &ignored
-	}
-	if err := d.post(ctx, path, "", raw, out); err != nil {
+	if err := d.post(ctx, path, body, out); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil

@@ -20,7 +20,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 func evaluated(t *testing.T, args ...string) (code int, out, errs string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	code = run(t.Context(), append([]string{"evaluate"}, args...), streams{strings.NewReader(""), &stdout, &stderr})
+	code = run(t.Context(), append([]string{"evaluate"}, args...), streams{in: strings.NewReader(""), out: &stdout, err: &stderr})
 	return code, stdout.String(), stderr.String()
 }
 

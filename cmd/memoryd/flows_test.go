@@ -143,7 +143,7 @@ func checkFile(t *testing.T, file string) int {
 		t.Fatal(err)
 	}
 	discard := &strings.Builder{}
-	return run(context.Background(), []string{"check-config", name}, streams{nil, discard, discard})
+	return run(context.Background(), []string{"check-config", name}, streams{out: discard, err: discard})
 }
 
 // serveOnce starts a server, uses it, stops it twice and says what it answered.
@@ -155,7 +155,7 @@ func serveOnce(t *rapid.T, cfg *config.Config) (said []string) {
 	a.Start(context.Background())
 	ask := func(method, path, body string) string {
 		w := httptest.NewRecorder()
-		a.server.Handler.ServeHTTP(w, httptest.NewRequest(method, path, strings.NewReader(body)))
+		a.server.Handler.ServeHTTP(w, httptest.NewRequest(method, "http://localhost"+path, strings.NewReader(body)))
 		if w.Code != http.StatusOK {
 			t.Fatalf("%s: %d %s", path, w.Code, w.Body)
 		}
@@ -165,7 +165,7 @@ func serveOnce(t *rapid.T, cfg *config.Config) (said []string) {
 	const call = `{"input":"i","output":"%d","create_time":"2025-01-01 00:00:%02d"}`
 	for n := range 6 {
 		got := ask("POST", "/add_tool_call_result", `{"tool_name":"t","include_history":false,"tool_call_results":[`+fmt.Sprintf(call, n, n)+`]}`)
-		if !strings.Contains(got, `"success":true`) || !strings.Contains(got, "1 call(s) added") {
+		if !strings.Contains(got, `"success":true`) || !strings.Contains(got, "Added: 1") {
 			t.Fatalf("the call was not recorded: %s", got)
 		}
 		var kept struct{ Calls []struct{ Number int } }

@@ -45,7 +45,7 @@ func TestHealth(t *testing.T) {
 func health(t *testing.T, args ...string) (int, string) {
 	t.Helper()
 	var said bytes.Buffer
-	code := run(t.Context(), append([]string{"health"}, args...), streams{strings.NewReader(""), &said, &said})
+	code := run(t.Context(), append([]string{"health"}, args...), streams{in: strings.NewReader(""), out: &said, err: &said})
 	return code, said.String()
 }
 

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -18,6 +19,8 @@ import (
 
 	"memoryd"
 	"memoryd/api/wire"
+	"memoryd/ingest"
+	"memoryd/internal/client"
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
@@ -26,8 +29,8 @@ import (
 type importCmd struct {
 	remote
 	opened
-	Files  []string `arg:"" name:"file" help:"JSON-lines of calls, plain or gzipped; - reads standard input."`
-	Format string   `enum:"calls,reme,reme-qdrant" default:"calls" help:"calls: calls, sent to the server. reme: tool memories that a ReMe server dumped; reme-qdrant: those in its Qdrant collections, which are named instead of files. These two are added to the store itself (--data or --config)."`
+	Files  []string `arg:"" name:"file" help:"JSON-lines of calls, transcripts or traces, plain or gzipped; - reads JSON-lines of calls from standard input."`
+	Format string   `default:"auto" help:"${formats}: sent to the server. reme: tool memories that a ReMe server dumped; reme-qdrant: those in its Qdrant collections, which are named instead of files. These two are added to the store itself (--data or --config)."`
 	From   string   `default:"127.0.0.1:6334" help:"gRPC address of the Qdrant to read from."`
 	KeyEnv string   `name:"from-key-env" help:"The environment variable with its API key."`
 }
@@ -51,10 +54,19 @@ func (c importCounts) String() string {
 	return fmt.Sprintf("%d added, %d duplicate, %d rejected", c.added, c.duplicate, c.rejected)
 }
 
+// Validate finds a format that is none.
+func (c importCmd) Validate() error {
+	all := append(ingest.FormatNames(), "reme", "reme-qdrant")
+	if !slices.Contains(all, c.Format) {
+		return fmt.Errorf("--format must be one of %s", strings.Join(all, ", "))
+	}
+	return nil
+}
+
 // Run imports the files in order. A rejected line does not stop the others; it
 // makes the exit code 1.
 func (c importCmd) Run(ctx context.Context, std streams) error {
-	if c.Format != "calls" {
+	if strings.HasPrefix(c.Format, "reme") {
 		return c.importReMe(ctx, std)
 	}
 	var total importCounts
@@ -62,6 +74,9 @@ func (c importCmd) Run(ctx context.Context, std streams) error {
 		counts, err := c.file(ctx, std, name)
 		total.add(counts)
 		if err != nil {
+			if total == (importCounts{}) {
+				return fmt.Errorf("%s: %w", name, err)
+			}
 			return fmt.Errorf("%s: %w (before that: %s)", name, err, total)
 		}
 		fmt.Fprintf(std.out, "%s: %s\n", name, counts)
@@ -75,7 +90,69 @@ func (c importCmd) Run(ctx context.Context, std streams) error {
 	return nil
 }
 
+// ofCalls are members that only calls have.
+var ofCalls = []string{"tool_name", "input", "output", "arguments", "args", "result", "tool_input", "tool_output", "success"}
+
+// formatOf finds out what a file is. One that only may be of calls is read as such, so
+// that each line says what is wrong with it.
+func (c importCmd) formatOf(ctx context.Context, name string) (string, error) {
+	if name == "-" && c.Format == ingest.Auto {
+		return "calls", nil
+	}
+	if c.Format != ingest.Auto {
+		return c.Format, nil
+	}
+	format, err := ingest.Detect(ctx, name)
+	shape, unknown := errors.AsType[*ingest.UnknownShape](err)
+	if unknown && len(shape.Members) > 0 && !slices.ContainsFunc(shape.Members, func(m string) bool { return slices.Contains(ofCalls, m) }) {
+		return "", err
+	}
+	if format == "" {
+		format = "calls"
+	}
+	return format, nil
+}
+
+// transcript imports the calls that a transcript or a trace holds.
+func (c importCmd) transcript(ctx context.Context, std streams, name, format string) (importCounts, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return importCounts{}, errors.Unwrap(err)
+	}
+	bar := newBar(std.err, info.Size(), name)
+	defer bar.finish()
+	imp := &importer{remote: c.remote, ctx: ctx, name: name, err: std.err}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	number := 0
+	_, err = ingest.ReadFile(ctx, name, ingest.Options{
+		Format: format, Read: func(n int) { _ = bar.Add(n) },
+		Fault: func(f ingest.Fault) { fmt.Fprintln(std.err, f) },
+		Call: func(found ingest.Call) {
+			number++
+			call := found.Record()
+			line, err := memoryd.MarshalCallLine(&call)
+			if err == nil && ctx.Err() == nil {
+				err = imp.take(line, number)
+			}
+			if err != nil {
+				cancel(err)
+			}
+		},
+	})
+	if cause := context.Cause(ctx); cause != nil {
+		return imp.counts, cause
+	}
+	return imp.counts, errors.Join(err, imp.flush())
+}
+
 func (c importCmd) file(ctx context.Context, std streams, name string) (importCounts, error) {
+	switch format, err := c.formatOf(ctx, name); {
+	case err != nil:
+		return importCounts{}, err
+	case format != "calls":
+		return c.transcript(ctx, std, name, format)
+	}
 	in, size := std.in, int64(-1)
 	if name != "-" {
 		f, err := os.Open(name) //nolint:gosec // the user names the file
@@ -94,7 +171,7 @@ func (c importCmd) file(ctx context.Context, std streams, name string) (importCo
 	if err != nil {
 		return importCounts{}, err
 	}
-	imp := &importer{remote: c.remote, ctx: ctx, name: name, out: std.out}
+	imp := &importer{remote: c.remote, ctx: ctx, name: name, err: std.err}
 	err = imp.run(lines)
 	if len(imp.ignored) > 0 {
 		var names []string
@@ -125,9 +202,10 @@ type importer struct {
 	remote
 	ctx    context.Context //nolint:containedctx // lives as long as one run
 	name   string
-	out    io.Writer
+	err    io.Writer // what is rejected is said here
 	counts importCounts
 
+	begun     bool // a line has been seen
 	workspace string
 	items     []json.RawMessage
 	numbers   []int // the line of each item
@@ -143,6 +221,12 @@ func (i *importer) run(lines *bufio.Reader) error {
 			line = bytes.TrimPrefix(line, []byte("\ufeff")) // some editors start files so
 		}
 		if line = bytes.TrimSpace(line); len(line) > 0 {
+			if !i.begun {
+				if err := otherFormat(line); err != nil {
+					return err
+				}
+				i.begun = true
+			}
 			if err := i.take(line, number); err != nil {
 				return err
 			}
@@ -154,6 +238,20 @@ func (i *importer) run(lines *bufio.Reader) error {
 			return errors.Join(i.flush(), fmt.Errorf("line %d: %w", number, err))
 		}
 	}
+}
+
+// otherFormat tells files that are no JSON-lines by their first line, so that not
+// every line of them is rejected.
+func otherFormat(line []byte) error {
+	switch {
+	case bytes.IndexByte(line, 0) >= 0 || !utf8.Valid(line):
+		return errors.New("this is no text: a file of JSON-lines is expected, plain or gzipped")
+	case !json.Valid(line) && line[0] == '{':
+		return errors.New("an object over several lines: one call a line is expected; jq -c . FILE writes it so")
+	case line[0] == '[':
+		return errors.New("a JSON array: one call a line is expected; jq -c '.[]' FILE writes it so")
+	}
+	return nil
 }
 
 // take adds a line to the request being gathered.
@@ -200,7 +298,7 @@ func (i *importer) workspaceOf(line []byte) (workspace, reason string) {
 
 func (i *importer) reject(number int, reason string) {
 	i.counts.rejected++
-	fmt.Fprintf(i.out, "%s:%d: rejected: %s\n", i.name, number, reason)
+	fmt.Fprintf(i.err, "%s:%d: rejected: %s\n", i.name, number, reason)
 }
 
 // flush sends what was gathered. The request's key comes from its content, so
@@ -212,12 +310,12 @@ func (i *importer) flush() error {
 		return nil
 	}
 	err := i.send(items, numbers)
-	p, refused := errors.AsType[*problem](err)
+	p, ok := errors.AsType[*client.Error](err)
 	switch {
-	case !refused || !p.faultOfBody():
-		return err
+	case !ok || p.Status != http.StatusOK && p.Status != http.StatusUnprocessableEntity && p.Status != http.StatusRequestEntityTooLarge:
+		return err // the server would not refuse the same body again
 	case len(items) == 1:
-		i.reject(numbers[0], p.text)
+		i.reject(numbers[0], p.Reason)
 		return nil
 	}
 	for j := range items { // find the line that spoils the request
@@ -238,7 +336,8 @@ func (i *importer) send(items []json.RawMessage, numbers []int) error {
 	}
 	var got answer[wire.AddMetadata]
 	key := fmt.Sprintf("import-%d-%x", numbers[0], sha256.Sum256(body))
-	if err := i.post(i.ctx, "/add_tool_call_result", key, body, &got); err != nil {
+	err = i.do(i.ctx, client.Request{Method: http.MethodPost, Path: "/add_tool_call_result", Key: key, Body: body}, &got)
+	if err != nil && (!refused(err) || len(got.Metadata.Rejected) == 0) {
 		return err
 	}
 	for _, r := range got.Metadata.Rejected {
@@ -252,9 +351,6 @@ func (i *importer) send(items []json.RawMessage, numbers []int) error {
 	}
 	i.counts.added += got.Metadata.DeduplicationStats.Added
 	i.counts.duplicate += got.Metadata.DeduplicationStats.Deduplicated
-	if !got.Success && len(got.Metadata.Rejected) == 0 {
-		return errors.New(got.Answer)
-	}
 	return nil
 }
 

@@ -9,9 +9,13 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
+	"memoryd/ingest"
+
 	"github.com/alecthomas/kong"
+	"golang.org/x/term"
 )
 
 // The exit codes.
@@ -21,28 +25,68 @@ const (
 	exitUsage  = 2
 )
 
-// cli is the command line.
+// cli is the table of the commands: their order, groups and help. Examples stand in
+// help.txt.
 type cli struct {
-	Demo        demoCmd        `cmd:"" help:"Show a guideline, a warning and a compaction from recorded calls."`
-	Serve       serveCmd       `cmd:"" default:"withargs" help:"Run the server (the default command)."`
-	Import      importCmd      `cmd:"" help:"Send JSON-lines of calls to a server."`
-	Summarize   summarizeCmd   `cmd:"" help:"Refresh guidelines."`
-	Evaluate    evaluateCmd    `cmd:"" help:"Measure a judge on labelled JSON-lines of calls."`
-	Show        showCmd        `cmd:"" help:"Show a tool's guideline, statistics and recent calls."`
-	Compact     compactCmd     `cmd:"" help:"Make conversations smaller."`
-	Export      exportCmd      `cmd:"" help:"Write a workspace or a whole store to a file."`
-	Restore     restoreCmd     `cmd:"" help:"Bring back what export wrote."`
-	Health      healthCmd      `cmd:"" help:"Ask a server whether it can work; exit code 0 or 1."`
-	CheckConfig checkConfigCmd `cmd:"" help:"Check a configuration file."`
-	MCP         mcpCmds        `cmd:"" name:"mcp" help:"Serve memoryd as an MCP server over stdio; install it in a client."`
-	MCPWrap     mcpWrapCmd     `cmd:"" name:"mcp-wrap" help:"Stand between an MCP client and a server, and learn from its calls."`
-	Version     versionCmd     `cmd:"" help:"Print version, commit and Go version."`
+	Demo  demoCmd  `cmd:"" group:"start" help:"Show a guideline, a warning and a compaction from recorded calls."`
+	Learn learnCmd `cmd:"" group:"start" help:"Read the transcripts of your agents and say what they keep getting wrong."`
+	Serve serveCmd `cmd:"" group:"start" default:"withargs" help:"Run the server (the default command)."`
+	Help  helpCmd  `cmd:"" group:"start" help:"Show how a command is used."`
+
+	Add       addCmd       `cmd:"" group:"calls" help:"Record one call and show its verdict."`
+	Import    importCmd    `cmd:"" group:"calls" help:"Send JSON-lines of calls to a server."`
+	Calls     callsCmd     `cmd:"" group:"calls" help:"List the newest calls of a tool with their ids and verdicts."`
+	Correct   correctCmd   `cmd:"" group:"calls" help:"Correct the verdict on a call."`
+	Evaluate  evaluateCmd  `cmd:"" group:"calls" help:"Measure a judge on labelled JSON-lines of calls."`
+	Preflight preflightCmd `cmd:"" group:"calls" help:"Say what the history knows of a call before it is made."`
+
+	Workspaces workspacesCmd `cmd:"" group:"tools" help:"List the workspaces."`
+	Tools      toolsCmd      `cmd:"" group:"tools" help:"List the tools that are known, or search for one."`
+	Show       showCmd       `cmd:"" group:"tools" help:"Show a tool's guideline, statistics and recent calls."`
+	Retrieve   retrieveCmd   `cmd:"" group:"tools" help:"Show what agents are told of tools."`
+	Summarize  summarizeCmd  `cmd:"" group:"tools" help:"Refresh guidelines."`
+	Delete     deleteCmd     `cmd:"" group:"tools" help:"Delete tools, or a whole workspace."`
+
+	Compact compactCmd `cmd:"" group:"agents" help:"Make conversations smaller."`
+	Hook    hookCmds   `cmd:"" group:"agents" help:"Answer hooks of coding agents; install them."`
+	MCP     mcpCmds    `cmd:"" group:"agents" name:"mcp" help:"Serve memoryd as an MCP server over stdio; install it in a client."`
+	MCPWrap mcpWrapCmd `cmd:"" group:"agents" name:"mcp-wrap" help:"Stand between an MCP client and a server, and learn from its calls."`
+
+	Export      exportCmd      `cmd:"" group:"server" help:"Write a workspace or a whole store to a file."`
+	Restore     restoreCmd     `cmd:"" group:"server" help:"Bring back what export wrote."`
+	Check       checkCmd       `cmd:"" group:"server" help:"Look for damage in a store, and repair it."`
+	Keys        keysCmds       `cmd:"" group:"server" help:"Make, list, rotate and revoke API keys."`
+	Audit       auditCmd       `cmd:"" group:"server" help:"Print who did what, as JSON-lines, or verify it."`
+	Health      healthCmd      `cmd:"" group:"server" help:"Ask a server whether it can work; exit code 0 or 1."`
+	CheckConfig checkConfigCmd `cmd:"" group:"server" help:"Check a configuration file."`
+	Completion  completionCmd  `cmd:"" group:"server" help:"Print the completion script of a shell."`
+	Man         manCmd         `cmd:"" group:"server" help:"Print the manual page."`
+	Version     versionCmd     `cmd:"" group:"server" help:"Print version, commit and Go version."`
+
+	ShowVersion kong.VersionFlag `name:"version" help:"Print version, commit and Go version."`
 }
 
 // streams are where a command reads and writes.
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
+	colour   bool // out is a terminal that shows colours
+}
+
+// The colours, as terminals are told of them.
+const (
+	bold   = "1"
+	red    = "31"
+	green  = "32"
+	yellow = "33"
+)
+
+// paint is text in a colour where out shows colours.
+func (s streams) paint(colour, text string) string {
+	if !s.colour {
+		return text
+	}
+	return "\x1b[" + colour + "m" + text + "\x1b[0m"
 }
 
 // silentError ends a command with exit code 1 after it has said why itself.
@@ -53,26 +97,48 @@ func (silentError) Error() string { return "failed" }
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	os.Exit(run(ctx, os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}))
+	colour := term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	os.Exit(run(ctx, os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr, colour}))
+}
+
+// newParser reads the table.
+func newParser(ctx context.Context, std streams, exit func(int)) (*kong.Kong, error) {
+	return kong.New(&cli{}, kong.Name("memoryd"), kong.Description(helpOf("memoryd")),
+		kong.Writers(std.out, std.err), kong.Exit(exit), kong.Vars{"version": versionLine(), "formats": strings.Join(ingest.FormatNames(), ", ")},
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, WrapUpperBound: 100, FlagsLast: true}),
+		kong.ExplicitGroups([]kong.Group{
+			{Key: "start", Title: "To begin with:"},
+			{Key: "calls", Title: "Calls:"},
+			{Key: "tools", Title: "What is known of tools:"},
+			{Key: "agents", Title: "Beside agents:"},
+			{Key: "server", Title: "Server and store:"},
+		}),
+		kong.PostBuild(addExamples), kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(std))
 }
 
 // run executes one command line and gives the exit code.
 func run(ctx context.Context, args []string, std streams) int {
 	exited := -1
-	parser, err := kong.New(&cli{}, kong.Name("memoryd"),
-		kong.Description("Records the tool calls of agents, judges them, and tells agents how to use each tool."),
-		kong.Writers(std.out, std.err), kong.Exit(func(code int) { exited = code }),
-		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(std))
+	parser, err := newParser(ctx, std, func(code int) { exited = code })
 	if err != nil {
 		fmt.Fprintln(std.err, "memoryd:", err)
 		return exitFailed
+	}
+	switch {
+	case len(args) > 0 && args[0] == "help":
+		args = append(args[1:len(args):len(args)], "--help")
+	case len(args) > 1 && args[0] == completeCommand:
+		return complete(ctx, parser.Model, args[1], args[2:], std)
 	}
 	parsed, err := parser.Parse(args)
 	if exited >= 0 { // --help was served
 		return exited
 	}
 	if err != nil {
-		fmt.Fprintf(std.err, "memoryd: %v (memoryd --help shows the usage)\n", err)
+		fmt.Fprintf(std.err, "memoryd: %v\n", usageFault(parser.Model, args, err))
+		if isHook(args) {
+			return exitDone
+		}
 		return exitUsage
 	}
 	err = parsed.Run()

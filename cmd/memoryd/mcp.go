@@ -11,9 +11,13 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"time"
 
+	"memoryd/api"
 	"memoryd/config"
+	"memoryd/internal/access"
 	"memoryd/mcp"
+	"memoryd/ui"
 )
 
 // mcpCmd serves memoryd as an MCP server over stdio.
@@ -57,7 +61,7 @@ func (c *mcpCmd) ownServer(ctx context.Context, std streams) (*app, error) {
 		dataDir = filepath.Join(dir, "memoryd", "data")
 	}
 	cfg.SetDataDir(dataDir)
-	cfg.HTTP.Listen = "127.0.0.1:0"
+	cfg.HTTP.Listen, cfg.HTTP.HealthListen, cfg.HTTP.Keys, cfg.HTTP.TLS = "127.0.0.1:0", "", "off", api.TLS{}
 	a, err := newApp(ctx, cfg, os.Getenv, newLogger(cfg.Log, std.err))
 	if err == nil {
 		a.Start(ctx)
@@ -69,18 +73,28 @@ type nopWriteCloser struct{ io.Writer }
 
 func (nopWriteCloser) Close() error { return nil }
 
-// withMCP serves memoryd as an MCP server at /mcp beside the API, which it asks
-// in the same process.
-func (a *app) withMCP(api http.Handler) http.Handler {
-	memory := mcp.Memory{URL: "http://memoryd", HTTP: mcp.InProcess(api)}
-	server := mcp.Handler(mcp.NewServer(memory, version), a.log)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/mcp" {
-			server.ServeHTTP(w, r)
-			return
-		}
-		api.ServeHTTP(w, r)
+// mounts are the parts of the server that bring their own handlers: memoryd as an
+// MCP server, which asks the API in the same process with the key of its caller, and
+// the dashboard.
+func (a *app) mounts() ([]api.Mount, error) {
+	memory := mcp.Memory{URL: "http://localhost", HTTP: mcp.InProcess(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a.handler.ServeHTTP(w, r)
+	}))}
+	mounts := []api.Mount{{Path: "/mcp", Role: access.Known, Handler: mcp.Handler(mcp.NewServer(memory, version), a.log)}}
+	if !a.cfg.UI {
+		return mounts, nil
+	}
+	checks := make([]ui.Check, len(a.face.Checks))
+	for i, c := range a.face.Checks {
+		checks[i] = ui.Check(c)
+	}
+	pages, err := ui.New(ui.Deps{
+		Flows: a.face.Flows, Live: a.survey, Checks: checks, Logger: a.log, Now: time.Now, Store: a.storeName, Judge: a.judge.Describe(),
 	})
+	for _, path := range []string{"/ui", "/ui/*"} {
+		mounts = append(mounts, api.Mount{Path: path, Role: access.Read, Login: "/ui/login", Handler: pages})
+	}
+	return mounts, err
 }
 
 // mcpWrapCmd stands between an MCP client and a server.

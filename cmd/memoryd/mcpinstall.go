@@ -64,6 +64,11 @@ func (c *mcpUninstallCmd) Run(std streams) error {
 }
 
 func (c *inClient) change(std streams, plan func(home string) (mcp.Change, error)) error {
+	return showOrMake(std, c.Client, c.Yes, plan)
+}
+
+// showOrMake shows a change of a program's configuration, or makes it.
+func showOrMake(std streams, program string, yes bool, plan func(home string) (mcp.Change, error)) error {
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return err
@@ -72,7 +77,7 @@ func (c *inClient) change(std streams, plan func(home string) (mcp.Change, error
 	if err != nil {
 		return err
 	}
-	if !c.Yes {
+	if !yes {
 		_, err := fmt.Fprintf(std.out, "%s would change as follows; --yes makes it so, and keeps a copy.\n\n%s", change.Path, difference(string(change.Before), string(change.After)))
 		return err
 	}
@@ -83,7 +88,7 @@ func (c *inClient) change(std streams, plan func(home string) (mcp.Change, error
 	if backup != "" {
 		backup = " The file as it was: " + backup
 	}
-	_, err = fmt.Fprintf(std.out, "%s is changed; start %s anew.%s\n", change.Path, c.Client, backup)
+	_, err = fmt.Fprintf(std.out, "%s is changed; start %s anew.%s\n", change.Path, program, backup)
 	return err
 }
 

@@ -87,6 +87,8 @@ func TestTheProgramEmitsEveryMetricOfTheDocuments(t *testing.T) {
 	}{
 		{away, "/add_tool_call_result", `{"tool_name":"t","tool_call_results":[{"output":"x","success":false}]}`}, // judged by rules
 		{judged, "/compact_conversation", talk()},
+		{judged, "/v1/traces", `{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","name":"execute_tool t",
+			"attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"execute_tool"}}]}]}]}]}`},
 		{judged, "/add_tool_call_result", `{"tool_name":"t","tool_call_results":[{"output":"It ended well."}]}`},
 		{judged, "/add_tool_call_result", `{"tool_name":"t","tool_call_results":[{"output":"It ended badly."}]}`},
 	} {

@@ -101,7 +101,7 @@ func (a *app) newSearch(getenv func(string) string) error {
 	}
 	a.models.clients[embeddingEntry] = client
 	a.search = search.New(cfg, search.Deps{
-		Store: a.store, Logger: a.log, Now: time.Now,
+		Store: a.store, Logger: a.log, Now: time.Now, Barred: a.cfg.Privacy.Barred,
 		Guidelines: budgeted{a.ledger, client.EmbedderForOp("embed_guideline", cfg.Dimensions)},
 		Queries:    budgeted{a.ledger, client.EmbedderForOp("embed_query", cfg.Dimensions)},
 	})

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"memoryd"
@@ -49,6 +51,12 @@ func (a *app) measureParts() {
 	a.metrics.Panics(a.panics.Counts)
 	a.metrics.Judge(a.judgeState)
 	a.metrics.Models(a.modelState)
+	a.metrics.Intake(func() (list []metrics.Intake) {
+		for source, outcomes := range a.intake.Counts() {
+			list = append(list, metrics.Intake{Source: source, Calls: outcomes})
+		}
+		return list
+	})
 	if a.tracer != nil {
 		a.metrics.Spans(func() (queueFull, collector int64) {
 			s := a.tracer.Stats()
@@ -99,13 +107,19 @@ func (a *app) measureAttempt(t llm.Attempt) {
 // measuredCompactor counts what a compactor does.
 type measuredCompactor struct {
 	*compact.Compactor
+	alone   *compact.Compactor // asks no model
+	barred  func(workspace string) bool
 	metrics *metrics.Registry
 }
 
 // Compact implements ops.CompactConversation's Compactor.
 func (m measuredCompactor) Compact(ctx context.Context, r compact.Request) (compact.Result, error) {
 	start := time.Now()
-	res, err := m.Compactor.Compact(ctx, r)
+	compactor := m.Compactor
+	if m.barred(cmp.Or(r.Workspace, memoryd.DefaultWorkspace)) {
+		compactor = m.alone
+	}
+	res, err := compactor.Compact(ctx, r)
 	trigger, outcome := wordsOf(res)
 	if err != nil {
 		outcome = metrics.OutcomeRefused
@@ -211,7 +225,16 @@ func (a *app) judged(e evaluate.Event) {
 	a.ledger.Verdict(e.ToolRef, e.Evaluation.JudgedBy)
 	a.monitor.Note(e.ToolRef, e.Said, e.Ruled)
 	logVerdict(a.log, &e)
+	if e.Evaluation.State == memoryd.Judged {
+		by, _, _ := strings.Cut(e.Evaluation.JudgedBy, ":")
+		a.tracer.Evaluated(trace.Evaluation{
+			Workspace: e.Workspace, Tool: e.Tool, Call: e.Key.String(), Score: e.Evaluation.Score, Label: labels[e.Evaluation.Score], By: by,
+		})
+	}
 }
+
+// labels say what scores mean.
+var labels = map[float64]string{memoryd.ScoreFailure: "failed", memoryd.ScorePartial: "partial", memoryd.ScoreSuccess: "succeeded"}
 
 // corrected hears of each verdict that a person gave.
 func (a *app) corrected(ctx context.Context, before memoryd.Call, after memoryd.Evaluation) {

@@ -32,6 +32,7 @@ func (c serveCmd) Run(ctx context.Context, std streams) error {
 	if c.Data != "" {
 		cfg.SetDataDir(c.Data)
 	}
+	cfg.HTTP.AdminKey = os.Getenv("MEMORYD_ADMIN_KEY")
 	log := newLogger(cfg.Log, std.err)
 	for _, name := range cfg.Unused {
 		log.WarnContext(ctx, "no setting has this variable of the environment", "variable", name)
@@ -41,7 +42,13 @@ func (c serveCmd) Run(ctx context.Context, std streams) error {
 		return err
 	}
 	a.Start(ctx)
-	if _, err := fmt.Fprintf(std.out, "memoryd is ready on http://%s (store: %s; judge: %s)\n", a.Addr(), a.storeName, a.judge.Describe()); err != nil {
+	if a.cert != nil {
+		defer a.cert.reloadOnHangup()()
+	}
+	if a.newKey != "" { // not to the log, which is kept
+		fmt.Fprintf(std.err, "The admin's API key, shown this once: %s\n", a.newKey)
+	}
+	if _, err := fmt.Fprintf(std.out, "memoryd is ready on %s (store: %s; judge: %s)\n", a.URL(), a.storeName, a.judge.Describe()); err != nil {
 		a.log.WarnContext(ctx, "ready line not written", "err", err)
 	}
 	select {
@@ -102,8 +109,12 @@ type versionCmd struct{}
 
 // Run prints one line.
 func (versionCmd) Run(std streams) error {
-	_, err := fmt.Fprintf(std.out, "memoryd %s (commit %s, %s)\n", version, commit(), runtime.Version())
+	_, err := fmt.Fprintln(std.out, versionLine())
 	return err
+}
+
+func versionLine() string {
+	return fmt.Sprintf("memoryd %s (commit %s, %s)", version, commit(), runtime.Version())
 }
 
 // commit is the revision that the binary was built from, where Go recorded it.

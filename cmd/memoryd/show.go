@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"memoryd/api/wire"
@@ -15,6 +14,7 @@ import (
 
 type showCmd struct {
 	remote
+	jsonOutput
 	Tool  string `arg:"" help:"The tool's name."`
 	Calls int    `default:"5" help:"How many of the newest calls to show."`
 }
@@ -38,27 +38,24 @@ func (c showCmd) Run(ctx context.Context, std streams) error {
 		if err != nil {
 			return err
 		}
-		if found {
-			fmt.Fprintln(std.out)
-		}
 		found = true
-		printMemory(std.out, m, c.remote)
+		if !c.JSON {
+			printMemory(std, m, c.remote)
+		} else if err := printJSON(std.out, m); err != nil {
+			return err
+		}
 	}
 	if !found {
-		return fmt.Errorf("no tool %q", c.Tool)
+		return c.noTool(ctx, c.Tool)
 	}
 	return nil
 }
 
 func (c showCmd) memory(ctx context.Context, workspace string) (wire.Memory, error) {
-	body, err := json.Marshal(map[string]any{
-		"workspace_id": workspace, "tool_names": []string{c.Tool}, "include_history": false, "include_calls": c.Calls,
-	})
-	if err != nil {
-		return wire.Memory{}, err
-	}
 	var got answer[wire.NamesMetadata]
-	if err := c.post(ctx, "/retrieve_tool_memory", "", body, &got); err != nil {
+	if err := c.post(ctx, "/retrieve_tool_memory", map[string]any{
+		"workspace_id": workspace, "tool_names": []string{c.Tool}, "include_history": false, "include_calls": c.Calls,
+	}, &got); err != nil {
 		return wire.Memory{}, err
 	}
 	if len(got.Metadata.MemoryList) == 0 {
@@ -67,9 +64,9 @@ func (c showCmd) memory(ctx context.Context, workspace string) (wire.Memory, err
 	return got.Metadata.MemoryList[0], nil
 }
 
-func printMemory(w io.Writer, m wire.Memory, from remote) {
-	s := m.Metadata.Statistics
-	fmt.Fprintf(w, "%s (workspace %s)\n\n", textsafe.Line(m.WhenToUse, 200), textsafe.Line(m.WorkspaceID, 200))
+func printMemory(std streams, m wire.Memory, from remote) {
+	s, w := m.Metadata.Statistics, std.out
+	fmt.Fprintf(w, "%s (workspace %s)\n\n", std.paint(bold, textsafe.Line(m.WhenToUse, 200)), textsafe.Line(m.WorkspaceID, 200))
 	fmt.Fprintf(w, "calls      %d kept of %d ever, %d exact repeats, %d pending\n",
 		s.TotalCalls, s.LifetimeCalls, s.DuplicateCalls, s.PendingCalls)
 	fmt.Fprintf(w, "success    %s of %d; recently %s of %d\n", rate(s.SuccessRate, s.SuccessRateCI95), s.TotalCalls,
@@ -83,20 +80,37 @@ func printMemory(w io.Writer, m wire.Memory, from remote) {
 	} else {
 		fmt.Fprintf(w, "guideline %d by %s\n\n%s\n", m.Metadata.GuidelineRevision, m.Author, strings.TrimSpace(textsafe.Clean(m.Content)))
 	}
-	fmt.Fprintf(w, "\nnewest calls\n")
+	fmt.Fprintf(w, "\n%s\n", std.paint(bold, "newest calls"))
 	for _, c := range m.ToolCallResults {
-		fmt.Fprintf(w, "  %s  %s  %s\n    -> %s\n", c.CreateTime, verdict(c), textsafe.Line(string(c.Input), 100), textsafe.Line(c.Output, 100))
+		printCall(std, "", c)
 	}
+	fmt.Fprintln(w)
 }
 
-func verdict(c wire.Call) string {
+// printCall shows a call on two lines; id may be "".
+func printCall(std streams, id string, c wire.Call) {
+	if id != "" {
+		id = "  " + id
+	}
+	fmt.Fprintf(std.out, "  %s%s  %s  %s\n    -> %s\n", c.CreateTime, id, verdict(std, c), textsafe.Line(string(c.Input), 100), textsafe.Line(c.Output, 100))
+}
+
+// verdict is the score of a call, or why it has none.
+func verdict(std streams, c wire.Call) string {
 	var meta struct {
 		State string `json:"evaluation_state"`
 	}
 	if json.Unmarshal(c.Metadata, &meta) != nil || meta.State != "judged" {
 		return "[" + meta.State + "]"
 	}
-	return fmt.Sprintf("[%.1f]", c.Score)
+	colour := yellow
+	switch c.Score {
+	case 0:
+		colour = red
+	case 1:
+		colour = green
+	}
+	return std.paint(colour, fmt.Sprintf("[%.1f]", c.Score))
 }
 
 func rate(v float64, i *stats.Interval) string {

@@ -80,7 +80,7 @@ func TestTheServerStartsWhileQdrantIsAwayAndASpoolIsThere(t *testing.T) {
 		{"GET", "/metrics", "", 200, "memoryd_spool_backlog_entries 1"},
 		{"POST", "/retrieve_tool_memory", `{"tool_names":"t"}`, 200, "t"},
 		{"POST", "/retrieve_tool_memory", `{"tool_names":"unknown"}`, 503, ""},
-		{"POST", "/vector_store", `{"workspace_id":"default","action":"dump"}`, 503, "needs all that it holds"},
+		{"POST", "/vector_store", `{"workspace_id":"default","action":"dump"}`, 503, "remote store"},
 		{"POST", "/summary_tool_memory", `{"tool_names":"t"}`, 503, ""},
 	} {
 		status, after, body := asked(t, a, q.method, q.path, q.body)
@@ -100,7 +100,7 @@ func TestNothingIsExportedWhileQdrantIsAway(t *testing.T) {
 	t.Setenv("MEMORYD_STORE_JOURNAL_DIR", t.TempDir())
 	t.Setenv("MEMORYD_LOG_LEVEL", "error")
 	var said bytes.Buffer
-	code := run(t.Context(), []string{"export", "-"}, streams{strings.NewReader(""), &said, &said})
+	code := run(t.Context(), []string{"export", "-"}, streams{in: strings.NewReader(""), out: &said, err: &said})
 	if code != 1 || !strings.Contains(said.String(), "the remote store is away") {
 		t.Errorf("exit code %d: %s", code, said.String())
 	}

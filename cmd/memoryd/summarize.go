@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -49,12 +48,12 @@ func (c summarizeCmd) Run(ctx context.Context, std streams) error {
 			}
 		}
 	}
+	if !c.All && total.Summarised+total.Skipped+len(total.Failed) == 0 {
+		return c.noTool(ctx, c.Tools[0])
+	}
 	fmt.Fprintf(std.out, "%d summarised, %d with nothing new, %d failed\n", total.Summarised, total.Skipped, len(total.Failed))
-	switch {
-	case len(total.Failed) > 0:
+	if len(total.Failed) > 0 {
 		return silentError{}
-	case !c.All && total.Summarised+total.Skipped == 0:
-		return errors.New("no tool of that name")
 	}
 	return nil
 }
@@ -79,12 +78,9 @@ func (c summarizeCmd) named(ctx context.Context, workspace string) ([]string, er
 }
 
 func (c summarizeCmd) batch(ctx context.Context, std streams, workspace string, names []string, total *wire.NamesMetadata) error {
-	body, err := json.Marshal(map[string]any{"workspace_id": workspace, "tool_names": names, "force": c.Force, "stale": c.Stale})
-	if err != nil {
-		return err
-	}
 	var got answer[wire.NamesMetadata]
-	if err := c.post(ctx, "/summary_tool_memory", "", body, &got); err != nil {
+	body := map[string]any{"workspace_id": workspace, "tool_names": names, "force": c.Force, "stale": c.Stale}
+	if err := c.post(ctx, "/summary_tool_memory", body, &got); err != nil && !refused(err) {
 		return err
 	}
 	for i, m := range got.Metadata.MemoryList {

@@ -96,6 +96,15 @@ func TestARequestIsTracedFromTheCallerToTheModelAndNothingSaidLeaves(t *testing.
 		at := strings.Index(raw, "CANARY")
 		t.Errorf("text from outside left the server: %q", raw[max(0, at-100):min(len(raw), at+100)])
 	}
+	told := c.Named("evaluate_tool_call")
+	if len(told) != 2 {
+		t.Errorf("%d verdicts were told of, want 2", len(told))
+	}
+	for _, s := range told {
+		if e := s.Told["gen_ai.evaluation.result"]; e["gen_ai.evaluation.score.value"] != "0.5" || e["gen_ai.evaluation.score.label"] != "partial" || s.Attributes["memoryd.tool"] != "search" {
+			t.Errorf("%+v", s)
+		}
+	}
 	judged := 0
 	for _, s := range c.Named("chat gpt-4o-mini") {
 		if s.Attributes["memoryd.op"] == "evaluate" && s.Attributes["memoryd.tool"] == "search" {
@@ -148,8 +157,8 @@ func TestRequestsDoNotWaitForTheCollector(t *testing.T) {
 	if err := a.Stop(context.Background()); err != nil {
 		t.Errorf("stop: %v", err)
 	}
-	if s := a.tracer.Stats(); s.Ended != 600 || s.Sent != 0 {
-		t.Errorf("%+v, want 3 spans for each of 200 requests", s)
+	if s := a.tracer.Stats(); s.Ended != 800 || s.Sent != 0 {
+		t.Errorf("%+v, want 4 spans for each of 200 requests", s)
 	}
 	http.DefaultClient.CloseIdleConnections()
 }

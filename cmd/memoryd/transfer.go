@@ -28,7 +28,7 @@ import (
 
 // movedKinds are the kinds of records that go with what is moved.
 func movedKinds() []string {
-	return append(append(revisions.Kinds(), window.Kinds()...), ops.CorrectionKind, ops.OriginalKind, backup.RecordKind)
+	return append(append(revisions.Kinds(), window.Kinds()...), ops.CorrectionKind, ops.OriginalKind, ops.RedactionKind, backup.RecordKind)
 }
 
 // reached refuses what must see the whole store while a journal would answer with
@@ -46,15 +46,21 @@ type opened struct {
 	Data   string `env:"MEMORYD_DATA" placeholder:"DIR" help:"Folder of the embedded store (default ./memoryd-data)."`
 }
 
+// load reads the configuration of the store.
+func (o opened) load() (*config.Config, error) {
+	cfg, err := config.Load(o.Config, os.Environ())
+	if err == nil && o.Data != "" {
+		cfg.SetDataDir(o.Data)
+	}
+	return cfg, err
+}
+
 // open opens the store; the embedded one only if no server uses it, and one behind
 // a journal only if it is there.
 func (o opened) open(ctx context.Context, std streams) (store.Store, *config.Config, error) {
-	cfg, err := config.Load(o.Config, os.Environ())
+	cfg, err := o.load()
 	if err != nil {
 		return nil, nil, err
-	}
-	if o.Data != "" {
-		cfg.SetDataDir(o.Data)
 	}
 	s, _, err := openStore(ctx, cfg, os.Getenv, newLogger(cfg.Log, std.err))
 	if err != nil {
@@ -67,8 +73,15 @@ func (o opened) open(ctx context.Context, std streams) (store.Store, *config.Con
 	return s, cfg, nil
 }
 
+// redacted is a store that takes the secrets out of what is brought into it.
+func redacted(s store.Store, cfg *config.Config, std streams) store.Store {
+	return ops.NewRedaction(s, cfg.Privacy, newLogger(cfg.Log, std.err), time.Now).Over(s)
+}
+
 type exportCmd struct {
 	opened
+	URL       string `name:"url" env:"MEMORYD_URL" placeholder:"URL" help:"Copy what the server at this address has instead of opening a store."`
+	Key       string `env:"MEMORYD_KEY" placeholder:"KEY" help:"API key of the server."`
 	File      string `arg:"" help:"The file to write; one that ends in .gz is compressed; - is standard output."`
 	Workspace string `help:"Only this workspace."`
 }
@@ -76,25 +89,54 @@ type exportCmd struct {
 // Run writes the store to a file. A file that is there is replaced when the new
 // one is whole.
 func (c exportCmd) Run(ctx context.Context, std streams) (err error) {
-	s, _, err := c.open(ctx, std)
+	write := func(w io.Writer) error { return c.local(ctx, std, w) }
+	given := func(value, variable string) bool { return value != "" && value != os.Getenv(variable) }
+	if c.URL != "" && (given(c.URL, "MEMORYD_URL") || !given(c.Data, "MEMORYD_DATA") && !given(c.Config, "MEMORYD_CONFIG")) {
+		write = func(w io.Writer) error { return c.snapshot(ctx, std, c.URL, w) }
+	}
+	if c.File == "-" {
+		return write(std.out)
+	}
+	return replaceFile(c.File, write)
+}
+
+// local exports a store that is opened here, or, where a server has it open, what
+// that server says.
+func (c exportCmd) local(ctx context.Context, std streams, w io.Writer) error {
+	cfg, err := c.load()
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	var counts backup.Counts
-	write := func(w io.Writer) error {
-		counts, err = backup.Export(ctx, s, w, backup.ExportOptions{
-			Workspace: c.Workspace, Created: time.Now(), Kinds: movedKinds(),
-		})
+	dir := cfg.StoreDir()
+	if _, err := os.Stat(dir); dir != "" && err != nil {
+		return fmt.Errorf("there is no store in %s (--data names its folder)", dir)
+	}
+	s, _, err := c.open(ctx, std)
+	if err != nil {
+		if address, readErr := os.ReadFile(filepath.Join(dir, addressFile)); readErr == nil && len(address) > 0 {
+			if askErr := c.snapshot(ctx, std, string(address), w); askErr != nil {
+				return fmt.Errorf("%w; the server that uses it: %w", err, askErr)
+			}
+			return nil
+		}
 		return err
 	}
-	if c.File == "-" {
-		err = write(std.out)
-	} else {
-		err = replaceFile(c.File, write)
-	}
-	if err == nil {
+	counts, err := backup.Export(ctx, s, w, backup.ExportOptions{Workspace: c.Workspace, Created: time.Now(), Kinds: movedKinds()})
+	if err = errors.Join(err, s.Close()); err == nil {
 		fmt.Fprintf(std.err, "exported %s\n", counts)
+	}
+	return err
+}
+
+// snapshot exports what a running server has.
+func (c exportCmd) snapshot(ctx context.Context, std streams, server string, w io.Writer) error {
+	body := map[string]string{}
+	if c.Workspace != "" {
+		body["workspace_id"] = c.Workspace
+	}
+	err := remote{URL: server, Key: c.Key}.post(ctx, "/v1/snapshot", body, w)
+	if err == nil {
+		fmt.Fprintf(std.err, "exported what %s has\n", server)
 	}
 	return err
 }
@@ -137,7 +179,7 @@ type restoreCmd struct {
 
 // Run brings the content of a file into the store.
 func (c restoreCmd) Run(ctx context.Context, std streams) (err error) {
-	s, _, err := c.open(ctx, std)
+	s, cfg, err := c.open(ctx, std)
 	if err != nil {
 		return err
 	}
@@ -147,7 +189,7 @@ func (c restoreCmd) Run(ctx context.Context, std streams) (err error) {
 		return err
 	}
 	defer in.Close() //nolint:errcheck // it was only read
-	counts, err := backup.Restore(ctx, s, in.reader, backup.RestoreOptions{
+	counts, err := backup.Restore(ctx, redacted(s, cfg, std), in.reader, backup.RestoreOptions{
 		Workspace: c.Workspace, Replace: c.Replace, SkipExisting: c.SkipExisting,
 	})
 	if err != nil {
@@ -208,9 +250,9 @@ func (c importCmd) importReMe(ctx context.Context, std streams) (err error) {
 		if err != nil {
 			return err
 		}
-		counts, err := backup.Import(ctx, s, memories, backup.ImportOptions{
+		counts, err := backup.Import(ctx, redacted(s, cfg, std), memories, backup.ImportOptions{
 			Keep:     params.MaxHistory,
-			Rejected: func(_ int, err error) { fmt.Fprintf(std.out, "%s: %v\n", name, err) },
+			Rejected: func(_ int, err error) { fmt.Fprintf(std.err, "%s: %v\n", name, err) },
 		})
 		if err = errors.Join(err, done()); err != nil {
 			return fmt.Errorf("%s: %w", name, err)

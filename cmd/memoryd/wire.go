@@ -18,9 +18,12 @@ import (
 	"memoryd/guidelines/preflight"
 	"memoryd/guidelines/revisions"
 	"memoryd/guidelines/window"
+	"memoryd/ingest"
+	"memoryd/internal/access"
 	"memoryd/internal/admission"
 	"memoryd/llm/usage"
 	"memoryd/ops"
+	"memoryd/ops/survey"
 	"memoryd/store"
 	"memoryd/store/backup"
 	"memoryd/store/journal"
@@ -32,13 +35,18 @@ const statisticsCached = 4096
 // wire makes every part but the store and the listeners, and gives the HTTP face.
 // check-config runs it as serve does.
 func (a *app) wire(getenv func(string) string) (http.Handler, error) {
+	if err := a.cfg.HTTP.CheckExposure(); err != nil {
+		return nil, a.cfg.Fault("http", err)
+	}
 	sweeper := newSweeper(a.store, a.log)
 	if a.decorate != nil {
 		a.store = a.decorate(a.store)
 	}
 	a.store = a.measure(a.store)
 	a.window = window.New(a.store, a.cfg.Guidelines.MineCalls, a.log, time.Now)
-	a.store = a.window.Over()
+	a.survey = survey.New(a.window.Over(), a.log, time.Now)
+	a.onStop(a.survey.Stop)
+	a.store = a.survey.Over(a.window.Over())
 	a.own(a.window.Start, func(ctx context.Context) error {
 		a.window.Stop(context.WithoutCancel(ctx))
 		return nil
@@ -73,10 +81,18 @@ func (a *app) wire(getenv func(string) string) (http.Handler, error) {
 	a.refresher = revisions.NewRefresher(a.revisions, a.log)
 	a.runs(a.refresher)
 	a.measureParts()
-	return api.New(a.cfg.HTTP, api.Deps{
+	a.keys = access.NewKeys(a.store, access.Limits{Rate: a.cfg.HTTP.KeyRate, Burst: a.cfg.HTTP.KeyBurst}, a.log, time.Now)
+	a.runs(a.keys)
+	a.face = api.Deps{
 		Flows: a.cfg.Plan.Build(deps, a.opTracer()), Checks: a.checks(), Logger: a.log, Meter: a.metrics, Tracer: a.traceRequests(),
 		Scheduler: admission.NewScheduler(slotsFor(a.cfg.Store.Backend, runtime.GOMAXPROCS(0)), a.cfg.HTTP.MaxWait),
-	})
+		Keys:      a.keys, KeysNeeded: a.cfg.HTTP.KeysNeeded(), Audit: a.audit,
+	}
+	if a.face.Mounts, err = a.mounts(); err != nil {
+		return nil, err
+	}
+	a.handler, err = api.New(a.cfg.HTTP, a.face)
+	return a.handler, err
 }
 
 // deps are what the ops are made from.
@@ -89,6 +105,7 @@ func (a *app) deps() (ops.Deps, error) {
 	a.revisions = &revisions.Manager{
 		Store: a.store, Composer: composer, Recent: summary.RecentCallCount, Config: a.cfg.Revisions, Now: time.Now, Index: a.index(),
 	}
+	a.intake = ingest.NewIntake(time.Now)
 	priors := revisions.NewPriors(a.store, a.log, time.Now)
 	a.onStop(priors.Stop)
 	_, forecast := ops.Settings[ops.PreflightParams](a.cfg.Plan)
@@ -96,25 +113,30 @@ func (a *app) deps() (ops.Deps, error) {
 	forecasts.Use(a.window)
 	a.onStop(forecasts.Stop)
 	_, manage := ops.Settings[ops.VectorStoreParams](a.cfg.Plan)
-	originals := ops.Originals{Records: a.store, Keep: a.cfg.Compact.KeepOriginals, Now: time.Now}
+	redaction := ops.NewRedaction(a.store, a.cfg.Privacy, a.log, time.Now)
+	clean := redaction.Over(a.store)
+	originals := ops.Originals{Records: clean, Keep: a.cfg.Compact.KeepOriginals, Now: time.Now}
 	reader := ops.MemoryReader{Store: a.store, Recent: summary.RecentCallCount, Cache: ops.NewStatisticsCache(statisticsCached)}
+	mask := func(text string) string { return redaction.Text(context.Background(), text) }
+	a.audit = access.NewAudit(a.store, a.log, time.Now)
 	return ops.Deps{
-		Store: a.store, Reader: reader, Judge: a.judge, Wait: a.cfg.Evaluate.Wait,
-		Revisions: a.revisions, Forecasts: forecasts, Compactor: a.newCompactor(originals), Originals: originals,
-		Mover: &backup.Actions{Store: a.store, Dir: manage.DumpDir, Kinds: movedKinds(), RecentCalls: summary.RecentCallCount, Now: time.Now},
-		Whole: func() error { return reached(a.journal) }, Searcher: a.searcher(), Ledger: a.ledger, Monitor: a.monitor,
+		Store: a.store, Audit: a.audit, Reader: reader, Judge: a.judge, Wait: a.cfg.Evaluate.Wait,
+		Revisions: a.revisions, Forecasts: forecasts, Compactor: a.newCompactor(originals, mask), Originals: originals,
+		Mover: &backup.Actions{Store: clean, Dir: manage.DumpDir, Kinds: movedKinds(), RecentCalls: summary.RecentCallCount, Now: time.Now},
+		Whole: func() error { return reached(a.journal) }, Searcher: a.searcher(), Ledger: a.ledger, Monitor: a.monitor, Survey: a.survey, Intake: a.intake, Redaction: redaction,
 		SummaryFailed: a.noteFailedSummary, Corrected: a.corrected, Logger: a.log, Now: time.Now,
 	}, nil
 }
 
 // newCompactor makes the compactor, with the model of its op if there is one.
-func (a *app) newCompactor(originals compact.Originals) ops.Compactor {
+func (a *app) newCompactor(originals compact.Originals, mask func(string) string) ops.Compactor {
 	llmName, params := ops.Settings[ops.CompactParams](a.cfg.Plan)
-	deps := compact.Deps{Originals: originals, Logger: a.log}
+	deps := compact.Deps{Originals: originals, Mask: mask, Logger: a.log}
+	alone := compact.New(a.cfg.Compact, deps)
 	if m := a.models.forOp(llmName, "compact", params.CompactSleepInterval); m != nil {
 		deps.Models = []compact.Model{a.ledger.Limited(m)}
 	}
-	return measuredCompactor{compact.New(a.cfg.Compact, deps), a.metrics}
+	return measuredCompactor{compact.New(a.cfg.Compact, deps), alone, a.cfg.Privacy.Barred, a.metrics}
 }
 
 // slotsFor is how many requests compute at a time: enough to keep the processors
@@ -161,7 +183,12 @@ func (a *app) newJudge() (*evaluate.Evaluator, error) {
 	if m := a.models.forOp(llmName, "evaluate", params.EvaluationSleepInterval); m != nil {
 		model = a.ledger.Limited(m)
 	}
-	d, err := evaluate.NewEvaluator(a.cfg.Evaluate, rules.New(a.cfg.Evaluate.Rules), model, evaluations{a.store, a.log}, a.log, time.Now)
+	cfg := a.cfg.Evaluate
+	if client := a.models.clients[llmName]; client != nil {
+		cfg.Resting = client.Resting
+	}
+	cfg.Barred = a.cfg.Privacy.Barred
+	d, err := evaluate.NewEvaluator(cfg, rules.New(a.cfg.Evaluate.Rules), model, evaluations{a.store, a.log}, a.log, time.Now)
 	if err != nil {
 		return nil, a.cfg.Fault("evaluate", err)
 	}
@@ -171,10 +198,10 @@ func (a *app) newJudge() (*evaluate.Evaluator, error) {
 
 // composer writes guidelines with the op's model, where there is one.
 func (a *app) composer(llmName string, params ops.SummaryParams) (revisions.Composer, error) {
+	writer := guidelines.NewRules(a.cfg.Guidelines)
+	writer.Window = a.window
 	m := a.models.forOp(llmName, "summary", params.SummarySleepInterval)
 	if m == nil {
-		writer := guidelines.NewRules(a.cfg.Guidelines)
-		writer.Window = a.window
 		return writer, nil
 	}
 	author, err := guidelines.NewModel(a.cfg.Guidelines, a.ledger.Limited(m))
@@ -183,7 +210,22 @@ func (a *app) composer(llmName string, params ops.SummaryParams) (revisions.Comp
 	}
 	author.Observe = a.noteReview
 	author.Use(a.window)
-	return author, nil
+	return composers{author, writer, a.cfg.Privacy.Barred}, nil
+}
+
+// composers are the one that asks a model, and the one for workspaces of which no
+// model is shown anything.
+type composers struct {
+	author, writer revisions.Composer
+	barred         func(workspace string) bool
+}
+
+// Compose implements revisions.Composer.
+func (c composers) Compose(ctx context.Context, tool memoryd.Tool, calls []memoryd.Call, recent int, prev *guidelines.Document) (*guidelines.Document, error) {
+	if c.barred(tool.Workspace) {
+		return c.writer.Compose(ctx, tool, calls, recent, prev)
+	}
+	return c.author.Compose(ctx, tool, calls, recent, prev)
 }
 
 // noteReview says what was kept of a model's guideline, and why the rest was

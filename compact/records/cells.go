@@ -17,13 +17,11 @@ func (w *walker) cells(n *node) []cell {
 				continue
 			}
 			out = append(out, w.scalarCell(name, kid))
-		case kid.kind == '{' && w.inside(kid) && !mapped(kid):
-			out = append(out, w.flat(name, kid)...)
 		case w.inside(kid):
 			out = append(out, w.nested(name, kid))
 		case w.t.From == Call:
 			c := w.nested(name, kid)
-			c.text = Shorten(c.text, insideLimit)
+			c.text = Shorten(c.text, headLimit)
 			c.values = w.s.values.words(c.text, w.t.Place, false)
 			out = append(out, c)
 		}
@@ -31,95 +29,59 @@ func (w *walker) cells(n *node) []cell {
 	return out
 }
 
-// flat writes a small object as one cell of its parent.
-func (w *walker) flat(name string, n *node) []cell {
-	if all(n, (*node).scalar) && len(n.kids) <= 6 {
-		text := make([]string, 0, len(n.kids))
-		c := cell{label: label(name)}
-		plain := true
-		for i := range n.kids {
-			if n.kids[i].empty() {
-				continue
-			}
-			x := w.scalarCell(n.keys[i], &n.kids[i])
-			plain = plain && !x.ident
-			text = append(text, strings.TrimSpace(x.label+" "+x.text))
-			c.values = append(c.values, x.values...)
-		}
-		c.text = "[" + strings.Join(text, ", ") + "]"
-		return []cell{c}
-	}
-	return []cell{w.nested(name, n)}
-}
-
-func all(n *node, f func(*node) bool) bool {
-	for i := range n.kids {
-		if !f(&n.kids[i]) {
-			return false
-		}
-	}
-	return true
-}
-
 // nested writes a list or object inside its row. The first of several like
 // objects carries the keys, the others follow its order.
 func (w *walker) nested(name string, n *node) cell {
 	c := cell{label: label(name)}
-	var b strings.Builder
-	b.WriteByte('[')
-	w.write(&b, &c, n, true)
-	b.WriteByte(']')
-	c.text = b.String()
-	for _, k := range c.values {
-		c.idents = c.idents || w.s.values.all[k].ident
+	full, bare := &nestedText{keys: true}, &nestedText{}
+	full.WriteByte('[')
+	w.write(full, name, n, true)
+	full.WriteByte(']')
+	w.write(bare, name, n, false)
+	c.text, c.bare, c.values, c.shape = full.String(), "["+bare.String()+"]", full.values, c.label+full.shape
+	if n.kind == '[' && all(n, (*node).scalar) {
+		return c
+	}
+	if n.kind == '{' && all(n, func(kid *node) bool { return kid.kind == '0' || kid.kind == 't' || kid.kind == 'f' || kid.empty() }) {
+		return c // figures of the record itself
+	}
+	kids := n.kids
+	if n.kind == '{' && !objects(n) {
+		kids = []node{*n}
+	}
+	for i := range kids {
+		p := &item{label: c.label}
+		full, bare := &nestedText{keys: true}, &nestedText{}
+		if n.kind == '{' && objects(n) && !kids[i].holds(n.keys[i]) {
+			bare.WriteString(n.keys[i] + " ")
+			full.WriteString(n.keys[i] + " ")
+			p.values = append(p.values, w.s.values.leaf(n.keys[i], w.t.Place)...)
+		}
+		w.write(full, name, &kids[i], true)
+		w.write(bare, name, &kids[i], false)
+		p.text, p.bare, p.shape, p.values = full.String(), bare.String(), c.label+full.shape, append(p.values, full.values...)
+		c.parts = append(c.parts, p)
 	}
 	return c
 }
 
-func (w *walker) write(b *strings.Builder, c *cell, n *node, keys bool) {
+// nestedText is the text of a nested value, its values and, in shape, its keys.
+type nestedText struct {
+	strings.Builder
+	values []int32
+	shape  string
+	keys   bool
+}
+
+// write writes a value that stands behind name.
+func (w *walker) write(b *nestedText, name string, n *node, keys bool) {
 	switch {
 	case n.scalar():
-		x := w.scalarCell("", n)
+		x := w.scalarCell(name, n)
 		b.WriteString(x.text)
-		c.values = append(c.values, x.values...)
+		b.values = append(b.values, x.values...)
 	case n.kind == '{':
-		kidsAreKeyed := mapped(n)
-		sep := false
-		for i := range n.kids {
-			if n.kids[i].empty() {
-				continue
-			}
-			if sep {
-				if kidsAreKeyed {
-					b.WriteString("; ")
-				} else if keys {
-					b.WriteString(", ")
-				} else {
-					b.WriteByte(' ')
-				}
-			}
-			sep = true
-			if kidsAreKeyed {
-				if cells := w.cells(&n.kids[i]); !holds(cells, n.keys[i]) {
-					b.WriteString(n.keys[i] + " ")
-					c.values = append(c.values, w.s.values.leaf(n.keys[i], w.t.Place)...)
-				}
-				w.write(b, c, &n.kids[i], keys && i == 0)
-				continue
-			}
-			if keys {
-				b.WriteString(label(n.keys[i]) + " ")
-			}
-			if n.kids[i].scalar() {
-				from := len(c.values)
-				w.write(b, c, &n.kids[i], keys)
-				w.s.values.labelled(label(n.keys[i]), c.values[from:], w.t.From == Call)
-			} else {
-				b.WriteByte('[')
-				w.write(b, c, &n.kids[i], keys)
-				b.WriteByte(']')
-			}
-		}
+		w.writeMembers(b, n, keys)
 	default:
 		for i := range n.kids {
 			switch {
@@ -129,9 +91,56 @@ func (w *walker) write(b *strings.Builder, c *cell, n *node, keys bool) {
 				b.WriteString("; ")
 			}
 			like := i == 0 || !sameKeys(&n.kids[0], &n.kids[i])
-			w.write(b, c, &n.kids[i], keys && like)
+			w.write(b, name, &n.kids[i], keys && like)
 		}
 	}
+}
+
+func (w *walker) writeMembers(b *nestedText, n *node, keys bool) {
+	keyed := mapped(n)
+	sep := ""
+	for i := range n.kids {
+		kid := &n.kids[i]
+		if kid.empty() {
+			continue
+		}
+		b.WriteString(sep)
+		switch {
+		case keyed:
+			sep = "; "
+			if !kid.holds(n.keys[i]) {
+				b.WriteString(n.keys[i] + " ")
+				b.values = append(b.values, w.s.values.leaf(n.keys[i], w.t.Place)...)
+			}
+			w.write(b, n.keys[i], kid, keys && i == 0)
+			continue
+		case keys:
+			sep = ", "
+			b.WriteString(label(n.keys[i]) + " ")
+			b.shape += "." + n.keys[i]
+		default:
+			sep = " "
+			if !b.keys && (kid.kind == 't' || kid.kind == 'f') {
+				b.WriteString(label(n.keys[i]) + " ")
+			}
+		}
+		if !kid.scalar() {
+			b.WriteByte('[')
+		}
+		w.write(b, n.keys[i], kid, keys)
+		if !kid.scalar() {
+			b.WriteByte(']')
+		}
+	}
+}
+
+func all(n *node, f func(*node) bool) bool {
+	for i := range n.kids {
+		if !f(&n.kids[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 func sameKeys(a, b *node) bool {
@@ -156,7 +165,9 @@ func (w *walker) scalarCell(name string, n *node) cell {
 	}
 	flat := OneLine(text)
 	c := cell{label: label(name), whole: text, ident: identifies(flat)}
+	c.shape = c.label
 	c.text = w.s.redact(name, short(flat))
+	c.bare = c.text
 	if n.kind == '"' || n.kind == '0' {
 		c.values = w.s.values.leaf(c.text, w.t.Place)
 		w.s.values.labelled(c.label, c.values, w.t.From == Call)
@@ -198,14 +209,6 @@ func label(key string) string {
 	return Shorten(strings.Trim(key, " -.>"), 60)
 }
 
-// line writes a record, its key first.
-func line(cells []cell, keyed bool) string {
-	if keyed && len(cells) > 1 {
-		return strings.TrimSpace(cells[0].label+" "+cells[0].text) + ": " + joined(cells[1:])
-	}
-	return joined(cells)
-}
-
 func joined(cells []cell) string {
 	var b strings.Builder
 	for i := range cells {
@@ -219,4 +222,63 @@ func joined(cells []cell) string {
 		b.WriteString(cells[i].text)
 	}
 	return b.String()
+}
+
+// bareLine writes values without the names of their columns.
+func bareLine(cells []cell) string {
+	var b strings.Builder
+	for i := range cells {
+		if i > 0 {
+			b.WriteString(" | ")
+		}
+		b.WriteString(cells[i].bare)
+	}
+	return b.String()
+}
+
+// shapeOf tells which records below a head have the same columns.
+func shapeOf(r *row, cells []cell) string {
+	if len(cells) < 2 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString(r.head.text)
+	for i := range cells {
+		b.WriteString("\n" + cells[i].shape)
+	}
+	return b.String()
+}
+
+// byRoom splits what is too wide for a line: what looks like identifiers first, in
+// order, and the rest.
+func byRoom(cells []cell) (first, rest []cell) {
+	size := 0
+	width := func(c *cell) int { return len(c.text) + len(c.label) + 3 }
+	for i := range cells {
+		size += width(&cells[i])
+	}
+	if size <= wideRow {
+		return cells, nil
+	}
+	room := wideRow
+	in := make([]bool, len(cells))
+	for _, idents := range []bool{true, false} {
+		for i := range cells {
+			if cells[i].ident == idents && room >= width(&cells[i]) {
+				in[i] = true
+				room -= width(&cells[i])
+			}
+		}
+	}
+	for i := range cells {
+		if in[i] {
+			first = append(first, cells[i])
+		} else {
+			rest = append(rest, cells[i])
+		}
+	}
+	if len(first) == 0 {
+		return cells, nil
+	}
+	return first, rest
 }

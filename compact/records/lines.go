@@ -1,6 +1,8 @@
 package records
 
 import (
+	"math"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -24,9 +26,9 @@ func (s *Set) readLines(t *Text, body string) {
 	if t.From == Call {
 		tool += " was given"
 	}
-	head := w.head(tool, &row{}, nil)
+	head := w.head(tool, nil, nil)
 	var block []cell
-	indent := 0
+	indent, asked := 0, numbersIn(t.Args)
 	flush := func() {
 		if len(block) > 0 {
 			key := -1
@@ -74,19 +76,56 @@ func (s *Set) readLines(t *Text, body string) {
 			continue
 		}
 		flush()
+		at, bodyAt := numbered(text)
 		for len(text) > 0 {
 			var piece string
 			piece, text = cutPiece(text)
 			piece = s.redact("", piece)
-			it := &item{kind: quoteItem, place: t.Place, head: head, text: "> " + piece}
-			it.values = s.values.words(piece, t.Place, true)
+			it := &item{kind: quoteItem, place: t.Place, head: head, text: "> " + piece, near: nearness(at, asked)}
+			it.values = s.values.words(piece[min(bodyAt, len(piece)):], t.Place, true)
+			bodyAt = 0
 			s.add(it)
-			for _, k := range it.values {
-				s.values.note(k, "", it)
-			}
+			s.hold(it.values)
 		}
 	}
 	flush()
+}
+
+// numbered reads the number that a line of a listing begins with, as programs that
+// show files write it; body is where its text begins. at is 0 for other lines.
+func numbered(l string) (at, body int) {
+	for body < len(l) && body < 7 && l[body] >= '0' && l[body] <= '9' {
+		at = at*10 + int(l[body]-'0')
+		body++
+	}
+	if body == 0 || body == len(l) || l[body] != ':' && l[body] != '|' && l[body] != ' ' {
+		return 0, 0
+	}
+	return at, body + 1
+}
+
+// numbersIn lists the numbers in the arguments of a call.
+func numbersIn(args string) []int {
+	var ns []int
+	for _, w := range strings.FieldsFunc(args, func(r rune) bool { return r < '0' || r > '9' }) {
+		if n, err := strconv.Atoi(w); err == nil && len(ns) < 8 {
+			ns = append(ns, n)
+		}
+	}
+	return ns
+}
+
+// nearness is what a numbered line is worth more than others the nearer it is to a
+// number that was asked for.
+func nearness(at int, asked []int) float64 {
+	best := 0.0
+	for _, n := range asked {
+		best = max(best, math.Exp(-math.Abs(float64(at-n))/4))
+	}
+	if at == 0 {
+		return 1
+	}
+	return 1 + 2*best
 }
 
 // cutPiece takes the beginning of a long line, to a sentence or a word.
@@ -120,7 +159,7 @@ func member(l string) (key, value string, ok bool) {
 	}
 	for j := range i {
 		c := l[j]
-		if (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z') && c != '_' && c != '-' && c != '.' {
+		if j == 0 && c|0x20 < 'a' || (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z') && c != '_' && c != '-' && c != '.' {
 			return "", "", false
 		}
 	}

@@ -1,6 +1,7 @@
 package records
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -15,6 +16,11 @@ type node struct {
 }
 
 func (n *node) scalar() bool { return n.kind != '{' && n.kind != '[' }
+
+// holds reports an object with a plain value.
+func (n *node) holds(v string) bool {
+	return slices.ContainsFunc(n.kids, func(kid node) bool { return kid.scalar() && kid.text == v })
+}
 
 // empty reports values that tell nothing: null, "" and empty lists.
 func (n *node) empty() bool {

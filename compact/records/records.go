@@ -43,6 +43,8 @@ type Text struct {
 	// Kept says that the text stays in the conversation: it tells what is
 	// mentioned and needs no lines.
 	Kept bool
+	// Answered says that the current request answers this text.
+	Answered bool
 	// Quiet says that a call needs no line of its own, for the records that it
 	// gave tell what was asked.
 	Quiet bool
@@ -67,11 +69,11 @@ type Set struct {
 	values values
 	items  []*item
 	heads  map[string]*item // by their text
-	newest map[identity]*item
+	newest map[identity]*row
 	order  int
 }
 
-// item is one line that may be chosen.
+// item is one line, or a unit of a record, that may be chosen.
 type item struct {
 	text   string
 	cost   int
@@ -81,10 +83,15 @@ type item struct {
 	values []int32
 	// head is the line that must stand above, which names the tool and what it was
 	// asked.
-	head    *item
-	row     *row
-	carried bool // it stood in an earlier selection
-	stale   bool // a later record of the same thing replaces it
+	head      *item
+	row       *row   // the record that it is a unit of
+	label     string // names a unit inside its record; "" for the record's own values
+	labelCost int
+	// bare is the text below a unit of the same shape.
+	bare, shape string
+	bareCost    int
+	near        float64 // what a line of a listing is worth more than others
+	carried     bool    // it stood in an earlier selection
 }
 
 type itemKind uint8
@@ -96,6 +103,7 @@ const (
 	assistantItem
 	userItem
 	headItem
+	singleItem // a value alone
 )
 
 // identity names a thing by the key and the value that identify it.
@@ -103,7 +111,7 @@ type identity struct{ key, value string }
 
 // Collect reads the texts, oldest first.
 func Collect(texts []Text, o Options) *Set {
-	s := &Set{o: o, rank: DefaultRanking(), heads: map[string]*item{}, newest: map[identity]*item{}}
+	s := &Set{o: o, rank: DefaultRanking(), heads: map[string]*item{}, newest: map[identity]*row{}}
 	if o.Ranking != nil {
 		s.rank = *o.Ranking
 	}
@@ -160,9 +168,7 @@ func (s *Set) readEarlier(t *Text) {
 			it.kind, it.head = callItem, nil
 		}
 		s.add(it)
-		for _, k := range it.values {
-			s.values.note(k, "", it)
-		}
+		s.hold(it.values)
 	}
 }
 
@@ -206,7 +212,7 @@ func News(args, output string, limit int) string {
 
 // briefly is a walker whose lines nobody takes.
 func briefly() *walker {
-	s := &Set{o: Options{Count: func(string) int { return 0 }}, heads: map[string]*item{}, newest: map[identity]*item{}}
+	s := &Set{o: Options{Count: func(string) int { return 0 }}, heads: map[string]*item{}, newest: map[identity]*row{}}
 	s.values.init()
 	return &walker{s: s, t: &Text{Kept: true}}
 }
@@ -226,6 +232,9 @@ func (s *Set) redact(label, value string) string {
 	}
 	return s.o.Redact(label, value)
 }
+
+// answeredWorth is what a line is worth more when the current request answers it.
+const answeredWorth = 2
 
 // speechLimit bounds one line of what was said, in bytes.
 const speechLimit = 400
@@ -251,6 +260,9 @@ func (s *Set) readSpeech(t *Text) {
 		}
 		p = s.redact("", Shorten(p, speechLimit))
 		it := &item{kind: kind, place: t.Place, text: who + p}
+		if t.Answered {
+			it.near = answeredWorth
+		}
 		it.values = s.values.words(p, t.Place, false)
 		s.add(it)
 	}

@@ -1,27 +1,38 @@
 package records
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // cell is one value of a record, as it is written.
 type cell struct {
 	label, text string
 	values      []int32
 	ident       bool   // it looks like an identifier
-	idents      bool   // it is a list or object that holds one
 	whole       string // the value as it came, for scalars
+	// bare is the text without the keys of nested objects, for a row that follows
+	// another of the same shape; shape tells which have it.
+	bare, shape string
+	parts       []*item // the objects in a list, each a unit of the record
 }
 
 // row is a record.
 type row struct {
-	cells []cell
-	key   int // the cell that identifies it, -1 for none
+	head   *item
+	of     cell // what identifies it: a value of its own when it is keyed, else what was asked
+	keyed  bool
+	cost   int // of naming it
+	labels []string
+	units  []*item
+	stale  bool // a later record of the same thing replaces it
 }
 
 // Bounds of what stands inside a line.
 const (
 	valueLimit  = 80  // of one text, in bytes; identifiers, paths and addresses stay whole up to
 	addressMax  = 300 // this
-	insideLimit = 260 // of a list or object inside its row
+	insideLimit = 600 // of a list or object inside its row
 	insideKids  = 24
 	wideRow     = 420 // what a record has beyond it stands on a line of its own
 	argsLimit   = 160
@@ -82,11 +93,7 @@ func (s *Set) readCall(t *Text) {
 			s.readLines(t, n.kids[i].text)
 		}
 	}
-	for i := range cells {
-		for _, k := range cells[i].values {
-			s.values.note(k, cells[i].label, it)
-		}
-	}
+	s.hold(it.values)
 }
 
 // argCells are the arguments that an output answers.
@@ -351,7 +358,8 @@ func (w *walker) inside(n *node) bool {
 	return count(n, 0)
 }
 
-// emit makes the line of one record, under a line that says which call gave it.
+// emit makes a record: its own values are one unit that may be chosen, each
+// object or list inside is another.
 func (w *walker) emit(name string, lead []cell, cells []cell, key int) {
 	s := w.s
 	if w.t.Kept {
@@ -360,94 +368,86 @@ func (w *walker) emit(name string, lead []cell, cells []cell, key int) {
 		}
 		return
 	}
-	if key > 0 {
-		c := cells[key]
-		copy(cells[1:key+1], cells[:key])
-		cells[0], key = c, 0
+	r := &row{head: w.head(name, cells, lead)}
+	switch {
+	case key >= 0:
+		r.of, r.keyed = cells[key], true
+	case len(lead) > 0:
+		r.of = lead[0]
+	case len(w.args) > 0:
+		r.of = w.args[0]
 	}
-	r := &row{cells: cells, key: key}
-	head := w.head(name, r, lead)
-	cells, rest := byRoom(cells, key)
-	it := w.record(r, head, cells)
-	if len(rest) > 0 {
-		w.record(&row{cells: rest, key: -1}, it, rest)
+	if r.of.text != "" {
+		r.cost = s.o.Count(r.of.label+" "+r.of.text) + 1
 	}
-	if key == 0 {
-		id := identity{cells[0].label, cells[0].text}
-		if old := s.newest[id]; old != nil && replaces(r, old.row) {
+	var own []cell
+	for i := range cells {
+		c := &cells[i]
+		r.labels = append(r.labels, c.label)
+		switch {
+		case i == key:
+		case len(c.parts) == 0:
+			own = append(own, *c)
+		}
+	}
+	for len(own) > 0 || len(r.units) == 0 && r.keyed {
+		first, rest := byRoom(own)
+		u := &item{text: joined(first), bare: bareLine(first), shape: shapeOf(r, first)}
+		for i := range first {
+			u.values = append(u.values, first[i].values...)
+		}
+		w.unit(r, u)
+		own = rest
+	}
+	for i := range cells {
+		for _, p := range cells[i].parts {
+			w.unit(r, p)
+		}
+	}
+	if r.keyed {
+		id := identity{r.of.label, r.of.text}
+		if old := s.newest[id]; old != nil && replaces(r, old) {
 			old.stale = true
 		}
-		s.newest[id] = it
+		s.newest[id] = r
 	}
 }
 
-// record adds the line of a record with some of its cells.
-func (w *walker) record(r *row, head *item, cells []cell) *item {
-	it := &item{kind: rowItem, place: w.t.Place, head: head, row: r, text: line(cells, r.key == 0)}
-	for i := range cells {
-		it.values = append(it.values, cells[i].values...)
-		for _, k := range cells[i].values {
-			w.s.values.note(k, cells[i].label, it)
-		}
+// unit adds a unit of a record.
+func (w *walker) unit(r *row, u *item) {
+	u.kind, u.place, u.head, u.row = rowItem, w.t.Place, r.head, r
+	r.units = append(r.units, u)
+	w.s.add(u)
+	if u.bare != "" {
+		u.bareCost = w.s.o.Count(u.bare) + 1
 	}
-	return w.s.add(it)
-}
-
-// byRoom splits a wide record: its key and what looks like identifiers first, in
-// order, and the rest.
-func byRoom(cells []cell, key int) (first, rest []cell) {
-	size := 0
-	width := func(c *cell) int { return len(c.text) + len(c.label) + 3 }
-	for i := range cells {
-		size += width(&cells[i])
+	if u.label != "" {
+		u.labelCost = w.s.o.Count(u.label) + 1
 	}
-	if size <= wideRow {
-		return cells, nil
+	if r.keyed {
+		u.values = append(u.values, r.of.values...)
 	}
-	room := wideRow
-	in := make([]bool, len(cells))
-	for _, idents := range []bool{true, false} {
-		for i := range cells {
-			if is := i == key || cells[i].ident || cells[i].idents; is == idents && (room >= width(&cells[i]) || i == key) {
-				in[i] = true
-				room -= width(&cells[i])
-			}
-		}
-	}
-	for i := range cells {
-		if in[i] {
-			first = append(first, cells[i])
-		} else {
-			rest = append(rest, cells[i])
-		}
-	}
-	if len(first) == 0 {
-		return cells, nil
-	}
-	return first, rest
+	w.s.hold(u.values)
 }
 
 // replaces reports whether a later record has most of the columns of an earlier
 // one of the same thing.
 func replaces(now, before *row) bool {
 	has := 0
-	for i := range before.cells {
-		for j := range now.cells {
-			if now.cells[j].label == before.cells[i].label {
-				has++
-				break
-			}
+	for _, l := range before.labels {
+		if slices.Contains(now.labels, l) {
+			has++
 		}
 	}
-	return has*10 >= len(before.cells)*7
+	return has*10 >= len(before.labels)*7
 }
 
 // head gives the line over records of one kind: the tool, the arguments that the
 // records do not repeat, and what is equal in all of them.
-func (w *walker) head(name string, r *row, lead []cell) *item {
+func (w *walker) head(name string, row, lead []cell) *item {
 	var cells []cell
 	for _, a := range w.args {
-		if !holds(r.cells, a.whole) && !holds(lead, a.whole) && a.text != "" {
+		if !holds(row, a.whole) && !holds(lead, a.whole) && a.text != "" {
 			cells = append(cells, a)
 		}
 	}
@@ -467,10 +467,6 @@ func (s *Set) headOf(name string, cells []cell, place int) *item {
 		it.values = append(it.values, cells[i].values...)
 	}
 	s.heads[text] = s.add(it)
-	for i := range cells {
-		for _, k := range cells[i].values {
-			s.values.note(k, cells[i].label, it)
-		}
-	}
+	s.hold(it.values)
 	return it
 }

@@ -39,18 +39,19 @@ func (h *heapOf) Pop() any {
 	return x
 }
 
-// Select takes the lines most worth their space within room tokens. A line is
-// worth the sum of its values' weights; those that stand somewhere already count
-// little, so that what is new comes first. Whole lines are taken by worth over the
-// root of their cost, then single values of what is left out by worth over cost.
-// It may be called again.
+// Select takes what is most worth its space within room tokens: units of records,
+// lines, and single values behind their label. Something is worth the sum of its
+// values' weights; those that stand somewhere already count little, so that what
+// is new comes first. It may be called again.
 func (s *Set) Select(room int) Selection {
-	c := &choice{s: s, weights: s.weigh(), covered: make([]bool, len(s.values.all)), taken: map[*item]bool{}, byRow: map[*row]*part{}, byLabel: map[string]*part{}}
+	c := &choice{s: s, weights: s.weigh(), stands: make([]float64, len(s.values.all)), taken: map[*item]bool{}, shapes: map[string]bool{}, pool: map[string][]*item{}, scarce: room < keyRoom, bare: room < headRoom}
 	for i := range s.values.all {
-		c.covered[i] = s.values.all[i].covered
+		c.stands[i] = 1
+		if s.values.all[i].covered {
+			c.stands[i] = s.rank.Covered
+		}
 	}
-	c.lines(int(s.rank.Rows * float64(room)))
-	c.singles(room - c.used)
+	c.choose(room)
 	return c.write()
 }
 
@@ -58,32 +59,43 @@ func (s *Set) Select(room int) Selection {
 type choice struct {
 	s       *Set
 	weights []float64
-	covered []bool
+	stands  []float64 // the share of a value's weight that is left, for it stands somewhere
 	taken   map[*item]bool
-	parts   []*part // single values of lines that were not taken
-	byRow   map[*row]*part
-	byLabel map[string]*part
+	shapes  map[string]bool    // of the units taken
+	pool    map[string][]*item // single values, by label
+	labels  []string           // of the pool, in order
 	used    int
+	scarce  bool // nested keys are left out
+	bare    bool // heads as well
 }
+
+// Rooms in tokens from which the keys of nested objects are named, and from which
+// each record stands below the tool that gave it.
+const (
+	keyRoom  = 600
+	headRoom = 160
+)
 
 func (c *choice) worth(it *item) float64 {
 	sum := 0.0
 	for i, k := range it.values {
-		switch {
-		case slices.Contains(it.values[:min(i, 24)], k):
-		case c.covered[k]:
-			sum += c.s.rank.Covered * c.weights[k]
-		default:
-			sum += c.weights[k]
+		if !slices.Contains(it.values[:min(i, 24)], k) {
+			sum += c.stands[k] * c.weights[k]
 		}
 	}
-	switch it.kind {
+	switch r := &c.s.rank; it.kind {
 	case assistantItem:
-		sum *= c.s.rank.Said
+		sum *= r.Said * max(1, it.near)
 	case quoteItem:
-		sum *= c.s.rank.Quote
+		sum *= r.Quote * max(1, it.near)
 	case userItem:
-		sum *= c.s.rank.Asked
+		sum *= r.Asked
+	case headItem:
+		sum *= r.Head
+	case singleItem:
+		if sum *= r.Single; it.label == "also" {
+			sum *= r.Unlabelled
+		}
 	}
 	if it.carried { // an earlier selection thought it worth its space
 		sum *= c.s.rank.Carried
@@ -91,25 +103,86 @@ func (c *choice) worth(it *item) float64 {
 	return sum
 }
 
-// cost is what a line costs with the lines that it needs above it.
+// cost is what a line costs with what must stand around it.
 func (c *choice) cost(it *item) int {
 	n := it.cost
-	for over := it.head; over != nil && !c.taken[over]; over = over.head {
-		n += over.cost
+	if c.unkeyed(it, c.shapes) {
+		n = it.bareCost
+	}
+	if it.row != nil {
+		first, named := true, false
+		for _, u := range it.row.units {
+			if c.taken[u] {
+				first = false
+				named = named || u.label == it.label
+			}
+		}
+		if first {
+			n += it.row.cost
+		}
+		if !named {
+			n += it.labelCost
+		}
+	}
+	if it.kind == singleItem && c.pool[it.label] == nil {
+		n += it.labelCost
+	}
+	if head := c.headOf(it); head != nil && !c.taken[head] {
+		n += head.cost
 	}
 	return n
 }
 
-func (c *choice) ratio(it *item) float64 {
-	return c.worth(it) / math.Pow(float64(c.cost(it)), c.s.rank.Power)
+// headOf is the line that must stand above another. Where room is very scarce a
+// record that says what it is needs none.
+func (c *choice) headOf(it *item) *item {
+	if c.bare && it.row != nil && it.row.keyed {
+		return nil
+	}
+	return it.head
 }
 
-func (c *choice) lines(room int) {
-	h := make(heapOf, 0, len(c.s.items))
-	for _, it := range c.s.items {
-		if !it.stale && (it.head == nil || !it.head.stale) {
-			if r := c.ratio(it); r > 0 {
-				h = append(h, ranked{it, r})
+// unkeyed reports a unit that is written without its keys: below another of its
+// shape, and inside a record also where room is scarce.
+func (c *choice) unkeyed(u *item, shapes map[string]bool) bool {
+	return u.shape != "" && (shapes[u.shape] || u.label != "" && c.scarce)
+}
+
+func (c *choice) ratio(it *item) float64 {
+	n := c.cost(it)
+	if it.label != "" && it.shape != "" && !c.unkeyed(it, c.shapes) {
+		n += it.bareCost - it.cost // those that follow need no keys
+	}
+	return c.worth(it) / math.Pow(float64(n), c.s.rank.Power)
+}
+
+// singles are the values that may be named alone.
+func (c *choice) singles() []*item {
+	var out []*item
+	for i := range c.s.values.all {
+		v := &c.s.values.all[i]
+		if v.covered || !v.held || !v.ident && !v.code || len(v.text) > addressMax {
+			continue
+		}
+		it := &item{kind: singleItem, text: v.text, label: "also", order: -i, values: []int32{int32(i)}, cost: c.s.o.Count(v.text) + 1}
+		if v.label >= 0 {
+			it.label = c.s.values.names[v.label]
+		}
+		it.labelCost = c.s.o.Count(it.label) + 1
+		out = append(out, it)
+	}
+	return out
+}
+
+// choose takes the best, one by one, until the room is full.
+func (c *choice) choose(room int) {
+	var h heapOf
+	for _, of := range [][]*item{c.s.items, c.singles()} {
+		for _, it := range of {
+			if it.row == nil || !it.row.stale {
+				if r := c.ratio(it); r > 0 {
+					h = append(h, ranked{it, r})
+				}
 			}
 		}
 	}
@@ -124,175 +197,53 @@ func (c *choice) lines(room int) {
 			continue
 		}
 		heap.Pop(&h)
-		if c.used+c.cost(top.it) > room {
+		switch single := top.it.kind == singleItem; {
+		case single && (c.stands[top.it.values[0]] < 1 || top.it.label == "also" && len(c.pool["also"]) >= maxAlso):
+		case c.used+c.cost(top.it) > room:
 			misses++
-			continue
+		default:
+			c.take(top.it)
 		}
-		c.take(top.it)
-	}
-}
-
-func (c *choice) take(it *item) {
-	c.used += c.cost(it)
-	for x := it; x != nil && !c.taken[x]; x = x.head {
-		c.taken[x] = true
-		for _, k := range x.values {
-			c.covered[k] = true
-		}
-	}
-}
-
-// singles names values of records that were not taken, those of one record
-// together behind what identifies it.
-func (c *choice) singles(room int) {
-	type one struct {
-		k     int32
-		ratio float64
-		cost  int
-	}
-	var list []one
-	for i := range c.s.values.all {
-		v := &c.s.values.all[i]
-		if c.covered[i] || !v.ident && !v.code || v.where.it == nil || len(v.text) > addressMax {
-			continue
-		}
-		cost := c.s.o.Count(v.text) + 1
-		list = append(list, one{int32(i), c.weights[i] / float64(cost), cost})
-	}
-	slices.SortStableFunc(list, func(a, b one) int {
-		switch {
-		case a.ratio > b.ratio:
-			return -1
-		case a.ratio < b.ratio:
-			return 1
-		}
-		return int(b.k - a.k)
-	})
-	misses := 0
-	for _, x := range list {
-		if c.covered[x.k] {
-			continue
-		}
-		p := c.partOf(c.s.values.all[x.k].where)
-		cost := x.cost + c.opening(p, c.s.values.all[x.k].where.label)
-		if p.row == nil && p.label == "" && len(p.values[""]) >= maxAlso {
-			continue
-		}
-		if cost > room {
-			if misses++; misses > 60 {
-				break
-			}
-			continue
-		}
-		room -= cost
-		c.used += cost
-		c.open(p, x.k)
 	}
 }
 
 // maxAlso bounds how many values are named without any label.
 const maxAlso = 24
 
-// part is a line with single values: of one record, behind what identifies it, or
-// of one label when the record stands somewhere already or nothing identifies it.
-type part struct {
-	row    *row
-	label  string
-	labels []string
-	values map[string][]int32
-}
-
-// partOf finds the line that a value would stand on, or makes one that is empty.
-func (c *choice) partOf(where mention) *part {
-	p := &part{row: where.it.row}
-	if p.row != nil && p.row.key == 0 && where.label != p.row.cells[0].label {
-		if open := c.byRow[p.row]; open != nil {
-			return open
+func (c *choice) take(it *item) {
+	c.used += c.cost(it)
+	c.shapes[it.shape] = true
+	if it.kind == singleItem {
+		if c.pool[it.label] == nil {
+			c.labels = append(c.labels, it.label)
 		}
-		for _, k := range p.row.cells[0].values {
-			if !c.covered[k] {
-				return p
+		c.pool[it.label] = append(c.pool[it.label], it)
+		c.stands[it.values[0]] = c.s.rank.Alone
+		return
+	}
+	for _, x := range []*item{it, c.headOf(it)} {
+		if x == nil || c.taken[x] {
+			continue
+		}
+		c.taken[x] = true
+		for _, k := range x.values {
+			if c.stands[k] == c.s.rank.Alone {
+				c.used -= c.s.o.Count(c.s.values.all[k].text) + 1 // it need not be named alone
 			}
+			c.stands[k] = c.s.rank.Covered
 		}
 	}
-	p.row, p.label = nil, where.label
-	if open := c.byLabel[p.label]; open != nil {
-		return open
-	}
-	return p
-}
-
-// opening is what it costs to name a value behind a label: the label, and what
-// identifies the record when it is the first.
-func (c *choice) opening(p *part, label string) int {
-	n := 0
-	if p.values[label] == nil {
-		n = 3
-	}
-	if len(p.labels) == 0 && p.row != nil {
-		n += c.s.o.Count(p.row.cells[0].text) + 3
-	}
-	return n
-}
-
-func (c *choice) open(p *part, k int32) {
-	label := c.s.values.all[k].where.label
-	if len(p.labels) == 0 {
-		p.values = map[string][]int32{}
-		c.parts = append(c.parts, p)
-		if p.row != nil {
-			c.byRow[p.row] = p
-			for _, k := range p.row.cells[0].values {
-				c.covered[k] = true
-			}
-		} else {
-			c.byLabel[p.label] = p
-		}
-	}
-	c.covered[k] = true
-	if p.values[label] == nil {
-		p.labels = append(p.labels, label)
-	}
-	p.values[label] = append(p.values[label], k)
-}
-
-// text writes the line of a part.
-func (c *choice) text(p *part) string {
-	var cells []cell
-	if p.row != nil {
-		cells = append(cells, p.row.cells[0])
-	}
-	for _, l := range p.labels {
-		var texts []string
-		for _, k := range p.values[l] {
-			if v := c.s.values.all[k].text; p.row == nil || v != cells[0].whole {
-				texts = append(texts, c.s.redact(l, v))
-			}
-		}
-		if l == "" && p.row == nil {
-			l = "also"
-		}
-		if len(texts) > 0 {
-			cells = append(cells, cell{label: l, text: strings.Join(texts, " ")})
-		}
-	}
-	return line(cells, p.row != nil)
 }
 
 // write puts the lines in the order of the conversation, records under their head.
 func (c *choice) write() Selection {
 	var out Selection
 	var heads []*item
-	under, rest := map[*item][]string{}, map[*item]string{}
-	for _, it := range c.s.items { // the rest of a wide record
-		if c.taken[it] && it.head != nil && it.head.kind == rowItem {
-			rest[it.head] = ", " + it.text
-		}
-	}
+	under, shapes, written := map[*item][]string{}, map[string]bool{}, map[*row]bool{}
 	for _, it := range c.s.items {
-		head, text := it.head, it.text+rest[it]
+		head, text := c.headOf(it), it.text
 		switch {
-		case !c.taken[it] || head != nil && head.kind == rowItem:
+		case !c.taken[it] || written[it.row]:
 			continue
 		case it.kind == userItem || it.kind == assistantItem:
 			out.Said = append(out.Said, it.text)
@@ -300,20 +251,85 @@ func (c *choice) write() Selection {
 		case it.kind == headItem || head == nil:
 			head = it
 		}
+		if it.row != nil {
+			written[it.row] = true
+			text = c.rowText(it.row, shapes)
+		}
 		if under[head] == nil {
 			heads = append(heads, head)
 			under[head] = []string{}
+			if head != it || it.row == nil {
+				under[head] = append(under[head], head.text)
+			}
 		}
-		if head != it {
+		if head != it || it.row != nil {
 			under[head] = append(under[head], text)
 		}
 	}
 	for _, head := range heads {
-		out.Records = append(append(out.Records, head.text), under[head]...)
+		out.Records = append(out.Records, under[head]...)
 	}
-	for _, p := range c.parts {
-		out.Records = append(out.Records, c.text(p))
+	for _, l := range c.labels {
+		text, sep := l, " "
+		for _, it := range c.pool[l] {
+			if c.stands[it.values[0]] == c.s.rank.Alone {
+				text += sep + c.s.redact(l, it.text)
+				if sep = " "; strings.Contains(it.text, " ") {
+					sep = "; "
+				}
+			}
+		}
+		if text != l {
+			out.Records = append(out.Records, text)
+		}
 	}
 	out.Tokens = c.used
 	return out
+}
+
+// rowText writes what was taken of a record, behind what identifies it.
+func (c *choice) rowText(r *row, shapes map[string]bool) string {
+	var cells []cell
+	bare := false
+	for _, u := range r.units {
+		if !c.taken[u] || u.text == "" {
+			continue
+		}
+		if u.label == "" {
+			x := cell{text: u.text}
+			if c.unkeyed(u, shapes) {
+				x.text, bare = u.bare, true
+			}
+			cells = append(cells, x)
+			shapes[u.shape] = true
+			continue
+		}
+		text := u.text
+		if c.unkeyed(u, shapes) {
+			text = u.bare
+		}
+		shapes[u.shape] = true
+		if n := len(cells) - 1; n >= 0 && cells[n].label == u.label {
+			cells[n].text += "; " + text
+		} else {
+			cells = append(cells, cell{label: u.label, text: text})
+		}
+	}
+	for i := range cells {
+		if cells[i].label != "" && strings.Contains(cells[i].text, " ") {
+			cells[i].text = "[" + cells[i].text + "]"
+		}
+	}
+	text := joined(cells)
+	if bare && len(cells) > 1 {
+		text = strings.Replace(text, ", ", " | ", 1)
+	}
+	name := strings.TrimSpace(r.of.label + " " + r.of.text)
+	switch {
+	case r.of.text == "" || !r.keyed && strings.HasPrefix(r.head.text, "# "):
+		return text
+	case text == "":
+		return name
+	}
+	return name + ": " + text
 }

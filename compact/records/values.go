@@ -2,6 +2,7 @@ package records
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -16,19 +17,24 @@ type Ranking struct {
 	Word, Number float64
 	// Code is that of a word that programs write, with an underscore.
 	Code float64
-	// Parameter is added to the kind of what stands behind the name of a
-	// parameter.
-	Parameter float64
+	// Parameter multiplies the kind of what stands behind the name of a parameter,
+	// Unlabelled that of what stands behind no name at all.
+	Parameter, Unlabelled float64
+	// Rivals is the power of the number of values behind the same label that a
+	// weight is divided by: one of three is asked for sooner than one of a hundred.
+	Rivals float64
 	// HalfLife is the share of the messages in which recency falls to 1/e.
 	HalfLife float64
 	// Covered is what is left of a value's weight once it stands somewhere.
 	Covered float64
-	// Rows is the share of the room that goes to whole lines; the rest names
-	// single values of records that are left out.
-	Rows float64
+	// Alone is what is left of it once it is named without its record, and Single
+	// weighs such a mention against a record.
+	Alone, Single float64
 	// Said weighs lines of the assistant against records, Quote lines of plain
 	// output, Asked those of people.
 	Said, Quote, Asked float64
+	// Head weighs lines over records when no record stands below.
+	Head float64
 	// Carried weighs lines of an earlier selection.
 	Carried float64
 	// Power of a line's cost that its worth is divided by.
@@ -38,8 +44,8 @@ type Ranking struct {
 // DefaultRanking gives the ranking in use.
 func DefaultRanking() Ranking {
 	return Ranking{
-		Base: 0.2, Named: 0.4, Passed: 0.6, Word: 0.1, Code: 0.3, Number: 0.5, Parameter: 0.15, HalfLife: 0.35,
-		Covered: 0.15, Rows: 0.65, Said: 0.3, Quote: 1, Asked: 2, Carried: 6, Power: 0.5,
+		Base: 0.4, Named: 0.4, Passed: 0.6, Word: 0.1, Code: 0.3, Number: 0.3, Parameter: 2, Unlabelled: 0.4, HalfLife: 0.35,
+		Covered: 0.15, Alone: 0.35, Single: 1.1, Said: 0.3, Quote: 1, Asked: 1, Carried: 6, Power: 1, Rivals: 0.5, Head: 1,
 	}
 }
 
@@ -53,13 +59,7 @@ type value struct {
 	label  int32 // what it stood behind last, in values.labels; -1 for nothing
 	named, passed,
 	covered bool // it stands in what is kept or chosen
-	where mention
-}
-
-// mention is where a value may be named alone: behind a label, in a record.
-type mention struct {
-	label string
-	it    *item
+	held bool // it stands in a line that may be chosen
 }
 
 // values indexes the values of a Set.
@@ -67,7 +67,8 @@ type values struct {
 	all       []value
 	index     map[string]int32
 	labels    map[string]int32
-	parameter []bool // by label: calls have a parameter of that name
+	names     []string // of the labels
+	parameter []bool   // by label: calls have a parameter of that name
 }
 
 func (v *values) init() { v.index, v.labels = map[string]int32{}, map[string]int32{} }
@@ -81,6 +82,7 @@ func (v *values) labelled(name string, ids []int32, parameter bool) {
 	if !ok {
 		l = int32(len(v.parameter))
 		v.labels[name] = l
+		v.names = append(v.names, name)
 		v.parameter = append(v.parameter, false)
 	}
 	v.parameter[l] = v.parameter[l] || parameter
@@ -101,10 +103,10 @@ func (v *values) id(text string, place int) int32 {
 	return k
 }
 
-// note remembers where a value may be named alone: in the newest of its lines.
-func (v *values) note(k int32, label string, it *item) {
-	if x := &v.all[k]; x.where.it == nil || it.place >= x.where.it.place {
-		x.where = mention{label, it}
+// hold notes that the values stand in a line that may be chosen.
+func (s *Set) hold(ids []int32) {
+	for _, k := range ids {
+		s.values.all[k].held = true
 	}
 }
 
@@ -204,8 +206,11 @@ func identifies(s string) bool {
 // written reports a word that programs write: with an underscore, or with a dot
 // inside, as names of files and members have.
 func written(s string) bool {
-	if strings.IndexByte(s, ' ') >= 0 || len(s) > 80 {
+	if len(s) > 80 {
 		return false
+	}
+	if strings.IndexByte(s, ' ') >= 0 { // a command
+		return slices.ContainsFunc(strings.Fields(s), written)
 	}
 	dot := strings.IndexByte(s, '.')
 	return strings.IndexByte(s, '_') > 0 || dot > 0 && dot < len(s)-1 && s[dot+1]|0x20 >= 'a' && s[dot+1]|0x20 <= 'z'
@@ -263,6 +268,12 @@ func (v *values) mention(t *Text) {
 func (s *Set) weigh() []float64 {
 	ws := make([]float64, len(s.values.all))
 	r := &s.rank
+	rivals := make([]float64, len(s.values.names))
+	for i := range s.values.all {
+		if l := s.values.all[i].label; l >= 0 {
+			rivals[l]++
+		}
+	}
 	for i := range s.values.all {
 		x := &s.values.all[i]
 		age := float64(s.o.End-1-int(x.last)) / float64(max(1, s.o.End))
@@ -283,7 +294,12 @@ func (s *Set) weigh() []float64 {
 			kind = r.Code
 		}
 		if x.label >= 0 && s.values.parameter[x.label] {
-			kind += r.Parameter
+			kind *= r.Parameter
+		}
+		if x.label < 0 {
+			kind *= r.Unlabelled
+		} else {
+			kind *= math.Pow((1+rivals[x.label])/2, -r.Rivals)
 		}
 		ws[i] = w * kind
 	}

@@ -15,6 +15,9 @@ func errorHeading(v *view, t *text) (finding, bool) {
 		first = t.at(1) // after a preface such as "Output of the command:" or "### Result"
 	}
 	low := first.low()
+	if crossed(first) && !v.ask.reads && t.short(4, 1000) {
+		return fails("error-heading", first.s, "it is marked as failed, and complains").unsure(), true
+	}
 	if !v.headsError(t, low) && (!t.reply || !errortext.HeadsReply(low)) || !t.short(40, 6000) && !opensReport(low) || v.echoes(first.s) {
 		return finding{}, false
 	}
@@ -31,6 +34,16 @@ func errorHeading(v *view, t *text) (finding, bool) {
 		f.score = memoryd.ScorePartial
 	}
 	return f, true
+}
+
+// crossed reports whether a line has the mark of a failure before a complaint.
+func crossed(l *line) bool {
+	for _, mark := range []string{"X ", "✗ ", "✘ ", "✖ ", "✕ ", "× ", "❌ "} {
+		if rest, ok := strings.CutPrefix(l.low(), strings.ToLower(mark)); ok {
+			return (strings.HasPrefix(rest, "no ") || l.has(hasComplaint|hasSoftComplaint) || strings.Contains(l.low(), " not ")) && !l.relieved()
+		}
+	}
+	return false
 }
 
 // headsError reports whether a first line, in lower case, is that of an error
@@ -91,6 +104,9 @@ func errorLine(v *view, t *text) (finding, bool) {
 	if low := errortext.Strip(last.low()); !relieved && (v.ask.command != "" && last.s[0] != '-' && (errortext.Heads(low) || opensLine(last.low())) || phrases.StartsAny(low, lastHeads) || errortext.HeadsShortly(low) || strings.HasSuffix(low, " not found.") || strings.HasSuffix(low, " not found")) && !v.echoes(last.s) {
 		return fails("error-line", last.s, "its last words say that it failed").unsure(), true
 	}
+	if !relieved && (v.ask.command != "" && closesBadly(last.low()) || countsErrors(t)) && !v.echoes(last.s) {
+		return fails("error-line", last.s, "its last words say that it failed").unsure(), true
+	}
 	if glued := gluedError(last.s); glued != "" && !v.echoes(glued) {
 		return fails("error-line", glued, "its last words are an error message").unsure(), true
 	}
@@ -114,11 +130,66 @@ func errorLine(v *view, t *text) (finding, bool) {
 // opensLine reports whether a line in lower case opens as an error message by
 // itself. Bullets and quotes before it make it content.
 func opensLine(low string) bool {
-	low = strings.TrimLeft(low, "│╷|❌✗✖×> \t")
+	bare := strings.TrimLeft(low, "│╷|❌✗✖×>!= \t")
+	if bare != low && errortext.Heads(bare) { // a mark that makes it a heading
+		return true
+	}
+	low = bare
 	if inner, ok := strings.CutPrefix(low, "["); ok && strings.HasSuffix(inner, "exception]") {
 		return true
 	}
 	return phrases.StartsAny(low, lineHeads) || strings.Contains(low, "make: *** [") || strings.HasPrefix(low, "error") && errortext.Heads(low)
+}
+
+// closers end the last line of a command that could not do what it was asked, after
+// the name of what it stumbled over: error strings of systems and validators.
+var closers = []string{
+	": permission denied", ": no such file or directory", ": access denied", ": access is denied", ": not found", ": unauthorized", ": forbidden",
+	": invalid argument", ": connection refused", ": operation not permitted", ": is a directory", ": not a directory", ": file exists",
+}
+
+// closesBadly reports whether a last line, in lower case, is what a program says when it
+// gives up: "name: error: ...", "in.mov: invalid data", "... is invalid: ...".
+func closesBadly(low string) bool {
+	bare := strings.TrimRight(low, " .!")
+	if end := strings.LastIndex(bare, " ("); end > 0 && strings.HasSuffix(bare, ")") && len(bare)-end < 12 {
+		bare = bare[:end] // an error number
+	}
+	for _, c := range closers {
+		if strings.HasSuffix(bare, c) {
+			return true
+		}
+	}
+	if strings.Contains(low, " is invalid: ") || strings.Contains(low, " is not valid: ") || strings.Contains(low, " is forbidden: ") {
+		return true
+	}
+	who, what, ok := strings.Cut(low, ": ")
+	if !ok || who == "" || len(who) > 60 || phrases.ContainsAny(what, harmless) {
+		return false
+	}
+	if strings.Contains(who, " ") {
+		return strings.HasSuffix(who, " error") && strings.Count(who, " ") < 3
+	}
+	return errortext.Heads(what) || phrases.StartsAny(what, shellComplaints)
+}
+
+// countsErrors reports whether one of the last lines of an output says that the tool
+// ended with so many errors.
+func countsErrors(t *text) bool {
+	for i := max(0, len(t.lines)-4); i < len(t.lines); i++ {
+		low := t.lines[i].low()
+		for _, lead := range []string{"completed with ", "finished with ", "ended with ", "error="} {
+			_, rest, ok := strings.Cut(low, lead)
+			n := strings.TrimLeft(rest, "0123456789")
+			if digits := rest[:len(rest)-len(n)]; !ok || digits == "" || strings.Trim(digits, "0") == "" {
+				continue
+			}
+			if lead == "error=" && strings.Contains(low, "pass=") || phrases.StartsAny(n, []string{" error", " failure"}) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // gluedError is the error message that follows other output without a line break:

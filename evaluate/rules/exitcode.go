@@ -48,11 +48,21 @@ func exitStatus(t *text) (code int, known bool) {
 		if i >= 2 && i < n-3 {
 			continue
 		}
+		if i > 0 && i < n-1 && isField(t.lines[i].s) && isField(t.lines[i-1].s) && n > 4 {
+			continue // a record that tells of another process
+		}
 		if code, known = exitStatusOf(&t.lines[i]); known {
 			return code, true
 		}
 	}
 	return 0, false
+}
+
+// isField reports whether a line is a field of a record laid out in columns: a name, a
+// colon, two blanks or more, a value.
+func isField(s string) bool {
+	name, value, ok := strings.Cut(s, ":")
+	return ok && name != "" && len(name) < 30 && strings.HasPrefix(value, "  ")
 }
 
 // exitStatusOf reads a line whose point is the status: short, with the number at

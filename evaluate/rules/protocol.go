@@ -56,7 +56,8 @@ var networkPhrases = []string{
 
 // networkError: such a phrase in one of the first two lines of a message.
 func networkError(v *view, t *text) (finding, bool) {
-	if v.quotes(t) || !t.short(16, 2500) {
+	browser := phrases.ContainsAny(t.first().low(), []string{": net::err_", ": ns_error_"}) // no page begins so
+	if v.quotes(t) && !browser || !t.short(16, 2500) {
 		return finding{}, false
 	}
 	within := 2
@@ -65,11 +66,27 @@ func networkError(v *view, t *text) (finding, bool) {
 	}
 	for i := range t.lines[:min(len(t.lines), within)] {
 		l := &t.lines[i]
-		if p, ok := l.find(hasNetwork, networkPhrases); ok && !v.echoes(l.s) && !embedded(l.low(), p) && (p != "timeout of " || strings.Contains(l.low(), "exceeded")) {
+		if p, ok := l.find(hasNetwork, networkPhrases); ok && !v.echoes(l.s) && !embedded(l.low(), p) && !cited(l.low(), p) && (p != "timeout of " || strings.Contains(l.low(), "exceeded")) {
 			return fails("network-error", l.s, "the other side was not reached, or not in time").unsure(), true
 		}
 	}
 	return finding{}, false
+}
+
+// cited reports whether a phrase stands in quotation marks within a sentence of
+// somebody who tells of it.
+func cited(low, p string) bool {
+	i := strings.Index(low, p)
+	if i < 20 {
+		return false
+	}
+	end := i + len(p)
+	for _, q := range []string{`"`, "'", "`"} {
+		if strings.HasSuffix(low[:i], q) && strings.HasPrefix(low[end:], q) {
+			return !errortext.Heads(low) && phrases.StartsAny(low, []string{"i ", "the ", "we ", "it ", "this ", "there "})
+		}
+	}
+	return false
 }
 
 // embedded reports whether a phrase begins within a word: FileNotFoundError is no

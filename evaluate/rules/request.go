@@ -95,7 +95,29 @@ func commandOf(d *doc, words []string) string {
 			}
 		}
 	}
-	return ""
+	return wrappedCommand(d, words)
+}
+
+// wrappedCommand is the command line of a tool that is one program: its name, and
+// what its only member gives as arguments.
+func wrappedCommand(d *doc, words []string) string {
+	i := d.Child(0)
+	if i == 0 || d.Nodes[i].Next != 0 || len(words) == 0 || len(words) > 2 || len(words) == 2 && words[1] != "cli" && words[0] != "run" {
+		return ""
+	}
+	switch strings.ToLower(d.Nodes[i].Key) {
+	case "args", "arguments", "argv":
+	default:
+		return ""
+	}
+	program, line := words[0], commandText(d, i)
+	if program == "run" {
+		program = words[len(words)-1]
+	}
+	if line == "" || phrases.HasAny(words[:1], readerNames) || strings.HasPrefix(line, "{") || strings.HasPrefix(line, "[") {
+		return ""
+	}
+	return program + " " + line
 }
 
 // shellOnlyNames are the words that leave no doubt.

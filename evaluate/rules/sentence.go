@@ -22,6 +22,7 @@ var complaints = []string{
 	"has expired", "is expired", "invalid api key", "api key", "did not appear", "not found", "missing required",
 	"not installed", "cancelled due", "did not succeed", "unsuccessful", "overloaded", "exceeds maximum",
 	"exceeds the ", "exceeds limit", "doesn't match", "failed because", "terminated early", "not registered", "maximum context length", "not ready yet",
+	"the wrong kind", "the wrong type", "wrong number of",
 }
 
 // softComplaints say it too, but also stand in sentences about the world.

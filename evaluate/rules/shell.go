@@ -146,7 +146,8 @@ func (v *view) diagnosticOf(l *line) (diagnostic, bool) {
 		return notFoundForms(l)
 	}
 	if runs {
-		return diagnostic{program: program}, v.complains(program, strings.ToLower(rest))
+		fine := strings.Contains(rest, "success") && l.relieved() || strings.HasSuffix(rest, " ok") || strings.HasSuffix(rest, " OK")
+		return diagnostic{program: program}, !fine && v.complains(program, strings.ToLower(rest))
 	}
 	if v.ask.command != "" || !strings.ContainsAny(name, "./0123456789") {
 		if l.has(hasPlainComplaint) && len(l.s) < 300 && phrases.ContainsAny(strings.ToLower(rest), shellComplaints[:plainComplaints]) {

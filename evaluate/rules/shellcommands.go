@@ -24,14 +24,14 @@ var (
 	managerViews = phrases.Words(
 		"log", "show", "diff", "blame", "grep", "cat-file", "logs", "get", "describe", "ps", "images", "inspect", "ls", "list", "branch",
 		"config", "top", "events", "remote", "tag", "reflog", "ls-files", "ls-tree", "shortlog", "exec", "history", "search", "view", "help", "stats",
-		"issue", "api",
+		"issue",
 	)
 )
 
 // views reports whether a command prints what it finds.
 func views(name string, words []string) bool {
 	if managers[name] {
-		return phrases.HasAny(words[1:min(len(words), 4)], managerViews) || len(words) > 1 && words[1] == "status"
+		return phrases.HasAny(words[1:min(len(words), 4)], managerViews) || len(words) > 1 && (words[1] == "status" || words[1] == "api")
 	}
 	return viewers[name]
 }

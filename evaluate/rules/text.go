@@ -61,7 +61,17 @@ func (l *line) has(m phrases.Marks) bool {
 
 // relieved reports whether the line says that it went well after all.
 func (l *line) relieved() bool {
-	return l.has(hasRelief) && !phrases.ContainsAny(l.low(), []string{" not ", "n't ", "cannot ", "unable ", "failed to "})
+	return l.has(hasRelief) && l.relief() && !phrases.ContainsAny(l.low(), []string{" not ", "n't ", "cannot ", "unable ", "failed to "})
+}
+
+// relief reports whether a phrase of relief is one: "10 failed" holds "0 failed".
+func (l *line) relief() bool {
+	for _, p := range relief {
+		if i := strings.Index(l.low(), p); i == 0 || i > 0 && (!phrases.IsDigit(p[0]) || !phrases.IsDigit(l.low()[i-1])) {
+			return true
+		}
+	}
+	return false
 }
 
 // find gives the first phrase of a list that the line contains; m is the list's

@@ -13,6 +13,7 @@ var editPhrases = []string{
 	"patch failed", "did not appear verbatim", "string to replace not found", "multiple occurrences of",
 	"old_string not found", "old_str not found", "file has not been read", "has not been edited", "hunk failed",
 	"changes were not applied", "text not found in",
+	"matches of the string to replace", "modified since read", "modified since it was read", "must be read first",
 }
 
 // editRefused: such a phrase in the first line.

@@ -63,6 +63,41 @@ openai context: This model's maximum context length is 8192 tokens. | in the max
 anthropic extra: messages.0.foo: Extra inputs are not permitted | Extra inputs are permitted
 anthropic required: max_tokens: Field required | Field trips required
 anthropic bound: max_tokens: 100000 > 8192, which is the maximum | a: b > c
+k8s required: spec.template.spec.containers[0].image: Required value | the value is required
+k8s enum: spec.type: Unsupported value: "Lb": supported values: "ClusterIP", "NodePort" | an unsupported value
+k8s invalid: spec.replicas: Invalid value: "x": must be an integer | an invalid value
+must be given: a container name must be specified for pod web-1 | the winner must be announced
+one of several: Must provide either charge or payment_intent. | either way it must be provided for
+choose one of: choose one of: [app sidecar] | choose wisely
+invalid type: Invalid integer: 12.50 | an invalid argument about integers
+absolute path: The path must be an absolute path, not relative: a.txt | the absolute truth
+relative path: Absolute paths are not allowed. | absolute paths work best
+order of two: The specified time range is empty. | a wide range is empty of sense
+no such noun: No such customer: 'cus_12' | no such luck
+bare not found: Error from server (NotFound): deployments.apps "web" not found | what was lost is found
+no kind: error: the server doesn't have a resource type "deploymnt" | he does not have a car
+bad address: getaddrinfo ENOTFOUND api.example.com | the address is found
+unreachable: Unable to connect to the server: dial tcp 10.0.0.1:6443: i/o timeout | we are connected
+certificate: x509: certificate signed by unknown authority | a certificate of merit
+no right: You need to have writer access to this calendar. | you need to have access to water
+already done: Charge ch_1 has already been refunded. | we are already there
+wrong state: could not be captured because it has a status of canceled. | the state of the art
+has changed: the object has been modified; please apply your changes to the latest version | the file has changed hands
+busy: sqlite3.OperationalError: database is locked | the door is locked
+wait timeout: error: timed out waiting for the condition | waiting for the bus
+not one: strict mode violation: locator('button') resolved to 4 elements | the strict mode of dress
+not ready: <div class="modal"></div> intercepts pointer events | a visible effect
+handled by: can be handled by the "browser_handle_dialog" tool | the case is handled
+terminal: Unable to use a TTY - input is not a terminal | the terminal is closed
+only for: This coupon can only be applied with a subscription | you can only be young once
+unknown flag: error: unknown flag: --al | an unknown flag of a country
+other name: Unrecognized name: foo at [1:8] | an unrecognised name
+read only: cannot execute INSERT in a read-only transaction | you read only this
+aborted transaction: current transaction is aborted, commands ignored until end of transaction block | the mission is aborted
+division: division by zero | a division of labour
+selector: Unexpected token "=" while parsing css selector "div[=x" | the selector of the jury
+malformed value: Invalid format: "2025-05-01 10:00" is malformed at " 10:00" | a malformed plant
+amount bound: Amount must be at least $0.50 usd | the amount must be large
 missing named: Missing required parameters: city, country | missing the point
 is required: username is required | the required reading
 must be type: limit must be an integer | it must be said
@@ -80,7 +115,7 @@ python format: time data '1.2.' does not match format '%Y-%m-%d' | the data does
 available list: Available presentations: [deck_a, deck_b] | available on request
 available none: Available presentations: [] | Available presentations: [a]
 noun not found: payment method not found | we found the payment method
-not found: user 'bob' not found | nothing was lost
+not found: user 'bob' not found | setupterm: could not find terminfo database
 exists: file already exists | it already is there
 nothing loaded: No presentation is currently loaded | no problem is known
 do first: You must first open a session first | first come first served
@@ -91,19 +126,20 @@ unknown tool: Unknown tool: excel_read | an unknown tool maker
 not authorised: 401 Unauthorized | the author is known
 rate: 429 Too Many Requests | a rate of 5 percent
 retry after: Retry-After: 30 | a retry is fine
+mcp fetch robots: The sites robots.txt (https://a.b/robots.txt), specifies that autonomous fetching of this page is not allowed | robots.txt specifies that fetching is not allowed
+mcp fetch status: Failed to fetch https://a.b/c - status code 403 | Failed to fetch the paper
+mcp fetch connection: Failed to fetch robots.txt https://a.b/robots.txt due to a connection issue | due to an issue
 robots: robots.txt specifies that fetching is not allowed | robots.txt allows it
 timeout: Command timed out | out of time
 redirects: Exceeded 30 redirects | it redirects to home
 transport: connection refused | a refused offer
-fetch status: Failed to fetch https://a.example/ - status code 403 | status code 403
-fetch connection: Failed to fetch robots.txt https://a.example/robots.txt due to a connection issue | a connection issue
 http 4xx: status code 404 | code 4 of 4
 http 5xx: 503 Service Unavailable: service unavailable | 500 services
 no executable: Executable doesn't exist at /x | the executable exists
 own database: no such table: project [SQL: SELECT 1] | no such table: project
 too large: Response too large | a large response
 too generic: Query too generic, limited results | a generic query
-unsupported: language 'xx' is not supported | it is supported
+unsupported: language 'xx' is not supported | ioctl: Operation not supported
 invalid noun: invalid token | invalidation was done
 could not: Failed to open it | all went well
 sum: payment amount does not add up | add up the sums
@@ -213,6 +249,94 @@ func TestEveryGrammarReadsItsCaseAndLeavesItsLookAlikeAlone(t *testing.T) {
 			t.Errorf("%s has the class %q, of which nothing is known", catalogue[i].name, catalogue[i].class)
 		}
 	}
+}
+
+// foreign are messages of domains that no grammar was written from: payments, clusters,
+// databases, calendars, browsers, storage, mail, chat, maps, source hosting. Each stands
+// with the class, and the parameter after a colon, that is to be read of it.
+var foreign = map[string]string{
+	`{"error":{"code":"parameter_missing","message":"Missing required param: currency.","param":"currency","type":"invalid_request_error"}}`: "missing:currency",
+	`{"error":{"message":"No such customer: 'cus_9s6XKz'","param":"customer","type":"invalid_request_error"}}`:                               "not_found:customer",
+	`{"error":{"message":"Received unknown parameter: receipt_mail","param":"receipt_mail"}}`:                                                "unknown:receipt_mail",
+	`{"error":{"message":"Invalid integer: 12.50","param":"amount"}}`:                                                                        "type:amount",
+	`{"error":{"message":"Your card has insufficient funds.","code":"card_declined"}}`:                                                       "balance:",
+	"Charge ch_3Nk has already been refunded.":                                                                                               "already_done:",
+	"Must provide either charge or payment_intent.":                                                                                          "one_of:",
+	`Error from server (NotFound): deployments.apps "web" not found`:                                                                         "not_found:",
+	`Error from server (Forbidden): pods is forbidden: User "dev" cannot list resource "pods" in API group ""`:                               "no_right:",
+	"error: unknown flag: --al\nSee 'kubectl get --help' for usage.":                                                                         "option:",
+	"error: timed out waiting for the condition on deployments/web":                                                                          "wait_timeout:",
+	`The Deployment "web" is invalid: spec.template.spec.containers[0].image: Required value`:                                                "missing:spec.template.spec.containers[].image",
+	"the object has been modified; please apply your changes to the latest version and try again":                                            "stale:",
+	"Unable to connect to the server: x509: certificate signed by unknown authority":                                                         "certificate:",
+	"Unable to use a TTY - input is not a terminal or the right kind of file":                                                                "no_terminal:",
+	`column "usr_id" does not exist` + "\nLINE 1: SELECT usr_id FROM users":                                                                  "sql_name:",
+	"permission denied for table payroll":                                                                                                    "no_right:",
+	"current transaction is aborted, commands ignored until end of transaction block":                                                        "aborted_transaction:",
+	"cannot execute INSERT in a read-only transaction":                                                                                       "read_only:",
+	"(sqlite3.OperationalError) database is locked":                                                                                          "busy:",
+	"division by zero": "division_by_zero:",
+	"canceling statement due to statement timeout":                                                                 "timeout:",
+	`{"error":{"code":400,"message":"The specified time range is empty.","errors":[{"reason":"timeRangeEmpty"}]}}`: "relation:",
+	`{"error":{"code":400,"message":"Missing end time."}}`:                                                         "missing:",
+	`{"error":{"code":403,"message":"You need to have writer access to this calendar."}}`:                          "no_right:",
+	`{"error":{"code":410,"message":"Resource has been deleted"}}`:                                                 "not_found:",
+	"Error: locator.click: Error: strict mode violation: locator('button') resolved to 4 elements:":                "not_one:",
+	"Error: Ref e33 not found in the current page snapshot. Try capturing new snapshot.":                           "stale:",
+	`Error: locator.click: <div class="modal"></div> intercepts pointer events`:                                    "not_ready:",
+	"Error: page.goto: net::ERR_NAME_NOT_RESOLVED at https://nosuch.example/":                                      "bad_address:",
+	"Error: locator.click: Target page, context or browser has been closed":                                        "gone:",
+	"TimeoutError: locator.click: Timeout 5000ms exceeded.\nCall log:\n  - waiting for locator('x')":               "wait_timeout:",
+	"An error occurred (NoSuchBucket) when calling the ListObjects operation: The specified bucket does not exist": "not_found:",
+	"An error occurred (AccessDenied) when calling the PutObject operation: Access Denied":                         "auth:",
+	"fatal: not a git repository (or any of the parent directories): .git":                                         "git:",
+	"Error: EACCES: permission denied, open '/etc/x'":                                                              "permission:",
+	`{"ok":false,"error":"ratelimited"}`:                                                                           "rate:",
+	`{"message":"Validation Failed","errors":[{"resource":"Issue","field":"title","code":"missing_field"}]}`:       "missing:title",
+	"HTTP Error 503: Service Unavailable":                                                                          "http_5xx:",
+	"Path must be absolute: notes/todo.md":                                                                         "absolute_path:",
+	"getaddrinfo EAI_AGAIN api.example.com":                                                                        "bad_address:",
+	"curl: (28) Connection timed out after 10001 milliseconds":                                                     "unreachable:",
+	"Your input image is too large. Maximum allowed size is 20 MB":                                                 "too_large:",
+	"requests.exceptions.TooManyRedirects: Exceeded 20 redirects.":                                                 "redirects:",
+	"Not enough stock for SKU 4411 in warehouse B":                                                                 "capacity:",
+	"Room 12 is not available on the date requested: room is not available":                                        "availability:",
+	"Sorry, this item is out of stock":                                                                             "availability:",
+	"order cannot be cancelled once it was shipped":                                                                "forbidden:",
+	"Traceback (most recent call last):\n  File \"a.py\", line 2\nRuntimeError: boom":                              "exception:",
+	"Patch rejected: it introduced a syntax error in app/models.py":                                                "edit_syntax:",
+	"The change introduces syntax errors":                                                                          "edit_syntax:",
+	"Applying the edit results in syntax errors: unexpected indent":                                                "edit_syntax:",
+	"connect ECONNREFUSED 127.0.0.1:5432":                                                                          "transport:",
+	"No workbook is currently open. Open one first.":                                                               "state:",
+	"Sheet not found. Available sheets: []":                                                                        "nothing_yet:",
+	"end_date must be later than start_date":                                                                       "relation:end_date",
+	"absolute paths are not permitted in this sandbox":                                                             "relative_path:",
+	"Browser is not installed. Please run the install command":                                                     "not_set_up:",
+	"chmod: invalid mode: 'u=z'":                                                                                   "bad_value:",
+	"tar: Cowardly refusing to create an empty archive":                                                            "bad_value:",
+	"bash: /opt/app: cannot execute binary file: Exec format error":                                                "cannot_execute:",
+	"Malformed query: expected a filter":                                                                           "malformed:",
+	"cp: 'a' and 'a' are the same file":                                                                            "bad_value:",
+	"(sqlite3.OperationalError) no such table: notes\n[SQL: SELECT * FROM notes]":                                  "not_set_up:",
+	"sources.1.url (Invalid url)":                                                                                  "format:sources[].url",
+	"No results found for query":                                                                                   "",
+}
+
+func TestMessagesOfOtherDomainsAreRead(t *testing.T) {
+	read := 0
+	for text, want := range foreign {
+		got := ""
+		if found := Read(text); len(found) > 0 {
+			got = string(found[0].Class) + ":" + found[0].Parameter
+		}
+		if got == want {
+			read++
+		} else {
+			t.Errorf("%.90q is read as %q, want %q", text, got, want)
+		}
+	}
+	t.Logf("%d of %d", read, len(foreign))
 }
 
 func TestEveryClassHasARemedyWithoutASlot(t *testing.T) {

@@ -83,23 +83,23 @@ func (c Constraint) Checkable() bool {
 
 // Read lists what the output of a failed call states, the most specific first,
 // each once. The whole text is read (of one beyond 20 KiB its head and tail).
-func Read(output string) []Constraint { return ReadText(Unwrap(output)) }
+func Read(output string) []Constraint {
+	r := reader{}
+	for _, is := range issuesIn(ends(trim(output))) {
+		r.issue(is)
+	}
+	if len(r.found) == 0 { // what stands beside a validator's list is schema and data
+		r.text(ends(Unwrap(output)), "", false)
+	}
+	return r.settle()
+}
 
-// ReadText is Read for a text that Unwrap gave.
-func ReadText(text string) []Constraint {
+// ends are the head and the tail of a long text.
+func ends(text string) string {
 	if len(text) > readHead+readTail {
 		text = text[:readHead] + "\n" + text[len(text)-readTail:]
 	}
-	r := reader{}
-	listed := false
-	for _, is := range issuesIn(text) {
-		r.issue(is)
-		listed = true
-	}
-	if !listed || len(r.found) == 0 { // what stands beside a validator's list is schema and data
-		r.text(text, "", false)
-	}
-	return r.settle()
+	return text
 }
 
 // reader collects the constraints of one message.
@@ -187,6 +187,13 @@ func (r *reader) issue(is issue) {
 
 // settle orders what was found and lets specific classes silence generic ones.
 func (r *reader) settle() []Constraint {
+	silenced := map[Class]bool{}
+	for _, c := range r.found {
+		for _, o := range classOf(c.Class).silences {
+			silenced[o] = true
+		}
+	}
+	r.found = slices.DeleteFunc(r.found, func(c placed) bool { return silenced[c.Class] })
 	named := map[Class]bool{} // classes that some constraint ties to a parameter
 	best := leastSpecific
 	for _, c := range r.found {
@@ -198,10 +205,10 @@ func (r *reader) settle() []Constraint {
 		switch {
 		case info.tier >= tierGeneric && best < info.tier && (c.Parameter == "" || c.Class == Failed) || info.tier == tierService && best < tierRule || info.tier == tierLocal && best < tierService:
 			return true
-		case c.Parameter == "" && named[c.Class] && best <= tierSchema:
+		case c.Parameter == "" && named[c.Class]:
 			return true // said of a parameter as well
 		}
-		return slices.ContainsFunc(r.found, func(o placed) bool { return slices.Contains(classOf(o.Class).silences, c.Class) })
+		return false
 	})
 	slices.SortStableFunc(kept, func(a, b placed) int {
 		return cmp.Or(cmp.Compare(classOf(a.Class).tier, classOf(b.Class).tier), cmp.Compare(a.at, b.at))

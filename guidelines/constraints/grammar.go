@@ -177,7 +177,7 @@ func (g *grammar) read(text string, m []int) []Constraint {
 }
 
 // notNames are words that stand where a wording has its parameter but name none.
-var notNames = []string{"to", "the", "a", "an", "in", "for", "of", "is", "this", "that", "it", "on", "at", "and", "or", "value", "number", "string", "field", "argument", "parameter", "request", "input", "which", "length", "size", "you", "password_is", "authentication", "login", "authorization", "payment"}
+var notNames = []string{"to", "the", "a", "an", "in", "for", "of", "is", "this", "that", "it", "on", "at", "and", "or", "value", "number", "string", "field", "argument", "parameter", "request", "input", "which", "length", "size", "you", "password_is", "authentication", "login", "authorization", "payment", "file", "column", "table", "function", "tool", "module", "option", "command", "host", "device", "process"}
 
 // clip bounds what a slot can hold; Imperative checks what it may show.
 func clip(s string) string { return s[:min(len(s), 80)] }

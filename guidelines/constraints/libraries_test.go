@@ -59,5 +59,6 @@ func TestMessagesOfRealLibrariesAreReadAsExpected(t *testing.T) {
 type anything struct{}
 
 func (anything) Parameter(path string) (string, bool) { return path, true }
+func (anything) Sent(string) bool                     { return true }
 func (anything) Word(string) bool                     { return true }
 func (anything) Tool(string) bool                     { return true }

@@ -8,6 +8,8 @@ type Vocabulary interface {
 	// Parameter gives a parameter that good calls or a schema know, by its path or,
 	// where it is the only one, by its last member.
 	Parameter(path string) (string, bool)
+	// Sent reports whether callers gave a parameter of this path, well or not.
+	Sent(path string) bool
 	// Word reports whether callers wrote the word themselves.
 	Word(word string) bool
 	// Tool reports whether the workspace has a tool of this name.
@@ -73,6 +75,9 @@ var formats = map[string]string{
 func slotText(name string, c Constraint, v Vocabulary) (string, bool) {
 	switch name {
 	case "p":
+		if c.Class == Unknown && c.Parameter != "" && Token(c.Parameter) && v.Sent(c.Parameter) {
+			return "`" + c.Parameter + "`", true // to be left out: no good call has it
+		}
 		path, ok := v.Parameter(c.Parameter)
 		return "`" + path + "`", ok && c.Parameter != ""
 	case "o":
@@ -97,7 +102,10 @@ func slotText(name string, c Constraint, v Vocabulary) (string, bool) {
 		return "`" + c.Format + "`", dateForm(c.Format)
 	case "s":
 		if c.Class == State {
-			return c.Slot, c.Slot != "" && v.Tool(c.Slot)
+			return "`" + c.Slot + "`", c.Slot != "" && v.Tool(c.Slot)
+		}
+		if c.Class == Capacity { // a word of the grammar's own list
+			return strings.ToLower(c.Slot), tokenForm.MatchString(c.Slot)
 		}
 		return c.Slot, c.Slot != "" && Token(c.Slot) && (isNumber(c.Slot) || v.Word(c.Slot))
 	}

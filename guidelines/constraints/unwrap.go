@@ -13,15 +13,18 @@ import (
 // maxParsed is how long a text may be to be searched for JSON.
 const maxParsed = 64 << 10
 
-// Unwrap is the error text of an output: the output as it stands where it holds a
-// validator's list, else what internal/errortext takes for the error.
+// Unwrap is the error text of an output: the output as it stands where it tells of a
+// validator's list in words of its own, else what internal/errortext takes for the
+// error.
 func Unwrap(output string) string {
-	text := strings.Trim(output, "\x00 \t\r\n")
-	if len(issuesIn(text)) > 0 {
+	text := trim(output)
+	if !strings.HasPrefix(text, "{") && len(issuesIn(text)) > 0 {
 		return text
 	}
 	return errortext.Unwrap(text)
 }
+
+func trim(output string) string { return strings.Trim(output, "\x00 \t\r\n") }
 
 // issue is one entry of a validator's list: where, and what is wrong there. A known
 // constraint needs no reading.
@@ -33,7 +36,7 @@ type issue struct {
 
 var (
 	pydantic  = regexp.MustCompile(`(?m)^([\w.\[\]>\- ]{1,80})\n[ \t]+(\S.{0,300}?) [\[(]type=([\w.]+)`)
-	pointer   = regexp.MustCompile(`at '(/[^'\n]*)': ([^\n]+)`)
+	pointer   = regexp.MustCompile(`\bat '(/[^'\n]*)': ([^\n]+)`)
 	ajvAt     = regexp.MustCompile(`\bdata((?:/[\w/]+)?) (must [^,\n]+)`)
 	instance  = regexp.MustCompile(`On instance((?:\['?[\w-]+'?\])+):`)
 	fieldText = regexp.MustCompile(`(?m)(?:^|: )([a-z][\w.\[\]]{1,60}): (Field required|Extra inputs are not permitted|Input should be [^\n]+)`)
@@ -132,6 +135,9 @@ func jsonIssue(o map[string]any) (issue, bool) {
 			is.path, where = joinPath(p), true
 		}
 	}
+	if code, ok := o["code"].(string); ok && !found && len(o) <= 4 {
+		is.text, found = strings.ReplaceAll(code, "_", " "), true // {"field": "title", "code": "missing_field"}
+	}
 	if !found || !where {
 		return is, false
 	}
@@ -172,6 +178,8 @@ func known(o map[string]any, path string) Constraint {
 		if c.Type = typeName(expected); o["received"] == "undefined" || strings.Contains(say, "received undefined") {
 			c.Class, c.Type = Missing, ""
 		}
+	case "missing_field", "missing", "required":
+		c.Class = Missing
 	case "unrecognized_keys":
 		c.Class = Unknown
 		if keys, ok := o["keys"].([]any); ok && len(keys) > 0 {

@@ -11,7 +11,7 @@ import (
 // other.
 type Backtest struct {
 	// Learned counts the part that the item was found in, Held the other; P is
-	// Fisher's exact test of Held or, of a cost, the rank-sum test.
+	// Fisher's exact test of Held.
 	Learned stats.Table `json:"learned"`
 	Held    stats.Table `json:"held"`
 	P       float64     `json:"p"`
@@ -34,7 +34,6 @@ const (
 type trial struct {
 	part      set
 	questions []question
-	costs     []costQuestion
 	tests     int
 	found     map[string]bool // discoveries by finding; nil until asked for
 }
@@ -43,7 +42,6 @@ type trial struct {
 // history that shows nothing needs none.
 type backtest struct {
 	miner  *miner
-	errors clusters
 	facts  []feature
 	fisher stats.Fisher
 	parts  []trial
@@ -61,24 +59,17 @@ func (b *backtest) try(part set) trial {
 			q.groups = split(b.facts, q.universe)
 		}
 		q.test(b.fisher)
-		q.addPairs(b.fisher)
 		t.questions = append(t.questions, q)
 	}
-	for _, c := range b.miner.costQuestions(part) {
-		c.test(b.facts)
-		t.costs = append(t.costs, c)
-	}
-	t.tests = correct(t.questions, t.costs)
+	t.tests = correct(t.questions)
 	return t
 }
 
-// plain is the groups without pairs, which belong to one question.
+// plain is the groups of one question without its numbers.
 func plain(groups []group) []group {
-	var out []group
-	for _, g := range groups {
-		if !g.pair {
-			out = append(out, group{set: g.set, facts: g.facts, contrast: g.contrast})
-		}
+	out := make([]group, len(groups))
+	for i, g := range groups {
+		out[i] = group{set: g.set, facts: g.facts, contrast: g.contrast}
 	}
 	return out
 }
@@ -104,14 +95,6 @@ func (t *trial) discover() {
 			if g := &q.groups[j]; g.q <= falseDiscovery {
 				ratio, _ := g.table.RiskRatio()
 				t.found[finding(q.name(), g.set, q.universe, ratio > 1)] = true
-			}
-		}
-	}
-	for i := range t.costs {
-		c := &t.costs[i]
-		for j := range c.groups {
-			if g := &c.groups[j]; g.q <= falseDiscovery {
-				t.found[finding(string(c.resource), g.set, c.universe, c.dearer(g.set))] = true
 			}
 		}
 	}
@@ -175,43 +158,6 @@ func (b *backtest) against(t, other stats.Table, raises bool) bool {
 func towards(t stats.Table, raises bool) bool {
 	a, b := t.WithBad*t.Without, t.WithoutBad*t.With
 	return a != b && a > b == raises
-}
-
-// cost holds a cost pattern against both parts.
-func (b *backtest) cost(resource Resource, s set, dearer bool) (verdict, *Backtest) {
-	parts := b.halves()
-	for i := range parts {
-		other := parts[1-i].costOf(resource)
-		if other == nil {
-			continue
-		}
-		with := s.and(other.universe)
-		n := with.count()
-		if n >= 2*minSupport && other.universe.count()-n >= 2*minSupport && other.dearer(s) != dearer {
-			return rejected, nil
-		}
-		mine := parts[i].costOf(resource)
-		if mine == nil || !parts[i].found[finding(string(resource), s, mine.universe, dearer)] || other.dearer(s) != dearer {
-			continue
-		}
-		if p := other.ordered.P(n, other.rankSum(with)); p <= holdLevel {
-			learned := s.and(mine.universe).count()
-			return confirmed, &Backtest{
-				Learned: stats.Table{With: learned, Without: mine.universe.count() - learned},
-				Held:    stats.Table{With: n, Without: other.universe.count() - n}, P: p,
-			}
-		}
-	}
-	return provisional, nil
-}
-
-func (t *trial) costOf(r Resource) *costQuestion {
-	for i := range t.costs {
-		if t.costs[i].resource == r {
-			return &t.costs[i]
-		}
-	}
-	return nil
 }
 
 // halves cuts the history where half of the calls is over; a trajectory belongs

@@ -46,7 +46,7 @@ func TestWhatTheNewerPartContradictsIsRejected(t *testing.T) {
 }
 
 func TestAShortHistoryIsProvisional(t *testing.T) {
-	e := evidence.Mine(limits(t, 18, func(int) bool { return true }))
+	e := evidence.Mine(limits(t, 13, func(int) bool { return true }))
 	if len(e.Conditions) != 1 || !e.Conditions[0].Provisional || e.Conditions[0].Backtest != nil {
 		t.Errorf("got %+v", e.Conditions)
 	}
@@ -82,8 +82,5 @@ func TestNumbersCanBeRecomputed(t *testing.T) {
 
 // holdsAny reports whether the facts of c hold, which they do all or none.
 func holdsAny(m evidence.Match, c *evidence.Condition) bool {
-	if c.Both {
-		return m.Holds(c.Facts[0]) && m.Holds(c.Facts[1])
-	}
 	return m.Holds(c.Facts[0])
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"memoryd"
 	"memoryd/guidelines/constraints"
@@ -31,6 +32,14 @@ type Cause struct {
 	Slots []Slot `json:"slots,omitempty"`
 	// Prefix is how the values of Parameter begin that failed so, and no good one.
 	Prefix string `json:"prefix,omitempty"`
+	// Safe is how other values of Parameter begin, none of which failed so, in SafeCalls
+	// calls. Copied counts the calls of the cause whose Parameter stood in an earlier
+	// answer.
+	Safe      string `json:"safe,omitempty"`
+	SafeCalls int    `json:"safe_calls,omitempty"`
+	Copied    int    `json:"copied,omitempty"`
+	// Habits are ways of writing that break the rule, with what came of them.
+	Habits []Habit `json:"habits,omitempty"`
 	// Each is how much one unit of EachOf adds to a total that calls fell short of, in EachRuns runs.
 	Each     float64 `json:"each,omitempty"`
 	EachOf   string  `json:"each_of,omitempty"`
@@ -62,8 +71,32 @@ type Slot struct {
 	Runs  int    `json:"runs"`
 	// Sent counts the calls of these whose own input has the word.
 	Sent int `json:"sent"`
-	// Worked counts good calls whose input has the word too.
+	// Worked counts good calls whose input has the word too, All the calls with it,
+	// of which Failed failed.
 	Worked int `json:"worked"`
+	All    int `json:"all"`
+	Failed int `json:"failed"`
+}
+
+// Habit is a way of writing a text that breaks the rule of a cause.
+type Habit struct {
+	Words string `json:"words"`
+	Do    string `json:"do,omitempty"`
+	// With counts the calls whose text is written so, Without those of the same kind
+	// whose text is not; Runs are those of the failed ones.
+	With          int `json:"with"`
+	WithFailed    int `json:"with_failed"`
+	Without       int `json:"without"`
+	WithoutFailed int `json:"without_failed"`
+	Runs          int `json:"runs"`
+	// Explains counts the calls of the cause that are written so.
+	Explains int `json:"explains"`
+}
+
+// Tells reports whether the habit goes with failure: in five calls and two runs or
+// more, half as often again as without it.
+func (h *Habit) Tells() bool {
+	return h.With >= 5 && h.Runs >= 2 && h.Explains >= 2 && 2*h.WithFailed*h.Without > 3*h.WithoutFailed*h.With
 }
 
 // maxCauses bounds what is listed, maxQuotes and maxSlots what is kept of one.
@@ -158,7 +191,7 @@ func (w *window) holding(i int, value string) string {
 // describe fills in what the members of a cause have in common.
 func (w *window) describe(c *Cause, errors clusters) {
 	runs, agents := runSet{}, map[uint64]bool{}
-	variants := map[string]int{}
+	variants, most := map[string]int{}, 0
 	slots := map[string]*Slot{}
 	slotRuns := map[string]runSet{}
 	forms := map[int]*Quote{}
@@ -185,7 +218,8 @@ func (w *window) describe(c *Cause, errors clusters) {
 				continue
 			}
 			if f.Parameter == "" || f.Parameter == c.Parameter {
-				if variants[f.Key()]++; variants[f.Key()] > variants[c.Key()] {
+				if variants[f.Key()]++; variants[f.Key()] > most {
+					most = variants[f.Key()]
 					path := c.Parameter
 					c.Constraint = f
 					c.Parameter = path
@@ -203,6 +237,9 @@ func (w *window) describe(c *Cause, errors clusters) {
 			}
 		}
 	}
+	if 3*most < 2*len(c.members) && c.Class != constraints.Missing { // they state different bounds, values or forms
+		c.Op, c.Bound, c.Unit, c.Values, c.Format, c.Type = "", 0, "", nil, "", ""
+	}
 	c.Count, c.Runs, c.Agents, c.Newest = len(c.members), len(runs), len(agents), c.members[len(c.members)-1]
 	c.RunIDs = slices.Sorted(maps.Keys(runs))
 	c.Quotes = quotesOf(forms, formRuns)
@@ -215,10 +252,50 @@ func (w *window) describe(c *Cause, errors clusters) {
 	})
 	c.Slots = c.Slots[:min(len(c.Slots), maxSlots)]
 	for k := range c.Slots {
-		c.Slots[k].Worked = w.goodWith(c.Slots[k].Text)
+		w.countWith(&c.Slots[k])
 	}
 	w.link(c)
 	w.follow(c)
+	w.habits(c)
+}
+
+// habits counts how the texts of all calls are written that break the rule of c.
+func (w *window) habits(c *Cause) {
+	for place, known := range constraints.Habits() {
+		if known.Class != c.Class {
+			continue
+		}
+		h := Habit{Words: known.Words, Do: known.Do}
+		runs := runSet{}
+		for i := range w.obs {
+			about, breaks := w.obs[i].Long.habit(place)
+			for _, l := range w.leaves[i] {
+				if l.kind == '"' && !cut(l.text) {
+					a, b := known.In(l.text)
+					about, breaks = about || a, breaks || b
+				}
+			}
+			switch {
+			case breaks:
+				h.With++
+				if w.bad(i) {
+					h.WithFailed++
+					runs[w.obs[i].Run] = true
+				}
+				if _, of := slices.BinarySearch(c.members, i); of {
+					h.Explains++
+				}
+			case about:
+				h.Without++
+				if w.bad(i) {
+					h.WithoutFailed++
+				}
+			}
+		}
+		if h.Runs = len(runs); h.Tells() {
+			c.Habits = append(c.Habits, h)
+		}
+	}
 }
 
 // The words of a quote: at most mostLead, and at least leastLead where forms share
@@ -275,21 +352,20 @@ func quotesOf(forms map[int]*Quote, runs map[int]runSet) []Quote {
 	return list[:min(len(list), maxQuotes)]
 }
 
-// goodWith counts the good calls whose input has a word.
-func (w *window) goodWith(word string) int {
-	n := 0
+// countWith counts the calls whose input has the word of a slot.
+func (w *window) countWith(s *Slot) {
 	for i := range w.obs {
-		if !w.good(i) {
+		if !slices.ContainsFunc(w.leaves[i], func(l leafValue) bool { return hasWord(l.text, s.Text) }) {
 			continue
 		}
-		for _, l := range w.leaves[i] {
-			if hasWord(l.text, word) {
-				n++
-				break
-			}
+		s.All++
+		if w.good(i) {
+			s.Worked++
+		}
+		if w.bad(i) {
+			s.Failed++
 		}
 	}
-	return n
 }
 
 // hasWord reports whether s holds word as a whole.
@@ -308,4 +384,8 @@ func hasWord(s, word string) bool {
 	return false
 }
 
-func wordByte(b byte) bool { return inWord[b] || b == '-' }
+// wordByte reports whether a byte is part of a word: letters, digits, the underscore,
+// the hyphen and everything beyond ASCII.
+func wordByte(b byte) bool {
+	return b|0x20 >= 'a' && b|0x20 <= 'z' || b >= '0' && b <= '9' || b == '_' || b == '-' || b >= utf8.RuneSelf
+}

@@ -112,8 +112,8 @@ func (m *miner) adds(q *question, g group, left set, fisher stats.Fisher, raises
 func (m *miner) condition(q *question, g group, behind set) Condition {
 	ratio, ci := g.table.RiskRatio()
 	c := Condition{
-		ID: itemID(kindOf(g), append([]string{string(q.outcome)}, factKeys(g.facts)...)...), Outcome: q.outcome,
-		Facts: g.facts, Contrast: g.contrast, Both: g.pair, Table: g.table, RiskRatio: ratio, RiskRatioCI95: ci,
+		ID: itemID("condition", append([]string{string(q.outcome)}, factKeys(g.facts)...)...), Outcome: q.outcome,
+		Facts: g.facts, Contrast: g.contrast, Table: g.table, RiskRatio: ratio, RiskRatioCI95: ci,
 		P: g.p, Q: g.q, RunP: m.byRuns(q, g), Trajectories: m.spread(behind), Calls: keysOf(m.calls, behind),
 	}
 	other := q.universe.without(g.set)
@@ -158,14 +158,6 @@ func (m *miner) byRuns(q *question, g group) float64 {
 
 // minRuns is how many runs must be on each side of a condition.
 const minRuns = 3
-
-// kindOf keeps the ids of pairs apart from those of facts that are equal.
-func kindOf(g group) string {
-	if g.pair {
-		return "pair"
-	}
-	return "condition"
-}
 
 // spread counts the distinct trajectories in s; each call of an unknown one
 // counts.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"time"
 
 	"memoryd"
 )
@@ -22,18 +21,9 @@ type ErrorCluster struct {
 	Rule string `json:"rule,omitempty"`
 	// EmptyOutput says that the outputs were empty.
 	EmptyOutput bool `json:"empty_output,omitempty"`
-	// Example is the newest message, at most 300 characters.
-	Example string `json:"example"`
-	// Count counts the calls; Failed those of them that scored 0 or, without a
-	// verdict, were flagged as failed; the others scored 0.5.
-	Count        int       `json:"count"`
-	Failed       int       `json:"failed"`
-	Trajectories int       `json:"trajectories"`
-	FirstSeen    time.Time `json:"first_seen"`
-	LastSeen     time.Time `json:"last_seen"`
-	// Newest is the place of the newest call in the history, from 0.
-	Newest int               `json:"newest"`
-	Calls  []memoryd.CallKey `json:"calls"`
+	// Count counts the calls.
+	Count int               `json:"count"`
+	Calls []memoryd.CallKey `json:"calls"`
 }
 
 const (
@@ -60,7 +50,7 @@ type form struct {
 }
 
 // clusterErrors groups the calls that failed or scored 0.5 by their message.
-func clusterErrors(calls []memoryd.Call, trajectory []int) clusters {
+func clusterErrors(calls []memoryd.Call) clusters {
 	b := builder{exact: map[string]*form{}, bySize: map[int][]*form{}}
 	owner := make([]*form, len(calls))
 	for i := range calls {
@@ -78,7 +68,7 @@ func clusterErrors(calls []memoryd.Call, trajectory []int) clusters {
 	out := clusters{of: make([]int, len(calls))}
 	at := map[*form]int{}
 	for i, f := range b.forms {
-		out.items = append(out.items, f.item(calls, trajectory))
+		out.items = append(out.items, f.item(calls))
 		at[f] = i
 	}
 	for i, f := range owner {
@@ -180,31 +170,11 @@ func join(ps []piece) string {
 	return b.String()
 }
 
-func (f *form) item(calls []memoryd.Call, trajectory []int) ErrorCluster {
-	newest := f.calls[len(f.calls)-1]
-	c := ErrorCluster{
-		ID: f.id(), Template: f.template(), Rule: f.rule, EmptyOutput: f.empty, Count: len(f.calls),
-		Example: messageOf(calls[newest].Output), Newest: newest,
-	}
-	seen := map[int]bool{}
+func (f *form) item(calls []memoryd.Call) ErrorCluster {
+	c := ErrorCluster{ID: f.id(), Template: f.template(), Rule: f.rule, EmptyOutput: f.empty, Count: len(f.calls)}
 	for _, i := range f.calls {
 		c.Calls = append(c.Calls, calls[i].Key)
-		if failed(&calls[i]) {
-			c.Failed++
-		}
-		if trajectory[i] == 0 {
-			c.Trajectories++
-		} else {
-			seen[trajectory[i]] = true
-		}
-		if t := calls[i].Time; c.FirstSeen.IsZero() || t.Before(c.FirstSeen) {
-			c.FirstSeen = t
-		}
-		if t := calls[i].Time; t.After(c.LastSeen) {
-			c.LastSeen = t
-		}
 	}
-	c.Trajectories += len(seen)
 	return c
 }
 

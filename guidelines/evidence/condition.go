@@ -30,9 +30,6 @@ type Condition struct {
 	// that hold exactly in the other calls. There is at least one of Facts.
 	Facts    []Fact `json:"facts"`
 	Contrast []Fact `json:"contrast,omitempty"`
-	// Both says that the condition is to have both of its two facts, which by
-	// themselves say less.
-	Both bool `json:"both,omitempty"`
 	// Table counts the calls that the outcome is defined for.
 	stats.Table
 	RiskRatio     float64         `json:"risk_ratio"`
@@ -74,44 +71,32 @@ type question struct {
 // name tells questions apart.
 func (q *question) name() string { return string(q.outcome) }
 
-// group is the facts that split the universe in the same way or, of a pair, the
-// two facts that the calls of set both have.
+// group is the facts that split the universe in the same way.
 type group struct {
 	set             set // within the universe
 	facts, contrast []Fact
 	table           stats.Table
 	p, q            float64
-	pair            bool
 }
 
-// patterns tests every feature, and pairs of them, against every outcome and
-// cost, and keeps what stands out after correction for all tests together and
-// what no part of the history speaks against. A condition of one message goes to
-// its cluster.
-func (m *miner) patterns(errors clusters) (conditions []Condition, patterns []CostPattern, tests, dropped int) {
-	b := &backtest{miner: m, errors: errors, facts: m.inputs.features(), fisher: stats.NewFisher(len(m.calls))}
+// patterns tests every feature against every outcome, and keeps what stands out after
+// correction for all tests together and what no part of the history speaks against.
+func (m *miner) patterns() (conditions []Condition, patterns []CostPattern, tests, dropped int) {
+	b := &backtest{miner: m, facts: m.inputs.features(), fisher: stats.NewFisher(len(m.calls))}
 	all := b.try(m.inputs.all())
 	for i := range all.questions {
 		conditions = append(conditions, m.choose(&all.questions[i], b)...)
 	}
-	for i := range all.costs {
-		patterns = append(patterns, m.chooseCosts(&all.costs[i], b)...)
-	}
-	return conditions, patterns, all.tests, b.dropped
+	return conditions, m.costs(b.facts), all.tests, b.dropped
 }
 
 // correct sets the false discovery rate of every test among all of them, and
 // counts them.
-func correct(questions []question, costs []costQuestion) int {
+func correct(questions []question) int {
 	var groups []*group
 	for i := range questions {
 		for j := range questions[i].groups {
 			groups = append(groups, &questions[i].groups[j])
-		}
-	}
-	for i := range costs {
-		for j := range costs[i].groups {
-			groups = append(groups, &costs[i].groups[j].group)
 		}
 	}
 	ps := make([]float64, len(groups))
@@ -221,9 +206,7 @@ func split(features []feature, universe set) []group {
 
 // told is the group with only its telling facts.
 func (g group) told() group {
-	if !g.pair {
-		g.facts, g.contrast = telling(g.facts), telling(g.contrast)
-	}
+	g.facts, g.contrast = telling(g.facts), telling(g.contrast)
 	return g
 }
 

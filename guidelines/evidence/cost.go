@@ -35,21 +35,18 @@ type Cost struct {
 	MedianWithout float64 `json:"median_without"`
 }
 
-// CostPattern is a property of inputs that goes with a higher or lower cost
-// among the calls that did not fail: failing is often quick, and no way to save.
+// CostPattern is a property of inputs that goes with a higher cost among the calls
+// that did not fail: failing is often quick, and no way to save.
 type CostPattern struct {
 	ID       string   `json:"id"`
 	Resource Resource `json:"resource"`
 	Facts    []Fact   `json:"facts"`
-	Contrast []Fact   `json:"contrast,omitempty"`
 	Cost
-	// P is the rank-sum test, Q its false discovery rate among all hypotheses.
-	P float64 `json:"p"`
-	Q float64 `json:"q"`
-	// Provisional and Backtest are as those of a Condition.
-	Provisional bool              `json:"provisional,omitempty"`
-	Backtest    *Backtest         `json:"backtest,omitempty"`
-	Calls       []memoryd.CallKey `json:"calls"`
+	// P is the rank-sum test, Q its false discovery rate among all hypotheses on the
+	// resource.
+	P     float64           `json:"p"`
+	Q     float64           `json:"q"`
+	Calls []memoryd.CallKey `json:"calls"`
 }
 
 // Outliers are the calls that cost far more than usual.
@@ -67,14 +64,12 @@ type Outliers struct {
 }
 
 // minCostRatio is the least ratio of medians worth attention, minOutlierRatio
-// that of an outlier and the median, maxCostPatterns
-// how many are published for one resource, and maxCostTried of how many, the
-// strongest by rank sum, the medians are computed.
+// that of an outlier and the median, maxCostPatterns how many are published for one
+// resource.
 const (
 	minCostRatio    = 1.25
 	minOutlierRatio = 2
 	maxCostPatterns = 3
-	maxCostTried    = 64
 )
 
 func outliers(calls []memoryd.Call) []Outliers {
@@ -110,61 +105,67 @@ func outliers(calls []memoryd.Call) []Outliers {
 	return found
 }
 
-// costQuestion is one resource over the calls that know it and did not fail.
-type costQuestion struct {
-	resource Resource
-	universe set
-	ranks    []float64 // by place in the history
-	ordered  stats.Ranks
-	groups   []costGroup
-}
-
-type costGroup struct {
-	group
-	rankSum float64
-}
-
-func (m *miner) costQuestions(part set) []costQuestion {
-	var qs []costQuestion
+// costs tests every split of the calls that know a cost and did not fail, and picks
+// the strongest that do not overlap much, from the dearer side.
+func (m *miner) costs(features []feature) []CostPattern {
+	var picked []CostPattern
 	for _, r := range []Resource{Time, Tokens} {
-		q := costQuestion{resource: r, universe: newSet(len(m.calls)), ranks: make([]float64, len(m.calls))}
+		universe, ranks := newSet(len(m.calls)), make([]float64, len(m.calls))
 		var values []float64
 		for i := range m.calls {
-			if v, ok := r.of(&m.calls[i]); ok && part.has(i) && !failed(&m.calls[i]) {
-				q.universe.add(i)
+			if v, ok := r.of(&m.calls[i]); ok && !failed(&m.calls[i]) {
+				universe.add(i)
 				values = append(values, v)
 			}
 		}
 		if len(values) < 4*minSupport {
 			continue
 		}
-		q.ordered = stats.RanksOf(values)
-		next := 0
-		q.universe.each(func(i int) { q.ranks[i] = q.ordered.Rank[next]; next++ })
-		qs = append(qs, q)
+		ordered, next := stats.RanksOf(values), 0
+		universe.each(func(i int) { ranks[i] = ordered.Rank[next]; next++ })
+		groups := split(features, universe)
+		ps := make([]float64, len(groups))
+		for i, g := range groups {
+			sum := 0.0
+			g.set.each(func(i int) { sum += ranks[i] })
+			groups[i].p = ordered.P(g.set.count(), sum)
+			ps[i] = groups[i].p
+		}
+		for i, q := range stats.BenjaminiHochberg(ps) {
+			groups[i].q = q
+		}
+		slices.SortFunc(groups, func(a, b group) int {
+			return cmp.Or(cmp.Compare(a.p, b.p), strings.Compare(firstKey(a), firstKey(b)))
+		})
+		picked = append(picked, m.dearest(r, groups, universe)...)
 	}
-	return qs
+	return picked
 }
 
-func (q *costQuestion) test(features []feature) {
-	for _, g := range split(features, q.universe) {
-		c := costGroup{group: g}
-		c.rankSum = q.rankSum(g.set)
-		c.p = q.ordered.P(g.set.count(), c.rankSum)
-		q.groups = append(q.groups, c)
+func (m *miner) dearest(r Resource, groups []group, universe set) []CostPattern {
+	var picked []CostPattern
+	var taken []set
+	left := universe // without what the patterns before cover
+	for _, g := range groups {
+		if g.q > falseDiscovery || len(picked) == maxCostPatterns {
+			break
+		}
+		g = g.told()
+		cost := m.cost(r, g.set, universe.without(g.set))
+		if cost.MedianWith < cost.MedianWithout {
+			g = g.turned(universe)
+			cost = Cost{cost.Without, cost.With, cost.MedianWithout, cost.MedianWith}
+		}
+		rest := m.cost(r, g.set.and(left), left.without(g.set))
+		if len(g.facts) == 0 || rest.apart() < minCostRatio || rest.MedianWith < rest.MedianWithout || cost.apart() < minCostRatio || m.spread(g.set) < m.needed() || overlaps(taken, g.set, universe) {
+			continue
+		}
+		taken, left = append(taken, g.set), left.without(smaller(g.set, universe))
+		picked = append(picked, CostPattern{
+			ID: itemID("cost", append([]string{string(r)}, factKeys(g.facts)...)...), Resource: r, Facts: g.facts, Cost: cost, P: g.p, Q: g.q, Calls: keysOf(m.calls, g.set),
+		})
 	}
-}
-
-func (q *costQuestion) rankSum(s set) (sum float64) {
-	s.each(func(i int) { sum += q.ranks[i] })
-	return sum
-}
-
-// dearer reports whether the calls of s cost more, by mean rank, than the others.
-func (q *costQuestion) dearer(s set) bool {
-	s = s.and(q.universe)
-	n := float64(s.count())
-	return q.rankSum(s) > n*(float64(q.universe.count())+1)/2
+	return picked
 }
 
 // apart is the greater median over the smaller; 0 when a side has no calls.
@@ -175,58 +176,7 @@ func (c Cost) apart() float64 {
 	return max(c.MedianWith, c.MedianWithout) / min(c.MedianWith, c.MedianWithout)
 }
 
-// chooseCosts picks the strongest patterns that do not overlap much and that
-// still hold among the calls that the ones before leave over.
-func (m *miner) chooseCosts(q *costQuestion, b *backtest) []CostPattern {
-	var groups []costGroup
-	for _, g := range q.groups {
-		if g.q <= falseDiscovery {
-			g.group = g.told()
-			groups = append(groups, g)
-		}
-	}
-	slices.SortFunc(groups, func(a, b costGroup) int {
-		if c := cmp.Compare(a.p, b.p); c != 0 {
-			return c
-		}
-		return strings.Compare(firstKey(a.group), firstKey(b.group))
-	})
-	var picked []CostPattern
-	var taken []set
-	left := q.universe // without what the patterns before cover
-	for _, cg := range groups[:min(len(groups), maxCostTried)] {
-		g, cost := cg.group, m.cost(q.resource, cg.set, q.universe.without(cg.set))
-		if cost.MedianWith < cost.MedianWithout && len(g.contrast) > 0 || len(g.facts) == 0 {
-			g = g.turned(q.universe)
-			cost = Cost{cost.Without, cost.With, cost.MedianWithout, cost.MedianWith}
-		}
-		rest := m.cost(q.resource, g.set.and(left), left.without(g.set))
-		if cost.apart() < minCostRatio || m.spread(g.set) < m.needed() || overlaps(taken, g.set, q.universe) ||
-			rest.apart() < minCostRatio || (rest.MedianWith > rest.MedianWithout) != (cost.MedianWith > cost.MedianWithout) {
-			continue
-		}
-		held, test := b.cost(q.resource, g.set, cost.MedianWith > cost.MedianWithout)
-		if held == rejected {
-			b.dropped++
-			continue
-		}
-		taken = append(taken, g.set)
-		left = left.without(smaller(g.set, q.universe))
-		picked = append(picked, CostPattern{
-			ID: itemID("cost", append([]string{string(q.resource)}, factKeys(g.facts)...)...), Resource: q.resource,
-			Facts: g.facts, Contrast: g.contrast, Cost: cost, P: g.p, Q: g.q,
-			Provisional: held == provisional, Backtest: test, Calls: keysOf(m.calls, g.set),
-		})
-		if len(picked) == maxCostPatterns {
-			break
-		}
-	}
-	return picked
-}
-
-func firstKey(g group) string {
-	return append(factKeys(g.facts), factKeys(g.contrast)...)[0]
-}
+func firstKey(g group) string { return append(factKeys(g.facts), factKeys(g.contrast)...)[0] }
 
 // overlaps reports whether s, seen from its smaller side, shares more than half
 // of its calls, or of theirs, with one in taken.

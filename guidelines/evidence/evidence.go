@@ -17,18 +17,15 @@ import (
 // Limits on what is looked at, so that the cost stays linear in the calls and a
 // hostile input cannot blow it up.
 const (
-	maxDepth       = 8    // levels of an input
-	maxElements    = 32   // elements of an array
-	maxValues      = 256  // scalars of one input
-	maxPaths       = 256  // parameter paths of a tool
-	maxValueBytes  = 64   // longer texts are not compared as values
-	maxWordsText   = 400  // bytes of a text whose words count
-	maxWordsInput  = 1200 // bytes of one input whose words count
-	maxWordBytes   = 24
-	maxCuts        = 7 // thresholds tried on one number
-	minSupport     = 3 // calls on each side of a condition, and with the outcome
-	minTrajectory  = 2 // distinct trajectories behind a condition, where they are known
-	maxConditions  = 6 // published for one outcome and direction
+	maxDepth       = 8   // levels of an input
+	maxElements    = 32  // elements of an array
+	maxValues      = 256 // scalars of one input
+	maxPaths       = 256 // parameter paths of a tool
+	maxValueBytes  = 64  // longer texts are not compared as values
+	maxCuts        = 7   // thresholds tried on one number
+	minSupport     = 3   // calls on each side of a condition, and with the outcome
+	minTrajectory  = 2   // distinct trajectories behind a condition, where they are known
+	maxConditions  = 6   // published for one outcome and direction
 	falseDiscovery = 0.05
 )
 
@@ -45,7 +42,7 @@ type Evidence struct {
 	Overstated int `json:"overstated"`
 	// Trajectories counts the distinct trajectory ids that calls name.
 	Trajectories int `json:"trajectories"`
-	// Hypotheses counts the tests behind Conditions and Costs; their Q values
+	// Hypotheses counts the tests behind Conditions; their Q values
 	// bound the false discovery rate over all of them together.
 	Hypotheses int `json:"hypotheses"`
 	// Rejected counts the conditions and costs that stood out but that a part of
@@ -65,9 +62,11 @@ type Evidence struct {
 	// Causes are the rules that failed calls broke, those of most runs first.
 	Causes []Cause `json:"causes,omitempty"`
 	// Sources say where the values of parameters came from.
-	Sources  []Provenance `json:"sources,omitempty"`
-	Exemplar *Exemplar    `json:"exemplar,omitempty"`
-	Echoes   Echoes       `json:"echoes,omitzero"`
+	Sources []Provenance `json:"sources,omitempty"`
+	// Orders are tools that protect when they were called before, the clearest first.
+	Orders   []Order   `json:"orders,omitempty"`
+	Exemplar *Exemplar `json:"exemplar,omitempty"`
+	Echoes   Echoes    `json:"echoes,omitzero"`
 	// Unchanged counts the calls that sent a failed input of their run again as it
 	// was, in UnchangedRuns runs.
 	Unchanged     Retry `json:"unchanged"`
@@ -128,11 +127,11 @@ func MineObserved(obs []Observation, recent []memoryd.Call) Evidence {
 	e.Parameters = m.inputs.parameters(well)
 	e.Output = profileOutputs(recent)
 	e.Outliers = outliers(calls)
-	errors := clusterErrors(calls, m.trajectory)
-	e.Conditions, e.Costs, e.Hypotheses, e.Rejected = m.patterns(errors)
+	errors := clusterErrors(calls)
+	e.Conditions, e.Costs, e.Hypotheses, e.Rejected = m.patterns()
 	e.Errors = errors.items
 	w := newWindow(obs)
-	e.Sources, e.Exemplar, e.Echoes = w.provenance, w.exemplar(), w.echoes()
+	e.Sources, e.Orders, e.Exemplar, e.Echoes = w.provenance, w.orders(), w.exemplar(), w.echoes()
 	e.Causes = w.causes(errors)
 	e.Unchanged, e.UnchangedRuns = w.unchanged()
 	return e

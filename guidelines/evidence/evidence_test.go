@@ -86,8 +86,7 @@ func (c *tally) precision() float64 {
 	return float64(c.right) / float64(c.published)
 }
 
-// conditionPaths lists the first path of each published condition and cost, and
-// both of a pair.
+// conditionPaths lists the first path of each published condition and cost.
 func conditionPaths(e evidence.Evidence, confirmed bool) []string {
 	var paths []string
 	for _, c := range e.Conditions {
@@ -95,14 +94,9 @@ func conditionPaths(e evidence.Evidence, confirmed bool) []string {
 			continue
 		}
 		paths = append(paths, c.Facts[0].Path)
-		if c.Both {
-			paths = append(paths, c.Facts[1].Path)
-		}
 	}
 	for _, c := range e.Costs {
-		if !c.Provisional || !confirmed {
-			paths = append(paths, c.Facts[0].Path)
-		}
+		paths = append(paths, c.Facts[0].Path)
 	}
 	return paths
 }

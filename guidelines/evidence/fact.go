@@ -12,22 +12,15 @@ type FactKind string
 // The kinds of fact. Of several facts on one path that always hold together
 // the one that comes first here is published.
 const (
-	ValueIs   FactKind = "value"       // the value is Value
-	Missing   FactKind = "missing"     // the parameter is not given
-	Present   FactKind = "present"     // it is given
-	IsEmpty   FactKind = "empty"       // the text is empty
-	TypeIs    FactKind = "type"        // the value's type is Value
-	AtLeast   FactKind = "at_least"    // the number (the greatest in an array) is Number or more
-	AtMost    FactKind = "at_most"     // ... or less
-	ItemsMin  FactKind = "items_min"   // the array has Number elements or more
-	ItemsMax  FactKind = "items_max"   // ... or fewer
-	HasWord   FactKind = "word"        // the text has the word Value
-	WordsMin  FactKind = "words_min"   // the text has Number words or more
-	WordsMax  FactKind = "words_max"   // ... or fewer
-	LengthMin FactKind = "length_min"  // the text has Number characters or more
-	LengthMax FactKind = "length_max"  // ... or fewer
-	HasChar   FactKind = "has_char"    // the text has the character Value
-	NotASCII  FactKind = "has_unicode" // the text has characters outside ASCII
+	ValueIs  FactKind = "value"     // the value is Value
+	Missing  FactKind = "missing"   // the parameter is not given
+	Present  FactKind = "present"   // it is given
+	IsEmpty  FactKind = "empty"     // the text is empty
+	TypeIs   FactKind = "type"      // the value's type is Value
+	AtLeast  FactKind = "at_least"  // the number (the greatest in an array) is Number or more
+	AtMost   FactKind = "at_most"   // ... or less
+	ItemsMin FactKind = "items_min" // the array has Number elements or more
+	ItemsMax FactKind = "items_max" // ... or fewer
 )
 
 // rank orders kinds by how much they say to a reader.
@@ -37,8 +30,7 @@ func (k FactKind) rank() int {
 
 // factKinds are all kinds in that order.
 var factKinds = [...]FactKind{
-	ValueIs, Missing, Present, IsEmpty, TypeIs, AtLeast, AtMost, ItemsMin, ItemsMax, HasWord,
-	WordsMin, WordsMax, LengthMin, LengthMax, HasChar, NotASCII,
+	ValueIs, Missing, Present, IsEmpty, TypeIs, AtLeast, AtMost, ItemsMin, ItemsMax,
 }
 
 // Fact is one property of an input.
@@ -47,7 +39,7 @@ type Fact struct {
 	// the array a, "" an input that is a plain text.
 	Path string   `json:"path"`
 	Kind FactKind `json:"kind"`
-	// Value is a text, a word, a type, or the literal of a number or truth value.
+	// Value is a text, a type, or the literal of a number or truth value.
 	Value string `json:"value,omitempty"`
 	// Number is a bound; it is a value that occurs in the history.
 	Number float64 `json:"number,omitempty"`
@@ -91,8 +83,6 @@ func (x *inputs) features() []feature {
 		}{
 			{c.numbers, AtLeast, AtMost},
 			{c.items, ItemsMin, ItemsMax},
-			{c.words, WordsMin, WordsMax},
-			{c.lengths, LengthMin, LengthMax},
 		} {
 			x.thresholds(n.values, func(v float64, s set, least bool) {
 				kind := n.max
@@ -101,11 +91,6 @@ func (x *inputs) features() []feature {
 				}
 				add(feature{Fact{Path: c.path, Kind: kind, Number: v}, col, s})
 			})
-		}
-		for i, s := range c.chars {
-			if s != nil {
-				add(feature{charFact(c.path, charsOfInterest[i]), col, s})
-			}
 		}
 	}
 	for _, t := range x.list {
@@ -133,20 +118,10 @@ func (t token) set(n int) set {
 }
 
 func (t token) fact(path string) Fact {
-	switch {
-	case t.kind == tokenWord:
-		return Fact{Path: path, Kind: HasWord, Value: t.text}
-	case t.text == "":
+	if t.text == "" {
 		return Fact{Path: path, Kind: IsEmpty}
 	}
 	return Fact{Path: path, Kind: ValueIs, Value: t.text}
-}
-
-func charFact(path string, b byte) Fact {
-	if b >= 0x80 {
-		return Fact{Path: path, Kind: NotASCII}
-	}
-	return Fact{Path: path, Kind: HasChar, Value: string(rune(b))}
 }
 
 // thresholds cuts values at up to maxCuts places, spread evenly over the calls,

@@ -87,27 +87,19 @@ func plantedTools() []planted {
 			}
 			return call(tb, i, in, "rows", 1, 0.5+r.Float64()/5, 90)
 		}, []string{"table", "limit"}},
-		{"timeouts", func(tb testing.TB, r *rand.Rand, i int) memoryd.Call {
-			in := object{"query": words(r, 1+r.IntN(5)), "max_results": pick(r, 5, 10, 50), "filter_type": pick(r, "all", "docs", "news"), "safe": r.IntN(2) == 0}
-			if in["max_results"] == 50 && in["filter_type"] == "all" {
-				return call(tb, i, in, "Error: request timed out", 0, 30+r.Float64(), 80)
-			}
-			return call(tb, i, in, "Found results", 1, 2+r.Float64(), 150)
-		}, []string{"filter_type", "max_results"}},
 		{"file", func(tb testing.TB, r *rand.Rand, i int) memoryd.Call {
-			root := pick(r, "/data", "/data", "/data/in", "/missing")
-			in := object{"path": fmt.Sprintf("%s/%s.txt", root, words(r, 1)), "mode": pick(r, "read", "append")}
+			in := object{"path": fmt.Sprintf("/data/%s.txt", words(r, 1)), "root": pick(r, "data", "in", "missing"), "mode": pick(r, "read", "append")}
 			if r.IntN(3) > 0 {
 				in["encoding"] = "utf-8"
 			}
 			switch {
-			case root == "/missing":
+			case in["root"] == "missing":
 				return call(tb, i, in, fmt.Sprintf("FileNotFoundError: [Errno 2] No such file or directory: '%s'", in["path"]), 0, 0.1, 10)
 			case in["encoding"] == nil:
 				return call(tb, i, in, "Warning: encoding missing, guessed latin-1", 0.5, 0.1, 10)
 			}
 			return call(tb, i, in, "ok", 1, 0.1, 10)
-		}, []string{"path", "encoding"}},
+		}, []string{"root", "encoding"}},
 	}
 }
 

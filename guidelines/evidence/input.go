@@ -2,11 +2,9 @@ package evidence
 
 import (
 	"bytes"
-	"hash/maphash"
 	"math"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"memoryd"
 
@@ -32,12 +30,6 @@ type inputs struct {
 	paths   map[pathStep]int32
 	columns []*column
 	list    []token
-	// leaves are the columns that each call gives with a hash of what it gives
-	// there, to see what changed between two calls.
-	leaves [][]leaf
-	seed   maphash.Seed
-	// budget is how many bytes of the current input may still be cut into words.
-	budget int
 }
 
 type pathStep struct {
@@ -45,50 +37,29 @@ type pathStep struct {
 	name   string
 }
 
-// leaf is what one call gives at one path; elements of an array add up.
-type leaf struct {
-	col  int32
-	hash uint64
-}
-
 // column is one parameter path over all calls.
 type column struct {
-	path   string
-	parent int32
-	kinds  [kinds]set
-	given  set
-	// Per call: the greatest number, length in characters, count of words and
-	// count of elements; NaN where there is none. nil until first needed.
-	numbers, lengths, words, items []float64
-	whole                          bool
-	// tokens are the places in inputs.list of its values and of its words.
-	tokens [tokenKinds]map[string]int32
-	// chars has a bit per call for each character of interest.
-	chars [len(charsOfInterest)]set
+	path  string
+	kinds [kinds]set
+	given set
+	// Per call: the greatest number and count of elements; NaN where there is none.
+	// nil until first needed.
+	numbers, items []float64
+	whole          bool
+	// tokens are the places in inputs.list of its values.
+	tokens map[string]int32
 }
 
-type tokenKind uint8
-
-const (
-	tokenValue tokenKind = iota
-	tokenWord
-	tokenKinds
-)
-
-// token is a value or a word of a column with the calls that have it.
+// token is a value of a column with the calls that have it.
 type token struct {
 	col   int32
-	kind  tokenKind
 	text  string
 	calls []int32
 }
 
 // readInputs reads the inputs of calls.
 func readInputs(calls []memoryd.Call) *inputs {
-	x := &inputs{
-		n: len(calls), paths: map[pathStep]int32{},
-		leaves: make([][]leaf, len(calls)), seed: maphash.MakeSeed(),
-	}
+	x := &inputs{n: len(calls), paths: map[pathStep]int32{}}
 	root := x.child(-1, "")
 	dec := jsontext.NewDecoder(bytes.NewReader(nil))
 	for i := range calls {
@@ -104,7 +75,6 @@ func (x *inputs) read(dec *jsontext.Decoder, root int32, call int, raw []byte) {
 	if len(raw) == 0 {
 		return
 	}
-	x.budget = maxWordsInput
 	w := walker{inputs: x, dec: dec, call: call, left: maxValues}
 	if raw[0] == '"' {
 		w.reset(raw)
@@ -158,10 +128,10 @@ func (w *walker) value(col int32, depth int) bool {
 	case '0':
 		w.number(col, w.call, tok.String())
 	case 'n':
-		w.mark(col, w.call, kindNull, "null")
+		w.mark(col, w.call, kindNull)
 	default:
-		w.mark(col, w.call, kindBool, tok.String())
-		w.token(col, w.call, tokenValue, tok.String())
+		w.mark(col, w.call, kindBool)
+		w.token(col, w.call, tok.String())
 	}
 	return true
 }
@@ -170,7 +140,7 @@ func (w *walker) object(col int32, depth int) bool {
 	if _, err := w.dec.ReadToken(); err != nil {
 		return false
 	}
-	w.mark(col, w.call, kindObject, "")
+	w.mark(col, w.call, kindObject)
 	for w.dec.PeekKind() != '}' {
 		name, err := w.dec.ReadToken()
 		if err != nil {
@@ -198,7 +168,7 @@ func (w *walker) array(col int32, depth int) bool {
 			return false
 		}
 	}
-	w.mark(col, w.call, kindArray, strconv.Itoa(count))
+	w.mark(col, w.call, kindArray)
 	w.columns[col].items = w.greatest(w.columns[col].items, w.call, float64(count))
 	_, err := w.dec.ReadToken()
 	return err == nil
@@ -221,42 +191,23 @@ func (x *inputs) child(parent int32, name string) int32 {
 		path = x.columns[parent].path + "." + name
 	}
 	id := int32(len(x.columns)) //nolint:gosec // bounded by maxPaths
-	x.columns = append(x.columns, &column{path: path, parent: parent, given: newSet(x.n), whole: true})
+	x.columns = append(x.columns, &column{path: path, given: newSet(x.n), whole: true})
 	x.paths[step] = id
 	return id
 }
 
-// usualLeaves is how many leaves most inputs have at most.
-const usualLeaves = 8
-
-// mark notes that the call gives a value of kind k at col. Containers have no
-// content of their own, except for the count of an array.
-func (x *inputs) mark(col int32, call int, k kind, content string) {
+// mark notes that the call gives a value of kind k at col.
+func (x *inputs) mark(col int32, call int, k kind) {
 	c := x.columns[col]
 	c.given.add(call)
 	if c.kinds[k] == nil {
 		c.kinds[k] = newSet(x.n)
 	}
 	c.kinds[k].add(call)
-	if k == kindObject {
-		return
-	}
-	h := maphash.String(x.seed, content) + uint64(k)
-	leaves := x.leaves[call]
-	for i := range leaves {
-		if leaves[i].col == col {
-			leaves[i].hash = leaves[i].hash*1099511628211 + h
-			return
-		}
-	}
-	if leaves == nil {
-		leaves = make([]leaf, 0, usualLeaves)
-	}
-	x.leaves[call] = append(leaves, leaf{col, h})
 }
 
 func (x *inputs) number(col int32, call int, literal string) {
-	x.mark(col, call, kindNumber, literal)
+	x.mark(col, call, kindNumber)
 	c := x.columns[col]
 	f, err := strconv.ParseFloat(literal, 64)
 	if err != nil {
@@ -266,19 +217,14 @@ func (x *inputs) number(col int32, call int, literal string) {
 		c.whole = false
 	}
 	c.numbers = x.greatest(c.numbers, call, f)
-	x.token(col, call, tokenValue, literal)
+	x.token(col, call, literal)
 }
 
 func (x *inputs) text(col int32, call int, s string) {
-	x.mark(col, call, kindText, s)
-	c := x.columns[col]
-	c.lengths = x.greatest(c.lengths, call, float64(utf8.RuneCountInString(s)))
+	x.mark(col, call, kindText)
 	if len(s) <= maxValueBytes {
-		x.token(col, call, tokenValue, s)
+		x.token(col, call, s)
 	}
-	count := x.wordsOf(col, call, s)
-	c.words = x.greatest(c.words, call, float64(count))
-	x.charsOf(c, call, s)
 }
 
 // greatest notes v for the call unless a greater value stands there.
@@ -295,16 +241,16 @@ func (x *inputs) greatest(values []float64, call int, v float64) []float64 {
 	return values
 }
 
-func (x *inputs) token(col int32, call int, k tokenKind, text string) {
-	known := &x.columns[col].tokens[k]
-	id, ok := (*known)[text]
+func (x *inputs) token(col int32, call int, text string) {
+	c := x.columns[col]
+	id, ok := c.tokens[text]
 	if !ok {
-		if *known == nil {
-			*known = map[string]int32{}
+		if c.tokens == nil {
+			c.tokens = map[string]int32{}
 		}
-		id = int32(len(x.list)) //nolint:gosec // bounded by calls times maxWordsInput
-		(*known)[text] = id
-		x.list = append(x.list, token{col: col, kind: k, text: text})
+		id = int32(len(x.list)) //nolint:gosec // bounded by calls times maxValues
+		c.tokens[text] = id
+		x.list = append(x.list, token{col: col, text: text})
 	}
 	t := &x.list[id]
 	if n := len(t.calls); n == 0 || t.calls[n-1] != int32(call) { //nolint:gosec // a place in the history

@@ -18,7 +18,10 @@ func (w *window) link(c *Cause) {
 	case constraints.Sum:
 		w.short(c)
 		return
-	case constraints.Balance, constraints.SoldOut, constraints.Forbidden, constraints.NotFound, constraints.Exists:
+	case constraints.Transport, constraints.Unreachable, constraints.BadRequest, constraints.ServerError, constraints.Robots, constraints.Address, constraints.Certificate:
+		w.hosts(c)
+		return
+	case constraints.SQLName, constraints.Balance, constraints.SoldOut, constraints.Capacity, constraints.Stale, constraints.Forbidden, constraints.NotFound, constraints.Exists:
 	default:
 		return
 	}
@@ -28,7 +31,7 @@ func (w *window) link(c *Cause) {
 			said := strings.ToLower(messageOf(w.obs[i].Output))
 			seen := map[string]bool{}
 			for _, l := range w.leaves[i] {
-				if !seen[l.path] && l.kind == '"' && len(l.text) >= 3 && (hasWord(said, strings.ToLower(l.text)) || hasWord(said, nameWords(l.text))) {
+				if !seen[l.path] && l.kind == '"' && len(l.text) >= 3 && strings.Count(l.text, " ") < 3 && (hasWord(said, strings.ToLower(l.text)) || hasWord(said, nameWords(l.text))) {
 					seen[l.path] = true
 					votes[l.path]++
 				}
@@ -47,6 +50,62 @@ func (w *window) link(c *Cause) {
 		c.Parameter = best
 	}
 	c.Prefix = w.prefix(c)
+	w.safe(c)
+	for _, i := range c.members {
+		if slices.ContainsFunc(w.obs[i].Sources, func(s Source) bool { return s.Path == c.Parameter && s.Tool != "" }) {
+			c.Copied++
+		}
+	}
+}
+
+// hosts ties trouble on the way to a host to the parameter with the address, where
+// the messages name its host.
+func (w *window) hosts(c *Cause) {
+	votes := map[string]int{}
+	for _, i := range c.members {
+		for _, l := range w.leaves[i] {
+			if h := hostOf(l.text); h != "" && strings.Contains(w.obs[i].Output, h) {
+				votes[l.path]++
+			}
+		}
+	}
+	for path, n := range votes {
+		if c.Parameter == "" && 5*n >= 4*len(c.members) && n <= len(c.members) {
+			c.Parameter = path
+		}
+	}
+}
+
+// hostOf is the host of an address; "" for what is none.
+func hostOf(s string) string {
+	_, rest, found := strings.Cut(s, "://")
+	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
+		rest = rest[:end]
+	}
+	if !found || strings.ContainsRune(s, ' ') {
+		return ""
+	}
+	return rest
+}
+
+// safe finds the beginning of other values of the parameter that never failed so.
+func (w *window) safe(c *Cause) {
+	if c.Prefix == "" {
+		return
+	}
+	calls := map[string]int{}
+	for i := range w.obs {
+		for _, l := range w.leaves[i] {
+			if end := strings.IndexAny(l.text, "0123456789"); l.path == c.Parameter && end >= 3 {
+				calls[l.text[:end]]++
+			}
+		}
+	}
+	for prefix, n := range calls {
+		if prefix != c.Prefix && strings.ContainsAny(prefix, "_-") && !strings.ContainsAny(prefix, "/.: ") && (n > c.SafeCalls || n == c.SafeCalls && prefix < c.Safe) {
+			c.Safe, c.SafeCalls = prefix, n
+		}
+	}
 }
 
 var twoNumbers = regexp.MustCompile(`(?i)total\D{0,20}?(\d[\d.]*)\D{1,20}(\d[\d.]*)`)

@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"memoryd"
 )
@@ -43,17 +42,6 @@ func (m Match) Type(path string) string {
 	return ""
 }
 
-// Paths lists the parameters at the top level.
-func (m Match) Paths() []string {
-	var paths []string
-	for _, c := range m.inputs.columns[1:] {
-		if c.parent == 0 && c.given.count() > 0 {
-			paths = append(paths, c.path)
-		}
-	}
-	return paths
-}
-
 func (m Match) given(path string) *column {
 	id, ok := m.column[path]
 	if !ok || m.inputs.columns[id].given.count() == 0 {
@@ -77,14 +65,7 @@ func (m Match) Holds(f Fact) bool {
 	case TypeIs:
 		return slices.ContainsFunc(kindsOf(c), func(k kind) bool { return k.String() == f.Value })
 	case ValueIs, IsEmpty:
-		return m.has(f.Path, tokenValue, f.Value)
-	case HasWord:
-		return m.has(f.Path, tokenWord, f.Value)
-	case HasChar, NotASCII:
-		return slices.ContainsFunc(charsOfInterest[:], func(b byte) bool {
-			at := slices.Index(charsOfInterest[:], b)
-			return c.chars[at] != nil && charFact(f.Path, b) == f
-		})
+		return m.has(f.Path, f.Value)
 	}
 	return c.within(f)
 }
@@ -94,7 +75,7 @@ func (c *column) within(f Fact) bool {
 	for _, b := range []struct {
 		least, most FactKind
 		values      []float64
-	}{{AtLeast, AtMost, c.numbers}, {ItemsMin, ItemsMax, c.items}, {WordsMin, WordsMax, c.words}, {LengthMin, LengthMax, c.lengths}} {
+	}{{AtLeast, AtMost, c.numbers}, {ItemsMin, ItemsMax, c.items}} {
 		if len(b.values) == 0 || math.IsNaN(b.values[0]) {
 			continue
 		}
@@ -118,15 +99,15 @@ func kindsOf(c *column) []kind {
 	return ks
 }
 
-// has reports whether the input has the value or word at path; numbers are equal
+// has reports whether the input has the value at path; numbers are equal
 // when they are the same number.
-func (m Match) has(path string, k tokenKind, text string) bool {
+func (m Match) has(path, text string) bool {
 	want, err := strconv.ParseFloat(text, 64)
 	for _, t := range m.inputs.list {
-		if t.kind != k || m.inputs.columns[t.col].path != path {
+		if m.inputs.columns[t.col].path != path {
 			continue
 		}
-		if t.text == text || k == tokenWord && strings.EqualFold(t.text, text) {
+		if t.text == text {
 			return true
 		}
 		if got, bad := strconv.ParseFloat(t.text, 64); err == nil && bad == nil && got == want {

@@ -37,7 +37,11 @@ func messageOf(output string) string {
 	}
 	var words []string
 	for l := range strings.Lines(text[at:min(len(text), at+4*messageRunes)]) {
-		if words = append(words, strings.Fields(l)...); len(words) >= lineWords {
+		more := strings.Fields(l)
+		if len(words) > 2 && (len(more) == 1 || strings.HasPrefix(l, "status: ")) {
+			continue // a code beside the message
+		}
+		if words = append(words, more...); len(words) >= lineWords {
 			break
 		}
 	}

@@ -35,6 +35,15 @@ type Observation struct {
 	// Prepared says that a call that opens, creates or selects something had worked
 	// before in the run.
 	Prepared bool
+	// Before are the tools that had answered well before in the run, in the order of
+	// their first answer, at most maxBefore.
+	Before []string
+	// Same is equal for inputs that are; 0 of an observation that was stored without.
+	Same uint64
+	// Long is what was read of texts that Trim cuts.
+	Long Marks
+	// leaves are the scalars of the input as long as that is whole.
+	leaves []leafValue
 }
 
 // Source is the place where a value of the input stood before.
@@ -89,22 +98,23 @@ func NewObserver() *Observer {
 // Observe reads one call and takes it into the memory of its run. The observation
 // holds the call as it is: see Trim.
 func (o *Observer) Observe(c *memoryd.Call) Observation {
-	ob := Observation{Call: *c}
+	ob := Observation{Call: *c, leaves: leavesOf(c.Input)}
 	ob.Run, ob.Agent, ob.Named = RunOf(c)
 	bad := wrong(c)
 	if bad || c.Evaluation.State == memoryd.Pending { // whose verdict may come when the text is gone
 		text, found := o.readMessage(c.Output)
 		ob.Found = found
-		ob.Echo = echoOf(c.Input, text)
+		ob.Echo = echoOf(ob.leaves, text)
 	}
 	if ob.Run == 0 {
 		return ob
 	}
 	r := o.run(ob.Run)
-	leaves := leavesOf(c.Input)
 	ob.Prepared = r.prepared
+	n := min(len(r.tools), maxBefore)
+	ob.Before = r.tools[:n:n] // only ever appended to
 	if len(r.tools) > 0 {
-		for _, l := range leaves {
+		for _, l := range ob.leaves {
 			if idLike(l.text) && len(ob.Sources) < maxSources {
 				s := Source{Path: l.path}
 				if at, ok := r.values[maphash.String(o.seed, l.text)]; ok {
@@ -139,7 +149,7 @@ func (o *Observer) readMessage(output string) (string, []constraints.Constraint)
 		return m.text, m.found
 	}
 	text := constraints.Unwrap(output)
-	found := constraints.ReadText(text)
+	found := constraints.Read(output)
 	found = found[:min(len(found), maxFound)]
 	if len(output) <= scannedBytes {
 		if len(o.read) >= maxRead {
@@ -150,10 +160,11 @@ func (o *Observer) readMessage(output string) (string, []constraints.Constraint)
 	return text, found
 }
 
-// maxFound and maxSources bound what one observation holds.
+// maxFound, maxSources and maxBefore bound what one observation holds.
 const (
 	maxFound   = 4
 	maxSources = 8
+	maxBefore  = 16
 )
 
 func (o *Observer) run(id uint64) *run {
@@ -258,7 +269,7 @@ func RunOf(c *memoryd.Call) (id, agent uint64, named bool) {
 		}
 	}
 	if names.agent != "" {
-		agent = hashOf("agent", names.agent)
+		agent = AgentOf(names.agent)
 	}
 	switch {
 	case names.run != "":
@@ -270,6 +281,9 @@ func RunOf(c *memoryd.Call) (id, agent uint64, named bool) {
 	}
 	return 0, agent, false
 }
+
+// AgentOf is the number of an agent, by its agent_id.
+func AgentOf(id string) uint64 { return hashOf("agent", id) }
 
 // Trajectory is metadata.trajectory_id, by which calls of one run of an agent are
 // known to belong together; "" when there is none.
@@ -353,8 +367,8 @@ func collect(dec *jsontext.Decoder, path string, depth int, list *[]leafValue) b
 
 // echoOf looks in a message for a text of the input that had double quotes, as it
 // was or without them.
-func echoOf(input json.RawMessage, message string) Echo {
-	for _, l := range leavesOf(input) {
+func echoOf(leaves []leafValue, message string) Echo {
+	for _, l := range leaves {
 		if l.kind != '"' || !strings.Contains(l.text, `"`) {
 			continue
 		}

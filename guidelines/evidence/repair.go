@@ -28,6 +28,7 @@ const (
 	Lengthened Change = "lengthened" // a list with more
 	Absolute   Change = "absolute"   // a path from the root
 	Replaced   Change = "replaced"   // another value
+	Rehosted   Change = "rehosted"   // an address on another host
 	Rewritten  Change = "rewritten"  // a text of which less than half is the same
 	Edited     Change = "edited"     // a text of which more than half is the same
 )
@@ -227,6 +228,8 @@ func changeOf(path string, old, now []leafValue) Repair {
 
 func textChange(a, b string) Change {
 	switch {
+	case hostOf(a) != "" && hostOf(b) != "" && hostOf(a) != hostOf(b):
+		return Rehosted
 	case strings.EqualFold(a, b):
 		return Recased
 	case strings.Join(strings.Fields(a), "") == strings.Join(strings.Fields(b), ""):
@@ -265,20 +268,23 @@ func letters(s string) string {
 // any time, and their runs.
 func (w *window) unchanged() (r Retry, runs int) {
 	seen := runSet{}
-	failedBefore := map[uint64]map[string]bool{}
+	failedBefore := map[uint64]map[uint64]bool{}
 	for i := range w.obs {
 		run := w.obs[i].Run
 		if run == 0 {
 			continue
 		}
-		key := string(w.obs[i].Input)
+		key := w.obs[i].Same
+		if key == 0 {
+			key = hashOf("input", string(w.obs[i].Input))
+		}
 		if failedBefore[run][key] && w.obs[i].Evaluation.State == memoryd.Judged {
 			r.note(w.good(i))
 			seen[run] = true
 		}
 		if w.wrong(i) {
 			if failedBefore[run] == nil {
-				failedBefore[run] = map[string]bool{}
+				failedBefore[run] = map[uint64]bool{}
 			}
 			failedBefore[run][key] = true
 		}

@@ -1,9 +1,12 @@
+//go:build unix
+
 package evidence_test
 
 import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -49,14 +52,25 @@ func TestMiningTwoThousandCallsIsQuick(t *testing.T) {
 	}
 	best := time.Hour
 	for range 5 {
-		start := time.Now()
+		start := processorTime(t)
 		evidence.MineObserved(obs, calls[len(calls)-100:])
-		best = min(best, time.Since(start))
+		best = min(best, processorTime(t)-start)
 	}
-	t.Logf("mining a window of 2,000 calls takes %v", best)
+	t.Logf("mining a window of 2,000 calls takes %v of a processor", best)
 	if best > 300*time.Millisecond { // the goal is 100 ms on a quiet machine
 		t.Errorf("mining takes %v", best)
 	}
+}
+
+// processorTime is what this process has used: others that run at the same time do
+// not count.
+func processorTime(t *testing.T) time.Duration {
+	t.Helper()
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
 func BenchmarkMineTwoKilobytes(b *testing.B) {

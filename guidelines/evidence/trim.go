@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"memoryd"
@@ -21,10 +22,41 @@ const (
 	trimmedOutput = 480
 )
 
+// Marks are properties of the long texts of an input: bit 0 that one has a double
+// quote, and for each habit whether one is of its kind and whether one is written so.
+type Marks uint64
+
+func (m *Marks) read(leaves []leafValue) {
+	for _, l := range leaves {
+		if l.kind != '"' || len(l.text) <= trimmedText {
+			continue
+		}
+		if strings.Contains(l.text, `"`) {
+			*m |= 1
+		}
+		for i, h := range constraints.Habits() {
+			about, breaks := h.In(l.text)
+			if about {
+				*m |= 2 << (2 * i)
+			}
+			if breaks {
+				*m |= 4 << (2 * i)
+			}
+		}
+	}
+}
+
+func (m Marks) habit(i int) (about, breaks bool) { return m>>(2*i+1)&1 == 1, m>>(2*i+2)&1 == 1 }
+
+// cut reports whether a text was cut by Trim.
+func cut(s string) bool { return len(s) > trimmedText/2 && strings.HasSuffix(s, "…") }
+
 // Trim cuts the bodies to what mining compares: long texts of the input, and all of
 // the output but a failed call's message.
 func (ob *Observation) Trim() {
-	ob.Input = trimInput(ob.Input)
+	ob.Same = hashOf("input", string(ob.Input))
+	ob.Long.read(ob.leaves)
+	ob.Input, ob.leaves = trimInput(ob.Input), nil
 	if wrong(&ob.Call) || ob.Evaluation.State == memoryd.Pending {
 		ob.Output = textsafe.Head(constraints.Unwrap(ob.Output), trimmedOutput)
 	} else {
@@ -101,13 +133,16 @@ type kept struct {
 	Sources  []Source                 `json:"p,omitempty"`
 	Echo     Echo                     `json:"e,omitempty"`
 	Prepared bool                     `json:"b,omitempty"`
+	Before   []string                 `json:"d,omitempty"`
+	Same     uint64                   `json:"h,omitempty"`
+	Long     Marks                    `json:"l,omitempty"`
 }
 
 // MarshalJSON writes the stored form of a trimmed observation.
 func (ob Observation) MarshalJSON() ([]byte, error) {
 	return json.Marshal(kept{
 		ob.Key.String(), ob.Seq, ob.Time, ob.Run, ob.Named, ob.Agent, ob.Evaluation.State, ob.Evaluation.Score, ob.Evaluation.Rule, ob.Evaluation.JudgedBy, !ob.Success,
-		ob.TimeCost, ob.TokenCost, string(ob.Input), ob.Output, ob.Found, ob.Sources, ob.Echo, ob.Prepared,
+		ob.TimeCost, ob.TokenCost, string(ob.Input), ob.Output, ob.Found, ob.Sources, ob.Echo, ob.Prepared, ob.Before, ob.Same, ob.Long,
 	})
 }
 
@@ -126,7 +161,7 @@ func (ob *Observation) UnmarshalJSON(b []byte) error {
 			Key: key, Seq: k.Seq, Time: k.Time, Success: !k.Failed, TimeCost: k.Seconds, TokenCost: k.Tokens, Input: json.RawMessage(k.Input), Output: k.Output,
 			Evaluation: memoryd.Evaluation{State: k.State, Score: k.Score, Rule: k.Rule, JudgedBy: k.JudgedBy},
 		},
-		Run: k.Run, Named: k.Named, Agent: k.Agent, Found: k.Found, Sources: k.Sources, Echo: k.Echo, Prepared: k.Prepared,
+		Run: k.Run, Named: k.Named, Agent: k.Agent, Found: k.Found, Sources: k.Sources, Echo: k.Echo, Prepared: k.Prepared, Before: k.Before, Same: k.Same, Long: k.Long,
 	}
 	return nil
 }

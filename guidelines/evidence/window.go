@@ -22,7 +22,9 @@ type window struct {
 func newWindow(obs []Observation) *window {
 	w := &window{obs: obs, leaves: make([][]leafValue, len(obs)), inputs: make([]*constraints.Input, len(obs)), of: make([][]*Cause, len(obs))}
 	for i := range obs {
-		w.leaves[i] = leavesOf(obs[i].Input)
+		if w.leaves[i] = obs[i].leaves; w.leaves[i] == nil {
+			w.leaves[i] = leavesOf(obs[i].Input)
+		}
 	}
 	w.provenance = w.sources()
 	return w
@@ -242,7 +244,7 @@ func (w *window) echoes() Echoes {
 				continue
 			}
 			n, bad := &e.Without, &e.WithoutFailed
-			if strings.Contains(l.text, `"`) {
+			if strings.Contains(l.text, `"`) || cut(l.text) && w.obs[i].Long&1 == 1 {
 				n, bad = &e.With, &e.WithFailed
 			}
 			*n++

@@ -85,16 +85,19 @@ type entry struct {
 	at       time.Time
 	isPart   bool // of the history
 	model    *Model
+	newest   []memoryd.Call // as of the revision newestAt, if anything changed since
+	newestAt int64
 }
 
 // What is kept, and when it is learned anew.
 const (
-	heldCalls  = 50_000           // calls behind all models together, about 4 KB each
-	firstCalls = 100              // what a first forecast learns from
-	maxLearned = 2_000            // and any other at most, as far as the window reaches
-	modelAge   = 30 * time.Second // a model serves so long although something changed,
-	modelShare = 10               // or until a tenth of its calls has changed
-	runLookup  = 200              // calls of a run that count, the newest
+	heldCalls   = 50_000           // calls behind all models together, about 4 KB each
+	firstCalls  = 100              // what a first forecast learns from
+	maxLearned  = 2_000            // and any other at most, as far as the window reaches
+	modelAge    = 30 * time.Second // a model serves so long although something changed,
+	modelShare  = 10               // or until a tenth of its calls has changed
+	runLookup   = 200              // calls of a run that count, the newest
+	newestCalls = 32               // that count before they are learned from
 )
 
 // part names this package where panics are counted: it learns from foreign text.
@@ -113,16 +116,32 @@ func NewCache(s Store, priors Priors, cfg Config, log *slog.Logger, now func() t
 // from what is there.
 func (c *Cache) Stop() { c.worker.Stop() }
 
-// Assess tells what to expect of a call of a tool with an input. run names the run
-// that it belongs to, "" when that is not known. A tool that is not known is no
-// error.
-func (c *Cache) Assess(ctx context.Context, ref memoryd.ToolRef, input json.RawMessage, run string) (Assessment, error) {
-	m, err := c.model(ctx, ref)
+// Caller is what a request tells of the call's surroundings; each may be "".
+type Caller struct {
+	Run     string // as memoryd.RunOf reads it from recorded calls
+	Session string // names the run where nothing is known of Run
+	Agent   string // its agent_id
+}
+
+// Assess tells what to expect of a call of a tool with an input. A tool that is not
+// known is no error.
+func (c *Cache) Assess(ctx context.Context, ref memoryd.ToolRef, input json.RawMessage, by Caller) (Assessment, error) {
+	m, newest, err := c.model(ctx, ref)
 	if err != nil {
 		return Assessment{}, err
 	}
-	p := Planned{Input: input, Run: run, Now: c.now()}
-	if run != "" {
+	p := Planned{Input: input, Run: by.Run, Now: c.now()}
+	if by.Run == "" && by.Session == "" { // else the run tells more: measured, these then warn of more good calls
+		p.Newest = newest
+	}
+	if by.Agent != "" {
+		p.Agent = evidence.AgentOf(by.Agent)
+	}
+	for _, run := range []string{by.Run, by.Session} {
+		if run == "" || len(p.RunCalls) > 0 {
+			continue
+		}
+		p.Run = run
 		if p.RunCalls, err = c.store.RunCalls(ctx, ref.Workspace, run, runLookup); err != nil {
 			return Assessment{}, err
 		}
@@ -130,29 +149,51 @@ func (c *Cache) Assess(ctx context.Context, ref memoryd.ToolRef, input json.RawM
 	return m.Assess(p), nil
 }
 
-func (c *Cache) model(ctx context.Context, ref memoryd.ToolRef) (*Model, error) {
+// model gives the model of a tool, and the tool's newest calls if it was learned
+// before the last of them.
+func (c *Cache) model(ctx context.Context, ref memoryd.ToolRef) (*Model, []memoryd.Call, error) {
 	tool, err := c.store.Tool(ctx, ref)
 	isNew := memoryd.IsKind(err, memoryd.NotFound)
 	if err != nil && !isNew {
-		return nil, err
+		return nil, nil, err
 	}
 	if !isNew {
-		if m := c.find(tool); m != nil { //nolint:contextcheck // what it begins outlives the request
-			return m, nil
+		if e, ok := c.find(tool); ok { //nolint:contextcheck // what it begins outlives the request
+			newest, err := c.newest(ctx, tool, e)
+			return e.model, newest, err
 		}
 	}
 	if err := c.readPool(ctx, ref.Workspace); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if isNew {
-		return Learn(nil, c.options(ref, nil)), nil
+		return Learn(nil, c.options(ref, nil)), nil, nil
 	}
 	var m *Model
 	err = lifecycle.Do(ctx, c.log, part, func() error {
 		m, err = c.learn(ctx, tool, firstCalls)
 		return err
 	})
-	return m, err
+	return m, nil, err
+}
+
+// newest reads the calls that came after a model was learned, once for a revision
+// of the tool.
+func (c *Cache) newest(ctx context.Context, tool memoryd.Tool, e entry) ([]memoryd.Call, error) {
+	if tool.Revision == e.revision || tool.Revision == e.newestAt {
+		return e.newest, nil
+	}
+	calls, err := c.store.History(ctx, tool.ToolRef, newestCalls)
+	if err != nil {
+		return nil, err
+	}
+	calls = slices.DeleteFunc(calls, func(call memoryd.Call) bool { _, known := e.model.keys[call.Key]; return known })
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if el := c.tools[tool.ToolRef]; el != nil && el.Value.(*entry).model == e.model {
+		el.Value.(*entry).newest, el.Value.(*entry).newestAt = calls, tool.Revision
+	}
+	return calls, nil
 }
 
 // Use has what is learned in the background reach back as far as w does. It is to be
@@ -167,31 +208,34 @@ func (c *Cache) learn(ctx context.Context, tool memoryd.Tool, limit int) (*Model
 		return nil, err
 	}
 	known := tool.Kept
+	o := c.options(tool.ToolRef, calls)
 	if c.window != nil {
 		known = int(min(tool.Lifetime, maxLearned))
 	}
-	if limit == 0 && known > len(calls) {
-		if calls, err = c.before(ctx, tool.ToolRef, calls); err != nil {
+	if limit == 0 && c.window != nil {
+		if calls, err = c.observed(ctx, tool.ToolRef, calls, &o); err != nil {
 			return nil, err
 		}
 	}
-	m := Learn(calls, c.options(tool.ToolRef, calls))
-	c.keep(entry{tool.ToolRef, tool.Revision, c.now(), limit > 0 && known > limit, m})
+	m := Learn(calls, o)
+	c.keep(entry{ref: tool.ToolRef, revision: tool.Revision, at: c.now(), isPart: limit > 0 && known > limit, model: m})
 	return m, nil
 }
 
-// before puts before the history what the window knows of older calls. Runs are told
-// apart by number there.
-func (c *Cache) before(ctx context.Context, ref memoryd.ToolRef, history []memoryd.Call) ([]memoryd.Call, error) {
+// observed puts before the history what the window knows of older calls, and notes
+// what it knows of all. Runs are told apart by number there.
+func (c *Cache) observed(ctx context.Context, ref memoryd.ToolRef, history []memoryd.Call, o *Options) ([]memoryd.Call, error) {
 	seen, err := c.window.Observations(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
+	o.Observed = make(map[memoryd.CallKey]Observed, len(seen))
 	var older []memoryd.Call
 	for i := range seen {
 		call := seen[i].Call
+		o.Observed[call.Key] = Observed{seen[i].Sources, seen[i].Agent}
 		if len(history) > 0 && call.Seq >= history[0].Seq {
-			break
+			continue
 		}
 		call.ToolRef = ref
 		if seen[i].Named {
@@ -220,24 +264,24 @@ func (c *Cache) options(ref memoryd.ToolRef, calls []memoryd.Call) Options {
 const enoughJudged = 20
 
 // find gives the model that there is, and has it learned anew if it is time.
-func (c *Cache) find(tool memoryd.Tool) *Model {
+func (c *Cache) find(tool memoryd.Tool) (found entry, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	el := c.tools[tool.ToolRef]
 	if el == nil {
-		return nil
+		return found, false
 	}
 	e := el.Value.(*entry)
 	grown := tool.Revision - e.revision
 	if grown < 0 { // the tool was deleted and began anew
 		c.forget(el)
-		return nil
+		return found, false
 	}
 	c.recent.MoveToFront(el)
 	if e.isPart || grown > 0 && (int(grown)*modelShare > e.model.Calls() || c.now().Sub(e.at) >= modelAge) {
 		c.inBackground(tool)
 	}
-	return e.model
+	return *e, true
 }
 
 // inBackground learns the tool anew unless another one is being learned: then the

@@ -8,48 +8,61 @@ import (
 // hash is FNV-1a with a mark for the kind of feature and the path before it.
 type hash uint64
 
-func (h hash) add(s string) hash {
+const (
+	seed  hash = 14695981039346656037
+	prime hash = 1099511628211
+)
+
+func add[T string | []byte](h hash, s T) hash {
 	for i := range len(s) {
-		h = (h ^ hash(s[i])) * 1099511628211
+		h = (h ^ hash(s[i])) * prime
 	}
-	return (h ^ 0xFF) * 1099511628211
+	return (h ^ 0xFF) * prime
 }
 
-func (h hash) bytes(s []byte) hash {
-	for _, b := range s {
-		h = (h ^ hash(b)) * 1099511628211
-	}
-	return (h ^ 0xFF) * 1099511628211
-}
+func (h hash) add(s string) hash { return add(h, s) }
+
+func (h hash) bytes(s []byte) hash { return add(h, s) }
 
 func (h hash) int(n int) hash {
 	for range 4 {
-		h = (h ^ hash(n&0xFF)) * 1099511628211
+		h = (h ^ hash(n&0xFF)) * prime
 		n >>= 8
 	}
 	return h
 }
 
-const seed hash = 14695981039346656037
+// aspect is a way to cut an input into pieces.
+type aspect uint8
+
+const (
+	opening aspect = iota // the form of how a text starts, capitals told from small letters
+	place                 // folders, by each prefix of a path
+	step                  // how each part between separators of commands starts
+	shape                 // the form of what stands between blanks
+	aspects
+)
 
 // collector reads inputs, one after the other: their features, by which likeness
-// and naive Bayes go, and the pieces that novelty goes by.
+// and naive Bayes go, and their pieces, which are looked at one by one.
 type collector struct {
-	known    interner
-	features bags
-	parts    interner // the pieces of all aspects
-	pieces   [aspects]bags
-	room     scratch
+	features, pieces bags
+	aspect           []aspect // by number of a piece
+	room             scratch
 }
 
 // scratch is room that is used again for each text.
 type scratch struct {
-	words, fields, plain []string
-	form                 []byte
+	words []string
+	form  []byte
 }
 
-func newCollector() *collector {
-	return &collector{known: newInterner(), parts: newInterner()}
+// newCollector makes a collector for inputs of about so many bytes together.
+func newCollector(bytes int) *collector {
+	features := min(bytes/8, 1<<17) // most things come again
+	return &collector{
+		features: bags{numbers: make(map[uint64]int32, features)}, pieces: bags{numbers: make(map[uint64]int32, features/4)},
+	}
 }
 
 // read takes an input in.
@@ -58,12 +71,16 @@ func (c *collector) read(leaves []leaf) {
 		c.leaf(&leaves[i])
 	}
 	c.features.end()
-	for a := range c.pieces {
-		c.pieces[a].end()
-	}
+	c.pieces.end()
 }
 
-func (c *collector) put(h hash) { c.features.put(c.known.number(uint64(h))) }
+func (c *collector) put(h hash) { c.features.put(h) }
+
+func (c *collector) piece(a aspect, h hash) {
+	if int(c.pieces.put(h.int(int(a)))) == len(c.aspect) {
+		c.aspect = append(c.aspect, a)
+	}
+}
 
 // maxValue is up to which length a text is a value of its own.
 const maxValue = 64
@@ -78,10 +95,8 @@ func (c *collector) leaf(l *leaf) {
 	case number:
 		c.put(at.add("is").add(l.text))
 		c.put(at.add("scale").int(scale(l.number)))
-		c.piece(argument, at.add(l.text))
 	case word:
 		c.put(at.add("is").add(l.text))
-		c.piece(argument, at.add(l.text))
 	case text:
 		if l.length <= maxValue {
 			c.put(at.add("is").add(l.text))
@@ -99,35 +114,33 @@ func scale(f float64) int {
 	return n
 }
 
+// text notes words and pairs of them, the length and marks, and the pieces.
 func (c *collector) text(at hash, l *leaf) {
 	lower := strings.ToLower(l.text)
 	c.room.words = appendWords(c.room.words[:0], lower)
-	c.room.plain = appendFields(c.room.plain[:0], l.text)
-	c.room.fields = appendFields(c.room.fields[:0], lower)
-	isWord, isPiece := at.add("word"), at
-	for _, w := range c.room.words {
-		c.put(isWord.add(w))
-		c.piece(anyWord, isPiece.add(w))
-	}
-	c.order(at)
-	c.marks(at, l)
-	c.piecesOf(at, lower)
-}
-
-// order notes neighbouring words, and how the text starts and ends.
-func (c *collector) order(at hash) {
-	isPair := at.add("pair")
+	isWord, isPair := at.add("word"), at.add("pair")
 	for i, w := range c.room.words {
+		c.put(isWord.add(w))
 		if i > 0 {
 			c.put(isPair.add(c.room.words[i-1]).add(w))
 		}
 	}
-	if f := c.room.plain; len(f) > 0 {
-		first, last := f[0], f[len(f)-1]
-		c.put(at.add("first").add(strings.ToLower(first)))
-		c.put(at.add("first form").bytes(c.skeleton(first)))
-		c.put(at.add("last").add(strings.ToLower(last)))
-		c.put(at.add("last form").bytes(c.skeleton(last)))
+	c.marks(at, l)
+	for first := range strings.FieldsSeq(l.text) {
+		c.room.form = appendCasedSkeleton(c.room.form[:0], first)
+		c.piece(opening, at.bytes(c.room.form))
+		break
+	}
+	for f := range strings.FieldsSeq(lower) {
+		prefixes(f, func(p string) { c.piece(place, at.add(p)) })
+		c.room.form = appendSkeleton(c.room.form[:0], f)
+		c.piece(shape, at.bytes(c.room.form))
+	}
+	for s := range strings.FieldsFuncSeq(lower, func(r rune) bool { return r == '|' || r == ';' || r == '&' || r == '\n' }) {
+		for f := range strings.FieldsSeq(s) {
+			c.piece(step, at.add(f))
+			break
+		}
 	}
 }
 
@@ -151,8 +164,61 @@ func (c *collector) marks(at hash, l *leaf) {
 	}
 }
 
-// skeleton is valid until the next.
-func (c *collector) skeleton(s string) []byte {
-	c.room.form = appendSkeleton(c.room.form[:0], s)
-	return c.room.form
+// mostPrefixes is how deep into a path is looked.
+const mostPrefixes = 4
+
+// prefixes gives the folders of a text that is a path.
+func prefixes(s string, give func(string)) {
+	if strings.IndexByte(s, '/') < 0 {
+		return
+	}
+	s = strings.Trim(s, "'\"`(){}[],;")
+	for n, at := 0, 0; n < mostPrefixes; n++ {
+		next := strings.IndexByte(s[min(len(s), at+1):], '/')
+		if next < 0 {
+			if n > 0 || strings.HasPrefix(s, "/") {
+				give(s)
+			}
+			return
+		}
+		at += 1 + next
+		give(s[:at])
+	}
 }
+
+// bags holds what inputs are made of, each thing once for an input, by numbers that
+// are given to hashes in the order in which they come.
+type bags struct {
+	numbers map[uint64]int32
+	keys    []uint64 // by number
+	newest  []int32  // by number: 1 + the newest input with it
+	all     []int32  // of one input after the other
+	ends    []int32
+}
+
+// of lists the numbers of an input in the order in which they first came.
+func (b *bags) of(input int32) []int32 {
+	from := int32(0)
+	if input > 0 {
+		from = b.ends[input-1]
+	}
+	return b.all[from:b.ends[input]]
+}
+
+// put adds a hash to the input that is read, and gives its number.
+func (b *bags) put(h hash) int32 {
+	n, known := b.numbers[uint64(h)]
+	if !known {
+		n = int32(len(b.keys)) //nolint:gosec // bounded by calls times what is read of one
+		b.numbers[uint64(h)] = n
+		b.keys, b.newest = append(b.keys, uint64(h)), append(b.newest, 0)
+	}
+	if input := int32(len(b.ends)) + 1; b.newest[n] != input { //nolint:gosec // at most maxCalls
+		b.newest[n] = input
+		b.all = append(b.all, n)
+	}
+	return n
+}
+
+// end ends the input that is read.
+func (b *bags) end() { b.ends = append(b.ends, int32(len(b.all))) } //nolint:gosec // bounded by calls times what is read of one

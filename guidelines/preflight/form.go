@@ -1,7 +1,6 @@
 package preflight
 
 import (
-	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -31,14 +30,6 @@ func appendWords(words []string, s string) []string {
 		words = append(words, s[start:])
 	}
 	return words
-}
-
-// appendFields cuts a text at its blanks.
-func appendFields(fields []string, s string) []string {
-	for f := range strings.FieldsSeq(s) {
-		fields = append(fields, f)
-	}
-	return fields
 }
 
 type charClass uint8

@@ -1,7 +1,10 @@
 package preflight
 
 import (
+	"cmp"
+	"maps"
 	"math"
+	"slices"
 
 	"memoryd"
 )
@@ -11,30 +14,27 @@ import (
 const folds = 5
 
 // learner estimates from an input alone how likely it fails. It puts two scores
-// together: naive Bayes over the input's features, and novelty. They count as far
-// as they predicted the calls of runs that they had not seen: if not better than
-// the failure rate does, they count for nothing.
+// together: naive Bayes over the input's features, and the mean failure rate of its
+// pieces, in which those that are new count as new ones did before. What they count
+// for is what they told of the calls of runs that they had not seen; if that is less
+// than nothing, the failure rate stands alone.
 type learner struct {
-	bayes    map[uint64]float32 // by feature, its log likelihood ratio of failure
-	familiar *familiar
-	scaling  [scores]scaling
-	weight   [scores]float64
-	level    float64
-	base     float64
-	carried  float64 // see carry
-	// eased is by how much the log odds change in runs that went well lately.
-	eased [calms]float64
+	ratios  map[uint64]float32 // by feature, its log likelihood ratio of failure
+	rates   map[uint64]float32 // by piece, its failure rate
+	fresh   [aspects]float64   // of pieces that no call had
+	scaling [scores]scaling
+	level   float64
+	weight  float64 // of each score
+	base    float64
+	// agents is by how much the log odds differ with agents whose record is known.
+	agents map[uint64]float64
 	// spread is by which factor outcomes scattered more about the predictions of
 	// their block of the history than chance does: the sign of a tool, or of its
 	// callers, that change.
 	spread float64
 }
 
-const (
-	byBayes = iota
-	byNovelty
-	scores
-)
+const scores = 2
 
 // scaling is the mean and the standard deviation of a score over the history.
 type scaling struct{ mean, spread float64 }
@@ -43,45 +43,14 @@ type scaling struct{ mean, spread float64 }
 const mostSpreads = 3
 
 func (s scaling) of(x float64) float64 {
-	if s.spread < 1e-9 {
-		return 0
-	}
 	return min(max((x-s.mean)/s.spread, -mostSpreads), mostSpreads)
 }
 
-// point is the scores of one call, brought to scale.
-type point [scores]float64
+// leastSpreads are below which spread differences of a score are small: in log odds,
+// and in failure rates.
+var leastSpreads = [scores]float64{0.5, 0.1}
 
-// newLearner learns from the judged calls of a history. It also gives the estimate
-// for each of them from the runs of the other folds.
-func newLearner(h *history) (l *learner, estimates []float64) {
-	l = &learner{spread: 1, base: h.rate()}
-	bayes, fresh := newBayes(h), newNovelty(h)
-	points := make([]point, len(h.judged))
-	for i, call := range h.judged {
-		points[i] = point{bayes.without(h, call, h.fold[i]), fresh.without(h, call, h.fold[i])}
-	}
-	for s := range scores {
-		l.scaling[s] = scaleOf(points, s)
-		for i := range points {
-			points[i][s] = l.scaling[s].of(points[i][s])
-		}
-	}
-	l.choose(h, points)
-	l.level += l.shift(h, points)
-	estimates = make([]float64, len(points))
-	for i := range points {
-		estimates[i] = l.at(points[i])
-	}
-	for k := calm(1); k < calms; k++ {
-		l.eased[k] = h.ease(estimates, k)
-	}
-	l.spread = spreadOf(h, estimates)
-	l.bayes, l.familiar = bayes.trained(h), fresh.trained(h)
-	return l, estimates
-}
-
-func scaleOf(points []point, score int) (s scaling) {
+func scalingOf(points [][scores]float64, score int) (s scaling) {
 	n := float64(len(points))
 	for i := range points {
 		s.mean += points[i][score] / n
@@ -89,146 +58,280 @@ func scaleOf(points []point, score int) (s scaling) {
 	for i := range points {
 		s.spread += square(points[i][score]-s.mean) / n
 	}
-	s.spread = math.Sqrt(s.spread)
+	s.spread = max(math.Sqrt(s.spread), leastSpreads[score])
 	return s
+}
+
+// The weight of the scores that is expected of a tool, how many squares of scores
+// that expectation counts for (a call adds about 0.4), and below which weight what
+// inputs tell is noise.
+const (
+	startWeight   = 0.5
+	weightInertia = 20
+	leastWeight   = 0.15
+)
+
+// newLearner learns from the judged calls of a history. It also gives the estimate
+// for each of them from the runs of the other folds.
+func newLearner(h *history) (l *learner, estimates []float64) {
+	l = &learner{spread: 1, base: h.rate()}
+	features, pieces := h.tally(&h.read.features), h.tally(&h.read.pieces)
+	fresh := h.fresh(pieces, l.base)
+	points := make([][scores]float64, len(h.judged))
+	for i, call := range h.judged {
+		fold := h.fold[i]
+		sum := 0.0
+		bag := h.read.features.of(call)
+		for _, f := range bag {
+			sum += features.ratio(f, fold)
+		}
+		var mean means
+		for _, p := range h.read.pieces.of(call) {
+			a := h.read.aspect[p]
+			mean.add(a, pieces.rate(p, fold, fresh[a]))
+		}
+		points[i] = [scores]float64{sum / norm(len(bag)), mean.sum()}
+	}
+	x := make([]float64, len(points))
+	for s := range scores {
+		l.scaling[s] = scalingOf(points, s)
+		for i := range points {
+			x[i] += l.scaling[s].of(points[i][s])
+		}
+	}
+	l.fit(h, x)
+	estimates = make([]float64, len(points))
+	for i := range points {
+		estimates[i] = logistic(l.level + l.weight*x[i])
+	}
+	l.agents = h.agents(estimates)
+	l.spread = spreadOf(h, estimates)
+	l.keep(h, features, pieces, fresh)
+	return l, estimates
+}
+
+// fit finds the weight of the scores and the level, and brings the level to the
+// newest calls: a call counts half as much as one that came so many calls after it.
+func (l *learner) fit(h *history, x []float64) {
+	l.level, l.weight = logit(l.base), startWeight
+	for range 6 {
+		inertia := weightInertia / (1 + square((l.weight-startWeight)/startWeight)) // Student's: clear evidence is followed
+		l.weight = h.fit(startWeight, inertia, func(i int) (offset, by, weight float64) { return l.level, x[i], 1 })
+		if l.weight < leastWeight {
+			l.weight = 0
+		}
+		l.level = h.fit(logit(l.base), 0, func(i int) (offset, by, weight float64) { return l.weight * x[i], 1, 1 })
+	}
+	half := max(30, float64(len(x))/4)
+	l.level += h.fit(0, 2, func(i int) (offset, by, weight float64) {
+		return l.level + l.weight*x[i], 1, math.Exp2(-float64(len(x)-1-i) / half)
+	})
+}
+
+// keep keeps what forecasts need of the counts.
+func (l *learner) keep(h *history, features, pieces *tally, fresh [aspects]float64) {
+	l.fresh = fresh
+	l.ratios = make(map[uint64]float32, len(features.counts))
+	for f, key := range h.read.features.keys {
+		l.ratios[key] = float32(features.ratio(int32(f), folds)) //nolint:gosec // bounded by calls times features of one
+	}
+	l.rates = make(map[uint64]float32, len(pieces.counts))
+	for p, key := range h.read.pieces.keys {
+		l.rates[key] = float32(pieces.rate(int32(p), folds, fresh[h.read.aspect[p]])) //nolint:gosec // bounded by calls times pieces of one
+	}
 }
 
 // of estimates the probability that a call with an input fails.
 func (l *learner) of(in *planned) float64 {
-	var bayes float64
+	var sum float64
 	for _, f := range in.features {
-		bayes += float64(l.bayes[f])
+		sum += float64(l.ratios[f])
 	}
-	return l.at(point{l.scaling[byBayes].of(bayes / norm(len(in.features))), l.scaling[byNovelty].of(l.familiar.novelty(in))})
-}
-
-func (l *learner) at(p point) float64 {
-	z := l.level
-	for s := range p {
-		z += l.weight[s] * p[s]
+	var mean means
+	for i, p := range in.pieces {
+		a := in.aspect[i]
+		rate, known := l.rates[p]
+		if !known {
+			rate = float32(l.fresh[a])
+		}
+		mean.add(a, float64(rate))
 	}
-	return logistic(z)
+	return logistic(l.level + l.weight*(l.scaling[0].of(sum/norm(len(in.features)))+l.scaling[1].of(mean.sum())))
 }
 
-// candidate is a way to put the scores together: columns of the logistic
-// regression that brings them to probabilities.
-type candidate [][scores]float64
+// norm brings the sums of inputs with many features and with few to one scale:
+// features of one text go together.
+func norm(features int) float64 { return math.Sqrt(float64(1 + features)) }
 
-// candidates, the one first that is preferred where none is clearly better. The
-// plain mean of forecasts tends to outlive weights that were fitted to the past
-// (Stock and Watson, "Combination forecasts of output growth", Journal of
-// Forecasting 23, 2004).
-var candidates = []candidate{
-	{{0.5, 0.5}},
-	{{1, 0}},
-	{{1, 0}, {0, 1}},
+// means adds up failure rates of pieces by aspect.
+type means [aspects]struct{ sum, n float64 }
+
+func (m *means) add(a aspect, rate float64) {
+	m[a].sum += rate
+	m[a].n++
 }
 
-// The levels at which a difference in predicting the runs counts, in standard
-// errors: between two candidates, and against the failure rate alone.
+// sum is that of the means of the aspects.
+func (m *means) sum() (sum float64) {
+	for a := range m {
+		sum += m[a].sum / max(1, m[a].n)
+	}
+	return sum
+}
+
+// tally counts, for each feature or piece, the runs in which calls that had it
+// failed, and those in which calls that had it did not: in all, and by fold. An
+// agent that tries the same thing over and over tells no more than one that tries
+// it once.
+type tally struct {
+	counts []outcomes
+	all    outcomes
+	ratios [folds + 1][fewRuns + 1][fewRuns + 1]float64 // known ones by fold, good and bad runs
+}
+
+// fewRuns is below which numbers of runs ratios are remembered: most are.
+const fewRuns = 16
+
+// outcomes are numbers of runs with calls that did not fail, and with calls that did.
+type outcomes struct {
+	sum  [2]int32
+	fold [folds][2]int32
+}
+
+func (o *outcomes) add(failed int, fold uint8) {
+	o.sum[failed]++
+	o.fold[fold][failed]++
+}
+
+// without is the counts of the other folds; there is no fold of the number folds.
+func (o *outcomes) without(fold uint8) (good, bad int32) {
+	if fold == folds {
+		return o.sum[0], o.sum[1]
+	}
+	return o.sum[0] - o.fold[fold][0], o.sum[1] - o.fold[fold][1]
+}
+
+func (h *history) tally(b *bags) *tally {
+	t := &tally{counts: make([]outcomes, len(b.keys))}
+	last := make([][2]int32, len(b.keys)) // 1 + the run that was counted last, by outcome
+	var before [2]int32
+	for _, i := range h.byRun() {
+		call, run, fold, failed := h.judged[i], h.run[i]+1, h.fold[i], 0
+		if h.calls[call].failed() {
+			failed = 1
+		}
+		if before[failed] != run {
+			before[failed] = run
+			t.all.add(failed, fold)
+		}
+		for _, n := range b.of(call) {
+			if last[n][failed] != run {
+				last[n][failed] = run
+				t.counts[n].add(failed, fold)
+			}
+		}
+	}
+	return t
+}
+
+// byRun lists the places of the judged calls, those of one run together.
+func (h *history) byRun() []int32 {
+	order := make([]int32, len(h.run))
+	for i := range order {
+		order[i] = int32(i) //nolint:gosec // at most maxCalls
+	}
+	slices.SortStableFunc(order, func(a, b int32) int { return int(h.run[a] - h.run[b]) })
+	return order
+}
+
+// The weights, in runs, of the frequency over all in that of a feature, and of the
+// rate of new pieces in that of a piece.
 const (
-	clearlyBetter = 1
-	betterAtAll   = 1.645
+	featureInertia = 2
+	pieceInertia   = 4
 )
 
-// choose finds the candidate that predicts the runs best, and lets it count if it
-// does so better than the failure rate.
-func (l *learner) choose(h *history, points []point) {
-	bad := make([]bool, len(points))
-	for i, call := range h.judged {
-		bad[i] = h.calls[call].failed()
-	}
-	flat := fitLogistic(nil, bad)
-	best, bestLosses := flat, losses(flat, nil, bad)
-	base := bestLosses
-	for i, c := range candidates {
-		rows := c.rows(points)
-		fit := fitLogistic(rows, bad)
-		ls := losses(fit, rows, bad)
-		if i == 0 || h.gain(bestLosses, ls) > clearlyBetter {
-			best, bestLosses = fit, ls
-			l.weight = c.weights(fit)
-		}
-	}
-	l.level = best.level
-	if h.gain(base, bestLosses) <= betterAtAll {
-		l.level, l.weight = flat.level, [scores]float64{}
-	}
-}
-
-func (c candidate) rows(points []point) [][]float64 {
-	rows := make([][]float64, len(points))
-	all := make([]float64, len(points)*len(c))
-	for i := range points {
-		rows[i] = all[i*len(c) : (i+1)*len(c)]
-		for k, column := range c {
-			for s, share := range column {
-				rows[i][k] += share * points[i][s]
-			}
-		}
-	}
-	return rows
-}
-
-// weights are those of the scores.
-func (c candidate) weights(fit fitted) (w [scores]float64) {
-	for k, column := range c {
-		for s, share := range column {
-			w[s] += share * fit.weights[k]
-		}
-	}
-	return w
-}
-
-// gain is how much smaller the losses b are than a, by runs, in standard errors.
-func (h *history) gain(a, b []float64) float64 {
-	perRun := map[int32]float64{}
-	for i := range a {
-		perRun[h.run[i]] += a[i] - b[i]
-	}
-	var sum, squares float64
-	for run := range h.runs { // in order, so that the sum is repeatable
-		sum += perRun[run]
-		squares += square(perRun[run])
-	}
-	if squares == 0 {
+// ratio is the logarithm of how much more frequent a feature is among failures
+// than among other calls, outside a fold. Each side is shrunk towards the frequency
+// over all, so that a feature that was never seen says nothing.
+func (t *tally) ratio(f int32, fold uint8) float64 {
+	good, bad := t.counts[f].without(fold)
+	if good+bad == 0 {
 		return 0
 	}
-	return sum / math.Sqrt(squares)
+	known := &t.ratios[fold][min(good, fewRuns)][min(bad, fewRuns)]
+	if good < fewRuns && bad < fewRuns && *known != 0 {
+		return *known
+	}
+	allGood, allBad := t.all.without(fold)
+	share := featureInertia * float64(bad+good) / float64(allBad+allGood)
+	ratio := math.Log((float64(bad) + share) / (float64(allBad) + featureInertia) / ((float64(good) + share) / (float64(allGood) + featureInertia)))
+	*known = ratio
+	return ratio
 }
 
-// shift brings the level to the newest calls: a call counts half as much as one
-// that came so many calls after it.
-func (l *learner) shift(h *history, points []point) float64 {
-	half := max(30, float64(len(points))/4)
-	return h.fit(0, func(i int) (offset, x, weight float64) {
-		return logit(clip(l.at(points[i]))), 1, math.Exp2(-float64(len(points)-1-i) / half)
-	})
+// rate is the failure rate of a piece outside a fold, shrunk towards that of new ones.
+func (t *tally) rate(p int32, fold uint8, fresh float64) float64 {
+	good, bad := t.counts[p].without(fold)
+	return (float64(bad) + pieceInertia*fresh) / (float64(bad+good) + pieceInertia)
 }
 
-// ease is the change of the log odds that explains best how the calls came out
-// whose runs were so calm; never upwards.
-func (h *history) ease(estimates []float64, k calm) float64 {
-	return min(0, h.fit(0, func(i int) (offset, x, weight float64) {
-		if h.calm[i] == k {
-			weight = 1
+// fresh is, by aspect, how often calls failed as far as their pieces were new to
+// the other folds, shrunk towards the failure rate.
+func (h *history) fresh(pieces *tally, base float64) (rates [aspects]float64) {
+	var met, failed [aspects]float64
+	for i, call := range h.judged {
+		var isNew means
+		for _, p := range h.read.pieces.of(call) {
+			good, bad := pieces.counts[p].without(h.fold[i])
+			share := 0.0
+			if good+bad == 0 {
+				share = 1
+			}
+			isNew.add(h.read.aspect[p], share)
 		}
-		return logit(clip(estimates[i])), 1, weight
-	}))
-}
-
-// carry is how much of what an input tells, in log odds, still counts after
-// failures in a row, whose rate tells a part of the same.
-func (h *history) carry(estimates []float64, met []rules, rates *[Rules]float64) float64 {
-	base := logit(clip(h.rate()))
-	return h.fit(0.5, func(i int) (offset, x, weight float64) {
-		for _, r := range []Rule{FailedThrice, FailedTwice, FailedOnce, FailedChanged} {
-			if met[i].has(r) {
-				offset, weight = logit(clip(rates[r])), 1
+		for a := range isNew {
+			share := isNew[a].sum / max(1, isNew[a].n)
+			met[a] += share
+			if h.calls[call].failed() {
+				failed[a] += share
 			}
 		}
-		return offset, logit(clip(estimates[i])) - base, weight
-	})
+	}
+	for a := range rates {
+		rates[a] = (failed[a] + pieceInertia*base) / (met[a] + pieceInertia)
+	}
+	return rates
+}
+
+// The judged calls from which on an agent has a record of its own, and the agents
+// whose record is kept, those with the most calls.
+const (
+	leastAgentCalls = 10
+	mostAgents      = 32
+)
+
+// agents is the change of the log odds that explains best how the calls of each agent
+// came out.
+func (h *history) agents(estimates []float64) map[uint64]float64 {
+	calls := map[uint64]int{}
+	for _, agent := range h.agent {
+		calls[agent]++
+	}
+	delete(calls, 0)
+	known := slices.SortedFunc(maps.Keys(calls), func(a, b uint64) int { return cmp.Or(calls[b]-calls[a], cmp.Compare(a, b)) })
+	shifts := map[uint64]float64{}
+	for _, agent := range known[:min(len(known), mostAgents)] {
+		if calls[agent] >= leastAgentCalls {
+			shifts[agent] = h.fit(0, 2, func(i int) (offset, x, weight float64) {
+				if h.agent[i] == agent {
+					weight = 1
+				}
+				return logit(clip(estimates[i])), 1, weight
+			})
+		}
+	}
+	return shifts
 }
 
 // rate is the failure rate.
@@ -242,19 +345,12 @@ func (h *history) rate() float64 {
 	return failed / float64(len(h.judged)+1)
 }
 
-// after is the estimate for a call whose input lets expect p, after failures in a
-// row that let expect rate.
-func (l *learner) after(rate, p float64) float64 {
-	return logistic(logit(clip(rate)) + l.carried*(logit(clip(p))-logit(clip(l.base))))
-}
-
 // fit finds the number c for which the log odds offset + c·x explain the outcomes
 // best, with a ridge of the weight of some calls around a start.
-func (h *history) fit(start float64, of func(i int) (offset, x, weight float64)) float64 {
-	const inertia = 2
+func (h *history) fit(start, inertia float64, of func(i int) (offset, x, weight float64)) float64 {
 	c := start
 	for range 8 {
-		gradient, curve := inertia*(c-start), float64(inertia)
+		gradient, curve := inertia*(c-start), inertia
 		for i, call := range h.judged {
 			offset, x, weight := of(i)
 			if weight == 0 {
@@ -289,103 +385,6 @@ func spreadOf(h *history, estimates []float64) float64 {
 		sum += square(off) / max(variance, 1e-9) / folds
 	}
 	return min(max(1, sum), 50)
-}
-
-// bayes counts features by outcome, for the whole history and by fold.
-type bayes struct {
-	bad, good []counts // by feature
-	all       [2]counts
-}
-
-// counts are weights of calls: in all, and by fold.
-type counts struct {
-	sum  float32
-	fold [folds]float32
-}
-
-func (c *counts) add(w float32, fold uint8) {
-	c.sum += w
-	c.fold[fold] += w
-}
-
-// newBayes counts. Equal outcomes within one run weigh as much together as the
-// root of their number: an agent that tries the same thing over and over tells
-// little more each time. A call that scored 0.5 counts half for each outcome.
-func newBayes(h *history) *bayes {
-	n := len(h.read.known.keys)
-	b := &bayes{bad: make([]counts, n), good: make([]counts, n)}
-	weight := h.weigh()
-	for i, call := range h.judged {
-		bad := float32((1 - h.calls[call].score) * weight[i])
-		good := float32(weight[i]) - bad
-		b.all[0].add(bad, h.fold[i])
-		b.all[1].add(good, h.fold[i])
-		for _, f := range h.read.features.of(int(call)) {
-			if bad > 0 {
-				b.bad[f].add(bad, h.fold[i])
-			}
-			if good > 0 {
-				b.good[f].add(good, h.fold[i])
-			}
-		}
-	}
-	return b
-}
-
-// without is the score of a call of the history by the calls of the other folds.
-func (b *bayes) without(h *history, call int32, fold uint8) float64 {
-	features := h.read.features.of(int(call))
-	var sum float64
-	for _, f := range features {
-		sum += b.ratio(f, func(c *counts) float32 { return c.sum - c.fold[fold] })
-	}
-	return sum / norm(len(features))
-}
-
-// ratio is the logarithm of how much more frequent a feature is among failures
-// than among other calls. Each side is shrunk by one call towards the frequency
-// over all, so that a feature that was never seen says nothing.
-func (b *bayes) ratio(f int32, of func(*counts) float32) float64 {
-	bad, good, allBad, allGood := of(&b.bad[f]), of(&b.good[f]), of(&b.all[0]), of(&b.all[1])
-	if allBad+allGood <= 0 || bad+good <= 0 {
-		return 0
-	}
-	share := (bad + good) / (allBad + allGood)
-	return math.Log(float64((bad + share) / (allBad + 1) / ((good + share) / (allGood + 1))))
-}
-
-// trained are the ratios by what the features are hashes of.
-func (b *bayes) trained(h *history) map[uint64]float32 {
-	ratios := make(map[uint64]float32, len(b.bad))
-	for f := range b.bad {
-		ratios[h.read.known.keys[f]] = float32(b.ratio(int32(f), func(c *counts) float32 { return c.sum })) //nolint:gosec // bounded by calls times features of one
-	}
-	return ratios
-}
-
-// norm brings the sums of inputs with many features and with few to one scale:
-// features of one text go together.
-func norm(features int) float64 { return math.Sqrt(float64(1 + features)) }
-
-func (h *history) weigh() []float64 {
-	type sort struct {
-		run    int32
-		failed bool
-	}
-	count := map[sort]int{}
-	for i, call := range h.judged {
-		count[sort{h.run[i], h.calls[call].failed()}]++
-	}
-	weights := make([]float64, len(h.judged))
-	var sum float64
-	for i, call := range h.judged {
-		weights[i] = 1 / math.Sqrt(float64(count[sort{h.run[i], h.calls[call].failed()}]))
-		sum += weights[i]
-	}
-	for i := range weights {
-		weights[i] *= float64(len(weights)) / sum
-	}
-	return weights
 }
 
 // foldRuns numbers the runs of the judged calls and puts them into folds. Where all
@@ -433,3 +432,9 @@ func (h *history) varies() bool {
 
 // failed reports a call that scored 0.
 func (l *learned) failed() bool { return l.judged && l.score <= memoryd.ScoreFailure }
+
+func square(x float64) float64 { return x * x }
+
+func logit(p float64) float64 { return math.Log(p / (1 - p)) }
+
+func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }

@@ -40,9 +40,9 @@ func messageOf(output string) message {
 	text := constraints.Unwrap(output)
 	m := message{text: textsafe.Head(text, maxMessage)}
 	if len(text) > 2*maxMessage {
-		text = m.text + "\n" + textsafe.Tail(text, maxMessage)
+		output = m.text + "\n" + textsafe.Tail(text, maxMessage)
 	}
-	if found := constraints.ReadText(text); len(found) > 0 {
+	if found := constraints.Read(output); len(found) > 0 {
 		m.asks, m.isOne = found[0], true
 	}
 	return m

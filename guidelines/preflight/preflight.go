@@ -17,6 +17,7 @@ import (
 
 	"memoryd"
 	"memoryd/guidelines/constraints"
+	"memoryd/guidelines/evidence"
 	"memoryd/internal/stats"
 	"memoryd/internal/textsafe"
 	"memoryd/store"
@@ -29,7 +30,11 @@ type Planned struct {
 	// what the run has done so far, over all tools, the newest first.
 	Run      string
 	RunCalls []store.RunCall
-	Now      time.Time
+	// Newest are calls of the tool that the model has not learned from.
+	Newest []memoryd.Call
+	// Agent is the number of who makes it, as evidence.AgentOf gives it; 0: unknown.
+	Agent uint64
+	Now   time.Time
 }
 
 // Assessment is what the history says of a planned call.
@@ -119,11 +124,20 @@ type Options struct {
 	Tool string
 	// Prior may be nil.
 	Prior *Prior
+	// Observed is what was read of calls when they were recorded: where their values
+	// stood before in their runs, and whose they are. It need not know all.
+	Observed map[memoryd.CallKey]Observed
 	// Pool is how calls of the other tools came out that met the rules.
 	Pool Rates
 	// FalseAlarms is the share of its good calls that a tool's warnings may be
 	// about; 0 is no warning.
 	FalseAlarms float64
+}
+
+// Observed is what was read of a call when it was recorded.
+type Observed struct {
+	Sources []evidence.Source
+	Agent   uint64 // as evidence.AgentOf numbers them
 }
 
 // Bounds on what is learned from, and shown: the newest calls count.
@@ -148,6 +162,7 @@ type Model struct {
 	learner        *learner // nil when outcomes do not vary
 	concentration  float64
 	refused        *refusals
+	origins        origins
 	heard          map[uint64][]string // the runs in which a message was heard, up to 2
 	paths          map[string]bool     // of the inputs of calls that worked
 	near           *neighbours
@@ -175,27 +190,15 @@ type planned struct {
 	leaves   []leaf
 	identity uint64
 	features []uint64
-	pieces   [aspects][]uint64
+	pieces   []uint64
+	aspect   []aspect // of the pieces
 }
 
 func read(input []byte) *planned {
 	leaves := leavesOf(input)
-	c := newCollector()
+	c := newCollector(len(input))
 	c.read(leaves)
-	p := &planned{raw: input, leaves: leaves, identity: identityOf(leaves), features: hashes(&c.features, c.known.keys)}
-	for a := range aspects {
-		p.pieces[a] = hashes(&c.pieces[a], c.parts.keys)
-	}
-	return p
-}
-
-// hashes are what the numbers of the first input stand for.
-func hashes(b *bags, keys []uint64) []uint64 {
-	out := make([]uint64, 0, len(b.numbers))
-	for _, n := range b.of(0) {
-		out = append(out, keys[n])
-	}
-	return out
+	return &planned{raw: input, leaves: leaves, identity: identityOf(leaves), features: c.features.keys, pieces: c.pieces.keys, aspect: c.aspect}
 }
 
 // history is what is learned from.
@@ -206,9 +209,10 @@ type history struct {
 	// By judged call: its run, of so many, and the fold that this is in.
 	run  []int32
 	fold []uint8
-	calm []calm  // of the run, before the call
-	mark []int32 // room for common
-	runs int32
+	// agent is the number of who made it, 0 when that is not known.
+	agent []uint64
+	mark  []int32 // room for common
+	runs  int32
 }
 
 // Learn builds the model of a tool from its kept calls, oldest first. The calls are
@@ -219,7 +223,11 @@ func Learn(calls []memoryd.Call, options Options) *Model {
 		options: options, calls: make([]learned, len(calls)), keys: make(map[memoryd.CallKey]struct{}, len(calls)),
 		byInput: map[uint64][]int32{}, heard: map[uint64][]string{}, paths: map[string]bool{}, cut: 2,
 	}
-	h := &history{calls: m.calls, read: newCollector()}
+	size := 0
+	for i := range calls {
+		size += min(len(calls[i].Input), maxBytes)
+	}
+	h := &history{calls: m.calls, read: newCollector(size)}
 	p := newReplay()
 	good := map[rules]int{}
 	var metByJudged []rules
@@ -238,11 +246,19 @@ func Learn(calls []memoryd.Call, options Options) *Model {
 			l.seconds = c.TimeCost
 			m.times = append(m.times, c.TimeCost)
 		}
-		set, before := p.next(h, int32(i), p.refused.first(c.Input, leaves) != nil)
+		seen := options.Observed[c.Key]
+		var also []Rule
+		if p.refused.first(c.Input, leaves) != nil {
+			also = append(also, BreaksMessage)
+		}
+		if p.origins.unseen(seen.Sources) {
+			also = append(also, UnseenValue)
+		}
+		set := p.next(h, int32(i), also...)
 		if !l.judged {
 			continue
 		}
-		h.calm = append(h.calm, before)
+		h.agent = append(h.agent, seen.Agent)
 		h.judged = append(h.judged, int32(i))                           //nolint:gosec // at most maxCalls
 		m.byInput[l.identity] = append(m.byInput[l.identity], int32(i)) //nolint:gosec // at most maxCalls
 		metByJudged = append(metByJudged, set)
@@ -257,8 +273,10 @@ func Learn(calls []memoryd.Call, options Options) *Model {
 			m.hear(l, said)
 		}
 		p.refused.take(l, c.Input, leaves, said)
+		p.origins.take(l, seen.Sources, said)
 	}
-	m.refused = p.refused
+	m.refused, m.origins = p.refused, p.origins
+	m.options.Observed = nil
 	m.near = newNeighbours(h)
 	m.learn(h, good, metByJudged)
 	return m
@@ -333,11 +351,6 @@ func (m *Model) learn(h *history, good map[rules]int, metByJudged []rules) {
 	if h.varies() {
 		h.foldRuns()
 		m.learner, estimates = newLearner(h)
-		var rates [Rules]float64
-		for r := range Rules {
-			rates[r], _ = m.rates.of(r, &m.options.Pool)
-		}
-		m.learner.carried = h.carry(estimates, metByJudged, &rates)
 	}
 	m.concentration = concentrationOf(h, estimates)
 	m.watched = watch(&m.rates, &m.options.Pool, good, base, m.options.FalseAlarms)
@@ -393,7 +406,7 @@ func (m *Model) risk(a *Assessment, v *view, near []neighbour) {
 	risk, support := rate, weight
 	if m.learner != nil {
 		own := float64(m.judged) / weight
-		risk = own * logistic(logit(clip(m.learner.of(v.in)))+m.learner.eased[v.state.calm()])
+		risk = own * logistic(logit(clip(m.learner.of(v.in)))+m.learner.agents[v.Agent])
 		if own < 1 {
 			risk += (1 - own) * m.options.Prior.Risk
 		}
@@ -405,9 +418,6 @@ func (m *Model) risk(a *Assessment, v *view, near []neighbour) {
 		for _, r := range of {
 			if v.met.has(r) {
 				rate, calls := m.rates.of(r, &m.options.Pool)
-				if m.learner != nil && r >= FailedThrice && r <= FailedChanged {
-					rate = m.learner.after(rate, risk)
-				}
 				if rate > risk {
 					risk, support = rate, calls
 				}
@@ -421,7 +431,7 @@ func (m *Model) risk(a *Assessment, v *view, near []neighbour) {
 			support = float64(v.own.Calls) + m.concentration
 		}
 	}
-	raise(RepeatsFailure, OnlyFailed, BreaksMessage)
+	raise(RepeatsFailure, OnlyFailed, BreaksMessage, UnseenValue)
 	risk = clip(risk)
 	a.Risk = &risk
 	i := stats.WilsonShare(risk, max(1, support))

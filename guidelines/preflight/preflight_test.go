@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"memoryd"
+	"memoryd/guidelines/evidence"
 	"memoryd/guidelines/preflight"
 	"memoryd/store"
 )
@@ -249,5 +250,29 @@ func BenchmarkLearn(b *testing.B) {
 				preflight.Learn(calls, options)
 			}
 		})
+	}
+}
+
+// TestAnAgentsOwnRecordCounts has two agents send the same inputs: one fails.
+func TestAnAgentsOwnRecordCounts(t *testing.T) {
+	t.Parallel()
+	ann, bob := evidence.AgentOf("ann"), evidence.AgentOf("bob")
+	o := preflight.Options{Tool: "t", FalseAlarms: 0.05, Observed: map[memoryd.CallKey]preflight.Observed{}}
+	var calls []memoryd.Call
+	for i := range 80 {
+		c := call(i, fmt.Sprintf(`{"query":"topic %d"}`, i/2), "found", 1, 1)
+		agent := []uint64{ann, bob}[i%2]
+		if agent == bob && i%8 != 1 {
+			c.Evaluation.Score, c.Output = 0, "Error: not allowed"
+		}
+		o.Observed[c.Key] = preflight.Observed{Agent: agent}
+		calls = append(calls, c)
+	}
+	m := preflight.Learn(calls, o)
+	risk := func(agent uint64) float64 {
+		return *m.Assess(preflight.Planned{Input: json.RawMessage(`{"query":"topic 200"}`), Agent: agent}).Risk
+	}
+	if a, b, nobody := risk(ann), risk(bob), risk(0); a > 0.15 || b < 0.6 || nobody < 0.25 || nobody > 0.5 || risk(evidence.AgentOf("cid")) != nobody {
+		t.Errorf("risk %.2f for the agent that works, %.2f for the one that fails, %.2f for one that is not known", a, b, nobody)
 	}
 }

@@ -15,6 +15,7 @@ const (
 	RepeatsFailure Rule = iota // this input failed in this run already
 	OnlyFailed                 // this input failed in all other runs that tried it
 	BreaksMessage              // it breaks what the message of an earlier failure asks for
+	UnseenValue                // a value stood in no answer of the run, where values of its kind do
 	NeverWorked                // the tool failed three times or more and never worked
 	FailedThrice               // the tool failed three times in a row in this run
 	FailedTwice
@@ -26,7 +27,7 @@ const (
 // name is how a rule is stored.
 func (r Rule) name() string {
 	return [Rules]string{
-		"repeats_failure", "only_failed", "breaks_message", "never_worked", "failed_thrice", "failed_twice", "failed_once", "failed_but_changed",
+		"repeats_failure", "only_failed", "breaks_message", "unseen_value", "never_worked", "failed_thrice", "failed_twice", "failed_once", "failed_but_changed",
 	}[r]
 }
 
@@ -63,7 +64,7 @@ func (r *Rates) Add(o Rates) {
 // recordings that docs/guidelines.md names, at the weight of startCalls calls
 // each, or of as many as there were.
 var startRates = [Rules]Count{
-	RepeatsFailure: {130, 129}, OnlyFailed: {34, 34}, BreaksMessage: {18, 17}, NeverWorked: {48, 44},
+	RepeatsFailure: {130, 129}, OnlyFailed: {34, 34}, BreaksMessage: {18, 17}, UnseenValue: {4, 4}, NeverWorked: {48, 44},
 	FailedThrice: {130, 124}, FailedTwice: {43, 37}, FailedOnce: {91, 52}, FailedChanged: {40, 15},
 }
 
@@ -98,35 +99,19 @@ type replay struct {
 	worked  bool
 	failed  int
 	refused *refusals
+	origins origins
 }
 
 // runState is what a run has shown of a tool.
 type runState struct {
 	last   map[uint64]bool // by input, whether it failed when it was tried last
 	streak int             // how many calls failed in a row, up to the newest
-	good   int             // how many worked in a row
 	failed int32           // the place of the call that failed last
 }
 
 // muchInCommon is which share of the features of two inputs, taken together, both
 // have if a call is a further try of one that failed.
 const muchInCommon = 0.4
-
-// calm is how far a run went well lately: 0 for a run that begins or that failed
-// last, more the more calls worked in a row.
-type calm uint8
-
-const calms = 3
-
-func (s *runState) calm() calm {
-	switch {
-	case s.good >= 3:
-		return 2
-	case s.good > 0:
-		return 1
-	}
-	return 0
-}
 
 // record is how often an input was tried and failed, by the runs that did.
 type record struct {
@@ -144,7 +129,7 @@ func (r *record) elsewhere(run string) (tries, failed int) {
 }
 
 func newReplay() *replay {
-	return &replay{runs: map[string]*runState{}, inputs: map[uint64]*record{}, refused: &refusals{}}
+	return &replay{runs: map[string]*runState{}, inputs: map[uint64]*record{}, refused: &refusals{}, origins: origins{}}
 }
 
 func (p *replay) run(name string) *runState {
@@ -186,12 +171,11 @@ func met(input uint64, run *runState, common float64, tries, failed int, toolWor
 	return set
 }
 
-// next gives the rules that a call met, and how calm its run was, and takes its
-// outcome in.
-func (p *replay) next(h *history, place int32, broke bool) (rules, calm) {
+// next gives the rules that a call met, and takes its outcome in. Rules about
+// messages and values are told by the caller.
+func (p *replay) next(h *history, place int32, also ...Rule) rules {
 	c := &h.calls[place]
 	run := p.run(c.run)
-	before := run.calm()
 	common := 0.0
 	if run.streak > 0 {
 		common = h.common(place, run.failed)
@@ -199,11 +183,11 @@ func (p *replay) next(h *history, place int32, broke bool) (rules, calm) {
 	r := p.inputs[c.identity]
 	tries, failed := r.elsewhere(c.run)
 	set := met(c.identity, run, common, tries, failed, p.worked, p.failed)
-	if broke {
-		set.put(BreaksMessage)
+	for _, rule := range also {
+		set.put(rule)
 	}
 	if !c.judged {
-		return set, before
+		return set
 	}
 	run.take(c.identity, c.failed())
 	if c.failed() {
@@ -221,22 +205,21 @@ func (p *replay) next(h *history, place int32, broke bool) (rules, calm) {
 	} else {
 		p.worked = true
 	}
-	return set, before
+	return set
 }
 
 func (s *runState) take(input uint64, failed bool) {
 	s.last[input] = failed
-	if failed {
-		s.streak, s.good = s.streak+1, 0
-	} else {
-		s.streak, s.good = 0, s.good+1
+	s.streak++
+	if !failed {
+		s.streak = 0
 	}
 }
 
 // common is which share of the features of two calls, taken together, both have.
 func (h *history) common(a, b int32) float64 {
-	first, second := h.read.features.of(int(a)), h.read.features.of(int(b))
-	for len(h.mark) < len(h.read.known.keys) {
+	first, second := h.read.features.of(a), h.read.features.of(b)
+	for len(h.mark) < len(h.read.features.keys) {
 		h.mark = append(h.mark, -1)
 	}
 	for _, f := range first {

@@ -58,9 +58,9 @@ func newNeighbours(h *history) *neighbours {
 
 // index makes the entries of the inputs, given the first call of each.
 func (n *neighbours) index(h *history, first []int32) {
-	count := make([]int32, len(h.read.known.keys))
+	count := make([]int32, len(h.read.features.keys))
 	for _, call := range first {
-		for _, f := range h.read.features.of(int(call)) {
+		for _, f := range h.read.features.of(call) {
 			count[f]++
 		}
 	}
@@ -70,7 +70,7 @@ func (n *neighbours) index(h *history, first []int32) {
 		numbers[f] = -1
 		if c >= leastShared && int(c) < len(first) || len(first) == 1 {
 			numbers[f] = int32(len(n.rarity)) //nolint:gosec // bounded by features
-			n.number[h.read.known.keys[f]] = numbers[f]
+			n.number[h.read.features.keys[f]] = numbers[f]
 			n.rarity = append(n.rarity, math.Log(float64(1+len(first))/float64(1+c))+1e-3)
 			n.from = append(n.from, n.from[len(n.from)-1]+c)
 		}
@@ -80,12 +80,12 @@ func (n *neighbours) index(h *history, first []int32) {
 	next := slices.Clone(n.from)
 	for at, call := range first {
 		length := 0.0
-		for _, f := range h.read.features.of(int(call)) {
+		for _, f := range h.read.features.of(call) {
 			if k := numbers[f]; k >= 0 {
 				length += square(n.rarity[k])
 			}
 		}
-		for _, f := range h.read.features.of(int(call)) {
+		for _, f := range h.read.features.of(call) {
 			if k := numbers[f]; k >= 0 {
 				n.in[next[k]], n.with[next[k]] = int32(at), float32(n.rarity[k]/math.Sqrt(length)) //nolint:gosec // at most maxCalls
 				next[k]++

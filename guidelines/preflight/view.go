@@ -49,47 +49,61 @@ func outcome(c *store.RunCall) (failed, known bool) {
 func (m *Model) view(in *planned, p Planned) *view {
 	v := &view{Planned: p, in: in}
 	elsewhere := Count{}
-	for _, place := range m.byInput[in.identity] {
-		c := &m.calls[place]
-		isFailed := 0
-		if c.failed() {
-			isFailed = 1
-			v.tries = append(v.tries, c.key)
+	hasWorked, failures := m.judged > m.failed, m.failed
+	tried := func(key memoryd.CallKey, failed, isElsewhere bool) {
+		n := 0
+		if failed {
+			n = 1
+			v.tries = append(v.tries, key)
 		}
 		v.own.Calls++
-		v.own.Failed += isFailed
-		if p.Run == "" || c.run != p.Run {
+		v.own.Failed += n
+		if isElsewhere {
 			elsewhere.Calls++
-			elsewhere.Failed += isFailed
+			elsewhere.Failed += n
+		}
+	}
+	for _, place := range m.byInput[in.identity] {
+		c := &m.calls[place]
+		tried(c.key, c.failed(), p.Run == "" || c.run != p.Run)
+	}
+	sum := byteSum(in.raw)
+	known := func(key memoryd.CallKey) bool { _, learned := m.keys[key]; return learned }
+	for i := range p.Newest {
+		c := &p.Newest[i]
+		run := c.Run()
+		if c.Evaluation.State != memoryd.Judged || known(c.Key) || run != "" && run == p.Run { // what the run did is told below
+			continue
+		}
+		failed := c.Evaluation.Score <= memoryd.ScoreFailure
+		if failed {
+			failures++
+		}
+		hasWorked = hasWorked || !failed
+		if v.identity(c.Input, sum) == in.identity {
+			tried(c.Key, failed, true)
 		}
 	}
 	state := &v.state
 	state.last = map[uint64]bool{}
-	hasWorked, failures := m.judged > m.failed, m.failed
-	sum := byteSum(in.raw)
 	for i := len(p.RunCalls) - 1; i >= 0; i-- {
 		c := &p.RunCalls[i]
-		failed, known := outcome(c)
-		if !known || m.tool() != "" && c.Tool != m.tool() || c.Input == nil {
+		failed, isKnown := outcome(c)
+		if !isKnown || m.tool() != "" && c.Tool != m.tool() || c.Input == nil {
 			continue
 		}
 		identity := v.identity(c.Input, sum)
 		v.run = append(v.run, runCall{RunCall: c, failed: failed, identity: identity})
 		state.take(identity, failed)
-		if _, learned := m.keys[c.Key]; learned {
+		if known(c.Key) {
 			continue
 		}
 		if failed {
 			failures++
-		} else {
-			hasWorked = true
 		}
+		hasWorked = hasWorked || !failed
 		if identity == in.identity {
-			v.own.Calls++
-			if failed {
-				v.own.Failed++
-				v.tries = append(v.tries, c.Key)
-			}
+			tried(c.Key, failed, false)
 		}
 	}
 	common := 0.0
@@ -99,6 +113,9 @@ func (m *Model) view(in *planned, p Planned) *view {
 	v.met = met(in.identity, state, common, elsewhere.Calls, elsewhere.Failed, hasWorked, failures)
 	if v.broken = m.refused.first(in.raw, in.leaves); v.broken != nil {
 		v.met.put(BreaksMessage)
+	}
+	if m.origins.unseenIn(v) >= 0 {
+		v.met.put(UnseenValue)
 	}
 	return v
 }

@@ -58,6 +58,8 @@ func (m *Model) warning(r Rule, v *view, fix fix) (Warning, bool) {
 		return m.onlyFailed(v, fix), true
 	case BreaksMessage:
 		return m.breaks(v), true
+	case UnseenValue:
+		return m.uncopied(v, fix)
 	case NeverWorked:
 		return m.neverWorked(v), true
 	case FailedThrice, FailedTwice, FailedOnce, FailedChanged:
@@ -338,6 +340,12 @@ func (m *Model) Parameter(path string) (string, bool) {
 		}
 	}
 	return strings.TrimPrefix(only, "."), only != ""
+}
+
+// Sent implements constraints.Vocabulary.
+func (m *Model) Sent(path string) bool {
+	_, known := m.Parameter(path)
+	return known
 }
 
 // Word implements constraints.Vocabulary: no word of a message is vouched for.

@@ -78,6 +78,7 @@ func (m *Manager) write(ctx context.Context, tool memoryd.Tool, calls []memoryd.
 		}
 		return Result{Failed: err}, nil
 	}
+	doc = st.applied(doc)
 	text := doc.Render()
 	switch {
 	case tool.Guideline.Revision > 0 && text == tool.Guideline.Content && tool.Guideline.BasedOn == tool.Revision:

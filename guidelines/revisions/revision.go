@@ -50,7 +50,7 @@ const (
 )
 
 // Kinds are the kinds of the records that this package keeps with tools.
-func Kinds() []string { return []string{revisionKind, statusKind} }
+func Kinds() []string { return []string{revisionKind, statusKind, pendingKind} }
 
 func revisionKey(ref memoryd.ToolRef, revision int64) store.RecordKey {
 	return store.RecordKey{ToolRef: ref, Kind: revisionKind, ID: fmt.Sprintf("%012d", revision)}
@@ -156,10 +156,16 @@ type Status struct {
 	// Rejected are the fingerprints of documents that did worse than the version
 	// before them.
 	Rejected []string `json:"rejected,omitempty"`
+	// Accepted and Refused are the ids of pending statements that people decided on.
+	Accepted []string `json:"accepted,omitempty"`
+	Refused  []string `json:"refused,omitempty"`
 }
 
-// maxRejected bounds what is remembered of bad versions.
-const maxRejected = 20
+// maxRejected bounds what is remembered of bad versions, and maxDecided of decisions.
+const (
+	maxRejected = 20
+	maxDecided  = 200
+)
 
 func statusKey(ref memoryd.ToolRef) store.RecordKey {
 	return store.RecordKey{ToolRef: ref, Kind: statusKind, ID: statusID}
@@ -185,6 +191,7 @@ func (m *Manager) decide(ctx context.Context, ref memoryd.ToolRef, change func(*
 		}
 		change(&st)
 		st.Rejected = st.Rejected[max(0, len(st.Rejected)-maxRejected):]
+		st.Accepted, st.Refused = st.Accepted[max(0, len(st.Accepted)-maxDecided):], st.Refused[max(0, len(st.Refused)-maxDecided):]
 		data, err := json.Marshal(st)
 		if err != nil {
 			return err

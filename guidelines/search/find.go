@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"memoryd"
+	"memoryd/internal/textsafe"
 	"memoryd/store"
 )
 
@@ -34,7 +35,7 @@ func (x *Index) SearchTools(ctx context.Context, workspace, query string, limit 
 // near names the tools that are nearest to the query, the best first; none when
 // that cannot be told in time.
 func (x *Index) near(ctx context.Context, workspace, query string) []string {
-	if x.rest.on() {
+	if x.rest.on() || x.Barred != nil && x.Barred(workspace) {
 		return nil
 	}
 	bounded, cancel := context.WithTimeout(ctx, x.cfg.Wait)
@@ -62,7 +63,7 @@ var errNoVector = errors.New("the model gave no vector")
 // vectorOf gives the query's vector. A model that fails is not asked again for a
 // while, so that the searches that follow do not wait for it.
 func (x *Index) vectorOf(ctx context.Context, workspace, query string) ([]float32, error) {
-	text := bounded(query, x.cfg.MaxTextBytes)
+	text := bounded(textsafe.Mask(query), x.cfg.MaxTextBytes)
 	if v, ok := x.queries.get(text); ok {
 		return v, nil
 	}

@@ -28,8 +28,10 @@ type Deps struct {
 	// Guidelines and Queries make the vectors of either, with the same model.
 	Guidelines Embedder
 	Queries    Embedder
-	Logger     *slog.Logger
-	Now        func() time.Time
+	// Barred, where it is not nil, names workspaces whose texts no model is shown.
+	Barred func(workspace string) bool
+	Logger *slog.Logger
+	Now    func() time.Time
 }
 
 // Index keeps the vectors of guidelines and searches with them. It is safe for

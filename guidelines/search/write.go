@@ -60,6 +60,9 @@ type due struct {
 // write brings the vectors of the tools, all of one workspace, up to date.
 func (x *Index) write(ctx context.Context, refs []memoryd.ToolRef) error {
 	var list []due
+	if x.Barred != nil && x.Barred(refs[0].Workspace) {
+		return nil
+	}
 	for _, ref := range refs {
 		text, stale, err := x.look(ctx, ref)
 		if err != nil {

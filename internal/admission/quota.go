@@ -75,6 +75,20 @@ func (l *Lease) Bind(workspace string, bytes int64) error {
 	return nil
 }
 
+// Reserve counts so many bytes of a body as they arrive; it fails with Overloaded
+// where there is no room for them.
+func (l *Lease) Reserve(bytes int64) error {
+	q := l.quota
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.used.bytes+bytes > q.most.bytes {
+		return overloaded("too many requests under way")
+	}
+	q.used.bytes += bytes
+	l.bytes += bytes
+	return nil
+}
+
 // Hold counts so many bytes more, those of an answer, until Release. It refuses
 // nothing: the work is done; who comes next finds less room.
 func (l *Lease) Hold(bytes int64) {

@@ -19,7 +19,7 @@ const module = "memoryd"
 // import, beside leaves. Names are without the module's; the root is "memoryd".
 var mayImport = map[string][]string{
 	"memoryd":         {},
-	"api":             {"memoryd", "api/wire", "ops"},
+	"api":             {"memoryd", "api/wire", "internal/access", "ops"},
 	"api/wire":        {},
 	"compact":         {"memoryd", "compact/chat", "compact/records", "compact/tokens", "llm/summarize"},
 	"compact/chat":    {},
@@ -40,8 +40,13 @@ var mayImport = map[string][]string{
 	"guidelines/revisions":               {"memoryd", "guidelines", "guidelines/preflight", "store"},
 	"guidelines/search":                  {"memoryd", "store"},
 	"guidelines/window":                  {"memoryd", "guidelines/evidence", "store"},
+	"ingest":                             {"memoryd"},
+	"internal/access":                    {"memoryd", "store"},
+	"ingest/otlp":                        {"ingest"},
 	"internal/admission":                 {"memoryd"},
 	"internal/arch":                      {},
+	"internal/arch/sbom":                 {},
+	"internal/client":                    {},
 	"internal/errortext":                 {"internal/loosejson", "internal/phrases", "internal/textsafe"},
 	"internal/fairqueue":                 {},
 	"internal/lifecycle":                 {},
@@ -49,6 +54,7 @@ var mayImport = map[string][]string{
 	"internal/phrases":                   {},
 	"internal/recordtest":                {"memoryd"},
 	"internal/stats":                     {"memoryd"},
+	"internal/suggest":                   {},
 	"internal/telemetry/metrics":         {"memoryd", "store"},
 	"internal/telemetry/trace":           {"memoryd"},
 	"internal/telemetry/trace/tracetest": {},
@@ -57,11 +63,12 @@ var mayImport = map[string][]string{
 	"llm/llmtest":                        {},
 	"llm/summarize":                      {"memoryd"},
 	"llm/usage":                          {"memoryd", "store"},
-	"mcp":                                {},
+	"mcp":                                {"internal/client"},
 	"ops": {
-		"memoryd", "compact", "evaluate/monitor", "guidelines", "guidelines/preflight", "guidelines/revisions", "internal/admission",
-		"llm/usage", "store", "store/backup",
+		"memoryd", "compact", "evaluate/monitor", "guidelines", "guidelines/preflight", "guidelines/revisions", "ingest", "ingest/otlp",
+		"internal/access", "internal/admission", "llm/usage", "ops/survey", "store", "store/backup",
 	},
+	"ops/survey":              {"memoryd", "store"},
 	"store":                   {"memoryd"},
 	"store/backup":            {"memoryd", "store"},
 	"store/journal":           {"memoryd", "store"},
@@ -70,6 +77,7 @@ var mayImport = map[string][]string{
 	"store/qdrant/qdranttest": {},
 	"store/sqlite":            {"memoryd", "store"},
 	"store/storetest":         {"memoryd", "store", "store/mem"},
+	"ui":                      {"memoryd", "internal/access", "ops", "ops/survey", "store"},
 }
 
 // testsAlso lists what only the tests of a package may import. Packages for tests
@@ -92,6 +100,7 @@ var leaves = []string{
 	"internal/loosejson",
 	"internal/phrases",
 	"internal/stats",
+	"internal/suggest",
 	"internal/textsafe",
 }
 
@@ -105,7 +114,7 @@ var onlyIn = map[string][]string{
 	"modernc.org/sqlite":                {"store/sqlite"},
 	"github.com/qdrant/go-client":       {"store/qdrant", "store/qdrant/qdranttest"},
 	"github.com/prometheus":             {"internal/telemetry/metrics"},
-	"go.opentelemetry.io":               {"internal/telemetry/trace", "internal/telemetry/trace/tracetest"},
+	"go.opentelemetry.io":               {"ingest/otlp", "internal/telemetry/trace", "internal/telemetry/trace/tracetest"},
 	"go.yaml.in/yaml":                   {"config", "api"},
 	"mvdan.cc/sh":                       {"evaluate/rules"},
 	"github.com/alecthomas/kong":        {"cmd/memoryd"},

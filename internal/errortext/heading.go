@@ -61,7 +61,7 @@ var programNouns = phrases.Words(
 	"email", "address", "number", "code", "index", "range", "json", "xml", "choice", "amount", "zip", "phone",
 	"username", "account", "order", "item", "product", "category", "timezone", "coordinates", "cell", "selector",
 	"regex", "pattern", "expression", "escape", "literal", "grant", "signature", "certificate", "timestamp", "country",
-	"state", "instruction", "move", "flight", "payment", "reservation", "tool_call", "function_call",
+	"context", "hunk", "patch", "state", "instruction", "move", "flight", "payment", "reservation", "tool_call", "function_call",
 )
 
 // errorFollowers may stand after the word "error" at the head of a message:
@@ -125,7 +125,11 @@ func afterError(rest string) bool {
 	case c != ' ' && c != '\t' && c != '-':
 		return false
 	}
+	column := strings.HasPrefix(rest, "  ")
 	rest = strings.TrimLeft(rest, " \t")
+	if column && rest != "" && phrases.IsDigit(rest[0]) { // of a table: how many there are
+		return false
+	}
 	if strings.HasPrefix(rest, "-") || strings.HasPrefix(rest, "–") || strings.HasPrefix(rest, "—") || strings.HasPrefix(rest, "(") || strings.HasPrefix(rest, "[") {
 		return true
 	}
@@ -144,7 +148,7 @@ func HeadsShortly(low string) bool {
 	if len(s) > 40 || strings.Count(s, " ") > 3 || strings.HasPrefix(s, "no ") || strings.Contains(s, ": ") || s == "" || phrases.IsDigit(s[0]) {
 		return false
 	}
-	for _, end := range []string{" failed", " error", " failure", " denied", " rejected", " refused"} {
+	for _, end := range []string{" failed", " error", " failure", " denied", " rejected", " refused", " aborted"} {
 		if strings.HasSuffix(s, end) {
 			return true
 		}

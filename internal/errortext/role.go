@@ -34,7 +34,8 @@ const (
 var roleNames = map[role]string{
 	roleCount: "total count totalresults totalcount numresults page limit offset query took nextpage hasmore size start pagesize nexttoken",
 	roleError: "error errors err exception errormessage errormsg errmsg fault faultstring traceback errordescription " +
-		"errordetail errordetails errortype errorinfo toolerror errormessages errorlist errmessage",
+		"errordetail errordetails errortype errorinfo toolerror errormessages errorlist errmessage functionerror executionerror runtimeerror " +
+		"servererror clienterror apierror requesterror validationerror parseerror syntaxerror queryerror",
 	roleFailed:  "iserror failed haserror haserrors failure timedout",
 	roleSuccess: "success ok succeeded successful issuccess issuccessful",
 	roleStatus:  "status responsestatus statustext outcome",

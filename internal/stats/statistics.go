@@ -5,8 +5,6 @@
 package stats
 
 import (
-	"math"
-
 	"memoryd"
 )
 
@@ -116,12 +114,13 @@ func tally(samples []memoryd.Sample) sums {
 }
 
 // KnownTime reports whether a time_cost in seconds was measured: 0 means that
-// it was not.
-func KnownTime(seconds float64) bool { return seconds > 0 && !math.IsInf(seconds, 0) }
+// it was not, and what no call can take (stored before there was a bound) counts for
+// nothing.
+func KnownTime(seconds float64) bool { return seconds > 0 && seconds <= memoryd.MaxCost }
 
 // KnownTokens reports whether a token_cost was measured: -1 means that it was
 // not.
-func KnownTokens(tokens int64) bool { return tokens >= 0 }
+func KnownTokens(tokens int64) bool { return tokens >= 0 && tokens <= memoryd.MaxCost }
 
 func share(k, n int) float64 {
 	if n == 0 {

@@ -10,11 +10,23 @@ const Masked = "[secret]"
 // an Authorization header, and values that stand behind a tell-tale name. A text
 // that was masked before is left as it is.
 func Mask(s string) string {
+	return replace(s, func(string, string) string { return Masked })
+}
+
+// HasSecret reports whether Mask would change s.
+func HasSecret(s string) bool {
+	found := false
+	scan(s, func(int, int, string) bool { found = true; return false })
+	return found
+}
+
+// replace puts what mark gives in the place of each secret of s.
+func replace(s string, mark func(kind, secret string) string) string {
 	var b strings.Builder
 	last := 0
-	scan(s, func(from, to int) bool {
+	scan(s, func(from, to int, kind string) bool {
 		b.WriteString(s[last:from])
-		b.WriteString(Masked)
+		b.WriteString(mark(kind, s[from:to]))
 		last = to
 		return true
 	})
@@ -23,13 +35,6 @@ func Mask(s string) string {
 	}
 	b.WriteString(s[last:])
 	return b.String()
-}
-
-// HasSecret reports whether Mask would change s.
-func HasSecret(s string) bool {
-	found := false
-	scan(s, func(int, int) bool { found = true; return false })
-	return found
 }
 
 // MaskStrict is Mask for texts that are published: it also replaces long runs
@@ -82,14 +87,23 @@ func random(run string) bool {
 	return lower > 2 && upper > 2 && digit > 2 || hex == len(run) && digit > 4
 }
 
-// scan calls found with the bounds of each secret of s, in order, until it
-// returns false.
-func scan(s string, found func(from, to int) bool) {
+// The kinds of secrets, as placeholders name them.
+const (
+	kindKey         = "key"         // by the form that an issuer gives it
+	kindPrivateKey  = "private_key" // armoured
+	kindPassword    = "password"    // of a URL, or behind such a name
+	kindToken       = "token"       // behind such a name
+	kindCredentials = "credentials" // of a header
+)
+
+// scan calls found with the bounds and the kind of each secret of s, in order,
+// until it returns false.
+func scan(s string, found func(from, to int, kind string) bool) {
 	for i := 0; i < len(s); {
 		switch c := s[i]; {
 		case c == '-' && strings.HasPrefix(s[i:], pemBegin):
 			if end := privateKey(s[i:]); end > 0 {
-				if !found(i, i+end) {
+				if !found(i, i+end, kindPrivateKey) {
 					return
 				}
 				i += end
@@ -98,18 +112,22 @@ func scan(s string, found func(from, to int) bool) {
 			i += len(pemBegin)
 		case c == ':' && strings.HasPrefix(s[i:], "://"):
 			if from, to := urlPassword(s, i+3); to > 0 {
-				if !found(from, to) {
+				if !found(from, to, kindPassword) {
 					return
 				}
 				i = to
 				continue
 			}
 			i += 3
+		case c == '[':
+			i += max(placeholderAt(s[i:]), 1)
+		case c == '\\' && i+1 < len(s) && strings.IndexByte("nrt", s[i+1]) >= 0:
+			i += 2 // a line break as JSON writes it begins no word
 		case !inWord(c) || c == '-' || c == '_':
 			i++
 		default:
-			from, to, next := wordAt(s, i)
-			if to > 0 && !found(from, to) {
+			from, to, next, kind := wordAt(s, i)
+			if to > 0 && !found(from, to, kind) {
 				return
 			}
 			i = next
@@ -117,25 +135,87 @@ func scan(s string, found func(from, to int) bool) {
 	}
 }
 
-// wordAt reads the word that begins at i. It returns the bounds of the secret
-// that the word is or announces (to is 0 where it does neither) and where to go
-// on.
-func wordAt(s string, i int) (from, to, next int) {
-	end := i
-	for end < len(s) && inWord(s[end]) {
-		if end == i || s[end-1] == '_' || s[end-1] == '-' {
+// wordAt reads the word that begins at i. It returns the bounds and the kind of
+// the secret that the word is or announces (to is 0 where it does neither) and
+// where to go on.
+func wordAt(s string, i int) (from, to, next int, kind string) {
+	end, tells := i, false
+	if i > 0 && s[i-1] == '-' {
+		if from, to := userPassword(s, i); to > 0 {
+			return from, to, to, kindPassword
+		}
+	}
+	for end < len(s) && wordBytes[s[end]] != 0 {
+		if end == i || s[end-1] == '_' || s[end-1] == '-' || end == i+3 && s[i:end] == "bot" {
 			if n := formAt(s[end:]); n > 0 {
-				return end, end + n, end + n
+				return end, end + n, end + n, kindKey
 			}
 		}
+		tells = tells || wordBytes[s[end]] > 1 && nameBegins(s[end:])
 		end++
 	}
-	if kind := kindOf(s[i:end]); kind != noName {
-		if from, to := valueAfter(s, i, end, kind); to > 0 {
-			return from, to, to
+	if !tells {
+		return 0, 0, end, ""
+	}
+	if name := kindOf(s[i:end]); name != noName {
+		if from, to := valueAfter(s, i, end, name); to > 0 {
+			return from, to, to, name.kind()
 		}
 	}
-	return 0, 0, end
+	return 0, 0, end, ""
+}
+
+// wordBytes holds 1 for what a word consists of, 2 where a component that tells
+// of a secret may begin (see componentKind).
+var wordBytes = func() (t [256]byte) {
+	for c := range 256 {
+		if inWord(byte(c)) {
+			t[c] = 1
+		}
+	}
+	for _, c := range []byte("abcjkpstABCJKPST") {
+		t[c] = 2
+	}
+	return t
+}()
+
+// nameBegins reports whether s begins, in any case, as a name does that tells of a
+// secret: a quick look that spares most words the reading of their parts.
+func nameBegins(s string) bool {
+	if len(s) < 3 {
+		return false
+	}
+	switch [3]byte{s[0] | 0x20, s[1] | 0x20, s[2] | 0x20} {
+	case [3]byte{'p', 'a', 's'}, [3]byte{'p', 'w', 'd'}, [3]byte{'s', 'e', 'c'}, [3]byte{'s', 'e', 's'}, [3]byte{'s', 'i', 'g'},
+		[3]byte{'k', 'e', 'y'}, [3]byte{'t', 'o', 'k'}, [3]byte{'a', 'u', 't'}, [3]byte{'c', 'r', 'e'}, [3]byte{'c', 'o', 'o'},
+		[3]byte{'j', 'w', 't'}, [3]byte{'b', 'e', 'a'}, [3]byte{'b', 'a', 's'}:
+		return true
+	}
+	return false
+}
+
+// userPassword finds the password in "-u name:password" and "--user name:password";
+// the option's name begins at i.
+func userPassword(s string, i int) (from, to int) {
+	rest := s[i:]
+	switch {
+	case strings.HasPrefix(rest, "u "):
+		i += len("u ")
+	case strings.HasPrefix(rest, "user "), strings.HasPrefix(rest, "user="):
+		i += len("user ")
+	default:
+		return 0, 0
+	}
+	i += span(s[i:], func(c byte) bool { return c == ' ' || c == '"' || c == '\'' })
+	colon := i + span(s[i:], func(c byte) bool { return inDotted(c) || c == '@' || c == '\\' })
+	if colon == i || colon >= len(s) || s[colon] != ':' {
+		return 0, 0
+	}
+	n := valueLength(s[colon+1:], "", false)
+	if n < 4 || span(s[colon+1:colon+1+n], isDigit) == n || placeholder(s[colon+1:]) || strings.HasPrefix(s[colon+1:], "[secret") {
+		return 0, 0 // 1000:1000 are users
+	}
+	return colon + 1, colon + 1 + n
 }
 
 const pemBegin = "-----BEGIN "

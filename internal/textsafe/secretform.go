@@ -124,8 +124,9 @@ func groupForms(all []form) (by [256][]form) {
 // formAt is the length of the key that s begins with, 0 where it begins with
 // none.
 func formAt(s string) int {
-	for _, f := range forms[s[0]] {
-		if !strings.HasPrefix(s, f.prefix) {
+	for i := range forms[s[0]] {
+		f := &forms[s[0]][i]
+		if len(s) < 4 || s[1] != f.prefix[1] || !strings.HasPrefix(s, f.prefix) {
 			continue
 		}
 		n := len(f.prefix)

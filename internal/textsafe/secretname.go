@@ -14,6 +14,18 @@ const (
 	headerName          // Authorization, Cookie: the rest of the line
 )
 
+// kind is what a placeholder calls the value behind such a name.
+func (k nameKind) kind() string {
+	switch k {
+	case loudName:
+		return kindPassword
+	case headerName, schemeName:
+		return kindCredentials
+	default:
+		return kindToken
+	}
+}
+
 // SecretName reports whether a parameter of that name holds a secret or private
 // value, so that its values are not to be shown: passwords, keys, tokens,
 // credentials, cookies, PINs and the like.
@@ -21,10 +33,15 @@ func SecretName(name string) bool {
 	if k := kindOf(name); k == loudName || k == softName || k == headerName {
 		return true
 	}
+	return privateName(name)
+}
+
+// privateName reports names of short values that are as good as a password.
+func privateName(name string) bool {
 	private := false
 	components(name, func(c string) bool {
 		switch c {
-		case "private", "ssn", "pin", "cvv", "cvc", "otp":
+		case "private", "ssn", "pin", "cvv", "cvc", "otp", "passcode":
 			private = true
 		}
 		return true
@@ -186,6 +203,11 @@ func separator(s string, start, end int) (i int, sep between) {
 	switch {
 	case blanks >= len(s):
 		return blanks, nothingBetween
+	case s[blanks] == ',' && i > end:
+		if value := valueMember(s, blanks+1); value > 0 { // {"name": "DB_PASSWORD", "value": ...}
+			return value, signBetween
+		}
+		return blanks, nothingBetween
 	case s[blanks] == ':' || s[blanks] == '=':
 		i = blanks + 1
 		for i < len(s) && (s[i] == '=' || s[i] == '>') {
@@ -205,6 +227,21 @@ func separator(s string, start, end int) (i int, sep between) {
 		}
 	}
 	return blanks, blankBetween
+}
+
+// valueMember is where the value of the member "value" begins which s holds at i, 0
+// where it holds none.
+func valueMember(s string, i int) int {
+	quote := func(c byte) bool { return c == '"' || c == '\'' || c == '\\' }
+	i += span(s[i:], func(c byte) bool { return c <= ' ' || quote(c) || c == 'n' })
+	if len(s)-i < len("value") || !strings.EqualFold(s[i:i+len("value")], "value") {
+		return 0
+	}
+	i += len("value")
+	if n := span(s[i:], quote); n > 0 && i+n < len(s) && s[i+n] == ':' {
+		return skipBlanks(s, i+n+1)
+	}
+	return 0
 }
 
 func skipBlanks(s string, i int) int {

@@ -2,6 +2,7 @@ package backup
 
 import (
 	"context"
+	"io"
 	"iter"
 	"slices"
 	"time"
@@ -63,6 +64,12 @@ func (a *Actions) memory(ctx context.Context, ref memoryd.ToolRef, kinds []strin
 		}
 	}
 	return m, true, nil
+}
+
+// Export writes a workspace, or with "" the whole store, as [Export] does.
+func (a *Actions) Export(ctx context.Context, workspace string, w io.Writer) error {
+	_, err := Export(ctx, a.Store, w, ExportOptions{Workspace: workspace, Created: a.Now(), Kinds: a.Kinds})
+	return err
 }
 
 // Delete removes a workspace and reports how many tools it had.

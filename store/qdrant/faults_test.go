@@ -48,7 +48,7 @@ func patientConfig() qdrant.Config {
 }
 
 func TestStoreInTrouble(t *testing.T) {
-	for _, v := range versions {
+	for _, v := range tried() {
 		t.Run(v, func(t *testing.T) {
 			b, server := fakeBackend(t, v, patientConfig(), qdrant.WithSleep(noWait))
 			server.Inject(troubles(7))

@@ -14,6 +14,14 @@ import (
 // modes.
 var versions = []string{"1.16.3", "1.19.0"}
 
+// tried are the versions that the whole suites are run on: in a short run the newest.
+func tried() []string {
+	if testing.Short() {
+		return versions[len(versions)-1:]
+	}
+	return versions
+}
+
 // fakeConfig addresses a fake server.
 func fakeConfig() qdrant.Config {
 	cfg := qdrant.DefaultConfig()
@@ -55,7 +63,7 @@ func fakeBackend(t *testing.T, version string, cfg qdrant.Config, opts ...qdrant
 }
 
 func TestStore(t *testing.T) {
-	for _, v := range versions {
+	for _, v := range tried() {
 		t.Run(v, func(t *testing.T) {
 			b, _ := fakeBackend(t, v, fakeConfig())
 			storetest.Run(t, b)
@@ -64,7 +72,7 @@ func TestStore(t *testing.T) {
 }
 
 func TestModel(t *testing.T) {
-	for _, v := range versions {
+	for _, v := range tried() {
 		t.Run(v, func(t *testing.T) {
 			b, _ := fakeBackend(t, v, fakeConfig())
 			storetest.Model(t, b)

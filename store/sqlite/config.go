@@ -31,6 +31,10 @@ type Config struct {
 	SampleCache int `yaml:"sample_cache"`
 	// VerdictCache is how many of the newest cached verdicts are kept on disk.
 	VerdictCache int `yaml:"verdict_cache"`
+	// PageChecksums gives a store that is made a checksum in each page, which every
+	// reading compares. It is off: after a power cut it may also refuse pages that the
+	// cut tore and that nothing needs. A store that was made with it keeps it.
+	PageChecksums bool `yaml:"page_checksums"`
 }
 
 // DefaultConfig gives the settings that default.yaml documents.

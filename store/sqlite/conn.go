@@ -33,7 +33,16 @@ func connect(path string, pragmas ...string) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	name := (&url.URL{Scheme: "file", Path: filepath.ToSlash(abs)}).String()
+	address := &url.URL{Scheme: "file", Path: filepath.ToSlash(abs)}
+	if sums, err := summed(path); err != nil {
+		return nil, err
+	} else if sums {
+		if _, err := registerSums(); err != nil {
+			return nil, err
+		}
+		address.RawQuery = "vfs=" + sumsVFS
+	}
+	name := address.String()
 	dc, err := (&sqlite.Driver{}).Open(name)
 	if err != nil {
 		return nil, err

@@ -28,6 +28,9 @@ type draft struct {
 	judged  []judgedCall
 	purge   []int64 // rows that left a history and are not overwritten
 	after   []func()
+	// wipes: the transaction deletes what somebody asked to be gone, and may take the
+	// reserve of the disk for it.
+	wipes bool
 }
 
 // toolDraft is a tool as the transaction sees it.

@@ -51,8 +51,11 @@ func unavailable(err error) error {
 		return err
 	}
 	msg := "the store cannot serve now"
-	if codeOf(err)&0xff == sqlite3.SQLITE_FULL {
+	switch code := codeOf(err); {
+	case code&0xff == sqlite3.SQLITE_FULL:
 		msg = "the store's disk is full"
+	case code == sqlite3.SQLITE_IOERR_DATA, code&0xff == sqlite3.SQLITE_CORRUPT:
+		msg = "the store's file is damaged where this stands; memoryd check tells what is lost"
 	}
 	e := memoryd.Wrap(memoryd.Unavailable, err, msg)
 	e.RetryAfter = retryAfter

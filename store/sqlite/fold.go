@@ -18,6 +18,7 @@ const (
 // commits: folding the log into state and seen, and deleting purged rows.
 type housekeeping struct {
 	foldEvery int // fold when the log holds this many records
+	wipeTime  time.Duration
 	unfolded  int
 	young     []youngRow // log rows that are not folded yet, oldest first
 	segments  []segment  // rows of seen, oldest first
@@ -235,6 +236,7 @@ func (w *writer) purgeStep() error {
 		return err
 	}
 	return w.update(func(d *draft) error {
+		d.wipes = true
 		err := d.c.wiping(func() error {
 			return d.c.exec(`DELETE FROM calls WHERE id IN (SELECT value FROM json_each(?))`, string(ids))
 		})

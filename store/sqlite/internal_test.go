@@ -158,7 +158,9 @@ func TestFoldingEmptiesTheLogAndExpiresIdentities(t *testing.T) {
 // documented and alerted on, and that no store gave.
 func TestTheStoreReportsWhatHousekeepingHasToDo(t *testing.T) {
 	cfg := settings(t.TempDir())
-	resting := func(s *Store) { s.w.rest, s.w.foldEvery = time.Now().Add(time.Hour), 1 }
+	resting := func(s *Store) {
+		s.w.rest, s.w.foldEvery, s.w.wipeTime = time.Now().Add(time.Hour), 1, 10*time.Millisecond
+	}
 	s := openTuned(t, cfg, resting)
 	want := func(when string, trim, fold int64) {
 		t.Helper()

@@ -35,6 +35,7 @@ func (w *writer) load(ctx context.Context) error {
 		{"pending", l.pending},
 		{"purge", l.purge},
 		{"numbers", l.numbers},
+		{"commits", l.commits},
 	} {
 		if err := step.do(); err != nil {
 			return fmt.Errorf("reading %s: %w", step.what, err)

@@ -13,7 +13,7 @@ const errSharing syscall.Errno = 32
 
 // dirLock keeps other processes out of a data directory: a file opened without
 // sharing. The system releases it when the process dies.
-type dirLock struct{ h syscall.Handle }
+type dirLock struct{ f *os.File }
 
 func lockDir(dir string) (*dirLock, error) {
 	name, err := syscall.UTF16PtrFromString(filepath.Join(dir, "lock"))
@@ -28,10 +28,10 @@ func lockDir(dir string) (*dirLock, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &dirLock{h}, nil
+	return &dirLock{os.NewFile(uintptr(h), "lock")}, nil
 }
 
-func (l *dirLock) release() error { return syscall.CloseHandle(l.h) }
+func (l *dirLock) release() error { return l.f.Close() }
 
 // flushDir does nothing: this system keeps names durable by itself and cannot
 // flush a directory.

@@ -44,6 +44,7 @@ func open(ctx context.Context, cfg Config, log *slog.Logger) (s *backend, err er
 		return nil, err
 	}
 	w := newWriter(cfg, log)
+	w.note = lock.note
 	s = &backend{cat: w.cat, w: w, lock: lock, readers: make(chan *conn, cfg.Readers), worker: lifecycle.NewWorker(log, "committing")}
 	s.ckpt = &checkpointer{w: w, log: log, limit: cfg.WALBytes / pageSize}
 	defer func() {
@@ -52,11 +53,18 @@ func open(ctx context.Context, cfg Config, log *slog.Logger) (s *backend, err er
 		}
 	}()
 	path := filepath.Join(cfg.Dir, fileName)
-	if err := s.connectAll(path); err != nil {
-		return s, fmt.Errorf("%s: %w", path, err)
-	}
-	if err := w.load(ctx); err != nil {
-		return s, fmt.Errorf("%s: %w", path, err)
+	for _, step := range []func() error{
+		func() error { return checkPlace(path, lock) },
+		func() error { return s.connectAll(path) },
+		func() error { return w.load(ctx) },
+		func() error { return w.checkCounter(lock) },
+		func() error { return lock.note(counter{w.lastLog, w.commits}) },
+		func() error { return tighten(cfg.Dir, path) },
+		func() error { w.refill(); return nil },
+	} {
+		if err := step(); err != nil {
+			return s, fmt.Errorf("%s: %w", path, err)
+		}
 	}
 	return s, nil
 }
@@ -70,8 +78,9 @@ func newWriter(cfg Config, log *slog.Logger) *writer {
 		cfg: cfg, log: log, cat: newCatalog(), win: newWindow(cfg.IdentityWindow), pend: newPendingSet(),
 		samples: newSampleCache(cfg.SampleCache), runs: newRunIndex(maxRunEntries),
 		queue: make(chan *job, cfg.Queue), maxQueued: cfg.QueueBytes,
-		wrote: make(chan struct{}, 1),
+		wrote: make(chan struct{}, 1), note: func(counter) error { return nil },
 	}
+	w.wipeTime = wipeTime
 	w.foldEvery = min(1<<16, max(64, cfg.IdentityWindow/8))
 	w.commit = func() error { return w.c.exec(`COMMIT`) }
 	return w
@@ -79,7 +88,7 @@ func newWriter(cfg Config, log *slog.Logger) *writer {
 
 // connectAll opens the file with all its connections.
 func (s *backend) connectAll(path string) (err error) {
-	if err := makeFile(path); err != nil {
+	if err := makeFile(path, s.w.cfg.PageChecksums); err != nil {
 		return err
 	}
 	s.w.c, err = connect(path, `synchronous = FULL`, `wal_autocheckpoint = 0`,
@@ -119,9 +128,12 @@ func prepareDir(dir string) (*dirLock, error) {
 
 // makeFile lays a new store out beside its place and moves it there when it is
 // whole, so that an empty or half-made file is never taken for a store.
-func makeFile(path string) error {
+func makeFile(path string, sums bool) error {
 	_, err := os.Stat(path)
 	if err == nil {
+		if err := os.Chmod(path, 0o600); err != nil { // its log and index get the same
+			return err
+		}
 		return checkHeader(path)
 	}
 	if !errors.Is(err, os.ErrNotExist) {
@@ -133,6 +145,11 @@ func makeFile(path string) error {
 	fresh := path + ".new"
 	for _, leftover := range []string{fresh, fresh + "-wal", fresh + "-shm", fresh + "-journal"} {
 		if err := os.Remove(leftover); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	if sums {
+		if err := os.WriteFile(fresh, emptyFile(), 0o600); err != nil {
 			return err
 		}
 	}

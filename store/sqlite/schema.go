@@ -10,7 +10,7 @@ import (
 // newest layout that this program reads and the one it writes.
 const (
 	applicationID = 0x6d656d64
-	schemaVersion = 3
+	schemaVersion = 4
 )
 
 // layout makes an empty store. A commit writes rows of calls, one row of log
@@ -98,6 +98,7 @@ func workTables() []string {
 		indexRecords,
 		createSearch,
 		createRuns,
+		createCommits,
 		fmt.Sprintf(`PRAGMA application_id = %d`, applicationID),
 		fmt.Sprintf(`PRAGMA user_version = %d`, schemaVersion),
 	}
@@ -117,14 +118,20 @@ const (
 	indexRecords = `CREATE INDEX records_expires ON records (expires) WHERE expires IS NOT NULL`
 	createSearch = `CREATE VIRTUAL TABLE search USING fts5( -- rowid: tools.id
 		space, words, content='', contentless_delete=1, tokenize="unicode61 remove_diacritics 0")`
+	createCommits = `CREATE TABLE commits ( -- of commits that write no log row; see counter.go
+		id INTEGER PRIMARY KEY,
+		n INTEGER NOT NULL)`
 	createRuns = `CREATE TABLE runs ( -- of which run calls are, out of folded log rows; see runs.go
 		id INTEGER PRIMARY KEY, -- the newest log row that is in here
 		entries BLOB NOT NULL)`
 )
 
 // upgrades gives, at n-1, the statements that turn layout version n into n+1.
-func upgrades() [schemaVersion - 1][]string {
-	return [schemaVersion - 1][]string{
+//
+// Version 4 has checksums in its pages, which only a new file gets: one of version 3
+// stays as it is until it is exported and restored.
+func upgrades() [schemaVersion - 2][]string {
+	return [schemaVersion - 2][]string{
 		{
 			`ALTER TABLE calls ADD COLUMN extra TEXT`,
 			`ALTER TABLE verdicts ADD COLUMN extra TEXT`,

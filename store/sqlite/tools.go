@@ -51,10 +51,11 @@ func (d *draft) writeGuideline(t *tool, g *memoryd.Guideline) error {
 		int64(t.id), g.Revision, text(g.Content), text(g.Author), g.BasedOn, g.ThroughSeq, micros(g.Written))
 }
 
-// DeleteTool implements store.Tools.
+// DeleteTool implements store.Tools, as DeleteWorkspace does.
 func (s *backend) DeleteTool(ctx context.Context, ref memoryd.ToolRef) error {
-	return s.w.do(ctx, rowBytes, alone, func(d *draft) error {
-		var gone []*tool
+	var gone []*tool
+	err := s.w.do(ctx, rowBytes, alone, func(d *draft) error {
+		gone = nil
 		if t := d.w.cat.byRef[ref]; t != nil {
 			gone = []*tool{t}
 		}
@@ -63,10 +64,14 @@ func (s *backend) DeleteTool(ctx context.Context, ref memoryd.ToolRef) error {
 		}
 		return d.deleteTools(gone, `workspace = ? AND tool = ?`, ref.Workspace, ref.Tool)
 	})
+	if err != nil || len(gone) == 0 {
+		return err
+	}
+	return s.wipe(ctx)
 }
 
-// DeleteWorkspace implements store.Tools. The calls are out of reach when it
-// returns; their bytes are overwritten in the background.
+// DeleteWorkspace implements store.Tools. The calls are out of reach, and their bytes
+// overwritten, when it returns.
 func (s *backend) DeleteWorkspace(ctx context.Context, workspace string) (int, error) {
 	if workspace == "" {
 		return 0, nil
@@ -80,11 +85,15 @@ func (s *backend) DeleteWorkspace(ctx context.Context, workspace string) (int, e
 	if err != nil {
 		return 0, err
 	}
-	return n, nil
+	if n == 0 {
+		return 0, nil
+	}
+	return n, s.wipe(ctx)
 }
 
 // deleteTools deletes tools and the records that a condition holds for.
 func (d *draft) deleteTools(gone []*tool, where string, values ...driver.Value) error {
+	d.wipes = true
 	waiting := d.w.pend.of(gone)
 	for _, p := range waiting {
 		if err := d.c.exec(`DELETE FROM pending WHERE id = ?`, p.id); err != nil {
@@ -103,10 +112,16 @@ func (d *draft) deleteTools(gone []*tool, where string, values ...driver.Value) 
 
 // deleteTool removes the tool's rows but for its calls, which go to purge.
 func (d *draft) deleteTool(t *tool) error {
-	for _, table := range []string{"tools WHERE id", "state WHERE tool", "guidelines WHERE tool", "search WHERE rowid"} {
-		if err := d.c.exec(`DELETE FROM `+table+` = ?`, int64(t.id)); err != nil {
-			return err
+	err := d.c.wiping(func() error {
+		for _, table := range []string{"tools WHERE id", "state WHERE tool", "guidelines WHERE tool", "search WHERE rowid"} {
+			if err := d.c.exec(`DELETE FROM `+table+` = ?`, int64(t.id)); err != nil {
+				return err
+			}
 		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	d.purge = append(d.purge, t.kept.all()...)
 	return nil

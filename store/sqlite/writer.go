@@ -56,6 +56,9 @@ type writer struct {
 	nextPurge   int64
 	nextVerdict int64
 	lastLog     int64
+	commits     int64 // that wrote no log row; see counter.go
+	counts      bool  // the store has a table for them
+	note        func(counter) error
 
 	housekeeping
 	trimLag, foldLag atomic.Int64 // for metrics: rows in purges, records in the log
@@ -182,21 +185,36 @@ func (w *writer) transact(jobs []*job) error {
 	})
 }
 
-// update is one transaction: all of change, or nothing.
+// update is one transaction: all of change, or nothing. A deletion that finds the disk
+// full has the reserve.
 func (w *writer) update(change func(*draft) error) error {
+	d := w.newDraft()
+	err := w.try(d, change)
+	if err != nil && d.wipes && w.failed.Load() == nil && w.releaseBallast(err) {
+		err = w.try(w.newDraft(), change)
+	}
+	return err
+}
+
+func (w *writer) try(d *draft, change func(*draft) error) error {
 	if err := w.failed.Load(); err != nil {
 		return unavailable(*err)
 	}
 	w.gate.Lock()
 	defer w.gate.Unlock()
-	d := w.newDraft()
-	err := w.c.exec(`BEGIN IMMEDIATE`)
+	before, err := w.totalChanges()
+	if err == nil {
+		err = w.c.exec(`BEGIN IMMEDIATE`)
+	}
 	if err == nil {
 		err = lifecycle.Do(context.Background(), w.log, "committing", func() error {
 			if err := change(d); err != nil {
 				return err
 			}
-			return d.write()
+			if err := d.write(); err != nil {
+				return err
+			}
+			return d.count(before)
 		})
 		if err == nil {
 			d.announce()
@@ -217,6 +235,9 @@ func (w *writer) update(change func(*draft) error) error {
 	if err := lifecycle.Do(context.Background(), w.log, "committing", apply); err != nil {
 		w.giveUp(err) // memory does not say any more what the file says
 		return unavailable(err)
+	}
+	if err := w.note(counter{w.lastLog, w.commits}); err != nil {
+		w.log.Warn("store: how far it has come could not be noted", "err", err)
 	}
 	w.foldLag.Store(int64(w.unfolded))
 	w.stir()

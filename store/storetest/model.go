@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
 	"testing"
 	"time"
@@ -15,8 +16,16 @@ import (
 
 // Model runs random sequences of operations on b's store and on store/mem and
 // compares every answer and the whole content.
+//
+// It tries modelChecks sequences unless -rapid.checks asks for another number.
 func Model(t *testing.T, b Backend) {
 	b = b.ranked()
+	if f := flag.Lookup("rapid.checks"); f != nil && f.Value.String() == f.DefValue {
+		if err := f.Value.Set(modelChecks); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = f.Value.Set(f.DefValue) })
+	}
 	rapid.Check(t, func(rt *rapid.T) {
 		m := &machine{outer: t, b: b, got: b.Open(t), want: mem.New()}
 		defer func() {
@@ -35,6 +44,10 @@ func Model(t *testing.T, b Backend) {
 		rt.Repeat(actions)
 	})
 }
+
+// modelChecks is how many sequences are tried by default: a deletion waits for the
+// disk, and every backend has its turn.
+const modelChecks = "25"
 
 // machine is a store beside its model.
 type machine struct {

@@ -83,12 +83,12 @@ func TestBadInputOverHTTP(t *testing.T) {
 		"missing field":      {"/retrieve_tool_memory", `{}`, nil, 422, `"tool_names"`},
 		"no item":            {"/add_tool_call_result", `{"tool_call_results":[]}`, nil, 200, "No valid tool_call_results"},
 		"negative cost":      {"/add_tool_call_result", `{"tool_name":"t","tool_call_results":[{"time_cost":-1}]}`, nil, 200, "All 1 tool_call_results were invalid and filtered out"},
-		"and its reason":     {"/add_tool_call_result", `{"tool_name":"t","tool_call_results":[{"time_cost":-1}]}`, nil, 200, "time_cost: must be 0 or more"},
+		"and its reason":     {"/add_tool_call_result", `{"tool_name":"t","tool_call_results":[{"time_cost":-1}]}`, nil, 200, "time_cost: must be 0 to 1e9"},
 		"10,000 names":       {"/retrieve_tool_memory", `{"tool_names":"` + strings.Repeat("n,", 10000) + `"}`, nil, 422, "at most 1000"},
 		"blank names":        {"/retrieve_tool_memory", `{"tool_names":" , "}`, nil, 200, "tool_names is required"},
 		"unknown names":      {"/summary_tool_memory", `{"tool_names":"x"}`, nil, 200, "No matching tool memories found"},
 		"unknown path":       {"/nothing", `{}`, nil, 404, `"code"`},
-		"body of wrong type": {"/add_tool_call_result", `[]`, nil, 422, "Input should be an object"},
+		"body of wrong type": {"/add_tool_call_result", `[]`, nil, 422, "Input should be a valid dictionary or object to extract fields from"},
 	}
 	for name, tc := range tests {
 		r, err := s.Send(tc.path, []byte(tc.body), tc.header...)
@@ -135,8 +135,8 @@ func TestTheCommandLineOnRecordedCalls(t *testing.T) {
 		t.Fatalf("exit code %d\n%s%s", code, out, stderr)
 	}
 	for _, line := range []string{":251: rejected: not valid JSON", ":252: rejected: not a JSON object", ":253: rejected: output:", ":254: rejected: tool_name"} {
-		if !strings.Contains(out, line) {
-			t.Errorf("%q is missing in\n%s", line, out)
+		if !strings.Contains(stderr, line) {
+			t.Errorf("%q is missing in\n%s", line, stderr)
 		}
 	}
 	if _, out, _ = memoryd(t, "", "import", "--url", s.URL, file); !strings.Contains(out, "0 added, 251 duplicate, 4 rejected") {

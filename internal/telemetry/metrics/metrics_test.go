@@ -40,6 +40,9 @@ func full(t *testing.T) *metrics.Registry {
 	r.Models(func() []metrics.Model {
 		return []metrics.Model{{Name: "default", Reason: "breaker_open", Queued: 3, InFlight: 2, Concurrency: 32, Retries: 5}}
 	})
+	r.Intake(func() []metrics.Intake {
+		return []metrics.Intake{{Source: "otlp:gen_ai", Calls: map[string]int64{"new": 3, "known": 1}}}
+	})
 	r.Journal(func() metrics.Journal {
 		return metrics.Journal{
 			Backlog: 7, Age: time.Minute, Forwarded: 8, Parked: 1, Repairs: 2, Repaired: map[string]int64{"calls": 3, "verdicts": 4},

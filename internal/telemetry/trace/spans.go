@@ -118,6 +118,32 @@ func (t *Tracer) Attempt(ctx context.Context, a Attempt) (within context.Context
 	}
 }
 
+// Evaluation is a verdict on a call.
+type Evaluation struct {
+	Workspace, Tool, Call string
+	// Score is 0, 0.5 or 1; Label what it means, and By who gave it, in words of the
+	// program's own.
+	Score     float64
+	Label, By string
+}
+
+// Evaluated tells of a verdict: a span that holds one event gen_ai.evaluation.result
+// (OpenTelemetry's conventions for generative AI).
+func (t *Tracer) Evaluated(e Evaluation) {
+	if t == nil {
+		return
+	}
+	_, span := t.spans.Start(context.Background(), "evaluate_tool_call")
+	if !span.IsRecording() {
+		return
+	}
+	span.SetAttributes(t.about(nil, e.Workspace, e.Tool)...)
+	span.AddEvent("gen_ai.evaluation.result", otel.WithAttributes(
+		attribute.String("gen_ai.evaluation.name", "memoryd"), attribute.Float64("gen_ai.evaluation.score.value", e.Score),
+		attribute.String("gen_ai.evaluation.score.label", e.Label), attribute.String("memoryd.judge", e.By), attribute.String("memoryd.call", e.Call)))
+	span.End()
+}
+
 // about adds whom a span concerns.
 func (t *Tracer) about(said []attribute.KeyValue, workspace, tool string) []attribute.KeyValue {
 	if workspace != "" {

@@ -79,7 +79,7 @@ func (o *output) String() string {
 	return o.b.String()
 }
 
-var address = regexp.MustCompile(`http://[0-9.:]+`)
+var address = regexp.MustCompile(`https?://[0-9a-f.:[\]]+`)
 
 // Start runs the server on a free port with its data in dir, and waits until it
 // is ready. The variables are added to an environment that knows no model. It is
@@ -160,6 +160,9 @@ func (p *Process) Kill() {
 	_ = p.cmd.Process.Kill()
 	<-p.done
 }
+
+// Signal sends the process a signal.
+func (p *Process) Signal(s os.Signal) error { return p.cmd.Process.Signal(s) }
 
 // Stop asks the process to end and returns its exit code.
 func (p *Process) Stop() int {

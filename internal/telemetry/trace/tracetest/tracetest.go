@@ -31,6 +31,8 @@ type Span struct {
 	Attributes map[string]string
 	// Events counts what hangs on the span beside attributes.
 	Events int
+	// Told holds the attributes of events by the events' names.
+	Told map[string]map[string]string
 	// Took is in nanoseconds.
 	Took int64
 }
@@ -103,7 +105,12 @@ func (c *Collector) take(r *http.Request) error {
 }
 
 func spanOf(s *otlp.Span) Span {
+	told := map[string]map[string]string{}
+	for _, e := range s.GetEvents() {
+		told[e.GetName()] = attributes(e.GetAttributes())
+	}
 	return Span{
+		Told: told,
 		Name: s.GetName(), Kind: s.GetKind().String(), TraceID: hex.EncodeToString(s.GetTraceId()),
 		ID: hex.EncodeToString(s.GetSpanId()), Parent: hex.EncodeToString(s.GetParentSpanId()), TraceState: s.GetTraceState(),
 		Failed: s.GetStatus().GetCode() == otlp.Status_STATUS_CODE_ERROR, Message: s.GetStatus().GetMessage(),

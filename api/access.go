@@ -1,0 +1,256 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	_ "embed" // the page that asks for a key
+	"html"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+
+	"memoryd"
+	"memoryd/api/wire"
+	"memoryd/internal/access"
+
+	"github.com/labstack/echo/v4"
+)
+
+// Mount is a part of the server that brings its own handler: the MCP server, the
+// dashboard. What stands before every route stands before it too: the host, the
+// origin, and the key. Its handler finds the caller in the request's context
+// (access.Of).
+type Mount struct {
+	// Path is that of the route, such as /mcp or /ui/*.
+	Path string
+	// Role is what a caller must be; access.Public leaves everybody in.
+	Role access.Role
+	// Login is where a browser is sent that shows no key; "" answers 401.
+	Login   string
+	Handler http.Handler
+}
+
+// mount adds a mounted part to the routes.
+func (s *server) mount(e *echo.Echo, m Mount) {
+	e.Any(m.Path, func(c echo.Context) error {
+		err := s.admit(c, m.Role)
+		if memoryd.IsKind(err, memoryd.Unauthenticated) && m.Login != "" && strings.Contains(c.Request().Header.Get(echo.HeaderAccept), "text/html") {
+			return c.Redirect(http.StatusSeeOther, m.Login)
+		}
+		if err != nil {
+			return err
+		}
+		m.Handler.ServeHTTP(c.Response(), c.Request())
+		return nil
+	})
+}
+
+// hosts refuses requests for another host than this one before anything else looks
+// at them: a page of a site whose name was made to lead here (DNS rebinding) shows
+// the origin and the host of that site.
+func (s *server) hosts(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if !s.cfg.allows(c.Request()) {
+			return memoryd.Errorf(memoryd.Misdirected, "this server is not known by the name of the Host header; http.allowed_hosts lists further names")
+		}
+		return next(c)
+	}
+}
+
+// allows reports whether a request is for this server: for a name of this machine's
+// own, the address that it listens on or was reached at, or a name of AllowedHosts.
+func (c *Config) allows(r *http.Request) bool {
+	host := hostOf(r.Host)
+	if host == "" {
+		return false
+	}
+	if isLoopback(host) || slices.ContainsFunc(c.AllowedHosts, func(name string) bool { return strings.EqualFold(hostOf(name), host) }) {
+		return true
+	}
+	if listen := hostOf(c.Listen); strings.EqualFold(host, listen) && listen != "0.0.0.0" && listen != "::" {
+		return true
+	}
+	// A number cannot be rebound; the one that the connection came in by is ours.
+	local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	addr, err := netip.ParseAddr(host)
+	if !ok || err != nil {
+		return false
+	}
+	own, err := netip.ParseAddrPort(local.String())
+	return err == nil && own.Addr().Unmap() == addr.Unmap()
+}
+
+// hostOf is a host without its port, brackets and final stop.
+func hostOf(host string) string {
+	if strings.IndexByte(host, ':') >= 0 { // most names of tests and proxies have no port
+		if h, _, err := net.SplitHostPort(host); err == nil {
+			host = h
+		}
+	}
+	return strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(host, "["), "]"), ".")
+}
+
+// isLoopback reports whether only this machine is meant by a host.
+func isLoopback(host string) bool {
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	addr, err := netip.ParseAddr(host)
+	return err == nil && addr.Unmap().IsLoopback()
+}
+
+// admit finds out on whose behalf a request is, and refuses it where that one may
+// not ask the route. From here on access.Of(c.Request().Context()) tells.
+func (s *server) admit(c echo.Context, need access.Role) error {
+	if need&access.Public != 0 {
+		return nil
+	}
+	p, err := s.caller(c.Request())
+	if memoryd.IsKind(err, memoryd.Unauthenticated) {
+		c.Response().Header().Set(echo.HeaderWWWAuthenticate, `Bearer realm="memoryd"`)
+	}
+	if err != nil {
+		return err
+	}
+	if !p.May(need) {
+		return tooSmall(need &^ p.Roles)
+	}
+	if p != access.Anybody() { // which is who a context without a caller is of
+		c.SetRequest(c.Request().WithContext(access.With(c.Request().Context(), p)))
+	}
+	return nil
+}
+
+func tooSmall(need access.Role) error {
+	return memoryd.Errorf(memoryd.Forbidden, "this needs a key with the role %s", need)
+}
+
+// SessionCookie is the name of the cookie that stands for a key in a browser.
+const SessionCookie = "memoryd_session"
+
+// caller reads the key of a request from its headers, or the session from its
+// cookie. Where no keys are asked for, a request without one is anybody's; one that
+// shows a key must show a good one all the same.
+func (s *server) caller(r *http.Request) (*access.Principal, error) {
+	if s.Keys == nil {
+		return access.Anybody(), nil
+	}
+	token := r.Header.Get("X-API-Key")
+	if scheme, value, _ := strings.Cut(r.Header.Get(echo.HeaderAuthorization), " "); strings.EqualFold(scheme, "Bearer") {
+		token = strings.TrimSpace(value)
+	}
+	if token != "" && (s.KeysNeeded || strings.HasPrefix(token, "mrd_")) {
+		return s.Keys.Verify(token)
+	}
+	if cookie, err := r.Cookie(SessionCookie); err == nil && cookie.Value != "" {
+		p, err := s.Keys.Session(cookie.Value)
+		if err == nil || s.KeysNeeded {
+			return p, err
+		}
+	}
+	if !s.KeysNeeded {
+		return access.Anybody(), nil
+	}
+	return nil, memoryd.Errorf(memoryd.Unauthenticated, "an API key is needed: Authorization: Bearer mrd_...")
+}
+
+// workspaceOf is the workspace that a request is about, "" being the usual one. One
+// that the caller does not know of is as one that does not exist. What a request
+// brings into being goes by ownWorkspace.
+func workspaceOf(ctx context.Context, name string) string {
+	name = cmp.Or(name, memoryd.DefaultWorkspace)
+	if access.Of(ctx).In(name) {
+		return name
+	}
+	return access.Absent(name)
+}
+
+// ownWorkspace is the same for what makes a workspace that is not there yet: one
+// that the caller does not know of is refused, whether it exists or not.
+func ownWorkspace(ctx context.Context, name string) (string, error) {
+	name = workspaceOf(ctx, name)
+	if access.IsAbsent(name) {
+		return "", memoryd.Errorf(memoryd.NotFound, "this key has no such workspace")
+	}
+	return name, nil
+}
+
+// everywhere refuses a caller that is bound to workspaces: what it asks is of the
+// whole server.
+func everywhere(ctx context.Context) error {
+	if !access.Of(ctx).Everywhere() {
+		return memoryd.Errorf(memoryd.Forbidden, "this is about the whole server, and the key is bound to workspaces")
+	}
+	return nil
+}
+
+// need refuses a caller without a role that only some requests of a route need.
+func need(ctx context.Context, role access.Role) error {
+	if !access.Of(ctx).May(role) {
+		return tooSmall(role)
+	}
+	return nil
+}
+
+// getSession tells who the caller is.
+func (s *server) getSession(c echo.Context, _ []byte) (any, error) {
+	p := access.Of(c.Request().Context())
+	return wire.Session{Source: p.Source, Roles: p.Roles.Names(), Workspaces: p.Workspaces, KeysNeeded: s.KeysNeeded}, nil
+}
+
+//go:embed login.html
+var loginPage string
+
+func (s *server) loginForm(echo.Context, []byte) (any, error) {
+	return written(func(c echo.Context) error { return showLogin(c, http.StatusOK, "") }), nil
+}
+
+// showLogin writes the page with the form that asks for a key.
+func showLogin(c echo.Context, status int, fault string) error {
+	h := c.Response().Header()
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'")
+	h.Set(echo.HeaderCacheControl, "no-store")
+	return c.HTML(status, strings.Replace(loginPage, "<!--fault-->", html.EscapeString(fault), 1))
+}
+
+// login gives a browser a session for the key of the form.
+func (s *server) login(_ echo.Context, body []byte) (any, error) {
+	form, err := url.ParseQuery(string(body))
+	if err != nil {
+		return nil, memoryd.Wrap(memoryd.Invalid, err, "the body is not a form")
+	}
+	return written(func(c echo.Context) error {
+		if s.Keys == nil || !s.KeysNeeded && form.Get("key") == "" {
+			return c.Redirect(http.StatusSeeOther, "/ui/")
+		}
+		session, p, err := s.Keys.Login(strings.TrimSpace(form.Get("key")))
+		if err == nil {
+			err = s.audited(c, access.Entry{Action: "login", Source: p.Source}, func(context.Context) error { return nil })
+		}
+		if err != nil {
+			f := describe(err)
+			return showLogin(c, f.status, f.msg)
+		}
+		c.SetCookie(s.cookie(c, session, int(access.SessionTime.Seconds())))
+		return c.Redirect(http.StatusSeeOther, "/ui/")
+	}), nil
+}
+
+// logout takes the cookie back.
+func (s *server) logout(echo.Context, []byte) (any, error) {
+	return written(func(c echo.Context) error {
+		c.SetCookie(s.cookie(c, "", -1))
+		return c.Redirect(http.StatusSeeOther, "/ui/login")
+	}), nil
+}
+
+func (s *server) cookie(c echo.Context, value string, seconds int) *http.Cookie {
+	r := c.Request()
+	return &http.Cookie{
+		Name: SessionCookie, Value: value, Path: "/", MaxAge: seconds, HttpOnly: true, SameSite: http.SameSiteStrictMode,
+		Secure: r.TLS != nil || s.cfg.BehindProxy && !isLoopback(hostOf(r.Host)),
+	}
+}

@@ -1,0 +1,163 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"time"
+
+	"memoryd"
+	"memoryd/api/wire"
+	"memoryd/internal/access"
+
+	"github.com/labstack/echo/v4"
+)
+
+// audited does what e says, and writes it to the audit log.
+func (s *server) audited(c echo.Context, e access.Entry, do func(context.Context) error) error {
+	ctx := c.Request().Context()
+	if s.Audit == nil {
+		return do(ctx)
+	}
+	return s.Audit.Do(ctx, e, do)
+}
+
+// allWorkspaces stands for all of them where a key's are listed.
+const allWorkspaces = "*"
+
+func keyOf(k access.Key) wire.Key {
+	out := wire.Key{
+		ID: k.ID, Name: k.Name, Roles: k.Roles.Names(), Workspaces: k.Workspaces, Rate: k.Rate, CreatedBy: k.By,
+		Created: stamp(k.Created), Expires: stamp(k.Expires), Revoked: stamp(k.Revoked), LastUsed: stamp(k.Used),
+	}
+	if k.Workspaces == nil {
+		out.Workspaces = []string{allWorkspaces}
+	}
+	return out
+}
+
+// stamp is an instant in RFC 3339, "" for none.
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+func (s *server) listKeys(c echo.Context, _ []byte) (any, error) {
+	if err := everywhere(c.Request().Context()); err != nil {
+		return nil, err
+	}
+	list := wire.KeyList{Keys: []wire.Key{}}
+	for _, k := range s.Keys.List() {
+		list.Keys = append(list.Keys, keyOf(k))
+	}
+	return list, nil
+}
+
+// withToken is the answer that shows a key once. No cache may keep it.
+func withToken(c echo.Context, k access.Key, token string) wire.NewKey {
+	c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
+	return wire.NewKey{Key: keyOf(k), Token: token}
+}
+
+func (s *server) createKey(c echo.Context, req *wire.KeyRequest) (any, error) {
+	if err := everywhere(c.Request().Context()); err != nil {
+		return nil, err
+	}
+	wanted := access.Wanted{Name: or(req.Name, ""), Rate: or(req.Rate, 0)}
+	var err error
+	if wanted.Roles, err = access.ParseRoles(req.Roles); err != nil {
+		return nil, memoryd.Errorf(memoryd.Invalid, "%s", err)
+	}
+	if req.Workspaces == nil {
+		return nil, missing("workspaces")
+	}
+	if !slices.Contains(req.Workspaces, allWorkspaces) {
+		wanted.Workspaces = req.Workspaces
+	}
+	if text := or(req.Expires, ""); text != "" {
+		if wanted.Expires, err = time.Parse(time.RFC3339, text); err != nil {
+			return nil, memoryd.Errorf(memoryd.Invalid, "expires: must be a time such as 2030-01-02T15:04:05Z, got %q", text)
+		}
+	}
+	var made access.Key
+	var token string
+	entry := access.Entry{Action: "key.create", Detail: wanted.Name + " (" + wanted.Roles.String() + ")"}
+	err = s.audited(c, entry, func(ctx context.Context) error {
+		made, token, err = s.Keys.Create(ctx, wanted, access.Of(ctx).Source)
+		return err
+	})
+	return withToken(c, made, token), err
+}
+
+// maxGrace bounds how long a key's old token works beside the new one, in seconds.
+const maxGrace = 30 * 24 * 3600
+
+func (s *server) rotateKey(c echo.Context, body []byte) (any, error) {
+	var req wire.RotateRequest
+	if !isBlank(body) {
+		if err := s.decode(body, &req); err != nil {
+			return nil, err
+		}
+	}
+	if err := everywhere(c.Request().Context()); err != nil {
+		return nil, err
+	}
+	grace := or(req.Grace, 0)
+	if grace < 0 || grace > maxGrace {
+		return nil, memoryd.Errorf(memoryd.Invalid, "grace_seconds: must be 0 to %d", maxGrace)
+	}
+	id, err := pathParam(c, "key")
+	if err != nil {
+		return nil, err
+	}
+	var made access.Key
+	var token string
+	err = s.audited(c, access.Entry{Action: "key.rotate", Subject: id}, func(ctx context.Context) error {
+		made, token, err = s.Keys.Rotate(ctx, id, time.Duration(grace)*time.Second)
+		return err
+	})
+	return withToken(c, made, token), err
+}
+
+func (s *server) revokeKey(c echo.Context, _ []byte) (any, error) {
+	if err := everywhere(c.Request().Context()); err != nil {
+		return nil, err
+	}
+	id, err := pathParam(c, "key")
+	if err != nil {
+		return nil, err
+	}
+	var revoked access.Key
+	err = s.audited(c, access.Entry{Action: "key.revoke", Subject: id}, func(ctx context.Context) error {
+		revoked, err = s.Keys.Revoke(ctx, id)
+		return err
+	})
+	return keyOf(revoked), err
+}
+
+// listAudit lists the audit log, the oldest entry first, each as it is stored: the
+// hash of its text is what the next one holds. A cursor is a number.
+func (s *server) listAudit(c echo.Context, _ []byte) (any, error) {
+	if err := everywhere(c.Request().Context()); err != nil {
+		return nil, err
+	}
+	cursor, limit, err := page(c)
+	if err != nil {
+		return nil, err
+	}
+	var after int64
+	if cursor != "" {
+		if after, err = strconv.ParseInt(cursor, 10, 64); err != nil || after < 0 {
+			return nil, memoryd.Errorf(memoryd.Invalid, "cursor: not one that this server gave")
+		}
+	}
+	entries, err := s.Audit.List(c.Request().Context(), after, limit)
+	list := wire.AuditList{Entries: append([]json.RawMessage{}, entries...)}
+	if len(entries) == limit {
+		list.NextCursor = cursorAfter(strconv.FormatInt(after+int64(len(entries)), 10))
+	}
+	return list, err
+}

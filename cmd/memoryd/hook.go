@@ -1,0 +1,158 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+
+	"memoryd/ingest"
+	"memoryd/internal/client"
+	"memoryd/internal/lifecycle"
+	"memoryd/mcp"
+)
+
+// hookCmds are what memoryd does as a hook of an agent's host.
+type hookCmds struct {
+	Run       hookCmd          `cmd:"" default:"withargs" help:"Answer a hook: what the host gives stands in standard input. Hosts call this."`
+	Install   hookInstallCmd   `cmd:"" help:"Make a host call memoryd before and after its tools."`
+	Uninstall hookUninstallCmd `cmd:"" help:"Take back what install did."`
+}
+
+// The bounds of a hook: an agent waits for it.
+const (
+	hookPatience = 2 * time.Second
+	maxHookBytes = 16 << 20
+)
+
+type hookCmd struct {
+	remote
+	Host string `arg:"" help:"The host that calls: claude-code, codex, copilot, cursor or gemini."`
+}
+
+// Run hands to the server what a host gave, and to the host what the server answers.
+// Whatever fails, it ends well within hookPatience and says nothing to the host:
+// hosts take a failure for a refusal of the call.
+func (c *hookCmd) Run(ctx context.Context, std streams) error {
+	ctx, cancel := context.WithTimeout(ctx, hookPatience)
+	defer cancel()
+	var answer []byte
+	done := lifecycle.Go(ctx, slog.New(slog.DiscardHandler), "hook", func() error {
+		answer = c.ask(ctx, std)
+		return nil
+	})
+	select {
+	case <-done:
+		if len(answer) > 0 {
+			fmt.Fprintln(std.out, string(answer))
+		}
+	case <-ctx.Done(): // a standard input that never ends
+	}
+	return nil
+}
+
+func (c *hookCmd) ask(ctx context.Context, std streams) []byte {
+	body, err := io.ReadAll(io.LimitReader(std.in, maxHookBytes+1))
+	if err != nil || len(body) > maxHookBytes {
+		fmt.Fprintln(std.err, "memoryd: the hook's input cannot be read or is too large")
+		return nil
+	}
+	h, err := ingest.ReadHook(c.Host, body, time.Now())
+	if err != nil {
+		fmt.Fprintln(std.err, "memoryd:", err)
+		return nil
+	}
+	if h.Moment == ingest.Ends {
+		c.complete(std, h.Transcript)
+		return nil
+	}
+	path := "/v1/hooks/" + c.Host
+	if c.Workspace != "" {
+		path = "/v1/workspaces/" + url.PathEscape(c.Workspace) + "/hooks/" + c.Host
+	}
+	var answer bytes.Buffer
+	err = client.Server{URL: c.URL, Key: c.Key}.Do(ctx, client.Request{Method: http.MethodPost, Path: path, Body: body}, &answer)
+	if err != nil {
+		fmt.Fprintln(std.err, "memoryd:", err)
+		return nil
+	}
+	return answer.Bytes()
+}
+
+// complete imports a transcript in a process of its own, which the host does not wait
+// for: it holds what hooks are not told. Calls that are known already add nothing.
+func (c *hookCmd) complete(std streams, transcript string) {
+	info, err := os.Stat(transcript)
+	if transcript == "" || err != nil || !info.Mode().IsRegular() {
+		return
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return
+	}
+	args := []string{"import", "--url", c.URL}
+	if c.Workspace != "" {
+		args = append(args, "--workspace", c.Workspace)
+	}
+	cmd := exec.Command(program, append(args, "--", transcript)...) //nolint:noctx // it outlives this process
+	cmd.Env = os.Environ()
+	if c.Key != "" {
+		cmd.Env = append(cmd.Env, "MEMORYD_KEY="+c.Key)
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		fmt.Fprintln(std.err, "memoryd: the transcript is not imported:", err)
+	}
+}
+
+// atHost is what install and uninstall have in common.
+type atHost struct {
+	Host string `arg:"" enum:"claude-code,codex,copilot,cursor,gemini" help:"The host: claude-code, codex, copilot, cursor or gemini."`
+	Yes  bool   `help:"Make the change; without it the change is only shown."`
+}
+
+type hookInstallCmd struct {
+	atHost
+	URL       string `name:"url" env:"MEMORYD_URL" placeholder:"URL" help:"Address of memoryd, if it is not on this machine at its usual port."`
+	Workspace string `env:"MEMORYD_WORKSPACE" placeholder:"NAME" help:"The workspace."`
+}
+
+type hookUninstallCmd struct{ atHost }
+
+// Run shows or makes the change.
+func (c *hookInstallCmd) Run(std streams) error {
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	var flags []string
+	if c.URL != "" {
+		flags = append(flags, "--url", c.URL)
+	}
+	if c.Workspace != "" {
+		flags = append(flags, "--workspace", c.Workspace)
+	}
+	err = showOrMake(std, c.Host, c.Yes, func(home string) (mcp.Change, error) { return mcp.InstallHooks(c.Host, home, program, flags) })
+	if err == nil && c.Host == "codex" {
+		fmt.Fprintln(std.out, "Codex runs a new hook only after you approve it there: open /hooks.")
+	}
+	return err
+}
+
+// Run shows or makes the change.
+func (c *hookUninstallCmd) Run(std streams) error {
+	return showOrMake(std, c.Host, c.Yes, func(home string) (mcp.Change, error) { return mcp.UninstallHooks(c.Host, home) })
+}
+
+// isHook tells a host's call from that of a person: to a host exit code 2 would mean
+// that the tool must not run.
+func isHook(args []string) bool {
+	return len(args) > 1 && args[0] == "hook" && args[1] != "install" && args[1] != "uninstall"
+}

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"memoryd/api/wire"
+	"memoryd/internal/access"
+	"memoryd/internal/client"
+	"memoryd/internal/textsafe"
+)
+
+// keysCmds are what admins do with API keys.
+type keysCmds struct {
+	New    keysNewCmd    `cmd:"" help:"Print a key that no server knows yet, for MEMORYD_ADMIN_KEY."`
+	Create keysCreateCmd `cmd:"" help:"Make a key; it is shown this once."`
+	List   keysListCmd   `cmd:"" help:"List the keys."`
+	Rotate keysRotateCmd `cmd:"" help:"Give a key another secret."`
+	Revoke keysRevokeCmd `cmd:"" help:"End a key for good."`
+}
+
+// admin is what the commands have in common that are about a whole server.
+type admin struct {
+	URL string `name:"url" default:"http://127.0.0.1:8002" env:"MEMORYD_URL" help:"Address of the server."`
+	Key string `env:"MEMORYD_KEY" placeholder:"KEY" help:"An admin's API key."`
+}
+
+func (a admin) remote() remote { return remote{URL: a.URL, Key: a.Key} }
+
+type keysNewCmd struct{}
+
+// Run prints one line; no server is asked.
+func (keysNewCmd) Run(std streams) error {
+	_, err := fmt.Fprintln(std.out, access.NewToken())
+	return err
+}
+
+type keysCreateCmd struct {
+	admin
+	jsonOutput
+	Name       string        `help:"What people call it."`
+	Role       []string      `required:"" enum:"record,read,curate,admin" help:"What it may do: record, read, curate, admin; several with commas. curate reads, admin does all."`
+	Workspaces []string      `required:"" placeholder:"NAME,..." help:"The workspaces that it knows of; * is all."`
+	Expires    time.Duration `placeholder:"DURATION" help:"When it ends, from now, such as 720h (default: never)."`
+	Rate       float64       `help:"Requests a second (default: the server's limit)."`
+}
+
+// Run prints the token on stdout and what it is for on stderr.
+func (c keysCreateCmd) Run(ctx context.Context, std streams) error {
+	body := map[string]any{"name": c.Name, "roles": c.Role, "workspaces": c.Workspaces, "rate": c.Rate}
+	if c.Expires > 0 {
+		body["expires"] = time.Now().Add(c.Expires).UTC().Format(time.RFC3339)
+	}
+	var made wire.NewKey
+	if err := c.remote().post(ctx, "/v1/keys", body, &made); err != nil {
+		return err
+	}
+	return showNew(std, made, c.JSON)
+}
+
+// showNew prints a key that will not be shown again.
+func showNew(std streams, made wire.NewKey, asJSON bool) error {
+	if asJSON {
+		return printJSON(std.out, made)
+	}
+	fmt.Fprintf(std.err, "Key %s (%s; workspaces %s). It is shown this once:\n", made.Key.ID, strings.Join(made.Key.Roles, ", "), listed(made.Key.Workspaces))
+	_, err := fmt.Fprintln(std.out, made.Token)
+	return err
+}
+
+func listed(names []string) string { return textsafe.Line(strings.Join(names, ", "), 200) }
+
+type keysListCmd struct {
+	admin
+	jsonOutput
+}
+
+// Run prints a line for each key.
+func (c keysListCmd) Run(ctx context.Context, std streams) error {
+	var list wire.KeyList
+	if err := c.remote().get(ctx, "/v1/keys", &list); err != nil {
+		return err
+	}
+	table := tabwriter.NewWriter(std.out, 0, 0, 2, ' ', 0)
+	if !c.JSON {
+		fmt.Fprintln(table, "ID\tNAME\tROLES\tWORKSPACES\tSTATE\tLAST USED")
+	}
+	for _, k := range list.Keys {
+		if c.JSON {
+			if err := printJSON(std.out, k); err != nil {
+				return err
+			}
+			continue
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, textsafe.Line(k.Name, 100), strings.Join(k.Roles, ","), listed(k.Workspaces), stateOf(k), k.LastUsed)
+	}
+	return table.Flush()
+}
+
+func stateOf(k wire.Key) string {
+	switch {
+	case k.Revoked != "":
+		return "revoked " + k.Revoked
+	case k.Expires == "":
+		return "live"
+	}
+	if at, err := time.Parse(time.RFC3339, k.Expires); err == nil && !time.Now().Before(at) {
+		return "expired " + k.Expires
+	}
+	return "until " + k.Expires
+}
+
+type keysRotateCmd struct {
+	admin
+	jsonOutput
+	ID    string        `arg:"" help:"The key's id."`
+	Grace time.Duration `help:"How long the old secret works beside the new one."`
+}
+
+// Run prints the new token.
+func (c keysRotateCmd) Run(ctx context.Context, std streams) error {
+	var made wire.NewKey
+	body := map[string]any{"grace_seconds": int64(c.Grace.Seconds())}
+	if err := c.remote().post(ctx, "/v1/keys/"+url.PathEscape(c.ID)+"/rotate", body, &made); err != nil {
+		return err
+	}
+	return showNew(std, made, c.JSON)
+}
+
+type keysRevokeCmd struct {
+	admin
+	ID string `arg:"" help:"The key's id."`
+}
+
+// Run prints one line.
+func (c keysRevokeCmd) Run(ctx context.Context, std streams) error {
+	var k wire.Key
+	if err := c.remote().do(ctx, client.Request{Method: http.MethodDelete, Path: "/v1/keys/" + url.PathEscape(c.ID)}, &k); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(std.out, "Key %s is revoked.\n", k.ID)
+	return err
+}
+
+type auditCmd struct {
+	admin
+	Verify bool `help:"Check that each entry follows from the one before; exit code 1 if not."`
+}
+
+// Run prints the audit log, a line of JSON for each entry, as it is stored.
+func (c auditCmd) Run(ctx context.Context, std streams) error {
+	var chain access.Chain
+	out := bufio.NewWriter(std.out)
+	for cursor := ""; ; {
+		var page wire.AuditList
+		if err := c.remote().get(ctx, "/v1/audit?cursor="+url.QueryEscape(cursor), &page); err != nil {
+			return err
+		}
+		for _, e := range page.Entries {
+			if c.Verify {
+				if err := chain.Add(e); err != nil {
+					return err
+				}
+				continue
+			}
+			fmt.Fprintf(out, "%s\n", e)
+		}
+		if cursor = page.NextCursor; cursor == "" {
+			break
+		}
+	}
+	if c.Verify {
+		fmt.Fprintf(out, "%d entries, each follows from the one before.\n", chain.Length)
+	}
+	return out.Flush()
+}

@@ -1,0 +1,224 @@
+// Package ingest reads tool calls out of what agents leave behind: transcripts of
+// coding agents, trajectories and logs of benchmarks, exports of tracing systems.
+// It is also where the several accounts of one call, of a transcript, a hook, a
+// trace and a wrapper, meet in one: see Call and Joiner.
+//
+// Everything that is read here is foreign. Nothing is executed, resolved or
+// written to a path that a file names; what is broken costs itself alone.
+package ingest
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"memoryd"
+	"memoryd/internal/textsafe"
+)
+
+// Outcome is how a call ended, as far as a source can tell. Among several accounts
+// of one call the greater one is right: who saw a failure knows more than who was
+// only told that all went well.
+type Outcome int
+
+// The outcomes.
+const (
+	// Unknown: the source shows no sign. The judge goes by the output.
+	Unknown Outcome = iota
+	// Claimed: a flag says success, but it says so of some failures too (a shell
+	// command that exits with 3).
+	Claimed
+	// Succeeded: an exit code of 0, an isError or is_error that is false.
+	Succeeded
+	// Failed: an exit code, an error member, an error status.
+	Failed
+	// Cancelled: a person or a policy stopped the call, or it was never made. It
+	// says nothing about the tool and is not recorded.
+	Cancelled
+)
+
+// Call is one tool call: as one source tells it, which may be only a part of it,
+// or as several together do. The zero value of a field means that the source does
+// not say.
+type Call struct {
+	// Source is who told: a format of Readers ("claude-code"), "hook:" and a host,
+	// "otlp:" and a dialect, "mcp-wrap".
+	Source string
+	// Sources are all who told, once they were joined, in order.
+	Sources []string
+	// Conversation is the session, thread or run in which the agent made the call.
+	Conversation string
+	// Agent is the sub-agent that made it, Model what that ran on.
+	Agent, Model string
+	// ID is the call's id within the conversation (toolu_..., call_...).
+	ID string
+	// Local says that only the conversation knows the call by its ID: benchmarks
+	// replay a model's answers, ids and all, and programs number their steps. Other
+	// long ids are unique, and name the same call in a conversation that was forked.
+	Local bool
+	// Trace and Span are the ids of a trace's span.
+	Trace, Span string
+	// Parent is the id of the span above.
+	Parent string
+
+	// Tool is the tool's name as the source has it.
+	Tool string
+	// Input is a JSON object or string.
+	Input json.RawMessage
+	// Output is the text that the tool returned, without the wrapping of the host;
+	// Ended says that there is one, which may be empty.
+	Output string
+	Ended  bool
+	// Truncated says that the source keeps only a part of the output.
+	Truncated bool
+
+	Outcome Outcome
+	// ExitCode is that of a command.
+	ExitCode *int
+	// ErrorType is the kind of failure in the source's own word ("timeout").
+	ErrorType string
+
+	// Begun and Done are the times of the call and of its result.
+	Begun, Done time.Time
+	// Duration is what the source measured. Without one the times count, which
+	// hold the time of approval too.
+	Duration time.Duration
+}
+
+// Duration given by the times of a call is not believed beyond this: somebody went
+// home before they approved.
+const longestWait = 24 * time.Hour
+
+// uniqueID is how many letters and digits without a break make an id that no other
+// conversation has.
+const uniqueID = 16
+
+// Ref names the call whoever tells of it: the id of the call where that is unique
+// (toolu_01AbC...), else with the conversation before it. "" when the source gives
+// no id.
+func (c *Call) Ref() string {
+	if c.ID == "" {
+		return ""
+	}
+	if c.Local {
+		return c.Conversation + "/" + c.ID
+	}
+	run, digits := 0, false
+	for i := range len(c.ID) {
+		switch b := c.ID[i]; {
+		case b >= '0' && b <= '9':
+			run, digits = run+1, true
+		case b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b == '-':
+			run++
+		default:
+			run, digits = 0, false
+		}
+		if run >= uniqueID && digits {
+			return c.ID
+		}
+	}
+	return c.Conversation + "/" + c.ID
+}
+
+// Whole reports whether enough is known of the call to record it: which tool, and
+// that it ended.
+func (c *Call) Whole() bool { return c.Tool != "" && c.Ended && c.Outcome != Cancelled }
+
+// took is the duration, and whether it comes from times only.
+func (c *Call) took() (d time.Duration, fromTimes bool) {
+	if c.Duration > 0 {
+		return c.Duration, false
+	}
+	if c.Begun.IsZero() || c.Done.IsZero() {
+		return 0, false
+	}
+	if d = c.Done.Sub(c.Begun); d < 0 || d > longestWait {
+		return 0, false
+	}
+	return d, d > 0
+}
+
+// notes are the members of a call's metadata that tell where it comes from.
+type notes struct {
+	CallRef   string   `json:"call_ref,omitempty"`
+	CallID    string   `json:"tool_call_id,omitempty"`
+	Session   string   `json:"session_id,omitempty"`
+	Agent     string   `json:"agent_id,omitempty"`
+	Model     string   `json:"model,omitempty"`
+	Sources   []string `json:"sources"`
+	ExitCode  *int     `json:"exit_code,omitempty"`
+	ErrorType string   `json:"error_type,omitempty"`
+	TimeFrom  string   `json:"time_from,omitempty"`
+	Truncated bool     `json:"output_truncated,omitempty"`
+	Trace     string   `json:"trace_id,omitempty"`
+	Span      string   `json:"span_id,omitempty"`
+}
+
+// Record is the call as it is recorded, in no workspace yet. Its metadata name the
+// conversation (session_id), the sources and, where there is an id, a call_ref, by
+// which the same call is known again whoever sends it later.
+func (c *Call) Record() memoryd.Call {
+	d, fromTimes := c.took()
+	n := notes{
+		CallRef: name(c.Ref()), CallID: name(c.ID), Session: name(c.Conversation), Agent: name(c.Agent), Model: name(c.Model),
+		Sources: c.Sources, ExitCode: c.ExitCode, ErrorType: name(c.ErrorType), Truncated: c.Truncated, Trace: name(c.Trace), Span: name(c.Span),
+	}
+	if len(n.Sources) == 0 {
+		n.Sources = []string{c.Source}
+	}
+	if fromTimes {
+		n.TimeFrom = "timestamps"
+	}
+	metadata, err := json.Marshal(n)
+	if err != nil { // texts and numbers: it cannot fail
+		metadata = nil
+	}
+	out := memoryd.Call{
+		ToolRef: memoryd.ToolRef{Tool: textsafe.Line(c.Tool, memoryd.MaxNameBytes)}, Input: c.Input, Output: strings.ToValidUTF8(c.Output, "\uFFFD"),
+		Success: c.Outcome != Failed, TimeCost: d.Seconds(), TokenCost: -1, Metadata: metadata,
+	}
+	if len(out.Input) == 0 {
+		out.Input = json.RawMessage(`{}`)
+	}
+	if out.Output == "" && c.Outcome == Failed {
+		out.Output = c.failure()
+	}
+	if at := c.at(); !at.IsZero() {
+		out.CreateTime = at.UTC().Format(time.RFC3339Nano)
+	}
+	return out
+}
+
+// failure is what there is to say of a call that failed without a word.
+func (c *Call) failure() string {
+	switch {
+	case c.ExitCode != nil:
+		return fmt.Sprintf("exit code %d", *c.ExitCode)
+	case c.ErrorType != "":
+		return "error: " + c.ErrorType
+	}
+	return "error"
+}
+
+// at is when the call was made.
+func (c *Call) at() time.Time {
+	if c.Begun.IsZero() {
+		return c.Done
+	}
+	return c.Begun
+}
+
+// name keeps a foreign name within what names may be.
+func name(s string) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if len(s) <= memoryd.MaxNameBytes {
+		return s
+	}
+	n := memoryd.MaxNameBytes
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}

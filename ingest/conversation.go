@@ -1,0 +1,158 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// talkative are the formats that hold what was said, in messages that can be made
+// smaller: the others hold calls alone, or messages as they are.
+var talkative = []string{"claude-code", "codex", "gemini", "swe-agent", "tau-bench"}
+
+// HoldsConversations reports whether Conversations reads a format.
+func HoldsConversations(format string) bool { return slices.Contains(talkative, format) }
+
+// maxTalk bounds what the conversations of one file may hold.
+const maxTalk = 128 << 20
+
+// errTooMuchTalk says that they hold more.
+var errTooMuchTalk = errors.New("the conversations of the file hold more than 128 MiB")
+
+// Conversation is what was said in one session, as the messages of the API that the
+// host speaks: Anthropic's, OpenAI's chat, or the items of its responses.
+type Conversation struct {
+	Name     string
+	Messages []jsontext.Value
+
+	last string // the id of the newest message
+}
+
+// Conversations reads the conversations of a file, each whole, in the order in which
+// they began. Sub-agents and lines that are written twice are left out.
+func Conversations(ctx context.Context, path string) (all []*Conversation, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	byName, seen, size := map[string]*Conversation{}, map[string]bool{}, 0
+	_, err = ReadFile(ctx, path, Options{message: func(name, id string, m jsontext.Value) {
+		c := byName[name]
+		if c == nil {
+			c = &Conversation{Name: name}
+			byName[name] = c
+			all = append(all, c)
+		}
+		if size += len(m); size > maxTalk {
+			cancel(errTooMuchTalk)
+			return
+		}
+		if id != "" && id == c.last && c.extend(m) {
+			return
+		}
+		if key := name + "\x00" + id; id == "" || !seen[key] {
+			seen[key] = true
+			c.last = id
+			c.Messages = append(c.Messages, m.Clone())
+		}
+	}})
+	if cause := context.Cause(ctx); cause != nil {
+		return nil, cause
+	}
+	return all, err
+}
+
+// blocksOf are a message's role and its content as blocks.
+type blocksOf struct {
+	Role    str                    `json:"role"`
+	Content listOf[jsontext.Value] `json:"content"`
+}
+
+// extend adds the blocks of m to the newest message, of which it is a further part.
+func (c *Conversation) extend(m jsontext.Value) bool {
+	var old, more blocksOf
+	last := &c.Messages[len(c.Messages)-1]
+	if decode(*last, &old) != nil || decode(m, &more) != nil || old.Role != more.Role || len(old.Content) == 0 {
+		return false
+	}
+	*last = messageOf(string(old.Role), join(append(old.Content, more.Content...)))
+	return true
+}
+
+func join(values []jsontext.Value) jsontext.Value {
+	b := []byte{'['}
+	for i, v := range values {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, v...)
+	}
+	return append(b, ']')
+}
+
+// messageOf is a message of a role with a content.
+func messageOf(role string, content jsontext.Value) jsontext.Value {
+	return slices.Concat(jsontext.Value(`{"role":`), jsontext.Value(quote(role)), jsontext.Value(`,"content":`), content, jsontext.Value(`}`))
+}
+
+// say gives a message to who wants the conversations.
+func (f *file) say(conversation, id string, m jsontext.Value) {
+	if f.message != nil {
+		f.message(conversation, id, m)
+	}
+}
+
+// sayDoc gives the messages of a document that holds a conversation.
+func (f *file) sayDoc(conversation string, doc []byte) {
+	var d struct {
+		Messages listOf[jsontext.Value] `json:"messages"`
+		Traj     listOf[jsontext.Value] `json:"traj"`
+		History  listOf[jsontext.Value] `json:"history"`
+	}
+	if f.message == nil || decode(doc, &d) != nil {
+		return
+	}
+	for _, m := range slices.Concat(d.Messages, d.Traj, d.History) {
+		f.say(conversation, "", m)
+	}
+}
+
+// sayClaude gives the message of a line of Claude Code, which may be a part of one.
+func (f *file) sayClaude(line *claudeLine, conversation string) {
+	m := line.Message.is
+	if line.Sidechain || line.Meta || m.Role == "" || len(m.Content) == 0 {
+		return
+	}
+	id := string(m.ID)
+	if id == "" {
+		id = string(line.UUID)
+	}
+	f.say(conversation, id, messageOf(string(m.Role), m.Content))
+}
+
+// sayGemini gives a message of Gemini CLI in the form of OpenAI's chat.
+func (f *file) sayGemini(conversation string, d *geminiDoc) {
+	said := contentText(d.Content)
+	switch {
+	case d.Type == "user" && said != "":
+		f.say(conversation, string(d.ID), messageOf("user", jsontext.Value(quote(said))))
+	case d.Type == "gemini" && (len(d.Calls) > 0 || said != ""):
+		var calls []jsontext.Value
+		for _, g := range d.Calls {
+			calls = append(calls, slices.Concat(jsontext.Value(`{"type":"function","id":`), jsontext.Value(quote(string(g.ID))), jsontext.Value(`,"function":{"name":`),
+				jsontext.Value(quote(string(g.Name))), jsontext.Value(`,"arguments":`), jsontext.Value(quote(string(g.Args))), jsontext.Value(`}}`)))
+		}
+		m := messageOf("assistant", jsontext.Value(quote(said)))
+		if len(calls) > 0 {
+			m = slices.Concat(m[:len(m)-1], jsontext.Value(`,"tool_calls":`), join(calls), jsontext.Value(`}`))
+		}
+		f.say(conversation, string(d.ID)+strings.Repeat("+", min(len(calls), 1)), m)
+		for i := range d.Calls {
+			g := &d.Calls[i]
+			r := g.result()
+			m := messageOf("tool", jsontext.Value(quote(r.output)))
+			f.say(conversation, string(g.ID)+"="+string(g.Status), slices.Concat(m[:len(m)-1], jsontext.Value(`,"tool_call_id":`), jsontext.Value(quote(string(g.ID))), jsontext.Value(`}`)))
+		}
+	}
+}

@@ -1,0 +1,222 @@
+package ingest
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+
+	"memoryd"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Format is a way in which some program writes down what its agents did.
+type Format struct {
+	// Name is what --format takes.
+	Name string
+	// Expects says in a few words how such a file looks.
+	Expects string
+
+	is     func(s *shape) bool
+	reader func(f *file) func(doc []byte) error
+}
+
+// Auto is the format that stands for: find out.
+const Auto = "auto"
+
+// Formats are all formats that are read, in the order in which they are tried.
+func Formats() []Format {
+	return []Format{
+		{"codex", "lines with type and payload, the first a session_meta", isCodex, readCodex},
+		{"otlp", "resourceSpans or resourceLogs", func(s *shape) bool { return s.has("resourceSpans") || s.has("resourceLogs") }, readOTLP},
+		{"inspect", "an .eval archive, or eval and samples", isInspect, readInspect},
+		{"swe-agent", "trajectory with action and observation, or history with role and action", isSWEAgent, readSWEAgent},
+		{"openhands", "history of events with action, observation and cause; or events with kind", isOpenHands, readOpenHands},
+		{"mini-swe-agent", "messages with <returncode>, or trajectory_format", isMini, readMini},
+		{"claude-code", "lines with type, sessionId, uuid and message", isClaude, readClaude},
+		{"gemini", "lines with sessionId, then messages with toolCalls", isGemini, readGemini},
+		{"langsmith", "runs with run_type, inputs and outputs", func(s *shape) bool {
+			return s.has("run_type") || s.within("runs", "run_type") || s.within("data", "run_type")
+		}, readExport},
+		{"langfuse", "observations with type, traceId and startTime", isLangfuse, readExport},
+		{"phoenix", "spans with span_kind, context and attributes", func(s *shape) bool {
+			return s.has("span_kind") || s.within("spans", "span_kind") || s.within("data", "span_kind")
+		}, readExport},
+		{"tau-bench", "runs with traj and reward, or simulations", func(s *shape) bool {
+			return s.has("traj") || s.within("simulations", "messages") || s.within("messages", "requestor")
+		}, readChat},
+		{"openai-responses", "items with type function_call and call_id", isResponses, readResponsesOrChat},
+		{"anthropic", "messages with blocks of type tool_use and tool_result", isAnthropic, readChat},
+		{"openai-chat", "messages with role and tool_calls", isChat, readChat},
+		{"calls", "calls with tool_name, input and output", func(s *shape) bool { return s.has("tool_name") }, readCalls},
+	}
+}
+
+// FormatNames are the names of all formats, and Auto.
+func FormatNames() []string {
+	names := []string{Auto}
+	for _, f := range Formats() {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// shape is a document of which only the outermost members are known.
+type shape struct {
+	doc     []byte
+	members map[string]jsontext.Value
+}
+
+func shapeOf(doc []byte) *shape {
+	s := &shape{doc: doc}
+	_ = decode(doc, &s.members) // what is broken has no members
+	return s
+}
+
+func (s *shape) has(names ...string) bool {
+	for _, n := range names {
+		if _, ok := s.members[n]; !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// oneOf reports whether a member is one of the texts.
+func (s *shape) oneOf(name string, texts ...string) bool {
+	return slices.Contains(texts, text(s.members[name]))
+}
+
+// within reports whether the first element of a list that is a member has a member.
+func (s *shape) within(list string, names ...string) bool {
+	var elements listOf[jsontext.Value]
+	if v := s.members[list]; v.Kind() != '[' || decode(v, &elements) != nil || len(elements) == 0 {
+		return false
+	}
+	for _, e := range elements[:min(len(elements), 3)] {
+		if e.Kind() == '{' && shapeOf(e).has(names...) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *shape) holds(text string) bool { return bytes.Contains(s.doc, []byte(text)) }
+
+func isCodex(s *shape) bool {
+	return s.has("type", "payload") &&
+		s.oneOf("type", "session_meta", "response_item", "event_msg", "turn_context", "compacted")
+}
+
+func isInspect(s *shape) bool {
+	return s.has("eval", "plan") || s.has("eval", "samples") || s.within("samples", "epoch") ||
+		s.has("epoch") && (s.has("events") || s.has("messages"))
+}
+
+func isSWEAgent(s *shape) bool {
+	return s.within("trajectory", "action", "observation") || s.within("history", "role") && (s.within("history", "agent") || s.within("history", "message_type"))
+}
+
+func isOpenHands(s *shape) bool {
+	event := func(s *shape) bool {
+		return s.has("source") && (s.has("action") || s.has("observation") || s.has("kind") && s.has("timestamp"))
+	}
+	if event(s) {
+		return true
+	}
+	for _, list := range []string{"history", "events", "trajectory"} {
+		if s.within(list, "source", "action") || s.within(list, "source", "observation") || s.within(list, "source", "kind") {
+			return true
+		}
+		var pairs listOf[listOf[jsontext.Value]]
+		if v := s.members[list]; v.Kind() == '[' && decode(v, &pairs) == nil && len(pairs) > 0 && len(pairs[0]) > 0 && event(shapeOf(pairs[0][0])) {
+			return true
+		}
+	}
+	return false
+}
+
+func isMini(s *shape) bool {
+	if strings.HasPrefix(text(s.members["trajectory_format"]), "mini-swe-agent") {
+		return true
+	}
+	return (s.has("role", "content") || s.has("messages")) && (s.holds("mswea_bash_command") || s.holds(`"content":"<returncode>`) || s.holds(`"content": "<returncode>`))
+}
+
+func isClaude(s *shape) bool {
+	if s.has("loglines") {
+		return true
+	}
+	return s.has("type") && !s.has("payload") &&
+		(s.has("sessionId", "message") || s.has("leafUuid") || s.has("uuid", "message") || s.has("sessionId") && s.oneOf("type", "system", "attachment", "queue-operation", "progress"))
+}
+
+func isGemini(s *shape) bool {
+	return s.has("sessionId") && (s.has("projectHash") || s.has("startTime")) || s.has("toolCalls") && s.oneOf("type", "gemini")
+}
+
+func isLangfuse(s *shape) bool {
+	kinds := []string{"TOOL", "SPAN", "GENERATION", "EVENT", "AGENT", "CHAIN", "RETRIEVER", "EVALUATOR", "EMBEDDING", "GUARDRAIL"}
+	return s.has("traceId") && s.oneOf("type", kinds...) || s.within("observations", "type", "startTime") || s.within("data", "traceId", "type")
+}
+
+func isResponses(s *shape) bool {
+	if s.oneOf("type", "function_call", "function_call_output", "custom_tool_call", "local_shell_call", "mcp_call") {
+		return true
+	}
+	return (s.within("input", "type") || s.within("output", "type") || s.oneOf("object", "response")) &&
+		(s.holds(`"function_call`) || s.holds(`"mcp_call"`) || s.holds(`"custom_tool_call`)) && !s.has("messages")
+}
+
+func isAnthropic(s *shape) bool {
+	return (s.has("messages") || s.has("role", "content")) && (s.holds(`"tool_use"`) || s.holds(`"tool_result"`))
+}
+
+func isChat(s *shape) bool {
+	return s.within("messages", "role") || s.has("role") && (s.has("content") || s.has("tool_calls")) || s.within("choices", "message") ||
+		(s.has("request") || s.has("body") || s.has("response")) && s.holds(`"role"`)
+}
+
+// readResponsesOrChat reads documents that are items, and those that hold them.
+func readResponsesOrChat(f *file) func(doc []byte) error {
+	item, whole := readResponses(f), readChat(f)
+	return func(doc []byte) error {
+		if shapeOf(doc).has("type") && !bytes.Contains(doc, []byte(`"input":`)) {
+			return item(doc)
+		}
+		return whole(doc)
+	}
+}
+
+// readCalls reads recordings of this program.
+func readCalls(f *file) func(doc []byte) error {
+	return func(doc []byte) error {
+		l, err := memoryd.ParseCall(doc)
+		if err != nil {
+			return err
+		}
+		m := l.Call()
+		var n notes
+		_ = decode(m.Metadata, &n) // metadata of another shape say nothing here
+		c := Call{
+			Source: f.format, Sources: n.Sources, Conversation: m.Run(), Agent: n.Agent, ID: n.CallID, Tool: m.Tool, Input: m.Input, Output: m.Output, Ended: true,
+			Outcome: Succeeded, ExitCode: n.ExitCode, ErrorType: n.ErrorType, Duration: seconds(m.TimeCost), Begun: when(jsontext.Value(quote(m.CreateTime))),
+		}
+		if !m.Success {
+			c.Outcome = Failed
+		}
+		if c.ID == "" {
+			c.ID = digest(doc)
+		}
+		f.add(c)
+		return nil
+	}
+}
+
+// digest names what has no id by what it holds.
+func digest(doc []byte) string {
+	sum := sha256.Sum256(doc)
+	return hex.EncodeToString(sum[:8])
+}

@@ -1,0 +1,298 @@
+package ingest
+
+import (
+	"container/list"
+	"slices"
+	"strings"
+	"time"
+
+	"memoryd"
+)
+
+// The bounds of what a Joiner holds.
+const (
+	maxHeld      = 20_000
+	maxHeldBytes = 64 << 20
+	// overlap is how far the times of two accounts of one call may lie apart: the
+	// clock of another process, a hook that ran late.
+	overlap = 2 * time.Second
+)
+
+// Joiner makes one call of its parts and of its several accounts: the call of a
+// transcript and its result, the hook and the span of the same call. It holds calls
+// until they are taken with Flush or Due, or pushed out by others.
+//
+// Two parts are of one call when they have one Ref; or, where one of them has no
+// id or they come from different sources, when tool and arguments are the same and
+// their times overlap. Parts of one source without an id are never joined so: an
+// agent may well call the same tool twice.
+//
+// The zero value is not ready; NewJoiner makes one. It is not safe for concurrent
+// use.
+type Joiner struct {
+	emit  func(Call)
+	byRef map[string]*list.Element
+	alike map[string][]*list.Element // by arguments
+	order *list.List                 // of *held, the oldest first
+	bytes int
+
+	// Unfinished counts calls that were let go without a result, Cancelled those
+	// that somebody stopped.
+	Unfinished, Cancelled int
+}
+
+type held struct {
+	call    Call
+	refs    []string
+	args    string
+	changed time.Time
+	bytes   int
+}
+
+// NewJoiner makes a Joiner that gives each call to emit when it lets it go. Calls
+// that are not Whole are counted instead.
+func NewJoiner(emit func(Call)) *Joiner {
+	return &Joiner{emit: emit, byRef: map[string]*list.Element{}, alike: map[string][]*list.Element{}, order: list.New()}
+}
+
+// Add takes a call, or a part of one, at a time (which only Due asks for).
+func (j *Joiner) Add(c Call, now time.Time) {
+	if len(c.Sources) == 0 && c.Source != "" {
+		c.Sources = []string{c.Source}
+	}
+	e := j.find(&c)
+	if e == nil {
+		e = j.order.PushBack(&held{})
+		e.Value.(*held).call = c //nolint:forcetypeassert // the list holds nothing else
+	} else {
+		h := e.Value.(*held) //nolint:forcetypeassert // as above
+		j.bytes -= h.bytes
+		merge(&h.call, &c)
+	}
+	j.index(e, c.Ref(), now)
+	for j.order.Len() > maxHeld || j.bytes > maxHeldBytes && j.order.Len() > 1 {
+		j.letGo(j.order.Front())
+	}
+}
+
+// Drop forgets a call that was undone (a conversation that was rewound keeps what
+// was done; this is for calls that never were).
+func (j *Joiner) Drop(ref string) {
+	if e := j.byRef[ref]; e != nil {
+		j.remove(e)
+	}
+}
+
+// Due lets go of the calls to which nothing was added since a time.
+func (j *Joiner) Due(since time.Time) {
+	for e := j.order.Front(); e != nil; {
+		next := e.Next()
+		if h := e.Value.(*held); !h.changed.After(since) { //nolint:forcetypeassert // as above
+			j.letGo(e)
+		}
+		e = next
+	}
+}
+
+// Flush lets go of all calls, in the order in which they were first seen.
+func (j *Joiner) Flush() {
+	for e := j.order.Front(); e != nil; e = j.order.Front() {
+		j.letGo(e)
+	}
+}
+
+// Held is how many calls wait.
+func (j *Joiner) Held() int { return j.order.Len() }
+
+func (j *Joiner) letGo(e *list.Element) {
+	h := j.remove(e)
+	switch {
+	case h.call.Outcome == Cancelled:
+		j.Cancelled++
+	case !h.call.Whole():
+		j.Unfinished++
+	default:
+		j.emit(h.call)
+	}
+}
+
+func (j *Joiner) remove(e *list.Element) *held {
+	h := j.order.Remove(e).(*held) //nolint:forcetypeassert // as above
+	j.bytes -= h.bytes
+	for _, ref := range h.refs {
+		delete(j.byRef, ref)
+	}
+	j.unlike(h.args, e)
+	return h
+}
+
+func (j *Joiner) unlike(args string, e *list.Element) {
+	if left := slices.DeleteFunc(j.alike[args], func(o *list.Element) bool { return o == e }); len(left) > 0 {
+		j.alike[args] = left
+	} else {
+		delete(j.alike, args)
+	}
+}
+
+// index makes a held call findable by what is known of it now.
+func (j *Joiner) index(e *list.Element, ref string, now time.Time) {
+	h := e.Value.(*held) //nolint:forcetypeassert // as above
+	h.changed = now
+	h.bytes = 512 + len(h.call.Input) + len(h.call.Output)
+	j.bytes += h.bytes
+	if ref != "" && j.byRef[ref] == nil {
+		j.byRef[ref] = e
+		h.refs = append(h.refs, ref)
+	}
+	if args := arguments(&h.call); args != h.args {
+		if h.args != "" {
+			j.unlike(h.args, e)
+		}
+		h.args = args
+		j.alike[args] = append(j.alike[args], e)
+	}
+}
+
+// find gives the held call that c is a part or another account of.
+func (j *Joiner) find(c *Call) *list.Element {
+	ref := c.Ref()
+	if e := j.byRef[ref]; ref != "" && e != nil {
+		return e
+	}
+	args := arguments(c)
+	if args == "" {
+		return nil
+	}
+	for _, e := range j.alike[args] {
+		h := e.Value.(*held) //nolint:forcetypeassert // as above
+		if o := &h.call; sameTool(o.Tool, c.Tool) && (nested(o, c) || !slices.Contains(o.Sources, c.Source) && meet(o, c)) {
+			return e
+		}
+	}
+	return nil
+}
+
+// arguments is the canonical text of a call's input; "" when it is not known.
+func arguments(c *Call) string {
+	if len(c.Input) == 0 {
+		return ""
+	}
+	if len(c.Input) > 1<<20 { // such an input is known by its beginning
+		return string(c.Input[:1<<10])
+	}
+	return string(memoryd.InputText(c.Input)) + " "
+}
+
+// sameTool compares names without the server and the host that some put before
+// them: mcp__files__read, mcp_files_read, MCP:read and files.read are read.
+func sameTool(a, b string) bool {
+	if a == b {
+		return true
+	}
+	if len(a) < len(b) {
+		a, b = b, a
+	}
+	before, ok := strings.CutSuffix(a, b)
+	return ok && b != "" && strings.ContainsRune("_.:/", rune(before[len(before)-1]))
+}
+
+// nested reports whether one account is the span right above the other: a framework's
+// around that of its MCP client.
+func nested(a, b *Call) bool {
+	return a.Trace == b.Trace && a.Span != "" && b.Span != "" && (a.Parent == b.Span || b.Parent == a.Span)
+}
+
+// meet reports whether the times of two accounts overlap.
+func meet(a, b *Call) bool {
+	from, to := a.span()
+	start, end := b.span()
+	return !from.IsZero() && !start.IsZero() && !start.After(to.Add(overlap)) && !from.After(end.Add(overlap))
+}
+
+// span is from when to when the call ran, as far as that is known.
+func (c *Call) span() (from, to time.Time) {
+	from, to = c.Begun, c.Done
+	switch {
+	case from.IsZero() && to.IsZero():
+	case from.IsZero():
+		from = to.Add(-c.Duration)
+	case to.IsZero():
+		to = from.Add(c.Duration)
+	}
+	return from, to
+}
+
+// merge adds to a call what another account of it knows better, field by field.
+func merge(a, b *Call) {
+	for _, s := range b.Sources {
+		if !slices.Contains(a.Sources, s) {
+			a.Sources = append(a.Sources, s)
+		}
+	}
+	better := rank(b.Source) > rank(a.Source)
+	for _, f := range []struct{ mine, theirs *string }{
+		{&a.Conversation, &b.Conversation},
+		{&a.Agent, &b.Agent},
+		{&a.Model, &b.Model},
+		{&a.ID, &b.ID},
+		{&a.Trace, &b.Trace},
+		{&a.Span, &b.Span},
+		{&a.Tool, &b.Tool},
+		{&a.ErrorType, &b.ErrorType},
+	} {
+		if *f.theirs != "" && (*f.mine == "" || better) {
+			*f.mine = *f.theirs
+		}
+	}
+	if len(b.Input) > 0 && (len(a.Input) == 0 || better && len(b.Input) >= len(a.Input)) {
+		a.Input = b.Input
+	}
+	mergeOutput(a, b)
+	a.Local = a.Local || b.Local
+	a.Outcome = max(a.Outcome, b.Outcome)
+	if a.ExitCode == nil || better && b.ExitCode != nil {
+		a.ExitCode = b.ExitCode
+	}
+	if a.Begun.IsZero() || !b.Begun.IsZero() && b.Begun.Before(a.Begun) {
+		a.Begun = b.Begun
+	}
+	if a.Done.IsZero() || !b.Done.IsZero() && better {
+		a.Done = b.Done
+	}
+	if b.Duration > 0 && (a.Duration == 0 || better) {
+		a.Duration = b.Duration
+	}
+	if better {
+		a.Source = b.Source
+	}
+}
+
+// mergeOutput takes the output that says more: a whole one before a part, then the
+// longer.
+func mergeOutput(a, b *Call) {
+	switch {
+	case !b.Ended:
+		return
+	case !a.Ended, a.Truncated && !b.Truncated, a.Truncated == b.Truncated && len(b.Output) > len(a.Output):
+		a.Output, a.Truncated = b.Output, b.Truncated
+	}
+	a.Ended = true
+}
+
+// rank orders sources by how much they are told: a transcript is the host's own
+// account, a wrapper stands beside the tool, a trace is often cut, a hook hardly
+// knows how a call ended.
+func rank(source string) int {
+	kind, _, _ := strings.Cut(source, ":")
+	switch kind {
+	case "":
+		return 0
+	case "hook":
+		return 1
+	case "otlp":
+		return 2
+	case "mcp-wrap":
+		return 3
+	}
+	return 4
+}

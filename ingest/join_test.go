@@ -1,0 +1,130 @@
+package ingest_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"memoryd"
+	"memoryd/ingest"
+)
+
+func at(seconds float64) time.Time {
+	return time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC).Add(time.Duration(seconds * float64(time.Second)))
+}
+
+func joined(t *testing.T, parts ...ingest.Call) (calls []ingest.Call, j *ingest.Joiner) {
+	t.Helper()
+	j = ingest.NewJoiner(func(c ingest.Call) { calls = append(calls, c) })
+	for _, p := range parts {
+		j.Add(p, time.Time{})
+	}
+	j.Flush()
+	return calls, j
+}
+
+// One call of Codex, as its hook, its trace, its transcript and a wrapper tell of it.
+func TestFourAccountsAreOneCall(t *testing.T) {
+	t.Parallel()
+	three := 3
+	input := json.RawMessage(`{"command":"cat /nonexistent; exit 3"}`)
+	hook := ingest.Call{Source: "hook:codex", Conversation: "01a2", ID: "call_2", Tool: "Bash", Input: input, Output: "cat: no", Ended: true, Outcome: ingest.Claimed, Done: at(1)}
+	trace := ingest.Call{Source: "otlp:codex", Conversation: "01a2", ID: "call_2", Tool: "exec_command", Input: json.RawMessage(`{"cmd":"x"}`), Ended: true, Truncated: true, Outcome: ingest.Claimed, Duration: 120 * time.Millisecond, Begun: at(0), Done: at(1)}
+	asked := ingest.Call{Source: "codex", Conversation: "01a2", ID: "call_2", Tool: "exec_command", Input: input, Begun: at(0.5)}
+	ended := ingest.Call{Source: "codex", Conversation: "01a2", ID: "call_2", Output: "cat: /nonexistent: No such file", Ended: true, Outcome: ingest.Failed, ExitCode: &three, Done: at(1)}
+	for i, order := range [][]ingest.Call{{hook, trace, asked, ended}, {ended, asked, trace, hook}, {trace, ended, hook, asked}} {
+		calls, _ := joined(t, order...)
+		if len(calls) != 1 {
+			t.Fatalf("order %d: %d calls, want 1: %+v", i, len(calls), calls)
+		}
+		c := calls[0]
+		if c.Tool != "exec_command" || c.Outcome != ingest.Failed || c.ExitCode == nil || *c.ExitCode != 3 ||
+			c.Output != "cat: /nonexistent: No such file" || c.Duration != 120*time.Millisecond || len(c.Sources) != 3 {
+			t.Errorf("order %d: %+v", i, c)
+		}
+	}
+}
+
+func TestAccountsWithoutACommonIDMeetByToolArgumentsAndTime(t *testing.T) {
+	t.Parallel()
+	hook := ingest.Call{Source: "hook:claude-code", Conversation: "s", ID: "toolu_01AbCdEfGh23456789", Tool: "mcp__files__read", Input: json.RawMessage(`{"path": "/a", "n": 1}`), Ended: true, Begun: at(0), Done: at(2)}
+	wrap := ingest.Call{Source: "mcp-wrap", ID: "7", Tool: "read", Input: json.RawMessage(`{"n":1,"path":"/a"}`), Output: "text", Ended: true, Outcome: ingest.Succeeded, Begun: at(0.2), Done: at(1.9)}
+	calls, _ := joined(t, hook, wrap)
+	if len(calls) != 1 || calls[0].Output != "text" || calls[0].Outcome != ingest.Succeeded {
+		t.Errorf("not one call: %+v", calls)
+	}
+	later := wrap
+	later.Begun, later.Done = at(60), at(61)
+	if calls, _ := joined(t, hook, later); len(calls) != 2 {
+		t.Errorf("calls a minute apart became %d", len(calls))
+	}
+	other := wrap
+	other.Input = json.RawMessage(`{"n":2,"path":"/a"}`)
+	if calls, _ := joined(t, hook, other); len(calls) != 2 {
+		t.Errorf("calls with other arguments became %d", len(calls))
+	}
+	suffix := wrap
+	suffix.Tool = "ead"
+	if calls, _ := joined(t, hook, suffix); len(calls) != 2 {
+		t.Errorf("calls of other tools became %d", len(calls))
+	}
+}
+
+// The same tool with the same arguments, twice at once: two calls of the agent, each
+// told by a hook and by a trace, stay two.
+func TestEqualCallsAtOnceStayTwo(t *testing.T) {
+	t.Parallel()
+	part := func(source, id string) ingest.Call {
+		return ingest.Call{Source: source, ID: id, Tool: "t", Input: json.RawMessage(`{"a":1}`), Ended: true, Begun: at(0), Done: at(1)}
+	}
+	calls, _ := joined(t, part("hook:gemini", ""), part("hook:gemini", ""), part("gemini", "a"), part("gemini", "b"))
+	if len(calls) != 2 {
+		t.Fatalf("%d calls, want 2: %+v", len(calls), calls)
+	}
+	for _, c := range calls {
+		if len(c.Sources) != 2 {
+			t.Errorf("sources %v, want both", c.Sources)
+		}
+	}
+}
+
+func TestCallsWithoutAResultAreCountedNotGiven(t *testing.T) {
+	t.Parallel()
+	calls, j := joined(t, ingest.Call{Source: "x", ID: "1", Tool: "t"}, ingest.Call{Source: "x", ID: "2", Tool: "t", Ended: true, Outcome: ingest.Cancelled})
+	if len(calls) != 0 || j.Unfinished != 1 || j.Cancelled != 1 {
+		t.Errorf("%d calls, %d unfinished, %d cancelled", len(calls), j.Unfinished, j.Cancelled)
+	}
+}
+
+func TestDueLetsGoOfWhatIsQuiet(t *testing.T) {
+	t.Parallel()
+	var n int
+	j := ingest.NewJoiner(func(ingest.Call) { n++ })
+	j.Add(ingest.Call{Source: "x", ID: "1", Tool: "t", Ended: true}, at(0))
+	j.Add(ingest.Call{Source: "x", ID: "2", Tool: "t", Ended: true}, at(5))
+	if j.Due(at(4)); n != 1 || j.Held() != 1 {
+		t.Errorf("%d let go, %d held", n, j.Held())
+	}
+}
+
+// Whoever sends a call first, the others are known as the same one.
+func TestAccountsOfOneCallHaveOneKey(t *testing.T) {
+	t.Parallel()
+	key := func(c ingest.Call) memoryd.CallKey {
+		r := c.Record()
+		return memoryd.Identity{ToolRef: r.ToolRef, Input: r.Input, Output: r.Output, CreateTime: r.CreateTime, ToolCallID: memoryd.ToolCallID(r.Metadata)}.Key()
+	}
+	a := ingest.Call{Source: "codex", Conversation: "s", ID: "call_1", Tool: "exec_command", Output: "a", Ended: true}
+	b := ingest.Call{Source: "hook:codex", Conversation: "s", ID: "call_1", Tool: "Bash", Output: "b", Ended: true, Begun: at(0)}
+	if key(a) != key(b) {
+		t.Error("two accounts of one call have two keys")
+	}
+	b.Conversation = "another"
+	if key(a) == key(b) {
+		t.Error("call_1 of two conversations is one call")
+	}
+	a.ID, b.ID = "toolu_01AbCdEfGh23456789", "toolu_01AbCdEfGh23456789"
+	if key(a) != key(b) {
+		t.Error("a conversation that was forked has its calls twice")
+	}
+}

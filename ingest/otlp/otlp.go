@@ -1,0 +1,168 @@
+// Package otlp decodes and answers OTLP over HTTP, as protobuf and as JSON, and gives
+// the tool calls that the spans and log records tell of. What those look like is the
+// table of package ingest; nothing of this package listens.
+package otlp
+
+import (
+	"cmp"
+	"encoding/hex"
+	"encoding/json"
+	"time"
+
+	"memoryd/ingest"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/plog/plogotlp"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+	"go.opentelemetry.io/collector/pdata/ptrace/ptraceotlp"
+)
+
+// Batch is what one request told.
+type Batch struct {
+	// Calls are the tool calls in it, as each span or record tells them: two may
+	// tell of one.
+	Calls []ingest.Call
+	// Skipped counts spans and records that gave no call, by reason (ingest.NoCall
+	// and its kin).
+	Skipped map[string]int
+}
+
+func (b *Batch) add(s *ingest.Span) {
+	c, skipped := ingest.SpanCall(s)
+	if skipped != "" {
+		b.Skipped[skipped]++
+		return
+	}
+	b.Calls = append(b.Calls, c)
+}
+
+// decode reads a body in its encoding.
+func decode(body []byte, isJSON bool, r interface {
+	UnmarshalJSON(b []byte) error
+	UnmarshalProto(b []byte) error
+},
+) error {
+	if isJSON {
+		return r.UnmarshalJSON(body)
+	}
+	return r.UnmarshalProto(body)
+}
+
+// Traces reads an export request of spans. An error says that the body is not one.
+func Traces(body []byte, isJSON bool) (Batch, error) {
+	b, r := Batch{Skipped: map[string]int{}}, ptraceotlp.NewExportRequest()
+	if err := decode(body, isJSON, r); err != nil {
+		return b, err
+	}
+	for _, resource := range r.Traces().ResourceSpans().All() {
+		for _, scope := range resource.ScopeSpans().All() {
+			for _, s := range scope.Spans().All() {
+				b.add(spanOf(s, scope.Scope().Name()))
+			}
+		}
+	}
+	return b, nil
+}
+
+// spanOf is a span in the words of package ingest.
+func spanOf(s ptrace.Span, scope string) *ingest.Span {
+	trace, id := s.TraceID(), s.SpanID()
+	out := &ingest.Span{
+		Name: s.Name(), Scope: scope, Trace: hex.EncodeToString(trace[:]), ID: hex.EncodeToString(id[:]),
+		Parent: parentOf(s),
+		Served: s.Kind() == ptrace.SpanKindServer && !s.ParentSpanID().IsEmpty(),
+		Begun:  instant(s.StartTimestamp()), Done: instant(s.EndTimestamp()),
+		Failed: s.Status().Code() == ptrace.StatusCodeError, Message: s.Status().Message(), Attributes: values(s.Attributes()),
+	}
+	for _, e := range s.Events().All() {
+		if message, ok := e.Attributes().Get("exception.message"); ok && e.Name() == "exception" && out.Message == "" {
+			out.Message = message.AsString()
+		}
+	}
+	return out
+}
+
+// parentOf is the id of the span above, "" where there is none.
+func parentOf(s ptrace.Span) string {
+	id := s.ParentSpanID()
+	if id.IsEmpty() {
+		return ""
+	}
+	return hex.EncodeToString(id[:])
+}
+
+// Logs reads an export request of log records. An error says that the body is not
+// one.
+func Logs(body []byte, isJSON bool) (Batch, error) {
+	b, r := Batch{Skipped: map[string]int{}}, plogotlp.NewExportRequest()
+	if err := decode(body, isJSON, r); err != nil {
+		return b, err
+	}
+	for _, resource := range r.Logs().ResourceLogs().All() {
+		for _, scope := range resource.ScopeLogs().All() {
+			for _, l := range scope.LogRecords().All() {
+				b.add(recordOf(l, scope.Scope().Name()))
+			}
+		}
+	}
+	return b, nil
+}
+
+// recordOf is a log record in the words of package ingest. Its span is that of the
+// agent, not of the call.
+func recordOf(l plog.LogRecord, scope string) *ingest.Span {
+	s := &ingest.Span{Scope: scope, Done: instant(cmp.Or(l.Timestamp(), l.ObservedTimestamp())), Attributes: values(l.Attributes())}
+	if id := l.TraceID(); !id.IsEmpty() {
+		s.Trace = hex.EncodeToString(id[:])
+	}
+	if name := l.EventName(); name != "" && s.Attributes["event.name"] == nil {
+		s.Attributes["event.name"] = value(pcommon.NewValueStr(name))
+	}
+	return s
+}
+
+// values gives attributes as JSON.
+func values(of pcommon.Map) map[string]jsontext.Value {
+	out := make(map[string]jsontext.Value, of.Len())
+	for k, v := range of.All() {
+		out[k] = value(v)
+	}
+	return out
+}
+
+func value(v pcommon.Value) jsontext.Value {
+	b, err := json.Marshal(v.AsRaw())
+	if err != nil { // a number that is none
+		return nil
+	}
+	return b
+}
+
+// instant is a time of OTLP; the zero time where there is none.
+func instant(t pcommon.Timestamp) time.Time {
+	if t == 0 {
+		return time.Time{}
+	}
+	return t.AsTime()
+}
+
+// Answer is the body of a response that took a request, in the encoding that it came
+// in. rejected counts spans or records that were not recorded, and why says why not.
+func Answer(isJSON bool, rejected int, why string) []byte {
+	r := ptraceotlp.NewExportResponse()
+	if rejected > 0 {
+		r.PartialSuccess().SetRejectedSpans(int64(rejected))
+		r.PartialSuccess().SetErrorMessage(why)
+	}
+	marshal := r.MarshalProto
+	if isJSON {
+		marshal = r.MarshalJSON
+	}
+	b, err := marshal()
+	if err != nil { // a number and a text: it cannot fail
+		return nil
+	}
+	return b
+}

@@ -1,0 +1,362 @@
+package otlp
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"memoryd/ingest"
+
+	"go.opentelemetry.io/collector/pdata/plog/plogotlp"
+	"go.opentelemetry.io/collector/pdata/ptrace/ptraceotlp"
+)
+
+// attrs writes attributes as OTLP does in JSON.
+func attrs(of map[string]any) []any {
+	var list []any
+	for k, v := range of {
+		value := map[string]any{"stringValue": v}
+		switch x := v.(type) {
+		case bool:
+			value = map[string]any{"boolValue": x}
+		case float64:
+			value = map[string]any{"doubleValue": x}
+		case map[string]any:
+			value = map[string]any{"kvlistValue": map[string]any{"values": attrs(x)}}
+		}
+		list = append(list, map[string]any{"key": k, "value": value})
+	}
+	return list
+}
+
+// span is a span of a test, in the words of OTLP/JSON.
+type span struct {
+	name, parent string
+	kind         int
+	attributes   map[string]any
+	status       map[string]any
+	events       []any
+}
+
+func (s span) body(t *testing.T) []byte {
+	t.Helper()
+	m := map[string]any{
+		"traceId": "5b8efff798038103d269b633813fc60c", "spanId": "eee19b7ec3c1b174", "parentSpanId": s.parent, "name": s.name, "kind": s.kind,
+		"startTimeUnixNano": "1763776161000000000", "endTimeUnixNano": "1763776162500000000", "attributes": attrs(s.attributes),
+		"status": s.status, "events": s.events,
+	}
+	b, err := json.Marshal(map[string]any{"resourceSpans": []any{map[string]any{"scopeSpans": []any{map[string]any{"spans": []any{m}}}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// both reads a body as JSON and as the protobuf that it stands for: they are one.
+func both(t *testing.T, body []byte) Batch {
+	t.Helper()
+	b, err := Traces(body, true)
+	if err != nil {
+		t.Fatalf("%v in %s", err, body)
+	}
+	r := ptraceotlp.NewExportRequest()
+	if err := r.UnmarshalJSON(body); err != nil {
+		t.Fatal(err)
+	}
+	proto, err := r.MarshalProto()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := Traces(proto, false)
+	if err != nil || len(p.Calls) != len(b.Calls) {
+		t.Fatalf("protobuf gives %d calls (%v), JSON %d", len(p.Calls), err, len(b.Calls))
+	}
+	return p
+}
+
+var failed = map[string]any{"code": 2, "message": "ValueError: kaput"}
+
+func exception(message string) []any {
+	return []any{map[string]any{"name": "exception", "timeUnixNano": "1763776162400000000", "attributes": attrs(map[string]any{
+		"exception.type": "ValueError", "exception.message": message,
+	})}}
+}
+
+// The shapes are those that the named exporters were seen to send.
+func TestTheDialectsOfRealExporters(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name string
+		span span
+		want ingest.Call
+	}{
+		{
+			"pydantic-ai",
+			span{name: "execute_tool get_weather", kind: 1, attributes: map[string]any{
+				"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "get_weather", "gen_ai.tool.call.id": "pyd_ai_1", "gen_ai.agent.name": "agent",
+				"gen_ai.tool.call.arguments": `{"city":"a"}`, "gen_ai.tool.call.result": "sunny", "gen_ai.conversation.id": "c1",
+			}},
+			ingest.Call{Source: "otlp:genai", Tool: "get_weather", Input: json.RawMessage(`{"city":"a"}`), Output: "sunny", ID: "pyd_ai_1", Conversation: "c1", Agent: "agent", Outcome: ingest.Claimed},
+		},
+		{
+			"pydantic-ai, a retry that the model was asked for",
+			span{
+				name: "execute_tool get_weather", kind: 1, status: map[string]any{"code": 2},
+				events: exception("Unknown city"), attributes: map[string]any{
+					"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "get_weather", "gen_ai.tool.call.id": "pyd_ai_2",
+					"gen_ai.tool.call.arguments": `{"city":"x"}`, "gen_ai.tool.call.result": "Unknown city, try another", "pydantic_ai.tool.retry.cause": "model_retry",
+				},
+			},
+			ingest.Call{Source: "otlp:genai", Tool: "get_weather", Input: json.RawMessage(`{"city":"x"}`), Output: "Unknown city, try another", ID: "pyd_ai_2", Outcome: ingest.Failed},
+		},
+		{
+			"openai agents through openinference",
+			span{name: "get_weather", kind: 1, attributes: map[string]any{
+				"openinference.span.kind": "TOOL", "tool.name": "get_weather", "input.value": `{"city":"Berlin"}`, "output.value": "rain",
+				"tool.parameters": `{"type":"object","properties":{"city":{"type":"string"}}}`,
+			}},
+			ingest.Call{Source: "otlp:openinference", Tool: "get_weather", Input: json.RawMessage(`{"city":"Berlin"}`), Output: "rain", Outcome: ingest.Claimed},
+		},
+		{
+			"langchain through openinference: a bare argument, a message around the result",
+			span{name: "search", kind: 1, attributes: map[string]any{
+				"openinference.span.kind": "TOOL", "tool.name": "search", "input.value": "Berlin",
+				"output.value": `{"type":"tool","data":{"content":"found","tool_call_id":"call_7","status":"success"}}`,
+			}},
+			ingest.Call{Source: "otlp:openinference", Tool: "search", Input: json.RawMessage(`"Berlin"`), Output: "found", ID: "call_7", Outcome: ingest.Claimed},
+		},
+		{
+			"langchain says that its tool failed inside the message",
+			span{name: "search", kind: 1, attributes: map[string]any{
+				"openinference.span.kind": "TOOL", "tool.name": "search", "input.value": `{"q":"x"}`,
+				"output.value": `{"type":"tool","data":{"content":"Error: no index","tool_call_id":"call_8","status":"error"}}`,
+			}},
+			ingest.Call{Source: "otlp:openinference", Tool: "search", Input: json.RawMessage(`{"q":"x"}`), Output: "Error: no index", ID: "call_8", Outcome: ingest.Failed},
+		},
+		{
+			"langchain through openllmetry",
+			span{name: "execute_tool search", kind: 1, attributes: map[string]any{
+				"traceloop.span.kind": "tool", "gen_ai.tool.name": "search",
+				"gen_ai.tool.call.arguments": `{"input_str":"{'city': 'Berlin'}","inputs":{"city":"Berlin"},"kwargs":{"tool_call_id":"call_9"},"metadata":{}}`,
+				"gen_ai.tool.call.result":    `{"output":{"kwargs":{"content":"rain","tool_call_id":"call_9"}}}`,
+			}},
+			ingest.Call{Source: "otlp:traceloop", Tool: "search", Input: json.RawMessage(`{"city":"Berlin"}`), Output: "rain", ID: "call_9", Outcome: ingest.Claimed},
+		},
+		{
+			"smolagents",
+			span{name: "SimpleTool", kind: 1, status: failed, events: exception("kaput"), attributes: map[string]any{
+				"openinference.span.kind": "TOOL", "tool.name": "divide", "input.value": `{"args":[],"kwargs":{"a":1,"b":0}}`,
+			}},
+			ingest.Call{Source: "otlp:openinference", Tool: "divide", Input: json.RawMessage(`{"a":1,"b":0}`), Output: "ValueError: kaput", Outcome: ingest.Failed},
+		},
+		{
+			"AI SDK 7",
+			span{name: "execute_tool lookup", kind: 1, status: map[string]any{"code": 2, "message": "no such order"}, attributes: map[string]any{
+				"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "lookup", "gen_ai.tool.call.id": "call_1",
+				"gen_ai.tool.call.arguments": `{"order":"A1"}`, "gen_ai.execute_tool.duration": 1.5,
+			}},
+			ingest.Call{Source: "otlp:genai", Tool: "lookup", Input: json.RawMessage(`{"order":"A1"}`), Output: "no such order", ID: "call_1", Outcome: ingest.Failed},
+		},
+		{
+			"AI SDK 5",
+			span{name: "ai.toolCall", kind: 1, attributes: map[string]any{
+				"ai.operationId": "ai.toolCall", "ai.toolCall.name": "lookup", "ai.toolCall.id": "call_2", "ai.toolCall.args": `{"order":"A1"}`, "ai.toolCall.result": `{"state":"sent"}`,
+			}},
+			ingest.Call{Source: "otlp:ai-sdk", Tool: "lookup", Input: json.RawMessage(`{"order":"A1"}`), Output: `{"state":"sent"}`, ID: "call_2", Outcome: ingest.Claimed},
+		},
+		{
+			"an MCP client",
+			span{name: "tools/call read", kind: 3, parent: "aaaaaaaaaaaaaaaa", attributes: map[string]any{
+				"mcp.method.name": "tools/call", "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "read", "error.type": "tool_error",
+				"gen_ai.tool.call.arguments": map[string]any{"path": "/x"}, "gen_ai.tool.call.result": "no such file",
+			}},
+			ingest.Call{Source: "otlp:genai", Tool: "read", Input: json.RawMessage(`{"path":"/x"}`), Output: "no such file", ErrorType: "tool_error", Outcome: ingest.Failed},
+		},
+		{
+			"gemini-cli",
+			span{name: "tool_call", kind: 1, attributes: map[string]any{
+				"gen_ai.operation.name": "tool_call", "gen_ai.tool.name": "read_file", "gen_ai.tool.call_id": "g1", "session.id": "s",
+			}},
+			ingest.Call{Source: "otlp:genai", Tool: "read_file", ID: "g1", Conversation: "s", Outcome: ingest.Claimed},
+		},
+		{
+			"langsmith",
+			span{name: "search", kind: 1, status: failed, attributes: map[string]any{
+				"langsmith.span.kind": "tool", "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "search", "gen_ai.prompt": `{"q":"x"}`,
+			}},
+			ingest.Call{Source: "otlp:langsmith", Tool: "search", Input: json.RawMessage(`{"q":"x"}`), Output: "ValueError: kaput", Outcome: ingest.Failed},
+		},
+		{
+			"langfuse",
+			span{name: "search", kind: 1, attributes: map[string]any{
+				"langfuse.observation.type": "tool", "langfuse.observation.input": `{"q":"x"}`, "langfuse.observation.level": "ERROR",
+				"langfuse.observation.status_message": "timed out", "session.id": "s9",
+			}},
+			ingest.Call{Source: "otlp:langfuse", Tool: "search", Input: json.RawMessage(`{"q":"x"}`), Output: "timed out", Conversation: "s9", Outcome: ingest.Failed},
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			b := both(t, tc.span.body(t))
+			if len(b.Calls) != 1 {
+				t.Fatalf("%d calls, skipped %v", len(b.Calls), b.Skipped)
+			}
+			got, want := b.Calls[0], tc.want
+			want.Ended, want.Trace, want.Span = true, "5b8efff798038103d269b633813fc60c", "eee19b7ec3c1b174"
+			want.Duration = 1500 * time.Millisecond
+			want.Begun, want.Done = time.Unix(1763776161, 0).UTC(), time.Unix(1763776162, 500_000_000).UTC()
+			want.Parent = tc.span.parent
+			if want.Conversation == "" {
+				want.Conversation = want.Trace
+			}
+			if want.ID == "" {
+				want.ID = "span-" + want.Span
+			}
+			if g, w := jsonOf(t, got), jsonOf(t, want); g != w {
+				t.Errorf("got  %s\nwant %s", g, w)
+			}
+		})
+	}
+}
+
+func jsonOf(t *testing.T, v any) string {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestSpansThatAreNoCallsAreLeft(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		span    span
+		skipped string
+	}{
+		"a request to a model":                 {span{name: "chat gpt", attributes: map[string]any{"gen_ai.operation.name": "chat"}}, ingest.NoCall},
+		"a chain":                              {span{name: "RunnableSequence", attributes: map[string]any{"openinference.span.kind": "CHAIN"}}, ingest.NoCall},
+		"another method of MCP":                {span{name: "tools/list", attributes: map[string]any{"mcp.method.name": "tools/list"}}, ingest.NoCall},
+		"the server's side of a call":          {span{name: "tools/call read", kind: 2, parent: "aaaaaaaaaaaaaaaa", attributes: map[string]any{"mcp.method.name": "tools/call", "gen_ai.tool.name": "read"}}, ingest.ServerSide},
+		"the last word of an agent":            {span{name: "FinalAnswerTool", attributes: map[string]any{"openinference.span.kind": "TOOL", "tool.name": "final_answer"}}, ingest.NotATool},
+		"a call whose tool nobody says":        {span{name: "", attributes: map[string]any{"openinference.span.kind": "TOOL"}}, ingest.Nameless},
+		"an HTTP request, in no dialect known": {span{name: "GET /x", attributes: map[string]any{"http.request.method": "GET"}}, ingest.NoCall},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := both(t, tc.span.body(t))
+			if len(b.Calls) != 0 {
+				t.Fatalf("a call: %+v", b.Calls[0])
+			}
+			if b.Skipped[tc.skipped] != 1 {
+				t.Errorf("skipped %v", b.Skipped)
+			}
+		})
+	}
+}
+
+func TestASpanOfAServerWithoutACallerIsACall(t *testing.T) {
+	t.Parallel()
+	b := both(t, span{name: "tools/call read", kind: 2, attributes: map[string]any{"mcp.method.name": "tools/call"}}.body(t))
+	if len(b.Calls) != 1 || b.Calls[0].Tool != "read" {
+		t.Errorf("%+v", b)
+	}
+}
+
+func TestLogRecordsOfCodingAgents(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name       string
+		attributes map[string]any
+		want       ingest.Call
+	}{
+		{
+			"codex",
+			map[string]any{
+				"event.name": "codex.tool_result", "call_id": "call_2", "tool_name": "exec_command", "arguments": `{"cmd":"ls /x"}`,
+				"output": "ls: /x: No such file", "duration_ms": "250", "success": "false", "conversation.id": "conv",
+			},
+			ingest.Call{Source: "otlp:codex", Tool: "exec_command", ID: "call_2", Conversation: "conv", Input: json.RawMessage(`{"cmd":"ls /x"}`), Output: "ls: /x: No such file", Outcome: ingest.Failed, Duration: 250 * time.Millisecond},
+		},
+		{
+			"codex with a tool of MCP",
+			map[string]any{
+				"event.name": "codex.tool_result", "call_id": "call_3", "tool_name": "echo", "tool_namespace": "mcp__ev", "arguments": `{}`, "output": "x",
+				"duration_ms": "250", "success": "true", "conversation.id": "conv", "output_truncated": "true",
+			},
+			ingest.Call{Source: "otlp:codex", Tool: "mcp__ev__echo", ID: "call_3", Conversation: "conv", Input: json.RawMessage(`{}`), Output: "x", Outcome: ingest.Claimed, Duration: 250 * time.Millisecond, Truncated: true},
+		},
+		{
+			"gemini",
+			map[string]any{
+				"event.name": "gemini_cli.tool_call", "function_name": "read_file", "function_args": `{"path":"/x"}`, "duration_ms": 250.0,
+				"success": false, "error": "file not found", "error_type": "file_not_found", "session.id": "s",
+			},
+			ingest.Call{Source: "otlp:gemini", Tool: "read_file", Conversation: "s", Input: json.RawMessage(`{"path":"/x"}`), Output: "file not found", ErrorType: "file_not_found", Outcome: ingest.Failed, Duration: 250 * time.Millisecond, Truncated: true},
+		},
+		{
+			"gemini, refused by a person",
+			map[string]any{
+				"event.name": "gemini_cli.tool_call", "function_name": "rm", "decision": "reject", "success": false, "duration_ms": 250.0, "session.id": "s",
+			},
+			ingest.Call{Source: "otlp:gemini", Tool: "rm", Conversation: "s", Outcome: ingest.Cancelled, Duration: 250 * time.Millisecond, Truncated: true},
+		},
+		{
+			"claude code",
+			map[string]any{"event.name": "tool_result", "tool_name": "Bash", "success": "true", "duration_ms": "250", "session.id": "s"},
+			ingest.Call{Source: "otlp:claude-code", Tool: "Bash", Conversation: "s", Outcome: ingest.Claimed, Duration: 250 * time.Millisecond, Truncated: true},
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			record := map[string]any{"timeUnixNano": "1763776162000000000", "attributes": attrs(tc.attributes)}
+			body, err := json.Marshal(map[string]any{"resourceLogs": []any{map[string]any{"scopeLogs": []any{map[string]any{"logRecords": []any{record}}}}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := plogotlp.NewExportRequest()
+			if err := r.UnmarshalJSON(body); err != nil {
+				t.Fatal(err)
+			}
+			proto, err := r.MarshalProto()
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := Logs(proto, false)
+			if err != nil || len(b.Calls) != 1 {
+				t.Fatalf("%+v, %v", b, err)
+			}
+			want := tc.want
+			want.Ended, want.Done = true, time.Unix(1763776162, 0).UTC()
+			want.Begun = want.Done.Add(-want.Duration)
+			if g, w := jsonOf(t, b.Calls[0]), jsonOf(t, want); g != w {
+				t.Errorf("got  %s\nwant %s", g, w)
+			}
+		})
+	}
+}
+
+// Whatever comes is read or refused, and every call can be recorded.
+func FuzzTelemetry(f *testing.F) {
+	t := &testing.T{}
+	f.Add(span{name: "execute_tool x", attributes: map[string]any{"gen_ai.operation.name": "execute_tool"}}.body(t), true, false)
+	f.Add([]byte(`{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"attributes":[{"key":"event.name","value":{"stringValue":"codex.tool_result"}}]}]}]}]}`), true, true)
+	f.Add([]byte{10, 2, 18, 0}, false, false)
+	f.Fuzz(func(t *testing.T, body []byte, isJSON, logs bool) {
+		read := Traces
+		if logs {
+			read = Logs
+		}
+		b, err := read(bytes.Clone(body), isJSON)
+		if err != nil {
+			return
+		}
+		for i := range b.Calls {
+			c := b.Calls[i].Record()
+			if c.Tool == "" || !json.Valid(c.Input) || c.TimeCost < 0 {
+				t.Errorf("%+v", c)
+			}
+		}
+	})
+}

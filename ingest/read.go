@@ -1,0 +1,455 @@
+package ingest
+
+import (
+	"archive/zip"
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"memoryd/internal/textsafe"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Options say how to read.
+type Options struct {
+	// Format is the name of a format; Auto or "" finds it out.
+	Format string
+	// Call takes each call, joined of its parts.
+	Call func(Call)
+	// Fault takes what was broken, at most maxFaults times a file; nil takes nothing.
+	Fault func(Fault)
+	// Read is told how many bytes of a file were read (of an archive: of it as it
+	// is packed); nil is told nothing.
+	Read func(n int)
+
+	detected func() // told when the format is known; then nothing else is wanted
+	message  func(conversation, id string, m jsontext.Value)
+}
+
+// Fault is a part of a file that could not be read.
+type Fault struct {
+	File string
+	// Line is the number of the line; 0 where the file is not one of lines.
+	Line int
+	Why  string
+}
+
+func (f Fault) String() string {
+	if f.Line == 0 {
+		return fmt.Sprintf("%s: %s", f.File, f.Why)
+	}
+	return fmt.Sprintf("%s:%d: %s", f.File, f.Line, f.Why)
+}
+
+// Stats say what was found in a file.
+type Stats struct {
+	Format string
+	// Documents were read, Broken could not be.
+	Documents, Broken int
+	// Calls were found, of which Failed failed.
+	Calls, Failed int
+	// Unfinished have no result, Cancelled were stopped by somebody; neither is
+	// given. Orphans are results without a call.
+	Unfinished, Cancelled, Orphans int
+}
+
+func (s *Stats) add(o Stats) {
+	s.Documents += o.Documents
+	s.Broken += o.Broken
+	s.Calls += o.Calls
+	s.Failed += o.Failed
+	s.Unfinished += o.Unfinished
+	s.Cancelled += o.Cancelled
+	s.Orphans += o.Orphans
+}
+
+// UnknownShape is the error for a file that no format claims.
+type UnknownShape struct {
+	// Found says what the file looks like; Members are those of its first object.
+	Found   string
+	Members []string
+	// Expected is the format that was asked for; "" is any.
+	Expected string
+}
+
+func (e *UnknownShape) Error() string {
+	if e.Expected != "" {
+		for _, f := range Formats() {
+			if f.Name == e.Expected {
+				return fmt.Sprintf("expected %s (%s), found %s", f.Name, f.Expects, e.Found)
+			}
+		}
+	}
+	var all []string
+	for _, f := range Formats() {
+		all = append(all, f.Name+" ("+f.Expects+")")
+	}
+	return fmt.Sprintf("found %s; expected one of: %s", e.Found, strings.Join(all, "; "))
+}
+
+// The bounds of what is looked at to tell a format, and of the faults that are told.
+const (
+	looked      = 8
+	lookedBytes = 4 << 20
+	maxFaults   = 5
+)
+
+// file is one file being read.
+type file struct {
+	name   string
+	base   string // the file's name without folders and endings
+	format string
+	stats  Stats
+	joiner *Joiner
+	told   int
+	fault  func(Fault)
+
+	detected func()
+	message  func(conversation, id string, m jsontext.Value)
+
+	reader  func(doc []byte) error
+	waiting [][]byte // documents before the format is known
+	held    int
+	formats []Format
+	asked   string
+}
+
+// Read reads one file that is not packed. Its error is an *UnknownShape, that of r or
+// of ctx; all calls before it were given.
+func Read(ctx context.Context, name string, r io.Reader, o Options) (Stats, error) {
+	f := &file{name: name, base: baseOf(name), fault: o.Fault, detected: o.detected, message: o.message}
+	f.joiner = NewJoiner(func(c Call) {
+		if o.Call == nil {
+			return
+		}
+		f.stats.Calls++
+		if c.Outcome == Failed {
+			f.stats.Failed++
+		}
+		o.Call(c)
+	})
+	for _, format := range Formats() {
+		if o.Format == "" || o.Format == Auto || o.Format == format.Name {
+			f.formats = append(f.formats, format)
+		}
+	}
+	if o.Format != Auto {
+		f.asked = o.Format
+	}
+	if len(f.formats) == 0 {
+		return f.stats, fmt.Errorf("format: %q is none of %s", o.Format, strings.Join(FormatNames(), ", "))
+	}
+	err := scanner{document: f.document, broken: f.broken}.run(&stopper{ctx, r})
+	if errors.Is(err, errNotJSON) {
+		return f.stats, &UnknownShape{Found: "no JSON", Expected: f.asked}
+	}
+	if shape := f.settle(); err == nil {
+		err = shape
+	}
+	f.joiner.Flush()
+	f.stats.Format, f.stats.Unfinished, f.stats.Cancelled = f.format, f.joiner.Unfinished, f.joiner.Cancelled
+	return f.stats, err
+}
+
+// stopper ends a reading when its context does.
+type stopper struct {
+	ctx context.Context //nolint:containedctx // lives as long as one reading
+	in  io.Reader
+}
+
+func (s *stopper) Read(p []byte) (int, error) {
+	if err := s.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return s.in.Read(p)
+}
+
+// baseOf is a file's name without folders and endings.
+func baseOf(name string) string {
+	name = filepath.Base(filepath.ToSlash(name))
+	for {
+		ext := filepath.Ext(name)
+		if ext == "" || ext == name || !slices.Contains(endings, ext) && ext != ".gz" {
+			return name
+		}
+		name = strings.TrimSuffix(name, ext)
+	}
+}
+
+func (f *file) add(c Call) { f.joiner.Add(c, time.Time{}) }
+
+func (f *file) broken(line int, why string) {
+	f.stats.Broken++
+	if f.told++; f.told <= maxFaults && f.fault != nil {
+		f.fault(Fault{f.name, line, textsafe.Line(why, 200)})
+	}
+}
+
+// document takes a document: to its reader, or aside until one is found.
+func (f *file) document(doc []byte) {
+	f.stats.Documents++
+	if f.reader != nil {
+		f.read(doc)
+		return
+	}
+	f.waiting = append(f.waiting, bytes.Clone(doc))
+	if f.held += len(doc); len(f.waiting) >= looked || f.held > lookedBytes {
+		if f.settle() != nil { // nothing yet: the newest are looked at
+			f.held -= len(f.waiting[0])
+			f.waiting = f.waiting[1:]
+		}
+	}
+}
+
+// settle finds the reader by the documents seen so far: the first format that any
+// of them has.
+func (f *file) settle() error {
+	if f.reader != nil || len(f.waiting) == 0 && f.stats.Broken == 0 && f.asked == "" {
+		return nil
+	}
+	var shapes []*shape
+	for _, doc := range f.waiting {
+		shapes = append(shapes, shapeOf(doc))
+	}
+	for _, format := range f.formats {
+		if slices.ContainsFunc(shapes, format.is) {
+			f.format = format.Name
+			if f.detected != nil {
+				f.detected()
+			}
+			f.reader = format.reader(f)
+			for _, doc := range f.waiting {
+				f.read(doc)
+			}
+			f.waiting = nil
+			return nil
+		}
+	}
+	e := &UnknownShape{Found: found(shapes), Expected: f.asked}
+	if len(shapes) > 0 {
+		e.Members = slices.Sorted(maps.Keys(shapes[0].members))
+	}
+	return e
+}
+
+// found says what documents look like, for people.
+func found(shapes []*shape) string {
+	if len(shapes) == 0 {
+		return "no object that can be read"
+	}
+	names := slices.Sorted(maps.Keys(shapes[0].members))
+	if len(names) == 0 {
+		return "broken JSON"
+	}
+	more := ""
+	if len(names) > 8 {
+		names, more = names[:8], " and more"
+	}
+	for i := range names {
+		names[i] = textsafe.Line(names[i], 40)
+	}
+	return "an object with " + strings.Join(names, ", ") + more
+}
+
+func (f *file) read(doc []byte) {
+	if err := f.reader(doc); err != nil {
+		f.broken(0, err.Error())
+	}
+}
+
+// The bounds of archives: how much more than its size one may unpack to, and how
+// many files it may hold.
+const (
+	maxRatio   = 100
+	maxEntries = 100_000
+	ratioFloor = 64 << 20
+)
+
+// unpacked ends the reading of an archive that unpacks to more than it can honestly
+// hold.
+type unpacked struct {
+	in   io.Reader
+	left int64
+}
+
+func (u *unpacked) Read(p []byte) (int, error) {
+	if u.left <= 0 {
+		return 0, fmt.Errorf("unpacks to more than %d times its size", maxRatio)
+	}
+	n, err := u.in.Read(p[:min(int64(len(p)), u.left)])
+	u.left -= int64(n)
+	return n, err
+}
+
+// counted tells how much was read.
+type counted struct {
+	io.Reader
+
+	read func(n int)
+}
+
+func (c counted) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	if c.read != nil {
+		c.read(n)
+	}
+	return n, err
+}
+
+// ReadFile reads a file: plain, gzipped, or an archive of logs (.eval, .zip). It
+// opens nothing that the file names.
+func ReadFile(ctx context.Context, path string, o Options) (Stats, error) {
+	in, err := os.Open(path) //nolint:gosec // the user names the file
+	if err != nil {
+		return Stats{}, err
+	}
+	defer in.Close() //nolint:errcheck // it was only read
+	info, err := in.Stat()
+	if err != nil {
+		return Stats{}, err
+	}
+	if !info.Mode().IsRegular() {
+		return Stats{}, fmt.Errorf("%s: not a regular file", path)
+	}
+	buffered := bufio.NewReaderSize(counted{in, o.Read}, 1<<16)
+	switch head, _ := buffered.Peek(4); {
+	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
+		zr, err := gzip.NewReader(buffered)
+		if err != nil {
+			return Stats{}, err
+		}
+		return Read(ctx, path, &unpacked{zr, max(ratioFloor, info.Size()*maxRatio)}, o)
+	case bytes.Equal(head, []byte("PK\x03\x04")):
+		return readArchive(ctx, path, in, info.Size(), o)
+	}
+	return Read(ctx, path, buffered, o)
+}
+
+// errEnough ends a reading that has found the format.
+var errEnough = errors.New("enough is known")
+
+// Detect finds out the format of a file by its beginning. The error for one that has
+// none is an *UnknownShape.
+func Detect(ctx context.Context, path string) (string, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	s, err := ReadFile(ctx, path, Options{detected: func() { cancel(errEnough) }})
+	if s.Format != "" {
+		return s.Format, nil
+	}
+	return "", err
+}
+
+// readArchive reads the samples of a log, or all files of an archive.
+func readArchive(ctx context.Context, path string, in io.ReaderAt, size int64, o Options) (all Stats, err error) {
+	zr, err := zip.NewReader(in, size)
+	if err != nil {
+		return all, err
+	}
+	if len(zr.File) > maxEntries {
+		return all, fmt.Errorf("an archive of more than %d files", maxEntries)
+	}
+	left := max(ratioFloor, size*maxRatio)
+	var unknown error
+	for _, entry := range zr.File {
+		name := entry.Name
+		log := strings.HasSuffix(path, ".eval")
+		if !slices.Contains(endings, filepath.Ext(name)) || log && !strings.HasPrefix(name, "samples/") {
+			continue
+		}
+		r, err := entry.Open()
+		if err != nil {
+			return all, fmt.Errorf("%s: %w", textsafe.Line(name, 200), err)
+		}
+		u := &unpacked{r, left}
+		part, err := Read(ctx, path+"/"+textsafe.Line(name, 200), u, o)
+		left = u.left
+		_ = r.Close()
+		all.add(part)
+		if part.Format != "" {
+			all.Format = part.Format
+		}
+		if _, odd := errors.AsType[*UnknownShape](err); odd {
+			unknown = err
+		} else if err != nil {
+			return all, err
+		}
+		if o.Read != nil {
+			o.Read(int(min(entry.CompressedSize64, uint64(size)))) //nolint:gosec // at most the size of a file
+		}
+	}
+	if all.Format == "" {
+		return all, unknown
+	}
+	return all, nil
+}
+
+// endings are those of files that are looked at in folders.
+var endings = []string{".json", ".jsonl", ".ndjson", ".traj", ".eval"}
+
+// skippedFolders hold other people's files.
+var skippedFolders = []string{".git", "node_modules", ".venv", "__pycache__"}
+
+// Find gives the files at or below a path that may hold transcripts. Links below it
+// are not followed, and what is neither file nor folder is left out.
+func Find(path string) (files []string, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return []string{path}, nil
+	}
+	root, err := filepath.EvalSymlinks(path) // the folder that was named may be a link
+	if err != nil {
+		return nil, err
+	}
+	err = filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+		switch name := strings.TrimSuffix(d.Name(), ".gz"); {
+		case err != nil:
+			if d.IsDir() {
+				return fs.SkipDir // a folder that may not be read hides only itself
+			}
+		case d.IsDir() && slices.Contains(skippedFolders, d.Name()):
+			return fs.SkipDir
+		case d.Type().IsRegular() && slices.Contains(endings, filepath.Ext(name)):
+			files = append(files, p)
+		}
+		return nil
+	})
+	return files, err
+}
+
+// Places are the folders in which the hosts of this machine keep their transcripts,
+// those that are there.
+func Places(home string, getenv func(string) string) (places []string) {
+	or := func(name, otherwise string) string {
+		if v := getenv(name); v != "" {
+			return v
+		}
+		return filepath.Join(home, otherwise)
+	}
+	for _, p := range []string{
+		filepath.Join(or("CLAUDE_CONFIG_DIR", ".claude"), "projects"), filepath.Join(home, ".config", "claude", "projects"),
+		filepath.Join(or("CODEX_HOME", ".codex"), "sessions"), filepath.Join(or("CODEX_HOME", ".codex"), "archived_sessions"),
+		filepath.Join(or("GEMINI_CLI_HOME", ""), ".gemini", "tmp"), filepath.Join(home, ".openhands", "conversations"),
+		filepath.Join(home, ".openhands", "sessions"), filepath.Join(home, ".config", "mini-swe-agent"), filepath.Join(home, ".local", "share", "mini-swe-agent"),
+	} {
+		if info, err := os.Stat(p); err == nil && info.IsDir() && !slices.Contains(places, p) {
+			places = append(places, p)
+		}
+	}
+	return places
+}

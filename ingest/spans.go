@@ -1,0 +1,313 @@
+package ingest
+
+import (
+	"cmp"
+	"encoding/json"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Span is a span or a log record of a trace, whatever it came in: what SpanCall
+// needs to tell whether it is a tool call, and which.
+type Span struct {
+	Name string
+	// Served says that the span is of the server's side, of a call that its caller,
+	// who has a span above it, tells of too.
+	Served     bool
+	Trace, ID  string
+	Parent     string // the id of the span above it
+	Begun      time.Time
+	Done       time.Time
+	Failed     bool   // the status is an error
+	Message    string // of the status, or of the exception
+	Scope      string // the instrumentation
+	Attributes map[string]jsontext.Value
+}
+
+// dialect is how one family of instrumentations says what a tool call is. The first
+// attribute that is there counts.
+type dialect struct {
+	name string
+	// is tells a tool call by its attributes.
+	is                                                    func(a attributes) bool
+	tool, input, output, id, conversation, agent, failure []string
+	// brief dialects tell no output but of failures.
+	brief bool
+}
+
+// dialects are tried in order: one span may carry several.
+var dialects = []dialect{
+	{
+		name: "langsmith",
+		is:   func(a attributes) bool { return a.text("langsmith.span.kind") == "tool" },
+		tool: []string{"gen_ai.tool.name"}, input: []string{"gen_ai.prompt"}, output: []string{"gen_ai.completion"},
+		id: []string{"gen_ai.tool.call.id"}, conversation: []string{"langsmith.trace.session_id", "session.id"},
+	},
+	{
+		name: "genai",
+		is: func(a attributes) bool {
+			op := a.text("gen_ai.operation.name")
+			return op == "execute_tool" || op == "tool_call" || a.text("mcp.method.name") == "tools/call"
+		},
+		tool:  []string{"gen_ai.tool.name"},
+		input: []string{"gen_ai.tool.call.arguments", "gen_ai.tool.arguments", "gcp.vertex.agent.tool_call_args", "tool_arguments", "input.value", "langfuse.observation.input"},
+		output: []string{
+			"gen_ai.tool.call.result", "gen_ai.tool.result", "gcp.vertex.agent.tool_response", "tool_response", "output.value", "langfuse.observation.output",
+		},
+		id:           []string{"gen_ai.tool.call.id", "gen_ai.tool.call_id", "tool_call.id"},
+		conversation: []string{"gen_ai.conversation.id", "session.id", "conversation.id"},
+		agent:        []string{"gen_ai.agent.name"}, failure: []string{"error.type"},
+	},
+	{
+		name: "openinference",
+		is:   func(a attributes) bool { return strings.EqualFold(a.text("openinference.span.kind"), "TOOL") },
+		tool: []string{"tool.name"}, input: []string{"input.value", "tool.parameters"}, output: []string{"output.value"},
+		id: []string{"tool_call.id", "tool.id"}, conversation: []string{"session.id"}, agent: []string{"agent.name"}, failure: []string{"error.type"},
+	},
+	{
+		name: "traceloop",
+		is:   func(a attributes) bool { return a.text("traceloop.span.kind") == "tool" },
+		tool: []string{"gen_ai.tool.name", "traceloop.entity.name"}, input: []string{"gen_ai.tool.call.arguments", "traceloop.entity.input"},
+		output: []string{"gen_ai.tool.call.result", "traceloop.entity.output"}, id: []string{"gen_ai.tool.call.id"},
+		conversation: []string{"traceloop.association.properties.session_id", "session.id"}, failure: []string{"error.type"},
+	},
+	{
+		name: "langfuse",
+		is:   func(a attributes) bool { return a.text("langfuse.observation.type") == "tool" },
+		tool: []string{"gen_ai.tool.name"}, input: []string{"langfuse.observation.input"}, output: []string{"langfuse.observation.output"},
+		id: []string{"gen_ai.tool.call.id"}, conversation: []string{"session.id"},
+	},
+	{
+		name: "ai-sdk",
+		is:   func(a attributes) bool { return a.text("ai.operationId") == "ai.toolCall" },
+		tool: []string{"ai.toolCall.name"}, input: []string{"ai.toolCall.args"}, output: []string{"ai.toolCall.result"}, id: []string{"ai.toolCall.id"},
+	},
+	{
+		name: "codex",
+		is:   func(a attributes) bool { return a.text("event.name") == "codex.tool_result" },
+		tool: []string{"tool_name"}, input: []string{"arguments"}, output: []string{"output"}, id: []string{"call_id"}, conversation: []string{"conversation.id"},
+	},
+	{
+		name: "gemini",
+		is:   func(a attributes) bool { return a.text("event.name") == "gemini_cli.tool_call" },
+		tool: []string{"function_name"}, input: []string{"function_args"}, output: []string{"error"}, conversation: []string{"session.id"}, failure: []string{"error_type"}, brief: true,
+	},
+	{
+		name: "claude-code",
+		is: func(a attributes) bool {
+			e := a.text("event.name")
+			return e == "claude_code.tool_result" || e == "tool_result" && len(a["tool_name"]) > 0
+		},
+		tool: []string{"tool_name"}, input: []string{"tool_parameters", "tool_input"}, output: []string{"error"}, id: []string{"tool_use_id"}, conversation: []string{"session.id"}, brief: true,
+	},
+}
+
+// attributes are those of a span.
+type attributes map[string]jsontext.Value
+
+func (a attributes) text(name string) string {
+	if v := a[name]; v.Kind() != '"' {
+		return ""
+	}
+	return text(a[name])
+}
+
+// first is the first of the attributes that is there.
+func (a attributes) first(names []string) jsontext.Value {
+	for _, n := range names {
+		if v := a[n]; there(v) && string(v) != `""` {
+			return v
+		}
+	}
+	return nil
+}
+
+// spanName finds the tool in the name of a span.
+var spanName = regexp.MustCompile(`^(?:execute_tool|tools/call|running tool:?) +(.+)$`)
+
+// internalTools are steps of frameworks that only look like tools.
+var internalTools = map[string]bool{"final_answer": true, "FinalAnswerTool": true}
+
+// Why a span or a log record gives no call.
+const (
+	// NoCall: it tells of something else.
+	NoCall = "no_call"
+	// ServerSide: the caller's span tells of the call better.
+	ServerSide = "server_side"
+	// NotATool: a step of a framework that only looks like a tool.
+	NotATool = "not_a_tool"
+	// Nameless: nobody says which tool it is.
+	Nameless = "no_tool"
+)
+
+// SpanCall reads the tool call that a span tells of; skipped says why there is none.
+// The call's Source is "otlp:" and the dialect; readers of exports put their own
+// there.
+func SpanCall(s *Span) (c Call, skipped string) {
+	a := attributes(s.Attributes)
+	for i := range dialects {
+		d := &dialects[i]
+		if !d.is(a) {
+			continue
+		}
+		if s.Served {
+			return c, ServerSide
+		}
+		c = Call{
+			Source: "otlp:" + d.name, Trace: s.Trace, Span: s.ID, Parent: s.Parent, Truncated: d.brief, Begun: s.Begun, Done: s.Done,
+			Tool: text(a.first(d.tool)), ID: spanText(a.first(d.id)), Conversation: text(a.first(d.conversation)), Agent: text(a.first(d.agent)),
+		}
+		if m := spanName.FindStringSubmatch(s.Name); c.Tool == "" && m != nil {
+			c.Tool = m[1]
+		}
+		if c.Tool == "" {
+			c.Tool = s.Name
+		}
+		if ns := a.text("tool_namespace"); ns != "" {
+			c.Tool = ns + "__" + c.Tool
+		}
+		c.Input = spanInput(a.first(d.input))
+		r := s.result(a, d)
+		c.end(r)
+		c.ID = cmp.Or(c.ID, r.id)
+		c.identify(a)
+		switch {
+		case c.Tool == "":
+			return c, Nameless
+		case internalTools[c.Tool]:
+			return c, NotATool
+		}
+		return c, ""
+	}
+	return c, NoCall
+}
+
+// identify makes a span without a call id one call for ever: by its own id.
+func (c *Call) identify(a attributes) {
+	if c.Conversation == "" {
+		c.Conversation = c.Trace
+	}
+	if c.ID == "" && c.Span != "" {
+		c.ID = "span-" + c.Span
+	}
+	if ms, ok := number(a["duration_ms"]); ok {
+		c.Duration = seconds(ms / 1e3)
+	} else if c.Duration == 0 && !c.Begun.IsZero() && c.Done.After(c.Begun) {
+		c.Duration = c.Done.Sub(c.Begun) // a span is measured
+	}
+	if c.Begun.IsZero() && !c.Done.IsZero() {
+		c.Begun = c.Done.Add(-c.Duration)
+	}
+	c.Truncated = c.Truncated || string(a["output_truncated"]) == "true" || a.text("output_truncated") == "true"
+}
+
+// result is how a span ended.
+func (s *Span) result(a attributes, d *dialect) result {
+	r := spanOutput(a.first(d.output))
+	if d.name == "codex" {
+		r = unwrapCodex(r.output)
+	}
+	if ok, known := truth(a["success"]); known && !ok {
+		r.outcome = Failed
+	} else if known {
+		r.outcome = max(r.outcome, Claimed)
+	}
+	if e := a.text("decision"); e == "reject" || e == "decline" {
+		r.outcome = Cancelled
+	}
+	if f := text(a.first(d.failure)); f != "" {
+		r.outcome, r.errorType = max(r.outcome, Failed), f
+	}
+	if s.Failed || len(a["pydantic_ai.tool.retry.cause"]) > 0 || a.text("langfuse.observation.level") == "ERROR" {
+		r.outcome = max(r.outcome, Failed)
+	}
+	if r.outcome == Failed && r.output == "" {
+		r.output = cmp.Or(s.Message, a.text("langfuse.observation.status_message"))
+	}
+	r.outcome = max(r.outcome, Claimed)
+	return r
+}
+
+// spanText is a text, or the last of several (some exporters send a call's id and
+// the model's).
+func spanText(v jsontext.Value) string {
+	var many listOf[str]
+	if v.Kind() == '[' && decode(v, &many) == nil && len(many) > 0 {
+		return string(many[len(many)-1])
+	}
+	return text(v)
+}
+
+// spanInput takes the arguments out of what instrumentations put around them.
+func spanInput(v jsontext.Value) json.RawMessage {
+	in := input(v)
+	if len(in) == 0 || in[0] != '{' {
+		return in
+	}
+	var w struct {
+		InputStr jsontext.Value `json:"input_str"` // OpenLLMetry's LangChain
+		Inputs   jsontext.Value `json:"inputs"`
+		Args     jsontext.Value `json:"args"` // smolagents
+		Kwargs   jsontext.Value `json:"kwargs"`
+	}
+	if decode(in, &w) != nil {
+		return in
+	}
+	switch {
+	case len(w.InputStr) > 0 && w.Inputs.Kind() == '{':
+		return input(w.Inputs)
+	case w.Args.Kind() == '[' && w.Kwargs.Kind() == '{':
+		return input(w.Kwargs)
+	}
+	return in
+}
+
+// toolMessage is a message of LangChain that holds a tool's result.
+type toolMessage struct {
+	Content jsontext.Value `json:"content"`
+	Status  str            `json:"status"`
+	ID      str            `json:"tool_call_id"`
+}
+
+// spanOutput takes the result out of what instrumentations put around it.
+func spanOutput(v jsontext.Value) result {
+	s := contentText(v)
+	inner := jsontext.Value(strings.TrimSpace(s))
+	if inner.Kind() != '{' || !inner.IsValid(lax...) {
+		return result{output: s}
+	}
+	var w struct {
+		Type   str                 `json:"type"`
+		Status str                 `json:"status"`
+		Data   object[toolMessage] `json:"data"`
+		Output object[struct {
+			Kwargs object[toolMessage] `json:"kwargs"`
+		}] `json:"output"`
+		ID      str            `json:"tool_call_id"`
+		Content jsontext.Value `json:"content"`
+		IsError jsontext.Value `json:"isError"`
+	}
+	if decode(inner, &w) != nil {
+		return result{output: s}
+	}
+	m := toolMessage{Status: w.Status, Content: w.Content, ID: w.ID}
+	switch k := w.Output.is.Kwargs.is; {
+	case w.Type == "tool" && len(w.Data.is.Content) > 0:
+		m = w.Data.is
+	case len(k.Content) > 0:
+		m = k
+	case w.Type == "tool" && len(w.Content) > 0:
+	case w.Content.Kind() == '[' && len(w.IsError) > 0:
+		return mcpOutput(inner)
+	default:
+		return result{output: s}
+	}
+	r := result{output: contentText(m.Content), id: string(m.ID)}
+	if m.Status == "error" {
+		r.outcome = Failed
+	}
+	return r
+}

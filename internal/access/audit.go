@@ -1,0 +1,263 @@
+package access
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"memoryd"
+	"memoryd/store"
+)
+
+// AuditKind is the kind of the records that hold the audit log, auditHead of the one
+// that says how long it is.
+const (
+	AuditKind = "audit"
+	auditHead = "audit_head"
+)
+
+// Entry says who did what. It is stored as its JSON text, which the next entry holds
+// the hash of.
+type Entry struct {
+	Seq  int64     `json:"seq"` // from 1
+	Time time.Time `json:"time"`
+	// Source is the id of the key, local without one, or server.
+	Source string `json:"source"`
+	// Action is what was done: key.create, key.rotate, key.revoke, login, settings,
+	// correct, pin, unpin, rollback, delete, delete_ids, copy, dump, load, export,
+	// forget, review.
+	Action    string `json:"action"`
+	Workspace string `json:"workspace,omitempty"`
+	Tool      string `json:"tool,omitempty"`
+	// Subject is what it was done to: the id of a key or a call, a revision.
+	Subject string `json:"subject,omitempty"`
+	Detail  string `json:"detail,omitempty"`
+	// Outcome is "failed" in a second entry of what was begun and not done.
+	Outcome string `json:"outcome,omitempty"`
+	// Previous is the SHA-256 of the text of the entry before, "" in the first.
+	Previous string `json:"previous,omitempty"`
+
+	// Anyway lets an action be done while the log cannot be written: deletions make
+	// room on a full disk. Its entry follows when the log can be written again.
+	Anyway bool `json:"-"`
+}
+
+// head is how long the log is: without it nobody would miss its end.
+type head struct {
+	Seq  int64  `json:"seq"`
+	Hash string `json:"sha256"`
+}
+
+// Audit is the log of who did what: entries that are only ever added, each of which
+// holds the hash of the one before. It is safe for concurrent use, also by several
+// servers on one store.
+type Audit struct {
+	records store.Records
+	log     *slog.Logger
+	now     func() time.Time
+
+	mu   sync.Mutex
+	tail *head // nil: not read yet
+	late []Entry
+}
+
+// NewAudit makes the log that is kept in records.
+func NewAudit(records store.Records, log *slog.Logger, now func() time.Time) *Audit {
+	return &Audit{records: records, log: log, now: now}
+}
+
+// Do writes that the caller of the context does something, and does it. What cannot
+// be written is not done; what then fails is written as failed.
+func (a *Audit) Do(ctx context.Context, e Entry, do func(context.Context) error) error {
+	if e.Source == "" {
+		e.Source = Of(ctx).Source
+	}
+	e.Time = a.now().UTC().Truncate(time.Millisecond)
+	if err := a.append(ctx, e); err != nil && (!e.Anyway || !memoryd.IsKind(err, memoryd.Unavailable)) {
+		return err
+	} else if err != nil {
+		a.owe(ctx, e)
+	}
+	err := do(ctx)
+	if err != nil {
+		_, e.Detail = memoryd.KindOf(err)
+		e.Outcome = "failed"
+		if failed := a.append(context.WithoutCancel(ctx), e); failed != nil {
+			a.log.ErrorContext(ctx, "the audit log misses that an action failed", "action", e.Action, "err", failed)
+		}
+	}
+	return err
+}
+
+// Note writes what needs no doing.
+func (a *Audit) Note(ctx context.Context, e Entry) error {
+	return a.Do(ctx, e, func(context.Context) error { return nil })
+}
+
+// maxLate bounds the entries that wait to be written.
+const maxLate = 10000
+
+func (a *Audit) owe(ctx context.Context, e Entry) {
+	a.log.ErrorContext(ctx, "the audit log cannot be written now; an entry follows", "source", e.Source, "action", e.Action, "workspace", e.Workspace)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.late) < maxLate {
+		a.late = append(a.late, e)
+	}
+}
+
+// auditTries bounds how often an entry is numbered anew because another server was
+// faster.
+const auditTries = 20
+
+func (a *Audit) append(ctx context.Context, e Entry) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for len(a.late) > 0 {
+		if err := a.write(ctx, a.late[0]); err != nil {
+			return err
+		}
+		a.late = a.late[1:]
+	}
+	return a.write(ctx, e)
+}
+
+func (a *Audit) write(ctx context.Context, e Entry) error {
+	for range auditTries {
+		if err := a.readTail(ctx); err != nil {
+			return err
+		}
+		e.Seq, e.Previous = a.tail.Seq+1, a.tail.Hash
+		text, err := json.Marshal(e)
+		if err != nil {
+			return err
+		}
+		_, err = a.records.PutRecord(ctx, store.Record{RecordKey: auditKey(e.Seq), Data: text})
+		if memoryd.IsKind(err, memoryd.Conflict) {
+			continue // another server wrote this number
+		}
+		if err != nil {
+			a.tail = nil // it may have been written all the same
+			return err
+		}
+		a.log.InfoContext(ctx, "audit", "seq", e.Seq, "source", e.Source, "action", e.Action, "outcome", e.Outcome, "sha256", hashOf(string(text)))
+		return a.keepHead(ctx, &head{e.Seq, hashOf(string(text))})
+	}
+	return memoryd.Errorf(memoryd.Unavailable, "the audit log is too busy")
+}
+
+func (a *Audit) keepHead(ctx context.Context, h *head) error {
+	a.tail = h
+	text, err := json.Marshal(h)
+	if err != nil {
+		return err
+	}
+	_, err = a.records.PutRecord(ctx, store.Record{RecordKey: store.RecordKey{Kind: auditHead, ID: auditHead}, Revision: store.AnyRevision, Data: text})
+	return err
+}
+
+func auditKey(seq int64) store.RecordKey {
+	return store.RecordKey{Kind: AuditKind, ID: fmt.Sprintf("%019d", seq)}
+}
+
+// readTail finds the end of the log: what is known of it, and what others wrote
+// since.
+func (a *Audit) readTail(ctx context.Context) error {
+	if a.tail == nil {
+		h, err := readHead(ctx, a.records)
+		if err != nil {
+			return err
+		}
+		a.tail = &h
+	}
+	for r, err := range store.AllRecords(ctx, a.records, auditKey(a.tail.Seq)) {
+		if err != nil {
+			return err
+		}
+		var e Entry
+		if err := json.Unmarshal(r.Data, &e); err != nil {
+			return err
+		}
+		a.tail = &head{e.Seq, hashOf(string(r.Data))}
+	}
+	return nil
+}
+
+func readHead(ctx context.Context, records store.Records) (h head, err error) {
+	r, err := records.Record(ctx, store.RecordKey{Kind: auditHead, ID: auditHead})
+	if memoryd.IsKind(err, memoryd.NotFound) {
+		return h, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(r.Data, &h)
+	}
+	return h, err
+}
+
+// List gives up to limit entries after a number, each as its text.
+func (a *Audit) List(ctx context.Context, after int64, limit int) (entries []json.RawMessage, err error) {
+	rs, err := a.records.ListRecords(ctx, auditKey(after), limit)
+	for _, r := range rs {
+		entries = append(entries, r.Data)
+	}
+	return entries, err
+}
+
+// ErrTampered is in the chain of what Verify finds.
+var ErrTampered = errors.New("the audit log was changed")
+
+// VerifyAudit reads the whole log and tells how many entries it has. The error says
+// at which entry the chain breaks, or that entries are missing at its end.
+func VerifyAudit(ctx context.Context, records store.Records) (n int64, err error) {
+	h, err := readHead(ctx, records)
+	if err != nil {
+		return 0, fmt.Errorf("%w: its head cannot be read: %w", ErrTampered, err)
+	}
+	var chain Chain
+	atHead := chain.hash
+	for r, err := range store.AllRecords(ctx, records, store.RecordKey{Kind: AuditKind}) {
+		if err != nil {
+			return chain.Length, err
+		}
+		if err := chain.Add(r.Data); err != nil {
+			return chain.Length, err
+		}
+		if chain.Length == h.Seq {
+			atHead = chain.hash
+		}
+	}
+	// One entry more than the head is what a server leaves that dies between both.
+	if chain.Length < h.Seq || atHead != h.Hash || h.Seq == 0 && chain.Length > 1 {
+		return chain.Length, fmt.Errorf("%w: it ended with entry %d, and has %d", ErrTampered, h.Seq, chain.Length)
+	}
+	return chain.Length, nil
+}
+
+// Chain verifies entries one after the other, from the first.
+type Chain struct {
+	Length int64
+	hash   string
+}
+
+// Add takes the text of the next entry. The error names the first that does not fit.
+func (c *Chain) Add(text []byte) error {
+	var e Entry
+	if err := json.Unmarshal(text, &e); err != nil {
+		return fmt.Errorf("%w: entry %d cannot be read", ErrTampered, c.Length+1)
+	}
+	if e.Seq != c.Length+1 {
+		return fmt.Errorf("%w: entry %d follows entry %d", ErrTampered, e.Seq, c.Length)
+	}
+	if e.Previous != c.hash {
+		return fmt.Errorf("%w: entry %d does not follow from the one before it", ErrTampered, e.Seq)
+	}
+	sum := sha256.Sum256(text)
+	c.Length, c.hash = e.Seq, hex.EncodeToString(sum[:])
+	return nil
+}

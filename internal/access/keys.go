@@ -1,0 +1,497 @@
+package access
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unicode/utf8"
+
+	"memoryd"
+	"memoryd/internal/lifecycle"
+	"memoryd/store"
+
+	"golang.org/x/time/rate"
+)
+
+// KeyKind is the kind of the records that hold keys.
+const KeyKind = "api_key"
+
+const (
+	prefix      = "mrd_"
+	idBytes     = 6
+	secretBytes = 32
+	// maxKeys bounds the keys that are in force or were; all of them are held in
+	// memory.
+	maxKeys = 10000
+	// reread is how often keys are read again: another server on the same store may
+	// have changed them.
+	reread = 10 * time.Second
+)
+
+// MaxName bounds the name of a key, in bytes.
+const MaxName = 100
+
+// MaxWorkspaces bounds the workspaces that a key is bound to.
+const MaxWorkspaces = 1000
+
+// Key is what is known of an API key. Its secret is not.
+type Key struct {
+	ID    string
+	Name  string // what people call it
+	Roles Role
+	// Workspaces are the ones that it is bound to; nil is all.
+	Workspaces []string
+	// Rate is how many requests a second it may send; 0 is the server's limit.
+	Rate    float64
+	Created time.Time
+	Expires time.Time // zero is never
+	Revoked time.Time // zero is not
+	// By is the source that made it; "environment" and "start" are the server.
+	By string
+	// Used is when it was last used since the server's start.
+	Used time.Time
+}
+
+// Live reports whether the key is in force.
+func (k *Key) Live(now time.Time) bool {
+	return k.Revoked.IsZero() && (k.Expires.IsZero() || now.Before(k.Expires))
+}
+
+// stored is a key in its record.
+type stored struct {
+	Name       string     `json:"name"`
+	Hash       string     `json:"sha256"`
+	OldHash    string     `json:"old_sha256,omitempty"`
+	OldUntil   *time.Time `json:"old_until,omitempty"`
+	Roles      []string   `json:"roles"`
+	Workspaces []string   `json:"workspaces"` // null is all
+	Rate       float64    `json:"rate,omitempty"`
+	Created    time.Time  `json:"created"`
+	Expires    *time.Time `json:"expires,omitempty"`
+	Revoked    *time.Time `json:"revoked,omitempty"`
+	By         string     `json:"by,omitempty"`
+}
+
+// entry is a key in memory.
+type entry struct {
+	Key
+	stored    stored
+	revision  int64
+	hash      [sha256.Size]byte
+	oldHash   [sha256.Size]byte
+	oldUntil  time.Time
+	principal Principal
+	used      *atomic.Int64 // nanoseconds of the last use
+	limiter   *rate.Limiter // nil: no limit
+}
+
+// Limits bound what one key may ask.
+type Limits struct {
+	// Rate is how many requests a second a key may send that has no rate of its
+	// own, Burst how many at once; 0 is no bound.
+	Rate  float64
+	Burst int
+}
+
+// Keys are the API keys of a store. All are held in memory, so that a request
+// costs one hash, and an unknown key costs what a known one does. It is safe for
+// concurrent use.
+type Keys struct {
+	records store.Records
+	limits  Limits
+	log     *slog.Logger
+	now     func() time.Time
+	worker  *lifecycle.Worker
+
+	changing sync.Mutex
+	byID     atomic.Pointer[map[string]*entry]
+	sessions sessions
+}
+
+// NewKeys makes the keys that are kept in records; Load reads them.
+func NewKeys(records store.Records, limits Limits, log *slog.Logger, now func() time.Time) *Keys {
+	k := &Keys{records: records, limits: limits, log: log, now: now, worker: lifecycle.NewWorker(log, "keys")}
+	_, _ = rand.Read(k.sessions.secret[:]) // never fails
+	return k
+}
+
+// Start reads the keys again from time to time.
+func (k *Keys) Start(ctx context.Context) {
+	k.worker.Start(ctx, func(ctx context.Context) {
+		for lifecycle.Sleep(ctx, reread) {
+			if err := k.Load(ctx); err != nil && ctx.Err() == nil {
+				k.log.WarnContext(ctx, "keys not read", "err", err)
+			}
+		}
+	})
+}
+
+// Stop ends that.
+func (k *Keys) Stop() { k.worker.Stop() }
+
+// Load reads all keys.
+func (k *Keys) Load(ctx context.Context) error {
+	k.changing.Lock()
+	defer k.changing.Unlock()
+	return k.load(ctx)
+}
+
+func (k *Keys) load(ctx context.Context) error {
+	before, after := k.all(), map[string]*entry{}
+	for r, err := range store.AllRecords(ctx, k.records, store.RecordKey{Kind: KeyKind}) {
+		if err != nil {
+			return err
+		}
+		e, err := k.read(r, before[r.ID])
+		if err != nil {
+			k.log.ErrorContext(ctx, "a key cannot be read and is not in force", "key", r.ID, "err", err)
+			continue
+		}
+		after[r.ID] = e
+	}
+	k.byID.Store(&after)
+	return nil
+}
+
+func (k *Keys) all() map[string]*entry {
+	if all := k.byID.Load(); all != nil {
+		return *all
+	}
+	return nil
+}
+
+// read makes an entry of a record; what is counted of the same key goes on.
+func (k *Keys) read(r store.Record, before *entry) (*entry, error) {
+	if before != nil && before.revision == r.Revision {
+		return before, nil
+	}
+	e := &entry{revision: r.Revision, used: new(atomic.Int64)}
+	s := &e.stored
+	if err := json.Unmarshal(r.Data, s); err != nil {
+		return nil, err
+	}
+	roles, err := ParseRoles(s.Roles)
+	if err != nil {
+		return nil, err
+	}
+	if !unhex(e.hash[:], s.Hash) || s.OldHash != "" && !unhex(e.oldHash[:], s.OldHash) {
+		return nil, fmt.Errorf("sha256: not a hash")
+	}
+	e.Key = Key{
+		ID: r.ID, Name: s.Name, Roles: roles, Workspaces: s.Workspaces, Rate: s.Rate, Created: s.Created,
+		Expires: instant(s.Expires), Revoked: instant(s.Revoked), By: s.By,
+	}
+	e.oldUntil = instant(s.OldUntil)
+	e.principal = Principal{Source: e.ID, Roles: roles.full(), Workspaces: s.Workspaces}
+	if before != nil {
+		e.used = before.used
+	}
+	if perSecond := s.Rate; perSecond > 0 {
+		e.limiter = rate.NewLimiter(rate.Limit(perSecond), max(1, int(perSecond)))
+	} else if k.limits.Rate > 0 {
+		e.limiter = rate.NewLimiter(rate.Limit(k.limits.Rate), max(1, k.limits.Burst))
+	}
+	return e, nil
+}
+
+func unhex(into []byte, text string) bool {
+	raw, err := hex.DecodeString(text)
+	return err == nil && copy(into, raw) == len(into) && len(raw) == len(into)
+}
+
+func instant(t *time.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return *t
+}
+
+// errUnknown is what every token is answered that does not open anything: nobody
+// learns whether an id exists, or why it does not work.
+var errUnknown = memoryd.Errorf(memoryd.Unauthenticated, "the API key is not valid")
+
+// Verify gives the caller of a token. It fails with Unauthenticated for one that
+// is unknown, wrong, expired or revoked, with Overloaded for a key that asks too
+// often, and with Unavailable while the keys could not be read yet.
+func (k *Keys) Verify(token string) (*Principal, error) {
+	all := k.byID.Load()
+	if all == nil {
+		return nil, memoryd.Errorf(memoryd.Unavailable, "the keys could not be read yet")
+	}
+	hash := sha256.Sum256([]byte(token))
+	e := (*all)[idOf(token)]
+	if e == nil {
+		subtle.ConstantTimeCompare(hash[:], hash[:])
+		return nil, errUnknown
+	}
+	now := k.now()
+	right := subtle.ConstantTimeCompare(hash[:], e.hash[:]) == 1
+	if !right && now.Before(e.oldUntil) {
+		right = subtle.ConstantTimeCompare(hash[:], e.oldHash[:]) == 1
+	}
+	if !right || !e.Live(now) {
+		return nil, errUnknown
+	}
+	return e.use(now)
+}
+
+// use counts a request of a key.
+func (e *entry) use(now time.Time) (*Principal, error) {
+	e.used.Store(now.UnixNano())
+	if e.limiter != nil && !e.limiter.AllowN(now, 1) {
+		err := memoryd.Errorf(memoryd.Overloaded, "the API key sends more requests than it may")
+		err.RetryAfter = time.Duration(float64(time.Second) / float64(e.limiter.Limit()))
+		return nil, err
+	}
+	return &e.principal, nil
+}
+
+// idOf is the id in a token, "" where there is none.
+func idOf(token string) string {
+	rest, ok := strings.CutPrefix(token, prefix)
+	id, secret, cut := strings.Cut(rest, "_")
+	if !ok || !cut || secret == "" {
+		return ""
+	}
+	return id
+}
+
+// NewToken makes a key that no store knows yet, for MEMORYD_ADMIN_KEY.
+func NewToken() string { return newToken(newID()) }
+
+func newID() string {
+	id := make([]byte, idBytes)
+	_, _ = rand.Read(id) // never fails
+	return hex.EncodeToString(id)
+}
+
+func newToken(id string) string {
+	secret := make([]byte, secretBytes)
+	_, _ = rand.Read(secret) // never fails
+	return prefix + id + "_" + hex.EncodeToString(secret)
+}
+
+func hashOf(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:])
+}
+
+// Wanted is a key to be made.
+type Wanted struct {
+	Name       string
+	Roles      Role
+	Workspaces []string // nil is all
+	Rate       float64
+	Expires    time.Time
+}
+
+func (w *Wanted) check(now time.Time) error {
+	switch {
+	case len(w.Name) > MaxName || !utf8.ValidString(w.Name) || strings.ContainsFunc(w.Name, func(r rune) bool { return r < ' ' || r == 0x7f }):
+		return memoryd.Errorf(memoryd.Invalid, "name: at most %d bytes without control characters", MaxName)
+	case len(w.Roles.Names()) == 0:
+		return memoryd.Errorf(memoryd.Invalid, "roles: at least one of record, read, curate and admin")
+	case w.Workspaces != nil && len(w.Workspaces) == 0 || len(w.Workspaces) > MaxWorkspaces:
+		return memoryd.Errorf(memoryd.Invalid, "workspaces: 1 to %d names, or * for all", MaxWorkspaces)
+	case !w.Expires.IsZero() && !w.Expires.After(now):
+		return memoryd.Errorf(memoryd.Invalid, "expires: lies in the past")
+	case w.Rate < 0 || w.Rate > 1e6:
+		return memoryd.Errorf(memoryd.Invalid, "rate: 0 to 1000000 requests a second")
+	}
+	for _, name := range w.Workspaces {
+		if name == "" || len(name) > memoryd.MaxNameBytes {
+			return memoryd.Errorf(memoryd.Invalid, "workspaces: a name is 1 to %d bytes long", memoryd.MaxNameBytes)
+		}
+	}
+	return nil
+}
+
+// Create makes a key. Its token is returned this once and kept nowhere.
+func (k *Keys) Create(ctx context.Context, w Wanted, by string) (Key, string, error) {
+	if err := w.check(k.now()); err != nil {
+		return Key{}, "", err
+	}
+	id := newID()
+	token := newToken(id)
+	made, err := k.put(ctx, id, 0, storedOf(w, token, by, k.now()))
+	return made, token, err
+}
+
+func storedOf(w Wanted, token, by string, now time.Time) stored {
+	s := stored{
+		Name: w.Name, Hash: hashOf(token), Roles: w.Roles.Names(), Workspaces: slices.Clone(w.Workspaces), Rate: w.Rate,
+		Created: now.UTC().Truncate(time.Second), By: by,
+	}
+	if !w.Expires.IsZero() {
+		s.Expires = &w.Expires
+	}
+	return s
+}
+
+// put writes a key and takes it into force.
+func (k *Keys) put(ctx context.Context, id string, revision int64, s stored) (Key, error) {
+	k.changing.Lock()
+	defer k.changing.Unlock()
+	if len(k.all()) >= maxKeys && k.all()[id] == nil {
+		return Key{}, memoryd.Errorf(memoryd.Conflict, "there are %d keys already", maxKeys)
+	}
+	data, err := json.Marshal(s)
+	if err != nil {
+		return Key{}, err
+	}
+	if _, err = k.records.PutRecord(ctx, store.Record{RecordKey: store.RecordKey{Kind: KeyKind, ID: id}, Revision: revision, Data: data}); err != nil {
+		return Key{}, err
+	}
+	if err := k.load(ctx); err != nil {
+		return Key{}, err
+	}
+	if e := k.all()[id]; e != nil {
+		return e.Key, nil
+	}
+	return Key{}, memoryd.Errorf(memoryd.Internal, "the key cannot be read back")
+}
+
+// find gives a key by its id.
+func (k *Keys) find(id string) (*entry, error) {
+	if e := k.all()[id]; e != nil {
+		return e, nil
+	}
+	return nil, memoryd.Errorf(memoryd.NotFound, "there is no such key")
+}
+
+// Rotate gives a key another token; the old one works for a while yet.
+func (k *Keys) Rotate(ctx context.Context, id string, grace time.Duration) (Key, string, error) {
+	e, err := k.find(id)
+	if err != nil {
+		return Key{}, "", err
+	}
+	now := k.now()
+	if !e.Live(now) {
+		return Key{}, "", memoryd.Errorf(memoryd.Conflict, "the key is revoked or has expired")
+	}
+	token, s := newToken(id), e.stored
+	s.OldHash, s.OldUntil = "", nil
+	if grace > 0 {
+		until := now.Add(grace).UTC()
+		s.OldHash, s.OldUntil = s.Hash, &until
+	}
+	s.Hash = hashOf(token)
+	made, err := k.put(ctx, id, e.revision, s)
+	return made, token, err
+}
+
+// Revoke ends a key for good. It stays in the list, so that what it wrote can be
+// told by it. One that is revoked already is left as it is.
+func (k *Keys) Revoke(ctx context.Context, id string) (Key, error) {
+	e, err := k.find(id)
+	if err != nil || !e.Revoked.IsZero() {
+		return keyOf(e), err
+	}
+	s, now := e.stored, k.now().UTC().Truncate(time.Second)
+	s.Revoked = &now
+	return k.put(ctx, id, e.revision, s)
+}
+
+func keyOf(e *entry) Key {
+	if e == nil {
+		return Key{}
+	}
+	key := e.Key
+	if used := e.used.Load(); used > 0 {
+		key.Used = time.Unix(0, used)
+	}
+	return key
+}
+
+// List gives all keys, the oldest first.
+func (k *Keys) List() []Key {
+	var list []Key
+	for _, e := range k.all() {
+		list = append(list, keyOf(e))
+	}
+	slices.SortFunc(list, func(a, b Key) int {
+		if c := a.Created.Compare(b.Created); c != 0 {
+			return c
+		}
+		return strings.Compare(a.ID, b.ID)
+	})
+	return list
+}
+
+// The makers of keys that no caller asked for.
+const (
+	byEnvironment = "environment"
+	byStart       = "start"
+)
+
+// firstID is the id of the key that the first start makes: of servers that start
+// at once on one store, one makes it.
+const firstID = "first"
+
+// First sees to it that somebody may make keys: token, where it is not "", is in
+// force as an admin's key, and keys that an earlier environment held are not. If
+// there is no admin's key for all workspaces, one is made and returned.
+func (k *Keys) First(ctx context.Context, token string) (made string, err error) {
+	if err := k.Load(ctx); err != nil {
+		return "", err
+	}
+	admin := Wanted{Name: "admin", Roles: Admin}
+	id := idOf(token)
+	for _, e := range k.all() {
+		if e.By == byEnvironment && e.ID != id && e.Revoked.IsZero() {
+			if _, err := k.Revoke(ctx, e.ID); err != nil {
+				return "", err
+			}
+		}
+	}
+	if token != "" {
+		if err := CheckToken(token); err != nil {
+			return "", err
+		}
+		revision := int64(0)
+		if e := k.all()[id]; e != nil {
+			if e.stored.Hash == hashOf(token) && e.Live(k.now()) && e.Roles.full() == Admin.full() && e.Workspaces == nil {
+				return "", nil
+			}
+			revision = e.revision
+		}
+		_, err := k.put(ctx, id, revision, storedOf(admin, token, byEnvironment, k.now()))
+		return "", err
+	}
+	revision := int64(0)
+	for _, e := range k.all() {
+		if e.Roles&Admin != 0 && e.Workspaces == nil && e.Live(k.now()) {
+			return "", nil
+		}
+		if e.ID == firstID {
+			revision = e.revision
+		}
+	}
+	made = newToken(firstID)
+	if _, err = k.put(ctx, firstID, revision, storedOf(admin, made, byStart, k.now())); memoryd.IsKind(err, memoryd.Conflict) {
+		return "", k.Load(ctx) // another server was first, and told its token
+	}
+	return made, err
+}
+
+// CheckToken says what is wrong with a key that an operator made.
+func CheckToken(token string) error {
+	id, secret, _ := strings.Cut(strings.TrimPrefix(token, prefix), "_")
+	plain := func(s string) bool {
+		return !strings.ContainsFunc(s, func(r rune) bool { return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') })
+	}
+	if !strings.HasPrefix(token, prefix) || id == "" || len(id) > 32 || !plain(id) || len(secret) < secretBytes || !plain(secret) {
+		return fmt.Errorf("must be mrd_<id>_<secret> with letters and digits, the secret of at least %d: `memoryd keys new` prints one", secretBytes)
+	}
+	return nil
+}

@@ -1,0 +1,187 @@
+// Package client asks a memoryd server over HTTP, on behalf of the command line
+// and of the wrapper of MCP servers.
+package client
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Server is a memoryd server. It is safe for concurrent use.
+type Server struct {
+	URL   string       // such as http://127.0.0.1:8002; without a scheme it is one of HTTP
+	Key   string       // API key; "" is none
+	HTTP  *http.Client // nil: the default one, which waits as long as its context
+	Tries int          // of a request, while the server is busy; each is safe to send twice. 0: one
+}
+
+// Request is what is asked.
+type Request struct {
+	Method, Path string
+	Key          string // Idempotency-Key; "" is none
+	Body         any    // JSON; bytes are sent as they are, nil is none
+}
+
+// Error is an answer that is no success, or none.
+type Error struct {
+	Status     int           // 0: none came; 200: the request was understood and refused
+	Reason     string        // the server's sentence
+	Body       []byte        // the answer
+	RetryAfter time.Duration // the server's own wish; 0: none
+	Err        error         // why none came
+}
+
+func (e *Error) Error() string {
+	switch e.Status {
+	case 0:
+		return e.Reason
+	case http.StatusOK:
+		return e.Reason
+	}
+	return fmt.Sprintf("the server answered %d: %s", e.Status, e.Reason)
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// Away reports whether the same request may succeed later: the server is not
+// there, overloaded or broken.
+func (e *Error) Away() bool {
+	return e.Status == 0 || e.Status == http.StatusTooManyRequests || e.Status >= http.StatusInternalServerError
+}
+
+// maxPause bounds how long one pause between tries may be, and maxReply an
+// answer.
+const (
+	maxPause = 30 * time.Second
+	maxReply = 1 << 30
+)
+
+// Do asks and reads the answer into answer: JSON, or what it is into an io.Writer.
+// Every failure is an [*Error]; of one that was refused with status 200 the answer
+// is read all the same.
+func (s Server) Do(ctx context.Context, r Request, answer any) error {
+	for try := 1; ; try++ {
+		err := s.once(ctx, r, answer)
+		failed, ok := errors.AsType[*Error](err)
+		if !ok || try >= s.Tries || failed.Status != http.StatusTooManyRequests && failed.Status != http.StatusServiceUnavailable {
+			return err
+		}
+		select {
+		case <-time.After(min(max(failed.RetryAfter, time.Second)*time.Duration(try), maxPause)):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func (s Server) once(ctx context.Context, r Request, answer any) error {
+	resp, err := s.send(ctx, r)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close() //nolint:errcheck // it was only read
+	if w, stream := answer.(io.Writer); stream && resp.StatusCode == http.StatusOK {
+		if _, err = io.Copy(w, resp.Body); err != nil {
+			return &Error{Reason: fmt.Sprintf("the answer of %s ended early: %v", r.Path, err), Err: err}
+		}
+		return nil
+	}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxReply))
+	if err != nil {
+		return &Error{Reason: fmt.Sprintf("the answer of %s ended early: %v", r.Path, err), Err: err}
+	}
+	if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusNoContent {
+		after, _ := strconv.Atoi(resp.Header.Get("Retry-After"))
+		return &Error{Status: resp.StatusCode, Reason: reasonIn(body), Body: body, RetryAfter: time.Duration(after) * time.Second}
+	}
+	return read(body, answer, s.URL)
+}
+
+// send sends a request; an answer of any status is one.
+func (s Server) send(ctx context.Context, r Request) (*http.Response, error) {
+	body, raw := r.Body.([]byte)
+	if !raw && r.Body != nil {
+		var err error
+		if body, err = json.Marshal(r.Body); err != nil {
+			return nil, err
+		}
+	}
+	server := strings.TrimSuffix(s.URL, "/")
+	if !strings.Contains(server, "://") {
+		server = "http://" + server
+	}
+	req, err := http.NewRequestWithContext(ctx, r.Method, server+r.Path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if r.Key != "" {
+		req.Header.Set("Idempotency-Key", r.Key)
+	}
+	if s.Key != "" {
+		req.Header.Set("Authorization", "Bearer "+s.Key)
+	}
+	resp, err := cmp.Or(s.HTTP, http.DefaultClient).Do(req)
+	if err != nil {
+		if ue, ok := errors.AsType[*url.Error](err); ok {
+			err = ue.Err
+		}
+		return nil, &Error{Reason: fmt.Sprintf("no answer from %s: %v", server, err), Err: err}
+	}
+	return resp, nil
+}
+
+// read reads an answer. The tool-memory endpoints refuse by success false.
+func read(body []byte, answer any, server string) error {
+	if len(body) == 0 {
+		return nil
+	}
+	var outcome struct {
+		Success *bool   `json:"success"`
+		Answer  *string `json:"answer"` // a call has success too
+	}
+	err := json.Unmarshal(body, &outcome)
+	if err == nil && answer != nil {
+		err = json.Unmarshal(body, answer)
+	}
+	switch {
+	case err != nil:
+		return &Error{Status: http.StatusBadGateway, Reason: fmt.Sprintf("%s is not memoryd: its answer is not one of its (%v)", server, err), Err: err}
+	case outcome.Answer != nil && outcome.Success != nil && !*outcome.Success:
+		return &Error{Status: http.StatusOK, Reason: *outcome.Answer}
+	}
+	return nil
+}
+
+// reasonIn finds the sentence for people in any of the server's error bodies.
+func reasonIn(body []byte) string {
+	var e struct {
+		Answer string          `json:"answer"`
+		Detail json.RawMessage `json:"detail"`
+	}
+	if json.Unmarshal(body, &e) != nil {
+		return strings.TrimSpace(string(body[:min(len(body), 200)]))
+	}
+	var details []struct {
+		Loc []any  `json:"loc"`
+		Msg string `json:"msg"`
+	}
+	var sentence string
+	switch {
+	case json.Unmarshal(e.Detail, &details) == nil && len(details) > 0:
+		sentence = fmt.Sprintf("%v: %s", details[0].Loc, details[0].Msg)
+	case json.Unmarshal(e.Detail, &sentence) != nil:
+		sentence = string(e.Detail)
+	}
+	return cmp.Or(e.Answer, sentence)
+}

@@ -1,0 +1,91 @@
+package survey
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"memoryd"
+	"memoryd/store"
+)
+
+// feedSize is how many of the newest calls a live view can still be told of.
+const feedSize = 200
+
+// feed holds the newest calls while somebody watches.
+type feed struct {
+	watchers atomic.Int64
+	ended    atomic.Bool
+
+	mu   sync.Mutex
+	ring [feedSize]Arrival
+	n    int64 // of arrivals so far
+}
+
+// Arrival is a call that was just accepted.
+type Arrival struct {
+	// Number counts arrivals from 1.
+	Number int64
+	Call   memoryd.Call // without its output
+}
+
+// Over returns the store with the live view told of each new call. While nobody
+// watches that costs one load.
+func (s *Survey) Over(under store.Store) store.Store { return watched{under, s} }
+
+type watched struct {
+	store.Store
+	survey *Survey
+}
+
+// Append implements store.Calls.
+func (w watched) Append(ctx context.Context, b store.Batch) ([]store.Appended, error) {
+	done, err := w.Store.Append(ctx, b)
+	if f := &w.survey.feed; err == nil && f.watchers.Load() > 0 {
+		f.take(b, done)
+	}
+	return done, err
+}
+
+func (f *feed) take(b store.Batch, done []store.Appended) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i := range b.Calls {
+		if i >= len(done) || !done[i].New {
+			continue
+		}
+		c := b.Calls[i]
+		c.Workspace, c.Output, c.Metadata = b.Workspace, "", nil
+		if len(c.Input) > 400 {
+			c.Input = c.Input[:400:400]
+		}
+		f.n++
+		f.ring[f.n%feedSize] = Arrival{f.n, c}
+	}
+}
+
+// Watch begins a live view; the caller ends it with stop.
+func (s *Survey) Watch() (stop func()) {
+	s.feed.watchers.Add(1)
+	return sync.OnceFunc(func() { s.feed.watchers.Add(-1) })
+}
+
+// EndLive ends the live views: the server stops, and waits for its requests.
+func (s *Survey) EndLive() { s.feed.ended.Store(true) }
+
+// Ended reports whether live views have to end.
+func (s *Survey) Ended() bool { return s.feed.ended.Load() }
+
+// Since gives the arrivals of a workspace after a number, the oldest first, and the
+// newest number. What came and went in between is missed: the ring holds so many.
+func (s *Survey) Since(workspace string, number int64) (list []Arrival, newest int64) {
+	f := &s.feed
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for n := max(number, f.n-feedSize) + 1; n <= f.n; n++ {
+		if a := f.ring[n%feedSize]; a.Call.Workspace == workspace {
+			list = append(list, a)
+		}
+	}
+	return list, f.n
+}

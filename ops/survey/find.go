@@ -1,0 +1,207 @@
+package survey
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"memoryd"
+)
+
+// Filter says which calls are looked for; what is "" does not matter.
+type Filter struct {
+	Tool string
+	// Verdict is good, partial, failed, pending, given_up, unsure, overstated (the
+	// caller said success, the verdict says failure) or corrected.
+	Verdict string
+	// Judge is rules, cache, model, person, or exactly what judged.
+	Judge string
+	Rule  string
+	Cause string
+	Agent string
+	Run   string
+}
+
+// Verdicts are the values of Filter.Verdict.
+func Verdicts() []string {
+	return []string{"good", "partial", "failed", "pending", "given_up", "unsure", "overstated", "corrected"}
+}
+
+func (f *Filter) takes(c *Call) bool {
+	return (f.Rule == "" || f.Rule == c.Rule) && (f.Cause == "" || f.Cause == c.Cause) && (f.Agent == "" || f.Agent == c.Agent) &&
+		(f.Run == "" || f.Run == c.Run) && (f.Verdict == "" || f.verdict(c)) && (f.Judge == "" || f.judge(c))
+}
+
+func (f *Filter) verdict(c *Call) bool {
+	judged := c.State == memoryd.Judged
+	switch f.Verdict {
+	case "good":
+		return judged && c.Score == memoryd.ScoreSuccess
+	case "partial":
+		return judged && c.Score == memoryd.ScorePartial
+	case "failed":
+		return judged && c.Score == memoryd.ScoreFailure
+	case "pending":
+		return c.State == memoryd.Pending
+	case "given_up":
+		return c.State == memoryd.Failed
+	case "unsure":
+		return c.Unsure
+	case "overstated":
+		return judged && c.Success && c.Score == memoryd.ScoreFailure
+	case "corrected":
+		return c.hasOverrul
+	}
+	return false
+}
+
+func (f *Filter) judge(c *Call) bool {
+	switch f.Judge {
+	case "model":
+		return strings.HasPrefix(c.JudgedBy, "llm:")
+	case "person":
+		return strings.HasPrefix(c.JudgedBy, memoryd.PersonPrefix)
+	}
+	return f.Judge == c.JudgedBy
+}
+
+// Place is where a page of calls begins: after the call of this time and key. The
+// zero Place is the newest call.
+type Place struct {
+	Time time.Time
+	Key  memoryd.CallKey
+}
+
+// newer orders calls, the newest first.
+func newer(at time.Time, ak memoryd.CallKey, bt time.Time, bk memoryd.CallKey) int {
+	return cmp.Or(bt.Compare(at), bytes.Compare(bk[:], ak[:]))
+}
+
+// Find gives at most limit calls after a place, the newest first, and counts all
+// that the filter takes.
+func (s *Snapshot) Find(f Filter, after Place, limit int) (page []Call, total int) {
+	tools := s.newest // so that most calls are older than the page when it is full
+	if f.Tool != "" {
+		tools = nil
+		if t := s.Tool(f.Tool); t != nil {
+			tools = []*Tool{t}
+		}
+	}
+	byPlace := func(a, b Call) int { return newer(a.Time, a.Key, b.Time, b.Key) }
+	for _, t := range tools {
+		for i := range t.Calls {
+			c := &t.Calls[i]
+			if !f.takes(c) {
+				continue
+			}
+			total++
+			if !after.Time.IsZero() && newer(after.Time, after.Key, c.Time, c.Key) >= 0 {
+				continue
+			}
+			if len(page) >= limit && newer(c.Time, c.Key, page[limit-1].Time, page[limit-1].Key) > 0 {
+				continue
+			}
+			if page = append(page, *c); len(page) >= 2*limit {
+				slices.SortFunc(page, byPlace)
+				page = page[:limit]
+			}
+		}
+	}
+	slices.SortFunc(page, byPlace)
+	return page[:min(limit, len(page))], total
+}
+
+// ToolName is the name of the tool that the call is of.
+func (c *Call) ToolName() string { return c.tool }
+
+// Tool finds a tool by its name; nil: there is none.
+func (s *Snapshot) Tool(name string) *Tool {
+	i, found := slices.BinarySearchFunc(s.Tools, name, func(t *Tool, name string) int { return strings.Compare(t.Name, name) })
+	if !found {
+		return nil
+	}
+	return s.Tools[i]
+}
+
+// Ranking says which tools are listed, and in which order.
+type Ranking struct {
+	// Words must all stand in the name; Names, where it is not nil, holds it.
+	Words string
+	Names []string
+	// State is "", failing, worse, better, pending, unwritten (no guideline) or behind.
+	State string
+	// By is a column of Columns; Descending turns it round.
+	By         string
+	Descending bool
+}
+
+// columns are the orders that tools can be listed in.
+var columns = map[string]func(a, b *Tool) int{
+	"name":   func(a, b *Tool) int { return strings.Compare(a.Name, b.Name) },
+	"calls":  func(a, b *Tool) int { return cmp.Compare(a.Lifetime, b.Lifetime) },
+	"failed": func(a, b *Tool) int { return cmp.Compare(a.Failed+a.Partial, b.Failed+b.Partial) },
+	"rate": func(a, b *Tool) int {
+		return cmp.Or(cmp.Compare(b2i(a.Judged > 0), b2i(b.Judged > 0)), cmp.Compare(a.Rate, b.Rate))
+	},
+	"p50":       func(a, b *Tool) int { return cmp.Compare(a.P50, b.P50) },
+	"p95":       func(a, b *Tool) int { return cmp.Compare(a.P95, b.P95) },
+	"tokens":    func(a, b *Tool) int { return cmp.Compare(a.Tokens, b.Tokens) },
+	"guideline": func(a, b *Tool) int { return a.GuidelineWritten.Compare(b.GuidelineWritten) },
+	"newest":    func(a, b *Tool) int { return a.Newest.Compare(b.Newest) },
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// Rank lists the tools that a ranking takes.
+func (s *Snapshot) Rank(r Ranking) []*Tool {
+	words := strings.Fields(strings.ToLower(r.Words))
+	var out []*Tool
+	for _, t := range s.Tools {
+		if r.takes(t, words) {
+			out = append(out, t)
+		}
+	}
+	order := columns[r.By]
+	if order == nil {
+		order = columns["failed"]
+	}
+	slices.SortStableFunc(out, func(a, b *Tool) int {
+		if r.Descending {
+			return order(b, a)
+		}
+		return order(a, b)
+	})
+	return out
+}
+
+func (r *Ranking) takes(t *Tool, words []string) bool {
+	if r.Names != nil {
+		return slices.Contains(r.Names, t.Name)
+	}
+	name := strings.ToLower(t.Name)
+	for _, w := range words {
+		if !strings.Contains(name, w) {
+			return false
+		}
+	}
+	switch r.State {
+	case "failing":
+		return t.Failed+t.Partial > 0
+	case "worse", "better":
+		return t.Drift == r.State
+	case "pending":
+		return t.Pending > 0
+	case "unwritten":
+		return t.GuidelineRevision == 0
+	case "behind":
+		return t.GuidelineRevision > 0 && t.Behind > 0
+	}
+	return true
+}

@@ -1,0 +1,246 @@
+// Package survey keeps, of the workspaces that somebody looks at, what views over
+// all their tools show: counts, what goes wrong, and a short line for each of the
+// newest calls. Nothing is read before it is asked for; then a workspace is read
+// once in the background, and after that only the tools that changed. So a view
+// never waits for a scan, and says when it saw what it shows.
+package survey
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"memoryd"
+	"memoryd/internal/lifecycle"
+	"memoryd/store"
+)
+
+// The bounds of what is kept: of each tool its newest calls for counting and fewer of
+// them as lines, lines of a workspace, and workspaces (those asked about last).
+const (
+	countedCalls = 1000
+	lineCalls    = 200
+	mostLines    = 400_000
+	mostBoards   = 4
+)
+
+// freshFor is how long a reading counts as new, firstWait how long the first
+// question waits for it and laterWait any other.
+const (
+	freshFor  = 2 * time.Second
+	firstWait = 70 * time.Millisecond
+	laterWait = 30 * time.Millisecond
+)
+
+// Store is what a Survey reads.
+type Store interface {
+	store.Calls
+	store.Tools
+}
+
+// Survey reads workspaces. It is safe for concurrent use.
+type Survey struct {
+	store  Store
+	log    *slog.Logger
+	now    func() time.Time
+	worker *lifecycle.Worker
+	feed   feed
+
+	mu     sync.Mutex
+	boards map[string]*board
+}
+
+// New makes a Survey that has read nothing.
+func New(s Store, log *slog.Logger, now func() time.Time) *Survey {
+	return &Survey{store: s, log: log, now: now, worker: lifecycle.NewWorker(log, "survey"), boards: map[string]*board{}}
+}
+
+// Stop ends what is being read and waits for it.
+func (s *Survey) Stop() { s.worker.Stop() }
+
+// Snapshot is a workspace as it was read. It is not changed any more.
+type Snapshot struct {
+	Workspace string
+	// At is when the reading began.
+	At time.Time
+	// Partial says that the first reading is under way: Tools are those so far.
+	Partial bool
+	// Tools are in byte order of their names.
+	Tools []*Tool
+	// Lines is how many calls are kept as lines, of all that the histories keep.
+	Lines, Kept int
+	// Err says why the newest reading failed; "" when it did not.
+	Err string
+
+	overviews map[string]Overview
+	newest    []*Tool // the tool with the newest call first
+}
+
+// board is a workspace that is looked at.
+type board struct {
+	snapshot *Snapshot
+	asked    time.Time
+	done     chan struct{} // closed at the end of the reading under way; nil: none
+	dirty    map[string]bool
+	texts    map[string]string
+	rest     time.Duration // from the end of a reading to the next, at least
+	read     time.Time     // the end of the newest
+}
+
+// Of gives a workspace as it was read last, and has it read anew if that is some
+// seconds ago. It waits little.
+func (s *Survey) Of(ctx context.Context, workspace string) *Snapshot {
+	s.mu.Lock()
+	b := s.boards[workspace]
+	if b == nil {
+		s.makeRoom()
+		b = &board{snapshot: &Snapshot{Workspace: workspace, Partial: true}, dirty: map[string]bool{}, texts: map[string]string{}}
+		s.boards[workspace] = b
+	}
+	b.asked = s.now()
+	if b.done == nil && (b.asked.Sub(b.read) >= max(freshFor, b.rest) || len(b.dirty) > 0) {
+		done := make(chan struct{})
+		dirty := b.dirty
+		b.done, b.dirty = done, map[string]bool{}
+		s.worker.Go(func(ctx context.Context) error {
+			defer s.ended(b, done)
+			s.read(ctx, workspace, b, dirty)
+			return nil
+		})
+	}
+	done, wait := b.done, laterWait
+	if b.snapshot.Partial {
+		wait = firstWait
+	}
+	s.mu.Unlock()
+	if done != nil {
+		timer := time.NewTimer(wait)
+		defer timer.Stop()
+		select {
+		case <-done:
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return b.snapshot
+}
+
+// makeRoom forgets the workspace that was asked about longest ago.
+func (s *Survey) makeRoom() {
+	if len(s.boards) < mostBoards {
+		return
+	}
+	oldest := ""
+	for name, b := range s.boards {
+		if b.done == nil && (oldest == "" || b.asked.Before(s.boards[oldest].asked)) {
+			oldest = name
+		}
+	}
+	delete(s.boards, oldest)
+}
+
+func (s *Survey) ended(b *board, done chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b.done, b.read = nil, s.now()
+	// What takes long is not done all the time, however often somebody looks.
+	b.rest = 10 * b.read.Sub(b.snapshot.At)
+	close(done)
+}
+
+// Changed has a tool read anew whatever its revision says: a person changed
+// something and looks at the next page for it.
+func (s *Survey) Changed(ref memoryd.ToolRef) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if b := s.boards[ref.Workspace]; b != nil {
+		b.dirty[ref.Tool] = true
+	}
+}
+
+// read reads what changed since the snapshot of b.
+func (s *Survey) read(ctx context.Context, workspace string, b *board, dirty map[string]bool) {
+	before := b.snapshot
+	next := &Snapshot{Workspace: workspace, At: s.now()}
+	known := make(map[string]*Tool, len(before.Tools))
+	for _, t := range before.Tools {
+		known[t.Name] = t
+	}
+	for tool, err := range store.AllTools(ctx, s.store, workspace) {
+		if err == nil {
+			err = s.take(ctx, next, tool, known[tool.Tool], dirty[tool.Tool], b)
+		}
+		if err != nil {
+			s.publish(b, failed(before, s.now(), err))
+			return
+		}
+		if before.Partial && len(next.Tools)%256 == 0 {
+			part := *next
+			part.Partial, part.Tools = true, slices.Clone(next.Tools)
+			part.sum()
+			s.publish(b, &part)
+		}
+	}
+	next.sum()
+	s.publish(b, next)
+}
+
+// failed is what was known before with the reason why there is no more.
+func failed(before *Snapshot, at time.Time, err error) *Snapshot {
+	_, msg := memoryd.KindOf(err)
+	out := *before
+	out.At, out.Err = at, msg
+	return &out
+}
+
+func (s *Survey) publish(b *board, snapshot *Snapshot) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b.snapshot = snapshot
+}
+
+// take adds a tool to a snapshot, as it is known or as it is read now.
+func (s *Survey) take(ctx context.Context, next *Snapshot, tool memoryd.Tool, old *Tool, dirty bool, b *board) error {
+	t := old
+	if old == nil || dirty || old.Revision != tool.Revision || old.Kept != tool.Kept {
+		var calls []memoryd.Call
+		for call, err := range store.AllCalls(ctx, s.store, tool.ToolRef, true) {
+			if err != nil {
+				return err
+			}
+			if calls = append(calls, call); len(calls) == countedCalls {
+				break
+			}
+		}
+		t = summarise(tool, calls, b.text)
+	} else {
+		fresh := *old
+		fresh.describe(tool)
+		t = &fresh
+	}
+	if next.Lines+len(t.Calls) > mostLines {
+		short := *t
+		short.Calls = nil
+		t = &short
+	}
+	next.Lines += len(t.Calls)
+	next.Kept += t.Kept
+	next.Tools = append(next.Tools, t)
+	return nil
+}
+
+// text keeps one copy of a text that many calls share.
+func (b *board) text(s string) string {
+	if kept, known := b.texts[s]; known {
+		return kept
+	}
+	if len(b.texts) > 50_000 {
+		clear(b.texts)
+	}
+	b.texts[s] = s
+	return s
+}

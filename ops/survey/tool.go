@@ -1,0 +1,274 @@
+package survey
+
+import (
+	"cmp"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"memoryd"
+	"memoryd/internal/stats"
+	"memoryd/internal/textsafe"
+)
+
+// Tool is what views over all tools show of one.
+type Tool struct {
+	Name     string
+	Created  time.Time
+	Modified time.Time
+	Revision int64
+	memoryd.Counters
+	Kept int
+	// GuidelineRevision is 0 when no guideline was written; Behind counts the calls
+	// that came since.
+	GuidelineRevision int64
+	GuidelineWritten  time.Time
+	GuidelineAuthor   string
+	Behind            int64
+
+	// Judged counts the newest calls that have a verdict, by score; Rate is the
+	// share of them that scored 1, with its interval.
+	Judged, Good, Partial, Failed int
+	Rate                          float64
+	RateCI95                      *stats.Interval
+	// P50 and P95 are of the seconds of the Timed calls that know them; Seconds and
+	// Tokens are the sums over all calls, those ending in Lost over the ones that
+	// scored less than 1.
+	Timed                         int
+	P50, P95, Seconds, SecondsBad float64
+	Tokens, TokensBad             int64
+	// Trend is the share of judged calls that scored less than 1, in at most twelve
+	// groups of equally many calls, the oldest first.
+	Trend []float64
+	// Drift is "worse" or "better" where the newest calls differ from those before
+	// them (Fisher's exact test, p < 0.01).
+	Drift                  string
+	RecentBad, Recent      int
+	EarlierBad, Earlier    int
+	Newest, Oldest         time.Time
+	Causes                 []Cause
+	Calls                  []Call // the newest first
+	UnsureCalls, Corrected int
+}
+
+// Cause is calls of a tool that went wrong in the same words.
+type Cause struct {
+	Tool    string
+	Text    string
+	Calls   int
+	Failed  int // those that scored 0; the others 0.5
+	Seconds float64
+	Tokens  int64
+	First   time.Time
+	Last    time.Time
+	// Newest is the newest of the calls.
+	Newest memoryd.CallKey
+}
+
+// Call is a line about a call.
+type Call struct {
+	Key        memoryd.CallKey
+	Time       time.Time
+	State      memoryd.EvaluationState
+	Score      float64
+	Success    bool
+	Unsure     bool
+	JudgedBy   string
+	Rule       string
+	Cause      string
+	Agent      string
+	Run        string
+	tool       string
+	timeCost   float64
+	tokenCost  int64
+	hasOverrul bool
+}
+
+// describe takes over what the store says of the tool itself.
+func (t *Tool) describe(tool memoryd.Tool) {
+	g := tool.Guideline
+	t.Name, t.Created, t.Modified, t.Revision = tool.Tool, tool.Created, tool.Modified, tool.Revision
+	t.Counters, t.Kept = tool.Counters, tool.Kept
+	t.GuidelineRevision, t.GuidelineWritten, t.GuidelineAuthor = g.Revision, g.Written, g.Author
+	t.Behind = 0
+	if g.Revision > 0 {
+		t.Behind = max(0, tool.Lifetime-g.ThroughSeq)
+	}
+}
+
+// recentCalls is how many judged calls count as the newest ones for Drift.
+const recentCalls = 20
+
+// summarise computes a tool's figures from its newest calls, which stand newest
+// first and have no bodies. text keeps one copy of equal texts.
+func summarise(tool memoryd.Tool, calls []memoryd.Call, text func(string) string) *Tool {
+	t := &Tool{}
+	causes := map[string]*Cause{}
+	var seconds []float64
+	var bad []bool
+	for i := range calls {
+		c := &calls[i]
+		line := lineOf(c, text)
+		t.count(c, &line, &seconds, causes)
+		if line.State == memoryd.Judged {
+			bad = append(bad, line.Score < memoryd.ScoreSuccess)
+		}
+		if len(t.Calls) < lineCalls {
+			t.Calls = append(t.Calls, line)
+		}
+	}
+	t.Rate, t.RateCI95 = share(t.Good, t.Judged), stats.Wilson(t.Good, t.Judged)
+	slices.Sort(seconds)
+	if t.Timed = len(seconds); t.Timed > 0 {
+		t.P50, t.P95 = seconds[t.Timed/2], seconds[min(t.Timed-1, t.Timed*95/100)]
+	}
+	t.trend(bad)
+	for _, c := range causes {
+		c.Tool = tool.Tool
+		t.Causes = append(t.Causes, *c)
+	}
+	slices.SortFunc(t.Causes, func(a, b Cause) int { return cmp.Or(b.Calls-a.Calls, strings.Compare(a.Text, b.Text)) })
+	t.describe(tool)
+	return t
+}
+
+func (t *Tool) count(c *memoryd.Call, line *Call, seconds *[]float64, causes map[string]*Cause) {
+	if line.Time.After(t.Newest) {
+		t.Newest = line.Time
+	}
+	if t.Oldest.IsZero() || line.Time.Before(t.Oldest) {
+		t.Oldest = line.Time
+	}
+	if stats.KnownTime(c.TimeCost) {
+		*seconds = append(*seconds, c.TimeCost)
+		t.Seconds += c.TimeCost
+	}
+	t.Tokens += max(0, c.TokenCost)
+	if line.hasOverrul {
+		t.Corrected++
+	}
+	if line.Unsure {
+		t.UnsureCalls++
+	}
+	if line.State != memoryd.Judged {
+		return
+	}
+	t.Judged++
+	switch c.Evaluation.Score {
+	case memoryd.ScoreSuccess:
+		t.Good++
+		return
+	case memoryd.ScorePartial:
+		t.Partial++
+	default:
+		t.Failed++
+	}
+	t.SecondsBad += max(0, c.TimeCost)
+	t.TokensBad += max(0, c.TokenCost)
+	cause := causes[line.Cause]
+	if cause == nil {
+		cause = &Cause{Text: line.Cause, First: line.Time, Last: line.Time, Newest: c.Key}
+		causes[line.Cause] = cause
+	}
+	cause.Calls++
+	if c.Evaluation.Score == memoryd.ScoreFailure {
+		cause.Failed++
+	}
+	cause.Seconds += max(0, c.TimeCost)
+	cause.Tokens += max(0, c.TokenCost)
+	if line.Time.Before(cause.First) {
+		cause.First = line.Time
+	}
+	if line.Time.After(cause.Last) {
+		cause.Last = line.Time
+	}
+}
+
+// trend fills Trend and Drift; bad stands newest first.
+func (t *Tool) trend(bad []bool) {
+	slices.Reverse(bad)
+	groups := min(12, len(bad))
+	for g := range groups {
+		from, to := g*len(bad)/groups, (g+1)*len(bad)/groups
+		t.Trend = append(t.Trend, share(countTrue(bad[from:to]), to-from))
+	}
+	t.Recent = min(recentCalls, len(bad)/2)
+	t.Earlier = len(bad) - t.Recent
+	t.RecentBad, t.EarlierBad = countTrue(bad[t.Earlier:]), countTrue(bad[:t.Earlier])
+	table := stats.Table{With: t.Recent, WithBad: t.RecentBad, Without: t.Earlier, WithoutBad: t.EarlierBad}
+	if t.Recent < 5 || stats.FisherExact(table) >= 0.01 {
+		return
+	}
+	t.Drift = "better"
+	if share(t.RecentBad, t.Recent) > share(t.EarlierBad, t.Earlier) {
+		t.Drift = "worse"
+	}
+}
+
+// lineOf is the line about a call.
+func lineOf(c *memoryd.Call, text func(string) string) Call {
+	e := &c.Evaluation
+	line := Call{
+		tool: c.Tool, Key: c.Key, Time: c.Time, State: e.State, Score: e.Score, Success: c.Success, Unsure: unsure(c),
+		JudgedBy: text(e.JudgedBy), Rule: text(e.Rule), Run: text(c.Run()), Agent: text(agentOf(c.Metadata)),
+		timeCost: c.TimeCost, tokenCost: c.TokenCost, hasOverrul: e.Overruled != nil,
+	}
+	if e.State == memoryd.Judged && e.Score < memoryd.ScoreSuccess {
+		line.Cause = text(Form(e.Summary))
+	}
+	return line
+}
+
+// unsure reports whether a person's look at the verdict is worth most: the judge
+// gave up, gave half a score, or a model said otherwise than the caller.
+func unsure(c *memoryd.Call) bool {
+	e := &c.Evaluation
+	if strings.HasPrefix(e.JudgedBy, memoryd.PersonPrefix) {
+		return false
+	}
+	byModel := strings.HasPrefix(e.JudgedBy, "llm:")
+	return e.State == memoryd.Failed || e.State == memoryd.Judged &&
+		(e.Score == memoryd.ScorePartial || byModel && c.Success != (e.Score == memoryd.ScoreSuccess))
+}
+
+// agentOf reads metadata.agent_id.
+func agentOf(metadata json.RawMessage) string {
+	var m struct {
+		Agent any `json:"agent_id"`
+	}
+	if !strings.Contains(string(metadata), "agent_id") || json.Unmarshal(metadata, &m) != nil {
+		return ""
+	}
+	name, _ := m.Agent.(string)
+	return name
+}
+
+// varying is what differs between two messages of one form: quoted texts, paths,
+// addresses, and words with a digit.
+var varying = regexp.MustCompile(`"[^"]*"|'[^']*'|“[^”]*”|\x60[^\x60]*\x60|\S*[/\\]\S+|\S*\d\S*`)
+
+// maxForm bounds a form, in characters.
+const maxForm = 120
+
+// Form is a judge's summary with what varies between calls masked.
+func Form(summary string) string {
+	return textsafe.Line(varying.ReplaceAllString(textsafe.HeadRunes(summary, 4*maxForm), "…"), maxForm)
+}
+
+func share(k, n int) float64 {
+	if n == 0 {
+		return 0
+	}
+	return float64(k) / float64(n)
+}
+
+func countTrue(list []bool) (n int) {
+	for _, v := range list {
+		if v {
+			n++
+		}
+	}
+	return n
+}

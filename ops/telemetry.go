@@ -1,0 +1,94 @@
+package ops
+
+import (
+	"context"
+	"errors"
+
+	"memoryd"
+	"memoryd/ingest"
+	"memoryd/ingest/otlp"
+)
+
+// TelemetryRequest is an export request of OpenTelemetry as an exporter sent it:
+// spans, or log records.
+type TelemetryRequest struct {
+	Workspace string
+	Logs      bool // log records, else spans
+	JSON      bool // the encoding, else protobuf
+	Body      []byte
+	// Record adds the calls.
+	Record func(ctx context.Context, r RecordRequest) (*Recorded, error)
+}
+
+// TelemetryTaken says what became of it.
+type TelemetryTaken struct {
+	// Recorded counts the calls that are durable now; Rejected those that could not
+	// be recorded, and Why the first of them could not.
+	Recorded, Rejected int
+	Why                string
+	// Answer is the body of the response in the encoding of the request.
+	Answer []byte
+}
+
+// telemetryBatch is how many calls are recorded at a time.
+const telemetryBatch = 200
+
+func (library) ReceiveTelemetry() Definition {
+	return define("receive_telemetry_op", Deps.receiveTelemetry)
+}
+
+// receiveTelemetry records the tool calls that an export request tells of, each
+// once, however many of its spans tell of it, and leaves all else.
+func (d Deps) receiveTelemetry(ctx context.Context, r TelemetryRequest) (*TelemetryTaken, error) {
+	read := otlp.Traces
+	if r.Logs {
+		read = otlp.Logs
+	}
+	b, err := read(r.Body, r.JSON)
+	if err != nil {
+		return nil, memoryd.Wrap(memoryd.Invalid, err, "the body is not an export request of OTLP in the encoding that Content-Type names")
+	}
+	delete(b.Skipped, ingest.NoCall)
+	d.Intake.Drop("otlp", b.Skipped)
+	taken := &TelemetryTaken{}
+	fresh, undo := d.Intake.Take(r.Workspace, b.Calls)
+	if err := d.recordAccounts(ctx, r, fresh, taken); err != nil {
+		undo()
+		return nil, err
+	}
+	taken.Answer = otlp.Answer(r.JSON, taken.Rejected, taken.Why)
+	return taken, nil
+}
+
+// recordAccounts records calls that a source told of.
+func (d Deps) recordAccounts(ctx context.Context, r TelemetryRequest, calls []ingest.Call, taken *TelemetryTaken) error {
+	for len(calls) > 0 {
+		n := min(len(calls), telemetryBatch)
+		request := RecordRequest{Workspace: r.Workspace, Async: true}
+		for i := range calls[:n] {
+			request.Items = append(request.Items, itemOf(&calls[i]))
+		}
+		calls = calls[n:]
+		recorded, err := r.Record(ctx, request)
+		var rejected []Rejection
+		if refusal, ok := errors.AsType[*Refusal](err); ok {
+			rejected = refusal.Rejected
+		} else if err != nil {
+			return err
+		} else {
+			taken.Recorded += recorded.Valid
+			rejected = recorded.Rejected
+		}
+		taken.Rejected += len(rejected)
+		if len(rejected) > 0 && taken.Why == "" {
+			taken.Why = rejected[0].Reason
+		}
+	}
+	return nil
+}
+
+// itemOf is a call as a request would have sent it.
+func itemOf(c *ingest.Call) Item {
+	call := c.Record()
+	return Item{Call: call, ToolCallID: memoryd.ToolCallID(call.Metadata)}
+}

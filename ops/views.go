@@ -1,0 +1,162 @@
+package ops
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"memoryd"
+	"memoryd/ops/survey"
+	"memoryd/store"
+)
+
+// Surveyor reads workspaces for views over all their tools; *survey.Survey is one.
+type Surveyor interface {
+	Of(ctx context.Context, workspace string) *survey.Snapshot
+	// Changed has a tool read anew, whatever its revision says.
+	Changed(ref memoryd.ToolRef)
+}
+
+// Seen says when a view was read, and whether it is whole.
+type Seen struct {
+	At time.Time
+	// Reading says that the workspace is being read for the first time.
+	Reading bool
+	// Lines is how many calls views over all tools know, Kept how many are kept.
+	Lines, Kept int
+	// Err says why the newest reading failed; "" when it did not.
+	Err string
+}
+
+func seen(s *survey.Snapshot) Seen {
+	return Seen{At: s.At, Reading: s.Partial, Lines: s.Lines, Kept: s.Kept, Err: s.Err}
+}
+
+// GetOverview asks what goes wrong most in a workspace, By calls, time or tokens.
+type GetOverview struct{ Workspace, By string }
+
+// OverviewPage is the answer.
+type OverviewPage struct {
+	Seen
+	survey.Overview
+}
+
+func (library) GetOverview() Definition {
+	return define("get_overview_op", func(d Deps, ctx context.Context, r GetOverview) (OverviewPage, error) {
+		s := d.Survey.Of(ctx, r.Workspace)
+		return OverviewPage{seen(s), s.Overview(r.By)}, nil
+	})
+}
+
+// RankTools asks for Limit tools from Offset on, in an order.
+type RankTools struct {
+	Workspace string
+	survey.Ranking
+
+	Offset, Limit int
+}
+
+// RankedTools is a page of them.
+type RankedTools struct {
+	Seen
+	Tools []*survey.Tool
+	// Total is how many there are on all pages.
+	Total int
+}
+
+func (library) RankTools() Definition {
+	return define("rank_tools_op", func(d Deps, ctx context.Context, r RankTools) (RankedTools, error) {
+		s := d.Survey.Of(ctx, r.Workspace)
+		all := s.Rank(r.Ranking)
+		from := min(max(0, r.Offset), len(all))
+		return RankedTools{Seen: seen(s), Tools: all[from:min(len(all), from+r.Limit)], Total: len(all)}, nil
+	})
+}
+
+// FindCalls asks for Limit calls of all tools of a workspace, the newest first.
+type FindCalls struct {
+	Workspace string
+	survey.Filter
+
+	// Text must stand in the input, the output or the verdict; case does not count.
+	Text  string
+	After survey.Place
+	Limit int
+}
+
+// FoundCalls is a page of them.
+type FoundCalls struct {
+	Seen
+	Calls []memoryd.Call
+	// Total counts what the filter takes, without regard to the text.
+	Total int
+	// Searched counts the calls whose text was looked at; Next is where to go on,
+	// the zero Place where there are no more.
+	Searched int
+	Next     survey.Place
+}
+
+// searchTime is how long one page looks through texts.
+const searchTime = 60 * time.Millisecond
+
+func (library) FindCalls() Definition { return define("find_calls_op", Deps.findCalls) }
+
+func (d Deps) findCalls(ctx context.Context, r FindCalls) (out FoundCalls, err error) {
+	s := d.Survey.Of(ctx, r.Workspace)
+	out.Seen = seen(s)
+	began, after := d.Now(), r.After
+	for {
+		page, total := s.Find(r.Filter, after, r.Limit)
+		if out.Total = max(out.Total, total); len(page) == 0 {
+			return out, nil
+		}
+		for i := range page {
+			line := &page[i]
+			after = survey.Place{Time: line.Time, Key: line.Key}
+			call, err := d.Store.Call(ctx, memoryd.ToolRef{Workspace: r.Workspace, Tool: line.ToolName()}, line.Key)
+			if memoryd.IsKind(err, memoryd.NotFound) {
+				continue // the history let it go since
+			}
+			if err != nil {
+				return out, err
+			}
+			out.Searched++
+			if holds(&call, r.Text) {
+				out.Calls = append(out.Calls, call)
+			}
+			more := i+1 < len(page) || len(page) == r.Limit
+			if full := len(out.Calls) == r.Limit || r.Text != "" && d.Now().Sub(began) > searchTime; full && more {
+				out.Next = after
+				return out, nil
+			}
+		}
+		if len(page) < r.Limit {
+			return out, nil
+		}
+	}
+}
+
+// holds reports whether a text stands in a call.
+func holds(c *memoryd.Call, text string) bool {
+	if text == "" {
+		return true
+	}
+	text = strings.ToLower(text)
+	return slices.ContainsFunc([]string{string(c.Input), c.Output, c.Evaluation.Summary, c.Evaluation.Evaluation, string(c.Metadata)},
+		func(s string) bool { return strings.Contains(strings.ToLower(s), text) })
+}
+
+// ListRun asks for the calls of one run of an agent.
+type ListRun struct{ Workspace, Run string }
+
+// RunCalls are they, the oldest first.
+type RunCalls struct{ Calls []store.RunCall }
+
+func (library) ListRun() Definition {
+	return define("list_run_op", func(d Deps, ctx context.Context, r ListRun) (out RunCalls, err error) {
+		out.Calls, err = d.Store.RunCalls(ctx, r.Workspace, r.Run, store.MaxRunCalls)
+		slices.Reverse(out.Calls)
+		return out, err
+	})
+}

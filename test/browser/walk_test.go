@@ -1,0 +1,274 @@
+package browser
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"github.com/chromedp/chromedp"
+)
+
+// TestTheDashboardInABrowser walks each page over recorded calls, corrects a verdict,
+// pins a version and undoes a compaction. No page breaks the security policy, writes
+// to the console, is wider than its window, or fails axe at levels A and AA.
+func TestTheDashboardInABrowser(t *testing.T) {
+	b := open(t, serve(t))
+	const tool = "book_reservation"
+	b.post("/summary_tool_memory", map[string]any{"tool_names": []string{tool, "update_reservation_flights"}})
+	b.try(chromedp.EmulateViewport(1440, 900))
+
+	b.visit("")
+	b.wait(`document.querySelectorAll("#most ~ *, section table tbody tr").length > 5`)
+	b.shoot("overview", 1440)
+	for _, view := range []string{"tools", "calls", "review", "compaction", "judge", "spend", "live", "workspaces", "forecast", "sources"} {
+		b.visit(view)
+	}
+	b.visit("tools", "q", "nothing-is-called-so")
+	b.visit("calls", "verdict", "failed", "judge", "rules", "q", "payment")
+	b.visit("calls", "run", "airline#0/task11/trial2")
+	b.visit("run", "run", "airline#0/task11/trial2")
+	b.visit("tool", "t", tool)
+	b.click(".guideline details:has(.quotes) > summary")
+	b.look("tool with its evidence")
+	b.shoot("tool", 1440)
+	b.correct(tool)
+	b.pin(tool)
+	b.predict(tool)
+	b.compact()
+	b.watch()
+	for _, width := range []int64{1024, 390} {
+		b.try(chromedp.EmulateViewport(width, 844))
+		if width == 1024 {
+			b.axe = "" // the wide and the narrow layout were looked at, or will be
+		} else {
+			b.axe = axeCore(t)
+		}
+		for _, view := range []string{"", "tools", "calls", "review", "compaction", "judge", "spend", "live", "workspaces", "forecast", "sources"} {
+			b.visit(view)
+		}
+		b.visit("tool", "t", tool)
+		b.visit("versions", "t", tool)
+	}
+	b.shoot("tool-narrow", 390)
+}
+
+// correct settles a failed call from the list with one key, takes it back, and
+// corrects it on its own page with a reason.
+func (b *tab) correct(tool string) {
+	b.Helper()
+	b.visit("calls", "t", tool, "verdict", "failed")
+	row := evaluate[string](b, `document.querySelector("tr[data-row]").id`)
+	before := evaluate[int](b, `document.querySelectorAll("tr[data-row]").length`)
+	b.key("j")
+	b.key("g")
+	b.wait(`document.querySelector(".said") !== null`)
+	b.look("corrected")
+	if evaluate[bool](b, fmt.Sprintf(`document.getElementById(%q) !== null`, row)) {
+		b.Error("a call that a person says is good is still listed as failed")
+	}
+	b.key("u")
+	b.wait(fmt.Sprintf(`document.getElementById(%q) !== null`, row))
+	if n := evaluate[int](b, `document.querySelectorAll("tr[data-row]").length`); n != before {
+		b.Errorf("%d calls failed before the correction and %d after it was taken back", before, n)
+	}
+	b.click("#" + row + " th a")
+	b.wait(`document.querySelector("form.correct.wide") !== null`)
+	b.look("call")
+	b.shoot("call", 1440)
+	evaluate[any](b, `document.getElementById("reason").value = "the price was shown"; document.getElementById("main").focus(); null`)
+	b.key("p")
+	b.wait(`document.querySelector(".said") !== null && document.querySelector(".why").textContent.includes("the price was shown")`)
+	b.look("call corrected")
+}
+
+func (b *tab) pin(tool string) {
+	b.Helper()
+	b.visit("tool", "t", tool)
+	b.click(`form[action="/ui/rewrite"] button`)
+	b.wait(`document.querySelector(".said") !== null`)
+	b.visit("versions", "t", tool)
+	b.click(`form[action="/ui/pin"] button`)
+	b.wait(`document.querySelector("form[action='/ui/unpin'] button[aria-label]") !== null`)
+	b.look("pinned")
+	b.key("u")
+	b.wait(`document.querySelector("form[action='/ui/unpin'] button[aria-label]") === null`)
+	b.look("unpinned")
+}
+
+func (b *tab) predict(tool string) {
+	b.Helper()
+	b.visit("forecast", "t", tool, "input", `{"user_id":"mia_li_3668","cabin":"economy","payment_methods":[{"payment_id":"gift_card_1","amount":1}]}`)
+	if text := evaluate[string](b, `document.querySelector("[aria-labelledby=answer]").textContent`); !strings.Contains(text, "Risk of failure") {
+		b.Errorf("the forecast says %q", text)
+	}
+}
+
+// compact makes the sample conversation smaller and gives it back.
+func (b *tab) compact() {
+	b.Helper()
+	file, err := os.Open(filepath.Join("..", "..", "cmd", "memoryd", "demo", "chat.json.gz"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer file.Close()
+	zr, err := gzip.NewReader(file)
+	if err != nil {
+		b.Fatal(err)
+	}
+	chat, err := io.ReadAll(zr)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.visit("compaction")
+	text, err := json.Marshal(string(chat))
+	if err != nil {
+		b.Fatal(err)
+	}
+	evaluate[any](b, fmt.Sprintf(`document.getElementById("conversation").value = %s; document.querySelector("form.sheet button.main").click(); null`, text))
+	b.wait(`document.getElementById("before") !== null`)
+	b.look("compacted")
+	b.shoot("compaction", 1440)
+	messages := evaluate[int](b, `document.querySelectorAll("[aria-labelledby=before] .talk > li").length`)
+	b.click(`form[action="/ui/undo"] button`)
+	b.wait(`document.querySelector(".said") !== null`)
+	b.look("compaction undone")
+	if n := evaluate[int](b, `document.querySelectorAll(".talk > li").length`); n != messages || n == 0 {
+		b.Errorf("the undone conversation has %d messages, not %d", n, messages)
+	}
+}
+
+// watch sends more calls than the live view keeps.
+func (b *tab) watch() {
+	b.Helper()
+	b.visit("live")
+	b.wait(`document.getElementById("live-state").textContent.startsWith("Waiting")`)
+	for round := range 8 {
+		var calls []map[string]any
+		for i := range 50 {
+			calls = append(calls, map[string]any{"tool_name": "live", "input": fmt.Sprintf("call %d", 50*round+i), "output": "Error: no such file"})
+		}
+		b.post("/add_tool_call_result", map[string]any{"tool_call_results": calls, "async": true})
+		time.Sleep(500 * time.Millisecond)
+	}
+	b.wait(`document.getElementById("live").rows.length === 200`)
+	if came := evaluate[string](b, `document.getElementById("live-state").textContent`); !strings.HasPrefix(came, "400 ") {
+		b.Errorf("of 400 calls the live view says: %s", came)
+	}
+	b.look("live with calls")
+	b.click("#live-pause")
+	b.post("/add_tool_call_result", map[string]any{"tool_name": "live", "tool_call_results": []map[string]any{{"input": "one more", "output": "ok"}}})
+	b.wait(`document.getElementById("live-state").textContent.includes("Paused; 401")`)
+}
+
+// shoot takes a picture for docs/dashboard.md, where the flag asks for it.
+func (b *tab) shoot(name string, width int64) {
+	b.Helper()
+	if *shots == "" {
+		return
+	}
+	b.try(chromedp.EmulateViewport(width, 1000))
+	picture, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
+	if err == nil {
+		err = os.WriteFile(filepath.Join(*shots, "dashboard-"+name+".png"), picture, 0o600)
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.try(chromedp.EmulateViewport(width, 900))
+}
+
+// TestHostileTextsStayTexts records calls whose names, inputs and outputs try to
+// become markup, script or layout: nothing runs, and no page is wider than its window.
+func TestHostileTextsStayTexts(t *testing.T) {
+	b := open(t, serve(t))
+	b.axe = "" // their text breaks no rule that ours does not
+	b.try(chromedp.EmulateViewport(1024, 800))
+	evil := hostile()
+	if len(evil) < 250 {
+		t.Fatalf("there are %d hostile texts", len(evil))
+	}
+	for from := 0; from < len(evil); from += 50 {
+		var calls []map[string]any
+		for i, s := range evil[from:min(from+50, len(evil))] {
+			calls = append(calls, map[string]any{
+				"tool_name": nameOf(from+i, s), "input": map[string]any{s: s, "nested": []any{map[string]any{s: s}}},
+				"output": "Error: " + s, "metadata": map[string]any{"trajectory_id": s, "agent_id": s},
+			})
+		}
+		b.post("/add_tool_call_result", map[string]any{"tool_call_results": calls, "workspace_id": "hostile"})
+	}
+	b.visit("", "w", "hostile")
+	for page := 1; page <= 6; page++ {
+		b.visit("tools", "w", "hostile", "page", fmt.Sprint(page), "sort", "name")
+	}
+	for range 8 {
+		b.visit("calls", "w", "hostile")
+		next := evaluate[string](b, `(document.querySelector("a[rel=next]") || {href: ""}).href`)
+		if next == "" {
+			break
+		}
+		b.try(chromedp.Navigate(next))
+		b.look("calls")
+	}
+	for i, s := range evil {
+		if i%10 == 0 {
+			name := nameOf(i, s)
+			b.visit("tool", "w", "hostile", "t", name)
+			b.visit("run", "w", "hostile", "run", s)
+			b.visit("calls", "w", "hostile", "q", s, "t", name)
+			if evaluate[bool](b, `document.querySelector("tr[data-row] a") !== null`) {
+				b.click("tr[data-row] a")
+				b.wait(`location.pathname === "/ui/call" && document.readyState === "complete"`)
+				b.look("call")
+			}
+		}
+	}
+	if evaluate[bool](b, `window.pwned === true || document.title.includes("pwned!")`) {
+		t.Error("a text of a call ran")
+	}
+}
+
+// nameOf is a tool's name with a hostile text in it, as far as names may hold it:
+// control and invisible characters are refused.
+func nameOf(i int, s string) string {
+	return fmt.Sprintf("%d %.250s", i, strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl) {
+			return -1
+		}
+		return r
+	}, s))
+}
+
+// hostile lists texts that try to be more than that.
+func hostile() []string {
+	run := `window.pwned=true`
+	seeds := []string{
+		"<script>" + run + "</script>", `"><script>` + run + `</script>`, `'><img src=x onerror=` + run + `>`, `<svg onload=` + run + `>`,
+		`</pre></main></body><script>` + run + `</script>`, `javascript:` + run, `{{.}}{{template "layout.html" .}}`, `</style><style>*{display:none}</style>`,
+		`<iframe srcdoc="<script>parent.pwned=true</script>">`, `<math><mtext></table><mglyph><style><img src=x onerror=` + run + `>`,
+		`<base href="https://example.invalid/">`, `<meta http-equiv=refresh content=0;url=//example.invalid>`, `<form action=//example.invalid><button>`,
+		`<a href="data:text/html,<script>` + run + `</script>">x</a>`, `<link rel=stylesheet href=//example.invalid/x.css>`, `<!--`, `]]>`, `&lt;script&gt;`,
+		"\u202eright to left\u2066", "zero\u200bwidth\u200djoin", "a\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301", "..", "../../ui/workspaces", "a/b?c=d#e&f=g%2e%2e",
+	}
+	shapes := []func(string) string{
+		func(s string) string { return s }, strings.ToUpper, func(s string) string { return s + s },
+		func(s string) string { return "`" + s + "`" }, func(s string) string { return strings.ReplaceAll(s, " ", "/") },
+		func(s string) string { return "ok\n\t" + s }, func(s string) string { return `{"a":"` + strings.ReplaceAll(s, `"`, `\"`) + `"}` },
+		func(s string) string { return s + strings.Repeat("W", 900) }, func(s string) string { return strings.Repeat("字", 40) + s },
+		func(s string) string { return "%3C" + s }, func(s string) string { return s + "\u2028" + s },
+	}
+	var all []string
+	for _, shape := range shapes {
+		for _, s := range seeds {
+			all = append(all, shape(s))
+		}
+	}
+	return all
+}

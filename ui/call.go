@@ -1,0 +1,146 @@
+package ui
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"net/url"
+	"strings"
+	"time"
+
+	"memoryd"
+	"memoryd/ops"
+	"memoryd/store"
+)
+
+// keyOf reads the id of a call.
+func keyOf(text string) (key memoryd.CallKey, err error) {
+	if len(text) != hex.EncodedLen(len(key)) {
+		return key, memoryd.Errorf(memoryd.Invalid, "The address names no call.")
+	}
+	if _, err = hex.Decode(key[:], []byte(text)); err != nil {
+		return key, memoryd.Wrap(memoryd.Invalid, err, "The address names no call.")
+	}
+	return key, nil
+}
+
+type callView struct {
+	memoryd.Call
+	Key      string
+	Input    *node
+	InputRaw longText
+	Output   *node
+	OutText  longText
+	Metadata *node
+	Run      string
+	Agent    string
+	InAPI    string
+	Back     string
+	Similar  ops.Assessment
+	// Learned says that the guideline was written with this call in the history.
+	Learned bool
+}
+
+// call shows one call: what went in, what came out, and why it has its score.
+func (d *dashboard) call(r *request) error {
+	ref, err := r.ref()
+	if err != nil {
+		return err
+	}
+	key, err := keyOf(r.arg("k"))
+	if err != nil {
+		return err
+	}
+	kept, err := d.Flows.GetCall.Run(r.Context(), ops.GetCall{ToolRef: ref, Key: key})
+	if err != nil {
+		return err
+	}
+	c := kept.Call
+	v := callView{
+		Call: c, Key: c.Key.String(), Run: c.Run(), Agent: member(c.Metadata, "agent_id"), Back: r.with(), Learned: c.Seq <= kept.SummarisedThrough,
+		Input: tree(c.Input), InputRaw: long(plain(c.Input)), Output: tree([]byte(c.Output)), OutText: long(c.Output), Metadata: tree(c.Metadata),
+		InAPI: "/v1/workspaces/" + url.PathEscape(ref.Workspace) + "/tools/" + url.PathEscape(ref.Tool) + "/calls/" + key.String(),
+	}
+	forecast, err := d.Flows.PreflightToolCall.Run(r.Context(), ops.PreflightRequest{ToolRef: ref, Input: c.Input})
+	if err != nil {
+		return err
+	}
+	v.Similar = forecast.Assessment
+	v.Similar.SimilarGood, v.Similar.SimilarBad = others(v.Similar.SimilarGood, key), others(v.Similar.SimilarBad, key)
+	return d.show(r, "call.html", "calls", "Call of "+ref.Tool, v)
+}
+
+// others leaves out the call itself.
+func others(list []ops.SimilarCall, key memoryd.CallKey) (out []ops.SimilarCall) {
+	for _, s := range list {
+		if s.Call != key {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// plain is the text of an input: a string without its quotes.
+func plain(input []byte) string {
+	var text string
+	if json.Unmarshal(input, &text) == nil {
+		return text
+	}
+	return string(input)
+}
+
+// member reads a text of a call's metadata.
+func member(metadata []byte, name string) string {
+	if !strings.Contains(string(metadata), name) {
+		return ""
+	}
+	var m map[string]json.RawMessage
+	var text string
+	if json.Unmarshal(metadata, &m) != nil || json.Unmarshal(m[name], &text) != nil {
+		return ""
+	}
+	return text
+}
+
+type runView struct {
+	Run   string
+	Steps []step
+	// Whole is false where the run had more calls than are kept of one.
+	Whole bool
+}
+
+// step is a call of a run with what is forecast of it.
+type step struct {
+	store.RunCall
+	Number   int
+	Summary  string
+	Forecast *ops.Assessment
+}
+
+// forecastTime is how long a page computes forecasts; later steps have none.
+const forecastTime = 50 * time.Millisecond
+
+// run shows the calls of one run in order.
+func (d *dashboard) run(r *request) error {
+	v := runView{Run: r.arg("run")}
+	if v.Run == "" {
+		return memoryd.Errorf(memoryd.Invalid, "The address names no run.")
+	}
+	found, err := d.Flows.ListRun.Run(r.Context(), ops.ListRun{Workspace: r.Workspace, Run: v.Run})
+	if err != nil {
+		return err
+	}
+	v.Whole = len(found.Calls) < store.MaxRunCalls
+	began := d.Now()
+	for i, c := range found.Calls {
+		s := step{RunCall: c, Number: i + 1}
+		if d.Now().Sub(began) < forecastTime {
+			f, err := d.Flows.PreflightToolCall.Run(r.Context(), ops.PreflightRequest{ToolRef: c.ToolRef, Input: c.Input})
+			if err != nil {
+				return err
+			}
+			s.Forecast = &f.Assessment
+		}
+		v.Steps = append(v.Steps, s)
+	}
+	return d.show(r, "run.html", "calls", "Run "+v.Run, v)
+}

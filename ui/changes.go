@@ -1,0 +1,229 @@
+package ui
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"memoryd"
+	"memoryd/internal/access"
+	"memoryd/ops"
+)
+
+func changeRoutes() []Route {
+	return []Route{
+		{"POST", "/ui/correct", access.Curate, (*dashboard).correct},
+		{"POST", "/ui/withdraw", access.Curate, (*dashboard).withdraw},
+		{"POST", "/ui/pin", access.Curate, (*dashboard).pin},
+		{"POST", "/ui/unpin", access.Curate, (*dashboard).unpin},
+		{"POST", "/ui/rollback", access.Curate, (*dashboard).rollBack},
+		{"POST", "/ui/rewrite", access.Curate, (*dashboard).rewrite},
+		{"POST", "/ui/release", access.Curate, (*dashboard).release},
+		{"POST", "/ui/compaction", access.Record, (*dashboard).compact},
+		{"POST", "/ui/undo", access.Read, (*dashboard).undo},
+		{"POST", "/ui/delete", access.Admin, (*dashboard).deleteWorkspace},
+	}
+}
+
+// notice says what a change did. Its text is one of this list: an address cannot
+// put words into a page.
+type notice struct {
+	Text string
+	// Undo is a form that takes it back; nil: there is none.
+	Undo *undo
+}
+
+type undo struct {
+	Action string
+	Fields map[string]string
+}
+
+var notices = map[string]string{
+	"corrected":  "The verdict is corrected.",
+	"withdrawn":  "The correction is taken back; the judge's verdict holds again.",
+	"pinned":     "The version is pinned: agents are shown it until it is unpinned.",
+	"unpinned":   "No version is pinned: agents are shown the newest.",
+	"rolledback": "The earlier text is the guideline again, as a new version.",
+	"rewritten":  "The guideline was written anew.",
+	"unchanged":  "Nothing was written: the guideline says what the calls show, or a version is pinned.",
+	"failed":     "The guideline could not be written; the one before stays. The server's log says why.",
+	"accepted":   "The statement is published.",
+	"refused":    "The statement is refused; it will not be published in these words.",
+	"edited":     "The line is saved. It is marked as a person's and kept when the guideline is written anew.",
+	"deleted":    "The workspace is deleted.",
+}
+
+// said reads the notice that the address names.
+func said(r *request) *notice {
+	name, number, _ := strings.Cut(r.URL.Query().Get("said"), ".")
+	text, known := notices[name]
+	if !known {
+		return nil
+	}
+	n := &notice{Text: text}
+	fields := map[string]string{"w": r.Workspace, "t": r.URL.Query().Get("t"), "back": r.with()}
+	switch name {
+	case "corrected":
+		fields["k"], fields["t"] = cutTool(number)
+		n.Undo = &undo{"withdraw", fields}
+	case "pinned":
+		n.Undo = &undo{"unpin", fields}
+	case "unpinned":
+		fields["n"] = number
+		n.Undo = &undo{"pin", fields}
+	case "rolledback":
+		fields["n"] = number
+		n.Undo = &undo{"rollback", fields}
+	}
+	return n
+}
+
+// cutTool takes apart the key of a call and the tool that it is of.
+func cutTool(text string) (key, tool string) {
+	key, tool, _ = strings.Cut(text, ".")
+	return key, tool
+}
+
+// done sends the browser back to the page that the form came from.
+func (r *request) done(what string) error {
+	to, err := url.Parse(r.arg("back"))
+	if err != nil || to.Scheme != "" || to.Host != "" || to.Opaque != "" || !strings.HasPrefix(to.Path, "/ui/") {
+		to = &url.URL{Path: "/ui/", RawQuery: url.Values{"w": {r.Workspace}}.Encode()}
+	}
+	q := to.Query()
+	q.Set("said", what)
+	to.RawQuery = q.Encode()
+	http.Redirect(r.w, r.Request, to.RequestURI(), http.StatusSeeOther)
+	return nil
+}
+
+// by names who makes a change, for the record.
+func (r *request) by() string { return cmp.Or(r.name(), "dashboard") }
+
+func (r *request) call() (ref memoryd.ToolRef, key memoryd.CallKey, err error) {
+	if ref, err = r.ref(); err == nil {
+		key, err = keyOf(r.arg("k"))
+	}
+	return ref, key, err
+}
+
+func (d *dashboard) correct(r *request) error {
+	ref, key, err := r.call()
+	if err != nil {
+		return err
+	}
+	score, known := map[string]float64{"0": memoryd.ScoreFailure, "0.5": memoryd.ScorePartial, "1": memoryd.ScoreSuccess}[r.arg("score")]
+	if !known {
+		return memoryd.Errorf(memoryd.Invalid, "A verdict is good, partial or failed.")
+	}
+	_, err = d.Flows.CorrectCall.Run(r.Context(), ops.CorrectCall{
+		ToolRef: ref, Key: key, Correction: ops.Correction{Score: score, Evaluation: r.arg("reason"), By: r.by()},
+	})
+	if err != nil {
+		return err
+	}
+	return r.done("corrected." + key.String() + "." + ref.Tool)
+}
+
+func (d *dashboard) withdraw(r *request) error {
+	ref, key, err := r.call()
+	if err == nil {
+		_, err = d.Flows.WithdrawCorrection.Run(r.Context(), ops.Withdraw{ToolRef: ref, Key: key})
+	}
+	if err != nil {
+		return err
+	}
+	return r.done("withdrawn")
+}
+
+// version reads a tool and the number of one of its versions.
+func (r *request) version() (ref memoryd.ToolRef, number int64, err error) {
+	if ref, err = r.ref(); err != nil {
+		return ref, 0, err
+	}
+	if number = wholeNumber(r.arg("n")); number == 0 {
+		err = memoryd.Errorf(memoryd.Invalid, "The form names no version.")
+	}
+	return ref, number, err
+}
+
+func (d *dashboard) pin(r *request) error {
+	ref, number, err := r.version()
+	if err == nil {
+		_, err = d.Flows.PinRevision.Run(r.Context(), ops.PinRevision{ToolRef: ref, Number: number, By: r.by()})
+	}
+	if err != nil {
+		return err
+	}
+	return r.done("pinned")
+}
+
+func (d *dashboard) unpin(r *request) error {
+	ref, err := r.ref()
+	if err == nil {
+		_, err = d.Flows.UnpinRevision.Run(r.Context(), ops.UnpinRevision{ToolRef: ref})
+	}
+	if err != nil {
+		return err
+	}
+	return r.done("unpinned." + r.arg("n"))
+}
+
+func (d *dashboard) rollBack(r *request) error {
+	ref, number, err := r.version()
+	if err != nil {
+		return err
+	}
+	_, err = d.Flows.RollBackRevision.Run(r.Context(), ops.RollBackRevision{ToolRef: ref, Number: number, By: r.by()})
+	if err != nil {
+		return err
+	}
+	return r.done("rolledback." + r.arg("from"))
+}
+
+// rewrite has the guideline of a tool written from what is known now.
+func (d *dashboard) rewrite(r *request) error {
+	ref, err := r.ref()
+	if err != nil {
+		return err
+	}
+	s, err := d.Flows.SummaryToolMemory.Run(r.Context(), ops.NamesRequest{Workspace: ref.Workspace, Tools: []string{ref.Tool}, Force: true})
+	switch {
+	case err != nil:
+		return err
+	case len(s.Failed) > 0:
+		return r.done("failed")
+	case s.Summarised == 0:
+		return r.done("unchanged")
+	}
+	return r.done("rewritten")
+}
+
+// release publishes or refuses a statement that waits.
+func (d *dashboard) release(r *request) error {
+	ref, err := r.ref()
+	if err != nil {
+		return err
+	}
+	accept := r.arg("accept") == "1"
+	_, err = d.Flows.ReleasePending.Run(r.Context(), ops.ReleasePending{ToolRef: ref, ID: r.arg("id"), Accept: accept, By: r.by()})
+	if err != nil {
+		return err
+	}
+	return r.done(map[bool]string{true: "accepted", false: "refused"}[accept])
+}
+
+// deleteWorkspace deletes what the reader named by typing it.
+func (d *dashboard) deleteWorkspace(r *request) error {
+	name := r.arg("w")
+	if !utf8.ValidString(name) || name == "" || r.arg("typed") != name {
+		return memoryd.Errorf(memoryd.Invalid, "Nothing was deleted: the name that was typed is not the workspace's.")
+	}
+	if _, err := d.Flows.VectorStore.Run(r.Context(), ops.ManageRequest{Workspace: name, Action: "delete"}); err != nil {
+		return err
+	}
+	http.Redirect(r.w, r.Request, "/ui/workspaces?said=deleted", http.StatusSeeOther)
+	return nil
+}

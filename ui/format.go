@@ -1,0 +1,328 @@
+package ui
+
+import (
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"memoryd"
+	"memoryd/internal/stats"
+	"memoryd/internal/textsafe"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// functions are what templates can say.
+func (d *dashboard) functions() template.FuncMap {
+	return template.FuncMap{
+		"link": link, "name": textsafe.Visible, "line": textsafe.Line, "count": count, "percent": percent, "interval": interval,
+		"seconds": seconds, "when": when, "spark": spark, "long": long, "tree": tree, "verdict": verdictOf, "judge": judgeName,
+		"ago": func(t time.Time) string { return ago(d.Now().Sub(t)) }, "snippet": snippet, "add": func(a, b int) int { return a + b },
+		"dict": dict, "short": func(k memoryd.CallKey) string { return k.String() }, "plural": plural, "code": code,
+		"bar": bar, "heat": func(length int) int { return (length + 24) / 25 },
+	}
+}
+
+// dict makes the arguments of a template that takes several.
+func dict(pairs ...any) map[string]any {
+	m := map[string]any{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		name, _ := pairs[i].(string)
+		m[name] = pairs[i+1]
+	}
+	return m
+}
+
+// count writes a whole number with thousands apart.
+func count(n any) string {
+	digits := fmt.Sprint(n)
+	sign := ""
+	if strings.HasPrefix(digits, "-") {
+		sign, digits = "-", digits[1:]
+	}
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "\u202f" + digits[i:]
+	}
+	return sign + digits
+}
+
+func plural(n any, one, many string) string {
+	if fmt.Sprint(n) == "1" {
+		return count(n) + " " + one
+	}
+	return count(n) + " " + many
+}
+
+func percent(share float64) string { return strconv.FormatFloat(100*share, 'f', 0, 64) + " %" }
+
+// interval writes a 95 % interval of a share.
+func interval(ci *stats.Interval) string {
+	if ci == nil {
+		return ""
+	}
+	return fmt.Sprintf("%.0f–%.0f %%", 100*ci[0], 100*ci[1])
+}
+
+// seconds writes a duration; "–" is unknown.
+func seconds(s float64) string {
+	switch {
+	case !(s > 0) || math.IsInf(s, 0):
+		return "–"
+	case s < 0.9995:
+		return strconv.FormatFloat(1000*s, 'f', 0, 64) + " ms"
+	case s < 100:
+		return strconv.FormatFloat(s, 'f', 1, 64) + " s"
+	case s < 7200:
+		return strconv.FormatFloat(s/60, 'f', 0, 64) + " min"
+	}
+	return strconv.FormatFloat(s/3600, 'f', 1, 64) + " h"
+}
+
+// moment is an instant, which the page shows in the reader's zone.
+type moment struct{ Exact, Text string }
+
+func when(t time.Time) *moment {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC()
+	return &moment{t.Format(time.RFC3339), t.Format("2006-01-02 15:04") + " UTC"}
+}
+
+func ago(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return "just now"
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%d min ago", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h ago", int(d.Hours()))
+	}
+	return fmt.Sprintf("%d days ago", int(d.Hours()/24))
+}
+
+// sparkline is a row of bars, drawn by the template.
+type sparkline struct {
+	Bars  []sparkBar
+	Width int
+	Label string
+}
+
+type sparkBar struct{ X, Y, Height int }
+
+// The size of a sparkline in units of its drawing.
+const (
+	sparkStep   = 6
+	sparkHeight = 20
+)
+
+// spark draws shares between 0 and 1, the oldest first.
+func spark(shares []float64) *sparkline {
+	if len(shares) == 0 {
+		return nil
+	}
+	s := &sparkline{Width: sparkStep * len(shares)}
+	var words []string
+	for i, v := range shares {
+		h := int(math.Ceil(v * sparkHeight))
+		s.Bars = append(s.Bars, sparkBar{i * sparkStep, sparkHeight - h, h})
+		words = append(words, percent(v))
+	}
+	s.Label = "Share of calls that went wrong, oldest to newest: " + strings.Join(words, ", ")
+	return s
+}
+
+// bar is the length of a bar, 0 to 100, for a part of a greatest value.
+func bar(part, most any) int {
+	p, m := number(part), number(most)
+	if m <= 0 {
+		return 0
+	}
+	return int(math.Ceil(100 * p / m))
+}
+
+func number(v any) float64 {
+	f, _ := strconv.ParseFloat(fmt.Sprint(v), 64)
+	return f
+}
+
+// verdict is how a call was judged, in a word and a class of the style sheet.
+type verdict struct{ Word, Class string }
+
+func verdictOf(state memoryd.EvaluationState, score float64) verdict {
+	switch {
+	case state == memoryd.Pending:
+		return verdict{"pending", "wait"}
+	case state == memoryd.Failed:
+		return verdict{"not judged", "wait"}
+	case score == memoryd.ScoreSuccess:
+		return verdict{"good", "good"}
+	case score == memoryd.ScorePartial:
+		return verdict{"partial", "warn"}
+	}
+	return verdict{"failed", "bad"}
+}
+
+// judgeName says who judged.
+func judgeName(by string) string {
+	switch {
+	case by == "":
+		return "nobody yet"
+	case strings.HasPrefix(by, "llm:"):
+		return "model " + by[len("llm:"):]
+	case strings.HasPrefix(by, memoryd.PersonPrefix):
+		return "person " + by[len(memoryd.PersonPrefix):]
+	}
+	return by
+}
+
+// The bounds of a long text on a page, in characters: what is seen at once, and
+// what is behind "more".
+const (
+	firstPart = 1200
+	wholePart = 24_000
+)
+
+// longText is a text of a call in two parts.
+type longText struct {
+	First, More []span
+	// Left counts the bytes that are on no page.
+	Left int
+}
+
+// span is a piece of text; a masked one stands for a secret.
+type span struct {
+	Text   string
+	Masked bool
+}
+
+func long(s string) longText {
+	s, left := textsafe.Clean(s), 0
+	if cut := textsafe.HeadRunes(s, wholePart); len(cut) < len(s) {
+		s, left = cut, len(s)-len(cut)
+	}
+	first := s
+	if cut := textsafe.HeadRunes(s, firstPart); len(s)-len(cut) > firstPart/4 {
+		first = cut
+	}
+	out := longText{First: spans(first), Left: left}
+	if rest := s[len(first):]; rest != "" {
+		out.More = spans(rest)
+	}
+	return out
+}
+
+// spans sets the marks of masked secrets apart.
+func spans(s string) (out []span) {
+	for {
+		before, after, found := strings.Cut(s, textsafe.Masked)
+		if before != "" {
+			out = append(out, span{Text: before})
+		}
+		if !found {
+			return out
+		}
+		out = append(out, span{"secret", true})
+		s = after
+	}
+}
+
+// snippet is the beginning of an input on one line.
+func snippet(input []byte) string {
+	text := string(input)
+	var plain string
+	if json.Unmarshal(input, &plain) == nil {
+		text = plain
+	}
+	return textsafe.Line(text, 110)
+}
+
+// node is a value of a JSON text, for folding.
+type node struct {
+	Key  string
+	Kind string // object, array, text, or the literal's own
+	Text longText
+	Kids []node
+	Open bool
+}
+
+// The bounds of a tree; a larger value is shown as text.
+const (
+	mostNodes = 400
+	mostDepth = 12
+	openKids  = 12
+)
+
+// tree reads an object or an array; nil: the text is none, or is too large.
+func tree(text []byte) *node {
+	dec := jsontext.NewDecoder(strings.NewReader(string(text)), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if k := dec.PeekKind(); k != '{' && k != '[' || len(text) > wholePart {
+		return nil
+	}
+	left := mostNodes
+	n, err := readNode(dec, 0, &left)
+	if err != nil || left <= 0 {
+		return nil
+	}
+	return n
+}
+
+func readNode(dec *jsontext.Decoder, depth int, left *int) (*node, error) {
+	if *left--; *left <= 0 || depth > mostDepth {
+		*left = 0
+		return &node{}, nil
+	}
+	token, err := dec.ReadToken()
+	if err != nil {
+		return nil, err
+	}
+	n := &node{}
+	switch kind := token.Kind(); kind {
+	case '{', '[':
+		n.Kind = "array"
+		if kind == '{' {
+			n.Kind = "object"
+		}
+		for dec.PeekKind() != '}' && dec.PeekKind() != ']' && *left > 0 {
+			key := ""
+			if kind == '{' {
+				name, err := dec.ReadToken()
+				if err != nil {
+					return nil, err
+				}
+				key = textsafe.Line(name.String(), 200)
+			}
+			kid, err := readNode(dec, depth+1, left)
+			if err != nil {
+				return nil, err
+			}
+			kid.Key = key
+			n.Kids = append(n.Kids, *kid)
+		}
+		n.Open = depth < 2 && len(n.Kids) <= openKids
+		if *left > 0 {
+			_, err = dec.ReadToken()
+		}
+		return n, err
+	case '"':
+		n.Kind, n.Text = "text", long(token.String())
+	default:
+		n.Kind, n.Text = "literal", long(token.String())
+	}
+	return n, nil
+}
+
+// code splits a statement at its backticks: what stood between two is shown as
+// code.
+func code(s string) (out []span) {
+	for i, part := range strings.Split(textsafe.Clean(s), "`") {
+		if part != "" {
+			out = append(out, span{part, i%2 == 1})
+		}
+	}
+	return out
+}

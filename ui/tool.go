@@ -1,0 +1,287 @@
+package ui
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"memoryd"
+	"memoryd/internal/textsafe"
+	"memoryd/ops"
+	"memoryd/ops/survey"
+)
+
+type toolView struct {
+	ops.Memory
+	// Seen is the tool as views over all tools know it; nil while it was not read.
+	Seen       *survey.Tool
+	Sections   []section
+	Plain      string // a guideline that has no statements
+	Revision   *ops.Revision
+	Versions   ops.RevisionList
+	Outcome    *ops.RevisionOutcome
+	Periods    periods
+	Parameters []parameter
+	Back       string
+}
+
+// section is the statements of a guideline under one heading.
+type section struct {
+	Name  string
+	Lines []statement
+}
+
+// statement is a line of a guideline with what it rests on.
+type statement struct {
+	ID, Text, Author string
+	ByPerson         bool
+	Grounds          []ground
+}
+
+// ground is a piece of evidence as a page shows it.
+type ground struct {
+	ID, Kind  string
+	CallCount int
+	Calls     []string
+	Cause     *causeData
+	Table     *tableData
+	Data      *node
+}
+
+// causeData is the part of a mined cause that is shown.
+type causeData struct {
+	Count, Failed, Runs, Agents int
+	Quotes                      []struct {
+		Text        string
+		Calls, Runs int
+	}
+	Repairs []struct {
+		Path, To, Change, Bad, Good  string
+		Tries, Succeeded, Gone, Runs int
+	}
+	Followed     struct{ Tries, Succeeded int }
+	FollowedRuns int `json:"followed_runs"`
+}
+
+// tableData is what speaks for a condition: bad calls with it and without it.
+type tableData struct {
+	With, WithBad, Without, WithoutBad int
+	P                                  float64
+	Provisional                        bool
+}
+
+// parameter is one of the tool's inputs, as the calls showed it.
+type parameter struct {
+	Path            string
+	Types           []string
+	Given, Of, Good int
+	Distinct        int
+	Top             []struct{ Value string }
+	Least, Greatest float64
+	MedianWords     float64 `json:"median_words"`
+}
+
+// Values says in a few words which values were given.
+func (p *parameter) Values() string {
+	if slices.Contains(p.Types, "number") || slices.Contains(p.Types, "integer") {
+		return fmt.Sprintf("%v to %v", p.Least, p.Greatest)
+	}
+	var list []string
+	for _, v := range p.Top[:min(4, len(p.Top))] {
+		list = append(list, textsafe.Line(v.Value, 40))
+	}
+	text := strings.Join(list, ", ")
+	if p.Distinct > len(list) && text != "" {
+		text += fmt.Sprintf(" and %d others", p.Distinct-len(list))
+	}
+	return text
+}
+
+// tool shows one tool: what its agents are told, on what grounds, and how it fails.
+func (d *dashboard) tool(r *request) error {
+	ref, err := r.ref()
+	if err != nil {
+		return err
+	}
+	m, seen, err := d.lookUp(r, ref)
+	if err != nil {
+		return err
+	}
+	v := toolView{Memory: m, Seen: seen, Back: r.with()}
+	if v.Versions, err = d.Flows.ListRevisions.Run(r.Context(), ops.ListRevisions{ToolRef: ref}); err != nil {
+		return err
+	}
+	if len(v.Versions.Revisions) > 0 {
+		v.Outcome = &v.Versions.Revisions[0]
+		v.Revision = &v.Outcome.Revision
+		v.Sections, v.Parameters = sectionsOf(v.Revision)
+		if len(v.Sections) == 0 {
+			v.Plain = v.Revision.Content
+		}
+	}
+	if seen != nil {
+		v.Periods = periodsOf(seen)
+	}
+	return d.show(r, "tool.html", "tools", ref.Tool, v)
+}
+
+// lookUp finds a tool in the store and, where it was read, in the survey.
+func (d *dashboard) lookUp(r *request, ref memoryd.ToolRef) (m ops.Memory, seen *survey.Tool, err error) {
+	found, err := d.Flows.ListTools.Run(r.Context(), ops.ListTools{Workspace: ref.Workspace, Name: ref.Tool, Limit: 1})
+	if err != nil {
+		return m, nil, err
+	}
+	if len(found.Tools) == 0 {
+		return m, nil, memoryd.Errorf(memoryd.NotFound, "There is no tool of this name in the workspace.")
+	}
+	ranked, err := d.Flows.RankTools.Run(r.Context(), ops.RankTools{
+		Workspace: ref.Workspace, Ranking: survey.Ranking{Names: []string{ref.Tool}}, Limit: 1,
+	})
+	if len(ranked.Tools) > 0 {
+		seen = ranked.Tools[0]
+	}
+	return found.Tools[0], seen, err
+}
+
+// mostShownCalls bounds the calls that are linked behind a statement.
+const mostShownCalls = 12
+
+func sectionsOf(rev *ops.Revision) (out []section, parameters []parameter) {
+	if rev.Document == nil {
+		return nil, nil
+	}
+	grounds := map[string]ground{}
+	for _, g := range rev.Document.Grounds {
+		shown := ground{ID: g.ID, Kind: g.Kind, CallCount: g.CallCount, Calls: slices.Clone(g.Calls)}
+		slices.Reverse(shown.Calls) // the newest first
+		shown.Calls = shown.Calls[:min(mostShownCalls, len(shown.Calls))]
+		switch g.Kind {
+		case "parameters":
+			_ = json.Unmarshal(g.Data, &parameters) // of an older version: there are none to show
+		case "cause", "error":
+			shown.Cause = decoded[causeData](g.Data)
+		case "condition":
+			shown.Table = decoded[tableData](g.Data)
+		}
+		if shown.Cause == nil && shown.Table == nil && g.Kind != "parameters" {
+			shown.Data = tree(g.Data)
+		}
+		grounds[g.ID] = shown
+	}
+	for _, item := range rev.Document.Items {
+		line := statement{ID: item.ID, Text: item.Text, Author: item.Author, ByPerson: strings.HasPrefix(item.Author, memoryd.PersonPrefix)}
+		for _, id := range item.Evidence {
+			if g, known := grounds[id]; known {
+				line.Grounds = append(line.Grounds, g)
+			}
+		}
+		if len(out) == 0 || out[len(out)-1].Name != item.Section {
+			out = append(out, section{Name: item.Section})
+		}
+		at := &out[len(out)-1]
+		at.Lines = append(at.Lines, line)
+	}
+	return out, parameters
+}
+
+func decoded[T any](data []byte) *T {
+	v := new(T)
+	if json.Unmarshal(data, v) != nil {
+		return nil
+	}
+	return v
+}
+
+// periods counts causes of failures in groups of calls, the oldest first.
+type periods struct {
+	Heads []time.Time // when each group begins
+	Sizes []int
+	Rows  []periodRow
+	Most  int
+}
+
+type periodRow struct {
+	Cause  string
+	Counts []int
+	Total  int
+}
+
+// mostPeriods and mostCauses bound the table of failures over time.
+const (
+	mostPeriods = 8
+	mostCauses  = 8
+)
+
+func periodsOf(t *survey.Tool) (p periods) {
+	groups := min(mostPeriods, len(t.Calls)/5)
+	if groups < 2 {
+		groups = min(1, len(t.Calls))
+	}
+	for _, c := range t.Causes[:min(mostCauses, len(t.Causes))] {
+		p.Rows = append(p.Rows, periodRow{Cause: c.Text, Counts: make([]int, groups)})
+	}
+	calls := slices.Clone(t.Calls)
+	slices.Reverse(calls)
+	for g := range groups {
+		part := calls[g*len(calls)/groups : (g+1)*len(calls)/groups]
+		p.Heads, p.Sizes = append(p.Heads, part[0].Time), append(p.Sizes, len(part))
+		for i := range part {
+			k := slices.IndexFunc(p.Rows, func(row periodRow) bool { return row.Cause == part[i].Cause })
+			if part[i].Cause == "" || k < 0 {
+				continue
+			}
+			row := &p.Rows[k]
+			row.Counts[g]++
+			row.Total++
+			p.Most = max(p.Most, row.Counts[g])
+		}
+	}
+	p.Rows = slices.DeleteFunc(p.Rows, func(row periodRow) bool { return row.Total == 0 })
+	return p
+}
+
+type versionsView struct {
+	ops.RevisionList
+	Tool     string
+	Current  int64
+	A, B     int64
+	Changes  ops.RevisionDiff
+	Compared bool
+	Back     string
+}
+
+// versions shows what became of each version of a guideline, and what changed.
+func (d *dashboard) versions(r *request) error {
+	ref, err := r.ref()
+	if err != nil {
+		return err
+	}
+	v := versionsView{Tool: ref.Tool, Back: r.with()}
+	if v.RevisionList, err = d.Flows.ListRevisions.Run(r.Context(), ops.ListRevisions{ToolRef: ref}); err != nil {
+		return err
+	}
+	if len(v.Revisions) > 0 {
+		v.Current = v.Revisions[0].Number
+	}
+	v.A, v.B = wholeNumber(r.arg("a")), wholeNumber(r.arg("b"))
+	if v.B == 0 && len(v.Revisions) > 1 {
+		v.A, v.B = v.Revisions[1].Number, v.Revisions[0].Number
+	}
+	if v.B > 0 {
+		v.Changes, err = d.Flows.DiffRevisions.Run(r.Context(), ops.DiffRevisions{ToolRef: ref, Number: v.B, With: v.A})
+		v.Compared = true
+	}
+	if err != nil {
+		return err
+	}
+	return d.show(r, "versions.html", "tools", "Versions of the guideline of "+ref.Tool, v)
+}
+
+func wholeNumber(text string) (n int64) {
+	if _, err := fmt.Sscanf(text, "%d", &n); err != nil || n < 0 {
+		return 0
+	}
+	return n
+}

@@ -1,0 +1,373 @@
+// Package ui is the dashboard: pages made on the server from what the flows of
+// package ops answer, under a strict content security policy, without any code or
+// file from elsewhere. A page does nothing that a request to the API could not;
+// every view is an address, and every change a form.
+//
+// All text of calls, tools and guidelines is foreign: it reaches pages through
+// html/template alone, cut, with invisible characters dropped.
+package ui
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"memoryd"
+	"memoryd/internal/access"
+	"memoryd/ops"
+	"memoryd/ops/survey"
+)
+
+//go:embed templates/*.html
+var templateFiles embed.FS
+
+//go:embed static
+var staticFiles embed.FS
+
+// Live tells of calls as they arrive; *survey.Survey is one.
+type Live interface {
+	Watch() (stop func())
+	Ended() bool
+	Since(workspace string, number int64) (list []survey.Arrival, newest int64)
+}
+
+// Check is one part of the server's health.
+type Check struct {
+	Name  string
+	Vital bool
+	Run   func(ctx context.Context) error
+}
+
+// Deps are what the dashboard works with.
+type Deps struct {
+	Flows  *ops.Flows
+	Live   Live
+	Checks []Check
+	Logger *slog.Logger
+	Now    func() time.Time
+	// Store and Judge say in words what the server runs on.
+	Store, Judge string
+}
+
+// Route is an address of the dashboard with what may be done there.
+type Route struct {
+	Method, Path string
+	// Role is what a caller needs.
+	Role  access.Role
+	serve func(d *dashboard, r *request) error
+}
+
+// Routes lists all addresses but that of the static files, /ui/static/.
+func Routes() []Route { return slices.Concat(viewRoutes(), changeRoutes()) }
+
+func viewRoutes() []Route {
+	return []Route{
+		{"GET", "/ui/", access.Read, (*dashboard).overview},
+		{"GET", "/ui/tools", access.Read, (*dashboard).tools},
+		{"GET", "/ui/tool", access.Read, (*dashboard).tool},
+		{"GET", "/ui/versions", access.Read, (*dashboard).versions},
+		{"GET", "/ui/calls", access.Read, (*dashboard).calls},
+		{"GET", "/ui/call", access.Read, (*dashboard).call},
+		{"GET", "/ui/run", access.Read, (*dashboard).run},
+		{"GET", "/ui/review", access.Read, (*dashboard).review},
+		{"GET", "/ui/forecast", access.Read, (*dashboard).forecast},
+		{"GET", "/ui/compaction", access.Read, (*dashboard).compaction},
+		{"GET", "/ui/judge", access.Read, (*dashboard).judge},
+		{"GET", "/ui/spend", access.Read, (*dashboard).spend},
+		{"GET", "/ui/sources", access.Read, (*dashboard).sources},
+		{"GET", "/ui/live", access.Read, (*dashboard).live},
+		{"GET", "/ui/live/events", access.Read, (*dashboard).liveEvents},
+		{"GET", "/ui/workspaces", access.Read, (*dashboard).workspaces},
+	}
+}
+
+// dashboard carries what the handlers share.
+type dashboard struct {
+	Deps
+	pages   *template.Template
+	static  fs.FS
+	version string // of the static files
+}
+
+// New makes the handler of everything under /ui/.
+func New(deps Deps) (http.Handler, error) {
+	d := &dashboard{Deps: deps}
+	var err error
+	if d.static, err = fs.Sub(staticFiles, "static"); err != nil {
+		return nil, err
+	}
+	if d.version, err = versionOf(d.static); err != nil {
+		return nil, err
+	}
+	if d.pages, err = template.New("").Funcs(d.functions()).ParseFS(templateFiles, "templates/*.html"); err != nil {
+		return nil, err
+	}
+	mux := http.NewServeMux()
+	for _, r := range Routes() {
+		pattern := r.Method + " " + r.Path
+		if r.Path == "/ui/" {
+			pattern += "{$}"
+		}
+		mux.Handle(pattern, d.handler(r))
+	}
+	mux.HandleFunc("GET /ui/static/{file}", d.file)
+	mux.Handle("/ui", http.RedirectHandler("/ui/", http.StatusMovedPermanently))
+	mux.HandleFunc("/ui/", func(w http.ResponseWriter, r *http.Request) {
+		d.fail(&request{w: w, Request: r}, memoryd.Errorf(memoryd.NotFound, "There is no page at this address."))
+	})
+	return mux, nil
+}
+
+func versionOf(files fs.FS) (string, error) {
+	sum := sha256.New()
+	err := fs.WalkDir(files, ".", func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		data, err := fs.ReadFile(files, name)
+		sum.Write(data)
+		return err
+	})
+	return hex.EncodeToString(sum.Sum(nil)[:6]), err
+}
+
+// policy lets a page load what this server holds and nothing else.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+
+func secure(w http.ResponseWriter) {
+	h := w.Header()
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "same-origin")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+}
+
+func (d *dashboard) file(w http.ResponseWriter, r *http.Request) {
+	secure(w)
+	w.Header().Set("Cache-Control", "public, max-age=86400, immutable")
+	http.ServeFileFS(w, r, d.static, path.Base(r.PathValue("file")))
+}
+
+// request is a request for a page, and what it is about.
+type request struct {
+	*http.Request
+
+	w     http.ResponseWriter
+	query url.Values
+	who   *access.Principal
+	// Workspace is the one that the address names, else the first there is.
+	Workspace  string
+	Workspaces []string
+}
+
+// maxForm bounds the body of a form: a conversation may be long.
+const maxForm = 16 << 20
+
+func (d *dashboard) handler(route Route) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, hr *http.Request) {
+		secure(w)
+		w.Header().Set("Cache-Control", "no-store")
+		r := &request{Request: hr, w: w, query: hr.URL.Query(), who: access.Of(hr.Context())}
+		if err := d.serve(r, route); err != nil {
+			d.fail(r, err)
+		}
+	})
+}
+
+func (d *dashboard) serve(r *request, route Route) error {
+	if !r.who.May(route.Role) {
+		return memoryd.Errorf(memoryd.Forbidden, "This needs a key with the role %s.", route.Role)
+	}
+	if err := d.prepare(r); err != nil {
+		return err
+	}
+	return route.serve(d, r)
+}
+
+// prepare reads the form and finds the workspace.
+func (d *dashboard) prepare(r *request) error {
+	if r.Method == http.MethodPost {
+		r.Body = http.MaxBytesReader(r.w, r.Body, maxForm)
+		if err := parseForm(r.Request); err != nil {
+			return memoryd.Wrap(memoryd.Invalid, err, "The form could not be read, or is larger than 16 MiB.")
+		}
+		r.query = r.PostForm
+	}
+	list, err := d.Flows.ListWorkspaces.Run(r.Context(), ops.ListWorkspaces{Limit: mostWorkspaces, Only: r.who.Workspaces})
+	if err != nil {
+		return err
+	}
+	r.Workspaces = list.Names
+	r.Workspace = r.arg("w")
+	if r.Workspace == "" {
+		r.Workspace = memoryd.DefaultWorkspace
+		if len(list.Names) > 0 && !slices.Contains(list.Names, r.Workspace) {
+			r.Workspace = list.Names[0]
+		}
+	}
+	if !r.who.In(r.Workspace) {
+		r.Workspace = access.Absent(r.Workspace)
+		return nil
+	}
+	if !slices.Contains(r.Workspaces, r.Workspace) {
+		r.Workspaces = append([]string{r.Workspace}, r.Workspaces...)
+	}
+	return nil
+}
+
+func parseForm(r *http.Request) error {
+	if strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/form-data") {
+		return r.ParseMultipartForm(maxForm)
+	}
+	return r.ParseForm()
+}
+
+// mostWorkspaces bounds the list to choose from.
+const mostWorkspaces = 500
+
+// arg is an argument of the address, or of the form.
+func (r *request) arg(name string) string { return r.query.Get(name) }
+
+// ref is the tool that the request names.
+func (r *request) ref() (memoryd.ToolRef, error) {
+	ref := memoryd.ToolRef{Workspace: r.Workspace, Tool: r.arg("t")}
+	if ref.Tool == "" {
+		return ref, memoryd.Errorf(memoryd.Invalid, "The address names no tool.")
+	}
+	return ref, nil
+}
+
+// page is what the layout shows around a view.
+type page struct {
+	Title string
+	// Nav is the entry of the menu that the view belongs to.
+	Nav        string
+	Workspace  string
+	Workspaces []string
+	Said       *notice
+	// Who is the caller's key; "" without keys.
+	Who     string
+	Version string
+	Data    any
+}
+
+// show writes a page whose middle is a template.
+func (d *dashboard) show(r *request, name, nav, title string, data any) error {
+	return d.write(r, http.StatusOK, name, page{
+		Title: title, Nav: nav, Workspace: r.Workspace, Workspaces: r.Workspaces, Said: said(r), Version: d.version, Data: data, Who: r.name(),
+	})
+}
+
+// name is the caller's key, "" where none was shown.
+func (r *request) name() string {
+	if r.who == nil || r.who.Source == access.Local {
+		return ""
+	}
+	return r.who.Source
+}
+
+func (d *dashboard) write(r *request, status int, name string, p page) error {
+	var body bytes.Buffer
+	view, err := d.pages.Clone()
+	if err == nil {
+		_, err = view.AddParseTree("view", d.pages.Lookup(name).Tree)
+	}
+	if err == nil {
+		err = view.ExecuteTemplate(&body, "layout.html", p)
+	}
+	if err != nil {
+		return fmt.Errorf("page %s: %w", name, err)
+	}
+	h := r.w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Add("Vary", "Accept-Encoding")
+	if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		r.w.WriteHeader(status)
+		_, _ = r.w.Write(body.Bytes()) // who does not read it has gone
+		return nil
+	}
+	h.Set("Content-Encoding", "gzip")
+	r.w.WriteHeader(status)
+	zw, _ := gzip.NewWriterLevel(r.w, gzip.BestSpeed)
+	_, _ = zw.Write(body.Bytes())
+	_ = zw.Close()
+	return nil
+}
+
+// statuses are those of the kinds of error that a page can meet.
+var statuses = map[memoryd.Kind]int{
+	memoryd.Invalid: http.StatusBadRequest, memoryd.NotFound: http.StatusNotFound, memoryd.Conflict: http.StatusConflict,
+	memoryd.Forbidden: http.StatusForbidden, memoryd.Unauthenticated: http.StatusUnauthorized, memoryd.TooLarge: http.StatusRequestEntityTooLarge,
+	memoryd.Unavailable: http.StatusServiceUnavailable, memoryd.Overloaded: http.StatusTooManyRequests,
+}
+
+// fail shows what went wrong, in words that a caller may see.
+func (d *dashboard) fail(r *request, err error) {
+	if r.Context().Err() != nil {
+		return
+	}
+	secure(r.w)
+	kind, msg := memoryd.KindOf(err)
+	status, known := statuses[kind]
+	if !known {
+		status = http.StatusInternalServerError
+	}
+	if status >= http.StatusInternalServerError {
+		d.Logger.WarnContext(r.Context(), "a page failed", "path", r.URL.Path, "err", err)
+	}
+	p := page{
+		Title: http.StatusText(status), Workspace: r.Workspace, Workspaces: r.Workspaces, Version: d.version,
+		Data: map[string]any{"Status": status, "Message": msg},
+	}
+	if err := d.write(r, status, "error.html", p); err != nil {
+		d.Logger.ErrorContext(r.Context(), "the page of an error failed", "err", err)
+		http.Error(r.w, "internal error", http.StatusInternalServerError)
+	}
+}
+
+// link is the address of a view; arguments that are "" are left out.
+func link(to string, pairs ...string) string {
+	values := url.Values{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			values.Set(pairs[i], pairs[i+1])
+		}
+	}
+	if to = "/ui/" + to; len(values) == 0 {
+		return to
+	}
+	return to + "?" + values.Encode()
+}
+
+// with is the address of this view with other arguments; "" takes one away.
+func (r *request) with(pairs ...string) string {
+	values := url.Values{}
+	for name, list := range r.URL.Query() {
+		if name != "said" && len(list) > 0 && list[0] != "" {
+			values.Set(name, list[0])
+		}
+	}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if values.Del(pairs[i]); pairs[i+1] != "" {
+			values.Set(pairs[i], pairs[i+1])
+		}
+	}
+	if len(values) == 0 {
+		return r.URL.Path
+	}
+	return r.URL.Path + "?" + values.Encode()
+}

@@ -1,0 +1,288 @@
+package ui
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+	"time"
+
+	"memoryd"
+	"memoryd/ops"
+	"memoryd/ops/survey"
+)
+
+// choice is one value of a filter or an order, with its address.
+type choice struct {
+	Label, Value, URL string
+	On                bool
+}
+
+// choices are the values of an argument as links, each without the page number.
+func (r *request) choices(arg string, values ...string) (out []choice) {
+	for i := 0; i+1 < len(values); i += 2 {
+		out = append(out, choice{values[i+1], values[i], r.with(arg, values[i], "page", "", "after", ""), r.arg(arg) == values[i]})
+	}
+	return out
+}
+
+type overviewView struct {
+	ops.OverviewPage
+	By      []choice
+	Column  string
+	Health  []health
+	On      string // what the server runs on
+	Judge   string
+	Warning []string
+}
+
+type health struct{ Name, Fault string }
+
+// overview shows what goes wrong most, what changed, and how the server does.
+func (d *dashboard) overview(r *request) error {
+	by := r.arg("by")
+	o, err := d.Flows.GetOverview.Run(r.Context(), ops.GetOverview{Workspace: r.Workspace, By: by})
+	if err != nil {
+		return err
+	}
+	v := overviewView{
+		OverviewPage: o, Column: cmp.Or(by, "calls"), On: d.Store, Judge: d.Judge,
+	}
+	columns := []string{"", "calls"}
+	if o.Timed {
+		columns = append(columns, "time", "time")
+	}
+	if o.TokensBad > 0 {
+		columns = append(columns, "tokens", "tokens")
+	}
+	if len(columns) > 2 {
+		v.By = r.choices("by", columns...)
+	}
+	for _, c := range d.Checks {
+		h := health{Name: c.Name}
+		if err := c.Run(r.Context()); err != nil {
+			_, h.Fault = memoryd.KindOf(err)
+		}
+		v.Health = append(v.Health, h)
+	}
+	judges, err := d.Flows.ListJudges.Run(r.Context(), ops.ListJudges{})
+	if err != nil {
+		return err
+	}
+	for _, j := range judges.Judges {
+		for _, w := range j.Warnings {
+			v.Warning = append(v.Warning, j.Name+": "+w)
+		}
+	}
+	return d.show(r, "overview.html", "overview", "Overview", v)
+}
+
+// toolRows is how many tools, and callRows how many calls, a page lists.
+const (
+	toolRows = 50
+	callRows = 40
+)
+
+type toolsView struct {
+	ops.RankedTools
+	Query, State string
+	States       []choice
+	Columns      []column
+	Prev, Next   string
+	From, To     int
+	Meaning      bool
+	ByMeaning    string
+}
+
+// column is a heading that orders.
+type column struct {
+	Label, URL string
+	// Order is "ascending" or "descending" where the list is ordered by it.
+	Order string
+	Right bool
+}
+
+// tools lists the tools of a workspace.
+func (d *dashboard) tools(r *request) error {
+	page, _ := strconv.Atoi(r.arg("page"))
+	page = max(1, page)
+	by, descending := strings.CutPrefix(cmp.Or(r.arg("sort"), "-failed"), "-")
+	v := toolsView{Query: r.arg("q"), State: r.arg("state"), Meaning: r.arg("meaning") != "" && r.arg("q") != ""}
+	ask := ops.RankTools{
+		Workspace: r.Workspace, Offset: toolRows * (page - 1), Limit: toolRows,
+		Ranking: survey.Ranking{Words: v.Query, State: v.State, By: by, Descending: descending},
+	}
+	if v.Meaning {
+		found, err := d.Flows.ListTools.Run(r.Context(), ops.ListTools{Workspace: r.Workspace, Query: v.Query, Limit: toolRows})
+		if err != nil {
+			return err
+		}
+		ask.Names = []string{}
+		for _, m := range found.Tools {
+			ask.Names = append(ask.Names, m.Tool.Tool)
+		}
+	}
+	var err error
+	if v.RankedTools, err = d.Flows.RankTools.Run(r.Context(), ask); err != nil {
+		return err
+	}
+	v.States = r.choices("state", "", "all", "failing", "with failures", "worse", "getting worse", "better", "getting better",
+		"pending", "waiting for the judge", "unwritten", "no guideline", "behind", "guideline behind")
+	v.Columns = r.columns(by, descending)
+	v.From, v.To = min(ask.Offset+1, v.Total), ask.Offset+len(v.Tools)
+	if page > 1 {
+		v.Prev = r.with("page", strconv.Itoa(page-1))
+	}
+	if v.To < v.Total {
+		v.Next = r.with("page", strconv.Itoa(page+1))
+	}
+	v.ByMeaning = r.with("meaning", "1", "page", "")
+	return d.show(r, "tools.html", "tools", "Tools", v)
+}
+
+// columns are the headings of the list of tools. A heading orders by what is worst
+// or most first, and again the other way round.
+func (r *request) columns(by string, descending bool) (out []column) {
+	for _, c := range []struct {
+		name, label string
+		up, right   bool
+	}{
+		{"name", "Tool", true, false},
+		{"calls", "Calls", false, true},
+		{"failed", "Went wrong", false, true},
+		{"rate", "Judged good", true, true},
+		{"", "Trend", false, false},
+		{"p50", "p50", false, true},
+		{"p95", "p95", false, true},
+		{"tokens", "Tokens", false, true},
+		{"guideline", "Guideline", true, false},
+		{"newest", "Newest call", false, false},
+	} {
+		col := column{Label: c.label, Right: c.right}
+		if c.name != "" {
+			down := !c.up
+			if c.name == by {
+				col.Order, down = "ascending", !descending
+				if descending {
+					col.Order = "descending"
+				}
+			}
+			sign := ""
+			if down {
+				sign = "-"
+			}
+			col.URL = r.with("sort", sign+c.name, "page", "")
+		}
+		out = append(out, col)
+	}
+	return out
+}
+
+type callsView struct {
+	ops.FoundCalls
+	Filter   survey.Filter
+	Text     string
+	Verdicts []string
+	Judges   []string
+	Next     string
+	First    string
+	Back     string
+	Filtered bool
+}
+
+// filter reads which calls are looked for.
+func (r *request) filter() survey.Filter {
+	return survey.Filter{
+		Tool: r.arg("t"), Verdict: r.arg("verdict"), Judge: r.arg("judge"), Rule: r.arg("rule"), Cause: r.arg("cause"),
+		Agent: r.arg("agent"), Run: r.arg("run"),
+	}
+}
+
+// calls lists calls over all tools.
+func (d *dashboard) calls(r *request) error {
+	v, err := d.find(r, r.filter())
+	if err != nil {
+		return err
+	}
+	return d.show(r, "calls.html", "calls", "Calls", v)
+}
+
+func (d *dashboard) find(r *request, f survey.Filter) (v callsView, err error) {
+	after, err := placeOf(r.arg("after"))
+	if err != nil {
+		return v, err
+	}
+	v = callsView{Filter: f, Text: r.arg("q"), Verdicts: survey.Verdicts(), Judges: []string{"rules", "model", "person", "cache"}, Back: r.with()}
+	v.Filtered = f != survey.Filter{} || v.Text != ""
+	v.FoundCalls, err = d.Flows.FindCalls.Run(r.Context(), ops.FindCalls{
+		Workspace: r.Workspace, Filter: f, Text: v.Text, After: after, Limit: callRows,
+	})
+	if !v.FoundCalls.Next.Time.IsZero() {
+		v.Next = r.with("after", placeText(v.FoundCalls.Next))
+	}
+	if !after.Time.IsZero() {
+		v.First = r.with("after", "")
+	}
+	return v, err
+}
+
+// placeText is a place in a list of calls as an argument of an address.
+func placeText(p survey.Place) string {
+	return strconv.FormatInt(p.Time.UnixNano(), 36) + "." + p.Key.String()
+}
+
+func placeOf(text string) (p survey.Place, err error) {
+	if text == "" {
+		return p, nil
+	}
+	at, key, _ := strings.Cut(text, ".")
+	nanos, err := strconv.ParseInt(at, 36, 64)
+	if err == nil {
+		p.Key, err = keyOf(key)
+	}
+	if err != nil {
+		return p, memoryd.Errorf(memoryd.Invalid, "The address of this page of the list is damaged.")
+	}
+	p.Time = time.Unix(0, nanos)
+	return p, nil
+}
+
+type reviewView struct {
+	callsView
+	// Statements wait for a person, or for more calls to say the same; After is where
+	// the list goes on.
+	Statements []ops.PendingStatement
+	After      string
+}
+
+// reviewTools is how many tools a page looks through for statements that wait.
+const reviewTools = 40
+
+// review lists what a person's look at is worth most: statements that wait, and
+// verdicts that the judge was unsure of.
+func (d *dashboard) review(r *request) error {
+	found, err := d.find(r, survey.Filter{Verdict: "unsure", Tool: r.arg("t")})
+	if err != nil {
+		return err
+	}
+	v := reviewView{callsView: found}
+	ask := ops.ListPending{Workspace: r.Workspace, Tool: r.arg("t"), After: r.arg("from"), Limit: reviewTools}
+	began := d.Now()
+	for {
+		waiting, err := d.Flows.ListPending.Run(r.Context(), ask)
+		if err != nil {
+			return err
+		}
+		v.Statements = append(v.Statements, waiting.Statements...)
+		ask.After = waiting.Next
+		if waiting.Next == "" || len(v.Statements) > 0 || d.Now().Sub(began) > searchTime {
+			break
+		}
+	}
+	if ask.After != "" {
+		v.After = r.with("from", ask.After)
+	}
+	return d.show(r, "review.html", "review", "Review", v)
+}
+
+// searchTime is how long a page looks for statements that wait.
+const searchTime = 30 * time.Millisecond
