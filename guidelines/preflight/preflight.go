@@ -396,6 +396,12 @@ func (m *Model) Assess(p Planned) Assessment {
 	return a
 }
 
+// ownShare is how much of what the learner says of an input, against the tool's
+// rate and in log odds, counts beside the rate of calls that follow a failure. Half
+// of it: the rate holds a part of it already, since a run that fails goes on with
+// the same kind of inputs.
+const ownShare = 0.5
+
 // risk sets the risk and its interval.
 func (m *Model) risk(a *Assessment, v *view, near []neighbour) {
 	rate, weight := m.rate()
@@ -414,10 +420,18 @@ func (m *Model) risk(a *Assessment, v *view, near []neighbour) {
 	}
 	// What an input's own record says comes after what is said of all inputs, and
 	// before what is said of this input in this run.
+	// After a failure the tool's calls come out alike, but not all inputs do.
+	lean := 0.0
+	if m.learner != nil {
+		lean = ownShare * (logit(clip(risk)) - logit(clip(rate)))
+	}
 	raise := func(of ...Rule) {
 		for _, r := range of {
 			if v.met.has(r) {
 				rate, calls := m.rates.of(r, &m.options.Pool)
+				if r >= FailedThrice {
+					rate = logistic(logit(clip(rate)) + lean)
+				}
 				if rate > risk {
 					risk, support = rate, calls
 				}
