@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -27,6 +28,8 @@ import (
 )
 
 var noAxe = flag.Bool("no-axe", false, "leave the check of accessibility out")
+
+var thorough = flag.Bool("thorough", false, "run all rules of axe in each width and colour")
 
 var shots = flag.String("shots", "", "folder to write the screenshots of docs/dashboard.md to")
 
@@ -42,16 +45,65 @@ func chromium(t *testing.T) string {
 	return ""
 }
 
-// serve builds memoryd, starts it on a new folder, and gives its address.
-func serve(t *testing.T) string {
+// shared is what all tests use: one program, one browser and one copy of axe.
+type shared struct {
+	program, axe string
+	browser      context.Context
+}
+
+var (
+	common   shared
+	commonly sync.Once
+	ending   []func()
+)
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	code := m.Run()
+	for _, end := range slices.Backward(ending) {
+		end()
+	}
+	os.Exit(code)
+}
+
+// start makes what the tests share. What starts the browser must not have a time
+// limit, nor the context of a test: the browser ends with it.
+func start(t *testing.T) shared {
+	t.Helper()
+	path := chromium(t)
+	commonly.Do(func() {
+		dir, err := os.MkdirTemp("", "memoryd-browser-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ending = append(ending, func() { _ = os.RemoveAll(dir) })
+		program := filepath.Join(dir, "memoryd")
+		if built := os.Getenv("MEMORYD_TEST_PROGRAM"); built != "" {
+			program = built // spares the building
+		} else if out, err := goBuild(t, program); err != nil {
+			t.Fatalf("build: %v\n%s", err, out)
+		}
+		opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.ExecPath(path),
+			chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-gpu", true))
+		allocator, stop := chromedp.NewExecAllocator(context.Background(), opts...)
+		ctx, end := chromedp.NewContext(allocator)
+		ending = append(ending, stop, end)
+		if err := chromedp.Do(ctx, chromedp.Navigate("about:blank")); err != nil {
+			t.Fatal(err)
+		}
+		common = shared{program: program, axe: axeCore(t), browser: ctx}
+	})
+	if common.browser == nil {
+		t.Fatal("the browser did not start")
+	}
+	return common
+}
+
+// serve starts memoryd on a new folder, with recorded calls if that is asked for,
+// and gives its address.
+func serve(t *testing.T, program string, recordings bool) string {
 	t.Helper()
 	dir := t.TempDir()
-	program := filepath.Join(dir, "memoryd")
-	if built := os.Getenv("MEMORYD_TEST_PROGRAM"); built != "" {
-		program = built // spares the building
-	} else if out, err := goBuild(t, program); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
-	}
 	cmd := exec.Command(program, "serve", "--listen", "127.0.0.1:0", "--data", filepath.Join(dir, "data")) //nolint:noctx // it is stopped below
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
@@ -72,6 +124,9 @@ func serve(t *testing.T) string {
 	_, rest, _ := strings.Cut(line, "http://")
 	addr, _, _ := strings.Cut(rest, " ")
 	base := "http://" + addr
+	if !recordings {
+		return base
+	}
 	load := exec.CommandContext(t.Context(), program, "import", "cmd/memoryd/demo/calls.jsonl.gz", "--url", base)
 	load.Dir = "../.."
 	if out, err := load.CombinedOutput(); err != nil {
@@ -98,16 +153,14 @@ type tab struct {
 	faults []string
 }
 
-func open(t *testing.T, base string) *tab {
+// open starts a server and a tab of the browser for it.
+func open(t *testing.T, recordings bool) *tab {
 	t.Helper()
-	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.ExecPath(chromium(t)),
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-gpu", true))
-	allocator, stop := chromedp.NewExecAllocator(context.Background(), opts...)
-	t.Cleanup(stop)
-	ctx, end := chromedp.NewContext(allocator)
+	t.Parallel()
+	all := start(t)
+	ctx, end := chromedp.NewContext(all.browser)
 	t.Cleanup(end)
-	b := &tab{T: t, ctx: ctx, base: base, axe: axeCore(t)}
-	// What starts the browser must not have a time limit: the browser ends with it.
+	b := &tab{T: t, ctx: ctx, base: serve(t, all.program, recordings), axe: all.axe}
 	err := chromedp.Do(ctx, chromedp.Navigate("about:blank"))
 	if err == nil {
 		err = chromedp.Listen(ctx, b.hear)
@@ -183,11 +236,44 @@ func evaluate[T any](b *tab, js string) T {
 	return v
 }
 
-// visit opens a view, and looks at it with axe.
+// visit opens a view, and holds it to everything but accessibility.
 func (b *tab) visit(view string, pairs ...string) {
 	b.Helper()
 	b.try(chromedp.Navigate(b.base + address(view, pairs...)))
-	b.look(view)
+	b.check(view)
+}
+
+// widths are the windows that a view is looked at in; the style sheet has one layout
+// for the wide ones and another for the narrow one.
+var widths = []int64{1440, 1024, 390}
+
+// survey opens a view and looks at it in each width, in light and dark colours.
+func (b *tab) survey(view string, pairs ...string) {
+	b.Helper()
+	b.try(chromedp.Navigate(b.base + address(view, pairs...)))
+	b.lookAround(view)
+}
+
+// lookAround looks at the page in each width, in light and dark colours. The colours
+// are the same in each width, and 1024 is laid out as 1440 is: there axe looks
+// again only where the flag asks for it.
+func (b *tab) lookAround(view string) {
+	b.Helper()
+	for _, width := range widths {
+		b.try(chromedp.EmulateViewport(width, 900))
+		at := fmt.Sprintf("%s at %d", view, width)
+		b.check(at)
+		if width == 1024 && !*thorough {
+			continue
+		}
+		b.audit(at, true)
+		if width == 1440 || *thorough {
+			evaluate[any](b, `document.documentElement.dataset.theme = "dark"; null`)
+			b.audit(at+", dark", *thorough)
+			evaluate[any](b, `delete document.documentElement.dataset.theme; null`)
+		}
+	}
+	b.try(chromedp.EmulateViewport(1440, 900))
 }
 
 func address(view string, pairs ...string) string {
@@ -198,8 +284,15 @@ func address(view string, pairs ...string) string {
 	return "/ui/" + view + "?" + q.Encode()
 }
 
-// look holds the page to what every page promises.
+// look holds the page to what every page promises, as it is now.
 func (b *tab) look(view string) {
+	b.Helper()
+	b.check(view)
+	b.audit(view, true)
+}
+
+// check looks at all but accessibility.
+func (b *tab) check(view string) {
 	b.Helper()
 	if evaluate[bool](b, `document.querySelector("main h1") === null`) {
 		b.Errorf("%s: the page has no heading", view)
@@ -210,9 +303,6 @@ func (b *tab) look(view string) {
 	if over := evaluate[int](b, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); over > 0 {
 		b.Errorf("%s: the page is %d pixels wider than the window", view, over)
 	}
-	if b.axe != "" {
-		b.audit(view)
-	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, f := range b.faults {
@@ -221,11 +311,26 @@ func (b *tab) look(view string) {
 	b.faults = nil
 }
 
-// audit runs axe for the levels A and AA.
-func (b *tab) audit(view string) {
+// audit runs axe for the levels A and AA; of a page that was audited before in other
+// colours, those rules that depend on them.
+func (b *tab) audit(view string, all bool) {
 	b.Helper()
-	evaluate[any](b, b.axe+"; null")
-	raw, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](`axe.run(document, {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]})
+	rules := `["color-contrast", "link-in-text-block"]`
+	if all {
+		rules = `["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]`
+	}
+	if b.axe == "" {
+		return
+	}
+	if evaluate[bool](b, `!window.axe`) {
+		evaluate[any](b, b.axe+"; null")
+	}
+	// The rows of a list are alike: its first ones stand for the others.
+	page := `{exclude: ["tbody tr:nth-child(n+13)"]}`
+	if *thorough {
+		page = `document`
+	}
+	raw, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](`axe.run(`+page+`, {runOnly: `+rules+`, resultTypes: ["violations"], preload: false})
 		.then((r) => JSON.stringify(r.violations.map((v) => v.id + ": " + v.nodes.slice(0, 2).map((n) => n.html.slice(0, 160) + " " + (n.any[0] || {}).message).join(" | "))))`,
 		chromedp.EvalAwaitPromise))
 	if err != nil {
@@ -243,12 +348,12 @@ func (b *tab) audit(view string) {
 // wait waits until an expression holds.
 func (b *tab) wait(js string) {
 	b.Helper()
-	for end := time.Now().Add(40 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-		if evaluate[bool](b, js) {
+	for end := time.Now().Add(40 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		// An error is a page that goes while it is asked: the next one answers.
+		if done, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](js)); err == nil && done {
 			return
-		}
-		if time.Now().After(end) {
-			b.Fatalf("it did not come to: %s", js)
+		} else if time.Now().After(end) {
+			b.Fatalf("it did not come to: %s (%v)", js, err)
 		}
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 	"unicode"
 
 	"github.com/chromedp/chromedp"
@@ -19,7 +18,7 @@ import (
 // pins a version and undoes a compaction. No page breaks the security policy, writes
 // to the console, is wider than its window, or fails axe at levels A and AA.
 func TestTheDashboardInABrowser(t *testing.T) {
-	b := open(t, serve(t))
+	b := open(t, true)
 	const tool = "book_reservation"
 	b.post("/summary_tool_memory", map[string]any{"tool_names": []string{tool, "update_reservation_flights"}})
 	b.try(chromedp.EmulateViewport(1440, 900))
@@ -27,36 +26,23 @@ func TestTheDashboardInABrowser(t *testing.T) {
 	b.visit("")
 	b.wait(`document.querySelectorAll("#most ~ *, section table tbody tr").length > 5`)
 	b.shoot("overview", 1440)
-	for _, view := range []string{"tools", "calls", "review", "compaction", "judge", "spend", "live", "workspaces", "forecast", "sources"} {
-		b.visit(view)
+	for _, view := range []string{"", "tools", "calls", "review", "compaction", "judge", "spend", "live", "workspaces", "sources"} {
+		b.survey(view)
 	}
 	b.visit("tools", "q", "nothing-is-called-so")
+	b.audit("tools that are not there", true)
 	b.visit("calls", "verdict", "failed", "judge", "rules", "q", "payment")
-	b.visit("calls", "run", "airline#0/task11/trial2")
-	b.visit("run", "run", "airline#0/task11/trial2")
+	b.survey("run", "run", "airline#0/task11/trial2")
 	b.visit("tool", "t", tool)
 	b.click(".guideline details:has(.quotes) > summary")
-	b.look("tool with its evidence")
+	b.lookAround("tool with its evidence")
 	b.shoot("tool", 1440)
+	b.shoot("tool-narrow", 390)
 	b.correct(tool)
 	b.pin(tool)
 	b.predict(tool)
 	b.compact()
 	b.watch()
-	for _, width := range []int64{1024, 390} {
-		b.try(chromedp.EmulateViewport(width, 844))
-		if width == 1024 {
-			b.axe = "" // the wide and the narrow layout were looked at, or will be
-		} else {
-			b.axe = axeCore(t)
-		}
-		for _, view := range []string{"", "tools", "calls", "review", "compaction", "judge", "spend", "live", "workspaces", "forecast", "sources"} {
-			b.visit(view)
-		}
-		b.visit("tool", "t", tool)
-		b.visit("versions", "t", tool)
-	}
-	b.shoot("tool-narrow", 390)
 }
 
 // correct settles a failed call from the list with one key, takes it back, and
@@ -80,12 +66,12 @@ func (b *tab) correct(tool string) {
 	}
 	b.click("#" + row + " th a")
 	b.wait(`document.querySelector("form.correct.wide") !== null`)
-	b.look("call")
+	b.lookAround("call")
 	b.shoot("call", 1440)
 	evaluate[any](b, `document.getElementById("reason").value = "the price was shown"; document.getElementById("main").focus(); null`)
 	b.key("p")
 	b.wait(`document.querySelector(".said") !== null && document.querySelector(".why").textContent.includes("the price was shown")`)
-	b.look("call corrected")
+	b.check("call corrected")
 }
 
 func (b *tab) pin(tool string) {
@@ -96,10 +82,10 @@ func (b *tab) pin(tool string) {
 	b.visit("versions", "t", tool)
 	b.click(`form[action="/ui/pin"] button`)
 	b.wait(`document.querySelector("form[action='/ui/unpin'] button[aria-label]") !== null`)
-	b.look("pinned")
+	b.lookAround("pinned")
 	b.key("u")
 	b.wait(`document.querySelector("form[action='/ui/unpin'] button[aria-label]") === null`)
-	b.look("unpinned")
+	b.check("unpinned")
 }
 
 func (b *tab) predict(tool string) {
@@ -108,6 +94,7 @@ func (b *tab) predict(tool string) {
 	if text := evaluate[string](b, `document.querySelector("[aria-labelledby=answer]").textContent`); !strings.Contains(text, "Risk of failure") {
 		b.Errorf("the forecast says %q", text)
 	}
+	b.lookAround("forecast with an answer")
 }
 
 // compact makes the sample conversation smaller and gives it back.
@@ -133,12 +120,12 @@ func (b *tab) compact() {
 	}
 	evaluate[any](b, fmt.Sprintf(`document.getElementById("conversation").value = %s; document.querySelector("form.sheet button.main").click(); null`, text))
 	b.wait(`document.getElementById("before") !== null`)
-	b.look("compacted")
+	b.lookAround("compacted")
 	b.shoot("compaction", 1440)
 	messages := evaluate[int](b, `document.querySelectorAll("[aria-labelledby=before] .talk > li").length`)
 	b.click(`form[action="/ui/undo"] button`)
 	b.wait(`document.querySelector(".said") !== null`)
-	b.look("compaction undone")
+	b.check("compaction undone")
 	if n := evaluate[int](b, `document.querySelectorAll(".talk > li").length`); n != messages || n == 0 {
 		b.Errorf("the undone conversation has %d messages, not %d", n, messages)
 	}
@@ -149,17 +136,16 @@ func (b *tab) watch() {
 	b.Helper()
 	b.visit("live")
 	b.wait(`document.getElementById("live-state").textContent.startsWith("Waiting")`)
-	for round := range 8 {
+	for round := 1; round <= 5; round++ {
 		var calls []map[string]any
-		for i := range 50 {
-			calls = append(calls, map[string]any{"tool_name": "live", "input": fmt.Sprintf("call %d", 50*round+i), "output": "Error: no such file"})
+		for i := range 80 {
+			calls = append(calls, map[string]any{"tool_name": "live", "input": fmt.Sprintf("call %d", 80*round+i), "output": "Error: no such file"})
 		}
 		b.post("/add_tool_call_result", map[string]any{"tool_call_results": calls, "async": true})
-		time.Sleep(500 * time.Millisecond)
+		b.wait(fmt.Sprintf(`document.getElementById("live-state").textContent.startsWith("%d ")`, 80*round))
 	}
-	b.wait(`document.getElementById("live").rows.length === 200`)
-	if came := evaluate[string](b, `document.getElementById("live-state").textContent`); !strings.HasPrefix(came, "400 ") {
-		b.Errorf("of 400 calls the live view says: %s", came)
+	if rows := evaluate[int](b, `document.getElementById("live").rows.length`); rows != 200 {
+		b.Errorf("the live view holds %d rows, not 200", rows)
 	}
 	b.look("live with calls")
 	b.click("#live-pause")
@@ -187,8 +173,7 @@ func (b *tab) shoot(name string, width int64) {
 // TestHostileTextsStayTexts records calls whose names, inputs and outputs try to
 // become markup, script or layout: nothing runs, and no page is wider than its window.
 func TestHostileTextsStayTexts(t *testing.T) {
-	b := open(t, serve(t))
-	b.axe = "" // their text breaks no rule that ours does not
+	b := open(t, false)
 	b.try(chromedp.EmulateViewport(1024, 800))
 	evil := hostile()
 	if len(evil) < 250 {
@@ -215,7 +200,7 @@ func TestHostileTextsStayTexts(t *testing.T) {
 			break
 		}
 		b.try(chromedp.Navigate(next))
-		b.look("calls")
+		b.check("calls")
 	}
 	for i, s := range evil {
 		if i%10 == 0 {
@@ -226,7 +211,7 @@ func TestHostileTextsStayTexts(t *testing.T) {
 			if evaluate[bool](b, `document.querySelector("tr[data-row] a") !== null`) {
 				b.click("tr[data-row] a")
 				b.wait(`location.pathname === "/ui/call" && document.readyState === "complete"`)
-				b.look("call")
+				b.check("call")
 			}
 		}
 	}
