@@ -142,10 +142,13 @@ func withoutSource(metadata json.RawMessage) json.RawMessage {
 	return out
 }
 
+// Sourced reports whether the call says who wrote it; otherwise it was this machine.
+func (c *Call) Sourced() bool { return bytes.Contains(c.Metadata, []byte(sourceName)) }
+
 // Source is who wrote the call: the id of an API key, or local.
 func (c *Call) Source() string {
 	const local = "local"
-	if !bytes.Contains(c.Metadata, []byte(sourceName)) {
+	if !c.Sourced() {
 		return local
 	}
 	var m struct {

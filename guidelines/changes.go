@@ -11,7 +11,7 @@ import (
 func (f *findings) changed(c *evidence.Cause, p *practice) {
 	for i := range c.Repairs {
 		r := &c.Repairs[i]
-		if r.Succeeded == 0 && (r.Gone == 0 || f.evidence.Good > 0 || !touches(c, r)) || 2*(r.Succeeded+r.Gone) < r.Tries || !touches(c, r) && (r.Runs < 2 || f.chance(r) > chanceLevel) {
+		if r.Succeeded == 0 && (r.Gone == 0 || f.evidence.Good > 0 || !touches(c, r)) || 2*(r.Succeeded+r.Gone) < r.Tries || !touches(c, r) && (r.Runs < 2 || r.Sole || f.chance(r) > chanceLevel) {
 			continue
 		}
 		text := f.change(c, r)
@@ -25,9 +25,9 @@ func (f *findings) changed(c *evidence.Cause, p *practice) {
 		if r.Succeeded == 0 {
 			p.after = "; " + text + " the message was gone" + inRuns(r.Runs)
 		}
-		p.uncertain = r.Runs < 2
+		p.uncertain = r.Runs < 2 || r.Sole
 		p.last = false
-		if bad, ok := f.example(r.Bad); ok && f.agents < 2 && r.Runs >= 2 && (r.Change == evidence.Requoted || r.Change == evidence.Edited || r.Change == evidence.Recased) {
+		if bad, ok := f.example(r.Bad); ok && f.evidence.Parties < 2 && r.Runs >= 2 && (r.Change == evidence.Requoted || r.Change == evidence.Edited || r.Change == evidence.Recased) {
 			if good, ok := f.example(r.Good); ok {
 				p.pair = ", as `" + bad + "` → `" + good + "`"
 			}
@@ -79,7 +79,7 @@ func (f *findings) change(c *evidence.Cause, r *evidence.Repair) string {
 			return "leaving out `" + r.Path + "`"
 		}
 	case evidence.Lowered, evidence.Raised:
-		if known && r.Number != 0 && c.Class == constraints.Range && 2*r.Succeeded >= r.Tries {
+		if known && r.Number != 0 && !r.Sole && c.Class == constraints.Range && 2*r.Succeeded >= r.Tries {
 			return name + " " + number(r.Number)
 		}
 	case evidence.Shortened, evidence.Lengthened:
@@ -98,7 +98,7 @@ func (f *findings) change(c *evidence.Cause, r *evidence.Repair) string {
 			}[r.Change] + name
 		}
 	case evidence.Replaced:
-		if known && r.Runs >= 2 && (c.Class == constraints.NotFound || c.Class == constraints.Exists || c.Class == constraints.Enum) {
+		if known && r.Runs >= 2 && !r.Sole && (c.Class == constraints.NotFound || c.Class == constraints.Exists || c.Class == constraints.Enum) {
 			return "another " + name
 		}
 	}

@@ -1,6 +1,7 @@
 package guidelines
 
 import (
+	"regexp"
 	"strings"
 
 	"memoryd/internal/textsafe"
@@ -20,11 +21,14 @@ func quotable(s string, limit int) (string, bool) {
 	return s, s != ""
 }
 
-// code is quotable for names: it stands between backticks.
+// nameForm is the form of the names of tools and parameters that stand in a guideline:
+// no blanks, and no script in which one needs none to write a sentence.
+var nameForm = regexp.MustCompile(`^[A-Za-z0-9_.:/-]{1,64}$`)
+
+// code puts a name between backticks.
 func code(s string) string {
-	q, ok := quotable(s, 60)
-	if !ok {
+	if _, reads := textsafe.SuspectInstruction(s); reads || !nameForm.MatchString(s) || textsafe.HasAddress(s) || textsafe.HasSecret(s) {
 		return "(name withheld)"
 	}
-	return "`" + q + "`"
+	return "`" + s + "`"
 }

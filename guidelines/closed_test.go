@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"memoryd"
+	"memoryd/guidelines/evidence"
 )
 
 // poisons are what somebody who controls a tool's answers may put into them. They are
@@ -60,7 +61,7 @@ var (
 )
 
 // ownWords are the words that this program writes around names and quotes.
-const ownWords = "could read message run runs call calls judged scored good failed went wrong worked then typical gave these parameters of in out lookup beyond those below none took returns it text median character characters empty output outputs reported successful tells as are by that stood earlier provisional not no names and or"
+const ownWords = "could read message run runs call calls judged scored good failed went wrong worked then typical gave these parameters of in out lookup beyond those below none took returns it text median character characters empty output outputs reported successful tells as are by that stood earlier provisional not no names and or additional property properties allowed"
 
 // Whoever writes a tool's messages cannot write advice: outside quotation marks every
 // word of a recommendation is this program's own or a name of the callers, and within
@@ -95,7 +96,7 @@ func TestPoisonedMessagesNeverBecomeAnImperative(t *testing.T) {
 					continue
 				}
 				for _, w := range wordForm.FindAllString(quotedPart.ReplaceAllString(it.Text, " "), -1) {
-					if !plain(w) && !containsWord(ownWords, strings.ToLower(w)) && !strings.Contains("id mode lookup", w) {
+					if !plain(w, causesOf(d)...) && !containsWord(ownWords, strings.ToLower(w)) && !strings.Contains("id mode lookup", w) {
 						t.Errorf("%s: %q is no word of ours: %s", carrier, w, it.Text)
 					}
 				}
@@ -103,6 +104,17 @@ func TestPoisonedMessagesNeverBecomeAnImperative(t *testing.T) {
 		}
 	}
 	t.Logf("%d poisoned tools", tried)
+}
+
+// causesOf are the causes that a guideline rests on, with their classes.
+func causesOf(d *Document) (causes []*evidence.Cause) {
+	for _, g := range d.Grounds {
+		var c evidence.Cause
+		if g.Kind == "cause" && json.Unmarshal(g.Data, &c) == nil {
+			causes = append(causes, &c)
+		}
+	}
+	return causes
 }
 
 // One run, or one agent of several, mints nothing that is not marked, and its words

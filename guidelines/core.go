@@ -25,8 +25,13 @@ const (
 func (f *findings) core(d draft) {
 	name := code(f.tool.Tool)
 	var top []evidence.Parameter
+	unnamed := 0
 	for _, p := range f.evidence.Parameters {
-		if !strings.ContainsAny(p.Path, ".[") {
+		switch {
+		case strings.ContainsAny(p.Path, ".["):
+		case p.Sole:
+			unnamed++ // whoever sends it alone would write here
+		default:
 			top = append(top, p)
 		}
 	}
@@ -41,6 +46,11 @@ func (f *findings) core(d draft) {
 		return
 	}
 	slices.SortStableFunc(top, func(a, b evidence.Parameter) int { return b.Given - a.Given })
+	if len(top) == 0 {
+		d.add(coreFunction, 0, calls+name+" took "+count(unnamed, "parameter")+", known from one source alone.", "takes", coreValue, parametersGround)
+		d.add(coreFunction, mostPractices, f.returns(), "returns", returnsValue, outputGround)
+		return
+	}
 	var always, sometimes []described
 	for _, p := range top[:min(len(top), shownParameters)] {
 		if p.Given == p.Of {
@@ -56,7 +66,7 @@ func (f *findings) core(d draft) {
 	case len(sometimes) > 0:
 		text += "; sometimes " + enumerate(sometimes)
 	}
-	if more := len(top) - shownParameters; more > 0 {
+	if more := max(0, len(top)-shownParameters) + unnamed; more > 0 {
 		text += "; " + count(more, "further parameter")
 	}
 	d.add(coreFunction, 0, text+".", "takes", coreValue, parametersGround)
@@ -128,6 +138,9 @@ func (f *findings) hint(p evidence.Parameter) string {
 			if len(v.Value) > longestChoice {
 				return "" // texts, not choices
 			}
+			if v.Sole {
+				continue // whoever gives it alone would write here
+			}
 			shown, ok := shownValue(p.Path, v.Value)
 			if !ok {
 				return "" // some of them would mislead
@@ -173,7 +186,7 @@ func (f *findings) members(path string) string {
 		if !ok {
 			rest, ok = strings.CutPrefix(p.Path, path+".")
 		}
-		if !ok || strings.ContainsAny(rest, ".[") || len(ms) == shownMembers || f.evidence.Good > 0 && p.Good == 0 {
+		if !ok || strings.ContainsAny(rest, ".[") || len(ms) == shownMembers || p.Sole || f.evidence.Good > 0 && p.Good == 0 {
 			continue
 		}
 		m := described{name: code(rest)}

@@ -29,7 +29,7 @@ func (f *findings) issues(d draft) {
 	f.messages(d)
 	if f.enough() {
 		for i := range e.Costs {
-			if c := &e.Costs[i]; !f.told(c) && !slices.ContainsFunc(c.Facts, f.incidental) && matters(c.Resource, c.Cost) {
+			if c := &e.Costs[i]; !c.Sole && !f.told(c) && !slices.ContainsFunc(c.Facts, f.incidental) && matters(c.Resource, c.Cost) {
 				d.add(commonIssues, rank+4, dearer(c), "cost", f.worthOfCost(c), c.ID)
 			}
 		}

@@ -106,7 +106,7 @@ func TestRecordsThatTheCallsBearOutAreRenderedWithCounts(t *testing.T) {
 	limit := causeOf(t, calls, constraints.Range)
 	unread := causeOf(t, calls, constraints.Failed)
 	for want, rec := range map[string]map[string]any{
-		"Keep `limit` at 100 or less so that the query is accepted: 15 failed (12 runs)":                                      item("limit", "Keep `limit` at 100 or less so that the query is accepted", nil, limit),
+		"Keep `limit` at 100 or less so that the query works: 15 failed (12 runs)":                                            item("limit", "Keep `limit` at 100 or less so that the query works", nil, limit),
 		"When `limit` is above 100: ask for fewer rows and page through the results: 15 of 15 failed (12 runs)":               item("limit", "Ask for fewer rows and page through the results.", map[string]any{"parameter": "limit", "predicate": "above", "value": 100}, limit),
 		"When `account` starts with \"trial_\": choose another `account`: 15 of 15 failed (12 runs)":                          item("constraint", "Choose another `account`", map[string]any{"parameter": "account", "predicate": "starts_with", "value": "trial_"}, unread),
 		"When `account` starts with \"trial_\": do not call it; use another account, not this one: 15 of 15 failed (12 runs)": {"kind": "stop", "do": "Do not call it; use another account", "instead_of": "this one", "when": map[string]any{"parameter": "account", "predicate": "starts_with", "value": "trial_"}, "evidence": []string{unread}},

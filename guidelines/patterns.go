@@ -90,7 +90,7 @@ const conditionLevel = 0.01
 // holds reports whether a condition may be published: it holds over runs as well as
 // over calls, and it is about how to call, not about what was asked for.
 func (f *findings) holds(c *evidence.Condition) bool {
-	return (c.RunP < 0 || c.RunP < conditionLevel) && !slices.ContainsFunc(c.Facts, f.incidental)
+	return !c.Sole && (c.RunP < 0 || c.RunP < conditionLevel) && !slices.ContainsFunc(c.Facts, f.incidental)
 }
 
 func (f *findings) overall() string {

@@ -91,11 +91,8 @@ func shownValue(path, value string) (string, bool) {
 	if _, err := strconv.ParseFloat(value, 64); err == nil || value == "true" || value == "false" {
 		return value, len(value) <= valueLimit
 	}
-	if textsafe.HasAddress(value) || textsafe.MaskStrict(value) != value {
-		return "", false
-	}
-	q, ok := quotable(value, valueLimit)
-	return `"` + q + `"`, ok && q == value // the beginning of a longer text tells nothing
+	// Anything but a token is free text: whoever sends values could write with it.
+	return `"` + value + `"`, constraints.Token(value) && textsafe.MaskStrict(value) == value
 }
 
 // number writes a number without needless digits.

@@ -107,7 +107,7 @@ func (f *findings) practices(d draft) {
 func (f *findings) nothingCame(d draft) {
 	for i := range f.evidence.Causes {
 		if c := &f.evidence.Causes[i]; f.empty(c) {
-			d.add(bestPractices, 0, "Change the values when nothing comes back: "+count(c.Count, "answer")+" empty"+inRuns(c.Runs)+standing(f.alone(c))+".", "empty", f.share(c.Count), c.ID)
+			d.add(bestPractices, 0, "Change the values when nothing comes back: "+count(c.Count, "answer")+" empty"+inRuns(c.Runs)+standing(alone(c))+".", "empty", f.share(c.Count), c.ID)
 			f.advised[c.ID] = true
 			return
 		}
@@ -192,8 +192,8 @@ func (p *practice) verb() string {
 func inRuns(runs int) string { return " (" + count(runs, "run") + ")" }
 
 // alone reports whether what is known of a cause comes from one run, or from one
-// agent of several.
-func (f *findings) alone(c *evidence.Cause) bool { return c.Runs < 2 || c.Agents == 1 && f.agents > 1 }
+// party of several.
+func alone(c *evidence.Cause) bool { return c.Runs < 2 || c.Sole }
 
 // stopped is the one thing to say of a tool that never worked; nil of any other.
 func (f *findings) stopped() []practice {
@@ -218,7 +218,7 @@ func (f *findings) stopped() []practice {
 	return []practice{{
 		after: after, held: held,
 		do: "Do not call it: use another tool or tell the user.", counts: "0 of " + count(e.Failed, "call") + " worked" + inRuns(e.Runs), quotes: quotes, label: top.Names(),
-		calls: e.Failed, runs: e.Runs, provisional: f.alone(top), slot: "stop", ids: []string{top.ID},
+		calls: e.Failed, runs: e.Runs, provisional: alone(top), slot: "stop", ids: []string{top.ID},
 	}}
 }
 
@@ -233,7 +233,7 @@ func schema(c constraints.Class) bool {
 
 // practice turns a cause into what to do about it.
 func (f *findings) practice(c *evidence.Cause) []practice {
-	p := practice{calls: c.Count, issues: c.Failed < c.Count, aside: !c.Class.Rules(), runs: c.Runs, label: c.Names(), provisional: f.alone(c), ids: []string{c.ID}, slot: "do", keys: map[memoryd.CallKey]bool{}, runIDs: map[uint64]bool{}}
+	p := practice{calls: c.Count, issues: c.Failed < c.Count, aside: !c.Class.Rules(), runs: c.Runs, label: c.Names(), provisional: alone(c), ids: []string{c.ID}, slot: "do", keys: map[memoryd.CallKey]bool{}, runIDs: map[uint64]bool{}}
 	p.quotes, p.held = f.quotes(c)
 	for _, k := range c.Calls {
 		p.keys[k] = true
@@ -245,8 +245,8 @@ func (f *findings) practice(c *evidence.Cause) []practice {
 		return nil
 	}
 	p.do = constraints.Imperative(c.Constraint, f)
-	if !f.quorate(c, c.Count, c.Runs) {
-		if own := constraints.Imperative(bare(c.Constraint), f); own != p.do {
+	if !quorate(evidence.Support{Calls: c.Count, Runs: c.Runs, Sole: c.Sole}) || c.Stated.Calls > 0 && !quorate(c.Stated) {
+		if own := constraints.Imperative(c.Constraint.Bare(), f); own != p.do {
 			p.do, p.full = own, p.do
 		}
 	}

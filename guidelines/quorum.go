@@ -5,13 +5,13 @@ import (
 	"slices"
 	"strings"
 
-	"memoryd/guidelines/constraints"
 	"memoryd/guidelines/evidence"
 )
 
 // The quorum that what a tool says needs to stand in a guideline, its words as a
 // quote and the numbers, values and names in them as parts of an advice: so many
-// calls, of so many runs, and of two agents where several are known. Below it the
+// calls, of so many runs, and of two parties where several are known: API keys or, where
+// one key recorded everything, agents. Below it the
 // class of the message is named; the statement in full is pending until the quorum
 // is met or a person releases it.
 const (
@@ -19,9 +19,9 @@ const (
 	quorumRuns  = 2
 )
 
-// quorate reports whether what so many calls and runs of a cause say meets the quorum.
-func (f *findings) quorate(c *evidence.Cause, calls, runs int) bool {
-	return calls >= quorumCalls && runs >= quorumRuns && (c.Agents != 1 || f.agents < 2)
+// quorate reports whether what stands behind something meets the quorum.
+func quorate(s evidence.Support) bool {
+	return s.Calls >= quorumCalls && s.Runs >= quorumRuns && !s.Sole
 }
 
 //go:embed neutral.txt
@@ -45,11 +45,4 @@ func (f *findings) callersName(w string) bool {
 		return slices.Contains(strings.FieldsFunc(strings.ToLower(name), func(c rune) bool { return c < 'a' || c > 'z' }), w)
 	}
 	return has(f.tool.Tool) || slices.ContainsFunc(f.evidence.Parameters, func(p evidence.Parameter) bool { return p.Good > 0 && has(p.Path) })
-}
-
-// bare is a constraint without what its message filled in: numbers, values and names
-// that are not the callers'.
-func bare(c constraints.Constraint) constraints.Constraint {
-	c.Op, c.Bound, c.Values, c.Slot, c.Format, c.Unit = "", 0, nil, "", "", ""
-	return c
 }

@@ -1,6 +1,7 @@
 package guidelines
 
 import (
+	"cmp"
 	"strings"
 
 	"memoryd/guidelines/evidence"
@@ -76,7 +77,9 @@ func (f *findings) quoted(c *evidence.Cause, most int) (shown []string, held str
 		text, ok := words(q.Text, most)
 		switch {
 		case !ok || len(shown) > 0 && alike(shown[0], text):
-		case f.quorate(c, q.Calls, q.Runs), q.Calls >= 2 && f.quorate(c, quorumCalls, q.Runs) && f.neutral(text):
+		case c.Sole:
+			held = cmp.Or(held, text)
+		case quorate(q.Support), q.Calls >= 2 && quorate(evidence.Support{Calls: quorumCalls, Runs: q.Runs, Sole: q.Sole}) && f.neutral(text):
 			shown = append(shown, text)
 		case held == "":
 			held = text

@@ -122,13 +122,16 @@ func (r *reviewer) check(rec record) (practice, Reason) {
 	}
 	do := strings.TrimRight(strings.TrimSpace(rec.Do), ".")
 	if rec.InsteadOf != "" {
+		if slices.ContainsFunc(strings.Fields(strings.ToLower(rec.InsteadOf)), func(w string) bool { return containsWord("is are was were be been has have had", w) }) {
+			return practice{}, DroppedWord // a claim, no way to call
+		}
 		do += ", not " + strings.TrimRight(strings.TrimSpace(rec.InsteadOf), ".")
 	}
 	if reason := r.text(do, rec, causes); reason != "" {
 		return practice{}, reason
 	}
 	c := causes[0]
-	p := practice{do: sentence(do), calls: c.Count, runs: c.Runs, issues: c.Failed < c.Count, label: c.Names(), provisional: r.f.alone(c), slot: "said", author: r.author}
+	p := practice{do: sentence(do), calls: c.Count, runs: c.Runs, issues: c.Failed < c.Count, label: c.Names(), provisional: alone(c), slot: "said", author: r.author}
 	p.quotes, _ = r.f.quotes(c)
 	for _, c := range causes {
 		p.ids = append(p.ids, c.ID)
@@ -194,6 +197,7 @@ func (r *reviewer) conditional(rec record, p practice) (practice, Reason) {
 	}
 	with, bad, good, goods := 0, 0, 0, 0
 	runs := map[uint64]bool{}
+	behind := make([]bool, len(r.f.obs))
 	for i := range r.f.obs {
 		ob := &r.f.obs[i]
 		is := rec.When.holds(path, r.input(i))
@@ -209,12 +213,12 @@ func (r *reviewer) conditional(rec record, p practice) (practice, Reason) {
 		with++
 		if ob.Bad() {
 			bad++
-			runs[ob.Run] = true
+			runs[ob.Run], behind[i] = true, true
 		}
 	}
 	e := &r.f.evidence
 	switch {
-	case bad < quorumCalls || len(runs) < quorumRuns, bad*e.Judged <= e.Failed*with:
+	case bad < quorumCalls || len(runs) < quorumRuns, evidence.Sole(r.f.obs, func(i int) bool { return behind[i] }), bad*e.Judged <= e.Failed*with:
 		return practice{}, DroppedCalls
 	case rec.Kind == "stop" && (good > 0 || with < 5), rec.Kind != "provenance" && rec.Kind != "repair" && float64(good) > harmless*float64(goods):
 		return practice{}, DroppedCalls
@@ -283,6 +287,9 @@ func (p *predicate) holds(path string, in constraints.Input) bool {
 //go:embed words.txt
 var plainWords string
 
+// opening are the words that an instruction on a call begins with.
+const opening = "give check do look keep write use send make name ask wait try take read put compare start set quote list leave end create close add work view open only import define copy choose change call always never after before when if where fetch split narrow lower select reduce avoid repeat raise specify include limit page convert encode escape sort count match quotes shorten spell verify test tell"
+
 var (
 	marked     = regexp.MustCompile("`([^`]*)`|\"([^\"]*)\"")
 	wordForm   = regexp.MustCompile(`[A-Za-z]+(?:'[a-z]+)?`)
@@ -323,8 +330,12 @@ func (r *reviewer) text(do string, rec record, causes []*evidence.Cause) Reason 
 			return DroppedNumber
 		}
 	}
-	for _, w := range wordForm.FindAllString(bare, -1) {
-		if !plain(w) && !r.named(w) {
+	said := wordForm.FindAllString(bare, -1)
+	if len(said) == 0 || !containsWord(opening, strings.ToLower(said[0])) {
+		return DroppedWord // it tells of something instead of saying how to call
+	}
+	for _, w := range said {
+		if !plain(w, causes...) && !r.named(w) {
 			return DroppedWord
 		}
 	}
@@ -342,7 +353,7 @@ func (r *reviewer) knows(name string) bool {
 // named reports whether a word is part of a parameter's name.
 func (r *reviewer) named(w string) bool {
 	return slices.ContainsFunc(r.f.evidence.Parameters, func(p evidence.Parameter) bool {
-		return p.Good > 0 && slices.Contains(strings.FieldsFunc(strings.ToLower(p.Path), func(c rune) bool { return !unicode.IsLetter(c) }), strings.TrimSuffix(strings.ToLower(w), "s"))
+		return p.Good > 0 && !p.Sole && slices.Contains(strings.FieldsFunc(strings.ToLower(p.Path), func(c rune) bool { return !unicode.IsLetter(c) }), strings.TrimSuffix(strings.ToLower(w), "s"))
 	})
 }
 
@@ -352,12 +363,14 @@ func (r *reviewer) sent(value string) bool {
 		return false
 	}
 	for _, p := range r.f.evidence.Parameters {
-		if slices.ContainsFunc(p.Top, func(v evidence.ValueCount) bool { return strings.HasPrefix(v.Value, value) && p.Good > 0 }) {
+		if slices.ContainsFunc(p.Top, func(v evidence.ValueCount) bool {
+			return !v.Sole && strings.HasPrefix(v.Value, value) && p.Good > 0 && !p.Sole
+		}) {
 			return true
 		}
 	}
 	return slices.ContainsFunc(r.f.evidence.Causes, func(c evidence.Cause) bool {
-		return c.Prefix == value || slices.ContainsFunc(c.Repairs, func(p evidence.Repair) bool { return p.Good == value && p.Runs >= 2 })
+		return c.Prefix == value || slices.ContainsFunc(c.Repairs, func(p evidence.Repair) bool { return p.Good == value && p.Runs >= 2 && !p.Sole })
 	})
 }
 
@@ -375,12 +388,16 @@ func (r *reviewer) counted(n string, rec record, causes []*evidence.Cause) bool 
 	})
 }
 
-// plain reports whether a word is one of this program's: of the plain list, or of
-// the wording of the classes.
-func plain(w string) bool {
+// plain reports whether a word is one of this program's: of the plain list, which has
+// none that could grant, promise or spend anything, or of the wording of the classes of
+// causes.
+func plain(w string, causes ...*evidence.Cause) bool {
 	w = strings.ToLower(strings.TrimSuffix(w, "'s"))
+	if w == "user" || w == "your" { // no forms of "use" and "you"
+		return slices.ContainsFunc(causes, func(c *evidence.Cause) bool { return c.Class.Says(w) })
+	}
 	for _, form := range []string{w, strings.TrimSuffix(w, "r"), strings.TrimSuffix(w, "ies") + "y", strings.TrimSuffix(w, "s"), strings.TrimSuffix(w, "es"), strings.TrimSuffix(w, "ed"), strings.TrimSuffix(w, "d"), strings.TrimSuffix(w, "ing"), strings.TrimSuffix(w, "ing") + "e", strings.TrimSuffix(w, "ly"), strings.TrimSuffix(w, "er")} {
-		if len(form) > 0 && (containsWord(plainWords, form) || constraints.Words(form)) {
+		if len(form) > 0 && (containsWord(plainWords, form) || slices.ContainsFunc(causes, func(c *evidence.Cause) bool { return c.Class.Says(form) })) {
 			return true
 		}
 	}

@@ -100,7 +100,7 @@ func (f *findings) programs(c *evidence.Cause, p practice) []practice {
 	var absent []string
 	missing := 0
 	for _, s := range c.Slots {
-		if program.MatchString(s.Text) && s.Sent > 0 && 2*s.Failed > s.All && s.Runs >= 2 && s.Calls >= 2 && len(absent) < 3 {
+		if program.MatchString(s.Text) && s.Sent > 0 && 2*s.Failed > s.All && s.Runs >= 2 && s.Calls >= 2 && !s.Sole && len(absent) < 3 {
 			absent = append(absent, "`"+s.Text+"`")
 			missing += s.Calls
 		}
@@ -123,7 +123,7 @@ func (f *findings) arguments(c *evidence.Cause, p practice) []practice {
 	p.general, p.counts = "", ""
 	p.slot, p.label, p.quotes, p.full, p.held = "arguments", "invalid option, value or operand", nil, "", ""
 	for _, s := range c.Slots {
-		if program.MatchString(s.Text) && s.Sent > 0 && len(p.programs) < 3 {
+		if program.MatchString(s.Text) && s.Sent > 0 && !s.Sole && len(p.programs) < 3 {
 			p.programs = append(p.programs, "`"+s.Text+"`")
 		}
 	}
@@ -174,7 +174,7 @@ func (f *findings) mostRuns() int {
 // failed more often. One is enough: others mostly stand for the same.
 func (f *findings) before() []practice {
 	for _, o := range f.evidence.Orders {
-		if o.Tool == f.tool.Tool {
+		if o.Tool == f.tool.Tool || o.Sole {
 			continue
 		}
 		return []practice{{

@@ -79,7 +79,6 @@ func (x *Rules) find(ctx context.Context, tool memoryd.Tool, calls []memoryd.Cal
 		tool: tool, recent: recent, minCalls: x.cfg.MinCalls, unquoted: x.cfg.Quote == QuoteNever,
 		stats: statisticsOf(tool, calls, recent), evidence: evidence.MineObserved(obs, calls), goodCost: goodCosts(calls), advised: map[string]bool{},
 	}
-	f.agents = f.evidence.Agents
 	for i := range calls {
 		if e := &calls[i].Evaluation; e.State == memoryd.Judged && e.Score >= memoryd.ScoreSuccess {
 			f.judgedGood++
@@ -111,7 +110,6 @@ type findings struct {
 	added    []practice
 	// judgedGood counts the calls of the history that scored 1.
 	judgedGood int
-	agents     int // that are known by name
 	unquoted   bool
 	// advised are the causes that a recommendation is about.
 	advised  map[string]bool

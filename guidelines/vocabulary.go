@@ -15,7 +15,7 @@ import (
 func (f *findings) Parameter(path string) (string, bool) {
 	found := ""
 	for _, p := range f.evidence.Parameters {
-		if p.Good == 0 && !f.asked(p.Path) {
+		if p.Sole || p.Good == 0 && !f.asked(p.Path) {
 			continue
 		}
 		if p.Path == path && path != "" {
@@ -38,7 +38,7 @@ func (f *findings) asked(path string) bool {
 		return false
 	}
 	return slices.ContainsFunc(f.evidence.Causes, func(c evidence.Cause) bool {
-		return c.Class == constraints.Missing && !f.alone(&c) && c.Parameter != "" && (path == c.Parameter || strings.HasSuffix(path, "."+c.Parameter))
+		return c.Class == constraints.Missing && !alone(&c) && c.Parameter != "" && (path == c.Parameter || strings.HasSuffix(path, "."+c.Parameter))
 	})
 }
 
@@ -84,7 +84,7 @@ func (f *findings) skeleton() string {
 func (f *findings) Word(word string) bool {
 	for i := range f.evidence.Causes {
 		for _, s := range f.evidence.Causes[i].Slots {
-			if s.Text == word && s.Sent > 0 {
+			if s.Text == word && s.Sent > 0 && !s.Sole {
 				return true
 			}
 		}
@@ -96,13 +96,13 @@ func (f *findings) Word(word string) bool {
 // workspace.
 func (f *findings) Tool(name string) bool {
 	return slices.ContainsFunc(f.evidence.Sources, func(p evidence.Provenance) bool {
-		return slices.ContainsFunc(p.Tools, func(t evidence.ToolCount) bool { return t.Tool == name })
+		return !p.Sole && slices.ContainsFunc(p.Tools, func(t evidence.ToolCount) bool { return t.Tool == name })
 	})
 }
 
 // Sent implements constraints.Vocabulary: parameters that callers gave.
 func (f *findings) Sent(path string) bool {
-	return slices.ContainsFunc(f.evidence.Parameters, func(p evidence.Parameter) bool { return p.Path == path })
+	return slices.ContainsFunc(f.evidence.Parameters, func(p evidence.Parameter) bool { return p.Path == path && !p.Sole })
 }
 
 func (f *findings) source(path string) *evidence.Provenance {
@@ -136,7 +136,7 @@ const (
 // addresses masked; "" when it is too long even so.
 func (f *findings) exemplar(x *evidence.Exemplar) string {
 	var v any
-	if json.Unmarshal(x.Input, &v) != nil {
+	if x.Sole || json.Unmarshal(x.Input, &v) != nil {
 		return ""
 	}
 	if s, ok := v.(string); ok {
@@ -187,10 +187,10 @@ func shown(v any, name string, keep int, own []string) string {
 	return string(b)
 }
 
+// plainName is the name of a member where it is one of a parameter's form.
 func plainName(k string) string {
-	q, ok := quotable(k, 40)
-	if !ok {
+	if constraints.Path(k) != k {
 		return "…"
 	}
-	return q
+	return k
 }

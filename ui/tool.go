@@ -52,7 +52,8 @@ type ground struct {
 
 // causeData is the part of a mined cause that is shown.
 type causeData struct {
-	Count, Failed, Runs, Agents int
+	Count, Failed, Runs int
+	Sole bool
 	Quotes                      []struct {
 		Text        string
 		Calls, Runs int

@@ -257,25 +257,24 @@ var classes = map[Class]class{
 	Failed: {tier: leastSpecific, label: "the call failed", do: []string{"Change the input before calling again."}},
 }
 
-// Words reports whether a lower-case word is of the wording of some class: its
+// Says reports whether a lower-case word is of the wording of the class: of its
 // remedies or its label.
-func Words(w string) bool { return wording[w] }
+func (c Class) Says(w string) bool { return wording[c][w] }
 
 var wording = wordsOfClasses()
 
-func wordsOfClasses() map[string]bool {
-	known := map[string]bool{}
-	var texts []string
-	for _, c := range classes {
-		texts = append(append(texts, c.label), c.do...)
-	}
-	for i := range catalogue {
-		texts = append(texts, catalogue[i].says)
-	}
-	for _, text := range texts {
-		for _, w := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return (r < 'a' || r > 'z') && r != '\'' }) {
-			known[w] = true
+func wordsOfClasses() map[Class]map[string]bool {
+	known := map[Class]map[string]bool{}
+	note := func(c Class, texts ...string) {
+		if known[c] == nil {
+			known[c] = map[string]bool{}
 		}
+		for _, w := range strings.FieldsFunc(strings.ToLower(strings.Join(texts, " ")), func(r rune) bool { return (r < 'a' || r > 'z') && r != '\'' }) {
+			known[c][w] = true
+		}
+	}
+	for c, x := range classes {
+		note(c, append([]string{x.label}, x.do...)...)
 	}
 	return known
 }

@@ -22,6 +22,13 @@ func Imperative(c Constraint, v Vocabulary) string {
 	return fill(classOf(c.Class).do, c, v)
 }
 
+// Bare is the constraint without what its message filled in: numbers, values and names
+// that are not the callers'.
+func (c Constraint) Bare() Constraint {
+	c.Op, c.Bound, c.Values, c.Slot, c.Format, c.Unit = "", 0, nil, "", "", ""
+	return c
+}
+
 // General is Imperative without any slot.
 func General(c Class) string {
 	do := classOf(c).do

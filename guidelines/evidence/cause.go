@@ -19,11 +19,14 @@ type Cause struct {
 	// Constraint is the rule as most of the messages state it.
 	constraints.Constraint
 	// Count counts the calls, Failed those of them that scored 0, Runs the runs they belong to (calls of unknown
-	// run are of one), Agents the agents that are known by name.
-	Count  int `json:"count"`
-	Failed int `json:"failed"`
-	Runs   int `json:"runs"`
-	Agents int `json:"agents,omitempty"`
+	// run are of one). Sole says that one party of several made them all: the same API
+	// key or, where one key recorded everything, the same agent.
+	Count  int  `json:"count"`
+	Failed int  `json:"failed"`
+	Runs   int  `json:"runs"`
+	Sole   bool `json:"sole,omitempty"`
+	// Stated counts the calls whose message states the rule as Constraint does.
+	Stated Support `json:"stated,omitzero"`
 	// Newest is the place of the newest of the calls, from 0.
 	Newest int `json:"newest"`
 	// Quotes are the forms of the messages, those of most runs first.
@@ -57,18 +60,42 @@ type Cause struct {
 	members []int
 }
 
+// Support is what stands behind something that messages say: so many calls, of so many
+// runs; Sole as of a Cause.
+type Support struct {
+	Calls int  `json:"calls"`
+	Runs  int  `json:"runs"`
+	Sole  bool `json:"sole,omitempty"`
+}
+
+// support collects a Support.
+type support struct {
+	calls int
+	runs  runSet
+	by    backers
+}
+
+func (s *support) add(w *window, i int) {
+	if s.runs == nil {
+		s.runs, s.by = runSet{}, backers{}
+	}
+	s.calls++
+	s.runs[w.obs[i].Run] = true
+	s.by.add(w.who.of[i])
+}
+
+func (s *support) of(w *window) Support { return Support{s.calls, len(s.runs), w.who.sole(s.by)} }
+
 // Quote is the form of a message, with what varies masked.
 type Quote struct {
-	Text  string `json:"text"`
-	Calls int    `json:"calls"`
-	Runs  int    `json:"runs"`
+	Text string `json:"text"`
+	Support
 }
 
 // Slot is something that messages name.
 type Slot struct {
-	Text  string `json:"text"`
-	Calls int    `json:"calls"`
-	Runs  int    `json:"runs"`
+	Text string `json:"text"`
+	Support
 	// Sent counts the calls of these whose own input has the word.
 	Sent int `json:"sent"`
 	// Worked counts good calls whose input has the word too, All the calls with it,
@@ -190,36 +217,38 @@ func (w *window) holding(i int, value string) string {
 
 // describe fills in what the members of a cause have in common.
 func (w *window) describe(c *Cause, errors clusters) {
-	runs, agents := runSet{}, map[uint64]bool{}
-	variants, most := map[string]int{}, 0
+	var all support
+	variants := map[string]*support{}
+	var most support
 	slots := map[string]*Slot{}
-	slotRuns := map[string]runSet{}
-	forms := map[int]*Quote{}
-	formRuns := map[int]runSet{}
+	slotBy := map[string]*support{}
+	forms := map[string]*support{}
 	for _, i := range c.members {
 		ob := &w.obs[i]
-		runs[ob.Run] = true
-		if ob.Agent != 0 {
-			agents[ob.Agent] = true
-		}
+		all.add(w, i)
 		c.Calls = append(c.Calls, ob.Key)
 		if w.bad(i) {
 			c.Failed++
 		}
 		if k := errors.of[i]; k >= 0 {
-			if forms[k] == nil {
-				forms[k], formRuns[k] = &Quote{Text: errors.items[k].Template}, runSet{}
+			form := errors.items[k].Template
+			if forms[form] == nil {
+				forms[form] = &support{}
 			}
-			forms[k].Calls++
-			formRuns[k][ob.Run] = true
+			forms[form].add(w, i)
 		}
 		for _, f := range ob.Found {
 			if f.Class != c.Class {
 				continue
 			}
 			if f.Parameter == "" || f.Parameter == c.Parameter {
-				if variants[f.Key()]++; variants[f.Key()] > most {
-					most = variants[f.Key()]
+				v := variants[f.Key()]
+				if v == nil {
+					v = &support{}
+					variants[f.Key()] = v
+				}
+				if v.add(w, i); v.calls > most.calls {
+					most = *v
 					path := c.Parameter
 					c.Constraint = f
 					c.Parameter = path
@@ -227,24 +256,24 @@ func (w *window) describe(c *Cause, errors clusters) {
 			}
 			if s := f.Slot; s != "" {
 				if slots[s] == nil {
-					slots[s], slotRuns[s] = &Slot{Text: s}, runSet{}
+					slots[s], slotBy[s] = &Slot{Text: s}, &support{}
 				}
-				slots[s].Calls++
+				slotBy[s].add(w, i)
 				if slices.ContainsFunc(w.leaves[i], func(l leafValue) bool { return hasWord(l.text, s) }) {
 					slots[s].Sent++
 				}
-				slotRuns[s][ob.Run] = true
 			}
 		}
 	}
-	if 3*most < 2*len(c.members) && c.Class != constraints.Missing { // they state different bounds, values or forms
+	c.Stated = most.of(w)
+	if 3*most.calls < 2*len(c.members) && c.Class != constraints.Missing { // they state different bounds, values or forms
 		c.Op, c.Bound, c.Unit, c.Values, c.Format, c.Type = "", 0, "", nil, "", ""
 	}
-	c.Count, c.Runs, c.Agents, c.Newest = len(c.members), len(runs), len(agents), c.members[len(c.members)-1]
-	c.RunIDs = slices.Sorted(maps.Keys(runs))
-	c.Quotes = quotesOf(forms, formRuns)
+	c.Count, c.Runs, c.Sole, c.Newest = len(c.members), len(all.runs), w.who.sole(all.by), c.members[len(c.members)-1]
+	c.RunIDs = slices.Sorted(maps.Keys(all.runs))
+	c.Quotes = w.quotesOf(forms)
 	for s, slot := range slots {
-		slot.Runs = len(slotRuns[s])
+		slot.Support = slotBy[s].of(w)
 		c.Slots = append(c.Slots, *slot)
 	}
 	slices.SortFunc(c.Slots, func(a, b Slot) int {
@@ -307,9 +336,8 @@ const (
 
 // quotesOf gives the beginnings of messages that came in most runs: of each form as
 // many words as came in two runs or more, whichever forms they begin.
-func quotesOf(forms map[int]*Quote, runs map[int]runSet) []Quote {
-	leads := map[string]*Quote{}
-	leadRuns := map[string]runSet{}
+func (w *window) quotesOf(forms map[string]*support) []Quote {
+	leads := map[string]*support{}
 	lead := func(text string, words int) (string, bool) {
 		fields := strings.Fields(text)
 		if len(fields) < words {
@@ -317,28 +345,30 @@ func quotesOf(forms map[int]*Quote, runs map[int]runSet) []Quote {
 		}
 		return strings.Join(fields[:words], " "), true
 	}
-	for k, f := range forms {
+	key := func(text string, words int) string { return strconv.Itoa(words) + " " + text }
+	for form, f := range forms {
 		for n := mostLead; n >= leastLead; n-- {
-			text, ok := lead(f.Text, n)
+			text, ok := lead(form, n)
 			if !ok {
 				continue
 			}
-			key := strconv.Itoa(n) + " " + text
-			if leads[key] == nil {
-				leads[key], leadRuns[key] = &Quote{Text: text}, runSet{}
+			l := leads[key(text, n)]
+			if l == nil {
+				l = &support{runs: runSet{}, by: backers{}}
+				leads[key(text, n)] = l
 			}
-			leads[key].Calls += f.Calls
-			maps.Copy(leadRuns[key], runs[k])
-			leads[key].Runs = len(leadRuns[key])
+			l.calls += f.calls
+			maps.Copy(l.runs, f.runs)
+			maps.Copy(l.by, f.by)
 		}
 	}
 	var list []Quote
-	for _, f := range forms {
+	for form := range forms {
 		best := Quote{}
-		for n := mostLead; n >= leastLead && best.Runs < 2; n-- {
-			if text, ok := lead(f.Text, n); ok {
-				if q := leads[strconv.Itoa(n)+" "+text]; best.Runs == 0 || q.Runs > best.Runs {
-					best = *q
+		for n := mostLead; n >= leastLead && (best.Runs < 2 || best.Sole); n-- {
+			if text, ok := lead(form, n); ok {
+				if q := leads[key(text, n)].of(w); best.Runs == 0 || best.Sole && !q.Sole || best.Sole == q.Sole && q.Runs > best.Runs {
+					best = Quote{text, q}
 				}
 			}
 		}
@@ -347,9 +377,20 @@ func quotesOf(forms map[int]*Quote, runs map[int]runSet) []Quote {
 		}
 	}
 	slices.SortFunc(list, func(a, b Quote) int {
-		return cmp.Or(cmp.Compare(b.Runs, a.Runs), cmp.Compare(b.Calls, a.Calls), strings.Compare(a.Text, b.Text))
+		return cmp.Or(compareSole(a.Sole, b.Sole), cmp.Compare(b.Runs, a.Runs), cmp.Compare(b.Calls, a.Calls), strings.Compare(a.Text, b.Text))
 	})
 	return list[:min(len(list), maxQuotes)]
+}
+
+// compareSole puts what several parties said first.
+func compareSole(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
 }
 
 // countWith counts the calls whose input has the word of a slot.

@@ -114,7 +114,7 @@ func (m *miner) condition(q *question, g group, behind set) Condition {
 	c := Condition{
 		ID: itemID("condition", append([]string{string(q.outcome)}, factKeys(g.facts)...)...), Outcome: q.outcome,
 		Facts: g.facts, Contrast: g.contrast, Table: g.table, RiskRatio: ratio, RiskRatioCI95: ci,
-		P: g.p, Q: g.q, RunP: m.byRuns(q, g), Trajectories: m.spread(behind), Calls: keysOf(m.calls, behind),
+		P: g.p, Q: g.q, RunP: m.byRuns(q, g), Trajectories: m.spread(behind), Calls: keysOf(m.calls, behind), Sole: m.who.alone(g.set) || m.who.alone(q.universe.without(g.set)),
 	}
 	other := q.universe.without(g.set)
 	c.Time = m.cost(Time, g.set, other)

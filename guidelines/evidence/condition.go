@@ -50,8 +50,10 @@ type Condition struct {
 	// did there.
 	Provisional bool      `json:"provisional,omitempty"`
 	Backtest    *Backtest `json:"backtest,omitempty"`
-	Time        Cost      `json:"time"`
-	Tokens      Cost      `json:"tokens"`
+	// Sole says that one party of several is behind it: see Cause.Sole.
+	Sole   bool `json:"sole,omitempty"`
+	Time   Cost `json:"time"`
+	Tokens Cost `json:"tokens"`
 	// Calls are those that meet the condition and have the outcome, or, for a
 	// condition that lowers the risk, have not.
 	Calls []memoryd.CallKey `json:"calls"`

@@ -46,6 +46,7 @@ type CostPattern struct {
 	// resource.
 	P     float64           `json:"p"`
 	Q     float64           `json:"q"`
+	Sole  bool              `json:"sole,omitempty"` // one party of several is behind it
 	Calls []memoryd.CallKey `json:"calls"`
 }
 

@@ -57,8 +57,9 @@ type Evidence struct {
 	Errors     []ErrorCluster `json:"errors"`
 	// Runs counts the runs that the calls belong to, where these are known.
 	Runs int `json:"runs,omitempty"`
-	// Agents counts the agents that calls name.
-	Agents int `json:"agents,omitempty"`
+	// Parties counts the API keys that recorded the calls, or, where it was one, the
+	// agents that calls name.
+	Parties int `json:"parties,omitempty"`
 	// Causes are the rules that failed calls broke, those of most runs first.
 	Causes []Cause `json:"causes,omitempty"`
 	// Sources say where the values of parameters came from.
@@ -88,18 +89,15 @@ func Mine(calls []memoryd.Call) Evidence {
 // calls with their outputs, from which these are described.
 func MineObserved(obs []Observation, recent []memoryd.Call) Evidence {
 	calls := make([]memoryd.Call, len(obs))
-	runs, agents := runSet{}, map[uint64]bool{}
+	runs := runSet{}
 	for i := range obs {
 		calls[i] = obs[i].Call
-		if obs[i].Agent != 0 {
-			agents[obs[i].Agent] = true
-		}
 		if obs[i].Run != 0 {
 			runs[obs[i].Run] = true
 		}
 	}
 	m := newMiner(calls, obs)
-	e := Evidence{Calls: len(calls), Trajectories: m.trajectories, Runs: len(runs), Agents: len(agents)}
+	e := Evidence{Calls: len(calls), Trajectories: m.trajectories, Runs: len(runs), Parties: m.who.known}
 	for i := range calls {
 		c := &calls[i]
 		if c.Evaluation.State != memoryd.Judged {
@@ -124,7 +122,7 @@ func MineObserved(obs []Observation, recent []memoryd.Call) Evidence {
 			well.add(i)
 		}
 	}
-	e.Parameters = m.inputs.parameters(well)
+	e.Parameters = m.inputs.parameters(well, &m.who)
 	e.Output = profileOutputs(recent)
 	e.Outliers = outliers(calls)
 	errors := clusterErrors(calls)
@@ -144,10 +142,11 @@ type miner struct {
 	// trajectory numbers the trajectory of each call from 1; 0 means unknown.
 	trajectory   []int
 	trajectories int
+	who          parties
 }
 
 func newMiner(calls []memoryd.Call, obs []Observation) *miner {
-	m := &miner{calls: calls, inputs: readInputs(calls), trajectory: make([]int, len(calls))}
+	m := &miner{calls: calls, inputs: readInputs(calls), trajectory: make([]int, len(calls)), who: partiesOf(obs)}
 	number := map[uint64]int{}
 	for i := range obs {
 		id := obs[i].Run

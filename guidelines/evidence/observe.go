@@ -26,6 +26,8 @@ type Observation struct {
 	Named bool
 	// Agent stands for the agent or session that made the call; 0: unknown.
 	Agent uint64
+	// Writer stands for the API key that recorded the call; 0: none, this machine.
+	Writer uint64
 	// Found are the constraints that the message of a failed call states.
 	Found []constraints.Constraint
 	// Sources say where the id-like values of the input stood before in the run.
@@ -100,6 +102,9 @@ func NewObserver() *Observer {
 func (o *Observer) Observe(c *memoryd.Call) Observation {
 	ob := Observation{Call: *c, leaves: leavesOf(c.Input)}
 	ob.Run, ob.Agent, ob.Named = RunOf(c)
+	if c.Sourced() {
+		ob.Writer = hashOf("source", c.Source())
+	}
 	bad := wrong(c)
 	if bad || c.Evaluation.State == memoryd.Pending { // whose verdict may come when the text is gone
 		text, found := o.readMessage(c.Output)

@@ -17,6 +17,8 @@ type Order struct {
 	// those in which such a call failed.
 	stats.Table
 	P float64 `json:"p"`
+	// Sole says that the runs with a call after the tool are of one party of several.
+	Sole bool `json:"sole,omitempty"`
 }
 
 // orderLevel is the level of the test over runs, minOrderRuns how many are needed on
@@ -40,6 +42,7 @@ func (w *window) orders() []Order {
 	for _, name := range names {
 		type side struct{ calls, bad bool }
 		runs := map[uint64]*[2]side{}
+		by := backers{}
 		for i := range w.obs {
 			ob := &w.obs[i]
 			if ob.Run == 0 || !ob.Named || !w.good(i) && !w.bad(i) {
@@ -51,10 +54,11 @@ func (w *window) orders() []Order {
 			s := &runs[ob.Run][0]
 			if slices.Contains(ob.Before, name) {
 				s = &runs[ob.Run][1]
+				by.add(w.who.of[i])
 			}
 			s.calls, s.bad = true, s.bad || w.bad(i)
 		}
-		o := Order{Tool: name}
+		o := Order{Tool: name, Sole: w.who.sole(by)}
 		add := func(n *int, is bool) {
 			if is {
 				*n++

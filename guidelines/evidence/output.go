@@ -41,9 +41,12 @@ func profileOutputs(calls []memoryd.Call) OutputProfile {
 	if !slices.ContainsFunc(calls, func(c memoryd.Call) bool { return good(&c) }) {
 		use = func(c *memoryd.Call) bool { return c.Success && !failed(c) }
 	}
-	keys := map[string]int{}
+	keys, by, sources := map[string]int{}, map[string]map[string]bool{}, map[string]bool{}
 	var order []string
 	var lengths []float64
+	for i := range calls {
+		sources[calls[i].Source()] = true
+	}
 	for i := len(calls) - 1; i >= 0 && p.Calls < profiledOutputs; i-- {
 		if !use(&calls[i]) {
 			continue
@@ -64,13 +67,17 @@ func profileOutputs(calls []memoryd.Call) OutputProfile {
 			for _, k := range members {
 				if keys[k]++; keys[k] == 1 {
 					order = append(order, k)
+					by[k] = map[string]bool{}
 				}
+				by[k][calls[i].Source()] = true
 			}
 		case out[0] == '[' && json.Valid([]byte(out)):
 			p.Arrays++
 		}
 	}
-	order = slices.DeleteFunc(order, func(k string) bool { return len(k) > maxValueBytes || 10*keys[k] < 9*p.Objects })
+	order = slices.DeleteFunc(order, func(k string) bool {
+		return len(k) > maxValueBytes || 10*keys[k] < 9*p.Objects || len(sources) > 1 && len(by[k]) < 2
+	})
 	p.Keys = order[:min(len(order), profiledKeys)]
 	if len(lengths) > 0 {
 		p.MedianLength = int(stats.Median(lengths))

@@ -19,6 +19,8 @@ type Parameter struct {
 	Of    int `json:"of"`
 	// Good counts the good calls that give it.
 	Good int `json:"good"`
+	// Sole says that of several parties (see Cause.Sole) one alone gave it in good calls.
+	Sole bool `json:"sole,omitempty"`
 	// Distinct counts the different values of up to 64 bytes, and Top lists the
 	// most frequent of them; a value's share says whether it is typical.
 	Distinct int          `json:"distinct"`
@@ -37,6 +39,8 @@ type Parameter struct {
 type ValueCount struct {
 	Value string `json:"value"`
 	Calls int    `json:"calls"`
+	// Sole says that one party of several gave it.
+	Sole bool `json:"sole,omitempty"`
 }
 
 // topValues is how many frequent values a Parameter lists.
@@ -44,11 +48,15 @@ const topValues = 4
 
 // parameters describes the columns in order of first appearance, without the
 // root of an object.
-func (x *inputs) parameters(good set) []Parameter {
+func (x *inputs) parameters(good set, who *parties) []Parameter {
 	values := make([][]ValueCount, len(x.columns))
 	forms := make([]formed, len(x.columns))
 	for _, t := range x.list {
-		values[t.col] = append(values[t.col], ValueCount{t.text, len(t.calls)})
+		by := backers{}
+		for _, i := range t.calls {
+			by.add(who.of[i])
+		}
+		values[t.col] = append(values[t.col], ValueCount{t.text, len(t.calls), who.sole(by)})
 		forms[t.col].note(t, good)
 	}
 	var ps []Parameter
@@ -64,6 +72,9 @@ func (x *inputs) parameters(good set) []Parameter {
 		p.Top = slices.Clone(values[id][:min(topValues, len(values[id]))])
 		p.Form = forms[id].shared(p)
 		p.Least, p.Greatest = bounds(c.numbers)
+		if p.Sole = who.alone(c.given); p.Good > 0 {
+			p.Sole = who.alone(c.given.and(good))
+		}
 		ps = append(ps, p)
 	}
 	return ps

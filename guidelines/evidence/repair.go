@@ -62,7 +62,10 @@ type Repair struct {
 	Good string `json:"good,omitempty"`
 	// Number is the greatest (of Raised, least) number that then worked.
 	Number float64 `json:"number,omitempty"`
-	runs   runSet
+	// Sole says that one party of several made it work.
+	Sole bool `json:"sole,omitempty"`
+	runs runSet
+	by   backers
 }
 
 const (
@@ -96,6 +99,7 @@ func (w *window) repair(causes []*Cause) {
 	}
 	for _, c := range causes {
 		for _, r := range found[c] {
+			r.Sole = w.who.sole(r.by)
 			if r.Runs = len(r.runs); r.Succeeded+r.Gone > 0 {
 				c.Repairs = append(c.Repairs, *r)
 			}
@@ -128,7 +132,7 @@ func (w *window) pair(j, i int, found map[*Cause]map[string]*Repair) {
 			}
 			r := found[c][key]
 			if r == nil {
-				r = &Repair{Path: d.Path, To: d.To, Change: d.Change, runs: runSet{}}
+				r = &Repair{Path: d.Path, To: d.To, Change: d.Change, runs: runSet{}, by: backers{}}
 				found[c][key] = r
 			}
 			r.note(w.good(i))
@@ -139,6 +143,7 @@ func (w *window) pair(j, i int, found map[*Cause]map[string]*Repair) {
 				continue
 			}
 			r.runs[w.obs[i].Run] = true
+			r.by.add(w.who.of[i])
 			if w.good(i) && len(d.Bad) <= shownPair && len(d.Good) <= shownPair && d.Bad+d.Good != "" && (r.Bad+r.Good == "" || len(d.Bad+d.Good) < len(r.Bad+r.Good)) {
 				r.Bad, r.Good = d.Bad, d.Good
 			}

@@ -120,6 +120,7 @@ type kept struct {
 	Run      uint64                   `json:"r,omitempty"`
 	Named    bool                     `json:"n,omitempty"`
 	Agent    uint64                   `json:"a,omitempty"`
+	Writer   uint64                   `json:"w,omitempty"`
 	State    memoryd.EvaluationState  `json:"s"`
 	Score    float64                  `json:"v,omitempty"`
 	Rule     string                   `json:"u,omitempty"`
@@ -141,7 +142,7 @@ type kept struct {
 // MarshalJSON writes the stored form of a trimmed observation.
 func (ob Observation) MarshalJSON() ([]byte, error) {
 	return json.Marshal(kept{
-		ob.Key.String(), ob.Seq, ob.Time, ob.Run, ob.Named, ob.Agent, ob.Evaluation.State, ob.Evaluation.Score, ob.Evaluation.Rule, ob.Evaluation.JudgedBy, !ob.Success,
+		ob.Key.String(), ob.Seq, ob.Time, ob.Run, ob.Named, ob.Agent, ob.Writer, ob.Evaluation.State, ob.Evaluation.Score, ob.Evaluation.Rule, ob.Evaluation.JudgedBy, !ob.Success,
 		ob.TimeCost, ob.TokenCost, string(ob.Input), ob.Output, ob.Found, ob.Sources, ob.Echo, ob.Prepared, ob.Before, ob.Same, ob.Long,
 	})
 }
@@ -161,7 +162,7 @@ func (ob *Observation) UnmarshalJSON(b []byte) error {
 			Key: key, Seq: k.Seq, Time: k.Time, Success: !k.Failed, TimeCost: k.Seconds, TokenCost: k.Tokens, Input: json.RawMessage(k.Input), Output: k.Output,
 			Evaluation: memoryd.Evaluation{State: k.State, Score: k.Score, Rule: k.Rule, JudgedBy: k.JudgedBy},
 		},
-		Run: k.Run, Named: k.Named, Agent: k.Agent, Found: k.Found, Sources: k.Sources, Echo: k.Echo, Prepared: k.Prepared, Before: k.Before, Same: k.Same, Long: k.Long,
+		Run: k.Run, Named: k.Named, Agent: k.Agent, Writer: k.Writer, Found: k.Found, Sources: k.Sources, Echo: k.Echo, Prepared: k.Prepared, Before: k.Before, Same: k.Same, Long: k.Long,
 	}
 	return nil
 }

@@ -17,10 +17,11 @@ type window struct {
 	// of are the causes of each failed call.
 	of         [][]*Cause
 	provenance []Provenance
+	who        parties
 }
 
 func newWindow(obs []Observation) *window {
-	w := &window{obs: obs, leaves: make([][]leafValue, len(obs)), inputs: make([]*constraints.Input, len(obs)), of: make([][]*Cause, len(obs))}
+	w := &window{obs: obs, leaves: make([][]leafValue, len(obs)), inputs: make([]*constraints.Input, len(obs)), of: make([][]*Cause, len(obs)), who: partiesOf(obs)}
 	for i := range obs {
 		if w.leaves[i] = obs[i].leaves; w.leaves[i] == nil {
 			w.leaves[i] = leavesOf(obs[i].Input)
@@ -52,6 +53,8 @@ type Provenance struct {
 	Seen int `json:"seen"`
 	Of   int `json:"of"`
 	Runs int `json:"runs"`
+	// Sole says that one party of several is behind all of Of.
+	Sole bool `json:"sole,omitempty"`
 	// UnseenFailed counts the failed calls among the Unseen calls whose value stood
 	// nowhere before; SeenFailed those among the SeenAll calls whose value did.
 	Unseen       int `json:"unseen"`
@@ -68,20 +71,23 @@ type ToolCount struct {
 
 // Tells reports whether the values nearly always come from an earlier answer: 95 %
 // of ten or more, in three runs or more.
-func (p *Provenance) Tells() bool { return p.Of >= 10 && p.Runs >= 3 && 20*p.Seen >= 19*p.Of }
+func (p *Provenance) Tells() bool {
+	return !p.Sole && p.Of >= 10 && p.Runs >= 3 && 20*p.Seen >= 19*p.Of
+}
 
 // sources counts where values came from.
 func (w *window) sources() []Provenance {
 	byPath := map[string]*Provenance{}
 	tools := map[string]map[string]int{}
 	runs := map[string]runSet{}
+	by := map[string]backers{}
 	var order []string
 	for i := range w.obs {
 		for _, s := range w.obs[i].Sources {
 			p := byPath[s.Path]
 			if p == nil {
 				p = &Provenance{Path: s.Path}
-				byPath[s.Path], tools[s.Path], runs[s.Path] = p, map[string]int{}, runSet{}
+				byPath[s.Path], tools[s.Path], runs[s.Path], by[s.Path] = p, map[string]int{}, runSet{}, backers{}
 				order = append(order, s.Path)
 			}
 			switch bad := w.bad(i); s.Tool {
@@ -98,6 +104,7 @@ func (w *window) sources() []Provenance {
 			}
 			if w.good(i) {
 				p.Of++
+				by[s.Path].add(w.who.of[i])
 				runs[s.Path][w.obs[i].Run] = true
 				if s.Tool != "" {
 					p.Seen++
@@ -109,7 +116,7 @@ func (w *window) sources() []Provenance {
 	var list []Provenance
 	for _, path := range order {
 		p := byPath[path]
-		p.Runs = len(runs[path])
+		p.Runs, p.Sole = len(runs[path]), w.who.sole(by[path])
 		for tool, n := range tools[path] {
 			p.Tools = append(p.Tools, ToolCount{tool, n})
 		}
@@ -130,9 +137,11 @@ type Exemplar struct {
 	// Calls counts the good calls with this set, of Good.
 	Calls int `json:"calls"`
 	Good  int `json:"good"`
-	// Own are texts of Input that only one agent ever sent, of several.
-	Own []string        `json:"own,omitempty"`
-	Key memoryd.CallKey `json:"-"`
+	// Own are texts of Input that only one party ever sent, of several; Sole says that
+	// calls of this form are of one.
+	Own  []string        `json:"own,omitempty"`
+	Sole bool            `json:"sole,omitempty"`
+	Key  memoryd.CallKey `json:"-"`
 }
 
 // exemplar picks a good call to show.
@@ -160,19 +169,17 @@ func (w *window) exemplar() *Exemplar {
 		return cmp.Or(cmp.Compare(len(w.obs[a].Input), len(w.obs[b].Input)), cmp.Compare(b, a))
 	})
 	at := calls[len(calls)/4]
-	return &Exemplar{Input: w.obs[at].Input, Calls: len(calls), Good: good, Own: w.own(at), Key: w.obs[at].Key}
+	by := backers{}
+	for _, i := range calls {
+		by.add(w.who.of[i])
+	}
+	return &Exemplar{Sole: w.who.sole(by), Input: w.obs[at].Input, Calls: len(calls), Good: good, Own: w.own(at), Key: w.obs[at].Key}
 }
 
-// own lists the texts of an input that one agent alone has sent, where several are
+// own lists the texts of an input that one party alone has sent, where several are
 // known.
 func (w *window) own(at int) []string {
-	agents := map[uint64]bool{}
-	for i := range w.obs {
-		if a := w.obs[i].Agent; a != 0 {
-			agents[a] = true
-		}
-	}
-	if len(agents) < 2 {
+	if w.who.known < 2 {
 		return nil
 	}
 	var own []string
@@ -180,7 +187,7 @@ func (w *window) own(at int) []string {
 		by := map[uint64]bool{}
 		for i := range w.obs {
 			if slices.ContainsFunc(w.leaves[i], func(o leafValue) bool { return o == l }) {
-				by[w.obs[i].Agent] = true
+				by[w.who.of[i]] = true
 			}
 		}
 		if l.kind == '"' && len(by) < 2 {

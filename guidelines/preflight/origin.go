@@ -138,7 +138,7 @@ func (m *Model) uncopied(v *view, fix fix) (Warning, bool) {
 	}
 	return Warning{
 		Text: fmt.Sprintf("This `%s` stood in no answer of this run; of %d such calls %d failed%s. %s", name, o.missed, o.failed,
-			m.heardWith(o.message, constraints.NotFound), do),
+			m.with(o.message, constraints.NotFound), do),
 		Calls: o.calls,
 	}, true
 }

@@ -11,7 +11,6 @@ package preflight
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 	"time"
 
@@ -163,8 +162,9 @@ type Model struct {
 	concentration  float64
 	refused        *refusals
 	origins        origins
-	heard          map[uint64][]string // the runs in which a message was heard, up to 2
-	paths          map[string]bool     // of the inputs of calls that worked
+	heard          map[uint64]*voices // who said a message
+	sources        map[string]bool    // who recorded the calls, as memoryd.Call.Source says, at most 2
+	paths          map[string]bool    // of the inputs of calls that worked
 	near           *neighbours
 	times          []float64
 }
@@ -221,7 +221,7 @@ func Learn(calls []memoryd.Call, options Options) *Model {
 	calls = calls[max(0, len(calls)-maxCalls):]
 	m := &Model{
 		options: options, calls: make([]learned, len(calls)), keys: make(map[memoryd.CallKey]struct{}, len(calls)),
-		byInput: map[uint64][]int32{}, heard: map[uint64][]string{}, paths: map[string]bool{}, cut: 2,
+		byInput: map[uint64][]int32{}, heard: map[uint64]*voices{}, sources: map[string]bool{}, paths: map[string]bool{}, cut: 2,
 	}
 	size := 0
 	for i := range calls {
@@ -242,6 +242,9 @@ func Learn(calls []memoryd.Call, options Options) *Model {
 			input: excerpt(string(memoryd.InputText(c.Input))), summary: strings.Clone(c.Evaluation.Summary),
 		}
 		m.keys[c.Key] = struct{}{}
+		if len(m.sources) < 2 {
+			m.sources[c.Source()] = true
+		}
 		if stats.KnownTime(c.TimeCost) {
 			l.seconds = c.TimeCost
 			m.times = append(m.times, c.TimeCost)
@@ -270,7 +273,7 @@ func Learn(calls []memoryd.Call, options Options) *Model {
 			}
 		} else if i >= heardFrom {
 			said = messageOf(c.Output)
-			m.hear(l, said)
+			m.hear(l, said, c.Source())
 		}
 		p.refused.take(l, c.Input, leaves, said)
 		p.origins.take(l, seen.Sources, said)
@@ -328,15 +331,46 @@ func heardFrom(calls []memoryd.Call) int {
 	return 0
 }
 
+// voices is who said a message: in how many calls, of which runs and sources, of both
+// at most the two that the quorum asks for. Calls that name no run are each of one.
+type voices struct {
+	calls, nameless int
+	runs, sources   map[string]bool
+}
+
+// The quorum that a message needs before its words are quoted and its numbers, values
+// and names stand in an advice.
+const (
+	quorumCalls = 3
+	quorumOf    = 2 // runs, and sources where there are several
+)
+
+// quorate reports whether a message meets the quorum.
+func (m *Model) quorate(message string) bool {
+	v := m.heard[messageHash(message)]
+	return v != nil && v.calls >= quorumCalls && len(v.runs)+v.nameless >= quorumOf && (len(v.sources) >= quorumOf || len(m.sources) < quorumOf)
+}
+
 // hear keeps the message of a failed call.
-func (m *Model) hear(l *learned, said message) {
+func (m *Model) hear(l *learned, said message, source string) {
 	if said.isOne {
 		l.class = said.asks.Class
 	}
 	l.message = strings.Clone(said.text)
 	h := messageHash(l.message)
-	if runs := m.heard[h]; len(runs) < 2 && (l.run == "" || !slices.Contains(runs, l.run)) {
-		m.heard[h] = append(runs, l.run)
+	v := m.heard[h]
+	if v == nil {
+		v = &voices{runs: map[string]bool{}, sources: map[string]bool{}}
+		m.heard[h] = v
+	}
+	v.calls++
+	if l.run == "" {
+		v.nameless++
+	} else if len(v.runs) < quorumOf {
+		v.runs[l.run] = true
+	}
+	if len(v.sources) < quorumOf {
+		v.sources[source] = true
 	}
 }
 

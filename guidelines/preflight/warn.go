@@ -76,7 +76,7 @@ func (m *Model) repeats(v *view, fix fix) (Warning, bool) {
 	}
 	reason, _, _ := c.refusal()
 	return Warning{
-		Text:  fmt.Sprintf("This call failed in this run%s%s. %s", before(v.ago(c)), m.with(c.Output, reason.Class), m.change(reason, v.in.leaves, fix)),
+		Text:  fmt.Sprintf("This call failed in this run%s%s. %s", before(v.ago(c)), m.with(constraints.Unwrap(c.Output), reason.Class), m.change(reason, v.in.leaves, fix)),
 		Calls: []memoryd.CallKey{c.Key},
 	}, true
 }
@@ -94,23 +94,24 @@ func before(ago time.Duration) string {
 	return fmt.Sprintf(" %d h ago", int(ago.Hours()))
 }
 
-// with quotes the message of a call of this run, which its agent has seen.
-func (m *Model) with(output string, class constraints.Class) string {
-	if q, ok := quote(constraints.Unwrap(output)); ok {
-		return " with " + q
-	}
-	return labelled(class)
-}
-
-// heardWith quotes a message of other runs if it was heard in two of them; else it
-// names its class.
-func (m *Model) heardWith(message string, class constraints.Class) string {
-	if len(m.heard[messageHash(message)]) >= 2 {
+// with quotes a message that meets the quorum; else it names its class. That goes for
+// one of the same run too: its agent has seen it, and the name of a run can be forged.
+func (m *Model) with(message string, class constraints.Class) string {
+	if m.quorate(message) {
 		if q, ok := quote(message); ok {
 			return " with " + q
 		}
 	}
 	return labelled(class)
+}
+
+// advice is what to do about what a message states: without its numbers, values and
+// names below the quorum.
+func (m *Model) advice(c constraints.Constraint, message string) string {
+	if !m.quorate(message) {
+		c = c.Bare()
+	}
+	return constraints.Imperative(c, m)
 }
 
 func labelled(class constraints.Class) string {
@@ -133,7 +134,7 @@ func (m *Model) change(r refusal, leaves []leaf, fix fix) string {
 		}
 	}
 	if !isGeneral(r.Class) && r.Class.Stops() {
-		return constraints.Imperative(r.Constraint, m)
+		return m.advice(r.Constraint, r.text)
 	}
 	if r.leaf >= 0 && r.leaf < len(leaves) {
 		if name, known := m.Parameter(leaves[r.leaf].path); known {
@@ -141,7 +142,7 @@ func (m *Model) change(r refusal, leaves []leaf, fix fix) string {
 		}
 	}
 	if !isGeneral(r.Class) {
-		return constraints.Imperative(r.Constraint, m)
+		return m.advice(r.Constraint, r.text)
 	}
 	c := m.rates.Met[RepeatsFailure]
 	if c.Calls == 0 {
@@ -161,7 +162,7 @@ func (m *Model) onlyFailed(v *view, fix fix) Warning {
 	said := ""
 	if newest != nil {
 		reason, _ = refusalOf(newest.message, v.in.leaves)
-		said = m.heardWith(newest.message, newest.class)
+		said = m.with(newest.message, newest.class)
 	}
 	w.Text = fmt.Sprintf("This input failed %s%s. %s", times(v.own), said, m.change(reason, v.in.leaves, fix))
 	return w
@@ -177,14 +178,14 @@ func times(c Count) string {
 // breaks says what a message asked for that the call does not do.
 func (m *Model) breaks(v *view) Warning {
 	a := v.broken
-	do, which := constraints.Imperative(a.constraint, m), "that did not do so"
+	do, which := m.advice(a.constraint, a.message), "that did not do so"
 	if name, known := m.Parameter(a.path); known {
 		do, which = "Give another `"+name+"`.", "with this one"
 		if a.kind != "" {
 			do, which = "Give a `"+name+"` of another kind.", "with one of this kind"
 		}
 	}
-	return Warning{Text: fmt.Sprintf("%s %s %s failed%s.", do, calls(len(a.calls)), which, m.heardWith(a.message, a.constraint.Class)), Calls: a.calls}
+	return Warning{Text: fmt.Sprintf("%s %s %s failed%s.", do, calls(len(a.calls)), which, m.with(a.message, a.constraint.Class)), Calls: a.calls}
 }
 
 func calls(n int) string {
@@ -201,7 +202,7 @@ func (m *Model) neverWorked(v *view) Warning {
 	for i := range m.calls {
 		if c := &m.calls[i]; c.failed() {
 			w.Calls = append(w.Calls, c.key)
-			said = m.heardWith(c.message, c.class)
+			said = m.with(c.message, c.class)
 		}
 	}
 	n := len(w.Calls)
@@ -234,7 +235,7 @@ func (m *Model) streak(r Rule, v *view, fix fix) (Warning, bool) {
 		did = fmt.Sprintf("The last %d calls of this tool in this run failed, the newest", n)
 	}
 	rate, _ := m.rates.of(r, &m.options.Pool)
-	w.Text = fmt.Sprintf("%s%s; of the calls that come after that, %.0f %% fail too. %s", did, m.with(c.Output, reason.Class), 100*rate, m.next(reason, leaves, v, fix))
+	w.Text = fmt.Sprintf("%s%s; of the calls that come after that, %.0f %% fail too. %s", did, m.with(constraints.Unwrap(c.Output), reason.Class), 100*rate, m.next(reason, leaves, v, fix))
 	return w, true
 }
 
@@ -250,7 +251,7 @@ func (m *Model) next(r refusal, leaves []leaf, v *view, fix fix) string {
 		}
 	}
 	if !isGeneral(r.Class) {
-		return constraints.Imperative(r.Constraint, m)
+		return m.advice(r.Constraint, r.text)
 	}
 	return "Find out what is wrong before you go on: read the message, look at what is there, or take another way."
 }
@@ -288,7 +289,7 @@ func (m *Model) alike(near []neighbour) (Warning, bool) {
 		return Warning{}, false
 	}
 	w.Text = fmt.Sprintf("%d of the %d inputs most like this one failed, %d%s. %s", len(w.Calls), judged, classes[common.class],
-		m.heardWith(common.message, common.class), constraints.Imperative(constraints.Constraint{Class: common.class}, m))
+		m.with(common.message, common.class), constraints.Imperative(constraints.Constraint{Class: common.class}, m))
 	return w, true
 }
 

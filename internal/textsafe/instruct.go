@@ -52,7 +52,7 @@ func Steers(s string) (family string, suspect bool) { return match(steering, Fol
 
 func match(families []pattern, folded string) (string, bool) {
 	for _, p := range families {
-		if p.re.MatchString(folded) {
+		if net && p.re.MatchString(folded) {
 			return p.name, true
 		}
 	}

@@ -1,0 +1,5 @@
+//go:build memoryd_nonet
+
+package textsafe
+
+const net = false
