@@ -67,8 +67,8 @@ llm:
 func TestEachFaultIsNamedWithItsLine(t *testing.T) {
 	tests := map[string]struct{ text, want string }{
 		"unknown section":           {"http: {}\nhttps: {}\n", "f.yaml: line 2: https: unknown key"},
-		"unknown key":               {"http:\n  listne: x\n", "f.yaml: line 2: http.listne: unknown key"},
-		"key of another case":       {"HTTP: {}\n", "line 1: HTTP: unknown key"},
+		"unknown key":               {"http:\n  listne: x\n", "f.yaml: line 2: http.listne: unknown key; did you mean listen?"},
+		"key of another case":       {"HTTP: {}\n", "line 1: HTTP: unknown key; did you mean http?"},
 		"key given twice":           {"log:\n  level: info\n  level: warn\n", "line 3"},
 		"wrong type":                {"http:\n  max_items: many\n", "line 2:"},
 		"value out of range":        {"http:\n  max_items: 0\n", "line 2: http.max_items: must be more than 0"},
@@ -119,7 +119,7 @@ flow: {retrieve_tool_memory: [nothing]}
 	want := strings.Split(`environment: MEMORYD_SPEND_KEEP: is called MEMORYD_USAGE_KEEP now
 environment: MEMORYD_HTTP_WRITE_TIMEOUT: http.write_timeout: must be more than 0
 environment: MEMORYD_HTTP_IDLE_TIMEOUT: http.idle_timeout: must be a duration such as 250ms, 30s or 5m, got soon
-f.yaml: line 2: http.listne: unknown key
+f.yaml: line 2: http.listne: unknown key; did you mean listen?
 f.yaml: line 3: http.max_items: must be more than 0
 f.yaml: line 4: http.max_in_flight: must be more than 0
 f.yaml: line 5: evaluate.judge: "dice" is none of

@@ -2,12 +2,15 @@ package config
 
 import (
 	"fmt"
+	"iter"
 	"reflect"
 	"strconv"
 	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"memoryd/internal/suggest"
 )
 
 // renamed are sections that had another name.
@@ -32,16 +35,19 @@ func takeUnknown(n *yaml.Node, t reflect.Type, path string) (problems []Problem)
 		key, value := n.Content[i], n.Content[i+1]
 		p := Problem{Line: key.Line, Key: join(path, key.Value)}
 		var field reflect.Type
+		meant := ""
 		if t.Kind() == reflect.Map {
 			field = t.Elem()
-		} else if f, ok := fieldNamed(t, key.Value); ok {
-			field = f
+		} else {
+			field, meant = fieldNamed(t, key.Value)
 		}
 		switch {
 		case seen[key.Value]:
 			p.Msg = "given twice"
 		case field == nil && renamed[p.Key] != "":
 			p.Msg = "is called " + renamed[p.Key] + " now"
+		case field == nil && meant != "":
+			p.Msg = "unknown key; did you mean " + meant + "?"
 		case field == nil:
 			p.Msg = "unknown key"
 		}
@@ -57,20 +63,36 @@ func takeUnknown(n *yaml.Node, t reflect.Type, path string) (problems []Problem)
 	return problems
 }
 
-// fieldNamed finds the type of the field that a YAML key is decoded into.
-func fieldNamed(t reflect.Type, key string) (reflect.Type, bool) {
-	for f := range t.Fields() {
-		name, options, _ := strings.Cut(f.Tag.Get("yaml"), ",")
-		if name == key && name != "-" {
-			return f.Type, true
-		}
-		if strings.Contains(options, "inline") {
-			if inner, ok := fieldNamed(f.Type, key); ok {
-				return inner, true
+// fields are the keys of a struct in YAML and the types that they are decoded into,
+// those of embedded structs among them.
+func fields(t reflect.Type) iter.Seq2[string, reflect.Type] {
+	return func(yield func(string, reflect.Type) bool) {
+		for f := range t.Fields() {
+			name, options, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+			if strings.Contains(options, "inline") {
+				for key, inner := range fields(f.Type) {
+					if !yield(key, inner) {
+						return
+					}
+				}
+			} else if name != "" && name != "-" && !yield(name, f.Type) {
+				return
 			}
 		}
 	}
-	return nil, false
+}
+
+// fieldNamed finds the type of the field that a key is decoded into; nil, and the
+// name that may have been meant, when there is none.
+func fieldNamed(t reflect.Type, key string) (field reflect.Type, meant string) {
+	var names []string
+	for name, field := range fields(t) {
+		if name == key {
+			return field, ""
+		}
+		names = append(names, name)
+	}
+	return nil, suggest.Nearest(key, names)
 }
 
 // decodeStrict decodes a tree into a struct, refusing unknown keys. An error
@@ -147,13 +169,8 @@ func keysOf(t reflect.Type, path string) []string {
 		return []string{path}
 	}
 	var keys []string
-	for f := range t.Fields() {
-		switch name, options, _ := strings.Cut(f.Tag.Get("yaml"), ","); {
-		case strings.Contains(options, "inline"):
-			keys = append(keys, keysOf(f.Type, path)...)
-		case name != "" && name != "-":
-			keys = append(keys, keysOf(f.Type, join(path, name))...)
-		}
+	for name, field := range fields(t) {
+		keys = append(keys, keysOf(field, join(path, name))...)
 	}
 	return keys
 }

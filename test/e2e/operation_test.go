@@ -183,7 +183,7 @@ func TestExitCodes(t *testing.T) {
 		"unknown command":  {[]string{"fly"}, 2, "fly"},
 		"unknown flag":     {[]string{"serve", "--x"}, 2, "--x"},
 		"missing argument": {[]string{"show"}, 2, "tool"},
-		"bad config":       {[]string{"check-config", bad}, 1, "line 2: http.listne: unknown key"},
+		"bad config":       {[]string{"check-config", bad}, 1, "line 2: http.listne: unknown key; did you mean listen?"},
 		"good config":      {[]string{"check-config", bigHistory(t)}, 0, "valid"},
 		"no server":        {[]string{"show", "t", "--url", "http://127.0.0.1:1"}, 1, "no answer from"},
 		"no health":        {[]string{"health", "--url", "http://127.0.0.1:1"}, 1, "no answer from"},
