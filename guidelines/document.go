@@ -30,8 +30,8 @@ func (d *Document) Render() string { return d.draft(d.Items).render(d.MaxWords) 
 // everywhere in this program, rounded up.
 func Tokens(text string) int { return (len(text) + 3) / 4 }
 
-// Within renders the guideline in at most maxTokens by Tokens: the items of
-// highest value first, for as long as they fit, in the order of the sections; a
+// Within renders the guideline in at most maxTokens by Tokens: the lines that people
+// set and then the items of highest value first, for as long as they fit, in the order of the sections; a
 // section without an item is left out. The statistics come last, if there is
 // room. It is "" when not even one item fits.
 func (d *Document) Within(maxTokens int) string {
@@ -39,7 +39,13 @@ func (d *Document) Within(maxTokens int) string {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(d.Items[b].Value, d.Items[a].Value) })
+	slices.SortStableFunc(order, func(a, b int) int {
+		x, y := &d.Items[a], &d.Items[b]
+		if x.ByPerson() != y.ByPerson() {
+			return map[bool]int{true: -1, false: 1}[x.ByPerson()]
+		}
+		return cmp.Compare(y.Value, x.Value)
+	})
 	var picked []int
 	text := ""
 	for _, i := range order {
@@ -65,7 +71,7 @@ func sectionsOf(items []Item) string {
 	for _, name := range sectionNames() {
 		number := 0
 		for _, it := range items {
-			if it.Section != name {
+			if it.Section != name || it.Removed {
 				continue
 			}
 			if number++; number == 1 {
@@ -83,7 +89,9 @@ func sectionsOf(items []Item) string {
 func (d *Document) draft(items []Item) draft {
 	out := draft{}
 	for _, it := range items {
-		out[it.Section] = append(out[it.Section], statement{text: it.Text, rank: it.Rank})
+		if !it.Removed {
+			out[it.Section] = append(out[it.Section], statement{text: it.Text, rank: it.Rank, must: it.ByPerson()})
+		}
 	}
 	return out
 }
@@ -152,7 +160,7 @@ func Diff(prev, next *Document) []Change {
 		if d == nil {
 			return nil
 		}
-		return d.Items
+		return slices.DeleteFunc(slices.Clone(d.Items), func(it Item) bool { return it.Removed })
 	}
 	find := func(items []Item, id string) *Item {
 		if i := slices.IndexFunc(items, func(it Item) bool { return it.ID == id }); i >= 0 {

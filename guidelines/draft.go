@@ -19,6 +19,8 @@ type statement struct {
 	value    float64
 	// author is the model that worded it; "" means the rules.
 	author string
+	// must says that it stands however many words there are: a person set it.
+	must bool
 	// pending is the statement in full where the quorum keeps a part of it back.
 	pending string
 }
@@ -51,7 +53,7 @@ func (d draft) fingerprint(words int) string {
 }
 
 // render writes the sections with at most words words, not counting headings.
-// The first statement of each section is always there.
+// The first statement of each section and what people set is always there.
 func (d draft) render(words int) string {
 	kept := map[string][]bool{}
 	highest := 0
@@ -62,7 +64,7 @@ func (d draft) render(words int) string {
 		kept[name] = make([]bool, len(d[name]))
 		for i, s := range d[name] {
 			highest = max(highest, s.rank)
-			if i == 0 {
+			if i == 0 || s.must {
 				kept[name][i] = true
 				words -= wordCount(s.text)
 			}

@@ -26,11 +26,17 @@ type Item struct {
 	// with a budget gets, highest first.
 	Rank  int     `json:"rank"`
 	Value float64 `json:"value"`
-	// Author is AuthorRules or a model's name.
+	// Author is AuthorRules, a model's name, or the person (memoryd.PersonPrefix) who
+	// set the line.
 	Author string `json:"author"`
 	// Pending is the statement in full where a part of it (words of a message, its
 	// numbers and names, a model's wording) waits for the quorum or for a person.
 	Pending string `json:"pending,omitempty"`
+	// Unedited and UneditedAuthor are what a person's line stands in place of; Removed
+	// says that the person took the line out: it is in no text.
+	Unedited       string `json:"unedited,omitempty"`
+	UneditedAuthor string `json:"unedited_author,omitempty"`
+	Removed        bool   `json:"removed,omitempty"`
 }
 
 // Ground is a piece of evidence that items rest on.

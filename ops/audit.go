@@ -74,6 +74,18 @@ func (r ReleasePending) decision() access.Entry {
 	return onTool("review", r.ToolRef, r.ID, strings.TrimSpace(verdict+" "+by(r.By)))
 }
 
+func (r UndoRelease) decision() access.Entry {
+	return onTool("review_undo", r.ToolRef, r.ID, by(r.By))
+}
+
+func (r EditLine) decision() access.Entry {
+	return onTool("edit", r.ToolRef, r.Line, strings.TrimSpace(map[bool]string{true: "take out ", false: "set "}[r.Remove]+by(r.LineChange.By)))
+}
+
+func (r UndoEdit) decision() access.Entry {
+	return onTool("edit_undo", r.ToolRef, r.Line, by(r.By))
+}
+
 func (r TakeSnapshot) decision() access.Entry {
 	return access.Entry{Action: "export", Workspace: r.Workspace}
 }

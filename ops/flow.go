@@ -53,6 +53,10 @@ type Flows struct {
 	RollBackRevision    Flow[RollBackRevision, Revision]        `flow:"roll_back_revision"`
 	ListPending         Flow[ListPending, PendingPage]          `flow:"list_pending"`
 	ReleasePending      Flow[ReleasePending, Revision]          `flow:"release_pending"`
+	UndoRelease         Flow[UndoRelease, Revision]             `flow:"undo_release"`
+	EditLine            Flow[EditLine, EditedLine]              `flow:"edit_line"`
+	UndoEdit            Flow[UndoEdit, Revision]                `flow:"undo_edit"`
+	ListLineOutcomes    Flow[ListLineOutcomes, LineOutcomes]    `flow:"list_line_outcomes"`
 	GetOriginal         Flow[GetOriginal, Original]             `flow:"get_original"`
 	ReadOriginal        Flow[ReadOriginal, OriginalPage]        `flow:"read_original"`
 	SearchOriginals     Flow[SearchOriginals, OriginalHits]     `flow:"search_originals"`

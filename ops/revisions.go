@@ -33,6 +33,11 @@ type Revisions interface {
 	// on one.
 	Pending(ctx context.Context, ref memoryd.ToolRef) ([]revisions.Pending, error)
 	Release(ctx context.Context, ref memoryd.ToolRef, id string, accept bool, by string) (Revision, error)
+	UndoRelease(ctx context.Context, ref memoryd.ToolRef, id, by string) (Revision, error)
+	// Edit sets a line on behalf of a person, UndoEdit takes the newest change back.
+	Edit(ctx context.Context, ref memoryd.ToolRef, c revisions.LineChange) (e Revision, line string, err error)
+	UndoEdit(ctx context.Context, ref memoryd.ToolRef, line, by string) (Revision, error)
+	LineOutcomes(ctx context.Context, ref memoryd.ToolRef) ([]guidelines.LineOutcome, error)
 }
 
 // ListPending asks for the statements of a workspace that are not published, those of
@@ -96,6 +101,67 @@ type ReleasePending struct {
 func (library) ReleasePending() Definition {
 	return define("release_pending_op", func(d Deps, ctx context.Context, r ReleasePending) (Revision, error) {
 		return d.Revisions.Release(ctx, r.ToolRef, r.ID, r.Accept, r.By)
+	})
+}
+
+// UndoRelease takes a decision on a pending statement back. By is who does.
+type UndoRelease struct {
+	memoryd.ToolRef
+
+	ID, By string
+}
+
+func (library) UndoRelease() Definition {
+	return define("undo_release_op", func(d Deps, ctx context.Context, r UndoRelease) (Revision, error) {
+		return d.Revisions.UndoRelease(ctx, r.ToolRef, r.ID, r.By)
+	})
+}
+
+// EditLine asks to set, add or take out a line of a tool's guideline on behalf of a
+// person.
+type EditLine struct {
+	memoryd.ToolRef
+	revisions.LineChange
+}
+
+// EditedLine is the version with the change; Line is the id of the line.
+type EditedLine struct {
+	Revision
+
+	Line string
+}
+
+func (library) EditLine() Definition {
+	return define("edit_line_op", func(d Deps, ctx context.Context, r EditLine) (out EditedLine, err error) {
+		r.Text, r.LineChange.By = d.Redaction.Text(ctx, r.Text), d.Redaction.Text(ctx, r.LineChange.By)
+		out.Revision, out.Line, err = d.Revisions.Edit(ctx, r.ToolRef, r.LineChange)
+		return out, err
+	})
+}
+
+// UndoEdit takes the newest change that a person made to a line back. By is who asks.
+type UndoEdit struct {
+	memoryd.ToolRef
+
+	Line, By string
+}
+
+func (library) UndoEdit() Definition {
+	return define("undo_edit_op", func(d Deps, ctx context.Context, r UndoEdit) (Revision, error) {
+		return d.Revisions.UndoEdit(ctx, r.ToolRef, r.Line, r.By)
+	})
+}
+
+// ListLineOutcomes asks how the lines of a tool's guideline did.
+type ListLineOutcomes struct{ memoryd.ToolRef }
+
+// LineOutcomes are the lines that are shown, in their order.
+type LineOutcomes struct{ Lines []guidelines.LineOutcome }
+
+func (library) ListLineOutcomes() Definition {
+	return define("list_line_outcomes_op", func(d Deps, ctx context.Context, r ListLineOutcomes) (out LineOutcomes, err error) {
+		out.Lines, err = d.Revisions.LineOutcomes(ctx, r.ToolRef)
+		return out, err
 	})
 }
 

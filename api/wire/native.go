@@ -213,8 +213,13 @@ type GuidelineItem struct {
 	Fingerprint string   `json:"fingerprint"`
 	Rank        int      `json:"rank"`
 	Value       float64  `json:"value"`
-	Author      string   `json:"author"`
+	Author      string   `json:"author"` // rules, a model's name, or person:<name>
 	Pending     string   `json:"pending,omitempty"`
+	// Unedited and UneditedAuthor are what a person's line stands in place of; Removed
+	// says that a person took the line out.
+	Unedited       string `json:"unedited,omitempty"`
+	UneditedAuthor string `json:"unedited_author,omitempty"`
+	Removed        bool   `json:"removed,omitempty"`
 }
 
 // PendingList is a page of statements that are not published.

@@ -24,6 +24,8 @@ const (
 type Pending struct {
 	// ID stands for the statement in these very words.
 	ID string
+	// Line is the id of the item, "" for a whole guideline.
+	Line string
 	// Section is the section of the guideline, "" for a whole guideline. Published is
 	// the statement that stands in its place; "" is none.
 	Section, Text, Published string
@@ -68,9 +70,14 @@ func (m *Manager) Pending(ctx context.Context, ref memoryd.ToolRef) ([]Pending, 
 	var list []Pending
 	if cur.Document != nil {
 		for _, it := range cur.Document.Items {
-			if it.Pending != "" {
-				list = append(list, Pending{ID: pendingID(it.ID, it.Pending), Section: it.Section, Text: it.Pending, Published: it.Text, Author: it.Author, Evidence: it.Evidence})
+			if it.Pending == "" {
+				continue
 			}
+			published := it.Text
+			if it.Removed {
+				published = ""
+			}
+			list = append(list, Pending{ID: pendingID(it.ID, it.Pending), Line: it.ID, Section: it.Section, Text: it.Pending, Published: published, Author: it.Author, Evidence: it.Evidence})
 		}
 	}
 	e, err := m.loaded(ctx, ref)
@@ -98,38 +105,24 @@ func (m *Manager) Release(ctx context.Context, ref memoryd.ToolRef, id string, a
 	}
 	why := map[bool]string{true: "accepted by ", false: "refused by "}[accept] + by
 	if list[at].Section == "" {
-		return m.releaseLoaded(ctx, tool, accept, why)
+		return m.releaseLoaded(ctx, tool, accept, why, by, id)
 	}
+	p := &list[at]
 	err = m.decide(ctx, ref, func(st *Status) {
-		if accept {
-			st.Accepted = append(st.Accepted, id)
-		} else {
-			st.Refused = append(st.Refused, id)
-		}
+		st.take(Decided{ID: id, Line: p.Line, Text: p.Text, Published: p.Published, Accept: accept, By: by, At: m.Now()})
 	})
 	if err != nil {
 		return Revision{}, err
 	}
-	cur, err := m.current(ctx, tool)
-	if err != nil || cur.Document == nil {
-		return cur, err
-	}
-	st, _, err := m.status(ctx, ref)
-	if err != nil {
-		return cur, err
-	}
-	cur.Document, cur.Why, cur.Reasons, cur.RolledBackTo = st.applied(cur.Document), why, nil, 0
-	cur.Content = cur.Document.Render()
-	_, err = m.publish(ctx, tool, cur)
-	cur.Number = tool.Guideline.Revision + 1
-	return cur, err
+	return m.republish(ctx, ref, why, nil)
 }
 
-func (m *Manager) releaseLoaded(ctx context.Context, tool memoryd.Tool, accept bool, why string) (Revision, error) {
+func (m *Manager) releaseLoaded(ctx context.Context, tool memoryd.Tool, accept bool, why, by, id string) (Revision, error) {
 	e, err := m.loaded(ctx, tool.ToolRef)
 	if err != nil {
 		return e, err
 	}
+	held := e
 	if accept {
 		e.Why, e.BasedOn, e.ThroughSeq = why, tool.Revision, tool.Lifetime
 		if _, err := m.publish(ctx, tool, e); err != nil {
@@ -139,13 +132,20 @@ func (m *Manager) releaseLoaded(ctx context.Context, tool memoryd.Tool, accept b
 	} else if e, err = m.current(ctx, tool); err != nil {
 		return e, err
 	}
+	err = m.decide(ctx, tool.ToolRef, func(st *Status) {
+		st.take(Decided{ID: id, Accept: accept, By: by, At: m.Now(), Loaded: &held})
+	})
+	if err != nil {
+		return e, err
+	}
 	return e, m.Store.DeleteRecord(ctx, store.RecordKey{ToolRef: tool.ToolRef, Kind: pendingKind, ID: loadedID})
 }
 
-// applied is a document with what people decided on its pending statements.
+// applied is a document with what people decided on its lines and on its pending
+// statements.
 func (st *Status) applied(d *guidelines.Document) *guidelines.Document {
-	out := *d
-	out.Items = slices.Clone(d.Items)
+	out := *d.Unedited()
+	out.Items = slices.Clone(out.Items)
 	for i := range out.Items {
 		it := &out.Items[i]
 		if it.Pending == "" {
@@ -158,5 +158,5 @@ func (st *Status) applied(d *guidelines.Document) *guidelines.Document {
 			it.Text, it.Pending = it.Pending, ""
 		}
 	}
-	return &out
+	return out.Edited(st.Edits)
 }

@@ -71,7 +71,7 @@ func (m *Manager) Refresh(ctx context.Context, ref memoryd.ToolRef, when When) (
 
 // write composes and stores a version.
 func (m *Manager) write(ctx context.Context, tool memoryd.Tool, calls []memoryd.Call, prev Revision, st Status, reasons []Reason) (Result, error) {
-	doc, err := m.Composer.Compose(ctx, tool, calls, m.Recent, prev.Document)
+	doc, err := m.Composer.Compose(ctx, tool, calls, m.Recent, prev.Document.Unedited())
 	if err != nil {
 		if ctx.Err() != nil {
 			return Result{}, context.Cause(ctx)
@@ -119,7 +119,20 @@ func (m *Manager) publish(ctx context.Context, tool memoryd.Tool, e Revision) (w
 		if tool.Guideline.BasedOn >= e.BasedOn && e.RolledBackTo == 0 {
 			return false, nil
 		}
+		if err := m.reapply(ctx, tool.ToolRef, &e); err != nil {
+			return false, err
+		}
 	}
+}
+
+// reapply brings what people decided by now into a version that is not published yet.
+func (m *Manager) reapply(ctx context.Context, ref memoryd.ToolRef, e *Revision) error {
+	st, _, err := m.status(ctx, ref)
+	if err == nil && e.Document != nil {
+		e.Document = st.applied(e.Document)
+		e.Content = e.Document.Render()
+	}
+	return err
 }
 
 func newest(calls []memoryd.Call) int64 {

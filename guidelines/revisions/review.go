@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"memoryd"
+	"memoryd/guidelines"
 )
 
 // Outcomes counts, by version, the judged calls of the kept history whose agent
@@ -40,7 +41,7 @@ func (m *Manager) Review(ctx context.Context, ref memoryd.ToolRef) (string, erro
 		return "", err
 	}
 	cur, err := m.current(ctx, tool)
-	if err != nil || cur.RolledBackTo > 0 {
+	if err != nil || cur.RolledBackTo > 0 || cur.ByPerson {
 		return "", err
 	}
 	prev, err := m.Revision(ctx, ref, cur.Number-1)
@@ -75,11 +76,14 @@ func (m *Manager) Review(ctx context.Context, ref memoryd.ToolRef) (string, erro
 	return why, err
 }
 
-// again makes an earlier version the newest one.
+// again makes an earlier version the newest one, with the lines that people set.
 func (m *Manager) again(ctx context.Context, tool memoryd.Tool, old Revision, why string) (Revision, error) {
 	e := old
-	e.RolledBackTo, e.Why, e.Reasons = old.Number, why, nil
+	e.RolledBackTo, e.Why, e.Reasons, e.ByPerson = old.Number, why, nil, false
 	e.BasedOn = tool.Revision
+	if err := m.reapply(ctx, tool.ToolRef, &e); err != nil {
+		return e, err
+	}
 	e.Number = tool.Guideline.Revision + 1
 	_, err := m.publish(ctx, tool, e)
 	return e, err
@@ -151,4 +155,28 @@ func (m *Manager) Unpin(ctx context.Context, ref memoryd.ToolRef) error {
 func (m *Manager) PinnedVersion(ctx context.Context, ref memoryd.ToolRef) (int64, error) {
 	st, _, err := m.status(ctx, ref)
 	return st.Pinned, err
+}
+
+// LineOutcomes says how the lines of the tool's guideline did before they were
+// published and since, by its kept calls.
+func (m *Manager) LineOutcomes(ctx context.Context, ref memoryd.ToolRef) ([]guidelines.LineOutcome, error) {
+	versions, err := m.List(ctx, ref)
+	if err != nil || len(versions) == 0 || versions[0].Document == nil {
+		return nil, err
+	}
+	published := map[string]guidelines.Published{}
+	current := versions[0].Document
+	for _, it := range current.Items {
+		for _, v := range versions {
+			if !v.Document.Says(&it) {
+				break
+			}
+			published[it.ID] = guidelines.Published{Version: v.Number, Through: v.ThroughSeq}
+		}
+	}
+	calls, err := m.Store.History(ctx, ref, 0)
+	if err != nil {
+		return nil, err
+	}
+	return current.Outcomes(published, calls, func(c *memoryd.Call) int64 { return shownVersion(c.Metadata) }), nil
 }

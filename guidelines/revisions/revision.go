@@ -29,6 +29,9 @@ type Revision struct {
 	// own; Why says who took the one before back.
 	RolledBackTo int64  `json:"rolled_back_to,omitempty"`
 	Why          string `json:"why,omitempty"`
+	// ByPerson says that a person changed lines: the version is not held against the
+	// one before it.
+	ByPerson bool `json:"by_person,omitempty"`
 	// Document is the text as statements with their evidence; nil for a text that
 	// came from elsewhere.
 	Document *guidelines.Document `json:"document,omitempty"`
@@ -159,6 +162,10 @@ type Status struct {
 	// Accepted and Refused are the ids of pending statements that people decided on.
 	Accepted []string `json:"accepted,omitempty"`
 	Refused  []string `json:"refused,omitempty"`
+	// Decided are the newest of these decisions, to undo them.
+	Decided []Decided `json:"decided,omitempty"`
+	// Edits are what people decided on lines, the oldest first.
+	Edits []guidelines.Edit `json:"edits,omitempty"`
 }
 
 // maxRejected bounds what is remembered of bad versions, and maxDecided of decisions.

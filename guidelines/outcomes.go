@@ -1,0 +1,142 @@
+package guidelines
+
+import (
+	"encoding/json"
+	"slices"
+
+	"memoryd"
+	"memoryd/guidelines/evidence"
+)
+
+// LineOutcome says how a line of a guideline did: what calls did before it was
+// published and since.
+type LineOutcome struct {
+	Line string
+	// Since is the version that the line was published with, as far back as versions
+	// are kept.
+	Since int64
+	// Tells says that the evidence behind the line tells which calls broke it; without
+	// that, Broke and BrokeFailed are 0 everywhere.
+	Tells bool
+	// Shown are those of After whose agent was shown the line, as far as calls say so.
+	Before, After, Shown LineCounts
+}
+
+// LineCounts counts judged calls of the kept history. Those that did not break the line
+// followed it.
+type LineCounts struct {
+	// Failed of Calls scored 0. Broke of them did what the line warns of, or failed with
+	// the message that it is about; BrokeFailed of these scored 0.
+	Calls, Failed, Broke, BrokeFailed int
+}
+
+// Published is the version and the newest call that a line was first published with.
+type Published struct{ Version, Through int64 }
+
+// Outcomes counts, for each line of the document, the kept calls (oldest first) before
+// it was published and since. shown gives the version that the agent of a call was
+// shown; 0 is none.
+func (d *Document) Outcomes(published map[string]Published, calls []memoryd.Call, shown func(*memoryd.Call) int64) []LineOutcome {
+	breaks := d.breaks(calls)
+	versions := make([]int64, len(calls))
+	for i := range calls {
+		versions[i] = shown(&calls[i])
+	}
+	var list []LineOutcome
+	for _, it := range d.Items {
+		p, known := published[it.ID]
+		if it.Removed || !known {
+			continue
+		}
+		o := LineOutcome{Line: it.ID, Since: p.Version}
+		var broke []map[memoryd.CallKey]bool
+		for _, id := range it.Evidence {
+			if keys, tells := breaks[id]; tells {
+				broke, o.Tells = append(broke, keys), true
+			}
+		}
+		for i := range calls {
+			c := &calls[i]
+			if c.Evaluation.State != memoryd.Judged {
+				continue
+			}
+			if c.Seq <= p.Through {
+				o.Before.count(c, broke)
+				continue
+			}
+			o.After.count(c, broke)
+			if versions[i] >= p.Version {
+				o.Shown.count(c, broke)
+			}
+		}
+		list = append(list, o)
+	}
+	return list
+}
+
+func (n *LineCounts) count(c *memoryd.Call, broke []map[memoryd.CallKey]bool) {
+	failed := 0
+	if c.Evaluation.Score <= memoryd.ScoreFailure {
+		failed = 1
+	}
+	n.Calls++
+	n.Failed += failed
+	for _, keys := range broke {
+		if keys[c.Key] {
+			n.Broke++
+			n.BrokeFailed += failed
+			return
+		}
+	}
+}
+
+// breaks gives, by ground, the calls that did what it warns of: that failed by its
+// cause or with its message, or that meet its condition (for one that helps: do not).
+func (d *Document) breaks(calls []memoryd.Call) map[string]map[memoryd.CallKey]bool {
+	mined := map[string][]memoryd.CallKey{}
+	e := evidence.Mine(calls)
+	for i := range e.Causes {
+		mined[e.Causes[i].ID] = e.Causes[i].Calls
+	}
+	for i := range e.Errors {
+		mined[e.Errors[i].ID] = e.Errors[i].Calls
+	}
+	var matches []evidence.Match
+	found := map[string]map[memoryd.CallKey]bool{}
+	for _, g := range d.Grounds {
+		keys := map[memoryd.CallKey]bool{}
+		switch g.Kind {
+		case "cause", "error":
+			for _, k := range mined[g.ID] {
+				keys[k] = true
+			}
+		case "condition":
+			var c evidence.Condition
+			if json.Unmarshal(g.Data, &c) != nil || len(c.Facts) == 0 {
+				continue
+			}
+			if matches == nil {
+				for i := range calls {
+					matches = append(matches, evidence.MatchOf(calls[i].Input))
+				}
+			}
+			for i := range calls {
+				if matches[i].Holds(c.Facts[0]) == c.Raises() {
+					keys[calls[i].Key] = true
+				}
+			}
+		default:
+			continue
+		}
+		found[g.ID] = keys
+	}
+	return found
+}
+
+// Says reports whether the document has the line: the program's in whichever words,
+// a person's in the same.
+func (d *Document) Says(line *Item) bool {
+	return d != nil && slices.ContainsFunc(d.Items, func(it Item) bool {
+		return it.ID == line.ID && it.Removed == line.Removed && it.ByPerson() == line.ByPerson() && (!it.ByPerson() || it.Text == line.Text)
+	})
+}

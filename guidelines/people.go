@@ -1,0 +1,110 @@
+package guidelines
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"memoryd"
+)
+
+// Edit is a person's decision on a line of a guideline. It holds for every version
+// that is written later, until a person decides otherwise.
+type Edit struct {
+	// Line is the id of the item; Section is where the line stands.
+	Line    string `json:"line"`
+	Section string `json:"section"`
+	Kind    string `json:"kind"`
+	// Text is the person's wording, of EditText alone.
+	Text string    `json:"text,omitempty"`
+	By   string    `json:"by"`
+	At   time.Time `json:"at"`
+	// Over is what the program said in its place then; "" is nothing.
+	Over string `json:"over,omitempty"`
+}
+
+// The kinds of an Edit.
+const (
+	EditText = "text" // the line says Text
+	EditOut  = "out"  // the line is not shown
+	EditBack = "back" // what the program says holds again
+)
+
+// Sections are the names of a guideline's sections, in order.
+func Sections() []string { return sectionNames() }
+
+// ByPerson reports whether a person set the line.
+func (it *Item) ByPerson() bool { return strings.HasPrefix(it.Author, memoryd.PersonPrefix) }
+
+// Unedited is the document as the program writes it: without what people decided.
+func (d *Document) Unedited() *Document {
+	if d == nil || !slices.ContainsFunc(d.Items, func(it Item) bool { return it.ByPerson() }) {
+		return d
+	}
+	out := *d
+	out.Items = nil
+	for _, it := range d.Items {
+		if it.ByPerson() {
+			if it.Unedited == "" {
+				continue // a line that people alone have
+			}
+			if it.Pending == it.Unedited {
+				it.Pending = ""
+			}
+			it.Text, it.Author, it.Unedited, it.UneditedAuthor, it.Removed = it.Unedited, it.UneditedAuthor, "", "", false
+		}
+		out.Items = append(out.Items, it)
+	}
+	return &out
+}
+
+// figures are what changes in a statement when only the counts behind it do.
+var figures = regexp.MustCompile(`\d+(?:[.,]\d+)*`)
+
+// Edited is the document with the lines as people want them; of several edits of a
+// line the last holds. Where the program would now say something else than the
+// person knew of, figures aside, that is the line's Pending: a person decides.
+func (d *Document) Edited(edits []Edit) *Document {
+	out := *d.Unedited()
+	out.Items = slices.Clone(out.Items)
+	for i, e := range edits {
+		if e.Kind == EditBack || slices.ContainsFunc(edits[i+1:], func(later Edit) bool { return later.Line == e.Line }) {
+			continue
+		}
+		at := slices.IndexFunc(out.Items, func(it Item) bool { return it.ID == e.Line })
+		if at < 0 {
+			if e.Kind == EditText {
+				out.insert(Item{ID: e.Line, Section: e.Section, Text: e.Text, Author: e.By, Fingerprint: fingerprint(e.Text)})
+			}
+			continue
+		}
+		it := &out.Items[at]
+		it.Unedited, it.UneditedAuthor, it.Author = it.Text, it.Author, e.By
+		if e.Kind == EditOut {
+			it.Removed = true
+		} else {
+			it.Text = e.Text
+		}
+		if it.Pending == "" && figures.ReplaceAllString(it.Unedited, "#") != figures.ReplaceAllString(e.Over, "#") {
+			it.Pending = it.Unedited
+		}
+	}
+	return &out
+}
+
+// insert puts an item at the end of its section.
+func (d *Document) insert(it Item) {
+	names := sectionNames()
+	section := slices.Index(names, it.Section)
+	at := slices.IndexFunc(d.Items, func(o Item) bool { return slices.Index(names, o.Section) > section })
+	if at < 0 {
+		at = len(d.Items)
+	}
+	d.Items = slices.Insert(d.Items, at, it)
+}
+
+// LineID names a line that a person adds.
+func LineID(section, text string, at time.Time) string {
+	return "item-" + fingerprint("person", section, text, at.Format(time.RFC3339Nano))
+}
