@@ -141,14 +141,14 @@ func (g *guarded) ask(method, path, body, token string) *httptest.ResponseRecord
 func (g *guarded) requestOf(r route, workspace string) (path, body string) {
 	path = strings.NewReplacer(":workspace", workspace, ":tool", "t", ":call", g.callOf[workspace], ":revision", "1", ":original", "nothing", ":key", "nobody").Replace(r.path)
 	body = `{"workspace_id":"` + workspace + `","tool_name":"t","tool_names":"t","tool_call_results":[{"output":"p"}],"messages":[{"role":"user","content":"x"}],` +
-		`"action":"list","input":{"a":1},"revision":1,"score":1,"decision":"accept","roles":["read"],"workspaces":["` + workspace + `"]}`
+		`"action":"list","input":{"a":1},"revision":1,"score":1,"decision":"accept","section":"Best Practices","text":"Be kind.","roles":["read"],"workspaces":["` + workspace + `"]}`
 	return path, body
 }
 
 // ofTheServer are routes that are about no workspace, and answer a key that is bound
 // to some 403.
 var ofTheServer = map[string]bool{
-	"GET /v1/spend": true, "GET /v1/judges": true, "GET /v1/keys": true, "POST /v1/keys": true, "POST /v1/keys/:key/rotate": true,
+	"GET /v1/spend": true, "GET /v1/judges": true, "GET /v1/sources": true, "GET /v1/keys": true, "POST /v1/keys": true, "POST /v1/keys/:key/rotate": true,
 	"DELETE /v1/keys/:key": true, "GET /v1/audit": true,
 }
 

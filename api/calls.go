@@ -123,6 +123,20 @@ func (s *server) putEvaluation(c echo.Context, req *wire.CorrectionRequest) (any
 	return storedCallOf(&call.Call, 0), err
 }
 
+// withdrawEvaluation takes a person's verdict back.
+func (s *server) withdrawEvaluation(c echo.Context, _ []byte) (any, error) {
+	ref, err := toolOf(c)
+	if err != nil {
+		return nil, err
+	}
+	key, err := callID(c)
+	if err != nil {
+		return nil, err
+	}
+	call, err := s.Flows.WithdrawCorrection.Run(c.Request().Context(), ops.Withdraw{ToolRef: ref, Key: key})
+	return storedCallOf(&call.Call, 0), err
+}
+
 // listCorrections streams the corrected calls of a workspace as labelled
 // JSON-lines, which "memoryd evaluate" reads.
 func (s *server) listCorrections(c echo.Context, _ []byte) (any, error) {

@@ -216,6 +216,86 @@ func (s *server) releasePending(c echo.Context, req *wire.ReleaseRequest) (any, 
 	return versionOf(&e), err
 }
 
+// undoRelease lets a statement wait again that somebody decided on; ?by= says who asks.
+func (s *server) undoRelease(c echo.Context, _ []byte) (any, error) {
+	ref, by, err := changeOf(c)
+	if err != nil {
+		return nil, err
+	}
+	e, err := s.Flows.UndoRelease.Run(c.Request().Context(), ops.UndoRelease{ToolRef: ref, ID: c.Param("statement"), By: by})
+	return versionOf(&e), err
+}
+
+// changeOf reads the tool of the path and who asks, of a request without a body.
+func changeOf(c echo.Context) (ref memoryd.ToolRef, by string, err error) {
+	if ref, err = toolOf(c); err != nil {
+		return ref, "", err
+	}
+	if by = c.QueryParam("by"); len(by) > maxBy {
+		err = invalid("string_too_long", fmt.Sprintf("at most %d bytes", maxBy), nil, "by")
+	}
+	return ref, by, err
+}
+
+// listLineOutcomes says how the lines of the guideline did since they were published.
+func (s *server) listLineOutcomes(c echo.Context, _ []byte) (any, error) {
+	ref, err := toolOf(c)
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.Flows.ListLineOutcomes.Run(c.Request().Context(), ops.ListLineOutcomes{ToolRef: ref})
+	out := wire.LineOutcomes{Lines: []wire.LineOutcome{}}
+	for _, l := range found.Lines {
+		out.Lines = append(out.Lines, wire.LineOutcome{
+			Line: l.Line, Since: l.Since, Tells: l.Tells,
+			Before: wire.LineCounts(l.Before), After: wire.LineCounts(l.After), Shown: wire.LineCounts(l.Shown),
+		})
+	}
+	return out, err
+}
+
+func (s *server) addLine(c echo.Context, req *wire.LineRequest) (any, error) {
+	if req.Section == nil {
+		return nil, missing("section")
+	}
+	return s.editLine(c, req, ops.LineChange{Section: *req.Section})
+}
+
+func (s *server) setLine(c echo.Context, req *wire.LineRequest) (any, error) {
+	return s.editLine(c, req, ops.LineChange{Line: c.Param("line")})
+}
+
+func (s *server) removeLine(c echo.Context, _ []byte) (any, error) {
+	by := c.QueryParam("by")
+	return s.editLine(c, &wire.LineRequest{By: &by, Text: new(string)}, ops.LineChange{Line: c.Param("line"), Remove: true})
+}
+
+func (s *server) editLine(c echo.Context, req *wire.LineRequest, change ops.LineChange) (any, error) {
+	ref, err := toolOf(c)
+	if err != nil {
+		return nil, err
+	}
+	if req.Text == nil {
+		return nil, missing("text")
+	}
+	if _, err = decidedBy(&wire.RevisionRequest{By: req.By}); err != nil {
+		return nil, err
+	}
+	change.Text, change.By = *req.Text, or(req.By, "")
+	e, err := s.Flows.EditLine.Run(c.Request().Context(), ops.EditLine{ToolRef: ref, LineChange: change})
+	return wire.EditedLine{Line: e.Line, Version: versionOf(&e.Revision)}, err
+}
+
+// undoLine takes the newest change of a line back; ?by= says who asks.
+func (s *server) undoLine(c echo.Context, _ []byte) (any, error) {
+	ref, by, err := changeOf(c)
+	if err != nil {
+		return nil, err
+	}
+	e, err := s.Flows.UndoEdit.Run(c.Request().Context(), ops.UndoEdit{ToolRef: ref, Line: c.Param("line"), By: by})
+	return versionOf(&e), err
+}
+
 func (s *server) rollBackGuideline(c echo.Context, body []byte) (any, error) {
 	ref, revision, err := revisionOf(c)
 	if err != nil {

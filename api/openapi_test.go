@@ -21,10 +21,12 @@ import (
 	"memoryd/evaluate/monitor"
 	"memoryd/guidelines/preflight"
 	"memoryd/guidelines/revisions"
+	"memoryd/ingest"
 	"memoryd/internal/access"
 	"memoryd/internal/telemetry/metrics"
 	"memoryd/llm/usage"
 	"memoryd/ops"
+	"memoryd/ops/survey"
 	"memoryd/store"
 	"memoryd/store/backup"
 	"memoryd/store/mem"
@@ -154,7 +156,10 @@ func depsOver(t testing.TB, s store.Store) Deps {
 	curator := &revisions.Manager{Store: s, Composer: oneLiner{}, Recent: 20, Config: revisions.DefaultConfig(), Now: now}
 	kept := compact.NewMemory(1 << 20)
 	compactor := compact.New(compact.Default(), compact.Deps{Originals: kept})
+	view := survey.New(s, slog.New(slog.DiscardHandler), time.Now)
+	t.Cleanup(view.Stop)
 	d := ops.Deps{
+		Survey: view, Intake: ingest.NewIntake(time.Now),
 		Audit: access.NewAudit(s, slog.New(slog.DiscardHandler), time.Now),
 		Store: s, Reader: reader, Judge: kindJudge{}, Revisions: curator, Compactor: compactor, Originals: kept, Searcher: s,
 		Forecasts: preflight.NewCache(s, nil, preflight.DefaultConfig(), slog.New(slog.DiscardHandler), time.Now),
@@ -288,6 +293,17 @@ func TestEveryAnswerFitsItsDescription(t *testing.T) {
 		{"PUT", callOfTest + "/evaluation", `{"score":0.7}`, 422, false},
 		{"PUT", callOfTest + "/evaluation", `{"score":"high"}`, 422, false},
 		{"PUT", unknownCall + "/evaluation", `{"score":1}`, 404, true},
+		{"DELETE", callOfTest + "/evaluation", "", 200, true},
+		{"DELETE", callOfTest + "/evaluation", "", 409, true},
+		{"GET", "/v1/workspaces/default/overview", "", 200, false},
+		{"GET", "/v1/workspaces/default/overview?by=luck", "", 422, false},
+		{"GET", "/v1/workspaces/default/ranking?sort=-calls&limit=1", "", 200, false},
+		{"GET", "/v1/workspaces/default/ranking?sort=luck", "", 422, false},
+		{"GET", "/v1/workspaces/default/ranking?state=luck", "", 422, false},
+		{"GET", "/v1/workspaces/default/calls?limit=1&verdict=good", "", 200, false},
+		{"GET", "/v1/workspaces/default/calls?cursor=dA", "", 422, false},
+		{"GET", "/v1/workspaces/default/runs/a%2Fb", "", 200, true},
+		{"GET", "/v1/sources", "", 200, false},
 		{"GET", "/v1/workspaces/default/corrections", "", 200, true},
 		{"POST", "/vector_store", `{"action":"list"}`, 200, true},
 		{"POST", "/vector_store", `{"action":"dump","path":"x"}`, 200, true},
@@ -314,6 +330,14 @@ func TestEveryAnswerFitsItsDescription(t *testing.T) {
 		{"DELETE", versionsOfTest + "/pin", "", 204, true},
 		{"POST", versionsOfTest + "/1/rollback", "", 409, true},
 		{"POST", versionsOfTest + "/99/rollback", `{"by":"ann"}`, 404, true},
+		{"GET", versionsOfTest + "/lines", "", 200, true},
+		{"POST", versionsOfTest + "/lines", `{"section":"Best Practices","text":"Be kind.","by":"ann"}`, 200, true},
+		{"POST", versionsOfTest + "/lines", `{"text":"Be kind."}`, 422, false},
+		{"PUT", versionsOfTest + "/lines/item-0", `{"text":"Be kind."}`, 404, true},
+		{"PUT", versionsOfTest + "/lines/item-0", `{"text":" "}`, 422, false},
+		{"DELETE", versionsOfTest + "/lines/item-0?by=ann", "", 404, true},
+		{"POST", versionsOfTest + "/lines/item-0/undo", "", 404, true},
+		{"DELETE", "/v1/workspaces/default/tools/t/pending/none", "", 404, true},
 		{"GET", "/v1/spend", "", 200, true},
 		{"GET", "/v1/workspaces/default/spend?hours=48", "", 200, true},
 		{"GET", "/v1/spend?hours=0", "", 422, false},
@@ -371,10 +395,18 @@ func described(path string) string {
 	if parts[1] == "v1" && parts[2] != "workspaces" {
 		return path
 	}
-	if len(parts) > 7 && parts[6] == "guidelines" && parts[7] != "pin" {
+	if len(parts) > 7 && parts[6] == "pending" {
+		names[7] = "{statement}"
+	} else if len(parts) > 8 && parts[7] == "lines" {
+		delete(names, 7)
+		names[8] = "{line}"
+	} else if len(parts) > 7 && parts[6] == "guidelines" && parts[7] != "pin" && parts[7] != "lines" {
 		names[7] = "{revision}"
 	} else if len(parts) > 7 && parts[6] == "guidelines" {
 		delete(names, 7)
+	}
+	if len(parts) > 4 && parts[4] == "runs" {
+		names = map[int]string{3: "{workspace}", 5: "{run}"}
 	}
 	if len(parts) > 4 && parts[4] == "originals" {
 		names = map[int]string{3: "{workspace}", 5: "{original}"}

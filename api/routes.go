@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"time"
 
 	"memoryd"
@@ -65,13 +66,12 @@ func (s *server) endpoints(d *docs) []endpoint {
 		workspace = "/v1/workspaces/:workspace"
 		tool      = workspace + "/tools/:tool"
 		call      = tool + "/calls/:call"
-		versions  = tool + "/guidelines"
 		original  = workspace + "/originals/:original"
 		service   = toolMemory | withBody
 
 		public, known, record, read, curate, admin = access.Public, access.Known, access.Record, access.Read, access.Curate, access.Admin
 	)
-	return []endpoint{
+	return slices.Concat(s.views(workspace, tool), []endpoint{
 		{"POST", "/add_tool_call_result", record, service | computing | updating, typed(s, s.addToolCallResult)},
 		{"POST", "/summary_tool_memory", record | read, service | updating, typed(s, s.summaryToolMemory)},
 		{"POST", "/retrieve_tool_memory", read, service | computing | tagged, s.retrieveToolMemory},
@@ -117,17 +117,39 @@ func (s *server) endpoints(d *docs) []endpoint {
 		{"GET", workspace + "/originals", read, computing, s.lookUp},
 		{"GET", original, read, computing, s.getOriginal},
 		{"POST", original + "/undo", read, withBody, s.undo},
+		{"GET", tool + "/calls", read, computing, s.listCalls},
+		{"GET", call, read, computing, s.getCall},
+		{"PUT", call + "/evaluation", curate, withBody, typed(s, s.putEvaluation)},
+		{"DELETE", call + "/evaluation", curate, 0, s.withdrawEvaluation},
+	})
+}
+
+// views lists the routes of views over all tools, and of guidelines and what people
+// decide on them.
+func (s *server) views(workspace, tool string) []endpoint {
+	const read, curate = access.Read, access.Curate
+	versions := tool + "/guidelines"
+	return []endpoint{
+		{"GET", "/v1/sources", read, computing, s.listSources},
+		{"GET", workspace + "/overview", read, computing, s.getOverview},
+		{"GET", workspace + "/ranking", read, computing, s.rankTools},
+		{"GET", workspace + "/calls", read, computing, s.findCalls},
+		{"GET", workspace + "/runs/:run", read, computing, s.getRun},
+
 		{"GET", versions, read, computing, s.listGuidelines},
 		{"PUT", versions + "/pin", curate, withBody, typed(s, s.pinGuideline)},
 		{"DELETE", versions + "/pin", curate, 0, s.unpinGuideline},
+		{"GET", versions + "/lines", read, computing, s.listLineOutcomes},
+		{"POST", versions + "/lines", curate, withBody, typed(s, s.addLine)},
+		{"PUT", versions + "/lines/:line", curate, withBody, typed(s, s.setLine)},
+		{"DELETE", versions + "/lines/:line", curate, 0, s.removeLine},
+		{"POST", versions + "/lines/:line/undo", curate, 0, s.undoLine},
 		{"GET", versions + "/:revision", read, computing, s.getGuideline},
 		{"GET", versions + "/:revision/diff", read, computing, s.diffGuideline},
 		{"POST", versions + "/:revision/rollback", curate, withBody, s.rollBackGuideline},
 		{"GET", workspace + "/pending", read, computing, s.listPending},
 		{"PUT", tool + "/pending/:statement", curate, withBody, typed(s, s.releasePending)},
-		{"GET", tool + "/calls", read, computing, s.listCalls},
-		{"GET", call, read, computing, s.getCall},
-		{"PUT", call + "/evaluation", curate, withBody, typed(s, s.putEvaluation)},
+		{"DELETE", tool + "/pending/:statement", curate, 0, s.undoRelease},
 	}
 }
 

@@ -1,7 +1,10 @@
 package ingest
 
 import (
+	"bytes"
+	"encoding/json"
 	"maps"
+	"strings"
 	"sync"
 	"time"
 )
@@ -22,11 +25,12 @@ type Intake struct {
 	mu     sync.Mutex
 	recent map[string]*Joiner // by workspace
 	counts map[string]map[string]int64
+	last   map[string]time.Time // by source: when it told of a call
 }
 
 // NewIntake makes an Intake that knows nothing yet.
 func NewIntake(now func() time.Time) *Intake {
-	return &Intake{now: now, recent: map[string]*Joiner{}, counts: map[string]map[string]int64{}}
+	return &Intake{now: now, recent: map[string]*Joiner{}, counts: map[string]map[string]int64{}, last: map[string]time.Time{}}
 }
 
 // Take joins the accounts of one request and gives the calls that no earlier request
@@ -86,16 +90,62 @@ func (i *Intake) Drop(source string, byReason map[string]int) {
 	}
 }
 
+// Came counts calls that came by the API: recorded, known already, and refused. Those
+// that telemetry or a hook told of were counted by Take.
+func (i *Intake) Came(metadata []byte, fresh, known, refused int) {
+	source := wayOf(metadata)
+	if source == "" {
+		return
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for outcome, n := range map[string]int{"new": fresh, "known": known, "refused": refused} {
+		if n > 0 {
+			i.count(source, outcome, n)
+		}
+	}
+}
+
+// wayOf tells by a call's metadata which way it came, "" for those that Take counted.
+// Names that callers choose are none: there must be few.
+func wayOf(metadata []byte) string {
+	if !bytes.Contains(metadata, []byte(`"source`)) {
+		return "api"
+	}
+	var m struct {
+		Source  string   `json:"source"`
+		Sources []string `json:"sources"`
+	}
+	switch err := json.Unmarshal(metadata, &m); {
+	case err != nil:
+	case m.Source == "mcp-wrap" || m.Source == "mcp":
+		return m.Source
+	case len(m.Sources) > 0 && (strings.HasPrefix(m.Sources[0], "otlp:") || strings.HasPrefix(m.Sources[0], "hook:")):
+		return ""
+	case len(m.Sources) > 0:
+		return "import"
+	}
+	return "api"
+}
+
+// LastSeen says when each source told of a call last.
+func (i *Intake) LastSeen() map[string]time.Time {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return maps.Clone(i.last)
+}
+
 // count adds to a counter; the mutex is held.
 func (i *Intake) count(source, outcome string, n int) {
 	if i.counts[source] == nil {
 		i.counts[source] = map[string]int64{}
 	}
+	i.last[source] = i.now()
 	i.counts[source][outcome] += int64(n)
 }
 
 // Counts gives, by source, what became of the calls that it told of: "new", "known",
-// "unfinished" or the reason for which they were left out.
+// "refused", "unfinished" or the reason for which they were left out.
 func (i *Intake) Counts() map[string]map[string]int64 {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -61,11 +61,17 @@ type ParseToolCallResult struct {
 	Judge  Judge
 	Store  store.Calls
 	Reader MemoryReader
+	// Came is told which way calls came: by the metadata of the first of a request.
+	Came func(metadata []byte, added, known, rejected int)
 }
 
 func (library) ParseToolCallResult() Definition {
 	return defineWith("parse_tool_call_result_op", func(d Deps, params ParseParams) func(context.Context, *ValidCalls) (*Recorded, error) {
-		return ParseToolCallResult{Params: params, Wait: d.Wait, Judge: d.Judge, Store: d.Store, Reader: d.Reader}.Run
+		o := ParseToolCallResult{Params: params, Wait: d.Wait, Judge: d.Judge, Store: d.Store, Reader: d.Reader}
+		if d.Intake != nil {
+			o.Came = d.Intake.Came
+		}
+		return o.Run
 	}).withModel()
 }
 
@@ -157,6 +163,9 @@ func (o ParseToolCallResult) answer(ctx context.Context, r *ValidCalls, appended
 			out.Existed = append(out.Existed, t.ref)
 		}
 		tools = t.show(tools, &m)
+	}
+	if o.Came != nil {
+		o.Came(r.Calls[0].Metadata, out.Added, out.Valid-out.Added, len(out.Rejected))
 	}
 	out.Answer = recordedAnswer(out, tools)
 	return out, nil

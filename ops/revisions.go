@@ -117,11 +117,14 @@ func (library) UndoRelease() Definition {
 	})
 }
 
+// LineChange is what a person wants of a line.
+type LineChange = revisions.LineChange
+
 // EditLine asks to set, add or take out a line of a tool's guideline on behalf of a
 // person.
 type EditLine struct {
 	memoryd.ToolRef
-	revisions.LineChange
+	LineChange
 }
 
 // EditedLine is the version with the change; Line is the id of the line.

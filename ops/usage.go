@@ -2,6 +2,8 @@ package ops
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"memoryd/evaluate/monitor"
@@ -56,12 +58,37 @@ func (library) ListJudges() Definition {
 // ListSources asks where calls come from.
 type ListSources struct{}
 
-// SourceCounts are what the ways in beside the API took since the server started: by
-// source, what became of the calls and how many.
-type SourceCounts struct{ Counts map[string]map[string]int64 }
+// SourceCounts are the ways in, by name.
+type SourceCounts struct{ Sources []SourceCount }
+
+// SourceCount is what came by one way since the server started.
+type SourceCount struct {
+	Name string
+	Last time.Time
+	// New calls were recorded, Known ones had come already, Dropped ones were left
+	// out for one of Reasons.
+	New, Known, Dropped int64
+	Reasons             map[string]int64
+}
 
 func (library) ListSources() Definition {
-	return define("list_sources_op", func(d Deps, _ context.Context, _ ListSources) (SourceCounts, error) {
-		return SourceCounts{d.Intake.Counts()}, nil
+	return define("list_sources_op", func(d Deps, _ context.Context, _ ListSources) (out SourceCounts, err error) {
+		counts, last := d.Intake.Counts(), d.Intake.LastSeen()
+		for _, name := range slices.Sorted(maps.Keys(counts)) {
+			c := SourceCount{Name: name, Last: last[name], Reasons: map[string]int64{}}
+			for outcome, n := range counts[name] {
+				switch outcome {
+				case "new":
+					c.New = n
+				case "known":
+					c.Known = n
+				default:
+					c.Dropped += n
+					c.Reasons[outcome] = n
+				}
+			}
+			out.Sources = append(out.Sources, c)
+		}
+		return out, nil
 	})
 }

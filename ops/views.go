@@ -49,6 +49,20 @@ func (library) GetOverview() Definition {
 	})
 }
 
+// What answers about workspaces are made of.
+type (
+	// RankedTool is a tool as views over all tools know it.
+	RankedTool = survey.Tool
+	// Cause is calls of a tool that went wrong in the same words.
+	Cause = survey.Cause
+)
+
+// RankedColumns are the orders that RankTools knows.
+func RankedColumns() []string { return survey.Columns() }
+
+// CallVerdicts are the verdicts that calls can be found by.
+func CallVerdicts() []string { return survey.Verdicts() }
+
 // RankTools asks for Limit tools from Offset on, in an order.
 type RankTools struct {
 	Workspace string

@@ -219,7 +219,7 @@ type GuidelineItem struct {
 	// says that a person took the line out.
 	Unedited       string `json:"unedited,omitempty"`
 	UneditedAuthor string `json:"unedited_author,omitempty"`
-	Removed        bool   `json:"removed,omitempty"`
+	Removed        bool   `json:"removed,omitzero"`
 }
 
 // PendingList is a page of statements that are not published.

@@ -84,8 +84,8 @@ var mayImport = map[string][]string{
 // (see isTestSupport) need no mention.
 var testsAlso = map[string][]string{
 	"api": {
-		"compact", "evaluate/monitor", "guidelines", "guidelines/preflight", "guidelines/revisions", "internal/admission",
-		"internal/telemetry/metrics", "llm/usage", "store", "store/backup",
+		"compact", "evaluate/monitor", "guidelines", "guidelines/preflight", "guidelines/revisions", "ingest", "internal/admission",
+		"internal/telemetry/metrics", "llm/usage", "ops/survey", "store", "store/backup",
 	},
 	"guidelines/preflight": {"evaluate/rules"},
 	"store/journal":        {"store/qdrant", "store/sqlite"},

@@ -3,6 +3,7 @@ package survey
 import (
 	"bytes"
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -132,7 +133,7 @@ type Ranking struct {
 	Names []string
 	// State is "", failing, worse, better, pending, unwritten (no guideline) or behind.
 	State string
-	// By is a column of Columns; Descending turns it round.
+	// By is one of Columns; Descending turns it round.
 	By         string
 	Descending bool
 }
@@ -151,6 +152,9 @@ var columns = map[string]func(a, b *Tool) int{
 	"guideline": func(a, b *Tool) int { return a.GuidelineWritten.Compare(b.GuidelineWritten) },
 	"newest":    func(a, b *Tool) int { return a.Newest.Compare(b.Newest) },
 }
+
+// Columns are the names of the orders.
+func Columns() []string { return slices.Sorted(maps.Keys(columns)) }
 
 func b2i(b bool) int {
 	if b {

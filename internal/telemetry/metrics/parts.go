@@ -51,10 +51,10 @@ type Journal struct {
 // Journal asks for the state of the journal at each scrape.
 func (r *Registry) Journal(state func() Journal) { pull(r, one(state)) }
 
-// Intake is what one source of telemetry or hooks told of tool calls, since start.
+// Intake is what came by one way, since start.
 type Intake struct {
 	Source string           `label:"source"`
-	Calls  map[string]int64 `metric:"intake_calls_total" label:"outcome" help:"Tool calls that telemetry and hooks told of, by what became of them: new ones are recorded, known ones had been told of before; others were left out for the reason that the label says."`
+	Calls  map[string]int64 `metric:"intake_calls_total" label:"outcome" help:"Tool calls by the way they came (api, import, mcp, mcp-wrap, telemetry, hooks) and what became of them: new ones are recorded, known ones had come before; others were left out for the reason that the label says."`
 }
 
 // Intake asks for what came in at each scrape.

@@ -1,0 +1,157 @@
+package wire
+
+// Seen says when a view over all tools of a workspace was read.
+type Seen struct {
+	At      string `json:"at"`
+	Reading bool   `json:"reading"` // the first reading is under way: figures are those so far
+	Lines   int    `json:"lines"`   // calls that are known, of those that are kept
+	Kept    int    `json:"kept"`
+	Error   string `json:"error,omitempty"` // why the newest reading failed
+}
+
+// Overview is what goes wrong in a workspace.
+type Overview struct {
+	Seen
+	Tools         int     `json:"tools"`
+	LifetimeCalls int64   `json:"lifetime_calls"`
+	PendingCalls  int64   `json:"pending_calls"`
+	Judged        int     `json:"judged"`
+	Good          int     `json:"good"`
+	Partial       int     `json:"partial"`
+	Failed        int     `json:"failed"`
+	Unsure        int     `json:"unsure"`
+	Corrected     int     `json:"corrected"`
+	SecondsLost   float64 `json:"seconds_lost"` // of calls that scored less than 1
+	TokensLost    int64   `json:"tokens_lost"`
+	Causes        []Cause `json:"causes"` // at most ten
+	CauseCount    int     `json:"cause_count"`
+	// Worse and Better are tools whose newest calls differ from those before;
+	// NewCauses and NewTools were first seen in the week before Until.
+	Until     string       `json:"until"`
+	Worse     []RankedTool `json:"worse"`
+	Better    []RankedTool `json:"better"`
+	NewCauses []Cause      `json:"new_causes"`
+	NewTools  []RankedTool `json:"new_tools"`
+	Unwritten int          `json:"unwritten"` // tools with failures and without a guideline
+}
+
+// Cause is calls of a tool that went wrong in the same words.
+type Cause struct {
+	ToolName string  `json:"tool_name"`
+	Text     string  `json:"text"`
+	Calls    int     `json:"calls"`
+	Failed   int     `json:"failed"`
+	Seconds  float64 `json:"seconds"`
+	Tokens   int64   `json:"tokens"`
+	First    string  `json:"first"`
+	Last     string  `json:"last"`
+	Newest   string  `json:"newest"` // the id of the newest of the calls
+}
+
+// RankedTools is a page of tools in an order.
+type RankedTools struct {
+	Seen
+	Tools      []RankedTool `json:"tools"`
+	Total      int          `json:"total"` // on all pages
+	NextCursor string       `json:"next_cursor,omitempty"`
+}
+
+// RankedTool is what a list shows of a tool; counts are of its newest calls.
+type RankedTool struct {
+	ToolName         string    `json:"tool_name"`
+	LifetimeCalls    int64     `json:"lifetime_calls"`
+	PendingCalls     int64     `json:"pending_calls"`
+	Kept             int       `json:"kept"`
+	Judged           int       `json:"judged"`
+	Good             int       `json:"good"`
+	Partial          int       `json:"partial"`
+	Failed           int       `json:"failed"`
+	Rate             float64   `json:"rate"` // of Judged that scored 1
+	RateCI95         *Interval `json:"rate_ci95"`
+	P50              float64   `json:"p50"` // seconds
+	P95              float64   `json:"p95"`
+	Tokens           int64     `json:"tokens"`
+	Trend            []float64 `json:"trend"` // shares that went wrong, the oldest first
+	Drift            string    `json:"drift"` // worse, better or ""
+	GuidelineVersion int64     `json:"guideline_version"`
+	GuidelineWritten string    `json:"guideline_written"`
+	Behind           int64     `json:"behind"` // calls since the guideline
+	Newest           string    `json:"newest"`
+}
+
+// FoundCalls is a page of calls over all tools, the newest first.
+type FoundCalls struct {
+	Seen
+	Calls []StoredCall `json:"calls"`
+	// Total counts what the filters take, whatever the text; Searched the calls whose
+	// text was looked at for this page.
+	Total      int    `json:"total"`
+	Searched   int    `json:"searched"`
+	NextCursor string `json:"next_cursor,omitempty"`
+}
+
+// Run is the calls of one run, the oldest first.
+type Run struct {
+	Calls []RunCall `json:"calls"`
+}
+
+// RunCall is a call of a run.
+type RunCall struct {
+	ID       string  `json:"id"`
+	ToolName string  `json:"tool_name"`
+	Time     string  `json:"time"`
+	State    string  `json:"state"`
+	Score    float64 `json:"score"`
+	Input    any     `json:"input"`
+}
+
+// Sources are the ways in beside the API.
+type Sources struct {
+	Sources []Source `json:"sources"`
+}
+
+// Source is one of them, since the server started.
+type Source struct {
+	Name     string           `json:"name"`
+	LastSeen string           `json:"last_seen"`
+	Recorded int64            `json:"recorded"`
+	Known    int64            `json:"known"` // had come already
+	Dropped  int64            `json:"dropped"`
+	Reasons  map[string]int64 `json:"reasons"` // why they were dropped
+}
+
+// LineRequest sets or adds a line of a guideline.
+type LineRequest struct {
+	Section *string `json:"section"`
+	Text    *string `json:"text"`
+	By      *string `json:"by"`
+}
+
+// EditedLine is the version with the change, and the id of the line.
+type EditedLine struct {
+	Line    string           `json:"line"`
+	Version GuidelineVersion `json:"version"`
+}
+
+// LineOutcomes says how the lines of a guideline did.
+type LineOutcomes struct {
+	Lines []LineOutcome `json:"lines"`
+}
+
+// LineOutcome compares the kept calls before a line was published with those since.
+type LineOutcome struct {
+	Line   string     `json:"line"`
+	Since  int64      `json:"since"` // the version
+	Tells  bool       `json:"tells"` // whether the evidence tells which calls broke it
+	Before LineCounts `json:"before"`
+	After  LineCounts `json:"after"`
+	Shown  LineCounts `json:"shown"` // of After: by agents that were shown the line
+}
+
+// LineCounts counts judged calls; those that did not break the line followed it.
+type LineCounts struct {
+	Calls       int `json:"calls"`
+	Failed      int `json:"failed"`
+	Broke       int `json:"broke"`
+	BrokeFailed int `json:"broke_failed"`
+}
