@@ -2,11 +2,10 @@ package lifecycle
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
-	"golang.org/x/sync/singleflight"
 )
 
 // Group runs goroutines that one caller waits for. It is an errgroup whose
@@ -36,34 +35,77 @@ func (g *Group) Go(f func() error) {
 // Wait waits for all and gives the first error.
 func (g *Group) Wait() error { return g.group.Wait() }
 
-// Flights lets callers that want the same at the same time share one run. The
-// zero value is ready.
-type Flights[V any] struct{ group singleflight.Group }
+// Flights lets callers that want the same at the same time share one run, which
+// begins after each of them asked: what it finds is no older than any of their
+// questions. The zero value is ready.
+type Flights[V any] struct {
+	mu   sync.Mutex
+	next map[string]*flight[V] // of keys with a run under way: what waits for its end, or nil
+}
 
-// Do gives the result of run, or of the run under way for the same key. The run
-// goes on when its first caller leaves, for others may be waiting: its context has
-// the values of ctx but not its end. A caller whose own ctx ends gets its cause at
-// once. After a panic every waiting caller gets the *PanicError, and the next
-// caller runs anew.
+type flight[V any] struct {
+	run  func(context.Context) (V, error)
+	ctx  context.Context //nolint:containedctx // of its first caller, without its end
+	done chan struct{}
+	v    V
+	err  error
+}
+
+// Do gives the result of run, or of another caller's that began after this call. A
+// caller that finds no run under way for its key runs at once, for itself; those that
+// come meanwhile share the run after that. That one goes on when its first caller
+// leaves, for others may be waiting: its context has the values of ctx but not its
+// end. A caller whose own ctx ends gets its cause at once. A panic is each waiting
+// caller's *PanicError, and the next caller runs anew.
 func (f *Flights[V]) Do(ctx context.Context, log *slog.Logger, part, key string, run func(context.Context) (V, error)) (V, error) {
-	var none V
-	got := f.group.DoChan(key, func() (any, error) {
-		var v V
-		detached := context.WithoutCancel(ctx)
-		err := Do(detached, log, part, func() (err error) {
-			v, err = run(detached)
-			return err
-		})
-		return v, err
-	})
-	select {
-	case r := <-got:
-		v, ok := r.Val.(V)
-		if r.Err == nil && !ok {
-			return none, fmt.Errorf("%s: the shared run ended without a result", part)
+	f.mu.Lock()
+	mine, busy := f.next[key]
+	if !busy {
+		if f.next == nil {
+			f.next = map[string]*flight[V]{}
 		}
-		return v, r.Err
+		f.next[key] = nil
+		f.mu.Unlock()
+		mine = &flight[V]{run: run, ctx: ctx, done: make(chan struct{})}
+		mine.fly(log, part)
+		f.landed(log, part, key)
+		return mine.v, mine.err
+	}
+	if mine == nil {
+		mine = &flight[V]{run: run, ctx: context.WithoutCancel(ctx), done: make(chan struct{})}
+		f.next[key] = mine
+	}
+	f.mu.Unlock()
+	select {
+	case <-mine.done:
+		return mine.v, mine.err
 	case <-ctx.Done():
+		var none V
 		return none, context.Cause(ctx)
 	}
+}
+
+func (r *flight[V]) fly(log *slog.Logger, part string) {
+	defer close(r.done)
+	r.err = Do(r.ctx, log, part, func() (err error) {
+		r.v, err = r.run(r.ctx)
+		return err
+	})
+}
+
+// landed lets those who waited for the end of a run begin theirs.
+func (f *Flights[V]) landed(log *slog.Logger, part, key string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	next := f.next[key]
+	if next == nil {
+		delete(f.next, key)
+		return
+	}
+	f.next[key] = nil
+	Go(next.ctx, log, part, func() error {
+		next.fly(log, part)
+		f.landed(log, part, key)
+		return nil
+	})
 }

@@ -129,13 +129,42 @@ func TestCallersOfOneKeyShareARunAndItsPanic(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		wantPanics(t, counter, "learning", 1)
+		wantPanics(t, counter, "learning", 2) // the first caller's own, and that of the others
 		// The same request again is answered.
 		if got, err := ask(func() int { return 7 }); got != 7 || err != nil {
 			t.Errorf("got %d, %v", got, err)
 		}
-		if runs.Load() != 2 {
-			t.Errorf("%d runs, want 2", runs.Load())
+		if runs.Load() != 3 {
+			t.Errorf("%d runs, want 3", runs.Load())
+		}
+	})
+}
+
+// What a shared run finds is no older than the question of any that shares it.
+func TestASharedRunBeginsAfterAllOfItsCallersAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log, _, _ := newLog()
+		var flights lifecycle.Flights[time.Time]
+		var runs atomic.Int64
+		var wg sync.WaitGroup
+		for n := range 50 {
+			wg.Go(func() {
+				time.Sleep(time.Duration(n) * 100 * time.Millisecond)
+				asked := time.Now()
+				began, err := flights.Do(t.Context(), log, "learning", "key", func(context.Context) (time.Time, error) {
+					began := time.Now()
+					runs.Add(1)
+					time.Sleep(time.Second)
+					return began, nil
+				})
+				if err != nil || began.Before(asked) {
+					t.Errorf("asked at %v, the run began at %v, %v", asked, began, err)
+				}
+			})
+		}
+		wg.Wait()
+		if n := runs.Load(); n > 7 {
+			t.Errorf("%d runs of a second for 50 callers within 5 s", n)
 		}
 	})
 }
@@ -151,8 +180,10 @@ func TestACallerThatLeavesDoesNotEndTheSharedRun(t *testing.T) {
 			return 3, nil
 		}
 		var wg sync.WaitGroup
+		wg.Go(func() { _, _ = flights.Do(t.Context(), log, "learning", "key", run) })
+		synctest.Wait() // a run is under way: the next two callers share another
 		wg.Go(func() {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute+time.Second)
 			defer cancel()
 			if _, err := flights.Do(ctx, log, "learning", "key", run); !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("who left got %v", err)

@@ -76,9 +76,11 @@ func (a *appending) attempt(ctx context.Context) (bool, error) {
 	if err := a.findLives(ctx); err != nil {
 		return false, err
 	}
+	begun := a.s.clock.begin(len(a.b.Calls))
 	found, err := a.s.deliver(ctx, &request{
-		points: a.points(), calls: a.ids, contents: a.contentIDs(), tools: append(keysOf(a.refs), workspaceID(a.b.Workspace)),
+		points: a.points(begun.stamp), calls: a.ids, contents: a.contentIDs(), tools: append(keysOf(a.refs), workspaceID(a.b.Workspace)),
 	})
+	a.s.clock.end(begun, err, a.s.latest())
 	if err != nil {
 		return false, err
 	}
@@ -157,9 +159,8 @@ func (a *appending) makeTools(ctx context.Context, made []*qd.PointStruct) error
 	return nil
 }
 
-// points makes the calls' points and those of their contents.
-func (a *appending) points() []*qd.PointStruct {
-	stamp := a.s.clock.next(len(a.b.Calls))
+// points makes the calls' points, from a stamp on, and those of their contents.
+func (a *appending) points(stamp int64) []*qd.PointStruct {
 	var calls, contents []*qd.PointStruct
 	held := map[string]bool{}
 	for i := range a.b.Calls {

@@ -1,6 +1,9 @@
 package qdrant
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // AgeLease makes the store's lease of the clock as old as if nobody had renewed it
 // for so long.
@@ -16,4 +19,23 @@ func (s *Store) Waiting() int {
 	s.batcher.mu.Lock()
 	defer s.batcher.mu.Unlock()
 	return len(s.batcher.queue)
+}
+
+// SettledFor is how old a call has to be for its count to be settled.
+func (s *Store) SettledFor(ctx context.Context) time.Duration {
+	low, err := s.lowWater(ctx)
+	if err != nil {
+		panic(err)
+	}
+	return time.Since(instant(low))
+}
+
+// AgeClock makes the appends under way as old as if they had begun that much earlier.
+func (s *Store) AgeClock(d time.Duration) {
+	c := &s.clock
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for b := range c.begun {
+		b.stamp -= stampAt(time.Unix(stampEpoch, 0).Add(d))
+	}
 }

@@ -2,6 +2,7 @@ package qdrant
 
 import (
 	"context"
+	"math"
 	"math/rand/v2"
 	"strconv"
 	"sync"
@@ -40,6 +41,7 @@ type clock struct {
 	mu    sync.Mutex
 	last  int64 // steps
 	lease int64
+	begun map[*beginning]bool // see counts.go
 }
 
 // next reserves n stamps and gives the first; the others follow in steps of
@@ -47,6 +49,10 @@ type clock struct {
 func (c *clock) next(n int) int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return c.reserve(n)
+}
+
+func (c *clock) reserve(n int) int64 {
 	first := max(stepsAt(time.Now()), c.last+1)
 	c.last = first + int64(n) - 1
 	return first<<leaseBits | c.lease
@@ -200,7 +206,8 @@ func (s *backend) takeLease(ctx context.Context, key store.RecordKey, revision i
 	return true, nil
 }
 
-// releaseLease gives the lease back, for the next process to have.
+// releaseLease gives the lease back, for the next process to have: as one that nobody
+// had, unless something of this process may still take effect.
 func (s *backend) releaseLease(ctx context.Context) {
 	l := &s.clockLease
 	l.mu.Lock()
@@ -208,9 +215,42 @@ func (s *backend) releaseLease(ctx context.Context) {
 	if l.record == 0 || time.Now().After(l.endsAt) {
 		return
 	}
-	r := leaseRecord(l.key, l.record, time.Now())
+	until := time.Time{}
+	if s.clock.oldest() != math.MaxInt64 {
+		until = time.Now()
+	}
+	r := leaseRecord(l.key, l.record, until)
 	if _, err := s.putRecord(ctx, &r, ""); err != nil {
 		s.log.DebugContext(ctx, "the lease was not given back", "err", err)
 	}
 	l.record = 0
+}
+
+// aloneAfter is how long ago all other leases must have ended for a process to be alone.
+// One that cannot renew its lease goes on without for as long as that takes.
+const aloneAfter = 10 * time.Minute
+
+// alone tells whether no other process stores calls. Who begins to takes a lease first.
+func (s *backend) alone(ctx context.Context) (bool, error) {
+	l := &s.clockLease
+	l.mu.Lock()
+	mine, held := l.key, l.record > 0 && time.Now().Before(l.endsAt)
+	l.mu.Unlock()
+	if !held {
+		return false, nil
+	}
+	var ids []string
+	for n := range leases {
+		if key := leaseKey(n); key != mine {
+			ids = append(ids, recordID(recordGroup(key, ""), key.ID))
+		}
+	}
+	found, err := s.getMap(ctx, s.docs, ids, include(fieldData))
+	for _, p := range found {
+		other, derr := decodeRecord(p)
+		if derr != nil || time.Since(takenUntil(&other)) < aloneAfter {
+			return false, err
+		}
+	}
+	return err == nil, err
 }

@@ -63,7 +63,11 @@ func (s *backend) describeAll(ctx context.Context, ps []point) ([]memoryd.Tool, 
 		if err != nil {
 			return nil, err
 		}
-		g.Go(func() (err error) { tools[i], err = s.describe(gctx, t); return err })
+		g.Go(func() error {
+			d, err := s.describe(gctx, t)
+			tools[i] = d.Tool
+			return err
+		})
 	}
 	if err := g.Wait(); err != nil {
 		return nil, err

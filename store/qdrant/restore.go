@@ -23,7 +23,9 @@ func (s *backend) RestoreTool(ctx context.Context, t memoryd.Tool, calls []memor
 	calls = slices.Clone(calls)
 	store.Renumber(&t, calls)
 	r := &restoring{s: s, t: t, calls: calls, life: newLife(), nonce: newNonce()}
+	begun := s.clock.begin(1)
 	err := r.store(ctx)
+	s.clock.end(begun, err, s.latest())
 	if err != nil {
 		if berr := s.removeLife(context.WithoutCancel(ctx), r.life); berr != nil {
 			s.log.WarnContext(ctx, "an unfinished restore was not removed", "tool", t.Tool, "err", berr)

@@ -48,8 +48,11 @@ type backend struct {
 	lives      lifeCache
 	trims      trimDue
 	batcher    batcher
+	settled    settled
 	due        atomic.Int64 // calls accepted since the last sweep
 	puts       atomic.Int64 // verdicts cached since the last count
+
+	descriptions lifecycle.Flights[description] // by tool
 
 	copyAwayUntil atomic.Int64 // nanoseconds since 1970; see consistency
 

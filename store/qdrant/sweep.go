@@ -161,30 +161,17 @@ func (s *backend) toolOfLife(ctx context.Context, life string) (*tool, error) {
 // kept may still get a verdict, and all that is below it was accepted so long
 // ago that nothing below it can still arrive.
 func (s *backend) fold(ctx context.Context, t *tool, through int64) (removable int64, err error) {
-	oldest, err := s.scroll(ctx, s.calls, all(is(fieldKept, t.life)), ascending(fieldStamp, nil), 1, fieldStamp)
-	if err != nil {
+	if through, err = s.belowKept(ctx, t.life, through); err != nil {
 		return 0, err
 	}
-	if len(oldest) > 0 {
-		through = min(through, oldest[0].int(fieldStamp)-1)
-	}
-	cut := t.p.int(fieldCut)
+	base := t.base()
 	if t.p.int(fieldCutAt) <= stampAt(time.Now().Add(-min(s.grace, 2*s.cfg.Patience))) {
-		removable = cut
+		removable = base.through
 	}
-	if through <= cut {
+	if through <= base.through {
 		return removable, nil
 	}
-	within := []*qd.Condition{above(fieldStamp, cut), between(fieldStamp, 0, through)}
-	calls, err := s.count(ctx, s.calls, all(append(within, is(fieldLife, t.life))...))
-	if err != nil {
-		return 0, err
-	}
-	contents, err := s.count(ctx, s.calls, all(append(within, is(fieldContent, t.life))...))
-	if err != nil {
-		return 0, err
-	}
-	verdicts, err := s.countVerdicts(ctx, t, cut, through)
+	sum, err := s.tallyUpTo(ctx, t.life, base, through)
 	if err != nil {
 		return 0, err
 	}
@@ -192,9 +179,7 @@ func (s *backend) fold(ctx context.Context, t *tool, through int64) (removable i
 	same := all(qd.NewHasID(qd.NewIDUUID(t.id)), is(fieldLife, t.life), revisionIs(fieldCutRev, moves))
 	return removable, s.set(ctx, s.tools, same, payload{
 		fieldCut: integer(through), fieldCutAt: integer(s.clock.next(1)), fieldCutRev: integer(moves + 1),
-		fieldBaseCalls: integer(t.p.int(fieldBaseCalls) + calls),
-		fieldBaseDups:  integer(t.p.int(fieldBaseDups) + calls - contents),
-		fieldBaseRev:   integer(t.p.int(fieldBaseRev) + calls + verdicts),
+		fieldBaseCalls: integer(sum.calls), fieldBaseDups: integer(sum.duplicates), fieldBaseRev: integer(sum.revision),
 	})
 }
 

@@ -12,47 +12,51 @@ import (
 	qd "github.com/qdrant/go-client/qdrant"
 )
 
-// Tool implements store.Tools.
-func (s *backend) Tool(ctx context.Context, ref memoryd.ToolRef) (memoryd.Tool, error) {
-	t, err := s.find(ctx, ref)
-	if err != nil {
-		return memoryd.Tool{}, err
-	}
-	if t == nil {
-		return memoryd.Tool{}, unknownTool()
-	}
-	out, err := s.describe(ctx, t)
-	if err == nil && out.Lifetime == 0 {
-		return memoryd.Tool{}, unknownTool() // made, but its first call did not arrive
-	}
-	return out, err
+// description is a tool and the narrow points of its history, newest first.
+type description struct {
+	memoryd.Tool
+	kept []point
 }
 
-// describe adds what is counted. Counters are not kept anywhere: they are the
-// numbers of the points there are, and so count a call once however often it is
-// written, plus what was folded away.
-func (s *backend) describe(ctx context.Context, t *tool) (memoryd.Tool, error) {
+// Tool implements store.Tools.
+func (s *backend) Tool(ctx context.Context, ref memoryd.ToolRef) (memoryd.Tool, error) {
+	d, err := s.described(ctx, ref)
+	return d.Tool, err
+}
+
+// described reads a tool. Those that ask while another reads it share the next reading.
+func (s *backend) described(ctx context.Context, ref memoryd.ToolRef) (description, error) {
+	return s.descriptions.Do(ctx, s.log, "qdrant", toolID(ref), func(ctx context.Context) (description, error) {
+		t, err := s.find(ctx, ref)
+		if err != nil {
+			return description{}, err
+		}
+		if t == nil {
+			return description{}, unknownTool()
+		}
+		d, err := s.describe(ctx, t)
+		if err == nil && d.Lifetime == 0 {
+			return description{}, unknownTool() // made, but its first call did not arrive
+		}
+		return d, err
+	})
+}
+
+// describe adds what is counted. Counters are the numbers of the points there are, and
+// so count a call once however often it is written, plus what was settled before.
+func (s *backend) describe(ctx context.Context, t *tool) (description, error) {
 	var kept []point
-	var calls, contents, verdicts int64
+	var sum tally
+	from := s.settled.most(t.life, t.base())
 	g, gctx := lifecycle.NewGroup(ctx, s.log, "qdrant", 0)
-	fresh := above(fieldStamp, t.p.int(fieldCut))
 	g.Go(func() (err error) { kept, err = s.look(gctx, t.life, 0); return err })
-	g.Go(func() (err error) {
-		calls, err = s.count(gctx, s.calls, all(is(fieldLife, t.life), fresh))
-		return err
-	})
-	g.Go(func() (err error) {
-		contents, err = s.count(gctx, s.calls, all(is(fieldContent, t.life), fresh))
-		return err
-	})
-	g.Go(func() (err error) { verdicts, err = s.countVerdicts(gctx, t, 0, 1<<52); return err })
+	g.Go(func() (err error) { sum, err = s.tallyUpTo(gctx, t.life, from, endOfStamps); return err })
 	if err := g.Wait(); err != nil {
-		return memoryd.Tool{}, err
+		return description{}, err
 	}
+	s.settleWhenDue(t, sum.calls-from.calls)
 	out := t.info
-	out.Lifetime = t.p.int(fieldBaseCalls) + calls
-	out.Duplicates = max(0, t.p.int(fieldBaseDups)+calls-contents)
-	out.Revision = t.p.int(fieldBaseRev) + calls + verdicts
+	out.Lifetime, out.Duplicates, out.Revision = sum.calls, max(0, sum.duplicates), sum.revision
 	out.Kept = len(kept)
 	changed := t.p.int(fieldGuideAt)
 	for _, p := range kept {
@@ -66,7 +70,7 @@ func (s *backend) describe(ctx context.Context, t *tool) (memoryd.Tool, error) {
 		changed = max(changed, p.int(fieldJudged))
 	}
 	out.Modified = latest(out.Created, out.Modified, changed)
-	return out, nil
+	return description{out, kept}, nil
 }
 
 // latest gives the later of two times and a stamp.
@@ -80,19 +84,6 @@ func latest(a, b time.Time, stamp int64) time.Time {
 	return a.UTC()
 }
 
-// countVerdicts counts the changes of evaluations of calls accepted after from
-// and not after to. Nearly all calls have at most one.
-func (s *backend) countVerdicts(ctx context.Context, t *tool, from, to int64) (total int64, err error) {
-	for n := int64(1); ; n++ {
-		found, err := s.count(ctx, s.calls, all(is(fieldLife, t.life), atLeast(fieldVerdict, n),
-			above(fieldStamp, max(from, t.p.int(fieldCut))), between(fieldStamp, 0, to)))
-		if err != nil || found == 0 {
-			return total, err
-		}
-		total += found
-	}
-}
-
 // Fields of a tool's point, beside fieldLife, fieldNonce, fieldSpace and
 // fieldTool.
 const (
@@ -100,7 +91,7 @@ const (
 	fieldCreated   = "created" // microseconds, as all times that are no stamps
 	fieldModified  = "modified"
 	fieldRestored  = "restored"   // the newest stamp of the calls that were restored
-	fieldBaseCalls = "base_calls" // what is counted no more by its points: see fold.go
+	fieldBaseCalls = "base_calls" // what is counted no more by its points: see counts.go
 	fieldBaseDups  = "base_duplicates"
 	fieldBaseRev   = "base_revision"
 	fieldCut       = "cut"     // the newest stamp of what the base counts

@@ -1,0 +1,254 @@
+package qdrant
+
+import (
+	"context"
+	"math"
+	"sync"
+	"time"
+
+	"memoryd/internal/lifecycle"
+
+	qd "github.com/qdrant/go-client/qdrant"
+)
+
+// A tool's counters are numbers of points, so counting costs what there is to count.
+// What was accepted long enough ago cannot change any more: it is counted once and
+// kept, in this process as soon as it is sure (settle), and for all of them, on the
+// tool's point, after an hour (fold). What is left to count is what came since.
+const (
+	// settleEvery is how many calls a description counts before it has them settled,
+	// settlePause the least time between two settlements of a tool.
+	settleEvery = 256
+	settlePause = time.Second
+	// foldEvery is how many settled calls of a tool are worth a look at whether its
+	// point can take them over, foldPause the part of an hour between two.
+	foldEvery = 2000
+	foldPause = 30
+	// recountAfter is for how long settled counts are believed: what was wrong, because a
+	// clock was, is right again after that.
+	recountAfter = 15 * time.Minute
+)
+
+// endOfStamps is above all stamps.
+const endOfStamps = 1<<53 - 1
+
+// tally is what the calls of a life that were accepted up to a stamp count for.
+type tally struct{ through, calls, duplicates, revision int64 }
+
+// base is the tally on the tool's point.
+func (t *tool) base() tally {
+	return tally{t.p.int(fieldCut), t.p.int(fieldBaseCalls), t.p.int(fieldBaseDups), t.p.int(fieldBaseRev)}
+}
+
+// settled are tallies of lives that this process has counted.
+type settled struct {
+	mu    sync.Mutex
+	lives map[string]settledLife
+}
+
+type settledLife struct {
+	tally
+	counted time.Time // when its counting began from what the tool's point says
+	next    time.Time // when to settle more
+	fold    time.Time // when to look for what can be folded
+}
+
+// most is the tally that saves most counting. Both are right, for a fold changes where
+// counts are kept and not what they are.
+func (c *settled) most(life string, base tally) tally {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if known, ok := c.lives[life]; ok && known.through > base.through && time.Since(known.counted) < recountAfter {
+		return known.tally
+	}
+	return base
+}
+
+// take reports whether the caller is to settle a life now.
+func (c *settled) take(life string) bool {
+	const maxLives = 100_000
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	known := c.lives[life]
+	now := time.Now()
+	if now.Before(known.next) {
+		return false
+	}
+	if c.lives == nil || len(c.lives) >= maxLives {
+		c.lives = map[string]settledLife{}
+	}
+	known.next = now.Add(settlePause)
+	c.lives[life] = known
+	return true
+}
+
+// put remembers a tally that was counted from another, and reports, once in a while,
+// that it is time to look for what can be folded.
+func (c *settled) put(life string, from, sum tally, pause time.Duration) (fold bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	known := c.lives[life]
+	now := time.Now()
+	if known.tally != from {
+		known.counted = now
+	}
+	if fold = !now.Before(known.fold); fold {
+		known.fold = now.Add(pause)
+	}
+	known.tally = sum
+	c.lives[life] = known
+	return fold
+}
+
+// tallyUpTo adds to a tally what was accepted after it, up to a stamp.
+func (s *backend) tallyUpTo(ctx context.Context, life string, from tally, to int64) (tally, error) {
+	var calls, contents, verdicts int64
+	var within []*qd.Condition
+	if from.through > 0 || to < endOfStamps {
+		within = []*qd.Condition{qd.NewRange(fieldStamp, &qd.Range{Gt: new(float64(from.through)), Lte: new(float64(to))})}
+	}
+	of := func(c ...*qd.Condition) *qd.Filter { return all(append(c, within...)...) }
+	g, gctx := lifecycle.NewGroup(ctx, s.log, "qdrant", 0)
+	g.Go(func() (err error) {
+		calls, err = s.count(gctx, s.calls, of(is(fieldLife, life)))
+		return err
+	})
+	g.Go(func() (err error) {
+		contents, err = s.count(gctx, s.calls, of(is(fieldContent, life)))
+		return err
+	})
+	g.Go(func() error {
+		for n := int64(1); ; n++ { // nearly all calls have at most one
+			found, err := s.count(gctx, s.calls, of(is(fieldLife, life), atLeast(fieldVerdict, n)))
+			if err != nil || found == 0 {
+				return err
+			}
+			verdicts += found
+		}
+	})
+	err := g.Wait()
+	return tally{to, from.calls + calls, from.duplicates + calls - contents, from.revision + calls + verdicts}, err
+}
+
+// settleWhenDue has a life settled, beside the caller, whose description counted much.
+func (s *backend) settleWhenDue(t *tool, counted int64) {
+	if counted < settleEvery || !s.settled.take(t.life) {
+		return
+	}
+	s.worker.Go(func(ctx context.Context) error {
+		if err := s.settle(ctx, t); err != nil && ctx.Err() == nil {
+			s.log.WarnContext(ctx, "the counts of a tool were not settled", "tool", t.info.Tool, "err", err)
+		}
+		return nil
+	})
+}
+
+// settle counts what cannot change any more: no write that is under way, or still to
+// come, can bring a call there, and no call there is kept, which is to say judged.
+func (s *backend) settle(ctx context.Context, t *tool) error {
+	low, err := s.lowWater(ctx)
+	if err != nil {
+		return err
+	}
+	through, err := s.belowKept(ctx, t.life, low)
+	if err != nil {
+		return err
+	}
+	from := s.settled.most(t.life, t.base())
+	if through <= from.through {
+		return nil
+	}
+	sum, err := s.tallyUpTo(ctx, t.life, from, through)
+	if err != nil {
+		return err
+	}
+	if !s.settled.put(t.life, from, sum, s.grace/foldPause) || sum.calls-t.base().calls < foldEvery {
+		return nil
+	}
+	_, err = s.fold(ctx, t, min(through, stampAt(time.Now().Add(-s.grace))))
+	return err
+}
+
+// belowKept lowers a stamp to below the oldest call that the history holds, for a call
+// that is kept may still get a verdict.
+func (s *backend) belowKept(ctx context.Context, life string, stamp int64) (int64, error) {
+	oldest, err := s.scroll(ctx, s.calls, all(is(fieldKept, life)), ascending(fieldStamp, nil), 1, fieldStamp)
+	if err == nil && len(oldest) > 0 {
+		stamp = min(stamp, oldest[0].int(fieldStamp)-1)
+	}
+	return stamp, err
+}
+
+// How late what was stamped may take effect. A process alone knows what it has under way
+// itself; what others have, it believes done after all the tries that a request has and a
+// minute in which their clocks may differ and a server may still be at a write that
+// nobody waits for any more.
+const (
+	clockSlack  = time.Minute
+	aloneMargin = 5 * time.Second // covers the renewal of a lease, and clocks that differ a little
+)
+
+func (s *backend) latest() time.Duration { return min(s.grace, 2*s.cfg.Patience+clockSlack) }
+
+// lowWater is a stamp at or below which no call will be stored any more.
+func (s *backend) lowWater(ctx context.Context) (int64, error) {
+	now := time.Now()
+	low := stampAt(now.Add(-s.latest()))
+	alone, err := s.alone(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if alone {
+		low = stampAt(now.Add(-min(s.grace, aloneMargin)))
+	}
+	return min(low, s.clock.oldest()) - 1, nil
+}
+
+// beginning is an append from its first stamp on: under way, or one that failed and may
+// take effect for a while still.
+type beginning struct {
+	stamp int64
+	until time.Time // zero while it is under way
+}
+
+// begin is next for calls that are going to be stored; who begins says when that ended.
+func (c *clock) begin(n int) *beginning {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	b := &beginning{stamp: c.reserve(n)}
+	if c.begun == nil {
+		c.begun = map[*beginning]bool{}
+	}
+	c.begun[b] = true
+	return b
+}
+
+// end is told how what began ended, and how late it may take effect after a failure.
+func (c *clock) end(b *beginning, err error, late time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	b.until = now
+	if err != nil {
+		b.until = now.Add(late)
+	}
+	for old := range c.begun {
+		if !old.until.IsZero() && !now.Before(old.until) {
+			delete(c.begun, old)
+		}
+	}
+}
+
+// oldest is the first stamp of what may still be stored by this process.
+func (c *clock) oldest() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	first := int64(math.MaxInt64)
+	for b := range c.begun {
+		if b.until.IsZero() || now.Before(b.until) {
+			first = min(first, b.stamp)
+		}
+	}
+	return first
+}
