@@ -29,7 +29,7 @@ func (s *server) addToolCallResult(c echo.Context, req *wire.AddRequest[items]) 
 	reads := access.Of(c.Request().Context()).May(access.Read)
 	rec, err := s.Flows.AddToolCallResult.Run(c.Request().Context(), ops.RecordRequest{
 		Workspace: workspace, ToolName: or(req.ToolName, ""), RequestKey: requestKey(c), Items: req.Items.list,
-		Async: or(req.Async, false), WholeHistory: or(req.IncludeHistory, true) && reads,
+		Async: or(req.Async, false), WholeHistory: or(req.IncludeHistory, !or(req.Async, false)) && reads,
 	})
 	if refusal, ok := errors.AsType[*ops.Refusal](err); ok && len(refusal.Rejected) > 0 {
 		rec = &ops.Recorded{Sent: len(req.Items.list), Rejected: refusal.Rejected}

@@ -45,6 +45,21 @@ func (r MemoryReader) Read(ctx context.Context, ref memoryd.ToolRef, calls int) 
 	return r.Complete(ctx, tool, calls)
 }
 
+// ReadChanged is Read for a tool that was changed a moment ago: of that, no statistics
+// can be remembered.
+func (r MemoryReader) ReadChanged(ctx context.Context, ref memoryd.ToolRef, calls int) (Memory, error) {
+	d, err := r.Store.Described(ctx, ref)
+	if err != nil {
+		return Memory{}, err
+	}
+	m := Memory{Tool: d.Tool, Statistics: stats.Of(d.Samples, r.Recent, d.Counters)}
+	r.Cache.keep(m.Tool, m.Statistics)
+	if calls != NoCalls {
+		m.Calls, err = r.history(ctx, d.Tool, calls)
+	}
+	return m, err
+}
+
 // Complete adds statistics and calls to a tool.
 func (r MemoryReader) Complete(ctx context.Context, tool memoryd.Tool, calls int) (Memory, error) {
 	kept, known := r.Cache.find(tool)

@@ -353,7 +353,7 @@ func TestNamesThatLeadNowhereAreRefused(t *testing.T) {
 
 func TestAStoreThatFailsFailsTheRequest(t *testing.T) {
 	down := memoryd.Errorf(memoryd.Unavailable, "the store is down")
-	for _, method := range []string{"Append", "Tool", "Samples", "ListCalls"} {
+	for _, method := range []string{"Append", "Described", "ListCalls"} {
 		faults := storetest.NewFaults(mem.New(), nil)
 		h := newFixture(t, faults, 10)
 		faults.Fail = func(m string, _ storetest.Stage) error {
@@ -365,6 +365,25 @@ func TestAStoreThatFailsFailsTheRequest(t *testing.T) {
 		if _, err := h.AddToolCallResult.Run(t.Context(), record(item("t", "1"))); !memoryd.IsKind(err, memoryd.Unavailable) {
 			t.Errorf("%s fails, the request says %v", method, err)
 		}
+	}
+}
+
+// Nobody who does not wait is kept waiting by what is read for an answer: over a network,
+// that costs more than recording.
+func TestARequestThatDoesNotWaitReadsNothing(t *testing.T) {
+	faults := storetest.NewFaults(mem.New(), nil)
+	h := newFixture(t, faults, 10)
+	faults.Fail = func(m string, _ storetest.Stage) error {
+		if m == "Append" {
+			return nil
+		}
+		return memoryd.Errorf(memoryd.Unavailable, "%s is down", m)
+	}
+	r := record(item("t", "1"), item("u", "1"), item("t", "1"))
+	r.Async, r.WholeHistory = true, false
+	got, err := h.AddToolCallResult.Run(t.Context(), r)
+	if err != nil || got.Added == 0 || len(got.Memories) != 2 || len(got.Memories[1].Calls) != 1 {
+		t.Errorf("got %+v, %v", got, err)
 	}
 }
 

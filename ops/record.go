@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strconv"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"memoryd"
 	"memoryd/internal/access"
 	"memoryd/internal/admission"
+	"memoryd/internal/lifecycle"
 	"memoryd/store"
 )
 
@@ -63,11 +65,12 @@ type ParseToolCallResult struct {
 	Reader MemoryReader
 	// Came is told which way calls came: by the metadata of the first of a request.
 	Came func(metadata []byte, added, known, rejected int)
+	Logger *slog.Logger
 }
 
 func (library) ParseToolCallResult() Definition {
 	return defineWith("parse_tool_call_result_op", func(d Deps, params ParseParams) func(context.Context, *ValidCalls) (*Recorded, error) {
-		o := ParseToolCallResult{Params: params, Wait: d.Wait, Judge: d.Judge, Store: d.Store, Reader: d.Reader}
+		o := ParseToolCallResult{Params: params, Wait: d.Wait, Judge: d.Judge, Store: d.Store, Reader: d.Reader, Logger: d.Logger}
 		if d.Intake != nil {
 			o.Came = d.Intake.Came
 		}
@@ -152,17 +155,17 @@ type counters struct {
 func (o ParseToolCallResult) answer(ctx context.Context, r *ValidCalls, appended []store.Appended) (*Recorded, error) {
 	out := &Recorded{Sent: len(r.Items), Valid: len(r.Calls), Rejected: r.Rejected}
 	tools := make([]byte, 0, 256)
-	for _, t := range countersOf(r.Calls, appended) {
-		m, err := o.memory(ctx, r, t)
-		if err != nil {
-			return nil, fmt.Errorf("read back %q: %w", t.ref.Tool, err)
-		}
-		out.Memories = append(out.Memories, m)
+	counted := countersOf(r.Calls, appended)
+	var err error
+	if out.Memories, err = o.memories(ctx, r, appended, counted); err != nil {
+		return nil, err
+	}
+	for i, t := range counted {
 		out.Added += t.added
 		if !t.firstOfTool {
 			out.Existed = append(out.Existed, t.ref)
 		}
-		tools = t.show(tools, &m)
+		tools = t.show(tools, &out.Memories[i])
 	}
 	if o.Came != nil {
 		o.Came(r.Calls[0].Metadata, out.Added, out.Valid-out.Added, len(out.Rejected))
@@ -184,27 +187,64 @@ func recordedAnswer(r *Recorded, tools []byte) string {
 	return string(text)
 }
 
+// parallelReads is how many tools of a request are read beside each other: in a remote
+// store, each costs a round of questions.
+const parallelReads = 16
+
+// memories shows the tools of a request. One that does not wait reads nothing: it is
+// shown its own calls.
+func (o ParseToolCallResult) memories(ctx context.Context, r *ValidCalls, appended []store.Appended, of []*counters) ([]Memory, error) {
+	out := make([]Memory, len(of))
+	if r.Async && !r.WholeHistory {
+		for i, t := range of {
+			out[i] = Memory{Tool: memoryd.Tool{ToolRef: t.ref}, Calls: newCalls(r.Calls, appended, t)}
+		}
+		return out, nil
+	}
+	if len(of) == 1 {
+		var err error
+		out[0], err = o.memory(ctx, r, of[0], appended)
+		return out, err
+	}
+	g, gctx := lifecycle.NewGroup(ctx, o.Logger, "recording", parallelReads)
+	for i, t := range of {
+		g.Go(func() (err error) {
+			out[i], err = o.memory(gctx, r, t, appended)
+			return err
+		})
+	}
+	return out, g.Wait()
+}
+
 // memory shows the tool of t: its whole history, or only the calls that this
 // request sent and that are still kept.
-func (o ParseToolCallResult) memory(ctx context.Context, r *ValidCalls, t *counters) (Memory, error) {
+func (o ParseToolCallResult) memory(ctx context.Context, r *ValidCalls, t *counters, appended []store.Appended) (Memory, error) {
+	most := NoCalls
 	if r.WholeHistory {
-		return o.Reader.Read(ctx, t.ref, 0)
+		most = 0
 	}
-	m, err := o.Reader.Read(ctx, t.ref, NoCalls)
-	if err != nil {
-		return m, err
-	}
-	if t.known > 0 { // calls sent again: their verdicts are in the history
+	m, err := o.Reader.ReadChanged(ctx, t.ref, most)
+	switch {
+	case err != nil:
+		return m, fmt.Errorf("read back %q: %w", t.ref.Tool, err)
+	case r.WholeHistory:
+	case t.known > 0: // calls sent again: their verdicts are in the history
 		m.Calls, err = o.sentAgain(ctx, r.Calls, t.ref)
-		return m, err
+	default:
+		m.Calls = newCalls(r.Calls, appended, t)
 	}
-	m.Calls = make([]memoryd.Call, 0, t.added)
-	for i := range r.Calls {
-		if c := &r.Calls[i]; c.Tool == t.ref.Tool {
-			m.Calls = append(m.Calls, *c)
+	return m, err
+}
+
+// newCalls are the calls of t that a request brought.
+func newCalls(calls []memoryd.Call, appended []store.Appended, t *counters) []memoryd.Call {
+	out := make([]memoryd.Call, 0, t.added)
+	for i := range calls {
+		if calls[i].Tool == t.ref.Tool && appended[i].New {
+			out = append(out, calls[i])
 		}
 	}
-	return m, nil
+	return out
 }
 
 // sentAgain gives the calls of a request as they are kept, each once, oldest
@@ -266,7 +306,10 @@ func (t *counters) show(text []byte, m *Memory) []byte {
 	if t.firstOfTool {
 		status = "New"
 	}
-	text = fmt.Appendf(text, "\n[%s] %s\n  Total calls: %d\n", status, shownName(t.ref.Tool), m.Statistics.TotalCalls)
+	text = fmt.Appendf(text, "\n[%s] %s\n", status, shownName(t.ref.Tool))
+	if n := m.Statistics.TotalCalls; n > 0 {
+		text = fmt.Appendf(text, "  Total calls: %d\n", n)
+	}
 	if last := m.Calls[max(0, len(m.Calls)-lastCalls):]; len(last) > 0 {
 		succeeded, judged, scores := 0, 0, 0.0
 		for i := range last {

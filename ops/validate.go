@@ -38,7 +38,8 @@ type RecordRequest struct {
 	// each request a key of its own.
 	RequestKey string
 	Items      []Item
-	// Async answers as soon as the calls are durable.
+	// Async answers as soon as the calls are durable, without what is known of their
+	// tools unless WholeHistory asks for that.
 	Async bool
 	// WholeHistory answers with all kept calls, not only the ones just sent.
 	WholeHistory bool

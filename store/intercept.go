@@ -87,6 +87,10 @@ func (i interceptor) Samples(ctx context.Context, ref memoryd.ToolRef) ([]memory
 	return through1(ctx, i, "Samples", nil, Store.Samples, ref)
 }
 
+func (i interceptor) Described(ctx context.Context, ref memoryd.ToolRef) (Description, error) {
+	return through1(ctx, i, "Described", nil, Store.Described, ref)
+}
+
 func (i interceptor) Call(ctx context.Context, ref memoryd.ToolRef, key memoryd.CallKey) (memoryd.Call, error) {
 	return through(ctx, i, "Call", nil, func(ctx context.Context, s Store) (memoryd.Call, error) { return s.Call(ctx, ref, key) })
 }

@@ -115,6 +115,10 @@ type Calls interface {
 	// only counts reads these: they hold no text.
 	Samples(ctx context.Context, ref memoryd.ToolRef) ([]memoryd.Sample, error)
 
+	// Described returns what Tool and Samples return, or NotFound. Who wants both
+	// asks once.
+	Described(ctx context.Context, ref memoryd.ToolRef) (Description, error)
+
 	// Call returns the kept call of the tool that has the key, or NotFound. It
 	// reads that call and no other.
 	Call(ctx context.Context, ref memoryd.ToolRef, key memoryd.CallKey) (memoryd.Call, error)
@@ -135,6 +139,21 @@ type Calls interface {
 	// newest 100,000 calls that name a run. Calls that were stored by a version
 	// before this index, have no run. An unknown run has no calls.
 	RunCalls(ctx context.Context, workspace, run string, limit int) ([]RunCall, error)
+}
+
+// Description is a tool with the narrow part of all its kept calls, oldest first.
+type Description struct {
+	memoryd.Tool
+	Samples []memoryd.Sample
+}
+
+// DescribedOf is Described for a backend to which Tool and Samples cost nothing.
+func DescribedOf(ctx context.Context, s Store, ref memoryd.ToolRef) (d Description, err error) {
+	if d.Tool, err = s.Tool(ctx, ref); err != nil {
+		return d, err
+	}
+	d.Samples, err = s.Samples(ctx, ref)
+	return d, err
 }
 
 // MaxPageBytes bounds the texts of one page of ListCalls.

@@ -55,7 +55,7 @@ type Memory struct {
 
 // MemoryMetadata is what a memory carries beside its text and its calls.
 type MemoryMetadata struct {
-	Statistics        Statistics `json:"statistics"`
+	Statistics        Statistics `json:"statistics,omitzero"` // none where a request did not wait for them
 	GuidelineRevision int64      `json:"guideline_revision"`
 }
 

@@ -89,13 +89,31 @@ func (s *backend) History(ctx context.Context, ref memoryd.ToolRef, limit int) (
 // Samples implements store.Calls.
 func (s *backend) Samples(ctx context.Context, ref memoryd.ToolRef) ([]memoryd.Sample, error) {
 	return read(ctx, s, ref, func(ctx context.Context) ([]memoryd.Sample, error) { return s.remote.Samples(ctx, ref) },
-		func(v view) ([]memoryd.Sample, error) {
-			out := make([]memoryd.Sample, len(v.calls))
-			for i := range v.calls {
-				out[i] = v.calls[i].Sample()
-			}
-			return out, nil
-		})
+		func(v view) ([]memoryd.Sample, error) { return v.samples(), nil })
+}
+
+// Described implements store.Calls.
+func (s *backend) Described(ctx context.Context, ref memoryd.ToolRef) (store.Description, error) {
+	return read(ctx, s, ref, func(ctx context.Context) (store.Description, error) {
+		d, err := s.remote.Described(ctx, ref)
+		if err == nil {
+			s.keepGuideline(ctx, d.Tool)
+		}
+		return d, err
+	}, func(v view) (store.Description, error) {
+		if !v.exists {
+			return store.Description{}, memoryd.Errorf(memoryd.NotFound, "there is no such tool")
+		}
+		return store.Description{Tool: v.tool, Samples: v.samples()}, nil
+	})
+}
+
+func (v view) samples() []memoryd.Sample {
+	out := make([]memoryd.Sample, len(v.calls))
+	for i := range v.calls {
+		out[i] = v.calls[i].Sample()
+	}
+	return out
 }
 
 // Call implements store.Calls.

@@ -108,6 +108,11 @@ func (s *backend) Samples(ctx context.Context, ref memoryd.ToolRef) ([]memoryd.S
 	return out, nil
 }
 
+// Described implements store.Calls.
+func (s *backend) Described(ctx context.Context, ref memoryd.ToolRef) (store.Description, error) {
+	return store.DescribedOf(ctx, s, ref)
+}
+
 // Call implements store.Calls.
 func (s *backend) Call(ctx context.Context, ref memoryd.ToolRef, key memoryd.CallKey) (memoryd.Call, error) {
 	s.mu.Lock()

@@ -186,7 +186,23 @@ func (s *backend) Samples(ctx context.Context, ref memoryd.ToolRef) ([]memoryd.S
 	if err != nil {
 		return nil, err
 	}
-	out := make([]memoryd.Sample, len(kept))
+	return samples(kept)
+}
+
+// Described implements store.Calls.
+func (s *backend) Described(ctx context.Context, ref memoryd.ToolRef) (store.Description, error) {
+	d, err := s.described(ctx, ref)
+	if err != nil {
+		return store.Description{}, err
+	}
+	out := store.Description{Tool: d.Tool}
+	out.Samples, err = samples(d.kept)
+	return out, err
+}
+
+// samples turns the narrow points of a history round.
+func samples(kept []point) (out []memoryd.Sample, err error) {
+	out = make([]memoryd.Sample, len(kept))
 	for i, p := range kept {
 		if out[len(kept)-1-i], err = decodeSample(p.payload); err != nil {
 			return nil, err

@@ -130,6 +130,11 @@ func (s *backend) readView(ctx context.Context, v *view, columns, and string, va
 	return err
 }
 
+// Described implements store.Calls.
+func (s *backend) Described(ctx context.Context, ref memoryd.ToolRef) (store.Description, error) {
+	return store.DescribedOf(ctx, s, ref)
+}
+
 // Samples implements store.Calls. A tool asked for lately is answered from
 // memory.
 func (s *backend) Samples(ctx context.Context, ref memoryd.ToolRef) ([]memoryd.Sample, error) {

@@ -15,10 +15,11 @@ import (
 func methods(s store.Store) map[string]func(ctx context.Context) error {
 	batch := store.Batch{Workspace: space, Calls: makeCalls("t", 1, 2), Keep: 9}
 	return map[string]func(ctx context.Context) error{
-		"Ping":    s.Ping,
-		"Append":  func(ctx context.Context) error { _, err := s.Append(ctx, batch); return err },
-		"History": func(ctx context.Context) error { _, err := s.History(ctx, ref("t"), 0); return err },
-		"Samples": func(ctx context.Context) error { _, err := s.Samples(ctx, ref("t")); return err },
+		"Ping":      s.Ping,
+		"Append":    func(ctx context.Context) error { _, err := s.Append(ctx, batch); return err },
+		"History":   func(ctx context.Context) error { _, err := s.History(ctx, ref("t"), 0); return err },
+		"Described": func(ctx context.Context) error { _, err := s.Described(ctx, ref("t")); return err },
+		"Samples":   func(ctx context.Context) error { _, err := s.Samples(ctx, ref("t")); return err },
 		"Call": func(ctx context.Context) error {
 			_, err := s.Call(ctx, ref("t"), makeCall("t", 1).Key)
 			return err

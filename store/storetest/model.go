@@ -216,6 +216,13 @@ func (m *machine) compareTool(t *rapid.T, want memoryd.Tool) {
 	if d := diffSamples(samples, calls); d != "" {
 		t.Fatal(d)
 	}
+	described, err := m.got.Described(t.Context(), want.ToolRef)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := diffTool(described.Tool, want) + diffSamples(described.Samples, calls); d != "" {
+		t.Fatalf("described: %s", d)
+	}
 	m.comparePages(t, calls)
 }
 

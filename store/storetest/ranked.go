@@ -174,6 +174,15 @@ func (r *ranks) Samples(ctx context.Context, ref memoryd.ToolRef) ([]memoryd.Sam
 	return samples, err
 }
 
+// Described numbers the samples by rank.
+func (r *ranks) Described(ctx context.Context, ref memoryd.ToolRef) (store.Description, error) {
+	d, err := r.Store.Described(ctx, ref)
+	if err == nil {
+		d.Samples, err = r.Samples(ctx, ref)
+	}
+	return d, err
+}
+
 // Claim numbers the calls by rank.
 func (r *ranks) Claim(ctx context.Context, now time.Time, lease time.Duration, limit int) ([]memoryd.Call, error) {
 	calls, err := r.Store.Claim(ctx, now, lease, limit)
