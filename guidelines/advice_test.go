@@ -156,3 +156,20 @@ func TestAParameterThatIsRefusedIsNamedSinceCallersSentIt(t *testing.T) {
 	}
 	j.tells("pay", "Leave out `mail`: 4 failed (4 runs)")
 }
+
+// A message that names a parameter and its value tells which one to change, and the
+// values that worked tell to what; values that never worked are no examples.
+func TestARefusedValueIsNamedBesideThoseThatWorked(t *testing.T) {
+	j := journal{t: t}
+	for i := range 12 {
+		run := fmt.Sprint("run", i)
+		j.add(run, "translate", object{"text": fmt.Sprint("hello ", i), "language": "en"}, "bonjour", 1)
+		if i < 4 {
+			j.add(run, "translate", object{"text": fmt.Sprint("bye ", i), "language": []string{"xx", "yy"}[i%2]}, fmt.Sprintf("Error: language '%s' is not supported.", []string{"xx", "yy"}[i%2]), 0)
+		}
+	}
+	got := j.tells("translate", "Give `language` only values that are known to work, such as `en`: 4 failed (4 runs)", "`language` (\"en\")")
+	if strings.Contains(got, "\"xx\"") {
+		t.Errorf("a value that never worked is shown as an example:\n%s", got)
+	}
+}

@@ -138,8 +138,8 @@ func (f *findings) hint(p evidence.Parameter) string {
 			if len(v.Value) > longestChoice {
 				return "" // texts, not choices
 			}
-			if v.Sole {
-				continue // whoever gives it alone would write here
+			if v.Sole || v.Good == 0 && p.Good > 0 {
+				continue // whoever gives it alone would write here; what never worked is no example
 			}
 			shown, ok := shownValue(p.Path, v.Value)
 			if !ok {

@@ -273,6 +273,10 @@ func (f *findings) practice(c *evidence.Cause) []practice {
 		f.balance(c, &p)
 	case constraints.SoldOut:
 		f.listed(c, &p)
+	case constraints.Unsupported, constraints.Enum, constraints.Invalid:
+		if !f.worked(c, &p) {
+			f.changed(c, &p)
+		}
 	case constraints.State, constraints.NothingYet:
 		if c.Refuted() {
 			p.do = "Do not count on an earlier call that opened or created it: nothing is kept between calls; use a tool that does it in one call"

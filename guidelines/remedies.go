@@ -46,6 +46,29 @@ func (f *findings) balance(c *evidence.Cause, p *practice) {
 	}
 }
 
+// mostWorked is how many values that worked are named.
+const mostWorked = 3
+
+// worked names values of the parameter that worked, where the message lists none.
+func (f *findings) worked(c *evidence.Cause, p *practice) bool {
+	path, known := f.Parameter(c.Parameter)
+	at := slices.IndexFunc(f.evidence.Parameters, func(p evidence.Parameter) bool { return p.Path == c.Parameter })
+	if !known || at < 0 || len(c.Values) > 1 || p.full != "" {
+		return false
+	}
+	var shown []string
+	for _, v := range f.evidence.Parameters[at].Worked {
+		if !v.Sole && len(shown) < mostWorked && constraints.Token(v.Value) {
+			shown = append(shown, "`"+v.Value+"`")
+		}
+	}
+	if len(shown) == 0 {
+		return false
+	}
+	p.do = "Give `" + path + "` only values that are known to work, such as " + list(shown, "or")
+	return true
+}
+
 // listed says which tools list what is available.
 func (f *findings) listed(c *evidence.Cause, p *practice) {
 	path, known := f.Parameter(c.Parameter)

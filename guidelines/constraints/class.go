@@ -196,7 +196,7 @@ var classes = map[Class]class{
 	TooLarge:    {tier: tierRule, label: "too large", do: []string{"Ask for less in one call: narrow {p} or page through it.", "Ask for less in one call: narrow the request or page through it."}},
 
 	TooGeneric:  {tier: tierRule, label: "query too generic", do: []string{"Make {p} more specific.", "Ask more specifically: name what is looked for."}, silences: []Class{TooLarge}},
-	Unsupported: {tier: tierRule, label: "not supported", do: []string{"Give {p} only values that are known to work.", "Use only values that are known to work: what was sent is not supported."}, silences: []Class{Invalid}},
+	Unsupported: {tier: tierRule, label: "not supported", do: []string{"Give {p} only values that are known to work.", "Use only values that are known to work."}, silences: []Class{Invalid}},
 
 	Auth:        {tier: tierService, label: "not authorised", do: []string{"Do not call it without valid credentials; use another tool or tell the user."}, silences: []Class{BadRequest, Transport}, stop: true},
 	Rate:        {tier: tierService, label: "too many requests", do: []string{"Wait {b} seconds before the next call.", "Wait before the next call, and call less often."}, silences: []Class{BadRequest}},

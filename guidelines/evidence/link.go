@@ -21,39 +21,83 @@ func (w *window) link(c *Cause) {
 	case constraints.Transport, constraints.Unreachable, constraints.BadRequest, constraints.ServerError, constraints.Robots, constraints.Address, constraints.Certificate:
 		w.hosts(c)
 		return
+	case constraints.Unsupported, constraints.Enum, constraints.Invalid, constraints.Format, constraints.Range:
+		if c.Parameter == "" {
+			c.Parameter = w.voted(c, namesValue)
+		}
+		return
+	case constraints.TooGeneric:
+		if c.Parameter == "" {
+			c.Parameter = w.voted(c, func(said string, l leafValue) bool { return l.kind == '"' && len(l.path) > 2 && hasWord(said, strings.ToLower(l.path)) })
+		}
+		return
 	case constraints.SQLName, constraints.Balance, constraints.SoldOut, constraints.Capacity, constraints.Stale, constraints.Forbidden, constraints.NotFound, constraints.Exists:
 	default:
 		return
 	}
 	if c.Parameter == "" {
-		votes := map[string]int{}
-		for _, i := range c.members {
-			said := strings.ToLower(messageOf(w.obs[i].Output))
-			seen := map[string]bool{}
-			for _, l := range w.leaves[i] {
-				if !seen[l.path] && l.kind == '"' && len(l.text) >= 3 && strings.Count(l.text, " ") < 3 && (hasWord(said, strings.ToLower(l.text)) || hasWord(said, nameWords(l.text))) {
-					seen[l.path] = true
-					votes[l.path]++
-				}
-			}
-		}
-		best := ""
-		for path, n := range votes {
-			if n > votes[best] || n == votes[best] && (best == "" || path > best) {
-				best = path
-			}
-		}
-		if votes[best] == 0 || 5*votes[best] < 4*len(c.members) {
+		if c.Parameter = w.voted(c, holdsValue); c.Parameter == "" {
 			w.unseen(c)
 			return
 		}
-		c.Parameter = best
 	}
 	c.Prefix = w.prefix(c)
 	w.safe(c)
 	for _, i := range c.members {
 		if slices.ContainsFunc(w.obs[i].Sources, func(s Source) bool { return s.Path == c.Parameter && s.Tool != "" }) {
 			c.Copied++
+		}
+	}
+}
+
+// voted is the parameter that four of five messages of the cause point to, each in
+// lower case and beside one of its values; "" when there is none.
+func (w *window) voted(c *Cause, points func(said string, l leafValue) bool) string {
+	votes := map[string]int{}
+	for _, i := range c.members {
+		said := strings.ToLower(messageOf(w.obs[i].Output))
+		seen := map[string]bool{}
+		for _, l := range w.leaves[i] {
+			if !seen[l.path] && points(said, l) {
+				seen[l.path] = true
+				votes[l.path]++
+			}
+		}
+	}
+	best := ""
+	for path, n := range votes {
+		if n > votes[best] || n == votes[best] && (best == "" || path > best) {
+			best = path
+		}
+	}
+	if 5*votes[best] < 4*len(c.members) {
+		return ""
+	}
+	return best
+}
+
+// holdsValue reports whether a message holds a text of the input, or the words that
+// it begins with.
+func holdsValue(said string, l leafValue) bool {
+	return l.kind == '"' && len(l.text) >= 3 && strings.Count(l.text, " ") < 3 && (hasWord(said, strings.ToLower(l.text)) || hasWord(said, nameWords(l.text)))
+}
+
+// namesValue reports whether a message holds a value of the input right behind the
+// name of its parameter, as in "language xx is not supported".
+func namesValue(said string, l leafValue) bool {
+	name, value := strings.ToLower(l.path[strings.LastIndexByte(l.path, '.')+1:]), strings.ToLower(l.text)
+	if len(name) < 3 || value == "" || len(value) > 40 {
+		return false
+	}
+	for rest := said; ; {
+		at := strings.Index(rest, name)
+		if at < 0 {
+			return false
+		}
+		word := at == 0 || !wordByte(rest[at-1])
+		rest = rest[at+len(name):]
+		if after := strings.TrimLeft(rest, " :='\"`"); word && len(after) < len(rest) && strings.HasPrefix(after, value) && (len(after) == len(value) || !wordByte(after[len(value)])) {
+			return true
 		}
 	}
 }

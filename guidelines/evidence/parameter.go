@@ -25,6 +25,9 @@ type Parameter struct {
 	// most frequent of them; a value's share says whether it is typical.
 	Distinct int          `json:"distinct"`
 	Top      []ValueCount `json:"top,omitempty"`
+	// Worked are the values of up to 64 bytes that two or more good calls gave, most
+	// frequent there first; none where good calls gave more than eight different ones.
+	Worked []ValueCount `json:"worked,omitempty"`
 	// Least and Greatest are the range of its numbers (in an array, of the
 	// greatest element); both 0 when there are none.
 	Least    float64 `json:"least"`
@@ -39,12 +42,17 @@ type Parameter struct {
 type ValueCount struct {
 	Value string `json:"value"`
 	Calls int    `json:"calls"`
+	Good  int    `json:"good"` // of these, good calls
 	// Sole says that one party of several gave it.
 	Sole bool `json:"sole,omitempty"`
 }
 
-// topValues is how many frequent values a Parameter lists.
-const topValues = 4
+// topValues is how many frequent values a Parameter lists, mostWorked of how many
+// different ones in good calls those that worked are known.
+const (
+	topValues  = 4
+	mostWorked = 8
+)
 
 // parameters describes the columns in order of first appearance, without the
 // root of an object.
@@ -52,12 +60,15 @@ func (x *inputs) parameters(good set, who *parties) []Parameter {
 	values := make([][]ValueCount, len(x.columns))
 	forms := make([]formed, len(x.columns))
 	for _, t := range x.list {
-		by := backers{}
+		by, worked := backers{}, 0
 		for _, i := range t.calls {
 			by.add(who.of[i])
+			if good.has(int(i)) {
+				worked++
+			}
 		}
-		values[t.col] = append(values[t.col], ValueCount{t.text, len(t.calls), who.sole(by)})
-		forms[t.col].note(t, good)
+		values[t.col] = append(values[t.col], ValueCount{t.text, len(t.calls), worked, who.sole(by)})
+		forms[t.col].note(t, worked)
 	}
 	var ps []Parameter
 	for id, c := range x.columns {
@@ -70,6 +81,7 @@ func (x *inputs) parameters(good set, who *parties) []Parameter {
 			return cmp.Or(cmp.Compare(b.Calls, a.Calls), strings.Compare(a.Value, b.Value))
 		})
 		p.Top = slices.Clone(values[id][:min(topValues, len(values[id]))])
+		p.Worked = worked(values[id])
 		p.Form = forms[id].shared(p)
 		p.Least, p.Greatest = bounds(c.numbers)
 		if p.Sole = who.alone(c.given); p.Good > 0 {
@@ -78,6 +90,25 @@ func (x *inputs) parameters(good set, who *parties) []Parameter {
 		ps = append(ps, p)
 	}
 	return ps
+}
+
+// worked are the values that good calls gave, where these are a choice of few.
+func worked(values []ValueCount) []ValueCount {
+	var of []ValueCount
+	different := 0
+	for _, v := range values {
+		if v.Good > 0 {
+			different++
+		}
+		if v.Good > 1 {
+			of = append(of, v)
+		}
+	}
+	if different > mostWorked {
+		return nil
+	}
+	slices.SortStableFunc(of, func(a, b ValueCount) int { return cmp.Compare(b.Good, a.Good) })
+	return of
 }
 
 // formed collects the form of the values of a parameter in good calls.
@@ -90,13 +121,8 @@ type formed struct {
 
 const leastFormed = 10 // calls that show a form
 
-func (f *formed) note(t token, good set) {
-	calls := 0
-	for _, c := range t.calls {
-		if good.has(int(c)) {
-			calls++
-		}
-	}
+// note takes in a value that so many good calls gave.
+func (f *formed) note(t token, calls int) {
 	if calls == 0 || f.mixed {
 		return
 	}

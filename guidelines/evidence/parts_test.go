@@ -151,7 +151,7 @@ func TestParametersAreDescribed(t *testing.T) {
 	if p := got["x"]; p.Types[0] != "number" {
 		t.Errorf("x: %+v", p)
 	}
-	if p := got["list[].id"]; p.Given != 6 || p.Top[0] != (evidence.ValueCount{Value: "a", Calls: 6}) {
+	if p := got["list[].id"]; p.Given != 6 || p.Top[0] != (evidence.ValueCount{Value: "a", Calls: 6, Good: 6}) {
 		t.Errorf("list: %+v", p)
 	}
 	if !slices.Equal(e.Output.Keys, []string{"b", "a"}) || e.Output.Objects != 6 || e.Output.Empty != 2 {
