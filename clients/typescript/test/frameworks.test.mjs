@@ -94,10 +94,14 @@ test("AI SDK", async (t) => {
     ["c3", "run-7", "ann"],
   );
 
+  const aborting = new AbortController();
   const slow = tool({
     inputSchema: z.object({}),
     execute: (_, { abortSignal }) =>
-      new Promise((_, reject) => abortSignal.addEventListener("abort", () => reject(abortSignal.reason))),
+      new Promise((_, reject) => {
+        abortSignal.addEventListener("abort", () => reject(abortSignal.reason));
+        setImmediate(() => aborting.abort(new Error("stopped")));
+      }),
   });
   const parts = [
     { type: "stream-start", warnings: [] },
@@ -111,7 +115,7 @@ test("AI SDK", async (t) => {
     model: streaming,
     tools: { slow },
     prompt: "go",
-    abortSignal: AbortSignal.timeout(200),
+    abortSignal: aborting.signal,
     onError: () => {},
   });
   for await (const _ of stream.fullStream);
