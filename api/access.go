@@ -1,16 +1,19 @@
 package api
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	_ "embed" // the page that asks for a key
 	"html"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"memoryd"
 	"memoryd/api/wire"
@@ -31,6 +34,13 @@ type Mount struct {
 	// Login is where a browser is sent that shows no key; "" answers 401.
 	Login   string
 	Handler http.Handler
+	// Bounds says which requests are let in as those of the API are. Counted ones count,
+	// with their bodies, against the server's room and the share of the Workspace, and are
+	// answered as a whole; computing ones also wait for a place among those that compute,
+	// and give it back before they are answered. The others (streams, files) are answered
+	// as they write. nil is none: the handler asks the API.
+	Bounds    func(r *http.Request) (counted, computing bool)
+	Workspace func(r *http.Request, body []byte) string
 }
 
 // mount adds a mounted part to the routes.
@@ -43,10 +53,74 @@ func (s *server) mount(e *echo.Echo, m Mount) {
 		if err != nil {
 			return err
 		}
+		if m.Bounds != nil {
+			if counted, computing := m.Bounds(c.Request()); counted {
+				return s.within(c, m, computing)
+			}
+		}
 		m.Handler.ServeHTTP(c.Response(), c.Request())
 		return nil
 	})
 }
+
+// within serves a request of a mounted part within the bounds of the API's.
+func (s *server) within(c echo.Context, m Mount, computing bool) error {
+	lease, err := s.quota.Admit(0)
+	if err != nil {
+		return s.refuseBody(c, err)
+	}
+	defer lease.Release()
+	body, err := s.takeBody(c, &lease)
+	if err != nil {
+		return err
+	}
+	workspace := workspaceOf(c.Request().Context(), m.Workspace(c.Request(), body))
+	if err := lease.Bind(workspace, int64(len(body))); err != nil {
+		return err
+	}
+	r := c.Request()
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	w := &kept{header: c.Response().Header(), status: http.StatusOK}
+	if err := s.turn(r, workspace, computing, func(r *http.Request) { m.Handler.ServeHTTP(w, r) }); err != nil {
+		return err
+	}
+	lease.Hold(int64(w.body.Len()))
+	_ = http.NewResponseController(c.Response()).SetWriteDeadline(time.Now().Add(answerTime)) // who does not read is dropped
+	c.Response().WriteHeader(w.status)
+	_, _ = c.Response().Write(w.body.Bytes()) // who does not read it has gone
+	return nil
+}
+
+// turn does something in a place among those that compute, if it needs one.
+func (s *server) turn(r *http.Request, workspace string, computing bool, do func(*http.Request)) error {
+	if !computing {
+		do(r)
+		return nil
+	}
+	slot, err := s.Scheduler.Acquire(r.Context(), workspace)
+	if err != nil {
+		return err
+	}
+	defer slot.Release()
+	do(r.WithContext(slot))
+	return nil
+}
+
+// kept is an answer that is sent later.
+type kept struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+// Header implements http.ResponseWriter.
+func (k *kept) Header() http.Header { return k.header }
+
+// WriteHeader implements http.ResponseWriter.
+func (k *kept) WriteHeader(status int) { k.status = status }
+
+// Write implements http.ResponseWriter.
+func (k *kept) Write(b []byte) (int, error) { return k.body.Write(b) }
 
 // hosts refuses requests for another host than this one before anything else looks
 // at them: a page of a site whose name was made to lead here (DNS rebinding) shows

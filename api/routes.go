@@ -206,27 +206,32 @@ func (s *server) handler(e endpoint) echo.HandlerFunc {
 // read reads the body and says on whose behalf the request is.
 func (s *server) read(c echo.Context, e endpoint, lease *ops.Lease) (body []byte, workspace string, err error) {
 	if e.traits&withBody != 0 {
-		w := http.NewResponseController(c.Response())
-		_ = w.SetReadDeadline(time.Now().Add(bodyTime)) // where it cannot be set, the server's own holds
-		body, err = readBody(c.Request(), s.cfg.MaxBodyBytes, lease)
-		if errors.Is(err, os.ErrDeadlineExceeded) {
-			err = echo.NewHTTPError(http.StatusRequestTimeout, fmt.Sprintf("the body was not delivered within %v", bodyTime))
-			c.Response().Header().Set("Connection", "close")
-		} else {
-			_ = w.SetReadDeadline(time.Time{}) // who works long is not to be taken for one who left
+		if body, err = s.takeBody(c, lease); err != nil {
+			return nil, "", err
 		}
-	}
-	if memoryd.IsKind(err, memoryd.TooLarge) || memoryd.IsKind(err, memoryd.Overloaded) {
-		return nil, "", s.refuseBody(c, err)
-	}
-	if err != nil {
-		return nil, "", err
 	}
 	if workspace, err = pathParam(c, "workspace"); err != nil {
 		return nil, "", err
 	}
 	workspace = workspaceOf(c.Request().Context(), cmp.Or(workspace, peekWorkspace(body)))
 	return body, workspace, lease.Bind(workspace, int64(len(body)))
+}
+
+// takeBody reads the body, or refuses it.
+func (s *server) takeBody(c echo.Context, lease *ops.Lease) ([]byte, error) {
+	w := http.NewResponseController(c.Response())
+	_ = w.SetReadDeadline(time.Now().Add(bodyTime)) // where it cannot be set, the server's own holds
+	body, err := readBody(c.Request(), s.cfg.MaxBodyBytes, lease)
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		err = echo.NewHTTPError(http.StatusRequestTimeout, fmt.Sprintf("the body was not delivered within %v", bodyTime))
+		c.Response().Header().Set("Connection", "close")
+	case memoryd.IsKind(err, memoryd.TooLarge) || memoryd.IsKind(err, memoryd.Overloaded):
+		return nil, s.refuseBody(c, err)
+	default:
+		_ = w.SetReadDeadline(time.Time{}) // who works long is not to be taken for one who left
+	}
+	return body, err
 }
 
 // compute works on a request. Its answer is encoded within its turn.

@@ -158,6 +158,12 @@ func (library) UndoEdit() Definition {
 // ListLineOutcomes asks how the lines of a tool's guideline did.
 type ListLineOutcomes struct{ memoryd.ToolRef }
 
+// LineOutcome says how one line did.
+type LineOutcome = guidelines.LineOutcome
+
+// GuidelineSections are the names of a guideline's sections.
+func GuidelineSections() []string { return guidelines.Sections() }
+
 // LineOutcomes are the lines that are shown, in their order.
 type LineOutcomes struct{ Lines []guidelines.LineOutcome }
 

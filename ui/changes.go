@@ -21,6 +21,9 @@ func changeRoutes() []Route {
 		{"POST", "/ui/rollback", access.Curate, (*dashboard).rollBack},
 		{"POST", "/ui/rewrite", access.Curate, (*dashboard).rewrite},
 		{"POST", "/ui/release", access.Curate, (*dashboard).release},
+		{"POST", "/ui/release/undo", access.Curate, (*dashboard).undoRelease},
+		{"POST", "/ui/line", access.Curate, (*dashboard).editLine},
+		{"POST", "/ui/line/undo", access.Curate, (*dashboard).undoLine},
 		{"POST", "/ui/compaction", access.Record, (*dashboard).compact},
 		{"POST", "/ui/undo", access.Read, (*dashboard).undo},
 		{"POST", "/ui/delete", access.Admin, (*dashboard).deleteWorkspace},
@@ -51,7 +54,9 @@ var notices = map[string]string{
 	"failed":     "The guideline could not be written; the one before stays. The server's log says why.",
 	"accepted":   "The statement is published.",
 	"refused":    "The statement is refused; it will not be published in these words.",
+	"waits":      "The decision is taken back: the statement waits again.",
 	"edited":     "The line is saved. It is marked as a person's and kept when the guideline is written anew.",
+	"lineback":   "The last change of the line is undone.",
 	"deleted":    "The workspace is deleted.",
 }
 
@@ -68,6 +73,12 @@ func said(r *request) *notice {
 	case "corrected":
 		fields["k"], fields["t"] = cutTool(number)
 		n.Undo = &undo{"withdraw", fields}
+	case "accepted", "refused":
+		fields["id"], fields["t"] = cutTool(number)
+		n.Undo = &undo{"release/undo", fields}
+	case "edited":
+		fields["line"] = number
+		n.Undo = &undo{"line/undo", fields}
 	case "pinned":
 		n.Undo = &undo{"unpin", fields}
 	case "unpinned":
@@ -80,7 +91,7 @@ func said(r *request) *notice {
 	return n
 }
 
-// cutTool takes apart the key of a call and the tool that it is of.
+// cutTool takes apart the id of a call, or of a statement, and the tool that it is of.
 func cutTool(text string) (key, tool string) {
 	key, tool, _ = strings.Cut(text, ".")
 	return key, tool
@@ -212,7 +223,49 @@ func (d *dashboard) release(r *request) error {
 	if err != nil {
 		return err
 	}
-	return r.done(map[bool]string{true: "accepted", false: "refused"}[accept])
+	return r.done(map[bool]string{true: "accepted.", false: "refused."}[accept] + r.arg("id") + "." + ref.Tool)
+}
+
+// undoRelease lets a statement wait again.
+func (d *dashboard) undoRelease(r *request) error {
+	ref, err := r.ref()
+	if err == nil {
+		_, err = d.Flows.UndoRelease.Run(r.Context(), ops.UndoRelease{ToolRef: ref, ID: r.arg("id"), By: r.by()})
+	}
+	if err != nil {
+		return err
+	}
+	return r.done("waits")
+}
+
+// editLine sets a line of a guideline, adds one, or takes one out.
+func (d *dashboard) editLine(r *request) error {
+	ref, err := r.ref()
+	if err != nil {
+		return err
+	}
+	done, err := d.Flows.EditLine.Run(r.Context(), ops.EditLine{ToolRef: ref, LineChange: ops.LineChange{
+		Line: r.arg("line"), Section: r.arg("section"), Text: oneLine(r.arg("text")), Remove: r.arg("remove") != "", By: r.by(),
+	}})
+	if err != nil {
+		return err
+	}
+	return r.done("edited." + done.Line)
+}
+
+// oneLine is a text of several lines in one.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// undoLine takes the newest change of a line back.
+func (d *dashboard) undoLine(r *request) error {
+	ref, err := r.ref()
+	if err == nil {
+		_, err = d.Flows.UndoEdit.Run(r.Context(), ops.UndoEdit{ToolRef: ref, Line: r.arg("line"), By: r.by()})
+	}
+	if err != nil {
+		return err
+	}
+	return r.done("lineback")
 }
 
 // deleteWorkspace deletes what the reader named by typing it.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"mime"
 	"net/http"
 	"strconv"
 	"time"
@@ -164,7 +165,38 @@ func (d *dashboard) workspaces(r *request) error {
 	if list.Next != "" {
 		next = r.with("after", list.Next)
 	}
-	return d.show(r, "workspaces.html", "workspaces", "Workspaces", map[string]any{"Names": list.Names, "Next": next, "Overview": o, "Store": d.Store})
+	return d.show(r, "workspaces.html", "workspaces", "Workspaces", map[string]any{"Names": list.Names, "Next": next, "Overview": o, "Store": d.Store, "Retention": d.Retention})
+}
+
+// export sends a copy of the workspace, as "memoryd restore" reads it.
+func (d *dashboard) export(r *request) error {
+	snapshot, err := d.Flows.Snapshot.Run(r.Context(), ops.TakeSnapshot{Workspace: r.Workspace})
+	if err != nil {
+		return err
+	}
+	h := r.w.Header()
+	h.Set("Content-Type", "application/x-ndjson")
+	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": "memoryd-" + r.Workspace + ".jsonl"}))
+	sent := &begun{ResponseWriter: r.w}
+	if err := snapshot.Write(sent); err != nil && sent.any {
+		panic(http.ErrAbortHandler) // so that nobody takes a part for the whole
+	} else if err != nil {
+		h.Del("Content-Disposition")
+		return err
+	}
+	return nil
+}
+
+// begun notes that an answer has begun.
+type begun struct {
+	http.ResponseWriter
+	any bool
+}
+
+// Write implements io.Writer.
+func (b *begun) Write(p []byte) (int, error) {
+	b.any = true
+	return b.ResponseWriter.Write(p)
 }
 
 // mustTool is the tool that a form names, or the first there is.

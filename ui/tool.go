@@ -24,7 +24,9 @@ type toolView struct {
 	Outcome    *ops.RevisionOutcome
 	Periods    periods
 	Parameters []parameter
-	Back       string
+	// Names are the sections that a line can be added to.
+	Names []string
+	Back  string
 }
 
 // section is the statements of a guideline under one heading.
@@ -36,8 +38,13 @@ type section struct {
 // statement is a line of a guideline with what it rests on.
 type statement struct {
 	ID, Text, Author string
-	ByPerson         bool
-	Grounds          []ground
+	// ByPerson says that a person set the line, in place of Unedited ("": of nothing),
+	// or took it out.
+	ByPerson, Removed bool
+	Unedited          string
+	Grounds           []ground
+	// Did is how it did since it was published.
+	Did *ops.LineOutcome
 }
 
 // ground is a piece of evidence as a page shows it.
@@ -53,8 +60,8 @@ type ground struct {
 // causeData is the part of a mined cause that is shown.
 type causeData struct {
 	Count, Failed, Runs int
-	Sole bool
-	Quotes                      []struct {
+	Sole                bool
+	Quotes              []struct {
 		Text        string
 		Calls, Runs int
 	}
@@ -110,7 +117,7 @@ func (d *dashboard) tool(r *request) error {
 	if err != nil {
 		return err
 	}
-	v := toolView{Memory: m, Seen: seen, Back: r.with()}
+	v := toolView{Memory: m, Seen: seen, Back: r.with(), Names: ops.GuidelineSections()}
 	if v.Versions, err = d.Flows.ListRevisions.Run(r.Context(), ops.ListRevisions{ToolRef: ref}); err != nil {
 		return err
 	}
@@ -118,6 +125,9 @@ func (d *dashboard) tool(r *request) error {
 		v.Outcome = &v.Versions.Revisions[0]
 		v.Revision = &v.Outcome.Revision
 		v.Sections, v.Parameters = sectionsOf(v.Revision)
+		if err := d.outcomes(r, ref, v.Sections); err != nil {
+			return err
+		}
 		if len(v.Sections) == 0 {
 			v.Plain = v.Revision.Content
 		}
@@ -126,6 +136,24 @@ func (d *dashboard) tool(r *request) error {
 		v.Periods = periodsOf(seen)
 	}
 	return d.show(r, "tool.html", "tools", ref.Tool, v)
+}
+
+// outcomes adds to each line how it did since it was published.
+func (d *dashboard) outcomes(r *request, ref memoryd.ToolRef, sections []section) error {
+	found, err := d.Flows.ListLineOutcomes.Run(r.Context(), ops.ListLineOutcomes{ToolRef: ref})
+	if err != nil {
+		return err
+	}
+	did := map[string]*ops.LineOutcome{}
+	for i := range found.Lines {
+		did[found.Lines[i].Line] = &found.Lines[i]
+	}
+	for _, s := range sections {
+		for i := range s.Lines {
+			s.Lines[i].Did = did[s.Lines[i].ID]
+		}
+	}
+	return nil
 }
 
 // lookUp finds a tool in the store and, where it was read, in the survey.
@@ -172,7 +200,7 @@ func sectionsOf(rev *ops.Revision) (out []section, parameters []parameter) {
 		grounds[g.ID] = shown
 	}
 	for _, item := range rev.Document.Items {
-		line := statement{ID: item.ID, Text: item.Text, Author: item.Author, ByPerson: strings.HasPrefix(item.Author, memoryd.PersonPrefix)}
+		line := statement{ID: item.ID, Text: item.Text, Author: item.Author, ByPerson: item.ByPerson(), Unedited: item.Unedited, Removed: item.Removed}
 		for _, id := range item.Evidence {
 			if g, known := grounds[id]; known {
 				line.Grounds = append(line.Grounds, g)

@@ -60,7 +60,12 @@ type Deps struct {
 	Now    func() time.Time
 	// Store and Judge say in words what the server runs on.
 	Store, Judge string
+	// Retention says what is kept, and for how long.
+	Retention []Retention
 }
+
+// Retention is how long something is kept, by which setting.
+type Retention struct{ What, Kept, Setting string }
 
 // Route is an address of the dashboard with what may be done there.
 type Route struct {
@@ -72,6 +77,32 @@ type Route struct {
 
 // Routes lists all addresses but that of the static files, /ui/static/.
 func Routes() []Route { return slices.Concat(viewRoutes(), changeRoutes()) }
+
+// Bounds says which requests count against the server's room, and which of them compute:
+// those for pages do both, but where a model may be asked they only count. Files, and
+// streams that last, do neither.
+func Bounds(r *http.Request) (counted, computing bool) {
+	switch {
+	case strings.HasPrefix(r.URL.Path, "/ui/static/"), r.URL.Path == "/ui/live/events", r.URL.Path == "/ui/export":
+		return false, false
+	case r.URL.Path == "/ui/rewrite", r.URL.Path == "/ui/compaction":
+		return true, false
+	}
+	return true, true
+}
+
+// WorkspaceOf is the workspace that a request is about, as far as its address or its
+// form names one.
+func WorkspaceOf(r *http.Request, body []byte) string {
+	if name := r.URL.Query().Get("w"); name != "" || !strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-www-form-urlencoded") {
+		return name
+	}
+	form, err := url.ParseQuery(string(body))
+	if err != nil {
+		return "" // the form is refused
+	}
+	return form.Get("w")
+}
 
 func viewRoutes() []Route {
 	return []Route{
@@ -91,6 +122,7 @@ func viewRoutes() []Route {
 		{"GET", "/ui/live", access.Read, (*dashboard).live},
 		{"GET", "/ui/live/events", access.Read, (*dashboard).liveEvents},
 		{"GET", "/ui/workspaces", access.Read, (*dashboard).workspaces},
+		{"GET", "/ui/export", access.Admin, (*dashboard).export},
 	}
 }
 

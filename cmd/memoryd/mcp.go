@@ -17,6 +17,7 @@ import (
 	"memoryd/config"
 	"memoryd/internal/access"
 	"memoryd/mcp"
+	"memoryd/ops"
 	"memoryd/ui"
 )
 
@@ -90,11 +91,31 @@ func (a *app) mounts() ([]api.Mount, error) {
 	}
 	pages, err := ui.New(ui.Deps{
 		Flows: a.face.Flows, Live: a.survey, Checks: checks, Logger: a.log, Now: time.Now, Store: a.storeName, Judge: a.judge.Describe(),
+		Retention: a.retention(),
 	})
 	for _, path := range []string{"/ui", "/ui/*"} {
-		mounts = append(mounts, api.Mount{Path: path, Role: access.Read, Login: "/ui/login", Handler: pages})
+		mounts = append(mounts, api.Mount{Path: path, Role: access.Read, Login: "/ui/login", Handler: pages, Bounds: ui.Bounds, Workspace: ui.WorkspaceOf})
 	}
 	return mounts, err
+}
+
+// retention says what a workspace keeps, and for how long.
+func (a *app) retention() []ui.Retention {
+	_, params := ops.Settings[ops.ParseParams](a.cfg.Plan)
+	days := func(d time.Duration) string {
+		if d == 0 {
+			return "for ever"
+		}
+		return fmt.Sprintf("%.0f days", d.Hours()/24)
+	}
+	return []ui.Retention{
+		{What: "Calls", Kept: fmt.Sprintf("the newest %d of each tool, with the verdicts", params.MaxHistory), Setting: "op.parse_tool_call_result_op.params.max_history_tool_call_cnt"},
+		{What: "What guidelines are mined from", Kept: fmt.Sprintf("the newest %d calls of each tool, in short", a.cfg.Guidelines.MineCalls), Setting: "guidelines.mine_calls"},
+		{What: "Versions of guidelines", Kept: fmt.Sprintf("the newest %d of each tool", a.cfg.Revisions.Versions), Setting: "revisions.versions"},
+		{What: "What compaction took out", Kept: days(a.cfg.Compact.KeepOriginals), Setting: "compact.keep_originals"},
+		{What: "Corrections and decisions of people", Kept: "as long as the tool", Setting: "–"},
+		{What: "What models cost", Kept: days(a.cfg.Usage.Keep), Setting: "usage.keep"},
+	}
 }
 
 // mcpWrapCmd stands between an MCP client and a server.
