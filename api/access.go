@@ -78,10 +78,9 @@ func (s *server) within(c echo.Context, m Mount, computing bool) error {
 	if err := lease.Bind(workspace, int64(len(body))); err != nil {
 		return err
 	}
-	r := c.Request()
-	r.Body = io.NopCloser(bytes.NewReader(body))
+	c.Request().Body = io.NopCloser(bytes.NewReader(body))
 	w := &kept{header: c.Response().Header(), status: http.StatusOK}
-	if err := s.turn(r, workspace, computing, func(r *http.Request) { m.Handler.ServeHTTP(w, r) }); err != nil {
+	if err := s.turn(c, workspace, computing, func() { m.Handler.ServeHTTP(w, c.Request()) }); err != nil {
 		return err
 	}
 	lease.Hold(int64(w.body.Len()))
@@ -92,17 +91,16 @@ func (s *server) within(c echo.Context, m Mount, computing bool) error {
 }
 
 // turn does something in a place among those that compute, if it needs one.
-func (s *server) turn(r *http.Request, workspace string, computing bool, do func(*http.Request)) error {
-	if !computing {
-		do(r)
-		return nil
+func (s *server) turn(c echo.Context, workspace string, computing bool, do func()) error {
+	if computing {
+		slot, err := s.Scheduler.Acquire(c.Request().Context(), workspace)
+		if err != nil {
+			return err
+		}
+		defer slot.Release()
+		c.SetRequest(c.Request().WithContext(slot))
 	}
-	slot, err := s.Scheduler.Acquire(r.Context(), workspace)
-	if err != nil {
-		return err
-	}
-	defer slot.Release()
-	do(r.WithContext(slot))
+	do()
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -22,6 +23,7 @@ import (
 	"memoryd/internal/admission"
 	"memoryd/internal/telemetry/metrics"
 	"memoryd/ops"
+	"memoryd/store/mem"
 
 	"github.com/labstack/echo/v4"
 	"pgregory.net/rapid"
@@ -246,4 +248,47 @@ func TestABodyIsReservedAsItArrives(t *testing.T) {
 		lease.Release()
 	}
 	other.Release()
+}
+
+// TestAMountedPartIsLetInAsTheAPIIs: the dashboard passed by the bounds on requests,
+// bodies and workspaces.
+func TestAMountedPartIsLetInAsTheAPIIs(t *testing.T) {
+	d := depsOver(t, mem.New())
+	cfg := testConfig()
+	var h http.Handler
+	inner := 0
+	d.Mounts = []Mount{{
+		Path: "/ui/*", Role: access.Read,
+		Bounds:    func(r *http.Request) (bool, bool) { return r.URL.Path != "/ui/stream", true },
+		Workspace: func(r *http.Request, body []byte) string { return string(body) },
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, err := io.ReadAll(r.Body)
+			if err != nil {
+				t.Error(err)
+			}
+			if r.URL.Path == "/ui/outer" { // it is under way while others ask
+				inner = ask(h, "POST", "/ui/inner", "w").Code
+				if rec := ask(h, "GET", "/ui/stream", ""); rec.Code != http.StatusAccepted {
+					t.Errorf("a stream beside it: %d", rec.Code)
+				}
+			}
+			w.WriteHeader(http.StatusAccepted)
+			_, _ = w.Write(body)
+		}),
+	}}
+	cfg.MaxInFlight = 1
+	var err error
+	if h, err = New(cfg, d); err != nil {
+		t.Fatal(err)
+	}
+	rec := ask(h, "POST", "/ui/outer", "w")
+	if rec.Code != http.StatusAccepted || rec.Body.String() != "w" || inner != http.StatusTooManyRequests {
+		t.Errorf("%d %q, and %d beside it", rec.Code, rec.Body, inner)
+	}
+	if rec = ask(h, "POST", "/ui/x", strings.Repeat("x", int(cfg.MaxBodyBytes)+1)); rec.Code != http.StatusRequestEntityTooLarge {
+		t.Errorf("a body that is too long: %d", rec.Code)
+	}
+	if rec = ask(h, "POST", "/ui/x", "w"); rec.Code != http.StatusAccepted {
+		t.Errorf("afterwards: %d %s", rec.Code, rec.Body)
+	}
 }

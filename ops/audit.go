@@ -79,7 +79,7 @@ func (r UndoRelease) decision() access.Entry {
 }
 
 func (r EditLine) decision() access.Entry {
-	return onTool("edit", r.ToolRef, r.Line, strings.TrimSpace(map[bool]string{true: "take out ", false: "set "}[r.Remove]+by(r.LineChange.By)))
+	return onTool("edit", r.ToolRef, r.Line, strings.TrimSpace(map[bool]string{true: "take out ", false: "set "}[r.Remove]+by(r.By)))
 }
 
 func (r UndoEdit) decision() access.Entry {

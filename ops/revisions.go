@@ -136,7 +136,7 @@ type EditedLine struct {
 
 func (library) EditLine() Definition {
 	return define("edit_line_op", func(d Deps, ctx context.Context, r EditLine) (out EditedLine, err error) {
-		r.Text, r.LineChange.By = d.Redaction.Text(ctx, r.Text), d.Redaction.Text(ctx, r.LineChange.By)
+		r.Text, r.By = d.Redaction.Text(ctx, r.Text), d.Redaction.Text(ctx, r.By)
 		out.Revision, out.Line, err = d.Revisions.Edit(ctx, r.ToolRef, r.LineChange)
 		return out, err
 	})

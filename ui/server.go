@@ -206,6 +206,9 @@ func (d *dashboard) mustTool(r *request) (memoryd.ToolRef, error) {
 		return ref, nil
 	}
 	list, err := d.Flows.ListTools.Run(r.Context(), ops.ListTools{Workspace: r.Workspace, Limit: 1})
+	if memoryd.IsKind(err, memoryd.NotFound) {
+		return ref, nil
+	}
 	if err == nil && len(list.Tools) > 0 {
 		ref.Tool = list.Tools[0].Tool.Tool
 	}

@@ -182,6 +182,7 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 
 func secure(w http.ResponseWriter) {
 	h := w.Header()
+	h.Set("Cache-Control", "no-store")
 	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "same-origin")
@@ -212,7 +213,6 @@ const maxForm = 16 << 20
 func (d *dashboard) handler(route Route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, hr *http.Request) {
 		secure(w)
-		w.Header().Set("Cache-Control", "no-store")
 		r := &request{Request: hr, w: w, query: hr.URL.Query(), who: access.Of(hr.Context())}
 		if err := d.serve(r, route); err != nil {
 			d.fail(r, err)
