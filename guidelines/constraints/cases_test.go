@@ -138,6 +138,7 @@ http 5xx: 503 Service Unavailable: service unavailable | 500 services
 no executable: Executable doesn't exist at /x | the executable exists
 own database: no such table: project [SQL: SELECT 1] | no such table: project
 too large: Response too large | a large response
+slow: Query executed but took longer than expected. | it took longer to walk than expected
 too generic: Query too generic, limited results | a generic query
 unsupported: language 'xx' is not supported | ioctl: Operation not supported
 invalid noun: invalid token | invalidation was done
