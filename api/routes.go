@@ -112,6 +112,7 @@ func (s *server) endpoints(d *docs) []endpoint {
 		{"GET", "/v1/judges", read, computing, s.listJudges},
 		{"GET", workspace + "/tools", read, computing, s.listTools},
 		{"GET", tool, read, computing, s.getTool},
+		{"DELETE", workspace + "/sources/:source", admin, 0, s.forgetSource},
 		{"GET", workspace + "/spend", read, computing, s.getSpend},
 		{"GET", workspace + "/corrections", read, 0, s.listCorrections},
 		{"GET", workspace + "/originals", read, computing, s.lookUp},

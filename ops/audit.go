@@ -96,6 +96,8 @@ func (r ManageRequest) decision() access.Entry {
 	switch {
 	case !r.Moves():
 		e.Action = ""
+	case r.Action == Forget:
+		e.Subject, e.Anyway = r.Source, true
 	case r.Source != "":
 		e.Detail = "from workspace " + r.Source
 	case r.Path != "":

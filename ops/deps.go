@@ -36,6 +36,8 @@ type Deps struct {
 	// evaluation that a person gave.
 	SummaryFailed func(ctx context.Context, ref memoryd.ToolRef, err error)
 	Corrected     func(ctx context.Context, before memoryd.Call, after memoryd.Evaluation)
+	// Forget drops what was learned of a tool beside its history; nil: nothing was.
+	Forget func(ctx context.Context, ref memoryd.ToolRef) error
 	// Redaction takes secrets out of what is stored; nil takes out none.
 	Redaction *Redaction
 	Logger    *slog.Logger

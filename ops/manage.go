@@ -14,16 +14,17 @@ import (
 // ManageRequest asks to move or remove whole memories.
 type ManageRequest struct {
 	Workspace string
-	// Action is list, delete, delete_ids, copy, dump or load.
+	// Action is list, delete, delete_ids, copy, dump or load, or, on a route of its own,
+	// Forget.
 	Action    string
 	MemoryIDs []string
-	Source    string // the workspace to copy
+	Source    string // the workspace to copy; of Forget, who wrote the calls
 	Path      string
 }
 
 // Moves reports whether the action moves or removes memories.
 func (r ManageRequest) Moves() bool {
-	return slices.Contains([]string{"delete", "delete_ids", "copy", "dump", "load"}, r.Action)
+	return slices.Contains([]string{"delete", "delete_ids", "copy", "dump", "load", Forget}, r.Action)
 }
 
 // Managed says what became of it.
@@ -80,11 +81,12 @@ type vectorStore struct {
 	reader MemoryReader
 	ledger Ledger
 	whole  func() error
+	forgetter
 }
 
 func (library) VectorStore() Definition {
 	return defineWith("vector_store_op", func(d Deps, _ VectorStoreParams) func(context.Context, ManageRequest) (*Managed, error) {
-		return vectorStore{d.Mover, d.Reader, d.Ledger, d.Whole}.run
+		return vectorStore{d.Mover, d.Reader, d.Ledger, d.Whole, forgetter{d.Store, d.Revisions, d.Forget}}.run
 	})
 }
 
@@ -117,6 +119,10 @@ func (o vectorStore) run(ctx context.Context, r ManageRequest) (*Managed, error)
 		}
 	case "load":
 		out.Size, err = o.mover.Load(ctx, r.Workspace, r.Path)
+	case Forget:
+		if err = o.whole(); err == nil {
+			out.Size, err = o.forget(ctx, r.Workspace, r.Source)
+		}
 	default:
 		return nil, refuse("action must be one of list, delete, delete_ids, copy, dump, load")
 	}

@@ -105,6 +105,15 @@ func (i interceptor) RunCalls(ctx context.Context, workspace, run string, limit 
 	})
 }
 
+func (i interceptor) DeleteCalls(ctx context.Context, ref memoryd.ToolRef, keys []memoryd.CallKey) (int, error) {
+	return through(ctx, i, "DeleteCalls", nil, func(ctx context.Context, s Store) (int, error) {
+		if len(keys) == 0 {
+			return 0, nil
+		}
+		return s.DeleteCalls(ctx, ref, keys)
+	})
+}
+
 func (i interceptor) Tool(ctx context.Context, ref memoryd.ToolRef) (memoryd.Tool, error) {
 	return through1(ctx, i, "Tool", nil, Store.Tool, ref)
 }

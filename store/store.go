@@ -139,6 +139,13 @@ type Calls interface {
 	// newest 100,000 calls that name a run. Calls that were stored by a version
 	// before this index, have no run. An unknown run has no calls.
 	RunCalls(ctx context.Context, workspace, run string, limit int) ([]RunCall, error)
+
+	// DeleteCalls removes those kept calls of the tool that have one of the keys, with
+	// their bytes as DeleteTool does, and reports how many there were. The others keep
+	// their order and may be numbered anew, as Renumber does. The counters of the tool's
+	// life and its records stay, and the keys stay known. A tool whose last kept call
+	// goes is deleted. Unknown tools and keys are no error.
+	DeleteCalls(ctx context.Context, ref memoryd.ToolRef, keys []memoryd.CallKey) (int, error)
 }
 
 // Description is a tool with the narrow part of all its kept calls, oldest first.

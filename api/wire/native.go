@@ -286,6 +286,11 @@ type Size struct {
 	Size int `json:"size"`
 }
 
+// Forgotten says how many calls of a source were cut out.
+type Forgotten struct {
+	Calls int `json:"calls"`
+}
+
 // Session says on whose behalf the caller is.
 type Session struct {
 	// Source is the id of the key, or local.

@@ -47,6 +47,8 @@ type cli struct {
 	Summarize  summarizeCmd  `cmd:"" group:"tools" help:"Refresh guidelines."`
 	Delete     deleteCmd     `cmd:"" group:"tools" help:"Delete tools, or a whole workspace."`
 
+	Forget forgetCmd `cmd:"" group:"tools" help:"Cut out what a source wrote."`
+
 	Compact compactCmd `cmd:"" group:"agents" help:"Make conversations smaller."`
 	Hook    hookCmds   `cmd:"" group:"agents" help:"Answer hooks of coding agents; install them."`
 	MCP     mcpCmds    `cmd:"" group:"agents" name:"mcp" help:"Serve memoryd as an MCP server over stdio; install it in a client."`

@@ -252,6 +252,7 @@ func (c importCmd) importReMe(ctx context.Context, std streams) (err error) {
 		}
 		counts, err := backup.Import(ctx, redacted(s, cfg, std), memories, backup.ImportOptions{
 			Keep:     params.MaxHistory,
+			SetAside: revisions.SetAside,
 			Rejected: func(_ int, err error) { fmt.Fprintf(std.err, "%s: %v\n", name, err) },
 		})
 		if err = errors.Join(err, done()); err != nil {

@@ -138,6 +138,21 @@ func (s watched) DeleteWorkspace(ctx context.Context, workspace string) (int, er
 	return s.Store.DeleteWorkspace(ctx, workspace)
 }
 
+// Forget drops what is known of a tool, in memory and in its records: what was observed
+// of its calls is observed again from the history.
+func (w *Window) Forget(ctx context.Context, ref memoryd.ToolRef) error {
+	w.writing.Lock()
+	defer w.writing.Unlock()
+	w.forget(func(r memoryd.ToolRef) bool { return r == ref })
+	pieces, err := w.pieces(ctx, ref)
+	for _, p := range pieces {
+		if err == nil {
+			err = w.store.DeleteRecord(ctx, key(ref, p.id))
+		}
+	}
+	return err
+}
+
 // take notes the new calls of a batch.
 func (w *Window) take(b store.Batch, done []store.Appended) {
 	size := 0

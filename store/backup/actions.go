@@ -22,6 +22,8 @@ type Actions struct {
 	Kinds []string
 	// RecentCalls is the recent window of the statistics that a dump shows.
 	RecentCalls int
+	// Trust tells dumps of this installation from others; nil takes all for its own.
+	Trust *Trust
 	// Now is the clock; records that have expired are left behind.
 	Now func() time.Time
 }

@@ -100,6 +100,9 @@ func (a *Actions) writeMemories(ctx context.Context, w io.Writer, workspace stri
 		if err != nil {
 			return n, err
 		}
+		if b, err = a.Trust.sealed(ctx, b); err != nil {
+			return n, err
+		}
 		if len(b) > maxMemoryBytes {
 			return n, memoryd.Errorf(memoryd.TooLarge, "tool %q takes %d bytes, too much for one line: use export", m.Tool.Tool, len(b))
 		}
@@ -188,7 +191,7 @@ func openRegular(root *os.Root, name string) (*os.File, error) {
 
 func (a *Actions) load(ctx context.Context, f io.ReadSeeker, workspace string) (int, error) {
 	seen := map[memoryd.ToolRef]bool{}
-	err := eachMemory(f, workspace, a.Now, func(m Memory) error {
+	err := a.eachMemory(ctx, f, workspace, func(m Memory) error {
 		if seen[m.Tool.ToolRef] {
 			return invalid("tool %q is there twice", m.Tool.Tool)
 		}
@@ -202,7 +205,7 @@ func (a *Actions) load(ctx context.Context, f io.ReadSeeker, workspace string) (
 		return 0, err
 	}
 	n := 0
-	err = eachMemory(f, workspace, a.Now, func(m Memory) error {
+	err = a.eachMemory(ctx, f, workspace, func(m Memory) error {
 		if err := a.put(ctx, &m); err != nil {
 			return err
 		}
@@ -215,19 +218,29 @@ func (a *Actions) load(ctx context.Context, f io.ReadSeeker, workspace string) (
 	return n, nil
 }
 
-// eachMemory reads a dump line by line. Blank lines are passed over.
-func eachMemory(r io.Reader, workspace string, now clock, do func(Memory) error) error {
+// eachMemory reads a dump line by line. Blank lines are passed over. Of lines that this
+// installation did not write the guidelines are set aside.
+func (a *Actions) eachMemory(ctx context.Context, r io.Reader, workspace string, do func(Memory) error) error {
 	n := 0
 	for b, err := range jsonLines(r) {
 		if n++; err == nil && blank(b) {
 			continue
 		}
 		var m Memory
+		ours := false
 		if err == nil {
-			m, err = decodeMemory(b, ReMe{Now: now})
+			b, ours, err = a.Trust.opened(ctx, b)
+		}
+		if err == nil {
+			m, err = decodeMemory(b, ReMe{Now: a.Now})
 		}
 		if err == nil {
 			m.relocate(workspace)
+			if !ours {
+				err = a.Trust.distrust(&m)
+			}
+		}
+		if err == nil {
 			err = do(m)
 		}
 		if err != nil {

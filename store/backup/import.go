@@ -12,6 +12,9 @@ import (
 type ImportOptions struct {
 	// Keep is how many calls of a tool the history keeps, at least 1.
 	Keep int
+	// SetAside makes the record that keeps a guideline until a person decides; without it
+	// guidelines come as they are.
+	SetAside func(ref memoryd.ToolRef, g memoryd.Guideline) (store.Record, error)
 	// Rejected, when set, is told each memory that was not imported, with the
 	// reason.
 	Rejected func(line int, err error)
@@ -40,6 +43,9 @@ func Import(ctx context.Context, s store.Store, memories iter.Seq2[Memory, error
 		var added int
 		if err == nil {
 			err = m.check()
+		}
+		if err == nil && opts.SetAside != nil {
+			err = (&Trust{SetAside: opts.SetAside}).distrust(&m)
 		}
 		if err == nil {
 			if added, err = add(ctx, s, m, opts.Keep); err != nil {

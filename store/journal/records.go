@@ -96,6 +96,25 @@ func (s *backend) Override(ctx context.Context, v store.Verdict) (memoryd.Call, 
 	})
 }
 
+// DeleteCalls implements store.Calls: at both stores, the remote one first. Journals of
+// other processes keep what they accepted, and would bring it back: it has to be said
+// to each of them.
+func (s *backend) DeleteCalls(ctx context.Context, ref memoryd.ToolRef, keys []memoryd.CallKey) (int, error) {
+	return firmly(ctx, s, func(ctx context.Context) (int, error) {
+		unlock := s.order.lock([]memoryd.ToolRef{ref})
+		defer unlock()
+		if err := s.barrier(ctx); err != nil {
+			return 0, err
+		}
+		n, err := s.remote.DeleteCalls(ctx, ref, keys)
+		if err != nil {
+			return n, err
+		}
+		_, err = s.local.DeleteCalls(context.WithoutCancel(ctx), ref, keys)
+		return n, err
+	})
+}
+
 // Claim implements store.Verdicts: from the remote store, after all that was
 // accepted before. While it is away, what the local copy has; its leases and the
 // remote store's do not know of each other.

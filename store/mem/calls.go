@@ -167,6 +167,32 @@ func (s *backend) RunCalls(ctx context.Context, workspace, run string, limit int
 	return out, nil
 }
 
+// DeleteCalls implements store.Calls.
+func (s *backend) DeleteCalls(ctx context.Context, ref memoryd.ToolRef, keys []memoryd.CallKey) (int, error) {
+	s.mu.Lock()
+	t := s.find(ref)
+	if t == nil {
+		s.mu.Unlock()
+		return 0, nil
+	}
+	before := len(t.calls)
+	t.calls = slices.DeleteFunc(t.calls, func(c *call) bool { return slices.Contains(keys, c.Key) })
+	n, left := before-len(t.calls), len(t.calls)
+	calls := make([]memoryd.Call, left)
+	for i, c := range t.calls {
+		calls[i] = c.Call
+	}
+	store.Renumber(&t.Tool, calls)
+	for i, c := range t.calls {
+		c.Seq = calls[i].Seq
+	}
+	s.mu.Unlock()
+	if n > 0 && left == 0 {
+		return n, s.DeleteTool(ctx, ref)
+	}
+	return n, nil
+}
+
 // contentOf is equal for exact repeats.
 func contentOf(c *memoryd.Call) string {
 	if c.Hash != "" {

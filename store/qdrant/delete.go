@@ -23,6 +23,40 @@ func (s *backend) DeleteTool(ctx context.Context, ref memoryd.ToolRef) error {
 	return s.removeLife(ctx, t.life)
 }
 
+// DeleteCalls implements store.Calls: it takes the bodies of the calls. Their points stay,
+// small, so that they are recognised and counted.
+func (s *backend) DeleteCalls(ctx context.Context, ref memoryd.ToolRef, keys []memoryd.CallKey) (int, error) {
+	t, err := s.find(ctx, ref)
+	if err != nil || t == nil {
+		return 0, err
+	}
+	kept, err := s.look(ctx, t.life, 0)
+	if err != nil {
+		return 0, err
+	}
+	wanted := map[string]bool{}
+	for _, k := range keys {
+		wanted[callID(ref.Workspace, k)] = true
+	}
+	var gone []string
+	for _, p := range kept {
+		if wanted[p.id] {
+			gone = append(gone, p.id)
+		}
+	}
+	if len(gone) > 0 && len(gone) == len(kept) {
+		return len(gone), s.DeleteTool(ctx, ref)
+	}
+	for rest := gone; len(rest) > 0; {
+		part := rest[:min(len(rest), 512)]
+		rest = rest[len(part):]
+		if err := s.strip(ctx, s.calls, pointIDs(part), bodyFields[:]); err != nil {
+			return 0, err
+		}
+	}
+	return len(gone), nil
+}
+
 // ending is a tool whose life is to end.
 type ending struct{ id, life string }
 

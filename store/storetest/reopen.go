@@ -76,6 +76,11 @@ func everythingSurvives(e *env) {
 			}
 		}
 	}
+	for i, name := range trickyNames() {
+		if i%3 == 0 {
+			e.cut(1, name, makeCall(name, i+3).Key)
+		}
+	}
 	if err := e.s.CacheVerdict(e.Context(), [16]byte{7}, makeVerdict(7)); err != nil {
 		e.Fatal(err)
 	}

@@ -37,6 +37,7 @@ func Run(t *testing.T, b Backend) {
 		{"tools", toolCases()},
 		{"guideline", guidelineCases()},
 		{"delete", deleteCases()},
+		{"cut", cutCases()},
 		{"settle", settleCases()},
 		{"claim", claimCases()},
 		{"override", overrideCases()},

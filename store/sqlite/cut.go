@@ -1,0 +1,139 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"encoding/json"
+	"slices"
+
+	"memoryd"
+)
+
+// DeleteCalls implements store.Calls. The history stays without gaps: the calls before
+// those that go move up.
+func (s *backend) DeleteCalls(ctx context.Context, ref memoryd.ToolRef, keys []memoryd.CallKey) (int, error) {
+	n := 0
+	err := s.w.do(ctx, rowBytes, alone, func(d *draft) (err error) {
+		t := d.w.cat.byRef[ref]
+		if n = 0; t == nil {
+			return nil
+		}
+		n, err = d.cut(t, keys)
+		return err
+	})
+	if err != nil || n == 0 {
+		return 0, err
+	}
+	return n, s.wipe(ctx)
+}
+
+// cut takes calls out of a tool's history.
+func (d *draft) cut(t *tool, keys []memoryd.CallKey) (int, error) {
+	d.wipes = true
+	slots := t.kept.all()
+	gone, err := d.rowsOf(slots, keys)
+	if err != nil || len(gone) == 0 {
+		return 0, err
+	}
+	if len(gone) == len(slots) {
+		return len(gone), d.deleteTools([]*tool{t}, `workspace = ? AND tool = ?`, t.info.Workspace, t.info.Tool)
+	}
+	info, first, read := t.info, t.first(), 0
+	info.Kept = len(slots) - len(gone)
+	info.Revision++
+	info.Modified = d.now
+	start := info.Lifetime - int64(info.Kept) + 1
+	var left []int64
+	var moved, dropped []*pendingCall
+	for i, slot := range slots {
+		old := first + int64(i)
+		p := d.w.pend.findSeq(t.id, old)
+		if gone[slot] {
+			if p != nil {
+				dropped = append(dropped, p)
+				info.Pending--
+			}
+			continue
+		}
+		seq := start + int64(len(left))
+		left = append(left, slot)
+		if old <= info.Guideline.ThroughSeq {
+			read++
+		}
+		if seq == old {
+			continue
+		}
+		if p != nil {
+			renumbered := *p
+			renumbered.seq = seq
+			moved, dropped = append(moved, &renumbered), append(dropped, p)
+		}
+		if err := d.c.exec(`UPDATE calls SET seq = ? WHERE id = ?`, seq, slot); err != nil {
+			return 0, err
+		}
+	}
+	if info.Guideline.Revision > 0 {
+		info.Guideline.ThroughSeq = start + int64(read) - 1
+	}
+	d.purge = append(d.purge, slices.DeleteFunc(slots, func(s int64) bool { return !gone[s] })...)
+	return len(gone), d.putCut(t, info, left, moved, dropped)
+}
+
+// rowsOf gives those of a tool's rows whose calls have one of the keys.
+func (d *draft) rowsOf(slots []int64, keys []memoryd.CallKey) (map[int64]bool, error) {
+	wanted, found := map[memoryd.CallKey]bool{}, map[int64]bool{}
+	for _, k := range keys {
+		wanted[k] = true
+	}
+	ids, err := json.Marshal(slots)
+	if err != nil {
+		return nil, err
+	}
+	err = d.c.query(context.Background(), `SELECT id, key FROM calls WHERE id IN (SELECT value FROM json_each(?))`, func(row []driver.Value) error {
+		var key memoryd.CallKey
+		if b, ok := row[1].([]byte); ok {
+			copy(key[:], b)
+		}
+		if wanted[key] {
+			found[integer(row[0])] = true
+		}
+		return nil
+	}, string(ids))
+	return found, err
+}
+
+// putCut writes what became of the tool, and tells memory after the commit.
+func (d *draft) putCut(t *tool, info memoryd.Tool, left []int64, moved, dropped []*pendingCall) error {
+	for _, p := range dropped {
+		if err := d.c.exec(`DELETE FROM pending WHERE id = ?`, p.id); err != nil {
+			return err
+		}
+	}
+	for _, p := range moved {
+		if err := d.c.exec(`INSERT INTO pending (id, tool, slot, seq, key, not_before) VALUES (?,?,?,?,?,?)`,
+			p.id, int64(p.tool), p.slot, p.seq, p.key[:], micros(p.notBefore)); err != nil {
+			return err
+		}
+	}
+	if err := d.writeGuideline(t, &info.Guideline); err != nil {
+		return err
+	}
+	after := &tool{id: t.id, kept: ring{slots: left, n: len(left)}}
+	if err := d.w.writeState(after, &info, d.w.lastLog); err != nil {
+		return err
+	}
+	d.after = append(d.after, func() {
+		d.w.cat.mu.Lock()
+		defer d.w.cat.mu.Unlock()
+		t.kept, t.info, t.folded = after.kept, info, true
+		t.rewrites += 2 // who reads by the old list reads again
+		d.w.samples.remove(t.id)
+		for _, p := range dropped {
+			d.w.pend.remove(p)
+		}
+		for _, p := range moved {
+			d.w.pend.add(p)
+		}
+	})
+	return nil
+}
