@@ -63,6 +63,7 @@ func (s *Set) readLines(t *Text, body string) {
 				indent = in
 			}
 			c := cell{label: label(name), whole: v, ident: identifies(v), text: s.redact(name, short(strings.Trim(v, "'\"")))}
+			c.bare, c.shape = c.text, c.label
 			c.values = s.values.leaf(c.text, t.Place)
 			s.values.labelled(c.label, c.values, false)
 			block = append(block, c)
@@ -71,6 +72,7 @@ func (s *Set) readLines(t *Text, body string) {
 		if len(block) > 0 && in > indent { // goes on the line above
 			if last := &block[len(block)-1]; len(last.text) < valueLimit {
 				last.text = s.redact("", short(last.text+" "+text))
+				last.bare = last.text
 				last.values = append(last.values, s.values.words(last.text, t.Place, false)...)
 			}
 			continue

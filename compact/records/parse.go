@@ -13,6 +13,7 @@ type node struct {
 	text string
 	keys []string
 	kids []node
+	raw  string // the text that it stood in, for JSON in a text
 }
 
 func (n *node) scalar() bool { return n.kind != '{' && n.kind != '[' }
@@ -44,7 +45,20 @@ func leadingJSON(text string) (n node, rest string, ok bool) {
 	}
 	dec := jsontext.NewDecoder(strings.NewReader(trimmed), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	n, ok = readNode(dec, 0)
+	if !ok && len(n.kids) > 0 && len(trimmed)-int(dec.InputOffset()) < max(cutMark, len(trimmed)/4) && cutShort(trimmed) {
+		return n, "", true
+	}
 	return n, trimmed[dec.InputOffset():], ok
+}
+
+// cutMark is about the length of what programs write where they cut an output.
+const cutMark = 120
+
+// cutShort reports JSON that ends before it is closed, as programs that bound
+// outputs leave it: what was read so far is all that there is.
+func cutShort(text string) bool {
+	last := text[len(text)-1]
+	return last != '}' && last != ']' && strings.Contains(text[:min(len(text), 400)], "\":")
 }
 
 func readNode(dec *jsontext.Decoder, depth int) (node, bool) {
@@ -67,6 +81,9 @@ func readNode(dec *jsontext.Decoder, depth int) (node, bool) {
 			key := name.String()
 			kid, ok := readNode(dec, depth+1)
 			if !ok {
+				if len(kid.kids) > 0 {
+					n.keys, n.kids = append(n.keys, key), append(n.kids, kid)
+				}
 				return n, false
 			}
 			n.keys, n.kids = append(n.keys, key), append(n.kids, kid)
@@ -76,6 +93,9 @@ func readNode(dec *jsontext.Decoder, depth int) (node, bool) {
 		for dec.PeekKind() != ']' {
 			kid, ok := readNode(dec, depth+1)
 			if !ok {
+				if len(kid.kids) > 0 {
+					n.kids = append(n.kids, kid)
+				}
 				return n, false
 			}
 			n.kids = append(n.kids, kid)
@@ -85,6 +105,7 @@ func readNode(dec *jsontext.Decoder, depth int) (node, bool) {
 		n.text = tok.String()
 		if last := len(n.text) - 1; last > 20 && (n.text[0] == '{' && n.text[last] == '}' || n.text[0] == '[' && n.text[last] == ']') {
 			if inner, ok := parseJSON(n.text); ok && len(inner.kids) > 0 { // JSON in a text
+				inner.raw = n.text
 				return inner, true
 			}
 		}
@@ -115,10 +136,68 @@ func structured(text string) (lead string, n node, rest string, ok bool) {
 	return "", node{}, "", false
 }
 
-// unwrapped takes texts out of the representation that Python gives lists of text
+// unwrapped takes the text of a tool's result out of what the Model Context
+// Protocol puts around it, {"content":[{"type":"text","text":"..."}],...}, and out
+// of the representation that Python gives such a result.
+func unwrapped(text string) string {
+	text = unlogged(text)
+	if head := text[:min(len(text), 200)]; !strings.Contains(head, `"content"`) || !strings.Contains(head, `"text"`) || strings.TrimSpace(head)[0] != '{' {
+		return text
+	}
+	n, ok := parseJSON(text)
+	if !ok { // cut: its first text as far as it goes
+		i := strings.Index(text[:min(len(text), 300)], `"text": "`)
+		if i < 0 || strings.HasSuffix(strings.TrimSpace(text), "}") {
+			return text
+		}
+		body, _ := unescape(text[i+len(`"text": "`):], '"')
+		return body
+	}
+	return n.parts(text)
+}
+
+// parts joins the texts of a result, or gives text for what is none.
+func (n *node) parts(text string) string {
+	for i, key := range n.keys {
+		switch list := &n.kids[i]; {
+		case key != "content" && key != "isError" && key != "_meta" && key != "meta" && key != "structuredContent":
+			return text
+		case key == "content" && !objects(list):
+			return text
+		}
+	}
+	var out []string
+	for i, key := range n.keys {
+		if key != "content" {
+			continue
+		}
+		for k := range n.kids[i].kids {
+			part := &n.kids[i].kids[k]
+			for j, name := range part.keys {
+				if name == "text" {
+					out = append(out, part.kids[j].source())
+				}
+			}
+		}
+	}
+	if len(out) == 0 {
+		return text
+	}
+	return strings.Join(out, "\n")
+}
+
+// source is the text that a value was read from.
+func (n *node) source() string {
+	if n.raw != "" {
+		return n.raw
+	}
+	return n.text
+}
+
+// unlogged takes texts out of the representation that Python gives lists of text
 // parts, "content=[TextContent(type='text', text='...')]", as programs that log
 // such objects send it.
-func unwrapped(text string) string {
+func unlogged(text string) string {
 	const part = "TextContent("
 	if !strings.Contains(text[:min(len(text), 200)], part) {
 		return text

@@ -139,7 +139,10 @@ func (w *walker) walk(n *node, name string, above []cell, depth int) {
 		w.list([]*node{n}, nil, name, above, depth)
 	case n.kind == '[':
 		if lists(n) {
-			for i := range n.kids { // a list of groups: each is a row that stays whole
+			if w.groups(n, name, above) {
+				return
+			}
+			for i := range n.kids {
 				w.walk(&n.kids[i], name, above, depth+1)
 			}
 			return
@@ -253,6 +256,53 @@ func (w *walker) list(rows []*node, keys []string, name string, above []cell, de
 			}
 		}
 	}
+}
+
+// groups makes one row of each list in a list of small lists of like objects, such
+// as the legs of a connection: what belongs together stays together.
+func (w *walker) groups(n *node, name string, above []cell) bool {
+	const most = 6
+	var of []int // the group of each object
+	var made [][]cell
+	for i := range n.kids {
+		group := &n.kids[i]
+		if len(group.kids) > most || !objects(group) {
+			return false
+		}
+		for k := range group.kids {
+			kid := &group.kids[k]
+			if !w.inside(kid) {
+				return false
+			}
+			of, made = append(of, i), append(made, w.cells(kid))
+		}
+	}
+	lead := above
+	if len(made) > 2 {
+		lead = append(append([]cell{}, above...), lift(made)...)
+	}
+	for from := 0; from < len(made); {
+		to := from
+		var row cell
+		for ; to < len(made) && of[to] == of[from]; to++ {
+			if to > from {
+				row.text, row.bare = row.text+"; ", row.bare+"; "
+			}
+			c := made[to]
+			if to == from {
+				row.text += joined(c)
+			} else {
+				row.text += bareLine(c)
+			}
+			row.bare += bareLine(c)
+			for i := range c {
+				row.values, row.shape = append(row.values, c[i].values...), row.shape+"\n"+c[i].shape
+			}
+		}
+		from = to
+		w.emit(name, lead, []cell{row}, -1)
+	}
+	return true
 }
 
 // repeats reports whether a record holds one of the arguments that it answers.
@@ -379,6 +429,10 @@ func (w *walker) emit(name string, lead []cell, cells []cell, key int) {
 	}
 	if r.of.text != "" {
 		r.cost = s.o.Count(r.of.label+" "+r.of.text) + 1
+	}
+	if len(cells) == 1 && cells[0].label == "" && strings.Contains(cells[0].shape, "\n") { // a group
+		w.unit(r, &item{text: cells[0].text, bare: cells[0].bare, shape: r.head.text + cells[0].shape, values: cells[0].values})
+		return
 	}
 	var own []cell
 	for i := range cells {
