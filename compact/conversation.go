@@ -383,6 +383,16 @@ func (c *conversation) tail() (said, asked, exchange int) {
 	return said, asked, exchange
 }
 
+// unanswered is the unit of the newest exchange with a tool when the conversation
+// ends with its results, else -1.
+func (c *conversation) unanswered() int {
+	n := len(c.messages) - 1
+	if n < 0 || c.messages[n].Kind != chat.Result || c.messages[n].FromUser() {
+		return -1
+	}
+	return c.unitOf[n]
+}
+
 // nextKept is the first message after i that stays, or the length.
 func (c *conversation) nextKept(gone []bool, i int) int {
 	for i++; i < len(gone) && gone[i]; i++ {

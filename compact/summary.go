@@ -54,6 +54,7 @@ func newSummary(w *run, p *plan) *summary {
 	for i := range p.edits {
 		gone[i] = true
 	}
+	fresh := c.unanswered()
 	var texts []records.Text
 	story := newStory(c, gone)
 	carried := func(i int, text string) {
@@ -82,7 +83,11 @@ func newSummary(w *run, p *plan) *summary {
 			}
 			continue
 		}
-		texts = append(texts, textsOf(c, i, !gone[i])...)
+		of := textsOf(c, i, !gone[i])
+		for k := range of {
+			of[k].Fresh = c.unitOf[i] == fresh
+		}
+		texts = append(texts, of...)
 	}
 	s.state = stateWithin(story.lines(), stateRoom(p.room), c.count)
 	for _, l := range s.state {

@@ -43,6 +43,8 @@ type Text struct {
 	// Kept says that the text stays in the conversation: it tells what is
 	// mentioned and needs no lines.
 	Kept bool
+	// Fresh says that nobody has answered the text yet.
+	Fresh bool
 	// Answered says that the current request answers this text.
 	Answered bool
 	// Quiet says that a call needs no line of its own, for the records that it
@@ -71,6 +73,7 @@ type Set struct {
 	heads  map[string]*item // by their text
 	newest map[identity]*row
 	order  int
+	fresh  map[int]bool // places of texts that nobody answered
 }
 
 // item is one line, or a unit of a record, that may be chosen.
@@ -111,13 +114,16 @@ type identity struct{ key, value string }
 
 // Collect reads the texts, oldest first.
 func Collect(texts []Text, o Options) *Set {
-	s := &Set{o: o, rank: DefaultRanking(), heads: map[string]*item{}, newest: map[identity]*row{}}
+	s := &Set{o: o, rank: DefaultRanking(), heads: map[string]*item{}, newest: map[identity]*row{}, fresh: map[int]bool{}}
 	if o.Ranking != nil {
 		s.rank = *o.Ranking
 	}
 	s.values.init()
 	for i := range texts {
 		s.o.End = max(s.o.End, texts[i].Place+1)
+		if texts[i].Fresh {
+			s.fresh[texts[i].Place] = true
+		}
 	}
 	for i := range texts {
 		s.read(&texts[i])

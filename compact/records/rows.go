@@ -75,6 +75,7 @@ func (s *Set) readCall(t *Text) {
 		for _, k := range cells[i].values {
 			s.values.all[k].passed = true
 			s.values.all[k].covered = s.values.all[k].covered || t.Kept
+			s.values.all[k].focus = s.values.all[k].focus || t.Kept
 		}
 		it.values = append(it.values, cells[i].values...)
 	}
@@ -293,6 +294,9 @@ func (w *walker) groups(n *node, name string, above []cell) bool {
 				row.text += joined(c)
 			} else {
 				row.text += bareLine(c)
+			}
+			if to == from && len(c) > 0 && c[0].ident {
+				row.bare += c[0].label + " "
 			}
 			row.bare += bareLine(c)
 			for i := range c {

@@ -44,7 +44,7 @@ func (h *heapOf) Pop() any {
 // values' weights; those that stand somewhere already count little, so that what
 // is new comes first. It may be called again.
 func (s *Set) Select(room int) Selection {
-	c := &choice{s: s, weights: s.weigh(), stands: make([]float64, len(s.values.all)), taken: map[*item]bool{}, shapes: map[string]bool{}, pool: map[string][]*item{}, scarce: room < keyRoom, bare: room < headRoom}
+	c := &choice{s: s, weights: s.weigh(), stands: make([]float64, len(s.values.all)), taken: map[*item]bool{}, shapes: map[string]bool{}, pool: map[string][]*item{}, eager: min(1, max(0, float64(room-eagerFrom)/(eagerTo-eagerFrom))), scarce: room < keyRoom, bare: room < headRoom}
 	for i := range s.values.all {
 		c.stands[i] = 1
 		if s.values.all[i].covered {
@@ -65,8 +65,9 @@ type choice struct {
 	pool    map[string][]*item // single values, by label
 	labels  []string           // of the pool, in order
 	used    int
-	scarce  bool // nested keys are left out
-	bare    bool // heads as well
+	eager   float64 // how far what the next step is about comes first, from 0 to 1
+	scarce  bool    // nested keys are left out
+	bare    bool    // heads as well
 }
 
 // Rooms in tokens from which the keys of nested objects are named, and from which
@@ -74,6 +75,9 @@ type choice struct {
 const (
 	keyRoom  = 600
 	headRoom = 160
+	// Where less than eagerFrom is left, many things are named rather than few told
+	// whole; from eagerTo on, what the next step is about comes first.
+	eagerFrom, eagerTo = 100, 400
 )
 
 func (c *choice) worth(it *item) float64 {
@@ -97,10 +101,21 @@ func (c *choice) worth(it *item) float64 {
 			sum *= r.Unlabelled
 		}
 	}
+	if it.row != nil && it.row.keyed && c.focused(it.row.of.values) {
+		sum *= 1 + c.eager*(c.s.rank.Focus-1)
+	}
+	if it.kind != singleItem && c.s.fresh[it.place] {
+		sum *= 1 + c.eager*(c.s.rank.Fresh-1)
+	}
 	if it.carried { // an earlier selection thought it worth its space
 		sum *= c.s.rank.Carried
 	}
 	return sum
+}
+
+// focused reports whether one of the values is named in what stays.
+func (c *choice) focused(ids []int32) bool {
+	return slices.ContainsFunc(ids, func(k int32) bool { return c.s.values.all[k].focus })
 }
 
 // cost is what a line costs with what must stand around it.
@@ -267,6 +282,9 @@ func (c *choice) write() Selection {
 		}
 	}
 	for _, head := range heads {
+		if lines := under[head]; len(lines) == 1 && head.kind == headItem { // nothing stands below
+			lines[0] = "called " + strings.TrimPrefix(lines[0], "# ")
+		}
 		out.Records = append(out.Records, under[head]...)
 	}
 	for _, l := range c.labels {

@@ -17,7 +17,8 @@ type Ranking struct {
 	Word, Number float64
 	// Code is that of a word that programs write, with an underscore.
 	Code float64
-	// Parameter multiplies the kind of what stands behind the name of a parameter,
+	// Parameter multiplies the kind of what stands behind the name of a parameter or
+	// behind another name that values have had which calls passed,
 	// Unlabelled that of what stands behind no name at all.
 	Parameter, Unlabelled float64
 	// Rivals is the power of the number of values behind the same label that a
@@ -37,6 +38,9 @@ type Ranking struct {
 	Head float64
 	// Carried weighs lines of an earlier selection.
 	Carried float64
+	// Focus multiplies what is known of a thing that a kept text names, Fresh the
+	// lines of an output that nobody has answered yet.
+	Focus, Fresh float64
 	// Power of a line's cost that its worth is divided by.
 	Power float64
 }
@@ -46,6 +50,7 @@ func DefaultRanking() Ranking {
 	return Ranking{
 		Base: 0.4, Named: 0.4, Passed: 0.6, Word: 0.1, Code: 0.3, Number: 0.3, Parameter: 2, Unlabelled: 0.4, HalfLife: 0.35,
 		Covered: 0.15, Alone: 0.35, Single: 1.1, Said: 0.3, Quote: 1, Asked: 1, Carried: 6, Power: 1, Rivals: 0.5, Head: 1,
+		Focus: 2, Fresh: 3,
 	}
 }
 
@@ -59,7 +64,8 @@ type value struct {
 	label  int32 // what it stood behind last, in values.labels; -1 for nothing
 	named, passed,
 	covered bool // it stands in what is kept or chosen
-	held bool // it stands in a line that may be chosen
+	focus bool // a person, the assistant or a call names it in what is kept
+	held  bool // it stands in a line that may be chosen
 }
 
 // values indexes the values of a Set.
@@ -87,6 +93,10 @@ func (v *values) labelled(name string, ids []int32, parameter bool) {
 	}
 	v.parameter[l] = v.parameter[l] || parameter
 	for _, k := range ids {
+		if old := v.all[k].label; parameter && old >= 0 {
+			v.parameter[old] = true // its values are passed, under another name
+		}
+		v.parameter[l] = v.parameter[l] || v.all[k].passed
 		v.all[k].label = l
 	}
 }
@@ -245,6 +255,7 @@ func (v *values) mention(t *Text) {
 		x.last = max(x.last, int32(t.Place))
 		x.named = x.named || t.From == Assistant
 		x.covered = x.covered || t.Kept
+		x.focus = x.focus || t.Kept
 	}
 	var words [4]string // a window, for values of several words
 	eachWord(t.Body, func(w string) {
