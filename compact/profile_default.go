@@ -20,8 +20,9 @@ const (
 	// oneShare of the room is the most that the last text or the last exchange
 	// takes when both together are more than half of the target.
 	oneShare = 0.35
-	// askedShare is the most that the text takes which the request answers.
-	askedShare = 0.45
+	// firstShare is the most that the text takes which the request answers, or the
+	// exchange that nobody has answered yet.
+	firstShare = 0.45
 )
 
 // plan aims at a size: large outputs are edited when that alone is enough, else
@@ -153,13 +154,14 @@ func (s DefaultSettings) split(c *conversation, p *plan, units []int, room int) 
 	if exchange >= 0 && exchange != said {
 		pair += c.unitTokens(exchange)
 	}
-	most := left
-	if pair > (p.target-c.systemTokens())*11/20 {
-		most = int(oneShare * float64(room))
+	most, first := left, left
+	if pair > (p.target-c.systemTokens())*11/20 { // what the next step answers before the other
+		most, first = int(oneShare*float64(room)), int(firstShare*float64(room))
 	}
 	if asked == said { // the request answers it: without it nobody knows what was agreed to
-		keep(said, max(most, int(askedShare*float64(room))))
+		keep(said, first)
 	}
+	keep(c.unanswered(), first)
 	keep(said, most)
 	keep(exchange, most)
 	keep(asked, left/4)
