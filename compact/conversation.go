@@ -65,6 +65,7 @@ type conversation struct {
 	sent    map[int]jsontext.Value
 	older   map[int]earlierSummary
 	counter tokens.Counter
+	vouched *consents
 	media   int
 	safe    sanitizer
 }

@@ -220,27 +220,14 @@ func reasonOf(err error) string {
 	return "failed"
 }
 
-// checker holds what a model writes to the conversation: it may name nothing that
-// does not stand there, restate no numbers, and claim no consent that no user gave.
+// checker holds what a model writes to the conversation: it may restate no numbers,
+// and claim no consent that no user gave.
 type checker struct {
-	c       *conversation
-	said    string // all that users wrote, in lower case
-	consent bool
+	c *conversation
+	k consents
 }
 
-func newChecker(c *conversation) *checker {
-	k := &checker{c: c}
-	var b strings.Builder
-	for i := range c.messages {
-		if m := &c.messages[i]; m.FromUser() && c.known[i] == nil {
-			b.WriteString(strings.ToLower(m.Text()))
-			b.WriteByte('\n')
-			k.consent = k.consent || agreement(records.OneLine(m.Text())) != ""
-		}
-	}
-	k.said = b.String()
-	return k
-}
+func newChecker(c *conversation) *checker { return &checker{c, c.agreed()} }
 
 // answer turns a model's answer into lines that may stand in a summary, or says
 // why it may not.
@@ -286,11 +273,11 @@ func (k *checker) allows(l string) bool {
 		return false
 	}
 	for _, w := range []string{"approv", "agreed", "agrees", "consent", "authori", "confirmed", "permission", "permitted", "allowed", "signed off"} {
-		if containsWord(l, w) && !k.consent && !strings.Contains(k.said, w) {
+		if containsWord(l, w) && !k.k.any && !strings.Contains(k.k.said, w) {
 			return false
 		}
 	}
-	return true
+	return k.k.holds(l)
 }
 
 // emptyLine reports lines that say nothing: headings, "None", "N/A".

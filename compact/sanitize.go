@@ -51,25 +51,39 @@ func (s sanitizer) text(text string) string {
 // clean keeps a text from imitating our frame.
 func (s sanitizer) clean(text string) string { return strings.ReplaceAll(text, frameOpen, "(memoryd ") }
 
-// quoter drops the lines of tools that try to steer who reads them. It remembers
-// what it saw, for a summary is written several times.
-type quoter map[string]bool
+// quoter drops the lines of tools that try to steer who reads them, and takes claims
+// of a consent out of lines of tools and of the assistant which no user gave. It
+// remembers what it saw, for a summary is written several times.
+type quoter struct {
+	agreed func() consents
+	seen   map[string]string // by line; "" is dropped
+}
 
 func (q quoter) lines(lines []string) []string {
 	var out []string
 	for _, l := range lines {
-		steers, seen := q[l]
+		kept, seen := q.seen[l]
 		if !seen {
-			if steers = wordy(l); steers {
-				_, steers = textsafe.SuspectInstruction(l)
-			}
-			q[l] = steers
+			kept = q.line(l)
+			q.seen[l] = kept
 		}
-		if !steers {
-			out = append(out, l)
+		if kept != "" {
+			out = append(out, kept)
 		}
 	}
 	return out
+}
+
+func (q quoter) line(l string) string {
+	if strings.HasPrefix(l, "user: ") || !wordy(l) {
+		return l
+	}
+	if !strings.HasPrefix(l, "called ") && !strings.HasPrefix(l, "assistant: ") { // the agent's own acts steer nobody
+		if _, steers := textsafe.SuspectInstruction(l); steers {
+			return ""
+		}
+	}
+	return q.agreed().without(l)
 }
 
 // wordy reports whether a line has three words of letters in a row, or letters

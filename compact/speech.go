@@ -7,9 +7,12 @@ import (
 	"unicode"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
+	"memoryd/compact/chat"
 	"memoryd/compact/records"
 	"memoryd/internal/errortext"
+	"memoryd/internal/textsafe"
 )
 
 // sentences splits a line of prose.
@@ -33,7 +36,7 @@ func sentences(line string) []string {
 // agreement gives a short answer by which somebody agrees to what was proposed, ""
 // when it is none.
 func agreement(line string) string {
-	if len(line) > 160 {
+	if len(line) > 160 || strings.HasSuffix(line, "?") {
 		return ""
 	}
 	switch first := strings.ToLower(strings.Trim(firstWord(line), ",.!")); first {
@@ -47,6 +50,64 @@ func agreement(line string) string {
 		}
 	}
 	return ""
+}
+
+// condensed puts a text of several lines on one of at most limit bytes, without the
+// marks of lists and emphasis. What is too long loses its middle: the beginning says
+// what it is about, the end what is asked.
+func condensed(text string, limit int) string {
+	var parts []string
+	for l := range strings.SplitSeq(text, "\n") {
+		l = strings.Trim(records.OneLine(strings.NewReplacer("**", "", "`", "").Replace(l)), "#-*• ")
+		if l == "" {
+			continue
+		}
+		if n := len(parts) - 1; n >= 0 && !strings.HasSuffix(parts[n], ".") && !strings.HasSuffix(parts[n], ":") && !strings.HasSuffix(parts[n], "?") && !strings.HasSuffix(parts[n], "!") {
+			parts[n] += ";"
+		}
+		parts = append(parts, l)
+	}
+	flat := strings.Join(parts, " ")
+	if len(flat) <= limit {
+		return flat
+	}
+	return records.Shorten(flat, limit*3/5) + " " + strings.TrimLeft(textsafe.Tail(flat, limit*2/5), " ")
+}
+
+// countIdents counts the words of a line that hold a digit.
+func countIdents(line string) int {
+	n := 0
+	for w := range strings.FieldsSeq(line) {
+		if strings.ContainsAny(w, "0123456789") {
+			n++
+		}
+	}
+	return n
+}
+
+// acted is the name and the arguments of what a call did. A tool that runs others
+// names them in its arguments.
+func acted(call chat.Call) (name, args string) {
+	name, args = call.Name, call.Args
+	var m map[string]jsontext.Value
+	if json.Unmarshal([]byte(args), &m) != nil {
+		return name, args
+	}
+	inner := ""
+	for _, k := range []string{"tool_name", "tool", "function", "action", "operation"} {
+		if v, ok := m[k]; ok && inner == "" && json.Unmarshal(v, &inner) == nil && (len(inner) > 60 || strings.ContainsAny(inner, " \n")) {
+			inner = ""
+		}
+	}
+	if inner == "" {
+		return name, args
+	}
+	for _, k := range []string{"params", "parameters", "arguments", "args", "input", "tool_input"} {
+		if v, ok := m[k]; ok && v.Kind() == '{' {
+			return inner, string(v)
+		}
+	}
+	return name + " " + inner, args
 }
 
 func firstWord(s string) string {
@@ -161,12 +222,32 @@ func firstOf(m map[string]any, names ...string) string {
 // text is searched for a failure, in bytes: in between stands what was asked for.
 const failureEnds = 600
 
+// marked reports a result that says of itself that it is an error, as the Model
+// Context Protocol lets tools say it.
+func marked(output string) bool {
+	for _, part := range []string{textsafe.Head(output, 200), textsafe.Tail(output, 200)} {
+		if strings.Contains(part, `"isError": true`) || strings.Contains(part, `"isError":true`) || strings.Contains(part, "isError=True") {
+			return true
+		}
+	}
+	return false
+}
+
+func structuredText(text string) bool { return text[0] == '{' || text[0] == '[' }
+
 // failureIn is the line of an output that reports a failure, "" when there is none.
-func failureIn(text string) string {
-	text = strings.TrimSpace(records.Plain(text))
+func failureIn(output string) string {
+	text := strings.TrimSpace(records.Plain(output))
+	whole := text
 	if len(text) > 2*failureEnds && text[0] != '{' && text[0] != '[' {
 		text = text[:failureEnds] + "\n" + text[len(text)-failureEnds:]
 	}
-	line, _ := errortext.Find(strings.ToValidUTF8(text, ""))
+	line, ok := errortext.Find(strings.ToValidUTF8(text, ""))
+	if !ok && marked(output) {
+		return records.Shorten(records.OneLine(text), 140)
+	}
+	if len(whole) > failureEnds && ok && !structuredText(whole) && !strings.HasPrefix(whole, line) && !errortext.Heads(strings.ToLower(line)) {
+		return "" // a long text that speaks of errors
+	}
 	return line
 }

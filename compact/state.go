@@ -1,11 +1,13 @@
 package compact
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	"memoryd/compact/chat"
 	"memoryd/compact/records"
+	"memoryd/internal/textsafe"
 )
 
 // The state of a conversation is told in plain lines, made from its own acts: what
@@ -15,11 +17,12 @@ import (
 // stateLines bounds how many there are.
 const stateLines = 12
 
-// stateLine is one of them.
+// stateLine is one of them. brief is a shorter form, "" for none.
 type stateLine struct {
-	kind  stateKind
-	place int
-	text  string
+	kind        stateKind
+	place       int
+	worth       int
+	text, brief string
 }
 
 type stateKind uint8
@@ -29,26 +32,46 @@ const (
 	asked stateKind = iota
 	limits
 	agreed
+	proposed
 	done
 	refused
 	tasks
 )
 
-// most is how many lines of a kind there may be; first how many of them come
-// before any other when room is short.
-func (k stateKind) most() int { return [...]int{3, 2, 2, 6, 3, 1}[k] }
+// most is how many lines of a kind there may be.
+func (k stateKind) most() int { return [...]int{3, 2, 2, 1, 6, 3, 1}[k] }
 
-func (k stateKind) worth() int { return [...]int{2, 3, 4, 5, 3, 6}[k] }
+// worth says which lines come before others when room is short.
+func (k stateKind) worth() int { return [...]int{2, 3, 4, 7, 5, 3, 6}[k] }
+
+// urgent is what a failure is worth more that nothing has repaired yet.
+const urgent = 3
+
+// stateHeads begin the lines of each kind.
+//
+//nolint:gochecknoglobals // a constant table
+var stateHeads = [...]string{"User asked: ", "User's terms: ", "User agreed ", "Assistant proposed: ", "Done: ", "Refused: ", "Tasks: "}
+
+// act is a call that changed something or failed.
+type act struct {
+	place           int
+	name, args, out string
+	failure         string
+	times           int
+	argsText        string
+}
 
 // story collects the state from what is removed.
 type story struct {
 	c     *conversation
 	gone  []bool
+	room  int // tokens of the summary
 	found []stateLine
+	acts  []act
 }
 
-func newStory(c *conversation, gone []bool) *story {
-	s := &story{c: c, gone: gone}
+func newStory(c *conversation, gone []bool, room int) *story {
+	s := &story{c: c, gone: gone, room: room}
 	for i := range c.messages {
 		if c.known[i] != nil || !gone[i] {
 			continue
@@ -63,11 +86,35 @@ func newStory(c *conversation, gone []bool) *story {
 			}
 		}
 	}
+	if _, u, _ := c.tail(); u >= 0 && gone[c.units[u].First()] {
+		i := c.units[u].First()
+		limit := min(900, max(120, room))
+		s.add(stateLine{kind: proposed, place: i, text: condensed(c.messages[i].Text(), limit), brief: condensed(c.messages[i].Text(), limit/2)})
+	}
 	return s
 }
 
-func (s *story) add(kind stateKind, place int, text string) {
-	s.found = append(s.found, stateLine{kind, place, "- " + s.c.safe.text(text)})
+// add takes a line whose texts lack their head.
+func (s *story) add(l stateLine) {
+	if l.text == "" {
+		return
+	}
+	l.text = s.line(l.kind, l.text)
+	if l.brief != "" {
+		l.brief = s.line(l.kind, l.brief)
+	}
+	l.worth += l.kind.worth()
+	s.found = append(s.found, l)
+}
+
+// line writes a line without secrets, and without a consent that no user gave where
+// somebody else's words stand in it.
+func (s *story) line(kind stateKind, text string) string {
+	text = s.c.safe.text(stateHeads[kind] + text)
+	if kind != asked && kind != limits {
+		text = s.c.agreed().without(text)
+	}
+	return "- " + text
 }
 
 // carry takes a line of an earlier summary's state over.
@@ -78,47 +125,45 @@ func (s *story) carry(l string) {
 			kind = stateKind(k)
 		}
 	}
-	s.found = append(s.found, stateLine{kind, -1, l})
+	s.found = append(s.found, stateLine{kind: kind, place: -1, worth: kind.worth(), text: l})
 }
-
-// stateHeads begin the lines of each kind.
-//
-//nolint:gochecknoglobals // a constant table
-var stateHeads = [...]string{"User asked: ", "User's terms: ", "User agreed ", "Done: ", "Refused: ", "Tasks: "}
 
 // person reads what a user wrote.
 func (s *story) person(i int, text string) {
 	flat := records.OneLine(text)
 	if answer := agreement(flat); answer != "" {
-		if proposal := s.proposal(i); proposal != "" {
-			s.add(agreed, i, stateHeads[agreed]+`("`+answer+`") to: `+proposal)
+		if what := s.agreedTo(i); what != "" {
+			s.add(stateLine{kind: agreed, place: i, text: `("` + answer + `") to: ` + what})
 		}
 		return
 	}
 	for _, sentence := range sentences(flat) {
+		l := stateLine{kind: asked, place: i, text: records.Shorten(sentence, 160), brief: records.Shorten(sentence, 80)}
 		switch {
 		case limiting(sentence):
-			s.add(limits, i, stateHeads[limits]+records.Shorten(sentence, 160))
+			l.kind = limits
+			s.add(l)
 		case requesting(sentence):
-			s.add(asked, i, stateHeads[asked]+records.Shorten(sentence, 160))
+			s.add(l)
 		}
 	}
 }
 
-// proposal is the sentence of the assistant that a user answered: the last
-// question, or the last sentence before it.
-func (s *story) proposal(i int) string {
+// agreedTo is what the assistant had said when a user agreed: the sentence that
+// names the most.
+func (s *story) agreedTo(i int) string {
 	for j := i - 1; j >= 0 && j >= i-2; j-- {
 		m := &s.c.messages[j]
 		if m.Kind != chat.Assistant {
 			continue
 		}
-		all := sentences(records.OneLine(m.Text()))
-		for _, said := range slices.Backward(all) {
-			if !strings.HasSuffix(said, "?") && len(said) > 30 {
-				return records.Shorten(said, 200)
+		best, most := "", -1
+		for _, said := range slices.Backward(sentences(condensed(m.Text(), 2000))) {
+			if n := strings.Count(said, "; ") + countIdents(said); n > most && len(said) > 20 {
+				best, most = said, n
 			}
 		}
+		return records.Shorten(best, 200)
 	}
 	return ""
 }
@@ -126,32 +171,104 @@ func (s *story) proposal(i int) string {
 // call reads a call and what became of it.
 func (s *story) call(i int, call chat.Call) {
 	if list := tasksIn(call.Args); list != "" {
-		s.add(tasks, i, stateHeads[tasks]+records.Shorten(list, 900))
+		s.add(stateLine{kind: tasks, place: i, text: records.Shorten(list, 900)})
 		return
 	}
 	out, ok := s.c.resultOf(i, call)
 	if !ok {
 		return
 	}
-	if list := tasksIn(out.Text); list != "" && len(list) < 900 {
-		s.add(tasks, i, stateHeads[tasks]+list)
+	if list := s.reported(tasksIn(out.Text)); list != "" && len(list) < 900 {
+		s.add(stateLine{kind: tasks, place: i, text: list})
 		return
 	}
-	args := records.Brief(call.Args, 170)
-	switch failure := failureIn(out.Text); {
-	case failure != "":
-		s.add(refused, i, stateHeads[refused]+call.Name+"("+args+"): "+records.Shorten(failure, 140))
-	case changes(call.Name):
-		line := stateHeads[done] + call.Name + "(" + args + ")"
-		if told := records.News(call.Args, out.Text, 120); told != "" {
-			line += " → " + told
+	a := act{place: i, args: call.Args, out: out.Text, failure: failureIn(out.Text), times: 1}
+	a.name, a.argsText = acted(call)
+	if a.failure == "" && !changes(a.name) {
+		return
+	}
+	for k := range s.acts {
+		if b := &s.acts[k]; a.failure != "" && b.failure == a.failure && b.name == a.name {
+			b.place, b.args, b.argsText, b.times = a.place, a.args, a.argsText, b.times+1
+			return
 		}
-		s.add(done, i, line)
+	}
+	s.acts = append(s.acts, a)
+}
+
+// tell makes lines of the newest acts of a kind.
+func (s *story) tell() {
+	slices.SortStableFunc(s.acts, func(a, b act) int { return a.place - b.place })
+	repaired := map[string]bool{}
+	n := [...]int{refused: refused.most(), done: done.most()}
+	var lines []stateLine
+	for k := range slices.Backward(s.acts) {
+		a := &s.acts[k]
+		args := records.Brief(a.argsText, 170)
+		kind, told := done, ""
+		l := stateLine{place: a.place}
+		if a.failure != "" {
+			kind, told = refused, ": "+s.reported(records.Shorten(a.failure, 140))
+			if a.times > 1 {
+				told += fmt.Sprintf(" (%d times)", a.times)
+			}
+			if !repaired[a.name] {
+				l.worth = urgent
+			}
+		} else {
+			repaired[a.name] = true
+			if n[kind] > 0 {
+				if news := s.reported(records.News(a.args, a.out, 120, s.known(a))); news != "" {
+					told = " → " + news
+				}
+			}
+		}
+		if n[kind]--; n[kind] < 0 {
+			continue
+		}
+		l.kind = kind
+		l.text = a.name + "(" + args + ")" + told
+		l.brief = a.name + "(" + records.Shorten(args, 60) + ")" + records.Shorten(told, 60)
+		lines = append(lines, l)
+	}
+	for _, l := range slices.Backward(lines) {
+		s.add(l)
+	}
+}
+
+// reported is what a tool said, unless it steers the reader.
+func (s *story) reported(text string) string {
+	if _, steers := textsafe.SuspectInstruction(text); steers && wordy(text) {
+		return ""
+	}
+	return text
+}
+
+// known tells which values stood in earlier messages that speak of what a call was
+// about.
+func (s *story) known(a *act) func(string) bool {
+	var about []string
+	for _, w := range strings.FieldsFunc(a.args, func(r rune) bool { return strings.ContainsRune(" \",:{}[]\n", r) }) {
+		if len(w) > 3 && strings.ContainsAny(w, "0123456789") && len(about) < 4 {
+			about = append(about, w)
+		}
+	}
+	var texts []string
+	for j := a.place - 1; j >= 0 && len(texts) < 5; j-- {
+		for _, r := range s.c.messages[j].Results {
+			if slices.ContainsFunc(about, func(w string) bool { return strings.Contains(r.Text, w) }) {
+				texts = append(texts, r.Text)
+			}
+		}
+	}
+	return func(v string) bool {
+		return slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(t, v) })
 	}
 }
 
 // lines gives the state, the newest of each kind, in the order of the kinds.
 func (s *story) lines() []stateLine {
+	s.tell()
 	var out []stateLine
 	for k := range stateKind(len(stateHeads)) {
 		var of []stateLine
@@ -172,29 +289,36 @@ func (s *story) lines() []stateLine {
 }
 
 // stateWithin picks the lines that fit into room tokens, the most telling and
-// newest first, and gives them in order.
+// newest first, and gives them in order. A line that is too long stands there in
+// its brief form.
 func stateWithin(all []stateLine, room int, count func(string) int) []stateLine {
 	order := make([]int, len(all))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
-		if d := all[b].kind.worth() - all[a].kind.worth(); d != 0 {
+		if d := all[b].worth - all[a].worth; d != 0 {
 			return d
 		}
 		return b - a
 	})
 	var picked []int
+	texts := make([]string, len(all))
 	for _, k := range order {
-		if n := count(all[k].text) + 1; n <= room {
-			room -= n
-			picked = append(picked, k)
+		for _, text := range []string{all[k].text, all[k].brief} {
+			if n := count(text) + 1; text != "" && n <= room {
+				room -= n
+				texts[k] = text
+				picked = append(picked, k)
+				break
+			}
 		}
 	}
 	slices.Sort(picked)
 	lines := make([]stateLine, len(picked))
 	for i, k := range picked {
 		lines[i] = all[k]
+		lines[i].text, lines[i].brief = texts[k], ""
 	}
 	return lines
 }

@@ -44,7 +44,7 @@ type summary struct {
 // removed, those that stay tell what is spoken of.
 func newSummary(w *run, p *plan) *summary {
 	c := w.conv
-	s := &summary{w: w, lead: p.lead, quote: quoter{}}
+	s := &summary{w: w, lead: p.lead, quote: quoter{c.agreed, map[string]string{}}}
 	gone := make([]bool, len(c.messages))
 	for _, u := range p.remove {
 		for _, i := range c.units[u].Index {
@@ -56,7 +56,7 @@ func newSummary(w *run, p *plan) *summary {
 	}
 	fresh := c.unanswered()
 	var texts []records.Text
-	story := newStory(c, gone)
+	story := newStory(c, gone, p.room)
 	carried := func(i int, text string) {
 		var rest []string
 		section := ""
@@ -244,6 +244,6 @@ func (s *summary) compose(room int) string {
 	}
 	chosen := s.records.Select(left - 10)
 	section(recordsHead, s.quote.lines(chosen.Records))
-	section(saidHead, chosen.Said)
+	section(saidHead, s.quote.lines(chosen.Said))
 	return b.String()
 }

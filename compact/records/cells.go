@@ -206,7 +206,10 @@ func label(key string) string {
 			return -1
 		}, key)
 	}
-	return Shorten(strings.Trim(key, " -.>"), 60)
+	if key = strings.Trim(key, " -.>"); strings.HasPrefix(key, "called ") { // calls begin so
+		key = "called_" + key[len("called "):]
+	}
+	return Shorten(key, 60)
 }
 
 func joined(cells []cell) string {

@@ -13,6 +13,7 @@
 package records
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -189,9 +190,10 @@ func Brief(text string, limit int) string {
 	return Shorten(joined(w.cells(&n)), limit)
 }
 
-// News writes what an output says that the arguments do not: a short text whole,
-// of a JSON object the members whose values are new, as far as limit bytes go.
-func News(args, output string, limit int) string {
+// News writes what an output says that is not known: a short text whole, of a JSON
+// object the members, and the objects in them, with values that neither the
+// arguments nor known hold, as far as limit bytes go.
+func News(args, output string, limit int, known func(value string) bool) string {
 	lead, n, _, ok := structured(unwrapped(output))
 	if !ok || n.kind != '{' {
 		if ok {
@@ -201,13 +203,28 @@ func News(args, output string, limit int) string {
 		return Shorten(OneLine(output[:min(len(output), 4*limit)]), limit)
 	}
 	w := briefly()
+	told := func(values []int32) bool {
+		return !slices.ContainsFunc(values, func(k int32) bool {
+			v := w.s.values.all[k].text
+			return !strings.Contains(args, v) && !known(v)
+		})
+	}
 	var out []cell
 	if lead != "" {
 		out = append(out, cell{text: lead})
 	}
 	size := len(lead)
 	for _, c := range w.cells(&n) {
-		if strings.Contains(args, c.whole) && c.whole != "" || size+len(c.text)+len(c.label) > limit {
+		if len(c.parts) > 0 {
+			var fresh []string
+			for _, p := range c.parts {
+				if !told(p.values) {
+					fresh = append(fresh, p.text)
+				}
+			}
+			c.text = "[" + strings.Join(fresh, "; ") + "]"
+		}
+		if c.text == "[]" || len(c.values) > 0 && told(c.values) || size+len(c.text)+len(c.label) > limit {
 			continue
 		}
 		size += len(c.text) + len(c.label) + 3
@@ -220,7 +237,7 @@ func News(args, output string, limit int) string {
 func briefly() *walker {
 	s := &Set{o: Options{Count: func(string) int { return 0 }}, heads: map[string]*item{}, newest: map[identity]*row{}}
 	s.values.init()
-	return &walker{s: s, t: &Text{Kept: true}}
+	return &walker{s: s, t: &Text{Kept: true, From: Call}}
 }
 
 // add registers a line.

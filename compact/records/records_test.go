@@ -156,9 +156,9 @@ func TestBriefAndNews(t *testing.T) {
 	for _, tt := range []struct{ got, want string }{
 		{records.Brief(`{"order_id":"#W1","items":["a1","b2"]}`, 100), "order #W1, items [a1 b2]"},
 		{records.Brief("no\nJSON", 100), "no JSON"},
-		{records.News(`{"order_id":"#W1"}`, `{"order_id":"#W1","status":"cancelled"}`, 100), "status cancelled"},
-		{records.News(`{}`, "Transfer successful", 100), "Transfer successful"},
-		{records.News(`{}`, `[{"a":1}]`, 100), ""},
+		{records.News(`{"order_id":"#W1"}`, `{"order_id":"#W1","status":"cancelled"}`, 100, func(string) bool { return false }), "status cancelled"},
+		{records.News(`{}`, "Transfer successful", 100, func(string) bool { return false }), "Transfer successful"},
+		{records.News(`{}`, `[{"a":1}]`, 100, func(string) bool { return false }), ""},
 	} {
 		if tt.got != tt.want {
 			t.Errorf("%q, want %q", tt.got, tt.want)
