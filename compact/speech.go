@@ -36,7 +36,7 @@ func sentences(line string) []string {
 // agreement gives a short answer by which somebody agrees to what was proposed, ""
 // when it is none.
 func agreement(line string) string {
-	if len(line) > 160 || strings.HasSuffix(line, "?") {
+	if len(line) > 160 || strings.Contains(line, "?") {
 		return ""
 	}
 	switch first := strings.ToLower(strings.Trim(firstWord(line), ",.!")); first {
@@ -119,12 +119,19 @@ func firstWord(s string) string {
 
 // limiting reports a sentence that sets terms.
 func limiting(s string) bool {
-	return containsWord(s, "only", "don't", "do not", "must", "at most", "at least", "no more than", "prefer", "never", "unless", "without", "cannot", "can't", "under $", "cheapest", "instead", "budget")
+	return containsWord(s, "only", "don't", "do not", "must", "at most", "at least", "no more than", "prefer", "never", "unless", "without", "cannot", "can't", "under $", "cheapest", "instead", "budget") &&
+		!containsWord(s, "don't have", "do not have", "don't remember", "don't know", "can't remember", "can't find", "cannot find", "not sure")
 }
 
-// requesting reports a sentence that asks for something.
+// requesting reports a sentence that asks for something, and says for what.
 func requesting(s string) bool {
-	return len(s) > 20 && containsWord(s, "want", "need", "would like", "i'd like", "please", "can you", "could you", "help me", "looking", "how ", "what ", "which ", "create", "find", "change", "fix")
+	words := 0
+	for w := range strings.FieldsSeq(s) {
+		if w = strings.ToLower(strings.Trim(w, ".,!?'\"")); len(w) > 4 && !slices.Contains([]string{"please", "could", "would", "thank", "thanks", "about", "there", "these", "those", "which", "where", "should", "confirm", "hello", "assist"}, w) || strings.ContainsAny(w, "0123456789") {
+			words++
+		}
+	}
+	return words > 1 && containsWord(s, "want", "need", "would like", "i'd like", "please", "can you", "could you", "help me", "looking", "how ", "what ", "which ", "create", "find", "change", "fix")
 }
 
 // containsWord reports whether one of the lower-case words or phrases begins a

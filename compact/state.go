@@ -88,7 +88,7 @@ func newStory(c *conversation, gone []bool, room int) *story {
 	}
 	if _, u, _ := c.tail(); u >= 0 && gone[c.units[u].First()] {
 		i := c.units[u].First()
-		limit := min(900, max(120, room))
+		limit := min(900, max(120, 2*room))
 		s.add(stateLine{kind: proposed, place: i, text: condensed(c.messages[i].Text(), limit), brief: condensed(c.messages[i].Text(), limit/2)})
 	}
 	return s
@@ -131,7 +131,7 @@ func (s *story) carry(l string) {
 // person reads what a user wrote.
 func (s *story) person(i int, text string) {
 	flat := records.OneLine(text)
-	if answer := agreement(flat); answer != "" {
+	if answer := agreement(flat); answer != "" && !s.tellsMore(i, answer) {
 		if what := s.agreedTo(i); what != "" {
 			s.add(stateLine{kind: agreed, place: i, text: `("` + answer + `") to: ` + what})
 		}
@@ -147,6 +147,21 @@ func (s *story) person(i int, text string) {
 			s.add(l)
 		}
 	}
+}
+
+// tellsMore reports an answer with a number or an identifier that the assistant had
+// not named: it gives what was asked for.
+func (s *story) tellsMore(i int, answer string) bool {
+	if i == 0 {
+		return true
+	}
+	said := s.c.messages[i-1].Text()
+	for w := range strings.FieldsSeq(answer) {
+		if w = strings.Trim(w, ".,:;!?()$€"); strings.ContainsAny(w, "0123456789") && !strings.Contains(said, w) {
+			return true
+		}
+	}
+	return false
 }
 
 // agreedTo is what the assistant had said when a user agreed: the sentence that
@@ -228,7 +243,7 @@ func (s *story) tell() {
 		}
 		l.kind = kind
 		l.text = a.name + "(" + args + ")" + told
-		l.brief = a.name + "(" + records.Shorten(args, 60) + ")" + records.Shorten(told, 60)
+		l.brief = a.name + "(" + records.Shorten(args, 50) + ")" + records.Shorten(told, 110)
 		lines = append(lines, l)
 	}
 	for _, l := range slices.Backward(lines) {
@@ -288,9 +303,12 @@ func (s *story) lines() []stateLine {
 	return out
 }
 
-// stateWithin picks the lines that fit into room tokens, the most telling and
-// newest first, and gives them in order. A line that is too long stands there in
-// its brief form.
+// needed is the worth from which a line may take more than the room of the others.
+const needed = 5
+
+// stateWithin picks the lines that fit into room tokens, or into twice as many for
+// those that an agent cannot go on without, the most telling and newest first, and
+// gives them in order. A line that is too long stands there in its brief form.
 func stateWithin(all []stateLine, room int, count func(string) int) []stateLine {
 	order := make([]int, len(all))
 	for i := range order {
@@ -304,10 +322,15 @@ func stateWithin(all []stateLine, room int, count func(string) int) []stateLine 
 	})
 	var picked []int
 	texts := make([]string, len(all))
+	used := 0
 	for _, k := range order {
+		most := room
+		if all[k].worth >= needed {
+			most = 2 * room
+		}
 		for _, text := range []string{all[k].text, all[k].brief} {
-			if n := count(text) + 1; text != "" && n <= room {
-				room -= n
+			if n := count(text) + 1; text != "" && used+n <= most {
+				used += n
 				texts[k] = text
 				picked = append(picked, k)
 				break
