@@ -20,9 +20,10 @@ const (
 	// oneShare of the room is the most that the last text or the last exchange
 	// takes when both together are more than half of the target.
 	oneShare = 0.35
-	// firstShare is the most that the text takes which the request answers, or the
-	// exchange that nobody has answered yet.
-	firstShare = 0.45
+	// firstShare is then the most that the text takes which the request answers,
+	// unansweredShare that of the exchange that nobody has answered yet.
+	firstShare      = 0.45
+	unansweredShare = 0.5
 )
 
 // plan aims at a size: large outputs are edited when that alone is enough, else
@@ -161,7 +162,7 @@ func (s DefaultSettings) split(c *conversation, p *plan, units []int, room int) 
 	if asked == said { // the request answers it: without it nobody knows what was agreed to
 		keep(said, first)
 	}
-	keep(c.unanswered(), first)
+	keep(c.unanswered(), max(first, min(left, int(unansweredShare*float64(room)))))
 	keep(said, most)
 	keep(exchange, most)
 	keep(asked, left/4)

@@ -253,6 +253,9 @@ func failureIn(output string) string {
 	if !ok && marked(output) {
 		return records.Shorten(records.OneLine(text), 140)
 	}
+	if len(whole) > 300 && ok && strings.Contains(textsafe.Tail(output, 200)+textsafe.Head(output, 40), "isError") {
+		return "" // it says that it is no error
+	}
 	if len(whole) > failureEnds && ok && !structuredText(whole) && !strings.HasPrefix(whole, line) && !errortext.Heads(strings.ToLower(line)) {
 		return "" // a long text that speaks of errors
 	}

@@ -95,6 +95,7 @@ type item struct {
 	bare, shape string
 	bareCost    int
 	near        float64 // what a line of a listing is worth more than others
+	rows        int     // records below a head, chosen or not
 	carried     bool    // it stood in an earlier selection
 }
 

@@ -36,7 +36,7 @@ const (
 	insideKids  = 24
 	wideRow     = 420 // what a record has beyond it stands on a line of its own
 	argsLimit   = 160
-	headLimit   = 240 // of the line over records
+	headLimit   = 320 // of the line over records
 )
 
 // readOutput makes lines of a tool's output.
@@ -89,11 +89,30 @@ func (s *Set) readCall(t *Text) {
 	}
 	it.text = text
 	s.add(it)
+	if s.fresh[t.Place] {
+		s.ends(t, &n)
+	}
 	for i := range n.kids { // a long text that was written is read like an output
 		if w := (&walker{s: s, t: t}); w.long(&n.kids[i]) {
 			s.readLines(t, n.kids[i].text)
 		}
 	}
+	s.hold(it.values)
+}
+
+// ends tells how the long texts end that a call wrote which nobody has answered yet:
+// there the next step goes on.
+func (s *Set) ends(t *Text, n *node) {
+	for i := range n.kids {
+		s.ends(t, &n.kids[i])
+	}
+	if !n.scalar() || len(n.text) <= lineLimit {
+		return
+	}
+	text := s.redact("", OneLine(strings.ToValidUTF8(n.text[len(n.text)-lineLimit:], "")))
+	it := &item{kind: quoteItem, place: t.Place, head: s.headOf(t.Tool+" was given a text that ends", nil, t.Place), text: "> … " + text, near: answeredWorth}
+	it.values = s.values.words(text, t.Place, true)
+	s.add(it)
 	s.hold(it.values)
 }
 
@@ -423,6 +442,7 @@ func (w *walker) emit(name string, lead []cell, cells []cell, key int) {
 		return
 	}
 	r := &row{head: w.head(name, cells, lead)}
+	r.head.rows++
 	switch {
 	case key >= 0:
 		r.of, r.keyed = cells[key], true

@@ -2,6 +2,7 @@ package records
 
 import (
 	"container/heap"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -254,7 +255,7 @@ func (c *choice) take(it *item) {
 func (c *choice) write() Selection {
 	var out Selection
 	var heads []*item
-	under, shapes, written := map[*item][]string{}, map[string]bool{}, map[*row]bool{}
+	under, shapes, written, rows := map[*item][]string{}, map[string]bool{}, map[*row]bool{}, map[*item]int{}
 	for _, it := range c.s.items {
 		head, text := c.headOf(it), it.text
 		switch {
@@ -268,6 +269,7 @@ func (c *choice) write() Selection {
 		}
 		if it.row != nil {
 			written[it.row] = true
+			rows[head]++
 			text = c.rowText(it.row, shapes)
 		}
 		if under[head] == nil {
@@ -284,6 +286,8 @@ func (c *choice) write() Selection {
 	for _, head := range heads {
 		if lines := under[head]; len(lines) == 1 && head.kind == headItem { // nothing stands below
 			lines[0] = "called " + strings.TrimPrefix(lines[0], "# ")
+		} else if n := rows[head]; n > 0 && head.rows > 2 && n < head.rows && head.kind == headItem {
+			lines[0] += fmt.Sprintf(" (%d of %d)", n, head.rows) // who chooses must know that there is more
 		}
 		out.Records = append(out.Records, under[head]...)
 	}
