@@ -250,14 +250,19 @@ func failureIn(output string) string {
 		text = text[:failureEnds] + "\n" + text[len(text)-failureEnds:]
 	}
 	line, ok := errortext.Find(strings.ToValidUTF8(text, ""))
-	if !ok && marked(output) {
+	switch {
+	case !ok && marked(output):
 		return records.Shorten(records.OneLine(text), 140)
-	}
-	if len(whole) > 300 && ok && strings.Contains(textsafe.Tail(output, 200)+textsafe.Head(output, 40), "isError") {
+	case !ok || strings.TrimLeft(line, "0123456789") != line && strings.HasPrefix(strings.TrimLeft(line, "0123456789"), ":"):
+		return "" // a line of a listing
+	case len(whole) > 300 && strings.Contains(textsafe.Tail(output, 200)+textsafe.Head(output, 40), "isError"):
 		return "" // it says that it is no error
-	}
-	if len(whole) > failureEnds && ok && !structuredText(whole) && !strings.HasPrefix(whole, line) && !errortext.Heads(strings.ToLower(line)) {
+	case len(whole) > failureEnds && !structuredText(whole) && !strings.HasPrefix(whole, line) && !errortext.Heads(strings.ToLower(line)):
 		return "" // a long text that speaks of errors
+	case strings.HasSuffix(line, ":"): // what went wrong follows
+		_, rest, _ := strings.Cut(whole, line)
+		rest, _, _ = strings.Cut(strings.TrimSpace(rest), "\n")
+		return line + " " + records.Shorten(records.OneLine(rest), 140)
 	}
 	return line
 }

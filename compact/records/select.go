@@ -52,6 +52,7 @@ func (s *Set) Select(room int) Selection {
 			c.stands[i] = s.rank.Covered
 		}
 	}
+	c.about = c.spoken()
 	c.choose(room)
 	return c.write()
 }
@@ -66,9 +67,10 @@ type choice struct {
 	pool    map[string][]*item // single values, by label
 	labels  []string           // of the pool, in order
 	used    int
-	eager   float64 // how far what the next step is about comes first, from 0 to 1
-	scarce  bool    // nested keys are left out
-	bare    bool    // heads as well
+	about   map[*row]bool // what stays speaks of them
+	eager   float64       // how far what the next step is about comes first, from 0 to 1
+	scarce  bool          // nested keys are left out
+	bare    bool          // heads as well
 }
 
 // Rooms in tokens from which the keys of nested objects are named, and from which
@@ -102,7 +104,7 @@ func (c *choice) worth(it *item) float64 {
 			sum *= r.Unlabelled
 		}
 	}
-	if it.row != nil && it.row.keyed && c.focused(it.row.of.values) {
+	if it.row != nil && c.about[it.row] {
 		sum *= 1 + c.eager*(c.s.rank.Focus-1)
 	}
 	if it.kind != singleItem && c.s.fresh[it.place] {
@@ -114,9 +116,49 @@ func (c *choice) worth(it *item) float64 {
 	return sum
 }
 
-// focused reports whether one of the values is named in what stays.
-func (c *choice) focused(ids []int32) bool {
-	return slices.ContainsFunc(ids, func(k int32) bool { return c.s.values.all[k].focus })
+// spoken finds the records that what stays speaks of: it names them, or so many of
+// their values that no other record below the same head is meant.
+func (c *choice) spoken() map[*row]bool {
+	about, rarity := map[*row]bool{}, map[*item]map[int32]int{}
+	var rows []*row
+	for _, it := range c.s.items {
+		if r := it.row; r != nil && !r.stale && r.units[0] == it {
+			rows = append(rows, r)
+		}
+	}
+	for _, r := range rows {
+		about[r] = r.keyed && slices.ContainsFunc(r.of.values, func(k int32) bool { return c.s.values.all[k].focus })
+		if rarity[r.head] == nil {
+			rarity[r.head] = map[int32]int{}
+		}
+		for k := range c.named(r) {
+			rarity[r.head][k]++
+		}
+	}
+	for _, r := range rows {
+		sum := 0.0
+		for k := range c.named(r) {
+			sum += 1 / float64(rarity[r.head][k])
+		}
+		about[r] = about[r] || sum >= meant && r.head.rows > 1
+	}
+	return about
+}
+
+// meant is how many values that no other record has make it clear which is meant.
+const meant = 2
+
+// named lists the values of a record that what stays names.
+func (c *choice) named(r *row) map[int32]bool {
+	ks := map[int32]bool{}
+	for _, u := range r.units {
+		for _, k := range u.values {
+			if c.s.values.all[k].focus && len(c.s.values.all[k].text) > 2 {
+				ks[k] = true
+			}
+		}
+	}
+	return ks
 }
 
 // cost is what a line costs with what must stand around it.
