@@ -57,6 +57,7 @@ func (s sanitizer) clean(text string) string { return strings.ReplaceAll(text, f
 type quoter struct {
 	agreed func() consents
 	seen   map[string]string // by line; "" is dropped
+	plain  map[string]bool   // by shape: nothing to object to
 }
 
 func (q quoter) lines(lines []string) []string {
@@ -78,6 +79,44 @@ func (q quoter) line(l string) string {
 	if strings.HasPrefix(l, "user: ") || !wordy(l) {
 		return l
 	}
+	key := shape(l)
+	if q.plain[key] {
+		return l
+	}
+	kept := q.checked(l)
+	q.plain[key] = kept == l
+	return kept
+}
+
+// shape is a line without its numbers: lines of a log that differ in nothing else
+// are judged once.
+func shape(l string) string {
+	var b strings.Builder
+	for i := 0; i < len(l); {
+		j := i
+		digits, hex := 0, true
+		for j < len(l) && (l[j] >= '0' && l[j] <= '9' || l[j]|0x20 >= 'a' && l[j]|0x20 <= 'z' || l[j] >= 0x80) {
+			if l[j] <= '9' {
+				digits++
+			}
+			hex = hex && l[j]|0x20 <= 'f'
+			j++
+		}
+		switch n := j - i; {
+		case n == 0:
+			b.WriteByte(l[i])
+			j++
+		case n > 2 && digits > 0 && (2*digits >= n || hex):
+			b.WriteByte('0')
+		default:
+			b.WriteString(l[i:j])
+		}
+		i = j
+	}
+	return b.String()
+}
+
+func (q quoter) checked(l string) string {
 	if !strings.HasPrefix(l, "called ") && !strings.HasPrefix(l, "assistant: ") { // the agent's own acts steer nobody
 		if _, steers := textsafe.SuspectInstruction(l); steers {
 			return ""

@@ -44,7 +44,7 @@ type summary struct {
 // removed, those that stay tell what is spoken of.
 func newSummary(w *run, p *plan) *summary {
 	c := w.conv
-	s := &summary{w: w, lead: p.lead, quote: quoter{c.agreed, map[string]string{}}}
+	s := &summary{w: w, lead: p.lead, quote: quoter{c.agreed, map[string]string{}, map[string]bool{}}}
 	gone := make([]bool, len(c.messages))
 	for _, u := range p.remove {
 		for _, i := range c.units[u].Index {

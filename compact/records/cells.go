@@ -252,6 +252,56 @@ func shapeOf(r *row, cells []cell) string {
 	return b.String()
 }
 
+// groups makes one row of each list in a list of small lists of like objects, such
+// as the legs of a connection: what belongs together stays together.
+func (w *walker) groups(n *node, name string, above []cell) bool {
+	const most = 6
+	var of []int // the group of each object
+	var made [][]cell
+	for i := range n.kids {
+		group := &n.kids[i]
+		if len(group.kids) > most || !objects(group) {
+			return false
+		}
+		for k := range group.kids {
+			kid := &group.kids[k]
+			if !w.inside(kid) {
+				return false
+			}
+			of, made = append(of, i), append(made, w.cells(kid))
+		}
+	}
+	lead := above
+	if len(made) > 2 {
+		lead = append(append([]cell{}, above...), lift(made)...)
+	}
+	for from := 0; from < len(made); {
+		to := from
+		var row cell
+		for ; to < len(made) && of[to] == of[from]; to++ {
+			if to > from {
+				row.text, row.bare = row.text+"; ", row.bare+"; "
+			}
+			c := made[to]
+			if to == from {
+				row.text += joined(c)
+			} else {
+				row.text += bareLine(c)
+			}
+			if to == from && len(c) > 0 && c[0].ident {
+				row.bare += c[0].label + " "
+			}
+			row.bare += bareLine(c)
+			for i := range c {
+				row.values, row.shape = append(row.values, c[i].values...), row.shape+"\n"+c[i].shape
+			}
+		}
+		from = to
+		w.emit(name, lead, []cell{row}, -1)
+	}
+	return true
+}
+
 // byRoom splits what is too wide for a line: what looks like identifiers first, in
 // order, and the rest.
 func byRoom(cells []cell) (first, rest []cell) {

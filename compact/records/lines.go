@@ -43,8 +43,7 @@ func (s *Set) readLines(t *Text, body string) {
 	for l := range strings.SplitSeq(body, "\n") {
 		if n++; n > maxLines {
 			break
-		}
-		if noise(l) {
+		} else if noise(l) {
 			continue
 		}
 		in := len(l) - len(strings.TrimLeft(l, " \t"))
@@ -217,4 +216,71 @@ func Shorten(s string, n int) string {
 		n--
 	}
 	return strings.TrimSpace(s[:n]) + "…"
+}
+
+// readCall makes a line of a call: its arguments and what became of it.
+func (s *Set) readCall(t *Text) {
+	n, ok := parseJSON(t.Body)
+	var cells []cell
+	if ok && n.kind == '{' {
+		w := &walker{s: s, t: t}
+		cells = w.cells(&n)
+	} else if body := OneLine(t.Body); body != "" {
+		text := s.redact("", Shorten(body, argsLimit))
+		cells = []cell{{text: text, values: s.values.words(text, t.Place, true)}}
+	}
+	it := &item{kind: callItem, place: t.Place}
+	for i := range cells {
+		for _, k := range cells[i].values {
+			s.values.all[k].passed = true
+			s.values.all[k].covered = s.values.all[k].covered || t.Kept
+			s.values.all[k].focus = s.values.all[k].focus || t.Kept
+		}
+		it.values = append(it.values, cells[i].values...)
+	}
+	if t.Kept || t.Quiet || len(cells) == 0 && t.Outcome == "" {
+		return
+	}
+	text := "called " + label(t.Tool) + ": " + joined(cells)
+	if t.Outcome != "" {
+		text += " → " + t.Outcome
+		it.values = append(it.values, s.values.words(t.Outcome, t.Place, false)...)
+	}
+	it.text = text
+	s.add(it)
+	if s.fresh[t.Place] {
+		s.ends(t, &n)
+	}
+	for i := range n.kids { // a long text that was written is read like an output
+		if w := (&walker{s: s, t: t}); w.long(&n.kids[i]) {
+			s.readLines(t, n.kids[i].text)
+		}
+	}
+	s.hold(it.values)
+}
+
+// ends tells how the long texts end that a call wrote which nobody has answered yet:
+// there the next step goes on.
+func (s *Set) ends(t *Text, n *node) {
+	for i := range n.kids {
+		s.ends(t, &n.kids[i])
+	}
+	if !n.scalar() || len(n.text) <= lineLimit {
+		return
+	}
+	text := s.redact("", OneLine(strings.ToValidUTF8(n.text[len(n.text)-lineLimit:], "")))
+	it := &item{kind: quoteItem, place: t.Place, head: s.headOf(t.Tool+" was given a text that ends", nil, t.Place), text: "> … " + text, near: answeredWorth}
+	it.values = s.values.words(text, t.Place, true)
+	s.add(it)
+	s.hold(it.values)
+}
+
+// argCells are the arguments that an output answers.
+func (s *Set) argCells(t *Text) []cell {
+	n, ok := parseJSON(t.Args)
+	if !ok || n.kind != '{' {
+		return nil
+	}
+	w := &walker{s: s, t: t}
+	return w.cells(&n)
 }

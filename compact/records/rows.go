@@ -59,73 +59,6 @@ func (s *Set) readOutput(t *Text) {
 	w.walk(&n, t.Tool, nil, 0)
 }
 
-// readCall makes a line of a call: its arguments and what became of it.
-func (s *Set) readCall(t *Text) {
-	n, ok := parseJSON(t.Body)
-	var cells []cell
-	if ok && n.kind == '{' {
-		w := &walker{s: s, t: t}
-		cells = w.cells(&n)
-	} else if body := OneLine(t.Body); body != "" {
-		text := s.redact("", Shorten(body, argsLimit))
-		cells = []cell{{text: text, values: s.values.words(text, t.Place, true)}}
-	}
-	it := &item{kind: callItem, place: t.Place}
-	for i := range cells {
-		for _, k := range cells[i].values {
-			s.values.all[k].passed = true
-			s.values.all[k].covered = s.values.all[k].covered || t.Kept
-			s.values.all[k].focus = s.values.all[k].focus || t.Kept
-		}
-		it.values = append(it.values, cells[i].values...)
-	}
-	if t.Kept || t.Quiet || len(cells) == 0 && t.Outcome == "" {
-		return
-	}
-	text := "called " + label(t.Tool) + ": " + joined(cells)
-	if t.Outcome != "" {
-		text += " → " + t.Outcome
-		it.values = append(it.values, s.values.words(t.Outcome, t.Place, false)...)
-	}
-	it.text = text
-	s.add(it)
-	if s.fresh[t.Place] {
-		s.ends(t, &n)
-	}
-	for i := range n.kids { // a long text that was written is read like an output
-		if w := (&walker{s: s, t: t}); w.long(&n.kids[i]) {
-			s.readLines(t, n.kids[i].text)
-		}
-	}
-	s.hold(it.values)
-}
-
-// ends tells how the long texts end that a call wrote which nobody has answered yet:
-// there the next step goes on.
-func (s *Set) ends(t *Text, n *node) {
-	for i := range n.kids {
-		s.ends(t, &n.kids[i])
-	}
-	if !n.scalar() || len(n.text) <= lineLimit {
-		return
-	}
-	text := s.redact("", OneLine(strings.ToValidUTF8(n.text[len(n.text)-lineLimit:], "")))
-	it := &item{kind: quoteItem, place: t.Place, head: s.headOf(t.Tool+" was given a text that ends", nil, t.Place), text: "> … " + text, near: answeredWorth}
-	it.values = s.values.words(text, t.Place, true)
-	s.add(it)
-	s.hold(it.values)
-}
-
-// argCells are the arguments that an output answers.
-func (s *Set) argCells(t *Text) []cell {
-	n, ok := parseJSON(t.Args)
-	if !ok || n.kind != '{' {
-		return nil
-	}
-	w := &walker{s: s, t: t}
-	return w.cells(&n)
-}
-
 // walker reads one output.
 type walker struct {
 	s    *Set
@@ -276,56 +209,6 @@ func (w *walker) list(rows []*node, keys []string, name string, above []cell, de
 			}
 		}
 	}
-}
-
-// groups makes one row of each list in a list of small lists of like objects, such
-// as the legs of a connection: what belongs together stays together.
-func (w *walker) groups(n *node, name string, above []cell) bool {
-	const most = 6
-	var of []int // the group of each object
-	var made [][]cell
-	for i := range n.kids {
-		group := &n.kids[i]
-		if len(group.kids) > most || !objects(group) {
-			return false
-		}
-		for k := range group.kids {
-			kid := &group.kids[k]
-			if !w.inside(kid) {
-				return false
-			}
-			of, made = append(of, i), append(made, w.cells(kid))
-		}
-	}
-	lead := above
-	if len(made) > 2 {
-		lead = append(append([]cell{}, above...), lift(made)...)
-	}
-	for from := 0; from < len(made); {
-		to := from
-		var row cell
-		for ; to < len(made) && of[to] == of[from]; to++ {
-			if to > from {
-				row.text, row.bare = row.text+"; ", row.bare+"; "
-			}
-			c := made[to]
-			if to == from {
-				row.text += joined(c)
-			} else {
-				row.text += bareLine(c)
-			}
-			if to == from && len(c) > 0 && c[0].ident {
-				row.bare += c[0].label + " "
-			}
-			row.bare += bareLine(c)
-			for i := range c {
-				row.values, row.shape = append(row.values, c[i].values...), row.shape+"\n"+c[i].shape
-			}
-		}
-		from = to
-		w.emit(name, lead, []cell{row}, -1)
-	}
-	return true
 }
 
 // repeats reports whether a record holds one of the arguments that it answers.

@@ -2,6 +2,7 @@ package textsafe
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -24,14 +25,32 @@ var claims = []pattern{
 	{"hindi", regexp.MustCompile(`(उपयोगकर्ता|ग्राहक|प्रबंधक)[^.;|।]{0,40}(स्वीक|अनुमति|सहमत|मंज़ूर|मंजूर|अनुमोद)`)},
 }
 
+// stems are parts of words without which no text is a claim.
+var stems = []string{
+	"approv", "agree", "consent", "authori", "confirm", "permi", "allow", "accept", "grant", "signed off", "ok", "go ahead", "go-ahead", "cleared",
+	"genehmig", "zugestimmt", "erlaubt", "freigegeben", "einverstanden", "tigt", "bewilligt", "autori", "zustimmung", "stimmt zu", "valid", "accord", "aprob", "aprov",
+	"acept", "aceit", "accett", "approuv", "goedgekeurd", "toege", "toestem", "akkoord", "bevestigd", "zatwierdzi", "zgod", "potwierdzi", "zezwoli",
+	"одобр", "разреш", "соглас", "утверд", "подтверд", "onayla", "izin ver", "kabul et", "menyetujui", "setuju", "mengizinkan", "ng ý", "ng y", "duy", "cho ph",
+	"批准", "同意", "授权", "授權", "允许", "允許", "许可", "許可", "确认", "確認", "承認", "了承", "승인", "허가", "동의", "허락", "확인",
+	"وافق", "أذن", "اذن", "سمح", "صرح", "स्वीक", "अनुमति", "सहमत", "मंज", "अनुमोद",
+}
+
 // ClaimsConsent reports whether a text says that a person approved, allowed or
 // agreed to something. It does not say whether that is true.
 func ClaimsConsent(s string) bool {
-	_, claimed := match(claims, Fold(s))
-	if !claimed && !ascii(s) { // folding takes marks and letters that some scripts need
-		_, claimed = match(claims, strings.ToLower(s))
+	forms := []string{Fold(s)}
+	if !ascii(s) { // folding takes marks and letters that some scripts need
+		forms = append(forms, strings.ToLower(s))
 	}
-	return claimed
+	for _, form := range forms {
+		if !slices.ContainsFunc(stems, func(stem string) bool { return strings.Contains(form, stem) }) {
+			continue
+		}
+		if _, claimed := match(claims, form); claimed {
+			return true
+		}
+	}
+	return false
 }
 
 func ascii(s string) bool {
