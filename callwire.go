@@ -429,7 +429,7 @@ func ToolCallID(metadata []byte) string {
 		return ""
 	}
 	if known.Ref.Kind() == '"' && len(known.Ref) > len(`""`) {
-		return refMark + Unquote(known.Ref)
+		return RefID(Unquote(known.Ref))
 	}
 	if known.ID.Kind() != '"' {
 		return ""

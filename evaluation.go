@@ -1,6 +1,10 @@
 package memoryd
 
-import "time"
+import (
+	"encoding/json"
+	"slices"
+	"time"
+)
 
 // EvaluationState says how far the judging of a call has come.
 type EvaluationState string
@@ -67,6 +71,32 @@ type Settlement struct {
 	ToolRef
 	Key        CallKey
 	Evaluation Evaluation
+	// Amendment is what else changes with the evaluation; nil is nothing. Only
+	// store.Verdicts.Override takes one.
+	Amendment *Amendment
+}
+
+// Amendment is what a stored call is when a further source told of it, in the place
+// of what stood there. Its key, number, time and tool stay.
+type Amendment struct {
+	Input    json.RawMessage
+	Output   string
+	Success  bool
+	TimeCost float64
+	Metadata json.RawMessage
+	Hash     string
+}
+
+// Apply gives the call its amended members.
+func (a *Amendment) Apply(c *Call) {
+	if a != nil {
+		c.Input, c.Output, c.Success, c.TimeCost, c.Metadata, c.Hash = slices.Clone(a.Input), a.Output, a.Success, a.TimeCost, slices.Clone(a.Metadata), a.Hash
+	}
+}
+
+// AmendmentOf is what of a call an amendment holds.
+func AmendmentOf(c *Call) *Amendment {
+	return &Amendment{c.Input, c.Output, c.Success, c.TimeCost, c.Metadata, c.Hash}
 }
 
 // Cost is the share of one call in requests to a model. Several calls may share

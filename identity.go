@@ -28,6 +28,9 @@ type Identity struct {
 // the tool's name, the output or the time are known as one.
 const refMark = "\x00ref:"
 
+// RefID is the ToolCallID that stands for a call_ref.
+func RefID(ref string) string { return refMark + ref }
+
 // Key derives the call's key: the first 16 bytes of SHA-256 over all parts,
 // each with its length before it. The input counts in its canonical form, so
 // that key order and white space do not matter.

@@ -8,6 +8,8 @@
 package ingest
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -16,6 +18,8 @@ import (
 
 	"memoryd"
 	"memoryd/internal/textsafe"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Outcome is how a call ended, as far as a source can tell. Among several accounts
@@ -58,6 +62,9 @@ type Call struct {
 	// replay a model's answers, ids and all, and programs number their steps. Other
 	// long ids are unique, and name the same call in a conversation that was forked.
 	Local bool
+	// As is the Ref under which the call is recorded, where that is another's: the
+	// first source that told of it gave it.
+	As string
 	// Trace and Span are the ids of a trace's span.
 	Trace, Span string
 	// Parent is the id of the span above.
@@ -99,6 +106,9 @@ const uniqueID = 16
 // (toolu_01AbC...), else with the conversation before it. "" when the source gives
 // no id.
 func (c *Call) Ref() string {
+	if c.As != "" {
+		return c.As
+	}
 	if c.ID == "" {
 		return ""
 	}
@@ -162,7 +172,7 @@ type notes struct {
 func (c *Call) Record() memoryd.Call {
 	d, fromTimes := c.took()
 	n := notes{
-		CallRef: name(c.Ref()), CallID: name(c.ID), Session: name(c.Conversation), Agent: name(c.Agent), Model: name(c.Model),
+		CallRef: name(cmp.Or(c.Ref(), c.moment())), CallID: name(c.ID), Session: name(c.Conversation), Agent: name(c.Agent), Model: name(c.Model),
 		Sources: c.Sources, ExitCode: c.ExitCode, ErrorType: name(c.ErrorType), Truncated: c.Truncated, Trace: name(c.Trace), Span: name(c.Span),
 	}
 	if len(n.Sources) == 0 {
@@ -189,6 +199,93 @@ func (c *Call) Record() memoryd.Call {
 		out.CreateTime = at.UTC().Format(time.RFC3339Nano)
 	}
 	return out
+}
+
+// moment names a call that no source gives an id by what it is and when it was made.
+func (c *Call) moment() string {
+	if c.at().IsZero() {
+		return ""
+	}
+	return "at-" + digest(fmt.Appendf(nil, "%q %q %s %d", c.Conversation, c.Tool, c.Input, c.at().UnixNano()))
+}
+
+// FromRecord is Record undone, as far as a record holds what a source told. ok is false
+// for a call that says nothing of its sources: that is no account of a call, it is one.
+func FromRecord(m *memoryd.Call) (c Call, ok bool) {
+	if !bytes.Contains(m.Metadata, []byte(`"sources"`)) {
+		return c, false
+	}
+	var n notes
+	_ = decode(m.Metadata, &n) // metadata of another shape say nothing here
+	if len(n.Sources) == 0 {
+		return c, false
+	}
+	c = Call{
+		Sources: n.Sources, Conversation: m.Run(), Agent: n.Agent, Model: n.Model, ID: n.CallID, As: n.CallRef, Trace: n.Trace, Span: n.Span,
+		Tool: m.Tool, Input: m.Input, Output: m.Output, Ended: true, Truncated: n.Truncated,
+		Outcome: Succeeded, ExitCode: n.ExitCode, ErrorType: n.ErrorType, Begun: when(jsontext.Value(quote(m.CreateTime))),
+	}
+	for _, s := range n.Sources {
+		if c.Source == "" || rank(s) > rank(c.Source) {
+			c.Source = s
+		}
+	}
+	if c.Source == wrapper { // its id is its own, nobody else's
+		c.ID = ""
+	}
+	if !m.Success {
+		c.Outcome = Failed
+	}
+	if d := seconds(m.TimeCost); n.TimeFrom != "" {
+		c.Done = c.Begun.Add(d)
+	} else {
+		c.Duration = d
+	}
+	return c, true
+}
+
+// Amended is a recorded call with what a further account of it knows better; changed is
+// false when that is nothing. What the record says beyond accounts stays.
+func Amended(recorded, account *memoryd.Call) (out memoryd.Call, changed bool) {
+	out = *recorded
+	a, told := FromRecord(recorded)
+	b, ok := FromRecord(account)
+	if !told || !ok {
+		return out, false
+	}
+	run := a.Conversation
+	merge(&a, &b)
+	if run != "" { // it is found by its run
+		a.Conversation = run
+	}
+	now := a.Record()
+	if bytes.Contains(recorded.Metadata, []byte(`"input_cut_from"`)) {
+		now.Input = recorded.Input
+	}
+	var err error
+	if out.Metadata, err = joinMembers(recorded.Metadata, now.Metadata); err != nil {
+		return out, false
+	}
+	out.Input, out.Output, out.Success, out.TimeCost = now.Input, now.Output, now.Success, now.TimeCost
+	out.Hash = memoryd.HashOf(out.Input, out.Output)
+	return out, out.Output != recorded.Output || out.Success != recorded.Success || out.TimeCost != recorded.TimeCost ||
+		!bytes.Equal(out.Input, recorded.Input) || !bytes.Equal(out.Metadata, recorded.Metadata)
+}
+
+// joinMembers puts the members of b over those of a; both are objects.
+func joinMembers(a, b json.RawMessage) (json.RawMessage, error) {
+	members := map[string]json.RawMessage{}
+	if err := json.Unmarshal(a, &members); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(b, &members); err != nil {
+		return nil, err
+	}
+	joined, err := json.Marshal(members)
+	if bytes.Equal(joined, a) {
+		return a, err
+	}
+	return joined, err
 }
 
 // failure is what there is to say of a call that failed without a word.

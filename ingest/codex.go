@@ -151,9 +151,7 @@ func (f *file) item(c Call, i *item, at time.Time) {
 	switch i.Type {
 	case "function_call", "custom_tool_call", "local_shell_call":
 		c.Tool, c.Input, c.Begun = string(i.Name), input(i.Arguments), at
-		if i.Namespace != "" {
-			c.Tool = string(i.Namespace + "__" + i.Name)
-		}
+		c.Tool = inNamespace(string(i.Namespace), c.Tool)
 		switch i.Type {
 		case "custom_tool_call":
 			c.Input = input(i.Input)
@@ -184,6 +182,15 @@ func (f *file) item(c Call, i *item, at time.Time) {
 	if c.ID != "" {
 		f.add(c)
 	}
+}
+
+// inNamespace is a tool's name as Codex's hooks have it: with that of the server before
+// it, and without that of the host's own tools.
+func inNamespace(namespace, tool string) string {
+	if namespace == "" || namespace == "functions" {
+		return tool
+	}
+	return namespace + "__" + tool
 }
 
 // itemOutput reads the output of a call: a text, {content, success}, or blocks.

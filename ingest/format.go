@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -198,16 +199,12 @@ func readCalls(f *file) func(doc []byte) error {
 			return err
 		}
 		m := l.Call()
-		var n notes
-		_ = decode(m.Metadata, &n) // metadata of another shape say nothing here
-		c := Call{
-			Source: f.format, Sources: n.Sources, Conversation: m.Run(), Agent: n.Agent, ID: n.CallID, Tool: m.Tool, Input: m.Input, Output: m.Output, Ended: true,
-			Outcome: Succeeded, ExitCode: n.ExitCode, ErrorType: n.ErrorType, Duration: seconds(m.TimeCost), Begun: when(jsontext.Value(quote(m.CreateTime))),
+		c, told := FromRecord(&m)
+		if !told {
+			m.Metadata, _ = json.Marshal(notes{Sources: []string{f.format}, CallID: memoryd.ToolCallID(m.Metadata), Session: m.Run()}) // texts: it cannot fail
+			c, _ = FromRecord(&m)
 		}
-		if !m.Success {
-			c.Outcome = Failed
-		}
-		if c.ID == "" {
+		if c.Ref() == "" {
 			c.ID = digest(doc)
 		}
 		f.add(c)

@@ -48,7 +48,9 @@ type hookHost struct {
 	// before and after say whether what is answered then reaches the model.
 	before, after bool
 	// noIDs says that hooks are not told the ids that the transcript has.
-	noIDs  bool
+	noIDs bool
+	// call makes of a planned call, or one that was made, what the transcript has.
+	call   func(c *Call)
 	result func(b *hookBody, c *Call)
 	answer func(h *Hook, context, deny string) any
 }
@@ -61,7 +63,7 @@ var claudeMoments = map[string]Moment{
 
 var hookHosts = map[string]hookHost{
 	"claude-code": {moments: claudeMoments, before: true, after: true, result: claudeHookResult, answer: claudeAnswer},
-	"codex":       {moments: claudeMoments, before: true, after: true, result: codexHookResult, answer: claudeAnswer},
+	"codex":       {moments: claudeMoments, before: true, after: true, call: codexHookCall, result: codexHookResult, answer: claudeAnswer},
 	"copilot":     {moments: claudeMoments, after: true, result: copilotHookResult, answer: claudeAnswer},
 	"gemini": {
 		moments: map[string]Moment{"beforetool": BeforeCall, "aftertool": AfterCall, "precompress": Forgets, "sessionend": Ends},
@@ -139,6 +141,9 @@ func ReadHook(host string, body []byte, now time.Time) (*Hook, error) {
 	}
 	if (h.Moment == BeforeCall || h.Moment == AfterCall) && c.Tool == "" {
 		return nil, memoryd.Errorf(memoryd.Invalid, "tool_name: missing")
+	}
+	if speaks.call != nil {
+		speaks.call(&c)
 	}
 	if h.Moment == AfterCall {
 		c.Done, c.Ended = now, true
@@ -242,6 +247,17 @@ func errorText(v jsontext.Value) string {
 		return strings.Trim(fmt.Sprintf("%s: %s", e.Type, e.Message), ": ")
 	}
 	return text(v)
+}
+
+// codexHookCall undoes a translation: Codex tells hooks of its shell as if it were that
+// of Claude Code, its model and its transcript know it by another name.
+func codexHookCall(c *Call) {
+	var shell struct {
+		Command jsontext.Value `json:"command"`
+	}
+	if c.Tool == "Bash" && decode(c.Input, &shell) == nil && shell.Command.Kind() == '"' {
+		c.Tool, c.Input = "exec_command", []byte(`{"cmd":`+string(shell.Command)+`}`)
+	}
 }
 
 // codexHookResult reads a result of Codex: the text that the model sees, without an

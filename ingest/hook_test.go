@@ -46,7 +46,7 @@ func TestHooksOfTheHosts(t *testing.T) {
 		{
 			"codex", "codex", `{"session_id":"s","turn_id":"1","hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":{"command":"cat /x; exit 3"},"tool_response":"cat: /x: No such file\n","tool_use_id":"call_2"}`,
 			AfterCall,
-			Call{Tool: "Bash", ID: "call_2", Input: json.RawMessage(`{"command":"cat /x; exit 3"}`), Output: "cat: /x: No such file\n", Ended: true, Outcome: Claimed},
+			Call{Tool: "exec_command", ID: "call_2", Input: json.RawMessage(`{"cmd":"cat /x; exit 3"}`), Output: "cat: /x: No such file\n", Ended: true, Outcome: Claimed},
 		},
 		{
 			"codex, a tool of MCP that failed", "codex", `{"session_id":"s","hook_event_name":"PostToolUse","tool_name":"mcp__ev__echo","tool_input":{},"tool_use_id":"call_3","tool_response":{"content":[{"type":"text","text":"no"}],"isError":true}}`,

@@ -9,21 +9,25 @@ import (
 	"time"
 )
 
-// remembered is for how long an Intake knows a call again by its tool, arguments and
-// times: exporters send within seconds, a proxy may hold for minutes.
-const remembered = 10 * time.Minute
+// The bounds of what an Intake remembers: for how long it knows a call again by its
+// tool, arguments and times (a transcript comes at the end of a session), how often it
+// looks for what is older, of how many workspaces at once (beyond it begins anew), and
+// how many sources it counts apart.
+const (
+	remembered = 12 * time.Hour
+	sweepEvery = time.Minute
+	maxRecent  = 16
+	maxSources = 64
+)
 
-// maxRecent is how many workspaces an Intake remembers the calls of at once; beyond
-// it begins anew, so that what it holds is bounded.
-const maxRecent = 16
-
-// Intake takes the calls that hosts, frameworks and collectors send while they run,
-// and tells those that are new from further accounts of calls that came lately. It
-// counts what it took, by source. It is safe for concurrent use.
+// Intake knows the calls that sources told of lately, so that a further account of one
+// is recorded as that call. It counts what it took, by source. It is safe for
+// concurrent use; nil knows nothing.
 type Intake struct {
 	now    func() time.Time
 	mu     sync.Mutex
 	recent map[string]*Joiner // by workspace
+	swept  time.Time
 	counts map[string]map[string]int64
 	last   map[string]time.Time // by source: when it told of a call
 }
@@ -33,21 +37,29 @@ func NewIntake(now func() time.Time) *Intake {
 	return &Intake{now: now, recent: map[string]*Joiner{}, counts: map[string]map[string]int64{}, last: map[string]time.Time{}}
 }
 
-// Take joins the accounts of one request and gives the calls that no earlier request
-// told of. undo makes the Intake forget them again, where they could not be recorded.
-func (i *Intake) Take(workspace string, accounts []Call) (fresh []Call, undo func()) {
-	now := i.now()
-	var calls []Call
+// Take joins the accounts that came together and gives the calls that are whole.
+func (i *Intake) Take(accounts []Call) (calls []Call) {
 	j := NewJoiner(func(c Call) { calls = append(calls, c) })
 	for _, c := range accounts {
-		j.Add(c, now)
+		j.Add(c, i.now())
 	}
 	j.Flush()
+	if n := j.Unfinished + j.Cancelled; n > 0 {
+		i.Drop(accounts[0].Source, map[string]int{"unfinished": n})
+	}
+	return calls
+}
+
+// Recognise looks whether a call that is about to be recorded is a further account of
+// one that came lately. Then it gets that one's As and Tool, under which it is
+// recorded.
+func (i *Intake) Recognise(workspace string, c *Call) {
+	if i == nil {
+		return
+	}
+	now := i.now()
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if n := j.Unfinished + j.Cancelled; n > 0 {
-		i.count(accounts[0].Source, "unfinished", n)
-	}
 	recent := i.recent[workspace]
 	if recent == nil {
 		if len(i.recent) >= maxRecent {
@@ -56,28 +68,26 @@ func (i *Intake) Take(workspace string, accounts []Call) (fresh []Call, undo fun
 		recent = NewJoiner(func(Call) {})
 		i.recent[workspace] = recent
 	}
-	recent.Due(now.Add(-remembered))
-	for _, c := range calls {
-		known := recent.find(&c) != nil
-		brief := c
-		brief.Output = ""
-		recent.Add(brief, now)
-		if known {
-			i.count(c.Source, "known", 1)
-			continue
+	if now.Sub(i.swept) >= sweepEvery {
+		i.swept = now
+		for _, j := range i.recent {
+			j.Due(now.Add(-remembered))
 		}
-		fresh = append(fresh, c)
-		i.count(c.Source, "new", 1)
 	}
-	return fresh, func() {
-		i.mu.Lock()
-		defer i.mu.Unlock()
-		for k := range fresh {
-			i.count(fresh[k].Source, "new", -1)
-			if e := recent.find(&fresh[k]); e != nil {
-				recent.remove(e)
-			}
-		}
+	own, outcome := c.Ref(), "new"
+	if e := recent.find(c); e != nil {
+		outcome = "known"
+		known := e.Value.(*held) //nolint:forcetypeassert // the list holds nothing else
+		c.As, c.Tool = known.call.As, known.call.Tool
+	}
+	if strings.HasPrefix(c.Source, "otlp:") || strings.HasPrefix(c.Source, "hook:") { // Came counts the others
+		i.count(c.Source, outcome, 1)
+	}
+	brief := *c
+	brief.As, brief.Output = c.Ref(), ""
+	recent.Add(brief, now)
+	if e := recent.find(&brief); e != nil {
+		recent.name(e, own)
 	}
 }
 
@@ -91,7 +101,7 @@ func (i *Intake) Drop(source string, byReason map[string]int) {
 }
 
 // Came counts calls that came by the API: recorded, known already, and refused. Those
-// that telemetry or a hook told of were counted by Take.
+// that telemetry or a hook told of were counted by Recognise.
 func (i *Intake) Came(metadata []byte, fresh, known, refused int) {
 	source := wayOf(metadata)
 	if source == "" {
@@ -106,7 +116,7 @@ func (i *Intake) Came(metadata []byte, fresh, known, refused int) {
 	}
 }
 
-// wayOf tells by a call's metadata which way it came, "" for those that Take counted.
+// wayOf tells by a call's metadata which way it came, "" for those that Recognise counted.
 // Names that callers choose are none: there must be few.
 func wayOf(metadata []byte) string {
 	if !bytes.Contains(metadata, []byte(`"source`)) {
@@ -138,7 +148,12 @@ func (i *Intake) LastSeen() map[string]time.Time {
 // count adds to a counter; the mutex is held.
 func (i *Intake) count(source, outcome string, n int) {
 	if i.counts[source] == nil {
-		i.counts[source] = map[string]int64{}
+		if len(i.counts) >= maxSources {
+			source = "other"
+		}
+		if i.counts[source] == nil {
+			i.counts[source] = map[string]int64{}
+		}
 	}
 	i.last[source] = i.now()
 	i.counts[source][outcome] += int64(n)

@@ -2,46 +2,58 @@ package ingest
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 	"time"
 )
 
-func TestAnIntakeForgetsWhatCouldNotBeRecorded(t *testing.T) {
+// A further account of a call is recorded as that call, whichever source came first;
+// what is another call, of another workspace or of yesterday, is not.
+func TestAnIntakeKnowsACallAgain(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	in := NewIntake(func() time.Time { return now })
-	account := []Call{{Source: "hook:x", Conversation: "s", ID: "1", Tool: "t", Input: json.RawMessage(`{}`), Ended: true, Begun: now}}
-	fresh, undo := in.Take("w", account)
-	if len(fresh) != 1 {
-		t.Fatal(fresh)
+	account := func(source, id, tool string) Call {
+		return Call{Source: source, Sources: []string{source}, ID: id, Conversation: "s", Tool: tool, Input: json.RawMessage(`{"a":1}`), Ended: true, Begun: now}
 	}
-	undo()
-	if fresh, _ = in.Take("w", account); len(fresh) != 1 {
-		t.Error("a call that was not recorded is not taken when it is sent again")
+	wrapped := account(wrapper, "", "mcp__files__read")
+	wrapped.As = "mcp-wrap/1"
+	in.Recognise("w", &wrapped)
+	for i, tc := range []struct {
+		call     Call
+		as, tool string
+	}{
+		{account("otlp:genai", "call_1", "read"), "mcp-wrap/1", "mcp__files__read"},
+		{account("hook:x", "call_1", "read"), "mcp-wrap/1", "mcp__files__read"},
+		{account("hook:x", "call_2", "read"), "", "read"},
+		{account("hook:y", "", "write"), "", "write"},
+	} {
+		if in.Recognise("w", &tc.call); tc.call.As != tc.as || tc.call.Tool != tc.tool {
+			t.Errorf("%d: recorded as %q, %q, want %q, %q", i, tc.call.As, tc.call.Tool, tc.as, tc.tool)
+		}
 	}
-	if fresh, _ = in.Take("w", account); len(fresh) != 0 {
-		t.Error("taken twice")
-	}
-	if fresh, _ = in.Take("other", account); len(fresh) != 1 {
+	elsewhere := account("otlp:genai", "call_1", "read")
+	if in.Recognise("other", &elsewhere); elsewhere.As != "" {
 		t.Error("a call of another workspace is another call")
 	}
-	if got := in.Counts()["hook:x"]; got["new"] != 2 || got["known"] != 1 {
+	if got := in.Counts(); got["hook:x"]["new"] != 1 || got["hook:x"]["known"] != 1 {
 		t.Error(got)
 	}
 	now = now.Add(remembered + time.Second)
-	if fresh, _ = in.Take("w", account); len(fresh) != 1 {
+	late := account("otlp:genai", "", "read")
+	if in.Recognise("w", &late); late.As != "" {
 		t.Error("it is remembered for ever")
 	}
 }
 
-// What an Intake holds is bounded, however many workspaces there are.
+// What an Intake holds is bounded, however many workspaces and sources there are.
 func TestAnIntakeIsBounded(t *testing.T) {
 	t.Parallel()
 	in := NewIntake(time.Now)
-	for i := range 10 * maxRecent {
-		in.Take(string(rune('a'+i)), []Call{{Source: "hook:x", ID: "1", Tool: "t", Ended: true}})
+	for i := range 10 * maxSources {
+		in.Recognise(fmt.Sprint(i), &Call{Source: fmt.Sprint("hook:", i), ID: "1", Tool: "t", Ended: true})
 	}
-	if len(in.recent) > maxRecent {
-		t.Error(len(in.recent))
+	if len(in.recent) > maxRecent || len(in.counts) > maxSources+1 {
+		t.Error(len(in.recent), len(in.counts))
 	}
 }

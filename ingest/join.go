@@ -140,16 +140,22 @@ func (j *Joiner) index(e *list.Element, ref string, now time.Time) {
 	h.changed = now
 	h.bytes = 512 + len(h.call.Input) + len(h.call.Output)
 	j.bytes += h.bytes
-	if ref != "" && j.byRef[ref] == nil {
-		j.byRef[ref] = e
-		h.refs = append(h.refs, ref)
-	}
+	j.name(e, ref)
 	if args := arguments(&h.call); args != h.args {
 		if h.args != "" {
 			j.unlike(h.args, e)
 		}
 		h.args = args
 		j.alike[args] = append(j.alike[args], e)
+	}
+}
+
+// name makes a held call findable by a further ref.
+func (j *Joiner) name(e *list.Element, ref string) {
+	if ref != "" && j.byRef[ref] == nil {
+		j.byRef[ref] = e
+		h := e.Value.(*held) //nolint:forcetypeassert // as above
+		h.refs = append(h.refs, ref)
 	}
 }
 
@@ -165,7 +171,7 @@ func (j *Joiner) find(c *Call) *list.Element {
 	}
 	for _, e := range j.alike[args] {
 		h := e.Value.(*held) //nolint:forcetypeassert // as above
-		if o := &h.call; sameTool(o.Tool, c.Tool) && (nested(o, c) || !slices.Contains(o.Sources, c.Source) && meet(o, c)) {
+		if o := &h.call; sameTool(o.Tool, c.Tool) && (nested(o, c) || !slices.Contains(o.Sources, c.Source) && !apart(o, c) && meet(o, c)) {
 			return e
 		}
 	}
@@ -186,6 +192,7 @@ func arguments(c *Call) string {
 // sameTool compares names without the server and the host that some put before
 // them: mcp__files__read, mcp_files_read, MCP:read and files.read are read.
 func sameTool(a, b string) bool {
+	a, b = strings.ReplaceAll(a, "__", "_"), strings.ReplaceAll(b, "__", "_")
 	if a == b {
 		return true
 	}
@@ -200,6 +207,13 @@ func sameTool(a, b string) bool {
 // around that of its MCP client.
 func nested(a, b *Call) bool {
 	return a.Trace == b.Trace && a.Span != "" && b.Span != "" && (a.Parent == b.Span || b.Parent == a.Span)
+}
+
+// apart reports whether the ids that an agent's model gave tell two accounts apart; what
+// else stands for an id is the source's own.
+func apart(a, b *Call) bool {
+	own := func(c *Call) bool { return c.ID != "" && !strings.HasPrefix(c.ID, spanID) }
+	return own(a) && own(b) && a.ID != b.ID
 }
 
 // meet reports whether the times of two accounts overlap.
@@ -279,6 +293,9 @@ func mergeOutput(a, b *Call) {
 	a.Ended = true
 }
 
+// wrapper is the source that stands between an agent and a server of MCP.
+const wrapper = "mcp-wrap"
+
 // rank orders sources by how much they are told: a transcript is the host's own
 // account, a wrapper stands beside the tool, a trace is often cut, a hook hardly
 // knows how a call ended.
@@ -291,7 +308,7 @@ func rank(source string) int {
 		return 1
 	case "otlp":
 		return 2
-	case "mcp-wrap":
+	case wrapper:
 		return 3
 	}
 	return 4

@@ -48,7 +48,7 @@ func TestFourAccountsAreOneCall(t *testing.T) {
 func TestAccountsWithoutACommonIDMeetByToolArgumentsAndTime(t *testing.T) {
 	t.Parallel()
 	hook := ingest.Call{Source: "hook:claude-code", Conversation: "s", ID: "toolu_01AbCdEfGh23456789", Tool: "mcp__files__read", Input: json.RawMessage(`{"path": "/a", "n": 1}`), Ended: true, Begun: at(0), Done: at(2)}
-	wrap := ingest.Call{Source: "mcp-wrap", ID: "7", Tool: "read", Input: json.RawMessage(`{"n":1,"path":"/a"}`), Output: "text", Ended: true, Outcome: ingest.Succeeded, Begun: at(0.2), Done: at(1.9)}
+	wrap := ingest.Call{Source: "mcp-wrap", Tool: "read", Input: json.RawMessage(`{"n":1,"path":"/a"}`), Output: "text", Ended: true, Outcome: ingest.Succeeded, Begun: at(0.2), Done: at(1.9)}
 	calls, _ := joined(t, hook, wrap)
 	if len(calls) != 1 || calls[0].Output != "text" || calls[0].Outcome != ingest.Succeeded {
 		t.Errorf("not one call: %+v", calls)
@@ -85,6 +85,19 @@ func TestEqualCallsAtOnceStayTwo(t *testing.T) {
 		if len(c.Sources) != 2 {
 			t.Errorf("sources %v, want both", c.Sources)
 		}
+	}
+}
+
+// An agent asks for the same twice in a second; a trace tells of the second call before
+// its hook does.
+func TestCallsWithIDsOfTheirOwnAreNotJoinedByArguments(t *testing.T) {
+	t.Parallel()
+	part := func(source, id string) ingest.Call {
+		return ingest.Call{Source: source, Conversation: "s", ID: id, Tool: "t", Input: json.RawMessage(`{"a":1}`), Ended: true, Begun: at(0), Done: at(1)}
+	}
+	calls, _ := joined(t, part("hook:codex", "call_1"), part("otlp:codex", "call_2"), part("hook:codex", "call_2"), part("otlp:codex", "call_1"), part("mcp-wrap", ""), part("mcp-wrap", ""))
+	if len(calls) != 2 || len(calls[0].Sources) != 3 || len(calls[1].Sources) != 3 {
+		t.Errorf("%+v", calls)
 	}
 }
 

@@ -166,9 +166,7 @@ func SpanCall(s *Span) (c Call, skipped string) {
 		if c.Tool == "" {
 			c.Tool = s.Name
 		}
-		if ns := a.text("tool_namespace"); ns != "" {
-			c.Tool = ns + "__" + c.Tool
-		}
+		c.Tool = inNamespace(a.text("tool_namespace"), c.Tool)
 		c.Input = spanInput(a.first(d.input))
 		r := s.result(a, d)
 		c.end(r)
@@ -185,13 +183,16 @@ func SpanCall(s *Span) (c Call, skipped string) {
 	return c, NoCall
 }
 
+// spanID begins the id of a call that only a span has.
+const spanID = "span-"
+
 // identify makes a span without a call id one call for ever: by its own id.
 func (c *Call) identify(a attributes) {
 	if c.Conversation == "" {
 		c.Conversation = c.Trace
 	}
 	if c.ID == "" && c.Span != "" {
-		c.ID = "span-" + c.Span
+		c.ID = spanID + c.Span
 	}
 	if ms, ok := number(a["duration_ms"]); ok {
 		c.Duration = seconds(ms / 1e3)

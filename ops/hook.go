@@ -112,9 +112,8 @@ func (o *hooks) before(ctx context.Context, r *HookRequest, h *ingest.Hook) (*Ho
 // after records the call.
 func (o *hooks) after(ctx context.Context, r *HookRequest, h *ingest.Hook) (*HookAnswer, error) {
 	if !h.Elsewhere {
-		fresh, undo := o.Intake.Take(r.Workspace, []ingest.Call{h.Call})
-		if err := o.recordAccounts(ctx, TelemetryRequest{Workspace: r.Workspace, Record: r.Record}, fresh, &TelemetryTaken{}); err != nil {
-			undo()
+		calls := o.Intake.Take([]ingest.Call{h.Call})
+		if err := o.recordAccounts(ctx, TelemetryRequest{Workspace: r.Workspace, Record: r.Record}, calls, &TelemetryTaken{}); err != nil {
 			return nil, err
 		}
 	}

@@ -8,9 +8,12 @@ import (
 	"log/slog"
 	"slices"
 	"strconv"
+	"strings"
+	"sync"
 	"time"
 
 	"memoryd"
+	"memoryd/ingest"
 	"memoryd/internal/access"
 	"memoryd/internal/admission"
 	"memoryd/internal/lifecycle"
@@ -61,16 +64,25 @@ type ParseToolCallResult struct {
 	// Wait bounds how long a request waits for verdicts.
 	Wait   time.Duration
 	Judge  Judge
-	Store  store.Calls
+	Store  RecordStore
+	Survey Surveyor
 	Reader MemoryReader
 	// Came is told which way calls came: by the metadata of the first of a request.
-	Came func(metadata []byte, added, known, rejected int)
+	Came   func(metadata []byte, added, known, rejected int)
 	Logger *slog.Logger
+
+	amending *sync.Mutex
+}
+
+// RecordStore is what recording needs of a store.
+type RecordStore interface {
+	store.Calls
+	Override(ctx context.Context, v store.Verdict) (memoryd.Call, error)
 }
 
 func (library) ParseToolCallResult() Definition {
 	return defineWith("parse_tool_call_result_op", func(d Deps, params ParseParams) func(context.Context, *ValidCalls) (*Recorded, error) {
-		o := ParseToolCallResult{Params: params, Wait: d.Wait, Judge: d.Judge, Store: d.Store, Reader: d.Reader, Logger: d.Logger}
+		o := ParseToolCallResult{Params: params, Wait: d.Wait, Judge: d.Judge, Store: d.Store, Survey: d.Survey, Reader: d.Reader, Logger: d.Logger, amending: &sync.Mutex{}}
 		if d.Intake != nil {
 			o.Came = d.Intake.Came
 		}
@@ -109,6 +121,12 @@ func (o ParseToolCallResult) Run(ctx context.Context, r *ValidCalls) (*Recorded,
 	if err = errors.Join(err, again); err != nil {
 		return nil, fmt.Errorf("append %d calls: %w", len(r.Calls), err)
 	}
+	if slices.ContainsFunc(appended, func(a store.Appended) bool { return !a.New }) {
+		again = admission.Blocking(ctx, func() { err = o.amend(ctx, r.Calls, appended) })
+		if err = errors.Join(err, again); err != nil {
+			return nil, fmt.Errorf("amend what is recorded: %w", err)
+		}
+	}
 	for i := range r.Calls {
 		r.Calls[i].Seq = appended[i].Seq
 	}
@@ -116,6 +134,46 @@ func (o ParseToolCallResult) Run(ctx context.Context, r *ValidCalls) (*Recorded,
 		return nil, err
 	}
 	return o.answer(ctx, r, appended)
+}
+
+// amend adds to calls that are recorded what further accounts of them know better, of
+// the same writer; then they are judged anew, unless a person judged them. While a
+// remote store is away it is left.
+func (o ParseToolCallResult) amend(ctx context.Context, calls []memoryd.Call, appended []store.Appended) error {
+	o.amending.Lock() // one reads, joins and writes at a time
+	defer o.amending.Unlock()
+	for i := range calls {
+		if _, account := ingest.FromRecord(&calls[i]); appended[i].New || !account {
+			continue
+		}
+		kept, err := o.Store.Call(ctx, calls[i].ToolRef, calls[i].Key)
+		if memoryd.IsKind(err, memoryd.NotFound) || err == nil && kept.Source() != calls[i].Source() {
+			continue
+		} else if err != nil {
+			return err
+		}
+		amended, changed := ingest.Amended(&kept, &calls[i])
+		if !changed {
+			continue
+		}
+		amended.ToolRef = calls[i].ToolRef
+		if !strings.HasPrefix(kept.Evaluation.JudgedBy, memoryd.PersonPrefix) {
+			judged := []memoryd.Call{amended}
+			judged[0].Evaluation = memoryd.PendingEvaluation()
+			o.Judge.Prejudge(ctx, judged)
+			amended.Evaluation = judged[0].Evaluation
+		}
+		_, err = o.Store.Override(ctx, store.Verdict{
+			ToolRef: amended.ToolRef, Key: amended.Key, Evaluation: amended.Evaluation, Amendment: memoryd.AmendmentOf(&amended),
+		})
+		if err != nil && !memoryd.IsKind(err, memoryd.NotFound) && !memoryd.IsKind(err, memoryd.Unavailable) {
+			return err
+		}
+		if o.Survey != nil {
+			o.Survey.Changed(amended.ToolRef)
+		}
+	}
+	return nil
 }
 
 // await hands the new pending calls over and, unless the request is

@@ -51,9 +51,7 @@ func (d Deps) receiveTelemetry(ctx context.Context, r TelemetryRequest) (*Teleme
 	delete(b.Skipped, ingest.NoCall)
 	d.Intake.Drop("otlp", b.Skipped)
 	taken := &TelemetryTaken{}
-	fresh, undo := d.Intake.Take(r.Workspace, b.Calls)
-	if err := d.recordAccounts(ctx, r, fresh, taken); err != nil {
-		undo()
+	if err := d.recordAccounts(ctx, r, d.Intake.Take(b.Calls), taken); err != nil {
 		return nil, err
 	}
 	taken.Answer = otlp.Answer(r.JSON, taken.Rejected, taken.Why)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"memoryd"
+	"memoryd/ingest"
 	"memoryd/internal/textsafe"
 )
 
@@ -96,12 +97,14 @@ type ValidCalls struct {
 type ValidateToolCallResult struct {
 	Limits    Limits
 	Redaction *Redaction
-	Now       func() time.Time
+	// Intake recognises further accounts of calls that are recorded; nil: none are.
+	Intake *ingest.Intake
+	Now    func() time.Time
 }
 
 func (library) ValidateToolCallResult() Definition {
 	return defineWith("validate_tool_call_result_op", func(d Deps, limits Limits) func(context.Context, RecordRequest) (*ValidCalls, error) {
-		return ValidateToolCallResult{Limits: limits, Redaction: d.Redaction, Now: d.Now}.Run
+		return ValidateToolCallResult{Limits: limits, Redaction: d.Redaction, Intake: d.Intake, Now: d.Now}.Run
 	})
 }
 
@@ -155,6 +158,11 @@ func (o ValidateToolCallResult) accept(ctx context.Context, r *RecordRequest, it
 	// Before its identity, which follows from what is kept: the same call sent again
 	// has the same placeholders.
 	o.Redaction.call(ctx, &call)
+	if account, told := ingest.FromRecord(&call); told {
+		if o.Intake.Recognise(r.Workspace, &account); account.As != "" {
+			call.Tool, item.ToolCallID = account.Tool, memoryd.RefID(account.As)
+		}
+	}
 	var hash string
 	call.Key, hash = memoryd.Identity{
 		ToolRef: call.ToolRef, Input: call.Input, Output: call.Output, CreateTime: call.CreateTime,

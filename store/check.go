@@ -198,7 +198,10 @@ func CheckRecords(rs []Record) error {
 
 // CheckOverride refuses a verdict that is none.
 func CheckOverride(v *Verdict) error {
-	if v.Evaluation.State != memoryd.Judged {
+	switch a := v.Amendment; {
+	case a != nil && math.IsNaN(a.TimeCost):
+		return memoryd.Errorf(memoryd.Invalid, "its time cost is not a number")
+	case a == nil && v.Evaluation.State != memoryd.Judged:
 		return memoryd.Errorf(memoryd.Invalid, "a correction is a verdict")
 	}
 	return CheckEvaluation(&v.Evaluation)

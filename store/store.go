@@ -276,6 +276,10 @@ type Verdicts interface {
 	// Override writes the verdict to its call whatever judged it before: it is how
 	// a person corrects a judge. It returns the call as it was. NotFound when the
 	// history does not keep the call. The state must be Judged.
+	//
+	// With an Amendment it also changes what the call holds, as a further source told
+	// of it; then any state will do: with Pending the call waits to be judged anew. What
+	// was remembered of the call for repeats and runs stays as it was.
 	Override(ctx context.Context, v Verdict) (memoryd.Call, error)
 
 	// Claim returns up to limit pending calls of any workspace that may be

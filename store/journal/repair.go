@@ -301,11 +301,16 @@ func compare(mine, theirs view, keep int) difference {
 // person's over a judge's, else the remote store's.
 func (d *difference) compareVerdicts(mine, theirs *memoryd.Call) {
 	m, t := &mine.Evaluation, &theirs.Evaluation
-	if verdictLine(m) == verdictLine(t) {
+	if verdictLine(mine) == verdictLine(theirs) {
 		return
 	}
 	give := store.Verdict{ToolRef: d.ref, Key: mine.Key, Evaluation: *m}
 	take := store.Verdict{ToolRef: d.ref, Key: mine.Key, Evaluation: *t}
+	if contentLine(mine) != contentLine(theirs) { // the remote store has it amended
+		take.Amendment = memoryd.AmendmentOf(theirs)
+		d.corrected = append(d.corrected, take)
+		return
+	}
 	switch {
 	case m.State == memoryd.Pending && t.State == memoryd.Pending:
 	case t.State == memoryd.Pending:
@@ -326,17 +331,23 @@ func byPerson(e *memoryd.Evaluation) bool { return strings.HasPrefix(e.JudgedBy,
 func digest(calls []memoryd.Call) [sha256.Size]byte {
 	h := sha256.New()
 	for i := range calls {
-		fmt.Fprintf(h, "%s %s\n", calls[i].Key, verdictLine(&calls[i].Evaluation))
+		fmt.Fprintf(h, "%s %s\n", calls[i].Key, verdictLine(&calls[i]))
 	}
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// verdictLine says what a verdict is; those of waiting calls are all equal.
-func verdictLine(e *memoryd.Evaluation) string {
+// contentLine tells what an amendment changes of a call.
+func contentLine(c *memoryd.Call) string {
+	return fmt.Sprintf("%s %t %g %d", c.Hash, c.Success, c.TimeCost, len(c.Metadata))
+}
+
+// verdictLine says what a verdict is, and of what; those of waiting calls are equal.
+func verdictLine(c *memoryd.Call) string {
+	e := &c.Evaluation
 	if e.State == memoryd.Pending {
-		return string(memoryd.Pending)
+		return contentLine(c) + " " + string(memoryd.Pending)
 	}
-	return fmt.Sprintf("%s %g %q %q %q", e.State, e.Score, e.JudgedBy, e.JudgeVersion, e.Summary)
+	return fmt.Sprintf("%s %s %g %q %q %q", contentLine(c), e.State, e.Score, e.JudgedBy, e.JudgeVersion, e.Summary)
 }
 
 // checks remembers tools that were found equal, to read again only what changed.

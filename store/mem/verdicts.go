@@ -58,6 +58,7 @@ func (s *backend) Override(ctx context.Context, v store.Verdict) (memoryd.Call, 
 	}
 	before := cloneCall(&c.Call)
 	c.Evaluation, c.lease = v.Evaluation, time.Time{}
+	v.Amendment.Apply(&c.Call)
 	t.Revision++
 	t.Modified = time.Now()
 	return before, nil

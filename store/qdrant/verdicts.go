@@ -155,7 +155,7 @@ func (s *backend) Override(ctx context.Context, v store.Verdict) (memoryd.Call, 
 		if err != nil {
 			return memoryd.Call{}, err
 		}
-		if won, err := s.replaceVerdict(ctx, id, old, &v.Evaluation); won || err != nil {
+		if won, err := s.replaceVerdict(ctx, id, &was, old, &v); won || err != nil {
 			return was, err
 		}
 	}
@@ -164,10 +164,18 @@ func (s *backend) Override(ctx context.Context, v store.Verdict) (memoryd.Call, 
 
 func notKept() error { return memoryd.Errorf(memoryd.NotFound, "the history does not keep this call") }
 
-// replaceVerdict writes an evaluation if that of old is there still.
-func (s *backend) replaceVerdict(ctx context.Context, id string, old payload, e *memoryd.Evaluation) (bool, error) {
+// replaceVerdict writes an evaluation, and an amendment, if those of old are there
+// still.
+func (s *backend) replaceVerdict(ctx context.Context, id string, was *memoryd.Call, old payload, v *store.Verdict) (bool, error) {
 	nonce := newNonce()
-	p := encodeEvaluation(e)
+	p := encodeEvaluation(&v.Evaluation)
+	if a := v.Amendment; a != nil {
+		now := *was
+		a.Apply(&now)
+		p[fieldSize] = encodeCall(&now)[fieldSize]
+		p[fieldOK], p[fieldSeconds], p[fieldHash] = flag(a.Success), decimal(a.TimeCost), text(a.Hash)
+		p[fieldMeta], p[fieldInput], p[fieldOutput] = text(string(a.Metadata)), text(string(a.Input)), text(a.Output)
+	}
 	p[fieldWriter] = word(nonce)
 	p[fieldVerdict] = integer(old.int(fieldVerdict) + 1)
 	p[fieldJudged] = integer(s.clock.next(1))

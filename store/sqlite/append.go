@@ -117,7 +117,7 @@ func (j *appending) accept(d *draft, td *toolDraft, ref memoryd.ToolRef, i int) 
 	td.newer = append(td.newer, sample)
 	d.remember(id, record{kind: recordAccepted, repeat: repeat, slot: slot, dropped: dropped, id: id, run: j.runs[i]})
 	if c.Evaluation.State == memoryd.Pending {
-		return td, d.addPending(td, c, slot)
+		return td, d.addPending(td, c, slot, td.info.Lifetime)
 	}
 	return td, nil
 }
@@ -160,10 +160,10 @@ func (d *draft) remember(id identity, r record) {
 	d.record(r)
 }
 
-func (d *draft) addPending(td *toolDraft, c *memoryd.Call, slot int64) error {
+func (d *draft) addPending(td *toolDraft, c *memoryd.Call, slot, seq int64) error {
 	d.w.nextPending++
 	p := &pendingCall{
-		id: d.w.nextPending, tool: td.t.id, slot: slot, seq: td.info.Lifetime, key: c.Key,
+		id: d.w.nextPending, tool: td.t.id, slot: slot, seq: seq, key: c.Key,
 		notBefore: c.Evaluation.NotBefore,
 	}
 	d.added[seqRef{p.tool, p.seq}] = p
@@ -247,7 +247,7 @@ func (j *restoring) restore(d *draft, td *toolDraft, c *memoryd.Call, mask [16]b
 	id := identity{key: mixKey(c.Key, mask), print: fingerprint(contentPrint(hash), td.t.id), tool: td.t.id}
 	d.remember(id, record{kind: recordAccepted, slot: slot, id: id, run: runPrint(j.t.Workspace, c.Run())})
 	if c.Evaluation.State == memoryd.Pending {
-		return slot, d.addPending(td, c, slot)
+		return slot, d.addPending(td, c, slot, td.info.Lifetime)
 	}
 	return slot, nil
 }

@@ -217,11 +217,11 @@ func (d *draft) publish() {
 	for p, e := range d.settled {
 		w.pend.remove(p)
 		if e != nil {
-			w.samples.judge(p.tool, p.seq, e)
+			w.samples.judge(p.tool, p.seq, e, nil)
 		}
 	}
 	for _, j := range d.judged {
-		w.samples.judge(j.tool, j.seq, j.e)
+		w.samples.judge(j.tool, j.seq, j.e, j.amend)
 	}
 	for p, notBefore := range d.retried {
 		w.pend.retryAt(p, notBefore)

@@ -140,11 +140,14 @@ func (c *sampleCache) push(tool uint32, first int64, newer []memoryd.Sample) {
 	})
 }
 
-// judge follows a verdict.
-func (c *sampleCache) judge(tool uint32, seq int64, e *memoryd.Evaluation) {
+// judge follows a verdict, and an amendment if there is one.
+func (c *sampleCache) judge(tool uint32, seq int64, e *memoryd.Evaluation, a *memoryd.Amendment) {
 	c.change(tool, func(ts *toolSamples) {
 		if i := seq - ts.first; i >= 0 && i < int64(len(ts.kept)) {
 			ts.kept[i].state, ts.kept[i].score = uint8(stateCode(e.State)), e.Score
+			if a != nil {
+				ts.kept[i].success, ts.kept[i].time = a.Success, a.TimeCost
+			}
 		}
 	})
 }

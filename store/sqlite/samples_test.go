@@ -32,8 +32,8 @@ func TestTheSampleCacheHoldsTheToolsAskedForLast(t *testing.T) {
 		}
 	}
 	c.push(3, 3, []memoryd.Sample{{Seq: 4}})
-	c.judge(3, 4, &memoryd.Evaluation{State: memoryd.Judged, Score: 1})
-	c.judge(3, 1, &memoryd.Evaluation{State: memoryd.Failed}) // let go
+	c.judge(3, 4, &memoryd.Evaluation{State: memoryd.Judged, Score: 1}, nil)
+	c.judge(3, 1, &memoryd.Evaluation{State: memoryd.Failed}, nil) // let go
 	got, _ := c.get(3)
 	want := []memoryd.Sample{{Seq: 3, State: memoryd.Pending}, {Seq: 4, State: memoryd.Judged, Score: 1}}
 	if len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
@@ -74,7 +74,7 @@ func TestTheSampleCacheFollowsAHistory(t *testing.T) {
 			if len(want) > 0 {
 				i := rapid.IntRange(0, len(want)-1).Draw(t, "judged")
 				want[i].State, want[i].Score = memoryd.Judged, 0.3
-				c.judge(7, want[i].Seq, &memoryd.Evaluation{State: memoryd.Judged, Score: 0.3})
+				c.judge(7, want[i].Seq, &memoryd.Evaluation{State: memoryd.Judged, Score: 0.3}, nil)
 			}
 			if got, ok := c.get(7); !ok || !slices.Equal(got, want) || c.held != len(want) {
 				t.Fatalf("got %+v (%d held), want %+v", got, c.held, want)

@@ -13,7 +13,8 @@ import (
 const (
 	settleCall = `UPDATE calls SET state = ?, score = ?, judged_by = ?, rule = ?, judge_version = ?, judged_at = ?,
 		attempts = ?, not_before = ?, last_error = ?, summary = ?, evaluation = ?, extra = ? WHERE id = ?`
-	failCall = `UPDATE calls SET attempts = ?, last_error = ?, not_before = ? WHERE id = ?`
+	amendCall = `UPDATE calls SET success = ?, time_cost = ?, hash = ?, metadata = ?, input = ?, output = ? WHERE id = ?`
+	failCall  = `UPDATE calls SET attempts = ?, last_error = ?, not_before = ? WHERE id = ?`
 )
 
 // Settle implements store.Verdicts.
@@ -75,7 +76,11 @@ func (d *draft) settle(v *store.Verdict) (bool, error) {
 // what was there.
 func (s *backend) Override(ctx context.Context, v store.Verdict) (memoryd.Call, error) {
 	var before memoryd.Call // the writer's, until it is done
-	err := s.w.do(ctx, rowBytes+int64(len(v.Evaluation.Evaluation)), verdictsFirst, func(d *draft) error {
+	size := rowBytes + int64(len(v.Evaluation.Evaluation))
+	if a := v.Amendment; a != nil {
+		size += int64(len(a.Input) + len(a.Output) + len(a.Metadata))
+	}
+	err := s.w.do(ctx, size, verdictsFirst, func(d *draft) error {
 		td := d.find(v.ToolRef)
 		if td == nil {
 			return refusal{unknownCall()}
@@ -113,27 +118,38 @@ func (d *draft) findSlot(td *toolDraft, key memoryd.CallKey) (slot int64, err er
 	return d.c.number(`SELECT id FROM calls WHERE id IN (SELECT value FROM json_each(?)) AND key = ?`, string(ids), key[:])
 }
 
-// overrule writes the verdict, whatever the call's state.
+// overrule writes the verdict and the amendment, whatever the call's state.
 func (d *draft) overrule(td *toolDraft, slot, seq int64, v *store.Verdict) error {
-	if d.w.pend.findKey(td.t.id, v.Key) != nil {
+	if a := v.Amendment; a != nil {
+		if err := d.c.exec(amendCall, flag(a.Success), a.TimeCost, text(a.Hash), raw(a.Metadata), raw(a.Input), text(a.Output), slot); err != nil {
+			return err
+		}
+	}
+	d.judged = append(d.judged, judgedCall{td.t.id, seq, &v.Evaluation, v.Amendment})
+	waits := v.Evaluation.State == memoryd.Pending
+	if p := d.w.pend.findKey(td.t.id, v.Key); p != nil && !waits {
 		written, err := d.settle(v)
 		if err != nil || written {
+			return err
+		}
+	} else if _, done := d.settled[p]; waits && (p == nil || done) && d.added[seqRef{td.t.id, seq}] == nil {
+		if err := d.addPending(td, &memoryd.Call{Key: v.Key, Evaluation: v.Evaluation}, slot, seq); err != nil {
 			return err
 		}
 	}
 	td.rewrites = true
 	td.info.Revision++
 	td.info.Modified = d.now
-	d.judged = append(d.judged, judgedCall{td.t.id, seq, &v.Evaluation})
 	d.record(record{kind: recordVerdict, tool: td.t.id})
 	return d.c.exec(settleCall, append(evaluationValues(&v.Evaluation), driver.Value(slot))...)
 }
 
-// judgedCall is a call that had a verdict and got another.
+// judgedCall is a call that had a verdict and got another, and perhaps more.
 type judgedCall struct {
-	tool uint32
-	seq  int64
-	e    *memoryd.Evaluation
+	tool  uint32
+	seq   int64
+	e     *memoryd.Evaluation
+	amend *memoryd.Amendment
 }
 
 // Claim implements store.Verdicts. The choice is made in memory; the file is

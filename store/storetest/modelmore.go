@@ -14,6 +14,13 @@ import (
 func (m *machine) override(t *rapid.T) {
 	c := drawCall(t, drawWorkspace(t))
 	v := verdictOn(c, correction(rapid.SampledFrom([]float64{0, 0.5, 1}).Draw(t, "score"), makeVerdict(1)))
+	if rapid.Bool().Draw(t, "amended") {
+		amend(&c)
+		v.Amendment = memoryd.AmendmentOf(&c)
+		if rapid.Bool().Draw(t, "to be judged anew") {
+			v.Evaluation = memoryd.PendingEvaluation()
+		}
+	}
 	got, err := m.got.Override(t.Context(), v)
 	want, wantErr := m.want.Override(t.Context(), v)
 	same(t, "override", got.Seq, want.Seq, err, wantErr)

@@ -15,6 +15,12 @@ func correction(score float64, old memoryd.Evaluation) memoryd.Evaluation {
 	}
 }
 
+// amend changes all that an amendment may.
+func amend(c *memoryd.Call) {
+	c.Input, c.Output, c.Metadata = []byte(`{"n": 0, "more": true}`), c.Output+" and the rest", []byte(`{"sources":["a","b"]}`)
+	c.Success, c.TimeCost, c.Hash = !c.Success, c.TimeCost+1, "amended"+c.Hash
+}
+
 func overrideCases() []testCase {
 	return []testCase{
 		{name: "a correction replaces a verdict and gives back the old", run: func(e *env) {
@@ -60,6 +66,63 @@ func overrideCases() []testCase {
 			_, err := e.s.Override(e.Context(), verdictOn(makeCall("t", 3), memoryd.PendingEvaluation()))
 			e.wantKind(err, memoryd.Invalid)
 			e.wantHistory(ref("t"), 2, makeCalls("t", 2, 3)...)
+		}},
+		{name: "an amended call is what the further source told, and waits for its judge where it must", run: func(e *env) {
+			e.append(9, makeCalls("t", 1, 4)...)
+			e.append(9, makePending("t", 5), makePending("t", 6))
+			want := append(makeCalls("t", 1, 4), makePending("t", 5), makePending("t", 6))
+			amended := []int{1, 2, 4, 5}
+			for _, i := range amended {
+				c := &want[i]
+				amend(c)
+				if i == 2 || i == 4 {
+					c.Evaluation = memoryd.PendingEvaluation()
+				} else {
+					c.Evaluation = makeVerdict(7)
+				}
+				v := verdictOn(*c, c.Evaluation)
+				v.Amendment = memoryd.AmendmentOf(c)
+				was, err := e.s.Override(e.Context(), v)
+				if err != nil || was.Output == c.Output {
+					e.Fatalf("%v, %+v", err, was)
+				}
+			}
+			e.wantHistory(ref("t"), 1, want...)
+			if got := e.tool(ref("t")); got.Pending != 2 || got.Lifetime != 6 {
+				e.Errorf("got %+v", got)
+			}
+			claimed := e.claim(0, 9)
+			if len(claimed) != 2 {
+				e.Fatalf("%d calls wait", len(claimed))
+			}
+			for _, i := range []int{2, 4} {
+				want[i].Evaluation = makeVerdict(8)
+				if got := e.settle(verdictOn(want[i], want[i].Evaluation)); !got[0] {
+					e.Error("the judge's verdict on an amended call was not written")
+				}
+			}
+			e.wantHistory(ref("t"), 1, want...)
+		}},
+		{name: "an amended call survives", durable: true, run: func(e *env) {
+			e.append(9, makeCalls("t", 1, 3)...)
+			want := makeCalls("t", 1, 3)
+			for i := range want[:2] {
+				amend(&want[i])
+				if i == 0 {
+					want[i].Evaluation = memoryd.PendingEvaluation()
+				}
+				v := verdictOn(want[i], want[i].Evaluation)
+				v.Amendment = memoryd.AmendmentOf(&want[i])
+				if _, err := e.s.Override(e.Context(), v); err != nil {
+					e.Fatal(err)
+				}
+			}
+			e.reopen()
+			e.wantHistory(ref("t"), 1, want...)
+			e.wantClaimed(e.claim(0, 9), want[0])
+			if got := e.tool(ref("t")); got.Pending != 1 {
+				e.Errorf("got %+v", got)
+			}
 		}},
 		{name: "a correction survives", durable: true, run: func(e *env) {
 			e.append(9, makeCalls("t", 1, 2)...)

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"fmt"
 	"net"
 	"os"
@@ -52,6 +53,90 @@ func TestASessionOfAHostWithHooks(t *testing.T) {
 			break
 		} else if n > 2 || time.Now().After(until) {
 			t.Fatalf("%d calls: %s", n, out)
+		}
+	}
+}
+
+// What came first is amended by what comes later and knows more, whichever way each
+// came: there is one call, with the best of every field.
+func TestOneCallIsOneCallWhicheverWayItCame(t *testing.T) {
+	s := start(t, t.TempDir(), nil)
+	hook := func(id, input, response string) func() {
+		return func() {
+			reply, err := s.Send("/v1/hooks/codex", fmt.Appendf(nil, `{"hook_event_name":"PostToolUse","session_id":"s","tool_name":"Bash","tool_use_id":%q,"tool_input":{"command":%q},"tool_response":%q}`, id, input, response))
+			if err != nil || reply.Status >= 300 {
+				t.Fatalf("%v, %d: %s", err, reply.Status, reply.Body)
+			}
+		}
+	}
+	trace := func(tool, id, args, extra string) func() {
+		return func() {
+			end := time.Now().UnixNano()
+			body := fmt.Sprintf(`{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","name":"execute_tool","startTimeUnixNano":"%d","endTimeUnixNano":"%d","attributes":[
+				{"key":"gen_ai.operation.name","value":{"stringValue":"execute_tool"}},{"key":"gen_ai.tool.name","value":{"stringValue":%q}},{"key":"gen_ai.tool.call.id","value":{"stringValue":%q}},
+				{"key":"gen_ai.conversation.id","value":{"stringValue":"s"}},{"key":"gen_ai.tool.call.arguments","value":{"stringValue":%q}}%s]}]}]}]}`, end-25e7, end, tool, id, args, extra)
+			if reply, err := s.Send("/v1/traces", []byte(body)); err != nil || reply.Status != 200 {
+				t.Fatalf("%v, %d: %s", err, reply.Status, reply.Body)
+			}
+		}
+	}
+	transcript := func(id, cmd, out string, exit int) func() {
+		return func() {
+			name := filepath.Join(t.TempDir(), "rollout.jsonl")
+			at := time.Now().UTC().Format(time.RFC3339Nano)
+			text := fmt.Sprintf(`{"timestamp":%q,"type":"session_meta","payload":{"id":"s"}}`+"\n"+
+				`{"timestamp":%q,"type":"response_item","payload":{"type":"function_call","name":"exec_command","arguments":%q,"call_id":%q}}`+"\n"+
+				`{"timestamp":%q,"type":"response_item","payload":{"type":"function_call_output","call_id":%q,"output":%q}}`+"\n",
+				at, at, fmt.Sprintf(`{"cmd":%q,"workdir":"/p"}`, cmd), id, at, id, fmt.Sprintf("Wall time: 0.5 seconds\nProcess exited with code %d\nOutput:\n%s", exit, out))
+			if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if code, out, errs := memoryd(t, "", "import", "--url", s.URL, name); code != 0 {
+				t.Fatal(out, errs)
+			}
+		}
+	}
+	wrapper := func(id, tool, input, output string, success bool) func() {
+		return func() {
+			s.Post("/add_tool_call_result", map[string]any{"tool_call_results": []any{map[string]any{
+				"tool_name": tool, "input": json.RawMessage(input), "output": output, "success": success, "time_cost": 0.2, "create_time": time.Now().Add(-200 * time.Millisecond).UTC().Format(time.RFC3339Nano),
+				"metadata": map[string]any{"sources": []string{"mcp-wrap"}, "call_ref": "mcp-wrap/" + id, "tool_call_id": id},
+			}}})
+		}
+	}
+	const result = `,{"key":"gen_ai.tool.call.result","value":{"stringValue":"Found"}}`
+	const failed = `,{"key":"gen_ai.tool.call.result","value":{"stringValue":"no such book as B7"}},{"key":"error.type","value":{"stringValue":"tool_error"}}`
+	for _, tc := range []struct {
+		name, tool string
+		ways       []func()
+		want       []string // parts of the one call
+	}{
+		{"hook, transcript", "exec_command", []func(){hook("call_1", "cat /x", "cat: /x\n"), transcript("call_1", "cat /x", "cat: /x: no such file, and all the rest", 3)},
+			[]string{`"success":false`, `"score":0,`, "all the rest", `"exit_code":3`, `"time_cost":0.5`, `"sources":["hook:codex","codex"]`, `workdir`}},
+		{"transcript, hook", "exec_command", []func(){transcript("call_2", "cat /y", "cat: /y: no such file, and all the rest", 3), hook("call_2", "cat /y", "cat: /y\n")},
+			[]string{`"success":false`, `"score":0,`, "all the rest", `"exit_code":3`, `"sources":["codex","hook:codex"]`}},
+		{"trace, transcript", "exec_command", []func(){trace("exec_command", "call_3", `{"cmd":"ls /"}`, ""), transcript("call_3", "ls /", "bin\netc", 0)},
+			[]string{`"success":true`, `"score":1,`, "bin", `"exit_code":0`, `"sources":["otlp:genai","codex"]`, `"trace_id":"5b8efff798038103d269b633813fc60c"`}},
+		{"wrapper, trace", "mcp__lib__find", []func(){wrapper("u1", "mcp__lib__find", `{"book":"B1"}`, "Found", true), trace("find", "call_4", `{"book":"B1"}`, result)},
+			[]string{`"success":true`, `"sources":["mcp-wrap","otlp:genai"]`, `"tool_call_id":"call_4"`}},
+		{"trace, wrapper", "find", []func(){trace("find", "call_5", `{"book":"B7"}`, failed), wrapper("u2", "mcp__lib__find", `{"book":"B7"}`, "no such book as B7", true)},
+			[]string{`"success":false`, `"score":0,`, `"sources":["otlp:genai","mcp-wrap"]`, `"error_type":"tool_error"`}},
+	} {
+		_, before, _ := memoryd(t, "", "calls", tc.tool, "--url", s.URL, "--json")
+		for _, way := range tc.ways {
+			way()
+			way() // sent again
+		}
+		_, after, _ := memoryd(t, "", "calls", tc.tool, "--url", s.URL, "--json")
+		if n := strings.Count(after, "call_hash") - strings.Count(before, "call_hash"); n != 1 {
+			t.Fatalf("%s: %d calls: %s", tc.name, n, after)
+		}
+		newest, _, _ := strings.Cut(after, "\n}\n{") // the newest call stands first
+		newest = strings.NewReplacer("\n", "", "  ", "", `": `, `":`, ", ", ",").Replace(newest)
+		for _, want := range tc.want {
+			if !strings.Contains(newest, strings.ReplaceAll(want, ", ", ",")) {
+				t.Errorf("%s: no %s in %s", tc.name, want, newest)
+			}
 		}
 	}
 }
