@@ -190,7 +190,7 @@ func arguments(c *Call) string {
 }
 
 // sameTool compares names without the server and the host that some put before
-// them: mcp__files__read, mcp_files_read, MCP:read and files.read are read.
+// them: mcp__files__read is mcp_files_read, and both, MCP:read and files.read are read.
 func sameTool(a, b string) bool {
 	a, b = strings.ReplaceAll(a, "__", "_"), strings.ReplaceAll(b, "__", "_")
 	if a == b {

@@ -139,6 +139,8 @@ const (
 	ServerSide = "server_side"
 	// NotATool: a step of a framework that only looks like a tool.
 	NotATool = "not_a_tool"
+	// InLogs: the host's log records tell of the call, this span only that it took place.
+	InLogs = "in_logs"
 	// Nameless: nobody says which tool it is.
 	Nameless = "no_tool"
 )
@@ -155,6 +157,9 @@ func SpanCall(s *Span) (c Call, skipped string) {
 		}
 		if s.Served {
 			return c, ServerSide
+		}
+		if !there(a.first(d.input)) && a.text("gen_ai.operation.name") == "tool_call" { // Gemini CLI
+			return c, InLogs
 		}
 		c = Call{
 			Source: "otlp:" + d.name, Trace: s.Trace, Span: s.ID, Parent: s.Parent, Truncated: d.brief, Begun: s.Begun, Done: s.Done,

@@ -176,9 +176,9 @@ func TestTheDialectsOfRealExporters(t *testing.T) {
 		{
 			"gemini-cli",
 			span{name: "tool_call", kind: 1, attributes: map[string]any{
-				"gen_ai.operation.name": "tool_call", "gen_ai.tool.name": "read_file", "gen_ai.tool.call_id": "g1", "session.id": "s",
+				"gen_ai.operation.name": "tool_call", "gen_ai.tool.name": "read_file", "gen_ai.tool.call_id": "g1", "session.id": "s", "gen_ai.tool.call.arguments": `{"file_path":"a"}`,
 			}},
-			ingest.Call{Source: "otlp:genai", Tool: "read_file", ID: "g1", Conversation: "s", Outcome: ingest.Claimed},
+			ingest.Call{Source: "otlp:genai", Tool: "read_file", ID: "g1", Conversation: "s", Input: json.RawMessage(`{"file_path":"a"}`), Outcome: ingest.Claimed},
 		},
 		{
 			"langsmith",

@@ -20,7 +20,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -116,9 +115,9 @@ type want struct {
 	sources             []string // who told of it, at least
 }
 
+// stored is a recorded call as the server shows it.
 type stored struct {
 	Tool     string
-	ID       string          `json:"call_id"`
 	Input    json.RawMessage `json:"input"`
 	Output   string          `json:"output"`
 	Success  bool            `json:"success"`
@@ -171,7 +170,7 @@ func compare(t *testing.T, s *daemon.Process, wants []want) {
 	t.Helper()
 	var why string
 	var all []stored
-	for until := time.Now().Add(20 * time.Second); time.Now().Before(until); time.Sleep(100 * time.Millisecond) {
+	for until := time.Now().Add(30 * time.Second); time.Now().Before(until); time.Sleep(100 * time.Millisecond) {
 		all, why = calls(t, s), ""
 		for _, w := range wants {
 			n := 0
@@ -200,7 +199,7 @@ func compare(t *testing.T, s *daemon.Process, wants []want) {
 // run lets a host do its tasks.
 func run(t *testing.T, dir string, env []string, program string, args ...string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir = dir
@@ -209,11 +208,8 @@ func run(t *testing.T, dir string, env []string, program string, args ...string)
 		return regexp.MustCompile(`(?i)^(OPENAI_|GEMINI_|GOOGLE_|CODEX_|OTEL_|MEMORYD_URL|CI$|.*_proxy$)`).MatchString(name)
 	}), env...)
 	cmd.WaitDelay = 2 * time.Second
-	out, err := cmd.CombinedOutput()
-	if err != nil {
+	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%s: %v\n%s", filepath.Base(program), err, out)
-	} else if testing.Verbose() {
-		t.Logf("%s\n%s", filepath.Base(program), out)
 	}
 }
 
@@ -248,7 +244,6 @@ func install(t *testing.T, home, name, url string) {
 
 // responses plays OpenAI's Responses API: one call a turn, then a last word.
 func responses(t *testing.T, script tasks) *httptest.Server {
-	var turns sync.Map
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		if !strings.HasSuffix(r.URL.Path, "/responses") {
@@ -259,7 +254,6 @@ func responses(t *testing.T, script tasks) *httptest.Server {
 			Input []struct {
 				Type string `json:"type"`
 			} `json:"input"`
-			Tools json.RawMessage `json:"tools"`
 		}
 		_ = json.Unmarshal(body, &req)
 		done := 0
@@ -267,9 +261,6 @@ func responses(t *testing.T, script tasks) *httptest.Server {
 			if strings.HasSuffix(item.Type, "_call_output") {
 				done++
 			}
-		}
-		if _, seen := turns.LoadOrStore("tools", true); !seen && testing.Verbose() {
-			t.Logf("tools: %s", req.Tools)
 		}
 		item := `{"type":"message","role":"assistant","id":"msg_1","content":[{"type":"output_text","text":"done"}]}`
 		if steps := script.of(body); done < len(steps) {
@@ -302,6 +293,7 @@ func responses(t *testing.T, script tasks) *httptest.Server {
 }
 
 func TestCodexTellsOfEachCallOnce(t *testing.T) {
+	t.Parallel()
 	codex := host(t, "codex")
 	work, home := t.TempDir(), t.TempDir()
 	s := binary.Start(t, t.TempDir(), nil)
@@ -390,15 +382,21 @@ func gemini(t *testing.T, script tasks) *httptest.Server {
 }
 
 func TestGeminiTellsOfEachCallOnce(t *testing.T) {
+	t.Parallel()
 	program := host(t, "gemini")
 	work, home := t.TempDir(), t.TempDir()
 	s := binary.Start(t, t.TempDir(), nil)
 	write(t, filepath.Join(work, "here.txt"), "what stands here\n")
 	model := gemini(t, tasks{
 		"Three tasks": { // in one session, as the host takes long to start
-			{"run_shell_command", `{"command":"echo first"}`}, {"run_shell_command", `{"command":"cat /nowhere/at-all; exit 3"}`}, {"run_shell_command", `{"order":7}`},
-			{"read_file", `{"file_path":"here.txt"}`}, {"read_file", `{"file_path":"not-here.txt"}`},
-			{"mcp_rooms_book", `{"room":"A1"}`}, {"mcp_rooms_book", `{"room":"Z9"}`}, {"mcp_rooms_book", `{"room":"A2"}`},
+			{"run_shell_command", `{"command":"echo first"}`},
+			{"run_shell_command", `{"command":"cat /nowhere/at-all; exit 3"}`},
+			{"run_shell_command", `{"order":7}`},
+			{"read_file", `{"file_path":"here.txt"}`},
+			{"read_file", `{"file_path":"not-here.txt"}`},
+			{"mcp_rooms_book", `{"room":"A1"}`},
+			{"mcp_rooms_book", `{"room":"Z9"}`},
+			{"mcp_rooms_book", `{"room":"A2"}`},
 		},
 	})
 	command, args := rooms(t, s)
@@ -419,8 +417,8 @@ func TestGeminiTellsOfEachCallOnce(t *testing.T) {
 		{tool: "run_shell_command", input: `"order":7`, output: "", success: false, sources: everyWay},
 		{tool: "read_file", input: `"here.txt`, output: "what stands here", success: true, sources: everyWay},
 		{tool: "read_file", input: "not-here.txt", output: "not found", success: false, sources: everyWay},
-		{tool: "mcp_rooms_book", input: "A1", output: "Booked A1", success: true, sources: append(everyWay, "mcp-wrap")},
-		{tool: "mcp_rooms_book", input: "Z9", output: "no room Z9", success: false, sources: append(everyWay, "mcp-wrap")},
-		{tool: "mcp_rooms_book", input: "A2", output: "Booked A2", success: true, sources: append(everyWay, "mcp-wrap")},
+		{tool: "_book", input: "A1", output: "Booked A1", success: true, sources: append(everyWay, "mcp-wrap")},
+		{tool: "_book", input: "Z9", output: "no room Z9", success: false, sources: append(everyWay, "mcp-wrap")},
+		{tool: "_book", input: "A2", output: "Booked A2", success: true, sources: append(everyWay, "mcp-wrap")},
 	})
 }
