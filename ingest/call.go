@@ -164,6 +164,7 @@ type notes struct {
 	Truncated bool     `json:"output_truncated,omitempty"`
 	Trace     string   `json:"trace_id,omitempty"`
 	Span      string   `json:"span_id,omitempty"`
+	Parent    string   `json:"parent_span_id,omitempty"`
 }
 
 // Record is the call as it is recorded, in no workspace yet. Its metadata name the
@@ -173,7 +174,7 @@ func (c *Call) Record() memoryd.Call {
 	d, fromTimes := c.took()
 	n := notes{
 		CallRef: name(cmp.Or(c.Ref(), c.moment())), CallID: name(c.ID), Session: name(c.Conversation), Agent: name(c.Agent), Model: name(c.Model),
-		Sources: c.Sources, ExitCode: c.ExitCode, ErrorType: name(c.ErrorType), Truncated: c.Truncated, Trace: name(c.Trace), Span: name(c.Span),
+		Sources: c.Sources, ExitCode: c.ExitCode, ErrorType: name(c.ErrorType), Truncated: c.Truncated, Trace: name(c.Trace), Span: name(c.Span), Parent: name(c.Parent),
 	}
 	if len(n.Sources) == 0 {
 		n.Sources = []string{c.Source}
@@ -221,7 +222,7 @@ func FromRecord(m *memoryd.Call) (c Call, ok bool) {
 		return c, false
 	}
 	c = Call{
-		Sources: n.Sources, Conversation: m.Run(), Agent: n.Agent, Model: n.Model, ID: n.CallID, As: n.CallRef, Trace: n.Trace, Span: n.Span,
+		Sources: n.Sources, Conversation: m.Run(), Agent: n.Agent, Model: n.Model, ID: n.CallID, As: n.CallRef, Trace: n.Trace, Span: n.Span, Parent: n.Parent,
 		Tool: m.Tool, Input: m.Input, Output: m.Output, Ended: true, Truncated: n.Truncated,
 		Outcome: Succeeded, ExitCode: n.ExitCode, ErrorType: n.ErrorType, Begun: when(jsontext.Value(quote(m.CreateTime))),
 	}
