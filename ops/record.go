@@ -115,8 +115,9 @@ func (o ParseToolCallResult) Run(ctx context.Context, r *ValidCalls) (*Recorded,
 	o.Judge.Prejudge(ctx, r.Calls)
 	var appended []store.Appended
 	var err error
+	begun := time.Now()
 	again := admission.Blocking(ctx, func() {
-		appended, err = o.Store.Append(ctx, store.Batch{Workspace: r.Workspace, Calls: r.Calls, Keep: o.Params.MaxHistory})
+		appended, err = o.Store.Append(store.Since(ctx, begun), store.Batch{Workspace: r.Workspace, Calls: r.Calls, Keep: o.Params.MaxHistory})
 	})
 	if err = errors.Join(err, again); err != nil {
 		return nil, fmt.Errorf("append %d calls: %w", len(r.Calls), err)
@@ -130,10 +131,11 @@ func (o ParseToolCallResult) Run(ctx context.Context, r *ValidCalls) (*Recorded,
 	for i := range r.Calls {
 		r.Calls[i].Seq = appended[i].Seq
 	}
+	stored := time.Now()
 	if err := o.await(ctx, r, appended); err != nil {
 		return nil, err
 	}
-	return o.answer(ctx, r, appended)
+	return o.answer(store.Since(ctx, begun.Add(time.Since(stored))), r, appended)
 }
 
 // amend adds to calls that are recorded what further accounts of them know better, of

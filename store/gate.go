@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"memoryd"
 )
@@ -55,4 +56,19 @@ func Ended(ctx context.Context) error {
 		return nil
 	}
 	return fmt.Errorf("store: %w", context.Cause(ctx))
+}
+
+type sinceKey struct{}
+
+// Since says when what a caller asks of a store in ctx began: a remote backend counts
+// its patience from there, over all questions together. Without it each question has
+// its own.
+func Since(ctx context.Context, begun time.Time) context.Context {
+	return context.WithValue(ctx, sinceKey{}, begun)
+}
+
+// Begun is the time of Since, if it was said.
+func Begun(ctx context.Context) (begun time.Time, ok bool) {
+	begun, ok = ctx.Value(sinceKey{}).(time.Time)
+	return begun, ok
 }

@@ -21,6 +21,9 @@ const maxAttempts = 8
 // whose ids follow from their keys and that are inserted only if they are not
 // there, and one round of small reads that tell whose writes took effect.
 func (s *backend) Append(ctx context.Context, b store.Batch) ([]store.Appended, error) {
+	if _, ok := store.Begun(ctx); !ok {
+		ctx = store.Since(ctx, time.Now())
+	}
 	if err := s.acquireLease(ctx); err != nil {
 		return nil, err
 	}

@@ -2,13 +2,17 @@ package qdrant_test
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"net"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"memoryd"
+	"memoryd/store"
 	"memoryd/store/qdrant"
 	"memoryd/store/qdrant/qdranttest"
 
@@ -157,5 +161,83 @@ func TestWhatAQuorumMissesIsAskedForAgain(t *testing.T) {
 	before := missed.Load()
 	if _, err := s.Tool(t.Context(), ref("none")); !memoryd.IsKind(err, memoryd.NotFound) || missed.Load()-before != 4 {
 		t.Errorf("a tool that is not there: %v, after %d reads", err, missed.Load()-before)
+	}
+}
+
+// An append is several requests, each with tries of its own: on a server that answers
+// none of them it took 40 s with a patience of 25 s.
+func TestAnAppendTakesNoLongerThanPatienceInAll(t *testing.T) {
+	server := qdranttest.New(t, versions[0])
+	cfg := fakeConfig()
+	cfg.Timeout, cfg.Patience = 400*time.Millisecond, time.Second
+	s := openFake(t, server, cfg)
+	if _, err := add(t.Context(), s, 10, call("t", 0, 1)); err != nil {
+		t.Fatal(err)
+	}
+	for name, hangs := range map[string]func(string) bool{
+		"writes": func(method string) bool { return method == "Upsert" },
+		"reads":  func(method string) bool { return method != "Upsert" },
+		"all":    func(string) bool { return true },
+	} {
+		server.Inject(func(method string) qdranttest.Fault {
+			if hangs(method) {
+				return qdranttest.Fault{Delay: time.Hour}
+			}
+			return qdranttest.Fault{}
+		})
+		var wg sync.WaitGroup
+		for n := range 4 { // they share requests, and wait for each other's
+			wg.Go(func() {
+				begun := time.Now()
+				if _, err := add(t.Context(), s, 10, call("t", 1+n, 1)); !memoryd.IsKind(err, memoryd.Unavailable) {
+					t.Errorf("%s hang: got %v", name, err)
+				}
+				if took := time.Since(begun); took > cfg.Patience+cfg.Timeout {
+					t.Errorf("%s hang: it took %v", name, took)
+				}
+				begun = time.Now()
+				if _, err := s.Described(store.Since(t.Context(), begun.Add(-cfg.Patience/2)), ref("t")); name != "writes" && !memoryd.IsKind(err, memoryd.Unavailable) {
+					t.Errorf("%s hang: described as %v", name, err)
+				}
+				if took := time.Since(begun); took > cfg.Patience+cfg.Timeout {
+					t.Errorf("%s hang: a description took %v", name, took)
+				}
+			})
+		}
+		wg.Wait()
+		server.Inject(nil)
+	}
+}
+
+// A server that is started together with Qdrant waits for it.
+func TestAStartWaitsForQdrant(t *testing.T) {
+	server := qdranttest.New(t, versions[0])
+	var there atomic.Bool
+	dial := func(ctx context.Context, address string) (net.Conn, error) {
+		if !there.Load() {
+			return nil, errors.New("nobody listens")
+		}
+		return server.Dial(ctx, address)
+	}
+	waits := 0
+	wait := func(context.Context, time.Duration) error {
+		if waits++; waits == 20 { // longer than one request is tried
+			there.Store(true)
+		}
+		return nil
+	}
+	cfg := fakeConfig()
+	cfg.Patience, cfg.Retries = time.Minute, 2
+	s, err := qdrant.Open(t.Context(), cfg, "", slog.New(slog.DiscardHandler), qdrant.WithDialer(dial), qdrant.WithSleep(wait))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	there.Store(false)
+	cfg.Patience, cfg.Timeout = time.Second, time.Second
+	if _, err := qdrant.Open(t.Context(), cfg, "", slog.New(slog.DiscardHandler), qdrant.WithDialer(dial)); !memoryd.IsKind(err, memoryd.Unavailable) {
+		t.Errorf("got %v", err)
 	}
 }

@@ -52,13 +52,19 @@ type batcher struct {
 // for. A failure is its own: when a shared request fails, or takes longer than one
 // request may, each is sent alone.
 func (s *backend) deliver(ctx context.Context, c *request) (*findings, error) {
-	c.ctx, c.done = ctx, make(chan struct{})
+	c.done = make(chan struct{})
+	waiting, cancel := context.WithDeadline(ctx, s.lastTry(ctx))
+	defer cancel()
+	c.ctx = waiting
 	if !s.enqueue(c) {
 		return s.deliverNow(ctx, []*request{c})
 	}
 	select {
 	case <-c.done:
-	case <-ctx.Done():
+	case <-waiting.Done():
+		if ctx.Err() == nil {
+			return nil, kindOf("append", context.DeadlineExceeded, 0)
+		}
 		return nil, fmt.Errorf("qdrant: append: %w", context.Cause(ctx))
 	}
 	if c.alone {

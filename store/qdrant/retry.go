@@ -29,11 +29,11 @@ const (
 // not serve. This is the only place that does. All requests may be repeated: they
 // read, or write the same bytes to the same ids, or compare before they write.
 func ask[R any](ctx context.Context, s *backend, what string, request func(context.Context) (R, error)) (R, error) {
-	end := time.Now().Add(s.cfg.Patience)
+	end := s.lastTry(ctx)
 	waits := backoff.ExponentialBackOff{InitialInterval: firstWait, RandomizationFactor: 1. / 3, Multiplier: 2, MaxInterval: maxWait}
 	waits.Reset()
 	for try := 0; ; try++ {
-		reply, err := once(ctx, s, request)
+		reply, err := once(ctx, s, end, request)
 		if err == nil {
 			return reply, nil
 		}
@@ -55,8 +55,22 @@ func ask[R any](ctx context.Context, s *backend, what string, request func(conte
 	}
 }
 
-func once[R any](ctx context.Context, s *backend, request func(context.Context) (R, error)) (R, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
+// lastTry is when patience ends: counted from when the caller began, if it says so, for
+// an append is many requests and takes no longer than one may.
+func (s *backend) lastTry(ctx context.Context) time.Time {
+	if begun, ok := store.Begun(ctx); ok {
+		return begun.Add(s.cfg.Patience)
+	}
+	return time.Now().Add(s.cfg.Patience)
+}
+
+// once makes a try, which ends with its time-out and with all patience.
+func once[R any](ctx context.Context, s *backend, end time.Time, request func(context.Context) (R, error)) (R, error) {
+	limit := time.Now().Add(s.cfg.Timeout)
+	if end.Before(limit) {
+		limit = end
+	}
+	ctx, cancel := context.WithDeadline(ctx, limit)
 	defer cancel()
 	return request(ctx)
 }
@@ -67,7 +81,15 @@ func retryable(err error) (again bool, after time.Duration) {
 	if limited, ok := errors.AsType[*qd.QdrantResourceExhaustedError](err); ok {
 		return true, time.Duration(max(0, limited.RetryAfterS)) * time.Second
 	}
-	return slices.Contains(unreachable, codeOf(err)), 0
+	return slices.Contains(unreachable, codeOf(err)) && !distrusted(err), 0
+}
+
+// distrusted tells a server whose certificate does not fit, or that speaks no TLS where
+// it should: asking again does not help. grpc-go gives that no code of its own.
+func distrusted(err error) bool {
+	text := err.Error()
+	return strings.Contains(text, "authentication handshake failed") &&
+		(strings.Contains(text, "certificate") || strings.Contains(text, "tls: ") || strings.Contains(text, "x509: "))
 }
 
 // unreachable are the codes of a server that cannot serve now. Internal is among
@@ -120,7 +142,7 @@ func kindOf(what string, err error, after time.Duration) error {
 		return &memoryd.Error{Kind: memoryd.Unavailable, Msg: "the vector database limits its load", RetryAfter: after, Err: err}
 	}
 	switch code := codeOf(err); {
-	case strings.Contains(err.Error(), "authentication handshake failed"): // grpc-go gives it no code of its own
+	case distrusted(err):
 		return memoryd.Wrap(memoryd.Unavailable, fmt.Errorf("%w: %w", ErrUnfit, err), "the vector database's certificate is not trusted, or it speaks no TLS")
 	case slices.Contains(unreachable, code), code == codes.FailedPrecondition:
 		return memoryd.Wrap(memoryd.Unavailable, err, "the vector database cannot be reached")

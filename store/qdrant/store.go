@@ -85,7 +85,7 @@ func Open(ctx context.Context, cfg Config, apiKey string, log *slog.Logger, opts
 		worker: lifecycle.NewWorker(log, "qdrant"),
 	}
 	s.choose()
-	if err := s.prepare(ctx); err != nil {
+	if err := s.prepareWhenThere(ctx); err != nil {
 		return nil, closeAfter(client, err)
 	}
 	return &Store{s.gate.Guard(s), internals{s}}, nil
@@ -106,6 +106,24 @@ func (s *backend) choose() {
 	}
 	s.appendOrder = &qd.WriteOrdering{Type: qd.WriteOrderingType_Medium}
 	s.compareOrder = &qd.WriteOrdering{Type: qd.WriteOrderingType_Strong}
+}
+
+// prepareWhenThere waits for a server that is not there yet, for as long as a request
+// may take with all its tries.
+func (s *backend) prepareWhenThere(ctx context.Context) error {
+	end := time.Now().Add(s.cfg.Patience)
+	for said := false; ; said = true {
+		err := s.prepare(ctx)
+		if !memoryd.IsKind(err, memoryd.Unavailable) || errors.Is(err, ErrUnfit) || time.Now().Add(maxWait).After(end) {
+			return err
+		}
+		if !said {
+			s.log.WarnContext(ctx, "waiting for qdrant", "host", s.cfg.Host, "for", s.cfg.Patience, "err", err)
+		}
+		if err := s.sleep(ctx, maxWait); err != nil {
+			return fmt.Errorf("qdrant: %w", err)
+		}
+	}
 }
 
 func (s *backend) prepare(ctx context.Context) error {
