@@ -30,6 +30,7 @@ import (
 	"memoryd/ops/survey"
 	"memoryd/store"
 	"memoryd/store/journal"
+	"memoryd/store/qdrant"
 )
 
 // readHeaderTimeout bounds how long a client may take to send its headers, and
@@ -45,6 +46,7 @@ type app struct {
 	log       *slog.Logger
 	store     store.Store
 	journal   *journal.Store                // before the store; nil: none
+	qdrant    func() *qdrant.Store          // the remote store, nil where there is none or it has not been reached
 	decorate  func(store.Store) store.Store // tests put faults between the store and its users
 	storeName string
 	judge     *evaluate.Evaluator

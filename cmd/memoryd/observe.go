@@ -12,6 +12,7 @@ import (
 	"memoryd"
 	"memoryd/api"
 	"memoryd/compact"
+	"memoryd/config"
 	"memoryd/evaluate"
 	"memoryd/internal/telemetry/metrics"
 	"memoryd/internal/telemetry/trace"
@@ -19,6 +20,7 @@ import (
 	"memoryd/ops"
 	"memoryd/store"
 	"memoryd/store/journal"
+	"memoryd/store/qdrant"
 )
 
 // measure lets the metrics see the store and what is asked of it.
@@ -31,6 +33,22 @@ func (a *app) measure(s store.Store) store.Store {
 		a.journal = journal
 		a.metrics.StoreState(journal.Journal())
 		a.metrics.Journal(func() metrics.Journal { return journalState(journal.Status(), time.Now()) })
+	}
+	a.qdrant = func() *qdrant.Store {
+		remote := s
+		if a.journal != nil {
+			remote = a.journal.Remote()
+		}
+		q, _ := remote.(*qdrant.Store)
+		return q
+	}
+	if a.cfg.Store.Backend == config.BackendQdrant {
+		a.metrics.Settings(func() int {
+			if q := a.qdrant(); q != nil {
+				return q.Differing()
+			}
+			return 0
+		})
 	}
 	return metrics.Store(s, a.metrics)
 }

@@ -158,6 +158,14 @@ func (a *app) checks() []api.Check {
 	if a.journal != nil {
 		checks = append(checks, api.Check{Name: "store.remote", Run: remoteOf(a.journal)})
 	}
+	if a.cfg.Store.Backend == config.BackendQdrant {
+		checks = append(checks, api.Check{Name: "store.settings", Run: func(ctx context.Context) error {
+			if q := a.qdrant(); q != nil {
+				return q.Settings(ctx)
+			}
+			return nil // not reached yet
+		}})
+	}
 	for name, client := range a.models.clients {
 		checks = append(checks, api.Check{Name: "llm." + name, Run: healthOf(client)})
 	}

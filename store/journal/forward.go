@@ -89,7 +89,7 @@ func (s *backend) failed(ctx context.Context, err error) {
 // local copy as soon as what waits is there. Records, and what others recorded
 // without a journal, do not come back.
 func (s *backend) remake(ctx context.Context) {
-	r, ok := s.reached().(store.Remaker)
+	r, ok := s.Remote().(store.Remaker)
 	if !ok {
 		return
 	}

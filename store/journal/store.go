@@ -247,8 +247,8 @@ func (s *backend) Status() Status {
 // Journal gives the local store, for what it reports of itself.
 func (s *backend) Journal() store.Store { return s.local }
 
-// reached is the remote store itself; nil if it could not be opened yet.
-func (s *backend) reached() store.Store {
+// Remote is the remote store itself; nil if it could not be opened yet.
+func (s *backend) Remote() store.Store {
 	if s.lazy == nil {
 		return s.remote
 	}
@@ -260,7 +260,7 @@ func (s *backend) reached() store.Store {
 
 // Sweep lets the remote store tidy up, if it has a Sweep and is there.
 func (s *backend) Sweep(ctx context.Context) error {
-	tidy, ok := s.reached().(interface {
+	tidy, ok := s.Remote().(interface {
 		Sweep(ctx context.Context) error
 	})
 	if !ok || s.away.Load() {

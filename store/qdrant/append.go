@@ -148,7 +148,7 @@ func (a *appending) makeTools(ctx context.Context, made []*qd.PointStruct) error
 		ids[i] = p.GetId().GetUuid()
 	}
 	made = append(made, newWorkspacePoint(a.b.Workspace))
-	if err := a.s.insert(ctx, a.s.tools, a.s.compareOrder, made); err != nil {
+	if err := a.s.insert(ctx, a.s.tools, a.s.compareOrder(), made); err != nil {
 		return err
 	}
 	found, err := a.s.getMap(ctx, a.s.tools, ids, include(fieldLife, fieldNonce))
@@ -205,7 +205,7 @@ func (a *appending) settle(ctx context.Context, found *findings) (bool, error) {
 		return false, nil
 	}
 	if _, ok := found.tools[workspaceID(a.b.Workspace)]; !ok {
-		if err := a.s.insert(ctx, a.s.tools, a.s.compareOrder, []*qd.PointStruct{newWorkspacePoint(a.b.Workspace)}); err != nil {
+		if err := a.s.insert(ctx, a.s.tools, a.s.compareOrder(), []*qd.PointStruct{newWorkspacePoint(a.b.Workspace)}); err != nil {
 			return false, err
 		}
 	}

@@ -171,7 +171,7 @@ func (s *backend) deliverNow(ctx context.Context, together []*request) (*finding
 	}
 	for points := all.points; len(points) > 0; {
 		n := requestSize(points)
-		if err := s.insert(ctx, s.calls, s.appendOrder, points[:n]); err != nil {
+		if err := s.insert(ctx, s.calls, s.appendOrder(), points[:n]); err != nil {
 			return nil, err
 		}
 		points = points[n:]

@@ -32,10 +32,11 @@ type Config struct {
 	// Connections is how many connections share the load.
 	Connections int `yaml:"connections"`
 
-	// ReplicationFactor, WriteConsistencyFactor and Shards are given to the
-	// collections when they are made, and not changed later. Beyond a factor of
-	// 1, deciding reads ask a majority of the replicas and writes that compare go
-	// through the shard's leader.
+	// ReplicationFactor, WriteConsistencyFactor, Shards and FlushInterval are given to
+	// the collections when they are made, and not changed later. What the collections
+	// have is what holds: where a shard has several copies, deciding reads ask a
+	// majority of them (or all, where writes need not reach enough for that) and
+	// writes that compare go through the shard's leader.
 	ReplicationFactor      int `yaml:"replication_factor"`
 	WriteConsistencyFactor int `yaml:"write_consistency_factor"`
 	Shards                 int `yaml:"shards"`
@@ -43,6 +44,10 @@ type Config struct {
 	// files: how much it reads again after a crash. What it acknowledged is in that
 	// log, flushed, whatever the interval. Whole seconds.
 	FlushInterval time.Duration `yaml:"flush_interval"`
+
+	// Strict refuses collections that have other settings than these; else they are
+	// used as they are, and the differences reported.
+	Strict bool `yaml:"strict"`
 
 	// Timeout bounds one request, Patience all tries of it together.
 	Timeout  time.Duration `yaml:"timeout"`

@@ -133,5 +133,5 @@ func (s *backend) forgetWorkspace(ctx context.Context, workspace string) error {
 	if err != nil || len(found) == 0 {
 		return err
 	}
-	return s.insert(ctx, s.tools, s.compareOrder, []*qd.PointStruct{newWorkspacePoint(workspace)})
+	return s.insert(ctx, s.tools, s.compareOrder(), []*qd.PointStruct{newWorkspacePoint(workspace)})
 }

@@ -32,6 +32,7 @@ func ReadForeign(ctx context.Context, cfg Config, apiKey, collection string, opt
 			f(&o)
 		}
 		s := &backend{cfg: cfg, sleep: o.sleep}
+		s.cluster.Store(&cluster{copies: 1})
 		var err error
 		if s.client, err = dial(cfg, apiKey, &o); err != nil {
 			yield(ForeignPoint{}, err)

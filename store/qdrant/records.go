@@ -80,7 +80,7 @@ func (s *backend) replaceRecord(ctx context.Context, id, life string, old payloa
 	p[fieldWriters] = words(marks(nonce, old.words(fieldWriters)))
 	var err error
 	if old == nil {
-		err = s.insert(ctx, s.docs, s.compareOrder, []*qd.PointStruct{newPoint(id, p)})
+		err = s.insert(ctx, s.docs, s.compareOrder(), []*qd.PointStruct{newPoint(id, p)})
 	} else {
 		same := all(qd.NewHasID(qd.NewIDUUID(id)), isInt(fieldRevision, revision))
 		err = s.set(ctx, s.docs, same, p)
@@ -288,7 +288,7 @@ func (p *putting) insert(ctx context.Context) error {
 	}
 	for len(points) > 0 {
 		n := requestSize(points)
-		if err := p.s.insert(ctx, p.s.docs, p.s.compareOrder, points[:n]); err != nil {
+		if err := p.s.insert(ctx, p.s.docs, p.s.compareOrder(), points[:n]); err != nil {
 			return err
 		}
 		points = points[n:]

@@ -152,12 +152,7 @@ func newPoint(id string, p payload) *qd.PointStruct {
 
 // insert writes points whose ids are not there; the others stay as they are.
 func (s *backend) insert(ctx context.Context, collection string, order *qd.WriteOrdering, points []*qd.PointStruct) error {
-	r := &qd.UpsertPoints{CollectionName: collection, Wait: new(true), Points: points, Ordering: order}
-	if s.insertMode {
-		r.UpdateMode = qd.UpdateMode_InsertOnly.Enum()
-	} else {
-		r.UpdateFilter = nothing()
-	}
+	r := &qd.UpsertPoints{CollectionName: collection, Wait: new(true), Points: points, Ordering: order, UpdateFilter: nothing()}
 	return s.update(ctx, "insert", func(ctx context.Context) (*qd.UpdateResult, error) { return s.client.Upsert(ctx, r) })
 }
 
@@ -165,7 +160,7 @@ func (s *backend) insert(ctx context.Context, collection string, order *qd.Write
 func (s *backend) upsert(ctx context.Context, collection string, points []*qd.PointStruct) error {
 	return s.update(ctx, "upsert", func(ctx context.Context) (*qd.UpdateResult, error) {
 		return s.client.Upsert(ctx, &qd.UpsertPoints{
-			CollectionName: collection, Wait: new(true), Points: points, Ordering: s.appendOrder,
+			CollectionName: collection, Wait: new(true), Points: points, Ordering: s.appendOrder(),
 		})
 	})
 }
@@ -176,7 +171,7 @@ func (s *backend) set(ctx context.Context, collection string, f *qd.Filter, p pa
 	return s.update(ctx, "set payload", func(ctx context.Context) (*qd.UpdateResult, error) {
 		return s.client.SetPayload(ctx, &qd.SetPayloadPoints{
 			CollectionName: collection, Wait: new(true), Payload: p, PointsSelector: qd.NewPointsSelectorFilter(f),
-			Ordering: s.compareOrder,
+			Ordering: s.compareOrder(),
 		})
 	})
 }
@@ -186,7 +181,7 @@ func (s *backend) strip(ctx context.Context, collection string, ids []*qd.PointI
 	return s.update(ctx, "delete payload", func(ctx context.Context) (*qd.UpdateResult, error) {
 		return s.client.DeletePayload(ctx, &qd.DeletePayloadPoints{
 			CollectionName: collection, Wait: new(true), Keys: fields, PointsSelector: qd.NewPointsSelectorIDs(ids),
-			Ordering: s.appendOrder,
+			Ordering: s.appendOrder(),
 		})
 	})
 }
@@ -194,7 +189,7 @@ func (s *backend) strip(ctx context.Context, collection string, ids []*qd.PointI
 func (s *backend) remove(ctx context.Context, collection string, which *qd.PointsSelector) error {
 	return s.update(ctx, "delete", func(ctx context.Context) (*qd.UpdateResult, error) {
 		return s.client.Delete(ctx, &qd.DeletePoints{
-			CollectionName: collection, Wait: new(true), Points: which, Ordering: s.compareOrder,
+			CollectionName: collection, Wait: new(true), Points: which, Ordering: s.compareOrder(),
 		})
 	})
 }

@@ -71,7 +71,7 @@ func (r *restoring) store(ctx context.Context) error {
 		return err
 	}
 	made := []*qd.PointStruct{r.toolPoint(), newWorkspacePoint(r.t.Workspace)}
-	if err := r.s.insert(ctx, r.s.tools, r.s.compareOrder, made); err != nil {
+	if err := r.s.insert(ctx, r.s.tools, r.s.compareOrder(), made); err != nil {
 		return err
 	}
 	after, err := r.s.find(ctx, r.t.ToolRef)
@@ -139,7 +139,7 @@ func (r *restoring) allMine(ctx context.Context, ids []string, found map[string]
 	if len(again) == 0 {
 		return nil
 	}
-	return r.s.insert(ctx, r.s.calls, r.s.appendOrder, again)
+	return r.s.insert(ctx, r.s.calls, r.s.appendOrder(), again)
 }
 
 // toolPoint carries what the calls do not say by themselves.

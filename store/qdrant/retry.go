@@ -105,19 +105,6 @@ var unreachable = []codes.Code{codes.Unavailable, codes.DeadlineExceeded, codes.
 // when a write to it has failed it refuses at once.
 const awayFor = 10 * time.Second
 
-// consistency is how reads ask the copies of a shard; nil where there is one. A
-// majority finds what most copies have. While a copy is away, a quorum is asked
-// instead: it finds what all of those asked have.
-func (s *backend) consistency() *qd.ReadConsistency {
-	if s.cfg.ReplicationFactor == 1 {
-		return nil
-	}
-	if s.asksQuorum() {
-		return qd.NewReadConsistencyType(qd.ReadConsistencyType_Quorum)
-	}
-	return qd.NewReadConsistencyType(qd.ReadConsistencyType_Majority)
-}
-
 // asksQuorum tells that a copy was away a moment ago.
 func (s *backend) asksQuorum() bool { return time.Now().UnixNano() < s.copyAwayUntil.Load() }
 

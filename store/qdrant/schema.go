@@ -127,6 +127,9 @@ func (s *backend) create(ctx context.Context, alias string) error {
 	if err != nil {
 		return err
 	}
+	if _, err := s.checkSchema(ctx, alias+schemaSuffix); err != nil {
+		return err
+	}
 	_, err = ask(ctx, s, "create alias", func(ctx context.Context) (bool, error) {
 		return true, ignoreExisting(s.client.CreateAlias(ctx, alias, alias+schemaSuffix))
 	})
@@ -141,18 +144,30 @@ func ignoreExisting(err error) error {
 	return err
 }
 
-// checkCollection refuses a collection of another schema and adds indexes that
-// it lacks.
+// checkSchema refuses a collection of another schema, or of another program: it gets no
+// alias and no index.
+func (s *backend) checkSchema(ctx context.Context, name string) (*qd.CollectionInfo, error) {
+	info, err := s.collection(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	switch v := payload(info.GetConfig().GetMetadata()).int(schemaKey); v {
+	case schemaVersion:
+		return info, nil
+	case 0:
+		return nil, memoryd.Wrap(memoryd.Unavailable, fmt.Errorf("%s: %w", name, ErrUnfit),
+			fmt.Sprintf("the collection %s is not memoryd's; store.qdrant.prefix names others", name))
+	default:
+		return nil, memoryd.Wrap(memoryd.Unavailable, fmt.Errorf("%s: %w", name, ErrUnfit),
+			fmt.Sprintf("the collection %s is of schema %d; this program needs version %d", name, v, schemaVersion))
+	}
+}
+
+// checkCollection adds the indexes that a collection of this schema lacks.
 func (s *backend) checkCollection(ctx context.Context, alias string, indexes []index) error {
-	info, err := ask(ctx, s, "collection info", func(ctx context.Context) (*qd.CollectionInfo, error) {
-		return s.client.GetCollectionInfo(ctx, alias)
-	})
+	info, err := s.checkSchema(ctx, alias)
 	if err != nil {
 		return err
-	}
-	if v := payload(info.GetConfig().GetMetadata()).int(schemaKey); v != schemaVersion {
-		return memoryd.Wrap(memoryd.Unavailable, fmt.Errorf("%s: %w", alias, ErrUnfit),
-			"the collections are of another schema; this program needs version 1")
 	}
 	for _, ix := range indexes {
 		if info.GetPayloadSchema()[ix.field] != nil {

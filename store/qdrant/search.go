@@ -54,7 +54,7 @@ func (s *backend) index(ctx context.Context, id string, f *qd.Filter, tool, guid
 	}
 	err := s.update(ctx, "update vectors", func(ctx context.Context) (*qd.UpdateResult, error) {
 		return s.client.UpdateVectors(ctx, &qd.UpdatePointVectors{
-			CollectionName: s.tools, Wait: new(true), Ordering: s.compareOrder, UpdateFilter: f,
+			CollectionName: s.tools, Wait: new(true), Ordering: s.compareOrder(), UpdateFilter: f,
 			Points: []*qd.PointVectors{{Id: qd.NewIDUUID(id), Vectors: vectors}},
 		})
 	})
@@ -67,7 +67,7 @@ func (s *backend) index(ctx context.Context, id string, f *qd.Filter, tool, guid
 func (s *backend) unindex(ctx context.Context, f *qd.Filter) error {
 	return s.update(ctx, "delete vectors", func(ctx context.Context) (*qd.UpdateResult, error) {
 		return s.client.DeleteVectors(ctx, &qd.DeletePointVectors{
-			CollectionName: s.tools, Wait: new(true), Ordering: s.compareOrder,
+			CollectionName: s.tools, Wait: new(true), Ordering: s.compareOrder(),
 			PointsSelector: qd.NewPointsSelectorFilter(f), Vectors: &qd.VectorsSelector{Names: []string{searchVector}},
 		})
 	})

@@ -39,9 +39,7 @@ type backend struct {
 	grace  time.Duration
 
 	calls, tools, docs string // collections, by alias
-	insertMode         bool   // the server knows update_mode
-	appendOrder        *qd.WriteOrdering
-	compareOrder       *qd.WriteOrdering
+	cluster            atomic.Pointer[cluster]
 
 	clock      clock
 	clockLease clockLease
@@ -84,7 +82,7 @@ func Open(ctx context.Context, cfg Config, apiKey string, log *slog.Logger, opts
 		calls: cfg.Prefix + "calls", tools: cfg.Prefix + "tools", docs: cfg.Prefix + "docs",
 		worker: lifecycle.NewWorker(log, "qdrant"),
 	}
-	s.choose()
+	s.cluster.Store(&cluster{copies: cfg.ReplicationFactor, written: cfg.WriteConsistencyFactor}) // until it says itself
 	if err := s.prepareWhenThere(ctx); err != nil {
 		return nil, closeAfter(client, err)
 	}
@@ -96,16 +94,6 @@ func closeAfter(client *qd.Client, err error) error {
 		return fmt.Errorf("%w (and closing: %w)", err, cerr)
 	}
 	return err
-}
-
-// choose sets how strictly the replicas of a shard are kept in step. With one
-// replica there is nothing to choose.
-func (s *backend) choose() {
-	if s.cfg.ReplicationFactor == 1 {
-		return
-	}
-	s.appendOrder = &qd.WriteOrdering{Type: qd.WriteOrderingType_Medium}
-	s.compareOrder = &qd.WriteOrdering{Type: qd.WriteOrderingType_Strong}
 }
 
 // prepareWhenThere waits for a server that is not there yet, for as long as a request
@@ -127,10 +115,13 @@ func (s *backend) prepareWhenThere(ctx context.Context) error {
 }
 
 func (s *backend) prepare(ctx context.Context) error {
-	if err := s.greet(ctx, s.log); err != nil {
+	if _, err := s.versions(ctx); err != nil {
 		return err
 	}
 	if err := s.ensureSchema(ctx); err != nil {
+		return err
+	}
+	if err := s.survey(ctx); err != nil {
 		return err
 	}
 	return s.acquireLease(ctx)
@@ -239,25 +230,4 @@ func parseVersion(s string) (version, error) {
 		return version{}, fmt.Errorf("cannot read the server's version %q", s)
 	}
 	return version{major, minor}, nil
-}
-
-// greet asks the server for its version and refuses one that is too old.
-func (s *backend) greet(ctx context.Context, log *slog.Logger) error {
-	reply, err := ask(ctx, s, "health check", func(ctx context.Context) (*qd.HealthCheckReply, error) {
-		return s.client.GetQdrantClient().HealthCheck(ctx, &qd.HealthCheckRequest{})
-	})
-	if err != nil {
-		return err
-	}
-	v, err := parseVersion(reply.GetVersion())
-	if err != nil {
-		return memoryd.Wrap(memoryd.Unavailable, fmt.Errorf("%w: %w", ErrUnfit, err), "the vector database does not say its version")
-	}
-	if !v.atLeast(1, 16) {
-		return memoryd.Wrap(memoryd.Unavailable, ErrUnfit,
-			fmt.Sprintf("qdrant %s is too old: conditional updates need 1.16 or newer", reply.GetVersion()))
-	}
-	s.insertMode = v.atLeast(1, 17)
-	log.InfoContext(ctx, "connected to qdrant", "version", reply.GetVersion(), "insert_only", s.insertMode)
-	return nil
 }

@@ -82,7 +82,7 @@ func (s *backend) settleRound(ctx context.Context, verdicts []store.Verdict, whi
 	}
 	err = s.update(ctx, "settle", func(ctx context.Context) (*qd.UpdateResult, error) {
 		return lastOf(s.client.UpdateBatch(ctx, &qd.UpdateBatchPoints{
-			CollectionName: s.calls, Wait: new(true), Operations: ops, Ordering: s.compareOrder,
+			CollectionName: s.calls, Wait: new(true), Operations: ops, Ordering: s.compareOrder(),
 		}))
 	})
 	if err != nil {

@@ -43,6 +43,7 @@ func full(t *testing.T) *metrics.Registry {
 	r.Intake(func() []metrics.Intake {
 		return []metrics.Intake{{Source: "otlp:gen_ai", Calls: map[string]int64{"new": 3, "known": 1}}}
 	})
+	r.Settings(func() int { return 2 })
 	r.Journal(func() metrics.Journal {
 		return metrics.Journal{
 			Backlog: 7, Age: time.Minute, Forwarded: 8, Parked: 1, Repairs: 2, Repaired: map[string]int64{"calls": 3, "verdicts": 4},

@@ -39,7 +39,7 @@ func (r *Registry) Models(state func() []Model) { pull(r, state) }
 // Journal is the state of the journal before a remote store; counts are since
 // start, of calls, verdicts and deletions.
 type Journal struct {
-	Backlog   int              `metric:"spool_backlog_entries" help:"Calls, verdicts and deletions that wait in the journal for the remote store; only with store.spool."`
+	Backlog   int              `metric:"spool_backlog_entries" help:"Calls, verdicts and deletions that wait in the journal for the remote store; only with store.journal."`
 	Age       time.Duration    `metric:"spool_oldest_age_seconds" help:"For how long the oldest of them has waited; 0 when nothing waits."`
 	Available bool             `metric:"spool_remote_available" help:"1 while the remote store answers, 0 while it is away or cannot be used and reads are answered from the journal's copy."`
 	Forwarded int64            `metric:"spool_forwarded_total" help:"Calls, verdicts and deletions that were forwarded to the remote store."`
@@ -91,6 +91,9 @@ type (
 	storeSize struct {
 		Bytes int64 `metric:"store_file_bytes" help:"Size of the store on its disk; only of stores that know it."`
 	}
+	storeSettings struct {
+		Differing int `metric:"qdrant_settings_differing" help:"Settings of store.qdrant that the collections do not have: they were made with others, which hold; only with Qdrant."`
+	}
 	storeQueue struct {
 		Writes int64 `metric:"store_queue_depth" help:"Writes that wait for a commit; only of stores that queue."`
 	}
@@ -104,6 +107,12 @@ func (r *Registry) InFlight(n func() int64) {
 // Pending asks for the number of stored calls without a verdict at each scrape.
 func (r *Registry) Pending(n func() int64) {
 	pull(r, one(func() pendingCalls { return pendingCalls{n()} }))
+}
+
+// Settings asks at each scrape for the number of settings that a remote store does not
+// have.
+func (r *Registry) Settings(differing func() int) {
+	pull(r, one(func() storeSettings { return storeSettings{differing()} }))
 }
 
 // Panics asks at each scrape for the number of caught panics by part.

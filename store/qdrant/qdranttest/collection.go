@@ -5,12 +5,12 @@ import qd "github.com/qdrant/go-client/qdrant"
 // collection is the points of one collection. A stored point is never changed,
 // only replaced.
 type collection struct {
-	name     string
-	metadata map[string]*qd.Value
-	schema   map[string]*qd.PayloadSchemaInfo
-	points   map[string]*stored
-	before   map[string]*stored // before the newest write, if the server lags
-	by       map[string]map[string]map[string]bool
+	name   string
+	config *qd.CollectionConfig
+	schema map[string]*qd.PayloadSchemaInfo
+	points map[string]*stored
+	before map[string]*stored // before the newest write, if the server lags
+	by     map[string]map[string]map[string]bool
 }
 
 // stored is a point.
@@ -24,8 +24,13 @@ type stored struct {
 // sparse is a sparse vector.
 type sparse map[uint32]float32
 
-func newCollection(name string, metadata map[string]*qd.Value) *collection {
-	c := &collection{name: name, metadata: metadata, schema: map[string]*qd.PayloadSchemaInfo{}}
+func newCollection(r *qd.CreateCollection) *collection {
+	shards, copies, written := r.GetShardNumber(), r.GetReplicationFactor(), r.GetWriteConsistencyFactor()
+	c := &collection{name: r.GetCollectionName(), config: &qd.CollectionConfig{
+		Metadata:        r.GetMetadata(),
+		Params:          &qd.CollectionParams{ShardNumber: max(1, shards), ReplicationFactor: &copies, WriteConsistencyFactor: &written},
+		OptimizerConfig: r.GetOptimizersConfig(),
+	}, schema: map[string]*qd.PayloadSchemaInfo{}}
 	c.clear()
 	return c
 }

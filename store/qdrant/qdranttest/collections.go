@@ -7,6 +7,7 @@ import (
 	qd "github.com/qdrant/go-client/qdrant"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 )
 
 type collectionsService struct {
@@ -24,7 +25,7 @@ func (c *collectionsService) Create(_ context.Context, r *qd.CreateCollection) (
 	if c.s.find(name) != nil {
 		return nil, status.Errorf(codes.AlreadyExists, "Collection `%s` already exists!", name)
 	}
-	c.s.collections[name] = newCollection(name, r.GetMetadata())
+	c.s.collections[name] = newCollection(r)
 	return done(), nil
 }
 
@@ -63,8 +64,33 @@ func (c *collectionsService) Get(_ context.Context, r *qd.GetCollectionInfoReque
 	schema := map[string]*qd.PayloadSchemaInfo{}
 	maps.Copy(schema, col.schema)
 	return &qd.GetCollectionInfoResponse{Result: &qd.CollectionInfo{
-		Status: qd.CollectionStatus_Green, Config: &qd.CollectionConfig{Metadata: col.metadata}, PayloadSchema: schema,
+		Status: qd.CollectionStatus_Green, Config: col.config, PayloadSchema: schema,
 	}}, nil
+}
+
+// Configure changes what a collection, or what an alias names, was made with.
+func (s *Server) Configure(name string, change func(*qd.CollectionConfig)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.find(name)
+	config := proto.CloneOf(c.config)
+	change(config)
+	c.config = config
+}
+
+// CollectionClusterInfo says that all shards are here, each once.
+func (c *collectionsService) CollectionClusterInfo(_ context.Context, r *qd.CollectionClusterInfoRequest) (*qd.CollectionClusterInfoResponse, error) {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	col := c.s.find(r.GetCollectionName())
+	if col == nil {
+		return nil, missing(r.GetCollectionName())
+	}
+	out := &qd.CollectionClusterInfoResponse{PeerId: 1, ShardCount: uint64(col.config.GetParams().GetShardNumber())}
+	for n := range col.config.GetParams().GetShardNumber() {
+		out.LocalShards = append(out.LocalShards, &qd.LocalShardInfo{ShardId: n, State: qd.ReplicaState_Active})
+	}
+	return out, nil
 }
 
 func missing(name string) error {

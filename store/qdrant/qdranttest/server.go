@@ -56,6 +56,10 @@ func New(t *testing.T, version string) *Server {
 	return s
 }
 
+// Says makes the server say another version than it has, as one node of a cluster does for
+// another that carries a request out.
+func (s *Server) Says(version string) { s.version = version }
+
 // Dial connects to the server.
 func (s *Server) Dial(ctx context.Context, _ string) (net.Conn, error) {
 	return s.wire.DialContext(ctx)

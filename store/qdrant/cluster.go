@@ -1,0 +1,200 @@
+package qdrant
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"memoryd"
+
+	qd "github.com/qdrant/go-client/qdrant"
+)
+
+// The settings of the configuration are given to collections when these are made. What
+// holds is what the collections have: they may be older than the settings, made by
+// somebody else, or changed since.
+
+// cluster is what the servers said of themselves and of the collections.
+type cluster struct {
+	asked    time.Time
+	versions []string // of the nodes that answered, each once
+	copies   int      // the most that a shard has, or is to have
+	written  int      // the fewest of them that a write must have reached
+	differs  []string // what the collections have in place of a setting
+}
+
+// askAgain is for how long what the cluster said is believed.
+const askAgain = time.Minute
+
+// Settings gives an error that names the settings that the collections do not have, nil
+// when they have all. It asks the cluster at most once a minute.
+func (s internals) Settings(ctx context.Context) error {
+	if time.Since(s.cluster.Load().asked) > askAgain {
+		if err := s.gate.Enter(ctx); err != nil {
+			return err
+		}
+		defer s.gate.Leave()
+		if err := s.survey(ctx); err != nil {
+			return err
+		}
+	}
+	return s.cluster.Load().differing()
+}
+
+// Differing is how many settings the collections do not have.
+func (s internals) Differing() int { return len(s.cluster.Load().differs) }
+
+func (c *cluster) differing() error {
+	if len(c.differs) == 0 {
+		return nil
+	}
+	return memoryd.Errorf(memoryd.Unavailable, "the collections were made with other settings, which hold: %s", strings.Join(c.differs, "; "))
+}
+
+// survey asks the cluster what it is.
+func (s *backend) survey(ctx context.Context) error {
+	c := &cluster{asked: time.Now(), copies: 1, written: maxFactor}
+	var err error
+	if c.versions, err = s.versions(ctx); err != nil {
+		return err
+	}
+	for _, alias := range []string{s.calls, s.tools, s.docs} {
+		info, err := s.collection(ctx, alias)
+		if err != nil {
+			return err
+		}
+		c.compare(alias, info.GetConfig(), s.wanted(alias))
+		copies, err := s.copies(ctx, alias)
+		if err != nil {
+			return err
+		}
+		c.copies = max(c.copies, copies)
+	}
+	before := s.cluster.Swap(c)
+	if before != nil && slices.Equal(before.differs, c.differs) && slices.Equal(before.versions, c.versions) {
+		return nil
+	}
+	s.log.InfoContext(ctx, "connected to qdrant", "versions", c.versions, "copies", c.copies, "copies_written", c.written)
+	for _, d := range c.differs {
+		s.log.WarnContext(ctx, "a collection was made with another setting, which holds", "setting", d)
+	}
+	if err := c.differing(); err != nil && s.cfg.Strict {
+		return memoryd.Wrap(memoryd.Unavailable, fmt.Errorf("%w: %w", ErrUnfit, err), "store.qdrant.strict: "+strings.Join(c.differs, "; "))
+	}
+	return nil
+}
+
+// wanted are the numbers that a collection is made with, by setting.
+func (s *backend) wanted(alias string) map[string]int {
+	shards := s.cfg.Shards
+	if alias == s.tools {
+		shards = 1 // word statistics are kept by shard
+	}
+	return map[string]int{
+		"replication_factor": s.cfg.ReplicationFactor, "write_consistency_factor": s.cfg.WriteConsistencyFactor,
+		"shards": shards, "flush_interval": int(s.cfg.FlushInterval.Seconds()),
+	}
+}
+
+// compare adds what a collection has.
+func (c *cluster) compare(alias string, has *qd.CollectionConfig, wanted map[string]int) {
+	p := has.GetParams()
+	real := map[string]int{
+		"replication_factor": int(max(1, p.GetReplicationFactor())), "write_consistency_factor": int(max(1, p.GetWriteConsistencyFactor())),
+		"shards": int(p.GetShardNumber()), "flush_interval": int(has.GetOptimizerConfig().GetFlushIntervalSec()),
+	}
+	c.copies = max(c.copies, real["replication_factor"])
+	c.written = min(c.written, real["write_consistency_factor"])
+	for _, setting := range []string{"replication_factor", "write_consistency_factor", "shards", "flush_interval"} {
+		if real[setting] != wanted[setting] {
+			c.differs = append(c.differs, fmt.Sprintf("%s of %s is %d, not %d", setting, alias, real[setting], wanted[setting]))
+		}
+	}
+}
+
+// copies is how many copies the shard has that has most of them.
+func (s *backend) copies(ctx context.Context, alias string) (int, error) {
+	info, err := ask(ctx, s, "cluster info", func(ctx context.Context) (*qd.CollectionClusterInfoResponse, error) {
+		return s.client.GetCollectionClusterInfo(ctx, alias)
+	})
+	if err != nil {
+		return 0, err
+	}
+	most, of := 1, map[uint32]int{}
+	for _, shard := range info.GetLocalShards() {
+		of[shard.GetShardId()]++
+	}
+	for _, shard := range info.GetRemoteShards() {
+		of[shard.GetShardId()]++
+		most = max(most, of[shard.GetShardId()])
+	}
+	return most, nil
+}
+
+func (s *backend) collection(ctx context.Context, name string) (*qd.CollectionInfo, error) {
+	return ask(ctx, s, "collection info", func(ctx context.Context) (*qd.CollectionInfo, error) {
+		return s.client.GetCollectionInfo(ctx, name)
+	})
+}
+
+// versions asks on each connection, which may lead to as many nodes, and refuses a node
+// that is too old: conditional writes need 1.16. Newer nodes could insert without a
+// condition (update_mode); a node of 1.16 overlooks that and replaces what is there, and
+// nobody can be sure to have met all nodes. So all are asked what all can do.
+func (s *backend) versions(ctx context.Context) (list []string, err error) {
+	for range s.cfg.Connections {
+		reply, err := ask(ctx, s, "health check", func(ctx context.Context) (*qd.HealthCheckReply, error) {
+			return s.client.GetQdrantClient().HealthCheck(ctx, &qd.HealthCheckRequest{})
+		})
+		if err != nil {
+			return nil, err
+		}
+		v, err := parseVersion(reply.GetVersion())
+		if err != nil {
+			return nil, memoryd.Wrap(memoryd.Unavailable, fmt.Errorf("%w: %w", ErrUnfit, err), "the vector database does not say its version")
+		}
+		if !v.atLeast(1, 16) {
+			return nil, memoryd.Wrap(memoryd.Unavailable, ErrUnfit,
+				fmt.Sprintf("qdrant %s is too old: conditional updates need 1.16 or newer", reply.GetVersion()))
+		}
+		list = append(list, reply.GetVersion())
+	}
+	slices.Sort(list)
+	return slices.Compact(list), nil
+}
+
+// consistency is how reads ask the copies of a shard; nil where there is one. A
+// majority finds what most copies have, which is what was acknowledged if writes reach
+// enough of them; else all are asked. While a copy is away, a quorum is asked instead:
+// it finds what all of those asked have.
+func (s *backend) consistency() *qd.ReadConsistency {
+	c := s.cluster.Load()
+	switch {
+	case c.copies == 1:
+		return nil
+	case s.asksQuorum():
+		return qd.NewReadConsistencyType(qd.ReadConsistencyType_Quorum)
+	case c.copies/2+1+c.written > c.copies:
+		return qd.NewReadConsistencyType(qd.ReadConsistencyType_Majority)
+	}
+	return qd.NewReadConsistencyType(qd.ReadConsistencyType_All)
+}
+
+// Writes are ordered as strictly as the copies of a shard have to be kept in step: by its
+// acting leader if they only add, by its permanent one if they compare.
+func (s *backend) appendOrder() *qd.WriteOrdering {
+	return s.ordered(qd.WriteOrderingType_Medium)
+}
+
+func (s *backend) compareOrder() *qd.WriteOrdering {
+	return s.ordered(qd.WriteOrderingType_Strong)
+}
+
+func (s *backend) ordered(how qd.WriteOrderingType) *qd.WriteOrdering {
+	if s.cluster.Load().copies == 1 {
+		return nil
+	}
+	return &qd.WriteOrdering{Type: how}
+}
