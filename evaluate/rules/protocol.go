@@ -226,7 +226,8 @@ var sqlPhrases = []string{
 	"parser error:", "no database selected", "must appear in the group by", "operationalerror", "programmingerror",
 	"psycopg2.errors", "sqlite3.", "unrecognized token:", "unrecognized name:", "invalid identifier",
 	"database is locked", "relation \"", "misuse of aggregate", "ora-0", "ora-1", "permission denied for",
-	"incomplete input", "cannot drop", "table already exists",
+	"incomplete input", "cannot drop", "table already exists", "canceling statement due to", "deadlock detected", "deadlock found when",
+	"could not serialize access", "lock wait timeout", "in a read-only transaction", "current transaction is aborted", "::exception:",
 }
 
 // sqlError: the message stands in one of the first two lines or the last one of
@@ -241,6 +242,9 @@ func sqlError(v *view, t *text) (finding, bool) {
 			continue
 		}
 		p, ok := l.find(hasSQL, sqlPhrases)
+		if ok && p == "deadlock detected" && len(l.s) > 60 { // in a sentence about it
+			continue
+		}
 		if !ok || p == "relation \"" && !strings.Contains(l.low(), "does not exist") || p == "column reference" && !strings.Contains(l.low(), "ambiguous") || v.echoes(l.s) {
 			if !isEngineError(l.low()) {
 				continue

@@ -22,7 +22,8 @@ var complaints = []string{
 	"has expired", "is expired", "invalid api key", "api key", "did not appear", "not found", "missing required",
 	"not installed", "cancelled due", "did not succeed", "unsuccessful", "overloaded", "exceeds maximum",
 	"exceeds the ", "exceeds limit", "doesn't match", "failed because", "terminated early", "not registered", "maximum context length", "not ready yet",
-	"the wrong kind", "the wrong type", "wrong number of",
+	"the wrong kind", "the wrong type", "wrong number of", "outside the allowed", "outside the range", "has been closed", "is offline", "is not enough",
+	"unsatisfiable", "no solution found", "invalid data", "is not in the ",
 }
 
 // softComplaints say it too, but also stand in sentences about the world.
