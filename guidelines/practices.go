@@ -246,7 +246,7 @@ func (f *findings) practice(c *evidence.Cause) []practice {
 	}
 	p.do = constraints.Imperative(c.Constraint, f)
 	if !quorate(evidence.Support{Calls: c.Count, Runs: c.Runs, Sole: c.Sole}) || c.Stated.Calls > 0 && !quorate(c.Stated) {
-		if own := constraints.Imperative(c.Constraint.Bare(), f); own != p.do {
+		if own := constraints.Imperative(c.Bare(), f); own != p.do {
 			p.do, p.full = own, p.do
 		}
 	}

@@ -28,7 +28,9 @@ func (w *window) link(c *Cause) {
 		return
 	case constraints.TooGeneric:
 		if c.Parameter == "" {
-			c.Parameter = w.voted(c, func(said string, l leafValue) bool { return l.kind == '"' && len(l.path) > 2 && hasWord(said, strings.ToLower(l.path)) })
+			c.Parameter = w.voted(c, func(said string, l leafValue) bool {
+				return l.kind == '"' && len(l.path) > 2 && hasWord(said, strings.ToLower(l.path))
+			})
 		}
 		return
 	case constraints.SQLName, constraints.Balance, constraints.SoldOut, constraints.Capacity, constraints.Stale, constraints.Forbidden, constraints.NotFound, constraints.Exists:

@@ -290,18 +290,6 @@ func RunOf(c *memoryd.Call) (id, agent uint64, named bool) {
 // AgentOf is the number of an agent, by its agent_id.
 func AgentOf(id string) uint64 { return hashOf("agent", id) }
 
-// Trajectory is metadata.trajectory_id, by which calls of one run of an agent are
-// known to belong together; "" when there is none.
-func Trajectory(metadata []byte) string {
-	var m struct {
-		ID string `json:"trajectory_id"`
-	}
-	if !bytes.Contains(metadata, []byte("trajectory_id")) || json.Unmarshal(metadata, &m) != nil {
-		return ""
-	}
-	return m.ID
-}
-
 // hashOf is a number that stays the same over restarts.
 func hashOf(kind, s string) uint64 {
 	h := uint64(14695981039346656037) // FNV-1a

@@ -189,32 +189,3 @@ func exited(low string) bool {
 var relief = []string{"no error", "0 error", "without error", "0 failed", "no fail", "0 failures", "errors: 0", "not an error", "error-free", "0 warning"}
 
 var troubleIndex = phrases.NewIndex(map[phrases.Marks][]string{1: troubleWords})
-
-// reports are the words by which a line anywhere in a text reports a failure.
-var reports = []string{"error", "exception", "traceback", "failed", "failure", "denied", "refused", "not found", "no such file"}
-
-var reportIndex = phrases.NewIndex(map[phrases.Marks][]string{1: reports})
-
-// Mentions reports whether a text may hold a line that At finds something in. It
-// is a quick look at the whole.
-func Mentions(text string) bool { return reportIndex.Scan(text) != 0 }
-
-// At returns where in a line the report of a failure begins, -1 where the line
-// reports none. Other than Troubled it takes only words that hardly any line of
-// content holds.
-func At(line string) int {
-	if reportIndex.Scan(line) == 0 {
-		return -1
-	}
-	low := strings.ToLower(line)
-	if len(low) != len(line) || phrases.ContainsAny(low, relief) {
-		return -1
-	}
-	at := -1
-	for _, w := range reports {
-		if i := strings.Index(low, w); i >= 0 && (at < 0 || i < at) {
-			at = i
-		}
-	}
-	return at
-}

@@ -89,16 +89,6 @@ func TestUnwrapTakesWhatDescribesTheError(t *testing.T) {
 	}
 }
 
-func TestAtFindsReportsInLines(t *testing.T) {
-	for line, want := range map[string]int{
-		"main.go:3: undefined: x": -1, "build failed": 6, "2024 ERROR db: gone": 5, "0 errors": -1, "open x: No such file or directory": 8, "all good": -1,
-	} {
-		if got := errortext.At(line); got != want {
-			t.Errorf("%q: got %d, want %d", line, got, want)
-		}
-	}
-}
-
 func FuzzFind(f *testing.F) {
 	for _, s := range []string{
 		"Traceback (most recent call last):\nx\nValueError: y", `{"error": {"message": "x"}}`, "[{'a': \"b\"}]", "\xff\x00", `{"a":"{\"b\":\"{}\"}"}`,
@@ -113,9 +103,6 @@ func FuzzFind(f *testing.F) {
 		}
 		if message := errortext.Message(s); ok && message != line {
 			t.Fatalf("Find gives %q, Message %q", line, message)
-		}
-		if at := errortext.At(s); at >= len(s) {
-			t.Fatalf("At(%q) = %d", s, at)
 		}
 		errortext.Unwrap(s)
 	})
