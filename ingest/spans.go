@@ -282,6 +282,9 @@ type toolMessage struct {
 func spanOutput(v jsontext.Value) result {
 	s := contentText(v)
 	inner := jsontext.Value(strings.TrimSpace(s))
+	if inner.Kind() == '"' && inner.IsValid(lax...) { // the AI SDK writes every result as JSON
+		return result{output: text(inner)}
+	}
 	if inner.Kind() != '{' || !inner.IsValid(lax...) {
 		return result{output: s}
 	}

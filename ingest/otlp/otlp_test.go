@@ -151,6 +151,14 @@ func TestTheDialectsOfRealExporters(t *testing.T) {
 			ingest.Call{Source: "otlp:openinference", Tool: "divide", Input: json.RawMessage(`{"a":1,"b":0}`), Output: "ValueError: kaput", Outcome: ingest.Failed},
 		},
 		{
+			"AI SDK 7, a result that is a text as JSON",
+			span{name: "execute_tool lookup", kind: 1, attributes: map[string]any{
+				"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "lookup", "gen_ai.tool.call.id": "call_1",
+				"gen_ai.tool.call.arguments": `{"order":"A1"}`, "gen_ai.tool.call.result": `"rain in \"Oslo\""`,
+			}},
+			ingest.Call{Source: "otlp:genai", Tool: "lookup", ID: "call_1", Input: json.RawMessage(`{"order":"A1"}`), Output: `rain in "Oslo"`, Outcome: ingest.Claimed},
+		},
+		{
 			"AI SDK 7",
 			span{name: "execute_tool lookup", kind: 1, status: map[string]any{"code": 2, "message": "no such order"}, attributes: map[string]any{
 				"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "lookup", "gen_ai.tool.call.id": "call_1",
