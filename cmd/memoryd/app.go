@@ -139,6 +139,9 @@ func (a *app) open(ctx context.Context, getenv func(string) string) (err error) 
 	if err != nil {
 		return err
 	}
+	if err := a.noteSettings(ctx); err != nil {
+		a.log.WarnContext(ctx, "whether the settings changed since the last start could not be noted", "err", err)
+	}
 	if err = a.firstKey(ctx); err != nil {
 		return err
 	}

@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
 	"memoryd/config"
+	"memoryd/internal/access"
 	"memoryd/store/sqlite"
 )
 
@@ -37,8 +39,22 @@ func (c checkCmd) Run(ctx context.Context, std streams) error {
 		fmt.Fprintf(std.out, "The store was made anew of them; what was there is %s.\n", r.Aside)
 	case len(r.Faults) > 0:
 		return fmt.Errorf("the store in %s is damaged", cfg.Store.SQLite.Dir)
-	default:
+	}
+	if !r.Repaired {
 		fmt.Fprintln(std.out, "Nothing is damaged.")
 	}
-	return nil
+	return checkAudit(ctx, cfg, std)
+}
+
+// checkAudit verifies the chain of the audit log.
+func checkAudit(ctx context.Context, cfg *config.Config, std streams) error {
+	s, err := sqlite.Open(ctx, cfg.Store.SQLite, newLogger(cfg.Log, std.err))
+	if err != nil {
+		return err
+	}
+	n, err := access.VerifyAudit(ctx, s)
+	if err = errors.Join(err, s.Close()); err == nil && n > 0 {
+		fmt.Fprintf(std.out, "The audit log has %d entries, each follows from the one before.\n", n)
+	}
+	return err
 }

@@ -32,8 +32,9 @@ type Config struct {
 	// VerdictCache is how many of the newest cached verdicts are kept on disk.
 	VerdictCache int `yaml:"verdict_cache"`
 	// PageChecksums gives a store that is made a checksum in each page, which every
-	// reading compares. It is off: after a power cut it may also refuse pages that the
-	// cut tore and that nothing needs. A store that was made with it keeps it.
+	// reading compares. A store that was made with it keeps it. Another program that
+	// writes such a file, or works off its log after a crash, leaves pages without right
+	// checksums, which are then refused: read a copy.
 	PageChecksums bool `yaml:"page_checksums"`
 }
 
@@ -48,6 +49,7 @@ func DefaultConfig() Config {
 		Readers:        4,
 		SampleCache:    1_000_000,
 		VerdictCache:   100_000,
+		PageChecksums:  true,
 	}
 }
 

@@ -35,7 +35,10 @@ func methods(s store.Store) map[string]func(ctx context.Context) error {
 		"PutGuideline": func(ctx context.Context) error {
 			return s.PutGuideline(ctx, ref("t"), memoryd.Guideline{Content: "x"}, 0)
 		},
-		"DeleteCalls":     func(ctx context.Context) error { _, err := s.DeleteCalls(ctx, ref("t"), []memoryd.CallKey{{1}}); return err },
+		"DeleteCalls": func(ctx context.Context) error {
+			_, err := s.DeleteCalls(ctx, ref("t"), []memoryd.CallKey{{1}})
+			return err
+		},
 		"DeleteTool":      func(ctx context.Context) error { return s.DeleteTool(ctx, ref("t")) },
 		"DeleteWorkspace": func(ctx context.Context) error { _, err := s.DeleteWorkspace(ctx, space); return err },
 		"Settle": func(ctx context.Context) error {

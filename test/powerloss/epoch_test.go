@@ -79,7 +79,12 @@ func (w *world) live(ctx context.Context) (*state, *disk, error) {
 // checkpoints works the log off as the store's own checkpointer does, but more
 // often than its clock would.
 func checkpoints(dir string, rng *rand.Rand) {
-	c, err := (&sqlitedriver.Driver{}).Open("file:" + filepath.ToSlash(filepath.Join(dir, "memoryd.db")))
+	file := filepath.Join(dir, "memoryd.db")
+	address := "file:" + filepath.ToSlash(file)
+	if head, err := os.ReadFile(file); err == nil && len(head) > 20 && head[20] > 0 {
+		address += "?vfs=memoryd-sums" // as the store: without it pages would come into the file without their checksums
+	}
+	c, err := (&sqlitedriver.Driver{}).Open(address)
 	if err != nil {
 		panic(err)
 	}
