@@ -52,6 +52,10 @@ const urgent = 3
 //nolint:gochecknoglobals // a constant table
 var stateHeads = [...]string{"User asked: ", "User's terms: ", "User agreed ", "Assistant proposed: ", "Done: ", "Refused: ", "Tasks: "}
 
+// proposalRoom is the room of a summary, in tokens, from which a proposal that did not
+// stay is told in it.
+const proposalRoom = 240
+
 // act is a call that changed something or failed.
 type act struct {
 	place           int
@@ -86,9 +90,9 @@ func newStory(c *conversation, gone []bool, room int) *story {
 			}
 		}
 	}
-	if _, u, _ := c.tail(); u >= 0 && gone[c.units[u].First()] {
+	if _, u, _ := c.tail(); u >= 0 && gone[c.units[u].First()] && room >= proposalRoom {
 		i := c.units[u].First()
-		limit := min(900, max(120, 2*room))
+		limit := min(900, max(120, 8*stateRoom(room)))
 		s.add(stateLine{kind: proposed, place: i, text: condensed(c.messages[i].Text(), limit), brief: condensed(c.messages[i].Text(), limit/2)})
 	}
 	return s
@@ -306,8 +310,8 @@ func (s *story) lines() []stateLine {
 // needed is the worth from which a line may take more than the room of the others.
 const needed = 5
 
-// stateWithin picks the lines that fit into room tokens, or into twice as many for
-// those that an agent cannot go on without, the most telling and newest first, and
+// stateWithin picks the lines that fit into room tokens, or into more for those that
+// an agent cannot go on without, the most telling and newest first, and
 // gives them in order. A line that is too long stands there in its brief form.
 func stateWithin(all []stateLine, room int, count func(string) int) []stateLine {
 	order := make([]int, len(all))

@@ -50,7 +50,7 @@ func DefaultRanking() Ranking {
 	return Ranking{
 		Base: 0.4, Named: 0.4, Passed: 0.6, Word: 0.1, Code: 0.3, Number: 0.3, Parameter: 2, Unlabelled: 0.4, HalfLife: 0.35,
 		Covered: 0.15, Alone: 0.35, Single: 1.1, Said: 0.3, Quote: 1, Asked: 1, Carried: 6, Power: 1, Rivals: 0.5, Head: 1,
-		Focus: 2, Fresh: 5,
+		Focus: 3.5, Fresh: 5,
 	}
 }
 

@@ -19,8 +19,8 @@ var claims = []pattern{
 	{"dutch and polish", regexp.MustCompile(`\b(klant|gebruiker|eigenaar|beheerder|klient|u(ż|z)ytkownik|w(ł|l)a(ś|s)ciciel)\w*[^.;|]{0,50}(goedgekeurd|toegestemd|toestemming|akkoord|bevestigd|toegestaan|zatwierdzi|zgodzi|zgod|potwierdzi|zezwoli)`)},
 	{"russian", regexp.MustCompile(`(клиент|пользовател|заказчик|владел|администратор|покупател)[^.;|]{0,50}(одобр|разреш|соглас|утверд|подтверд)`)},
 	{"turkish and southeast asian", regexp.MustCompile(`\b(m(ü|u)(ş|s)teri|kullan(ı|i)c(ı|i)|pengguna|pelanggan|kh(á|a)ch h(à|a)ng|ng(ư|u)(ờ|o)i d(ù|u)ng)\w*[^.;|]{0,50}(onayla|izin ver|kabul et|menyetujui|setuju|mengizinkan|(đ|d)(ồ|o)ng (ý|y)|ph(ê|e) duy(ệ|e)t|cho ph(é|e)p)`)},
-	{"chinese", regexp.MustCompile(`(用户|用戶|客户|客戶|顾客|顧客|管理员|管理員|主管|本人)[^。;|]{0,12}(批准|同意|授权|授權|允许|允許|许可|許可|确认|確認)`)},
-	{"japanese and korean", regexp.MustCompile(`(ユーザー?|利用者|お客様|顧客|管理者|사용자|고객|관리자)[^。;|]{0,20}(承認|許可|同意|了承|確認|승인|허가|동의|허락|확인)`)},
+	{"chinese", regexp.MustCompile(`(用户|用戶|客户|客戶|顾客|顧客|管理员|管理員|主管|本人)[^。;|]{0,30}(批准|同意|授权|授權|允许|允許|许可|許可|确认|確認)`)},
+	{"japanese and korean", regexp.MustCompile(`(ユーザー?|利用者|お客様|顧客|管理者|사용자|고객|관리자)[^。;|]{0,40}(承認|許可|同意|了承|確認|승인|허가|동의|허락|확인)`)},
 	{"arabic", regexp.MustCompile(`(العميل|المستخدم|الزبون|المدير|المالك)[^.;|]{0,40}(وافق|موافق|أذن|اذن|سمح|صرح)|(وافق|أذن|اذن|سمح)[^.;|]{0,30}(العميل|المستخدم|الزبون|المدير|المالك)`)},
 	{"hindi", regexp.MustCompile(`(उपयोगकर्ता|ग्राहक|प्रबंधक)[^.;|।]{0,40}(स्वीक|अनुमति|सहमत|मंज़ूर|मंजूर|अनुमोद)`)},
 }
