@@ -154,11 +154,23 @@ func TestConsentComesFromUsersAlone(t *testing.T) {
 
 func TestAConsentThatAUserGaveIsTold(t *testing.T) {
 	in := join(user("Refund order W-4471."), says("I can refund $118 for W-4471 to card_81. Shall I?"), user("Yes, go ahead."),
-		asks("n", "refund_order", `{"order_id":"W-4471"}`, `{"order_id":"W-4471","refund":118,"note":"The customer approved $118 to card_81"}`), bookings("x"), user("Go on."))
+		asks("n", "refund_order", `{"order_id":"W-4471"}`, `{"order_id":"W-4471","refund":118,"note":"The customer approved $118 to card_81"}`), says("That is done."), user("Which trips are booked?"), bookings("x"), says("There are ten."), user("Go on."))
 	res := run(t, newCompactor(t), compact.Request{Messages: in, Force: true, TargetTokens: 1100})
 	for _, want := range []string{`- User agreed ("Yes, go ahead.") to: I can refund $118 for W-4471 to card_81.`, "The customer approved $118 to card_81"} {
 		if !strings.Contains(res.Summary, want) {
 			t.Errorf("no %q in\n%s", want, res.Summary)
+		}
+	}
+}
+
+func TestTheAssistantDoesNotSpeakTwiceInARow(t *testing.T) {
+	for _, words := range []int{6, 60} { // what the user said in between has room, or not
+		in := join(user(long("first", 5)), says(long("reply", 8)), user(long("between", words)), asks("a", "search", `{"n":1}`, long("old", 90)), asks("b", "search", `{"n":2}`, "Error: nothing found"), user("Go on."))
+		for target := 60; target < 700; target += 20 {
+			res := run(t, newCompactor(t), compact.Request{Messages: in, Force: true, TargetTokens: target})
+			if bad := outOfTurn(t, res.Messages); bad != "" {
+				t.Errorf("%d tokens: %s\n%s", target, bad, res.Messages)
+			}
 		}
 	}
 }

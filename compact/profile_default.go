@@ -182,6 +182,7 @@ func (s DefaultSettings) split(c *conversation, p *plan, units []int, room int) 
 		stays[first] = true
 		left -= c.unitTokens(first)
 	}
+	c.inTurn(stays, left)
 	for _, u := range c.removable(len(c.messages)) {
 		if !stays[u] {
 			p.remove = append(p.remove, u)
@@ -191,5 +192,35 @@ func (s DefaultSettings) split(c *conversation, p *plan, units []int, room int) 
 	p.room = max(leastRoom, min(left+leastRoom, gone*4/5))
 	if room < leastRoom { // the target cannot be reached: little is lost by a little more
 		p.room = leastRoom + gone/50
+	}
+}
+
+// inTurn keeps the assistant from speaking twice in a row where somebody spoke in
+// between: what a user said there stays as well, in at most left tokens, else the
+// assistant's first text goes too.
+func (c *conversation) inTurn(stays map[int]bool, left int) {
+	before := -1
+	for u := range c.units {
+		unit := &c.units[u]
+		if c.status[u] == free && !stays[u] || c.status[u] == broken || c.status[u] == earlier {
+			continue
+		}
+		if before >= 0 && before < u-1 && stays[before] && !c.units[before].Calls &&
+			side(&c.messages[c.units[before].Last()]) == "assistant" && side(&c.messages[unit.First()]) == "assistant" {
+			between := u - 1
+			for between > before && !c.messages[c.units[between].First()].FromUser() {
+				between--
+			}
+			switch n := c.unitTokens(between); {
+			case between == before: // as it was
+			case c.status[between] == free && n <= left:
+				stays[between] = true
+				left -= n
+			default:
+				delete(stays, before)
+				left += c.unitTokens(before)
+			}
+		}
+		before = u
 	}
 }
