@@ -25,15 +25,15 @@
 // # Appending
 //
 // Append makes one write: it inserts the calls' points unless they are there
-// (update_mode insert_only from 1.17 on, before by an update_filter that holds for
-// no point), and then reads whose nonce the points bear. A repeated request, or
+// (an update_filter that holds for no point, which all nodes from 1.16 on can do), and
+// then reads whose nonce the points bear. A repeated request, or
 // the same call sent to two replicas at once, finds the point there. Nothing is
 // read, changed or written back to count: the counters of a tool are the numbers
 // of its points, exact counts, so a call counts once however often it was sent and
 // wherever a process died. Adding a call of 2 KB to a tool that keeps 100 sends
 // 2.8 KB in one write and 0.3 KB in three small reads that run beside each other.
 // Appends that come while others are under way share the next write and its reads
-// (see share.go): a request costs the server more than the calls in it.
+// (see batcher.go): a request costs the server more than the calls in it.
 //
 // A call's number is a stamp: the clock in steps of two microseconds, with the
 // lease of the process in its lowest bits, and ahead of each stamp that the process
@@ -41,7 +41,7 @@
 // they do as far as their clocks agree.
 //
 // Each call says how many calls its history was to keep when it came. What a
-// history keeps follows from that and from nothing else (see look.go), so nobody
+// history keeps follows from that and from nothing else (see history.go), so nobody
 // has to trim in time and no trim can take one of the newest: after 32 calls a
 // process clears away what is out of the history in one look and one write of
 // ids. A history is read by one look at narrow points, page by page and no further
@@ -58,9 +58,13 @@
 //
 // # Remembering and folding
 //
-// The newest Config.Remember calls are remembered. A sweep adds older ones to
-// numbers on their tool's point, once, by moving a cut (see fold.go), and removes
-// their points a good while later. It runs by itself while calls come in; Sweep
+// What cannot change any more is counted once (see counts.go): a process keeps the
+// counts of a tool in memory up to the stamp at which nothing can arrive any more, five
+// seconds ago while it is alone, else as long ago as an append of another may take. What
+// is older than an hour is added to numbers on the tool's point, once, by moving a cut.
+//
+// The newest Config.Remember calls are remembered. A sweep folds older ones in the same
+// way and removes their points a good while later. It runs by itself while calls come in; Sweep
 // runs it on request. Calls accepted within an hour are never folded: an insert
 // that takes effect later than that would not be counted.
 //
@@ -97,5 +101,5 @@
 // call never arrived (the process died between two writes) have a point but do not
 // exist for callers; the call that comes next does not report FirstOfTool.
 // Listing costs a page, plus all names that share their first 21 bytes with one
-// in it; a described tool costs a look and three counts.
+// in it; a described tool costs a look and four counts of what is not settled.
 package qdrant

@@ -217,7 +217,7 @@ func samples(kept []point) (out []memoryd.Sample, err error) {
 // Which calls a history keeps follows from the calls alone: each says how many
 // were to be kept when it came, so a call with n newer ones is kept as long as
 // none of those, nor it, asks for less. The points of calls that are no longer
-// kept are cleared away later (see trim.go); until then readers pass over them
+// kept are cleared away later (see sweep.go); until then readers pass over them
 // here. So nobody has to trim in time, and no trim can take one of the newest.
 func (s *backend) look(ctx context.Context, life string, limit int) ([]point, error) {
 	const firstPage, maxPage = 128, 1024
