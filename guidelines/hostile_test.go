@@ -152,7 +152,9 @@ func TestHostileWordsOfASingleWriterAreNotPublished(t *testing.T) {
 		n := 0
 		for coding, encode := range encodings {
 			order := orders[(n*7+len(place))%len(orders)]
-			n++
+			if n++; testing.Short() && n%3 != 1 {
+				continue // a third shows the races, if there are any
+			}
 			for _, attacks := range []int{1, 60} {
 				tried++
 				d, err := NewRules(DefaultConfig()).Compose(t.Context(), memoryd.Tool{ToolRef: memoryd.ToolRef{Workspace: "w", Tool: "lookup"}}, attacked(order, encode(order), bear, attacks), 20, nil)

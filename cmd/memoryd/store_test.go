@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"memoryd"
 
@@ -113,6 +114,7 @@ func TestTheServerDoesNotStartWhileQdrantIsAwayWithoutASpool(t *testing.T) {
 	}
 	cfg.HTTP.Listen, cfg.Store.Backend = "127.0.0.1:0", config.BackendQdrant
 	cfg.Store.Qdrant.Host, cfg.Store.Qdrant.Port, cfg.Store.Qdrant.Retries = "127.0.0.1", portOfNobody(t), 0
+	cfg.Store.Qdrant.Patience = time.Second
 	if _, err := newApp(t.Context(), cfg, func(string) string { return "" }, slog.New(slog.DiscardHandler)); err == nil {
 		t.Error("it started")
 	}

@@ -155,6 +155,9 @@ func TestTheWindowLeavesWithItsTool(t *testing.T) {
 }
 
 func TestTheRecordsOfAToolAreBoundedInBytes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes 5,000 calls to reach the bound")
+	}
 	s := mem.New()
 	w := newWindow(s, 1_000_000)
 	r := rand.New(rand.NewPCG(1, 2))
