@@ -12,8 +12,10 @@ import (
 // The bounds of what an Intake remembers: for how long it knows a call again by its
 // tool, arguments and times (a transcript comes at the end of a session), how often it
 // looks for what is older, of how many workspaces at once (beyond it begins anew), and
-// how many sources it counts apart.
+// how many sources it counts apart. Of calls that a model only asked for it remembers
+// maxPlanned.
 const (
+	maxPlanned = 1 << 12
 	remembered = 12 * time.Hour
 	sweepEvery = time.Minute
 	maxRecent  = 16
@@ -28,6 +30,7 @@ type Intake struct {
 	mu     sync.Mutex
 	recent map[string]*Joiner // by workspace
 	swept  time.Time
+	asked  map[string]json.RawMessage // arguments of planned calls, by workspace and ref
 	counts map[string]map[string]int64
 	last   map[string]time.Time // by source: when it told of a call
 }
@@ -37,8 +40,23 @@ func NewIntake(now func() time.Time) *Intake {
 	return &Intake{now: now, recent: map[string]*Joiner{}, counts: map[string]map[string]int64{}, last: map[string]time.Time{}}
 }
 
-// Take joins the accounts that came together and gives the calls that are whole.
-func (i *Intake) Take(accounts []Call) (calls []Call) {
+// Plan remembers the arguments of calls that a model asked for.
+func (i *Intake) Plan(workspace string, planned []Call) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for k := range planned {
+		if len(i.asked) >= maxPlanned || i.asked == nil {
+			i.asked = map[string]json.RawMessage{}
+		}
+		if in := planned[k].Input; len(in) > 0 && in[0] == '{' && len(in) < 1<<16 {
+			i.asked[workspace+"\x00"+planned[k].Ref()] = in
+		}
+	}
+}
+
+// Take joins the accounts that came together and gives the calls that are whole. An
+// input that is but the value of the argument becomes what the model asked for.
+func (i *Intake) Take(workspace string, accounts []Call) (calls []Call) {
 	j := NewJoiner(func(c Call) { calls = append(calls, c) })
 	for _, c := range accounts {
 		j.Add(c, i.now())
@@ -46,6 +64,14 @@ func (i *Intake) Take(accounts []Call) (calls []Call) {
 	j.Flush()
 	if n := j.Unfinished + j.Cancelled; n > 0 {
 		i.Drop(accounts[0].Source, map[string]int{"unfinished": n})
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for k := range calls {
+		c := &calls[k]
+		if asked := i.asked[workspace+"\x00"+c.Ref()]; len(asked) > 0 && len(c.Input) > 0 && c.Input[0] == '"' && bytes.Contains(asked, c.Input) {
+			c.Input = asked
+		}
 	}
 	return calls
 }

@@ -188,6 +188,29 @@ func SpanCall(s *Span) (c Call, skipped string) {
 	return c, NoCall
 }
 
+// plannedCall is an attribute of OpenInference's spans of models: a member of a call that
+// the model asked for.
+var plannedCall = regexp.MustCompile(`^(llm\.output_messages\.\d+\.message\.tool_calls\.\d+\.tool_call\.)id$`)
+
+// Planned gives the calls that a model asked for in a span, by id and with their
+// arguments: of an only argument that is a text the tool's span holds but the value.
+func Planned(s *Span) (calls []Call) {
+	a := attributes(s.Attributes)
+	if a.text("openinference.span.kind") != "LLM" {
+		return nil
+	}
+	for name := range a {
+		m := plannedCall.FindStringSubmatch(name)
+		if m == nil {
+			continue
+		}
+		c := Call{ID: a.text(name), Tool: a.text(m[1] + "function.name"), Input: input(a[m[1]+"function.arguments"]), Trace: s.Trace, Conversation: a.text("session.id")}
+		c.identify(a)
+		calls = append(calls, c)
+	}
+	return calls
+}
+
 // spanID begins the id of a call that only a span has.
 const spanID = "span-"
 

@@ -51,7 +51,8 @@ func (d Deps) receiveTelemetry(ctx context.Context, r TelemetryRequest) (*Teleme
 	delete(b.Skipped, ingest.NoCall)
 	d.Intake.Drop("otlp", b.Skipped)
 	taken := &TelemetryTaken{}
-	if err := d.recordAccounts(ctx, r, d.Intake.Take(b.Calls), taken); err != nil {
+	d.Intake.Plan(r.Workspace, b.Planned)
+	if err := d.recordAccounts(ctx, r, d.Intake.Take(r.Workspace, b.Calls), taken); err != nil {
 		return nil, err
 	}
 	taken.Answer = otlp.Answer(r.JSON, taken.Rejected, taken.Why)

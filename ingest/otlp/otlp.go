@@ -24,6 +24,8 @@ type Batch struct {
 	// Calls are the tool calls in it, as each span or record tells them: two may
 	// tell of one.
 	Calls []ingest.Call
+	// Planned are calls that a model asked for; see ingest.Planned.
+	Planned []ingest.Call
 	// Skipped counts spans and records that gave no call, by reason (ingest.NoCall
 	// and its kin).
 	Skipped map[string]int
@@ -33,6 +35,7 @@ func (b *Batch) add(s *ingest.Span) {
 	c, skipped := ingest.SpanCall(s)
 	if skipped != "" {
 		b.Skipped[skipped]++
+		b.Planned = append(b.Planned, ingest.Planned(s)...)
 		return
 	}
 	b.Calls = append(b.Calls, c)

@@ -368,3 +368,28 @@ func FuzzTelemetry(f *testing.F) {
 		}
 	})
 }
+
+// OpenInference writes of an only argument that is a text but its value; the model's span
+// before it has the whole.
+func TestABareArgumentIsCompletedByWhatTheModelAskedFor(t *testing.T) {
+	t.Parallel()
+	const call = "llm.output_messages.0.message.tool_calls.0.tool_call."
+	model := both(t, span{name: "ChatModel", kind: 1, attributes: map[string]any{
+		"openinference.span.kind": "LLM", call + "id": "c1", call + "function.name": "search", call + "function.arguments": `{"query": "Oslo"}`,
+	}}.body(t))
+	tool := both(t, span{name: "search", kind: 1, attributes: map[string]any{
+		"openinference.span.kind": "TOOL", "tool.name": "search", "input.value": "Oslo",
+		"output.value": `{"type":"tool","data":{"content":"rain","tool_call_id":"c1","status":"success"}}`,
+	}}.body(t))
+	in := ingest.NewIntake(time.Now)
+	if got := in.Take("w", tool.Calls); string(got[0].Input) != `"Oslo"` {
+		t.Errorf("before the model's span: %s", got[0].Input)
+	}
+	in.Plan("w", model.Planned)
+	if got := in.Take("w", tool.Calls); len(got) != 1 || string(got[0].Input) != `{"query": "Oslo"}` || got[0].Output != "rain" {
+		t.Errorf("%+v", got)
+	}
+	if got := in.Take("other", tool.Calls); string(got[0].Input) != `"Oslo"` {
+		t.Errorf("in another workspace: %s", got[0].Input)
+	}
+}
