@@ -15,17 +15,22 @@ import (
 
 var update = flag.Bool("update", false, "write what the documentation shows anew")
 
-// TestTheDocumentedSummaries holds the summaries in docs/compaction.md to what two
+// TestTheDocumentedSummaries holds the summaries in the README and in docs/compaction.md to what two
 // recorded conversations (from tau-bench, MIT, and activegraph-tau2-bench, Apache-2.0) give at 20 % of
 // their size.
 func TestTheDocumentedSummaries(t *testing.T) {
-	page := filepath.Join("..", "docs", "compaction.md")
+	documented(t, filepath.Join("..", "docs", "compaction.md"), "same-flight", "cancel-and-total")
+	documented(t, filepath.Join("..", "README.md"), "same-flight")
+}
+
+func documented(t *testing.T, page string, names ...string) {
+	t.Helper()
 	data, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
 	}
 	doc := string(data)
-	for _, name := range []string{"same-flight", "cancel-and-total"} {
+	for _, name := range names {
 		raw, err := os.ReadFile(filepath.Join("testdata", name+".json"))
 		if err != nil {
 			t.Fatal(err)

@@ -69,6 +69,19 @@ func TestTheListThatNobodyAnsweredYetComesFirst(t *testing.T) {
 	}
 }
 
+func TestTheEndOfAnOutputThatNobodyAnsweredStays(t *testing.T) {
+	var out strings.Builder
+	for i := range 400 {
+		fmt.Fprintf(&out, "the %d. line of a book speaks of flags and of other things that nobody asked for\n", i)
+	}
+	out.WriteString("flag{b3l0w_th3_line}\n")
+	in := join(user("Find the flag."), bookings("x"), asks("s", "bash", `{"command":"strings image_7 | grep flag"}`, out.String()))
+	res := run(t, newCompactor(t), compact.Request{Messages: in, Force: true, TargetTokens: 600})
+	if !strings.Contains(res.Summary, "> flag{b3l0w_th3_line}") {
+		t.Errorf("%s", res.Summary)
+	}
+}
+
 func TestAProposalWithoutRoomIsTold(t *testing.T) {
 	proposal := "Here is what I would book:\n\n- **Passenger:** Ida Moe\n" + strings.Repeat("- The fare rules of this flight are those that I described above in some detail.\n", 12) + "\nShall I book it for $417 on card_77?"
 	in := join(user("Book something."), bookings("x"), says(proposal), user("Yes, do."))

@@ -255,7 +255,7 @@ func failureIn(output string) string {
 		return records.Shorten(records.OneLine(text), 140)
 	case !ok || strings.TrimLeft(line, "0123456789") != line && strings.HasPrefix(strings.TrimLeft(line, "0123456789"), ":"):
 		return "" // a line of a listing
-	case len(whole) > 300 && strings.Contains(textsafe.Tail(output, 200)+textsafe.Head(output, 40), "isError"):
+	case len(whole) > 300 && !errortext.Heads(strings.ToLower(line)) && strings.Contains(textsafe.Tail(output, 200)+textsafe.Head(output, 40), "isError"):
 		return "" // it says that it is no error
 	case len(whole) > failureEnds && !structuredText(whole) && !strings.HasPrefix(whole, line) && !errortext.Heads(strings.ToLower(line)):
 		return "" // a long text that speaks of errors

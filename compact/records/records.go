@@ -141,7 +141,15 @@ func Collect(texts []Text, o Options) *Set {
 func (s *Set) read(t *Text) {
 	switch t.From {
 	case Result:
+		from := len(s.items)
 		s.readOutput(t)
+		if s.fresh[t.Place] { // how an output ends that nobody has answered yet is what it came to
+			for _, it := range s.items[max(from, len(s.items)-3):] {
+				if it.kind == quoteItem {
+					it.near = max(it.near, 1) * 4
+				}
+			}
+		}
 	case Call:
 		s.readCall(t)
 	case User, Assistant:
