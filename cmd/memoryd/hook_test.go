@@ -1,0 +1,79 @@
+package main
+
+import (
+	"bytes"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Of 1,000 hooks that are called while the server is stopped, silent, slow or broken none
+// makes its host wait longer than a hook may, and none says anything: a host would take
+// that for a refusal.
+func TestNoHookDelaysOrDeniesACallWhateverTheServerDoes(t *testing.T) {
+	t.Parallel()
+	rounds := 1000
+	if testing.Short() {
+		rounds = 50
+	}
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // takes connections and never answers
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	ended := make(chan struct{})
+	broken := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.Header.Get("Authorization") {
+		case "Bearer slow":
+			w.WriteHeader(http.StatusOK)
+			_, _ = w.Write([]byte(`{"hookSpecificOutput":`))
+			w.(http.Flusher).Flush()
+			select {
+			case <-ended:
+			case <-r.Context().Done():
+			}
+		case "Bearer full":
+			http.Error(w, "disk full", http.StatusInternalServerError)
+		case "Bearer refuses":
+			http.Error(w, `{"title":"no"}`, http.StatusForbidden)
+		case "Bearer breaks":
+			panic(http.ErrAbortHandler)
+		}
+	}))
+	defer broken.Close()
+	defer close(ended)
+	servers := []remote{
+		{URL: "http://127.0.0.1:1"},
+		{URL: "http://" + silent.Addr().String()},
+		{URL: broken.URL, Key: "slow"},
+		{URL: broken.URL, Key: "full"},
+		{URL: broken.URL, Key: "refuses"},
+		{URL: broken.URL, Key: "breaks"},
+	}
+	bodies := []string{
+		`{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"t","tool_input":{}}`,
+		`{"hook_event_name":"PostToolUse","session_id":"s","tool_name":"t","tool_input":{},"tool_response":"x","tool_use_id":"toolu_1"}`,
+		`{"hook_event_name":"PreCompact","session_id":"s"}`, `{"hook_event_name":`, ``,
+	}
+	var all sync.WaitGroup
+	room := make(chan struct{}, 250) // at once
+	for i := range rounds {
+		room <- struct{}{}
+		all.Go(func() {
+			defer func() { <-room }()
+			var out, errs bytes.Buffer
+			cmd := hookCmd{remote: servers[i%len(servers)], Host: "claude-code"}
+			began := time.Now()
+			err := cmd.Run(t.Context(), streams{in: strings.NewReader(bodies[i/len(servers)%len(bodies)]), out: &out, err: &errs})
+			// The second is for a machine that has more to do.
+			if took := time.Since(began); err != nil || out.Len() > 0 || took > hookPatience+time.Second {
+				t.Errorf("round %d, %s %s: %v after %v, %q", i, cmd.URL, cmd.Key, err, took, out.String())
+			}
+		})
+	}
+	all.Wait()
+}
