@@ -31,7 +31,7 @@ const (
 const (
 	freshFor  = 2 * time.Second
 	firstWait = 70 * time.Millisecond
-	laterWait = 30 * time.Millisecond
+	laterWait = 15 * time.Millisecond
 )
 
 // Store is what a Survey reads.

@@ -15,7 +15,7 @@ import (
 )
 
 // TestTheDashboardInABrowser walks each page over recorded calls, corrects a verdict,
-// pins a version and undoes a compaction. No page breaks the security policy, writes
+// edits a line, pins a version and undoes a compaction. No page breaks the security policy, writes
 // to the console, is wider than its window, or fails axe at levels A and AA.
 func TestTheDashboardInABrowser(t *testing.T) {
 	b := open(t, true)
@@ -39,6 +39,7 @@ func TestTheDashboardInABrowser(t *testing.T) {
 	b.shoot("tool", 1440)
 	b.shoot("tool-narrow", 390)
 	b.correct(tool)
+	b.edit(tool)
 	b.pin(tool)
 	b.predict(tool)
 	b.compact()
@@ -72,6 +73,24 @@ func (b *tab) correct(tool string) {
 	b.key("p")
 	b.wait(`document.querySelector(".said") !== null && document.querySelector(".why").textContent.includes("the price was shown")`)
 	b.check("call corrected")
+}
+
+// edit sets a line of the guideline as a person, and takes that back.
+func (b *tab) edit(tool string) {
+	b.Helper()
+	b.visit("tool", "t", tool)
+	evaluate[any](b, `(() => { const line = document.querySelectorAll(".guideline > li > details")[2]; line.open = true;
+		line.querySelector("textarea").value = "Ask before you book."; line.querySelector(".edit button").click(); return null })()`)
+	b.wait(`document.querySelector(".said") !== null && document.querySelector(".guideline").parentElement.textContent.includes("Ask before you book.")`)
+	if n := evaluate[int](b, `document.querySelectorAll(".guideline summary .chip").length`); n != 1 {
+		b.Errorf("%d lines are marked as a person's, not 1", n)
+	}
+	evaluate[any](b, `document.querySelector("summary:has(.chip)").click(); null`)
+	b.lookAround("a line that a person set")
+	evaluate[any](b, `document.getElementById("main").focus(); null`)
+	b.key("u")
+	b.wait(`document.querySelector(".guideline summary .chip") === null`)
+	b.check("the line is back")
 }
 
 func (b *tab) pin(tool string) {
