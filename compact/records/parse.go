@@ -144,26 +144,27 @@ func unwrapped(text string) string {
 	if head := text[:min(len(text), 200)]; !strings.Contains(head, `"content"`) || !strings.Contains(head, `"text"`) || strings.TrimSpace(head)[0] != '{' {
 		return text
 	}
-	n, ok := parseJSON(text)
-	if !ok { // cut: its first text as far as it goes
-		i := strings.Index(text[:min(len(text), 300)], `"text": "`)
-		if i < 0 || strings.HasSuffix(strings.TrimSpace(text), "}") {
-			return text
+	if n, ok := parseJSON(text); ok {
+		if body := n.parts(); body != "" {
+			return body
 		}
-		body, _ := unescape(text[i+len(`"text": "`):], '"')
-		return body
 	}
-	return n.parts(text)
+	i := strings.Index(text[:min(len(text), 300)], `"text": "`)
+	if i < 0 || strings.HasSuffix(strings.TrimSpace(text), "}") {
+		return text
+	}
+	body, _ := unescape(text[i+len(`"text": "`):], '"') // cut: its first text as far as it goes
+	return body
 }
 
-// parts joins the texts of a result, or gives text for what is none.
-func (n *node) parts(text string) string {
+// parts joins the texts of a result, "" for what is none.
+func (n *node) parts() string {
 	for i, key := range n.keys {
 		switch list := &n.kids[i]; {
 		case key != "content" && key != "isError" && key != "_meta" && key != "meta" && key != "structuredContent":
-			return text
+			return ""
 		case key == "content" && !objects(list):
-			return text
+			return ""
 		}
 	}
 	var out []string
@@ -179,9 +180,6 @@ func (n *node) parts(text string) string {
 				}
 			}
 		}
-	}
-	if len(out) == 0 {
-		return text
 	}
 	return strings.Join(out, "\n")
 }
