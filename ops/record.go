@@ -34,6 +34,8 @@ type Judge interface {
 type ParseParams struct {
 	// MaxHistory is how many calls a tool's history keeps (first in, first out).
 	MaxHistory int `yaml:"max_history_tool_call_cnt"`
+	// MaxTools is how many tools a workspace may have; 0 is as many as come.
+	MaxTools int `yaml:"max_tools"`
 	// EvaluationSleepInterval is the spacing, in seconds, between the starts of
 	// model requests of this op; 0 means none.
 	EvaluationSleepInterval float64 `yaml:"evaluation_sleep_interval"`
@@ -46,6 +48,9 @@ const MaxHistoryLimit = 100_000
 func (p ParseParams) Validate() error {
 	if p.MaxHistory < 1 || p.MaxHistory > MaxHistoryLimit {
 		return fmt.Errorf("max_history_tool_call_cnt: must be 1 to %d, got %d", MaxHistoryLimit, p.MaxHistory)
+	}
+	if p.MaxTools < 0 {
+		return fmt.Errorf("max_tools: must be 0 (no limit) or more, got %d", p.MaxTools)
 	}
 	if p.EvaluationSleepInterval < 0 {
 		return fmt.Errorf("evaluation_sleep_interval: must be 0 or more (seconds), got %v", p.EvaluationSleepInterval)
@@ -67,6 +72,7 @@ type ParseToolCallResult struct {
 	Store  RecordStore
 	Survey Surveyor
 	Reader MemoryReader
+	shares *shares // nil: sources are not held to any
 	// Came is told which way calls came: by the metadata of the first of a request.
 	Came   func(metadata []byte, added, known, rejected int)
 	Logger *slog.Logger
@@ -82,7 +88,7 @@ type RecordStore interface {
 
 func (library) ParseToolCallResult() Definition {
 	return defineWith("parse_tool_call_result_op", func(d Deps, params ParseParams) func(context.Context, *ValidCalls) (*Recorded, error) {
-		o := ParseToolCallResult{Params: params, Wait: d.Wait, Judge: d.Judge, Store: d.Store, Survey: d.Survey, Reader: d.Reader, Logger: d.Logger, amending: &sync.Mutex{}}
+		o := ParseToolCallResult{Params: params, Wait: d.Wait, Judge: d.Judge, Store: d.Store, shares: newShares(d.Store), Survey: d.Survey, Reader: d.Reader, Logger: d.Logger, amending: &sync.Mutex{}}
 		if d.Intake != nil {
 			o.Came = d.Intake.Came
 		}
@@ -116,9 +122,7 @@ func (o ParseToolCallResult) Run(ctx context.Context, r *ValidCalls) (*Recorded,
 	var appended []store.Appended
 	var err error
 	begun := time.Now()
-	again := admission.Blocking(ctx, func() {
-		appended, err = o.Store.Append(store.Since(ctx, begun), store.Batch{Workspace: r.Workspace, Calls: r.Calls, Keep: o.Params.MaxHistory})
-	})
+	again := admission.Blocking(ctx, func() { appended, err = o.append(store.Since(ctx, begun), r) })
 	if err = errors.Join(err, again); err != nil {
 		return nil, fmt.Errorf("append %d calls: %w", len(r.Calls), err)
 	}
@@ -176,6 +180,22 @@ func (o ParseToolCallResult) amend(ctx context.Context, calls []memoryd.Call, ap
 		}
 	}
 	return nil
+}
+
+// append records the calls, within the share of their source.
+func (o ParseToolCallResult) append(ctx context.Context, r *ValidCalls) ([]store.Appended, error) {
+	keep := o.Params.MaxHistory
+	if o.shares != nil {
+		var err error
+		if keep, err = o.shares.admit(ctx, r.Workspace, r.Calls, keep, o.Params.MaxTools); err != nil {
+			return nil, err
+		}
+	}
+	appended, err := o.Store.Append(ctx, store.Batch{Workspace: r.Workspace, Calls: r.Calls, Keep: keep})
+	if err == nil && o.shares != nil {
+		o.shares.added(ctx, r.Calls, appended, o.Params.MaxHistory)
+	}
+	return appended, err
 }
 
 // await hands the new pending calls over and, unless the request is

@@ -181,3 +181,62 @@ func TestS10AForeignDumpIsSetAside(t *testing.T) {
 		t.Errorf("what a person accepted is not published: %s", answer)
 	}
 }
+
+// S15: one key among several cannot push the others' calls out of a history, however many
+// it sends and however it sends them; what is kept stays within the bound.
+func TestS15OneSourceDoesNotEvictTheOthers(t *testing.T) {
+	_, ask := guardedApp(t)
+	tokens := map[string]string{}
+	for _, name := range []string{"ann", "mallory"} {
+		_, body := ask("", "POST", "/v1/keys", `{"name":"`+name+`","roles":["record","read"],"workspaces":["default"]}`)
+		var made wire.NewKey
+		if err := json.Unmarshal([]byte(body), &made); err != nil {
+			t.Fatal(err, body)
+		}
+		tokens[name] = made.Token
+	}
+	if code, body := ask(tokens["ann"], "POST", "/add_tool_call_result", callsBody(40, "ann", good)); code != 200 {
+		t.Fatal(body)
+	}
+	for round, n := range []int{1, 30, 60, 7, 250, 90, 1, 120} {
+		fails := func(i int) string { return fmt.Sprintf("Error: round %d, %d", round, i) }
+		if code, body := ask(tokens["mallory"], "POST", "/add_tool_call_result", callsBody(n, fmt.Sprint("m", round), fails)); code != 200 {
+			t.Fatal(body)
+		}
+		_, body := ask("", "POST", "/retrieve_tool_memory", `{"tool_names":"lookup"}`)
+		if kept := strings.Count(body, `"output":"found it"`); kept != 40 {
+			t.Errorf("round %d: %d of ann's 40 calls are kept", round, kept)
+		}
+		var got struct {
+			Metadata struct {
+				List []struct {
+					Calls []json.RawMessage `json:"tool_call_results"`
+				} `json:"memory_list"`
+			}
+		}
+		if err := json.Unmarshal([]byte(body), &got); err != nil || len(got.Metadata.List[0].Calls) > 100 {
+			t.Errorf("round %d: %d calls are kept (%v)", round, len(got.Metadata.List[0].Calls), err)
+		}
+	}
+}
+
+// S16: a workspace has as many tools as the setting says; the refusal names it, and known
+// tools go on.
+func TestS16AWorkspaceHasABoundedNumberOfTools(t *testing.T) {
+	a := configuredApp(t, "", "MEMORYD_OP_PARSE_TOOL_CALL_RESULT_OP_PARAMS_MAX_TOOLS=3")
+	a.Start(t.Context())
+	defer func() {
+		if err := a.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+		http.DefaultClient.CloseIdleConnections()
+	}()
+	for i, want := range []string{`"success":true`, `"success":true`, `"success":true`, "max_tools: 3", "max_tools: 3"} {
+		if _, body := send(t, a, "/add_tool_call_result", fmt.Sprintf(`{"tool_name":"t%d","tool_call_results":[{"output":"fine"}]}`, i)); !strings.Contains(body, want) {
+			t.Errorf("tool %d: %s", i, body)
+		}
+	}
+	if _, body := send(t, a, "/add_tool_call_result", `{"tool_name":"t1","tool_call_results":[{"output":"again"}]}`); !strings.Contains(body, `"success":true`) {
+		t.Errorf("a known tool: %s", body)
+	}
+}
