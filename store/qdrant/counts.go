@@ -89,7 +89,7 @@ func (c *settled) put(life string, from, sum tally, pause time.Duration) (fold b
 	defer c.mu.Unlock()
 	known := c.lives[life]
 	now := time.Now()
-	if known.tally != from {
+	if known.counted.IsZero() || known.tally != from {
 		known.counted = now
 	}
 	if fold = !now.Before(known.fold); fold {

@@ -130,3 +130,65 @@ func TestNothingIsSettledThatMayStillArrive(t *testing.T) {
 	s.AgeClock(time.Hour)
 	settled(2*time.Hour, "when it has failed and may have taken effect")
 }
+
+// Counts are settled while an append is under way for longer than that takes: it is not
+// missed when it arrives.
+func TestSettledCountsMissNoAppendUnderWay(t *testing.T) {
+	server := qdranttest.New(t, versions[0])
+	s := openFake(t, server, fakeConfig(), qdrant.WithGrace(time.Millisecond))
+	const batch = 70 // goes alone
+	next := 0
+	calls := func() []memoryd.Call {
+		out := make([]memoryd.Call, batch)
+		for i := range out {
+			next++
+			out[i] = call("t", next, 1)
+		}
+		return out
+	}
+	fill := func() {
+		t.Helper()
+		for range 10 {
+			if _, err := add(t.Context(), s, 10, calls()...); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	lifetime := func(want int) {
+		t.Helper()
+		if tool, err := s.Tool(t.Context(), ref("t")); err != nil || tool.Lifetime != int64(want) || tool.Duplicates != 0 {
+			t.Fatalf("got %+v, %v, want %d calls", tool, err, want)
+		}
+	}
+	fill()
+	entered, release := make(chan struct{}), make(chan struct{})
+	var blocked atomic.Bool
+	server.Inject(func(method string) qdranttest.Fault {
+		if method == "Upsert" && blocked.CompareAndSwap(false, true) {
+			close(entered)
+			<-release
+		}
+		return qdranttest.Fault{}
+	})
+	slow := calls()
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if _, err := add(t.Context(), s, 10, slow...); err != nil {
+			t.Error(err)
+		}
+	})
+	<-entered
+	fill()
+	if n := s.SettleNow(t.Context(), ref("t")); n > 10*batch {
+		t.Errorf("%d calls are settled while an append is under way that began after %d", n, 10*batch)
+	}
+	lifetime(next - batch)
+	close(release)
+	wg.Wait()
+	lifetime(next)
+	fill()
+	if n := s.SettleNow(t.Context(), ref("t")); n < 11*batch {
+		t.Errorf("%d calls are settled after the append has ended", n)
+	}
+	lifetime(next)
+}

@@ -3,6 +3,8 @@ package qdrant
 import (
 	"context"
 	"time"
+
+	"memoryd"
 )
 
 // AgeLease makes the store's lease of the clock as old as if nobody had renewed it
@@ -38,4 +40,16 @@ func (s *Store) AgeClock(d time.Duration) {
 	for b := range c.begun {
 		b.stamp -= stampAt(time.Unix(stampEpoch, 0).Add(d))
 	}
+}
+
+// SettleNow settles what can be of a tool, and gives how many calls are settled.
+func (s *Store) SettleNow(ctx context.Context, ref memoryd.ToolRef) int64 {
+	t, err := s.find(ctx, ref)
+	if err != nil {
+		panic(err)
+	}
+	if s.settled.take(t.life); s.settle(ctx, t) != nil {
+		panic("not settled")
+	}
+	return s.settled.most(t.life, t.base()).calls
 }
