@@ -6,9 +6,7 @@ COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
 ARG VERSION=dev
-# Static and position-independent: the image has no loader.
-RUN CGO_ENABLED=1 go build -buildmode=pie -tags netgo,osusergo -trimpath \
-        -ldflags "-s -w -buildid= -X main.version=${VERSION} -linkmode=external -extldflags '-static-pie -Wl,--build-id=none'" -o /out/memoryd ./cmd/memoryd \
+RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=${VERSION}" -o /out/memoryd ./cmd/memoryd \
     && mkdir -p /out/data
 
 FROM scratch

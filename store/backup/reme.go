@@ -28,8 +28,6 @@ const (
 // lenient is how lines of other programs are read.
 var lenient = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 
-type clock func() time.Time
-
 // ReMe reads the tool memories of a ReMe server.
 //
 // A call keeps its summary, evaluation and score: it counts as judged, by
