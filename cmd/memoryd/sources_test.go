@@ -53,7 +53,7 @@ func guardedApp(t *testing.T) (dumps string, ask func(key, method, path, body st
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer resp.Body.Close() //nolint:errcheck // a test
+		defer resp.Body.Close()
 		answer, err := io.ReadAll(resp.Body)
 		if err != nil {
 			t.Fatal(err)

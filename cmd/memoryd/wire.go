@@ -122,8 +122,10 @@ func (a *app) deps() (ops.Deps, error) {
 	return ops.Deps{
 		Store: a.store, Audit: a.audit, Reader: reader, Judge: a.judge, Wait: a.cfg.Evaluate.Wait,
 		Revisions: a.revisions, Forecasts: forecasts, Compactor: a.newCompactor(originals, mask), Originals: originals,
-		Mover: &backup.Actions{Store: clean, Dir: manage.DumpDir, Kinds: movedKinds(), RecentCalls: summary.RecentCallCount, Now: time.Now,
-			Trust: &backup.Trust{Seal: redaction.Seal, SetAside: revisions.SetAside, Published: append(revisions.Kinds(), window.Kinds()...)}},
+		Mover: &backup.Actions{
+			Store: clean, Dir: manage.DumpDir, Kinds: movedKinds(), RecentCalls: summary.RecentCallCount, Now: time.Now,
+			Trust: &backup.Trust{Seal: redaction.Seal, SetAside: revisions.SetAside, Published: append(revisions.Kinds(), window.Kinds()...)},
+		},
 		Whole: func() error { return reached(a.journal) }, Searcher: a.searcher(), Ledger: a.ledger, Monitor: a.monitor, Survey: a.survey, Intake: a.intake, Redaction: redaction,
 		Forget:        a.forgetObservations,
 		SummaryFailed: a.noteFailedSummary, Corrected: a.corrected, Logger: a.log, Now: time.Now,

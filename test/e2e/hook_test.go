@@ -111,16 +111,31 @@ func TestOneCallIsOneCallWhicheverWayItCame(t *testing.T) {
 		ways       []func()
 		want       []string // parts of the one call
 	}{
-		{"hook, transcript", "exec_command", []func(){hook("call_1", "cat /x", "cat: /x\n"), transcript("call_1", "cat /x", "cat: /x: no such file, and all the rest", 3)},
-			[]string{`"success":false`, `"score":0,`, "all the rest", `"exit_code":3`, `"time_cost":0.5`, `"sources":["hook:codex","codex"]`, `workdir`}},
-		{"transcript, hook", "exec_command", []func(){transcript("call_2", "cat /y", "cat: /y: no such file, and all the rest", 3), hook("call_2", "cat /y", "cat: /y\n")},
-			[]string{`"success":false`, `"score":0,`, "all the rest", `"exit_code":3`, `"sources":["codex","hook:codex"]`}},
-		{"trace, transcript", "exec_command", []func(){trace("exec_command", "call_3", `{"cmd":"ls /"}`, ""), transcript("call_3", "ls /", "bin\netc", 0)},
-			[]string{`"success":true`, `"score":1,`, "bin", `"exit_code":0`, `"sources":["otlp:genai","codex"]`, `"trace_id":"5b8efff798038103d269b633813fc60c"`}},
-		{"wrapper, trace", "mcp__lib__find", []func(){wrapper("u1", "mcp__lib__find", `{"book":"B1"}`, "Found", true), trace("find", "call_4", `{"book":"B1"}`, result)},
-			[]string{`"success":true`, `"sources":["mcp-wrap","otlp:genai"]`, `"tool_call_id":"call_4"`}},
-		{"trace, wrapper", "find", []func(){trace("find", "call_5", `{"book":"B7"}`, failed), wrapper("u2", "mcp__lib__find", `{"book":"B7"}`, "no such book as B7", true)},
-			[]string{`"success":false`, `"score":0,`, `"sources":["otlp:genai","mcp-wrap"]`, `"error_type":"tool_error"`}},
+		{
+			"hook, transcript", "exec_command",
+			[]func(){hook("call_1", "cat /x", "cat: /x\n"), transcript("call_1", "cat /x", "cat: /x: no such file, and all the rest", 3)},
+			[]string{`"success":false`, `"score":0,`, "all the rest", `"exit_code":3`, `"time_cost":0.5`, `"sources":["hook:codex","codex"]`, `workdir`},
+		},
+		{
+			"transcript, hook", "exec_command",
+			[]func(){transcript("call_2", "cat /y", "cat: /y: no such file, and all the rest", 3), hook("call_2", "cat /y", "cat: /y\n")},
+			[]string{`"success":false`, `"score":0,`, "all the rest", `"exit_code":3`, `"sources":["codex","hook:codex"]`},
+		},
+		{
+			"trace, transcript", "exec_command",
+			[]func(){trace("exec_command", "call_3", `{"cmd":"ls /"}`, ""), transcript("call_3", "ls /", "bin\netc", 0)},
+			[]string{`"success":true`, `"score":1,`, "bin", `"exit_code":0`, `"sources":["otlp:genai","codex"]`, `"trace_id":"5b8efff798038103d269b633813fc60c"`},
+		},
+		{
+			"wrapper, trace", "mcp__lib__find",
+			[]func(){wrapper("u1", "mcp__lib__find", `{"book":"B1"}`, "Found", true), trace("find", "call_4", `{"book":"B1"}`, result)},
+			[]string{`"success":true`, `"sources":["mcp-wrap","otlp:genai"]`, `"tool_call_id":"call_4"`},
+		},
+		{
+			"trace, wrapper", "find",
+			[]func(){trace("find", "call_5", `{"book":"B7"}`, failed), wrapper("u2", "mcp__lib__find", `{"book":"B7"}`, "no such book as B7", true)},
+			[]string{`"success":false`, `"score":0,`, `"sources":["otlp:genai","mcp-wrap"]`, `"error_type":"tool_error"`},
+		},
 	} {
 		_, before, _ := memoryd(t, "", "calls", tc.tool, "--url", s.URL, "--json")
 		for _, way := range tc.ways {
