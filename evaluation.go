@@ -77,7 +77,8 @@ type Settlement struct {
 }
 
 // Amendment is what a stored call is when a further source told of it, in the place
-// of what stood there. Its key, number, time and tool stay.
+// of what stood there. Its key, number, time, tool and run stay: Metadata names the run
+// that the call named, if any.
 type Amendment struct {
 	Input    json.RawMessage
 	Output   string

@@ -170,3 +170,38 @@ func TestExport(t *testing.T) {
 		t.Errorf("exit code %d: %s", code, err)
 	}
 }
+
+// What is printed never steers a terminal, whoever wrote it: tools, callers, files.
+func TestS12NothingForeignSteersTheTerminal(t *testing.T) {
+	url, stop := serveOnTheSide(t)
+	defer stop()
+	const steering = "\x1b]0;owned\x07\x1b[2J\u202etxt.exe\u200b\u2066"
+	body, err := json.Marshal(map[string]any{"tool_name": "t", "tool_call_results": []any{
+		map[string]any{"input": map[string]any{"q" + steering: steering}, "output": "Error: " + steering + " no such unit", "success": false, "metadata": map[string]any{"trajectory_id": steering}},
+		map[string]any{"input": steering, "output": steering + " 12 results"},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.Post("http://"+url+"/add_tool_call_result", "application/json", strings.NewReader(string(body)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	file := filepath.Join(t.TempDir(), "calls"+steering+".jsonl")
+	if err := os.WriteFile(file, []byte(`{"tool_name":"`+"\u202e"+`","input":"`+"\x1b"+`[2J"}`+"\n{\"tool_name\": 7}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"summarize", "t"}, {"show", "t"}, {"calls", "t"}, {"calls", "t", "--failed"}, {"tools"}, {"tools", steering}, {"retrieve", "t"}, {"preflight", "t", steering},
+		{"show", steering}, {"import", file}, {"add", steering}, {"delete", steering}, {"learn", file}, {"compact", file}, {"export", file + "/x"}, {"restore", file}, {steering},
+	} {
+		_, out, errs := printed(t, append(args, "--url", url)...)
+		for _, r := range out + errs {
+			if r < ' ' && r != '\n' && r != '\t' || r == 0x7f || r >= 0x200b && r <= 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
+				t.Errorf("%q prints %U:\n%q", args, r, out+errs)
+				break
+			}
+		}
+	}
+}

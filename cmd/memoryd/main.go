@@ -14,6 +14,8 @@ import (
 
 	"memoryd/ingest"
 
+	"memoryd/internal/textsafe"
+
 	"github.com/alecthomas/kong"
 	"golang.org/x/term"
 )
@@ -123,7 +125,7 @@ func run(ctx context.Context, args []string, std streams) int {
 	exited := -1
 	parser, err := newParser(ctx, std, func(code int) { exited = code })
 	if err != nil {
-		fmt.Fprintln(std.err, "memoryd:", err)
+		complain(std, err)
 		return exitFailed
 	}
 	switch {
@@ -137,7 +139,7 @@ func run(ctx context.Context, args []string, std streams) int {
 		return exited
 	}
 	if err != nil {
-		fmt.Fprintf(std.err, "memoryd: %v\n", usageFault(parser.Model, args, err))
+		complain(std, usageFault(parser.Model, args, err))
 		if isHook(args) {
 			return exitDone
 		}
@@ -151,7 +153,12 @@ func run(ctx context.Context, args []string, std streams) int {
 		return int(code)
 	}
 	if _, silent := errors.AsType[silentError](err); !silent {
-		fmt.Fprintln(std.err, "memoryd:", err)
+		complain(std, err)
 	}
 	return exitFailed
+}
+
+// complain prints an error, which may hold names of files and words of servers.
+func complain(std streams, err error) {
+	fmt.Fprintln(std.err, "memoryd:", textsafe.Clean(err.Error()))
 }

@@ -51,15 +51,21 @@ func unavailable(err error) error {
 		return err
 	}
 	msg := "the store cannot serve now"
-	switch code := codeOf(err); {
-	case code&0xff == sqlite3.SQLITE_FULL:
+	switch {
+	case codeOf(err)&0xff == sqlite3.SQLITE_FULL:
 		msg = "the store's disk is full"
-	case code == sqlite3.SQLITE_IOERR_DATA, code&0xff == sqlite3.SQLITE_CORRUPT:
+	case damaged(err):
 		msg = "the store's file is damaged where this stands; memoryd check tells what is lost"
 	}
 	e := memoryd.Wrap(memoryd.Unavailable, err, msg)
 	e.RetryAfter = retryAfter
 	return e
+}
+
+// damaged reports whether SQLite found a page that is not what was written.
+func damaged(err error) bool {
+	code := codeOf(err)
+	return code == sqlite3.SQLITE_IOERR_DATA || code&0xff == sqlite3.SQLITE_CORRUPT
 }
 
 func overloaded() error {

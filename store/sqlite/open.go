@@ -33,7 +33,11 @@ func Open(ctx context.Context, cfg Config, log *slog.Logger) (*Store, error) {
 	}
 	s, err := open(ctx, cfg, log)
 	if err != nil {
-		return nil, memoryd.Wrap(memoryd.Unavailable, err, "the store could not be opened")
+		msg := "the store could not be opened"
+		if damaged(err) {
+			msg += ": its file is damaged; memoryd check --repair keeps the rest"
+		}
+		return nil, memoryd.Wrap(memoryd.Unavailable, err, msg)
 	}
 	return &Store{s.gate.Guard(s), internals{s}}, nil
 }

@@ -15,7 +15,11 @@ func (m *machine) override(t *rapid.T) {
 	c := drawCall(t, drawWorkspace(t))
 	v := verdictOn(c, correction(rapid.SampledFrom([]float64{0, 0.5, 1}).Draw(t, "score"), makeVerdict(1)))
 	if rapid.Bool().Draw(t, "amended") {
-		amend(&c)
+		kept, err := m.want.Call(t.Context(), c.ToolRef, c.Key)
+		if err != nil && !memoryd.IsKind(err, memoryd.NotFound) {
+			t.Fatal(err)
+		}
+		amend(&c, kept.Run())
 		v.Amendment = memoryd.AmendmentOf(&c)
 		if rapid.Bool().Draw(t, "to be judged anew") {
 			v.Evaluation = memoryd.PendingEvaluation()

@@ -1,6 +1,8 @@
 package storetest
 
 import (
+	"fmt"
+
 	"memoryd"
 )
 
@@ -15,9 +17,12 @@ func correction(score float64, old memoryd.Evaluation) memoryd.Evaluation {
 	}
 }
 
-// amend changes all that an amendment may.
-func amend(c *memoryd.Call) {
+// amend changes all that an amendment may; a call stays in its run.
+func amend(c *memoryd.Call, run string) {
 	c.Input, c.Output, c.Metadata = []byte(`{"n": 0, "more": true}`), c.Output+" and the rest", []byte(`{"sources":["a","b"]}`)
+	if run != "" {
+		c.Metadata = fmt.Appendf(nil, `{"sources":["a","b"],"trajectory_id":%q}`, run)
+	}
 	c.Success, c.TimeCost, c.Hash = !c.Success, c.TimeCost+1, "amended"+c.Hash
 }
 
@@ -74,7 +79,7 @@ func overrideCases() []testCase {
 			amended := []int{1, 2, 4, 5}
 			for _, i := range amended {
 				c := &want[i]
-				amend(c)
+				amend(c, c.Run())
 				if i == 2 || i == 4 {
 					c.Evaluation = memoryd.PendingEvaluation()
 				} else {
@@ -107,7 +112,7 @@ func overrideCases() []testCase {
 			e.append(9, makeCalls("t", 1, 3)...)
 			want := makeCalls("t", 1, 3)
 			for i := range want[:2] {
-				amend(&want[i])
+				amend(&want[i], want[i].Run())
 				if i == 0 {
 					want[i].Evaluation = memoryd.PendingEvaluation()
 				}

@@ -18,10 +18,10 @@ import (
 
 // closedStore makes a data folder with a store of several hundred pages that was
 // stopped cleanly, and gives its file.
-func closedStore(t *testing.T) string {
+func closedStore(t *testing.T, env ...string) string {
 	t.Helper()
 	dir := t.TempDir()
-	p := binary.Start(t, dir, nil, "--config", keeping(t, 1000))
+	p := binary.Start(t, dir, env, "--config", keeping(t, 1000))
 	w := writer{tool: "t"}
 	for range 100 {
 		if !w.add(p) {
@@ -101,7 +101,7 @@ func digest(t *testing.T, dir string) string {
 // TestAFileThatIsNoStoreIsRefusedAndLeftAlone starts the program on files that it
 // must not use: it says why, ends with code 1 and touches nothing.
 func TestAFileThatIsNoStoreIsRefusedAndLeftAlone(t *testing.T) {
-	good := closedStore(t)
+	good, plain := closedStore(t), closedStore(t, "MEMORYD_STORE_SQLITE_PAGE_CHECKSUMS=false")
 	tests := map[string]struct {
 		damage func(t *testing.T, path string, rng *rand.Rand)
 		why    string
@@ -129,9 +129,10 @@ func TestAFileThatIsNoStoreIsRefusedAndLeftAlone(t *testing.T) {
 			run(t, path, `CREATE TABLE bookmarks (url TEXT)`, `INSERT INTO bookmarks VALUES ('a')`)
 		}, "another program"},
 		"a newer program's": {func(t *testing.T, path string, _ *rand.Rand) {
+			copyFile(t, plain, path) // SQLite alone writes no checksums
 			run(t, path, `PRAGMA user_version = 99`)
 		}, "format version 99"},
-		"schema page damaged": {func(t *testing.T, path string, rng *rand.Rand) { overwrite(t, path, 100, 3900, rng) }, "malformed"},
+		"schema page damaged": {func(t *testing.T, path string, rng *rand.Rand) { overwrite(t, path, 100, 3900, rng) }, "damaged"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
