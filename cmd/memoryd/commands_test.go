@@ -193,8 +193,23 @@ func TestS12NothingForeignSteersTheTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{
-		{"summarize", "t"}, {"show", "t"}, {"calls", "t"}, {"calls", "t", "--failed"}, {"tools"}, {"tools", steering}, {"retrieve", "t"}, {"preflight", "t", steering},
-		{"show", steering}, {"import", file}, {"add", steering}, {"delete", steering}, {"learn", file}, {"compact", file}, {"export", file + "/x"}, {"restore", file}, {steering},
+		{"summarize", "t"},
+		{"show", "t"},
+		{"calls", "t"},
+		{"calls", "t", "--failed"},
+		{"tools"},
+		{"tools", steering},
+		{"retrieve", "t"},
+		{"preflight", "t", steering},
+		{"show", steering},
+		{"import", file},
+		{"add", steering},
+		{"delete", steering},
+		{"learn", file},
+		{"compact", file},
+		{"export", file + "/x"},
+		{"restore", file},
+		{steering},
 	} {
 		_, out, errs := printed(t, append(args, "--url", url)...)
 		for _, r := range out + errs {
