@@ -71,7 +71,8 @@ var causes = [...]struct {
 		"400", "422", "should", "not a directory", "is a directory",
 	}, "a value is missing or not accepted"},
 	{causeNetwork, "network", []string{
-		"connection", "network", "resolve host", "unreachable", "dns", "socket", "econn", "ssl", "certificate", "redirect",
+		"connection", "network", "resolve host", "unreachable", "dns", "socket", "econn", "ssl", "x509", "certificate verif", "certificate has expired", "certificate is not", "certificate chain",
+		"self-signed", "self signed", "redirect",
 		"net::",
 	}, "no fault seen, the other side was not reached"},
 	{causeServer, "server error", []string{

@@ -159,3 +159,17 @@ func FuzzJudge(f *testing.F) {
 		}
 	})
 }
+
+// A certificate that somebody pays with is not one that a host shows.
+func TestACertificateToPayWithIsNoFaultOfTheNetwork(t *testing.T) {
+	for output, want := range map[string]string{
+		"Error: certificate cannot be used to update reservation": "Failed: Error: certificate cannot be used to update reservation",
+		"Error: certificate has expired":                          "Failed (network): Error: certificate has expired",
+		"Error: self-signed certificate in certificate chain":     "Failed (network): Error: self-signed certificate in certificate chain",
+	} {
+		v := rules.New(rules.DefaultConfig()).Judge(&memoryd.Call{ToolRef: memoryd.ToolRef{Tool: "update"}, Input: []byte(`{}`), Output: output, Success: true}, nil)
+		if v.Summary != want {
+			t.Errorf("got %q, want %q", v.Summary, want)
+		}
+	}
+}
