@@ -196,9 +196,9 @@ func (s *server) handler(e endpoint) echo.HandlerFunc {
 		if err != nil {
 			return err
 		}
-		v, err := s.compute(c, e, body, workspace)
+		v, err := s.compute(c, e, body, workspace, &lease)
 		if encoded, ok := v.(encoded); ok {
-			lease.Hold(int64(len(encoded.body)))
+			lease.Hold(int64(cap(encoded.body))) // what it takes, not what it says
 		}
 		return s.answer(c, e, v, err)
 	}
@@ -236,7 +236,7 @@ func (s *server) takeBody(c echo.Context, lease *ops.Lease) ([]byte, error) {
 }
 
 // compute works on a request. Its answer is encoded within its turn.
-func (s *server) compute(c echo.Context, e endpoint, body []byte, workspace string) (any, error) {
+func (s *server) compute(c echo.Context, e endpoint, body []byte, workspace string, lease *ops.Lease) (any, error) {
 	if e.traits&computing != 0 {
 		slot, err := s.Scheduler.Acquire(c.Request().Context(), workspace)
 		if err != nil {
@@ -244,6 +244,9 @@ func (s *server) compute(c echo.Context, e endpoint, body []byte, workspace stri
 		}
 		defer slot.Release()
 		c.SetRequest(c.Request().WithContext(slot))
+	}
+	if err := lease.Begin(); err != nil {
+		return nil, err
 	}
 	v, err := e.serve(c, body)
 	if fault, ok := errors.AsType[*memoryd.Fault](err); ok && fault.Code == missingField && len(fault.Loc) > 1 {

@@ -22,8 +22,8 @@ type Quota struct {
 	byOne map[string]load // by workspaces that have something under way
 }
 
-// load is what requests take.
-type load struct{ requests, bytes int64 }
+// load is what requests take; held are the bytes of answers among the others.
+type load struct{ requests, bytes, held int64 }
 
 // shareOfFree is how many times the free room a workspace may take: one alone gets
 // eight ninths of all, two eight seventeenths each.
@@ -32,7 +32,7 @@ const shareOfFree = 8
 // NewQuota makes a quota of so many requests at once, whose bodies hold so many
 // bytes together.
 func NewQuota(requests, bytes int64) *Quota {
-	return &Quota{most: load{requests, bytes}, byOne: map[string]load{}}
+	return &Quota{most: load{requests: requests, bytes: bytes}, byOne: map[string]load{}}
 }
 
 // Lease is the place of one request under way. It belongs to no workspace until
@@ -41,7 +41,9 @@ type Lease struct {
 	quota     *Quota
 	workspace string
 	bound     bool
-	bytes     int64
+	bytes     int64 // that it has
+	counted   int64 // of these, those that all others find taken; see Hold
+	held      int64 // of these, an answer's
 }
 
 // Admit lets a request in whose body is announced to have so many bytes; it fails
@@ -54,7 +56,7 @@ func (q *Quota) Admit(bytes int64) (Lease, error) {
 	}
 	q.used.requests++
 	q.used.bytes += bytes
-	return Lease{quota: q, bytes: bytes}, nil
+	return Lease{quota: q, bytes: bytes, counted: bytes}, nil
 }
 
 // Bind says whose the request is and how many bytes its body really has. It fails
@@ -63,15 +65,15 @@ func (l *Lease) Bind(workspace string, bytes int64) error {
 	q := l.quota
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.used.bytes += bytes - l.bytes
-	l.bytes = bytes
+	q.used.bytes += bytes - l.counted
+	l.bytes, l.counted = bytes, bytes
 	mine := q.byOne[workspace]
-	free := load{q.most.requests - q.used.requests + 1, q.most.bytes - q.used.bytes + bytes}
+	free := load{requests: q.most.requests - q.used.requests + 1, bytes: q.most.bytes - q.used.bytes + bytes}
 	if mine.requests > 0 && (mine.requests >= shareOfFree*free.requests || mine.bytes >= shareOfFree*free.bytes) {
-		return overloaded("the workspace has too many requests under way")
+		return overloaded(greedy)
 	}
 	l.workspace, l.bound = workspace, true
-	q.byOne[workspace] = load{mine.requests + 1, mine.bytes + bytes}
+	q.byOne[workspace] = load{mine.requests + 1, mine.bytes + bytes, mine.held}
 	return nil
 }
 
@@ -86,20 +88,40 @@ func (l *Lease) Reserve(bytes int64) error {
 	}
 	q.used.bytes += bytes
 	l.bytes += bytes
+	l.counted += bytes
+	return nil
+}
+
+const greedy = "the workspace has too many requests under way"
+
+// Begin is asked again when the request's turn to work has come: it fails with
+// Overloaded where the answers that its workspace has not fetched take a third of what is
+// free by then: those of one alone may take a quarter of the room.
+func (l *Lease) Begin() error {
+	q := l.quota
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if held := q.byOne[l.workspace].held; held > 0 && 3*held >= q.most.bytes-q.used.bytes+l.counted {
+		return overloaded(greedy)
+	}
 	return nil
 }
 
 // Hold counts so many bytes more, those of an answer, until Release. It refuses
-// nothing: the work is done; who comes next finds less room.
+// nothing: the work is done. Its workspace's next requests find less room; those of
+// others do up to the share that one workspace may have.
 func (l *Lease) Hold(bytes int64) {
 	q := l.quota
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.used.bytes += bytes
+	mine := q.byOne[l.workspace]
+	counted := min(bytes, max(0, q.most.bytes/(shareOfFree+1)*shareOfFree-mine.bytes))
+	q.used.bytes += counted
 	l.bytes += bytes
+	l.counted += counted
+	l.held += bytes
 	if l.bound {
-		mine := q.byOne[l.workspace]
-		q.byOne[l.workspace] = load{mine.requests, mine.bytes + bytes}
+		q.byOne[l.workspace] = load{mine.requests, mine.bytes + bytes, mine.held + bytes}
 	}
 }
 
@@ -109,7 +131,7 @@ func (l *Lease) Release() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.used.requests--
-	q.used.bytes -= l.bytes
+	q.used.bytes -= l.counted
 	if !l.bound {
 		return
 	}
@@ -118,7 +140,7 @@ func (l *Lease) Release() {
 		delete(q.byOne, l.workspace)
 		return
 	}
-	q.byOne[l.workspace] = load{mine.requests - 1, mine.bytes - l.bytes}
+	q.byOne[l.workspace] = load{mine.requests - 1, mine.bytes - l.bytes, mine.held - l.held}
 }
 
 // UnderWay counts the requests that hold a lease.

@@ -50,7 +50,7 @@ func TestRoomIsForBytesThatAreThere(t *testing.T) {
 // gets in, and nothing is left at the end.
 func TestQuotasAddUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		room := load{rapid.Int64Range(1, 20).Draw(t, "requests"), rapid.Int64Range(50, 500).Draw(t, "bytes")}
+		room := load{requests: rapid.Int64Range(1, 20).Draw(t, "requests"), bytes: rapid.Int64Range(50, 500).Draw(t, "bytes")}
 		s := NewQuota(room.requests, room.bytes)
 		var under []Lease
 		for range rapid.IntRange(1, 100).Draw(t, "steps") {
@@ -82,4 +82,44 @@ func TestQuotasAddUp(t *testing.T) {
 			t.Fatalf("left: %+v %v", s.used, s.byOne)
 		}
 	})
+}
+
+// Answers that a workspace does not fetch cost it its turn to work, and others nothing.
+func TestS4UnfetchedAnswersCostTheirWorkspaceAlone(t *testing.T) {
+	s := NewQuota(100, 900)
+	begin := func(workspace string) (Lease, error) {
+		l, err := s.Admit(0)
+		if err != nil {
+			return l, err
+		}
+		if err := l.Bind(workspace, 1); err != nil {
+			l.Release()
+			return l, err
+		}
+		return l, l.Begin()
+	}
+	var unfetched []Lease
+	for {
+		l, err := begin("greedy")
+		if unfetched = append(unfetched, l); err != nil {
+			break
+		}
+		l.Hold(100)
+		unfetched[len(unfetched)-1] = l
+	}
+	if n := len(unfetched); n < 3 || n > 5 {
+		t.Errorf("%d answers were made", n-1)
+	}
+	unfetched[0].Hold(5000)
+	l, err := begin("modest")
+	if err != nil {
+		t.Errorf("another workspace: %v", err)
+	}
+	l.Release()
+	for i := range unfetched {
+		unfetched[i].Release()
+	}
+	if s.used != (load{}) || len(s.byOne) != 0 {
+		t.Errorf("left: %+v", s.used)
+	}
 }

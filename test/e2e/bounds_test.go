@@ -39,7 +39,7 @@ func slowest(t *testing.T, s *daemon.Process, name string, n int) (p50, p99, liv
 	var took []time.Duration
 	for i := range n {
 		start := time.Now()
-		a := s.Post("/add_tool_call_result", map[string]any{"tool_name": "t", "async": true, "include_history": false, "tool_call_results": []any{map[string]any{"input": fmt.Sprint(name, i), "output": "ok"}}})
+		a := s.Post("/add_tool_call_result", map[string]any{"workspace_id": "modest", "tool_name": "t", "async": true, "include_history": false, "tool_call_results": []any{map[string]any{"input": fmt.Sprint(name, i), "output": "ok"}}})
 		if !a.Success {
 			t.Fatalf("%s, add %d: %s", name, i, a.Answer)
 		}
@@ -58,12 +58,12 @@ func slowest(t *testing.T, s *daemon.Process, name string, n int) (p50, p99, liv
 
 // TestS4ClientsThatDoNotReadHoldLittleMemory has 80 clients ask for pages of megabytes
 // that they do not read: answers count from when they are made until they are
-// delivered, others are served meanwhile.
+// delivered. Another workspace is served meanwhile, none of its requests is refused.
 func TestS4ClientsThatDoNotReadHoldLittleMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("writes 100 MB")
 	}
-	const most = 600.0
+	const most = 700.0 // about 500 as a rule: how much waits to be collected differs
 	s := start(t, t.TempDir(), nil)
 	text := strings.Repeat("all work and no play makes a dull log line\n", 1_000_000/43)
 	for n := range 100 {
@@ -75,12 +75,12 @@ func TestS4ClientsThatDoNotReadHoldLittleMemory(t *testing.T) {
 	body := `{"tool_names": "big", "include_history": true}`
 	dial(t, s, 40, "GET /v1/workspaces/default/tools/big/calls?limit=100 HTTP/1.1\r\nHost: HOST\r\n\r\n")
 	dial(t, s, 40, fmt.Sprintf("POST /retrieve_tool_memory HTTP/1.1\r\nHost: HOST\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body))
-	highest := 0.0
+	before, highest := resident(t, s), 0.0
 	for end := time.Now().Add(3 * time.Second); time.Now().Before(end); {
 		highest = max(highest, resident(t, s))
 	}
 	p50b, p99b, livezb := slowest(t, s, "beside", 200)
-	t.Logf("resident memory at most %.0f MiB; adds p50 %v and p99 %v, beside them %v and %v; /livez at most %v and %v", highest, p50, p99, p50b, p99b, livez, livezb)
+	t.Logf("resident memory %.0f MiB, then at most %.0f MiB; adds p50 %v and p99 %v, beside them %v and %v; /livez at most %v and %v", before, highest, p50, p99, p50b, p99b, livez, livezb)
 	if highest > most {
 		t.Errorf("80 clients that do not read make the server hold %.0f MiB, want at most %.0f", highest, most)
 	}

@@ -129,11 +129,18 @@ func TestOneReplicaAtATimeGoesTheRounds(t *testing.T) {
 		return ""
 	})
 	var holders int
-	for n := range replicasOf {
-		if strings.Contains(f.at(n).Log(), refreshed) {
-			holders++
+	eventually(t, func() string { // the line comes after what it tells of
+		holders = 0
+		for n := range replicasOf {
+			if strings.Contains(f.at(n).Log(), refreshed) {
+				holders++
+			}
 		}
-	}
+		if holders == 0 {
+			return "no replica says that it wrote guidelines"
+		}
+		return ""
+	})
 	if holders != 1 {
 		t.Errorf("%d replicas wrote guidelines, want one\n%s", holders, f.logs())
 	}
