@@ -47,7 +47,7 @@ func readOutputs(t *testing.T, name string) []labelled {
 // The figures of the four sets: score 0 as a sign of label error.
 func TestOutputsOfCommonTools(t *testing.T) {
 	for name, least := range map[string]struct{ precision, recall float64 }{
-		"first.txt": {0.95, 0.90}, "second.txt": {0.95, 0.90}, "third.txt": {0.95, 0.90}, "fourth.txt": {0.95, 0.90}, "fifth.txt": {0.95, 0.90}, "sixth.txt": {0.95, 0.90}, "seventh.txt": {0.95, 0.90}, "eighth.txt": {0.95, 0.90}, "ninth.txt": {0.95, 0.90}, "tenth.txt": {0.95, 0.90},
+		"first.txt": {0.95, 0.90}, "second.txt": {0.95, 0.90}, "third.txt": {0.95, 0.90}, "fourth.txt": {0.95, 0.90}, "fifth.txt": {0.95, 0.90}, "sixth.txt": {0.95, 0.90}, "seventh.txt": {0.95, 0.90}, "eighth.txt": {0.95, 0.90}, "ninth.txt": {0.95, 0.90}, "tenth.txt": {0.95, 0.90}, "eleventh.txt": {0.94, 0.90},
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := rules.New(rules.DefaultConfig())

@@ -23,7 +23,8 @@ var complaints = []string{
 	"not installed", "cancelled due", "did not succeed", "unsuccessful", "overloaded", "exceeds maximum",
 	"exceeds the ", "exceeds limit", "doesn't match", "failed because", "terminated early", "not registered", "maximum context length", "not ready yet",
 	"the wrong kind", "the wrong type", "wrong number of", "outside the allowed", "outside the range", "has been closed", "is offline", "is not enough",
-	"unsatisfiable", "no solution found", "invalid data", "is not in the ",
+	"unsatisfiable", "no solution found", "invalid data", "is not in the ", "please enter a valid", "already taken", "already booked", "already reserved",
+	"already in use", "already been paid", "already been used", "already been cancelled", "already been refunded", "already been closed", ": invalid format",
 }
 
 // softComplaints say it too, but also stand in sentences about the world.

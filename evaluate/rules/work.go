@@ -44,7 +44,7 @@ func compileError(v *view, t *text) (finding, bool) {
 }
 
 // compilePhrases are, in lower case, what no such line is without.
-var compilePhrases = []string{": error: ", ": fatal error: ", ": error c", ": error ts", " - error ts", "error[e", "undefined reference to "}
+var compilePhrases = []string{": parser error : ", ": error: ", ": fatal error: ", ": error c", ": error ts", " - error ts", "error[e", "undefined reference to "}
 
 // isCompileError recognises the message lines of C, Java, C#, TypeScript and
 // Rust compilers.
@@ -52,7 +52,7 @@ func isCompileError(l *line) bool {
 	if !l.has(hasCompile) {
 		return false
 	}
-	for _, mark := range compilePhrases[:6] {
+	for _, mark := range compilePhrases[:7] {
 		if i := strings.Index(l.low(), mark); i > 0 && len(l.low()) == len(l.s) && i < 200 && strings.ContainsAny(l.s[:i], "0123456789") && strings.Contains(l.s[:i], ".") && !strings.Contains(l.s[:i], " ") {
 			return true
 		}

@@ -31,7 +31,7 @@ var firmHeads = []string{
 	"malformed ", "unhandled", "tool call failed", "api error", "database error", "sql error", "io error", "i/o error",
 	"oserror", "system error", "edit failed", "edit rejected", "action failed", "call failed", "search failed",
 	"task failed", "job failed", "the request failed", "the operation failed", "the command failed", "the tool failed",
-	"npm err!", "npm error", "make: ***", "cmake error", "conflict (", "insufficient permission", "insufficient funds", "insufficient balance", "错误", "失败",
+	"missing: ", "undefined control sequence", "latex error", "emergency stop", "npm err!", "npm error", "make: ***", "cmake error", "conflict (", "insufficient permission", "insufficient funds", "insufficient balance", "错误", "失败",
 	"请求失败", "erreur", "fehler:", "erro:", "ошибка",
 }
 

