@@ -276,3 +276,18 @@ func TestAnAgentsOwnRecordCounts(t *testing.T) {
 		t.Errorf("risk %.2f for the agent that works, %.2f for the one that fails, %.2f for one that is not known", a, b, nobody)
 	}
 }
+
+// After a failure in the run a call is in danger; how much, its input tells too.
+func TestAfterAFailureTheInputStillTells(t *testing.T) {
+	m := preflight.Learn(searches(200), options)
+	failed := call(300, `{"query":"topic 60","max_results":100,"language":"en"}`, "Error: request timed out after 30 s", 0, 30)
+	after := func(input string) float64 {
+		a := m.Assess(preflight.Planned{Input: json.RawMessage(input), Run: "r", RunCalls: []store.RunCall{store.RunCallOf(&failed)}, Now: failed.Time})
+		return *a.Risk
+	}
+	good, bad := `{"query":"topic 60","max_results":10,"language":"en"}`, `{"query":"topic 61","max_results":100,"language":"en"}`
+	alone := *assess(m, good).Risk
+	if risk := after(good); risk <= alone || risk >= 0.45 || after(bad) <= 0.8 {
+		t.Errorf("the harmless input: %.3f, after a failure %.3f; the other after a failure %.3f", alone, risk, after(bad))
+	}
+}
