@@ -189,10 +189,6 @@ func finite(f float64) float64 {
 	return f
 }
 
-// MarshalCall writes a call as JSON. What of its texts is not valid UTF-8 becomes
-// U+FFFD.
-func MarshalCall(j CallJSON) ([]byte, error) { return jsonv2.Marshal(j, callText) }
-
 // MarshalCallLine writes what was recorded of a call, and where, as one line of a
 // recording; the verdict stays behind.
 func MarshalCallLine(c *Call) ([]byte, error) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -87,7 +88,7 @@ func FuzzParseCall(f *testing.F) {
 		if in := jsontext.Value(c.Input); !in.IsValid() || in.Kind() != '"' && in.Kind() != '{' {
 			t.Fatalf("input %q", in)
 		}
-		text, err := MarshalCall(JSONOf(&c, 0))
+		text, err := jsonv2.Marshal(JSONOf(&c, 0), callText)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -23,6 +23,7 @@ const (
 	Conflict    Kind = "conflict"    // somebody else changed it in between; read again and retry
 	TooLarge    Kind = "too_large"   // a limit on size was passed
 	Overloaded  Kind = "overloaded"  // a bounded queue is full; retry later
+	OverQuota   Kind = "over_quota"  // the workspace holds as much as it may; less must be kept before more can be
 	Unavailable Kind = "unavailable" // the store cannot serve now; nothing was half done
 	Closed      Kind = "closed"      // used after Close or Stop
 	Internal    Kind = "internal"    // a defect or an unforeseen failure
@@ -30,7 +31,7 @@ const (
 
 // Kinds lists every kind, for tables that must cover them all.
 func Kinds() []Kind {
-	return []Kind{Unauthenticated, Misdirected, Invalid, Forbidden, NotFound, Conflict, TooLarge, Overloaded, Unavailable, Closed, Internal}
+	return []Kind{Unauthenticated, Misdirected, Invalid, Forbidden, NotFound, Conflict, TooLarge, Overloaded, OverQuota, Unavailable, Closed, Internal}
 }
 
 // Error is a failure with a kind and a sentence that a caller may see.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -26,8 +27,9 @@ func appendInputText(b []byte, input json.RawMessage) []byte {
 	if len(bytes.TrimSpace(input)) == 0 {
 		return b
 	}
-	dec := jsontext.NewDecoder(bytes.NewBuffer(input),
-		jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+	dec := decoders.Get().(*jsontext.Decoder) //nolint:forcetypeassert // the pool holds nothing else
+	defer decoders.Put(dec)
+	dec.Reset(bytes.NewBuffer(input), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 	if dec.PeekKind() == '"' {
 		tok, err := dec.ReadToken()
 		if err != nil {
@@ -42,6 +44,9 @@ func appendInputText(b []byte, input json.RawMessage) []byte {
 	return out
 }
 
+// decoders are for reading inputs, which is done several times for each call.
+var decoders = sync.Pool{New: func() any { return new(jsontext.Decoder) }}
+
 // appendCanonical appends the next value of dec in canonical form.
 func appendCanonical(b []byte, dec *jsontext.Decoder) ([]byte, error) {
 	switch dec.PeekKind() {
@@ -49,15 +54,22 @@ func appendCanonical(b []byte, dec *jsontext.Decoder) ([]byte, error) {
 		return appendObject(b, dec)
 	case '[':
 		return appendArray(b, dec)
+	case '"':
+		v, err := dec.ReadValue()
+		if err != nil {
+			return nil, err
+		}
+		if plain(v[1 : len(v)-1]) {
+			return append(b, v...), nil
+		}
+		s, _ := jsontext.AppendUnquote(nil, v) // with replacements where it is not valid
+		return appendString(b, string(s)), nil
 	}
 	tok, err := dec.ReadToken()
 	if err != nil {
 		return nil, err
 	}
-	switch tok.Kind() {
-	case '"':
-		return appendString(b, tok.String()), nil
-	case '0':
+	if tok.Kind() == '0' {
 		return appendNumber(b, tok.String()), nil
 	}
 	return append(b, tok.String()...), nil // null, true, false
@@ -81,38 +93,49 @@ func appendArray(b []byte, dec *jsontext.Decoder) ([]byte, error) {
 	return append(b, ']'), err
 }
 
-// member is one key of an object with its value in canonical form.
+// member is one key of an object; its name and value in canonical form stand from
+// begin to end.
 type member struct {
-	name  string
-	value []byte
+	name       string
+	begin, end int
 }
 
 func appendObject(b []byte, dec *jsontext.Decoder) ([]byte, error) {
 	if _, err := dec.ReadToken(); err != nil {
 		return nil, err
 	}
-	var members []member
+	b = append(b, '{')
+	start := len(b)
+	var few [8]member
+	members, sorted := few[:0], true
 	for dec.PeekKind() != '}' {
 		name, err := dec.ReadToken()
 		if err != nil {
 			return nil, err
 		}
-		m := member{name: name.String()}
-		if m.value, err = appendCanonical(nil, dec); err != nil {
-			return nil, err
-		}
-		members = append(members, m)
-	}
-	// UTF-8 sorts by bytes as by code points.
-	slices.SortStableFunc(members, func(x, y member) int { return strings.Compare(x.name, y.name) })
-	b = append(b, '{')
-	for i, m := range members {
-		if i > 0 {
+		if len(members) > 0 {
 			b = append(b, ", "...)
 		}
-		b = appendString(b, m.name)
-		b = append(b, ": "...)
-		b = append(b, m.value...)
+		m := member{name: name.String(), begin: len(b)}
+		sorted = sorted && (len(members) == 0 || members[len(members)-1].name <= m.name)
+		b = append(appendString(b, m.name), ": "...)
+		if b, err = appendCanonical(b, dec); err != nil {
+			return nil, err
+		}
+		m.end = len(b)
+		members = append(members, m)
+	}
+	if !sorted {
+		// UTF-8 sorts by bytes as by code points.
+		slices.SortStableFunc(members, func(x, y member) int { return strings.Compare(x.name, y.name) })
+		asWritten := bytes.Clone(b[start:])
+		b = b[:start]
+		for i, m := range members {
+			if i > 0 {
+				b = append(b, ", "...)
+			}
+			b = append(b, asWritten[m.begin-start:m.end-start]...)
+		}
 	}
 	_, err := dec.ReadToken()
 	return append(b, '}'), err
@@ -123,6 +146,11 @@ const hexDigits = "0123456789abcdef"
 // shortEscapes are the control characters with an escape of their own.
 var shortEscapes = [...]struct{ char, letter byte }{
 	{'"', '"'}, {'\\', '\\'}, {'\n', 'n'}, {'\r', 'r'}, {'\t', 't'}, {'\b', 'b'}, {'\f', 'f'},
+}
+
+// plain reports whether a text stands for itself in canonical form.
+func plain(s []byte) bool {
+	return !slices.ContainsFunc(s, func(c byte) bool { return c < ' ' || c > '~' || c == '\\' || c == '"' })
 }
 
 func appendString(b []byte, s string) []byte {

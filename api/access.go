@@ -45,7 +45,21 @@ type Mount struct {
 
 // mount adds a mounted part to the routes.
 func (s *server) mount(e *echo.Echo, m Mount) {
-	e.Any(m.Path, func(c echo.Context) error {
+	methods := []string{http.MethodGet, http.MethodHead, http.MethodPost}
+	if m.Login == "" {
+		methods = append(methods, http.MethodDelete, http.MethodOptions)
+	}
+	e.Match(methods, m.Path, func(c echo.Context) error {
+		var takes []string // a route of the API does, with other methods
+		for _, r := range e.Routes() {
+			if r.Path == c.Request().URL.Path {
+				takes = append(takes, r.Method)
+			}
+		}
+		if len(takes) > 0 && !slices.Contains(takes, c.Request().Method) {
+			c.Response().Header().Set(echo.HeaderAllow, strings.Join(takes, ", "))
+			return echo.ErrMethodNotAllowed
+		}
 		err := s.admit(c, m.Role)
 		if memoryd.IsKind(err, memoryd.Unauthenticated) && m.Login != "" && strings.Contains(c.Request().Header.Get(echo.HeaderAccept), "text/html") {
 			return c.Redirect(http.StatusSeeOther, m.Login)
@@ -293,6 +307,9 @@ func (s *server) login(_ echo.Context, body []byte) (any, error) {
 	form, err := url.ParseQuery(string(body))
 	if err != nil {
 		return nil, memoryd.Wrap(memoryd.Invalid, err, "the body is not a form")
+	}
+	if !form.Has("key") {
+		return nil, missing("key")
 	}
 	return written(func(c echo.Context) error {
 		if s.Keys == nil || !s.KeysNeeded && form.Get("key") == "" {

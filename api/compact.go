@@ -6,12 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
-	"memoryd"
 	"memoryd/api/wire"
 	"memoryd/ops"
 
@@ -44,7 +43,7 @@ func compaction(r *wire.CompactRequest) (in ops.CompactRequest, err error) {
 	if r.Messages == nil {
 		return in, missing("messages")
 	}
-	if err := checkName(r.Workspace, "workspace_id"); err != nil {
+	if err := checkNewName(r.Workspace, "workspace_id"); err != nil {
 		return in, err
 	}
 	overrides, err := ops.JoinOverrides(or(r.Profile, ""), r.Overrides, r.Settings)
@@ -213,92 +212,48 @@ func (e *eventStream) write(b []byte) error {
 // page of its text; with query the places where a text stands in the input of a
 // compaction.
 func (s *server) getOriginal(c echo.Context, _ []byte) (any, error) {
-	of, err := originalOf(c)
-	if err != nil {
-		return nil, err
+	q := queryOf(c)
+	of, text := q.original(), c.QueryParam("query")
+	offset, limit := q.number("offset", 0, 0, math.MaxInt), q.number("limit", 0, 0, math.MaxInt)
+	switch {
+	case text != "":
+		return s.searchOriginals(q, ops.SearchOriginals{GetOriginal: of, Text: text, Limit: cmp.Or(limit, defaultPage)})
+	case c.QueryParam("offset") != "" || c.QueryParam("limit") != "":
+		in := ops.ReadOriginal{GetOriginal: of, Offset: offset, Limit: limit}
+		return answer(q, s.Flows.ReadOriginal, in, func(p ops.OriginalPage) any { return wire.TextPage(p.Page) })
 	}
-	ctx := c.Request().Context()
-	offset, limit, paged, err := pageOfText(c)
-	switch query := c.QueryParam("query"); {
-	case err != nil:
-		return nil, err
-	case query != "":
-		return s.searchOriginals(ctx, ops.SearchOriginals{GetOriginal: of, Text: query, Limit: cmp.Or(limit, defaultPage)})
-	case paged:
-		p, err := s.Flows.ReadOriginal.Run(ctx, ops.ReadOriginal{GetOriginal: of, Offset: offset, Limit: limit})
-		return wire.TextPage(p.Page), err
-	}
-	original, err := s.Flows.GetOriginal.Run(ctx, of)
-	return encoded{body: original.Data}, err
+	return answer(q, s.Flows.GetOriginal, of, func(x ops.Original) any { return encoded{body: x.Data} })
 }
 
 // lookUp finds messages that compactions removed from a conversation by words.
 func (s *server) lookUp(c echo.Context, _ []byte) (any, error) {
-	workspace, err := workspaceParam(c)
-	if err != nil {
-		return nil, err
-	}
-	of := ops.SearchOriginals{GetOriginal: ops.GetOriginal{Workspace: workspace}, Conversation: c.QueryParam("conversation_id"), Text: c.QueryParam("query")}
+	q := queryOf(c)
+	in := ops.SearchOriginals{GetOriginal: ops.GetOriginal{Workspace: q.workspace()}, Conversation: c.QueryParam("conversation_id"), Text: c.QueryParam("query")}
 	for _, name := range []string{"conversation_id", "query"} {
 		if strings.TrimSpace(c.QueryParam(name)) == "" {
-			return nil, memoryd.Errorf(memoryd.Invalid, "%s: must not be empty", name)
+			q.refuse("%s: must not be empty", name)
 		}
 	}
-	_, limit, _, err := pageOfText(c)
-	if err != nil {
-		return nil, err
-	}
-	of.Limit = min(cmp.Or(limit, defaultPage), maxHits)
-	return s.searchOriginals(c.Request().Context(), of)
+	in.Limit = min(cmp.Or(q.number("limit", 0, 0, math.MaxInt), defaultPage), maxPage)
+	return s.searchOriginals(q, in)
 }
 
-// maxHits bounds how many places one answer names.
-const maxHits = 1000
-
-func (s *server) searchOriginals(ctx context.Context, r ops.SearchOriginals) (any, error) {
-	found, err := s.Flows.SearchOriginals.Run(ctx, r)
-	list := wire.HitList{Hits: make([]wire.Hit, len(found.Hits))}
-	for i, hit := range found.Hits {
-		list.Hits[i] = wire.Hit(hit)
-	}
-	return list, err
-}
-
-func originalOf(c echo.Context) (of ops.GetOriginal, err error) {
-	if of.Workspace, err = workspaceParam(c); err != nil {
-		return of, err
-	}
-	of.ID, err = pathParam(c, "original")
-	return of, err
-}
-
-func pageOfText(c echo.Context) (offset, limit int, paged bool, err error) {
-	for name, into := range map[string]*int{"offset": &offset, "limit": &limit} {
-		text := c.QueryParam(name)
-		if text == "" {
-			continue
+func (s *server) searchOriginals(q *query, in ops.SearchOriginals) (any, error) {
+	return answer(q, s.Flows.SearchOriginals, in, func(found ops.OriginalHits) any {
+		list := wire.HitList{Hits: make([]wire.Hit, len(found.Hits))}
+		for i, hit := range found.Hits {
+			list.Hits[i] = wire.Hit(hit)
 		}
-		paged = true
-		if *into, err = strconv.Atoi(text); err != nil || *into < 0 {
-			return 0, 0, false, memoryd.Errorf(memoryd.Invalid, "%s: must be a whole number of 0 or more", name)
-		}
-	}
-	return offset, limit, paged, nil
+		return list
+	})
 }
 
 // undo gives the input of a compaction back; with the messages of a
 // conversation that went on, that conversation with the compaction taken out.
-func (s *server) undo(c echo.Context, body []byte) (any, error) {
-	of, err := originalOf(c)
-	if err != nil {
-		return nil, err
-	}
-	var r wire.UndoRequest
-	if !isBlank(body) {
-		if err := s.decode(body, &r); err != nil {
-			return nil, err
-		}
-	}
-	whole, err := s.Flows.UndoCompaction.Run(c.Request().Context(), ops.UndoCompaction{GetOriginal: of, Messages: r.Messages})
-	return encoded{body: append(appendMessages([]byte(`{"messages":[`), whole.Messages), ']', '}')}, err
+func (s *server) undo(c echo.Context, req *wire.UndoRequest) (any, error) {
+	q := queryOf(c)
+	in := ops.UndoCompaction{GetOriginal: q.original(), Messages: req.Messages}
+	return answer(q, s.Flows.UndoCompaction, in, func(whole ops.Conversation) any {
+		return encoded{body: append(appendMessages([]byte(`{"messages":[`), whole.Messages), ']', '}')}
+	})
 }

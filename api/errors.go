@@ -27,6 +27,7 @@ var statusOf = map[memoryd.Kind]int{
 	memoryd.Conflict:        http.StatusConflict,
 	memoryd.TooLarge:        http.StatusRequestEntityTooLarge,
 	memoryd.Overloaded:      http.StatusTooManyRequests,
+	memoryd.OverQuota:       http.StatusInsufficientStorage,
 	memoryd.Unavailable:     http.StatusServiceUnavailable,
 	memoryd.Closed:          http.StatusServiceUnavailable,
 	memoryd.Internal:        http.StatusInternalServerError,

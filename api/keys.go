@@ -77,9 +77,9 @@ func (s *server) createKey(c echo.Context, req *wire.KeyRequest) (any, error) {
 	if !slices.Contains(req.Workspaces, allWorkspaces) {
 		wanted.Workspaces = req.Workspaces
 	}
-	if text := or(req.Expires, ""); text != "" {
-		if wanted.Expires, err = time.Parse(time.RFC3339, text); err != nil {
-			return nil, memoryd.Errorf(memoryd.Invalid, "expires: must be a time such as 2030-01-02T15:04:05Z, got %q", text)
+	if req.Expires != nil {
+		if wanted.Expires, err = time.Parse(time.RFC3339, *req.Expires); err != nil {
+			return nil, memoryd.Errorf(memoryd.Invalid, "expires: must be a time such as 2030-01-02T15:04:05Z, got %q", *req.Expires)
 		}
 	}
 	var made access.Key
@@ -95,27 +95,19 @@ func (s *server) createKey(c echo.Context, req *wire.KeyRequest) (any, error) {
 // maxGrace bounds how long a key's old token works beside the new one, in seconds.
 const maxGrace = 30 * 24 * 3600
 
-func (s *server) rotateKey(c echo.Context, body []byte) (any, error) {
-	var req wire.RotateRequest
-	if !isBlank(body) {
-		if err := s.decode(body, &req); err != nil {
-			return nil, err
-		}
-	}
-	if err := everywhere(c.Request().Context()); err != nil {
-		return nil, err
-	}
-	grace := or(req.Grace, 0)
+func (s *server) rotateKey(c echo.Context, req *wire.RotateRequest) (any, error) {
+	q := queryOf(c)
+	q.everywhere()
+	grace, id := or(req.Grace, 0), q.path("key")
 	if grace < 0 || grace > maxGrace {
-		return nil, memoryd.Errorf(memoryd.Invalid, "grace_seconds: must be 0 to %d", maxGrace)
+		q.refuse("grace_seconds: must be 0 to %d", maxGrace)
 	}
-	id, err := pathParam(c, "key")
-	if err != nil {
-		return nil, err
+	if q.err != nil {
+		return nil, q.err
 	}
 	var made access.Key
 	var token string
-	err = s.audited(c, access.Entry{Action: "key.rotate", Subject: id}, func(ctx context.Context) error {
+	err := s.audited(c, access.Entry{Action: "key.rotate", Subject: id}, func(ctx context.Context) (err error) {
 		made, token, err = s.Keys.Rotate(ctx, id, time.Duration(grace)*time.Second)
 		return err
 	})
@@ -123,15 +115,14 @@ func (s *server) rotateKey(c echo.Context, body []byte) (any, error) {
 }
 
 func (s *server) revokeKey(c echo.Context, _ []byte) (any, error) {
-	if err := everywhere(c.Request().Context()); err != nil {
-		return nil, err
-	}
-	id, err := pathParam(c, "key")
-	if err != nil {
-		return nil, err
+	q := queryOf(c)
+	q.everywhere()
+	id := q.path("key")
+	if q.err != nil {
+		return nil, q.err
 	}
 	var revoked access.Key
-	err = s.audited(c, access.Entry{Action: "key.revoke", Subject: id}, func(ctx context.Context) error {
+	err := s.audited(c, access.Entry{Action: "key.revoke", Subject: id}, func(ctx context.Context) (err error) {
 		revoked, err = s.Keys.Revoke(ctx, id)
 		return err
 	})
@@ -141,20 +132,13 @@ func (s *server) revokeKey(c echo.Context, _ []byte) (any, error) {
 // listAudit lists the audit log, the oldest entry first, each as it is stored: the
 // hash of its text is what the next one holds. A cursor is a number.
 func (s *server) listAudit(c echo.Context, _ []byte) (any, error) {
-	if err := everywhere(c.Request().Context()); err != nil {
-		return nil, err
+	q := queryOf(c)
+	q.everywhere()
+	after, limit := q.place(0), q.limit()
+	if q.err != nil {
+		return nil, q.err
 	}
-	cursor, limit, err := page(c)
-	if err != nil {
-		return nil, err
-	}
-	var after int64
-	if cursor != "" {
-		if after, err = strconv.ParseInt(cursor, 10, 64); err != nil || after < 0 {
-			return nil, memoryd.Errorf(memoryd.Invalid, "cursor: not one that this server gave")
-		}
-	}
-	entries, err := s.Audit.List(c.Request().Context(), after, limit)
+	entries, err := s.Audit.List(q.ctx(), after, limit)
 	list := wire.AuditList{Entries: append([]json.RawMessage{}, entries...)}
 	if len(entries) == limit {
 		list.NextCursor = cursorAfter(strconv.FormatInt(after+int64(len(entries)), 10))

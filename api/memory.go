@@ -270,19 +270,9 @@ func (s *server) vectorStore(c echo.Context, req *wire.StoreRequest) (any, error
 
 // forgetSource cuts out what a key wrote in a workspace.
 func (s *server) forgetSource(c echo.Context, _ []byte) (any, error) {
-	workspace, err := pathParam(c, "workspace")
-	if err != nil {
-		return nil, err
-	}
-	source, err := pathParam(c, "source")
-	if err != nil {
-		return nil, err
-	}
-	done, err := s.Flows.VectorStore.Run(c.Request().Context(), ops.ManageRequest{Workspace: workspaceOf(c.Request().Context(), workspace), Action: ops.Forget, Source: source})
-	if err != nil {
-		return nil, err
-	}
-	return wire.Forgotten{Calls: done.Size}, nil
+	q := queryOf(c)
+	in := ops.ManageRequest{Workspace: q.workspace(), Action: ops.Forget, Source: q.path("source")}
+	return answer(q, s.Flows.VectorStore, in, func(done *ops.Managed) any { return wire.Forgotten{Calls: done.Size} })
 }
 
 // manages refuses what a caller may not do with whole memories: all but listing is

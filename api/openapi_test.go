@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"memoryd/internal/configtest"
+
 	"memoryd"
 	"memoryd/compact"
 	"memoryd/evaluate/monitor"
@@ -153,16 +155,16 @@ func newHandler(t testing.TB, s store.Store) http.Handler {
 func depsOver(t testing.TB, s store.Store) Deps {
 	t.Helper()
 	reader := ops.MemoryReader{Store: s, Recent: 20}
-	curator := &revisions.Manager{Store: s, Composer: oneLiner{}, Recent: 20, Config: revisions.DefaultConfig(), Now: now}
+	curator := &revisions.Manager{Store: s, Composer: oneLiner{}, Recent: 20, Config: configtest.Section[revisions.Config]("revisions"), Now: now}
 	kept := compact.NewMemory(1 << 20)
-	compactor := compact.New(compact.Default(), compact.Deps{Originals: kept})
+	compactor := compact.New(configtest.Section[compact.Config]("compact"), compact.Deps{Originals: kept})
 	view := survey.New(s, slog.New(slog.DiscardHandler), time.Now)
 	t.Cleanup(view.Stop)
 	d := ops.Deps{
 		Survey: view, Intake: ingest.NewIntake(time.Now),
 		Audit: access.NewAudit(s, slog.New(slog.DiscardHandler), time.Now),
 		Store: s, Reader: reader, Judge: kindJudge{}, Revisions: curator, Compactor: compactor, Originals: kept, Searcher: s,
-		Forecasts: preflight.NewCache(s, nil, preflight.DefaultConfig(), slog.New(slog.DiscardHandler), time.Now),
+		Forecasts: preflight.NewCache(s, nil, configtest.Section[preflight.Config]("op.preflight_tool_call_op.params"), slog.New(slog.DiscardHandler), time.Now),
 		Mover:     &backup.Actions{Store: s, Dir: t.TempDir(), RecentCalls: 20, Now: now, Kinds: revisions.Kinds()},
 		Whole:     func() error { return nil },
 		Ledger:    newBook(t, s), Monitor: newWatch(), SummaryFailed: note,
@@ -209,7 +211,7 @@ func ask(h http.Handler, method, path, body string) *httptest.ResponseRecorder {
 
 func newBook(t testing.TB, s store.Store) *usage.Ledger {
 	t.Helper()
-	cfg := usage.DefaultConfig()
+	cfg := configtest.Section[usage.Config]("usage")
 	cfg.TokensPerHour = 1000
 	b, err := usage.NewLedger(cfg, s, slog.New(slog.DiscardHandler), time.Now)
 	if err != nil {
@@ -222,7 +224,7 @@ func newBook(t testing.TB, s store.Store) *usage.Ledger {
 }
 
 func newWatch() *monitor.Monitor {
-	w := monitor.New(monitor.DefaultConfig(), slog.New(slog.DiscardHandler), time.Now)
+	w := monitor.New(configtest.Section[monitor.Config]("monitor"), slog.New(slog.DiscardHandler), time.Now)
 	e := memoryd.Evaluation{State: memoryd.Judged, Score: 1, JudgedBy: "llm:tiny", JudgeVersion: "v1"}
 	w.Note(memoryd.ToolRef{Workspace: "default", Tool: "t"}, e, e)
 	return w
@@ -271,7 +273,7 @@ func TestEveryAnswerFitsItsDescription(t *testing.T) {
 		{"GET", "/docs", "", 200, false},
 		{"GET", "/v1/workspaces", "", 200, true},
 		{"GET", "/v1/workspaces?limit=0", "", 422, false},
-		{"GET", "/v1/workspaces?cursor=%21", "", 422, false},
+		{"GET", "/v1/workspaces?cursor=%21", "", 404, false},
 		{"GET", "/v1/workspaces/default/tools?limit=1", "", 200, true},
 		{"GET", "/v1/workspaces/default/tools?name=t", "", 200, true},
 		{"GET", "/v1/workspaces/none/tools", "", 404, true},
@@ -301,7 +303,7 @@ func TestEveryAnswerFitsItsDescription(t *testing.T) {
 		{"GET", "/v1/workspaces/default/ranking?sort=luck", "", 422, false},
 		{"GET", "/v1/workspaces/default/ranking?state=luck", "", 422, false},
 		{"GET", "/v1/workspaces/default/calls?limit=1&verdict=good", "", 200, false},
-		{"GET", "/v1/workspaces/default/calls?cursor=dA", "", 422, false},
+		{"GET", "/v1/workspaces/default/calls?cursor=dA", "", 404, false},
 		{"GET", "/v1/workspaces/default/runs/a%2Fb", "", 200, true},
 		{"GET", "/v1/sources", "", 200, false},
 		{"GET", "/v1/workspaces/default/corrections", "", 200, true},

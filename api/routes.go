@@ -93,7 +93,7 @@ func (s *server) endpoints(d *docs) []endpoint {
 		{"GET", "/v1/session", known, 0, s.getSession},
 		{"GET", "/v1/keys", admin, 0, s.listKeys},
 		{"POST", "/v1/keys", admin, withBody, typed(s, s.createKey)},
-		{"POST", "/v1/keys/:key/rotate", admin, withBody, s.rotateKey},
+		{"POST", "/v1/keys/:key/rotate", admin, withBody, typedOrEmpty(s, s.rotateKey)},
 		{"DELETE", "/v1/keys/:key", admin, 0, s.revokeKey},
 		{"GET", "/v1/audit", admin, computing, s.listAudit},
 
@@ -106,7 +106,7 @@ func (s *server) endpoints(d *docs) []endpoint {
 		{"POST", "/v1/hooks/:host", record | read, withBody | computing, s.receiveHook},
 		{"POST", workspace + "/hooks/:host", record | read, withBody | computing, s.receiveHook},
 
-		{"POST", "/v1/snapshot", admin, withBody, s.takeSnapshot},
+		{"POST", "/v1/snapshot", admin, withBody, typedOrEmpty(s, s.takeSnapshot)},
 		{"GET", "/v1/workspaces", read, computing, s.listWorkspaces},
 		{"GET", "/v1/spend", read, computing, s.getSpend},
 		{"GET", "/v1/judges", read, computing, s.listJudges},
@@ -117,7 +117,7 @@ func (s *server) endpoints(d *docs) []endpoint {
 		{"GET", workspace + "/corrections", read, 0, s.listCorrections},
 		{"GET", workspace + "/originals", read, computing, s.lookUp},
 		{"GET", original, read, computing, s.getOriginal},
-		{"POST", original + "/undo", read, withBody, s.undo},
+		{"POST", original + "/undo", read, withBody, typedOrEmpty(s, s.undo)},
 		{"GET", tool + "/calls", read, computing, s.listCalls},
 		{"GET", call, read, computing, s.getCall},
 		{"PUT", call + "/evaluation", curate, withBody, typed(s, s.putEvaluation)},
@@ -147,7 +147,7 @@ func (s *server) views(workspace, tool string) []endpoint {
 		{"POST", versions + "/lines/:line/undo", curate, 0, s.undoLine},
 		{"GET", versions + "/:revision", read, computing, s.getGuideline},
 		{"GET", versions + "/:revision/diff", read, computing, s.diffGuideline},
-		{"POST", versions + "/:revision/rollback", curate, withBody, s.rollBackGuideline},
+		{"POST", versions + "/:revision/rollback", curate, withBody, typedOrEmpty(s, s.rollBackGuideline)},
 		{"GET", workspace + "/pending", read, computing, s.listPending},
 		{"PUT", tool + "/pending/:statement", curate, withBody, typed(s, s.releasePending)},
 		{"DELETE", tool + "/pending/:statement", curate, 0, s.undoRelease},
@@ -162,6 +162,16 @@ func typed[Request any](s *server, handle func(c echo.Context, req *Request) (an
 			return nil, err
 		}
 		return handle(c, &req)
+	}
+}
+
+// typedOrEmpty is typed for requests that may come without a body.
+func typedOrEmpty[Request any](s *server, handle func(c echo.Context, req *Request) (any, error)) func(echo.Context, []byte) (any, error) {
+	return func(c echo.Context, body []byte) (any, error) {
+		if isBlank(body) {
+			return handle(c, new(Request))
+		}
+		return typed(s, handle)(c, body)
 	}
 }
 
@@ -211,10 +221,11 @@ func (s *server) read(c echo.Context, e endpoint, lease *ops.Lease) (body []byte
 			return nil, "", err
 		}
 	}
-	if workspace, err = pathParam(c, "workspace"); err != nil {
-		return nil, "", err
+	q := queryOf(c)
+	if workspace = q.path("workspace"); q.err != nil {
+		return nil, "", q.err
 	}
-	workspace = workspaceOf(c.Request().Context(), cmp.Or(workspace, peekWorkspace(body)))
+	workspace = workspaceOf(q.ctx(), cmp.Or(workspace, peekWorkspace(body)))
 	return body, workspace, lease.Bind(workspace, int64(len(body)))
 }
 

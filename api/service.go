@@ -3,10 +3,8 @@ package api
 import (
 	"context"
 	"net/http"
-	"strconv"
 	"time"
 
-	"memoryd"
 	"memoryd/api/wire"
 	"memoryd/ops"
 
@@ -63,55 +61,43 @@ const (
 
 // getSpend reports on the newest hours of a workspace, or of the whole server.
 func (s *server) getSpend(c echo.Context, _ []byte) (any, error) {
-	workspace := ""
+	q := queryOf(c)
+	in := ops.ReportUsage{}
 	if c.Param("workspace") == "" {
-		if err := everywhere(c.Request().Context()); err != nil {
-			return nil, err
-		}
+		q.everywhere()
 	} else {
-		var err error
-		if workspace, err = workspaceParam(c); err != nil {
-			return nil, err
+		in.Workspace = q.workspace()
+	}
+	in.Hours = q.number("hours", defaultHours, 1, maxHours)
+	return answer(q, s.Flows.ReportUsage, in, func(used ops.UsageReport) any {
+		report := wire.Spend{Hours: in.Hours, Rows: make([]wire.SpendRow, len(used.Rows)), Budgets: []wire.Budget{}}
+		for i, row := range used.Rows {
+			report.Rows[i] = wire.SpendRow(row)
 		}
-	}
-	hours := defaultHours
-	if text := c.QueryParam("hours"); text != "" {
-		var err error
-		if hours, err = strconv.Atoi(text); err != nil || hours < 1 || hours > maxHours {
-			return nil, memoryd.Errorf(memoryd.Invalid, "hours: must be 1 to %d", maxHours)
+		for _, b := range used.Budgets {
+			report.Budgets = append(report.Budgets, wire.Budget{
+				Window: b.Window, Unit: b.Unit, Limit: b.Limit, Used: b.Used, Resets: b.Resets.Format(time.RFC3339),
+			})
 		}
-	}
-	used, err := s.Flows.ReportUsage.Run(c.Request().Context(), ops.ReportUsage{Workspace: workspace, Hours: hours})
-	if err != nil {
-		return nil, err
-	}
-	report := wire.Spend{Hours: hours, Rows: make([]wire.SpendRow, len(used.Rows)), Budgets: []wire.Budget{}}
-	for i, row := range used.Rows {
-		report.Rows[i] = wire.SpendRow(row)
-	}
-	for _, b := range used.Budgets {
-		report.Budgets = append(report.Budgets, wire.Budget{
-			Window: b.Window, Unit: b.Unit, Limit: b.Limit, Used: b.Used, Resets: b.Resets.Format(time.RFC3339),
-		})
-	}
-	return report, nil
+		return report
+	})
 }
 
 func (s *server) listJudges(c echo.Context, _ []byte) (any, error) {
-	if err := everywhere(c.Request().Context()); err != nil {
-		return nil, err
-	}
-	all, err := s.Flows.ListJudges.Run(c.Request().Context(), ops.ListJudges{})
-	list := wire.JudgeList{Judges: []wire.Judge{}}
-	for _, j := range all.Judges {
-		judge := wire.Judge{
-			Version: j.Version, Name: j.Name, Verdicts: j.Verdicts, Scores: j.Scores, Recent: j.Recent, Warnings: j.Warnings,
-			AgreementRules: wire.Agreement(j.AgreementRules), AgreementPeople: wire.Agreement(j.AgreementPeople), Tools: []wire.ToolScores{},
+	q := queryOf(c)
+	q.everywhere()
+	return answer(q, s.Flows.ListJudges, ops.ListJudges{}, func(all ops.JudgeReports) any {
+		list := wire.JudgeList{Judges: []wire.Judge{}}
+		for _, j := range all.Judges {
+			judge := wire.Judge{
+				Version: j.Version, Name: j.Name, Verdicts: j.Verdicts, Scores: j.Scores, Recent: j.Recent, Warnings: j.Warnings,
+				AgreementRules: wire.Agreement(j.AgreementRules), AgreementPeople: wire.Agreement(j.AgreementPeople), Tools: []wire.ToolScores{},
+			}
+			for _, tool := range j.Tools {
+				judge.Tools = append(judge.Tools, wire.ToolScores(tool))
+			}
+			list.Judges = append(list.Judges, judge)
 		}
-		for _, tool := range j.Tools {
-			judge.Tools = append(judge.Tools, wire.ToolScores(tool))
-		}
-		list.Judges = append(list.Judges, judge)
-	}
-	return list, err
+		return list
+	})
 }

@@ -5,13 +5,18 @@ import (
 	"mime"
 	"net/http"
 
+	"memoryd"
 	"memoryd/ops"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/labstack/echo/v4"
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-const protobufType = "application/x-protobuf"
+const (
+	protobufType = "application/x-protobuf"
+	notAnObject  = "the body must be a JSON object"
+)
 
 // isJSON reports whether a request of OTLP is written as JSON.
 func isJSON(r *http.Request) bool {
@@ -35,31 +40,26 @@ func (s *server) receiveLogs(c echo.Context, body []byte) (any, error) {
 
 // receive records the tool calls that an export request tells of.
 func (s *server) receive(c echo.Context, r ops.TelemetryRequest) (any, error) {
+	q := queryOf(c)
 	var err error
-	if r.JSON, err = telemetryEncoding(c.Request()); err != nil {
-		return nil, err
+	r.JSON, err = telemetryEncoding(c.Request())
+	q.fail(err)
+	if r.JSON && jsontext.Value(r.Body).Kind() != '{' {
+		q.refuse(notAnObject)
 	}
-	workspace, err := pathParam(c, "workspace")
-	if err != nil {
-		return nil, err
-	}
-	if r.Workspace, err = ownWorkspace(c.Request().Context(), workspace); err != nil {
-		return nil, err
-	}
-	r.Record = s.Flows.AddToolCallResult.Run
-	taken, err := s.Flows.ReceiveTelemetry.Run(c.Request().Context(), r)
-	if err != nil {
-		return nil, err
-	}
-	return telemetryAnswer(r.JSON, taken.Answer), nil
+	r.Workspace, r.Record = q.ownWorkspace(), s.Flows.AddToolCallResult.Run
+	return answer(q, s.Flows.ReceiveTelemetry, r, func(taken *ops.TelemetryTaken) any { return telemetryAnswer(r.JSON, taken.Answer) })
 }
 
 // dropMetrics takes metrics and drops them: agents send all three signals to one
 // address, and what is refused would be sent again.
-func (s *server) dropMetrics(c echo.Context, _ []byte) (any, error) {
+func (s *server) dropMetrics(c echo.Context, body []byte) (any, error) {
 	asJSON, err := telemetryEncoding(c.Request())
 	if err != nil {
 		return nil, err
+	}
+	if asJSON && jsontext.Value(body).Kind() != '{' {
+		return nil, memoryd.Errorf(memoryd.Invalid, notAnObject)
 	}
 	if asJSON {
 		return telemetryAnswer(true, []byte("{}")), nil
@@ -67,8 +67,11 @@ func (s *server) dropMetrics(c echo.Context, _ []byte) (any, error) {
 	return telemetryAnswer(false, nil), nil
 }
 
-// telemetryEncoding tells JSON from protobuf and refuses all else.
+// telemetryEncoding tells JSON from protobuf and refuses all else. Protobuf may be empty.
 func telemetryEncoding(r *http.Request) (asJSON bool, err error) {
+	if r.Header.Get(echo.HeaderContentType) == "" && r.ContentLength == 0 {
+		return false, memoryd.Errorf(memoryd.Invalid, "the request has no body")
+	}
 	t, _, err := mime.ParseMediaType(cmp.Or(r.Header.Get(echo.HeaderContentType), protobufType))
 	switch {
 	case err == nil && t == jsonType:
@@ -90,23 +93,18 @@ func telemetryAnswer(asJSON bool, body []byte) written {
 // receiveHook answers a hook of an agent's host: it records the call that was made,
 // or says what is known of the one that is planned.
 func (s *server) receiveHook(c echo.Context, body []byte) (any, error) {
+	q := queryOf(c)
+	if jsontext.Value(body).Kind() != '{' {
+		q.refuse(notAnObject)
+	}
 	r := ops.HookRequest{
-		Body: body, Record: s.Flows.AddToolCallResult.Run, Retrieve: s.Flows.RetrieveToolMemory.Run, Preflight: s.Flows.PreflightToolCall.Run,
+		Body: body, Host: q.path("host"), Workspace: q.ownWorkspace(),
+		Record: s.Flows.AddToolCallResult.Run, Retrieve: s.Flows.RetrieveToolMemory.Run, Preflight: s.Flows.PreflightToolCall.Run,
 	}
-	var err error
-	if r.Host, err = pathParam(c, "host"); err != nil {
-		return nil, err
-	}
-	workspace, err := pathParam(c, "workspace")
-	if err != nil {
-		return nil, err
-	}
-	if r.Workspace, err = ownWorkspace(c.Request().Context(), workspace); err != nil {
-		return nil, err
-	}
-	answer, err := s.Flows.ReceiveHook.Run(c.Request().Context(), r)
-	if err != nil || answer.Body == nil {
-		return nil, err
-	}
-	return encoded{body: answer.Body}, nil
+	return answer(q, s.Flows.ReceiveHook, r, func(x *ops.HookAnswer) any {
+		if x.Body == nil {
+			return nil
+		}
+		return encoded{body: x.Body}
+	})
 }

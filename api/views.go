@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"memoryd"
 	"memoryd/api/wire"
 	"memoryd/ops"
 
@@ -28,35 +27,19 @@ func seenOf(s ops.Seen) wire.Seen {
 	return wire.Seen{At: instant(s.At), Reading: s.Reading, Lines: s.Lines, Kept: s.Kept, Error: s.Err}
 }
 
-// oneOf reads an argument of the query that is one of a few words.
-func oneOf(c echo.Context, name string, words ...string) (string, error) {
-	value := c.QueryParam(name)
-	if value != "" && !slices.Contains(words, value) {
-		return "", memoryd.Errorf(memoryd.Invalid, "%s: expected one of %s", name, strings.Join(words, ", "))
-	}
-	return value, nil
-}
-
 // getOverview says what goes wrong most in a workspace, and what changed.
 func (s *server) getOverview(c echo.Context, _ []byte) (any, error) {
-	workspace, err := workspaceParam(c)
-	if err != nil {
-		return nil, err
-	}
-	by, err := oneOf(c, "by", "calls", "time", "tokens")
-	if err != nil {
-		return nil, err
-	}
-	o, err := s.Flows.GetOverview.Run(c.Request().Context(), ops.GetOverview{Workspace: workspace, By: by})
-	if err != nil {
-		return nil, err
-	}
+	q := queryOf(c)
+	return answer(q, s.Flows.GetOverview, ops.GetOverview{Workspace: q.workspace(), By: q.oneOf("by", "calls", "time", "tokens")}, overviewOf)
+}
+
+func overviewOf(o ops.OverviewPage) any {
 	return wire.Overview{
 		Seen: seenOf(o.Seen), Tools: o.Tools, LifetimeCalls: o.Lifetime, PendingCalls: o.Pending, Judged: o.Judged, Good: o.Good, Partial: o.Partial,
 		Failed: o.Failed, Unsure: o.Unsure, Corrected: o.Corrected, SecondsLost: o.SecondsBad, TokensLost: o.TokensBad,
 		Causes: each(o.Causes, causeOf), CauseCount: o.AllCauses, Until: instant(o.Until), Worse: each(o.Worse, rankedOf), Better: each(o.Better, rankedOf),
 		NewCauses: each(o.New, causeOf), NewTools: each(o.NewTools, rankedOf), Unwritten: o.Unwritten,
-	}, nil
+	}
 }
 
 func each[From, To any](list []From, make func(From) To) []To {
@@ -84,115 +67,80 @@ func rankedOf(t *ops.RankedTool) wire.RankedTool {
 
 // rankTools lists the tools of a workspace in an order. A cursor is a place in it.
 func (s *server) rankTools(c echo.Context, _ []byte) (any, error) {
-	workspace, err := workspaceParam(c)
-	if err != nil {
-		return nil, err
+	q := queryOf(c)
+	in := ops.RankTools{Workspace: q.workspace(), Limit: q.limit(), Offset: int(q.place(1))}
+	sort, given := q.once("sort")
+	if !given {
+		sort = "-failed"
 	}
-	after, limit, err := page(c)
-	if err != nil {
-		return nil, err
+	in.By, in.Descending = strings.CutPrefix(sort, "-")
+	if !slices.Contains(ops.RankedColumns(), in.By) {
+		q.refuse("sort: expected one of %s, with - before it for the other way round", strings.Join(ops.RankedColumns(), ", "))
 	}
-	ask := ops.RankTools{Workspace: workspace, Limit: limit}
-	if after != "" {
-		if ask.Offset, err = strconv.Atoi(after); err != nil || ask.Offset < 1 {
-			return nil, memoryd.Errorf(memoryd.Invalid, "cursor: not one that this server gave")
+	in.Words, in.State = c.QueryParam("query"), q.oneOf("state", "failing", "worse", "better", "pending", "unwritten", "behind")
+	return answer(q, s.Flows.RankTools, in, func(p ops.RankedTools) any {
+		out := wire.RankedTools{Seen: seenOf(p.Seen), Tools: each(p.Tools, rankedOf), Total: p.Total}
+		if next := in.Offset + len(p.Tools); next < p.Total {
+			out.NextCursor = cursorAfter(strconv.Itoa(next))
 		}
-	}
-	ask.By, ask.Descending = strings.CutPrefix(c.QueryParam("sort"), "-")
-	if ask.By == "" {
-		ask.By, ask.Descending = "failed", true
-	}
-	if !slices.Contains(ops.RankedColumns(), ask.By) {
-		return nil, memoryd.Errorf(memoryd.Invalid, "sort: expected one of %s, with - before it for the other way round", strings.Join(ops.RankedColumns(), ", "))
-	}
-	ask.Words = c.QueryParam("query")
-	if ask.State, err = oneOf(c, "state", "failing", "worse", "better", "pending", "unwritten", "behind"); err != nil {
-		return nil, err
-	}
-	p, err := s.Flows.RankTools.Run(c.Request().Context(), ask)
-	if err != nil {
-		return nil, err
-	}
-	out := wire.RankedTools{Seen: seenOf(p.Seen), Tools: each(p.Tools, rankedOf), Total: p.Total}
-	if next := ask.Offset + len(p.Tools); next < p.Total {
-		out.NextCursor = cursorAfter(strconv.Itoa(next))
-	}
-	return out, nil
+		return out
+	})
 }
 
 // findCalls lists calls of all tools. A cursor is the time and the id of the last call
 // of the page before.
 func (s *server) findCalls(c echo.Context, _ []byte) (any, error) {
-	workspace, err := workspaceParam(c)
-	if err != nil {
-		return nil, err
+	q := queryOf(c)
+	in := ops.FindCalls{Workspace: q.workspace(), Text: c.QueryParam("query"), Limit: q.limit()}
+	in.Tool, in.Judge, in.Rule = c.QueryParam("tool"), c.QueryParam("judge"), c.QueryParam("rule")
+	in.Cause, in.Agent, in.Run = c.QueryParam("cause"), c.QueryParam("agent"), c.QueryParam("run")
+	in.Verdict = q.oneOf("verdict", ops.CallVerdicts()...)
+	switch after := q.cursor(); len(after) {
+	case 0:
+	case 8 + len(in.After.Key):
+		in.After.Time = time.Unix(0, int64(binary.BigEndian.Uint64([]byte(after)))) //nolint:gosec // it was one
+		copy(in.After.Key[:], after[8:])
+	default:
+		q.foreignCursor()
 	}
-	after, limit, err := page(c)
-	if err != nil {
-		return nil, err
-	}
-	ask := ops.FindCalls{Workspace: workspace, Text: c.QueryParam("query"), Limit: limit}
-	ask.Tool, ask.Judge, ask.Rule = c.QueryParam("tool"), c.QueryParam("judge"), c.QueryParam("rule")
-	ask.Cause, ask.Agent, ask.Run = c.QueryParam("cause"), c.QueryParam("agent"), c.QueryParam("run")
-	if ask.Verdict, err = oneOf(c, "verdict", ops.CallVerdicts()...); err != nil {
-		return nil, err
-	}
-	if len(after) > 0 {
-		if len(after) != 8+len(ask.After.Key) {
-			return nil, memoryd.Errorf(memoryd.Invalid, "cursor: not one that this server gave")
+	return answer(q, s.Flows.FindCalls, in, func(p ops.FoundCalls) any {
+		out := wire.FoundCalls{Seen: seenOf(p.Seen), Calls: []wire.StoredCall{}, Total: p.Total, Searched: p.Searched}
+		for i := range p.Calls {
+			out.Calls = append(out.Calls, storedCallOf(&p.Calls[i], 0))
 		}
-		ask.After.Time = time.Unix(0, int64(binary.BigEndian.Uint64([]byte(after)))) //nolint:gosec // it was one
-		copy(ask.After.Key[:], after[8:])
-	}
-	p, err := s.Flows.FindCalls.Run(c.Request().Context(), ask)
-	if err != nil {
-		return nil, err
-	}
-	out := wire.FoundCalls{Seen: seenOf(p.Seen), Calls: []wire.StoredCall{}, Total: p.Total, Searched: p.Searched}
-	for i := range p.Calls {
-		out.Calls = append(out.Calls, storedCallOf(&p.Calls[i], 0))
-	}
-	if !p.Next.Time.IsZero() {
-		place := binary.BigEndian.AppendUint64(nil, uint64(p.Next.Time.UnixNano())) //nolint:gosec // read back as it was
-		out.NextCursor = cursorAfter(string(append(place, p.Next.Key[:]...)))
-	}
-	return out, nil
+		if !p.Next.Time.IsZero() {
+			place := binary.BigEndian.AppendUint64(nil, uint64(p.Next.Time.UnixNano())) //nolint:gosec // read back as it was
+			out.NextCursor = cursorAfter(string(append(place, p.Next.Key[:]...)))
+		}
+		return out
+	})
 }
 
 // getRun lists the calls of a run in order.
 func (s *server) getRun(c echo.Context, _ []byte) (any, error) {
-	workspace, err := workspaceParam(c)
-	if err != nil {
-		return nil, err
-	}
-	run, err := pathParam(c, "run")
-	if err != nil {
-		return nil, err
-	}
-	found, err := s.Flows.ListRun.Run(c.Request().Context(), ops.ListRun{Workspace: workspace, Run: run})
-	if err != nil {
-		return nil, err
-	}
-	out := wire.Run{Calls: []wire.RunCall{}}
-	for _, call := range found.Calls {
-		input := call.Input
-		if len(bytes.TrimSpace(input)) == 0 {
-			input = json.RawMessage("null") // it was too long to be kept with the run
+	q := queryOf(c)
+	return answer(q, s.Flows.ListRun, ops.ListRun{Workspace: q.workspace(), Run: q.path("run")}, func(found ops.RunCalls) any {
+		out := wire.Run{Calls: []wire.RunCall{}}
+		for _, call := range found.Calls {
+			input := call.Input
+			if len(bytes.TrimSpace(input)) == 0 {
+				input = json.RawMessage("null") // it was too long to be kept with the run
+			}
+			out.Calls = append(out.Calls, wire.RunCall{
+				ID: call.Key.String(), ToolName: call.Tool, Time: instant(call.Time), State: string(call.State), Score: call.Score, Input: input,
+			})
 		}
-		out.Calls = append(out.Calls, wire.RunCall{
-			ID: call.Key.String(), ToolName: call.Tool, Time: instant(call.Time), State: string(call.State), Score: call.Score, Input: input,
-		})
-	}
-	return out, nil
+		return out
+	})
 }
 
 // listSources says which ways calls came since the server started.
 func (s *server) listSources(c echo.Context, _ []byte) (any, error) {
-	if err := everywhere(c.Request().Context()); err != nil {
-		return nil, err
-	}
-	found, err := s.Flows.ListSources.Run(c.Request().Context(), ops.ListSources{})
-	return wire.Sources{Sources: each(found.Sources, func(x ops.SourceCount) wire.Source {
-		return wire.Source{Name: x.Name, LastSeen: instant(x.Last), Recorded: x.New, Known: x.Known, Dropped: x.Dropped, Reasons: x.Reasons}
-	})}, err
+	q := queryOf(c)
+	q.everywhere()
+	return answer(q, s.Flows.ListSources, ops.ListSources{}, func(found ops.SourceCounts) any {
+		return wire.Sources{Sources: each(found.Sources, func(x ops.SourceCount) wire.Source {
+			return wire.Source{Name: x.Name, LastSeen: instant(x.Last), Recorded: x.New, Known: x.Known, Dropped: x.Dropped, Reasons: x.Reasons}
+		})}
+	})
 }

@@ -42,6 +42,7 @@ func parts() []part {
 		{"rate", "judging through a model with limits, against the bound", runRate},
 		{"compact", "compaction of long conversations", runCompact},
 		{"overload", "ten times the sustainable load, and recovery", runOverload},
+		{"qdrant", "a store on the Qdrant that -qdrant names, against bare writes to it", runQdrant},
 		{"soak", "a mixed load for minutes: memory, descriptors, size", runSoak},
 	}
 }
@@ -97,6 +98,7 @@ type options struct {
 	docs   string // folder for plots and table
 	binary string // a memoryd that was built already
 	dir    string // where data is kept while it runs
+	qdrant string // gRPC address of a Qdrant
 	only   string // of profile: the part to profile
 	keep   string // of profile: file for the profile
 	soak   time.Duration
@@ -117,6 +119,7 @@ func parseOptions(command string, args []string, errOut io.Writer) (options, err
 	}
 	f.StringVar(&o.binary, "binary", "", "a memoryd `file` to measure instead of building one")
 	f.StringVar(&o.dir, "dir", "", "`folder` for data, on the disk to be measured (default: a temporary one)")
+	f.StringVar(&o.qdrant, "qdrant", "", "gRPC `address` (host:port) of a Qdrant to measure memoryd on")
 	// Alone the soak stands for an hour; among the others it has to be shorter.
 	soak := 5 * time.Minute
 	if command == "all" {

@@ -67,3 +67,13 @@ func TestAQuickRunMeasuresTheRealBinary(t *testing.T) {
 		}
 	}
 }
+
+// The server answers only for names that it knows: with another every part failed at its
+// first request.
+func TestRequestsNameAHostThatTheServerAnswersFor(t *testing.T) {
+	for _, text := range []string{post("/x", "{}"), get("/livez")} {
+		if !strings.Contains(text, "\r\nHost: localhost\r\n") {
+			t.Errorf("the request %q does not name localhost", text)
+		}
+	}
+}

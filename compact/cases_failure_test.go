@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"memoryd/internal/configtest"
+
 	"memoryd"
 	"memoryd/compact"
 
@@ -35,7 +37,7 @@ func TestCase31AFailingModelLosesNothing(t *testing.T) {
 	}
 	for name, m := range failures {
 		for _, on := range []string{"extract", "keep"} {
-			cfg := compact.Default()
+			cfg := configtest.Section[compact.Config]("compact")
 			cfg.Model.OnFailure = on
 			res := run(t, compactorWith(t, cfg, compact.Deps{Models: []compact.Model{m}}), compact.Request{Messages: longTalk(), Profile: "deerflow"})
 			if on == "keep" && (res.Compacted || res.Reason != compact.ModelFailed) {
@@ -59,7 +61,7 @@ func TestCase31ASlowModelIsGivenUp(t *testing.T) {
 		})
 		began := time.Now()
 		res := run(t, newCompactor(t, slow), compact.Request{Messages: longTalk(), Profile: "ra_aid", MaxInputTokens: 6000})
-		if !res.Compacted || time.Since(began) != compact.Default().Model.Timeout || !strings.Contains(fmt.Sprint(res.Report.ModelFailures), "timeout") {
+		if !res.Compacted || time.Since(began) != configtest.Section[compact.Config]("compact").Model.Timeout || !strings.Contains(fmt.Sprint(res.Report.ModelFailures), "timeout") {
 			t.Errorf("%s after %v: %v", res.Reason, time.Since(began), res.Report.ModelFailures)
 		}
 	})
@@ -107,7 +109,7 @@ func TestCase34FinishedWorkIsKeptWhenOnePartFails(t *testing.T) {
 		}
 		return memoryd.Completion{Text: "The tool was called and gave its text."}, nil
 	})
-	cfg := compact.Default()
+	cfg := configtest.Section[compact.Config]("compact")
 	cfg.Model.PromptTokens, cfg.Model.OnFailure = 1200, "keep"
 	c := compactorWith(t, cfg, compact.Deps{Models: []compact.Model{m}})
 	r := compact.Request{Messages: join(user("go"), steps("a", 24, 150), pad(20)), Profile: "forge"}
@@ -165,7 +167,7 @@ func TestCase37CancellationStopsEverything(t *testing.T) {
 		<-ctx.Done()
 		return memoryd.Completion{}, ctx.Err()
 	})
-	cfg := compact.Default()
+	cfg := configtest.Section[compact.Config]("compact")
 	cfg.Model.PromptTokens = 1200
 	store := &failing{Originals: compact.NewMemory(1 << 20)}
 	c := compactorWith(t, cfg, compact.Deps{Models: []compact.Model{m}, Originals: store})
@@ -184,7 +186,7 @@ func TestCase37CancellationStopsEverything(t *testing.T) {
 func TestCase38AStoreThatIsDownMeansNoCompaction(t *testing.T) {
 	for name, store := range map[string]*failing{"put": {put: true}, "get": {}} {
 		store.Originals = compact.NewMemory(1 << 20)
-		c := compactorWith(t, compact.Default(), compact.Deps{Originals: store})
+		c := compactorWith(t, configtest.Section[compact.Config]("compact"), compact.Deps{Originals: store})
 		ms := longTalk()
 		if name == "get" { // only a summary makes it read
 			ms = join(run(t, c, compact.Request{Messages: ms, Profile: "deerflow"}).Messages, steps("b", 30, 60), user("more"))
@@ -203,7 +205,7 @@ func TestCase38AStoreThatIsDownMeansNoCompaction(t *testing.T) {
 
 func TestCase39And40WhatIsTooLargeForAModelIsSplitNotDropped(t *testing.T) {
 	m := &counting{text: "The tool was called and gave its text."}
-	cfg := compact.Default()
+	cfg := configtest.Section[compact.Config]("compact")
 	cfg.Model.PromptTokens = 1000
 	ms := join(user("go"), steps("needle", 40, 60), calls("big"), result("big", "begin-needle "+long("big", 5000)+" end-needle"), user("next"))
 	overrides := jsontext.Value(`{"trim_tokens_to_summarize":null,"keep":{"type":"messages","value":1}}`)

@@ -133,7 +133,7 @@ func TestCase18PinsAreHonouredAndTooManyAreNamed(t *testing.T) {
 		t.Errorf("%s: %s", res.Reason, res.Detail)
 	}
 	_, err := newCompactor(t).Compact(t.Context(), compact.Request{Messages: ms, Pins: []int{len(ms)}})
-	if !memoryd.IsKind(err, memoryd.Invalid) {
+	if !memoryd.IsKind(err, memoryd.NotFound) {
 		t.Errorf("a pin outside of the list: %v", err)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"memoryd/internal/configtest"
+
 	"memoryd"
 	"memoryd/compact"
 )
@@ -23,7 +25,7 @@ func TestCase41TooLittleGainReturnsTheInput(t *testing.T) {
 	if res.Compacted {
 		t.Fatalf("compacted: %s, %d to %d", res.Reason, res.Report.TokensBefore, res.Report.TokensAfter)
 	}
-	cfg := compact.Default()
+	cfg := configtest.Section[compact.Config]("compact")
 	cfg.MinGainFraction = 0.95
 	res = run(t, compactorWith(t, cfg, compact.Deps{}), compact.Request{Messages: longTalk(), Profile: "deerflow"})
 	if res.Compacted || res.Reason != compact.GainTooSmall || !strings.Contains(res.Detail, "95 %") {
@@ -172,14 +174,14 @@ func TestCase47TheBreakerStopsAndTheCapHolds(t *testing.T) {
 		for i := range 12 {
 			ask(i)
 		}
-		if want := compact.Default().Model.BreakerFailures; m.count() != want {
+		if want := configtest.Section[compact.Config]("compact").Model.BreakerFailures; m.count() != want {
 			t.Errorf("%d requests before the pause, want %d", m.count(), want)
 		}
 		if res := ask(20); !strings.Contains(fmt.Sprint(res.Report.ModelFailures), "paused") || !res.Compacted {
 			t.Errorf("%s %v", res.Reason, res.Report.ModelFailures)
 		}
 		n := m.count()
-		time.Sleep(compact.Default().Model.BreakerPause)
+		time.Sleep(configtest.Section[compact.Config]("compact").Model.BreakerPause)
 		if ask(21); m.count() != n+1 {
 			t.Errorf("%d requests after the pause, want %d", m.count(), n+1)
 		}
@@ -191,7 +193,7 @@ func TestCase47AConversationHasACapAnHour(t *testing.T) {
 		m := modelFunc(func(context.Context, memoryd.Prompt) (memoryd.Completion, error) {
 			return memoryd.Completion{Text: "The user asked.", Usage: memoryd.Usage{PromptTokens: 9000, CompletionTokens: 10}}, nil
 		})
-		cfg := compact.Default()
+		cfg := configtest.Section[compact.Config]("compact")
 		cfg.Model.HourlyTokens = 20_000
 		c := compactorWith(t, cfg, compact.Deps{Models: []compact.Model{m}})
 		spend := func(i int, conversation string) compact.Result {

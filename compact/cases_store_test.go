@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"memoryd/internal/configtest"
+
 	"memoryd"
 	"memoryd/compact"
 
@@ -223,7 +225,7 @@ func TestCase58SecretsAreNotCopiedWhenRedactionIsOn(t *testing.T) {
 		return memoryd.Completion{Text: "The password is hunter2horse and the order QX7781."}, nil
 	})
 	for _, m := range [][]compact.Model{nil, {echo}} {
-		cfg := compact.Default()
+		cfg := configtest.Section[compact.Config]("compact")
 		cfg.Redact = true
 		c := compactorWith(t, cfg, compact.Deps{Models: m})
 		for _, target := range []int{400, 2500} {

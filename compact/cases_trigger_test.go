@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"memoryd/internal/configtest"
+
 	"memoryd"
 	"memoryd/compact"
 	"memoryd/compact/tokens"
@@ -11,12 +13,17 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
+// counterFunc makes a counter of a function.
+type counterFunc func(text string) int
+
+func (f counterFunc) Count(text string) int { return f(text) }
+
 // Part C: triggers, at both sides of every boundary.
 
 // flat counts a fixed number of tokens for any text that is not empty, so that a
 // user or assistant message costs 10 with its framing of 4.
 func flat(string) tokens.Counter {
-	return tokens.CounterFunc(func(s string) int {
+	return counterFunc(func(s string) int {
 		if s == "" {
 			return 0
 		}
@@ -35,7 +42,7 @@ func pad(n int) []jsontext.Value {
 
 func forgeReason(t *testing.T, overrides string, ms []jsontext.Value) compact.Reason {
 	t.Helper()
-	cfg := compact.Default()
+	cfg := configtest.Section[compact.Config]("compact")
 	cfg.MinGainFraction = 0
 	c := compactorWith(t, cfg, compact.Deps{})
 	return run(t, c, compact.Request{Messages: ms, Profile: "forge", Overrides: jsontext.Value(overrides)}).Reason
@@ -147,7 +154,7 @@ func TestCase24EveryThresholdBelowAtAndAbove(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			c := compactorWith(t, compact.Default(), compact.Deps{Counter: flat})
+			c := compactorWith(t, configtest.Section[compact.Config]("compact"), compact.Deps{Counter: flat})
 			r := compact.Request{Messages: ms, Profile: "deerflow", MaxInputTokens: tc.window, Overrides: jsontext.Value(`{"keep":{"type":"messages","value":1},"trigger":` + tc.trigger + `}`)}
 			res, err := c.Compact(t.Context(), r)
 			if err != nil {
@@ -226,8 +233,8 @@ func TestKeepByTokensAndFraction(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			c := compactorWith(t, compact.Default(), compact.Deps{Counter: func(string) tokens.Counter {
-				return tokens.CounterFunc(func(s string) int { return min(6, len(s)) })
+			c := compactorWith(t, configtest.Section[compact.Config]("compact"), compact.Deps{Counter: func(string) tokens.Counter {
+				return counterFunc(func(s string) int { return min(6, len(s)) })
 			}})
 			res, err := c.Compact(t.Context(), compact.Request{Messages: ms, Profile: "deerflow", MaxInputTokens: 100, Force: true, Overrides: jsontext.Value(`{"keep":` + tc.keep + `}`)})
 			if err != nil {
@@ -250,11 +257,11 @@ func TestCase27ABrokenCounterNeverCountsTooLittle(t *testing.T) {
 	ms := join(user("go"), steps("a", 30, 60), user("next"))
 	n := 0
 	for name, counter := range map[string]tokens.Counter{
-		"panics":       tokens.CounterFunc(func(string) int { panic("no table") }),
-		"negative":     tokens.CounterFunc(func(string) int { return -5 }),
-		"not monotone": tokens.CounterFunc(func(s string) int { n++; return (len(s) * (1 + n%3)) / 4 }),
+		"panics":       counterFunc(func(string) int { panic("no table") }),
+		"negative":     counterFunc(func(string) int { return -5 }),
+		"not monotone": counterFunc(func(s string) int { n++; return (len(s) * (1 + n%3)) / 4 }),
 	} {
-		c := compactorWith(t, compact.Default(), compact.Deps{Counter: func(string) tokens.Counter { return counter }})
+		c := compactorWith(t, configtest.Section[compact.Config]("compact"), compact.Deps{Counter: func(string) tokens.Counter { return counter }})
 		res, err := c.Compact(t.Context(), compact.Request{Messages: ms, Force: true, MaxInputTokens: 40_000})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)

@@ -2,14 +2,12 @@ package compact
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"sync"
 	"time"
 
 	"memoryd"
 	"memoryd/compact/tokens"
-	"memoryd/internal/lifecycle"
 	"memoryd/internal/textsafe"
 	"memoryd/llm/summarize"
 )
@@ -97,17 +95,18 @@ func (c *Compactor) Compact(ctx context.Context, r Request) (Result, error) {
 	if r.MaxInputTokens < 0 || r.TargetTokens < 0 || r.ReportedTokens < 0 {
 		return Result{}, memoryd.Errorf(memoryd.Invalid, "max_input_tokens, target_tokens and reported_tokens must not be negative")
 	}
-	settings := settingsKey(name, r)
-	key := requestKey(settings, r)
+	k := keysOf(name, r)
 	prog := newProgress(r.Progress)
 	for {
-		if res, ok := c.results.get(key); ok {
+		if res, ok := c.results.get(k.request); ok {
 			prog.end(res, nil)
 			return res, nil
 		}
-		done, first := c.join(key)
+		done, first := c.join(k.request)
 		if first {
-			return c.runFirst(ctx, key, prog, func() (Result, error) { return c.compactNow(ctx, r, name, prof, settings, prog) })
+			return c.runFirst(ctx, r, k, prog, func(earlier *replay) (Result, error) {
+				return c.compactNow(ctx, r, earlier, name, prof, k.settings, prog)
+			})
 		}
 		select {
 		case <-done: // take the answer, or run if the other one failed
@@ -117,51 +116,4 @@ func (c *Compactor) Compact(ctx context.Context, r Request) (Result, error) {
 			return Result{}, err
 		}
 	}
-}
-
-// runFirst runs for all who join under the key, and lets them go whatever happens.
-func (c *Compactor) runFirst(ctx context.Context, key string, prog *progress, run func() (Result, error)) (res Result, err error) {
-	defer func() { prog.end(res, err) }()
-	defer c.leave(key)
-	err = lifecycle.Do(ctx, c.log, "compaction", func() (err error) {
-		res, err = run()
-		return err
-	})
-	if err == nil && res.Reason != StoreFailed && len(res.Report.ModelFailures) == 0 {
-		c.results.put(key, res)
-	}
-	return res, err
-}
-
-// join says whether the caller is the first with this key; the others get a
-// channel that closes when the first is through.
-func (c *Compactor) join(key string) (done chan struct{}, first bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if done, ok := c.doing[key]; ok {
-		return done, false
-	}
-	done = make(chan struct{})
-	c.doing[key] = done
-	return done, true
-}
-
-func (c *Compactor) leave(key string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	close(c.doing[key])
-	delete(c.doing, key)
-}
-
-// settingsKey is equal for requests that ask for the same, whatever the messages.
-func settingsKey(name string, r Request) string {
-	return shortHash(fmt.Appendf(nil, "%s\x00%d\x00%d\x00%s", name, r.MaxInputTokens, r.TargetTokens, r.Overrides))
-}
-
-func requestKey(settings string, r Request) string {
-	h := newHash(settings, r.Workspace, r.Conversation, r.Model, string(r.Tools), fmt.Sprint(r.Pins, r.Force, r.DryRun))
-	for _, m := range r.Messages {
-		h.bytes(m)
-	}
-	return h.sum()
 }

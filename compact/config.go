@@ -57,29 +57,6 @@ type ModelSettings struct {
 	HourlyTokens int `yaml:"hourly_tokens"`
 }
 
-// Default is the configuration that is used where a file says nothing.
-func Default() Config {
-	trim, style := 4000, SummaryStyle{"user"}
-	return Config{
-		Profile: "default",
-		Default: DefaultSettings{SummaryStyle: style, TriggerFraction: 0.8, TargetFraction: 0.5, TailShare: 0.25, PreviewTokens: 150},
-		DeerFlow: DeerFlowSettings{
-			SummaryStyle: style, Enabled: true, Trigger: Triggers{{{"tokens", 4000}}}, Keep: Size{"messages", 20}, TrimTokensToSummarize: &trim,
-		},
-		Forge: ForgeSettings{SummaryStyle: style, MessagesOldThreshold: 20, MinToolCallsToSummarize: 10, MaxToolCallDistance: 40},
-		RAAid: RAAidSettings{
-			SummaryStyle: style, EnableCondensation: true, MaxTokens: 100_000, NumMessagesToKeep: 2, MaxTokensPerSummary: 500,
-			SummaryBufferRatio: 0.2, HybridLoss: 0.1,
-		},
-		Model: ModelSettings{
-			PromptTokens: 24_000, AnswerTokens: 800, Parallel: 8, Timeout: time.Minute, OnFailure: "extract",
-			BreakerFailures: 5, BreakerPause: 2 * time.Minute, HourlyTokens: 500_000,
-		},
-		MediaTokens: 765, MinGainFraction: 0.1, CoolDownFraction: 0.1, SummaryTokens: 2000, RememberFor: 10 * time.Minute,
-		KeepOriginals: 30 * 24 * time.Hour, Redact: true,
-	}
-}
-
 // Validate checks c; messages name the key.
 func (c Config) Validate() error {
 	for _, check := range []func() error{c.Default.Validate, c.DeerFlow.Validate, c.Forge.Validate, c.RAAid.Validate, c.Model.Validate} {

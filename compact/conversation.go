@@ -1,21 +1,13 @@
 package compact
 
 import (
-	"strings"
+	"context"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"memoryd"
 	"memoryd/compact/chat"
-	"memoryd/compact/records"
 	"memoryd/compact/tokens"
-)
-
-// perMessage and perCall are the tokens that the framing of a message and of a
-// tool call costs, as OpenAI's cookbook counts them, rounded up.
-const (
-	perMessage = 4
-	perCall    = 8
 )
 
 // status says whether a unit may be removed, and why not.
@@ -32,12 +24,6 @@ const (
 	broken          // a result without its call: it has to go
 )
 
-// sized is a message and its cost.
-type sized struct {
-	raw    jsontext.Value
-	tokens int
-}
-
 // earlierSummary is a summary that stood in a message of somebody else.
 type earlierSummary struct {
 	text   string
@@ -46,8 +32,7 @@ type earlierSummary struct {
 }
 
 // conversation is a request's messages with everything that a profile and the
-// summary need to know of them. Its methods stand in
-// this file, those about earlier compactions in record.go.
+// summary need to know of them.
 type conversation struct {
 	messages []chat.Message
 	units    []chat.Unit
@@ -68,23 +53,25 @@ type conversation struct {
 	vouched *consents
 	media   int
 	safe    sanitizer
+	unread  bool // the store of originals failed: nobody knows which are earlier summaries
 }
 
-// read parses the request's messages.
-func read(r Request, counter tokens.Counter, media int) (*conversation, error) {
+// read gives the conversation of a request, classified: what was said and called,
+// what it costs, which of it are earlier summaries, and what may go.
+func (co *Compactor) read(ctx context.Context, r Request, e Exclusions) (*conversation, error) {
 	ms, err := chat.ParseAll(r.Messages)
 	if err != nil {
 		return nil, memoryd.Wrap(memoryd.Invalid, err, "messages: "+err.Error())
 	}
 	for _, i := range r.Pins {
 		if i < 0 || i >= len(ms) {
-			return nil, memoryd.Errorf(memoryd.Invalid, "pins: there is no message %d", i)
+			return nil, memoryd.Errorf(memoryd.NotFound, "pins: there is no message %d", i)
 		}
 		ms[i].Pinned = true
 	}
 	c := &conversation{
-		messages: ms, units: chat.Units(ms), unitOf: make([]int, len(ms)), cost: make([]int, len(ms)),
-		known: map[int]*record{}, sent: map[int]jsontext.Value{}, older: map[int]earlierSummary{}, counter: counter, media: media, request: -1,
+		messages: ms, units: chat.Units(ms), unitOf: make([]int, len(ms)), cost: make([]int, len(ms)), known: map[int]*record{}, sent: map[int]jsontext.Value{},
+		older: map[int]earlierSummary{}, counter: co.counterFor(r.Model), media: co.cfg.MediaTokens, request: -1,
 	}
 	c.status = make([]status, len(c.units))
 	for u := range c.units {
@@ -101,55 +88,18 @@ func read(r Request, counter tokens.Counter, media int) (*conversation, error) {
 		c.total += c.cost[i]
 		c.blocks = c.blocks || ms[i].Blocks
 	}
+	if co.cfg.Redact {
+		c.safe = sanitizer{co.mask}
+		c.safe.messages(ms)
+	}
+	if err := c.recognise(ctx, co.store, r.Workspace); err != nil {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		c.unread = true
+	}
+	c.classify(e)
 	return c, nil
-}
-
-// count asks the counter. A counter that panics or gives a negative number is
-// replaced by a bound that never counts too little: one token a byte.
-func (c *conversation) count(text string) (n int) {
-	defer func() {
-		if recover() != nil || n < 0 {
-			n = len(text)
-		}
-	}()
-	return c.counter.Count(text)
-}
-
-// messageTokens counts all of a message that a model reads.
-func (c *conversation) messageTokens(m *chat.Message) int {
-	n := perMessage + m.Media*c.media
-	for _, list := range [][]string{m.Texts, m.Reasoning, m.Other} {
-		for _, s := range list {
-			n += c.count(s)
-		}
-	}
-	for _, call := range m.Calls {
-		n += perCall + c.count(call.Name) + c.count(call.Args)
-	}
-	for _, r := range m.Results {
-		n += perCall + c.count(r.Text)
-	}
-	if m.Kind == chat.Opaque {
-		n += c.count(string(m.Raw))
-	}
-	return n
-}
-
-// unitTokens is the cost of a unit, tokensOf that of several.
-func (c *conversation) unitTokens(u int) int {
-	n := 0
-	for _, i := range c.units[u].Index {
-		n += c.cost[i]
-	}
-	return n
-}
-
-func (c *conversation) tokensOf(units []int) int {
-	n := 0
-	for _, u := range units {
-		n += c.unitTokens(u)
-	}
-	return n
 }
 
 // classify fills in status. Excluded tools are those of e; small groups count as
@@ -200,103 +150,6 @@ func (c *conversation) statusOf(u int, names map[string]bool, below int) status 
 		return excluded
 	}
 	return free
-}
-
-// removable lists the units before message cut that may go: those without a
-// protected status and with all of their messages before it. Broken units go
-// wherever they stand, and earlier summaries go along when anything does.
-func (c *conversation) removable(cut int) []int {
-	var us []int
-	any := false
-	for u := range c.units {
-		switch c.status[u] {
-		case broken:
-			us, any = append(us, u), true
-		case free:
-			if c.units[u].Last() < cut {
-				us, any = append(us, u), true
-			}
-		case earlier:
-			us = append(us, u)
-		}
-	}
-	if !any {
-		return nil
-	}
-	return us
-}
-
-// frees reports whether anything but earlier summaries would go.
-func (c *conversation) frees(units []int) bool {
-	for _, u := range units {
-		if c.status[u] != earlier {
-			return true
-		}
-	}
-	return false
-}
-
-// task is the unit of the first message of a person, when it may be removed.
-func (c *conversation) task() int {
-	for u := range c.units {
-		if c.messages[c.units[u].First()].FromUser() && c.known[c.units[u].First()] == nil {
-			if c.status[u] == free {
-				return u
-			}
-			return -1
-		}
-	}
-	return -1
-}
-
-// fixed is what stays in any case: the whole, and its parts as a sentence says
-// them; largest is the reason that the largest part gives.
-func (c *conversation) fixed() (sum int, parts string, largest Reason) {
-	var by [broken + 1]int
-	for u := range c.units {
-		by[c.status[u]] += c.unitTokens(u)
-	}
-	sys, pins, tail := by[system]+c.tools, by[pinned]+by[excluded], by[request]+by[pending]
-	largest = TailTooLarge
-	switch {
-	case sys >= pins && sys >= tail:
-		largest = SystemTooLarge
-	case pins >= tail:
-		largest = PinsTooLarge
-	}
-	return sys + pins + tail, partsOf(sys, pins, tail), largest
-}
-
-// breakdown says where the tokens are.
-func (c *conversation) breakdown() Breakdown {
-	b := Breakdown{Tools: c.tools}
-	for _, e := range c.older {
-		b.Summary += e.tokens
-	}
-	for i := range c.messages {
-		n := c.cost[i]
-		switch {
-		case c.known[i] != nil:
-			b.Summary += n
-		case c.messages[i].Kind == chat.System || c.messages[i].Kind == chat.Opaque:
-			b.System += n
-		case c.messages[i].Kind == chat.Assistant:
-			b.Assistant += n
-		case c.messages[i].Kind == chat.Result:
-			b.Results += n
-		default:
-			b.User += n
-		}
-	}
-	return b
-}
-
-func (c *conversation) sized() []sized {
-	out := make([]sized, len(c.messages))
-	for i := range c.messages {
-		out[i] = sized{c.sentRaw(i), c.cost[i]}
-	}
-	return out
 }
 
 // age is the number of newer messages.
@@ -351,49 +204,6 @@ func (c *conversation) keptWhy(i int) (Disposition, string) {
 	return Kept, "recent"
 }
 
-// tail lists the units that an agent needs to go on, before any record is kept:
-// the last text of the assistant, what it said right before the current request,
-// and the last complete exchange with a tool.
-func (c *conversation) tail() (said, asked, exchange int) {
-	said, asked, exchange = -1, -1, -1
-	for u := len(c.units) - 1; u >= 0; u-- {
-		unit := &c.units[u]
-		if c.status[u] != free {
-			continue
-		}
-		switch m := &c.messages[unit.First()]; {
-		case unit.Calls:
-			if exchange < 0 && !unit.Pending {
-				exchange = u
-			}
-			if strings.TrimSpace(m.Text()) != "" && said < 0 {
-				said = u
-			}
-		case m.Kind == chat.Assistant && strings.TrimSpace(m.Text()) != "":
-			if said < 0 {
-				said = u
-			}
-			if asked < 0 && unit.Last() < c.request {
-				asked = u
-			}
-		}
-	}
-	if asked >= 0 && c.units[asked].Last() != c.request-1 {
-		asked = -1 // the request answers something else
-	}
-	return said, asked, exchange
-}
-
-// unanswered is the unit of the newest exchange with a tool when the conversation
-// ends with its results, else -1.
-func (c *conversation) unanswered() int {
-	n := len(c.messages) - 1
-	if n < 0 || c.messages[n].Kind != chat.Result || c.messages[n].FromUser() {
-		return -1
-	}
-	return c.unitOf[n]
-}
-
 // nextKept is the first message after i that stays, or the length.
 func (c *conversation) nextKept(gone []bool, i int) int {
 	for i++; i < len(gone) && gone[i]; i++ {
@@ -401,57 +211,123 @@ func (c *conversation) nextKept(gone []bool, i int) int {
 	return i
 }
 
-// callOf finds the call that a result in message i answers.
-func (c *conversation) callOf(i int, r chat.Output) chat.Call {
-	for _, j := range c.units[c.unitOf[i]].Index {
-		if j >= i {
-			break
-		}
-		for _, call := range c.messages[j].Calls {
-			if r.Legacy == call.Legacy && (r.Legacy && call.Name == r.Name || !r.Legacy && call.ID == r.ID) {
-				return call
-			}
-		}
-	}
-	return chat.Call{}
+// perMessage and perCall are the tokens that the framing of a message and of a
+// tool call costs, as OpenAI's cookbook counts them, rounded up.
+const (
+	perMessage = 4
+	perCall    = 8
+)
+
+// sized is a message and its cost.
+type sized struct {
+	raw    jsontext.Value
+	tokens int
 }
 
-// resultOf finds the result of a call in message i.
-func (c *conversation) resultOf(i int, call chat.Call) (chat.Output, bool) {
-	for _, j := range c.units[c.unitOf[i]].Index {
-		if j <= i {
-			continue
+// count asks the counter. A counter that panics or gives a negative number is
+// replaced by a bound that never counts too little: one token a byte.
+func (c *conversation) count(text string) (n int) {
+	defer func() {
+		if recover() != nil || n < 0 {
+			n = len(text)
 		}
-		for _, r := range c.messages[j].Results {
-			if r.Legacy == call.Legacy && (r.Legacy && call.Name == r.Name || !r.Legacy && call.ID == r.ID) {
-				return r, true
-			}
-		}
-	}
-	return chat.Output{}, false
+	}()
+	return c.counter.Count(text)
 }
 
-// outcome is what became of a call in message i, in a few words: a failure, or a
-// short answer that is no record.
-func (c *conversation) outcome(i int, call chat.Call) string {
-	r, ok := c.resultOf(i, call)
-	if !ok {
-		return ""
+// messageTokens counts all of a message that a model reads.
+func (c *conversation) messageTokens(m *chat.Message) int {
+	n := perMessage + m.Media*c.media
+	for _, list := range [][]string{m.Texts, m.Reasoning, m.Other} {
+		for _, s := range list {
+			n += c.count(s)
+		}
 	}
-	if failure := failureIn(r.Text); failure != "" {
-		return records.Shorten(failure, 140)
+	for _, call := range m.Calls {
+		n += perCall + c.count(call.Name) + c.count(call.Args)
 	}
-	if len(r.Text) <= 80 && !records.Structured(r.Text) {
-		return records.OneLine(r.Text)
+	for _, r := range m.Results {
+		n += perCall + c.count(r.Text)
 	}
-	return ""
+	if m.Kind == chat.Opaque {
+		n += c.count(string(m.Raw))
+	}
+	return n
 }
 
-// gaveRecords reports whether the output of a call in message i has lines of its
-// own, whose head says what was asked.
-func (c *conversation) gaveRecords(i int, call chat.Call) bool {
-	r, ok := c.resultOf(i, call)
-	return ok && strings.TrimSpace(r.Text) != "" && c.outcome(i, call) == ""
+// unitTokens is the cost of a unit, tokensOf that of several.
+func (c *conversation) unitTokens(u int) int {
+	n := 0
+	for _, i := range c.units[u].Index {
+		n += c.cost[i]
+	}
+	return n
+}
+
+func (c *conversation) tokensOf(units []int) int {
+	n := 0
+	for _, u := range units {
+		n += c.unitTokens(u)
+	}
+	return n
+}
+
+// fixed is what stays in any case: the whole, and its parts as a sentence says
+// them; largest is the reason that the largest part gives.
+func (c *conversation) fixed() (sum int, parts string, largest Reason) {
+	var by [broken + 1]int
+	for u := range c.units {
+		by[c.status[u]] += c.unitTokens(u)
+	}
+	sys, pins, tail := by[system]+c.tools, by[pinned]+by[excluded], by[request]+by[pending]
+	largest = TailTooLarge
+	switch {
+	case sys >= pins && sys >= tail:
+		largest = SystemTooLarge
+	case pins >= tail:
+		largest = PinsTooLarge
+	}
+	return sys + pins + tail, partsOf(sys, pins, tail), largest
+}
+
+// report is that of a conversation to which nothing was done yet.
+func (c *conversation) report(profile string) Report {
+	return Report{
+		Profile: profile, TokensBefore: c.total, TokensAfter: c.total, MessagesBefore: len(c.messages), MessagesAfter: len(c.messages),
+		Before: c.breakdown(), ExcludedTools: c.excludedTools(), OldestCallAge: c.oldestCall(),
+	}
+}
+
+// breakdown says where the tokens are.
+func (c *conversation) breakdown() Breakdown {
+	b := Breakdown{Tools: c.tools}
+	for _, e := range c.older {
+		b.Summary += e.tokens
+	}
+	for i := range c.messages {
+		n := c.cost[i]
+		switch {
+		case c.known[i] != nil:
+			b.Summary += n
+		case c.messages[i].Kind == chat.System || c.messages[i].Kind == chat.Opaque:
+			b.System += n
+		case c.messages[i].Kind == chat.Assistant:
+			b.Assistant += n
+		case c.messages[i].Kind == chat.Result:
+			b.Results += n
+		default:
+			b.User += n
+		}
+	}
+	return b
+}
+
+func (c *conversation) sized() []sized {
+	out := make([]sized, len(c.messages))
+	for i := range c.messages {
+		out[i] = sized{c.sentRaw(i), c.cost[i]}
+	}
+	return out
 }
 
 // systemTokens is what system messages and tools take.
@@ -463,4 +339,83 @@ func (c *conversation) systemTokens() int {
 		}
 	}
 	return n
+}
+
+// recognise finds the summaries of earlier compactions. A message counts only
+// when the record that it names is stored in this workspace and holds the hash of
+// its very text: whoever imitates the frame is a user who wrote a text.
+func (c *conversation) recognise(ctx context.Context, store Originals, workspace string) error {
+	for i := range c.messages {
+		m := &c.messages[i]
+		if m.Kind == chat.Assistant && m.Text() == bridgeText && len(m.Calls) == 0 {
+			c.known[i] = &record{}
+			continue
+		}
+		for _, text := range m.Texts {
+			id := idIn(text)
+			if id == "" || m.Kind == chat.System {
+				continue
+			}
+			summary := summaryIn(text)
+			rec, err := loadRecord(ctx, store, workspace, id)
+			switch {
+			case memoryd.IsKind(err, memoryd.NotFound):
+				continue
+			case err != nil:
+				return err
+			case rec.Summary != shortHash([]byte(summary)):
+				continue
+			}
+			if rest, ok := m.Without(summary); ok {
+				c.sent[i], c.older[i] = m.Raw, earlierSummary{summary, rec, c.cost[i] - c.messageTokens(&rest)}
+				c.messages[i], c.cost[i] = rest, c.messageTokens(&rest)
+			} else {
+				c.known[i] = rec
+			}
+			break
+		}
+	}
+	return nil
+}
+
+// recordAt is the record of the summary in message i, nil for none.
+func (c *conversation) recordAt(i int) *record {
+	if e, ok := c.older[i]; ok {
+		return e.rec
+	}
+	if rec := c.known[i]; rec != nil && rec.Version > 0 {
+		return rec
+	}
+	return nil
+}
+
+// inputIDs are the ids of the messages as they were sent.
+func (c *conversation) inputIDs() []string {
+	ids := make([]string, len(c.messages))
+	for i := range ids {
+		ids[i] = originalID(c.sentRaw(i))
+	}
+	return ids
+}
+
+// since tells how many messages of the conversation are the output of rec, from
+// the start: all of them or none.
+func (c *conversation) since(rec *record) (n int, ok bool) {
+	if len(rec.Output) == 0 || len(rec.Output) > len(c.messages) {
+		return 0, false
+	}
+	for i, h := range rec.Output {
+		if canonicalHash(c.sentRaw(i)) != h {
+			return 0, false
+		}
+	}
+	return len(rec.Output), true
+}
+
+// sentRaw is message i as it was sent.
+func (c *conversation) sentRaw(i int) jsontext.Value {
+	if raw, ok := c.sent[i]; ok {
+		return raw
+	}
+	return c.messages[i].Raw
 }

@@ -15,4 +15,10 @@
 // Distances are counted in one way everywhere: the age of message i of n is
 // n-1-i, the number of newer messages. A message is old when its age is at least
 // the threshold.
+//
+// The messages of a request go one way through the files: compactor.go takes them
+// (once.go: the same request is one run), run.go has conversation.go read them,
+// profiles.go and profile_default.go plan, summary.go writes (state.go, speech.go,
+// narrative.go, package records), assemble.go puts the list together, record.go
+// holds what is stored and gives it back.
 package compact

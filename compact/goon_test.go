@@ -2,6 +2,7 @@ package compact_test
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -53,18 +54,18 @@ func TestTheListThatNobodyAnsweredYetComesFirst(t *testing.T) {
 	}
 	list := "[" + strings.Join(offers, ",") + "]"
 	in := join(user("Find me the cheapest connection."), bookings("x"), asks("s", "search", `{"from":"OSL","to":"JFK"}`, list))
-	res := run(t, newCompactor(t), compact.Request{Messages: in, Force: true, TargetTokens: 620})
-	whole := 0
-	for i := range 12 {
-		if strings.Contains(res.Summary, fmt.Sprintf("; FL%03d | AMS | JFK | %02d:40 | %d", 600+i, i+5, 200+5*i)) {
-			whole++
+	for _, target := range []int{620, 330} { // what nobody asked for goes before a connection does
+		res := run(t, newCompactor(t), compact.Request{Messages: in, Force: true, TargetTokens: target})
+		for i := range 12 {
+			if leg := fmt.Sprintf("FL%03d | %d\n", 600+i, 200+5*i); !strings.Contains(regexp.MustCompile(` \| (AMS|OSL|JFK)\b`).ReplaceAllString(res.Summary, ""), leg) {
+				t.Errorf("%d tokens: no %q in\n%s", target, leg, res.Summary)
+			}
+		}
+		if !strings.Contains(res.Summary, ", left out: leaves") {
+			t.Errorf("%d tokens: nothing says what is left out\n%s", target, res.Summary)
 		}
 	}
-	if whole < 9 {
-		t.Errorf("%d of 12 connections stand whole\n%s", whole, res.Summary)
-	}
-	res = run(t, newCompactor(t), compact.Request{Messages: in, Force: true, TargetTokens: 330})
-	if !strings.Contains(res.Summary, " of 12)") {
+	if res := run(t, newCompactor(t), compact.Request{Messages: in, Force: true, TargetTokens: 250}); !strings.Contains(res.Summary, " of 12)") {
 		t.Errorf("nothing says that the list is not whole\n%s", res.Summary)
 	}
 }
@@ -185,5 +186,62 @@ func TestTheAssistantDoesNotSpeakTwiceInARow(t *testing.T) {
 				t.Errorf("%d tokens: %s\n%s", target, bad, res.Messages)
 			}
 		}
+	}
+}
+
+func TestAHeadingStandsWithWhatIdentifiesItsBlock(t *testing.T) {
+	var out strings.Builder
+	for i := range 20 {
+		fmt.Fprintf(&out, "%d. Harbours of the north, volume %c\n   Authors: Ida Moe, Ola Lie, Kari Dahl, Per Berg, Liv Holm, Nils Strand\n   ID: 2031.0%d7v1\n   Preview: A long text on harbours that says little and goes on for a while.\n\n", i+1, 'A'+i, 100+i)
+	}
+	in := join(user("Find books."), asks("s", "search", `{"query":"harbours"}`, out.String()), says("There are some."), user("Go on."))
+	res := run(t, newCompactor(t), compact.Request{Messages: in, Force: true, TargetTokens: 420})
+	if !regexp.MustCompile(`ID 2031\.0\d+7v1: \d+\. Harbours of the north, volume [A-T]`).MatchString(res.Summary) {
+		t.Errorf("%s", res.Summary)
+	}
+}
+
+func TestPointsAreToldByTheirEnds(t *testing.T) {
+	var points []string
+	for i := range 90 {
+		points = append(points, fmt.Sprintf("[%d.745118,35.%d]", 100+i, 658000+i))
+	}
+	in := join(user("Show the way."), asks("s", "route", `{"to":"park"}`, `{"distance":5990,"line":[`+strings.Join(points, ",")+`]}`))
+	res := run(t, newCompactor(t), compact.Request{Messages: in, Force: true, TargetTokens: 300})
+	if !strings.Contains(res.Summary, "100.745118 35.658000 to 189.745118 35.658089 (90 points)") || strings.Contains(res.Summary, "35.658040") {
+		t.Errorf("%s", res.Summary)
+	}
+}
+
+func TestTheLineThatTheRequestNamesComesFirst(t *testing.T) {
+	var sheet strings.Builder
+	for i, first := range []string{"Emil", "Jonas", "Marta", "Sofie", "Henrik", "Astrid", "Gustav", "Ingrid", "Magnus", "Solveig", "Torben", "Ragnhild"} {
+		fmt.Fprintf(&sheet, "<tr><th>%d</th><td>%s %sdottir</td><td>%d</td><td>%d</td></tr>\n", i+2, first, first, 160+i, 55+i)
+	}
+	in := join(user("Read the sheet and tell me how tall Ingrid Ingriddottir is."), asks("s", "read_sheet", `{"path":"/srv/people.xlsx"}`, sheet.String()))
+	res := run(t, newCompactor(t), compact.Request{Messages: in, Force: true, TargetTokens: 150})
+	if !strings.Contains(res.Summary, "Ingrid Ingriddottir</td><td>167</td>") {
+		t.Errorf("%s", res.Summary)
+	}
+}
+
+func TestTheLastTextStaysBesideALargeOutput(t *testing.T) {
+	first := join(raw(obj{"role": "assistant", "content": "I look through the archive first.", "tool_calls": []obj{{"id": "s", "type": "function", "function": obj{"name": "search", "arguments": `{"n":1}`}}}}), result("s", long("archive", 900)))
+	in := join(user("Find it."), bookings("x"), first, asks("b", "search", `{"n":2}`, "nothing"))
+	res := run(t, newCompactor(t), compact.Request{Messages: in, Force: true, TargetTokens: 500})
+	if all := fmt.Sprintf("%s", res.Messages); !strings.Contains(all, `"content":"I look through the archive first.`) || !strings.Contains(all, "characters left out") {
+		t.Errorf("%s", all)
+	}
+}
+
+func TestATargetOutOfReachLeavesRoomForNotes(t *testing.T) {
+	in := join(user(long("task", 500)), bookings("x"), asks("e", "edit", `{"path":"/srv/app/main.go","line":7}`, "Error: line 7 is not in the file"))
+	res := run(t, newCompactor(t), compact.Request{Messages: in, Force: true, TargetTokens: 300})
+	if !strings.Contains(res.Summary, "line 7 is not in the file") {
+		t.Errorf("%s", res.Summary)
+	}
+	bounded := run(t, newCompactor(t), compact.Request{Messages: in, Force: true, MaxInputTokens: 300})
+	if bounded.Report.TokensAfter >= res.Report.TokensAfter {
+		t.Errorf("%d tokens where a limit refuses them, %d where none does", bounded.Report.TokensAfter, res.Report.TokensAfter)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 
+	"memoryd/internal/configtest"
+
 	"memoryd"
 	"memoryd/compact"
 	"memoryd/compact/chat"
@@ -127,7 +129,7 @@ func (m *counting) all() string {
 }
 
 func newCompactor(t testing.TB, models ...compact.Model) *compact.Compactor {
-	return compactorWith(t, compact.Default(), compact.Deps{Models: models})
+	return compactorWith(t, configtest.Section[compact.Config]("compact"), compact.Deps{Models: models})
 }
 
 func compactorWith(t testing.TB, cfg compact.Config, d compact.Deps) *compact.Compactor {

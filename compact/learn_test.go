@@ -6,6 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"memoryd/internal/configtest"
+
 	"memoryd"
 	"memoryd/compact"
 
@@ -30,7 +32,7 @@ func TestTheFactorOfAnUnknownModelIsLearned(t *testing.T) {
 		"what another model reports is another's": {"third/model", 0, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cfg := compact.Default()
+			cfg := configtest.Section[compact.Config]("compact")
 			cfg.RememberFor = 0
 			c := compactorWith(t, cfg, compact.Deps{})
 			first := count(c, tc.model, 0)

@@ -1,9 +1,12 @@
 package compact
 
 import (
+	"maps"
 	"slices"
+	"strings"
 
 	"memoryd/compact/chat"
+	"memoryd/compact/records"
 )
 
 func (s DefaultSettings) excluded() Exclusions { return s.Exclusions }
@@ -13,6 +16,9 @@ func (s DefaultSettings) style() SummaryStyle { return s.SummaryStyle }
 const (
 	// leastRoom is the smallest summary worth writing, in tokens.
 	leastRoom = 24
+	// beyondRoom is what a summary takes at most of a small conversation whose target
+	// cannot be reached.
+	beyondRoom = 200
 	// newestUnits are never edited.
 	newestUnits = 2
 	// editShare of the size is the least target that editing alone may reach.
@@ -21,9 +27,11 @@ const (
 	// takes when both together are more than half of the target.
 	oneShare = 0.35
 	// firstShare is then the most that the text takes which the request answers,
-	// unansweredShare that of the exchange that nobody has answered yet.
+	// unansweredShare that of the exchange that nobody has answered yet, plainShare
+	// where its output is no records: of those more would be told without it.
 	firstShare      = 0.45
 	unansweredShare = 0.5
+	plainShare      = 0.6
 )
 
 // plan aims at a size: large outputs are edited when that alone is enough, else
@@ -162,8 +170,18 @@ func (s DefaultSettings) split(c *conversation, p *plan, units []int, room int) 
 	if asked == said { // the request answers it: without it nobody knows what was agreed to
 		keep(said, first)
 	}
-	keep(c.unanswered(), max(first, min(left, int(unansweredShare*float64(room)))))
+	open, share := c.unanswered(), unansweredShare
+	if open >= 0 && !c.structured(open) {
+		share = plainShare
+	}
+	keep(open, max(first, min(left, int(share*float64(room)))))
 	keep(said, most)
+	if said >= 0 && !stays[said] && c.units[said].Calls && said != exchange && c.cost[c.units[said].First()]+c.tokensOf([]int{max(exchange, 0)}) <= (p.target-c.systemTokens())/2 {
+		if n, ok := s.shortened(c, p, said, min(left, most)); ok {
+			stays[said] = true
+			left -= n
+		}
+	}
 	keep(exchange, most)
 	keep(asked, left/4)
 	newest := int(s.TailShare*float64(room)) - (room - leastRoom - left)
@@ -192,7 +210,40 @@ func (s DefaultSettings) split(c *conversation, p *plan, units []int, room int) 
 	p.room = max(leastRoom, min(left+leastRoom, gone*4/5))
 	if room < leastRoom { // the target cannot be reached: little is lost by a little more
 		p.room = leastRoom + gone/50
+		if p.limit == 0 { // and nothing refuses it
+			p.room, p.aims = leastRoom+max(gone/50, min(gone/5, beyondRoom)), false
+		}
 	}
+}
+
+// structured reports a unit whose outputs give records.
+func (c *conversation) structured(u int) bool {
+	for _, i := range c.units[u].Index {
+		for _, r := range c.messages[i].Results {
+			if !records.Structured(r.Text) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// shortened keeps the text of a unit that has no room by previews of the outputs that
+// its calls gave. n is what it then takes.
+func (s DefaultSettings) shortened(c *conversation, p *plan, u, most int) (n int, ok bool) {
+	edits, ok := newEditor(c).offload(u, s.PreviewTokens/4)
+	for _, i := range c.units[u].Index {
+		if m, edited := edits[i]; edited {
+			n += c.messageTokens(&m)
+		} else {
+			n += c.cost[i]
+		}
+	}
+	if !ok || n > most {
+		return 0, false
+	}
+	maps.Copy(p.edits, edits)
+	return n, true
 }
 
 // inTurn keeps the assistant from speaking twice in a row where somebody spoke in
@@ -223,4 +274,60 @@ func (c *conversation) inTurn(stays map[int]bool, left int) {
 		}
 		before = u
 	}
+}
+
+// task is the unit of the first message of a person, when it may be removed.
+func (c *conversation) task() int {
+	for u := range c.units {
+		if c.messages[c.units[u].First()].FromUser() && c.known[c.units[u].First()] == nil {
+			if c.status[u] == free {
+				return u
+			}
+			return -1
+		}
+	}
+	return -1
+}
+
+// tail lists the units that an agent needs to go on, before any record is kept:
+// the last text of the assistant, what it said right before the current request,
+// and the last complete exchange with a tool.
+func (c *conversation) tail() (said, asked, exchange int) {
+	said, asked, exchange = -1, -1, -1
+	for u := len(c.units) - 1; u >= 0; u-- {
+		unit := &c.units[u]
+		if c.status[u] != free {
+			continue
+		}
+		switch m := &c.messages[unit.First()]; {
+		case unit.Calls:
+			if exchange < 0 && !unit.Pending {
+				exchange = u
+			}
+			if strings.TrimSpace(m.Text()) != "" && said < 0 {
+				said = u
+			}
+		case m.Kind == chat.Assistant && strings.TrimSpace(m.Text()) != "":
+			if said < 0 {
+				said = u
+			}
+			if asked < 0 && unit.Last() < c.request {
+				asked = u
+			}
+		}
+	}
+	if asked >= 0 && c.units[asked].Last() != c.request-1 {
+		asked = -1 // the request answers something else
+	}
+	return said, asked, exchange
+}
+
+// unanswered is the unit of the newest exchange with a tool when the conversation
+// ends with its results, else -1.
+func (c *conversation) unanswered() int {
+	n := len(c.messages) - 1
+	if n < 0 || c.messages[n].Kind != chat.Result || c.messages[n].FromUser() {
+		return -1
+	}
+	return c.unitOf[n]
 }

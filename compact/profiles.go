@@ -308,3 +308,37 @@ func suffix(c *conversation, budget int) int {
 	}
 	return i
 }
+
+// removable lists the units before message cut that may go: those without a
+// protected status and with all of their messages before it. Broken units go
+// wherever they stand, and earlier summaries go along when anything does.
+func (c *conversation) removable(cut int) []int {
+	var us []int
+	any := false
+	for u := range c.units {
+		switch c.status[u] {
+		case broken:
+			us, any = append(us, u), true
+		case free:
+			if c.units[u].Last() < cut {
+				us, any = append(us, u), true
+			}
+		case earlier:
+			us = append(us, u)
+		}
+	}
+	if !any {
+		return nil
+	}
+	return us
+}
+
+// frees reports whether anything but earlier summaries would go.
+func (c *conversation) frees(units []int) bool {
+	for _, u := range units {
+		if c.status[u] != earlier {
+			return true
+		}
+	}
+	return false
+}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"memoryd/internal/configtest"
+
 	"memoryd"
 	"memoryd/compact"
 
@@ -153,7 +155,7 @@ func drawRequest(t *rapid.T) compact.Request {
 // holds.
 func propertyOf(t *rapid.T) {
 	name := rapid.SampledFrom([]string{"none", "good", "fails", "panics", "echoes", "rambles", "forges"}).Draw(t, "model")
-	cfg := compact.Default()
+	cfg := configtest.Section[compact.Config]("compact")
 	cfg.Model.HourlyTokens = 0
 	cfg.Redact = rapid.Bool().Draw(t, "redact")
 	d := compact.Deps{}
@@ -201,7 +203,7 @@ func FuzzMessages(f *testing.F) {
 				r.Messages = append(r.Messages, v)
 			}
 		}
-		c := compact.New(compact.Default(), compact.Deps{})
+		c := compact.New(configtest.Section[compact.Config]("compact"), compact.Deps{})
 		res, err := c.Compact(t.Context(), r)
 		if err != nil {
 			t.Fatal(err)

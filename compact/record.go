@@ -2,11 +2,8 @@ package compact
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
 	"errors"
-	"hash"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -14,6 +11,7 @@ import (
 
 	"memoryd"
 	"memoryd/compact/chat"
+	"memoryd/internal/textsafe"
 )
 
 // record is what is stored of one compaction. It makes Undo exact and lets a
@@ -41,21 +39,6 @@ const frameOpen = "[memoryd "
 // bridgeText is what the assistant says between two messages of the user that did
 // not stand next to each other.
 const bridgeText = "Noted."
-
-// canonicalHash is the same for two messages that differ in white space, key order
-// or escapes only, so that it survives a client that decodes and encodes again.
-func canonicalHash(raw jsontext.Value) string {
-	v := raw.Clone()
-	if v.Canonicalize(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) != nil {
-		v = raw
-	}
-	return shortHash(v)
-}
-
-func shortHash(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:12])
-}
 
 // frameAt is where the summary that a text ends with begins, or -1; the lead-in of
 // a profile belongs to it. Inside a summary nothing looks like its beginning.
@@ -103,117 +86,226 @@ func loadRecord(ctx context.Context, store Originals, workspace, id string) (*re
 	return &rec, nil
 }
 
-func inputIDs(ms []chat.Message) []string {
-	ids := make([]string, len(ms))
-	for i := range ms {
-		ids[i] = originalID(ms[i].Raw)
+// Undo gives the exact input of a compaction back: the same messages, byte for
+// byte.
+func (c *Compactor) Undo(ctx context.Context, workspace, id string) ([]jsontext.Value, error) {
+	if workspace == "" {
+		workspace = memoryd.DefaultWorkspace
 	}
-	return ids
-}
-
-// hasher hashes parts so that their borders count.
-type hasher struct{ h hash.Hash }
-
-func newHash(parts ...string) hasher {
-	h := hasher{sha256.New()}
-	h.part(parts...)
-	return h
-}
-
-func (h hasher) part(parts ...string) {
-	for _, p := range parts {
-		h.bytes([]byte(p))
+	if !ValidID(id) || !strings.HasPrefix(id, "c_") {
+		return nil, memoryd.Errorf(memoryd.Invalid, "%q is not the id of a compaction", id)
 	}
+	rec, err := loadRecord(ctx, c.store, workspace, id)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]jsontext.Value, len(rec.Input))
+	for i, oid := range rec.Input {
+		o, err := c.store.Get(ctx, workspace, oid)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = o.Data
+	}
+	return out, nil
 }
 
-// bytes hashes one part.
-func (h hasher) bytes(p []byte) {
-	var n [8]byte
-	binary.BigEndian.PutUint64(n[:], uint64(len(p)))
-	h.h.Write(n[:])
-	h.h.Write(p)
+// UndoIn takes the newest compaction out of a conversation that went on: the
+// compacted beginning becomes what it was, what was added since stays. It fails
+// with NotFound when no compaction is found at the beginning of messages.
+func (c *Compactor) UndoIn(ctx context.Context, workspace, id string, messages []jsontext.Value) ([]jsontext.Value, error) {
+	before, err := c.Undo(ctx, workspace, id)
+	if err != nil {
+		return nil, err
+	}
+	if workspace == "" {
+		workspace = memoryd.DefaultWorkspace
+	}
+	rec, err := loadRecord(ctx, c.store, workspace, id)
+	if err != nil {
+		return nil, err
+	}
+	ms, err := chat.ParseAll(messages)
+	if err != nil {
+		return nil, memoryd.Wrap(memoryd.Invalid, err, "messages: "+err.Error())
+	}
+	conv := &conversation{messages: ms}
+	n, ok := conv.since(rec)
+	if !ok {
+		return nil, memoryd.Errorf(memoryd.NotFound, "the conversation does not begin with the result of %s", id)
+	}
+	return append(before, messages[n:]...), nil
 }
 
-func (h hasher) sum() string { return hex.EncodeToString(h.h.Sum(nil)[:12]) }
+// Page is a part of an original's text.
+type Page struct {
+	ID    string `json:"id"`
+	Text  string `json:"text"`
+	Total int    `json:"total_characters"`
+	// Next is the offset of the next page, -1 after the last.
+	Next int `json:"next"`
+}
 
-// compactionID derives the id of a compaction.
-func (h hasher) compactionID() string { return "c_" + h.sum()[:14] }
+// maxPage bounds a page, in characters.
+const maxPage = 100_000
 
-// recognise finds the summaries of earlier compactions. A message counts only
-// when the record that it names is stored in this workspace and holds the hash of
-// its very text: whoever imitates the frame is a user who wrote a text.
-func (c *conversation) recognise(ctx context.Context, store Originals, workspace string) error {
-	for i := range c.messages {
-		m := &c.messages[i]
-		if m.Kind == chat.Assistant && m.Text() == bridgeText && len(m.Calls) == 0 {
-			c.known[i] = &record{}
+// Read pages through the text of an original, in characters. The text of a
+// message is what a person would read of it; of anything else, its bytes.
+func (c *Compactor) Read(ctx context.Context, workspace, id string, offset, limit int) (Page, error) {
+	if !ValidID(id) {
+		return Page{}, memoryd.Errorf(memoryd.Invalid, "%q is not the id of an original", id)
+	}
+	if offset < 0 || limit < 0 {
+		return Page{}, memoryd.Errorf(memoryd.Invalid, "offset and limit must not be negative")
+	}
+	if workspace == "" {
+		workspace = memoryd.DefaultWorkspace
+	}
+	o, err := c.store.Get(ctx, workspace, id)
+	if err != nil {
+		return Page{}, err
+	}
+	runes := []rune(readable(o.Data))
+	if limit == 0 || limit > maxPage {
+		limit = maxPage
+	}
+	from := min(offset, len(runes))
+	to := min(len(runes), from+limit)
+	p := Page{ID: id, Text: string(runes[from:to]), Total: len(runes), Next: to}
+	if to == len(runes) {
+		p.Next = -1
+	}
+	return p, nil
+}
+
+// Hit is a place where a text was found.
+type Hit struct {
+	ID string `json:"id"`
+	// Message is the number of the message in the compaction's input.
+	Message int    `json:"message"`
+	Offset  int    `json:"offset"` // in characters
+	Around  string `json:"around"`
+}
+
+// Search finds a text in the input of a compaction, at most limit places.
+func (c *Compactor) Search(ctx context.Context, workspace, id, text string, limit int) ([]Hit, error) {
+	if text == "" {
+		return nil, memoryd.Errorf(memoryd.Invalid, "the text to search for is empty")
+	}
+	if strings.HasPrefix(id, "o_") && ValidID(id) {
+		return nil, memoryd.Errorf(memoryd.NotFound, "%q is an original, not a compaction", id)
+	}
+	messages, err := c.Undo(ctx, workspace, id)
+	if err != nil {
+		return nil, err
+	}
+	var hits []Hit
+	for n, raw := range messages {
+		body := readable(raw)
+		for at := 0; len(hits) < limit; {
+			i := strings.Index(body[at:], text)
+			if i < 0 {
+				break
+			}
+			at += i
+			around := textsafe.TailRunes(body[:at], 60) + cutRunes(body[at:], 60+len(text))
+			hits = append(hits, Hit{originalID(raw), n, len([]rune(body[:at])), around})
+			at += len(text)
+		}
+	}
+	return hits, nil
+}
+
+// Lookup finds the messages of a conversation that hold the words of a query,
+// among all that its compactions removed: those with most of the words first, then
+// the newest, at most limit. It fails with NotFound for a conversation of which
+// nothing was removed.
+func (c *Compactor) Lookup(ctx context.Context, workspace, conversation, query string, limit int) ([]Hit, error) {
+	words := strings.Fields(strings.ToLower(query))
+	if conversation == "" || len(words) == 0 {
+		return nil, memoryd.Errorf(memoryd.Invalid, "conversation_id and query must not be empty")
+	}
+	if workspace == "" {
+		workspace = memoryd.DefaultWorkspace
+	}
+	o, err := c.store.Get(ctx, workspace, newestID(conversation))
+	if err != nil {
+		return nil, err
+	}
+	var note newest
+	if err := json.Unmarshal(o.Data, &note); err != nil {
+		return nil, memoryd.Wrap(memoryd.NotFound, err, "nothing was removed from this conversation")
+	}
+	type found struct {
+		Hit
+		words int
+	}
+	var all []found
+	seen := map[string]bool{}
+	for todo := []string{note.Latest}; len(todo) > 0; todo = todo[1:] {
+		messages, err := c.Undo(ctx, workspace, todo[0])
+		switch {
+		case memoryd.IsKind(err, memoryd.NotFound): // it expired before the later ones
 			continue
+		case err != nil:
+			return nil, err
 		}
-		for _, text := range m.Texts {
-			id := idIn(text)
-			if id == "" || m.Kind == chat.System {
+		for n, raw := range slices.Backward(messages) {
+			id := originalID(raw)
+			if seen[id] {
 				continue
 			}
-			summary := summaryIn(text)
-			rec, err := loadRecord(ctx, store, workspace, id)
-			switch {
-			case memoryd.IsKind(err, memoryd.NotFound):
-				continue
-			case err != nil:
-				return err
-			case rec.Summary != shortHash([]byte(summary)):
-				continue
+			seen[id] = true
+			body := readable(raw)
+			if earlier := idIn(body); earlier != "" && !seen[earlier] {
+				seen[earlier] = true
+				todo = append(todo, earlier)
 			}
-			if rest, ok := m.Without(summary); ok {
-				c.sent[i], c.older[i] = m.Raw, earlierSummary{summary, rec, c.cost[i] - c.messageTokens(&rest)}
-				c.messages[i], c.cost[i] = rest, c.messageTokens(&rest)
-			} else {
-				c.known[i] = rec
+			if hit, n := hitOf(id, n, body, words); n > 0 {
+				all = append(all, found{hit, n})
 			}
-			break
 		}
 	}
-	return nil
+	slices.SortStableFunc(all, func(a, b found) int { return b.words - a.words })
+	hits := make([]Hit, min(limit, len(all)))
+	for i := range hits {
+		hits[i] = all[i].Hit
+	}
+	return hits, nil
 }
 
-// recordAt is the record of the summary in message i, nil for none.
-func (c *conversation) recordAt(i int) *record {
-	if e, ok := c.older[i]; ok {
-		return e.rec
-	}
-	if rec := c.known[i]; rec != nil && rec.Version > 0 {
-		return rec
-	}
-	return nil
-}
-
-// inputIDs are the ids of the messages as they were sent.
-func (c *conversation) inputIDs() []string {
-	ids := make([]string, len(c.messages))
-	for i := range ids {
-		ids[i] = originalID(c.sentRaw(i))
-	}
-	return ids
-}
-
-// since tells how many messages of the conversation are the output of rec, from
-// the start: all of them or none.
-func (c *conversation) since(rec *record) (n int, ok bool) {
-	if len(rec.Output) == 0 || len(rec.Output) > len(c.messages) {
-		return 0, false
-	}
-	for i, h := range rec.Output {
-		if canonicalHash(c.sentRaw(i)) != h {
-			return 0, false
+// hitOf tells where in a text the first of the words stands, and how many do.
+func hitOf(id string, message int, body string, words []string) (hit Hit, found int) {
+	low := strings.ToLower(body)
+	at := -1
+	for _, w := range words {
+		if i := strings.Index(low, w); i >= 0 {
+			if found++; at < 0 || i < at {
+				at = i
+			}
 		}
 	}
-	return len(rec.Output), true
+	if at < 0 {
+		return hit, 0
+	}
+	at = min(at, len(body)) // lower case may have another length
+	return Hit{id, message, len([]rune(body[:at])), cutRunesEnd(body[:at], 100) + cutRunes(body[at:], 200)}, found
 }
 
-// sentRaw is message i as it was sent.
-func (c *conversation) sentRaw(i int) jsontext.Value {
-	if raw, ok := c.sent[i]; ok {
-		return raw
+// readable is the text of a message: what was written, called and returned.
+func readable(data []byte) string {
+	m, err := chat.Parse(data)
+	if err != nil || m.Kind == chat.Opaque {
+		return string(data)
 	}
-	return c.messages[i].Raw
+	var parts []string
+	parts = append(append(parts, m.Texts...), m.Reasoning...)
+	for _, c := range m.Calls {
+		parts = append(parts, c.Name+" "+c.Args)
+	}
+	for _, r := range m.Results {
+		parts = append(parts, r.Text)
+	}
+	parts = append(parts, m.Other...)
+	return strings.Join(parts, "\n")
 }

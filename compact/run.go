@@ -10,12 +10,12 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"memoryd"
 	"memoryd/compact/chat"
 )
 
-// run is one compaction: read the conversation, let the profile plan, apply the
-// plan, store what it removes, report. All of its methods stand in this file, but
-// those of replay.go.
+// run is one compaction: the profile plans for the conversation, the plan is
+// applied, what it removes is stored, the report written.
 type run struct {
 	c        *Compactor
 	r        Request
@@ -23,9 +23,9 @@ type run struct {
 	settings string
 	prog     *progress
 	report   Report
-	// sent are the request's messages when the run works on what their beginning
-	// became earlier; nil otherwise.
-	sent []chat.Message
+	// sent is the conversation of the request: conv, unless the run works on what the
+	// beginning of it became earlier.
+	sent *conversation
 }
 
 // refusal is why a conversation is returned as it was.
@@ -38,40 +38,27 @@ func no(reason Reason, format string, args ...any) (*plan, *refusal) {
 	return nil, &refusal{reason, fmt.Sprintf(format, args...)}
 }
 
-// compactNow is one compaction that no other request shares.
-func (c *Compactor) compactNow(ctx context.Context, r Request, name string, prof profile, settings string, prog *progress) (Result, error) {
+// compactNow is one compaction that no other request shares. earlier is what a
+// beginning of the conversation became, nil for nothing.
+func (c *Compactor) compactNow(ctx context.Context, r Request, earlier *replay, name string, prof profile, settings string, prog *progress) (Result, error) {
 	began := c.clock()
 	if err := ctx.Err(); err != nil {
 		return Result{}, context.Cause(ctx)
 	}
-	conv, err := read(r, c.counterFor(r.Model), c.cfg.MediaTokens)
+	conv, err := c.read(ctx, r, prof.excluded())
 	if err != nil {
 		return Result{}, err
 	}
-	if c.cfg.Redact {
-		conv.safe = sanitizer{c.mask}
-		conv.safe.messages(conv.messages)
-	}
 	c.learned.learn(r.Model, conv.total, r.ReportedTokens)
-	w := &run{c: c, r: r, conv: conv, settings: settings, prog: prog}
-	w.report = Report{
-		Profile: name, TokensBefore: conv.total, TokensAfter: conv.total,
-		MessagesBefore: len(conv.messages), MessagesAfter: len(conv.messages),
-	}
-	keys := prefixKeys(settings, r)
+	w := &run{c: c, r: r, conv: conv, settings: settings, prog: prog, sent: conv, report: conv.report(name)}
 	var res Result
-	if p, ok := c.replayed(r, keys); ok {
-		conv.classify(prof.excluded())
-		w.report.Before = conv.breakdown()
-		res, err = w.again(ctx, prof, p)
+	if earlier != nil {
+		res, err = w.again(ctx, prof, earlier)
 	} else {
 		res, err = w.do(ctx, prof)
 	}
 	if err != nil {
 		return Result{}, err
-	}
-	if res.Compacted && !r.DryRun {
-		c.replays.put(keys[len(r.Messages)], replay{len(r.Messages), res})
 	}
 	res.Report.WallSeconds = c.clock().Sub(began).Seconds()
 	c.log.DebugContext(ctx, "conversation compacted", "profile", name, "reason", string(res.Reason), "compacted", res.Compacted,
@@ -81,17 +68,9 @@ func (c *Compactor) compactNow(ctx context.Context, r Request, name string, prof
 
 func (w *run) do(ctx context.Context, prof profile) (Result, error) {
 	conv := w.conv
-	if err := conv.recognise(ctx, w.c.store, w.r.Workspace); err != nil {
-		if ctx.Err() != nil {
-			return Result{}, context.Cause(ctx)
-		}
-		conv.classify(prof.excluded())
+	if conv.unread {
 		return w.unchanged(StoreFailed, "the store of originals cannot be read"), nil
 	}
-	conv.classify(prof.excluded())
-	w.report.Before = conv.breakdown()
-	w.report.ExcludedTools = conv.excludedTools()
-	w.report.OldestCallAge = conv.oldestCall()
 	if v := w.resting(); v != nil {
 		return w.unchanged(v.reason, v.detail), nil
 	}
@@ -243,11 +222,7 @@ func sizeOf(ms []jsontext.Value) (bytes, chars int) {
 // finish stores the originals and the record, then gives the answer. Nothing is
 // removed unless everything is stored.
 func (w *run) finish(ctx context.Context, p *plan, a *assembled, ids []string) (Result, error) {
-	rec := record{Version: 1, Input: ids, Settings: w.settings, At: a.at, Tokens: a.tokens}
-	input := w.conv.messages
-	if w.sent != nil {
-		input, rec.Input = w.sent, inputIDs(w.sent)
-	}
+	rec := record{Version: 1, Input: w.sent.inputIDs(), Settings: w.settings, At: a.at, Tokens: a.tokens}
 	for _, m := range a.messages {
 		rec.Output = append(rec.Output, canonicalHash(m))
 	}
@@ -260,15 +235,24 @@ func (w *run) finish(ctx context.Context, p *plan, a *assembled, ids []string) (
 		id = h.compactionID()
 	}
 	if !w.r.DryRun {
-		if err := w.store(ctx, id, &rec, input); err != nil {
+		if err := w.store(ctx, id, &rec); err != nil {
 			if ctx.Err() != nil {
 				return Result{}, context.Cause(ctx)
 			}
 			w.c.log.WarnContext(ctx, "originals not stored, conversation left as it is", "err", err)
-			return w.unchanged(StoreFailed, "the originals could not be stored, so nothing was removed"), nil
+			return w.unchanged(StoreFailed, notStored(err)), nil
 		}
 	}
 	return w.result(p, a, id), nil
+}
+
+// notStored says that originals could not be stored, and why where the caller can help.
+func notStored(err error) string {
+	const text = "the originals could not be stored, so nothing was removed"
+	if kind, msg := memoryd.KindOf(err); kind == memoryd.OverQuota {
+		return text + ": " + msg
+	}
+	return text
 }
 
 func (w *run) result(p *plan, a *assembled, id string) Result {
@@ -297,7 +281,7 @@ func (w *run) result(p *plan, a *assembled, id string) Result {
 
 // store puts every message of the input and the record, and notes the compaction
 // as the newest of its conversation.
-func (w *run) store(ctx context.Context, id string, rec *record, input []chat.Message) error {
+func (w *run) store(ctx context.Context, id string, rec *record) error {
 	raw, err := json.Marshal(rec)
 	if err != nil {
 		return err
@@ -307,11 +291,7 @@ func (w *run) store(ctx context.Context, id string, rec *record, input []chat.Me
 	for i, oid := range rec.Input {
 		if !seen[oid] {
 			seen[oid] = true
-			data := input[i].Raw
-			if w.sent == nil {
-				data = w.conv.sentRaw(i)
-			}
-			items = append(items, Original{ID: oid, Data: data})
+			items = append(items, Original{ID: oid, Data: w.sent.sentRaw(i)})
 		}
 	}
 	items = append(items, Original{ID: id, Data: raw})
@@ -319,4 +299,76 @@ func (w *run) store(ctx context.Context, id string, rec *record, input []chat.Me
 		items = append(items, newestOf(w.r.Conversation, id))
 	}
 	return w.c.store.Put(ctx, w.r.Workspace, items)
+}
+
+// again compacts what a remembered beginning became, with the new messages behind
+// it, and reports it against the messages that were sent.
+func (w *run) again(ctx context.Context, prof profile, p *replay) (Result, error) {
+	inner := *w
+	inner.r.Messages = append(slices.Clone(p.res.Messages), w.r.Messages[p.n:]...)
+	conv, err := w.c.read(ctx, inner.r, prof.excluded())
+	if err != nil {
+		return Result{}, err
+	}
+	inner.conv, inner.report = conv, conv.report(w.report.Profile)
+	res, err := inner.do(ctx, prof)
+	if err != nil {
+		return Result{}, err
+	}
+	if !res.Compacted {
+		if res.Reason == StoreFailed {
+			return w.unchanged(StoreFailed, res.Detail), nil
+		}
+		id, err := inner.keepAgain(ctx)
+		if err != nil {
+			return w.unchanged(StoreFailed, notStored(err)), nil
+		}
+		res.Compacted, res.Reason, res.Summary, res.Report.ID = true, p.res.Reason, p.res.Summary, id
+		res.Detail = "an earlier compaction of the same beginning was used again"
+	}
+	res.Report.Messages = w.chain(p, res.Report.Messages)
+	res.Report.TokensBefore, res.Report.MessagesBefore, res.Report.Before = w.report.TokensBefore, w.report.MessagesBefore, w.report.Before
+	after := make([]sized, len(res.Messages))
+	for i, raw := range res.Messages {
+		m, _ := chat.Parse(raw) // was parsed before
+		after[i] = sized{raw, conv.messageTokens(&m)}
+	}
+	res.Report.Cache = cacheOf(w.conv.sized(), after)
+	return res, nil
+}
+
+// keepAgain stores the record that lets the new, longer input be had back.
+func (w *run) keepAgain(ctx context.Context) (string, error) {
+	rec := record{Version: 1, Input: w.sent.inputIDs(), Settings: w.settings, At: -1, Tokens: w.conv.total}
+	h := newHash("again", w.settings)
+	h.part(rec.Input...)
+	for _, m := range w.r.Messages {
+		rec.Output = append(rec.Output, canonicalHash(m))
+	}
+	id := h.compactionID()
+	return id, w.store(ctx, id, &rec)
+}
+
+// chain follows each sent message through the remembered compaction and then
+// through the second run.
+func (w *run) chain(p *replay, second []Fate) []Fate {
+	fs := make([]Fate, len(w.r.Messages))
+	shift := len(p.res.Messages) - p.n
+	for i := range fs {
+		if i >= p.n {
+			fs[i] = second[i+shift]
+			fs[i].Index = i
+			continue
+		}
+		fs[i] = p.res.Report.Messages[i]
+		if out := fs[i].Output; out >= 0 {
+			next := second[out]
+			fs[i].Output = next.Output
+			if next.Disposition != fs[i].Disposition && fs[i].Disposition != Offloaded || next.Output < 0 {
+				fs[i].Disposition, fs[i].Why = next.Disposition, next.Why
+				fs[i].Original = originalID(w.conv.sentRaw(i))
+			}
+		}
+	}
+	return fs
 }

@@ -9,6 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"memoryd/internal/configtest"
+
 	"memoryd"
 	"memoryd/compact"
 	"memoryd/compact/chat"
@@ -107,7 +109,7 @@ func TestEightGroupsWithASlowModelTakeOneRound(t *testing.T) {
 			time.Sleep(time.Second)
 			return memoryd.Completion{Text: "The user asked and the tools answered."}, nil
 		})
-		cfg := compact.Default()
+		cfg := configtest.Section[compact.Config]("compact")
 		cfg.Model.PromptTokens = 900 // so small that each group needs a request of its own
 		c := compactorWith(t, cfg, compact.Deps{Models: []compact.Model{slow}})
 		in := join(user("go"), steps("a", 8, 150), steps("b", 10, 2), user("next"))
@@ -131,7 +133,7 @@ func TestForgeSavesModelCalls(t *testing.T) {
 	m := &counting{text: "The user asked and the tools answered."}
 	groups := 0
 	for _, r := range recordings(t) {
-		cfg := compact.Default()
+		cfg := configtest.Section[compact.Config]("compact")
 		cfg.Model.HourlyTokens = 0
 		c := compactorWith(t, cfg, compact.Deps{Models: []compact.Model{m}})
 		var now []jsontext.Value

@@ -44,7 +44,8 @@ func (k stateKind) most() int { return [...]int{3, 2, 2, 1, 6, 3, 1}[k] }
 // worth says which lines come before others when room is short.
 func (k stateKind) worth() int { return [...]int{2, 3, 4, 7, 5, 3, 6}[k] }
 
-// urgent is what a failure is worth more that nothing has repaired yet.
+// urgent is what a failure is worth more that nothing has repaired yet, and a
+// proposal that the user agreed to.
 const urgent = 3
 
 // stateHeads begin the lines of each kind.
@@ -92,8 +93,14 @@ func newStory(c *conversation, gone []bool, room int) *story {
 	}
 	if _, u, _ := c.tail(); u >= 0 && gone[c.units[u].First()] && room >= proposalRoom {
 		i := c.units[u].First()
-		limit := min(900, max(120, 8*stateRoom(room)))
-		s.add(stateLine{kind: proposed, place: i, text: condensed(c.messages[i].Text(), limit), brief: condensed(c.messages[i].Text(), limit/2)})
+		l := stateLine{kind: proposed, place: i}
+		share := 8
+		if agreement(records.OneLine(c.messages[c.request].Text())) != "" { // what is agreed to is what comes next
+			share, l.worth = 9, urgent
+		}
+		limit := min(900, max(120, share*stateRoom(room)))
+		l.text, l.brief = condensed(c.messages[i].Text(), limit), condensed(c.messages[i].Text(), limit/2)
+		s.add(l)
 	}
 	return s
 }
@@ -332,6 +339,9 @@ func stateWithin(all []stateLine, room int, count func(string) int) []stateLine 
 		if all[k].worth >= needed {
 			most = 2 * room
 		}
+		if all[k].kind == proposed && all[k].worth > proposed.worth() {
+			most = used + 3*room
+		}
 		for _, text := range []string{all[k].text, all[k].brief} {
 			if n := count(text) + 1; text != "" && used+n <= most {
 				used += n
@@ -348,4 +358,61 @@ func stateWithin(all []stateLine, room int, count func(string) int) []stateLine 
 		lines[i].text, lines[i].brief = texts[k], ""
 	}
 	return lines
+}
+
+// callOf finds the call that a result in message i answers.
+func (c *conversation) callOf(i int, r chat.Output) chat.Call {
+	for _, j := range c.units[c.unitOf[i]].Index {
+		if j >= i {
+			break
+		}
+		for _, call := range c.messages[j].Calls {
+			if r.Legacy == call.Legacy && (r.Legacy && call.Name == r.Name || !r.Legacy && call.ID == r.ID) {
+				return call
+			}
+		}
+	}
+	return chat.Call{}
+}
+
+// resultOf finds the result of a call in message i.
+func (c *conversation) resultOf(i int, call chat.Call) (chat.Output, bool) {
+	for _, j := range c.units[c.unitOf[i]].Index {
+		if j <= i {
+			continue
+		}
+		for _, r := range c.messages[j].Results {
+			if r.Legacy == call.Legacy && (r.Legacy && call.Name == r.Name || !r.Legacy && call.ID == r.ID) {
+				return r, true
+			}
+		}
+	}
+	return chat.Output{}, false
+}
+
+// outcome is what became of a call in message i, in a few words: a failure, or a
+// short answer that is no record.
+func (c *conversation) outcome(i int, call chat.Call) string {
+	r, ok := c.resultOf(i, call)
+	if !ok {
+		return ""
+	}
+	return outcomeIn(r.Text)
+}
+
+func outcomeIn(output string) string {
+	if failure := failureIn(output); failure != "" {
+		return records.Shorten(failure, 140)
+	}
+	if len(output) <= 80 && !records.Structured(output) {
+		return records.OneLine(output)
+	}
+	return ""
+}
+
+// gaveRecords reports whether the output of a call in message i has lines of its
+// own, whose head says what was asked.
+func (c *conversation) gaveRecords(i int, call chat.Call) bool {
+	r, ok := c.resultOf(i, call)
+	return ok && strings.TrimSpace(r.Text) != "" && c.outcome(i, call) == ""
 }

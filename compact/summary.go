@@ -83,7 +83,7 @@ func newSummary(w *run, p *plan) *summary {
 			}
 			continue
 		}
-		of := textsOf(c, i, !gone[i])
+		of := textsOf(c, i, !gone[i], c.unitOf[i] == fresh)
 		for k := range of {
 			of[k].Fresh = c.unitOf[i] == fresh
 		}
@@ -93,16 +93,19 @@ func newSummary(w *run, p *plan) *summary {
 	for _, l := range s.state {
 		texts = append(texts, records.Text{Body: l.text, From: records.Written, Place: 0})
 	}
-	s.records = records.Collect(texts, records.Options{End: len(c.messages), Count: c.count, Redact: c.safe.value})
+	s.records = records.Collect(texts, records.Options{End: len(c.messages), Count: c.count, Room: p.room, Redact: c.safe.value})
 	if w.r.Conversation != "" {
 		s.hint = lookupHint(w.r.Workspace, w.r.Conversation)
 	}
 	return s
 }
 
+// toldByCall bounds the outputs that the outcome in the line of their call tells.
+const toldByCall = 600
+
 // textsOf lists the texts of a message as records takes them. kept says that the
-// message stays.
-func textsOf(c *conversation, i int, kept bool) []records.Text {
+// message stays, fresh that nobody has answered it.
+func textsOf(c *conversation, i int, kept, fresh bool) []records.Text {
 	m := &c.messages[i]
 	if m.Kind == chat.System || m.Kind == chat.Opaque {
 		return nil
@@ -130,6 +133,9 @@ func textsOf(c *conversation, i int, kept bool) []records.Text {
 		name := call.Name
 		if name == "" {
 			name = r.Name
+		}
+		if call.Name != "" && !kept && !fresh && len(r.Text) <= toldByCall && outcomeIn(r.Text) != "" {
+			continue // the line of the call says it
 		}
 		add(records.Text{Body: r.Text, From: records.Result, Tool: name, Args: call.Args})
 	}

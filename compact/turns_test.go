@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"memoryd/internal/configtest"
+
 	"memoryd/compact"
 	"memoryd/compact/chat"
 
@@ -77,7 +79,7 @@ func TestSpeakersStayInTurn(t *testing.T) {
 				in = in[:len(in)-1]
 			}
 			r := compact.Request{Messages: in, Force: true, TargetTokens: rapid.IntRange(60, 1500).Draw(t, "target")}
-			c := compact.New(compact.Default(), compact.Deps{})
+			c := compact.New(configtest.Section[compact.Config]("compact"), compact.Deps{})
 			res, err := c.Compact(t.Context(), r)
 			if err != nil {
 				t.Fatalf("%v", err)

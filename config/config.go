@@ -42,6 +42,7 @@ type Config struct {
 	Usage      usage.Config          `yaml:"usage"`
 	Monitor    monitor.Config        `yaml:"monitor"`
 	Privacy    ops.Privacy           `yaml:"privacy"`
+	Quotas     ops.Quotas            `yaml:"quotas"`
 	Trace      trace.Config          `yaml:"trace"`
 	Op         map[string]Op         `yaml:"op"`
 	Flow       map[string][]string   `yaml:"flow"`

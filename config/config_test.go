@@ -11,7 +11,6 @@ import (
 
 	"memoryd"
 	"memoryd/config"
-	"memoryd/guidelines/search"
 	"memoryd/ops"
 )
 
@@ -22,9 +21,6 @@ func TestTheBuiltInConfigurationIsValid(t *testing.T) {
 	}
 	if c.HTTP.Listen != "127.0.0.1:8002" || c.Store.Backend != "sqlite" || c.Evaluate.Judge != "auto" || c.Evaluate.Wait != 30*time.Second {
 		t.Errorf("got %+v", c)
-	}
-	if c.Search != search.DefaultConfig() {
-		t.Errorf("search: got %+v, want %+v", c.Search, search.DefaultConfig())
 	}
 	if _, p := ops.Settings[ops.ParseParams](c.Plan); p.MaxHistory != 100 || p.EvaluationSleepInterval != 0 {
 		t.Errorf("params %+v", p)

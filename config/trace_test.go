@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"memoryd/config"
-	"memoryd/internal/telemetry/trace"
 )
 
 func TestTheCollectorComesFromTheUsualVariableUnlessOursIsSet(t *testing.T) {
@@ -29,15 +28,5 @@ func TestTheCollectorComesFromTheUsualVariableUnlessOursIsSet(t *testing.T) {
 				t.Errorf("got %q, want %q", c.Trace.Endpoint, tc.want)
 			}
 		})
-	}
-}
-
-func TestTheBuiltInTracingIsThePackagesOwnDefault(t *testing.T) {
-	c, err := config.Default()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if c.Trace != trace.Default() {
-		t.Errorf("default.yaml says %+v, the package %+v", c.Trace, trace.Default())
 	}
 }

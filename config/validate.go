@@ -51,6 +51,7 @@ func validate(c *Config) []Problem {
 	check("compact", c.Compact.Validate())
 	check("usage", c.Usage.Validate())
 	check("monitor", c.Monitor.Validate())
+	check("quotas", c.Quotas.Validate())
 	check("trace", c.Trace.Validate())
 	problems = append(problems, negative(reflect.ValueOf(c).Elem(), "")...)
 	return append(problems, validateOps(c)...)

@@ -1,14 +1,14 @@
 package evaluate
 
 import (
-	"container/list"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"sync"
 	"time"
 
 	"memoryd"
+
+	lru "github.com/hashicorp/golang-lru/v2"
 )
 
 // verdictKey is the identity of an evaluation: calls with the same key get the same
@@ -61,16 +61,12 @@ const memoSize = 2048
 type evaluationCache struct {
 	shared   Cache
 	counters *counters
-
-	mu     sync.Mutex
-	byKey  map[[16]byte]*list.Element // of memo
-	recent *list.List
+	recent   *lru.Cache[[16]byte, memo]
 }
 
 type memo struct {
-	key [16]byte
-	e   memoryd.Evaluation
-	at  time.Time
+	e  memoryd.Evaluation
+	at time.Time
 }
 
 // personMemo is how long a person's evaluation is remembered before the store is
@@ -79,7 +75,8 @@ type memo struct {
 const personMemo = time.Minute
 
 func newEvaluationCache(shared Cache, t *counters) *evaluationCache {
-	return &evaluationCache{shared: shared, counters: t, byKey: map[[16]byte]*list.Element{}, recent: list.New()}
+	recent, _ := lru.New[[16]byte, memo](memoSize) // fails of no size only
+	return &evaluationCache{shared: shared, counters: t, recent: recent}
 }
 
 // find gives a person's evaluation, else the model's, as an evaluation from the cache.
@@ -95,7 +92,7 @@ func (v *evaluationCache) find(ctx context.Context, ks keys, now time.Time) (kno
 // age), then in the store; what the memory has serves also while the store does
 // not answer.
 func (v *evaluationCache) one(ctx context.Context, key [16]byte, now time.Time, within time.Duration) (memoryd.Evaluation, bool) {
-	m, had := v.remembered(key)
+	m, had := v.recent.Get(key)
 	if had && (within == 0 || now.Sub(m.at) < within) {
 		return m.e, true
 	}
@@ -107,7 +104,7 @@ func (v *evaluationCache) one(ctx context.Context, key [16]byte, now time.Time, 
 	case err != nil || e.State != memoryd.Judged:
 		return memoryd.Evaluation{}, false
 	}
-	v.remember(key, e, now)
+	v.recent.Add(key, memo{e, now})
 	return e, true
 }
 
@@ -121,31 +118,6 @@ func asCached(e memoryd.Evaluation, now time.Time) memoryd.Evaluation {
 
 // keep remembers an evaluation of the model or of a person, here and in the store.
 func (v *evaluationCache) keep(ctx context.Context, key [16]byte, e memoryd.Evaluation, now time.Time) error {
-	v.remember(key, e, now)
+	v.recent.Add(key, memo{e, now})
 	return v.shared.CacheVerdict(ctx, key, e)
-}
-
-func (v *evaluationCache) remembered(key [16]byte) (memo, bool) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	el, ok := v.byKey[key]
-	if !ok {
-		return memo{}, false
-	}
-	v.recent.MoveToFront(el)
-	return el.Value.(memo), true
-}
-
-func (v *evaluationCache) remember(key [16]byte, e memoryd.Evaluation, now time.Time) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if el, ok := v.byKey[key]; ok {
-		el.Value = memo{key, e, now}
-		v.recent.MoveToFront(el)
-		return
-	}
-	for v.recent.Len() >= memoSize {
-		delete(v.byKey, v.recent.Remove(v.recent.Back()).(memo).key)
-	}
-	v.byKey[key] = v.recent.PushFront(memo{key, e, now})
 }

@@ -96,19 +96,6 @@ type Config struct {
 	Rules rules.Config `yaml:"rules"`
 }
 
-// Default is the configuration with every setting at its default.
-func Default() Config {
-	return Config{
-		Judge: JudgeAuto, Wait: 30 * time.Second, OnModelFailure: LeavePending, OnUnjudgeable: MarkFailed,
-		BatchSize: 1, Workers: 32, QueueSize: 4096,
-		MaxInput: 800, MaxOutput: 1200, MaxContext: 600, EarlierVerdicts: 2,
-		RequestTimeout: 5 * time.Minute, MaxAttempts: 5, RetryMin: 2 * time.Second, RetryMax: 15 * time.Minute,
-		SweepInterval: 5 * time.Second, Lease: 2 * time.Minute,
-		ProfileTools: 20_000, ProfileCalls: 32, ProfileTTL: 5 * time.Minute,
-		Rules: rules.DefaultConfig(),
-	}
-}
-
 // Validate reports the first setting that cannot work, by its yaml key.
 func (c Config) Validate() error {
 	for _, e := range []struct {

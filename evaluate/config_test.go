@@ -4,10 +4,12 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"memoryd/internal/configtest"
 )
 
 func TestConfigNamesTheKeyThatIsWrong(t *testing.T) {
-	if err := Default().Validate(); err != nil {
+	if err := configtest.Section[Config]("evaluate").Validate(); err != nil {
 		t.Fatalf("the defaults: %v", err)
 	}
 	for key, change := range map[string]func(*Config){
@@ -32,7 +34,7 @@ func TestConfigNamesTheKeyThatIsWrong(t *testing.T) {
 		"profile_ttl":       func(c *Config) { c.ProfileTTL = 0 },
 		"rules.min_history": func(c *Config) { c.Rules.MinHistory = 0 },
 	} {
-		c := Default()
+		c := configtest.Section[Config]("evaluate")
 		change(&c)
 		if err := c.Validate(); err == nil || !strings.HasPrefix(err.Error(), key+": ") {
 			t.Errorf("%s: got error %v", key, err)

@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"memoryd/internal/configtest"
+
 	"memoryd"
 	"memoryd/evaluate/rules"
 )
@@ -74,7 +76,7 @@ func TestNewDeskRefuses(t *testing.T) {
 		"an absent prompt file":         func(c *Config) { c.PromptFile = "absent.tmpl" },
 		"no workers":                    func(c *Config) { c.Workers = 0 },
 	} {
-		cfg := Default()
+		cfg := configtest.Section[Config]("evaluate")
 		change(&cfg)
 		if _, err := NewEvaluator(cfg, unsure, nil, newFakeStore(), slog.New(slog.DiscardHandler), time.Now); !memoryd.IsKind(err, memoryd.Invalid) {
 			t.Errorf("%s: got error %v", name, err)
@@ -84,23 +86,23 @@ func TestNewDeskRefuses(t *testing.T) {
 
 func TestTheVersionTellsJudgesApart(t *testing.T) {
 	p := testPrompts(t)
-	base := versionOf(Default(), p, "m")
-	if versionOf(Default(), p, "m") != base {
+	base := versionOf(configtest.Section[Config]("evaluate"), p, "m")
+	if versionOf(configtest.Section[Config]("evaluate"), p, "m") != base {
 		t.Error("the version is not stable")
 	}
-	other := Default()
+	other := configtest.Section[Config]("evaluate")
 	other.MaxOutput++
-	less := Default()
+	less := configtest.Section[Config]("evaluate")
 	less.MaxContext--
 	for name, v := range map[string]string{
 		"context": versionOf(less, p, "m"),
-		"model":   versionOf(Default(), p, "n"), "prompt": versionOf(Default(), prompts{"x", "y"}, "m"), "settings": versionOf(other, p, "m"),
+		"model":   versionOf(configtest.Section[Config]("evaluate"), p, "n"), "prompt": versionOf(configtest.Section[Config]("evaluate"), prompts{"x", "y"}, "m"), "settings": versionOf(other, p, "m"),
 	} {
 		if v == base {
 			t.Errorf("another %s gives the same version", name)
 		}
 	}
-	other = Default()
+	other = configtest.Section[Config]("evaluate")
 	other.Workers, other.RetryMax = 7, time.Hour
 	if versionOf(other, p, "m") != base {
 		t.Error("settings that do not shape verdicts change the version")
@@ -313,7 +315,7 @@ func TestRulesThatPanicDoNoHarm(t *testing.T) {
 }
 
 func TestTheRealRulesFit(t *testing.T) {
-	d := testEvaluator(t, newFakeStore(), nil, rules.New(rules.DefaultConfig()), nil)
+	d := testEvaluator(t, newFakeStore(), nil, rules.New(configtest.Section[rules.Config]("evaluate.rules")), nil)
 	bad := someCall(1, "Traceback (most recent call last):\n  File \"a.py\", line 1, in <module>\nValueError: bad")
 	done := someCall(2, "kept")
 	done.Evaluation = memoryd.Evaluation{State: memoryd.Judged, Score: 0.5, JudgedBy: "person"}

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"memoryd/internal/configtest"
+
 	"memoryd"
 	"memoryd/evaluate/rules"
 
@@ -249,7 +251,7 @@ var unsure = ruleFunc(func(*memoryd.Call) (float64, bool) { return memoryd.Score
 // caller starts it; it is stopped when the test ends.
 func testEvaluator(t *testing.T, l Ledger, m memoryd.Model, r Rules, change func(*Config)) *Evaluator {
 	t.Helper()
-	cfg := Default()
+	cfg := configtest.Section[Config]("evaluate")
 	if change != nil {
 		change(&cfg)
 	}

@@ -1,7 +1,6 @@
 package evaluate
 
 import (
-	"container/list"
 	"context"
 	"slices"
 	"sync"
@@ -9,6 +8,8 @@ import (
 
 	"memoryd"
 	"memoryd/evaluate/rules"
+
+	lru "github.com/hashicorp/golang-lru/v2"
 )
 
 // example is an earlier evaluation as the model is shown it.
@@ -40,37 +41,23 @@ type profiles struct {
 	// examples: is there a model that will be shown any?
 	examples bool
 
-	mu     sync.Mutex
-	byTool map[memoryd.ToolRef]*list.Element // of *slot
-	recent *list.List                        // front: used last
-}
-
-type slot struct {
-	ref memoryd.ToolRef
-	p   *profile
+	byTool *lru.Cache[memoryd.ToolRef, *profile]
 }
 
 func newProfiles(cfg Config, examples bool, l Ledger, now func() time.Time) *profiles {
-	return &profiles{
-		cfg: cfg, history: l.History, now: now, examples: examples,
-		byTool: map[memoryd.ToolRef]*list.Element{}, recent: list.New(),
-	}
+	byTool, _ := lru.New[memoryd.ToolRef, *profile](cfg.ProfileTools) // fails of no size only
+	return &profiles{cfg: cfg, history: l.History, now: now, examples: examples, byTool: byTool}
 }
 
 func (ps *profiles) of(ref memoryd.ToolRef) *profile {
-	ps.mu.Lock()
-	defer ps.mu.Unlock()
-	if e, ok := ps.byTool[ref]; ok {
-		ps.recent.MoveToFront(e)
-		return e.Value.(*slot).p
+	if p, ok := ps.byTool.Get(ref); ok {
+		return p
 	}
-	for ps.recent.Len() >= ps.cfg.ProfileTools {
-		oldest := ps.recent.Back()
-		delete(ps.byTool, ps.recent.Remove(oldest).(*slot).ref)
+	made := &profile{}
+	if p, known, _ := ps.byTool.PeekOrAdd(ref, made); known {
+		return p // another call made it meanwhile
 	}
-	s := &slot{ref, &profile{}}
-	ps.byTool[ref] = ps.recent.PushFront(s)
-	return s.p
+	return made
 }
 
 // with calls do with the tool's profile, loaded and for its own use. Without

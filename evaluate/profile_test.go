@@ -52,10 +52,10 @@ func TestProfilesAreBounded(t *testing.T) {
 		c.Tool = fmt.Sprint("tool", i)
 		d.Prejudge(t.Context(), []memoryd.Call{c})
 	}
-	if n := len(d.profiles.byTool); n != 3 || d.profiles.recent.Len() != 3 {
+	if n := d.profiles.byTool.Len(); n != 3 {
 		t.Errorf("%d profiles", n)
 	}
-	if _, ok := d.profiles.byTool[memoryd.ToolRef{Workspace: "w", Tool: "tool9"}]; !ok {
+	if !d.profiles.byTool.Contains(memoryd.ToolRef{Workspace: "w", Tool: "tool9"}) {
 		t.Error("the one used last is gone")
 	}
 }
@@ -138,8 +138,8 @@ func TestTheMemoryOfVerdictsIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(v.byKey) != memoSize || v.recent.Len() != memoSize {
-		t.Errorf("%d verdicts", len(v.byKey))
+	if v.recent.Len() != memoSize {
+		t.Errorf("%d verdicts", v.recent.Len())
 	}
 	if e, ok := v.find(context.Background(), keys{}, time.Now()); !ok || e.e.JudgedBy != memoryd.JudgedByCache {
 		t.Errorf("the store still knows it, got %+v", e)
@@ -160,7 +160,7 @@ func TestASecondCorrectionOfAnotherProcessArrives(t *testing.T) {
 	}
 	for after, want := range map[time.Duration]float64{personMemo - 1: 0, personMemo: 1} {
 		fresh := newEvaluationCache(s, &counters{})
-		fresh.remember(ks.person, said(0), start)
+		fresh.recent.Add(ks.person, memo{said(0), start})
 		if got, ok := fresh.find(t.Context(), ks, start.Add(after)); !ok || got.e.Score != want || !got.byPerson {
 			t.Errorf("after %v: %+v, %v", after, got, ok)
 		}

@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"memoryd/internal/configtest"
+
 	"memoryd"
 )
 
@@ -25,7 +27,7 @@ func TestAnEndpointThatCannotBeUsedIsSaidOnce(t *testing.T) {
 			return reply(1), nil
 		}}
 		var log bytes.Buffer
-		d, err := NewEvaluator(Default(), unsure, m, s, slog.New(slog.NewTextHandler(&log, nil)), time.Now)
+		d, err := NewEvaluator(configtest.Section[Config]("evaluate"), unsure, m, s, slog.New(slog.NewTextHandler(&log, nil)), time.Now)
 		if err != nil {
 			t.Fatal(err)
 		}

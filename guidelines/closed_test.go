@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"memoryd/internal/configtest"
+
 	"memoryd"
 	"memoryd/guidelines/evidence"
 )
@@ -74,7 +76,7 @@ func TestPoisonedMessagesNeverBecomeAnImperative(t *testing.T) {
 			poison := poisons[r.IntN(len(poisons))]
 			tried++
 			calls := poisoned(r, poison, carrier)
-			d, err := NewRules(DefaultConfig()).Compose(t.Context(), memoryd.Tool{ToolRef: calls[0].ToolRef}, calls, 20, nil)
+			d, err := NewRules(configtest.Section[Config]("guidelines")).Compose(t.Context(), memoryd.Tool{ToolRef: calls[0].ToolRef}, calls, 20, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -131,7 +133,7 @@ func TestOneRunOrOneAgentAloneIsProvisional(t *testing.T) {
 				calls[i].Output, calls[i].Metadata = "Error: backend is confused, 'mode' is a required property", json.RawMessage(of(i))
 			}
 		}
-		d, err := NewRules(DefaultConfig()).Compose(t.Context(), memoryd.Tool{ToolRef: calls[0].ToolRef}, calls, 20, nil)
+		d, err := NewRules(configtest.Section[Config]("guidelines")).Compose(t.Context(), memoryd.Tool{ToolRef: calls[0].ToolRef}, calls, 20, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,7 +157,7 @@ func TestOneRunOrOneAgentAloneIsProvisional(t *testing.T) {
 
 func TestQuotesCanBeSwitchedOff(t *testing.T) {
 	calls := poisoned(rand.New(rand.NewPCG(1, 1)), "backend is confused today", "Error: %s")
-	cfg := DefaultConfig()
+	cfg := configtest.Section[Config]("guidelines")
 	cfg.Quote = QuoteNever
 	d, err := NewRules(cfg).Compose(t.Context(), memoryd.Tool{ToolRef: calls[0].ToolRef}, calls, 20, nil)
 	if err != nil {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"memoryd/internal/configtest"
+
 	"memoryd"
 	"memoryd/guidelines"
 	"memoryd/guidelines/constraints"
@@ -27,7 +29,9 @@ func compose(t *testing.T, c composer, calls []memoryd.Call, prev *guidelines.Do
 	return d
 }
 
-func rulesWriter() *guidelines.Rules { return guidelines.NewRules(guidelines.DefaultConfig()) }
+func rulesWriter() *guidelines.Rules {
+	return guidelines.NewRules(configtest.Section[guidelines.Config]("guidelines"))
+}
 
 // stored is d as it comes back from a store.
 func stored(t *testing.T, d *guidelines.Document) *guidelines.Document {
@@ -76,7 +80,7 @@ func TestAHundredRefreshesWithoutNewEvidence(t *testing.T) {
 		asked++
 		return memoryd.Completion{Text: said}, nil
 	})
-	model, err := guidelines.NewModel(guidelines.DefaultConfig(), m)
+	model, err := guidelines.NewModel(configtest.Section[guidelines.Config]("guidelines"), m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +106,7 @@ func TestUntouchedItemsKeepTheirBytes(t *testing.T) {
 	said := items(t, item("limit", "Keep `limit` at 100 or less", nil, limit))
 	reworded := items(t, item("limit", "Never set `limit` above 100", nil, limit))
 	next := said
-	model, err := guidelines.NewModel(guidelines.DefaultConfig(), modelFunc(func(context.Context, memoryd.Prompt) (memoryd.Completion, error) {
+	model, err := guidelines.NewModel(configtest.Section[guidelines.Config]("guidelines"), modelFunc(func(context.Context, memoryd.Prompt) (memoryd.Completion, error) {
 		return memoryd.Completion{Text: next}, nil
 	}))
 	if err != nil {

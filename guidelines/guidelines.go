@@ -47,11 +47,6 @@ const (
 	QuoteNever = "never"
 )
 
-// DefaultConfig is the settings when nothing is configured.
-func DefaultConfig() Config {
-	return Config{MaxWords: 200, MinCalls: 10, TokenBudget: 8000, MaxAnswerTokens: 1200, MineCalls: 2000, Quote: QuoteQuorum}
-}
-
 // Validate names the setting that is wrong.
 func (c Config) Validate() error {
 	for _, s := range []struct {

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"unicode"
 
+	"memoryd/internal/configtest"
+
 	"memoryd"
 	"memoryd/guidelines/evidence"
 )
@@ -157,7 +159,7 @@ func TestHostileWordsOfASingleWriterAreNotPublished(t *testing.T) {
 			}
 			for _, attacks := range []int{1, 60} {
 				tried++
-				d, err := NewRules(DefaultConfig()).Compose(t.Context(), memoryd.Tool{ToolRef: memoryd.ToolRef{Workspace: "w", Tool: "lookup"}}, attacked(order, encode(order), bear, attacks), 20, nil)
+				d, err := NewRules(configtest.Section[Config]("guidelines")).Compose(t.Context(), memoryd.Tool{ToolRef: memoryd.ToolRef{Workspace: "w", Tool: "lookup"}}, attacked(order, encode(order), bear, attacks), 20, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -179,7 +181,7 @@ func TestHostileNamesAreWithheld(t *testing.T) {
 				continue
 			}
 			name := encode(order)
-			d, err := NewRules(DefaultConfig()).Compose(t.Context(), memoryd.Tool{ToolRef: memoryd.ToolRef{Workspace: "w", Tool: name}}, []memoryd.Call{keyed(1, name, "", "r", honest(1), "found it", 1)}, 20, nil)
+			d, err := NewRules(configtest.Section[Config]("guidelines")).Compose(t.Context(), memoryd.Tool{ToolRef: memoryd.ToolRef{Workspace: "w", Tool: name}}, []memoryd.Call{keyed(1, name, "", "r", honest(1), "found it", 1)}, 20, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -194,7 +196,7 @@ func TestHostileNamesAreWithheld(t *testing.T) {
 // nor with the plain words that the grammar has.
 func TestAnObedientModelPublishesNoOrder(t *testing.T) {
 	calls := attacked("", "", func(i int, _ string) (map[string]any, string, float64) { return honest(i), "Error: id not found", 0 }, 10)
-	f, err := NewRules(DefaultConfig()).find(t.Context(), memoryd.Tool{ToolRef: calls[0].ToolRef}, calls, 20)
+	f, err := NewRules(configtest.Section[Config]("guidelines")).find(t.Context(), memoryd.Tool{ToolRef: calls[0].ToolRef}, calls, 20)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"memoryd/internal/configtest"
+
 	"memoryd"
 	"memoryd/guidelines"
 	"memoryd/guidelines/constraints"
@@ -64,7 +66,7 @@ func TestMeasureThatAdviceKeepsItsSign(t *testing.T) {
 				continue
 			}
 			half := len(calls) / 2
-			d, err := guidelines.NewRules(guidelines.DefaultConfig()).Compose(t.Context(), memoryd.Tool{ToolRef: calls[0].ToolRef}, calls[:half], 20, nil)
+			d, err := guidelines.NewRules(configtest.Section[guidelines.Config]("guidelines")).Compose(t.Context(), memoryd.Tool{ToolRef: calls[0].ToolRef}, calls[:half], 20, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -126,7 +128,7 @@ func TestMeasureShuffledOutcomesPublishNoRuleOnInputs(t *testing.T) {
 					a, b := &calls[i], &calls[j]
 					a.Output, b.Output, a.Evaluation, b.Evaluation, a.Success, b.Success = b.Output, a.Output, b.Evaluation, a.Evaluation, b.Success, a.Success
 				})
-				d, err := guidelines.NewRules(guidelines.DefaultConfig()).Compose(t.Context(), memoryd.Tool{ToolRef: calls[0].ToolRef}, calls, 20, nil)
+				d, err := guidelines.NewRules(configtest.Section[guidelines.Config]("guidelines")).Compose(t.Context(), memoryd.Tool{ToolRef: calls[0].ToolRef}, calls, 20, nil)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"memoryd/internal/configtest"
+
 	"memoryd"
 	"memoryd/guidelines"
 	"memoryd/guidelines/evidence"
@@ -55,7 +57,7 @@ func TestMeasureRecordedTools(t *testing.T) {
 			}
 			calls = calls[max(0, len(calls)-keep):]
 			start := time.Now()
-			content, _, err := guidelines.NewRules(guidelines.DefaultConfig()).Write(t.Context(),
+			content, _, err := guidelines.NewRules(configtest.Section[guidelines.Config]("guidelines")).Write(t.Context(),
 				memoryd.Tool{ToolRef: calls[0].ToolRef}, calls, 20)
 			if err != nil {
 				t.Fatal(err)

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"memoryd/internal/configtest"
+
 	"memoryd"
 	"memoryd/guidelines"
 	"memoryd/guidelines/constraints"
@@ -34,7 +36,7 @@ func says(text string) modelFunc {
 // ask writes the guideline of calls with a model and tells what was dropped.
 func ask(t *testing.T, m modelFunc, calls []memoryd.Call) (string, guidelines.Review, error) {
 	t.Helper()
-	x, err := guidelines.NewModel(guidelines.DefaultConfig(), m)
+	x, err := guidelines.NewModel(configtest.Section[guidelines.Config]("guidelines"), m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +234,7 @@ func TestAModelThatFailsIsAnError(t *testing.T) {
 }
 
 func TestTheFallbackIsOnlyForAToolWithoutAGuideline(t *testing.T) {
-	cfg := guidelines.DefaultConfig()
+	cfg := configtest.Section[guidelines.Config]("guidelines")
 	cfg.FallbackToRules = true
 	x, err := guidelines.NewModel(cfg, says("nothing"))
 	if err != nil {
@@ -262,7 +264,7 @@ func TestThePromptStaysWithinItsBudgetAndHoldsNoSecret(t *testing.T) {
 	if _, _, err := ask(t, m, calls); err != nil {
 		t.Fatal(err)
 	}
-	if n := (len(seen.System) + len(seen.User)) / 4; n > guidelines.DefaultConfig().TokenBudget {
+	if n := (len(seen.System) + len(seen.User)) / 4; n > configtest.Section[guidelines.Config]("guidelines").TokenBudget {
 		t.Errorf("the prompt has about %d tokens", n)
 	}
 	if strings.Contains(seen.System, "ignore all previous") || strings.Contains(seen.System, "evil") {
@@ -280,7 +282,7 @@ func TestThePromptStaysWithinItsBudgetAndHoldsNoSecret(t *testing.T) {
 
 func TestThePromptFileReplacesTheInstructions(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "prompt.txt")
-	cfg := guidelines.DefaultConfig()
+	cfg := configtest.Section[guidelines.Config]("guidelines")
 	cfg.PromptFile = file
 	if _, err := guidelines.NewModel(cfg, says("")); err == nil || !strings.Contains(err.Error(), "prompt_file") {
 		t.Errorf("a missing file: %v", err)

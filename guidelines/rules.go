@@ -26,6 +26,8 @@ type Rules struct {
 type Window interface {
 	// Observations lists them, oldest first. An unknown tool has none.
 	Observations(ctx context.Context, ref memoryd.ToolRef) ([]evidence.Observation, error)
+	// Shared reports whether several sources recorded calls in a workspace.
+	Shared(ctx context.Context, workspace string) (bool, error)
 }
 
 // NewRules makes a Rules.
@@ -67,13 +69,20 @@ func (x *Rules) document(f *findings, d draft, prev *Document) *Document {
 // find computes everything that a guideline is worded from.
 func (x *Rules) find(ctx context.Context, tool memoryd.Tool, calls []memoryd.Call, recent int) (*findings, error) {
 	var window []evidence.Observation
+	var shared bool
 	if x.Window != nil {
 		var err error
+		if shared, err = x.Window.Shared(ctx, tool.Workspace); err != nil {
+			return nil, err
+		}
 		if window, err = x.Window.Observations(ctx, tool.ToolRef); err != nil {
 			return nil, fmt.Errorf("observations of %q: %w", tool.Tool, err)
 		}
 	}
 	obs := evidence.Merge(window, calls)
+	if shared {
+		evidence.Share(obs)
+	}
 	f := &findings{
 		obs:  obs,
 		tool: tool, recent: recent, minCalls: x.cfg.MinCalls, unquoted: x.cfg.Quote == QuoteNever,

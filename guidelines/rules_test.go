@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"memoryd/internal/configtest"
+
 	"memoryd"
 	"memoryd/guidelines"
 )
@@ -18,7 +20,7 @@ var update = flag.Bool("update", false, "write the golden files")
 
 func write(t *testing.T, calls []memoryd.Call) string {
 	t.Helper()
-	content, author, err := guidelines.NewRules(guidelines.DefaultConfig()).Write(t.Context(), toolOf(calls), calls, 20)
+	content, author, err := guidelines.NewRules(configtest.Section[guidelines.Config]("guidelines")).Write(t.Context(), toolOf(calls), calls, 20)
 	if err != nil || author != guidelines.AuthorRules {
 		t.Fatalf("author %q, error %v", author, err)
 	}
@@ -103,13 +105,13 @@ func TestNothingHostileReachesAGuideline(t *testing.T) {
 func TestAnEndedContextWritesNothing(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := guidelines.NewRules(guidelines.DefaultConfig()).Write(ctx, memoryd.Tool{}, nil, 20); !errors.Is(err, context.Canceled) {
+	if _, _, err := guidelines.NewRules(configtest.Section[guidelines.Config]("guidelines")).Write(ctx, memoryd.Tool{}, nil, 20); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestConfigNamesTheWrongSetting(t *testing.T) {
-	if err := guidelines.DefaultConfig().Validate(); err != nil {
+	if err := configtest.Section[guidelines.Config]("guidelines").Validate(); err != nil {
 		t.Error(err)
 	}
 	for key, change := range map[string]func(*guidelines.Config){
@@ -118,7 +120,7 @@ func TestConfigNamesTheWrongSetting(t *testing.T) {
 		"token_budget":      func(c *guidelines.Config) { c.TokenBudget = 100 },
 		"max_answer_tokens": func(c *guidelines.Config) { c.MaxAnswerTokens = -1 },
 	} {
-		c := guidelines.DefaultConfig()
+		c := configtest.Section[guidelines.Config]("guidelines")
 		change(&c)
 		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), key) {
 			t.Errorf("%s: %v", key, err)

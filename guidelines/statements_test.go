@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"memoryd/internal/configtest"
+
 	"memoryd"
 	"memoryd/guidelines"
 	"memoryd/guidelines/evidence"
@@ -22,6 +24,8 @@ type observed map[string][]evidence.Observation
 func (o observed) Observations(_ context.Context, ref memoryd.ToolRef) ([]evidence.Observation, error) {
 	return o[ref.Tool], nil
 }
+
+func (observed) Shared(context.Context, string) (bool, error) { return false, nil }
 
 func watch(calls []memoryd.Call) observed {
 	o, seen := evidence.NewObserver(), observed{}
@@ -84,7 +88,7 @@ func tell(t *testing.T, all []memoryd.Call, tool string) told {
 			x.calls = append(x.calls, c)
 		}
 	}
-	cfg := guidelines.DefaultConfig()
+	cfg := configtest.Section[guidelines.Config]("guidelines")
 	cfg.MineCalls, cfg.MaxWords = 10000, 400 // all that is known, to hold it to the files
 	r := guidelines.NewRules(cfg)
 	r.Window = watch(all)

@@ -134,7 +134,13 @@ func (c *Call) Ref() string {
 
 // Whole reports whether enough is known of the call to record it: which tool, and
 // that it ended.
-func (c *Call) Whole() bool { return c.Tool != "" && c.Ended && c.Outcome != Cancelled }
+func (c *Call) Whole() bool { return c.named() && c.Ended && c.Outcome != Cancelled }
+
+// named reports whether anything is left of the tool's name when it is recorded: blanks
+// and control characters are not.
+func (c *Call) named() bool {
+	return strings.TrimSpace(textsafe.Line(c.Tool, memoryd.MaxNameBytes)) != ""
+}
 
 // took is the duration, and whether it comes from times only.
 func (c *Call) took() (d time.Duration, fromTimes bool) {

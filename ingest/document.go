@@ -33,7 +33,11 @@ type scanner struct {
 var lax = []jsontext.Options{jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)}
 
 // errNotJSON says that a file does not begin as JSON does.
-var errNotJSON = errors.New("not JSON")
+var errNotJSON = errors.New("no JSON")
+
+// errUTF16 says that a file is one of UTF-16, as some shells of Windows write what is
+// redirected into a file.
+var errUTF16 = errors.New("text in UTF-16: save it as UTF-8")
 
 func (s scanner) run(r io.Reader) error {
 	in := bufio.NewReaderSize(r, peeked)
@@ -41,6 +45,9 @@ func (s scanner) run(r io.Reader) error {
 	if err != nil && !errors.Is(err, io.EOF) { // what came before it still counts
 		whole := bytes.Clone(head)
 		return errors.Join(s.run(bytes.NewReader(whole)), err)
+	}
+	if bytes.HasPrefix(head, []byte{0xff, 0xfe}) || bytes.HasPrefix(head, []byte{0xfe, 0xff}) {
+		return errUTF16
 	}
 	if bytes.HasPrefix(head, []byte("\ufeff")) {
 		_, _ = in.Discard(len("\ufeff"))
@@ -67,24 +74,13 @@ func inLines(head []byte) bool {
 func (s scanner) lines(in *bufio.Reader) error {
 	var line []byte
 	for number := 1; ; number++ {
-		line = line[:0]
-		long := false
 		var err error
-		for {
-			var part []byte
-			part, err = in.ReadSlice('\n')
-			if long = long || len(line)+len(part) > maxDocument; !long {
-				line = append(line, part...)
-			}
-			if !errors.Is(err, bufio.ErrBufferFull) {
-				break
-			}
-		}
+		line, err = ReadLine(in, line[:0])
 		doc := bytes.TrimSpace(line)
 		switch {
-		case long:
-			s.broken(number, fmt.Sprintf("longer than %d MiB", maxDocument>>20))
-			line = nil
+		case errors.Is(err, ErrLongLine):
+			s.broken(number, ErrLongLine.Error())
+			err, line = nil, nil
 		case len(doc) == 0:
 		case doc[0] != '{' || doc[len(doc)-1] != '}':
 			s.broken(number, "not a JSON object")
@@ -96,6 +92,27 @@ func (s scanner) lines(in *bufio.Reader) error {
 		}
 		if err != nil {
 			return fmt.Errorf("line %d: %w", number, err)
+		}
+	}
+}
+
+// ErrLongLine is of a line that is too long to be read.
+var ErrLongLine = fmt.Errorf("longer than %d MiB", maxDocument>>20)
+
+// ReadLine appends the next line to line. One that is too long is passed over and gives
+// ErrLongLine; with the last line comes io.EOF.
+func ReadLine(in *bufio.Reader, line []byte) ([]byte, error) {
+	for long := false; ; {
+		part, err := in.ReadSlice('\n')
+		if long = long || len(line)+len(part) > maxDocument; !long {
+			line = append(line, part...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+		case long && (err == nil || errors.Is(err, io.EOF)):
+			return nil, ErrLongLine // the end shows again
+		default:
+			return line, err
 		}
 	}
 }

@@ -48,6 +48,52 @@ func TestBrokenAndEndlessLinesCostThemselves(t *testing.T) {
 	}
 }
 
+// Bytes that are no text, levels without end and control characters cost their line.
+func TestOddLinesCostThemselves(t *testing.T) {
+	t.Parallel()
+	good := fmt.Sprintf(asked, 1) + fmt.Sprintf(ended, 1)
+	for name, odd := range map[string]string{
+		"deep":             strings.Replace(fmt.Sprintf(asked, 2), `"ls"`, strings.Repeat("[", 100_000)+strings.Repeat("]", 100_000), 1),
+		"deep, half":       `{"type":"assistant","message":` + strings.Repeat(`{"a":`, 100_000) + "\n",
+		"NUL":              strings.Replace(fmt.Sprintf(asked, 2), `"ls"`, "\"l\x00s\"", 1),
+		"no UTF-8":         strings.Replace(fmt.Sprintf(asked, 2), `"Bash"`, "\"\xff\xfe\xc3\"", 1),
+		"UTF-16 inside":    "{\x00\"\x00a\x00\"\x00:\x001\x00}\x00\n\x00",
+		"escapes":          strings.Replace(fmt.Sprintf(asked, 2), `"Bash"`, `"\u001b]0;gotcha\u0007\u202e"`, 1),
+		"a lone surrogate": strings.Replace(fmt.Sprintf(asked, 2), `"ls"`, `"\ud800"`, 1),
+		"half a line":      fmt.Sprintf(asked, 2)[:60],
+	} {
+		calls, s, err := readAll(t, "x.jsonl", strings.NewReader(good+odd+strings.ReplaceAll(good, "c1", "c3")))
+		if want := 2; name == "half a line" || name == "UTF-16 inside" { // the next line is a part of it
+			if calls < 1 || err != nil {
+				t.Errorf("%s: "+noFail, name, calls, s.Broken, err)
+			}
+		} else if calls != want || err != nil {
+			t.Errorf("%s: "+noFail, name, calls, s.Broken, err)
+		}
+	}
+}
+
+// Half a file gives the calls that it holds whole and says what is wrong; a file of
+// another encoding is named as such.
+func TestHalfAFileAndOtherEncodings(t *testing.T) {
+	t.Parallel()
+	var packed bytes.Buffer
+	zw := gzip.NewWriter(&packed)
+	for i := range 2000 {
+		_, _ = io.WriteString(zw, fmt.Sprintf(asked, i)+fmt.Sprintf(ended, i))
+	}
+	_ = zw.Close()
+	half := write(t, "half.jsonl.gz", func(w io.Writer) { _, _ = w.Write(packed.Bytes()[:packed.Len()/2]) })
+	s, err := ingest.ReadFile(t.Context(), half, ingest.Options{Call: func(ingest.Call) {}})
+	if s.Calls < 100 || s.Calls >= 2000 || !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("%+v, %v", s, err)
+	}
+	wide := write(t, "wide.jsonl", func(w io.Writer) { _, _ = io.WriteString(w, "\xff\xfe{\x00\"\x00a\x00\"\x00:\x001\x00}\x00") })
+	if _, err := ingest.ReadFile(t.Context(), wide, ingest.Options{Call: func(ingest.Call) {}}); err == nil || !strings.Contains(err.Error(), "UTF-16") {
+		t.Errorf("UTF-16: %v", err)
+	}
+}
+
 // endlessly is a text without end.
 type endlessly struct{}
 

@@ -101,7 +101,8 @@ func (i *Intake) Recognise(workspace string, c *Call) {
 		}
 	}
 	own, outcome := c.Ref(), "new"
-	if e := recent.find(c); e != nil {
+	e := recent.find(c)
+	if e != nil {
 		outcome = "known"
 		known := e.Value.(*held) //nolint:forcetypeassert // the list holds nothing else
 		c.As, c.Tool = known.call.As, known.call.Tool
@@ -111,10 +112,7 @@ func (i *Intake) Recognise(workspace string, c *Call) {
 	}
 	brief := *c
 	brief.As, brief.Output = c.Ref(), ""
-	recent.Add(brief, now)
-	if e := recent.find(&brief); e != nil {
-		recent.name(e, own)
-	}
+	recent.add(e, &brief, now, brief.As, own)
 }
 
 // Drop counts accounts that were left out, by reason.

@@ -57,3 +57,33 @@ func TestAnIntakeIsBounded(t *testing.T) {
 		t.Error(len(in.recent), len(in.counts))
 	}
 }
+
+// Among thousands of equal calls (git status) a further account of one is looked for
+// among those of its time.
+func TestEqualCallsAreFoundByTheirTimes(t *testing.T) {
+	t.Parallel()
+	begun := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	j := NewJoiner(func(Call) {})
+	const calls = 3000
+	for i := range calls {
+		at := begun.Add(time.Duration(i) * time.Minute)
+		account := Call{Source: "otlp:genai", Tool: "shell", Input: json.RawMessage(`{"command":"git status"}`), Ended: true, Begun: at, Done: at.Add(time.Second)}
+		j.Add(account, at)
+		account.Source, account.Input = "claude-code", json.RawMessage(`{ "command" : "git status" }`)
+		j.Add(account, at)
+	}
+	if j.Held() != calls {
+		t.Errorf("%d calls are held, want %d", j.Held(), calls)
+	}
+	for _, alike := range j.alike {
+		if len(alike) > 70 {
+			t.Fatalf("%d calls are compared", len(alike))
+		}
+	}
+	for j.Held() > 0 {
+		j.remove(j.order.Front())
+	}
+	if len(j.alike)+len(j.byRef)+j.bytes != 0 {
+		t.Errorf("of no calls are left: %d traits, %d refs, %d bytes", len(j.alike), len(j.byRef), j.bytes)
+	}
+}

@@ -2,7 +2,9 @@ package ingest
 
 import (
 	"container/list"
+	"hash/maphash"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,6 +18,8 @@ const (
 	// overlap is how far the times of two accounts of one call may lie apart: the
 	// clock of another process, a hook that ran late.
 	overlap = 2 * time.Second
+	// maxHours is for how long a call can be found by its time.
+	maxHours = 24
 )
 
 // Joiner makes one call of its parts and of its several accounts: the call of a
@@ -32,9 +36,15 @@ const (
 type Joiner struct {
 	emit  func(Call)
 	byRef map[string]*list.Element
-	alike map[string][]*list.Element // by arguments
-	order *list.List                 // of *held, the oldest first
+	order *list.List // of *held, the oldest first
 	bytes int
+	came  int // calls that were held so far
+	// alike holds them by what further accounts of them share (see traits), once there
+	// can be any: from the second source on, or with spans.
+	alike  map[uint64][]*list.Element
+	source string
+	mixed  bool
+	seed   maphash.Seed
 
 	// Unfinished counts calls that were let go without a result, Cancelled those
 	// that somebody stopped.
@@ -43,8 +53,9 @@ type Joiner struct {
 
 type held struct {
 	call    Call
+	number  int // in the order in which calls came
 	refs    []string
-	args    string
+	traits  []uint64
 	changed time.Time
 	bytes   int
 }
@@ -52,24 +63,28 @@ type held struct {
 // NewJoiner makes a Joiner that gives each call to emit when it lets it go. Calls
 // that are not Whole are counted instead.
 func NewJoiner(emit func(Call)) *Joiner {
-	return &Joiner{emit: emit, byRef: map[string]*list.Element{}, alike: map[string][]*list.Element{}, order: list.New()}
+	return &Joiner{emit: emit, byRef: map[string]*list.Element{}, alike: map[uint64][]*list.Element{}, order: list.New(), seed: maphash.MakeSeed()}
 }
 
 // Add takes a call, or a part of one, at a time (which only Due asks for).
-func (j *Joiner) Add(c Call, now time.Time) {
+func (j *Joiner) Add(c Call, now time.Time) { j.add(j.find(&c), &c, now, c.Ref()) }
+
+// add takes a call into e, a held one, or as a new one where that is nil, to be found
+// by refs.
+func (j *Joiner) add(e *list.Element, c *Call, now time.Time, refs ...string) {
 	if len(c.Sources) == 0 && c.Source != "" {
 		c.Sources = []string{c.Source}
 	}
-	e := j.find(&c)
 	if e == nil {
-		e = j.order.PushBack(&held{})
-		e.Value.(*held).call = c //nolint:forcetypeassert // the list holds nothing else
+		j.came++
+		e = j.order.PushBack(&held{number: j.came})
+		e.Value.(*held).call = *c //nolint:forcetypeassert // the list holds nothing else
 	} else {
 		h := e.Value.(*held) //nolint:forcetypeassert // as above
 		j.bytes -= h.bytes
-		merge(&h.call, &c)
+		merge(&h.call, c)
 	}
-	j.index(e, c.Ref(), now)
+	j.index(e, refs, now)
 	for j.order.Len() > maxHeld || j.bytes > maxHeldBytes && j.order.Len() > 1 {
 		j.letGo(j.order.Front())
 	}
@@ -122,41 +137,94 @@ func (j *Joiner) remove(e *list.Element) *held {
 	for _, ref := range h.refs {
 		delete(j.byRef, ref)
 	}
-	j.unlike(h.args, e)
+	j.unlike(h, e)
 	return h
 }
 
-func (j *Joiner) unlike(args string, e *list.Element) {
-	if left := slices.DeleteFunc(j.alike[args], func(o *list.Element) bool { return o == e }); len(left) > 0 {
-		j.alike[args] = left
-	} else {
-		delete(j.alike, args)
+func (j *Joiner) unlike(h *held, e *list.Element) {
+	for _, t := range h.traits {
+		if left := slices.DeleteFunc(j.alike[t], func(o *list.Element) bool { return o == e }); len(left) > 0 {
+			j.alike[t] = left
+		} else {
+			delete(j.alike, t)
+		}
 	}
+	h.traits = nil
 }
 
 // index makes a held call findable by what is known of it now.
-func (j *Joiner) index(e *list.Element, ref string, now time.Time) {
+func (j *Joiner) index(e *list.Element, refs []string, now time.Time) {
 	h := e.Value.(*held) //nolint:forcetypeassert // as above
 	h.changed = now
 	h.bytes = 512 + len(h.call.Input) + len(h.call.Output)
 	j.bytes += h.bytes
-	j.name(e, ref)
-	if args := arguments(&h.call); args != h.args {
-		if h.args != "" {
-			j.unlike(h.args, e)
+	for _, ref := range refs {
+		if ref != "" && j.byRef[ref] == nil {
+			j.byRef[ref] = e
+			h.refs = append(h.refs, ref)
 		}
-		h.args = args
-		j.alike[args] = append(j.alike[args], e)
+	}
+	if j.mixed {
+		j.unlike(h, e)
+		j.liken(h, e)
 	}
 }
 
-// name makes a held call findable by a further ref.
-func (j *Joiner) name(e *list.Element, ref string) {
-	if ref != "" && j.byRef[ref] == nil {
-		j.byRef[ref] = e
-		h := e.Value.(*held) //nolint:forcetypeassert // as above
-		h.refs = append(h.refs, ref)
+func (j *Joiner) liken(h *held, e *list.Element) {
+	h.traits = j.traits(&h.call, h.call.Parent, h.call.Span)
+	for _, t := range h.traits {
+		j.alike[t] = append(j.alike[t], e)
 	}
+}
+
+// mix notes the source of a call. With the second one, and with the first span, the
+// calls so far become findable by their traits.
+func (j *Joiner) mix(c *Call) {
+	if j.source == "" {
+		j.source = c.Source
+	}
+	if j.mixed || c.Source == j.source && c.Span == "" {
+		return
+	}
+	j.mixed = true
+	for e := j.order.Front(); e != nil; e = e.Next() {
+		j.liken(e.Value.(*held), e) //nolint:forcetypeassert // as above
+	}
+}
+
+// traits are what accounts of one call share, each hashed with the arguments: the hours
+// in which it ran, and a span right above or below, if the parameters
+// above and below name the other account's Span and Parent.
+func (j *Joiner) traits(c *Call, above, below string) (list []uint64) {
+	args := arguments(c)
+	if len(args) == 0 {
+		return nil
+	}
+	sum := maphash.Bytes(j.seed, args)
+	add := func(kind byte, is string) {
+		if t := maphash.Comparable(j.seed, trait{sum, kind, is}); !slices.Contains(list, t) {
+			list = append(list, t)
+		}
+	}
+	if from, to := c.span(); !from.IsZero() {
+		first, last := from.Add(-overlap).Unix()/3600, to.Add(overlap).Unix()/3600
+		for hour := first; hour <= min(last, first+maxHours); hour++ {
+			add('t', strconv.FormatInt(hour, 10))
+		}
+	}
+	if above != "" {
+		add('a', c.Trace+"/"+above)
+	}
+	if below != "" {
+		add('b', c.Trace+"/"+below)
+	}
+	return list
+}
+
+type trait struct {
+	args uint64
+	kind byte
+	is   string
 }
 
 // find gives the held call that c is a part or another account of.
@@ -165,28 +233,30 @@ func (j *Joiner) find(c *Call) *list.Element {
 	if e := j.byRef[ref]; ref != "" && e != nil {
 		return e
 	}
-	args := arguments(c)
-	if args == "" {
+	if j.mix(c); !j.mixed {
 		return nil
 	}
-	for _, e := range j.alike[args] {
-		h := e.Value.(*held) //nolint:forcetypeassert // as above
-		if o := &h.call; sameTool(o.Tool, c.Tool) && (nested(o, c) || !slices.Contains(o.Sources, c.Source) && !apart(o, c) && meet(o, c)) {
-			return e
+	var oldest *list.Element
+	for _, t := range j.traits(c, c.Span, c.Parent) {
+		for _, e := range j.alike[t] {
+			h := e.Value.(*held)                                          //nolint:forcetypeassert // as above
+			if oldest != nil && oldest.Value.(*held).number <= h.number { //nolint:forcetypeassert // as above
+				continue
+			}
+			if o := &h.call; sameTool(o.Tool, c.Tool) && (nested(o, c) || !slices.Contains(o.Sources, c.Source) && !apart(o, c) && meet(o, c)) {
+				oldest = e
+			}
 		}
 	}
-	return nil
+	return oldest
 }
 
-// arguments is the canonical text of a call's input; "" when it is not known.
-func arguments(c *Call) string {
-	if len(c.Input) == 0 {
-		return ""
-	}
+// arguments is the canonical text of a call's input; nothing when it is not known.
+func arguments(c *Call) []byte {
 	if len(c.Input) > 1<<20 { // such an input is known by its beginning
-		return string(c.Input[:1<<10])
+		return c.Input[:1<<10]
 	}
-	return string(memoryd.InputText(c.Input)) + " "
+	return memoryd.InputText(c.Input)
 }
 
 // sameTool compares names without the server and the host that some put before

@@ -109,6 +109,15 @@ func TestCallsWithoutAResultAreCountedNotGiven(t *testing.T) {
 	}
 }
 
+// A name of control characters and blanks is none when it is recorded.
+func TestANameOfBlanksIsNone(t *testing.T) {
+	t.Parallel()
+	calls, j := joined(t, ingest.Call{Source: "x", ID: "1", Tool: "\x1b \x00", Ended: true})
+	if len(calls) != 0 || j.Unfinished != 1 {
+		t.Errorf("%d calls, %d unfinished", len(calls), j.Unfinished)
+	}
+}
+
 func TestDueLetsGoOfWhatIsQuiet(t *testing.T) {
 	t.Parallel()
 	var n int

@@ -152,8 +152,8 @@ func Read(ctx context.Context, name string, r io.Reader, o Options) (Stats, erro
 		return f.stats, fmt.Errorf("format: %q is none of %s", o.Format, strings.Join(FormatNames(), ", "))
 	}
 	err := scanner{document: f.document, broken: f.broken}.run(&stopper{ctx, r})
-	if errors.Is(err, errNotJSON) {
-		return f.stats, &UnknownShape{Found: "no JSON", Expected: f.asked}
+	if errors.Is(err, errNotJSON) || errors.Is(err, errUTF16) {
+		return f.stats, &UnknownShape{Found: err.Error(), Expected: f.asked}
 	}
 	if shape := f.settle(); err == nil {
 		err = shape

@@ -178,7 +178,7 @@ func SpanCall(s *Span) (c Call, skipped string) {
 		c.ID = cmp.Or(c.ID, r.id)
 		c.identify(a)
 		switch {
-		case c.Tool == "":
+		case !c.named():
 			return c, Nameless
 		case internalTools[c.Tool]:
 			return c, NotATool

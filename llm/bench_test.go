@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"memoryd/internal/configtest"
+
 	"memoryd/llm"
 	"memoryd/llm/llmtest"
 )
@@ -15,7 +17,7 @@ import (
 // network; BenchmarkRoundTrip is the part of it that the test server takes.
 func BenchmarkComplete(b *testing.B) {
 	s := llmtest.New(llmtest.Always(llmtest.Answer(`{"score":1}`)))
-	c, err := llm.New(llm.Default(), "", llm.Options{HTTP: s.Transport()})
+	c, err := llm.New(configtest.Section[llm.Config]("llm.default"), "", llm.Options{HTTP: s.Transport()})
 	if err != nil {
 		b.Fatal(err)
 	}

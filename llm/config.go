@@ -84,17 +84,6 @@ type Config struct {
 	ProbeInterval time.Duration `yaml:"probe_interval"`
 }
 
-// Default is the configuration with every setting at its default.
-func Default() Config {
-	return Config{
-		Backend: BackendOpenAI, ModelName: "gpt-4o-mini", APIKeyEnv: "OPENAI_API_KEY",
-		MaxTokens:      1024,
-		AttemptTimeout: time.Minute, TotalTimeout: 3 * time.Minute, Retries: 3,
-		MaxConcurrency: 32, MaxQueue: 20_000,
-		FallbackAfter: 5 * time.Second, BreakerFailures: 8, ProbeInterval: 5 * time.Minute,
-	}
-}
-
 // Validate reports the first setting that cannot work, by its yaml key.
 func (c Config) Validate() error {
 	if c.Backend != BackendOpenAI {

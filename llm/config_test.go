@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"memoryd/internal/configtest"
+
 	"memoryd"
 	"memoryd/llm"
 
@@ -12,7 +14,7 @@ import (
 )
 
 func TestDefaultIsValid(t *testing.T) {
-	if err := llm.Default().Validate(); err != nil {
+	if err := configtest.Section[llm.Config]("llm.default").Validate(); err != nil {
 		t.Error(err)
 	}
 }
@@ -38,7 +40,7 @@ func TestValidateNamesTheKey(t *testing.T) {
 		"probe_interval":      func(c *llm.Config) { c.ProbeInterval = 0 },
 	}
 	for key, change := range tests {
-		c := llm.Default()
+		c := configtest.Section[llm.Config]("llm.default")
 		change(&c)
 		err := c.Validate()
 		if err == nil || !strings.HasPrefix(err.Error(), key+":") {
@@ -55,7 +57,7 @@ func TestBaseURL(t *testing.T) {
 		"": true, "http://127.0.0.1:9100/v1": true, "https://api.example.com/v1/": true,
 		"127.0.0.1:9100": false, "http://": false, "http://user:pw@host/v1": false, "http://host/v1?x=1": false, "://": false,
 	} {
-		c := llm.Default()
+		c := configtest.Section[llm.Config]("llm.default")
 		c.BaseURL = url
 		if err := c.Validate(); (err == nil) != ok {
 			t.Errorf("%q: %v", url, err)
@@ -66,20 +68,20 @@ func TestBaseURL(t *testing.T) {
 }
 
 func TestConfigReadsFromYAML(t *testing.T) {
-	c := llm.Default()
+	c := configtest.Section[llm.Config]("llm.default")
 	text := "model_name: m\nbase_url: http://h/v1\napi_key_env: K\nattempt_timeout: 5s\nrequests_per_minute: 60\nfallback_models: [a, b]\nburst: 1m\n"
 	if err := yaml.Unmarshal([]byte(text), &c); err != nil {
 		t.Fatal(err)
 	}
 	if c.ModelName != "m" || c.BaseURL != "http://h/v1" || c.APIKeyEnv != "K" || c.AttemptTimeout != 5*time.Second ||
-		c.RequestsPerMinute != 60 || len(c.FallbackModels) != 2 || c.Burst != time.Minute || c.Retries != llm.Default().Retries {
+		c.RequestsPerMinute != 60 || len(c.FallbackModels) != 2 || c.Burst != time.Minute || c.Retries != configtest.Section[llm.Config]("llm.default").Retries {
 		t.Errorf("got %+v", c)
 	}
 }
 
 func TestAKeyThatCannotBeAHeaderIsRefused(t *testing.T) {
 	for _, key := range []string{"sk-1 2", "sk-1\n2", "ключ"} {
-		_, err := llm.New(llm.Default(), key, llm.Options{})
+		_, err := llm.New(configtest.Section[llm.Config]("llm.default"), key, llm.Options{})
 		if !memoryd.IsKind(err, memoryd.Invalid) || strings.Contains(err.Error(), key) {
 			t.Errorf("got %v", err)
 		}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"memoryd/internal/configtest"
+
 	"memoryd"
 	"memoryd/llm"
 	"memoryd/llm/llmtest"
@@ -190,7 +192,7 @@ func TestTheObserverHearsOfEachAttempt(t *testing.T) {
 func TestTheKeyIsSentAndNoKeyIsNot(t *testing.T) {
 	for _, key := range []string{testKey, ""} {
 		s := llmtest.New(llmtest.Always(llmtest.Answer("x")))
-		c, err := llm.New(llm.Default(), key, llm.Options{HTTP: s.Transport()})
+		c, err := llm.New(configtest.Section[llm.Config]("llm.default"), key, llm.Options{HTTP: s.Transport()})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"memoryd/internal/configtest"
+
 	"memoryd/llm"
 	"memoryd/llm/llmtest"
 )
@@ -84,7 +86,7 @@ func TestEachFaultHasItsErrorAndItsNumberOfRequests(t *testing.T) {
 				if n := s.Counts().Requests; n != tc.requests {
 					t.Errorf("%d requests, want %d", n, tc.requests)
 				}
-				if took > llm.Default().TotalTimeout {
+				if took > configtest.Section[llm.Config]("llm.default").TotalTimeout {
 					t.Errorf("took %v", took)
 				}
 				if h := c.Health(); h.Reason != tc.health || (h.Status == llm.HealthOK) != (tc.health == "") {
@@ -146,7 +148,7 @@ func TestFaultsOverHTTP(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tc := faultCases()[name]
 			s := llmtest.New(llmtest.Always(tc.reply))
-			cfg := llm.Default()
+			cfg := configtest.Section[llm.Config]("llm.default")
 			cfg.BaseURL, cfg.Retries = s.Start(t), 0
 			c, err := llm.New(cfg, testKey, llm.Options{})
 			if err != nil {
@@ -160,7 +162,7 @@ func TestFaultsOverHTTP(t *testing.T) {
 }
 
 func TestNobodyListens(t *testing.T) {
-	cfg := llm.Default()
+	cfg := configtest.Section[llm.Config]("llm.default")
 	cfg.BaseURL, cfg.Retries = "http://127.0.0.1:1/v1", 0
 	c, err := llm.New(cfg, "", llm.Options{})
 	if err != nil {

@@ -12,6 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"memoryd/internal/configtest"
+
 	"memoryd"
 	"memoryd/llm"
 	"memoryd/llm/llmtest"
@@ -156,7 +158,7 @@ func finishCases() map[string]finishCase {
 
 // knownConfig tells a client the limits.
 func knownConfig(lim llmtest.Limits) llm.Config {
-	cfg := llm.Default()
+	cfg := configtest.Section[llm.Config]("llm.default")
 	cfg.RequestsPerMinute, cfg.TokensPerMinute = lim.RequestsPerMinute, lim.TokensPerMinute
 	if lim.Concurrency > 0 {
 		cfg.MaxConcurrency = lim.Concurrency
@@ -174,7 +176,7 @@ func TestFinishTimeStaysNearItsBound(t *testing.T) {
 		early := told
 		early.EarlyHeaders = true
 		late.RetryAfter = llmtest.Seconds
-		checkFinish(t, "refusals alone/"+name, llm.Default(), tc.lim, tc.refusals)
+		checkFinish(t, "refusals alone/"+name, configtest.Section[llm.Config]("llm.default"), tc.lim, tc.refusals)
 		if testing.Short() { // the others go the same ways with less to learn
 			continue
 		}
@@ -182,9 +184,9 @@ func TestFinishTimeStaysNearItsBound(t *testing.T) {
 			checkFinish(t, "known/"+name, knownConfig(tc.lim), tc.lim, tc.known)
 		}
 		checkFinish(t, "known and headers/"+name, knownConfig(told), told, max(tc.known, tc.headers))
-		checkFinish(t, "headers/"+name, llm.Default(), told, tc.headers)
-		checkFinish(t, "early headers/"+name, llm.Default(), early, tc.headers)
-		checkFinish(t, "retry-after/"+name, llm.Default(), late, tc.refusals)
+		checkFinish(t, "headers/"+name, configtest.Section[llm.Config]("llm.default"), told, tc.headers)
+		checkFinish(t, "early headers/"+name, configtest.Section[llm.Config]("llm.default"), early, tc.headers)
+		checkFinish(t, "retry-after/"+name, configtest.Section[llm.Config]("llm.default"), late, tc.refusals)
 	}
 }
 

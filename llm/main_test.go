@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"memoryd/internal/configtest"
+
 	"memoryd"
 	"memoryd/llm"
 	"memoryd/llm/llmtest"
@@ -30,7 +32,7 @@ func prompt(workspace string) memoryd.Prompt {
 // change left it.
 func newClient(t *testing.T, s *llmtest.Server, opts llm.Options, change func(*llm.Config)) *llm.Client {
 	t.Helper()
-	cfg := llm.Default()
+	cfg := configtest.Section[llm.Config]("llm.default")
 	if change != nil {
 		change(&cfg)
 	}

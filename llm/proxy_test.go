@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"memoryd/internal/configtest"
+
 	"memoryd"
 	"memoryd/llm"
 )
@@ -24,7 +26,7 @@ func TestAProxyIsUsedOnlyWhereOneIsConfigured(t *testing.T) {
 	defer proxy.Close()
 	t.Setenv("HTTP_PROXY", proxy.URL) // read once by the process: for "environment" by no other test here
 	ask := func(to string) {
-		cfg := llm.Default()
+		cfg := configtest.Section[llm.Config]("llm.default")
 		cfg.BaseURL, cfg.Proxy, cfg.Retries = "http://model.invalid/v1", to, 0
 		c, err := llm.New(cfg, "secret", llm.Options{})
 		if err != nil {
@@ -57,7 +59,7 @@ func TestAKeyInClearIsSaid(t *testing.T) {
 		"https by a proxy of plain http": {"https://models/v1", "k", "http://proxy:3128", false},
 	} {
 		var log bytes.Buffer
-		cfg := llm.Default()
+		cfg := configtest.Section[llm.Config]("llm.default")
 		cfg.BaseURL, cfg.Proxy = tc.base, tc.proxy
 		c, err := llm.New(cfg, tc.key, llm.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		if err != nil {

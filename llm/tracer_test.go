@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"memoryd/internal/configtest"
+
 	"memoryd/llm"
 	"memoryd/llm/llmtest"
 )
@@ -37,7 +39,7 @@ func TestATracerIsAroundEachAttempt(t *testing.T) {
 	if _, _, err := ask(t.Context(), c.ForOp("judge", 0), "w"); err != nil {
 		t.Fatal(err)
 	}
-	one := "judge " + llm.Default().ModelName + " w "
+	one := "judge " + configtest.Section[llm.Config]("llm.default").ModelName + " w "
 	if want := []string{one, one}; !slices.Equal(begun, want) {
 		t.Errorf("begun %q, want %q", begun, want)
 	}

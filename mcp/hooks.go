@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
@@ -130,16 +128,7 @@ func editHooks(host, home string, f func(*hookFile, map[string][]jsontext.Value)
 	if !ok {
 		return Change{}, fmt.Errorf("%q is not known; known are %s", host, strings.Join(HookHosts(), ", "))
 	}
-	c := Change{Path: h.path(home)}
-	text, err := os.ReadFile(c.Path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return c, err
-	}
-	c.Before = text
-	if c.After, err = editHookText(text, &h, f); err != nil {
-		return c, fmt.Errorf("%s: %w", c.Path, err)
-	}
-	return c, nil
+	return planned(h.path(home), func(text []byte) ([]byte, error) { return editHookText(text, &h, f) })
 }
 
 func editHookText(text []byte, h *hookFile, f func(*hookFile, map[string][]jsontext.Value) error) ([]byte, error) {

@@ -130,19 +130,24 @@ func edit(client, home string, f func(servers map[string]json.RawMessage, kind s
 	if !ok {
 		return Change{}, fmt.Errorf("--client: %q is not known; known are %s", client, strings.Join(HostNames(), ", "))
 	}
-	c := Change{Path: h.path(home)}
-	text, err := os.ReadFile(c.Path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	path := h.path(home)
+	return planned(path, func(text []byte) ([]byte, error) {
+		if strings.HasSuffix(path, ".toml") {
+			return editTOML(text, h.key, f)
+		}
+		return editJSON(text, h, f)
+	})
+}
+
+// planned is the change that edit would make to a file, which need not be there.
+func planned(path string, edit func(text []byte) ([]byte, error)) (Change, error) {
+	c := Change{Path: path}
+	var err error
+	if c.Before, err = os.ReadFile(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return c, err
 	}
-	c.Before = text
-	if strings.HasSuffix(c.Path, ".toml") {
-		c.After, err = editTOML(text, h.key, f)
-	} else {
-		c.After, err = editJSON(text, h, f)
-	}
-	if err != nil {
-		return c, fmt.Errorf("%s: %w", c.Path, err)
+	if c.After, err = edit(c.Before); err != nil {
+		return c, fmt.Errorf("%s: %w", path, err)
 	}
 	return c, nil
 }

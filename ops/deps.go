@@ -36,8 +36,10 @@ type Deps struct {
 	// evaluation that a person gave.
 	SummaryFailed func(ctx context.Context, ref memoryd.ToolRef, err error)
 	Corrected     func(ctx context.Context, before memoryd.Call, after memoryd.Evaluation)
-	// Forget drops what was learned of a tool beside its history; nil: nothing was.
-	Forget func(ctx context.Context, ref memoryd.ToolRef) error
+	// Forget drops what was learned of a tool beside its history, ForgetSource what says
+	// that somebody recorded calls in a workspace; nil: nothing was.
+	Forget       func(ctx context.Context, ref memoryd.ToolRef) error
+	ForgetSource func(ctx context.Context, workspace, source string) error
 	// Redaction takes secrets out of what is stored; nil takes out none.
 	Redaction *Redaction
 	Logger    *slog.Logger

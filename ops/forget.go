@@ -17,6 +17,7 @@ type forgetter struct {
 	store     store.Store
 	revisions Revisions
 	drop      func(ctx context.Context, ref memoryd.ToolRef) error
+	source    func(ctx context.Context, workspace, source string) error
 }
 
 // forget removes the kept calls of a workspace that a source wrote, with all that was
@@ -25,6 +26,11 @@ type forgetter struct {
 // left. It reports how many calls there were; after an error, asking again goes on.
 func (o forgetter) forget(ctx context.Context, workspace, source string) (int, error) {
 	n := 0
+	if o.source != nil {
+		if err := o.source(ctx, workspace, source); err != nil {
+			return 0, err
+		}
+	}
 	for t, err := range store.AllTools(ctx, o.store, workspace) {
 		if err != nil {
 			return n, err

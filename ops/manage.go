@@ -86,7 +86,7 @@ type vectorStore struct {
 
 func (library) VectorStore() Definition {
 	return defineWith("vector_store_op", func(d Deps, _ VectorStoreParams) func(context.Context, ManageRequest) (*Managed, error) {
-		return vectorStore{d.Mover, d.Reader, d.Ledger, d.Whole, forgetter{d.Store, d.Revisions, d.Forget}}.run
+		return vectorStore{d.Mover, d.Reader, d.Ledger, d.Whole, forgetter{d.Store, d.Revisions, d.Forget, d.ForgetSource}}.run
 	})
 }
 

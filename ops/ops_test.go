@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"memoryd/internal/configtest"
+
 	"memoryd"
 	"memoryd/guidelines"
 	"memoryd/guidelines/revisions"
@@ -90,7 +92,7 @@ func newFixture(t *testing.T, s store.Store, keep int) *fixture {
 	f := &fixture{store: s, judge: &judge{store: s}, author: &author{}}
 	f.Flows = plan(t, keep).Build(ops.Deps{
 		Store: s, Judge: f.judge, Wait: time.Second, Reader: ops.MemoryReader{Store: s, Recent: 2},
-		Revisions:     &revisions.Manager{Store: s, Composer: f.author, Recent: 2, Config: revisions.DefaultConfig(), Now: time.Now},
+		Revisions:     &revisions.Manager{Store: s, Composer: f.author, Recent: 2, Config: configtest.Section[revisions.Config]("revisions"), Now: time.Now},
 		SummaryFailed: func(_ context.Context, _ memoryd.ToolRef, err error) { f.noted = append(f.noted, err) },
 		Logger:        slog.New(slog.DiscardHandler), Now: func() time.Time { return noon },
 	}, nil)

@@ -34,8 +34,6 @@ type Judge interface {
 type ParseParams struct {
 	// MaxHistory is how many calls a tool's history keeps (first in, first out).
 	MaxHistory int `yaml:"max_history_tool_call_cnt"`
-	// MaxTools is how many tools a workspace may have; 0 is as many as come.
-	MaxTools int `yaml:"max_tools"`
 	// EvaluationSleepInterval is the spacing, in seconds, between the starts of
 	// model requests of this op; 0 means none.
 	EvaluationSleepInterval float64 `yaml:"evaluation_sleep_interval"`
@@ -48,9 +46,6 @@ const MaxHistoryLimit = 100_000
 func (p ParseParams) Validate() error {
 	if p.MaxHistory < 1 || p.MaxHistory > MaxHistoryLimit {
 		return fmt.Errorf("max_history_tool_call_cnt: must be 1 to %d, got %d", MaxHistoryLimit, p.MaxHistory)
-	}
-	if p.MaxTools < 0 {
-		return fmt.Errorf("max_tools: must be 0 (no limit) or more, got %d", p.MaxTools)
 	}
 	if p.EvaluationSleepInterval < 0 {
 		return fmt.Errorf("evaluation_sleep_interval: must be 0 or more (seconds), got %v", p.EvaluationSleepInterval)
@@ -186,10 +181,7 @@ func (o ParseToolCallResult) amend(ctx context.Context, calls []memoryd.Call, ap
 func (o ParseToolCallResult) append(ctx context.Context, r *ValidCalls) ([]store.Appended, error) {
 	keep := o.Params.MaxHistory
 	if o.shares != nil {
-		var err error
-		if keep, err = o.shares.admit(ctx, r.Workspace, r.Calls, keep, o.Params.MaxTools); err != nil {
-			return nil, err
-		}
+		keep = o.shares.admit(ctx, r.Calls, keep)
 	}
 	appended, err := o.Store.Append(ctx, store.Batch{Workspace: r.Workspace, Calls: r.Calls, Keep: keep})
 	if err == nil && o.shares != nil {

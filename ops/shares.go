@@ -17,18 +17,17 @@ const (
 )
 
 // shares bounds what one source does to a workspace: it cannot push the calls of others
-// out of a tool's history, nor make tools without end. What it remembers of a tool may be
+// out of a tool's history. What it remembers of a tool may be
 // behind the store, which only makes the bound a little softer, and while it cannot read
 // or cut, calls are recorded without a bound: they come first.
 type shares struct {
 	store store.Store
 	mu    sync.Mutex
 	tools map[memoryd.ToolRef][]string // who wrote the kept calls, oldest first
-	count map[string]int               // tools by workspace, as counted last
 }
 
 func newShares(s store.Store) *shares {
-	return &shares{store: s, tools: map[memoryd.ToolRef][]string{}, count: map[string]int{}}
+	return &shares{store: s, tools: map[memoryd.ToolRef][]string{}}
 }
 
 // known gives the sources of a tool's kept calls; there is none for a tool that is new.
@@ -57,20 +56,16 @@ func (s *shares) note(ref memoryd.ToolRef, sources []string) {
 }
 
 // admit makes room for calls of a batch in the histories of their tools, where their
-// source has more than its share, and refuses tools beyond the most that a workspace may
-// have. It gives how many calls the histories keep while the batch comes in.
-func (s *shares) admit(ctx context.Context, workspace string, calls []memoryd.Call, keep, mostTools int) (int, error) {
-	now, fresh := keep, 0
+// source has more than its share. It gives how many calls the histories keep while the
+// batch comes in.
+func (s *shares) admit(ctx context.Context, calls []memoryd.Call, keep int) int {
+	now := keep
+	if keep > mostShared {
+		return now
+	}
 	for ref, n := range perTool(calls) {
 		sources, there, err := s.known(ctx, ref)
-		if err != nil {
-			continue
-		}
-		if !there {
-			fresh++
-			continue
-		}
-		if keep > mostShared {
+		if err != nil || !there {
 			continue
 		}
 		source := calls[0].Source()
@@ -85,7 +80,7 @@ func (s *shares) admit(ctx context.Context, workspace string, calls []memoryd.Ca
 		s.note(ref, sources)
 		now = max(now, len(sources)+n)
 	}
-	return now, s.checkTools(ctx, workspace, fresh, mostTools)
+	return now
 }
 
 func perTool(calls []memoryd.Call) map[memoryd.ToolRef]int {
@@ -155,36 +150,4 @@ func (s *shares) added(ctx context.Context, calls []memoryd.Call, appended []sto
 		}
 		s.note(ref, sources[max(0, len(sources)-keep):])
 	}
-}
-
-// checkTools refuses new tools in a workspace that has as many as it may.
-func (s *shares) checkTools(ctx context.Context, workspace string, fresh, most int) error {
-	if fresh == 0 || most == 0 {
-		return nil
-	}
-	s.mu.Lock()
-	n, counted := s.count[workspace]
-	if counted = counted && n+fresh <= most; counted {
-		s.count[workspace] = n + fresh
-	}
-	s.mu.Unlock()
-	if counted {
-		return nil
-	}
-	n = fresh
-	for _, err := range store.AllTools(ctx, s.store, workspace) {
-		if err != nil {
-			return nil
-		}
-		if n++; n > most {
-			return refuse("workspace %.80q has as many tools as it may have (max_tools: %d); delete some, or send these to another workspace", workspace, most)
-		}
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.count) >= mostKnown {
-		clear(s.count)
-	}
-	s.count[workspace] = n
-	return nil
 }

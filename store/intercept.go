@@ -105,6 +105,10 @@ func (i interceptor) RunCalls(ctx context.Context, workspace, run string, limit 
 	})
 }
 
+func (i interceptor) HistorySize(ctx context.Context, ref memoryd.ToolRef) (Size, error) {
+	return through1(ctx, i, "HistorySize", nil, Store.HistorySize, ref)
+}
+
 func (i interceptor) DeleteCalls(ctx context.Context, ref memoryd.ToolRef, keys []memoryd.CallKey) (int, error) {
 	return through(ctx, i, "DeleteCalls", nil, func(ctx context.Context, s Store) (int, error) {
 		if len(keys) == 0 {
@@ -198,6 +202,10 @@ func (i interceptor) Record(ctx context.Context, key RecordKey) (Record, error) 
 
 func (i interceptor) ListRecords(ctx context.Context, from RecordKey, limit int) ([]Record, error) {
 	return through(ctx, i, "ListRecords", CheckRecordRange(from, limit), func(ctx context.Context, s Store) ([]Record, error) { return s.ListRecords(ctx, from, limit) })
+}
+
+func (i interceptor) RecordsSize(ctx context.Context, of RecordKey) (Size, error) {
+	return through1(ctx, i, "RecordsSize", CheckRecordRange(of, 0), Store.RecordsSize, of)
 }
 
 func (i interceptor) DeleteRecord(ctx context.Context, key RecordKey) error {

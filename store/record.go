@@ -57,6 +57,10 @@ type Records interface {
 	// one if there is one.
 	ListRecords(ctx context.Context, from RecordKey, limit int) ([]Record, error)
 
+	// RecordsSize tells the size of all records of of's workspace, tool and kind
+	// without reading their data. The id is not looked at.
+	RecordsSize(ctx context.Context, of RecordKey) (Size, error)
+
 	// DeleteRecord removes a record; one that is not there is no error.
 	DeleteRecord(ctx context.Context, key RecordKey) error
 

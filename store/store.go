@@ -140,6 +140,10 @@ type Calls interface {
 	// before this index, have no run. An unknown run has no calls.
 	RunCalls(ctx context.Context, workspace, run string, limit int) ([]RunCall, error)
 
+	// HistorySize tells the size of the tool's history without reading its texts: at
+	// least the bytes of inputs, outputs and metadata. An unknown tool's is zero.
+	HistorySize(ctx context.Context, ref memoryd.ToolRef) (Size, error)
+
 	// DeleteCalls removes those kept calls of the tool that have one of the keys, with
 	// their bytes as DeleteTool does, and reports how many there were. The others keep
 	// their order and may be numbered anew, as Renumber does. The counters of the tool's
@@ -162,6 +166,12 @@ func DescribedOf(ctx context.Context, s Store, ref memoryd.ToolRef) (d Descripti
 	d.Samples, err = s.Samples(ctx, ref)
 	return d, err
 }
+
+// Size says how many there are of something, and how many bytes they hold together.
+type Size struct{ Count, Bytes int64 }
+
+// Add adds o to s.
+func (s *Size) Add(o Size) { s.Count, s.Bytes = s.Count+o.Count, s.Bytes+o.Bytes }
 
 // MaxPageBytes bounds the texts of one page of ListCalls.
 const MaxPageBytes = 16 << 20

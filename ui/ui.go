@@ -345,6 +345,7 @@ var statuses = map[memoryd.Kind]int{
 	memoryd.Invalid: http.StatusBadRequest, memoryd.NotFound: http.StatusNotFound, memoryd.Conflict: http.StatusConflict,
 	memoryd.Forbidden: http.StatusForbidden, memoryd.Unauthenticated: http.StatusUnauthorized, memoryd.TooLarge: http.StatusRequestEntityTooLarge,
 	memoryd.Unavailable: http.StatusServiceUnavailable, memoryd.Overloaded: http.StatusTooManyRequests,
+	memoryd.OverQuota: http.StatusInsufficientStorage,
 }
 
 // fail shows what went wrong, in words that a caller may see.

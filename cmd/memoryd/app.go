@@ -69,6 +69,7 @@ type app struct {
 	handler   http.Handler
 	listener  net.Listener
 	server    *http.Server
+	conns     *connections
 	cert      *certificate // nil: HTTP
 
 	healthAddr net.Addr // nil: none
@@ -181,6 +182,10 @@ func (a *app) announce() {
 	})
 }
 
+// ownFiles is how many open files are left to the program beside connections: store, logs,
+// models. The embedded store takes some twenty.
+const ownFiles = 32
+
 // listen opens the address of the server.
 func (a *app) listen(ctx context.Context, handler http.Handler) (err error) {
 	if a.cfg.HTTP.Encrypted() {
@@ -191,7 +196,9 @@ func (a *app) listen(ctx context.Context, handler http.Handler) (err error) {
 	if a.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", a.cfg.HTTP.Listen); err != nil {
 		return fmt.Errorf("http.listen: %w", err)
 	}
-	a.server = a.newServer(handler)
+	a.conns = newConnections(max(ownFiles/2, openFiles()-ownFiles))
+	a.server = a.newServer(a.conns.handler(handler))
+	a.server.ConnState = a.conns.changed
 	serve := a.server.Serve
 	if a.cert != nil {
 		a.server.TLSConfig = a.cert.config()
@@ -239,11 +246,27 @@ func (a *app) listenForHealth(ctx context.Context) error {
 	return nil
 }
 
-// drain accepts no more requests and waits for those under way; those that ctx
-// does not leave time for are cut off. Requests that wait for an evaluation go on
+// How long a server that ends goes on while requests come, and after which silence none do.
+const (
+	lastRequests = 500 * time.Millisecond
+	silence      = 100 * time.Millisecond
+)
+
+// drain lets those who are sending requests know that it ends, accepts no more and waits
+// for those under way; those that ctx does not leave time for are cut off. Requests that wait for an evaluation go on
 // without it: what is being judged stays pending in the store.
 func (a *app) drain(ctx context.Context) error {
-	drained := lifecycle.Go(ctx, a.log, "http", func() error { return a.server.Shutdown(ctx) })
+	a.conns.leaving.Store(true)
+	drained := lifecycle.Go(ctx, a.log, "http", func() error {
+		for end := time.Now().Add(lastRequests); a.conns.busy(silence) && time.Now().Before(end); {
+			if !lifecycle.Sleep(ctx, silence/10) {
+				break
+			}
+		}
+		err := a.server.Shutdown(ctx)
+		lifecycle.Sleep(ctx, silence/10) // a connection may have been accepted that it had not heard of
+		return errors.Join(err, a.server.Shutdown(ctx))
+	})
 	a.judge.Stop()
 	a.survey.EndLive()
 	err := <-drained

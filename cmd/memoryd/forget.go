@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 
-	"memoryd"
 	"memoryd/api/wire"
 	"memoryd/internal/client"
 	"memoryd/internal/textsafe"
@@ -32,10 +31,4 @@ func (c forgetCmd) Run(ctx context.Context, std streams) error {
 	}
 	fmt.Fprintf(std.out, "%d calls of source %q are deleted\n", done.Calls, textsafe.Line(c.Source, 80))
 	return nil
-}
-
-// forgetObservations drops what was learned of a tool beside its history, when a source
-// is cut out of it.
-func (a *app) forgetObservations(ctx context.Context, ref memoryd.ToolRef) error {
-	return a.window.Forget(ctx, ref)
 }

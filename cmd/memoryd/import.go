@@ -216,7 +216,11 @@ type importer struct {
 
 func (i *importer) run(lines *bufio.Reader) error {
 	for number := 1; ; number++ {
-		line, err := lines.ReadBytes('\n')
+		line, err := ingest.ReadLine(lines, nil)
+		if errors.Is(err, ingest.ErrLongLine) {
+			i.reject(number, err.Error())
+			continue
+		}
 		if number == 1 {
 			line = bytes.TrimPrefix(line, []byte("\ufeff")) // some editors start files so
 		}

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -50,6 +51,9 @@ func (c learnCmd) Run(ctx context.Context, std streams) (err error) {
 	cfg, err := c.load()
 	if err != nil {
 		return err
+	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		defer debug.SetMemoryLimit(debug.SetMemoryLimit(learnMemory))
 	}
 	a := &app{cfg: cfg}
 	a.log = slog.New(a.panics.Handler(slog.NewTextHandler(std.err, &slog.HandlerOptions{Level: slog.LevelWarn})))
@@ -127,14 +131,18 @@ type learner struct {
 	batch   []ops.Item
 	bytes   int
 	failed  error
+	folded  <-chan error // when the batch before is taken into the window
 	tools   map[string]bool
 }
 
 // The bounds of one write: enough calls that a commit is shared, few enough that
 // they fit into the memory.
 const (
-	learnBatch      = 500
-	learnBatchBytes = 8 << 20
+	learnBatch      = 1000
+	learnBatchBytes = 4 << 20
+	// learnMemory is what the runtime keeps to while it can, rather than let the heap
+	// double before it collects; GOMEMLIMIT sets another limit.
+	learnMemory = 192 << 20
 )
 
 // learnedKind is the kind of the records that say which files were read.
@@ -156,7 +164,7 @@ func (l *learner) read(files []transcript, std streams) error {
 	}
 	bar := newBar(std.err, size, "reading")
 	defer bar.finish()
-	l.items, l.tools = make(chan []ops.Item, 2), map[string]bool{}
+	l.items, l.tools = make(chan []ops.Item), map[string]bool{}
 	ctx, cancel := context.WithCancel(l.ctx)
 	defer cancel()
 	recorded := lifecycle.Go(l.ctx, l.app.log, "record", func() error {
@@ -257,6 +265,12 @@ func (l *learner) record(items []ops.Item) error {
 	if err != nil {
 		return err
 	}
+	if l.folded != nil {
+		if err := <-l.folded; err != nil {
+			return err
+		}
+	}
+	l.folded = lifecycle.Go(l.ctx, l.app.log, "observe", func() error { return l.app.window.CatchUp(l.ctx) })
 	l.report.Calls.Added += done.Added
 	l.report.Calls.Known += done.Valid - done.Added
 	l.rejected(done.Rejected)

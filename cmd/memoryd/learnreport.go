@@ -2,18 +2,23 @@ package main
 
 import (
 	"cmp"
+	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 	"html/template"
 	"io"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"memoryd"
 	"memoryd/guidelines/constraints"
 	"memoryd/guidelines/evidence"
 	"memoryd/ingest"
+	"memoryd/internal/lifecycle"
 	"memoryd/internal/textsafe"
 	"memoryd/ops"
 	"memoryd/store"
@@ -118,39 +123,46 @@ func (r *report) fault(text string) {
 
 // conclude writes the guidelines and gathers what is known of each tool.
 func (l *learner) conclude() error {
-	workspace := l.command.Workspace
-	for tool, err := range store.AllTools(l.ctx, l.app.store, workspace) {
+	g, ctx := lifecycle.NewGroup(l.ctx, l.app.log, "concluding", runtime.GOMAXPROCS(0))
+	var mu sync.Mutex
+	for tool, err := range store.AllTools(ctx, l.app.store, l.command.Workspace) {
 		if err != nil {
+			return errors.Join(err, g.Wait())
+		}
+		g.Go(func() error {
+			t, err := l.tool(ctx, tool)
+			mu.Lock()
+			defer mu.Unlock()
+			l.report.Tools = append(l.report.Tools, t)
 			return err
-		}
-		if l.tools[tool.Tool] {
-			if _, err := l.app.face.Flows.SummaryToolMemory.Run(l.ctx, ops.NamesRequest{Workspace: workspace, Tools: []string{tool.Tool}}); err != nil {
-				return err
-			}
-			if tool, err = l.app.store.Tool(l.ctx, tool.ToolRef); err != nil {
-				return err
-			}
-		}
-		t, err := l.tool(tool)
-		if err != nil {
-			return err
-		}
-		l.report.Tools = append(l.report.Tools, t)
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return err
 	}
 	slices.SortStableFunc(l.report.Tools, func(a, b learnedTool) int {
-		return cmp.Or(cmp.Compare(min(b.Failed, 1), min(a.Failed, 1)), cmp.Compare(b.cost, a.cost), cmp.Compare(b.Calls, a.Calls))
+		return cmp.Or(cmp.Compare(min(b.Failed, 1), min(a.Failed, 1)), cmp.Compare(b.cost, a.cost), cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Tool, b.Tool))
 	})
 	return nil
 }
 
-// tool computes what a tool's calls show, from the same evidence as its guideline.
-func (l *learner) tool(tool memoryd.Tool) (learnedTool, error) {
-	t := learnedTool{Tool: textsafe.Line(tool.Tool, memoryd.MaxNameBytes), Calls: tool.Lifetime, Guideline: tool.Guideline.Content, Mistakes: []mistake{}}
-	calls, err := l.app.store.History(l.ctx, tool.ToolRef, 0)
+// tool writes a tool's guideline where there are new calls, and computes what they
+// show, from the same evidence.
+func (l *learner) tool(ctx context.Context, tool memoryd.Tool) (t learnedTool, err error) {
+	if l.tools[tool.Tool] {
+		if _, err := l.app.face.Flows.SummaryToolMemory.Run(ctx, ops.NamesRequest{Workspace: tool.Workspace, Tools: []string{tool.Tool}}); err != nil {
+			return t, err
+		}
+		if tool, err = l.app.store.Tool(ctx, tool.ToolRef); err != nil {
+			return t, err
+		}
+	}
+	t = learnedTool{Tool: textsafe.Line(tool.Tool, memoryd.MaxNameBytes), Calls: tool.Lifetime, Guideline: tool.Guideline.Content, Mistakes: []mistake{}}
+	calls, err := l.app.store.History(ctx, tool.ToolRef, 0)
 	if err != nil {
 		return t, err
 	}
-	window, err := l.app.window.Observations(l.ctx, tool.ToolRef)
+	window, err := l.app.window.Observations(ctx, tool.ToolRef)
 	if err != nil {
 		return t, err
 	}

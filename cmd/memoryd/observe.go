@@ -57,6 +57,7 @@ func journalState(s journal.Status, now time.Time) metrics.Journal {
 	m := metrics.Journal{
 		Backlog: s.Backlog, Available: !s.Away && s.Fault == nil, Forwarded: s.Forwarded, Parked: s.Parked,
 		Repairs: s.Repairs, Repaired: map[string]int64{"calls": s.Calls, "verdicts": s.Verdicts, "guidelines": s.Guidelines},
+		Uncounted: s.Uncounted,
 	}
 	if !s.Oldest.IsZero() {
 		m.Age = max(0, now.Sub(s.Oldest))

@@ -62,6 +62,17 @@ func guardedApp(t *testing.T) (dumps string, ask func(key, method, path, body st
 	}
 }
 
+// newKey makes a key that records and reads in the default workspace.
+func newKey(t *testing.T, ask func(key, method, path, body string) (int, string), name string) wire.NewKey {
+	t.Helper()
+	code, body := ask("", "POST", "/v1/keys", `{"name":"`+name+`","roles":["record","read"],"workspaces":["default"]}`)
+	var made wire.NewKey
+	if code != 200 || json.Unmarshal([]byte(body), &made) != nil {
+		t.Fatalf("%d %s", code, body)
+	}
+	return made
+}
+
 // callsBody is a request that records calls of tool lookup with one output each.
 func callsBody(n int, of string, output func(i int) string) string {
 	var items []map[string]any
@@ -82,12 +93,7 @@ func TestASourceIsForgotten(t *testing.T) {
 	_, ask := guardedApp(t)
 	keys := map[string]wire.NewKey{}
 	for _, name := range []string{"ann", "bob", "mallory"} {
-		code, body := ask("", "POST", "/v1/keys", `{"name":"`+name+`","roles":["record","read"],"workspaces":["default"]}`)
-		var made wire.NewKey
-		if code != 200 || json.Unmarshal([]byte(body), &made) != nil {
-			t.Fatalf("%d %s", code, body)
-		}
-		keys[name] = made
+		keys[name] = newKey(t, ask, name)
 	}
 	for name, key := range keys {
 		output := good
@@ -117,6 +123,60 @@ func TestASourceIsForgotten(t *testing.T) {
 	}
 	if _, log := ask("", "GET", "/v1/audit", ""); !strings.Contains(log, "forget_source") || !strings.Contains(log, keys["mallory"].Key.ID) {
 		t.Errorf("the audit log does not tell of it: %s", log)
+	}
+}
+
+// S1: what one source alone says of a tool that only it uses stands nowhere once others
+// recorded calls in the workspace, be it of other tools; it does where it is the only one,
+// once a second bears it out, and again when the others are forgotten.
+func TestS1AToolOfOneSourceAmongSeveralIsHeldToTheQuorum(t *testing.T) {
+	_, ask := guardedApp(t)
+	mallory, ann := newKey(t, ask, "mallory"), newKey(t, ask, "ann")
+	fails := func(i int) string {
+		if i%2 == 0 {
+			return "found it"
+		}
+		return "Error: crimson pelican is not at the harbour"
+	}
+	told := func() (guideline, warnings string) {
+		t.Helper()
+		if code, body := ask("", "POST", "/summary_tool_memory", `{"tool_names":"lookup","force":true}`); code != 200 {
+			t.Fatalf("%d %s", code, body)
+		}
+		_, guideline = ask("", "POST", "/retrieve_tool_memory", askLookup)
+		_, body := ask("", "POST", "/preflight_tool_call", `{"tool_name":"lookup","input":{"id":"mallory1"}}`)
+		var forecast struct {
+			Metadata struct{ Warnings json.RawMessage }
+		}
+		if err := json.Unmarshal([]byte(body), &forecast); err != nil || len(forecast.Metadata.Warnings) < 10 {
+			t.Errorf("no warnings: %v %s", err, body)
+		}
+		return guideline, string(forecast.Metadata.Warnings)
+	}
+	record := func(key, body string) {
+		t.Helper()
+		if code, answer := ask(key, "POST", "/add_tool_call_result", body); code != 200 {
+			t.Fatalf("%d %s", code, answer)
+		}
+	}
+	record(mallory.Token, callsBody(20, "mallory", fails))
+	if guideline, warnings := told(); !strings.Contains(guideline, "crimson pelican") || !strings.Contains(warnings, "crimson pelican") {
+		t.Errorf("the only source: %s\n%s", guideline, warnings)
+	}
+	record(ann.Token, strings.ReplaceAll(callsBody(4, "ann", good), "lookup", "another"))
+	guideline, warnings := told()
+	if strings.Contains(guideline, "pelican") || strings.Contains(warnings, "pelican") || !strings.Contains(guideline, "10 of 20 judged calls") {
+		t.Errorf("one of two sources: %s\n%s", guideline, warnings)
+	}
+	if code, body := ask("", "DELETE", "/v1/workspaces/default/sources/"+ann.Key.ID, ""); code != 200 {
+		t.Fatalf("%d %s", code, body)
+	}
+	if guideline, _ := told(); !strings.Contains(guideline, "crimson pelican") {
+		t.Errorf("the only source again: %s", guideline)
+	}
+	record(ann.Token, callsBody(8, "ann", fails))
+	if guideline, _ := told(); !strings.Contains(guideline, "crimson pelican") {
+		t.Errorf("borne out by a second: %s", guideline)
 	}
 }
 
@@ -188,12 +248,7 @@ func TestS15OneSourceDoesNotEvictTheOthers(t *testing.T) {
 	_, ask := guardedApp(t)
 	tokens := map[string]string{}
 	for _, name := range []string{"ann", "mallory"} {
-		_, body := ask("", "POST", "/v1/keys", `{"name":"`+name+`","roles":["record","read"],"workspaces":["default"]}`)
-		var made wire.NewKey
-		if err := json.Unmarshal([]byte(body), &made); err != nil {
-			t.Fatal(err, body)
-		}
-		tokens[name] = made.Token
+		tokens[name] = newKey(t, ask, name).Token
 	}
 	if code, body := ask(tokens["ann"], "POST", "/add_tool_call_result", callsBody(40, "ann", good)); code != 200 {
 		t.Fatal(body)
@@ -220,10 +275,10 @@ func TestS15OneSourceDoesNotEvictTheOthers(t *testing.T) {
 	}
 }
 
-// S16: a workspace has as many tools as the setting says; the refusal names it, and known
-// tools go on.
-func TestS16AWorkspaceHasABoundedNumberOfTools(t *testing.T) {
-	a := configuredApp(t, "", "MEMORYD_OP_PARSE_TOOL_CALL_RESULT_OP_PARAMS_MAX_TOOLS=3")
+// S16: whoever would exceed a quota is told which, with a status that means so; what is
+// there goes on, and a metric counts the refusals.
+func TestS16AWorkspaceIsHeldToItsQuotas(t *testing.T) {
+	a := configuredApp(t, "", "MEMORYD_QUOTAS_TOOLS=3", "MEMORYD_QUOTAS_ORIGINALS=2", "MEMORYD_QUOTAS_WORKSPACES=2")
 	a.Start(t.Context())
 	defer func() {
 		if err := a.Stop(context.Background()); err != nil {
@@ -231,12 +286,38 @@ func TestS16AWorkspaceHasABoundedNumberOfTools(t *testing.T) {
 		}
 		http.DefaultClient.CloseIdleConnections()
 	}()
-	for i, want := range []string{`"success":true`, `"success":true`, `"success":true`, "max_tools: 3", "max_tools: 3"} {
-		if _, body := send(t, a, "/add_tool_call_result", fmt.Sprintf(`{"tool_name":"t%d","tool_call_results":[{"output":"fine"}]}`, i)); !strings.Contains(body, want) {
-			t.Errorf("tool %d: %s", i, body)
+	long, err := json.Marshal(strings.Repeat("many words of a long conversation ", 2000))
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := func(workspace, tool, id string) string {
+		return fmt.Sprintf(`{"workspace_id":%q,"tool_name":%q,"tool_call_results":[{"output":"fine","metadata":{"tool_call_id":%q}}]}`, workspace, tool, id)
+	}
+	talk := `{"workspace_id":"default","force":true,"messages":[{"role":"user","content":` + string(long) + `},{"role":"assistant","content":` + string(long) +
+		`},{"role":"user","content":` + string(long) + `},{"role":"assistant","content":"yes"},{"role":"user","content":"and now?"}],"max_input_tokens":2000}`
+	const add = "/add_tool_call_result"
+	for _, c := range []struct {
+		path, body string
+		status     int
+		want       string
+	}{
+		{add, call("default", "a", "1"), 200, `"success":true`},
+		{add, call("default", "b", "2"), 200, `"success":true`},
+		{add, call("default", "c", "3"), 200, `"success":true`},
+		{add, call("default", "d", "4"), 507, "may hold 3 tools (quotas.tools) and holds 3"},
+		{add, call("default", "b", "5"), 200, `"success":true`},
+		{add, call("second", "a", "6"), 200, `"success":true`},
+		{add, call("third", "a", "7"), 507, "2 workspaces (quotas.workspaces)"},
+		{"/compact_conversation", talk, 200, `"reason":"store_failed","detail":"the originals could not be stored, so nothing was removed: workspace \"default\" may hold 2 originals (quotas.originals)`},
+	} {
+		if status, body := send(t, a, c.path, c.body); status != c.status || !strings.Contains(body, c.want) {
+			t.Errorf("%.100s: %d %.400s", c.body, status, body)
 		}
 	}
-	if _, body := send(t, a, "/add_tool_call_result", `{"tool_name":"t1","tool_call_results":[{"output":"again"}]}`); !strings.Contains(body, `"success":true`) {
-		t.Errorf("a known tool: %s", body)
+	_, _, scrape := asked(t, a, "GET", "/metrics", "")
+	for _, quota := range []string{"tools", "originals", "workspaces"} {
+		if !strings.Contains(scrape, `memoryd_quota_refusals_total{quota="`+quota+`"} 1`) {
+			t.Errorf("no refusal by %s is counted", quota)
+		}
 	}
 }

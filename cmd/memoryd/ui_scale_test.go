@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"memoryd/internal/configtest"
+
 	"memoryd"
 	"memoryd/config"
 	"memoryd/store"
@@ -24,7 +26,7 @@ import (
 // failed in one of a few ways, all tools in turns.
 func fillStore(t testing.TB, dir string, tools, each int) {
 	t.Helper()
-	cfg := sqlite.DefaultConfig()
+	cfg := configtest.Section[sqlite.Config]("store.sqlite")
 	cfg.Dir = dir
 	s, err := sqlite.Open(t.Context(), cfg, slog.New(slog.DiscardHandler))
 	if err != nil {

@@ -42,7 +42,9 @@ func (a *app) wire(getenv func(string) string) (http.Handler, error) {
 	if a.decorate != nil {
 		a.store = a.decorate(a.store)
 	}
-	a.store = a.measure(a.store)
+	quota := ops.NewQuotaStore(a.measure(a.store), a.cfg.Quotas, a.log, time.Now)
+	a.metrics.Quotas(quota.Refused)
+	a.store = quota
 	a.window = window.New(a.store, a.cfg.Guidelines.MineCalls, a.log, time.Now)
 	a.survey = survey.New(a.window.Over(), a.log, time.Now)
 	a.onStop(a.survey.Stop)
@@ -127,7 +129,7 @@ func (a *app) deps() (ops.Deps, error) {
 			Trust: &backup.Trust{Seal: redaction.Seal, SetAside: revisions.SetAside, Published: append(revisions.Kinds(), window.Kinds()...)},
 		},
 		Whole: func() error { return reached(a.journal) }, Searcher: a.searcher(), Ledger: a.ledger, Monitor: a.monitor, Survey: a.survey, Intake: a.intake, Redaction: redaction,
-		Forget:        a.forgetObservations,
+		Forget: a.window.Forget, ForgetSource: a.window.ForgetSource,
 		SummaryFailed: a.noteFailedSummary, Corrected: a.corrected, Logger: a.log, Now: time.Now,
 	}, nil
 }

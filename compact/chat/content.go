@@ -1,7 +1,10 @@
 package chat
 
 import (
+	"bytes"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -87,4 +90,271 @@ func elements(v jsontext.Value) []jsontext.Value {
 		return nil
 	}
 	return vs
+}
+
+func lenient() []json.Options {
+	return []json.Options{jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)}
+}
+
+// str gives the text of a JSON string, and "" for anything else.
+func str(v jsontext.Value) string {
+	if v.Kind() != '"' {
+		return ""
+	}
+	if bytes.IndexByte(v, '\\') < 0 && utf8.Valid(v) { // it stands there as it is
+		return string(bytes.TrimSpace(v)[1 : len(bytes.TrimSpace(v))-1])
+	}
+	b, err := jsontext.AppendUnquote(make([]byte, 0, len(v)), v)
+	if err != nil && len(b) == 0 {
+		return ""
+	}
+	return string(b)
+}
+
+// strOrJSON gives the text of a string, and the JSON of anything else.
+func strOrJSON(v jsontext.Value) string {
+	if v.Kind() == '"' {
+		return str(v)
+	}
+	return string(v)
+}
+
+// path leads to a value inside a message: names and indices.
+type path []any
+
+// WithOutput gives the message with the text of result i replaced. All other
+// bytes stay. It reports false when the result cannot be replaced.
+func (m *Message) WithOutput(i int, text string) (Message, bool) {
+	if i >= len(m.Results) || !m.Results[i].Plain {
+		return *m, false
+	}
+	at := m.Results[i].at
+	old, ok := locate(m.Raw, at)
+	if !ok {
+		return *m, false
+	}
+	value := quote(text)
+	if m.Raw[old.from] == '[' { // parts were sent, parts are returned
+		value = append(append([]byte(`[{"type":"text","text":`), value...), `}]`...)
+	}
+	return m.spliced(old, value)
+}
+
+// WithText gives the message with its one text replaced. It reports false when
+// the message has none or several.
+func (m *Message) WithText(text string) (Message, bool) {
+	if len(m.Texts) != 1 || m.textAt == nil {
+		return *m, false
+	}
+	old, ok := locate(m.Raw, m.textAt)
+	if !ok || m.Raw[old.from] != '"' {
+		return *m, false
+	}
+	return m.spliced(old, quote(text))
+}
+
+// WithArgs gives the message with the arguments of call i replaced by args, a
+// JSON value. Arguments that were sent as text stay text.
+func (m *Message) WithArgs(i int, args []byte) (Message, bool) {
+	if i >= len(m.Calls) {
+		return *m, false
+	}
+	old, ok := locate(m.Raw, m.Calls[i].at)
+	if !ok {
+		return *m, false
+	}
+	value := args
+	if m.Raw[old.from] == '"' {
+		value = quote(string(args))
+	}
+	return m.spliced(old, value)
+}
+
+type span struct{ from, to int }
+
+func (m *Message) spliced(old span, value []byte) (Message, bool) {
+	raw := make([]byte, 0, len(m.Raw)-(old.to-old.from)+len(value))
+	raw = append(raw, m.Raw[:old.from]...)
+	raw = append(raw, value...)
+	raw = append(raw, m.Raw[old.to:]...)
+	out, err := Parse(raw)
+	if err != nil {
+		return *m, false
+	}
+	out.Pinned = m.Pinned
+	return out, true
+}
+
+// locate finds the bytes of the value at p. Of several members with one name it
+// takes the last, as JSON readers do.
+func locate(raw []byte, p path) (span, bool) {
+	at := span{0, len(raw)}
+	for _, step := range p {
+		next, ok := child(raw[at.from:at.to], step)
+		if !ok {
+			return span{}, false
+		}
+		at = span{at.from + next.from, at.from + next.to}
+	}
+	return at, true
+}
+
+func child(raw []byte, step any) (span, bool) {
+	dec := jsontext.NewDecoder(bytes.NewReader(raw), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+	open, err := dec.ReadToken()
+	if err != nil {
+		return span{}, false
+	}
+	var found span
+	ok := false
+	for i := 0; ; i++ {
+		k := dec.PeekKind()
+		if k == '}' || k == ']' || k == 0 {
+			return found, ok
+		}
+		hit := step == any(i) && open.Kind() == '['
+		if open.Kind() == '{' {
+			name, err := dec.ReadToken()
+			if err != nil {
+				return found, ok
+			}
+			hit = step == any(name.String())
+		}
+		v, err := dec.ReadValue()
+		if err != nil {
+			return found, ok
+		}
+		if hit {
+			end := int(dec.InputOffset())
+			found, ok = span{end - len(v), end}, true
+		}
+	}
+}
+
+// quote writes text as a JSON string; invalid bytes become U+FFFD.
+func quote(text string) []byte {
+	b, _ := jsontext.AppendQuote(nil, text) // an error says only that bytes were replaced
+	return b
+}
+
+// WithPart gives the message with a further text: behind what it says, or before
+// it, though never before the results of tools. As list it stands in a part of
+// its own; otherwise a message that is one string stays one. It reports false
+// when the message has no content of a known form.
+func (m *Message) WithPart(text string, after, list bool) (Message, bool) {
+	at, ok := locate(m.Raw, path{"content"})
+	if !ok {
+		return *m, false
+	}
+	old := m.Raw[at.from:at.to]
+	switch old.Kind() {
+	case '"':
+		if s := str(old); !list && after {
+			return m.spliced(at, quote(s+"\n\n"+text))
+		} else if !list {
+			return m.spliced(at, quote(text+"\n\n"+s))
+		}
+	case '[':
+	default:
+		return *m, false
+	}
+	return m.withParts(at, insertPart(parts(old), textPart(old, text), after))
+}
+
+// insertPart puts a part last, or before the first that is no result of a tool.
+func insertPart(all []jsontext.Value, part jsontext.Value, after bool) []jsontext.Value {
+	n := len(all)
+	for i := 0; !after && i < n; i++ {
+		var b block
+		if json.Unmarshal(all[i], &b, lenient()...) != nil || str(b.Type) != "tool_result" {
+			n = i
+		}
+	}
+	return slices.Insert(slices.Clone(all), n, part)
+}
+
+// textPart writes a text part of the type that the others of a content have.
+func textPart(content jsontext.Value, text string) jsontext.Value {
+	kind := "text"
+	for _, p := range parts(content) {
+		var b block
+		if json.Unmarshal(p, &b, lenient()...) == nil && strings.HasSuffix(str(b.Type), "put_text") {
+			kind = str(b.Type)
+			break
+		}
+	}
+	return append(append([]byte(`{"type":"`+kind+`","text":`), quote(text)...), '}')
+}
+
+// parts lists the parts of a content; a string is one, a blank one none.
+func parts(content jsontext.Value) []jsontext.Value {
+	if content.Kind() != '"' {
+		return elements(content)
+	}
+	if strings.TrimSpace(str(content)) == "" {
+		return nil
+	}
+	return []jsontext.Value{append(append([]byte(`{"type":"text","text":`), content...), '}')}
+}
+
+func (m *Message) withParts(at span, all []jsontext.Value) (Message, bool) {
+	value := []byte{'['}
+	for i, p := range all {
+		if i > 0 {
+			value = append(value, ',')
+		}
+		value = append(value, p...)
+	}
+	return m.spliced(at, append(value, ']'))
+}
+
+// Joined gives one message that holds the content of both, for styles in which
+// speakers must take turns. It reports false when a message is more than its
+// content.
+func (m *Message) Joined(next *Message) (Message, bool) {
+	a, ok := locate(m.Raw, path{"content"})
+	b, ok2 := locate(next.Raw, path{"content"})
+	if !ok || !ok2 || m.Role != next.Role || m.hasFields || next.hasFields {
+		return *m, false
+	}
+	x, y := m.Raw[a.from:a.to], next.Raw[b.from:b.to]
+	for _, v := range []jsontext.Value{x, y} {
+		if v.Kind() != '"' && v.Kind() != '[' {
+			return *m, false
+		}
+	}
+	if len(m.Results) == 0 && len(next.Results) > 0 {
+		return *m, false // results come first
+	}
+	return m.withParts(a, append(slices.Clone(parts(x)), parts(y)...))
+}
+
+// Without gives the message without a text that WithPart put behind or before
+// what it says. It reports false when the text is all that the message has, or is
+// not found.
+func (m *Message) Without(text string) (Message, bool) {
+	at, ok := locate(m.Raw, path{"content"})
+	if !ok {
+		return *m, false
+	}
+	old := m.Raw[at.from:at.to]
+	if old.Kind() == '"' {
+		s, found := strings.CutSuffix(str(old), "\n\n"+text)
+		if !found {
+			return *m, false
+		}
+		return m.spliced(at, quote(s))
+	}
+	var rest []jsontext.Value
+	all := parts(old)
+	for _, p := range all {
+		var b block
+		if json.Unmarshal(p, &b, lenient()...) != nil || str(b.Text) != text {
+			rest = append(rest, p)
+		}
+	}
+	if len(rest) == 0 || len(rest) == len(all) {
+		return *m, false
+	}
+	return m.withParts(at, rest)
 }

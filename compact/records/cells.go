@@ -257,7 +257,7 @@ func shapeOf(r *row, cells []cell) string {
 func (w *walker) groups(n *node, name string, above []cell) bool {
 	const most = 6
 	var of []int // the group of each object
-	var made [][]cell
+	var rows []*node
 	for i := range n.kids {
 		group := &n.kids[i]
 		if len(group.kids) > most || !objects(group) {
@@ -268,12 +268,17 @@ func (w *walker) groups(n *node, name string, above []cell) bool {
 			if !w.inside(kid) {
 				return false
 			}
-			of, made = append(of, i), append(made, w.cells(kid))
+			of, rows = append(of, i), append(rows, kid)
 		}
+	}
+	rows, left := w.narrow(rows)
+	made := make([][]cell, len(rows))
+	for i := range rows {
+		made[i] = w.cells(rows[i])
 	}
 	lead := above
 	if len(made) > 2 {
-		lead = append(append([]cell{}, above...), lift(made)...)
+		lead = append(append(append([]cell{}, above...), lift(made)...), left...)
 	}
 	for from := 0; from < len(made); {
 		to := from
@@ -304,16 +309,15 @@ func (w *walker) groups(n *node, name string, above []cell) bool {
 
 // byRoom splits what is too wide for a line: what looks like identifiers first, in
 // order, and the rest.
-func byRoom(cells []cell) (first, rest []cell) {
+func byRoom(cells []cell, room int) (first, rest []cell) {
 	size := 0
 	width := func(c *cell) int { return len(c.text) + len(c.label) + 3 }
 	for i := range cells {
 		size += width(&cells[i])
 	}
-	if size <= wideRow {
+	if size <= room {
 		return cells, nil
 	}
-	room := wideRow
 	in := make([]bool, len(cells))
 	for _, idents := range []bool{true, false} {
 		for i := range cells {

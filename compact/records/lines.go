@@ -2,6 +2,7 @@ package records
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -21,24 +22,11 @@ func (s *Set) readLines(t *Text, body string) {
 		s.cover(s.values.words(body, t.Place, false))
 		return
 	}
-	w := &walker{s: s, t: t, args: s.argCells(t)}
-	tool := t.Tool
+	r := &lineReader{walker: &walker{s: s, t: t, args: s.argCells(t)}, tool: t.Tool, asked: numbersIn(t.Args)}
 	if t.From == Call {
-		tool += " was given"
+		r.tool += " was given"
 	}
-	head := w.head(tool, nil, nil)
-	var block []cell
-	indent, asked := 0, numbersIn(t.Args)
-	flush := func() {
-		if len(block) > 0 {
-			key := -1
-			if block[0].ident {
-				key = 0
-			}
-			w.emit(tool, nil, block, key)
-		}
-		block = nil
-	}
+	r.above = r.head(r.tool, nil, nil)
 	n := 0
 	for l := range strings.SplitSeq(body, "\n") {
 		if n++; n > maxLines {
@@ -46,50 +34,100 @@ func (s *Set) readLines(t *Text, body string) {
 		} else if noise(l) {
 			continue
 		}
-		in := len(l) - len(strings.TrimLeft(l, " \t"))
-		text := OneLine(l)
-		if text == "" {
-			flush()
-			continue
-		}
-		item1 := strings.HasPrefix(text, "- ")
-		name, v, keyed := member(strings.TrimPrefix(text, "- "))
-		if keyed {
-			if item1 && in <= indent || in < indent {
-				flush()
-			}
-			if len(block) == 0 {
-				indent = in
-			}
-			c := cell{label: label(name), whole: v, ident: identifies(v), text: s.redact(name, short(strings.Trim(v, "'\"")))}
-			c.bare, c.shape = c.text, c.label
-			c.values = s.values.leaf(c.text, t.Place)
-			s.values.labelled(c.label, c.values, false)
-			block = append(block, c)
-			continue
-		}
-		if len(block) > 0 && in > indent { // goes on the line above
-			if last := &block[len(block)-1]; len(last.text) < valueLimit {
-				last.text = s.redact("", short(last.text+" "+text))
-				last.bare = last.text
-				last.values = append(last.values, s.values.words(last.text, t.Place, false)...)
-			}
-			continue
-		}
-		flush()
-		at, bodyAt := numbered(text)
-		for len(text) > 0 {
-			var piece string
-			piece, text = cutPiece(text)
-			piece = s.redact("", piece)
-			it := &item{kind: quoteItem, place: t.Place, head: head, text: "> " + piece, near: nearness(at, asked)}
-			it.values = s.values.words(piece[min(bodyAt, len(piece)):], t.Place, true)
-			bodyAt = 0
-			s.add(it)
-			s.hold(it.values)
-		}
+		r.line(OneLine(l), len(l)-len(strings.TrimLeft(l, " \t")))
 	}
-	flush()
+	r.line("", 0)
+}
+
+// lineReader reads a text line by line.
+type lineReader struct {
+	*walker
+	tool   string
+	above  *item  // the head of what is quoted
+	asked  []int  // numbers that the call named
+	block  []cell // the record that is being read
+	indent int    // of its first line
+	// heading is the line before, which may be the heading of a block that stands
+	// deeper than it.
+	heading   string
+	headingIn int
+}
+
+// line reads a line that is indented by in; an empty one ends what came before.
+func (r *lineReader) line(text string, in int) {
+	name, v, keyed := member(strings.TrimPrefix(text, "- "))
+	switch {
+	case text != "" && keyed:
+		if strings.HasPrefix(text, "- ") && in <= r.indent || in < r.indent {
+			r.flush()
+		}
+		if len(r.block) == 0 {
+			r.indent = in
+			r.begin(in)
+		}
+		c := cell{label: label(name), whole: v, ident: identifies(v), text: r.s.redact(name, short(strings.Trim(v, "'\"")))}
+		c.bare, c.shape = c.text, c.label
+		c.values = r.s.values.leaf(c.text, r.t.Place)
+		r.s.values.labelled(c.label, c.values, false)
+		r.block = append(r.block, c)
+	case text != "" && len(r.block) > 0 && in > r.indent: // goes on the line above
+		if last := &r.block[len(r.block)-1]; len(last.text) < valueLimit {
+			last.text = r.s.redact("", short(last.text+" "+text))
+			last.bare = last.text
+			last.values = append(last.values, r.s.values.words(last.text, r.t.Place, false)...)
+		}
+	default:
+		r.flush()
+		r.quote(r.heading)
+		r.heading, r.headingIn = text, in
+	}
+}
+
+// begin begins a block below its heading, if it has one.
+func (r *lineReader) begin(in int) {
+	h := r.heading
+	r.heading = ""
+	if h == "" || in <= r.headingIn || len(h) > lineLimit || strings.ContainsAny(h[len(h)-1:], ":{([;,") {
+		r.quote(h)
+		return
+	}
+	c := cell{text: r.s.redact("", Shorten(h, valueLimit)), values: r.s.values.words(h, r.t.Place, true)}
+	c.bare = c.text
+	r.block = append(r.block, c)
+}
+
+// flush makes a record of the block.
+func (r *lineReader) flush() {
+	if len(r.block) > 0 {
+		key := -1
+		if r.block[0].ident {
+			key = 0
+		} else if r.block[0].label == "" { // what identifies a block stands below its heading
+			key = slices.IndexFunc(r.block, func(c cell) bool { return c.ident })
+			r.block[0].ident = true
+		}
+		r.emit(r.tool, nil, r.block, key)
+	}
+	r.block = nil
+}
+
+// quote makes lines of a text that is no member of a record.
+func (r *lineReader) quote(text string) {
+	s := r.s
+	if strings.HasSuffix(text, ":") && strings.IndexByte(text, ' ') < 0 {
+		return // the name of what stands below, which nobody needs without it
+	}
+	at, bodyAt := numbered(text)
+	for len(text) > 0 {
+		var piece string
+		piece, text = cutPiece(text)
+		piece = s.redact("", piece)
+		it := &item{kind: quoteItem, place: r.t.Place, head: r.above, text: "> " + piece, near: nearness(at, r.asked)}
+		it.values = s.values.words(piece[min(bodyAt, len(piece)):], r.t.Place, true)
+		bodyAt = 0
+		s.add(it)
+		s.hold(it.values)
+	}
 }
 
 // numbered reads the number that a line of a listing begins with, as programs that
@@ -126,7 +164,7 @@ func nearness(at int, asked []int) float64 {
 	if at == 0 {
 		return 1
 	}
-	return 1 + 2*best
+	return 1 + 4*best
 }
 
 // cutPiece takes the beginning of a long line, to a sentence or a word.

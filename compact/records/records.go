@@ -59,6 +59,8 @@ type Options struct {
 	End int
 	// Count counts tokens.
 	Count func(string) int
+	// Room is how many tokens the lines will have, about; 0 means that all have room.
+	Room int
 	// Redact rewrites a value that stands behind a label; nil writes it as it is.
 	Redact func(label, value string) string
 	// Ranking replaces DefaultRanking; nil takes it.
@@ -74,7 +76,8 @@ type Set struct {
 	heads  map[string]*item // by their text
 	newest map[identity]*row
 	order  int
-	fresh  map[int]bool // places of texts that nobody answered
+	fresh  map[int]bool    // places of texts that nobody answered
+	asked  map[string]bool // words of what people wrote and stays
 }
 
 // item is one line, or a unit of a record, that may be chosen.
@@ -116,7 +119,7 @@ type identity struct{ key, value string }
 
 // Collect reads the texts, oldest first.
 func Collect(texts []Text, o Options) *Set {
-	s := &Set{o: o, rank: DefaultRanking(), heads: map[string]*item{}, newest: map[identity]*row{}, fresh: map[int]bool{}}
+	s := &Set{o: o, rank: DefaultRanking(), heads: map[string]*item{}, newest: map[identity]*row{}, fresh: map[int]bool{}, asked: map[string]bool{}}
 	if o.Ranking != nil {
 		s.rank = *o.Ranking
 	}
@@ -125,6 +128,9 @@ func Collect(texts []Text, o Options) *Set {
 		s.o.End = max(s.o.End, texts[i].Place+1)
 		if texts[i].Fresh {
 			s.fresh[texts[i].Place] = true
+		}
+		if texts[i].Kept && texts[i].From == User {
+			eachWord(texts[i].Body, func(w string) { s.asked[stem(w)] = true })
 		}
 	}
 	for i := range texts {

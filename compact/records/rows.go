@@ -1,6 +1,7 @@
 package records
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -26,6 +27,8 @@ type row struct {
 	labels []string
 	units  []*item
 	stale  bool // a later record of the same thing replaces it
+	whole  bool // its list is wanted whole: what other rows tell counts nothing
+	headed bool // it stands below a heading that tells what it is
 }
 
 // Bounds of what stands inside a line.
@@ -35,6 +38,8 @@ const (
 	insideLimit = 600 // of a list or object inside its row
 	insideKids  = 24
 	wideRow     = 420 // what a record has beyond it stands on a line of its own
+	headedRow   = 150 // the same below a heading, where not much room is left
+	headedRoom  = 1500
 	argsLimit   = 160
 	headLimit   = 320 // of the line over records
 )
@@ -61,10 +66,11 @@ func (s *Set) readOutput(t *Text) {
 
 // walker reads one output.
 type walker struct {
-	s    *Set
-	t    *Text
-	args []cell
-	lead []cell // stands above the rows
+	s     *Set
+	t     *Text
+	args  []cell
+	lead  []cell // stands above the rows
+	whole bool   // its rows are a list that is wanted whole
 }
 
 // long reports a text that is read line by line instead of as a value.
@@ -92,6 +98,10 @@ func (w *walker) walk(n *node, name string, above []cell, depth int) {
 		w.list([]*node{n}, nil, name, above, depth)
 	case n.kind == '[':
 		if lists(n) {
+			if track(n) {
+				w.track(n, name, above)
+				return
+			}
 			if w.groups(n, name, above) {
 				return
 			}
@@ -127,6 +137,35 @@ func lists(n *node) bool {
 		}
 	}
 	return len(n.kids) > 0
+}
+
+// track reports a long list of numbers in brackets, such as the points of a line:
+// they have no names, and nobody asks for one of them.
+func track(n *node) bool {
+	for i := range n.kids {
+		if len(n.kids[i].kids) > 4 || !all(&n.kids[i], func(kid *node) bool { return kid.kind == '0' }) {
+			return false
+		}
+	}
+	return len(n.kids) > 12
+}
+
+// track tells how such a list begins and ends.
+func (w *walker) track(n *node, name string, above []cell) {
+	var c cell
+	for _, kid := range []*node{&n.kids[0], &n.kids[len(n.kids)-1]} {
+		var parts []string
+		for i := range kid.kids {
+			x := w.scalarCell("", &kid.kids[i])
+			parts, c.values = append(parts, x.text), append(c.values, x.values...)
+		}
+		if c.text != "" {
+			c.text += " to "
+		}
+		c.text += strings.Join(parts, " ")
+	}
+	c.text += fmt.Sprintf(" (%d points)", len(n.kids))
+	w.emit(name, above, []cell{c}, -1)
 }
 
 // mapped reports an object that is a list of like objects under their keys.
@@ -167,6 +206,7 @@ func (w *walker) scalars(n *node, name string, above []cell) {
 // into the line above them.
 func (w *walker) list(rows []*node, keys []string, name string, above []cell, depth int) {
 	made := make([][]cell, len(rows))
+	rows, left := w.narrow(rows)
 	for i, n := range rows {
 		made[i] = w.cells(n)
 		if keys != nil && !holds(made[i], keys[i]) {
@@ -175,7 +215,7 @@ func (w *walker) list(rows []*node, keys []string, name string, above []cell, de
 	}
 	lead := above
 	if len(made) > 2 {
-		lead = append(append([]cell{}, above...), lift(made)...)
+		lead = append(append(append([]cell{}, above...), lift(made)...), left...)
 	}
 	key := keyColumn(made)
 	if len(made) == 1 && len(w.args) > 0 && !w.repeats(made[0]) {
@@ -324,7 +364,7 @@ func (w *walker) emit(name string, lead []cell, cells []cell, key int) {
 		}
 		return
 	}
-	r := &row{head: w.head(name, cells, lead)}
+	r := &row{head: w.head(name, cells, lead), whole: w.whole}
 	r.head.rows++
 	switch {
 	case key >= 0:
@@ -352,7 +392,11 @@ func (w *walker) emit(name string, lead []cell, cells []cell, key int) {
 		}
 	}
 	for len(own) > 0 || len(r.units) == 0 && r.keyed {
-		first, rest := byRoom(own)
+		wide := wideRow
+		if len(r.units) == 0 && len(own) > 0 && own[0].label == "" && own[0].ident && s.o.Room > 0 && s.o.Room < headedRoom {
+			r.headed, wide = true, headedRow // its heading and what identifies it come before the rest of anything else
+		}
+		first, rest := byRoom(own, wide)
 		u := &item{text: joined(first), bare: bareLine(first), shape: shapeOf(r, first)}
 		for i := range first {
 			u.values = append(u.values, first[i].values...)

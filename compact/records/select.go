@@ -52,7 +52,7 @@ func (s *Set) Select(room int) Selection {
 			c.stands[i] = s.rank.Covered
 		}
 	}
-	c.about = c.spoken()
+	c.about, c.lines = c.spoken(), c.spokenLines()
 	c.choose(room)
 	return c.write()
 }
@@ -67,10 +67,11 @@ type choice struct {
 	pool    map[string][]*item // single values, by label
 	labels  []string           // of the pool, in order
 	used    int
-	about   map[*row]bool // what stays speaks of them
-	eager   float64       // how far what the next step is about comes first, from 0 to 1
-	scarce  bool          // nested keys are left out
-	bare    bool          // heads as well
+	about   map[*row]bool  // what stays speaks of them
+	lines   map[*item]bool // and of these lines of other outputs
+	eager   float64        // how far what the next step is about comes first, from 0 to 1
+	scarce  bool           // nested keys are left out
+	bare    bool           // heads as well
 }
 
 // Rooms in tokens from which the keys of nested objects are named, and from which
@@ -83,11 +84,22 @@ const (
 	eagerFrom, eagerTo = 100, 400
 )
 
+// wholeWorth is what a row of a list that is wanted whole is worth more, headedWorth
+// what a heading with what identifies it is.
+const (
+	wholeWorth  = 2
+	headedWorth = 3
+)
+
 func (c *choice) worth(it *item) float64 {
 	sum := 0.0
 	for i, k := range it.values {
 		if !slices.Contains(it.values[:min(i, 24)], k) {
-			sum += c.stands[k] * c.weights[k]
+			if it.row != nil && it.row.whole || c.lines[it] {
+				sum += wholeWorth * c.weights[k]
+			} else {
+				sum += c.stands[k] * c.weights[k]
+			}
 		}
 	}
 	switch r := &c.s.rank; it.kind {
@@ -104,7 +116,10 @@ func (c *choice) worth(it *item) float64 {
 			sum *= r.Unlabelled
 		}
 	}
-	if it.row != nil && c.about[it.row] {
+	if it.row != nil && it.row.headed && it == it.row.units[0] {
+		sum *= headedWorth
+	}
+	if it.row != nil && c.about[it.row] || c.lines[it] {
 		sum *= 1 + c.eager*(c.s.rank.Focus-1)
 	}
 	if it.kind != singleItem && c.s.fresh[it.place] {
@@ -143,6 +158,35 @@ func (c *choice) spoken() map[*row]bool {
 		about[r] = about[r] || sum >= meant && r.head.rows > 1
 	}
 	return about
+}
+
+// spokenLines finds the lines of other outputs, which nobody has answered yet, that
+// what stays speaks of: they hold words of it that hardly another line below the same
+// head has.
+func (c *choice) spokenLines() map[*item]bool {
+	rarity, lines := map[*item]map[int32]int{}, map[*item]bool{}
+	each := func(f func(it *item, of map[int32]int, k int32)) {
+		for _, it := range c.s.items {
+			if it.kind != quoteItem || it.head == nil || !c.s.fresh[it.place] {
+				continue
+			}
+			if rarity[it.head] == nil {
+				rarity[it.head] = map[int32]int{}
+			}
+			for _, k := range it.values {
+				if v := &c.s.values.all[k]; v.focus && len(v.text) > 3 {
+					f(it, rarity[it.head], k)
+				}
+			}
+		}
+	}
+	each(func(_ *item, of map[int32]int, k int32) { of[k]++ })
+	sums := map[*item]float64{}
+	each(func(it *item, of map[int32]int, k int32) {
+		sums[it] += 1 / float64(of[k])
+		lines[it] = sums[it] >= meant
+	})
+	return lines
 }
 
 // meant is how many values that no other record has make it clear which is meant.

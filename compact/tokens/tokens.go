@@ -14,26 +14,3 @@ package tokens
 type Counter interface {
 	Count(text string) int
 }
-
-// CounterFunc makes a Counter of a function.
-type CounterFunc func(text string) int
-
-// Count calls f.
-func (f CounterFunc) Count(text string) int { return f(text) }
-
-// Chars counts characters divided by Per, rounded up: the rule of thumb that
-// other systems use (4 for English). It is far too low for Chinese and Japanese.
-type Chars struct{ Per float64 }
-
-// Count implements Counter.
-func (c Chars) Count(text string) int {
-	per := c.Per
-	if !(per > 0) {
-		per = 4
-	}
-	n := 0
-	for range text {
-		n++
-	}
-	return int((float64(n) + per - 1) / per)
-}

@@ -78,17 +78,6 @@ func TestEstimateIsSaneOnAnyBytes(t *testing.T) {
 	})
 }
 
-func TestCharsRoundsUp(t *testing.T) {
-	for text, want := range map[string]int{"": 0, "abcd": 1, "abcde": 2, "日本語の": 1} {
-		if got := (tokens.Chars{Per: 4}).Count(text); got != want {
-			t.Errorf("%q: got %d, want %d", text, got, want)
-		}
-	}
-	if got := (tokens.Chars{}).Count("abcdefgh"); got != 2 {
-		t.Errorf("the zero value counts %d, want 2", got)
-	}
-}
-
 func BenchmarkCount(b *testing.B) {
 	text := strings.Repeat(`{"reservation_id": "H9ZU1C", "total": 1204} and some words after it. `, 2000)
 	b.SetBytes(int64(len(text)))

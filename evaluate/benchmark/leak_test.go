@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"memoryd/internal/configtest"
+
 	"memoryd"
 	"memoryd/evaluate"
 	"memoryd/evaluate/rules"
@@ -76,7 +78,7 @@ func (f ruleFunc) Judge(c *memoryd.Call, _ *rules.Profile) rules.Result {
 // evaluatorRun is a run of the real evaluator, one call after the other.
 func evaluatorRun(t *testing.T, r evaluate.Rules, m memoryd.Model, judge string) (*Run, *evaluate.Evaluator) {
 	t.Helper()
-	cfg := evaluate.Default()
+	cfg := configtest.Section[evaluate.Config]("evaluate")
 	cfg.Judge, cfg.SweepInterval = judge, time.Hour
 	clock, recorder, history := NewClock(), NewRulesRecorder(r), &fakeStore{}
 	evaluator, err := evaluate.NewEvaluator(cfg, recorder, m, history, slog.New(slog.DiscardHandler), clock.Now)

@@ -151,9 +151,6 @@ type Config struct {
 	AlikeAfter int `yaml:"alike_after"`
 }
 
-// DefaultConfig is the configuration with every setting at its default.
-func DefaultConfig() Config { return Config{Window: 200, AlikeAfter: 50} }
-
 // The bounds of both settings.
 const (
 	minWindow, maxWindow = 40, 2000

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"memoryd/internal/configtest"
+
 	"memoryd"
 )
 
@@ -28,7 +30,7 @@ func clock() func() time.Time {
 
 func newMonitor() (*Monitor, *bytes.Buffer) {
 	var b bytes.Buffer
-	return New(DefaultConfig(), slog.New(slog.NewTextHandler(&b, nil)), clock()), &b
+	return New(configtest.Section[Config]("monitor"), slog.New(slog.NewTextHandler(&b, nil)), clock()), &b
 }
 
 func scored(by string, score float64) memoryd.Evaluation {
@@ -184,13 +186,13 @@ func TestADropOfAgreementIsNoticedAndItsEnd(t *testing.T) {
 // of 0.1 %.
 func TestFalseAlarmsAreAsRareAsStated(t *testing.T) {
 	const windows, most = 2000, 7
-	f := New(DefaultConfig(), slog.New(slog.DiscardHandler), time.Now).fisher
+	f := New(configtest.Section[Config]("monitor"), slog.New(slog.DiscardHandler), time.Now).fisher
 	for _, rate := range []float64{0.5, 0.8, 0.9, 0.97} {
 		rng := rand.New(rand.NewPCG(5, uint64(rate*100)))
-		a := newAgreement(DefaultConfig().Window)
-		run := alike{after: DefaultConfig().AlikeAfter}
+		a := newAgreement(configtest.Section[Config]("monitor").Window)
+		run := alike{after: configtest.Section[Config]("monitor").AlikeAfter}
 		var drops, runs int
-		for range windows * DefaultConfig().Window {
+		for range windows * configtest.Section[Config]("monitor").Window {
 			agreed := rng.Float64() < rate
 			was := a.drop
 			a.add(agreed)
@@ -236,7 +238,7 @@ func TestTheMemoryIsBounded(t *testing.T) {
 		w.Note(tool, scored("llm:m", 1), scored("rules", 1))
 	}
 	j := w.judges[identity{"v1", "llm:m"}]
-	if n := len(j.tools); n > maxTools || n <= maxTools*3/4 || len(j.recent.values) != DefaultConfig().Window || j.alike.run > maxRun {
+	if n := len(j.tools); n > maxTools || n <= maxTools*3/4 || len(j.recent.values) != configtest.Section[Config]("monitor").Window || j.alike.run > maxRun {
 		t.Errorf("%d tools, %d recent, a run of %d", n, len(j.recent.values), j.alike.run)
 	}
 	if r := w.Report()[0]; len(r.Tools) != maxReported || r.Tools[0].Tool != "t" || r.Tools[0].Scores["1.0"] != 5*maxTools {
@@ -245,7 +247,7 @@ func TestTheMemoryIsBounded(t *testing.T) {
 }
 
 func TestManyAtOnce(t *testing.T) {
-	w := New(DefaultConfig(), slog.New(slog.DiscardHandler), time.Now)
+	w := New(configtest.Section[Config]("monitor"), slog.New(slog.DiscardHandler), time.Now)
 	var all sync.WaitGroup
 	for g := range 4 {
 		all.Go(func() {
@@ -265,7 +267,7 @@ func TestManyAtOnce(t *testing.T) {
 }
 
 func TestConfig(t *testing.T) {
-	if err := DefaultConfig().Validate(); err != nil {
+	if err := configtest.Section[Config]("monitor").Validate(); err != nil {
 		t.Error(err)
 	}
 	for key, c := range map[string]Config{"window": {Window: 1, AlikeAfter: 50}, "alike_after": {Window: 200}} {

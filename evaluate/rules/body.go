@@ -53,8 +53,15 @@ func (r *reply) evidence(v *view) (finding, bool) {
 }
 
 // structuredBody judges an output that is JSON or a printed Python value. The
-// names of its findings are those of bodyRules, and those of the text rules where
-// a payload is text.
+// names of its findings are those of the text rules where a payload is text, and
+//
+//	body-error     a member such as error or errors describes an error
+//	body-flag      a member such as success or isError says that the call failed
+//	body-status    a status or code member says that the call failed
+//	body-mixed     some elements of a list report errors and some do not
+//	error-banner   an error is named, yet there is a result
+//	body-warning   a member such as warnings is not empty
+//	empty-result   the result is an empty list or object
 func structuredBody(v *view) (finding, bool) {
 	if !v.body.OK() {
 		return finding{}, false
@@ -129,7 +136,36 @@ func bodyObject(v *view, d *doc, i int32, depth int) (finding, bool) {
 	case r.Warning != 0:
 		return half("body-warning", d.Words(r.Warning), "the result carries a warning"), true
 	}
+	if f, ok := r.coded(i); ok {
+		return f, true
+	}
 	return r.plain(v)
+}
+
+// coded judges a reply that is but a message and the name of a condition, in capitals or
+// as a code: {"code": "distance_exceeded", "message": "..."}.
+func (r *reply) coded(i int32) (finding, bool) {
+	d := r.Doc
+	if r.Message == 0 || r.Good || r.Settled || len(r.Payloads) > 0 || r.Others > 2 || r.Members > 3 && d.Member(i, "id") != 0 {
+		return finding{}, false
+	}
+	said := newText(d.Words(r.Message))
+	for c := d.Nodes[i].Child; c != 0; c = d.Nodes[c].Next {
+		key, val := errortext.NormalKey(d.Nodes[c].Key), d.Nodes[c].Val
+		if d.Nodes[c].Kind != loosejson.String || key != "code" && key != "name" && key != "id" || !condition(val, key != "name") || said.first().relieved() {
+			continue
+		}
+		return fails("body-status", r.Said(), "it is but a message and the code “"+textsafe.Line(val, 40)+"”").unsure(), true
+	}
+	return finding{}, false
+}
+
+// condition reports whether a text is the name of one: words joined by underscores, in
+// capitals or, where lower is set, in lower case, none of which tells of a success.
+func condition(s string, lower bool) bool {
+	low := strings.ToLower(s)
+	return len(s) < 64 && strings.Contains(s, "_") && phrases.NameLen(low) == len(s) && (s == strings.ToUpper(s) || lower && s == low) &&
+		!phrases.ContainsAny(low, []string{"success", "ok", "created", "accept", "complete", "queued", "pending", "sent", "done"})
 }
 
 // inside judges the members that hold a result or an outcome of their own. A
@@ -299,10 +335,24 @@ func (r *reply) nothing(hollow int) (finding, bool) {
 // hasResult reports whether a payload holds anything.
 func (r *reply) hasResult() bool {
 	for _, c := range r.Payloads {
-		if k := r.Doc.Nodes[c].Kind; k == loosejson.Number || k != loosejson.String && r.Doc.Filled(c) {
+		if k := r.Doc.Nodes[c].Kind; k == loosejson.Number || k != loosejson.String && r.holds(c) {
 			return true
 		}
 		if s := strings.TrimSpace(r.Doc.Nodes[c].Val); !phrases.FoldedIn(s, blanks) && !errortext.IsVoid(s) {
+			return true
+		}
+	}
+	return false
+}
+
+// holds reports whether a structure holds anything but nulls and empty structures.
+func (r *reply) holds(i int32) bool {
+	n := &r.Doc.Nodes[i]
+	if n.Kind != loosejson.Object && n.Kind != loosejson.Array || n.Child == 0 {
+		return r.Doc.Filled(i)
+	}
+	for c := n.Child; c != 0; c = r.Doc.Nodes[c].Next {
+		if k := r.Doc.Nodes[c].Kind; k != loosejson.Null && (k != loosejson.Object && k != loosejson.Array || r.holds(c)) {
 			return true
 		}
 	}

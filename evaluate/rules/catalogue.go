@@ -42,6 +42,7 @@ func textRules() []textRule {
 		{"no-result", "the tool says that it found nothing", noResult},
 		{"warning", "the tool warns about the call", warning},
 		{"error-sentence", "a short answer says that something is missing, invalid or impossible", errorSentence},
+		{"complaint-abroad", "a short answer says so in another language than English", complaintAbroad},
 	}
 }
 
@@ -50,7 +51,7 @@ func catalogue() []rule {
 	rules := []rule{
 		{"success-flag", "the caller says that the call failed", successFlag},
 		{"echo", "the output repeats the input", echo},
-		{"structured-body", "a structured output states its outcome; see bodyRule for its names", structuredBody},
+		{"structured-body", "a structured output states its outcome; see structuredBody for the names of its findings", structuredBody},
 	}
 	for _, tr := range textRules() {
 		rules = append(rules, rule{tr.name, tr.doc, func(v *view) (finding, bool) {
@@ -67,34 +68,4 @@ func catalogue() []rule {
 		rule{"cost-outlier", "it took far longer than the tool's successes", costOutlier},
 		rule{"no-trouble", "nothing speaks against the call", noTrouble},
 	)
-}
-
-// Rule describes one of the rules that Evaluation.Rule may name.
-type Rule struct {
-	Name string
-	Doc  string
-}
-
-// Catalogue lists every rule, those on structured outputs last.
-func Catalogue() []Rule {
-	var out []Rule
-	for _, r := range catalogue() {
-		if r.name != "structured-body" {
-			out = append(out, Rule{r.name, r.doc})
-		}
-	}
-	return append(out, bodyRules()...)
-}
-
-// bodyRules are the findings of structuredBody.
-func bodyRules() []Rule {
-	return []Rule{
-		{"body-error", "a member such as error or errors describes an error"},
-		{"body-flag", "a member such as success or isError says that the call failed"},
-		{"body-status", "a status or code member says that the call failed"},
-		{"body-mixed", "some elements of a list report errors and some do not"},
-		{"error-banner", "an error is named, yet there is a result"},
-		{"body-warning", "a member such as warnings is not empty"},
-		{"empty-result", "the result is an empty list or object"},
-	}
 }

@@ -21,7 +21,7 @@ func errorHeading(v *view, t *text) (finding, bool) {
 	if !v.headsError(t, low) && (!t.reply || !errortext.HeadsReply(low)) || !t.short(40, 6000) && !opensReport(low) || v.echoes(first.s) {
 		return finding{}, false
 	}
-	if v.quotes(t) && (v.ask.troubled || !t.short(60, 4000) || !opensReport(low)) {
+	if v.quotes(t) && (v.ask.troubled || !t.short(60, 4000) || !opensReport(low) && (t.total > 1 || !errortext.HeadsQualified(errortext.Strip(low)))) {
 		return finding{}, false
 	}
 	if isNoResult(t) && !opensReport(low) && !startsPlainly(low) && !errortext.HeadsQualified(errortext.Strip(low)) {
@@ -38,9 +38,9 @@ func errorHeading(v *view, t *text) (finding, bool) {
 
 // crossed reports whether a line has the mark of a failure before a complaint.
 func crossed(l *line) bool {
-	for _, mark := range []string{"X ", "✗ ", "✘ ", "✖ ", "✕ ", "× ", "❌ "} {
+	for _, mark := range []string{"X ", "✗ ", "✘ ", "✖ ", "✕ ", "× ", "❌ ", "[✗] ", "[x] "} {
 		if rest, ok := strings.CutPrefix(l.low(), strings.ToLower(mark)); ok {
-			return (strings.HasPrefix(rest, "no ") || l.has(hasComplaint|hasSoftComplaint) || strings.Contains(l.low(), " not ")) && !l.relieved()
+			return (strings.HasPrefix(rest, "no ") || l.has(hasComplaint|hasSoftComplaint|hasDemand) || strings.Contains(l.low(), " not ")) && !l.relieved()
 		}
 	}
 	return false
@@ -52,8 +52,25 @@ func (v *view) headsError(t *text, low string) bool {
 	if errortext.Heads(low) || errortext.HeadsShortly(low) && (t.total <= 2 || errortext.Heads(t.at(1).low())) {
 		return true
 	}
+	if t.total <= 2 && (!v.ask.reads || t.total == 1 && v.ask.command == "") && (v.said(low) || closesPlainly(low) || logged(low) && errortext.Heads(strings.TrimLeft(low, "0123456789-/:.,+tz[] "))) {
+		return true
+	}
 	mayQualify := !v.ask.reads || v.ask.command == "" && t.short(2, 400) && !v.ask.troubled
 	return mayQualify && errortext.HeadsQualified(errortext.Strip(low))
+}
+
+// said reports whether a line is a complaint of a program or function behind its name,
+// "ldap_bind: Invalid credentials (49)", or of a command behind that of a file.
+func (v *view) said(low string) bool {
+	who, what, ok := strings.Cut(low, ": ")
+	if !ok || who == "" || len(who) > 60 || strings.ContainsAny(who, " \"'`=,;()[]{}<>") || v.ask.command == "" && strings.ContainsAny(who, "/.") {
+		return false
+	}
+	switch who {
+	case "note", "warning", "info", "hint", "title", "subject", "message", "summary", "description", "comment", "topic", "question", "answer", "name", "reason":
+		return false
+	}
+	return strings.Contains(what, " ") && errortext.Heads(what)
 }
 
 // hedges turn a complaint into a remark: what follows is the result.
@@ -83,7 +100,7 @@ func startsPlainly(low string) bool { return strings.HasPrefix(errortext.Strip(l
 var lineHeads = []string{
 	"error:", "error[", "error -", "error executing", "error while", "fatal:", "fatal error", "npm err!", "npm error", "make: ***",
 	"cmake error", "conflict (", "an error occurred", "failed to ", "failed:", "build failed", "command failed", "exception:",
-	"error: command failed", "e: ", "err:", "err_",
+	"error: command failed", "e: ", "err:", "err_", "abort: ",
 }
 
 // lastHeads say it only at the end.
@@ -104,7 +121,7 @@ func errorLine(v *view, t *text) (finding, bool) {
 	if low := errortext.Strip(last.low()); !relieved && (v.ask.command != "" && last.s[0] != '-' && (errortext.Heads(low) || opensLine(last.low())) || phrases.StartsAny(low, lastHeads) || errortext.HeadsShortly(low) || strings.HasSuffix(low, " not found.") || strings.HasSuffix(low, " not found")) && !v.echoes(last.s) {
 		return fails("error-line", last.s, "its last words say that it failed").unsure(), true
 	}
-	if !relieved && (v.ask.command != "" && closesBadly(last.low()) || countsErrors(t)) && !v.echoes(last.s) {
+	if !relieved && (v.ask.command != "" && (closesBadly(last.low()) || strings.Contains(last.low(), " aborted due to ")) || countsErrors(t)) && !v.echoes(last.s) {
 		return fails("error-line", last.s, "its last words say that it failed").unsure(), true
 	}
 	if glued := gluedError(last.s); glued != "" && !v.echoes(glued) {
@@ -115,7 +132,8 @@ func errorLine(v *view, t *text) (finding, bool) {
 	}
 	for i := range t.lines {
 		l := &t.lines[i]
-		if !opensLine(l.low()) && (!errortext.Thrown(l.s) || !strings.Contains(l.s, ": ")) || l.has(hasRelief) || v.echoes(l.s) {
+		complains := v.ask.command != "" && !relieved && t.short(6, 600) && v.said(l.low())
+		if !complains && !opensLine(l.low()) && (!errortext.Thrown(l.s) || !strings.Contains(l.s, ": ")) || l.has(hasRelief) || v.echoes(l.s) || strings.Trim(l.low(), "abcdefghijklmnopqrstuvwxyz") == "" { // a cell of a table
 			continue
 		}
 		f := fails("error-line", l.s, "a line of its own says that it failed").unsure()
@@ -142,15 +160,19 @@ func opensLine(low string) bool {
 }
 
 // closers end the last line of a command that could not do what it was asked, after
-// the name of what it stumbled over: error strings of systems and validators.
+// the name of what it stumbled over: error strings of POSIX and of validators.
 var closers = []string{
 	": permission denied", ": no such file or directory", ": access denied", ": access is denied", ": not found", ": unauthorized", ": forbidden",
 	": invalid argument", ": connection refused", ": operation not permitted", ": is a directory", ": not a directory", ": file exists",
+	": no space left on device", ": no buffer space available", ": resource temporarily unavailable", ": device or resource busy", ": text file busy",
+	": cannot allocate memory", ": too many open files", ": read-only file system", ": input/output error", ": operation not supported", ": address already in use",
+	": network is unreachable", ": no route to host", ": host is down", ": connection reset by peer", ": connection timed out", ": broken pipe", ": bad file descriptor",
+	": exec format error", ": argument list too long", ": directory not empty", ": file name too long", ": function not implemented", ": disk quota exceeded",
+	": no such process", ": no such device", ": no such device or address", ": numerical result out of range", ": too many levels of symbolic links", ": stale file handle",
 }
 
-// closesBadly reports whether a last line, in lower case, is what a program says when it
-// gives up: "name: error: ...", "in.mov: invalid data", "... is invalid: ...".
-func closesBadly(low string) bool {
+// closesPlainly reports whether a line in lower case ends with one of the closers.
+func closesPlainly(low string) bool {
 	bare := strings.TrimRight(low, " .!")
 	if end := strings.LastIndex(bare, " ("); end > 0 && strings.HasSuffix(bare, ")") && len(bare)-end < 12 {
 		bare = bare[:end] // an error number
@@ -160,7 +182,13 @@ func closesBadly(low string) bool {
 			return true
 		}
 	}
-	if strings.Contains(low, " is invalid: ") || strings.Contains(low, " is not valid: ") || strings.Contains(low, " is forbidden: ") {
+	return false
+}
+
+// closesBadly reports whether a last line, in lower case, is what a program says when it
+// gives up: "name: error: ...", "in.mov: invalid data", "... is invalid: ...".
+func closesBadly(low string) bool {
+	if closesPlainly(low) || strings.Contains(low, " is invalid: ") || strings.Contains(low, " is not valid: ") || strings.Contains(low, " is forbidden: ") {
 		return true
 	}
 	who, what, ok := strings.Cut(low, ": ")
@@ -178,6 +206,9 @@ func closesBadly(low string) bool {
 func countsErrors(t *text) bool {
 	for i := max(0, len(t.lines)-4); i < len(t.lines); i++ {
 		low := t.lines[i].low()
+		if someFailed(low) {
+			return true
+		}
 		for _, lead := range []string{"completed with ", "finished with ", "ended with ", "error="} {
 			_, rest, ok := strings.Cut(low, lead)
 			n := strings.TrimLeft(rest, "0123456789")
@@ -190,6 +221,17 @@ func countsErrors(t *text) bool {
 		}
 	}
 	return false
+}
+
+// someFailed recognises "2 out of 3 hunks failed" and "1 of 5 tasks failed".
+func someFailed(low string) bool {
+	low, ok := strings.CutSuffix(strings.TrimRight(low, ". "), " failed")
+	if !ok {
+		return false
+	}
+	failed, of, ok := strings.Cut(low, " of ")
+	failed = strings.TrimSuffix(failed, " out")
+	return ok && failed != "" && strings.Trim(failed, "0123456789") == "" && strings.Trim(failed, "0") != "" && of != "" && phrases.IsDigit(of[0])
 }
 
 // gluedError is the error message that follows other output without a line break:

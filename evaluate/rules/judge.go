@@ -85,11 +85,6 @@ type Config struct {
 	CostSeconds float64 `yaml:"cost_seconds"`
 }
 
-// DefaultConfig gives the built-in settings.
-func DefaultConfig() Config {
-	return Config{MinHistory: 10, CostMADs: 6, CostRatio: 3, CostSeconds: 1}
-}
-
 // Validate reports the first setting that makes no sense, by its key.
 func (c Config) Validate() error {
 	switch {

@@ -38,6 +38,7 @@ const (
 	hasWarningAfter
 	hasToAnswer
 	hasJudging
+	hasAbroad
 )
 
 // uncaught and trouble are lists that others share.
@@ -78,6 +79,7 @@ var lineIndex = phrases.NewIndex(map[phrases.Marks][]string{
 	hasRobots:         {"robots.txt"},
 	hasWarningAfter:   {": warning: "},
 	hasToAnswer:       {" to answer"},
+	hasAbroad:         plainAbroad,
 	hasJudging:        {"score", "evaluat", "judge", "grade", "rating", "rate this"},
 })
 

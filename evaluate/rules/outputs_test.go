@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"memoryd/internal/configtest"
+
 	"memoryd"
 	"memoryd/evaluate/rules"
 	"memoryd/internal/errortext"
@@ -44,13 +46,13 @@ func readOutputs(t *testing.T, name string) []labelled {
 	return calls
 }
 
-// The figures of the four sets: score 0 as a sign of label error.
+// The figures of the sets: score 0 as a sign of label error.
 func TestOutputsOfCommonTools(t *testing.T) {
 	for name, least := range map[string]struct{ precision, recall float64 }{
-		"first.txt": {0.95, 0.90}, "second.txt": {0.95, 0.90}, "third.txt": {0.95, 0.90}, "fourth.txt": {0.95, 0.90}, "fifth.txt": {0.95, 0.90}, "sixth.txt": {0.95, 0.90}, "seventh.txt": {0.95, 0.90}, "eighth.txt": {0.95, 0.90}, "ninth.txt": {0.95, 0.90}, "tenth.txt": {0.95, 0.90}, "eleventh.txt": {0.94, 0.90},
+		"first.txt": {0.95, 0.90}, "second.txt": {0.95, 0.90}, "third.txt": {0.95, 0.90}, "fourth.txt": {0.95, 0.90}, "fifth.txt": {0.95, 0.90}, "sixth.txt": {0.95, 0.90}, "seventh.txt": {0.95, 0.90}, "eighth.txt": {0.95, 0.90}, "ninth.txt": {0.95, 0.90}, "tenth.txt": {0.95, 0.90}, "eleventh.txt": {0.94, 0.90}, "twelfth.txt": {0.94, 0.90}, "thirteenth.txt": {0.95, 0.90}, "fourteenth.txt": {0.95, 0.90}, "fifteenth.txt": {0.95, 0.90},
 	} {
 		t.Run(name, func(t *testing.T) {
-			j := rules.New(rules.DefaultConfig())
+			j := rules.New(configtest.Section[rules.Config]("evaluate.rules"))
 			var hit, miss, alarm int
 			tools := map[string]bool{}
 			calls := readOutputs(t, name)
@@ -82,7 +84,7 @@ func TestOutputsOfCommonTools(t *testing.T) {
 // What the judge is sure is good is never mined as an error, and what it is sure
 // is an error gives its message.
 func TestTheJudgeAndTheMessageAgree(t *testing.T) {
-	j := rules.New(rules.DefaultConfig())
+	j := rules.New(configtest.Section[rules.Config]("evaluate.rules"))
 	for _, name := range []string{"first.txt", "second.txt", "third.txt", "fourth.txt", "fifth.txt"} {
 		for _, c := range readOutputs(t, name) {
 			v := j.Judge(&c.Call, nil)

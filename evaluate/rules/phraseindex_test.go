@@ -14,7 +14,7 @@ import (
 var indexedLists = map[phrases.Marks][]string{
 	hasExit: exitPhrases, hasProtocol: protocolPhrases, hasShellComplaint: shellComplaints,
 	hasPlainComplaint: shellComplaints[:plainComplaints], hasRuntime: runtimePhrases, hasSQL: sqlPhrases,
-	hasComplaint: complaints, hasDoubt: doubtful, hasComplaintWord: trouble, hasNoResult: noResultPhrases,
+	hasComplaint: complaints, hasDoubt: doubtful, hasComplaintWord: trouble, hasNoResult: noResultPhrases, hasAbroad: plainAbroad,
 }
 
 func TestPhraseIndexFindsWhatASearchFinds(t *testing.T) {
@@ -59,5 +59,15 @@ func TestIndexedPhrasesAreLowerCaseASCII(t *testing.T) {
 				t.Errorf("%q cannot be indexed", p)
 			}
 		}
+	}
+}
+
+func TestCatalogueNamesEachRuleOnce(t *testing.T) {
+	seen := map[string]bool{}
+	for _, r := range catalogue() {
+		if seen[r.name] || r.name == "" || r.doc == "" {
+			t.Errorf("rule %q is named twice or not described", r.name)
+		}
+		seen[r.name] = true
 	}
 }

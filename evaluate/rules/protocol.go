@@ -126,6 +126,9 @@ func httpStatus(v *view, t *text) (finding, bool) {
 			return fails("http-status", last.s, "it reports HTTP status "+code).unsure(), true
 		}
 	}
+	if t.short(4, 800) && (!v.ask.reads || t.total == 1) && refusesReply(first) {
+		return fails("http-status", first.s, "the server's reply is a refusal").unsure(), true
+	}
 	if v.quotes(t) && !t.short(12, 1500) {
 		return finding{}, false
 	}
@@ -138,6 +141,22 @@ func httpStatus(v *view, t *text) (finding, bool) {
 		return f, true
 	}
 	return finding{}, false
+}
+
+// refusesReply reports whether a line is how a server of a line protocol says no: the
+// reply codes 4yz and 5yz of SMTP, FTP and NNTP before a complaint, the tagged NO and
+// BAD of IMAP, the -ERR of POP3 and Redis.
+func refusesReply(l *line) bool {
+	if strings.HasPrefix(l.s, "-ERR ") {
+		return true
+	}
+	if code := statusCode(l.s); code >= "400" && len(l.s) > 4 && (l.s[3] == ' ' || l.s[3] == '-') {
+		rest := l.low()[4:]
+		enhanced := len(rest) > 5 && (rest[0] == '4' || rest[0] == '5') && rest[1] == '.' && phrases.IsDigit(rest[2])
+		return enhanced || errortext.Heads(rest) || l.has(hasComplaint|hasSoftComplaint)
+	}
+	tag, rest, _ := strings.Cut(l.s, " ")
+	return len(tag) < 9 && strings.ContainsAny(tag, "0123456789") && (strings.HasPrefix(rest, "NO [") || strings.HasPrefix(rest, "BAD ") || strings.HasPrefix(rest, "NO ") && l.has(hasComplaint|hasSoftComplaint))
 }
 
 // statusLine finds the last status line of a header dump: after redirects the
@@ -220,7 +239,7 @@ func mentionsFailure(low string) bool {
 var sqlPhrases = []string{
 	"no such table:", "no such column:", "syntax error at or near", "error in your sql syntax", "sqlstate[",
 	"sqlstate:", "unique constraint failed", "violates unique constraint", "violates foreign key", "violates not-null",
-	"violates check constraint", "foreign key constraint fails", "constraint failed", "duplicate entry",
+	"violates check constraint", "foreign key constraint fails", "constraint failed", "duplicate entry", "duplicate key error",
 	"ambiguous column name", "column reference", "unknown column", "unknown table", "incorrect syntax near",
 	"invalid object name", "invalid column name", "sql compilation error", "catalog error:", "binder error:",
 	"parser error:", "no database selected", "must appear in the group by", "operationalerror", "programmingerror",

@@ -23,14 +23,14 @@ var complaints = []string{
 	"not installed", "cancelled due", "did not succeed", "unsuccessful", "overloaded", "exceeds maximum",
 	"exceeds the ", "exceeds limit", "doesn't match", "failed because", "terminated early", "not registered", "maximum context length", "not ready yet",
 	"the wrong kind", "the wrong type", "wrong number of", "outside the allowed", "outside the range", "has been closed", "is offline", "is not enough",
-	"unsatisfiable", "no solution found", "invalid data", "is not in the ", "please enter a valid", "already taken", "already booked", "already reserved",
-	"already in use", "already been paid", "already been used", "already been cancelled", "already been refunded", "already been closed", ": invalid format",
+	"unsatisfiable", "no solution", "infeasible", "nothing was ", "invalid data", "is not in the ", "please enter a valid", "already taken", "already booked", "already reserved",
+	"is not known", "is not a known", "already in use", "already been paid", "already been used", "already been cancelled", "already been refunded", "already been closed", ": invalid format",
 }
 
 // softComplaints say it too, but also stand in sentences about the world.
 var softComplaints = []string{
 	"cannot ", "can't ", "was not ", "were not ", "not been ", "failed", "refused", "is missing", "are missing",
-	"unable to ", "not enough", "insufficient", "aborted",
+	"unable to ", "not enough", "insufficient", "aborted", " unexpectedly",
 }
 
 // demands are what a tool that acts says of values it does not take.
@@ -60,7 +60,13 @@ func errorSentence(v *view, t *text) (finding, bool) {
 		return finding{}, false
 	}
 	first := t.first()
-	if first.relieved() || !first.has(hasComplaint|hasSoftComplaint|hasDemand|hasDoubt) || v.echoes(first.s) {
+	if first.relieved() || v.echoes(first.s) || len(t.lines) > 1 && logged(first.s) && phrases.ContainsAny(first.low(), []string{" warn", " info "}) {
+		return finding{}, false
+	}
+	if instructs(t) && !v.ask.reads {
+		return fails("error-sentence", first.s, "it tells the caller what had to be otherwise").unsure(), true
+	}
+	if !first.has(hasComplaint | hasSoftComplaint | hasDemand | hasDoubt) {
 		return finding{}, false
 	}
 	if first.has(hasHedge) || v.ask.reads && v.ask.troubled {

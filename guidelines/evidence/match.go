@@ -25,23 +25,6 @@ func MatchOf(input []byte) Match {
 	return m
 }
 
-// Gives reports whether the input has a value at path.
-func (m Match) Gives(path string) bool { return m.given(path) != nil }
-
-// Type is the JSON type of the value at path, "" when there is none.
-func (m Match) Type(path string) string {
-	c := m.given(path)
-	if c == nil {
-		return ""
-	}
-	for k, s := range c.kinds {
-		if s != nil {
-			return kind(k).String() //nolint:gosec // below kinds
-		}
-	}
-	return ""
-}
-
 func (m Match) given(path string) *column {
 	id, ok := m.column[path]
 	if !ok || m.inputs.columns[id].given.count() == 0 {

@@ -28,6 +28,8 @@ type Observation struct {
 	Agent uint64
 	// Writer stands for the API key that recorded the call; 0: none, this machine.
 	Writer uint64
+	// Shared says that others recorded calls of the workspace's other tools; see Share.
+	Shared bool
 	// Found are the constraints that the message of a failed call states.
 	Found []constraints.Constraint
 	// Sources say where the id-like values of the input stood before in the run.

@@ -3,24 +3,25 @@ package evidence
 // parties tells who is behind calls, for the quorum: the API keys that recorded them
 // where these are several, else the agents that the calls name themselves. A key cannot
 // be forged, the name of an agent can: whoever holds one key is one party whatever its
-// calls say.
+// calls say. It is one of several also where the others use other tools of the workspace.
 type parties struct {
 	of    []uint64 // of each observation; 0: unknown
 	known int
 }
 
 func partiesOf(obs []Observation) parties {
-	writers, agents := map[uint64]bool{}, map[uint64]bool{}
+	writers, agents, shared := map[uint64]bool{}, map[uint64]bool{}, false
 	for i := range obs {
+		shared = shared || obs[i].Shared
 		writers[obs[i].Writer] = true
 		if obs[i].Agent != 0 {
 			agents[obs[i].Agent] = true
 		}
 	}
 	p := parties{make([]uint64, len(obs)), len(agents)}
-	byKey := len(writers) > 1
+	byKey := shared || len(writers) > 1
 	if byKey {
-		p.known = len(writers)
+		p.known = max(2, len(writers))
 	}
 	for i := range obs {
 		if p.of[i] = obs[i].Agent; byKey {
@@ -28,6 +29,13 @@ func partiesOf(obs []Observation) parties {
 		}
 	}
 	return p
+}
+
+// Share says of observations that several sources recorded calls in their workspace.
+func Share(obs []Observation) {
+	for i := range obs {
+		obs[i].Shared = true
+	}
 }
 
 // Sole reports whether, of several parties, one alone is behind the observations that of

@@ -13,6 +13,8 @@ import (
 	"memoryd"
 	"memoryd/guidelines/constraints"
 	"memoryd/internal/textsafe"
+
+	jsonv2 "github.com/go-json-experiment/json"
 )
 
 // Limits of a trimmed observation.
@@ -150,7 +152,7 @@ func (ob Observation) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads the stored form.
 func (ob *Observation) UnmarshalJSON(b []byte) error {
 	var k kept
-	if err := json.Unmarshal(b, &k); err != nil {
+	if err := jsonv2.Unmarshal(b, &k); err != nil {
 		return err
 	}
 	var key memoryd.CallKey

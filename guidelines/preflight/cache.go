@@ -1,12 +1,12 @@
 package preflight
 
 import (
-	"container/list"
 	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
 	"maps"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -15,6 +15,8 @@ import (
 	"memoryd/guidelines/evidence"
 	"memoryd/internal/lifecycle"
 	"memoryd/store"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
 // Config is how forecasts are made.
@@ -23,9 +25,6 @@ type Config struct {
 	// about; 0 switches warnings off.
 	FalseAlarms float64 `yaml:"false_alarms"`
 }
-
-// DefaultConfig is the settings when nothing is configured.
-func DefaultConfig() Config { return Config{FalseAlarms: 0.05} }
 
 // Validate names the setting that is wrong.
 func (c Config) Validate() error {
@@ -55,6 +54,8 @@ type Priors interface {
 type Window interface {
 	// Observations lists the newest, oldest first.
 	Observations(ctx context.Context, ref memoryd.ToolRef) ([]evidence.Observation, error)
+	// Shared reports whether several sources recorded calls in a workspace.
+	Shared(ctx context.Context, workspace string) (bool, error)
 }
 
 // Cache keeps the models of the tools that were asked about last. The first
@@ -70,12 +71,11 @@ type Cache struct {
 	now    func() time.Time
 	worker *lifecycle.Worker
 
-	mu     sync.Mutex
-	tools  map[memoryd.ToolRef]*list.Element // of *entry
-	recent *list.List                        // the newest asked first
-	held   int                               // calls behind all models
-	busy   bool                              // a model is being learned in the background
-	pools  map[string]*pool
+	mu    sync.Mutex
+	tools *simplelru.LRU[memoryd.ToolRef, *entry]
+	held  int  // calls behind all models
+	busy  bool // a model is being learned in the background
+	pools map[string]*pool
 }
 
 // entry is a model and the state of the tool that it was learned from.
@@ -106,10 +106,11 @@ const part = "learning"
 // NewCache makes a Cache over the histories of a store. priors may be nil. Nothing
 // runs before it is asked.
 func NewCache(s Store, priors Priors, cfg Config, log *slog.Logger, now func() time.Time) *Cache {
-	return &Cache{
-		store: s, priors: priors, cfg: cfg, log: log, now: now, worker: lifecycle.NewWorker(log, part),
-		tools: map[memoryd.ToolRef]*list.Element{}, recent: list.New(), pools: map[string]*pool{},
+	c := &Cache{
+		store: s, priors: priors, cfg: cfg, log: log, now: now, worker: lifecycle.NewWorker(log, part), pools: map[string]*pool{},
 	}
+	c.tools, _ = simplelru.NewLRU(math.MaxInt, func(_ memoryd.ToolRef, e *entry) { c.held -= e.model.Calls() }) // keep bounds it
+	return c
 }
 
 // Stop ends what is learned in the background and waits for it. Forecasts go on
@@ -157,8 +158,12 @@ func (c *Cache) model(ctx context.Context, ref memoryd.ToolRef) (*Model, []memor
 	if err != nil && !isNew {
 		return nil, nil, err
 	}
+	shared, err := c.shared(ctx, ref.Workspace)
+	if err != nil {
+		return nil, nil, err
+	}
 	if !isNew {
-		if e, ok := c.find(tool); ok { //nolint:contextcheck // what it begins outlives the request
+		if e, ok := c.find(tool); ok && e.model.options.Shared == shared { //nolint:contextcheck // what it begins outlives the request
 			newest, err := c.newest(ctx, tool, e)
 			return e.model, newest, err
 		}
@@ -190,8 +195,8 @@ func (c *Cache) newest(ctx context.Context, tool memoryd.Tool, e entry) ([]memor
 	calls = slices.DeleteFunc(calls, func(call memoryd.Call) bool { _, known := e.model.keys[call.Key]; return known })
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if el := c.tools[tool.ToolRef]; el != nil && el.Value.(*entry).model == e.model {
-		el.Value.(*entry).newest, el.Value.(*entry).newestAt = calls, tool.Revision
+	if now, ok := c.tools.Peek(tool.ToolRef); ok && now.model == e.model {
+		now.newest, now.newestAt = calls, tool.Revision
 	}
 	return calls, nil
 }
@@ -209,6 +214,9 @@ func (c *Cache) learn(ctx context.Context, tool memoryd.Tool, limit int) (*Model
 	}
 	known := tool.Kept
 	o := c.options(tool.ToolRef, calls)
+	if o.Shared, err = c.shared(ctx, tool.Workspace); err != nil {
+		return nil, err
+	}
 	if c.window != nil {
 		known = int(min(tool.Lifetime, maxLearned))
 	}
@@ -220,6 +228,20 @@ func (c *Cache) learn(ctx context.Context, tool memoryd.Tool, limit int) (*Model
 	m := Learn(calls, o)
 	c.keep(entry{ref: tool.ToolRef, revision: tool.Revision, at: c.now(), isPart: limit > 0 && known > limit, model: m})
 	return m, nil
+}
+
+// shared reports whether several sources recorded calls in a workspace.
+func (c *Cache) shared(ctx context.Context, workspace string) (bool, error) {
+	if c.window == nil {
+		return false, nil
+	}
+	return c.window.Shared(ctx, workspace)
+}
+
+// Observed is what was read of a call when it was recorded.
+type Observed struct {
+	Sources []evidence.Source
+	Agent   uint64 // as evidence.AgentOf numbers them
 }
 
 // observed puts before the history what the window knows of older calls, and notes
@@ -267,17 +289,15 @@ const enoughJudged = 20
 func (c *Cache) find(tool memoryd.Tool) (found entry, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	el := c.tools[tool.ToolRef]
-	if el == nil {
+	e, ok := c.tools.Get(tool.ToolRef)
+	if !ok {
 		return found, false
 	}
-	e := el.Value.(*entry)
 	grown := tool.Revision - e.revision
 	if grown < 0 { // the tool was deleted and began anew
-		c.forget(el)
+		c.tools.Remove(tool.ToolRef)
 		return found, false
 	}
-	c.recent.MoveToFront(el)
 	if e.isPart || grown > 0 && (int(grown)*modelShare > e.model.Calls() || c.now().Sub(e.at) >= modelAge) {
 		c.inBackground(tool)
 	}
@@ -317,21 +337,12 @@ func (c *Cache) refresh(ctx context.Context, tool memoryd.Tool) error {
 func (c *Cache) keep(e entry) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.forget(c.tools[e.ref])
-	c.tools[e.ref] = c.recent.PushFront(&e)
+	c.tools.Remove(e.ref)
+	c.tools.Add(e.ref, &e)
 	c.held += e.model.Calls()
-	for c.held > heldCalls && c.recent.Len() > 1 {
-		c.forget(c.recent.Back())
+	for c.held > heldCalls && c.tools.Len() > 1 {
+		c.tools.RemoveOldest()
 	}
-}
-
-func (c *Cache) forget(el *list.Element) {
-	if el == nil {
-		return
-	}
-	e := c.recent.Remove(el).(*entry)
-	delete(c.tools, e.ref)
-	c.held -= e.model.Calls()
 }
 
 // pool is how the tools of a workspace came out by the rules: a record that all

@@ -9,6 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"memoryd/internal/configtest"
+
 	"memoryd"
 	"memoryd/guidelines/evidence"
 	"memoryd/store"
@@ -50,7 +52,7 @@ func forecast(t *testing.T, c *Cache, input string) Assessment {
 }
 
 func cacheOver(s Store, priors Priors) *Cache {
-	return NewCache(s, priors, DefaultConfig(), slog.New(slog.DiscardHandler), time.Now)
+	return NewCache(s, priors, configtest.Section[Config]("op.preflight_tool_call_op.params"), slog.New(slog.DiscardHandler), time.Now)
 }
 
 func TestAForecastFollowsTheHistory(t *testing.T) {
@@ -113,8 +115,8 @@ func TestOnlySoManyModelsAreKept(t *testing.T) {
 	for i := range 3 {
 		c.keep(entry{ref: memoryd.ToolRef{Tool: fmt.Sprint(i)}, model: &Model{calls: make([]learned, heldCalls/2)}})
 	}
-	if len(c.tools) != 2 || c.held != heldCalls || c.tools[memoryd.ToolRef{Tool: "0"}] != nil {
-		t.Errorf("%d models of %d calls are held", len(c.tools), c.held)
+	if c.tools.Len() != 2 || c.held != heldCalls || c.tools.Contains(memoryd.ToolRef{Tool: "0"}) {
+		t.Errorf("%d models of %d calls are held", c.tools.Len(), c.held)
 	}
 }
 
@@ -230,6 +232,8 @@ func (w wide) Observations(context.Context, memoryd.ToolRef) ([]evidence.Observa
 	}
 	return list, nil
 }
+
+func (wide) Shared(context.Context, string) (bool, error) { return false, nil }
 
 // TestWhatTheHistoryLetGoIsLearnedFromTheWindow: in the background, each call once.
 func TestWhatTheHistoryLetGoIsLearnedFromTheWindow(t *testing.T) {

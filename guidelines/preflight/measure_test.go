@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"memoryd/internal/configtest"
+
 	"memoryd"
 	"memoryd/evaluate/rules"
 	"memoryd/guidelines/evidence"
@@ -34,7 +36,7 @@ func (r recordedTool) String() string {
 // recordedTools reads all tools; labelled leaves calls without a label out.
 func recordedTools(t *testing.T, labelled bool) []recordedTool {
 	t.Helper()
-	judge := rules.New(rules.DefaultConfig())
+	judge := rules.New(configtest.Section[rules.Config]("evaluate.rules"))
 	var tools []recordedTool
 	for _, file := range recordtest.Files(t) {
 		at := map[string]int{}

@@ -16,7 +16,6 @@ import (
 
 	"memoryd"
 	"memoryd/guidelines/constraints"
-	"memoryd/guidelines/evidence"
 	"memoryd/internal/stats"
 	"memoryd/internal/textsafe"
 	"memoryd/store"
@@ -126,17 +125,13 @@ type Options struct {
 	// Observed is what was read of calls when they were recorded: where their values
 	// stood before in their runs, and whose they are. It need not know all.
 	Observed map[memoryd.CallKey]Observed
+	// Shared says that several sources recorded calls in the workspace.
+	Shared bool
 	// Pool is how calls of the other tools came out that met the rules.
 	Pool Rates
 	// FalseAlarms is the share of its good calls that a tool's warnings may be
 	// about; 0 is no warning.
 	FalseAlarms float64
-}
-
-// Observed is what was read of a call when it was recorded.
-type Observed struct {
-	Sources []evidence.Source
-	Agent   uint64 // as evidence.AgentOf numbers them
 }
 
 // Bounds on what is learned from, and shown: the newest calls count.
@@ -223,6 +218,9 @@ func Learn(calls []memoryd.Call, options Options) *Model {
 		options: options, calls: make([]learned, len(calls)), keys: make(map[memoryd.CallKey]struct{}, len(calls)),
 		byInput: map[uint64][]int32{}, heard: map[uint64]*voices{}, sources: map[string]bool{}, paths: map[string]bool{}, cut: 2,
 	}
+	if options.Shared {
+		m.sources[""] = true // who uses other tools
+	}
 	size := 0
 	for i := range calls {
 		size += min(len(calls[i].Input), maxBytes)
@@ -242,7 +240,7 @@ func Learn(calls []memoryd.Call, options Options) *Model {
 			input: excerpt(string(memoryd.InputText(c.Input))), summary: strings.Clone(c.Evaluation.Summary),
 		}
 		m.keys[c.Key] = struct{}{}
-		if len(m.sources) < 2 {
+		if len(m.sources) < quorumOf {
 			m.sources[c.Source()] = true
 		}
 		if stats.KnownTime(c.TimeCost) {

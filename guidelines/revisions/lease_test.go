@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"memoryd/internal/configtest"
+
 	"memoryd"
 	"memoryd/guidelines"
 	"memoryd/guidelines/revisions"
@@ -26,7 +28,7 @@ func (m *meanwhile) Compose(_ context.Context, tool memoryd.Tool, _ []memoryd.Ca
 
 // replica is a manager of its own on a shared store and clock.
 func replica(s *mem.Store, clock *time.Time, happens func(string)) (*revisions.Manager, *revisions.Refresher) {
-	cfg := revisions.DefaultConfig()
+	cfg := configtest.Section[revisions.Config]("revisions")
 	cfg.FirstAfter = 1
 	c := &revisions.Manager{Store: s, Composer: &meanwhile{happens: happens}, Recent: 20, Config: cfg, Now: func() time.Time { return *clock }}
 	return c, revisions.NewRefresher(c, slog.New(slog.DiscardHandler))

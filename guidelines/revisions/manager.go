@@ -60,11 +60,6 @@ type Config struct {
 	ABShare float64 `yaml:"ab_share"`
 }
 
-// DefaultConfig is the settings when nothing is configured.
-func DefaultConfig() Config {
-	return Config{Staleness: defaultStaleness(), Versions: 20, Interval: 10 * time.Minute, PerRound: 200, ABShare: 1}
-}
-
 // Validate names the setting that is wrong.
 func (c Config) Validate() error {
 	switch {

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"memoryd/internal/configtest"
+
 	"memoryd"
 	"memoryd/guidelines"
 	"memoryd/guidelines/revisions"
@@ -56,7 +58,7 @@ type fixture struct {
 func newFixture(t *testing.T) *fixture {
 	d := &fixture{T: t, store: mem.New(), clock: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), tell: &scripted{text: "first"}}
 	d.c = &revisions.Manager{
-		Store: d.store, Composer: d.tell, Recent: 20, Config: revisions.DefaultConfig(), Now: func() time.Time { return d.clock },
+		Store: d.store, Composer: d.tell, Recent: 20, Config: configtest.Section[revisions.Config]("revisions"), Now: func() time.Time { return d.clock },
 	}
 	return d
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"memoryd"
 	"memoryd/guidelines"
@@ -24,7 +25,7 @@ type LineChange struct {
 	By     string
 }
 
-// The bounds of what people set: bytes of a line, lines of a guideline, and changes of
+// The bounds of what people set: characters of a line, lines of a guideline, and changes of
 // one that can be undone.
 const (
 	maxLineText    = 600
@@ -38,8 +39,8 @@ func (c *LineChange) check() error {
 		return memoryd.Errorf(memoryd.Invalid, "line: expected the id of the line to take out")
 	case c.Remove:
 		return nil
-	case strings.TrimSpace(c.Text) == "" || len(c.Text) > maxLineText:
-		return memoryd.Errorf(memoryd.Invalid, "text: expected 1 to %d bytes", maxLineText)
+	case strings.TrimSpace(c.Text) == "" || utf8.RuneCountInString(c.Text) > maxLineText:
+		return memoryd.Errorf(memoryd.Invalid, "text: expected 1 to %d characters", maxLineText)
 	case strings.ContainsFunc(c.Text, unicode.IsControl):
 		return memoryd.Errorf(memoryd.Invalid, "text: expected one line without control characters")
 	case strings.HasPrefix(strings.TrimSpace(c.Text), "#"):

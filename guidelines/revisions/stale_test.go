@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"memoryd/internal/configtest"
+
 	"memoryd"
 	"memoryd/guidelines/revisions"
 )
@@ -64,7 +66,7 @@ func TestReasons(t *testing.T) {
 		"it is slow now":             {base, observe(r, 30, 0.9, 5), "a", 0, []revisions.Change{revisions.LatencyChanged}},
 		"other errors":               {revisions.Baseline{Written: written, Observations: otherErrors}, changed, "", 0, []revisions.Change{revisions.ErrorsChanged}},
 	} {
-		got := revisions.StaleReasons(revisions.DefaultConfig().Staleness, tc.base, tc.since, tc.schema, written.Add(tc.after))
+		got := revisions.StaleReasons(configtest.Section[revisions.Config]("revisions").Staleness, tc.base, tc.since, tc.schema, written.Add(tc.after))
 		if !slices.Equal(kinds(got), tc.want) {
 			t.Errorf("%s: got %+v, want %v", name, got, tc.want)
 		}
@@ -80,7 +82,7 @@ func TestReasons(t *testing.T) {
 // written, by 0, 10, 20 and 40 points of the success rate, asks at each checkpoint,
 // and tells after how many the change was found.
 func TestDelayAndFalseAlarms(t *testing.T) {
-	cfg := revisions.DefaultConfig().Staleness
+	cfg := configtest.Section[revisions.Config]("revisions").Staleness
 	for _, from := range []float64{0.95, 0.7} {
 		for _, shift := range []float64{0, 0.1, 0.2, 0.4} {
 			found, calls, lives := 0, 0, 200
@@ -125,14 +127,14 @@ func TestDelayAndFalseAlarms(t *testing.T) {
 }
 
 func TestSettingsAreChecked(t *testing.T) {
-	if err := revisions.DefaultConfig().Staleness.Validate(); err != nil {
+	if err := configtest.Section[revisions.Config]("revisions").Staleness.Validate(); err != nil {
 		t.Error(err)
 	}
 	for _, change := range []func(*revisions.Staleness){
 		func(c *revisions.Staleness) { c.FirstAfter = 0 }, func(c *revisions.Staleness) { c.After = 1 },
 		func(c *revisions.Staleness) { c.MaxAge = -1 }, func(c *revisions.Staleness) { c.FalseAlarms = 1 },
 	} {
-		c := revisions.DefaultConfig().Staleness
+		c := configtest.Section[revisions.Config]("revisions").Staleness
 		change(&c)
 		if c.Validate() == nil {
 			t.Errorf("%+v passes", c)

@@ -29,11 +29,6 @@ type Staleness struct {
 	FalseAlarms float64 `yaml:"false_alarms"`
 }
 
-// defaultStaleness is the settings when nothing is configured.
-func defaultStaleness() Staleness {
-	return Staleness{FirstAfter: 20, After: 100, MaxAge: 30 * 24 * time.Hour, FalseAlarms: 0.05}
-}
-
 // Validate names the setting that is wrong.
 func (c Staleness) Validate() error {
 	switch {

@@ -33,14 +33,6 @@ type Config struct {
 	CacheBytes int64 `yaml:"cache_bytes"`
 }
 
-// DefaultConfig is the settings when nothing is configured: no vectors.
-func DefaultConfig() Config {
-	return Config{
-		LLM: "default", Wait: 2 * time.Second, Nearest: 10, MaxTextBytes: 4000, Batch: 16, Queue: 10_000,
-		CacheFor: 30 * time.Second, CacheBytes: 64 << 20,
-	}
-}
-
 // The largest values that make sense.
 const (
 	mostDimensions = 16384

@@ -64,7 +64,7 @@ var errNoVector = errors.New("the model gave no vector")
 // while, so that the searches that follow do not wait for it.
 func (x *Index) vectorOf(ctx context.Context, workspace, query string) ([]float32, error) {
 	text := bounded(textsafe.Mask(query), x.cfg.MaxTextBytes)
-	if v, ok := x.queries.get(text); ok {
+	if v, ok := x.queries.Get(text); ok {
 		return v, nil
 	}
 	vectors, err := x.Queries.Embed(ctx, workspace, []string{text})
@@ -82,7 +82,7 @@ func (x *Index) vectorOf(ctx context.Context, workspace, query string) ([]float3
 		return nil, errNoVector
 	}
 	x.length.note(len(v))
-	x.queries.put(text, v)
+	x.queries.Add(text, v)
 	return v, nil
 }
 

@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"memoryd/internal/configtest"
+
 	"memoryd"
 	"memoryd/guidelines/search"
 	"memoryd/store/storetest"
@@ -281,7 +283,7 @@ func TestAResultHoldsTheWordsAndNoToolTwice(t *testing.T) {
 			r.Fatalf("got %v, by words %v, limit %d", got, lexical, limit)
 		}
 		for _, name := range all {
-			if limit >= len(all)+search.DefaultConfig().Nearest && !slices.Contains(got, name) {
+			if limit >= len(all)+configtest.Section[search.Config]("search").Nearest && !slices.Contains(got, name) {
 				r.Fatalf("%v lacks %s", got, name)
 			}
 		}

@@ -8,6 +8,8 @@ import (
 	"memoryd"
 	"memoryd/internal/lifecycle"
 	"memoryd/store"
+
+	lru "github.com/hashicorp/golang-lru/v2"
 )
 
 // Embedder makes vectors of texts: one for each, in their order, of one length.
@@ -41,7 +43,7 @@ type Index struct {
 	cfg     Config
 	queue   *queue
 	cache   *vectorCache
-	queries *recent[[]float32]
+	queries *lru.Cache[string, []float32]
 	rest    rest
 	slow    seldom // failed queries
 	failed  seldom // vectors that were not written
@@ -56,7 +58,8 @@ const queriesKept = 256
 // New makes an index; cfg must be valid and name a model. Nothing runs before
 // Start, but searches work.
 func New(cfg Config, d Deps) *Index {
-	x := &Index{Deps: d, cfg: cfg, queue: newQueue(cfg.Queue), queries: newRecent[[]float32](queriesKept), worker: lifecycle.NewWorker(d.Logger, "searching")}
+	queries, _ := lru.New[string, []float32](queriesKept) // fails of no size only
+	x := &Index{Deps: d, cfg: cfg, queue: newQueue(cfg.Queue), queries: queries, worker: lifecycle.NewWorker(d.Logger, "searching")}
 	x.cache = newVectorCache(cfg.CacheFor, cfg.CacheBytes, d.Now, x.read)
 	x.rest.now, x.slow.now, x.failed.now = d.Now, d.Now, d.Now
 	return x

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"memoryd/internal/configtest"
+
 	"memoryd"
 	"memoryd/guidelines/search"
 	"memoryd/llm/llmtest"
@@ -125,7 +127,7 @@ func (l *lines) count(text string) int {
 }
 
 func config() search.Config {
-	c := search.DefaultConfig()
+	c := configtest.Section[search.Config]("search")
 	c.EmbeddingModel = "vectors"
 	return c
 }

@@ -179,24 +179,6 @@ func TestDotIsTheSumOfProducts(t *testing.T) {
 	})
 }
 
-func TestTheLeastRecentlyUsedIsForgotten(t *testing.T) {
-	r := newRecent[int](2)
-	r.put("a", 1)
-	r.put("b", 2)
-	r.put("a", 3)
-	r.put("c", 4)
-	if v, ok := r.get("a"); !ok || v != 3 {
-		t.Errorf("a: %v %v", v, ok)
-	}
-	if _, ok := r.get("b"); ok {
-		t.Error("b is still there")
-	}
-	r.put("d", 5)
-	if _, ok := r.get("c"); ok {
-		t.Error("c is still there")
-	}
-}
-
 func BenchmarkNearest(b *testing.B) {
 	s := &vectorSet{}
 	for range 1000 {

@@ -1,14 +1,16 @@
 package search
 
 import (
-	"container/list"
 	"context"
 	"errors"
+	"math"
 	"sync"
 	"time"
 
 	"memoryd"
 	"memoryd/store"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
 // errTooMany is why a workspace is searched without vectors.
@@ -25,15 +27,13 @@ type vectorCache struct {
 	reading chan struct{}
 
 	mu    sync.Mutex
-	slots map[string]*slot
-	used  *list.List // of *slot, the newest first
+	slots *simplelru.LRU[string, *slot]
 	bytes int64
 }
 
 // slot is the place of one workspace.
 type slot struct {
 	workspace string
-	place     *list.Element
 	// turn is held by who reads the vectors; the others wait for what it finds.
 	turn      chan struct{}
 	written   int // how often what is in the store became another
@@ -49,10 +49,8 @@ const readersMost = 4
 const slotBytes = 512
 
 func newVectorCache(keep time.Duration, most int64, now func() time.Time, read func(context.Context, string, int64) (*vectorSet, error)) *vectorCache {
-	return &vectorCache{
-		keep: keep, most: most, now: now, read: read, reading: make(chan struct{}, readersMost),
-		slots: map[string]*slot{}, used: list.New(),
-	}
+	slots, _ := simplelru.NewLRU[string, *slot](math.MaxInt, nil) // makeRoom bounds it
+	return &vectorCache{keep: keep, most: most, now: now, read: read, reading: make(chan struct{}, readersMost), slots: slots}
 }
 
 // get gives the vectors of the workspace, as they were at most keep ago.
@@ -86,15 +84,13 @@ func (s *vectorCache) get(ctx context.Context, workspace string) (*vectorSet, er
 func (s *vectorCache) slot(workspace string) *slot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	sl := s.slots[workspace]
-	if sl == nil {
+	sl, ok := s.slots.Get(workspace)
+	if !ok {
 		sl = &slot{workspace: workspace, turn: make(chan struct{}, 1)}
-		sl.place = s.used.PushFront(sl)
-		s.slots[workspace] = sl
+		s.slots.Add(workspace, sl)
 		s.bytes += slotBytes
 		s.makeRoom()
 	}
-	s.used.MoveToFront(sl.place)
 	return sl
 }
 
@@ -109,7 +105,7 @@ func (s *vectorCache) kept(sl *slot) (*vectorSet, error, bool) {
 func (s *vectorCache) put(sl *slot, v *vectorSet, err error, before int, at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.slots[sl.workspace] != sl || sl.written != before {
+	if now, _ := s.slots.Peek(sl.workspace); now != sl || sl.written != before {
 		return
 	}
 	s.empty(sl)
@@ -130,11 +126,10 @@ func (s *vectorCache) empty(sl *slot) {
 
 // makeRoom lets the workspaces go that were not used for longest; the newest stays.
 func (s *vectorCache) makeRoom() {
-	for s.bytes > s.most && s.used.Len() > 1 {
-		sl := s.used.Remove(s.used.Back()).(*slot)
+	for s.bytes > s.most && s.slots.Len() > 1 {
+		_, sl, _ := s.slots.RemoveOldest()
 		s.empty(sl)
 		s.bytes -= slotBytes
-		delete(s.slots, sl.workspace)
 	}
 }
 
@@ -142,7 +137,7 @@ func (s *vectorCache) makeRoom() {
 func (s *vectorCache) changed(workspace string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if sl := s.slots[workspace]; sl != nil {
+	if sl, ok := s.slots.Peek(workspace); ok {
 		s.empty(sl)
 		sl.written++
 	}

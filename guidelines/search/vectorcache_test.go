@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"memoryd/internal/configtest"
 )
 
 // rack is vectorCache whose workspaces have one vector of n numbers each.
@@ -47,8 +49,8 @@ func TestTheWorkspacesUsedLongestAgoMakeRoom(t *testing.T) {
 			t.Fatalf("%d bytes of %d", r.bytes, r.most)
 		}
 	}
-	if r.reads["often"] != 1 || len(r.slots) != 5 || r.used.Len() != 5 {
-		t.Errorf("read %d times; %d and %d workspaces", r.reads["often"], len(r.slots), r.used.Len())
+	if r.reads["often"] != 1 || r.slots.Len() != 5 {
+		t.Errorf("read %d times; %d workspaces", r.reads["often"], r.slots.Len())
 	}
 	if _, err := r.get(t.Context(), "once0"); err != nil || r.reads["once0"] != 2 {
 		t.Errorf("read %d times, %v", r.reads["once0"], err)
@@ -143,7 +145,7 @@ func TestAFailureIsNotKeptButTooManyAre(t *testing.T) {
 }
 
 func TestEachWrongSettingIsNamed(t *testing.T) {
-	if err := DefaultConfig().Validate(); err != nil {
+	if err := configtest.Section[Config]("search").Validate(); err != nil {
 		t.Error(err)
 	}
 	for key, change := range map[string]func(*Config){
@@ -158,7 +160,7 @@ func TestEachWrongSettingIsNamed(t *testing.T) {
 		"cache_for":       func(c *Config) { c.CacheFor = -1 },
 		"cache_bytes":     func(c *Config) { c.CacheBytes = 1 },
 	} {
-		c := DefaultConfig()
+		c := configtest.Section[Config]("search")
 		change(&c)
 		if err := c.Validate(); err == nil || !strings.HasPrefix(err.Error(), key+": ") {
 			t.Errorf("%s: got %v", key, err)

@@ -5,28 +5,23 @@ import (
 	"cmp"
 	"compress/flate"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
+	"sync"
 
 	"memoryd"
 	"memoryd/guidelines/evidence"
 	"memoryd/store"
+
+	jsonv2 "github.com/go-json-experiment/json"
 )
 
 // recordKind is the kind of the records.
 const recordKind = "observations"
 
-// Kinds are the kinds of the records that this package keeps with tools.
-func Kinds() []string { return []string{recordKind} }
-
-// piece is a record: observations in order, compressed JSON.
-type piece struct {
-	id   string
-	list []evidence.Observation
-	size int
-}
+// Kinds are the kinds of the records that this package keeps with tools and workspaces.
+func Kinds() []string { return []string{recordKind, sourceKind} }
 
 func key(ref memoryd.ToolRef, id string) store.RecordKey {
 	return store.RecordKey{ToolRef: ref, Kind: recordKind, ID: id}
@@ -37,6 +32,9 @@ func key(ref memoryd.ToolRef, id string) store.RecordKey {
 func (w *Window) fold(ctx context.Context, all bool) error {
 	w.writing.Lock()
 	defer w.writing.Unlock()
+	if err := w.writeSources(ctx); err != nil {
+		return err
+	}
 	for all && w.read(maxFresh) {
 	}
 	w.mu.Lock()
@@ -82,16 +80,17 @@ func (w *Window) write(ctx context.Context, ref memoryd.ToolRef, list []*evidenc
 	if err != nil {
 		return err
 	}
+	added := make([]evidence.Observation, 0, min(len(list), w.calls)+pieceCalls)
+	if n := len(pieces); n > 0 { // all before the last one are full
+		if last := w.observations(ctx, &pieces[n-1]); len(last) < pieceCalls {
+			added, pieces = append(added, last...), pieces[:n-1]
+		}
+	}
 	w.mu.Lock()
-	added := make([]evidence.Observation, len(list))
-	for i, ob := range list {
-		added[i] = *ob // a verdict may come while it is written
+	for _, ob := range list[max(0, len(list)-w.calls):] {
+		added = append(added, *ob) // a verdict may come while it is written
 	}
 	w.mu.Unlock()
-	if n := len(pieces); n > 0 && len(pieces[n-1].list) < pieceCalls {
-		added = append(pieces[n-1].list, added...)
-		pieces = pieces[:n-1]
-	}
 	calls, size := len(added), 0
 	for part := range slices.Chunk(added, pieceCalls) {
 		data, err := encode(part)
@@ -106,33 +105,36 @@ func (w *Window) write(ctx context.Context, ref memoryd.ToolRef, list []*evidenc
 	}
 	for _, piece := range slices.Backward(pieces) {
 		if calls >= w.calls || size > maxToolBytes {
-			if err := w.store.DeleteRecord(ctx, key(ref, piece.id)); err != nil {
+			if err := w.store.DeleteRecord(ctx, piece.RecordKey); err != nil {
 				return err
 			}
 			continue
 		}
-		calls, size = calls+len(piece.list), size+piece.size
+		calls, size = calls+pieceCalls, size+len(piece.Data)
 	}
 	return nil
 }
 
-// pieces reads the records of a tool.
-func (w *Window) pieces(ctx context.Context, ref memoryd.ToolRef) ([]piece, error) {
-	var all []piece
+// pieces reads the records of a tool, each of which holds observations in order.
+func (w *Window) pieces(ctx context.Context, ref memoryd.ToolRef) ([]store.Record, error) {
+	var all []store.Record
 	for from := key(ref, ""); ; {
 		records, err := w.store.ListRecords(ctx, from, 100)
 		if err != nil || len(records) == 0 {
 			return all, err
 		}
-		for _, r := range records {
-			list, err := decode(r.Data)
-			if err != nil { // of another form: a later program's, or damaged; the history is what counts
-				w.log.WarnContext(ctx, "observations cannot be read and are left out", "workspace", ref.Workspace, "tool", ref.Tool, "record", r.ID, "err", err)
-			}
-			all = append(all, piece{r.ID, list, len(r.Data)})
-			from.ID = r.ID
-		}
+		all = append(all, records...)
+		from.ID = records[len(records)-1].ID
 	}
+}
+
+// observations are those of a piece.
+func (w *Window) observations(ctx context.Context, piece *store.Record) []evidence.Observation {
+	list, err := decode(piece.Data)
+	if err != nil { // of another form: a later program's, or damaged; the history is what counts
+		w.log.WarnContext(ctx, "observations cannot be read and are left out", "workspace", piece.Workspace, "tool", piece.Tool, "record", piece.ID, "err", err)
+	}
+	return list
 }
 
 // Observations implements guidelines.Window: the newest of a tool, oldest first.
@@ -145,9 +147,9 @@ func (w *Window) Observations(ctx context.Context, ref memoryd.ToolRef) ([]evide
 	if err != nil {
 		return nil, err
 	}
-	var list []evidence.Observation
-	for _, p := range pieces {
-		list = append(list, p.list...)
+	list := make([]evidence.Observation, 0, (len(pieces)+1)*pieceCalls)
+	for i := range pieces {
+		list = append(list, w.observations(ctx, &pieces[i])...)
 	}
 	w.mu.Lock()
 	if b := w.fresh[ref]; b != nil {
@@ -160,34 +162,46 @@ func (w *Window) Observations(ctx context.Context, ref memoryd.ToolRef) ([]evide
 	return list[max(0, len(list)-w.calls):], nil
 }
 
+// writers are for packing pieces.
+var writers = sync.Pool{New: func() any {
+	z, _ := flate.NewWriter(nil, flate.BestSpeed) // the level is a valid one
+	return z
+}}
+
+// encode makes the piece of observations: packed JSON.
 func encode(list []evidence.Observation) ([]byte, error) {
-	raw, err := json.Marshal(list)
-	if err != nil {
-		return nil, err
-	}
 	var b bytes.Buffer
-	z, err := flate.NewWriter(&b, flate.BestSpeed)
-	if err != nil {
+	z := writers.Get().(*flate.Writer) //nolint:forcetypeassert // the pool holds nothing else
+	defer writers.Put(z)
+	z.Reset(&b)
+	before := []byte{'['}
+	for i := range list {
+		one, err := list[i].MarshalJSON()
+		if err != nil {
+			return nil, err
+		}
+		if _, err := z.Write(append(before, one...)); err != nil {
+			return nil, err
+		}
+		before = []byte{','}
+	}
+	if _, err := z.Write([]byte{']'}); err != nil {
 		return nil, err
 	}
-	if _, err := z.Write(raw); err != nil {
-		return nil, err
-	}
-	if err := z.Close(); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), nil
+	err := z.Close()
+	return b.Bytes(), err
 }
 
 // maxPiece bounds what a record unpacks to.
 const maxPiece = 16 << 20
 
 func decode(data []byte) ([]evidence.Observation, error) {
-	z := flate.NewReader(bytes.NewReader(data))
-	raw, err := io.ReadAll(io.LimitReader(z, maxPiece))
-	if err != nil {
+	var raw bytes.Buffer
+	raw.Grow(8 * len(data))
+	if _, err := raw.ReadFrom(io.LimitReader(flate.NewReader(bytes.NewReader(data)), maxPiece)); err != nil {
 		return nil, err
 	}
-	var list []evidence.Observation
-	return list, json.Unmarshal(raw, &list)
+	list := make([]evidence.Observation, 0, pieceCalls)
+	err := jsonv2.Unmarshal(raw.Bytes(), &list)
+	return list, err
 }

@@ -5,8 +5,8 @@
 //
 // What was folded is durable: records of the tool (kind "observations"), in pieces
 // of up to 128 calls, which leave with the tool. What was not yet, half a minute of
-// calls at most, is read again from the history after a restart, as far as that
-// still holds it.
+// calls at most, or 16,384 while somebody records in bulk, is read again from the
+// history after a restart, as far as that still holds it.
 package window
 
 import (
@@ -28,6 +28,7 @@ const (
 	maxQueued    = 64 << 20 // bytes of calls that wait to be read, over all workspaces
 	maxSpaces    = 64       // workspaces whose runs are remembered
 	maxFresh     = 32768    // observations that wait to be written
+	bulkFresh    = 16384    // the same while somebody records in bulk
 	pieceCalls   = 128      // of a record
 	maxToolBytes = 2 << 20  // of a tool's records
 	foldEvery    = 2 * time.Second
@@ -53,8 +54,13 @@ type Window struct {
 	readers map[string]*evidence.Observer
 	fresh   map[memoryd.ToolRef]*batch
 	waiting int // observations in fresh
-	pending map[memoryd.CallKey]*evidence.Observation
-	unread  map[memoryd.CallKey]memoryd.Evaluation // of queued calls that have no verdict
+	// caughtUp is when CatchUp was called last.
+	caughtUp time.Time
+	pending  map[memoryd.CallKey]*evidence.Observation
+	unread   map[memoryd.CallKey]memoryd.Evaluation // of queued calls that have no verdict
+
+	who       map[string]*sources // by workspace
+	unwritten bool                // one of them is
 
 	writing sync.Mutex // held while records are written
 }
@@ -70,7 +76,7 @@ func New(s store.Store, calls int, log *slog.Logger, now func() time.Time) *Wind
 	return &Window{
 		store: s, calls: calls, log: log, now: now, worker: lifecycle.NewWorker(log, "mining window"),
 		queues: map[string][]memoryd.Call{}, readers: map[string]*evidence.Observer{}, fresh: map[memoryd.ToolRef]*batch{},
-		pending: map[memoryd.CallKey]*evidence.Observation{}, unread: map[memoryd.CallKey]memoryd.Evaluation{},
+		pending: map[memoryd.CallKey]*evidence.Observation{}, unread: map[memoryd.CallKey]memoryd.Evaluation{}, who: map[string]*sources{},
 	}
 }
 
@@ -87,15 +93,45 @@ func (w *Window) Stop(ctx context.Context) {
 
 func (w *Window) run(ctx context.Context) {
 	for lifecycle.Sleep(ctx, foldEvery) {
-		for w.read(readAtOnce) {
+		for folded := w.now(); w.read(readAtOnce); {
 			if !lifecycle.Sleep(ctx, rest) {
 				return
 			}
+			if now := w.now(); now.Sub(folded) >= foldEvery {
+				w.foldDue(ctx)
+				folded = now
+			}
 		}
-		if err := w.fold(ctx, false); err != nil && ctx.Err() == nil {
-			w.log.WarnContext(ctx, "observations were not written; they wait", "err", err)
-		}
+		w.foldDue(ctx)
 	}
+}
+
+func (w *Window) foldDue(ctx context.Context) {
+	w.mu.Lock()
+	bulk := w.now().Sub(w.caughtUp) < foldAge
+	w.mu.Unlock()
+	if bulk {
+		return
+	}
+	if err := w.fold(ctx, false); err != nil && ctx.Err() == nil {
+		w.log.WarnContext(ctx, "observations were not written; they wait", "err", err)
+	}
+}
+
+// CatchUp takes in at once what was accepted so far. Whoever records in bulk calls it
+// after each batch, so that nothing queues up and is dropped. Then observations are
+// written some thousands at a time, and those never that newer ones push out before.
+func (w *Window) CatchUp(ctx context.Context) error {
+	for w.read(maxFresh) {
+	}
+	w.mu.Lock()
+	w.caughtUp = w.now()
+	many := w.waiting > bulkFresh
+	w.mu.Unlock()
+	if !many {
+		return nil
+	}
+	return w.fold(ctx, true)
 }
 
 // Over is the store with the window behind it: what it accepts, judges and deletes
@@ -112,6 +148,7 @@ type watched struct {
 func (s watched) Append(ctx context.Context, b store.Batch) ([]store.Appended, error) {
 	done, err := s.Store.Append(ctx, b)
 	if err == nil {
+		s.window.note(b.Workspace, b.Calls)
 		s.window.take(b, done)
 	}
 	return done, err
@@ -135,6 +172,9 @@ func (s watched) DeleteTool(ctx context.Context, ref memoryd.ToolRef) error {
 // DeleteWorkspace implements store.Tools.
 func (s watched) DeleteWorkspace(ctx context.Context, workspace string) (int, error) {
 	s.window.forget(func(r memoryd.ToolRef) bool { return r.Workspace == workspace })
+	s.window.mu.Lock()
+	delete(s.window.who, workspace)
+	s.window.mu.Unlock()
 	return s.Store.DeleteWorkspace(ctx, workspace)
 }
 
@@ -147,7 +187,7 @@ func (w *Window) Forget(ctx context.Context, ref memoryd.ToolRef) error {
 	pieces, err := w.pieces(ctx, ref)
 	for _, p := range pieces {
 		if err == nil {
-			err = w.store.DeleteRecord(ctx, key(ref, p.id))
+			err = w.store.DeleteRecord(ctx, p.RecordKey)
 		}
 	}
 	return err

@@ -110,6 +110,42 @@ func TestABurstBeyondTheHistoryIsNotLost(t *testing.T) {
 	}
 }
 
+// While more comes than is read, what was read is written.
+func TestAFloodIsFoldedWhileItLasts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := mem.New()
+		w := newWindow(s, 2000)
+		w.Start(t.Context())
+		defer w.Stop(t.Context())
+		add(t, w.Over(), 0, 25_000) // four seconds of reading
+		time.Sleep(5 * time.Second)
+		if records, err := s.ListRecords(t.Context(), store.RecordKey{ToolRef: ref, Kind: window.Kinds()[0]}, 100); err != nil || len(records) == 0 {
+			t.Errorf("%d records (%v)", len(records), err)
+		}
+	})
+}
+
+// Whoever records in bulk leaves nothing waiting to be read, and little to be written;
+// what newer calls push out is not written first.
+func TestBulkIsTakenInBatchByBatch(t *testing.T) {
+	s := mem.New()
+	w := newWindow(s, 300)
+	for i := 0; i < 20_000; i += 2000 {
+		add(t, w.Over(), i, i+2000)
+		if err := w.CatchUp(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		records, err := s.ListRecords(t.Context(), store.RecordKey{ToolRef: ref, Kind: window.Kinds()[0]}, 100)
+		if want := i >= 16_000; err != nil || want != (len(records) > 0) || len(records) > 4 {
+			t.Fatalf("%d records after %d calls (%v)", len(records), i+2000, err)
+		}
+	}
+	w.Stop(t.Context())
+	if first, last, n := seqs(t, newWindow(s, 300)); first != 19_701 || last != 20_000 || n != 300 {
+		t.Errorf("the window holds %d calls, %d to %d", n, first, last)
+	}
+}
+
 func TestAVerdictThatComesLateReachesTheObservation(t *testing.T) {
 	for _, when := range []string{"before reading", "after reading"} {
 		s := mem.New()
@@ -205,4 +241,45 @@ func BenchmarkTake(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// Who recorded calls in a workspace is known after a restart, and to other servers within
+// a minute; a tool of one alone does not change it, nor does the other workspace.
+func TestSourcesOfAWorkspaceAreRemembered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := mem.New()
+		shared := func(w *window.Window, want bool) {
+			t.Helper()
+			if got, err := w.Shared(t.Context(), "w"); got != want || err != nil {
+				t.Errorf("shared is %v, %v, want %v", got, err, want)
+			}
+		}
+		w, other := newWindow(s, 10), newWindow(s, 10)
+		of := func(workspace, tool, source string, n int) {
+			t.Helper()
+			c := callOf(n, memoryd.Judged, 1)
+			c.ToolRef = memoryd.ToolRef{Workspace: workspace, Tool: tool}
+			c.Metadata = memoryd.WithSource(c.Metadata, source)
+			if _, err := w.Over().Append(t.Context(), store.Batch{Workspace: workspace, Calls: []memoryd.Call{c}, Keep: 9}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		shared(w, false)
+		of("w", "a", "ann", 1)
+		of("w", "b", "ann", 2)
+		of("v", "a", "bob", 3)
+		shared(w, false)
+		of("w", "b", "bob", 4)
+		shared(w, true)
+		shared(other, false)
+		w.Stop(t.Context())
+		time.Sleep(time.Minute)
+		shared(other, true)
+		shared(newWindow(s, 10), true)
+		if err := w.ForgetSource(t.Context(), "w", "bob"); err != nil {
+			t.Fatal(err)
+		}
+		shared(w, false)
+		shared(newWindow(s, 10), false)
+	})
 }

@@ -304,7 +304,7 @@ func (w *Wanted) check(now time.Time) error {
 	case w.Workspaces != nil && len(w.Workspaces) == 0 || len(w.Workspaces) > MaxWorkspaces:
 		return memoryd.Errorf(memoryd.Invalid, "workspaces: 1 to %d names, or * for all", MaxWorkspaces)
 	case !w.Expires.IsZero() && !w.Expires.After(now):
-		return memoryd.Errorf(memoryd.Invalid, "expires: lies in the past")
+		return memoryd.Errorf(memoryd.Conflict, "expires: lies in the past")
 	case w.Rate < 0 || w.Rate > 1e6:
 		return memoryd.Errorf(memoryd.Invalid, "rate: 0 to 1000000 requests a second")
 	}

@@ -174,12 +174,15 @@ func TestWhatNoKeyMayBe(t *testing.T) {
 	k, c := newKeys(t, mem.New(), access.Limits{})
 	for name, w := range map[string]access.Wanted{
 		"no role": {}, "no workspace": {Roles: access.Read, Workspaces: []string{}}, "an empty name": {Roles: access.Read, Workspaces: []string{""}},
-		"a past end": {Roles: access.Read, Expires: c.at}, "a negative rate": {Roles: access.Read, Rate: -1},
+		"a negative rate":          {Roles: access.Read, Rate: -1},
 		"a name with a line break": {Roles: access.Read, Name: "a\nb"}, "a route's mark": {Roles: access.Public},
 	} {
 		if _, _, err := k.Create(t.Context(), w, ""); !memoryd.IsKind(err, memoryd.Invalid) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	if _, _, err := k.Create(t.Context(), access.Wanted{Roles: access.Read, Expires: c.at}, ""); !memoryd.IsKind(err, memoryd.Conflict) {
+		t.Errorf("a past end: %v", err)
 	}
 	if _, err := access.ParseRoles([]string{"read", "root"}); err == nil {
 		t.Error("root is a role")

@@ -54,9 +54,9 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // Away reports whether the same request may succeed later: the server is not
-// there, overloaded or broken.
+// there, overloaded or broken. A quota that is reached stays so until somebody deletes.
 func (e *Error) Away() bool {
-	return e.Status == 0 || e.Status == http.StatusTooManyRequests || e.Status >= http.StatusInternalServerError
+	return e.Status == 0 || e.Status == http.StatusTooManyRequests || e.Status >= http.StatusInternalServerError && e.Status != http.StatusInsufficientStorage
 }
 
 // maxPause bounds how long one pause between tries may be, and maxReply an

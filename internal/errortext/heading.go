@@ -31,7 +31,7 @@ var firmHeads = []string{
 	"malformed ", "unhandled", "tool call failed", "api error", "database error", "sql error", "io error", "i/o error",
 	"oserror", "system error", "edit failed", "edit rejected", "action failed", "call failed", "search failed",
 	"task failed", "job failed", "the request failed", "the operation failed", "the command failed", "the tool failed",
-	"missing: ", "undefined control sequence", "latex error", "emergency stop", "npm err!", "npm error", "make: ***", "cmake error", "conflict (", "insufficient permission", "insufficient funds", "insufficient balance", "错误", "失败",
+	"missing: ", "undefined control sequence", "latex error", "emergency stop", "npm err!", "npm error", "make: ***", "cmake error", "conflict (", "insufficient ", "错误", "失败",
 	"请求失败", "erreur", "fehler:", "erro:", "ошибка",
 }
 
@@ -87,6 +87,9 @@ func Heads(low string) bool {
 	if head, ok := phrases.HasPrefixAny(s, firmHeads); ok {
 		return headFits(head, s)
 	}
+	if code, _, _ := strings.Cut(s, " "); strings.HasSuffix(code, "_error") && phrases.NameLen(code) == len(code) {
+		return true // CLIENT_ERROR bad data chunk
+	}
 	if head, ok := phrases.HasPrefixAny(s, nounHeads); ok {
 		rest := strings.TrimLeft(s[len(head):], "'\"`")
 		return programNouns[rest[:phrases.NameLen(rest)]] || programNouns[secondWord(rest)]
@@ -103,7 +106,7 @@ func headFits(head, s string) bool {
 		return rest == "" || strings.IndexByte(":!.,-(;", rest[0]) >= 0 || said
 	case "access to ":
 		return phrases.ContainsAny(s, []string{"denied", "blocked", "forbidden", "not allowed", "restricted"})
-	case "exception:", "timed out":
+	case "exception:", "timed out", "insufficient ":
 		return len(s) < 400
 	}
 	return true
@@ -117,7 +120,11 @@ func afterError(rest string) bool {
 	}
 	switch c := rest[0]; {
 	case c == 's': // errors: …
-		return strings.HasPrefix(rest, "s:") || strings.HasPrefix(rest, "s occurred") || strings.HasPrefix(rest, "s found")
+		if list, ok := strings.CutPrefix(rest, "s:"); ok {
+			list = strings.TrimLeft(list, " ")
+			return list != "none" && !strings.HasPrefix(list, "no ") && (list == "" || strings.Trim(list, "0123456789") != "") // else it is how many
+		}
+		return strings.HasPrefix(rest, "s occurred") || strings.HasPrefix(rest, "s found")
 	case strings.IndexByte(":!]>|*)\"'`[(", c) >= 0, strings.HasPrefix(rest, "："):
 		return true
 	case c == '.':
@@ -164,11 +171,11 @@ func HeadsQualified(s string) bool {
 		return false
 	}
 	head, _, _ = strings.Cut(head, " (")
-	if head = strings.TrimRight(head, " ]*"); head == "" || phrases.IsDigit(head[0]) {
+	if head = strings.TrimRight(strings.TrimRight(head, " ]*"), " 0123456789"); head == "" || phrases.IsDigit(head[0]) {
 		return false
 	}
 	for _, end := range []string{
-		" error", " failed", " failure", " exception", " panic", "-error", "_error", " not found", " invalid", " denied",
+		" error", " failed", " failure", " exception", " panic", "-error", "_error", " not found", " invalid", " denied", " rejected", " refused",
 	} {
 		if strings.HasSuffix(head, end) {
 			return true
@@ -227,13 +234,13 @@ func traceFits(head, low string) bool {
 
 // Thrown reports whether s is "pkg.SomeError: message" or "SomeException".
 func Thrown(s string) bool {
-	s = strings.TrimLeft(s, "`*\"' ")
+	s = strings.TrimLeft(s, "`*\"' (")
 	n := 0
 	for n < len(s) && (phrases.IsWord(s[n]) || s[n] == '.' || s[n] == '$') {
 		n++
 	}
 	name, rest := s[:n], s[n:]
-	if n < 6 || rest != "" && rest[0] != ':' && rest[0] != '(' && rest[0] != '{' && !strings.HasPrefix(rest, " [") {
+	if n < 6 || rest != "" && rest[0] != ':' && rest[0] != '(' && rest[0] != '{' && !strings.HasPrefix(rest, ") ") && !strings.HasPrefix(rest, " [") {
 		return false
 	}
 	for _, end := range thrownEndings {

@@ -90,6 +90,9 @@ func (r *Reply) member(c int32, ro role) {
 		if key := NormalKey(r.Doc.Nodes[c].Key); r.Members <= 2 && r.Err == 0 && strings.HasSuffix(key, "error") && !strings.HasPrefix(key, "last") && r.Doc.Truthy(c) {
 			r.Err = c // api_error, serverError
 			return
+		} else if r.Err == 0 && strings.HasSuffix(key, "errors") && r.Doc.listsMessages(c) {
+			r.Err = c // userErrors
+			return
 		}
 		r.other(c)
 	}

@@ -33,15 +33,15 @@ const (
 // roleNames are the normal keys of each role: lower case without separators.
 var roleNames = map[role]string{
 	roleCount: "total count totalresults totalcount numresults page limit offset query took nextpage hasmore size start pagesize nexttoken",
-	roleError: "error errors err exception errormessage errormsg errmsg fault faultstring traceback errordescription " +
+	roleError: "erro erros erreur erreurs errores fehler errore errori fout error errors err exception errormessage errormsg errmsg fault faultstring traceback errordescription " +
 		"errordetail errordetails errortype errorinfo toolerror errormessages errorlist errmessage functionerror executionerror runtimeerror " +
 		"servererror clienterror apierror requesterror validationerror parseerror syntaxerror queryerror",
 	roleFailed:  "iserror failed haserror haserrors failure timedout",
-	roleSuccess: "success ok succeeded successful issuccess issuccessful",
-	roleStatus:  "status responsestatus statustext outcome",
+	roleSuccess: "sucesso exito erfolg succes success ok succeeded successful issuccess issuccessful",
+	roleStatus:  "statut estado stato status responsestatus statustext outcome",
 	roleCode:    "statuscode httpstatus httpcode code httpstatuscode cod responsecode",
 	roleErrno:   "errorcode errcode errno retcode errnum",
-	roleMessage: "message msg detail details reason description info messages title note information",
+	roleMessage: "mensagem mensaje messaggio nachricht meldung message msg detail details reason description info messages title note information",
 	rolePayload: "response result results output data content text body observation answer stdout return value items " +
 		"payload records rows matches structuredcontent",
 	roleEnvelope: "meta header headers metadata state",
@@ -156,6 +156,12 @@ func (d *Doc) ListsFaults(i int32) bool {
 	return (d.Member(n.Child, "msg") != 0 || d.Member(n.Child, "message") != 0) && (d.Member(n.Child, "loc") != 0 || d.Member(n.Child, "path") != 0 || d.Member(n.Child, "field") != 0)
 }
 
+// listsMessages reports whether the value is a list of objects with messages.
+func (d *Doc) listsMessages(i int32) bool {
+	n := &d.Nodes[i]
+	return n.Kind == loosejson.Array && n.Child != 0 && d.Nodes[n.Child].Kind == loosejson.Object && d.Member(n.Child, "message") != 0
+}
+
 // Filled reports whether a value holds anything.
 func (d *Doc) Filled(i int32) bool {
 	n := &d.Nodes[i]
@@ -219,6 +225,7 @@ func (d *Doc) Words(i int32) string {
 var badStatus = phrases.Words(
 	"error", "fail", "failed", "failure", "errored", "err", "exception", "timeout", "timed out", "unauthorized",
 	"forbidden", "bad request", "denied", "fatal", "nok", "ko", "invalid", "rejected", "internal server error",
+	"erreur", "erro", "fehler", "fehlgeschlagen", "errore", "fout", "échec", "fallido", "falhou", "fallito", "mislukt", "ошибка", "失败", "错误", "エラー", "오류",
 	"unavailable", "bad_request", "invalid_request", "not_found", "zero_results_error", "request_denied",
 	"over_query_limit", "invalid request", "not ok", "unsuccessful", "aborted", "crashed",
 )

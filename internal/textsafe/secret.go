@@ -145,14 +145,17 @@ func wordAt(s string, i int) (from, to, next int, kind string) {
 			return from, to, to, kindPassword
 		}
 	}
-	for end < len(s) && wordBytes[s[end]] != 0 {
-		if end == i || s[end-1] == '_' || s[end-1] == '-' || end == i+3 && s[i:end] == "bot" {
+	for ; end < len(s) && wordBytes[s[end]]; end++ {
+		if end+1 == len(s) {
+			continue
+		}
+		begins := pairs[s[end]][s[end+1]]
+		if begins&beginsForm != 0 && (end == i || s[end-1] == '_' || s[end-1] == '-' || end == i+3 && s[i:end] == "bot") {
 			if n := formAt(s[end:]); n > 0 {
 				return end, end + n, end + n, kindKey
 			}
 		}
-		tells = tells || wordBytes[s[end]] > 1 && nameBegins(s[end:])
-		end++
+		tells = tells || begins&beginsName != 0 && nameBegins(s[end:])
 	}
 	if !tells {
 		return 0, 0, end, ""
@@ -165,31 +168,53 @@ func wordAt(s string, i int) (from, to, next int, kind string) {
 	return 0, 0, end, ""
 }
 
-// wordBytes holds 1 for what a word consists of, 2 where a component that tells
-// of a secret may begin (see componentKind).
-var wordBytes = func() (t [256]byte) {
-	for c := range 256 {
-		if inWord(byte(c)) {
-			t[c] = 1
-		}
-	}
-	for _, c := range []byte("abcjkpstABCJKPST") {
-		t[c] = 2
+// wordBytes are what a word consists of.
+var wordBytes = func() (t [256]bool) {
+	for c := range t {
+		t[c] = inWord(byte(c))
 	}
 	return t
 }()
 
-// nameBegins reports whether s begins, in any case, as a name does that tells of a
-// secret: a quick look that spares most words the reading of their parts.
-func nameBegins(s string) bool {
-	if len(s) < 3 {
-		return false
+// pairs tell by two bytes what may begin with them: a form (see formAt), or a
+// component of a name that tells of a secret (see nameBegins). Most words hold neither.
+var pairs = func() (t [256][256]uint8) {
+	for c := range t {
+		for _, f := range forms[c] {
+			t[c][f.prefix[1]] |= beginsForm
+		}
+		if isDigit(byte(c)) || c == 'M' || c == 'N' || c == 'O' { // see dottedForm
+			for next := range t[c] {
+				t[c][next] |= beginsForm
+			}
+		}
 	}
-	switch [3]byte{s[0] | 0x20, s[1] | 0x20, s[2] | 0x20} {
-	case [3]byte{'p', 'a', 's'}, [3]byte{'p', 'w', 'd'}, [3]byte{'s', 'e', 'c'}, [3]byte{'s', 'e', 's'}, [3]byte{'s', 'i', 'g'},
-		[3]byte{'k', 'e', 'y'}, [3]byte{'t', 'o', 'k'}, [3]byte{'a', 'u', 't'}, [3]byte{'c', 'r', 'e'}, [3]byte{'c', 'o', 'o'},
-		[3]byte{'j', 'w', 't'}, [3]byte{'b', 'e', 'a'}, [3]byte{'b', 'a', 's'}:
-		return true
+	t['e']['y'] |= beginsForm
+	for _, n := range nameBeginnings {
+		for _, first := range []byte{n[0], n[0] &^ 0x20} {
+			for _, second := range []byte{n[1], n[1] &^ 0x20} {
+				t[first][second] |= beginsName
+			}
+		}
+	}
+	return t
+}()
+
+const (
+	beginsForm = 1 << iota
+	beginsName
+)
+
+// nameBeginnings begin, in any case, the components of names that tell of a secret.
+var nameBeginnings = []string{"pas", "pwd", "sec", "ses", "sig", "key", "tok", "aut", "cre", "coo", "jwt", "bea", "bas"}
+
+// nameBegins reports whether s begins as such a name does: a quick look that spares
+// most words the reading of their parts.
+func nameBegins(s string) bool {
+	for _, n := range nameBeginnings {
+		if len(s) >= 3 && s[0]|0x20 == n[0] && s[1]|0x20 == n[1] && s[2]|0x20 == n[2] {
+			return true
+		}
 	}
 	return false
 }

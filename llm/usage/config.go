@@ -21,12 +21,6 @@ type Config struct {
 	FlushInterval time.Duration `yaml:"flush_interval"`
 }
 
-// DefaultConfig has no limits and keeps the ledger for 35 days, so that a month
-// can be added up after its end.
-func DefaultConfig() Config {
-	return Config{Keep: 35 * 24 * time.Hour, FlushInterval: 2 * time.Second}
-}
-
 // Validate reports the first setting that cannot work, by its yaml key.
 func (c Config) Validate() error {
 	for _, l := range []struct {

@@ -13,6 +13,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"memoryd/internal/configtest"
+
 	"memoryd"
 	"memoryd/llm/usage"
 	"memoryd/store"
@@ -28,7 +30,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // leaves it. The caller starts it; it is stopped when the test ends.
 func newLedger(t testing.TB, s store.Records, change func(*usage.Config)) *usage.Ledger {
 	t.Helper()
-	cfg := usage.DefaultConfig()
+	cfg := configtest.Section[usage.Config]("usage")
 	if change != nil {
 		change(&cfg)
 	}
@@ -84,12 +86,12 @@ func TestALedgerAddsUpOverReplicasAndHours(t *testing.T) {
 			{Workspace: "w", Tool: "t", Op: "evaluate", By: "person", Verdicts: 1},
 			{Workspace: "w", Tool: "t", Op: "evaluate", By: "rules", Verdicts: 1},
 		}
-		time.Sleep(2 * usage.DefaultConfig().FlushInterval)
+		time.Sleep(2 * configtest.Section[usage.Config]("usage").FlushInterval)
 		wantRows(t, today(t, one, "w"), want...)
 		wantRows(t, today(t, two, "w"), want...)
 		// The hours have left the memory. Half an interval keeps the test out of the
 		// instant of a flush, which would write what is "not flushed yet" below.
-		time.Sleep(3*time.Hour + usage.DefaultConfig().FlushInterval/2)
+		time.Sleep(3*time.Hour + configtest.Section[usage.Config]("usage").FlushInterval/2)
 		wantRows(t, today(t, one, "w"), want...)
 		two.Verdict(ref, "cache")
 		third := newLedger(t, s, nil)
@@ -136,7 +138,7 @@ func TestAFailingStoreLosesNothing(t *testing.T) {
 					down = v
 				}
 				var log bytes.Buffer
-				b, err := usage.NewLedger(usage.DefaultConfig(), s, slog.New(slog.NewTextHandler(&log, nil)), time.Now)
+				b, err := usage.NewLedger(configtest.Section[usage.Config]("usage"), s, slog.New(slog.NewTextHandler(&log, nil)), time.Now)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -255,7 +257,7 @@ func TestStartAndStopInAnyOrder(t *testing.T) {
 }
 
 func TestConfig(t *testing.T) {
-	if err := usage.DefaultConfig().Validate(); err != nil {
+	if err := configtest.Section[usage.Config]("usage").Validate(); err != nil {
 		t.Error(err)
 	}
 	for key, change := range map[string]func(*usage.Config){
@@ -266,7 +268,7 @@ func TestConfig(t *testing.T) {
 		"keep":              func(c *usage.Config) { c.Keep = time.Hour },
 		"flush_interval":    func(c *usage.Config) { c.FlushInterval = 0 },
 	} {
-		cfg := usage.DefaultConfig()
+		cfg := configtest.Section[usage.Config]("usage")
 		change(&cfg)
 		if err := cfg.Validate(); err == nil || !strings.HasPrefix(err.Error(), key+": ") {
 			t.Errorf("%s: got %v", key, err)

@@ -6,6 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"memoryd/internal/configtest"
+
 	"memoryd/llm/usage"
 	"memoryd/store/mem"
 )
@@ -47,7 +49,7 @@ func TestTheLedgerKnowsCosts(t *testing.T) {
 			{Workspace: "w", Tool: "t", Op: "evaluate", By: "llm:cheap", Requests: 1, PromptTokens: 1000, CompletionTokens: 100},
 			{Workspace: "w", Tool: "t", Op: "evaluate", By: "llm:dear", Requests: 4, Failed: 1, PromptTokens: 4000, CompletionTokens: 300, Cost: 0.049},
 		}
-		time.Sleep(2 * usage.DefaultConfig().FlushInterval)
+		time.Sleep(2 * configtest.Section[usage.Config]("usage").FlushInterval)
 		one.SetPrices(nil)
 		wantRows(t, today(t, one, "w"), want...)
 		wantRows(t, today(t, two, "w"), want...)

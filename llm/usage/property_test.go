@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"memoryd/internal/configtest"
+
 	"memoryd"
 	"memoryd/llm/usage"
 	"memoryd/store/mem"
@@ -32,7 +34,7 @@ func TestNoNumberIsLostOrDoubled(t *testing.T) {
 			return nil
 		})
 		open := func() *usage.Ledger {
-			b, err := usage.NewLedger(usage.DefaultConfig(), faulty, slog.New(slog.DiscardHandler), clock)
+			b, err := usage.NewLedger(configtest.Section[usage.Config]("usage"), faulty, slog.New(slog.DiscardHandler), clock)
 			if err != nil {
 				rt.Fatal(err)
 			}

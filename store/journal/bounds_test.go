@@ -9,6 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"memoryd/internal/configtest"
+
 	"memoryd"
 	"memoryd/store"
 	"memoryd/store/journal"
@@ -46,7 +48,7 @@ func (s slow) Tool(ctx context.Context, r memoryd.ToolRef) (memoryd.Tool, error)
 
 func TestNobodyWaitsLongForASlowRemote(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		cfg := journal.DefaultConfig()
+		cfg := configtest.Section[journal.Config]("store.journal")
 		inner := mem.New()
 		s := open(t, mem.New(), slow{inner, 20 * time.Second}, cfg)
 		took := func(f func()) time.Duration {
@@ -162,7 +164,7 @@ func TestLifecycle(t *testing.T) {
 }
 
 func TestConfig(t *testing.T) {
-	if err := journal.DefaultConfig().Validate(); err != nil {
+	if err := configtest.Section[journal.Config]("store.journal").Validate(); err != nil {
 		t.Error(err)
 	}
 	for key, spoil := range map[string]func(*journal.Config){
@@ -173,7 +175,7 @@ func TestConfig(t *testing.T) {
 		"repair_interval": func(c *journal.Config) { c.RepairInterval = -1 },
 		"remote_wait":     func(c *journal.Config) { c.RemoteWait = 0 },
 	} {
-		c := journal.DefaultConfig()
+		c := configtest.Section[journal.Config]("store.journal")
 		spoil(&c)
 		if err := c.Validate(); err == nil || !strings.HasPrefix(err.Error(), key+":") {
 			t.Errorf("%s: got %v", key, err)

@@ -27,14 +27,6 @@ type Config struct {
 	RemoteWait time.Duration `yaml:"remote_wait"`
 }
 
-// DefaultConfig gives the settings that default.yaml documents.
-func DefaultConfig() Config {
-	return Config{
-		MaxBacklog: 100_000, ForwardBatch: 256, RetryMin: 100 * time.Millisecond, RetryMax: 10 * time.Second,
-		RepairInterval: 10 * time.Minute, RemoteWait: 2 * time.Second,
-	}
-}
-
 // Validate names the first setting that cannot work.
 func (c Config) Validate() error {
 	return cmp.Or(

@@ -83,8 +83,11 @@
 // oldest go first, or if the history is not full, or if the call's time is after
 // that of the newest there. Calls that were let go rightly and are sent again all
 // the same are recognised there by their keys. What comes back is numbered anew,
-// after what survived. Only what the local histories keep comes back: a tool's
-// counters miss what it had let go before it was lost.
+// after what survived. Only what the local histories keep comes back, and a tool's
+// counters miss what it had let go before it was lost; but a remote store whose
+// collections vanished as a whole is given the tools back as they were, counters
+// included. Where another process did so first, or all that is kept of a tool waits to
+// be forwarded, Status.Uncounted says how many calls the counters miss.
 //
 // A deletion leaves a record in the remote store for 90 days, from which the
 // repairs of other processes learn that a tool is not lost but deleted. So all

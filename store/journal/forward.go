@@ -86,8 +86,8 @@ func (s *backend) failed(ctx context.Context, err error) {
 }
 
 // remake has a remote store made anew that lost what it kept, and fills it from the
-// local copy as soon as what waits is there. Records, and what others recorded
-// without a journal, do not come back.
+// local copy: tools as they were, then what waits, and then what a comparison still
+// finds missing. Records, and what others recorded without a journal, do not come back.
 func (s *backend) remake(ctx context.Context) {
 	r, ok := s.Remote().(store.Remaker)
 	if !ok {
@@ -97,12 +97,15 @@ func (s *backend) remake(ctx context.Context) {
 		s.log.ErrorContext(ctx, "the remote store lost what it kept and cannot be made anew", "err", err)
 		return
 	}
+	restored, uncounted, err := s.refill(ctx)
+	s.tally.uncounted.Add(uncounted)
+	s.log.ErrorContext(ctx, "the remote store had lost what it kept; tools that this journal has were put back", "tools", restored, "uncounted", uncounted, "err", err)
 	s.worker.Go(func(ctx context.Context) error {
 		err := s.drained(ctx)
 		if err == nil {
 			var report Report
 			report, err = s.Repair(ctx)
-			s.log.ErrorContext(ctx, "the remote store had lost what it kept; the calls that this journal has were put back", "report", report, "err", err)
+			s.log.InfoContext(ctx, "what was put back was compared", "report", report, "err", err)
 		}
 		return err
 	})

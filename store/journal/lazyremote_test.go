@@ -12,6 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"memoryd/internal/configtest"
+
 	"memoryd"
 	"memoryd/store"
 	"memoryd/store/journal"
@@ -57,7 +59,7 @@ var (
 // openLazy opens and starts a journal whose remote store is behind a door.
 func openLazy(t *testing.T, local store.Store, d *door, log *slog.Logger) *journal.Store {
 	t.Helper()
-	cfg := journal.DefaultConfig()
+	cfg := configtest.Section[journal.Config]("store.journal")
 	cfg.RepairInterval = 0
 	s, err := journal.Open(t.Context(), local, d.open, cfg, log, time.Now)
 	if err != nil {
@@ -82,14 +84,14 @@ func TestARemoteStoreThatIsAwayAtTheStartIsOpenedLater(t *testing.T) {
 				begun := time.Now()
 				s := openLazy(t, mem.New(), d, slog.New(slog.DiscardHandler))
 				defer closeIt(t, s)
-				if took := time.Since(begun); took > journal.DefaultConfig().RemoteWait {
+				if took := time.Since(begun); took > configtest.Section[journal.Config]("store.journal").RemoteWait {
 					t.Errorf("opening took %v", took)
 				}
 				begun = time.Now()
 				add(t, s, 9, pending("t", 1), pending("t", 2))
 				wantHistory(t, s, "t", "1:pending 2:pending")
 				refusedWithoutRemote(t, s)
-				if took := time.Since(begun); took > 10*journal.DefaultConfig().RemoteWait {
+				if took := time.Since(begun); took > 10*configtest.Section[journal.Config]("store.journal").RemoteWait {
 					t.Errorf("answers took %v while nobody was there", took)
 				}
 				if err := s.Ping(t.Context()); err != nil {
@@ -132,7 +134,7 @@ func refusedWithoutRemote(t *testing.T, s *journal.Store) {
 
 func TestAnUnusableRemoteStoreIsAnErrorAtTheStart(t *testing.T) {
 	d := &door{err: errUnfit}
-	_, err := journal.Open(t.Context(), mem.New(), d.open, journal.DefaultConfig(), slog.New(slog.DiscardHandler), time.Now)
+	_, err := journal.Open(t.Context(), mem.New(), d.open, configtest.Section[journal.Config]("store.journal"), slog.New(slog.DiscardHandler), time.Now)
 	wantKind(t, err, memoryd.Conflict)
 }
 
@@ -253,14 +255,19 @@ func (m *mortal) born() {
 	m.now.Store(&s)
 }
 
-func (m *mortal) Remake(context.Context) error { m.born(); return nil }
+func (m *mortal) Remake(context.Context) error {
+	if m.now.Load() == nil {
+		m.born()
+	}
+	return nil
+}
 
 // TestAVanishedRemoteStoreIsFilledAgainWithoutARestart loses all that the remote
 // store had; the journal accepts, has it made anew and puts back what it knows.
 func TestAVanishedRemoteStoreIsFilledAgainWithoutARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		remote := newMortal()
-		cfg := journal.DefaultConfig()
+		cfg := configtest.Section[journal.Config]("store.journal")
 		cfg.RepairInterval = 0
 		s, err := journal.New(mem.New(), remote, cfg, slog.New(slog.DiscardHandler), time.Now)
 		if err != nil {
@@ -270,20 +277,57 @@ func TestAVanishedRemoteStoreIsFilledAgainWithoutARestart(t *testing.T) {
 		defer closeIt(t, s)
 		add(t, s, 50, calls("a", 1, 20)...)
 		add(t, s, 50, calls("b", 1, 5)...)
+		add(t, s, 3, calls("c", 1, 9)...) // six of them let go
 		if err := s.Drain(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		remote.now.Store(nil)
 		add(t, s, 50, calls("a", 21, 22)...)
+		add(t, s, 3, calls("c", 10, 11)...)
 		time.Sleep(time.Minute)
-		for tool, want := range map[string]int{"a": 22, "b": 5} {
-			got, err := remote.History(t.Context(), ref(tool), 0)
-			if err != nil || len(got) != want {
-				t.Errorf("%s: the remote store has %d calls, %v, want %d", tool, len(got), err, want)
+		for tool, want := range map[string][2]int{"a": {22, 22}, "b": {5, 5}, "c": {11, 3}} {
+			got, err := remote.Tool(t.Context(), ref(tool))
+			if err != nil || got.Lifetime != int64(want[0]) || got.Kept != want[1] {
+				t.Errorf("%s: the remote store has %+v, %v, want %v", tool, got, err, want)
+			}
+			kept, err := remote.History(t.Context(), ref(tool), 0)
+			for i, c := range calls(tool, want[0]-want[1]+1, want[0]) {
+				if err != nil || i >= len(kept) || kept[i].Key != c.Key {
+					t.Errorf("%s: the remote store keeps %v, %v; call %d is missing or out of order", tool, kept, err, i)
+					break
+				}
 			}
 		}
-		if st := s.Status(); st.Away || st.Backlog != 0 || st.Calls != 25 {
+		if st := s.Status(); st.Away || st.Backlog != 0 || st.Calls != 0 || st.Uncounted != 0 {
 			t.Errorf("got %+v", st)
+		}
+	})
+}
+
+// TestWhatARefillCannotCountIsSaid has so many calls wait for a tool when the remote store
+// is made anew that nothing older is left to bring back: its counters miss what was, and
+// the status says how many calls that is.
+func TestWhatARefillCannotCountIsSaid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		remote := newMortal()
+		cfg := configtest.Section[journal.Config]("store.journal")
+		cfg.RepairInterval = 0
+		s, err := journal.New(mem.New(), remote, cfg, slog.New(slog.DiscardHandler), time.Now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Start(t.Context())
+		defer closeIt(t, s)
+		add(t, s, 3, calls("c", 1, 9)...)
+		if err := s.Drain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		remote.now.Store(nil)
+		add(t, s, 3, calls("c", 10, 14)...)
+		time.Sleep(time.Minute)
+		got, err := remote.Tool(t.Context(), ref("c"))
+		if err != nil || got.Lifetime != 5 || s.Status().Uncounted != 9 {
+			t.Errorf("the remote store counts %+v, %v, and %d are said to be missing", got.Counters, err, s.Status().Uncounted)
 		}
 	})
 }

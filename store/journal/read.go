@@ -86,6 +86,17 @@ func (s *backend) History(ctx context.Context, ref memoryd.ToolRef, limit int) (
 		})
 }
 
+// HistorySize implements store.Calls.
+func (s *backend) HistorySize(ctx context.Context, ref memoryd.ToolRef) (store.Size, error) {
+	return read(ctx, s, ref, func(ctx context.Context) (store.Size, error) { return s.remote.HistorySize(ctx, ref) },
+		func(v view) (size store.Size, err error) {
+			for i := range v.calls {
+				size.Add(store.Size{Count: 1, Bytes: int64(store.TextBytes(&v.calls[i]))})
+			}
+			return size, nil
+		})
+}
+
 // Samples implements store.Calls.
 func (s *backend) Samples(ctx context.Context, ref memoryd.ToolRef) ([]memoryd.Sample, error) {
 	return read(ctx, s, ref, func(ctx context.Context) ([]memoryd.Sample, error) { return s.remote.Samples(ctx, ref) },

@@ -49,6 +49,18 @@ func (s *backend) ListRecords(ctx context.Context, from store.RecordKey, limit i
 	return rs, err
 }
 
+// RecordsSize implements store.Records, likewise.
+func (s *backend) RecordsSize(ctx context.Context, of store.RecordKey) (store.Size, error) {
+	if s.q.waitingFor(of.ToolRef).gone {
+		return store.Size{}, nil
+	}
+	size, ok, err := ask(ctx, s, func(ctx context.Context) (store.Size, error) { return s.remote.RecordsSize(ctx, of) })
+	if err == nil && !ok {
+		err = s.unavailable()
+	}
+	return size, err
+}
+
 // DeleteRecord implements store.Records.
 func (s *backend) DeleteRecord(ctx context.Context, key store.RecordKey) error {
 	return s.firmlyDone(ctx, func(ctx context.Context) error { return s.remote.DeleteRecord(ctx, key) })

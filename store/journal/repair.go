@@ -142,6 +142,15 @@ func (s *backend) mend(ctx context.Context, d difference, r *Report) error {
 			return s.forgetDeleted(ctx, d)
 		}
 	}
+	if !d.theirs.exists { // then with its counters
+		_, err := s.restore(ctx, d.mine)
+		if err == nil {
+			r.Calls += len(d.lost)
+		}
+		if !memoryd.IsKind(err, memoryd.Conflict) {
+			return err
+		}
+	}
 	if err := s.giveCalls(ctx, d, r); err != nil {
 		return err
 	}

@@ -6,6 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"memoryd/internal/configtest"
+
 	"memoryd"
 	"memoryd/store"
 	"memoryd/store/journal"
@@ -197,7 +199,7 @@ func TestRepairWhileSomethingWaits(t *testing.T) {
 // The periodic repair runs by itself and ends with Stop.
 func TestPeriodicRepair(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		cfg := journal.DefaultConfig()
+		cfg := configtest.Section[journal.Config]("store.journal")
 		remote := lasting{mem.New()}
 		s := open(t, mem.New(), remote, cfg)
 		add(t, s, 5, calls("t", 1, 3)...)

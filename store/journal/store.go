@@ -212,10 +212,13 @@ type Status struct {
 	// lost, and all comparisons together gave it back, Calls, Verdicts and
 	// Guidelines.
 	Repairs, Calls, Verdicts, Guidelines int64
+	// Uncounted is how many calls, which histories had let go, the counters miss since
+	// the remote store had vanished and was filled anew.
+	Uncounted int64
 }
 
 // tally are the counts of a Status.
-type tally struct{ forwarded, parked, repairs, calls, verdicts, guidelines atomic.Int64 }
+type tally struct{ forwarded, parked, repairs, calls, verdicts, guidelines, uncounted atomic.Int64 }
 
 // repaired counts a comparison, also one that broke off.
 func (t *tally) repaired(r Report, err error) {
@@ -234,6 +237,7 @@ func (s *backend) Status() Status {
 		Operations: n, Backlog: weight, Oldest: s.q.oldest(), Stuck: s.slow.Load(), Away: s.away.Load(),
 		Forwarded: s.tally.forwarded.Load(), Parked: s.tally.parked.Load(), Repairs: s.tally.repairs.Load(),
 		Calls: s.tally.calls.Load(), Verdicts: s.tally.verdicts.Load(), Guidelines: s.tally.guidelines.Load(),
+		Uncounted: s.tally.uncounted.Load(),
 	}
 	if why := s.why.Load(); why != nil && st.Away {
 		st.Why = *why

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"memoryd/internal/configtest"
+
 	"memoryd"
 	"memoryd/store"
 	"memoryd/store/journal"
@@ -28,7 +30,7 @@ func (lasting) Close() error { return nil }
 
 // quick has short waits: what is away in these tests comes back at the next try.
 func quick() journal.Config {
-	cfg := journal.DefaultConfig()
+	cfg := configtest.Section[journal.Config]("store.journal")
 	cfg.RetryMin, cfg.RetryMax, cfg.RepairInterval = time.Millisecond, 2*time.Millisecond, 0
 	cfg.RemoteWait = 20 * time.Second
 	return cfg
@@ -174,7 +176,7 @@ func TestStoreOverTheRealOnes(t *testing.T) {
 
 func openLocal(t testing.TB, dir string) store.Store {
 	t.Helper()
-	cfg := sqlite.DefaultConfig()
+	cfg := configtest.Section[sqlite.Config]("store.sqlite")
 	cfg.Dir = dir
 	s, err := sqlite.Open(t.Context(), cfg, slog.New(slog.DiscardHandler))
 	if err != nil {

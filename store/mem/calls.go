@@ -93,6 +93,18 @@ func (s *backend) History(ctx context.Context, ref memoryd.ToolRef, limit int) (
 	return out, nil
 }
 
+// HistorySize implements store.Calls.
+func (s *backend) HistorySize(ctx context.Context, ref memoryd.ToolRef) (size store.Size, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t := s.find(ref); t != nil {
+		for _, c := range t.calls {
+			size.Add(store.Size{Count: 1, Bytes: int64(store.TextBytes(&c.Call))})
+		}
+	}
+	return size, nil
+}
+
 // Samples implements store.Calls.
 func (s *backend) Samples(ctx context.Context, ref memoryd.ToolRef) ([]memoryd.Sample, error) {
 	s.mu.Lock()

@@ -82,6 +82,18 @@ func (s *backend) ListRecords(ctx context.Context, from store.RecordKey, limit i
 	return out, nil
 }
 
+// RecordsSize implements store.Records.
+func (s *backend) RecordsSize(ctx context.Context, of store.RecordKey) (size store.Size, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for k, r := range s.records {
+		if k.ToolRef == of.ToolRef && k.Kind == of.Kind {
+			size.Add(store.Size{Count: 1, Bytes: int64(len(r.Data))})
+		}
+	}
+	return size, nil
+}
+
 // DeleteRecord implements store.Records.
 func (s *backend) DeleteRecord(ctx context.Context, key store.RecordKey) error {
 	s.mu.Lock()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"memoryd"
+	"memoryd/internal/lifecycle"
 	"memoryd/store"
 
 	qd "github.com/qdrant/go-client/qdrant"
@@ -259,8 +260,8 @@ func (a *appending) answer(calls, contents map[string]payload) {
 	}
 }
 
-// trim clears histories that are due for it. The batch is stored already: what
-// fails here is done by the next.
+// trim has histories cleared that are due for it, beside the caller unless that brings
+// many calls. The batch is stored already: what fails here is done by the next.
 func (a *appending) trim(ctx context.Context) {
 	fresh := map[string]int{}
 	for i := range a.out {
@@ -270,21 +271,38 @@ func (a *appending) trim(ctx context.Context) {
 	}
 	total := 0
 	for id := range a.refs {
-		n, life := fresh[id], a.lives[id]
+		n, life, name := fresh[id], a.lives[id], a.refs[id].Tool
 		total += n
-		var err error
 		switch {
-		case n == 0:
-			err = a.s.shrink(ctx, life, a.b.Keep)
+		case n == 0: // whoever sends known calls with a smaller history wants it now
+			if err := a.s.shrink(ctx, life, a.b.Keep); err != nil {
+				a.s.notCleared(ctx, name, err)
+			}
 		case a.s.trims.add(life, n):
-			err = a.s.trim(ctx, life)
-			a.s.trims.done(life)
-		}
-		if err != nil {
-			a.s.log.WarnContext(ctx, "a history was not cleared", "tool", a.refs[id].Tool, "err", err)
+			clearing := func(ctx context.Context) {
+				err := lifecycle.Do(ctx, a.s.log, "qdrant", func() error { return a.s.trim(ctx, life) })
+				if err != nil && ctx.Err() == nil {
+					a.s.notCleared(ctx, name, err)
+				}
+			}
+			if n >= 2*trimSlack { // who brings many waits, else more would come than is cleared
+				clearing(ctx)
+				a.s.trims.leave(life)
+				continue
+			}
+			a.s.worker.Go(func(ctx context.Context) error {
+				for again := true; again; again = a.s.trims.done(life) {
+					clearing(ctx)
+				}
+				return nil
+			})
 		}
 	}
 	a.s.sweepWhenDue(int64(total))
+}
+
+func (s *backend) notCleared(ctx context.Context, tool string, err error) {
+	s.log.WarnContext(ctx, "a history was not cleared", "tool", tool, "err", err)
 }
 
 // takeOver deals with keys whose points belong to a tool of another life. If

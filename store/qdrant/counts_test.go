@@ -161,6 +161,7 @@ func TestSettledCountsMissNoAppendUnderWay(t *testing.T) {
 		}
 	}
 	fill()
+	cleared(t, s) // the next write is an append's
 	entered, release := make(chan struct{}), make(chan struct{})
 	var blocked atomic.Bool
 	server.Inject(func(method string) qdranttest.Fault {

@@ -41,11 +41,13 @@
 // they do as far as their clocks agree.
 //
 // Each call says how many calls its history was to keep when it came. What a
-// history keeps follows from that and from nothing else (see history.go), so nobody
+// history keeps follows from that and from nothing else (see narrow.go), so nobody
 // has to trim in time and no trim can take one of the newest: after 32 calls a
-// process clears away what is out of the history in one look and one write of
-// ids. A history is read by one look at narrow points, page by page and no further
-// than it keeps, and then the bodies by id, as many as fit a reply.
+// process clears away what is out of the history, in one look and one write of what
+// is left. A server reads a point's whole text to give any field of it, so a process
+// remembers what it read of a history beside the texts (see narrow.go): a look asks for
+// ids and for which calls got a verdict, both from an index, and reads what is new or
+// waits. The bodies come by id, as many as fit a reply.
 //
 // # What else is compared
 //
@@ -101,5 +103,6 @@
 // call never arrived (the process died between two writes) have a point but do not
 // exist for callers; the call that comes next does not report FirstOfTool.
 // Listing costs a page, plus all names that share their first 21 bytes with one
-// in it; a described tool costs a look and four counts of what is not settled.
+// in it; a described tool costs a look at ids, three counts of what is not settled, and
+// reading what came since this process last looked.
 package qdrant

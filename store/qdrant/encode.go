@@ -62,12 +62,6 @@ var bodyFields = [...]string{
 	fieldMade, fieldTime, fieldHash, fieldSpace, fieldRun,
 }
 
-// narrowFields is what a look over a history needs.
-var narrowFields = [...]string{
-	fieldSeq, fieldStamp, fieldKeep, fieldPending, fieldJudged, fieldSize, fieldState, fieldScore, fieldOK,
-	fieldSeconds, fieldTokens, fieldVerdict,
-}
-
 // encodeCall gives the point of a call without what its acceptance adds.
 func encodeCall(c *memoryd.Call) payload {
 	p := payload{
@@ -118,18 +112,6 @@ func decodeCall(p payload) (memoryd.Call, error) {
 		return c, memoryd.Wrap(memoryd.Internal, r.err, "a stored call is damaged")
 	}
 	return c, nil
-}
-
-func decodeSample(p payload) (memoryd.Sample, error) {
-	r := &reader{payload: p}
-	out := memoryd.Sample{
-		Seq: p.int(fieldSeq), Success: p.bool(fieldOK), State: memoryd.EvaluationState(p.word(fieldState)),
-		Score: r.float(fieldScore), TimeCost: r.float(fieldSeconds), TokenCost: p.int(fieldTokens),
-	}
-	if r.err != nil {
-		return out, memoryd.Wrap(memoryd.Internal, r.err, "a stored call is damaged")
-	}
-	return out, nil
 }
 
 // dueAt is fieldPending of a pending call that may be tried at t.

@@ -53,3 +53,23 @@ func (s *Store) SettleNow(ctx context.Context, ref memoryd.ToolRef) int64 {
 	}
 	return s.settled.most(t.life, t.base()).calls
 }
+
+// Clearing reports whether a history is being cleared.
+func (s *Store) Clearing() bool {
+	s.trims.mu.Lock()
+	defer s.trims.mu.Unlock()
+	return len(s.trims.busy) > 0
+}
+
+// Bodies is how many calls of a tool have their bodies, kept or not cleared away yet.
+func (s *Store) Bodies(ctx context.Context, ref memoryd.ToolRef) int {
+	t, err := s.find(ctx, ref)
+	if err != nil {
+		panic(err)
+	}
+	ids, err := s.keptIDs(ctx, t.life, 0)
+	if err != nil {
+		panic(err)
+	}
+	return len(ids)
+}

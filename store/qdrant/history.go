@@ -1,9 +1,7 @@
 package qdrant
 
 import (
-	"cmp"
 	"context"
-	"math"
 	"slices"
 
 	"memoryd"
@@ -19,9 +17,12 @@ func (s *backend) History(ctx context.Context, ref memoryd.ToolRef, limit int) (
 	if err != nil || t == nil {
 		return nil, err
 	}
-	kept, err := s.look(ctx, t.life, limit)
+	kept, err := s.kept(ctx, t.life)
 	if err != nil {
 		return nil, err
+	}
+	if limit > 0 {
+		kept = kept[:min(len(kept), limit)]
 	}
 	slices.Reverse(kept)
 	return s.bodies(ctx, kept, whole())
@@ -64,8 +65,8 @@ func (s *backend) keeps(ctx context.Context, life string, p point) (bool, error)
 	if err != nil || short == 0 {
 		return err == nil, err
 	}
-	kept, err := s.look(ctx, life, 0)
-	return slices.ContainsFunc(kept, func(o point) bool { return o.id == p.id }), err
+	kept, err := s.kept(ctx, life)
+	return slices.ContainsFunc(kept, func(o narrow) bool { return o.id == p.id }), err
 }
 
 // ListCalls implements store.Calls. Of calls before the page only the narrow
@@ -75,29 +76,25 @@ func (s *backend) ListCalls(ctx context.Context, ref memoryd.ToolRef, p store.Ca
 	if err != nil || t == nil || p.Limit == 0 {
 		return nil, err
 	}
-	limit := p.Limit
-	if p.Before > 0 {
-		limit = 0
-	}
-	narrow, err := s.look(ctx, t.life, limit)
+	kept, err := s.kept(ctx, t.life)
 	if err != nil {
 		return nil, err
 	}
-	narrow = slices.DeleteFunc(narrow, func(o point) bool { return p.Before > 0 && o.int(fieldSeq) >= p.Before })
-	narrow = narrow[:min(len(narrow), p.Limit)]
+	kept = slices.DeleteFunc(kept, func(o narrow) bool { return p.Before > 0 && o.seq >= p.Before })
+	kept = kept[:min(len(kept), p.Limit)]
 	with := whole()
 	if p.Brief {
-		with = qd.NewWithPayloadExclude(fieldInput, fieldOutput)
+		with = brief()
 	} else {
 		size := int64(0)
-		for i, o := range narrow {
-			if size += o.int(fieldSize); size > store.MaxPageBytes && i > 0 {
-				narrow = narrow[:i]
+		for i := range kept {
+			if size += kept[i].size; size > store.MaxPageBytes && i > 0 {
+				kept = kept[:i]
 				break
 			}
 		}
 	}
-	calls, err := s.bodies(ctx, narrow, with)
+	calls, err := s.bodies(ctx, kept, with)
 	slices.Reverse(calls)
 	return p.Of(calls), err
 }
@@ -122,7 +119,7 @@ func (s *backend) RunCalls(ctx context.Context, workspace, run string, limit int
 		return nil, err
 	}
 	found = slices.DeleteFunc(found, func(p point) bool { return tools[p.word(fieldOwner)].word(fieldLife) != p.word(fieldLife) })
-	calls, err := s.bodies(ctx, found, whole())
+	calls, err := s.bodies(ctx, sizesOf(found), whole())
 	out := make([]store.RunCall, len(calls))
 	for i := range calls {
 		out[i] = store.RunCallOf(&calls[i])
@@ -130,20 +127,25 @@ func (s *backend) RunCalls(ctx context.Context, workspace, run string, limit int
 	return out, err
 }
 
-// whole asks for all fields of a point.
-func whole() *qd.WithPayloadSelector { return qd.NewWithPayload(true) }
+// sizesOf is what bodies needs of calls.
+func sizesOf(ps []point) []narrow {
+	out := make([]narrow, len(ps))
+	for i, p := range ps {
+		out[i] = narrow{id: p.id, size: p.int(fieldSize)}
+	}
+	return out
+}
 
-// bodies reads calls, in the order of their narrow points. One that was let go
-// since is left out.
-func (s *backend) bodies(ctx context.Context, narrow []point, with *qd.WithPayloadSelector) ([]memoryd.Call, error) {
-	out := make([]memoryd.Call, 0, len(narrow))
-	for len(narrow) > 0 {
-		n := s.replySize(narrow)
+// bodies reads calls, in this order. One that was let go since is left out.
+func (s *backend) bodies(ctx context.Context, of []narrow, with *qd.WithPayloadSelector) ([]memoryd.Call, error) {
+	out := make([]memoryd.Call, 0, len(of))
+	for len(of) > 0 {
+		n := s.replySize(of)
 		ids := make([]string, n)
 		for i := range n {
-			ids[i] = narrow[i].id
+			ids[i] = of[i].id
 		}
-		narrow = narrow[n:]
+		of = of[n:]
 		found, err := s.getMap(ctx, s.calls, ids, with)
 		if err != nil {
 			return nil, err
@@ -165,15 +167,28 @@ func (s *backend) bodies(ctx context.Context, narrow []point, with *qd.WithPaylo
 
 // replySize is how many calls fit one reply: half of the largest, for texts that
 // are not UTF-8 grow by a third.
-func (s *backend) replySize(narrow []point) int {
+func (s *backend) replySize(of []narrow) int {
 	size := int64(0)
-	for i, p := range narrow {
-		size += p.int(fieldSize) + 4096
+	for i := range of {
+		size += of[i].size + 4096
 		if i > 0 && (size > int64(s.cfg.MaxReplyBytes)/2 || i >= getBatch) {
 			return i
 		}
 	}
-	return len(narrow)
+	return len(of)
+}
+
+// HistorySize implements store.Calls.
+func (s *backend) HistorySize(ctx context.Context, ref memoryd.ToolRef) (size store.Size, err error) {
+	t, err := s.find(ctx, ref)
+	if err != nil || t == nil {
+		return size, err
+	}
+	kept, err := s.kept(ctx, t.life)
+	for i := range kept {
+		size.Add(store.Size{Count: 1, Bytes: kept[i].size})
+	}
+	return size, err
 }
 
 // Samples implements store.Calls.
@@ -182,87 +197,12 @@ func (s *backend) Samples(ctx context.Context, ref memoryd.ToolRef) ([]memoryd.S
 	if err != nil || t == nil {
 		return nil, err
 	}
-	kept, err := s.look(ctx, t.life, 0)
-	if err != nil {
-		return nil, err
-	}
-	return samples(kept)
+	kept, err := s.kept(ctx, t.life)
+	return samples(kept), err
 }
 
 // Described implements store.Calls.
 func (s *backend) Described(ctx context.Context, ref memoryd.ToolRef) (store.Description, error) {
 	d, err := s.described(ctx, ref)
-	if err != nil {
-		return store.Description{}, err
-	}
-	out := store.Description{Tool: d.Tool}
-	out.Samples, err = samples(d.kept)
-	return out, err
-}
-
-// samples turns the narrow points of a history round.
-func samples(kept []point) (out []memoryd.Sample, err error) {
-	out = make([]memoryd.Sample, len(kept))
-	for i, p := range kept {
-		if out[len(kept)-1-i], err = decodeSample(p.payload); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
-
-// look gives the narrow points of a history, newest first, at most limit of them
-// (0: all).
-//
-// Which calls a history keeps follows from the calls alone: each says how many
-// were to be kept when it came, so a call with n newer ones is kept as long as
-// none of those, nor it, asks for less. The points of calls that are no longer
-// kept are cleared away later (see sweep.go); until then readers pass over them
-// here. So nobody has to trim in time, and no trim can take one of the newest.
-func (s *backend) look(ctx context.Context, life string, limit int) ([]point, error) {
-	const firstPage, maxPage = 128, 1024
-	var out []point
-	seen := map[string]bool{}
-	bound := int64(math.MaxInt64)
-	if limit > 0 {
-		bound = int64(limit)
-	}
-	var from *int64
-	for page := firstPage; ; {
-		found, err := s.scroll(ctx, s.calls, all(is(fieldKept, life)), descending(fieldSeq, from), page, narrowFields[:]...)
-		if err != nil {
-			return nil, err
-		}
-		before := len(out)
-		for _, p := range newestFirst(found) {
-			if seen[p.id] {
-				continue
-			}
-			rank := int64(len(out))
-			if rank >= bound {
-				return out, nil
-			}
-			bound = min(bound, rank+max(1, p.int(fieldKeep)))
-			seen[p.id] = true
-			out = append(out, p)
-		}
-		if len(found) < page || int64(len(out)) >= bound {
-			return out, nil
-		}
-		if len(out) == before {
-			page *= 2 // more calls of one number than a page holds
-			continue
-		}
-		page = max(page, min(2*page, maxPage))
-		last := out[len(out)-1].int(fieldSeq)
-		from = &last
-	}
-}
-
-// newestFirst orders calls of the same number by id.
-func newestFirst(ps []point) []point {
-	slices.SortStableFunc(ps, func(a, b point) int {
-		return cmp.Or(cmp.Compare(b.int(fieldSeq), a.int(fieldSeq)), cmp.Compare(b.id, a.id))
-	})
-	return ps
+	return store.Description{Tool: d.Tool, Samples: samples(d.kept)}, err
 }

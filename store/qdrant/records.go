@@ -177,6 +177,30 @@ func (s *backend) ListRecords(ctx context.Context, from store.RecordKey, limit i
 	return s.recordsOf(ctx, page[:n])
 }
 
+// RecordsSize implements store.Records.
+func (s *backend) RecordsSize(ctx context.Context, of store.RecordKey) (size store.Size, err error) {
+	const page = 1024
+	life, err := s.lifeOf(ctx, of.ToolRef)
+	if memoryd.IsKind(err, memoryd.NotFound) {
+		return size, nil
+	}
+	for after := ""; err == nil; {
+		var found []point
+		found, err = (&listing{
+			s: s, collection: s.docs, within: []*qd.Condition{is(fieldGroup, recordGroup(of, life))}, name: fieldID,
+			fields: []string{orderFields[0], orderFields[1], orderFields[2], fieldID, fieldLength}, after: after, limit: page,
+		}).list(ctx)
+		for _, p := range found {
+			size.Add(store.Size{Count: 1, Bytes: p.int(fieldLength)})
+			after = p.word(fieldID)
+		}
+		if len(found) < page {
+			break
+		}
+	}
+	return size, err
+}
+
 func (s *backend) recordsOf(ctx context.Context, ps []point) ([]store.Record, error) {
 	ids := make([]string, len(ps))
 	for i, p := range ps {

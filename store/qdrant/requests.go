@@ -156,6 +156,12 @@ func (s *backend) insert(ctx context.Context, collection string, order *qd.Write
 	return s.update(ctx, "insert", func(ctx context.Context) (*qd.UpdateResult, error) { return s.client.Upsert(ctx, r) })
 }
 
+// replace writes those points that the filter holds for, or that are not there.
+func (s *backend) replace(ctx context.Context, collection string, points []*qd.PointStruct, f *qd.Filter) error {
+	r := &qd.UpsertPoints{CollectionName: collection, Wait: new(true), Points: points, Ordering: s.appendOrder(), UpdateFilter: f}
+	return s.update(ctx, "replace", func(ctx context.Context) (*qd.UpdateResult, error) { return s.client.Upsert(ctx, r) })
+}
+
 // upsert writes points whatever is there.
 func (s *backend) upsert(ctx context.Context, collection string, points []*qd.PointStruct) error {
 	return s.update(ctx, "upsert", func(ctx context.Context) (*qd.UpdateResult, error) {

@@ -47,6 +47,9 @@ type backend struct {
 	trims      trimDue
 	batcher    batcher
 	settled    settled
+	looks      looks
+	toolReads  gathering
+	callReads  gathering    // of narrow points
 	due        atomic.Int64 // calls accepted since the last sweep
 	puts       atomic.Int64 // verdicts cached since the last count
 
@@ -82,6 +85,8 @@ func Open(ctx context.Context, cfg Config, apiKey string, log *slog.Logger, opts
 		calls: cfg.Prefix + "calls", tools: cfg.Prefix + "tools", docs: cfg.Prefix + "docs",
 		worker: lifecycle.NewWorker(log, "qdrant"),
 	}
+	s.toolReads.collection, s.toolReads.with = s.tools, whole()
+	s.callReads.collection, s.callReads.with = s.calls, include(narrowFields[:]...)
 	s.cluster.Store(&cluster{copies: cfg.ReplicationFactor, written: cfg.WriteConsistencyFactor}) // until it says itself
 	if err := s.prepareWhenThere(ctx); err != nil {
 		return nil, closeAfter(client, err)

@@ -86,3 +86,40 @@ func TestCachedVerdictsAreBounded(t *testing.T) {
 		t.Errorf("the newest verdict: %v", err)
 	}
 }
+
+// TestWhatComesWhileAHistoryIsClearedIsClearedToo holds a clearing up while a batch comes:
+// nobody else is told to clear that, so it would stay until the next append.
+func TestWhatComesWhileAHistoryIsClearedIsClearedToo(t *testing.T) {
+	server := qdranttest.New(t, versions[0])
+	s := openFake(t, server, fakeConfig())
+	batch := func(from int) {
+		t.Helper()
+		calls := make([]memoryd.Call, 40)
+		for i := range calls {
+			calls[i] = call("t", from+i, 1)
+		}
+		if _, err := add(t.Context(), s, 10, calls...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := add(t.Context(), s, 10, call("t", 1000, 1)); err != nil { // makes the tool
+		t.Fatal(err)
+	}
+	entered, release := make(chan struct{}), make(chan struct{})
+	var writes atomic.Int64
+	server.Inject(func(method string) qdranttest.Fault {
+		if method == "Upsert" && writes.Add(1) == 2 { // after the batch's: of what it pushed out
+			close(entered)
+			<-release
+		}
+		return qdranttest.Fault{}
+	})
+	batch(0)
+	<-entered
+	batch(100)
+	close(release)
+	cleared(t, s)
+	if n := s.Bodies(t.Context(), ref("t")); n != 10 {
+		t.Errorf("%d calls have their bodies, want 10", n)
+	}
+}

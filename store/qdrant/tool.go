@@ -12,10 +12,10 @@ import (
 	qd "github.com/qdrant/go-client/qdrant"
 )
 
-// description is a tool and the narrow points of its history, newest first.
+// description is a tool and its history, newest first.
 type description struct {
 	memoryd.Tool
-	kept []point
+	kept []narrow
 }
 
 // Tool implements store.Tools.
@@ -45,29 +45,33 @@ func (s *backend) described(ctx context.Context, ref memoryd.ToolRef) (descripti
 // describe adds what is counted. Counters are the numbers of the points there are, and
 // so count a call once however often it is written, plus what was settled before.
 func (s *backend) describe(ctx context.Context, t *tool) (description, error) {
-	var kept []point
+	var ids []string
 	var sum tally
 	from := s.settled.most(t.life, t.base())
 	g, gctx := lifecycle.NewGroup(ctx, s.log, "qdrant", 0)
-	g.Go(func() (err error) { kept, err = s.look(gctx, t.life, 0); return err })
+	g.Go(func() (err error) { ids, err = s.keptIDs(gctx, t.life, 0); return err })
 	g.Go(func() (err error) { sum, err = s.tallyUpTo(gctx, t.life, from, endOfStamps); return err })
 	if err := g.Wait(); err != nil {
 		return description{}, err
 	}
 	s.settleWhenDue(t, sum.calls-from.calls)
+	kept, err := s.keptOf(ctx, t.life, ids, sum.revision-sum.calls)
+	if err != nil {
+		return description{}, err
+	}
 	out := t.info
 	out.Lifetime, out.Duplicates, out.Revision = sum.calls, max(0, sum.duplicates), sum.revision
 	out.Kept = len(kept)
 	changed := t.p.int(fieldGuideAt)
-	for _, p := range kept {
-		if p.int(fieldPending) >= 0 {
+	for i := range kept {
+		if kept[i].pending {
 			out.Pending++
 		}
-		s.clock.see(p.int(fieldStamp))
-		if p.int(fieldStamp) > t.p.int(fieldRestored) {
-			changed = max(changed, p.int(fieldStamp))
+		s.clock.see(kept[i].stamp)
+		if kept[i].stamp > t.p.int(fieldRestored) {
+			changed = max(changed, kept[i].stamp)
 		}
-		changed = max(changed, p.int(fieldJudged))
+		changed = max(changed, kept[i].judged)
 	}
 	out.Modified = latest(out.Created, out.Modified, changed)
 	return description{out, kept}, nil
@@ -173,11 +177,12 @@ func encodeGuideline(g *memoryd.Guideline) payload {
 
 // find reads a tool's point; nil if there is none.
 func (s *backend) find(ctx context.Context, ref memoryd.ToolRef) (*tool, error) {
-	found, err := s.get(ctx, s.tools, pointIDs([]string{toolID(ref)}), qd.NewWithPayload(true))
-	if err != nil || len(found) == 0 {
+	id := toolID(ref)
+	found, err := s.gather(ctx, &s.toolReads, []string{id})
+	if err != nil || found[id] == nil {
 		return nil, err
 	}
-	return decodeTool(found[0])
+	return decodeTool(point{id, found[id]})
 }
 
 func unknownTool() error { return memoryd.Errorf(memoryd.NotFound, "there is no such tool") }

@@ -21,13 +21,13 @@ func (s *backend) Settle(ctx context.Context, verdicts []store.Verdict) ([]bool,
 	}
 	left := make([]int, 0, len(verdicts))
 	for i := range verdicts {
-		if kept[callID(verdicts[i].Workspace, verdicts[i].Key)] == toolID(verdicts[i].ToolRef) {
+		if kept[callID(verdicts[i].Workspace, verdicts[i].Key)].tool == toolID(verdicts[i].ToolRef) {
 			left = append(left, i)
 		}
 	}
 	for len(left) > 0 { // two verdicts on one call follow each other
 		var later []int
-		if later, err = s.settleRound(ctx, verdicts, left, out); err != nil {
+		if later, err = s.settleRound(ctx, verdicts, kept, left, out); err != nil {
 			return nil, err
 		}
 		left = later
@@ -35,11 +35,16 @@ func (s *backend) Settle(ctx context.Context, verdicts []store.Verdict) ([]bool,
 	return out, nil
 }
 
-// keptCalls gives the ids of all calls that the verdicts' tools keep, with the
-// ids of their tools.
-func (s *backend) keptCalls(ctx context.Context, verdicts []store.Verdict) (map[string]string, error) {
+// judgeable is a call that a history keeps: the id of its tool, and how many verdicts it had.
+type judgeable struct {
+	tool     string
+	verdicts int64
+}
+
+// keptCalls gives all calls that the verdicts' tools keep, by id.
+func (s *backend) keptCalls(ctx context.Context, verdicts []store.Verdict) (map[string]judgeable, error) {
 	seen := map[memoryd.ToolRef]bool{}
-	out := map[string]string{}
+	out := map[string]judgeable{}
 	for i := range verdicts {
 		ref := verdicts[i].ToolRef
 		if seen[ref] {
@@ -53,12 +58,12 @@ func (s *backend) keptCalls(ctx context.Context, verdicts []store.Verdict) (map[
 		if t == nil {
 			continue
 		}
-		narrow, err := s.look(ctx, t.life, 0)
+		kept, err := s.kept(ctx, t.life)
 		if err != nil {
 			return nil, err
 		}
-		for _, p := range narrow {
-			out[p.id] = t.id
+		for _, c := range kept {
+			out[c.id] = judgeable{t.id, c.verdicts}
 		}
 	}
 	return out, nil
@@ -66,7 +71,7 @@ func (s *backend) keptCalls(ctx context.Context, verdicts []store.Verdict) (map[
 
 // settleRound writes the first verdict on each call, fills in out and gives the
 // verdicts that are left.
-func (s *backend) settleRound(ctx context.Context, verdicts []store.Verdict, which []int, out []bool) (later []int, err error) {
+func (s *backend) settleRound(ctx context.Context, verdicts []store.Verdict, kept map[string]judgeable, which []int, out []bool) (later []int, err error) {
 	const batch = 256
 	nonce := newNonce()
 	byID := map[string]int{}
@@ -78,7 +83,7 @@ func (s *backend) settleRound(ctx context.Context, verdicts []store.Verdict, whi
 			continue
 		}
 		byID[id] = i
-		ops = append(ops, s.settleOp(id, nonce, &verdicts[i].Evaluation))
+		ops = append(ops, s.settleOp(id, nonce, kept[id].verdicts+1, &verdicts[i].Evaluation))
 	}
 	err = s.update(ctx, "settle", func(ctx context.Context) (*qd.UpdateResult, error) {
 		return lastOf(s.client.UpdateBatch(ctx, &qd.UpdateBatchPoints{
@@ -112,8 +117,8 @@ func lastOf(results []*qd.UpdateResult, err error) (*qd.UpdateResult, error) {
 	return out, nil
 }
 
-// settleOp writes an evaluation to a call that is pending.
-func (s *backend) settleOp(id, nonce string, e *memoryd.Evaluation) *qd.PointsUpdateOperation {
+// settleOp writes an evaluation to a call that is pending, as its n-th.
+func (s *backend) settleOp(id, nonce string, n int64, e *memoryd.Evaluation) *qd.PointsUpdateOperation {
 	if e.State == memoryd.Pending {
 		tried := memoryd.PendingEvaluation()
 		tried.Attempts, tried.LastError, tried.NotBefore = e.Attempts, e.LastError, e.NotBefore
@@ -122,7 +127,7 @@ func (s *backend) settleOp(id, nonce string, e *memoryd.Evaluation) *qd.PointsUp
 	p := encodeEvaluation(e)
 	p[fieldWriter] = word(nonce)
 	if e.State != memoryd.Pending {
-		p[fieldVerdict] = integer(1)
+		p[fieldVerdict] = integer(n)
 		p[fieldJudged] = integer(s.clock.next(1))
 	}
 	pending := all(qd.NewHasID(qd.NewIDUUID(id)), atLeast(fieldPending, 0))
@@ -140,7 +145,7 @@ func (s *backend) Override(ctx context.Context, v store.Verdict) (memoryd.Call, 
 		if err != nil {
 			return memoryd.Call{}, err
 		}
-		if kept[id] == "" {
+		if kept[id].tool == "" {
 			return memoryd.Call{}, notKept()
 		}
 		found, err := s.getMap(ctx, s.calls, []string{id}, qd.NewWithPayload(true))
@@ -228,7 +233,7 @@ func (s *backend) sift(ctx context.Context, found []point, stale map[string]bool
 		}
 		life := p.word(fieldLife)
 		if kept[life] == nil {
-			if kept[life], err = s.keptOf(ctx, p.word(fieldOwner), life); err != nil {
+			if kept[life], err = s.keptBy(ctx, p.word(fieldOwner), life); err != nil {
 				return nil, false, err
 			}
 		}
@@ -244,9 +249,9 @@ func (s *backend) sift(ctx context.Context, found []point, stale map[string]bool
 	return fresh, gone, nil
 }
 
-// keptOf gives the ids of the calls that a life keeps. When it has ended, there
+// keptBy gives the ids of the calls that a life keeps. When it has ended, there
 // are none, and what it left is removed.
-func (s *backend) keptOf(ctx context.Context, toolID, life string) (map[string]bool, error) {
+func (s *backend) keptBy(ctx context.Context, toolID, life string) (map[string]bool, error) {
 	out := map[string]bool{}
 	ended, err := s.ended(ctx, toolID, life)
 	if err != nil {
@@ -255,9 +260,9 @@ func (s *backend) keptOf(ctx context.Context, toolID, life string) (map[string]b
 	if ended {
 		return out, s.removeLife(ctx, life)
 	}
-	narrow, err := s.look(ctx, life, 0)
-	for _, p := range narrow {
-		out[p.id] = true
+	kept, err := s.kept(ctx, life)
+	for _, c := range kept {
+		out[c.id] = true
 	}
 	return out, err
 }
@@ -284,13 +289,13 @@ func (s *backend) lease(ctx context.Context, free []point, now time.Time, lease 
 	if err != nil {
 		return nil, err
 	}
-	var narrow []point
+	var got []point
 	for _, id := range ids {
 		if p := mine[id]; p.word(fieldWriter) == nonce {
-			narrow = append(narrow, point{id, p})
+			got = append(got, point{id, p})
 		}
 	}
-	calls, err := s.bodies(ctx, narrow, whole())
+	calls, err := s.bodies(ctx, sizesOf(got), whole())
 	for i := range calls {
 		calls[i].Evaluation.NotBefore = now.Add(lease)
 	}

@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"memoryd/internal/configtest"
+
 	"memoryd"
 	"memoryd/store"
 	"memoryd/store/sqlite"
@@ -57,7 +59,7 @@ func benchRef(n uint64, tools int) memoryd.ToolRef {
 
 func openDir(tb testing.TB, dir string) *sqlite.Store {
 	tb.Helper()
-	cfg := sqlite.DefaultConfig()
+	cfg := configtest.Section[sqlite.Config]("store.sqlite")
 	cfg.Dir = dir
 	s, err := sqlite.Open(tb.Context(), cfg, slog.New(slog.DiscardHandler))
 	if err != nil {

@@ -38,21 +38,6 @@ type Config struct {
 	PageChecksums bool `yaml:"page_checksums"`
 }
 
-// DefaultConfig gives the settings that default.yaml documents.
-func DefaultConfig() Config {
-	return Config{
-		Dir:            "./memoryd-data",
-		Queue:          4096,
-		QueueBytes:     64 << 20,
-		IdentityWindow: 1_000_000,
-		WALBytes:       64 << 20,
-		Readers:        4,
-		SampleCache:    1_000_000,
-		VerdictCache:   100_000,
-		PageChecksums:  true,
-	}
-}
-
 // Validate names the first setting that cannot work.
 func (c Config) Validate() error {
 	if c.Dir == "" {

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"memoryd/internal/configtest"
+
 	"memoryd"
 	"memoryd/store"
 	"memoryd/store/storetest"
@@ -13,7 +15,7 @@ import (
 
 // settings are small, so that what is rare happens in short tests.
 func settings(dir string) Config {
-	cfg := DefaultConfig()
+	cfg := configtest.Section[Config]("store.sqlite")
 	cfg.Dir, cfg.IdentityWindow, cfg.Readers, cfg.SampleCache = dir, 4096, 2, 20
 	return cfg
 }

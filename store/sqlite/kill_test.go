@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 
+	"memoryd/internal/configtest"
+
 	"memoryd"
 	"memoryd/store"
 	"memoryd/store/sqlite"
@@ -44,7 +46,7 @@ func killCall(round, writer, n int) (c memoryd.Call, keep int) {
 }
 
 func openKill(tb testing.TB, dir string) *sqlite.Store {
-	cfg := sqlite.DefaultConfig()
+	cfg := configtest.Section[sqlite.Config]("store.sqlite")
 	cfg.Dir, cfg.IdentityWindow, cfg.WALBytes = dir, 100_000, 1<<20
 	s, err := sqlite.Open(tb.Context(), cfg, slog.New(slog.DiscardHandler))
 	if err != nil {

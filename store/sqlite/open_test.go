@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"memoryd/internal/configtest"
+
 	"memoryd"
 
 	"go.uber.org/goleak"
@@ -176,7 +178,7 @@ func TestEveryCommitIsFlushed(t *testing.T) {
 }
 
 func TestSettingsAreChecked(t *testing.T) {
-	if err := DefaultConfig().Validate(); err != nil {
+	if err := configtest.Section[Config]("store.sqlite").Validate(); err != nil {
 		t.Fatal(err)
 	}
 	change := map[string]func(*Config){

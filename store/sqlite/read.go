@@ -172,6 +172,21 @@ func (s *backend) Samples(ctx context.Context, ref memoryd.ToolRef) ([]memoryd.S
 	return out, nil
 }
 
+// HistorySize implements store.Calls.
+func (s *backend) HistorySize(ctx context.Context, ref memoryd.ToolRef) (store.Size, error) {
+	v, ok := s.cat.view(ref, 0, 0)
+	size := store.Size{Count: int64(len(v.slots))}
+	if !ok || size.Count == 0 {
+		return size, nil
+	}
+	err := s.readRows(ctx, `sum(coalesce(octet_length(input), 0) + coalesce(octet_length(output), 0) + coalesce(octet_length(metadata), 0) +
+		coalesce(octet_length(summary), 0) + coalesce(octet_length(evaluation), 0))`, v.slots, func(row []driver.Value) error {
+		size.Bytes = integer(row[0])
+		return nil
+	}, ``, nil)
+	return size, err
+}
+
 // readRows reads columns of calls by row, in any order, from one snapshot; of
 // those rows that a further condition with one value holds for.
 func (s *backend) readRows(ctx context.Context, columns string, slots []int64, row func([]driver.Value) error,

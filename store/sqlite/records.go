@@ -82,6 +82,18 @@ func (s *backend) ListRecords(ctx context.Context, from store.RecordKey, limit i
 		from.Workspace, from.Tool, from.Kind, from.ID, int64(limit))
 }
 
+// RecordsSize implements store.Records.
+func (s *backend) RecordsSize(ctx context.Context, of store.RecordKey) (size store.Size, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		return c.query(ctx, `SELECT count(*), coalesce(sum(octet_length(data)), 0) FROM records WHERE workspace = ? AND tool = ? AND kind = ?`,
+			func(v []driver.Value) error {
+				size = store.Size{Count: integer(v[0]), Bytes: integer(v[1])}
+				return nil
+			}, of.Workspace, of.Tool, of.Kind)
+	})
+	return size, err
+}
+
 // errEnough ends a reading early.
 var errEnough = memoryd.Errorf(memoryd.Internal, "enough was read")
 

@@ -1,10 +1,12 @@
 package sqlite
 
 import (
-	"container/list"
+	"math"
 	"sync"
 
 	"memoryd"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
 // sampleCache keeps the samples of the tools asked for last, up to a number of
@@ -13,8 +15,7 @@ type sampleCache struct {
 	mu    sync.Mutex
 	limit int
 	held  int
-	tools map[uint32]*list.Element
-	order *list.List // of *toolSamples, the newest asked first
+	tools *simplelru.LRU[uint32, *toolSamples]
 	loads map[*sampleLoad]bool
 }
 
@@ -27,7 +28,6 @@ type sampleLoad struct {
 }
 
 type toolSamples struct {
-	tool  uint32
 	first int64 // the oldest one's number; the others follow it without a gap
 	kept  []narrow
 }
@@ -64,19 +64,20 @@ func (t *toolSamples) wide() []memoryd.Sample {
 }
 
 func newSampleCache(limit int) *sampleCache {
-	return &sampleCache{limit: limit, tools: map[uint32]*list.Element{}, order: list.New(), loads: map[*sampleLoad]bool{}}
+	c := &sampleCache{limit: limit, loads: map[*sampleLoad]bool{}}
+	c.tools, _ = simplelru.NewLRU(math.MaxInt, func(_ uint32, ts *toolSamples) { c.held -= len(ts.kept) }) // shrink bounds it
+	return c
 }
 
 // get gives a copy of a tool's samples.
 func (c *sampleCache) get(tool uint32) ([]memoryd.Sample, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	el := c.tools[tool]
-	if el == nil {
+	ts, ok := c.tools.Get(tool)
+	if !ok {
 		return nil, false
 	}
-	c.order.MoveToFront(el)
-	return el.Value.(*toolSamples).wide(), true
+	return ts.wide(), true
 }
 
 // begin starts a reading. The caller sees to it that no commit is published
@@ -103,21 +104,21 @@ func (c *sampleCache) keep(l *sampleLoad, read []memoryd.Sample) []memoryd.Sampl
 	if l.gone {
 		return nil
 	}
-	ts := &toolSamples{tool: l.tool, kept: narrowed(read)}
+	ts := &toolSamples{kept: narrowed(read)}
 	if len(read) > 0 {
 		ts.first = read[0].Seq
 	}
 	for _, change := range l.changes {
 		change(ts)
 	}
-	c.put(ts)
+	c.put(l.tool, ts)
 	return ts.wide()
 }
 
 // put enters a tool's samples and lets those asked longest ago go.
-func (c *sampleCache) put(ts *toolSamples) {
-	c.forget(ts.tool)
-	c.tools[ts.tool] = c.order.PushFront(ts)
+func (c *sampleCache) put(tool uint32, ts *toolSamples) {
+	c.tools.Remove(tool)
+	c.tools.Add(tool, ts)
 	c.held += len(ts.kept)
 	c.shrink()
 }
@@ -161,8 +162,7 @@ func (c *sampleCache) change(tool uint32, f func(*toolSamples)) {
 			l.changes = append(l.changes, f)
 		}
 	}
-	if el := c.tools[tool]; el != nil {
-		ts := el.Value.(*toolSamples)
+	if ts, ok := c.tools.Peek(tool); ok {
 		c.held -= len(ts.kept)
 		f(ts)
 		c.held += len(ts.kept)
@@ -174,22 +174,14 @@ func (c *sampleCache) change(tool uint32, f func(*toolSamples)) {
 func (c *sampleCache) remove(tool uint32) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.forget(tool)
+	c.tools.Remove(tool)
 	for l := range c.loads {
 		l.gone = l.gone || l.tool == tool
 	}
 }
 
-func (c *sampleCache) forget(tool uint32) {
-	if el := c.tools[tool]; el != nil {
-		c.held -= len(el.Value.(*toolSamples).kept)
-		c.order.Remove(el)
-		delete(c.tools, tool)
-	}
-}
-
 func (c *sampleCache) shrink() {
 	for c.held > c.limit {
-		c.forget(c.order.Back().Value.(*toolSamples).tool)
+		c.tools.RemoveOldest()
 	}
 }

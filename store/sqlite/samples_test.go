@@ -40,8 +40,8 @@ func TestTheSampleCacheHoldsTheToolsAskedForLast(t *testing.T) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	put(c, 4, make([]memoryd.Sample, 7)) // more than all
-	if c.held > 6 || len(c.tools) != c.order.Len() {
-		t.Errorf("%d samples of %d tools are held", c.held, len(c.tools))
+	if c.held > 6 {
+		t.Errorf("%d samples of %d tools are held", c.held, c.tools.Len())
 	}
 }
 

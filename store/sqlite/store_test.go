@@ -4,6 +4,8 @@ import (
 	"log/slog"
 	"testing"
 
+	"memoryd/internal/configtest"
+
 	"memoryd/store"
 	"memoryd/store/sqlite"
 	"memoryd/store/storetest"
@@ -18,7 +20,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func backend(window int) storetest.Backend {
 	dirs := map[store.Store]string{}
 	open := func(t *testing.T, dir string) store.Store {
-		cfg := sqlite.DefaultConfig()
+		cfg := configtest.Section[sqlite.Config]("store.sqlite")
 		cfg.Dir, cfg.IdentityWindow, cfg.Readers = dir, window, 2
 		s, err := sqlite.Open(t.Context(), cfg, slog.New(slog.DiscardHandler))
 		if err != nil {

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"slices"
+	"strings"
 
 	"memoryd"
 	"memoryd/store"
@@ -40,6 +41,18 @@ func cutCases() []testCase {
 				e.Errorf("samples %v, %v", samples, err)
 			}
 		}},
+		{name: "a history's size is that of the calls which it keeps", run: func(e *env) {
+			e.wantSize(store.Size{}, 0)(e.s.HistorySize(e.Context(), ref("t")))
+			calls := makeCalls("t", 1, 4)
+			calls[2].Output = strings.Repeat("é", 4000)
+			calls[2] = identify(calls[2])
+			e.append(9, append(calls, makePending("u", 1))...)
+			e.wantHistorySize(calls...)
+			e.cut(1, "t", calls[2].Key)
+			e.wantHistorySize(calls[0], calls[1], calls[3])
+			e.append(2, makeCall("t", 5))
+			e.wantHistorySize(calls[3], makeCall("t", 5))
+		}},
 		{name: "a tool whose last call is cut out is gone", run: func(e *env) {
 			calls := makeCalls("t", 1, 3)
 			e.append(9, calls...)
@@ -77,4 +90,15 @@ func (e *env) wantKeys(tool string, want []memoryd.CallKey) {
 			e.Errorf("%s has %v, want %v", name, got, want)
 		}
 	}
+}
+
+// wantHistorySize expects the tool t to keep calls: their texts, and less than a third of
+// a kilobyte of each beside them.
+func (e *env) wantHistorySize(calls ...memoryd.Call) {
+	e.Helper()
+	want := store.Size{Count: int64(len(calls))}
+	for _, c := range calls {
+		want.Bytes += int64(len(c.Input) + len(c.Output) + len(c.Metadata))
+	}
+	e.wantSize(want, want.Bytes+want.Count*300)(e.s.HistorySize(e.Context(), ref("t")))
 }

@@ -30,6 +30,17 @@ func (e *env) wantRecord(k store.RecordKey, revision int64, data string) {
 	}
 }
 
+// wantSize checks a size: so many, of at least so many bytes and at most another number.
+func (e *env) wantSize(want store.Size, most int64) func(store.Size, error) {
+	e.Helper()
+	return func(got store.Size, err error) {
+		e.Helper()
+		if err != nil || got.Count != want.Count || got.Bytes < want.Bytes || got.Bytes > most {
+			e.Errorf("the size is %+v, %v, want %+v and at most %d bytes", got, err, want, most)
+		}
+	}
+}
+
 func (e *env) recordIDs(from store.RecordKey, limit int) []string {
 	e.Helper()
 	rs, err := e.s.ListRecords(e.Context(), from, limit)
@@ -66,6 +77,22 @@ func recordCases() []testCase {
 			}
 			_, err := e.put(recordKey("w", "", "e"), 0, big+"xxx")
 			e.wantKind(err, memoryd.TooLarge)
+		}},
+		{name: "their size is told without reading them", run: func(e *env) {
+			for i, data := range []string{"one", "four", ""} {
+				if _, err := e.put(recordKey("w", "", fmt.Sprint(i)), 0, data); err != nil {
+					e.Fatal(err)
+				}
+			}
+			if _, err := e.put(recordKey("v", "", "a"), 0, "of another workspace"); err != nil {
+				e.Fatal(err)
+			}
+			e.wantSize(store.Size{Count: 3, Bytes: 7}, 7)(e.s.RecordsSize(e.Context(), recordKey("w", "", "")))
+			if err := e.s.DeleteRecord(e.Context(), recordKey("w", "", "1")); err != nil {
+				e.Fatal(err)
+			}
+			e.wantSize(store.Size{Count: 2, Bytes: 3}, 3)(e.s.RecordsSize(e.Context(), recordKey("w", "", "2")))
+			e.wantSize(store.Size{}, 0)(e.s.RecordsSize(e.Context(), recordKey("w", "nowhere", "")))
 		}},
 		{name: "records leave with their tool and workspace", run: deleteWithRecords},
 		{name: "expired records are removed on request", run: expireRecords},

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 
+	"memoryd/internal/configtest"
+
 	"memoryd"
 	"memoryd/store/sqlite"
 
@@ -42,7 +44,7 @@ func newWorld(t *testing.T, all *disks, seed uint64) *world {
 
 // settings are small, so that the store's housekeeping is part of short lives.
 func settings(dir string) sqlite.Config {
-	cfg := sqlite.DefaultConfig()
+	cfg := configtest.Section[sqlite.Config]("store.sqlite")
 	cfg.Dir, cfg.IdentityWindow, cfg.Readers, cfg.WALBytes = dir, 512, 1, 1<<20
 	return cfg
 }

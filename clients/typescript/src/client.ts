@@ -231,7 +231,7 @@ export class Client {
     const answer = parse(text);
     if (response.status === 200 && answer) return { answer, etag: response.headers.get("ETag") ?? "" };
     const detail = sentence(answer) || text.slice(0, 200) || response.statusText;
-    if (response.status === 429 || response.status >= 500 || response.status === 200) {
+    if (response.status === 429 || (response.status >= 500 && response.status !== 507) || response.status === 200) {
       const after = Number(response.headers.get("Retry-After") ?? NaN);
       throw new Unavailable(response.status, detail, Number.isFinite(after) ? after : undefined);
     }

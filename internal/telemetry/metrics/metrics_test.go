@@ -50,6 +50,7 @@ func full(t *testing.T) *metrics.Registry {
 		}
 	})
 	r.Panics(func() map[string]int64 { return map[string]int64{"mining": 1} })
+	r.Quotas(func() map[string]int64 { return map[string]int64{"tools": 2} })
 	r.Spans(func() (int64, int64) { return 3, 4 })
 	r.InFlight(func() int64 { return 11 })
 	r.Pending(func() int64 { return 12 })

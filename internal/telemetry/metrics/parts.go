@@ -46,6 +46,7 @@ type Journal struct {
 	Parked    int64            `metric:"spool_parked_total" help:"Of them those that the remote store refused for ever: they are put aside in the journal for a person to look at."`
 	Repairs   int64            `metric:"spool_repairs_total" help:"Comparisons of the journal's copy with the remote store that came to their end."`
 	Repaired  map[string]int64 `metric:"spool_repaired_total" label:"what" help:"What the remote store had lost and was given back: calls, verdicts, guidelines."`
+	Uncounted int64            `metric:"spool_uncounted_total" help:"Calls, which histories had let go, that tools' counters miss since the remote store had vanished and was filled anew."`
 }
 
 // Journal asks for the state of the journal at each scrape.
@@ -81,6 +82,9 @@ type (
 	}
 	panics struct {
 		ByPart map[string]int64 `metric:"panics_total" label:"part" help:"Panics that were caught, by the part of the program: each is a defect, and its stack is in the log. The series other is always there."`
+	}
+	quotas struct {
+		Refused map[string]int64 `metric:"quota_refusals_total" label:"quota" help:"Writes that a quota refused, by the quota: workspaces, tools, originals or bytes."`
 	}
 	spansDropped struct {
 		Why map[string]int64 `metric:"trace_spans_dropped_total" label:"reason" help:"Spans that were lost: queue_full (trace.queue waited already) or collector (it did not take them); only while traces are sent."`
@@ -122,6 +126,11 @@ func (r *Registry) Panics(counts func() map[string]int64) {
 		maps.Copy(byPart, counts())
 		return panics{byPart}
 	}))
+}
+
+// Quotas asks at each scrape for the number of refusals by quota.
+func (r *Registry) Quotas(refused func() map[string]int64) {
+	pull(r, one(func() quotas { return quotas{refused()} }))
 }
 
 // Spans asks at each scrape for the numbers of spans that met a full queue, and

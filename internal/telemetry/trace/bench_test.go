@@ -4,6 +4,8 @@ import (
 	"log/slog"
 	"testing"
 
+	"memoryd/internal/configtest"
+
 	"memoryd/internal/telemetry/trace"
 	"memoryd/internal/telemetry/trace/tracetest"
 )
@@ -13,7 +15,7 @@ import (
 func BenchmarkRequest(b *testing.B) {
 	for name, sample := range map[string]float64{"off": -1, "unsampled": 0, "traced": 1} {
 		b.Run(name, func(b *testing.B) {
-			cfg := trace.Default()
+			cfg := configtest.Section[trace.Config]("trace")
 			if sample >= 0 {
 				cfg.Endpoint, cfg.Sample = tracetest.Start(b, nil).URL(), sample
 			}

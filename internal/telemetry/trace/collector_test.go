@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"memoryd/internal/configtest"
+
 	"memoryd/internal/telemetry/trace"
 	"memoryd/internal/telemetry/trace/tracetest"
 )
@@ -83,7 +85,7 @@ func TestStopSendsWhatWaits(t *testing.T) {
 
 func TestATracerStoppedFirstNeverStarts(t *testing.T) {
 	c := tracetest.Start(t, nil)
-	cfg := trace.Default()
+	cfg := configtest.Section[trace.Config]("trace")
 	cfg.Endpoint = c.URL()
 	tr, err := trace.New(cfg, trace.Build{}, slog.New(slog.DiscardHandler))
 	if err != nil {

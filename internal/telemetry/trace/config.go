@@ -29,11 +29,6 @@ type Config struct {
 	StopTimeout time.Duration `yaml:"stop_timeout"`
 }
 
-// Default is what default.yaml says as well.
-func Default() Config {
-	return Config{Sample: 1, Queue: 4096, Interval: 5 * time.Second, Timeout: 10 * time.Second, StopTimeout: 3 * time.Second}
-}
-
 // Validate names the setting that is wrong.
 func (c Config) Validate() error {
 	if c.Endpoint != "" {

@@ -12,6 +12,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"memoryd/internal/configtest"
+
 	"memoryd"
 	"memoryd/internal/telemetry/trace"
 	"memoryd/internal/telemetry/trace/tracetest"
@@ -24,7 +26,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // running makes a started tracer that sends to url.
 func running(t *testing.T, url string, change func(*trace.Config), log *slog.Logger) *trace.Tracer {
 	t.Helper()
-	cfg := trace.Default()
+	cfg := configtest.Section[trace.Config]("trace")
 	cfg.Endpoint = url
 	if change != nil {
 		change(&cfg)
@@ -246,7 +248,7 @@ func TestAMalformedTraceparentStartsATraceOfItsOwn(t *testing.T) {
 }
 
 func TestTracingTurnedOffIsANilTracerThatWorks(t *testing.T) {
-	tr, err := trace.New(trace.Default(), trace.Build{}, slog.New(slog.DiscardHandler))
+	tr, err := trace.New(configtest.Section[trace.Config]("trace"), trace.Build{}, slog.New(slog.DiscardHandler))
 	if err != nil || tr != nil {
 		t.Fatalf("got %v, %v", tr, err)
 	}
@@ -311,7 +313,7 @@ func TestEachWrongSettingIsNamed(t *testing.T) {
 		"stop_timeout: must be more than 0":      func(c *trace.Config) { c.StopTimeout = 0 },
 		"otlp_endpoint: must be an address such": func(c *trace.Config) { c.Endpoint = "grpc://host:4317" },
 	} {
-		cfg := trace.Default()
+		cfg := configtest.Section[trace.Config]("trace")
 		change(&cfg)
 		if err := cfg.Validate(); err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "pw") {
 			t.Errorf("got %v, want %s", err, want)

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"memoryd/internal/configtest"
+
 	"memoryd/store"
 	"memoryd/store/mem"
 	"memoryd/store/sqlite"
@@ -23,7 +25,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 const patience = 30 * time.Second
 
 func openSQLite(t *testing.T) store.Store {
-	cfg := sqlite.DefaultConfig()
+	cfg := configtest.Section[sqlite.Config]("store.sqlite")
 	cfg.Dir, cfg.IdentityWindow, cfg.Readers = t.TempDir(), 4096, 2
 	s, err := sqlite.Open(t.Context(), cfg, nil)
 	if err != nil {

@@ -1,0 +1,187 @@
+package compact
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"memoryd/internal/lifecycle"
+)
+
+// memo remembers values for a while. The oldest go when it is full. It is safe
+// for concurrent use.
+type memo[V any] struct {
+	max   int
+	keep  time.Duration
+	clock func() time.Time
+
+	mu    sync.Mutex
+	items map[string]memoItem[V]
+	order []string // of insertion
+}
+
+type memoItem[V any] struct {
+	value V
+	at    time.Time
+}
+
+func newMemo[V any](limit int, keep time.Duration, clock func() time.Time) *memo[V] {
+	return &memo[V]{max: limit, keep: keep, clock: clock, items: map[string]memoItem[V]{}}
+}
+
+func (m *memo[V]) get(key string) (V, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	it, ok := m.items[key]
+	if !ok || m.clock().Sub(it.at) >= m.keep {
+		var none V
+		return none, false
+	}
+	return it.value, true
+}
+
+func (m *memo[V]) put(key string, v V) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, ok := m.items[key]; !ok {
+		m.order = append(m.order, key)
+	}
+	m.items[key] = memoItem[V]{v, m.clock()}
+	for len(m.order) > m.max {
+		delete(m.items, m.order[0])
+		m.order = m.order[1:]
+	}
+}
+
+// runFirst runs for all who join under the key, and lets them go whatever happens.
+// run gets what a beginning of the request became earlier, nil for nothing.
+func (c *Compactor) runFirst(ctx context.Context, r Request, k keys, prog *progress, run func(*replay) (Result, error)) (res Result, err error) {
+	defer func() { prog.end(res, err) }()
+	defer c.leave(k.request)
+	earlier := c.replayed(r, k)
+	err = lifecycle.Do(ctx, c.log, "compaction", func() (err error) {
+		res, err = run(earlier)
+		return err
+	})
+	if err == nil && res.Compacted && !r.DryRun {
+		c.replays.put(k.beginnings[len(r.Messages)], replay{len(r.Messages), res})
+	}
+	if err == nil && res.Reason != StoreFailed && len(res.Report.ModelFailures) == 0 {
+		c.results.put(k.request, res)
+	}
+	return res, err
+}
+
+// join says whether the caller is the first with this key; the others get a
+// channel that closes when the first is through.
+func (c *Compactor) join(key string) (done chan struct{}, first bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if done, ok := c.doing[key]; ok {
+		return done, false
+	}
+	done = make(chan struct{})
+	c.doing[key] = done
+	return done, true
+}
+
+func (c *Compactor) leave(key string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	close(c.doing[key])
+	delete(c.doing, key)
+}
+
+// keys tell requests apart: settings is equal for those that ask for the same,
+// whatever the messages; beginnings[i] is that of the first i messages, request
+// that of the whole.
+type keys struct {
+	settings   string
+	beginnings []string
+	request    string
+}
+
+func keysOf(profile string, r Request) keys {
+	k := keys{settings: shortHash(fmt.Appendf(nil, "%s\x00%d\x00%d\x00%s", profile, r.MaxInputTokens, r.TargetTokens, r.Overrides))}
+	state := []byte(newHash(k.settings, r.Workspace, r.Conversation, r.Model, string(r.Tools)).sum())
+	k.beginnings = make([]string, len(r.Messages)+1)
+	k.beginnings[0] = string(state)
+	for i, m := range r.Messages {
+		sum := sha256.Sum256(append(state, m...))
+		state = append(state[:0], sum[:]...)
+		k.beginnings[i+1] = string(state)
+	}
+	k.request = newHash(string(state), fmt.Sprint(r.Pins, r.Force, r.DryRun)).sum()
+	return k
+}
+
+// replay is a remembered compaction. A client may go on with the compacted
+// conversation, or keep sending its full history. For the second kind the Compactor
+// remembers what a beginning became: the same beginning with messages added becomes
+// the same bytes with messages added, until the next trigger.
+type replay struct {
+	n   int // how many messages it replaced
+	res Result
+}
+
+// replaysKept bounds what is remembered.
+const replaysKept = 512
+
+// replayed finds the longest remembered beginning that is shorter than the
+// request's messages.
+func (c *Compactor) replayed(r Request, k keys) *replay {
+	if r.Force || len(r.Pins) > 0 {
+		return nil
+	}
+	for i := len(k.beginnings) - 2; i > 0; i-- {
+		if p, ok := c.replays.get(k.beginnings[i]); ok {
+			return &p
+		}
+	}
+	return nil
+}
+
+// canonicalHash is the same for two messages that differ in white space, key order
+// or escapes only, so that it survives a client that decodes and encodes again.
+func canonicalHash(raw jsontext.Value) string {
+	v := raw.Clone()
+	if v.Canonicalize(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) != nil {
+		v = raw
+	}
+	return shortHash(v)
+}
+
+func shortHash(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:12])
+}
+
+// hasher hashes parts so that their borders count.
+type hasher struct{ h hash.Hash }
+
+func newHash(parts ...string) hasher {
+	h := hasher{sha256.New()}
+	h.part(parts...)
+	return h
+}
+
+func (h hasher) part(parts ...string) {
+	var n [8]byte
+	for _, p := range parts {
+		binary.BigEndian.PutUint64(n[:], uint64(len(p)))
+		h.h.Write(n[:])
+		h.h.Write([]byte(p))
+	}
+}
+
+func (h hasher) sum() string { return hex.EncodeToString(h.h.Sum(nil)[:12]) }
+
+// compactionID derives the id of a compaction.
+func (h hasher) compactionID() string { return "c_" + h.sum()[:14] }

@@ -1,0 +1,39 @@
+// Package configtest gives tests the settings of default.yaml, so that no package
+// says its defaults a second time.
+package configtest
+
+import (
+	"fmt"
+	"strings"
+
+	"memoryd"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Section is the section of default.yaml at a dotted path, such as "store.sqlite".
+// It panics where there is none: that is a fault of the test.
+func Section[T any](path string) T {
+	var doc yaml.Node
+	if err := yaml.Unmarshal(memoryd.DefaultConfig, &doc); err != nil {
+		panic(err)
+	}
+	node := doc.Content[0]
+	for key := range strings.SplitSeq(path, ".") {
+		node = child(node, key)
+	}
+	var into T
+	if err := node.Decode(&into); err != nil {
+		panic(fmt.Errorf("default.yaml: %s: %w", path, err))
+	}
+	return into
+}
+
+func child(node *yaml.Node, key string) *yaml.Node {
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		if node.Content[i].Value == key {
+			return node.Content[i+1]
+		}
+	}
+	panic("default.yaml has no setting " + key)
+}

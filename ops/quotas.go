@@ -1,0 +1,430 @@
+package ops
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"sync"
+	"time"
+
+	"memoryd"
+	"memoryd/internal/lifecycle"
+	"memoryd/store"
+)
+
+// Quotas is the quotas section of the configuration: what a workspace may hold, and how
+// many workspaces there may be. 0 is no bound.
+type Quotas struct {
+	// Workspaces is how many there may be that hold a tool, or that this server keeps
+	// originals of.
+	Workspaces int64 `yaml:"workspaces"`
+	// Tools, Originals and Bytes are what one workspace may hold: bytes are those of the
+	// texts of its kept calls and of its originals.
+	Tools     int64 `yaml:"tools"`
+	Originals int64 `yaml:"originals"`
+	Bytes     int64 `yaml:"bytes"`
+}
+
+// Validate names the setting that is wrong.
+func (q Quotas) Validate() error {
+	for name, v := range map[string]int64{"workspaces": q.Workspaces, "tools": q.Tools, "originals": q.Originals, "bytes": q.Bytes} {
+		if v < 0 {
+			return fmt.Errorf("%s: must be 0 (no limit) or more, got %d", name, v)
+		}
+	}
+	return nil
+}
+
+// How a workspace is counted: who asks waits for countWait, and is let in where it was
+// never counted until then. It is counted anew when a quota seems to be reached, and
+// early once nearlyFull of it seem to be used, but at most every countShare times what the
+// last count took. Which workspaces there are is read at most every listPause.
+const (
+	countWait  = time.Second
+	countShare = 20
+	listPause  = 10 * time.Second
+	nearlyFull = 0.9
+	mostSpaces = 20_000 // workspaces whose counts are remembered, where their number has no bound
+)
+
+// amounts are what is counted of a workspace.
+type amounts struct{ tools, originals, bytes int64 }
+
+func (a *amounts) add(o amounts, sign int64) {
+	a.tools += sign * o.tools
+	a.originals += sign * o.originals
+	a.bytes += sign * o.bytes
+}
+
+// space is what a workspace holds: what was there when it was counted, and what came
+// since, so that it is too much rather than too little where histories let calls go.
+type space struct {
+	there, since amounts
+	counted      time.Time // zero: never
+	took         time.Duration
+	less         bool          // something went since then
+	counting     chan struct{} // closed at the end of a count; nil: none is under way
+}
+
+func (u *space) sum() amounts {
+	all := u.there
+	all.add(u.since, 1)
+	return all
+}
+
+// QuotaStore holds workspaces to their quotas. It stands before a store of any kind and counts
+// what that holds; replicas on one store count each for itself, so that together they may
+// exceed a quota by what the others brought since the last count.
+type QuotaStore struct {
+	store.Store
+	most Quotas
+	log  *slog.Logger
+	now  func() time.Time
+
+	mu      sync.Mutex
+	spaces  map[string]*space
+	known   map[string]bool // workspaces that there are; nil: not read yet
+	listed  time.Time       // when that was; zero: something went since
+	refused map[string]int64
+}
+
+// NewQuotaStore holds what comes into s to quotas.
+func NewQuotaStore(s store.Store, most Quotas, log *slog.Logger, now func() time.Time) *QuotaStore {
+	return &QuotaStore{
+		Store: s, most: most, log: log, now: now, spaces: map[string]*space{},
+		refused: map[string]int64{"workspaces": 0, "tools": 0, "originals": 0, "bytes": 0},
+	}
+}
+
+// Refused counts what was refused since the start, by quota.
+func (q *QuotaStore) Refused() map[string]int64 {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return maps.Clone(q.refused)
+}
+
+// Append implements store.Calls.
+func (q *QuotaStore) Append(ctx context.Context, b store.Batch) (out []store.Appended, err error) {
+	tools, more := map[string]bool{}, amounts{}
+	for i := range b.Calls {
+		tools[b.Calls[i].Tool] = true
+		more.bytes += int64(store.TextBytes(&b.Calls[i]))
+	}
+	err = q.hold(ctx, b.Workspace, tools, more, func() error {
+		out, err = q.Store.Append(ctx, b)
+		for i, a := range out {
+			if !a.FirstOfTool {
+				delete(tools, b.Calls[i].Tool)
+			}
+		}
+		return err
+	})
+	return out, err
+}
+
+// RestoreTool implements store.Tools.
+func (q *QuotaStore) RestoreTool(ctx context.Context, t memoryd.Tool, calls []memoryd.Call) error {
+	more := amounts{}
+	for i := range calls {
+		more.bytes += int64(store.TextBytes(&calls[i]))
+	}
+	return q.hold(ctx, t.Workspace, map[string]bool{t.Tool: true}, more, func() error { return q.Store.RestoreTool(ctx, t, calls) })
+}
+
+// PutRecord implements store.Records.
+func (q *QuotaStore) PutRecord(ctx context.Context, r store.Record) (revision int64, err error) {
+	err = q.holdRecords(ctx, []store.Record{r}, func() error {
+		revision, err = q.Store.PutRecord(ctx, r)
+		return err
+	})
+	return revision, err
+}
+
+// PutRecords implements store.Records.
+func (q *QuotaStore) PutRecords(ctx context.Context, rs []store.Record) error {
+	return q.holdRecords(ctx, rs, func() error { return q.Store.PutRecords(ctx, rs) })
+}
+
+// holdRecords counts originals; other records are the server's own and bounded where they
+// are written.
+func (q *QuotaStore) holdRecords(ctx context.Context, rs []store.Record, write func() error) error {
+	more := amounts{}
+	for i := range rs {
+		if rs[i].Kind == OriginalKind {
+			more.add(amounts{originals: 1, bytes: int64(len(rs[i].Data))}, 1)
+		}
+	}
+	if more.originals == 0 {
+		return write()
+	}
+	return q.hold(ctx, rs[0].Workspace, nil, more, write)
+}
+
+// hold lets a write happen that its workspace has room for. Those of tools that write
+// leaves in the set are new.
+func (q *QuotaStore) hold(ctx context.Context, workspace string, tools map[string]bool, more amounts, write func() error) error {
+	if err := q.enter(ctx, workspace); err != nil {
+		return err
+	}
+	if err := q.reserve(ctx, workspace, tools, more); err != nil {
+		return err
+	}
+	err := write()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if since := &q.of(workspace).since; err != nil {
+		since.add(more, -1)
+	} else {
+		since.tools += int64(len(tools))
+	}
+	return err
+}
+
+// of gives what is known of a workspace, under the lock.
+func (q *QuotaStore) of(workspace string) *space {
+	u := q.spaces[workspace]
+	if u == nil {
+		if len(q.spaces) >= mostSpaces {
+			clear(q.spaces)
+		}
+		u = &space{}
+		q.spaces[workspace] = u
+	}
+	return u
+}
+
+// reserve counts more to what the workspace holds, or refuses it: not before it was looked
+// which tools are new, and what is there now.
+func (q *QuotaStore) reserve(ctx context.Context, workspace string, tools map[string]bool, more amounts) error {
+	if q.most.Tools == 0 && q.most.Originals == 0 && q.most.Bytes == 0 {
+		return nil
+	}
+	q.mu.Lock()
+	first := q.of(workspace).counted.IsZero()
+	q.mu.Unlock()
+	if first {
+		q.recount(ctx, workspace)
+	}
+	if _, err := q.try(ctx, workspace, tools, more); err == nil {
+		return nil
+	}
+	for name := range tools {
+		switch _, err := q.Tool(ctx, memoryd.ToolRef{Workspace: workspace, Tool: name}); {
+		case err == nil:
+			delete(tools, name)
+		case !memoryd.IsKind(err, memoryd.NotFound):
+			return err
+		}
+	}
+	if _, err := q.try(ctx, workspace, tools, more); err == nil {
+		return nil
+	}
+	q.recount(ctx, workspace)
+	quota, err := q.try(ctx, workspace, tools, more)
+	if memoryd.IsKind(err, memoryd.OverQuota) {
+		return q.refuse(ctx, quota, err)
+	}
+	return err
+}
+
+// try reserves if there is room, or names the quota that leaves none.
+func (q *QuotaStore) try(ctx context.Context, workspace string, tools map[string]bool, more amounts) (string, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	u := q.of(workspace)
+	used, nearly := u.sum(), false
+	for _, c := range []struct {
+		quota                    string
+		most, there, used, comes int64
+	}{
+		{"tools", q.most.Tools, u.there.tools, used.tools, int64(len(tools))},
+		{"originals", q.most.Originals, u.there.originals, used.originals, more.originals},
+		{"bytes", q.most.Bytes, u.there.bytes, used.bytes, more.bytes},
+	} {
+		if c.most == 0 || c.comes == 0 || u.counted.IsZero() {
+			continue
+		}
+		nearly = nearly || float64(c.used+c.comes) > nearlyFull*float64(c.most)
+		if c.used+c.comes <= c.most {
+			continue
+		}
+		if c.there+c.comes <= c.most { // a count may find room; there is none yet, or none may begin
+			return c.quota, &memoryd.Error{Kind: memoryd.Overloaded, Msg: fmt.Sprintf("what workspace %.80q holds is being counted", workspace), RetryAfter: countWait}
+		}
+		return c.quota, memoryd.Errorf(memoryd.OverQuota, "workspace %.80q may hold %d %s (quotas.%[3]s) and holds %d; these are %d more: delete some, or use another workspace",
+			workspace, c.most, c.quota, c.used, c.comes)
+	}
+	u.since.add(more, 1)
+	if nearly {
+		q.begin(ctx, workspace, u)
+	}
+	return "", nil
+}
+
+// recount has a workspace counted, if that is due or will be soon, and waits for the count
+// under way.
+func (q *QuotaStore) recount(ctx context.Context, workspace string) {
+	waiting, cancel := context.WithTimeout(ctx, countWait)
+	defer cancel()
+	q.mu.Lock()
+	due := q.dueIn(q.of(workspace))
+	q.mu.Unlock()
+	if due <= countWait/10 {
+		select {
+		case <-time.After(due):
+		case <-waiting.Done():
+		}
+	}
+	q.mu.Lock()
+	u := q.of(workspace)
+	q.begin(ctx, workspace, u)
+	counting := u.counting
+	q.mu.Unlock()
+	if counting != nil {
+		select {
+		case <-counting:
+		case <-waiting.Done():
+		}
+	}
+}
+
+// dueIn is after which time a workspace may be counted again.
+func (q *QuotaStore) dueIn(u *space) time.Duration {
+	if u.less || u.counted.IsZero() {
+		return 0
+	}
+	return max(0, countShare*u.took-q.now().Sub(u.counted))
+}
+
+// begin starts a count that is due, under the lock.
+func (q *QuotaStore) begin(ctx context.Context, workspace string, u *space) {
+	if u.counting != nil || q.dueIn(u) > 0 {
+		return
+	}
+	begun := q.now()
+	u.counting, u.less = make(chan struct{}), false
+	before := u.since
+	lifecycle.Go(context.WithoutCancel(ctx), q.log, "quotas", func() error {
+		there, err := q.count(context.WithoutCancel(ctx), workspace)
+		if err != nil {
+			q.log.WarnContext(ctx, "what a workspace holds could not be counted", "workspace", workspace, "err", err)
+		}
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		if err == nil {
+			u.there = there
+			u.since.add(before, -1)
+		}
+		u.counted, u.took = q.now(), q.now().Sub(begun)
+		close(u.counting)
+		u.counting = nil
+		return nil
+	})
+}
+
+// count reads what a workspace holds.
+func (q *QuotaStore) count(ctx context.Context, workspace string) (a amounts, err error) {
+	for t, err := range store.AllTools(ctx, q.Store, workspace) {
+		if err != nil {
+			return a, err
+		}
+		size, err := q.HistorySize(ctx, t.ToolRef)
+		if err != nil {
+			return a, err
+		}
+		a.add(amounts{tools: 1, bytes: size.Bytes}, 1)
+	}
+	size, err := q.RecordsSize(ctx, originalKey(workspace, ""))
+	a.add(amounts{originals: size.Count, bytes: size.Bytes}, 1)
+	return a, err
+}
+
+// enter refuses workspaces beyond those that there may be. While they cannot be listed,
+// all are let in.
+func (q *QuotaStore) enter(ctx context.Context, workspace string) error {
+	if q.most.Workspaces == 0 || q.room(workspace) || q.list(ctx) != nil || q.room(workspace) {
+		return nil
+	}
+	// Another server may have made it since.
+	if there, err := q.count(ctx, workspace); err != nil || there != (amounts{}) {
+		return nil //nolint:nilerr // what cannot be read refuses nothing
+	}
+	return q.refuse(ctx, "workspaces", memoryd.Errorf(memoryd.OverQuota,
+		"there may be %d workspaces (quotas.workspaces) and there are as many: %.80q would be one more", q.most.Workspaces, workspace))
+}
+
+// room reports whether a workspace is known or may be made, and is known from now on.
+func (q *QuotaStore) room(workspace string) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.known == nil || !q.known[workspace] && int64(len(q.known)) >= q.most.Workspaces {
+		return false
+	}
+	q.known[workspace] = true
+	return true
+}
+
+// list reads which workspaces there are; not again before listPause is over, unless
+// something went.
+func (q *QuotaStore) list(ctx context.Context) error {
+	q.mu.Lock()
+	before, due := maps.Clone(q.known), q.known == nil || q.now().Sub(q.listed) >= listPause
+	q.mu.Unlock()
+	if !due {
+		return nil
+	}
+	known := map[string]bool{}
+	for name, err := range store.AllWorkspaces(ctx, q.Store) {
+		if err != nil {
+			return err
+		}
+		known[name] = true
+	}
+	for name := range before { // has it originals alone?
+		if !known[name] {
+			if size, err := q.RecordsSize(ctx, originalKey(name, "")); err != nil || size.Count > 0 {
+				known[name] = true
+			}
+		}
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.known, q.listed = known, q.now()
+	return nil
+}
+
+// refuse counts and logs a refusal.
+func (q *QuotaStore) refuse(ctx context.Context, quota string, err error) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.refused[quota]++
+	q.log.WarnContext(ctx, "refused by a quota", "err", err)
+	return err
+}
+
+// less says that a workspace holds less than before.
+func (q *QuotaStore) less(workspace string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.listed = time.Time{}
+	q.of(workspace).less = true
+}
+
+// DeleteCalls implements store.Calls.
+func (q *QuotaStore) DeleteCalls(ctx context.Context, ref memoryd.ToolRef, keys []memoryd.CallKey) (int, error) {
+	defer q.less(ref.Workspace)
+	return q.Store.DeleteCalls(ctx, ref, keys)
+}
+
+// DeleteTool implements store.Tools.
+func (q *QuotaStore) DeleteTool(ctx context.Context, ref memoryd.ToolRef) error {
+	defer q.less(ref.Workspace)
+	return q.Store.DeleteTool(ctx, ref)
+}
+
+// DeleteWorkspace implements store.Tools.
+func (q *QuotaStore) DeleteWorkspace(ctx context.Context, workspace string) (int, error) {
+	defer q.less(workspace)
+	return q.Store.DeleteWorkspace(ctx, workspace)
+}
