@@ -48,7 +48,8 @@ def test_the_journal_keeps_what_a_program_could_not_send(own_server, tmp_path: P
     for i in range(250):
         first.record(call(i))
     first.close()
-    first._thread.join(30)  # a batch under way goes to the journal, and the journal may be set aside for sending, after close
+    # What is under way at the close still goes to the journal, or sets it aside.
+    first._thread.join(30)
     assert not first._thread.is_alive()
     kept = [p for p in (journal, Path(f"{journal}.sending")) if p.exists()]
     assert first.stats.dropped == 0 and sum(len(p.read_text().splitlines()) for p in kept) == 250
