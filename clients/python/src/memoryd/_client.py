@@ -332,7 +332,7 @@ class Client:
         if status == 200 and isinstance(answer, dict):
             return answer
         detail = _detail(answer) or raw[:200].decode("utf-8", "replace") or response.reason
-        if status == 429 or status >= 500 and status != 507 or status == 200:
+        if status == 429 or (status >= 500 and status != 507) or status == 200:
             raise Unavailable(status, detail, _seconds(response.headers.get("Retry-After")))
         raise MemorydError(status, detail)
 
