@@ -6,10 +6,12 @@ import os
 import re
 import shutil
 import subprocess
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 
 import memoryd
 
@@ -45,13 +47,17 @@ class Server:
         for line in self.process.stdout:
             if found := re.search(r"ready on (http://([\d.:]+))", line):
                 self.url, self.listen = found.groups()
+                # What the server says later is read too: it would stop at a full pipe.
+                self.rest = threading.Thread(target=self.process.stdout.read, daemon=True)
+                self.rest.start()
                 return
         raise RuntimeError("memoryd did not start")
 
     def stop(self) -> None:
         if self.process and self.process.poll() is None:
             self.process.terminate()
-            self.process.wait(20)
+            self.process.wait(PATIENCE)
+            self.rest.join()
             self.process.stdout.close()
 
 
@@ -88,7 +94,7 @@ def recorded(recorder: memoryd.Recorder) -> Callable[[str], list[dict]]:
     """Gives the calls of a tool as the server has them, oldest first."""
 
     def calls(tool: str) -> list[dict]:
-        assert recorder.flush(10)
+        assert recorder.flush(PATIENCE)
         path = f"/v1/workspaces/{recorder.client.workspace}/tools/{tool}/calls?limit=100"
         answer, _ = recorder.client._request("GET", path)
         return sorted(answer["calls"], key=lambda c: c["create_time"])

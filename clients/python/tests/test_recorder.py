@@ -11,6 +11,7 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 
 import memoryd
 from memoryd._recorder import monotonic
@@ -29,13 +30,13 @@ def total(client: memoryd.Client) -> int:
 def test_what_the_queue_held_arrives_once_when_memoryd_is_back(own_server) -> None:
     r = memoryd.Recorder(memoryd.Client(own_server.url), interval=0.02)
     r.record(call(0))
-    assert r.flush(10)
+    assert r.flush(PATIENCE)
     own_server.stop()
     for i in range(1, 500):
         r.record(call(i))
     assert not r.flush(0.3)
     own_server.start()
-    assert r.flush(40)
+    assert r.flush(PATIENCE)
     assert (total(r.client), r.stats.recorded, r.stats.dropped) == (500, 500, 0)
     r.close()
 
@@ -49,7 +50,7 @@ def test_the_journal_keeps_what_a_program_could_not_send(own_server, tmp_path: P
         first.record(call(i))
     first.close()
     # What is under way at the close still goes to the journal, or sets it aside.
-    first._thread.join(30)
+    first._thread.join(PATIENCE)
     assert not first._thread.is_alive()
     kept = [p for p in (journal, Path(f"{journal}.sending")) if p.exists()]
     assert first.stats.dropped == 0 and sum(len(p.read_text().splitlines()) for p in kept) == 250
@@ -58,7 +59,7 @@ def test_the_journal_keeps_what_a_program_could_not_send(own_server, tmp_path: P
     own_server.start()
     second = memoryd.Recorder(client, interval=0.02, journal=journal)
     second.record(call(250))
-    assert second.flush(20)
+    assert second.flush(PATIENCE)
     second.close()
     assert total(client) == 251
     assert not journal.exists() and not Path(f"{journal}.sending").exists()
@@ -67,11 +68,12 @@ def test_the_journal_keeps_what_a_program_could_not_send(own_server, tmp_path: P
 def test_the_end_of_a_program_sends_the_rest(own_server) -> None:
     program = (
         "import memoryd\n"
-        f"memoryd.configure(memoryd.Recorder(memoryd.Client({own_server.url!r}), interval=60))\n"
+        f"r = memoryd.Recorder(memoryd.Client({own_server.url!r}), interval=60, close_timeout={PATIENCE})\n"
+        "memoryd.configure(r)\n"
         "@memoryd.tool\ndef t(i): return i\n"
         "for i in range(7): t(i)\n"
     )
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=2 * PATIENCE)
     assert total(memoryd.Client(own_server.url)) == 7
 
 
@@ -84,18 +86,18 @@ def test_a_program_ends_at_once_when_memoryd_is_away() -> None:
         "assert t(1) == 1\n"
     )
     began = monotonic()
-    done = subprocess.run([sys.executable, "-c", program], timeout=60, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", program], timeout=2 * PATIENCE, capture_output=True, text=True)
     assert done.returncode == 0 and "not delivered" in done.stderr
-    assert monotonic() - began < 20
+    assert monotonic() - began < PATIENCE
 
 
 class Hanging(http.server.BaseHTTPRequestHandler):
-    """Answers 500, or not within ten seconds."""
+    """Answers 500, or not before it is released."""
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["Content-Length"]))
         if self.server.hang:
-            self.server.released.wait(10)
+            self.server.released.wait()
         self.send_response(500)
         self.send_header("Content-Length", "0")
         self.end_headers()
@@ -118,17 +120,18 @@ def test_nothing_is_raised_or_held_up_and_memory_is_bounded(hang: bool) -> None:
     bare = lambda i: "x" * 100  # noqa: E731
     tracemalloc.start()
     added = []
-    for i in range(100_000):
+    for i in range(20_000):
         began = time.perf_counter()
         t(i)
         added.append(time.perf_counter() - began)
     grown = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()
     assert bare(0) == t(0)
-    assert grown < 20 << 20, grown
-    assert r.stats.dropped >= 99_000 - 200
-    assert sorted(added)[99_000] < 0.05  # the figure for a quiet machine is printed, not asserted
-    print(f"added per call: p50 {sorted(added)[50_000] * 1e6:.0f} us, p99 {sorted(added)[99_000] * 1e6:.0f} us")
+    assert grown < 4 << 20, grown
+    assert r.stats.dropped >= 19_000 - 200
+    added.sort()
+    assert added[19_800] < 0.05  # the figure for a quiet machine is printed, not asserted
+    print(f"added per call: p50 {added[10_000] * 1e6:.0f} us, p99 {added[19_800] * 1e6:.0f} us")
     server.released.set()
     r.close()
     server.shutdown()
@@ -139,6 +142,6 @@ def test_a_batch_with_a_bad_call_loses_only_that(client: memoryd.Client) -> None
     r = memoryd.Recorder(client, interval=0.01)
     r.record(memoryd.Call("t", {"i": 1}, output="ok"))
     r.record(memoryd.Call("x" * 5000, {"i": 2}, output="ok"))
-    assert r.flush(10)
+    assert r.flush(PATIENCE)
     assert (r.stats.recorded, r.stats.rejected) == (1, 1)
     r.close()

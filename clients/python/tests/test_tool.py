@@ -6,6 +6,7 @@ import os
 import time
 
 import pytest
+from patience import PATIENCE
 
 import memoryd
 
@@ -146,7 +147,7 @@ def test_a_forecast_may_prevent_a_call(recorder, recorded) -> None:
         if len(seen) > 1:
             raise Refused
 
-    @memoryd.tool(on_forecast=look, forecast_timeout=5)
+    @memoryd.tool(on_forecast=look, forecast_timeout=PATIENCE)
     def act(x: int) -> str:
         return "ok"
 
@@ -179,7 +180,7 @@ def test_a_forked_child_sends_its_own_calls_only(recorder, recorded) -> None:
     if pid == 0:
         try:
             forked("child")
-            os._exit(0 if recorder.flush(10) else 1)
+            os._exit(0 if recorder.flush(PATIENCE) else 1)
         except BaseException:
             os._exit(2)
     assert os.waitpid(pid, 0)[1] == 0
@@ -203,13 +204,13 @@ def test_guidelines_reach_the_prompt(recorder, recorded) -> None:
     def weather(city: str) -> str:
         return "sunny"
 
-    cache = memoryd.GuidelineCache(recorder.client, ttl=0.05)
+    cache = memoryd.GuidelineCache(recorder.client, ttl=0.05, timeout=PATIENCE)
     assert cache.text(["weather"]) == ""
     for i in range(3):
         weather(f"city {i}")
     recorded("weather")
     recorder.client.summarize(["weather"])
-    end = time.monotonic() + 10
+    end = time.monotonic() + PATIENCE
     while not (text := cache.text(["weather"])) and time.monotonic() < end:
         time.sleep(0.02)
     assert "### weather" in text and "Statistics" not in text

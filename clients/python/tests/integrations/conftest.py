@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from patience import PATIENCE
 
 import memoryd
 
 
 @pytest.fixture
 def cache(recorder: memoryd.Recorder) -> memoryd.GuidelineCache:
-    return memoryd.GuidelineCache(recorder.client, ttl=0, timeout=5)
+    return memoryd.GuidelineCache(recorder.client, ttl=0, timeout=PATIENCE)
 
 
 @pytest.fixture
