@@ -100,39 +100,64 @@ const (
 // until it returns false.
 func scan(s string, found func(from, to int, kind string) bool) {
 	for i := 0; i < len(s); {
-		switch c := s[i]; {
-		case c == '-' && strings.HasPrefix(s[i:], pemBegin):
-			if end := privateKey(s[i:]); end > 0 {
-				if !found(i, i+end, kindPrivateKey) {
-					return
-				}
-				i += end
-				continue
-			}
-			i += len(pemBegin)
-		case c == ':' && strings.HasPrefix(s[i:], "://"):
-			if from, to := urlPassword(s, i+3); to > 0 {
-				if !found(from, to, kindPassword) {
-					return
-				}
-				i = to
-				continue
-			}
-			i += 3
-		case c == '[':
-			i += max(placeholderAt(s[i:]), 1)
-		case c == '\\' && i+1 < len(s) && strings.IndexByte("nrt", s[i+1]) >= 0:
-			i += 2 // a line break as JSON writes it begins no word
-		case !inWord(c) || c == '-' || c == '_':
+		switch c := s[i]; starts[c] {
+		case nothing:
 			i++
-		default:
+		case word:
 			from, to, next, kind := wordAt(s, i)
+			if to > 0 && !found(from, to, kind) {
+				return
+			}
+			i = next
+		default:
+			from, to, next, kind := signAt(s, i)
 			if to > 0 && !found(from, to, kind) {
 				return
 			}
 			i = next
 		}
 	}
+}
+
+// What a byte starts, where no word is under way.
+const (
+	nothing = iota
+	word
+	sign // see signAt
+)
+
+var starts = func() (t [256]uint8) {
+	for c := range t {
+		if isAlnum(byte(c)) {
+			t[c] = word
+		}
+	}
+	for _, c := range []byte(`-:[\`) {
+		t[c] = sign
+	}
+	return t
+}()
+
+// signAt is wordAt for what begins with a sign: armour, the authority of a URL, a
+// placeholder, an escaped line break.
+func signAt(s string, i int) (from, to, next int, kind string) {
+	switch c := s[i]; {
+	case c == '-' && strings.HasPrefix(s[i:], pemBegin):
+		if end := privateKey(s[i:]); end > 0 {
+			return i, i + end, i + end, kindPrivateKey
+		}
+		return 0, 0, i + len(pemBegin), ""
+	case c == ':' && strings.HasPrefix(s[i:], "://"):
+		if from, to := urlPassword(s, i+3); to > 0 {
+			return from, to, to, kindPassword
+		}
+		return 0, 0, i + 3, ""
+	case c == '[':
+		return 0, 0, i + max(placeholderAt(s[i:]), 1), ""
+	case c == '\\' && i+1 < len(s) && strings.IndexByte("nrt", s[i+1]) >= 0:
+		return 0, 0, i + 2, "" // a line break as JSON writes it begins no word
+	}
+	return 0, 0, i + 1, ""
 }
 
 // wordAt reads the word that begins at i. It returns the bounds and the kind of
@@ -145,17 +170,22 @@ func wordAt(s string, i int) (from, to, next int, kind string) {
 			return from, to, to, kindPassword
 		}
 	}
-	for ; end < len(s) && wordBytes[s[end]]; end++ {
-		if end+1 == len(s) {
-			continue
+	last := uint16(0) // the low bits of the last three bytes
+	for apart := true; end < len(s); end++ {
+		c := s[end]
+		if starts[c] != word && c != '-' && c != '_' {
+			break
 		}
-		begins := pairs[s[end]][s[end+1]]
-		if begins&beginsForm != 0 && (end == i || s[end-1] == '_' || s[end-1] == '-' || end == i+3 && s[i:end] == "bot") {
+		if (apart || end == i+3 && s[i:end] == "bot") && end+1 < len(s) && beginsForm[c][s[end+1]] {
 			if n := formAt(s[end:]); n > 0 {
 				return end, end + n, end + n, kindKey
 			}
 		}
-		tells = tells || begins&beginsName != 0 && nameBegins(s[end:])
+		apart = c == '_' || c == '-'
+		last = (last<<5 | uint16(c&31)) & (1<<15 - 1)
+		if nameBits[last>>5]>>(last&31)&1 != 0 {
+			tells = tells || nameBegins(s[end-2:])
+		}
 	}
 	if !tells {
 		return 0, 0, end, ""
@@ -168,51 +198,38 @@ func wordAt(s string, i int) (from, to, next int, kind string) {
 	return 0, 0, end, ""
 }
 
-// wordBytes are what a word consists of.
-var wordBytes = func() (t [256]bool) {
-	for c := range t {
-		t[c] = inWord(byte(c))
-	}
-	return t
-}()
-
-// pairs tell by two bytes what may begin with them: a form (see formAt), or a
-// component of a name that tells of a secret (see nameBegins). Most words hold neither.
-var pairs = func() (t [256][256]uint8) {
+// beginsForm tells by two bytes whether a form may begin with them: see formAt.
+var beginsForm = func() (t [256][256]bool) {
 	for c := range t {
 		for _, f := range forms[c] {
-			t[c][f.prefix[1]] |= beginsForm
+			t[c][f.prefix[1]] = true
 		}
 		if isDigit(byte(c)) || c == 'M' || c == 'N' || c == 'O' { // see dottedForm
 			for next := range t[c] {
-				t[c][next] |= beginsForm
+				t[c][next] = true
 			}
 		}
 	}
-	t['e']['y'] |= beginsForm
-	for _, n := range nameBeginnings {
-		for _, first := range []byte{n[0], n[0] &^ 0x20} {
-			for _, second := range []byte{n[1], n[1] &^ 0x20} {
-				t[first][second] |= beginsName
-			}
-		}
-	}
+	t['e']['y'] = true
 	return t
 }()
-
-const (
-	beginsForm = 1 << iota
-	beginsName
-)
 
 // nameBeginnings begin, in any case, the components of names that tell of a secret.
 var nameBeginnings = []string{"pas", "pwd", "sec", "ses", "sig", "key", "tok", "aut", "cre", "coo", "jwt", "bea", "bas"}
 
-// nameBegins reports whether s begins as such a name does: a quick look that spares
-// most words the reading of their parts.
+// nameBits hold them by the low bits of their letters: a quick look that spares most
+// words the reading of their parts.
+var nameBits = func() (t [1 << 10]uint32) {
+	for _, n := range nameBeginnings {
+		t[uint16(n[0]&31)<<5|uint16(n[1]&31)] |= 1 << (n[2] & 31)
+	}
+	return t
+}()
+
+// nameBegins reports whether s, of three bytes or more, begins as such a name does.
 func nameBegins(s string) bool {
 	for _, n := range nameBeginnings {
-		if len(s) >= 3 && s[0]|0x20 == n[0] && s[1]|0x20 == n[1] && s[2]|0x20 == n[2] {
+		if s[0]|0x20 == n[0] && s[1]|0x20 == n[1] && s[2]|0x20 == n[2] {
 			return true
 		}
 	}
