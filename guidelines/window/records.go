@@ -35,7 +35,7 @@ func (w *Window) fold(ctx context.Context, all bool) error {
 	if err := w.writeSources(ctx); err != nil {
 		return err
 	}
-	for all && w.read(maxFresh) {
+	for all && w.read() {
 	}
 	w.mu.Lock()
 	due := map[memoryd.ToolRef][]*evidence.Observation{}
@@ -141,7 +141,7 @@ func (w *Window) observations(ctx context.Context, piece *store.Record) []eviden
 func (w *Window) Observations(ctx context.Context, ref memoryd.ToolRef) ([]evidence.Observation, error) {
 	w.writing.Lock() // else what is being written is there twice, or not at all
 	defer w.writing.Unlock()
-	for w.read(maxFresh) {
+	for w.read() {
 	}
 	pieces, err := w.pieces(ctx, ref)
 	if err != nil {

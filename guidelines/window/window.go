@@ -47,11 +47,14 @@ type Window struct {
 	now    func() time.Time
 	worker *lifecycle.Worker
 
+	// reading is held while calls are observed, taken before mu and after writing.
+	reading sync.Mutex
+	readers map[string]*evidence.Observer
+
 	mu      sync.Mutex
 	queues  map[string][]memoryd.Call // by workspace, in the order of acceptance
 	queued  int
 	dropped int64
-	readers map[string]*evidence.Observer
 	fresh   map[memoryd.ToolRef]*batch
 	waiting int // observations in fresh
 	// caughtUp is when CatchUp was called last.
@@ -93,7 +96,7 @@ func (w *Window) Stop(ctx context.Context) {
 
 func (w *Window) run(ctx context.Context) {
 	for lifecycle.Sleep(ctx, foldEvery) {
-		for folded := w.now(); w.read(readAtOnce); {
+		for folded := w.now(); w.read(); {
 			if !lifecycle.Sleep(ctx, rest) {
 				return
 			}
@@ -122,7 +125,7 @@ func (w *Window) foldDue(ctx context.Context) {
 // after each batch, so that nothing queues up and is dropped. Then observations are
 // written some thousands at a time, and those never that newer ones push out before.
 func (w *Window) CatchUp(ctx context.Context) error {
-	for w.read(maxFresh) {
+	for w.read() {
 	}
 	w.mu.Lock()
 	w.caughtUp = w.now()
@@ -247,6 +250,8 @@ func (w *Window) judged(verdicts []store.Verdict) {
 }
 
 func (w *Window) forget(gone func(memoryd.ToolRef) bool) {
+	w.reading.Lock() // what is being observed is forgotten too
+	defer w.reading.Unlock()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for space, q := range w.queues {
@@ -267,31 +272,23 @@ func (w *Window) forget(gone func(memoryd.ToolRef) bool) {
 	}
 }
 
-// read observes up to most calls that wait; false when none is left.
-func (w *Window) read(most int) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for space, q := range w.queues {
-		n := min(most, len(q))
-		for i := range q[:n] {
-			w.observe(space, &q[i])
+// read observes some of the calls that wait; false when none is left. Requests do not
+// wait for it.
+func (w *Window) read() bool {
+	w.reading.Lock()
+	defer w.reading.Unlock()
+	for left := readAtOnce; left > 0; {
+		space, calls := w.next(left)
+		if len(calls) == 0 {
+			return false
 		}
-		if most -= n; n == len(q) {
-			delete(w.queues, space)
-		} else {
-			w.queues[space] = q[n:]
-			return true
-		}
+		w.keep(space, calls, w.observe(space, calls))
+		left -= len(calls)
 	}
-	return len(w.queues) > 0
+	return true
 }
 
-func (w *Window) observe(space string, c *memoryd.Call) {
-	w.queued -= sizeOf(c)
-	if e, waited := w.unread[c.Key]; waited {
-		c.Evaluation = e
-		delete(w.unread, c.Key)
-	}
+func (w *Window) observe(space string, calls []memoryd.Call) []evidence.Observation {
 	r := w.readers[space]
 	if r == nil {
 		if len(w.readers) >= maxSpaces {
@@ -300,17 +297,56 @@ func (w *Window) observe(space string, c *memoryd.Call) {
 		r = evidence.NewObserver()
 		w.readers[space] = r
 	}
-	ob := r.Observe(c)
-	ob.Trim()
-	ref := memoryd.ToolRef{Workspace: space, Tool: c.Tool}
-	b := w.fresh[ref]
-	if b == nil {
-		b = &batch{since: w.now()}
-		w.fresh[ref] = b
+	list := make([]evidence.Observation, len(calls))
+	for i := range calls {
+		list[i] = r.Observe(&calls[i])
+		list[i].Trim()
 	}
-	b.list = append(b.list, &ob)
-	w.waiting++
-	if ob.Evaluation.State == memoryd.Pending && len(w.pending) < maxFresh {
-		w.pending[ob.Key] = &ob
+	return list
+}
+
+// next takes up to most calls of one workspace that wait.
+func (w *Window) next(most int) (space string, calls []memoryd.Call) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for space, q := range w.queues {
+		n := min(most, len(q))
+		if calls = q[:n]; n == len(q) {
+			delete(w.queues, space)
+		} else {
+			w.queues[space] = q[n:]
+		}
+		for i := range calls {
+			w.queued -= sizeOf(&calls[i])
+			if e, waits := w.unread[calls[i].Key]; waits {
+				calls[i].Evaluation = e
+			}
+		}
+		return space, calls
+	}
+	return "", nil
+}
+
+// keep notes what was observed of calls.
+func (w *Window) keep(space string, calls []memoryd.Call, list []evidence.Observation) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i := range list {
+		ob := &list[i]
+		if e, waited := w.unread[ob.Key]; waited { // its verdict may have come meanwhile
+			ob.Judge(e)
+			delete(w.unread, ob.Key)
+		}
+		ref := memoryd.ToolRef{Workspace: space, Tool: calls[i].Tool}
+		b := w.fresh[ref]
+		if b == nil {
+			b = &batch{since: w.now()}
+			w.fresh[ref] = b
+		}
+		b.list = append(b.list, ob)
+		w.waiting++
+		if ob.Evaluation.State == memoryd.Pending && len(w.pending) < maxFresh {
+			w.pending[ob.Key] = ob
+		}
 	}
 }

@@ -1,0 +1,53 @@
+package window
+
+import (
+	"encoding/json"
+	"log/slog"
+	"testing"
+	"time"
+
+	"memoryd"
+	"memoryd/store"
+	"memoryd/store/mem"
+)
+
+func pendingCall(id byte) memoryd.Call {
+	return memoryd.Call{
+		ToolRef: memoryd.ToolRef{Workspace: "w", Tool: "fetch"}, Key: memoryd.CallKey{id}, Input: json.RawMessage(`{}`), Output: "'mode' is a required property",
+		Success: true, Evaluation: memoryd.PendingEvaluation(),
+	}
+}
+
+// Adds waited for the calls that were being observed: a few hundred microseconds for
+// each failure.
+func TestAnAddDoesNotWaitForTheReadingOfOthers(t *testing.T) {
+	w := New(mem.New(), 100, slog.New(slog.DiscardHandler), time.Now)
+	w.reading.Lock() // as while calls are observed
+	c := pendingCall(1)
+	if _, err := w.Over().Append(t.Context(), store.Batch{Workspace: "w", Calls: []memoryd.Call{c}, Keep: 10}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Over().Settle(t.Context(), []store.Verdict{{ToolRef: c.ToolRef, Key: c.Key, Evaluation: memoryd.Evaluation{State: memoryd.Judged}}}); err != nil {
+		t.Fatal(err)
+	}
+	w.reading.Unlock()
+	if list, err := w.Observations(t.Context(), c.ToolRef); err != nil || len(list) != 1 || list[0].Evaluation.State != memoryd.Judged {
+		t.Errorf("observed: %+v (%v)", list, err)
+	}
+}
+
+func TestAVerdictThatComesWhileACallIsReadReachesIt(t *testing.T) {
+	w := New(mem.New(), 100, slog.New(slog.DiscardHandler), time.Now)
+	c := pendingCall(1)
+	w.take(store.Batch{Workspace: "w", Calls: []memoryd.Call{c}}, []store.Appended{{New: true, Seq: 1}})
+	space, calls := w.next(readAtOnce)
+	list := w.observe(space, calls)
+	w.judged([]store.Verdict{{ToolRef: c.ToolRef, Key: c.Key, Evaluation: memoryd.Evaluation{State: memoryd.Judged, Score: 1}}})
+	w.keep(space, calls, list)
+	if got, err := w.Observations(t.Context(), c.ToolRef); err != nil || len(got) != 1 || got[0].Evaluation.State != memoryd.Judged || got[0].Evaluation.Score != 1 {
+		t.Errorf("observed: %+v (%v)", got, err)
+	}
+	if len(w.unread) > 0 || len(w.pending) > 0 {
+		t.Errorf("left waiting: %d unread, %d pending", len(w.unread), len(w.pending))
+	}
+}
