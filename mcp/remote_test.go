@@ -23,8 +23,9 @@ type greetIn struct {
 }
 
 // upstream is a server over streamable HTTP that greets, fails, reports progress
-// and waits.
-func upstream(t *testing.T, stateless bool) *httptest.Server {
+// and waits, which it tells.
+func upstream(t *testing.T, stateless bool) (*httptest.Server, <-chan struct{}) {
+	waits := make(chan struct{}, 10)
 	s := sdk.NewServer(&sdk.Implementation{Name: "greeter", Version: "1"}, nil)
 	sdk.AddTool(s, &sdk.Tool{Name: "greet", Description: "Greets."}, func(_ context.Context, _ *sdk.CallToolRequest, in greetIn) (*sdk.CallToolResult, any, error) {
 		if in.Name == "" {
@@ -33,6 +34,7 @@ func upstream(t *testing.T, stateless bool) *httptest.Server {
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "hello " + in.Name}}}, nil, nil
 	})
 	sdk.AddTool(s, &sdk.Tool{Name: "wait", Description: "Waits."}, func(ctx context.Context, _ *sdk.CallToolRequest, _ any) (*sdk.CallToolResult, any, error) {
+		waits <- struct{}{}
 		select { // a stateless server is not told of a cancelled call
 		case <-ctx.Done():
 		case <-time.After(2 * time.Second):
@@ -48,7 +50,7 @@ func upstream(t *testing.T, stateless bool) *httptest.Server {
 	server := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s },
 		&sdk.StreamableHTTPOptions{Stateless: stateless}))
 	t.Cleanup(server.Close)
-	return server
+	return server, waits
 }
 
 func newWrapper(t *testing.T, m *memory) (*mcp.Wrapper, *mcp.Outbox) {
@@ -59,8 +61,8 @@ func newWrapper(t *testing.T, m *memory) (*mcp.Wrapper, *mcp.Outbox) {
 	return mcp.NewWrapper(mcp.Options{Memory: memory, Outbox: outbox, Log: log, Run: "run-1"}), outbox
 }
 
-// exercise calls the greeter's tools and gives what the client saw.
-func exercise(t *testing.T, transport sdk.Transport) []string {
+// exercise calls the greeter's tools, gives up the one that waits, and gives what the client saw.
+func exercise(t *testing.T, transport sdk.Transport, waits <-chan struct{}) []string {
 	t.Helper()
 	var progress sync.Map
 	client := sdk.NewClient(&sdk.Implementation{Name: "tester", Version: "1"}, &sdk.ClientOptions{
@@ -93,8 +95,12 @@ func exercise(t *testing.T, transport sdk.Transport) []string {
 	say(t.Context(), "greet", map[string]any{"name": ""})
 	say(t.Context(), "count", map[string]any{})
 	waitFor(func() bool { _, ok := progress.Load(2.0); return ok })
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
+	go func() {
+		<-waits
+		cancel()
+	}()
 	say(ctx, "wait", map[string]any{})
 	say(t.Context(), "nobody", map[string]any{})
 	return seen
@@ -103,8 +109,8 @@ func exercise(t *testing.T, transport sdk.Transport) []string {
 func TestARemoteServerIsTheSameThroughProxyAndBridge(t *testing.T) {
 	for name, stateless := range map[string]bool{"with sessions": false, "stateless": true} {
 		t.Run(name, func(t *testing.T) {
-			server := upstream(t, stateless)
-			want := exercise(t, &sdk.StreamableClientTransport{Endpoint: server.URL})
+			server, waits := upstream(t, stateless)
+			want := exercise(t, &sdk.StreamableClientTransport{Endpoint: server.URL}, waits)
 
 			m := newMemory(t)
 			w, outbox := newWrapper(t, m)
@@ -114,7 +120,7 @@ func TestARemoteServerIsTheSameThroughProxyAndBridge(t *testing.T) {
 			}
 			proxy := httptest.NewServer(handler)
 			defer proxy.Close()
-			if got := exercise(t, &sdk.StreamableClientTransport{Endpoint: proxy.URL}); !slices.Equal(got, want) {
+			if got := exercise(t, &sdk.StreamableClientTransport{Endpoint: proxy.URL}, waits); !slices.Equal(got, want) {
 				t.Errorf("through the proxy %q, want %q", got, want)
 			}
 			outbox.Stop()
@@ -126,7 +132,7 @@ func TestARemoteServerIsTheSameThroughProxyAndBridge(t *testing.T) {
 			fromBridge, out := io.Pipe()
 			done := make(chan error, 1)
 			go func() { done <- w.Bridge(t.Context(), mcp.Remote{URL: server.URL}, in, out) }()
-			if got := exercise(t, &sdk.IOTransport{Reader: fromBridge, Writer: toBridge}); !slices.Equal(got, want) {
+			if got := exercise(t, &sdk.IOTransport{Reader: fromBridge, Writer: toBridge}, waits); !slices.Equal(got, want) {
 				t.Errorf("through the bridge %q, want %q", got, want)
 			}
 			toBridge.Close()
