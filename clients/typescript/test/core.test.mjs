@@ -13,7 +13,7 @@ import {
   withRun,
   wrapTool,
 } from "../dist/index.js";
-import { recorded, serve } from "./server.mjs";
+import { patience, recorded, serve } from "./server.mjs";
 
 let server;
 let n = 0;
@@ -133,7 +133,7 @@ test("a forecast may prevent a call", async () => {
   let made = 0;
   const act = wrapTool("act", () => ++made, {
     recorder,
-    forecastTimeout: 5000,
+    forecastTimeout: patience,
     onForecast: () => {
       throw new Error("risky");
     },
@@ -144,12 +144,13 @@ test("a forecast may prevent a call", async () => {
 
 test("guidelines reach the prompt; nothing is thrown without a server", async () => {
   const recorder = fresh();
-  const cache = new GuidelineCache({ client: recorder.client, ttl: 0 });
+  const cache = new GuidelineCache({ client: recorder.client, ttl: 0, timeout: patience });
   assert.equal(await cache.text(["weather"]), "");
   await recorder.client.record([{ tool_name: "weather", input: { city: "Oslo" }, output: "sun" }], { wait: true });
   await recorder.client.summarize(["weather"]);
   let text = "";
-  for (let i = 0; i < 200 && !text; i++) text = (await sleep(10), await cache.text(["weather"]));
+  for (const end = Date.now() + patience; Date.now() < end && !text;)
+    text = (await sleep(10), await cache.text(["weather"]));
   assert.match(text, /### weather/);
   assert.doesNotMatch(text, /Statistics/);
   const away = new Client({ url: "127.0.0.1:1" });
@@ -164,7 +165,7 @@ test("what the queue held arrives once when memoryd is back", async () => {
   for (let i = 0; i < 300; i++) recorder.record({ tool_name: "t", input: { i }, output: "ok" });
   assert.equal(await recorder.flush(300), false);
   s = await serve({ data: s.data, listen: s.listen, program: s.program });
-  assert.equal(await recorder.flush(40_000), true);
+  assert.equal(await recorder.flush(patience), true);
   const found = await recorder.client.guidelines(["t"]);
   assert.equal(found.tools[0].statistics.lifetime_calls, 300);
   assert.deepEqual(recorder.stats(), { recorded: 300, dropped: 0, rejected: 0, waiting: 0 });
@@ -172,7 +173,7 @@ test("what the queue held arrives once when memoryd is back", async () => {
 });
 
 for (const [name, status, delay] of [
-  ["slow", 200, 10_000],
+  ["slow", 200, 10 * patience],
   ["broken", 500, 0],
 ]) {
   test(`a ${name} server delays nothing and fills no memory`, async () => {
@@ -208,7 +209,7 @@ test("a batch with a bad call loses only that", async () => {
   const recorder = fresh();
   recorder.record({ tool_name: "t", output: "ok" });
   recorder.record({ tool_name: "x".repeat(5000), output: "ok" });
-  assert.equal(await recorder.flush(), true);
+  assert.equal(await recorder.flush(patience), true);
   const { recorded: good, rejected } = recorder.stats();
   assert.deepEqual([good, rejected], [1, 1]);
 });

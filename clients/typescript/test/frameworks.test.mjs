@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Client, GuidelineCache, Recorder, withRun } from "../dist/index.js";
-import { recorded, serve } from "./server.mjs";
+import { patience, recorded, serve } from "./server.mjs";
 
 let server;
 let n = 0;
@@ -170,7 +170,7 @@ test("LangChain.js", async (t) => {
     ],
   });
   const line = await guided(recorder, "search");
-  const cache = new GuidelineCache({ client: recorder.client, ttl: 0, timeout: 5000 });
+  const cache = new GuidelineCache({ client: recorder.client, ttl: 0, timeout: patience });
   const run = async (middleware) => {
     const model = new Scripted([calls]);
     const agent = createAgent({ model, tools: [search, broken], systemPrompt: "Be brief.", middleware });

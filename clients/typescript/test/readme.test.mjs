@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { after, before, test } from "node:test";
-import { serve } from "./server.mjs";
+import { patience, serve } from "./server.mjs";
 
 const here = fileURLToPath(new URL("..", import.meta.url));
 const blocks = readFileSync(join(here, "README.md"), "utf8")
@@ -59,7 +59,7 @@ for (const [title, block] of blocks) {
       MEMORYD_WORKSPACE: "readme",
       MASTRA_TELEMETRY_DISABLED: "1",
     };
-    const done = spawnSync(process.execPath, [program], { env, encoding: "utf8", timeout: 60_000 });
+    const done = spawnSync(process.execPath, [program], { env, encoding: "utf8", timeout: 5 * patience });
     assert.equal(done.status, 0, done.stderr);
   });
 }
@@ -79,7 +79,7 @@ for (const [page, packages] of Object.entries(pages)) {
     const program = join(project, "package", `page-${page}.mjs`);
     writeFileSync(program, /```js\n([\s\S]*?)```/.exec(text)[1] + "\nprocess.exit(0);\n");
     const env = { ...process.env, MEMORYD_URL: server.url, MEMORYD_WORKSPACE: page, MASTRA_TELEMETRY_DISABLED: "1" };
-    const done = spawnSync(process.execPath, [program], { env, encoding: "utf8", timeout: 60_000 });
+    const done = spawnSync(process.execPath, [program], { env, encoding: "utf8", timeout: 5 * patience });
     assert.equal(done.status, 0, done.stderr);
     const response = await fetch(`${server.url}/v1/workspaces/${page}/tools`);
     assert.equal((await response.json()).tools.length, 1);

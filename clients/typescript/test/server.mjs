@@ -5,6 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
+/** How many milliseconds a test waits for what comes by itself: it ends sooner, unless something is broken. */
+export const patience = 120_000;
+
 export function binary() {
   if (process.env.MEMORYD_TEST_BINARY) return process.env.MEMORYD_TEST_BINARY;
   const path = join(mkdtempSync(join(tmpdir(), "memoryd-bin-")), "memoryd");
@@ -34,7 +37,7 @@ export async function serve({
 
 /** Gives the calls of a tool as the server has them, oldest first. */
 export async function recorded(recorder, tool) {
-  if (!(await recorder.flush(10_000))) throw new Error("not delivered");
+  if (!(await recorder.flush(patience))) throw new Error("not delivered");
   const { url, workspace } = recorder.client;
   const response = await fetch(`${url}/v1/workspaces/${workspace}/tools/${tool}/calls?limit=100`);
   const { calls } = await response.json();
