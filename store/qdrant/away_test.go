@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"memoryd"
@@ -167,46 +168,48 @@ func TestWhatAQuorumMissesIsAskedForAgain(t *testing.T) {
 // An append is several requests, each with tries of its own: on a server that answers
 // none of them it took 40 s with a patience of 25 s.
 func TestAnAppendTakesNoLongerThanPatienceInAll(t *testing.T) {
-	server := qdranttest.New(t, versions[0])
-	cfg := fakeConfig()
-	cfg.Timeout, cfg.Patience = 400*time.Millisecond, time.Second
-	s := openFake(t, server, cfg)
-	if _, err := add(t.Context(), s, 10, call("t", 0, 1)); err != nil {
-		t.Fatal(err)
-	}
-	for name, hangs := range map[string]func(string) bool{
-		"writes": func(method string) bool { return method == "Upsert" },
-		"reads":  func(method string) bool { return method != "Upsert" },
-		"all":    func(string) bool { return true },
-	} {
-		server.Inject(func(method string) qdranttest.Fault {
-			if hangs(method) {
-				return qdranttest.Fault{Delay: time.Hour}
-			}
-			return qdranttest.Fault{}
-		})
-		var wg sync.WaitGroup
-		for n := range 4 { // they share requests, and wait for each other's
-			wg.Go(func() {
-				begun := time.Now()
-				if _, err := add(t.Context(), s, 10, call("t", 1+n, 1)); !memoryd.IsKind(err, memoryd.Unavailable) {
-					t.Errorf("%s hang: got %v", name, err)
-				}
-				if took := time.Since(begun); took > cfg.Patience+cfg.Timeout {
-					t.Errorf("%s hang: it took %v", name, took)
-				}
-				begun = time.Now()
-				if _, err := s.Described(store.Since(t.Context(), begun.Add(-cfg.Patience/2)), ref("t")); name != "writes" && !memoryd.IsKind(err, memoryd.Unavailable) {
-					t.Errorf("%s hang: described as %v", name, err)
-				}
-				if took := time.Since(begun); took > cfg.Patience+cfg.Timeout {
-					t.Errorf("%s hang: a description took %v", name, took)
-				}
-			})
+	synctest.Test(t, func(t *testing.T) {
+		server := qdranttest.New(t, versions[0])
+		cfg := fakeConfig()
+		cfg.Timeout, cfg.Patience = 10*time.Second, 25*time.Second
+		s := openFake(t, server, cfg)
+		if _, err := add(t.Context(), s, 10, call("t", 0, 1)); err != nil {
+			t.Fatal(err)
 		}
-		wg.Wait()
-		server.Inject(nil)
-	}
+		for name, hangs := range map[string]func(string) bool{
+			"writes": func(method string) bool { return method == "Upsert" },
+			"reads":  func(method string) bool { return method != "Upsert" },
+			"all":    func(string) bool { return true },
+		} {
+			server.Inject(func(method string) qdranttest.Fault {
+				if hangs(method) {
+					return qdranttest.Fault{Delay: time.Hour}
+				}
+				return qdranttest.Fault{}
+			})
+			var wg sync.WaitGroup
+			for n := range 4 { // they share requests, and wait for each other's
+				wg.Go(func() {
+					begun := time.Now()
+					if _, err := add(t.Context(), s, 10, call("t", 1+n, 1)); !memoryd.IsKind(err, memoryd.Unavailable) {
+						t.Errorf("%s hang: got %v", name, err)
+					}
+					if took := time.Since(begun); took > cfg.Patience {
+						t.Errorf("%s hang: it took %v", name, took)
+					}
+					begun = time.Now()
+					if _, err := s.Described(store.Since(t.Context(), begun.Add(-cfg.Patience/2)), ref("t")); name != "writes" && !memoryd.IsKind(err, memoryd.Unavailable) {
+						t.Errorf("%s hang: described as %v", name, err)
+					}
+					if took := time.Since(begun); took > cfg.Patience {
+						t.Errorf("%s hang: a description took %v", name, took)
+					}
+				})
+			}
+			wg.Wait()
+			server.Inject(nil)
+		}
+	})
 }
 
 // A server that is started together with Qdrant waits for it.

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"memoryd"
@@ -125,34 +126,36 @@ func TestAVerdictOnAnAmendedCallCounts(t *testing.T) {
 // Small reads by id that come while one is under way go to the server together, and each
 // finds what it asked for.
 func TestSmallReadsAtOnceShareARequest(t *testing.T) {
-	const tools = 40
-	server := qdranttest.New(t, versions[0])
-	var gets atomic.Int64
-	var far atomic.Bool
-	slow := func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-		if _, ok := req.(*qd.GetPoints); ok && far.Load() {
-			gets.Add(1)
-			time.Sleep(20 * time.Millisecond)
-		}
-		return invoke(ctx, method, req, reply, cc, opts...)
-	}
-	s := openFake(t, server, fakeConfig(), qdrant.WithInterceptor(slow))
-	for i := range tools {
-		if _, err := add(t.Context(), s, 100, call(fmt.Sprint("t", i), i, 100)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	far.Store(true)
-	var all sync.WaitGroup
-	for i := range tools {
-		all.Go(func() {
-			if got, err := s.Tool(t.Context(), ref(fmt.Sprint("t", i))); err != nil || got.Tool != fmt.Sprint("t", i) || got.Lifetime != 1 {
-				t.Errorf("tool %d: %+v, %v", i, got, err)
+	synctest.Test(t, func(t *testing.T) {
+		const tools = 40
+		server := qdranttest.New(t, versions[0])
+		var gets atomic.Int64
+		var far atomic.Bool
+		slow := func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+			if _, ok := req.(*qd.GetPoints); ok && far.Load() {
+				gets.Add(1)
+				time.Sleep(20 * time.Millisecond) // all the others have asked by then
 			}
-		})
-	}
-	all.Wait()
-	if n := gets.Load(); n > tools/2 {
-		t.Errorf("%d tools took %d requests by id", tools, n)
-	}
+			return invoke(ctx, method, req, reply, cc, opts...)
+		}
+		s := openFake(t, server, fakeConfig(), qdrant.WithInterceptor(slow))
+		for i := range tools {
+			if _, err := add(t.Context(), s, 100, call(fmt.Sprint("t", i), i, 100)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		far.Store(true)
+		var all sync.WaitGroup
+		for i := range tools {
+			all.Go(func() {
+				if got, err := s.Tool(t.Context(), ref(fmt.Sprint("t", i))); err != nil || got.Tool != fmt.Sprint("t", i) || got.Lifetime != 1 {
+					t.Errorf("tool %d: %+v, %v", i, got, err)
+				}
+			})
+		}
+		all.Wait()
+		if n := gets.Load(); n > tools/2 {
+			t.Errorf("%d tools took %d requests by id", tools, n)
+		}
+	})
 }
