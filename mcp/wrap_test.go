@@ -446,7 +446,7 @@ func gone(pid int) bool {
 }
 
 func waitFor(ok func() bool) {
-	for end := time.Now().Add(20 * time.Second); !ok() && time.Now().Before(end); {
+	for end := time.Now().Add(2 * time.Minute); !ok() && time.Now().Before(end); {
 		time.Sleep(5 * time.Millisecond)
 	}
 }

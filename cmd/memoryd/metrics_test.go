@@ -97,7 +97,7 @@ func TestTheProgramEmitsEveryMetricOfTheDocuments(t *testing.T) {
 		}
 	}
 	var missing []string
-	for until := time.Now().Add(20 * time.Second); time.Now().Before(until); time.Sleep(50 * time.Millisecond) {
+	for until := time.Now().Add(2 * time.Minute); time.Now().Before(until); time.Sleep(50 * time.Millisecond) {
 		text := scrapeOf(t, judged) + scrapeOf(t, away)
 		missing = nil
 		for _, m := range metrics.Table() {

@@ -82,7 +82,7 @@ func newBrittle(t *testing.T) *brittle {
 // ask gives the answer to a request; the headers are pairs of name and value.
 func (b *brittle) ask(method, path, body string, headers ...string) (status int, answer string) {
 	b.Helper()
-	ctx, cancel := context.WithTimeout(b.Context(), 10*time.Second) // an answer, not a wait for ever
+	ctx, cancel := context.WithTimeout(b.Context(), time.Minute) // an answer, not a wait for ever
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, "http://"+b.app.Addr().String()+path, strings.NewReader(body))
 	if err != nil {
@@ -177,7 +177,7 @@ func TestAPanicAnywhereIsAnsweredLoggedCountedAndSurvived(t *testing.T) {
 		}, 0},
 		"counting of what models cost": {"PutRecord", "usage", func(b *brittle) (int, string) {
 			b.app.ledger.Verdict(memoryd.ToolRef{Workspace: "default", Tool: "t"}, "rules")
-			for until := time.Now().Add(10 * time.Second); b.panics.Load() != nil && b.counted("usage") == 0 && time.Now().Before(until); {
+			for until := time.Now().Add(time.Minute); b.panics.Load() != nil && b.counted("usage") == 0 && time.Now().Before(until); {
 				time.Sleep(b.app.cfg.Usage.FlushInterval)
 			}
 			return 200, ""

@@ -44,7 +44,7 @@ func (m *meter) intercept(ctx context.Context, method string, req, reply any, cc
 // cleared waits until the histories are cleared that were due for it.
 func cleared(t *testing.T, s *qdrant.Store) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); s.Clearing(); <-time.After(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); s.Clearing(); <-time.After(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("histories are still being cleared")
 		}

@@ -220,7 +220,7 @@ func axeCore(t *testing.T) string {
 
 func (b *tab) try(a chromedp.Action[chromedp.Void]) {
 	b.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, 30*time.Second)
+	ctx, cancel := context.WithTimeout(b.ctx, 2*time.Minute)
 	defer cancel()
 	if err := chromedp.Do(ctx, a); err != nil {
 		b.Fatal(err)
@@ -348,7 +348,7 @@ func (b *tab) audit(view string, all bool) {
 // wait waits until an expression holds.
 func (b *tab) wait(js string) {
 	b.Helper()
-	for end := time.Now().Add(40 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		// An error is a page that goes while it is asked: the next one answers.
 		if done, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](js)); err == nil && done {
 			return

@@ -93,7 +93,7 @@ func TestTheFirstStartShowsAKeyOnce(t *testing.T) {
 	env := []string{"MEMORYD_HTTP_BEHIND_PROXY=true", "MEMORYD_HTTP_HEALTH_LISTEN=127.0.0.1:0"}
 	p := binary.Start(t, dir, env, "--listen", "0.0.0.0:0")
 	root := ""
-	for until := time.Now().Add(10 * time.Second); root == "" && time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
+	for until := time.Now().Add(patience); root == "" && time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
 		root = shownKey.FindString(p.Log()) // another pipe than the one that says ready
 	}
 	if root == "" {
@@ -229,7 +229,7 @@ func TestACertificateIsReadAgain(t *testing.T) {
 		if err := p.Signal(syscall.SIGHUP); err != nil {
 			t.Fatal(err)
 		}
-		for deadline := time.Now().Add(20 * time.Second); serial() != want; time.Sleep(20 * time.Millisecond) {
+		for deadline := time.Now().Add(patience); serial() != want; time.Sleep(20 * time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("certificate %d, want %d\n%s", serial(), want, p.Log())
 			}

@@ -77,7 +77,7 @@ func TestS26AServerThatEndsCutsNoRequests(t *testing.T) {
 				default:
 					// The system resets who waits to be accepted: that is told once, to who writes or
 					// to who reads, and then an end.
-					unaccepted := fresh && (errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.EOF))
+					unaccepted := fresh && (errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, io.EOF))
 					if cut.Add(1); !unaccepted {
 						t.Errorf("after %d answers: %v", answered.Load(), err)
 					}

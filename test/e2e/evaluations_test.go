@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -120,7 +121,7 @@ func sendCalls(s *daemon.Process, from int) bool {
 // verdict that was meant for it.
 func waitForJudged(t *testing.T, s *daemon.Process, calls int) {
 	t.Helper()
-	for deadline := time.Now().Add(15 * time.Second); ; {
+	for deadline := time.Now().Add(patience); ; {
 		m := s.Post("/retrieve_tool_memory", map[string]any{"tool_names": "t"}).Metadata.MemoryList[0]
 		if m.Metadata.Statistics["pending_calls"] == 0.0 {
 			checkVerdicts(t, m, calls)
@@ -197,7 +198,7 @@ func TestASpentBudgetParksCallsAlsoAfterKill9(t *testing.T) {
 	env := []string{"OPENAI_BASE_URL=" + model.Start(t) + "/v1", "OPENAI_API_KEY=k"}
 	dir, config := t.TempDir(), configFile(t, fmt.Sprintf(`
 llm: {default: {retries: 0}}
-evaluate: {judge: llm, wait: 5s}
+evaluate: {judge: llm, wait: 1m}
 usage: {requests_per_day: %d, flush_interval: 50ms}
 op: {parse_tool_call_result_op: {params: {evaluation_sleep_interval: 0}}}
 `, budget))
@@ -232,8 +233,27 @@ op: {parse_tool_call_result_op: {params: {evaluation_sleep_interval: 0}}}
 		if !strings.Contains(s.Log(), "the budget for model requests is spent") {
 			t.Errorf("life %d: nothing was said\n%s", life, s.Log())
 		}
-		time.Sleep(500 * time.Millisecond) // ten flush intervals: what is lost at a kill is less than one
+		waitForFlush(t, s)
 		s.Kill()
 		s = start(t, dir, env, "--config", config)
+	}
+}
+
+// waitForFlush waits until the ledger was written anew: what it knows now is in the
+// store then. Each flush ends with a look at the records of other processes.
+func waitForFlush(t *testing.T, s *daemon.Process) {
+	t.Helper()
+	looks := func() (n int) {
+		m := regexp.MustCompile(`(?m)^memoryd_store_calls_total\{method="list_records",outcome="ok"\} (\d+)$`).FindSubmatch(s.Get("/metrics").Body)
+		if m == nil {
+			t.Fatal("/metrics does not tell how often records are listed")
+		}
+		n, _ = strconv.Atoi(string(m[1]))
+		return n
+	}
+	for enough, end := looks()+10, time.Now().Add(patience); looks() < enough; time.Sleep(20 * time.Millisecond) { // others list records too, if seldom
+		if time.Now().After(end) {
+			t.Fatalf("the ledger is not written\n%s", s.Log())
+		}
 	}
 }

@@ -47,7 +47,7 @@ func TestASessionOfAHostWithHooks(t *testing.T) {
 		t.Fatal(err)
 	}
 	hook(fmt.Sprintf(`{"hook_event_name":"SessionEnd","session_id":"sess-1","transcript_path":%q}`, transcript))
-	for until := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) { // another process imports
+	for until := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) { // another process imports
 		_, out, _ = memoryd(t, "", "calls", "lookup", "--url", s.URL, "--workspace", "w", "--json")
 		if n := strings.Count(out, "call_hash"); n == 2 && strings.Contains(out, "order must be a string") {
 			break

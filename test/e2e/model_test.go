@@ -102,7 +102,7 @@ func checkHonest(t *testing.T, a daemon.Answer) {
 // waitForVerdicts polls until the background has judged all three calls.
 func waitForVerdicts(t *testing.T, s *daemon.Process) {
 	t.Helper()
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(patience)
 	for {
 		m := s.Post("/retrieve_tool_memory", map[string]any{"tool_names": "t"}).Metadata.MemoryList[0]
 		if len(m.Calls) != 3 || m.Metadata.Statistics["lifetime_calls"] != 3.0 {

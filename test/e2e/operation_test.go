@@ -27,7 +27,7 @@ func TestSIGTERMParksWhatIsBeingJudgedAndExitsWithZero(t *testing.T) {
 		r, _ := s.Send("/add_tool_call_result", []byte(`{"tool_name":"t","tool_call_results":[{"output":"`+unclear(1)+`"}]}`))
 		answered <- r
 	}()
-	for deadline := time.Now().Add(20 * time.Second); model.Counts().Requests == 0; {
+	for deadline := time.Now().Add(patience); model.Counts().Requests == 0; {
 		if time.Now().After(deadline) {
 			t.Fatal("the model was never asked")
 		}

@@ -110,7 +110,7 @@ func startProxy(t *testing.T, replicas []*replica) string {
 			t.Logf("nginx: %s", said.String())
 		}
 	})
-	for deadline := time.Now().Add(10 * time.Second); ; {
+	for deadline := time.Now().Add(patience); ; {
 		conn, err := net.Dial("tcp", address)
 		if err == nil {
 			_ = conn.Close()

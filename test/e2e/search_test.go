@@ -87,7 +87,7 @@ func addTools(s *daemon.Process, tools ...string) {
 // waitForVectors polls until the search finds the tool.
 func waitForVectors(t *testing.T, s *daemon.Process, query, tool string) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !slices.Equal(names(t, s, query), []string{tool}); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); !slices.Equal(names(t, s, query), []string{tool}); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%q finds %v, want %s\n%s", query, names(t, s, query), tool, s.Log())
 		}

@@ -5,9 +5,14 @@ package e2e
 import (
 	"os"
 	"testing"
+	"time"
 
 	"memoryd/test/crash/daemon"
 )
+
+// patience is how long a test waits for what comes by itself: it ends sooner, unless
+// something is broken.
+const patience = 2 * time.Minute
 
 // binary is the program under test, built once.
 var binary daemon.Binary

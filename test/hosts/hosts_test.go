@@ -170,7 +170,7 @@ func compare(t *testing.T, s *daemon.Process, wants []want) {
 	t.Helper()
 	var why string
 	var all []stored
-	for until := time.Now().Add(30 * time.Second); time.Now().Before(until); time.Sleep(100 * time.Millisecond) {
+	for until := time.Now().Add(2 * time.Minute); time.Now().Before(until); time.Sleep(100 * time.Millisecond) {
 		all, why = calls(t, s), ""
 		for _, w := range wants {
 			n := 0
@@ -199,7 +199,7 @@ func compare(t *testing.T, s *daemon.Process, wants []want) {
 // run lets a host do its tasks.
 func run(t *testing.T, dir string, env []string, program string, args ...string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir = dir

@@ -172,8 +172,8 @@ func (p *Process) Stop() int {
 	}
 	select {
 	case <-p.done:
-	case <-time.After(30 * time.Second):
-		p.t.Fatalf("still running 30 s after SIGTERM\n%s", p.log)
+	case <-time.After(2 * time.Minute):
+		p.t.Fatalf("still running two minutes after SIGTERM\n%s", p.log)
 	}
 	return p.ExitCode()
 }
