@@ -198,30 +198,43 @@ func (r *run) learn(seed maphash.Seed, tool, output string) {
 		at = len(r.tools)
 		r.tools = append(r.tools, tool)
 	}
-	text := textsafe.Head(output, scannedBytes)
+	text, mark := textsafe.Head(output, scannedBytes), uint8(0)
 	for from, i := 0, 0; i <= len(text); i++ {
-		if i < len(text) && !delimits[text[i]] {
+		if i < len(text) && marks[text[i]] != delimits {
+			mark |= marks[text[i]]
 			continue
 		}
-		if v := strings.Trim(text[from:i], ".:"); len(v) >= 4 && len(r.values) < maxRunValues && idLike(v) {
-			h := maphash.String(seed, v)
-			if _, known := r.values[h]; !known {
-				r.values[h] = uint8(at) //nolint:gosec // below maxRunTools
+		if mark != 0 && len(r.values) < maxRunValues {
+			if v := strings.Trim(text[from:i], ".:"); idLike(v) {
+				h := maphash.String(seed, v)
+				if _, known := r.values[h]; !known {
+					r.values[h] = uint8(at) //nolint:gosec // below maxRunTools
+				}
 			}
 		}
-		from = i + 1
+		from, mark = i+1, 0
 	}
 }
 
-// delimits marks the bytes that part values in an output.
-var delimits = delimiters()
+// What a byte does in an output: it parts values, or marks one as like an identifier.
+const (
+	delimits = 1 + iota
+	identifies
+)
 
-func delimiters() (marks [256]bool) {
-	for b := range marks {
-		marks[b] = delimiter(rune(b))
+var marks = func() (t [256]uint8) {
+	for b := range t {
+		switch {
+		case delimiter(rune(b)):
+			t[b] = delimits
+		case strings.IndexByte(idMarks, byte(b)) >= 0:
+			t[b] = identifies
+		}
 	}
-	return marks
-}
+	return t
+}()
+
+const idMarks = "0123456789_/"
 
 func delimiter(r rune) bool {
 	return r <= ' ' || strings.ContainsRune("\"'`\\,;=()[]{}<>|", r)
@@ -230,7 +243,7 @@ func delimiter(r rune) bool {
 // idLike reports whether a text looks like an identifier, a path or an address: no
 // blank, four characters or more, a digit, an underscore or a slash.
 func idLike(s string) bool {
-	return len(s) >= 4 && len(s) <= 200 && strings.ContainsAny(s, "0123456789_/") && !strings.ContainsFunc(s, delimiter)
+	return len(s) >= 4 && len(s) <= 200 && strings.ContainsAny(s, idMarks) && !strings.ContainsFunc(s, delimiter)
 }
 
 var opening = []string{"create", "open", "load", "start", "connect", "init", "login", "log_in", "select", "switch", "launch"}

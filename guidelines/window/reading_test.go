@@ -1,7 +1,9 @@
 package window
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"testing"
 	"time"
@@ -49,5 +51,54 @@ func TestAVerdictThatComesWhileACallIsReadReachesIt(t *testing.T) {
 	}
 	if len(w.unread) > 0 || len(w.pending) > 0 {
 		t.Errorf("left waiting: %d unread, %d pending", len(w.unread), len(w.pending))
+	}
+}
+
+// countingRecords counts the writes of pieces.
+type countingRecords struct {
+	store.Store
+	puts int
+}
+
+func (s *countingRecords) PutRecord(ctx context.Context, r store.Record) (int64, error) {
+	if r.Kind == recordKind {
+		s.puts++
+	}
+	return s.Store.PutRecord(ctx, r)
+}
+
+// Each round of a busy tool read, unpacked and packed again what the round before had
+// written of an unfinished piece.
+func TestAFloodPacksEachObservationOnce(t *testing.T) {
+	s := &countingRecords{Store: mem.New()}
+	w := New(s, 2000, slog.New(slog.DiscardHandler), time.Now)
+	ref := memoryd.ToolRef{Workspace: "w", Tool: "fetch"}
+	const rounds, each = 8, 160
+	for round := range rounds {
+		calls := make([]memoryd.Call, each)
+		for i := range calls {
+			calls[i] = pendingCall(0)
+			n := round*each + i
+			calls[i].Key, calls[i].Evaluation = memoryd.CallKey{byte(n), byte(n >> 8), 1}, memoryd.Evaluation{State: memoryd.Judged, Score: 1}
+			calls[i].Input = fmt.Appendf(nil, `{"n":%d}`, n)
+		}
+		if _, err := w.Over().Append(t.Context(), store.Batch{Workspace: "w", Calls: calls, Keep: 10}); err != nil {
+			t.Fatal(err)
+		}
+		for w.read() {
+		}
+		if err := w.fold(t.Context(), false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := rounds * each / pieceCalls; s.puts != want {
+		t.Errorf("%d pieces written, want %d full ones", s.puts, want)
+	}
+	if list, err := w.Observations(t.Context(), ref); err != nil || len(list) != rounds*each {
+		t.Errorf("%d observations (%v)", len(list), err)
+	}
+	w.Stop(t.Context())
+	if list, err := w.Observations(t.Context(), ref); err != nil || len(list) != rounds*each {
+		t.Errorf("%d observations after all was written (%v)", len(list), err)
 	}
 }

@@ -38,19 +38,29 @@ func (w *Window) fold(ctx context.Context, all bool) error {
 	for all && w.read() {
 	}
 	w.mu.Lock()
-	due := map[memoryd.ToolRef][]*evidence.Observation{}
+	due, even := map[memoryd.ToolRef][]*evidence.Observation{}, map[memoryd.ToolRef][]*evidence.Observation{}
 	for ref, b := range w.fresh {
-		if all || len(b.list) >= foldCalls || w.now().Sub(b.since) >= foldAge || w.waiting > maxFresh {
+		if all || w.now().Sub(b.since) >= foldAge || w.waiting > maxFresh {
 			due[ref] = b.list
+		} else if len(b.list) >= pieceCalls {
+			even[ref] = b.list
 		}
 	}
 	w.mu.Unlock()
-	for ref, list := range due {
-		err := w.write(ctx, ref, list)
+	if err := w.writeEach(ctx, due, false); err != nil {
+		return err
+	}
+	return w.writeEach(ctx, even, true)
+}
+
+// writeEach writes observations of tools; even is as in write.
+func (w *Window) writeEach(ctx context.Context, lists map[memoryd.ToolRef][]*evidence.Observation, even bool) error {
+	for ref, list := range lists {
+		n, err := w.write(ctx, ref, list, even)
 		if err != nil && !memoryd.IsKind(err, memoryd.NotFound) {
 			return fmt.Errorf("observations of %q: %w", ref.Tool, err)
 		}
-		w.written(ref, len(list))
+		w.written(ref, n)
 	}
 	return nil
 }
@@ -74,17 +84,22 @@ func (w *Window) written(ref memoryd.ToolRef, n int) {
 	b.since = w.now()
 }
 
-// write adds observations to the tool's records and lets the oldest go.
-func (w *Window) write(ctx context.Context, ref memoryd.ToolRef, list []*evidence.Observation) error {
+// write adds observations to the tool's records, lets the oldest go and says how many
+// of the list it needs no more. If even, it leaves those that fill no piece: whoever
+// writes much packs each observation once.
+func (w *Window) write(ctx context.Context, ref memoryd.ToolRef, list []*evidence.Observation, even bool) (int, error) {
 	pieces, err := w.pieces(ctx, ref)
 	if err != nil {
-		return err
+		return len(list), err
 	}
-	added := make([]evidence.Observation, 0, min(len(list), w.calls)+pieceCalls)
-	if n := len(pieces); n > 0 { // all before the last one are full
+	var added []evidence.Observation
+	if n := len(pieces); n > 0 && pieces[n-1].ID != w.full[ref] { // all before the last one are full
 		if last := w.observations(ctx, &pieces[n-1]); len(last) < pieceCalls {
-			added, pieces = append(added, last...), pieces[:n-1]
+			added, pieces = last, pieces[:n-1]
 		}
+	}
+	if even {
+		list = list[:len(list)-(len(added)+len(list))%pieceCalls]
 	}
 	w.mu.Lock()
 	for _, ob := range list[max(0, len(list)-w.calls):] {
@@ -95,24 +110,37 @@ func (w *Window) write(ctx context.Context, ref memoryd.ToolRef, list []*evidenc
 	for part := range slices.Chunk(added, pieceCalls) {
 		data, err := encode(part)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		size += len(data)
 		id := fmt.Sprintf("%016d", part[0].Seq)
 		if _, err := w.store.PutRecord(ctx, store.Record{RecordKey: key(ref, id), Revision: store.AnyRevision, Data: data}); err != nil {
-			return err
+			return len(list), err
 		}
+		w.noteFull(ref, id, len(part) == pieceCalls)
 	}
 	for _, piece := range slices.Backward(pieces) {
 		if calls >= w.calls || size > maxToolBytes {
 			if err := w.store.DeleteRecord(ctx, piece.RecordKey); err != nil {
-				return err
+				return len(list), err
 			}
 			continue
 		}
 		calls, size = calls+pieceCalls, size+len(piece.Data)
 	}
-	return nil
+	return len(list), nil
+}
+
+// noteFull remembers the last piece of a tool if it is full: it need not be read to
+// be added to.
+func (w *Window) noteFull(ref memoryd.ToolRef, id string, full bool) {
+	delete(w.full, ref)
+	if len(w.full) >= maxFull {
+		clear(w.full)
+	}
+	if full {
+		w.full[ref] = id
+	}
 }
 
 // pieces reads the records of a tool, each of which holds observations in order.

@@ -33,7 +33,7 @@ const (
 	maxToolBytes = 2 << 20  // of a tool's records
 	foldEvery    = 2 * time.Second
 	foldAge      = 30 * time.Second      // after which few observations are written too
-	foldCalls    = 64                    // that are written at once
+	maxFull      = 4096                  // tools whose last record is known to be full
 	readAtOnce   = 64                    // calls between two rests
 	rest         = 10 * time.Millisecond // some four times as long as reading so many takes
 	bytesOfACall = 512                   // what a waiting call takes beside its bodies
@@ -65,7 +65,8 @@ type Window struct {
 	who       map[string]*sources // by workspace
 	unwritten bool                // one of them is
 
-	writing sync.Mutex // held while records are written
+	writing sync.Mutex                 // held while records are written
+	full    map[memoryd.ToolRef]string // the last record of tools where that is full
 }
 
 // batch is observations of a tool that are not written yet.
@@ -80,6 +81,7 @@ func New(s store.Store, calls int, log *slog.Logger, now func() time.Time) *Wind
 		store: s, calls: calls, log: log, now: now, worker: lifecycle.NewWorker(log, "mining window"),
 		queues: map[string][]memoryd.Call{}, readers: map[string]*evidence.Observer{}, fresh: map[memoryd.ToolRef]*batch{},
 		pending: map[memoryd.CallKey]*evidence.Observation{}, unread: map[memoryd.CallKey]memoryd.Evaluation{}, who: map[string]*sources{},
+		full: map[memoryd.ToolRef]string{},
 	}
 }
 
