@@ -275,7 +275,7 @@ func (a *appending) trim(ctx context.Context) {
 		total += n
 		switch {
 		case n == 0: // whoever sends known calls with a smaller history wants it now
-			if err := a.s.shrink(ctx, life, a.b.Keep); err != nil {
+			if err := a.s.shrink(ctx, id, life, a.b.Keep); err != nil {
 				a.s.notCleared(ctx, name, err)
 			}
 		case a.s.trims.add(life, n):

@@ -54,7 +54,18 @@ func (s *backend) DeleteCalls(ctx context.Context, ref memoryd.ToolRef, keys []m
 			return 0, err
 		}
 	}
-	return len(gone), nil
+	return len(gone), s.markDeleted(ctx, t.id, t.life)
+}
+
+// markDeleted tells those who watch a tool that calls have left its history. It is also for
+// who repeats a deletion of which nobody knows whether it was done.
+func (s *backend) markDeleted(ctx context.Context, toolID, life string) error {
+	return s.update(ctx, "set payload", func(ctx context.Context) (*qd.UpdateResult, error) {
+		return s.client.SetPayload(ctx, &qd.SetPayloadPoints{
+			CollectionName: s.tools, Wait: new(true), Payload: payload{fieldDeleted: word(newMark())}, Ordering: s.appendOrder(),
+			PointsSelector: qd.NewPointsSelectorFilter(all(qd.NewHasID(qd.NewIDUUID(toolID)), is(fieldLife, life))),
+		})
+	})
 }
 
 // ending is a tool whose life is to end.

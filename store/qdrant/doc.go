@@ -65,6 +65,10 @@
 // seconds ago while it is alone, else as long ago as an append of another may take. What
 // is older than an hour is added to numbers on the tool's point, once, by moving a cut.
 //
+// A tool that is described again and again is not counted at all (see watch.go): a process
+// knows its counts and its history up to that stamp, and asks for the ids of what came or
+// got a verdict after it, for all tools that wait in two requests.
+//
 // The newest Config.Remember calls are remembered. A sweep folds older ones in the same
 // way and removes their points a good while later. It runs by itself while calls come in; Sweep
 // runs it on request. Calls accepted within an hour are never folded: an insert
@@ -103,6 +107,6 @@
 // call never arrived (the process died between two writes) have a point but do not
 // exist for callers; the call that comes next does not report FirstOfTool.
 // Listing costs a page, plus all names that share their first 21 bytes with one
-// in it; a described tool costs a look at ids, three counts of what is not settled, and
-// reading what came since this process last looked.
+// in it; a tool that is described now and then costs a look at ids, three counts of what is
+// not settled, and reading what came since this process last looked.
 package qdrant

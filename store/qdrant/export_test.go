@@ -73,3 +73,15 @@ func (s *Store) Bodies(ctx context.Context, ref memoryd.ToolRef) int {
 	}
 	return len(ids)
 }
+
+// Watched reports whether a tool is watched.
+func (s *Store) Watched(ctx context.Context, ref memoryd.ToolRef) bool {
+	t, err := s.find(ctx, ref)
+	if err != nil {
+		panic(err)
+	}
+	return t != nil && s.watches.has(t) != nil
+}
+
+// CopyAway makes the store read as after a copy did not answer.
+func (s *Store) CopyAway() { s.copyAwayUntil.Store(time.Now().Add(time.Hour).UnixNano()) }

@@ -6,87 +6,101 @@ import (
 	"sync"
 
 	"memoryd/internal/lifecycle"
-
-	qd "github.com/qdrant/go-client/qdrant"
 )
 
-// gathering brings small reads by id together: a request costs a server more than a
-// point in it. One is under way at a time; what is asked meanwhile goes together after
-// that, so what it finds is no older than any of the questions.
-type gathering struct {
-	collection string
-	with       *qd.WithPayloadSelector
+// rounds bring small questions together: a request costs a server more than a point in
+// it. One round is under way at a time; what is asked meanwhile goes together after that,
+// so what it finds is no older than any of the questions.
+type rounds[Q, A any] struct {
+	do func(ctx context.Context, questions []Q) (A, error)
 
 	mu   sync.Mutex
 	busy bool
-	next *gathered // what waits
+	next *round[Q, A] // what waits
 }
 
-type gathered struct {
-	ids   []string
-	done  chan struct{} // closed when the rest is known
-	found map[string]payload
-	err   error
+type round[Q, A any] struct {
+	questions []Q
+	done      chan struct{} // closed when the rest is known
+	answer    A
+	err       error
 }
 
-// maxGathered is how many points a caller may ask for to share a request.
-const maxGathered = 8
-
-// gather reads points by id, with others' if a read is under way.
-func (s *backend) gather(ctx context.Context, g *gathering, ids []string) (map[string]payload, error) {
-	if len(ids) == 0 {
-		return nil, nil
+// inRounds asks, with others if a round is under way.
+func inRounds[Q, A any](ctx context.Context, s *backend, r *rounds[Q, A], questions ...Q) (none A, err error) {
+	r.mu.Lock()
+	if !r.busy {
+		r.busy = true
+		r.mu.Unlock()
+		defer nextRound(s, r)
+		return r.do(ctx, questions)
 	}
-	if len(ids) > maxGathered {
-		return s.getMap(ctx, g.collection, ids, g.with)
+	if r.next == nil {
+		r.next = &round[Q, A]{done: make(chan struct{})}
 	}
-	g.mu.Lock()
-	if !g.busy {
-		g.busy = true
-		g.mu.Unlock()
-		defer s.gatherNext(g)
-		return s.getMap(ctx, g.collection, ids, g.with)
-	}
-	if g.next == nil {
-		g.next = &gathered{done: make(chan struct{})}
-	}
-	mine := g.next
-	mine.ids = append(mine.ids, ids...)
-	g.mu.Unlock()
+	mine := r.next
+	mine.questions = append(mine.questions, questions...)
+	r.mu.Unlock()
 	waiting, cancel := context.WithDeadline(ctx, s.lastTry(ctx))
 	defer cancel()
 	select {
 	case <-mine.done:
-		return mine.found, mine.err
+		return mine.answer, mine.err
 	case <-waiting.Done():
 		if ctx.Err() == nil {
-			return nil, kindOf("get", context.DeadlineExceeded, 0)
+			return none, kindOf("get", context.DeadlineExceeded, 0)
 		}
-		return nil, fmt.Errorf("qdrant: get: %w", context.Cause(ctx))
+		return none, fmt.Errorf("qdrant: get: %w", context.Cause(ctx))
 	}
 }
 
-// gatherNext lets those who wait go.
-func (s *backend) gatherNext(g *gathering) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	next := g.next
-	g.next = nil
-	if g.busy = next != nil; !g.busy {
+// nextRound lets those who wait go.
+func nextRound[Q, A any](s *backend, r *rounds[Q, A]) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	next := r.next
+	r.next = nil
+	if r.busy = next != nil; !r.busy {
 		return
 	}
-	read := func(ctx context.Context) error {
-		defer s.gatherNext(g)
+	run := func(ctx context.Context) error {
+		defer nextRound(s, r)
 		defer close(next.done)
 		next.err = lifecycle.Do(ctx, s.log, "qdrant", func() (err error) {
-			next.found, err = s.getMap(ctx, g.collection, appendNew(nil, map[string]bool{}, next.ids), g.with)
+			next.answer, err = r.do(ctx, next.questions)
 			return err
 		})
 		return next.err
 	}
-	if !s.worker.Go(read) {
-		g.busy = false
+	if !s.worker.Go(run) {
+		r.busy = false
 		next.err = kindOf("get", context.Canceled, 0)
 		close(next.done)
 	}
+}
+
+// gathering reads points by id.
+type gathering = rounds[string, map[string]payload]
+
+// gatherOf gives the rounds that read some fields of a collection's points.
+func (s *backend) gatherOf(collection string, fields ...string) func(context.Context, []string) (map[string]payload, error) {
+	with := whole()
+	if len(fields) > 0 {
+		with = include(fields...)
+	}
+	return func(ctx context.Context, ids []string) (map[string]payload, error) {
+		return s.getMap(ctx, collection, appendNew(nil, map[string]bool{}, ids), with)
+	}
+}
+
+// gather reads points by id, few with others' if a read is under way.
+func (s *backend) gather(ctx context.Context, g *gathering, ids []string) (map[string]payload, error) {
+	const maxGathered = 8 // for how many a caller may ask to share a request
+	switch {
+	case len(ids) == 0:
+		return nil, nil
+	case len(ids) > maxGathered:
+		return g.do(ctx, ids)
+	}
+	return inRounds(ctx, s, g, ids...)
 }

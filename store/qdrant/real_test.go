@@ -64,8 +64,8 @@ func realBackend(t testing.TB) shared {
 			t.Error(err)
 		}
 	})
-	open := func(t testing.TB) *qdrant.Store {
-		s, err := qdrant.Open(t.Context(), cfg, "", slog.New(slog.DiscardHandler))
+	open := func(t testing.TB, opts ...qdrant.Option) *qdrant.Store {
+		s, err := qdrant.Open(t.Context(), cfg, "", slog.New(slog.DiscardHandler), opts...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +94,7 @@ func realBackend(t testing.TB) shared {
 // shared is a backend that can open a further store on the same collections.
 type shared struct {
 	storetest.Backend
-	Beside func(t testing.TB) *qdrant.Store
+	Beside func(t testing.TB, opts ...qdrant.Option) *qdrant.Store
 }
 
 // collectionsOf lists what a test made on a server.

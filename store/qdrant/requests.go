@@ -91,17 +91,23 @@ func (s *backend) getMap(ctx context.Context, collection string, ids []string, w
 func (s *backend) scroll(ctx context.Context, collection string, f *qd.Filter, by *qd.OrderBy, limit int,
 	fields ...string,
 ) ([]point, error) {
+	found, err := s.scrollPoints(ctx, collection, f, by, limit, fields...)
+	return pointsOf(found), err
+}
+
+func (s *backend) scrollPoints(ctx context.Context, collection string, f *qd.Filter, by *qd.OrderBy, limit int,
+	fields ...string,
+) ([]*qd.RetrievedPoint, error) {
 	with := qd.NewWithPayload(false)
 	if len(fields) > 0 {
 		with = include(fields...)
 	}
-	found, err := ask(ctx, s, "scroll", func(ctx context.Context) ([]*qd.RetrievedPoint, error) {
+	return ask(ctx, s, "scroll", func(ctx context.Context) ([]*qd.RetrievedPoint, error) {
 		return s.client.Scroll(ctx, &qd.ScrollPoints{
 			CollectionName: collection, Filter: f, OrderBy: by, Limit: new(uint32(limit)), WithPayload: with,
 			WithVectors: qd.NewWithVectors(false), ReadConsistency: s.consistency(),
 		})
 	})
-	return pointsOf(found), err
 }
 
 // scrollAll calls each for all points that the filter holds for, page by page.

@@ -47,6 +47,7 @@ func (s *backend) layout() map[string][]index {
 			{field: fieldSeq},
 			{field: fieldPending},
 			{field: fieldVerdict},
+			{field: fieldJudged},
 		},
 		s.tools: {
 			{field: fieldSpaceID, uuid: true, tenant: true},

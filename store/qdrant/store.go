@@ -48,12 +48,15 @@ type backend struct {
 	batcher    batcher
 	settled    settled
 	looks      looks
+	watches    watches
 	toolReads  gathering
 	callReads  gathering    // of narrow points
+	lifeReads  gathering    // of these, and of contents, with their lives
 	due        atomic.Int64 // calls accepted since the last sweep
 	puts       atomic.Int64 // verdicts cached since the last count
 
 	descriptions lifecycle.Flights[description] // by tool
+	sightings    rounds[*tool, map[*tool]*sighting]
 
 	copyAwayUntil atomic.Int64 // nanoseconds since 1970; see consistency
 
@@ -85,8 +88,10 @@ func Open(ctx context.Context, cfg Config, apiKey string, log *slog.Logger, opts
 		calls: cfg.Prefix + "calls", tools: cfg.Prefix + "tools", docs: cfg.Prefix + "docs",
 		worker: lifecycle.NewWorker(log, "qdrant"),
 	}
-	s.toolReads.collection, s.toolReads.with = s.tools, whole()
-	s.callReads.collection, s.callReads.with = s.calls, include(narrowFields[:]...)
+	s.toolReads.do = s.gatherOf(s.tools)
+	s.callReads.do = s.gatherOf(s.calls, narrowFields[:]...)
+	s.lifeReads.do = s.gatherOf(s.calls, append([]string{fieldLife, fieldContent}, narrowFields[:]...)...)
+	s.sightings.do = s.sight
 	s.cluster.Store(&cluster{copies: cfg.ReplicationFactor, written: cfg.WriteConsistencyFactor}) // until it says itself
 	if err := s.prepareWhenThere(ctx); err != nil {
 		return nil, closeAfter(client, err)

@@ -246,12 +246,16 @@ func (s *backend) trim(ctx context.Context, life string) error {
 }
 
 // shrink lets all but the newest keep calls go, for good.
-func (s *backend) shrink(ctx context.Context, life string, keep int) error {
+func (s *backend) shrink(ctx context.Context, toolID, life string, keep int) error {
 	kept, err := s.kept(ctx, life)
 	if err != nil || len(kept) < keep {
 		return err
 	}
-	return s.clearBelow(ctx, life, kept[keep-1].seq)
+	err = s.clearBelow(ctx, life, kept[keep-1].seq)
+	if err != nil || len(kept) == keep {
+		return err
+	}
+	return s.markDeleted(ctx, toolID, life)
 }
 
 // clearBelow takes the bodies of the calls that are older than a number. Their

@@ -45,20 +45,16 @@ func (s *backend) described(ctx context.Context, ref memoryd.ToolRef) (descripti
 // describe adds what is counted. Counters are the numbers of the points there are, and
 // so count a call once however often it is written, plus what was settled before.
 func (s *backend) describe(ctx context.Context, t *tool) (description, error) {
-	var ids []string
-	var sum tally
 	from := s.settled.most(t.life, t.base())
-	g, gctx := lifecycle.NewGroup(ctx, s.log, "qdrant", 0)
-	g.Go(func() (err error) { ids, err = s.keptIDs(gctx, t.life, 0); return err })
-	g.Go(func() (err error) { sum, err = s.tallyUpTo(gctx, t.life, from, endOfStamps); return err })
-	if err := g.Wait(); err != nil {
-		return description{}, err
+	now, err := s.sighted(ctx, t)
+	if err == nil && now == nil {
+		now, err = s.counted(ctx, t, from)
 	}
-	s.settleWhenDue(t, sum.calls-from.calls)
-	kept, err := s.keptOf(ctx, t.life, ids, sum.revision-sum.calls)
 	if err != nil {
 		return description{}, err
 	}
+	sum, kept := now.sum, now.kept
+	s.settleWhenDue(t, sum.calls-from.calls)
 	out := t.info
 	out.Lifetime, out.Duplicates, out.Revision = sum.calls, max(0, sum.duplicates), sum.revision
 	out.Kept = len(kept)
@@ -75,6 +71,20 @@ func (s *backend) describe(ctx context.Context, t *tool) (description, error) {
 	}
 	out.Modified = latest(out.Created, out.Modified, changed)
 	return description{out, kept}, nil
+}
+
+// counted counts what is not settled and reads what is not known of the history.
+func (s *backend) counted(ctx context.Context, t *tool, from tally) (*sighting, error) {
+	var ids []string
+	var sum tally
+	g, gctx := lifecycle.NewGroup(ctx, s.log, "qdrant", 0)
+	g.Go(func() (err error) { ids, err = s.keptIDs(gctx, t.life, 0); return err })
+	g.Go(func() (err error) { sum, err = s.tallyUpTo(gctx, t.life, from, endOfStamps); return err })
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	kept, err := s.keptOf(ctx, t.life, ids, sum.revision-sum.calls)
+	return &sighting{sum, kept}, err
 }
 
 // latest gives the later of two times and a stamp.

@@ -76,20 +76,22 @@ func (s *backend) settleRound(ctx context.Context, verdicts []store.Verdict, kep
 	nonce := newNonce()
 	byID := map[string]int{}
 	var ops []*qd.PointsUpdateOperation
-	for _, i := range which {
+	begun := s.clock.begin(len(which))
+	for n, i := range which {
 		id := callID(verdicts[i].Workspace, verdicts[i].Key)
 		if _, twice := byID[id]; twice || len(byID) >= batch {
 			later = append(later, i)
 			continue
 		}
 		byID[id] = i
-		ops = append(ops, s.settleOp(id, nonce, kept[id].verdicts+1, &verdicts[i].Evaluation))
+		ops = append(ops, settleOp(id, nonce, kept[id].verdicts+1, begun.stamp+int64(n)*leases, &verdicts[i].Evaluation))
 	}
 	err = s.update(ctx, "settle", func(ctx context.Context) (*qd.UpdateResult, error) {
 		return lastOf(s.client.UpdateBatch(ctx, &qd.UpdateBatchPoints{
 			CollectionName: s.calls, Wait: new(true), Operations: ops, Ordering: s.compareOrder(),
 		}))
 	})
+	s.clock.end(begun, err, s.latest())
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +120,7 @@ func lastOf(results []*qd.UpdateResult, err error) (*qd.UpdateResult, error) {
 }
 
 // settleOp writes an evaluation to a call that is pending, as its n-th.
-func (s *backend) settleOp(id, nonce string, n int64, e *memoryd.Evaluation) *qd.PointsUpdateOperation {
+func settleOp(id, nonce string, n, stamp int64, e *memoryd.Evaluation) *qd.PointsUpdateOperation {
 	if e.State == memoryd.Pending {
 		tried := memoryd.PendingEvaluation()
 		tried.Attempts, tried.LastError, tried.NotBefore = e.Attempts, e.LastError, e.NotBefore
@@ -128,7 +130,7 @@ func (s *backend) settleOp(id, nonce string, n int64, e *memoryd.Evaluation) *qd
 	p[fieldWriter] = word(nonce)
 	if e.State != memoryd.Pending {
 		p[fieldVerdict] = integer(n)
-		p[fieldJudged] = integer(s.clock.next(1))
+		p[fieldJudged] = integer(stamp)
 	}
 	pending := all(qd.NewHasID(qd.NewIDUUID(id)), atLeast(fieldPending, 0))
 	return qd.NewPointsUpdateSetPayload(&qd.PointsUpdateOperation_SetPayload{
@@ -183,12 +185,15 @@ func (s *backend) replaceVerdict(ctx context.Context, id string, was *memoryd.Ca
 	}
 	p[fieldWriter] = word(nonce)
 	p[fieldVerdict] = integer(old.int(fieldVerdict) + 1)
-	p[fieldJudged] = integer(s.clock.next(1))
+	begun := s.clock.begin(1)
+	p[fieldJudged] = integer(begun.stamp)
 	unchanged := qd.NewIsEmpty(fieldWriter)
 	if old.has(fieldWriter) {
 		unchanged = is(fieldWriter, old.word(fieldWriter))
 	}
-	if err := s.set(ctx, s.calls, all(qd.NewHasID(qd.NewIDUUID(id)), unchanged), p); err != nil {
+	err := s.set(ctx, s.calls, all(qd.NewHasID(qd.NewIDUUID(id)), unchanged), p)
+	s.clock.end(begun, err, s.latest())
+	if err != nil {
 		return false, err
 	}
 	found, err := s.getMap(ctx, s.calls, []string{id}, include(fieldWriter))

@@ -99,17 +99,46 @@ func (c *collection) candidates(f *qd.Filter) (ids []string, ok bool) {
 		}
 	}
 	for _, cond := range f.GetMust() {
-		field := cond.GetField()
-		values, indexed := c.by[field.GetKey()]
-		if _, keyword := field.GetMatch().GetMatchValue().(*qd.Match_Keyword); !indexed || !keyword {
-			continue
+		if ids, ok := c.indexed(cond); ok {
+			return ids, true
 		}
-		for id := range values[field.GetMatch().GetKeyword()] {
-			ids = append(ids, id)
+	}
+	return nil, false
+}
+
+// indexed gives the ids of the points that a condition may hold for, if an index tells.
+func (c *collection) indexed(cond *qd.Condition) (ids []string, ok bool) {
+	if either := cond.GetFilter().GetShould(); len(either) > 0 {
+		seen := map[string]bool{}
+		for _, one := range either {
+			some, ok := c.indexed(one)
+			if !ok {
+				return nil, false
+			}
+			for _, id := range some {
+				if !seen[id] {
+					seen[id] = true
+					ids = append(ids, id)
+				}
+			}
 		}
 		return ids, true
 	}
-	return nil, false
+	field := cond.GetField()
+	values, ok := c.by[field.GetKey()]
+	if !ok {
+		return nil, false
+	}
+	words := field.GetMatch().GetKeywords().GetStrings()
+	if one, keyword := field.GetMatch().GetMatchValue().(*qd.Match_Keyword); keyword {
+		words = []string{one.Keyword}
+	}
+	for _, w := range words {
+		for id := range values[w] {
+			ids = append(ids, id)
+		}
+	}
+	return ids, words != nil
 }
 
 // idText gives an id such that the order of texts is that of ids: numbers before

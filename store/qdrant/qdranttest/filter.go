@@ -57,6 +57,9 @@ func fieldHolds(f *qd.FieldCondition, v *qd.Value) bool {
 	case *qd.Match_Keyword:
 		k, ok := v.GetKind().(*qd.Value_StringValue)
 		return ok && k.StringValue == m.Keyword
+	case *qd.Match_Keywords:
+		k, ok := v.GetKind().(*qd.Value_StringValue)
+		return ok && slices.Contains(m.Keywords.GetStrings(), k.StringValue)
 	case *qd.Match_Integer:
 		k, ok := v.GetKind().(*qd.Value_IntegerValue)
 		return ok && k.IntegerValue == m.Integer

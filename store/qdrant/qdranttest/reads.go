@@ -88,7 +88,11 @@ func (p *pointsService) Scroll(ctx context.Context, r *qd.ScrollPoints) (*qd.Scr
 			}
 		}
 		for _, pt := range found[:min(limit, len(found))] {
-			out.Result = append(out.Result, &qd.RetrievedPoint{Id: pt.pid, Payload: selected(r.GetWithPayload(), pt)})
+			one := &qd.RetrievedPoint{Id: pt.pid, Payload: selected(r.GetWithPayload(), pt)}
+			if by := r.GetOrderBy(); by != nil {
+				one.OrderValue = qd.NewOrderValueInt(pt.payload[by.GetKey()].GetIntegerValue())
+			}
+			out.Result = append(out.Result, one)
 		}
 		return nil
 	})

@@ -1,0 +1,431 @@
+package qdrant
+
+import (
+	"context"
+	"math"
+	"sync"
+	"time"
+
+	"memoryd/internal/lifecycle"
+
+	qd "github.com/qdrant/go-client/qdrant"
+)
+
+// A tool that is described again and again is watched: a process knows what its calls
+// count for and what its history holds up to a stamp at or below which nothing can arrive
+// any more, and asks only what came, or got a verdict, after that. That is little, so one
+// look is for all tools that wait (see rounds): two requests that give ids, and the reading
+// of those points that are not known. What cannot be told so is counted as ever.
+const (
+	watchAfter  = 3                // descriptions in watchWithin, before a tool is watched
+	watchWithin = 30 * time.Second // and for so long it is not tried again
+	watchIdle   = 15 * time.Second // after that a watch that nobody asked is no use any more
+	watchRecent = 512              // calls and contents in that time; more are counted sooner
+	lookTools   = 32               // that a look is for
+	lookPoints  = 1 << 14          // that it finds at most
+	lowFor      = time.Second      // for so long a low water is not asked again
+)
+
+// idle is watchIdle in stamps.
+func (s *backend) idle() int64 { return int64(min(watchIdle, 10*s.grace)/stampStep) << leaseBits }
+
+// fieldDeleted of a tool's point changes when calls leave its history of which nothing
+// newer tells: they were deleted, or let go for a smaller history. It is written when they
+// are gone, so who finds it as it was had no such deletion acknowledged since.
+const fieldDeleted = "deleted"
+
+// seen is a point of a life.
+type seen struct {
+	narrow
+	content bool // not a call, but a content
+	gone    bool // a call that has left the history
+}
+
+// watch is what a process knows of a life. It is used by one look at a time.
+type watch struct {
+	mark    string // fieldDeleted
+	began   time.Time
+	phase   phase
+	lost    bool            // it cannot be told
+	through int64           // tally is of what was accepted up to here
+	sum     tally           // but its revision is that of all verdicts, without the calls
+	recent  map[string]seen // accepted after through, or not long before, or judged after it
+	history []narrow        // newest first
+}
+
+// phase is how far a watch has begun.
+type phase int
+
+const (
+	learning phase = iota // nothing is counted yet
+	checking              // it is counted: no verdict may have come meanwhile
+	watching
+)
+
+// sighting is what a look tells of a tool.
+type sighting struct {
+	sum  tally
+	kept []narrow
+}
+
+// watches are watches by life.
+type watches struct {
+	mu    sync.Mutex
+	lives map[string]*watch
+	asked map[string]*interest
+	low   int64
+	lowAt time.Time
+}
+
+// interest is how often a life was described lately.
+type interest struct {
+	n     int
+	since time.Time
+}
+
+// has gives the watch of a tool if it may be used.
+func (ws *watches) has(t *tool) *watch {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	w := ws.lives[t.life]
+	if w == nil || w.mark != t.p.word(fieldDeleted) || time.Since(w.began) > recountAfter {
+		return nil
+	}
+	return w
+}
+
+// wanted notes a description and tells whether to begin a watch.
+func (ws *watches) wanted(life string, within time.Duration) bool {
+	const maxLives = 100_000
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	now := time.Now()
+	if ws.asked == nil || len(ws.asked) >= maxLives {
+		ws.asked = map[string]*interest{}
+	}
+	of := ws.asked[life]
+	if of == nil || now.Sub(of.since) > within {
+		of = &interest{since: now}
+		ws.asked[life] = of
+	}
+	of.n++
+	return of.n == watchAfter
+}
+
+// put begins a watch; forget ends it.
+func (ws *watches) put(life string, w *watch) {
+	const maxLives = 5000 // of a history of 100 each
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	if ws.lives == nil || len(ws.lives) >= maxLives {
+		ws.lives = map[string]*watch{}
+	}
+	ws.lives[life] = w
+}
+
+func (ws *watches) forget(life string, w *watch) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	if ws.lives[life] == w {
+		delete(ws.lives, life)
+	}
+}
+
+// recentLow is a low water that is not much older than now.
+func (s *backend) recentLow(ctx context.Context) (int64, error) {
+	ws := &s.watches
+	ws.mu.Lock()
+	low, fresh := ws.low, time.Since(ws.lowAt) < min(lowFor, s.grace)
+	ws.mu.Unlock()
+	if fresh {
+		return low, nil
+	}
+	now := time.Now()
+	low, err := s.lowWater(ctx)
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	if err == nil {
+		ws.low, ws.lowAt = low, now
+	}
+	return low, err
+}
+
+// sighted looks after a tool if it is watched, with others that wait; nil means that it
+// has to be counted.
+func (s *backend) sighted(ctx context.Context, t *tool) (*sighting, error) {
+	if s.watches.has(t) == nil {
+		if s.watches.wanted(t.life, min(watchWithin, s.grace)) {
+			s.worker.Go(func(ctx context.Context) error {
+				if err := s.watch(ctx, t); err != nil && ctx.Err() == nil {
+					s.log.WarnContext(ctx, "a tool is not watched", "tool", t.info.Tool, "err", err)
+				}
+				return nil
+			})
+		}
+		return nil, nil
+	}
+	found, err := inRounds(ctx, s, &s.sightings, t)
+	return found[t], err
+}
+
+// sight looks after all tools of a round.
+func (s *backend) sight(ctx context.Context, tools []*tool) (map[*tool]*sighting, error) {
+	low, err := s.recentLow(ctx)
+	if err != nil {
+		return nil, err
+	}
+	of := map[string]*watch{}
+	for _, t := range tools {
+		if w := s.watches.has(t); w != nil && w.through >= low-s.idle() {
+			of[t.life] = w
+		} else if w != nil {
+			s.watches.forget(t.life, w)
+		}
+	}
+	g, gctx := lifecycle.NewGroup(ctx, s.log, "qdrant", 0)
+	part := map[string]*watch{}
+	for life, w := range of {
+		if part[life] = w; len(part) == lookTools {
+			full := part
+			g.Go(func() error { return s.lookAfter(gctx, full, low) })
+			part = map[string]*watch{}
+		}
+	}
+	if len(part) > 0 {
+		g.Go(func() error { return s.lookAfter(gctx, part, low) })
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	out := map[*tool]*sighting{}
+	for _, t := range tools {
+		switch w := of[t.life]; {
+		case w == nil:
+		case w.lost:
+			s.watches.forget(t.life, w)
+		case w.mark == t.p.word(fieldDeleted):
+			out[t] = w.sighting()
+		}
+	}
+	return out, nil
+}
+
+// lookAfter learns what came and what was judged since watches were last looked after. low
+// was read before.
+func (s *backend) lookAfter(ctx context.Context, of map[string]*watch, low int64) error {
+	from := int64(endOfStamps)
+	for _, w := range of {
+		from = min(from, w.through)
+	}
+	arrived, judged, err := s.since(ctx, keysOf(of), from)
+	if err != nil {
+		return err
+	}
+	full := len(arrived) >= lookPoints || len(judged) >= lookPoints ||
+		s.asksQuorum() // which may overlook what is acknowledged
+	owner := map[string]*watch{}
+	for _, w := range of {
+		w.lost = w.lost || full
+		for id := range w.recent {
+			owner[id] = w
+		}
+		if len(judged) > 0 {
+			for i := range w.history {
+				owner[w.history[i].id] = w
+			}
+		}
+	}
+	if full {
+		return nil
+	}
+	var unknown []string
+	for _, p := range arrived {
+		if owner[p.id] == nil {
+			unknown = append(unknown, p.id)
+		}
+	}
+	unknown = unknownVerdicts(unknown, judged, owner)
+	found, err := s.gather(ctx, &s.lifeReads, unknown)
+	if err != nil {
+		return err
+	}
+	for _, id := range unknown {
+		p := point{id, found[id]}
+		if w := of[p.word(fieldLife)+p.word(fieldContent)]; w != nil { // a point has one of them
+			w.learn(p)
+		}
+	}
+	for _, w := range of {
+		w.advance(low, low-s.idle(), judged)
+	}
+	return nil
+}
+
+// since gives the points of lives that were accepted after a stamp, and how many verdicts
+// those calls have had that got one after it.
+func (s *backend) since(ctx context.Context, lives []string, from int64) (arrived []point, judged map[string]int64, err error) {
+	ofLives := qd.NewMatchKeywords(fieldLife, lives...)
+	contents := &qd.Filter{Should: []*qd.Condition{ofLives, qd.NewMatchKeywords(fieldContent, lives...)}}
+	g, gctx := lifecycle.NewGroup(ctx, s.log, "qdrant", 0)
+	g.Go(func() (err error) {
+		arrived, err = s.scroll(gctx, s.calls, all(above(fieldStamp, from), qd.NewFilterAsCondition(contents)), nil, lookPoints)
+		return err
+	})
+	g.Go(func() error {
+		found, err := s.scrollPoints(gctx, s.calls, all(above(fieldJudged, from), ofLives), ascending(fieldVerdict, nil), lookPoints)
+		judged = make(map[string]int64, len(found))
+		for _, p := range found { // the server gives what it ordered by, from its index
+			judged[p.GetId().GetUuid()] = p.GetOrderValue().GetInt()
+		}
+		return err
+	})
+	return arrived, judged, g.Wait()
+}
+
+// unknownVerdicts adds the calls of which others' verdicts are not known.
+func unknownVerdicts(unknown []string, judged map[string]int64, owner map[string]*watch) []string {
+	there := map[string]bool{}
+	for _, id := range unknown {
+		there[id] = true
+	}
+	for id, n := range judged {
+		w := owner[id]
+		if there[id] {
+			continue
+		}
+		if w != nil {
+			if c, _ := w.find(id); c.verdicts == n {
+				continue
+			}
+		}
+		unknown = append(unknown, id)
+	}
+	return unknown
+}
+
+// find gives what is known of a point.
+func (w *watch) find(id string) (seen, bool) {
+	if p, ok := w.recent[id]; ok {
+		return p, true
+	}
+	for i := range w.history {
+		if w.history[i].id == id {
+			return seen{narrow: w.history[i]}, true
+		}
+	}
+	return seen{}, false
+}
+
+// learn takes in a point that was read.
+func (w *watch) learn(p point) {
+	n, err := narrowOf(p)
+	if err != nil {
+		w.lost = true // who counts will say so
+		return
+	}
+	old, known := w.find(p.id)
+	more := n.verdicts - old.verdicts
+	if n.stamp <= w.through && w.phase != learning && more != 0 && (!known || w.phase == checking) {
+		w.lost = true // whether these verdicts are among those that were counted is not known
+		return
+	}
+	if w.phase != learning {
+		w.sum.revision += more
+	}
+	now := seen{n, p.has(fieldContent), !p.has(fieldContent) && !p.has(fieldSeq)}
+	w.recent[p.id] = now
+	if now.content {
+		return
+	}
+	calls := make([]narrow, 0, len(w.history)+1)
+	for _, c := range w.history {
+		if c.id != p.id {
+			calls = append(calls, c)
+		}
+	}
+	// What is below the history was let go; it may be there still, until it is cleared away.
+	if last := len(w.history) - 1; !now.gone && (known || last < 0 || n.stamp > w.through || n.seq > w.history[last].seq) {
+		calls = append(calls, n)
+	}
+	h := history{bound: math.MaxInt64}
+	h.add(newestFirst(calls))
+	w.history = h.kept
+}
+
+// advance moves up to where nothing arrives any more, and forgets what is long settled.
+func (w *watch) advance(low, old int64, judged map[string]int64) {
+	if w.phase == learning {
+		return
+	}
+	for id, p := range w.recent {
+		if p.stamp > w.through && p.stamp <= low {
+			w.sum = p.added(w.sum)
+		}
+		if _, still := judged[id]; p.stamp <= old && !still {
+			delete(w.recent, id)
+		}
+	}
+	w.through = max(w.through, low)
+	w.lost = w.lost || len(w.recent) > watchRecent
+}
+
+// added is a tally with a point more.
+func (p *seen) added(sum tally) tally {
+	if p.content {
+		sum.duplicates--
+		return sum
+	}
+	sum.calls++
+	sum.duplicates++
+	return sum
+}
+
+func (w *watch) sighting() *sighting {
+	sum := w.sum
+	for _, p := range w.recent {
+		if p.stamp > w.through {
+			sum = p.added(sum)
+		}
+	}
+	sum.revision += sum.calls
+	return &sighting{sum, w.history}
+}
+
+// watch begins to watch a tool: it reads the history and what is recent, then counts, and
+// then sees that nothing was judged meanwhile.
+func (s *backend) watch(ctx context.Context, t *tool) error {
+	low, err := s.lowWater(ctx)
+	if err != nil {
+		return err
+	}
+	w := &watch{mark: t.p.word(fieldDeleted), began: time.Now(), recent: map[string]seen{}, through: low - s.idle()}
+	if w.history, err = s.kept(ctx, t.life); err != nil || len(w.history) >= maxIDs {
+		return err
+	}
+	for _, c := range w.history {
+		if c.stamp > w.through {
+			w.recent[c.id] = seen{narrow: c}
+		}
+	}
+	of := map[string]*watch{t.life: w}
+	if err := s.lookAfter(ctx, of, low); err != nil || w.lost || len(w.recent) > watchRecent {
+		return err
+	}
+	if w.sum, err = s.tallyUpTo(ctx, t.life, s.settled.most(t.life, t.base()), low); err != nil {
+		return err
+	}
+	w.sum.revision -= w.sum.calls
+	w.through = low
+	for _, p := range w.recent {
+		if p.stamp > low {
+			w.sum.revision += p.verdicts
+		}
+	}
+	w.phase = checking
+	if err := s.lookAfter(ctx, of, low); err != nil || w.lost {
+		return err
+	}
+	w.phase = watching
+	s.watches.put(t.life, w)
+	return nil
+}
