@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,12 +18,21 @@ const maxBodyDepth = 6
 // doc and reply are how structured outputs are read.
 type (
 	doc   = errortext.Doc
-	reply struct{ errortext.Reply }
+	reply struct {
+		errortext.Reply
+		undone int32 // the only member, which says that something was not done
+	}
 )
 
 func parseDoc(s string) *doc { return errortext.Parse(s) }
 
-func readReply(d *doc, i int32) *reply { return &reply{errortext.ReadReply(d, i)} }
+func readReply(d *doc, i int32) *reply {
+	r := &reply{Reply: errortext.ReadReply(d, i)}
+	if c := d.Nodes[i].Child; r.Members == 1 && d.Nodes[c].Kind == loosejson.False && strings.HasSuffix(d.Nodes[c].Key, "ed") {
+		r.undone = c // {"routed": false}
+	}
+	return r
+}
 
 // evidence is what the object itself says against the call.
 func (r *reply) evidence(v *view) (finding, bool) {
@@ -38,7 +48,7 @@ func (r *reply) evidence(v *view) (finding, bool) {
 		if r.Doc.Nodes[member].Kind == loosejson.Array && phrases.HasAny(v.ask.names, inspectors) {
 			return finding{}, false // what it was asked to find
 		}
-		f := fails("body-error", r.Doc.Words(member), "its member "+key+" describes an error")
+		f := fails("body-error", r.Said(), "its member "+key+" describes an error")
 		f.sure = r.Members <= 8 && !r.Record
 		return f, true
 	case errortext.ByCode:
@@ -48,6 +58,9 @@ func (r *reply) evidence(v *view) (finding, bool) {
 	case errortext.ByStatus:
 		return fails("body-status", r.Said(), "its status is “"+textsafe.Line(r.Doc.Nodes[member].Val, 20)+"”"), true
 	default:
+	}
+	if at := r.undone; at != 0 && phrases.HasAny(v.ask.names, actors) {
+		return fails("body-flag", "", "its only member “"+r.Doc.Nodes[at].Key+"” says that it was not done").unsure(), true
 	}
 	return finding{}, false
 }
@@ -115,11 +128,14 @@ func bodyConstructed(v *view, val string, depth int) (finding, bool) {
 // bodyObject weighs what an object says itself against what is inside.
 func bodyObject(v *view, d *doc, i int32, depth int) (finding, bool) {
 	r := readReply(d, i)
-	if r.Exit != 0 && d.Nodes[r.Exit].Kind == loosejson.Number {
+	if r.Exit != 0 && d.Nodes[r.Exit].Kind == loosejson.Number && (!r.Record || !r.IsRecord()) {
 		return r.byExit(v, depth)
 	}
 	f, bad := r.evidence(v)
 	inner, some := r.inside(v, depth)
+	if !bad && !some && r.Nothing != 0 {
+		return nothingFound("its status is “" + d.Nodes[r.Nothing].Val + "”"), true
+	}
 	switch {
 	case bad && some && inner.bad():
 		return inner, true
@@ -130,7 +146,12 @@ func bodyObject(v *view, d *doc, i int32, depth int) (finding, bool) {
 	case some:
 		return inner, true
 	case len(r.Named) > 0 && r.Others == len(r.Named):
-		if f, ok := itemsFinding(v, d, i, depth); ok {
+		if f, ok := itemsFinding(v, d, slices.Values(r.Named), int32(len(r.Named)), depth); ok {
+			return f, true
+		}
+	case len(r.Payloads) == 0 && !v.ask.reads && !v.ask.troubled && r.list(i) != 0:
+		list := r.list(i)
+		if f, ok := itemsFinding(v, d, children(d, list), d.Nodes[list].Count, depth); ok && f.rule == "body-error" && f.bad() {
 			return f, true
 		}
 	case r.Warning != 0:
@@ -173,7 +194,7 @@ func condition(s string, lower bool) bool {
 func (r *reply) inside(v *view, depth int) (finding, bool) {
 	hollow := 0
 	for _, c := range slices.Concat(r.Envelopes, r.Payloads) {
-		if r.isData(c) {
+		if r.isData(c) || v.ask.reads && r.Members > 3 && r.Message == 0 && r.Doc.Nodes[c].Key == "value" {
 			continue
 		}
 		f, ok := bodyValue(v, r.Doc, c, depth+1)
@@ -226,9 +247,7 @@ func (r *reply) byExit(v *view, depth int) (finding, bool) {
 // no members at all are an empty result.
 func (r *reply) plain(v *view) (finding, bool) {
 	if r.Members == 0 {
-		f := half("empty-result", "", "the result is an empty object")
-		f.cause = causeEmpty
-		return f, true
+		return nothingFound("the result is an empty object"), true
 	}
 	if r.Message == 0 || r.Members > 3 || r.Good || r.Settled || r.Record || r.Others > 1 || r.hasResult() {
 		return finding{}, false
@@ -252,9 +271,7 @@ const maxItems = 40
 func bodyArray(v *view, d *doc, i int32, depth int) (finding, bool) {
 	n := &d.Nodes[i]
 	if n.Count == 0 {
-		f := half("empty-result", "", "the result is an empty list")
-		f.cause = causeEmpty
-		return f, true
+		return nothingFound("the result is an empty list"), true
 	}
 	if listsRejections(d, i) {
 		return fails("body-error", d.Words(n.Child), "it lists what is wrong with the arguments"), true
@@ -262,16 +279,18 @@ func bodyArray(v *view, d *doc, i int32, depth int) (finding, bool) {
 	if n.Count == 1 && n.Child != 0 && d.Nodes[n.Child].Kind != loosejson.Object {
 		return bodyValue(v, d, n.Child, depth+1)
 	}
-	return itemsFinding(v, d, i, depth)
+	return itemsFinding(v, d, children(d, i), n.Count, depth)
 }
 
 // itemsFinding judges the elements of a list, or the members of an object that
 // maps names to replies.
-func itemsFinding(v *view, d *doc, i int32, depth int) (finding, bool) {
-	n := &d.Nodes[i]
+func itemsFinding(v *view, d *doc, items iter.Seq[int32], count int32, depth int) (finding, bool) {
 	var bad, seen int
 	var worst finding
-	for c := n.Child; c != 0 && seen < maxItems; c = d.Nodes[c].Next {
+	for c := range items {
+		if seen == maxItems {
+			break
+		}
 		seen++
 		f, ok := itemFinding(v, d, c, depth)
 		if !ok || !f.bad() {
@@ -285,10 +304,25 @@ func itemsFinding(v *view, d *doc, i int32, depth int) (finding, bool) {
 	switch {
 	case bad == 0:
 		return finding{}, false
-	case bad == seen && int32(seen) == n.Count:
+	case bad == seen && int32(seen) == count:
 		return worst, true
 	}
 	return half("body-mixed", worst.quote, "some elements of the list report errors and some do not"), true
+}
+
+// children are the nodes right below one.
+func children(d *doc, i int32) iter.Seq[int32] {
+	return func(yield func(int32) bool) {
+		for c := d.Nodes[i].Child; c != 0 && yield(c); c = d.Nodes[c].Next {
+		}
+	}
+}
+
+// nothingFound is a result without content.
+func nothingFound(why string) finding {
+	f := half("empty-result", "", why)
+	f.cause = causeEmpty
+	return f
 }
 
 // itemFinding judges one of several elements. Texts are left alone: lines of a
@@ -303,8 +337,28 @@ func itemFinding(v *view, d *doc, c int32, depth int) (finding, bool) {
 		if typ := d.Member(c, "type"); typ != 0 && d.Nodes[typ].Val == "text" { // MCP content
 			return r.inside(v, depth+1)
 		}
+		if list := r.list(c); list != 0 && depth < maxBodyDepth {
+			return itemsFinding(v, d, children(d, list), d.Nodes[list].Count, depth+1)
+		}
 	}
 	return finding{}, false
+}
+
+// list is the list of objects that is all that an object holds, beside a name for it.
+func (r *reply) list(i int32) (found int32) {
+	if r.Members > 2 || r.Record {
+		return 0
+	}
+	for c := range children(r.Doc, i) {
+		n := &r.Doc.Nodes[c]
+		if n.Child != 0 && (found != 0 || n.Kind != loosejson.Array || r.Doc.Nodes[n.Child].Kind != loosejson.Object) {
+			return 0
+		}
+		if n.Child != 0 {
+			found = c
+		}
+	}
+	return found
 }
 
 // listsRejections reports whether a list holds the faults that a schema
@@ -327,9 +381,7 @@ func (r *reply) nothing(hollow int) (finding, bool) {
 	if len(r.Payloads) == 0 || r.hasResult() && hollow < len(r.Payloads) || r.Others > 0 || r.Message != 0 || r.Good {
 		return finding{}, false
 	}
-	f := half("empty-result", "", "its result is empty")
-	f.cause = causeEmpty
-	return f, true
+	return nothingFound("its result is empty"), true
 }
 
 // hasResult reports whether a payload holds anything.

@@ -18,7 +18,7 @@ func errorHeading(v *view, t *text) (finding, bool) {
 	if crossed(first) && !v.ask.reads && t.short(4, 1000) {
 		return fails("error-heading", first.s, "it is marked as failed, and complains").unsure(), true
 	}
-	if !v.headsError(t, low) && (!t.reply || !errortext.HeadsReply(low)) || !t.short(40, 6000) && !opensReport(low) || v.echoes(first.s) {
+	if !v.headsError(t, first.s, low) && (!t.reply || !errortext.HeadsReply(low)) || !t.short(40, 6000) && !opensReport(low) || v.echoes(first.s) {
 		return finding{}, false
 	}
 	if v.quotes(t) && (v.ask.troubled || !t.short(60, 4000) || !opensReport(low) && (t.total > 1 || !errortext.HeadsQualified(errortext.Strip(low)))) {
@@ -48,21 +48,46 @@ func crossed(l *line) bool {
 
 // headsError reports whether a first line, in lower case, is that of an error
 // message, given what the tool is for and what follows.
-func (v *view) headsError(t *text, low string) bool {
+func (v *view) headsError(t *text, first, low string) bool {
 	if errortext.Heads(low) || errortext.HeadsShortly(low) && (t.total <= 2 || errortext.Heads(t.at(1).low())) {
 		return true
 	}
 	if t.total <= 2 && (!v.ask.reads || t.total == 1 && v.ask.command == "") && (v.said(low) || closesPlainly(low) || logged(low) && errortext.Heads(strings.TrimLeft(low, "0123456789-/:.,+tz[] "))) {
 		return true
 	}
+	if t.total <= 2 && !v.ask.reads && (t.total == 1 && numberedMessage(first) || namedCondition(first, t.total == 1)) {
+		return true
+	}
 	mayQualify := !v.ask.reads || v.ask.command == "" && t.short(2, 400) && !v.ask.troubled
 	return mayQualify && errortext.HeadsQualified(errortext.Strip(low))
+}
+
+// numberedMessage recognises the reply of an instrument or driver that is but a
+// negative error number and its meaning in quotation marks: -113,"Undefined header".
+func numberedMessage(s string) bool {
+	num, said, ok := strings.Cut(s, ",")
+	if !ok || len(num) < 2 || num[0] != '-' || strings.Trim(num[1:], "0123456789") != "" {
+		return false
+	}
+	said = strings.TrimSpace(said)
+	return len(said) > 4 && said[0] == '"' && strings.IndexByte(said[1:], '"') == len(said)-2
+}
+
+// namedCondition recognises a text that begins with the name of a condition of failure,
+// NOT_FOUND - no queue 'a', or, where alone is set, is nothing else.
+func namedCondition(s string, alone bool) bool {
+	name, said, _ := strings.Cut(s, " ")
+	name = strings.TrimSuffix(name, ":")
+	return errortext.NamesFailure(name) && (alone && said == "" || strings.ContainsRune(name, '_') && said != "")
 }
 
 // said reports whether a line is a complaint of a program or function behind its name,
 // "ldap_bind: Invalid credentials (49)", or of a command behind that of a file.
 func (v *view) said(low string) bool {
 	who, what, ok := strings.Cut(low, ": ")
+	if own, _, cut := strings.Cut(who, " "); cut && len(v.ask.names) > 0 && own == v.ask.names[0] {
+		who = own // "samtools index: failed to ..."
+	}
 	if !ok || who == "" || len(who) > 60 || strings.ContainsAny(who, " \"'`=,;()[]{}<>") || v.ask.command == "" && strings.ContainsAny(who, "/.") {
 		return false
 	}
@@ -70,7 +95,15 @@ func (v *view) said(low string) bool {
 	case "note", "warning", "info", "hint", "title", "subject", "message", "summary", "description", "comment", "topic", "question", "answer", "name", "reason":
 		return false
 	}
-	return strings.Contains(what, " ") && errortext.Heads(what)
+	return strings.Contains(what, " ") && errortext.Heads(what) || endsInCode(who, what)
+}
+
+// endsInCode recognises what a function of a library says of a result that is not 0:
+// "ldap_modify: Object class violation (65)".
+func endsInCode(who, what string) bool {
+	said, code, ok := strings.Cut(what, " (")
+	code, closed := strings.CutSuffix(code, ")")
+	return ok && closed && code != "" && code[0] != '0' && strings.Trim(code, "0123456789") == "" && strings.ContainsRune(who, '_') && strings.Contains(said, " ")
 }
 
 // hedges turn a complaint into a remark: what follows is the result.
@@ -132,7 +165,11 @@ func errorLine(v *view, t *text) (finding, bool) {
 	}
 	for i := range t.lines {
 		l := &t.lines[i]
-		complains := v.ask.command != "" && !relieved && t.short(6, 600) && v.said(l.low())
+		if i < 3 && announces(l.s) && t.at(i+1).has(hasComplaint|hasSoftComplaint) && t.short(8, 1000) && !v.echoes(l.s) {
+			return fails("error-line", t.at(i+1).s, "a line of its own says that it failed").unsure(), true
+		}
+		who, what, _ := strings.Cut(l.low(), ": ")
+		complains := !relieved && t.short(6, 600) && (v.ask.command != "" && v.said(l.low()) || endsInCode(who, what))
 		if !complains && !opensLine(l.low()) && (!errortext.Thrown(l.s) || !strings.Contains(l.s, ": ")) || l.has(hasRelief) || v.echoes(l.s) || strings.Trim(l.low(), "abcdefghijklmnopqrstuvwxyz") == "" { // a cell of a table
 			continue
 		}
@@ -143,6 +180,15 @@ func errorLine(v *view, t *text) (finding, bool) {
 		return f, true
 	}
 	return finding{}, false
+}
+
+// announces reports whether a line is but a word for failure, in capitals.
+func announces(s string) bool {
+	switch strings.Trim(s, "*!:. ") {
+	case "FAILED", "FAILURE", "ERROR", "FAIL", "ABORTED", "REJECTED":
+		return true
+	}
+	return false
 }
 
 // opensLine reports whether a line in lower case opens as an error message by

@@ -38,7 +38,12 @@ func markupError(v *view, t *text) (finding, bool) {
 			return fails("markup-error", title, "the page is an error page").unsure(), true
 		}
 	}
-	if f, ok := faultDocument(head); ok {
+	if i := strings.Index(head, ">error</"); page && i >= 0 {
+		if _, said, ok := strings.Cut(head[i+1:], ">"); ok && strings.HasPrefix(said, ": ") {
+			return fails("markup-error", firstText(">"+said), "a paragraph of the page is an error message").unsure(), true
+		}
+	}
+	if f, ok := faultDocument(head, v.ask.reads); ok {
 		return f, true
 	}
 	return finding{}, false
@@ -46,7 +51,7 @@ func markupError(v *view, t *text) (finding, bool) {
 
 // faultDocument recognises XML whose outer elements report an error: SOAP
 // faults, S3-like <Error><Code>, <error>…</error>, <status>error</status>.
-func faultDocument(head string) (finding, bool) {
+func faultDocument(head string, reads bool) (finding, bool) {
 	body := head
 	for strings.HasPrefix(body, "<?") || strings.HasPrefix(body, "<!") {
 		_, rest, ok := strings.Cut(body, ">")
@@ -55,10 +60,11 @@ func faultDocument(head string) (finding, bool) {
 		}
 		body = strings.TrimSpace(rest)
 	}
-	for _, root := range []string{"<error", "<errors", "<fault", "<exception", "<tool_error", "<tool_use_error", "<failure"} {
-		if rest, ok := strings.CutPrefix(body, root); ok && rest != "" && !phrases.IsWord(rest[0]) {
-			return fails("markup-error", firstText(rest), "the document element is an error"), true
-		}
+	if root := elementName(body); faultRoots[root] {
+		return fails("markup-error", firstText(body), "the document element is an error"), true
+	}
+	if rest, ok := afterOutcome(body[:min(len(body), 1024)]); ok && !reads {
+		return fails("markup-error", firstText(rest), "an element states a failed status"), true
 	}
 	for _, inner := range []string{
 		"<soap:fault", "<soap-env:fault", "<soapenv:fault", "<faultstring", "<status>error", "<status>fail",
@@ -69,6 +75,44 @@ func faultDocument(head string) (finding, bool) {
 		}
 	}
 	return finding{}, false
+}
+
+// faultRoots are document elements, without their namespaces, that are errors.
+var faultRoots = phrases.Words(
+	"error", "errors", "fault", "exception", "tool_error", "tool_use_error", "failure", "exceptionreport", "serviceexceptionreport", "errorresponse",
+	"errordocument", "failureresponse",
+)
+
+// elementName is the name of the element that s begins with, without its namespace.
+func elementName(s string) string {
+	if s == "" || s[0] != '<' {
+		return ""
+	}
+	end := strings.IndexAny(s, " >/\n\t\r")
+	if end < 0 {
+		return ""
+	}
+	name := s[1:end]
+	return name[strings.IndexByte(name, ':')+1:]
+}
+
+// afterOutcome finds the end of an element of a status whose text is a word for
+// failure: <GrpSts>RJCT</GrpSts>.
+func afterOutcome(body string) (rest string, found bool) {
+	for _, end := range []string{"status", "sts", "statuscode", "resultcode", "outcome"} {
+		for s := body; ; {
+			i := strings.Index(s, end+">")
+			if i < 0 {
+				break
+			}
+			s = s[i+len(end)+1:]
+			text, after, ok := strings.Cut(s, "<")
+			if text = strings.TrimSpace(text); ok && text != "" && errortext.IsBadStatus(text) {
+				return after, true
+			}
+		}
+	}
+	return "", false
 }
 
 func between(s, from, to string) string {
@@ -98,15 +142,22 @@ func firstText(s string) string {
 	}
 }
 
-// reportedOutcome: one of the first five lines is "success: false", "status:
+// reportedOutcome: one of the first eight lines is "success: false", "status:
 // error", "isError: true" or "error: …" in a list of such members (YAML, header
 // style).
 func reportedOutcome(v *view, t *text) (finding, bool) {
 	if v.quotes(t) || v.ask.command != "" && v.ask.reads {
 		return finding{}, false
 	}
-	for i := range t.lines[:min(len(t.lines), 5)] {
+	for i := range t.lines[:min(len(t.lines), 8)] {
 		l := &t.lines[i]
+		if _, status, ok := strings.Cut(l.s, ", status: "); ok { // of a line of several members
+			if status, _, _ = strings.Cut(status, ","); status == strings.ToUpper(status) && errortext.FailureName(status) {
+				return fails("reported-outcome", l.s, "a line states a failed status").unsure(), true
+			} else if errortext.NamesNothing(status) {
+				return half("reported-outcome", l.s, "a line says that there is no such thing"), true
+			}
+		}
 		if strings.IndexByte(l.s, ':') < 0 {
 			continue
 		}
@@ -124,13 +175,19 @@ func reportedOutcome(v *view, t *text) (finding, bool) {
 			if val == "true" || val == "yes" {
 				return fails("reported-outcome", afterLine(t, l), "a line says that it failed"), true
 			}
-		case "status", "result", "outcome", "state":
-			if (errortext.IsBadStatus(val) || statusCode(val) >= "400") && t.short(20, 3000) {
+		case "status", "result", "outcome", "state", "response":
+			if (numberedFailure(val) || errortext.IsBadStatus(val) || statusCode(val) >= "400") && t.short(20, 3000) {
 				return fails("reported-outcome", afterLine(t, l), "a line states a failed status"), true
 			}
 		}
 	}
 	return finding{}, false
+}
+
+// numberedFailure recognises an error number and what it means: "32 No such object".
+func numberedFailure(val string) bool {
+	said := strings.TrimLeft(val, "0123456789")
+	return len(said) < len(val) && val[0] != '0' && strings.HasPrefix(said, " ") && errortext.Heads(said)
 }
 
 // afterLine quotes the error or message line of a list of members, else l.

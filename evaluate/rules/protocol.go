@@ -126,7 +126,7 @@ func httpStatus(v *view, t *text) (finding, bool) {
 			return fails("http-status", last.s, "it reports HTTP status "+code).unsure(), true
 		}
 	}
-	if t.short(4, 800) && (!v.ask.reads || t.total == 1) && refusesReply(first) {
+	if t.short(4, 800) && (!v.ask.reads || t.total == 1) && (refusesReply(first) || refusesReply(t.at(1)) && strings.HasPrefix(first.s, "MSH|")) {
 		return fails("http-status", first.s, "the server's reply is a refusal").unsure(), true
 	}
 	if v.quotes(t) && !t.short(12, 1500) {
@@ -145,9 +145,9 @@ func httpStatus(v *view, t *text) (finding, bool) {
 
 // refusesReply reports whether a line is how a server of a line protocol says no: the
 // reply codes 4yz and 5yz of SMTP, FTP and NNTP before a complaint, the tagged NO and
-// BAD of IMAP, the -ERR of POP3 and Redis.
+// BAD of IMAP, the -ERR of POP3 and Redis, the AE and AR of HL7.
 func refusesReply(l *line) bool {
-	if strings.HasPrefix(l.s, "-ERR ") {
+	if strings.HasPrefix(l.s, "-ERR ") || strings.HasPrefix(l.s, "MSA|AE") || strings.HasPrefix(l.s, "MSA|AR") {
 		return true
 	}
 	if code := statusCode(l.s); code >= "400" && len(l.s) > 4 && (l.s[3] == ' ' || l.s[3] == '-') {
@@ -166,14 +166,13 @@ func statusLine(t *text) (finding, bool) {
 	bad := false
 	for i := range t.lines[:min(len(t.lines), 48)] {
 		l := &t.lines[i]
-		if !startsHTTP(l.s) {
+		if l.s[0] == '<' && refusesAddress(l) { // the other side's line in a transcript
+			return fails("http-status", l.s, "the server's reply is a refusal").unsure(), true
+		}
+		rest, ok := afterVersion(l.s)
+		if !ok {
 			continue
 		}
-		low := strings.TrimLeft(l.low(), "<> ")
-		if !strings.HasPrefix(low, "http/") || len(low) < 12 {
-			continue
-		}
-		_, rest, _ := strings.Cut(low, " ")
 		if code := statusCode(rest); code != "" {
 			found, bad = l, code >= "400"
 		}
@@ -184,12 +183,28 @@ func statusLine(t *text) (finding, bool) {
 	return fails("http-status", found.s, "the server answered with an error status").unsure(), true
 }
 
-// startsHTTP is a quick look before statusLine reads a line.
-func startsHTTP(s string) bool {
-	for s != "" && (s[0] == '<' || s[0] == '>' || s[0] == ' ') {
-		s = s[1:]
+// afterVersion is what follows the name and version of a protocol that a line begins
+// with, as a status line does: HTTP/1.1, HTTP/2, SIP/2.0, RTSP/1.0.
+func afterVersion(s string) (string, bool) {
+	s = strings.TrimLeft(s, "<> ")
+	i := strings.IndexByte(s[:min(len(s), 6)], '/')
+	if i < 3 || len(s) < i+5 || !phrases.IsDigit(s[i+1]) || s[i+2] != ' ' && s[i+2] != '.' {
+		return "", false
 	}
-	return s != "" && s[0]|0x20 == 'h'
+	for k := range i {
+		if !phrases.IsAlpha(s[k]) {
+			return "", false
+		}
+	}
+	_, rest, ok := strings.Cut(s[i:], " ")
+	return rest, ok
+}
+
+// refusesAddress reports whether a line that the other side sent, behind its arrow, is
+// a refusal with an enhanced status code (RFC 3463).
+func refusesAddress(l *line) bool {
+	s := strings.TrimLeft(l.s, "<*-~ ")
+	return len(s) > 9 && statusCode(s) >= "400" && (s[4] == '4' || s[4] == '5') && s[5] == '.' && phrases.IsDigit(s[6])
 }
 
 // statusCode is the three digits that s starts with, if they are a status.
@@ -274,8 +289,11 @@ func sqlError(v *view, t *text) (finding, bool) {
 	return finding{}, false
 }
 
-// isEngineError recognises "ERROR 1064 (42000): …" and `near "x": syntax error`.
+// isEngineError recognises "ERROR 1064 (42000): …", "Msg 8134, Level 16, …" and `near "x": syntax error`.
 func isEngineError(low string) bool {
+	if rest, ok := strings.CutPrefix(low, "msg "); ok && phrases.IsDigit(rest[0]) && strings.Contains(rest, ", level ") {
+		return true
+	}
 	rest, ok := strings.CutPrefix(low, "error ")
 	if ok && len(rest) > 5 && phrases.IsDigit(rest[0]) && phrases.IsDigit(rest[3]) && strings.Contains(rest[:min(len(rest), 14)], "(") {
 		return true

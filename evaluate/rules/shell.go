@@ -67,6 +67,9 @@ func shellError(v *view, t *text) (finding, bool) {
 		hits++
 		hit = firstLine(hit, l)
 	}
+	if first := t.first(); hits+masks == 0 && t.total == 1 && v.ask.command != "" && strings.HasPrefix(first.low(), "parse error: ") && strings.Contains(first.low(), " at line ") {
+		return fails("shell-error", first.s, "a command could not parse what it was given"), true
+	}
 	switch {
 	case hits > 0:
 		return v.shellFailure(t, hit, hits), true

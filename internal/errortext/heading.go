@@ -31,7 +31,7 @@ var firmHeads = []string{
 	"malformed ", "unhandled", "tool call failed", "api error", "database error", "sql error", "io error", "i/o error",
 	"oserror", "system error", "edit failed", "edit rejected", "action failed", "call failed", "search failed",
 	"task failed", "job failed", "the request failed", "the operation failed", "the command failed", "the tool failed",
-	"missing: ", "undefined control sequence", "latex error", "emergency stop", "npm err!", "npm error", "make: ***", "cmake error", "conflict (", "insufficient ", "错误", "失败",
+	"missing: ", "e::", "undefined control sequence", "latex error", "emergency stop", "npm err!", "npm error", "make: ***", "cmake error", "conflict (", "insufficient ", "错误", "失败",
 	"请求失败", "erreur", "fehler:", "erro:", "ошибка",
 }
 
@@ -87,6 +87,9 @@ func Heads(low string) bool {
 	if head, ok := phrases.HasPrefixAny(s, firmHeads); ok {
 		return headFits(head, s)
 	}
+	if strings.HasPrefix(s, "a") && phrases.ContainsAny(s[:min(len(s), 60)], happened) {
+		return true
+	}
 	if code, _, _ := strings.Cut(s, " "); strings.HasSuffix(code, "_error") && phrases.NameLen(code) == len(code) {
 		return true // CLIENT_ERROR bad data chunk
 	}
@@ -96,6 +99,9 @@ func Heads(low string) bool {
 	}
 	return false
 }
+
+// happened, behind "a" or "an" and an adjective, begin a message.
+var happened = []string{" error occurred", " error has occurred", " exception occurred", " exception has occurred"}
 
 // headFits tells the heads that also start ordinary sentences.
 func headFits(head, s string) bool {

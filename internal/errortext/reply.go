@@ -30,6 +30,8 @@ type Reply struct {
 	Exit      int32 // is the exit status of a process
 	Stderr    int32
 	Warning   int32
+	Severe    int32   // lists remarks on the request, errors among them
+	Nothing   int32   // is a word for finding nothing
 	Payloads  []int32 // hold the result
 	Envelopes []int32 // hold metadata about the call
 	Good      bool    // a member says that it succeeded
@@ -64,7 +66,7 @@ func (r *Reply) member(c int32, ro role) {
 	case roleMessage:
 		r.says(c)
 	case rolePayload:
-		if n := &r.Doc.Nodes[c]; n.Kind == loosejson.String && phrases.FoldedIn(n.Val, badStatus) {
+		if n := &r.Doc.Nodes[c]; n.Kind == loosejson.String && IsBadStatus(n.Val) {
 			r.Status = c
 		}
 		r.Payloads = append(r.Payloads, c)
@@ -93,6 +95,9 @@ func (r *Reply) member(c int32, ro role) {
 		} else if r.Err == 0 && strings.HasSuffix(key, "errors") && r.Doc.listsMessages(c) {
 			r.Err = c // userErrors
 			return
+		} else if r.Doc.severe(c) != 0 {
+			r.Severe = c
+			return
 		}
 		r.other(c)
 	}
@@ -116,6 +121,9 @@ func (r *Reply) says(c int32) {
 	}
 	if r.Err == 0 && r.Doc.ListsFaults(c) {
 		r.Err = c
+	}
+	if r.Doc.severe(c) != 0 {
+		r.Severe = c
 	}
 }
 
@@ -150,12 +158,16 @@ func (r *Reply) outcome(c int32, ro role) {
 		r.Code = c
 	case num >= 200 && num < 300:
 		r.Good = true
-	case ro == roleStatus && phrases.FoldedIn(n.Val, badStatus):
-		r.Status = c
 	case ro == roleStatus && (strings.EqualFold(n.Val, "ok") || strings.EqualFold(n.Val, "success") || strings.EqualFold(n.Val, "succeeded")):
 		r.Good = true
+	case ro == roleStatus && IsBadStatus(n.Val):
+		r.Status = c
+	case ro == roleCode && n.Kind == loosejson.String && NormalKey(n.Key) != "code" && IsBadStatus(n.Val):
+		r.Code = c
 	case ro == roleStatus && n.Kind == loosejson.String:
-		r.Settled = true
+		if r.Settled = true; NamesNothing(n.Val) {
+			r.Nothing = c
+		}
 	}
 }
 
@@ -181,6 +193,8 @@ func (r *Reply) Failure() (Ground, int32) {
 		return NoGround, 0 // of what happened to something, or was found in it
 	case r.Err != 0 && (!r.Good || !r.Record):
 		return ByError, r.Err
+	case r.Severe != 0 && len(r.Payloads) == 0 && r.Others <= 2 && !r.Good:
+		return ByError, r.Severe
 	case r.Code != 0 && (r.Message != 0 || r.Members <= 3 || NormalKey(r.Doc.Nodes[r.Code].Key) != "code"):
 		return ByCode, r.Code
 	case r.Status != 0 && (r.Message != 0 && !r.Record || r.Members <= 2 || !r.Record && r.Others == 0):
@@ -195,7 +209,7 @@ func (r *Reply) IsRecord() bool { return r.Moments > 1 || r.Findings }
 
 // Said is the text that explains the outcome best.
 func (r *Reply) Said() string {
-	for _, c := range []int32{r.Err, r.Message, r.Stderr, r.Status, r.Code} {
+	for _, c := range []int32{r.Err, r.Doc.severe(r.Severe), r.Message, r.Stderr, r.Status, r.Code} {
 		if c == 0 {
 			continue
 		}

@@ -39,9 +39,9 @@ var roleNames = map[role]string{
 	roleFailed:  "iserror failed haserror haserrors failure timedout",
 	roleSuccess: "sucesso exito erfolg succes success ok succeeded successful issuccess issuccessful",
 	roleStatus:  "statut estado stato status responsestatus statustext outcome",
-	roleCode:    "statuscode httpstatus httpcode code httpstatuscode cod responsecode",
+	roleCode:    "statuscode httpstatus httpcode code httpstatuscode cod responsecode resultcode",
 	roleErrno:   "errorcode errcode errno retcode errnum",
-	roleMessage: "mensagem mensaje messaggio nachricht meldung message msg detail details reason description info messages title note information",
+	roleMessage: "mensagem mensaje messaggio nachricht meldung message msg detail details reason description info messages title note information refusalreason failurereason statusreason declinereason errorreason",
 	rolePayload: "response result results output data content text body observation answer stdout return value items " +
 		"payload records rows matches structuredcontent",
 	roleEnvelope: "meta header headers metadata state",
@@ -214,20 +214,18 @@ func (d *Doc) Words(i int32) string {
 			}
 		default:
 		}
-		if first == "" {
+		if first == "" && d.Nodes[c].Key != "severity" {
 			first = w
 		}
 	}
 	return first
 }
 
-// badStatus are values of a status member that say the call failed.
+// badStatus are values of a status member that say the call failed, beside the names
+// of conditions.
 var badStatus = phrases.Words(
-	"error", "fail", "failed", "failure", "errored", "err", "exception", "timeout", "timed out", "unauthorized",
-	"forbidden", "bad request", "denied", "fatal", "nok", "ko", "invalid", "rejected", "internal server error",
-	"erreur", "erro", "fehler", "fehlgeschlagen", "errore", "fout", "échec", "fallido", "falhou", "fallito", "mislukt", "ошибка", "失败", "错误", "エラー", "오류",
-	"unavailable", "bad_request", "invalid_request", "not_found", "zero_results_error", "request_denied",
-	"over_query_limit", "invalid request", "not ok", "unsuccessful", "aborted", "crashed",
+	"timed out", "bad request", "internal server error", "invalid request", "not ok", "erreur", "erro", "fehler", "fehlgeschlagen", "errore", "fout", "échec", "fallido", "falhou", "fallito", "mislukt", "ошибка", "失败", "错误", "エラー", "오류",
+	"over_query_limit",
 )
 
 // Member finds a member of an object by its exact key, 0 if there is none.
@@ -242,7 +240,7 @@ func (d *Doc) Member(i int32, key string) int32 {
 
 // IsBadStatus reports whether the value of a status member says that the call
 // failed.
-func IsBadStatus(s string) bool { return phrases.FoldedIn(s, badStatus) }
+func IsBadStatus(s string) bool { return FailureName(s) || phrases.FoldedIn(s, badStatus) }
 
 // IsVoid reports whether the value of an error member means that there is none.
 func IsVoid(s string) bool { return phrases.FoldedIn(s, voidTexts) }

@@ -1,0 +1,46 @@
+package errortext_test
+
+import (
+	"testing"
+
+	"memoryd/internal/errortext"
+)
+
+func TestNamesOfConditions(t *testing.T) {
+	for _, s := range []string{
+		"NOT_FOUND", "INVALID_ARGUMENT", "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "failed", "Refused", "BadNodeIdUnknown", "client-error-not-possible",
+		"client-error-document-format-not-supported", "NotFound", "NoSuchBucket", "insufficient_funds", "RJCT", "ALREADY_EXISTS", "server-error-busy",
+	} {
+		if !errortext.FailureName(s) {
+			t.Errorf("%q names no failure", s)
+		}
+	}
+	for _, s := range []string{
+		"", "ok", "OK", "NO_ERROR", "NoError", "successful-ok", "Good", "COMPLETED_WITH_ERRORS", "without_errors", "pending", "unknown", "expired", "missing",
+		"Badge", "a failed attempt", "https://x.test/error", "error-free", "shipped", "COMPLETED", "requires_payment_method",
+	} {
+		if errortext.FailureName(s) {
+			t.Errorf("%q names a failure", s)
+		}
+	}
+	for s, want := range map[string]bool{"NOT_FOUND": true, "BadMethodInvalid": true, "ERROR": false, "Badminton": false, "Failed": false, "MAX_SIZE": false, "not_found": false} {
+		if errortext.NamesFailure(s) != want {
+			t.Errorf("NamesFailure(%q) is %v", s, !want)
+		}
+	}
+}
+
+func TestRemarksOnARequest(t *testing.T) {
+	for out, want := range map[string]string{
+		`{"resourceType":"OperationOutcome","issue":[{"severity":"warning","diagnostics":"w"},{"severity":"error","diagnostics":"identifier is required"}]}`: "identifier is required",
+		`{"resourceType":"OperationOutcome","issue":[{"severity":"fatal","diagnostics":"no such patient"}]}`:                                                 "no such patient",
+		`{"issue":[{"severity":"information","diagnostics":"deleted"}]}`:                                                                                     "",
+		`{"issues":[{"severity":"error","title":"Crash"}],"result":{"total":1}}`:                                                                             "",
+		`{"alerts":[{"severity":"error","title":"Disk full"}]}`:                                                                                              "",
+	} {
+		line, found := errortext.Find(out)
+		if found != (want != "") || found && line != want {
+			t.Errorf("%s: found %v, %q", out, found, line)
+		}
+	}
+}
