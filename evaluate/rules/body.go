@@ -18,21 +18,12 @@ const maxBodyDepth = 6
 // doc and reply are how structured outputs are read.
 type (
 	doc   = errortext.Doc
-	reply struct {
-		errortext.Reply
-		undone int32 // the only member, which says that something was not done
-	}
+	reply struct{ errortext.Reply }
 )
 
 func parseDoc(s string) *doc { return errortext.Parse(s) }
 
-func readReply(d *doc, i int32) *reply {
-	r := &reply{Reply: errortext.ReadReply(d, i)}
-	if c := d.Nodes[i].Child; r.Members == 1 && d.Nodes[c].Kind == loosejson.False && strings.HasSuffix(d.Nodes[c].Key, "ed") {
-		r.undone = c // {"routed": false}
-	}
-	return r
-}
+func readReply(d *doc, i int32) *reply { return &reply{errortext.ReadReply(d, i)} }
 
 // evidence is what the object itself says against the call.
 func (r *reply) evidence(v *view) (finding, bool) {
@@ -59,8 +50,8 @@ func (r *reply) evidence(v *view) (finding, bool) {
 		return fails("body-status", r.Said(), "its status is “"+textsafe.Line(r.Doc.Nodes[member].Val, 20)+"”"), true
 	default:
 	}
-	if at := r.undone; at != 0 && phrases.HasAny(v.ask.names, actors) {
-		return fails("body-flag", "", "its only member “"+r.Doc.Nodes[at].Key+"” says that it was not done").unsure(), true
+	if r.Undone != 0 && phrases.HasAny(v.ask.names, actors) {
+		return fails("body-flag", "", "its only member “"+r.Doc.Nodes[r.Undone].Key+"” says that it was not done").unsure(), true
 	}
 	return finding{}, false
 }

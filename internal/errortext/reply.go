@@ -32,6 +32,7 @@ type Reply struct {
 	Warning   int32
 	Severe    int32   // lists remarks on the request, errors among them
 	Nothing   int32   // is a word for finding nothing
+	Undone    int32   // is alone and says that something was not done: {"routed": false}
 	Payloads  []int32 // hold the result
 	Envelopes []int32 // hold metadata about the call
 	Good      bool    // a member says that it succeeded
@@ -98,6 +99,8 @@ func (r *Reply) member(c int32, ro role) {
 		} else if r.Doc.severe(c) != 0 {
 			r.Severe = c
 			return
+		} else if n := &r.Doc.Nodes[c]; r.Members == 1 && n.Kind == loosejson.False && strings.HasSuffix(n.Key, "ed") {
+			r.Undone = c
 		}
 		r.other(c)
 	}

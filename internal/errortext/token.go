@@ -1,6 +1,7 @@
 package errortext
 
 import (
+	"bytes"
 	"strings"
 
 	"memoryd/internal/loosejson"
@@ -31,15 +32,21 @@ var (
 // words joined by underscores, hyphens, points or capitals, as protocols name theirs:
 // NOT_FOUND, PERMISSION_DENIED, client-error-not-possible, BadNodeIdUnknown, Refused.
 func FailureName(s string) bool {
-	words := conditionWords(s)
-	failed := false
-	for i, w := range words {
+	var words condition
+	if !words.read(s) {
+		return false
+	}
+	failed, before := false, 0
+	for start := 0; start < words.n; {
+		w := words.from(start, 1)
+		pair := words.text[before : start+len(w)] // with the word before it
 		switch {
-		case failureWords[w], softWords[w] && len(words) > 1, i > 0 && failurePairs[words[i-1]+" "+w]:
+		case failureWords[string(w)], softWords[string(w)] && len(w) < words.n, failurePairs[string(pair)]:
 			failed = true
-		case fineWords[w] && (w != "no" || i+1 == len(words) || !failurePairs["no "+words[i+1]]) && (w != "allowed" && w != "ok" || i == 0 || words[i-1] != "not"):
+		case fineWords[string(w)] && !bytes.HasPrefix(pair, []byte("not ")) && !failurePairs[string(words.from(start, 2))]:
 			return false
 		}
+		before, start = start, start+len(w)+1
 	}
 	return failed
 }
@@ -47,36 +54,61 @@ func FailureName(s string) bool {
 // NamesFailure reports whether s can be nothing but such a name: of several words,
 // in capitals or written together.
 func NamesFailure(s string) bool {
-	if len(s) < 5 || s[0] < 'A' || s[0] > 'Z' || !strings.ContainsRune(s, '_') && !strings.HasPrefix(s, "Bad") {
+	if len(s) < 5 || s[0] < 'A' || s[0] > 'Z' {
 		return false
 	}
-	words := conditionWords(s)
-	return len(words) > 1 && (s == strings.ToUpper(s) || words[0] == "bad") && FailureName(s)
+	capitals := strings.ContainsRune(s, '_') && s == strings.ToUpper(s)
+	together := strings.HasPrefix(s, "Bad") && s[3] >= 'A' && s[3] <= 'Z'
+	return (capitals || together) && FailureName(s)
 }
 
-// conditionWords are the words of a name, in lower case, or nil when s is none.
-func conditionWords(s string) []string {
-	if len(s) < 3 || len(s) > 64 || !phrases.IsAlpha(s[0]) {
-		return nil
+// condition holds the words of a name in lower case, with blanks between them.
+type condition struct {
+	text [2 * maxName]byte
+	n    int
+}
+
+const maxName = 64
+
+// read takes a name apart; it reports whether s is one.
+func (c *condition) read(s string) bool {
+	if len(s) < 2 || len(s) > maxName || !phrases.IsAlpha(s[0]) {
+		return false
 	}
-	var words []string
-	start := 0
-	for i := 0; i <= len(s); i++ {
-		end := i == len(s) || strings.IndexByte("_-.", s[i]) >= 0
-		hump := !end && i > start && s[i] >= 'A' && s[i] <= 'Z' && s[i-1] >= 'a' && s[i-1] <= 'z'
-		switch {
-		case end || hump:
-			if i > start {
-				words = append(words, strings.ToLower(s[start:i]))
+	for i := range len(s) {
+		b := s[i]
+		if b >= 'A' && b <= 'Z' {
+			if b |= 0x20; i > 0 && s[i-1] >= 'a' && s[i-1] <= 'z' {
+				c.put(' ')
 			}
-			if start = i; end {
-				start++
+		} else if b == '_' || b == '-' || b == '.' {
+			b = ' '
+		} else if !phrases.IsWord(b) {
+			return false
+		}
+		c.put(b)
+	}
+	return true
+}
+
+func (c *condition) put(b byte) {
+	if b != ' ' || c.text[c.n-1] != ' ' {
+		c.text[c.n] = b
+		c.n++
+	}
+}
+
+// from gives so many words from start on, or as many as there are.
+func (c *condition) from(start, words int) []byte {
+	end := start
+	for ; end < c.n; end++ {
+		if c.text[end] == ' ' {
+			if words--; words == 0 {
+				break
 			}
-		case !phrases.IsWord(s[i]):
-			return nil
 		}
 	}
-	return words
+	return c.text[start:end]
 }
 
 // nothingStatus are values of a status member that say that there was nothing to find.
