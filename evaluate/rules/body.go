@@ -143,8 +143,10 @@ func bodyObject(v *view, d *doc, i int32, depth int) (finding, bool) {
 	case len(r.Payloads) == 0 && !v.ask.reads && !v.ask.troubled && r.list(i) != 0:
 		list := r.list(i)
 		if f, ok := itemsFinding(v, d, children(d, list), d.Nodes[list].Count, depth); ok && f.rule == "body-error" && f.bad() {
-			return f, true
+			return f.unsure(), true
 		}
+	case r.Failed != 0:
+		return half("body-mixed", d.Words(r.Failed), "some of it failed and some did not"), true
 	case r.Warning != 0:
 		return half("body-warning", d.Words(r.Warning), "the result carries a warning"), true
 	}
@@ -173,9 +175,12 @@ func (r *reply) coded(i int32) (finding, bool) {
 }
 
 // condition reports whether a text is the name of one: words joined by underscores, in
-// capitals or, where lower is set, in lower case, none of which tells of a success.
+// capitals or, where lower is set, written otherwise, none of which tells of a success.
 func condition(s string, lower bool) bool {
 	low := strings.ToLower(s)
+	if lower && errortext.FailureName(s) || lower && strings.HasPrefix(s, "No") && len(s) > 3 && s[2] >= 'A' && s[2] <= 'Z' {
+		return true
+	}
 	return len(s) < 64 && strings.Contains(s, "_") && phrases.NameLen(low) == len(s) && (s == strings.ToUpper(s) || lower && s == low) &&
 		!phrases.ContainsAny(low, []string{"success", "ok", "created", "accept", "complete", "queued", "pending", "sent", "done"})
 }
@@ -328,8 +333,17 @@ func itemFinding(v *view, d *doc, c int32, depth int) (finding, bool) {
 		if typ := d.Member(c, "type"); typ != 0 && d.Nodes[typ].Val == "text" { // MCP content
 			return r.inside(v, depth+1)
 		}
+		for _, e := range r.Envelopes {
+			if d.Nodes[e].Kind != loosejson.Object {
+				continue
+			}
+			if f, ok := readReply(d, e).evidence(v); ok {
+				return f, true
+			}
+		}
 		if list := r.list(c); list != 0 && depth < maxBodyDepth {
-			return itemsFinding(v, d, children(d, list), d.Nodes[list].Count, depth+1)
+			f, ok := itemsFinding(v, d, children(d, list), d.Nodes[list].Count, depth+1)
+			return f.unsure(), ok
 		}
 	}
 	return finding{}, false

@@ -58,6 +58,9 @@ func (v *view) headsError(t *text, first, low string) bool {
 	if t.total <= 2 && !v.ask.reads && (t.total == 1 && numberedMessage(first) || namedCondition(first, t.total == 1)) {
 		return true
 	}
+	if own, rest, ok := strings.Cut(low, " "); ok && !v.ask.reads && v.ask.isNamed(own) && (errortext.Heads(rest) || strings.HasPrefix(rest, "fail ")) {
+		return true
+	}
 	mayQualify := !v.ask.reads || v.ask.command == "" && t.short(2, 400) && !v.ask.troubled
 	return mayQualify && errortext.HeadsQualified(errortext.Strip(low))
 }
@@ -85,7 +88,7 @@ func namedCondition(s string, alone bool) bool {
 // "ldap_bind: Invalid credentials (49)", or of a command behind that of a file.
 func (v *view) said(low string) bool {
 	who, what, ok := strings.Cut(low, ": ")
-	if own, _, cut := strings.Cut(who, " "); cut && len(v.ask.names) > 0 && own == v.ask.names[0] {
+	if own, _, cut := strings.Cut(who, " "); cut && v.ask.isNamed(own) {
 		who = own // "samtools index: failed to ..."
 	}
 	if !ok || who == "" || len(who) > 60 || strings.ContainsAny(who, " \"'`=,;()[]{}<>") || v.ask.command == "" && strings.ContainsAny(who, "/.") {
@@ -95,12 +98,16 @@ func (v *view) said(low string) bool {
 	case "note", "warning", "info", "hint", "title", "subject", "message", "summary", "description", "comment", "topic", "question", "answer", "name", "reason":
 		return false
 	}
-	return strings.Contains(what, " ") && errortext.Heads(what) || endsInCode(who, what)
+	return strings.Contains(what, " ") && errortext.Heads(what) || endsInCode(low)
 }
 
 // endsInCode recognises what a function of a library says of a result that is not 0:
 // "ldap_modify: Object class violation (65)".
-func endsInCode(who, what string) bool {
+func endsInCode(s string) bool {
+	if !strings.HasSuffix(s, ")") {
+		return false
+	}
+	who, what, _ := strings.Cut(s, ": ")
 	said, code, ok := strings.Cut(what, " (")
 	code, closed := strings.CutSuffix(code, ")")
 	return ok && closed && code != "" && code[0] != '0' && strings.Trim(code, "0123456789") == "" && strings.ContainsRune(who, '_') && strings.Contains(said, " ")
@@ -168,8 +175,7 @@ func errorLine(v *view, t *text) (finding, bool) {
 		if i < 3 && announces(l.s) && t.at(i+1).has(hasComplaint|hasSoftComplaint) && t.short(8, 1000) && !v.echoes(l.s) {
 			return fails("error-line", t.at(i+1).s, "a line of its own says that it failed").unsure(), true
 		}
-		who, what, _ := strings.Cut(l.low(), ": ")
-		complains := !relieved && t.short(6, 600) && (v.ask.command != "" && v.said(l.low()) || endsInCode(who, what))
+		complains := !relieved && t.short(6, 600) && (v.ask.command != "" && v.said(l.low()) || endsInCode(l.s))
 		if !complains && !opensLine(l.low()) && (!errortext.Thrown(l.s) || !strings.Contains(l.s, ": ")) || l.has(hasRelief) || v.echoes(l.s) || strings.Trim(l.low(), "abcdefghijklmnopqrstuvwxyz") == "" { // a cell of a table
 			continue
 		}
@@ -194,7 +200,7 @@ func announces(s string) bool {
 // opensLine reports whether a line in lower case opens as an error message by
 // itself. Bullets and quotes before it make it content.
 func opensLine(low string) bool {
-	bare := strings.TrimLeft(low, "│╷|❌✗✖×>!= \t")
+	bare := strings.TrimLeft(low, "│╷|❌✗✖×>!=% \t")
 	if bare != low && errortext.Heads(bare) { // a mark that makes it a heading
 		return true
 	}

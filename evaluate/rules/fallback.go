@@ -15,7 +15,7 @@ var actors = phrases.Words(
 	"save", "upload", "click", "type", "press", "fill", "select", "close", "open", "start", "stop", "think", "log",
 	"record", "submit", "cancel", "clear", "reset", "edit", "append", "mkdir", "touch", "cd", "rename", "modify",
 	"enable", "disable", "register", "login", "logout", "notify", "wait", "transfer", "run", "execute", "trigger", "deploy",
-	"build", "install", "invoke", "call", "launch", "apply", "publish", "schedule", "kill", "terminate",
+	"build", "install", "invoke", "call", "launch", "apply", "publish", "webhook", "schedule", "kill", "terminate",
 )
 
 // inspectors are words of names of tools whose findings are their result.

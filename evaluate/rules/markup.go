@@ -63,8 +63,11 @@ func faultDocument(head string, reads bool) (finding, bool) {
 	if root := elementName(body); faultRoots[root] {
 		return fails("markup-error", firstText(body), "the document element is an error"), true
 	}
+	if end, ok := faultElement(body[:min(len(body), 600)]); ok && !reads {
+		return fails("markup-error", firstText(body[end:]), "an element is an error").unsure(), true
+	}
 	if rest, ok := afterOutcome(body[:min(len(body), 1024)]); ok && !reads {
-		return fails("markup-error", firstText(rest), "an element states a failed status"), true
+		return fails("markup-error", firstText(rest), "an element states a failed status").unsure(), true
 	}
 	for _, inner := range []string{
 		"<soap:fault", "<soap-env:fault", "<soapenv:fault", "<faultstring", "<status>error", "<status>fail",
@@ -93,13 +96,38 @@ func elementName(s string) string {
 		return ""
 	}
 	name := s[1:end]
+	if name != "" && name[0] == '/' {
+		return ""
+	}
 	return name[strings.IndexByte(name, ':')+1:]
+}
+
+// faultElement finds the end of the first tag of an error that holds something:
+// <rpc-error>, <Errors>, <iq type="error">.
+func faultElement(body string) (end int, found bool) {
+	for at := 0; ; {
+		open := strings.IndexByte(body[at:], '<')
+		if open < 0 {
+			return 0, false
+		}
+		at += open
+		tag := strings.IndexByte(body[at:], '>')
+		if tag < 0 {
+			return 0, false
+		}
+		name, inside := elementName(body[at:]), body[at:at+tag]
+		kind := faultRoots[name] || faultRoots[name[strings.LastIndexByte(name, '-')+1:]] || strings.Contains(inside, ` type="error"`)
+		at += tag
+		if kind && body[at-1] != '/' && !strings.HasPrefix(body[at:], "></") {
+			return at, true
+		}
+	}
 }
 
 // afterOutcome finds the end of an element of a status whose text is a word for
 // failure: <GrpSts>RJCT</GrpSts>.
 func afterOutcome(body string) (rest string, found bool) {
-	for _, end := range []string{"status", "sts", "statuscode", "resultcode", "outcome"} {
+	for _, end := range []string{"status", "sts", "statuscode", "resultcode", "outcome", "ack"} {
 		for s := body; ; {
 			i := strings.Index(s, end+">")
 			if i < 0 {
@@ -151,15 +179,15 @@ func reportedOutcome(v *view, t *text) (finding, bool) {
 	}
 	for i := range t.lines[:min(len(t.lines), 8)] {
 		l := &t.lines[i]
+		if strings.IndexByte(l.s, ':') < 0 {
+			continue
+		}
 		if _, status, ok := strings.Cut(l.s, ", status: "); ok { // of a line of several members
 			if status, _, _ = strings.Cut(status, ","); status == strings.ToUpper(status) && errortext.FailureName(status) {
 				return fails("reported-outcome", l.s, "a line states a failed status").unsure(), true
 			} else if errortext.NamesNothing(status) {
 				return half("reported-outcome", l.s, "a line says that there is no such thing"), true
 			}
-		}
-		if strings.IndexByte(l.s, ':') < 0 {
-			continue
 		}
 		key, val, _ := strings.Cut(l.low(), ":")
 		if len(key) > 24 {

@@ -48,9 +48,18 @@ func readOutputs(t *testing.T, name string) []labelled {
 
 // The figures of the sets: score 0 as a sign of label error.
 func TestOutputsOfCommonTools(t *testing.T) {
-	for name, least := range map[string]struct{ precision, recall float64 }{
-		"first.txt": {0.95, 0.90}, "second.txt": {0.95, 0.90}, "third.txt": {0.95, 0.90}, "fourth.txt": {0.95, 0.90}, "fifth.txt": {0.95, 0.90}, "sixth.txt": {0.95, 0.90}, "seventh.txt": {0.95, 0.90}, "eighth.txt": {0.95, 0.90}, "ninth.txt": {0.95, 0.90}, "tenth.txt": {0.95, 0.90}, "eleventh.txt": {0.94, 0.90}, "twelfth.txt": {0.94, 0.90}, "thirteenth.txt": {0.95, 0.90}, "fourteenth.txt": {0.95, 0.90}, "fifteenth.txt": {0.95, 0.90}, "sixteenth.txt": {0, 0},
-	} {
+	type floor struct{ precision, recall float64 }
+	floors := map[string]floor{"eleventh.txt": {0.94, 0.90}, "twelfth.txt": {0.94, 0.90}, "seventeenth.txt": {0.95, 0.85}}
+	files, err := os.ReadDir("testdata/outputs")
+	if err != nil || len(files) < 17 {
+		t.Fatal("sets are missing", err)
+	}
+	for _, file := range files {
+		name := file.Name()
+		least, own := floors[name]
+		if !own {
+			least = floor{0.95, 0.90}
+		}
 		t.Run(name, func(t *testing.T) {
 			j := rules.New(configtest.Section[rules.Config]("evaluate.rules"))
 			var hit, miss, alarm int
@@ -85,7 +94,7 @@ func TestOutputsOfCommonTools(t *testing.T) {
 // is an error gives its message.
 func TestTheJudgeAndTheMessageAgree(t *testing.T) {
 	j := rules.New(configtest.Section[rules.Config]("evaluate.rules"))
-	for _, name := range []string{"first.txt", "second.txt", "third.txt", "fourth.txt", "fifth.txt"} {
+	for _, name := range []string{"first.txt", "second.txt", "third.txt", "fourth.txt", "fifth.txt", "sixteenth.txt"} {
 		for _, c := range readOutputs(t, name) {
 			v := j.Judge(&c.Call, nil)
 			line, found := errortext.Find(c.Output)

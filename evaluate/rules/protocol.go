@@ -186,9 +186,14 @@ func statusLine(t *text) (finding, bool) {
 // afterVersion is what follows the name and version of a protocol that a line begins
 // with, as a status line does: HTTP/1.1, HTTP/2, SIP/2.0, RTSP/1.0.
 func afterVersion(s string) (string, bool) {
-	s = strings.TrimLeft(s, "<> ")
-	i := strings.IndexByte(s[:min(len(s), 6)], '/')
-	if i < 3 || len(s) < i+5 || !phrases.IsDigit(s[i+1]) || s[i+2] != ' ' && s[i+2] != '.' {
+	if s[0] == '<' || s[0] == '>' {
+		s = strings.TrimLeft(s, "<> ")
+	}
+	i := 3
+	if len(s) > 9 && s[i] != '/' {
+		i++
+	}
+	if len(s) < i+5 || s[i] != '/' || !phrases.IsDigit(s[i+1]) || s[i+2] != ' ' && s[i+2] != '.' {
 		return "", false
 	}
 	for k := range i {

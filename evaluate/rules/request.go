@@ -59,6 +59,9 @@ func (r *request) read(c *memoryd.Call, room *doc, parser *syntax.Parser) {
 	r.troubled = troubleIndex.Scan(r.text) != 0 || phrases.HasAny(words, troubleNames)
 }
 
+// isNamed reports whether a tool's name begins with a word, as that of a program does.
+func (r *request) isNamed(word string) bool { return len(r.names) > 0 && r.names[0] == word }
+
 // shellNames are words of tool names that run commands; codeNames of tools that
 // run programs in another language.
 var shellNames = phrases.Words(

@@ -60,7 +60,7 @@ func errorSentence(v *view, t *text) (finding, bool) {
 		return finding{}, false
 	}
 	first := t.first()
-	if first.relieved() || v.echoes(first.s) || len(t.lines) > 1 && logged(first.s) && phrases.ContainsAny(first.low(), []string{" warn", " info "}) {
+	if first.relieved() || errortext.Measures(first.low()) || v.echoes(first.s) || len(t.lines) > 1 && logged(first.s) && phrases.ContainsAny(first.low(), []string{" warn", " info "}) {
 		return finding{}, false
 	}
 	if instructs(t) && !v.ask.reads {

@@ -53,7 +53,7 @@ func shellError(v *view, t *text) (finding, bool) {
 	for i := range t.lines {
 		l := &t.lines[i]
 		d, ok := v.diagnosticOf(l)
-		if !ok || i > 0 && !v.mayComplainAt(d) {
+		if !ok || i > 0 && !v.mayComplainAt(d) || d.program != "" && t.chats(i, d.program) {
 			continue
 		}
 		if d.fatal {
@@ -79,6 +79,16 @@ func shellError(v *view, t *text) (finding, bool) {
 		return half("shell-error", passed.s, "a command complained, but the command line went on past it"), true
 	}
 	return finding{}, false
+}
+
+// chats reports whether line i is one of several that a program signs, and holds no word
+// of trouble: it tells how it goes.
+func (t *text) chats(i int, program string) bool {
+	if t.total < 3 || t.at(i).has(hasShellComplaint|hasComplaint|hasSoftComplaint|hasComplaintWord) {
+		return false
+	}
+	signed := func(s string) bool { return len(s) > len(program) && s[len(program)] == ':' && s[:len(program)] == program }
+	return signed(t.at(i-1).s) || signed(t.at(i+1).s)
 }
 
 func firstLine(have, l *line) *line {

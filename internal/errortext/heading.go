@@ -31,7 +31,7 @@ var firmHeads = []string{
 	"malformed ", "unhandled", "tool call failed", "api error", "database error", "sql error", "io error", "i/o error",
 	"oserror", "system error", "edit failed", "edit rejected", "action failed", "call failed", "search failed",
 	"task failed", "job failed", "the request failed", "the operation failed", "the command failed", "the tool failed",
-	"missing: ", "e::", "undefined control sequence", "latex error", "emergency stop", "npm err!", "npm error", "make: ***", "cmake error", "conflict (", "insufficient ", "错误", "失败",
+	"execution reverted", "aborting ", "missing: ", "e::", "undefined control sequence", "latex error", "emergency stop", "npm err!", "npm error", "make: ***", "cmake error", "conflict (", "insufficient ", "错误", "失败",
 	"请求失败", "erreur", "fehler:", "erro:", "ошибка",
 }
 
@@ -68,7 +68,7 @@ var programNouns = phrases.Words(
 // "error while reading", but not "error handling in Go".
 var errorFollowers = phrases.Words(
 	"in", "while", "during", "at", "on", "from", "with", "when", "code", "occurred", "for", "message", "response", "no",
-	"number", "type", "trying", "cannot", "couldn", "can", "not", "could", "failed", "unable", "invalid", "unknown", "decoding", "encoding",
+	"number", "type", "trying", "line", "cannot", "couldn", "can", "not", "could", "failed", "unable", "invalid", "unknown", "decoding", "encoding",
 )
 
 // topicNouns follow "error" in the titles of texts about errors, though they end
@@ -87,10 +87,12 @@ func Heads(low string) bool {
 	if head, ok := phrases.HasPrefixAny(s, firmHeads); ok {
 		return headFits(head, s)
 	}
-	if strings.HasPrefix(s, "a") && phrases.ContainsAny(s[:min(len(s), 60)], happened) {
+	if (strings.HasPrefix(s, "a ") || strings.HasPrefix(s, "an ")) && phrases.ContainsAny(s[:min(len(s), 60)], happened) {
 		return true
 	}
-	if code, _, _ := strings.Cut(s, " "); strings.HasSuffix(code, "_error") && phrases.NameLen(code) == len(code) {
+	code, rest, _ := strings.Cut(s, " ")
+	numbered := len(rest) > 6 && phrases.IsDigit(rest[6]) && rest[:6] == "error " // UPnP Error 701
+	if (numbered || strings.HasSuffix(code, "_error")) && phrases.NameLen(code) == len(code) {
 		return true // CLIENT_ERROR bad data chunk
 	}
 	if head, ok := phrases.HasPrefixAny(s, nounHeads); ok {
@@ -143,7 +145,7 @@ func afterError(rest string) bool {
 	if column && rest != "" && phrases.IsDigit(rest[0]) { // of a table: how many there are
 		return false
 	}
-	if strings.HasPrefix(rest, "-") || strings.HasPrefix(rest, "–") || strings.HasPrefix(rest, "—") || strings.HasPrefix(rest, "(") || strings.HasPrefix(rest, "[") {
+	if strings.HasPrefix(rest, "-") || strings.HasPrefix(rest, "–") || strings.HasPrefix(rest, "—") || rest != "" && strings.IndexByte("([#\"", rest[0]) >= 0 {
 		return true
 	}
 	w := rest[:phrases.NameLen(rest)]
@@ -176,6 +178,9 @@ func HeadsQualified(s string) bool {
 	if !ok || rest != "" && rest[0] == ':' || strings.Count(head, " ") > 3 || strings.ContainsAny(head, "=,;/\\") {
 		return false
 	}
+	if Measures(s) {
+		return false
+	}
 	head, _, _ = strings.Cut(head, " (")
 	if head = strings.TrimRight(strings.TrimRight(head, " ]*"), " 0123456789"); head == "" || phrases.IsDigit(head[0]) {
 		return false
@@ -188,6 +193,14 @@ func HeadsQualified(s string) bool {
 		}
 	}
 	return false
+}
+
+// Measures reports whether a line in lower case gives the size of an error:
+// "residual standard error: 2.1".
+func Measures(low string) bool {
+	_, rest, _ := strings.Cut(low[:min(len(low), 80)], "error: ")
+	number, _, _ := strings.Cut(rest, " ")
+	return strings.ContainsRune(number, '.') && strings.Trim(number, "0123456789.") == ""
 }
 
 func secondWord(s string) string {

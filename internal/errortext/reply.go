@@ -32,6 +32,7 @@ type Reply struct {
 	Warning   int32
 	Severe    int32   // lists remarks on the request, errors among them
 	Nothing   int32   // is a word for finding nothing
+	Failed    int32   // holds what failed, each with its reason
 	Undone    int32   // is alone and says that something was not done: {"routed": false}
 	Payloads  []int32 // hold the result
 	Envelopes []int32 // hold metadata about the call
@@ -70,6 +71,10 @@ func (r *Reply) member(c int32, ro role) {
 		if n := &r.Doc.Nodes[c]; n.Kind == loosejson.String && IsBadStatus(n.Val) {
 			r.Status = c
 		}
+		if r.Doc.severe(c) != 0 {
+			r.Severe = c
+			return
+		}
 		r.Payloads = append(r.Payloads, c)
 	case roleEnvelope:
 		r.Envelopes = append(r.Envelopes, c)
@@ -99,6 +104,9 @@ func (r *Reply) member(c int32, ro role) {
 		} else if r.Doc.severe(c) != 0 {
 			r.Severe = c
 			return
+		} else if r.Doc.Nodes[c].Kind == loosejson.Object && strings.HasSuffix(key, "status") {
+			r.Envelopes = append(r.Envelopes, c) // requestStatus
+			return
 		} else if n := &r.Doc.Nodes[c]; r.Members == 1 && n.Kind == loosejson.False && strings.HasSuffix(n.Key, "ed") {
 			r.Undone = c
 		}
@@ -113,8 +121,10 @@ func (r *Reply) flag(c int32, ro role) {
 	switch {
 	case ro == roleFailed && n.Kind == loosejson.True, ro == roleSuccess && no:
 		r.Flag = c
-	case ro == roleSuccess && n.Kind == loosejson.True:
+	case ro == roleSuccess && (n.Kind == loosejson.True || n.Count > 0):
 		r.Good = true
+	case ro == roleFailed && n.Child != 0 && r.Doc.Nodes[n.Child].Kind == loosejson.Object:
+		r.Failed = c
 	}
 }
 
@@ -196,6 +206,8 @@ func (r *Reply) Failure() (Ground, int32) {
 		return NoGround, 0 // of what happened to something, or was found in it
 	case r.Err != 0 && (!r.Good || !r.Record):
 		return ByError, r.Err
+	case r.Failed != 0 && !r.Good:
+		return ByError, r.Failed
 	case r.Severe != 0 && len(r.Payloads) == 0 && r.Others <= 2 && !r.Good:
 		return ByError, r.Severe
 	case r.Code != 0 && (r.Message != 0 || r.Members <= 3 || NormalKey(r.Doc.Nodes[r.Code].Key) != "code"):
@@ -212,7 +224,7 @@ func (r *Reply) IsRecord() bool { return r.Moments > 1 || r.Findings }
 
 // Said is the text that explains the outcome best.
 func (r *Reply) Said() string {
-	for _, c := range []int32{r.Err, r.Doc.severe(r.Severe), r.Message, r.Stderr, r.Status, r.Code} {
+	for _, c := range []int32{r.Err, r.Failed, r.Doc.severe(r.Severe), r.Message, r.Stderr, r.Status, r.Code} {
 		if c == 0 {
 			continue
 		}

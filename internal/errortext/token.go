@@ -119,7 +119,7 @@ func NamesNothing(s string) bool { return phrases.FoldedIn(s, nothingStatus) }
 
 // severeKeys are normal keys of lists in which services say what they think of a
 // request.
-var severeKeys = phrases.Words("issue", "issues", "messages", "diagnostics", "notifications", "problems", "notices")
+var severeKeys = phrases.Words("issue", "issues", "messages", "diagnostics", "notifications", "problems", "notices", "return")
 
 // severe is the first remark in such a list that is as severe as an error, 0 if there
 // is none.
@@ -129,8 +129,11 @@ func (d *Doc) severe(i int32) int32 {
 		return 0
 	}
 	for c := n.Child; c != 0; c = d.Nodes[c].Next {
-		if s := d.Member(c, "severity"); s != 0 && (strings.EqualFold(d.Nodes[s].Val, "error") || strings.EqualFold(d.Nodes[s].Val, "fatal")) {
-			return c
+		for s := d.Nodes[c].Child; s != 0; s = d.Nodes[s].Next {
+			key, val := d.Nodes[s].Key, strings.ToLower(d.Nodes[s].Val)
+			if strings.EqualFold(key, "severity") && (val == "error" || val == "fatal") || strings.EqualFold(key, "type") && (val == "e" || val == "a") {
+				return c
+			}
 		}
 	}
 	return 0
