@@ -36,12 +36,14 @@ func (q Quotas) Validate() error {
 	return nil
 }
 
-// How a workspace is counted: who asks waits for countWait, and is let in where it was
-// never counted until then. It is counted anew when a quota seems to be reached, and
+// How a workspace is counted: who asks while a quota seems to be reached waits for countWait.
+// The first count after a start lets everybody in from firstWait after its begin on: a large
+// workspace is counted beside its calls. It is counted anew when a quota seems to be reached, and
 // early once nearlyFull of it seem to be used, but at most every countShare times what the
 // last count took. Which workspaces there are is read at most every listPause.
 const (
 	countWait  = time.Second
+	firstWait  = 20 * time.Millisecond
 	countShare = 20
 	listPause  = 10 * time.Second
 	nearlyFull = 0.9
@@ -61,7 +63,8 @@ func (a *amounts) add(o amounts, sign int64) {
 // since, so that it is too much rather than too little where histories let calls go.
 type space struct {
 	there, since amounts
-	counted      time.Time // zero: never
+	begun        time.Time // the newest count
+	counted      time.Time // its end; zero: never
 	took         time.Duration
 	less         bool          // something went since then
 	counting     chan struct{} // closed at the end of a count; nil: none is under way
@@ -279,11 +282,15 @@ func (q *QuotaStore) recount(ctx context.Context, workspace string) {
 	q.mu.Lock()
 	u := q.of(workspace)
 	q.begin(ctx, workspace, u)
-	counting := u.counting
+	counting, most := u.counting, countWait
+	if u.counted.IsZero() {
+		most = firstWait - q.now().Sub(u.begun)
+	}
 	q.mu.Unlock()
 	if counting != nil {
 		select {
 		case <-counting:
+		case <-time.After(most):
 		case <-waiting.Done():
 		}
 	}
@@ -302,8 +309,7 @@ func (q *QuotaStore) begin(ctx context.Context, workspace string, u *space) {
 	if u.counting != nil || q.dueIn(u) > 0 {
 		return
 	}
-	begun := q.now()
-	u.counting, u.less = make(chan struct{}), false
+	u.begun, u.counting, u.less = q.now(), make(chan struct{}), false
 	before := u.since
 	lifecycle.Go(context.WithoutCancel(ctx), q.log, "quotas", func() error {
 		there, err := q.count(context.WithoutCancel(ctx), workspace)
@@ -316,7 +322,7 @@ func (q *QuotaStore) begin(ctx context.Context, workspace string, u *space) {
 			u.there = there
 			u.since.add(before, -1)
 		}
-		u.counted, u.took = q.now(), q.now().Sub(begun)
+		u.counted, u.took = q.now(), q.now().Sub(u.begun)
 		close(u.counting)
 		u.counting = nil
 		return nil

@@ -156,26 +156,23 @@ func TestCallsThatAHistoryLetGoFillNoQuota(t *testing.T) {
 	}
 }
 
-// Nobody waits for a count of a large workspace longer than a second, nor is refused by a
-// count that never ended.
+// The first adds after a start wait no longer for the count of a large workspace than one
+// can notice, all together, and are not refused by a count that did not end.
 func TestALargeWorkspaceIsCountedBesideItsCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		kept := mem.New()
-		slow := store.Intercept(func(ctx context.Context, method string, call func(context.Context, store.Store) error) error {
-			if method == "ListTools" {
-				time.Sleep(time.Minute)
-			}
-			return call(ctx, kept)
-		})
-		s := quotaOver(slow, ops.Quotas{Bytes: 2000})
-		for n := range 3 {
-			begun := time.Now()
-			if err := keepCall(t.Context(), s, "w", "t", n, 100); err != nil || time.Since(begun) > time.Second {
-				t.Errorf("call %d after %v: %v", n, time.Since(begun), err)
+		no := false
+		s := quotaOver(slowToCount(mem.New(), time.Minute, &no), ops.Quotas{Bytes: 2000})
+		begun := time.Now()
+		for n := range 100 {
+			if err := keepCall(t.Context(), s, "w", "t", n, 100); err != nil {
+				t.Errorf("call %d: %v", n, err)
 			}
 		}
+		if took := time.Since(begun); took > 20*time.Millisecond {
+			t.Errorf("100 adds waited for %v", took)
+		}
 		time.Sleep(2 * time.Minute)
-		if err := keepCall(t.Context(), s, "w", "t", 9, 100); !memoryd.IsKind(err, memoryd.OverQuota) {
+		if err := keepCall(t.Context(), s, "w", "t", 200, 100); !memoryd.IsKind(err, memoryd.OverQuota) {
 			t.Errorf("after the count: %v", err)
 		}
 	})
@@ -203,6 +200,7 @@ func TestAWriteThatFailsFillsNoQuota(t *testing.T) {
 		if err := keepCall(t.Context(), s, "w", "t", 0, 100); err != nil {
 			t.Fatal(err)
 		}
+		time.Sleep(time.Minute) // it is counted
 		fail = true
 		for n := range 5 {
 			if err := keepCall(t.Context(), s, "w", "t", n+1, 100); !memoryd.IsKind(err, memoryd.Unavailable) {
