@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"strings"
+	"sync"
 )
 
 // Identity is what makes two sent calls the same call.
@@ -40,9 +41,9 @@ func (id Identity) Key() CallKey {
 }
 
 // KeyAndHash gives Key and the call_hash (see HashOf), reading the input once.
-func (id Identity) KeyAndHash() (CallKey, string) {
-	text, n := hashedText(id.Input, id.Output)
-	return id.key(text[:n], text[n+1:]), hashOf(text)
+func (id Identity) KeyAndHash() (key CallKey, hash string) {
+	withHashedText(id.Input, id.Output, func(text []byte, n int) { key, hash = id.key(text[:n], text[n+1:]), hashOf(text) })
+	return key, hash
 }
 
 func (id Identity) key(input, output []byte) CallKey {
@@ -77,18 +78,27 @@ func (id Identity) key(input, output []byte) CallKey {
 
 // HashOf is the call_hash of the wire format: lower-case hexadecimal MD5 of the
 // input text, a vertical bar and the output.
-func HashOf(input json.RawMessage, output string) string {
-	text, _ := hashedText(input, output)
-	return hashOf(text)
+func HashOf(input json.RawMessage, output string) (hash string) {
+	withHashedText(input, output, func(text []byte, _ int) { hash = hashOf(text) })
+	return hash
 }
 
-// hashedText is the input text, a vertical bar and the output; n is the length of
-// the first.
-func hashedText(input json.RawMessage, output string) (text []byte, n int) {
-	text = appendInputText(make([]byte, 0, len(input)+len(input)/4+1+len(output)), input)
-	n = len(text)
-	return append(append(text, '|'), output...), n
+// withHashedText calls use with the input text, a vertical bar and the output; n is
+// the length of the first. The text is used again afterwards.
+func withHashedText(input json.RawMessage, output string, use func(text []byte, n int)) {
+	buffer := hashed.Get().(*[]byte) //nolint:forcetypeassert // the pool holds nothing else
+	text := appendInputText((*buffer)[:0], input)
+	n := len(text)
+	text = append(append(text, '|'), output...)
+	use(text, n)
+	if cap(text) <= maxBuffer {
+		*buffer = text
+		hashed.Put(buffer)
+	}
 }
+
+// hashed are buffers for texts that are hashed.
+var hashed = sync.Pool{New: func() any { return new([]byte) }}
 
 func hashOf(text []byte) string {
 	sum := md5.Sum(text) //nolint:gosec // see above

@@ -23,36 +23,96 @@ const (
 type shares struct {
 	store store.Store
 	mu    sync.Mutex
-	tools map[memoryd.ToolRef][]string // who wrote the kept calls, oldest first
+	tools map[memoryd.ToolRef]writers
+}
+
+// writers are who wrote the kept calls of a tool, oldest first, in runs of one source.
+// They are not changed once they are noted.
+type writers []stretch
+
+type stretch struct {
+	source string
+	calls  int
+}
+
+// with are the writers with n calls of a source after them; it may be written over w.
+func (w writers) with(source string, n int) writers {
+	if last := len(w) - 1; last >= 0 && w[last].source == source {
+		w[last].calls += n
+		return w
+	}
+	return append(w, stretch{source, n})
+}
+
+// newest are the writers of the newest n calls.
+func (w writers) newest(n int) writers {
+	gone := w.calls() - n
+	for len(w) > 0 && gone >= w[0].calls {
+		gone -= w[0].calls
+		w = w[1:]
+	}
+	if gone > 0 {
+		w = slices.Clone(w)
+		w[0].calls -= gone
+	}
+	return w
+}
+
+func (w writers) calls() (n int) {
+	for _, s := range w {
+		n += s.calls
+	}
+	return n
+}
+
+// of counts the calls of a source.
+func (w writers) of(source string) (n int) {
+	for _, s := range w {
+		if s.source == source {
+			n += s.calls
+		}
+	}
+	return n
 }
 
 func newShares(s store.Store) *shares {
-	return &shares{store: s, tools: map[memoryd.ToolRef][]string{}}
+	return &shares{store: s, tools: map[memoryd.ToolRef]writers{}}
 }
 
-// known gives the sources of a tool's kept calls; there is none for a tool that is new.
-func (s *shares) known(ctx context.Context, ref memoryd.ToolRef) ([]string, bool, error) {
+// known gives the writers of a tool's kept calls; there is none for a tool that is new.
+func (s *shares) known(ctx context.Context, ref memoryd.ToolRef) (writers, bool, error) {
 	s.mu.Lock()
-	sources, ok := s.tools[ref]
+	w, ok := s.tools[ref]
 	s.mu.Unlock()
 	if ok {
-		return sources, true, nil
+		return w, true, nil
 	}
-	_, err := keysOf(ctx, s.store, ref, func(c *memoryd.Call) bool {
-		sources = append(sources, c.Source())
-		return false
-	})
-	slices.Reverse(sources)
-	return sources, len(sources) > 0, err
+	_, w, err := s.read(ctx, ref, func(*memoryd.Call) bool { return false })
+	return w, len(w) > 0, err
 }
 
-func (s *shares) note(ref memoryd.ToolRef, sources []string) {
+// read gives the writers of a tool's kept calls, and the keys, newest first, of the calls
+// that are wanted.
+func (s *shares) read(ctx context.Context, ref memoryd.ToolRef, want func(*memoryd.Call) bool) ([]memoryd.CallKey, writers, error) {
+	var sources []string
+	keys, err := keysOf(ctx, s.store, ref, func(c *memoryd.Call) bool {
+		sources = append(sources, c.Source())
+		return want(c)
+	})
+	var w writers
+	for _, source := range slices.Backward(sources) {
+		w = w.with(source, 1)
+	}
+	return keys, w, err
+}
+
+func (s *shares) note(ref memoryd.ToolRef, w writers) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.tools) >= mostKnown {
 		clear(s.tools)
 	}
-	s.tools[ref] = sources
+	s.tools[ref] = w
 }
 
 // admit makes room for calls of a batch in the histories of their tools, where their
@@ -64,21 +124,21 @@ func (s *shares) admit(ctx context.Context, calls []memoryd.Call, keep int) int 
 		return now
 	}
 	for ref, n := range perTool(calls) {
-		sources, there, err := s.known(ctx, ref)
+		w, there, err := s.known(ctx, ref)
 		if err != nil || !there {
 			continue
 		}
 		source := calls[0].Source()
-		mine := countOf(sources, source)
-		if mine == len(sources) || mine+n <= keep/2 || len(sources)+n <= keep {
-			s.note(ref, sources)
+		mine, all := w.of(source), w.calls()
+		if mine == all || mine+n <= keep/2 || all+n <= keep {
+			s.note(ref, w)
 			continue
 		}
-		if sources, err = s.cut(ctx, ref, source, min(mine, len(sources)+n-keep*3/4)); err != nil {
+		if w, err = s.cut(ctx, ref, source, min(mine, all+n-keep*3/4)); err != nil {
 			continue
 		}
-		s.note(ref, sources)
-		now = max(now, len(sources)+n)
+		s.note(ref, w)
+		now = max(now, w.calls()+n)
 	}
 	return now
 }
@@ -91,37 +151,27 @@ func perTool(calls []memoryd.Call) map[memoryd.ToolRef]int {
 	return n
 }
 
-func countOf(sources []string, source string) (n int) {
-	for _, s := range sources {
-		if s == source {
-			n++
-		}
-	}
-	return n
-}
-
 // cut removes the oldest n calls of a source, and says whose the others are.
-func (s *shares) cut(ctx context.Context, ref memoryd.ToolRef, source string, n int) ([]string, error) {
-	var sources []string
-	keys, err := keysOf(ctx, s.store, ref, func(c *memoryd.Call) bool {
-		sources = append(sources, c.Source())
-		return c.Source() == source
-	})
+func (s *shares) cut(ctx context.Context, ref memoryd.ToolRef, source string, n int) (writers, error) {
+	keys, w, err := s.read(ctx, ref, func(c *memoryd.Call) bool { return c.Source() == source })
 	if err != nil {
 		return nil, err
 	}
-	slices.Reverse(sources)
 	n = min(n, len(keys))
 	if _, err := s.store.DeleteCalls(ctx, ref, keys[len(keys)-n:]); err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(sources, func(of string) bool {
-		gone := of == source && n > 0
-		if gone {
-			n--
+	var left writers
+	for _, run := range w {
+		if run.source == source {
+			gone := min(n, run.calls)
+			n, run.calls = n-gone, run.calls-gone
 		}
-		return gone
-	}), nil
+		if run.calls > 0 {
+			left = left.with(run.source, run.calls)
+		}
+	}
+	return left, nil
 }
 
 // added takes in what became of a batch, and cuts a history that had to grow for it.
@@ -134,20 +184,21 @@ func (s *shares) added(ctx context.Context, calls []memoryd.Call, appended []sto
 	}
 	for ref, n := range fresh {
 		s.mu.Lock()
-		sources, remembered := s.tools[ref]
+		w, remembered := s.tools[ref]
 		s.mu.Unlock()
 		if !remembered {
 			continue // it is read when more come
 		}
 		source := calls[0].Source()
-		sources = append(slices.Clone(sources), slices.Repeat([]string{source}, n)...)
-		if over := len(sources) - keep; over > 0 && keep <= mostShared && countOf(sources, source) > over && countOf(sources, source) < len(sources) && countOf(sources, source) > keep/2 {
+		w = slices.Clone(w).with(source, n)
+		mine, all := w.of(source), w.calls()
+		if over := all - keep; over > 0 && keep <= mostShared && mine > over && mine < all && mine > keep/2 {
 			left, err := s.cut(ctx, ref, source, over)
 			if err != nil {
 				continue
 			}
-			sources = left
+			w = left
 		}
-		s.note(ref, sources[max(0, len(sources)-keep):])
+		s.note(ref, w.newest(keep))
 	}
 }

@@ -102,7 +102,9 @@ func (w *Window) write(ctx context.Context, ref memoryd.ToolRef, list []*evidenc
 		list = list[:len(list)-(len(added)+len(list))%pieceCalls]
 	}
 	w.mu.Lock()
-	for _, ob := range list[max(0, len(list)-w.calls):] {
+	newest := list[max(0, len(list)-w.calls):]
+	added = slices.Grow(added, len(newest))
+	for _, ob := range newest {
 		added = append(added, *ob) // a verdict may come while it is written
 	}
 	w.mu.Unlock()
