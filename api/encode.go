@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
@@ -30,8 +31,9 @@ var encoding = jsonv2.JoinOptions(jsonv2.Deterministic(true), jsontext.AllowInva
 
 // encoded is an answer that is JSON already, with its tag once that was needed.
 type encoded struct {
-	body []byte
-	tag  string
+	body   []byte
+	tag    string
+	buffer *bytes.Buffer // which the body is in, if it is free to be used again
 }
 
 func encode(v any) (encoded, error) {
@@ -40,6 +42,26 @@ func encode(v any) (encoded, error) {
 	}
 	body, err := jsonv2.Marshal(v, encoding)
 	return encoded{body: body}, err
+}
+
+// buffers are what answers are encoded into, and maxAnswer the largest that is kept.
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+const maxAnswer = 64 << 10
+
+// encodeOnce is encode for an answer that is written once and then dropped.
+func encodeOnce(v any) (encoded, error) {
+	b := buffers.Get().(*bytes.Buffer) //nolint:forcetypeassert // the pool holds nothing else
+	b.Reset()
+	err := jsonv2.MarshalWrite(b, v, encoding)
+	return encoded{body: b.Bytes(), buffer: b}, err
+}
+
+// drop lets the buffer of an answer that was written be used again.
+func (e encoded) drop() {
+	if e.buffer != nil && e.buffer.Cap() <= maxAnswer {
+		buffers.Put(e.buffer)
+	}
 }
 
 // tagged gives the answer with its entity tag.

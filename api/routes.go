@@ -209,6 +209,7 @@ func (s *server) handler(e endpoint) echo.HandlerFunc {
 		v, err := s.compute(c, e, body, workspace, &lease)
 		if encoded, ok := v.(encoded); ok {
 			lease.Hold(int64(cap(encoded.body))) // what it takes, not what it says
+			defer encoded.drop()
 		}
 		return s.answer(c, e, v, err)
 	}
@@ -270,7 +271,7 @@ func (s *server) compute(c echo.Context, e endpoint, body []byte, workspace stri
 	case nil, written, encoded:
 		return v, nil
 	}
-	return encode(v)
+	return encodeOnce(v)
 }
 
 func (s *server) answer(c echo.Context, e endpoint, v any, err error) error {
