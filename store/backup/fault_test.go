@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"sync"
 	"testing"
 
 	"memoryd"
@@ -21,7 +22,10 @@ var (
 // failing passes the first n sides of calls on and fails once at the next.
 func failing(s store.Store, n int) (*storetest.Faults, *bool) {
 	struck := new(bool)
+	var mu sync.Mutex // tools are restored beside each other
 	return storetest.NewFaults(s, func(string, storetest.Stage) error {
+		mu.Lock()
+		defer mu.Unlock()
 		if n--; n == -1 {
 			*struck = true
 			return errBoom

@@ -2,10 +2,14 @@ package backup
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"log/slog"
+	"sync"
 
 	"memoryd"
+	"memoryd/internal/lifecycle"
 	"memoryd/store"
 )
 
@@ -28,7 +32,8 @@ type RestoreOptions struct {
 // included, and none of its tools may be there already (without Replace and
 // SkipExisting); only then is the first one written. Otherwise, from a pipe, each
 // tool is written once it has been read, and an error says how many tools came
-// before it. Every tool comes whole or not at all; its records follow it.
+// before it. Several are written beside each other, for a remote store takes its time for
+// each. Every tool comes whole or not at all; its records follow it.
 //
 // Errors name the line. Their kind is Invalid for a file that is damaged or not an
 // export, TooLarge for lines beyond all bounds, Conflict for what exists, or the
@@ -52,9 +57,13 @@ func Restore(ctx context.Context, s store.Store, r io.Reader, opts RestoreOption
 	if err := verify(ctx, w, r, opts.Workspace); err != nil {
 		return Counts{}, err
 	}
-	to := &restorer{writer: w, workspace: opts.Workspace}
 	p := newParser(r)
+	to := &restorer{writer: w, workspace: opts.Workspace, line: &p.in.n}
+	to.begin(ctx)
 	err := p.each(func(e entry) error { return to.take(ctx, e) })
+	if werr := to.wait(ctx); werr != nil {
+		err = werr
+	}
 	to.n.Bytes = p.in.bytes
 	if err != nil {
 		err = within(err, "after %s were restored", to.n)
@@ -104,16 +113,47 @@ func renamable(m *manifest, workspace string) error {
 	return nil
 }
 
-// restorer writes what a file holds.
+// beside is how many tools are restored at a time.
+const beside = 8
+
+// restorer writes what a file holds: a tool with its records while others are written.
 type restorer struct {
 	*writer
 
 	workspace string // where everything comes; "" leaves it where it was
-	n         Counts
+	line      *int   // that is being read
+	next      *unit  // is being read
+	under     *lifecycle.Group
 
-	fresh   memoryd.ToolRef // the tool that was restored last: it has no records yet
-	batch   []store.Record  // its records, to be written at once
-	pending int             // their bytes
+	mu     sync.Mutex
+	n      Counts
+	failed bool
+}
+
+// unit is a tool and its records.
+type unit struct {
+	entry   entry // empty when the tool came before
+	ref     memoryd.ToolRef
+	line    int
+	records []store.Record
+	size    int  // of the records
+	skipped bool // the tool was there
+}
+
+// errStopped ends the reading when a tool was not restored; wait says why.
+var errStopped = errors.New("stopped")
+
+func (w *restorer) begin(ctx context.Context) {
+	w.under, _ = lifecycle.NewGroup(ctx, slog.New(slog.DiscardHandler), "restore", beside)
+}
+
+// wait waits until all that was begun is written, or was not; then it says so each time.
+func (w *restorer) wait(ctx context.Context) error {
+	err := w.under.Wait()
+	if err == nil {
+		w.begin(ctx)
+	}
+	return err
 }
 
 func (w *restorer) take(ctx context.Context, e entry) error {
@@ -123,42 +163,84 @@ func (w *restorer) take(ctx context.Context, e entry) error {
 		w.kinds = e.Manifest.Kinds
 		return renamable(e.Manifest, w.workspace)
 	case e.Tool != nil:
-		return w.takeTool(ctx, e)
+		if err := w.dispatch(ctx); err != nil {
+			return err
+		}
+		w.next = &unit{entry: e, ref: e.Tool.ToolRef, line: *w.line}
+		return nil
 	case e.Record != nil:
 		return w.takeRecord(ctx, *e.Record)
 	}
-	return w.flush(ctx)
+	return w.dispatch(ctx)
 }
 
-func (w *restorer) takeTool(ctx context.Context, e entry) error {
-	skipped, err := w.tool(ctx, *e.Tool, e.Calls)
+// dispatch has what was read of a tool written, beside others.
+func (w *restorer) dispatch(ctx context.Context) error {
+	u := w.next
+	w.next = nil
+	if u != nil {
+		w.under.Go(func() error { return w.write(ctx, u) })
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.failed {
+		return errStopped
+	}
+	return nil
+}
+
+// write brings a tool and its records. What others write goes on when it fails.
+func (w *restorer) write(ctx context.Context, u *unit) (err error) {
+	if u.entry.Tool != nil {
+		u.skipped, err = w.tool(ctx, *u.entry.Tool, u.entry.Calls)
+		w.count(u, err)
+	}
+	if err == nil && !u.skipped {
+		err = w.documents(ctx, u.records)
+	}
+	for i := 0; u.skipped && err == nil && i < len(u.records); i++ {
+		err = w.document(ctx, u.records[i])
+	}
+	if err == nil {
+		return nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.failed = true
+	return within(err, "line %d", u.line)
+}
+
+func (w *restorer) count(u *unit, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	switch {
 	case err != nil:
-		return err
-	case skipped:
+	case u.skipped:
 		w.n.Skipped++
 	default:
 		w.n.Tools++
-		w.n.Calls += len(e.Calls)
-		w.fresh = e.Tool.ToolRef
+		w.n.Calls += len(u.entry.Calls)
 	}
-	return nil
 }
 
 func (w *restorer) takeRecord(ctx context.Context, r store.Record) error {
+	w.mu.Lock()
 	w.n.Records++
-	if r.Tool == "" || r.ToolRef != w.fresh {
+	w.mu.Unlock()
+	u := w.next
+	if u == nil || r.ToolRef != u.ref {
+		if err := w.dispatch(ctx); err != nil {
+			return err
+		}
 		return w.document(ctx, r)
 	}
-	w.batch = append(w.batch, r)
-	if w.pending += len(r.Data); w.pending > batchBytes {
-		return w.flush(ctx)
+	u.records = append(u.records, r)
+	if u.size += len(r.Data); u.size <= batchBytes {
+		return nil
 	}
+	if err := w.dispatch(ctx); err != nil || w.wait(ctx) != nil {
+		return errStopped
+	}
+	w.next = &unit{ref: u.ref, line: u.line, skipped: u.skipped}
 	return nil
-}
-
-func (w *restorer) flush(ctx context.Context) error {
-	batch := w.batch
-	w.batch, w.pending = nil, 0
-	return w.documents(ctx, batch)
 }

@@ -18,7 +18,7 @@ import (
 // of those points that are not known. What cannot be told so is counted as ever.
 const (
 	watchAfter  = 3                // descriptions in watchWithin, before a tool is watched
-	watchWithin = 30 * time.Second // and for so long it is not tried again
+	watchWithin = 30 * time.Second // and so long after one try follows the next
 	watchIdle   = 15 * time.Second // after that a watch that nobody asked is no use any more
 	watchRecent = 512              // calls and contents in that time; more are counted sooner
 	lookTools   = 32               // that a look is for
@@ -27,7 +27,7 @@ const (
 )
 
 // idle is watchIdle in stamps.
-func (s *backend) idle() int64 { return int64(min(watchIdle, 10*s.grace)/stampStep) << leaseBits }
+func (s *backend) idle() int64 { return int64(min(watchIdle, 100*s.grace)/stampStep) << leaseBits }
 
 // fieldDeleted of a tool's point changes when calls leave its history of which nothing
 // newer tells: they were deleted, or let go for a smaller history. It is written when they
@@ -81,6 +81,7 @@ type watches struct {
 type interest struct {
 	n     int
 	since time.Time
+	tried time.Time // to begin a watch
 }
 
 // has gives the watch of a tool if it may be used.
@@ -95,7 +96,7 @@ func (ws *watches) has(t *tool) *watch {
 }
 
 // wanted notes a description and tells whether to begin a watch.
-func (ws *watches) wanted(life string, within time.Duration) bool {
+func (ws *watches) wanted(life string, pause time.Duration) bool {
 	const maxLives = 100_000
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -104,12 +105,15 @@ func (ws *watches) wanted(life string, within time.Duration) bool {
 		ws.asked = map[string]*interest{}
 	}
 	of := ws.asked[life]
-	if of == nil || now.Sub(of.since) > within {
+	if of == nil || now.Sub(of.since) > watchWithin && now.Sub(of.tried) > pause {
 		of = &interest{since: now}
 		ws.asked[life] = of
 	}
-	of.n++
-	return of.n == watchAfter
+	if of.n++; of.n < watchAfter || now.Sub(of.tried) < pause {
+		return false
+	}
+	of.tried = now
+	return true
 }
 
 // put begins a watch; forget ends it.

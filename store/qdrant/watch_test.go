@@ -79,7 +79,7 @@ func TestDescriptionsOfManyToolsShareALook(t *testing.T) {
 // A watched tool is told as one that is counted, whatever this process or another does to
 // it, while what is known moves on and old things are forgotten.
 func TestAWatchedToolIsToldAsACountedOne(t *testing.T) {
-	const grace = 20 * time.Millisecond
+	const grace = 5 * time.Millisecond
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			server := qdranttest.New(t, versions[0])
@@ -213,7 +213,7 @@ func TestNothingIsWatchedByAQuorum(t *testing.T) {
 // What others do while a watch begins, at each of its requests, is told as if it had begun
 // before or after that.
 func TestWhatHappensWhileAWatchBegins(t *testing.T) {
-	const requests, grace = 40, 20 * time.Millisecond
+	const requests, grace = 40, 5 * time.Millisecond
 	judged := memoryd.Evaluation{State: memoryd.Judged, Score: 1, JudgedBy: "rules", JudgeVersion: "v1"}
 	for at := range requests {
 		server := qdranttest.New(t, versions[0])
