@@ -44,17 +44,27 @@ func encode(v any) (encoded, error) {
 	return encoded{body: body}, err
 }
 
-// buffers are what answers are encoded into, and maxAnswer the largest that is kept.
+// buffers are what answers are encoded into. The largest that is kept is maxAnswer;
+// one beyond roomyAnswer is not kept waiting for a client by an answer that fills only
+// a small part of it.
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-const maxAnswer = 64 << 10
+const (
+	maxAnswer   = 1 << 20
+	roomyAnswer = 64 << 10
+)
 
 // encodeOnce is encode for an answer that is written once and then dropped.
 func encodeOnce(v any) (encoded, error) {
 	b := buffers.Get().(*bytes.Buffer) //nolint:forcetypeassert // the pool holds nothing else
 	b.Reset()
 	err := jsonv2.MarshalWrite(b, v, encoding)
-	return encoded{body: b.Bytes(), buffer: b}, err
+	e := encoded{body: b.Bytes(), buffer: b}
+	if b.Cap() > roomyAnswer && b.Len() < b.Cap()/4 {
+		e.body, e.buffer = bytes.Clone(e.body), nil
+		buffers.Put(b)
+	}
+	return e, err
 }
 
 // drop lets the buffer of an answer that was written be used again.

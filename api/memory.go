@@ -123,11 +123,15 @@ func (s *server) retrieveToolMemory(c echo.Context, body []byte) (any, error) {
 			return known, nil
 		}
 	}
-	e, err := encode(wire.Response{
+	found := wire.Response{
 		Answer: got.Answer, Success: true, Metadata: wire.NamesMetadata{MemoryList: memoriesOf(got.Memories), UnknownToolNames: got.Unknown},
-	})
-	if err != nil || !again {
-		return e, err
+	}
+	if !again {
+		return found, nil
+	}
+	e, err := encode(found)
+	if err != nil {
+		return nil, err
 	}
 	e = e.tagged()
 	s.answers.keep(body, got, e)
