@@ -1,7 +1,9 @@
 package ingest
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,6 +43,22 @@ type toolCall struct {
 	Name      str            `json:"name"`
 	Arguments jsontext.Value `json:"arguments"`
 	Args      jsontext.Value `json:"args"`
+}
+
+// function is the name of the function that is called, and its arguments.
+func (t *toolCall) function() (name string, args jsontext.Value) {
+	name, args = string(t.Name), t.Arguments
+	var inner function
+	switch {
+	case t.Function.Kind() == '{' && decode(t.Function, &inner) == nil:
+		name, args = string(inner.Name), inner.Arguments
+	case t.Function.Kind() == '"':
+		name = text(t.Function)
+	}
+	if len(args) == 0 {
+		args = t.Args
+	}
+	return name, args
 }
 
 // block is one block of Anthropic's content.
@@ -123,17 +141,7 @@ func (c *chat) message(m *message) {
 		c.base.Model = string(m.Model)
 	}
 	for _, t := range m.ToolCalls {
-		name, args := string(t.Name), t.Arguments
-		var inner function
-		switch {
-		case t.Function.Kind() == '{' && decode(t.Function, &inner) == nil:
-			name, args = string(inner.Name), inner.Arguments
-		case t.Function.Kind() == '"':
-			name = text(t.Function)
-		}
-		if len(args) == 0 {
-			args = t.Args
-		}
+		name, args := t.function()
 		c.call(string(t.ID), name, args, at)
 	}
 	if f := m.FunctionCall; f.given && len(m.ToolCalls) == 0 {
@@ -178,26 +186,10 @@ func (c *chat) toolMessage(m *message, at time.Time) {
 	if id == "" && len(m.ToolCallIDs) > 0 {
 		id = string(m.ToolCallIDs[0])
 	}
-	if id == "" && len(m.ID) > 0 {
+	if id == "" && slices.ContainsFunc(c.open, func(o opened) bool { return o.id == string(m.ID) }) {
 		id = string(m.ID)
-		if !c.waits(id) {
-			id = ""
-		}
 	}
-	name := string(m.Name)
-	if name == "" {
-		name = string(m.Function)
-	}
-	c.result(id, name, r, at)
-}
-
-func (c *chat) waits(id string) bool {
-	for _, o := range c.open {
-		if o.id == id {
-			return true
-		}
-	}
-	return false
+	c.result(id, string(cmp.Or(m.Name, m.Function)), r, at)
 }
 
 // blocks takes the calls and results of Anthropic's content; found says whether

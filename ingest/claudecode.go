@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"bytes"
+	"cmp"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -53,10 +54,7 @@ func readClaude(f *file) func(doc []byte) error {
 }
 
 func (f *file) claude(line *claudeLine) {
-	base := Call{Source: f.format, Conversation: string(line.SessionID), Agent: string(line.AgentID), Model: string(line.Message.is.Model)}
-	if base.Conversation == "" {
-		base.Conversation = f.base
-	}
+	base := Call{Source: f.format, Conversation: cmp.Or(string(line.SessionID), f.base), Agent: string(line.AgentID), Model: string(line.Message.is.Model)}
 	if line.Sidechain && base.Agent == "" {
 		base.Agent = "sidechain"
 	}

@@ -1,10 +1,10 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
-	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -76,24 +76,8 @@ func (c *Conversation) extend(m jsontext.Value) bool {
 	if decode(*last, &old) != nil || decode(m, &more) != nil || old.Role != more.Role || len(old.Content) == 0 {
 		return false
 	}
-	*last = messageOf(string(old.Role), join(append(old.Content, more.Content...)))
+	*last = objectOf("role", old.Role, "content", join(append(old.Content, more.Content...)))
 	return true
-}
-
-func join(values []jsontext.Value) jsontext.Value {
-	b := []byte{'['}
-	for i, v := range values {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, v...)
-	}
-	return append(b, ']')
-}
-
-// messageOf is a message of a role with a content.
-func messageOf(role string, content jsontext.Value) jsontext.Value {
-	return slices.Concat(jsontext.Value(`{"role":`), jsontext.Value(quote(role)), jsontext.Value(`,"content":`), content, jsontext.Value(`}`))
 }
 
 // say gives a message to who wants the conversations.
@@ -124,11 +108,7 @@ func (f *file) sayClaude(line *claudeLine, conversation string) {
 	if line.Sidechain || line.Meta || m.Role == "" || len(m.Content) == 0 {
 		return
 	}
-	id := string(m.ID)
-	if id == "" {
-		id = string(line.UUID)
-	}
-	f.say(conversation, id, messageOf(string(m.Role), m.Content))
+	f.say(conversation, string(cmp.Or(m.ID, line.UUID)), objectOf("role", m.Role, "content", m.Content))
 }
 
 // sayGemini gives a message of Gemini CLI in the form of OpenAI's chat.
@@ -136,23 +116,20 @@ func (f *file) sayGemini(conversation string, d *geminiDoc) {
 	said := contentText(d.Content)
 	switch {
 	case d.Type == "user" && said != "":
-		f.say(conversation, string(d.ID), messageOf("user", jsontext.Value(quote(said))))
+		f.say(conversation, string(d.ID), objectOf("role", "user", "content", said))
 	case d.Type == "gemini" && (len(d.Calls) > 0 || said != ""):
 		var calls []jsontext.Value
 		for _, g := range d.Calls {
-			calls = append(calls, slices.Concat(jsontext.Value(`{"type":"function","id":`), jsontext.Value(quote(string(g.ID))), jsontext.Value(`,"function":{"name":`),
-				jsontext.Value(quote(string(g.Name))), jsontext.Value(`,"arguments":`), jsontext.Value(quote(string(g.Args))), jsontext.Value(`}}`)))
+			calls = append(calls, objectOf("type", "function", "id", g.ID, "function", objectOf("name", g.Name, "arguments", string(g.Args))))
 		}
-		m := messageOf("assistant", jsontext.Value(quote(said)))
+		m, id := []any{"role", "assistant", "content", said}, string(d.ID)
 		if len(calls) > 0 {
-			m = slices.Concat(m[:len(m)-1], jsontext.Value(`,"tool_calls":`), join(calls), jsontext.Value(`}`))
+			m, id = append(m, "tool_calls", join(calls)), id+"+"
 		}
-		f.say(conversation, string(d.ID)+strings.Repeat("+", min(len(calls), 1)), m)
+		f.say(conversation, id, objectOf(m...))
 		for i := range d.Calls {
 			g := &d.Calls[i]
-			r := g.result()
-			m := messageOf("tool", jsontext.Value(quote(r.output)))
-			f.say(conversation, string(g.ID)+"="+string(g.Status), slices.Concat(m[:len(m)-1], jsontext.Value(`,"tool_call_id":`), jsontext.Value(quote(string(g.ID))), jsontext.Value(`}`)))
+			f.say(conversation, string(g.ID+"="+g.Status), objectOf("role", "tool", "content", g.result().output, "tool_call_id", g.ID))
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -51,17 +52,8 @@ type exported struct {
 	Runs         listOf[object[exported]] `json:"runs"`
 }
 
-// readExport reads what LangSmith, Langfuse and Phoenix export.
-func readExport(f *file) func(doc []byte) error {
-	return func(doc []byte) error {
-		var e exported
-		if err := decode(doc, &e); err != nil {
-			return err
-		}
-		f.export(&e, 0)
-		return nil
-	}
-}
+// exports reads what LangSmith, Langfuse and Phoenix export.
+func (f *file) exports(e *exported, _ []byte) { f.export(e, 0) }
 
 // deepest is how deep runs may hold runs.
 const deepest = 100
@@ -74,17 +66,14 @@ func (f *file) export(e *exported, depth int) {
 			}
 		}
 	}
-	s := Span{Name: string(e.Name), Trace: string(e.TraceID + e.TraceOf + e.Context.is.TraceID), ID: string(e.Context.is.SpanID)}
-	if s.ID == "" {
-		s.ID = string(e.ID)
+	s := Span{
+		Name: string(e.Name), Trace: string(e.TraceID + e.TraceOf + e.Context.is.TraceID), ID: string(cmp.Or(e.Context.is.SpanID, e.ID)),
+		Begun: when(e.Started), Done: when(e.Ended), Message: string(e.StatusText + e.StatusWords), Attributes: e.attributes(),
+		Failed: e.Level == "ERROR" || e.StatusCode == "ERROR" || e.Status == "error",
 	}
-	s.Begun, s.Done = when(e.Started), when(e.Ended)
 	if s.Begun.IsZero() {
 		s.Begun, s.Done = when(e.Start), when(e.End)
 	}
-	s.Message = string(e.StatusText + e.StatusWords)
-	s.Failed = e.Level == "ERROR" || e.StatusCode == "ERROR" || e.Status == "error"
-	s.Attributes = e.attributes()
 	switch {
 	case strings.EqualFold(string(e.RunType), "tool"):
 		f.run(e, &s)
@@ -101,16 +90,10 @@ func (f *file) export(e *exported, depth int) {
 	if in := spanInput(e.Input); len(in) > 0 {
 		c.Input = in
 	}
-	if there(e.Output) && e.Output.Kind() != 0 {
-		r := spanOutput(e.Output)
-		if r.output != "" {
-			c.end(r)
-		}
+	if r := spanOutput(e.Output); there(e.Output) && r.output != "" {
+		c.end(r)
 	}
-	if id := string(e.SessionID + e.SessionOf); id != "" {
-		c.Conversation = id
-	}
-	c.Source = f.format
+	c.Source, c.Conversation = f.format, cmp.Or(string(e.SessionID+e.SessionOf), c.Conversation)
 	f.add(c)
 }
 
@@ -119,11 +102,11 @@ func (f *file) run(e *exported, s *Span) {
 	if s.Done.IsZero() && !there(e.Outputs) && !there(e.Error) {
 		return // it is still under way
 	}
-	c := Call{Source: f.format, Trace: s.Trace, Span: s.ID, Begun: s.Begun, Done: s.Done, Tool: s.Name, Conversation: string(e.Extra.is.Metadata.is.Thread)}
-	if c.Conversation == "" {
-		c.Conversation = string(e.Extra.is.Metadata.is.Session)
+	of := e.Extra.is.Metadata.is
+	c := Call{
+		Source: f.format, Trace: s.Trace, Span: s.ID, Begun: s.Begun, Done: s.Done, Tool: s.Name, Conversation: string(cmp.Or(of.Thread, of.Session)),
+		Input: runInput(e.Inputs),
 	}
-	c.Input = runInput(e.Inputs)
 	var out struct {
 		Output jsontext.Value `json:"output"`
 	}
@@ -132,17 +115,11 @@ func (f *file) run(e *exported, s *Span) {
 		v = out.Output
 	}
 	r := spanOutput(v)
-	if v.Kind() == '{' {
-		var m struct {
-			Content jsontext.Value `json:"content"`
-			Status  str            `json:"status"`
-			ID      str            `json:"tool_call_id"`
-		}
-		if decode(v, &m) == nil && m.ID != "" { // a message of LangChain
-			c.ID, r.output = string(m.ID), contentText(m.Content)
-			if m.Status == "error" {
-				r.outcome = Failed
-			}
+	var m toolMessage
+	if v.Kind() == '{' && decode(v, &m) == nil && m.ID != "" {
+		c.ID, r.output = string(m.ID), contentText(m.Content)
+		if m.Status == "error" {
+			r.outcome = Failed
 		}
 	}
 	if problem := contentText(e.Error); problem != "" || s.Failed {

@@ -31,20 +31,20 @@ const Auto = "auto"
 func Formats() []Format {
 	return []Format{
 		{"codex", "lines with type and payload, the first a session_meta", isCodex, readCodex},
-		{"otlp", "resourceSpans or resourceLogs", func(s *shape) bool { return s.has("resourceSpans") || s.has("resourceLogs") }, readOTLP},
+		{"otlp", "resourceSpans or resourceLogs", func(s *shape) bool { return s.has("resourceSpans") || s.has("resourceLogs") }, each((*file).otlp)},
 		{"inspect", "an .eval archive, or eval and samples", isInspect, readInspect},
-		{"swe-agent", "trajectory with action and observation, or history with role and action", isSWEAgent, readSWEAgent},
+		{"swe-agent", "trajectory with action and observation, or history with role and action", isSWEAgent, each((*file).trajectory)},
 		{"openhands", "history of events with action, observation and cause; or events with kind", isOpenHands, readOpenHands},
 		{"mini-swe-agent", "messages with <returncode>, or trajectory_format", isMini, readMini},
 		{"claude-code", "lines with type, sessionId, uuid and message", isClaude, readClaude},
 		{"gemini", "lines with sessionId, then messages with toolCalls", isGemini, readGemini},
 		{"langsmith", "runs with run_type, inputs and outputs", func(s *shape) bool {
 			return s.has("run_type") || s.within("runs", "run_type") || s.within("data", "run_type")
-		}, readExport},
-		{"langfuse", "observations with type, traceId and startTime", isLangfuse, readExport},
+		}, each((*file).exports)},
+		{"langfuse", "observations with type, traceId and startTime", isLangfuse, each((*file).exports)},
 		{"phoenix", "spans with span_kind, context and attributes", func(s *shape) bool {
 			return s.has("span_kind") || s.within("spans", "span_kind") || s.within("data", "span_kind")
-		}, readExport},
+		}, each((*file).exports)},
 		{"tau-bench", "runs with traj and reward, or simulations", func(s *shape) bool {
 			return s.has("traj") || s.within("simulations", "messages") || s.within("messages", "requestor")
 		}, readChat},
@@ -178,6 +178,20 @@ func isAnthropic(s *shape) bool {
 func isChat(s *shape) bool {
 	return s.within("messages", "role") || s.has("role") && (s.has("content") || s.has("tool_calls")) || s.within("choices", "message") ||
 		(s.has("request") || s.has("body") || s.has("response")) && s.holds(`"role"`)
+}
+
+// each makes a reader of documents of one shape.
+func each[T any](take func(f *file, d *T, doc []byte)) func(f *file) func(doc []byte) error {
+	return func(f *file) func(doc []byte) error {
+		return func(doc []byte) error {
+			var d T
+			err := decode(doc, &d)
+			if err == nil {
+				take(f, &d, doc)
+			}
+			return err
+		}
+	}
 }
 
 // readResponsesOrChat reads documents that are items, and those that hold them.

@@ -1,8 +1,10 @@
 package ingest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -74,12 +76,7 @@ var hookHosts = map[string]hookHost{
 
 // HookHosts lists the hosts whose hooks are understood.
 func HookHosts() []string {
-	var names []string
-	for name := range hookHosts {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(hookHosts))
 }
 
 // hookBody has the members of all hosts: each calls them differently.
@@ -130,11 +127,8 @@ func ReadHook(host string, body []byte, now time.Time) (*Hook, error) {
 		h.Moment = Forgets
 	}
 	c := Call{
-		Source: "hook:" + host, Conversation: string(b.SessionID + b.SessionCamel), ID: string(b.UseID), Agent: string(b.AgentID),
+		Source: "hook:" + host, Conversation: string(cmp.Or(b.SessionID+b.SessionCamel, b.ConversationID)), ID: string(b.UseID), Agent: string(b.AgentID),
 		Tool: string(b.Tool + b.ToolCamel), Input: input(b.Input), Begun: now,
-	}
-	if c.Conversation == "" {
-		c.Conversation = string(b.ConversationID)
 	}
 	if len(c.Input) == 0 {
 		c.Input = input(b.InputCamel)

@@ -90,14 +90,6 @@ func (j *Joiner) add(e *list.Element, c *Call, now time.Time, refs ...string) {
 	}
 }
 
-// Drop forgets a call that was undone (a conversation that was rewound keeps what
-// was done; this is for calls that never were).
-func (j *Joiner) Drop(ref string) {
-	if e := j.byRef[ref]; e != nil {
-		j.remove(e)
-	}
-}
-
 // Due lets go of the calls to which nothing was added since a time.
 func (j *Joiner) Due(since time.Time) {
 	for e := j.order.Front(); e != nil; {

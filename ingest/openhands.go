@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -65,18 +66,17 @@ func readOpenHands(f *file) func(doc []byte) error {
 			return err
 		}
 		events := append(append(d.History, d.Events...), d.Trajectory...)
+		began := func(name string) *openhandsRun {
+			return &openhandsRun{f: f, base: Call{Source: f.format, Conversation: strings.TrimPrefix(name+"-"+digest(doc), "-"), Local: true}, calls: map[string]string{}}
+		}
 		if len(events) == 0 {
 			if alone == nil {
-				alone = &openhandsRun{f: f, base: Call{Source: f.format, Conversation: f.base + "-" + digest(doc), Local: true}, calls: map[string]string{}}
+				alone = began(f.base)
 			}
 			alone.event(&d)
 			return nil
 		}
-		name := digest(doc)
-		if d.InstanceID != "" {
-			name = string(d.InstanceID) + "-" + name
-		}
-		run := &openhandsRun{f: f, base: Call{Source: f.format, Conversation: name, Local: true}, calls: map[string]string{}}
+		run := began(string(d.InstanceID))
 		for _, v := range events {
 			run.take(v)
 		}
@@ -119,9 +119,8 @@ func (r *openhandsRun) event(e *openhandsEvent) {
 			c.Tool, c.Model = string(t.FunctionName), string(t.Response.is.Model)
 			for _, choice := range t.Response.is.Choices {
 				for _, call := range choice.Message.is.ToolCalls {
-					var fn function
-					if call.ID == t.ToolCallID && decode(call.Function, &fn) == nil && len(fn.Arguments) > 0 {
-						c.Input = input(fn.Arguments)
+					if _, args := call.function(); call.ID == t.ToolCallID && len(args) > 0 {
+						c.Input = input(args)
 					}
 				}
 			}
@@ -170,12 +169,8 @@ func (r *openhandsRun) kind(e *openhandsEvent, at time.Time) {
 			return
 		}
 		c.Tool, c.Begun, c.Input = string(e.ToolName), at, actionInput(e.Action)
-		if args := e.ToolCall.is.Arguments; len(args) > 0 {
+		if _, args := e.ToolCall.is.function(); len(args) > 0 {
 			c.Input = input(args)
-		}
-		var fn function
-		if e.ToolCall.is.Function.Kind() == '{' && decode(e.ToolCall.is.Function, &fn) == nil && len(fn.Arguments) > 0 {
-			c.Input = input(fn.Arguments)
 		}
 	case "ObservationEvent":
 		var o struct {

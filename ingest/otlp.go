@@ -9,19 +9,18 @@ import (
 
 // otlpDoc is a request of an exporter, as the collector writes it into files.
 type otlpDoc struct {
-	ResourceSpans listOf[struct {
-		ScopeSpans listOf[struct {
-			Scope object[struct {
-				Name str `json:"name"`
-			}] `json:"scope"`
-			Spans listOf[otlpSpan] `json:"spans"`
-		}] `json:"scopeSpans"`
-	}] `json:"resourceSpans"`
-	ResourceLogs listOf[struct {
-		ScopeLogs listOf[struct {
-			LogRecords listOf[otlpSpan] `json:"logRecords"`
-		}] `json:"scopeLogs"`
-	}] `json:"resourceLogs"`
+	ResourceSpans listOf[otlpResource] `json:"resourceSpans"`
+	ResourceLogs  listOf[otlpResource] `json:"resourceLogs"`
+}
+
+type otlpResource struct {
+	ScopeSpans listOf[otlpScope] `json:"scopeSpans"`
+	ScopeLogs  listOf[otlpScope] `json:"scopeLogs"`
+}
+
+type otlpScope struct {
+	Spans      listOf[otlpSpan] `json:"spans"`
+	LogRecords listOf[otlpSpan] `json:"logRecords"`
 }
 
 type otlpSpan struct {
@@ -50,35 +49,17 @@ type otlpAttribute struct {
 	Value jsontext.Value `json:"value"`
 }
 
-// readOTLP reads exports of OpenTelemetry as JSON.
-func readOTLP(f *file) func(doc []byte) error {
-	return func(doc []byte) error {
-		var d otlpDoc
-		if err := decode(doc, &d); err != nil {
-			return err
-		}
-		take := func(o *otlpSpan, scope str) {
-			s := o.span()
-			s.Scope = string(scope)
-			if c, skipped := SpanCall(&s); skipped == "" {
-				f.add(c)
-			}
-		}
-		for _, r := range d.ResourceSpans {
-			for _, sc := range r.ScopeSpans {
-				for i := range sc.Spans {
-					take(&sc.Spans[i], sc.Scope.is.Name)
+// otlp reads exports of OpenTelemetry as JSON.
+func (f *file) otlp(d *otlpDoc, _ []byte) {
+	for _, r := range append(d.ResourceSpans, d.ResourceLogs...) {
+		for _, scope := range append(r.ScopeSpans, r.ScopeLogs...) {
+			for _, o := range append(scope.Spans, scope.LogRecords...) {
+				s := o.span()
+				if c, skipped := SpanCall(&s); skipped == "" {
+					f.add(c)
 				}
 			}
 		}
-		for _, r := range d.ResourceLogs {
-			for _, sc := range r.ScopeLogs {
-				for i := range sc.LogRecords {
-					take(&sc.LogRecords[i], "")
-				}
-			}
-		}
-		return nil
 	}
 }
 
@@ -143,27 +124,21 @@ func anyValue(v jsontext.Value, depth int) jsontext.Value {
 		b, _ := base64.StdEncoding.DecodeString(string(a.Bytes))
 		return jsontext.Value(quote(string(b)))
 	case a.Array.given:
-		b := []byte{'['}
+		var all []jsontext.Value
 		for _, one := range a.Array.is.Values {
 			if inner := anyValue(one, depth+1); len(inner) > 0 {
-				if len(b) > 1 {
-					b = append(b, ',')
-				}
-				b = append(b, inner...)
+				all = append(all, inner)
 			}
 		}
-		return append(b, ']')
+		return join(all)
 	case a.KV.given:
-		b := []byte{'{'}
+		var all []any
 		for _, one := range a.KV.is.Values {
 			if inner := anyValue(one.Value, depth+1); len(inner) > 0 {
-				if len(b) > 1 {
-					b = append(b, ',')
-				}
-				b = append(append(append(b, quote(one.Key)...), ':'), inner...)
+				all = append(all, one.Key, inner)
 			}
 		}
-		return append(b, '}')
+		return objectOf(all...)
 	}
 	return nil
 }

@@ -23,7 +23,6 @@ type Span struct {
 	Done       time.Time
 	Failed     bool   // the status is an error
 	Message    string // of the status, or of the exception
-	Scope      string // the instrumentation
 	Attributes map[string]jsontext.Value
 }
 
@@ -108,12 +107,7 @@ var dialects = []dialect{
 // attributes are those of a span.
 type attributes map[string]jsontext.Value
 
-func (a attributes) text(name string) string {
-	if v := a[name]; v.Kind() != '"' {
-		return ""
-	}
-	return text(a[name])
-}
+func (a attributes) text(name string) string { return text(a[name]) }
 
 // first is the first of the attributes that is there.
 func (a attributes) first(names []string) jsontext.Value {
@@ -230,7 +224,8 @@ func (c *Call) identify(a attributes) {
 	if c.Begun.IsZero() && !c.Done.IsZero() {
 		c.Begun = c.Done.Add(-c.Duration)
 	}
-	c.Truncated = c.Truncated || string(a["output_truncated"]) == "true" || a.text("output_truncated") == "true"
+	cut, _ := truth(a["output_truncated"])
+	c.Truncated = c.Truncated || cut
 }
 
 // result is how a span ended.

@@ -2,6 +2,8 @@ package ingest
 
 import (
 	"bytes"
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"regexp"
@@ -25,52 +27,47 @@ type trajectoryDoc struct {
 	Environment str `json:"environment"`
 }
 
-// readSWEAgent reads trajectories of SWE-agent. A step is a command line, or calls
+// trajectory reads trajectories of SWE-agent. A step is a command line, or calls
 // of functions that the history shows.
-func readSWEAgent(f *file) func(doc []byte) error {
-	return func(doc []byte) error {
-		var d trajectoryDoc
-		if err := decode(doc, &d); err != nil {
-			return err
+func (f *file) trajectory(d *trajectoryDoc, doc []byte) {
+	c := f.chat(f.base + "-" + digest(doc))
+	f.sayDoc(c.base.Conversation, doc)
+	if len(d.Trajectory) == 0 { // a demonstration: the conversation alone
+		c.unwrap = func(s string) result { return result{output: sweagentEnd.ReplaceAllString(s, "")} }
+		for i := range d.History {
+			c.message(&d.History[i].message)
 		}
-		c := f.chat(f.base + "-" + digest(doc))
-		f.sayDoc(c.base.Conversation, doc)
-		if len(d.Trajectory) == 0 { // a demonstration: the conversation alone
-			c.unwrap = func(s string) result { return result{output: sweagentEnd.ReplaceAllString(s, "")} }
-			for i := range d.History {
-				c.message(&d.History[i].message)
-			}
-			return nil
+		return
+	}
+	asked := 0
+	for n, step := range d.Trajectory {
+		action := strings.TrimSpace(string(step.Action))
+		if action == "" || strings.HasPrefix(action, "exit_") { // nothing was done
+			continue
 		}
-		asked := 0
-		for n, step := range d.Trajectory {
-			action := strings.TrimSpace(string(step.Action))
-			if action == "" || strings.HasPrefix(action, "exit_") { // nothing was done
+		part := c.base
+		part.ID = fmt.Sprintf("step-%d", n+1)
+		part.Tool, part.Input = command(action)
+		for i := asked; i < len(d.History); i++ {
+			h := &d.History[i]
+			if h.Role != "assistant" || h.IsDemo || strings.TrimSpace(string(h.Action)) != action {
 				continue
 			}
-			part := c.base
-			part.ID = fmt.Sprintf("step-%d", n+1)
-			part.Tool, part.Input = command(action)
-			for i := asked; i < len(d.History); i++ {
-				h := &d.History[i]
-				if h.Role != "assistant" || h.IsDemo || strings.TrimSpace(string(h.Action)) != action {
-					continue
-				}
-				asked = i + 1
-				var fn function
-				if len(h.ToolCalls) == 1 && decode(h.ToolCalls[0].Function, &fn) == nil && fn.Name != "" {
-					part.Tool, part.Input = string(fn.Name), input(fn.Arguments)
-					if id := string(h.ToolCalls[0].ID); id != "" && c.seen[id] == 0 {
-						part.ID, c.seen[id] = id, 1
-					}
-				}
+			asked = i + 1
+			if len(h.ToolCalls) != 1 {
 				break
 			}
-			took, _ := number(step.Took)
-			part.end(result{output: contentText(step.Observation), took: seconds(took)})
-			f.add(part)
+			if name, args := h.ToolCalls[0].function(); name != "" {
+				part.Tool, part.Input = name, input(args)
+				if id := string(h.ToolCalls[0].ID); id != "" && c.seen[id] == 0 {
+					part.ID, c.seen[id] = id, 1
+				}
+			}
+			break
 		}
-		return nil
+		took, _ := number(step.Took)
+		part.end(result{output: contentText(step.Observation), took: seconds(took)})
+		f.add(part)
 	}
 }
 
@@ -82,12 +79,12 @@ var ownCommands = []string{
 	"scroll_up", "search_dir", "search_file", "set_cursors", "str_replace_editor", "submit", "undo_edit", "view_image",
 }
 
-func command(action string) (tool string, in []byte) {
+func command(action string) (tool string, in json.RawMessage) {
 	tool = "bash"
 	if first := strings.FieldsFunc(action, func(r rune) bool { return r == ' ' || r == '\n' || r == '\t' }); len(first) > 0 && slices.Contains(ownCommands, first[0]) {
 		tool = first[0]
 	}
-	return tool, slices.Concat([]byte(`{"command":`), quote(action), []byte(`}`))
+	return tool, json.RawMessage(objectOf("command", action))
 }
 
 // miniExtra is what mini-swe-agent keeps beside a message.
@@ -158,7 +155,7 @@ func (m *miniRun) message(msg *message) {
 			if i < len(msg.ToolCalls) && msg.ToolCalls[i].ID != "" {
 				id = string(msg.ToolCalls[i].ID)
 			}
-			m.c.call(id, "bash", jsontext.Value(slices.Concat([]byte(`{"command":`), quote(command), []byte(`}`))), at)
+			m.c.call(id, "bash", objectOf("command", command), at)
 			m.asked = append(m.asked, opened{id: id})
 		}
 		if len(commands) == 0 {
@@ -177,12 +174,8 @@ func (m *miniRun) message(msg *message) {
 	if !ok || len(m.asked) == 0 {
 		return
 	}
-	id := string(msg.ToolCallID)
-	if id == "" {
-		id = m.asked[0].id
-	}
+	m.c.result(cmp.Or(string(msg.ToolCallID), m.asked[0].id), "", r, at)
 	m.asked = m.asked[1:]
-	m.c.result(id, "", r, at)
 }
 
 // inspectSample is a sample of a log of Inspect AI.
@@ -216,27 +209,22 @@ type inspectEvent struct {
 
 // readInspect reads logs of Inspect AI.
 func readInspect(f *file) func(doc []byte) error {
+	read := each(func(f *file, d *inspectSample, doc []byte) {
+		f.inspect(d, doc)
+		for i := range d.Samples {
+			f.inspect(&d.Samples[i].is, doc)
+		}
+	})(f)
 	return func(doc []byte) error {
 		if !bytes.Contains(doc, []byte(`"tool`)) { // the head of a log
 			return nil
 		}
-		var d inspectSample
-		if err := decode(doc, &d); err != nil {
-			return err
-		}
-		f.inspect(&d, doc)
-		for i := range d.Samples {
-			f.inspect(&d.Samples[i].is, doc)
-		}
-		return nil
+		return read(doc)
 	}
 }
 
 func (f *file) inspect(s *inspectSample, doc []byte) {
-	conversation := string(s.UUID)
-	if conversation == "" {
-		conversation = strings.Trim(string(s.ID), `"`) + "-" + string(s.Epoch) + "-" + digest(doc)
-	}
+	conversation := cmp.Or(string(s.UUID), strings.Trim(string(s.ID), `"`)+"-"+string(s.Epoch)+"-"+digest(doc))
 	found := false
 	for i := range s.Events {
 		e := &s.Events[i]
@@ -279,18 +267,15 @@ func (s *inspectSample) attached(v jsontext.Value) jsontext.Value {
 	if v.Kind() == '{' && bytes.Contains(v, []byte("attachment://")) {
 		members := map[string]jsontext.Value{}
 		if decode(v, &members) == nil {
-			b := []byte{'{'}
+			var all []any
 			for _, name := range slices.Sorted(maps.Keys(members)) {
-				if len(b) > 1 {
-					b = append(b, ',')
-				}
 				m := members[name]
 				if m.Kind() == '"' {
 					m = s.attached(m)
 				}
-				b = append(append(append(b, quote(name)...), ':'), m...)
+				all = append(all, name, m)
 			}
-			return append(b, '}')
+			return objectOf(all...)
 		}
 	}
 	return v

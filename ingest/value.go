@@ -179,6 +179,40 @@ func quote(s string) json.RawMessage {
 	return b
 }
 
+// join is an array of values.
+func join(values []jsontext.Value) jsontext.Value {
+	b := []byte{'['}
+	for i, v := range values {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, v...)
+	}
+	return append(b, ']')
+}
+
+// objectOf is an object of names and values: a jsontext.Value as it stands, a string
+// as a text.
+func objectOf(pairs ...any) jsontext.Value {
+	b := jsontext.Value{'{'}
+	for i, p := range pairs {
+		switch v := p.(type) {
+		case string:
+			b = append(b, quote(v)...)
+		case str:
+			b = append(b, quote(string(v))...)
+		case jsontext.Value:
+			b = append(b, v...)
+		}
+		if i%2 == 0 {
+			b = append(b, ':')
+		} else if i+1 < len(pairs) {
+			b = append(b, ',')
+		}
+	}
+	return append(b, '}')
+}
+
 // contentText is the text of what a tool returned, in the shapes of the protocols: a
 // text, a list of blocks with texts, an object as it stands.
 func contentText(v jsontext.Value) string {

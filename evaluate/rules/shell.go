@@ -87,8 +87,11 @@ func (t *text) chats(i int, program string) bool {
 	if t.total < 3 || t.at(i).has(hasShellComplaint|hasComplaint|hasSoftComplaint|hasComplaintWord) {
 		return false
 	}
-	signed := func(s string) bool { return len(s) > len(program) && s[len(program)] == ':' && s[:len(program)] == program }
-	return signed(t.at(i-1).s) || signed(t.at(i+1).s)
+	return signedBy(t.at(i-1).s, program) || signedBy(t.at(i+1).s, program)
+}
+
+func signedBy(s, program string) bool {
+	return len(s) > len(program) && s[len(program)] == ':' && s[:len(program)] == program
 }
 
 func firstLine(have, l *line) *line {

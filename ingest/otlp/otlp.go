@@ -62,7 +62,7 @@ func Traces(body []byte, isJSON bool) (Batch, error) {
 	for _, resource := range r.Traces().ResourceSpans().All() {
 		for _, scope := range resource.ScopeSpans().All() {
 			for _, s := range scope.Spans().All() {
-				b.add(spanOf(s, scope.Scope().Name()))
+				b.add(spanOf(s))
 			}
 		}
 	}
@@ -70,11 +70,11 @@ func Traces(body []byte, isJSON bool) (Batch, error) {
 }
 
 // spanOf is a span in the words of package ingest.
-func spanOf(s ptrace.Span, scope string) *ingest.Span {
+func spanOf(s ptrace.Span) *ingest.Span {
 	trace, id := s.TraceID(), s.SpanID()
 	out := &ingest.Span{
-		Name: s.Name(), Scope: scope, Trace: hex.EncodeToString(trace[:]), ID: hex.EncodeToString(id[:]),
-		Parent: parentOf(s),
+		Name: s.Name(), Trace: hex.EncodeToString(trace[:]), ID: hex.EncodeToString(id[:]),
+		Parent: hexOf(s.ParentSpanID()),
 		Served: s.Kind() == ptrace.SpanKindServer && !s.ParentSpanID().IsEmpty(),
 		Begun:  instant(s.StartTimestamp()), Done: instant(s.EndTimestamp()),
 		Failed: s.Status().Code() == ptrace.StatusCodeError, Message: s.Status().Message(), Attributes: values(s.Attributes()),
@@ -87,9 +87,8 @@ func spanOf(s ptrace.Span, scope string) *ingest.Span {
 	return out
 }
 
-// parentOf is the id of the span above, "" where there is none.
-func parentOf(s ptrace.Span) string {
-	id := s.ParentSpanID()
+// hexOf is the id of a span, "" where there is none.
+func hexOf(id pcommon.SpanID) string {
 	if id.IsEmpty() {
 		return ""
 	}
@@ -106,7 +105,7 @@ func Logs(body []byte, isJSON bool) (Batch, error) {
 	for _, resource := range r.Logs().ResourceLogs().All() {
 		for _, scope := range resource.ScopeLogs().All() {
 			for _, l := range scope.LogRecords().All() {
-				b.add(recordOf(l, scope.Scope().Name()))
+				b.add(recordOf(l))
 			}
 		}
 	}
@@ -115,8 +114,8 @@ func Logs(body []byte, isJSON bool) (Batch, error) {
 
 // recordOf is a log record in the words of package ingest. Its span is that of the
 // agent, not of the call.
-func recordOf(l plog.LogRecord, scope string) *ingest.Span {
-	s := &ingest.Span{Scope: scope, Done: instant(cmp.Or(l.Timestamp(), l.ObservedTimestamp())), Attributes: values(l.Attributes())}
+func recordOf(l plog.LogRecord) *ingest.Span {
+	s := &ingest.Span{Done: instant(cmp.Or(l.Timestamp(), l.ObservedTimestamp())), Attributes: values(l.Attributes())}
 	if id := l.TraceID(); !id.IsEmpty() {
 		s.Trace = hex.EncodeToString(id[:])
 	}
