@@ -123,24 +123,25 @@ var streamed = []string{"samples", "loglines", "observations", "spans", "data", 
 // errTooLong says that one value is beyond what is read.
 var errTooLong = fmt.Errorf("a value longer than %d MiB", maxDocument>>20)
 
-// budget ends a value that grows beyond all bounds before it fills the memory.
+// budget ends a reading before it fills the memory.
 type budget struct {
 	in   io.Reader
-	left int
+	left int64
+	end  error // what it ends with
 }
 
 func (b *budget) Read(p []byte) (int, error) {
 	if b.left <= 0 {
-		return 0, errTooLong
+		return 0, b.end
 	}
-	n, err := b.in.Read(p[:min(len(p), b.left)])
-	b.left -= n
+	n, err := b.in.Read(p[:min(int64(len(p)), b.left)])
+	b.left -= int64(n)
 	return n, err
 }
 
 // values reads one array, or objects one after another.
 func (s scanner) values(in io.Reader) error {
-	b := &budget{in, maxDocument}
+	b := &budget{in, maxDocument, errTooLong}
 	dec := jsontext.NewDecoder(b, lax...)
 	for {
 		var err error

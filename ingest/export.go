@@ -117,10 +117,8 @@ func (f *file) run(e *exported, s *Span) {
 	r := spanOutput(v)
 	var m toolMessage
 	if v.Kind() == '{' && decode(v, &m) == nil && m.ID != "" {
-		c.ID, r.output = string(m.ID), contentText(m.Content)
-		if m.Status == "error" {
-			r.outcome = Failed
-		}
+		r = m.result()
+		c.ID = r.id
 	}
 	if problem := contentText(e.Error); problem != "" || s.Failed {
 		r.outcome = Failed

@@ -277,21 +277,8 @@ const (
 	ratioFloor = 64 << 20
 )
 
-// unpacked ends the reading of an archive that unpacks to more than it can honestly
-// hold.
-type unpacked struct {
-	in   io.Reader
-	left int64
-}
-
-func (u *unpacked) Read(p []byte) (int, error) {
-	if u.left <= 0 {
-		return 0, fmt.Errorf("unpacks to more than %d times its size", maxRatio)
-	}
-	n, err := u.in.Read(p[:min(int64(len(p)), u.left)])
-	u.left -= int64(n)
-	return n, err
-}
+// errBomb ends the reading of an archive that unpacks to more than it can honestly hold.
+var errBomb = fmt.Errorf("unpacks to more than %d times its size", maxRatio)
 
 // counted tells how much was read.
 type counted struct {
@@ -330,7 +317,7 @@ func ReadFile(ctx context.Context, path string, o Options) (Stats, error) {
 		if err != nil {
 			return Stats{}, err
 		}
-		return Read(ctx, path, &unpacked{zr, max(ratioFloor, info.Size()*maxRatio)}, o)
+		return Read(ctx, path, &budget{zr, max(ratioFloor, info.Size()*maxRatio), errBomb}, o)
 	case bytes.Equal(head, []byte("PK\x03\x04")):
 		return readArchive(ctx, path, in, info.Size(), o)
 	}
@@ -373,7 +360,7 @@ func readArchive(ctx context.Context, path string, in io.ReaderAt, size int64, o
 		if err != nil {
 			return all, fmt.Errorf("%s: %w", textsafe.Line(name, 200), err)
 		}
-		u := &unpacked{r, left}
+		u := &budget{r, left, errBomb}
 		part, err := Read(ctx, path+"/"+textsafe.Line(name, 200), u, o)
 		left = u.left
 		_ = r.Close()

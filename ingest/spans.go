@@ -26,24 +26,27 @@ type Span struct {
 	Attributes map[string]jsontext.Value
 }
 
-// dialect is how one family of instrumentations says what a tool call is. The first
-// attribute that is there counts.
+// dialect is how one family of instrumentations says what a tool call is. Of the names
+// of attributes, with blanks between them, the first that is there counts.
 type dialect struct {
 	name string
 	// is tells a tool call by its attributes.
 	is                                                    func(a attributes) bool
-	tool, input, output, id, conversation, agent, failure []string
+	tool, input, output, id, conversation, agent, failure string
 	// brief dialects tell no output but of failures.
 	brief bool
+}
+
+// has tells by one attribute.
+func has(name, value string) func(a attributes) bool {
+	return func(a attributes) bool { return strings.EqualFold(a.text(name), value) }
 }
 
 // dialects are tried in order: one span may carry several.
 var dialects = []dialect{
 	{
-		name: "langsmith",
-		is:   func(a attributes) bool { return a.text("langsmith.span.kind") == "tool" },
-		tool: []string{"gen_ai.tool.name"}, input: []string{"gen_ai.prompt"}, output: []string{"gen_ai.completion"},
-		id: []string{"gen_ai.tool.call.id"}, conversation: []string{"langsmith.trace.session_id", "session.id"},
+		name: "langsmith", is: has("langsmith.span.kind", "tool"),
+		tool: "gen_ai.tool.name", input: "gen_ai.prompt", output: "gen_ai.completion", id: "gen_ai.tool.call.id", conversation: "langsmith.trace.session_id session.id",
 	},
 	{
 		name: "genai",
@@ -51,48 +54,38 @@ var dialects = []dialect{
 			op := a.text("gen_ai.operation.name")
 			return op == "execute_tool" || op == "tool_call" || a.text("mcp.method.name") == "tools/call"
 		},
-		tool:  []string{"gen_ai.tool.name"},
-		input: []string{"gen_ai.tool.call.arguments", "gen_ai.tool.arguments", "gcp.vertex.agent.tool_call_args", "tool_arguments", "input.value", "langfuse.observation.input"},
-		output: []string{
-			"gen_ai.tool.call.result", "gen_ai.tool.result", "gcp.vertex.agent.tool_response", "tool_response", "output.value", "langfuse.observation.output",
-		},
-		id:           []string{"gen_ai.tool.call.id", "gen_ai.tool.call_id", "tool_call.id"},
-		conversation: []string{"gen_ai.conversation.id", "session.id", "conversation.id"},
-		agent:        []string{"gen_ai.agent.name"}, failure: []string{"error.type"},
+		tool:   "gen_ai.tool.name",
+		input:  "gen_ai.tool.call.arguments gen_ai.tool.arguments gcp.vertex.agent.tool_call_args tool_arguments input.value langfuse.observation.input",
+		output: "gen_ai.tool.call.result gen_ai.tool.result gcp.vertex.agent.tool_response tool_response output.value langfuse.observation.output",
+		id:     "gen_ai.tool.call.id gen_ai.tool.call_id tool_call.id", conversation: "gen_ai.conversation.id session.id conversation.id",
+		agent: "gen_ai.agent.name", failure: "error.type",
 	},
 	{
-		name: "openinference",
-		is:   func(a attributes) bool { return strings.EqualFold(a.text("openinference.span.kind"), "TOOL") },
-		tool: []string{"tool.name"}, input: []string{"input.value", "tool.parameters"}, output: []string{"output.value"},
-		id: []string{"tool_call.id", "tool.id"}, conversation: []string{"session.id"}, agent: []string{"agent.name"}, failure: []string{"error.type"},
+		name: "openinference", is: has("openinference.span.kind", "TOOL"),
+		tool: "tool.name", input: "input.value tool.parameters", output: "output.value", id: "tool_call.id tool.id", conversation: "session.id",
+		agent: "agent.name", failure: "error.type",
 	},
 	{
-		name: "traceloop",
-		is:   func(a attributes) bool { return a.text("traceloop.span.kind") == "tool" },
-		tool: []string{"gen_ai.tool.name", "traceloop.entity.name"}, input: []string{"gen_ai.tool.call.arguments", "traceloop.entity.input"},
-		output: []string{"gen_ai.tool.call.result", "traceloop.entity.output"}, id: []string{"gen_ai.tool.call.id"},
-		conversation: []string{"traceloop.association.properties.session_id", "session.id"}, failure: []string{"error.type"},
+		name: "traceloop", is: has("traceloop.span.kind", "tool"),
+		tool: "gen_ai.tool.name traceloop.entity.name", input: "gen_ai.tool.call.arguments traceloop.entity.input",
+		output: "gen_ai.tool.call.result traceloop.entity.output", id: "gen_ai.tool.call.id",
+		conversation: "traceloop.association.properties.session_id session.id", failure: "error.type",
 	},
 	{
-		name: "langfuse",
-		is:   func(a attributes) bool { return a.text("langfuse.observation.type") == "tool" },
-		tool: []string{"gen_ai.tool.name"}, input: []string{"langfuse.observation.input"}, output: []string{"langfuse.observation.output"},
-		id: []string{"gen_ai.tool.call.id"}, conversation: []string{"session.id"},
+		name: "langfuse", is: has("langfuse.observation.type", "tool"),
+		tool: "gen_ai.tool.name", input: "langfuse.observation.input", output: "langfuse.observation.output", id: "gen_ai.tool.call.id", conversation: "session.id",
 	},
 	{
-		name: "ai-sdk",
-		is:   func(a attributes) bool { return a.text("ai.operationId") == "ai.toolCall" },
-		tool: []string{"ai.toolCall.name"}, input: []string{"ai.toolCall.args"}, output: []string{"ai.toolCall.result"}, id: []string{"ai.toolCall.id"},
+		name: "ai-sdk", is: has("ai.operationId", "ai.toolCall"),
+		tool: "ai.toolCall.name", input: "ai.toolCall.args", output: "ai.toolCall.result", id: "ai.toolCall.id",
 	},
 	{
-		name: "codex",
-		is:   func(a attributes) bool { return a.text("event.name") == "codex.tool_result" },
-		tool: []string{"tool_name"}, input: []string{"arguments"}, output: []string{"output"}, id: []string{"call_id"}, conversation: []string{"conversation.id"},
+		name: "codex", is: has("event.name", "codex.tool_result"),
+		tool: "tool_name", input: "arguments", output: "output", id: "call_id", conversation: "conversation.id",
 	},
 	{
-		name: "gemini",
-		is:   func(a attributes) bool { return a.text("event.name") == "gemini_cli.tool_call" },
-		tool: []string{"function_name"}, input: []string{"function_args"}, output: []string{"error"}, conversation: []string{"session.id"}, failure: []string{"error_type"}, brief: true,
+		name: "gemini", is: has("event.name", "gemini_cli.tool_call"),
+		tool: "function_name", input: "function_args", output: "error", conversation: "session.id", failure: "error_type", brief: true,
 	},
 	{
 		name: "claude-code",
@@ -100,7 +93,7 @@ var dialects = []dialect{
 			e := a.text("event.name")
 			return e == "claude_code.tool_result" || e == "tool_result" && len(a["tool_name"]) > 0
 		},
-		tool: []string{"tool_name"}, input: []string{"tool_parameters", "tool_input"}, output: []string{"error"}, id: []string{"tool_use_id"}, conversation: []string{"session.id"}, brief: true,
+		tool: "tool_name", input: "tool_parameters tool_input", output: "error", id: "tool_use_id", conversation: "session.id", brief: true,
 	},
 }
 
@@ -110,8 +103,8 @@ type attributes map[string]jsontext.Value
 func (a attributes) text(name string) string { return text(a[name]) }
 
 // first is the first of the attributes that is there.
-func (a attributes) first(names []string) jsontext.Value {
-	for _, n := range names {
+func (a attributes) first(names string) jsontext.Value {
+	for n := range strings.FieldsSeq(names) {
 		if v := a[n]; there(v) && string(v) != `""` {
 			return v
 		}
@@ -162,11 +155,7 @@ func SpanCall(s *Span) (c Call, skipped string) {
 		if m := spanName.FindStringSubmatch(s.Name); c.Tool == "" && m != nil {
 			c.Tool = m[1]
 		}
-		if c.Tool == "" {
-			c.Tool = s.Name
-		}
-		c.Tool = inNamespace(a.text("tool_namespace"), c.Tool)
-		c.Input = spanInput(a.first(d.input))
+		c.Tool, c.Input = inNamespace(a.text("tool_namespace"), cmp.Or(c.Tool, s.Name)), spanInput(a.first(d.input))
 		r := s.result(a, d)
 		c.end(r)
 		c.ID = cmp.Or(c.ID, r.id)
@@ -296,6 +285,14 @@ type toolMessage struct {
 	ID      str            `json:"tool_call_id"`
 }
 
+func (m *toolMessage) result() result {
+	r := result{output: contentText(m.Content), id: string(m.ID)}
+	if m.Status == "error" {
+		r.outcome = Failed
+	}
+	return r
+}
+
 // spanOutput takes the result out of what instrumentations put around it.
 func spanOutput(v jsontext.Value) result {
 	s := contentText(v)
@@ -307,20 +304,18 @@ func spanOutput(v jsontext.Value) result {
 		return result{output: s}
 	}
 	var w struct {
+		toolMessage
 		Type   str                 `json:"type"`
-		Status str                 `json:"status"`
 		Data   object[toolMessage] `json:"data"`
 		Output object[struct {
 			Kwargs object[toolMessage] `json:"kwargs"`
 		}] `json:"output"`
-		ID      str            `json:"tool_call_id"`
-		Content jsontext.Value `json:"content"`
 		IsError jsontext.Value `json:"isError"`
 	}
 	if decode(inner, &w) != nil {
 		return result{output: s}
 	}
-	m := toolMessage{Status: w.Status, Content: w.Content, ID: w.ID}
+	m := w.toolMessage
 	switch k := w.Output.is.Kwargs.is; {
 	case w.Type == "tool" && len(w.Data.is.Content) > 0:
 		m = w.Data.is
@@ -332,9 +327,5 @@ func spanOutput(v jsontext.Value) result {
 	default:
 		return result{output: s}
 	}
-	r := result{output: contentText(m.Content), id: string(m.ID)}
-	if m.Status == "error" {
-		r.outcome = Failed
-	}
-	return r
+	return m.result()
 }
