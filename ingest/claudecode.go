@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"bytes"
 	"cmp"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -38,7 +37,7 @@ type claudeResult struct {
 // two lines; lines that a resumed or forked session repeats have the same ids.
 func readClaude(f *file) func(doc []byte) error {
 	return func(doc []byte) error {
-		if f.message == nil && !bytes.Contains(doc, []byte(`"tool_use`)) && !bytes.Contains(doc, []byte(`"tool_result"`)) {
+		if f.message == nil && !mentions(doc, `"tool_use`, `"tool_result"`) {
 			return nil
 		}
 		var line claudeLine

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"bytes"
+	"cmp"
 	"strings"
 	"time"
 
@@ -69,8 +70,7 @@ type mcpResult struct {
 func readCodex(f *file) func(doc []byte) error {
 	base := Call{Source: f.format, Conversation: f.base}
 	return func(doc []byte) error {
-		if f.message == nil && !bytes.Contains(doc, []byte(`call`)) && !bytes.Contains(doc, []byte(`session_meta`)) &&
-			!bytes.Contains(doc, []byte(`item_completed`)) && !bytes.Contains(doc, []byte(`patch_apply`)) && !bytes.Contains(doc, []byte(`turn_context`)) {
+		if f.message == nil && !mentions(doc, "call", "session_meta", "item_completed", "patch_apply", "turn_context") {
 			return nil
 		}
 		var line struct {
@@ -84,9 +84,7 @@ func readCodex(f *file) func(doc []byte) error {
 		p := &line.Payload.is
 		switch at := when(line.Timestamp); line.Type {
 		case "session_meta":
-			if p.ID != "" {
-				base.Conversation = string(p.ID)
-			}
+			base.Conversation = cmp.Or(string(p.ID), base.Conversation)
 			if bytes.Contains(p.Source, []byte("subagent")) {
 				base.Agent = base.Conversation
 			}
@@ -157,15 +155,10 @@ func (f *file) item(c Call, i *item, at time.Time) {
 			c.Input = input(i.Input)
 		case "local_shell_call":
 			c.Tool, c.Input = "local_shell", input(i.Action)
-			if c.ID == "" {
-				c.ID = string(i.ID)
-			}
+			c.ID = cmp.Or(c.ID, string(i.ID))
 		}
 	case "function_call_output", "custom_tool_call_output", "local_shell_call_output":
-		c.Done = at
-		if i.CallID == "" {
-			c.ID = string(i.ID)
-		}
+		c.ID, c.Done = string(cmp.Or(i.CallID, i.ID)), at
 		c.end(itemOutput(i.Output))
 	case "mcp_call": // made by the model's own server; call and result in one
 		c.ID, c.Tool, c.Input, c.Done = string(i.ID), string(i.Name), input(i.Arguments), at
@@ -216,9 +209,7 @@ func (f *file) event(c Call, i *item, at time.Time) {
 		if decode(i.Item, &inner) != nil || !inner.given {
 			return
 		}
-		if t := when(i.Started); !t.IsZero() {
-			c.Begun = t
-		}
+		c.Begun = when(i.Started)
 		if t := when(i.Completed); !t.IsZero() {
 			at = t
 		}
@@ -234,9 +225,6 @@ func (f *file) event(c Call, i *item, at time.Time) {
 			r.output = text(i.Aggregated)
 		}
 		r.exited(string(i.ExitCode))
-		if i.Status == "declined" {
-			r.outcome = Cancelled
-		}
 		c.end(r)
 	case "mcp_tool_call_end", "McpToolCall":
 		in := i.Invocation.is
@@ -258,12 +246,12 @@ func (f *file) event(c Call, i *item, at time.Time) {
 		} else if known || i.Status == "completed" {
 			r.outcome = Succeeded
 		}
-		if i.Status == "declined" {
-			r.outcome = Cancelled
-		}
 		c.end(r)
 	default:
 		return
+	}
+	if i.Status == "declined" {
+		c.Outcome = Cancelled
 	}
 	if c.ID != "" {
 		f.add(c)
@@ -288,10 +276,7 @@ func mcpOutput(v jsontext.Value) result {
 	if !there(m.Content) && !there(m.Data) {
 		return result{output: contentText(v)}
 	}
-	r := result{output: contentText(m.Content), outcome: Succeeded}
-	if r.output == "" {
-		r.output = contentText(m.Data)
-	}
+	r := result{output: cmp.Or(contentText(m.Content), contentText(m.Data)), outcome: Succeeded}
 	if m.IsError != nil && *m.IsError || m.Failed != nil && *m.Failed {
 		r.outcome = Failed
 	}

@@ -104,7 +104,12 @@ func (s *shape) within(list string, names ...string) bool {
 	return false
 }
 
-func (s *shape) holds(text string) bool { return bytes.Contains(s.doc, []byte(text)) }
+func (s *shape) holds(texts ...string) bool { return mentions(s.doc, texts...) }
+
+// mentions reports whether a document holds one of the texts anywhere.
+func mentions(doc []byte, texts ...string) bool {
+	return slices.ContainsFunc(texts, func(text string) bool { return bytes.Contains(doc, []byte(text)) })
+}
 
 func isCodex(s *shape) bool {
 	return s.has("type", "payload") &&
@@ -143,7 +148,7 @@ func isMini(s *shape) bool {
 	if strings.HasPrefix(text(s.members["trajectory_format"]), "mini-swe-agent") {
 		return true
 	}
-	return (s.has("role", "content") || s.has("messages")) && (s.holds("mswea_bash_command") || s.holds(`"content":"<returncode>`) || s.holds(`"content": "<returncode>`))
+	return (s.has("role", "content") || s.has("messages")) && s.holds("mswea_bash_command", `"content":"<returncode>`, `"content": "<returncode>`)
 }
 
 func isClaude(s *shape) bool {
@@ -168,11 +173,11 @@ func isResponses(s *shape) bool {
 		return true
 	}
 	return (s.within("input", "type") || s.within("output", "type") || s.oneOf("object", "response")) &&
-		(s.holds(`"function_call`) || s.holds(`"mcp_call"`) || s.holds(`"custom_tool_call`)) && !s.has("messages")
+		s.holds(`"function_call`, `"mcp_call"`, `"custom_tool_call`) && !s.has("messages")
 }
 
 func isAnthropic(s *shape) bool {
-	return (s.has("messages") || s.has("role", "content")) && (s.holds(`"tool_use"`) || s.holds(`"tool_result"`))
+	return (s.has("messages") || s.has("role", "content")) && s.holds(`"tool_use"`, `"tool_result"`)
 }
 
 func isChat(s *shape) bool {

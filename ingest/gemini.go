@@ -1,10 +1,6 @@
 package ingest
 
-import (
-	"bytes"
-
-	"github.com/go-json-experiment/json/jsontext"
-)
+import "github.com/go-json-experiment/json/jsontext"
 
 // geminiDoc is a line of a chat that Gemini CLI recorded, or the whole chat as
 // older versions wrote it.
@@ -50,7 +46,7 @@ type geminiCall struct {
 func readGemini(f *file) func(doc []byte) error {
 	base := Call{Source: f.format, Conversation: f.base}
 	return func(doc []byte) error {
-		if f.message == nil && !bytes.Contains(doc, []byte(`"sessionId"`)) && !bytes.Contains(doc, []byte(`"toolCalls"`)) {
+		if f.message == nil && !mentions(doc, `"sessionId"`, `"toolCalls"`) {
 			return nil
 		}
 		var d geminiDoc

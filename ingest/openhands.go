@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 	"time"
@@ -135,14 +136,21 @@ func (r *openhandsRun) event(e *openhandsEvent) {
 	}
 }
 
-// outcome reads an observation of the first versions.
-func (e *openhandsEvent) outcome() result {
-	r := unwrapOpenHands(contentText(e.Content))
-	for _, code := range []jsontext.Value{e.Extras.is.Metadata.is.ExitCode, e.Extras.is.ExitCode} {
-		if n, ok := number(code); ok && n >= 0 && r.exit == nil { // -1: the command still runs
+// observed reads what was observed: the first exit code that is given counts. -1 is
+// that of a command that still runs.
+func observed(output string, codes ...jsontext.Value) result {
+	r := unwrapOpenHands(output)
+	for _, code := range codes {
+		if n, ok := number(code); ok && n >= 0 && r.exit == nil {
 			r.exited(string(code))
 		}
 	}
+	return r
+}
+
+// outcome reads an observation of the first versions.
+func (e *openhandsEvent) outcome() result {
+	r := observed(contentText(e.Content), e.Extras.is.Metadata.is.ExitCode, e.Extras.is.ExitCode)
 	switch observation := text(e.Observation); observation {
 	case "error":
 		r.outcome, r.errorType = Failed, string(e.Extras.is.ErrorID)
@@ -183,19 +191,10 @@ func (r *openhandsRun) kind(e *openhandsEvent, at time.Time) {
 		if decode(e.Observation, &o) != nil {
 			return
 		}
-		out := contentText(o.Content)
-		if out == "" {
-			out = contentText(o.Output)
-		}
-		res := unwrapOpenHands(out)
-		if n, ok := number(o.ExitCode); ok && n >= 0 {
-			res.exited(string(o.ExitCode))
-		}
+		res := observed(cmp.Or(contentText(o.Content), contentText(o.Output)), o.ExitCode)
 		if isError, _ := truth(o.Error); o.IsError || isError || text(o.Error) != "" {
 			res.outcome = Failed
-			if res.output == "" {
-				res.output = text(o.Error)
-			}
+			res.output = cmp.Or(res.output, text(o.Error))
 		}
 		c.Done = at
 		c.end(res)

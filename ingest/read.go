@@ -114,10 +114,7 @@ type file struct {
 	stats  Stats
 	joiner *Joiner
 	told   int
-	fault  func(Fault)
-
-	detected func()
-	message  func(conversation, id string, m jsontext.Value)
+	Options
 
 	reader  func(doc []byte) error
 	waiting [][]byte // documents before the format is known
@@ -129,7 +126,7 @@ type file struct {
 // Read reads one file that is not packed. Its error is an *UnknownShape, that of r or
 // of ctx; all calls before it were given.
 func Read(ctx context.Context, name string, r io.Reader, o Options) (Stats, error) {
-	f := &file{name: name, base: baseOf(name), fault: o.Fault, detected: o.detected, message: o.message}
+	f := &file{name: name, base: baseOf(name), Options: o}
 	f.joiner = NewJoiner(func(c Call) {
 		if o.Call == nil {
 			return
@@ -192,8 +189,8 @@ func (f *file) add(c Call) { f.joiner.Add(c, time.Time{}) }
 
 func (f *file) broken(line int, why string) {
 	f.stats.Broken++
-	if f.told++; f.told <= maxFaults && f.fault != nil {
-		f.fault(Fault{f.name, line, textsafe.Line(why, 200)})
+	if f.told++; f.told <= maxFaults && f.Fault != nil {
+		f.Fault(Fault{f.name, line, textsafe.Line(why, 200)})
 	}
 }
 
