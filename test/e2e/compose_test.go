@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
@@ -137,6 +138,90 @@ func TestComposeServicesAreWatchedAndTheirVolumesDeclared(t *testing.T) {
 			t.Errorf("the volume %s is declared and not used", name)
 		}
 	}
+}
+
+// composeKeys are those of the compose specification that may stand in a service, and in
+// its health check. An engine refuses others.
+var composeKeys = map[string][]string{
+	"": {
+		"image", "build", "profiles", "command", "environment", "ports", "volumes", "depends_on", "healthcheck", "restart", "read_only",
+		"cap_drop", "security_opt", "stop_grace_period", "user", "tmpfs", "networks", "ulimits", "logging", "entrypoint",
+	},
+	"healthcheck": {"test", "interval", "timeout", "retries", "start_period"},
+}
+
+// What an engine would refuse, and what would start but not reach the program: keys,
+// images, published ports and places of volumes.
+func TestComposeFitsTheImages(t *testing.T) {
+	var raw struct {
+		Services map[string]map[string]any `yaml:"services"`
+		Volumes  map[string]any            `yaml:"volumes"`
+		Other    map[string]any            `yaml:",inline"`
+	}
+	if err := yaml.Unmarshal([]byte(rootFile(t, "docker-compose.yml")), &raw); err != nil {
+		t.Fatal(err)
+	}
+	for key := range raw.Other {
+		if !strings.HasPrefix(key, "x-") {
+			t.Errorf("the file has %q at its top", key)
+		}
+	}
+	for name, service := range raw.Services {
+		for key, value := range service {
+			if !slices.Contains(composeKeys[""], key) {
+				t.Errorf("%s has %q", name, key)
+			}
+			if inner, ok := value.(map[string]any); ok && composeKeys[key] != nil {
+				for k := range inner {
+					if !slices.Contains(composeKeys[key], k) {
+						t.Errorf("%s has %q in its %s", name, k, key)
+					}
+				}
+			}
+		}
+	}
+	holds := map[string]string{"memoryd": "/data", "qdrant/qdrant": "/qdrant/storage", "nginx": "/etc/nginx/nginx.conf"}
+	for name, s := range readCompose(t).Services {
+		image, tag, _ := strings.Cut(interpolated(s.Image), ":")
+		if (s.Build != "") != (image == "memoryd") || (tag == "" || tag == "latest") != (s.Build != "") {
+			t.Errorf("%s runs %q, built from %q", name, s.Image, s.Build)
+		}
+		for _, v := range s.Volumes {
+			if parts := strings.Split(v, ":"); parts[1] != holds[image] || strings.HasPrefix(v, "./") != (len(parts) == 3 && parts[2] == "ro") {
+				t.Errorf("%s has %s; what %s keeps or reads is at %q", name, v, image, holds[image])
+			}
+		}
+		for _, port := range s.Ports {
+			if !strings.HasSuffix(port, ":8002") {
+				t.Errorf("%s publishes %s; memoryd, and the proxy before it, listen on 8002", name, port)
+			}
+		}
+	}
+	if text := rootFile(t, "Dockerfile"); !strings.Contains(text, "MEMORYD_LISTEN=0.0.0.0:8002 MEMORYD_DATA="+holds["memoryd"]+"\n") || !strings.Contains(text, "\nVOLUME "+holds["memoryd"]+"\n") {
+		t.Error("the image listens or keeps its store elsewhere")
+	}
+}
+
+// An engine's own reading, where Docker's compose is installed. Where it is not, what the
+// file is held to is the test above.
+func TestComposeIsTakenByAnEngine(t *testing.T) {
+	var engine []string
+	for _, e := range [][]string{{"docker", "compose"}, {"docker-compose"}} {
+		if exec.CommandContext(t.Context(), e[0], append(e[1:], "version")...).Run() == nil { //nolint:gosec // one of two programs
+			engine = e
+			break
+		}
+	}
+	if engine == nil {
+		t.Skip("neither `docker compose` nor docker-compose is installed: TestComposeFitsTheImages alone has read the file")
+	}
+	for _, profile := range []string{"alone", "qdrant", "cluster"} {
+		arg := append(slices.Clone(engine[1:]), "-f", "../../docker-compose.yml", "--profile", profile, "config", "-q")
+		if said, err := exec.CommandContext(t.Context(), engine[0], arg...).CombinedOutput(); err != nil { //nolint:gosec // one of two programs
+			t.Errorf("%s %v: %v: %s", engine[0], arg, err, said)
+		}
+	}
+	t.Logf("read by %v", engine)
 }
 
 // settings matches the variables that memoryd knows: those of the settings, and
