@@ -160,11 +160,9 @@ func (c *chat) toolMessage(m *message, at time.Time) {
 	if m.Content.Kind() == '[' && strings.Contains(string(m.Content), `"tool_result"`) && c.blocks(m.Content, at) {
 		return
 	}
-	var r result
-	if s := contentText(m.Content); c.unwrap != nil {
-		r = c.unwrap(s)
-	} else {
-		r = result{output: s}
+	r := result{output: contentText(m.Content)}
+	if c.unwrap != nil {
+		r = c.unwrap(r.output)
 	}
 	failed, known := truth(m.Error)
 	var problem struct {
@@ -205,11 +203,9 @@ func (c *chat) blocks(content jsontext.Value, at time.Time) (found bool) {
 			c.call(string(b.ID), string(b.Name), b.Input, at)
 			found = true
 		case b.ToolUseID != "" && strings.HasSuffix(string(b.Type), "tool_result"):
-			r := result{output: contentText(b.Content)}
+			r := result{output: contentText(b.Content), outcome: Claimed}
 			if b.IsError || strings.Contains(string(b.Content), `_tool_result_error"`) {
 				r.outcome = Failed
-			} else {
-				r.outcome = Claimed
 			}
 			c.result(string(b.ToolUseID), "", r, at)
 			found = true
@@ -241,18 +237,16 @@ type conversationDoc struct {
 // name is what tells a conversation from all others: its id, and always a hash of
 // what it holds, as benchmarks number tasks from 0 in each of their files.
 func (d *conversationDoc) name(doc []byte) string {
-	for _, id := range []str{d.ConversationID, d.SessionID, d.ID} {
-		if len(id) >= uniqueID {
+	name := ""
+	for i, id := range []str{d.ConversationID, d.SessionID, d.ID, d.TaskID, d.Trial} {
+		if i < 3 && len(id) >= uniqueID {
 			return string(id)
 		}
-	}
-	parts := []string{}
-	for _, id := range []str{d.ConversationID, d.SessionID, d.ID, d.TaskID, d.Trial} {
 		if id != "" {
-			parts = append(parts, string(id))
+			name += string(id) + "-"
 		}
 	}
-	return strings.Join(append(parts, digest(doc)), "-")
+	return name + digest(doc)
 }
 
 // readChat reads conversations in the form of OpenAI's chat, Anthropic's messages,
@@ -291,27 +285,22 @@ func (f *file) conversation(doc []byte, depth int) error {
 			c.message(&choice.Message.is)
 		}
 	}
-	for _, run := range d.Simulations {
-		if run.Kind() == '{' && depth == 0 {
-			if err := f.conversation(run, depth+1); err != nil {
-				return err
-			}
-		}
-	}
-	if d.Input.Kind() == '[' || d.Output.Kind() == '[' {
-		f.items(c, d.Input)
-		f.items(c, d.Output)
-	}
-	if depth == 0 {
-		for _, v := range []jsontext.Value{d.Body, d.Request, d.Response} {
-			if v.Kind() == '{' {
+	inside := func(docs ...jsontext.Value) error {
+		for _, v := range docs {
+			if v.Kind() == '{' && depth == 0 {
 				if err := f.conversation(v, depth+1); err != nil {
 					return err
 				}
 			}
 		}
+		return nil
 	}
-	return nil
+	if err := inside(d.Simulations...); err != nil {
+		return err
+	}
+	f.items(c, d.Input)
+	f.items(c, d.Output)
+	return inside(d.Body, d.Request, d.Response)
 }
 
 // textFailure is how a format writes a failure into the text of a result.

@@ -38,8 +38,10 @@ type exported struct {
 		SpanID  str `json:"span_id"`
 	}] `json:"context"`
 	Attributes jsontext.Value `json:"attributes"`
-	Metadata   jsontext.Value `json:"metadata"`
-	Extra      object[struct {
+	Metadata   object[struct {
+		Attributes jsontext.Value `json:"attributes"`
+	}] `json:"metadata"`
+	Extra object[struct {
 		Metadata object[struct {
 			Thread  str `json:"thread_id"`
 			Session str `json:"session_id"`
@@ -149,12 +151,7 @@ func runInput(v jsontext.Value) json.RawMessage {
 func (e *exported) attributes() map[string]jsontext.Value {
 	out := map[string]jsontext.Value{}
 	flatten(out, "", e.Attributes, 0)
-	var m struct {
-		Attributes jsontext.Value `json:"attributes"`
-	}
-	if e.Metadata.Kind() == '{' && decode(e.Metadata, &m) == nil {
-		flatten(out, "", m.Attributes, 0)
-	}
+	flatten(out, "", e.Metadata.is.Attributes, 0)
 	return out
 }
 

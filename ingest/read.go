@@ -85,16 +85,13 @@ type UnknownShape struct {
 }
 
 func (e *UnknownShape) Error() string {
-	if e.Expected != "" {
-		for _, f := range Formats() {
-			if f.Name == e.Expected {
-				return fmt.Sprintf("expected %s (%s), found %s", f.Name, f.Expects, e.Found)
-			}
-		}
-	}
 	var all []string
 	for _, f := range Formats() {
-		all = append(all, f.Name+" ("+f.Expects+")")
+		one := f.Name + " (" + f.Expects + ")"
+		if f.Name == e.Expected {
+			return "expected " + one + ", found " + e.Found
+		}
+		all = append(all, one)
 	}
 	return fmt.Sprintf("found %s; expected one of: %s", e.Found, strings.Join(all, "; "))
 }

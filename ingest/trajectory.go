@@ -127,9 +127,8 @@ func readMini(f *file) func(doc []byte) error {
 }
 
 type miniRun struct {
-	c     *chat
-	asked []opened // commands whose output is still to come
-	made  int
+	c    *chat // only the commands of the newest message are open
+	made int
 }
 
 func (m *miniRun) message(msg *message) {
@@ -139,8 +138,8 @@ func (m *miniRun) message(msg *message) {
 		at = t
 	}
 	if msg.Role == "assistant" {
-		m.asked = nil
-		commands := []string{}
+		m.c.open = nil
+		var commands []string
 		for _, a := range extra.Actions {
 			commands = append(commands, string(a.Command))
 		}
@@ -156,13 +155,9 @@ func (m *miniRun) message(msg *message) {
 				id = string(msg.ToolCalls[i].ID)
 			}
 			m.c.call(id, "bash", objectOf("command", command), at)
-			m.asked = append(m.asked, opened{id: id})
 		}
 		if len(commands) == 0 {
 			m.c.message(msg)
-			for _, t := range msg.ToolCalls {
-				m.asked = append(m.asked, opened{id: string(t.ID)})
-			}
 		}
 		return
 	}
@@ -171,11 +166,9 @@ func (m *miniRun) message(msg *message) {
 		r.exited(fmt.Sprint(int(n)))
 		ok = true
 	}
-	if !ok || len(m.asked) == 0 {
-		return
+	if ok && len(m.c.open) > 0 {
+		m.c.result(string(msg.ToolCallID), "", r, at)
 	}
-	m.c.result(cmp.Or(string(msg.ToolCallID), m.asked[0].id), "", r, at)
-	m.asked = m.asked[1:]
 }
 
 // inspectSample is a sample of a log of Inspect AI.
@@ -238,12 +231,9 @@ func (f *file) inspect(s *inspectSample, doc []byte) {
 		}
 		took, _ := number(e.Working)
 		r := result{output: contentText(s.attached(e.Result)), outcome: Succeeded, took: seconds(took)}
-		if e.Failed || e.Error.given {
-			r.outcome, r.errorType = Failed, string(e.Error.is.Type)
-			if e.Error.is.Message != "" {
-				r.output = string(e.Error.is.Message)
-			}
-			if e.Error.is.Type == "approval" || e.Error.is.Type == "cancelled" {
+		if why := e.Error.is; e.Failed || e.Error.given {
+			r.outcome, r.errorType, r.output = Failed, string(why.Type), cmp.Or(string(why.Message), r.output)
+			if why.Type == "approval" || why.Type == "cancelled" {
 				r.outcome = Cancelled
 			}
 		}
