@@ -264,7 +264,7 @@ func (s *backend) clearBelow(ctx context.Context, life string, seq int64) error 
 	const page = 512
 	gone := all(is(fieldKept, life), qd.NewRange(fieldSeq, &qd.Range{Lt: new(float64(seq))}))
 	for {
-		found, err := s.scroll(ctx, s.calls, gone, nil, page, fieldStamp, fieldOwner, fieldNonce, fieldVerdict)
+		found, err := s.scroll(ctx, s.calls, gone, nil, page, fieldStamp, fieldOwner, fieldNonce, fieldVerdict, fieldJudged)
 		if err != nil || len(found) == 0 {
 			return err
 		}
@@ -286,6 +286,7 @@ func (s *backend) pare(ctx context.Context, life string, found []point) error {
 		left := payload{fieldLife: word(life), fieldStamp: p.payload[fieldStamp], fieldOwner: p.payload[fieldOwner], fieldNonce: p.payload[fieldNonce]}
 		n := p.int(fieldVerdict)
 		left.putInt(fieldVerdict, n)
+		left.putInt(fieldJudged, p.int(fieldJudged)) // tells those who watch the tool
 		byVerdicts[n] = append(byVerdicts[n], newPoint(p.id, left))
 	}
 	for n, points := range byVerdicts {

@@ -23,6 +23,7 @@ const (
 	watchRecent = 512              // calls and contents in that time; more are counted sooner
 	lookTools   = 32               // that a look is for
 	lookPoints  = 1 << 14          // that it finds at most
+	watchBegins = 8                // watches that begin at a time
 	lowFor      = time.Second      // for so long a low water is not asked again
 )
 
@@ -73,6 +74,7 @@ type watches struct {
 	mu    sync.Mutex
 	lives map[string]*watch
 	asked map[string]*interest
+	begin int // how many begin
 	low   int64
 	lowAt time.Time
 }
@@ -95,7 +97,8 @@ func (ws *watches) has(t *tool) *watch {
 	return w
 }
 
-// wanted notes a description and tells whether to begin a watch.
+// wanted notes a description and tells whether to begin a watch; the caller says when that
+// is done.
 func (ws *watches) wanted(life string, pause time.Duration) bool {
 	const maxLives = 100_000
 	ws.mu.Lock()
@@ -109,11 +112,19 @@ func (ws *watches) wanted(life string, pause time.Duration) bool {
 		of = &interest{since: now}
 		ws.asked[life] = of
 	}
-	if of.n++; of.n < watchAfter || now.Sub(of.tried) < pause {
+	if of.n++; of.n < watchAfter || now.Sub(of.tried) < pause || ws.begin == watchBegins {
 		return false
 	}
+	ws.begin++
 	of.tried = now
 	return true
+}
+
+// begun is told that a watch has begun, or has not.
+func (ws *watches) begun() {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	ws.begin--
 }
 
 // put begins a watch; forget ends it.
@@ -158,13 +169,14 @@ func (s *backend) recentLow(ctx context.Context) (int64, error) {
 // has to be counted.
 func (s *backend) sighted(ctx context.Context, t *tool) (*sighting, error) {
 	if s.watches.has(t) == nil {
-		if s.watches.wanted(t.life, min(watchWithin, s.grace)) {
-			s.worker.Go(func(ctx context.Context) error {
-				if err := s.watch(ctx, t); err != nil && ctx.Err() == nil {
-					s.log.WarnContext(ctx, "a tool is not watched", "tool", t.info.Tool, "err", err)
-				}
-				return nil
-			})
+		if s.watches.wanted(t.life, min(watchWithin, s.grace)) && !s.worker.Go(func(ctx context.Context) error {
+			defer s.watches.begun()
+			if err := s.watch(ctx, t); err != nil && ctx.Err() == nil {
+				s.log.WarnContext(ctx, "a tool is not watched", "tool", t.info.Tool, "err", err)
+			}
+			return nil
+		}) {
+			s.watches.begun()
 		}
 		return nil, nil
 	}
@@ -398,7 +410,7 @@ func (w *watch) sighting() *sighting {
 // watch begins to watch a tool: it reads the history and what is recent, then counts, and
 // then sees that nothing was judged meanwhile.
 func (s *backend) watch(ctx context.Context, t *tool) error {
-	low, err := s.lowWater(ctx)
+	low, err := s.recentLow(ctx)
 	if err != nil {
 		return err
 	}

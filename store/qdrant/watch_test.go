@@ -101,6 +101,9 @@ func tryWatching(t *testing.T, seed uint64, steps int, open func(t *testing.T) *
 			told++
 		}
 		got, gerr := w.stores[0].Described(t.Context(), ref("t"))
+		for w.stores[0].Beginning() { // it would begin beside an append that takes longer than the grace
+			<-time.After(time.Millisecond)
+		}
 		want, err := describedAnew(t, open)
 		if (gerr == nil) != (err == nil) || !reflect.DeepEqual(got, want) {
 			t.Fatalf("seed %d, after %v:\n%+v, %v, counted:\n%+v, %v", seed, w.did, got, gerr, want, err)
@@ -227,6 +230,7 @@ func TestWhatHappensWhileAWatchBegins(t *testing.T) {
 		for began := time.Now(); time.Since(began) < s.SettledFor(t.Context()); { // the first are settled
 			<-time.After(time.Millisecond)
 		}
+		s.HoldLow(t.Context())
 		var n atomic.Int64
 		var happened atomic.Bool
 		server.Inject(func(string) qdranttest.Fault {
@@ -257,5 +261,37 @@ func TestWhatHappensWhileAWatchBegins(t *testing.T) {
 				t.Fatalf("at request %d:\n%+v, %v, counted:\n%+v, %v", at, got, gerr, want, err)
 			}
 		}
+	}
+}
+
+// A call that got a verdict and was then let go and cleared away, all between two looks, has
+// had that verdict.
+func TestAVerdictOnACallThatIsClearedIsTold(t *testing.T) {
+	server := qdranttest.New(t, versions[0])
+	open := func(t *testing.T) *qdrant.Store { return openFake(t, server, fakeConfig()) }
+	s, other := open(t), open(t)
+	c := call("t", 0, 1)
+	if _, err := add(t.Context(), s, 3, c); err != nil {
+		t.Fatal(err)
+	}
+	watched(t, s, "t")
+	judged := memoryd.Evaluation{State: memoryd.Judged, Score: 1, JudgedBy: "rules", JudgeVersion: "v1"}
+	if _, err := other.Settle(t.Context(), []store.Verdict{{ToolRef: ref("t"), Key: c.Key, Evaluation: judged}}); err != nil {
+		t.Fatal(err)
+	}
+	var more []memoryd.Call
+	for n := range 70 { // who brings so many clears the history
+		more = append(more, call("t", n+1, 1))
+	}
+	if _, err := add(t.Context(), other, 3, more...); err != nil {
+		t.Fatal(err)
+	}
+	cleared(t, other)
+	if n := other.Bodies(t.Context(), ref("t")); n != 3 {
+		t.Fatalf("%d calls have bodies", n)
+	}
+	got, err := s.Tool(t.Context(), ref("t"))
+	if err != nil || !s.Watched(t.Context(), ref("t")) || got.Lifetime != 71 || got.Revision != 72 {
+		t.Errorf("got %+v, %v", got, err)
 	}
 }
