@@ -27,9 +27,8 @@ func appendInputText(b []byte, input json.RawMessage) []byte {
 	if len(bytes.TrimSpace(input)) == 0 {
 		return b
 	}
-	dec := decoders.Get().(*jsontext.Decoder) //nolint:forcetypeassert // the pool holds nothing else
-	defer decoders.Put(dec)
-	dec.Reset(bytes.NewBuffer(input), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+	dec := BorrowDecoder(input)
+	defer ReturnDecoder(dec)
 	if dec.PeekKind() == '"' {
 		tok, err := dec.ReadToken()
 		if err != nil {
@@ -44,7 +43,18 @@ func appendInputText(b []byte, input json.RawMessage) []byte {
 	return out
 }
 
-// decoders are for reading inputs, which is done several times for each call.
+// BorrowDecoder gives a decoder of a text that may hold anything: invalid UTF-8 and
+// names that are repeated too. It is for what is read several times for each call,
+// and goes back by ReturnDecoder.
+func BorrowDecoder(text []byte) *jsontext.Decoder {
+	dec := decoders.Get().(*jsontext.Decoder) //nolint:forcetypeassert // the pool holds nothing else
+	dec.Reset(bytes.NewBuffer(text), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+	return dec
+}
+
+// ReturnDecoder lets a decoder that was borrowed be used by others.
+func ReturnDecoder(dec *jsontext.Decoder) { decoders.Put(dec) }
+
 var decoders = sync.Pool{New: func() any { return new(jsontext.Decoder) }}
 
 // appendCanonical appends the next value of dec in canonical form.

@@ -3,8 +3,6 @@ package memoryd
 import (
 	"bytes"
 	"encoding/json"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Run names the run of an agent that the call belongs to; see RunOf.
@@ -17,7 +15,8 @@ func RunOf(metadata json.RawMessage) string {
 	if !bytes.Contains(metadata, []byte(`trajectory_id`)) && !bytes.Contains(metadata, []byte(`session_id`)) {
 		return ""
 	}
-	dec := jsontext.NewDecoder(bytes.NewReader(metadata), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+	dec := BorrowDecoder(metadata)
+	defer ReturnDecoder(dec)
 	if dec.PeekKind() != '{' {
 		return ""
 	}

@@ -258,36 +258,7 @@ func opens(tool string) bool {
 // trajectory_id, else session_id or conversation_id, else the agent's calls of one
 // half hour. 0 stands for unknown.
 func RunOf(c *memoryd.Call) (id, agent uint64, named bool) {
-	var names struct{ run, session, agent string }
-	dec := jsontext.NewDecoder(bytes.NewReader(c.Metadata), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
-	if len(c.Metadata) > 0 && dec.PeekKind() == '{' {
-		_, _ = dec.ReadToken()
-		for dec.PeekKind() == '"' {
-			name, err := dec.ReadToken()
-			if err != nil {
-				break
-			}
-			key := name.String()
-			if dec.PeekKind() != '"' {
-				if dec.SkipValue() != nil {
-					break
-				}
-				continue
-			}
-			value, err := dec.ReadToken()
-			if err != nil {
-				break
-			}
-			switch key {
-			case "trajectory_id":
-				names.run = value.String()
-			case "session_id", "conversation_id":
-				names.session = value.String()
-			case "agent_id":
-				names.agent = value.String()
-			}
-		}
-	}
+	names := namesIn(c.Metadata)
 	if names.agent != "" {
 		agent = AgentOf(names.agent)
 	}
@@ -300,6 +271,47 @@ func RunOf(c *memoryd.Call) (id, agent uint64, named bool) {
 		return hashOf("time", names.agent+c.Time.Truncate(runGap).UTC().Format(time.RFC3339)), agent, false
 	}
 	return 0, agent, false
+}
+
+// names are what metadata call the run and the agent of a call.
+type names struct{ run, session, agent string }
+
+func namesIn(metadata []byte) (n names) {
+	if len(metadata) == 0 {
+		return n
+	}
+	dec := memoryd.BorrowDecoder(metadata)
+	defer memoryd.ReturnDecoder(dec)
+	if dec.PeekKind() != '{' {
+		return n
+	}
+	_, _ = dec.ReadToken()
+	for dec.PeekKind() == '"' {
+		name, err := dec.ReadToken()
+		if err != nil {
+			break
+		}
+		key := name.String()
+		if dec.PeekKind() != '"' {
+			if dec.SkipValue() != nil {
+				break
+			}
+			continue
+		}
+		value, err := dec.ReadToken()
+		if err != nil {
+			break
+		}
+		switch key {
+		case "trajectory_id":
+			n.run = value.String()
+		case "session_id", "conversation_id":
+			n.session = value.String()
+		case "agent_id":
+			n.agent = value.String()
+		}
+	}
+	return n
 }
 
 // AgentOf is the number of an agent, by its agent_id.
@@ -337,7 +349,8 @@ func leavesOf(raw json.RawMessage) []leafValue {
 		in = []byte(s)
 	}
 	var list []leafValue
-	dec := jsontext.NewDecoder(bytes.NewReader(in), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+	dec := memoryd.BorrowDecoder(in)
+	defer memoryd.ReturnDecoder(dec)
 	collect(dec, "", 0, &list)
 	return list
 }

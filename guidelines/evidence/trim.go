@@ -15,6 +15,7 @@ import (
 	"memoryd/internal/textsafe"
 
 	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Limits of a trimmed observation.
@@ -149,10 +150,10 @@ func (ob Observation) MarshalJSON() ([]byte, error) {
 	})
 }
 
-// UnmarshalJSON reads the stored form.
-func (ob *Observation) UnmarshalJSON(b []byte) error {
+// UnmarshalJSONFrom reads the stored form.
+func (ob *Observation) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	var k kept
-	if err := jsonv2.Unmarshal(b, &k); err != nil {
+	if err := jsonv2.UnmarshalDecode(dec, &k); err != nil {
 		return err
 	}
 	var key memoryd.CallKey

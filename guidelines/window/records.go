@@ -15,6 +15,7 @@ import (
 	"memoryd/store"
 
 	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // recordKind is the kind of the records.
@@ -232,6 +233,6 @@ func decode(data []byte) ([]evidence.Observation, error) {
 		return nil, err
 	}
 	list := make([]evidence.Observation, 0, pieceCalls)
-	err := jsonv2.Unmarshal(raw.Bytes(), &list)
+	err := jsonv2.Unmarshal(raw.Bytes(), &list, jsontext.AllowDuplicateNames(true)) // it is the program's own
 	return list, err
 }
