@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -21,14 +22,20 @@ const overloadCalls = 50
 type overload struct {
 	accepted, refused, noAdvice atomic.Int64
 	advice                      atomic.Int64 // seconds, the largest Retry-After
+
+	mu     sync.Mutex
+	waited []float64 // milliseconds until a refusal
 }
 
-func (o *overload) seen(_ uint64, status int, a *answer, _ time.Duration) {
+func (o *overload) seen(_ uint64, status int, a *answer, took time.Duration) {
 	switch status {
 	case 200:
 		o.accepted.Add(1)
 	case 429, 503:
 		o.refused.Add(1)
+		o.mu.Lock()
+		o.waited = append(o.waited, took.Seconds()*1000)
+		o.mu.Unlock()
 		seconds, err := strconv.ParseInt(a.retryAfter, 10, 64)
 		if err != nil || seconds < 1 {
 			o.noAdvice.Add(1)
@@ -36,6 +43,12 @@ func (o *overload) seen(_ uint64, status int, a *answer, _ time.Duration) {
 		for old := o.advice.Load(); seconds > old && !o.advice.CompareAndSwap(old, seconds); old = o.advice.Load() {
 		}
 	}
+}
+
+// later is the time, in milliseconds, within which that share of the refusals came.
+func (o *overload) later(share float64) float64 {
+	slices.Sort(o.waited)
+	return o.waited[int(share*float64(len(o.waited)-1))]
 }
 
 // runOverload offers ten times the sustainable load.
@@ -82,6 +95,8 @@ func runOverload(ctx context.Context, b *bench) (err error) {
 	if seen.refused.Load() > 0 {
 		b.atMost(part, "refusals without a Retry-After of at least 1 s", 0, "", []float64{float64(seen.noAdvice.Load())})
 		b.figure(part, "largest Retry-After", "s", []float64{float64(seen.advice.Load())})
+		b.figure(part, "refusals, p50", "ms", []float64{seen.later(0.5)})
+		b.figure(part, "refusals, p99", "ms", []float64{seen.later(0.99)})
 	}
 	b.atMost(part, "largest resident memory", 1024, "MiB", []float64{watched.maxRSS / (1 << 20)})
 	b.atMost(part, "memory, last third of the overload over the one before", 1.2, "x", []float64{growth(watched.rss)})

@@ -21,22 +21,59 @@ import (
 // Workspaces share the slots equally: a request of a workspace that asks for
 // little does not wait behind all requests of one that asks for much (see
 // fairqueue). No request waits longer than a bound: it is refused while its client
-// can still make use of the answer. A nil *Scheduler has no bounds.
+// can still make use of the answer, and at once where the pace of those before it says
+// that its turn would come too late. A nil *Scheduler has no bounds.
 type Scheduler struct {
 	maxWait time.Duration
 
 	mu    sync.Mutex
 	free  int
-	queue *fairqueue.Queue[chan struct{}]
+	queue *fairqueue.Queue[turn]
+	lines map[string]*line // of workspaces of which a request waits
 }
 
-// waiter is a request that waits for a slot. Its value has room for one.
-type waiter = fairqueue.Entry[chan struct{}]
+// waiter is a request that waits for a slot.
+type waiter = fairqueue.Entry[turn]
+
+// turn is what a waiter gets.
+type turn struct {
+	ready chan struct{} // has room for one
+	line  *line         // nil: it stands before all lines
+}
+
+// line is what of one workspace waits for its first slot.
+type line struct {
+	workspace string
+	waiting   int
+	served    int           // since the line began
+	last      time.Time     // of these, or when it began
+	pace      time.Duration // between two of them, the newest counting most
+}
+
+// A line goes by its pace after firstTurns; each turn after paceTurns changes it by that part.
+const (
+	firstTurns = 8
+	paceTurns  = 16
+)
+
+// serve notes that one of the line has its turn.
+func (l *line) serve(now time.Time) {
+	gap := now.Sub(l.last)
+	l.served++
+	l.pace += (gap - l.pace) / time.Duration(min(l.served, paceTurns))
+	l.last = now
+}
+
+// tooLate reports whether one more would wait longer than most, or nearly so: a pace is
+// known to about a tenth.
+func (l *line) tooLate(most time.Duration) bool {
+	return l.served >= firstTurns && l.pace*time.Duration(l.waiting+1) > most-most/10
+}
 
 // NewScheduler makes a scheduler of n slots, for which requests wait at most
 // maxWait; 0 means without a bound.
 func NewScheduler(n int, maxWait time.Duration) *Scheduler {
-	return &Scheduler{maxWait: maxWait, free: n, queue: fairqueue.New[chan struct{}](nil)}
+	return &Scheduler{maxWait: maxWait, free: n, queue: fairqueue.New[turn](nil), lines: map[string]*line{}}
 }
 
 // Slot is the right of one request to compute, and the context that the request
@@ -66,7 +103,11 @@ func (s *Scheduler) Acquire(ctx context.Context, workspace string) (*Slot, error
 	if s == nil {
 		return slot, nil
 	}
-	if w := s.request(workspace, false); w != nil {
+	w, err := s.request(workspace)
+	if err != nil {
+		return nil, err
+	}
+	if w != nil {
 		late, stop := s.deadline()
 		defer stop()
 		if err := s.await(ctx, w, late); err != nil {
@@ -92,7 +133,7 @@ func (l *Slot) Reacquire(ctx context.Context) error {
 	if l.scheduler == nil || l.held {
 		return nil
 	}
-	if w := l.scheduler.request(l.workspace, true); w != nil {
+	if w := l.scheduler.requestAgain(l.workspace); w != nil {
 		if err := l.scheduler.await(ctx, w, nil); err != nil {
 			return err
 		}
@@ -116,18 +157,38 @@ func Blocking(ctx context.Context, f func()) error {
 }
 
 // request takes a free slot and returns nil, or joins the queue.
-func (s *Scheduler) request(workspace string, again bool) *waiter {
+func (s *Scheduler) request(workspace string) (*waiter, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.free > 0 {
+		s.free--
+		return nil, nil //nolint:nilnil // who has a slot does not wait
+	}
+	l := s.lines[workspace]
+	switch {
+	case l == nil:
+		l = &line{workspace: workspace, last: time.Now()}
+		s.lines[workspace] = l
+	case s.maxWait > 0 && l.tooLate(s.maxWait):
+		return nil, s.overloaded()
+	}
+	l.waiting++
+	return s.queue.Push(workspace, 1, turn{make(chan struct{}, 1), l}), nil
+}
+
+// requestAgain is request for who had a slot before.
+func (s *Scheduler) requestAgain(workspace string) *waiter {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.free > 0 {
 		s.free--
 		return nil
 	}
-	ready := make(chan struct{}, 1)
-	if again {
-		return s.queue.PushFirst(workspace, ready)
-	}
-	return s.queue.Push(workspace, 1, ready)
+	return s.queue.PushFirst(workspace, turn{ready: make(chan struct{}, 1)})
+}
+
+func (s *Scheduler) overloaded() error {
+	return &memoryd.Error{Kind: memoryd.Overloaded, Msg: "the server has more to do than it can", RetryAfter: max(time.Second, s.maxWait)}
 }
 
 // deadline fires when a request has waited long enough.
@@ -142,15 +203,15 @@ func (s *Scheduler) deadline() (late <-chan time.Time, stop func() bool) {
 // await waits until w has its slot, ctx ends or it is late.
 func (s *Scheduler) await(ctx context.Context, w *waiter, late <-chan time.Time) (err error) {
 	select {
-	case <-w.Value:
+	case <-w.Value.ready:
 		return nil
 	case <-ctx.Done():
 		err = context.Cause(ctx)
 	case <-late:
-		err = &memoryd.Error{Kind: memoryd.Overloaded, Msg: "the server has more to do than it can", RetryAfter: max(time.Second, s.maxWait)}
+		err = s.overloaded()
 	}
 	if !s.leave(w) {
-		<-w.Value // the slot came at the same time; it is given back
+		<-w.Value.ready // the slot came at the same time; it is given back
 		s.release()
 	}
 	return err
@@ -166,8 +227,12 @@ func (s *Scheduler) release() {
 		return
 	}
 	s.queue.Take(w)
+	if l := w.Value.line; l != nil {
+		l.serve(time.Now())
+		s.stepOut(l)
+	}
 	s.forget()
-	w.Value <- struct{}{} // has room
+	w.Value.ready <- struct{}{} // has room
 }
 
 // leave takes a request out of the queue; false if it has been given a slot.
@@ -175,7 +240,18 @@ func (s *Scheduler) leave(w *waiter) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer s.forget()
-	return s.queue.Withdraw(w)
+	waited := s.queue.Withdraw(w)
+	if l := w.Value.line; waited && l != nil {
+		s.stepOut(l)
+	}
+	return waited
+}
+
+// stepOut shortens a line by one; nothing is known of a line in which nobody stands.
+func (s *Scheduler) stepOut(l *line) {
+	if l.waiting--; l.waiting == 0 {
+		delete(s.lines, l.workspace)
+	}
 }
 
 // forget lets all start level again once nobody waits.

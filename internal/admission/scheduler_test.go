@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -213,6 +214,50 @@ func TestNobodyWaitsLongerThanTheBound(t *testing.T) {
 		}
 		slot.Release()
 		acquire(t, s, "w")
+	})
+}
+
+// S24: at five times what the server can do, 99 of 100 who are refused are refused at once, as soon
+// as the pace is known, and the slots are never idle for that; a modest workspace is not refused.
+func TestWhoseTurnWouldComeTooLateIsRefusedAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const work, all = 100 * time.Millisecond, time.Minute
+		s := NewScheduler(1, 2*time.Second)
+		var served, refused, late atomic.Int64
+		known := time.Now().Add((firstTurns + 2) * work)
+		ask := func(workspace string) bool {
+			begun := time.Now()
+			slot, err := s.Acquire(t.Context(), workspace)
+			if err != nil {
+				if refused.Add(1); begun.After(known) && time.Since(begun) > 0 {
+					late.Add(1)
+				}
+				return false
+			}
+			served.Add(1)
+			time.Sleep(work)
+			slot.Release()
+			return true
+		}
+		var clients sync.WaitGroup
+		for n := range int(all / work * 5) {
+			if n%50 == 0 {
+				clients.Go(func() {
+					if !ask("modest") {
+						t.Error("the modest workspace is refused")
+					}
+				})
+			}
+			clients.Go(func() { ask("greedy") })
+			time.Sleep(work / 5)
+		}
+		clients.Wait()
+		if refused.Load() < 2000 || 100*late.Load() > refused.Load() || served.Load() < int64(all/work) {
+			t.Errorf("%d served, %d refused, %d of them late", served.Load(), refused.Load(), late.Load())
+		}
+		if len(s.lines) != 0 {
+			t.Errorf("%d lines are remembered", len(s.lines))
+		}
 	})
 }
 
