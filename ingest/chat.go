@@ -237,16 +237,16 @@ type conversationDoc struct {
 // name is what tells a conversation from all others: its id, and always a hash of
 // what it holds, as benchmarks number tasks from 0 in each of their files.
 func (d *conversationDoc) name(doc []byte) string {
-	name := ""
+	var parts []string
 	for i, id := range []str{d.ConversationID, d.SessionID, d.ID, d.TaskID, d.Trial} {
 		if i < 3 && len(id) >= uniqueID {
 			return string(id)
 		}
 		if id != "" {
-			name += string(id) + "-"
+			parts = append(parts, string(id))
 		}
 	}
-	return name + digest(doc)
+	return strings.Join(append(parts, digest(doc)), "-")
 }
 
 // readChat reads conversations in the form of OpenAI's chat, Anthropic's messages,
