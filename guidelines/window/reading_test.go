@@ -54,10 +54,17 @@ func TestAVerdictThatComesWhileACallIsReadReachesIt(t *testing.T) {
 	}
 }
 
-// countingRecords counts the writes of pieces.
+// countingRecords counts the writes of pieces, and the requests that list them.
 type countingRecords struct {
 	store.Store
-	puts int
+	puts, lists int
+}
+
+func (s *countingRecords) ListRecords(ctx context.Context, from store.RecordKey, limit int) ([]store.Record, error) {
+	if from.Kind == recordKind {
+		s.lists++
+	}
+	return s.Store.ListRecords(ctx, from, limit)
 }
 
 func (s *countingRecords) PutRecord(ctx context.Context, r store.Record) (int64, error) {
@@ -93,6 +100,9 @@ func TestAFloodPacksEachObservationOnce(t *testing.T) {
 	}
 	if want := rounds * each / pieceCalls; s.puts != want {
 		t.Errorf("%d pieces written, want %d full ones", s.puts, want)
+	}
+	if s.lists > rounds {
+		t.Errorf("pieces were listed %d times for %d rounds of writing", s.lists, rounds)
 	}
 	if list, err := w.Observations(t.Context(), ref); err != nil || len(list) != rounds*each {
 		t.Errorf("%d observations (%v)", len(list), err)

@@ -148,13 +148,19 @@ func (w *Window) noteFull(ref memoryd.ToolRef, id string, full bool) {
 
 // pieces reads the records of a tool, each of which holds observations in order.
 func (w *Window) pieces(ctx context.Context, ref memoryd.ToolRef) ([]store.Record, error) {
+	const page = 100
 	var all []store.Record
 	for from := key(ref, ""); ; {
-		records, err := w.store.ListRecords(ctx, from, 100)
-		if err != nil || len(records) == 0 {
+		records, err := w.store.ListRecords(ctx, from, page)
+		all = append(all, records...)
+		size := 0
+		for i := range records {
+			size += len(records[i].Data)
+		}
+		// What is together far below the bound of a page is not cut short by it.
+		if err != nil || len(records) == 0 || len(records) < page && size <= store.MaxRecordBytes/4 {
 			return all, err
 		}
-		all = append(all, records...)
 		from.ID = records[len(records)-1].ID
 	}
 }
