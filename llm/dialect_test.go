@@ -215,8 +215,11 @@ func FuzzReply(f *testing.F) {
 		f.Add(200, []byte(seed))
 		f.Add(400, []byte(seed))
 	}
-	for _, r := range llmtest.BrokenReplies()[:40] {
-		b, err := json.Marshal(map[string]any{"choices": []any{map[string]any{"message": map[string]any{"content": r.Text}}}})
+	for _, text := range []string{
+		`{"score": 1, "summary": "s", "evaluation": "e"}`, "```json\n{\"score\": 0}\n```", `{"score": 0.5, "summary": "cut`, "{'score': 1,}",
+		"<think>0?</think> {\"score\": 1}", `{"score": "1/1"}`, "partial", "", "\x00", strings.Repeat("[", 1000),
+	} {
+		b, err := json.Marshal(map[string]any{"choices": []any{map[string]any{"message": map[string]any{"content": text}}}})
 		if err != nil {
 			f.Fatal(err)
 		}

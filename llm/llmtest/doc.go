@@ -26,5 +26,4 @@
 //
 // Script plays replies in order. Server.Limit adds limits on requests, tokens
 // and concurrency that refuse with 429 before the handler is asked.
-// BrokenReplies is a corpus of answers that a judge's parser must survive.
 package llmtest

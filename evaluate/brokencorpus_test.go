@@ -1,14 +1,12 @@
-package llmtest_test
+package evaluate
 
 import (
 	"encoding/json"
 	"testing"
-
-	"memoryd/llm/llmtest"
 )
 
 func TestTheCorpusIsSound(t *testing.T) {
-	all := llmtest.BrokenReplies()
+	all := brokenReplies()
 	if len(all) < 200 {
 		t.Errorf("%d replies, want at least 200", len(all))
 	}
@@ -48,7 +46,7 @@ func TestTheCorpusIsSound(t *testing.T) {
 // Whatever plain JSON gives, when it gives the three fields, the corpus agrees.
 func TestTheCorpusAgreesWithStrictJSON(t *testing.T) {
 	strict := 0
-	for _, r := range llmtest.BrokenReplies() {
+	for _, r := range brokenReplies() {
 		var v map[string]any
 		if json.Unmarshal([]byte(r.Text), &v) != nil {
 			continue
@@ -59,7 +57,7 @@ func TestTheCorpusAgreesWithStrictJSON(t *testing.T) {
 		}
 		strict++
 		// encoding/json takes the last of two equal keys, which is no answer.
-		if !r.Allows(score, true) && r.Parsable {
+		if !r.allows(score, true) && r.Parsable {
 			t.Errorf("%q: strict JSON reads %v, the corpus wants %v", r.Name, score, r.Score)
 		}
 	}
@@ -69,11 +67,11 @@ func TestTheCorpusAgreesWithStrictJSON(t *testing.T) {
 }
 
 func TestAllows(t *testing.T) {
-	must := llmtest.BrokenReply{Parsable: true, Score: 0.5}
-	may := llmtest.BrokenReply{Parsable: true, Score: 0.5, Optional: true}
-	no := llmtest.BrokenReply{}
+	must := brokenReply{Parsable: true, Score: 0.5}
+	may := brokenReply{Parsable: true, Score: 0.5, Optional: true}
+	no := brokenReply{}
 	for _, tc := range []struct {
-		r      llmtest.BrokenReply
+		r      brokenReply
 		score  float64
 		parsed bool
 		want   bool
@@ -87,8 +85,32 @@ func TestAllows(t *testing.T) {
 		{no, 0, true, false},
 		{no, 0, false, true},
 	} {
-		if got := tc.r.Allows(tc.score, tc.parsed); got != tc.want {
+		if got := tc.r.allows(tc.score, tc.parsed); got != tc.want {
 			t.Errorf("Allows(%v, %v) of %+v is %v", tc.score, tc.parsed, tc.r, got)
 		}
 	}
+}
+
+// The corpus says of each broken reply what a careful reader may make of it.
+func TestCorpusOfBrokenReplies(t *testing.T) {
+	read, must := 0, 0
+	for _, r := range brokenReplies() {
+		t.Run(r.Name, func(t *testing.T) {
+			v, _, err := readReply(r.Text, "")
+			if err == nil {
+				checkAnswer(t, v)
+				read++
+			}
+			if r.Parsable && !r.Optional {
+				must++
+			}
+			if !r.allows(v.score, err == nil) {
+				t.Errorf("%q: got score %v, error %v; parsable %v, score %v", r.Text, v.score, err, r.Parsable, r.Score)
+			}
+		})
+	}
+	if read < must {
+		t.Errorf("%d replies were read, %d have one clear meaning", read, must)
+	}
+	t.Logf("%d of %d replies read", read, len(brokenReplies()))
 }
