@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/prometheus/procfs"
 )
 
 // process is a server that was started to be measured.
@@ -126,4 +128,105 @@ func (p *process) stop() error {
 		p.kill()
 		return errors.New("the server did not stop: " + tail(p.log))
 	}
+}
+
+// taken is what a process has taken, as Linux counts it.
+type taken struct {
+	rss         int64 // bytes resident now
+	descriptors int
+	threads     int
+	cpu         time.Duration
+	written     int64 // bytes sent towards the disk
+}
+
+// look reads the process's counters.
+func (p *process) look() (taken, error) {
+	proc, err := procfs.NewProc(p.cmd.Process.Pid)
+	if err != nil {
+		return taken{}, err
+	}
+	stat, err := proc.Stat()
+	if err != nil {
+		return taken{}, err
+	}
+	io, err := proc.IO()
+	if err != nil {
+		return taken{}, err
+	}
+	descriptors, err := proc.FileDescriptorsLen()
+	return taken{
+		rss: int64(stat.ResidentMemory()), descriptors: descriptors, threads: stat.NumThreads,
+		cpu: time.Duration(stat.CPUTime() * float64(time.Second)), written: int64(io.WriteBytes),
+	}, err
+}
+
+// sizeOf adds up the files of a folder.
+func sizeOf(dir string) int64 {
+	var sum int64
+	_ = filepath.Walk(dir, func(_ string, info os.FileInfo, err error) error {
+		if err == nil && !info.IsDir() {
+			sum += info.Size()
+		}
+		return nil // a file may vanish meanwhile
+	})
+	return sum
+}
+
+// probeCommand is the hidden sub-command that asks a server whether it lives.
+const probeCommand = "probe"
+
+// errNoAnswer is a server that did not answer at all.
+var errNoAnswer = errors.New("/livez was not answered")
+
+// probe asks the server at addr for /livez, twenty times a second until in ends,
+// and writes the slowest answer. It is a process of its own, as whoever watches a
+// server is: a generator that floods it does not answer to itself in time either.
+func probe(ctx context.Context, addr string, in io.Reader, out io.Writer) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		_, _ = io.Copy(io.Discard, in)
+		cancel()
+	}()
+	c, err := dial(addr)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	var a answer
+	var slowest time.Duration
+	request := []byte(get("/livez"))
+	for sleep(ctx, 50*time.Millisecond) == nil {
+		asked := time.Now()
+		if err := c.do(request, &a); err != nil {
+			return errors.Join(errNoAnswer, err)
+		}
+		slowest = max(slowest, time.Since(asked))
+	}
+	_, err = fmt.Fprintln(out, slowest)
+	return err
+}
+
+// startProbe begins to ask a server; end gives the slowest answer.
+func (b *bench) startProbe(ctx context.Context, addr string) (end func() (time.Duration, error), err error) {
+	cmd := exec.CommandContext(ctx, b.self, probeCommand, addr)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	return func() (time.Duration, error) {
+		err := in.Close()
+		line, rerr := bufio.NewReader(out).ReadString('\n')
+		if err := errors.Join(err, rerr, cmd.Wait()); err != nil {
+			return 0, errors.Join(errNoAnswer, err)
+		}
+		return time.ParseDuration(line[:len(line)-1])
+	}, nil
 }

@@ -1,12 +1,20 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"net"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/valyala/fasthttp"
 )
 
 // callBytes is input and output of one call, together.
@@ -127,3 +135,110 @@ func once(addr, request string) (*answer, time.Duration, error) {
 func toolName(n uint64) string { return fmt.Sprintf("tool-%06d", n) }
 
 func itoa(n int) string { return strconv.Itoa(n) }
+
+// client is one HTTP/1.1 connection, as lean as a load generator should be: it
+// writes requests as they are and reads just what it must of the answers.
+type client struct {
+	conn net.Conn
+	in   *bufio.Reader
+
+	mu     sync.Mutex // guards what close and reopen share
+	closed bool
+}
+
+// answer is one reply; it is reused by the next.
+type answer struct {
+	status     int
+	body       []byte
+	retryAfter string
+	response   fasthttp.Response
+}
+
+const (
+	dialTimeout = 5 * time.Second
+	maxBody     = 64 << 20 // of an answer
+)
+
+func dial(addr string) (*client, error) {
+	conn, err := net.DialTimeout("tcp", addr, dialTimeout)
+	if err != nil {
+		return nil, err
+	}
+	return &client{conn: conn, in: bufio.NewReaderSize(conn, 16<<10)}, nil
+}
+
+// close ends the connection; an exchange under way fails.
+func (c *client) close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closed = true
+	_ = c.conn.Close()
+}
+
+// reopen replaces a connection that the server gave up.
+func (c *client) reopen() error {
+	conn, err := net.DialTimeout("tcp", c.conn.RemoteAddr().String(), dialTimeout)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_ = c.conn.Close()
+	if c.closed {
+		return errors.Join(net.ErrClosed, conn.Close())
+	}
+	c.conn = conn
+	c.in.Reset(conn)
+	return nil
+}
+
+// do sends a whole request and reads the whole answer, also where the server
+// spoke although it did not read on. A connection that the server closes
+// afterwards is opened anew.
+func (c *client) do(request []byte, a *answer) error {
+	if _, err := c.conn.Write(request); err != nil {
+		if _, perr := c.in.Peek(1); perr != nil {
+			return err
+		}
+	}
+	r := &a.response
+	if err := r.ReadLimitBody(c.in, maxBody); err != nil {
+		return err
+	}
+	a.status, a.body, a.retryAfter = r.StatusCode(), r.Body(), string(r.Header.Peek("Retry-After"))
+	if r.ConnectionClose() {
+		return c.reopen()
+	}
+	return nil
+}
+
+// fill appends calls to tools 0..tools-1 of the workspace until each has had
+// perTool, in requests of many calls, so that histories are full and reuse of
+// rows is what is measured afterwards.
+func fill(ctx context.Context, addr, workspace string, tools, perTool int) error {
+	const perRequest = 100
+	n := min(perRequest, perTool)
+	t := addTemplate(workspace, n, callBytes)
+	rounds := (perTool + n - 1) / n
+	var next atomic.Uint64
+	total := uint64(tools * rounds)
+	l := &load{addr: addr, conns: 8}
+	l.request = func(i uint64, buf []byte) []byte { return t.fill(buf, i%uint64(tools), i*perRequest) }
+	_, err := l.run(ctx, counted(&next, total))
+	if err != nil {
+		return fmt.Errorf("fill %d tools with %d calls: %w", tools, perTool, err)
+	}
+	return nil
+}
+
+// summarise writes the guidelines of tools 0..tools-1.
+func summarise(ctx context.Context, addr, workspace string, tools int) error {
+	t := newTemplate(post("/summary_tool_memory", `{"workspace_id":"`+workspace+`","tool_names":"tool-`+toolMark+`"}`))
+	var next atomic.Uint64
+	l := &load{addr: addr, conns: 4}
+	l.request = func(i uint64, buf []byte) []byte { return t.fill(buf, i, 0) }
+	if _, err := l.run(ctx, counted(&next, uint64(tools))); err != nil {
+		return fmt.Errorf("summarise %d tools: %w", tools, err)
+	}
+	return nil
+}

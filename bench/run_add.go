@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"database/sql"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -143,4 +146,104 @@ func (b *bench) recordAnswer(addr, request string) (string, error) {
 	}
 	_, err = f.Write(a.body)
 	return f.Name(), errors.Join(err, f.Close())
+}
+
+// runBatch compares adds of 50 calls with a bare group commit of the same rows.
+func runBatch(ctx context.Context, b *bench) (err error) {
+	const part, each, writers = "batch", 50, 16
+	tools := pick(b, 1000, 50)
+	raw, err := openRawRows(filepath.Join(b.dir, "batch-raw"), tools)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, raw.close()) }()
+	if err := raw.fill(); err != nil {
+		return err
+	}
+	p, err := b.memoryd(ctx, filepath.Join(b.dir, "batch"), "")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.stop()) }()
+	if err := fill(ctx, p.addr, "bench", tools, keptCalls); err != nil {
+		return err
+	}
+	t := addTemplate("bench", each, callBytes)
+	first := uint64(firstAdd)
+	d := pick(b, 3*time.Second, 400*time.Millisecond)
+	product := &contestant{label: "memoryd", p: p}
+	var rows []float64
+	for range pick(b, 5, 2) {
+		if err := product.hammer(ctx, adds(p.addr, writers, t, tools, first), d); err != nil {
+			return err
+		}
+		first += uint64(product.last.requests)
+		rate, err := raw.rate(ctx, writers, each, d)
+		if err != nil {
+			return err
+		}
+		rows = append(rows, rate)
+	}
+	rate, cpu := make([]float64, len(rows)), make([]float64, len(rows))
+	for i := range rows {
+		rate[i], cpu[i] = product.rate[i]*each, product.cpu[i]/each
+	}
+	b.figure(part, "memoryd, batches of 50, 16 connections", "rows/s", rate)
+	b.figure(part, "memoryd, processor time per row", "µs", cpu)
+	b.figure(part, "bare group commit, batches of 50, 16 writers", "rows/s", rows)
+	b.atLeast(part, "rows/s over a bare group commit of the same rows", 0.5, ratios(rate, rows))
+	b.atMost(part, "bytes written to the disk per byte of body", 5, "x", []float64{product.written / float64(product.sent*each*callBytes)})
+	return nil
+}
+
+// keptCalls is how many calls a history keeps, here and in the product.
+const keptCalls = 100
+
+// openRewrite restates the algorithm of tool memories that keep a tool as one
+// record with its calls inside: each add reads the record, appends to it, drops
+// the oldest calls, deletes the record and inserts the new one. What is left out
+// favours it: no search by embedding, no model call, and one commit for all that
+// wait.
+func openRewrite(dir string) (sink, func() error, error) {
+	db, err := openDatabase(dir, `CREATE TABLE IF NOT EXISTS memory (workspace TEXT, tool TEXT, record BLOB, PRIMARY KEY (workspace, tool))`)
+	if err != nil {
+		return nil, nil, err
+	}
+	c := newCommitter(func(requests []*wireRequest) error {
+		return inTransaction(db, func(tx *sql.Tx) error {
+			for _, r := range requests {
+				if err := rewrite(tx, r); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+	take := func(_ []byte, r *wireRequest) error { return c.add(r) }
+	return take, func() error { c.close(); return db.Close() }, nil
+}
+
+func rewrite(tx *sql.Tx, r *wireRequest) error {
+	var record []byte
+	err := tx.QueryRow(`SELECT record FROM memory WHERE workspace = ? AND tool = ?`, r.Workspace, r.ToolName).Scan(&record)
+	var calls []wireCall
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+	case err != nil:
+		return err
+	default:
+		if err := json.Unmarshal(record, &calls); err != nil {
+			return err
+		}
+	}
+	calls = append(calls, r.Calls...)
+	calls = slices.Clone(calls[max(0, len(calls)-keptCalls):])
+	if record, err = json.Marshal(calls); err != nil {
+		return err
+	}
+	if _, err := tx.Exec(`DELETE FROM memory WHERE workspace = ? AND tool = ?`, r.Workspace, r.ToolName); err != nil {
+		return err
+	}
+	_, err = tx.Exec(`INSERT INTO memory (workspace, tool, record) VALUES (?, ?, ?)`, r.Workspace, r.ToolName, record)
+	return err
 }

@@ -1,14 +1,20 @@
 package evaluate
 
 import (
+	"bytes"
+	"crypto/rand"
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
+	"slices"
 	"strings"
 	"text/template"
+	"unicode/utf8"
 
 	"memoryd"
+	"memoryd/internal/textsafe"
 )
 
 //go:embed prompts/judge.tmpl
@@ -108,4 +114,266 @@ func (p prompts) request(ref memoryd.ToolRef, earlier []example, briefs []brief,
 		q.System, q.SchemaName = p.batch, batchSchemaName
 	}
 	return q, nonce
+}
+
+// brief is a call as the model is shown it: its input and output within caps,
+// its costs and its flag, and what its setting was. Of the call's metadata it
+// holds nothing else.
+type brief struct {
+	ID string `json:"id,omitempty"`
+	setting
+	// Input is the JSON as sent when it is valid and short, else an excerpt.
+	Input   json.Marshaler `json:"input"`
+	Output  excerpt        `json:"output"`
+	Success bool           `json:"success"`
+	// TimeCost and TokenCost are left out where they are unknown.
+	TimeCost  float64 `json:"time_cost,omitzero"`
+	TokenCost *int64  `json:"token_cost,omitzero"`
+}
+
+// newBrief takes from c what the model shall see: up to maxInput bytes of the
+// input and maxOutput bytes of the output.
+func newBrief(c *memoryd.Call, maxInput, maxOutput int) brief {
+	b := brief{
+		Input: inputOf(c.Input, maxInput), Output: excerptOf(c.Output, maxOutput),
+		Success: c.Success, TimeCost: finite(c.TimeCost),
+	}
+	if tokens := c.TokenCost; tokens >= 0 {
+		b.TokenCost = &tokens
+	}
+	return b
+}
+
+func inputOf(input json.RawMessage, limit int) json.Marshaler {
+	var buf bytes.Buffer
+	if len(input) <= 4*limit && utf8.Valid(input) && json.Compact(&buf, input) == nil && buf.Len() <= limit {
+		return json.RawMessage(buf.Bytes())
+	}
+	return excerptOf(string(memoryd.InputText(input)), limit)
+}
+
+func finite(f float64) float64 {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return 0
+	}
+	return f
+}
+
+// shrunk is b with much smaller caps, for a model whose context was too small.
+func (b brief) shrunk() brief {
+	const limit = 300
+	switch in := b.Input.(type) {
+	case excerpt:
+		b.Input = in.shrunk(limit)
+	case json.RawMessage:
+		if len(in) > limit {
+			b.Input = excerptOf(string(in), limit)
+		}
+	}
+	b.Output, b.setting = b.Output.shrunk(limit), setting{}
+	return b
+}
+
+// excerpt is a text within a cap: all of it, or its head and its tail. In JSON a
+// whole text is a string and a cut one an object, so that the text itself cannot
+// forge the mark of the cut.
+type excerpt struct {
+	Head string `json:"head"`
+	Cut  int    `json:"cut_bytes"` // how many bytes are missing in the middle
+	Tail string `json:"tail"`
+}
+
+// excerptOf keeps two thirds of limit bytes from the beginning of s and one from
+// its end, cut at character borders. It does not keep s alive.
+func excerptOf(s string, limit int) excerpt {
+	if len(s) <= limit {
+		return excerpt{Head: strings.Clone(s)}
+	}
+	e := excerpt{Head: strings.Clone(textsafe.Head(s, limit*2/3)), Tail: strings.Clone(textsafe.Tail(s, limit/3))}
+	e.Cut = len(s) - len(e.Head) - len(e.Tail)
+	return e
+}
+
+func (e excerpt) shrunk(limit int) excerpt {
+	if e.Cut == 0 {
+		return excerptOf(e.Head, limit)
+	}
+	whole := len(e.Head) + e.Cut + len(e.Tail)
+	e.Head, e.Tail = textsafe.Head(e.Head, limit*2/3), textsafe.Tail(e.Tail, limit/3)
+	e.Cut = whole - len(e.Head) - len(e.Tail)
+	return e
+}
+
+// MarshalJSON implements json.Marshaler.
+func (e excerpt) MarshalJSON() ([]byte, error) {
+	if e.Cut == 0 {
+		return plainJSON(e.Head)
+	}
+	type cut excerpt
+	return plainJSON(cut(e))
+}
+
+// plainJSON is JSON without the escapes that only HTML needs.
+func plainJSON(v any) ([]byte, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return bytes.TrimSpace(buf.Bytes()), err
+}
+
+// setting is what callers may say of a call beside it: what the tool is for, and
+// what the agent was about. Both come from outside and are shown inside the data
+// block; either may be nil.
+type setting struct {
+	Tool json.Marshaler `json:"tool_description,omitempty"`
+	Task json.Marshaler `json:"task,omitempty"`
+}
+
+// settingOf reads the members of a call's metadata that its judge may see:
+// tool_schema or tool_description (a text or an object), and task or context (a
+// text), each within limit bytes. It looks at no other member. Text that
+// addresses the judge is left out.
+func settingOf(metadata json.RawMessage, limit int) (s setting) {
+	if limit == 0 || len(metadata) == 0 {
+		return setting{}
+	}
+	var members map[string]json.RawMessage
+	if json.Unmarshal(metadata, &members) != nil {
+		return setting{}
+	}
+	for _, name := range []string{"tool_schema", "tool_description"} {
+		if v := memberOf(members[name], limit, true); v != nil && s.Tool == nil {
+			s.Tool = v
+		}
+	}
+	for _, name := range []string{"task", "context"} {
+		if v := memberOf(members[name], limit, false); v != nil && s.Task == nil {
+			s.Task = v
+		}
+	}
+	return s
+}
+
+// memberOf gives a member as it may be shown, or nil: a text, and where objects
+// may be shown also an object.
+func memberOf(raw json.RawMessage, limit int, objects bool) json.Marshaler {
+	raw = bytes.TrimSpace(raw)
+	var v json.Marshaler
+	switch {
+	case len(raw) < 3: // nothing, "" or {}
+		return nil
+	case raw[0] == '"':
+		var text string
+		if json.Unmarshal(raw, &text) != nil || text == "" {
+			return nil
+		}
+		v = excerptOf(text, limit)
+	case raw[0] == '{' && objects:
+		v = inputOf(raw, limit)
+	default:
+		return nil
+	}
+	if shown, err := v.MarshalJSON(); err != nil || textAddressesJudge(string(shown)) {
+		return nil
+	}
+	return v
+}
+
+// shared is the tool's description when all briefs have the same one, so that it
+// is shown once. It is taken off the briefs then.
+func shared(briefs []brief) json.Marshaler {
+	if len(briefs) < 2 || briefs[0].Tool == nil {
+		return nil
+	}
+	first, err := briefs[0].Tool.MarshalJSON()
+	for i := range briefs {
+		if briefs[i].Tool == nil || err != nil {
+			return nil
+		}
+		if other, err := briefs[i].Tool.MarshalJSON(); err != nil || !bytes.Equal(first, other) {
+			return nil
+		}
+	}
+	tool := briefs[0].Tool
+	for i := range briefs {
+		briefs[i].Tool = nil
+	}
+	return tool
+}
+
+// doc is the data block of a request. Everything in it comes from callers and
+// tools and is not to be trusted, the tool's name included.
+type doc struct {
+	Tool    string         `json:"tool"`
+	About   json.Marshaler `json:"tool_description,omitempty"` // where all calls say the same
+	Earlier []example      `json:"earlier_verdicts,omitempty"`
+	Call    *brief         `json:"call,omitempty"`
+	Calls   []brief        `json:"calls,omitempty"`
+}
+
+// document gives the data block's JSON. Several briefs get the ids c1, c2, ….
+func document(tool string, earlier []example, briefs []brief) []byte {
+	briefs = slices.Clone(briefs)
+	d := doc{Tool: tool, About: shared(briefs), Earlier: earlier}
+	if len(briefs) == 1 {
+		d.Call = &briefs[0]
+	} else {
+		for i, b := range briefs {
+			b.ID = idOf(i)
+			d.Calls = append(d.Calls, b)
+		}
+	}
+	text, err := plainJSON(d)
+	if err != nil {
+		// A brief holds only what can be encoded, so this is a defect; the
+		// worker turns the panic into a failed attempt.
+		panic(fmt.Sprintf("evaluate: encode the data block: %v", err))
+	}
+	return escapeHidden(text)
+}
+
+func idOf(i int) string { return fmt.Sprintf("c%d", i+1) }
+
+// escapeHidden rewrites JSON text so that it means the same but shows nothing
+// that could be mistaken for markup or overlooked: each "<" (which begins tags
+// and chat-template tokens) and each invisible character becomes its \u escape.
+// In valid JSON these can only stand inside strings.
+func escapeHidden(text []byte) []byte {
+	text = bytes.ToValidUTF8(text, []byte("\uFFFD"))
+	out := make([]byte, 0, len(text)+len(text)/8)
+	for len(text) > 0 {
+		r, size := utf8.DecodeRune(text)
+		switch {
+		case r != '<' && (r < utf8.RuneSelf && r != 0x7F || !textsafe.Invisible(r)):
+			out = append(out, text[:size]...)
+		case r > 0xFFFF:
+			r -= 0x10000
+			out = fmt.Appendf(out, `\u%04x\u%04x`, 0xD800+(r>>10), 0xDC00+(r&0x3FF))
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+		text = text[size:]
+	}
+	return out
+}
+
+// The two lines around the data block, each with the nonce.
+const (
+	openMark  = "<<<DATA %s>>>"
+	closeMark = "<<<END %s>>>"
+)
+
+// envelope puts the data, one line of JSON without "<", between two lines that
+// carry a fresh random nonce which does not occur in the data. The data can
+// hold neither the closing line nor any other line of its own.
+func envelope(data []byte) (text, nonce string) {
+	for nonce == "" || bytes.Contains(data, []byte(nonce)) {
+		nonce = rand.Text()
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, openMark+"\n", nonce)
+	b.Write(data)
+	fmt.Fprintf(&b, "\n"+closeMark, nonce)
+	return b.String(), nonce
 }

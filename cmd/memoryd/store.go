@@ -2,13 +2,18 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
+	"strings"
 	"time"
 
 	"memoryd"
 	"memoryd/config"
+	"memoryd/internal/access"
+	"memoryd/internal/lifecycle"
 	"memoryd/store"
 	"memoryd/store/journal"
 	"memoryd/store/mem"
@@ -76,4 +81,95 @@ func openStore(ctx context.Context, cfg *config.Config, getenv func(string) stri
 	}
 	s.Start(ctx)
 	return s, "sqlite in " + cfg.Store.SQLite.Dir, nil
+}
+
+// settingsKind is the kind of the record that holds what the settings of the last start
+// came to: a digest for each section, no value.
+const settingsKind = "settings"
+
+// noteSettings writes to the audit log that the server starts with other settings than
+// last time, and which sections of the file they are in. The first start has nothing to
+// compare with.
+func (a *app) noteSettings(ctx context.Context) error {
+	now, err := a.cfg.Digests()
+	if err != nil {
+		return err
+	}
+	key := store.RecordKey{Kind: settingsKind, ID: "last"}
+	r, err := a.store.Record(ctx, key)
+	before := map[string]string{}
+	switch {
+	case memoryd.IsKind(err, memoryd.NotFound):
+	case err != nil:
+		return err
+	case json.Unmarshal(r.Data, &before) != nil:
+		before = map[string]string{} // of a later program
+	}
+	var changed []string
+	for section, digest := range now {
+		if len(before) > 0 && before[section] != digest {
+			changed = append(changed, section)
+		}
+	}
+	slices.Sort(changed)
+	if len(changed) > 0 {
+		if err := a.audit.Note(ctx, access.Entry{Action: "settings", Detail: "started with other settings in " + strings.Join(changed, ", ")}); err != nil {
+			return err
+		}
+	}
+	if len(before) > 0 && len(changed) == 0 {
+		return nil
+	}
+	data, err := json.Marshal(now)
+	if err == nil {
+		_, err = a.store.PutRecord(ctx, store.Record{RecordKey: key, Revision: store.AnyRevision, Data: data})
+	}
+	return err
+}
+
+// sweeper removes records whose time has passed, and has the store tidy up.
+type sweeper struct {
+	store  store.Store
+	log    *slog.Logger
+	worker *lifecycle.Worker
+}
+
+// How often the sweeper sweeps, and how many records it removes at a time, so as
+// to hold nobody up.
+const (
+	sweepEvery = 10 * time.Minute
+	sweepBatch = 500
+)
+
+func newSweeper(s store.Store, log *slog.Logger) sweeper {
+	return sweeper{s, log, lifecycle.NewWorker(log, "sweeping")}
+}
+
+// Start begins to sweep.
+func (s sweeper) Start(ctx context.Context) {
+	s.worker.Start(ctx, func(ctx context.Context) {
+		for ok := true; ok; ok = lifecycle.Sleep(ctx, sweepEvery) {
+			if err := s.sweep(ctx); err != nil && ctx.Err() == nil {
+				s.log.WarnContext(ctx, "the store was not tidied up", "err", err)
+			}
+		}
+	})
+}
+
+// Stop ends the sweeping.
+func (s sweeper) Stop() { s.worker.Stop() }
+
+func (s sweeper) sweep(ctx context.Context) error {
+	for n := sweepBatch; n == sweepBatch; {
+		var err error
+		if n, err = s.store.ExpireRecords(ctx, time.Now(), sweepBatch); err != nil {
+			return err
+		}
+	}
+	if own, ok := s.store.(interface {
+		Sweep(ctx context.Context) error
+	}); ok { // the store's own cleaning
+		return own.Sweep(ctx)
+	}
+	return nil
 }

@@ -1,9 +1,16 @@
 package evidence
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
 	"math"
+	"math/bits"
 	"slices"
 	"strconv"
+	"strings"
+
+	"memoryd"
 )
 
 // FactKind says what a fact is about.
@@ -170,3 +177,173 @@ func (x *inputs) thresholds(values []float64, give func(v float64, s set, least 
 func (k kind) String() string {
 	return [...]string{"string", "number", "boolean", "null", "object", "array"}[k]
 }
+
+// Match tells which facts hold for one input.
+type Match struct {
+	inputs *inputs
+	column map[string]int32
+}
+
+// MatchOf reads an input in the way in which the history is mined.
+func MatchOf(input []byte) Match {
+	m := Match{inputs: readInputs([]memoryd.Call{{Input: input}}), column: map[string]int32{}}
+	for id, c := range m.inputs.columns {
+		if _, known := m.column[c.path]; !known || c.given.count() > 0 {
+			m.column[c.path] = int32(id) //nolint:gosec // bounded by maxPaths
+		}
+	}
+	return m
+}
+
+func (m Match) given(path string) *column {
+	id, ok := m.column[path]
+	if !ok || m.inputs.columns[id].given.count() == 0 {
+		return nil
+	}
+	return m.inputs.columns[id]
+}
+
+// Holds reports whether f is true of the input.
+func (m Match) Holds(f Fact) bool {
+	c := m.given(f.Path)
+	if f.Kind == Missing {
+		return c == nil
+	}
+	if c == nil {
+		return false
+	}
+	switch f.Kind {
+	case Present:
+		return true
+	case TypeIs:
+		return slices.ContainsFunc(kindsOf(c), func(k kind) bool { return k.String() == f.Value })
+	case ValueIs, IsEmpty:
+		return m.has(f.Path, f.Value)
+	}
+	return c.within(f)
+}
+
+// within compares a number, a length or a count with a bound.
+func (c *column) within(f Fact) bool {
+	for _, b := range []struct {
+		least, most FactKind
+		values      []float64
+	}{{AtLeast, AtMost, c.numbers}, {ItemsMin, ItemsMax, c.items}} {
+		if len(b.values) == 0 || math.IsNaN(b.values[0]) {
+			continue
+		}
+		switch f.Kind {
+		case b.least:
+			return b.values[0] >= f.Number
+		case b.most:
+			return b.values[0] <= f.Number
+		}
+	}
+	return false
+}
+
+func kindsOf(c *column) []kind {
+	var ks []kind
+	for k, s := range c.kinds {
+		if s != nil {
+			ks = append(ks, kind(k)) //nolint:gosec // below kinds
+		}
+	}
+	return ks
+}
+
+// has reports whether the input has the value at path; numbers are equal
+// when they are the same number.
+func (m Match) has(path, text string) bool {
+	want, err := strconv.ParseFloat(text, 64)
+	for _, t := range m.inputs.list {
+		if m.inputs.columns[t.col].path != path {
+			continue
+		}
+		if t.text == text {
+			return true
+		}
+		if got, bad := strconv.ParseFloat(t.text, 64); err == nil && bad == nil && got == want {
+			return true
+		}
+	}
+	return false
+}
+
+// set is a set of calls by their place in the history.
+type set []uint64
+
+func newSet(calls int) set { return make(set, (calls+63)/64) }
+
+func (s set) add(i int)      { s[i>>6] |= 1 << (i & 63) }
+func (s set) has(i int) bool { return s[i>>6]>>(i&63)&1 == 1 }
+
+func (s set) count() int {
+	n := 0
+	for _, w := range s {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}
+
+// countAnd is the size of the intersection.
+func (s set) countAnd(o set) int {
+	n := 0
+	for i, w := range s {
+		n += bits.OnesCount64(w & o[i])
+	}
+	return n
+}
+
+func (s set) and(o set) set {
+	r := make(set, len(s))
+	for i, w := range s {
+		r[i] = w & o[i]
+	}
+	return r
+}
+
+func (s set) without(o set) set {
+	r := make(set, len(s))
+	for i, w := range s {
+		r[i] = w &^ o[i]
+	}
+	return r
+}
+
+// each calls f for the members in ascending order.
+func (s set) each(f func(int)) {
+	for i, w := range s {
+		for ; w != 0; w &= w - 1 {
+			f(i<<6 + bits.TrailingZeros64(w))
+		}
+	}
+}
+
+// first is the least member, -1 of an empty set.
+func (s set) first() int {
+	for i, w := range s {
+		if w != 0 {
+			return i<<6 + bits.TrailingZeros64(w)
+		}
+	}
+	return -1
+}
+
+// appendKey appends a form of s that equal sets, and only they, share.
+func (s set) appendKey(b []byte) []byte {
+	for _, w := range s {
+		b = binary.LittleEndian.AppendUint64(b, w)
+	}
+	return b
+}
+
+// itemID names an item by what it says, not by its counts, so that it stays the
+// same while the history grows.
+func itemID(kind string, parts ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	return kind + "-" + hex.EncodeToString(sum[:5])
+}
+
+// sameSet reports whether two sets have the same members.
+func sameSet(a, b set) bool { return slices.Equal(a, b) }

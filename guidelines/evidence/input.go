@@ -2,7 +2,10 @@ package evidence
 
 import (
 	"bytes"
+	"cmp"
 	"math"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -256,4 +259,210 @@ func (x *inputs) token(col int32, call int, text string) {
 	if n := len(t.calls); n == 0 || t.calls[n-1] != int32(call) { //nolint:gosec // a place in the history
 		t.calls = append(t.calls, int32(call)) //nolint:gosec // a place in the history
 	}
+}
+
+// Parameter describes one path of the inputs.
+type Parameter struct {
+	Path string `json:"path"`
+	// Types are the JSON types that occur, most frequent first; "integer" stands
+	// for numbers that are all whole.
+	Types []string `json:"types"`
+	// Given counts the calls that give it, Of all calls.
+	Given int `json:"given"`
+	Of    int `json:"of"`
+	// Good counts the good calls that give it.
+	Good int `json:"good"`
+	// Sole says that of several parties (see Cause.Sole) one alone gave it in good calls.
+	Sole bool `json:"sole,omitempty"`
+	// Distinct counts the different values of up to 64 bytes, and Top lists the
+	// most frequent of them; a value's share says whether it is typical.
+	Distinct int          `json:"distinct"`
+	Top      []ValueCount `json:"top,omitempty"`
+	// Worked are the values of up to 64 bytes that two or more good calls gave, most
+	// frequent there first; none where good calls gave more than eight different ones.
+	Worked []ValueCount `json:"worked,omitempty"`
+	// Least and Greatest are the range of its numbers (in an array, of the
+	// greatest element); both 0 when there are none.
+	Least    float64 `json:"least"`
+	Greatest float64 `json:"greatest"`
+	// Form is the form of all its values in good calls, from ten calls on, in words of
+	// this package: a date, an address, or the letters and digits of a code as in
+	// "pattern AAA000"; "" when they have none in common.
+	Form string `json:"form,omitempty"`
+}
+
+// ValueCount is a value and the number of calls that gave it.
+type ValueCount struct {
+	Value string `json:"value"`
+	Calls int    `json:"calls"`
+	Good  int    `json:"good"` // of these, good calls
+	// Sole says that one party of several gave it.
+	Sole bool `json:"sole,omitempty"`
+}
+
+// topValues is how many frequent values a Parameter lists, mostWorked of how many
+// different ones in good calls those that worked are known.
+const (
+	topValues  = 4
+	mostWorked = 8
+)
+
+// parameters describes the columns in order of first appearance, without the
+// root of an object.
+func (x *inputs) parameters(good set, who *parties) []Parameter {
+	values := make([][]ValueCount, len(x.columns))
+	forms := make([]formed, len(x.columns))
+	for _, t := range x.list {
+		by, worked := backers{}, 0
+		for _, i := range t.calls {
+			by.add(who.of[i])
+			if good.has(int(i)) {
+				worked++
+			}
+		}
+		values[t.col] = append(values[t.col], ValueCount{t.text, len(t.calls), worked, who.sole(by)})
+		forms[t.col].note(t, worked)
+	}
+	var ps []Parameter
+	for id, c := range x.columns {
+		given := c.given.count()
+		if given == 0 || id == 0 && c.kinds[kindObject] != nil {
+			continue
+		}
+		p := Parameter{Path: c.path, Types: c.types(), Given: given, Of: x.n, Good: c.given.countAnd(good), Distinct: len(values[id])}
+		slices.SortFunc(values[id], func(a, b ValueCount) int {
+			return cmp.Or(cmp.Compare(b.Calls, a.Calls), strings.Compare(a.Value, b.Value))
+		})
+		p.Top = slices.Clone(values[id][:min(topValues, len(values[id]))])
+		p.Worked = worked(values[id])
+		p.Form = forms[id].shared(p)
+		p.Least, p.Greatest = bounds(c.numbers)
+		if p.Sole = who.alone(c.given); p.Good > 0 {
+			p.Sole = who.alone(c.given.and(good))
+		}
+		ps = append(ps, p)
+	}
+	return ps
+}
+
+// worked are the values that good calls gave, where these are a choice of few.
+func worked(values []ValueCount) []ValueCount {
+	var of []ValueCount
+	different := 0
+	for _, v := range values {
+		if v.Good > 0 {
+			different++
+		}
+		if v.Good > 1 {
+			of = append(of, v)
+		}
+	}
+	if different > mostWorked {
+		return nil
+	}
+	slices.SortStableFunc(of, func(a, b ValueCount) int { return cmp.Compare(b.Good, a.Good) })
+	return of
+}
+
+// formed collects the form of the values of a parameter in good calls.
+type formed struct {
+	form   string
+	calls  int
+	values int
+	mixed  bool
+}
+
+const leastFormed = 10 // calls that show a form
+
+// note takes in a value that so many good calls gave.
+func (f *formed) note(t token, calls int) {
+	if calls == 0 || f.mixed {
+		return
+	}
+	form := formOf(t.text)
+	f.mixed = form == "" || f.calls > 0 && form != f.form
+	f.form, f.calls, f.values = form, f.calls+calls, f.values+1
+}
+
+// shared is the form that all have; it tells something of different values only, all
+// of which were looked at.
+func (f *formed) shared(p Parameter) string {
+	if f.mixed || f.calls < max(leastFormed, p.Good) || f.values < 3 || p.Types[0] != "string" {
+		return ""
+	}
+	return f.form
+}
+
+var knownForms = []struct {
+	name string
+	re   *regexp.Regexp
+}{
+	{"date as YYYY-MM-DD", regexp.MustCompile(`^\d{4}-\d\d-\d\d$`)},
+	{"date with time as YYYY-MM-DD HH:MM:SS", regexp.MustCompile(`^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$`)},
+	{"date with time as YYYY-MM-DDTHH:MM:SS", regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)?$`)},
+	{"full URL", regexp.MustCompile(`^https?://\S+$`)},
+	{"e-mail address", regexp.MustCompile(`^[^@\s]+@[^@\s]+\.[a-z]+$`)},
+}
+
+// formOf is the form of a text: one that has a name, or capital letters and digits
+// of a short code as A and 0.
+func formOf(s string) string {
+	for _, k := range knownForms {
+		if k.re.MatchString(s) {
+			return k.name
+		}
+	}
+	if len(s) < 3 || len(s) > 8 {
+		return ""
+	}
+	code := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'A' && r <= 'Z':
+			return 'A'
+		case r >= '0' && r <= '9':
+			return '0'
+		}
+		return -1
+	}, s)
+	if len(code) != len(s) || !strings.Contains(code, "A") {
+		return ""
+	}
+	return "pattern " + code
+}
+
+func (c *column) types() []string {
+	type count struct {
+		name  string
+		calls int
+	}
+	var counts []count
+	for k, s := range c.kinds {
+		if s == nil {
+			continue
+		}
+		name := kind(k).String() //nolint:gosec // below kinds
+		if name == "number" && c.whole {
+			name = "integer"
+		}
+		counts = append(counts, count{name, s.count()})
+	}
+	slices.SortStableFunc(counts, func(a, b count) int { return cmp.Compare(b.calls, a.calls) })
+	names := make([]string, len(counts))
+	for i, n := range counts {
+		names[i] = n.name
+	}
+	return names
+}
+
+func bounds(values []float64) (least, greatest float64) {
+	least, greatest = math.Inf(1), math.Inf(-1)
+	for _, v := range values {
+		if !math.IsNaN(v) {
+			least, greatest = min(least, v), max(greatest, v)
+		}
+	}
+	if least > greatest {
+		return 0, 0
+	}
+	return least, greatest
 }

@@ -1,8 +1,16 @@
 package llmtest
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
 	"net/http"
+	"strings"
 	"time"
+	"unicode"
 )
 
 // Handler answers a request. It is called by many goroutines at once.
@@ -83,4 +91,173 @@ func Script(replies ...Reply) Handler {
 			return last
 		}
 	}
+}
+
+// answerTokens is the server's count of the answer.
+func (r Reply) answerTokens() int {
+	if r.AnswerTokens > 0 {
+		return r.AnswerTokens
+	}
+	return tokens(len(r.Text) + len(r.Refusal))
+}
+
+// payload is the whole body of the reply.
+func (x *exchange) payload() []byte {
+	switch {
+	case x.reply.Body != nil:
+		return x.reply.Body
+	case x.request.Stream:
+		return x.events()
+	}
+	return marshal(x.completion("chat.completion", "message", map[string]any{
+		"role": "assistant", "content": x.reply.Text, "refusal": orNull(x.reply.Refusal),
+	}, x.finish()))
+}
+
+func (x *exchange) completion(object, field string, message, finish any) map[string]any {
+	model := x.reply.Model
+	if model == "" {
+		model = x.request.Model
+	}
+	c := map[string]any{
+		"id": fmt.Sprintf("chatcmpl-%d", x.request.N), "object": object, "created": x.request.Time.Unix(), "model": model,
+		"choices": []any{map[string]any{"index": 0, field: message, "logprobs": nil, "finish_reason": finish}},
+	}
+	if !x.reply.NoUsage && object == "chat.completion" {
+		c["usage"] = x.usage()
+	}
+	return c
+}
+
+func (x *exchange) usage() map[string]any {
+	prompt, answer := x.request.PromptTokens, x.reply.answerTokens()
+	return map[string]any{"prompt_tokens": prompt, "completion_tokens": answer, "total_tokens": prompt + answer}
+}
+
+func (x *exchange) finish() any {
+	switch x.reply.Finish {
+	case "":
+		return "stop"
+	case "-":
+		return nil
+	}
+	return x.reply.Finish
+}
+
+// eventBytes is how much text one event of a stream carries.
+const eventBytes = 16
+
+// events is the answer as server-sent events.
+func (x *exchange) events() []byte {
+	var b bytes.Buffer
+	send := func(v any) { fmt.Fprintf(&b, "data: %s\n\n", marshal(v)) }
+	const object = "chat.completion.chunk"
+	send(x.completion(object, "delta", map[string]any{"role": "assistant", "content": ""}, nil))
+	for text := []rune(x.reply.Text); len(text) > 0; {
+		n := min(eventBytes, len(text))
+		send(x.completion(object, "delta", map[string]any{"content": string(text[:n])}, nil))
+		text = text[n:]
+	}
+	send(x.completion(object, "delta", map[string]any{}, x.finish()))
+	if !x.reply.NoUsage {
+		last := x.completion(object, "delta", nil, nil)
+		last["choices"], last["usage"] = []any{}, x.usage()
+		send(last)
+	}
+	b.WriteString("data: [DONE]\n\n")
+	return b.Bytes()
+}
+
+func orNull(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+func marshal(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("llmtest: %v", err)) // maps of strings and numbers always marshal
+	}
+	return b
+}
+
+// meaningDimensions is the length of Meaning's vectors unless a request names
+// another.
+const meaningDimensions = 64
+
+// Meaning answers embeddings requests with vectors that depend on the texts alone:
+// the sum of a direction for each word. The words of a group share a direction, so
+// that texts without a common word can be alike.
+func Meaning(groups ...[]string) Handler {
+	return func(r Request) Reply {
+		n := r.Dimensions
+		if n == 0 {
+			n = meaningDimensions
+		}
+		return Vectors(r, MeaningOf(n, r.Input, groups...)...)
+	}
+}
+
+// MeaningOf gives the vectors that Meaning answers with.
+func MeaningOf(dimensions int, texts []string, groups ...[]string) [][]float32 {
+	senses := map[string]string{}
+	for _, group := range groups {
+		for _, word := range group {
+			senses[strings.ToLower(word)] = group[0]
+		}
+	}
+	vectors := make([][]float32, len(texts))
+	for i, text := range texts {
+		vectors[i] = meaningOf(text, dimensions, senses)
+	}
+	return vectors
+}
+
+func meaningOf(text string, dimensions int, senses map[string]string) []float32 {
+	words := strings.FieldsFunc(strings.ToLower(text), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })
+	v := make([]float32, dimensions)
+	v[0] = 1e-3 // a text without a word has a direction too
+	for _, word := range words {
+		if sense, ok := senses[word]; ok {
+			word = sense
+		}
+		h := fnv.New64a()
+		_, _ = h.Write([]byte(word)) // never fails
+		rnd := rand.New(rand.NewPCG(h.Sum64(), 1))
+		for i := range v {
+			v[i] += float32(rnd.NormFloat64() / math.Sqrt(float64(dimensions)))
+		}
+	}
+	return v
+}
+
+// Vectors answers r with the vectors, numbered as they stand. They need not be as
+// many as the texts, nor of one length.
+func Vectors(r Request, vectors ...[]float32) Reply {
+	items := make([]VectorItem, len(vectors))
+	for i, v := range vectors {
+		items[i] = VectorItem{Index: i, Embedding: v}
+	}
+	return VectorItems(r, items...)
+}
+
+// VectorItem is one vector of a reply, as it is sent.
+type VectorItem struct {
+	Index int `json:"index"`
+	// Embedding is usually a []float32.
+	Embedding any `json:"embedding"`
+}
+
+// VectorItems answers r with the items as they stand.
+func VectorItems(r Request, items ...VectorItem) Reply {
+	data := make([]any, len(items))
+	for i, item := range items {
+		data[i] = map[string]any{"object": "embedding", "index": item.Index, "embedding": item.Embedding}
+	}
+	return Reply{Body: marshal(map[string]any{
+		"object": "list", "data": data, "model": r.Model,
+		"usage": map[string]any{"prompt_tokens": r.PromptTokens, "total_tokens": r.PromptTokens},
+	})}
 }

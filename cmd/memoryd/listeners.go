@@ -1,0 +1,243 @@
+package main
+
+import (
+	"container/list"
+	"context"
+	"crypto/tls"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/pprof"
+	"net/netip"
+	"os"
+	"os/signal"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"memoryd/api"
+	"memoryd/internal/lifecycle"
+)
+
+// certificate is that of the server. Its files are looked at again when a
+// connection begins, at most once a second, and after SIGHUP: who renews it need
+// not tell.
+type certificate struct {
+	files api.TLS
+	log   *slog.Logger
+
+	mu      sync.Mutex
+	held    *tls.Certificate
+	looked  time.Time
+	changed [2]time.Time // when the files were that are held
+}
+
+func openCertificate(files api.TLS, log *slog.Logger) (*certificate, error) {
+	c := &certificate{files: files, log: log}
+	return c, c.read(time.Now())
+}
+
+func (c *certificate) config() *tls.Config {
+	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if now := time.Now(); now.Sub(c.looked) >= time.Second && c.times() != c.changed {
+			c.again(now)
+		} else if now.Sub(c.looked) >= time.Second {
+			c.looked = now
+		}
+		return c.held, nil
+	}}
+}
+
+// times tells when the files were changed last.
+func (c *certificate) times() (at [2]time.Time) {
+	for i, name := range []string{c.files.CertFile, c.files.KeyFile} {
+		if info, err := os.Stat(name); err == nil {
+			at[i] = info.ModTime()
+		}
+	}
+	return at
+}
+
+// again reads the files. What cannot be read leaves the certificate that is held.
+func (c *certificate) again(now time.Time) {
+	if err := c.read(now); err != nil {
+		c.log.Warn("the changed certificate cannot be used; the old one stays", "err", err)
+		return
+	}
+	c.log.Info("certificate read again")
+}
+
+func (c *certificate) read(now time.Time) error {
+	c.looked = now
+	c.changed = c.times()
+	pair, err := tls.LoadX509KeyPair(c.files.CertFile, c.files.KeyFile)
+	if err != nil {
+		return err
+	}
+	c.held = &pair
+	return nil
+}
+
+// reloadOnHangup reads the files after SIGHUP, until it is stopped.
+func (c *certificate) reloadOnHangup() (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
+	done := lifecycle.Go(ctx, c.log, "certificate", func() error {
+		for {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-hangup:
+				c.mu.Lock()
+				c.again(time.Now())
+				c.mu.Unlock()
+			}
+		}
+	})
+	return func() {
+		signal.Stop(hangup)
+		cancel()
+		<-done
+	}
+}
+
+// connections are those that are open to the HTTP face. Of more than most, the one that
+// has been silent for longest goes, so that whoever opens many and sends nothing keeps
+// nobody out.
+type connections struct {
+	most    int
+	leaving atomic.Bool // the server ends
+
+	mu     sync.Mutex
+	open   map[net.Conn]*list.Element // nil: a request is under way
+	silent *list.List                 // of quiet, silent for longest first
+}
+
+// quiet is a connection that sends nothing, and since when.
+type quiet struct {
+	conn  net.Conn
+	since time.Time
+}
+
+func newConnections(most int) *connections {
+	return &connections{most: most, open: map[net.Conn]*list.Element{}, silent: list.New()}
+}
+
+// changed is a hook for http.Server.ConnState.
+func (c *connections) changed(conn net.Conn, state http.ConnState) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if el := c.open[conn]; el != nil {
+		c.silent.Remove(el)
+	}
+	switch state {
+	case http.StateNew, http.StateIdle:
+		c.open[conn] = c.silent.PushBack(quiet{conn, time.Now()})
+	case http.StateActive:
+		c.open[conn] = nil
+	case http.StateClosed, http.StateHijacked:
+		delete(c.open, conn)
+	}
+	if front := c.silent.Front(); len(c.open) > c.most && front != nil {
+		gone := c.silent.Remove(front).(quiet) //nolint:forcetypeassert // it holds nothing else
+		delete(c.open, gone.conn)
+		_ = gone.conn.Close()
+	}
+}
+
+// busy reports whether a request is under way or a connection was used lately.
+func (c *connections) busy(lately time.Duration) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	newest := c.silent.Back()
+	return len(c.open) > c.silent.Len() || newest != nil && time.Since(newest.Value.(quiet).since) < lately //nolint:forcetypeassert // as above
+}
+
+// handler tells clients of a server that ends to send nothing more on their connections:
+// one that is closed unasked may have a request on its way.
+func (c *connections) handler(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if c.leaving.Load() {
+			w.Header().Set("Connection", "close")
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// pprofServer shows where time and memory go, on an address of its own.
+type pprofServer struct {
+	listener net.Listener
+	server   *http.Server
+	log      *slog.Logger
+	ended    <-chan error // when it is not served any more
+}
+
+// openPprof opens the listener; nil when address is "".
+func openPprof(ctx context.Context, address string, log *slog.Logger) (*pprofServer, error) {
+	if address == "" {
+		return nil, nil //nolint:nilnil // a nil server is pprof turned off
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+	mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
+	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("POST /debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	return &pprofServer{listener: listener, log: log, server: &http.Server{
+		Handler: askedByAddress(mux), ReadHeaderTimeout: readHeaderTimeout, MaxHeaderBytes: maxHeaderBytes,
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}}, nil
+}
+
+// askedByAddress refuses requests for any host name but localhost: by a name of
+// its own, a page in a browser on this machine could read the answers.
+func askedByAddress(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		host, _, err := net.SplitHostPort(r.Host)
+		if err != nil {
+			host = strings.Trim(r.Host, "[]")
+		}
+		if _, err := netip.ParseAddr(host); err != nil && host != "localhost" {
+			http.Error(w, "ask by address, not by name", http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (p *pprofServer) start() {
+	if p == nil {
+		return
+	}
+	p.log.Info("pprof is served", "address", p.listener.Addr().String())
+	p.ended = lifecycle.Go(context.Background(), p.log, "pprof", func() error {
+		err := p.server.Serve(p.listener)
+		if !errors.Is(err, http.ErrServerClosed) {
+			p.log.Error("pprof is not served any more", "err", err)
+		}
+		return err
+	})
+}
+
+// stop cuts off profiles under way and waits for the listener's end.
+func (p *pprofServer) stop() {
+	if p == nil {
+		return
+	}
+	_ = p.server.Close()
+	_ = p.listener.Close() // it is the server's only once started
+	if p.ended != nil {
+		<-p.ended
+	}
+}
