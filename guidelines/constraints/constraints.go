@@ -136,10 +136,10 @@ func (r *reader) text(text, path string, inIssue bool) {
 	if len(lower) != len(text) { // a letter whose lower case has another length
 		lower = text
 	}
-	grams := gramsOf(lower)
+	grams, ascii := gramsOf(lower), isASCII(text)
 	for i := range catalogue {
 		g := &catalogue[i]
-		if g.field && !inIssue || inIssue && g.class == Failed || !g.maybe(lower, &grams) {
+		if g.field && !inIssue || inIssue && g.class == Failed || !g.maybe(lower, &grams, ascii) {
 			continue
 		}
 		for _, part := range g.parts(lower) {

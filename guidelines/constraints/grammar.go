@@ -2,6 +2,7 @@ package constraints
 
 import (
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,6 +29,7 @@ type grammar struct {
 	// probes are the first and last four bytes of words, for maybe.
 	probes [][2]uint16
 	groups []string
+	need   need
 }
 
 // rule makes a grammar; words are separated by "|".
@@ -44,6 +46,9 @@ func rule(name string, class Class, words, pattern string, set ...func(*grammar)
 		g.probes = append(g.probes, probe)
 	}
 	g.groups = g.re.SubexpNames()
+	if tree, err := syntax.Parse(pattern, syntax.Perl); err == nil {
+		g.need = needOf(tree)
+	}
 	return g
 }
 
@@ -68,11 +73,12 @@ func gramsOf(s string) (set gramSet) {
 	return set
 }
 
-// maybe reports whether a literal of the grammar is in the text.
-func (g *grammar) maybe(lower string, grams *gramSet) bool {
+// maybe reports whether a literal of the grammar is in the text and, of a text of
+// ASCII, whether it holds all that the pattern needs.
+func (g *grammar) maybe(lower string, grams *gramSet, ascii bool) bool {
 	for i, p := range g.probes {
 		if (len(g.words[i]) < 4 || grams.has(p[0]) && grams.has(p[1])) && strings.Contains(lower, g.words[i]) {
-			return true
+			return !ascii || g.need.heldBy(lower, grams)
 		}
 	}
 	return false
