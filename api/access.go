@@ -93,7 +93,7 @@ func (s *server) within(c echo.Context, m Mount, computing bool) error {
 		return err
 	}
 	c.Request().Body = io.NopCloser(bytes.NewReader(body))
-	w := &kept{header: c.Response().Header(), status: http.StatusOK}
+	w := &deferredAnswer{header: c.Response().Header(), status: http.StatusOK}
 	if err := s.turn(c, workspace, computing, func() { m.Handler.ServeHTTP(w, c.Request()) }); err != nil {
 		return err
 	}
@@ -118,21 +118,21 @@ func (s *server) turn(c echo.Context, workspace string, computing bool, do func(
 	return nil
 }
 
-// kept is an answer that is sent later.
-type kept struct {
+// deferredAnswer is an answer that is sent later.
+type deferredAnswer struct {
 	header http.Header
 	status int
 	body   bytes.Buffer
 }
 
 // Header implements http.ResponseWriter.
-func (k *kept) Header() http.Header { return k.header }
+func (k *deferredAnswer) Header() http.Header { return k.header }
 
 // WriteHeader implements http.ResponseWriter.
-func (k *kept) WriteHeader(status int) { k.status = status }
+func (k *deferredAnswer) WriteHeader(status int) { k.status = status }
 
 // Write implements http.ResponseWriter.
-func (k *kept) Write(b []byte) (int, error) { return k.body.Write(b) }
+func (k *deferredAnswer) Write(b []byte) (int, error) { return k.body.Write(b) }
 
 // hosts refuses requests for another host than this one before anything else looks
 // at them: a page of a site whose name was made to lead here (DNS rebinding) shows

@@ -29,7 +29,7 @@ func (f *findings) issues(d draft) {
 	f.messages(d)
 	if f.enough() {
 		for i := range e.Costs {
-			if c := &e.Costs[i]; !c.Sole && !f.told(c) && !slices.ContainsFunc(c.Facts, f.incidental) && matters(c.Resource, c.Cost) {
+			if c := &e.Costs[i]; !c.Sole && !f.hasMedians(c) && !slices.ContainsFunc(c.Facts, f.incidental) && matters(c.Resource, c.Cost) {
 				d.add(commonIssues, rank+4, dearer(c), "cost", f.worthOfCost(c), c.ID)
 			}
 		}
@@ -82,11 +82,11 @@ func (f *findings) goesWrong(c *evidence.Condition) string {
 	if len(costs) > 0 {
 		text += "; median " + list(costs, "and")
 	}
-	return text + standing(c.Provisional) + "."
+	return text + provisionalNote(c.Provisional) + "."
 }
 
-// standing marks what too little history bears out.
-func standing(provisional bool) string {
+// provisionalNote marks what too little history bears out.
+func provisionalNote(provisional bool) string {
 	if provisional {
 		return " (provisional)"
 	}
@@ -150,8 +150,8 @@ func (f *findings) empty(c *evidence.Cause) bool {
 // broken reports whether the only recommendation is to leave the tool alone.
 func (f *findings) broken() bool { return f.stopped() != nil }
 
-// told reports whether a condition has already given the medians of c.
-func (f *findings) told(c *evidence.CostPattern) bool {
+// hasMedians reports whether a condition has already given the medians of c.
+func (f *findings) hasMedians(c *evidence.CostPattern) bool {
 	for i := range f.evidence.Conditions {
 		cond := &f.evidence.Conditions[i]
 		cost := cond.Time

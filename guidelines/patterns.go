@@ -127,7 +127,7 @@ func (f *findings) works(c *evidence.Condition) string {
 	if text == "" {
 		return ""
 	}
-	return sentence(text) + ": " + ofN(n-bad, n) + " " + goodWord(c.Outcome) + ", otherwise " + ofN(others-othersBad, others) + standing(c.Provisional) + "."
+	return sentence(text) + ": " + ofN(n-bad, n) + " " + goodWord(c.Outcome) + ", otherwise " + ofN(others-othersBad, others) + provisionalNote(c.Provisional) + "."
 }
 
 // mostChoices is how many values a parameter has at most whose values are choices.

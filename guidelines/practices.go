@@ -107,7 +107,7 @@ func (f *findings) practices(d draft) {
 func (f *findings) nothingCame(d draft) {
 	for i := range f.evidence.Causes {
 		if c := &f.evidence.Causes[i]; f.empty(c) {
-			d.add(bestPractices, 0, "Change the values when nothing comes back: "+count(c.Count, "answer")+" empty"+inRuns(c.Runs)+standing(alone(c))+".", "empty", f.share(c.Count), c.ID)
+			d.add(bestPractices, 0, "Change the values when nothing comes back: "+count(c.Count, "answer")+" empty"+inRuns(c.Runs)+provisionalNote(alone(c))+".", "empty", f.share(c.Count), c.ID)
 			f.advised[c.ID] = true
 			return
 		}
@@ -157,7 +157,7 @@ func (f *findings) line(p practice) string {
 		text += ", " + p.label
 	}
 	text += p.after
-	return text + standing(p.provisional || p.uncertain) + "."
+	return text + provisionalNote(p.provisional || p.uncertain) + "."
 }
 
 // lengthOf is how many words the recommendations take with all that is known.

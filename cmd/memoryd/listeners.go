@@ -45,7 +45,7 @@ func (c *certificate) config() *tls.Config {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if now := time.Now(); now.Sub(c.looked) >= time.Second && c.times() != c.changed {
-			c.again(now)
+			c.readIfDue(now)
 		} else if now.Sub(c.looked) >= time.Second {
 			c.looked = now
 		}
@@ -63,8 +63,8 @@ func (c *certificate) times() (at [2]time.Time) {
 	return at
 }
 
-// again reads the files. What cannot be read leaves the certificate that is held.
-func (c *certificate) again(now time.Time) {
+// readIfDue reads the files. What cannot be read leaves the certificate that is held.
+func (c *certificate) readIfDue(now time.Time) {
 	if err := c.read(now); err != nil {
 		c.log.Warn("the changed certificate cannot be used; the old one stays", "err", err)
 		return
@@ -95,7 +95,7 @@ func (c *certificate) reloadOnHangup() (stop func()) {
 				return nil
 			case <-hangup:
 				c.mu.Lock()
-				c.again(time.Now())
+				c.readIfDue(time.Now())
 				c.mu.Unlock()
 			}
 		}

@@ -84,7 +84,7 @@ func (r *Replies) Name() string { return r.name }
 // for several calls is answered from the replies about each.
 func (r *Replies) Complete(ctx context.Context, p memoryd.Prompt) (memoryd.Completion, error) {
 	if one, ok := r.next(questionOf(p)); ok {
-		return one.again()
+		return one.replay()
 	}
 	if r.live != nil {
 		return r.live.Complete(ctx, p)
@@ -241,8 +241,8 @@ func repliesTo(p memoryd.Prompt, model string, c memoryd.Completion, err error) 
 	return []reply{r}
 }
 
-// again gives the reply as the model gave it.
-func (r reply) again() (memoryd.Completion, error) {
+// replay gives the reply as the model gave it.
+func (r reply) replay() (memoryd.Completion, error) {
 	c := memoryd.Completion{
 		Text: r.Text, Model: r.Answered,
 		Usage: memoryd.Usage{PromptTokens: r.PromptTokens, CompletionTokens: r.CompletionTokens},

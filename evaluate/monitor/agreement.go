@@ -6,23 +6,23 @@ import (
 	"memoryd/internal/stats"
 )
 
-// tally counts how often two judges agreed.
-type tally struct{ n, agree int }
+// agreements counts how often two judges agreed.
+type agreements struct{ n, agree int }
 
-func (t *tally) add(agreed bool) {
+func (t *agreements) add(agreed bool) {
 	t.n++
 	if agreed {
 		t.agree++
 	}
 }
 
-func (t *tally) rate() float64 { return float64(t.agree) / float64(max(1, t.n)) }
+func (t *agreements) rate() float64 { return float64(t.agree) / float64(max(1, t.n)) }
 
 // maxEarlier bounds what the newest evaluations are compared with: beyond it the
 // count is halved, so that what is long ago counts less.
 const maxEarlier = 8192
 
-func (t *tally) bounded() {
+func (t *agreements) bounded() {
 	if t.n > maxEarlier {
 		t.n, t.agree = t.n/2, t.agree/2
 	}
@@ -30,10 +30,10 @@ func (t *tally) bounded() {
 
 // agreement follows how often a judge agrees with another.
 type agreement struct {
-	all    tally      // ever
-	now    tally      // of the window
+	all    agreements      // ever
+	now    agreements      // of the window
 	window ring[bool] // the newest
-	before tally      // what came before the window
+	before agreements      // what came before the window
 	since  int        // additions since the last look
 	drop   string     // the warning, "" while there is none
 }

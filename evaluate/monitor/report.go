@@ -75,7 +75,7 @@ func (w *Monitor) Report() []Judge {
 	return all
 }
 
-func (t *tally) report() Agreement {
+func (t *agreements) report() Agreement {
 	a := Agreement{N: int64(t.n), Agree: int64(t.agree)}
 	if t.n > 0 {
 		a.Rate, a.CI95 = t.rate(), stats.Wilson(t.agree, t.n)

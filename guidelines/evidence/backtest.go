@@ -74,10 +74,10 @@ func plain(groups []group) []group {
 	return out
 }
 
-// halves makes the trials on both parts.
-func (b *backtest) halves() []trial {
+// olderAndNewer makes the trials on both parts.
+func (b *backtest) olderAndNewer() []trial {
 	if b.parts == nil {
-		older, newer := b.miner.halves()
+		older, newer := b.miner.inTwo()
 		b.parts = []trial{b.try(older), b.try(newer)}
 		for i := range b.parts {
 			b.parts[i].discover()
@@ -115,7 +115,7 @@ func finding(question string, s, universe set, raises bool) string {
 
 // condition holds a condition against both parts.
 func (b *backtest) condition(q *question, g group, raises bool) (verdict, *Backtest) {
-	parts := b.halves()
+	parts := b.olderAndNewer()
 	var tables [2]stats.Table
 	for i := range parts {
 		u := q.universe.and(parts[i].part)
@@ -160,9 +160,9 @@ func towards(t stats.Table, raises bool) bool {
 	return a != b && a > b == raises
 }
 
-// halves cuts the history where half of the calls is over; a trajectory belongs
+// inTwo cuts the history where half of the calls is over; a trajectory belongs
 // where it began.
-func (m *miner) halves() (older, newer set) {
+func (m *miner) inTwo() (older, newer set) {
 	older, newer = newSet(len(m.calls)), newSet(len(m.calls))
 	begun := map[int]bool{} // trajectory: whether in the older part
 	for i := range m.calls {

@@ -25,7 +25,7 @@ func (m *miner) choose(q *question, b *backtest) []Condition {
 		if g.q > falseDiscovery {
 			continue
 		}
-		g = g.told()
+		g = g.withTellingFacts()
 		if ratio, _ := g.table.RiskRatio(); ratio < 1 {
 			g = g.turned(q.universe)
 		}

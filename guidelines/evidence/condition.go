@@ -206,8 +206,8 @@ func split(features []feature, universe set) []group {
 	return groups
 }
 
-// told is the group with only its telling facts.
-func (g group) told() group {
+// withTellingFacts is the group with only its telling facts.
+func (g group) withTellingFacts() group {
 	g.facts, g.contrast = telling(g.facts), telling(g.contrast)
 	return g
 }

@@ -151,7 +151,7 @@ func (m *miner) dearest(r Resource, groups []group, universe set) []CostPattern 
 		if g.q > falseDiscovery || len(picked) == maxCostPatterns {
 			break
 		}
-		g = g.told()
+		g = g.withTellingFacts()
 		cost := m.cost(r, g.set, universe.without(g.set))
 		if cost.MedianWith < cost.MedianWithout {
 			g = g.turned(universe)

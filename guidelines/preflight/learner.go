@@ -75,7 +75,7 @@ const (
 // for each of them from the runs of the other folds.
 func newLearner(h *history) (l *learner, estimates []float64) {
 	l = &learner{spread: 1, base: h.rate()}
-	features, pieces := h.tally(&h.read.features), h.tally(&h.read.pieces)
+	features, pieces := h.count(&h.read.features), h.count(&h.read.pieces)
 	fresh := h.fresh(pieces, l.base)
 	points := make([][scores]float64, len(h.judged))
 	for i, call := range h.judged {
@@ -129,7 +129,7 @@ func (l *learner) fit(h *history, x []float64) {
 }
 
 // keep keeps what forecasts need of the counts.
-func (l *learner) keep(h *history, features, pieces *tally, fresh [aspects]float64) {
+func (l *learner) keep(h *history, features, pieces *runCounts, fresh [aspects]float64) {
 	l.fresh = fresh
 	l.ratios = make(map[uint64]float32, len(features.counts))
 	for f, key := range h.read.features.keys {
@@ -179,11 +179,11 @@ func (m *means) sum() (sum float64) {
 	return sum
 }
 
-// tally counts, for each feature or piece, the runs in which calls that had it
+// runCounts counts, for each feature or piece, the runs in which calls that had it
 // failed, and those in which calls that had it did not: in all, and by fold. An
 // agent that tries the same thing over and over tells no more than one that tries
 // it once.
-type tally struct {
+type runCounts struct {
 	counts []outcomes
 	all    outcomes
 	ratios [folds + 1][fewRuns + 1][fewRuns + 1]float64 // known ones by fold, good and bad runs
@@ -211,8 +211,8 @@ func (o *outcomes) without(fold uint8) (good, bad int32) {
 	return o.sum[0] - o.fold[fold][0], o.sum[1] - o.fold[fold][1]
 }
 
-func (h *history) tally(b *bags) *tally {
-	t := &tally{counts: make([]outcomes, len(b.keys))}
+func (h *history) count(b *bags) *runCounts {
+	t := &runCounts{counts: make([]outcomes, len(b.keys))}
 	last := make([][2]int32, len(b.keys)) // 1 + the run that was counted last, by outcome
 	var before [2]int32
 	for _, i := range h.byRun() {
@@ -254,7 +254,7 @@ const (
 // ratio is the logarithm of how much more frequent a feature is among failures
 // than among other calls, outside a fold. Each side is shrunk towards the frequency
 // over all, so that a feature that was never seen says nothing.
-func (t *tally) ratio(f int32, fold uint8) float64 {
+func (t *runCounts) ratio(f int32, fold uint8) float64 {
 	good, bad := t.counts[f].without(fold)
 	if good+bad == 0 {
 		return 0
@@ -271,14 +271,14 @@ func (t *tally) ratio(f int32, fold uint8) float64 {
 }
 
 // rate is the failure rate of a piece outside a fold, shrunk towards that of new ones.
-func (t *tally) rate(p int32, fold uint8, fresh float64) float64 {
+func (t *runCounts) rate(p int32, fold uint8, fresh float64) float64 {
 	good, bad := t.counts[p].without(fold)
 	return (float64(bad) + pieceInertia*fresh) / (float64(bad+good) + pieceInertia)
 }
 
 // fresh is, by aspect, how often calls failed as far as their pieces were new to
 // the other folds, shrunk towards the failure rate.
-func (h *history) fresh(pieces *tally, base float64) (rates [aspects]float64) {
+func (h *history) fresh(pieces *runCounts, base float64) (rates [aspects]float64) {
 	var met, failed [aspects]float64
 	for i, call := range h.judged {
 		var isNew means

@@ -48,11 +48,11 @@ func (l *Ledger) flush(ctx context.Context) {
 	if l.cfg.limited() {
 		err = errors.Join(err, l.readOthers(ctx))
 	}
-	l.told(err)
+	l.logTurn(err)
 }
 
-// told logs the first failure of several in a row, and their end.
-func (l *Ledger) told(err error) {
+// logTurn logs the first failure of several in a row, and their end.
+func (l *Ledger) logTurn(err error) {
 	switch {
 	case err != nil && !l.failing:
 		l.log.Warn("the cost ledger could not be written or read; counting goes on", "err", err)

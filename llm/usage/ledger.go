@@ -158,7 +158,7 @@ func (l *Ledger) look(ctx context.Context) {
 	defer cancel()
 	l.flushing.Lock()
 	defer l.flushing.Unlock()
-	l.told(l.readOthers(ctx))
+	l.logTurn(l.readOthers(ctx))
 }
 
 func (l *Ledger) flushAgain(ctx context.Context) {
