@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import random
 import re
 import shutil
+import socket
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
@@ -33,8 +35,8 @@ def binary(tmp_path_factory: pytest.TempPathFactory) -> str:
 class Server:
     """Is one running memoryd, which can be stopped and started again at the same address."""
 
-    def __init__(self, binary: str, data: Path) -> None:
-        self.binary, self.data, self.listen, self.process = binary, data, "127.0.0.1:0", None
+    def __init__(self, binary: str, data: Path, listen: str = "127.0.0.1:0") -> None:
+        self.binary, self.data, self.listen, self.process = binary, data, listen, None
         self.start()
 
     def start(self) -> None:
@@ -71,9 +73,19 @@ def server(binary: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Se
 @pytest.fixture
 def own_server(binary: str, tmp_path: Path) -> Iterator[Server]:
     """Is a server that a test may stop."""
-    s = Server(binary, tmp_path / "data")
+    s = Server(binary, tmp_path / "data", lasting_address())
     yield s
     s.stop()
+
+
+def lasting_address() -> str:
+    """Gives a free address that the system hands to nobody while a server is stopped: its own ports begin higher."""
+    for _ in range(100):
+        port = random.randrange(15_000, 30_000)
+        with socket.socket() as s:
+            if s.connect_ex(("127.0.0.1", port)) != 0:
+                return f"127.0.0.1:{port}"
+    raise RuntimeError("no free port between 15000 and 30000")
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import {
   withRun,
   wrapTool,
 } from "../dist/index.js";
-import { patience, recorded, serve } from "./server.mjs";
+import { lastingAddress, patience, recorded, serve } from "./server.mjs";
 
 let server;
 let n = 0;
@@ -159,7 +159,7 @@ test("guidelines reach the prompt; nothing is thrown without a server", async ()
 });
 
 test("what the queue held arrives once when memoryd is back", async () => {
-  let s = await serve();
+  let s = await serve({ listen: await lastingAddress() });
   const recorder = new Recorder({ client: new Client({ url: s.url }), interval: 10 });
   await s.stop();
   for (let i = 0; i < 300; i++) recorder.record({ tool_name: "t", input: { i }, output: "ok" });

@@ -1,6 +1,7 @@
 // Runs the tests against the real program, built from this checkout or named by MEMORYD_TEST_BINARY.
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -13,6 +14,20 @@ export function binary() {
   const path = join(mkdtempSync(join(tmpdir(), "memoryd-bin-")), "memoryd");
   execFileSync("go", ["build", "-o", path, "./cmd/memoryd"], { cwd: new URL("../../..", import.meta.url) });
   return path;
+}
+
+/** Gives a free address that the system hands to nobody while a server is stopped: its own ports begin higher. */
+export async function lastingAddress() {
+  for (let i = 0; i < 100; i++) {
+    const port = 15_000 + Math.floor(Math.random() * 15_000);
+    const probe = createServer();
+    const free = await new Promise((resolve) => {
+      probe.once("error", () => resolve(false));
+      probe.listen(port, "127.0.0.1", () => probe.close(() => resolve(true)));
+    });
+    if (free) return `127.0.0.1:${port}`;
+  }
+  throw new Error("no free port between 15000 and 30000");
 }
 
 /** Starts memoryd; resolves to its address and a stop function. */
