@@ -30,10 +30,10 @@ func (t *agreements) bounded() {
 
 // agreement follows how often a judge agrees with another.
 type agreement struct {
-	all    agreements      // ever
-	now    agreements      // of the window
+	all    agreements // ever
+	now    agreements // of the window
 	window ring[bool] // the newest
-	before agreements      // what came before the window
+	before agreements // what came before the window
 	since  int        // additions since the last look
 	drop   string     // the warning, "" while there is none
 }
