@@ -295,7 +295,8 @@ type Verdicts interface {
 	// Claim returns up to limit pending calls of any workspace that may be
 	// tried at now (their NotBefore has passed), oldest acceptance first, and
 	// moves their NotBefore to now+lease so that nobody else gets them before.
-	// A lease need not survive a restart.
+	// A call that Override lets wait anew comes in its old place or behind the
+	// others. A lease need not survive a restart.
 	Claim(ctx context.Context, now time.Time, lease time.Duration, limit int) ([]memoryd.Call, error)
 
 	// CachedVerdict returns the evaluation kept under key, or NotFound.
