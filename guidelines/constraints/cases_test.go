@@ -3,6 +3,8 @@ package constraints
 import (
 	"strings"
 	"testing"
+
+	"memoryd/internal/phrases"
 )
 
 // cases hold, for each grammar, a text that it reads and one that looks alike and
@@ -232,8 +234,9 @@ func TestEveryGrammarReadsItsCaseAndLeavesItsLookAlikeAlone(t *testing.T) {
 		}
 		reads := func(text string) bool {
 			lower := strings.ToLower(text)
-			grams := gramsOf(lower)
-			return g.maybe(lower, &grams, isASCII(text)) && g.re.MatchString(text)
+			var grams phrases.Grams
+			grams.Note(lower)
+			return g.maybe(lower, &grams, phrases.IsASCII(text)) && g.re.MatchString(text)
 		}
 		if !reads(good) {
 			t.Errorf("%s does not read %q", name, good)

@@ -13,6 +13,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"memoryd/internal/phrases"
 )
 
 // Class says what kind of rule a message speaks of.
@@ -136,7 +138,9 @@ func (r *reader) text(text, path string, inIssue bool) {
 	if len(lower) != len(text) { // a letter whose lower case has another length
 		lower = text
 	}
-	grams, ascii := gramsOf(lower), isASCII(text)
+	var grams phrases.Grams
+	grams.Note(lower)
+	ascii := phrases.IsASCII(text)
 	for i := range catalogue {
 		g := &catalogue[i]
 		if g.field && !inIssue || inIssue && g.class == Failed || !g.maybe(lower, &grams, ascii) {

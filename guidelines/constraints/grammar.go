@@ -2,10 +2,11 @@ package constraints
 
 import (
 	"regexp"
-	"regexp/syntax"
 	"slices"
 	"strconv"
 	"strings"
+
+	"memoryd/internal/phrases"
 )
 
 // grammar is one wording of a rule. The named groups of re fill the slots: param,
@@ -25,11 +26,9 @@ type grammar struct {
 	prose bool
 	// says is the wording of the library in our words, for naming a message that may
 	// not be quoted.
-	says string
-	// probes are the first and last four bytes of words, for maybe.
-	probes [][2]uint16
+	says   string
 	groups []string
-	need   need
+	need   phrases.Need
 }
 
 // rule makes a grammar; words are separated by "|".
@@ -38,47 +37,22 @@ func rule(name string, class Class, words, pattern string, set ...func(*grammar)
 	for _, f := range set {
 		f(&g)
 	}
-	for _, w := range g.words {
-		probe := [2]uint16{}
-		if len(w) >= 4 {
-			probe = [2]uint16{gram(w, 0), gram(w, len(w)-4)}
-		}
-		g.probes = append(g.probes, probe)
-	}
-	g.groups = g.re.SubexpNames()
-	if tree, err := syntax.Parse(pattern, syntax.Perl); err == nil {
-		g.need = needOf(tree)
-	}
+	g.groups, g.need = g.re.SubexpNames(), phrases.NeedOf(pattern)
 	return g
 }
 
-func says(s string) func(*grammar)   { return func(g *grammar) { g.says = s } }
-func op(o string) func(*grammar)     { return func(g *grammar) { g.op = o } }
-func unit(u string) func(*grammar)   { return func(g *grammar) { g.unit = u } }
-func prose() func(*grammar)          { return func(g *grammar) { g.prose = true } }
-func inIssue() func(*grammar)        { return func(g *grammar) { g.field = true } }
-func gram(w string, at int) uint16   { return mix(w[at], w[at+1], w[at+2], w[at+3]) }
-func mix(a, b, c, d byte) uint16     { return uint16(a)<<9 ^ uint16(b)<<6 ^ uint16(c)<<3 ^ uint16(d) }
-func (s *gramSet) has(g uint16) bool { return s[g>>6]>>(g&63)&1 == 1 }
-func (s *gramSet) note(g uint16)     { s[g>>6] |= 1 << (g & 63) }
-
-// gramSet tells which runs of four bytes a text has: a literal whose runs are not
-// among them is not in it.
-type gramSet [1024]uint64
-
-func gramsOf(s string) (set gramSet) {
-	for i := 0; i+4 <= len(s); i++ {
-		set.note(gram(s, i))
-	}
-	return set
-}
+func says(s string) func(*grammar) { return func(g *grammar) { g.says = s } }
+func op(o string) func(*grammar)   { return func(g *grammar) { g.op = o } }
+func unit(u string) func(*grammar) { return func(g *grammar) { g.unit = u } }
+func prose() func(*grammar)        { return func(g *grammar) { g.prose = true } }
+func inIssue() func(*grammar)      { return func(g *grammar) { g.field = true } }
 
 // maybe reports whether a literal of the grammar is in the text and, of a text of
 // ASCII, whether it holds all that the pattern needs.
-func (g *grammar) maybe(lower string, grams *gramSet, ascii bool) bool {
-	for i, p := range g.probes {
-		if (len(g.words[i]) < 4 || grams.has(p[0]) && grams.has(p[1])) && strings.Contains(lower, g.words[i]) {
-			return !ascii || g.need.heldBy(lower, grams)
+func (g *grammar) maybe(lower string, grams *phrases.Grams, ascii bool) bool {
+	for _, w := range g.words {
+		if grams.May(w) && strings.Contains(lower, w) {
+			return !ascii || g.need.HeldBy(lower, grams)
 		}
 	}
 	return false

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"memoryd/internal/phrases"
 )
 
 // A text that a pattern matches has to hold what the pattern is said to need, or the
@@ -22,14 +24,15 @@ func TestAPatternNeedsNothingThatItsMatchesLack(t *testing.T) {
 	}
 	matched, spared := 0, 0
 	for _, text := range texts {
-		if !isASCII(text) {
+		if !phrases.IsASCII(text) {
 			continue
 		}
 		lower := strings.ToLower(text)
-		grams := gramsOf(lower)
+		var grams phrases.Grams
+		grams.Note(lower)
 		for i := range catalogue {
 			g := &catalogue[i]
-			held := g.need.heldBy(lower, &grams)
+			held := g.need.HeldBy(lower, &grams)
 			if !held {
 				spared++
 			}

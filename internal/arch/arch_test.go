@@ -59,7 +59,7 @@ var mayImport = map[string][]string{
 	"internal/telemetry/metrics":         {"memoryd", "store"},
 	"internal/telemetry/trace":           {"memoryd"},
 	"internal/telemetry/trace/tracetest": {},
-	"internal/textsafe":                  {},
+	"internal/textsafe":                  {"internal/phrases"},
 	"llm":                                {"memoryd"},
 	"llm/llmtest":                        {},
 	"llm/summarize":                      {"memoryd"},

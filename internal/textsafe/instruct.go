@@ -5,55 +5,64 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"memoryd/internal/phrases"
 )
 
 // pattern is a family of texts that try to steer their reader.
 type pattern struct {
 	name string
 	re   *regexp.Regexp
+	need phrases.Need
+}
+
+// family makes a pattern of folded text: lower case, so that its literals are what the
+// text itself must hold.
+func family(name, re string) pattern {
+	return pattern{name, regexp.MustCompile(re), phrases.NeedOf(re)}
 }
 
 // steering are the families that have no place in advice at all, whoever wrote
 // it. They are matched against the folded text.
 var steering = []pattern{
-	{"override", regexp.MustCompile(`\b(ignore|disregard|forget|override|bypass|skip|overlook|discard|neglect)\b.{0,40}\b(previous|prior|above|earlier|preceding|existing|all|any|every|these|your|the|safety)\b.{0,40}\b(instruction|rule|prompt|guideline|polic|message|context|restriction|check|direction|guardrail|told)`)},
-	{"system prompt", regexp.MustCompile(`\b(system|developer|hidden|initial|original)[ -](prompt|message|instruction|note)`)},
-	{"new role", regexp.MustCompile(`\b(you are now|from now on|act as (a|an|the|if)|pretend (to|that|you)|roleplay|jailbreak|developer mode|do anything now|new (instruction|task|role|rule|polic|directive)s?\b|updated (instruction|polic|rule)|your (new |real |true )?(task|goal|mission|job|role) is)`)},
-	{"addressing", regexp.MustCompile(`\b(ai|assistant|language model|llm|chatbot|claude|gpt|agents?|evaluator|judge|grader|reader)\b[,:]?[^.]{0,30}\b(you|must|should|shall|needs? to|has to|have to|please|ignore|execute|send|reveal|obey|comply|follow)\b`)},
-	{"forged role", regexp.MustCompile(`(^|[\s"'(\[<#|*])(assistant|system|user|human|developer|evaluator|judge|operator|admin(istrator)?)\s*[:>\]]\s*\S`)},
-	{"template token", regexp.MustCompile(`<\|?/?(im_start|im_end|system|user|assistant|endoftext)\b|\[/?inst\]|<</?sys>>|#{2,}\s*(instruction|system|response)|begin-data|end-data`)},
-	{"exfiltration", regexp.MustCompile(`\b(send|post|upload|forward|e-?mail|exfiltrate|leak|transmit|share|pass|include|copy|paste|reveal|print|disclose|attach|append|embed|read|fetch|dump|expose|collect)\b.{0,60}(\b(password|passwd|credential|secret|api[ _-]?keys?|access[ _-]?keys?|auth(entication)? token|bearer|ssh[ _-]?key|private key|cookies?|environment variables?|(conversation|chat) (history|log)|contents? of)\b|\.ssh|\.env\b|id_rsa|/etc/(passwd|shadow))`)},
-	{"shell", regexp.MustCompile(`\brm -[rf]{1,2}\b|\b(curl|wget)\b[^|]{0,80}(\||url|https?:|host)|\|\s*(ba|z)?sh\b|\b(bash|sh|python3?|powershell|cmd) (-c|-e|/c|-enc)\b|\bsudo\b|\bchmod \+?[0-7x]|\bnc -|\beval\(|\bos\.system|\bsubprocess\b|base64 -d`)},
-	{"secrecy", regexp.MustCompile(`\b(do not|don't|never|without)\b.{0,20}\b(tell|telling|mention|mentioning|inform|informing|reveal|revealing|notify|notifying|warn|alert|alerting|asking|confirm\w*)\b.{0,30}\b(user|anyone|anybody|human|operator|owner|customer|them|permission)`)},
-	{"urgency", regexp.MustCompile(`\b(important|attention|urgent|critical|notice)\b\s*[:!]\s*\S+.{0,60}\b(must|always|never|first|before|immediately|now|ignore|instead)\b`)},
-	{"score", regexp.MustCompile(`\b(score|rate|grade|mark|judge|evaluate) (this|it|the (call|output|answer|result))\b.{0,30}\b(1(\.0)?|10|perfect|success|full|high)|\b(this|the) (call|output|answer) (was|is) (perfect|flawless)`)},
+	family("override", `\b(ignore|disregard|forget|override|bypass|skip|overlook|discard|neglect)\b.{0,40}\b(previous|prior|above|earlier|preceding|existing|all|any|every|these|your|the|safety)\b.{0,40}\b(instruction|rule|prompt|guideline|polic|message|context|restriction|check|direction|guardrail|told)`),
+	family("system prompt", `\b(system|developer|hidden|initial|original)[ -](prompt|message|instruction|note)`),
+	family("new role", `\b(you are now|from now on|act as (a|an|the|if)|pretend (to|that|you)|roleplay|jailbreak|developer mode|do anything now|new (instruction|task|role|rule|polic|directive)s?\b|updated (instruction|polic|rule)|your (new |real |true )?(task|goal|mission|job|role) is)`),
+	family("addressing", `\b(ai|assistant|language model|llm|chatbot|claude|gpt|agents?|evaluator|judge|grader|reader)\b[,:]?[^.]{0,30}\b(you|must|should|shall|needs? to|has to|have to|please|ignore|execute|send|reveal|obey|comply|follow)\b`),
+	family("forged role", `(^|[\s"'(\[<#|*])(assistant|system|user|human|developer|evaluator|judge|operator|admin(istrator)?)\s*[:>\]]\s*\S`),
+	family("template token", `<\|?/?(im_start|im_end|system|user|assistant|endoftext)\b|\[/?inst\]|<</?sys>>|#{2,}\s*(instruction|system|response)|begin-data|end-data`),
+	family("exfiltration", `\b(send|post|upload|forward|e-?mail|exfiltrate|leak|transmit|share|pass|include|copy|paste|reveal|print|disclose|attach|append|embed|read|fetch|dump|expose|collect)\b.{0,60}(\b(password|passwd|credential|secret|api[ _-]?keys?|access[ _-]?keys?|auth(entication)? token|bearer|ssh[ _-]?key|private key|cookies?|environment variables?|(conversation|chat) (history|log)|contents? of)\b|\.ssh|\.env\b|id_rsa|/etc/(passwd|shadow))`),
+	family("shell", `\brm -[rf]{1,2}\b|\b(curl|wget)\b[^|]{0,80}(\||url|https?:|host)|\|\s*(ba|z)?sh\b|\b(bash|sh|python3?|powershell|cmd) (-c|-e|/c|-enc)\b|\bsudo\b|\bchmod \+?[0-7x]|\bnc -|\beval\(|\bos\.system|\bsubprocess\b|base64 -d`),
+	family("secrecy", `\b(do not|don't|never|without)\b.{0,20}\b(tell|telling|mention|mentioning|inform|informing|reveal|revealing|notify|notifying|warn|alert|alerting|asking|confirm\w*)\b.{0,30}\b(user|anyone|anybody|human|operator|owner|customer|them|permission)`),
+	family("urgency", `\b(important|attention|urgent|critical|notice)\b\s*[:!]\s*\S+.{0,60}\b(must|always|never|first|before|immediately|now|ignore|instead)\b`),
+	family("score", `\b(score|rate|grade|mark|judge|evaluate) (this|it|the (call|output|answer|result))\b.{0,30}\b(1(\.0)?|10|perfect|success|full|high)|\b(this|the) (call|output|answer) (was|is) (perfect|flawless)`),
 }
 
 // ordering are orders that a tool's message, which only reports, has no reason
 // to give to its reader; a guideline itself may well advise.
 var ordering = []pattern{
-	{"order", regexp.MustCompile(`\b(before|after|when(ever)?|always|first|instead|next|then|now|please|you (must|should|need to|have to|can|may))\b.{0,40}\b(read|call|invoke|execute|run|use|send|open|visit|click|download|install|transfer|pay|buy|delete|grant|approve|disable|log ?in|sign ?in|go to)\b.{0,60}\b(tools?|files?|commands?|functions?|scripts?|keys?|endpoints?|servers?|links?|urls?|pages?|accounts?|payments?|funds|money|admin|permissions?)\b`)},
+	family("order", `\b(before|after|when(ever)?|always|first|instead|next|then|now|please|you (must|should|need to|have to|can|may))\b.{0,40}\b(read|call|invoke|execute|run|use|send|open|visit|click|download|install|transfer|pay|buy|delete|grant|approve|disable|log ?in|sign ?in|go to)\b.{0,60}\b(tools?|files?|commands?|functions?|scripts?|keys?|endpoints?|servers?|links?|urls?|pages?|accounts?|payments?|funds|money|admin|permissions?)\b`),
 }
 
 // SuspectInstruction reports whether a text that a tool returned tries to steer
 // its reader, and names the family of texts it belongs to ("override", "order").
 // It is a net with holes: text must be safe where it stands without it.
 func SuspectInstruction(s string) (family string, suspect bool) {
-	folded := Fold(s)
-	if family, suspect = match(steering, folded); suspect {
-		return family, true
-	}
-	return match(ordering, folded)
+	return match(Fold(s), steering, ordering)
 }
 
 // Steers is SuspectInstruction for text of ours, such as a guideline's own
 // statements, which may well tell their reader what to do.
-func Steers(s string) (family string, suspect bool) { return match(steering, Fold(s)) }
+func Steers(s string) (family string, suspect bool) { return match(Fold(s), steering) }
 
-func match(families []pattern, folded string) (string, bool) {
-	for _, p := range families {
-		if net && p.re.MatchString(folded) {
-			return p.name, true
+func match(folded string, lists ...[]pattern) (string, bool) {
+	var grams phrases.Grams
+	grams.Note(folded)
+	for _, list := range lists {
+		for i := range list {
+			if p := &list[i]; net && p.need.HeldBy(folded, &grams) && p.re.MatchString(folded) {
+				return p.name, true
+			}
 		}
 	}
 	return "", false
