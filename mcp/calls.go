@@ -116,7 +116,8 @@ func newCalls(now func() time.Time, tell func(openCall, outcome)) *calls {
 }
 
 // sent looks at a message from the client. scope tells apart clients that may use
-// the same ids; note, if not nil, gives what is known of the call by the time its
+// the same ids: "", or the session, if there is one, and the request's number, each
+// with a space behind it. note, if not nil, gives what is known of the call by the time its
 // result comes.
 func (c *calls) sent(scope string, m message, note func(server string, p callParams) <-chan string) {
 	c.mu.Lock()
@@ -156,10 +157,19 @@ func (c *calls) sent(scope string, m message, note func(server string, p callPar
 			RequestID json.RawMessage `json:"requestId"`
 		}
 		if json.Unmarshal(m.Params, &p) == nil {
-			if call, ok := c.open[scope+string(p.RequestID)]; ok {
-				delete(c.open, scope+string(p.RequestID))
-				c.tell(call, outcome{text: "Cancelled by the client before it ended", cancelled: true})
-			}
+			c.cancelled(scope, string(p.RequestID))
+		}
+	}
+}
+
+// cancelled tells the call that a client gives up: in its scope or, where that is a
+// request of a session, in another request of the session.
+func (c *calls) cancelled(scope, id string) {
+	session, _, _ := strings.Cut(scope, " ")
+	for key, call := range c.open {
+		if key == scope+id || session != "" && strings.HasPrefix(key, session+" ") && strings.HasSuffix(key, " "+id) {
+			delete(c.open, key)
+			c.tell(call, outcome{text: "Cancelled by the client before it ended", cancelled: true})
 		}
 	}
 }

@@ -360,7 +360,7 @@ func (w *Wrapper) Proxy(remote Remote) (http.Handler, error) {
 			http.Error(rw, err.Error(), http.StatusRequestEntityTooLarge)
 			return
 		}
-		scope := scoped{strconv.FormatInt(posts.Add(1), 10) + " ", messages(body)}
+		scope := scoped{r.Header.Get("Mcp-Session-Id") + " " + strconv.FormatInt(posts.Add(1), 10) + " ", messages(body)}
 		if answer := w.sent(scope.name, scope.messages); answer != nil {
 			rw.Header().Set("Content-Type", "application/json")
 			_, _ = rw.Write(answer)

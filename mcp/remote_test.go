@@ -148,6 +148,71 @@ func TestARemoteServerIsTheSameThroughProxyAndBridge(t *testing.T) {
 	}
 }
 
+// The answer of a call that was given up may come before the client closes its request.
+func TestACancelledCallIsNoFailureWhicheverRequestSaysSo(t *testing.T) {
+	given, answered := make(chan struct{}), make(chan struct{}, 2)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if strings.Contains(string(body), "cancelled") {
+			close(given)
+			w.WriteHeader(http.StatusAccepted)
+			return
+		}
+		answered <- struct{}{}
+		<-given
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":7,"result":{"isError":true,"content":[{"type":"text","text":"stopped"}]}}`)
+	}))
+	defer server.Close()
+	m := newMemory(t)
+	w, outbox := newWrapper(t, m)
+	handler, err := w.Proxy(mcp.Remote{URL: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httptest.NewServer(handler)
+	defer proxy.Close()
+	post := func(session, body string) {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, proxy.URL, strings.NewReader(body))
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		r.Header.Set("Mcp-Session-Id", session)
+		r.Header.Set("Content-Type", "application/json")
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		_, _ = io.ReadAll(resp.Body)
+		resp.Body.Close()
+	}
+	var calls sync.WaitGroup
+	for session, tool := range map[string]string{"one": "given_up", "two": "stopped"} {
+		calls.Go(func() {
+			post(session, `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"`+tool+`","arguments":{}}}`)
+		})
+		<-answered
+	}
+	post("one", `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`)
+	calls.Wait()
+	outbox.Stop()
+	got := map[string]bool{}
+	for _, c := range m.recorded() {
+		got[c["tool_name"].(string)] = c["metadata"].(map[string]any)["cancelled"] == true
+	}
+	if len(got) != 2 {
+		t.Errorf("recorded: %v", got)
+	}
+	for tool, cancelled := range got {
+		if cancelled != strings.HasSuffix(tool, "given_up") {
+			t.Errorf("%s: cancelled %v", tool, cancelled)
+		}
+	}
+	http.DefaultClient.CloseIdleConnections()
+}
+
 // checkRecorded holds what exercise did against what was recorded.
 func checkRecorded(t *testing.T, m *memory) {
 	t.Helper()

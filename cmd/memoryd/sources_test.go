@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"memoryd/api/wire"
 	"memoryd/config"
@@ -310,7 +311,12 @@ func TestS16AWorkspaceIsHeldToItsQuotas(t *testing.T) {
 		{add, call("third", "a", "7"), 507, "2 workspaces (quotas.workspaces)"},
 		{"/compact_conversation", talk, 200, `"reason":"store_failed","detail":"the originals could not be stored, so nothing was removed: workspace \"default\" may hold 2 originals (quotas.originals)`},
 	} {
-		if status, body := send(t, a, c.path, c.body); status != c.status || !strings.Contains(body, c.want) {
+		status, body := send(t, a, c.path, c.body)
+		for end := time.Now().Add(2 * time.Minute); status == 429 && time.Now().Before(end); { // a count is due, and not done
+			time.Sleep(50 * time.Millisecond)
+			status, body = send(t, a, c.path, c.body)
+		}
+		if status != c.status || !strings.Contains(body, c.want) {
 			t.Errorf("%.100s: %d %.400s", c.body, status, body)
 		}
 	}
