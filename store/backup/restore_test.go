@@ -19,10 +19,11 @@ import (
 type slowStore struct {
 	store.Store
 
-	mu     sync.Mutex
-	under  int
-	full   chan struct{}
-	refuse string
+	mu      sync.Mutex
+	under   int
+	full    chan struct{}
+	refuse  string
+	refused chan struct{} // those behind it wait for that
 }
 
 func (s *slowStore) RestoreTool(ctx context.Context, t memoryd.Tool, calls []memoryd.Call) error {
@@ -37,7 +38,11 @@ func (s *slowStore) RestoreTool(ctx context.Context, t memoryd.Tool, calls []mem
 		return fmt.Errorf("%d tools are restored at a time", s.under)
 	}
 	if t.Tool == s.refuse {
+		close(s.refused)
 		return errBoom
+	}
+	if s.refuse != "" && t.Tool > s.refuse {
+		<-s.refused
 	}
 	return s.Store.RestoreTool(ctx, t, calls)
 }
@@ -77,9 +82,9 @@ func TestToolsAreRestoredBesideEachOther(t *testing.T) {
 func TestAToolThatIsNotRestoredEndsTheRestore(t *testing.T) {
 	file := export(t, manyTools(t, 200), "a")
 	inner := mem.New()
-	s := &slowStore{Store: inner, full: make(chan struct{}), refuse: "t005"}
+	s := &slowStore{Store: inner, full: make(chan struct{}), refuse: "t005", refused: make(chan struct{})}
 	n, err := backup.Restore(t.Context(), s, bytes.NewReader(file), backup.RestoreOptions{})
-	tools, lerr := inner.ListTools(t.Context(), "a", "", 99)
+	tools, lerr := inner.ListTools(t.Context(), "a", "", 999)
 	if lerr != nil || !memoryd.IsKind(err, memoryd.Unavailable) || n.Tools != len(tools) || n.Tools >= 199 ||
 		!strings.Contains(err.Error(), n.String()+" were restored: line ") {
 		t.Fatalf("%d tools are there, %v; got %s, %v", len(tools), lerr, n, err)
