@@ -34,7 +34,7 @@ func (s *slowStore) RestoreTool(ctx context.Context, t memoryd.Tool, calls []mem
 	s.mu.Unlock()
 	select {
 	case <-s.full:
-	case <-time.After(10 * time.Second):
+	case <-time.After(2 * time.Minute):
 		return fmt.Errorf("%d tools are restored at a time", s.under)
 	}
 	if t.Tool == s.refuse {
