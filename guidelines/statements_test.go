@@ -22,7 +22,7 @@ import (
 type observed map[string][]evidence.Observation
 
 func (o observed) Observations(_ context.Context, ref memoryd.ToolRef) ([]evidence.Observation, error) {
-	return o[ref.Tool], nil
+	return slices.Clone(o[ref.Tool]), nil
 }
 
 func (observed) Shared(context.Context, string) (bool, error) { return false, nil }

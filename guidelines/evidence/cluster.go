@@ -50,25 +50,24 @@ type form struct {
 }
 
 // clusterErrors groups the calls that failed or scored 0.5 by their message.
-func clusterErrors(calls []memoryd.Call) clusters {
+func clusterErrors(obs []Observation) clusters {
 	b := builder{exact: map[string]*form{}, bySize: map[int][]*form{}}
-	owner := make([]*form, len(calls))
-	for i := range calls {
-		c := &calls[i]
-		if good(c) || !failed(c) && c.Evaluation.State != memoryd.Judged {
+	owner := make([]*form, len(obs))
+	for i := range obs {
+		if !wrong(&obs[i].Call) {
 			continue
 		}
-		if owner[i] = b.place(c); owner[i] != nil {
+		if owner[i] = b.place(&obs[i]); owner[i] != nil {
 			owner[i].calls = append(owner[i].calls, i)
 		}
 	}
 	slices.SortStableFunc(b.forms, func(x, y *form) int {
 		return cmp.Or(cmp.Compare(len(y.calls), len(x.calls)), cmp.Compare(y.calls[len(y.calls)-1], x.calls[len(x.calls)-1]))
 	})
-	out := clusters{of: make([]int, len(calls))}
+	out := clusters{of: make([]int, len(obs))}
 	at := map[*form]int{}
 	for i, f := range b.forms {
-		out.items = append(out.items, f.item(calls))
+		out.items = append(out.items, f.item(obs))
 		at[f] = i
 	}
 	for i, f := range owner {
@@ -87,14 +86,13 @@ type builder struct {
 	bySize map[int][]*form  // by number of tokens
 }
 
-func (b *builder) place(c *memoryd.Call) *form {
-	message := messageOf(c.Output)
-	if message == "" {
-		return b.wordless(c)
+func (b *builder) place(ob *Observation) *form {
+	said := ob.message()
+	if said.text == "" {
+		return b.wordless(&ob.Call)
 	}
-	ps := pieces(message)
-	masked := join(ps)
-	f := b.exact[masked]
+	ps := said.pieces
+	f := b.exact[said.masked]
 	if f == nil {
 		for _, other := range b.bySize[len(ps)] {
 			if other.like(ps) {
@@ -107,11 +105,11 @@ func (b *builder) place(c *memoryd.Call) *form {
 		if len(b.forms) >= maxClusters {
 			return nil
 		}
-		f = &form{pieces: ps}
+		f = &form{pieces: slices.Clone(ps)}
 		b.forms = append(b.forms, f)
 		b.bySize[len(ps)] = append(b.bySize[len(ps)], f)
 	}
-	b.exact[masked] = f
+	b.exact[said.masked] = f
 	f.merge(ps)
 	return f
 }
@@ -170,10 +168,10 @@ func join(ps []piece) string {
 	return b.String()
 }
 
-func (f *form) item(calls []memoryd.Call) ErrorCluster {
+func (f *form) item(obs []Observation) ErrorCluster {
 	c := ErrorCluster{ID: f.id(), Template: f.template(), Rule: f.rule, EmptyOutput: f.empty, Count: len(f.calls)}
 	for _, i := range f.calls {
-		c.Calls = append(c.Calls, calls[i].Key)
+		c.Calls = append(c.Calls, obs[i].Key)
 	}
 	return c
 }

@@ -116,7 +116,7 @@ func correct(questions []question) int {
 func (m *miner) questions(part set) []question {
 	judged, zero, half, flagged := newSet(len(m.calls)), newSet(len(m.calls)), newSet(len(m.calls)), newSet(len(m.calls))
 	for i := range m.calls {
-		c := &m.calls[i]
+		c := &m.calls[i].Call
 		if !c.Success {
 			flagged.add(i)
 		}

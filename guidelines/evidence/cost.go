@@ -73,12 +73,12 @@ const (
 	maxCostPatterns = 3
 )
 
-func outliers(calls []memoryd.Call) []Outliers {
+func outliers(calls []Observation) []Outliers {
 	var found []Outliers
 	for _, r := range []Resource{Time, Tokens} {
 		var values []float64
 		for i := range calls {
-			if v, ok := r.of(&calls[i]); ok {
+			if v, ok := r.of(&calls[i].Call); ok {
 				values = append(values, v)
 			}
 		}
@@ -88,7 +88,7 @@ func outliers(calls []memoryd.Call) []Outliers {
 		o := Outliers{ID: itemID("outliers", string(r)), Resource: r, Known: len(values), Median: stats.Median(values)}
 		mad := stats.MAD(values)
 		for i := range calls {
-			v, ok := r.of(&calls[i])
+			v, ok := r.of(&calls[i].Call)
 			if !ok || !stats.Outlier(v, o.Median, mad) || v < minOutlierRatio*o.Median {
 				continue
 			}
@@ -114,7 +114,7 @@ func (m *miner) costs(features []feature) []CostPattern {
 		universe, ranks := newSet(len(m.calls)), make([]float64, len(m.calls))
 		var values []float64
 		for i := range m.calls {
-			if v, ok := r.of(&m.calls[i]); ok && !failed(&m.calls[i]) {
+			if v, ok := r.of(&m.calls[i].Call); ok && !m.calls[i].Bad() {
 				universe.add(i)
 				values = append(values, v)
 			}
@@ -205,7 +205,7 @@ func (m *miner) cost(r Resource, with, without set) Cost {
 	median := func(s set) (int, float64) {
 		var values []float64
 		s.each(func(i int) {
-			if v, ok := r.of(&m.calls[i]); ok {
+			if v, ok := r.of(&m.calls[i].Call); ok {
 				values = append(values, v)
 			}
 		})

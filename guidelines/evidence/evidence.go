@@ -86,20 +86,19 @@ func Mine(calls []memoryd.Call) Evidence {
 }
 
 // MineObserved is Mine for calls that were observed before, oldest first; recent are
-// calls with their outputs, from which these are described.
+// calls with their outputs, from which these are described. It notes in obs what it
+// read of their bodies.
 func MineObserved(obs []Observation, recent []memoryd.Call) Evidence {
-	calls := make([]memoryd.Call, len(obs))
 	runs := runSet{}
 	for i := range obs {
-		calls[i] = obs[i].Call
 		if obs[i].Run != 0 {
 			runs[obs[i].Run] = true
 		}
 	}
-	m := newMiner(calls, obs)
-	e := Evidence{Calls: len(calls), Trajectories: m.trajectories, Runs: len(runs), Parties: m.who.known}
-	for i := range calls {
-		c := &calls[i]
+	m := newMiner(obs)
+	e := Evidence{Calls: len(obs), Trajectories: m.trajectories, Runs: len(runs), Parties: m.who.known}
+	for i := range obs {
+		c := &obs[i].Call
 		if c.Evaluation.State != memoryd.Judged {
 			continue
 		}
@@ -116,16 +115,16 @@ func MineObserved(obs []Observation, recent []memoryd.Call) Evidence {
 			}
 		}
 	}
-	well := newSet(len(calls))
-	for i := range calls {
-		if good(&calls[i]) {
+	well := newSet(len(obs))
+	for i := range obs {
+		if obs[i].Good() {
 			well.add(i)
 		}
 	}
 	e.Parameters = m.inputs.parameters(well, &m.who)
 	e.Output = profileOutputs(recent)
-	e.Outliers = outliers(calls)
-	errors := clusterErrors(calls)
+	e.Outliers = outliers(obs)
+	errors := clusterErrors(obs)
 	e.Conditions, e.Costs, e.Hypotheses, e.Rejected = m.patterns()
 	e.Errors = errors.items
 	w := newWindow(obs)
@@ -137,7 +136,7 @@ func MineObserved(obs []Observation, recent []memoryd.Call) Evidence {
 
 // miner holds what several parts of the mining look at.
 type miner struct {
-	calls  []memoryd.Call
+	calls  []Observation
 	inputs *inputs
 	// trajectory numbers the trajectory of each call from 1; 0 means unknown.
 	trajectory   []int
@@ -145,8 +144,8 @@ type miner struct {
 	who          parties
 }
 
-func newMiner(calls []memoryd.Call, obs []Observation) *miner {
-	m := &miner{calls: calls, inputs: readInputs(calls), trajectory: make([]int, len(calls)), who: partiesOf(obs)}
+func newMiner(obs []Observation) *miner {
+	m := &miner{calls: obs, inputs: readInputs(obs), trajectory: make([]int, len(obs)), who: partiesOf(obs)}
 	number := map[uint64]int{}
 	for i := range obs {
 		id := obs[i].Run
@@ -181,7 +180,7 @@ func good(c *memoryd.Call) bool {
 	return c.Evaluation.State == memoryd.Judged && c.Evaluation.Score >= memoryd.ScoreSuccess
 }
 
-func keysOf(calls []memoryd.Call, s set) []memoryd.CallKey {
+func keysOf(calls []Observation, s set) []memoryd.CallKey {
 	keys := make([]memoryd.CallKey, 0, s.count())
 	s.each(func(i int) { keys = append(keys, calls[i].Key) })
 	return keys

@@ -186,7 +186,7 @@ type Match struct {
 
 // MatchOf reads an input in the way in which the history is mined.
 func MatchOf(input []byte) Match {
-	m := Match{inputs: readInputs([]memoryd.Call{{Input: input}}), column: map[string]int32{}}
+	m := Match{inputs: readInputs([]Observation{{Call: memoryd.Call{Input: input}}}), column: map[string]int32{}}
 	for id, c := range m.inputs.columns {
 		if _, known := m.column[c.path]; !known || c.given.count() > 0 {
 			m.column[c.path] = int32(id) //nolint:gosec // bounded by maxPaths

@@ -1,17 +1,12 @@
 package evidence
 
 import (
-	"bytes"
 	"cmp"
 	"math"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-
-	"memoryd"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // kind is the type of a JSON value.
@@ -60,121 +55,80 @@ type token struct {
 	calls []int32
 }
 
-// readInputs reads the inputs of calls.
-func readInputs(calls []memoryd.Call) *inputs {
+// readInputs takes in the inputs of calls.
+func readInputs(calls []Observation) *inputs {
 	x := &inputs{n: len(calls), paths: map[pathStep]int32{}}
 	root := x.child(-1, "")
-	dec := jsontext.NewDecoder(bytes.NewReader(nil))
+	var read []step
 	for i := range calls {
-		x.read(dec, root, i, calls[i].Input)
+		if read = calls[i].steps; read == nil {
+			read = stepsOf(calls[i].Input)
+		}
+		w := walker{inputs: x, steps: read, call: i, left: maxValues}
+		w.value(root, 0)
 	}
 	return x
 }
 
-// read takes one input in. A string that holds a JSON object is read as that
-// object; what is not JSON counts as text.
-func (x *inputs) read(dec *jsontext.Decoder, root int32, call int, raw []byte) {
-	raw = bytes.TrimSpace(raw)
-	if len(raw) == 0 {
-		return
-	}
-	w := walker{inputs: x, dec: dec, call: call, left: maxValues}
-	if raw[0] == '"' {
-		w.reset(raw)
-		tok, err := dec.ReadToken()
-		if err != nil {
-			x.text(root, call, string(raw))
-			return
-		}
-		s := strings.TrimSpace(tok.String())
-		if !strings.HasPrefix(s, "{") || !jsontext.Value(s).IsValid() {
-			x.text(root, call, s)
-			return
-		}
-		raw = []byte(s)
-	}
-	w.reset(raw)
-	w.value(root, 0)
-}
-
-// walker reads one input.
+// walker takes one input in.
 type walker struct {
 	*inputs
-	dec  *jsontext.Decoder
-	call int
-	left int
+	steps []step
+	call  int
+	left  int
 }
 
-func (w *walker) reset(raw []byte) {
-	w.dec.Reset(bytes.NewReader(raw), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
-}
-
-// value reads the next value into col; it reports whether reading can go on.
+// value takes the next value into col; it reports whether the input goes on.
 func (w *walker) value(col int32, depth int) bool {
-	if col < 0 || depth > maxDepth || w.left <= 0 {
-		return w.dec.SkipValue() == nil
-	}
-	w.left--
-	switch w.dec.PeekKind() {
-	case '{':
-		return w.object(col, depth)
-	case '[':
-		return w.array(col, depth)
-	}
-	tok, err := w.dec.ReadToken()
-	if err != nil {
+	if len(w.steps) == 0 {
 		return false
 	}
-	switch tok.Kind() {
-	case '"':
-		w.text(col, w.call, tok.String())
-	case '0':
-		w.number(col, w.call, tok.String())
-	case 'n':
-		w.mark(col, w.call, kindNull)
+	s := &w.steps[0]
+	if col < 0 || depth > maxDepth || w.left <= 0 {
+		w.steps = w.steps[s.size:]
+		return !s.broken
+	}
+	w.left--
+	w.steps = w.steps[1:]
+	switch s.kind {
+	case kindObject:
+		w.mark(col, w.call, kindObject)
+		for range s.count {
+			if len(w.steps) == 0 || !w.value(w.child(col, w.steps[0].name), depth+1) {
+				return false
+			}
+		}
+		return !s.broken
+	case kindArray:
+		for range min(s.count, maxElements) {
+			if !w.value(w.child(col, "[]"), depth+1) {
+				return false
+			}
+		}
+		if s.broken {
+			return false
+		}
+		w.mark(col, w.call, kindArray)
+		w.columns[col].items = w.greatest(w.columns[col].items, w.call, float64(s.count))
 	default:
-		w.mark(col, w.call, kindBool)
-		w.token(col, w.call, tok.String())
+		return !s.broken && w.scalar(col, s)
 	}
 	return true
 }
 
-func (w *walker) object(col int32, depth int) bool {
-	if _, err := w.dec.ReadToken(); err != nil {
-		return false
+func (w *walker) scalar(col int32, s *step) bool {
+	switch s.kind {
+	case kindText:
+		w.text(col, w.call, s.text)
+	case kindNumber:
+		w.number(col, w.call, s.text)
+	case kindNull:
+		w.mark(col, w.call, kindNull)
+	default:
+		w.mark(col, w.call, kindBool)
+		w.token(col, w.call, s.text)
 	}
-	w.mark(col, w.call, kindObject)
-	for w.dec.PeekKind() != '}' {
-		name, err := w.dec.ReadToken()
-		if err != nil {
-			return false
-		}
-		if !w.value(w.child(col, name.String()), depth+1) {
-			return false
-		}
-	}
-	_, err := w.dec.ReadToken()
-	return err == nil
-}
-
-func (w *walker) array(col int32, depth int) bool {
-	if _, err := w.dec.ReadToken(); err != nil {
-		return false
-	}
-	count := 0
-	for ; w.dec.PeekKind() != ']'; count++ {
-		element := int32(-1)
-		if count < maxElements {
-			element = w.child(col, "[]")
-		}
-		if !w.value(element, depth+1) {
-			return false
-		}
-	}
-	w.mark(col, w.call, kindArray)
-	w.columns[col].items = w.greatest(w.columns[col].items, w.call, float64(count))
-	_, err := w.dec.ReadToken()
-	return err == nil
+	return true
 }
 
 // child is the column of a member of col, -1 when there are too many.

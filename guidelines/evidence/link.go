@@ -57,7 +57,7 @@ func (w *window) link(c *Cause) {
 func (w *window) voted(c *Cause, points func(said string, l leafValue) bool) string {
 	votes := map[string]int{}
 	for _, i := range c.members {
-		said := strings.ToLower(messageOf(w.obs[i].Output))
+		said := strings.ToLower(w.obs[i].message().text)
 		seen := map[string]bool{}
 		for _, l := range w.leaves[i] {
 			if !seen[l.path] && points(said, l) {

@@ -46,8 +46,12 @@ type Observation struct {
 	Same uint64
 	// Long is what was read of texts that Trim cuts.
 	Long Marks
-	// leaves are the scalars of the input as long as that is whole.
+	// leaves are the scalars of the input, steps all its values, form its parameters and
+	// said what the output of a call that went wrong says; nil or "": not read yet.
 	leaves []leafValue
+	steps  []step
+	form   string
+	said   *wording
 }
 
 // Source is the place where a value of the input stood before.

@@ -59,7 +59,7 @@ func cut(s string) bool { return len(s) > trimmedText/2 && strings.HasSuffix(s, 
 func (ob *Observation) Trim() {
 	ob.Same = hashOf("input", string(ob.Input))
 	ob.Long.read(ob.leaves)
-	ob.Input, ob.leaves = trimInput(ob.Input), nil
+	ob.Input, ob.leaves, ob.said, ob.form, ob.steps = trimInput(ob.Input), nil, nil, "", nil
 	if wrong(&ob.Call) || ob.Evaluation.State == memoryd.Pending {
 		ob.Output = textsafe.Head(constraints.Unwrap(ob.Output), trimmedOutput)
 	} else {
@@ -172,13 +172,14 @@ func (ob *Observation) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 
 // Merge brings observations of a window together with the calls of the history,
 // oldest first: a verdict of the history wins, and calls that the window has not
-// seen are observed now. Both belong to one tool.
+// seen are observed now. Both belong to one tool. The list of the window is Merge's
+// to change.
 func Merge(window []Observation, calls []memoryd.Call) []Observation {
 	known := make(map[memoryd.CallKey]int, len(window))
 	for i := range window {
 		known[window[i].Key] = i
 	}
-	list := slices.Clone(window)
+	list := window
 	o := NewObserver()
 	for i := range calls {
 		c := &calls[i]
@@ -193,7 +194,9 @@ func Merge(window []Observation, calls []memoryd.Call) []Observation {
 			old.Judge(c.Evaluation)
 			old.Found, old.Echo = seen.Found, seen.Echo
 		}
-		old.Output = c.Output
+		if old.Output != c.Output {
+			old.Output, old.said = c.Output, nil
+		}
 	}
 	slices.SortStableFunc(list, func(a, b Observation) int { return cmp.Compare(a.Seq, b.Seq) })
 	return list

@@ -23,9 +23,7 @@ type window struct {
 func newWindow(obs []Observation) *window {
 	w := &window{obs: obs, leaves: make([][]leafValue, len(obs)), inputs: make([]*constraints.Input, len(obs)), of: make([][]*Cause, len(obs)), who: partiesOf(obs)}
 	for i := range obs {
-		if w.leaves[i] = obs[i].leaves; w.leaves[i] == nil {
-			w.leaves[i] = leavesOf(obs[i].Input)
-		}
+		w.leaves[i] = obs[i].scalars()
 	}
 	w.provenance = w.sources()
 	return w
@@ -151,7 +149,10 @@ func (w *window) exemplar() *Exemplar {
 	for i := range w.obs {
 		if w.good(i) {
 			good++
-			key := pathSet(w.leaves[i])
+			key := w.obs[i].form
+			if key == "" {
+				key = pathSet(w.leaves[i])
+			}
 			forms[key] = append(forms[key], i)
 		}
 	}

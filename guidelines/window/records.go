@@ -165,12 +165,17 @@ func (w *Window) pieces(ctx context.Context, ref memoryd.ToolRef) ([]store.Recor
 	}
 }
 
-// observations are those of a piece.
+// observations are those of a piece; nobody may change them.
 func (w *Window) observations(ctx context.Context, piece *store.Record) []evidence.Observation {
+	if list, ok := w.decoded.get(piece); ok {
+		return list
+	}
 	list, err := decode(piece.Data)
 	if err != nil { // of another form: a later program's, or damaged; the history is what counts
 		w.log.WarnContext(ctx, "observations cannot be read and are left out", "workspace", piece.Workspace, "tool", piece.Tool, "record", piece.ID, "err", err)
+		return list
 	}
+	w.decoded.put(piece, list)
 	return list
 }
 
@@ -240,5 +245,5 @@ func decode(data []byte) ([]evidence.Observation, error) {
 	}
 	list := make([]evidence.Observation, 0, pieceCalls)
 	err := jsonv2.Unmarshal(raw.Bytes(), &list, jsontext.AllowDuplicateNames(true)) // it is the program's own
-	return list, err
+	return slices.Clip(list), err
 }

@@ -67,6 +67,7 @@ type Window struct {
 
 	writing sync.Mutex                 // held while records are written
 	full    map[memoryd.ToolRef]string // the last record of tools where that is full
+	decoded *decodedPieces
 }
 
 // batch is observations of a tool that are not written yet.
@@ -81,7 +82,7 @@ func New(s store.Store, calls int, log *slog.Logger, now func() time.Time) *Wind
 		store: s, calls: calls, log: log, now: now, worker: lifecycle.NewWorker(log, "mining window"),
 		queues: map[string][]memoryd.Call{}, readers: map[string]*evidence.Observer{}, fresh: map[memoryd.ToolRef]*batch{},
 		pending: map[memoryd.CallKey]*evidence.Observation{}, unread: map[memoryd.CallKey]memoryd.Evaluation{}, who: map[string]*sources{},
-		full: map[memoryd.ToolRef]string{},
+		full: map[memoryd.ToolRef]string{}, decoded: newDecodedPieces(maxDecoded),
 	}
 }
 
@@ -252,6 +253,7 @@ func (w *Window) judged(verdicts []store.Verdict) {
 }
 
 func (w *Window) forget(gone func(memoryd.ToolRef) bool) {
+	w.decoded.forget(gone)
 	w.reading.Lock() // what is being observed is forgotten too
 	defer w.reading.Unlock()
 	w.mu.Lock()

@@ -1,0 +1,126 @@
+package evidence
+
+import (
+	"slices"
+	"strings"
+	"unsafe"
+)
+
+// wording is what the output of a call that went wrong says: the message on one line,
+// its tokens, and these masked.
+type wording struct {
+	text   string
+	pieces []piece
+	masked string
+}
+
+// message is what the output of a call that went wrong says.
+func (ob *Observation) message() *wording {
+	if ob.said == nil {
+		text := messageOf(ob.Output)
+		ps := pieces(text)
+		ob.said = &wording{text, ps, join(ps)}
+	}
+	return ob.said
+}
+
+// scalars are those of the input.
+func (ob *Observation) scalars() []leafValue {
+	if ob.leaves == nil {
+		if ob.leaves = leavesOf(ob.Input); ob.leaves == nil {
+			ob.leaves = []leafValue{} // read, and none there
+		}
+	}
+	return ob.leaves
+}
+
+// Digest reads the bodies of trimmed observations of one tool, so that mining them again
+// and again does not, and tells about how many bytes of memory they take together. Texts
+// that are equal are kept once.
+func Digest(list []Observation) int {
+	t := texts{known: map[string]string{}, said: map[string]*wording{}, size: len(list) * int(unsafe.Sizeof(Observation{}))}
+	for i := range list {
+		ob := &list[i]
+		t.size += rounded(len(ob.Input))
+		ob.Output, ob.Evaluation.Rule, ob.Evaluation.JudgedBy = t.one(ob.Output), t.one(ob.Evaluation.Rule), t.one(ob.Evaluation.JudgedBy)
+		t.input(ob)
+		t.message(ob)
+		t.context(ob)
+	}
+	return t.size
+}
+
+// texts are those that were met, each once, with the size of all that holds them.
+type texts struct {
+	known map[string]string
+	said  map[string]*wording // by output
+	size  int
+}
+
+// rounded is what an allocation of n bytes takes, about.
+func rounded(n int) int { return (n + 15) &^ 15 }
+
+func (t *texts) one(s string) string {
+	known, ok := t.known[s]
+	if !ok {
+		known = strings.Clone(s)
+		t.known[known] = known
+		t.size += rounded(len(s))
+	}
+	return known
+}
+
+func sizeOf[T any](list []T) int { return rounded(cap(list) * int(unsafe.Sizeof(*new(T)))) }
+
+func (t *texts) input(ob *Observation) {
+	ob.leaves = slices.Clip(ob.scalars())
+	for i := range ob.leaves {
+		l := &ob.leaves[i]
+		l.path, l.text = t.one(l.path), t.one(l.text)
+	}
+	ob.form = t.one(pathSet(ob.leaves))
+	ob.steps = slices.Clip(stepsOf(ob.Input))
+	for i := range ob.steps {
+		s := &ob.steps[i]
+		s.name, s.text = t.one(s.name), t.one(s.text)
+	}
+	t.size += sizeOf(ob.leaves) + sizeOf(ob.steps)
+}
+
+func (t *texts) message(ob *Observation) {
+	if !wrong(&ob.Call) {
+		return
+	}
+	if ob.said = t.said[ob.Output]; ob.said != nil {
+		return
+	}
+	said := ob.message()
+	t.said[ob.Output] = said
+	said.text, said.masked, said.pieces = t.one(said.text), t.one(said.masked), slices.Clip(said.pieces)
+	for i := range said.pieces {
+		p := &said.pieces[i]
+		p.raw, p.mask = t.one(p.raw), t.one(p.mask)
+	}
+	t.size += int(unsafe.Sizeof(*said)) + sizeOf(said.pieces)
+}
+
+func (t *texts) context(ob *Observation) {
+	for i := range ob.Found {
+		f := &ob.Found[i]
+		for _, s := range []*string{&f.Grammar, &f.Parameter, &f.Other, &f.Type, &f.Op, &f.Unit, &f.Format, &f.Slot, &f.Got} {
+			*s = t.one(*s)
+		}
+		for k := range f.Values {
+			f.Values[k] = t.one(f.Values[k])
+		}
+		t.size += sizeOf(f.Values)
+	}
+	for i := range ob.Sources {
+		s := &ob.Sources[i]
+		s.Path, s.Tool = t.one(s.Path), t.one(s.Tool)
+	}
+	for i := range ob.Before {
+		ob.Before[i] = t.one(ob.Before[i])
+	}
+	t.size += sizeOf(ob.Found) + sizeOf(ob.Sources) + sizeOf(ob.Before)
+}
