@@ -62,7 +62,7 @@ type Config struct {
 	RequestsPerMinute int `yaml:"requests_per_minute"`
 	TokensPerMinute   int `yaml:"tokens_per_minute"`
 	// Burst is how much of these two limits may be used at once, as time: 60s
-	// means a whole minute's worth, 0 spreads requests evenly.
+	// means a whole minute's worth, 0 that it is not known: requests are spread evenly.
 	Burst time.Duration `yaml:"burst"`
 	// MaxQueue bounds the waiting requests of all workspaces together.
 	MaxQueue int `yaml:"max_queue"`

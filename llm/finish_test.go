@@ -210,3 +210,27 @@ func checkFinish(t *testing.T, name string, cfg llm.Config, lim llmtest.Limits, 
 		}
 	})
 }
+
+// A client that was told a token limit sent one and a half seconds' worth at once whatever
+// burst it was told with it: a server that allows one second's refused 3 of 600.
+func TestAKnownTokenLimitWithItsBurstRefusesNothing(t *testing.T) {
+	for _, burst := range []time.Duration{500 * time.Millisecond, time.Second, 4 * time.Second} {
+		for seed := range uint64(4) {
+			l := newLoad(600, seed)
+			for i := range l.latency {
+				l.latency[i] /= 4
+			}
+			const perSecond = 25_000
+			lim := llmtest.Limits{TokensPerMinute: 60 * perSecond, TokenBurst: int(perSecond * burst.Seconds()), Headers: true, RetryAfter: llmtest.Millis}
+			cfg := knownConfig(lim)
+			cfg.Burst = burst
+			took, counts, failed := l.finish(t, cfg, lim)
+			if counts.Refused > 0 || failed > 0 {
+				t.Errorf("burst %v: %d refused, %d failed", burst, counts.Refused, failed)
+			}
+			if ratio := took.Seconds() / l.bound(lim).Seconds(); ratio > 1.15 { // most of it is the concurrency that grows from two
+				t.Errorf("burst %v: finished after %.3f of the bound", burst, ratio)
+			}
+		}
+	}
+}

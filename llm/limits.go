@@ -15,9 +15,10 @@ import (
 // otherwise be one too many for the server's minute.
 const margin = 0.99
 
-// The part of a limit, in seconds, that may always be used at once: for
-// requests so that timers that fire late cost nothing at high rates, for tokens
-// so that a large request does not hold up the small ones behind it.
+// The part of a limit, in seconds, that may be used at once where no burst is
+// configured: for requests so that timers that fire late cost nothing at high rates, for
+// tokens so that a large request does not hold up the small ones behind it. A burst that
+// is configured is the server's own: one more would be refused.
 const (
 	requestBurst = 0.1
 	tokenBurst   = 1.5
@@ -34,11 +35,15 @@ type bucket struct {
 	last  time.Time
 }
 
-// newBucket makes a full bucket of a limit per minute that is at least so many
-// seconds deep.
-func newBucket(perMinute int, least float64, burst time.Duration, now time.Time) bucket {
+// newBucket makes a full bucket of a limit per minute that is as deep as the burst, or,
+// without one, so many seconds.
+func newBucket(perMinute int, without float64, burst time.Duration, now time.Time) bucket {
 	rate := margin * float64(perMinute) / 60
-	depth := max(1, rate*max(least, burst.Seconds()))
+	seconds := burst.Seconds()
+	if burst == 0 {
+		seconds = without
+	}
+	depth := max(1, rate*seconds)
 	return bucket{rate: rate, depth: depth, level: depth, last: now}
 }
 
