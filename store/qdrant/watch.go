@@ -21,7 +21,7 @@ const (
 	watchWithin = 30 * time.Second // and so long after one try follows the next
 	watchIdle   = 15 * time.Second // after that a watch that nobody asked is no use any more
 	watchRecent = 512              // calls and contents in that time; more are counted sooner
-	lookTools   = 32               // that a look is for
+	lookTools   = 128              // that a look is for
 	lookPoints  = 1 << 14          // that it finds at most
 	watchBegins = 8                // watches that begin at a time
 	lowFor      = time.Second      // for so long a low water is not asked again
