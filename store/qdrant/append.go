@@ -81,14 +81,38 @@ func (a *appending) attempt(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	begun := a.s.clock.begin(len(a.b.Calls))
+	points := a.points(begun.stamp)
 	found, err := a.s.deliver(ctx, &request{
-		points: a.points(begun.stamp), calls: a.ids, contents: a.contentIDs(), tools: append(keysOf(a.refs), workspaceID(a.b.Workspace)),
+		points: points, calls: a.ids, contents: a.contentIDs(), tools: append(keysOf(a.refs), workspaceID(a.b.Workspace)),
 	})
 	a.s.clock.end(begun, err, a.s.latest())
 	if err != nil {
 		return false, err
 	}
-	return a.settle(ctx, found)
+	settled, err := a.settle(ctx, found)
+	if settled {
+		a.remember(points, found)
+	}
+	return settled, err
+}
+
+// remember keeps those points of watched tools that are there as they were written.
+func (a *appending) remember(points []*qd.PointStruct, found *findings) {
+	for _, pt := range points {
+		p := point{pt.GetId().GetUuid(), pt.GetPayload()}
+		there := found.calls[p.id]
+		if p.has(fieldContent) {
+			there = found.contents[p.id]
+		}
+		// A content says whose it is, a call by which append it came, and both when: what an earlier attempt wrote has another stamp.
+		asWritten := there.word(fieldOwner) == p.word(fieldOwner) && there.word(fieldNonce) == p.word(fieldNonce) && there.int(fieldStamp) == p.int(fieldStamp)
+		if !asWritten || !a.s.watches.holds(lifeOf(p)) {
+			continue
+		}
+		if now, err := seenOf(p); err == nil {
+			a.s.arrivals.put(lifeOf(p), now)
+		}
+	}
 }
 
 // requestSize is how many points fit one request.

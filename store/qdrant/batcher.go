@@ -183,7 +183,7 @@ func (s *backend) deliverNow(ctx context.Context, together []*request) (*finding
 		return err
 	})
 	g.Go(func() (err error) {
-		found.contents, err = s.getMap(gctx, s.calls, all.contents, include(fieldOwner))
+		found.contents, err = s.getMap(gctx, s.calls, all.contents, include(fieldOwner, fieldStamp))
 		return err
 	})
 	g.Go(func() (err error) {

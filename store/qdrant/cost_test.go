@@ -10,6 +10,7 @@ import (
 	"memoryd/store/qdrant"
 	"memoryd/store/qdrant/qdranttest"
 
+	qd "github.com/qdrant/go-client/qdrant"
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 )
@@ -20,12 +21,13 @@ type meter struct {
 	times    map[string]int
 	sent     map[string]int
 	received map[string]int
+	ids      int // asked for in Gets
 }
 
 func (m *meter) reset() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.times, m.sent, m.received = map[string]int{}, map[string]int{}, map[string]int{}
+	m.times, m.sent, m.received, m.ids = map[string]int{}, map[string]int{}, map[string]int{}, 0
 }
 
 func (m *meter) intercept(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn,
@@ -36,6 +38,9 @@ func (m *meter) intercept(ctx context.Context, method string, req, reply any, cc
 	defer m.mu.Unlock()
 	name := path.Base(method)
 	m.times[name]++
+	if get, ok := req.(*qd.GetPoints); ok {
+		m.ids += len(get.GetIds())
+	}
 	m.sent[name] += proto.Size(req.(proto.Message))
 	m.received[name] += proto.Size(reply.(proto.Message))
 	return err
@@ -48,6 +53,21 @@ func cleared(t *testing.T, s *qdrant.Store) {
 		if time.Now().After(end) {
 			t.Fatal("histories are still being cleared")
 		}
+	}
+}
+
+// A server packs its replies for who takes them so, which costs it more than most answers.
+func TestRepliesComeUnpacked(t *testing.T) {
+	server := qdranttest.New(t, versions[0])
+	s := openFake(t, server, fakeConfig())
+	if _, err := add(t.Context(), s, 100, call("t", 1, 2048)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Tool(t.Context(), ref("t")); err != nil {
+		t.Fatal(err)
+	}
+	if n := server.Packed(); n > 0 {
+		t.Errorf("%d replies would have been packed", n)
 	}
 }
 

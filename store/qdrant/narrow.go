@@ -100,6 +100,54 @@ func (l *looks) put(life string, k *looked) {
 	l.calls += len(k.calls)
 }
 
+// seen is a point of a life.
+type seen struct {
+	narrow
+	content bool // not a call, but a content
+	gone    bool // a call that has left the history
+}
+
+// lifeOf gives the life of a call or a content; a point has one of the fields.
+func lifeOf(p point) string { return p.word(fieldLife) + p.word(fieldContent) }
+
+func seenOf(p point) (seen, error) {
+	n, err := narrowOf(p)
+	return seen{n, p.has(fieldContent), !p.has(fieldContent) && !p.has(fieldSeq)}, err
+}
+
+// arrival is a point of a life.
+type arrival struct {
+	life string
+	seen
+}
+
+// arrivals are points that this process stored lately, by id. They are known as they were
+// written; what changes them later is found as in others.
+type arrivals struct {
+	mu         sync.Mutex
+	new, older map[string]arrival
+}
+
+func (a *arrivals) put(life string, now seen) {
+	const maxPoints = 1 << 14 // twice that in all
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.new == nil || len(a.new) >= maxPoints {
+		a.new, a.older = map[string]arrival{}, a.new
+	}
+	a.new[now.id] = arrival{life, now}
+}
+
+func (a *arrivals) known(id string) (arrival, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if p, ok := a.new[id]; ok {
+		return p, true
+	}
+	p, ok := a.older[id]
+	return p, ok
+}
+
 // maxIDs is how many calls of a history are asked for by their ids. Larger histories are
 // read by pages.
 const maxIDs = 1024

@@ -52,6 +52,7 @@ type backend struct {
 	settled    settled
 	looks      looks
 	watches    watches
+	arrivals   arrivals
 	toolReads  gathering
 	callReads  gathering    // of narrow points
 	lifeReads  gathering    // of these, and of contents, with their lives
@@ -194,7 +195,7 @@ func dial(cfg Config, apiKey string, o *options) (*qd.Client, error) {
 	opts := []grpc.DialOption{
 		// Packing and unpacking replies costs an add a tenth of its processor time and saves bytes between neighbours.
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(cfg.MaxReplyBytes), grpc.MaxCallSendMsgSize(cfg.MaxReplyBytes),
-			experimental.AcceptCompressors(uncompressed{}.Name())),
+			experimental.AcceptCompressors(noCompression)),
 		grpc.WithDisableServiceConfig(), grpc.WithDisableRetry(),
 		grpc.WithConnectParams(grpc.ConnectParams{
 			// grpc's own waits grow to two minutes, for which a server that is back is not used.
@@ -227,7 +228,10 @@ func dial(cfg Config, apiKey string, o *options) (*qd.Client, error) {
 // replies as they are where a package of the program registers gzip, as that of traces does.
 type uncompressed struct{}
 
-func init() { encoding.RegisterCompressor(uncompressed{}) }
+var noCompression = func() string {
+	encoding.RegisterCompressor(uncompressed{})
+	return uncompressed{}.Name()
+}()
 
 func (uncompressed) Name() string { return "none" }
 

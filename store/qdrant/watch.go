@@ -35,13 +35,6 @@ func (s *backend) idle() int64 { return int64(min(watchIdle, 100*s.grace)/stampS
 // are gone, so who finds it as it was had no such deletion acknowledged since.
 const fieldDeleted = "deleted"
 
-// seen is a point of a life.
-type seen struct {
-	narrow
-	content bool // not a call, but a content
-	gone    bool // a call that has left the history
-}
-
 // watch is what a process knows of a life. It is used by one look at a time.
 type watch struct {
 	mark    string // fieldDeleted
@@ -95,6 +88,13 @@ func (ws *watches) has(t *tool) *watch {
 		return nil
 	}
 	return w
+}
+
+// holds tells whether a life is watched.
+func (ws *watches) holds(life string) bool {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	return ws.lives[life] != nil
 }
 
 // wanted notes a description and tells whether to begin a watch; the caller says when that
@@ -239,7 +239,11 @@ func (s *backend) lookAfter(ctx context.Context, of map[string]*watch, low int64
 	}
 	full := len(arrived) >= lookPoints || len(judged) >= lookPoints ||
 		s.asksQuorum() // which may overlook what is acknowledged
-	owner := map[string]*watch{}
+	points := len(arrived)
+	for _, w := range of {
+		points += len(w.recent)
+	}
+	owner := make(map[string]*watch, points)
 	for _, w := range of {
 		w.lost = w.lost || full
 		for id := range w.recent {
@@ -256,9 +260,18 @@ func (s *backend) lookAfter(ctx context.Context, of map[string]*watch, low int64
 	}
 	var unknown []string
 	for _, p := range arrived {
-		if owner[p.id] == nil {
-			unknown = append(unknown, p.id)
+		if owner[p.id] != nil {
+			continue
 		}
+		if a, ok := s.arrivals.known(p.id); ok {
+			// Of a watch that begins, calls may have been deleted since.
+			if w := of[a.life]; w != nil && w.phase == watching {
+				owner[p.id] = w
+				w.learn(a.seen)
+				continue
+			}
+		}
+		unknown = append(unknown, p.id)
 	}
 	unknown = unknownVerdicts(unknown, judged, owner)
 	found, err := s.gather(ctx, &s.lifeReads, unknown)
@@ -267,8 +280,10 @@ func (s *backend) lookAfter(ctx context.Context, of map[string]*watch, low int64
 	}
 	for _, id := range unknown {
 		p := point{id, found[id]}
-		if w := of[p.word(fieldLife)+p.word(fieldContent)]; w != nil { // a point has one of them
-			w.learn(p)
+		if w := of[lifeOf(p)]; w != nil {
+			now, err := seenOf(p)
+			w.lost = w.lost || err != nil // who counts will say so
+			w.learn(now)
 		}
 	}
 	for _, w := range of {
@@ -332,14 +347,9 @@ func (w *watch) find(id string) (seen, bool) {
 	return seen{}, false
 }
 
-// learn takes in a point that was read.
-func (w *watch) learn(p point) {
-	n, err := narrowOf(p)
-	if err != nil {
-		w.lost = true // who counts will say so
-		return
-	}
-	old, known := w.find(p.id)
+// learn takes in a point.
+func (w *watch) learn(n seen) {
+	old, known := w.find(n.id)
 	more := n.verdicts - old.verdicts
 	if n.stamp <= w.through && w.phase != learning && more != 0 && (!known || w.phase == checking) {
 		w.lost = true // whether these verdicts are among those that were counted is not known
@@ -348,20 +358,19 @@ func (w *watch) learn(p point) {
 	if w.phase != learning {
 		w.sum.revision += more
 	}
-	now := seen{n, p.has(fieldContent), !p.has(fieldContent) && !p.has(fieldSeq)}
-	w.recent[p.id] = now
-	if now.content {
+	w.recent[n.id] = n
+	if n.content {
 		return
 	}
 	calls := make([]narrow, 0, len(w.history)+1)
 	for _, c := range w.history {
-		if c.id != p.id {
+		if c.id != n.id {
 			calls = append(calls, c)
 		}
 	}
 	// What is below the history was let go; it may be there still, until it is cleared away.
-	if last := len(w.history) - 1; !now.gone && (known || last < 0 || n.stamp > w.through || n.seq > w.history[last].seq) {
-		calls = append(calls, n)
+	if last := len(w.history) - 1; !n.gone && (known || last < 0 || n.stamp > w.through || n.seq > w.history[last].seq) {
+		calls = append(calls, n.narrow)
 	}
 	h := history{bound: math.MaxInt64}
 	h.add(newestFirst(calls))

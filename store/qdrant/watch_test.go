@@ -76,6 +76,32 @@ func TestDescriptionsOfManyToolsShareALook(t *testing.T) {
 	}
 }
 
+// What a process stored itself, and found as it wrote it, it does not read again to tell a
+// watched tool: an append asks for its call, its content, its tool and its workspace, and
+// a description for the tool.
+func TestWhatAProcessStoredIsNotReadAgain(t *testing.T) {
+	const adds = 20
+	m := &meter{}
+	m.reset()
+	s := openFake(t, qdranttest.New(t, versions[0]), fakeConfig(), qdrant.WithInterceptor(m.intercept))
+	if _, err := add(t.Context(), s, 100, call("t", 0, 100)); err != nil {
+		t.Fatal(err)
+	}
+	watched(t, s, "t")
+	m.reset()
+	for n := range adds {
+		if _, err := add(t.Context(), s, 100, call("t", 1+n, 100)); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := s.Tool(t.Context(), ref("t")); err != nil || got.Lifetime != int64(n+2) {
+			t.Fatalf("%+v, %v, want %d calls", got, err, n+2)
+		}
+	}
+	if m.ids > 5*adds {
+		t.Errorf("%d adds and descriptions read %d points by id", adds, m.ids)
+	}
+}
+
 // A watched tool is told as one that is counted, whatever this process or another does to
 // it, while what is known moves on and old things are forgotten.
 func TestAWatchedToolIsToldAsACountedOne(t *testing.T) {

@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"path"
+	"slices"
 	"strconv"
 	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/encoding/gzip" // of the test program, as traces bring it into the server
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 )
@@ -41,7 +43,14 @@ func (s *Server) Inject(f func(method string) Fault) {
 
 type staleKey struct{}
 
+// Packed is how many replies a real server would have compressed, because the client takes
+// them so.
+func (s *Server) Packed() int64 { return s.packed.Load() }
+
 func (s *Server) intercept(ctx context.Context, req any, info *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
+	if takes, _ := grpc.ClientSupportedCompressors(ctx); slices.Contains(takes, gzip.Name) {
+		s.packed.Add(1)
+	}
 	s.faultMu.Lock()
 	inject := s.fault
 	s.faultMu.Unlock()

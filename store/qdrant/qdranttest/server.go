@@ -9,6 +9,7 @@ import (
 	"context"
 	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	qd "github.com/qdrant/go-client/qdrant"
@@ -28,6 +29,7 @@ type Server struct {
 	aliases     map[string]string
 	lags        bool
 
+	packed  atomic.Int64
 	faultMu sync.Mutex
 	fault   func(method string) Fault
 }
