@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -26,6 +27,20 @@ type load struct {
 	latency []time.Duration
 	prompts []string // each begins with its number
 	tokens  []float64
+	late    time.Duration // that a request is on its way at most
+}
+
+// late is a network on which each request takes its own time.
+type late struct {
+	http.RoundTripper
+	most time.Duration
+}
+
+func (l late) RoundTrip(r *http.Request) (*http.Response, error) {
+	if l.most > 0 {
+		time.Sleep(rand.N(l.most))
+	}
+	return l.RoundTripper.RoundTrip(r)
 }
 
 const answerTokens = 45
@@ -91,7 +106,7 @@ func (l load) bound(lim llmtest.Limits) time.Duration {
 func (l load) finish(t *testing.T, cfg llm.Config, lim llmtest.Limits) (took time.Duration, counts llmtest.Counts, failed int) {
 	synctest.Test(t, func(t *testing.T) {
 		server := llmtest.New(l.handler).Limit(lim)
-		client, err := llm.New(cfg, "k", llm.Options{HTTP: server.Transport()})
+		client, err := llm.New(cfg, "k", llm.Options{HTTP: late{server.Transport(), l.late}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -217,8 +232,11 @@ func TestAKnownTokenLimitWithItsBurstRefusesNothing(t *testing.T) {
 	for _, burst := range []time.Duration{500 * time.Millisecond, time.Second, 4 * time.Second} {
 		for seed := range uint64(4) {
 			l := newLoad(600, seed)
+			l.late = 50 * time.Millisecond
 			for i := range l.latency {
 				l.latency[i] /= 4
+				l.prompts[i] = (l.prompts[i] + strings.Repeat("x", 3432))[:3432]
+				l.tokens[i] = 3432/4 + answerTokens
 			}
 			const perSecond = 25_000
 			lim := llmtest.Limits{TokensPerMinute: 60 * perSecond, TokenBurst: int(perSecond * burst.Seconds()), Headers: true, RetryAfter: llmtest.Millis}

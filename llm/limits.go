@@ -24,6 +24,10 @@ const (
 	tokenBurst   = 1.5
 )
 
+// onTheWay is the part of a configured burst, in seconds, that is left to requests which
+// arrive together though they were sent apart; half of a burst at most.
+const onTheWay = 0.1
+
 // bucket is a token bucket for a configured limit. Unlike x/time/rate it can
 // take back what was reserved too much and go into debt for a request that is
 // larger than its depth. The zero value has no limit. Not safe for concurrent
@@ -35,11 +39,11 @@ type bucket struct {
 	last  time.Time
 }
 
-// newBucket makes a full bucket of a limit per minute that is as deep as the burst, or,
-// without one, so many seconds.
+// newBucket makes a full bucket of a limit per minute that is nearly as deep as the
+// burst, or, without one, so many seconds.
 func newBucket(perMinute int, without float64, burst time.Duration, now time.Time) bucket {
 	rate := margin * float64(perMinute) / 60
-	seconds := burst.Seconds()
+	seconds := burst.Seconds() - min(onTheWay, burst.Seconds()/2)
 	if burst == 0 {
 		seconds = without
 	}
@@ -56,18 +60,19 @@ func (b *bucket) wait(now time.Time, n float64) time.Duration {
 	return refillTime(min(n, b.depth)-b.level, b.rate)
 }
 
-// take removes n units, into debt if need be; a negative n gives back.
+// take removes n units, into debt if need be; a negative n gives back, as far as there
+// is room: what was reserved too much has come in anew where the bucket is full.
 func (b *bucket) take(now time.Time, n float64) {
 	if b.rate == 0 {
 		return
 	}
 	b.fill(now)
-	b.level -= n // what comes back may pass the depth: it was paid for before
+	b.level = min(b.depth, b.level-n)
 }
 
 func (b *bucket) fill(now time.Time) {
 	if dt := now.Sub(b.last).Seconds(); dt > 0 {
-		b.level = max(b.level, min(b.depth, b.level+dt*b.rate))
+		b.level = min(b.depth, b.level+dt*b.rate)
 		b.last = now
 	}
 }
