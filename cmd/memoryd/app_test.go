@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -121,4 +122,19 @@ func TestAModelThatRefusesHoldsNoAddForLong(t *testing.T) {
 		}
 	}
 	http.DefaultClient.CloseIdleConnections()
+}
+
+// A server collects rather than let its heap double, unless the environment says otherwise.
+func TestTheMemoryLimitIsTheServersOrTheEnvironments(t *testing.T) {
+	old := debug.SetMemoryLimit(-1)
+	restore := limitMemory(3 << 30)
+	if now := debug.SetMemoryLimit(-1); now != 3<<30 {
+		t.Errorf("the limit is %d", now)
+	}
+	restore()
+	t.Setenv("GOMEMLIMIT", "5GiB")
+	defer limitMemory(3 << 30)()
+	if now := debug.SetMemoryLimit(-1); now != old {
+		t.Errorf("the limit is %d beside GOMEMLIMIT, it was %d", now, old)
+	}
 }

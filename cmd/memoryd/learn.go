@@ -11,7 +11,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -52,9 +51,7 @@ func (c learnCmd) Run(ctx context.Context, std streams) (err error) {
 	if err != nil {
 		return err
 	}
-	if os.Getenv("GOMEMLIMIT") == "" {
-		defer debug.SetMemoryLimit(debug.SetMemoryLimit(learnMemory))
-	}
+	defer limitMemory(learnMemory)()
 	a := &app{cfg: cfg}
 	a.log = slog.New(a.panics.Handler(slog.NewTextHandler(std.err, &slog.HandlerOptions{Level: slog.LevelWarn})))
 	defer func() { err = errors.Join(err, a.Stop(context.WithoutCancel(ctx))) }()
@@ -140,8 +137,7 @@ type learner struct {
 const (
 	learnBatch      = 1000
 	learnBatchBytes = 4 << 20
-	// learnMemory is what the runtime keeps to while it can, rather than let the heap
-	// double before it collects; GOMEMLIMIT sets another limit.
+	// learnMemory is the limit of limitMemory.
 	learnMemory = 192 << 20
 )
 

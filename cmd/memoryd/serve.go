@@ -39,6 +39,7 @@ func (c serveCmd) Run(ctx context.Context, std streams) error {
 	for _, name := range cfg.Unused {
 		log.WarnContext(ctx, "no setting has this variable of the environment", "variable", name)
 	}
+	defer limitMemory(serveMemory + 2*cfg.HTTP.MaxInFlightBytes)()
 	a, err := newApp(ctx, cfg, os.Getenv, log)
 	if err != nil {
 		return err
@@ -61,6 +62,21 @@ func (c serveCmd) Run(ctx context.Context, std streams) error {
 		err = stopErr
 	}
 	return err
+}
+
+// serveMemory is the memory of a server beside the bodies of its requests, which stand there
+// twice while they are worked on: as they came and decoded.
+const serveMemory = 384 << 20
+
+// limitMemory has the runtime collect more often rather than let the heap grow over a
+// number of bytes, unless GOMEMLIMIT sets another limit. The limit is soft: what is needed
+// is had. The function that it gives sets the limit back.
+func limitMemory(bytes int64) (restore func()) {
+	if os.Getenv("GOMEMLIMIT") != "" {
+		return func() {}
+	}
+	old := debug.SetMemoryLimit(bytes)
+	return func() { debug.SetMemoryLimit(old) }
 }
 
 func newLogger(cfg config.Log, w io.Writer) *slog.Logger {
