@@ -59,6 +59,37 @@ var relievedAbroad = []string{
 	"bez chyb", "nincs hiba", "без помилок", "fără erori", "ei virheitä", "بدون أخطاء", "لا توجد أخطاء", "không có lỗi", "tidak ada kesalahan", "没有错误", "无错误", "無錯誤", "没有异常", "无异常", "エラーなし", "エラーはありません", "오류 없", "오류가 없",
 }
 
+// denialAbroad are the words by which the same languages deny and demand anything at all.
+var denialAbroad = []string{
+	" nicht ", " kein ", " keine ", " keinen ", " keiner ", " muss ", " müssen ", " erforderlich", " bereits ", " darf ", " dürfen ",
+	" aucun", " n'est ", " n'a ", " n'ont ", " ne peut", " ne correspond", " ne peuvent", " doit ", " doivent ", " obligatoire", " requis", " déjà ", " veuillez ",
+	" no está", " no es ", " no hay ", " no tiene", " no ha ", " no puede", " ningún ", " ninguna ", " debe ", " deben ", " obligatori", " requerid", " falta ", " ya existe", " ya ha ",
+	" não ", " nenhum", " deve ", " devem ", " obrigatóri", " já ", " non è ", " non può ", " non ha ", " non ci ", " non si ", " non sono ", " nessun", " devono ", " richiest", " già ",
+	" niet ", " geen ", " moet ", " moeten ", " verplicht", " vereist", " inte ", " måste ", " krävs", " ikke ", " ingen ", " skal ", " må ", " kræves", " påkrævet",
+	" nie ", " brak ", " musi ", " wymagan", " již ", " není ", " musí ", " nem ", " nincs", " kell ", " kötelező", " ei ", " pakollinen",
+	" не ", " нет ", " должн", " требуется", " обязател", " уже ", " немає ", " має ", " değil", " yok", " gerekli", " zorunlu", " nu ", " trebuie ",
+	" không ", " phải ", " tidak ", " harus ", " wajib ", " sudah ",
+	"不", "未", "没", "沒", "必须", "必須", "请", "請", "ません", "ない", "ください", "不正", "않", "없", "못", "필수", "하세요", "해야", "이미",
+	" لا ", " لم ", " غير ", " يجب ", "नहीं", "ไม่", " לא ", " δεν ", " πρέπει ",
+}
+
+// doneAbroad say that it was done.
+var doneAbroad = []string{
+	"erfolgreich", "réussi", "succès", "éxito", "exitosa", "correctamente", "sucesso", "successo", "geslaagd", "succesvol", "lyckades", "sukces", "pomyślnie", "успешно", "başarı",
+	"成功", "完成", "已发送", "しました", "完了", "성공", "되었습니다", "úspěšně", "sikeresen", "onnistui", "thành công", "berhasil", "نجاح",
+}
+
+// deniesAbroad reports whether the only sentence of a tool that does something denies or
+// demands, in another language than English.
+func (v *view) deniesAbroad(t *text) bool {
+	if t.total > 2 || len(t.full) > 240 || v.ask.reads || v.ask.command != "" || phrases.HasAny(v.ask.names, tellers) || phrases.HasAny(v.ask.names, inspectors) {
+		return false
+	}
+	said, _ := firstSentence(t.first().low())
+	said = " " + said + " "
+	return phrases.ContainsAny(said, denialAbroad) && !phrases.ContainsAny(said, doneAbroad) && !phrases.ContainsAny(said, relievedAbroad)
+}
+
 // complaintAbroad: the first line of a short answer complains in another language than
 // English. Of a tool that reads, it may be what was read.
 func complaintAbroad(v *view, t *text) (finding, bool) {
@@ -66,6 +97,9 @@ func complaintAbroad(v *view, t *text) (finding, bool) {
 		return finding{}, false
 	}
 	first := t.first()
+	if !first.complainsAbroad() && v.deniesAbroad(t) {
+		return fails("unmet-condition", first.s, "it says in another language what did not fit").unsure(), true
+	}
 	if !first.complainsAbroad() || phrases.ContainsAny(first.low(), relievedAbroad) || v.echoes(first.s) {
 		return finding{}, false
 	}

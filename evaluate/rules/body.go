@@ -50,6 +50,9 @@ func (r *reply) evidence(v *view) (finding, bool) {
 		return fails("body-status", r.Said(), "its status is “"+textsafe.Line(r.Doc.Nodes[member].Val, 20)+"”"), true
 	default:
 	}
+	if r.Last != 0 && !r.Good && phrases.HasAny(v.ask.names, actors) && !phrases.HasAny(v.ask.names, readerNames) {
+		return fails("body-error", r.Doc.Words(r.Last), "its member “"+r.Doc.Nodes[r.Last].Key+"” describes an error").unsure(), true
+	}
 	if r.Undone != 0 && phrases.HasAny(v.ask.names, actors) {
 		return fails("body-flag", "", "its only member “"+r.Doc.Nodes[r.Undone].Key+"” says that it was not done").unsure(), true
 	}
@@ -150,6 +153,12 @@ func bodyObject(v *view, d *doc, i int32, depth int) (finding, bool) {
 	case r.Warning != 0:
 		return half("body-warning", d.Words(r.Warning), "the result carries a warning"), true
 	}
+	if f, ok := r.counted(v); ok {
+		return f, true
+	}
+	if f, ok := r.classed(v, i); ok {
+		return f, true
+	}
 	if f, ok := r.coded(i); ok {
 		return f, true
 	}
@@ -170,6 +179,40 @@ func (r *reply) coded(i int32) (finding, bool) {
 			continue
 		}
 		return fails("body-status", r.Said(), "it is but a message and the code “"+textsafe.Line(val, 40)+"”").unsure(), true
+	}
+	return finding{}, false
+}
+
+// counted judges a reply that counts what was done and what failed.
+func (r *reply) counted(v *view) (finding, bool) {
+	if r.Failures == 0 || !r.Counted || v.ask.reads || r.Record || r.IsRecord() || phrases.HasAny(v.ask.names, inspectors) {
+		return finding{}, false
+	}
+	if r.Successes == 0 && !phrases.HasAny(v.ask.names, testers) {
+		return fails("body-mixed", r.Said(), "it counts failures only").unsure(), true
+	}
+	return half("body-mixed", r.Said(), "it counts failures beside successes"), true
+}
+
+// classed judges a reply that is a message and the name of a class of exceptions:
+// {"message": "...", "typeName": "Acme.Work.TypeNotFoundException"}.
+func (r *reply) classed(v *view, i int32) (finding, bool) {
+	if r.Message == 0 || r.Good || r.Record || r.IsRecord() || v.ask.troubled && v.ask.reads || len(r.Payloads) > 0 {
+		return finding{}, false
+	}
+	for c := range children(r.Doc, i) {
+		n := &r.Doc.Nodes[c]
+		if n.Kind != loosejson.String || len(n.Val) > 200 {
+			continue
+		}
+		switch errortext.NormalKey(n.Key) {
+		case "type", "typename", "exceptiontype", "class", "classname", "exceptionclass", "kind", "name", "code":
+			name, _, _ := strings.Cut(n.Val, ",")
+			name = name[strings.LastIndexAny(name, "#/:")+1:]
+			if errortext.Thrown(name + ":") {
+				return fails("body-error", r.Said(), "it is a message and the name of an exception").unsure(), true
+			}
+		}
 	}
 	return finding{}, false
 }

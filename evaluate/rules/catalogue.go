@@ -38,6 +38,8 @@ func textRules() []textRule {
 		{"error-line", "a line of its own, at the end or among others, says that the call failed", errorLine},
 		{"prompt", "the output ends by asking for an input that nobody gave", openPrompt},
 		{"usage", "the tool printed how to use it although nobody asked", usageText},
+		{"tallied", "it counts the things with which it failed", tallied},
+		{"unmet-condition", "a short answer denies, demands or deplores something of what the call named", unmetCondition},
 		{"refusal", "the tool says that it cannot answer", refusal},
 		{"no-result", "the tool says that it found nothing", noResult},
 		{"warning", "the tool warns about the call", warning},

@@ -55,7 +55,7 @@ func (v *view) headsError(t *text, first, low string) bool {
 	if t.total <= 2 && (!v.ask.reads || t.total == 1 && v.ask.command == "") && (v.said(low) || closesPlainly(low) || logged(low) && errortext.Heads(strings.TrimLeft(low, "0123456789-/:.,+tz[] "))) {
 		return true
 	}
-	if t.total <= 2 && !v.ask.reads && (t.total == 1 && numberedMessage(first) || namedCondition(first, t.total == 1)) {
+	if bracketed := strings.HasPrefix(first, "("); (bracketed || t.total <= 2 && !v.ask.reads) && (t.total == 1 && numberedMessage(first) || namedCondition(first, t.total == 1)) {
 		return true
 	}
 	if own, rest, ok := strings.Cut(low, " "); ok && !v.ask.reads && v.ask.isNamed(own) && (errortext.Heads(rest) || strings.HasPrefix(rest, "fail ")) {
@@ -80,6 +80,10 @@ func numberedMessage(s string) bool {
 // NOT_FOUND - no queue 'a', or, where alone is set, is nothing else.
 func namedCondition(s string, alone bool) bool {
 	name, said, _ := strings.Cut(s, " ")
+	if inner, ok := strings.CutPrefix(name, "("); ok && said != "" { // (ResourceGroupNotFound) ...
+		inner, ok = strings.CutSuffix(inner, ")")
+		return ok && strings.ToLower(inner) != inner && errortext.FailureName(inner)
+	}
 	name = strings.TrimSuffix(name, ":")
 	return errortext.NamesFailure(name) && (alone && said == "" || strings.ContainsRune(name, '_') && said != "")
 }
@@ -94,11 +98,19 @@ func (v *view) said(low string) bool {
 	if !ok || who == "" || len(who) > 60 || strings.ContainsAny(who, " \"'`=,;()[]{}<>") || v.ask.command == "" && strings.ContainsAny(who, "/.") {
 		return false
 	}
-	switch who {
-	case "note", "warning", "info", "hint", "title", "subject", "message", "summary", "description", "comment", "topic", "question", "answer", "name", "reason":
+	if isLabel(who) {
 		return false
 	}
 	return strings.Contains(what, " ") && errortext.Heads(what) || endsInCode(low)
+}
+
+// isLabel reports whether the word before a colon labels what somebody wrote.
+func isLabel(who string) bool {
+	switch who {
+	case "note", "warning", "info", "hint", "title", "subject", "message", "summary", "description", "comment", "topic", "question", "answer", "name", "reason", "body", "text", "quote", "review", "issue":
+		return true
+	}
+	return false
 }
 
 // endsInCode recognises what a function of a library says of a result that is not 0:

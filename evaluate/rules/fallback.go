@@ -16,6 +16,10 @@ var actors = phrases.Words(
 	"record", "submit", "cancel", "clear", "reset", "edit", "append", "mkdir", "touch", "cd", "rename", "modify",
 	"enable", "disable", "register", "login", "logout", "notify", "wait", "transfer", "run", "execute", "trigger", "deploy",
 	"build", "install", "invoke", "call", "launch", "apply", "publish", "webhook", "schedule", "kill", "terminate",
+	"push", "merge", "commit", "assign", "invite", "upsert", "sync", "subscribe", "unsubscribe", "join", "leave", "archive", "restore", "lock", "unlock", "turn", "scale",
+	"restart", "rollback", "revoke", "grant", "drop", "truncate", "replace", "patch", "mark", "reply", "share", "print", "toggle", "pause", "resume", "transition", "attach",
+	"detach", "link", "unlink", "connect", "disconnect", "confirm", "pay", "charge", "approve", "capture", "refund", "book", "reserve", "buy", "purchase", "import", "migrate",
+	"enroll", "forward", "dispatch", "activate", "deactivate", "refresh", "rotate", "reboot", "boot", "shutdown", "mute", "unmute", "follow", "unfollow", "star", "fork", "clone",
 )
 
 // inspectors are words of names of tools whose findings are their result.

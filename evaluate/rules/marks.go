@@ -39,6 +39,7 @@ const (
 	hasToAnswer
 	hasJudging
 	hasAbroad
+	hasClause
 )
 
 // uncaught and trouble are lists that others share.
@@ -80,6 +81,7 @@ var lineIndex = phrases.NewIndex(map[phrases.Marks][]string{
 	hasWarningAfter:   {": warning: "},
 	hasToAnswer:       {" to answer"},
 	hasAbroad:         plainAbroad,
+	hasClause:         clauseWords,
 	hasJudging:        {"score", "evaluat", "judge", "grade", "rating", "rate this"},
 })
 

@@ -82,7 +82,8 @@ func noResult(v *view, t *text) (finding, bool) {
 	if !isNoResult(t) || v.echoes(t.first().s) {
 		return finding{}, false
 	}
-	if names := v.ask.names; phrases.HasAny(names, actors) && !phrases.HasAny(names, searchers) {
+	names := v.ask.names
+	if phrases.HasAny(names, actors) && !phrases.HasAny(names, searchers) && v.ask.command == "" || v.ask.shell.manages && !v.ask.reads {
 		return fails("no-result", t.first().s, "what it was to act on was not found").unsure(), true
 	}
 	f := half("no-result", t.first().s, "it found nothing")

@@ -30,7 +30,7 @@ func protocolError(v *view, t *text) (finding, bool) {
 	first := t.first()
 	if first.has(hasProtocol) && t.short(60, 6000) && !v.quotes(t) {
 		near := first.low()[:min(len(first.low()), 140)]
-		if p, ok := phrases.FindAny(near, protocolPhrases); ok && !v.echoes(p) {
+		if p, ok := phrases.FindAny(near, protocolPhrases); ok && !v.echoes(p) && (!v.ask.reads || opensClause(near, p) || errortext.Heads(first.low())) {
 			f := fails("protocol-error", first.s, "the tool protocol or framework rejected the call")
 			f.sure = strings.Index(near, p) < 60
 			return f, true
@@ -41,6 +41,14 @@ func protocolError(v *view, t *text) (finding, bool) {
 		return fails("protocol-error", first.s, "the reply carries the protocol's error flag"), true
 	}
 	return finding{}, false
+}
+
+// opensClause reports whether a phrase stands at the beginning of a line or behind a mark:
+// within a sentence it is what the sentence is about.
+func opensClause(low, p string) bool {
+	i := strings.Index(low, p)
+	before := strings.TrimRight(low[:i], " \"'`")
+	return before == "" || strings.IndexByte(":([<{-=|>", before[len(before)-1]) >= 0
 }
 
 // networkPhrases are how network stacks, browsers and HTTP clients report that
@@ -73,18 +81,19 @@ func networkError(v *view, t *text) (finding, bool) {
 	return finding{}, false
 }
 
-// cited reports whether a phrase stands in quotation marks within a sentence of
-// somebody who tells of it.
+// cited reports whether a phrase stands in quotation marks within a sentence that itself
+// speaks of no trouble: somebody tells of it.
 func cited(low, p string) bool {
 	i := strings.Index(low, p)
-	if i < 20 {
-		return false
-	}
-	end := i + len(p)
-	for _, q := range []string{`"`, "'", "`"} {
-		if strings.HasSuffix(low[:i], q) && strings.HasPrefix(low[end:], q) {
-			return !errortext.Heads(low) && phrases.StartsAny(low, []string{"i ", "the ", "we ", "it ", "this ", "there "})
+	for _, q := range []string{`"`, "“", "`"} {
+		open := strings.LastIndex(low[:max(i, 0)], q)
+		if open < 8 || q != "“" && strings.Count(low[:i], q)%2 == 0 || strings.Contains(low[open+len(q):i], "”") {
+			continue
 		}
+		said := low[:open]
+		said = said[strings.LastIndex(said, ". ")+1:]
+		tells := phrases.StartsAny(low, []string{"i ", "the ", "we ", "it ", "this ", "there "})
+		return strings.Contains(strings.TrimSpace(said), " ") && (tells || !errortext.Troubled(said)) && !errortext.Heads(low)
 	}
 	return false
 }
@@ -135,12 +144,17 @@ func httpStatus(v *view, t *text) (finding, bool) {
 	if _, more := leadingStatus(t.at(1).low()); more && v.ask.reads {
 		return finding{}, false // a table of statuses
 	}
-	if code, ok := leadingStatus(first.low()); ok && !v.echoes(first.s) {
+	if code, ok := leadingStatus(first.low()); ok && !v.echoes(first.s) && !(v.ask.reads && defines(first.low())) {
 		f := fails("http-status", first.s, "it reports HTTP status "+code)
 		f.sure = t.short(20, 3000)
 		return f, true
 	}
 	return finding{}, false
+}
+
+// defines reports whether a line in lower case tells what something is.
+func defines(low string) bool {
+	return phrases.ContainsAny(low[:min(len(low), 60)], []string{" is a ", " is an ", " is the ", " means ", " refers to ", " indicates "})
 }
 
 // refusesReply reports whether a line is how a server of a line protocol says no: the
@@ -238,7 +252,8 @@ func leadingStatus(low string) (string, bool) {
 			continue
 		}
 		code := statusCode(strings.TrimLeft(s[i+len(lead):], " :=('\"[#"))
-		if code >= "400" && (lead != "code" && lead != "returned" && lead != "status" || mentionsFailure(s)) {
+		remark := lead == "code" || lead == "returned" || lead == "status" || i > 0 && s[i-1] == '('
+		if code >= "400" && (!remark || mentionsFailure(s)) {
 			return code, true
 		}
 	}

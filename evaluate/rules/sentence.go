@@ -75,6 +75,9 @@ func errorSentence(v *view, t *text) (finding, bool) {
 	acts := t.reply || phrases.HasAny(v.ask.names, actors)
 	complaint, complains := first.find(hasComplaint, complaints)
 	complains = complains && (!v.ask.reads || strings.Index(first.low(), complaint) < 70)
+	if complains && phrases.HasAny(v.ask.names, inspectors) && phrases.ContainsAny(complaint, judgements) {
+		return half("error-sentence", first.s, "it may be what it was asked to find"), true
+	}
 	firm := complains || v.namesParameter(first.low()) || t.total == 1 && strings.HasPrefix(errortext.Strip(first.low()), "invalid ") || first.has(hasSoftComplaint) && acts ||
 		first.has(hasDemand) && t.short(1, 200) && acts
 	if !firm && !first.has(hasDoubt|hasSoftComplaint) {
@@ -91,6 +94,9 @@ func errorSentence(v *view, t *text) (finding, bool) {
 	}
 	return finding{}, false
 }
+
+// judgements are complaints that an examination comes to.
+var judgements = []string{"valid", "match", "incorrect", "available", "exceed", "supported", "unreachable", "offline", "expired", "taken", "registered", "recognized"}
 
 // clouded gives a word of trouble in the lines that were read.
 func clouded(t *text) (string, bool) {

@@ -165,7 +165,7 @@ func (v *view) diagnosticOf(l *line) (diagnostic, bool) {
 		fine := strings.Contains(rest, "success") && l.relieved() || strings.HasSuffix(rest, " ok") || strings.HasSuffix(rest, " OK")
 		return diagnostic{program: program}, !fine && v.complains(program, strings.ToLower(rest))
 	}
-	if v.ask.command != "" || !strings.ContainsAny(name, "./0123456789") {
+	if v.ask.command != "" || !strings.ContainsAny(name, "./0123456789") && !isLabel(strings.ToLower(name)) {
 		if l.has(hasPlainComplaint) && len(l.s) < 300 && phrases.ContainsAny(strings.ToLower(rest), shellComplaints[:plainComplaints]) {
 			return diagnostic{program: program, argument: !v.ask.reads && len(name) > 2 && strings.Contains(v.ask.command, name)}, true
 		}

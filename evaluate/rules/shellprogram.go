@@ -28,6 +28,7 @@ type shellProgram struct {
 	muffled  bool // complaints go to /dev/null
 	written  bool // what the last command prints goes to a file
 	viewed   bool // the output may be somebody else's text
+	manages  bool // a command views or does by its first words
 }
 
 // stage is one simple command.
@@ -255,6 +256,7 @@ func (p *shellProgram) note(words []string, text string, subs [][]*syntax.Stmt, 
 	was := len(p.deciding)
 	p.file(name, at.decides)
 	p.viewed = p.viewed || views(name, words)
+	p.manages = p.manages || managers[name]
 	switch name {
 	case "xargs", "parallel":
 		p.file(xargsCommand(words[1:]), at.decides)

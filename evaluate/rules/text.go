@@ -206,6 +206,9 @@ func (t *text) logs() bool {
 // logged reports whether a line is one of a log: it begins with a date or a time.
 func logged(s string) bool {
 	s = strings.TrimLeft(s, "[ ")
+	if len(s) > 8 && strings.IndexByte("IWEF", s[0]) >= 0 && phrases.IsDigit(s[1]) && s[5] == ' ' && s[8] == ':' { // E0502 10:00:01
+		return true
+	}
 	digits, marks := 0, 0
 	for i := range min(len(s), 12) {
 		switch c := s[i]; {

@@ -69,7 +69,14 @@ func (v *view) echoes(fragment string) bool {
 // the tool hands over other people's text, and there is more than a message of
 // it.
 func (v *view) quotes(t *text) bool {
-	return v.ask.reads && (!t.short(8, 900) || t.listed() || t.logs()) || v.ask.troubled && v.ask.reads && !t.short(1, 300)
+	return v.ask.reads && (!t.short(8, 900) || t.listed() || t.logs() && !v.concludes(t)) || v.ask.troubled && v.ask.reads && !t.short(1, 300)
+}
+
+// concludes reports whether the lines of a log are those of a command's own errors, and
+// its last line says what came of it.
+func (v *view) concludes(t *text) bool {
+	last := t.last()
+	return v.ask.command != "" && !strings.Contains(v.ask.command, "log") && len(t.lines) > 1 && !logged(last.s) && last.has(hasComplaint|hasSoftComplaint|hasShellComplaint)
 }
 
 // describe says in a few words what a successful call returned.

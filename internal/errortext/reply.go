@@ -42,13 +42,20 @@ type Reply struct {
 	Others    int     // members that hold something and have no role
 	Named     []int32 // those of them that are objects
 	Moments   int     // members that tell when something happened
-	Findings  bool    // it tells what an examination found
+	Last      int32   // is an object that tells of the last error: last_payment_error
+	Failures  int     // how many things failed
+	Successes int     // how many did not; Counted says whether it tells
+	Counted   bool
+	Findings  bool // it tells what an examination found
 }
 
 // ReadReply reads the object at node i.
 func ReadReply(d *Doc, i int32) Reply {
 	r := Reply{Doc: d, Members: d.Nodes[i].Count}
 	for c := d.Nodes[i].Child; c != 0; c = d.Nodes[c].Next {
+		if n := &d.Nodes[c]; n.Kind == loosejson.Number && len(n.Key) > 3 {
+			r.count(c)
+		}
 		r.member(c, roleOf(d.Nodes[c].Key))
 	}
 	return r
@@ -95,7 +102,8 @@ func (r *Reply) member(c int32, ro role) {
 		r.Findings = true
 	case roleCount: // says how much there is, not what
 	default:
-		if key := NormalKey(r.Doc.Nodes[c].Key); r.Members <= 2 && r.Err == 0 && strings.HasSuffix(key, "error") && !strings.HasPrefix(key, "last") && r.Doc.Truthy(c) {
+		key := NormalKey(r.Doc.Nodes[c].Key)
+		if r.Members <= 2 && r.Err == 0 && strings.HasSuffix(key, "error") && !strings.HasPrefix(key, "last") && r.Doc.Truthy(c) {
 			r.Err = c // api_error, serverError
 			return
 		} else if r.Err == 0 && strings.HasSuffix(key, "errors") && r.Doc.listsMessages(c) {
@@ -110,7 +118,39 @@ func (r *Reply) member(c int32, ro role) {
 		} else if n := &r.Doc.Nodes[c]; r.Members == 1 && n.Kind == loosejson.False && strings.HasSuffix(n.Key, "ed") {
 			r.Undone = c
 		}
+		if n := &r.Doc.Nodes[c]; n.Kind == loosejson.Object && strings.HasSuffix(key, "error") && r.Doc.Truthy(c) {
+			r.Last = c
+		}
 		r.other(c)
+	}
+}
+
+// countEnds end the names of members that count what was done, and what was not.
+var (
+	doneEnds   = []string{"succeeded", "successful", "success", "successcount", "created", "inserted", "updated", "imported", "sent", "delivered", "accepted", "uploaded", "indexed", "passed"}
+	failedEnds = []string{"failed", "failures", "failedcount", "failurecount", "errorcount", "rejected", "rejectedcount"}
+)
+
+// count reads a number that says how many things were done or failed.
+func (r *Reply) count(c int32) {
+	n := &r.Doc.Nodes[c]
+	if last := n.Key[len(n.Key)-1] | 0x20; last != 'd' && last != 's' && last != 't' && last != 'l' {
+		return
+	}
+	var buf keyBuffer
+	key := string(buf.normal(n.Key))
+	for _, end := range failedEnds {
+		if strings.HasSuffix(key, end) {
+			r.Failures += max(r.Doc.Number(c), 0)
+			return
+		}
+	}
+	for _, end := range doneEnds {
+		if strings.HasSuffix(key, end) {
+			r.Successes += max(r.Doc.Number(c), 0)
+			r.Counted = true
+			return
+		}
 	}
 }
 

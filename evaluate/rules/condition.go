@@ -1,0 +1,285 @@
+package rules
+
+import (
+	"strings"
+
+	"memoryd/internal/loosejson"
+	"memoryd/internal/phrases"
+)
+
+// clause is what the first sentence of a short answer does.
+type clause uint8
+
+const (
+	denies  clause = 1 << iota // says that something is not so, or cannot be
+	obliges                    // says what must be
+	suffers                    // gives a state in which nothing can be done: is disabled, has already been closed
+	orders                     // compares: is after, is less than
+	misses                     // says what was expected and what came
+)
+
+// link is what a sentence has to do with the call that it answers.
+type link uint8
+
+const (
+	toMember   link = 1 << iota // it names a member of the input
+	toValue                     // it repeats a value of the input
+	toIdentity                  // and this value names a thing, it is no text to search for
+	toCaller                    // it speaks to the caller
+	toTool                      // it speaks of the tool
+)
+
+// clauseWords are what no such sentence is without.
+var clauseWords = []string{
+	" not ", "n't ", "cannot ", "can only ", "may only ", " must ", " need to ", " needs to ", " has to ", " have to ", "require", "mandatory", "at least one ", "at most ",
+	"disabled", "deactivated", "read-only", "suspended", "archived", "locked", "frozen", "expired", "revoked", "missing", "empty", "closed", "ended", "already been ",
+	"expected ", "blocked", "terminated", "offline", "exhausted", "incomplete", "ambiguous", "unverified", "unpaid", " is after ", " is before ", " than ", " same as ", "equal to ",
+	"no ", "neither ", " only ", "please ",
+}
+
+var (
+	obligations = []string{" must ", " need to ", " needs to ", " has to ", " have to ", " required", " requires ", "mandatory", "can only ", "may only ", "at least one ", "at most ", " should be "}
+	comparisons = []string{" is after ", " is before ", " is greater than ", " is less than ", " is larger than ", " is smaller than ", " is later than ", " is earlier than ", " is longer than ", " is higher than ", " is lower than ", " is equal to ", " is the same as ", " are the same"}
+	copulas     = phrases.Words("is", "are", "was", "were", "been", "be", "being", "currently", "now", "already")
+	deadStates  = phrases.Words(
+		"disabled", "deactivated", "read-only", "suspended", "archived", "locked", "frozen", "expired", "revoked", "missing", "empty", "closed", "ended", "blocked",
+		"terminated", "offline", "exhausted", "incomplete", "ambiguous", "unverified", "unpaid", "invalid", "unknown", "unavailable", "unreachable", "unsupported", "full",
+	)
+	advice = []string{
+		"please ", "use ", "try ", "check ", "select ", "provide ", "specify ", "make sure ", "ensure ", "double check ", "enable ", "run ", "set ", "contact ", "verify ", "consider ",
+		"did you mean", "available ", "valid ", "allowed ", "supported ", "choose ", "call ", "start ", "log in", "sign in", "you can ", "you must ", "you need ", "you may need ",
+	}
+	// summons open a sentence that is all of an answer and sends the caller elsewhere first.
+	summons = []string{
+		"please run ", "please log", "please sign", "please provide", "please specify", "please set", "please configure", "please install", "please connect", "please enable", "please authenticate",
+		"please re-authenticate", "please select", "please choose", "please enter", "please use ", "please try again", "please upgrade", "please wait", "please check ",
+	}
+)
+
+// tellers are words of names of tools that answer in sentences about the world.
+var tellers = phrases.Words(
+	"ask", "answer", "chat", "question", "explain", "agent", "task", "think", "weather", "forecast", "status", "state", "is", "has", "compare", "describe", "tell", "health", "monitor",
+	"info", "define", "dictionary", "translate", "classify", "sentiment", "detect", "advise", "recommend", "suggest", "generate", "write", "draft", "compose", "rewrite", "llm",
+	"assistant", "delegate", "handoff", "research", "reason", "predict", "diff", "ocr", "transcribe", "speech", "caption", "vision", "report", "calculate", "calculator", "echo", "say", "joke", "quote",
+)
+
+// unmetCondition: a short answer denies, demands or deplores something of what the call
+// itself named: a member or a value of its input, the tool, the caller. A sentence about
+// the world names none of them, or comes from a tool that tells of it.
+func unmetCondition(v *view, t *text) (finding, bool) {
+	if !t.short(4, 500) || strings.HasPrefix(t.full, "<") || v.ask.troubled && v.ask.reads {
+		return finding{}, false
+	}
+	l := t.first()
+	if strings.HasPrefix(l.s, "#") && len(l.s) < 30 && len(t.lines) > 1 {
+		l = t.at(1) // "### Result"
+	}
+	if !l.has(hasClause) || l.relieved() && !strings.Contains(l.low(), " already been ") || v.echoes(l.s) || logged(l.s) {
+		return finding{}, false
+	}
+	if v.ask.command != "" {
+		return v.signedDenial(t, l)
+	}
+	said, more := firstSentence(l.low())
+	does, links := clauseOf(said), v.linksOf(said)
+	bare := strings.TrimLeft(said, "*_`\"'#> ")
+	if reportsDone(bare) {
+		return finding{}, false
+	}
+	advised := phrases.StartsAny(more, advice) || phrases.StartsAny(t.at(1).low(), advice)
+	tells := phrases.HasAny(v.ask.names, tellers) || phrases.HasAny(v.ask.names, inspectors)
+	met := false
+	switch {
+	case phrases.StartsAny(bare, summons):
+		met = t.total == 1 && !tells && (!v.ask.reads || more == "")
+	case does&misses != 0:
+		met = !v.ask.reads || links&(toIdentity|toTool) != 0
+	case tells:
+		met = links&toIdentity != 0 && links&toMember != 0 && does != 0 && advised
+	case absent(said):
+		met = links&toIdentity != 0 && !strings.HasPrefix(said, "no match") && !strings.HasPrefix(said, "no result")
+	case v.ask.reads:
+		met = (t.total <= 2 || links&toTool != 0) && (does&(denies|obliges|suffers) != 0 && (links&toIdentity != 0 && links&toMember != 0 || links&toTool != 0 || advised && links != 0) ||
+			does&orders != 0 && links&toMember != 0 || does&suffers != 0 && advised || does&obliges != 0 && links&toCaller != 0 && comesFirst(said))
+	default:
+		met = does&(denies|obliges|suffers) != 0 && (links != 0 || advised) || does&orders != 0 && links&toMember != 0
+	}
+	if !met {
+		return finding{}, false
+	}
+	return fails("unmet-condition", l.s, "it says what of the call did not fit").unsure(), true
+}
+
+// firstSentence is the first sentence of a line in lower case, without what stands in
+// brackets, and what follows it.
+func firstSentence(low string) (first, rest string) {
+	for i := 0; i+1 < len(low); i++ {
+		if (low[i] == '.' || low[i] == ';' || low[i] == '!') && low[i+1] == ' ' {
+			first, rest = low[:i], strings.TrimLeft(low[i+1:], " ")
+			break
+		}
+	}
+	if first == "" {
+		first = strings.TrimRight(low, ".! ")
+	}
+	if open := strings.IndexByte(first, '('); open > 0 {
+		if end := strings.IndexByte(first[open:], ')'); end > 0 {
+			first = first[:open] + first[open+end+1:]
+		}
+	}
+	return first, rest
+}
+
+// reportsDone reports whether a sentence in lower case opens as a report of what was
+// done does: with a participle.
+func reportsDone(s string) bool {
+	word := s[:phrases.NameLen(s)]
+	switch word {
+	case "ok", "done", "sent", "set", "put", "wrote", "built", "made", "ran", "found":
+		return true
+	case "expected", "need", "failed", "rejected", "denied", "refused", "expired", "required", "unsupported", "disabled", "exceeded":
+		return false
+	}
+	return len(word) > 4 && strings.HasSuffix(word, "ed")
+}
+
+// clauseOf tells what a sentence in lower case does.
+func clauseOf(s string) (c clause) {
+	if strings.Contains(s, " not ") || strings.Contains(s, "n't ") || strings.Contains(s, "cannot ") || strings.HasPrefix(s, "no ") || strings.Contains(s, " no ") || strings.HasPrefix(s, "neither ") {
+		c |= denies
+	}
+	if phrases.ContainsAny(s, obligations) {
+		c |= obliges
+	}
+	if phrases.ContainsAny(s, comparisons) {
+		c |= orders
+	}
+	if strings.HasPrefix(s, "expected ") && phrases.ContainsAny(s, []string{" but ", " got ", " found ", " received ", ", not "}) {
+		c |= misses
+	}
+	if strings.Contains(s, " already been ") {
+		c |= suffers
+	}
+	before := ""
+	for w := range strings.FieldsSeq(s) {
+		w = strings.Trim(w, "\"'`,:.*()[]")
+		if deadStates[w] && copulas[before] {
+			c |= suffers
+		}
+		before = w
+	}
+	return c
+}
+
+// absent reports whether a sentence says only that there is no such thing, as searches do.
+func absent(s string) bool {
+	return strings.HasPrefix(s, "no ") && !phrases.ContainsAny(s, obligations) || strings.HasSuffix(s, " not found") || phrases.StartsAny(s, lookups)
+}
+
+// comesFirst reports whether a demand is one for something that has to come first.
+func comesFirst(s string) bool {
+	return strings.Contains(s, " before ") || strings.Contains(s, " first") || strings.Contains(s, " in order to ") || strings.Contains(s, " to use ")
+}
+
+// selfWords are how a tool speaks of itself and of what it works in.
+var selfWords = []string{"this tool", "this action", "this operation", "this feature", "this command", "this endpoint", "this request", "this project", "this account", "this plan", "this mode", "read-only mode", "integration "}
+
+// linksOf tells what a sentence in lower case has to do with the call.
+func (v *view) linksOf(low string) (found link) {
+	if phrases.HasWord(low, "you") || phrases.HasWord(low, "your") || strings.HasPrefix(low, "please ") {
+		found |= toCaller
+	}
+	own := v.call.Tool[strings.LastIndexAny(v.call.Tool, ".:/ ")+1:]
+	own = own[strings.LastIndex(own, "__")+1:]
+	if phrases.ContainsAny(low, selfWords) || len(own) > 5 && strings.Contains(low, strings.ToLower(strings.Trim(own, "_"))) {
+		found |= toTool
+	}
+	d := &v.scratch.input
+	if !d.OK() {
+		return found
+	}
+	for i := range d.Nodes[:min(len(d.Nodes), 48)] {
+		n := &d.Nodes[i]
+		if n.Key != "" && namesMember(low, n.Key) {
+			found |= toMember
+		}
+		if n.Kind != loosejson.String && n.Kind != loosejson.Number || len(n.Val) < 2 || len(n.Val) > 120 {
+			continue
+		}
+		if val := strings.ToLower(n.Val); phrases.HasWord(low, val) {
+			found |= toValue
+			if identifies(n.Key, val) {
+				found |= toIdentity
+			}
+		}
+	}
+	return found
+}
+
+// namesMember reports whether a sentence in lower case names a member of the input: by its
+// key, or by one of the longer words of it, also in the singular.
+func namesMember(low, key string) bool {
+	if len(key) > 40 {
+		return false
+	}
+	if lower := strings.ToLower(key); len(lower) > 2 && phrases.HasWord(low, lower) {
+		return true
+	}
+	for _, w := range nameWords(key) {
+		if w = strings.TrimSuffix(w, "s"); len(w) > 3 && (phrases.HasWord(low, w) || phrases.HasWord(low, w+"s")) {
+			return true
+		}
+	}
+	return false
+}
+
+// searchKeys are members that hold what is searched for: nothing may fit it.
+var searchKeys = phrases.Words("query", "q", "search", "keyword", "keywords", "pattern", "text", "term", "terms", "prompt", "question", "filter", "topic", "regex", "title", "phrase", "sql", "message", "content", "body", "where", "tag", "tags")
+
+// identifies reports whether a value in lower case names one thing.
+func identifies(key, val string) bool {
+	words := nameWords(key)
+	for _, w := range words {
+		if searchKeys[w] {
+			return false
+		}
+	}
+	if len(words) > 0 {
+		switch words[len(words)-1] {
+		case "id", "ids", "uid", "uuid", "pid", "key", "ref", "path", "file", "filepath", "filename", "sha", "branch", "slug", "handle", "channel", "sheet", "table", "collection", "database", "repo", "project", "number", "url", "uri", "index", "node":
+			return true
+		}
+	}
+	return !strings.Contains(val, " ") && strings.ContainsAny(val, "0123456789/_.#")
+}
+
+// signedDenial: one line of a command that begins with a word of the command line, and
+// denies something: "merge: nosuch - not something we can merge".
+func (v *view) signedDenial(t *text, l *line) (finding, bool) {
+	if t.total > 2 || v.ask.shell.onlyPrints() {
+		return finding{}, false
+	}
+	low := l.low()
+	who, what, ok := strings.Cut(low, ": ")
+	switch {
+	case phrases.StartsAny(low, summons) && t.total == 1:
+	case phrases.StartsAny(low, lookups) && strings.ContainsAny(low, "'\"`") && v.namesWord(low):
+	case ok && !strings.Contains(who, " ") && phrases.HasWord(strings.ToLower(v.ask.command), who) && clauseOf(what)&(denies|obliges) != 0 && !phrases.ContainsAny(what, harmless):
+	default:
+		return finding{}, false
+	}
+	return fails("unmet-condition", l.s, "it says what of the command did not fit").unsure(), true
+}
+
+// namesWord reports whether a line in lower case holds, in quotation marks, a word of the
+// command line.
+func (v *view) namesWord(low string) bool {
+	for _, w := range strings.Fields(strings.ToLower(v.ask.command)) {
+		if w = strings.Trim(w, "'\"`"); len(w) > 3 && w[0] != '-' {
+			if i := strings.Index(low, w); i > 0 && strings.LastIndexAny(low[:i], "'\"`") >= 0 {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,102 @@
+package rules
+
+import (
+	"strconv"
+	"strings"
+
+	"memoryd/internal/phrases"
+)
+
+// goodCounts and badCounts are words for what a tool did to many things, and did not do.
+var (
+	goodCounts = phrases.Words(
+		"succeeded", "successful", "successfully", "success", "successes", "ok", "sent", "created", "updated", "imported", "uploaded", "delivered", "inserted", "deleted", "completed",
+		"passed", "written", "saved", "applied", "migrated", "copied", "indexed", "synced", "accepted", "published", "processed", "added", "done",
+	)
+	badCounts = phrases.Words("failed", "failures", "failure", "errors", "error", "rejected", "invalid", "bounced", "denied", "undelivered", "unreachable", "unsuccessful")
+)
+
+// tallied: a tool that acts on many things counts in its first or last line those with
+// which it failed: all of them, or some.
+func tallied(v *view, t *text) (finding, bool) {
+	if v.ask.reads || v.ask.command != "" || !t.short(12, 1500) || phrases.HasAny(v.ask.names, inspectors) || phrases.HasAny(v.ask.names, tellers) {
+		return finding{}, false
+	}
+	for _, l := range [...]*line{t.first(), t.last()} {
+		if strings.IndexAny(l.s, "0123456789") < 0 || len(l.s) > 200 {
+			continue
+		}
+		good, bad := tally(l.low())
+		switch {
+		case bad > 0 && good == 0 && !phrases.HasAny(v.ask.names, testers):
+			return fails("tallied", l.s, "it counts failures only").unsure(), true
+		case bad > 0 && good >= 0:
+			return half("tallied", l.s, "it counts failures beside successes"), true
+		}
+	}
+	return finding{}, false
+}
+
+var testers = phrases.Words("test", "tests", "tester", "spec", "jest", "pytest")
+
+// tally reads "3 of 5 rows imported", "sent: 0, failed: 4": how many were done, -1 where
+// the line does not say, and how many were not.
+func tally(low string) (good, bad int) {
+	good = -1
+	words := strings.FieldsFunc(low, func(r rune) bool {
+		return r == ' ' || r == ',' || r == ';' || r == '(' || r == ')' || r == '.' || r == '/'
+	})
+	for i, w := range words {
+		n, err := strconv.Atoi(strings.TrimSuffix(w, ":"))
+		if err != nil || n < 0 {
+			continue
+		}
+		if i > 0 { // failed: 3
+			if label, ok := strings.CutSuffix(words[i-1], ":"); ok && (goodCounts[label] || badCounts[label]) {
+				good, bad = count(label, n, good, bad)
+				continue
+			}
+		}
+		if i > 0 && words[i-1] == "of" || i > 1 && words[i-2] == "of" && words[i-1] == "the" {
+			continue // how many there were
+		}
+		of := -1
+		after := words[i+1:]
+		if len(after) > 1 && (after[0] == "of" || after[0] == "out" && after[1] == "of") {
+			rest := after[1:]
+			if after[0] == "out" {
+				rest = after[2:]
+			}
+			if len(rest) > 0 {
+				if of, err = strconv.Atoi(rest[0]); err == nil {
+					after = rest[1:]
+				}
+			}
+		}
+		for k, next := range after[:min(len(after), 4)] {
+			if k > 0 && phrases.IsDigit(next[0]) {
+				break
+			}
+			if !goodCounts[next] && !badCounts[next] {
+				continue
+			}
+			good, bad = count(next, n, good, bad)
+			if of > n {
+				if goodCounts[next] {
+					bad = max(bad, of-n)
+				} else {
+					good = max(good, of-n)
+				}
+			}
+			break
+		}
+	}
+	return good, bad
+}
+
+func count(word string, n, good, bad int) (int, int) {
+	if badCounts[word] {
+		return good, bad + n
+	}
+	return max(good, 0) + n, bad
+}
