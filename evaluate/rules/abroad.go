@@ -69,6 +69,7 @@ var denialAbroad = []string{
 	" nie ", " brak ", " musi ", " wymagan", " již ", " není ", " musí ", " nem ", " nincs", " kell ", " kötelező", " ei ", " pakollinen",
 	" не ", " нет ", " должн", " требуется", " обязател", " уже ", " немає ", " має ", " değil", " yok", " gerekli", " zorunlu", " nu ", " trebuie ",
 	" không ", " phải ", " tidak ", " harus ", " wajib ", " sudah ",
+	"incorret", "incorrecto", "incorrecta", "errón", "erroné", " falsch", " fehlt", " fehlen", " manquant", " ausente", "vencid", "caducad", "abgelaufen", " gesperrt", "expiré", "expirad", "bloquead", "bloqué",
 	"不", "未", "没", "沒", "必须", "必須", "请", "請", "ません", "ない", "ください", "不正", "않", "없", "못", "필수", "하세요", "해야", "이미",
 	" لا ", " لم ", " غير ", " يجب ", "नहीं", "ไม่", " לא ", " δεν ", " πρέπει ",
 }
@@ -87,7 +88,8 @@ func (v *view) deniesAbroad(t *text) bool {
 	}
 	said, _ := firstSentence(t.first().low())
 	said = " " + said + " "
-	return phrases.ContainsAny(said, denialAbroad) && !phrases.ContainsAny(said, doneAbroad) && !phrases.ContainsAny(said, relievedAbroad)
+	spanish := strings.HasPrefix(said, " no ") && phrases.ContainsAny(said, []string{" en ", " el ", " la ", " de ", " del ", " los ", " las ", " para ", " se ", " que "})
+	return (spanish || phrases.ContainsAny(said, denialAbroad)) && !phrases.ContainsAny(said, doneAbroad) && !phrases.ContainsAny(said, relievedAbroad)
 }
 
 // complaintAbroad: the first line of a short answer complains in another language than

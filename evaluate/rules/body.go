@@ -53,8 +53,8 @@ func (r *reply) evidence(v *view) (finding, bool) {
 	if r.Last != 0 && !r.Good && phrases.HasAny(v.ask.names, actors) && !phrases.HasAny(v.ask.names, readerNames) {
 		return fails("body-error", r.Doc.Words(r.Last), "its member “"+r.Doc.Nodes[r.Last].Key+"” describes an error").unsure(), true
 	}
-	if r.Undone != 0 && phrases.HasAny(v.ask.names, actors) {
-		return fails("body-flag", "", "its only member “"+r.Doc.Nodes[r.Undone].Key+"” says that it was not done").unsure(), true
+	if r.Undone != 0 && (r.Members == 1 || r.Reason != 0) && phrases.HasAny(v.ask.names, actors) {
+		return fails("body-flag", r.Doc.Words(r.Reason), "its member “"+r.Doc.Nodes[r.Undone].Key+"” says that it was not done").unsure(), true
 	}
 	return finding{}, false
 }
@@ -232,6 +232,11 @@ func condition(s string, lower bool) bool {
 // record's text members are its data.
 func (r *reply) inside(v *view, depth int) (finding, bool) {
 	hollow := 0
+	if n := &r.Doc.Nodes[r.Message]; r.Message != 0 && n.Kind == loosejson.Object && !r.Record { // {"detail": {"status": "voice_not_found", ...}}
+		if f, ok := readReply(r.Doc, r.Message).evidence(v); ok {
+			return f, true
+		}
+	}
 	for _, c := range slices.Concat(r.Envelopes, r.Payloads) {
 		if r.isData(c) || v.ask.reads && r.Members > 3 && r.Message == 0 && r.Doc.Nodes[c].Key == "value" {
 			continue
@@ -288,7 +293,7 @@ func (r *reply) plain(v *view) (finding, bool) {
 	if r.Members == 0 {
 		return nothingFound("the result is an empty object"), true
 	}
-	if r.Message == 0 || r.Members > 3 || r.Good || r.Settled || r.Record || r.Others > 1 || r.hasResult() {
+	if r.Message == 0 || r.Members > 3 || r.Good || r.Settled || r.Record && (v.ask.reads || r.Members > 2) || r.Others > 1 || r.hasResult() {
 		return finding{}, false
 	}
 	t := newText(r.Doc.Words(r.Message))
@@ -384,7 +389,7 @@ func itemFinding(v *view, d *doc, c int32, depth int) (finding, bool) {
 				return f, true
 			}
 		}
-		if list := r.list(c); list != 0 && depth < maxBodyDepth {
+		if list := r.list(c); list != 0 && depth < maxBodyDepth && d.Member(d.Nodes[list].Child, "text") == 0 {
 			f, ok := itemsFinding(v, d, children(d, list), d.Nodes[list].Count, depth+1)
 			return f.unsure(), ok
 		}

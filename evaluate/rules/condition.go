@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"strings"
 
 	"memoryd/internal/loosejson"
@@ -16,17 +17,19 @@ const (
 	suffers                    // gives a state in which nothing can be done: is disabled, has already been closed
 	orders                     // compares: is after, is less than
 	misses                     // says what was expected and what came
+	limits                     // says that there is only so much
 )
 
 // link is what a sentence has to do with the call that it answers.
 type link uint8
 
 const (
-	toMember   link = 1 << iota // it names a member of the input
-	toValue                     // it repeats a value of the input
-	toIdentity                  // and this value names a thing, it is no text to search for
-	toCaller                    // it speaks to the caller
-	toTool                      // it speaks of the tool
+	toMember    link = 1 << iota // it names a member of the input
+	toValue                      // it repeats a value of the input
+	toIdentity                   // and this value names a thing, it is no text to search for
+	toCaller                     // it speaks to the caller
+	toTool                       // it speaks of the tool
+	toParameter                  // it names what can only be a parameter: page_size, pageSize
 )
 
 // clauseWords are what no such sentence is without.
@@ -34,20 +37,27 @@ var clauseWords = []string{
 	" not ", "n't ", "cannot ", "can only ", "may only ", " must ", " need to ", " needs to ", " has to ", " have to ", "require", "mandatory", "at least one ", "at most ",
 	"disabled", "deactivated", "read-only", "suspended", "archived", "locked", "frozen", "expired", "revoked", "missing", "empty", "closed", "ended", "already been ",
 	"expected ", "blocked", "terminated", "offline", "exhausted", "incomplete", "ambiguous", "unverified", "unpaid", " is after ", " is before ", " than ", " same as ", "equal to ",
-	"no ", "neither ", " only ", "please ",
+	"no ", "neither ", " only ", "only ", "please ", "mutually exclusive", "incompatible", "exceed", "occupied", "busy", "jammed", "encrypted", "corrupt", " stuck", "inactive", "sold out",
+	"declined", "rejected", "denied", "refused", "aborted", "interrupted", "already being ", "is full", "unavailable", "unreachable", "unsupported",
 }
 
 var (
-	obligations = []string{" must ", " need to ", " needs to ", " has to ", " have to ", " required", " requires ", "mandatory", "can only ", "may only ", "at least one ", "at most ", " should be "}
+	obligations = []string{" must ", " need to ", " needs to ", " has to ", " have to ", " required", " requires ", "mandatory", "can only ", "may only ", "at least one ", "at most ", " should be ", "mutually exclusive", "incompatible", "exceed"}
 	comparisons = []string{" is after ", " is before ", " is greater than ", " is less than ", " is larger than ", " is smaller than ", " is later than ", " is earlier than ", " is longer than ", " is higher than ", " is lower than ", " is equal to ", " is the same as ", " are the same"}
 	copulas     = phrases.Words("is", "are", "was", "were", "been", "be", "being", "currently", "now", "already")
 	deadStates  = phrases.Words(
 		"disabled", "deactivated", "read-only", "suspended", "archived", "locked", "frozen", "expired", "revoked", "missing", "empty", "closed", "ended", "blocked",
 		"terminated", "offline", "exhausted", "incomplete", "ambiguous", "unverified", "unpaid", "invalid", "unknown", "unavailable", "unreachable", "unsupported", "full",
+		"occupied", "busy", "jammed", "encrypted", "corrupt", "corrupted", "stuck", "inactive", "sold",
 	)
+	// turnedDown are participles of what somebody did to a request.
+	turnedDown = phrases.Words("declined", "rejected", "denied", "refused", "aborted", "interrupted")
+	lacks      = []string{" is no ", " are no ", " has no ", " have no ", " had no ", " with no ", " contains no ", " and no ", " no longer ", " was no "}
+	// given end "no password was supplied".
+	given  = []string{" supplied", " provided", " given", " specified", " configured", " selected", " passed", " attached", " set up"}
 	advice = []string{
 		"please ", "use ", "try ", "check ", "select ", "provide ", "specify ", "make sure ", "ensure ", "double check ", "enable ", "run ", "set ", "contact ", "verify ", "consider ",
-		"did you mean", "available ", "valid ", "allowed ", "supported ", "choose ", "call ", "start ", "log in", "sign in", "you can ", "you must ", "you need ", "you may need ",
+		"did you mean", "available ", "valid ", "allowed ", "supported ", "choose ", "call ", "start ", "stop ", "see ", "pick ", "wait ", "add ", "first ", "log in", "sign in", "you can ", "you must ", "you need ", "you may need ",
 	}
 	// summons open a sentence that is all of an answer and sends the caller elsewhere first.
 	summons = []string{
@@ -60,7 +70,7 @@ var (
 var tellers = phrases.Words(
 	"ask", "answer", "chat", "question", "explain", "agent", "task", "think", "weather", "forecast", "status", "state", "is", "has", "compare", "describe", "tell", "health", "monitor",
 	"info", "define", "dictionary", "translate", "classify", "sentiment", "detect", "advise", "recommend", "suggest", "generate", "write", "draft", "compose", "rewrite", "llm",
-	"assistant", "delegate", "handoff", "research", "reason", "predict", "diff", "ocr", "transcribe", "speech", "caption", "vision", "report", "calculate", "calculator", "echo", "say", "joke", "quote",
+	"assistant", "research", "reason", "predict", "diff", "ocr", "transcribe", "speech", "caption", "vision", "report", "calculate", "calculator", "echo", "say", "joke", "quote",
 )
 
 // unmetCondition: a short answer denies, demands or deplores something of what the call
@@ -81,12 +91,12 @@ func unmetCondition(v *view, t *text) (finding, bool) {
 		return v.signedDenial(t, l)
 	}
 	said, more := firstSentence(l.low())
-	does, links := clauseOf(said), v.linksOf(said)
+	does, links := v.clauseOf(said), v.linksOf(said)
 	bare := strings.TrimLeft(said, "*_`\"'#> ")
 	if reportsDone(bare) {
 		return finding{}, false
 	}
-	advised := phrases.StartsAny(more, advice) || phrases.StartsAny(t.at(1).low(), advice)
+	advised := phrases.StartsAny(more, advice) || phrases.StartsAny(t.at(1).low(), advice) || strings.Contains(said, ", please ")
 	tells := phrases.HasAny(v.ask.names, tellers) || phrases.HasAny(v.ask.names, inspectors)
 	met := false
 	switch {
@@ -95,14 +105,18 @@ func unmetCondition(v *view, t *text) (finding, bool) {
 	case does&misses != 0:
 		met = !v.ask.reads || links&(toIdentity|toTool) != 0
 	case tells:
-		met = links&toIdentity != 0 && links&toMember != 0 && does != 0 && advised
+		met = links&toIdentity != 0 && does != 0 && advised
 	case absent(said):
 		met = links&toIdentity != 0 && !strings.HasPrefix(said, "no match") && !strings.HasPrefix(said, "no result")
+	case strings.Contains(said, "no ") && phrases.ContainsAny(said, given):
+		met = t.total <= 2
 	case v.ask.reads:
-		met = (t.total <= 2 || links&toTool != 0) && (does&(denies|obliges|suffers) != 0 && (links&toIdentity != 0 && links&toMember != 0 || links&toTool != 0 || advised && links != 0) ||
+		met = (t.total <= 2 || links&toTool != 0) && (does&obliges != 0 && links&toParameter != 0 && t.total == 1 || does&(denies|obliges|suffers) != 0 && (links&toIdentity != 0 && links&toMember != 0 || links&toTool != 0 || advised && links != 0) ||
 			does&orders != 0 && links&toMember != 0 || does&suffers != 0 && advised || does&obliges != 0 && links&toCaller != 0 && comesFirst(said))
+	case does&(denies|obliges|suffers|limits) != 0:
+		met = links != 0 || advised || phrases.HasAny(v.ask.names, actors) || t.reply
 	default:
-		met = does&(denies|obliges|suffers) != 0 && (links != 0 || advised) || does&orders != 0 && links&toMember != 0
+		met = does&orders != 0 && links&(toMember|toParameter) != 0
 	}
 	if !met {
 		return finding{}, false
@@ -144,8 +158,11 @@ func reportsDone(s string) bool {
 }
 
 // clauseOf tells what a sentence in lower case does.
-func clauseOf(s string) (c clause) {
-	if strings.Contains(s, " not ") || strings.Contains(s, "n't ") || strings.Contains(s, "cannot ") || strings.HasPrefix(s, "no ") || strings.Contains(s, " no ") || strings.HasPrefix(s, "neither ") {
+func (v *view) clauseOf(s string) (c clause) {
+	if strings.HasPrefix(s, "only ") {
+		c |= limits
+	}
+	if strings.Contains(s, " not ") || strings.Contains(s, "n't ") || strings.Contains(s, "cannot ") || strings.HasPrefix(s, "no ") || strings.HasPrefix(s, "neither ") || phrases.ContainsAny(s, lacks) {
 		c |= denies
 	}
 	if phrases.ContainsAny(s, obligations) {
@@ -157,13 +174,13 @@ func clauseOf(s string) (c clause) {
 	if strings.HasPrefix(s, "expected ") && phrases.ContainsAny(s, []string{" but ", " got ", " found ", " received ", ", not "}) {
 		c |= misses
 	}
-	if strings.Contains(s, " already been ") {
+	if strings.Contains(s, " already been ") || strings.Contains(s, " already being ") {
 		c |= suffers
 	}
 	before := ""
 	for w := range strings.FieldsSeq(s) {
 		w = strings.Trim(w, "\"'`,:.*()[]")
-		if deadStates[w] && copulas[before] {
+		if deadStates[w] && copulas[before] || turnedDown[w] && !v.ask.does(w) {
 			c |= suffers
 		}
 		before = w
@@ -193,6 +210,14 @@ func (v *view) linksOf(low string) (found link) {
 	own = own[strings.LastIndex(own, "__")+1:]
 	if phrases.ContainsAny(low, selfWords) || len(own) > 5 && strings.Contains(low, strings.ToLower(strings.Trim(own, "_"))) {
 		found |= toTool
+	}
+	for w := range strings.FieldsSeq(low) {
+		if w = strings.Trim(w, "\"'`,.:;()[]"); strings.IndexByte(w, '_') > 1 && phrases.NameLen(w) == len(w) && !strings.HasSuffix(w, "_") {
+			found |= toParameter
+		}
+	}
+	if name, _, ok := strings.Cut(low, " "); ok && len(name) > 4 && slices.Contains(v.ask.names, name) {
+		found |= toTool // "Batch requests cannot exceed 50"
 	}
 	d := &v.scratch.input
 	if !d.OK() {
@@ -264,7 +289,7 @@ func (v *view) signedDenial(t *text, l *line) (finding, bool) {
 	switch {
 	case phrases.StartsAny(low, summons) && t.total == 1:
 	case phrases.StartsAny(low, lookups) && strings.ContainsAny(low, "'\"`") && v.namesWord(low):
-	case ok && !strings.Contains(who, " ") && phrases.HasWord(strings.ToLower(v.ask.command), who) && clauseOf(what)&(denies|obliges) != 0 && !phrases.ContainsAny(what, harmless):
+	case ok && !strings.Contains(who, " ") && phrases.HasWord(strings.ToLower(v.ask.command), who) && v.clauseOf(what)&(denies|obliges) != 0 && !phrases.ContainsAny(what, harmless):
 	default:
 		return finding{}, false
 	}

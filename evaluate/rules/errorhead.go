@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"strings"
 
 	"memoryd"
@@ -52,6 +53,12 @@ func (v *view) headsError(t *text, first, low string) bool {
 	if errortext.Heads(low) || errortext.HeadsShortly(low) && (t.total <= 2 || errortext.Heads(t.at(1).low())) {
 		return true
 	}
+	if strings.HasPrefix(first, "**") && strings.HasSuffix(first, "**") && t.short(8, 800) && errortext.HeadsShortly(strings.Trim(low, "* ")) {
+		return true // a bold heading
+	}
+	if t.total <= 2 && v.stepFailed(low) {
+		return true
+	}
 	if t.total <= 2 && (!v.ask.reads || t.total == 1 && v.ask.command == "") && (v.said(low) || closesPlainly(low) || logged(low) && errortext.Heads(strings.TrimLeft(low, "0123456789-/:.,+tz[] "))) {
 		return true
 	}
@@ -61,8 +68,29 @@ func (v *view) headsError(t *text, first, low string) bool {
 	if own, rest, ok := strings.Cut(low, " "); ok && !v.ask.reads && v.ask.isNamed(own) && (errortext.Heads(rest) || strings.HasPrefix(rest, "fail ")) {
 		return true
 	}
-	mayQualify := !v.ask.reads || v.ask.command == "" && t.short(2, 400) && !v.ask.troubled
+	advised := len(t.lines) > 1 && t.short(8, 800) && phrases.StartsAny(t.at(1).low(), advice)
+	mayQualify := !v.ask.reads || v.ask.command == "" && (t.short(2, 400) || advised) && !v.ask.troubled
 	return mayQualify && errortext.HeadsQualified(errortext.Strip(low))
+}
+
+// stepFailed recognises the wrapped error of a step that the tool is named for: "create
+// alert rule: invalid duration ...", "fetching settings: connection refused".
+func (v *view) stepFailed(low string) bool {
+	step, what, ok := strings.Cut(low, ": ")
+	if !ok || len(step) > 60 || strings.ContainsAny(step, "\"'`=,;()[]{}<>") || !errortext.Heads(what) && !errortext.HeadsReply(what) && !closesPlainly(what) {
+		return false
+	}
+	words := strings.Fields(step)
+	if len(words) > 1 && len(words) < 6 && strings.HasSuffix(words[0], "ing") && !v.ask.reads {
+		return true
+	}
+	known := 0
+	for _, w := range words {
+		if slices.Contains(v.ask.names, w) {
+			known++
+		}
+	}
+	return known > 1 && known*2 >= len(words)
 }
 
 // numberedMessage recognises the reply of an instrument or driver that is but a

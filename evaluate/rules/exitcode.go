@@ -17,7 +17,7 @@ var exitPhrases = []string{
 // how the command says no.
 func exitCode(v *view, t *text) (finding, bool) {
 	code, known := exitStatus(t)
-	if !known || code == 0 || v.ask.reads && t.logs() {
+	if !known || code == 0 || v.ask.reads && v.logs(t) {
 		return finding{}, false
 	}
 	return exitFinding(v, t, code), true

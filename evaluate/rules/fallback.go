@@ -20,6 +20,10 @@ var actors = phrases.Words(
 	"restart", "rollback", "revoke", "grant", "drop", "truncate", "replace", "patch", "mark", "reply", "share", "print", "toggle", "pause", "resume", "transition", "attach",
 	"detach", "link", "unlink", "connect", "disconnect", "confirm", "pay", "charge", "approve", "capture", "refund", "book", "reserve", "buy", "purchase", "import", "migrate",
 	"enroll", "forward", "dispatch", "activate", "deactivate", "refresh", "rotate", "reboot", "boot", "shutdown", "mute", "unmute", "follow", "unfollow", "star", "fork", "clone",
+	"tap", "swipe", "drag", "handle", "accept", "dismiss", "decline", "reject", "resize", "crop", "convert", "transform", "compress", "render", "train", "release", "handoff", "escalate",
+	"vote", "comment", "react", "checkout", "renew", "extend", "change", "adjust", "swap", "withdraw", "deposit", "trade", "sell", "bid", "sign", "encrypt", "decrypt", "mount",
+	"unmount", "format", "provision", "allocate", "evict", "drain", "backup", "store", "reindex", "flush", "purge", "enqueue", "emit", "arm", "disarm", "dim", "raise", "lower",
+	"park", "drive", "land", "takeoff", "calibrate", "pick", "place", "expand", "split", "undo", "redo", "abort", "finish", "start", "begin", "hire", "order", "redeem",
 )
 
 // inspectors are words of names of tools whose findings are their result.

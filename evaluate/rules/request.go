@@ -62,6 +62,33 @@ func (r *request) read(c *memoryd.Call, room *doc, parser *syntax.Parser) {
 // isNamed reports whether a tool's name begins with a word, as that of a program does.
 func (r *request) isNamed(word string) bool { return len(r.names) > 0 && r.names[0] == word }
 
+// renderers are words of names of tools that give back what they get, in other words.
+var renderers = phrases.Words("translate", "translation", "translator", "transliterate", "paraphrase", "rephrase")
+
+// renders reports whether the output is, by its length, a text of the input in another
+// language or in other words.
+func (v *view) renders() bool {
+	if !phrases.HasAny(v.ask.names, renderers) || v.body.OK() || v.out.total == 0 || strings.HasPrefix(v.out.full, "<") {
+		return false
+	}
+	longest := 0
+	for s := range strings.SplitSeq(v.ask.text, "\n") {
+		longest = max(longest, len(s))
+	}
+	return longest > 6 && len(v.out.full)*5 >= longest*2 && len(v.out.full)*2 <= longest*5
+}
+
+// does reports whether a word of the tool's name is the verb of a participle.
+func (r *request) does(participle string) bool {
+	stem := strings.TrimSuffix(participle, "ed")
+	for _, w := range r.names {
+		if len(w) > 3 && (strings.HasPrefix(participle, w) || strings.HasPrefix(w, stem)) {
+			return true
+		}
+	}
+	return false
+}
+
 // shellNames are words of tool names that run commands; codeNames of tools that
 // run programs in another language.
 var shellNames = phrases.Words(
@@ -73,7 +100,7 @@ var readerNames = phrases.Words(
 	"read", "reader", "view", "viewer", "open", "fetch", "fetcher", "get", "search", "searcher", "grep", "find",
 	"finder", "list", "ls", "cat", "show", "scrape", "scraper", "browse", "browser", "crawl", "crawler", "navigate",
 	"page", "html", "markdown", "content", "contents", "extract", "lookup", "retrieve", "query", "wikipedia", "news",
-	"web", "head", "tail", "log", "logs", "snapshot", "goto", "scroll", "download", "transcript", "summarize", "summarise", "summary", "translate", "transcribe", "explain", "ocr", "consume", "consumer", "receive", "peek", "dequeue",
+	"web", "head", "tail", "log", "logs", "snapshot", "goto", "scroll", "download", "transcript", "summarize", "summarise", "summary", "translate", "transcribe", "explain", "ocr", "consume", "consumer", "receive", "peek", "dequeue", "trace", "traces", "history", "journal", "console", "stdout",
 )
 
 // troubleWords in a request mean that it may be about errors.

@@ -74,7 +74,10 @@ func errorSentence(v *view, t *text) (finding, bool) {
 	}
 	acts := t.reply || phrases.HasAny(v.ask.names, actors)
 	complaint, complains := first.find(hasComplaint, complaints)
-	complains = complains && (!v.ask.reads || strings.Index(first.low(), complaint) < 70)
+	if complains && v.ask.reads {
+		said, _ := firstSentence(first.low())
+		complains = strings.Index(first.low(), complaint) < 70 && strings.Contains(said, strings.TrimRight(complaint, ". "))
+	}
 	if complains && phrases.HasAny(v.ask.names, inspectors) && phrases.ContainsAny(complaint, judgements) {
 		return half("error-sentence", first.s, "it may be what it was asked to find"), true
 	}

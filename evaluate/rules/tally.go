@@ -57,6 +57,10 @@ func tally(low string) (good, bad int) {
 				continue
 			}
 		}
+		if i > 0 && goodCounts[words[i-1]] { // imported 98 rows
+			good, bad = count(words[i-1], n, good, bad)
+			continue
+		}
 		if i > 0 && words[i-1] == "of" || i > 1 && words[i-2] == "of" && words[i-1] == "the" {
 			continue // how many there were
 		}

@@ -209,6 +209,9 @@ func logged(s string) bool {
 	if len(s) > 8 && strings.IndexByte("IWEF", s[0]) >= 0 && phrases.IsDigit(s[1]) && s[5] == ' ' && s[8] == ':' { // E0502 10:00:01
 		return true
 	}
+	if len(s) > 12 && s[3] == ' ' && s[6] == ' ' && s[9] == ':' && phrases.IsDigit(s[5]) && phrases.IsDigit(s[8]) { // May 02 10:00:00
+		return true
+	}
 	digits, marks := 0, 0
 	for i := range min(len(s), 12) {
 		switch c := s[i]; {

@@ -8,6 +8,7 @@ import (
 
 	"memoryd"
 	"memoryd/internal/loosejson"
+	"memoryd/internal/phrases"
 	"memoryd/internal/textsafe"
 )
 
@@ -69,7 +70,15 @@ func (v *view) echoes(fragment string) bool {
 // the tool hands over other people's text, and there is more than a message of
 // it.
 func (v *view) quotes(t *text) bool {
-	return v.ask.reads && (!t.short(8, 900) || t.listed() || t.logs() && !v.concludes(t)) || v.ask.troubled && v.ask.reads && !t.short(1, 300)
+	return v.ask.reads && (!t.short(8, 900) || t.listed() || v.logs(t) && !v.concludes(t)) || v.ask.troubled && v.ask.reads && !t.short(1, 300)
+}
+
+// logNames are words of names of tools whose output is a log.
+var logNames = phrases.Words("log", "logs", "trace", "traces", "journal", "history")
+
+// logs reports whether the text is lines of a log, or what a tool for logs returned.
+func (v *view) logs(t *text) bool {
+	return t.logs() || t.total > 2 && v.ask.command == "" && phrases.HasAny(v.ask.names, logNames)
 }
 
 // concludes reports whether the lines of a log are those of a command's own errors, and

@@ -137,7 +137,7 @@ func afterError(rest string) bool {
 		return true
 	case c == '.':
 		return len(rest) == 1 || rest[1] == ' ' || rest[1] == '.'
-	case c != ' ' && c != '\t' && c != '-':
+	case c != ' ' && c != '\t' && c != '-', c == '-' && len(rest) > 1 && phrases.IsAlpha(rest[1]): // error-icon
 		return false
 	}
 	column := strings.HasPrefix(rest, "  ")

@@ -33,7 +33,8 @@ type Reply struct {
 	Severe    int32   // lists remarks on the request, errors among them
 	Nothing   int32   // is a word for finding nothing
 	Failed    int32   // holds what failed, each with its reason
-	Undone    int32   // is alone and says that something was not done: {"routed": false}
+	Undone    int32   // says that something was not done: {"routed": false}
+	Reason    int32   // says why: {"drop_reason": "..."}
 	Payloads  []int32 // hold the result
 	Envelopes []int32 // hold metadata about the call
 	Good      bool    // a member says that it succeeded
@@ -115,8 +116,10 @@ func (r *Reply) member(c int32, ro role) {
 		} else if r.Doc.Nodes[c].Kind == loosejson.Object && strings.HasSuffix(key, "status") {
 			r.Envelopes = append(r.Envelopes, c) // requestStatus
 			return
-		} else if n := &r.Doc.Nodes[c]; r.Members == 1 && n.Kind == loosejson.False && strings.HasSuffix(n.Key, "ed") {
+		} else if n := &r.Doc.Nodes[c]; n.Kind == loosejson.False && (strings.HasSuffix(n.Key, "ed") || strings.HasSuffix(n.Key, "sent")) {
 			r.Undone = c
+		} else if strings.HasSuffix(key, "reason") && r.Doc.Truthy(c) {
+			r.Reason = c
 		}
 		if n := &r.Doc.Nodes[c]; n.Kind == loosejson.Object && strings.HasSuffix(key, "error") && r.Doc.Truthy(c) {
 			r.Last = c

@@ -34,7 +34,7 @@ const (
 var roleNames = map[role]string{
 	roleCount: "total count totalresults totalcount numresults page limit offset query took nextpage hasmore size start pagesize nexttoken",
 	roleError: "erro erros erreur erreurs errores fehler errore errori fout error errors err exception errormessage errormsg errmsg fault faultstring traceback errordescription " +
-		"errordetail errordetails errortype errorinfo errortext errorreason errorstring errorsummary errortitle errordata errorcause errorcauses errorcontext toolerror errormessages errorlist errmessage functionerror executionerror runtimeerror " +
+		"errordetail errordetails errortype errorinfo errinfo errdetails errortext errorreason errorstring errorsummary errortitle errordata errorcause errorcauses errorcontext toolerror errormessages errorlist errmessage functionerror executionerror runtimeerror " +
 		"servererror clienterror apierror requesterror validationerror parseerror syntaxerror queryerror",
 	roleFailed:  "iserror failed haserror haserrors failure timedout",
 	roleSuccess: "sucesso exito erfolg succes success ok succeeded successful issuccess issuccessful",
