@@ -38,6 +38,7 @@ var clauseWords = []string{
 	"disabled", "deactivated", "read-only", "suspended", "archived", "locked", "frozen", "expired", "revoked", "missing", "empty", "closed", "ended", "already been ",
 	"expected ", "blocked", "terminated", "offline", "exhausted", "incomplete", "ambiguous", "unverified", "unpaid", " is after ", " is before ", " than ", " same as ", "equal to ",
 	"no ", "neither ", " only ", "only ", "please ", "mutually exclusive", "incompatible", "exceed", "occupied", "busy", "jammed", "encrypted", "corrupt", " stuck", "inactive", "sold out",
+	"out of range", "out of bounds", "above the ", "below the ", "conflict", "overlap", "limit reached", "does not fit",
 	"declined", "rejected", "denied", "refused", "aborted", "interrupted", "already being ", "is full", "unavailable", "unreachable", "unsupported",
 }
 
@@ -51,8 +52,10 @@ var (
 		"occupied", "busy", "jammed", "encrypted", "corrupt", "corrupted", "stuck", "inactive", "sold",
 	)
 	// turnedDown are participles of what somebody did to a request.
-	turnedDown = phrases.Words("declined", "rejected", "denied", "refused", "aborted", "interrupted")
+	turnedDown = phrases.Words("declined", "rejected", "denied", "refused", "aborted", "interrupted", "blocked", "prohibited", "prevented")
 	lacks      = []string{" is no ", " are no ", " has no ", " have no ", " had no ", " with no ", " contains no ", " and no ", " no longer ", " was no "}
+	// bounds are what a value broke.
+	bounds = []string{" out of range", " out of bounds", "above the allowed", "above the maximum", "above the limit", "below the minimum", "below the allowed", " conflicts with ", " overlaps with ", "limit reached"}
 	// given end "no password was supplied".
 	given  = []string{" supplied", " provided", " given", " specified", " configured", " selected", " passed", " attached", " set up"}
 	advice = []string{
@@ -70,7 +73,7 @@ var (
 var tellers = phrases.Words(
 	"ask", "answer", "chat", "question", "explain", "agent", "task", "think", "weather", "forecast", "status", "state", "is", "has", "compare", "describe", "tell", "health", "monitor",
 	"info", "define", "dictionary", "translate", "classify", "sentiment", "detect", "advise", "recommend", "suggest", "generate", "write", "draft", "compose", "rewrite", "llm",
-	"assistant", "research", "reason", "predict", "diff", "ocr", "transcribe", "speech", "caption", "vision", "report", "calculate", "calculator", "echo", "say", "joke", "quote",
+	"assistant", "research", "reason", "predict", "diff", "ocr", "transcribe", "speech", "caption", "vision", "report", "calculate", "calculator", "say", "joke", "quote",
 )
 
 // unmetCondition: a short answer denies, demands or deplores something of what the call
@@ -106,10 +109,10 @@ func unmetCondition(v *view, t *text) (finding, bool) {
 		met = !v.ask.reads || links&(toIdentity|toTool) != 0
 	case tells:
 		met = links&toIdentity != 0 && does != 0 && advised
-	case absent(said):
-		met = links&toIdentity != 0 && !strings.HasPrefix(said, "no match") && !strings.HasPrefix(said, "no result")
 	case strings.Contains(said, "no ") && phrases.ContainsAny(said, given):
 		met = t.total <= 2
+	case absent(said):
+		met = links&toIdentity != 0 && !strings.HasPrefix(said, "no match") && !strings.HasPrefix(said, "no result")
 	case v.ask.reads:
 		met = (t.total <= 2 || links&toTool != 0) && (does&obliges != 0 && links&toParameter != 0 && t.total == 1 || does&(denies|obliges|suffers) != 0 && (links&toIdentity != 0 && links&toMember != 0 || links&toTool != 0 || advised && links != 0) ||
 			does&orders != 0 && links&toMember != 0 || does&suffers != 0 && advised || does&obliges != 0 && links&toCaller != 0 && comesFirst(said))
@@ -151,7 +154,7 @@ func reportsDone(s string) bool {
 	switch word {
 	case "ok", "done", "sent", "set", "put", "wrote", "built", "made", "ran", "found":
 		return true
-	case "expected", "need", "failed", "rejected", "denied", "refused", "expired", "required", "unsupported", "disabled", "exceeded":
+	case "expected", "need", "failed", "rejected", "denied", "refused", "expired", "required", "unsupported", "disabled", "exceeded", "blocked", "prevented", "prohibited", "aborted", "declined", "interrupted":
 		return false
 	}
 	return len(word) > 4 && strings.HasSuffix(word, "ed")
@@ -167,6 +170,9 @@ func (v *view) clauseOf(s string) (c clause) {
 	}
 	if phrases.ContainsAny(s, obligations) {
 		c |= obliges
+	}
+	if phrases.ContainsAny(s, bounds) {
+		c |= suffers
 	}
 	if phrases.ContainsAny(s, comparisons) {
 		c |= orders
@@ -275,7 +281,7 @@ func identifies(key, val string) bool {
 			return true
 		}
 	}
-	return !strings.Contains(val, " ") && strings.ContainsAny(val, "0123456789/_.#")
+	return !strings.Contains(val, " ") && strings.ContainsAny(val, "0123456789/_.#:")
 }
 
 // signedDenial: one line of a command that begins with a word of the command line, and
@@ -299,7 +305,7 @@ func (v *view) signedDenial(t *text, l *line) (finding, bool) {
 // namesWord reports whether a line in lower case holds, in quotation marks, a word of the
 // command line.
 func (v *view) namesWord(low string) bool {
-	for _, w := range strings.Fields(strings.ToLower(v.ask.command)) {
+	for w := range strings.FieldsSeq(strings.ToLower(v.ask.command)) {
 		if w = strings.Trim(w, "'\"`"); len(w) > 3 && w[0] != '-' {
 			if i := strings.Index(low, w); i > 0 && strings.LastIndexAny(low[:i], "'\"`") >= 0 {
 				return true

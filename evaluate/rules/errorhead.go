@@ -16,7 +16,7 @@ func errorHeading(v *view, t *text) (finding, bool) {
 		first = t.at(1) // after a preface such as "Output of the command:" or "### Result"
 	}
 	low := first.low()
-	if crossed(first) && !v.ask.reads && t.short(4, 1000) {
+	if (crossed(first) && !v.ask.reads || strings.HasPrefix(first.s, "❌") && first.has(hasComplaintWord) && t.short(2, 300)) && t.short(4, 1000) {
 		return fails("error-heading", first.s, "it is marked as failed, and complains").unsure(), true
 	}
 	if !v.headsError(t, first.s, low) && (!t.reply || !errortext.HeadsReply(low)) || !t.short(40, 6000) && !opensReport(low) || v.echoes(first.s) {

@@ -144,7 +144,7 @@ func httpStatus(v *view, t *text) (finding, bool) {
 	if _, more := leadingStatus(t.at(1).low()); more && v.ask.reads {
 		return finding{}, false // a table of statuses
 	}
-	if code, ok := leadingStatus(first.low()); ok && !v.echoes(first.s) && !(v.ask.reads && defines(first.low())) {
+	if code, ok := leadingStatus(first.low()); ok && !v.echoes(first.s) && (!v.ask.reads || !defines(first.low())) {
 		f := fails("http-status", first.s, "it reports HTTP status "+code)
 		f.sure = t.short(20, 3000)
 		return f, true
@@ -287,7 +287,7 @@ var sqlPhrases = []string{
 // sqlError: the message stands in one of the first two lines or the last one of
 // a text that is no listing.
 func sqlError(v *view, t *text) (finding, bool) {
-	if t.total > 25 || v.quotes(t) && v.ask.troubled {
+	if t.total > 25 || v.quotes(t) && v.ask.troubled || v.tabulated(t) {
 		return finding{}, false
 	}
 	for i := range t.lines {
@@ -307,6 +307,23 @@ func sqlError(v *view, t *text) (finding, bool) {
 		return fails("sql-error", l.s, "the database rejected the statement"), true
 	}
 	return finding{}, false
+}
+
+// tabulated reports whether the first line is the head of a table: names that all stand in
+// the request. Below it are rows.
+func (v *view) tabulated(t *text) bool {
+	head := t.first().low()
+	if len(t.lines) < 2 || len(head) > 200 || strings.ContainsAny(head, ":.!") {
+		return false
+	}
+	names := strings.FieldsFunc(head, func(r rune) bool { return !phrases.IsASCII(string(r)) || !phrases.IsWord(byte(r)) })
+	asked := strings.ToLower(v.ask.text)
+	for _, n := range names {
+		if !phrases.HasWord(asked, n) {
+			return false
+		}
+	}
+	return len(names) > 0
 }
 
 // isEngineError recognises "ERROR 1064 (42000): …", "Msg 8134, Level 16, …" and `near "x": syntax error`.

@@ -69,15 +69,23 @@ func errorSentence(v *view, t *text) (finding, bool) {
 	if !first.has(hasComplaint | hasSoftComplaint | hasDemand | hasDoubt) {
 		return finding{}, false
 	}
+	said := mainSentence(first.low())
+	narrates := phrases.HasAny(v.ask.names, tellers) || phrases.HasAny(v.ask.names, narrators)
+	if strings.Contains(said, "warning: ") && t.total > 1 {
+		return finding{}, false
+	}
 	if first.has(hasHedge) || v.ask.reads && v.ask.troubled {
 		return half("error-sentence", first.s, "it complains, and goes on, or tells of what was asked"), first.has(hasComplaint)
 	}
 	acts := t.reply || phrases.HasAny(v.ask.names, actors)
 	complaint, complains := first.find(hasComplaint, complaints)
-	if complains && v.ask.reads {
-		said, _ := firstSentence(first.low())
-		complains = strings.Index(first.low(), complaint) < 70 && strings.Contains(said, strings.TrimRight(complaint, ". "))
+	if complains && !strings.Contains(said, strings.TrimRight(complaint, ". ")) && v.clauseOf(said) == 0 && !errortext.Troubled(said) {
+		return half("error-sentence", first.s, "it complains of something beside what it tells"), true
 	}
+	if complains && narrates && !addressesCaller(said) && v.linksOf(said)&(toIdentity|toMember) == 0 && len(said) > 60 {
+		return half("error-sentence", first.s, "it complains, or tells of what was"), true
+	}
+	complains = complains && (!v.ask.reads || strings.Index(first.low(), complaint) < 70)
 	if complains && phrases.HasAny(v.ask.names, inspectors) && phrases.ContainsAny(complaint, judgements) {
 		return half("error-sentence", first.s, "it may be what it was asked to find"), true
 	}
@@ -96,6 +104,25 @@ func errorSentence(v *view, t *text) (finding, bool) {
 		return half("error-sentence", first.s, "a short answer that may be a complaint"), true
 	}
 	return finding{}, false
+}
+
+// narrators are words of names of tools that tell of what they read or did.
+var narrators = phrases.Words("summarize", "summarise", "summary", "subagent", "agents", "rag", "analyze", "analyse", "analyzer", "insights", "digest", "brief", "extract")
+
+// mainSentence is the first sentence of a line in lower case that says something.
+func mainSentence(low string) string {
+	for {
+		said, rest, more := strings.Cut(low, ". ")
+		if !more || strings.Count(said, " ") > 1 && !strings.HasSuffix(said, ".") {
+			return said
+		}
+		low = rest // "Sorry. ...", "Powering on ... ..."
+	}
+}
+
+// addressesCaller reports whether a sentence speaks of the request.
+func addressesCaller(said string) bool {
+	return phrases.HasWord(said, "you") || phrases.HasWord(said, "your") || phrases.HasWord(said, "request") || strings.HasPrefix(said, "please")
 }
 
 // judgements are complaints that an examination comes to.

@@ -22,8 +22,11 @@ func tallied(v *view, t *text) (finding, bool) {
 	if v.ask.reads || v.ask.command != "" || !t.short(12, 1500) || phrases.HasAny(v.ask.names, inspectors) || phrases.HasAny(v.ask.names, tellers) {
 		return finding{}, false
 	}
+	if good, bad := tallyLines(t); bad > 0 && good > 0 {
+		return half("tallied", t.last().s, "it counts failures beside successes"), true
+	}
 	for _, l := range [...]*line{t.first(), t.last()} {
-		if strings.IndexAny(l.s, "0123456789") < 0 || len(l.s) > 200 {
+		if !strings.ContainsAny(l.s, "0123456789") || len(l.s) > 200 {
 			continue
 		}
 		good, bad := tally(l.low())
@@ -35,6 +38,28 @@ func tallied(v *view, t *text) (finding, bool) {
 		}
 	}
 	return finding{}, false
+}
+
+// tallyLines adds up lines such as "Successfully deleted: 2 messages" and "Failed to delete: 1".
+func tallyLines(t *text) (good, bad int) {
+	if t.total < 2 {
+		return 0, 0
+	}
+	for i := range t.lines {
+		label, value, ok := strings.Cut(t.lines[i].low(), ": ")
+		digits := value[:len(value)-len(strings.TrimLeft(value, "0123456789"))]
+		n, err := strconv.Atoi(digits)
+		if !ok || err != nil || len(label) > 40 {
+			continue
+		}
+		switch word := label[:phrases.NameLen(label)]; {
+		case badCounts[word]:
+			bad += n
+		case goodCounts[word]:
+			good += n
+		}
+	}
+	return good, bad
 }
 
 var testers = phrases.Words("test", "tests", "tester", "spec", "jest", "pytest")
