@@ -153,7 +153,7 @@ func bodyObject(v *view, d *doc, i int32, depth int) (finding, bool) {
 	case r.Warning != 0:
 		return half("body-warning", d.Words(r.Warning), "the result carries a warning"), true
 	}
-	if f, ok := r.counted(v); ok {
+	if f, ok := r.counted(v, i); ok {
 		return f, true
 	}
 	if f, ok := r.classed(v, i); ok {
@@ -184,11 +184,15 @@ func (r *reply) coded(i int32) (finding, bool) {
 }
 
 // counted judges a reply that counts what was done and what failed.
-func (r *reply) counted(v *view) (finding, bool) {
-	if r.Failures == 0 || !r.Counted || v.ask.reads || r.Record || r.IsRecord() || phrases.HasAny(v.ask.names, inspectors) {
+func (r *reply) counted(v *view, i int32) (finding, bool) {
+	if v.ask.reads || r.Record || r.IsRecord() || phrases.HasAny(v.ask.names, inspectors) {
 		return finding{}, false
 	}
-	if r.Successes == 0 && !phrases.HasAny(v.ask.names, testers) {
+	done, failed, said := r.Tally(i)
+	if failed == 0 || !said {
+		return finding{}, false
+	}
+	if done == 0 && !phrases.HasAny(v.ask.names, testers) {
 		return fails("body-mixed", r.Said(), "it counts failures only").unsure(), true
 	}
 	return half("body-mixed", r.Said(), "it counts failures beside successes"), true

@@ -39,8 +39,11 @@ func errorHeading(v *view, t *text) (finding, bool) {
 
 // crossed reports whether a line has the mark of a failure before a complaint.
 func crossed(l *line) bool {
-	for _, mark := range []string{"X ", "✗ ", "✘ ", "✖ ", "✕ ", "× ", "❌ ", "[✗] ", "[x] "} {
-		if rest, ok := strings.CutPrefix(l.low(), strings.ToLower(mark)); ok {
+	if l.s == "" || strings.IndexByte("Xx[\xe2\xc3", l.s[0]) < 0 {
+		return false
+	}
+	for _, mark := range []string{"x ", "✗ ", "✘ ", "✖ ", "✕ ", "× ", "❌ ", "[✗] ", "[x] "} {
+		if rest, ok := strings.CutPrefix(l.low(), mark); ok {
 			return (strings.HasPrefix(rest, "no ") || l.has(hasComplaint|hasSoftComplaint|hasDemand) || strings.Contains(l.low(), " not ")) && !l.relieved()
 		}
 	}

@@ -287,7 +287,7 @@ var sqlPhrases = []string{
 // sqlError: the message stands in one of the first two lines or the last one of
 // a text that is no listing.
 func sqlError(v *view, t *text) (finding, bool) {
-	if t.total > 25 || v.quotes(t) && v.ask.troubled || v.tabulated(t) {
+	if t.total > 25 || v.quotes(t) && v.ask.troubled {
 		return finding{}, false
 	}
 	for i := range t.lines {
@@ -303,6 +303,9 @@ func sqlError(v *view, t *text) (finding, bool) {
 			if !isEngineError(l.low()) {
 				continue
 			}
+		}
+		if v.tabulated(t) {
+			break
 		}
 		return fails("sql-error", l.s, "the database rejected the statement"), true
 	}

@@ -79,7 +79,7 @@ func errorSentence(v *view, t *text) (finding, bool) {
 	}
 	acts := t.reply || phrases.HasAny(v.ask.names, actors)
 	complaint, complains := first.find(hasComplaint, complaints)
-	if complains && !strings.Contains(said, strings.TrimRight(complaint, ". ")) && v.clauseOf(said) == 0 && !errortext.Troubled(said) {
+	if complains && !strings.Contains(said, strings.TrimRight(complaint, ". ")) && (v.ask.reads || v.clauseOf(said) == 0 && !errortext.Troubled(said)) {
 		return half("error-sentence", first.s, "it complains of something beside what it tells"), true
 	}
 	if complains && narrates && !addressesCaller(said) && v.linksOf(said)&(toIdentity|toMember) == 0 && len(said) > 60 {

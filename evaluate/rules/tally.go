@@ -19,14 +19,14 @@ var (
 // tallied: a tool that acts on many things counts in its first or last line those with
 // which it failed: all of them, or some.
 func tallied(v *view, t *text) (finding, bool) {
-	if v.ask.reads || v.ask.command != "" || !t.short(12, 1500) || phrases.HasAny(v.ask.names, inspectors) || phrases.HasAny(v.ask.names, tellers) {
+	if v.ask.reads || v.ask.command != "" || !t.short(12, 1500) || !strings.ContainsAny(t.full, "0123456789") || phrases.HasAny(v.ask.names, inspectors) || phrases.HasAny(v.ask.names, tellers) {
 		return finding{}, false
 	}
 	if good, bad := tallyLines(t); bad > 0 && good > 0 {
 		return half("tallied", t.last().s, "it counts failures beside successes"), true
 	}
 	for _, l := range [...]*line{t.first(), t.last()} {
-		if !strings.ContainsAny(l.s, "0123456789") || len(l.s) > 200 {
+		if len(l.s) > 200 || !l.has(hasComplaintWord) && !strings.Contains(l.s, " of ") {
 			continue
 		}
 		good, bad := tally(l.low())

@@ -44,19 +44,13 @@ type Reply struct {
 	Named     []int32 // those of them that are objects
 	Moments   int     // members that tell when something happened
 	Last      int32   // is an object that tells of the last error: last_payment_error
-	Failures  int     // how many things failed
-	Successes int     // how many did not; Counted says whether it tells
-	Counted   bool
-	Findings  bool // it tells what an examination found
+	Findings  bool    // it tells what an examination found
 }
 
 // ReadReply reads the object at node i.
 func ReadReply(d *Doc, i int32) Reply {
 	r := Reply{Doc: d, Members: d.Nodes[i].Count}
 	for c := d.Nodes[i].Child; c != 0; c = d.Nodes[c].Next {
-		if n := &d.Nodes[c]; n.Kind == loosejson.Number && len(n.Key) > 3 {
-			r.count(c)
-		}
 		r.member(c, roleOf(d.Nodes[c].Key))
 	}
 	return r
@@ -134,27 +128,32 @@ var (
 	failedEnds = []string{"failed", "failures", "failedcount", "failurecount", "errorcount", "rejected", "rejectedcount"}
 )
 
-// count reads a number that says how many things were done or failed.
-func (r *Reply) count(c int32) {
-	n := &r.Doc.Nodes[c]
-	if last := n.Key[len(n.Key)-1] | 0x20; last != 'd' && last != 's' && last != 't' && last != 'l' {
-		return
-	}
-	var buf keyBuffer
-	key := string(buf.normal(n.Key))
-	for _, end := range failedEnds {
-		if strings.HasSuffix(key, end) {
-			r.Failures += max(r.Doc.Number(c), 0)
-			return
+// Tally adds up the members of the object at node i that count what was done, and what was
+// not; said is false where none counts what was done.
+func (r *Reply) Tally(i int32) (done, failed int, said bool) {
+	for c := r.Doc.Nodes[i].Child; c != 0; c = r.Doc.Nodes[c].Next {
+		n := &r.Doc.Nodes[c]
+		if n.Kind != loosejson.Number || len(n.Key) < 4 {
+			continue
+		}
+		var buf keyBuffer
+		key := buf.normal(n.Key)
+		if endsIn(key, failedEnds) {
+			failed += max(r.Doc.Number(c), 0)
+		} else if endsIn(key, doneEnds) {
+			done, said = done+max(r.Doc.Number(c), 0), true
 		}
 	}
-	for _, end := range doneEnds {
-		if strings.HasSuffix(key, end) {
-			r.Successes += max(r.Doc.Number(c), 0)
-			r.Counted = true
-			return
+	return done, failed, said
+}
+
+func endsIn(key []byte, ends []string) bool {
+	for _, end := range ends {
+		if len(key) >= len(end) && string(key[len(key)-len(end):]) == end {
+			return true
 		}
 	}
+	return false
 }
 
 // flag reads a member that is true or false about the outcome.
