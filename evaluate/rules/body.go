@@ -39,6 +39,9 @@ func (r *reply) evidence(v *view) (finding, bool) {
 		if r.Doc.Nodes[member].Kind == loosejson.Array && phrases.HasAny(v.ask.names, inspectors) {
 			return finding{}, false // what it was asked to find
 		}
+		if said := strings.ToLower(r.Said()); r.Members <= 2 && phrases.HasAny(v.ask.names, finders) && phrases.StartsAny(said, []string{"no match", "no result"}) {
+			return nothingFound("its member " + key + " says that nothing was found"), true
+		}
 		f := fails("body-error", r.Said(), "its member "+key+" describes an error")
 		f.sure = r.Members <= 8 && !r.Record
 		return f, true
@@ -84,6 +87,21 @@ func structuredBody(v *view) (finding, bool) {
 	return finding{}, false
 }
 
+// embeddedBody: a structure that states a failure makes up the text but for a few words
+// before it, "binance {"code": -1013, ...}".
+func embeddedBody(v *view, t *text) (finding, bool) {
+	at := strings.IndexByte(t.full[:min(len(t.full), 80)], '{')
+	if at <= 0 || v.ask.reads || v.ask.command != "" || !t.short(30, 3000) || t.full[len(t.full)-1] != '}' {
+		return finding{}, false
+	}
+	d := parseDoc(t.full[at:])
+	if !d.OK() || d.Rest != "" {
+		return finding{}, false
+	}
+	f, ok := readReply(d, 0).evidence(v)
+	return f.unsure(), ok
+}
+
 // bodyValue judges the value at i, which stands where an outcome may stand.
 func bodyValue(v *view, d *doc, i int32, depth int) (finding, bool) {
 	if depth > maxBodyDepth {
@@ -122,7 +140,7 @@ func bodyConstructed(v *view, val string, depth int) (finding, bool) {
 // bodyObject weighs what an object says itself against what is inside.
 func bodyObject(v *view, d *doc, i int32, depth int) (finding, bool) {
 	r := readReply(d, i)
-	if r.Exit != 0 && d.Nodes[r.Exit].Kind == loosejson.Number && (!r.Record || !r.IsRecord()) {
+	if r.Exit != 0 && d.Nodes[r.Exit].Kind == loosejson.Number && (!r.Record && !v.ask.reads || !r.IsRecord()) {
 		return r.byExit(v, depth)
 	}
 	f, bad := r.evidence(v)
@@ -143,7 +161,7 @@ func bodyObject(v *view, d *doc, i int32, depth int) (finding, bool) {
 		if f, ok := itemsFinding(v, d, slices.Values(r.Named), int32(len(r.Named)), depth); ok {
 			return f, true
 		}
-	case len(r.Payloads) == 0 && !v.ask.reads && !v.ask.troubled && r.list(i) != 0:
+	case len(r.Payloads) == 0 && !v.ask.reads && !v.ask.troubled && !phrases.HasAny(v.ask.names, inspectors) && r.list(i) != 0:
 		list := r.list(i)
 		if f, ok := itemsFinding(v, d, children(d, list), d.Nodes[list].Count, depth); ok && f.rule == "body-error" && f.bad() {
 			return f.unsure(), true
@@ -164,6 +182,9 @@ func bodyObject(v *view, d *doc, i int32, depth int) (finding, bool) {
 	}
 	return r.plain(v)
 }
+
+// finders are words of names of tools that may find nothing.
+var finders = phrases.Words("search", "find", "query", "lookup", "browse", "discover")
 
 // coded judges a reply that is but a message and the name of a condition, in capitals or
 // as a code: {"code": "distance_exceeded", "message": "..."}.

@@ -37,7 +37,8 @@ var clauseWords = []string{
 	" not ", "n't ", "cannot ", "can only ", "may only ", " must ", " need to ", " needs to ", " has to ", " have to ", "require", "mandatory", "at least one ", "at most ",
 	"disabled", "deactivated", "read-only", "suspended", "archived", "locked", "frozen", "expired", "revoked", "missing", "empty", "closed", "ended", "already been ",
 	"expected ", "blocked", "terminated", "offline", "exhausted", "incomplete", "ambiguous", "unverified", "unpaid", " is after ", " is before ", " than ", " same as ", "equal to ",
-	"no ", "neither ", " only ", "only ", "please ", "mutually exclusive", "incompatible", "exceed", "occupied", "busy", "jammed", "encrypted", "corrupt", " stuck", "inactive", "sold out",
+	" failed", " too ", "out of ", " outside ", "invalid", "incorrect", "malformed", "unrecognized", "lapsed", "crashed", "stalled", "disconnected",
+	"provide ", "specify ", "no ", "neither ", " only ", "only ", "please ", "mutually exclusive", "incompatible", "exceed", "occupied", "busy", "jammed", "encrypted", "corrupt", " stuck", "inactive", "sold out",
 	"out of range", "out of bounds", "above the ", "below the ", "conflict", "overlap", "limit reached", "does not fit",
 	"declined", "rejected", "denied", "refused", "aborted", "interrupted", "already being ", "is full", "unavailable", "unreachable", "unsupported",
 }
@@ -49,22 +50,25 @@ var (
 	deadStates  = phrases.Words(
 		"disabled", "deactivated", "read-only", "suspended", "archived", "locked", "frozen", "expired", "revoked", "missing", "empty", "closed", "ended", "blocked",
 		"terminated", "offline", "exhausted", "incomplete", "ambiguous", "unverified", "unpaid", "invalid", "unknown", "unavailable", "unreachable", "unsupported", "full",
-		"occupied", "busy", "jammed", "encrypted", "corrupt", "corrupted", "stuck", "inactive", "sold",
+		"too", "occupied", "busy", "jammed", "encrypted", "corrupt", "corrupted", "stuck", "inactive", "sold",
 	)
 	// turnedDown are participles of what somebody did to a request.
-	turnedDown = phrases.Words("declined", "rejected", "denied", "refused", "aborted", "interrupted", "blocked", "prohibited", "prevented")
-	lacks      = []string{" is no ", " are no ", " has no ", " have no ", " had no ", " with no ", " contains no ", " and no ", " no longer ", " was no "}
+	turnedDown = phrases.Words("declined", "rejected", "denied", "refused", "aborted", "interrupted", "blocked", "prohibited", "prevented", "expired", "ended", "lapsed", "crashed", "stalled", "jammed", "disconnected")
+	givenAtEnd = []string{" connected|", " available|", " installed|", " configured|", " running|", " selected|", " attached|", " specified|", " provided|", " supplied|"}
+	// faulty are what a value is.
+	faulty = phrases.Words("invalid", "incorrect", "malformed", "unrecognized")
+	lacks  = []string{" is no ", " are no ", " has no ", " have no ", " had no ", " with no ", " contains no ", " and no ", " no longer ", " was no "}
 	// bounds are what a value broke.
-	bounds = []string{" out of range", " out of bounds", "above the allowed", "above the maximum", "above the limit", "below the minimum", "below the allowed", " conflicts with ", " overlaps with ", "limit reached"}
+	bounds = []string{" out of range", " out of bounds", "above the allowed", "above the maximum", "above the limit", "below the minimum", "below the allowed", " is outside ", " are outside ", " conflicts with ", " overlaps with ", "limit reached"}
 	// given end "no password was supplied".
-	given  = []string{" supplied", " provided", " given", " specified", " configured", " selected", " passed", " attached", " set up"}
+	given  = []string{" supplied", " provided", " given", " specified", " configured", " selected", " passed", " attached", " set up", " connected", " available", " installed", " running", " defined"}
 	advice = []string{
-		"please ", "use ", "try ", "check ", "select ", "provide ", "specify ", "make sure ", "ensure ", "double check ", "enable ", "run ", "set ", "contact ", "verify ", "consider ",
+		"please ", "use ", "try ", "check ", "select ", "provide ", "specify ", "inspect ", "make sure ", "ensure ", "double check ", "enable ", "run ", "set ", "contact ", "verify ", "consider ",
 		"did you mean", "available ", "valid ", "allowed ", "supported ", "choose ", "call ", "start ", "stop ", "see ", "pick ", "wait ", "add ", "first ", "log in", "sign in", "you can ", "you must ", "you need ", "you may need ",
 	}
 	// summons open a sentence that is all of an answer and sends the caller elsewhere first.
 	summons = []string{
-		"please run ", "please log", "please sign", "please provide", "please specify", "please set", "please configure", "please install", "please connect", "please enable", "please authenticate",
+		"provide ", "specify ", "please run ", "please log", "please sign", "please provide", "please specify", "please set", "please configure", "please install", "please connect", "please enable", "please authenticate",
 		"please re-authenticate", "please select", "please choose", "please enter", "please use ", "please try again", "please upgrade", "please wait", "please check ",
 	}
 )
@@ -95,29 +99,37 @@ func unmetCondition(v *view, t *text) (finding, bool) {
 	}
 	said, more := firstSentence(l.low())
 	does, links := v.clauseOf(said), v.linksOf(said)
+	if namesParameter(l.s) {
+		links |= toParameter
+	}
 	bare := strings.TrimLeft(said, "*_`\"'#> ")
 	if reportsDone(bare) {
 		return finding{}, false
 	}
 	advised := phrases.StartsAny(more, advice) || phrases.StartsAny(t.at(1).low(), advice) || strings.Contains(said, ", please ")
-	tells := phrases.HasAny(v.ask.names, tellers) || phrases.HasAny(v.ask.names, inspectors)
+	tells := phrases.HasAny(v.ask.names, tellers) || phrases.HasAny(v.ask.names, inspectors) || v.answers()
+	acts := phrases.HasAny(v.ask.names, actors)
 	met := false
 	switch {
 	case phrases.StartsAny(bare, summons):
 		met = t.total == 1 && !tells && (!v.ask.reads || more == "")
 	case does&misses != 0:
 		met = !v.ask.reads || links&(toIdentity|toTool) != 0
+	case does&obliges != 0 && phrases.ContainsAny(said, given[:5]) && !tells:
+		met = t.total <= 2 && (links&toParameter != 0 || !v.ask.reads)
 	case tells:
-		met = links&toIdentity != 0 && does != 0 && advised
+		met = advised && (links&toIdentity != 0 && does != 0 || strings.HasSuffix(said, " failed"))
 	case strings.Contains(said, "no ") && phrases.ContainsAny(said, given):
 		met = t.total <= 2
 	case absent(said):
-		met = links&toIdentity != 0 && !strings.HasPrefix(said, "no match") && !strings.HasPrefix(said, "no result")
+		met = (links&toIdentity != 0 || acts && !phrases.HasAny(v.ask.names, searchers)) && !strings.HasPrefix(said, "no match") && !strings.HasPrefix(said, "no result")
+	case v.ask.reads && links&toMember != 0 && (does&suffers != 0 && t.reply || strings.Contains(said, " is not a")):
+		met = t.total == 1
 	case v.ask.reads:
 		met = (t.total <= 2 || links&toTool != 0) && (does&obliges != 0 && links&toParameter != 0 && t.total == 1 || does&(denies|obliges|suffers) != 0 && (links&toIdentity != 0 && links&toMember != 0 || links&toTool != 0 || advised && links != 0) ||
 			does&orders != 0 && links&toMember != 0 || does&suffers != 0 && advised || does&obliges != 0 && links&toCaller != 0 && comesFirst(said))
 	case does&(denies|obliges|suffers|limits) != 0:
-		met = links != 0 || advised || phrases.HasAny(v.ask.names, actors) || t.reply
+		met = links&^toCaller != 0 || links != 0 && !strings.Contains(said, "should") || advised || acts || t.reply
 	default:
 		met = does&orders != 0 && links&(toMember|toParameter) != 0
 	}
@@ -162,6 +174,7 @@ func reportsDone(s string) bool {
 
 // clauseOf tells what a sentence in lower case does.
 func (v *view) clauseOf(s string) (c clause) {
+	s = strings.ReplaceAll(s, " should not ", " should ")
 	if strings.HasPrefix(s, "only ") {
 		c |= limits
 	}
@@ -180,13 +193,16 @@ func (v *view) clauseOf(s string) (c clause) {
 	if strings.HasPrefix(s, "expected ") && phrases.ContainsAny(s, []string{" but ", " got ", " found ", " received ", ", not "}) {
 		c |= misses
 	}
+	if rest, ok := strings.CutPrefix(s, "out of "); ok && rest != "" && !phrases.IsDigit(rest[0]) || strings.HasSuffix(s, " failed") {
+		c |= suffers
+	}
 	if strings.Contains(s, " already been ") || strings.Contains(s, " already being ") {
 		c |= suffers
 	}
 	before := ""
 	for w := range strings.FieldsSeq(s) {
 		w = strings.Trim(w, "\"'`,:.*()[]")
-		if deadStates[w] && copulas[before] || turnedDown[w] && !v.ask.does(w) {
+		if deadStates[w] && copulas[before] || turnedDown[w] && !v.ask.does(w) || faulty[w] {
 			c |= suffers
 		}
 		before = w
@@ -217,11 +233,6 @@ func (v *view) linksOf(low string) (found link) {
 	if phrases.ContainsAny(low, selfWords) || len(own) > 5 && strings.Contains(low, strings.ToLower(strings.Trim(own, "_"))) {
 		found |= toTool
 	}
-	for w := range strings.FieldsSeq(low) {
-		if w = strings.Trim(w, "\"'`,.:;()[]"); strings.IndexByte(w, '_') > 1 && phrases.NameLen(w) == len(w) && !strings.HasSuffix(w, "_") {
-			found |= toParameter
-		}
-	}
 	if name, _, ok := strings.Cut(low, " "); ok && len(name) > 4 && slices.Contains(v.ask.names, name) {
 		found |= toTool // "Batch requests cannot exceed 50"
 	}
@@ -233,6 +244,9 @@ func (v *view) linksOf(low string) (found link) {
 		n := &d.Nodes[i]
 		if n.Key != "" && namesMember(low, n.Key) {
 			found |= toMember
+		}
+		if n.Kind == loosejson.String && searchKey(n.Key) {
+			continue // what it is about
 		}
 		if n.Kind != loosejson.String && n.Kind != loosejson.Number || len(n.Val) < 2 || len(n.Val) > 120 {
 			continue
@@ -256,6 +270,11 @@ func namesMember(low, key string) bool {
 	if lower := strings.ToLower(key); len(lower) > 2 && phrases.HasWord(low, lower) {
 		return true
 	}
+	first, _, _ := strings.Cut(low, " ") // "Required file is not ..." of filepath
+	second, _, _ := strings.Cut(strings.TrimPrefix(low[len(first):], " "), " ")
+	if lower := strings.ToLower(key); len(first) > 3 && strings.Contains(lower, first) || len(second) > 3 && strings.Contains(lower, second) {
+		return true
+	}
 	for _, w := range nameWords(key) {
 		if w = strings.TrimSuffix(w, "s"); len(w) > 3 && (phrases.HasWord(low, w) || phrases.HasWord(low, w+"s")) {
 			return true
@@ -267,15 +286,42 @@ func namesMember(low, key string) bool {
 // searchKeys are members that hold what is searched for: nothing may fit it.
 var searchKeys = phrases.Words("query", "q", "search", "keyword", "keywords", "pattern", "text", "term", "terms", "prompt", "question", "filter", "topic", "regex", "title", "phrase", "sql", "message", "content", "body", "where", "tag", "tags")
 
-// identifies reports whether a value in lower case names one thing.
-func identifies(key, val string) bool {
-	words := nameWords(key)
-	for _, w := range words {
-		if searchKeys[w] {
+// searchKey reports whether a member holds what is searched for or asked.
+func searchKey(key string) bool { return phrases.HasAny(nameWords(key), searchKeys) }
+
+// answers reports whether the input is but a question, or what to search for.
+func (v *view) answers() bool {
+	for _, k := range v.ask.keys {
+		if !searchKey(k) {
 			return false
 		}
 	}
-	if len(words) > 0 {
+	return len(v.ask.keys) > 0 && !phrases.HasAny(v.ask.names, actors)
+}
+
+// namesParameter reports whether a line has a word that can only be the name of a
+// parameter: page_size, pageSize.
+func namesParameter(s string) bool {
+	for w := range strings.FieldsSeq(s) {
+		w = strings.Trim(w, "\"'`,.:;()[]")
+		if phrases.NameLen(w) != len(w) || len(w) < 4 || w[0] < 'a' || w[0] > 'z' {
+			continue
+		}
+		if strings.IndexByte(w, '_') > 1 && w[len(w)-1] != '_' {
+			return true
+		}
+		for i := 1; i+1 < len(w); i++ {
+			if w[i] >= 'A' && w[i] <= 'Z' && w[i-1] >= 'a' && w[i+1] >= 'a' {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// identifies reports whether a value in lower case names one thing.
+func identifies(key, val string) bool {
+	if words := nameWords(key); len(words) > 0 {
 		switch words[len(words)-1] {
 		case "id", "ids", "uid", "uuid", "pid", "key", "ref", "path", "file", "filepath", "filename", "sha", "branch", "slug", "handle", "channel", "sheet", "table", "collection", "database", "repo", "project", "number", "url", "uri", "index", "node":
 			return true
@@ -295,6 +341,8 @@ func (v *view) signedDenial(t *text, l *line) (finding, bool) {
 	switch {
 	case phrases.StartsAny(low, summons) && t.total == 1:
 	case phrases.StartsAny(low, lookups) && strings.ContainsAny(low, "'\"`") && v.namesWord(low):
+	case ok && t.total == 1 && !strings.ContainsAny(who, " /.") && strings.HasPrefix(what, "no ") && strings.HasSuffix(what, " found"):
+	case strings.HasPrefix(low, "no ") && t.total == 1 && !v.ask.reads && !l.has(hasGoodAbsence) && phrases.ContainsAny(strings.TrimRight(low, ".!")+"|", givenAtEnd):
 	case ok && !strings.Contains(who, " ") && phrases.HasWord(strings.ToLower(v.ask.command), who) && v.clauseOf(what)&(denies|obliges) != 0 && !phrases.ContainsAny(what, harmless):
 	default:
 		return finding{}, false

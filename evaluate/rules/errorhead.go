@@ -25,6 +25,9 @@ func errorHeading(v *view, t *text) (finding, bool) {
 	if v.quotes(t) && (v.ask.troubled || !t.short(60, 4000) || !opensReport(low) && (t.total > 1 || !errortext.HeadsQualified(errortext.Strip(low)))) {
 		return finding{}, false
 	}
+	if entry, _, ok := strings.Cut(low, ":"); ok && len(entry) > 2 && v.gave(entry) {
+		return finding{}, false
+	}
 	if isNoResult(t) && !opensReport(low) && !startsPlainly(low) && !errortext.HeadsQualified(errortext.Strip(low)) {
 		return finding{}, false
 	}
@@ -35,6 +38,17 @@ func errorHeading(v *view, t *text) (finding, bool) {
 		f.score = memoryd.ScorePartial
 	}
 	return f, true
+}
+
+// gave reports whether a value of the input is nothing but this word: what is said of it
+// is an entry of a dictionary.
+func (v *view) gave(word string) bool {
+	for s := range strings.SplitSeq(v.ask.text, "\n") {
+		if strings.EqualFold(s, word) {
+			return true
+		}
+	}
+	return false
 }
 
 // crossed reports whether a line has the mark of a failure before a complaint.

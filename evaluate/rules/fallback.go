@@ -23,7 +23,7 @@ var actors = phrases.Words(
 	"tap", "swipe", "drag", "handle", "accept", "dismiss", "decline", "reject", "resize", "crop", "convert", "transform", "compress", "render", "train", "release", "handoff", "escalate",
 	"vote", "comment", "react", "checkout", "renew", "extend", "change", "adjust", "swap", "withdraw", "deposit", "trade", "sell", "bid", "sign", "encrypt", "decrypt", "mount",
 	"unmount", "format", "provision", "allocate", "evict", "drain", "backup", "store", "reindex", "flush", "purge", "enqueue", "emit", "arm", "disarm", "dim", "raise", "lower",
-	"park", "drive", "land", "takeoff", "calibrate", "pick", "place", "expand", "split", "init", "initialize", "undo", "redo", "abort", "finish", "start", "begin", "hire", "order", "redeem",
+	"park", "drive", "land", "takeoff", "calibrate", "pick", "place", "expand", "split", "init", "initialize", "undo", "redo", "abort", "finish", "start", "begin", "hire", "order", "request", "on", "off", "redeem",
 )
 
 // inspectors are words of names of tools whose findings are their result.

@@ -99,7 +99,7 @@ var goodAbsences = []string{
 
 func isNoResult(t *text) bool {
 	first := t.first()
-	if !t.short(4, 400) || identified(first.low()) {
+	if !t.short(4, 400) || identified(first.low()) || strings.HasPrefix(first.s, "HTTP") {
 		return false
 	}
 	if first.has(hasGoodAbsence) {

@@ -86,6 +86,9 @@ func errorSentence(v *view, t *text) (finding, bool) {
 		return half("error-sentence", first.s, "it complains, or tells of what was"), true
 	}
 	complains = complains && (!v.ask.reads || strings.Index(first.low(), complaint) < 70)
+	if complains && v.ask.reads && !t.reply && phrases.ContainsAny(complaint, []string{"cannot be", "can't be", "allowed", "supported", "permitted", "exceed"}) && v.linksOf(said) == 0 && !strings.Contains(first.low(), "please ") {
+		return half("error-sentence", first.s, "it states a rule, or complains"), true
+	}
 	if complains && phrases.HasAny(v.ask.names, inspectors) && phrases.ContainsAny(complaint, judgements) {
 		return half("error-sentence", first.s, "it may be what it was asked to find"), true
 	}
