@@ -87,21 +87,6 @@ func structuredBody(v *view) (finding, bool) {
 	return finding{}, false
 }
 
-// embeddedBody: a structure that states a failure makes up the text but for a few words
-// before it, "binance {"code": -1013, ...}".
-func embeddedBody(v *view, t *text) (finding, bool) {
-	at := strings.IndexByte(t.full[:min(len(t.full), 80)], '{')
-	if at <= 0 || v.ask.reads || v.ask.command != "" || !t.short(30, 3000) || t.full[len(t.full)-1] != '}' {
-		return finding{}, false
-	}
-	d := parseDoc(t.full[at:])
-	if !d.OK() || d.Rest != "" {
-		return finding{}, false
-	}
-	f, ok := readReply(d, 0).evidence(v)
-	return f.unsure(), ok
-}
-
 // bodyValue judges the value at i, which stands where an outcome may stand.
 func bodyValue(v *view, d *doc, i int32, depth int) (finding, bool) {
 	if depth > maxBodyDepth {
@@ -181,76 +166,6 @@ func bodyObject(v *view, d *doc, i int32, depth int) (finding, bool) {
 		return f, true
 	}
 	return r.plain(v)
-}
-
-// finders are words of names of tools that may find nothing.
-var finders = phrases.Words("search", "find", "query", "lookup", "browse", "discover")
-
-// coded judges a reply that is but a message and the name of a condition, in capitals or
-// as a code: {"code": "distance_exceeded", "message": "..."}.
-func (r *reply) coded(i int32) (finding, bool) {
-	d := r.Doc
-	if r.Message == 0 || r.Good || r.Settled || len(r.Payloads) > 0 || r.Others > 2 || r.Members > 3 && d.Member(i, "id") != 0 {
-		return finding{}, false
-	}
-	said := newText(d.Words(r.Message))
-	for c := d.Nodes[i].Child; c != 0; c = d.Nodes[c].Next {
-		key, val := errortext.NormalKey(d.Nodes[c].Key), d.Nodes[c].Val
-		if d.Nodes[c].Kind != loosejson.String || key != "code" && key != "name" && key != "id" || !condition(val, key != "name") || said.first().relieved() {
-			continue
-		}
-		return fails("body-status", r.Said(), "it is but a message and the code “"+textsafe.Line(val, 40)+"”").unsure(), true
-	}
-	return finding{}, false
-}
-
-// counted judges a reply that counts what was done and what failed.
-func (r *reply) counted(v *view, i int32) (finding, bool) {
-	if v.ask.reads || r.Record || r.IsRecord() || phrases.HasAny(v.ask.names, inspectors) {
-		return finding{}, false
-	}
-	done, failed, said := r.Tally(i)
-	if failed == 0 || !said {
-		return finding{}, false
-	}
-	if done == 0 && !phrases.HasAny(v.ask.names, testers) {
-		return fails("body-mixed", r.Said(), "it counts failures only").unsure(), true
-	}
-	return half("body-mixed", r.Said(), "it counts failures beside successes"), true
-}
-
-// classed judges a reply that is a message and the name of a class of exceptions:
-// {"message": "...", "typeName": "Acme.Work.TypeNotFoundException"}.
-func (r *reply) classed(v *view, i int32) (finding, bool) {
-	if r.Message == 0 || r.Good || r.Record || r.IsRecord() || v.ask.troubled && v.ask.reads || len(r.Payloads) > 0 {
-		return finding{}, false
-	}
-	for c := range children(r.Doc, i) {
-		n := &r.Doc.Nodes[c]
-		if n.Kind != loosejson.String || len(n.Val) > 200 {
-			continue
-		}
-		switch errortext.NormalKey(n.Key) {
-		case "type", "typename", "exceptiontype", "class", "classname", "exceptionclass", "kind", "name", "code":
-			name, _, _ := strings.Cut(n.Val, ",")
-			name = name[strings.LastIndexAny(name, "#/:")+1:]
-			if errortext.Thrown(name + ":") {
-				return fails("body-error", r.Said(), "it is a message and the name of an exception").unsure(), true
-			}
-		}
-	}
-	return finding{}, false
-}
-
-// condition reports whether a text is the name of one: words joined by underscores, in
-// capitals or, where lower is set, written otherwise, none of which tells of a success.
-func condition(s string, lower bool) bool {
-	low := strings.ToLower(s)
-	if lower && errortext.FailureName(s) || lower && strings.HasPrefix(s, "No") && len(s) > 3 && s[2] >= 'A' && s[2] <= 'Z' {
-		return true
-	}
-	return len(s) < 64 && strings.Contains(s, "_") && phrases.NameLen(low) == len(s) && (s == strings.ToUpper(s) || lower && s == low) &&
-		!phrases.ContainsAny(low, []string{"success", "ok", "created", "accept", "complete", "queued", "pending", "sent", "done"})
 }
 
 // inside judges the members that hold a result or an outcome of their own. A

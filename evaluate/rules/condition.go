@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"memoryd/internal/errortext"
 	"memoryd/internal/loosejson"
 	"memoryd/internal/phrases"
 )
@@ -36,21 +37,21 @@ const (
 var clauseWords = []string{
 	" not ", "n't ", "cannot ", "can only ", "may only ", " must ", " need to ", " needs to ", " has to ", " have to ", "require", "mandatory", "at least one ", "at most ",
 	"disabled", "deactivated", "read-only", "suspended", "archived", "locked", "frozen", "expired", "revoked", "missing", "empty", "closed", "ended", "already been ",
-	"expected ", "blocked", "terminated", "offline", "exhausted", "incomplete", "ambiguous", "unverified", "unpaid", " is after ", " is before ", " than ", " same as ", "equal to ",
-	" failed", " too ", "out of ", " outside ", "invalid", "incorrect", "malformed", "unrecognized", "lapsed", "crashed", "stalled", "disconnected",
+	"expected ", "already ", "blocked", "terminated", "offline", "exhausted", "incomplete", "ambiguous", "unverified", "unpaid", " is after ", " is before ", " than ", " same as ", "equal to ",
+	" failed", " still ", "nothing to ", " needed", " taken", " too ", "out of ", " outside ", "invalid", "incorrect", "malformed", "unrecognized", "lapsed", "crashed", "stalled", "disconnected",
 	"provide ", "specify ", "no ", "neither ", " only ", "only ", "please ", "mutually exclusive", "incompatible", "exceed", "occupied", "busy", "jammed", "encrypted", "corrupt", " stuck", "inactive", "sold out",
 	"out of range", "out of bounds", "above the ", "below the ", "conflict", "overlap", "limit reached", "does not fit",
 	"declined", "rejected", "denied", "refused", "aborted", "interrupted", "already being ", "is full", "unavailable", "unreachable", "unsupported",
 }
 
 var (
-	obligations = []string{" must ", " need to ", " needs to ", " has to ", " have to ", " required", " requires ", "mandatory", "can only ", "may only ", "at least one ", "at most ", " should be ", "mutually exclusive", "incompatible", "exceed"}
-	comparisons = []string{" is after ", " is before ", " is greater than ", " is less than ", " is larger than ", " is smaller than ", " is later than ", " is earlier than ", " is longer than ", " is higher than ", " is lower than ", " is equal to ", " is the same as ", " are the same"}
-	copulas     = phrases.Words("is", "are", "was", "were", "been", "be", "being", "currently", "now", "already")
+	obligations = []string{" must ", " need to ", " needs to ", " has to ", " have to ", " required", " requires ", "mandatory", "can only ", "may only ", "at least one ", "at most ", " should be ", " is needed", " are needed", "mutually exclusive", "incompatible", "exceed"}
+	comparisons = []string{" is after ", " is before ", " greater than ", " less than ", " larger than ", " smaller than ", " later than ", " earlier than ", " longer than ", " higher than ", " lower than ", " is equal to ", " is the same as ", " are the same"}
+	copulas     = phrases.Words("is", "are", "was", "were", "been", "be", "being", "currently", "already")
 	deadStates  = phrases.Words(
 		"disabled", "deactivated", "read-only", "suspended", "archived", "locked", "frozen", "expired", "revoked", "missing", "empty", "closed", "ended", "blocked",
 		"terminated", "offline", "exhausted", "incomplete", "ambiguous", "unverified", "unpaid", "invalid", "unknown", "unavailable", "unreachable", "unsupported", "full",
-		"too", "occupied", "busy", "jammed", "encrypted", "corrupt", "corrupted", "stuck", "inactive", "sold",
+		"too", "taken", "occupied", "busy", "jammed", "encrypted", "corrupt", "corrupted", "stuck", "inactive", "sold",
 	)
 	// turnedDown are participles of what somebody did to a request.
 	turnedDown = phrases.Words("declined", "rejected", "denied", "refused", "aborted", "interrupted", "blocked", "prohibited", "prevented", "expired", "ended", "lapsed", "crashed", "stalled", "jammed", "disconnected")
@@ -59,7 +60,8 @@ var (
 	faulty = phrases.Words("invalid", "incorrect", "malformed", "unrecognized")
 	lacks  = []string{" is no ", " are no ", " has no ", " have no ", " had no ", " with no ", " contains no ", " and no ", " no longer ", " was no "}
 	// bounds are what a value broke.
-	bounds = []string{" out of range", " out of bounds", "above the allowed", "above the maximum", "above the limit", "below the minimum", "below the allowed", " is outside ", " are outside ", " conflicts with ", " overlaps with ", "limit reached"}
+	bounds    = []string{" out of range", " out of bounds", "above the allowed", "above the maximum", "above the limit", "below the minimum", "below the allowed", " is outside ", " are outside ", " conflicts with ", " overlaps with ", "limit reached"}
+	alreadySo = []string{"already running", "already initialized", "already initialised", "already present", "already registered", "already connected", "already closed", "already started", "already in progress", "already active", "already open"}
 	// given end "no password was supplied".
 	given  = []string{" supplied", " provided", " given", " specified", " configured", " selected", " passed", " attached", " set up", " connected", " available", " installed", " running", " defined"}
 	advice = []string{
@@ -77,7 +79,7 @@ var (
 var tellers = phrases.Words(
 	"ask", "answer", "chat", "question", "explain", "agent", "task", "think", "weather", "forecast", "status", "state", "is", "has", "compare", "describe", "tell", "health", "monitor",
 	"info", "define", "dictionary", "translate", "classify", "sentiment", "detect", "advise", "recommend", "suggest", "generate", "write", "draft", "compose", "rewrite", "llm",
-	"assistant", "research", "reason", "predict", "diff", "ocr", "transcribe", "speech", "caption", "vision", "report", "calculate", "calculator", "say", "joke", "quote",
+	"assistant", "research", "reason", "predict", "diff", "ocr", "transcribe", "speech", "caption", "vision", "calculate", "calculator", "say", "joke", "quote",
 )
 
 // unmetCondition: a short answer denies, demands or deplores something of what the call
@@ -107,7 +109,7 @@ func unmetCondition(v *view, t *text) (finding, bool) {
 		return finding{}, false
 	}
 	advised := phrases.StartsAny(more, advice) || phrases.StartsAny(t.at(1).low(), advice) || strings.Contains(said, ", please ")
-	tells := phrases.HasAny(v.ask.names, tellers) || phrases.HasAny(v.ask.names, inspectors) || v.answers()
+	tells := phrases.HasAny(v.ask.names, tellers) || phrases.HasAny(v.ask.names, inspectors) || phrases.HasAny(v.ask.names, narrators) || v.answers()
 	acts := phrases.HasAny(v.ask.names, actors)
 	met := false
 	switch {
@@ -117,26 +119,59 @@ func unmetCondition(v *view, t *text) (finding, bool) {
 		met = !v.ask.reads || links&(toIdentity|toTool) != 0
 	case does&obliges != 0 && phrases.ContainsAny(said, given[:5]) && !tells:
 		met = t.total <= 2 && (links&toParameter != 0 || !v.ask.reads)
+	case tells && does&obliges != 0 && links&toParameter != 0:
+		met = t.total == 1
 	case tells:
 		met = advised && (links&toIdentity != 0 && does != 0 || strings.HasSuffix(said, " failed"))
 	case strings.Contains(said, "no ") && phrases.ContainsAny(said, given):
 		met = t.total <= 2
 	case absent(said):
 		met = (links&toIdentity != 0 || acts && !phrases.HasAny(v.ask.names, searchers)) && !strings.HasPrefix(said, "no match") && !strings.HasPrefix(said, "no result")
+	case v.ask.reads && t.total == 1 && phrases.ContainsAny(said, validations) && (links&(toMember|toParameter) != 0 || aboutPrograms(said)):
+		met = links&toCaller == 0 || advised
+	case v.ask.reads && t.total == 1 && does&denies != 0 && links&toIdentity != 0 && len(said) < 80:
+		met = true
 	case v.ask.reads && links&toMember != 0 && (does&suffers != 0 && t.reply || strings.Contains(said, " is not a")):
 		met = t.total == 1
 	case v.ask.reads:
 		met = (t.total <= 2 || links&toTool != 0) && (does&obliges != 0 && links&toParameter != 0 && t.total == 1 || does&(denies|obliges|suffers) != 0 && (links&toIdentity != 0 && links&toMember != 0 || links&toTool != 0 || advised && links != 0) ||
 			does&orders != 0 && links&toMember != 0 || does&suffers != 0 && advised || does&obliges != 0 && links&toCaller != 0 && comesFirst(said))
 	case does&(denies|obliges|suffers|limits) != 0:
-		met = links&^toCaller != 0 || links != 0 && !strings.Contains(said, "should") || advised || acts || t.reply
+		met = t.total == 1 && links&toCaller == 0 && phrases.ContainsAny(said, validations) || links&^toCaller != 0 || links != 0 && !strings.Contains(said, "should") || advised || acts || t.reply
+	case t.total == 1 && phrases.ContainsAny(said, validations):
+		met = true
 	default:
-		met = does&orders != 0 && links&(toMember|toParameter) != 0
+		met = does&orders != 0 && (links&(toMember|toParameter) != 0 || acts && t.total == 1)
 	}
 	if !met {
 		return finding{}, false
 	}
 	return fails("unmet-condition", l.s, "it says what of the call did not fit").unsure(), true
+}
+
+// validations are what only a validator says of a value.
+var validations = []string{
+	"cannot be empty", "can't be empty", "not be empty", "cannot be blank", "can't be blank", "cannot be null", "cannot be nil", "cannot be none", "cannot be undefined", "cannot be negative", "cannot be zero",
+	"cannot be after", "cannot be before", "cannot be greater", "cannot be less", "cannot exceed", "must be non-", "must be a positive", "must be positive", "must be a valid", "must be valid", "must be an integer", "must be a string",
+	"must be a list", "must be an array", "must be an object", "must be a number", "must be a boolean", "must be one of", "must be either", "must be specified", "must be provided", "must be supplied", "must be set",
+	"must be given", "must be greater than", "must be less than", "must be at least", "must be at most", "must be between", "must be in format", "must be in the format", "must contain ", "must start with", "must end with",
+	"must match", "must have at least", "must include", "must define", "is required", "are required", " required", "can only be ", "out of bounds", "out of range", "is not set", "are not set", "is not a ", "is not an ",
+	"not provided", "is empty", "already running", "is not running", "not been initialized", "not initialized", "did not complete",
+}
+
+// aboutPrograms reports whether one of the first words of a sentence in lower case is one
+// of programming, or stands in quotation marks.
+func aboutPrograms(said string) bool {
+	n := 0
+	for w := range strings.FieldsSeq(said) {
+		if n++; n > 5 {
+			return false
+		}
+		if errortext.ProgramNoun(strings.Trim(w, ",.:;()")) || len(w) > 2 && strings.IndexByte("\"'`-", w[0]) >= 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // firstSentence is the first sentence of a line in lower case, without what stands in
@@ -175,7 +210,7 @@ func reportsDone(s string) bool {
 // clauseOf tells what a sentence in lower case does.
 func (v *view) clauseOf(s string) (c clause) {
 	s = strings.ReplaceAll(s, " should not ", " should ")
-	if strings.HasPrefix(s, "only ") {
+	if strings.HasPrefix(s, "only ") || strings.Contains(s, " only ") && (strings.HasSuffix(s, " left") || strings.HasSuffix(s, " remaining") || strings.HasSuffix(s, " available")) {
 		c |= limits
 	}
 	if strings.Contains(s, " not ") || strings.Contains(s, "n't ") || strings.Contains(s, "cannot ") || strings.HasPrefix(s, "no ") || strings.HasPrefix(s, "neither ") || phrases.ContainsAny(s, lacks) {
@@ -196,7 +231,10 @@ func (v *view) clauseOf(s string) (c clause) {
 	if rest, ok := strings.CutPrefix(s, "out of "); ok && rest != "" && !phrases.IsDigit(rest[0]) || strings.HasSuffix(s, " failed") {
 		c |= suffers
 	}
-	if strings.Contains(s, " already been ") || strings.Contains(s, " already being ") {
+	if strings.Contains(s, " still ") || strings.HasPrefix(s, "nothing to ") {
+		c |= suffers
+	}
+	if strings.Contains(s, " already been ") || strings.Contains(s, " already being ") || phrases.ContainsAny(s, alreadySo) {
 		c |= suffers
 	}
 	before := ""

@@ -28,7 +28,7 @@ func errorHeading(v *view, t *text) (finding, bool) {
 	if entry, _, ok := strings.Cut(low, ":"); ok && len(entry) > 2 && v.gave(entry) {
 		return finding{}, false
 	}
-	if isNoResult(t) && !opensReport(low) && !startsPlainly(low) && !errortext.HeadsQualified(errortext.Strip(low)) {
+	if isNoResult(t) && !namedCondition(first.s, false) && !opensReport(low) && !startsPlainly(low) && !errortext.HeadsQualified(errortext.Strip(low)) {
 		return finding{}, false
 	}
 	f := fails("error-heading", first.s, "its first words say that it failed")

@@ -86,6 +86,9 @@ func noResult(v *view, t *text) (finding, bool) {
 	if phrases.HasAny(names, actors) && !phrases.HasAny(names, searchers) && v.ask.command == "" || v.ask.shell.manages && !v.ask.reads {
 		return fails("no-result", t.first().s, "what it was to act on was not found").unsure(), true
 	}
+	if thing, ok := strings.CutSuffix(strings.TrimRight(t.first().low(), ".! "), " not found"); ok && strings.Count(thing, " ") < 2 && !phrases.HasAny(names, finders) && !phrases.HasAny(names, tellers) && !v.answers() {
+		return fails("no-result", t.first().s, "what was asked for does not exist").unsure(), true
+	}
 	f := half("no-result", t.first().s, "it found nothing")
 	f.cause = causeEmpty
 	return f, true
@@ -115,7 +118,7 @@ func isNoResult(t *text) bool {
 	if strings.HasPrefix(low, "no ") && (strings.Contains(low, " found") || strings.Contains(low, " match") || strings.Contains(low, " available")) {
 		return true
 	}
-	if _, ok := phrases.HasPrefixAny(low, lookups); ok && !phrases.ContainsAny(low, thingNouns) {
+	if head, ok := phrases.HasPrefixAny(low, lookups); ok && !phrases.ContainsAny(low, thingNouns) && !aboutPrograms(low[len(head):min(len(low), len(head)+16)]) {
 		return true
 	}
 	return t.short(2, 160) && strings.HasSuffix(strings.TrimRight(low, ".! "), " not found") && !phrases.ContainsAny(low, thingNouns)

@@ -87,13 +87,13 @@ func cited(low, p string) bool {
 	i := strings.Index(low, p)
 	for _, q := range []string{`"`, "“", "`"} {
 		open := strings.LastIndex(low[:max(i, 0)], q)
-		if open < 8 || q != "“" && strings.Count(low[:i], q)%2 == 0 || strings.Contains(low[open+len(q):i], "”") {
+		if open < 4 || q != "“" && strings.Count(low[:i], q)%2 == 0 || strings.Contains(low[open+len(q):i], "”") {
 			continue
 		}
 		said := low[:open]
 		said = said[strings.LastIndex(said, ". ")+1:]
 		tells := phrases.StartsAny(low, []string{"i ", "the ", "we ", "it ", "this ", "there "})
-		return strings.Contains(strings.TrimSpace(said), " ") && (tells || !errortext.Troubled(said)) && !errortext.Heads(low)
+		return (strings.Contains(strings.TrimSpace(said), " ") || reportsDone(said)) && (tells || !errortext.Troubled(said)) && !errortext.Heads(low)
 	}
 	return false
 }

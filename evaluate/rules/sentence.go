@@ -60,30 +60,37 @@ func errorSentence(v *view, t *text) (finding, bool) {
 		return finding{}, false
 	}
 	first := t.first()
+	if entry, said, ok := strings.Cut(first.low(), ":"); ok && (len(entry) > 2 && v.gave(entry) || entry == "error" && errortext.IsVoid(strings.TrimSpace(said))) {
+		return finding{}, false
+	}
 	if first.relieved() || errortext.Measures(first.low()) || v.echoes(first.s) || len(t.lines) > 1 && logged(first.s) && phrases.ContainsAny(first.low(), []string{" warn", " info "}) {
 		return finding{}, false
 	}
 	if instructs(t) && !v.ask.reads {
 		return fails("error-sentence", first.s, "it tells the caller what had to be otherwise").unsure(), true
 	}
-	if !first.has(hasComplaint | hasSoftComplaint | hasDemand | hasDoubt) {
+	if !first.has(hasComplaint | hasSoftComplaint | hasDemand | hasDoubt | hasComplaintWord) {
 		return finding{}, false
 	}
 	said := mainSentence(first.low())
-	narrates := phrases.HasAny(v.ask.names, tellers) || phrases.HasAny(v.ask.names, narrators)
+	narrates := phrases.HasAny(v.ask.names, narrators) || phrases.HasAny(v.ask.names, tellers) && !phrases.HasAny(v.ask.names, actors)
 	if strings.Contains(said, "warning: ") && t.total > 1 {
 		return finding{}, false
 	}
 	if first.has(hasHedge) || v.ask.reads && v.ask.troubled {
 		return half("error-sentence", first.s, "it complains, and goes on, or tells of what was asked"), first.has(hasComplaint)
 	}
-	acts := t.reply || phrases.HasAny(v.ask.names, actors)
+	acts := t.reply || phrases.HasAny(v.ask.names, actors) || !narrates && v.plainly(t, said)
 	complaint, complains := first.find(hasComplaint, complaints)
 	if complains && !strings.Contains(said, strings.TrimRight(complaint, ". ")) && (v.ask.reads || v.clauseOf(said) == 0 && !errortext.Troubled(said)) {
 		return half("error-sentence", first.s, "it complains of something beside what it tells"), true
 	}
-	if complains && narrates && !addressesCaller(said) && v.linksOf(said)&(toIdentity|toMember) == 0 && len(said) > 60 {
+	if complains && narrates && !addressesCaller(first.low()) && v.linksOf(said)&(toIdentity|toMember) == 0 && len(said) > 30 {
 		return half("error-sentence", first.s, "it complains, or tells of what was"), true
+	}
+	soft, _ := first.find(hasSoftComplaint, softComplaints)
+	if complains && cited(first.low(), complaint) || !complains && soft != "" && cited(first.low(), soft) {
+		return finding{}, false
 	}
 	complains = complains && (!v.ask.reads || strings.Index(first.low(), complaint) < 70)
 	if complains && v.ask.reads && !t.reply && phrases.ContainsAny(complaint, []string{"cannot be", "can't be", "allowed", "supported", "permitted", "exceed"}) && v.linksOf(said) == 0 && !strings.Contains(first.low(), "please ") {
@@ -92,7 +99,7 @@ func errorSentence(v *view, t *text) (finding, bool) {
 	if complains && phrases.HasAny(v.ask.names, inspectors) && phrases.ContainsAny(complaint, judgements) {
 		return half("error-sentence", first.s, "it may be what it was asked to find"), true
 	}
-	firm := complains || v.namesParameter(first.low()) || t.total == 1 && strings.HasPrefix(errortext.Strip(first.low()), "invalid ") || first.has(hasSoftComplaint) && acts ||
+	firm := complains || v.namesParameter(first.low()) || t.total == 1 && (strings.HasPrefix(errortext.Strip(first.low()), "invalid ") || !v.ask.reads && !narrates && errortext.HeadsReply(first.low()) && !defines(first.low())) || first.has(hasSoftComplaint) && acts ||
 		first.has(hasDemand) && t.short(1, 200) && acts
 	if !firm && !first.has(hasDoubt|hasSoftComplaint) {
 		return finding{}, false
@@ -109,8 +116,20 @@ func errorSentence(v *view, t *text) (finding, bool) {
 	return finding{}, false
 }
 
+// plainly reports whether a sentence in lower case that is all of an answer complains in a few plain words, of a
+// tool that is not known to answer in sentences.
+func (v *view) plainly(t *text, said string) bool {
+	if v.ask.reads || v.ask.command != "" || t.total > 1 || v.answers() || phrases.HasAny(v.ask.names, inspectors) || v.prof != nil && v.prof.successes >= int64(v.cfg.MinHistory) && v.prof.share(shapeText) > 0.5 {
+		return false
+	}
+	if said == "" || !phrases.IsAlpha(said[0]) || strings.Count(said, " ") > 14 || strings.ContainsAny(said, "0123456789[]|%") {
+		return false
+	}
+	return phrases.ContainsAny(said, softComplaints) && !phrases.HasWord(said, "we") && !phrases.HasWord(said, "our") && !phrases.HasWord(said, "should")
+}
+
 // narrators are words of names of tools that tell of what they read or did.
-var narrators = phrases.Words("summarize", "summarise", "summary", "subagent", "agents", "rag", "analyze", "analyse", "analyzer", "insights", "digest", "brief", "extract")
+var narrators = phrases.Words("summarize", "summarise", "summary", "subagent", "rag", "analyze", "analyse", "analyzer", "insights", "digest", "brief")
 
 // mainSentence is the first sentence of a line in lower case that says something.
 func mainSentence(low string) string {

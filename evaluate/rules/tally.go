@@ -82,10 +82,6 @@ func tally(low string) (good, bad int) {
 				continue
 			}
 		}
-		if i > 0 && goodCounts[words[i-1]] { // imported 98 rows
-			good, bad = count(words[i-1], n, good, bad)
-			continue
-		}
 		if i > 0 && words[i-1] == "of" || i > 1 && words[i-2] == "of" && words[i-1] == "the" {
 			continue // how many there were
 		}
@@ -102,6 +98,7 @@ func tally(low string) (good, bad int) {
 				}
 			}
 		}
+		classed := false
 		for k, next := range after[:min(len(after), 4)] {
 			if k > 0 && phrases.IsDigit(next[0]) {
 				break
@@ -110,6 +107,7 @@ func tally(low string) (good, bad int) {
 				continue
 			}
 			good, bad = count(next, n, good, bad)
+			classed = true
 			if of > n {
 				if goodCounts[next] {
 					bad = max(bad, of-n)
@@ -118,6 +116,9 @@ func tally(low string) (good, bad int) {
 				}
 			}
 			break
+		}
+		if !classed && i > 0 && goodCounts[words[i-1]] { // imported 98 rows
+			good, bad = count(words[i-1], n, good, bad)
 		}
 	}
 	return good, bad

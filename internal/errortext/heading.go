@@ -64,6 +64,10 @@ var programNouns = phrases.Words(
 	"context", "hunk", "patch", "state", "instruction", "move", "flight", "payment", "reservation", "tool_call", "function_call",
 )
 
+// ProgramNoun reports whether a word in lower case is one of programming: what a message
+// of a program is about.
+func ProgramNoun(w string) bool { return programNouns[w] }
+
 // errorFollowers may stand after the word "error" at the head of a message:
 // "error while reading", but not "error handling in Go".
 var errorFollowers = phrases.Words(
@@ -133,6 +137,8 @@ func afterError(rest string) bool {
 			return list != "none" && !strings.HasPrefix(list, "no ") && (list == "" || strings.Trim(list, "0123456789") != "") // else it is how many
 		}
 		return strings.HasPrefix(rest, "s occurred") || strings.HasPrefix(rest, "s found")
+	case c == ':' && IsVoid(strings.TrimSpace(rest[1:])) && len(rest) > 3:
+		return false
 	case strings.IndexByte(":!]>|*)\"'`[(", c) >= 0, strings.HasPrefix(rest, "："):
 		return true
 	case c == '.':
@@ -187,6 +193,7 @@ func HeadsQualified(s string) bool {
 	}
 	for _, end := range []string{
 		" error", " failed", " failure", " exception", " panic", "-error", "_error", " not found", " invalid", " denied", " rejected", " refused",
+		" violation", " mismatch", " problem", " conflict",
 	} {
 		if strings.HasSuffix(head, end) {
 			return true
@@ -253,7 +260,7 @@ func traceFits(head, low string) bool {
 
 // Thrown reports whether s is "pkg.SomeError: message" or "SomeException".
 func Thrown(s string) bool {
-	s = strings.TrimLeft(s, "`*\"' (")
+	s = strings.TrimLeft(s, "`*\"' (<")
 	n := 0
 	for n < len(s) && (phrases.IsWord(s[n]) || s[n] == '.' || s[n] == '$') {
 		n++

@@ -112,7 +112,7 @@ func (r *Reply) member(c int32, ro role) {
 			return
 		} else if n := &r.Doc.Nodes[c]; n.Kind == loosejson.False && (strings.HasSuffix(n.Key, "ed") || strings.HasSuffix(n.Key, "sent")) {
 			r.Undone = c
-		} else if strings.HasSuffix(key, "reason") && r.Doc.Truthy(c) {
+		} else if strings.HasSuffix(key, "reason") && r.Doc.Filled(c) {
 			r.Reason = c
 		}
 		if n := &r.Doc.Nodes[c]; n.Kind == loosejson.Object && strings.HasSuffix(key, "error") && r.Doc.Truthy(c) {

@@ -1,0 +1,69 @@
+package rules_test
+
+import "testing"
+
+// A short answer is read for what it denies, demands or deplores of the call that it
+// answers. The same words about the world, from a tool that tells of it, are content.
+func TestUnmetConditions(t *testing.T) {
+	id := map[string]any{"report_id": "R-77", "page_size": 900}
+	run(t, map[string]example{
+		"a member must have something":      {"upload_batch", map[string]any{"files": []any{"a"}}, "each file must have a checksum", 0, "unmet-condition"},
+		"two members exclude one another":   {"list_invoices", map[string]any{"tag": "a"}, "tag and customer_id are mutually exclusive", 0, "unmet-condition"},
+		"members in the wrong order":        {"list_invoices", map[string]any{"since": "2024-02-02", "until": "2024-01-01"}, "'since' date is after 'until' date", 0, "unmet-condition"},
+		"no thing of this identity":         {"get_process_output", map[string]any{"pid": 4711}, "No session found for PID 4711", 0, "unmet-condition"},
+		"nothing that fits a search":        {"search_notes", map[string]any{"query": "kafka"}, "No notes fit kafka", 1, ""},
+		"already done":                      {"close_report", id, "Report R-77 has already been completed", 0, "unmet-condition"},
+		"a state in which it cannot":        {"print_report", id, "The printer is offline", 0, ""},
+		"a bound":                           {"insert_row", map[string]any{"index": 99}, "Row index 99 is out of range", 0, "unmet-condition"},
+		"what was expected and what came":   {"merge_cells", id, "Expected 2 ranges but found 3", 0, "unmet-condition"},
+		"turned down":                       {"create_space", id, "space creation declined by user", 0, "unmet-condition"},
+		"turning down is what it does":      {"decline_invitation", id, "Invitation declined", 1, ""},
+		"go somewhere first":                {"list_projects", nil, "You need to connect to a server before you can list its projects.", 0, "unmet-condition"},
+		"only so much":                      {"reserve_seats", map[string]any{"seats": 4}, "Only 2 seats left", 0, "unmet-condition"},
+		"of the command":                    {"bash", sh("git merge nosuch"), "merge: nosuch - not something we can merge", 0, "unmet-condition"},
+		"done, with a remark":               {"set_heating", map[string]any{"target": 20}, "Target set to 20 °C. The window is not closed.", 1, ""},
+		"done, in brackets":                 {"update_report", id, "Report R-77 updated (not published)", 1, ""},
+		"about the world":                   {"weather", map[string]any{"city": "Paris"}, "It is not raining in Paris.", 1, ""},
+		"advice":                            {"horoscope", map[string]any{"sign": "leo"}, "You should not hurry today.", 1, ""},
+		"a finding":                         {"verify_signature", id, "Report R-77 has been changed since it was signed", 1, ""},
+		"denial abroad":                     {"book_seat", id, "No quedan plazas en el tren.", 0, "unmet-condition"},
+		"demand abroad":                     {"publish_item", id, "注文番号が正しくありません。", 0, "unmet-condition"},
+		"done abroad":                       {"book_pickup", id, "Abholung wurde gebucht, es ist nichts weiter zu tun.", 1, ""},
+		"an entry of a dictionary":          {"glossary", map[string]any{"term": "denied"}, "denied: refused to give", 1, ""},
+		"a translation":                     {"translate_text", map[string]any{"text": "Zugriff verweigert", "to": "en"}, "Access denied", 1, "echo"},
+		"a quotation":                       {"add_note", id, `Noted: "root cause: connection refused by the database"`, 1, ""},
+		"a step that failed":                {"create_alert_rule", id, "create alert rule: invalid duration format: soon", 0, "error-heading"},
+		"a bold heading":                    {"search_events", map[string]any{"days": 7}, "**Input Error**\n\nThere is something about the days.", 0, "error-heading"},
+		"a file that is named for an error": {"download_images", id, "Downloaded 2 images:\n- error-icon.svg: 24x24\n- warning.svg: 24x24", 1, ""},
+		"a definition":                      {"read_page", map[string]any{"page": "403"}, "HTTP 403 Forbidden is a status code.", 1, ""},
+		"a log":                             {"get_pod_log", id, "E0502 10:00:01 a.go:88] sync failed: context deadline exceeded\nI0502 10:00:05 a.go:91] synced", 1, ""},
+	})
+}
+
+// Tools that act on many things count them: none done is a failure, some is half one.
+func TestTallies(t *testing.T) {
+	run(t, map[string]example{
+		"none of many":        {"import_rows", nil, "0 of 40 rows imported. See the log for details.", 0, "tallied"},
+		"some of many":        {"import_rows", nil, "Imported 98 rows, 2 rows failed (line 14: invalid email)", 0.5, "tallied"},
+		"all of many":         {"import_rows", nil, "Imported 98 rows, 0 failed", 1, ""},
+		"line by line":        {"delete_messages", nil, "Batch complete.\nSuccessfully deleted: 2\nFailed to delete: 1", 0.5, "tallied"},
+		"counts of a body":    {"send_mails", nil, `{"queued": 0, "sent": 0, "failed": 3}`, 0, "body-mixed"},
+		"some of a body":      {"send_mails", nil, `{"sent": 7, "failed": 3}`, 0.5, "body-mixed"},
+		"none of a body":      {"send_mails", nil, `{"sent": 7, "failed": 0}`, 1, ""},
+		"counts that it read": {"get_statistics", nil, `{"sent": 0, "failed": 3}`, 1, ""},
+	})
+}
+
+// What structured replies say of a failure beside flags, codes and members named error.
+func TestRepliesThatFailOtherwise(t *testing.T) {
+	run(t, map[string]example{
+		"a class of exceptions":      {"create_item", nil, `{"$id": "1", "message": "TF4: Work item type Bugg does not exist", "typeName": "Acme.Work.TypeNotFoundException", "errorCode": 0, "eventId": 3200}`, 0, "body-error"},
+		"the last error of an act":   {"confirm_payment", nil, `{"id": "p1", "state": "open", "last_payment_error": {"code": "card_declined", "message": "Declined."}}`, 0, "body-error"},
+		"the last error of a record": {"get_payment", nil, `{"id": "p1", "state": "open", "last_payment_error": {"code": "card_declined", "message": "Declined."}}`, 1, ""},
+		"not done, and why":          {"send_chat", nil, `{"data": [{"message_id": "", "is_sent": false, "drop_reason": {"code": "followers_only"}}]}`, 0, "body-flag"},
+		"a detail with a status":     {"speak", nil, `{"detail": {"status": "voice_not_found", "message": "There is no such voice."}}`, 0, "body-status"},
+		"behind a word":              {"create_order", nil, `acme {"code": -1013, "msg": "Filter failure: LOT_SIZE"}`, 0, "body-status"},
+		"a condition in brackets":    {"show_group", nil, "(ResourceGroupNotFound) There is no group 'rg1'.\nCode: ResourceGroupNotFound\nMessage: There is no group 'rg1'.", 0, "error-heading"},
+		"answers of people":          {"form_responses", nil, `{"total": 1, "items": [{"answers": [{"type": "text", "text": "The app crashes with an error"}]}]}`, 1, ""},
+	})
+}
