@@ -85,9 +85,11 @@ func (v *view) headsError(t *text, first, low string) bool {
 	if own, rest, ok := strings.Cut(low, " "); ok && !v.ask.reads && v.ask.isNamed(own) && (errortext.Heads(rest) || strings.HasPrefix(rest, "fail ")) {
 		return true
 	}
+	if !errortext.HeadsQualified(errortext.Strip(low)) {
+		return false
+	}
 	advised := len(t.lines) > 1 && t.short(8, 800) && phrases.StartsAny(t.at(1).low(), advice)
-	mayQualify := !v.ask.reads || v.ask.command == "" && (t.short(2, 400) || advised) && !v.ask.troubled
-	return mayQualify && errortext.HeadsQualified(errortext.Strip(low))
+	return !v.ask.reads || v.ask.command == "" && (t.short(2, 400) || advised) && !v.ask.troubled
 }
 
 // stepFailed recognises the wrapped error of a step that the tool is named for: "create

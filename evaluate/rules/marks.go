@@ -39,7 +39,6 @@ const (
 	hasToAnswer
 	hasJudging
 	hasAbroad
-	hasClause
 )
 
 // uncaught and trouble are lists that others share.
@@ -81,7 +80,6 @@ var lineIndex = phrases.NewIndex(map[phrases.Marks][]string{
 	hasWarningAfter:   {": warning: "},
 	hasToAnswer:       {" to answer"},
 	hasAbroad:         plainAbroad,
-	hasClause:         clauseWords,
 	hasJudging:        {"score", "evaluat", "judge", "grade", "rating", "rate this"},
 })
 

@@ -56,7 +56,7 @@ var relief = []string{
 // sentences may mean something else, so an evaluation is certain only where the
 // tool's successes look different.
 func errorSentence(v *view, t *text) (finding, bool) {
-	if !t.short(3, 360) || v.ask.reads && !t.short(1, 240) || strings.HasPrefix(t.full, "<") || v.ask.command != "" && v.ask.reads {
+	if !t.short(3, 360) || looksLikeCode(t.full) || v.ask.reads && !t.short(1, 240) || strings.HasPrefix(t.full, "<") || v.ask.command != "" && v.ask.reads {
 		return finding{}, false
 	}
 	first := t.first()
@@ -85,7 +85,7 @@ func errorSentence(v *view, t *text) (finding, bool) {
 	if complains && !strings.Contains(said, strings.TrimRight(complaint, ". ")) && (v.ask.reads || v.clauseOf(said) == 0 && !errortext.Troubled(said)) {
 		return half("error-sentence", first.s, "it complains of something beside what it tells"), true
 	}
-	if complains && narrates && !addressesCaller(first.low()) && v.linksOf(said)&(toIdentity|toMember) == 0 && len(said) > 30 {
+	if complains && narrates && !addressesCaller(first.low()) && v.linksOf(said)&(toIdentity|toMember) == 0 && len(said) > 60 {
 		return half("error-sentence", first.s, "it complains, or tells of what was"), true
 	}
 	soft, _ := first.find(hasSoftComplaint, softComplaints)
@@ -114,6 +114,11 @@ func errorSentence(v *view, t *text) (finding, bool) {
 		return half("error-sentence", first.s, "a short answer that may be a complaint"), true
 	}
 	return finding{}, false
+}
+
+// looksLikeCode reports whether a short text is a line of a program.
+func looksLikeCode(s string) bool {
+	return strings.HasSuffix(s, "}") && strings.Contains(s, ") {") && strings.Contains(s, "(\"")
 }
 
 // plainly reports whether a sentence in lower case that is all of an answer complains in a few plain words, of a

@@ -133,7 +133,7 @@ var (
 func (r *Reply) Tally(i int32) (done, failed int, said bool) {
 	for c := r.Doc.Nodes[i].Child; c != 0; c = r.Doc.Nodes[c].Next {
 		n := &r.Doc.Nodes[c]
-		if n.Kind != loosejson.Number || len(n.Key) < 4 {
+		if n.Kind != loosejson.Number || len(n.Key) < 4 || strings.IndexByte("dDsStTlL", n.Key[len(n.Key)-1]) < 0 {
 			continue
 		}
 		var buf keyBuffer
