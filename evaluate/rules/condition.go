@@ -37,7 +37,7 @@ const (
 var clauseWords = []string{
 	" not ", "n't ", "cannot ", "can only ", "may only ", " must ", " need to ", " needs to ", " has to ", " have to ", "require", "mandatory", "at least one ", "at most ",
 	"disabled", "deactivated", "read-only", "suspended", "archived", "locked", "frozen", "expired", "revoked", "missing", "empty", "closed", "ended", "already been ",
-	"expected ", "already ", "blocked", "terminated", "offline", "exhausted", "incomplete", "ambiguous", "unverified", "unpaid", " is after ", " is before ", " than ", " same as ", "equal to ",
+	"expected ", " already", " has passed", " have passed", " is over", " fully booked", "need at least", "needs at least", " has only ", "blocked", "terminated", "offline", "exhausted", "incomplete", "ambiguous", "unverified", "unpaid", " is after ", " is before ", " than ", " same as ", "equal to ",
 	" failed", " still ", "nothing to ", " needed", " taken", " too ", "out of ", " outside ", "invalid", "incorrect", "malformed", "unrecognized", "lapsed", "crashed", "stalled", "disconnected",
 	"provide ", "specify ", "no ", "neither ", " only ", "only ", "please ", "mutually exclusive", "incompatible", "exceed", "occupied", "busy", "jammed", "encrypted", "corrupt", " stuck", "inactive", "sold out",
 	"out of range", "out of bounds", "above the ", "below the ", "conflict", "overlap", "limit reached", "does not fit",
@@ -48,7 +48,7 @@ var clauseWords = []string{
 var clauseIndex = phrases.NewIndex(map[phrases.Marks][]string{1: clauseWords})
 
 var (
-	obligations = []string{" must ", " need to ", " needs to ", " has to ", " have to ", " required", " requires ", "mandatory", "can only ", "may only ", "at least one ", "at most ", " should be ", " is needed", " are needed", "mutually exclusive", "incompatible", "exceed"}
+	obligations = []string{" must ", " need to ", " needs to ", " has to ", " have to ", " required", " requires ", "mandatory", "can only ", "may only ", "at least one ", "need at least ", "needs at least ", "at most ", " should be ", " is needed", " are needed", "mutually exclusive", "incompatible", "exceed"}
 	comparisons = []string{" is after ", " is before ", " greater than ", " less than ", " larger than ", " smaller than ", " later than ", " earlier than ", " longer than ", " higher than ", " lower than ", " is equal to ", " is the same as ", " are the same"}
 	copulas     = phrases.Words("is", "are", "was", "were", "been", "be", "being", "currently", "already")
 	deadStates  = phrases.Words(
@@ -64,7 +64,7 @@ var (
 	lacks  = []string{" is no ", " are no ", " has no ", " have no ", " had no ", " with no ", " contains no ", " and no ", " no longer ", " was no "}
 	// bounds are what a value broke.
 	bounds    = []string{" out of range", " out of bounds", "above the allowed", "above the maximum", "above the limit", "below the minimum", "below the allowed", " is outside ", " are outside ", " conflicts with ", " overlaps with ", "limit reached"}
-	alreadySo = []string{"already running", "already initialized", "already initialised", "already present", "already registered", "already connected", "already closed", "already started", "already in progress", "already active", "already open"}
+	alreadySo = []string{" has passed", " have passed", " has ended", " has closed", " is over", " fully booked", " sold out", "already running", "already initialized", "already initialised", "already present", "already registered", "already connected", "already closed", "already started", "already in progress", "already active", "already open"}
 	// given end "no password was supplied".
 	given  = []string{" supplied", " provided", " given", " specified", " configured", " selected", " passed", " attached", " set up", " connected", " available", " installed", " running", " defined"}
 	advice = []string{
@@ -80,7 +80,7 @@ var (
 
 // tellers are words of names of tools that answer in sentences about the world.
 var tellers = phrases.Words(
-	"ask", "answer", "chat", "question", "explain", "agent", "task", "think", "weather", "forecast", "status", "state", "is", "has", "compare", "describe", "tell", "health", "monitor",
+	"ask", "answer", "chat", "question", "explain", "agent", "task", "think", "weather", "forecast", "status", "track", "tracking", "state", "is", "has", "compare", "describe", "tell", "health", "monitor",
 	"info", "define", "dictionary", "translate", "classify", "sentiment", "detect", "advise", "recommend", "suggest", "generate", "write", "draft", "compose", "rewrite", "llm",
 	"assistant", "research", "reason", "predict", "diff", "ocr", "transcribe", "speech", "caption", "vision", "calculate", "calculator", "say", "joke", "quote",
 )
@@ -213,7 +213,7 @@ func reportsDone(s string) bool {
 // clauseOf tells what a sentence in lower case does.
 func (v *view) clauseOf(s string) (c clause) {
 	s = strings.ReplaceAll(s, " should not ", " should ")
-	if strings.HasPrefix(s, "only ") || strings.Contains(s, " only ") && (strings.HasSuffix(s, " left") || strings.HasSuffix(s, " remaining") || strings.HasSuffix(s, " available")) {
+	if strings.HasPrefix(s, "only ") || strings.Contains(s, " has only ") || strings.Contains(s, " only ") && (strings.HasSuffix(s, " left") || strings.HasSuffix(s, " remaining") || strings.HasSuffix(s, " available")) {
 		c |= limits
 	}
 	if strings.Contains(s, " not ") || strings.Contains(s, "n't ") || strings.Contains(s, "cannot ") || strings.HasPrefix(s, "no ") || strings.HasPrefix(s, "neither ") || phrases.ContainsAny(s, lacks) {
@@ -234,7 +234,7 @@ func (v *view) clauseOf(s string) (c clause) {
 	if rest, ok := strings.CutPrefix(s, "out of "); ok && rest != "" && !phrases.IsDigit(rest[0]) || strings.HasSuffix(s, " failed") {
 		c |= suffers
 	}
-	if strings.Contains(s, " still ") || strings.HasPrefix(s, "nothing to ") {
+	if strings.Contains(s, " still ") || strings.HasPrefix(s, "nothing to ") || strings.HasSuffix(s, " already") {
 		c |= suffers
 	}
 	if strings.Contains(s, " already been ") || strings.Contains(s, " already being ") || phrases.ContainsAny(s, alreadySo) {
@@ -262,7 +262,7 @@ func comesFirst(s string) bool {
 }
 
 // selfWords are how a tool speaks of itself and of what it works in.
-var selfWords = []string{"this tool", "this action", "this operation", "this feature", "this command", "this endpoint", "this request", "this project", "this account", "this plan", "this mode", "read-only mode", "integration "}
+var selfWords = []string{"this tool", "this action", "this operation", "this feature", "this command", "this endpoint", "this request", "this project", "this account", "this plan", "this mode", "read-only mode", "integration ", " for this ", " in this ", " on this "}
 
 // linksOf tells what a sentence in lower case has to do with the call.
 func (v *view) linksOf(low string) (found link) {

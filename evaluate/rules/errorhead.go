@@ -132,6 +132,9 @@ func namedCondition(s string, alone bool) bool {
 		return ok && strings.ToLower(inner) != inner && errortext.FailureName(inner)
 	}
 	name = strings.TrimSuffix(name, ":")
+	if alone && said == "" && strings.ContainsRune(name, '.') && errortext.FailureName(name) { // api.err.InvalidMac
+		return true
+	}
 	return errortext.NamesFailure(name) && (alone && said == "" || strings.ContainsRune(name, '_') && said != "")
 }
 
@@ -154,7 +157,7 @@ func (v *view) said(low string) bool {
 // isLabel reports whether the word before a colon labels what somebody wrote.
 func isLabel(who string) bool {
 	switch who {
-	case "note", "warning", "info", "hint", "title", "subject", "message", "summary", "description", "comment", "topic", "question", "answer", "name", "reason", "body", "text", "quote", "review", "issue":
+	case "note", "warning", "info", "hint", "title", "subject", "message", "summary", "description", "comment", "topic", "question", "answer", "name", "reason", "body", "text", "quote", "review", "issue", "state", "status":
 		return true
 	}
 	return false

@@ -86,6 +86,9 @@ func noResult(v *view, t *text) (finding, bool) {
 	if phrases.HasAny(names, actors) && !phrases.HasAny(names, searchers) && v.ask.command == "" || v.ask.shell.manages && !v.ask.reads {
 		return fails("no-result", t.first().s, "what it was to act on was not found").unsure(), true
 	}
+	if v.ask.command != "" && !v.ask.reads && phrases.StartsAny(t.first().low(), lookups) {
+		return fails("no-result", t.first().s, "what it needs was not found").unsure(), true
+	}
 	if thing, ok := strings.CutSuffix(strings.TrimRight(t.first().low(), ".! "), " not found"); ok && strings.Count(thing, " ") < 2 && !phrases.HasAny(names, finders) && !phrases.HasAny(names, tellers) && !v.answers() {
 		return fails("no-result", t.first().s, "what was asked for does not exist").unsure(), true
 	}

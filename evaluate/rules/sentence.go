@@ -43,7 +43,7 @@ var demands = []string{
 var doubtful = []string{
 	"must be ", "must provide", "is required", "are required", "please provide", "please specify", "should be ",
 	"expected ", "too long", "too short", "too large", "not a ", "no such", "invalid", "error", "out of range", "no ",
-	"problem",
+	"problem", "wrong", "incorrect", "unterminated", "malformed",
 }
 
 // relief in the same text says that it went well after all.

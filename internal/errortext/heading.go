@@ -47,7 +47,7 @@ func HeadsReply(low string) bool {
 // message, "Unknown Pleasures" a title.
 var nounHeads = []string{
 	"invalid ", "unknown ", "unrecognized ", "unsupported ", "unexpected ", "missing ", "undefined ", "duplicate ",
-	"illegal ", "bad ", "incorrect ", "wrong ", "expired ",
+	"illegal ", "bad ", "incorrect ", "wrong ", "expired ", "unterminated ", "unbalanced ", "unmatched ", "unclosed ",
 }
 
 var programNouns = phrases.Words(
@@ -61,7 +61,7 @@ var programNouns = phrases.Words(
 	"email", "address", "number", "code", "index", "range", "json", "xml", "choice", "amount", "zip", "phone",
 	"username", "account", "order", "item", "product", "category", "timezone", "coordinates", "cell", "selector",
 	"regex", "pattern", "expression", "escape", "literal", "grant", "signature", "certificate", "timestamp", "country",
-	"context", "hunk", "patch", "state", "instruction", "move", "flight", "payment", "reservation", "tool_call", "function_call",
+	"bracket", "brace", "quote", "string", "tag", "comment", "context", "hunk", "patch", "state", "instruction", "move", "flight", "payment", "reservation", "tool_call", "function_call",
 )
 
 // ProgramNoun reports whether a word in lower case is one of programming: what a message
@@ -86,6 +86,9 @@ var topicNouns = phrases.Words(
 func Heads(low string) bool {
 	s := Strip(low)
 	if rest, ok := strings.CutPrefix(s, "error"); ok && afterError(rest) {
+		return true
+	}
+	if n := strings.TrimLeft(s, "0123456789"); len(n) < len(s) && s[0] != '0' && (strings.HasPrefix(n, " error occurred") || strings.HasPrefix(n, " errors occurred")) {
 		return true
 	}
 	if head, ok := phrases.HasPrefixAny(s, firmHeads); ok {

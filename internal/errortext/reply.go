@@ -44,6 +44,7 @@ type Reply struct {
 	Named     []int32 // those of them that are objects
 	Moments   int     // members that tell when something happened
 	Last      int32   // is an object that tells of the last error: last_payment_error
+	lists     bool    // a member without a role is a list of something
 	Findings  bool    // it tells what an examination found
 }
 
@@ -183,6 +184,7 @@ func (r *Reply) says(c int32) {
 }
 
 func (r *Reply) other(c int32) {
+	r.lists = r.lists || r.Doc.Nodes[c].Kind == loosejson.Array && r.Doc.Nodes[c].Count > 0
 	if r.Doc.Filled(c) {
 		r.Others++
 	}
@@ -254,7 +256,7 @@ func (r *Reply) Failure() (Ground, int32) {
 		return ByError, r.Severe
 	case r.Code != 0 && (r.Message != 0 || r.Members <= 3 || NormalKey(r.Doc.Nodes[r.Code].Key) != "code"):
 		return ByCode, r.Code
-	case r.Status != 0 && (r.Message != 0 && !r.Record || r.Members <= 2 || !r.Record && r.Others == 0):
+	case r.Status != 0 && (r.Message != 0 && !r.Record || r.Members <= 2 && !r.lists || !r.Record && r.Others == 0):
 		return ByStatus, r.Status
 	}
 	return NoGround, 0

@@ -41,6 +41,8 @@ func FailureName(s string) bool {
 		w := words.from(start, 1)
 		pair := words.text[before : start+len(w)] // with the word before it
 		switch {
+		case start == 0 && len(w) < words.n && string(w) == "err":
+			return true // ERR_NO_MANIFEST
 		case failureWords[string(w)], softWords[string(w)] && len(w) < words.n, failurePairs[string(pair)]:
 			failed = true
 		case fineWords[string(w)] && !bytes.HasPrefix(pair, []byte("not ")) && !failurePairs[string(words.from(start, 2))]:
