@@ -51,7 +51,7 @@ func TestOutputsOfCommonTools(t *testing.T) {
 	type floor struct{ precision, recall float64 }
 	floors := map[string]floor{"eleventh.txt": {0.94, 0.90}, "twelfth.txt": {0.94, 0.90}, "seventeenth.txt": {0.95, 0.85}}
 	files, err := os.ReadDir("testdata/outputs")
-	if err != nil || len(files) < 17 {
+	if err != nil || len(files) < 23 {
 		t.Fatal("sets are missing", err)
 	}
 	for _, file := range files {
@@ -94,7 +94,7 @@ func TestOutputsOfCommonTools(t *testing.T) {
 // is an error gives its message.
 func TestTheJudgeAndTheMessageAgree(t *testing.T) {
 	j := rules.New(configtest.Section[rules.Config]("evaluate.rules"))
-	for _, name := range []string{"first.txt", "second.txt", "third.txt", "fourth.txt", "fifth.txt", "sixteenth.txt"} {
+	for _, name := range []string{"first.txt", "second.txt", "third.txt", "fourth.txt", "fifth.txt", "sixteenth.txt", "eighteenth.txt", "nineteenth.txt", "twentieth.txt"} {
 		for _, c := range readOutputs(t, name) {
 			v := j.Judge(&c.Call, nil)
 			line, found := errortext.Find(c.Output)
