@@ -50,7 +50,8 @@ var clauseIndex = phrases.NewIndex(map[phrases.Marks][]string{1: clauseWords})
 var (
 	obligations = []string{" must ", " need to ", " needs to ", " has to ", " have to ", " required", " requires ", "mandatory", "can only ", "may only ", "at least one ", "need at least ", "needs at least ", "at most ", " should be ", " is needed", " are needed", "mutually exclusive", "incompatible", "exceed"}
 	comparisons = []string{" is after ", " is before ", " greater than ", " less than ", " larger than ", " smaller than ", " later than ", " earlier than ", " longer than ", " higher than ", " lower than ", " is equal to ", " is the same as ", " are the same"}
-	copulas     = phrases.Words("is", "are", "was", "were", "been", "be", "being", "currently", "already")
+	doneMarks   = []string{"✅", "✔", "✓", "☑", "🎉"}
+	copulas     = phrases.Words("is", "are", "was", "were", "currently", "already")
 	deadStates  = phrases.Words(
 		"disabled", "deactivated", "read-only", "suspended", "archived", "locked", "frozen", "expired", "revoked", "missing", "empty", "closed", "ended", "blocked",
 		"terminated", "offline", "exhausted", "incomplete", "ambiguous", "unverified", "unpaid", "invalid", "unknown", "unavailable", "unreachable", "unsupported", "full",
@@ -96,7 +97,7 @@ func unmetCondition(v *view, t *text) (finding, bool) {
 	if strings.HasPrefix(l.s, "#") && len(l.s) < 30 && len(t.lines) > 1 {
 		l = t.at(1) // "### Result"
 	}
-	if clauseIndex.Scan(l.s) == 0 || l.relieved() && !strings.Contains(l.low(), " already been ") || v.echoes(l.s) || logged(l.s) {
+	if clauseIndex.Scan(l.s) == 0 || phrases.StartsAny(l.s, doneMarks) || l.relieved() && !strings.Contains(l.low(), " already been ") || v.echoes(l.s) || logged(l.s) {
 		return finding{}, false
 	}
 	if v.ask.command != "" {
@@ -243,7 +244,7 @@ func (v *view) clauseOf(s string) (c clause) {
 	before := ""
 	for w := range strings.FieldsSeq(s) {
 		w = strings.Trim(w, "\"'`,:.*()[]")
-		if deadStates[w] && copulas[before] || turnedDown[w] && !v.ask.does(w) || faulty[w] {
+		if deadStates[w] && (copulas[before] || before == "been" && strings.HasPrefix(s, "your ")) || turnedDown[w] && !v.ask.does(w) || faulty[w] {
 			c |= suffers
 		}
 		before = w
