@@ -131,7 +131,9 @@ func unmetCondition(v *view, t *text) (finding, bool) {
 		met = t.total <= 2
 	case absent(said):
 		met = (links&toIdentity != 0 || acts && !phrases.HasAny(v.ask.names, searchers)) && !strings.HasPrefix(said, "no match") && !strings.HasPrefix(said, "no result")
-	case v.ask.reads && t.total == 1 && phrases.ContainsAny(said, validations) && (links&(toMember|toParameter) != 0 || aboutPrograms(said)):
+	case v.ask.reads && t.total == 1 && v.looksUp() && len(said) < 100 && (strings.Contains(said, " must be ") || errortext.HeadsReply(said) && strings.Contains(said, ": ")):
+		met = links&toCaller == 0
+	case v.ask.reads && t.total == 1 && phrases.ContainsAny(said, validations) && (links&(toMember|toParameter) != 0 || aboutPrograms(said) || v.looksUp() && len(said) < 100):
 		met = links&toCaller == 0 || advised
 	case v.ask.reads && t.total == 1 && does&denies != 0 && links&toIdentity != 0 && len(said) < 80:
 		met = true
@@ -161,6 +163,20 @@ var validations = []string{
 	"must be given", "must be greater than", "must be less than", "must be at least", "must be at most", "must be between", "must be in format", "must be in the format", "must contain ", "must start with", "must end with",
 	"must match", "must have at least", "must include", "must define", "is required", "are required", " required", "can only be ", "out of bounds", "out of range", "is not set", "are not set", "is not a ", "is not an ",
 	"not provided", "is empty", "already running", "is not running", "not been initialized", "not initialized", "did not complete",
+}
+
+// looksUp reports whether a tool that reads gets things by their identity: what it hands
+// over are records, hardly sentences.
+func (v *view) looksUp() bool {
+	looks := false
+	for _, w := range v.ask.names {
+		if w == "get" || w == "list" || w == "show" || w == "download" {
+			looks = true
+		} else if readerNames[w] {
+			return false
+		}
+	}
+	return looks && !v.answers()
 }
 
 // aboutPrograms reports whether one of the first words of a sentence in lower case is one
