@@ -114,6 +114,7 @@ func serveEcho(ctx context.Context, h echo.HandlerFunc, out io.Writer) error {
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
 	e.POST("/*", h)
+	e.GET("/livez", func(c echo.Context) error { return c.NoContent(http.StatusOK) })
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return err

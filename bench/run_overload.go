@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -72,20 +73,16 @@ func runOverload(ctx context.Context, b *bench) (err error) {
 	}
 	b.figure(part, "sustainable, requests of 50 calls", "requests/s", []float64{calm.rate()})
 
-	var seen overload
-	watch := startWatch(ctx, p)
-	slowest, err := b.startProbe(ctx, p.addr)
+	bare, err := b.bareLives(ctx, t, tools, 10*calm.rate())
 	if err != nil {
 		return err
 	}
-	l := adds(p.addr, pick(b, 1500, 800), t, tools, 1<<24)
-	l.accept = func(status int) bool { return status == 200 || status == 429 || status == 503 }
-	l.seen = seen.seen
-	o, err := l.open(ctx, 10*calm.rate(), pick(b, 10*time.Second, 2*time.Second))
+	var seen overload
+	watch := startWatch(ctx, p)
+	o, lived, err := b.flood(ctx, p.addr, t, tools, 10*calm.rate(), &seen)
 	watched := watch.end()
 	ended := time.Now()
-	lived, perr := slowest()
-	if err := errors.Join(err, perr); err != nil {
+	if err != nil {
 		return err
 	}
 	b.figure(part, "offered", "requests/s", []float64{10 * calm.rate()})
@@ -101,10 +98,42 @@ func runOverload(ctx context.Context, b *bench) (err error) {
 	b.atMost(part, "largest resident memory", 1024, "MiB", []float64{watched.maxRSS / (1 << 20)})
 	b.atMost(part, "memory, last third of the overload over the one before", 1.2, "x", []float64{growth(watched.rss)})
 	b.atMost(part, "slowest answer of /livez", 100, "ms", []float64{lived.Seconds() * 1000})
+	b.figure(part, "slowest answer of /livez, bare Echo under the same load", "ms", []float64{bare.Seconds() * 1000})
+	b.figure(part, "slowest answer of /livez over a bare Echo's", "x", []float64{lived.Seconds() / bare.Seconds()})
 	if err := b.recovery(ctx, p, before, ended); err != nil {
 		return err
 	}
 	return b.nothingLost(ctx, p, dir, int64(calm.requests)+seen.accepted.Load())
+}
+
+// flood offers so many requests a second and asks all the while whether the server lives.
+func (b *bench) flood(ctx context.Context, addr string, t *template, tools int, perSecond float64, seen *overload) (*outcome, time.Duration, error) {
+	slowest, err := b.startProbe(ctx, addr)
+	if err != nil {
+		return nil, 0, err
+	}
+	l := adds(addr, pick(b, 1500, 800), t, tools, 1<<24)
+	l.accept = func(status int) bool { return status == 200 || status == 429 || status == 503 }
+	l.seen = seen.seen
+	o, err := l.open(ctx, perSecond, pick(b, 10*time.Second, 2*time.Second))
+	lived, perr := slowest()
+	return o, lived, errors.Join(err, perr)
+}
+
+// bareLives is the slowest answer of /livez of a bare Echo server under the same load: what
+// processors that are shared with the generator take from anybody.
+func (b *bench) bareLives(ctx context.Context, t *template, tools int, perSecond float64) (_ time.Duration, err error) {
+	answer := filepath.Join(b.dir, "answer.json")
+	if err := os.WriteFile(answer, []byte(`{"success":true}`), 0o600); err != nil {
+		return 0, err
+	}
+	bare, err := b.baseline(ctx, bareEcho, answer)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, bare.stop()) }()
+	_, lived, err := b.flood(ctx, bare.addr, t, tools, perSecond, &overload{})
+	return lived, err
 }
 
 // addTime is the median time of single adds, in milliseconds.
