@@ -93,6 +93,9 @@ func unmetCondition(v *view, t *text) (finding, bool) {
 	if !t.short(4, 500) || strings.HasPrefix(t.full, "<") || v.ask.troubled && v.ask.reads {
 		return finding{}, false
 	}
+	if v.ask.command != "" && (t.total > 2 || v.ask.shell.onlyPrints()) {
+		return finding{}, false
+	}
 	l := t.first()
 	if strings.HasPrefix(l.s, "#") && len(l.s) < 30 && len(t.lines) > 1 {
 		l = t.at(1) // "### Result"
@@ -391,9 +394,6 @@ func identifies(key, val string) bool {
 // signedDenial: one line of a command that begins with a word of the command line, and
 // denies something: "merge: nosuch - not something we can merge".
 func (v *view) signedDenial(t *text, l *line) (finding, bool) {
-	if t.total > 2 || v.ask.shell.onlyPrints() {
-		return finding{}, false
-	}
 	low := l.low()
 	who, what, ok := strings.Cut(low, ": ")
 	switch {

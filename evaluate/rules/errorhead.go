@@ -96,7 +96,7 @@ func (v *view) headsError(t *text, first, low string) bool {
 // alert rule: invalid duration ...", "fetching settings: connection refused".
 func (v *view) stepFailed(low string) bool {
 	step, what, ok := strings.Cut(low, ": ")
-	if !ok || len(step) > 60 || strings.ContainsAny(step, "\"'`=,;()[]{}<>") || !errortext.Heads(what) && !errortext.HeadsReply(what) && !closesPlainly(what) {
+	if !ok || len(step) > 60 || strings.IndexByte(step, ' ') < 0 || strings.ContainsAny(step, "\"'`=,;()[]{}<>") || !errortext.Heads(what) && !errortext.HeadsReply(what) && !closesPlainly(what) {
 		return false
 	}
 	words := strings.Fields(step)
