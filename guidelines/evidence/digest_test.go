@@ -43,6 +43,11 @@ func TestDigestedObservationsGiveTheSameEvidence(t *testing.T) {
 			}
 			recent := slices.Clone(calls[300:])
 			recent[5].Output, recent[5].Evaluation.Score = "Error: told later, code 12", memoryd.ScoreFailure
+			for i := range recent {
+				if recent[i].Evaluation.Score == memoryd.ScoreFailure {
+					recent[i].Output = "Error: another message than the window's" // which was cut
+				}
+			}
 			b, err := json.Marshal(evidence.MineObserved(evidence.Merge(obs, recent), recent))
 			if err != nil {
 				t.Fatal(err)
@@ -52,6 +57,23 @@ func TestDigestedObservationsGiveTheSameEvidence(t *testing.T) {
 		if plain, digested := mine(false), mine(true); string(plain) != string(digested) {
 			t.Errorf("%s: evidence differs\n%s\n%s", p.name, plain, digested)
 		}
+	}
+}
+
+// Of a long list only the first elements are compared; what follows it is read all the same.
+func TestWhatFollowsALongListIsMined(t *testing.T) {
+	var calls []memoryd.Call
+	for i := range 4 {
+		c := call(t, i, object{}, "fine", 1, 0, -1)
+		c.Input = json.RawMessage(`{"list":[` + longList(90) + `{"member":1}],"last":"word"}`)
+		calls = append(calls, c)
+	}
+	var paths []string
+	for _, p := range evidence.Mine(calls).Parameters {
+		paths = append(paths, p.Path)
+	}
+	if want := []string{"list", "list[]", "last"}; !slices.Equal(paths, want) {
+		t.Errorf("parameters %q, want %q", paths, want)
 	}
 }
 
