@@ -58,6 +58,7 @@ type cli struct {
 
 	Export      exportCmd      `cmd:"" group:"server" help:"Write a workspace or a whole store to a file."`
 	Restore     restoreCmd     `cmd:"" group:"server" help:"Bring back what export wrote."`
+	Migrate     migrateCmd     `cmd:"" group:"server" help:"Move the calls in Qdrant to the newest layout, while servers use them."`
 	Check       checkCmd       `cmd:"" group:"server" help:"Look for damage in a store, and repair it."`
 	Keys        keysCmds       `cmd:"" group:"server" help:"Make, list, rotate and revoke API keys."`
 	Audit       auditCmd       `cmd:"" group:"server" help:"Print who did what, as JSON-lines, or verify it."`

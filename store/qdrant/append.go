@@ -202,11 +202,11 @@ func (a *appending) points(stamp int64) []*qd.PointStruct {
 		life := a.lives[owner]
 		p := encodeCall(&c)
 		a.s.accept(p, life, owner, a.nonce, c.Seq, a.b.Keep)
-		calls = append(calls, newPoint(a.ids[i], p))
+		calls = append(calls, a.s.newCallPoint(a.ids[i], p))
 		id := contentID(life, content(&c))
 		if !held[id] {
 			held[id] = true
-			contents = append(contents, newContentPoint(id, life, a.ids[i], c.Seq))
+			contents = append(contents, a.s.newContentPoint(id, life, a.ids[i], c.Seq))
 		}
 	}
 	return append(calls, contents...)
@@ -219,8 +219,8 @@ func (s *backend) accept(p payload, life, owner, nonce string, stamp int64, keep
 	p[fieldStamp], p[fieldKeep] = integer(stamp), integer(int64(keep))
 }
 
-func newContentPoint(id, life, call string, stamp int64) *qd.PointStruct {
-	return newPoint(id, payload{fieldContent: word(life), fieldOwner: word(call), fieldStamp: integer(stamp)})
+func (s *backend) newContentPoint(id, life, call string, stamp int64) *qd.PointStruct {
+	return s.newCallPoint(id, payload{fieldContent: word(life), fieldOwner: word(call), fieldStamp: integer(stamp)})
 }
 
 // settle learns which calls this append brought, and that their tools lived on

@@ -156,6 +156,20 @@ func newPoint(id string, p payload) *qd.PointStruct {
 	return &qd.PointStruct{Id: qd.NewIDUUID(id), Payload: p, Vectors: qd.NewVectorsMap(map[string]*qd.Vector{})}
 }
 
+// newCallPoint makes a point of the collection of calls.
+func (s *backend) newCallPoint(id string, p payload) *qd.PointStruct {
+	if s.packed.Load() {
+		return newPackedPoint(id, p)
+	}
+	return newPoint(id, p)
+}
+
+func newPackedPoint(id string, p payload) *qd.PointStruct {
+	pt := newPoint(id, p)
+	pt.Vectors = qd.NewVectorsMap(map[string]*qd.Vector{packVector: qd.NewVectorDense([]float32{1})})
+	return pt
+}
+
 // insert writes points whose ids are not there; the others stay as they are.
 func (s *backend) insert(ctx context.Context, collection string, order *qd.WriteOrdering, points []*qd.PointStruct) error {
 	r := &qd.UpsertPoints{CollectionName: collection, Wait: new(true), Points: points, Ordering: order, UpdateFilter: nothing()}

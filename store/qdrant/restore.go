@@ -97,11 +97,11 @@ func (r *restoring) points() (points []*qd.PointStruct, ids []string) {
 		r.stamp = first + int64(i)*leases
 		p := encodeCall(&c)
 		r.s.accept(p, r.life, owner, r.nonce, r.stamp, math.MaxInt32)
-		points, ids = append(points, newPoint(id, p)), append(ids, id)
+		points, ids = append(points, r.s.newCallPoint(id, p)), append(ids, id)
 		if cid := contentID(r.life, content(&c)); !held[cid] {
 			held[cid] = true
 			r.contents++
-			points = append(points, newContentPoint(cid, r.life, id, r.stamp))
+			points = append(points, r.s.newContentPoint(cid, r.life, id, r.stamp))
 		}
 	}
 	return points, ids

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 
 	"memoryd"
@@ -15,13 +16,34 @@ import (
 	"google.golang.org/grpc/codes"
 )
 
-// schemaVersion is that of the collections; a collection says its own in its
-// metadata and in its name. A migration fills collections of the next version
-// beside the old ones and then moves the aliases, which is atomic.
+// A collection says the version of its layout in its metadata and in its name. The
+// fields of points are the same in both versions: a collection of version 2 has
+// packVector and keeps the indexes of what is packed on the disk. Calls are of
+// either, the other collections of the first; Migrate moves calls.
 const (
-	schemaVersion = 1
-	schemaSuffix  = "_v1"
+	firstVersion  = 1
+	packedVersion = 2
 	schemaKey     = "memoryd_schema"
+)
+
+// newest is the version that a collection is made with.
+func (s *backend) newest(alias string) int64 {
+	if alias == s.calls {
+		return packedVersion
+	}
+	return firstVersion
+}
+
+func versioned(alias string, version int64) string { return fmt.Sprintf("%s_v%d", alias, version) }
+
+// packVector is why calls are packed: a server packs a segment (into sorted tenants and
+// indexes that stay on the disk) when its vectors are large, and never one that cannot have
+// any. So each point of a call or a content has one of one number, which nobody searches.
+// Packing a segment writes it anew with what came, so it ends growing at segmentKB.
+const (
+	packVector = "pack"
+	packKB     = 400  // of these vectors, four bytes each: 100,000 points
+	segmentKB  = 2000 // 500,000 points
 )
 
 // searchVector names the sparse vector of a tool's point.
@@ -74,15 +96,9 @@ func (s *backend) layout() map[string][]index {
 // ensureSchema makes what is missing. What another process makes at the same
 // time is not missed.
 func (s *backend) ensureSchema(ctx context.Context) error {
-	aliases, err := ask(ctx, s, "list aliases", func(ctx context.Context) ([]*qd.AliasDescription, error) {
-		return s.client.ListAliases(ctx)
-	})
+	target, err := s.aliases(ctx)
 	if err != nil {
 		return err
-	}
-	target := map[string]string{}
-	for _, a := range aliases {
-		target[a.GetAliasName()] = a.GetCollectionName()
 	}
 	for alias, indexes := range s.layout() {
 		if target[alias] == "" {
@@ -97,6 +113,18 @@ func (s *backend) ensureSchema(ctx context.Context) error {
 	return nil
 }
 
+// aliases gives the collection of each alias.
+func (s *backend) aliases(ctx context.Context) (map[string]string, error) {
+	list, err := ask(ctx, s, "list aliases", func(ctx context.Context) ([]*qd.AliasDescription, error) {
+		return s.client.ListAliases(ctx)
+	})
+	target := map[string]string{}
+	for _, a := range list {
+		target[a.GetAliasName()] = a.GetCollectionName()
+	}
+	return target, err
+}
+
 // Remake implements store.Remaker.
 func (s *backend) Remake(ctx context.Context) error {
 	if err := s.gate.Enter(ctx); err != nil {
@@ -107,14 +135,54 @@ func (s *backend) Remake(ctx context.Context) error {
 	return s.ensureSchema(ctx)
 }
 
-// create makes a collection and its alias.
+// create makes a collection and its alias. A collection that is there, of whichever version,
+// has lost its alias and is given it again.
 func (s *backend) create(ctx context.Context, alias string) error {
+	name := versioned(alias, s.newest(alias))
+	if first := versioned(alias, firstVersion); first != name {
+		there, err := s.exists(ctx, first)
+		if err != nil {
+			return err
+		}
+		also := false
+		if there {
+			if also, err = s.exists(ctx, name); err != nil {
+				return err
+			}
+			name = first
+		}
+		if also { // which of them is whole is not known
+			return memoryd.Wrap(memoryd.Unavailable, fmt.Errorf("%s: %w", alias, ErrUnfit),
+				fmt.Sprintf("the alias %s is gone and two collections could have it; the one that is whole has to be given it", alias))
+		}
+	}
+	if err := s.createCollection(ctx, alias, name); err != nil {
+		return err
+	}
+	if _, err := s.checkSchema(ctx, alias, name); err != nil {
+		return err
+	}
+	_, err := ask(ctx, s, "create alias", func(ctx context.Context) (bool, error) {
+		return true, ignoreExisting(s.client.CreateAlias(ctx, alias, name))
+	})
+	return err
+}
+
+func (s *backend) exists(ctx context.Context, name string) (bool, error) {
+	return ask(ctx, s, "collection exists", func(ctx context.Context) (bool, error) {
+		names, err := s.client.ListCollections(ctx)
+		return slices.Contains(names, name), err
+	})
+}
+
+// createCollection makes a collection of the version that its name says, unless it is there.
+func (s *backend) createCollection(ctx context.Context, alias, name string) error {
 	request := &qd.CreateCollection{
-		CollectionName: alias + schemaSuffix, ShardNumber: new(uint32(s.cfg.Shards)), OnDiskPayload: new(true), //nolint:staticcheck // older servers know no other
+		CollectionName: name, ShardNumber: new(uint32(s.cfg.Shards)), OnDiskPayload: new(true), //nolint:staticcheck // older servers know no other
 		ReplicationFactor:      new(uint32(s.cfg.ReplicationFactor)),
 		WriteConsistencyFactor: new(uint32(s.cfg.WriteConsistencyFactor)),
 		OptimizersConfig:       &qd.OptimizersConfigDiff{FlushIntervalSec: new(uint64(s.cfg.FlushInterval.Seconds()))},
-		Metadata:               payload{schemaKey: integer(schemaVersion)},
+		Metadata:               payload{schemaKey: integer(firstVersion)},
 	}
 	if alias == s.tools {
 		request.ShardNumber = new(uint32(1)) // word statistics are kept by shard
@@ -122,17 +190,17 @@ func (s *backend) create(ctx context.Context, alias string) error {
 			searchVector: {Modifier: qd.Modifier_Idf.Enum()},
 		})
 	}
+	if name == versioned(alias, packedVersion) {
+		request.Metadata = payload{schemaKey: integer(packedVersion)}
+		request.OptimizersConfig.IndexingThreshold = new(uint64(packKB))
+		request.OptimizersConfig.MaxSegmentSize = new(uint64(segmentKB))
+		request.VectorsConfig = qd.NewVectorsConfigMap(map[string]*qd.VectorParams{packVector: {
+			Size: 1, Distance: qd.Distance_Dot, OnDisk: new(true),
+			HnswConfig: &qd.HnswConfigDiff{M: new(uint64(0)), PayloadM: new(uint64(0))},
+		}})
+	}
 	_, err := ask(ctx, s, "create collection", func(ctx context.Context) (bool, error) {
 		return true, ignoreExisting(s.client.CreateCollection(ctx, request))
-	})
-	if err != nil {
-		return err
-	}
-	if _, err := s.checkSchema(ctx, alias+schemaSuffix); err != nil {
-		return err
-	}
-	_, err = ask(ctx, s, "create alias", func(ctx context.Context) (bool, error) {
-		return true, ignoreExisting(s.client.CreateAlias(ctx, alias, alias+schemaSuffix))
 	})
 	return err
 }
@@ -147,50 +215,70 @@ func ignoreExisting(err error) error {
 
 // checkSchema refuses a collection of another schema, or of another program: it gets no
 // alias and no index.
-func (s *backend) checkSchema(ctx context.Context, name string) (*qd.CollectionInfo, error) {
+func (s *backend) checkSchema(ctx context.Context, alias, name string) (*qd.CollectionInfo, error) {
 	info, err := s.collection(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	switch v := payload(info.GetConfig().GetMetadata()).int(schemaKey); v {
-	case schemaVersion:
+	switch v := versionOf(info); {
+	case v >= firstVersion && v <= s.newest(alias):
 		return info, nil
-	case 0:
+	case v == 0:
 		return nil, memoryd.Wrap(memoryd.Unavailable, fmt.Errorf("%s: %w", name, ErrUnfit),
 			fmt.Sprintf("the collection %s is not memoryd's; store.qdrant.prefix names others", name))
 	default:
 		return nil, memoryd.Wrap(memoryd.Unavailable, fmt.Errorf("%s: %w", name, ErrUnfit),
-			fmt.Sprintf("the collection %s is of schema %d; this program needs version %d", name, v, schemaVersion))
+			fmt.Sprintf("the collection %s is of schema %d; this program needs version %d", name, v, s.newest(alias)))
 	}
 }
 
-// checkCollection adds the indexes that a collection of this schema lacks.
+func versionOf(info *qd.CollectionInfo) int64 {
+	return payload(info.GetConfig().GetMetadata()).int(schemaKey)
+}
+
+// checkCollection adds the indexes that a collection of this schema lacks, and learns
+// whether calls are packed.
 func (s *backend) checkCollection(ctx context.Context, alias string, indexes []index) error {
-	info, err := s.checkSchema(ctx, alias)
+	info, err := s.checkSchema(ctx, alias, alias)
 	if err != nil {
 		return err
 	}
+	if alias == s.calls {
+		s.packed.Store(versionOf(info) >= packedVersion)
+	}
+	return s.addIndexes(ctx, alias, info, indexes)
+}
+
+func (s *backend) addIndexes(ctx context.Context, name string, info *qd.CollectionInfo, indexes []index) error {
 	for _, ix := range indexes {
 		if info.GetPayloadSchema()[ix.field] != nil {
 			continue
 		}
-		if err := s.createIndex(ctx, alias, ix); err != nil {
+		if err := s.createIndex(ctx, name, ix, versionOf(info) >= packedVersion); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *backend) createIndex(ctx context.Context, alias string, ix index) error {
-	r := &qd.CreateFieldIndexCollection{CollectionName: alias, Wait: new(true), FieldName: ix.field}
+func (s *backend) createIndex(ctx context.Context, name string, ix index, packed bool) error {
+	r := &qd.CreateFieldIndexCollection{CollectionName: name, Wait: new(true), FieldName: ix.field}
+	var onDisk *bool
+	if packed {
+		onDisk = new(true)
+	}
 	if ix.uuid {
 		r.FieldType = qd.FieldType_FieldTypeUuid.Enum()
+		params := &qd.UuidIndexParams{OnDisk: onDisk} //nolint:staticcheck // older servers know no other
 		if ix.tenant {
-			r.FieldIndexParams = qd.NewPayloadIndexParamsUUID(&qd.UuidIndexParams{IsTenant: new(true)})
+			params.IsTenant = new(true)
 		}
+		r.FieldIndexParams = qd.NewPayloadIndexParamsUUID(params)
 	} else {
 		r.FieldType = qd.FieldType_FieldTypeInteger.Enum()
-		r.FieldIndexParams = qd.NewPayloadIndexParamsInt(&qd.IntegerIndexParams{Lookup: new(true), Range: new(true)})
+		r.FieldIndexParams = qd.NewPayloadIndexParamsInt(&qd.IntegerIndexParams{
+			Lookup: new(true), Range: new(true), OnDisk: onDisk, //nolint:staticcheck // older servers know no other
+		})
 	}
 	return s.update(ctx, "create index", func(ctx context.Context) (*qd.UpdateResult, error) {
 		return s.client.CreateFieldIndex(ctx, r)

@@ -41,7 +41,8 @@ type backend struct {
 	sleep  func(ctx context.Context, d time.Duration) error
 	grace  time.Duration
 
-	calls, tools, docs string // collections, by alias
+	calls, tools, docs string      // collections, by alias
+	packed             atomic.Bool // calls are of packedVersion
 	cluster            atomic.Pointer[cluster]
 
 	clock      clock

@@ -5,12 +5,16 @@ import qd "github.com/qdrant/go-client/qdrant"
 // collection is the points of one collection. A stored point is never changed,
 // only replaced.
 type collection struct {
-	name   string
-	config *qd.CollectionConfig
-	schema map[string]*qd.PayloadSchemaInfo
-	points map[string]*stored
-	before map[string]*stored // before the newest write, if the server lags
-	by     map[string]map[string]map[string]bool
+	name    string
+	config  *qd.CollectionConfig
+	schema  map[string]*qd.PayloadSchemaInfo
+	vectors map[string]bool // that points may have
+	points  map[string]*stored
+	before  map[string]*stored // before the newest write, if the server lags
+	by      map[string]map[string]map[string]bool
+
+	limited bool // writes are, to so many that are left
+	left    int
 }
 
 // stored is a point.
@@ -30,7 +34,13 @@ func newCollection(r *qd.CreateCollection) *collection {
 		Metadata:        r.GetMetadata(),
 		Params:          &qd.CollectionParams{ShardNumber: max(1, shards), ReplicationFactor: &copies, WriteConsistencyFactor: &written},
 		OptimizerConfig: r.GetOptimizersConfig(),
-	}, schema: map[string]*qd.PayloadSchemaInfo{}}
+	}, vectors: map[string]bool{}, schema: map[string]*qd.PayloadSchemaInfo{}}
+	for name := range r.GetVectorsConfig().GetParamsMap().GetMap() {
+		c.vectors[name] = true
+	}
+	for name := range r.GetSparseVectorsConfig().GetMap() {
+		c.vectors[name] = true
+	}
 	c.clear()
 	return c
 }
