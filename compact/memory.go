@@ -18,11 +18,11 @@ type Memory struct {
 
 	mu    sync.Mutex
 	used  int
-	items map[string]map[string]*kept // by workspace and id
+	items map[string]map[string]*memoryItem // by workspace and id
 }
 
-// kept is an original and when it was last put.
-type kept struct {
+// memoryItem is an original and when it was last put.
+type memoryItem struct {
 	data []byte
 	at   time.Time
 }
@@ -34,7 +34,7 @@ func NewMemory(maxBytes int) *Memory { return NewMemoryFor(maxBytes, 0, time.Now
 // NewMemoryFor makes a Memory that forgets what was not put for the time keep; 0
 // forgets nothing.
 func NewMemoryFor(maxBytes int, keep time.Duration, clock func() time.Time) *Memory {
-	return &Memory{max: maxBytes, keep: keep, clock: clock, items: map[string]map[string]*kept{}}
+	return &Memory{max: maxBytes, keep: keep, clock: clock, items: map[string]map[string]*memoryItem{}}
 }
 
 // Put implements Originals. What is there already is kept for the full time again.
@@ -55,7 +55,7 @@ func (m *Memory) Put(_ context.Context, workspace string, items []Original) erro
 		return memoryd.Errorf(memoryd.TooLarge, "the memory for originals is full")
 	}
 	if m.items[workspace] == nil {
-		m.items[workspace] = map[string]*kept{}
+		m.items[workspace] = map[string]*memoryItem{}
 	}
 	for _, it := range items {
 		if k := m.items[workspace][it.ID]; k != nil {
@@ -67,7 +67,7 @@ func (m *Memory) Put(_ context.Context, workspace string, items []Original) erro
 			continue
 		}
 		m.used += len(it.Data)
-		m.items[workspace][it.ID] = &kept{append([]byte(nil), it.Data...), now}
+		m.items[workspace][it.ID] = &memoryItem{append([]byte(nil), it.Data...), now}
 	}
 	return nil
 }
@@ -92,7 +92,9 @@ func (m *Memory) forget(now time.Time, workspace string, items []Original) {
 	}
 }
 
-func (m *Memory) expired(k *kept, now time.Time) bool { return m.keep > 0 && now.Sub(k.at) >= m.keep }
+func (m *Memory) expired(k *memoryItem, now time.Time) bool {
+	return m.keep > 0 && now.Sub(k.at) >= m.keep
+}
 
 // Get implements Originals.
 func (m *Memory) Get(_ context.Context, workspace, id string) (Original, error) {

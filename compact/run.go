@@ -53,7 +53,7 @@ func (c *Compactor) compactNow(ctx context.Context, r Request, earlier *replay, 
 	w := &run{c: c, r: r, conv: conv, settings: settings, prog: prog, sent: conv, report: conv.report(name)}
 	var res Result
 	if earlier != nil {
-		res, err = w.again(ctx, prof, earlier)
+		res, err = w.resume(ctx, prof, earlier)
 	} else {
 		res, err = w.do(ctx, prof)
 	}
@@ -301,9 +301,9 @@ func (w *run) store(ctx context.Context, id string, rec *record) error {
 	return w.c.store.Put(ctx, w.r.Workspace, items)
 }
 
-// again compacts what a remembered beginning became, with the new messages behind
+// resume compacts what a remembered beginning became, with the new messages behind
 // it, and reports it against the messages that were sent.
-func (w *run) again(ctx context.Context, prof profile, p *replay) (Result, error) {
+func (w *run) resume(ctx context.Context, prof profile, p *replay) (Result, error) {
 	inner := *w
 	inner.r.Messages = append(slices.Clone(p.res.Messages), w.r.Messages[p.n:]...)
 	conv, err := w.c.read(ctx, inner.r, prof.excluded())

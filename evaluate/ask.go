@@ -110,7 +110,7 @@ func (d *Evaluator) complete(ctx context.Context, p memoryd.Prompt, jobs ...*job
 		return c, err
 	}
 	d.counters.request(p.SchemaName == batchSchemaName, c.Usage)
-	for i, share := range shares(c.Usage, len(jobs)) {
+	for i, share := range splitCost(c.Usage, len(jobs)) {
 		jobs[i].spent = jobs[i].spent.Add(share)
 	}
 	if err == nil {

@@ -17,7 +17,7 @@ func TestSharesAddUpExactly(t *testing.T) {
 		u := memoryd.Usage{PromptTokens: rapid.IntRange(-3, 2*maxTokens).Draw(rt, "prompt"), CompletionTokens: rapid.IntRange(0, 5000).Draw(rt, "completion")}
 		n := rapid.IntRange(1, 32).Draw(rt, "n")
 		var sum memoryd.Cost
-		for _, c := range shares(u, n) {
+		for _, c := range splitCost(u, n) {
 			if c.PromptTokens < 0 || c.Requests != 1/float64(n) {
 				rt.Fatalf("got %+v", c)
 			}

@@ -143,7 +143,7 @@ func (q *queue) next(most int) []*job {
 	same := q.byTool[ref] // first among them: a workspace's jobs keep their order
 	n := min(max(1, most), len(same))
 	batch := make([]*job, n)
-	q.line.Take(first)
+	q.line.Serve(first)
 	for i, e := range same[:n] {
 		if e != first {
 			q.line.TakeAlong(e)

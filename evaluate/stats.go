@@ -134,9 +134,9 @@ func (b *costs) close(id jobID) memoryd.Cost {
 // believed.
 const maxTokens = 10_000_000
 
-// shares divides the cost of one request among n calls: equal parts of the
+// splitCost divides the cost of one request among n calls: equal parts of the
 // request, and tokens that add up to the whole.
-func shares(u memoryd.Usage, n int) []memoryd.Cost {
+func splitCost(u memoryd.Usage, n int) []memoryd.Cost {
 	part := func(whole, i int) int64 {
 		w := int64(min(max(0, whole), maxTokens))
 		return w*int64(i+1)/int64(n) - w*int64(i)/int64(n)

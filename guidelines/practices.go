@@ -87,7 +87,7 @@ func (f *findings) practices(d draft) {
 			p.after, p.uncertain = "", false
 		}
 		d.add(bestPractices, rank, f.line(p), p.slot, float64(p.calls)/float64(max(1, f.evidence.Calls))*adviceShare, p.ids...)
-		d.hold(bestPractices, f.kept(p))
+		d.hold(bestPractices, f.heldLine(p))
 		if p.author != "" {
 			d[bestPractices][len(d[bestPractices])-1].author = p.author
 		}
@@ -169,8 +169,8 @@ func (f *findings) lengthOf(all []practice) int {
 	return n
 }
 
-// kept is the line as it would stand with what the quorum keeps back.
-func (f *findings) kept(p practice) string {
+// heldLine is the line as it would stand with what the quorum keeps back.
+func (f *findings) heldLine(p practice) string {
 	if p.full+p.held == "" {
 		return ""
 	}

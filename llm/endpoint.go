@@ -43,12 +43,12 @@ type endpoint struct {
 	refusals int    // in a row
 }
 
-// ticket is the right to send one request.
-type ticket struct {
+// permit is the right to send one request.
+type permit struct {
 	endpoint *endpoint
 	at       time.Time
 	waited   time.Duration
-	again    bool
+	retried  bool
 	dialect  dialect
 	tokens   float64
 	mark     struct{ requests, tokens mark }
@@ -84,7 +84,7 @@ func (e *endpoint) ready(now time.Time, n float64) time.Duration {
 }
 
 // start books a request of n tokens.
-func (e *endpoint) start(now time.Time, n float64) *ticket {
+func (e *endpoint) start(now time.Time, n float64) *permit {
 	e.inFlight++
 	e.order++
 	e.requests.take(now, 1)
@@ -92,21 +92,21 @@ func (e *endpoint) start(now time.Time, n float64) *ticket {
 	e.heard.requests.take(now, 1)
 	e.heard.tokens.take(now, n)
 	e.pacer.start(now)
-	t := &ticket{endpoint: e, at: now, dialect: e.dialect, tokens: n}
+	t := &permit{endpoint: e, at: now, dialect: e.dialect, tokens: n}
 	t.mark.requests = mark{e.order, now, e.heard.requests.taken}
 	t.mark.tokens = mark{e.order, now, e.heard.tokens.taken}
 	return t
 }
 
 // settle corrects the tokens that were booked at the start.
-func (e *endpoint) settle(now time.Time, t *ticket, tokens float64) {
+func (e *endpoint) settle(now time.Time, t *permit, tokens float64) {
 	e.tokens.take(now, tokens-t.tokens)
 	e.heard.tokens.take(now, tokens-t.tokens)
 	t.mark.tokens.taken += tokens - t.tokens
 }
 
 // hear uses the rate-limit headers of a reply.
-func (e *endpoint) hear(now time.Time, t *ticket, h http.Header) {
+func (e *endpoint) hear(now time.Time, t *permit, h http.Header) {
 	requests, tokens, okRequests, okTokens := rateReports(h)
 	if okRequests {
 		e.heard.requests.observe(now, requests, t.mark.requests)
@@ -123,7 +123,7 @@ func (e *endpoint) served() {
 }
 
 // refuse notes a refusal and makes all requests to the model wait.
-func (e *endpoint) refuse(now time.Time, t *ticket, after time.Duration) {
+func (e *endpoint) refuse(now time.Time, t *permit, after time.Duration) {
 	first := e.window.shrink(now, t.at, e.inFlight, true)
 	if told := max(e.heard.requests.wait(now, 1), e.heard.tokens.wait(now, 1)); told == 0 {
 		e.pacer.refused(now, first) // the headers do not explain it
@@ -153,7 +153,7 @@ func (e *endpoint) pauseFor(now time.Time, d time.Duration) {
 
 // fail notes a failure of server or network. It reports whether the breaker
 // opened, and for how long.
-func (e *endpoint) fail(now time.Time, t *ticket, f *fault) (time.Duration, bool) {
+func (e *endpoint) fail(now time.Time, t *permit, f *fault) (time.Duration, bool) {
 	if f.after > 0 {
 		e.pauseFor(now, f.after)
 	}
@@ -177,7 +177,7 @@ var errPaused = errors.New("the server wants no requests for longer than a reque
 
 // release ends an attempt: it books what was used, learns from how it went, and
 // lets the next ones go.
-func (l *limiter) release(j *job, t *ticket, f *fault, usage memoryd.Usage, h http.Header) {
+func (l *limiter) release(j *job, t *permit, f *fault, usage memoryd.Usage, h http.Header) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
@@ -200,7 +200,7 @@ func (l *limiter) release(j *job, t *ticket, f *fault, usage memoryd.Usage, h ht
 }
 
 // judge draws the consequences of an attempt for model and server.
-func (l *limiter) judge(now time.Time, t *ticket, f *fault) {
+func (l *limiter) judge(now time.Time, t *permit, f *fault) {
 	e := t.endpoint
 	switch {
 	case f == nil, f.class == final, f.class == badReply, f.class == cut, f.class == adapt:
@@ -245,7 +245,7 @@ func (l *limiter) stop(h *breaker, e *endpoint, reason string, f *fault, now tim
 }
 
 // lift closes the breakers that the attempt disproves.
-func (l *limiter) lift(now time.Time, t *ticket) {
+func (l *limiter) lift(now time.Time, t *permit) {
 	endpoint, model := l.breaker.lift(t.at), t.endpoint.breaker.lift(t.at)
 	if endpoint || model {
 		l.okFrom = now
@@ -255,7 +255,7 @@ func (l *limiter) lift(now time.Time, t *ticket) {
 
 // adapt remembers the form of request to use from now on, unless another
 // request found out before.
-func (l *limiter) adapt(t *ticket, f *fault) {
+func (l *limiter) adapt(t *permit, f *fault) {
 	e, ok := errors.AsType[*adaptError](f.err)
 	if !ok || t.endpoint.dialect != t.dialect {
 		return
@@ -272,9 +272,9 @@ func (l *limiter) withdraw() bool {
 }
 
 // count notes the start of a request.
-func (l *limiter) count(t *ticket) {
+func (l *limiter) count(t *permit) {
 	l.stats.Requests++
-	if t.again {
+	if t.retried {
 		l.stats.Retries++
 	}
 	if t.waited > 0 {
@@ -283,10 +283,10 @@ func (l *limiter) count(t *ticket) {
 	}
 }
 
-// uncount takes back the count of a ticket that was not used.
-func (l *limiter) uncount(t *ticket) {
+// uncount takes back the count of a permit that was not used.
+func (l *limiter) uncount(t *permit) {
 	l.stats.Requests--
-	if t.again {
+	if t.retried {
 		l.stats.Retries--
 	}
 }

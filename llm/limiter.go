@@ -50,7 +50,7 @@ func (l *limiter) addOp(name string, spacing time.Duration) *opQueue {
 
 // acquire waits for j's turn. It fails when ctx ends, the queue is full, the
 // client is closed, or no model can be asked within the total timeout.
-func (l *limiter) acquire(ctx context.Context, j *job) (*ticket, error) {
+func (l *limiter) acquire(ctx context.Context, j *job) (*permit, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -59,7 +59,7 @@ func (l *limiter) acquire(ctx context.Context, j *job) (*ticket, error) {
 	}
 	select {
 	case got := <-j.granted:
-		return got.ticket, got.err
+		return got.permit, got.err
 	case <-ctx.Done():
 		l.leave(j)
 		return nil, context.Cause(ctx)
@@ -103,14 +103,14 @@ func errFull() error {
 	}
 }
 
-// turnAway ends a waiting job without a ticket.
+// turnAway ends a waiting job without a permit.
 func (l *limiter) turnAway(j *job, err error) {
 	j.queue.jobs.Withdraw(j.place)
 	l.queued--
 	j.granted <- grant{err: err}
 }
 
-// leave takes back a wait that its caller gave up; a ticket that came just then
+// leave takes back a wait that its caller gave up; a permit that came just then
 // is returned unused.
 func (l *limiter) leave(j *job) {
 	l.mu.Lock()
@@ -120,9 +120,9 @@ func (l *limiter) leave(j *job) {
 		l.dispatch()
 		return
 	}
-	if got := <-j.granted; got.ticket != nil {
-		got.ticket.endpoint.inFlight--
-		l.uncount(got.ticket)
+	if got := <-j.granted; got.permit != nil {
+		got.permit.endpoint.inFlight--
+		l.uncount(got.permit)
 		l.dispatch()
 	}
 }
@@ -187,17 +187,17 @@ func (l *limiter) rest() {
 
 // start sends a job on its way.
 func (l *limiter) start(j *job, e *endpoint, tokens float64, now time.Time) {
-	j.queue.jobs.Take(j.place)
+	j.queue.jobs.Serve(j.place)
 	l.queued--
 	j.queue.start(now)
 	t := e.start(now, tokens)
-	t.waited, t.again = now.Sub(j.since), j.tried
+	t.waited, t.retried = now.Sub(j.since), j.tried
 	l.count(t)
 	if !j.tried {
 		l.budget.deposit()
 	}
 	j.tried = true
-	j.granted <- grant{ticket: t}
+	j.granted <- grant{permit: t}
 }
 
 // usable is the first model that can be asked: one that is not stopped and that

@@ -245,14 +245,14 @@ type job struct {
 	bytes     int // of prompt
 	maxTokens int
 
-	tried   bool // had a ticket before
+	tried   bool // had a permit before
 	since   time.Time
 	granted chan grant // holds one
 }
 
-// grant ends a job's wait: a ticket, or why there will be none.
+// grant ends a job's wait: a permit, or why there will be none.
 type grant struct {
-	ticket *ticket
+	permit *permit
 	err    error
 }
 

@@ -176,8 +176,8 @@ func (r *run) giveUp(err error) error {
 	return &memoryd.ModelError{Reason: "timeout", Temporary: true, Err: err}
 }
 
-// attempt sends the request once and gives its ticket back.
-func (r *run) attempt(ctx context.Context, t *ticket) *fault {
+// attempt sends the request once and gives its permit back.
+func (r *run) attempt(ctx context.Context, t *permit) *fault {
 	c := r.m.client
 	a := Attempt{Op: r.m.queue.name, Model: t.endpoint.model, Workspace: r.workspace, Tool: r.tool, Waited: t.waited}
 	ctx, end := c.tracer(ctx, a)
@@ -194,7 +194,7 @@ func (r *run) attempt(ctx context.Context, t *ticket) *fault {
 }
 
 // send is the exchange itself, under the attempt's time limit.
-func (r *run) send(ctx context.Context, t *ticket) (memoryd.Usage, *exchange, *fault) {
+func (r *run) send(ctx context.Context, t *permit) (memoryd.Usage, *exchange, *fault) {
 	c := r.m.client
 	x := &exchange{http: c.http, key: c.key, header: http.Header{}, most: r.ask.most()}
 	attempt, cancel := context.WithTimeoutCause(ctx, c.cfg.AttemptTimeout, errAttemptTimeout)

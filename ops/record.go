@@ -67,7 +67,7 @@ type ParseToolCallResult struct {
 	Store  RecordStore
 	Survey Surveyor
 	Reader MemoryReader
-	shares *shares // nil: sources are not held to any
+	shares *sourceLimits // nil: sources are not held to any
 	// Came is told which way calls came: by the metadata of the first of a request.
 	Came   func(metadata []byte, added, known, rejected int)
 	Logger *slog.Logger
@@ -83,7 +83,7 @@ type RecordStore interface {
 
 func (library) ParseToolCallResult() Definition {
 	return defineWith("parse_tool_call_result_op", func(d Deps, params ParseParams) func(context.Context, *ValidCalls) (*Recorded, error) {
-		o := ParseToolCallResult{Params: params, Wait: d.Wait, Judge: d.Judge, Store: d.Store, shares: newShares(d.Store), Survey: d.Survey, Reader: d.Reader, Logger: d.Logger, amending: &sync.Mutex{}}
+		o := ParseToolCallResult{Params: params, Wait: d.Wait, Judge: d.Judge, Store: d.Store, shares: newSourceLimits(d.Store), Survey: d.Survey, Reader: d.Reader, Logger: d.Logger, amending: &sync.Mutex{}}
 		if d.Intake != nil {
 			o.Came = d.Intake.Came
 		}

@@ -23,7 +23,7 @@ func Intercept(around Around) Store { return interceptor{around: around} }
 // fewer allocations, for all calls pass it.
 type interceptor struct {
 	around  Around
-	gate    *Gate
+	gate    *Drainer
 	backend Store
 }
 

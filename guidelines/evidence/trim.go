@@ -115,8 +115,8 @@ func (ob *Observation) Judge(e memoryd.Evaluation) {
 	ob.Evaluation = memoryd.Evaluation{State: e.State, Score: e.Score, Rule: e.Rule, JudgedBy: e.JudgedBy}
 }
 
-// kept is an observation as it is stored.
-type kept struct {
+// storedObservation is an observation as it is stored.
+type storedObservation struct {
 	Key      string                   `json:"k"`
 	Seq      int64                    `json:"q"`
 	Time     time.Time                `json:"t,omitzero"`
@@ -144,7 +144,7 @@ type kept struct {
 
 // MarshalJSON writes the stored form of a trimmed observation.
 func (ob Observation) MarshalJSON() ([]byte, error) {
-	return json.Marshal(kept{
+	return json.Marshal(storedObservation{
 		ob.Key.String(), ob.Seq, ob.Time, ob.Run, ob.Named, ob.Agent, ob.Writer, ob.Evaluation.State, ob.Evaluation.Score, ob.Evaluation.Rule, ob.Evaluation.JudgedBy, !ob.Success,
 		ob.TimeCost, ob.TokenCost, string(ob.Input), ob.Output, ob.Found, ob.Sources, ob.Echo, ob.Prepared, ob.Before, ob.Same, ob.Long,
 	})
@@ -152,7 +152,7 @@ func (ob Observation) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSONFrom reads the stored form.
 func (ob *Observation) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	var k kept
+	var k storedObservation
 	if err := jsonv2.UnmarshalDecode(dec, &k); err != nil {
 		return err
 	}

@@ -315,7 +315,7 @@ func (m *Manager) unload(ctx context.Context, ref memoryd.ToolRef, d Decided, wh
 			err = memoryd.Errorf(memoryd.Conflict, "there is no earlier guideline to go back to")
 		}
 		if err == nil {
-			cur, err = m.again(ctx, tool, prev, why)
+			cur, err = m.restore(ctx, tool, prev, why)
 		}
 		if err != nil {
 			return cur, err

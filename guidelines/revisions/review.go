@@ -76,12 +76,12 @@ func (m *Manager) Review(ctx context.Context, ref memoryd.ToolRef) (string, erro
 			return "", err
 		}
 	}
-	_, err = m.again(ctx, tool, prev, why)
+	_, err = m.restore(ctx, tool, prev, why)
 	return why, err
 }
 
-// again makes an earlier version the newest one, with the lines that people set.
-func (m *Manager) again(ctx context.Context, tool memoryd.Tool, old Revision, why string) (Revision, error) {
+// restore makes an earlier version the newest one, with the lines that people set.
+func (m *Manager) restore(ctx context.Context, tool memoryd.Tool, old Revision, why string) (Revision, error) {
 	e := old
 	e.RolledBackTo, e.Why, e.Reasons, e.ByPerson = old.Number, why, nil, false
 	e.BasedOn = tool.Revision
@@ -121,7 +121,7 @@ func (m *Manager) RollBack(ctx context.Context, ref memoryd.ToolRef, revision in
 			return Revision{}, err
 		}
 	}
-	return m.again(ctx, tool, old, "rolled back by "+by)
+	return m.restore(ctx, tool, old, "rolled back by "+by)
 }
 
 // Pin keeps a version until it is unpinned: no refresh replaces it. An older

@@ -240,8 +240,8 @@ func isJudged(o Observation) bool { return o.Sample.State == memoryd.Judged }
 // rateChange tests a share with Fisher's exact test.
 func rateChange(change Change, what string, before, now []Observation, counts, is func(Observation) bool) Reason {
 	var t stats.Table
-	t.With, t.WithBad = tally(now, counts, is)
-	t.Without, t.WithoutBad = tally(before, counts, is)
+	t.With, t.WithBad = countMatching(now, counts, is)
+	t.Without, t.WithoutBad = countMatching(before, counts, is)
 	if t.With < leastObserved || t.Without < leastObserved {
 		return Reason{Change: change, P: 1}
 	}
@@ -251,7 +251,7 @@ func rateChange(change Change, what string, before, now []Observation, counts, i
 	}
 }
 
-func tally(os []Observation, counts, is func(Observation) bool) (n, k int) {
+func countMatching(os []Observation, counts, is func(Observation) bool) (n, k int) {
 	for _, o := range os {
 		if counts(o) {
 			n++

@@ -56,7 +56,7 @@ func newVectorCache(keep time.Duration, most int64, now func() time.Time, read f
 // get gives the vectors of the workspace, as they were at most keep ago.
 func (s *vectorCache) get(ctx context.Context, workspace string) (*vectorSet, error) {
 	sl := s.slot(workspace)
-	if v, err, ok := s.kept(sl); ok {
+	if v, err, ok := s.cached(sl); ok {
 		return v, err
 	}
 	for _, turn := range []chan struct{}{sl.turn, s.reading} {
@@ -66,7 +66,7 @@ func (s *vectorCache) get(ctx context.Context, workspace string) (*vectorSet, er
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
-		if v, err, ok := s.kept(sl); ok {
+		if v, err, ok := s.cached(sl); ok {
 			return v, err // somebody else has read them meanwhile
 		}
 	}
@@ -94,7 +94,7 @@ func (s *vectorCache) slot(workspace string) *slot {
 	return sl
 }
 
-func (s *vectorCache) kept(sl *slot) (*vectorSet, error, bool) {
+func (s *vectorCache) cached(sl *slot) (*vectorSet, error, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	ok := (sl.vectorSet != nil || sl.err != nil) && s.now().Sub(sl.at) < s.keep

@@ -226,7 +226,7 @@ func (s *Scheduler) release() {
 		s.free++
 		return
 	}
-	s.queue.Take(w)
+	s.queue.Serve(w)
 	if l := w.Value.line; l != nil {
 		l.serve(time.Now())
 		s.stepOut(l)

@@ -114,8 +114,8 @@ func (q *Queue[T]) Last() *Entry[T] {
 	return last
 }
 
-// Take removes an entry that is served now, and moves the clock to it.
-func (q *Queue[T]) Take(e *Entry[T]) {
+// Serve removes an entry that is served now, and moves the clock to it.
+func (q *Queue[T]) Serve(e *Entry[T]) {
 	q.remove(e)
 	e.taken = true
 	q.clock.now = max(q.clock.now, e.tag)

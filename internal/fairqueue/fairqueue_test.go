@@ -14,7 +14,7 @@ import (
 func drain(q *fairqueue.Queue[string]) string {
 	var all []string
 	for e := q.First(); e != nil; e = q.First() {
-		q.Take(e)
+		q.Serve(e)
 		all = append(all, e.Value)
 	}
 	return strings.Join(all, " ")
@@ -39,7 +39,7 @@ func TestANewcomerStartsLevelAndIdleTimeEarnsNoCredit(t *testing.T) {
 	q := fairqueue.New[string](nil)
 	push(q, "a1", "a2", "a3", "a4", "a5", "a6")
 	for range 4 {
-		q.Take(q.First())
+		q.Serve(q.First())
 	}
 	push(q, "b1", "b2", "b3", "b4") // b did nothing while a was served four times
 	if got := drain(q); got != "b1 a5 b2 a6 b3 b4" {
@@ -64,7 +64,7 @@ func TestWhatComesBackKeepsItsTurn(t *testing.T) {
 	q := fairqueue.New[string](nil)
 	push(q, "a1", "a2", "b1", "b2")
 	first := q.First()
-	q.Take(first)
+	q.Serve(first)
 	q.Return(first)
 	if got := drain(q); got != "a1 b1 a2 b2" {
 		t.Error(got)
@@ -98,7 +98,7 @@ func TestWhatIsTakenAlongIsPaidFor(t *testing.T) {
 	push(q, "a1", "a2")
 	along := push(q, "a3")
 	push(q, "b1", "b2", "b3", "b4")
-	q.Take(q.First())
+	q.Serve(q.First())
 	q.TakeAlong(along)
 	push(q, "a4")
 	if got := drain(q); got != "b1 a2 b2 b3 b4 a4" {
@@ -132,8 +132,8 @@ func TestFlowsAreNotRememberedForEver(t *testing.T) {
 	for i := range 5000 { // z is always busy, so time passes
 		q.Push("z", 1, "x")
 		q.Push(fmt.Sprint(i), 1, "x")
-		q.Take(q.First())
-		q.Take(q.First())
+		q.Serve(q.First())
+		q.Serve(q.First())
 	}
 	if n := q.Flows(); n > 200 {
 		t.Errorf("%d flows are remembered", n)
@@ -170,7 +170,7 @@ func TestServiceIsFairWhateverHappens(t *testing.T) {
 			for v := range waiting {
 				both = both || v[:1] != e.Value[:1]
 			}
-			q.Take(e)
+			q.Serve(e)
 			if waiting[e.Value] != e {
 				t.Fatalf("step %d: %s was served twice", step, e.Value)
 			}

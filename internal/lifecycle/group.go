@@ -67,7 +67,7 @@ func (f *Flights[V]) Do(ctx context.Context, log *slog.Logger, part, key string,
 		f.next[key] = nil
 		f.mu.Unlock()
 		mine = &flight[V]{run: run, ctx: ctx, done: make(chan struct{})}
-		mine.fly(log, part)
+		mine.execute(log, part)
 		f.landed(log, part, key)
 		return mine.v, mine.err
 	}
@@ -85,7 +85,7 @@ func (f *Flights[V]) Do(ctx context.Context, log *slog.Logger, part, key string,
 	}
 }
 
-func (r *flight[V]) fly(log *slog.Logger, part string) {
+func (r *flight[V]) execute(log *slog.Logger, part string) {
 	defer close(r.done)
 	r.err = Do(r.ctx, log, part, func() (err error) {
 		r.v, err = r.run(r.ctx)
@@ -104,7 +104,7 @@ func (f *Flights[V]) landed(log *slog.Logger, part, key string) {
 	}
 	f.next[key] = nil
 	Go(next.ctx, log, part, func() error {
-		next.fly(log, part)
+		next.execute(log, part)
 		f.landed(log, part, key)
 		return nil
 	})

@@ -53,8 +53,8 @@ type Statistics struct {
 // Of computes the statistics of samples, which stand oldest first; the newest
 // recent of them are the recent window. Lifetime figures come from c.
 func Of(samples []memoryd.Sample, recent int, c memoryd.Counters) Statistics {
-	all := tally(samples)
-	window := tally(samples[max(0, len(samples)-max(0, recent)):])
+	all := sumsOf(samples)
+	window := sumsOf(samples[max(0, len(samples)-max(0, recent)):])
 	return Statistics{
 		TotalCalls:  all.calls,
 		RecentCalls: window.calls,
@@ -92,7 +92,7 @@ type sums struct {
 	scores, times, tokens []float64
 }
 
-func tally(samples []memoryd.Sample) sums {
+func sumsOf(samples []memoryd.Sample) sums {
 	n := len(samples)
 	room := make([]float64, 3*n)
 	s := sums{calls: n, scores: room[:0:n], times: room[n : n : 2*n], tokens: room[2*n : 2*n]}

@@ -49,12 +49,12 @@ type Survey struct {
 	feed   feed
 
 	mu     sync.Mutex
-	boards map[string]*board
+	states map[string]*workspaceState
 }
 
 // New makes a Survey that has read nothing.
 func New(s Store, log *slog.Logger, now func() time.Time) *Survey {
-	return &Survey{store: s, log: log, now: now, worker: lifecycle.NewWorker(log, "survey"), boards: map[string]*board{}}
+	return &Survey{store: s, log: log, now: now, worker: lifecycle.NewWorker(log, "survey"), states: map[string]*workspaceState{}}
 }
 
 // Stop ends what is being read and waits for it.
@@ -78,8 +78,8 @@ type Snapshot struct {
 	newest    []*Tool // the tool with the newest call first
 }
 
-// board is a workspace that is looked at.
-type board struct {
+// workspaceState is a workspace that is looked at.
+type workspaceState struct {
 	snapshot *Snapshot
 	asked    time.Time
 	done     chan struct{} // closed at the end of the reading under way; nil: none
@@ -93,11 +93,11 @@ type board struct {
 // seconds ago. It waits little.
 func (s *Survey) Of(ctx context.Context, workspace string) *Snapshot {
 	s.mu.Lock()
-	b := s.boards[workspace]
+	b := s.states[workspace]
 	if b == nil {
 		s.makeRoom()
-		b = &board{snapshot: &Snapshot{Workspace: workspace, Partial: true}, dirty: map[string]bool{}, texts: map[string]string{}}
-		s.boards[workspace] = b
+		b = &workspaceState{snapshot: &Snapshot{Workspace: workspace, Partial: true}, dirty: map[string]bool{}, texts: map[string]string{}}
+		s.states[workspace] = b
 	}
 	b.asked = s.now()
 	if b.done == nil && (b.asked.Sub(b.read) >= max(freshFor, b.rest) || len(b.dirty) > 0) {
@@ -131,19 +131,19 @@ func (s *Survey) Of(ctx context.Context, workspace string) *Snapshot {
 
 // makeRoom forgets the workspace that was asked about longest ago.
 func (s *Survey) makeRoom() {
-	if len(s.boards) < mostBoards {
+	if len(s.states) < mostBoards {
 		return
 	}
 	oldest := ""
-	for name, b := range s.boards {
-		if b.done == nil && (oldest == "" || b.asked.Before(s.boards[oldest].asked)) {
+	for name, b := range s.states {
+		if b.done == nil && (oldest == "" || b.asked.Before(s.states[oldest].asked)) {
 			oldest = name
 		}
 	}
-	delete(s.boards, oldest)
+	delete(s.states, oldest)
 }
 
-func (s *Survey) ended(b *board, done chan struct{}) {
+func (s *Survey) ended(b *workspaceState, done chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	b.done, b.read = nil, s.now()
@@ -157,13 +157,13 @@ func (s *Survey) ended(b *board, done chan struct{}) {
 func (s *Survey) Changed(ref memoryd.ToolRef) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if b := s.boards[ref.Workspace]; b != nil {
+	if b := s.states[ref.Workspace]; b != nil {
 		b.dirty[ref.Tool] = true
 	}
 }
 
 // read reads what changed since the snapshot of b.
-func (s *Survey) read(ctx context.Context, workspace string, b *board, dirty map[string]bool) {
+func (s *Survey) read(ctx context.Context, workspace string, b *workspaceState, dirty map[string]bool) {
 	before := b.snapshot
 	next := &Snapshot{Workspace: workspace, At: s.now()}
 	known := make(map[string]*Tool, len(before.Tools))
@@ -197,14 +197,14 @@ func failed(before *Snapshot, at time.Time, err error) *Snapshot {
 	return &out
 }
 
-func (s *Survey) publish(b *board, snapshot *Snapshot) {
+func (s *Survey) publish(b *workspaceState, snapshot *Snapshot) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	b.snapshot = snapshot
 }
 
 // take adds a tool to a snapshot, as it is known or as it is read now.
-func (s *Survey) take(ctx context.Context, next *Snapshot, tool memoryd.Tool, old *Tool, dirty bool, b *board) error {
+func (s *Survey) take(ctx context.Context, next *Snapshot, tool memoryd.Tool, old *Tool, dirty bool, b *workspaceState) error {
 	t := old
 	if old == nil || dirty || old.Revision != tool.Revision || old.Kept != tool.Kept {
 		var calls []memoryd.Call
@@ -234,7 +234,7 @@ func (s *Survey) take(ctx context.Context, next *Snapshot, tool memoryd.Tool, ol
 }
 
 // text keeps one copy of a text that many calls share.
-func (b *board) text(s string) string {
+func (b *workspaceState) text(s string) string {
 	if kept, known := b.texts[s]; known {
 		return kept
 	}

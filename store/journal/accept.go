@@ -219,9 +219,9 @@ func (s *backend) appended(es []*entry) []store.Appended {
 	return out
 }
 
-// shares gives each of several appends that went as one batch its own answers. A
+// splitAppended gives each of several appends that went as one batch its own answers. A
 // tool is new to the first of them that has a call of it.
-func shares(es []*entry, got []store.Appended) [][]store.Appended {
+func splitAppended(es []*entry, got []store.Appended) [][]store.Appended {
 	out := make([][]store.Appended, len(es))
 	met := map[string]bool{}
 	at := 0

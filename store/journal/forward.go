@@ -98,7 +98,7 @@ func (s *backend) remake(ctx context.Context) {
 		return
 	}
 	restored, uncounted, err := s.refill(ctx)
-	s.tally.uncounted.Add(uncounted)
+	s.counters.uncounted.Add(uncounted)
 	s.log.ErrorContext(ctx, "the remote store had lost what it kept; tools that this journal has were put back", "tools", restored, "uncounted", uncounted, "err", err)
 	s.worker.Go(func(ctx context.Context) error {
 		err := s.drained(ctx)
@@ -237,7 +237,7 @@ func (s *backend) deliverGroup(ctx context.Context, es []*entry) error {
 	switch {
 	case err == nil:
 		for _, e := range es {
-			s.tally.forwarded.Add(int64(e.weight))
+			s.counters.forwarded.Add(int64(e.weight))
 		}
 		s.q.deliveredAll(es, answers)
 		return nil
@@ -249,7 +249,7 @@ func (s *backend) deliverGroup(ctx context.Context, es []*entry) error {
 		if err := s.j.park(ctx, es[0], ops[0]); err != nil {
 			return err
 		}
-		s.tally.parked.Add(int64(es[0].weight))
+		s.counters.parked.Add(int64(es[0].weight))
 		s.q.deliveredAll(es, []*answer{nil})
 		return nil
 	}
@@ -328,7 +328,7 @@ func (s *backend) requestAppend(ctx context.Context, ops []*op, es []*entry) ([]
 		return nil, err
 	}
 	out := make([]*answer, len(ops))
-	for i, part := range shares(es, got) {
+	for i, part := range splitAppended(es, got) {
 		out[i] = &answer{appended: part}
 	}
 	return out, nil

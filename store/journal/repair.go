@@ -36,7 +36,7 @@ func (s *backend) Repair(ctx context.Context) (r Report, err error) {
 		return r, err
 	}
 	defer s.gate.Leave()
-	defer func() { s.tally.repaired(r, err) }()
+	defer func() { s.counters.repaired(r, err) }()
 	for space, err := range store.AllWorkspaces(ctx, s.local) {
 		if err != nil {
 			return r, err

@@ -27,7 +27,7 @@ type Store struct {
 type internals struct{ *backend }
 
 type backend struct {
-	gate          store.Gate
+	gate          store.Drainer
 	local, remote store.Store
 	cfg           Config
 	log           *slog.Logger
@@ -42,10 +42,10 @@ type backend struct {
 	guidelines *guidelineCache
 	checks     *checks
 
-	lazy  *lazyRemote // the remote store, if it had to be opened by Open; else nil
-	tally tally
-	fault atomic.Pointer[memoryd.Error] // why the remote store can never be used as it is
-	why   atomic.Pointer[string]        // the reason of the newest turn to away
+	lazy     *lazyRemote // the remote store, if it had to be opened by Open; else nil
+	counters counters
+	fault    atomic.Pointer[memoryd.Error] // why the remote store can never be used as it is
+	why      atomic.Pointer[string]        // the reason of the newest turn to away
 
 	away    atomic.Bool // the remote store did not answer when it was asked last
 	slow    atomic.Bool // forwarding failed or took too long, and did not succeed since
@@ -218,11 +218,11 @@ type Status struct {
 	Uncounted int64
 }
 
-// tally are the counts of a Status.
-type tally struct{ forwarded, parked, repairs, calls, verdicts, guidelines, uncounted atomic.Int64 }
+// counters are the counts of a Status.
+type counters struct{ forwarded, parked, repairs, calls, verdicts, guidelines, uncounted atomic.Int64 }
 
 // repaired counts a comparison, also one that broke off.
-func (t *tally) repaired(r Report, err error) {
+func (t *counters) repaired(r Report, err error) {
 	if err == nil {
 		t.repairs.Add(1)
 	}
@@ -236,9 +236,9 @@ func (s *backend) Status() Status {
 	n, weight := s.q.backlog()
 	st := Status{
 		Operations: n, Backlog: weight, Oldest: s.q.oldest(), Stuck: s.slow.Load(), Away: s.away.Load(),
-		Forwarded: s.tally.forwarded.Load(), Parked: s.tally.parked.Load(), Repairs: s.tally.repairs.Load(),
-		Calls: s.tally.calls.Load(), Verdicts: s.tally.verdicts.Load(), Guidelines: s.tally.guidelines.Load(),
-		Uncounted: s.tally.uncounted.Load(),
+		Forwarded: s.counters.forwarded.Load(), Parked: s.counters.parked.Load(), Repairs: s.counters.repairs.Load(),
+		Calls: s.counters.calls.Load(), Verdicts: s.counters.verdicts.Load(), Guidelines: s.counters.guidelines.Load(),
+		Uncounted: s.counters.uncounted.Load(),
 	}
 	if why := s.why.Load(); why != nil && st.Away {
 		st.Why = *why

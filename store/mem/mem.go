@@ -16,7 +16,7 @@ import (
 // Store is a store.Store in memory. Use New to make one.
 type Store struct {
 	store.Store // backend behind a gate
-	gate        store.Gate
+	gate        store.Drainer
 }
 
 // backend is what Store keeps; its gate checks arguments.

@@ -32,12 +32,12 @@ const (
 // endOfStamps is above all stamps.
 const endOfStamps = 1<<53 - 1
 
-// tally is what the calls of a life that were accepted up to a stamp count for.
-type tally struct{ through, calls, duplicates, revision int64 }
+// callCounts is what the calls of a life that were accepted up to a stamp count for.
+type callCounts struct{ through, calls, duplicates, revision int64 }
 
 // base is the tally on the tool's point.
-func (t *tool) base() tally {
-	return tally{t.p.int(fieldCut), t.p.int(fieldBaseCalls), t.p.int(fieldBaseDups), t.p.int(fieldBaseRev)}
+func (t *tool) base() callCounts {
+	return callCounts{t.p.int(fieldCut), t.p.int(fieldBaseCalls), t.p.int(fieldBaseDups), t.p.int(fieldBaseRev)}
 }
 
 // settled are tallies of lives that this process has counted.
@@ -47,7 +47,7 @@ type settled struct {
 }
 
 type settledLife struct {
-	tally
+	callCounts
 	counted time.Time // when its counting began from what the tool's point says
 	next    time.Time // when to settle more
 	fold    time.Time // when to look for what can be folded
@@ -55,11 +55,11 @@ type settledLife struct {
 
 // most is the tally that saves most counting. Both are right, for a fold changes where
 // counts are kept and not what they are.
-func (c *settled) most(life string, base tally) tally {
+func (c *settled) most(life string, base callCounts) callCounts {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if known, ok := c.lives[life]; ok && known.through > base.through && time.Since(known.counted) < recountAfter {
-		return known.tally
+		return known.callCounts
 	}
 	return base
 }
@@ -84,24 +84,24 @@ func (c *settled) take(life string) bool {
 
 // put remembers a tally that was counted from another, and reports, once in a while,
 // that it is time to look for what can be folded.
-func (c *settled) put(life string, from, sum tally, pause time.Duration) (fold bool) {
+func (c *settled) put(life string, from, sum callCounts, pause time.Duration) (fold bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	known := c.lives[life]
 	now := time.Now()
-	if known.counted.IsZero() || known.tally != from {
+	if known.counted.IsZero() || known.callCounts != from {
 		known.counted = now
 	}
 	if fold = !now.Before(known.fold); fold {
 		known.fold = now.Add(pause)
 	}
-	known.tally = sum
+	known.callCounts = sum
 	c.lives[life] = known
 	return fold
 }
 
-// tallyUpTo adds to a tally what was accepted after it, up to a stamp.
-func (s *backend) tallyUpTo(ctx context.Context, life string, from tally, to int64) (tally, error) {
+// countUpTo adds to a tally what was accepted after it, up to a stamp.
+func (s *backend) countUpTo(ctx context.Context, life string, from callCounts, to int64) (callCounts, error) {
 	var calls, contents, verdicts int64
 	var within []*qd.Condition
 	if from.through > 0 || to < endOfStamps {
@@ -127,7 +127,7 @@ func (s *backend) tallyUpTo(ctx context.Context, life string, from tally, to int
 		}
 	})
 	err := g.Wait()
-	return tally{to, from.calls + calls, from.duplicates + calls - contents, from.revision + calls + verdicts}, err
+	return callCounts{to, from.calls + calls, from.duplicates + calls - contents, from.revision + calls + verdicts}, err
 }
 
 // settleWhenDue has a life settled, beside the caller, whose description counted much.
@@ -158,7 +158,7 @@ func (s *backend) settle(ctx context.Context, t *tool) error {
 	if through <= from.through {
 		return nil
 	}
-	sum, err := s.tallyUpTo(ctx, t.life, from, through)
+	sum, err := s.countUpTo(ctx, t.life, from, through)
 	if err != nil {
 		return err
 	}

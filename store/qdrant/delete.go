@@ -30,7 +30,7 @@ func (s *backend) DeleteCalls(ctx context.Context, ref memoryd.ToolRef, keys []m
 	if err != nil || t == nil {
 		return 0, err
 	}
-	kept, err := s.kept(ctx, t.life)
+	kept, err := s.historyCalls(ctx, t.life)
 	if err != nil {
 		return 0, err
 	}

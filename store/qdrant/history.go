@@ -17,7 +17,7 @@ func (s *backend) History(ctx context.Context, ref memoryd.ToolRef, limit int) (
 	if err != nil || t == nil {
 		return nil, err
 	}
-	kept, err := s.kept(ctx, t.life)
+	kept, err := s.historyCalls(ctx, t.life)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (s *backend) keeps(ctx context.Context, life string, p point) (bool, error)
 	if err != nil || short == 0 {
 		return err == nil, err
 	}
-	kept, err := s.kept(ctx, life)
+	kept, err := s.historyCalls(ctx, life)
 	return slices.ContainsFunc(kept, func(o narrow) bool { return o.id == p.id }), err
 }
 
@@ -76,7 +76,7 @@ func (s *backend) ListCalls(ctx context.Context, ref memoryd.ToolRef, p store.Ca
 	if err != nil || t == nil || p.Limit == 0 {
 		return nil, err
 	}
-	kept, err := s.kept(ctx, t.life)
+	kept, err := s.historyCalls(ctx, t.life)
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +184,7 @@ func (s *backend) HistorySize(ctx context.Context, ref memoryd.ToolRef) (size st
 	if err != nil || t == nil {
 		return size, err
 	}
-	kept, err := s.kept(ctx, t.life)
+	kept, err := s.historyCalls(ctx, t.life)
 	for i := range kept {
 		size.Add(store.Size{Count: 1, Bytes: kept[i].size})
 	}
@@ -197,7 +197,7 @@ func (s *backend) Samples(ctx context.Context, ref memoryd.ToolRef) ([]memoryd.S
 	if err != nil || t == nil {
 		return nil, err
 	}
-	kept, err := s.kept(ctx, t.life)
+	kept, err := s.historyCalls(ctx, t.life)
 	return samples(kept), err
 }
 

@@ -167,8 +167,8 @@ func (s *backend) keptIDs(ctx context.Context, life string, verdicts int64) ([]s
 	return ids, err
 }
 
-// kept gives the calls of a history, newest first.
-func (s *backend) kept(ctx context.Context, life string) ([]narrow, error) {
+// historyCalls gives the calls of a history, newest first.
+func (s *backend) historyCalls(ctx context.Context, life string) ([]narrow, error) {
 	ids, err := s.keptIDs(ctx, life, 0)
 	if err != nil {
 		return nil, err

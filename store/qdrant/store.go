@@ -34,7 +34,7 @@ type Store struct {
 type internals struct{ *backend }
 
 type backend struct {
-	gate   store.Gate
+	gate   store.Drainer
 	cfg    Config
 	log    *slog.Logger
 	client *qd.Client

@@ -171,7 +171,7 @@ func (s *backend) fold(ctx context.Context, t *tool, through int64) (removable i
 	if through <= base.through {
 		return removable, nil
 	}
-	sum, err := s.tallyUpTo(ctx, t.life, base, through)
+	sum, err := s.countUpTo(ctx, t.life, base, through)
 	if err != nil {
 		return 0, err
 	}
@@ -238,7 +238,7 @@ func (t *trimDue) leave(life string) {
 // trim clears what a history no longer keeps. It is safe beside anybody: it
 // takes only what is older than a call that newer ones have pushed out.
 func (s *backend) trim(ctx context.Context, life string) error {
-	kept, err := s.kept(ctx, life)
+	kept, err := s.historyCalls(ctx, life)
 	if err != nil || len(kept) == 0 {
 		return err
 	}
@@ -247,7 +247,7 @@ func (s *backend) trim(ctx context.Context, life string) error {
 
 // shrink lets all but the newest keep calls go, for good.
 func (s *backend) shrink(ctx context.Context, toolID, life string, keep int) error {
-	kept, err := s.kept(ctx, life)
+	kept, err := s.historyCalls(ctx, life)
 	if err != nil || len(kept) < keep {
 		return err
 	}

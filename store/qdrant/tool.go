@@ -74,12 +74,12 @@ func (s *backend) describe(ctx context.Context, t *tool) (description, error) {
 }
 
 // counted counts what is not settled and reads what is not known of the history.
-func (s *backend) counted(ctx context.Context, t *tool, from tally) (*sighting, error) {
+func (s *backend) counted(ctx context.Context, t *tool, from callCounts) (*sighting, error) {
 	var ids []string
-	var sum tally
+	var sum callCounts
 	g, gctx := lifecycle.NewGroup(ctx, s.log, "qdrant", 0)
 	g.Go(func() (err error) { ids, err = s.keptIDs(gctx, t.life, 0); return err })
-	g.Go(func() (err error) { sum, err = s.tallyUpTo(gctx, t.life, from, endOfStamps); return err })
+	g.Go(func() (err error) { sum, err = s.countUpTo(gctx, t.life, from, endOfStamps); return err })
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}

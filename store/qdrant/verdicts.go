@@ -58,7 +58,7 @@ func (s *backend) keptCalls(ctx context.Context, verdicts []store.Verdict) (map[
 		if t == nil {
 			continue
 		}
-		kept, err := s.kept(ctx, t.life)
+		kept, err := s.historyCalls(ctx, t.life)
 		if err != nil {
 			return nil, err
 		}
@@ -265,7 +265,7 @@ func (s *backend) keptBy(ctx context.Context, toolID, life string) (map[string]b
 	if ended {
 		return out, s.removeLife(ctx, life)
 	}
-	kept, err := s.kept(ctx, life)
+	kept, err := s.historyCalls(ctx, life)
 	for _, c := range kept {
 		out[c.id] = true
 	}

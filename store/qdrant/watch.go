@@ -42,7 +42,7 @@ type watch struct {
 	phase   phase
 	lost    bool            // it cannot be told
 	through int64           // tally is of what was accepted up to here
-	sum     tally           // but its revision is that of all verdicts, without the calls
+	sum     callCounts      // but its revision is that of all verdicts, without the calls
 	recent  map[string]seen // accepted after through, or not long before, or judged after it
 	history []narrow        // newest first
 }
@@ -58,7 +58,7 @@ const (
 
 // sighting is what a look tells of a tool.
 type sighting struct {
-	sum  tally
+	sum  callCounts
 	kept []narrow
 }
 
@@ -395,7 +395,7 @@ func (w *watch) advance(low, old int64, judged map[string]int64) {
 }
 
 // added is a tally with a point more.
-func (p *seen) added(sum tally) tally {
+func (p *seen) added(sum callCounts) callCounts {
 	if p.content {
 		sum.duplicates--
 		return sum
@@ -424,7 +424,7 @@ func (s *backend) watch(ctx context.Context, t *tool) error {
 		return err
 	}
 	w := &watch{mark: t.p.word(fieldDeleted), began: time.Now(), recent: map[string]seen{}, through: low - s.idle()}
-	if w.history, err = s.kept(ctx, t.life); err != nil || len(w.history) >= maxIDs {
+	if w.history, err = s.historyCalls(ctx, t.life); err != nil || len(w.history) >= maxIDs {
 		return err
 	}
 	for _, c := range w.history {
@@ -436,7 +436,7 @@ func (s *backend) watch(ctx context.Context, t *tool) error {
 	if err := s.lookAfter(ctx, of, low); err != nil || w.lost || len(w.recent) > watchRecent {
 		return err
 	}
-	if w.sum, err = s.tallyUpTo(ctx, t.life, s.settled.most(t.life, t.base()), low); err != nil {
+	if w.sum, err = s.countUpTo(ctx, t.life, s.settled.most(t.life, t.base()), low); err != nil {
 		return err
 	}
 	w.sum.revision -= w.sum.calls

@@ -125,7 +125,7 @@ func (j *appending) accept(d *draft, td *toolDraft, ref memoryd.ToolRef, i int) 
 // makeRoom gives the row for the next call: the oldest one's if the history is
 // full, else a new one behind all others. dropped counts the calls that left.
 func (d *draft) makeRoom(td *toolDraft, keep int) (slot int64, dropped int, err error) {
-	for td.kept() >= keep {
+	for td.keptCount() >= keep {
 		if slot != 0 {
 			d.purge = append(d.purge, slot)
 		}

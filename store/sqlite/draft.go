@@ -108,12 +108,12 @@ func (d *draft) record(r record) {
 	d.logged++
 }
 
-// kept is how many calls the history holds.
-func (td *toolDraft) kept() int { return td.t.kept.len() - td.dropped + len(td.pushed) }
+// keptCount is how many calls the history holds.
+func (td *toolDraft) keptCount() int { return td.t.kept.len() - td.dropped + len(td.pushed) }
 
 // oldest gives row and number of the oldest kept call.
 func (td *toolDraft) oldest() (slot, seq int64) {
-	seq = td.info.Lifetime - int64(td.kept()) + 1
+	seq = td.info.Lifetime - int64(td.keptCount()) + 1
 	if n := td.t.kept.len(); td.dropped >= n {
 		return td.pushed[td.dropped-n], seq
 	}
@@ -143,7 +143,7 @@ func (d *draft) dropOldest(td *toolDraft) (slot int64, err error) {
 
 // trim lets all but the newest keep calls go, for good.
 func (d *draft) trim(td *toolDraft, keep int) error {
-	n := td.kept() - keep
+	n := td.keptCount() - keep
 	if n <= 0 {
 		return nil
 	}

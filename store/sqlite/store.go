@@ -39,7 +39,7 @@ type Store struct {
 type internals struct{ *backend }
 
 type backend struct {
-	gate    store.Gate
+	gate    store.Drainer
 	cat     *catalog
 	w       *writer
 	ckpt    *checkpointer

@@ -16,11 +16,11 @@ const (
 	mostKnown  = 20000 // tools whose sources are remembered
 )
 
-// shares bounds what one source does to a workspace: it cannot push the calls of others
+// sourceLimits bounds what one source does to a workspace: it cannot push the calls of others
 // out of a tool's history. What it remembers of a tool may be
 // behind the store, which only makes the bound a little softer, and while it cannot read
 // or cut, calls are recorded without a bound: they come first.
-type shares struct {
+type sourceLimits struct {
 	store store.Store
 	mu    sync.Mutex
 	tools map[memoryd.ToolRef]writers
@@ -28,9 +28,9 @@ type shares struct {
 
 // writers are who wrote the kept calls of a tool, oldest first, in runs of one source.
 // They are not changed once they are noted.
-type writers []stretch
+type writers []sourceRun
 
-type stretch struct {
+type sourceRun struct {
 	source string
 	calls  int
 }
@@ -41,7 +41,7 @@ func (w writers) with(source string, n int) writers {
 		w[last].calls += n
 		return w
 	}
-	return append(w, stretch{source, n})
+	return append(w, sourceRun{source, n})
 }
 
 // newest are the writers of the newest n calls.
@@ -75,12 +75,12 @@ func (w writers) of(source string) (n int) {
 	return n
 }
 
-func newShares(s store.Store) *shares {
-	return &shares{store: s, tools: map[memoryd.ToolRef]writers{}}
+func newSourceLimits(s store.Store) *sourceLimits {
+	return &sourceLimits{store: s, tools: map[memoryd.ToolRef]writers{}}
 }
 
 // known gives the writers of a tool's kept calls; there is none for a tool that is new.
-func (s *shares) known(ctx context.Context, ref memoryd.ToolRef) (writers, bool, error) {
+func (s *sourceLimits) known(ctx context.Context, ref memoryd.ToolRef) (writers, bool, error) {
 	s.mu.Lock()
 	w, ok := s.tools[ref]
 	s.mu.Unlock()
@@ -93,7 +93,7 @@ func (s *shares) known(ctx context.Context, ref memoryd.ToolRef) (writers, bool,
 
 // read gives the writers of a tool's kept calls, and the keys, newest first, of the calls
 // that are wanted.
-func (s *shares) read(ctx context.Context, ref memoryd.ToolRef, want func(*memoryd.Call) bool) ([]memoryd.CallKey, writers, error) {
+func (s *sourceLimits) read(ctx context.Context, ref memoryd.ToolRef, want func(*memoryd.Call) bool) ([]memoryd.CallKey, writers, error) {
 	var sources []string
 	keys, err := keysOf(ctx, s.store, ref, func(c *memoryd.Call) bool {
 		sources = append(sources, c.Source())
@@ -106,7 +106,7 @@ func (s *shares) read(ctx context.Context, ref memoryd.ToolRef, want func(*memor
 	return keys, w, err
 }
 
-func (s *shares) note(ref memoryd.ToolRef, w writers) {
+func (s *sourceLimits) note(ref memoryd.ToolRef, w writers) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.tools) >= mostKnown {
@@ -118,7 +118,7 @@ func (s *shares) note(ref memoryd.ToolRef, w writers) {
 // admit makes room for calls of a batch in the histories of their tools, where their
 // source has more than its share. It gives how many calls the histories keep while the
 // batch comes in.
-func (s *shares) admit(ctx context.Context, calls []memoryd.Call, keep int) int {
+func (s *sourceLimits) admit(ctx context.Context, calls []memoryd.Call, keep int) int {
 	now := keep
 	if keep > mostShared {
 		return now
@@ -152,7 +152,7 @@ func perTool(calls []memoryd.Call) map[memoryd.ToolRef]int {
 }
 
 // cut removes the oldest n calls of a source, and says whose the others are.
-func (s *shares) cut(ctx context.Context, ref memoryd.ToolRef, source string, n int) (writers, error) {
+func (s *sourceLimits) cut(ctx context.Context, ref memoryd.ToolRef, source string, n int) (writers, error) {
 	keys, w, err := s.read(ctx, ref, func(c *memoryd.Call) bool { return c.Source() == source })
 	if err != nil {
 		return nil, err
@@ -175,7 +175,7 @@ func (s *shares) cut(ctx context.Context, ref memoryd.ToolRef, source string, n 
 }
 
 // added takes in what became of a batch, and cuts a history that had to grow for it.
-func (s *shares) added(ctx context.Context, calls []memoryd.Call, appended []store.Appended, keep int) {
+func (s *sourceLimits) added(ctx context.Context, calls []memoryd.Call, appended []store.Appended, keep int) {
 	fresh := map[memoryd.ToolRef]int{}
 	for i := range calls {
 		if appended[i].New {

@@ -29,7 +29,7 @@ func tallied(v *view, t *text) (finding, bool) {
 		if len(l.s) > 200 || !l.has(hasComplaintWord) && !strings.Contains(l.s, " of ") {
 			continue
 		}
-		good, bad := tally(l.low())
+		good, bad := doneAndFailed(l.low())
 		switch {
 		case bad > 0 && good == 0 && !phrases.HasAny(v.ask.names, testers):
 			return fails("tallied", l.s, "it counts failures only").unsure(), true
@@ -64,9 +64,9 @@ func tallyLines(t *text) (good, bad int) {
 
 var testers = phrases.Words("test", "tests", "tester", "spec", "jest", "pytest")
 
-// tally reads "3 of 5 rows imported", "sent: 0, failed: 4": how many were done, -1 where
+// doneAndFailed reads "3 of 5 rows imported", "sent: 0, failed: 4": how many were done, -1 where
 // the line does not say, and how many were not.
-func tally(low string) (good, bad int) {
+func doneAndFailed(low string) (good, bad int) {
 	good = -1
 	words := strings.FieldsFunc(low, func(r rune) bool {
 		return r == ' ' || r == ',' || r == ';' || r == '(' || r == ')' || r == '.' || r == '/'

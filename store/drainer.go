@@ -9,10 +9,10 @@ import (
 	"memoryd"
 )
 
-// Gate stands before a backend: it lets no call in whose context has ended, none
+// Drainer stands before a backend and drains it at the end: it lets no call in whose context has ended, none
 // after Close, and Close waits for those that are under way. Its zero value is
 // open.
-type Gate struct {
+type Drainer struct {
 	mu      sync.RWMutex
 	closed  bool
 	running sync.WaitGroup
@@ -20,11 +20,11 @@ type Gate struct {
 
 // Guard returns the backend behind the gate, with the arguments of each call
 // checked, so that the backend gets none that can never work.
-func (g *Gate) Guard(backend Store) Store { return interceptor{gate: g, backend: backend} }
+func (g *Drainer) Guard(backend Store) Store { return interceptor{gate: g, backend: backend} }
 
 // Enter registers what a backend does beside the contract, as Guard does with the
 // calls; whoever was let in calls Leave.
-func (g *Gate) Enter(ctx context.Context) error {
+func (g *Drainer) Enter(ctx context.Context) error {
 	if err := Ended(ctx); err != nil {
 		return err
 	}
@@ -38,10 +38,10 @@ func (g *Gate) Enter(ctx context.Context) error {
 }
 
 // Leave ends what Enter let in.
-func (g *Gate) Leave() { g.running.Done() }
+func (g *Drainer) Leave() { g.running.Done() }
 
 // shut closes the gate and waits; it reports false if it was closed already.
-func (g *Gate) shut() bool {
+func (g *Drainer) shut() bool {
 	g.mu.Lock()
 	already := g.closed
 	g.closed = true
