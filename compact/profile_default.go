@@ -16,9 +16,10 @@ func (s DefaultSettings) style() SummaryStyle { return s.SummaryStyle }
 const (
 	// leastRoom is the smallest summary worth writing, in tokens.
 	leastRoom = 24
-	// beyondRoom is what a summary takes at most of a small conversation whose target
-	// cannot be reached.
-	beyondRoom = 200
+	// Where the target cannot be reached a summary takes the share of what goes that was
+	// asked for of the whole, at most beyondRoom; beyondLine are enough to say what was
+	// done last.
+	beyondRoom, beyondLine = 600, 40
 	// newestUnits are never edited.
 	newestUnits = 2
 	// editShare of the size is the least target that editing alone may reach.
@@ -209,9 +210,10 @@ func (s DefaultSettings) split(c *conversation, p *plan, units []int, room int) 
 	gone := c.tokensOf(p.remove)
 	p.room = max(leastRoom, min(left+leastRoom, gone*4/5))
 	if room < leastRoom { // the target cannot be reached: little is lost by a little more
+		system := c.systemTokens()
 		p.room = leastRoom + gone/50
 		if p.limit == 0 { // and nothing refuses it
-			p.room, p.aims = leastRoom+max(gone/50, min(gone/5, beyondRoom)), false
+			p.room, p.aims = leastRoom+max(gone/50, min(gone/2, beyondLine), min(gone*max(0, p.target-system)/(c.total-system), beyondRoom)), false
 		}
 	}
 }

@@ -33,16 +33,17 @@ const (
 	limits
 	agreed
 	proposed
+	spoke
 	done
 	refused
 	tasks
 )
 
 // most is how many lines of a kind there may be.
-func (k stateKind) most() int { return [...]int{3, 2, 2, 1, 6, 3, 1}[k] }
+func (k stateKind) most() int { return [...]int{3, 2, 2, 1, 1, 6, 3, 1}[k] }
 
 // worth says which lines come before others when room is short.
-func (k stateKind) worth() int { return [...]int{2, 3, 4, 7, 5, 3, 6}[k] }
+func (k stateKind) worth() int { return [...]int{2, 3, 4, 7, 6, 5, 3, 6}[k] }
 
 // urgent is what a failure is worth more that nothing has repaired yet, and a
 // proposal that the user agreed to.
@@ -51,7 +52,7 @@ const urgent = 3
 // stateHeads begin the lines of each kind.
 //
 //nolint:gochecknoglobals // a constant table
-var stateHeads = [...]string{"User asked: ", "User's terms: ", "User agreed ", "Assistant proposed: ", "Done: ", "Refused: ", "Tasks: "}
+var stateHeads = [...]string{"User asked: ", "User's terms: ", "User agreed ", "Assistant proposed: ", "Assistant said last: ", "Done: ", "Refused: ", "Tasks: "}
 
 // proposalRoom is the room of a summary, in tokens, from which a proposal that did not
 // stay is told in it.
@@ -71,12 +72,13 @@ type story struct {
 	c     *conversation
 	gone  []bool
 	room  int // tokens of the summary
+	share int // of these, the state's
 	found []stateLine
 	acts  []act
 }
 
-func newStory(c *conversation, gone []bool, room int) *story {
-	s := &story{c: c, gone: gone, room: room}
+func newStory(c *conversation, gone []bool, room, share int) *story {
+	s := &story{c: c, gone: gone, room: room, share: share}
 	for i := range c.messages {
 		if c.known[i] != nil || !gone[i] {
 			continue
@@ -91,18 +93,29 @@ func newStory(c *conversation, gone []bool, room int) *story {
 			}
 		}
 	}
-	if _, u, _ := c.tail(); u >= 0 && gone[c.units[u].First()] && room >= proposalRoom {
-		i := c.units[u].First()
-		l := stateLine{kind: proposed, place: i}
-		share := 8
-		if agreement(records.OneLine(c.messages[c.request].Text())) != "" { // what is agreed to is what comes next
-			share, l.worth = 9, urgent
-		}
-		limit := min(900, max(120, share*stateRoom(room)))
-		l.text, l.brief = condensed(c.messages[i].Text(), limit), condensed(c.messages[i].Text(), limit/2)
-		s.add(l)
+	said, asked, _ := c.tail()
+	s.words(asked, proposed)
+	if said >= 0 && c.units[said].First() > c.request && !c.structured(said) {
+		s.words(said, spoke)
 	}
 	return s
+}
+
+// words tells what the assistant said last, where it did not stay: it is proposed when
+// the current request answers it, else the thought that the next step follows from.
+func (s *story) words(u int, kind stateKind) {
+	if u < 0 || !s.gone[s.c.units[u].First()] || kind == proposed && s.room < proposalRoom {
+		return
+	}
+	i := s.c.units[u].First()
+	l := stateLine{kind: kind, place: i}
+	share := 8
+	if kind == spoke || agreement(records.OneLine(s.c.messages[s.c.request].Text())) != "" { // what is agreed to is what comes next
+		share, l.worth = 9, urgent
+	}
+	limit := min(900, max(120, share*s.share))
+	l.text, l.brief = condensed(s.c.messages[i].Text(), limit), condensed(s.c.messages[i].Text(), limit/2)
+	s.add(l)
 }
 
 // add takes a line whose texts lack their head.
@@ -339,7 +352,7 @@ func stateWithin(all []stateLine, room int, count func(string) int) []stateLine 
 		if all[k].worth >= needed {
 			most = 2 * room
 		}
-		if all[k].kind == proposed && all[k].worth > proposed.worth() {
+		if (all[k].kind == proposed || all[k].kind == spoke) && all[k].worth > all[k].kind.worth() {
 			most = used + 3*room
 		}
 		for _, text := range []string{all[k].text, all[k].brief} {

@@ -38,13 +38,14 @@ type summary struct {
 	records *records.Set
 	quote   quoter
 	hint    string // how to look up what is not here
+	beyond  bool   // the target cannot be reached
 }
 
 // newSummary reads what the plan removes. Messages that are edited count as
 // removed, those that stay tell what is spoken of.
 func newSummary(w *run, p *plan) *summary {
 	c := w.conv
-	s := &summary{w: w, lead: p.lead, quote: quoter{c.agreed, map[string]string{}, map[string]bool{}}}
+	s := &summary{w: w, lead: p.lead, beyond: !p.aims, quote: quoter{c.agreed, map[string]string{}, map[string]bool{}}}
 	gone := make([]bool, len(c.messages))
 	for _, u := range p.remove {
 		for _, i := range c.units[u].Index {
@@ -56,7 +57,7 @@ func newSummary(w *run, p *plan) *summary {
 	}
 	fresh := c.unanswered()
 	var texts []records.Text
-	story := newStory(c, gone, p.room)
+	story := newStory(c, gone, p.room, stateRoom(p.room, s.beyond))
 	carried := func(i int, text string) {
 		var rest []string
 		section := ""
@@ -89,7 +90,7 @@ func newSummary(w *run, p *plan) *summary {
 		}
 		texts = append(texts, of...)
 	}
-	s.state = stateWithin(story.lines(), stateRoom(p.room), c.count)
+	s.state = stateWithin(story.lines(), stateRoom(p.room, s.beyond), c.count)
 	for _, l := range s.state {
 		texts = append(texts, records.Text{Body: l.text, From: records.Written, Place: 0})
 	}
@@ -207,16 +208,22 @@ func (s *summary) frame(room int) string {
 const (
 	stateShare = 0.12
 	keyedRoom  = 600 // from which it may take a sixth
+	oneLine    = 20  // tokens that it may take, up to three tenths: what was done last
 	toldShare  = 0.4
 	hintRoom   = 400 // tokens from which the summary says how to look up
 )
 
-// stateRoom is what the state may take of a summary's room.
-func stateRoom(room int) int {
+// stateRoom is what the state may take of a summary's room; beyond says that no size
+// could be reached, so that what was done last need not give way to records.
+func stateRoom(room int, beyond bool) int {
 	if room >= keyedRoom {
 		return room / 6
 	}
-	return int(stateShare * float64(room))
+	n := int(stateShare * float64(room))
+	if beyond {
+		n = max(n, min(room*3/10, oneLine))
+	}
+	return n
 }
 
 // compose writes frame, state, records and what was said, in about room tokens.
@@ -241,7 +248,7 @@ func (s *summary) compose(room int) string {
 		left -= c.count(s.hint) + 1
 	}
 	var state []string
-	for _, l := range stateWithin(s.state, stateRoom(room), c.count) {
+	for _, l := range stateWithin(s.state, stateRoom(room, s.beyond), c.count) {
 		state = append(state, l.text)
 	}
 	section(stateHead, state)
