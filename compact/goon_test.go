@@ -245,3 +245,23 @@ func TestATargetOutOfReachLeavesRoomForNotes(t *testing.T) {
 		t.Errorf("%d tokens where a limit refuses them, %d where none does", bounded.Report.TokensAfter, res.Report.TokensAfter)
 	}
 }
+
+func TestTheLastThoughtStaysBesideARequestThatFillsTheBudget(t *testing.T) {
+	request := "Find the key.\n" + strings.Repeat("Mind this rule, which nobody needs now. ", 60)
+	in := join(user(request), bookings("x"),
+		says("I have the seed now."),
+		raw(obj{"role": "assistant", "content": "The seed is 125379498. Next I turn the hash around.", "tool_calls": []obj{{"id": "r", "type": "function", "function": obj{"name": "open_page", "arguments": `{"page":"hash"}`}}}}),
+		result("r", strings.Repeat("plain lines of a page that is long\n", 60)))
+	res := run(t, newCompactor(t), compact.Request{Messages: in, Force: true, TargetTokens: 300})
+	if want := "- Assistant said last: The seed is 125379498. Next I turn the hash around."; !strings.Contains(res.Summary, want) {
+		t.Errorf("no %q in\n%s", want, res.Summary)
+	}
+}
+
+func TestWhatWasDoneIsToldInTheSmallestSummary(t *testing.T) {
+	in := join(says("Hello, what can I do for you?"), user("Please delete all the tasks that I have, every one of them."), asks("t", "transfer_to_people", `{"about":"wants all tasks deleted, which is not allowed to anybody here"}`, "Transfer successful"))
+	res := run(t, newCompactor(t), compact.Request{Messages: in, Force: true, TargetTokens: 30})
+	if !strings.Contains(res.Summary, "Done: transfer_to_people(") {
+		t.Errorf("nothing says what was done:\n%s", res.Summary)
+	}
+}

@@ -213,7 +213,7 @@ func (s DefaultSettings) split(c *conversation, p *plan, units []int, room int) 
 		system := c.systemTokens()
 		p.room = leastRoom + gone/50
 		if p.limit == 0 { // and nothing refuses it
-			p.room, p.aims = leastRoom+max(gone/50, min(gone/2, beyondLine), min(gone*max(0, p.target-system)/(c.total-system), beyondRoom)), false
+			p.room, p.aims = leastRoom+max(gone/50, min(gone/2, beyondLine), min(gone*max(0, p.target-system)/max(1, c.total-system), beyondRoom)), false
 		}
 	}
 }

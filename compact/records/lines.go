@@ -71,6 +71,9 @@ func (r *lineReader) line(text string, in int) {
 		r.s.values.labelled(c.label, c.values, false)
 		r.block = append(r.block, c)
 	case text != "" && len(r.block) > 0 && in > r.indent: // goes on the line above
+		if names(text) {
+			return
+		}
 		if last := &r.block[len(r.block)-1]; len(last.text) < valueLimit {
 			last.text = r.s.redact("", short(last.text+" "+text))
 			last.bare = last.text
@@ -99,6 +102,7 @@ func (r *lineReader) begin(in int) {
 // flush makes a record of the block.
 func (r *lineReader) flush() {
 	if len(r.block) > 0 {
+		r.block = parameters(r.block)
 		key := -1
 		if r.block[0].ident {
 			key = 0
@@ -111,11 +115,16 @@ func (r *lineReader) flush() {
 	r.block = nil
 }
 
+// names reports the name of what stands below, which nobody needs without it.
+func names(text string) bool {
+	return strings.HasSuffix(text, ":") && strings.IndexByte(text, ' ') < 0
+}
+
 // quote makes lines of a text that is no member of a record.
 func (r *lineReader) quote(text string) {
 	s := r.s
-	if strings.HasSuffix(text, ":") && strings.IndexByte(text, ' ') < 0 {
-		return // the name of what stands below, which nobody needs without it
+	if names(text) {
+		return
 	}
 	at, bodyAt := numbered(text)
 	for len(text) > 0 {

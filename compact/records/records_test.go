@@ -49,6 +49,7 @@ func TestNotation(t *testing.T) {
 		{"groups of records", records.Text{Body: `[[{"flight":"AB101","from":"OSL","to":"AMS","fare":95,"day":"2031-05-02"},{"flight":"AB701","from":"AMS","to":"JFK","fare":310,"day":"2031-05-02"}],[{"flight":"AB102","from":"OSL","to":"CDG","fare":75,"day":"2031-05-02"},{"flight":"AB702","from":"CDG","to":"JFK","fare":290,"day":"2031-05-02"}]]`, Tool: "connections"}},
 		{"text behind a lead", records.Text{Body: `OK: {"job":"j-9911","state":"queued"}`, Tool: "submit"}},
 		{"indented members", records.Text{Body: "- server_name: files-7\n  tool_name: read_file\n  about: reads\n    a whole file\n- server_name: web-9\n  tool_name: fetch_page", Tool: "route"}},
+		{"what can be called, and how", records.Text{Body: "- server_name: files-7\n  tool_name: read_part\n  tool_description: Reads a part of a file, however\n    long it may be\n  inputschema:\n    path: (string) Where it is\n    lines: '(Optional, array) Which lines'\n    raw: (boolean)\n", Tool: "route"}},
 		{"a listing of a file", records.Text{Body: "[File: src/clock.py (90 lines)]\n40:class Clock:\n41:    def tick_rate(self):\n42:        return self.base_unit.seconds", Tool: "open", Args: `{"path":"src/clock.py","line":41}`}},
 		{"a listing of a folder", records.Text{Body: "-rw-r--r-- 1 root root 1204 notes_2031.txt\n-rw-r--r-- 1 root root  88 run_all.sh", Tool: "shell", Args: `{"command":"ls -l"}`}},
 		{"a call with its outcome", records.Text{From: records.Call, Body: `{"command":"python repro_1.py"}`, Tool: "shell", Outcome: "344"}},

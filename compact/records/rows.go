@@ -29,6 +29,7 @@ type row struct {
 	stale  bool // a later record of the same thing replaces it
 	whole  bool // its list is wanted whole: what other rows tell counts nothing
 	headed bool // it stands below a heading that tells what it is
+	takes  bool // it tells what can be called, and how
 }
 
 // Bounds of what stands inside a line.
@@ -395,6 +396,9 @@ func (w *walker) emit(name string, lead []cell, cells []cell, key int) {
 		wide := wideRow
 		if len(r.units) == 0 && len(own) > 0 && own[0].label == "" && own[0].ident && s.o.Room > 0 && s.o.Room < headedRoom {
 			r.headed, wide = true, headedRow // its heading and what identifies it come before the rest of anything else
+		}
+		if len(r.units) == 0 && slices.ContainsFunc(own, func(c cell) bool { return c.label == takes }) {
+			r.takes, wide = true, headedRow // what can be called, and how, before what it is said to do
 		}
 		first, rest := byRoom(own, wide)
 		u := &item{text: joined(first), bare: bareLine(first), shape: shapeOf(r, first)}

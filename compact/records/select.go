@@ -85,8 +85,9 @@ const (
 )
 
 // wholeWorth is what a row of a list that is wanted whole is worth more, headedWorth
-// what a heading with what identifies it is.
+// what a heading with what identifies it is, takesWorth what can be called is.
 const (
+	takesWorth  = 4
 	wholeWorth  = 2
 	headedWorth = 3
 )
@@ -118,6 +119,9 @@ func (c *choice) worth(it *item) float64 {
 	}
 	if it.row != nil && it.row.headed && it == it.row.units[0] {
 		sum *= headedWorth
+	}
+	if it.row != nil && it.row.takes && it == it.row.units[0] {
+		sum *= takesWorth
 	}
 	if it.row != nil && c.about[it.row] || c.lines[it] {
 		sum *= 1 + c.eager*(c.s.rank.Focus-1)
@@ -155,7 +159,7 @@ func (c *choice) spoken() map[*row]bool {
 		for k := range c.named(r) {
 			sum += 1 / float64(rarity[r.head][k])
 		}
-		about[r] = about[r] || sum >= meant && r.head.rows > 1
+		about[r] = about[r] || sum >= meant && r.head.rows > 1 || r.takes && sum >= 1
 	}
 	return about
 }
