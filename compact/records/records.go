@@ -100,6 +100,7 @@ type item struct {
 	near        float64 // what a line of a listing is worth more than others
 	rows        int     // records below a head, chosen or not
 	carried     bool    // it stood in an earlier selection
+	asked       bool    // a part of a record that holds a word of what people wrote and stays
 }
 
 type itemKind uint8

@@ -410,6 +410,7 @@ func (w *walker) emit(name string, lead []cell, cells []cell, key int) {
 	}
 	for i := range cells {
 		for _, p := range cells[i].parts {
+			eachWord(p.text, func(word string) { p.asked = p.asked || len(word) > 3 && s.asked[stem(word)] })
 			w.unit(r, p)
 		}
 	}

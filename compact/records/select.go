@@ -85,11 +85,13 @@ const (
 )
 
 // wholeWorth is what a row of a list that is wanted whole is worth more, headedWorth
-// what a heading with what identifies it is, takesWorth what can be called is.
+// what a heading with what identifies it is, takesWorth what can be called is,
+// askedWorth what a part of a record is that the request names by a word.
 const (
 	takesWorth  = 4
 	wholeWorth  = 2
 	headedWorth = 3
+	askedWorth  = 2
 )
 
 func (c *choice) worth(it *item) float64 {
@@ -128,6 +130,9 @@ func (c *choice) worth(it *item) float64 {
 	}
 	if it.kind != singleItem && c.s.fresh[it.place] {
 		sum *= 1 + c.eager*(c.s.rank.Fresh-1)
+	}
+	if it.asked {
+		sum *= 1 + c.eager*(askedWorth-1)
 	}
 	if it.carried { // an earlier selection thought it worth its space
 		sum *= c.s.rank.Carried
@@ -402,9 +407,12 @@ func (c *choice) write() Selection {
 // rowText writes what was taken of a record, behind what identifies it.
 func (c *choice) rowText(r *row, shapes map[string]bool) string {
 	var cells []cell
-	bare := false
+	bare, left := false, map[string]int{} // objects of a list that were not taken, by its name
 	for _, u := range r.units {
 		if !c.taken[u] || u.text == "" {
+			if u.label != "" && u.text != "" {
+				left[u.label]++
+			}
 			continue
 		}
 		if u.label == "" {
@@ -428,6 +436,9 @@ func (c *choice) rowText(r *row, shapes map[string]bool) string {
 		}
 	}
 	for i := range cells {
+		if n := left[cells[i].label]; n > 0 {
+			cells[i].text += fmt.Sprintf("; %d more", n)
+		}
 		if cells[i].label != "" && strings.Contains(cells[i].text, " ") {
 			cells[i].text = "[" + cells[i].text + "]"
 		}
