@@ -156,6 +156,16 @@ func TestTheTailComesBeforeEveryRecord(t *testing.T) {
 	}
 }
 
+// The user's next message answers it, whatever the exchange before it takes.
+func TestAQuestionThatTheConversationEndsWithStays(t *testing.T) {
+	question := "I found the order of May 10. Shall I send the keyboard to the same address, and do you want to pay with the card or with the certificate?"
+	in := append(orders(20, "chat"), calls("big@get_invoice"), result("big", long("invoice", 200)), says(question))
+	res := run(t, newCompactor(t), compact.Request{Messages: in, Force: true, TargetTokens: 90})
+	if all := textOf(t, res.Messages[len(res.Messages)-1:]); !strings.Contains(all, question) {
+		t.Errorf("the question is gone:\n%s", res.Messages)
+	}
+}
+
 func TestARecordStaysWhole(t *testing.T) {
 	res := run(t, newCompactor(t), compact.Request{Messages: orders(20, "chat"), Force: true, TargetTokens: 940})
 	for _, want := range []string{
