@@ -27,11 +27,11 @@ const (
 	// oneShare of the room is the most that the last text or the last exchange
 	// takes when both together are more than half of the target.
 	oneShare = 0.35
-	// lastShare is the most that a text takes with which the conversation ends, so that
-	// the next message answers it; firstShare is then the most that the text takes which the request answers,
-	// unansweredShare that of the exchange that nobody has answered yet, plainShare
-	// where its output is no records: of those more would be told without it.
-	lastShare       = 0.65
+	// answeredShare is the most that the text takes which the request answers, or the next
+	// message: without it nobody knows what was agreed to. firstShare is the most that an
+	// exchange takes then which nobody has answered yet, or unansweredShare, plainShare where
+	// its output is no records: of those more would be told without it.
+	answeredShare   = 0.8
 	firstShare      = 0.45
 	unansweredShare = 0.5
 	plainShare      = 0.6
@@ -170,11 +170,8 @@ func (s DefaultSettings) split(c *conversation, p *plan, units []int, room int) 
 	if pair > (p.target-c.systemTokens())*11/20 { // what the next step answers before the other
 		most, first = int(oneShare*float64(room)), int(firstShare*float64(room))
 	}
-	switch {
-	case said >= 0 && c.units[said].Last() == len(c.messages)-1: // what comes next answers it
-		keep(said, max(first, int(lastShare*float64(room))))
-	case asked == said: // the request answers it: without it nobody knows what was agreed to
-		keep(said, first)
+	if asked == said || said >= 0 && c.units[said].Last() == len(c.messages)-1 { // the request answers it, or what comes next
+		keep(said, max(first, int(answeredShare*float64(room))))
 	}
 	open, share := c.unanswered(), unansweredShare
 	if open >= 0 && !c.structured(open) {
