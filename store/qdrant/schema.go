@@ -26,7 +26,7 @@ const (
 	schemaKey     = "memoryd_schema"
 )
 
-// newest is the version that a collection is made with.
+// newest is the newest version of a collection that there is.
 func (s *backend) newest(alias string) int64 {
 	if alias == s.calls {
 		return packedVersion
@@ -138,23 +138,19 @@ func (s *backend) Remake(ctx context.Context) error {
 // create makes a collection and its alias. A collection that is there, of whichever version,
 // has lost its alias and is given it again.
 func (s *backend) create(ctx context.Context, alias string) error {
-	name := versioned(alias, s.newest(alias))
-	if first := versioned(alias, firstVersion); first != name {
-		there, err := s.exists(ctx, first)
-		if err != nil {
-			return err
-		}
-		also := false
-		if there {
-			if also, err = s.exists(ctx, name); err != nil {
-				return err
-			}
-			name = first
-		}
-		if also { // which of them is whole is not known
-			return memoryd.Wrap(memoryd.Unavailable, fmt.Errorf("%s: %w", alias, ErrUnfit),
-				fmt.Sprintf("the alias %s is gone and two collections could have it; the one that is whole has to be given it", alias))
-		}
+	name := versioned(alias, firstVersion)
+	if s.cfg.Packed {
+		name = versioned(alias, s.newest(alias))
+	}
+	found, err := s.collectionsOf(ctx, alias)
+	switch {
+	case err != nil:
+		return err
+	case len(found) == 1:
+		name = found[0]
+	case len(found) > 1: // which of them is whole is not known
+		return memoryd.Wrap(memoryd.Unavailable, fmt.Errorf("%s: %w", alias, ErrUnfit),
+			fmt.Sprintf("the alias %s is gone and two collections could have it; the one that is whole has to be given it", alias))
 	}
 	if err := s.createCollection(ctx, alias, name); err != nil {
 		return err
@@ -162,16 +158,22 @@ func (s *backend) create(ctx context.Context, alias string) error {
 	if _, err := s.checkSchema(ctx, alias, name); err != nil {
 		return err
 	}
-	_, err := ask(ctx, s, "create alias", func(ctx context.Context) (bool, error) {
+	_, err = ask(ctx, s, "create alias", func(ctx context.Context) (bool, error) {
 		return true, ignoreExisting(s.client.CreateAlias(ctx, alias, name))
 	})
 	return err
 }
 
-func (s *backend) exists(ctx context.Context, name string) (bool, error) {
-	return ask(ctx, s, "collection exists", func(ctx context.Context) (bool, error) {
+// collectionsOf names the collections of an alias that there are.
+func (s *backend) collectionsOf(ctx context.Context, alias string) ([]string, error) {
+	return ask(ctx, s, "list collections", func(ctx context.Context) (found []string, err error) {
 		names, err := s.client.ListCollections(ctx)
-		return slices.Contains(names, name), err
+		for v := int64(firstVersion); v <= s.newest(alias); v++ {
+			if slices.Contains(names, versioned(alias, v)) {
+				found = append(found, versioned(alias, v))
+			}
+		}
+		return found, err
 	})
 }
 

@@ -65,7 +65,9 @@ func fakeBackend(t *testing.T, version string, cfg qdrant.Config, opts ...qdrant
 func TestStore(t *testing.T) {
 	for _, v := range tried() {
 		t.Run(v, func(t *testing.T) {
-			b, _ := fakeBackend(t, v, fakeConfig())
+			cfg := fakeConfig()
+			cfg.Packed = v != versions[0]
+			b, _ := fakeBackend(t, v, cfg)
 			storetest.Run(t, b)
 		})
 	}
@@ -74,7 +76,9 @@ func TestStore(t *testing.T) {
 func TestModel(t *testing.T) {
 	for _, v := range tried() {
 		t.Run(v, func(t *testing.T) {
-			b, _ := fakeBackend(t, v, fakeConfig())
+			cfg := fakeConfig()
+			cfg.Packed = v != versions[0]
+			b, _ := fakeBackend(t, v, cfg)
 			storetest.Model(t, b)
 		})
 	}
