@@ -31,7 +31,7 @@ const (
 	// message: without it nobody knows what was agreed to. firstShare is the most that an
 	// exchange takes then which nobody has answered yet, or unansweredShare, plainShare where
 	// its output is no records: of those more would be told without it.
-	answeredShare   = 0.8
+	answeredShare   = 0.7
 	firstShare      = 0.45
 	unansweredShare = 0.5
 	plainShare      = 0.6
