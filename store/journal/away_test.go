@@ -244,3 +244,37 @@ func reads(t *testing.T, s *journal.Store) {
 	wantKind(t, err, memoryd.NotFound)
 	wantHistory(t, s, "u", "")
 }
+
+// What arrives between the look at what waits and the look at the remote store has
+// trimmed the history there already, and what came after it let it grow again.
+func TestAnAppendThatArrivesDuringAReadDoesNotTrimTwice(t *testing.T) {
+	remote := newLink(lasting{mem.New()})
+	var s *journal.Store
+	arrives := storetest.NewFaults(remote, func(method string, _ storetest.Stage) error {
+		if method == "Tool" && remote.noForwarding.Swap(false) {
+			drain(t, s)
+		}
+		return nil
+	})
+	s = open(t, mem.New(), arrives, brief())
+	for name, appends := range map[string]func(tool string){
+		"it has new calls":  func(tool string) { add(t, s, 2, calls(tool, 4, 4)...) },
+		"it has known ones": func(tool string) { add(t, s, 1, calls(tool, 3, 3)...) },
+	} {
+		add(t, s, 9, calls(name, 1, 3)...)
+		drain(t, s)
+		remote.noForwarding.Store(true)
+		appends(name)
+		add(t, s, 9, calls(name, 5, 6)...)
+		if waits := s.Status().Operations; waits != 2 {
+			t.Errorf("%s: %d operations wait, want 2", name, waits)
+		}
+		got := history(t, s, name)
+		if remote.noForwarding.Load() {
+			t.Errorf("%s: nothing arrived during the read", name)
+		}
+		if want := history(t, remote, name); got != want {
+			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
+	}
+}

@@ -285,8 +285,7 @@ func merge(v, mine view, w waiting) view {
 			v.tool.Revision++
 		}
 	}
-	arrived(w, known)
-	for _, a := range w.appends {
+	for _, a := range arrived(w.appends, known) {
 		v.add(a, known, held)
 	}
 	v.tool.Modified = later(v.tool.Modified, mine.tool.Modified)
@@ -294,13 +293,13 @@ func merge(v, mine view, w waiting) view {
 	return v
 }
 
-// arrived marks as known the waiting calls before one that the remote store has:
-// they arrived before it, only the acknowledgement is missing, and were let go.
-func arrived(w waiting, known map[memoryd.CallKey]bool) {
-	there := false
-	for _, v := range slices.Backward(w.appends) {
-		calls := v.calls
-		for _, call := range slices.Backward(calls) {
+// arrived gives the waiting appends from the newest on of which the remote store has
+// a call: those before arrived too, and only their acknowledgement is missing. What it
+// let go of that one's calls since is marked as known.
+func arrived(appends []waitingAppend, known map[memoryd.CallKey]bool) []waitingAppend {
+	for i, a := range slices.Backward(appends) {
+		there := false
+		for _, call := range slices.Backward(a.calls) {
 			if !call.certain || !call.local.New {
 				continue
 			}
@@ -308,21 +307,29 @@ func arrived(w waiting, known map[memoryd.CallKey]bool) {
 				known[call.key] = true
 			}
 		}
+		if there {
+			return appends[i:]
+		}
 	}
+	return appends
 }
 
 // add does to the view what an append will do. A call that the local copy let go
-// is only counted: as many newer ones as let it go there follow here too.
+// is only counted: as many newer ones as let it go there follow here too. One that
+// the remote store has whole has trimmed the history there, and later appends may
+// have let it grow since.
 func (v *view) add(a waitingAppend, known map[memoryd.CallKey]bool, held map[memoryd.CallKey]*memoryd.Call) {
 	last := v.tool.Lifetime
 	if n := len(v.calls); n > 0 {
 		last = max(last, v.calls[n-1].Seq)
 	}
+	added, there := false, false
 	for _, c := range a.calls {
 		if known[c.key] || !c.local.New {
+			there = there || c.local.New
 			continue
 		}
-		known[c.key] = true
+		added, known[c.key] = true, true
 		last++
 		v.tool.Lifetime++
 		v.tool.Revision++
@@ -339,7 +346,7 @@ func (v *view) add(a waitingAppend, known map[memoryd.CallKey]bool, held map[mem
 		mc.Seq = last
 		v.calls = append(v.calls, *mc)
 	}
-	if over := len(v.calls) - a.keep; over > 0 {
+	if over := len(v.calls) - a.keep; over > 0 && (added || !there) {
 		v.calls = v.calls[over:]
 	}
 }
