@@ -258,6 +258,61 @@ func TestTheLastThoughtStaysBesideARequestThatFillsTheBudget(t *testing.T) {
 	}
 }
 
+// What outputs of plain text meant is told by nothing but the assistant's words.
+func TestWhatTheAssistantConcludedFromPlainOutputsStays(t *testing.T) {
+	listing := func(n int) string {
+		var b strings.Builder
+		for i := range 40 {
+			fmt.Fprintf(&b, "  local_%d = *(undefined4 *)(param_1 + 0x%x);\n", i, 16*n+i)
+		}
+		return b.String()
+	}
+	decompiled := func(n int, text string) []jsontext.Value {
+		id := fmt.Sprint("d", n)
+		return join(raw(obj{"role": "assistant", "content": text, "tool_calls": []obj{{"id": id, "type": "function", "function": obj{"name": "decompile", "arguments": fmt.Sprintf(`{"function":"FUN_%06d"}`, n)}}}}), result(id, listing(n)))
+	}
+	in := join(user("Find the password of the program."),
+		decompiled(1, "I will decompile the main function."),
+		decompiled(2, "It compares the input with SWORDFISH-7731. Next I will see how the input is changed."),
+		decompiled(3, "Let me look at the loop."),
+		decompiled(4, "Each byte is turned by 13. I will look at how the end is told."))
+	res := run(t, newCompactor(t), compact.Request{Messages: in, Force: true, TargetTokens: 330})
+	for _, want := range []string{"- Assistant found: It compares the input with SWORDFISH-7731.\n", "- Assistant said last: Each byte is turned by 13."} {
+		if !strings.Contains(res.Summary, want) {
+			t.Errorf("no %q in\n%s", want, res.Summary)
+		}
+	}
+	if strings.Contains(res.Summary, "found: Let me") || strings.Contains(res.Summary, "found: I will") {
+		t.Errorf("what was announced counts as found:\n%s", res.Summary)
+	}
+}
+
+// Once the request was worked on, what it gave is worth more than the question that it
+// answered.
+func TestAQuestionThatWasAnsweredAndWorkedOnGivesWay(t *testing.T) {
+	question := "To help you with your line while you are abroad I need to identify your account and its details. Could you please give me the phone number of the line or your customer number? " + strings.Repeat("I check its state, its plan and what it has used then. ", 6)
+	ask := join(user("My line does not work abroad."), says(question), user("It is 555-123-2002. Please check the line."))
+	plan := asks("p", "get_line", `{"phone":"555-123-2002"}`, `{"line_id":"L1002","plan_id":"P1002","device_id":"D1002","status":"active","roaming":false,"used_gb":8.7}`)
+	request := compact.Request{Messages: join(ask, bookings("x"), plan), Force: true, TargetTokens: 260}
+	res := run(t, newCompactor(t), request)
+	if all := fmt.Sprintf("%s", res.Messages); strings.Contains(all, "Could you please give me") || !strings.Contains(all, "P1002") {
+		t.Errorf("%s", all)
+	}
+}
+
+// Lines of a tool stand below the call that gave them, also where its arguments look
+// like orders: they are the agent's own.
+func TestACallThatPostsAFileStandsAboveItsOutput(t *testing.T) {
+	in := join(user("Upload the report."),
+		asks("a", "bash", `{"command":"ls -l /srv/reports"}`, "report.pdf of 2031-03-04\n"+strings.Repeat("other-file.txt of 2031-03-01\n", 30)),
+		asks("b", "bash", `{"command":"curl -X POST -F \"file=@report.pdf\" https://files.example.org/upload?key=K7731"}`, "stored as U-88213\nseen by 3 people\n"+strings.Repeat("a line that says nothing at all\n", 60)))
+	res := run(t, newCompactor(t), compact.Request{Messages: in, Force: true, TargetTokens: 160})
+	call, output := strings.Index(res.Summary, `# bash: command curl -X POST -F "file=@report.pdf"`), strings.Index(res.Summary, "> stored as U-88213")
+	if call < 0 || output < call {
+		t.Errorf("%s", res.Summary)
+	}
+}
+
 func TestWhatWasDoneIsToldInTheSmallestSummary(t *testing.T) {
 	in := join(says("Hello, what can I do for you?"), user("Please delete all the tasks that I have, every one of them."), asks("t", "transfer_to_people", `{"about":"wants all tasks deleted, which is not allowed to anybody here"}`, "Transfer successful"))
 	res := run(t, newCompactor(t), compact.Request{Messages: in, Force: true, TargetTokens: 30})

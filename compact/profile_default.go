@@ -170,7 +170,8 @@ func (s DefaultSettings) split(c *conversation, p *plan, units []int, room int) 
 	if pair > (p.target-c.systemTokens())*11/20 { // what the next step answers before the other
 		most, first = int(oneShare*float64(room)), int(firstShare*float64(room))
 	}
-	if asked == said || said >= 0 && c.units[said].Last() == len(c.messages)-1 { // the request answers it, or what comes next
+	acted := exchange >= 0 && c.units[exchange].First() > c.request                                      // the request was worked on since
+	if asked >= 0 && asked == said && !acted || said >= 0 && c.units[said].Last() == len(c.messages)-1 { // the request answers it, or what comes next does
 		keep(said, max(first, int(answeredShare*float64(room))))
 	}
 	open, share := c.unanswered(), unansweredShare
@@ -186,7 +187,11 @@ func (s DefaultSettings) split(c *conversation, p *plan, units []int, room int) 
 		}
 	}
 	keep(exchange, most)
-	keep(asked, left/4)
+	if acted {
+		keep(asked, left/10)
+	} else {
+		keep(asked, left/4)
+	}
 	newest := int(s.TailShare*float64(room)) - (room - leastRoom - left)
 	for _, u := range slices.Backward(units) {
 		if stays[u] {
@@ -209,22 +214,52 @@ func (s DefaultSettings) split(c *conversation, p *plan, units []int, room int) 
 			p.remove = append(p.remove, u)
 		}
 	}
-	gone := c.tokensOf(p.remove)
-	p.room = max(leastRoom, min(left+leastRoom, gone*4/5))
-	if room < leastRoom { // the target cannot be reached: little is lost by a little more
-		system := c.systemTokens()
-		p.room = leastRoom + gone/50
-		if p.limit == 0 { // and nothing refuses it
-			p.room, p.aims = leastRoom+max(gone/50, min(gone/2, beyondLine), min(gone*max(0, p.target-system)/max(1, c.total-system), beyondRoom)), false
+	p.room, p.aims = c.summaryRoom(p, room, left)
+}
+
+// summaryRoom is what the summary may take, of room that the fixed messages leave and
+// left that nothing else takes. aims is false where the target cannot be reached and no
+// limit refuses that: then little is lost by a little more.
+func (c *conversation) summaryRoom(p *plan, room, left int) (most int, aims bool) {
+	gone, system := c.tokensOf(p.remove), c.systemTokens()
+	switch {
+	case room >= leastRoom:
+		return max(leastRoom, min(left+leastRoom, gone*4/5)), p.aims
+	case p.limit > 0:
+		return leastRoom + gone/50, p.aims
+	}
+	share := gone * max(0, p.target-system) / max(1, c.total-system)
+	return leastRoom + max(gone/50, min(gone/2, beyondLine), min(share, beyondRoom)), false
+}
+
+// plain reports an exchange with a tool that gave text and no records.
+func (c *conversation) plain(u int) bool {
+	return c.units[u].Calls && !c.units[u].Pending && c.outputs(u, records.Plain)
+}
+
+// narrated reports a conversation in which most exchanges since the request gave plain
+// text, and the assistant wrote what it made of them.
+func (c *conversation) narrated() bool {
+	exchanges, told := 0, 0
+	for u := range c.units {
+		if i := c.units[u].First(); c.units[u].Calls && i > c.request {
+			exchanges++
+			if c.plain(u) && strings.TrimSpace(c.messages[i].Text()) != "" {
+				told++
+			}
 		}
 	}
+	return 2*told > exchanges
 }
 
 // structured reports a unit whose outputs give records.
-func (c *conversation) structured(u int) bool {
+func (c *conversation) structured(u int) bool { return c.outputs(u, records.Structured) }
+
+// outputs reports whether something holds of all outputs of a unit.
+func (c *conversation) outputs(u int, holds func(text string) bool) bool {
 	for _, i := range c.units[u].Index {
 		for _, r := range c.messages[i].Results {
-			if !records.Structured(r.Text) {
+			if !holds(r.Text) {
 				return false
 			}
 		}
@@ -320,8 +355,8 @@ func (c *conversation) tail() (said, asked, exchange int) {
 			}
 		}
 	}
-	if asked >= 0 && c.units[asked].Last() != c.request-1 {
-		asked = -1 // the request answers something else
+	if asked >= 0 && (c.units[asked].Last() != c.request-1 || said >= 0 && c.units[said].First() > c.request && !c.units[said].Calls) {
+		asked = -1 // the request answers something else, or was answered itself
 	}
 	return said, asked, exchange
 }

@@ -56,8 +56,9 @@ func (s sanitizer) clean(text string) string { return strings.ReplaceAll(text, f
 // remembers what it saw, for a summary is written several times.
 type quoter struct {
 	agreed func() consents
-	seen   map[string]string // by line; "" is dropped
-	plain  map[string]bool   // by shape: nothing to object to
+	own    func(line string) bool // it holds nothing but what the assistant asked
+	seen   map[string]string      // by line; "" is dropped
+	plain  map[string]bool        // by shape: nothing to object to
 }
 
 func (q quoter) lines(lines []string) []string {
@@ -118,8 +119,12 @@ func shape(l string) string {
 
 func (q quoter) checked(l string) string {
 	if !strings.HasPrefix(l, "called ") && !strings.HasPrefix(l, "assistant: ") { // the agent's own acts steer nobody
-		if _, steers := textsafe.SuspectInstruction(l); steers {
-			return ""
+		if _, steers := textsafe.SuspectInstruction(l); steers && !q.own(l) {
+			name, _, headed := strings.Cut(l, ": ") // what stands below needs its tool
+			if _, steers := textsafe.SuspectInstruction(name); steers || !headed || !strings.HasPrefix(l, "# ") {
+				return ""
+			}
+			return q.agreed().without(name)
 		}
 	}
 	return q.agreed().without(l)

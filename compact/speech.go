@@ -74,6 +74,25 @@ func condensed(text string, limit int) string {
 	return records.Shorten(flat, limit*3/5) + " " + strings.TrimLeft(textsafe.Tail(flat, limit*2/5), " ")
 }
 
+// concluded is what a text says before it announces what is done next; "" when it
+// only announces.
+func concluded(text string) string {
+	var out []string
+	for _, sentence := range sentences(text) {
+		if containsWord(firstWords(sentence, 3), "i will", "i'll", "let me", "let's", "lets", "now", "next", "we will", "we'll", "i am going", "i'm going", "i need to", "first") {
+			break
+		}
+		out = append(out, sentence)
+	}
+	return strings.Join(out, " ")
+}
+
+// firstWords gives the first n words of a sentence.
+func firstWords(sentence string, n int) string {
+	words := strings.Fields(sentence)
+	return strings.Join(words[:min(n, len(words))], " ")
+}
+
 // countIdents counts the words of a line that hold a digit.
 func countIdents(line string) int {
 	n := 0
@@ -244,7 +263,7 @@ func structuredText(text string) bool { return text[0] == '{' || text[0] == '[' 
 
 // failureIn is the line of an output that reports a failure, "" when there is none.
 func failureIn(output string) string {
-	text := strings.TrimSpace(records.Plain(output))
+	text := strings.TrimSpace(records.Unwrapped(output))
 	whole := text
 	if len(text) > 2*failureEnds && text[0] != '{' && text[0] != '[' {
 		text = text[:failureEnds] + "\n" + text[len(text)-failureEnds:]

@@ -33,6 +33,7 @@ const (
 	limits
 	agreed
 	proposed
+	found
 	spoke
 	done
 	refused
@@ -40,10 +41,10 @@ const (
 )
 
 // most is how many lines of a kind there may be.
-func (k stateKind) most() int { return [...]int{3, 2, 2, 1, 1, 6, 3, 1}[k] }
+func (k stateKind) most() int { return [...]int{3, 2, 2, 1, 5, 1, 6, 3, 1}[k] }
 
 // worth says which lines come before others when room is short.
-func (k stateKind) worth() int { return [...]int{2, 3, 4, 7, 6, 5, 3, 6}[k] }
+func (k stateKind) worth() int { return [...]int{2, 3, 4, 7, 4, 6, 5, 3, 6}[k] }
 
 // urgent is what a failure is worth more that nothing has repaired yet, and a
 // proposal that the user agreed to.
@@ -52,7 +53,7 @@ const urgent = 3
 // stateHeads begin the lines of each kind.
 //
 //nolint:gochecknoglobals // a constant table
-var stateHeads = [...]string{"User asked: ", "User's terms: ", "User agreed ", "Assistant proposed: ", "Assistant said last: ", "Done: ", "Refused: ", "Tasks: "}
+var stateHeads = [...]string{"User asked: ", "User's terms: ", "User agreed ", "Assistant proposed: ", "Assistant found: ", "Assistant said last: ", "Done: ", "Refused: ", "Tasks: "}
 
 // proposalRoom is the room of a summary, in tokens, from which a proposal that did not
 // stay is told in it.
@@ -100,6 +101,28 @@ func newStory(c *conversation, gone []bool, room, share int) *story {
 	}
 	return s
 }
+
+// findings tells what the assistant concluded from outputs of plain text, since the
+// request: what such an output meant is told by nothing else. The last of these texts
+// is told whole.
+func (s *story) findings() {
+	last, _, _ := s.c.tail()
+	for u := 1; u < len(s.c.units); u++ {
+		i := s.c.units[u].First()
+		if u == last || i <= s.c.request || !s.gone[i] || s.c.messages[i].Kind != chat.Assistant || !s.c.plain(u-1) {
+			continue
+		}
+		text := concluded(condensed(s.c.messages[i].Text(), 4*findingLimit))
+		l := stateLine{kind: found, place: i, text: records.Shorten(text, findingLimit), brief: records.Shorten(text, findingLimit/2)}
+		if records.Names(text) {
+			l.worth = urgent
+		}
+		s.add(l)
+	}
+}
+
+// findingLimit bounds what is told of one conclusion, in bytes.
+const findingLimit = 200
 
 // words tells what the assistant said last, where it did not stay: it is proposed when
 // the current request answers it, else the thought that the next step follows from.
@@ -352,7 +375,10 @@ func stateWithin(all []stateLine, room int, count func(string) int) []stateLine 
 		if all[k].worth >= needed {
 			most = 2 * room
 		}
-		if (all[k].kind == proposed || all[k].kind == spoke) && all[k].worth > all[k].kind.worth() {
+		switch kind := all[k].kind; {
+		case kind == found:
+			most = 5 * room / 2
+		case (kind == proposed || kind == spoke) && all[k].worth > kind.worth():
 			most = used + 3*room
 		}
 		for _, text := range []string{all[k].text, all[k].brief} {

@@ -39,13 +39,14 @@ type summary struct {
 	quote   quoter
 	hint    string // how to look up what is not here
 	beyond  bool   // the target cannot be reached
+	plain   bool   // outputs gave no records, the assistant's words tell what they meant
 }
 
 // newSummary reads what the plan removes. Messages that are edited count as
 // removed, those that stay tell what is spoken of.
 func newSummary(w *run, p *plan) *summary {
 	c := w.conv
-	s := &summary{w: w, lead: p.lead, beyond: !p.aims, quote: quoter{c.agreed, map[string]string{}, map[string]bool{}}}
+	s := &summary{w: w, lead: p.lead, beyond: !p.aims, plain: c.narrated(), quote: quoter{agreed: c.agreed, seen: map[string]string{}, plain: map[string]bool{}}}
 	gone := make([]bool, len(c.messages))
 	for _, u := range p.remove {
 		for _, i := range c.units[u].Index {
@@ -57,7 +58,10 @@ func newSummary(w *run, p *plan) *summary {
 	}
 	fresh := c.unanswered()
 	var texts []records.Text
-	story := newStory(c, gone, p.room, stateRoom(p.room, s.beyond))
+	story := newStory(c, gone, p.room, s.stateRoom(p.room))
+	if s.plain {
+		story.findings()
+	}
 	carried := func(i int, text string) {
 		var rest []string
 		section := ""
@@ -90,11 +94,12 @@ func newSummary(w *run, p *plan) *summary {
 		}
 		texts = append(texts, of...)
 	}
-	s.state = stateWithin(story.lines(), stateRoom(p.room, s.beyond), c.count)
+	s.state = stateWithin(story.lines(), s.stateRoom(p.room), c.count)
 	for _, l := range s.state {
 		texts = append(texts, records.Text{Body: l.text, From: records.Written, Place: 0})
 	}
 	s.records = records.Collect(texts, records.Options{End: len(c.messages), Count: c.count, Room: p.room, Redact: c.safe.value})
+	s.quote.own = s.records.Own
 	if w.r.Conversation != "" {
 		s.hint = lookupHint(w.r.Workspace, w.r.Conversation)
 	}
@@ -213,14 +218,18 @@ const (
 	hintRoom   = 400 // tokens from which the summary says how to look up
 )
 
-// stateRoom is what the state may take of a summary's room; beyond says that no size
-// could be reached, so that what was done last need not give way to records.
-func stateRoom(room int, beyond bool) int {
-	if room >= keyedRoom {
-		return room / 6
+// stateRoom is what the state may take of a summary's room: more where the target cannot
+// be reached, so that what was done last need not give way to records, and where there
+// are hardly any records.
+func (s *summary) stateRoom(room int) int {
+	n := room / 6
+	if room < keyedRoom {
+		n = int(stateShare * float64(room))
+		if s.plain {
+			n = min(2*n, keyedRoom/6)
+		}
 	}
-	n := int(stateShare * float64(room))
-	if beyond {
+	if s.beyond {
 		n = max(n, min(room*3/10, oneLine))
 	}
 	return n
@@ -248,7 +257,7 @@ func (s *summary) compose(room int) string {
 		left -= c.count(s.hint) + 1
 	}
 	var state []string
-	for _, l := range stateWithin(s.state, stateRoom(room, s.beyond), c.count) {
+	for _, l := range stateWithin(s.state, s.stateRoom(room), c.count) {
 		state = append(state, l.text)
 	}
 	section(stateHead, state)

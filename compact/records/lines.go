@@ -135,7 +135,7 @@ func (r *lineReader) quote(text string) {
 		it.values = s.values.words(piece[min(bodyAt, len(piece)):], r.t.Place, true)
 		bodyAt = 0
 		s.add(it)
-		s.hold(it.values)
+		s.quoted[it.text]++
 	}
 }
 

@@ -249,12 +249,31 @@ func unescape(s string, quote byte) (body, rest string) {
 	return b.String(), ""
 }
 
-// Plain takes an output out of the wrapper that programs which log Python objects
+// Unwrapped takes an output out of the wrapper that programs which log Python objects
 // put around it.
-func Plain(output string) string { return unwrapped(output) }
+func Unwrapped(output string) string { return unwrapped(output) }
 
 // Structured reports whether an output is, or wraps, JSON that gives records.
 func Structured(text string) bool {
 	_, n, rest, ok := structured(unwrapped(text))
 	return ok && len(n.kids) > 0 && strings.TrimSpace(rest) == ""
+}
+
+// Plain reports whether an output gives hardly any records, neither as JSON nor as
+// lines of members.
+func Plain(text string) bool {
+	if Structured(text) {
+		return false
+	}
+	members, lines := 0, 0
+	for l := range strings.SplitSeq(unwrapped(text), "\n") {
+		if l = strings.TrimPrefix(strings.TrimSpace(l), "- "); l == "" {
+			continue
+		}
+		lines++
+		if _, _, ok := member(l); ok {
+			members++
+		}
+	}
+	return 3*members <= lines
 }

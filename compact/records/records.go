@@ -78,6 +78,7 @@ type Set struct {
 	order  int
 	fresh  map[int]bool    // places of texts that nobody answered
 	asked  map[string]bool // words of what people wrote and stays
+	quoted map[string]int  // how often a line of other outputs was given
 }
 
 // item is one line, or a unit of a record, that may be chosen.
@@ -100,6 +101,7 @@ type item struct {
 	near        float64 // what a line of a listing is worth more than others
 	rows        int     // records below a head, chosen or not
 	carried     bool    // it stood in an earlier selection
+	own         bool    // a head that holds nothing but what the assistant asked
 	asked       bool    // a part of a record that holds a word of what people wrote and stays
 }
 
@@ -120,7 +122,7 @@ type identity struct{ key, value string }
 
 // Collect reads the texts, oldest first.
 func Collect(texts []Text, o Options) *Set {
-	s := &Set{o: o, rank: DefaultRanking(), heads: map[string]*item{}, newest: map[identity]*row{}, fresh: map[int]bool{}, asked: map[string]bool{}}
+	s := &Set{o: o, rank: DefaultRanking(), heads: map[string]*item{}, newest: map[identity]*row{}, fresh: map[int]bool{}, asked: map[string]bool{}, quoted: map[string]int{}}
 	if o.Ranking != nil {
 		s.rank = *o.Ranking
 	}
@@ -136,6 +138,11 @@ func Collect(texts []Text, o Options) *Set {
 	}
 	for i := range texts {
 		s.read(&texts[i])
+	}
+	for _, it := range s.items {
+		if it.kind == quoteItem && s.quoted[it.text] <= 2 {
+			s.hold(it.values)
+		}
 	}
 	for i := range texts {
 		if f := texts[i].From; f == User || f == Assistant || f == Written {
@@ -251,7 +258,7 @@ func News(args, output string, limit int, known func(value string) bool) string 
 
 // briefly is a walker whose lines nobody takes.
 func briefly() *walker {
-	s := &Set{o: Options{Count: func(string) int { return 0 }}, heads: map[string]*item{}, newest: map[identity]*row{}}
+	s := &Set{o: Options{Count: func(string) int { return 0 }}, heads: map[string]*item{}, newest: map[identity]*row{}, quoted: map[string]int{}}
 	s.values.init()
 	return &walker{s: s, t: &Text{Kept: true, From: Call}}
 }

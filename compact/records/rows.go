@@ -461,7 +461,9 @@ func (w *walker) head(name string, row, lead []cell) *item {
 			cells = append(cells, a)
 		}
 	}
-	return w.s.headOf(name, append(append(cells, w.lead...), lead...), w.t.Place)
+	it := w.s.headOf(name, append(append(cells, w.lead...), lead...), w.t.Place)
+	it.own = it.own || len(w.lead) == 0 && len(lead) == 0
+	return it
 }
 
 func (s *Set) headOf(name string, cells []cell, place int) *item {

@@ -19,6 +19,18 @@ type Selection struct {
 	Tokens int
 }
 
+// Own reports whether a line over records holds nothing but what the assistant asked.
+func (s *Set) Own(line string) bool {
+	if it := s.heads[line]; it != nil {
+		return it.own
+	}
+	if i := strings.LastIndex(line, " ("); i > 0 { // how many of how many stand below
+		it := s.heads[line[:i]]
+		return it != nil && it.own
+	}
+	return false
+}
+
 // ranked is a candidate in the heap.
 type ranked struct {
 	it    *item

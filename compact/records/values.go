@@ -65,7 +65,7 @@ type value struct {
 	named, passed,
 	covered bool // it stands in what is kept or chosen
 	focus bool // a person, the assistant or a call names it in what is kept
-	held  bool // it stands in a line that may be chosen
+	held  bool // it stands in a line that may be chosen, and that not every output gives
 }
 
 // values indexes the values of a Set.
@@ -211,6 +211,13 @@ func identifies(s string) bool {
 	}
 	slash := strings.Count(s, "/")
 	return letters > 0 && (slash > 1 || slash == 1 && s[0] == '/' || strings.IndexByte(s, '@') > 0)
+}
+
+// Names reports whether a text holds something that a later step must quote exactly.
+func Names(text string) bool {
+	found := false
+	eachWord(text, func(w string) { found = found || identifies(w) || written(w) })
+	return found
 }
 
 // written reports a word that programs write: with an underscore, or with a dot
