@@ -111,18 +111,20 @@ func TestAClosedLoopSendsWhatTheServerBears(t *testing.T) {
 }
 
 func TestAnUnexpectedStatusEndsTheLoad(t *testing.T) {
-	var n atomic.Int64
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		if n.Add(1) > 10 {
-			w.WriteHeader(http.StatusTeapot)
-		}
-	}))
-	defer s.Close()
-	l := &load{addr: s.Listener.Addr().String(), conns: 2, request: func(_ uint64, buf []byte) []byte { return append(buf, get("/")...) }}
-	if _, err := l.closed(t.Context(), time.Minute); !errors.Is(err, errStatus) {
+	teapotAfterTen := func() *load {
+		var n atomic.Int64
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if n.Add(1) > 10 {
+				w.WriteHeader(http.StatusTeapot)
+			}
+		}))
+		t.Cleanup(s.Close)
+		return &load{addr: s.Listener.Addr().String(), conns: 2, request: func(_ uint64, buf []byte) []byte { return append(buf, get("/")...) }}
+	}
+	if _, err := teapotAfterTen().closed(t.Context(), time.Minute); !errors.Is(err, errStatus) {
 		t.Errorf("got %v", err)
 	}
-	n.Store(0)
+	l := teapotAfterTen() // a request of a load that was ended may still reach its server
 	var seen atomic.Int64
 	l.accept = func(int) bool { return true }
 	l.seen = func(_ uint64, status int, _ *answer, _ time.Duration) {
