@@ -55,6 +55,10 @@ type index struct {
 	field  string
 	uuid   bool
 	tenant bool
+	// leaves says that points of a tool lose the field one by one. Such an index stays in
+	// memory: one on the disk only marks what left, and a search for a tool's points passes
+	// over the marks, under a lock (24 ms for 37,000 of them).
+	leaves bool
 }
 
 // layout gives the indexes of a collection.
@@ -62,7 +66,7 @@ func (s *backend) layout() map[string][]index {
 	return map[string][]index{
 		s.calls: {
 			{field: fieldLife, uuid: true, tenant: true},
-			{field: fieldKept, uuid: true},
+			{field: fieldKept, uuid: true, leaves: true},
 			{field: fieldContent, uuid: true},
 			{field: fieldRun, uuid: true},
 			{field: fieldStamp},
@@ -266,7 +270,7 @@ func (s *backend) addIndexes(ctx context.Context, name string, info *qd.Collecti
 func (s *backend) createIndex(ctx context.Context, name string, ix index, packed bool) error {
 	r := &qd.CreateFieldIndexCollection{CollectionName: name, Wait: new(true), FieldName: ix.field}
 	var onDisk *bool
-	if packed {
+	if packed && !ix.leaves {
 		onDisk = new(true)
 	}
 	if ix.uuid {
