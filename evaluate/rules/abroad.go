@@ -69,6 +69,7 @@ var denialAbroad = []string{
 	" nie ", " brak ", " musi ", " wymagan", " již ", " není ", " musí ", " nem ", " nincs", " kell ", " kötelező", " ei ", " pakollinen",
 	" не ", " нет ", " должн", " требуется", " обязател", " уже ", " немає ", " має ", " değil", " yok", " gerekli", " zorunlu", " nu ", " trebuie ",
 	" không ", " phải ", " tidak ", " harus ", " wajib ", " sudah ",
+	" nur noch ", " nur für ", " erst nach ", " erst wenn ", "mindestens", "höchstens", " est complet", " ne reste ", " seulement ", " solo quedan", " solo para ", " apenas ", " solo se ", " soltanto ", " alleen ", " tylko ", " только ", " лишь ", "минимальн", "максимальн", "満", "仅", "僅", "のみ", " sólo ",
 	" leider ", "ausverkauft", " fermé", "insuficiente", "insuffisant", "insufficiente", " cerrad", " gesloten", "geschlossen",
 	"incorret", "incorrecto", "incorrecta", "errón", "erroné", " falsch", " fehlt", " fehlen", " manquant", " ausente", "vencid", "caducad", "abgelaufen", " gesperrt", "expiré", "expirad", "bloquead", "bloqué",
 	"不", "未", "没", "沒", "必须", "必須", "请", "請", "ません", "ない", "ください", "不正", "않", "없", "못", "필수", "하세요", "해야", "이미",

@@ -125,7 +125,7 @@ func bodyConstructed(v *view, val string, depth int) (finding, bool) {
 // bodyObject weighs what an object says itself against what is inside.
 func bodyObject(v *view, d *doc, i int32, depth int) (finding, bool) {
 	r := readReply(d, i)
-	if r.Exit != 0 && d.Nodes[r.Exit].Kind == loosejson.Number && (!r.Record && !v.ask.reads || !r.IsRecord()) {
+	if r.Exit != 0 && d.Nodes[r.Exit].Kind == loosejson.Number && (!r.Record && !v.ask.reads || !r.IsRecord()) && !r.tellsOf(v) {
 		return r.byExit(v, depth)
 	}
 	f, bad := r.evidence(v)
@@ -159,6 +159,9 @@ func bodyObject(v *view, d *doc, i int32, depth int) (finding, bool) {
 	if f, ok := r.counted(v, i); ok {
 		return f, true
 	}
+	if f, ok := r.promised(v, i); ok {
+		return f, true
+	}
 	if f, ok := r.classed(v, i); ok {
 		return f, true
 	}
@@ -166,6 +169,20 @@ func bodyObject(v *view, d *doc, i int32, depth int) (finding, bool) {
 		return f, true
 	}
 	return r.plain(v)
+}
+
+// tellsOf reports whether the object is the record of a process that a tool that does nothing
+// was asked for by its identity.
+func (r *reply) tellsOf(v *view) bool {
+	if !r.Record || r.Moments == 0 || phrases.HasAny(v.ask.names, actors) || !v.scratch.input.OK() {
+		return false
+	}
+	for c := range children(r.Doc, 0) {
+		if n := &r.Doc.Nodes[c]; strings.HasSuffix(errortext.NormalKey(n.Key), "id") && len(n.Val) > 1 && phrases.HasWord(v.ask.text, n.Val) {
+			return true
+		}
+	}
+	return false
 }
 
 // inside judges the members that hold a result or an outcome of their own. A

@@ -60,6 +60,24 @@ func (r *reply) counted(v *view, i int32) (finding, bool) {
 	return half("body-mixed", r.Said(), "it counts failures beside successes"), true
 }
 
+// promised judges a reply whose members are all empty but those that name a condition of
+// failure: {"predictions": null, "deployment_status": "NOT_READY"}.
+func (r *reply) promised(v *view, i int32) (finding, bool) {
+	var why int32
+	for c := range children(r.Doc, i) {
+		switch n := &r.Doc.Nodes[c]; {
+		case n.Kind == loosejson.String && errortext.FailureName(n.Val) && !phrases.HasWord(v.ask.text, n.Val):
+			why = c
+		case r.Doc.Filled(c) && n.Kind != loosejson.False:
+			return finding{}, false
+		}
+	}
+	if why == 0 || r.Members < 2 {
+		return finding{}, false
+	}
+	return fails("body-status", r.Doc.Words(why), "it holds nothing but the name of a condition").unsure(), true
+}
+
 // classed judges a reply that is a message and the name of a class of exceptions:
 // {"message": "...", "typeName": "Acme.Work.TypeNotFoundException"}.
 func (r *reply) classed(v *view, i int32) (finding, bool) {

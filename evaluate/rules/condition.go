@@ -41,7 +41,7 @@ var clauseWords = []string{
 	" failed", " still ", "nothing to ", " needed", " taken", " too ", "out of ", " outside ", "invalid", "incorrect", "malformed", "unrecognized", "lapsed", "crashed", "stalled", "disconnected",
 	"provide ", "specify ", "no ", "neither ", " only ", "only ", "please ", "mutually exclusive", "incompatible", "exceed", "occupied", "busy", "jammed", "encrypted", "corrupt", " stuck", "inactive", "sold out",
 	"out of range", "out of bounds", "above the ", "below the ", "conflict", "overlap", "limit reached", "does not fit",
-	"declined", "rejected", "denied", "refused", "aborted", "interrupted", "already being ", "is full", "unavailable", "unreachable", "unsupported",
+	"declined", "rejected", "denied", "refused", "aborted", "interrupted", "already being ", "is full", " first", "quota ", "limit ", "maximum ", "minimum ", "capacity ", "balance ", "unavailable", "unreachable", "unsupported",
 }
 
 // clauseIndex covers them. It is apart from lineIndex since only short answers are read so.
@@ -65,7 +65,7 @@ var (
 	lacks  = []string{" is no ", " are no ", " has no ", " have no ", " had no ", " with no ", " contains no ", " and no ", " no longer ", " was no "}
 	// bounds are what a value broke.
 	bounds    = []string{" out of range", " out of bounds", "above the allowed", "above the maximum", "above the limit", "below the minimum", "below the allowed", " is outside ", " are outside ", " conflicts with ", " overlaps with ", "limit reached"}
-	alreadySo = []string{" has passed", " have passed", " has ended", " has closed", " is over", " fully booked", " sold out", "already running", "already initialized", "already initialised", "already present", "already registered", "already connected", "already closed", "already started", "already in progress", "already active", "already open"}
+	alreadySo = []string{" has passed", " have passed", " has ended", " has closed", " closed on ", " closed at ", " is over", " fully booked", " sold out", "already running", "already initialized", "already initialised", "already present", "already registered", "already connected", "already closed", "already started", "already in progress", "already active", "already open"}
 	// given end "no password was supplied".
 	given  = []string{" supplied", " provided", " given", " specified", " configured", " selected", " passed", " attached", " set up", " connected", " available", " installed", " running", " defined"}
 	advice = []string{
@@ -83,6 +83,7 @@ var (
 var tellers = phrases.Words(
 	"ask", "answer", "chat", "question", "explain", "agent", "task", "think", "weather", "forecast", "status", "track", "tracking", "state", "is", "has", "compare", "describe", "tell", "health", "monitor",
 	"info", "define", "dictionary", "translate", "classify", "sentiment", "detect", "advise", "recommend", "suggest", "generate", "write", "draft", "compose", "rewrite", "llm",
+	"rule", "rules", "policy", "policies", "terms", "law", "regulations", "requirements", "faq", "manual", "handbook", "contract", // of norms
 	"assistant", "research", "reason", "predict", "diff", "ocr", "transcribe", "speech", "caption", "vision", "calculate", "calculator", "say", "joke", "quote",
 )
 
@@ -112,10 +113,13 @@ func unmetCondition(v *view, t *text) (finding, bool) {
 		links |= toParameter
 	}
 	bare := strings.TrimLeft(said, "*_`\"'#> ")
-	if reportsDone(bare) {
+	if reportsDone(bare) && does&limits == 0 {
 		return finding{}, false
 	}
 	advised := phrases.StartsAny(more, advice) || phrases.StartsAny(t.at(1).low(), advice) || strings.Contains(said, ", please ")
+	if endsFirst(more) {
+		does, advised = does|obliges, true
+	}
 	tells := phrases.HasAny(v.ask.names, tellers) || phrases.HasAny(v.ask.names, inspectors) || phrases.HasAny(v.ask.names, narrators) || v.answers()
 	acts := phrases.HasAny(v.ask.names, actors)
 	met := false
@@ -233,7 +237,7 @@ func reportsDone(s string) bool {
 // clauseOf tells what a sentence in lower case does.
 func (v *view) clauseOf(s string) (c clause) {
 	s = strings.ReplaceAll(s, " should not ", " should ")
-	if strings.HasPrefix(s, "only ") || strings.Contains(s, " has only ") || strings.Contains(s, " only ") && (strings.HasSuffix(s, " left") || strings.HasSuffix(s, " remaining") || strings.HasSuffix(s, " available")) {
+	if strings.HasPrefix(s, "only ") || strings.Contains(s, " has only ") || strings.Contains(s, " only ") && (strings.HasSuffix(s, " left") || strings.HasSuffix(s, " remaining") || strings.HasSuffix(s, " available")) || givesBound(s) {
 		c |= limits
 	}
 	if strings.Contains(s, " not ") || strings.Contains(s, "n't ") || strings.Contains(s, "cannot ") || strings.HasPrefix(s, "no ") || strings.HasPrefix(s, "neither ") || phrases.ContainsAny(s, lacks) {
@@ -245,7 +249,7 @@ func (v *view) clauseOf(s string) (c clause) {
 	if phrases.ContainsAny(s, bounds) {
 		c |= suffers
 	}
-	if phrases.ContainsAny(s, comparisons) {
+	if _, then, ok := strings.Cut(s, " more "); phrases.ContainsAny(s, comparisons) || ok && strings.Contains(then, " than ") {
 		c |= orders
 	}
 	if strings.HasPrefix(s, "expected ") && phrases.ContainsAny(s, []string{" but ", " got ", " found ", " received ", ", not "}) {
@@ -274,6 +278,22 @@ func (v *view) clauseOf(s string) (c clause) {
 // absent reports whether a sentence says only that there is no such thing, as searches do.
 func absent(s string) bool {
 	return strings.HasPrefix(s, "no ") && !phrases.ContainsAny(s, obligations) || strings.HasSuffix(s, " not found") || phrases.StartsAny(s, lookups)
+}
+
+// givesBound reports whether a sentence gives a bound as a number: "quota is 8", "limit of 0".
+func givesBound(s string) bool {
+	for _, noun := range []string{"quota ", "limit ", "maximum ", "minimum ", "capacity ", "balance "} {
+		_, after, ok := strings.Cut(s, noun)
+		if _, number := phrases.HasPrefixAny(after, []string{"is ", "of ", "was "}); ok && number && phrases.IsDigit(after[strings.IndexByte(after, ' ')+1:][0]) {
+			return true
+		}
+	}
+	return false
+}
+
+// endsFirst reports whether a second sentence sends the caller to do something else first.
+func endsFirst(more string) bool {
+	return strings.HasSuffix(strings.TrimRight(more, ".! "), " first") && strings.Count(more, " ") < 9
 }
 
 // comesFirst reports whether a demand is one for something that has to come first.

@@ -67,6 +67,9 @@ func crossed(l *line) bool {
 // headsError reports whether a first line, in lower case, is that of an error
 // message, given what the tool is for and what follows.
 func (v *view) headsError(t *text, first, low string) bool {
+	if t.total == 1 && (strings.HasPrefix(first, "ERR ") && !v.ask.troubled || errortext.IsErrno(first)) {
+		return true
+	}
 	if errortext.Heads(low) || errortext.HeadsShortly(low) && (t.total <= 2 || errortext.Heads(t.at(1).low())) {
 		return true
 	}
@@ -115,6 +118,9 @@ func (v *view) stepFailed(low string) bool {
 // numberedMessage recognises the reply of an instrument or driver that is but a
 // negative error number and its meaning in quotation marks: -113,"Undefined header".
 func numberedMessage(s string) bool {
+	if inner, ok := strings.CutPrefix(s, "("); ok && phrases.IsDigit(inner[0]) && strings.HasSuffix(inner, ")") { // (406, "PRECONDITION_FAILED - ...")
+		s = "-" + inner[:len(inner)-1]
+	}
 	num, said, ok := strings.Cut(s, ",")
 	if !ok || len(num) < 2 || num[0] != '-' || strings.Trim(num[1:], "0123456789") != "" {
 		return false
@@ -265,6 +271,9 @@ func opensLine(low string) bool {
 	bare := strings.TrimLeft(low, "│╷|❌✗✖×>!=% \t")
 	if bare != low && errortext.Heads(bare) { // a mark that makes it a heading
 		return true
+	}
+	if state, _, ok := strings.Cut(strings.TrimPrefix(bare, "["), "] "); ok && bare != low && bare[0] == '[' && errortext.FailureName(state[strings.LastIndexByte(state, ' ')+1:]) {
+		return true // ! [remote rejected] main
 	}
 	low = bare
 	if inner, ok := strings.CutPrefix(low, "["); ok && strings.HasSuffix(inner, "exception]") {

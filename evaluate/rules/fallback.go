@@ -29,7 +29,7 @@ var actors = phrases.Words(
 // inspectors are words of names of tools whose findings are their result.
 var inspectors = phrases.Words(
 	"check", "checker", "lint", "linter", "validate", "validator", "scan", "scanner", "audit", "analyze", "analyse", "diagnostics", "diagnose", "verify",
-	"inspect", "review", "grade", "proofread",
+	"inspect", "inspector", "review", "reviewer", "grade", "proofread",
 )
 
 // blanks are texts that stand for no output.

@@ -10,7 +10,7 @@ import (
 )
 
 // ruleSet changes with every change to what the rules decide.
-const ruleSet = "4"
+const ruleSet = "5"
 
 // Judge rates calls. It is immutable and safe for concurrent use.
 type Judge struct {

@@ -63,10 +63,14 @@ func faultDocument(head string, reads bool) (finding, bool) {
 	if root := elementName(body); faultRoots[root] {
 		return fails("markup-error", firstText(body), "the document element is an error"), true
 	}
+	rest, stated := afterOutcome(body[:min(len(body), 1024)])
 	if end, ok := faultElement(body[:min(len(body), 600)]); ok && !reads {
+		if !stated && strings.Contains(body[:end], "></") && !strings.Contains(body[:end], "header>") {
+			return half("markup-error", firstText(body[end:]), "an element is an error, beside others"), true
+		}
 		return fails("markup-error", firstText(body[end:]), "an element is an error").unsure(), true
 	}
-	if rest, ok := afterOutcome(body[:min(len(body), 1024)]); ok && !reads {
+	if stated && !reads {
 		return fails("markup-error", firstText(rest), "an element states a failed status").unsure(), true
 	}
 	for _, inner := range []string{
@@ -116,7 +120,8 @@ func faultElement(body string) (end int, found bool) {
 			return 0, false
 		}
 		name, inside := elementName(body[at:]), body[at:at+tag]
-		kind := faultRoots[name] || faultRoots[name[strings.LastIndexByte(name, '-')+1:]] || strings.Contains(inside, ` type="error"`)
+		named := faultRoots[name] || faultRoots[name[strings.LastIndexByte(name, '-')+1:]]
+		kind := named && !strings.Contains(inside, ` id="`) || strings.Contains(inside, ` type="error"`)
 		at += tag
 		if kind && body[at-1] != '/' && !strings.HasPrefix(body[at:], "></") {
 			return at, true

@@ -74,11 +74,18 @@ func networkError(v *view, t *text) (finding, bool) {
 	}
 	for i := range t.lines[:min(len(t.lines), within)] {
 		l := &t.lines[i]
-		if p, ok := l.find(hasNetwork, networkPhrases); ok && !v.echoes(l.s) && !embedded(l.low(), p) && !cited(l.low(), p) && (p != "timeout of " || strings.Contains(l.low(), "exceeded")) {
+		if p, ok := l.find(hasNetwork, networkPhrases); ok && !v.echoes(l.s) && !embedded(l.low(), p) && !cited(l.low(), p) && (p != "timeout of " || strings.Contains(l.low(), "exceeded")) && (!v.tells() || !remarked(l.low(), p) || errortext.Heads(l.low())) {
 			return fails("network-error", l.s, "the other side was not reached, or not in time").unsure(), true
 		}
 	}
 	return finding{}, false
+}
+
+// remarked reports whether a phrase stands in brackets behind a statement.
+func remarked(low, p string) bool {
+	i := strings.Index(low, p)
+	open := strings.LastIndexByte(low[:max(i, 0)], '(')
+	return open > 8 && strings.IndexByte(low[open:i], ')') < 0
 }
 
 // cited reports whether a phrase stands in quotation marks within a sentence that itself
@@ -144,12 +151,18 @@ func httpStatus(v *view, t *text) (finding, bool) {
 	if _, more := leadingStatus(t.at(1).low()); more && v.ask.reads {
 		return finding{}, false // a table of statuses
 	}
-	if code, ok := leadingStatus(first.low()); ok && !v.echoes(first.s) && (!v.ask.reads || !defines(first.low())) {
+	if code, ok := leadingStatus(first.low()); ok && !v.echoes(first.s) && !v.asksOf(code) && (!v.ask.reads || !defines(first.low())) {
 		f := fails("http-status", first.s, "it reports HTTP status "+code)
 		f.sure = t.short(20, 3000)
 		return f, true
 	}
 	return finding{}, false
+}
+
+// asksOf reports whether the input of a tool that does nothing names a number: it is what the
+// answer is about.
+func (v *view) asksOf(number string) bool {
+	return !phrases.HasAny(v.ask.names, actors) && v.scratch.input.OK() && phrases.HasWord(string(v.call.Input[:min(len(v.call.Input), 2000)]), number)
 }
 
 // defines reports whether a line in lower case tells what something is.
@@ -167,7 +180,7 @@ func refusesReply(l *line) bool {
 	if code := statusCode(l.s); code >= "400" && len(l.s) > 4 && (l.s[3] == ' ' || l.s[3] == '-') {
 		rest := l.low()[4:]
 		enhanced := len(rest) > 5 && (rest[0] == '4' || rest[0] == '5') && rest[1] == '.' && phrases.IsDigit(rest[2])
-		return enhanced || errortext.Heads(rest) || l.has(hasComplaint|hasSoftComplaint)
+		return enhanced || errortext.Heads(rest) || phrases.StartsAny(rest, advice) || l.has(hasComplaint|hasSoftComplaint)
 	}
 	tag, rest, _ := strings.Cut(l.s, " ")
 	return len(tag) < 9 && strings.ContainsAny(tag, "0123456789") && (strings.HasPrefix(rest, "NO [") || strings.HasPrefix(rest, "BAD ") || strings.HasPrefix(rest, "NO ") && l.has(hasComplaint|hasSoftComplaint))
@@ -269,11 +282,14 @@ func mentionsFailure(low string) bool {
 	})
 }
 
+// sqlState introduces a code of SQL, which means what its class says.
+const sqlState = "sqlstate"
+
 // sqlPhrases are messages of database engines: SQLite, PostgreSQL, MySQL,
 // SQL Server, Oracle, DuckDB, BigQuery, Snowflake, and their drivers.
 var sqlPhrases = []string{
-	"no such table:", "no such column:", "syntax error at or near", "error in your sql syntax", "sqlstate[",
-	"sqlstate:", "unique constraint failed", "violates unique constraint", "violates foreign key", "violates not-null",
+	"no such table:", "no such column:", "syntax error at or near", "error in your sql syntax", sqlState,
+	"unique constraint failed", "violates unique constraint", "violates foreign key", "violates not-null",
 	"violates check constraint", "foreign key constraint fails", "constraint failed", "duplicate entry", "duplicate key error",
 	"ambiguous column name", "column reference", "unknown column", "unknown table", "incorrect syntax near",
 	"invalid object name", "invalid column name", "sql compilation error", "catalog error:", "binder error:",
@@ -287,7 +303,7 @@ var sqlPhrases = []string{
 // sqlError: the message stands in one of the first two lines or the last one of
 // a text that is no listing.
 func sqlError(v *view, t *text) (finding, bool) {
-	if t.total > 25 || v.quotes(t) && v.ask.troubled {
+	if t.total > 25 || v.quotes(t) && (v.ask.troubled || t.listed()) {
 		return finding{}, false
 	}
 	for i := range t.lines {
@@ -298,6 +314,10 @@ func sqlError(v *view, t *text) (finding, bool) {
 		p, ok := l.find(hasSQL, sqlPhrases)
 		if ok && p == "deadlock detected" && len(l.s) > 60 { // in a sentence about it
 			continue
+		}
+		if p == sqlState {
+			_, code, _ := strings.Cut(strings.ToUpper(l.s), "SQLSTATE")
+			ok = errortext.LeadsWithSQLState(code)
 		}
 		if !ok || p == "relation \"" && !strings.Contains(l.low(), "does not exist") || p == "column reference" && !strings.Contains(l.low(), "ambiguous") || v.echoes(l.s) {
 			if !isEngineError(l.low()) {
@@ -333,6 +353,9 @@ func (v *view) tabulated(t *text) bool {
 func isEngineError(low string) bool {
 	if rest, ok := strings.CutPrefix(low, "msg "); ok && phrases.IsDigit(rest[0]) && strings.Contains(rest, ", level ") {
 		return true
+	}
+	if code, source, found := strings.Cut(low, "] ["); found && source != "" && code[0] == '[' && len(code) == 6 && errortext.LeadsWithSQLState(strings.ToUpper(code)) {
+		return true // [22012] [Microsoft][ODBC Driver ...
 	}
 	rest, ok := strings.CutPrefix(low, "error ")
 	if ok && len(rest) > 5 && phrases.IsDigit(rest[0]) && phrases.IsDigit(rest[3]) && strings.Contains(rest[:min(len(rest), 14)], "(") {

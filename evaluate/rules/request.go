@@ -50,13 +50,29 @@ func (r *request) read(c *memoryd.Call, room *doc, parser *syntax.Parser) {
 			r.keys = append(r.keys, room.Nodes[i].Key)
 		}
 	}
-	r.reads = phrases.HasAny(words, readerNames)
+	r.reads = phrases.HasAny(words, readerNames) || phrases.HasAny(words, openers) && r.opens()
 	if r.command != "" {
 		r.shell = parseShell(parser, r.command)
 		r.reads = r.shell.viewed
 		r.help = r.shell.asksHelp()
 	}
 	r.troubled = troubleIndex.Scan(r.text) != 0 || phrases.HasAny(words, troubleNames)
+}
+
+// openers are verbs that mean reading only of what can be read.
+var openers = phrases.Words("open")
+
+// readable are words of members that name it.
+var readable = phrases.Words("path", "file", "filepath", "filename", "url", "uri", "href", "link", "page", "site", "doc", "document", "name", "query", "id")
+
+// opens reports whether the input names something that can be read.
+func (r *request) opens() bool {
+	for _, k := range r.keys {
+		if phrases.HasAny(nameWords(k), readable) {
+			return true
+		}
+	}
+	return len(r.keys) == 0
 }
 
 // isNamed reports whether a tool's name begins with a word, as that of a program does.
@@ -97,10 +113,12 @@ var shellNames = phrases.Words(
 )
 
 var readerNames = phrases.Words(
-	"read", "reader", "view", "viewer", "open", "fetch", "fetcher", "get", "search", "searcher", "grep", "find",
+	"read", "reader", "view", "viewer", "fetch", "fetcher", "get", "search", "searcher", "grep", "find",
 	"finder", "list", "ls", "cat", "show", "scrape", "scraper", "browse", "browser", "crawl", "crawler", "navigate",
 	"page", "html", "markdown", "content", "contents", "extract", "lookup", "retrieve", "query", "wikipedia", "news",
 	"web", "head", "tail", "log", "logs", "snapshot", "goto", "scroll", "download", "transcript", "summarize", "summarise", "summary", "translate", "transcribe", "explain", "ocr", "consume", "consumer", "receive", "peek", "dequeue", "trace", "traces", "history", "journal", "console", "stdout", "captions", "subtitles", "schema", "ddl",
+	"suchen", "suche", "lesen", "anzeigen", "abrufen", "auflisten", "liste", "chercher", "rechercher", "recherche", "lire", "afficher", "lister", "consulter", "buscar", "leer", "mostrar", "listar",
+	"consultar", "ler", "procurar", "cercare", "cerca", "elenca", "leggi", "zoeken", "lezen", "найти", "поиск", "список", "получить", "прочитать", "查询", "搜索", "查看", "検索", "一覧", "取得", "검색", "조회", "목록",
 )
 
 // troubleWords in a request mean that it may be about errors.

@@ -66,14 +66,17 @@ func errorSentence(v *view, t *text) (finding, bool) {
 	if first.relieved() || errortext.Measures(first.low()) || v.echoes(first.s) || len(t.lines) > 1 && logged(first.s) && phrases.ContainsAny(first.low(), []string{" warn", " info "}) {
 		return finding{}, false
 	}
-	if instructs(t) && !v.ask.reads {
+	if v.tells() && v.ask.troubled && v.answers() {
+		return finding{}, false // what the question was about
+	}
+	if instructs(t) && !v.ask.reads && !v.tells() {
 		return fails("error-sentence", first.s, "it tells the caller what had to be otherwise").unsure(), true
 	}
 	if !first.has(hasComplaint | hasSoftComplaint | hasDemand | hasDoubt | hasComplaintWord) {
 		return finding{}, false
 	}
 	said := mainSentence(first.low())
-	narrates := phrases.HasAny(v.ask.names, narrators) || phrases.HasAny(v.ask.names, tellers) && !phrases.HasAny(v.ask.names, actors)
+	narrates := phrases.HasAny(v.ask.names, narrators) || v.tells()
 	if strings.Contains(said, "warning: ") && t.total > 1 {
 		return finding{}, false
 	}
@@ -82,7 +85,7 @@ func errorSentence(v *view, t *text) (finding, bool) {
 	}
 	acts := t.reply || phrases.HasAny(v.ask.names, actors) || !narrates && v.plainly(t, said)
 	complaint, complains := first.find(hasComplaint, complaints)
-	if complains && !strings.Contains(said, strings.TrimRight(complaint, ". ")) && (v.ask.reads || v.clauseOf(said) == 0 && !errortext.Troubled(said)) {
+	if complains && !strings.Contains(said, strings.TrimRight(complaint, ". ")) && (v.ask.reads || narrates && v.linksOf(said) == 0 || v.clauseOf(said) == 0 && !errortext.Troubled(said)) {
 		return half("error-sentence", first.s, "it complains of something beside what it tells"), true
 	}
 	if complains && narrates && !addressesCaller(first.low()) && v.linksOf(said)&(toIdentity|toMember) == 0 && len(said) > 60 {

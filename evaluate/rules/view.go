@@ -7,6 +7,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"memoryd"
+	"memoryd/internal/errortext"
 	"memoryd/internal/loosejson"
 	"memoryd/internal/phrases"
 	"memoryd/internal/textsafe"
@@ -40,6 +41,9 @@ func newView(j *Judge, c *memoryd.Call, p *Profile) *view {
 	v.ask.read(c, &d.input, d.shell)
 	v.out.read(c.Output)
 	v.body.Parse(v.out.full)
+	if d := v.body; d.OK() && d.Rest != "" && d.Nodes[0].Count == 1 && d.Nodes[0].Kind == loosejson.Array && d.Nodes[d.Nodes[0].Child].Kind == loosejson.Number {
+		d.Clear() // "[22012] a message" is no list
+	}
 	return v
 }
 
@@ -78,7 +82,7 @@ var logNames = phrases.Words("log", "logs", "trace", "traces", "journal", "histo
 
 // logs reports whether the text is lines of a log, or what a tool for logs returned.
 func (v *view) logs(t *text) bool {
-	return t.logs() || t.total > 2 && v.ask.command == "" && phrases.HasAny(v.ask.names, logNames)
+	return t.logs() || t.total > 1 && v.ask.command == "" && phrases.HasAny(v.ask.names, logNames) && (t.total > 2 || !errortext.Heads(t.first().low()))
 }
 
 // concludes reports whether the lines of a log are those of a command's own errors, and
@@ -86,6 +90,11 @@ func (v *view) logs(t *text) bool {
 func (v *view) concludes(t *text) bool {
 	last := t.last()
 	return v.ask.command != "" && !strings.Contains(v.ask.command, "log") && len(t.lines) > 1 && !logged(last.s) && last.has(hasComplaint|hasSoftComplaint|hasShellComplaint)
+}
+
+// tells reports whether the tool answers in sentences about the world, and does nothing.
+func (v *view) tells() bool {
+	return phrases.HasAny(v.ask.names, tellers) && !phrases.HasAny(v.ask.names, actors)
 }
 
 // describe says in a few words what a successful call returned.

@@ -108,6 +108,9 @@ func (r *Reply) member(c int32, ro role) {
 		} else if r.Doc.severe(c) != 0 {
 			r.Severe = c
 			return
+		} else if r.leftUndone(c, key) {
+			r.Warning = c
+			return
 		} else if r.Doc.Nodes[c].Kind == loosejson.Object && strings.HasSuffix(key, "status") {
 			r.Envelopes = append(r.Envelopes, c) // requestStatus
 			return
@@ -121,6 +124,16 @@ func (r *Reply) member(c int32, ro role) {
 		}
 		r.other(c)
 	}
+}
+
+// leftUndone reports whether a member lists what was not done: UnprocessedItems, failedRows.
+func (r *Reply) leftUndone(c int32, key string) bool {
+	n := &r.Doc.Nodes[c]
+	if n.Child == 0 || n.Count == 0 {
+		return false
+	}
+	_, ok := phrases.HasPrefixAny(key, []string{"unprocessed", "failed", "rejected", "undelivered", "notfound", "notdeleted"})
+	return ok
 }
 
 // countEnds end the names of members that count what was done, and what was not.
@@ -208,6 +221,9 @@ func (r *Reply) outcome(c int32, ro role) {
 	num := r.Doc.Number(c)
 	switch {
 	case ro == roleErrno:
+		if key := NormalKey(n.Key); key == "sqlstate" && !BadSQLState(n.Val) || key == "signal" && !strings.HasPrefix(n.Val, "SIG") {
+			return
+		}
 		if num != 0 || n.Kind == loosejson.String && !phrases.FoldedIn(n.Val, voidTexts) {
 			r.Code = c
 		}

@@ -40,13 +40,13 @@ var roleNames = map[role]string{
 	roleSuccess: "sucesso exito erfolg succes success ok succeeded successful issuccess issuccessful",
 	roleStatus:  "statut estado stato status responsestatus statustext outcome",
 	roleCode:    "statuscode httpstatus httpcode code httpstatuscode cod responsecode resultcode",
-	roleErrno:   "errorcode errcode errno retcode errnum",
+	roleErrno:   "errorcode errcode errno retcode errnum sqlstate signal",
 	roleMessage: "mensagem mensaje messaggio nachricht meldung message msg detail details reason description info messages title note information refusalreason failurereason statusreason declinereason errorreason",
 	rolePayload: "response result results output data content text body observation answer stdout return value items " +
 		"payload records rows matches structuredcontent",
 	roleEnvelope: "meta header headers metadata state",
 	roleWarning:  "warning warnings",
-	roleExit:     "exitcode exitstatus returncode returnstatus",
+	roleExit:     "exit rc exitcode exitstatus returncode returnstatus",
 	roleStderr:   "stderr",
 	roleIdentity: "id uuid createdat created orderid userid url link href permalink",
 	roleMoment: "startedat finishedat completedat updatedat endedat failedat closedat createtime starttime endtime updatetime " +

@@ -32,6 +32,9 @@ var (
 // words joined by underscores, hyphens, points or capitals, as protocols name theirs:
 // NOT_FOUND, PERMISSION_DENIED, client-error-not-possible, BadNodeIdUnknown, Refused.
 func FailureName(s string) bool {
+	if IsErrno(s) {
+		return true
+	}
 	var words condition
 	if !words.read(s) {
 		return false
@@ -56,6 +59,9 @@ func FailureName(s string) bool {
 // NamesFailure reports whether s can be nothing but such a name: of several words,
 // in capitals or written together.
 func NamesFailure(s string) bool {
+	if IsErrno(s) {
+		return true
+	}
 	if len(s) < 5 || s[0] < 'A' || s[0] > 'Z' {
 		return false
 	}

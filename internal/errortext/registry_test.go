@@ -1,0 +1,31 @@
+package errortext_test
+
+import (
+	"testing"
+
+	"memoryd/internal/errortext"
+)
+
+// Codes of registries that others keep mean what the registry says.
+func TestRegistries(t *testing.T) {
+	for code, want := range map[string]bool{
+		"23505": true, "42P01": true, "HY000": true, "22012": true,
+		"00000": false, "01000": false, "02000": false, "12345": false, "42p01": false, "4270": false, "": false,
+	} {
+		if got := errortext.BadSQLState(code); got != want {
+			t.Errorf("BadSQLState(%q) = %v", code, got)
+		}
+	}
+	for name, want := range map[string]bool{"EISDIR": true, "EPERM": true, "EIO": true, "EUROPE": false, "eperm": false, "E": false} {
+		if got := errortext.IsErrno(name); got != want {
+			t.Errorf("IsErrno(%q) = %v", name, got)
+		}
+	}
+	for text, want := range map[string]bool{
+		"=42704": true, ": 23502)": true, "[42S02] [x]": true, " 42P01": true, "=00000": false, " 427041": false, " classes": false, "": false,
+	} {
+		if got := errortext.LeadsWithSQLState(text); got != want {
+			t.Errorf("LeadsWithSQLState(%q) = %v", text, got)
+		}
+	}
+}
