@@ -62,8 +62,8 @@ var relievedAbroad = []string{
 // denialAbroad are the words by which the same languages deny and demand anything at all.
 var denialAbroad = []string{
 	" nicht ", " kein ", " keine ", " keinen ", " keiner ", " muss ", " müssen ", " erforderlich", " bereits ", " darf ", " dürfen ",
-	" aucun", " n'est ", " n'a ", " n'ont ", " ne peut", " ne correspond", " ne peuvent", " doit ", " doivent ", " obligatoire", " requis", " déjà ", " veuillez ",
-	" no está", " no es ", " no hay ", " no tiene", " no ha ", " no puede", " ningún ", " ninguna ", " debe ", " deben ", " obligatori", " requerid", " falta ", " ya existe", " ya ha ",
+	" aucun", " n'est ", " n'a ", " n'ont ", " ne peut", " ne correspond", " ne peuvent", " doit ", " doivent ", " devez ", " il faut ", " obligatoire", " requis", " déjà ", " veuillez ",
+	" no está", " no es ", " no hay ", " no tiene", " no ha ", " no puede", " ningún ", " ninguna ", " debe ", " deben ", " obligatori", " requerid", " falta ", " ya ", " debes ", " hay que ",
 	" não ", " nenhum", " deve ", " devem ", " obrigatóri", " já ", " non è ", " non può ", " non ha ", " non ci ", " non si ", " non sono ", " nessun", " devono ", " richiest", " già ",
 	" niet ", " geen ", " moet ", " moeten ", " verplicht", " vereist", " inte ", " måste ", " krävs", " ikke ", " ingen ", " skal ", " må ", " kræves", " påkrævet",
 	" nie ", " brak ", " musi ", " wymagan", " již ", " není ", " musí ", " nem ", " nincs", " kell ", " kötelező", " ei ", " pakollinen",
@@ -107,7 +107,7 @@ func complaintAbroad(v *view, t *text) (finding, bool) {
 	if !first.complainsAbroad() || phrases.ContainsAny(first.low(), relievedAbroad) || v.echoes(first.s) {
 		return finding{}, false
 	}
-	if v.ask.reads && !t.reply {
+	if (v.ask.reads || v.tells()) && !t.reply {
 		return half("error-sentence", first.s, "a short answer that may be a complaint"), true
 	}
 	return fails("error-sentence", first.s, "a short answer that complains").unsure(), true

@@ -53,6 +53,9 @@ func (r *reply) evidence(v *view) (finding, bool) {
 		return fails("body-status", r.Said(), "its status is “"+textsafe.Line(r.Doc.Nodes[member].Val, 20)+"”"), true
 	default:
 	}
+	if r.Status != 0 && !r.Good && !r.Record && len(r.Payloads) == 0 && phrases.HasAny(v.ask.names, actors) && !v.ask.reads && errortext.NamesFailure(r.Doc.Nodes[r.Status].Val) {
+		return fails("body-status", r.Said(), "its status is the name of a condition").unsure(), true
+	}
 	if r.Last != 0 && !r.Good && phrases.HasAny(v.ask.names, actors) && !phrases.HasAny(v.ask.names, readerNames) {
 		return fails("body-error", r.Doc.Words(r.Last), "its member “"+r.Doc.Nodes[r.Last].Key+"” describes an error").unsure(), true
 	}
@@ -250,7 +253,11 @@ func (r *reply) plain(v *view) (finding, bool) {
 	if r.Members == 0 {
 		return nothingFound("the result is an empty object"), true
 	}
-	if r.Message == 0 || r.Members > 3 || r.Good || r.Settled || r.Record && (v.ask.reads || r.Members > 2) || r.Others > 1 || r.hasResult() {
+	told := r.Members > 3 && !v.ask.reads && r.repeats(v)
+	if named := r.Doc.Nodes[r.Message].Val; r.Message != 0 && !r.Good && !r.Settled && !r.Record && !r.IsRecord() && !v.ask.reads && len(named) > 12 && errortext.FailureName(named) && !phrases.HasWord(v.ask.text, named) {
+		return fails("body-status", named, "its message is the name of a condition").unsure(), true
+	}
+	if r.Message == 0 || r.Members > 3 && !told || r.Good || r.Settled || r.Record && (v.ask.reads || r.Members > 2) || r.Others > 1 && !told || r.hasResult() {
 		return finding{}, false
 	}
 	t := newText(r.Doc.Words(r.Message))
@@ -263,6 +270,22 @@ func (r *reply) plain(v *view) (finding, bool) {
 		f.why = "its message: " + f.why
 	}
 	return f, ok
+}
+
+// repeats reports whether the reply is a message and beside it but numbers, nothing, and what the
+// call had given: the request, handed back with a remark.
+func (r *reply) repeats(v *view) bool {
+	echoed := false
+	for c := range children(r.Doc, 0) {
+		switch n := &r.Doc.Nodes[c]; {
+		case c == r.Message, n.Kind == loosejson.Number, !r.Doc.Filled(c):
+		case n.Kind == loosejson.String && len(n.Val) > 1 && strings.Contains(v.ask.text, n.Val):
+			echoed = true
+		default:
+			return false
+		}
+	}
+	return echoed
 }
 
 // maxItems bounds how many elements of a list are looked at.

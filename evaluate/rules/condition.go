@@ -35,9 +35,9 @@ const (
 
 // clauseWords are what no such sentence is without.
 var clauseWords = []string{
-	" not ", "n't ", "cannot ", "can only ", "may only ", " must ", " need to ", " needs to ", " has to ", " have to ", "require", "mandatory", "at least one ", "at most ",
+	"not ", " only.", "n't ", "cannot ", "can only ", "may only ", " must ", " need to ", " needs to ", " has to ", " have to ", "require", "mandatory", "at least one ", "at most ",
 	"disabled", "deactivated", "read-only", "suspended", "archived", "locked", "frozen", "expired", "revoked", "missing", "empty", "closed", "ended", "already been ",
-	"expected ", " already", " has passed", " have passed", " is over", " fully booked", "need at least", "needs at least", " has only ", "blocked", "terminated", "offline", "exhausted", "incomplete", "ambiguous", "unverified", "unpaid", " is after ", " is before ", " than ", " same as ", "equal to ",
+	"expected ", " already", " has passed", " have passed", " has cancelled ", " has canceled ", " has withdrawn ", " has blocked ", " is over", " fully booked", "need at least", "needs at least", " has only ", "blocked", "terminated", "offline", "exhausted", "incomplete", "ambiguous", "unverified", "unpaid", " is after ", " is before ", " than ", " same as ", "equal to ",
 	" failed", " still ", "nothing to ", " needed", " taken", " too ", "out of ", " outside ", "invalid", "incorrect", "malformed", "unrecognized", "lapsed", "crashed", "stalled", "disconnected",
 	"provide ", "specify ", "no ", "neither ", " only ", "only ", "please ", "mutually exclusive", "incompatible", "exceed", "occupied", "busy", "jammed", "encrypted", "corrupt", " stuck", "inactive", "sold out",
 	"out of range", "out of bounds", "above the ", "below the ", "conflict", "overlap", "limit reached", "does not fit",
@@ -65,13 +65,15 @@ var (
 	lacks  = []string{" is no ", " are no ", " has no ", " have no ", " had no ", " with no ", " contains no ", " and no ", " no longer ", " was no "}
 	// bounds are what a value broke.
 	bounds    = []string{" out of range", " out of bounds", "above the allowed", "above the maximum", "above the limit", "below the minimum", "below the allowed", " is outside ", " are outside ", " conflicts with ", " overlaps with ", "limit reached"}
-	alreadySo = []string{" has passed", " have passed", " has ended", " has closed", " closed on ", " closed at ", " is over", " fully booked", " sold out", "already running", "already initialized", "already initialised", "already present", "already registered", "already connected", "already closed", "already started", "already in progress", "already active", "already open"}
+	alreadySo = []string{" has passed", " have passed", " has ended", " has closed", " has cancelled ", " has canceled ", " has withdrawn ", " has blocked ", " has disabled ", " closed on ", " closed at ", " is over", " fully booked", " sold out", "already running", "already initialized", "already initialised", "already present", "already registered", "already connected", "already closed", "already started", "already in progress", "already active", "already open"}
 	// given end "no password was supplied".
 	given  = []string{" supplied", " provided", " given", " specified", " configured", " selected", " passed", " attached", " set up", " connected", " available", " installed", " running", " defined"}
 	advice = []string{
 		"please ", "use ", "try ", "check ", "select ", "provide ", "specify ", "inspect ", "make sure ", "ensure ", "double check ", "enable ", "run ", "set ", "contact ", "verify ", "consider ",
 		"did you mean", "available ", "valid ", "allowed ", "supported ", "choose ", "call ", "start ", "stop ", "see ", "pick ", "wait ", "add ", "first ", "log in", "sign in", "you can ", "you must ", "you need ", "you may need ",
 	}
+	// reserved say for what alone something is.
+	reserved = []string{" only available ", " only allowed ", " only supported ", " only permitted ", " only possible ", " only works ", " only valid "}
 	// summons open a sentence that is all of an answer and sends the caller elsewhere first.
 	summons = []string{
 		"provide ", "specify ", "please run ", "please log", "please sign", "please provide", "please specify", "please set", "please configure", "please install", "please connect", "please enable", "please authenticate",
@@ -124,6 +126,8 @@ func unmetCondition(v *view, t *text) (finding, bool) {
 	acts := phrases.HasAny(v.ask.names, actors)
 	met := false
 	switch {
+	case strings.HasPrefix(bare, "not ") && !v.ask.reads && !tells:
+		met = t.total == 1
 	case phrases.StartsAny(bare, summons):
 		met = t.total == 1 && !tells && (!v.ask.reads || more == "")
 	case does&misses != 0:
@@ -237,7 +241,7 @@ func reportsDone(s string) bool {
 // clauseOf tells what a sentence in lower case does.
 func (v *view) clauseOf(s string) (c clause) {
 	s = strings.ReplaceAll(s, " should not ", " should ")
-	if strings.HasPrefix(s, "only ") || strings.Contains(s, " has only ") || strings.Contains(s, " only ") && (strings.HasSuffix(s, " left") || strings.HasSuffix(s, " remaining") || strings.HasSuffix(s, " available")) || givesBound(s) {
+	if strings.HasPrefix(s, "only ") || strings.Contains(s, " has only ") || strings.Contains(s, " only ") && (phrases.ContainsAny(s, reserved) || strings.HasSuffix(s, " left") || strings.HasSuffix(s, " remaining") || strings.HasSuffix(s, " available")) || strings.HasSuffix(s, " only") || givesBound(s) {
 		c |= limits
 	}
 	if strings.Contains(s, " not ") || strings.Contains(s, "n't ") || strings.Contains(s, "cannot ") || strings.HasPrefix(s, "no ") || strings.HasPrefix(s, "neither ") || phrases.ContainsAny(s, lacks) {
@@ -314,7 +318,7 @@ func (v *view) linksOf(low string) (found link) {
 	if phrases.ContainsAny(low, selfWords) || len(own) > 5 && strings.Contains(low, strings.ToLower(strings.Trim(own, "_"))) {
 		found |= toTool
 	}
-	if name, _, ok := strings.Cut(low, " "); ok && len(name) > 4 && slices.Contains(v.ask.names, name) {
+	if name, _, ok := strings.Cut(low, " "); ok && len(name) > 4 && (slices.Contains(v.ask.names, name) || slices.Contains(v.ask.names, strings.TrimSuffix(name, "s"))) {
 		found |= toTool // "Batch requests cannot exceed 50"
 	}
 	d := &v.scratch.input

@@ -25,7 +25,7 @@ func errorHeading(v *view, t *text) (finding, bool) {
 	if v.quotes(t) && (v.ask.troubled || !t.short(60, 4000) || !opensReport(low) && (t.total > 1 || !errortext.HeadsQualified(errortext.Strip(low)))) {
 		return finding{}, false
 	}
-	if entry, _, ok := strings.Cut(low, ":"); ok && len(entry) > 2 && v.gave(entry) {
+	if entry, _, ok := strings.Cut(low, ":"); ok && len(entry) > 2 && v.gave(entry) && !phrases.HasAny(v.ask.names, actors) {
 		return finding{}, false
 	}
 	if isNoResult(t) && !namedCondition(first.s, false) && !opensReport(low) && !startsPlainly(low) && !errortext.HeadsQualified(errortext.Strip(low)) {
@@ -157,8 +157,14 @@ func (v *view) said(low string) bool {
 	if isLabel(who) {
 		return false
 	}
+	if level, _, cut := strings.Cut(strings.TrimPrefix(what, "["), "] "); cut && what[0] == '[' && severities[level] || strings.HasPrefix(what, "error (") {
+		return true // nginx: [emerg] unknown directive, web: ERROR (spawn error)
+	}
 	return strings.Contains(what, " ") && errortext.Heads(what) || endsInCode(low)
 }
+
+// severities are the levels of syslog (RFC 5424) that are no warnings, and their kin.
+var severities = phrases.Words("emerg", "emergency", "alert", "crit", "critical", "error", "err", "fatal", "panic")
 
 // isLabel reports whether the word before a colon labels what somebody wrote.
 func isLabel(who string) bool {
@@ -240,7 +246,7 @@ func errorLine(v *view, t *text) (finding, bool) {
 	}
 	for i := range t.lines {
 		l := &t.lines[i]
-		if i < 3 && announces(l.s) && t.at(i+1).has(hasComplaint|hasSoftComplaint) && t.short(8, 1000) && !v.echoes(l.s) {
+		if i < 3 && announces(l.s) && (t.at(i+1).has(hasComplaint|hasSoftComplaint) || v.clauseOf(t.at(i+1).low())&(denies|obliges) != 0) && t.short(8, 1000) && !v.echoes(l.s) {
 			return fails("error-line", t.at(i+1).s, "a line of its own says that it failed").unsure(), true
 		}
 		complains := !relieved && t.short(6, 600) && (v.ask.command != "" && v.said(l.low()) || endsInCode(l.s))
@@ -258,11 +264,11 @@ func errorLine(v *view, t *text) (finding, bool) {
 
 // announces reports whether a line is but a word for failure, in capitals.
 func announces(s string) bool {
-	switch strings.Trim(s, "*!:. ") {
+	switch s = strings.Trim(s, "*!:. "); s {
 	case "FAILED", "FAILURE", "ERROR", "FAIL", "ABORTED", "REJECTED":
 		return true
 	}
-	return false
+	return s == "Failed"
 }
 
 // opensLine reports whether a line in lower case opens as an error message by

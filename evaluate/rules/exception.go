@@ -94,7 +94,7 @@ func runtimeError(v *view, t *text) (finding, bool) {
 		return finding{}, false
 	}
 	f := fails("runtime-error", first.s, "a runtime says what it stumbled over")
-	f.sure = strings.Index(low, p) < 80
+	f.sure = strings.Index(low, p) < 80 && !v.ask.troubled // which may handle it
 	return f, true
 }
 

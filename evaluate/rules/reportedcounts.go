@@ -119,6 +119,7 @@ func doneAndFailed(low string) (good, bad int) {
 		}
 		if !classed && i > 0 && goodCounts[words[i-1]] { // imported 98 rows
 			good, bad = count(words[i-1], n, good, bad)
+			bad = max(bad, of-n)
 		}
 	}
 	return good, bad

@@ -50,13 +50,18 @@ func (r *request) read(c *memoryd.Call, room *doc, parser *syntax.Parser) {
 			r.keys = append(r.keys, room.Nodes[i].Key)
 		}
 	}
-	r.reads = phrases.HasAny(words, readerNames) || phrases.HasAny(words, openers) && r.opens()
+	r.reads = phrases.HasAny(words, readerNames) || listsTroubles(words) || phrases.HasAny(words, openers) && r.opens()
 	if r.command != "" {
 		r.shell = parseShell(parser, r.command)
 		r.reads = r.shell.viewed
 		r.help = r.shell.asksHelp()
 	}
 	r.troubled = troubleIndex.Scan(r.text) != 0 || phrases.HasAny(words, troubleNames)
+}
+
+// listsTroubles reports whether a tool is named for the troubles that it shows: "nginx.errors".
+func listsTroubles(words []string) bool {
+	return len(words) > 1 && troubleNames[words[len(words)-1]] && !phrases.HasAny(words, actors)
 }
 
 // openers are verbs that mean reading only of what can be read.
@@ -113,7 +118,7 @@ var shellNames = phrases.Words(
 )
 
 var readerNames = phrases.Words(
-	"read", "reader", "view", "viewer", "fetch", "fetcher", "get", "search", "searcher", "grep", "find",
+	"read", "reader", "look", "examine", "recall", "view", "viewer", "fetch", "fetcher", "get", "search", "searcher", "grep", "find",
 	"finder", "list", "ls", "cat", "show", "scrape", "scraper", "browse", "browser", "crawl", "crawler", "navigate",
 	"page", "html", "markdown", "content", "contents", "extract", "lookup", "retrieve", "query", "wikipedia", "news",
 	"web", "head", "tail", "log", "logs", "snapshot", "goto", "scroll", "download", "transcript", "summarize", "summarise", "summary", "translate", "transcribe", "explain", "ocr", "consume", "consumer", "receive", "peek", "dequeue", "trace", "traces", "history", "journal", "console", "stdout", "captions", "subtitles", "schema", "ddl",

@@ -63,7 +63,7 @@ func errorSentence(v *view, t *text) (finding, bool) {
 	if entry, said, ok := strings.Cut(first.low(), ":"); ok && (len(entry) > 2 && v.gave(entry) || entry == "error" && errortext.IsVoid(strings.TrimSpace(said))) {
 		return finding{}, false
 	}
-	if first.relieved() || errortext.Measures(first.low()) || v.echoes(first.s) || len(t.lines) > 1 && logged(first.s) && phrases.ContainsAny(first.low(), []string{" warn", " info "}) {
+	if level, _, _ := strings.Cut(first.s, " "); first.relieved() || level == "NOTICE" || level == "INFO" || level == "DEBUG" || errortext.Measures(first.low()) || v.echoes(first.s) || len(t.lines) > 1 && logged(first.s) && phrases.ContainsAny(first.low(), []string{" warn", " info "}) {
 		return finding{}, false
 	}
 	if v.tells() && v.ask.troubled && v.answers() {
@@ -96,7 +96,7 @@ func errorSentence(v *view, t *text) (finding, bool) {
 		return finding{}, false
 	}
 	complains = complains && (!v.ask.reads || strings.Index(first.low(), complaint) < 70)
-	if complains && v.ask.reads && !t.reply && phrases.ContainsAny(complaint, []string{"cannot be", "can't be", "allowed", "supported", "permitted", "exceed"}) && v.linksOf(said) == 0 && !strings.Contains(first.low(), "please ") {
+	if complains && (v.ask.reads || v.tells()) && !t.reply && phrases.ContainsAny(complaint, []string{"cannot be", "can't be", "allowed", "supported", "permitted", "exceed"}) && v.linksOf(said) == 0 && !strings.Contains(first.low(), "please ") {
 		return half("error-sentence", first.s, "it states a rule, or complains"), true
 	}
 	if complains && phrases.HasAny(v.ask.names, inspectors) && phrases.ContainsAny(complaint, judgements) {

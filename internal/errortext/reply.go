@@ -54,6 +54,9 @@ func ReadReply(d *Doc, i int32) Reply {
 	for c := d.Nodes[i].Child; c != 0; c = d.Nodes[c].Next {
 		r.member(c, roleOf(d.Nodes[c].Key))
 	}
+	if c := d.rpcStatus(i); c != 0 && r.Code == 0 && r.Message != 0 && r.Members <= 4 {
+		r.Code = c
+	}
 	return r
 }
 
@@ -126,14 +129,24 @@ func (r *Reply) member(c int32, ro role) {
 	}
 }
 
+// rpcStatus is the code of an object that is a google.rpc.Status of a failure, 0 of any other:
+// {"code": 5, "message": "...", "details": []}.
+func (d *Doc) rpcStatus(i int32) int32 {
+	code, details := d.Member(i, "code"), d.Member(i, "details")
+	if code == 0 || details == 0 || d.Nodes[details].Kind != loosejson.Array || d.Nodes[code].Kind != loosejson.Number {
+		return 0
+	}
+	if n := d.Number(code); n < 1 || n > 16 {
+		return 0
+	}
+	return code
+}
+
 // leftUndone reports whether a member lists what was not done: UnprocessedItems, failedRows.
 func (r *Reply) leftUndone(c int32, key string) bool {
 	n := &r.Doc.Nodes[c]
-	if n.Child == 0 || n.Count == 0 {
-		return false
-	}
 	_, ok := phrases.HasPrefixAny(key, []string{"unprocessed", "failed", "rejected", "undelivered", "notfound", "notdeleted"})
-	return ok
+	return ok && (n.Child != 0 || r.Members <= 3 && strings.HasSuffix(key, "count") && r.Doc.Number(c) > 0)
 }
 
 // countEnds end the names of members that count what was done, and what was not.

@@ -40,7 +40,7 @@ var roleNames = map[role]string{
 	roleSuccess: "sucesso exito erfolg succes success ok succeeded successful issuccess issuccessful",
 	roleStatus:  "statut estado stato status responsestatus statustext outcome",
 	roleCode:    "statuscode httpstatus httpcode code httpstatuscode cod responsecode resultcode",
-	roleErrno:   "errorcode errcode errno retcode errnum sqlstate signal",
+	roleErrno:   "errorcode errcode errno retcode errnum sqlstate signal grpcstatus grpccode",
 	roleMessage: "mensagem mensaje messaggio nachricht meldung message msg detail details reason description info messages title note information refusalreason failurereason statusreason declinereason errorreason",
 	rolePayload: "response result results output data content text body observation answer stdout return value items " +
 		"payload records rows matches structuredcontent",
