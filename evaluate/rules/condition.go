@@ -288,7 +288,7 @@ func absent(s string) bool {
 func givesBound(s string) bool {
 	for _, noun := range []string{"quota ", "limit ", "maximum ", "minimum ", "capacity ", "balance "} {
 		_, after, ok := strings.Cut(s, noun)
-		if _, number := phrases.HasPrefixAny(after, []string{"is ", "of ", "was "}); ok && number && phrases.IsDigit(after[strings.IndexByte(after, ' ')+1:][0]) {
+		if _, number, _ := strings.Cut(after, " "); ok && number != "" && phrases.IsDigit(number[0]) && phrases.StartsAny(after, []string{"is ", "of ", "was "}) {
 			return true
 		}
 	}

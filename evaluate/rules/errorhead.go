@@ -118,7 +118,7 @@ func (v *view) stepFailed(low string) bool {
 // numberedMessage recognises the reply of an instrument or driver that is but a
 // negative error number and its meaning in quotation marks: -113,"Undefined header".
 func numberedMessage(s string) bool {
-	if inner, ok := strings.CutPrefix(s, "("); ok && phrases.IsDigit(inner[0]) && strings.HasSuffix(inner, ")") { // (406, "PRECONDITION_FAILED - ...")
+	if inner, ok := strings.CutPrefix(s, "("); ok && strings.HasSuffix(inner, ")") && phrases.IsDigit(inner[0]) { // (406, "PRECONDITION_FAILED - ...")
 		s = "-" + inner[:len(inner)-1]
 	}
 	num, said, ok := strings.Cut(s, ",")

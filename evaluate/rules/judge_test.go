@@ -2,6 +2,7 @@ package rules_test
 
 import (
 	"encoding/json"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -126,6 +127,34 @@ func TestHostileOutputs(t *testing.T) {
 	}
 	c := memoryd.Call{Input: json.RawMessage("{\"command\": \"\xff"), Output: "x"}
 	checkResult(t, j.Judge(&c, &rules.Profile{}))
+}
+
+// A panic of the judge costs a call its verdict: rules look at single bytes behind what they cut,
+// and an output may end, or begin, anywhere.
+func TestAnOutputMayEndAndBeginAnywhere(t *testing.T) {
+	j := rules.New(configtest.Section[rules.Config]("evaluate.rules"))
+	files, err := os.ReadDir("testdata/outputs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		for i, c := range readOutputs(t, f.Name()) {
+			output := c.Output
+			for n := range min(len(output), 120) {
+				if n%7 != i%7 {
+					continue // a seventh of the places of each
+				}
+				for _, c.Output = range []string{output[:n], output[n:], "(" + output[:n], "] [" + output[n:]} {
+					j.Judge(&c.Call, nil)
+				}
+			}
+		}
+	}
+	for _, output := range []string{"(", "] [x", "] [", "only a quota is ", "the limit of 0; only 3 left", "[x] y", "limit "} {
+		for _, tool := range []string{"x.create", "sql.query", "read"} {
+			checkResult(t, j.Judge((&example{tool: tool, input: map[string]any{"a": 1}, out: output}).call(t), nil))
+		}
+	}
 }
 
 func FuzzJudge(f *testing.F) {

@@ -49,9 +49,12 @@ func readOutputs(t *testing.T, name string) []labelled {
 // The figures of the sets: score 0 as a sign of label error.
 func TestOutputsOfCommonTools(t *testing.T) {
 	type floor struct{ precision, recall float64 }
-	floors := map[string]floor{"eleventh.txt": {0.94, 0.90}, "twelfth.txt": {0.94, 0.90}, "seventeenth.txt": {0.95, 0.85}, "twentyfifth.txt": {0.91, 0.90}}
+	floors := map[string]floor{
+		"eleventh.txt": {0.94, 0.90}, "twelfth.txt": {0.94, 0.90}, "seventeenth.txt": {0.95, 0.85}, "twentyfifth.txt": {0.91, 0.90},
+		"twentysixth.txt": {0.70, 0.79}, // kept aside: nothing was mended by it
+	}
 	files, err := os.ReadDir("testdata/outputs")
-	if err != nil || len(files) < 25 {
+	if err != nil || len(files) < 26 {
 		t.Fatal("sets are missing", err)
 	}
 	for _, file := range files {

@@ -354,7 +354,7 @@ func isEngineError(low string) bool {
 	if rest, ok := strings.CutPrefix(low, "msg "); ok && phrases.IsDigit(rest[0]) && strings.Contains(rest, ", level ") {
 		return true
 	}
-	if code, source, found := strings.Cut(low, "] ["); found && source != "" && code[0] == '[' && len(code) == 6 && errortext.LeadsWithSQLState(strings.ToUpper(code)) {
+	if code, source, found := strings.Cut(low, "] ["); found && source != "" && len(code) == 6 && code[0] == '[' && errortext.LeadsWithSQLState(strings.ToUpper(code)) {
 		return true // [22012] [Microsoft][ODBC Driver ...
 	}
 	rest, ok := strings.CutPrefix(low, "error ")

@@ -126,9 +126,9 @@ func IsDigit(c byte) bool { return c >= '0' && c <= '9' }
 // IsWord reports whether c is an ASCII letter, a digit or an underscore.
 func IsWord(c byte) bool { return IsAlpha(c) || IsDigit(c) || c == '_' }
 
-// HasWord reports whether s contains w with no letter or digit beside it.
+// HasWord reports whether s contains w with no letter or digit beside it; no text contains "".
 func HasWord(s, w string) bool {
-	for off := 0; ; {
+	for off := 0; w != ""; {
 		i := strings.Index(s[off:], w)
 		if i < 0 {
 			return false
@@ -140,6 +140,7 @@ func HasWord(s, w string) bool {
 		}
 		off = i + 1
 	}
+	return false
 }
 
 // NameLen is the length of the dotted name that s begins with.
