@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -189,6 +190,37 @@ func slowToCount(kept store.Store, took time.Duration, fail *bool) store.Store {
 			return memoryd.Errorf(memoryd.Unavailable, "away")
 		}
 		return call(ctx, kept)
+	})
+}
+
+// A workspace that takes a minute to count is full between two counts: the refusal says how much
+// it may hold, what it holds at most, and when it will be known, and asks to come back then.
+func TestARefusalBetweenTwoCountsSaysWhenTheNextIs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		no := false
+		s := quotaOver(slowToCount(mem.New(), time.Minute, &no), ops.Quotas{Tools: 4})
+		add := func(n int) error { return keepCall(t.Context(), s, "w", fmt.Sprint("t", n), n, 100) }
+		for n := range 3 { // the first begins a count, and is in it and beside it
+			if err := add(n); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(3 * time.Minute)
+		}
+		err := add(3)
+		if want := "may hold 4 tools (quotas.tools) and holds 4 at most, which is counted again in 1"; !memoryd.IsKind(err, memoryd.Overloaded) || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+		if e := (*memoryd.Error)(nil); !errors.As(err, &e) || e.RetryAfter < 10*time.Minute {
+			t.Errorf("come back after %v", e.RetryAfter)
+		}
+		time.Sleep(20 * time.Minute)
+		if err := add(3); !memoryd.IsKind(err, memoryd.Overloaded) || !strings.Contains(err.Error(), "holds 4 at most, which is being counted") {
+			t.Errorf("while it is counted: %v", err)
+		}
+		time.Sleep(2 * time.Minute)
+		if err := add(3); err != nil {
+			t.Errorf("after it was counted: %v", err)
+		}
 	})
 }
 

@@ -89,15 +89,19 @@ func (s *backend) survey(ctx context.Context) error {
 	return nil
 }
 
+// shards is how many a collection is made with.
+func (s *backend) shards(alias string) int {
+	if alias == s.tools {
+		return s.cfg.ToolShards
+	}
+	return s.cfg.Shards
+}
+
 // wanted are the numbers that a collection is made with, by setting.
 func (s *backend) wanted(alias string) map[string]int {
-	shards := s.cfg.Shards
-	if alias == s.tools {
-		shards = 1 // word statistics are kept by shard
-	}
 	return map[string]int{
 		"replication_factor": s.cfg.ReplicationFactor, "write_consistency_factor": s.cfg.WriteConsistencyFactor,
-		"shards": shards, "flush_interval": int(s.cfg.FlushInterval.Seconds()),
+		"shards": s.shards(alias), "flush_interval": int(s.cfg.FlushInterval.Seconds()),
 	}
 }
 

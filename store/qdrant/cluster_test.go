@@ -114,30 +114,36 @@ func TestAMixedClusterReplacesNothing(t *testing.T) {
 	}
 }
 
-// A collection of another program that has the name of one of memoryd's gets no alias.
+// A collection of another program that has the name of one of memoryd's gets no alias, nor one
+// that takes writes only with a shard key: each would fail.
 func TestAForeignCollectionGetsNoAlias(t *testing.T) {
-	server := qdranttest.New(t, versions[0])
-	client, err := qd.NewClient(&qd.Config{
-		Host: "passthrough:///fake", SkipCompatibilityCheck: true, GrpcOptions: []grpc.DialOption{grpc.WithContextDialer(server.Dial)},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close()
-	if err := client.CreateCollection(t.Context(), &qd.CreateCollection{CollectionName: "memoryd_tools_v1"}); err != nil {
-		t.Fatal(err)
-	}
-	_, err = qdrant.Open(t.Context(), fakeConfig(), "", slog.New(slog.DiscardHandler), qdrant.WithDialer(server.Dial))
-	if _, msg := memoryd.KindOf(err); !errors.Is(err, qdrant.ErrUnfit) || !strings.Contains(msg, "memoryd_tools_v1 is not memoryd's") {
-		t.Errorf("got %v", err)
-	}
-	aliases, err := client.ListAliases(t.Context())
-	for _, a := range aliases {
-		if a.GetCollectionName() == "memoryd_tools_v1" {
-			t.Errorf("it has the alias %s", a.GetAliasName())
+	for want, request := range map[string]*qd.CreateCollection{
+		"memoryd_tools_v1 is not memoryd's":                   {},
+		"memoryd_tools_v1 takes writes only with a shard key": {ShardingMethod: qd.ShardingMethod_Custom.Enum()},
+	} {
+		server := qdranttest.New(t, versions[0])
+		client, err := qd.NewClient(&qd.Config{
+			Host: "passthrough:///fake", SkipCompatibilityCheck: true, GrpcOptions: []grpc.DialOption{grpc.WithContextDialer(server.Dial)},
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	if err != nil {
-		t.Error(err)
+		request.CollectionName = "memoryd_tools_v1"
+		if err := client.CreateCollection(t.Context(), request); err != nil {
+			t.Fatal(err)
+		}
+		_, err = qdrant.Open(t.Context(), fakeConfig(), "", slog.New(slog.DiscardHandler), qdrant.WithDialer(server.Dial))
+		if _, msg := memoryd.KindOf(err); !errors.Is(err, qdrant.ErrUnfit) || !strings.Contains(msg, want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+		aliases, err := client.ListAliases(t.Context())
+		for _, a := range aliases {
+			if a.GetCollectionName() == "memoryd_tools_v1" {
+				t.Errorf("it has the alias %s", a.GetAliasName())
+			}
+		}
+		if err := errors.Join(err, client.Close()); err != nil {
+			t.Error(err)
+		}
 	}
 }

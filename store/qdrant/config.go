@@ -32,14 +32,17 @@ type Config struct {
 	// Connections is how many connections share the load.
 	Connections int `yaml:"connections"`
 
-	// ReplicationFactor, WriteConsistencyFactor, Shards and FlushInterval are given to
-	// the collections when they are made, and not changed later. What the collections
+	// ReplicationFactor, WriteConsistencyFactor, Shards (those of tools are ToolShards) and
+	// FlushInterval are given to the collections when they are made, and not changed later. What the collections
 	// have is what holds: where a shard has several copies, deciding reads ask a
 	// majority of them (or all, where writes need not reach enough for that) and
 	// writes that compare go through the shard's leader.
 	ReplicationFactor      int `yaml:"replication_factor"`
 	WriteConsistencyFactor int `yaml:"write_consistency_factor"`
 	Shards                 int `yaml:"shards"`
+	// ToolShards is for the collection of tools. A server counts words by shard, so with
+	// several a search ranks tools by what is rare in the shard of each.
+	ToolShards int `yaml:"tool_shards"`
 	// FlushInterval is how often a server works its write-ahead log off into its
 	// files: how much it reads again after a crash. What it acknowledged is in that
 	// log, flushed, whatever the interval. Whole seconds.
@@ -73,7 +76,7 @@ type Config struct {
 func DefaultConfig() Config {
 	return Config{
 		Host: "127.0.0.1", Port: 6334, Prefix: "memoryd_", Connections: 3,
-		ReplicationFactor: 1, WriteConsistencyFactor: 1, Shards: 1, FlushInterval: time.Second,
+		ReplicationFactor: 1, WriteConsistencyFactor: 1, Shards: 1, ToolShards: 1, FlushInterval: time.Second,
 		Timeout: 10 * time.Second, Patience: 25 * time.Second, Retries: 6, MaxReplyBytes: 64 << 20,
 		Remember: 2_000_000, VerdictCache: 200_000,
 	}
@@ -97,7 +100,7 @@ func (c Config) Validate() error {
 		store.Within("port", c.Port, 1, 65535), store.Within("connections", c.Connections, 1, 64),
 		store.Within("replication_factor", c.ReplicationFactor, 1, maxFactor),
 		store.Within("write_consistency_factor", c.WriteConsistencyFactor, 1, c.ReplicationFactor),
-		store.Within("shards", c.Shards, 1, maxFactor), store.Within("retries", c.Retries, 0, 100),
+		store.Within("shards", c.Shards, 1, maxFactor), store.Within("tool_shards", c.ToolShards, 1, maxFactor), store.Within("retries", c.Retries, 0, 100),
 		store.Within("max_reply_bytes", c.MaxReplyBytes, 32<<20, 1<<30), store.Within("remember", int64(c.Remember), 1, 1<<32),
 		store.Within("verdict_cache", int64(c.VerdictCache), 1, 1<<32),
 		store.Within("flush_interval", c.FlushInterval, time.Second, time.Hour),

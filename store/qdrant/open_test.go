@@ -74,6 +74,7 @@ func TestConfig(t *testing.T) {
 		"replication_factor":       func(c *qdrant.Config) { c.ReplicationFactor = 0 },
 		"write_consistency_factor": func(c *qdrant.Config) { c.WriteConsistencyFactor = 2 },
 		"shards":                   func(c *qdrant.Config) { c.Shards = -1 },
+		"tool_shards":              func(c *qdrant.Config) { c.ToolShards = 0 },
 		"ca_file":                  func(c *qdrant.Config) { c.CAFile = "ca.pem" },
 		"flush_interval":           func(c *qdrant.Config) { c.FlushInterval = 0 },
 		"timeout":                  func(c *qdrant.Config) { c.Timeout = 0 },

@@ -184,14 +184,13 @@ func (s *backend) collectionsOf(ctx context.Context, alias string) ([]string, er
 // createCollection makes a collection of the version that its name says, unless it is there.
 func (s *backend) createCollection(ctx context.Context, alias, name string) error {
 	request := &qd.CreateCollection{
-		CollectionName: name, ShardNumber: new(uint32(s.cfg.Shards)), OnDiskPayload: new(true), //nolint:staticcheck // older servers know no other
+		CollectionName: name, ShardNumber: new(uint32(s.shards(alias))), OnDiskPayload: new(true), //nolint:staticcheck // older servers know no other
 		ReplicationFactor:      new(uint32(s.cfg.ReplicationFactor)),
 		WriteConsistencyFactor: new(uint32(s.cfg.WriteConsistencyFactor)),
 		OptimizersConfig:       &qd.OptimizersConfigDiff{FlushIntervalSec: new(uint64(s.cfg.FlushInterval.Seconds()))},
 		Metadata:               payload{schemaKey: integer(firstVersion)},
 	}
 	if alias == s.tools {
-		request.ShardNumber = new(uint32(1)) // word statistics are kept by shard
 		request.SparseVectorsConfig = qd.NewSparseVectorsConfig(map[string]*qd.SparseVectorParams{
 			searchVector: {Modifier: qd.Modifier_Idf.Enum()},
 		})
@@ -227,6 +226,9 @@ func (s *backend) checkSchema(ctx context.Context, alias, name string) (*qd.Coll
 		return nil, err
 	}
 	switch v := versionOf(info); {
+	case info.GetConfig().GetParams().GetShardingMethod() == qd.ShardingMethod_Custom:
+		return nil, memoryd.Wrap(memoryd.Unavailable, fmt.Errorf("%s: %w", name, ErrUnfit),
+			fmt.Sprintf("the collection %s takes writes only with a shard key, and memoryd gives none; make it with automatic sharding", name))
 	case v >= firstVersion && v <= s.newest(alias):
 		return info, nil
 	case v == 0:
