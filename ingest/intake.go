@@ -54,9 +54,9 @@ func (i *Intake) Plan(workspace string, planned []Call) {
 	}
 }
 
-// Take joins the accounts that came together and gives the calls that are whole. An
+// Join puts together the accounts that came together and gives the calls that are whole. An
 // input that is but the value of the argument becomes what the model asked for.
-func (i *Intake) Take(workspace string, accounts []Call) (calls []Call) {
+func (i *Intake) Join(workspace string, accounts []Call) (calls []Call) {
 	j := NewJoiner(func(c Call) { calls = append(calls, c) })
 	for _, c := range accounts {
 		j.Add(c, i.now())

@@ -112,7 +112,7 @@ func (o *hooks) before(ctx context.Context, r *HookRequest, h *ingest.Hook) (*Ho
 // after records the call.
 func (o *hooks) after(ctx context.Context, r *HookRequest, h *ingest.Hook) (*HookAnswer, error) {
 	if !h.Elsewhere {
-		calls := o.Intake.Take(r.Workspace, []ingest.Call{h.Call})
+		calls := o.Intake.Join(r.Workspace, []ingest.Call{h.Call})
 		if err := o.recordAccounts(ctx, TelemetryRequest{Workspace: r.Workspace, Record: r.Record}, calls, &TelemetryTaken{}); err != nil {
 			return nil, err
 		}

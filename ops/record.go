@@ -62,12 +62,12 @@ func (p ParseParams) Validate() error {
 type ParseToolCallResult struct {
 	Params ParseParams
 	// Wait bounds how long a request waits for verdicts.
-	Wait   time.Duration
-	Judge  Judge
-	Store  RecordStore
-	Survey Surveyor
-	Reader MemoryReader
-	shares *sourceLimits // nil: sources are not held to any
+	Wait    time.Duration
+	Judge   Judge
+	Store   RecordStore
+	Survey  Surveyor
+	Reader  MemoryReader
+	sources *sourceLimits // nil: sources are not held to any
 	// Came is told which way calls came: by the metadata of the first of a request.
 	Came   func(metadata []byte, added, known, rejected int)
 	Logger *slog.Logger
@@ -83,7 +83,7 @@ type RecordStore interface {
 
 func (library) ParseToolCallResult() Definition {
 	return defineWith("parse_tool_call_result_op", func(d Deps, params ParseParams) func(context.Context, *ValidCalls) (*Recorded, error) {
-		o := ParseToolCallResult{Params: params, Wait: d.Wait, Judge: d.Judge, Store: d.Store, shares: newSourceLimits(d.Store), Survey: d.Survey, Reader: d.Reader, Logger: d.Logger, amending: &sync.Mutex{}}
+		o := ParseToolCallResult{Params: params, Wait: d.Wait, Judge: d.Judge, Store: d.Store, sources: newSourceLimits(d.Store), Survey: d.Survey, Reader: d.Reader, Logger: d.Logger, amending: &sync.Mutex{}}
 		if d.Intake != nil {
 			o.Came = d.Intake.Came
 		}
@@ -180,12 +180,12 @@ func (o ParseToolCallResult) amend(ctx context.Context, calls []memoryd.Call, ap
 // append records the calls, within the share of their source.
 func (o ParseToolCallResult) append(ctx context.Context, r *ValidCalls) ([]store.Appended, error) {
 	keep := o.Params.MaxHistory
-	if o.shares != nil {
-		keep = o.shares.admit(ctx, r.Calls, keep)
+	if o.sources != nil {
+		keep = o.sources.admit(ctx, r.Calls, keep)
 	}
 	appended, err := o.Store.Append(ctx, store.Batch{Workspace: r.Workspace, Calls: r.Calls, Keep: keep})
-	if err == nil && o.shares != nil {
-		o.shares.added(ctx, r.Calls, appended, o.Params.MaxHistory)
+	if err == nil && o.sources != nil {
+		o.sources.added(ctx, r.Calls, appended, o.Params.MaxHistory)
 	}
 	return appended, err
 }

@@ -52,7 +52,7 @@ func (d Deps) receiveTelemetry(ctx context.Context, r TelemetryRequest) (*Teleme
 	d.Intake.Drop("otlp", b.Skipped)
 	taken := &TelemetryTaken{}
 	d.Intake.Plan(r.Workspace, b.Planned)
-	if err := d.recordAccounts(ctx, r, d.Intake.Take(r.Workspace, b.Calls), taken); err != nil {
+	if err := d.recordAccounts(ctx, r, d.Intake.Join(r.Workspace, b.Calls), taken); err != nil {
 		return nil, err
 	}
 	taken.Answer = otlp.Answer(r.JSON, taken.Rejected, taken.Why)

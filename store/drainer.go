@@ -18,9 +18,9 @@ type Drainer struct {
 	running sync.WaitGroup
 }
 
-// Guard returns the backend behind the gate, with the arguments of each call
+// Guard returns the backend behind the drainer, with the arguments of each call
 // checked, so that the backend gets none that can never work.
-func (g *Drainer) Guard(backend Store) Store { return interceptor{gate: g, backend: backend} }
+func (g *Drainer) Guard(backend Store) Store { return interceptor{drainer: g, backend: backend} }
 
 // Enter registers what a backend does beside the contract, as Guard does with the
 // calls; whoever was let in calls Leave.
@@ -40,7 +40,7 @@ func (g *Drainer) Enter(ctx context.Context) error {
 // Leave ends what Enter let in.
 func (g *Drainer) Leave() { g.running.Done() }
 
-// shut closes the gate and waits; it reports false if it was closed already.
+// shut closes the drainer and waits; it reports false if it was closed already.
 func (g *Drainer) shut() bool {
 	g.mu.Lock()
 	already := g.closed

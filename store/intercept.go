@@ -19,11 +19,11 @@ type Around func(ctx context.Context, method string, call func(context.Context, 
 // offers beyond the contract stays hidden.
 func Intercept(around Around) Store { return interceptor{around: around} }
 
-// interceptor has an around, or is the gate of a backend: that is the same with
+// interceptor has an around, or is the drainer of a backend: that is the same with
 // fewer allocations, for all calls pass it.
 type interceptor struct {
 	around  Around
-	gate    *Drainer
+	drainer *Drainer
 	backend Store
 }
 
@@ -34,18 +34,18 @@ func through[T any](ctx context.Context, i interceptor, method string, check err
 
 // through1 is through for a method with one argument.
 func through1[A, T any](ctx context.Context, i interceptor, method string, check error, call func(Store, context.Context, A) (T, error), a A) (T, error) {
-	if i.gate == nil {
+	if i.drainer == nil {
 		return aroundCall(ctx, i.around, method, check, call, a)
 	}
-	if err := i.gate.Enter(ctx); err != nil || check != nil {
+	if err := i.drainer.Enter(ctx); err != nil || check != nil {
 		if err == nil {
-			i.gate.Leave()
+			i.drainer.Leave()
 			err = check
 		}
 		var none T
 		return none, err
 	}
-	defer i.gate.Leave()
+	defer i.drainer.Leave()
 	return call(i.backend, ctx, a)
 }
 
@@ -221,10 +221,10 @@ func (i interceptor) Ping(ctx context.Context) error {
 }
 
 func (i interceptor) Close() error {
-	if i.gate == nil {
+	if i.drainer == nil {
 		return i.plain(context.Background(), "Close", nil, func(_ context.Context, s Store) error { return s.Close() })
 	}
-	if !i.gate.shut() {
+	if !i.drainer.shut() {
 		return nil
 	}
 	return i.backend.Close()

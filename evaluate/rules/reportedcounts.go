@@ -22,7 +22,7 @@ func tallied(v *view, t *text) (finding, bool) {
 	if v.ask.reads || v.ask.command != "" || !t.short(12, 1500) || !strings.ContainsAny(t.full, "0123456789") || phrases.HasAny(v.ask.names, inspectors) || phrases.HasAny(v.ask.names, tellers) {
 		return finding{}, false
 	}
-	if good, bad := tallyLines(t); bad > 0 && good > 0 {
+	if good, bad := countedLines(t); bad > 0 && good > 0 {
 		return half("tallied", t.last().s, "it counts failures beside successes"), true
 	}
 	for _, l := range [...]*line{t.first(), t.last()} {
@@ -40,8 +40,8 @@ func tallied(v *view, t *text) (finding, bool) {
 	return finding{}, false
 }
 
-// tallyLines adds up lines such as "Successfully deleted: 2 messages" and "Failed to delete: 1".
-func tallyLines(t *text) (good, bad int) {
+// countedLines adds up lines such as "Successfully deleted: 2 messages" and "Failed to delete: 1".
+func countedLines(t *text) (good, bad int) {
 	if t.total < 2 {
 		return 0, 0
 	}

@@ -382,14 +382,14 @@ func TestABareArgumentIsCompletedByWhatTheModelAskedFor(t *testing.T) {
 		"output.value": `{"type":"tool","data":{"content":"rain","tool_call_id":"c1","status":"success"}}`,
 	}}.body(t))
 	in := ingest.NewIntake(time.Now)
-	if got := in.Take("w", tool.Calls); string(got[0].Input) != `"Oslo"` {
+	if got := in.Join("w", tool.Calls); string(got[0].Input) != `"Oslo"` {
 		t.Errorf("before the model's span: %s", got[0].Input)
 	}
 	in.Plan("w", model.Planned)
-	if got := in.Take("w", tool.Calls); len(got) != 1 || string(got[0].Input) != `{"query": "Oslo"}` || got[0].Output != "rain" {
+	if got := in.Join("w", tool.Calls); len(got) != 1 || string(got[0].Input) != `{"query": "Oslo"}` || got[0].Output != "rain" {
 		t.Errorf("%+v", got)
 	}
-	if got := in.Take("other", tool.Calls); string(got[0].Input) != `"Oslo"` {
+	if got := in.Join("other", tool.Calls); string(got[0].Input) != `"Oslo"` {
 		t.Errorf("in another workspace: %s", got[0].Input)
 	}
 }

@@ -23,7 +23,7 @@ const (
 	countedCalls = 1000
 	lineCalls    = 200
 	mostLines    = 400_000
-	mostBoards   = 4
+	mostWorkspaces   = 4
 )
 
 // freshFor is how long a reading counts as new, firstWait how long the first
@@ -131,7 +131,7 @@ func (s *Survey) Of(ctx context.Context, workspace string) *Snapshot {
 
 // makeRoom forgets the workspace that was asked about longest ago.
 func (s *Survey) makeRoom() {
-	if len(s.states) < mostBoards {
+	if len(s.states) < mostWorkspaces {
 		return
 	}
 	oldest := ""

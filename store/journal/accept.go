@@ -147,10 +147,10 @@ func (s *backend) barrier(ctx context.Context) error {
 // Drain waits until all that was accepted before is at the remote store, for as
 // long as the context allows.
 func (s *backend) Drain(ctx context.Context) error {
-	if err := s.gate.Enter(ctx); err != nil {
+	if err := s.drainer.Enter(ctx); err != nil {
 		return err
 	}
-	defer s.gate.Leave()
+	defer s.drainer.Leave()
 	return s.drained(ctx)
 }
 

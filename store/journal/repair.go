@@ -32,10 +32,10 @@ type Report struct {
 // back what that has lost. It stops at the first failure of a store; what it did
 // till then stands and is reported. Repairing again is safe.
 func (s *backend) Repair(ctx context.Context) (r Report, err error) {
-	if err := s.gate.Enter(ctx); err != nil {
+	if err := s.drainer.Enter(ctx); err != nil {
 		return r, err
 	}
-	defer s.gate.Leave()
+	defer s.drainer.Leave()
 	defer func() { s.counters.repaired(r, err) }()
 	for space, err := range store.AllWorkspaces(ctx, s.local) {
 		if err != nil {

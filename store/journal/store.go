@@ -19,15 +19,15 @@ import (
 // Store is a remote store behind a local journal. New makes one; it forwards
 // nothing before Start.
 type Store struct {
-	store.Store // the backend behind its gate, which checks what comes
+	store.Store // the backend behind its drainer, which checks what comes
 	internals
 }
 
-// internals are what the gate does not cover.
+// internals are what the drainer does not cover.
 type internals struct{ *backend }
 
 type backend struct {
-	gate          store.Drainer
+	drainer       store.Drainer
 	local, remote store.Store
 	cfg           Config
 	log           *slog.Logger
@@ -68,7 +68,7 @@ func New(local, remote store.Store, cfg Config, log *slog.Logger, now func() tim
 	if err := s.resume(context.Background()); err != nil {
 		return nil, fmt.Errorf("journal: taking up what waits: %w", err)
 	}
-	return &Store{s.gate.Guard(s), internals{s}}, nil
+	return &Store{s.drainer.Guard(s), internals{s}}, nil
 }
 
 // resume reads what waits, and carries out on the local copy what it may lack: a
@@ -271,10 +271,10 @@ func (s *backend) Sweep(ctx context.Context) error {
 	if !ok || s.away.Load() {
 		return nil
 	}
-	if err := s.gate.Enter(ctx); err != nil {
+	if err := s.drainer.Enter(ctx); err != nil {
 		return err
 	}
-	defer s.gate.Leave()
+	defer s.drainer.Leave()
 	return tidy.Sweep(ctx)
 }
 

@@ -32,10 +32,10 @@ const askAgain = time.Minute
 // when they have all. It asks the cluster at most once a minute.
 func (s internals) Settings(ctx context.Context) error {
 	if time.Since(s.cluster.Load().asked) > askAgain {
-		if err := s.gate.Enter(ctx); err != nil {
+		if err := s.drainer.Enter(ctx); err != nil {
 			return err
 		}
-		defer s.gate.Leave()
+		defer s.drainer.Leave()
 		if err := s.survey(ctx); err != nil {
 			return err
 		}

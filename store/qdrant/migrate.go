@@ -72,10 +72,10 @@ type migration struct {
 // then, if it was interrupted in its last seconds, writes are refused. The old collection
 // stays behind. It is for one node with one copy of each shard.
 func (s internals) Migrate(ctx context.Context) (Moved, error) {
-	if err := s.gate.Enter(ctx); err != nil {
+	if err := s.drainer.Enter(ctx); err != nil {
 		return Moved{}, err
 	}
-	defer s.gate.Leave()
+	defer s.drainer.Leave()
 	m := &migration{s: s.backend, old: versioned(s.calls, firstVersion), new: versioned(s.calls, packedVersion), marks: map[string]string{}}
 	if err := m.begin(ctx); err != nil {
 		return Moved{}, err

@@ -131,10 +131,10 @@ func (s *backend) aliases(ctx context.Context) (map[string]string, error) {
 
 // Remake implements store.Remaker.
 func (s *backend) Remake(ctx context.Context) error {
-	if err := s.gate.Enter(ctx); err != nil {
+	if err := s.drainer.Enter(ctx); err != nil {
 		return err
 	}
-	defer s.gate.Leave()
+	defer s.drainer.Leave()
 	s.log.ErrorContext(ctx, "the collections had vanished and are made anew, empty")
 	return s.ensureSchema(ctx)
 }

@@ -26,20 +26,20 @@ import (
 // Store is a store.Store on Qdrant. Any number of them, in any number of
 // processes, may work on the same collections.
 type Store struct {
-	store.Store // the backend behind its gate, which checks what comes
+	store.Store // the backend behind its drainer, which checks what comes
 	internals
 }
 
-// internals are what the gate does not cover.
+// internals are what the drainer does not cover.
 type internals struct{ *backend }
 
 type backend struct {
-	gate   store.Drainer
-	cfg    Config
-	log    *slog.Logger
-	client *qd.Client
-	sleep  func(ctx context.Context, d time.Duration) error
-	grace  time.Duration
+	drainer store.Drainer
+	cfg     Config
+	log     *slog.Logger
+	client  *qd.Client
+	sleep   func(ctx context.Context, d time.Duration) error
+	grace   time.Duration
 
 	calls, tools, docs string      // collections, by alias
 	packed             atomic.Bool // calls are of packedVersion
@@ -101,7 +101,7 @@ func Open(ctx context.Context, cfg Config, apiKey string, log *slog.Logger, opts
 	if err := s.prepareWhenThere(ctx); err != nil {
 		return nil, closeAfter(client, err)
 	}
-	return &Store{s.gate.Guard(s), internals{s}}, nil
+	return &Store{s.drainer.Guard(s), internals{s}}, nil
 }
 
 func closeAfter(client *qd.Client, err error) error {

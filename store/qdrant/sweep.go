@@ -37,10 +37,10 @@ func (s *backend) sweepWhenDue(n int64) {
 // them to their tools' counters, and removes what ended tools left. The store
 // does so by itself while calls come in. Many processes may do it at once.
 func (s *backend) Sweep(ctx context.Context) error {
-	if err := s.gate.Enter(ctx); err != nil {
+	if err := s.drainer.Enter(ctx); err != nil {
 		return err
 	}
-	defer s.gate.Leave()
+	defer s.drainer.Leave()
 	return s.sweep(ctx)
 }
 

@@ -74,8 +74,8 @@ func (p *checkpointer) step() {
 
 // alone runs a checkpoint while writers wait.
 func (p *checkpointer) alone(mode string) (busy bool, err error) {
-	p.w.gate.Lock()
-	defer p.w.gate.Unlock()
+	p.w.writing.Lock()
+	defer p.w.writing.Unlock()
 	_, busy, err = p.checkpoint(mode)
 	return busy, err
 }

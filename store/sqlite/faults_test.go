@@ -158,8 +158,8 @@ func TestAJobThatCannotWorkDoesNotFailTheOthers(t *testing.T) {
 	last := newAppendJob(t.Context(), testBatch(9, "b", 1, 2))
 	inWriter(t, s, func(d *draft) error {
 		d.after = append(d.after, func() {
-			d.w.gate.Unlock() // held by the transaction that this runs behind
-			defer d.w.gate.Lock()
+			d.w.writing.Unlock() // held by the transaction that this runs behind
+			defer d.w.writing.Lock()
 			d.w.commitGroup([]*job{first, bad, last})
 		})
 		return nil

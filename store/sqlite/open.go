@@ -39,7 +39,7 @@ func Open(ctx context.Context, cfg Config, log *slog.Logger) (*Store, error) {
 		}
 		return nil, memoryd.Wrap(memoryd.Unavailable, err, msg)
 	}
-	return &Store{s.gate.Guard(s), internals{s}}, nil
+	return &Store{s.drainer.Guard(s), internals{s}}, nil
 }
 
 func open(ctx context.Context, cfg Config, log *slog.Logger) (s *backend, err error) {

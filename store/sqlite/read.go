@@ -106,8 +106,8 @@ func settled[T any](s *backend, read func() (T, error)) (T, error) {
 	if err != errMoved { //nolint:errorlint // never wrapped
 		return v, err
 	}
-	s.w.gate.Lock()
-	defer s.w.gate.Unlock()
+	s.w.writing.Lock()
+	defer s.w.writing.Unlock()
 	if v, err = read(); err == errMoved { //nolint:errorlint // never wrapped
 		err = memoryd.Errorf(memoryd.Internal, "the history of a tool is not what it should be")
 	}
@@ -161,9 +161,9 @@ func (s *backend) Samples(ctx context.Context, ref memoryd.ToolRef) ([]memoryd.S
 			break
 		}
 	}
-	// Commits that the reading saw are in memory, and in load, when the gate opens.
-	s.w.gate.Lock()
-	defer s.w.gate.Unlock()
+	// Commits that the reading saw are in memory, and in load, when writing is free.
+	s.w.writing.Lock()
+	defer s.w.writing.Unlock()
 	out := s.w.samples.keep(load, read)
 	if now, ok := s.cat.view(ref, 0, 0); ok && now.tool == v.tool && (len(out) != len(now.slots) || out[0].Seq != now.firstSeq) {
 		s.w.samples.remove(v.tool)

@@ -88,7 +88,7 @@ func TestTheSampleCacheFollowsAHistory(t *testing.T) {
 }
 
 // TestColdSamplesKeepNobodyFromWriting was written for a reading of the file with
-// the writer's gate held: every append to a tool out of the cache stalled all
+// the writer's lock held: every append to a tool out of the cache stalled all
 // commits.
 func TestColdSamplesKeepNobodyFromWriting(t *testing.T) {
 	cfg := settings(t.TempDir())

@@ -31,15 +31,15 @@ import (
 
 // Store is the embedded store. Open makes one; it writes from Start on.
 type Store struct {
-	store.Store // the backend behind its gate, which checks what comes
+	store.Store // the backend behind its drainer, which checks what comes
 	internals
 }
 
-// internals are what the gate does not cover.
+// internals are what the drainer does not cover.
 type internals struct{ *backend }
 
 type backend struct {
-	gate    store.Drainer
+	drainer store.Drainer
 	cat     *catalog
 	w       *writer
 	ckpt    *checkpointer

@@ -38,9 +38,9 @@ type writer struct {
 	alive     sync.Mutex      // held by run
 	stop      <-chan struct{} // for run alone
 
-	// gate is held from BEGIN until memory has followed the commit. Who holds
+	// writing is held from BEGIN until memory has followed the commit. Who holds
 	// it sees file and memory agree, and keeps writers waiting.
-	gate sync.Mutex
+	writing sync.Mutex
 	// commit ends a transaction; tests put a failing one in its place.
 	commit func() error
 	// wrote tells the checkpointer that there is something to do.
@@ -200,8 +200,8 @@ func (w *writer) try(d *draft, change func(*draft) error) error {
 	if err := w.failed.Load(); err != nil {
 		return unavailable(*err)
 	}
-	w.gate.Lock()
-	defer w.gate.Unlock()
+	w.writing.Lock()
+	defer w.writing.Unlock()
 	before, err := w.totalChanges()
 	if err == nil {
 		err = w.c.exec(`BEGIN IMMEDIATE`)
