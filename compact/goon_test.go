@@ -320,3 +320,24 @@ func TestWhatWasDoneIsToldInTheSmallestSummary(t *testing.T) {
 		t.Errorf("nothing says what was done:\n%s", res.Summary)
 	}
 }
+
+// What was done in many calls of one kind, which their outputs do no more than acknowledge, is
+// told in one line: what they share once, then what each had of its own.
+func TestActsThatAreOnlyAcknowledgedAreToldTogether(t *testing.T) {
+	in := join(user("Write a report of the harvest into /srv/report.md, then mail it to Ann."))
+	for n, part := range []string{"Apples: 12 tons", "Pears: 7 tons", "Plums: none, for the frost", "Cherries: 3 tons"} {
+		id := fmt.Sprint("w", n)
+		in = join(in,
+			raw(obj{"role": "assistant", "content": "", "tool_calls": []obj{{"id": id, "type": "function", "function": obj{
+				"name": "write_file", "arguments": fmt.Sprintf(`{"path":"/srv/report.md","mode":"append","content":%q}`, part),
+			}}}}),
+			result(id, `{"content":[{"type":"text","text":"Appended a line to /srv/report.md"}],"isError":false}`),
+			raw(obj{"role": "assistant", "content": "", "tool_calls": []obj{{"id": "r" + id, "type": "function", "function": obj{"name": "read_field_notes", "arguments": `{}`}}}}),
+			result("r"+id, strings.Repeat(fmt.Sprintf("The field of part %d was walked through and looked at. ", n), 40)))
+	}
+	res := run(t, newCompactor(t), compact.Request{Messages: in, Force: true, TargetTokens: 400})
+	want := "- Done: write_file(path /srv/report.md, mode append; content Apples: 12 tons; content Pears: 7 tons; content Plums: none, for the frost; content Cherries: 3 tons)\n"
+	if !strings.Contains(res.Summary, want) || strings.Count(res.Summary, "- Done: ") != 1 {
+		t.Errorf("no %q in\n%s", want, res.Summary)
+	}
+}

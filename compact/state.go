@@ -263,11 +263,19 @@ func (s *story) tell() {
 	slices.SortStableFunc(s.acts, func(a, b act) int { return a.place - b.place })
 	repaired := map[string]bool{}
 	n := [...]int{refused: refused.most(), done: done.most()}
+	together := s.acknowledged()
 	var lines []stateLine
 	for k := range slices.Backward(s.acts) {
 		a := &s.acts[k]
 		args := records.Brief(a.argsText, 170)
 		kind, told := done, ""
+		if l := together[a.name]; l != nil && a.acknowledged() {
+			if repaired[a.name] = true; a.place == l.place && n[done] > 0 {
+				lines = append(lines, *l)
+				n[done]--
+			}
+			continue
+		}
 		l := stateLine{place: a.place}
 		if a.failure != "" {
 			kind, told = refused, ": "+s.reported(records.Shorten(a.failure, 140))
@@ -296,6 +304,36 @@ func (s *story) tell() {
 	for _, l := range slices.Backward(lines) {
 		s.add(l)
 	}
+}
+
+// acknowledged reports an act that its output says no more of than that it was done.
+func (a *act) acknowledged() bool {
+	return a.failure == "" && !records.Structured(a.out) && len(a.out) < 400
+}
+
+// acknowledged gives the arguments of such acts by name, of those that are told together.
+func (s *story) acknowledged() map[string]*stateLine {
+	const mostCalls, each = 8, 60
+	args, newest := map[string][]string{}, map[string]int{}
+	for i := range s.acts {
+		if a := &s.acts[i]; a.acknowledged() {
+			args[a.name], newest[a.name] = append(args[a.name], a.argsText), a.place
+		}
+	}
+	out := map[string]*stateLine{}
+	for name, all := range args {
+		if len(all) < 2 {
+			continue
+		}
+		from := max(0, len(all)-mostCalls)
+		if text, ok := records.Alike(all[from:], each); ok {
+			if from > 0 {
+				text += fmt.Sprintf("; %d before", from)
+			}
+			out[name] = &stateLine{kind: done, place: newest[name], text: name + "(" + text + ")", brief: name + "(" + records.Shorten(text, 110) + ")"}
+		}
+	}
+	return out
 }
 
 // reported is what a tool said, unless it steers the reader.
@@ -371,7 +409,7 @@ func stateWithin(all []stateLine, room int, count func(string) int) []stateLine 
 	texts := make([]string, len(all))
 	used := 0
 	for _, k := range order {
-		most := room
+		most, own := room, false // it takes nothing of the others' room
 		if all[k].worth >= needed {
 			most = 2 * room
 		}
@@ -379,11 +417,13 @@ func stateWithin(all []stateLine, room int, count func(string) int) []stateLine 
 		case kind == found:
 			most = 5 * room / 2
 		case (kind == proposed || kind == spoke) && all[k].worth > kind.worth():
-			most = used + 3*room
+			most, own = used+3*room, true
 		}
 		for _, text := range []string{all[k].text, all[k].brief} {
 			if n := count(text) + 1; text != "" && used+n <= most {
-				used += n
+				if !own {
+					used += n
+				}
 				texts[k] = text
 				picked = append(picked, k)
 				break
@@ -443,8 +483,8 @@ func outcomeIn(output string) string {
 	if failure := failureIn(output); failure != "" {
 		return records.Shorten(failure, 140)
 	}
-	if len(output) <= 80 && !records.Structured(output) {
-		return records.OneLine(output)
+	if said := records.Unwrapped(output); len(said) <= 80 && !records.Structured(said) {
+		return records.OneLine(said)
 	}
 	return ""
 }

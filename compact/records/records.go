@@ -213,6 +213,38 @@ func Brief(text string, limit int) string {
 	return Shorten(joined(w.cells(&n)), limit)
 }
 
+// Alike writes the arguments of several calls: what they share once, then what each has of its
+// own, in each bytes at most. It reports false where one is no object or all share nothing.
+func Alike(args []string, each int) (string, bool) {
+	w := briefly()
+	var common []cell
+	calls := make([][]cell, len(args))
+	same := func(a, b cell) bool { return a.label == b.label && a.text == b.text }
+	for i, text := range args {
+		n, ok := parseJSON(text)
+		if !ok || n.kind != '{' {
+			return "", false
+		}
+		calls[i] = w.cells(&n)
+		if i == 0 {
+			common = slices.Clone(calls[i])
+		}
+		common = slices.DeleteFunc(common, func(c cell) bool {
+			return !slices.ContainsFunc(calls[i], func(o cell) bool { return same(c, o) })
+		})
+	}
+	out := []string{joined(common)}
+	for _, cells := range calls {
+		cells = slices.DeleteFunc(cells, func(c cell) bool {
+			return slices.ContainsFunc(common, func(o cell) bool { return same(c, o) })
+		})
+		if own := Shorten(joined(cells), each); own != "" && own != out[len(out)-1] {
+			out = append(out, own)
+		}
+	}
+	return strings.Join(out, "; "), len(common) > 0 && len(out) > 1
+}
+
 // News writes what an output says that is not known: a short text whole, of a JSON
 // object the members, and the objects in them, with values that neither the
 // arguments nor known hold, as far as limit bytes go.
