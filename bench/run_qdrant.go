@@ -67,7 +67,7 @@ func (r *remote) close(ctx context.Context) error {
 // are off: of their ten minutes, a turn is a second.
 func (r *remote) memoryd(ctx context.Context, name string) (*process, error) {
 	return r.b.memoryd(ctx, filepath.Join(r.b.dir, "qdrant-"+name), fmt.Sprintf(
-		"store: {backend: qdrant, qdrant: {host: %s, port: %d, prefix: %s%s_}}\nrevisions: {interval: 0s}\n", r.host, r.port, r.prefix, name))
+		"store: {backend: qdrant, qdrant: {host: %s, port: %d, prefix: %s%s_, packed: %v}}\nrevisions: {interval: 0s}\n", r.host, r.port, r.prefix, name, r.b.opts.packed))
 }
 
 // runQdrant measures the product on a Qdrant: whether a hot tool gets slower, and what
@@ -173,13 +173,17 @@ func (r *remote) rawPoints(ctx context.Context, name string) (*rawWrites, error)
 	if err != nil {
 		return nil, err
 	}
+	vectors := map[string]*qd.Vector{}
+	if r.b.opts.packed {
+		vectors["pack"] = qd.NewVectorDense([]float32{1}) // as layout 2 has it
+	}
 	byCall := map[string][]*qd.PointStruct{}
 	for _, p := range found {
 		call := p.GetId().GetUuid()
 		if p.GetPayload()["content_of"] != nil { // a content's point says whose it is
 			call = p.GetPayload()["tool_id"].GetStringValue()
 		}
-		byCall[call] = append(byCall[call], &qd.PointStruct{Payload: p.GetPayload(), Vectors: qd.NewVectorsMap(map[string]*qd.Vector{})})
+		byCall[call] = append(byCall[call], &qd.PointStruct{Payload: p.GetPayload(), Vectors: qd.NewVectorsMap(vectors)})
 	}
 	for _, points := range byCall {
 		if len(points) == 2 {
@@ -220,6 +224,25 @@ func (w *rawWrites) rate(ctx context.Context, writers int, d time.Duration) (flo
 	return float64(n.Load()) / time.Since(start).Seconds(), nil
 }
 
+// settled waits until Qdrant has put its calls in order, as after any bulk.
+func (r *remote) settled(ctx context.Context, name string) error {
+	for quiet := 0; quiet < 5; { // it looks for work now and then
+		info, err := r.admin.GetCollectionInfo(ctx, r.prefix+name+"_calls")
+		if err != nil {
+			return err
+		}
+		if quiet++; info.GetStatus() != qd.CollectionStatus_Green {
+			quiet = 0
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Second):
+		}
+	}
+	return nil
+}
+
 // flat compares a tool of many stored calls with one of few, each in collections of its
 // own: adds one after another, and reads.
 func (r *remote) flat(ctx context.Context) (err error) {
@@ -242,7 +265,11 @@ func (r *remote) flat(ctx context.Context) (err error) {
 		if err := fill(ctx, p.addr, "bench", 1, n); err != nil {
 			return err
 		}
-		b.note(part, "Filled with %s calls of one tool in %.0f s.", number(float64(n)), time.Since(start).Seconds())
+		filled := time.Since(start)
+		if err := r.settled(ctx, fmt.Sprint("flat", i)); err != nil {
+			return err
+		}
+		b.note(part, "Filled with %s calls of one tool in %.0f s; Qdrant was done with them %.0f s later.", number(float64(n)), filled.Seconds(), (time.Since(start) - filled).Seconds())
 	}
 	var add, read, crowd [2][]float64
 	first := uint64(firstAdd)
