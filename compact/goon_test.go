@@ -341,3 +341,36 @@ func TestActsThatAreOnlyAcknowledgedAreToldTogether(t *testing.T) {
 		t.Errorf("no %q in\n%s", want, res.Summary)
 	}
 }
+
+// What was done for the request that is worked on would be done twice by an agent that is not
+// told: each such act stands in the summary, whatever the newest of them takes.
+func TestWhatWasDoneForTheOpenRequestIsTold(t *testing.T) {
+	flights := func(n int) []obj {
+		return []obj{{"flight_number": fmt.Sprint("HAT00", n), "date": "2024-05-20", "price": 166}, {"flight_number": fmt.Sprint("HAT17", n), "date": "2024-05-30", "price": 126}}
+	}
+	reservation := func(id string, n int, more obj) string {
+		o := obj{"reservation_id": id, "origin": "LAS", "destination": "ATL", "cabin": "economy", "flights": flights(n), "passengers": []obj{{"first_name": "Daiki", "last_name": "Muller", "dob": "1954-07-04"}}}
+		for k, v := range more {
+			o[k] = v
+		}
+		return string(raw(o))
+	}
+	call := func(id, name, args, out string) []jsontext.Value {
+		return join(raw(obj{"role": "assistant", "content": "", "tool_calls": []obj{{"id": id, "type": "function", "function": obj{"name": name, "arguments": args}}}}), result(id, out))
+	}
+	in := join(user("I need to cancel my flights XEHM4B and 59XX6W."),
+		call("a", "get_reservation_details", `{"reservation_id":"XEHM4B"}`, reservation("XEHM4B", 5, nil)),
+		call("b", "get_reservation_details", `{"reservation_id":"59XX6W"}`, reservation("59XX6W", 7, nil)),
+		says("XEHM4B is a basic economy booking. Shall I upgrade it to economy, and cancel 59XX6W?"),
+		user("Yes, both. Then tell me what my other flights cost."),
+		call("c", "update_reservation_flights", `{"reservation_id":"XEHM4B","cabin":"economy","flights":[{"flight_number":"HAT005","date":"2024-05-20"},{"flight_number":"HAT175","date":"2024-05-30"}],"payment_id":"credit_card_2408938"}`,
+			reservation("XEHM4B", 5, obj{"payment_history": []obj{{"payment_id": "credit_card_2408938", "amount": 288}}})),
+		call("d", "cancel_reservation", `{"reservation_id":"59XX6W"}`, reservation("59XX6W", 7, obj{"payment_history": []obj{{"payment_id": "credit_card_2408938", "amount": -624}}, "status": "cancelled"})),
+		call("e", "get_user_details", `{"user_id":"daiki_muller_1116"}`, `{"user_id":"daiki_muller_1116","membership":"silver","reservations":["7WPL39","XEHM4B","59XX6W","3EMQJ6","A90KR2","9MRJD4"]}`))
+	res := run(t, newCompactor(t), compact.Request{Messages: in, Force: true, TargetTokens: 410})
+	for _, want := range []string{"- Done: update_reservation_flights(reservation XEHM4B, cabin economy", "- Done: cancel_reservation(reservation 59XX6W)"} {
+		if !strings.Contains(res.Summary, want) {
+			t.Errorf("no %q in\n%s", want, res.Summary)
+		}
+	}
+}

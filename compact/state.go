@@ -50,6 +50,9 @@ func (k stateKind) worth() int { return [...]int{2, 3, 4, 7, 4, 6, 5, 3, 6}[k] }
 // proposal that the user agreed to.
 const urgent = 3
 
+// open is what an act is worth more that was done for the request that is worked on.
+const open = 1
+
 // stateHeads begin the lines of each kind.
 //
 //nolint:gochecknoglobals // a constant table
@@ -287,6 +290,9 @@ func (s *story) tell() {
 			}
 		} else {
 			repaired[a.name] = true
+			if a.place > s.c.request && records.Structured(a.out) {
+				l.worth = open // done again it would be done twice
+			}
 			if n[kind] > 0 {
 				if news := s.reported(records.News(a.args, a.out, 120, s.known(a))); news != "" {
 					told = " → " + news
@@ -416,6 +422,8 @@ func stateWithin(all []stateLine, room int, count func(string) int) []stateLine 
 		switch kind := all[k].kind; {
 		case kind == found:
 			most = 5 * room / 2
+		case kind == done && all[k].worth > kind.worth():
+			most = 4 * room
 		case (kind == proposed || kind == spoke) && all[k].worth > kind.worth():
 			most, own = used+3*room, true
 		}
