@@ -264,7 +264,7 @@ func (s *story) call(i int, call chat.Call) {
 // tell makes lines of the newest acts of a kind.
 func (s *story) tell() {
 	slices.SortStableFunc(s.acts, func(a, b act) int { return a.place - b.place })
-	repaired := map[string]bool{}
+	repaired, later := map[string]bool{}, map[string]bool{} // names and subjects of newer acts
 	n := [...]int{refused: refused.most(), done: done.most()}
 	together := s.acknowledged()
 	var lines []stateLine
@@ -290,9 +290,11 @@ func (s *story) tell() {
 			}
 		} else {
 			repaired[a.name] = true
-			if a.place > s.c.request && records.Structured(a.out) {
+			subject, _, _ := strings.Cut(args, ", ")
+			if a.place > s.c.request && records.Structured(a.out) && !later[subject] {
 				l.worth = open // done again it would be done twice
 			}
+			later[subject] = true
 			if n[kind] > 0 {
 				if news := s.reported(records.News(a.args, a.out, 120, s.known(a))); news != "" {
 					told = " → " + news
