@@ -23,6 +23,7 @@ type stateLine struct {
 	place       int
 	worth       int
 	text, brief string
+	calls       []int // the messages with the calls that it tells together
 }
 
 type stateKind uint8
@@ -322,10 +323,10 @@ func (a *act) acknowledged() bool {
 // acknowledged gives the arguments of such acts by name, of those that are told together.
 func (s *story) acknowledged() map[string]*stateLine {
 	const mostCalls, each = 8, 60
-	args, newest := map[string][]string{}, map[string]int{}
+	args, calls := map[string][]string{}, map[string][]int{}
 	for i := range s.acts {
 		if a := &s.acts[i]; a.acknowledged() {
-			args[a.name], newest[a.name] = append(args[a.name], a.argsText), a.place
+			args[a.name], calls[a.name] = append(args[a.name], a.argsText), append(calls[a.name], a.place)
 		}
 	}
 	out := map[string]*stateLine{}
@@ -338,7 +339,7 @@ func (s *story) acknowledged() map[string]*stateLine {
 			if from > 0 {
 				text += fmt.Sprintf("; %d before", from)
 			}
-			out[name] = &stateLine{kind: done, place: newest[name], text: name + "(" + text + ")", brief: name + "(" + records.Shorten(text, 110) + ")"}
+			out[name] = &stateLine{kind: done, place: calls[name][len(all)-1], text: name + "(" + text + ")", brief: name + "(" + records.Shorten(text, 110) + ")", calls: calls[name][from:]}
 		}
 	}
 	return out
@@ -444,6 +445,9 @@ func stateWithin(all []stateLine, room int, count func(string) int) []stateLine 
 	lines := make([]stateLine, len(picked))
 	for i, k := range picked {
 		lines[i] = all[k]
+		if lines[i].brief == texts[k] {
+			lines[i].calls = nil
+		}
 		lines[i].text, lines[i].brief = texts[k], ""
 	}
 	return lines

@@ -95,6 +95,15 @@ func newSummary(w *run, p *plan) *summary {
 		texts = append(texts, of...)
 	}
 	s.state = stateWithin(story.lines(), s.stateRoom(p.room), c.count)
+	told := map[int]bool{}
+	for _, l := range s.state {
+		for _, i := range l.calls {
+			told[i] = true
+		}
+	}
+	for k := range texts {
+		texts[k].Quiet = texts[k].Quiet || texts[k].From == records.Call && told[texts[k].Place]
+	}
 	for _, l := range s.state {
 		texts = append(texts, records.Text{Body: l.text, From: records.Written, Place: 0})
 	}
