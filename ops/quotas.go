@@ -40,12 +40,14 @@ func (q Quotas) Validate() error {
 // The first count after a start lets everybody in from firstWait after its begin on: a large
 // workspace is counted beside its calls. It is counted anew when a quota seems to be reached, and
 // early once nearlyFull of it seem to be used, but at most every countShare times what the
-// last count took. Which workspaces there are is read at most every listPause.
+// last count took; who is refused until then is asked to come back after longWait at most, for room
+// may come sooner by a deletion. Which workspaces there are is read at most every listPause.
 const (
 	countWait  = time.Second
 	firstWait  = 20 * time.Millisecond
 	countShare = 20
 	listPause  = 10 * time.Second
+	longWait   = 30 * time.Second
 	nearlyFull = 0.9
 	mostSpaces = 20_000 // workspaces whose counts are remembered, where their number has no bound
 )
@@ -257,7 +259,7 @@ func (q *QuotaStore) try(ctx context.Context, workspace string, tools map[string
 			if u.counting == nil {
 				when = fmt.Sprintf("which is counted again in %s", wait.Round(time.Second))
 			}
-			return c.quota, &memoryd.Error{Kind: memoryd.Overloaded, RetryAfter: wait, Msg: fmt.Sprintf(
+			return c.quota, &memoryd.Error{Kind: memoryd.Overloaded, RetryAfter: min(wait, longWait), Msg: fmt.Sprintf(
 				"workspace %.80q may hold %d %s (quotas.%[3]s) and holds %d at most, %s; these are %d more", workspace, c.most, c.quota, c.used, when, c.comes)}
 		}
 		return c.quota, memoryd.Errorf(memoryd.OverQuota, "workspace %.80q may hold %d %s (quotas.%[3]s) and holds %d; these are %d more: delete some, or use another workspace",

@@ -194,7 +194,7 @@ func slowToCount(kept store.Store, took time.Duration, fail *bool) store.Store {
 }
 
 // A workspace that takes a minute to count is full between two counts: the refusal says how much
-// it may hold, what it holds at most, and when it will be known, and asks to come back then.
+// it may hold, what it holds at most, and when it will be known.
 func TestARefusalBetweenTwoCountsSaysWhenTheNextIs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		no := false
@@ -210,7 +210,7 @@ func TestARefusalBetweenTwoCountsSaysWhenTheNextIs(t *testing.T) {
 		if want := "may hold 4 tools (quotas.tools) and holds 4 at most, which is counted again in 1"; !memoryd.IsKind(err, memoryd.Overloaded) || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
-		if e := (*memoryd.Error)(nil); !errors.As(err, &e) || e.RetryAfter < 10*time.Minute {
+		if e := (*memoryd.Error)(nil); !errors.As(err, &e) || e.RetryAfter != 30*time.Second {
 			t.Errorf("come back after %v", e.RetryAfter)
 		}
 		time.Sleep(20 * time.Minute)
