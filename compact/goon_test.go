@@ -2,6 +2,7 @@ package compact_test
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"strings"
 	"testing"
@@ -350,9 +351,7 @@ func TestWhatWasDoneForTheOpenRequestIsTold(t *testing.T) {
 	}
 	reservation := func(id string, n int, more obj) string {
 		o := obj{"reservation_id": id, "origin": "LAS", "destination": "ATL", "cabin": "economy", "flights": flights(n), "passengers": []obj{{"first_name": "Daiki", "last_name": "Muller", "dob": "1954-07-04"}}}
-		for k, v := range more {
-			o[k] = v
-		}
+		maps.Copy(o, more)
 		return string(raw(o))
 	}
 	call := func(id, name, args, out string) []jsontext.Value {

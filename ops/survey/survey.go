@@ -20,10 +20,10 @@ import (
 // The bounds of what is kept: of each tool its newest calls for counting and fewer of
 // them as lines, lines of a workspace, and workspaces (those asked about last).
 const (
-	countedCalls = 1000
-	lineCalls    = 200
-	mostLines    = 400_000
-	mostWorkspaces   = 4
+	countedCalls   = 1000
+	lineCalls      = 200
+	mostLines      = 400_000
+	mostWorkspaces = 4
 )
 
 // freshFor is how long a reading counts as new, firstWait how long the first
