@@ -38,6 +38,7 @@ func textRules() []textRule {
 		{"tallied", "it counts the things with which it failed", tallied},
 		{"error-heading", "the first words say that the call failed", errorHeading},
 		{"error-line", "a line of its own, at the end or among others, says that the call failed", errorLine},
+		{"unproven", "the command line was to print a text where it succeeds, and did not", unproven},
 		{"prompt", "the output ends by asking for an input that nobody gave", openPrompt},
 		{"usage", "the tool printed how to use it although nobody asked", usageText},
 		{"refusal", "the tool says that it cannot answer", refusal},

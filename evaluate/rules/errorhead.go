@@ -88,6 +88,9 @@ func (v *view) headsError(t *text, first, low string) bool {
 	if own, rest, ok := strings.Cut(low, " "); ok && !v.ask.reads && v.ask.isNamed(own) && (errortext.Heads(rest) || strings.HasPrefix(rest, "fail ")) {
 		return true
 	}
+	if own, rest, ok := strings.Cut(low, ": "); ok && v.ask.isNamed(own) && t.short(3, 400) && phrases.ContainsAny(rest, shellComplaints) {
+		return true // it signs what it complains of
+	}
 	if !errortext.HeadsQualified(errortext.Strip(low)) {
 		return false
 	}
@@ -227,7 +230,7 @@ var lastHeads = []string{
 // as an error message, or its last line says that it ended in failure. What the
 // tool usually answers has no say in it.
 func errorLine(v *view, t *text) (finding, bool) {
-	if len(t.lines) < 2 || v.ask.reads {
+	if len(t.lines) < 2 || v.ask.reads && !v.ask.shell.acted {
 		return finding{}, false
 	}
 	last := t.last()
@@ -241,7 +244,7 @@ func errorLine(v *view, t *text) (finding, bool) {
 	if glued := gluedError(last.s); glued != "" && !v.echoes(glued) {
 		return fails("error-line", glued, "its last words are an error message").unsure(), true
 	}
-	if v.ask.command == "" && !phrases.HasAny(v.ask.names, actors) && !t.short(12, 1500) {
+	if v.ask.reads || v.ask.command == "" && !phrases.HasAny(v.ask.names, actors) && !t.short(12, 1500) {
 		return finding{}, false // what it shows may hold anything
 	}
 	for i := range t.lines {
@@ -354,6 +357,7 @@ func countsErrors(t *text) bool {
 
 // someFailed recognises "2 out of 3 hunks failed" and "1 of 5 tasks failed".
 func someFailed(low string) bool {
+	low, _, _ = strings.Cut(low, " -- ")
 	low, ok := strings.CutSuffix(strings.TrimRight(low, ". "), " failed")
 	if !ok {
 		return false

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,7 +17,7 @@ var exitPhrases = []string{
 // exitCode: a reported status other than 0 is a failure, save where status 1 is
 // how the command says no.
 func exitCode(v *view, t *text) (finding, bool) {
-	code, known := exitStatus(t)
+	code, known := v.exitStatus(t)
 	if !known || code == 0 || v.ask.reads && v.logs(t) {
 		return finding{}, false
 	}
@@ -40,9 +41,39 @@ func exitFinding(v *view, t *text, code int) finding {
 	return f
 }
 
-// exitStatus reads the status from the first two or the last three lines, where
+// exitStatus is the status that the command line was told to print, else the one that
+// a line reports.
+func (v *view) exitStatus(t *text) (code int, known bool) {
+	sh := &v.ask.shell
+	if sh.proof && t == v.out && len(t.lines) > 0 && t.last().s == strings.TrimSpace(sh.closing) {
+		return 0, true
+	}
+	if sh.told {
+		for i := len(t.lines) - 1; i >= 0; i-- {
+			rest, begins := strings.CutPrefix(t.lines[i].s, strings.TrimSpace(sh.before))
+			rest, ends := strings.CutSuffix(rest, strings.TrimSpace(sh.after))
+			code, err := strconv.Atoi(strings.TrimSpace(rest))
+			if begins && ends && err == nil && code >= 0 && code < 256 {
+				piped := code == 0 && !sh.pipefail && slices.ContainsFunc(sh.stages, func(st stage) bool { return st.piped })
+				return code, !piped // of a pipe, only the last command's status shows
+			}
+		}
+	}
+	return reportedStatus(t)
+}
+
+// unproven: what was to be printed where the command succeeds is not there.
+func unproven(v *view, t *text) (finding, bool) {
+	sh := &v.ask.shell
+	if !sh.proof || t != v.out || t.long || len(t.lines) == 0 || sh.written || strings.Contains(t.full, sh.closing) || strings.HasPrefix(sh.closing, t.last().s) || sh.mayAnswerByStatus() {
+		return finding{}, false
+	}
+	return fails("unproven", strongestLine(t), "what it prints where the command succeeds is not there").unsure(), true
+}
+
+// reportedStatus reads the status from the first two or the last three lines, where
 // programs that run others put it.
-func exitStatus(t *text) (code int, known bool) {
+func reportedStatus(t *text) (code int, known bool) {
 	n := len(t.lines)
 	for i := range t.lines {
 		if i >= 2 && i < n-3 {

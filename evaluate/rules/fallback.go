@@ -100,7 +100,7 @@ func hollow(v *view) (finding, bool) {
 // in what was read, or where a structure was read that reports none.
 func noTrouble(v *view) (finding, bool) {
 	f := works("no-trouble", "nothing in the output speaks of trouble")
-	if code, known := exitStatus(v.out); known && code == 0 {
+	if code, known := v.exitStatus(v.out); known && code == 0 {
 		f.why = "it reports exit status 0"
 		return f, true
 	}

@@ -37,6 +37,9 @@ func refusal(v *view, t *text) (finding, bool) {
 	}
 	for i := range t.lines {
 		l := &t.lines[i]
+		if v.ask.command != "" && l.has(hasDemand) {
+			continue // of an argument
+		}
 		if l.has(hasRefusal) || l.has(hasToAnswer) && strings.Contains(l.low(), "too ") {
 			f := half("refusal", l.s, "the tool declined to answer")
 			f.cause = causeRefusal
@@ -161,6 +164,9 @@ func warning(v *view, t *text) (finding, bool) {
 		}
 		if !ok || v.echoes(l.s) || head == "warning " && !phrases.ContainsAny(l.low(), adviceWords) {
 			continue
+		}
+		if _, name, missing := strings.Cut(l.low(), "not found: "); missing && t.total == 1 && v.ask.command != "" && phrases.HasWord(strings.ToLower(v.ask.command), name) {
+			return fails("warning", l.s, "what the command names does not exist").unsure(), true
 		}
 		f := half("warning", l.s, "it ran and warned")
 		if f.cause == causeMissing || f.cause == causeUnknown {

@@ -78,6 +78,9 @@ func networkError(v *view, t *text) (finding, bool) {
 			return fails("network-error", l.s, "the other side was not reached, or not in time").unsure(), true
 		}
 	}
+	if last := t.last(); v.ask.reads && v.ask.command != "" && t.short(4, 600) && closesPlainly(last.low()) && (last.has(hasNetwork) || errortext.Heads(last.low())) && !v.ask.shell.prints() && !strings.Contains(v.ask.command, "log") && !v.echoes(last.s) {
+		return fails("network-error", last.s, "its last words say that the other side was not reached").unsure(), true
+	}
 	return finding{}, false
 }
 

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"strings"
 
 	"memoryd/internal/phrases"
@@ -72,6 +73,9 @@ func shellError(v *view, t *text) (finding, bool) {
 	}
 	if first := t.first(); hits+masks == 0 && t.total == 1 && v.ask.command != "" && strings.HasPrefix(first.low(), "parse error: ") && strings.Contains(first.low(), " at line ") {
 		return fails("shell-error", first.s, "a command could not parse what it was given"), true
+	}
+	if last := t.last(); hits+masks == 0 && v.concludes(t) && !slices.ContainsFunc(t.lines[:len(t.lines)-1], func(l line) bool { return l.s[0] != 'E' && l.s[0] != 'F' || !logged(l.s) }) {
+		return fails("shell-error", last.s, "a command logged errors only, and says what came of it").unsure(), true
 	}
 	switch {
 	case hits > 0:
@@ -152,6 +156,9 @@ func (v *view) diagnosticOf(l *line) (diagnostic, bool) {
 	}
 	program := baseName(name)
 	sh := &v.ask.shell
+	if part, _, of := strings.Cut(program, "-"); of && (sh.decides(part) || sh.masks(part)) {
+		program = part // dpkg-query, which dpkg runs
+	}
 	runs := (sh.decides(program) || sh.masks(program)) && !isShellName(program)
 	if line, after, ok := strings.Cut(rest, ": "); ok && !runs && len(line) < 16 && isLineNumber(strings.ToLower(line)) { // bash: line 3: …
 		name2, complaint, _ := strings.Cut(strings.ToLower(after), ": ")

@@ -111,6 +111,19 @@ var answersByStatus = phrases.Words(
 // own.
 func (p *shellProgram) alwaysPrints() bool { return p.endsWith("echo") && !p.written }
 
+// withoutClosing is an output without the fixed text that the program prints at its end,
+// where there is more.
+func (p *shellProgram) withoutClosing(out string) string {
+	if p.closing == "" || p.proof {
+		return out
+	}
+	rest, ok := strings.CutSuffix(strings.TrimRight(out, "\r\n "), "\n"+p.closing)
+	if !ok {
+		return out
+	}
+	return rest
+}
+
 // reached reports whether the program came to its end, as far as that shows: one
 // that ends by echoing a text has printed it.
 func (p *shellProgram) reached(out string) bool {

@@ -28,7 +28,14 @@ type shellProgram struct {
 	muffled  bool // complaints go to /dev/null
 	written  bool // what the last command prints goes to a file
 	viewed   bool // the output may be somebody else's text
+	acted    bool // and what runs last does more than view
 	manages  bool // a command views or does by its first words
+	// before and after stand around the exit status of the rest, which the last command
+	// prints if told is true: echo "exit: $?".
+	before, after string
+	told          bool
+	closing       string // what the last command prints, if that is but a fixed text: echo done
+	proof         bool   // it prints that only where the rest succeeded
 }
 
 // stage is one simple command.
@@ -41,9 +48,12 @@ type stage struct {
 const maxStages = 64
 
 // place is where a command stands.
-type place struct{ decides, final, piped bool }
+type place struct {
+	decides, final, piped bool
+	fed                   bool // its input is what a command printed that does more than view
+}
 
-func (at place) masked() place { return place{piped: at.piped} }
+func (at place) masked() place { return place{piped: at.piped, fed: at.fed} }
 
 // newShellParser reads what people type: Bash, with up to a few words missing.
 func newShellParser() *syntax.Parser {
@@ -135,6 +145,9 @@ func unfenced(command string) string {
 }
 
 func (p *shellProgram) list(stmts []*syntax.Stmt, at place) {
+	if last := len(stmts) - 1; at.final && last > 0 && p.remarks(stmts[last]) {
+		stmts = stmts[:last]
+	}
 	for i, s := range stmts {
 		here := at
 		if i < len(stmts)-1 || s.Background {
@@ -142,6 +155,30 @@ func (p *shellProgram) list(stmts []*syntax.Stmt, at place) {
 		}
 		p.stmt(s, here)
 	}
+}
+
+// remarks reports whether a statement does nothing but print the exit status of what ran
+// before it, or a fixed text, and remembers which.
+func (p *shellProgram) remarks(s *syntax.Stmt) bool {
+	c, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || len(c.Args) < 2 || p.word(c.Args[0].Parts) != "echo" || writesFile(s.Redirs) {
+		return false
+	}
+	var words []string
+	for _, w := range c.Args[1:] {
+		words = append(words, p.word(w.Parts))
+	}
+	line := strings.Join(words, " ")
+	for _, status := range []string{"$?", "${PIPESTATUS[0]}"} {
+		if p.before, p.after, p.told = strings.Cut(line, status); p.told {
+			return true
+		}
+	}
+	if strings.ContainsAny(line, "$`\n") || strings.HasPrefix(line, "-") {
+		return false
+	}
+	p.closing = line
+	return true
 }
 
 func (p *shellProgram) stmt(s *syntax.Stmt, at place) {
@@ -154,12 +191,26 @@ func (p *shellProgram) stmt(s *syntax.Stmt, at place) {
 		p.call(c, s, at)
 	case *syntax.BinaryCmd:
 		left, right := at, at
+		if name := p.simple(c.Y); (c.Op == syntax.Pipe || c.Op == syntax.PipeAll) && cutters[name] {
+			p.file(name, at.decides)
+			p.stmt(c.X, at)
+			break
+		}
+		if c.Op == syntax.AndStmt && at.final && at.decides && p.remarks(c.Y) {
+			p.proof = p.closing != ""
+			p.stmt(c.X, at)
+			break
+		}
 		left.final = false
 		switch c.Op {
 		case syntax.OrStmt:
 			left.decides = false
 		case syntax.Pipe, syntax.PipeAll:
 			left.decides, left.piped = at.decides && p.pipefail, true
+			p.stmt(c.X, left)
+			right.fed = !p.endsInView(before)
+			p.stmt(c.Y, right)
+			return
 		default:
 		}
 		p.stmt(c.X, left)
@@ -204,6 +255,20 @@ func (p *shellProgram) stmt(s *syntax.Stmt, at place) {
 	}
 }
 
+// simple is the name of the only command of a statement that writes to no file, "" if it is
+// more than that.
+func (p *shellProgram) simple(s *syntax.Stmt) string {
+	c, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || len(c.Args) == 0 || writesFile(s.Redirs) {
+		return ""
+	}
+	return baseName(p.word(c.Args[0].Parts))
+}
+
+// cutters are commands behind a pipe that only bound what is seen: what comes out of
+// it is what the command before them printed, and what is judged is that.
+var cutters = phrases.Words("head", "tail", "cat", "tee", "less", "more")
+
 func writesFile(redirs []*syntax.Redirect) bool {
 	return slices.ContainsFunc(redirs, func(r *syntax.Redirect) bool {
 		return (r.N == nil || r.N.Value == "1") && (r.Op == syntax.RdrOut || r.Op == syntax.AppOut || r.Op == syntax.RdrAll || r.Op == syntax.AppAll || r.Op == syntax.RdrClob)
@@ -221,6 +286,10 @@ func (p *shellProgram) call(c *syntax.CallExpr, s *syntax.Stmt, at place) {
 	if words = withoutOpeners(words); len(words) > 0 && words[0] != "$()" {
 		if len(words) < len(given) {
 			p.file(given[0], at.decides) // sudo has complaints of its own
+		}
+		if run := carried(words); len(run) > 0 {
+			p.file(words[0], at.decides)
+			words = run
 		}
 		p.note(words, p.text(s), inner(c), at)
 		return
@@ -249,13 +318,40 @@ func withoutOpeners(words []string) []string {
 	return words
 }
 
+// carried is the command that another one runs elsewhere or within bounds: timeout 60
+// make, docker exec -it web ls, kubectl exec pod -- ls.
+func carried(words []string) []string {
+	var rest []string
+	switch {
+	case words[0] == "timeout" || words[0] == "stdbuf":
+		rest = words[1:]
+	case len(words) > 2 && words[1] == "exec" && (words[0] == "docker" || words[0] == "podman"):
+		rest = words[2:]
+	case len(words) > 2 && words[1] == "exec" && (words[0] == "kubectl" || words[0] == "oc"):
+		return words[slices.Index(words, "--")+1:]
+	default:
+		return nil
+	}
+	for len(rest) > 0 && strings.HasPrefix(rest[0], "-") {
+		if option := rest[0]; len(option) == 2 && strings.Contains("ksewuioe", option[1:]) && words[0] != "stdbuf" {
+			rest = rest[min(2, len(rest)):] // its value
+			continue
+		}
+		rest = rest[1:]
+	}
+	if words[0] == "stdbuf" {
+		return rest
+	}
+	return rest[min(1, len(rest)):] // the time, the container
+}
+
 // note files the commands that a simple command runs under deciding or masked.
 func (p *shellProgram) note(words []string, text string, subs [][]*syntax.Stmt, at place) {
 	p.stages = append(p.stages, stage{words: words, text: strings.ToLower(text), piped: at.piped})
 	name := baseName(words[0])
 	was := len(p.deciding)
 	p.file(name, at.decides)
-	p.viewed = p.viewed || views(name, words)
+	p.viewed = p.viewed || views(name, words) && !at.fed && !fixed(name, words)
 	p.manages = p.manages || managers[name]
 	switch name {
 	case "xargs", "parallel":
@@ -275,8 +371,24 @@ func (p *shellProgram) note(words []string, text string, subs [][]*syntax.Stmt, 
 	}
 	if at.final {
 		p.last = slices.Clone(p.deciding[was:])
+		p.acted = !views(name, words)
 	}
 	p.subs(subs)
+}
+
+// endsInView reports whether one of the commands from number from on, or the last of
+// them where they are a list, only views.
+func (p *shellProgram) endsInView(from int) bool {
+	if from == len(p.stages) {
+		return true
+	}
+	w := p.stages[len(p.stages)-1].words
+	return views(baseName(w[0]), w)
+}
+
+// fixed reports whether a command prints a text that stands in the command line.
+func fixed(name string, words []string) bool {
+	return (name == "echo" || name == "printf") && !slices.ContainsFunc(words[1:], func(w string) bool { return strings.ContainsAny(w, "$`") })
 }
 
 func (p *shellProgram) file(name string, decides bool) {

@@ -34,7 +34,7 @@ func compileError(v *view, t *text) (finding, bool) {
 	listing := strings.HasPrefix(t.first().s, "# ")
 	for i := range t.lines {
 		l := &t.lines[i]
-		placed := i > 0 && listing && isPlaced(strings.TrimPrefix(l.s, "vet: "))
+		placed := i > 0 && listing && (isPlaced(strings.TrimPrefix(l.s, "vet: ")) || strings.HasSuffix(l.s, " [setup failed]")) || i == 0 && misparsed(l.s)
 		if !isCompileError(l) && !placed || v.echoes(l.s) {
 			continue
 		}
@@ -69,6 +69,12 @@ func isPlaced(s string) bool {
 	return strings.Contains(rest, ": ")
 }
 
+// misparsed reports whether a line says what a parser stumbled over, and where: "a.go:3:1: expected '}', found 'EOF'".
+func misparsed(s string) bool {
+	_, said, _ := strings.Cut(s, ": ")
+	return isPlaced(s) && (strings.HasPrefix(said, "expected ") && strings.Contains(said, ", found ") || phrases.StartsAny(said, parseComplaints))
+}
+
 // testFailures: the last lines of a test run count failures. The tool did its
 // work, what it worked on did not pass: half an outcome.
 func testFailures(v *view, t *text) (finding, bool) {
@@ -76,7 +82,11 @@ func testFailures(v *view, t *text) (finding, bool) {
 		return finding{}, false
 	}
 	for i := len(t.lines) - 1; i >= max(0, len(t.lines)-6); i-- {
-		if l := &t.lines[i]; countsFailures(l) && !v.echoes(l.s) {
+		l := &t.lines[i]
+		if n, rest, _ := strings.Cut(strings.Trim(l.low(), "= "), " "); phrases.StartsAny(rest, []string{"error in ", "errors in "}) && n != "0" && strings.Trim(n, "0123456789") == "" {
+			return fails("test-failures", l.s, "no test ran: it could not read them").unsure(), true
+		}
+		if countsFailures(l) && !v.echoes(l.s) {
 			f := half("test-failures", l.s, "it ran, and reports failed tests")
 			f.cause = causeUnknown
 			return f, true
