@@ -18,7 +18,7 @@ var exitPhrases = []string{
 // how the command says no.
 func exitCode(v *view, t *text) (finding, bool) {
 	code, known := v.exitStatus(t)
-	if !known || code == 0 || v.ask.reads && v.logs(t) {
+	if !known || code == 0 || v.ask.reads && v.logs(t) && !v.ask.shell.told {
 		return finding{}, false
 	}
 	return exitFinding(v, t, code), true
@@ -45,7 +45,7 @@ func exitFinding(v *view, t *text, code int) finding {
 // a line reports.
 func (v *view) exitStatus(t *text) (code int, known bool) {
 	sh := &v.ask.shell
-	if sh.proof && t == v.out && len(t.lines) > 0 && t.last().s == strings.TrimSpace(sh.closing) {
+	if sh.proof && t == v.out && len(t.lines) > 0 && t.last().s == sh.closing[1:] {
 		return 0, true
 	}
 	if sh.told {
@@ -65,7 +65,7 @@ func (v *view) exitStatus(t *text) (code int, known bool) {
 // unproven: what was to be printed where the command succeeds is not there.
 func unproven(v *view, t *text) (finding, bool) {
 	sh := &v.ask.shell
-	if !sh.proof || t != v.out || t.long || len(t.lines) == 0 || sh.written || strings.Contains(t.full, sh.closing) || strings.HasPrefix(sh.closing, t.last().s) || sh.mayAnswerByStatus() {
+	if !sh.proof || t != v.out || t.long || len(t.lines) == 0 || sh.written || strings.Contains(t.full, sh.closing[1:]) || strings.HasPrefix(sh.closing[1:], t.last().s) || sh.mayAnswerByStatus() {
 		return finding{}, false
 	}
 	return fails("unproven", strongestLine(t), "what it prints where the command succeeds is not there").unsure(), true

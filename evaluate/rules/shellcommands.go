@@ -17,6 +17,9 @@ var viewers = phrases.Words(
 	"open", "view", "search_file", "search_dir", "find_file", "Get-Content", "type", "select-string",
 )
 
+// listers are viewers that show names and figures, hardly sentences.
+var listers = phrases.Words("ls", "tree", "find", "du", "stat", "wc", "file", "locate")
+
 // managers are commands that view or do according to their first words;
 // managerViews are the words that make them view.
 var (
@@ -111,17 +114,20 @@ var answersByStatus = phrases.Words(
 // own.
 func (p *shellProgram) alwaysPrints() bool { return p.endsWith("echo") && !p.written }
 
-// withoutClosing is an output without the fixed text that the program prints at its end,
-// where there is more.
-func (p *shellProgram) withoutClosing(out string) string {
-	if p.closing == "" || p.proof {
-		return out
+// withoutRemarks is an output without the fixed texts that the program prints at its
+// beginning and end, where there is more.
+func (p *shellProgram) withoutRemarks(out string) string {
+	if p.opening != "" {
+		if rest, ok := strings.CutPrefix(out, p.opening); ok {
+			out = rest
+		}
 	}
-	rest, ok := strings.CutSuffix(strings.TrimRight(out, "\r\n "), "\n"+p.closing)
-	if !ok {
-		return out
+	if p.closing != "" && !p.proof {
+		if rest, ok := strings.CutSuffix(strings.TrimRight(out, "\r\n "), p.closing); ok {
+			out = rest
+		}
 	}
-	return rest
+	return out
 }
 
 // reached reports whether the program came to its end, as far as that shows: one

@@ -34,8 +34,10 @@ type shellProgram struct {
 	// prints if told is true: echo "exit: $?".
 	before, after string
 	told          bool
-	closing       string // what the last command prints, if that is but a fixed text: echo done
-	proof         bool   // it prints that only where the rest succeeded
+	// opening and closing are fixed texts that the first and last commands print: echo
+	// done. proof is true where the latter comes only if the rest succeeded.
+	opening, closing string
+	proof            bool
 }
 
 // stage is one simple command.
@@ -145,8 +147,8 @@ func unfenced(command string) string {
 }
 
 func (p *shellProgram) list(stmts []*syntax.Stmt, at place) {
-	if last := len(stmts) - 1; at.final && last > 0 && p.remarks(stmts[last]) {
-		stmts = stmts[:last]
+	if at.final {
+		stmts = p.substance(stmts)
 	}
 	for i, s := range stmts {
 		here := at
@@ -157,28 +159,71 @@ func (p *shellProgram) list(stmts []*syntax.Stmt, at place) {
 	}
 }
 
-// remarks reports whether a statement does nothing but print the exit status of what ran
-// before it, or a fixed text, and remembers which.
-func (p *shellProgram) remarks(s *syntax.Stmt) bool {
+// substance takes off what only says how it went: fixed texts at the beginning and the
+// end, the exit status of the rest, and the file shown that the rest wrote to.
+func (p *shellProgram) substance(stmts []*syntax.Stmt) []*syntax.Stmt {
+	for len(stmts) > 1 {
+		text, ok := p.echoed(stmts[0])
+		if !ok || !plain(text) {
+			break
+		}
+		p.opening += text + "\n"
+		stmts = stmts[1:]
+	}
+	for last := len(stmts) - 1; last > 0; last-- {
+		text, ok := p.echoed(stmts[last])
+		switch {
+		case ok && plain(text):
+			p.closing = "\n" + text + p.closing
+			p.told = false // it would be the status of this
+		case ok && !p.told && p.tells(text):
+		case shows(p, stmts[last], stmts[last-1]):
+			return stmts[:last]
+		default:
+			return stmts
+		}
+		stmts = stmts[:last]
+	}
+	return stmts
+}
+
+// echoed is what a statement prints that is but an echo.
+func (p *shellProgram) echoed(s *syntax.Stmt) (string, bool) {
 	c, ok := s.Cmd.(*syntax.CallExpr)
 	if !ok || len(c.Args) < 2 || p.word(c.Args[0].Parts) != "echo" || writesFile(s.Redirs) {
-		return false
+		return "", false
 	}
 	var words []string
 	for _, w := range c.Args[1:] {
 		words = append(words, p.word(w.Parts))
 	}
-	line := strings.Join(words, " ")
+	return strings.Join(words, " "), true
+}
+
+// plain reports whether an echo prints its text as it stands.
+func plain(text string) bool {
+	return !strings.ContainsAny(text, "$`\n\\") && !strings.HasPrefix(text, "-") && strings.TrimSpace(text) == text && text != ""
+}
+
+// tells reports whether a text holds the exit status of what ran before it, and remembers
+// what stands around that.
+func (p *shellProgram) tells(text string) bool {
 	for _, status := range []string{"$?", "${PIPESTATUS[0]}"} {
-		if p.before, p.after, p.told = strings.Cut(line, status); p.told {
+		if p.before, p.after, p.told = strings.Cut(text, status); p.told {
 			return true
 		}
 	}
-	if strings.ContainsAny(line, "$`\n") || strings.HasPrefix(line, "-") {
+	return false
+}
+
+// shows reports whether a command hands out the end of a file that the one before it wrote to.
+func shows(p *shellProgram, s, before *syntax.Stmt) bool {
+	c, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || len(c.Args) < 2 || !cutters[p.simple(s)] {
 		return false
 	}
-	p.closing = line
-	return true
+	file := p.word(c.Args[len(c.Args)-1].Parts)
+	return slices.ContainsFunc(before.Redirs, func(r *syntax.Redirect) bool { return r.Word != nil && p.word(r.Word.Parts) == file })
 }
 
 func (p *shellProgram) stmt(s *syntax.Stmt, at place) {
@@ -196,8 +241,8 @@ func (p *shellProgram) stmt(s *syntax.Stmt, at place) {
 			p.stmt(c.X, at)
 			break
 		}
-		if c.Op == syntax.AndStmt && at.final && at.decides && p.remarks(c.Y) {
-			p.proof = p.closing != ""
+		if text, ok := p.echoed(c.Y); ok && plain(text) && c.Op == syntax.AndStmt && at.final && at.decides {
+			p.closing, p.proof = "\n"+text, true
 			p.stmt(c.X, at)
 			break
 		}
@@ -351,7 +396,7 @@ func (p *shellProgram) note(words []string, text string, subs [][]*syntax.Stmt, 
 	name := baseName(words[0])
 	was := len(p.deciding)
 	p.file(name, at.decides)
-	p.viewed = p.viewed || views(name, words) && !at.fed && !fixed(name, words)
+	p.viewed = p.viewed || views(name, words) && !at.fed && !fixed(name, words) && (at.final || !listers[name])
 	p.manages = p.manages || managers[name]
 	switch name {
 	case "xargs", "parallel":
