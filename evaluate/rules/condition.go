@@ -425,6 +425,8 @@ func (v *view) signedDenial(t *text, l *line) (finding, bool) {
 	case phrases.StartsAny(low, lookups) && strings.ContainsAny(low, "'\"`") && v.namesWord(low):
 	case ok && t.total == 1 && !strings.ContainsAny(who, " /.") && strings.HasPrefix(what, "no ") && strings.HasSuffix(what, " found"):
 	case strings.HasPrefix(low, "no ") && t.total == 1 && !v.ask.reads && !l.has(hasGoodAbsence) && phrases.ContainsAny(strings.TrimRight(low, ".!")+"|", givenAtEnd):
+	case t.total == 1 && !v.ask.reads && phrases.StartsAny(low, []string{"cannot ", "can't ", "could not ", "couldn't ", "unable to "}):
+	case t.total == 1 && !v.ask.reads && errortext.ProgramNoun(firstWord(low)) && v.clauseOf(low)&denies != 0:
 	case ok && t.total == 1 && !v.ask.reads && v.clauseOf(what)&obliges != 0 && aboutPrograms(what):
 	case t.total == 1 && !v.ask.reads && strings.ContainsAny(firstWord(l.s), "./") && v.clauseOf(low)&denies != 0 && slices.Contains(strings.Fields(v.ask.command), firstWord(l.s)):
 	case ok && !strings.Contains(who, " ") && phrases.HasWord(strings.ToLower(v.ask.command), who) && v.clauseOf(what)&(denies|obliges) != 0 && !phrases.ContainsAny(what, harmless):

@@ -28,6 +28,9 @@ func errorHeading(v *view, t *text) (finding, bool) {
 	if entry, _, ok := strings.Cut(low, ":"); ok && len(entry) > 2 && v.gave(entry) && !phrases.HasAny(v.ask.names, actors) {
 		return finding{}, false
 	}
+	if t.total == 1 && v.ask.troubled && v.ask.command != "" && !strings.Contains(first.s, " ") && phrases.HasWord(strings.ToLower(v.ask.command), low) {
+		return finding{}, false // a value that it was to print
+	}
 	if isNoResult(t) && !namedCondition(first.s, false) && !opensReport(low) && !startsPlainly(low) && !errortext.HeadsQualified(errortext.Strip(low)) {
 		return finding{}, false
 	}

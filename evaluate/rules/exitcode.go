@@ -49,13 +49,12 @@ func (v *view) exitStatus(t *text) (code int, known bool) {
 		return 0, true
 	}
 	if sh.told {
-		for i := len(t.lines) - 1; i >= 0; i-- {
-			rest, begins := strings.CutPrefix(t.lines[i].s, strings.TrimSpace(sh.before))
+		for _, l := range slices.Backward(t.lines) {
+			rest, begins := strings.CutPrefix(l.s, strings.TrimSpace(sh.before))
 			rest, ends := strings.CutSuffix(rest, strings.TrimSpace(sh.after))
 			code, err := strconv.Atoi(strings.TrimSpace(rest))
 			if begins && ends && err == nil && code >= 0 && code < 256 {
-				piped := code == 0 && !sh.pipefail && slices.ContainsFunc(sh.stages, func(st stage) bool { return st.piped })
-				return code, !piped // of a pipe, only the last command's status shows
+				return code, code != 0 || sh.first || !sh.pipes || sh.pipefail
 			}
 		}
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // ruleSet changes with every change to what the rules decide.
-const ruleSet = "5"
+const ruleSet = "6"
 
 // Judge rates calls. It is immutable and safe for concurrent use.
 type Judge struct {

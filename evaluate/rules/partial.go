@@ -12,6 +12,9 @@ import (
 // not understood.
 func usageText(v *view, t *text) (finding, bool) {
 	low := errortext.Strip(t.first().low())
+	if next := t.at(1).low(); v.ask.command != "" && !v.ask.reads && strings.HasPrefix(next, "usage") {
+		low = next // after what was wrong
+	}
 	if !strings.HasPrefix(low, "usage:") && !strings.HasPrefix(low, "usage ") || v.ask.help || v.quotes(t) && v.ask.command == "" {
 		return finding{}, false
 	}

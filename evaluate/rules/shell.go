@@ -22,7 +22,7 @@ var shellComplaints = []string{
 	"numeric argument required", "too many arguments", "not a valid identifier", "integer expression expected",
 	"operator expected", "requires an argument", "option requires", "no such process", "no such device", "must precede",
 	"not found", "invalid ", "unknown ", "bad ", "not permitted", "no such user", "does not exist", "error:", "fatal:",
-	"try '", "missing ", "not a git repository", "must be", "no match", "out of range",
+	"try '", "missing ", "not a git repository", "must be", "no match", "out of range", "readonly variable", "unrecognized ",
 }
 
 // plainComplaints is how many of them are believed of programs that the command

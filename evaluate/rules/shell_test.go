@@ -68,6 +68,36 @@ func TestShellDiagnostics(t *testing.T) {
 	})
 }
 
+// What bounds the output, says how it went, or runs a command elsewhere decides nothing:
+// the command that does the work does.
+func TestACommandLineIsJudgedByWhatItIsFor(t *testing.T) {
+	broken := "a.go:3:1: syntax error: unexpected EOF"
+	run(t, map[string]example{
+		"cut at its end":              {"bash", sh("node a.js 2>&1 | tail -20"), "TypeError: Cannot read properties of null (reading 'x')\n    at a.js:1:6", 0, ""},
+		"cut twice":                   {"bash", sh("make 2>&1 | tee build.log | tail -5"), "make: *** [Makefile:3: a.o] Error 1", 0, ""},
+		"a log, cut":                  {"bash", sh("cat app.log | tail -2"), "2024-01-02 12:00:02 ERROR failed to open socket\nERROR: giving up", 1, ""},
+		"filtered":                    {"bash", sh("python3 a.py 2>&1 | grep -v debug"), "Traceback (most recent call last):\n  File \"a.py\", line 1\nKeyError: 'k'", 0, ""},
+		"status echoed":               {"bash", sh(`./run.sh; echo "rc=$?"`), "started\nrc=3", 0, "exit-code"},
+		"status echoed, fine":         {"bash", sh(`./check.sh; echo "exit: $?"`), "Error: 3 style issues\nexit: 0", 0.5, ""},
+		"status of the pipe's first":  {"bash", sh(`./run.sh | head -3; echo "rc=${PIPESTATUS[0]}"`), "started\nrc=1", 0, "exit-code"},
+		"status of the pipe's last":   {"bash", sh(`make 2>&1 | tail -3; echo rc=$?`), "make: *** [all] Error 2\nrc=0", 0, ""},
+		"status of an echo":           {"bash", sh(`./run.sh; echo done; echo $?`), "make: *** [all] Error 2\ndone\n0", 0, ""},
+		"status that says no":         {"bash", sh(`grep -q x a; echo $?`), "1", 0.5, "exit-code"},
+		"text at the end":             {"bash", sh("gofmt -l a.go; echo done"), broken + "\ndone", 0, ""},
+		"text at the beginning":       {"bash", sh("echo '== build =='; go build a.go"), "== build ==\n" + broken, 0, ""},
+		"text on success, missing":    {"bash", sh("./deploy.sh && echo deployed"), "web: 2 of 3 replicas", 0, "unproven"},
+		"text on success":             {"bash", sh("./deploy.sh && echo deployed"), "web: 3 of 3 replicas\ndeployed", 1, ""},
+		"text on success, cut":        {"bash", sh("./deploy.sh && echo deployed at last"), "web: 3 of 3 replicas\ndeployed", 1, ""},
+		"test and text":               {"bash", sh("test -f a && echo there"), "", 0.5, ""},
+		"output to a file, shown":     {"bash", sh("go vet ./... > /tmp/o 2>&1; tail -5 /tmp/o"), "# a\nvet: " + broken, 0, ""},
+		"within bounds":               {"bash", sh("timeout 60 cat app.log"), "2024-01-02 ERROR db: connection refused\nERROR: x", 1, ""},
+		"in a container":              {"bash", sh("docker exec -u app web python3 a.py"), "python3: can't open file '/w/a.py': [Errno 2] No such file or directory", 0, ""},
+		"shown in a container":        {"bash", sh("kubectl exec pod -- cat app.log"), "ERROR: db: connection refused", 1, ""},
+		"a value that it was to show": {"bash", sh(`sqlite3 t.db "select 'error' as status"`), "error", 1, ""},
+		"no test could be read":       {"bash", sh("pytest -q"), "ERROR test_a.py\n!!! Interrupted: 1 error during collection !!!\n1 error in 0.16s", 0, ""},
+	})
+}
+
 func TestReportedExitCodes(t *testing.T) {
 	run(t, map[string]example{
 		"bracketed":                   {"bash", sh("make"), "gcc a.c\nundefined reference to `f'\n[Command exited with code 2]", 0, "exit-code"},

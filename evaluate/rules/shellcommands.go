@@ -65,8 +65,10 @@ func (p *shellProgram) feeds() bool {
 
 // decides and masks report whether the program runs a command of that name in
 // such a place.
-func (p *shellProgram) decides(name string) bool { return slices.Contains(p.deciding, name) }
-func (p *shellProgram) masks(name string) bool   { return slices.Contains(p.masked, name) }
+func (p *shellProgram) decides(name string) bool {
+	return slices.Contains(p.deciding, name) || slices.Contains(p.carriers, name)
+}
+func (p *shellProgram) masks(name string) bool { return slices.Contains(p.masked, name) }
 
 // endsWith reports whether a command of that name runs last.
 func (p *shellProgram) endsWith(name string) bool { return slices.Contains(p.last, name) }
@@ -113,22 +115,6 @@ var answersByStatus = phrases.Words(
 // alwaysPrints reports whether the program ends by printing something of its
 // own.
 func (p *shellProgram) alwaysPrints() bool { return p.endsWith("echo") && !p.written }
-
-// withoutRemarks is an output without the fixed texts that the program prints at its
-// beginning and end, where there is more.
-func (p *shellProgram) withoutRemarks(out string) string {
-	if p.opening != "" {
-		if rest, ok := strings.CutPrefix(out, p.opening); ok {
-			out = rest
-		}
-	}
-	if p.closing != "" && !p.proof {
-		if rest, ok := strings.CutSuffix(strings.TrimRight(out, "\r\n "), p.closing); ok {
-			out = rest
-		}
-	}
-	return out
-}
 
 // reached reports whether the program came to its end, as far as that shows: one
 // that ends by echoing a text has printed it.

@@ -23,6 +23,7 @@ type shellProgram struct {
 	deciding []string // base names of commands
 	last     []string // those of the command that runs last
 	masked   []string
+	carriers []string // those that only run another one
 	stages   []stage
 	pipefail bool
 	muffled  bool // complaints go to /dev/null
@@ -34,6 +35,8 @@ type shellProgram struct {
 	// prints if told is true: echo "exit: $?".
 	before, after string
 	told          bool
+	first         bool // of a pipe, it is that of the first command
+	pipes         bool // else that of the last
 	// opening and closing are fixed texts that the first and last commands print: echo
 	// done. proof is true where the latter comes only if the rest succeeded.
 	opening, closing string
@@ -159,73 +162,6 @@ func (p *shellProgram) list(stmts []*syntax.Stmt, at place) {
 	}
 }
 
-// substance takes off what only says how it went: fixed texts at the beginning and the
-// end, the exit status of the rest, and the file shown that the rest wrote to.
-func (p *shellProgram) substance(stmts []*syntax.Stmt) []*syntax.Stmt {
-	for len(stmts) > 1 {
-		text, ok := p.echoed(stmts[0])
-		if !ok || !plain(text) {
-			break
-		}
-		p.opening += text + "\n"
-		stmts = stmts[1:]
-	}
-	for last := len(stmts) - 1; last > 0; last-- {
-		text, ok := p.echoed(stmts[last])
-		switch {
-		case ok && plain(text):
-			p.closing = "\n" + text + p.closing
-			p.told = false // it would be the status of this
-		case ok && !p.told && p.tells(text):
-		case shows(p, stmts[last], stmts[last-1]):
-			return stmts[:last]
-		default:
-			return stmts
-		}
-		stmts = stmts[:last]
-	}
-	return stmts
-}
-
-// echoed is what a statement prints that is but an echo.
-func (p *shellProgram) echoed(s *syntax.Stmt) (string, bool) {
-	c, ok := s.Cmd.(*syntax.CallExpr)
-	if !ok || len(c.Args) < 2 || p.word(c.Args[0].Parts) != "echo" || writesFile(s.Redirs) {
-		return "", false
-	}
-	var words []string
-	for _, w := range c.Args[1:] {
-		words = append(words, p.word(w.Parts))
-	}
-	return strings.Join(words, " "), true
-}
-
-// plain reports whether an echo prints its text as it stands.
-func plain(text string) bool {
-	return !strings.ContainsAny(text, "$`\n\\") && !strings.HasPrefix(text, "-") && strings.TrimSpace(text) == text && text != ""
-}
-
-// tells reports whether a text holds the exit status of what ran before it, and remembers
-// what stands around that.
-func (p *shellProgram) tells(text string) bool {
-	for _, status := range []string{"$?", "${PIPESTATUS[0]}"} {
-		if p.before, p.after, p.told = strings.Cut(text, status); p.told {
-			return true
-		}
-	}
-	return false
-}
-
-// shows reports whether a command hands out the end of a file that the one before it wrote to.
-func shows(p *shellProgram, s, before *syntax.Stmt) bool {
-	c, ok := s.Cmd.(*syntax.CallExpr)
-	if !ok || len(c.Args) < 2 || !cutters[p.simple(s)] {
-		return false
-	}
-	file := p.word(c.Args[len(c.Args)-1].Parts)
-	return slices.ContainsFunc(before.Redirs, func(r *syntax.Redirect) bool { return r.Word != nil && p.word(r.Word.Parts) == file })
-}
-
 func (p *shellProgram) stmt(s *syntax.Stmt, at place) {
 	if len(p.stages) >= maxStages {
 		return
@@ -236,7 +172,9 @@ func (p *shellProgram) stmt(s *syntax.Stmt, at place) {
 		p.call(c, s, at)
 	case *syntax.BinaryCmd:
 		left, right := at, at
-		if name := p.simple(c.Y); (c.Op == syntax.Pipe || c.Op == syntax.PipeAll) && cutters[name] {
+		pipe := c.Op == syntax.Pipe || c.Op == syntax.PipeAll
+		p.pipes = p.pipes || pipe
+		if name := p.simple(c.Y); pipe && cutters[name] {
 			p.file(name, at.decides)
 			p.stmt(c.X, at)
 			break
@@ -252,13 +190,10 @@ func (p *shellProgram) stmt(s *syntax.Stmt, at place) {
 			left.decides = false
 		case syntax.Pipe, syntax.PipeAll:
 			left.decides, left.piped = at.decides && p.pipefail, true
-			p.stmt(c.X, left)
-			right.fed = !p.endsInView(before)
-			p.stmt(c.Y, right)
-			return
 		default:
 		}
 		p.stmt(c.X, left)
+		right.fed = at.fed || pipe && !p.endsInView(before)
 		p.stmt(c.Y, right)
 	case *syntax.Subshell:
 		p.list(c.Stmts, at)
@@ -300,20 +235,6 @@ func (p *shellProgram) stmt(s *syntax.Stmt, at place) {
 	}
 }
 
-// simple is the name of the only command of a statement that writes to no file, "" if it is
-// more than that.
-func (p *shellProgram) simple(s *syntax.Stmt) string {
-	c, ok := s.Cmd.(*syntax.CallExpr)
-	if !ok || len(c.Args) == 0 || writesFile(s.Redirs) {
-		return ""
-	}
-	return baseName(p.word(c.Args[0].Parts))
-}
-
-// cutters are commands behind a pipe that only bound what is seen: what comes out of
-// it is what the command before them printed, and what is judged is that.
-var cutters = phrases.Words("head", "tail", "cat", "tee", "less", "more")
-
 func writesFile(redirs []*syntax.Redirect) bool {
 	return slices.ContainsFunc(redirs, func(r *syntax.Redirect) bool {
 		return (r.N == nil || r.N.Value == "1") && (r.Op == syntax.RdrOut || r.Op == syntax.AppOut || r.Op == syntax.RdrAll || r.Op == syntax.AppAll || r.Op == syntax.RdrClob)
@@ -330,10 +251,10 @@ func (p *shellProgram) call(c *syntax.CallExpr, s *syntax.Stmt, at place) {
 	given := words
 	if words = withoutOpeners(words); len(words) > 0 && words[0] != "$()" {
 		if len(words) < len(given) {
-			p.file(given[0], at.decides) // sudo has complaints of its own
+			p.carriers = append(p.carriers, given[0]) // sudo has complaints of its own
 		}
 		if run := carried(words); len(run) > 0 {
-			p.file(words[0], at.decides)
+			p.carriers = append(p.carriers, words[0])
 			words = run
 		}
 		p.note(words, p.text(s), inner(c), at)

@@ -1,0 +1,115 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"memoryd/internal/phrases"
+)
+
+// Agents add remarks to the command that they mean: what bounds its output (| tail -20), a
+// text before or after it, its exit status, a file that it wrote to. They are set aside here,
+// so that the command is judged as if it stood alone.
+
+// substance takes off what only says how it went: fixed texts at the beginning and the
+// end, the exit status of the rest, and the file shown that the rest wrote to.
+func (p *shellProgram) substance(stmts []*syntax.Stmt) []*syntax.Stmt {
+	for len(stmts) > 1 {
+		text, ok := p.echoed(stmts[0])
+		if !ok || !plain(text) {
+			break
+		}
+		p.opening += text + "\n"
+		stmts = stmts[1:]
+	}
+	for last := len(stmts) - 1; last > 0; last-- {
+		text, ok := p.echoed(stmts[last])
+		switch {
+		case ok && plain(text):
+			p.closing = "\n" + text + p.closing
+			p.told = false // it would be the status of this
+		case ok && !p.told && p.tells(text):
+		case p.shows(stmts[last], stmts[last-1]):
+			return stmts[:last]
+		default:
+			return stmts
+		}
+		stmts = stmts[:last]
+	}
+	return stmts
+}
+
+// echoed is what a statement prints that is but an echo.
+func (p *shellProgram) echoed(s *syntax.Stmt) (string, bool) {
+	c, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || len(c.Args) < 2 || p.word(c.Args[0].Parts) != "echo" || writesFile(s.Redirs) {
+		return "", false
+	}
+	var words []string
+	for _, w := range c.Args[1:] {
+		words = append(words, p.word(w.Parts))
+	}
+	return strings.Join(words, " "), true
+}
+
+// plain reports whether an echo prints its text as it stands.
+func plain(text string) bool {
+	return !strings.ContainsAny(text, "$`\n\\") && !strings.HasPrefix(text, "-") && strings.TrimSpace(text) == text && text != ""
+}
+
+// tells reports whether a text holds the exit status of what ran before it, and remembers
+// what stands around that.
+func (p *shellProgram) tells(text string) bool {
+	for _, status := range []string{"$?", pipeStatus} {
+		if p.before, p.after, p.told = strings.Cut(text, status); p.told {
+			p.first = status == pipeStatus
+			return true
+		}
+	}
+	return false
+}
+
+// pipeStatus is Bash's name for the status of a pipe's first command.
+const pipeStatus = "${PIPESTATUS[0]}"
+
+// shows reports whether a command hands out the end of a file that the one before it wrote to.
+func (p *shellProgram) shows(s, before *syntax.Stmt) bool {
+	c, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || len(c.Args) < 2 || !cutters[p.simple(s)] {
+		return false
+	}
+	file := p.word(c.Args[len(c.Args)-1].Parts)
+	return slices.ContainsFunc(before.Redirs, func(r *syntax.Redirect) bool { return r.Word != nil && p.word(r.Word.Parts) == file })
+}
+
+// simple is the name of the only command of a statement that writes to no file, "" if it is
+// more than that.
+func (p *shellProgram) simple(s *syntax.Stmt) string {
+	c, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || len(c.Args) == 0 || writesFile(s.Redirs) {
+		return ""
+	}
+	return baseName(p.word(c.Args[0].Parts))
+}
+
+// cutters are commands behind a pipe that only bound what is seen: what comes out of
+// it is what the command before them printed, and what is judged is that.
+var cutters = phrases.Words("head", "tail", "cat", "tee", "less", "more")
+
+// withoutRemarks is an output without the fixed texts that the program prints at its
+// beginning and end, where there is more.
+func (p *shellProgram) withoutRemarks(out string) string {
+	if p.opening != "" {
+		if rest, ok := strings.CutPrefix(out, p.opening); ok {
+			out = rest
+		}
+	}
+	if p.closing != "" && !p.proof {
+		if rest, ok := strings.CutSuffix(strings.TrimRight(out, "\r\n "), p.closing); ok {
+			out = rest
+		}
+	}
+	return out
+}
