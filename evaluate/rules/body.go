@@ -209,6 +209,16 @@ func (r *reply) inside(v *view, depth int) (finding, bool) {
 			return f, true
 		}
 	}
+	if said := r.Doc.Words(r.Stderr); r.Stderr != 0 && r.Exit == 0 && said != "" {
+		if f, ok := inspect(v, said, depth); ok && f.bad() {
+			if f = f.unsure(); slices.ContainsFunc(r.Payloads, r.Doc.Filled) {
+				f.score = memoryd.ScorePartial
+				f.why += ", though it printed more"
+			}
+			return f, true
+		}
+		return finding{}, false // what it said on the way
+	}
 	return r.nothing(hollow)
 }
 
