@@ -56,7 +56,7 @@ func (v *view) printed(f finding) finding {
 	case sh.prints() && sh.onlyPrints():
 		g := works("no-trouble", "what looks like an error is the content that was asked for")
 		return g.unsure()
-	case ended && sh.feeds(): // a later command hides the status, but the run ended there
+	case ended && sh.feeds() && (!v.ask.troubled || f.rule == "exception"): // a later command hides the status, but the run ended there
 	case sh.prints() && !v.body.OK() && sh.reached(v.out.full):
 		f.score, f.sure = memoryd.ScorePartial, false
 		f.why += ", though a later command hides the exit status"

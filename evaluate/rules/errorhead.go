@@ -175,7 +175,7 @@ var severities = phrases.Words("emerg", "emergency", "alert", "crit", "critical"
 // isLabel reports whether the word before a colon labels what somebody wrote.
 func isLabel(who string) bool {
 	switch who {
-	case "note", "warning", "info", "hint", "title", "subject", "message", "summary", "description", "comment", "topic", "question", "answer", "name", "reason", "body", "text", "quote", "review", "issue", "state", "status":
+	case "caught", "note", "warning", "info", "hint", "title", "subject", "message", "summary", "description", "comment", "topic", "question", "answer", "name", "reason", "body", "text", "quote", "review", "issue", "state", "status":
 		return true
 	}
 	return false

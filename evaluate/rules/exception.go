@@ -90,7 +90,7 @@ func runtimeError(v *view, t *text) (finding, bool) {
 	}
 	p, ok := first.find(hasRuntime, runtimePhrases)
 	low := first.low()
-	if !ok || strings.Contains(low, "to fix") || strings.Contains(low, "occurs when") || strings.Contains(low, " is thrown ") || v.echoes(first.s) {
+	if !ok || strings.Contains(low, "to fix") || strings.Contains(low, "occurs when") || strings.Contains(low, " is thrown ") || phrases.StartsAny(low, []string{"caught", "recovered from", "handled", "ignored", "ignoring"}) || v.echoes(first.s) {
 		return finding{}, false
 	}
 	f := fails("runtime-error", first.s, "a runtime says what it stumbled over")

@@ -151,7 +151,7 @@ func httpStatus(v *view, t *text) (finding, bool) {
 	if v.quotes(t) && !t.short(12, 1500) {
 		return finding{}, false
 	}
-	if _, more := leadingStatus(t.at(1).low()); more && v.ask.reads {
+	if _, more := leadingStatus(t.at(1).low()); more && (v.ask.reads || v.ask.command != "") {
 		return finding{}, false // a table of statuses
 	}
 	if code, ok := leadingStatus(first.low()); ok && !v.echoes(first.s) && !v.asksOf(code) && (!v.ask.reads || !defines(first.low())) {

@@ -14,6 +14,7 @@ var viewers = phrases.Words(
 	"find", "ls", "tree", "journalctl", "dmesg", "strings", "echo", "printf", "jq", "yq", "xxd", "hexdump", "od",
 	"sort", "uniq", "cut", "tr", "nl", "tac", "bat", "diff", "man", "info", "curl", "wget", "locate", "history", "logs",
 	"objdump", "w3m", "lynx", "wc", "du", "stat", "file", "column", "fold", "paste", "tee", "xargs",
+	"rev", "comm", "join", "bzcat", "xzcat",
 	"open", "view", "search_file", "search_dir", "find_file", "Get-Content", "type", "select-string",
 )
 
