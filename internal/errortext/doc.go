@@ -6,6 +6,7 @@
 package errortext
 
 import (
+	"slices"
 	"strings"
 
 	"memoryd/internal/loosejson"
@@ -55,10 +56,24 @@ func Message(output string) string {
 		first, _, _ := strings.Cut(said, "\n")
 		return cleanLine(first)
 	}
+	if lines := strings.Split(textsafe.Head(text, headBytes), "\n"); len(lines) > 1 && len(lines) <= fewLines && !Parse(text).OK() {
+		if i := slices.IndexFunc(lines, signed); i >= 0 {
+			return cleanLine(lines[i])
+		}
+	}
 	if text == "" || strings.Contains(text, "\n") || len([]rune(textsafe.Head(text, 4*shortLine+4))) > shortLine || Parse(text).OK() {
 		return ""
 	}
 	return cleanLine(text)
+}
+
+// fewLines is of how many lines a text may be that is but a message and what surrounds it.
+const fewLines = 5
+
+// signed reports whether a line is what a program says behind its name: "expr: non-integer argument".
+func signed(line string) bool {
+	who, what, ok := strings.Cut(trim(line), ": ")
+	return ok && who != "" && len(who) <= 40 && strings.Trim(who, "abcdefghijklmnopqrstuvwxyz0123456789._+/-") == "" && strings.Contains(what, " ")
 }
 
 // faults are words that stand in the messages of calls that failed, and in much

@@ -58,9 +58,10 @@ func TestMessageOfAFailedCall(t *testing.T) {
 		"Card declined":                "Card declined",
 		`{"message": "Card declined"}`: "Card declined",
 		`{"detail": [{"msg": "field required", "loc": ["body", "q"]}]}`: "field required",
-		"":                        "",
-		"first line\nsecond line": "",
-		strings.Repeat("x", 500):  "",
+		"":                                      "",
+		"first line\nsecond line":               "",
+		"src\nexpr: non-integer argument\nrc=2": "expr: non-integer argument",
+		strings.Repeat("x", 500):                "",
 	} {
 		if got := errortext.Message(output); got != want {
 			t.Errorf("%q: got %q, want %q", output, got, want)
