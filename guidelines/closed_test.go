@@ -155,6 +155,36 @@ func TestOneRunOrOneAgentAloneIsProvisional(t *testing.T) {
 	}
 }
 
+// Messages that are too rare to be shown are counted together; the one that waits for its
+// quorum stands with its own calls.
+func TestAMessageThatWaitsIsCountedAlone(t *testing.T) {
+	calls := poisoned(rand.New(rand.NewPCG(1, 1)), "x", "%s")
+	for i := range calls {
+		calls[i].Metadata = json.RawMessage(`{"trajectory_id":"t"}`)
+		switch {
+		case i%2 != 0:
+		case i < 24:
+			calls[i].Output = "The gearbox wobbled at the third turn."
+		default:
+			calls[i].Output = "Paint came off in the rain again."
+		}
+	}
+	d, err := NewRules(configtest.Section[Config]("guidelines")).Compose(t.Context(), memoryd.Tool{ToolRef: calls[0].ToolRef}, calls, 20, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, it := range d.Items {
+		if it.Section != commonIssues || strings.HasPrefix(it.Text, "20 of 20") {
+			continue
+		}
+		if it.Text != "Messages that are not shown: 20 calls." || it.Pending != `"The gearbox wobbled at the third turn": 12 calls; others: 8 calls.` {
+			t.Errorf("%q waits as %q", it.Text, it.Pending)
+		}
+		return
+	}
+	t.Error("nothing is said of the messages")
+}
+
 func TestQuotesCanBeSwitchedOff(t *testing.T) {
 	calls := poisoned(rand.New(rand.NewPCG(1, 1)), "backend is confused today", "Error: %s")
 	cfg := configtest.Section[Config]("guidelines")

@@ -103,10 +103,11 @@ func differ(c evidence.Cost) bool {
 // messages words the messages that no recommendation is about.
 func (f *findings) messages(d draft) {
 	type line struct {
-		text  string
-		calls int
-		held  string
-		ids   []string
+		text   string
+		calls  int
+		held   string // a message that is not shown yet, of so many of the calls
+		heldOf int
+		ids    []string
 	}
 	var lines []line
 	if f.broken() {
@@ -122,14 +123,19 @@ func (f *findings) messages(d draft) {
 		if len(qs) > 0 {
 			text = qs[0]
 		} else if c.Class == constraints.Failed {
-			if text = "Empty output"; !f.empty(c) {
+			switch {
+			case f.empty(c):
+				text = "Empty output"
+			case slices.ContainsFunc(c.Quotes, func(q evidence.Quote) bool { return q.Text != "" }):
+				text = "Messages that are not shown"
+			default:
 				text = "No message that could be read"
 			}
 		}
 		at := slices.IndexFunc(lines, func(l line) bool { return l.text == text })
 		if at < 0 {
 			at = len(lines)
-			lines = append(lines, line{text: text, held: held})
+			lines = append(lines, line{text: text, held: held, heldOf: c.Count})
 		}
 		lines[at].calls += c.Count
 		lines[at].ids = append(lines[at].ids, c.ID)
@@ -137,7 +143,11 @@ func (f *findings) messages(d draft) {
 	for i, l := range lines[:min(len(lines), shownErrors)] {
 		d.add(commonIssues, mostPractices+1+i, l.text+": "+count(l.calls, "call")+".", "message", f.share(l.calls), l.ids...)
 		if l.held != "" {
-			d.hold(commonIssues, l.held+": "+count(l.calls, "call")+".")
+			text := l.held + ": " + count(l.heldOf, "call")
+			if l.calls > l.heldOf {
+				text += "; others: " + count(l.calls-l.heldOf, "call")
+			}
+			d.hold(commonIssues, text+".")
 		}
 	}
 }
