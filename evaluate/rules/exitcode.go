@@ -45,7 +45,7 @@ func exitFinding(v *view, t *text, code int) finding {
 // a line reports.
 func (v *view) exitStatus(t *text) (code int, known bool) {
 	sh := &v.ask.shell
-	if sh.proof && t == v.out && len(t.lines) > 0 && t.last().s == sh.closing[1:] {
+	if sh.proof && (!sh.pipes || sh.pipefail) && t == v.out && len(t.lines) > 0 && t.last().s == sh.closing[1:] {
 		return 0, true
 	}
 	if sh.told {

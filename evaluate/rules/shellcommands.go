@@ -21,6 +21,9 @@ var viewers = phrases.Words(
 // listers are viewers that show names and figures, hardly sentences.
 var listers = phrases.Words("ls", "tree", "find", "du", "stat", "wc", "file", "locate")
 
+// quiet are commands that print nothing as a rule.
+var quiet = phrases.Words("true", ":", "cd", "exit", "return", "break", "sleep", "wait", "export", "set", "unset", "test", "[", "[[", "rm", "mkdir", "touch", "chmod", "kill", "pkill")
+
 // managers are commands that view or do according to their first words;
 // managerViews are the words that make them view.
 var (

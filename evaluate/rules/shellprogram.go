@@ -337,7 +337,7 @@ func (p *shellProgram) note(words []string, text string, subs [][]*syntax.Stmt, 
 	}
 	if at.final {
 		p.last = slices.Clone(p.deciding[was:])
-		p.acted = !views(name, words)
+		p.acted = !views(name, words) && !quiet[name]
 	}
 	p.subs(subs)
 }
