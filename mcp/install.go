@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -73,8 +74,7 @@ func (c Change) Write(now time.Time) (backup string, err error) {
 	mode := fs.FileMode(0o600)
 	if info, err := os.Stat(c.Path); err == nil {
 		mode = info.Mode().Perm()
-		backup = c.Path + ".memoryd-" + now.UTC().Format("20060102T150405.000")
-		if err := os.WriteFile(backup, c.Before, mode); err != nil {
+		if backup, err = c.keep(now, mode); err != nil {
 			return "", err
 		}
 	}
@@ -84,6 +84,26 @@ func (c Change) Write(now time.Time) (backup string, err error) {
 		return backup, err
 	}
 	return backup, os.Rename(part, c.Path)
+}
+
+// keep writes the former contents to a file of their own, whatever else was kept at that time.
+func (c Change) keep(now time.Time, mode fs.FileMode) (string, error) {
+	name := c.Path + ".memoryd-" + now.UTC().Format("20060102T150405.000")
+	for n := 1; ; n++ {
+		backup := name
+		if n > 1 {
+			backup += "-" + strconv.Itoa(n)
+		}
+		f, err := os.OpenFile(backup, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		_, err = f.Write(c.Before)
+		return backup, errors.Join(err, f.Close())
+	}
 }
 
 // Install plans how a client's configuration would name memoryd as a server, or,

@@ -52,12 +52,13 @@ func TestInstallKeepsEverythingElseAndUninstallTakesItBack(t *testing.T) {
 			if err := os.Chmod(path, 0o640); err != nil {
 				t.Fatal(err)
 			}
+			at := time.Now() // no two changes share a backup, even at one time
 			step := func(change mcp.Change, err error, want ...string) string {
 				t.Helper()
 				if err != nil {
 					t.Fatal(err)
 				}
-				if _, err := change.Write(time.Now()); err != nil {
+				if _, err := change.Write(at); err != nil {
 					t.Fatal(err)
 				}
 				text, _ := os.ReadFile(path)
@@ -87,7 +88,7 @@ func TestInstallKeepsEverythingElseAndUninstallTakesItBack(t *testing.T) {
 			if info, _ := os.Stat(path); info.Mode().Perm() != 0o640 {
 				t.Errorf("mode %v", info.Mode())
 			}
-			if backups, _ := filepath.Glob(path + ".memoryd-2*"); len(backups) < 2 {
+			if backups, _ := filepath.Glob(path + ".memoryd-2*"); len(backups) != 4 {
 				t.Errorf("backups %v", backups)
 			}
 		})
