@@ -419,21 +419,32 @@ func identifies(key, val string) bool {
 // denies something: "merge: nosuch - not something we can merge".
 func (v *view) signedDenial(t *text, l *line) (finding, bool) {
 	low := l.low()
-	who, what, ok := strings.Cut(low, ": ")
-	switch {
-	case phrases.StartsAny(low, summons) && t.total == 1:
-	case phrases.StartsAny(low, lookups) && strings.ContainsAny(low, "'\"`") && v.namesWord(low):
-	case ok && t.total == 1 && !strings.ContainsAny(who, " /.") && strings.HasPrefix(what, "no ") && strings.HasSuffix(what, " found"):
-	case strings.HasPrefix(low, "no ") && t.total == 1 && !v.ask.reads && !l.has(hasGoodAbsence) && phrases.ContainsAny(strings.TrimRight(low, ".!")+"|", givenAtEnd):
-	case t.total == 1 && !v.ask.reads && phrases.StartsAny(low, []string{"cannot ", "can't ", "could not ", "couldn't ", "unable to "}):
-	case t.total == 1 && !v.ask.reads && errortext.ProgramNoun(firstWord(low)) && v.clauseOf(low)&denies != 0:
-	case ok && t.total == 1 && !v.ask.reads && v.clauseOf(what)&obliges != 0 && aboutPrograms(what):
-	case t.total == 1 && !v.ask.reads && strings.ContainsAny(firstWord(l.s), "./") && v.clauseOf(low)&denies != 0 && slices.Contains(strings.Fields(v.ask.command), firstWord(l.s)):
-	case ok && !strings.Contains(who, " ") && phrases.HasWord(strings.ToLower(v.ask.command), who) && v.clauseOf(what)&(denies|obliges) != 0 && !phrases.ContainsAny(what, harmless):
-	default:
+	who, what, signed := strings.Cut(low, ": ")
+	met := phrases.StartsAny(low, lookups) && strings.ContainsAny(low, "'\"`") && v.namesWord(low) ||
+		signed && !strings.Contains(who, " ") && phrases.HasWord(strings.ToLower(v.ask.command), who) && v.clauseOf(what)&(denies|obliges) != 0 && !phrases.ContainsAny(what, harmless)
+	if !met && t.total == 1 {
+		met = phrases.StartsAny(low, summons) || signed && !strings.ContainsAny(who, " /.") && strings.HasPrefix(what, "no ") && strings.HasSuffix(what, " found") ||
+			!v.ask.reads && v.deniesCommand(l, what)
+	}
+	if !met {
 		return finding{}, false
 	}
 	return fails("unmet-condition", l.s, "it says what of the command did not fit").unsure(), true
+}
+
+// deniesCommand reports whether a line that is all that a command printed, of which what stands
+// behind a colon, says that something of the command line was not there, not so or not possible.
+func (v *view) deniesCommand(l *line, what string) bool {
+	low, first := l.low(), firstWord(l.s)
+	switch {
+	case phrases.StartsAny(low, []string{"cannot ", "can't ", "could not ", "couldn't ", "unable to "}):
+		return true
+	case strings.HasPrefix(low, "no "):
+		return !l.has(hasGoodAbsence) && phrases.ContainsAny(strings.TrimRight(low, ".!")+"|", givenAtEnd)
+	case errortext.ProgramNoun(firstWord(low)), strings.ContainsAny(first, "./") && slices.Contains(strings.Fields(v.ask.command), first):
+		return v.clauseOf(low)&denies != 0
+	}
+	return what != "" && v.clauseOf(what)&obliges != 0 && aboutPrograms(what)
 }
 
 // namesWord reports whether a line in lower case holds, in quotation marks, a word of the

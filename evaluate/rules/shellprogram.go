@@ -31,12 +31,11 @@ type shellProgram struct {
 	viewed   bool // the output may be somebody else's text
 	acted    bool // and what runs last does more than view
 	manages  bool // a command views or does by its first words
-	// before and after stand around the exit status of the rest, which the last command
-	// prints if told is true: echo "exit: $?".
+	pipes    bool // there is a pipe, whose status is that of its last command
+	// told is true where the last command prints the exit status of the rest, between before
+	// and after: echo "exit: $?". first is true where it is that of a pipe's first command.
+	told, first   bool
 	before, after string
-	told          bool
-	first         bool // of a pipe, it is that of the first command
-	pipes         bool // else that of the last
 	// opening and closing are fixed texts that the first and last commands print: echo
 	// done. proof is true where the latter comes only if the rest succeeded.
 	opening, closing string
@@ -342,8 +341,8 @@ func (p *shellProgram) note(words []string, text string, subs [][]*syntax.Stmt, 
 	p.subs(subs)
 }
 
-// endsInView reports whether one of the commands from number from on, or the last of
-// them where they are a list, only views.
+// endsInView reports whether the last of the commands from number from on only views. It is so
+// where there are none.
 func (p *shellProgram) endsInView(from int) bool {
 	if from == len(p.stages) {
 		return true
