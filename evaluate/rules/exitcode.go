@@ -67,7 +67,7 @@ func unproven(v *view, t *text) (finding, bool) {
 	if !sh.proof || t != v.out || t.long || len(t.lines) == 0 || sh.written || strings.Contains(t.full, sh.closing[1:]) || strings.HasPrefix(sh.closing[1:], t.last().s) || sh.mayAnswerByStatus() {
 		return finding{}, false
 	}
-	return fails("unproven", strongestLine(t), "what it prints where the command succeeds is not there").unsure(), true
+	return fails("unproven", strongestLine(t), "the text that it was to print on success is not there").unsure(), true
 }
 
 // reportedStatus reads the status from the first two or the last three lines, where

@@ -101,7 +101,7 @@ func hollow(v *view) (finding, bool) {
 func noTrouble(v *view) (finding, bool) {
 	f := works("no-trouble", "nothing in the output speaks of trouble")
 	if code, known := v.exitStatus(v.out); known && code == 0 {
-		f.why = "it reports exit status 0"
+		f.why = "its exit status is 0"
 		return f, true
 	}
 	if v.body.OK() {

@@ -85,6 +85,9 @@ var searchers = phrases.Words(
 
 // noResult: the tool worked and says that there is nothing.
 func noResult(v *view, t *text) (finding, bool) {
+	if v.idle(t.last().low()) {
+		return half("no-result", t.last().s, "there was nothing to do").unsure(), true
+	}
 	if !isNoResult(t) || v.echoes(t.first().s) {
 		return finding{}, false
 	}
@@ -101,6 +104,16 @@ func noResult(v *view, t *text) (finding, bool) {
 	f := half("no-result", t.first().s, "it found nothing")
 	f.cause = causeEmpty
 	return f, true
+}
+
+// idle reports whether a last line in lower case says that there was nothing of what the command
+// does: "nothing to commit, working tree clean".
+func (v *view) idle(last string) bool {
+	if v.ask.command == "" || v.ask.reads || !phrases.StartsAny(last, []string{"nothing ", "no "}) {
+		return false
+	}
+	_, verb, _ := strings.Cut(last, " to ")
+	return phrases.HasWord(strings.ToLower(v.ask.command), verb[:phrases.NameLen(verb)])
 }
 
 // goodAbsences are things that one is glad not to find.
