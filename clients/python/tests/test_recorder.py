@@ -138,6 +138,36 @@ def test_nothing_is_raised_or_held_up_and_memory_is_bounded(hang: bool) -> None:
     server.server_close()
 
 
+@pytest.mark.parametrize("kept", [True, False], ids=["journal", "no journal"])
+def test_what_is_being_sent_at_the_end_is_kept_or_counted(
+    kept: bool, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hanging)
+    server.hang, server.released, server.daemon_threads = True, threading.Event(), True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    journal = tmp_path / "calls.jsonl"
+    client = memoryd.Client(f"http://127.0.0.1:{server.server_port}", timeout=PATIENCE)
+    r = memoryd.Recorder(client, interval=0.01, close_timeout=0.1, journal=journal if kept else None)
+    r.record(call(0))
+    began = monotonic()
+    while not r._under_way:
+        assert monotonic() - began < PATIENCE
+        time.sleep(0.01)
+    r.record(call(1))
+    r.close()
+    if kept:
+        assert (r.stats.journaled, r.stats.dropped) == (2, 0)
+        assert len(journal.read_text().splitlines()) == 2
+    else:
+        assert r.stats.dropped == 2
+        assert "2 call(s) were not delivered" in caplog.text
+    server.released.set()
+    r._thread.join(PATIENCE)
+    assert r.stats.journaled + r.stats.dropped == 2
+    server.shutdown()
+    server.server_close()
+
+
 def test_a_batch_with_a_bad_call_loses_only_that(client: memoryd.Client) -> None:
     r = memoryd.Recorder(client, interval=0.01)
     r.record(memoryd.Call("t", {"i": 1}, output="ok"))

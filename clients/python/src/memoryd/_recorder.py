@@ -73,7 +73,7 @@ class Recorder:
         self._idle.set()
         self._queue: deque[tuple[str, int]] = deque()
         self._bytes = 0
-        self._under_way = 0
+        self._under_way: list[str] = []
         self._thread: threading.Thread | None = None
         self._closed = False
         self._away = False
@@ -95,7 +95,7 @@ class Recorder:
         with self._lock:
             if (
                 self._closed
-                or len(self._queue) + self._under_way >= self.max_calls
+                or len(self._queue) + len(self._under_way) >= self.max_calls
                 or self._bytes + len(line) > self.max_bytes
             ):
                 self.stats.dropped += 1
@@ -118,13 +118,16 @@ class Recorder:
         return self._idle.wait(timeout)
 
     def close(self) -> None:
-        """Sends what waits, for close_timeout at most; the rest goes to the journal or is counted as dropped."""
+        """Sends what waits, for close_timeout at most; the rest goes to the journal or is counted as dropped.
+
+        The rest holds what is being sent and was not answered: sent again later, it is recognised.
+        """
         if self._closed:
             return
         self.flush(self.close_timeout)
         with self._lock:
             self._closed = True
-            rest = [line for line, _ in self._queue]
+            rest = self._under_way + [line for line, _ in self._queue]
             self._queue.clear()
             self._bytes = 0
         self._wake.set()
@@ -179,21 +182,19 @@ class Recorder:
                 batch.append(line)
                 size += n
                 self._bytes -= n
-            self._under_way = len(batch)
+            self._under_way = batch
         return batch
 
     def _back(self, batch: list[str]) -> None:
         """Keeps a batch that could not be sent: in the journal, else at the queue's head."""
-        if self._keep(batch):
-            with self._lock:
-                if not self._queue:
-                    self._idle.set()
-            return
         with self._lock:
             if self._closed:
-                self.stats.dropped += len(batch)
+                return  # close has kept or counted it
+            self._under_way = []
+            if self._keep(batch):
+                if not self._queue:
+                    self._idle.set()
                 return
-            self._under_way = 0
             for line in reversed(batch):
                 self._queue.appendleft((line, len(line)))
                 self._bytes += len(line)
