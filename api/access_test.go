@@ -329,9 +329,9 @@ func TestDecisionsAreInTheAuditLog(t *testing.T) {
 	tool := "/v1/workspaces/mine/tools/t"
 	for _, r := range [][3]string{
 		{"PUT", tool + "/calls/" + g.callOf["mine"] + "/evaluation", `{"score":0}`},
-		{"PUT", tool + "/guidelines/pin", `{"revision":1}`},
-		{"DELETE", tool + "/guidelines/pin", ""},
-		{"POST", tool + "/guidelines/1/rollback", ""},
+		{"PUT", tool + "/guidelines", `{"decision":"pin","revision":1}`},
+		{"PUT", tool + "/guidelines", `{"decision":"unpin"}`},
+		{"PUT", tool + "/guidelines", `{"decision":"roll_back","revision":1}`},
 		{"POST", "/v1/snapshot", `{"workspace_id":"mine"}`},
 		{"POST", "/vector_store", `{"workspace_id":"mine","action":"dump"}`},
 		{"POST", "/vector_store", `{"workspace_id":"mine","action":"load"}`},
@@ -364,6 +364,7 @@ func TestWhateverNeedsACuratorOrAnAdminLeavesATrace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	decisions := map[string]string{"/guidelines": "unpin", "/guidelines/lines/:line": "remove"}
 	for _, e := range newServer(testConfig(), Deps{}).endpoints(&docs{}) {
 		if e.role&(access.Curate|access.Admin) == 0 || e.method == "GET" {
 			continue
@@ -373,6 +374,9 @@ func TestWhateverNeedsACuratorOrAnAdminLeavesATrace(t *testing.T) {
 			t.Fatal(err)
 		}
 		path, body := g.requestOf(route{e.method, e.path}, "mine")
+		if decision := decisions[strings.TrimPrefix(e.path, "/v1/workspaces/:workspace/tools/:tool")]; decision != "" && e.method == "PUT" {
+			body = `{"decision":"` + decision + `"}`
+		}
 		rec := g.ask(e.method, path, body, root)
 		if after, err := access.VerifyAudit(t.Context(), g.store); err != nil || after == before {
 			t.Errorf("%s %s left no trace: %v, %d %s", e.method, e.path, err, rec.Code, rec.Body)

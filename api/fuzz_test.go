@@ -19,8 +19,8 @@ func FuzzEndpoints(f *testing.F) {
 		{"POST", "/vector_store"},
 		{"POST", "/compact_conversation"},
 		{"PUT", unknownCall + "/evaluation"},
-		{"PUT", versionsOfTest + "/pin"},
-		{"POST", versionsOfTest + "/1/rollback"},
+		{"PUT", versionsOfTest},
+		{"PUT", versionsOfTest + "/lines/x"},
 		{"POST", "/v1/workspaces/default/originals/c_00000000000000000000/undo"},
 	}
 	for i, body := range []string{

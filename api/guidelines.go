@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"memoryd/api/wire"
@@ -84,47 +86,72 @@ func snakeCase(data []byte) []byte {
 	}
 }
 
+// getGuideline shows a version; ?with= adds what it changed against that one.
 func (s *server) getGuideline(c echo.Context, _ []byte) (any, error) {
 	q := queryOf(c)
-	return answer(q, s.Flows.GetRevision, ops.GetRevision{ToolRef: q.tool(), Number: q.revision()}, shownVersion)
-}
-
-// diffGuideline says what a version changed against another, or against the one
-// before it.
-func (s *server) diffGuideline(c echo.Context, _ []byte) (any, error) {
-	q := queryOf(c)
-	in := ops.DiffRevisions{ToolRef: q.tool(), Number: q.revision()}
-	in.With = int64(q.number("with", int(in.Number-1), 0, math.MaxInt))
-	return answer(q, s.Flows.DiffRevisions, in, func(diff ops.RevisionDiff) any {
-		out := wire.GuidelineDiff{Revision: in.Number, With: in.With, Changes: []wire.GuidelineChange{}}
+	ref, number := q.tool(), q.revision()
+	_, compare := q.once("with")
+	with := int64(q.number("with", 0, 0, math.MaxInt))
+	if q.err != nil {
+		return nil, q.err
+	}
+	found, err := s.Flows.GetRevision.Run(q.ctx(), ops.GetRevision{ToolRef: ref, Number: number})
+	if err != nil {
+		return nil, err
+	}
+	version := versionOf(found)
+	if !compare {
+		return version, nil
+	}
+	version.With = &with
+	return answer(q, s.Flows.DiffRevisions, ops.DiffRevisions{ToolRef: ref, Number: number, With: with}, func(diff ops.RevisionDiff) any {
 		for _, change := range diff.Changes {
-			out.Changes = append(out.Changes, wire.GuidelineChange(change))
+			version.Changes = append(version.Changes, wire.GuidelineChange(change))
 		}
-		return out
+		return version
 	})
 }
 
-// decidedBy says who decided on a version.
-func (q *query) decidedBy(req *wire.RevisionRequest) string {
-	if req.Revision != nil && *req.Revision < 1 {
-		q.fail(invalid("int_type", "Input should be a whole number of 1 or more", fmt.Append(nil, *req.Revision), "revision"))
+// The decisions on a guideline, on a line of it and on a statement that waits.
+const (
+	pin, unpin, rollBack = "pin", "unpin", "roll_back"
+	set, remove, undo    = "set", "remove", "undo"
+	accept, refuse       = "accept", "refuse"
+)
+
+// decision reads which of some decisions a request makes.
+func (q *query) decision(given *string, known ...string) string {
+	if given == nil {
+		q.fail(missing("decision"))
+	} else if !slices.Contains(known, *given) {
+		q.fail(invalid("enum", "Input should be '"+strings.Join(known, "' or '")+"'", fmt.Appendf(nil, "%q", *given), "decision"))
 	}
-	return q.name(or(req.By, "a person"))
+	return or(given, "")
 }
 
-func (s *server) pinGuideline(c echo.Context, req *wire.RevisionRequest) (any, error) {
+// decideGuideline pins a version, goes back to one, or lets the pinned one go.
+func (s *server) decideGuideline(c echo.Context, req *wire.RevisionRequest) (any, error) {
 	q := queryOf(c)
-	in := ops.PinRevision{ToolRef: q.tool(), Number: or(req.Revision, 0)}
-	if req.Revision == nil {
+	ref, number := q.tool(), or(req.Revision, 0)
+	decision := q.decision(req.Decision, pin, unpin, rollBack)
+	switch {
+	case decision == unpin && req.Revision != nil:
+		q.fail(invalid("int_type", "Input should be left out: what is pinned is let go", fmt.Append(nil, number), "revision"))
+	case decision == unpin:
+	case req.Revision == nil:
 		q.fail(missing("revision"))
+	case number < 1:
+		q.fail(invalid("int_type", "Input should be a whole number of 1 or more", fmt.Append(nil, number), "revision"))
 	}
-	in.By = q.decidedBy(req)
-	return answer(q, s.Flows.PinRevision, in, shownVersion)
-}
-
-func (s *server) unpinGuideline(c echo.Context, _ []byte) (any, error) {
-	q := queryOf(c)
-	return answer(q, s.Flows.UnpinRevision, ops.UnpinRevision{ToolRef: q.tool()}, func(ops.Done) any { return nil })
+	by := q.name(or(req.By, "a person"))
+	switch decision {
+	case pin:
+		return answer(q, s.Flows.PinRevision, ops.PinRevision{ToolRef: ref, Number: number, By: by}, shownVersion)
+	case rollBack:
+		return answer(q, s.Flows.RollBackRevision, ops.RollBackRevision{ToolRef: ref, Number: number, By: by}, shownVersion)
+	default:
+		return answer(q, s.Flows.UnpinRevision, ops.UnpinRevision{ToolRef: ref}, func(ops.Done) any { return nil })
+	}
 }
 
 // listPending lists the statements of a workspace, or of the tool ?tool=, that wait for
@@ -142,20 +169,16 @@ func (s *server) listPending(c echo.Context, _ []byte) (any, error) {
 	})
 }
 
-func (s *server) releasePending(c echo.Context, req *wire.ReleaseRequest) (any, error) {
+// decidePending publishes a statement, forgets it, or lets it wait again.
+func (s *server) decidePending(c echo.Context, req *wire.DecisionRequest) (any, error) {
 	q := queryOf(c)
-	in := ops.ReleasePending{ToolRef: q.tool(), ID: c.Param("statement"), Accept: req.Decision == "accept"}
-	if req.Decision != "accept" && req.Decision != "refuse" {
-		q.fail(invalid("enum", "Input should be 'accept' or 'refuse'", fmt.Appendf(nil, "%q", req.Decision), "decision"))
+	ref, id := q.tool(), c.Param("statement")
+	decision := q.decision(req.Decision, accept, refuse, undo)
+	by := q.name(or(req.By, "a person"))
+	if decision == undo {
+		return answer(q, s.Flows.UndoRelease, ops.UndoRelease{ToolRef: ref, ID: id, By: by}, shownVersion)
 	}
-	in.By = q.name(or(req.By, "a person"))
-	return answer(q, s.Flows.ReleasePending, in, shownVersion)
-}
-
-// undoRelease lets a statement wait again that somebody decided on; ?by= says who asks.
-func (s *server) undoRelease(c echo.Context, _ []byte) (any, error) {
-	q := queryOf(c)
-	return answer(q, s.Flows.UndoRelease, ops.UndoRelease{ToolRef: q.tool(), ID: c.Param("statement"), By: q.by()}, shownVersion)
+	return answer(q, s.Flows.ReleasePending, ops.ReleasePending{ToolRef: ref, ID: id, Accept: decision == accept, By: by}, shownVersion)
 }
 
 // listLineOutcomes says how the lines of the guideline did since they were published.
@@ -180,13 +203,27 @@ func (s *server) addLine(c echo.Context, req *wire.LineRequest) (any, error) {
 	return s.editLine(c, req, ops.LineChange{Section: *req.Section})
 }
 
-func (s *server) setLine(c echo.Context, req *wire.LineRequest) (any, error) {
-	return s.editLine(c, req, ops.LineChange{Line: c.Param("line")})
-}
-
-func (s *server) removeLine(c echo.Context, _ []byte) (any, error) {
-	by := c.QueryParam("by")
-	return s.editLine(c, &wire.LineRequest{By: &by, Text: new(string)}, ops.LineChange{Line: c.Param("line"), Remove: true})
+// decideLine sets a line, takes it out, or takes its newest change back.
+func (s *server) decideLine(c echo.Context, req *wire.LineRequest) (any, error) {
+	q := queryOf(c)
+	line := c.Param("line")
+	decision := q.decision(req.Decision, set, remove, undo)
+	if decision != set && req.Text != nil {
+		q.fail(invalid("string_type", "Input should be left out unless the line is set", fmt.Appendf(nil, "%q", *req.Text), "text"))
+	}
+	if q.err != nil {
+		return nil, q.err
+	}
+	switch decision {
+	case set:
+		return s.editLine(c, req, ops.LineChange{Line: line})
+	case remove:
+		req.Text = new(string)
+		return s.editLine(c, req, ops.LineChange{Line: line, Remove: true})
+	default:
+		in := ops.UndoEdit{ToolRef: q.tool(), Line: line, By: q.name(or(req.By, ""))}
+		return answer(q, s.Flows.UndoEdit, in, func(r ops.Revision) any { return wire.EditedLine{Line: line, Version: versionOf(r)} })
+	}
 }
 
 func (s *server) editLine(c echo.Context, req *wire.LineRequest, change ops.LineChange) (any, error) {
@@ -199,16 +236,4 @@ func (s *server) editLine(c echo.Context, req *wire.LineRequest, change ops.Line
 	return answer(q, s.Flows.EditLine, in, func(e ops.EditedLine) any {
 		return wire.EditedLine{Line: e.Line, Version: versionOf(e.Revision)}
 	})
-}
-
-// undoLine takes the newest change of a line back; ?by= says who asks.
-func (s *server) undoLine(c echo.Context, _ []byte) (any, error) {
-	q := queryOf(c)
-	return answer(q, s.Flows.UndoEdit, ops.UndoEdit{ToolRef: q.tool(), Line: c.Param("line"), By: q.by()}, shownVersion)
-}
-
-func (s *server) rollBackGuideline(c echo.Context, req *wire.RevisionRequest) (any, error) {
-	q := queryOf(c)
-	in := ops.RollBackRevision{ToolRef: q.tool(), Number: q.revision(), By: q.decidedBy(req)}
-	return answer(q, s.Flows.RollBackRevision, in, shownVersion)
 }

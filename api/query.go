@@ -76,9 +76,10 @@ func (q *query) path(name string) string {
 // may not know of it.
 func (q *query) workspace() string { return workspaceOf(q.ctx(), q.path("workspace")) }
 
-// ownWorkspace is the workspace of the path, which may come to be.
+// ownWorkspace is the workspace of the path, or of ?workspace=, which may come to be.
 func (q *query) ownWorkspace() string {
-	name, err := ownWorkspace(q.ctx(), q.path("workspace"))
+	asked, _ := q.once("workspace")
+	name, err := ownWorkspace(q.ctx(), cmp.Or(q.path("workspace"), asked))
 	q.fail(err)
 	return name
 }
@@ -104,13 +105,7 @@ func (q *query) original() ops.GetOriginal {
 
 // revision is the number of a guideline's version in the path.
 func (q *query) revision() int64 {
-	text := q.c.Param("revision")
-	if text == "pin" { // a resource of its own, which nobody can get
-		q.c.Response().Header().Set(echo.HeaderAllow, "PUT, DELETE")
-		q.fail(echo.ErrMethodNotAllowed)
-		return 0
-	}
-	return q.parse("revision", text, 1)
+	return q.parse("revision", q.c.Param("revision"), 1)
 }
 
 // parse reads a whole number of least or more.
@@ -191,8 +186,6 @@ func (q *query) oneOf(name string, words ...string) string {
 }
 
 // by is who asks, where a request has no body.
-func (q *query) by() string { return q.name(q.c.QueryParam("by")) }
-
 // name is the name of who decides.
 func (q *query) name(by string) string {
 	if len(by) > maxBy {

@@ -104,7 +104,6 @@ func (s *server) endpoints(d *docs) []endpoint {
 		{"POST", workspace + "/otlp/v1/logs", record, telemetry | withBody, s.receiveLogs},
 		{"POST", workspace + "/otlp/v1/metrics", record, telemetry | withBody, s.dropMetrics},
 		{"POST", "/v1/hooks/:host", record | read, withBody | computing, s.receiveHook},
-		{"POST", workspace + "/hooks/:host", record | read, withBody | computing, s.receiveHook},
 
 		{"POST", "/v1/snapshot", admin, withBody, typedOrEmpty(s, s.takeSnapshot)},
 		{"GET", "/v1/workspaces", read, computing, s.listWorkspaces},
@@ -113,7 +112,6 @@ func (s *server) endpoints(d *docs) []endpoint {
 		{"GET", workspace + "/tools", read, computing, s.listTools},
 		{"GET", tool, read, computing, s.getTool},
 		{"DELETE", workspace + "/sources/:source", admin, 0, s.forgetSource},
-		{"GET", workspace + "/spend", read, computing, s.getSpend},
 		{"GET", workspace + "/corrections", read, 0, s.listCorrections},
 		{"GET", workspace + "/originals", read, computing, s.lookUp},
 		{"GET", original, read, computing, s.getOriginal},
@@ -133,24 +131,17 @@ func (s *server) views(workspace, tool string) []endpoint {
 	return []endpoint{
 		{"GET", "/v1/sources", read, computing, s.listSources},
 		{"GET", workspace + "/overview", read, computing, s.getOverview},
-		{"GET", workspace + "/ranking", read, computing, s.rankTools},
 		{"GET", workspace + "/calls", read, computing, s.findCalls},
 		{"GET", workspace + "/runs/:run", read, computing, s.getRun},
 
 		{"GET", versions, read, computing, s.listGuidelines},
-		{"PUT", versions + "/pin", curate, withBody, typed(s, s.pinGuideline)},
-		{"DELETE", versions + "/pin", curate, 0, s.unpinGuideline},
+		{"PUT", versions, curate, withBody, typed(s, s.decideGuideline)},
 		{"GET", versions + "/lines", read, computing, s.listLineOutcomes},
 		{"POST", versions + "/lines", curate, withBody, typed(s, s.addLine)},
-		{"PUT", versions + "/lines/:line", curate, withBody, typed(s, s.setLine)},
-		{"DELETE", versions + "/lines/:line", curate, 0, s.removeLine},
-		{"POST", versions + "/lines/:line/undo", curate, 0, s.undoLine},
+		{"PUT", versions + "/lines/:line", curate, withBody, typed(s, s.decideLine)},
 		{"GET", versions + "/:revision", read, computing, s.getGuideline},
-		{"GET", versions + "/:revision/diff", read, computing, s.diffGuideline},
-		{"POST", versions + "/:revision/rollback", curate, withBody, typedOrEmpty(s, s.rollBackGuideline)},
 		{"GET", workspace + "/pending", read, computing, s.listPending},
-		{"PUT", tool + "/pending/:statement", curate, withBody, typed(s, s.releasePending)},
-		{"DELETE", tool + "/pending/:statement", curate, 0, s.undoRelease},
+		{"PUT", tool + "/pending/:statement", curate, withBody, typed(s, s.decidePending)},
 	}
 }
 
@@ -223,7 +214,7 @@ func (s *server) read(c echo.Context, e endpoint, lease *ops.Lease) (body []byte
 		}
 	}
 	q := queryOf(c)
-	if workspace = q.path("workspace"); q.err != nil {
+	if workspace = cmp.Or(q.path("workspace"), c.QueryParam("workspace")); q.err != nil {
 		return nil, "", q.err
 	}
 	workspace = workspaceOf(q.ctx(), cmp.Or(workspace, peekWorkspace(body)))

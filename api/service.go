@@ -64,14 +64,15 @@ const (
 	maxHours     = 366 * 24
 )
 
-// getSpend reports on the newest hours of a workspace, or of the whole server.
+// getSpend reports on the newest hours of the workspace ?workspace=, or of the whole
+// server.
 func (s *server) getSpend(c echo.Context, _ []byte) (any, error) {
 	q := queryOf(c)
 	in := ops.ReportUsage{}
-	if c.Param("workspace") == "" {
-		q.everywhere()
+	if workspace, given := q.once("workspace"); given {
+		in.Workspace = workspaceOf(q.ctx(), workspace)
 	} else {
-		in.Workspace = q.workspace()
+		q.everywhere()
 	}
 	in.Hours = q.number("hours", defaultHours, 1, maxHours)
 	return answer(q, s.Flows.ReportUsage, in, func(used ops.UsageReport) any {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -67,28 +66,6 @@ func rankedOf(t *ops.RankedTool) wire.RankedTool {
 		Failed: t.Failed, Rate: t.Rate, RateCI95: t.RateCI95, P50: t.P50, P95: t.P95, Tokens: t.Tokens, Trend: append([]float64{}, t.Trend...), Drift: t.Drift,
 		GuidelineVersion: t.GuidelineRevision, GuidelineWritten: instant(t.GuidelineWritten), Behind: t.Behind, Newest: instant(t.Newest),
 	}
-}
-
-// rankTools lists the tools of a workspace in an order. A cursor is a place in it.
-func (s *server) rankTools(c echo.Context, _ []byte) (any, error) {
-	q := queryOf(c)
-	in := ops.RankTools{Workspace: q.workspace(), Limit: q.limit(), Offset: int(q.place(1))}
-	sort, given := q.once("sort")
-	if !given {
-		sort = "-failed"
-	}
-	in.By, in.Descending = strings.CutPrefix(sort, "-")
-	if !slices.Contains(ops.RankedColumns(), in.By) {
-		q.refuse("sort: expected one of %s, with - before it for the other way round", strings.Join(ops.RankedColumns(), ", "))
-	}
-	in.Words, in.State = c.QueryParam("query"), q.oneOf("state", "failing", "worse", "better", "pending", "unwritten", "behind")
-	return answer(q, s.Flows.RankTools, in, func(p ops.RankedTools) any {
-		out := wire.RankedTools{Seen: seenOf(p.Seen), Tools: each(p.Tools, rankedOf), Total: p.Total}
-		if next := in.Offset + len(p.Tools); next < p.Total {
-			out.NextCursor = cursorAfter(strconv.Itoa(next))
-		}
-		return out
-	})
 }
 
 // findCalls lists calls of all tools. A cursor is the time and the id of the last call

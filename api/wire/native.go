@@ -190,18 +190,22 @@ type GuidelineList struct {
 
 // GuidelineVersion is one version; a list leaves out its text and evidence.
 type GuidelineVersion struct {
-	Revision     int64           `json:"revision"`
-	Author       string          `json:"author"`
-	Written      string          `json:"written"`
-	BasedOn      int64           `json:"based_on"` // the tool's revision that it was written from
-	Reasons      []string        `json:"reasons"`  // why the one before was stale
-	Judges       []string        `json:"judges"`   // versions of the judges behind the calls
-	RolledBackTo int64           `json:"rolled_back_to,omitempty"`
-	Why          string          `json:"why,omitempty"`
-	Outcomes     Outcomes        `json:"outcomes"`
-	Content      string          `json:"content,omitempty"`
-	Items        []GuidelineItem `json:"items,omitempty"`
-	Evidence     []Evidence      `json:"evidence,omitempty"`
+	Revision     int64    `json:"revision"`
+	Author       string   `json:"author"`
+	Written      string   `json:"written"`
+	BasedOn      int64    `json:"based_on"` // the tool's revision that it was written from
+	Reasons      []string `json:"reasons"`  // why the one before was stale
+	Judges       []string `json:"judges"`   // versions of the judges behind the calls
+	RolledBackTo int64    `json:"rolled_back_to,omitempty"`
+	Why          string   `json:"why,omitempty"`
+	Outcomes     Outcomes `json:"outcomes"`
+	// With is the version that Changes compares with; nil where none was asked for.
+	With    *int64            `json:"with,omitempty"`
+	Changes []GuidelineChange `json:"changes,omitempty"`
+
+	Content  string          `json:"content,omitempty"`
+	Items    []GuidelineItem `json:"items,omitempty"`
+	Evidence []Evidence      `json:"evidence,omitempty"`
 }
 
 // GuidelineItem is a statement of a guideline.
@@ -256,13 +260,6 @@ type Outcomes struct {
 	Calls      int       `json:"calls"`
 	Failed     int       `json:"failed"`
 	FailedCI95 *Interval `json:"failed_ci95"`
-}
-
-// GuidelineDiff is what a version changed.
-type GuidelineDiff struct {
-	Revision int64             `json:"revision"`
-	With     int64             `json:"with"`
-	Changes  []GuidelineChange `json:"changes"`
 }
 
 // GuidelineChange is one difference: a statement that was added, removed or

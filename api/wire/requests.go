@@ -85,16 +85,17 @@ type CorrectionRequest struct {
 	By         *string  `json:"by,omitzero"`
 }
 
-// ReleaseRequest is the body of a decision on a pending statement: "accept" or
-// "refuse".
-type ReleaseRequest struct {
-	Decision string  `json:"decision,omitzero"`
+// DecisionRequest is the body of a decision on a pending statement: "accept",
+// "refuse", or "undo", which lets it wait again.
+type DecisionRequest struct {
+	Decision *string `json:"decision,omitzero"`
 	By       *string `json:"by,omitzero"`
 }
 
-// RevisionRequest is the body of a request to pin a version of a guideline, or to
-// go back to one.
+// RevisionRequest is the body of a decision on a guideline: "pin" a version,
+// "roll_back" to one, or "unpin" what is pinned.
 type RevisionRequest struct {
+	Decision *string `json:"decision,omitzero"`
 	Revision *int64  `json:"revision,omitzero"`
 	By       *string `json:"by,omitzero"`
 }

@@ -48,14 +48,6 @@ type Cause struct {
 	Newest   string  `json:"newest"` // the id of the newest of the calls
 }
 
-// RankedTools is a page of tools in an order.
-type RankedTools struct {
-	Seen
-	Tools      []RankedTool `json:"tools"`
-	Total      int          `json:"total"` // on all pages
-	NextCursor string       `json:"next_cursor,omitempty"`
-}
-
 // RankedTool is what a list shows of a tool; counts are of its newest calls.
 type RankedTool struct {
 	ToolName         string    `json:"tool_name"`
@@ -122,9 +114,10 @@ type Source struct {
 
 // LineRequest sets or adds a line of a guideline.
 type LineRequest struct {
-	Section *string `json:"section"`
-	Text    *string `json:"text"`
-	By      *string `json:"by"`
+	Section  *string `json:"section"`  // of a new line
+	Decision *string `json:"decision"` // on a line that is there: "set", "remove" or "undo"
+	Text     *string `json:"text"`
+	By       *string `json:"by"`
 }
 
 // EditedLine is the version with the change, and the id of the line.

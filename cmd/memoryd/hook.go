@@ -75,7 +75,7 @@ func (c *hookCmd) ask(ctx context.Context, std streams) []byte {
 	}
 	path := "/v1/hooks/" + c.Host
 	if c.Workspace != "" {
-		path = "/v1/workspaces/" + url.PathEscape(c.Workspace) + "/hooks/" + c.Host
+		path += "?workspace=" + url.QueryEscape(c.Workspace)
 	}
 	var answer bytes.Buffer
 	err = client.Server{URL: c.URL, Key: c.Key}.Do(ctx, client.Request{Method: http.MethodPost, Path: path, Body: body}, &answer)

@@ -18,7 +18,7 @@ var costMetric = regexp.MustCompile(`(?m)^memoryd_model_cost_total\{model="gpt-4
 func costs(t *testing.T, a *app) (ledger, metric float64, prompt, completion int64) {
 	t.Helper()
 	addOne(t, a)
-	_, _, body := asked(t, a, "GET", "/v1/workspaces/default/spend", "")
+	_, _, body := asked(t, a, "GET", "/v1/spend?workspace=default", "")
 	var report wire.Spend
 	if err := json.Unmarshal([]byte(body), &report); err != nil {
 		t.Fatal(err)

@@ -38,7 +38,7 @@ var readOnly = []struct{ path, body string }{
 	{path: oldShop + "/calls?limit=50"},
 	{path: oldShop + "/guidelines"},
 	{path: oldShop + "/guidelines/1"},
-	{path: oldShop + "/guidelines/2/diff"},
+	{path: oldShop + "/guidelines/2?with=1"}, // recorded as /guidelines/2/diff,
 	{path: "/v1/workspaces/shop/tools/fetch%2Fpage/calls"},
 	{path: "/retrieve_tool_memory", body: `{"workspace_id":"shop","tool_names":["search","fetch/page","größe"]}`},
 	{path: "/retrieve_tool_memory", body: `{"workspace_id":"shop","tool_names":"search","include_history":false}`},
@@ -131,7 +131,8 @@ func checkAnswers(t *testing.T, s *daemon.Process, requests []struct{ path, body
 	}
 	for _, r := range requests {
 		var want, got any
-		if json.Unmarshal(golden[r.path+r.body], &want) != nil {
+		recorded := strings.Replace(r.path, "/guidelines/2?with=1", "/guidelines/2/diff", 1)
+		if json.Unmarshal(golden[recorded+r.body], &want) != nil {
 			t.Fatalf("no answer was recorded to %s%s", r.path, r.body)
 		}
 		answer := ask(t, s, r.path, r.body)
@@ -271,7 +272,7 @@ func writeOldRelease(t *testing.T, old daemon.Binary) {
 	}
 	put(t, s, oldShop+"/calls/"+url.PathEscape(list.Calls[2].ID)+"/evaluation", `{"score":0.5,"summary":"Half of it is there.","by":"kim"}`)
 	s.Post("/summary_tool_memory", map[string]any{"workspace_id": "shop", "tool_names": "search", "force": true})
-	put(t, s, oldShop+"/guidelines/pin", `{"revision":2,"by":"kim"}`)
+	put(t, s, oldShop+"/guidelines", `{"decision":"pin","revision":2,"by":"kim"}`)
 	s.Post("/vector_store", map[string]any{"workspace_id": "shop", "action": "dump"})
 	dump, err := os.ReadFile(filepath.Join(dumps, "shop.jsonl"))
 	if err != nil {
