@@ -21,11 +21,16 @@ import (
 	"memoryd/test/crash/daemon"
 )
 
-// released is what a released version of the program left: its data folder, an
-// export and a dump of a workspace, and what it answered to readOnly.
-const released = "testdata/01b052c"
+// releases are what versions of the program left: a data folder, an export and a
+// dump of a workspace, and what each answered to readOnly.
+var releases = []string{"testdata/01b052c", "testdata/0c2e219"}
 
-var writeReleased = flag.String("write-released", "", "the binary of a released version, to write "+released+" anew")
+// They are written with
+// go test ./test/e2e -run OfARelease -write-released path/of/an/old/memoryd -written-to testdata/itscommit.
+var (
+	writeReleased = flag.String("write-released", "", "the binary of an older version, to write what it leaves")
+	writtenTo     = flag.String("written-to", "", "the folder in testdata that -write-released writes, one of the releases")
+)
 
 const oldShop = "/v1/workspaces/shop/tools/search"
 
@@ -49,12 +54,19 @@ var readOnly = []struct{ path, body string }{
 func TestADataFolderOfAReleaseAnswersTheSame(t *testing.T) {
 	utc(t)
 	if *writeReleased != "" {
-		writeOldRelease(t, daemon.Binary(*writeReleased))
+		writeOldRelease(t, daemon.Binary(*writeReleased), *writtenTo)
 	}
+	for _, released := range releases {
+		t.Run(filepath.Base(released), func(t *testing.T) { checkDataFolder(t, released) })
+	}
+}
+
+func checkDataFolder(t *testing.T, released string) {
+	t.Helper()
 	dir := t.TempDir()
 	unpack(t, filepath.Join(released, "data.tar.gz"), dir)
 	s := start(t, dir, nil)
-	checkAnswers(t, s, readOnly)
+	checkAnswers(t, s, released, readOnly)
 	if code := s.Stop(); code != 0 {
 		t.Errorf("exit code %d\n%s", code, s.Log())
 	}
@@ -77,17 +89,28 @@ func TestADataFolderOfAReleaseAnswersTheSame(t *testing.T) {
 // store.
 func TestAnExportOfAReleaseIsRestored(t *testing.T) {
 	utc(t)
-	dir := t.TempDir()
-	if code, _, stderr := memoryd(t, "", "restore", filepath.Join(released, "export.jsonl.gz"), "--data", dir); code != 0 {
-		t.Fatal(stderr)
+	for _, released := range releases {
+		t.Run(filepath.Base(released), func(t *testing.T) {
+			dir := t.TempDir()
+			if code, _, stderr := memoryd(t, "", "restore", filepath.Join(released, "export.jsonl.gz"), "--data", dir); code != 0 {
+				t.Fatal(stderr)
+			}
+			checkAnswers(t, start(t, dir, nil), released, readOnly)
+		})
 	}
-	checkAnswers(t, start(t, dir, nil), readOnly)
 }
 
 // TestADumpOfAReleaseIsLoaded reads a released version's dump, which holds one
 // workspace. It has no seal, so its calls come and its guidelines wait for a person.
 func TestADumpOfAReleaseIsLoaded(t *testing.T) {
 	utc(t)
+	for _, released := range releases {
+		t.Run(filepath.Base(released), func(t *testing.T) { checkDump(t, released) })
+	}
+}
+
+func checkDump(t *testing.T, released string) {
+	t.Helper()
 	dumps := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dumps, "shop.jsonl"), unzipped(t, filepath.Join(released, "dump.jsonl.gz")), 0o600); err != nil {
 		t.Fatal(err)
@@ -96,7 +119,7 @@ func TestADumpOfAReleaseIsLoaded(t *testing.T) {
 	if a := s.Post("/vector_store", map[string]any{"workspace_id": "shop", "action": "load"}); !a.Success {
 		t.Fatal(a.Answer)
 	}
-	checkAnswers(t, s, readOnly[3:4])
+	checkAnswers(t, s, released, readOnly[3:4])
 	var was, is struct{ Calls []struct{ ID, Output string } }
 	var golden map[string]json.RawMessage
 	if err := json.Unmarshal(unzipped(t, filepath.Join(released, "answers.json.gz")), &golden); err != nil {
@@ -123,7 +146,7 @@ func dumpConfig(t *testing.T, dir string) string {
 
 // checkAnswers holds a server to the recorded answers. It may say more than they
 // do, nothing else.
-func checkAnswers(t *testing.T, s *daemon.Process, requests []struct{ path, body string }) {
+func checkAnswers(t *testing.T, s *daemon.Process, released string, requests []struct{ path, body string }) {
 	t.Helper()
 	golden := map[string]json.RawMessage{}
 	if err := json.Unmarshal(unzipped(t, filepath.Join(released, "answers.json.gz")), &golden); err != nil {
@@ -247,7 +270,7 @@ func unpack(t *testing.T, archive, dir string) {
 
 // writeOldRelease makes the files with an old binary: memories of three tools with
 // failures, repeats, a correction, two versions of a guideline and a pin.
-func writeOldRelease(t *testing.T, old daemon.Binary) {
+func writeOldRelease(t *testing.T, old daemon.Binary, released string) {
 	t.Helper()
 	if err := os.MkdirAll(released, 0o755); err != nil {
 		t.Fatal(err)

@@ -38,6 +38,7 @@ type Call struct {
 	Summary    string          `json:"summary"`
 	Evaluation string          `json:"evaluation"`
 	CallHash   string          `json:"call_hash"`
+	CreateTime string          `json:"create_time"`
 	Summarised bool            `json:"is_summarized"`
 	Metadata   map[string]any  `json:"metadata"`
 }
