@@ -300,12 +300,15 @@ func (c *Call) span() (from, to time.Time) {
 
 // merge adds to a call what another account of it knows better, field by field.
 func merge(a, b *Call) {
+	better := rank(b.Source) > rank(a.Source)
+	if betterInput(a, b, better) {
+		a.Input = b.Input
+	}
 	for _, s := range b.Sources {
 		if !slices.Contains(a.Sources, s) {
 			a.Sources = append(a.Sources, s)
 		}
 	}
-	better := rank(b.Source) > rank(a.Source)
 	for _, f := range []struct{ mine, theirs *string }{
 		{&a.Conversation, &b.Conversation},
 		{&a.Agent, &b.Agent},
@@ -319,9 +322,6 @@ func merge(a, b *Call) {
 		if *f.theirs != "" && (*f.mine == "" || better) {
 			*f.mine = *f.theirs
 		}
-	}
-	if len(b.Input) > 0 && (len(a.Input) == 0 || better && len(b.Input) >= len(a.Input)) {
-		a.Input = b.Input
 	}
 	mergeOutput(a, b)
 	a.Local = a.Local || b.Local
@@ -342,6 +342,25 @@ func merge(a, b *Call) {
 		a.Source = b.Source
 	}
 }
+
+// betterInput reports whether the arguments of b are to stand for those of a. A trace
+// renames and cuts them: it gives them only where nobody else does.
+func betterInput(a, b *Call, better bool) bool {
+	traced := func(c *Call) bool {
+		return strings.HasPrefix(c.Source, "otlp:") && !slices.ContainsFunc(c.Sources, untraced)
+	}
+	switch {
+	case len(b.Input) == 0 || string(b.Input) == "{}":
+		return len(a.Input) == 0
+	case len(a.Input) == 0 || string(a.Input) == "{}" && traced(a):
+		return true
+	case traced(b):
+		return false
+	}
+	return traced(a) || better && len(b.Input) >= len(a.Input)
+}
+
+func untraced(source string) bool { return !strings.HasPrefix(source, "otlp:") }
 
 // mergeOutput takes the output that says more: a whole one before a part, then the
 // longer.

@@ -93,7 +93,7 @@ var dialects = []dialect{
 			e := a.text("event.name")
 			return e == "claude_code.tool_result" || e == "tool_result" && len(a["tool_name"]) > 0
 		},
-		tool: "tool_name", input: "tool_parameters tool_input", output: "error", id: "tool_use_id", conversation: "session.id", brief: true,
+		tool: "tool_name", input: "tool_input", output: "error", id: "tool_use_id", conversation: "session.id", brief: true,
 	},
 }
 
@@ -156,6 +156,9 @@ func SpanCall(s *Span) (c Call, skipped string) {
 			c.Tool = m[1]
 		}
 		c.Tool, c.Input = inNamespace(a.text("tool_namespace"), cmp.Or(c.Tool, s.Name)), spanInput(a.first(d.input))
+		if d.name == "claude-code" {
+			c.fromParameters(a["tool_parameters"])
+		}
 		r := s.result(a, d)
 		c.end(r)
 		c.ID = cmp.Or(c.ID, r.id)
@@ -169,6 +172,25 @@ func SpanCall(s *Span) (c Call, skipped string) {
 		return c, ""
 	}
 	return c, NoCall
+}
+
+// fromParameters reads what Claude Code tells of a call beside its arguments, some under
+// names of its own: the command of its shell, and which tool of MCP it was.
+func (c *Call) fromParameters(v jsontext.Value) {
+	var p struct {
+		Command jsontext.Value `json:"full_command"`
+		Server  str            `json:"mcp_server_name"`
+		Tool    str            `json:"mcp_tool_name"`
+	}
+	if v = jsontext.Value(input(v)); v.Kind() != '{' || decode(v, &p) != nil {
+		return
+	}
+	if c.Tool == "mcp_tool" && p.Server != "" && p.Tool != "" {
+		c.Tool = "mcp__" + string(p.Server) + "__" + string(p.Tool)
+	}
+	if len(c.Input) == 0 && p.Command.Kind() == '"' {
+		c.Input = []byte(`{"command":` + string(p.Command) + `}`)
+	}
 }
 
 // plannedCall is an attribute of OpenInference's spans of models: a member of a call that

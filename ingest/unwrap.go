@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"memoryd/internal/textsafe"
+
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -22,7 +24,7 @@ type result struct {
 // end puts a result into a call. What the host's text shows beats the flags beside
 // it where it shows a failure.
 func (c *Call) end(r result) {
-	c.Output, c.Ended = r.output, true
+	c.Output, c.Ended = textsafe.WithoutNotes(r.output), true
 	c.Outcome = max(c.Outcome, r.outcome)
 	if r.exit != nil {
 		c.ExitCode = r.exit
@@ -60,6 +62,10 @@ var (
 	sweagentEnd  = regexp.MustCompile(`\n\(Open file: [^\n]*\)\n\(Current directory: [^\n]*\)\nbash-\$\s*$`)
 )
 
+// schemaRemark is what Claude Code appends to failures of tools whose schema its model
+// has not read.
+var schemaRemark = regexp.MustCompile(`(?s)\s*(?:<system-reminder>\s*)?This tool's input schema was not in your prompt.*?(</tool_use_error>)?$`)
+
 // unwrapClaude reads the text of a tool_result of Claude Code.
 func unwrapClaude(s string, failed bool) (r result) {
 	r.output, r.outcome = s, Succeeded
@@ -67,6 +73,8 @@ func unwrapClaude(s string, failed bool) (r result) {
 		return r
 	}
 	r.outcome = Failed
+	s = schemaRemark.ReplaceAllString(s, "$1")
+	r.output = s
 	if m := toolUseError.FindStringSubmatch(s); m != nil {
 		r.output, r.errorType = m[1], "invalid_call"
 		return r

@@ -220,7 +220,7 @@ func (w *Wrapper) noteFor(server string, p callParams) <-chan string {
 		if err != nil || len(f.Warnings) == 0 {
 			return err
 		}
-		lines := []string{"[memoryd, from earlier calls; experience, not orders]"}
+		lines := []string{textsafe.NoteHead}
 		for _, warning := range f.Warnings {
 			lines = append(lines, "- "+textsafe.Clean(warning.Text))
 		}

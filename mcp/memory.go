@@ -25,6 +25,7 @@ type Memory struct {
 	Key       string       // API key; "" is none
 	Workspace string       // "" is default
 	HTTP      *http.Client // nil: one that waits ten seconds at most
+	Store     string       // the folder of a memoryd whose URL is of this process alone
 }
 
 // InProcess gives a client that asks handler directly instead of over the
@@ -172,6 +173,13 @@ func (m Memory) Answers(ctx context.Context) bool {
 		Status string `json:"status"`
 	}
 	return m.ask(ctx, http.MethodGet, "/health", nil, &alive) == nil && alive.Status == "healthy"
+}
+
+// owner names what calls are recorded in: the memoryd, the workspace and the key, of
+// which it tells nothing.
+func (m Memory) owner() string {
+	place := cmp.Or(m.Store, strings.TrimRight(m.URL, "/"))
+	return fingerprint([]byte(strings.Join([]string{place, m.workspace(), m.Key}, "\x00"))) + "-"
 }
 
 func (m Memory) workspace() string { return cmp.Or(m.Workspace, "default") }

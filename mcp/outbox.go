@@ -17,6 +17,7 @@ import (
 
 	"memoryd/internal/client"
 	"memoryd/internal/lifecycle"
+	"memoryd/internal/textsafe"
 
 	"github.com/google/uuid"
 )
@@ -30,14 +31,17 @@ const (
 )
 
 // Outbox delivers calls in the background: Put never waits for memoryd. What
-// cannot be delivered goes to a journal on disk and is delivered later, by this
-// process or by the next one with the same folder; each call carries an id and a
-// time by which memoryd recognises one that it has. Without a folder it stays in
+// cannot be delivered goes, without its secrets, to a journal on disk and is
+// delivered later, by this process or by the next one with the same folder, and to
+// the memoryd, workspace and key that it was meant for alone; each call carries an id
+// and a time by which memoryd recognises one that it has. Without a folder it stays in
 // memory, within bounds, and what does not fit is dropped and counted.
 type Outbox struct {
 	memory  Memory
 	dir     string
 	log     *slog.Logger
+	owner   string // begins the names of its journals
+	told    bool   // of journals that name no owner
 	wake    chan struct{}
 	worker  *lifecycle.Worker
 	journal *os.File // exclusively locked while this process lives; nil: none
@@ -51,7 +55,7 @@ type Outbox struct {
 // NewOutbox makes an outbox; Start begins to deliver. dir is the journals'
 // folder, made when it is needed; "" means none.
 func NewOutbox(memory Memory, dir string, log *slog.Logger) *Outbox {
-	return &Outbox{memory: memory, dir: dir, log: log, wake: make(chan struct{}, 1)}
+	return &Outbox{memory: memory, dir: dir, owner: memory.owner(), log: log, wake: make(chan struct{}, 1)}
 }
 
 // Put takes one call, an item of the API's call format.
@@ -221,7 +225,7 @@ func (o *Outbox) keep(batch []json.RawMessage) error {
 		if err := os.MkdirAll(o.dir, 0o700); err != nil {
 			return err
 		}
-		f, err := os.OpenFile(filepath.Join(o.dir, uuid.NewString()+".jsonl"), os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o600)
+		f, err := os.OpenFile(filepath.Join(o.dir, o.owner+uuid.NewString()+".jsonl"), os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o600)
 		if err != nil {
 			return err
 		}
@@ -232,7 +236,7 @@ func (o *Outbox) keep(batch []json.RawMessage) error {
 	}
 	var lines bytes.Buffer
 	for _, call := range batch {
-		lines.Write(call)
+		lines.Write((&textsafe.Redactor{}).JSON(call))
 		lines.WriteByte('\n')
 	}
 	if _, err := o.journal.Write(lines.Bytes()); err != nil {
@@ -280,7 +284,11 @@ func (o *Outbox) adopt(ctx context.Context) error {
 	}
 	for _, e := range entries {
 		path := filepath.Join(o.dir, e.Name())
-		if !strings.HasSuffix(path, ".jsonl") || (o.journal != nil && path == o.journal.Name()) {
+		if _, err := uuid.Parse(strings.TrimSuffix(e.Name(), ".jsonl")); err == nil && !o.told {
+			o.told = true
+			o.log.WarnContext(ctx, "a journal of an earlier version does not say whom it is for: it is kept and not delivered", "journal", path)
+		}
+		if !strings.HasPrefix(e.Name(), o.owner) || !strings.HasSuffix(path, ".jsonl") || (o.journal != nil && path == o.journal.Name()) {
 			continue
 		}
 		if err := o.adoptOne(ctx, path); err != nil {

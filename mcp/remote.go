@@ -98,10 +98,13 @@ func (b *bridge) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
+// stateless is the first revision of the protocol in which each request names it.
+const stateless = "2026-07-28"
+
 func (b *bridge) modern() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.session == "" && b.protocol >= "2026-07-28"
+	return b.session == "" && b.protocol >= stateless
 }
 
 func (b *bridge) cancelled(params json.RawMessage) {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"memoryd/internal/lifecycle"
+	"memoryd/internal/textsafe"
 
 	"github.com/google/uuid"
 )
@@ -182,7 +183,7 @@ func (w *Wrapper) fromServer(line []byte) error { return w.toClient.write(w.rece
 func (w *Wrapper) sent(scope string, all []message) []byte {
 	if w.StopRepeats && len(all) == 1 && all[0].Method == "tools/call" {
 		if reason, again := w.repeats(all[0]); again {
-			return refusal(all[0].ID, reason)
+			return refusal(all[0], reason)
 		}
 	}
 	for _, m := range all {
@@ -290,15 +291,19 @@ func (w *Wrapper) repeats(m message) (string, bool) {
 	return text, failed
 }
 
-// refusal answers a call that is not made because it failed before.
-func refusal(id json.RawMessage, text string) []byte {
-	line, err := json.Marshal(map[string]any{
-		"jsonrpc": "2.0", "id": id,
-		"result": map[string]any{
-			"isError": true,
-			"content": []any{map[string]any{"type": "text", "text": "Not called: this very call failed before in this run. Change an argument. It failed with:\n" + text}},
-		},
-	})
+// refusal answers a call that is not made because it failed before. From 2026-07-28
+// on, where each request names its protocol, a result says its type.
+func refusal(m message, text string) []byte {
+	result := map[string]any{"isError": true, "content": []any{map[string]any{"type": "text", "text": textsafe.NotCalled + text}}}
+	var p struct {
+		Meta struct {
+			Protocol string `json:"io.modelcontextprotocol/protocolVersion"`
+		} `json:"_meta"`
+	}
+	if json.Unmarshal(m.Params, &p) == nil && p.Meta.Protocol >= stateless {
+		result["resultType"] = "complete"
+	}
+	line, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": m.ID, "result": result})
 	if err != nil {
 		return nil
 	}

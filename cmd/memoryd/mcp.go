@@ -46,6 +46,9 @@ func (c *mcpCmd) Run(ctx context.Context, std streams) error {
 // defaultURL is where a server listens unless it was told otherwise.
 const defaultURL = "http://127.0.0.1:8002"
 
+// nowhere is an address at which nothing answers.
+const nowhere = "http://127.0.0.1:0"
+
 // ownServer runs a server on a store of its own, reachable from this machine
 // alone, at a port that nobody is told of.
 func (c *mcpCmd) ownServer(ctx context.Context, std streams) (*app, error) {
@@ -156,12 +159,13 @@ func (c *mcpWrapCmd) Run(ctx context.Context, std streams) error {
 	memory := mcp.Memory{URL: c.URL, Key: c.Key, Workspace: c.Workspace}
 	if c.Data != "" {
 		own := mcpCmd{Data: c.Data}
-		a, err := own.ownServer(ctx, std)
-		if err != nil {
-			return err
+		memory.Store, memory.URL = c.Data, nowhere
+		if a, err := own.ownServer(ctx, std); err != nil { // the agent needs the wrapped server all the same
+			log.WarnContext(ctx, "the server runs without memoryd: calls wait in the journal", "err", err)
+		} else {
+			defer func() { _ = a.Stop(context.WithoutCancel(ctx)) }() // said in its log
+			memory.URL = "http://" + a.Addr().String()
 		}
-		defer func() { _ = a.Stop(context.WithoutCancel(ctx)) }() // said in its log
-		memory.URL = "http://" + a.Addr().String()
 	}
 	outbox := mcp.NewOutbox(memory, c.journal(), log)
 	outbox.Start(context.WithoutCancel(ctx))

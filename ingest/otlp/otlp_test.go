@@ -315,6 +315,22 @@ func TestLogRecordsOfCodingAgents(t *testing.T) {
 			map[string]any{"event.name": "tool_result", "tool_name": "Bash", "success": "true", "duration_ms": "250", "session.id": "s"},
 			ingest.Call{Source: "otlp:claude-code", Tool: "Bash", Conversation: "s", Outcome: ingest.Claimed, Duration: 250 * time.Millisecond, Truncated: true},
 		},
+		{
+			"claude code names a tool of MCP beside the arguments",
+			map[string]any{
+				"event.name": "tool_result", "tool_name": "mcp_tool", "tool_use_id": "toolu_01AbCdEfGh23456789", "success": "true", "duration_ms": "250", "session.id": "s",
+				"tool_parameters": `{"mcp_server_name":"time","mcp_tool_name":"now"}`,
+			},
+			ingest.Call{Source: "otlp:claude-code", Tool: "mcp__time__now", ID: "toolu_01AbCdEfGh23456789", Conversation: "s", Outcome: ingest.Claimed, Duration: 250 * time.Millisecond, Truncated: true},
+		},
+		{
+			"claude code names a command in its own way",
+			map[string]any{
+				"event.name": "tool_result", "tool_name": "Bash", "tool_use_id": "toolu_01AbCdEfGh23456789", "success": "true", "duration_ms": "250", "session.id": "s",
+				"tool_parameters": `{"bash_command":"ls","full_command":"ls /x"}`,
+			},
+			ingest.Call{Source: "otlp:claude-code", Tool: "Bash", ID: "toolu_01AbCdEfGh23456789", Conversation: "s", Input: json.RawMessage(`{"command":"ls /x"}`), Outcome: ingest.Claimed, Duration: 250 * time.Millisecond, Truncated: true},
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

@@ -1,0 +1,60 @@
+package ingest_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"memoryd/ingest"
+)
+
+func TestATraceNeverReplacesArgumentsOfABetterAccount(t *testing.T) {
+	id := "toolu_01AbCdEfGh23456789"
+	truth := json.RawMessage(`{"q":"a"}`)
+	hook := ingest.Call{Source: "hook:claude-code", ID: id, Tool: "mcp__time__now", Input: truth, Ended: true, Done: at(1)}
+	transcript := ingest.Call{Source: "claude-code", ID: id, Tool: "mcp__time__now", Input: truth, Ended: true, Done: at(1)}
+	trace := ingest.Call{Source: "otlp:claude-code", ID: id, Tool: "mcp__time__now", Input: json.RawMessage(`{"mcp_server_name":"time"}`), Ended: true, Done: at(1)}
+	bare := trace
+	bare.Input = json.RawMessage(`{}`)
+	for i, order := range [][]ingest.Call{{hook, trace}, {trace, hook}, {trace, transcript}, {transcript, trace}, {trace, hook, transcript}, {bare, hook}, {hook, bare}} {
+		calls, _ := joined(t, order...)
+		if len(calls) != 1 || string(calls[0].Input) != string(truth) {
+			t.Errorf("order %d: %+v", i, calls)
+		}
+		first := order[0].Record() // the same in the store
+		for _, next := range order[1:] {
+			account := next.Record()
+			first, _ = ingest.Amended(&first, &account)
+		}
+		if string(first.Input) != string(truth) {
+			t.Errorf("order %d, recorded: %s", i, first.Input)
+		}
+	}
+	if calls, _ := joined(t, bare, trace); len(calls) != 1 || string(calls[0].Input) != string(trace.Input) {
+		t.Errorf("a trace alone: %+v", calls)
+	}
+}
+
+func TestWhatMemorydAndTheHostAddIsNoOutputOfTheTool(t *testing.T) {
+	note := "\n[memoryd, from earlier calls; experience, not orders]\n- `date` failed 4 of 4 times."
+	remark := "\n\nThis tool's input schema was not in your prompt, so the call was made without it. Load it first."
+	for name, tc := range map[string]struct{ said, want string }{
+		"our note":              {"Error: no such flight" + note, "Error: no such flight"},
+		"the host's remark":     {"Error: no such flight" + remark, "Error: no such flight"},
+		"both":                  {"Error: no such flight" + note + remark, "Error: no such flight"},
+		"a remark in an error":  {"<tool_use_error>date is missing" + remark + "</tool_use_error>", "date is missing"},
+		"our refusal":           {"Not called: this very call failed before in this run. Change an argument. It failed with:\nno", "no"},
+		"a tool that quotes it": {"read:" + note + "\nand more of the file", "read:" + note + "\nand more of the file"},
+	} {
+		body, err := json.Marshal(map[string]any{
+			"hook_event_name": "PostToolUseFailure", "session_id": "s", "tool_name": "mcp__air__find", "tool_use_id": "toolu_1", "tool_input": map[string]any{}, "error": tc.said,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, err := ingest.ReadHook("claude-code", body, time.Unix(0, 0))
+		if err != nil || h.Call.Output != tc.want {
+			t.Errorf("%s: %q, %v, want %q", name, h.Call.Output, err, tc.want)
+		}
+	}
+}
