@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -79,6 +80,17 @@ func readCalls(t *testing.T, file string) (calls []*recorded) {
 // inMemory starts a server whose store ends with it.
 func inMemory(t *testing.T) *daemon.Process {
 	return binary.Start(t, t.TempDir(), []string{"TZ=UTC", "MEMORYD_STORE_BACKEND=mem"})
+}
+
+// withKey starts a server that hashes secrets with the key of testdata, so that equal
+// texts have equal placeholders.
+func withKey(t *testing.T) *daemon.Process {
+	t.Helper()
+	dir := t.TempDir()
+	if code, _, stderr := binary.Run(t, "", "restore", "testdata/recordings/key.jsonl", "--data", dir); code != 0 {
+		t.Fatal(stderr)
+	}
+	return binary.Start(t, dir, []string{"TZ=UTC"})
 }
 
 // forecast is what a forecast says of a call.
@@ -266,11 +278,14 @@ func TestGuidelinesAndWarningsOfRecordedTools(t *testing.T) {
 	})
 }
 
+// sinceThen matches how long ago something was: longer each day.
+var sinceThen = regexp.MustCompile(`\d+ (s|min|h|d|days?|hours?|minutes?) ago`)
+
 // lines tell what was said of a call, after its label.
 func (f told) lines(tool string) (lines []string) {
 	at := fmt.Sprintf("%s %d\t%s\t", tool, f.number, f.gold)
 	for _, w := range f.Warnings {
-		lines = append(lines, at+fmt.Sprintf("%s\t%s\t%s", w.Severity, strings.Join(w.Evidence, ","), w.Text))
+		lines = append(lines, at+fmt.Sprintf("%s\t%s\t%s", w.Severity, strings.Join(w.Evidence, ","), sinceThen.ReplaceAllString(w.Text, "<time> ago")))
 	}
 	if f.Suggestion != nil {
 		lines = append(lines, at+fmt.Sprintf("suggestion\t%s\t%s", f.Suggestion.Input, f.Suggestion.Text))
@@ -294,7 +309,7 @@ var budgets = []float64{0.2, 0.5}
 
 // TestCompactedConversations compacts the excerpts of conversations.
 func TestCompactedConversations(t *testing.T) {
-	s := inMemory(t)
+	s := withKey(t)
 	var lines []string
 	each(t, "testdata/recordings/chats.jsonl.gz", func(c *conversation) { lines = append(lines, compacted(t, s, c, true)...) })
 	compare(t, "compacted.txt", lines, tokensOf)
@@ -382,37 +397,78 @@ func ranges(numbers []int) string {
 
 func digest(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text)))[:10] }
 
-// TestAllRecordings replays all recordings that MEMORYD_TEST_DATA names: a line for the
-// figures of each source, tool and conversation.
+// TestAllRecordings replays the recordings that MEMORYD_TEST_DATA names and of which
+// there is a golden: figures of each source and tool, and of each conversation.
 func TestAllRecordings(t *testing.T) {
 	dir := os.Getenv(dataEnv)
 	if dir == "" {
 		t.Skipf("%s is not set: it names the folder of all recordings", dataEnv)
 	}
-	files, err := filepath.Glob(filepath.Join(dir, "calls_*.jsonl.gz"))
-	if err != nil || len(files) == 0 {
-		t.Fatal("no recordings", err)
+	files, err := filepath.Glob(filepath.Join(dir, "*.jsonl.gz"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	var lines []string
+	compared := 0
 	for _, file := range files {
-		r := play(t, inMemory(t), readCalls(t, file))
-		for _, workspace := range keysOf(r.verdicts) {
-			lines = append(lines, fmt.Sprintf("%s\tverdicts of %d calls: %v", workspace, r.verdicts[workspace].calls, r.verdicts[workspace]))
+		name := strings.TrimSuffix(filepath.Base(file), ".jsonl.gz")
+		t.Run(name, func(t *testing.T) {
+			raw, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden, of := filepath.Join("all", name+".txt"), "recording "+digest(string(raw))
+			old, err := os.ReadFile(filepath.Join("testdata", golden))
+			if line, _, _ := strings.Cut(string(old), "\n"); !*update && (err != nil || line != of) {
+				t.Skip("there is no golden of this recording: -update writes it")
+			}
+			compared++
+			lines := []string{of}
+			if strings.HasPrefix(name, "calls_") {
+				compare(t, golden, append(lines, replayed(t, file)...), toldOf)
+				return
+			}
+			s := withKey(t)
+			each(t, file, func(c *conversation) { lines = append(lines, compacted(t, s, c, false)...) })
+			compare(t, golden, lines, tokensOf)
+		})
+	}
+	if compared == 0 {
+		t.Errorf("of none of the %d recordings in %s there is a golden", len(files), dir)
+	}
+}
+
+func replayed(t *testing.T, file string) (lines []string) {
+	t.Helper()
+	r := play(t, inMemory(t), readCalls(t, file))
+	for _, workspace := range keysOf(r.verdicts) {
+		lines = append(lines, fmt.Sprintf("%s\tverdicts of %d calls: %v", workspace, r.verdicts[workspace].calls, r.verdicts[workspace]))
+	}
+	for _, name := range r.tools {
+		lines = append(lines, r.line(name))
+	}
+	return lines
+}
+
+// toldOf adds up what was told of tools.
+func toldOf(gone, came []string) string {
+	sum := func(lines []string) string {
+		var all [4]int
+		for _, line := range lines {
+			fields := strings.Split(line, "\t")
+			if len(fields) < 3 {
+				continue
+			}
+			var guideline string
+			var n [5]int
+			_, _ = fmt.Sscanf(fields[1], "guideline %s of %d lines", &guideline, &n[0])
+			_, _ = fmt.Sscanf(fields[2], "%d of %d calls warned of (%d right), %d suggestions", &n[1], &n[4], &n[2], &n[3])
+			for i := range all {
+				all[i] += n[i]
+			}
 		}
-		for _, name := range r.tools {
-			lines = append(lines, r.line(name))
-		}
+		return fmt.Sprintf("%d lines of guidelines, %d warnings (%d right), %d suggestions", all[0], all[1], all[2], all[3])
 	}
-	compare(t, "all_tools.txt", lines, plain)
-	lines = nil
-	if files, err = filepath.Glob(filepath.Join(dir, "chats_*.jsonl.gz")); err != nil || len(files) == 0 {
-		t.Fatal("no conversations", err)
-	}
-	s := inMemory(t)
-	for _, file := range files {
-		each(t, file, func(c *conversation) { lines = append(lines, compacted(t, s, c, false)...) })
-	}
-	compare(t, "all_conversations.txt", lines, tokensOf)
+	return "\nof the tools that changed: " + sum(gone) + "; now " + sum(came)
 }
 
 // line tells the figures of a tool.
