@@ -9,7 +9,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -17,7 +16,6 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/pelletier/go-toml/v2"
 )
 
 // host is a program whose configuration names MCP servers.
@@ -176,11 +174,14 @@ func planned(path string, edit func(text []byte) ([]byte, error)) (Change, error
 type members []member
 
 type member struct {
-	name  string
-	value jsontext.Value
+	name     string
+	value    jsontext.Value
+	from, to int // where it stood in the text that it was read from
 }
 
+// readMembers reads an object, in which there may be comments and trailing commas.
 func readMembers(text []byte) (members, error) {
+	text = plainJSON(text)
 	d := jsontext.NewDecoder(bytes.NewReader(text))
 	if t, err := d.ReadToken(); err != nil {
 		return nil, err
@@ -189,6 +190,8 @@ func readMembers(text []byte) (members, error) {
 	}
 	var all members
 	for d.PeekKind() == '"' {
+		from := int(d.InputOffset())
+		from += len(text[from:]) - len(bytes.TrimLeft(text[from:], ", \t\r\n"))
 		name, err := d.ReadToken()
 		if err != nil {
 			return nil, err
@@ -198,7 +201,7 @@ func readMembers(text []byte) (members, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, member{n, value.Clone()})
+		all = append(all, member{n, value.Clone(), from, int(d.InputOffset())})
 	}
 	_, err := d.ReadToken()
 	return all, err
@@ -228,128 +231,120 @@ func (m members) set(name string, value []byte) members {
 	case value == nil:
 		return m
 	case i < 0:
-		return append(m, member{name, value})
+		return append(m, member{name: name, value: value})
 	}
 	m[i].value = value
 	return m
 }
 
+// editJSON puts the entries that f changes into their places, and changes no other byte.
 func editJSON(text []byte, h host, f func(map[string]json.RawMessage, string) error) ([]byte, error) {
+	out := text
 	if len(bytes.TrimSpace(text)) == 0 {
-		text = []byte("{}")
+		out = []byte("{}\n")
 	}
-	all, err := readMembers(text)
+	all, err := readMembers(out)
 	if err != nil {
-		return nil, fmt.Errorf("it is no plain JSON (comments?), so it is left as it is: %w", err)
+		return nil, fmt.Errorf("it is no JSON, so it is left as it is: %w", err)
 	}
 	servers := members{}
-	if i := slices.IndexFunc(all, func(x member) bool { return x.name == h.key }); i >= 0 {
+	i := slices.IndexFunc(all, func(x member) bool { return x.name == h.key })
+	if i >= 0 {
 		if servers, err = readMembers(all[i].value); err != nil {
 			return nil, fmt.Errorf("%s: %w", h.key, err)
 		}
 	}
-	byName := map[string]json.RawMessage{}
-	for _, s := range servers {
-		byName[s.name] = json.RawMessage(s.value)
-	}
-	if err := f(byName, h.kind); err != nil {
-		return nil, err
-	}
-	for _, s := range slices.Clone(servers) {
-		servers = servers.set(s.name, byName[s.name])
-	}
-	for _, name := range sorted(byName) {
-		servers = servers.set(name, byName[name])
-	}
-	value, err := servers.text()
-	if err != nil {
-		return nil, err
-	}
-	whole, err := all.set(h.key, value).text()
-	if err != nil {
-		return nil, err
-	}
-	if err := whole.Indent(jsontext.WithIndent("  ")); err != nil {
-		return nil, err
-	}
-	return append(whole, '\n'), nil
-}
-
-// editTOML changes the tables of servers alone: each is written anew where it
-// stood, what stands between them stays to the byte.
-func editTOML(text []byte, key string, f func(map[string]json.RawMessage, string) error) ([]byte, error) {
-	var whole map[string]any
-	if err := toml.Unmarshal(text, &whole); err != nil {
-		return nil, err
-	}
 	before := map[string]json.RawMessage{}
-	tables, _ := whole[key].(map[string]any)
-	for name, table := range tables {
-		raw, err := json.Marshal(table)
-		if err != nil {
-			return nil, err
-		}
-		before[name] = raw
+	for _, s := range servers {
+		before[s.name] = json.RawMessage(s.value)
 	}
 	after := maps.Clone(before)
-	if err := f(after, ""); err != nil {
+	if err := f(after, h.kind); err != nil {
 		return nil, err
 	}
-	out := string(text)
-	for _, name := range sorted(before) {
-		if bytes.Equal(before[name], after[name]) {
-			continue
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(append(sorted(before), sorted(after)...)))) {
+		switch {
+		case bytes.Equal(before[name], after[name]):
+		case i < 0:
+			out = spliceMember(out, h.key, []byte("{\n    \""+name+"\": "+string(after[name])+"\n  }"))
+		case after[name] == nil && len(servers) == 1 && bytes.HasPrefix(all[i].value, []byte("{\n    \""+name)):
+			out = spliceMember(out, h.key, nil) // made by install
+		default:
+			object := spliceMember(out[all[i].to-len(all[i].value):all[i].to], name, after[name])
+			out = slices.Concat(out[:all[i].to-len(all[i].value)], object, out[all[i].to:])
 		}
-		block := tableBlock(key, name)
-		if !block.MatchString(out) {
-			return nil, fmt.Errorf("the table of %q is written in a form that is not edited; change it by hand", name)
-		}
-		replacement, err := tomlTable(key, name, after[name])
-		if err != nil {
-			return nil, err
-		}
-		at := block.FindStringIndex(out)
-		out = out[:at[0]] + replacement + out[at[1]:]
 	}
-	for _, name := range sorted(after) {
-		if _, was := before[name]; was {
-			continue
-		}
-		table, err := tomlTable(key, name, after[name])
-		if err != nil {
-			return nil, err
-		}
-		if out != "" {
-			out = strings.TrimRight(out, "\n") + "\n\n"
-		}
-		out += table
-	}
-	return []byte(out), nil
+	return out, nil
 }
 
-// tableBlock finds a server's table and its sub-tables, up to the next other one.
-func tableBlock(key, name string) *regexp.Regexp {
-	head := regexp.QuoteMeta(key) + `\.(?:` + regexp.QuoteMeta(name) + `|"` + regexp.QuoteMeta(name) + `")`
-	return regexp.MustCompile(`(?m)^\[` + head + `\][^\n]*\n(?:[^\[\n][^\n]*\n?|\n|\[` + head + `\.[^\n]*\n)*`)
+// plainJSON puts blanks in the place of comments and of trailing commas.
+func plainJSON(text []byte) []byte {
+	out := slices.Clone(text)
+	comma := -1
+	for i := 0; i < len(out); {
+		end := i + 1
+		switch c := out[i]; {
+		case c == '"':
+			end, comma = quoted(out, i), -1
+		case bytes.HasPrefix(out[i:], []byte("//")):
+			end = lineEnd(out, i)
+		case bytes.HasPrefix(out[i:], []byte("/*")):
+			if n := bytes.Index(out[i+2:], []byte("*/")); n >= 0 {
+				end = i + n + 4
+			}
+		case c == ',':
+			comma = i
+		case (c == '}' || c == ']') && comma >= 0:
+			out[comma], comma = ' ', -1
+		case !bytes.ContainsRune([]byte(" \t\r\n"), rune(c)):
+			comma = -1
+		}
+		if out[i] == '/' && end > i+1 {
+			for k := i; k < end; k++ {
+				if out[k] != '\n' {
+					out[k] = ' '
+				}
+			}
+		}
+		i = end
+	}
+	return out
 }
 
-func tomlTable(key, name string, raw json.RawMessage) (string, error) {
-	if raw == nil {
-		return "", nil
+// spliceMember gives an object's member another value, or a new one at the end; nil
+// takes it away with the comma that it needed.
+func spliceMember(object []byte, name string, value []byte) []byte {
+	all, err := readMembers(object)
+	if err != nil { // it was read before
+		return object
 	}
-	var entry map[string]any
-	if err := json.Unmarshal(raw, &entry); err != nil {
-		return "", err
+	end := bytes.IndexByte(object, '{') + 1
+	i := slices.IndexFunc(all, func(x member) bool { return x.name == name })
+	switch {
+	case i >= 0 && value != nil:
+		return slices.Concat(object[:all[i].to-len(all[i].value)], value, object[all[i].to:])
+	case i > 0:
+		return slices.Concat(object[:all[i-1].to], object[all[i].to:])
+	case i == 0 && len(all) > 1:
+		return slices.Concat(object[:all[0].from], object[all[1].from:])
+	case i == 0:
+		return slices.Concat(object[:end], object[all[0].to:])
 	}
-	text, err := toml.Marshal(map[string]any{key: map[string]any{name: entry}})
-	if err != nil {
-		return "", err
+	line := fmt.Sprintf("%q: %s", name, value)
+	if len(all) > 0 {
+		end = all[len(all)-1].to
+		line = ",\n" + string(indentOf(object, all[0].from)) + line
 	}
-	_, table, _ := strings.Cut(string(text), "["+key+"]\n") // an empty head above the table
-	if table == "" {
-		table = string(text)
+	return slices.Concat(object[:end], []byte(line), object[end:])
+}
+
+// indentOf is the space before the place where a line begins with it.
+func indentOf(text []byte, at int) []byte {
+	line := text[bytes.LastIndexByte(text[:at], '\n')+1 : at]
+	if len(bytes.TrimLeft(line, " \t")) > 0 {
+		return []byte("    ")
 	}
-	return table, nil
+	return line
 }
 
 func entryJSON(e Entry, kind string, rest map[string]json.RawMessage) json.RawMessage {

@@ -1,0 +1,318 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+// kept begins the lines of an entry that the wrapper's lines stand for.
+const kept = "#memoryd: "
+
+// editTOML changes the lines of the entries that f changes, and no other byte.
+func editTOML(text []byte, key string, f func(map[string]json.RawMessage, string) error) ([]byte, error) {
+	was, before, err := readTOML(text, key)
+	if err != nil {
+		return nil, err
+	}
+	after := maps.Clone(before)
+	if err := f(after, ""); err != nil {
+		return nil, err
+	}
+	out := text
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(append(sorted(before), sorted(after)...)))) {
+		if bytes.Equal(before[name], after[name]) {
+			continue
+		}
+		lines, err := tomlLines(after[name])
+		if err != nil {
+			return nil, err
+		}
+		header := tomlHeader(key, name)
+		if out, err = editTable(out, []string{key, name}, header, lines, before[name] == nil); err == nil {
+			err = onlyChanged(was, out, key, name)
+		}
+		if err != nil {
+			return nil, byHand(err, header+"\n"+lines)
+		}
+	}
+	return out, nil
+}
+
+// byHand is an error with what the person may write instead.
+func byHand(err error, lines string) error {
+	return fmt.Errorf("the file is left as it is: %w. Change it by hand:\n\n%s", err, lines)
+}
+
+func readTOML(text []byte, key string) (whole map[string]any, entries map[string]json.RawMessage, err error) {
+	if err := toml.Unmarshal(text, &whole); err != nil {
+		return nil, nil, err
+	}
+	entries = map[string]json.RawMessage{}
+	tables, _ := whole[key].(map[string]any)
+	for name, table := range tables {
+		if entries[name], err = json.Marshal(table); err != nil {
+			return nil, nil, err
+		}
+	}
+	return whole, entries, nil
+}
+
+// onlyChanged reports an error unless two files differ in one entry alone.
+func onlyChanged(was map[string]any, out []byte, key, name string) error {
+	now, _, err := readTOML(out, key)
+	if err != nil {
+		return fmt.Errorf("the entry does not fit into it: %w", err)
+	}
+	rest := func(whole map[string]any) map[string]any {
+		whole = maps.Clone(whole)
+		servers, _ := whole[key].(map[string]any)
+		servers = maps.Clone(servers)
+		delete(servers, name)
+		if whole[key] = servers; len(servers) == 0 {
+			delete(whole, key)
+		}
+		return whole
+	}
+	if !reflect.DeepEqual(rest(was), rest(now)) {
+		return errors.New("more than the entry would change")
+	}
+	return nil
+}
+
+func tomlHeader(key, name string) string {
+	quoted, _ := toml.Marshal(map[string]any{name: map[string]any{}}) // a text is always TOML
+	return "[" + key + "." + strings.Trim(strings.TrimSpace(string(quoted)), "[]") + "]"
+}
+
+// tomlLines are the lines of an entry that say what is started; "" for no entry.
+func tomlLines(entry json.RawMessage) (string, error) {
+	var e struct {
+		Entry
+		URL string `json:"url" toml:"url,omitempty"`
+	}
+	if entry == nil {
+		return "", nil
+	}
+	if err := json.Unmarshal(entry, &e); err != nil {
+		return "", err
+	}
+	if e.URL != "" && e.Command == "" {
+		text, err := toml.Marshal(map[string]any{"url": e.URL})
+		return string(text), err
+	}
+	text, err := toml.Marshal(e.Entry)
+	return string(text), err
+}
+
+// editTable gives a table other lines; "" takes the table away.
+func editTable(text []byte, path []string, header, lines string, fresh bool) ([]byte, error) {
+	end := "\n"
+	if bytes.Contains(text, []byte("\r\n")) {
+		end = "\r\n"
+	}
+	lines = strings.ReplaceAll(lines, "\n", end)
+	if fresh { // begun by one line end, which goes with it
+		head := header + end
+		if len(text) > 0 {
+			head = end + head
+		}
+		return slices.Concat(text, []byte(head+lines)), nil
+	}
+	all, err := statements(text)
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(s statement) bool { return len(s.table) < 2 || !slices.Equal(s.table[:2], path) })
+	if len(all) == 0 {
+		return nil, errors.New("the entry is written in a form that is not edited")
+	}
+	if lines == "" {
+		return withoutTables(text, all, end), nil
+	}
+	starts := slices.DeleteFunc(slices.Clone(all), func(s statement) bool {
+		return len(s.table) != 2 || len(s.key) != 1 || !slices.Contains([]string{"command", "args", "url"}, s.key[0])
+	})
+	if len(starts) == 0 {
+		return nil, errors.New("the entry is written in a form that is not edited")
+	}
+	wrapped := strings.Contains(lines, "mcp-wrap")
+	restored := false
+	out := slices.Clone(text[:starts[0].from])
+	for i, s := range starts {
+		if i == 0 && wrapped {
+			out = append(out, lines...)
+		}
+		if wrapped {
+			for line := range bytes.Lines(text[s.from:s.to]) {
+				out = append(append(out, kept...), line...)
+			}
+		}
+		next := all[len(all)-1].tail
+		if i+1 < len(starts) {
+			next = starts[i+1].from
+		}
+		rest := text[s.to:next]
+		if !wrapped {
+			rest, restored = unkept(rest, restored)
+		}
+		out = append(out, rest...)
+	}
+	if !wrapped && !restored { // of an earlier version, which kept nothing
+		out = slices.Insert(out, starts[0].from, []byte(lines)...)
+	}
+	return append(out, text[all[len(all)-1].tail:]...), nil
+}
+
+// unkept brings back the lines that a wrapper stood for.
+func unkept(text []byte, some bool) ([]byte, bool) {
+	var out []byte
+	for line := range bytes.Lines(text) {
+		own, found := bytes.CutPrefix(line, []byte(kept))
+		out, some = append(out, own...), some || found
+	}
+	return out, some
+}
+
+// withoutTables leaves out the statements of one entry, and the line end before it.
+func withoutTables(text []byte, all []statement, end string) []byte {
+	var out []byte
+	at := 0
+	for i := 0; i < len(all); {
+		last := i
+		for last+1 < len(all) && all[last+1].key != nil {
+			last++
+		}
+		before := text[at:all[i].from]
+		if last+1 == len(all) && all[last].to == len(text) || bytes.HasSuffix(before, []byte(end+end)) {
+			before = bytes.TrimSuffix(before, []byte(end))
+		}
+		out, at, i = append(out, before...), all[last].to, last+1
+	}
+	return append(out, text[at:]...)
+}
+
+// statement is a table's header, whose key is nil, or a key with its value, in whole
+// lines of a file. Its tail is where the next statement begins.
+type statement struct {
+	table, key     []string
+	from, to, tail int
+}
+
+// statements finds those of a file that is TOML.
+func statements(text []byte) (all []statement, err error) {
+	var table []string
+	for i := 0; i < len(text); {
+		from := i
+		for i < len(text) && (text[i] == ' ' || text[i] == '\t') {
+			i++
+		}
+		s := statement{from: from}
+		start := i
+		switch {
+		case i == len(text):
+		case text[i] == '#' || text[i] == '\r' || text[i] == '\n':
+			i = lineEnd(text, i)
+			continue
+		case text[i] == '[':
+			i = lineEnd(text, value(text, i))
+			head, _, _ := bytes.Cut(text[start:value(text, start)], []byte("\n"))
+			if table, err = keyPath(bytes.Trim(head, "[]")); err != nil {
+				return nil, err
+			}
+		default:
+			for i < len(text) && text[i] != '=' {
+				i = quoted(text, i)
+			}
+			if s.key, err = keyPath(text[start:i]); err != nil {
+				return nil, err
+			}
+			for i++; i < len(text) && (text[i] == ' ' || text[i] == '\t'); i++ {
+			}
+			i = lineEnd(text, value(text, i))
+		}
+		s.table, s.to = table, i
+		if n := len(all); n > 0 {
+			all[n-1].tail = from
+		}
+		s.tail = len(text)
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// keyPath reads a key, which may be dotted and quoted.
+func keyPath(key []byte) (path []string, err error) {
+	var at any
+	whole := map[string]any{}
+	if err := toml.Unmarshal(slices.Concat(bytes.TrimSpace(key), []byte(" = 0")), &whole); err != nil {
+		return nil, err
+	}
+	for at = whole; ; {
+		in, ok := at.(map[string]any)
+		if !ok {
+			return path, nil
+		}
+		for name, v := range in {
+			path, at = append(path, name), v
+		}
+	}
+}
+
+func lineEnd(text []byte, i int) int {
+	if n := bytes.IndexByte(text[i:], '\n'); n >= 0 {
+		return i + n + 1
+	}
+	return len(text)
+}
+
+// value gives the end of the value at i: brackets are closed, comments in them are none.
+func value(text []byte, i int) int {
+	for depth := 0; i < len(text); {
+		switch c := text[i]; {
+		case c == '[' || c == '{':
+			depth++
+		case c == ']' || c == '}':
+			depth--
+			if depth == 0 {
+				return i + 1
+			}
+		case depth == 0 && (c == '\n' || c == '#'):
+			return i
+		case c == '#':
+			i = lineEnd(text, i)
+			continue
+		}
+		i = quoted(text, i)
+	}
+	return i
+}
+
+// quoted gives the end of the text in quotes at i, or of the character there.
+func quoted(text []byte, i int) int {
+	q := text[i]
+	if q != '"' && q != '\'' {
+		return i + 1
+	}
+	mark := []byte{q}
+	if long := bytes.Repeat(mark, 3); bytes.HasPrefix(text[i:], long) {
+		mark = long
+	}
+	for i += len(mark); i < len(text); i++ {
+		if text[i] == '\\' && q == '"' {
+			i++
+		} else if bytes.HasPrefix(text[i:], mark) {
+			for i += len(mark); len(mark) == 3 && i < len(text) && text[i] == q; i++ {
+			}
+			return i
+		}
+	}
+	return len(text)
+}
