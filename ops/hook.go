@@ -98,7 +98,11 @@ func (o *hooks) before(ctx context.Context, r *HookRequest, h *ingest.Hook) (*Ho
 		}
 	}
 	if s := forecast.Assessment.Suggestion; len(lines) > 0 && len(s) > 0 {
-		lines = append(lines, "Calls like it worked with this input: "+string(s))
+		said := "An input to try instead: "
+		if forecast.Assessment.SuggestionWorked > 0 {
+			said = "This input worked: "
+		}
+		lines = append(lines, said+string(s))
 	}
 	if len(lines) > 0 {
 		lines = append([]string{"memoryd, from the recorded calls of " + call.Tool + ":"}, lines...)

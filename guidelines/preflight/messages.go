@@ -179,7 +179,31 @@ type refusals struct {
 	byKey map[string]*asked
 	// good are hashes of path and kind, and of path and value, of calls that worked.
 	good map[uint64]struct{}
+	// values are those of calls that worked, by their hash; worked are the newest of
+	// these calls, while the history is read.
+	values map[uint64]*vouched
+	worked []goodCall
 }
+
+// vouched is a value that stood in calls that worked.
+type vouched struct {
+	leaf
+
+	by voices
+}
+
+// goodCall is a call that worked.
+type goodCall struct {
+	input  constraints.Input
+	leaves []leaf
+}
+
+// What is remembered of calls that worked: so many values, and so many calls that a
+// message is held against when it is first heard.
+const (
+	maxVouched = 4096
+	maxWorked  = 256
+)
 
 // maxAsked is how many different things that messages asked for are remembered.
 const maxAsked = 64
@@ -189,11 +213,13 @@ func kindHash(path, kind string) uint64 { return uint64(seed.add("kind").add(pat
 func valueHash(path, value string) uint64 { return uint64(seed.add("value").add(path).add(value)) }
 
 // take learns from a judged call, said what its message was if it failed.
-func (s *refusals) take(l *learned, raw json.RawMessage, leaves []leaf, said message) {
+func (s *refusals) take(l *learned, c *memoryd.Call, leaves []leaf, said message) {
+	raw := c.Input
 	if s.byKey == nil {
-		s.byKey, s.good = map[string]*asked{}, map[uint64]struct{}{}
+		s.byKey, s.good, s.values = map[string]*asked{}, map[uint64]struct{}{}, map[uint64]*vouched{}
 	}
 	if !l.failed() {
+		s.vouch(l, c, leaves)
 		for i := range leaves {
 			if v := &leaves[i]; isID(v) {
 				s.good[valueHash(v.path, v.text)] = struct{}{}
@@ -224,6 +250,32 @@ func (s *refusals) take(l *learned, raw json.RawMessage, leaves []leaf, said mes
 	s.note(a, l.key, l.run)
 }
 
+// vouch keeps the values of a call that worked, and the call.
+func (s *refusals) vouch(l *learned, c *memoryd.Call, leaves []leaf) {
+	if s.worked = append(s.worked, goodCall{constraints.InputOf(c.Input), leaves}); len(s.worked) > maxWorked {
+		s.worked = s.worked[1:]
+	}
+	if l.score < memoryd.ScoreSuccess {
+		return
+	}
+	for i := range leaves {
+		v := &leaves[i]
+		if v.kind == array || v.kind == object || v.length > maxValue {
+			continue
+		}
+		hash := valueHash(v.path, v.json())
+		known := s.values[hash]
+		if known == nil {
+			if len(s.values) >= maxVouched {
+				continue
+			}
+			known = &vouched{leaf: *v, by: newVoices()}
+			s.values[hash] = known
+		}
+		known.by.add(l.run, c.Source())
+	}
+}
+
 func (s *refusals) note(a asked, key memoryd.CallKey, run string) {
 	id := a.constraint.Key() + "\x00" + a.path + "\x00" + a.kind + "\x00" + a.value
 	known := s.byKey[id]
@@ -234,6 +286,7 @@ func (s *refusals) note(a asked, key memoryd.CallKey, run string) {
 		}
 		known = &a
 		known.id = id
+		known.broken = a.path == "" && slices.ContainsFunc(s.worked, func(g goodCall) bool { return constraints.Broken(a.constraint, g.input) })
 		s.byKey[id] = known
 		s.list = append(s.list, known)
 	}

@@ -54,6 +54,8 @@ type Assessment struct {
 	// Suggestion is the input with one change that is known to repair such calls;
 	// nil where none is known.
 	Suggestion json.RawMessage
+	// SuggestionWorked is how many calls with exactly that input worked.
+	SuggestionWorked int
 	// ExpectedTimeCost is the median time in seconds of the calls like this one,
 	// or of all where few are known; nil when no call knows its time.
 	ExpectedTimeCost *float64
@@ -273,10 +275,11 @@ func Learn(calls []memoryd.Call, options Options) *Model {
 			said = messageOf(c.Output)
 			m.hear(l, said, c.Source())
 		}
-		p.refused.take(l, c.Input, leaves, said)
+		p.refused.take(l, c, leaves, said)
 		p.origins.take(l, seen.Sources, said)
 	}
 	m.refused, m.origins = p.refused, p.origins
+	m.refused.worked = nil
 	m.options.Observed = nil
 	m.near = newNeighbours(h)
 	m.learn(h, good, metByJudged)
@@ -336,8 +339,28 @@ type voices struct {
 	runs, sources   map[string]bool
 }
 
+func newVoices() voices { return voices{runs: map[string]bool{}, sources: map[string]bool{}} }
+
+// add counts a call.
+func (v *voices) add(run, source string) {
+	v.calls++
+	if run == "" {
+		v.nameless++
+	} else if len(v.runs) < quorumOf {
+		v.runs[run] = true
+	}
+	if len(v.sources) < quorumOf {
+		v.sources[source] = true
+	}
+}
+
+// meets reports whether the quorum is met.
+func (m *Model) meets(v *voices) bool {
+	return v.calls >= quorumCalls && len(v.runs)+v.nameless >= quorumOf && (len(v.sources) >= quorumOf || len(m.sources) < quorumOf)
+}
+
 // The quorum that a message needs before its words are quoted and its numbers, values
-// and names stand in an advice.
+// and names stand in an advice, and that a value needs before it is suggested.
 const (
 	quorumCalls = 3
 	quorumOf    = 2 // runs, and sources where there are several
@@ -346,7 +369,7 @@ const (
 // quorate reports whether a message meets the quorum.
 func (m *Model) quorate(message string) bool {
 	v := m.heard[messageHash(message)]
-	return v != nil && v.calls >= quorumCalls && len(v.runs)+v.nameless >= quorumOf && (len(v.sources) >= quorumOf || len(m.sources) < quorumOf)
+	return v != nil && m.meets(v)
 }
 
 // hear keeps the message of a failed call.
@@ -358,18 +381,11 @@ func (m *Model) hear(l *learned, said message, source string) {
 	h := messageHash(l.message)
 	v := m.heard[h]
 	if v == nil {
-		v = &voices{runs: map[string]bool{}, sources: map[string]bool{}}
+		fresh := newVoices()
+		v = &fresh
 		m.heard[h] = v
 	}
-	v.calls++
-	if l.run == "" {
-		v.nameless++
-	} else if len(v.runs) < quorumOf {
-		v.runs[l.run] = true
-	}
-	if len(v.sources) < quorumOf {
-		v.sources[source] = true
-	}
+	v.add(l.run, source)
 }
 
 // learn fits what is learned from inputs, and chooses what is warned of.
@@ -421,6 +437,11 @@ func (m *Model) Assess(p Planned) Assessment {
 	m.risk(&a, v, near)
 	fix := m.suggest(v)
 	a.Suggestion = fix.input
+	for _, place := range m.byInput[identityOf(leavesOf(fix.input))] {
+		if fix.input != nil && m.calls[place].score >= memoryd.ScoreSuccess {
+			a.SuggestionWorked++
+		}
+	}
 	a.Warnings = m.warnings(&a, v, near, fix)
 	a.ExpectedTimeCost = m.expectedTime(near)
 	a.SimilarGood = m.similar(near, func(c *learned) bool { return c.judged && c.score >= memoryd.ScoreSuccess })
@@ -477,7 +498,10 @@ func (m *Model) risk(a *Assessment, v *view, near []neighbour) {
 			support = float64(v.own.Calls) + m.concentration
 		}
 	}
-	raise(RepeatsFailure, OnlyFailed, BreaksMessage, UnseenValue)
+	raise(RepeatsFailure, OnlyFailed, UnseenValue)
+	if v.broken != nil && m.quorate(v.broken.message) { // what one call says is no measure of others
+		raise(BreaksMessage)
+	}
 	risk = clip(risk)
 	a.Risk = &risk
 	i := stats.WilsonShare(risk, max(1, support))

@@ -137,11 +137,11 @@ func TestTheRunCounts(t *testing.T) {
 		a := m.Assess(preflight.Planned{Input: json.RawMessage(input), Run: "r", RunCalls: run, Now: now})
 		risks[name] = *a.Risk
 		if name == "the same" {
-			if len(a.Warnings) == 0 || a.Warnings[0].Severity != preflight.Stop || a.Warnings[0].Rule != "repeats_failure" ||
+			if len(a.Warnings) == 0 || a.Warnings[0].Severity != preflight.Note || a.Warnings[0].Rule != "repeats_failure" ||
 				a.Warnings[0].Text != "This call failed in this run 40 s ago (number is out of range). Change `max_results` as suggested." {
 				t.Errorf("warnings %+v", a.Warnings)
 			}
-			if string(a.Suggestion) != `{"query":"topic 1","max_results":9,"language":"en"}` {
+			if string(a.Suggestion) != `{"query":"topic 1","max_results":5,"language":"en"}` {
 				t.Errorf("suggestion %s", a.Suggestion)
 			}
 		}

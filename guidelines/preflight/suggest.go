@@ -16,6 +16,7 @@ import (
 type fix struct {
 	input json.RawMessage // nil for none
 	path  string          // of what was changed
+	to    string          // what a value was changed to
 }
 
 // edit is one value of the input, replaced.
@@ -103,7 +104,7 @@ func numbersIn(s string) []float64 {
 // of which one is the sum of what the call gave, the other is what the sum has to
 // be, as long as the rest of the input stays.
 func (m *Model) balance(v *view, r *refusal, leaves []leaf) fix {
-	if r.Class != constraints.Sum {
+	if r.Class != constraints.Sum || !m.quorate(r.text) {
 		return fix{}
 	}
 	numbers := numbersIn(r.text)
@@ -316,40 +317,56 @@ func (m *Model) comply(v *view, a *asked) fix {
 	return m.replace(v, at, &refusal{Constraint: a.constraint, leaf: at})
 }
 
-// conform changes the value that breaks a constraint to one that keeps it.
+// conform changes the value that breaks a constraint to one that keeps it and that
+// worked in enough calls: the nearest number, a word that holds the planned one or is
+// held by it, or the planned value as the type that works.
 func (m *Model) conform(v *view, c constraints.Constraint) fix {
-	for i := range v.in.leaves {
-		l := &v.in.leaves[i]
-		if strings.TrimPrefix(l.path, ".") != c.Parameter {
-			continue
-		}
+	at := slices.IndexFunc(v.in.leaves, func(l leaf) bool { return strings.TrimPrefix(l.path, ".") == c.Parameter })
+	if at < 0 {
+		return fix{}
+	}
+	l := &v.in.leaves[at]
+	likeness := func(worked *leaf) (float64, bool) {
 		switch {
-		case c.Class == constraints.Range && l.kind == number:
-			to := c.Bound
-			switch c.Op {
-			case "<":
-				to--
-			case ">":
-				to++
-			}
-			if to == math.Trunc(to) {
-				return m.apply(v, l.path, edit{i, plain(to)})
-			}
-		case c.Class == constraints.Enum && l.kind == text:
-			for _, value := range c.Values {
-				if strings.Contains(strings.ToLower(value), strings.ToLower(l.text)) || strings.Contains(strings.ToLower(l.text), strings.ToLower(value)) {
-					return m.apply(v, l.path, edit{i, quoted(value)})
-				}
-			}
-		case c.Class == constraints.Type && l.kind == text && (c.Type == "integer" || c.Type == "number"):
-			if f, err := strconv.ParseFloat(l.text, 64); err == nil {
-				return m.apply(v, l.path, edit{i, plain(f)})
-			}
-		case c.Class == constraints.Type && c.Type == "string" && (l.kind == number || l.kind == word):
-			return m.apply(v, l.path, edit{i, quoted(l.text)})
+		case worked.kind == number && l.kind == number:
+			return -math.Abs(worked.number - l.number), true
+		case worked.kind == text && l.kind == text:
+			a, b := strings.ToLower(worked.text), strings.ToLower(l.text)
+			return -math.Abs(float64(len(a) - len(b))), a != "" && b != "" && (strings.Contains(a, b) || strings.Contains(b, a))
+		}
+		return 0, false
+	}
+	var best fix
+	bestRank := math.Inf(-1)
+	try := func(to string, rank float64) {
+		if rank < bestRank {
+			return
+		}
+		if f := m.apply(v, l.path, edit{at, to}); f.input != nil && !constraints.Broken(c, constraints.InputOf(f.input)) && (rank > bestRank || to < best.to) {
+			f.to = to
+			best, bestRank = f, rank
 		}
 	}
-	return fix{}
+	for _, worked := range m.refused.values {
+		if worked.path != l.path || !m.meets(&worked.by) {
+			continue
+		}
+		if rank, alike := likeness(&worked.leaf); alike {
+			try(worked.json(), rank)
+		}
+		if own := (leaf{kind: worked.kind, text: l.text}); c.Class == constraints.Type && worked.kind != l.kind && json.Valid([]byte(own.json())) {
+			try(own.json(), 0)
+		}
+	}
+	return best
+}
+
+// json is a scalar as it stands in an input.
+func (l *leaf) json() string {
+	if l.kind == text {
+		return quoted(l.text)
+	}
+	return l.text
 }
 
 // apply makes edits, unless what comes out failed already.

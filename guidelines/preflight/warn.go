@@ -8,7 +8,6 @@ import (
 	"time"
 	"unicode"
 
-	"memoryd"
 	"memoryd/guidelines/constraints"
 	"memoryd/internal/textsafe"
 )
@@ -28,6 +27,9 @@ func (m *Model) warnings(a *Assessment, v *view, near []neighbour, fix fix) []Wa
 		rate, _ := m.rates.of(r, &m.options.Pool)
 		if w, ok := m.warning(r, v, fix); ok {
 			w.Severity, w.Rule = severityOf(rate), r.name()
+			if len(w.Calls) < 2 || r == BreaksMessage && !m.quorate(v.broken.message) { // one call, or one voice
+				w.Severity = Note
+			}
 			found = append(found, rated{w, rate})
 		}
 	}
@@ -75,10 +77,15 @@ func (m *Model) repeats(v *view, fix fix) (Warning, bool) {
 		return Warning{}, false
 	}
 	reason, _, _ := c.refusal()
-	return Warning{
-		Text:  fmt.Sprintf("This call failed in this run%s%s. %s", before(v.ago(c)), m.with(constraints.Unwrap(c.Output), reason.Class), m.change(reason, v.in.leaves, fix)),
-		Calls: []memoryd.CallKey{c.Key},
-	}, true
+	w := Warning{
+		Text: fmt.Sprintf("This call failed in this run%s%s. %s", before(v.ago(c)), m.with(constraints.Unwrap(c.Output), reason.Class), m.change(reason, v.in.leaves, fix)),
+	}
+	for i := range v.run {
+		if v.run[i].failed && v.run[i].identity == v.in.identity {
+			w.Calls = append(w.Calls, v.run[i].Key)
+		}
+	}
+	return w, true
 }
 
 // before says how long ago something was.
