@@ -15,6 +15,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
+// removed are keys that are no more, and what became of them.
+var removed = map[string]string{
+	"guidelines.fallback_to_rules": "the rules write the guideline whenever the model's answer cannot be used",
+}
+
 // renamed are sections that had another name.
 var renamed = map[string]string{"curate": "revisions", "spend": "usage", "watch": "monitor", "store.spool": "store.journal"}
 
@@ -48,6 +53,8 @@ func takeUnknown(n *yaml.Node, t reflect.Type, path string) (problems []Problem)
 			p.Msg = "given twice"
 		case field == nil && renamed[p.Key] != "":
 			p.Msg = "is called " + renamed[p.Key] + " now"
+		case field == nil && removed[p.Key] != "":
+			p.Msg = "is gone: " + removed[p.Key]
 		case field == nil && meant != "":
 			p.Msg = "unknown key; did you mean " + meant + "?"
 		case field == nil:

@@ -74,7 +74,7 @@ func TestADocumentRendersWhatIsWritten(t *testing.T) {
 
 func TestAHundredRefreshesWithoutNewEvidence(t *testing.T) {
 	calls := bounded()
-	said := items(t, item("limit", "Keep `limit` at 100 or less", nil, causeOf(t, calls, constraints.Range)))
+	said := items(t, item("", nil, causeOf(t, calls, constraints.Range)))
 	asked := 0
 	m := modelFunc(func(context.Context, memoryd.Prompt) (memoryd.Completion, error) {
 		asked++
@@ -103,8 +103,8 @@ func TestAHundredRefreshesWithoutNewEvidence(t *testing.T) {
 func TestUntouchedItemsKeepTheirBytes(t *testing.T) {
 	calls := bounded()
 	limit := causeOf(t, calls, constraints.Range)
-	said := items(t, item("limit", "Keep `limit` at 100 or less", nil, limit))
-	reworded := items(t, item("limit", "Never set `limit` above 100", nil, limit))
+	said := items(t, item("", when("limit", "above", 100), limit))
+	reworded := items(t, item("", nil, limit))
 	next := said
 	model, err := guidelines.NewModel(configtest.Section[guidelines.Config]("guidelines"), modelFunc(func(context.Context, memoryd.Prompt) (memoryd.Completion, error) {
 		return memoryd.Completion{Text: next}, nil

@@ -25,12 +25,8 @@ type Config struct {
 	// MaxAnswerTokens caps a model's answer; 0 leaves it to the server.
 	MaxAnswerTokens int `yaml:"max_answer_tokens"`
 	// PromptFile replaces the built-in instructions to the model: a text/template
-	// with the fields .MaxWords and .MaxStatement (characters). "" means the
-	// built-in ones.
+	// with the field .MaxWords. "" means the built-in ones.
 	PromptFile string `yaml:"prompt_file"`
-	// FallbackToRules lets the rules write the guideline of a tool that has none
-	// yet when the model fails. Otherwise the failure is reported.
-	FallbackToRules bool `yaml:"fallback_to_rules"`
 	// MineCalls is how many of the newest calls of a tool are mined, as compact
 	// observations beside the history.
 	MineCalls int `yaml:"mine_calls"`

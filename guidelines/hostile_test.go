@@ -192,8 +192,7 @@ func TestHostileNamesAreWithheld(t *testing.T) {
 	}
 }
 
-// A model that does what it read publishes nothing of it: neither in words of its own,
-// nor with the plain words that the grammar has.
+// A model that does what it read publishes nothing of it, wherever it puts it.
 func TestAnObedientModelPublishesNoOrder(t *testing.T) {
 	calls := attacked("", "", func(i int, _ string) (map[string]any, string, float64) { return honest(i), "Error: id not found", 0 }, 10)
 	f, err := NewRules(configtest.Section[Config]("guidelines")).find(t.Context(), memoryd.Tool{ToolRef: calls[0].ToolRef}, calls, 20)
@@ -223,12 +222,23 @@ func TestAnObedientModelPublishesNoOrder(t *testing.T) {
 	}
 	r := &reviewer{f: f, author: "m"}
 	for _, do := range says {
-		for _, kind := range []string{"constraint", "order", "limit"} {
-			for _, rec := range []record{{Do: do, Kind: kind, Evidence: []string{cause.ID}}, {Do: "Check `id` first", InsteadOf: do, Kind: kind, Evidence: []string{cause.ID}}} {
-				if p, reason := r.check(rec); reason == "" && (rec.InsteadOf == "" || !strings.HasSuffix(do, "it") && !strings.Contains(do, "again")) {
-					t.Errorf("published: %s", p.do)
-				}
-			}
+		when := func(parameter, predicate string) map[string]any {
+			return map[string]any{"parameter": parameter, "predicate": predicate, "value": do}
+		}
+		answer, err := json.Marshal(map[string]any{"items": []any{
+			map[string]any{"do": do, "instead_of": do, "kind": "order", "evidence": []string{cause.ID}},
+			map[string]any{"do": do, "evidence": []string{do}},
+			map[string]any{"evidence": []string{cause.ID}, "when": when("id", "is")},
+			map[string]any{"evidence": []string{cause.ID}, "when": when("id", do)},
+			map[string]any{"evidence": []string{cause.ID}, "when": when(do, "missing")},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		records, ok := recordsOf(string(answer))
+		chosen, added, review := r.review(records)
+		if !ok || len(added) > 0 || review.Kept != 1 || chosen[cause.ID] != 1 { // the choice is the control
+			t.Errorf("%q: chosen %v, added %v, dropped %v", do, chosen, added, review.Dropped)
 		}
 	}
 }

@@ -21,10 +21,10 @@ import (
 //go:embed prompt.txt
 var builtInPrompt string
 
-// Model lets a model word the recommendations and add some: it gives records, which
-// are run over the calls and kept where these bear them out; the program writes the
-// sentences and the counts. Everything else is as Rules writes it. When nothing of
-// the answer is left, writing fails and the guideline that is there stays.
+// Model lets a model choose which recommendations come first, and propose conditions
+// under which calls fail: these are looked up in the calls and kept where the calls
+// bear them out. The program writes every sentence and every count. Where nothing of
+// the answer is left, the guideline is as Rules writes it.
 type Model struct {
 	// Observe, when set, is told after each answer how many statements were kept
 	// and why the others were dropped. It must be set before the first Write.
@@ -61,9 +61,10 @@ func NewModel(cfg Config, m memoryd.Model) (*Model, error) {
 // Use sets the window, as Rules.Window; it must be called before the first Write.
 func (x *Model) Use(w Window) { x.rules.Window = w }
 
-// Write composes the guideline of tool as Rules.Write does, with the wording of
-// the model. Its author is the model's name. When the model fails, or nothing in
-// its answer is usable, the error is of kind Unavailable.
+// Write composes the guideline of tool as Rules.Write does, with the choice of
+// the model. Its author is the model's name, or AuthorRules where nothing of its answer
+// was usable or a first guideline was due while it failed. When it fails otherwise,
+// the error is of kind Unavailable and the guideline that is there stays.
 func (x *Model) Write(ctx context.Context, tool memoryd.Tool, calls []memoryd.Call, recent int) (content, author string, err error) {
 	d, err := x.Compose(ctx, tool, calls, recent, nil)
 	if err != nil {
@@ -106,7 +107,7 @@ func (x *Model) Compose(ctx context.Context, tool memoryd.Tool, calls []memoryd.
 				return "", errors.New("it is no JSON with items")
 			}
 			var review Review
-			f.reworded, f.added, review = reviewer.review(records)
+			f.chosen, f.added, review = reviewer.review(records)
 			if x.Observe != nil {
 				x.Observe(ctx, tool.ToolRef, review)
 			}
@@ -117,17 +118,14 @@ func (x *Model) Compose(ctx context.Context, tool memoryd.Tool, calls []memoryd.
 			return worded.render(x.cfg.MaxWords), nil
 		},
 	}
-	if x.cfg.FallbackToRules && tool.Guideline.Revision == 0 {
-		request.Fallback = func(context.Context) (string, string, error) {
-			return draft.render(x.cfg.MaxWords), AuthorRules, nil
-		}
-	}
 	text, err := x.summarizer.Do(ctx, request)
-	if err != nil {
+	switch {
+	case err == nil:
+	case ctx.Err() == nil && (tool.Guideline.Revision == 0 || errors.Is(err, summarize.ErrUnusable)):
+		f.chosen, f.added = nil, nil
+		return x.rules.document(f, f.draft(), prev), nil // the rules' text stands whenever the model's does not
+	default:
 		return nil, failure(ctx, fmt.Errorf("guideline of %q: %w", tool.Tool, err))
-	}
-	if text.Cause != nil {
-		return x.rules.document(f, draft, prev), nil
 	}
 	d := x.rules.document(f, worded, prev)
 	d.Items = merge(prev, d.Items, printsOf(d.Grounds))
@@ -179,17 +177,14 @@ func failure(ctx context.Context, err error) error {
 	if m, ok := errors.AsType[*memoryd.ModelError](err); ok {
 		return memoryd.Wrap(memoryd.Unavailable, err, "the model failed ("+m.Reason+")")
 	}
-	if errors.Is(err, summarize.ErrUnusable) {
-		return memoryd.Wrap(memoryd.Unavailable, err, "the model gave no usable guideline")
-	}
 	return err
 }
 
 func (x *Model) instructions() (string, error) {
 	var b bytes.Buffer
 	err := x.prompt.Execute(&b, struct {
-		MaxWords, MaxStatement int
-	}{x.cfg.MaxWords, maxDoWords})
+		MaxWords int
+	}{x.cfg.MaxWords})
 	return b.String(), err
 }
 

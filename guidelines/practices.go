@@ -3,6 +3,7 @@ package guidelines
 import (
 	"cmp"
 	"maps"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -58,22 +59,12 @@ func (f *findings) practices(d draft) {
 			all = append(all, f.practice(&f.evidence.Causes[i])...)
 		}
 		all = echoed(f.quotesDropped(joined(all)))
-		for i := range all {
-			said, ok := f.reworded[all[i].ids[0]]
-			switch {
-			case !ok:
-			case all[i].calls < quorumCalls || all[i].runs < quorumRuns || all[i].full != "":
-				all[i].full = said.do
-			default:
-				all[i].do, all[i].author = said.do, said.author
-			}
-		}
 		all = append(all, f.added...)
 		all = append(all, f.before()...)
 		all = append(all, f.unchanged()...)
 	}
 	slices.SortStableFunc(all, func(a, b practice) int {
-		return cmp.Or(compareBool(a.last, b.last), cmp.Compare(b.runs, a.runs), cmp.Compare(b.calls, a.calls))
+		return cmp.Or(compareBool(a.last, b.last), cmp.Compare(f.place(a), f.place(b)), cmp.Compare(b.runs, a.runs), cmp.Compare(b.calls, a.calls))
 	})
 	if n := len(all); n > mostPractices && all[n-1].slot == "repeat" && all[n-1].runs >= all[mostPractices-1].runs { // short, and of many runs
 		all[mostPractices-1] = all[n-1]
@@ -130,6 +121,17 @@ func echoed(all []practice) []practice {
 			return true
 		})
 	})
+}
+
+// place is where a model put a recommendation; the others come after those.
+func (f *findings) place(p practice) int {
+	first := math.MaxInt
+	for _, id := range p.ids {
+		if at := f.chosen[id]; at > 0 {
+			first = min(first, at)
+		}
+	}
+	return first
 }
 
 func compareBool(a, b bool) int {

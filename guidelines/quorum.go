@@ -2,6 +2,7 @@ package guidelines
 
 import (
 	_ "embed"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -27,6 +28,8 @@ func quorate(s evidence.Support) bool {
 //go:embed neutral.txt
 var neutralWords string
 
+var wordForm = regexp.MustCompile(`[A-Za-z]+(?:'[a-z]+)?`)
+
 // neutral reports whether a quote consists of words that errors are told with and of
 // names of the callers. No order can be given with them, so two calls are enough.
 func (f *findings) neutral(quote string) bool {
@@ -45,4 +48,19 @@ func (f *findings) callersName(w string) bool {
 		return slices.Contains(strings.FieldsFunc(strings.ToLower(name), func(c rune) bool { return c < 'a' || c > 'z' }), w)
 	}
 	return has(f.tool.Tool) || slices.ContainsFunc(f.evidence.Parameters, func(p evidence.Parameter) bool { return p.Good > 0 && has(p.Path) })
+}
+
+// containsWord reports whether a word stands in a list with blanks between them.
+func containsWord(list, w string) bool {
+	for rest := list; ; {
+		at := strings.Index(rest, w)
+		if at < 0 {
+			return false
+		}
+		end := at + len(w)
+		if (at == 0 || rest[at-1] <= ' ') && (end == len(rest) || rest[end] <= ' ') {
+			return true
+		}
+		rest = rest[end:]
+	}
 }

@@ -1,27 +1,20 @@
 package guidelines
 
 import (
-	_ "embed"
 	"encoding/json"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode"
 
 	"memoryd/guidelines/constraints"
 	"memoryd/guidelines/evidence"
-	"memoryd/internal/textsafe"
 )
 
-// record is one recommendation as a model gives it: never a sentence with counts,
-// which the program writes from what it counts itself.
+// record is what a model says of one recommendation: with no condition it chooses the
+// recommendation on its first cause, the most important first; with one it proposes a
+// condition under which calls fail, which is looked up in the calls. It words nothing.
 type record struct {
-	When      *predicate `json:"when"`
-	Do        string     `json:"do"`
-	InsteadOf string     `json:"instead_of"`
-	Evidence  []string   `json:"evidence"`
-	Kind      string     `json:"kind"`
+	When     *predicate `json:"when"`
+	Evidence []string   `json:"evidence"`
 }
 
 // predicate is a property of an input that can be looked up in the calls.
@@ -36,13 +29,9 @@ type Reason string
 
 // The reasons.
 const (
-	DroppedKind      Reason = "unknown_kind"      // a kind that is not of the list
 	DroppedEvidence  Reason = "unknown_evidence"  // it cites nothing, or what it was not shown
-	DroppedLength    Reason = "too_long"          // more than maxDoWords words
-	DroppedText      Reason = "forbidden_text"    // an address, a secret, markup, invisible or steering text
-	DroppedNumber    Reason = "ungrounded_number" // a number that the evidence does not know
-	DroppedName      Reason = "unknown_name"      // a name in backticks that is no parameter and no tool
-	DroppedWord      Reason = "unknown_word"      // a word that neither this program nor a caller uses
+	DroppedNumber    Reason = "ungrounded_number" // a bound that no call and no message gave
+	DroppedName      Reason = "unknown_name"      // a parameter that no call gave
 	DroppedPredicate Reason = "unknown_predicate" // a condition that cannot be looked up
 	DroppedCalls     Reason = "calls_disagree"    // the calls do not bear it out
 	DroppedDuplicate Reason = "duplicate"         // it stands there already
@@ -57,7 +46,6 @@ type Review struct {
 // Limits on the records of a model.
 const (
 	maxRecords = 8
-	maxDoWords = 20
 	// harmless is the share of good calls that a condition may hold for which a
 	// record warns of.
 	harmless = 0.05
@@ -85,67 +73,40 @@ type reviewer struct {
 	inputs []constraints.Input
 }
 
-// review keeps the records that the calls bear out: those without a condition word
-// a recommendation anew, the others are recommendations of their own.
-func (r *reviewer) review(records []record) (reworded map[string]practice, added []practice, review Review) {
+// review keeps the records that the calls bear out: the causes that were chosen, by
+// their place in the answer, and the conditions that hold.
+func (r *reviewer) review(records []record) (chosen map[string]int, added []practice, review Review) {
 	review.Dropped = map[Reason]int{}
-	reworded = map[string]practice{}
-	seen := map[string]bool{}
-	for _, rec := range records {
-		p, reason := r.check(rec)
-		if reason == "" && seen[p.do] {
+	chosen = map[string]int{}
+	for place, rec := range records {
+		causes := r.cited(rec.Evidence)
+		var reason Reason
+		var p practice
+		switch {
+		case len(causes) == 0:
+			reason = DroppedEvidence
+		case rec.When != nil:
+			p, reason = r.conditional(rec.When, causes)
+			if slices.ContainsFunc(added, func(o practice) bool { return o.do == p.do }) {
+				reason = DroppedDuplicate
+			}
+		case chosen[causes[0].ID] != 0:
 			reason = DroppedDuplicate
+		case !r.f.advised[causes[0].ID]:
+			reason = DroppedCalls // there is nothing to choose
 		}
 		if reason != "" {
 			review.Dropped[reason]++
 			continue
 		}
-		seen[p.do] = true
 		review.Kept++
 		if rec.When != nil {
 			added = append(added, p)
 			continue
 		}
-		reworded[p.ids[0]] = p
+		chosen[causes[0].ID] = place + 1
 	}
-	return reworded, added, review
-}
-
-// check is a record as a recommendation, or why it is none.
-func (r *reviewer) check(rec record) (practice, Reason) {
-	if !slices.Contains([]string{"constraint", "repair", "provenance", "order", "limit", "stop"}, rec.Kind) {
-		return practice{}, DroppedKind
-	}
-	causes := r.cited(rec.Evidence)
-	if len(causes) == 0 {
-		return practice{}, DroppedEvidence
-	}
-	do := strings.TrimRight(strings.TrimSpace(rec.Do), ".")
-	if rec.InsteadOf != "" {
-		if slices.ContainsFunc(strings.Fields(strings.ToLower(rec.InsteadOf)), func(w string) bool { return containsWord("is are was were be been has have had", w) }) {
-			return practice{}, DroppedWord // a claim, no way to call
-		}
-		do += ", not " + strings.TrimRight(strings.TrimSpace(rec.InsteadOf), ".")
-	}
-	if reason := r.text(do, rec, causes); reason != "" {
-		return practice{}, reason
-	}
-	c := causes[0]
-	p := practice{do: sentence(do), calls: c.Count, runs: c.Runs, issues: c.Failed < c.Count, label: c.Names(), provisional: alone(c), slot: "said", author: r.author}
-	p.quotes, _ = r.f.quotes(c)
-	for _, c := range causes {
-		p.ids = append(p.ids, c.ID)
-	}
-	if !r.bears(rec, do, causes) {
-		return practice{}, DroppedCalls
-	}
-	if rec.When == nil {
-		if c.Class == constraints.Failed && !r.f.advised[c.ID] {
-			return practice{}, DroppedCalls // there is nothing that it could word
-		}
-		return p, ""
-	}
-	return r.conditional(rec, p)
+	return chosen, added, review
 }
 
 // cited are the causes of the evidence that a record cites; nil when one is unknown.
@@ -161,46 +122,29 @@ func (r *reviewer) cited(ids []string) []*evidence.Cause {
 	return causes
 }
 
-// bears reports whether what was mined speaks for the kind of a record.
-func (r *reviewer) bears(rec record, do string, causes []*evidence.Cause) bool {
-	names, c := namesIn(do), causes[0]
-	switch rec.Kind {
-	case "repair":
-		return slices.ContainsFunc(c.Repairs, func(p evidence.Repair) bool {
-			return p.Succeeded > 0 && 2*(p.Succeeded+p.Gone) >= p.Tries && (p.Runs >= 2 || p.Path == c.Parameter) && (len(names) == 0 || slices.Contains(names, p.Path) || slices.Contains(names, p.To))
-		})
-	case "provenance":
-		return slices.ContainsFunc(r.f.evidence.Sources, func(s evidence.Provenance) bool {
-			return s.Tells() && slices.Contains(names, s.Path) && slices.ContainsFunc(s.Tools, func(t evidence.ToolCount) bool { return slices.Contains(names, t.Tool) })
-		})
-	case "order":
-		return (c.Class == constraints.State || c.Class == constraints.NothingYet || c.Class == constraints.Stale) && !c.Refuted()
-	case "stop":
-		return rec.When != nil || r.f.evidence.Good == 0 && r.f.evidence.Failed >= 5
-	}
-	return !c.Refuted()
-}
-
-// conditional counts the calls that meet a record's condition: failed ones in two
+// conditional counts the calls that meet a condition: failed ones in two
 // runs or more, hardly a good one, and more often failed than the others.
-func (r *reviewer) conditional(rec record, p practice) (practice, Reason) {
-	path, known := r.f.Parameter(rec.When.Parameter)
-	if !known && !r.f.Sent(rec.When.Parameter) {
+func (r *reviewer) conditional(when *predicate, causes []*evidence.Cause) (p practice, _ Reason) {
+	path, known := r.f.Parameter(when.Parameter)
+	if !known && !r.f.Sent(when.Parameter) {
 		return practice{}, DroppedName
 	}
 	if !known {
-		path = rec.When.Parameter
+		path = when.Parameter
 	}
-	phrase, ok := rec.When.phrase(path)
+	do, ok := when.avoid(path)
 	if !ok {
 		return practice{}, DroppedPredicate
+	}
+	if bound, isNumber := when.Value.(float64); isNumber && !r.counted(path, bound, causes) {
+		return practice{}, DroppedNumber
 	}
 	with, bad, good, goods := 0, 0, 0, 0
 	runs := map[uint64]bool{}
 	behind := make([]bool, len(r.f.obs))
 	for i := range r.f.obs {
 		ob := &r.f.obs[i]
-		is := rec.When.holds(path, r.input(i))
+		is := when.holds(path, r.input(i))
 		if ob.Good() {
 			goods++
 			if is {
@@ -220,12 +164,16 @@ func (r *reviewer) conditional(rec record, p practice) (practice, Reason) {
 	switch {
 	case bad < quorumCalls || len(runs) < quorumRuns, evidence.Sole(r.f.obs, func(i int) bool { return behind[i] }), bad*e.Judged <= e.Failed*with:
 		return practice{}, DroppedCalls
-	case rec.Kind == "stop" && (good > 0 || with < 5), rec.Kind != "provenance" && rec.Kind != "repair" && float64(good) > harmless*float64(goods):
+	case float64(good) > harmless*float64(goods):
 		return practice{}, DroppedCalls
 	}
-	p.do = "When " + phrase + ": " + strings.ToLower(p.do[:1]) + p.do[1:]
-	p.counts = ofN(bad, with) + " failed" + inRuns(len(runs))
-	p.calls, p.runs, p.provisional = bad, len(runs), false
+	p = practice{
+		do: do, counts: ofN(bad, with) + " failed" + inRuns(len(runs)), calls: bad, runs: len(runs), slot: "said", author: r.author,
+		issues: causes[0].Failed < causes[0].Count, label: causes[0].Names(),
+	}
+	for _, c := range causes {
+		p.ids = append(p.ids, c.ID)
+	}
 	return p, ""
 }
 
@@ -239,18 +187,37 @@ func (r *reviewer) input(i int) constraints.Input {
 	return r.inputs[i]
 }
 
-// phrase words a predicate from its typed parts.
-func (p *predicate) phrase(path string) (string, bool) {
+// counted reports whether a bound stands in a call, or in what was read of a cause.
+func (r *reviewer) counted(path string, bound float64, causes []*evidence.Cause) bool {
+	if slices.ContainsFunc(causes, func(c *evidence.Cause) bool { return c.Op != "" && c.Bound == bound }) {
+		return true
+	}
+	for i := range r.f.obs {
+		values, _ := r.input(i).At(path)
+		if slices.Contains(values, any(bound)) {
+			return true
+		}
+	}
+	return false
+}
+
+// avoid words a condition under which calls fail, from its typed parts: what to do
+// instead.
+func (p *predicate) avoid(path string) (string, bool) {
 	name := "`" + path + "`"
 	switch p.Predicate {
-	case "given", "missing":
-		return name + " is " + p.Predicate, p.Value == nil || p.Value == ""
+	case "given":
+		return "Leave out " + name, p.Value == nil || p.Value == ""
+	case "missing":
+		return "Give " + name, p.Value == nil || p.Value == ""
 	case "above", "below":
 		n, ok := p.Value.(float64)
-		return name + " is " + p.Predicate + " " + number(n), ok
+		limit := map[string]string{"above": " or less", "below": " or more"}[p.Predicate]
+		return "Keep " + name + " at " + number(n) + limit, ok
 	case "is", "starts_with", "ends_with", "contains":
 		s, ok := p.Value.(string)
-		return name + " " + strings.ReplaceAll(p.Predicate, "_", " ") + " \"" + s + "\"", ok && constraints.Token(s)
+		how := map[string]string{"is": "", "starts_with": "a value that starts with ", "ends_with": "a value that ends with ", "contains": "a value that contains "}[p.Predicate]
+		return "Do not set " + name + " to " + how + "\"" + s + "\"", ok && constraints.Token(s)
 	}
 	return "", false
 }
@@ -282,138 +249,4 @@ func (p *predicate) holds(path string, in constraints.Input) bool {
 		}
 		return isText && strings.Contains(s, want)
 	})
-}
-
-//go:embed words.txt
-var plainWords string
-
-// opening are the words that an instruction on a call begins with.
-const opening = "give check do look keep write use send make name ask wait try take read put compare start set quote list leave end create close add work view open only import define copy choose change call always never after before when if where fetch split narrow lower select reduce avoid repeat raise specify include limit page convert encode escape sort count match quotes shorten spell verify test tell"
-
-var (
-	marked     = regexp.MustCompile("`([^`]*)`|\"([^\"]*)\"")
-	wordForm   = regexp.MustCompile(`[A-Za-z]+(?:'[a-z]+)?`)
-	numberForm = regexp.MustCompile(`-?\d+(?:\.\d+)?`)
-)
-
-func namesIn(s string) []string {
-	var names []string
-	for _, m := range marked.FindAllStringSubmatch(s, -1) {
-		if m[1] != "" {
-			names = append(names, m[1])
-		}
-	}
-	return names
-}
-
-// text holds an instruction to the closed grammar: names that callers know, values
-// that are tokens of calls, numbers of the evidence, and plain words. Words of a
-// message are none of these: whoever writes messages could write advice with them.
-func (r *reviewer) text(do string, rec record, causes []*evidence.Cause) Reason {
-	if n := wordCount(do); n == 0 || n > maxDoWords {
-		return DroppedLength
-	}
-	if _, bad := textsafe.Steers(do); bad || textsafe.HasHidden(do) || textsafe.HasAddress(do) || textsafe.HasSecret(do) || strings.ContainsAny(do, "\n<>[]{}#*|\\") {
-		return DroppedText
-	}
-	for _, m := range marked.FindAllStringSubmatch(do, -1) {
-		switch {
-		case m[1] != "" && !r.knows(m[1]):
-			return DroppedName
-		case m[1] == "" && !r.sent(m[2]):
-			return DroppedName
-		}
-	}
-	bare := marked.ReplaceAllString(do, " ")
-	for _, n := range numberForm.FindAllString(bare, -1) {
-		if !r.counted(n, rec, causes) {
-			return DroppedNumber
-		}
-	}
-	said := wordForm.FindAllString(bare, -1)
-	if len(said) == 0 || !containsWord(opening, strings.ToLower(said[0])) {
-		return DroppedWord // it tells of something instead of saying how to call
-	}
-	for _, w := range said {
-		if !plain(w, causes...) && !r.named(w) {
-			return DroppedWord
-		}
-	}
-	if strings.IndexFunc(bare, func(c rune) bool { return c > unicode.MaxASCII && unicode.IsLetter(c) }) >= 0 {
-		return DroppedWord
-	}
-	return ""
-}
-
-func (r *reviewer) knows(name string) bool {
-	_, parameter := r.f.Parameter(name)
-	return parameter || r.f.Tool(name) || r.f.Word(name)
-}
-
-// named reports whether a word is part of a parameter's name.
-func (r *reviewer) named(w string) bool {
-	return slices.ContainsFunc(r.f.evidence.Parameters, func(p evidence.Parameter) bool {
-		return p.Good > 0 && !p.Sole && slices.Contains(strings.FieldsFunc(strings.ToLower(p.Path), func(c rune) bool { return !unicode.IsLetter(c) }), strings.TrimSuffix(strings.ToLower(w), "s"))
-	})
-}
-
-// sent reports whether a value is a token that a good call, or a repaired one, had.
-func (r *reviewer) sent(value string) bool {
-	if !constraints.Token(value) {
-		return false
-	}
-	for _, p := range r.f.evidence.Parameters {
-		if slices.ContainsFunc(p.Top, func(v evidence.ValueCount) bool {
-			return !v.Sole && strings.HasPrefix(v.Value, value) && p.Good > 0 && !p.Sole
-		}) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(r.f.evidence.Causes, func(c evidence.Cause) bool {
-		return c.Prefix == value || slices.ContainsFunc(c.Repairs, func(p evidence.Repair) bool { return p.Good == value && p.Runs >= 2 && !p.Sole })
-	})
-}
-
-// counted reports whether a number is a bound of what is cited, or of the condition.
-func (r *reviewer) counted(n string, rec record, causes []*evidence.Cause) bool {
-	v, err := strconv.ParseFloat(n, 64)
-	if err != nil {
-		return false
-	}
-	if rec.When != nil && rec.When.Value == v {
-		return true
-	}
-	return slices.ContainsFunc(causes, func(c *evidence.Cause) bool {
-		return c.Op != "" && c.Bound == v || slices.ContainsFunc(c.Repairs, func(p evidence.Repair) bool { return p.Number == v && v != 0 })
-	})
-}
-
-// plain reports whether a word is one of this program's: of the plain list, which has
-// none that could grant, promise or spend anything, or of the wording of the classes of
-// causes.
-func plain(w string, causes ...*evidence.Cause) bool {
-	w = strings.ToLower(strings.TrimSuffix(w, "'s"))
-	if w == "user" || w == "your" { // no forms of "use" and "you"
-		return slices.ContainsFunc(causes, func(c *evidence.Cause) bool { return c.Class.Says(w) })
-	}
-	for _, form := range []string{w, strings.TrimSuffix(w, "r"), strings.TrimSuffix(w, "ies") + "y", strings.TrimSuffix(w, "s"), strings.TrimSuffix(w, "es"), strings.TrimSuffix(w, "ed"), strings.TrimSuffix(w, "d"), strings.TrimSuffix(w, "ing"), strings.TrimSuffix(w, "ing") + "e", strings.TrimSuffix(w, "ly"), strings.TrimSuffix(w, "er")} {
-		if len(form) > 0 && (containsWord(plainWords, form) || slices.ContainsFunc(causes, func(c *evidence.Cause) bool { return c.Class.Says(form) })) {
-			return true
-		}
-	}
-	return false
-}
-
-func containsWord(list, w string) bool {
-	for rest := list; ; {
-		at := strings.Index(rest, w)
-		if at < 0 {
-			return false
-		}
-		end := at + len(w)
-		if (at == 0 || rest[at-1] <= ' ') && (end == len(rest) || rest[end] <= ' ') {
-			return true
-		}
-		rest = rest[end:]
-	}
 }

@@ -113,10 +113,10 @@ type findings struct {
 	stats    stats.Statistics
 	evidence evidence.Evidence
 	obs      []evidence.Observation
-	// reworded are recommendations as a model words them, by the cause; added those
-	// that it adds.
-	reworded map[string]practice
-	added    []practice
+	// chosen are the causes whose recommendations a model put first, by their place;
+	// added are the conditions that it proposed and the calls bear out.
+	chosen map[string]int
+	added  []practice
 	// judgedGood counts the calls of the history that scored 1.
 	judgedGood int
 	unquoted   bool
