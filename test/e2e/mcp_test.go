@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -124,5 +125,61 @@ func TestAnAgentIsWarnedAtItsSecondRunAndThenReadsTheForm(t *testing.T) {
 	description, _ = book(t, s.URL, []string{"--enrich", "description"}, "2026-05-08")
 	if !strings.Contains(description, "Write `date` as `YYYY-MM-DD`") {
 		t.Errorf("the description is %q", description)
+	}
+}
+
+// A journal that was kept for one memoryd was delivered to the next one (defect W1).
+func TestAJournalGoesOnlyWhereItWasMadeFor(t *testing.T) {
+	journal := t.TempDir()
+	kept := func() (n int) {
+		files, err := filepath.Glob(filepath.Join(journal, "*.jsonl"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			info, err := os.Stat(file)
+			if err != nil || info.Mode().Perm() != 0o600 {
+				t.Errorf("%s: %v, %v", file, info.Mode(), err)
+			}
+			text, _ := os.ReadFile(file)
+			n += strings.Count(string(text), "\n")
+			if strings.Contains(string(text), "AKIAIOSFODNN7EXAMPLE") {
+				t.Errorf("a secret stands in %s", file)
+			}
+		}
+		return n
+	}
+	book(t, "http://127.0.0.1:1", []string{"--journal", journal}, "2026-05-05", "AKIAIOSFODNN7EXAMPLE")
+	if n := kept(); n != 2 {
+		t.Fatalf("%d calls are kept", n)
+	}
+	s := start(t, t.TempDir(), nil)
+	book(t, s.URL, []string{"--journal", journal}, "2026-05-06")
+	book(t, s.URL, []string{"--journal", journal, "--workspace", "other"}, "2026-05-07")
+	for workspace, want := range map[string]float64{"default": 1, "other": 1} {
+		a := s.Post("/retrieve_tool_memory", map[string]any{"workspace_id": workspace, "tool_names": "mcp__booking__book"})
+		if got := a.Metadata.MemoryList[0].Metadata.Statistics["lifetime_calls"]; got != want {
+			t.Errorf("%s has %v calls", workspace, got)
+		}
+	}
+	if n := kept(); n != 2 {
+		t.Errorf("%d calls are kept for the first one", n)
+	}
+}
+
+// A locked data folder kept the wrapped server from starting (defect W4).
+func TestTheWrappedServerStartsWhateverTheStateOfMemoryd(t *testing.T) {
+	locked := t.TempDir()
+	start(t, locked, nil)
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, flags := range map[string][]string{
+		"a locked folder": {"--data", locked}, "no folder": {"--data", filepath.Join(file, "x")}, "no server": nil, "no place for a journal": {"--journal", filepath.Join(file, "x")},
+	} {
+		if _, results := book(t, "http://127.0.0.1:1", flags, "2026-05-05"); results[0] != "Booked A0 for 2026-05-05" {
+			t.Errorf("%s: %q", name, results)
+		}
 	}
 }

@@ -42,10 +42,10 @@ def test_what_the_queue_held_arrives_once_when_memoryd_is_back(own_server) -> No
 
 
 def test_the_journal_keeps_what_a_program_could_not_send(own_server, tmp_path: Path) -> None:
-    journal = tmp_path / "calls.jsonl"
     client = memoryd.Client(own_server.url)
     own_server.stop()
-    first = memoryd.Recorder(client, interval=0.02, journal=journal, close_timeout=0.2)
+    first = memoryd.Recorder(client, interval=0.02, journal=tmp_path / "calls.jsonl", close_timeout=0.2)
+    journal = Path(first._journal)
     for i in range(250):
         first.record(call(i))
     first.close()
@@ -57,12 +57,35 @@ def test_the_journal_keeps_what_a_program_could_not_send(own_server, tmp_path: P
     with journal.open("a") as f:
         f.write('{"tool_name": "t", "outp')  # a crash cut this line
     own_server.start()
-    second = memoryd.Recorder(client, interval=0.02, journal=journal)
+    second = memoryd.Recorder(client, interval=0.02, journal=tmp_path / "calls.jsonl")
     second.record(call(250))
     assert second.flush(PATIENCE)
     second.close()
     assert total(client) == 251
     assert not journal.exists() and not Path(f"{journal}.sending").exists()
+
+
+def test_a_journal_goes_only_where_it_was_made_for(own_server, tmp_path: Path) -> None:
+    """What was kept for one memoryd was delivered to the next one, readable for everybody, with its secrets."""
+    journal = tmp_path / "calls.jsonl"
+    secrets = ["AKIAIOSFODNN7EXAMPLE", "ghp_" + "a1B2" * 9, "hunter2hunter2", "sk-proj-" + "x9Y8" * 8]
+    away = memoryd.Client("http://127.0.0.1:1", workspace="theirs")
+    first = memoryd.Recorder(away, interval=0.01, journal=journal, close_timeout=0.1)
+    output = f"key {secrets[0]} and {secrets[1]}, password={secrets[2]}"
+    first.record(memoryd.Call(tool_name="t", input={"n": 1, "api_key": secrets[3], "max_tokens": "12"}, output=output))
+    first.close()
+    first._thread.join(PATIENCE)
+    kept = [p for p in (Path(first._journal), Path(f"{first._journal}.sending")) if p.exists()]
+    assert len(kept) == 1 and kept[0].stat().st_mode & 0o777 == 0o600
+    text = kept[0].read_text()
+    assert "tool_name" in text and not [s for s in secrets if s in text]
+    for client in (memoryd.Client(own_server.url), memoryd.Client(own_server.url, workspace="ours")):
+        second = memoryd.Recorder(client, interval=0.01, journal=journal)
+        second.record(call(7))
+        assert second.flush(PATIENCE)
+        second.close()
+        assert total(client) == 1
+    assert kept[0].read_text() == text
 
 
 def test_the_end_of_a_program_sends_the_rest(own_server) -> None:
@@ -157,7 +180,7 @@ def test_what_is_being_sent_at_the_end_is_kept_or_counted(
     r.close()
     if kept:
         assert (r.stats.journaled, r.stats.dropped) == (2, 0)
-        assert len(journal.read_text().splitlines()) == 2
+        assert len(Path(r._journal).read_text().splitlines()) == 2
     else:
         assert r.stats.dropped == 2
         assert "2 call(s) were not delivered" in caplog.text

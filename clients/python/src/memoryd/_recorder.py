@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import hashlib
 import json
 import logging
 import os
@@ -16,6 +17,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from ._client import Call, Client, MemorydError, Unavailable
+from ._mask import mask
 
 log = logging.getLogger("memoryd")
 
@@ -43,9 +45,12 @@ class Recorder:
     """Takes calls without waiting and sends them in batches from one background thread.
 
     The queue holds at most max_calls calls and max_bytes bytes; what comes while it is full is dropped and counted.
-    With journal, the path of a file, calls that cannot be delivered are kept there and delivered later, once: each
-    carries an id and a time by which the server recognises it. close_timeout is how long the end of the program may
-    wait for the last batch. The thread starts with the first call.
+    With journal, the path of a file, calls that cannot be delivered are kept beside it and delivered later, once: each
+    carries an id and a time by which the server recognises it. Each destination (server, workspace, key) has a file of
+    its own, whose name ends in what stands for it: nothing that was kept for one is delivered to another. What is kept
+    holds no secrets of the forms that are known, and only its owner can read it.
+
+    close_timeout is how long the end of the program may wait for the last batch. The thread starts with the first call.
     """
 
     def __init__(
@@ -62,9 +67,14 @@ class Recorder:
         self.max_calls, self.max_bytes, self.interval = max_calls, max_bytes, interval
         self.close_timeout = close_timeout
         self.stats = RecorderStats()
-        self._journal = os.fspath(journal) if journal else None
+        self._journal = f"{os.fspath(journal)}.{self._destination()}" if journal else None
         self._reset()
         _live.add(self)
+
+    def _destination(self) -> str:
+        """Gives what stands for the server, the workspace and the key that calls are for."""
+        c = self.client
+        return hashlib.sha256("\0".join((c.url, c.workspace, c._key)).encode()).hexdigest()[:16]
 
     def _reset(self) -> None:
         self._lock = threading.Lock()
@@ -229,8 +239,10 @@ class Recorder:
         if self._journal is None:
             return False
         try:
-            with open(self._journal, "a", encoding="utf-8") as f:
-                f.write("".join(line + "\n" for line in batch))
+            lines = "".join(json.dumps(mask(json.loads(line)), separators=(",", ":")) + "\n" for line in batch)
+            private = os.open(self._journal, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+            with open(private, "a", encoding="utf-8") as f:
+                f.write(lines)
         except OSError as e:
             log.warning("journal %s: %s", self._journal, e)
             return False
