@@ -27,8 +27,11 @@ export interface RecorderStats {
 
 /**
  * Takes calls without waiting and sends them in batches. A batch that could not be sent is tried again until there is
- * no room; every call carries an id and a time, by which the server recognises one that it has. Call flush() before
- * the program ends: a runtime without an end-of-process hook cannot do it itself.
+ * no room; every call carries an id and a time, by which the server recognises one that it has.
+ *
+ * Where the runtime tells of its end (Node, Bun, Deno), a program that comes to its end sends what waits, for two
+ * seconds at most; what is not delivered then, or when the program exits at once, is counted in one line on standard
+ * error. Elsewhere call flush() before the program ends.
  */
 export class Recorder {
   readonly client: Client;
@@ -41,6 +44,8 @@ export class Recorder {
   private pause = 0;
   private underWay = 0;
   private away = false;
+  private lost = 0; // refused or dropped, as the last flush knew
+  private ended = false;
 
   constructor({
     client,
@@ -68,13 +73,18 @@ export class Recorder {
       }
       this.queue.push({ json, call: JSON.parse(json) as Call });
       this.chars += json.length;
+      waiting.add(this);
+      watchTheEnd();
       this.schedule(this.queue.length >= BATCH_CALLS && !this.pause ? 0 : this.pause || this.options.interval);
     } catch {
       this.counts.dropped++;
     }
   }
 
-  /** Waits, milliseconds at most, until everything queued was delivered; tells whether it was. */
+  /**
+   * Waits, milliseconds at most, until everything queued was delivered; tells whether it was: false also where the
+   * server refused a call since the flush before, or one was dropped for want of room (stats() has the counts).
+   */
   async flush(timeout = 5_000): Promise<boolean> {
     const end = Date.now() + timeout;
     while (this.queue.length || this.sending) {
@@ -83,7 +93,22 @@ export class Recorder {
       if (left <= 0) return false;
       await sleep(Math.min(left, 10));
     }
-    return true;
+    const lost = this.counts.rejected + this.counts.dropped;
+    const delivered = lost === this.lost;
+    this.lost = lost;
+    return delivered;
+  }
+
+  /** Sends what waits when the program comes to its end, once. */
+  async end(): Promise<void> {
+    if (this.ended) return;
+    this.ended = true;
+    await this.flush(2_000);
+  }
+
+  /** Gives how many calls were not delivered, or may not have been. */
+  undelivered(): number {
+    return this.queue.length + this.underWay;
   }
 
   stats(): RecorderStats {
@@ -98,6 +123,7 @@ export class Recorder {
       this.sending = this.drain().finally(() => {
         this.sending = undefined;
         if (this.queue.length) this.schedule(this.pause || this.options.interval);
+        else waiting.delete(this);
       });
     }, delay);
     // A waiting timer must not keep the program from ending.
@@ -159,6 +185,29 @@ export class Recorder {
     this.counts.rejected += n;
     if (n) this.options.log(`${n} call(s) were refused: ${why}`);
   }
+}
+
+/** The recorders that hold calls. */
+const waiting = new Set<Recorder>();
+
+let watched = false;
+
+/** Asks the runtime, once, to be told of its end. */
+function watchTheEnd(): void {
+  if (watched) return;
+  watched = true;
+  const { process } = globalThis as {
+    process?: { on?: (event: string, f: () => void) => void; stderr?: { write(s: string): void } };
+  };
+  process?.on?.("beforeExit", () => {
+    for (const r of waiting) void r.end();
+  });
+  process?.on?.("exit", () => {
+    for (const r of waiting) {
+      const n = r.undelivered();
+      if (n) process.stderr?.write(`memoryd: ${n} call(s) were not delivered to ${r.client.url}\n`);
+    }
+  });
 }
 
 let standard: Recorder | undefined;

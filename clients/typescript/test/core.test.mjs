@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { after, before, test } from "node:test";
@@ -209,7 +210,54 @@ test("a batch with a bad call loses only that", async () => {
   const recorder = fresh();
   recorder.record({ tool_name: "t", output: "ok" });
   recorder.record({ tool_name: "x".repeat(5000), output: "ok" });
+  assert.equal(await recorder.flush(patience), false);
   assert.equal(await recorder.flush(patience), true);
   const { recorded: good, rejected } = recorder.stats();
   assert.deepEqual([good, rejected], [1, 1]);
+});
+
+for (const [name, end, delivered] of [
+  ["that ends", "", 50],
+  ["that exits at once", "process.exit(0);", 0],
+  ["that throws", "throw new Error('no');", 0],
+]) {
+  test(`the calls of a program ${name} are delivered, or counted on standard error`, async () => {
+    const s = await serve();
+    const run = (url) =>
+      spawnSync(
+        process.execPath,
+        [
+          "--input-type=module",
+          "-e",
+          `import { Client, Recorder } from ${JSON.stringify(new URL("../dist/index.js", import.meta.url).href)};
+          const recorder = new Recorder({ client: new Client({ url: ${JSON.stringify(url)} }) });
+          for (let i = 0; i < 50; i++) recorder.record({ tool_name: "t", input: { i }, output: "ok" });
+          ${end}`,
+        ],
+        { encoding: "utf8" },
+      );
+    const said = (url) => run(url).stderr.match(/memoryd: \d+ call\(s\) were not delivered to .*/)?.[0] ?? "";
+    assert.equal(said(s.url), delivered ? "" : `memoryd: 50 call(s) were not delivered to ${s.url}`);
+    const found = await new Client({ url: s.url }).guidelines(["t"]).catch(() => ({ tools: [] }));
+    assert.equal(found.tools[0]?.statistics.lifetime_calls ?? 0, delivered);
+    await s.stop();
+    assert.equal(said(s.url), `memoryd: 50 call(s) were not delivered to ${s.url}`);
+  });
+}
+
+test("flush tells that a key was refused", async () => {
+  const http = createServer((req, res) => {
+    req.resume();
+    res.writeHead(401).end(JSON.stringify({ answer: "no such key", success: false, messages: [], metadata: {} }));
+  });
+  await new Promise((r) => http.listen(0, "127.0.0.1", r));
+  const recorder = new Recorder({
+    client: new Client({ url: `http://127.0.0.1:${http.address().port}` }),
+    interval: 1,
+  });
+  recorder.record({ tool_name: "t", output: "ok" });
+  assert.equal(await recorder.flush(patience), false);
+  assert.equal(recorder.stats().rejected, 1);
+  http.closeAllConnections();
+  http.close();
 });
