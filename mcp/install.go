@@ -179,9 +179,11 @@ type member struct {
 	from, to int // where it stood in the text that it was read from
 }
 
-// readMembers reads an object, in which there may be comments and trailing commas.
+// readLoose is readMembers where there may be comments and trailing commas: it is for
+// edits that leave them in the text.
+func readLoose(text []byte) (members, error) { return readMembers(plainJSON(text)) }
+
 func readMembers(text []byte) (members, error) {
-	text = plainJSON(text)
 	d := jsontext.NewDecoder(bytes.NewReader(text))
 	if t, err := d.ReadToken(); err != nil {
 		return nil, err
@@ -243,7 +245,7 @@ func editJSON(text []byte, h host, f func(map[string]json.RawMessage, string) er
 	if len(bytes.TrimSpace(text)) == 0 {
 		out = []byte("{}\n")
 	}
-	all, err := readMembers(out)
+	all, err := readLoose(out)
 	if err != nil {
 		return nil, fmt.Errorf("it is no JSON, so it is left as it is: %w", err)
 	}
@@ -314,7 +316,7 @@ func plainJSON(text []byte) []byte {
 // spliceMember gives an object's member another value, or a new one at the end; nil
 // takes it away with the comma that it needed.
 func spliceMember(object []byte, name string, value []byte) []byte {
-	all, err := readMembers(object)
+	all, err := readLoose(object)
 	if err != nil { // it was read before
 		return object
 	}
