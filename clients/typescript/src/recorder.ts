@@ -103,12 +103,14 @@ export class Recorder {
   async end(): Promise<void> {
     if (this.ended) return;
     this.ended = true;
+    const told = this.lost;
     await this.flush(2_000);
+    this.lost = told; // nobody looked at what that flush told
   }
 
-  /** Gives how many calls were not delivered, or may not have been. */
+  /** Gives how many calls were not delivered, or may not have been, and were not told by a flush. */
   undelivered(): number {
-    return this.queue.length + this.underWay;
+    return this.queue.length + this.underWay + this.counts.rejected + this.counts.dropped - this.lost;
   }
 
   stats(): RecorderStats {
@@ -123,7 +125,7 @@ export class Recorder {
       this.sending = this.drain().finally(() => {
         this.sending = undefined;
         if (this.queue.length) this.schedule(this.pause || this.options.interval);
-        else waiting.delete(this);
+        else if (!this.undelivered()) waiting.delete(this);
       });
     }, delay);
     // A waiting timer must not keep the program from ending.
