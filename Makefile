@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
-.PHONY: help build release reproducible sbom test race lint gate fuzz crash qdrant measure bench microbench
+.PHONY: help build release reproducible sbom test race lint gate fuzz crash qdrant measure ablate bench microbench
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -48,6 +48,9 @@ qdrant: ## run the tests against the real server that MEMORYD_TEST_QDRANT names 
 measure: ## measure judge, guidelines, preflight and compaction on the recordings in MEMORYD_TEST_DATA
 	test -n "$(MEMORYD_TEST_DATA)"
 	go test -count=1 -v -run 'Recorded|Measure|Recall|ForgeSaves' ./evaluate/... ./guidelines/... ./compact
+
+ablate: ## take out each rule, grammar, statement, warning and list of words in turn, on MEMORYD_TEST_DATA: renews docs/ablation.md
+	go -C bench run ./ablate -docs ../docs
 
 bench: ## measure the program against its baselines; `go -C bench run . all -docs ../docs` also renews docs/performance.md
 	go -C bench run . all

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/types"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// What the switched sources read from the environment: the part that is left out, or
+// timing, and the file that times are written to.
+const (
+	offEnv   = "MEMORYD_ABLATE"
+	timesEnv = "MEMORYD_ABLATE_TIMES"
+	timing   = "*"
+)
+
+// switches is what each package of the switched sources gets.
+const switches = `package %s
+
+import (
+	ablateFmt "fmt"
+	ablateOS "os"
+	ablateTime "time"
+)
+
+var ablated = ablateOS.Getenv(%q)
+
+func ablatedList[T any](part string, list T) (left T) {
+	if ablated == part {
+		return left
+	}
+	return list
+}
+
+// ablateClock tells how long a part took, in nanoseconds.
+func ablateClock(part string) func() {
+	began := ablateTime.Now()
+	return func() { ablateSpent.add(part, ablateTime.Since(began)) }
+}
+
+type ablateTimes struct {
+	lock    chan struct{}
+	spent   map[string]ablateTime.Duration
+	calls   map[string]int
+	written ablateTime.Time
+}
+
+var ablateSpent = &ablateTimes{lock: make(chan struct{}, 1), spent: map[string]ablateTime.Duration{}, calls: map[string]int{}}
+
+// add writes all times now and then, and where a part is new: nobody tells the end.
+func (t *ablateTimes) add(part string, d ablateTime.Duration) {
+	t.lock <- struct{}{}
+	defer func() { <-t.lock }()
+	t.spent[part] += d
+	t.calls[part]++
+	if t.calls[part] > 1 && ablateTime.Since(t.written) < 50*ablateTime.Millisecond {
+		return
+	}
+	file, _ := ablateOS.Create(ablateOS.Getenv(%q) + %q)
+	defer file.Close()
+	for part, d := range t.spent {
+		ablateFmt.Fprintf(file, "%%d %%d %%s\n", d.Nanoseconds(), t.calls[part], part)
+	}
+	t.written = ablateTime.Now()
+}
+`
+
+// overlay writes the sources with switches, and gives the file for the go command that
+// puts them in the place of the real ones.
+func (b *bench) overlay() (string, error) {
+	replace := map[string]string{}
+	put := func(path, text string) error {
+		file := filepath.Join(b.dir, fmt.Sprintf("%d_%s", len(replace), filepath.Base(path)))
+		replace[path] = file
+		return os.WriteFile(file, []byte(text), 0o600)
+	}
+	for i := range b.areas {
+		a := &b.areas[i]
+		for j := range a.rooms {
+			r := &a.rooms[j]
+			dir := filepath.Join(b.root, filepath.FromSlash(r.dir))
+			s, err := parse(dir)
+			if err != nil {
+				return "", err
+			}
+			parts, err := s.partsOf(a, r)
+			if err != nil {
+				return "", err
+			}
+			b.parts = append(b.parts, parts...)
+			var name string
+			for path, f := range s.files {
+				name = f.Name.Name
+				text, err := s.switched(path, f, a, r, parts)
+				if err != nil {
+					return "", err
+				}
+				if err := put(path, text); err != nil {
+					return "", err
+				}
+			}
+			if err := put(filepath.Join(dir, "ablated.go"), fmt.Sprintf(switches, name, offEnv, timesEnv, strings.ReplaceAll(r.dir, "/", "_"))); err != nil {
+				return "", err
+			}
+		}
+	}
+	text, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return "", err
+	}
+	file := filepath.Join(b.dir, "overlay.json")
+	return file, os.WriteFile(file, text, 0o600)
+}
+
+// insertion is a text at a place of a file.
+type insertion struct {
+	at   int
+	text string
+}
+
+// switched gives a file with a switch in each of the parts that it declares.
+func (s *source) switched(path string, f *ast.File, a *area, r *room, parts []*part) (string, error) {
+	raw, err := os.ReadFile(path) //nolint:gosec // the sources
+	if err != nil {
+		return "", err
+	}
+	offset := func(n ast.Node) int { return s.fset.Position(n.Pos()).Offset }
+	var all []insertion
+	for _, p := range parts {
+		d := s.decls[p.name]
+		if p.kind == grammar || !within(f, d) {
+			continue
+		}
+		if p.kind == list {
+			v := d.(*ast.ValueSpec).Values[0]
+			all = append(all, insertion{offset(v), fmt.Sprintf("ablatedList(%q, ", p.key())}, insertion{s.fset.Position(v.End()).Offset, ")"})
+			continue
+		}
+		fn := d.(*ast.FuncDecl)
+		all = append(all, insertion{offset(fn.Body) + 1, fmt.Sprintf(" if ablated != \"\" { if ablated == %[1]q { return %[2]s }; if ablated == %[3]q { defer ablateClock(%[1]q)() } };",
+			p.key(), zeros(fn), timing)})
+	}
+	for _, name := range []string{a.unit, "grammar.maybe", "grammar.read"} {
+		fn, ok := s.decls[name].(*ast.FuncDecl)
+		if !ok || !within(f, fn) || strings.HasPrefix(name, "grammar.") && !r.grammars {
+			continue
+		}
+		text := fmt.Sprintf(" if ablated == %q { defer ablateClock(%q)() };", timing, a.unit)
+		if strings.HasPrefix(name, "grammar.") { // a grammar that is left out reads nothing
+			key := fmt.Sprintf("%q + %s.name", r.dir+" "+string(grammar)+" ", fn.Recv.List[0].Names[0].Name)
+			text = fmt.Sprintf(" if ablated != \"\" { if ablated == %[1]s { return %[2]s } };", key, zeros(fn))
+			if name == "grammar.read" {
+				text = fmt.Sprintf(" if ablated == %q { defer ablateClock(%s)() };", timing, key)
+			}
+		}
+		all = append(all, insertion{offset(fn.Body) + 1, text})
+	}
+	slices.SortStableFunc(all, func(a, b insertion) int { return b.at - a.at })
+	text := string(raw)
+	for _, in := range all {
+		text = text[:in.at] + in.text + text[in.at:]
+	}
+	return text, nil
+}
+
+func within(f *ast.File, n ast.Node) bool {
+	return n != nil && f.Pos() <= n.Pos() && n.End() <= f.End()
+}
+
+// zeros writes the zero values of a function's results.
+func zeros(fn *ast.FuncDecl) string {
+	var all []string
+	if fn.Type.Results != nil {
+		for _, r := range fn.Type.Results.List {
+			for range max(1, len(r.Names)) {
+				all = append(all, "*new("+types.ExprString(r.Type)+")")
+			}
+		}
+	}
+	return strings.Join(all, ", ")
+}

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// column is a figure of a table.
+type column struct {
+	figure, head string
+	decimals     int
+}
+
+var columns = map[string][]column{
+	"judge": {
+		{"alarms", "alarms", 0},
+		{"missed", "missed", 0},
+		{"half", "halves", 0},
+		{"sure", "sure", 3},
+		{"sure right", "sure right", 4},
+		{"outputs alarms", "alarms, outputs", 0},
+		{"outputs missed", "missed, outputs", 0},
+		{"outputs/twentysixth.txt alarms", "alarms, aside", 0},
+		{"outputs/twentysixth.txt missed", "missed, aside", 0},
+	},
+	"guidelines": {
+		{"named", "named", 3},
+		{"remedy", "remedy", 3},
+		{"cause", "cause", 3},
+		{"mean remedy", "remedy, mean", 3},
+		{"words", "words", 0},
+		{"AUC", "AUC", 3},
+		{"cold 5 %", "cold 5 %", 3},
+		{"online 5 %", "online 5 %", 3},
+		{"online 1 %", "online 1 %", 3},
+		{"online warned bad", "warned, bad", 3},
+		{"online warned good", "warned, good", 3},
+	},
+}
+
+const preface = `# What each part is worth
+
+` + "`make ablate`" + ` takes out one part at a time and measures again, on the recordings that ` + "`MEMORYD_TEST_DATA`" + ` names and on the labelled outputs
+of the judge. A figure is the change **without** the part; empty is none. What changes nothing is worth nothing on these data, and is listed
+below its table. *sources* counts the recordings, sets or tools that get better (+) and worse (-) without it: leave that one source out, and a
+part that helps only it is worth nothing. A new rule, grammar or kind of statement shows its line of this table with the change that brings it.
+
+*lines* are those of the part and of what only it needs. *µs* is the time in it for each %s, with the clock's own; a grammar's is
+the reading of what it matched. A list of words is left out as a whole. What cannot be left out alone makes what follows stumble.
+`
+
+// report writes the page.
+func (b *bench) report() string {
+	var t strings.Builder
+	var units []string
+	for _, a := range b.areas {
+		units = append(units, a.per)
+	}
+	fmt.Fprintf(&t, preface, strings.Join(units, " or "))
+	for i := range b.areas {
+		b.table(&t, &b.areas[i])
+	}
+	return t.String()
+}
+
+func (b *bench) table(t *strings.Builder, a *area) {
+	whole := b.whole[a.name]
+	fmt.Fprintf(t, "\n## %s\n\nWith all parts: ", a.title)
+	for i, c := range columns[a.name] {
+		if i > 0 {
+			t.WriteString(", ")
+		}
+		fmt.Fprintf(t, "%s %.*f", c.head, c.decimals, whole[c.figure])
+	}
+	t.WriteString(".\n\n| part | lines | µs |")
+	for _, c := range columns[a.name] {
+		fmt.Fprintf(t, " %s |", c.head)
+	}
+	t.WriteString(" sources |\n| --- | ---: | ---: |" + strings.Repeat(" ---: |", len(columns[a.name])+1) + "\n")
+	var needed, nothing []string
+	for _, p := range b.parts {
+		switch {
+		case p.area != a || p.skip:
+		case p.fault != nil:
+			needed = append(needed, "`"+p.name+"`")
+		case differing(whole, p.without) == 0:
+			nothing = append(nothing, fmt.Sprintf("- `%s` (%s): %d lines%s\n", p.name, p.place(), p.lines, b.micros(p, ", ", " µs")))
+		default:
+			b.row(t, p)
+		}
+	}
+	if len(needed) > 0 {
+		fmt.Fprintf(t, "\nCannot be left out alone: %s.\n", strings.Join(needed, ", "))
+	}
+	slices.Sort(nothing)
+	fmt.Fprintf(t, "\nChange no figure (%d):\n\n%s", len(nothing), strings.Join(nothing, ""))
+}
+
+// place says where a part is, and what.
+func (p *part) place() string {
+	where := p.room.dir[strings.LastIndexByte(p.room.dir, '/')+1:]
+	if p.kind == function {
+		return where
+	}
+	return where + ", " + string(p.kind)
+}
+
+func (b *bench) row(t *strings.Builder, p *part) {
+	whole := b.whole[p.area.name]
+	fmt.Fprintf(t, "| `%s` (%s) | %d | %s |", p.name, p.place(), p.lines, b.micros(p, "", ""))
+	for _, c := range columns[p.area.name] {
+		fmt.Fprintf(t, " %s |", signed(p.without[c.figure]-whole[c.figure], c.decimals))
+	}
+	better, worse := sources(whole, p.without)
+	fmt.Fprintf(t, " +%d -%d |\n", better, worse)
+}
+
+// micros is the time of a part for each unit of its area.
+func (b *bench) micros(p *part, before, after string) string {
+	c, units := b.cost[p.key()], b.cost[p.area.unit]
+	if c.calls == 0 || units.calls == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s%.1f%s", before, float64(c.spent)/float64(units.calls)/float64(time.Microsecond), after)
+}
