@@ -158,6 +158,16 @@ func (f figures) gold(source string, values []string) {
 	f[prefix+"half"] += n[1] + n[2] - n[right] // good and partial, taken for each other
 }
 
+// lacks reports whether a figure was not printed: the test ended before it.
+func (f figures) lacks(whole figures) bool {
+	for name := range whole {
+		if _, there := f[name]; !there {
+			return true
+		}
+	}
+	return false
+}
+
 // differing counts the figures that are not the same.
 func differing(a, b figures) (n int) {
 	for name := range a {

@@ -126,7 +126,9 @@ func (b *bench) measureAll(wanted *regexp.Regexp, jobs int) error {
 	for range max(1, jobs) {
 		wait.Go(func() {
 			for p := range queue {
-				p.without, p.fault = b.measure(p.area, p.key())
+				if p.without, p.fault = b.measure(p.area, p.key()); p.fault == nil && p.without.lacks(b.whole[p.area.name]) {
+					p.fault = errors.New("figures are missing")
+				}
 				mu.Lock()
 				done++
 				fmt.Fprintf(os.Stderr, "\r%d of %d parts, %v   ", done, len(b.parts), time.Since(began).Round(time.Second))
