@@ -29,6 +29,7 @@ import (
 	"memoryd/llm/usage"
 	"memoryd/ops/survey"
 	"memoryd/store"
+	"memoryd/store/backup"
 	"memoryd/store/journal"
 	"memoryd/store/qdrant"
 )
@@ -132,6 +133,11 @@ func (a *app) openParts(ctx context.Context, getenv func(string) string) (handle
 		return nil, err
 	}
 	a.own(nil, func(context.Context) error { return a.store.Close() })
+	if err = backup.CheckWhole(ctx, a.store); err != nil {
+		if _, isJournal := a.store.(*journal.Store); !isJournal || !memoryd.IsKind(err, memoryd.Unavailable) {
+			return nil, err
+		}
+	}
 	return a.wire(getenv)
 }
 

@@ -13,6 +13,7 @@ import (
 	"memoryd/config"
 	"memoryd/internal/access"
 	"memoryd/store/mem"
+	"memoryd/store/backup"
 	"memoryd/store/sqlite"
 )
 
@@ -191,7 +192,7 @@ func checkAudit(ctx context.Context, cfg *config.Config, std streams) error {
 		return err
 	}
 	n, err := access.VerifyAudit(ctx, s)
-	if err = errors.Join(err, s.Close()); err == nil && n > 0 {
+	if err = errors.Join(err, backup.CheckWhole(ctx, s), s.Close()); err == nil && n > 0 {
 		fmt.Fprintf(std.out, "The audit log has %d entries, each follows from the one before.\n", n)
 	}
 	return err

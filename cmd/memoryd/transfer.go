@@ -58,6 +58,18 @@ func (o opened) load() (*config.Config, error) {
 // open opens the store; the embedded one only if no server uses it, and one behind
 // a journal only if it is there.
 func (o opened) open(ctx context.Context, std streams) (store.Store, *config.Config, error) {
+	s, cfg, err := o.openAny(ctx, std)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := backup.CheckWhole(ctx, s); err != nil {
+		return nil, nil, errors.Join(err, s.Close())
+	}
+	return s, cfg, nil
+}
+
+// openAny also opens a store that holds a part of a restore.
+func (o opened) openAny(ctx context.Context, std streams) (store.Store, *config.Config, error) {
 	cfg, err := o.load()
 	if err != nil {
 		return nil, nil, err
@@ -179,7 +191,7 @@ type restoreCmd struct {
 
 // Run brings the content of a file into the store.
 func (c restoreCmd) Run(ctx context.Context, std streams) (err error) {
-	s, cfg, err := c.open(ctx, std)
+	s, cfg, err := c.openAny(ctx, std)
 	if err != nil {
 		return err
 	}
@@ -190,7 +202,7 @@ func (c restoreCmd) Run(ctx context.Context, std streams) (err error) {
 	}
 	defer in.Close() //nolint:errcheck // it was only read
 	counts, err := backup.Restore(ctx, redacted(s, cfg, std), in.reader, backup.RestoreOptions{
-		Workspace: c.Workspace, Replace: c.Replace, SkipExisting: c.SkipExisting,
+		Name: c.File, Workspace: c.Workspace, Replace: c.Replace, SkipExisting: c.SkipExisting,
 	})
 	if err != nil {
 		return err

@@ -16,6 +16,9 @@ import (
 
 // RestoreOptions say how a file is restored.
 type RestoreOptions struct {
+	// Name says which file it is, for people: it stands in the store until the restore
+	// is whole.
+	Name string
 	// Workspace, when set, is the workspace that the tools come into, whatever the
 	// file calls it. The file must be of one workspace.
 	Workspace string
@@ -31,7 +34,8 @@ type RestoreOptions struct {
 //
 // When r can seek it is read twice: first the whole file is checked, its hash
 // included, and none of its tools may be there already (without Replace and
-// SkipExisting); only then is the first one written. Otherwise, from a pipe, each
+// SkipExisting); only then is the first one written. Until the last one is, a mark in
+// the store says so (CheckWhole); the same restore goes on where one was interrupted. Otherwise, from a pipe, each
 // tool is written once it has been read, and an error says how many tools came
 // before it. Several are written beside each other, for a remote store takes its time for
 // each. Every tool comes whole or not at all; its records follow it.
@@ -55,17 +59,36 @@ func Restore(ctx context.Context, s store.Store, r io.Reader, opts RestoreOption
 	case opts.SkipExisting:
 		w.existing = skip
 	}
+	mark := interrupted{Name: opts.Name, Workspace: opts.Workspace}
+	before, err := markOf(ctx, s)
+	switch {
+	case err != nil:
+		return Counts{}, err
+	case before == nil:
+	case *before != mark:
+		return Counts{}, before.fault()
+	case w.existing == refuse:
+		w.existing = skip
+	}
 	if err := verify(ctx, w, r, opts.Workspace); err != nil {
 		return Counts{}, err
+	}
+	if before == nil {
+		if err := mark.set(ctx, s); err != nil {
+			return Counts{}, within(err, "nothing was restored")
+		}
 	}
 	p := newParser(r)
 	to := &restorer{writer: w, workspace: opts.Workspace, line: &p.in.n}
 	to.begin(ctx)
-	err := p.each(func(e entry) error { return to.take(ctx, e) })
+	err = p.each(func(e entry) error { return to.take(ctx, e) })
 	if werr := to.wait(ctx); werr != nil {
 		err = werr
 	}
 	to.n.Bytes = p.in.bytes
+	if isWhole := err == nil; isWhole || before == nil && to.n.Tools+to.n.Records == 0 {
+		err = errors.Join(err, s.DeleteRecord(context.WithoutCancel(ctx), markKey()))
+	}
 	if err != nil {
 		err = within(err, "after %s were restored", to.n)
 	}
