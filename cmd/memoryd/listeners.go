@@ -83,25 +83,33 @@ func (c *certificate) read(now time.Time) error {
 	return nil
 }
 
-// reloadOnHangup reads the files after SIGHUP, until it is stopped.
-func (c *certificate) reloadOnHangup() (stop func()) {
+// survive keeps signals from ending the server that are no order to end: SIGPIPE, where
+// the reader of its log or of its ready line has gone, and SIGHUP, after which the files
+// of the certificate are read, if there is one. It holds until it is stopped.
+func survive(log *slog.Logger, c *certificate) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
-	hangup := make(chan os.Signal, 1)
+	hangup, pipe := make(chan os.Signal, 1), make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
-	done := lifecycle.Go(ctx, c.log, "certificate", func() error {
+	signal.Notify(pipe, syscall.SIGPIPE) // nobody listens: the write that met it fails
+	done := lifecycle.Go(ctx, log, "signals", func() error {
 		for {
 			select {
 			case <-ctx.Done():
 				return nil
 			case <-hangup:
-				c.mu.Lock()
-				c.readIfDue(time.Now())
-				c.mu.Unlock()
 			}
+			if c == nil {
+				log.Info("SIGHUP: there is nothing to read again but the configuration, which needs a new start")
+				continue
+			}
+			c.mu.Lock()
+			c.readIfDue(time.Now())
+			c.mu.Unlock()
 		}
 	})
 	return func() {
 		signal.Stop(hangup)
+		signal.Stop(pipe)
 		cancel()
 		<-done
 	}

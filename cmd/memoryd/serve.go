@@ -12,8 +12,8 @@ import (
 
 	"memoryd/config"
 	"memoryd/internal/access"
-	"memoryd/store/mem"
 	"memoryd/store/backup"
+	"memoryd/store/mem"
 	"memoryd/store/sqlite"
 )
 
@@ -36,7 +36,9 @@ func (c serveCmd) Run(ctx context.Context, std streams) error {
 		cfg.SetDataDir(c.Data)
 	}
 	cfg.HTTP.AdminKey = os.Getenv("MEMORYD_ADMIN_KEY")
-	log := newLogger(cfg.Log, std.err)
+	out := startLog(cfg.Log, std.err)
+	defer out.Stop()
+	log := newLogger(cfg.Log, out)
 	for _, name := range cfg.Unused {
 		log.WarnContext(ctx, "no setting has this variable of the environment", "variable", name)
 	}
@@ -46,9 +48,7 @@ func (c serveCmd) Run(ctx context.Context, std streams) error {
 		return err
 	}
 	a.Start(ctx)
-	if a.cert != nil {
-		defer a.cert.reloadOnHangup()()
-	}
+	defer survive(log, a.cert)()
 	if a.newKey != "" { // not to the log, which is kept
 		fmt.Fprintf(std.err, "The admin's API key, shown this once: %s\n", a.newKey)
 	}
