@@ -54,6 +54,8 @@ func unavailable(err error) error {
 	switch {
 	case codeOf(err)&0xff == sqlite3.SQLITE_FULL:
 		msg = "the store's disk is full"
+	case errors.Is(err, errGone):
+		msg = "the store's file was removed or replaced: start anew"
 	case damaged(err):
 		msg = "the store's file is damaged where this stands; memoryd check tells what is lost"
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"memoryd"
 	"memoryd/store"
@@ -73,6 +74,8 @@ func TestAFullDiskRefusesWritesAndRecovers(t *testing.T) {
 		t.Errorf("got %+v, %v", tool, err)
 	}
 	limitPages(1 << 30)
+	wantKind(t, s.Ping(t.Context()), memoryd.Unavailable) // a write was refused a moment ago
+	s.w.refused.Store(&refused{at: time.Now().Add(-refusing), err: errGone})
 	if err := s.Ping(t.Context()); err != nil {
 		t.Errorf("ping after there is room: %v", err)
 	}

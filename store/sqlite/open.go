@@ -64,6 +64,7 @@ func open(ctx context.Context, cfg Config, log *slog.Logger) (s *backend, err er
 		func() error { return w.checkCounter(lock) },
 		func() error { return lock.note(counter{w.lastLog, w.commits}) },
 		func() error { return tighten(cfg.Dir, path) },
+		func() error { return w.remember(path) },
 		func() error { w.refill(); return nil },
 	} {
 		if err := step(); err != nil {

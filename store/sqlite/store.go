@@ -23,6 +23,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"time"
 
 	"memoryd"
 	"memoryd/internal/lifecycle"
@@ -67,9 +68,18 @@ func (s *backend) ListWorkspaces(ctx context.Context, after string, limit int) (
 	return s.cat.listSpaces(after, limit), nil
 }
 
-// Ping implements store.Store: it asks whether commits work. After one that failed
-// it writes.
+// refusing is for how long after a write that failed the store is not ready.
+const refusing = 5 * time.Second
+
+// Ping implements store.Store: it asks whether commits work, and whether the file is
+// there. After one that failed it writes.
 func (s *backend) Ping(ctx context.Context) error {
+	if err := s.w.stillThere(""); err != nil {
+		return unavailable(err)
+	}
+	if r := s.w.refused.Load(); r != nil && time.Since(r.at) < refusing {
+		return unavailable(r.err) // a small probe may find room where a call found none
+	}
 	return s.w.do(ctx, 0, verdictsFirst, func(d *draft) error {
 		if !d.w.sick.Load() {
 			return nil

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"memoryd"
 	"memoryd/internal/lifecycle"
@@ -65,7 +67,12 @@ type writer struct {
 
 	failed atomic.Pointer[error] // set once nothing more may be acknowledged
 	sick   atomic.Bool           // the last transaction failed
-	spare  *job                  // taken from the queue for the next commit
+	// refused is the newest write that failed; nil: none did.
+	refused atomic.Pointer[refused]
+	// path is where the file has to be, file what stood there at the start.
+	path  string
+	file  os.FileInfo
+	spare *job // taken from the queue for the next commit
 }
 
 // run commits until the context ends and the queue is empty.
@@ -218,7 +225,10 @@ func (w *writer) try(d *draft, change func(*draft) error) error {
 		})
 		if err == nil {
 			d.announce()
-			if err = w.commit(); err != nil {
+			if err = w.commit(); err == nil {
+				err = w.stillThere("-wal")
+			}
+			if err != nil {
 				d.announce()
 			}
 		}
@@ -228,6 +238,7 @@ func (w *writer) try(d *draft, change func(*draft) error) error {
 	}
 	w.sick.Store(err != nil)
 	if err != nil {
+		w.refused.Store(&refused{time.Now(), err})
 		w.log.Error("store: a commit failed", "err", err)
 		return unavailable(err)
 	}
@@ -242,6 +253,41 @@ func (w *writer) try(d *draft, change func(*draft) error) error {
 	w.foldLag.Store(int64(w.unfolded))
 	w.stir()
 	return nil
+}
+
+// refused is a write that failed.
+type refused struct {
+	at  time.Time
+	err error
+}
+
+// remember notes which file is open.
+func (w *writer) remember(path string) (err error) {
+	w.path = path
+	w.file, err = os.Stat(path)
+	return err
+}
+
+var errGone = errors.New("the store's file was removed or replaced while it was open")
+
+// stillThere gives up where the file that was written to is no more the one that the
+// next start would open, or the one beside it with this suffix is gone: what went to it
+// would be lost.
+func (w *writer) stillThere(beside string) error {
+	if w.file == nil { // while it is opened
+		return nil
+	}
+	now, err := os.Stat(w.path)
+	if err == nil && os.SameFile(now, w.file) {
+		_, err = os.Stat(w.path + beside)
+	} else if err == nil {
+		err = os.ErrNotExist
+	}
+	if !errors.Is(err, os.ErrNotExist) {
+		return nil // it is there, or nobody can tell
+	}
+	w.giveUp(errGone)
+	return errGone
 }
 
 // stir tells the checkpointer that there is something to do.

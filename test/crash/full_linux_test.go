@@ -106,6 +106,9 @@ func writeUntilFull(t *testing.T, p *daemon.Process, w *writer) {
 			!strings.Contains(string(w.last.Body), `"success":false`) {
 			t.Errorf("refused with %d, %v: %s", w.last.Status, w.last.Header, w.last.Body)
 		}
+		if ready := p.Get("/readyz"); ready.Status != http.StatusServiceUnavailable || !strings.Contains(string(ready.Body), "full") {
+			t.Errorf("a write was refused, and /readyz says %d %s", ready.Status, ready.Body) // defect O5
+		}
 		return
 	}
 	t.Fatal("the disk is never full")
