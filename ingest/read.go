@@ -85,15 +85,12 @@ type UnknownShape struct {
 }
 
 func (e *UnknownShape) Error() string {
-	var all []string
 	for _, f := range Formats() {
-		one := f.Name + " (" + f.Expects + ")"
 		if f.Name == e.Expected {
-			return "expected " + one + ", found " + e.Found
+			return "expected " + f.Name + " (" + f.Expects + "), found " + e.Found
 		}
-		all = append(all, one)
 	}
-	return fmt.Sprintf("found %s; expected one of: %s", e.Found, strings.Join(all, "; "))
+	return fmt.Sprintf("found %s, which is none of %s", e.Found, strings.Join(FormatNames()[1:], ", "))
 }
 
 // The bounds of what is looked at to tell a format, and of the faults that are told.

@@ -47,6 +47,9 @@ func (c learnCmd) Run(ctx context.Context, std streams) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := c.recognise(ctx, files); err != nil {
+		return err // and no store is made
+	}
 	cfg, err := c.load()
 	if err != nil {
 		return err
@@ -116,6 +119,30 @@ func (c learnCmd) files() (files []transcript, err error) {
 		return cmp.Or(a.info.ModTime().Compare(b.info.ModTime()), strings.Compare(a.path, b.path))
 	})
 	return slices.CompactFunc(files, func(a, b transcript) bool { return a.path == b.path }), nil
+}
+
+// recognise fails where no file is of a format that is known.
+func (c learnCmd) recognise(ctx context.Context, files []transcript) error {
+	var first error
+	for _, f := range files {
+		if c.Format != ingest.Auto {
+			return nil
+		}
+		_, err := ingest.Detect(ctx, f.path)
+		if _, odd := errors.AsType[*ingest.UnknownShape](err); !odd {
+			return nil // it is known, or its fault is told when it is read
+		}
+		if first == nil {
+			first = fmt.Errorf("%s: %w", textsafe.Line(f.path, 300), err)
+		}
+	}
+	if first == nil {
+		return fmt.Errorf("there are no files in %s", textsafe.Line(strings.Join(c.Paths, ", "), 300))
+	}
+	if len(files) > 1 {
+		return fmt.Errorf("none of %d files can be read, the first: %w", len(files), first)
+	}
+	return first
 }
 
 // learner records what files hold.

@@ -120,7 +120,7 @@ func TestImportReadsTranscripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, _, errs := printed(t, "import", odd, "--url", url)
-	if code != exitFailed || !strings.Contains(errs, "found an object with wind; expected one of: codex (lines with") {
+	if code != exitFailed || !strings.Contains(errs, "found an object with wind, which is none of codex, ") {
 		t.Errorf("exit code %d: %s", code, errs)
 	}
 	if code, _, errs := printed(t, "import", odd, "--url", url, "--format", "codec"); code != exitUsage || !strings.Contains(errs, "--format must be one of auto, codex") {
@@ -141,9 +141,24 @@ func TestLearnSaysWhatItCannotRead(t *testing.T) {
 	if err := os.WriteFile(odd, []byte(`{"wind":3}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	code, out, _ := printed(t, "learn", odd, "--data", t.TempDir())
-	if code != exitDone || !strings.Contains(out, "found an object with wind; expected one of") {
-		t.Errorf("exit code %d: %s", code, out)
+	// An unknown file was a success that made an empty store, told in a line of over a
+	// thousand characters (defect N3).
+	for _, path := range []string{odd, filepath.Dir(odd)} {
+		data := filepath.Join(t.TempDir(), "data")
+		code, out, errs := printed(t, "learn", path, "--data", data)
+		if code != exitFailed || out != "" || !strings.Contains(errs, "found an object with wind, which is none of codex, ") || len(errs) > 500 {
+			t.Errorf("exit code %d: %s%s", code, out, errs)
+		}
+		if _, err := os.Stat(data); !os.IsNotExist(err) {
+			t.Errorf("a store was made: %v", err)
+		}
+	}
+	good := filepath.Join(t.TempDir(), "calls.jsonl")
+	if err := os.WriteFile(good, []byte(`{"tool_name":"t","input":{},"output":"o"}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, out, errs := printed(t, "learn", odd, good, "--data", t.TempDir()); code != exitDone || !strings.Contains(out, "which is none of codex") || !strings.Contains(out, "1 new") {
+		t.Errorf("beside one that is known: exit code %d: %s%s", code, out, errs)
 	}
 	if code, _, errs := printed(t, "learn", filepath.Join(t.TempDir(), "none"), "--data", t.TempDir()); code != exitFailed || !strings.Contains(errs, "no such file") {
 		t.Errorf("exit code %d: %s", code, errs)
