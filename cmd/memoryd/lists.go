@@ -67,7 +67,7 @@ func (c toolsCmd) Run(ctx context.Context, std streams) error {
 				continue
 			}
 			if n+i == 0 {
-				fmt.Fprintln(table, "WORKSPACE\tTOOL\tCALLS\tSUCCEEDED\tSCORE\tPENDING\tGUIDELINE")
+				fmt.Fprintln(table, "WORKSPACE\tTOOL\tCALLS\tSCORE\tREPORTED\tPENDING\tGUIDELINE")
 			}
 			s, score, guideline := t.Statistics, "-", "-"
 			if s.JudgedCalls > 0 {
@@ -76,8 +76,8 @@ func (c toolsCmd) Run(ctx context.Context, std streams) error {
 			if t.GuidelineRevision > 0 {
 				guideline = fmt.Sprintf("version %d", t.GuidelineRevision)
 			}
-			fmt.Fprintf(table, "%s\t%s\t%d\t%.0f %%\t%s\t%d\t%s\n", textsafe.Line(workspace, 60), textsafe.Line(t.ToolName, 60),
-				s.TotalCalls, 100*s.SuccessRate, score, s.PendingCalls, guideline)
+			fmt.Fprintf(table, "%s\t%s\t%d\t%s\t%.0f %%\t%d\t%s\n", textsafe.Line(workspace, 60), textsafe.Line(t.ToolName, 60),
+				s.TotalCalls, score, 100*s.SuccessRate, s.PendingCalls, guideline)
 		}
 	}
 	return table.Flush()
@@ -223,10 +223,10 @@ func printMemory(std streams, m wire.Memory, from remote) {
 	fmt.Fprintf(w, "%s (workspace %s)\n\n", std.paint(bold, textsafe.Line(m.WhenToUse, 200)), textsafe.Line(m.WorkspaceID, 200))
 	fmt.Fprintf(w, "calls      %d kept of %d ever, %d exact repeats, %d pending\n",
 		s.TotalCalls, s.LifetimeCalls, s.DuplicateCalls, s.PendingCalls)
-	fmt.Fprintf(w, "success    %s of %d; recently %s of %d\n", rate(s.SuccessRate, s.SuccessRateCI95), s.TotalCalls,
-		rate(s.RecentSuccessRate, s.RecentSuccessRateCI95), s.RecentCalls)
 	fmt.Fprintf(w, "score      %s over %d judged; recently %s over %d\n", mean(s.AvgScore, s.AvgScoreCI95, s.JudgedCalls), s.JudgedCalls,
 		mean(s.RecentAvgScore, s.RecentAvgScoreCI95, s.RecentJudgedCalls), s.RecentJudgedCalls)
+	fmt.Fprintf(w, "reported   %s of %d as a success; recently %s of %d\n", rate(s.SuccessRate, s.SuccessRateCI95), s.TotalCalls,
+		rate(s.RecentSuccessRate, s.RecentSuccessRateCI95), s.RecentCalls)
 	fmt.Fprintf(w, "time       %s s over %d timed calls\n", mean(s.AvgTimeCost, s.AvgTimeCostCI95, s.TimedCalls), s.TimedCalls)
 	fmt.Fprintf(w, "tokens     %s over %d calls that report them\n\n", mean(s.AvgTokenCost, s.AvgTokenCostCI95, s.TokenCalls), s.TokenCalls)
 	if m.Content == "" {

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"memoryd/ops"
+	"memoryd/ui"
+)
+
+// TestTheFirstVisitSaysNothingOfWhatIsNotRead: a workspace that was being read for the
+// first time had "0 failed of 0 judged calls" and "No judged call went wrong".
+func TestTheFirstVisitSaysNothingOfWhatIsNotRead(t *testing.T) {
+	p := newPages(t, "off")
+	for name, tc := range map[string]struct {
+		page   ops.OverviewPage
+		want   string
+		absent []string
+	}{
+		"nothing is read yet": {page: func() (o ops.OverviewPage) { o.Reading = true; return o }(), want: "read for the first time"},
+		"a part is read":      {page: func() (o ops.OverviewPage) { o.Reading, o.Tools, o.Judged = true, 3, 7; return o }(), want: "3 tools"},
+		"nothing is judged":   {page: func() (o ops.OverviewPage) { o.Tools, o.Lifetime = 3, 9; return o }(), want: "o call is judged yet"},
+	} {
+		flows := *p.app.face.Flows
+		flows.GetOverview = ops.FlowOf("get_overview", func(context.Context, ops.GetOverview) (ops.OverviewPage, error) { return tc.page, nil })
+		pages, err := ui.New(ui.Deps{Flows: &flows, Live: p.app.survey, Logger: slog.New(slog.DiscardHandler), Now: time.Now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rec := httptest.NewRecorder()
+		pages.ServeHTTP(rec, httptest.NewRequest("GET", "/ui/?w=default", nil))
+		body := rec.Body.String()
+		if rec.Code != 200 || !strings.Contains(body, tc.want) {
+			t.Errorf("%s: %d, not %q\n%s", name, rec.Code, tc.want, body)
+		}
+		for _, claim := range []string{"failed of 0", "No judged call went wrong", "failed of 7"} {
+			if strings.Contains(body, claim) {
+				t.Errorf("%s: %q", name, claim)
+			}
+		}
+	}
+}
