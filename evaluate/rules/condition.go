@@ -138,7 +138,7 @@ func unmetCondition(v *view, t *text) (finding, bool) {
 		met = t.total == 1
 	case tells:
 		met = advised && (links&toIdentity != 0 && does != 0 || strings.HasSuffix(said, " failed"))
-	case strings.Contains(said, "no ") && phrases.ContainsAny(said, given):
+	case givesNone(said):
 		met = t.total <= 2
 	case absent(said):
 		met = (links&toIdentity != 0 || acts && !phrases.HasAny(v.ask.names, searchers)) && !strings.HasPrefix(said, "no match") && !strings.HasPrefix(said, "no result")
@@ -282,6 +282,14 @@ func (v *view) clauseOf(s string) (c clause) {
 // absent reports whether a sentence says only that there is no such thing, as searches do.
 func absent(s string) bool {
 	return strings.HasPrefix(s, "no ") && !phrases.ContainsAny(s, obligations) || strings.HasSuffix(s, " not found") || phrases.StartsAny(s, lookups)
+}
+
+// givesNone reports whether a sentence in lower case says that something was not given: "no
+// URL provided", but not "no results for the given query", which was.
+func givesNone(s string) bool {
+	_, none, ok := strings.Cut(s, "no ")
+	none, _, _ = strings.Cut(none, " for ")
+	return ok && phrases.ContainsAny(none, given)
 }
 
 // givesBound reports whether a sentence gives a bound as a number: "quota is 8", "limit of 0".
