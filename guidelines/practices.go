@@ -219,7 +219,7 @@ func (f *findings) stopped() []practice {
 	quotes, held := f.quotes(top)
 	return []practice{{
 		after: after, held: held,
-		do: "Do not call it: use another tool or tell the user.", counts: "0 of " + count(e.Failed, "call") + " worked" + inRuns(e.Runs), quotes: quotes, label: top.Names(),
+		do: "Use another tool or tell the user.", counts: "0 of " + count(e.Failed, "call") + " worked" + inRuns(e.Runs), quotes: quotes, label: top.Names(),
 		calls: e.Failed, runs: e.Runs, provisional: alone(top), slot: "stop", ids: []string{top.ID},
 	}}
 }

@@ -198,13 +198,13 @@ var classes = map[Class]class{
 	TooGeneric:  {tier: tierRule, label: "query too generic", do: []string{"Make {p} more specific.", "Ask more specifically: name what is looked for."}, silences: []Class{TooLarge}},
 	Unsupported: {tier: tierRule, label: "not supported", do: []string{"Give {p} only values that are known to work.", "Use only values that are known to work."}, silences: []Class{Invalid}},
 
-	Auth:        {tier: tierService, label: "not authorised", do: []string{"Do not call it without valid credentials; use another tool or tell the user."}, silences: []Class{BadRequest, Transport}, stop: true},
+	Auth:        {tier: tierService, label: "not authorised", do: []string{"Call it only with valid credentials; otherwise use another tool or tell the user."}, silences: []Class{BadRequest, Transport}, stop: true},
 	Rate:        {tier: tierService, label: "too many requests", do: []string{"Wait {b} seconds before the next call.", "Wait before the next call, and call less often."}, silences: []Class{BadRequest}},
 	Robots:      {tier: tierService, label: "fetching is not allowed by robots.txt", do: []string{"Do not fetch a site whose robots.txt forbids it; take another source."}, silences: []Class{Forbidden}},
 	Timeout:     {tier: tierService, label: "timed out", do: []string{"Ask for less in one call: a narrower path, query or range."}, silences: []Class{Transport}},
-	Redirects:   {tier: tierService, label: "too many redirects", do: []string{"Do not call it for this: it never gets past redirects; use another tool or tell the user."}, silences: []Class{Transport}},
+	Redirects:   {tier: tierService, label: "too many redirects", do: []string{"Use another tool or tell the user: it never gets past redirects."}, silences: []Class{Transport}},
 	Transport:   {tier: tierService, label: "no connection", do: []string{"Try once more at most, then take another source."}},
-	NotSetUp:    {tier: tierService, label: "tool is not set up", do: []string{"Do not call it: it is not set up here; use another tool or tell the user."}, silences: []Class{SQLName, NoFile, Transport, Gone, Unsupported, Invalid}, stop: true},
+	NotSetUp:    {tier: tierService, label: "tool is not set up", do: []string{"Use another tool or tell the user: it is not set up here."}, silences: []Class{SQLName, NoFile, Transport, Gone, Unsupported, Invalid}, stop: true},
 	BadRequest:  {tier: tierService, label: "request was refused (4xx)", do: []string{"After status {s} do not send the same request again: change the values or take another source.", "Do not send a refused request again: change the values or take another source."}},
 	ServerError: {tier: tierService, label: "server failed (5xx)", do: []string{"Try once more at most, then take another source."}, silences: []Class{Transport}},
 
