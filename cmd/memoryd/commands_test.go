@@ -49,7 +49,7 @@ func TestTheCommandsThatPeopleExpect(t *testing.T) {
 	does("[0.0] ", "add", "größe messen", "--input", "text", "--output", "Error: no such unit", "--failed", "--time", "1.5", "--tokens", "7")
 	does("default\n", "workspaces")
 	does(`{"workspace_id":"default"}`, "workspaces", "--json")
-	does("größe messen  2      50 %", "tools")
+	does("größe messen  2      0.50   50 %", "tools")
 	does(`"tool_name":"größe messen"`, "tools", "--json", "messen")
 	does("Retrieved 1 tool memory(ies)", "retrieve", "größe messen")
 	does(`"when_to_use":"größe messen"`, "retrieve", "größe messen", "--json")

@@ -202,7 +202,7 @@ func (c restoreCmd) Run(ctx context.Context, std streams) (err error) {
 	}
 	defer in.Close() //nolint:errcheck // it was only read
 	counts, err := backup.Restore(ctx, redacted(s, cfg, std), in.reader, backup.RestoreOptions{
-		Name: c.File, Workspace: c.Workspace, Replace: c.Replace, SkipExisting: c.SkipExisting,
+		Name: c.File, Marks: s, Workspace: c.Workspace, Replace: c.Replace, SkipExisting: c.SkipExisting,
 	})
 	if err != nil {
 		return err

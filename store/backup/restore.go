@@ -19,6 +19,9 @@ type RestoreOptions struct {
 	// Name says which file it is, for people: it stands in the store until the restore
 	// is whole.
 	Name string
+	// Marks is where that is written; nil: the store that is restored into. It must not
+	// make anything of its own of what it is told, such as a key for redaction.
+	Marks store.Records
 	// Workspace, when set, is the workspace that the tools come into, whatever the
 	// file calls it. The file must be of one workspace.
 	Workspace string
@@ -60,7 +63,10 @@ func Restore(ctx context.Context, s store.Store, r io.Reader, opts RestoreOption
 		w.existing = skip
 	}
 	mark := interrupted{Name: opts.Name, Workspace: opts.Workspace}
-	before, err := markOf(ctx, s)
+	if opts.Marks == nil {
+		opts.Marks = s
+	}
+	before, err := markOf(ctx, opts.Marks)
 	switch {
 	case err != nil:
 		return Counts{}, err
@@ -74,7 +80,7 @@ func Restore(ctx context.Context, s store.Store, r io.Reader, opts RestoreOption
 		return Counts{}, err
 	}
 	if before == nil {
-		if err := mark.set(ctx, s); err != nil {
+		if err := mark.set(ctx, opts.Marks); err != nil {
 			return Counts{}, within(err, "nothing was restored")
 		}
 	}
@@ -87,7 +93,7 @@ func Restore(ctx context.Context, s store.Store, r io.Reader, opts RestoreOption
 	}
 	to.n.Bytes = p.in.bytes
 	if isWhole := err == nil; isWhole || before == nil && to.n.Tools+to.n.Records == 0 {
-		err = errors.Join(err, s.DeleteRecord(context.WithoutCancel(ctx), markKey()))
+		err = errors.Join(err, opts.Marks.DeleteRecord(context.WithoutCancel(ctx), markKey()))
 	}
 	if err != nil {
 		err = within(err, "after %s were restored", to.n)
