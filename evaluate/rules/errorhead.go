@@ -163,14 +163,11 @@ func (v *view) said(low string) bool {
 	if isLabel(who) {
 		return false
 	}
-	if level, _, cut := strings.Cut(strings.TrimPrefix(what, "["), "] "); cut && what[0] == '[' && severities[level] || strings.HasPrefix(what, "error (") {
-		return true // nginx: [emerg] unknown directive, web: ERROR (spawn error)
+	if strings.HasPrefix(what, "error (") {
+		return true // web: ERROR (spawn error)
 	}
 	return strings.Contains(what, " ") && errortext.Heads(what) || endsInCode(low)
 }
-
-// severities are the levels of syslog (RFC 5424) that are no warnings, and their kin.
-var severities = phrases.Words("emerg", "emergency", "alert", "crit", "critical", "error", "err", "fatal", "panic")
 
 // isLabel reports whether the word before a colon labels what somebody wrote.
 func isLabel(who string) bool {

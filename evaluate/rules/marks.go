@@ -12,7 +12,6 @@ const (
 	hasShellComplaint
 	hasPlainComplaint
 	hasParseFailure
-	hasNotFoundForm
 	hasHarmless
 	hasTrace
 	hasRuntime
@@ -54,7 +53,6 @@ var lineIndex = phrases.NewIndex(map[phrases.Marks][]string{
 	hasShellComplaint: shellComplaints,
 	hasPlainComplaint: shellComplaints[:plainComplaints],
 	hasParseFailure:   parseComplaints,
-	hasNotFoundForm:   notRecognized,
 	hasHarmless:       harmless,
 	hasTrace:          uncaught,
 	hasRuntime:        runtimePhrases,

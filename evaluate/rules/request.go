@@ -50,7 +50,7 @@ func (r *request) read(c *memoryd.Call, room *doc, parser *syntax.Parser) {
 			r.keys = append(r.keys, room.Nodes[i].Key)
 		}
 	}
-	r.reads = phrases.HasAny(words, readerNames) || listsTroubles(words) || phrases.HasAny(words, openers) && r.opens()
+	r.reads = phrases.HasAny(words, readerNames) || listsTroubles(words)
 	if r.command != "" {
 		r.shell = parseShell(parser, r.command)
 		r.reads = r.shell.viewed
@@ -62,22 +62,6 @@ func (r *request) read(c *memoryd.Call, room *doc, parser *syntax.Parser) {
 // listsTroubles reports whether a tool is named for the troubles that it shows: "nginx.errors".
 func listsTroubles(words []string) bool {
 	return len(words) > 1 && troubleNames[words[len(words)-1]] && !phrases.HasAny(words, actors)
-}
-
-// openers are verbs that mean reading only of what can be read.
-var openers = phrases.Words("open")
-
-// readable are words of members that name it.
-var readable = phrases.Words("path", "file", "filepath", "filename", "url", "uri", "href", "link", "page", "site", "doc", "document", "name", "query", "id")
-
-// opens reports whether the input names something that can be read.
-func (r *request) opens() bool {
-	for _, k := range r.keys {
-		if phrases.HasAny(nameWords(k), readable) {
-			return true
-		}
-	}
-	return len(r.keys) == 0
 }
 
 // isNamed reports whether a tool's name begins with a word, as that of a program does.

@@ -231,24 +231,15 @@ func parseFailure(low string) (diagnostic, bool) {
 	return diagnostic{}, false
 }
 
-// notRecognized is how cmd.exe and PowerShell say that there is no such command.
-var notRecognized = []string{
-	"is not recognized as an internal or external command", "is not recognized as the name of a cmdlet",
-	"is not recognized as a name of a cmdlet",
-}
-
 // notFoundForms are the "command not found" messages that have another grammar:
-// zsh, fish, cmd.exe, PowerShell.
+// fish, PowerShell.
 func notFoundForms(l *line) (diagnostic, bool) {
-	if l.s == "" || !strings.ContainsRune("+fF", rune(l.s[0])) && !l.has(hasNotFoundForm) {
+	if l.s == "" || !strings.ContainsRune("+fF", rune(l.s[0])) {
 		return diagnostic{}, false
 	}
 	low := l.low()
 	if strings.HasPrefix(low, "+ categoryinfo") || strings.HasPrefix(low, "+ fullyqualifiederrorid") {
 		return diagnostic{shell: true}, true
-	}
-	if l.has(hasNotFoundForm) {
-		return diagnostic{program: baseName(strings.Trim(firstWord(l.s), "'\":"))}, true
 	}
 	if strings.HasPrefix(low, "fish: unknown command") {
 		return diagnostic{program: "fish"}, true
