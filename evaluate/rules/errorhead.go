@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"memoryd"
 	"memoryd/internal/errortext"
 	"memoryd/internal/phrases"
 )
@@ -36,10 +35,7 @@ func errorHeading(v *view, t *text) (finding, bool) {
 	}
 	f := fails("error-heading", first.s, "its first words say that it failed")
 	plain := opensReport(low) || startsPlainly(low)
-	f.sure = t.short(12, 2000) && !first.has(hasHedge) && (plain || !v.ask.reads)
-	if first.has(hasHedge) {
-		f.score = memoryd.ScorePartial
-	}
+	f.sure = t.short(12, 2000) && (plain || !v.ask.reads)
 	return f, true
 }
 
@@ -188,12 +184,6 @@ func endsInCode(s string) bool {
 	said, code, ok := strings.Cut(what, " (")
 	code, closed := strings.CutSuffix(code, ")")
 	return ok && closed && code != "" && code[0] != '0' && strings.Trim(code, "0123456789") == "" && strings.ContainsRune(who, '_') && strings.Contains(said, " ")
-}
-
-// hedges turn a complaint into a remark: what follows is the result.
-var hedges = []string{
-	"but here is", "but here are", "but the following", "instead, here", "falling back to", "fell back to",
-	"using default", "using the default", "continuing with", "proceeding with", "showing results for",
 }
 
 // reportHeads are the beginnings that hardly any page or file has.

@@ -21,7 +21,6 @@ const (
 	hasCompile
 	hasRejection
 	hasRelief
-	hasHedge
 	hasWall
 	hasComplaint
 	hasSoftComplaint
@@ -62,7 +61,6 @@ var lineIndex = phrases.NewIndex(map[phrases.Marks][]string{
 	hasCompile:        compilePhrases,
 	hasRejection:      rejections,
 	hasRelief:         relief,
-	hasHedge:          hedges,
 	hasWall:           walls,
 	hasComplaint:      complaints,
 	hasSoftComplaint:  softComplaints,

@@ -267,7 +267,7 @@ func rejectedRequest(v *view, t *text) (finding, bool) {
 		sentence = sentence[:end]
 	}
 	_, toCaller := phrases.HasPrefixAny(sentence, addressed)
-	if !toCaller || !phrases.ContainsAny(sentence, rejections) || phrases.ContainsAny(sentence, relief) || phrases.ContainsAny(sentence, hedges) || v.echoes(first.s) {
+	if !toCaller || !phrases.ContainsAny(sentence, rejections) || phrases.ContainsAny(sentence, relief) || v.echoes(first.s) {
 		return finding{}, false
 	}
 	if v.ask.reads && !t.short(12, 1500) || !strings.HasPrefix(sentence, "your ") && !t.short(6, 800) {

@@ -122,17 +122,6 @@ var httpLeads = []string{
 	"server returned", "failed with",
 }
 
-// httpReasons are the reason phrases of RFC 9110 and their common spellings.
-var httpReasons = []string{
-	"bad request", "unauthorized", "payment required", "forbidden", "not found", "method not allowed", "not acceptable",
-	"proxy authentication", "request timeout", "conflict", "gone", "length required", "precondition failed",
-	"payload too large", "content too large", "request entity too large", "uri too long", "unsupported media type",
-	"i'm a teapot", "unprocessable", "locked", "failed dependency", "too many requests", "unavailable for legal",
-	"internal server error", "server error", "client error", "not implemented", "bad gateway", "service unavailable",
-	"service temporarily unavailable", "gateway timeout", "gateway time-out", "http version not supported",
-	"insufficient storage", "origin", "web server is down",
-}
-
 // httpStatus: a status line of a dump, or a first line that states the status.
 func httpStatus(v *view, t *text) (finding, bool) {
 	if f, ok := statusLine(t); ok {
@@ -254,11 +243,6 @@ func statusCode(s string) string {
 // "HTTP Error 403: Forbidden", "request failed with status code 500".
 func leadingStatus(low string) (string, bool) {
 	s := errortext.Strip(low)
-	if code := statusCode(s); code >= "400" {
-		if _, ok := phrases.HasPrefixAny(strings.TrimLeft(s[3:], " :-–"), httpReasons); ok {
-			return code, true
-		}
-	}
 	if !strings.ContainsAny(s, "45") { // no error status begins otherwise
 		return "", false
 	}

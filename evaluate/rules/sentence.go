@@ -80,8 +80,8 @@ func errorSentence(v *view, t *text) (finding, bool) {
 	if strings.Contains(said, "warning: ") && t.total > 1 {
 		return finding{}, false
 	}
-	if first.has(hasHedge) || v.ask.reads && v.ask.troubled {
-		return half("error-sentence", first.s, "it complains, and goes on, or tells of what was asked"), first.has(hasComplaint)
+	if v.ask.reads && v.ask.troubled {
+		return half("error-sentence", first.s, "it tells of what was asked"), first.has(hasComplaint)
 	}
 	acts := t.reply || phrases.HasAny(v.ask.names, actors) || !narrates && v.plainly(t, said)
 	complaint, complains := first.find(hasComplaint, complaints)
