@@ -166,7 +166,6 @@ func depsOver(t testing.TB, s store.Store) Deps {
 		Store: s, Reader: reader, Judge: kindJudge{}, Revisions: curator, Compactor: compactor, Originals: kept, Searcher: s,
 		Forecasts: preflight.NewCache(s, nil, configtest.Section[preflight.Config]("op.preflight_tool_call_op.params"), slog.New(slog.DiscardHandler), time.Now),
 		Mover:     &backup.Actions{Store: s, Dir: t.TempDir(), RecentCalls: 20, Now: now, Kinds: revisions.Kinds()},
-		Whole:     func() error { return nil },
 		Ledger:    newBook(t, s), Monitor: newWatch(), SummaryFailed: note,
 		Corrected: func(context.Context, memoryd.Call, memoryd.Evaluation) {}, Logger: slog.New(slog.DiscardHandler), Now: now,
 	}

@@ -19,7 +19,6 @@ import (
 	"memoryd/llm"
 	"memoryd/llm/usage"
 	"memoryd/ops"
-	"memoryd/store/journal"
 	"memoryd/store/qdrant"
 	"memoryd/store/sqlite"
 
@@ -70,15 +69,6 @@ type Store struct {
 	Backend string        `yaml:"backend"`
 	SQLite  sqlite.Config `yaml:"sqlite"`
 	Qdrant  qdrant.Config `yaml:"qdrant"`
-	Journal Journal       `yaml:"journal"`
-}
-
-// Journal is a journal on this machine before a Qdrant.
-type Journal struct {
-	// Dir is the folder of the journal; "" means none: then a call is acknowledged
-	// when Qdrant has it.
-	Dir            string `yaml:"dir"`
-	journal.Config `yaml:",inline"`
 }
 
 // The backends of the store section.
@@ -125,14 +115,10 @@ func (c *Config) SetDataDir(dir string) {
 	})
 }
 
-// StoreDir is the folder of the store, or of the journal before it, that this
-// machine has; "" is none.
+// StoreDir is the folder of the store that this machine has; "" is none.
 func (c *Config) StoreDir() string {
-	switch c.Store.Backend {
-	case BackendSQLite:
+	if c.Store.Backend == BackendSQLite {
 		return c.Store.SQLite.Dir
-	case BackendQdrant:
-		return c.Store.Journal.Dir
 	}
 	return ""
 }

@@ -140,7 +140,7 @@ func TestASectionOfAnotherNameIsTold(t *testing.T) {
 	for old, now := range map[string]string{"curate": "revisions", "spend": "usage", "watch": "monitor"} {
 		refused(t, "log: {level: info}\n"+old+": {}\n", "line 2: "+old+": is called "+now+" now")
 	}
-	refused(t, "store:\n  spool: {dir: x}\n", "line 2: store.spool: is called store.journal now")
+	refused(t, "store:\n  spool: {dir: x}\n", "line 2: store.spool: is gone: while Qdrant is away an add gets 503")
 }
 
 func TestVariablesThatAreNoSettingsAreTold(t *testing.T) {

@@ -17,11 +17,13 @@ import (
 
 // removed are keys that are no more, and what became of them.
 var removed = map[string]string{
+	"store.journal":                "while Qdrant is away an add gets 503 and Retry-After; clients, wrapper and hooks keep what they could not send",
+	"store.spool":                  "while Qdrant is away an add gets 503 and Retry-After; clients, wrapper and hooks keep what they could not send",
 	"guidelines.fallback_to_rules": "the rules write the guideline whenever the model's answer cannot be used",
 }
 
 // renamed are sections that had another name.
-var renamed = map[string]string{"curate": "revisions", "spend": "usage", "watch": "monitor", "store.spool": "store.journal"}
+var renamed = map[string]string{"curate": "revisions", "spend": "usage", "watch": "monitor"}
 
 // takeUnknown walks a tree beside the type that it will be decoded into. It takes
 // out every key that the type has no field for, and every key given twice, and

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"net"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -130,12 +129,6 @@ func (s Store) validate() error {
 	case BackendQdrant:
 		if err := s.Qdrant.Validate(); err != nil {
 			return fmt.Errorf("qdrant.%w", err)
-		}
-		if err := s.Journal.Validate(); err != nil {
-			return fmt.Errorf("journal.%w", err)
-		}
-		if s.Journal.Dir != "" && filepath.Clean(s.Journal.Dir) == filepath.Clean(s.SQLite.Dir) {
-			return fmt.Errorf("journal.dir: must be a folder of its own, not sqlite.dir")
 		}
 		return nil
 	}

@@ -30,8 +30,6 @@ type Deps struct {
 	Survey    Surveyor
 	// Intake knows the calls that came by telemetry and hooks lately.
 	Intake *ingest.Intake
-	// Whole says why the store does not see all that it should, nil when it does.
-	Whole func() error
 	// SummaryFailed is told why a guideline was not written, Corrected of each
 	// evaluation that a person gave.
 	SummaryFailed func(ctx context.Context, ref memoryd.ToolRef, err error)

@@ -70,7 +70,7 @@ type Snapshot struct{ Write func(w io.Writer) error }
 
 func (library) Snapshot() Definition {
 	return define("snapshot_op", func(d Deps, ctx context.Context, r TakeSnapshot) (Snapshot, error) {
-		return Snapshot{func(w io.Writer) error { return d.Mover.Export(ctx, r.Workspace, w) }}, d.Whole()
+		return Snapshot{func(w io.Writer) error { return d.Mover.Export(ctx, r.Workspace, w) }}, nil
 	})
 }
 
@@ -80,13 +80,12 @@ type vectorStore struct {
 	mover  Mover
 	reader MemoryReader
 	ledger Ledger
-	whole  func() error
 	forgetter
 }
 
 func (library) VectorStore() Definition {
 	return defineWith("vector_store_op", func(d Deps, _ VectorStoreParams) func(context.Context, ManageRequest) (*Managed, error) {
-		return vectorStore{d.Mover, d.Reader, d.Ledger, d.Whole, forgetter{d.Store, d.Revisions, d.Forget, d.ForgetSource}}.run
+		return vectorStore{d.Mover, d.Reader, d.Ledger, forgetter{d.Store, d.Revisions, d.Forget, d.ForgetSource}}.run
 	})
 }
 
@@ -110,19 +109,13 @@ func (o vectorStore) run(ctx context.Context, r ManageRequest) (*Managed, error)
 		if r.Source == "" {
 			return nil, refuse("src_workspace_id is required")
 		}
-		if err = o.whole(); err == nil {
-			out.Size, err = o.mover.Copy(ctx, r.Source, r.Workspace)
-		}
+		out.Size, err = o.mover.Copy(ctx, r.Source, r.Workspace)
 	case "dump":
-		if err = o.whole(); err == nil {
-			out.Size, err = o.mover.Dump(ctx, r.Workspace, r.Path)
-		}
+		out.Size, err = o.mover.Dump(ctx, r.Workspace, r.Path)
 	case "load":
 		out.Size, err = o.mover.Load(ctx, r.Workspace, r.Path)
 	case Forget:
-		if err = o.whole(); err == nil {
-			out.Size, err = o.forget(ctx, r.Workspace, r.Source)
-		}
+		out.Size, err = o.forget(ctx, r.Workspace, r.Source)
 	default:
 		return nil, refuse("action must be one of list, delete, delete_ids, copy, dump, load")
 	}

@@ -30,7 +30,6 @@ import (
 	"memoryd/ops/survey"
 	"memoryd/store"
 	"memoryd/store/backup"
-	"memoryd/store/journal"
 	"memoryd/store/qdrant"
 )
 
@@ -46,8 +45,7 @@ type app struct {
 	cfg       *config.Config
 	log       *slog.Logger
 	store     store.Store
-	journal   *journal.Store                // before the store; nil: none
-	qdrant    func() *qdrant.Store          // the remote store, nil where there is none or it has not been reached
+	qdrant    *qdrant.Store                 // nil: another store
 	decorate  func(store.Store) store.Store // tests put faults between the store and its users
 	storeName string
 	judge     *evaluate.Evaluator
@@ -134,9 +132,7 @@ func (a *app) openParts(ctx context.Context, getenv func(string) string) (handle
 	}
 	a.own(nil, func(context.Context) error { return a.store.Close() })
 	if err = backup.CheckWhole(ctx, a.store); err != nil {
-		if _, isJournal := a.store.(*journal.Store); !isJournal || !memoryd.IsKind(err, memoryd.Unavailable) {
-			return nil, err
-		}
+		return nil, err
 	}
 	return a.wire(getenv)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"memoryd/config"
 	"memoryd/internal/telemetry/metrics"
 	"memoryd/llm/llmtest"
+	"memoryd/store/qdrant/qdranttest"
 )
 
 // realApp is the started server with settings from the environment.
@@ -62,8 +64,8 @@ func emitted(text string, m metrics.Metric) bool {
 }
 
 // Every metric of docs/metrics.md comes out of the real program: one with a model
-// that answers well, then badly, a collector of spans and prices; and one whose
-// remote store is away behind its journal.
+// that answers well, then badly, a collector of spans and prices; and one on
+// a Qdrant.
 func TestTheProgramEmitsEveryMetricOfTheDocuments(t *testing.T) {
 	collector := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer collector.Close()
@@ -79,13 +81,20 @@ func TestTheProgramEmitsEveryMetricOfTheDocuments(t *testing.T) {
 	})
 	judged := realApp(t, "MEMORYD_EVALUATE_JUDGE=llm", "OPENAI_BASE_URL="+model.Start(t)+"/v1", "MEMORYD_LLM_DEFAULT_PRICE_PROMPT=1", "MEMORYD_LLM_DEFAULT_PRICE_COMPLETION=2",
 		"MEMORYD_TRACE_OTLP_ENDPOINT="+collector.URL)
-	away := realApp(t, "MEMORYD_STORE_BACKEND=qdrant", "MEMORYD_STORE_QDRANT_HOST=127.0.0.1", "MEMORYD_STORE_QDRANT_PORT=1",
-		"MEMORYD_STORE_JOURNAL_DIR="+t.TempDir())
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := qdranttest.New(t, "1.16.3")
+	go server.Serve(listener)
+	defer listener.Close()
+	_, port, _ := net.SplitHostPort(listener.Addr().String())
+	remote := realApp(t, "MEMORYD_STORE_BACKEND=qdrant", "MEMORYD_STORE_QDRANT_HOST=127.0.0.1", "MEMORYD_STORE_QDRANT_PORT="+port)
 	for _, r := range []struct {
 		app        *app
 		path, body string
 	}{
-		{away, "/add_tool_call_result", `{"tool_name":"t","tool_call_results":[{"output":"x","success":false}]}`}, // judged by rules
+		{remote, "/add_tool_call_result", `{"tool_name":"t","tool_call_results":[{"output":"x","success":false}]}`}, // judged by rules
 		{judged, "/compact_conversation", talk()},
 		{judged, "/v1/traces", `{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","name":"execute_tool t",
 			"attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"execute_tool"}}]}]}]}]}`},
@@ -98,7 +107,7 @@ func TestTheProgramEmitsEveryMetricOfTheDocuments(t *testing.T) {
 	}
 	var missing []string
 	for until := time.Now().Add(2 * time.Minute); time.Now().Before(until); time.Sleep(50 * time.Millisecond) {
-		text := scrapeOf(t, judged) + scrapeOf(t, away)
+		text := scrapeOf(t, judged) + scrapeOf(t, remote)
 		missing = nil
 		for _, m := range metrics.Table() {
 			if !emitted(text, m) {

@@ -12,14 +12,12 @@ import (
 	"memoryd"
 	"memoryd/api"
 	"memoryd/compact"
-	"memoryd/config"
 	"memoryd/evaluate"
 	"memoryd/internal/telemetry/metrics"
 	"memoryd/internal/telemetry/trace"
 	"memoryd/llm"
 	"memoryd/ops"
 	"memoryd/store"
-	"memoryd/store/journal"
 	"memoryd/store/qdrant"
 )
 
@@ -29,40 +27,11 @@ func (a *app) measure(s store.Store) store.Store {
 	if p, ok := s.(interface{ PendingCalls() int64 }); ok {
 		a.metrics.Pending(p.PendingCalls)
 	}
-	if journal, ok := s.(*journal.Store); ok {
-		a.journal = journal
-		a.metrics.StoreState(journal.Journal())
-		a.metrics.Journal(func() metrics.Journal { return journalState(journal.Status(), time.Now()) })
-	}
-	a.qdrant = func() *qdrant.Store {
-		remote := s
-		if a.journal != nil {
-			remote = a.journal.Remote()
-		}
-		q, _ := remote.(*qdrant.Store)
-		return q
-	}
-	if a.cfg.Store.Backend == config.BackendQdrant {
-		a.metrics.Settings(func() int {
-			if q := a.qdrant(); q != nil {
-				return q.Differing()
-			}
-			return 0
-		})
+	if q, ok := s.(*qdrant.Store); ok {
+		a.qdrant = q
+		a.metrics.Settings(q.Differing)
 	}
 	return metrics.Store(s, a.metrics)
-}
-
-func journalState(s journal.Status, now time.Time) metrics.Journal {
-	m := metrics.Journal{
-		Backlog: s.Backlog, Available: !s.Away && s.Fault == nil, Forwarded: s.Forwarded, Parked: s.Parked,
-		Repairs: s.Repairs, Repaired: map[string]int64{"calls": s.Calls, "verdicts": s.Verdicts, "guidelines": s.Guidelines},
-		Uncounted: s.Uncounted,
-	}
-	if !s.Oldest.IsZero() {
-		m.Age = max(0, now.Sub(s.Oldest))
-	}
-	return m
 }
 
 // measureParts lets the metrics ask the parts that keep counts of their own.

@@ -15,29 +15,18 @@ import (
 	"strings"
 	"time"
 
-	"memoryd"
 	"memoryd/config"
 	"memoryd/guidelines/revisions"
 	"memoryd/guidelines/window"
 	"memoryd/ops"
 	"memoryd/store"
 	"memoryd/store/backup"
-	"memoryd/store/journal"
 	"memoryd/store/qdrant"
 )
 
 // movedKinds are the kinds of records that go with what is moved.
 func movedKinds() []string {
 	return append(append(revisions.Kinds(), window.Kinds()...), ops.CorrectionKind, ops.OriginalKind, ops.RedactionKind, backup.RecordKind)
-}
-
-// reached refuses what must see the whole store while a journal would answer with
-// the part that was recorded here.
-func reached(journal *journal.Store) error {
-	if journal == nil || !journal.Status().Away {
-		return nil
-	}
-	return &memoryd.Error{Kind: memoryd.Unavailable, Msg: "the remote store is away, and this needs all that it holds"}
 }
 
 // opened is what the commands that work on a store of their own have in common.
@@ -55,8 +44,7 @@ func (o opened) load() (*config.Config, error) {
 	return cfg, err
 }
 
-// open opens the store; the embedded one only if no server uses it, and one behind
-// a journal only if it is there.
+// open opens the store; the embedded one only if no server uses it.
 func (o opened) open(ctx context.Context, std streams) (store.Store, *config.Config, error) {
 	s, cfg, err := o.openAny(ctx, std)
 	if err != nil {
@@ -77,10 +65,6 @@ func (o opened) openAny(ctx context.Context, std streams) (store.Store, *config.
 	s, _, err := openStore(ctx, cfg, os.Getenv, newLogger(cfg.Log, std.err))
 	if err != nil {
 		return nil, nil, err
-	}
-	journal, _ := s.(*journal.Store)
-	if err := reached(journal); err != nil {
-		return nil, nil, errors.Join(err, s.Close())
 	}
 	return s, cfg, nil
 }
@@ -222,7 +206,6 @@ func (c migrateCmd) Run(ctx context.Context, std streams) (err error) {
 	if err != nil {
 		return err
 	}
-	cfg.Store.Journal.Dir = "" // it belongs to the server
 	s, name, err := openStore(ctx, cfg, os.Getenv, newLogger(cfg.Log, std.err))
 	if err != nil {
 		return err

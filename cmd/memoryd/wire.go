@@ -26,7 +26,6 @@ import (
 	"memoryd/ops/survey"
 	"memoryd/store"
 	"memoryd/store/backup"
-	"memoryd/store/journal"
 )
 
 // statisticsCached is how many tools' statistics are remembered.
@@ -128,7 +127,7 @@ func (a *app) deps() (ops.Deps, error) {
 			Store: clean, Dir: manage.DumpDir, Kinds: movedKinds(), RecentCalls: summary.RecentCallCount, Now: time.Now,
 			Trust: &backup.Trust{Seal: redaction.Seal, SetAside: revisions.SetAside, Published: append(revisions.Kinds(), window.Kinds()...)},
 		},
-		Whole: func() error { return reached(a.journal) }, Searcher: a.searcher(), Ledger: a.ledger, Monitor: a.monitor, Survey: a.survey, Intake: a.intake, Redaction: redaction,
+		Searcher: a.searcher(), Ledger: a.ledger, Monitor: a.monitor, Survey: a.survey, Intake: a.intake, Redaction: redaction,
 		Forget: a.window.Forget, ForgetSource: a.window.ForgetSource,
 		SummaryFailed: a.noteFailedSummary, Corrected: a.corrected, Logger: a.log, Now: time.Now,
 	}, nil
@@ -159,35 +158,13 @@ func slotsFor(backend string, processors int) int {
 // acknowledged; without a model recording and retrieving go on.
 func (a *app) checks() []api.Check {
 	checks := []api.Check{{Name: "store", Vital: true, Run: a.store.Ping}}
-	if a.journal != nil {
-		checks = append(checks, api.Check{Name: "store.remote", Run: remoteOf(a.journal)})
-	}
-	if a.cfg.Store.Backend == config.BackendQdrant {
-		checks = append(checks, api.Check{Name: "store.settings", Run: func(ctx context.Context) error {
-			if q := a.qdrant(); q != nil {
-				return q.Settings(ctx)
-			}
-			return nil // not reached yet
-		}})
+	if a.qdrant != nil {
+		checks = append(checks, api.Check{Name: "store.settings", Run: a.qdrant.Settings})
 	}
 	for name, client := range a.models.clients {
 		checks = append(checks, api.Check{Name: "llm." + name, Run: healthOf(client)})
 	}
 	return checks
-}
-
-// remoteOf says how the store behind a journal does, and what waits for it.
-func remoteOf(journal *journal.Store) func(context.Context) error {
-	return func(context.Context) error {
-		s := journal.Status()
-		if s.Fault != nil {
-			return s.Fault
-		}
-		if !s.Away {
-			return nil
-		}
-		return memoryd.Errorf(memoryd.Unavailable, "the remote store is away (%s); %d calls, verdicts and deletions wait for it", s.Why, s.Backlog)
-	}
 }
 
 // newJudge makes who evaluates calls.

@@ -27,7 +27,7 @@ var mayImport = map[string][]string{
 	"compact/tokens":  {},
 	"config": {
 		"memoryd", "api", "compact", "evaluate", "evaluate/monitor", "guidelines", "guidelines/revisions", "guidelines/search",
-		"internal/telemetry/trace", "llm", "llm/usage", "ops", "store/journal", "store/qdrant", "store/sqlite",
+		"internal/telemetry/trace", "llm", "llm/usage", "ops", "store/qdrant", "store/sqlite",
 	},
 	"evaluate":                           {"memoryd", "evaluate/rules"},
 	"evaluate/benchmark":                 {"memoryd", "evaluate", "evaluate/rules"},
@@ -72,7 +72,6 @@ var mayImport = map[string][]string{
 	"ops/survey":              {"memoryd", "store"},
 	"store":                   {"memoryd"},
 	"store/backup":            {"memoryd", "store"},
-	"store/journal":           {"memoryd", "store"},
 	"store/mem":               {"memoryd", "store"},
 	"store/qdrant":            {"memoryd", "store"},
 	"store/qdrant/qdranttest": {},
@@ -89,7 +88,6 @@ var testsAlso = map[string][]string{
 		"internal/telemetry/metrics", "llm/usage", "ops/survey", "store", "store/backup",
 	},
 	"guidelines/preflight": {"evaluate/rules"},
-	"store/journal":        {"store/qdrant", "store/sqlite"},
 }
 
 // leaves stand below everything: any package but the root and api/wire may import

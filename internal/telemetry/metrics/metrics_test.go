@@ -44,11 +44,6 @@ func full(t *testing.T) *metrics.Registry {
 		return []metrics.Intake{{Source: "otlp:gen_ai", Calls: map[string]int64{"new": 3, "known": 1}}}
 	})
 	r.Settings(func() int { return 2 })
-	r.Journal(func() metrics.Journal {
-		return metrics.Journal{
-			Backlog: 7, Age: time.Minute, Forwarded: 8, Parked: 1, Repairs: 2, Repaired: map[string]int64{"calls": 3, "verdicts": 4},
-		}
-	})
 	r.Panics(func() map[string]int64 { return map[string]int64{"mining": 1} })
 	r.Quotas(func() map[string]int64 { return map[string]int64{"tools": 2} })
 	r.Spans(func() (int64, int64) { return 3, 4 })

@@ -36,22 +36,6 @@ type Model struct {
 // Models asks for the state of all models at each scrape.
 func (r *Registry) Models(state func() []Model) { pull(r, state) }
 
-// Journal is the state of the journal before a remote store; counts are since
-// start, of calls, verdicts and deletions.
-type Journal struct {
-	Backlog   int              `metric:"spool_backlog_entries" help:"Calls, verdicts and deletions that wait in the journal for the remote store; only with store.journal."`
-	Age       time.Duration    `metric:"spool_oldest_age_seconds" help:"For how long the oldest of them has waited; 0 when nothing waits."`
-	Available bool             `metric:"spool_remote_available" help:"1 while the remote store answers, 0 while it is away or cannot be used and reads are answered from the journal's copy."`
-	Forwarded int64            `metric:"spool_forwarded_total" help:"Calls, verdicts and deletions that were forwarded to the remote store."`
-	Parked    int64            `metric:"spool_parked_total" help:"Of them those that the remote store refused for ever: they are put aside in the journal for a person to look at."`
-	Repairs   int64            `metric:"spool_repairs_total" help:"Comparisons of the journal's copy with the remote store that came to their end."`
-	Repaired  map[string]int64 `metric:"spool_repaired_total" label:"what" help:"What the remote store had lost and was given back: calls, verdicts, guidelines."`
-	Uncounted int64            `metric:"spool_uncounted_total" help:"Calls, which histories had let go, that tools' counters miss since the remote store had vanished and was filled anew."`
-}
-
-// Journal asks for the state of the journal at each scrape.
-func (r *Registry) Journal(state func() Journal) { pull(r, one(state)) }
-
 // Intake is what came by one way, since start.
 type Intake struct {
 	Source string           `label:"source"`

@@ -91,7 +91,7 @@ func Table() []Metric {
 		compactions, compactionSeconds, compactionSaved, storeSeconds, storeCalls, buildInfo,
 	}
 	for _, list := range [][]Metric{
-		metricsOf[Judge](), metricsOf[Model](), metricsOf[Journal](), metricsOf[Guidelines](), metricsOf[Intake](), metricsOf[inFlight](), metricsOf[pendingCalls](),
+		metricsOf[Judge](), metricsOf[Model](), metricsOf[Guidelines](), metricsOf[Intake](), metricsOf[inFlight](), metricsOf[pendingCalls](),
 		metricsOf[panics](), metricsOf[quotas](), metricsOf[spansDropped](), metricsOf[storeWAL](), metricsOf[storeSize](), metricsOf[storeQueue](), metricsOf[storeSettings](),
 	} {
 		all = append(all, list...)
