@@ -173,3 +173,31 @@ func TestARefusedValueIsNamedBesideThoseThatWorked(t *testing.T) {
 		t.Errorf("a value that never worked is shown as an example:\n%s", got)
 	}
 }
+
+// After three calls for a missing file and three with a misnamed parameter agents were
+// told not to call a host's own tool (defect W5).
+func TestNobodyIsToldNotToCallAToolWhoseCallsCanBeMended(t *testing.T) {
+	var calls []memoryd.Call
+	for i := range 6 {
+		input, output := fmt.Sprintf(`{"file_path":"/src/main_%d.go"}`, i), "Error: File does not exist: no such file or directory"
+		if i%2 == 1 {
+			input, output = fmt.Sprintf(`{"path":"/src/main_%d.go"}`, i), "InputValidationError: The required parameter `file_path` is missing"
+		}
+		c := made(i, "Read", input, output, 0, 1)
+		c.Metadata = fmt.Appendf(nil, `{"trajectory_id":"t%d"}`, i/2)
+		calls = append(calls, c)
+	}
+	content, _, err := rulesWriter().Write(t.Context(), toolOf(calls), calls, 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(content, "not call it") || strings.Contains(content, "Use another tool") || !strings.Contains(content, "List a directory before naming paths in it") {
+		t.Errorf("%s", content)
+	}
+	for i := range calls { // the control: there is no such tool
+		calls[i].Output = "Unknown tool: Read"
+	}
+	if content, _, err = rulesWriter().Write(t.Context(), toolOf(calls), calls, 20); err != nil || !strings.Contains(content, "no tool of this name exists") {
+		t.Errorf("%v\n%s", err, content)
+	}
+}

@@ -209,17 +209,21 @@ func (f *findings) stopped() []practice {
 			top = &e.Causes[i]
 		}
 	}
-	if schema(top.Class) {
+	if schema(top.Class) || top.Class.Mendable() && !top.Refuted() {
 		return nil // it was never called rightly
 	}
 	after := ""
 	if top.Refuted() && (top.Class == constraints.State || top.Class == constraints.NothingYet) {
 		after = "; nothing is kept between calls: after one that opens or creates, 0 of " + number(float64(top.Followed.Tries)) + " worked" + inRuns(top.FollowedRuns)
 	}
+	do := "Use another tool or tell the user."
+	if top.Class == constraints.UnknownTool {
+		do = constraints.Imperative(top.Constraint, f)
+	}
 	quotes, held := f.quotes(top)
 	return []practice{{
 		after: after, held: held,
-		do: "Use another tool or tell the user.", counts: "0 of " + count(e.Failed, "call") + " worked" + inRuns(e.Runs), quotes: quotes, label: top.Names(),
+		do: do, counts: "0 of " + count(e.Failed, "call") + " worked" + inRuns(e.Runs), quotes: quotes, label: top.Names(),
 		calls: e.Failed, runs: e.Runs, provisional: alone(top), slot: "stop", ids: []string{top.ID},
 	}}
 }

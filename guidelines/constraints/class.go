@@ -153,6 +153,13 @@ func (c Class) Rules() bool { return classOf(c).tier <= tierRule }
 // Stops reports whether no other input would help.
 func (c Class) Stops() bool { return classOf(c).stop }
 
+// Mendable reports whether a call with another input may do: the cause is in what was
+// asked for, not in the tool.
+func (c Class) Mendable() bool {
+	is := classOf(c)
+	return !is.stop && (is.tier <= tierRule || is.tier == tierLocal)
+}
+
 var classes = map[Class]class{
 	Missing:    {tier: tierSchema, label: "required parameter is missing", do: []string{"Always give {p}.", "Give every parameter that the message names as missing."}},
 	Unknown:    {tier: tierSchema, label: "parameter is unknown", do: []string{"Leave out {p}; give {o}.", "Leave out {p}.", "Give only parameters that the tool knows."}, silences: []Class{Forbidden}},
