@@ -168,7 +168,7 @@ func TestARefusedValueIsNamedBesideThoseThatWorked(t *testing.T) {
 			j.add(run, "translate", object{"text": fmt.Sprint("bye ", i), "language": []string{"xx", "yy"}[i%2]}, fmt.Sprintf("Error: language '%s' is not supported.", []string{"xx", "yy"}[i%2]), 0)
 		}
 	}
-	got := j.tells("translate", "Give `language` only values that are known to work, such as `en`: 4 failed (4 runs)", "`language` (\"en\")")
+	got := j.tells("translate", "Give `language` as one of \"en\": otherwise 4 of 4 went wrong (4 runs)", "`language` (\"en\")")
 	if strings.Contains(got, "\"xx\"") {
 		t.Errorf("a value that never worked is shown as an example:\n%s", got)
 	}

@@ -48,6 +48,7 @@ type practice struct {
 	aside       bool   // what is known after the counts may be left out
 	issues      bool   // not all of the calls failed
 	author      string // the model that worded it
+	tested      bool   // calls bear it out: it goes first
 	last        bool   // goes after those of equal or fewer runs
 }
 
@@ -62,9 +63,10 @@ func (f *findings) practices(d draft) {
 		all = append(all, f.added...)
 		all = append(all, f.before()...)
 		all = append(all, f.unchanged()...)
+		all = f.tested(all)
 	}
 	slices.SortStableFunc(all, func(a, b practice) int {
-		return cmp.Or(compareBool(a.last, b.last), cmp.Compare(f.place(a), f.place(b)), cmp.Compare(b.runs, a.runs), cmp.Compare(b.calls, a.calls))
+		return cmp.Or(compareBool(b.tested, a.tested), compareBool(a.last, b.last), cmp.Compare(f.place(a), f.place(b)), cmp.Compare(b.runs, a.runs), cmp.Compare(b.calls, a.calls))
 	})
 	if n := len(all); n > mostPractices && all[n-1].slot == "repeat" && all[n-1].runs >= all[mostPractices-1].runs { // short, and of many runs
 		all[mostPractices-1] = all[n-1]

@@ -16,6 +16,7 @@ import (
 
 	"memoryd"
 	"memoryd/guidelines/constraints"
+	tested "memoryd/guidelines/rules"
 	"memoryd/internal/stats"
 	"memoryd/internal/textsafe"
 	"memoryd/store"
@@ -158,6 +159,8 @@ type Model struct {
 	learner        *learner // nil when outcomes do not vary
 	concentration  float64
 	refused        *refusals
+	tested         []tested.Rule // what the calls bear out, with the calls behind each
+	testedKeys     [][]memoryd.CallKey
 	origins        origins
 	heard          map[uint64]*voices // who said a message
 	sources        map[string]bool    // who recorded the calls, as memoryd.Call.Source says, at most 2
@@ -279,6 +282,7 @@ func Learn(calls []memoryd.Call, options Options) *Model {
 		p.origins.take(l, seen.Sources, said)
 	}
 	m.refused, m.origins = p.refused, p.origins
+	m.test(calls)
 	m.refused.worked = nil
 	m.options.Observed = nil
 	m.near = newNeighbours(h)

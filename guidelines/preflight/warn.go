@@ -20,6 +20,9 @@ func (m *Model) warnings(a *Assessment, v *view, near []neighbour, fix fix) []Wa
 		rate float64
 	}
 	var found []rated
+	for _, w := range m.broken(v) {
+		found = append(found, rated{w, 1})
+	}
 	for r := range Rules {
 		if !v.met.has(r) || !m.watched.has(r) {
 			continue
