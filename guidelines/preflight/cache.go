@@ -240,9 +240,8 @@ func (c *Cache) shared(ctx context.Context, workspace string) (bool, error) {
 
 // Observed is what was read of a call when it was recorded.
 type Observed struct {
-	Sources []evidence.Source
-	Agent   uint64   // as evidence.AgentOf numbers them
-	Before  []string // the tools that had answered in its run
+	Agent  uint64   // as evidence.AgentOf numbers them
+	Before []string // the tools that had answered in its run
 }
 
 // observed puts before the history what the window knows of older calls, and notes
@@ -256,7 +255,7 @@ func (c *Cache) observed(ctx context.Context, ref memoryd.ToolRef, history []mem
 	var older []memoryd.Call
 	for i := range seen {
 		call := seen[i].Call
-		o.Observed[call.Key] = Observed{seen[i].Sources, seen[i].Agent, seen[i].Before}
+		o.Observed[call.Key] = Observed{seen[i].Agent, seen[i].Before}
 		if len(history) > 0 && call.Seq >= history[0].Seq {
 			continue
 		}

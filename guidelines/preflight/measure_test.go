@@ -46,7 +46,7 @@ func recordedTools(t *testing.T, labelled bool) []recordedTool {
 			c.Evaluation = judge.Judge(&c.Call, nil).Evaluation
 			c.Evaluation.State = memoryd.Judged
 			ob := observer.Observe(&c.Call)
-			observed[c.Key] = preflight.Observed{Sources: ob.Sources, Agent: ob.Agent}
+			observed[c.Key] = preflight.Observed{Agent: ob.Agent}
 			before[c.Key] = run[c.Run()]
 			run[c.Run()] = append([]store.RunCall{runCall(&c)}, run[c.Run()]...)
 			if labelled && c.Gold != "ok" && c.Gold != "error" {
@@ -252,11 +252,6 @@ func TestMeasureRuns(t *testing.T) {
 				if c.Gold == "ok" || c.Gold == "error" {
 					a := m.Assess(p)
 					risks, isBad = append(risks, *a.Risk), append(isBad, bad(c))
-					for _, w := range a.Warnings {
-						if w.Rule == "unseen_value" {
-							t.Logf("%v %v: %s", r, bad(c), w.Text)
-						}
-					}
 					if len(a.Warnings) > 0 {
 						warned[map[bool]int{true: 1}[bad(c)]]++
 					}

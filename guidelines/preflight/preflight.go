@@ -161,7 +161,6 @@ type Model struct {
 	refused        *refusals
 	tested         []tested.Rule // what the calls bear out, with the calls behind each
 	testedKeys     [][]memoryd.CallKey
-	origins        origins
 	heard          map[uint64]*voices // who said a message
 	sources        map[string]bool    // who recorded the calls, as memoryd.Call.Source says, at most 2
 	paths          map[string]bool    // of the inputs of calls that worked
@@ -257,9 +256,6 @@ func Learn(calls []memoryd.Call, options Options) *Model {
 		if p.refused.first(c.Input, leaves) != nil {
 			also = append(also, BreaksMessage)
 		}
-		if p.origins.unseen(seen.Sources) {
-			also = append(also, UnseenValue)
-		}
 		set := p.next(h, int32(i), also...)
 		if !l.judged {
 			continue
@@ -279,9 +275,8 @@ func Learn(calls []memoryd.Call, options Options) *Model {
 			m.hear(l, said, c.Source())
 		}
 		p.refused.take(l, c, leaves, said)
-		p.origins.take(l, seen.Sources, said)
 	}
-	m.refused, m.origins = p.refused, p.origins
+	m.refused = p.refused
 	m.test(calls)
 	m.refused.worked = nil
 	m.options.Observed = nil
@@ -446,7 +441,7 @@ func (m *Model) risk(a *Assessment, v *view, near []neighbour) {
 			support = float64(v.own.Calls) + m.concentration
 		}
 	}
-	raise(RepeatsFailure, OnlyFailed, UnseenValue)
+	raise(RepeatsFailure, OnlyFailed)
 	if v.broken != nil && m.quorate(v.broken.message) { // what one call says is no measure of others
 		raise(BreaksMessage)
 	}

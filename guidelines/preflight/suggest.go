@@ -45,9 +45,6 @@ func (m *Model) suggest(v *view) fix {
 	if v.broken != nil && m.watched.has(BreaksMessage) {
 		return m.comply(v, v.broken)
 	}
-	if at := m.origins.unseenIn(v); at >= 0 && m.watched.has(UnseenValue) {
-		return m.replace(v, at, &refusal{Constraint: constraints.Constraint{Class: constraints.NotFound}, leaf: at})
-	}
 	return fix{}
 }
 

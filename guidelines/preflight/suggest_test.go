@@ -3,13 +3,11 @@ package preflight_test
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"memoryd"
-	"memoryd/guidelines/evidence"
 	"memoryd/guidelines/preflight"
 	"memoryd/store"
 )
@@ -135,61 +133,4 @@ func FuzzAssessInARun(f *testing.F) {
 			t.Fatalf("suggested %s", a.Suggestion)
 		}
 	})
-}
-
-// Payments that worked were all read from an answer first; one that stood in none was
-// not found.
-func TestAValueThatStoodInNoAnswerIsWarnedOf(t *testing.T) {
-	t.Parallel()
-	history := func(message string) ([]memoryd.Call, preflight.Options) {
-		o := preflight.Options{Tool: "t", FalseAlarms: 0.05, Observed: map[memoryd.CallKey]preflight.Observed{}}
-		var calls []memoryd.Call
-		for i := range 44 {
-			c := call(i, fmt.Sprintf(`{"flight":"HAT%d","payment_id":"credit_card_%d"}`, i, 100+i), "ok", 1, 1)
-			source := evidence.Source{Path: "payment_id", Tool: "get_user"}
-			if i%11 == 10 {
-				c.Output, c.Evaluation.Score, source.Tool = message, 0, ""
-			}
-			c.Metadata = fmt.Appendf(nil, `{"trajectory_id":"r%d"}`, i/3)
-			c.Key = memoryd.CallKey{1, byte(i)}
-			o.Observed[c.Key] = preflight.Observed{Sources: []evidence.Source{source}}
-			calls = append(calls, c)
-		}
-		return calls, o
-	}
-	user := step(1, "get_user", `{"user_id":"mia_1"}`, wallet, false)
-	long := make([]store.RunCall, 200)
-	for i := range long {
-		long[i] = user
-	}
-	const notFound = "Error: payment method not found"
-	for name, tc := range map[string]struct {
-		message, payment string
-		run              []store.RunCall
-		want             bool
-	}{
-		"in no answer":                         {notFound, "credit_card_401", []store.RunCall{user}, true},
-		"in an answer":                         {notFound, "credit_card_400", []store.RunCall{user}, false},
-		"in a call that worked":                {notFound, "credit_card_401", []store.RunCall{step(2, "pay", `{"with":"credit_card_401"}`, "paid", false), user}, false},
-		"as a part of another value":           {notFound, "credit_card_40", []store.RunCall{user}, true},
-		"nothing is known of the run":          {notFound, "credit_card_401", nil, false},
-		"the run is longer than what is read":  {notFound, "credit_card_401", long, false},
-		"such calls failed for another reason": {"Error: the seats are sold out", "credit_card_401", []store.RunCall{user}, false},
-	} {
-		m := preflight.Learn(history(tc.message))
-		a := m.Assess(preflight.Planned{Input: fmt.Appendf(nil, `{"flight":"HAT1","payment_id":"%s"}`, tc.payment), Run: "new", RunCalls: tc.run})
-		i := slices.IndexFunc(a.Warnings, func(w preflight.Warning) bool { return w.Rule == "unseen_value" })
-		if tc.want != (i >= 0) {
-			t.Errorf("%s: warnings %+v", name, a.Warnings)
-		}
-		if i < 0 {
-			continue
-		}
-		if *a.Risk < 0.8 || !strings.Contains(a.Warnings[i].Text, "This `payment_id` stood in no answer of this run; of 4 such calls 4 failed with \"Error: payment method not found\".") {
-			t.Errorf("%s: risk %.2f, %s", name, *a.Risk, a.Warnings[i].Text)
-		}
-		if want := `{"flight":"HAT1","payment_id":"credit_card_400"}`; string(a.Suggestion) != want {
-			t.Errorf("%s: suggestion %s", name, a.Suggestion)
-		}
-	}
 }

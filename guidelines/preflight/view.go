@@ -114,9 +114,6 @@ func (m *Model) view(in *planned, p Planned) *view {
 	if v.broken = m.refused.first(in.raw, in.leaves); v.broken != nil {
 		v.met.put(BreaksMessage)
 	}
-	if m.origins.unseenIn(v) >= 0 {
-		v.met.put(UnseenValue)
-	}
 	return v
 }
 

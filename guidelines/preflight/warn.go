@@ -63,8 +63,6 @@ func (m *Model) warning(r Rule, v *view, fix fix) (Warning, bool) {
 		return m.onlyFailed(v, fix), true
 	case BreaksMessage:
 		return m.breaks(v), true
-	case UnseenValue:
-		return m.uncopied(v, fix)
 	case NeverWorked:
 		return m.neverWorked(v), true
 	case FailedThrice, FailedTwice, FailedOnce, FailedChanged:
