@@ -28,11 +28,11 @@ const DefaultWorkspace = "default"
 // MaxNameBytes bounds the name of a workspace or of a tool, in bytes of UTF-8.
 const MaxNameBytes = 1024
 
-// NameFault says why a new workspace or tool cannot have a name, "" if it can. What
+// NameFault says why nothing new can have a name, "" if it can. What
 // breaks a line or hides would let a name forge the answers that show it.
 func NameFault(name string) string {
 	if len(name) > MaxNameBytes {
-		return fmt.Sprintf("longer than %d bytes", MaxNameBytes)
+		return fmt.Sprintf("is longer than %d bytes", MaxNameBytes)
 	}
 	if strings.ContainsFunc(name, func(r rune) bool {
 		return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || unicode.Is(unicode.Bidi_Control, r)
@@ -40,6 +40,26 @@ func NameFault(name string) string {
 		return "holds a line break or another control character"
 	}
 	return ""
+}
+
+// What the name of a tool may be at most. Names are shown where text of ours stands, so
+// one may not be a sentence.
+const (
+	MaxToolNameBytes = 256
+	MaxToolNameWords = 5
+)
+
+// ToolNameFault says why calls of a tool with that name are not recorded, "" if they are.
+func ToolNameFault(name string) string {
+	fault := NameFault(name)
+	switch {
+	case fault != "":
+	case len(name) > MaxToolNameBytes:
+		fault = fmt.Sprintf("is longer than %d bytes", MaxToolNameBytes)
+	case len(strings.Fields(name)) > MaxToolNameWords:
+		fault = fmt.Sprintf("has more than %d words", MaxToolNameWords)
+	}
+	return fault
 }
 
 // MaxCost bounds the time (seconds) and the tokens of a call: nobody waits for 31

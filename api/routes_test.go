@@ -74,8 +74,8 @@ func TestNamesThatForgeAnAnswerAreRefused(t *testing.T) {
 			t.Errorf("%s: %s", what, rec.Body)
 		}
 		rec = ask(h, "POST", "/add_tool_call_result", `{"tool_name":`+string(quoted)+`,"tool_call_results":[{"output":"o"}]}`)
-		if !strings.Contains(rec.Body.String(), `"success":false`) {
-			t.Errorf("%s for all items: %s", what, rec.Body)
+		if rec.Code != 422 || !strings.Contains(rec.Body.String(), `"tool_call_results",0,"tool_name"`) {
+			t.Errorf("%s for all items: %d %s", what, rec.Code, rec.Body)
 		}
 		for _, body := range []string{
 			`{"workspace_id":` + string(quoted) + `,"tool_name":"t","tool_call_results":[{"output":"o"}]}`,

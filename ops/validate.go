@@ -126,6 +126,9 @@ func (o ValidateToolCallResult) Run(ctx context.Context, r RecordRequest) (*Vali
 		v.Calls = append(v.Calls, call)
 	}
 	if len(v.Calls) == 0 {
+		if fault := allMisnamed(v); fault != nil {
+			return nil, fault
+		}
 		return nil, &Refusal{
 			Answer: fmt.Sprintf("All %d tool_call_results were invalid and filtered out", len(r.Items)), Rejected: v.Rejected,
 		}
@@ -140,6 +143,26 @@ func anyNamesATool(items []Item) bool {
 		}
 	}
 	return false
+}
+
+// allMisnamed is the fault of a request none of whose items names a tool that there can
+// be; nil where an item has another.
+func allMisnamed(v *ValidCalls) *memoryd.Fault {
+	var first *memoryd.Fault
+	for i := range v.Items {
+		name := v.Items[i].Call.Tool
+		if strings.TrimSpace(name) == "" {
+			name = v.ToolName
+		}
+		why := memoryd.ToolNameFault(name)
+		if v.Items[i].Reason != "" || why == "" {
+			return nil
+		}
+		if first == nil {
+			first = memoryd.NewFault("value_error", "the name "+why, nil, "body", "tool_call_results", i, "tool_name")
+		}
+	}
+	return first
 }
 
 // accept completes one item, or says why it is rejected.
@@ -183,8 +206,8 @@ func badCall(c *memoryd.Call) string {
 	switch {
 	case strings.TrimSpace(c.Tool) == "":
 		return "tool_name: missing, and the request names none"
-	case memoryd.NameFault(c.Tool) != "":
-		return "tool_name: " + memoryd.NameFault(c.Tool)
+	case memoryd.ToolNameFault(c.Tool) != "":
+		return "tool_name: " + memoryd.ToolNameFault(c.Tool)
 	case !(c.TimeCost >= 0 && c.TimeCost <= memoryd.MaxCost):
 		return "time_cost: must be 0 to 1e9 (seconds)"
 	case c.TokenCost < -1 || c.TokenCost > memoryd.MaxCost:
