@@ -30,26 +30,43 @@ type addCmd struct {
 	remote
 	jsonOutput
 	Tool   string  `arg:"" help:"The tool's name."`
-	Input  string  `help:"What it was called with: a JSON object, or text."`
-	Output string  `help:"What it returned; - reads it from standard input."`
-	Failed bool    `help:"The call failed as its caller saw it."`
-	Time   float64 `placeholder:"SECONDS" help:"How long it took."`
-	Tokens int64   `default:"-1" placeholder:"N" help:"How many tokens it cost; -1: unknown."`
+	Input  *string `placeholder:"JSON" help:"Input of the call: a JSON object, or text."`
+	Output *string `placeholder:"TEXT" help:"Output of the call; - reads it from standard input."`
+	Failed bool    `help:"Report the call as failed."`
+	Time   float64 `placeholder:"SECONDS" help:"Duration of the call."`
+	Tokens int64   `default:"-1" placeholder:"N" help:"Tokens the call cost; -1 means unknown."`
+}
+
+// Validate finds a call of which nothing is said; that is a fault of usage.
+func (c addCmd) Validate() error {
+	if c.Input == nil && c.Output == nil {
+		return errors.New("say what the call returned with --output, or what it was given with --input")
+	}
+	return checkInput(given(c.Input))
+}
+
+// given is the text of a flag, "" where it was left out.
+func given(flag *string) string {
+	if flag == nil {
+		return ""
+	}
+	return *flag
 }
 
 // Run records one call and prints its verdict.
 func (c addCmd) Run(ctx context.Context, std streams) error {
-	if c.Output == "-" {
+	output := given(c.Output)
+	if output == "-" {
 		text, err := io.ReadAll(std.in)
 		if err != nil {
 			return err
 		}
-		c.Output = string(text)
+		output = string(text)
 	}
 	var got answer[wire.AddMetadata]
 	if err := c.post(ctx, "/add_tool_call_result", map[string]any{
 		"workspace_id": c.here(), "include_history": false, "tool_call_results": []map[string]any{{
-			"tool_name": c.Tool, "input": inputOf(c.Input), "output": c.Output, "success": !c.Failed, "time_cost": c.Time, "token_cost": c.Tokens,
+			"tool_name": c.Tool, "input": inputOf(given(c.Input)), "output": output, "success": !c.Failed, "time_cost": c.Time, "token_cost": c.Tokens,
 		}},
 	}, &got); err != nil {
 		for _, r := range got.Metadata.Rejected {
@@ -76,7 +93,7 @@ type retrieveCmd struct {
 	remote
 	jsonOutput
 	Tools     []string `arg:"" name:"tool" help:"The tools, by name."`
-	MaxTokens int      `placeholder:"N" help:"How long the answer may be; 0: as long as it is."`
+	MaxTokens int      `placeholder:"N" help:"Limit the answer to N tokens; 0 means no limit."`
 }
 
 // Run prints what agents are told of tools.
@@ -113,8 +130,11 @@ type preflightCmd struct {
 	remote
 	jsonOutput
 	Tool  string `arg:"" help:"The tool's name."`
-	Input string `arg:"" optional:"" help:"What it is to be called with: a JSON object, or text."`
+	Input string `arg:"" optional:"" help:"Input of the planned call: a JSON object, or text."`
 }
+
+// Validate finds an input that is broken JSON; that is a fault of usage.
+func (c preflightCmd) Validate() error { return checkInput(c.Input) }
 
 // Run prints what the history says of a call before it is made.
 func (c preflightCmd) Run(ctx context.Context, std streams) error {
@@ -143,10 +163,18 @@ func (c preflightCmd) Run(ctx context.Context, std streams) error {
 type correctCmd struct {
 	remote
 	Tool  string  `arg:"" help:"The tool's name."`
-	Call  string  `arg:"" help:"The call's id, as memoryd calls shows it."`
+	Call  string  `arg:"" help:"The id that memoryd calls shows."`
 	Score float64 `arg:"" help:"0, 0.5 or 1."`
-	Why   string  `help:"A sentence that explains the score."`
-	By    string  `help:"Who says so."`
+	Why   string  `help:"Reason for the score, in one sentence."`
+	By    string  `help:"Your name."`
+}
+
+// Validate finds a score that is none; that is a fault of usage.
+func (c correctCmd) Validate() error {
+	if c.Score != 0 && c.Score != 0.5 && c.Score != 1 {
+		return fmt.Errorf("<score> must be 0, 0.5 or 1, not %g", c.Score)
+	}
+	return nil
 }
 
 // Run replaces the verdict on a call.
@@ -165,8 +193,8 @@ func (c correctCmd) Run(ctx context.Context, std streams) error {
 type deleteCmd struct {
 	remote
 	Tools []string `arg:"" optional:"" name:"tool" help:"The tools, by name."`
-	All   bool     `help:"The whole workspace."`
-	Yes   bool     `help:"Do it; without it the command only says what it would delete."`
+	All   bool     `help:"Delete the whole workspace."`
+	Yes   bool     `help:"Delete; without it the command only says what it would delete, and exits with 1."`
 }
 
 // Validate finds arguments that do not go together; that is a fault of usage.
@@ -202,12 +230,12 @@ func (c deleteCmd) Run(ctx context.Context, std streams) error {
 		body["action"], body["memory_ids"] = "delete_ids", ids
 	}
 	if !c.Yes {
-		fmt.Fprintf(std.out, "This deletes %d tools with %d calls of workspace %q for good; --yes does it.\n", len(ids), calls, c.Workspace)
-		return nil
+		return fmt.Errorf("this permanently deletes %s with %s from workspace %q; nothing is deleted without --yes",
+			counted(len(ids), "tool"), counted(calls, "call"), c.Workspace)
 	}
 	if err := c.post(ctx, "/vector_store", body, nil); err != nil {
 		return err
 	}
-	fmt.Fprintf(std.out, "%d tools with %d calls are deleted\n", len(ids), calls)
+	fmt.Fprintf(std.out, "Deleted %s with %s.\n", counted(len(ids), "tool"), counted(calls, "call"))
 	return nil
 }

@@ -27,7 +27,7 @@ type remote struct {
 
 // jsonOutput is what the commands that read have in common.
 type jsonOutput struct {
-	JSON bool `name:"json" help:"Print JSON, one document a line, instead of text."`
+	JSON bool `name:"json" help:"Print JSON, one document per line."`
 }
 
 // hint is a command line that does something with the same server and workspace.
@@ -117,7 +117,7 @@ func (r remote) noTool(ctx context.Context, name string) error {
 	case len(names) == 0:
 		return fmt.Errorf("%w; nothing is recorded there yet", err)
 	}
-	return fmt.Errorf("%w; %s lists the %d that are known", err, r.hint("tools"), len(names))
+	return fmt.Errorf("%w; run %s to list known tools", err, r.hint("tools"))
 }
 
 func inWorkspace(name string) string {
@@ -168,7 +168,7 @@ func (r remote) tools(ctx context.Context, workspace, name string) ([]wire.ToolI
 // program that could ask.
 type healthCmd struct {
 	URL     string        `name:"url" default:"http://127.0.0.1:8002" env:"MEMORYD_URL" help:"Address of the server."`
-	Timeout time.Duration `default:"3s" help:"How long to wait for its answer."`
+	Timeout time.Duration `default:"3s" help:"How long to wait for an answer."`
 }
 
 // Run prints one line. A server that is ready, if only in part, makes exit code 0.

@@ -72,9 +72,9 @@ func TestTheCommandsThatPeopleExpect(t *testing.T) {
 	fails(`did you mean "größe messen"?`, "retrieve", "größe messn")
 	fails(`did you mean "größe messen"?`, "summarize", "größe messn")
 	fails(`did you mean "größe messen"?`, "delete", "größe messn", "--yes")
-	does("This deletes 1 tools with 2 calls", "delete", "größe messen")
+	fails("permanently deletes 1 tool with 2 calls", "delete", "größe messen")
 	does("2 kept of 2 ever", "show", "größe messen")
-	does("1 tools with 2 calls are deleted", "delete", "größe messen", "--yes")
+	does("Deleted 1 tool with 2 calls.", "delete", "größe messen", "--yes")
 	fails("nothing is recorded there yet", "delete", "größe messen", "--yes")
 }
 

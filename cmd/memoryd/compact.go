@@ -22,16 +22,16 @@ import (
 )
 
 type compactCmd struct {
-	Files          []string `arg:"" name:"file" help:"Conversations as JSON or JSON-lines, plain or gzipped: an array of messages, or an object with messages; or a transcript of Claude Code, Codex CLI, Gemini CLI, SWE-agent or tau-bench. - reads standard input."`
-	Profile        string   `help:"default, deerflow, forge or ra_aid."`
-	URL            string   `name:"url" env:"MEMORYD_URL" help:"Address of a server that does it and keeps what is removed. Without it this command does it, without a model; the files are the originals."`
+	Files          []string `arg:"" name:"file" help:"Conversations as JSON or JSON lines, plain or gzipped, or transcripts of coding agents; - reads standard input."`
+	Profile        string   `enum:",default,deerflow,forge,ra_aid" default:"" help:"default, deerflow, forge or ra_aid."`
+	URL            string   `name:"url" env:"MEMORYD_URL" help:"Address of a server that compacts and keeps the originals. Without it, this command compacts by itself, without a model."`
 	Key            string   `env:"MEMORYD_KEY" placeholder:"KEY" help:"API key of the server."`
-	Workspace      string   `help:"The workspace that a server keeps what is removed in."`
-	MaxInputTokens int      `help:"What the model takes; fractions refer to it."`
-	TargetTokens   int      `help:"The size to aim at."`
-	Force          bool     `help:"Also where no trigger fires."`
-	DryRun         bool     `help:"Only report."`
-	Diff           bool     `help:"Say what became of each message."`
+	Workspace      string   `help:"Workspace in which the server keeps the originals."`
+	MaxInputTokens int      `help:"Context size of the model."`
+	TargetTokens   int      `help:"Target size in tokens."`
+	Force          bool     `help:"Compact even if no trigger fires."`
+	DryRun         bool     `help:"Print only the report."`
+	Diff           bool     `help:"Show what happened to each message."`
 }
 
 // conversation is one conversation of a file, with what stands around its

@@ -28,7 +28,7 @@ const (
 )
 
 type demoCmd struct {
-	Data string `placeholder:"DIR" help:"Keep the store in this folder; by default it is removed again."`
+	Data string `placeholder:"DIR" help:"Keep the store in this folder (default: it is removed)."`
 }
 
 // Run shows what the program does, with a server of its own on a free port.

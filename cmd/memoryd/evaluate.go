@@ -22,15 +22,15 @@ import (
 )
 
 type evaluateCmd struct {
-	Files []string `arg:"" name:"file" help:"Labelled JSON-lines (metadata.gold: ok, partial or error), plain or gzipped; - reads standard input."`
+	Files []string `arg:"" name:"file" help:"Labelled calls as JSON lines (metadata.gold: ok, partial or error), plain or gzipped; - reads standard input."`
 
-	Judge   string `enum:",rules,llm,cascade,auto" default:"" placeholder:"JUDGE" help:"Who judges: rules, llm, cascade, or auto: cascade if there is a model, else rules (default: as configured)."`
+	Judge   string `enum:",rules,llm,cascade,auto" default:"" placeholder:"JUDGE" help:"Judge to measure: rules, llm, cascade, or auto (default: as configured)."`
 	Config  string `type:"path" env:"MEMORYD_CONFIG" placeholder:"FILE" help:"Configuration of judge and model."`
-	Replies string `type:"path" placeholder:"FILE" help:"Recorded replies that stand in for the model; with --record, the model is asked for what is missing."`
+	Replies string `type:"path" placeholder:"FILE" help:"Recorded replies to use instead of the model; with --record, the model answers what is missing."`
 	Record  string `type:"path" placeholder:"FILE" help:"Write the model's replies to this file."`
-	Group   int    `default:"0" placeholder:"N" help:"Calls handed in at once, as in one request to the server (default: 1 for rules, else 20)."`
+	Group   int    `default:"0" placeholder:"N" help:"Calls per request (default: 1 for rules, otherwise 20)."`
 
-	LeaveOutExitCodes bool `help:"Leave out calls with an empty output that only an exit code labels as failed."`
+	LeaveOutExitCodes bool `help:"Skip calls with an empty output whose only sign of failure is an exit code."`
 	Errors            int  `default:"0" placeholder:"N" help:"List the first N disagreements."`
 	JSON              bool `name:"json" help:"Print one JSON document instead of tables."`
 }

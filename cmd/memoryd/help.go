@@ -3,13 +3,10 @@ package main
 import (
 	"context"
 	_ "embed"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
-
-	"memoryd/internal/suggest"
 
 	"github.com/alecthomas/kong"
 )
@@ -34,25 +31,6 @@ func addExamples(k *kong.Kong) error {
 		}
 		return next(nil)
 	})
-}
-
-// usageFault says what is wrong with a command line, and which help tells more.
-func usageFault(app *kong.Application, args []string, err error) error {
-	var names []string
-	for _, n := range app.Children {
-		names = append(names, n.Name)
-	}
-	if word := args[0]; !strings.HasPrefix(word, "-") && !slices.Contains(names, word) {
-		if near := suggest.Nearest(word, names); near != "" {
-			return fmt.Errorf("there is no command %q, did you mean %q? (memoryd help lists them)", word, near)
-		}
-		return fmt.Errorf("there is no command %q (memoryd help lists them)", word)
-	}
-	help := "help"
-	if e, ok := errors.AsType[*kong.ParseError](err); ok && e.Context != nil && e.Context.Selected() != nil {
-		help += " " + e.Context.Selected().Path()
-	}
-	return fmt.Errorf("%w (memoryd %s shows the usage)", err, help)
 }
 
 // helpCmd is there to be listed; run turns it into --help.

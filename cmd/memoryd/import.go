@@ -29,10 +29,10 @@ import (
 type importCmd struct {
 	remote
 	opened
-	Files  []string `arg:"" name:"file" help:"JSON-lines of calls, transcripts or traces, plain or gzipped; - reads JSON-lines of calls from standard input."`
-	Format string   `default:"auto" help:"${formats}: sent to the server. reme: tool memories that a ReMe server dumped; reme-qdrant: those in its Qdrant collections, which are named instead of files. These two are added to the store itself (--data or --config)."`
+	Files  []string `arg:"" name:"file" help:"Calls as JSON lines, transcripts or traces, plain or gzipped; - reads JSON lines from standard input."`
+	Format string   `default:"auto" help:"Format of the files: ${formats}. Two more write to the store directly (--data or --config): reme reads the dump of a ReMe server, reme-qdrant its Qdrant collections, named instead of files."`
 	From   string   `default:"127.0.0.1:6334" help:"gRPC address of the Qdrant to read from."`
-	KeyEnv string   `name:"from-key-env" help:"The environment variable with its API key."`
+	KeyEnv string   `name:"from-key-env" help:"Environment variable with the API key of that Qdrant."`
 }
 
 // The bounds of one request of an import.
@@ -56,11 +56,7 @@ func (c importCounts) String() string {
 
 // Validate finds a format that is none.
 func (c importCmd) Validate() error {
-	all := append(ingest.FormatNames(), "reme", "reme-qdrant")
-	if !slices.Contains(all, c.Format) {
-		return fmt.Errorf("--format must be one of %s", strings.Join(all, ", "))
-	}
-	return nil
+	return checkFormat(c.Format, append(ingest.FormatNames(), "reme", "reme-qdrant"))
 }
 
 // Run imports the files in order. A rejected line does not stop the others; it

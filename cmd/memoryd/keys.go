@@ -18,17 +18,17 @@ import (
 
 // keysCmds are what admins do with API keys.
 type keysCmds struct {
-	New    keysNewCmd    `cmd:"" help:"Print a key that no server knows yet, for MEMORYD_ADMIN_KEY."`
-	Create keysCreateCmd `cmd:"" help:"Make a key; it is shown this once."`
+	New    keysNewCmd    `cmd:"" help:"Generate a key for MEMORYD_ADMIN_KEY."`
+	Create keysCreateCmd `cmd:"" help:"Create a key and print it once."`
 	List   keysListCmd   `cmd:"" help:"List the keys."`
-	Rotate keysRotateCmd `cmd:"" help:"Give a key another secret."`
-	Revoke keysRevokeCmd `cmd:"" help:"End a key for good."`
+	Rotate keysRotateCmd `cmd:"" help:"Replace the secret of a key."`
+	Revoke keysRevokeCmd `cmd:"" help:"Permanently disable a key."`
 }
 
 // admin is what the commands have in common that are about a whole server.
 type admin struct {
 	URL string `name:"url" default:"http://127.0.0.1:8002" env:"MEMORYD_URL" help:"Address of the server."`
-	Key string `env:"MEMORYD_KEY" placeholder:"KEY" help:"An admin's API key."`
+	Key string `env:"MEMORYD_KEY" placeholder:"KEY" help:"API key of an admin."`
 }
 
 func (a admin) remote() remote { return remote{URL: a.URL, Key: a.Key} }
@@ -44,11 +44,11 @@ func (keysNewCmd) Run(std streams) error {
 type keysCreateCmd struct {
 	admin
 	jsonOutput
-	Name       string        `help:"What people call it."`
-	Role       []string      `required:"" enum:"record,read,curate,admin" help:"What it may do: record, read, curate, admin; several with commas. curate reads, admin does all."`
-	Workspaces []string      `required:"" placeholder:"NAME,..." help:"The workspaces that it knows of; * is all."`
-	Expires    time.Duration `placeholder:"DURATION" help:"When it ends, from now, such as 720h (default: never)."`
-	Rate       float64       `help:"Requests a second (default: the server's limit)."`
+	Name       string        `help:"Name of the key, for people."`
+	Role       []string      `required:"" enum:"record,read,curate,admin" help:"Roles, separated by commas: record, read, curate, admin. curate includes read; admin includes all."`
+	Workspaces []string      `required:"" placeholder:"NAME,..." help:"Workspaces that the key can see; * means all."`
+	Expires    time.Duration `placeholder:"DURATION" help:"Lifetime of the key, such as 720h (default: no end)."`
+	Rate       float64       `help:"Limit in requests per second (default: the server's limit)."`
 }
 
 // Run prints the token on stdout and what it is for on stderr.
@@ -120,7 +120,7 @@ type keysRotateCmd struct {
 	admin
 	jsonOutput
 	ID    string        `arg:"" help:"The key's id."`
-	Grace time.Duration `help:"How long the old secret works beside the new one."`
+	Grace time.Duration `help:"How long the old secret stays valid."`
 }
 
 // Run prints the new token.
@@ -150,7 +150,7 @@ func (c keysRevokeCmd) Run(ctx context.Context, std streams) error {
 
 type auditCmd struct {
 	admin
-	Verify bool `help:"Check that each entry follows from the one before; exit code 1 if not."`
+	Verify bool `help:"Verify the chain of entries; exit code 1 if it is broken."`
 }
 
 // Run prints the audit log, a line of JSON for each entry, as it is stored.

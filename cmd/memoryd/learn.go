@@ -25,20 +25,17 @@ import (
 
 type learnCmd struct {
 	opened
-	Paths     []string `arg:"" optional:"" name:"path" help:"Files or folders; none: where the hosts on this machine keep their transcripts."`
+	Paths     []string `arg:"" optional:"" name:"path" help:"Files or folders to read (default: the transcripts of the coding agents on this machine)."`
 	Format    string   `default:"auto" help:"Format of the files: ${formats}."`
 	Workspace string   `env:"MEMORYD_WORKSPACE" default:"default" help:"The workspace to record in."`
-	HTML      string   `name:"html" type:"path" placeholder:"FILE" help:"Also write a report to look at."`
+	HTML      string   `name:"html" type:"path" placeholder:"FILE" help:"Also write the report as an HTML page."`
 	JSON      bool     `name:"json" help:"Print the report as JSON."`
-	Top       int      `default:"10" help:"How many tools to show; 0 is all."`
+	Top       int      `default:"10" help:"Number of tools to show; 0 shows all."`
 }
 
 // Validate finds a format that is none.
 func (c learnCmd) Validate() error {
-	if !slices.Contains(ingest.FormatNames(), c.Format) {
-		return fmt.Errorf("--format: %q is none of %s", c.Format, strings.Join(ingest.FormatNames(), ", "))
-	}
-	return nil
+	return checkFormat(c.Format, ingest.FormatNames())
 }
 
 // Run reads, records and reports.

@@ -123,7 +123,7 @@ func TestImportReadsTranscripts(t *testing.T) {
 	if code != exitFailed || !strings.Contains(errs, "found an object with wind, which is none of codex, ") {
 		t.Errorf("exit code %d: %s", code, errs)
 	}
-	if code, _, errs := printed(t, "import", odd, "--url", url, "--format", "codec"); code != exitUsage || !strings.Contains(errs, "--format must be one of auto, codex") {
+	if code, _, errs := printed(t, "import", odd, "--url", url, "--format", "codec"); code != exitUsage || !strings.Contains(errs, `there is no format "codec", did you mean "codex"?`) {
 		t.Errorf("exit code %d: %s", code, errs)
 	}
 }

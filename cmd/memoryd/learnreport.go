@@ -244,6 +244,7 @@ func (r *report) Summary() string {
 	return s + "."
 }
 
+// counted is a number of things, as a sentence has it.
 func counted(n int, what string) string {
 	if n == 1 {
 		return "1 " + what

@@ -39,7 +39,7 @@ func (c workspacesCmd) Run(ctx context.Context, std streams) error {
 type toolsCmd struct {
 	remote
 	jsonOutput
-	Query string `arg:"" optional:"" help:"Words of names and guidelines to search for; without them all tools are listed."`
+	Query string `arg:"" optional:"" help:"Words to search for in names and guidelines. Without them, every tool is listed."`
 }
 
 // Run prints a line for each tool.
@@ -112,8 +112,8 @@ type callsCmd struct {
 	remote
 	jsonOutput
 	Tool   string `arg:"" help:"The tool's name."`
-	Limit  int    `default:"20" help:"How many of the newest calls to show; 0: all that are kept."`
-	Failed bool   `help:"Only calls that scored less than 1."`
+	Limit  int    `default:"20" help:"Number of calls to show; 0 shows all that are kept."`
+	Failed bool   `help:"Show only calls that scored less than 1."`
 }
 
 // Run prints the newest calls of a tool, with the ids that correct takes.
@@ -170,7 +170,7 @@ type showCmd struct {
 	remote
 	jsonOutput
 	Tool  string `arg:"" help:"The tool's name."`
-	Calls int    `default:"5" help:"How many of the newest calls to show."`
+	Calls int    `default:"5" help:"Number of calls to show."`
 }
 
 // Run shows the tool in every workspace that has it, or in the one named.
@@ -286,22 +286,24 @@ func mean(v float64, i *stats.Interval, n int) string {
 
 type forgetCmd struct {
 	remote
-	Source string `required:"" placeholder:"KEY-ID" help:"Who wrote the calls: the id of an API key; local for calls without one."`
-	Yes    bool   `help:"Do it; without it the command only says what it would do."`
+	Source string `required:"" placeholder:"KEY-ID" help:"The id of an API key; local for calls recorded without a key."`
+	Yes    bool   `help:"Delete; without it the command only says what it would delete, and exits with 1."`
 }
 
 // Run cuts a source out of a workspace.
 func (c forgetCmd) Run(ctx context.Context, std streams) error {
 	c.Workspace = c.here()
 	if !c.Yes {
-		fmt.Fprintf(std.out, "This deletes all calls of source %q in workspace %q for good and writes the guidelines of their tools anew; --yes does it.\n",
+		return fmt.Errorf("this permanently deletes all calls of source %q in workspace %q; nothing is deleted without --yes",
 			textsafe.Line(c.Source, 80), textsafe.Line(c.Workspace, 80))
-		return nil
 	}
 	var done wire.Forgotten
 	if err := c.do(ctx, client.Request{Method: http.MethodDelete, Path: "/v1/workspaces/" + url.PathEscape(c.Workspace) + "/sources/" + url.PathEscape(c.Source)}, &done); err != nil {
 		return err
 	}
-	fmt.Fprintf(std.out, "%d calls of source %q are deleted\n", done.Calls, textsafe.Line(c.Source, 80))
+	if done.Calls == 0 {
+		return fmt.Errorf("no calls of source %q in workspace %q (memoryd keys list shows the ids of keys)", textsafe.Line(c.Source, 80), textsafe.Line(c.Workspace, 80))
+	}
+	fmt.Fprintf(std.out, "Deleted %s of source %q.\n", counted(done.Calls, "call"), textsafe.Line(c.Source, 80))
 	return nil
 }

@@ -30,42 +30,42 @@ const (
 // cli is the table of the commands: their order, groups and help. Examples stand in
 // help.txt.
 type cli struct {
-	Demo  demoCmd  `cmd:"" group:"start" help:"Show a guideline, a warning and a compaction from recorded calls."`
-	Learn learnCmd `cmd:"" group:"start" help:"Read the transcripts of your agents and say what they keep getting wrong."`
+	Demo  demoCmd  `cmd:"" group:"start" help:"Show what memoryd does with sample calls."`
+	Learn learnCmd `cmd:"" group:"start" help:"Report what your agents keep getting wrong, from their transcripts."`
 	Serve serveCmd `cmd:"" group:"start" default:"withargs" help:"Run the server (the default command)."`
-	Help  helpCmd  `cmd:"" group:"start" help:"Show how a command is used."`
+	Help  helpCmd  `cmd:"" group:"start" help:"Show the flags and examples of a command."`
 
 	Add       addCmd       `cmd:"" group:"calls" help:"Record one call and show its verdict."`
-	Import    importCmd    `cmd:"" group:"calls" help:"Send JSON-lines of calls to a server."`
+	Import    importCmd    `cmd:"" group:"calls" help:"Send recorded calls, transcripts or traces to a server."`
 	Calls     callsCmd     `cmd:"" group:"calls" help:"List the newest calls of a tool with their ids and verdicts."`
 	Correct   correctCmd   `cmd:"" group:"calls" help:"Correct the verdict on a call."`
-	Evaluate  evaluateCmd  `cmd:"" group:"calls" help:"Measure a judge on labelled JSON-lines of calls."`
-	Preflight preflightCmd `cmd:"" group:"calls" help:"Say what the history knows of a call before it is made."`
+	Evaluate  evaluateCmd  `cmd:"" group:"calls" help:"Measure a judge against labelled calls."`
+	Preflight preflightCmd `cmd:"" group:"calls" help:"Check a call before you make it."`
 
 	Workspaces workspacesCmd `cmd:"" group:"tools" help:"List the workspaces."`
-	Tools      toolsCmd      `cmd:"" group:"tools" help:"List the tools that are known, or search for one."`
+	Tools      toolsCmd      `cmd:"" group:"tools" help:"List known tools, or search for one."`
 	Show       showCmd       `cmd:"" group:"tools" help:"Show a tool's guideline, statistics and recent calls."`
-	Retrieve   retrieveCmd   `cmd:"" group:"tools" help:"Show what agents are told of tools."`
-	Summarize  summarizeCmd  `cmd:"" group:"tools" help:"Refresh guidelines."`
-	Delete     deleteCmd     `cmd:"" group:"tools" help:"Delete tools, or a whole workspace."`
+	Retrieve   retrieveCmd   `cmd:"" group:"tools" help:"Print the guidelines of tools, as agents get them."`
+	Summarize  summarizeCmd  `cmd:"" group:"tools" help:"Update guidelines."`
+	Delete     deleteCmd     `cmd:"" group:"tools" help:"Permanently delete tools, or a whole workspace."`
 
-	Forget forgetCmd `cmd:"" group:"tools" help:"Cut out what a source wrote."`
+	Forget forgetCmd `cmd:"" group:"tools" help:"Permanently delete what one API key recorded."`
 
 	Compact compactCmd `cmd:"" group:"agents" help:"Make conversations smaller."`
-	Hook    hookCmds   `cmd:"" group:"agents" help:"Answer hooks of coding agents; install them."`
+	Hook    hookCmds   `cmd:"" group:"agents" help:"Answer the hooks of coding agents, and install them."`
 	MCP     mcpCmds    `cmd:"" group:"agents" name:"mcp" help:"Serve memoryd as an MCP server over stdio; install it in a client."`
-	MCPWrap mcpWrapCmd `cmd:"" group:"agents" name:"mcp-wrap" help:"Stand between an MCP client and a server, and learn from its calls."`
+	MCPWrap mcpWrapCmd `cmd:"" group:"agents" name:"mcp-wrap" help:"Wrap an MCP server and learn from its calls."`
 
-	Export      exportCmd      `cmd:"" group:"server" help:"Write a workspace or a whole store to a file."`
-	Restore     restoreCmd     `cmd:"" group:"server" help:"Bring back what export wrote."`
-	Migrate     migrateCmd     `cmd:"" group:"server" help:"Move the calls in Qdrant to the newest layout, while servers use them."`
-	Check       checkCmd       `cmd:"" group:"server" help:"Look for damage in a store, and repair it."`
-	Keys        keysCmds       `cmd:"" group:"server" help:"Make, list, rotate and revoke API keys."`
-	Audit       auditCmd       `cmd:"" group:"server" help:"Print who did what, as JSON-lines, or verify it."`
-	Health      healthCmd      `cmd:"" group:"server" help:"Ask a server whether it can work; exit code 0 or 1."`
+	Export      exportCmd      `cmd:"" group:"server" help:"Back up a workspace or a whole store to a file."`
+	Restore     restoreCmd     `cmd:"" group:"server" help:"Restore a backup that export wrote."`
+	Migrate     migrateCmd     `cmd:"" group:"server" help:"Move calls in Qdrant to the newest layout."`
+	Check       checkCmd       `cmd:"" group:"server" help:"Check a store for damage, and repair it."`
+	Keys        keysCmds       `cmd:"" group:"server" help:"Create, list, rotate and revoke API keys."`
+	Audit       auditCmd       `cmd:"" group:"server" help:"Print or verify the audit log."`
+	Health      healthCmd      `cmd:"" group:"server" help:"Check that a server is ready; exit code 0 or 1."`
 	CheckConfig checkConfigCmd `cmd:"" group:"server" help:"Check a configuration file."`
-	Completion  completionCmd  `cmd:"" group:"server" help:"Print the completion script of a shell."`
-	Man         manCmd         `cmd:"" group:"server" help:"Print the manual page."`
+	Completion  completionCmd  `cmd:"" group:"server" help:"Print the completion script for a shell."`
+	Man         manCmd         `cmd:"" group:"server" help:"Print the man page."`
 	Version     versionCmd     `cmd:"" group:"server" help:"Print version, commit and Go version."`
 
 	ShowVersion kong.VersionFlag `name:"version" help:"Print version, commit and Go version."`
@@ -78,7 +78,7 @@ type streams struct {
 	colour   bool // out is a terminal that shows colours
 }
 
-// The colours, as terminals are told of them.
+// The colours, as codes of ANSI terminals.
 const (
 	bold   = "1"
 	red    = "31"
@@ -110,12 +110,12 @@ func main() {
 func newParser(ctx context.Context, std streams, exit func(int)) (*kong.Kong, error) {
 	return kong.New(&cli{}, kong.Name("memoryd"), kong.Description(helpOf("memoryd")),
 		kong.Writers(std.out, std.err), kong.Exit(exit), kong.Vars{"version": versionLine(), "formats": strings.Join(ingest.FormatNames(), ", ")},
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, WrapUpperBound: 100, FlagsLast: true}),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, WrapUpperBound: 80, FlagsLast: true}),
 		kong.ExplicitGroups([]kong.Group{
-			{Key: "start", Title: "To begin with:"},
+			{Key: "start", Title: "Getting started:"},
 			{Key: "calls", Title: "Calls:"},
-			{Key: "tools", Title: "What is known of tools:"},
-			{Key: "agents", Title: "Beside agents:"},
+			{Key: "tools", Title: "Tools:"},
+			{Key: "agents", Title: "Agents:"},
 			{Key: "server", Title: "Server and store:"},
 		}),
 		kong.PostBuild(addExamples), kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(std))
@@ -131,6 +131,10 @@ func run(ctx context.Context, args []string, std streams) int {
 	}
 	switch {
 	case len(args) > 0 && args[0] == "help":
+		if err := checkTopic(parser.Model, args[1:]); err != nil {
+			complain(std, err)
+			return exitUsage
+		}
 		args = append(args[1:len(args):len(args)], "--help")
 	case len(args) > 1 && args[0] == completeCommand:
 		return complete(ctx, parser.Model, args[1], args[2:], std)
@@ -154,7 +158,7 @@ func run(ctx context.Context, args []string, std streams) int {
 		return int(code)
 	}
 	if _, silent := errors.AsType[silentError](err); !silent {
-		complain(std, err)
+		complain(std, next(err))
 	}
 	return exitFailed
 }

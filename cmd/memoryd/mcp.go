@@ -143,18 +143,27 @@ type exitCode int
 
 func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
-// Run wraps the server until one side ends.
-func (c *mcpWrapCmd) Run(ctx context.Context, std streams) error {
-	command := c.Command
-	if len(command) > 0 && command[0] == "--" {
-		command = command[1:]
-	}
-	if (len(command) == 0) == (c.Remote == "") {
+// Validate finds no server, or two; that is a fault of usage.
+func (c *mcpWrapCmd) Validate() error {
+	if (len(c.command()) == 0) == (c.Remote == "") {
 		return errors.New("name one server: memoryd mcp-wrap -- COMMAND [ARGUMENT...], or memoryd mcp-wrap --remote URL")
 	}
 	if c.Listen != "" && c.Remote == "" {
 		return errors.New("--listen goes with --remote")
 	}
+	return nil
+}
+
+// command is the program to wrap and its arguments.
+func (c *mcpWrapCmd) command() []string {
+	if len(c.Command) > 0 && c.Command[0] == "--" {
+		return c.Command[1:]
+	}
+	return c.Command
+}
+
+// Run wraps the server until one side ends.
+func (c *mcpWrapCmd) Run(ctx context.Context, std streams) error {
 	log := slog.New(slog.NewTextHandler(std.err, &slog.HandlerOptions{Level: slog.LevelWarn})).With("part", "memoryd mcp-wrap")
 	memory := mcp.Memory{URL: c.URL, Key: c.Key, Workspace: c.Workspace}
 	if c.Data != "" {
@@ -169,7 +178,7 @@ func (c *mcpWrapCmd) Run(ctx context.Context, std streams) error {
 	}
 	outbox := mcp.NewOutbox(memory, c.journal(), log)
 	outbox.Start(context.WithoutCancel(ctx))
-	code, err := c.serve(ctx, std, command, mcp.NewWrapper(mcp.Options{
+	code, err := c.serve(ctx, std, c.command(), mcp.NewWrapper(mcp.Options{
 		Name: c.Name, Run: c.RunID, Enrich: c.Enrich, Warn: c.Warn, StopRepeats: c.StopRepeats,
 		Memory: memory, Outbox: outbox, Log: log,
 	}))

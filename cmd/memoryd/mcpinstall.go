@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -29,6 +30,14 @@ type mcpInstallCmd struct {
 	Workspace string `help:"Namespace of the memories."`
 	Enrich    string `enum:",off,meta,description" default:"" help:"With --wrap: put guidelines into lists of tools."`
 	Warn      bool   `help:"With --wrap: append to results what memoryd knew against the call."`
+}
+
+// Validate finds flags that do not go together; that is a fault of usage.
+func (c *mcpInstallCmd) Validate() error {
+	if c.Wrap == "" && (c.Enrich != "" || c.Warn) {
+		return errors.New("--enrich and --warn go with --wrap")
+	}
+	return nil
 }
 
 type mcpUninstallCmd struct{ inClient }

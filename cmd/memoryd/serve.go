@@ -18,8 +18,8 @@ import (
 )
 
 type serveCmd struct {
-	Config string `type:"path" env:"MEMORYD_CONFIG" placeholder:"FILE" help:"Configuration; it need only hold what differs from the built-in default.yaml."`
-	Listen string `env:"MEMORYD_LISTEN" placeholder:"ADDR" help:"Address of the server (default 127.0.0.1:8002)."`
+	Config string `type:"path" env:"MEMORYD_CONFIG" placeholder:"FILE" help:"Configuration file; it only needs the settings that differ from default.yaml."`
+	Listen string `env:"MEMORYD_LISTEN" placeholder:"ADDR" help:"Address to listen on (default 127.0.0.1:8002)."`
 	Data   string `env:"MEMORYD_DATA" placeholder:"DIR" help:"Folder of the embedded store (default ./memoryd-data)."`
 }
 
@@ -152,7 +152,7 @@ func commit() string {
 
 type checkCmd struct {
 	opened
-	Repair bool `help:"Make a damaged store anew of all that can be read; the old file is set aside."`
+	Repair bool `help:"Rebuild a damaged store from everything that can be read. The old file is kept."`
 }
 
 // Run looks at a whole store that no server uses. The exit code is 1 if something is

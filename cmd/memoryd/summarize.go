@@ -12,9 +12,9 @@ import (
 type summarizeCmd struct {
 	remote
 	Tools []string `arg:"" optional:"" name:"tool" help:"The tools, by name."`
-	All   bool     `help:"All tools."`
-	Stale bool     `help:"All tools, but only where enough is new or something changed."`
-	Force bool     `help:"Also where nothing is new."`
+	All   bool     `help:"Update all tools."`
+	Stale bool     `help:"Update tools with enough new calls."`
+	Force bool     `help:"Update tools without new calls too."`
 }
 
 // summarizeBatch is how many tools one request names: few enough that progress

@@ -76,10 +76,10 @@ func redacted(s store.Store, cfg *config.Config, std streams) store.Store {
 
 type exportCmd struct {
 	opened
-	URL       string `name:"url" env:"MEMORYD_URL" placeholder:"URL" help:"Copy what the server at this address has instead of opening a store."`
+	URL       string `name:"url" env:"MEMORYD_URL" placeholder:"URL" help:"Get the copy from the server at this address instead of opening a store."`
 	Key       string `env:"MEMORYD_KEY" placeholder:"KEY" help:"API key of the server."`
-	File      string `arg:"" help:"The file to write; one that ends in .gz is compressed; - is standard output."`
-	Workspace string `help:"Only this workspace."`
+	File      string `arg:"" help:"File to write; .gz compresses it; - is standard output."`
+	Workspace string `help:"Export only this workspace."`
 }
 
 // Run writes the store to a file. A file that is there is replaced when the new
@@ -142,7 +142,7 @@ func (c exportCmd) snapshot(ctx context.Context, std streams, server string, w i
 func replaceFile(name string, write func(io.Writer) error) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(name), ".export-*")
 	if err != nil {
-		return err
+		return fmt.Errorf("cannot write %s: folder %s: %w", name, filepath.Dir(name), errors.Unwrap(err))
 	}
 	defer func() {
 		if err != nil {
@@ -167,10 +167,18 @@ func replaceFile(name string, write func(io.Writer) error) (err error) {
 
 type restoreCmd struct {
 	opened
-	File         string `arg:"" help:"The file to read, plain or gzipped; - is standard input."`
-	Workspace    string `help:"The workspace to restore into; the file must be of one."`
-	Replace      bool   `help:"Replace tools that are there."`
-	SkipExisting bool   `help:"Leave tools that are there: so an interrupted restore goes on."`
+	File         string `arg:"" help:"File to read, plain or gzipped; - is standard input."`
+	Workspace    string `help:"Workspace to restore into; the file must hold only one."`
+	Replace      bool   `help:"Replace tools that already exist."`
+	SkipExisting bool   `help:"Skip tools that already exist."`
+}
+
+// Validate finds flags that do not go together; that is a fault of usage.
+func (c restoreCmd) Validate() error {
+	if c.Replace && c.SkipExisting {
+		return errors.New("--replace and --skip-existing exclude each other")
+	}
+	return nil
 }
 
 // Run brings the content of a file into the store.

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"net/http"
+	"net/url"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"memoryd/internal/client"
+	"memoryd/internal/suggest"
+
+	"github.com/alecthomas/kong"
+)
+
+// usageFault says what is wrong with a command line, and which help tells more.
+func usageFault(app *kong.Application, args []string, err error) error {
+	names := commandNames(app.Node)
+	if word := args[0]; !strings.HasPrefix(word, "-") && !slices.Contains(names, word) {
+		return unknownCommand(word, names)
+	}
+	help := "help"
+	if e, ok := errors.AsType[*kong.ParseError](err); ok && e.Context != nil && e.Context.Selected() != nil {
+		help += " " + e.Context.Selected().Path()
+	}
+	return fmt.Errorf("%w (memoryd %s shows the usage)", err, help)
+}
+
+func commandNames(node *kong.Node) (names []string) {
+	for _, n := range node.Children {
+		names = append(names, n.Name)
+	}
+	return names
+}
+
+func unknownCommand(word string, names []string) error {
+	if near := suggest.Nearest(word, names); near != "" {
+		return fmt.Errorf("there is no command %q, did you mean %q? (memoryd help lists them)", word, near)
+	}
+	return fmt.Errorf("there is no command %q (memoryd help lists them)", word)
+}
+
+// checkTopic finds words after help that are no command.
+func checkTopic(app *kong.Application, words []string) error {
+	node := app.Node
+	for _, word := range words {
+		if strings.HasPrefix(word, "-") {
+			continue
+		}
+		at := slices.IndexFunc(node.Children, func(n *kong.Node) bool { return n.Name == word })
+		if at < 0 {
+			return unknownCommand(word, commandNames(node))
+		}
+		node = node.Children[at]
+	}
+	return nil
+}
+
+// forms are flags whose text has a form, whatever command has them.
+var forms = map[string]func(string) error{"url": checkURL, "remote": checkURL, "listen": checkHostPort, "from": checkHostPort}
+
+// AfterApply finds values that no command could use, before it opens or asks
+// anything. Package kong calls it when a command line is parsed.
+func (*cli) AfterApply(parsed *kong.Context) (err error) {
+	node := parsed.Selected()
+	if node == nil {
+		return nil
+	}
+	for _, flag := range flagsOf(node) {
+		target := flag.Target
+		if target.Kind() != reflect.String {
+			err = checkNumber(target, flag.Default)
+		} else if check := forms[flag.Name]; check != nil && target.String() != "" {
+			err = check(target.String())
+		} else if flag.Required && target.String() == "" {
+			err = errors.New("must not be empty")
+		}
+		if err != nil {
+			return fmt.Errorf("--%s: %w", flag.Name, err)
+		}
+	}
+	for _, value := range node.Positional {
+		words, many := reflect.TypeAssert[[]string](value.Target)
+		if word, one := reflect.TypeAssert[string](value.Target); one && value.Required {
+			words = []string{word}
+		}
+		if slices.Contains(words, "") && (value.Required || many) {
+			return fmt.Errorf("<%s>: must not be empty", value.Name)
+		}
+	}
+	return nil
+}
+
+// checkNumber refuses numbers below zero, but for a default that stands for unknown.
+func checkNumber(v reflect.Value, unset string) error {
+	text, negative := "", false
+	switch {
+	case v.Type() == reflect.TypeFor[time.Duration]():
+		text, negative = time.Duration(v.Int()).String(), v.Int() < 0
+	case v.CanInt():
+		text, negative = strconv.FormatInt(v.Int(), 10), v.Int() < 0
+	case v.CanFloat():
+		text, negative = strconv.FormatFloat(v.Float(), 'g', -1, 64), !(v.Float() >= 0) || math.IsInf(v.Float(), 0)
+	}
+	if negative && text != unset {
+		return fmt.Errorf("must be 0 or more, not %s", text)
+	}
+	return nil
+}
+
+// checkURL wants the address of a server; the scheme may be left out.
+func checkURL(text string) error {
+	address := text
+	if !strings.Contains(address, "://") {
+		address = "http://" + address
+	}
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || checkPort(u.Port()) != nil {
+		return fmt.Errorf("must be an address such as %s, not %q", defaultURL, text)
+	}
+	return nil
+}
+
+func checkHostPort(text string) error {
+	_, port, err := net.SplitHostPort(text)
+	if err != nil || port == "" || checkPort(port) != nil {
+		return fmt.Errorf("must be HOST:PORT such as 127.0.0.1:8002, not %q", text)
+	}
+	return nil
+}
+
+func checkPort(port string) error {
+	if port == "" {
+		return nil
+	}
+	_, err := strconv.ParseUint(port, 10, 16)
+	return err
+}
+
+// checkInput refuses an input that starts like JSON and is none: it is no text that
+// anybody meant.
+func checkInput(text string) error {
+	text = strings.TrimSpace(text)
+	if !strings.HasPrefix(text, "{") && !strings.HasPrefix(text, "[") {
+		return nil
+	}
+	var v any
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		return fmt.Errorf("the input starts like JSON and is not valid JSON: %w (quote it for the shell: '{\"q\": 1}')", err)
+	}
+	return nil
+}
+
+// checkFormat finds the name of a format that is none.
+func checkFormat(name string, known []string) error {
+	if slices.Contains(known, name) {
+		return nil
+	}
+	if near := suggest.Nearest(name, known); near != "" {
+		return fmt.Errorf("--format: there is no format %q, did you mean %q?", name, near)
+	}
+	return fmt.Errorf("--format: there is no format %q", name)
+}
+
+// next adds to an error what the reader can do about it.
+func next(err error) error {
+	e, ok := errors.AsType[*client.Error](err)
+	switch {
+	case !ok:
+		return err
+	case errors.Is(e.Err, syscall.ECONNREFUSED):
+		return fmt.Errorf("%w; start a server with memoryd, or name another with --url", err)
+	case e.Status == http.StatusUnauthorized:
+		return fmt.Errorf("%w; give an API key with --key or MEMORYD_KEY", err)
+	}
+	return err
+}
