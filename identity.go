@@ -17,6 +17,10 @@ type Identity struct {
 	Output     string
 	CreateTime string // as the caller gave it; "" when the caller gave none
 	ToolCallID string // what function ToolCallID gives
+	// Source is the id of the API key that recorded the call, "" without one. It counts
+	// for a call_ref only: a reference is its source's own, so that nobody who guesses
+	// one makes another's call a repeat.
+	Source string
 	// RequestKey and Index identify an item by the request that carried it (its
 	// Idempotency-Key header and its place). They count only for an item that
 	// has neither CreateTime nor ToolCallID.
@@ -25,7 +29,7 @@ type Identity struct {
 }
 
 // refMark begins a ToolCallID that is a metadata.call_ref: it alone, in its
-// workspace, is the identity of the call, so that accounts of one call that differ in
+// workspace and of its source, is the identity of the call, so that accounts of one call that differ in
 // the tool's name, the output or the time are known as one.
 const refMark = "\x00ref:"
 
@@ -57,6 +61,9 @@ func (id Identity) key(input, output []byte) CallKey {
 	part([]byte(id.Workspace))
 	if strings.HasPrefix(id.ToolCallID, refMark) {
 		part([]byte(id.ToolCallID))
+		if id.Source != "" {
+			part([]byte(id.Source))
+		}
 		var k CallKey
 		copy(k[:], h.Sum(nil))
 		return k

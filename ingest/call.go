@@ -65,6 +65,8 @@ type Call struct {
 	// As is the Ref under which the call is recorded, where that is another's: the
 	// first source that told of it gave it.
 	As string
+	// Owner is the API key that recorded the call, "" without keys.
+	Owner string
 	// Trace and Span are the ids of a trace's span.
 	Trace, Span string
 	// Parent is the id of the span above.

@@ -77,8 +77,9 @@ func (i *Intake) Join(workspace string, accounts []Call) (calls []Call) {
 }
 
 // Recognise looks whether a call that is about to be recorded is a further account of
-// one that came lately. Then it gets that one's As and Tool, under which it is
-// recorded.
+// one that came lately. Then it gets that one's As, Owner and Tool, under which it is
+// recorded. A call of another owner is the same call only where the arguments agree: a
+// reference alone can be guessed.
 func (i *Intake) Recognise(workspace string, c *Call) {
 	if i == nil {
 		return
@@ -103,9 +104,13 @@ func (i *Intake) Recognise(workspace string, c *Call) {
 	own, outcome := c.Ref(), "new"
 	e := recent.find(c)
 	if e != nil {
-		outcome = "known"
-		known := e.Value.(*held) //nolint:forcetypeassert // the list holds nothing else
-		c.As, c.Tool = known.call.As, known.call.Tool
+		known := &e.Value.(*held).call //nolint:forcetypeassert // the list holds nothing else
+		if known.Owner == c.Owner || bytes.Equal(arguments(known), arguments(c)) {
+			outcome = "known"
+			c.As, c.Owner, c.Tool = known.As, known.Owner, known.Tool
+		} else {
+			e = nil
+		}
 	}
 	if strings.HasPrefix(c.Source, "otlp:") || strings.HasPrefix(c.Source, "hook:") { // Came counts the others
 		i.count(c.Source, outcome, 1)

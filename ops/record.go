@@ -106,10 +106,7 @@ type Recorded struct {
 
 // Run records and judges calls.
 func (o ParseToolCallResult) Run(ctx context.Context, r *ValidCalls) (*Recorded, error) {
-	source := access.Of(ctx).Source
-	if source == access.Local {
-		source = ""
-	}
+	source := sourceOf(ctx)
 	for i := range r.Calls {
 		r.Calls[i].Metadata = memoryd.WithSource(r.Calls[i].Metadata, source)
 	}
@@ -135,6 +132,14 @@ func (o ParseToolCallResult) Run(ctx context.Context, r *ValidCalls) (*Recorded,
 		return nil, err
 	}
 	return o.answer(store.Since(ctx, begun.Add(time.Since(stored))), r, appended)
+}
+
+// sourceOf is the id of the key that a request came with, "" where keys are not asked for.
+func sourceOf(ctx context.Context) string {
+	if source := access.Of(ctx).Source; source != access.Local {
+		return source
+	}
+	return ""
 }
 
 // amend adds to calls that are recorded what further accounts of them know better, of

@@ -181,15 +181,17 @@ func (o ValidateToolCallResult) accept(ctx context.Context, r *RecordRequest, it
 	// Before its identity, which follows from what is kept: the same call sent again
 	// has the same placeholders.
 	o.Redaction.call(ctx, &call)
+	source := sourceOf(ctx)
 	if account, told := ingest.FromRecord(&call); told {
+		account.Owner = source
 		if o.Intake.Recognise(r.Workspace, &account); account.As != "" {
-			call.Tool, item.ToolCallID = account.Tool, memoryd.RefID(account.As)
+			call.Tool, item.ToolCallID, source = account.Tool, memoryd.RefID(account.As), account.Owner
 		}
 	}
 	var hash string
 	call.Key, hash = memoryd.Identity{
 		ToolRef: call.ToolRef, Input: call.Input, Output: call.Output, CreateTime: call.CreateTime,
-		ToolCallID: item.ToolCallID, RequestKey: r.RequestKey, Index: index,
+		ToolCallID: item.ToolCallID, Source: source, RequestKey: r.RequestKey, Index: index,
 	}.KeyAndHash()
 	if call.Hash == "" {
 		call.Hash = hash

@@ -417,12 +417,12 @@ func relocate(calls []memoryd.Call, workspace string) {
 			continue
 		}
 		id := memoryd.Identity{
-			ToolRef: c.ToolRef, Input: c.Input, Output: c.Output, CreateTime: c.CreateTime, ToolCallID: memoryd.ToolCallID(c.Metadata),
+			ToolRef: c.ToolRef, Input: c.Input, Output: c.Output, CreateTime: c.CreateTime, ToolCallID: memoryd.ToolCallID(c.Metadata), Source: c.Source(),
 		}
-		timeless := id
-		timeless.CreateTime = ""
+		timeless, shared := id, id
+		timeless.CreateTime, shared.Source = "", ""
 		c.Workspace = workspace
-		for _, id := range []memoryd.Identity{id, timeless} {
+		for _, id := range []memoryd.Identity{id, timeless, shared} {
 			if (id.CreateTime != "" || id.ToolCallID != "") && id.Key() == c.Key {
 				id.Workspace = workspace
 				c.Key = id.Key()
