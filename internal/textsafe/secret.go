@@ -132,7 +132,7 @@ var starts = func() (t [256]uint8) {
 			t[c] = word
 		}
 	}
-	for _, c := range []byte(`-:[\`) {
+	for _, c := range []byte(`-:[\$`) {
 		t[c] = sign
 	}
 	return t
@@ -152,6 +152,10 @@ func signAt(s string, i int) (from, to, next int, kind string) {
 			return from, to, to, kindPassword
 		}
 		return 0, 0, i + 3, ""
+	case c == '$' && i+3 < len(s):
+		if n := formAt(s[i:]); n > 0 {
+			return i, i + n, i + n, kindPassword
+		}
 	case c == '[':
 		return 0, 0, i + max(placeholderAt(s[i:]), 1), ""
 	case c == '\\' && i+1 < len(s) && strings.IndexByte("nrt", s[i+1]) >= 0:
@@ -185,6 +189,11 @@ func wordAt(s string, i int) (from, to, next int, kind string) {
 		last = (last<<5 | uint16(c&31)) & (1<<15 - 1)
 		if nameBits[last>>5]>>(last&31)&1 != 0 {
 			tells = tells || nameBegins(s[end-2:])
+		}
+	}
+	if end-i == 40 || end-i < 40 && end < len(s) && (s[end] == '/' || s[end] == '+') {
+		if n := bareKey(s, i); n > 0 {
+			return i, i + n, i + n, kindKey
 		}
 	}
 	if !tells {
@@ -310,5 +319,6 @@ func inHex(c byte) bool   { return isDigit(c) || c >= 'a' && c <= 'f' || c >= 'A
 
 func inCapitals(c byte) bool { return isDigit(c) || isUpper(c) }
 func inDotted(c byte) bool   { return inWord(c) || c == '.' }
+func inCrypt(c byte) bool    { return inBase64(c) || c == '.' || c == '$' || c == ',' }
 func inBase64(c byte) bool   { return inWord(c) || c == '+' || c == '/' || c == '=' }
 func inBearer(c byte) bool   { return inBase64(c) || c == '.' || c == '~' }

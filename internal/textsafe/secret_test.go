@@ -60,6 +60,16 @@ func secretForms() map[string]string {
 		"Discord bot":              "MTk4NjIyNDgzNDcxOTI1MjQ4.Cl2FMQ.ZnCjm1XVW7vRze4b7Cq4se7kKWs",
 		"JSON web token":           "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P",
 		"memoryd key":              "mrd_k1_" + fill(43),
+		"AWS secret without name":  "wJalrXUtnFEMI/K7MDENG+bPxRfiCYzEXAMPLEK3",
+		"Alibaba":                  "LTAI5t" + fill(18),
+		"Slack client":             "xoxc-123456789012-" + fill(24),
+		"Netlify":                  "nfp_" + fill(36),
+		"Supabase":                 "sbp_" + hexes(40),
+		"Fly":                      "fm2_" + fill(40),
+		"Heroku":                   "HRKU-AA" + fill(40),
+		"Firebase":                 "APA91b" + fill(134),
+		"bcrypt":                   "$2b$12$KIXQ4o8S1r9uJb0d2fZ1eO1yq8mC5uXG7vW3tR9pL2kN6hB4sD8aG",
+		"SHA-512 crypt":            "$6$aB3dE6gH$" + fill(86),
 		"RSA key":                  "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA\n-----END RSA PRIVATE KEY-----",
 		"OpenSSH key cut short":    "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAABG5vbmU",
 		"private key in JSON":      `-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkq\n-----END PRIVATE KEY-----\n`,
@@ -133,7 +143,8 @@ func TestOrdinaryTextIsNotMasked(t *testing.T) {
 		"password_length=12", "the password field", "Authorization failed", "-----BEGIN CERTIFICATE-----", "key: user_12345", "sk-learn-estimators",
 		"npm_config_user_agent", "hf_hub_download", "primary key: customer_id", "author: alice1234", "monkey: banana12345", "tokenizer: bert-base-v2",
 		`{"error": "token", "code": 401}`, "session: 4 of 12", "pass: 17, fail: 2", "PASSED tests/test_auth.py", "password=None", "cookie: oatmeal",
-		"550e8400-e29b-41d4-a716-446655440000", "skip-this-long-name-2024-01-01-and-more", "task-management-board-12345678", "risk_assessment_2024_q3_final",
+		"550e8400-e29b-41d4-a716-446655440000", "skip-this-long-name-2024-01-01-and-more",
+		"/usr/Share/Doc/Lib1/Build2/Cache3/Main42/", "cost: $1$ and $6$", "aGVsbG8gd29ybGQgaGVsbG8gd29ybGQgaGVsbG8=", "da39a3ee5e6b4b0d3255bfef95601890afd80709", "task-management-board-12345678", "risk_assessment_2024_q3_final",
 	} {
 		if masked := textsafe.Mask(s); masked != s || textsafe.HasSecret(s) {
 			t.Errorf("%q becomes %q", s, masked)

@@ -34,6 +34,12 @@ var forms = groupForms([]form{
 	{"pscale_pw_", inDotted, 16, false},
 	{"dp.pt.", isAlnum, 16, false},
 	{"dp.st.", inDotted, 16, false},
+	{"LTAI", isAlnum, 16, true},
+	{"AKID", isAlnum, 24, true},
+	{"nfp_", inWord, 24, true},
+	{"sbp_", inHex, 32, true},
+	{"fm2_", inBase64, 24, true},
+	{"HRKU-", inWord, 24, true},
 	// Code and packages.
 	{"ghp_", isAlnum, 8, false},
 	{"gho_", isAlnum, 8, false},
@@ -91,6 +97,8 @@ var forms = groupForms([]form{
 	{"shpss_", inHex, 16, false},
 	{"xoxa-", inWord, 8, true},
 	{"xoxb-", inWord, 8, true},
+	{"xoxc-", inWord, 8, true},
+	{"xoxd-", inBase64, 8, true},
 	{"xoxe-", inWord, 8, true},
 	{"xoxo-", inWord, 8, true},
 	{"xoxp-", inWord, 8, true},
@@ -112,6 +120,17 @@ var forms = groupForms([]form{
 	{"eyJ0eXAiOi", inDotted, 8, false},
 	{"ops_eyJ", inWord, 20, false},
 	{"mrd_", inWord, 20, true},
+	{"APA91b", inWord, 100, true},
+	// Hashes of passwords (crypt), which can be tried out.
+	{"$2a$", inCrypt, 50, false},
+	{"$2b$", inCrypt, 50, false},
+	{"$2y$", inCrypt, 50, false},
+	{"$1$", inCrypt, 22, false},
+	{"$5$", inCrypt, 40, false},
+	{"$6$", inCrypt, 60, false},
+	{"$y$", inCrypt, 40, false},
+	{"$apr1$", inCrypt, 22, false},
+	{"$argon2", inCrypt, 40, false},
 })
 
 func groupForms(all []form) (by [256][]form) {
@@ -200,6 +219,53 @@ func dottedForm(s string) int {
 	}
 	return 0
 }
+
+// bareKey is the length of the access key without a mark that begins at i: 40 characters of
+// base64, as AWS and others write it, drawn at random. It is 0 for paths, for encoded text,
+// and where the run is longer or shorter.
+func bareKey(s string, i int) int {
+	const long = 40
+	if i+long > len(s) || i > 0 && goesOn(s[i-1:]) {
+		return 0
+	}
+	var lower, upper, digit, inRow int
+	var seen [256]bool
+	different := 0
+	for k := i; k < i+long; k++ {
+		c := s[k]
+		if !inAccessKey(c) {
+			return 0
+		}
+		if !seen[c] {
+			seen[c] = true
+			different++
+		}
+		switch {
+		case isLower(c):
+			lower++
+			if inRow++; inRow > 6 {
+				return 0
+			}
+			continue
+		case isUpper(c):
+			upper++
+		case isDigit(c):
+			digit++
+		}
+		inRow = 0
+	}
+	if rest := s[i+long:]; goesOn(rest) || strings.HasPrefix(rest, "=") || lower < 6 || upper < 6 || digit < 2 || different < 20 {
+		return 0
+	}
+	return long
+}
+
+// goesOn reports whether s begins with what belongs to a longer run, such as a path.
+func goesOn(s string) bool {
+	return len(s) > 0 && (inWord(s[0]) || s[0] == '+' || s[0] == '/' || s[0] == '%' || s[0] == '.' && len(s) > 1 && isAlnum(s[1]))
+}
+
+func inAccessKey(c byte) bool { return isAlnum(c) || c == '+' || c == '/' }
 
 // span is the length of the beginning of s that consists of such bytes.
 func span(s string, in func(byte) bool) int {
