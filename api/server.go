@@ -46,6 +46,15 @@ type Config struct {
 	// BehindProxy says that what is before Listen encrypts, or that the network
 	// between is trusted: Listen may then be in reach of others without TLS.
 	BehindProxy bool `yaml:"behind_proxy"`
+	// Socket says whether the server also listens on a Unix socket that only its user
+	// can open, where it asks for no keys.
+	Socket bool `yaml:"socket"`
+	// LocalUsers says whom a server that asks for no keys answers on this machine: own
+	// for the user who runs it, and root; any for every user.
+	LocalUsers string `yaml:"local_users"`
+	// BackgroundIdle is after how long without a request a server ends that was started
+	// in the background; 0 is never.
+	BackgroundIdle time.Duration `yaml:"background_idle"`
 	// HealthListen is a further address, host:port, that only /health, /livez,
 	// /readyz and /metrics are answered at; /metrics is then there alone.
 	HealthListen string `yaml:"health_listen"`
@@ -242,9 +251,18 @@ const (
 	keysOff  = "off"
 )
 
+// The values of Config.LocalUsers.
+const (
+	usersOwn = "own"
+	usersAny = "any"
+)
+
 func (c *Config) validateAccess() (errs []error) {
 	if c.Keys != "" && !slices.Contains([]string{keysAuto, keysOn, keysOff}, c.Keys) {
 		errs = append(errs, fmt.Errorf("keys: must be auto, on or off, got %q", c.Keys))
+	}
+	if c.LocalUsers != "" && c.LocalUsers != usersOwn && c.LocalUsers != usersAny {
+		errs = append(errs, fmt.Errorf("local_users: must be own or any, got %q", c.LocalUsers))
 	}
 	if (c.TLS.CertFile == "") != (c.TLS.KeyFile == "") {
 		errs = append(errs, errors.New("tls.cert_file: goes with tls.key_file"))

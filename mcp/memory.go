@@ -24,8 +24,8 @@ type Memory struct {
 	URL       string       // such as http://127.0.0.1:8002
 	Key       string       // API key; "" is none
 	Workspace string       // "" is default
-	HTTP      *http.Client // nil: one that waits ten seconds at most
-	Store     string       // the folder of a memoryd whose URL is of this process alone
+	HTTP      *http.Client // nil: one that waits as long as Patience
+	Name      string       // which memory is meant, wherever it is reached; "" is that at the URL
 }
 
 // InProcess gives a client that asks handler directly instead of over the
@@ -44,8 +44,10 @@ func (t roundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// defaultHTTP bounds every request: an agent must never wait for its memory.
-var defaultHTTP = &http.Client{Timeout: 10 * time.Second}
+// Patience bounds every request: an agent must never wait for its memory.
+const Patience = 10 * time.Second
+
+var defaultHTTP = &http.Client{Timeout: Patience}
 
 // Record records items of the API's call format. It gives what the server
 // rejected, with its reasons.
@@ -165,20 +167,10 @@ func (m Memory) Search(ctx context.Context, query string, limit int) ([]string, 
 	return names, nil
 }
 
-// Answers reports whether a memoryd answers at the address, within a second.
-func (m Memory) Answers(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	var alive struct {
-		Status string `json:"status"`
-	}
-	return m.ask(ctx, http.MethodGet, "/health", nil, &alive) == nil && alive.Status == "healthy"
-}
-
 // owner names what calls are recorded in: the memoryd, the workspace and the key, of
 // which it tells nothing.
 func (m Memory) owner() string {
-	place := cmp.Or(m.Store, strings.TrimRight(m.URL, "/"))
+	place := cmp.Or(m.Name, strings.TrimRight(m.URL, "/"))
 	return fingerprint([]byte(strings.Join([]string{place, m.workspace(), m.Key}, "\x00"))) + "-"
 }
 

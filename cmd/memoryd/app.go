@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,6 +25,7 @@ import (
 	"memoryd/ingest"
 	"memoryd/internal/access"
 	"memoryd/internal/lifecycle"
+	"memoryd/internal/local"
 	"memoryd/internal/telemetry/metrics"
 	"memoryd/internal/telemetry/trace"
 	"memoryd/llm/usage"
@@ -67,6 +69,7 @@ type app struct {
 	face      api.Deps // what the HTTP face works with
 	handler   http.Handler
 	listener  net.Listener
+	post      *local.Post // the socket; nil: none
 	server    *http.Server
 	conns     *connections
 	cert      *certificate // nil: HTTP
@@ -164,18 +167,19 @@ func (a *app) open(ctx context.Context, getenv func(string) string) (err error) 
 	return err
 }
 
-// addressFile is a file in the folder of a store: where the server that uses the
-// store listens, for commands that find the store in use.
-const addressFile = "address"
-
+// announce tells who finds the store in use where its server listens.
 func (a *app) announce() {
 	dir := a.cfg.StoreDir()
 	if dir == "" {
 		return
 	}
-	name := filepath.Join(dir, addressFile)
+	name := filepath.Join(dir, local.AddressFile)
 	a.own(func(ctx context.Context) {
-		if err := os.WriteFile(name, []byte(a.URL()), 0o600); err != nil {
+		address := a.URL()
+		if a.post != nil {
+			address = a.post.URL()
+		}
+		if err := os.WriteFile(name, []byte(address), 0o600); err != nil {
 			a.log.WarnContext(ctx, "the address is not written; an export of the store in use needs --url", "err", err)
 		}
 	}, func(context.Context) error {
@@ -206,7 +210,16 @@ func (a *app) listen(ctx context.Context, handler http.Handler) (err error) {
 		a.server.TLSConfig = a.cert.config()
 		serve = func(l net.Listener) error { return a.server.ServeTLS(l, "", "") }
 	}
+	if a.cfg.HTTP.Socket && !a.cfg.HTTP.KeysNeeded() {
+		if a.post, err = local.Listen(cmp.Or(a.cfg.StoreDir(), a.listener.Addr().String())); err != nil {
+			a.log.WarnContext(ctx, "there is no socket for programs of this user; they have to be given the address", "err", err)
+			a.post = nil
+		}
+	}
 	a.own(func(ctx context.Context) {
+		if a.post != nil {
+			lifecycle.Go(ctx, a.log, "socket", func() error { return a.server.Serve(a.post) })
+		}
 		a.failed = lifecycle.Go(ctx, a.log, "http", func() error { return fmt.Errorf("serve: %w", serve(a.listener)) })
 	}, a.drain)
 	return nil
@@ -277,6 +290,9 @@ func (a *app) drain(ctx context.Context) error {
 		err = a.server.Close()
 	}
 	_ = a.listener.Close() // it is the server's only once started
+	if a.post != nil {
+		_ = a.post.Close()
+	}
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"os"
 	"runtime/debug"
 	"strings"
 	"testing"
@@ -16,7 +17,22 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain runs the tests without a word to the servers of whoever runs them.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "serve" { // a server in the background that a test started
+		os.Exit(exitFailed)
+	}
+	dir, err := os.MkdirTemp("", "memoryd-test-")
+	if err != nil {
+		panic(err)
+	}
+	_ = os.Setenv("XDG_RUNTIME_DIR", dir)
+	_ = os.Setenv("MEMORYD_NO_DAEMON", "true")
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		_ = os.RemoveAll(dir)
+		os.Exit(code)
+	}))
+}
 
 // testApp builds the server on a free port, with its data in dir and its model
 // at baseURL ("" means none), which is asked about every call.

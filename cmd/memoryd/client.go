@@ -8,20 +8,36 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"time"
 	"unicode"
 
 	"memoryd/api/wire"
 	"memoryd/internal/client"
+	"memoryd/internal/local"
 	"memoryd/internal/suggest"
 	"memoryd/internal/textsafe"
 )
 
+// reach is how a command reaches a server.
+type reach struct {
+	URL      string `name:"url" env:"MEMORYD_URL" placeholder:"URL" help:"Address of the server, http://HOST:PORT or unix:SOCKET (default: your server on this machine, which is started in the background where none runs)."`
+	Key      string `env:"MEMORYD_KEY" placeholder:"KEY" help:"API key of the server."`
+	NoDaemon bool   `env:"MEMORYD_NO_DAEMON" help:"Start no server in the background."`
+}
+
+// way is how to ask the server of a store, or the user's own for "".
+func (r reach) way(store string, std io.Writer) local.Way {
+	m := &local.Memory{Store: store, NoDaemon: r.NoDaemon, Started: func(store string) {
+		fmt.Fprintf(std, "memoryd: no server ran; one was started in the background, with its store in %s (memoryd stop ends it)\n", textsafe.Line(store, 300))
+	}}
+	return m.To(r.URL, r.Key != "")
+}
+
 // remote is what the commands that talk to a server have in common.
 type remote struct {
-	URL       string `name:"url" default:"http://127.0.0.1:8002" env:"MEMORYD_URL" help:"Address of the server."`
-	Key       string `env:"MEMORYD_KEY" placeholder:"KEY" help:"API key of the server."`
+	reach
 	Workspace string `env:"MEMORYD_WORKSPACE" placeholder:"NAME" help:"The workspace."`
 }
 
@@ -36,7 +52,7 @@ func (r remote) hint(args ...string) string {
 	if r.Workspace != "" {
 		words = append(words, "--workspace", r.Workspace)
 	}
-	if r.URL != "" && r.URL != defaultURL {
+	if r.URL != "" {
 		words = append(words, "--url", r.URL)
 	}
 	for i, word := range words {
@@ -79,7 +95,9 @@ func (r remote) get(ctx context.Context, path string, out any) error {
 func (r remote) do(ctx context.Context, req client.Request, out any) error {
 	ctx, cancel := context.WithTimeout(ctx, exchangeTimeout)
 	defer cancel()
-	return client.Server{URL: r.URL, Key: r.Key, Tries: tries}.Do(ctx, req, out)
+	way := r.way("", os.Stderr)
+	defer way.HTTP.CloseIdleConnections()
+	return client.Server{URL: way.URL, HTTP: way.HTTP, Key: r.Key, Tries: tries}.Do(ctx, req, out)
 }
 
 // refused reports whether the server understood the request and will not serve it.

@@ -16,8 +16,8 @@ import (
 
 func TestHintsRepeatFlagsAndQuoteNames(t *testing.T) {
 	for want, r := range map[string]remote{
-		"memoryd summarize 'my tool; rm -rf /'":                                        {URL: defaultURL},
-		"memoryd summarize 'my tool; rm -rf /' --workspace w --url http://10.0.0.1:80": {URL: "http://10.0.0.1:80", Workspace: "w"},
+		"memoryd summarize 'my tool; rm -rf /'":                                        {},
+		"memoryd summarize 'my tool; rm -rf /' --workspace w --url http://10.0.0.1:80": {reach: reach{URL: "http://10.0.0.1:80"}, Workspace: "w"},
 		`memoryd summarize 'my tool; rm -rf /' --workspace 'it'\''s'`:                  {Workspace: "it's"},
 	} {
 		if got := r.hint("summarize", "my tool; rm -rf /"); got != want {
@@ -31,7 +31,7 @@ func TestAnAddressNeedsNoScheme(t *testing.T) {
 		_, _ = io.WriteString(w, `{"workspaces":["w"]}`)
 	}))
 	defer server.Close()
-	got, err := remote{URL: strings.TrimPrefix(server.URL, "http://")}.workspaces(t.Context())
+	got, err := remote{reach: reach{URL: strings.TrimPrefix(server.URL, "http://")}}.workspaces(t.Context())
 	if err != nil || len(got) != 1 {
 		t.Errorf("got %v, %v", got, err)
 	}

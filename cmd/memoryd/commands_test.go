@@ -152,7 +152,7 @@ func TestExport(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{"--data", dir}, {"--url", url}, {"--url", url, "--workspace", "default"}} {
-		if code, _, err := printed(t, append([]string{"export", to}, args...)...); code != 0 || !strings.Contains(err, "exported what http://"+url) && !strings.Contains(err, "exported what "+url) {
+		if code, _, err := printed(t, append([]string{"export", to}, args...)...); code != 0 || !strings.Contains(err, "exported what unix:") && !strings.Contains(err, "exported what "+url) {
 			t.Errorf("%q: exit code %d: %s", args, code, err)
 		}
 		if code, _, err := printed(t, "restore", to, "--data", t.TempDir()); code != 0 || !strings.Contains(err, "restored 1 tool") {

@@ -77,7 +77,7 @@ func (c compactCmd) Run(ctx context.Context, std streams) error {
 // runner is how a request is carried out: by a server, or here.
 func (c compactCmd) runner() (func(context.Context, compact.Request) (compact.Result, error), error) {
 	if c.URL != "" {
-		return remote{URL: c.URL, Key: c.Key}.compact, nil
+		return remote{reach: reach{URL: c.URL, Key: c.Key}}.compact, nil
 	}
 	cfg, err := config.Default()
 	if err != nil {

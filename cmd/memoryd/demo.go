@@ -55,7 +55,7 @@ func (c demoCmd) Run(ctx context.Context, std streams) (err error) {
 			err = stopErr
 		}
 	}()
-	return demo{remote{URL: "http://" + a.Addr().String(), Workspace: demoWorkspace}, std.out}.show(ctx)
+	return demo{remote{reach{URL: "http://" + a.Addr().String()}, demoWorkspace}, std.out}.show(ctx)
 }
 
 // demo talks to a server and writes what it says.

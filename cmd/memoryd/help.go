@@ -82,7 +82,7 @@ func complete(ctx context.Context, app *kong.Application, shell string, words []
 	if len(words) == 0 {
 		words = []string{""}
 	}
-	node, last, r := app.Node, words[len(words)-1], remote{URL: defaultURL}
+	node, last, r := app.Node, words[len(words)-1], remote{reach: reach{NoDaemon: true}}
 	var before *kong.Flag // which takes the last word
 	for _, word := range words[:len(words)-1] {
 		flags := flagsOf(node)

@@ -78,7 +78,8 @@ func (c *hookCmd) ask(ctx context.Context, std streams) []byte {
 		path += "?workspace=" + url.QueryEscape(c.Workspace)
 	}
 	var answer bytes.Buffer
-	err = client.Server{URL: c.URL, Key: c.Key}.Do(ctx, client.Request{Method: http.MethodPost, Path: path, Body: body}, &answer)
+	way := c.way("", std.err)
+	err = client.Server{URL: way.URL, HTTP: way.HTTP, Key: c.Key}.Do(ctx, client.Request{Method: http.MethodPost, Path: path, Body: body}, &answer)
 	if err != nil {
 		fmt.Fprintln(std.err, "memoryd:", err)
 		return nil
@@ -97,7 +98,13 @@ func (c *hookCmd) complete(std streams, transcript string) {
 	if err != nil {
 		return
 	}
-	args := []string{"import", "--url", c.URL}
+	args := []string{"import"}
+	if c.URL != "" {
+		args = append(args, "--url", c.URL)
+	}
+	if c.NoDaemon {
+		args = append(args, "--no-daemon")
+	}
 	if c.Workspace != "" {
 		args = append(args, "--workspace", c.Workspace)
 	}

@@ -46,7 +46,7 @@ func TestNoHookDelaysOrDeniesACallWhateverTheServerDoes(t *testing.T) {
 	}))
 	defer broken.Close()
 	defer close(ended)
-	servers := []remote{
+	servers := []reach{
 		{URL: "http://127.0.0.1:1"},
 		{URL: "http://" + silent.Addr().String()},
 		{URL: broken.URL, Key: "slow"},
@@ -66,7 +66,7 @@ func TestNoHookDelaysOrDeniesACallWhateverTheServerDoes(t *testing.T) {
 		all.Go(func() {
 			defer func() { <-room }()
 			var out, errs bytes.Buffer
-			cmd := hookCmd{remote: servers[i%len(servers)], Host: "claude-code"}
+			cmd := hookCmd{remote: remote{reach: servers[i%len(servers)]}, Host: "claude-code"}
 			began := time.Now()
 			err := cmd.Run(t.Context(), streams{in: strings.NewReader(bodies[i/len(servers)%len(bodies)]), out: &out, err: &errs})
 			// What is added is for a machine that has more to do: a server that is silent is silent for ever.

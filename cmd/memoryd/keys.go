@@ -26,12 +26,9 @@ type keysCmds struct {
 }
 
 // admin is what the commands have in common that are about a whole server.
-type admin struct {
-	URL string `name:"url" default:"http://127.0.0.1:8002" env:"MEMORYD_URL" help:"Address of the server."`
-	Key string `env:"MEMORYD_KEY" placeholder:"KEY" help:"API key of an admin."`
-}
+type admin struct{ reach }
 
-func (a admin) remote() remote { return remote{URL: a.URL, Key: a.Key} }
+func (a admin) remote() remote { return remote{reach: a.reach} }
 
 type keysNewCmd struct{}
 

@@ -120,7 +120,8 @@ func survive(log *slog.Logger, c *certificate) (stop func()) {
 // nobody out.
 type connections struct {
 	most    int
-	leaving atomic.Bool // the server ends
+	leaving atomic.Bool  // the server ends
+	asked   atomic.Int64 // when the last request came, as Unix nanoseconds
 
 	mu     sync.Mutex
 	open   map[net.Conn]*list.Element // nil: a request is under way
@@ -171,6 +172,7 @@ func (c *connections) busy(lately time.Duration) bool {
 // one that is closed unasked may have a request on its way.
 func (c *connections) handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c.asked.Store(time.Now().UnixNano())
 		if c.leaving.Load() {
 			w.Header().Set("Connection", "close")
 		}

@@ -62,6 +62,8 @@ type cli struct {
 	Check       checkCmd       `cmd:"" group:"server" help:"Check a store for damage, and repair it."`
 	Keys        keysCmds       `cmd:"" group:"server" help:"Create, list, rotate and revoke API keys."`
 	Audit       auditCmd       `cmd:"" group:"server" help:"Print or verify the audit log."`
+	Status      statusCmd      `cmd:"" group:"server" help:"Show the servers on this machine and what waits for them."`
+	Stop        stopCmd        `cmd:"" group:"server" help:"Stop the server that agents on this machine use."`
 	Health      healthCmd      `cmd:"" group:"server" help:"Check that a server is ready; exit code 0 or 1."`
 	CheckConfig checkConfigCmd `cmd:"" group:"server" help:"Check a configuration file."`
 	Completion  completionCmd  `cmd:"" group:"server" help:"Print the completion script for a shell."`

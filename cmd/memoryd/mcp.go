@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,63 +13,35 @@ import (
 	"time"
 
 	"memoryd/api"
-	"memoryd/config"
 	"memoryd/internal/access"
+	"memoryd/internal/local"
 	"memoryd/mcp"
 	"memoryd/ops"
 	"memoryd/ui"
 )
 
-// mcpCmd serves memoryd as an MCP server over stdio.
-type mcpCmd struct {
-	URL       string `name:"url" env:"MEMORYD_URL" placeholder:"URL" help:"Address of a running memoryd (default: http://127.0.0.1:8002 if one answers there, else a store of its own)."`
-	Key       string `env:"MEMORYD_KEY" help:"API key of memoryd."`
+// memory is how mcp and mcp-wrap reach a memory.
+type memory struct {
+	reach
 	Workspace string `default:"default" env:"MEMORYD_WORKSPACE" help:"Namespace of the memories."`
-	Data      string `type:"path" env:"MEMORYD_DATA" placeholder:"DIR" help:"Folder of a store of its own; no running memoryd is asked (default: memoryd in the user's configuration folder)."`
+	Data      string `type:"path" placeholder:"DIR" help:"The server of the store in this folder, instead of the one of this machine."`
 }
+
+func (m memory) open(log *slog.Logger) mcp.Memory {
+	l := &local.Memory{Store: m.Data, NoDaemon: m.NoDaemon, Started: func(store string) { log.Info("a server was started in the background", "store", store) }}
+	way := l.To(m.URL, m.Key != "")
+	http := *way.HTTP
+	http.Timeout = mcp.Patience
+	return mcp.Memory{URL: way.URL, Key: m.Key, Workspace: m.Workspace, HTTP: &http, Name: way.Name}
+}
+
+// mcpCmd serves memoryd as an MCP server over stdio.
+type mcpCmd struct{ memory }
 
 // Run serves until the client closes its side.
 func (c *mcpCmd) Run(ctx context.Context, std streams) error {
-	memory := mcp.Memory{URL: cmp.Or(c.URL, defaultURL), Key: c.Key, Workspace: c.Workspace}
-	if c.Data != "" || (c.URL == "" && !memory.Answers(ctx)) {
-		a, err := c.ownServer(ctx, std)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = a.Stop(context.WithoutCancel(ctx)) }() // said in its log
-		memory.URL = "http://" + a.Addr().String()
-	}
-	return mcp.Stdio(ctx, mcp.NewServer(memory, version), io.NopCloser(std.in), nopWriteCloser{std.out})
-}
-
-// defaultURL is where a server listens unless it was told otherwise.
-const defaultURL = "http://127.0.0.1:8002"
-
-// nowhere is an address at which nothing answers.
-const nowhere = "http://127.0.0.1:0"
-
-// ownServer runs a server on a store of its own, reachable from this machine
-// alone, at a port that nobody is told of.
-func (c *mcpCmd) ownServer(ctx context.Context, std streams) (*app, error) {
-	cfg, err := config.Load("", os.Environ())
-	if err != nil {
-		return nil, err
-	}
-	dataDir := c.Data
-	if dataDir == "" {
-		dir, err := os.UserConfigDir()
-		if err != nil {
-			return nil, fmt.Errorf("--data: no folder for a store is known: %w", err)
-		}
-		dataDir = filepath.Join(dir, "memoryd", "data")
-	}
-	cfg.SetDataDir(dataDir)
-	cfg.HTTP.Listen, cfg.HTTP.HealthListen, cfg.HTTP.Keys, cfg.HTTP.TLS = "127.0.0.1:0", "", "off", api.TLS{}
-	a, err := newApp(ctx, cfg, os.Getenv, newLogger(cfg.Log, std.err))
-	if err == nil {
-		a.Start(ctx)
-	}
-	return a, err
+	log := slog.New(slog.NewTextHandler(std.err, nil)).With("part", "memoryd mcp")
+	return mcp.Stdio(ctx, mcp.NewServer(c.open(log), version), io.NopCloser(std.in), nopWriteCloser{std.out})
 }
 
 type nopWriteCloser struct{ io.Writer }
@@ -123,10 +94,7 @@ func (a *app) retention() []ui.Retention {
 
 // mcpWrapCmd stands between an MCP client and a server.
 type mcpWrapCmd struct {
-	URL         string   `name:"url" default:"http://127.0.0.1:8002" env:"MEMORYD_URL" help:"Address of memoryd."`
-	Key         string   `env:"MEMORYD_KEY" help:"API key of memoryd."`
-	Workspace   string   `default:"default" env:"MEMORYD_WORKSPACE" help:"Namespace of the memories."`
-	Data        string   `type:"path" placeholder:"DIR" help:"Record into a store of its own in this folder; no running memoryd is asked."`
+	memory
 	Name        string   `help:"Name of the server in memoryd (default: what it calls itself)."`
 	RunID       string   `name:"run-id" help:"Id of the run that the calls belong to (default: a new one)."`
 	Enrich      string   `enum:"off,meta,description" default:"off" help:"Put guidelines into lists of tools: off, meta (beside a tool) or description."`
@@ -165,17 +133,7 @@ func (c *mcpWrapCmd) command() []string {
 // Run wraps the server until one side ends.
 func (c *mcpWrapCmd) Run(ctx context.Context, std streams) error {
 	log := slog.New(slog.NewTextHandler(std.err, &slog.HandlerOptions{Level: slog.LevelWarn})).With("part", "memoryd mcp-wrap")
-	memory := mcp.Memory{URL: c.URL, Key: c.Key, Workspace: c.Workspace}
-	if c.Data != "" {
-		own := mcpCmd{Data: c.Data}
-		memory.Store, memory.URL = c.Data, nowhere
-		if a, err := own.ownServer(ctx, std); err != nil { // the agent needs the wrapped server all the same
-			log.WarnContext(ctx, "the server runs without memoryd: calls wait in the journal", "err", err)
-		} else {
-			defer func() { _ = a.Stop(context.WithoutCancel(ctx)) }() // said in its log
-			memory.URL = "http://" + a.Addr().String()
-		}
-	}
+	memory := c.open(log)
 	outbox := mcp.NewOutbox(memory, c.journal(), log)
 	outbox.Start(context.WithoutCancel(ctx))
 	code, err := c.serve(ctx, std, c.command(), mcp.NewWrapper(mcp.Options{

@@ -10,8 +10,10 @@ import (
 	"runtime"
 	"runtime/debug"
 
+	"memoryd/api"
 	"memoryd/config"
 	"memoryd/internal/access"
+	"memoryd/internal/local"
 	"memoryd/store/backup"
 	"memoryd/store/mem"
 	"memoryd/store/sqlite"
@@ -21,6 +23,8 @@ type serveCmd struct {
 	Config string `type:"path" env:"MEMORYD_CONFIG" placeholder:"FILE" help:"Configuration file; it only needs the settings that differ from default.yaml."`
 	Listen string `env:"MEMORYD_LISTEN" placeholder:"ADDR" help:"Address to listen on (default 127.0.0.1:8002)."`
 	Data   string `env:"MEMORYD_DATA" placeholder:"DIR" help:"Folder of the embedded store (default ./memoryd-data)."`
+
+	Background bool `hidden:"" help:"Serve as the memory of this machine that other commands start: on the socket and a free port, until nobody asks any more."`
 }
 
 // Run serves until ctx ends, then stops cleanly.
@@ -35,6 +39,21 @@ func (c serveCmd) Run(ctx context.Context, std streams) error {
 	if c.Data != "" {
 		cfg.SetDataDir(c.Data)
 	}
+	if c.Background {
+		cfg.HTTP.Listen, cfg.HTTP.HealthListen, cfg.HTTP.PprofListen = "127.0.0.1:0", "", ""
+		cfg.HTTP.Keys, cfg.HTTP.TLS, cfg.HTTP.Socket = "off", api.TLS{}, true
+		if c.Data == "" {
+			if c.Data, err = local.DataDir(); err != nil {
+				return err
+			}
+			cfg.SetDataDir(c.Data)
+		}
+	}
+	if before, err := local.Of(cfg.StoreDir()); err == nil && before.Background && !c.Background {
+		if err := before.End(stopPatience); err != nil { // its store is wanted here
+			return err
+		}
+	}
 	cfg.HTTP.AdminKey = os.Getenv("MEMORYD_ADMIN_KEY")
 	out := startLog(cfg.Log, std.err)
 	defer out.Stop()
@@ -48,6 +67,7 @@ func (c serveCmd) Run(ctx context.Context, std streams) error {
 		return err
 	}
 	a.Start(ctx)
+	idle := a.publish(ctx, c.Background, std)
 	defer survive(log, a.cert)()
 	if a.newKey != "" { // not to the log, which is kept
 		fmt.Fprintf(std.err, "The admin's API key, shown this once: %s\n", a.newKey)
@@ -58,6 +78,7 @@ func (c serveCmd) Run(ctx context.Context, std streams) error {
 	select {
 	case <-ctx.Done():
 	case err = <-a.failed:
+	case <-idle:
 	}
 	if stopErr := a.Stop(context.WithoutCancel(ctx)); err == nil {
 		err = stopErr

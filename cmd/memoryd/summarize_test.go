@@ -36,7 +36,7 @@ func TestSummarizeNamesEachToolOnceInRequestsOfBoundedSize(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	if err := (summarizeCmd{remote: remote{URL: server.URL}, All: true}).Run(t.Context(), streams{out: io.Discard, err: io.Discard}); err != nil {
+	if err := (summarizeCmd{remote: remote{reach: reach{URL: server.URL}}, All: true}).Run(t.Context(), streams{out: io.Discard, err: io.Discard}); err != nil {
 		t.Fatal(err)
 	}
 	var named []string

@@ -18,6 +18,7 @@ import (
 	"memoryd/config"
 	"memoryd/guidelines/revisions"
 	"memoryd/guidelines/window"
+	"memoryd/internal/local"
 	"memoryd/ops"
 	"memoryd/store"
 	"memoryd/store/backup"
@@ -109,7 +110,7 @@ func (c exportCmd) local(ctx context.Context, std streams, w io.Writer) error {
 	}
 	s, _, err := c.open(ctx, std)
 	if err != nil {
-		if address, readErr := os.ReadFile(filepath.Join(dir, addressFile)); readErr == nil && len(address) > 0 {
+		if address, readErr := os.ReadFile(filepath.Join(dir, local.AddressFile)); readErr == nil && len(address) > 0 {
 			if askErr := c.snapshot(ctx, std, string(address), w); askErr != nil {
 				return fmt.Errorf("%w; the server that uses it: %w", err, askErr)
 			}
@@ -130,7 +131,7 @@ func (c exportCmd) snapshot(ctx context.Context, std streams, server string, w i
 	if c.Workspace != "" {
 		body["workspace_id"] = c.Workspace
 	}
-	err := remote{URL: server, Key: c.Key}.post(ctx, "/v1/snapshot", body, w)
+	err := remote{reach: reach{URL: server, Key: c.Key}}.post(ctx, "/v1/snapshot", body, w)
 	if err == nil {
 		fmt.Fprintf(std.err, "exported what %s has\n", server)
 	}

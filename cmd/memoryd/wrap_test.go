@@ -9,13 +9,6 @@ import (
 )
 
 func TestTheWrappedServerStartsWhateverTheStateOfMemoryd(t *testing.T) {
-	locked := t.TempDir()
-	holder := mcpCmd{Data: locked}
-	a, err := holder.ownServer(t.Context(), streams{out: &bytes.Buffer{}, err: &bytes.Buffer{}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = a.Stop(t.Context()) }()
 	file := filepath.Join(t.TempDir(), "file") // nobody can make a folder in it
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -24,11 +17,10 @@ func TestTheWrappedServerStartsWhateverTheStateOfMemoryd(t *testing.T) {
 		wrap       mcpWrapCmd
 		home, says string
 	}{
-		"a locked folder":          {mcpWrapCmd{Data: locked, Journal: t.TempDir()}, t.TempDir(), "in use"},
-		"a folder in a file":       {mcpWrapCmd{Data: filepath.Join(file, "data"), Journal: "-"}, t.TempDir(), "without memoryd"},
-		"no server":                {mcpWrapCmd{URL: nowhere}, t.TempDir(), ""},
-		"no home":                  {mcpWrapCmd{URL: nowhere}, "", ""},
-		"a home that is read-only": {mcpWrapCmd{URL: nowhere}, file, ""},
+		"a folder in a file":       {mcpWrapCmd{memory: memory{Data: filepath.Join(file, "data")}, Journal: "-"}, t.TempDir(), ""},
+		"no server":                {mcpWrapCmd{memory: memory{reach: reach{URL: "http://127.0.0.1:1"}}}, t.TempDir(), ""},
+		"no home":                  {mcpWrapCmd{}, "", ""},
+		"a home that is read-only": {mcpWrapCmd{}, file, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("HOME", tc.home)

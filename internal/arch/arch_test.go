@@ -51,6 +51,7 @@ var mayImport = map[string][]string{
 	"internal/errortext":                 {"internal/loosejson", "internal/phrases", "internal/textsafe"},
 	"internal/fairqueue":                 {},
 	"internal/lifecycle":                 {},
+	"internal/local":                     {},
 	"internal/loosejson":                 {},
 	"internal/phrases":                   {},
 	"internal/configtest":                {"memoryd"},

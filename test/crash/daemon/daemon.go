@@ -121,7 +121,7 @@ func (b Binary) launch(t testing.TB, dir string, env []string, args ...string) (
 	p := &Process{t: t, log: &output{}, done: make(chan struct{})}
 	p.client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: connections}}
 	p.cmd = exec.Command(string(b), append([]string{"serve", "--listen", "127.0.0.1:0", "--data", dir}, args...)...)
-	p.cmd.Env = append(cleanEnv(), env...)
+	p.cmd.Env = append(cleanEnv(RuntimeDir(t)), env...)
 	p.cmd.Stderr = p.log
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {
@@ -144,11 +144,23 @@ func (p *Process) wait(out io.Reader) {
 	}()
 }
 
-// cleanEnv is the environment without settings of memoryd and of models.
-func cleanEnv() []string {
-	var env []string
+// RuntimeDir makes a folder for sockets, whose path is short enough for them.
+func RuntimeDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "memoryd-run-") //nolint:usetesting // its path is short enough
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+// cleanEnv is the environment without settings of memoryd and of models, and without
+// the servers of whoever runs the test.
+func cleanEnv(runtimeDir string) []string {
+	env := []string{"XDG_RUNTIME_DIR=" + runtimeDir, "MEMORYD_NO_DAEMON=true"}
 	for _, pair := range os.Environ() {
-		if !strings.HasPrefix(pair, "MEMORYD_") && !strings.HasPrefix(pair, "OPENAI_") {
+		if !strings.HasPrefix(pair, "XDG_RUNTIME_DIR=") && !strings.HasPrefix(pair, "MEMORYD_") && !strings.HasPrefix(pair, "OPENAI_") {
 			env = append(env, pair)
 		}
 	}
@@ -191,7 +203,7 @@ func (p *Process) Log() string { return p.log.String() }
 func (b Binary) Run(t testing.TB, stdin string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), string(b), args...)
-	cmd.Env = cleanEnv()
+	cmd.Env = cleanEnv(RuntimeDir(t))
 	cmd.Stdin = strings.NewReader(stdin)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs

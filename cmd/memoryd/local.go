@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"memoryd/internal/lifecycle"
+	"memoryd/internal/local"
+	"memoryd/internal/textsafe"
+)
+
+// publish makes a server one that programs of its user find. Its answer tells when one
+// in the background is not wanted any more: nobody has asked it for long, or the user
+// runs another.
+func (a *app) publish(ctx context.Context, background bool, std streams) (unwanted <-chan error) {
+	if a.post == nil {
+		return nil
+	}
+	store := a.cfg.StoreDir()
+	info := local.Info{URL: a.URL(), Background: background, Store: a.storeName}
+	if background {
+		info.Log = local.LogOf(store)
+	}
+	err := a.post.Publish(info)
+	own, dirErr := local.DataDir()
+	var had local.Info
+	taken := false
+	if err == nil && (!background || dirErr == nil && filepath.Clean(store) == filepath.Clean(own)) {
+		had, taken, err = a.post.Take(background, a.cfg.HTTP.ShutdownTimeout)
+	}
+	switch {
+	case err != nil:
+		a.log.WarnContext(ctx, "programs of this user do not find the server by themselves", "err", err)
+	case taken && had.Background && !background:
+		fmt.Fprintf(std.err, "The memory in the background (%s) has ended; agents on this machine use this one now.\n", textsafe.Line(had.Store, 300))
+	case !taken && had.PID > 0:
+		a.log.InfoContext(ctx, "programs of this user go on using the server that runs already", "pid", had.PID, "store", had.Store)
+	}
+	if !background {
+		return nil
+	}
+	return lifecycle.Go(ctx, a.log, "idle", func() error {
+		idle := a.cfg.HTTP.BackgroundIdle
+		a.conns.asked.Store(time.Now().UnixNano())
+		for idle == 0 || time.Since(time.Unix(0, a.conns.asked.Load())) < idle || a.conns.busy(0) {
+			if !lifecycle.Sleep(ctx, min(time.Second, max(idle/10, time.Millisecond))) {
+				return nil
+			}
+		}
+		a.log.InfoContext(ctx, "nobody has asked for long: the server ends", "http.background_idle", idle)
+		return nil
+	})
+}
+
+type statusCmd struct {
+	jsonOutput
+}
+
+// Run lists the servers of this user, the one that programs use by themselves first.
+func (c statusCmd) Run(std streams) error {
+	usual, none := local.Usual()
+	servers := local.Servers()
+	if c.JSON {
+		return printJSON(std.out, map[string]any{"servers": servers, "used": usual.PID})
+	}
+	if none != nil {
+		fmt.Fprintln(std.out, "No memory of yours runs on this machine; what needs one starts it in the background.")
+	}
+	for _, s := range servers {
+		how := "run by hand"
+		if s.Background {
+			how = "in the background"
+		}
+		if s.PID == usual.PID {
+			how += ", used by agents and commands"
+		}
+		fmt.Fprintf(std.out, "pid %d, %s, since %s\n  %s  unix:%s\n  store: %s\n", s.PID, how, s.Since.Local().Format(time.DateTime), s.URL, s.Socket, textsafe.Line(s.Store, 300))
+		if s.Log != "" {
+			fmt.Fprintf(std.out, "  log: %s\n", textsafe.Line(s.Log, 300))
+		}
+	}
+	return nil
+}
+
+type stopCmd struct {
+	Data string `type:"path" placeholder:"DIR" help:"The server of the store in this folder (default: the one that agents and commands use)."`
+}
+
+// stopPatience is how long a server may take to end.
+const stopPatience = 30 * time.Second
+
+// Run ends a server.
+func (c stopCmd) Run(std streams) error {
+	s, err := local.Usual()
+	if c.Data != "" {
+		s, err = local.Of(c.Data)
+	}
+	if err != nil {
+		return errors.New("no memory of yours runs on this machine")
+	}
+	if err := s.End(stopPatience); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(std.out, "ended: pid %d, store: %s\n", s.PID, textsafe.Line(s.Store, 300))
+	return err
+}

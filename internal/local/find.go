@@ -1,0 +1,245 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"memoryd/internal/lifecycle"
+)
+
+// Memory is the memory of this machine that a program uses: its client finds the
+// server, and starts one where there is none. It is safe for concurrent use.
+type Memory struct {
+	// Store is the folder whose server is meant; "" is the user's own memory, and the
+	// server that the user runs for it.
+	Store string
+	// NoDaemon leaves it at what runs.
+	NoDaemon bool
+	// Started is told the store of a server that was started; nil: nobody is.
+	Started func(store string)
+
+	mu     sync.Mutex
+	failed time.Time // when no server could be started
+	why    error
+}
+
+// How long a server may take to start, and for how long one that could not be started
+// is not tried again.
+const (
+	startPatience = 20 * time.Second
+	startPause    = 30 * time.Second
+)
+
+// Way is how a program reaches a memory.
+type Way struct {
+	URL  string // of requests
+	HTTP *http.Client
+	// Name says which memory is meant, wherever its server listens today: an address,
+	// the folder of a store, or local for the user's own.
+	Name string
+}
+
+// DefaultURL is where a server listens unless it was told otherwise.
+const DefaultURL = "http://127.0.0.1:8002"
+
+// To is the way to the memory at an address, http://HOST:PORT or unix:SOCKET. Without
+// an address it is the memory of this machine, or, for who has a key, the server at the
+// usual address: one that asks for keys has no socket.
+func (m *Memory) To(url string, keyed bool) Way {
+	if url == "" && m.Store == "" && keyed {
+		url = DefaultURL
+	}
+	way := Way{URL: "http://localhost", Name: url}
+	dial := m.dial
+	if socket, ok := strings.CutPrefix(url, "unix:"); ok {
+		dial = dialer(socket)
+	} else if url != "" {
+		return Way{url, http.DefaultClient, strings.TrimRight(url, "/")}
+	} else if way.Name = "local"; m.Store != "" {
+		way.Name = "store:" + m.Store
+		if whole, err := filepath.Abs(m.Store); err == nil {
+			way.Name = "store:" + whole
+		}
+	}
+	way.HTTP = &http.Client{Transport: &http.Transport{DialContext: dial, MaxIdleConnsPerHost: 16, IdleConnTimeout: time.Minute}}
+	return way
+}
+
+func dialer(socket string) func(context.Context, string, string) (net.Conn, error) {
+	return func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+	}
+}
+
+func (m *Memory) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	conn, err := m.connect(ctx)
+	if err == nil {
+		return conn, nil
+	}
+	if m.NoDaemon {
+		return nil, fmt.Errorf("no memoryd of yours runs on this machine: %w", err)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if conn, err := m.connect(ctx); err == nil { // another request started it
+		return conn, nil
+	}
+	if time.Since(m.failed) < startPause {
+		return nil, m.why
+	}
+	conn, err = m.start(ctx)
+	if err != nil && ctx.Err() == nil {
+		m.failed, m.why = time.Now(), fmt.Errorf("no memoryd could be started in the background: %w", err)
+		return nil, m.why
+	}
+	return conn, err
+}
+
+// connect reaches the server that runs.
+func (m *Memory) connect(ctx context.Context) (net.Conn, error) {
+	dir, err := Folder()
+	if err != nil {
+		return nil, err
+	}
+	store, err := m.dir()
+	if err != nil {
+		return nil, err
+	}
+	sockets := []string{socketOf(dir, store)}
+	if m.Store == "" {
+		sockets = []string{filepath.Join(dir, usual), sockets[0]}
+	}
+	// A session of another kind keeps its sockets in another folder.
+	if address, err := os.ReadFile(filepath.Join(store, AddressFile)); err == nil {
+		if socket, ok := strings.CutPrefix(string(address), "unix:"); ok {
+			sockets = append(sockets, socket)
+		}
+	}
+	for _, socket := range sockets {
+		var conn net.Conn
+		if conn, err = dialer(socket)(ctx, "", ""); err == nil {
+			return conn, nil
+		}
+	}
+	return nil, err
+}
+
+func (m *Memory) dir() (string, error) {
+	if m.Store != "" {
+		return filepath.Abs(m.Store)
+	}
+	return DataDir()
+}
+
+// AddressFile is a file in the folder of a store: where the server that uses it
+// listens.
+const AddressFile = "address"
+
+// start starts a server and waits until it answers. One that another program started
+// meanwhile is as good.
+func (m *Memory) start(ctx context.Context) (net.Conn, error) {
+	store, err := m.dir()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := Folder(); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(store, 0o700); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, startPatience, fmt.Errorf("it does not answer within %v", startPatience))
+	defer cancel()
+	var ended <-chan error
+	for ends := 0; ; {
+		if ended == nil {
+			if ended, err = launch(ctx, store); err != nil {
+				return nil, err
+			}
+		}
+		if conn, err := m.connect(ctx); err == nil {
+			if m.Started != nil {
+				m.Started(store)
+			}
+			return conn, nil
+		}
+		pause := connectPause
+		select {
+		case err := <-ended: // the store may be in use: by one that ends, or by one that begins
+			if ends++; ends > maxEnds {
+				return nil, fmt.Errorf("%s says why (%w)", filepath.Join(store, logFile), err)
+			}
+			ended, pause = nil, startAgain
+		default:
+		}
+		if !lifecycle.Sleep(ctx, pause) {
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+const (
+	connectPause = 10 * time.Millisecond
+	startAgain   = 500 * time.Millisecond
+	maxEnds      = 6
+	maxLog       = 16 << 20
+	logFile      = "server.log"
+)
+
+// launch starts a server in a session of its own and tells when it ends.
+func launch(ctx context.Context, store string) (ended <-chan error, err error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	name := LogOf(store)
+	if info, err := os.Stat(name); err == nil && info.Size() > maxLog {
+		_ = os.Rename(name, name+".old")
+	}
+	log, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()                                                         //nolint:errcheck // it is the server's
+	server := exec.Command(program, "serve", "--background", "--data", store) //nolint:gosec,noctx // it is this program, and outlives it
+	server.Env, server.Dir = environment(), store
+	server.Stdout, server.Stderr = log, log
+	server.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := server.Start(); err != nil {
+		return nil, err
+	}
+	return lifecycle.Go(context.WithoutCancel(ctx), slog.New(slog.DiscardHandler), "local server", server.Wait), nil
+}
+
+// LogOf is the log of a server that was started in the background.
+func LogOf(store string) string { return filepath.Join(store, logFile) }
+
+// environment is that of a server in the background: its settings, and no word of
+// whoever happens to start it first on where to send calls or whom to pay.
+func environment() []string {
+	barred := []string{"MEMORYD_URL=", "MEMORYD_KEY=", "MEMORYD_WORKSPACE=", "MEMORYD_LISTEN=", "MEMORYD_DATA=", "MEMORYD_JOURNAL=", "MEMORYD_ADMIN_KEY="}
+	if os.Getenv("MEMORYD_CONFIG") == "" {
+		barred = append(barred, "OPENAI_API_KEY=", "OPENAI_BASE_URL=")
+	}
+	var kept []string
+next:
+	for _, pair := range os.Environ() {
+		for _, b := range barred {
+			if strings.HasPrefix(pair, b) {
+				continue next
+			}
+		}
+		kept = append(kept, pair)
+	}
+	return kept
+}

@@ -1,0 +1,308 @@
+package e2e
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"memoryd/test/crash/daemon"
+)
+
+// home is a machine of a user of its own: no server runs, none of its folders exists.
+// What is started there in the background ends with the test.
+type home struct {
+	t   testing.TB
+	env []string
+}
+
+func newHome(t testing.TB, env ...string) *home {
+	t.Helper()
+	h := &home{t: t}
+	for _, pair := range os.Environ() {
+		if !strings.HasPrefix(pair, "MEMORYD_") && !strings.HasPrefix(pair, "OPENAI_") && !strings.HasPrefix(pair, "XDG_") && !strings.HasPrefix(pair, "HOME=") {
+			h.env = append(h.env, pair)
+		}
+	}
+	h.env = append(h.env, "HOME="+t.TempDir(), "XDG_RUNTIME_DIR="+daemon.RuntimeDir(t))
+	h.env = append(h.env, env...)
+	t.Cleanup(func() {
+		for _, pid := range h.background() {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	})
+	return h
+}
+
+func (h *home) command(args ...string) *exec.Cmd {
+	cmd := exec.Command(string(binary), args...)
+	cmd.Env = h.env
+	cmd.Stderr = os.Stderr
+	return cmd
+}
+
+// run runs a command to its end.
+func (h *home) run(args ...string) (out string, err error) {
+	h.t.Helper()
+	cmd := h.command(args...)
+	var errs strings.Builder
+	cmd.Stderr = &errs
+	text, err := cmd.Output()
+	if err != nil {
+		err = fmt.Errorf("%w: %s", err, errs.String())
+	}
+	return string(text), err
+}
+
+type localServer struct {
+	PID        int    `json:"pid"`
+	URL        string `json:"url"`
+	Socket     string `json:"socket"`
+	Store      string `json:"store"`
+	Background bool   `json:"background"`
+}
+
+func (h *home) servers() (all []localServer, used int) {
+	h.t.Helper()
+	text, err := h.run("status", "--json")
+	var status struct {
+		Servers []localServer `json:"servers"`
+		Used    int           `json:"used"`
+	}
+	if err == nil {
+		err = json.Unmarshal([]byte(text), &status)
+	}
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return status.Servers, status.Used
+}
+
+func (h *home) background() (pids []int) {
+	all, _ := h.servers()
+	for _, s := range all {
+		if s.Background {
+			pids = append(pids, s.PID)
+		}
+	}
+	return pids
+}
+
+// session is a program that speaks MCP over stdio.
+type session struct {
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out *bufio.Reader
+	ids int
+}
+
+func (h *home) session(args ...string) (*session, error) {
+	s := &session{cmd: h.command(args...)}
+	s.cmd.Env = append(s.cmd.Env, "MEMORYD_TEST_BOOKING=1")
+	var err error
+	if s.in, err = s.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	out, err := s.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	s.out = bufio.NewReader(out)
+	if err := s.cmd.Start(); err != nil {
+		return nil, err
+	}
+	h.t.Cleanup(func() { s.in.Close(); _ = s.cmd.Process.Kill(); _ = s.cmd.Wait() })
+	_, err = s.ask("initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}`)
+	if err == nil {
+		_, err = io.WriteString(s.in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`+"\n")
+	}
+	return s, err
+}
+
+func (s *session) ask(method, params string) (string, error) {
+	s.ids++
+	if _, err := fmt.Fprintf(s.in, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", s.ids, method, params); err != nil {
+		return "", err
+	}
+	for {
+		line, err := s.out.ReadString('\n')
+		if err != nil || strings.Contains(line, fmt.Sprintf(`"id":%d`, s.ids)) {
+			return line, err
+		}
+	}
+}
+
+// record records a call of a tool over MCP, guidelines asks for what is known of it.
+func (s *session) record(tool string, n int) error {
+	answer, err := s.ask("tools/call", fmt.Sprintf(`{"name":"memoryd_record","arguments":{"tool_name":%q,"input":{"n":%d},"output":"ok","tool_call_id":"%s-%d"}}`, tool, n, tool, n))
+	if err == nil && (!strings.Contains(answer, `recorded`) || strings.Contains(answer, `"isError":true`)) {
+		err = fmt.Errorf("not recorded: %s", answer)
+	}
+	return err
+}
+
+func (s *session) knows(tool string) (bool, error) {
+	answer, err := s.ask("tools/call", fmt.Sprintf(`{"name":"memoryd_guidelines","arguments":{"tool_names":[%q]}}`, tool))
+	return strings.Contains(answer, "resource_link"), err
+}
+
+// Without a server a second memoryd mcp ended with "data directory in use", and a
+// wrapper did not start what it wraps (defect W4).
+func TestTenProgramsThatStartAtOnceOnAFreshMachineShareOneMemory(t *testing.T) {
+	h := newHome(t)
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	asking, wrapped := make([]*session, 5), make([]*session, 5)
+	for i := range 5 {
+		all.Go(func() {
+			var err error
+			if asking[i], err = h.session("mcp"); err == nil {
+				err = asking[i].record(fmt.Sprintf("tool%d", i), 1)
+			}
+			if err != nil {
+				t.Errorf("mcp %d: %v", i, err)
+			}
+		})
+		all.Go(func() {
+			var err error
+			if wrapped[i], err = h.session("mcp-wrap", "--name", fmt.Sprintf("b%d", i), "--", program); err == nil {
+				_, err = wrapped[i].ask("tools/call", `{"name":"book","arguments":{"date":"2026-05-05","room":"A"}}`)
+			}
+			if err != nil {
+				t.Errorf("mcp-wrap %d: %v", i, err)
+			}
+		})
+	}
+	all.Wait()
+	if t.Failed() {
+		return
+	}
+	if got := h.background(); len(got) != 1 {
+		t.Fatalf("servers in the background: %v", got)
+	}
+	began := time.Now()
+	for _, reader := range asking {
+		for i := range 5 {
+			for _, tool := range []string{fmt.Sprintf("tool%d", i), fmt.Sprintf("mcp__b%d__book", i)} {
+				for known := false; !known; {
+					if known, err = reader.knows(tool); err != nil || time.Since(began) > patience {
+						t.Fatalf("%s is not known: %v", tool, err)
+					}
+				}
+			}
+		}
+	}
+	t.Logf("all is known everywhere after %v", time.Since(began))
+
+	// A kill of any of them loses nothing that was acknowledged.
+	if err := asking[1].cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	for n := range 20 {
+		if n == 10 {
+			_ = syscall.Kill(h.background()[0], syscall.SIGKILL)
+		}
+		err := asking[0].record("after", n)
+		for end := time.Now().Add(patience); err != nil && time.Now().Before(end); { // what was not acknowledged is sent again
+			err = asking[0].record("after", n)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, err := h.run("calls", "after", "--json", "--limit", "100")
+	if n := strings.Count(out, `"after-`); err != nil || n != 20 {
+		t.Errorf("%d of 20 calls are there: %v", n, err)
+	}
+	if out, err := h.run("stop"); err != nil || len(h.background()) != 0 {
+		t.Errorf("not stopped: %v, %s", err, out)
+	}
+}
+
+func TestAServerThatTheUserRunsIsPreferred(t *testing.T) {
+	h := newHome(t, "MEMORYD_HTTP_BACKGROUND_IDLE=1h")
+	if _, err := h.run("add", "early", "--output", "ok"); err != nil {
+		t.Fatal(err)
+	}
+	var runtimeDir string
+	for _, pair := range h.env {
+		if strings.HasPrefix(pair, "XDG_RUNTIME_DIR=") {
+			runtimeDir = pair
+		}
+	}
+	s := start(t, t.TempDir(), []string{runtimeDir})
+	if _, err := h.run("add", "late", "--output", "ok"); err != nil {
+		t.Fatal(err)
+	}
+	a := s.Post("/retrieve_tool_memory", map[string]any{"tool_names": "late,early"})
+	if len(a.Metadata.MemoryList) != 1 || a.Metadata.MemoryList[0].WhenToUse != "late" {
+		t.Errorf("the user's own server has %v", a.Metadata.MemoryList)
+	}
+	if !strings.Contains(s.Log(), "has ended; agents on this machine use this one now") || len(h.background()) != 0 {
+		t.Errorf("the one in the background still runs: %s", s.Log())
+	}
+	second := start(t, t.TempDir(), []string{runtimeDir})
+	if all, used := h.servers(); len(all) != 2 || used == 0 {
+		t.Errorf("servers %v, used %d", all, used)
+	}
+	if a := second.Post("/retrieve_tool_memory", map[string]any{"tool_names": "late"}); a.Success {
+		t.Error("a second server took the place of the first")
+	}
+	s.Stop()
+	if out, err := h.run("tools"); err != nil || !strings.Contains(out, "early") {
+		t.Errorf("the memory in the background is not back: %v, %s", err, out)
+	}
+}
+
+func TestAServerInTheBackgroundEndsWhenNobodyAsks(t *testing.T) {
+	h := newHome(t, "MEMORYD_HTTP_BACKGROUND_IDLE=300ms")
+	if _, err := h.run("add", "x", "--output", "ok"); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(patience); len(h.background()) > 0; time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("it still runs")
+		}
+	}
+	if out, err := h.run("tools"); err != nil || !strings.Contains(out, "x") {
+		t.Errorf("the next one does not know: %v, %s", err, out)
+	}
+}
+
+func TestNoDaemonStartsNone(t *testing.T) {
+	h := newHome(t)
+	if _, err := h.run("tools", "--no-daemon"); err == nil || !strings.Contains(err.Error(), "no memoryd of yours runs") {
+		t.Errorf("got %v", err)
+	}
+	if n := len(h.background()); n != 0 {
+		t.Errorf("%d run", n)
+	}
+}
+
+// The socket and its folder are for their user alone, and so is what stands beside the store.
+func TestOnlyTheUserCanOpenTheSocketAndTheLog(t *testing.T) {
+	h := newHome(t)
+	if _, err := h.run("add", "x", "--output", "ok"); err != nil {
+		t.Fatal(err)
+	}
+	all, _ := h.servers()
+	for path, want := range map[string]os.FileMode{
+		all[0].Socket: 0o600, filepath.Dir(all[0].Socket): 0o700,
+		filepath.Join(strings.TrimPrefix(all[0].Store, "sqlite in "), "server.log"): 0o600,
+	} {
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s: %v, %v", path, info, err)
+		}
+	}
+}
