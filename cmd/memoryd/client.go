@@ -22,7 +22,7 @@ import (
 
 // reach is how a command reaches a server.
 type reach struct {
-	URL      string `name:"url" env:"MEMORYD_URL" placeholder:"URL" help:"Address of the server, http://HOST:PORT or unix:SOCKET (default: your server on this machine, which is started in the background where none runs)."`
+	URL      string `name:"url" env:"MEMORYD_URL" placeholder:"URL" help:"Address of the server, http://HOST:PORT or unix:SOCKET (default: your server on this machine, started if none runs)."`
 	Key      string `env:"MEMORYD_KEY" placeholder:"KEY" help:"API key of the server."`
 	NoDaemon bool   `env:"MEMORYD_NO_DAEMON" help:"Start no server in the background."`
 }

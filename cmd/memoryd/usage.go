@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"memoryd/internal/client"
+	"memoryd/internal/local"
 	"memoryd/internal/suggest"
 
 	"github.com/alecthomas/kong"
@@ -119,12 +120,15 @@ func checkNumber(v reflect.Value, unset string) error {
 // checkURL wants the address of a server; the scheme may be left out.
 func checkURL(text string) error {
 	address := text
+	if strings.HasPrefix(text, "unix:/") {
+		return nil
+	}
 	if !strings.Contains(address, "://") {
 		address = "http://" + address
 	}
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || checkPort(u.Port()) != nil {
-		return fmt.Errorf("must be an address such as %s, not %q", defaultURL, text)
+		return fmt.Errorf("must be an address such as %s, not %q", local.DefaultURL, text)
 	}
 	return nil
 }
