@@ -72,6 +72,8 @@ type Call struct {
 	// Parent is the id of the span above.
 	Parent string
 
+	// Line is that of the file in which the call stands; 0: the file is not one of lines.
+	Line int
 	// Tool is the tool's name as the source has it.
 	Tool string
 	// Input is a JSON object or string.

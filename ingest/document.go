@@ -23,8 +23,9 @@ const peeked = 256 << 10
 // array that it is, or the object that it is. Of an object the elements of long
 // lists (see streamed) are documents too, each as an object with a list of one.
 type scanner struct {
-	// document takes a document. It may not keep it: the bytes are used again.
-	document func(doc []byte)
+	// document takes a document and the number of its line, 0 in a file that is not one
+	// of lines. It may not keep it: the bytes are used again.
+	document func(line int, doc []byte)
 	// broken takes what could not be read: a line's number, or 0, and why.
 	broken func(line int, why string)
 }
@@ -85,7 +86,7 @@ func (s scanner) lines(in *bufio.Reader) error {
 		case doc[0] != '{' || doc[len(doc)-1] != '}':
 			s.broken(number, "not a JSON object")
 		default:
-			s.document(doc)
+			s.document(number, doc)
 		}
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -147,7 +148,7 @@ func (s scanner) values(in io.Reader) error {
 		var err error
 		switch dec.PeekKind() {
 		case '[':
-			err = s.elements(dec, b, func(v []byte) { s.document(v) })
+			err = s.elements(dec, b, func(v []byte) { s.document(0, v) })
 		case '{':
 			err = s.object(dec, b)
 		default:
@@ -203,7 +204,7 @@ func (s scanner) object(dec *jsontext.Decoder, b *budget) error {
 			n := len(one)
 			if err := s.elements(dec, b, func(v []byte) {
 				one = append(append(one[:n], v...), "]}"...)
-				s.document(one)
+				s.document(0, one)
 			}); err != nil {
 				return err
 			}
@@ -224,7 +225,7 @@ func (s scanner) object(dec *jsontext.Decoder, b *budget) error {
 		return err
 	}
 	if len(rest) > 1 {
-		s.document(append(rest, '}'))
+		s.document(0, append(rest, '}'))
 	}
 	return nil
 }

@@ -111,10 +111,16 @@ type file struct {
 	Options
 
 	reader  func(doc []byte) error
-	waiting [][]byte // documents before the format is known
+	line    int       // of the document that is read
+	waiting []waiting // documents before the format is known
 	held    int
 	formats []Format
 	asked   string
+}
+
+type waiting struct {
+	line int
+	doc  []byte
 }
 
 // Read reads one file that is not packed. Its error is an *UnknownShape, that of r or
@@ -179,7 +185,10 @@ func baseOf(name string) string {
 	}
 }
 
-func (f *file) add(c Call) { f.joiner.Add(c, time.Time{}) }
+func (f *file) add(c Call) {
+	c.Line = f.line
+	f.joiner.Add(c, time.Time{})
+}
 
 func (f *file) broken(line int, why string) {
 	f.stats.Broken++
@@ -189,16 +198,16 @@ func (f *file) broken(line int, why string) {
 }
 
 // document takes a document: to its reader, or aside until one is found.
-func (f *file) document(doc []byte) {
+func (f *file) document(line int, doc []byte) {
 	f.stats.Documents++
 	if f.reader != nil {
-		f.read(doc)
+		f.read(line, doc)
 		return
 	}
-	f.waiting = append(f.waiting, bytes.Clone(doc))
+	f.waiting = append(f.waiting, waiting{line, bytes.Clone(doc)})
 	if f.held += len(doc); len(f.waiting) >= looked || f.held > lookedBytes {
 		if f.settle() != nil { // nothing yet: the newest are looked at
-			f.held -= len(f.waiting[0])
+			f.held -= len(f.waiting[0].doc)
 			f.waiting = f.waiting[1:]
 		}
 	}
@@ -211,8 +220,8 @@ func (f *file) settle() error {
 		return nil
 	}
 	var shapes []*shape
-	for _, doc := range f.waiting {
-		shapes = append(shapes, shapeOf(doc))
+	for _, w := range f.waiting {
+		shapes = append(shapes, shapeOf(w.doc))
 	}
 	for _, format := range f.formats {
 		if slices.ContainsFunc(shapes, format.is) {
@@ -221,8 +230,8 @@ func (f *file) settle() error {
 				f.detected()
 			}
 			f.reader = format.reader(f)
-			for _, doc := range f.waiting {
-				f.read(doc)
+			for _, w := range f.waiting {
+				f.read(w.line, w.doc)
 			}
 			f.waiting = nil
 			return nil
@@ -254,9 +263,10 @@ func found(shapes []*shape) string {
 	return "an object with " + strings.Join(names, ", ") + more
 }
 
-func (f *file) read(doc []byte) {
+func (f *file) read(line int, doc []byte) {
+	f.line = line
 	if err := f.reader(doc); err != nil {
-		f.broken(0, err.Error())
+		f.broken(line, err.Error())
 	}
 }
 

@@ -102,6 +102,8 @@ type Recorded struct {
 	// and those that were not known yet. Rejected are the others of Sent.
 	Sent, Valid, Added int
 	Rejected           []Rejection
+	// Calls are the valid items, in order, with what is known of their verdicts.
+	Calls []memoryd.Call
 }
 
 // Run records and judges calls.
@@ -230,7 +232,7 @@ type counters struct {
 }
 
 func (o ParseToolCallResult) answer(ctx context.Context, r *ValidCalls, appended []store.Appended) (*Recorded, error) {
-	out := &Recorded{Sent: len(r.Items), Valid: len(r.Calls), Rejected: r.Rejected}
+	out := &Recorded{Sent: len(r.Items), Valid: len(r.Calls), Rejected: r.Rejected, Calls: r.Calls}
 	tools := make([]byte, 0, 256)
 	counted := countersOf(r.Calls, appended)
 	var err error

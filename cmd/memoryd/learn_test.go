@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 const samples = "../../ingest/testdata"
@@ -32,16 +34,24 @@ func TestLearnReportsAndAddsOnlyWhatIsNew(t *testing.T) {
 	if first.Calls.Found < 300 || first.Calls.Added < 300 || first.Calls.Rejected > 0 || len(first.Formats) < 14 {
 		t.Fatalf("%+v", first)
 	}
-	for i := 1; i < len(first.Tools); i++ {
-		if a, b := first.Tools[i-1], first.Tools[i]; a.Failed == 0 && b.Failed > 0 {
-			t.Errorf("%s stands before %s", a.Tool, b.Tool)
+	if !strings.Contains(first.Headline, "failing calls in ") || first.Failed < 50 || first.Compared != "" {
+		t.Errorf("%q, %d, %q", first.Headline, first.Failed, first.Compared)
+	}
+	fixed := 0
+	for i := range first.Mistakes {
+		m := &first.Mistakes[i]
+		if m.Did == "" || len(m.Where) == 0 || m.Turns < m.Calls || m.Where[0].Line == 0 && strings.HasSuffix(m.Where[0].File, ".jsonl") {
+			t.Errorf("%+v", m)
+		}
+		if m.Fix != nil {
+			fixed++
 		}
 	}
-	if worst := first.Tools[0]; worst.Failed < 3 || len(worst.Mistakes) == 0 || !strings.Contains(worst.Guideline, "## Best Practices") {
-		t.Errorf("%+v", worst)
+	if fixed < 10 {
+		t.Errorf("%d of %d mistakes have a fix", fixed, len(first.Mistakes))
 	}
 	again := learned(t, dir, "--data", data)
-	if again.Calls.Added != 0 || again.Files.Read != 0 || again.Calls.Found != first.Calls.Found || len(again.Tools) != len(first.Tools) {
+	if again.Calls.Added != 0 || again.Files.Read != 0 || again.Calls.Found != first.Calls.Found || again.Headline != first.Headline || len(again.Mistakes) != len(first.Mistakes) {
 		t.Errorf("the second run: %+v", again)
 	}
 	grown := filepath.Join(dir, "claude-code", "sample_session.jsonl")
@@ -54,8 +64,8 @@ func TestLearnReportsAndAddsOnlyWhatIsNew(t *testing.T) {
 	if err := os.WriteFile(grown, append(text, more...), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if third := learned(t, dir, "--data", data); third.Calls.Added != 1 || third.Files.Read != 1 {
-		t.Errorf("a file that grew by a call: %+v", third)
+	if third := learned(t, dir, "--data", data); third.Calls.Added != 1 || third.Files.Read != 1 || !strings.Contains(third.Compared, ": 1 more call, of which 0 failed") {
+		t.Errorf("a file that grew by a call: %q, %+v", third.Compared, third)
 	}
 }
 
@@ -92,7 +102,7 @@ func TestTheReportOfAHostileTranscriptIsHarmless(t *testing.T) {
 			t.Errorf("the page has %s", never)
 		}
 	}
-	if !strings.Contains(string(html), "12 of 12") || !strings.Contains(string(html), "&lt;img") {
+	if !strings.Contains(string(html), "12 failed calls in 12 sessions") || !strings.Contains(string(html), "&lt;img") {
 		t.Errorf("the page does not show the tool:\n%s", html)
 	}
 	_ = filepath.WalkDir(data, func(p string, d os.DirEntry, err error) error {
@@ -103,6 +113,104 @@ func TestTheReportOfAHostileTranscriptIsHarmless(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// twoSessions are sessions that make one mistake and mend it in one way, beside one of
+// which the change was no mending.
+func twoSessions(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	for i := range 3 {
+		for j, c := range [][2]string{{`{"path":"a.txt"}`, "Error: file_path is required"}, {`{"file_path":"a.txt"}`, "text"}} {
+			fmt.Fprintf(&b, `{"tool_name":"read","input":%s,"output":"%s","success":%t,"metadata":{"session_id":"s%d","tool_call_id":"c%d%d"}}`+"\n", c[0], c[1], j == 1, i, i, j)
+		}
+	}
+	name := filepath.Join(t.TempDir(), "calls.jsonl")
+	if err := os.WriteFile(name, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func TestProposalsAreShownAsAPatchAndWrittenBetweenTheirMarksOnly(t *testing.T) {
+	t.Setenv("MEMORYD_LOG_LEVEL", "error")
+	calls, data := twoSessions(t), filepath.Join(t.TempDir(), "store")
+	t.Chdir(t.TempDir())
+	const own = "# Our rules\n\nBe kind."
+	if err := os.WriteFile("CLAUDE.md", []byte(own), 0o640); err != nil { //nolint:gosec // as a user has it
+		t.Fatal(err)
+	}
+	const line = "- `read`: name the parameter `file_path`, not `path` (3 failed calls in 3 sessions; this worked in 3 sessions)."
+	code, out, errs := printed(t, "learn", calls, "--data", data, "--propose")
+	if code != exitDone || !strings.Contains(out, "--- a/CLAUDE.md\n+++ b/CLAUDE.md\n@@ -1,3 +1,9 @@\n # Our rules\n") || !strings.Contains(out, "\n+"+line+"\n") {
+		t.Fatalf("%s%s", out, errs)
+	}
+	if text, _ := os.ReadFile("CLAUDE.md"); string(text) != own {
+		t.Fatalf("it was written: %s", text)
+	}
+	if code, out, errs = printed(t, "learn", calls, "--data", data, "--apply"); code != exitDone || !strings.Contains(out, "+"+line) || !strings.Contains(out, "Written to CLAUDE.md") {
+		t.Fatalf("%s%s", out, errs)
+	}
+	text, _ := os.ReadFile("CLAUDE.md")
+	if !strings.HasPrefix(string(text), own+"\n\n<!-- memoryd learn") || strings.Count(string(text), line) != 1 {
+		t.Errorf("%s", text)
+	}
+	if info, _ := os.Stat("CLAUDE.md"); info.Mode().Perm() != 0o640 {
+		t.Errorf("its mode became %v", info.Mode())
+	}
+	more := strings.Replace(string(text), "- `read`", "- `gone`", 1) + "\nThe end.\n"
+	if err := os.WriteFile("CLAUDE.md", []byte(more), 0o640); err != nil { //nolint:gosec // as above
+		t.Fatal(err)
+	}
+	if code, _, errs = printed(t, "learn", calls, "--data", data, "--apply"); code != exitDone {
+		t.Fatal(errs)
+	}
+	if again, _ := os.ReadFile("CLAUDE.md"); string(again) != string(text)+"\nThe end.\n" {
+		t.Errorf("written again:\n%s", again)
+	}
+	if _, out, _ = printed(t, "learn", calls, "--data", data, "--apply"); out != "CLAUDE.md says all of it already.\n" {
+		t.Error(out)
+	}
+}
+
+// The patch that is shown is one that patch and git apply take.
+func TestThePatchCanBeApplied(t *testing.T) {
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Skip("no git")
+	}
+	long := strings.Repeat("a line\n", 10)
+	for name, old := range map[string]string{"none": "", "whole": "one\n", "without an end": "one\ntwo", "with an older block": long + proposedFrom + "\nold\n" + proposedTo + "\n" + long} {
+		dir := t.TempDir()
+		now := withProposals(old, []string{"- a", "- b"})
+		if old != "" {
+			if err := os.WriteFile(filepath.Join(dir, "A.md"), []byte(old), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cmd := exec.CommandContext(t.Context(), git, "apply", "-")
+		cmd.Dir, cmd.Stdin = dir, strings.NewReader(patch("A.md", old, now))
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v %s\n%s", name, err, out, patch("A.md", old, now))
+			continue
+		}
+		if got, _ := os.ReadFile(filepath.Join(dir, "A.md")); string(got) != now {
+			t.Errorf("%s: %q, want %q", name, got, now)
+		}
+	}
+}
+
+func TestTheReportFitsATerminalOf80Columns(t *testing.T) {
+	t.Setenv("MEMORYD_LOG_LEVEL", "error")
+	code, out, errs := printed(t, "learn", samples, "--data", filepath.Join(t.TempDir(), "store"), "--top", "0")
+	if code != exitDone {
+		t.Fatal(errs)
+	}
+	for line := range strings.Lines(out) {
+		if line = strings.TrimSuffix(line, "\n"); utf8.RuneCountInString(line) > width && !strings.HasPrefix(line, "   see  ") { // a place is one word
+			t.Errorf("%d: %s", utf8.RuneCountInString(line), line)
+		}
+	}
 }
 
 // A server takes the same files, once.

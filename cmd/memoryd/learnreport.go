@@ -2,33 +2,28 @@ package main
 
 import (
 	"cmp"
-	"context"
 	_ "embed"
-	"errors"
 	"fmt"
 	"html/template"
 	"io"
-	"runtime"
+	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
+	"unicode/utf8"
 
-	"memoryd"
-	"memoryd/guidelines/constraints"
-	"memoryd/guidelines/evidence"
+	"memoryd/guidelines/mistakes"
 	"memoryd/ingest"
-	"memoryd/internal/lifecycle"
 	"memoryd/internal/textsafe"
-	"memoryd/ops"
-	"memoryd/store"
 )
 
-// report is what learn says: what was read, and each tool, the worst first.
+// report is what learn says: what was read, and each mistake, those that cost most first.
 type report struct {
 	Store     string    `json:"store"`
 	Workspace string    `json:"workspace"`
-	Since     time.Time `json:"written"`
+	Written   time.Time `json:"written"`
 	Files     struct {
 		Read      int `json:"read"`
 		Unchanged int `json:"unchanged"`
@@ -41,55 +36,66 @@ type report struct {
 		Rejected   int `json:"rejected"`
 		Unfinished int `json:"unfinished"` // without a result
 		Cancelled  int `json:"cancelled"`  // stopped by a person
+		Pending    int `json:"pending"`    // not judged when the report was written
 	} `json:"calls"`
 	Formats map[string]int `json:"formats"` // files of each
 	Broken  int            `json:"broken"`  // lines and parts that could not be read
 	Faults  []string       `json:"faults,omitempty"`
 	Why     string         `json:"why_rejected,omitempty"` // of the first call that could not be recorded
-	Tools   []learnedTool  `json:"tools"`
-}
 
-// learnedTool is what the store knows of a tool.
-type learnedTool struct {
-	Tool string `json:"tool"`
-	// Calls were recorded in all; the other numbers are of the Judged ones among
-	// the newest of them.
-	Calls    int64     `json:"calls"`
+	Headline string `json:"headline"`
+	// Compared says what changed since the last time; "" the first time.
+	Compared string `json:"since_last_time,omitempty"`
+	// Judged and Failed count calls, Sessions runs of agents, FailedIn those with a
+	// failed call.
 	Judged   int       `json:"judged"`
 	Failed   int       `json:"failed"`
-	Seconds  float64   `json:"seconds_lost"` // in calls that failed
-	Runs     int       `json:"runs"`
-	Mistakes []mistake `json:"mistakes"`
-	// Guideline is what agents are told.
-	Guideline string `json:"guideline"`
-	cost      float64
+	Sessions int       `json:"sessions"`
+	FailedIn int       `json:"sessions_with_failures"`
+	First    time.Time `json:"first,omitzero"`
+	Last     time.Time `json:"last,omitzero"`
+	// Mistakes are all of them; what stands in them of tools is foreign text.
+	Mistakes  []mistake     `json:"mistakes"`
+	Tools     []learnedTool `json:"tools"`
+	Proposals []string      `json:"proposals"`
+
+	merger mistakes.Merger
+	runs   map[uint64]bool
+	failed map[uint64]bool
+	tools  map[string][2]int
+	empty  int
 }
 
-// mistake is one way in which calls failed.
+// mistake is a mistake with what changed since the last time.
 type mistake struct {
-	// Message is what the tool said, or what kind of failure it was. It is foreign
-	// text, shown as a quotation.
-	Message string  `json:"message"`
-	Calls   int     `json:"calls"`
-	Runs    int     `json:"runs"`
-	Seconds float64 `json:"seconds_lost"`
-	cost    float64
+	mistakes.Mistake
+
+	// More are the failed calls since the last time; New says that there were none before.
+	More int  `json:"since_last_time"`
+	New  bool `json:"new,omitempty"`
 }
 
-// turnSeconds is what a failed call costs beside its own time: another turn of the
-// model. It only orders mistakes.
-const turnSeconds = 5
+// learnedTool counts the calls of a tool.
+type learnedTool struct {
+	Tool   string `json:"tool"`
+	Calls  int    `json:"calls"`
+	Failed int    `json:"failed"`
+}
 
-// The bounds of a report.
+// maxReportFaults bounds the faults that are told, maxEmpty the files without calls.
 const (
 	maxReportFaults = 20
-	maxMistakes     = 5
-	maxMessage      = 160
+	maxEmpty        = 5
 )
 
-func (r *report) found(s ingest.Stats) {
+func (r *report) found(path string, s ingest.Stats) {
 	r.Files.Read++
 	r.count(s)
+	if s.Format != "" && s.Calls+s.Unfinished+s.Cancelled == 0 {
+		if r.empty++; r.empty <= maxEmpty {
+			r.fault(fmt.Sprintf("%s: no tool call in it, read as %s", textsafe.Line(path, 300), s.Format))
+		}
+	}
 }
 
 func (r *report) unchanged(s ingest.Stats) {
@@ -121,100 +127,124 @@ func (r *report) fault(text string) {
 	}
 }
 
-// conclude writes the guidelines and gathers what is known of each tool.
-func (l *learner) conclude() error {
-	g, ctx := lifecycle.NewGroup(l.ctx, l.app.log, "concluding", runtime.GOMAXPROCS(0))
-	var mu sync.Mutex
-	for tool, err := range store.AllTools(ctx, l.app.store, l.command.Workspace) {
-		if err != nil {
-			return errors.Join(err, g.Wait())
-		}
-		g.Go(func() error {
-			t, err := l.tool(ctx, tool)
-			mu.Lock()
-			defer mu.Unlock()
-			l.report.Tools = append(l.report.Tools, t)
-			return err
-		})
+// take adds what a file shows.
+func (r *report) take(f *learnedFile) {
+	if r.runs == nil {
+		r.runs, r.failed, r.tools = map[uint64]bool{}, map[uint64]bool{}, map[string][2]int{}
 	}
-	if err := g.Wait(); err != nil {
-		return err
+	for _, id := range f.Runs {
+		r.runs[id] = true
 	}
-	slices.SortStableFunc(l.report.Tools, func(a, b learnedTool) int {
-		return cmp.Or(cmp.Compare(min(b.Failed, 1), min(a.Failed, 1)), cmp.Compare(b.cost, a.cost), cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Tool, b.Tool))
+	for name, n := range f.Tools {
+		of := r.tools[name]
+		r.tools[name] = [2]int{of[0] + n[0], of[1] + n[1]}
+	}
+	r.Judged += f.Judged
+	if !f.First.IsZero() && (r.First.IsZero() || f.First.Before(r.First)) {
+		r.First = f.First
+	}
+	if f.Last.After(r.Last) {
+		r.Last = f.Last
+	}
+	for i := range f.Failures {
+		r.failed[f.Failures[i].Run] = true
+		r.merger.Add(f.Path, &f.Failures[i])
+	}
+}
+
+// sum draws the conclusions.
+func (r *report) sum() {
+	for _, m := range r.merger.Mistakes() {
+		r.Failed += m.Calls
+		r.Mistakes = append(r.Mistakes, mistake{Mistake: m})
+	}
+	if r.Mistakes == nil {
+		r.Mistakes = []mistake{}
+	}
+	r.Sessions, r.FailedIn = len(r.runs), len(r.failed)
+	for name, n := range r.tools {
+		r.Tools = append(r.Tools, learnedTool{textsafe.Line(name, 200), n[0], n[1]})
+	}
+	slices.SortFunc(r.Tools, func(a, b learnedTool) int {
+		return cmp.Or(cmp.Compare(b.Failed, a.Failed), cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Tool, b.Tool))
 	})
-	return nil
+	r.Headline = r.headline()
 }
 
-// tool writes a tool's guideline where there are new calls, and computes what they
-// show, from the same evidence.
-func (l *learner) tool(ctx context.Context, tool memoryd.Tool) (t learnedTool, err error) {
-	if l.tools[tool.Tool] {
-		if _, err := l.app.face.Flows.SummaryToolMemory.Run(ctx, ops.NamesRequest{Workspace: tool.Workspace, Tools: []string{tool.Tool}}); err != nil {
-			return t, err
-		}
-		if tool, err = l.app.store.Tool(ctx, tool.ToolRef); err != nil {
-			return t, err
-		}
+// headline says in a sentence what agents get wrong.
+func (r *report) headline() string {
+	when := "Your"
+	if p := period(r.First, r.Last); p != "" {
+		when = "In " + p + " your"
 	}
-	t = learnedTool{Tool: textsafe.Line(tool.Tool, memoryd.MaxNameBytes), Calls: tool.Lifetime, Guideline: tool.Guideline.Content, Mistakes: []mistake{}}
-	calls, err := l.app.store.History(ctx, tool.ToolRef, 0)
-	if err != nil {
-		return t, err
+	if r.Failed == 0 {
+		return fmt.Sprintf("%s agents made %s, and none failed.", when, counted(r.Judged, "call"))
 	}
-	window, err := l.app.window.Observations(ctx, tool.ToolRef)
-	if err != nil {
-		return t, err
+	s := fmt.Sprintf("%s agents made %s in %d of %s", when, counted(r.Failed, "failing call"), r.FailedIn, counted(r.Sessions, "session"))
+	sizes := make([]int, len(r.Mistakes))
+	for i := range r.Mistakes {
+		sizes[i] = r.Mistakes[i].Calls
 	}
-	observed := evidence.Merge(window, calls)
-	e := evidence.MineObserved(observed, calls)
-	t.Judged, t.Failed, t.Runs = e.Judged, e.Failed, e.Runs
-	took := make(map[memoryd.CallKey]float64, len(observed))
-	for i := range observed {
-		c := &observed[i].Call
-		took[c.Key] = c.TimeCost
-		if c.Evaluation.State == memoryd.Judged && c.Evaluation.Score <= memoryd.ScoreFailure {
-			t.Seconds += c.TimeCost
-		}
+	slices.SortFunc(sizes, func(a, b int) int { return b - a })
+	half, n := 0, 0
+	for ; 2*half < r.Failed; n++ {
+		half += sizes[n]
 	}
-	for i := range e.Causes {
-		cause := &e.Causes[i]
-		m := mistake{Message: messageOf(cause), Calls: cause.Count, Runs: cause.Runs}
-		for _, key := range cause.Calls {
-			m.Seconds += took[key]
-		}
-		m.cost = m.Seconds + turnSeconds*float64(m.Calls)
-		t.Mistakes = append(t.Mistakes, m)
+	switch {
+	case len(sizes) == 1:
+		return s + "; all of one kind."
+	case n == 1:
+		return s + "; one mistake is half of them."
+	case 2*n >= len(sizes):
+		return fmt.Sprintf("%s, of %s.", s, counted(len(sizes), "kind"))
 	}
-	slices.SortStableFunc(t.Mistakes, func(a, b mistake) int { return cmp.Compare(b.cost, a.cost) })
-	t.Mistakes = t.Mistakes[:min(len(t.Mistakes), maxMistakes)]
-	t.cost = t.Seconds + turnSeconds*float64(t.Failed)
-	return t, nil
+	return fmt.Sprintf("%s; %s mistakes are half of them.", s, numeral(n))
 }
 
-// messageOf is what calls of a cause were told.
-func messageOf(c *evidence.Cause) string {
-	if len(c.Quotes) > 0 && strings.TrimSpace(c.Quotes[0].Text) != "" {
-		return textsafe.Line(textsafe.Mask(c.Quotes[0].Text), maxMessage)
+func numeral(n int) string {
+	words := []string{"no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"}
+	if n < len(words) {
+		return words[n]
 	}
-	if c.Class == constraints.Failed {
-		return "no message that could be read"
-	}
-	return textsafe.Line(c.Names(), maxMessage)
+	return fmt.Sprint(n)
 }
 
-// Worst are the tools with failures.
-func (r *report) Worst() (worst []learnedTool) {
-	for _, t := range r.Tools {
-		if t.Failed > 0 {
-			worst = append(worst, t)
-		}
+// period says in words how long it was from one time to another; "" where that is
+// unknown.
+func period(from, to time.Time) string {
+	days := int(to.Sub(from).Hours()/24 + 0.5)
+	switch {
+	case from.IsZero():
+		return ""
+	case days < 2:
+		return "a day"
+	case days < 14:
+		return fmt.Sprintf("%d days", days)
+	case days < 70:
+		return fmt.Sprintf("%d weeks", (days+3)/7)
 	}
-	return worst
+	return fmt.Sprintf("%d months", (days+15)/30)
 }
 
-// Sound are the others.
-func (r *report) Sound() []learnedTool { return r.Tools[len(r.Worst()):] }
+// since compares with the last time.
+func (r *report) since(last *lastTime) {
+	for i := range r.Mistakes {
+		m := &r.Mistakes[i]
+		before := last.Mistakes[m.ID]
+		m.More, m.New = m.Calls-before, before == 0 && !last.At.IsZero()
+	}
+	if last.At.IsZero() {
+		return
+	}
+	day, more, bad := last.At.Local().Format("2 Jan 2006"), r.Judged-last.Judged, r.Failed-last.Failed
+	if more <= 0 || last.Judged == 0 {
+		r.Compared = fmt.Sprintf("No more calls since %s.", day)
+		return
+	}
+	r.Compared = fmt.Sprintf("Since %s: %s, of which %d failed (%s; before that %s).", day, counted(more, "more call"), max(bad, 0), percent(bad, more), percent(last.Failed, last.Judged))
+}
+
+func percent(k, n int) string { return fmt.Sprintf("%.0f %%", 100*float64(max(k, 0))/float64(n)) }
 
 // Summary says in a sentence what was read.
 func (r *report) Summary() string {
@@ -226,6 +256,7 @@ func (r *report) Summary() string {
 		{r.Calls.Cancelled, "stopped by a person"},
 		{r.Calls.Unfinished, "without a result"},
 		{r.Calls.Rejected, "that could not be recorded"},
+		{r.Calls.Pending, "that wait for the judge"},
 	} {
 		if more.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", more.n, more.what))
@@ -234,6 +265,9 @@ func (r *report) Summary() string {
 	s := strings.Join(parts, ", ")
 	if r.Files.Other > 0 {
 		s += fmt.Sprintf("; %s of no known format", counted(r.Files.Other, "file"))
+	}
+	if r.empty > 0 {
+		s += fmt.Sprintf("; %s without a call", counted(r.empty, "file"))
 	}
 	if r.Broken > 0 {
 		s += fmt.Sprintf("; %s could not be read", counted(r.Broken, "line"))
@@ -252,67 +286,161 @@ func counted(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// Figures say how a tool does.
-func (t learnedTool) Figures() string {
-	s := counted(int(t.Calls), "call")
-	if t.Judged > 0 {
-		s += fmt.Sprintf(", %d of %d failed (%.0f %%)", t.Failed, t.Judged, 100*float64(t.Failed)/float64(t.Judged))
+// Times says how often a mistake was made, and what it cost.
+func (m *mistake) Times() string {
+	s := counted(m.Calls, "failed call") + " in " + counted(m.Runs, "session")
+	if m.Turns > 0 {
+		s += ", " + counted(m.Turns, "turn")
 	}
-	if t.Runs > 1 {
-		s += fmt.Sprintf(", %d runs", t.Runs)
+	if m.Cost >= 1 {
+		s += ", " + lost(m.Cost)
 	}
-	if t.Seconds >= 1 {
-		s += ", " + lost(t.Seconds) + " lost"
+	switch {
+	case m.New:
+		s += "; new"
+	case m.More > 0 && m.More < m.Calls:
+		s += fmt.Sprintf("; %d since the last time", m.More)
 	}
 	return s
 }
 
-// Times says how often a mistake was made.
-func (m mistake) Times() string {
-	s := fmt.Sprintf("%d×", m.Calls)
-	if m.Runs > 1 {
-		s += fmt.Sprintf(" in %d runs", m.Runs)
+// Message is what the tool said.
+func (m *mistake) Message() string {
+	return cmp.Or(m.Said, "(it failed without a message in words)")
+}
+
+// Fixed says what fixed it, and how well that is shown.
+func (m *mistake) Fixed() string {
+	f := m.Fix
+	switch {
+	case f == nil:
+		return "No good call of the tool followed within six calls."
+	case f.Kind == mistakes.Unlike:
+		return fmt.Sprintf("%s (%s).", sentence(f.Says), counted(f.Runs, "session"))
+	case f.Proven():
+		return fmt.Sprintf("%s: %d of the %s that went on to a good call, in %s.", sentence(f.Says), f.Calls, counted(f.Of, "case"), counted(f.Runs, "session"))
 	}
-	if m.Seconds >= 1 {
-		s += ", " + lost(m.Seconds)
+	return sentence(f.Says) + ": seen in one session."
+}
+
+// Seen are the places of a mistake, as links.
+func (m *mistake) Seen() (links []link) {
+	for _, p := range m.Where {
+		links = append(links, linkTo(p))
 	}
-	return s
+	return links
+}
+
+// link is a place in a file, for people and for browsers.
+type link struct {
+	Text string
+	URL  template.URL
+}
+
+func linkTo(p mistakes.Place) link {
+	path, text := p.File, p.File
+	if whole, err := filepath.Abs(path); err == nil {
+		path = whole
+	}
+	if home, err := os.UserHomeDir(); err == nil && home != "/" {
+		if rest, below := strings.CutPrefix(path, home+string(filepath.Separator)); below {
+			text = "~/" + filepath.ToSlash(rest)
+		}
+	}
+	text = textsafe.Line(text, 300)
+	if p.Line > 0 {
+		text += fmt.Sprintf(":%d", p.Line)
+	}
+	u := url.URL{Scheme: "file", Path: filepath.ToSlash(path)}
+	return link{text, template.URL(u.String())} //nolint:gosec // a path that was read, escaped
+}
+
+func sentence(s string) string {
+	r, n := utf8.DecodeRuneInString(s)
+	return strings.ToUpper(string(r)) + s[n:]
 }
 
 func lost(seconds float64) string {
-	return time.Duration(seconds * float64(time.Second)).Round(time.Second).String()
+	d := time.Duration(seconds * float64(time.Second))
+	if d < 2*time.Minute {
+		return fmt.Sprintf("%.0f s", d.Seconds())
+	}
+	if d < 2*time.Hour {
+		return fmt.Sprintf("%.0f min", d.Minutes())
+	}
+	return fmt.Sprintf("%.1f h", d.Hours())
 }
+
+// width is that of a terminal.
+const width = 80
 
 // text prints the report for a terminal.
 func (r *report) text(w io.Writer, top int) error {
 	var b strings.Builder
-	fmt.Fprintln(&b, r.Summary())
-	for _, f := range r.Faults {
-		fmt.Fprintln(&b, "  "+f)
+	fold(&b, "", "", r.Headline)
+	if r.Compared != "" {
+		fold(&b, "", "", r.Compared)
 	}
-	worst := r.Worst()
-	if len(worst) == 0 && len(r.Tools) > 0 {
-		fmt.Fprintf(&b, "\nNone of %s has failed.\n", counted(len(r.Tools), "tool"))
-	}
-	shown := worst
+	shown := r.Mistakes
 	if top > 0 {
-		shown = worst[:min(top, len(worst))]
+		shown = shown[:min(top, len(shown))]
 	}
-	for i, t := range shown {
-		fmt.Fprintf(&b, "\n%d. %s: %s\n", i+1, t.Tool, t.Figures())
-		for _, m := range t.Mistakes {
-			fmt.Fprintf(&b, "     %s: %q\n", m.Times(), m.Message)
+	for i := range shown {
+		m := &shown[i]
+		b.WriteByte('\n')
+		fold(&b, fmt.Sprintf("%d. ", i+1), "   ", m.Tool+": "+m.Times())
+		fold(&b, "   called    ", "             ", m.Did)
+		fold(&b, "   answered  | ", "             | ", m.Message())
+		fold(&b, "   fixed by  ", "             ", m.Fixed())
+		if f := m.Fix; f != nil && f.Good != "" && f.Kind != mistakes.ByTime {
+			fold(&b, "     failed  ", "             ", f.Bad)
+			fold(&b, "     worked  ", "             ", f.Good)
 		}
-		for line := range strings.Lines(t.Guideline) {
-			fmt.Fprintf(&b, "   | %s\n", strings.TrimRight(line, "\n"))
+		for _, l := range m.Seen() {
+			fmt.Fprintf(&b, "   see       %s\n", l.Text)
 		}
 	}
-	if more := len(worst) - len(shown); more > 0 {
-		fmt.Fprintf(&b, "\n%s more with failures: --top 0 shows all, --html FILE writes a report.\n", counted(more, "tool"))
+	b.WriteByte('\n')
+	if more := len(r.Mistakes) - len(shown); more > 0 {
+		fold(&b, "", "", fmt.Sprintf("%s more: --top 0 shows all, --html FILE writes a page to hand on.", counted(more, "mistake")))
 	}
-	fmt.Fprintf(&b, "\nRecorded in %s, workspace %s: memoryd serve tells it to agents.\n", r.Store, r.Workspace)
+	if n := len(r.Proposals); n > 0 {
+		fold(&b, "", "", fmt.Sprintf("%s for AGENTS.md: --propose shows the patch, --apply writes it.", counted(n, "line")))
+	}
+	fold(&b, "", "", r.Summary())
+	for _, f := range r.Faults {
+		fold(&b, "  ", "    ", f)
+	}
+	fold(&b, "", "", fmt.Sprintf("Recorded in %s, workspace %s: memoryd serve tells it to agents.", r.Store, r.Workspace))
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// fold writes text on lines of at most width characters, as far as its words allow; a
+// word that is longer than a line is cut into several.
+func fold(b *strings.Builder, first, rest, text string) {
+	line, n := first, utf8.RuneCountInString(first)
+	empty := true
+	flush := func() {
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+		line, n, empty = rest, utf8.RuneCountInString(rest), true
+	}
+	for word := range strings.FieldsSeq(text) {
+		runes := []rune(word)
+		if !empty && n+1+len(runes) > width {
+			flush()
+		}
+		if !empty {
+			line, n = line+" ", n+1
+		}
+		for len(runes) > width-n {
+			line += string(runes[:width-n])
+			runes = runes[width-n:]
+			flush()
+		}
+		line, n, empty = line+string(runes), n+len(runes), false
+	}
+	flush()
 }
 
 //go:embed learn.html

@@ -37,6 +37,7 @@ var mayImport = map[string][]string{
 	"guidelines/constraints":             {},
 	"guidelines/evidence":                {"memoryd", "guidelines/constraints"},
 	"guidelines/preflight":               {"memoryd", "guidelines/constraints", "guidelines/evidence", "guidelines/rules", "store"},
+	"guidelines/mistakes":                {},
 	"guidelines/rules":                   {"guidelines/constraints"},
 	"guidelines/revisions":               {"memoryd", "guidelines", "guidelines/preflight", "store"},
 	"guidelines/search":                  {"memoryd", "store"},

@@ -1,0 +1,312 @@
+package mistakes
+
+import (
+	"cmp"
+	"encoding/json"
+	"hash/fnv"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"memoryd/internal/stats"
+)
+
+// Place is where a failure stands.
+type Place struct {
+	File string `json:"file"`
+	Line int    `json:"line,omitempty"`
+}
+
+// Mistake is failures of a tool that said the same.
+type Mistake struct {
+	// ID stays while the numbers change.
+	ID   string `json:"id"`
+	Tool string `json:"tool"`
+	// Said is what the tool said the last time, "" where it said nothing in words; Did
+	// is an input to which it did. Both are foreign.
+	Said  string    `json:"said"`
+	Did   string    `json:"did"`
+	Calls int       `json:"calls"`
+	Runs  int       `json:"runs"`
+	Turns int       `json:"turns"`
+	Cost  float64   `json:"seconds"`
+	First time.Time `json:"first,omitzero"`
+	Last  time.Time `json:"last,omitzero"`
+	Where []Place   `json:"where,omitempty"`
+	// Fix is what then worked; nil where no run shows it.
+	Fix *Fix `json:"fix,omitempty"`
+}
+
+// The kinds of fix.
+const (
+	ByChange = "change" // of the input
+	ByOrder  = "order"  // another tool first
+	ByTime   = "again"  // the same call, later
+	Unlike   = "unlike" // a call that worked and hardly resembles the failed one
+)
+
+// Fix is what calls show to have fixed a mistake.
+type Fix struct {
+	Kind string `json:"kind"`
+	// Says is what to do, or, of Unlike, what happened.
+	Says string `json:"says"`
+	// Calls and Runs had it; Of is how many failed calls were followed by a good one of
+	// the tool in their run at all.
+	Calls int `json:"calls"`
+	Runs  int `json:"runs"`
+	Of    int `json:"of"`
+	// Definite says that the change can be told to somebody who saw no example.
+	Definite bool `json:"definite,omitempty"`
+	// Bad and Good are the inputs of one case.
+	Bad   string `json:"bad,omitempty"`
+	Good  string `json:"good,omitempty"`
+	Where Place  `json:"where,omitzero"`
+
+	change Change
+}
+
+// Proven says that more than one run shows it.
+func (f *Fix) Proven() bool { return f != nil && f.Runs > 1 && f.Kind != Unlike }
+
+// turnSeconds is what a turn costs an agent beside the time of its calls. It only orders.
+const turnSeconds = 5
+
+// Weight orders mistakes by what they cost.
+func (m *Mistake) Weight() float64 { return m.Cost + turnSeconds*float64(m.Turns) }
+
+// maxPlaces bounds the places that are told of a mistake.
+const maxPlaces = 3
+
+// Merger joins the failures of files. The zero value is ready.
+type Merger struct {
+	groups map[string]*group
+	order  []string
+	known  map[uint64]bool
+}
+
+type group struct {
+	Mistake
+	runs  map[uint64]bool
+	fixes map[string]*vote
+	order []string
+	of    int
+	tries []Failure // retries, to test what came between
+}
+
+type vote struct {
+	Fix
+	runs map[uint64]bool
+}
+
+// maxTries bounds the retries of a mistake that are compared.
+const maxTries = 400
+
+// Add takes a failure that a file tells of, once.
+func (m *Merger) Add(file string, f *Failure) {
+	if m.groups == nil {
+		m.groups, m.known = map[string]*group{}, map[uint64]bool{}
+	}
+	if m.known[f.ID] {
+		return
+	}
+	m.known[f.ID] = true
+	key := f.Tool + "\x00" + f.Kind
+	g := m.groups[key]
+	if g == nil {
+		h := fnv.New64a()
+		_, _ = h.Write([]byte(key)) // it cannot fail
+		g = &group{runs: map[uint64]bool{}, fixes: map[string]*vote{}, Mistake: Mistake{ID: strconv.FormatUint(h.Sum64(), 16), Tool: f.Tool}}
+		m.groups[key] = g
+		m.order = append(m.order, key)
+	}
+	g.add(Place{file, f.Line}, f)
+}
+
+func (g *group) add(at Place, f *Failure) {
+	g.Calls++
+	g.runs[f.Run] = true
+	g.Runs = len(g.runs)
+	g.Turns += f.Turns
+	g.Cost += f.Seconds
+	if !f.At.IsZero() && (g.First.IsZero() || f.At.Before(g.First)) {
+		g.First = f.At
+	}
+	if f.At.After(g.Last) || g.Calls == 1 {
+		g.Last = f.At
+		g.Said, g.Did = f.Said, f.Did
+	}
+	if len(g.Where) < maxPlaces && !slices.ContainsFunc(g.Where, func(p Place) bool { return p.File == at.File }) {
+		g.Where = append(g.Where, at)
+	}
+	if f.Retried && len(g.tries) < maxTries {
+		g.tries = append(g.tries, *f)
+	}
+	if f.Then == "" {
+		return
+	}
+	g.of++
+	switch then := (Place{at.File, f.ThenLine}); {
+	case !f.Near:
+		g.vote(Fix{Kind: Unlike}, then, f)
+	case len(f.Changes) == 0:
+		g.vote(Fix{Kind: ByTime, Says: "make the same call again later"}, then, f)
+	default:
+		for _, c := range f.Changes {
+			shown := *f
+			if c.Was != "" && len(f.Did)+len(f.Then) > shownValue {
+				shown.Did, shown.Then = c.Was, c.Now
+			}
+			if wide := c.general(); wide != c && c.Bad+c.Good != "" {
+				g.vote(Fix{Kind: ByChange, Says: c.String(), change: c, Definite: c.definite() && alone(f.Changes, c)}, then, &shown)
+			}
+			wide := c.general()
+			g.vote(Fix{Kind: ByChange, Says: wide.String(), change: wide, Definite: wide.definite() && alone(f.Changes, c)}, then, &shown)
+		}
+	}
+}
+
+// alone reports whether nothing but which parameters are given changed beside c.
+func alone(all []Change, c Change) bool {
+	return !slices.ContainsFunc(all, func(o Change) bool { return o != c && (o.What == Edited || o.What == Replaced) })
+}
+
+func (g *group) vote(fix Fix, at Place, f *Failure) {
+	key := fix.Kind + "\x00" + fix.Says
+	v := g.fixes[key]
+	if v == nil {
+		v = &vote{runs: map[uint64]bool{}, Fix: fix}
+		g.fixes[key] = v
+		g.order = append(g.order, key)
+	}
+	v.Definite = v.Definite || fix.Definite
+	v.Calls++
+	v.runs[f.Run] = true
+	v.Runs = len(v.runs)
+	if v.Good == "" || len(f.Did)+len(f.Then) < len(v.Bad)+len(v.Good) {
+		v.Bad, v.Good, v.Where = f.Did, f.Then, at
+	}
+}
+
+// Mistakes lists them, those that cost most first.
+func (m *Merger) Mistakes() []Mistake {
+	out := make([]Mistake, 0, len(m.order))
+	for _, key := range m.order {
+		g := m.groups[key]
+		g.Fix = g.best()
+		out = append(out, g.Mistake)
+	}
+	slices.SortStableFunc(out, func(a, b Mistake) int {
+		return cmp.Or(cmp.Compare(min(b.Calls, 2), min(a.Calls, 2)), cmp.Compare(b.Weight(), a.Weight()), cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.ID, b.ID))
+	})
+	return out
+}
+
+// best is the fix that most runs show: of a change with its values and without, the
+// former where most cases have it.
+func (g *group) best() *Fix {
+	if first := g.first(); first != nil {
+		return first
+	}
+	var top *Fix
+	for _, key := range g.order {
+		f := &g.fixes[key].Fix
+		if f.Of = g.of; f.Definite && (2*f.Calls < f.Of || f.Runs == 1 && g.of > 1) {
+			f.Definite = false
+		}
+		if top == nil || f.rank() > top.rank() || f.rank() == top.rank() && cmp.Or(cmp.Compare(f.Runs, top.Runs), cmp.Compare(f.Calls, top.Calls)) > 0 {
+			top = f
+		}
+	}
+	if top != nil && top.Kind == Unlike {
+		top.Says = "no small change is to be seen: another call of the tool was the next that worked"
+	}
+	return top
+}
+
+// rank orders fixes by how much they say, before how many runs show them.
+func (f *Fix) rank() int {
+	switch {
+	case f.Kind == Unlike:
+		return 0
+	case f.Definite && f.Runs > 1:
+		return 2
+	}
+	return 1
+}
+
+// Refuted reports whether good calls of the tool did what a change is to mend: then it
+// fixed these cases, and is no advice.
+func (f *Fix) Refuted(good []json.RawMessage) bool {
+	if f.Kind != ByChange {
+		return false
+	}
+	n := 0
+	for _, input := range good {
+		v, given := valuesOf(input)[f.change.Path]
+		switch f.change.What {
+		case Added:
+			given = !given
+		case Replaced, Edited:
+			given = given && f.change.Bad != "" && strings.Contains(v, f.change.Bad)
+		}
+		if given {
+			n++
+		}
+	}
+	return float64(n) > tolerated*float64(len(good))
+}
+
+// tolerated is the share of good calls that may do what a change is to mend: verdicts err.
+const tolerated = 0.05
+
+// needed is the level at which a tool in between counts as what made the next call work.
+const needed = 0.01
+
+// first is the other tool after which the next call worked more often than without it.
+func (g *group) first() (best *Fix) {
+	tools, least := map[string]bool{}, needed
+	for i := range g.tries {
+		for _, t := range g.tries[i].Between {
+			tools[t] = true
+		}
+	}
+	for _, tool := range sortedKeys(tools) {
+		var t stats.Table
+		runs := map[uint64]bool{}
+		f := Fix{Kind: ByOrder, Says: "call " + code(tool) + " first", Definite: true, Of: g.of}
+		for i := range g.tries {
+			try := &g.tries[i]
+			bad := 1
+			if try.Again {
+				bad = 0
+			}
+			if !slices.Contains(try.Between, tool) {
+				t.Without, t.WithoutBad = t.Without+1, t.WithoutBad+bad
+				continue
+			}
+			t.With, t.WithBad = t.With+1, t.WithBad+bad
+			if try.Again {
+				f.Calls++
+				runs[try.Run] = true
+				f.Bad, f.Good = try.Did, try.Then
+			}
+		}
+		if f.Runs = len(runs); f.Runs < 2 || t.With == 0 || t.Without == 0 || t.WithBad*t.Without >= t.WithoutBad*t.With {
+			continue
+		}
+		if p := stats.FisherExact(t) * float64(len(tools)); p < least {
+			least, best = p, &f
+		}
+	}
+	return best
+}
+
+func sortedKeys(m map[string]bool) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,250 @@
+// Package mistakes follows the runs of agents and tells of each failed call what was
+// done, what the tool said, what the run cost until the tool was called again, and which
+// change of the input then worked. It goes by calls: what fixed a mistake is the
+// difference to the next good call of the tool in the run, never what a message advises.
+package mistakes
+
+import (
+	"encoding/json"
+	"hash/fnv"
+	"regexp"
+	"strings"
+	"time"
+	"unicode"
+
+	"memoryd/internal/errortext"
+	"memoryd/internal/textsafe"
+)
+
+// Call is one call of a run, in the order in which calls were made.
+type Call struct {
+	Tool, Output string
+	Input        json.RawMessage
+	// Bad says that the call failed, Good that it went well; neither is known of one
+	// that nobody judged.
+	Bad, Good bool
+	Begun     time.Time
+	Seconds   float64 // that the call took
+	Line      int     // in the file that tells of it; 0: unknown
+}
+
+// Failure is one failed call.
+type Failure struct {
+	// ID tells it from all others, also in a file that repeats another.
+	ID   uint64 `json:"id"`
+	Tool string `json:"tool"`
+	// Said is what the tool said, Did the input; both are foreign text on a line. Kind
+	// is equal for failures that said the same.
+	Said string    `json:"said"`
+	Did  string    `json:"did"`
+	Kind string    `json:"kind"`
+	Run  uint64    `json:"run"`
+	Line int       `json:"line,omitempty"`
+	At   time.Time `json:"at,omitzero"`
+	// Turns are the calls of the run until the tool was called again, this one
+	// included; Seconds what they took.
+	Turns   int     `json:"turns"`
+	Seconds float64 `json:"seconds"`
+	// Changes are what was different in the next good call of the tool, Then its input
+	// and ThenLine its place; Then is "" where the run has none. Near says that enough
+	// of the input stayed for the changes to be what mattered.
+	Changes  []Change `json:"changes,omitempty"`
+	Then     string   `json:"then,omitempty"`
+	ThenLine int      `json:"then_line,omitempty"`
+	Near     bool     `json:"near,omitempty"`
+	// Between are other tools that answered well before the tool was called again; Again
+	// says that it then worked, Retried that it was called.
+	Between []string `json:"between,omitempty"`
+	Again   bool     `json:"again,omitempty"`
+	Retried bool     `json:"retried,omitempty"`
+}
+
+// Limits on what is remembered and shown.
+const (
+	within     = 6 // calls of the tool after a failure that may be its repair
+	maxOpen    = 64
+	maxRuns    = 256
+	maxChanges = 4
+	maxSaid    = 240
+	maxDid     = 240
+	maxInput   = 16 << 10
+	longTurn   = 2 * time.Minute // else somebody went for a coffee
+)
+
+// Follower follows the runs of a file.
+type Follower struct {
+	// Failed takes each failure once its end is known.
+	Failed func(Failure)
+
+	runs  map[string]*run
+	order []string
+}
+
+type run struct {
+	id   uint64
+	open []*open
+	last *open // the failure right before, whose turn ends with the next call
+}
+
+// open is a failure of which it is not known yet what came of it.
+type open struct {
+	Failure
+	input json.RawMessage
+	tries int // calls of the tool since
+	begun time.Time
+}
+
+// Add takes the next call of a run. It gives the number of the run, and whether that is
+// new.
+func (f *Follower) Add(name string, id uint64, c *Call) (number uint64, first bool) {
+	r, first := f.run(name)
+	if r.last != nil && !c.Begun.IsZero() && !r.last.begun.IsZero() {
+		if d := c.Begun.Sub(r.last.begun); d > 0 {
+			r.last.Seconds = max(r.last.Seconds, min(d, longTurn).Seconds())
+		}
+	}
+	r.last = nil
+	left := r.open[:0]
+	for _, o := range r.open {
+		if f.meet(o, c) {
+			f.Failed(o.Failure)
+		} else {
+			left = append(left, o)
+		}
+	}
+	r.open = left
+	if !c.Bad {
+		return r.id, first
+	}
+	o := &open{Failure: Failure{ID: id, Tool: c.Tool, Run: r.id, Line: c.Line, At: c.Begun, Turns: 1, Seconds: c.Seconds}, begun: c.Begun, input: c.Input}
+	o.Said = said(c.Output)
+	o.Kind = kindOf(o.Said)
+	o.Did = shown(c.Input)
+	r.open, r.last = append(r.open, o), o
+	if len(r.open) > maxOpen {
+		f.Failed(r.open[0].Failure)
+		r.open = r.open[1:]
+	}
+	return r.id, first
+}
+
+// meet tells an open failure of a call that came after it, and whether it is settled.
+func (f *Follower) meet(o *open, c *Call) bool {
+	if c.Tool != o.Tool {
+		if o.Retried {
+			return false
+		}
+		o.Turns = min(o.Turns+1, within)
+		if c.Good && len(o.Between) < within {
+			o.Between = append(o.Between, c.Tool)
+		}
+		return false
+	}
+	if o.tries++; !o.Retried {
+		o.Retried, o.Again = true, c.Good
+	}
+	if !c.Good {
+		return o.tries >= within
+	}
+	o.Changes, o.Near = diff(o.input, c.Input)
+	o.Then, o.ThenLine = shown(c.Input), c.Line
+	return true
+}
+
+// Flush settles what is open.
+func (f *Follower) Flush() {
+	for _, name := range f.order {
+		f.end(name)
+	}
+	f.order = nil
+}
+
+func (f *Follower) end(name string) {
+	for _, o := range f.runs[name].open {
+		if !o.Retried {
+			o.Turns, o.Between = 1, nil // the run went on without the tool
+		}
+		f.Failed(o.Failure)
+	}
+	delete(f.runs, name)
+}
+
+func (f *Follower) run(name string) (r *run, first bool) {
+	if f.runs == nil {
+		f.runs = map[string]*run{}
+	}
+	r = f.runs[name]
+	if first = r == nil; first {
+		if len(f.order) >= maxRuns {
+			f.end(f.order[0])
+			f.order = f.order[1:]
+		}
+		h := fnv.New64a()
+		_, _ = h.Write([]byte(name)) // it cannot fail
+		r = &run{id: h.Sum64()}
+		f.runs[name] = r
+		f.order = append(f.order, name)
+	}
+	return r, first
+}
+
+// said is the line of an output that says what went wrong, else its last; "" where the
+// output says nothing in words.
+func said(output string) string {
+	line := errortext.Message(output)
+	if !worded(line) {
+		text := textsafe.Tail(output, 4<<10)
+		if _, rest, more := strings.Cut(text, "\n"); more && len(text) < len(output) {
+			text = rest // what is before it is the end of a line
+		}
+		for l := range strings.Lines(text) {
+			if worded(l) {
+				line = l
+			}
+		}
+	}
+	if !worded(line) {
+		return ""
+	}
+	if len(strings.Fields(line)) < 3 { // a heading: what it heads says more
+		if _, rest, more := strings.Cut(output, line); more {
+			line += " " + textsafe.Head(strings.TrimSpace(rest), maxSaid)
+		}
+	}
+	return textsafe.Line(textsafe.Mask(line), maxSaid)
+}
+
+// worded reports whether a text holds a word: two letters beside each other.
+func worded(s string) bool {
+	before := false
+	for _, r := range s {
+		is := unicode.IsLetter(r)
+		if is && (before || r > unicode.MaxLatin1) {
+			return true
+		}
+		before = is
+	}
+	return false
+}
+
+func shown(input json.RawMessage) string {
+	text := string(input)
+	if len(input) > 0 && input[0] == '"' {
+		_ = json.Unmarshal(input, &text) // else as it stands
+	}
+	return textsafe.Line(textsafe.Mask(text), maxDid)
+}
+
+// slots are the parts of a message that differ between failures of one kind: quoted
+// texts, addresses and paths, names with digits or marks in them, numbers.
+var slots = regexp.MustCompile("\"[^\"]*\"|'[^']*'|`[^`']*[`']|[^\\s\"'`]*[/\\\\][^\\s\"'`]*|[\\pL\\pN_]*[_.:-]?[\\pL\\pN]*\\pN[\\pL\\pN_.:-]*")
+
+// kindOf is a message without its slots. One that would keep no word stays whole: its
+// numbers tell it from others.
+func kindOf(said string) string {
+	bare := strings.Join(strings.Fields(slots.ReplaceAllString(said, "…")), " ")
+	if len(strings.Fields(bare)) <= 3 && strings.ContainsAny(said, "0123456789") && !strings.ContainsAny(said, "/\\\"'`") || !worded(bare) {
+		return strings.ToLower(said)
+	}
+	return strings.ToLower(bare)
+}
