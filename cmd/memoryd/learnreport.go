@@ -323,6 +323,12 @@ func (m *mistake) Fixed() string {
 	return sentence(f.Says) + ": seen in one session."
 }
 
+// FixedParts is Fixed in parts: every second is code.
+func (m *mistake) FixedParts() []string { return strings.Split(m.Fixed(), "`") }
+
+// Odd reports whether a part of a text is code.
+func (m *mistake) Odd(i int) bool { return i%2 == 1 }
+
 // Seen are the places of a mistake, as links.
 func (m *mistake) Seen() (links []link) {
 	for _, p := range m.Where {

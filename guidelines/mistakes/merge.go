@@ -63,7 +63,7 @@ type Fix struct {
 	Good  string `json:"good,omitempty"`
 	Where Place  `json:"where,omitzero"`
 
-	change Change
+	changes []Change
 }
 
 // Proven says that more than one run shows it.
@@ -155,13 +155,15 @@ func (g *group) add(at Place, f *Failure) {
 		for _, c := range f.Changes {
 			shown := *f
 			if c.Was != "" && len(f.Did)+len(f.Then) > shownValue {
-				shown.Did, shown.Then = c.Was, c.Now
+				if shown.Did, shown.Then = c.Was, c.Now; c.Was == c.Bad {
+					shown.Did, shown.Then = "", "" // the sentence says it
+				}
 			}
 			if wide := c.general(); wide != c && c.Bad+c.Good != "" {
-				g.vote(Fix{Kind: ByChange, Says: c.String(), change: c, Definite: c.definite() && alone(f.Changes, c)}, then, &shown)
+				g.vote(Fix{Kind: ByChange, Says: c.String(), changes: []Change{c}, Definite: c.definite() && alone(f.Changes, c)}, then, &shown)
 			}
 			wide := c.general()
-			g.vote(Fix{Kind: ByChange, Says: wide.String(), change: wide, Definite: wide.definite() && alone(f.Changes, c)}, then, &shown)
+			g.vote(Fix{Kind: ByChange, Says: wide.String(), changes: []Change{wide}, Definite: wide.definite() && alone(f.Changes, c)}, then, &shown)
 		}
 	}
 }
@@ -218,10 +220,25 @@ func (g *group) best() *Fix {
 			top = f
 		}
 	}
+	if top != nil && top.Kind == ByChange && top.Runs > 1 {
+		g.join(top)
+	}
 	if top != nil && top.Kind == Unlike {
 		top.Says = "no small change is to be seen: another call of the tool was the next that worked"
 	}
 	return top
+}
+
+// join says with a change those that came in as many cases.
+func (g *group) join(top *Fix) {
+	for _, key := range g.order {
+		f := &g.fixes[key].Fix
+		if f != top && f.Kind == ByChange && f.Definite && top.Definite && f.Calls == top.Calls && f.Runs == top.Runs && len(top.changes) < maxChanges &&
+			!slices.ContainsFunc(top.changes, func(c Change) bool { return c.Path == f.changes[0].Path }) {
+			top.Says += ", " + f.Says
+			top.changes = append(top.changes, f.changes...)
+		}
+	}
 }
 
 // rank orders fixes by how much they say, before how many runs show them.
@@ -241,20 +258,22 @@ func (f *Fix) Refuted(good []json.RawMessage) bool {
 	if f.Kind != ByChange {
 		return false
 	}
-	n := 0
-	for _, input := range good {
-		v, given := valuesOf(input)[f.change.Path]
-		switch f.change.What {
-		case Added:
-			given = !given
-		case Replaced, Edited:
-			given = given && f.change.Bad != "" && strings.Contains(v, f.change.Bad)
+	return slices.ContainsFunc(f.changes, func(c Change) bool {
+		n := 0
+		for _, input := range good {
+			v, given := valuesOf(input)[c.Path]
+			switch c.What {
+			case Added:
+				given = !given
+			case Replaced, Edited:
+				given = given && c.Bad != "" && strings.Contains(v, c.Bad)
+			}
+			if given {
+				n++
+			}
 		}
-		if given {
-			n++
-		}
-	}
-	return float64(n) > tolerated*float64(len(good))
+		return float64(n) > tolerated*float64(len(good))
+	})
 }
 
 // tolerated is the share of good calls that may do what a change is to mend: verdicts err.
