@@ -99,7 +99,6 @@ type options struct {
 	binary string // a memoryd that was built already
 	dir    string // where data is kept while it runs
 	qdrant string // gRPC address of a Qdrant
-	packed bool   // calls are of layout 2 there
 	only   string // of profile: the part to profile
 	keep   string // of profile: file for the profile
 	soak   time.Duration
@@ -121,7 +120,6 @@ func parseOptions(command string, args []string, errOut io.Writer) (options, err
 	f.StringVar(&o.binary, "binary", "", "a memoryd `file` to measure instead of building one")
 	f.StringVar(&o.dir, "dir", "", "`folder` for data, on the disk to be measured (default: a temporary one)")
 	f.StringVar(&o.qdrant, "qdrant", "", "gRPC `address` (host:port) of a Qdrant to measure memoryd on")
-	f.BoolVar(&o.packed, "packed", false, "measure Qdrant with store.qdrant.packed")
 	// Alone the soak stands for an hour; among the others it has to be shorter.
 	soak := 5 * time.Minute
 	if command == "all" {

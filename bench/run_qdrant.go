@@ -67,7 +67,7 @@ func (r *remote) close(ctx context.Context) error {
 // are off: of their ten minutes, a turn is a second.
 func (r *remote) memoryd(ctx context.Context, name string) (*process, error) {
 	return r.b.memoryd(ctx, filepath.Join(r.b.dir, "qdrant-"+name), fmt.Sprintf(
-		"store: {backend: qdrant, qdrant: {host: %s, port: %d, prefix: %s%s_, packed: %v}}\nrevisions: {interval: 0s}\n", r.host, r.port, r.prefix, name, r.b.opts.packed))
+		"store: {backend: qdrant, qdrant: {host: %s, port: %d, prefix: %s%s_}}\nrevisions: {interval: 0s}\n", r.host, r.port, r.prefix, name))
 }
 
 // runQdrant measures the product on a Qdrant: whether a hot tool gets slower, and what
@@ -173,10 +173,7 @@ func (r *remote) rawPoints(ctx context.Context, name string) (*rawWrites, error)
 	if err != nil {
 		return nil, err
 	}
-	vectors := map[string]*qd.Vector{}
-	if r.b.opts.packed {
-		vectors["pack"] = qd.NewVectorDense([]float32{1}) // as layout 2 has it
-	}
+	vectors := map[string]*qd.Vector{"pack": qd.NewVectorDense([]float32{1})} // as the store's points have it
 	byCall := map[string][]*qd.PointStruct{}
 	for _, p := range found {
 		call := p.GetId().GetUuid()

@@ -19,6 +19,7 @@ import (
 var removed = map[string]string{
 	"store.journal":                "while Qdrant is away an add gets 503 and Retry-After; clients, wrapper and hooks keep what they could not send",
 	"store.spool":                  "while Qdrant is away an add gets 503 and Retry-After; clients, wrapper and hooks keep what they could not send",
+	"store.qdrant.packed":          "calls are always packed",
 	"guidelines.fallback_to_rules": "the rules write the guideline whenever the model's answer cannot be used",
 }
 

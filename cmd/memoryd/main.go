@@ -58,7 +58,6 @@ type cli struct {
 
 	Export      exportCmd      `cmd:"" group:"server" help:"Back up a workspace or a whole store to a file."`
 	Restore     restoreCmd     `cmd:"" group:"server" help:"Restore a backup that export wrote."`
-	Migrate     migrateCmd     `cmd:"" group:"server" help:"Move calls in Qdrant to the newest layout."`
 	Check       checkCmd       `cmd:"" group:"server" help:"Check a store for damage, and repair it."`
 	Keys        keysCmds       `cmd:"" group:"server" help:"Create, list, rotate and revoke API keys."`
 	Audit       auditCmd       `cmd:"" group:"server" help:"Print or verify the audit log."`

@@ -204,39 +204,6 @@ func (c restoreCmd) Run(ctx context.Context, std streams) (err error) {
 	return nil
 }
 
-type migrateCmd struct {
-	Config string `type:"path" env:"MEMORYD_CONFIG" placeholder:"FILE" help:"Configuration that names the store."`
-}
-
-// Run moves what a Qdrant keeps to its newest layout.
-func (c migrateCmd) Run(ctx context.Context, std streams) (err error) {
-	o := opened{Config: c.Config}
-	cfg, err := o.load()
-	if err != nil {
-		return err
-	}
-	s, name, err := openStore(ctx, cfg, os.Getenv, newLogger(cfg.Log, std.err))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	remote, ok := s.(*qdrant.Store)
-	if !ok {
-		return fmt.Errorf("%s has nothing to move: only a Qdrant has layouts", name)
-	}
-	moved, err := remote.Migrate(ctx)
-	if err != nil {
-		return err
-	}
-	if moved.Old == "" {
-		fmt.Fprintf(std.err, "%s has the newest layout\n", name)
-		return nil
-	}
-	fmt.Fprintf(std.err, "moved: copied %d points, held writes for %s; %s is left and may be deleted\n",
-		moved.Points, moved.Held.Round(time.Millisecond), moved.Old)
-	return nil
-}
-
 // input is a file as it is read: a plain one can be read twice.
 type input struct {
 	reader io.Reader

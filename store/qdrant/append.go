@@ -202,7 +202,7 @@ func (a *appending) points(stamp int64) []*qd.PointStruct {
 		life := a.lives[owner]
 		p := encodeCall(&c)
 		a.s.accept(p, life, owner, a.nonce, c.Seq, a.b.Keep)
-		calls = append(calls, a.s.newCallPoint(a.ids[i], p))
+		calls = append(calls, newCallPoint(a.ids[i], p))
 		id := contentID(life, content(&c))
 		if !held[id] {
 			held[id] = true
@@ -220,7 +220,7 @@ func (s *backend) accept(p payload, life, owner, nonce string, stamp int64, keep
 }
 
 func (s *backend) newContentPoint(id, life, call string, stamp int64) *qd.PointStruct {
-	return s.newCallPoint(id, payload{fieldContent: word(life), fieldOwner: word(call), fieldStamp: integer(stamp)})
+	return newCallPoint(id, payload{fieldContent: word(life), fieldOwner: word(call), fieldStamp: integer(stamp)})
 }
 
 // settle learns which calls this append brought, and that their tools lived on

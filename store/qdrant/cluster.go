@@ -66,9 +66,6 @@ func (s *backend) survey(ctx context.Context) error {
 			return err
 		}
 		c.compare(alias, info.GetConfig(), s.wanted(alias))
-		if alias == s.calls {
-			s.packed.Store(versionOf(info) >= packedVersion) // it may have been moved
-		}
 		copies, err := s.copies(ctx, alias)
 		if err != nil {
 			return err

@@ -48,11 +48,6 @@ type Config struct {
 	// log, flushed, whatever the interval. Whole seconds.
 	FlushInterval time.Duration `yaml:"flush_interval"`
 
-	// Packed makes the collection of calls of its second layout, which takes a sixth of
-	// the memory and twice the processor time of a fill in bulk. What there is keeps its
-	// layout.
-	Packed bool `yaml:"packed"`
-
 	// Strict refuses collections that have other settings than these; else they are
 	// used as they are, and the differences reported.
 	Strict bool `yaml:"strict"`

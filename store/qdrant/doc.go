@@ -7,9 +7,7 @@
 //
 // Three collections stand behind aliases, with a prefix of the configuration:
 // calls, tools and docs. They carry the version of their schema in their metadata
-// and in their names (memoryd_calls_v2). Calls are of either version: the second
-// differs in how the server keeps them, packed and with indexes on the disk, and not in the
-// fields of points. Migrate moves them from the first to the second (see migrate.go).
+// and in their names (memoryd_calls_v2). A collection of another version is refused.
 //
 //   - calls: a point for each call, whose id follows from workspace and key, and
 //     one for each content (input and output) of a tool, which names the call that

@@ -2,7 +2,6 @@ package qdrant
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"memoryd"
@@ -103,25 +102,3 @@ func (s *Store) HoldLow(ctx context.Context) {
 	defer s.watches.mu.Unlock()
 	s.watches.lowAt = time.Now().Add(time.Hour)
 }
-
-// EndMigrationLease makes the lease of whoever migrates as old as if it had died long ago.
-func (s *Store) EndMigrationLease(ctx context.Context) {
-	m := &migration{s: s.backend}
-	r, err := s.record(ctx, migrationKey)
-	if memoryd.IsKind(err, memoryd.NotFound) {
-		return
-	}
-	if err == nil {
-		err = json.Unmarshal(r.Data, &m.progress)
-	}
-	if err == nil {
-		m.revision, m.Until = r.Revision, time.Now().Add(-time.Hour)
-		err = m.save(ctx)
-	}
-	if err != nil {
-		panic(err)
-	}
-}
-
-// Packs reports whether the store writes for packed calls.
-func (s *Store) Packs() bool { return s.packed.Load() }

@@ -157,14 +157,7 @@ func newPoint(id string, p payload) *qd.PointStruct {
 }
 
 // newCallPoint makes a point of the collection of calls.
-func (s *backend) newCallPoint(id string, p payload) *qd.PointStruct {
-	if s.packed.Load() {
-		return newPackedPoint(id, p)
-	}
-	return newPoint(id, p)
-}
-
-func newPackedPoint(id string, p payload) *qd.PointStruct {
+func newCallPoint(id string, p payload) *qd.PointStruct {
 	pt := newPoint(id, p)
 	pt.Vectors = qd.NewVectorsMap(map[string]*qd.Vector{packVector: qd.NewVectorDense([]float32{1})})
 	return pt

@@ -97,7 +97,7 @@ func (r *restoring) points() (points []*qd.PointStruct, ids []string) {
 		r.stamp = first + int64(i)*leases
 		p := encodeCall(&c)
 		r.s.accept(p, r.life, owner, r.nonce, r.stamp, math.MaxInt32)
-		points, ids = append(points, r.s.newCallPoint(id, p)), append(ids, id)
+		points, ids = append(points, newCallPoint(id, p)), append(ids, id)
 		if cid := contentID(r.life, content(&c)); !held[cid] {
 			held[cid] = true
 			r.contents++

@@ -16,22 +16,16 @@ import (
 	"google.golang.org/grpc/codes"
 )
 
-// A collection says the version of its layout in its metadata and in its name. The
-// fields of points are the same in both versions: a collection of version 2 has
-// packVector and keeps the indexes of what is packed on the disk. Calls are of
-// either, the other collections of the first; Migrate moves calls.
-const (
-	firstVersion  = 1
-	packedVersion = 2
-	schemaKey     = "memoryd_schema"
-)
+// schemaKey is where a collection says the version of its layout, in its metadata; its
+// name says it too.
+const schemaKey = "memoryd_schema"
 
-// newest is the newest version of a collection that there is.
-func (s *backend) newest(alias string) int64 {
+// version is that of a collection's layout. Calls of version 1 had no packVector.
+func (s *backend) version(alias string) int64 {
 	if alias == s.calls {
-		return packedVersion
+		return 2
 	}
-	return firstVersion
+	return 1
 }
 
 func versioned(alias string, version int64) string { return fmt.Sprintf("%s_v%d", alias, version) }
@@ -139,23 +133,19 @@ func (s *backend) Remake(ctx context.Context) error {
 	return s.ensureSchema(ctx)
 }
 
-// create makes a collection and its alias. A collection that is there, of whichever version,
-// has lost its alias and is given it again.
+// create makes a collection and its alias. A collection that is there has lost its alias
+// and is given it again; beside one of an older version none is made.
 func (s *backend) create(ctx context.Context, alias string) error {
-	name := versioned(alias, firstVersion)
-	if s.cfg.Packed {
-		name = versioned(alias, s.newest(alias))
-	}
-	found, err := s.collectionsOf(ctx, alias)
-	switch {
-	case err != nil:
+	names, err := ask(ctx, s, "list collections", s.client.ListCollections)
+	if err != nil {
 		return err
-	case len(found) == 1:
-		name = found[0]
-	case len(found) > 1: // which of them is whole is not known
-		return memoryd.Wrap(memoryd.Unavailable, fmt.Errorf("%s: %w", alias, ErrUnfit),
-			fmt.Sprintf("the alias %s is gone and two collections could have it; the one that is whole has to be given it", alias))
 	}
+	for v := int64(1); v < s.version(alias); v++ {
+		if old := versioned(alias, v); slices.Contains(names, old) {
+			return s.unfitVersion(old, v)
+		}
+	}
+	name := versioned(alias, s.version(alias))
 	if err := s.createCollection(ctx, alias, name); err != nil {
 		return err
 	}
@@ -168,35 +158,21 @@ func (s *backend) create(ctx context.Context, alias string) error {
 	return err
 }
 
-// collectionsOf names the collections of an alias that there are.
-func (s *backend) collectionsOf(ctx context.Context, alias string) ([]string, error) {
-	return ask(ctx, s, "list collections", func(ctx context.Context) (found []string, err error) {
-		names, err := s.client.ListCollections(ctx)
-		for v := int64(firstVersion); v <= s.newest(alias); v++ {
-			if slices.Contains(names, versioned(alias, v)) {
-				found = append(found, versioned(alias, v))
-			}
-		}
-		return found, err
-	})
-}
-
-// createCollection makes a collection of the version that its name says, unless it is there.
+// createCollection makes a collection, unless it is there.
 func (s *backend) createCollection(ctx context.Context, alias, name string) error {
 	request := &qd.CreateCollection{
 		CollectionName: name, ShardNumber: new(uint32(s.shards(alias))), OnDiskPayload: new(true), //nolint:staticcheck // older servers know no other
 		ReplicationFactor:      new(uint32(s.cfg.ReplicationFactor)),
 		WriteConsistencyFactor: new(uint32(s.cfg.WriteConsistencyFactor)),
 		OptimizersConfig:       &qd.OptimizersConfigDiff{FlushIntervalSec: new(uint64(s.cfg.FlushInterval.Seconds()))},
-		Metadata:               payload{schemaKey: integer(firstVersion)},
+		Metadata:               payload{schemaKey: integer(s.version(alias))},
 	}
 	if alias == s.tools {
 		request.SparseVectorsConfig = qd.NewSparseVectorsConfig(map[string]*qd.SparseVectorParams{
 			searchVector: {Modifier: qd.Modifier_Idf.Enum()},
 		})
 	}
-	if name == versioned(alias, packedVersion) {
-		request.Metadata = payload{schemaKey: integer(packedVersion)}
+	if alias == s.calls {
 		request.OptimizersConfig.IndexingThreshold = new(uint64(packKB))
 		request.OptimizersConfig.MaxSegmentSize = new(uint64(segmentKB))
 		request.VectorsConfig = qd.NewVectorsConfigMap(map[string]*qd.VectorParams{packVector: {
@@ -229,50 +205,48 @@ func (s *backend) checkSchema(ctx context.Context, alias, name string) (*qd.Coll
 	case info.GetConfig().GetParams().GetShardingMethod() == qd.ShardingMethod_Custom:
 		return nil, memoryd.Wrap(memoryd.Unavailable, fmt.Errorf("%s: %w", name, ErrUnfit),
 			fmt.Sprintf("the collection %s takes writes only with a shard key, and memoryd gives none; make it with automatic sharding", name))
-	case v >= firstVersion && v <= s.newest(alias):
+	case v == s.version(alias):
 		return info, nil
 	case v == 0:
 		return nil, memoryd.Wrap(memoryd.Unavailable, fmt.Errorf("%s: %w", name, ErrUnfit),
 			fmt.Sprintf("the collection %s is not memoryd's; store.qdrant.prefix names others", name))
 	default:
-		return nil, memoryd.Wrap(memoryd.Unavailable, fmt.Errorf("%s: %w", name, ErrUnfit),
-			fmt.Sprintf("the collection %s is of schema %d; this program needs version %d", name, v, s.newest(alias)))
+		return nil, s.unfitVersion(name, v)
 	}
+}
+
+// unfitVersion says what to do about a collection of a version that this program does not use.
+func (s *backend) unfitVersion(name string, v int64) error {
+	return memoryd.Wrap(memoryd.Unavailable, fmt.Errorf("%s: %w", name, ErrUnfit),
+		fmt.Sprintf("the collection %s is of layout %d, which this memoryd does not use: export with the memoryd that wrote it, "+
+			"and restore under another store.qdrant.prefix", name, v))
 }
 
 func versionOf(info *qd.CollectionInfo) int64 {
 	return payload(info.GetConfig().GetMetadata()).int(schemaKey)
 }
 
-// checkCollection adds the indexes that a collection of this schema lacks, and learns
-// whether calls are packed.
+// checkCollection adds the indexes that a collection of this schema lacks.
 func (s *backend) checkCollection(ctx context.Context, alias string, indexes []index) error {
 	info, err := s.checkSchema(ctx, alias, alias)
 	if err != nil {
 		return err
 	}
-	if alias == s.calls {
-		s.packed.Store(versionOf(info) >= packedVersion)
-	}
-	return s.addIndexes(ctx, alias, info, indexes)
-}
-
-func (s *backend) addIndexes(ctx context.Context, name string, info *qd.CollectionInfo, indexes []index) error {
 	for _, ix := range indexes {
 		if info.GetPayloadSchema()[ix.field] != nil {
 			continue
 		}
-		if err := s.createIndex(ctx, name, ix, versionOf(info) >= packedVersion); err != nil {
+		if err := s.createIndex(ctx, alias, ix); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *backend) createIndex(ctx context.Context, name string, ix index, packed bool) error {
-	r := &qd.CreateFieldIndexCollection{CollectionName: name, Wait: new(true), FieldName: ix.field}
+func (s *backend) createIndex(ctx context.Context, alias string, ix index) error {
+	r := &qd.CreateFieldIndexCollection{CollectionName: alias, Wait: new(true), FieldName: ix.field}
 	var onDisk *bool
-	if packed && !ix.leaves {
+	if alias == s.calls && !ix.leaves {
 		onDisk = new(true)
 	}
 	if ix.uuid {

@@ -41,8 +41,7 @@ type backend struct {
 	sleep   func(ctx context.Context, d time.Duration) error
 	grace   time.Duration
 
-	calls, tools, docs string      // collections, by alias
-	packed             atomic.Bool // calls are of packedVersion
+	calls, tools, docs string // collections, by alias
 	cluster            atomic.Pointer[cluster]
 
 	clock      clock

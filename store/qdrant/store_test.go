@@ -66,7 +66,6 @@ func TestStore(t *testing.T) {
 	for _, v := range tried() {
 		t.Run(v, func(t *testing.T) {
 			cfg := fakeConfig()
-			cfg.Packed = v != versions[0]
 			b, _ := fakeBackend(t, v, cfg)
 			storetest.Run(t, b)
 		})
@@ -77,7 +76,6 @@ func TestModel(t *testing.T) {
 	for _, v := range tried() {
 		t.Run(v, func(t *testing.T) {
 			cfg := fakeConfig()
-			cfg.Packed = v != versions[0]
 			b, _ := fakeBackend(t, v, cfg)
 			storetest.Model(t, b)
 		})

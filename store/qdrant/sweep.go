@@ -287,7 +287,7 @@ func (s *backend) pare(ctx context.Context, life string, found []point) error {
 		n := p.int(fieldVerdict)
 		left.putInt(fieldVerdict, n)
 		left.putInt(fieldJudged, p.int(fieldJudged)) // tells those who watch the tool
-		byVerdicts[n] = append(byVerdicts[n], s.newCallPoint(p.id, left))
+		byVerdicts[n] = append(byVerdicts[n], newCallPoint(p.id, left))
 	}
 	for n, points := range byVerdicts {
 		if err := s.replace(ctx, s.calls, points, all(is(fieldKept, life), revisionIs(fieldVerdict, n))); err != nil {

@@ -20,7 +20,7 @@ func (c *cluster) launch(settings string) *fleet {
 	f := &fleet{t: c.t}
 	for _, p := range c.nodes {
 		store := fmt.Sprintf("store: {backend: qdrant, qdrant: {host: 127.0.0.1, port: %s, prefix: %s, shards: %d, "+
-			"packed: true, replication_factor: %d, write_consistency_factor: 2}}\n", p.port(), clusterPrefix, clusterShards, nodesOf)
+			"replication_factor: %d, write_consistency_factor: 2}}\n", p.port(), clusterPrefix, clusterShards, nodesOf)
 		f.configs = append(f.configs, daemon.ConfigFile(c.t, store+settings))
 	}
 	f.begin()

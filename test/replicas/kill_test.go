@@ -75,13 +75,9 @@ func (c *crowd) check(f *fleet, keep int) {
 // while others and their clients go on.
 func TestEveryAcknowledgedCallIsThereOnceAfterReplicasDie(t *testing.T) {
 	for name, keep := range map[string]int{"whole histories": 10_000, "while histories are trimmed": 5} {
-		tuning := ""
-		if keep == 5 {
-			tuning = ", packed: true"
-		}
 		t.Run(name, func(t *testing.T) {
 			rounds, rng := daemon.Size(t, "MEMORYD_KILL_ROUNDS", 3), daemon.Dice(t)
-			f := launch(t, keeping(keep), tuning)
+			f := launch(t, keeping(keep), "")
 			c := f.write()
 			for range rounds {
 				c.await(1 + rng.IntN(30))
@@ -116,7 +112,7 @@ func TestEveryAcknowledgedCallIsThereOnceAfterTheServerDies(t *testing.T) {
 		w, name, kill, revive = newWire(t, dialer(s.address)), "a server that is killed", s.kill, s.start
 	}
 	t.Logf("on %s", name)
-	f := launchOn(t, w, keeping(10_000), ", packed: true, timeout: 2s, patience: 2s, retries: 2")
+	f := launchOn(t, w, keeping(10_000), ", timeout: 2s, patience: 2s, retries: 2")
 	c := f.write()
 	for range rounds {
 		c.await(1 + rng.IntN(30))

@@ -12,9 +12,6 @@ type collection struct {
 	points  map[string]*stored
 	before  map[string]*stored // before the newest write, if the server lags
 	by      map[string]map[string]map[string]bool
-
-	limited bool // writes are, to so many that are left
-	left    int
 }
 
 // stored is a point.

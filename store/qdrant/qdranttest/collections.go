@@ -97,22 +97,6 @@ func missing(name string) error {
 	return status.Errorf(codes.NotFound, "Not found: Collection `%s` doesn't exist!", name)
 }
 
-// Update changes the strict mode of a collection, of which the limit of writes in a minute
-// is known here: none is let in again.
-func (c *collectionsService) Update(_ context.Context, r *qd.UpdateCollection) (*qd.CollectionOperationResponse, error) {
-	c.s.mu.Lock()
-	defer c.s.mu.Unlock()
-	col := c.s.find(r.GetCollectionName())
-	if col == nil {
-		return nil, missing(r.GetCollectionName())
-	}
-	limits := r.GetStrictModeConfig()
-	col.config = proto.CloneOf(col.config)
-	col.config.StrictModeConfig = limits
-	col.limited, col.left = limits.GetEnabled() && limits.WriteRateLimit != nil, int(limits.GetWriteRateLimit())
-	return done(), nil
-}
-
 // UpdateAliases makes, renames and deletes aliases.
 func (c *collectionsService) UpdateAliases(_ context.Context, r *qd.ChangeAliases) (*qd.CollectionOperationResponse, error) {
 	c.s.mu.Lock()

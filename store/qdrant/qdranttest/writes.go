@@ -5,9 +5,7 @@ import (
 	"maps"
 
 	qd "github.com/qdrant/go-client/qdrant"
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 )
 
@@ -17,21 +15,12 @@ type pointsService struct {
 }
 
 // write runs a change to a collection under the server's lock.
-func (s *Server) write(ctx context.Context, name string, change func(c *collection) error) (*qd.PointsOperationResponse, error) {
+func (s *Server) write(name string, change func(c *collection) error) (*qd.PointsOperationResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.find(name)
 	if c == nil {
 		return nil, missing(name)
-	}
-	if c.limited {
-		if c.left == 0 {
-			if err := grpc.SetTrailer(ctx, metadata.Pairs("retry-after", "60")); err != nil {
-				return nil, err
-			}
-			return nil, status.Error(codes.ResourceExhausted, "Write rate limit exceeded")
-		}
-		c.left--
 	}
 	if s.lags {
 		c.before = maps.Clone(c.points)
@@ -43,8 +32,8 @@ func (s *Server) write(ctx context.Context, name string, change func(c *collecti
 }
 
 // CreateFieldIndex notes the index.
-func (p *pointsService) CreateFieldIndex(ctx context.Context, r *qd.CreateFieldIndexCollection) (*qd.PointsOperationResponse, error) {
-	return p.s.write(ctx, r.GetCollectionName(), func(c *collection) error {
+func (p *pointsService) CreateFieldIndex(_ context.Context, r *qd.CreateFieldIndexCollection) (*qd.PointsOperationResponse, error) {
+	return p.s.write(r.GetCollectionName(), func(c *collection) error {
 		kind := qd.PayloadSchemaType_Integer
 		if r.GetFieldType() == qd.FieldType_FieldTypeUuid {
 			kind = qd.PayloadSchemaType_Uuid
@@ -62,8 +51,8 @@ func (p *pointsService) CreateFieldIndex(ctx context.Context, r *qd.CreateFieldI
 
 // Upsert writes points, under the condition and in the mode that the request
 // asks for. A server before 1.17 does not know modes and overlooks them.
-func (p *pointsService) Upsert(ctx context.Context, r *qd.UpsertPoints) (*qd.PointsOperationResponse, error) {
-	return p.s.write(ctx, r.GetCollectionName(), func(c *collection) error {
+func (p *pointsService) Upsert(_ context.Context, r *qd.UpsertPoints) (*qd.PointsOperationResponse, error) {
+	return p.s.write(r.GetCollectionName(), func(c *collection) error {
 		for _, pt := range r.GetPoints() {
 			if pt.GetVectors() == nil {
 				return status.Error(codes.InvalidArgument, "Expected some vectors")
@@ -125,8 +114,8 @@ func (c *collection) targets(sel *qd.PointsSelector) []*stored {
 }
 
 // Delete removes points.
-func (p *pointsService) Delete(ctx context.Context, r *qd.DeletePoints) (*qd.PointsOperationResponse, error) {
-	return p.s.write(ctx, r.GetCollectionName(), func(c *collection) error {
+func (p *pointsService) Delete(_ context.Context, r *qd.DeletePoints) (*qd.PointsOperationResponse, error) {
+	return p.s.write(r.GetCollectionName(), func(c *collection) error {
 		for _, pt := range c.targets(r.GetPoints()) {
 			c.drop(pt.id)
 		}
@@ -144,16 +133,16 @@ func (c *collection) setPayload(sel *qd.PointsSelector, add map[string]*qd.Value
 }
 
 // SetPayload merges fields into points.
-func (p *pointsService) SetPayload(ctx context.Context, r *qd.SetPayloadPoints) (*qd.PointsOperationResponse, error) {
-	return p.s.write(ctx, r.GetCollectionName(), func(c *collection) error {
+func (p *pointsService) SetPayload(_ context.Context, r *qd.SetPayloadPoints) (*qd.PointsOperationResponse, error) {
+	return p.s.write(r.GetCollectionName(), func(c *collection) error {
 		c.setPayload(r.GetPointsSelector(), r.GetPayload())
 		return nil
 	})
 }
 
 // DeletePayload takes fields from points.
-func (p *pointsService) DeletePayload(ctx context.Context, r *qd.DeletePayloadPoints) (*qd.PointsOperationResponse, error) {
-	return p.s.write(ctx, r.GetCollectionName(), func(c *collection) error {
+func (p *pointsService) DeletePayload(_ context.Context, r *qd.DeletePayloadPoints) (*qd.PointsOperationResponse, error) {
+	return p.s.write(r.GetCollectionName(), func(c *collection) error {
 		for _, pt := range c.targets(r.GetPointsSelector()) {
 			next := *pt
 			next.payload = maps.Clone(pt.payload)
@@ -167,8 +156,8 @@ func (p *pointsService) DeletePayload(ctx context.Context, r *qd.DeletePayloadPo
 }
 
 // UpdateVectors replaces vectors of points that are there.
-func (p *pointsService) UpdateVectors(ctx context.Context, r *qd.UpdatePointVectors) (*qd.PointsOperationResponse, error) {
-	return p.s.write(ctx, r.GetCollectionName(), func(c *collection) error {
+func (p *pointsService) UpdateVectors(_ context.Context, r *qd.UpdatePointVectors) (*qd.PointsOperationResponse, error) {
+	return p.s.write(r.GetCollectionName(), func(c *collection) error {
 		for _, pv := range r.GetPoints() {
 			pt := c.points[idText(pv.GetId())]
 			if pt == nil {
@@ -187,8 +176,8 @@ func (p *pointsService) UpdateVectors(ctx context.Context, r *qd.UpdatePointVect
 }
 
 // DeleteVectors takes vectors from points.
-func (p *pointsService) DeleteVectors(ctx context.Context, r *qd.DeletePointVectors) (*qd.PointsOperationResponse, error) {
-	return p.s.write(ctx, r.GetCollectionName(), func(c *collection) error {
+func (p *pointsService) DeleteVectors(_ context.Context, r *qd.DeletePointVectors) (*qd.PointsOperationResponse, error) {
+	return p.s.write(r.GetCollectionName(), func(c *collection) error {
 		for _, pt := range c.targets(r.GetPointsSelector()) {
 			next := *pt
 			next.vectors = maps.Clone(pt.vectors)
@@ -210,7 +199,7 @@ func (p *pointsService) UpdateBatch(ctx context.Context, r *qd.UpdateBatchPoints
 		if set == nil {
 			return nil, status.Error(codes.Unimplemented, "the fake knows batches of set_payload only")
 		}
-		reply, err := p.s.write(ctx, r.GetCollectionName(), func(c *collection) error {
+		reply, err := p.s.write(r.GetCollectionName(), func(c *collection) error {
 			c.setPayload(set.GetPointsSelector(), set.GetPayload())
 			return nil
 		})
