@@ -188,6 +188,31 @@ func isLoopback(host string) bool {
 	return err == nil && addr.Unmap().IsLoopback()
 }
 
+// localUsers refuses, where no keys are asked for, other users of this machine: whoever
+// could ask could read what agents of this user do, and delete it. Probes are answered,
+// and who shows a key must show a good one.
+func (s *server) localUsers(next echo.HandlerFunc) echo.HandlerFunc {
+	if !s.cfg.OwnUsers() {
+		return next
+	}
+	return func(c echo.Context) error {
+		r := c.Request()
+		if slices.Contains(probes, r.URL.Path) || !access.Foreign(r.Context()) {
+			return next(c)
+		}
+		var err error = memoryd.Errorf(memoryd.Unauthenticated, "this server answers the user who runs it; http.local_users: any lets every user of this machine in")
+		if token := tokenOf(r); token != "" && s.Keys != nil {
+			p, wrong := s.Keys.Verify(token)
+			if err = wrong; err == nil {
+				c.SetRequest(r.WithContext(access.With(r.Context(), p)))
+				return next(c)
+			}
+		}
+		c.Response().Header().Set(echo.HeaderWWWAuthenticate, `Bearer realm="memoryd"`)
+		return err
+	}
+}
+
 // admit finds out on whose behalf a request is, and refuses it where that one may
 // not ask the route. From here on access.Of(c.Request().Context()) tells.
 func (s *server) admit(c echo.Context, need access.Role) error {
@@ -221,13 +246,10 @@ const SessionCookie = "memoryd_session"
 // cookie. Where no keys are asked for, a request without one is anybody's; one that
 // shows a key must show a good one all the same.
 func (s *server) caller(r *http.Request) (*access.Principal, error) {
-	if s.Keys == nil {
-		return access.Anybody(), nil
+	if p := access.Of(r.Context()); s.Keys == nil || p != access.Anybody() { // localUsers knows
+		return p, nil
 	}
-	token := r.Header.Get("X-API-Key")
-	if scheme, value, _ := strings.Cut(r.Header.Get(echo.HeaderAuthorization), " "); strings.EqualFold(scheme, "Bearer") {
-		token = strings.TrimSpace(value)
-	}
+	token := tokenOf(r)
 	if token != "" && (s.KeysNeeded || strings.HasPrefix(token, "mrd_")) {
 		return s.Keys.Verify(token)
 	}
@@ -241,6 +263,14 @@ func (s *server) caller(r *http.Request) (*access.Principal, error) {
 		return access.Anybody(), nil
 	}
 	return nil, memoryd.Errorf(memoryd.Unauthenticated, "an API key is needed: Authorization: Bearer mrd_...")
+}
+
+// tokenOf is the key that a request shows; "" is none.
+func tokenOf(r *http.Request) string {
+	if scheme, value, _ := strings.Cut(r.Header.Get(echo.HeaderAuthorization), " "); strings.EqualFold(scheme, "Bearer") {
+		return strings.TrimSpace(value)
+	}
+	return r.Header.Get("X-API-Key")
 }
 
 // workspaceOf is the workspace that a request is about, "" being the usual one. One

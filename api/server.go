@@ -195,11 +195,14 @@ func New(cfg Config, d Deps) (http.Handler, error) {
 
 const metricsPath = "/metrics"
 
+// probes are asked for by whoever wants to know whether the server lives.
+var probes = []string{"/health", "/livez", "/readyz"}
+
 // NewHealth builds the handler of cfg.HealthListen.
 func NewHealth(cfg Config, d Deps) http.Handler {
 	cfg.Listen, d.Mounts = cfg.HealthListen, nil
 	return newServer(cfg, d).handle(&docs{}, func(path string) bool {
-		return slices.Contains([]string{"/health", "/livez", "/readyz", metricsPath}, path)
+		return path == metricsPath || slices.Contains(probes, path)
 	})
 }
 
@@ -216,7 +219,7 @@ func (s *server) handle(docs *docs, has func(path string) bool) http.Handler {
 	if s.Tracer != nil {
 		e.Use(s.traced(s.Tracer))
 	}
-	e.Use(s.observe, s.hosts, sameOrigin())
+	e.Use(s.observe, s.hosts, sameOrigin(), s.localUsers)
 	for _, r := range s.endpoints(docs) {
 		if !has(r.path) {
 			continue
@@ -250,6 +253,9 @@ const (
 	keysOn   = "on"
 	keysOff  = "off"
 )
+
+// OwnUsers reports whether the server answers its own user and root alone.
+func (c *Config) OwnUsers() bool { return !c.KeysNeeded() && c.LocalUsers != usersAny }
 
 // The values of Config.LocalUsers.
 const (

@@ -205,6 +205,7 @@ func (a *app) listen(ctx context.Context, handler http.Handler) (err error) {
 	a.conns = newConnections(max(ownFiles/2, openFiles()-ownFiles))
 	a.server = a.newServer(a.conns.handler(handler))
 	a.server.ConnState = a.conns.changed
+	a.tellOwners(ctx)
 	serve := a.server.Serve
 	if a.cert != nil {
 		a.server.TLSConfig = a.cert.config()

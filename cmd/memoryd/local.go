@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"memoryd/internal/access"
 	"memoryd/internal/lifecycle"
 	"memoryd/internal/local"
 	"memoryd/internal/textsafe"
@@ -53,6 +54,18 @@ func (a *app) publish(ctx context.Context, background bool, std streams) (unwant
 		a.log.InfoContext(ctx, "nobody has asked for long: the server ends", "http.background_idle", idle)
 		return nil
 	})
+}
+
+// tellOwners has connections say whose they are, where other users are kept out.
+func (a *app) tellOwners(ctx context.Context) {
+	if !a.cfg.HTTP.OwnUsers() {
+		return
+	}
+	if err := access.TellsOwners(ctx, a.listener.Addr()); err != nil {
+		a.log.WarnContext(ctx, "every user of this machine is answered: the system does not tell whose a connection is", "err", err)
+		return
+	}
+	a.server.ConnContext = access.PeerOf
 }
 
 type statusCmd struct {

@@ -1,0 +1,73 @@
+package access
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"sync"
+)
+
+// Peer is who is at the other end of a connection. The system is asked once, when
+// somebody wants to know.
+type Peer struct {
+	remote, local netip.AddrPort
+	known         bool // both are addresses of TCP
+	once          sync.Once
+	own           bool
+}
+
+type peerKey struct{}
+
+// PeerOf gives the context of a connection its peer: a hook for http.Server.
+func PeerOf(ctx context.Context, conn net.Conn) context.Context {
+	p := &Peer{}
+	var errs [2]error
+	p.remote, errs[0] = netip.ParseAddrPort(conn.RemoteAddr().String())
+	p.local, errs[1] = netip.ParseAddrPort(conn.LocalAddr().String())
+	p.known = errors.Join(errs[:]...) == nil
+	return context.WithValue(ctx, peerKey{}, p)
+}
+
+// Foreign reports whether the request of a context came over a connection of this
+// machine that belongs to another user than this process's, and not to root. What
+// comes by a socket of the file system, from another machine, or from within the
+// process is not foreign.
+func Foreign(ctx context.Context) bool {
+	p, ok := ctx.Value(peerKey{}).(*Peer)
+	if !ok || !p.known || !p.remote.Addr().Unmap().IsLoopback() && p.remote.Addr().Unmap() != p.local.Addr().Unmap() {
+		return false
+	}
+	p.once.Do(func() {
+		uid, err := ownerOf(p.remote, p.local)
+		p.own = err == nil && (uid == 0 || uid == os.Geteuid())
+	})
+	return !p.own
+}
+
+// TellsOwners reports whether the system says whose a connection is, by one of its own
+// to a listener.
+func TellsOwners(ctx context.Context, listener net.Addr) error {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", listener.String())
+	if err != nil {
+		return err
+	}
+	defer conn.Close() //nolint:errcheck // nothing was written
+	own, err := netip.ParseAddrPort(conn.LocalAddr().String())
+	if err != nil {
+		return err
+	}
+	there, err := netip.ParseAddrPort(conn.RemoteAddr().String())
+	if err != nil {
+		return err
+	}
+	uid, err := ownerOf(own, there)
+	if err == nil && uid != os.Geteuid() {
+		err = fmt.Errorf("a connection of user %d is said to be of user %d", os.Geteuid(), uid)
+	}
+	return err
+}
+
+var errNoOwner = errors.New("the system does not say whose the connection is")
