@@ -36,6 +36,31 @@ func Formats() []Format {
 		{"swe-agent", "trajectory with action and observation, or history with role and action", isSWEAgent, each((*file).trajectory)},
 		{"openhands", "history of events with action, observation and cause; or events with kind", isOpenHands, readOpenHands},
 		{"mini-swe-agent", "messages with <returncode>, or trajectory_format", isMini, readMini},
+		{"opencode", "info and messages with parts, as opencode export prints, or its database", func(s *shape) bool {
+			return s.has("sessionID", "parts") || s.has("info") && (s.within("messages", "info", "parts") || s.has("parts"))
+		}, readHost},
+		{"goose", "messages with content of type toolRequest and toolResponse, or its database", func(s *shape) bool {
+			return s.has("content") && (s.has("created") || s.has("session_id")) && s.holds(`"toolRequest"`, `"toolResponse"`) || s.has("working_dir", "message_count")
+		}, readHost},
+		{"copilot", "events with type and data, the first a session.start", func(s *shape) bool {
+			return s.has("type", "data", "id", "timestamp") && s.has("parentId")
+		}, readHost},
+		{"pi", "a session with version and cwd, then messages with toolCall and toolResult", func(s *shape) bool {
+			return s.oneOf("type", "session") && s.has("id", "timestamp", "cwd") || s.has("parentId", "message") && s.holds(`"toolCall"`, `"toolResult"`)
+		}, readHost},
+		{"cursor", "events of cursor-agent with type, subtype and session_id", func(s *shape) bool {
+			return s.has("session_id") && s.oneOf("type", "tool_call") && s.has("tool_call") || s.oneOf("type", "system") && s.has("apiKeySource", "session_id")
+		}, readHost},
+		{"pydantic-ai", "messages with kind and parts with part_kind", func(s *shape) bool { return s.has("parts", "kind") || s.within("messages", "parts", "kind") }, readHost},
+		{"langchain", "messages with type and data, or as LangChain serialises them", func(s *shape) bool {
+			return s.has("lc", "kwargs") || s.within("messages", "lc", "kwargs") || s.has("type", "data") && s.oneOf("type", "human", "ai", "system", "tool") || s.within("messages", "type", "data")
+		}, readHost},
+		{"ai-sdk", "messages with parts or content of type tool-...", func(s *shape) bool {
+			return (s.has("role") || s.has("messages")) && s.holds(`"toolCallId"`, `"tool-invocation"`) && !s.has("sessionId")
+		}, readHost},
+		{"cline", "messages whose texts hold calls as XML and [tool] Result:", func(s *shape) bool {
+			return s.has("role", "content") && s.holds("<environment_details>", "] Result:", "<task>")
+		}, readCline},
 		{"claude-code", "lines with type, sessionId, uuid and message", isClaude, readClaude},
 		{"gemini", "lines with sessionId, then messages with toolCalls", isGemini, readGemini},
 		{"langsmith", "runs with run_type, inputs and outputs", func(s *shape) bool {

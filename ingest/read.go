@@ -126,6 +126,11 @@ type waiting struct {
 // Read reads one file that is not packed. Its error is an *UnknownShape, that of r or
 // of ctx; all calls before it were given.
 func Read(ctx context.Context, name string, r io.Reader, o Options) (Stats, error) {
+	return read(ctx, name, o, func(s scanner) error { return s.run(&stopper{ctx, r}) })
+}
+
+// read reads the documents that a scanner is given.
+func read(ctx context.Context, name string, o Options, documents func(s scanner) error) (Stats, error) {
 	f := &file{name: name, base: baseOf(name), Options: o}
 	f.joiner = NewJoiner(func(c Call) {
 		if o.Call == nil {
@@ -148,7 +153,10 @@ func Read(ctx context.Context, name string, r io.Reader, o Options) (Stats, erro
 	if len(f.formats) == 0 {
 		return f.stats, fmt.Errorf("format: %q is none of %s", o.Format, strings.Join(FormatNames(), ", "))
 	}
-	err := scanner{document: f.document, broken: f.broken}.run(&stopper{ctx, r})
+	err := documents(scanner{document: f.document, broken: f.broken})
+	if err == nil {
+		err = ctx.Err()
+	}
 	if errors.Is(err, errNotJSON) || errors.Is(err, errUTF16) {
 		return f.stats, &UnknownShape{Found: err.Error(), Expected: f.asked}
 	}
@@ -319,6 +327,8 @@ func ReadFile(ctx context.Context, path string, o Options) (Stats, error) {
 			return Stats{}, err
 		}
 		return Read(ctx, path, &budget{zr, max(ratioFloor, info.Size()*maxRatio), errBomb}, o)
+	case bytes.Equal(head, []byte("SQLi")):
+		return readDatabase(ctx, path, o)
 	case bytes.Equal(head, []byte("PK\x03\x04")):
 		return readArchive(ctx, path, in, info.Size(), o)
 	}
@@ -385,7 +395,7 @@ func readArchive(ctx context.Context, path string, in io.ReaderAt, size int64, o
 }
 
 // endings are those of files that are looked at in folders.
-var endings = []string{".json", ".jsonl", ".ndjson", ".traj", ".eval"}
+var endings = []string{".json", ".jsonl", ".ndjson", ".traj", ".eval", ".db"}
 
 // skippedFolders hold other people's files.
 var skippedFolders = []string{".git", "node_modules", ".venv", "__pycache__"}
@@ -433,6 +443,9 @@ func Places(home string, getenv func(string) string) (places []string) {
 		filepath.Join(or("CLAUDE_CONFIG_DIR", ".claude"), "projects"), filepath.Join(home, ".config", "claude", "projects"),
 		filepath.Join(or("CODEX_HOME", ".codex"), "sessions"), filepath.Join(or("CODEX_HOME", ".codex"), "archived_sessions"),
 		filepath.Join(or("GEMINI_CLI_HOME", ""), ".gemini", "tmp"), filepath.Join(home, ".openhands", "conversations"),
+		filepath.Join(or("XDG_DATA_HOME", filepath.Join(".local", "share")), "opencode"), filepath.Join(or("XDG_DATA_HOME", filepath.Join(".local", "share")), "goose", "sessions"),
+		filepath.Join(home, ".copilot", "session-state"), filepath.Join(home, ".pi", "agent", "sessions"), filepath.Join(home, ".cline", "data", "tasks"),
+		filepath.Join(home, ".config", "Code", "User", "globalStorage", "saoudrizwan.claude-dev", "tasks"),
 		filepath.Join(home, ".openhands", "sessions"), filepath.Join(home, ".config", "mini-swe-agent"), filepath.Join(home, ".local", "share", "mini-swe-agent"),
 	} {
 		if info, err := os.Stat(p); err == nil && info.IsDir() && !slices.Contains(places, p) {

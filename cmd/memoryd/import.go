@@ -66,7 +66,17 @@ func (c importCmd) Run(ctx context.Context, std streams) error {
 		return c.importReMe(ctx, std)
 	}
 	var total importCounts
-	for _, name := range c.Files {
+	files, inside, err := c.found()
+	if err != nil {
+		return err
+	}
+	for _, name := range files {
+		if inside[name] {
+			if _, err := ingest.Detect(ctx, name); err != nil {
+				fmt.Fprintf(std.err, "%s: left out: %v\n", name, err)
+				continue // a folder holds all kinds of files
+			}
+		}
 		counts, err := c.file(ctx, std, name)
 		total.add(counts)
 		if err != nil {
@@ -77,13 +87,33 @@ func (c importCmd) Run(ctx context.Context, std streams) error {
 		}
 		fmt.Fprintf(std.out, "%s: %s\n", name, counts)
 	}
-	if len(c.Files) > 1 {
+	if len(files) > 1 {
 		fmt.Fprintf(std.out, "total: %s\n", total)
 	}
 	if total.rejected > 0 {
 		return silentError{}
 	}
 	return nil
+}
+
+// found are the files that were named, and those in folders that were.
+func (c importCmd) found() (files []string, inside map[string]bool, err error) {
+	inside = map[string]bool{}
+	for _, name := range c.Files {
+		info, err := os.Stat(name)
+		if err != nil || !info.IsDir() {
+			files = append(files, name) // what is missing is told when it is opened
+			continue
+		}
+		below, err := ingest.Find(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, f := range below {
+			files, inside[f] = append(files, f), true
+		}
+	}
+	return files, inside, nil
 }
 
 // ofCalls are members that only calls have.

@@ -109,7 +109,7 @@ func (c learnCmd) files() (files []transcript, err error) {
 			return nil, err
 		}
 		if paths = ingest.Places(home, os.Getenv); len(paths) == 0 {
-			return nil, errors.New("no transcripts of Claude Code, Codex CLI, Gemini CLI, OpenHands or mini-swe-agent are on this machine: name a file or a folder")
+			return nil, errors.New("no coding agent that memoryd can read keeps transcripts on this machine: name a file or a folder")
 		}
 	}
 	for _, path := range paths {

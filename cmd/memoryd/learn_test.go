@@ -227,6 +227,12 @@ func TestImportReadsTranscripts(t *testing.T) {
 	if err := os.WriteFile(odd, []byte(`{"wind":3}`+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.CopyFS(filepath.Dir(odd), os.DirFS(samples+"/hosts/opencode")); err != nil {
+		t.Fatal(err)
+	}
+	if code, out, errs := printed(t, "import", filepath.Dir(odd), "--url", url); code != exitDone || !strings.Contains(out, "total: 3 added, 3 duplicate, 0 rejected") || !strings.Contains(errs, "weather.jsonl: left out: found an object with wind") {
+		t.Errorf("a folder: exit code %d: %s%s", code, out, errs)
+	}
 	code, _, errs := printed(t, "import", odd, "--url", url)
 	if code != exitFailed || !strings.Contains(errs, "found an object with wind, which is none of codex, ") {
 		t.Errorf("exit code %d: %s", code, errs)

@@ -113,7 +113,7 @@ var wiring = []string{"cmd/memoryd"}
 var onlyIn = map[string][]string{
 	"github.com/labstack/echo":          {"api"},
 	"github.com/sashabaranov/go-openai": {"llm"},
-	"modernc.org/sqlite":                {"store/sqlite"},
+	"modernc.org/sqlite":                {"store/sqlite", "ingest"},
 	"github.com/qdrant/go-client":       {"store/qdrant", "store/qdrant/qdranttest"},
 	"github.com/prometheus":             {"internal/telemetry/metrics"},
 	"go.opentelemetry.io":               {"ingest/otlp", "internal/telemetry/trace", "internal/telemetry/trace/tracetest"},
