@@ -4,40 +4,21 @@ import (
 	"slices"
 
 	"memoryd"
-	"memoryd/guidelines/constraints"
 	"memoryd/guidelines/evidence"
-	"memoryd/guidelines/rules"
 )
-
-// compared is what the search for rules looks at of observations.
-func compared(obs []evidence.Observation) (calls []rules.Call, places []int) {
-	for i := range obs {
-		ob := &obs[i]
-		if ob.Evaluation.State != memoryd.Judged {
-			continue
-		}
-		c := rules.Call{Input: ob.Input, Bad: !ob.Good(), Run: ob.Run, Source: ob.Writer, Before: ob.Before}
-		if c.Bad {
-			c.Message = constraints.Unwrap(ob.Output)
-		}
-		calls, places = append(calls, c), append(places, i)
-	}
-	return calls, places
-}
 
 // tested puts the rules that calls bear out before the recommendations that messages
 // give, and drops those that are about the same calls.
 func (f *findings) tested(all []practice) []practice {
-	calls, places := compared(f.obs)
 	explained := map[memoryd.CallKey]bool{}
 	var out []practice
-	for _, r := range rules.Find(calls) {
+	for _, r := range evidence.Rules(f.tool.Tool, f.obs) {
 		p := practice{
-			do: r.Line, counts: "otherwise " + ofN(r.Calls, r.Calls+r.Good) + " went wrong" + inRuns(r.Runs),
+			do: r.Line, counts: r.Found(),
 			calls: r.Calls, runs: r.Runs, slot: "rule " + r.ID(), tested: true, keys: map[memoryd.CallKey]bool{},
 		}
 		for _, at := range r.Behind {
-			key := f.obs[places[at]].Key
+			key := f.obs[at].Key
 			p.keys[key], explained[key] = true, true
 		}
 		for i := range f.evidence.Causes {

@@ -117,7 +117,7 @@ func (t *texts) context(ob *Observation) {
 	}
 	for i := range ob.Sources {
 		s := &ob.Sources[i]
-		s.Path, s.Tool = t.one(s.Path), t.one(s.Tool)
+		s.Path, s.Tool, s.State = t.one(s.Path), t.one(s.Tool), t.one(s.State)
 	}
 	for i := range ob.Before {
 		ob.Before[i] = t.one(ob.Before[i])

@@ -10,6 +10,7 @@ import (
 
 	"memoryd"
 	"memoryd/guidelines/constraints"
+	"memoryd/guidelines/rules"
 	"memoryd/internal/textsafe"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -46,6 +47,8 @@ type Observation struct {
 	Same uint64
 	// Long is what was read of texts that Trim cuts.
 	Long Marks
+	// Answer is what the output was like.
+	Answer Answer
 	// leaves are the scalars of the input, steps all its values, form its parameters and
 	// said what the output of a call that went wrong says; nil or "": not read yet.
 	leaves []leafValue
@@ -55,12 +58,7 @@ type Observation struct {
 }
 
 // Source is the place where a value of the input stood before.
-type Source struct {
-	Path string `json:"p"`
-	// Tool is the tool whose output held the value first; "" when no output of the
-	// run did.
-	Tool string `json:"t,omitempty"`
-}
+type Source = rules.Source
 
 // Echo is how a message repeats a text of the input.
 type Echo uint8
@@ -81,11 +79,41 @@ type Observer struct {
 	read  map[string]message
 }
 
+// Answer is what the output of a call was like: JSON, or else its text where that is
+// one short line.
+type Answer struct {
+	JSON bool   `json:"j,omitempty"`
+	Text string `json:"t,omitempty"`
+}
+
+// shortAnswer bounds the text of an answer that is kept.
+const shortAnswer = 240
+
+func answerOf(output string) Answer {
+	s := strings.TrimSpace(output)
+	switch {
+	case s == "":
+		return Answer{}
+	case s[0] == '{' || s[0] == '[':
+		return Answer{JSON: true}
+	case len(s) > shortAnswer || strings.ContainsRune(s, '\n'):
+		return Answer{}
+	}
+	return Answer{Text: strings.Clone(s)}
+}
+
 // run is what is remembered of one run.
 type run struct {
 	tools    []string
-	values   map[uint64]uint8 // by hash: the place in tools
+	values   map[uint64]stood
 	prepared bool
+}
+
+// stood is where a value stood in a run: in the answer of which of its tools first, and
+// what the newest answer said beside it.
+type stood struct {
+	tool  uint8 // its place in the tools
+	state string
 }
 
 // Limits on what is remembered.
@@ -106,7 +134,7 @@ func NewObserver() *Observer {
 // Observe reads one call and takes it into the memory of its run. The observation
 // holds the call as it is: see Trim.
 func (o *Observer) Observe(c *memoryd.Call) Observation {
-	ob := Observation{Call: *c, leaves: leavesOf(c.Input)}
+	ob := Observation{Call: *c, leaves: leavesOf(c.Input), Answer: answerOf(c.Output)}
 	ob.Run, ob.Agent, ob.Named = RunOf(c)
 	if c.Sourced() {
 		ob.Writer = hashOf("source", c.Source())
@@ -129,7 +157,7 @@ func (o *Observer) Observe(c *memoryd.Call) Observation {
 			if idLike(l.text) && len(ob.Sources) < maxSources {
 				s := Source{Path: l.path}
 				if at, ok := r.values[maphash.String(o.seed, l.text)]; ok {
-					s.Tool = r.tools[at]
+					s.Tool, s.State = r.tools[at.tool], at.state
 				}
 				if !slices.Contains(ob.Sources, s) {
 					ob.Sources = append(ob.Sources, s)
@@ -185,7 +213,7 @@ func (o *Observer) run(id uint64) *run {
 			delete(o.runs, o.order[0])
 			o.order = o.order[1:]
 		}
-		r = &run{values: map[uint64]uint8{}}
+		r = &run{values: map[uint64]stood{}}
 		o.runs[id] = r
 		o.order = append(o.order, id)
 	}
@@ -212,11 +240,18 @@ func (r *run) learn(seed maphash.Seed, tool, output string) {
 			if v := strings.Trim(text[from:i], ".:"); idLike(v) {
 				h := maphash.String(seed, v)
 				if _, known := r.values[h]; !known {
-					r.values[h] = uint8(at) //nolint:gosec // below maxRunTools
+					r.values[h] = stood{tool: uint8(at)} //nolint:gosec // below maxRunTools
 				}
 			}
 		}
 		from, mark = i+1, 0
+	}
+	for value, state := range rules.States(text) {
+		h := maphash.String(seed, value)
+		if v, known := r.values[h]; known {
+			v.state = state
+			r.values[h] = v
+		}
 	}
 }
 
@@ -240,15 +275,9 @@ var marks = func() (t [256]uint8) {
 
 const idMarks = "0123456789_/"
 
-func delimiter(r rune) bool {
-	return r <= ' ' || strings.ContainsRune("\"'`\\,;=()[]{}<>|", r)
-}
+func delimiter(r rune) bool { return rules.Delimits(r) }
 
-// idLike reports whether a text looks like an identifier, a path or an address: no
-// blank, four characters or more, a digit, an underscore or a slash.
-func idLike(s string) bool {
-	return len(s) >= 4 && len(s) <= 200 && strings.ContainsAny(s, idMarks) && !strings.ContainsFunc(s, delimiter)
-}
+func idLike(s string) bool { return rules.IdentifierLike(s) }
 
 var opening = []string{"create", "open", "load", "start", "connect", "init", "login", "log_in", "select", "switch", "launch"}
 

@@ -140,13 +140,14 @@ type storedObservation struct {
 	Before   []string                 `json:"d,omitempty"`
 	Same     uint64                   `json:"h,omitempty"`
 	Long     Marks                    `json:"l,omitempty"`
+	Answer   Answer                   `json:"y,omitzero"`
 }
 
 // MarshalJSON writes the stored form of a trimmed observation.
 func (ob Observation) MarshalJSON() ([]byte, error) {
 	return json.Marshal(storedObservation{
 		ob.Key.String(), ob.Seq, ob.Time, ob.Run, ob.Named, ob.Agent, ob.Writer, ob.Evaluation.State, ob.Evaluation.Score, ob.Evaluation.Rule, ob.Evaluation.JudgedBy, !ob.Success,
-		ob.TimeCost, ob.TokenCost, string(ob.Input), ob.Output, ob.Found, ob.Sources, ob.Echo, ob.Prepared, ob.Before, ob.Same, ob.Long,
+		ob.TimeCost, ob.TokenCost, string(ob.Input), ob.Output, ob.Found, ob.Sources, ob.Echo, ob.Prepared, ob.Before, ob.Same, ob.Long, ob.Answer,
 	})
 }
 
@@ -165,7 +166,7 @@ func (ob *Observation) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 			Key: key, Seq: k.Seq, Time: k.Time, Success: !k.Failed, TimeCost: k.Seconds, TokenCost: k.Tokens, Input: json.RawMessage(k.Input), Output: k.Output,
 			Evaluation: memoryd.Evaluation{State: k.State, Score: k.Score, Rule: k.Rule, JudgedBy: k.JudgedBy},
 		},
-		Run: k.Run, Named: k.Named, Agent: k.Agent, Writer: k.Writer, Found: k.Found, Sources: k.Sources, Echo: k.Echo, Prepared: k.Prepared, Before: k.Before, Same: k.Same, Long: k.Long,
+		Run: k.Run, Named: k.Named, Agent: k.Agent, Writer: k.Writer, Found: k.Found, Sources: k.Sources, Echo: k.Echo, Prepared: k.Prepared, Before: k.Before, Same: k.Same, Long: k.Long, Answer: k.Answer,
 	}
 	return nil
 }

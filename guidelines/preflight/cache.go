@@ -220,9 +220,13 @@ func (c *Cache) learn(ctx context.Context, tool memoryd.Tool, limit int) (*Model
 	if c.window != nil {
 		known = int(min(tool.Lifetime, maxLearned))
 	}
-	if limit == 0 && c.window != nil {
-		if calls, err = c.observed(ctx, tool.ToolRef, calls, &o); err != nil {
+	if c.window != nil {
+		older, err := c.observed(ctx, tool.ToolRef, calls, &o)
+		if err != nil {
 			return nil, err
+		}
+		if limit == 0 {
+			calls = older
 		}
 	}
 	m := Learn(calls, o)
@@ -240,8 +244,7 @@ func (c *Cache) shared(ctx context.Context, workspace string) (bool, error) {
 
 // Observed is what was read of a call when it was recorded.
 type Observed struct {
-	Agent  uint64   // as evidence.AgentOf numbers them
-	Before []string // the tools that had answered in its run
+	Agent uint64 // as evidence.AgentOf numbers them
 }
 
 // observed puts before the history what the window knows of older calls, and notes
@@ -255,7 +258,7 @@ func (c *Cache) observed(ctx context.Context, ref memoryd.ToolRef, history []mem
 	var older []memoryd.Call
 	for i := range seen {
 		call := seen[i].Call
-		o.Observed[call.Key] = Observed{seen[i].Agent, seen[i].Before}
+		o.Observed[call.Key] = Observed{seen[i].Agent}
 		if len(history) > 0 && call.Seq >= history[0].Seq {
 			continue
 		}
@@ -264,6 +267,14 @@ func (c *Cache) observed(ctx context.Context, ref memoryd.ToolRef, history []mem
 			call.Metadata = fmt.Appendf(nil, `{"trajectory_id":"%d"}`, seen[i].Run)
 		}
 		older = append(older, call)
+	}
+	obs := evidence.Merge(seen, history)
+	for _, r := range evidence.Rules(ref.Tool, obs) {
+		t := Tested{Rule: r}
+		for _, at := range r.Behind {
+			t.Keys = append(t.Keys, obs[at].Key)
+		}
+		o.Tested = append(o.Tested, t)
 	}
 	return append(older, history...), nil
 }

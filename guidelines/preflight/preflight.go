@@ -16,7 +16,6 @@ import (
 
 	"memoryd"
 	"memoryd/guidelines/constraints"
-	tested "memoryd/guidelines/rules"
 	"memoryd/internal/stats"
 	"memoryd/internal/textsafe"
 	"memoryd/store"
@@ -128,6 +127,8 @@ type Options struct {
 	// Observed is what was read of calls when they were recorded: where their values
 	// stood before in their runs, and whose they are. It need not know all.
 	Observed map[memoryd.CallKey]Observed
+	// Tested are the rules that the calls bear out.
+	Tested []Tested
 	// Shared says that several sources recorded calls in the workspace.
 	Shared bool
 	// Pool is how calls of the other tools came out that met the rules.
@@ -159,8 +160,6 @@ type Model struct {
 	learner        *learner // nil when outcomes do not vary
 	concentration  float64
 	refused        *refusals
-	tested         []tested.Rule // what the calls bear out, with the calls behind each
-	testedKeys     [][]memoryd.CallKey
 	heard          map[uint64]*voices // who said a message
 	sources        map[string]bool    // who recorded the calls, as memoryd.Call.Source says, at most 2
 	paths          map[string]bool    // of the inputs of calls that worked
@@ -277,7 +276,6 @@ func Learn(calls []memoryd.Call, options Options) *Model {
 		p.refused.take(l, c, leaves, said)
 	}
 	m.refused = p.refused
-	m.test(calls)
 	m.refused.worked = nil
 	m.options.Observed = nil
 	m.near = newNeighbours(h)

@@ -31,6 +31,9 @@ func (m *Model) suggest(v *view) fix {
 	if len(v.in.leaves) == 0 || v.in.leaves[0].kind != object {
 		return fix{}
 	}
+	if f := m.mend(v); f.input != nil {
+		return f
+	}
 	asks := 0
 	for i := len(v.run) - 1; i >= 0 && asks < 4; i-- {
 		c := &v.run[i]

@@ -1,69 +1,210 @@
 package preflight
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
-	"hash/maphash"
 	"slices"
+	"strings"
 
 	"memoryd"
-	"memoryd/guidelines/constraints"
 	tested "memoryd/guidelines/rules"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // testedRule names the warnings that go by a rule which calls bear out.
 const testedRule = "tested_rule"
 
-// warned is how many calls a rule must have failed for a planned one to be warned of.
-const warned = 5
+// Tested is a rule that the calls of a tool bear out, with the keys of those behind it.
+type Tested struct {
+	tested.Rule
 
-// test finds the rules that the calls of the tool bear out.
-func (m *Model) test(calls []memoryd.Call) {
-	seed := maphash.MakeSeed()
-	hash := func(s string) uint64 { return maphash.String(seed, s) }
-	var list []tested.Call
-	var keys []memoryd.CallKey
-	for i := range calls {
-		c := &calls[i]
-		if c.Evaluation.State != memoryd.Judged {
+	Keys []memoryd.CallKey
+}
+
+// plan reads a planned call with what its run showed.
+func (m *Model) plan(v *view) *tested.Planned {
+	c := tested.Call{Input: v.in.raw, Named: v.Run != ""}
+	for i := range v.RunCalls {
+		if r := &v.RunCalls[i]; v.answered(i) && !slices.Contains(c.Before, r.Tool) {
+			c.Before = append(c.Before, r.Tool)
+		}
+	}
+	if slices.ContainsFunc(m.options.Tested, func(t Tested) bool { return t.About() }) {
+		for i := range v.in.leaves {
+			if l := &v.in.leaves[i]; l.kind == text && tested.IdentifierLike(l.text) {
+				c.Sources = append(c.Sources, v.sourceOf(l))
+			}
+		}
+	}
+	return tested.Plan(&c)
+}
+
+// answered reports whether a call of the run is known to have gone well.
+func (v *view) answered(i int) bool {
+	failed, known := outcome(&v.RunCalls[i])
+	return known && !failed
+}
+
+// sourceOf is where a value stood in the run.
+func (v *view) sourceOf(l *leaf) tested.Source {
+	s := tested.Source{Path: strings.TrimPrefix(l.path, ".")}
+	for i := range v.RunCalls { // the newest first
+		c := &v.RunCalls[i]
+		if !v.answered(i) || !hasToken(c.Output, l.text) {
 			continue
 		}
-		t := tested.Call{
-			Input: c.Input, Bad: c.Evaluation.Score < memoryd.ScoreSuccess, Run: hash(c.Run()), Source: hash(c.Source()),
-			Before: m.options.Observed[c.Key].Before,
+		s.Tool = c.Tool
+		if s.State == "" {
+			for value, state := range tested.States(c.Output) {
+				if value == l.text {
+					s.State = state
+				}
+			}
 		}
-		if t.Bad {
-			t.Message = constraints.Unwrap(c.Output)
-		}
-		list, keys = append(list, t), append(keys, c.Key)
 	}
-	m.tested = tested.Find(list)
-	for i := range m.tested {
-		var behind []memoryd.CallKey
-		for _, at := range m.tested[i].Behind {
-			behind = append(behind, keys[at])
+	return s
+}
+
+// given lists what answers of a tool in the run gave for a parameter, newest first.
+func (v *view) given(path, tool string) []tested.Given {
+	name := path[strings.LastIndexByte(path, '.')+1:]
+	var out, named []tested.Given
+	seen := map[string]bool{}
+	for i := range v.RunCalls {
+		c := &v.RunCalls[i]
+		if !v.answered(i) || tool != "" && c.Tool != tool {
+			continue
 		}
-		m.testedKeys = append(m.testedKeys, behind)
+		states := map[string]string{}
+		for value, state := range tested.States(c.Output) {
+			states[value] = state
+		}
+		for value, key := range identifiersOf(c.Output) {
+			if seen[value] {
+				continue
+			}
+			seen[value] = true
+			g := tested.Given{Value: value, State: states[value]}
+			if key == name {
+				named = append(named, g)
+			} else {
+				out = append(out, g)
+			}
+		}
 	}
+	if len(named) > 0 {
+		return named
+	}
+	return out
+}
+
+// identifiersOf lists the values of an answer that are like identifiers, with the names
+// of their members.
+func identifiersOf(answer string) map[string]string {
+	out := map[string]string{}
+	s := strings.TrimSpace(answer)
+	if s == "" || s[0] != '{' && s[0] != '[' || len(s) > maxSeenBytes {
+		return out
+	}
+	dec := jsontext.NewDecoder(strings.NewReader(s), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+	name, isName := "", false
+	for len(out) < maxSeen {
+		kind, _ := dec.StackIndex(dec.StackDepth())
+		_, n := dec.StackIndex(dec.StackDepth())
+		isName = kind == '{' && n%2 == 0
+		tok, err := dec.ReadToken()
+		if err != nil {
+			return out
+		}
+		if tok.Kind() != '"' {
+			continue
+		}
+		if t := tok.String(); isName {
+			name = t
+		} else if tested.IdentifierLike(t) {
+			out[t] = name
+		}
+	}
+	return out
 }
 
 // broken are the warnings of the rules that a planned call breaks.
 func (m *Model) broken(v *view) []Warning {
-	var before []string
-	for i := range v.RunCalls {
-		if failed, known := outcome(&v.RunCalls[i]); known && !failed && !slices.Contains(before, v.RunCalls[i].Tool) {
-			before = append(before, v.RunCalls[i].Tool)
-		}
-	}
 	var out []Warning
-	for i := range m.tested {
-		r := &m.tested[i]
-		if r.Calls < warned || !r.Holds(v.in.raw, before) {
-			continue
-		}
+	for _, t := range v.breaks {
 		out = append(out, Warning{
-			Text: fmt.Sprintf("%s: otherwise %d of %d calls went wrong, in %d runs.", r.Line, r.Calls, r.Calls+r.Good, r.Runs), Rule: testedRule, Calls: m.testedKeys[i],
-			Severity: severityOf(float64(r.Calls) / float64(r.Calls+r.Good+1)),
+			Text: fmt.Sprintf("%s: %s.", t.Line, t.Found()), Rule: testedRule, Calls: t.Keys,
+			Severity: severityOf(float64(t.Calls) / float64(t.Calls+t.Good+1)),
 		})
 	}
 	return out
+}
+
+// brokenBy lists the rules that a planned call breaks.
+func (m *Model) brokenBy(p *tested.Planned) []*Tested {
+	var out []*Tested
+	for i := range m.options.Tested {
+		if t := &m.options.Tested[i]; t.Holds(p) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// mend changes what the planned call breaks, if all of it can be mended.
+func (m *Model) mend(v *view) fix {
+	var f fix
+	raw := v.in.raw
+	for _, t := range v.breaks {
+		p := m.plan(&view{Planned: v.Planned, in: read(raw)})
+		if !t.Holds(p) {
+			continue // mended by another change
+		}
+		edits := t.Mend(p, v.given)
+		if len(edits) == 0 {
+			return fix{}
+		}
+		for _, e := range edits {
+			next, ok := applied(raw, e)
+			if !ok {
+				return fix{}
+			}
+			raw = next
+			f.path, f.to = "."+e.Path, e.Text
+		}
+	}
+	if bytes.Equal(raw, v.in.raw) || len(m.brokenBy(m.plan(&view{Planned: v.Planned, in: read(raw)}))) > 0 {
+		return fix{}
+	}
+	f.input = raw
+	return f
+}
+
+// applied changes one parameter of an input.
+func applied(raw json.RawMessage, e tested.Edit) (json.RawMessage, bool) {
+	var tree map[string]any
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	if dec.Decode(&tree) != nil || tree == nil {
+		return nil, false
+	}
+	at := tree
+	path := strings.Split(e.Path, ".")
+	for _, name := range path[:len(path)-1] {
+		inner, ok := at[name].(map[string]any)
+		if !ok {
+			return nil, false
+		}
+		at = inner
+	}
+	last := path[len(path)-1]
+	if e.Remove {
+		delete(at, last)
+	} else {
+		at[last] = e.Value
+	}
+	b, err := json.Marshal(tree)
+	return b, err == nil
 }

@@ -23,6 +23,7 @@ type view struct {
 	broken *asked
 	state  runState
 	seen   *seenValues // read when it is asked for
+	breaks []*Tested   // what it breaks of what calls bear out
 }
 
 // runCall is a judged call of the same tool in the run.
@@ -113,6 +114,9 @@ func (m *Model) view(in *planned, p Planned) *view {
 	v.met = met(in.identity, state, common, elsewhere.Calls, elsewhere.Failed, hasWorked, failures)
 	if v.broken = m.refused.first(in.raw, in.leaves); v.broken != nil {
 		v.met.put(BreaksMessage)
+	}
+	if len(m.options.Tested) > 0 {
+		v.breaks = m.brokenBy(m.plan(v))
 	}
 	return v
 }

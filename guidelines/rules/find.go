@@ -9,211 +9,309 @@ import (
 	"unicode/utf8"
 )
 
-// row is a call as it is compared.
-type row struct {
-	*Call
-	in     map[string]value
-	bad    bool
-	before []string
-	kind   string
-	place  int
-}
-
 // candidate is a hypothesis with the calls that meet it.
 type candidate struct {
 	hypothesis
+
 	meets []bool
+	// good counts the good calls that meet it; fresh those that would have met it, had
+	// it been drawn around the older good calls alone.
+	good, fresh float64
 }
 
-// Find lists the rules that the calls of a tool bear out, oldest call first: those that
-// most failed calls broke come first.
-func Find(calls []Call) []Rule {
+// spans are over how many of the newest good calls rules are looked for in turn, 0 for
+// all: where the tool has changed, older good calls speak against what is true today.
+var spans = [...]int{0, 40, 14}
+
+// Find lists the rules that the calls of a tool, named own, bear out, oldest call first:
+// those that most failed calls broke come first.
+func Find(own string, calls []Call) []Rule {
 	rows := rowsOf(calls)
 	var found []Rule
 	open := make([]bool, len(rows)) // went wrong, and no rule explains it
 	for i := range rows {
-		open[i] = rows[i].bad
+		open[i] = rows[i].Bad
 	}
-	found = search(rows, open, found)
-	// Where the tool has changed, older good calls speak against what is true today.
-	if from := recent(rows); from > 0 {
-		found = search(rows[from:], open[from:], found)
+	last := -1
+	for _, span := range spans {
+		from := newest(rows, span)
+		if from < 0 || from == last {
+			continue
+		}
+		last = from
+		s := search{rows: rows[from:], open: open[from:], several: several(rows), own: own}
+		found = append(found, s.run()...)
 	}
+	found = tightest(found)
 	slices.SortStableFunc(found, func(a, b Rule) int { return cmp.Compare(b.Calls, a.Calls) })
-	said := map[string]bool{}
-	found = slices.DeleteFunc(found, func(r Rule) bool { // of bounds on one parameter that of most calls
-		id := r.ID()
-		known := said[id]
-		said[id] = true
-		return known && (r.when.what == above || r.when.what == below)
-	})
 	return found[:min(len(found), maxRules)]
 }
 
-// rowsOf reads the newest calls.
-func rowsOf(calls []Call) []row {
-	from := max(0, len(calls)-maxCalls)
-	rows := make([]row, 0, len(calls)-from)
-	kinds := map[string]int{}
-	for i := range calls[from:] {
-		c := &calls[from+i]
-		r := row{Call: c, in: inputOf(c.Input), bad: c.Bad, before: c.Before, place: from + i}
-		if r.in == nil {
-			continue
-		}
-		if c.Bad {
-			r.kind = kindOf(c.Message, r.in)
-			kinds[r.kind]++
-		}
-		rows = append(rows, r)
-	}
-	for i := range rows {
-		if rows[i].bad && kinds[rows[i].kind] < minCalls {
-			rows[i].kind = "" // too rare to stand alone
+// tightest keeps of rules about the same the one that newer calls gave.
+func tightest(found []Rule) []Rule {
+	var out []Rule
+	for _, r := range found {
+		at := slices.IndexFunc(out, func(o Rule) bool { return o.ID() == r.ID() })
+		if at < 0 {
+			out = append(out, r)
+		} else if r.when.what != is && r.when.what != inState {
+			out[at] = r
+		} else {
+			out = append(out, r)
 		}
 	}
-	return rows
+	return out
 }
 
-// recent is from where on the newest good calls stand; 0 where these are all.
-func recent(rows []row) int {
+// newest is the place from which on so many good calls stand; -1 where there are fewer.
+func newest(rows []row, span int) int {
+	if span == 0 {
+		return 0
+	}
 	good := 0
-	for i := len(rows) - 1; i > 0; i-- {
-		if !rows[i].bad {
+	for i := len(rows) - 1; i >= 0; i-- {
+		if !rows[i].Bad {
 			good++
 		}
-		if good == newest/2 {
+		if good == span {
 			return i
 		}
 	}
-	return 0
+	return -1
 }
 
-// search adds the rules that calls bear out, and closes those that they explain.
-func search(rows []row, open []bool, found []Rule) []Rule {
-	good := 0
+// search looks for the rules of some calls.
+type search struct {
+	rows    []row
+	open    []bool
+	several bool // sources
+	own     string
+	good    float64 // calls
+	newer   float64 // of them
+	columns int
+	all     []candidate
+}
+
+// run lists the rules that the calls bear out, and closes the calls that they explain.
+func (s *search) run() (found []Rule) {
 	kinds := map[string]int{}
-	for i := range rows {
-		if !rows[i].bad {
-			good++
-		} else if open[i] {
-			kinds[rows[i].kind]++
+	for i := range s.rows {
+		switch {
+		case !s.rows[i].Bad:
+			s.good++
+		case s.open[i]:
+			kinds[s.rows[i].kind]++
 		}
 	}
-	if good < minGood || len(kinds) == 0 {
-		return found
+	if s.good < minGood || len(kinds) == 0 {
+		return nil
 	}
-	var all []candidate
-	for _, h := range propose(rows) {
-		c := candidate{h, make([]bool, len(rows))}
-		wrong := 0
-		for i := range rows {
-			if c.meets[i] = h.holds(rows[i].in, rows[i].before); c.meets[i] && !rows[i].bad {
-				wrong++
-			}
-		}
-		if float64(wrong) <= maxWrong*float64(good) && !contradicted(rows, c.meets) {
-			all = append(all, c)
-		}
-	}
+	cols := columnsOf(s.rows)
+	s.columns = max(1, len(cols))
+	s.candidates(cols)
 	order := make([]string, 0, len(kinds))
 	for k := range kinds {
 		order = append(order, k)
 	}
 	slices.SortFunc(order, func(a, b string) int { return cmp.Or(cmp.Compare(kinds[b], kinds[a]), cmp.Compare(a, b)) })
-	tests := max(1, len(all)*len(order))
 	for _, k := range order {
 		for range maxOfKind {
-			r, ok := best(rows, open, all, k, tests, good)
+			r, ok := s.best(k)
 			if !ok {
 				break
 			}
-			found = append(found, r)
+			if r.Line != "" {
+				found = append(found, r)
+			}
 		}
 	}
 	return found
 }
 
+// candidates lists the hypotheses that hardly a good call speaks against.
+func (s *search) candidates(cols []column) {
+	fresh := s.freshness()
+	for _, h := range propose(s.rows, cols) {
+		if h.what == notBefore && h.tool == s.own {
+			continue
+		}
+		c := candidate{hypothesis: h, meets: make([]bool, len(s.rows))}
+		for i := range s.rows {
+			if c.meets[i] = h.holds(&s.rows[i]); c.meets[i] && !s.rows[i].Bad {
+				c.good++
+			}
+		}
+		if c.good > maxWrong*s.good || s.contradicted(c.meets) {
+			continue
+		}
+		if h.fitted() {
+			if c.fresh = fresh(&h); c.fresh > max(1, maxFresh*s.newer) {
+				continue
+			}
+		}
+		s.all = append(s.all, c)
+	}
+}
+
+// freshness tells how many of the newer good calls a condition would have been wrong
+// about, had it been drawn around the older ones.
+func (s *search) freshness() func(h *hypothesis) float64 {
+	var older, newer []row
+	n := 0.0
+	for i := range s.rows {
+		if s.rows[i].Bad {
+			continue
+		}
+		if n++; 2*n <= s.good {
+			older = append(older, s.rows[i])
+		} else {
+			newer = append(newer, s.rows[i])
+		}
+	}
+	s.newer = float64(len(newer))
+	return func(h *hypothesis) float64 {
+		old := *h
+		old.set = nil
+		first := true
+		for i := range older {
+			v := older[i].in[h.p]
+			if v.kind == absent || h.what == aboveWithout && older[i].in[h.q].kind != absent {
+				continue
+			}
+			switch h.what {
+			case above, aboveWithout:
+				if first || v.num > old.bound {
+					old.bound = v.num
+				}
+			case below:
+				if first || v.num < old.bound {
+					old.bound = v.num
+				}
+			case notIn:
+				old.set = append(old.set, v.text)
+			case notLike:
+				old.set = append(old.set, form(v.text))
+			}
+			first = false
+		}
+		wrong := 0.0
+		for i := range newer {
+			if !first && old.holds(&newer[i]) {
+				wrong++
+			}
+		}
+		return wrong
+	}
+}
+
 // contradicted reports whether the newest good calls speak against a condition: ten of
 // them met it since it last went wrong.
-func contradicted(rows []row, meets []bool) bool {
+func (s *search) contradicted(meets []bool) bool {
 	good := 0
-	for i := len(rows) - 1; i >= 0 && good < 10; i-- {
+	for i := len(s.rows) - 1; i >= 0 && good < contradictions; i-- {
 		switch {
 		case !meets[i]:
-		case rows[i].bad:
+		case s.rows[i].Bad:
 			return false
 		default:
 			good++
 		}
 	}
-	return good >= 10
+	return good >= contradictions
+}
+
+// contradictions is how many good calls in a row take a rule back.
+const contradictions = 10
+
+// tests is how many conditions might have stood in the place of one, which bounds what
+// chance alone brings about: one for each parameter, or pair of them. Where messages
+// name the parameters there is no choice.
+func (s *search) tests(c *candidate, kind string) float64 {
+	n := float64(s.columns)
+	switch {
+	case c.p == "":
+		return 2
+	case named(kind, c.p) && (c.q == "" || named(kind, c.q)):
+		return 1
+	case c.paired():
+		return max(1, n*(n-1)/2)
+	}
+	return n
 }
 
 // best is the rule that explains most of the open calls of a kind.
-func best(rows []row, open []bool, all []candidate, kind string, tests, good int) (Rule, bool) {
+func (s *search) best(kind string) (Rule, bool) {
 	var top *candidate
 	var rule Rule
 	rank := 0.0
-	for k := range all {
-		c := &all[k]
-		r := Rule{when: c.hypothesis}
-		n, runs, sources := 0, map[uint64]bool{}, map[uint64]int{}
-		for i := range rows {
-			switch {
-			case !rows[i].bad && c.meets[i]:
-				r.Good++
-			case open[i] && rows[i].kind == kind:
-				n++
-				if c.meets[i] {
-					r.Calls++
-					runs[rows[i].Run] = true
-					sources[rows[i].Source]++
-				}
-			}
-		}
-		if r.Runs = len(runs); r.Calls < minCalls || r.Runs < minRuns || len(sources) == 1 && mixed(rows) {
+	for k := range s.all {
+		c := &s.all[k]
+		r, n, counted := s.support(c, kind)
+		if r.Calls < minCalls {
 			continue
 		}
-		counted := 0
-		for _, of := range sources {
-			counted += min(of, sourceShare)
-		}
-		if chance(min(counted, n), n, r.Good, good)*float64(tests) > falseDiscovery {
-			continue
-		}
-		q := float64(r.Calls)/float64(n) - 4*float64(r.Good)/float64(good)
+		q := float64(r.Calls)/n - 4*(c.good+c.fresh/2)/s.good
 		if c.p != "" && named(kind, c.p) {
 			q += messageShare // calls cannot part what always came together
 		}
-		if top == nil || q > rank+1e-9 || q > rank-1e-9 && c.what < top.what {
-			top, rule, rank = c, r, q
+		if c.q != "" && !named(kind, c.q) {
+			q -= messageShare / 2
 		}
+		if top != nil && (q < rank-1e-9 || q <= rank+1e-9 && c.what >= top.what) {
+			continue
+		}
+		if chance(int(counted), int(n), int(c.good+c.fresh), int(s.good))*s.tests(c, kind) > falseDiscovery {
+			continue
+		}
+		top, rule, rank = c, r, q
 	}
 	if top == nil {
 		return rule, false
 	}
 	var behind []*row
-	for i := range rows {
-		if open[i] && rows[i].kind == kind && top.meets[i] {
-			behind = append(behind, &rows[i])
-			rule.Behind = append(rule.Behind, rows[i].place)
-			open[i] = false
+	for i := range s.rows {
+		if s.open[i] && s.rows[i].kind == kind && top.meets[i] {
+			behind = append(behind, &s.rows[i])
+			rule.Behind = append(rule.Behind, s.rows[i].place)
+			if s.rows[i].Odd {
+				rule.Odd++
+			}
+			s.open[i] = false
 		}
 	}
-	rule.write(rows, behind)
-	return rule, rule.Line != ""
+	rule.write(s, behind)
+	return rule, true
 }
 
-// mixed reports whether several sources recorded good calls.
-func mixed(rows []row) bool {
-	seen := map[uint64]bool{}
-	for i := range rows {
-		if !rows[i].bad {
-			seen[rows[i].Source] = true
+// support counts the open calls of a kind, n, and those among them that a condition
+// explains: what was sent again in its run counts once, and one source has a cap.
+func (s *search) support(c *candidate, kind string) (r Rule, n, counted float64) {
+	r = Rule{when: c.hypothesis, Good: int(c.good)}
+	var q quorum
+	bySource := map[uint64]float64{}
+	for i := range s.rows {
+		row := &s.rows[i]
+		if !s.open[i] || row.kind != kind {
+			continue
+		}
+		if !row.repeat {
+			n++
+		}
+		if !c.meets[i] {
+			continue
+		}
+		q.add(row)
+		if r.Calls++; !row.repeat {
+			bySource[row.Source]++
 		}
 	}
-	return len(seen) > 1
+	if r.Runs = len(q.runs); !q.met(s.several) {
+		return Rule{}, n, 0
+	}
+	for _, of := range bySource {
+		counted += min(of, sourceShare)
+	}
+	return r, n, counted
 }
 
 // chance is how probable it is that of n bad and all good calls those that meet a
@@ -235,7 +333,7 @@ func choose(n, k int) float64 {
 }
 
 // named reports whether a message holds the name of a parameter, with no letter or digit
-// beside it.
+// of the same script beside it.
 func named(message, p string) bool {
 	for rest := message; ; {
 		before, after, found := strings.Cut(rest, p)
@@ -251,4 +349,7 @@ func named(message, p string) bool {
 	}
 }
 
-func isNamePart(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
+// isNamePart leaves the scripts out that part words by no blank.
+func isNamePart(r rune) bool {
+	return r == '_' || (unicode.IsLetter(r) || unicode.IsDigit(r)) && !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
+}

@@ -17,8 +17,11 @@ const (
 	above
 	below
 	notIn
+	is
 	notLike
 	offStep
+	inState
+	unseen
 	apart
 	both
 	notAfter
@@ -31,13 +34,26 @@ type hypothesis struct {
 	what  what
 	p, q  string
 	bound float64
-	set   []string
+	set   []string // values or forms that good calls had, the value that bad ones had, or a state
 	tool  string
 }
 
+// fitted reports whether the condition was drawn around the good calls: that these do
+// not meet it says nothing then.
+func (h *hypothesis) fitted() bool {
+	switch h.what {
+	case above, below, notIn, notLike, offStep, aboveWithout:
+		return true
+	}
+	return false
+}
+
+// paired reports whether the condition is about two parameters.
+func (h *hypothesis) paired() bool { return h.q != "" }
+
 // holds reports whether a call meets the condition.
-func (h *hypothesis) holds(in map[string]value, before []string) bool {
-	v := in[h.p]
+func (h *hypothesis) holds(r *row) bool {
+	v := r.in[h.p]
 	switch h.what {
 	case without:
 		return v.kind == absent
@@ -49,27 +65,40 @@ func (h *hypothesis) holds(in map[string]value, before []string) bool {
 		return v.kind == number && v.num < h.bound
 	case notIn:
 		return v.kind == text && !slices.Contains(h.set, v.text)
+	case is:
+		return (v.kind == text || v.kind == truth || v.kind == number) && v.text == h.set[0]
 	case notLike:
 		return v.kind == text && !slices.Contains(h.set, form(v.text))
 	case offStep:
 		return v.kind == number && math.Mod(v.num, h.bound) != 0
+	case inState:
+		s, ok := r.source(h.p)
+		return ok && hasField(s.State, h.set[0])
+	case unseen:
+		s, ok := r.source(h.p)
+		return ok && s.Tool == ""
 	case apart:
-		return (v.kind == absent) != (in[h.q].kind == absent)
+		return (v.kind == absent) != (r.in[h.q].kind == absent)
 	case both:
-		return v.kind != absent && in[h.q].kind != absent
+		return v.kind != absent && r.in[h.q].kind != absent
 	case notAfter:
-		w := in[h.q]
+		w := r.in[h.q]
 		return v.kind == number && w.kind == number && v.num >= w.num || v.kind == text && w.kind == text && ordered(v.text, w.text) && v.text >= w.text
 	case aboveWithout:
-		return v.kind == number && v.num > h.bound && in[h.q].kind == absent
+		return v.kind == number && v.num > h.bound && r.in[h.q].kind == absent
 	case notBefore:
-		return !slices.Contains(before, h.tool)
+		return !slices.Contains(r.Before, h.tool)
 	}
 	return false
 }
 
-// line says what to do; narrow is what messages say of the bound or of the form.
-func (h *hypothesis) line(narrow, example string) string {
+func hasField(state, field string) bool {
+	return slices.Contains(strings.Fields(state), field)
+}
+
+// line says what to do; narrow is what messages say of the bound or of the form, shown
+// the values that may be.
+func (h *hypothesis) line(narrow string, shown []string) string {
 	p, q := "`"+h.p+"`", "`"+h.q+"`"
 	switch h.what {
 	case without:
@@ -81,11 +110,27 @@ func (h *hypothesis) line(narrow, example string) string {
 	case below:
 		return "Keep " + p + " at least " + plain(h.bound) + narrow
 	case notIn:
-		return "Give " + p + " as one of " + quoted(h.set)
+		if len(shown) == 0 {
+			return "" // nothing can be said of what worked
+		}
+		return "Give " + p + " as one of " + quoted(shown) + narrow
+	case is:
+		if len(shown) == 0 {
+			return ""
+		}
+		return "Do not give " + p + " as " + quoted(h.set) + "; " + quoted(shown) + " worked"
 	case notLike:
-		return fmt.Sprintf("Write %s like %q%s", p, example, narrow)
+		return "Write " + p + " like " + strings.Join(shown, " or ") + narrow
 	case offStep:
 		return "Give " + p + " in steps of " + plain(h.bound)
+	case inState:
+		field, state, _ := strings.Cut(h.set[0], "=")
+		return "Give no " + p + " whose `" + field + "` was `" + state + "` in an earlier answer" + narrow
+	case unseen:
+		if h.tool == "" {
+			return "Copy " + p + " exactly from an earlier answer"
+		}
+		return "Copy " + p + " exactly from an answer of `" + h.tool + "`"
 	case apart:
 		return "Give " + p + " and " + q + " together, or neither"
 	case both:
@@ -95,7 +140,7 @@ func (h *hypothesis) line(narrow, example string) string {
 	case aboveWithout:
 		return "Give " + q + " where " + p + " is over " + plain(h.bound) + narrow
 	case notBefore:
-		return "Call `" + h.tool + "` before"
+		return fmt.Sprintf("Call `%s` first", h.tool)
 	}
 	return ""
 }
@@ -106,8 +151,6 @@ func ordered(a, b string) bool {
 	f := form(a)
 	return f == form(b) && strings.Contains(f, "0") && !strings.Contains(f, "A")
 }
-
-func plain(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
 func quoted(set []string) string {
 	out := make([]string, len(set))

@@ -2,37 +2,39 @@ package rules
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 // maxSet and maxForms bound what a parameter may vary over to be a closed set.
 const (
-	maxSet   = 8
-	maxForms = 4
+	maxSet    = 8
+	maxForms  = 4
+	maxStates = 8
 )
 
 // column is what the calls gave for one parameter.
 type column struct {
-	name         string
-	nums         []float64 // of good calls
-	texts, forms []string  // of good calls, each once
-	good, bad    int       // calls that gave it
-	numeric      bool      // all good calls and one bad one or more gave a number
-	textual      bool
-	badNums      []float64
+	name             string
+	nums, badNums    []float64
+	texts, forms     []string // of good calls, each once
+	badTexts         map[string]int
+	good, bad        int // calls that gave it
+	numeric, textual bool
 }
 
-// names are parameters that may stand in a line.
+// names are parameters and tools that may stand in a line.
 var names = regexp.MustCompile(`^[\pL_][\pL\pN_.-]{0,39}$`)
 
-// read lists the parameters of calls.
-func read(calls []row) []column {
+// columnsOf lists the parameters of calls.
+func columnsOf(rows []row) []column {
 	at := map[string]int{}
 	var list []column
-	for i := range calls {
-		for name, v := range calls[i].in {
+	for i := range rows {
+		for name, v := range rows[i].in {
 			k, known := at[name]
 			if !known {
 				if !names.MatchString(name) {
@@ -40,9 +42,9 @@ func read(calls []row) []column {
 				}
 				k = len(list)
 				at[name] = k
-				list = append(list, column{name: name, numeric: true, textual: true})
+				list = append(list, column{name: name, numeric: true, textual: true, badTexts: map[string]int{}})
 			}
-			list[k].take(v, calls[i].bad)
+			list[k].take(v, rows[i].Bad)
 		}
 	}
 	slices.SortFunc(list, func(a, b column) int {
@@ -56,6 +58,8 @@ func (c *column) take(v value, bad bool) {
 		c.bad++
 		if v.kind == number {
 			c.badNums = append(c.badNums, v.num)
+		} else if v.text != "" && len(c.badTexts) < 64 {
+			c.badTexts[v.text]++
 		}
 		return
 	}
@@ -71,26 +75,32 @@ func (c *column) take(v value, bad bool) {
 		if f := form(v.text); len(c.forms) <= maxForms && !slices.Contains(c.forms, f) {
 			c.forms = append(c.forms, f)
 		}
+	case absent, truth, other:
 	}
 }
 
 // propose lists what the calls might have broken.
-func propose(calls []row) []hypothesis {
-	cols := read(calls)
+func propose(rows []row, cols []column) []hypothesis {
 	var out []hypothesis
 	for i := range cols {
 		c := &cols[i]
 		out = append(out, hypothesis{what: without, p: c.name}, hypothesis{what: with, p: c.name})
 		if c.numeric && len(c.nums) >= minGood {
-			out = append(out, c.bounds(calls, cols)...)
+			out = append(out, c.bounds(rows, cols)...)
 		}
 		if c.textual && c.good >= minGood {
 			slices.Sort(c.texts)
-			if len(c.texts) <= maxSet && 2*len(c.texts) <= c.good && worked(calls, c.name, c.texts) {
+			if len(c.texts) <= maxSet && 2*len(c.texts) <= c.good {
 				out = append(out, hypothesis{what: notIn, p: c.name, set: c.texts})
 			}
-			if len(c.forms) <= maxForms && 2*len(c.forms) <= c.good && !slices.ContainsFunc(c.texts, func(s string) bool { return !plainForm.MatchString(s) }) {
+			if len(c.forms) <= maxForms && 2*len(c.forms) <= c.good {
+				slices.Sort(c.forms)
 				out = append(out, hypothesis{what: notLike, p: c.name, set: c.forms})
+			}
+		}
+		for _, s := range slices.Sorted(maps.Keys(c.badTexts)) {
+			if c.badTexts[s] >= minCalls {
+				out = append(out, hypothesis{what: is, p: c.name, set: []string{s}})
 			}
 		}
 		for j := range cols {
@@ -101,12 +111,13 @@ func propose(calls []row) []hypothesis {
 				out = append(out, hypothesis{what: notAfter, p: c.name, q: cols[j].name})
 			}
 		}
+		out = append(out, sources(rows, c.name)...)
 	}
-	return append(out, orders(calls)...)
+	return append(out, orders(rows)...)
 }
 
 // bounds are the hypotheses on a number.
-func (c *column) bounds(calls []row, cols []column) []hypothesis {
+func (c *column) bounds(rows []row, cols []column) []hypothesis {
 	hi, lo := slices.Max(c.nums), slices.Min(c.nums)
 	var out []hypothesis
 	if slices.ContainsFunc(c.badNums, func(n float64) bool { return n > hi }) {
@@ -121,8 +132,8 @@ func (c *column) bounds(calls []row, cols []column) []hypothesis {
 	for k := range cols {
 		q := cols[k].name
 		most, n := math.Inf(-1), 0
-		for i := range calls {
-			if v := calls[i].in[c.name]; !calls[i].bad && v.kind == number && calls[i].in[q].kind == absent {
+		for i := range rows {
+			if v := rows[i].in[c.name]; !rows[i].Bad && v.kind == number && rows[i].in[q].kind == absent {
 				most, n = max(most, v.num), n+1
 			}
 		}
@@ -150,11 +161,48 @@ func stepOf(nums []float64) float64 {
 	return step
 }
 
-// orders are the tools that good calls came after.
-func orders(calls []row) []hypothesis {
+// sources are the hypotheses on where the value of a parameter came from, and on what
+// was said of it there.
+func sources(rows []row, p string) []hypothesis {
+	tools, states := map[string]int{}, map[string]int{}
+	for i := range rows {
+		s, ok := rows[i].source(p)
+		switch {
+		case !ok:
+		case rows[i].Bad:
+			for _, f := range strings.Fields(s.State) {
+				states[f]++
+			}
+		case s.Tool != "":
+			tools[s.Tool]++
+		}
+	}
 	var out []hypothesis
-	for i := range calls {
-		for _, tool := range calls[i].before {
+	if len(tools) > 0 {
+		best, all := "", 0
+		for _, t := range slices.Sorted(maps.Keys(tools)) {
+			if all += tools[t]; tools[t] > tools[best] && names.MatchString(t) {
+				best = t
+			}
+		}
+		if 4*tools[best] < 3*all {
+			best = ""
+		}
+		out = append(out, hypothesis{what: unseen, p: p, tool: best})
+	}
+	for _, f := range slices.Sorted(maps.Keys(states)) {
+		if states[f] >= minCalls && len(out) < maxStates {
+			out = append(out, hypothesis{what: inState, p: p, set: []string{f}})
+		}
+	}
+	return out
+}
+
+// orders are the tools that good calls came after.
+func orders(rows []row) []hypothesis {
+	var out []hypothesis
+	for i := range rows {
+		for _, tool := range rows[i].Before {
 			if names.MatchString(tool) && len(out) < maxPaths && !slices.ContainsFunc(out, func(h hypothesis) bool { return h.tool == tool }) {
 				out = append(out, hypothesis{what: notBefore, tool: tool})
 			}

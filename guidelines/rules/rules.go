@@ -1,10 +1,12 @@
-// Package rules finds what failed calls of a tool have in common that good ones have
-// not. It reads no word of any message: a hypothesis is a condition on the input or on
-// what was called before, and calls decide about it. A number or a form that stands in
-// the messages only narrows a condition that calls vouch for.
+// Package rules finds what calls of a tool that went wrong have in common that good ones
+// have not. A hypothesis is cheap: it is a condition on the input, on where its values
+// came from, on what an earlier answer of the run said of them, or on what was called
+// before. Calls decide about it. No word of any message is read: the numbers, names and
+// forms that stand in messages only narrow a condition that calls vouch for.
 //
-// One Rule has two uses: Line is what a guideline says, and Holds tells whether a
-// planned call breaks it, which is a warning.
+// One Rule has three uses: Line is what a guideline says, Holds tells whether a planned
+// call breaks it, which is a warning, and Mend changes the call so that it does not,
+// which is a suggestion.
 package rules
 
 import (
@@ -19,10 +21,28 @@ type Call struct {
 	// Message is what the output of a call that went wrong says, Bad that it did.
 	Message string
 	Bad     bool
-	// Run and Source number the run of the call and who recorded it; 0: unknown.
+	// Odd says that it counts as bad only since its answer is of another form than
+	// the tool's others.
+	Odd bool
+	// Run and Source number the run of the call and who recorded it; 0: unknown. Named
+	// says that the call itself named its run.
 	Run, Source uint64
+	Named       bool
 	// Before are the tools that had answered in the run.
 	Before []string
+	// Sources say where the values of the input that are like identifiers stood before.
+	Sources []Source
+}
+
+// Source is the place in the run where a value of an input stood before.
+type Source struct {
+	Path string `json:"p"`
+	// Tool is the tool whose answer held the value first; "" when no answer of the run
+	// did.
+	Tool string `json:"t,omitempty"`
+	// State is what the newest answer said of the value beside it, as "status=open",
+	// parted by blanks.
+	State string `json:"s,omitempty"`
 }
 
 // Rule is a condition under which calls of a tool went wrong and hardly a good one did.
@@ -34,18 +54,50 @@ type Rule struct {
 	Parameter string
 	// Calls went wrong under the condition, in Runs; Good went well nevertheless.
 	Calls, Runs, Good int
+	// Odd counts the calls among them that no judge found wrong: their answers are of
+	// another form than the tool's others.
+	Odd int
 	// Behind are the places of those that went wrong, oldest first.
 	Behind []int
+	// pool are the values that Mend may put in: each worked in enough calls.
+	pool map[string][]value
 }
 
 // ID names what the rule is about; it stays while its numbers change.
 func (r *Rule) ID() string {
-	return strings.Join([]string{strconv.Itoa(int(r.when.what)), r.when.p, r.when.q, r.when.tool}, " ")
+	return strings.TrimRight(strings.Join([]string{strconv.Itoa(int(r.when.what)), r.when.p, r.when.q, r.when.tool}, " "), " ")
+}
+
+// Planned is a call that is about to be made, read once.
+type Planned struct{ row row }
+
+// Found says what the calls showed, as "otherwise 5 of 5 went wrong (3 runs)".
+func (r *Rule) Found() string {
+	did := "went wrong"
+	if 2*r.Odd > r.Calls {
+		did = "had an answer of another form"
+	}
+	runs := " runs)"
+	if r.Runs == 1 {
+		runs = " run)"
+	}
+	return "otherwise " + strconv.Itoa(r.Calls) + " of " + strconv.Itoa(r.Calls+r.Good) + " " + did + " (" + strconv.Itoa(r.Runs) + runs
+}
+
+// Plan reads a planned call.
+func Plan(c *Call) *Planned {
+	p := &Planned{}
+	p.row.read(c)
+	return p
 }
 
 // Holds reports whether a planned call meets the condition of the rule.
-func (r *Rule) Holds(input json.RawMessage, before []string) bool {
-	return r.when.holds(inputOf(input), before)
+func (r *Rule) Holds(p *Planned) bool { return p.row.in != nil && r.when.holds(&p.row) }
+
+// About reports whether the rule is about a property of the run's earlier answers: then
+// it can only be told where the run is known.
+func (r *Rule) About() bool {
+	return r.when.what == unseen || r.when.what == inState || r.when.what == notBefore
 }
 
 // Limits on what is tested and published.
@@ -54,11 +106,11 @@ const (
 	minRuns        = 2    // of them, and of good calls
 	minGood        = 3    // good calls that a condition is held against
 	maxWrong       = 0.03 // share of the good calls that may meet a condition
+	maxFresh       = 0.1  // of the newer good calls, the share that a condition fitted on the older ones may meet
 	maxCalls       = 400  // the newest are compared
-	newest         = 80   // good calls that count alone, where older ones speak against all
 	maxOfKind      = 3    // rules for one kind of failure
-	maxRules       = 8
+	maxRules       = 10
 	sourceShare    = 20 // calls of one source that count for a rule, where there are several
-	falseDiscovery = 0.05
+	falseDiscovery = 0.1
 	messageShare   = 0.05 // what it counts for that a message names the parameter, beside the share of calls
 )

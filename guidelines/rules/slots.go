@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -27,7 +28,7 @@ func kindOf(message string, in map[string]value) string {
 		case v.kind == text && len(v.text) > 2:
 			m = strings.ReplaceAll(m, v.text, "@")
 		case v.kind == number:
-			m = replaceNumber(m, plain(v.num))
+			m = replaceNumber(m, v.text)
 		}
 	}
 	return longNumber.ReplaceAllString(m, "#")
@@ -43,27 +44,140 @@ func replaceNumber(m, n string) string {
 	return m
 }
 
-// write words the rule, narrowed by what the messages behind it agree on.
-func (r *Rule) write(rows []row, behind []*row) {
+// write words the rule, narrowed by what the messages behind it agree on, and notes what
+// may stand in a suggestion.
+func (r *Rule) write(s *search, behind []*row) {
 	h := &r.when
 	r.Parameter = h.p
-	narrow, example := "", ""
+	r.pool = map[string][]value{}
+	for _, p := range []string{h.p, h.q} {
+		if p != "" {
+			r.pool[p] = workedValues(s.rows, p, s.several)
+		}
+	}
+	narrow := ""
+	var show []string
 	switch h.what {
 	case above, aboveWithout, below:
+		if h.what != aboveWithout {
+			r.pool[h.p] = append(r.pool[h.p], s.edge(h)...)
+		}
 		narrow = r.boundSaid(behind)
 	case notLike:
-		for i := range slices.Backward(rows) {
-			if v := rows[i].in[h.p]; !rows[i].bad && v.kind == text && shown(v.text) {
-				example = form(v.text) // its form alone: a value may be private
-				break
+		for _, f := range h.set {
+			if g, ok := formShown(f); ok {
+				show = append(show, g)
 			}
 		}
-		if said := agreed(behind, formToken, func(s string) bool { return s != example && sameShape(s, example) }); said != "" {
+		if said := agreed(behind, formToken, func(t string) bool { return slices.ContainsFunc(h.set, func(f string) bool { return t != f && sameShape(t, f) }) }); said != "" {
 			narrow = " (" + said + ")"
 		}
-	case without, with, notIn, offStep, apart, both, notAfter, notBefore:
+		if len(show) == 0 && narrow == "" {
+			return
+		}
+	case notIn, is:
+		for _, v := range r.pool[h.p] {
+			if shown(v.text) && len(show) < maxSet && v.kind == text {
+				show = append(show, v.text)
+			}
+		}
+		if h.what == notIn {
+			if not := refusedValues(behind, h.p); len(not) > 0 {
+				narrow = ", not " + quoted(not)
+			}
+		} else if !shown(h.set[0]) {
+			return
+		}
+	case inState:
+		if field, state, _ := strings.Cut(h.set[0], "="); !shown(field) || !shown(state) {
+			return
+		}
+		if good := otherStates(s.rows, h); good != "" {
+			narrow = " (`" + good + "` worked)"
+		}
+	case without, with, offStep, apart, both, notAfter, notBefore, unseen:
 	}
-	r.Line = h.line(narrow, example)
+	r.Line = h.line(narrow, show)
+}
+
+// workedValues lists the values of a parameter that worked in enough calls, the most
+// frequent first.
+func workedValues(rows []row, p string, several bool) []value {
+	by := map[string]*quorum{}
+	kinds := map[string]value{}
+	for i := range rows {
+		v := rows[i].in[p]
+		if rows[i].Bad || v.kind == absent || v.kind == other {
+			continue
+		}
+		if by[v.text] == nil {
+			if len(by) > 256 {
+				continue
+			}
+			by[v.text] = &quorum{}
+			kinds[v.text] = v
+		}
+		by[v.text].add(&rows[i])
+	}
+	var out []value
+	for _, s := range slices.Sorted(maps.Keys(by)) {
+		if by[s].met(several) && (kinds[s].kind != text || shown(s)) {
+			out = append(out, kinds[s])
+		}
+	}
+	slices.SortStableFunc(out, func(a, b value) int { return by[b.text].calls - by[a.text].calls })
+	return out[:min(len(out), maxSmall)]
+}
+
+// maxSmall is how many values a parameter has at most whose values others may be shown.
+const maxSmall = 20
+
+// refusedValues are those that failed calls of enough runs gave, at most three.
+func refusedValues(behind []*row, p string) []string {
+	by := map[string]*quorum{}
+	for _, b := range behind {
+		t := b.in[p].text
+		if by[t] == nil {
+			by[t] = &quorum{}
+		}
+		by[t].add(b)
+	}
+	var out []string
+	for _, t := range slices.Sorted(maps.Keys(by)) {
+		if by[t].met(false) && shown(t) && len(out) < 3 {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// otherStates is the state in which the values of good calls stood most; "" where it may
+// not be shown.
+func otherStates(rows []row, h *hypothesis) string {
+	field, _, _ := strings.Cut(h.set[0], "=")
+	by := map[string]*quorum{}
+	for i := range rows {
+		if rows[i].Bad {
+			continue
+		}
+		if s, ok := rows[i].source(h.p); ok {
+			for _, f := range strings.Fields(s.State) {
+				if state, is := strings.CutPrefix(f, field+"="); is {
+					if by[state] == nil {
+						by[state] = &quorum{}
+					}
+					by[state].add(&rows[i])
+				}
+			}
+		}
+	}
+	best := ""
+	for _, state := range slices.Sorted(maps.Keys(by)) {
+		if by[state].met(false) && shown(state) && (best == "" || by[state].calls > by[best].calls) {
+			best = state
+		}
+	}
+	return best
 }
 
 // boundSaid moves the bound to the number in the gap between good and failed calls
@@ -99,22 +213,22 @@ func (r *Rule) boundSaid(behind []*row) string {
 // agreed is the one token that stands in the messages of three calls of two runs, and
 // in most of them; "" where there is none, or more than one.
 func agreed(behind []*row, token *regexp.Regexp, fits func(string) bool) string {
-	calls, runs := map[string]int{}, map[string]map[uint64]bool{}
+	by := map[string]*quorum{}
 	for _, b := range behind {
 		var seen []string
 		for _, s := range token.FindAllString(b.Message, 24) {
 			if fits(s) && !slices.Contains(seen, s) {
 				seen = append(seen, s)
-				if calls[s]++; runs[s] == nil {
-					runs[s] = map[uint64]bool{}
+				if by[s] == nil {
+					by[s] = &quorum{}
 				}
-				runs[s][b.Run] = true
+				by[s].add(b)
 			}
 		}
 	}
 	only := ""
-	for s, n := range calls {
-		if n < minCalls || len(runs[s]) < minRuns || 2*n < len(behind) {
+	for s, q := range by {
+		if !q.met(false) || 2*q.calls < len(behind) {
 			continue
 		}
 		if only != "" {
@@ -146,26 +260,50 @@ func sameShape(a, b string) bool {
 }
 
 // plainForm is a value of digits and marks, such as a date or a number of a telephone.
-var plainForm = regexp.MustCompile(`^[0-9][0-9 .:/-]{0,23}$`)
+var plainForm = regexp.MustCompile(`^[0-9A+][0-9A .:/-]{0,23}$`)
 
-// shown reports whether a value of a caller's input may stand in a line.
-func shown(s string) bool {
-	return constraints.Token(s) || plainForm.MatchString(strings.TrimPrefix(s, "+"))
+// dateForms are forms that have a name.
+var dateForms = map[string]string{"0000-00-00": "YYYY-MM-DD", "00.00.0000": "DD.MM.YYYY", "00:00": "HH:MM", "0000-00-00A00:00:00A": "YYYY-MM-DDTHH:MM:SSZ"}
+
+// formShown is how a form is shown; false for one that is no more than some letters.
+func formShown(f string) (string, bool) {
+	if name := dateForms[f]; name != "" {
+		return name, true
+	}
+	return "`" + f + "` (A a letter, 0 a digit)", plainForm.MatchString(f) && strings.ContainsAny(f, "0 .:/-+")
 }
 
-// worked reports whether each value of a set worked in enough calls and may be shown.
-func worked(rows []row, p string, set []string) bool {
-	for _, s := range set {
-		n, runs := 0, map[uint64]bool{}
-		for i := range rows {
-			if v := rows[i].in[p]; !rows[i].bad && v.text == s {
-				n++
-				runs[rows[i].Run] = true
-			}
-		}
-		if n < minCalls || len(runs) < minRuns || !shown(s) {
-			return false
+// shown reports whether a value of callers' inputs may stand in a line: a word, and no
+// number of an account or the like.
+func shown(s string) bool {
+	digits := 0
+	for _, c := range s {
+		if c >= '0' && c <= '9' {
+			digits++
 		}
 	}
-	return true
+	return digits < 4 && constraints.Token(s)
+}
+
+// edge is the number at the edge of what worked: enough calls gave it, or went beyond.
+func (s *search) edge(h *hypothesis) []value {
+	var good []*row
+	for i := range s.rows {
+		if !s.rows[i].Bad && s.rows[i].in[h.p].kind == number {
+			good = append(good, &s.rows[i])
+		}
+	}
+	slices.SortFunc(good, func(a, b *row) int {
+		if h.what == below {
+			a, b = b, a
+		}
+		return cmp.Compare(b.in[h.p].num, a.in[h.p].num)
+	})
+	var q quorum
+	for _, r := range good {
+		if q.add(r); q.met(s.several) {
+			return []value{r.in[h.p]}
+		}
+	}
+	return nil
 }

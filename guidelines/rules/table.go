@@ -2,6 +2,8 @@ package rules
 
 import (
 	"encoding/json"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -19,14 +21,73 @@ const (
 	absent kind = iota
 	number
 	text
-	other // a list, a truth value, or a text that is too long to compare
+	truth
+	other // a list, or a text that is too long to compare
 )
 
 // value is one value of an input.
 type value struct {
 	kind kind
 	num  float64
-	text string
+	text string // of a text, and of a truth value
+}
+
+// row is a call as it is compared.
+type row struct {
+	*Call
+
+	in     map[string]value
+	kind   string // of what went wrong; "" for what is too rare to stand alone
+	place  int
+	repeat bool // the same input was sent in this run before
+}
+
+func (r *row) read(c *Call) {
+	r.Call, r.in = c, inputOf(c.Input)
+}
+
+// source is where the value of a parameter stood before; false where it is not like an
+// identifier, or the run is not known.
+func (r *row) source(p string) (Source, bool) {
+	for _, s := range r.Sources {
+		if s.Path == p {
+			return s, true
+		}
+	}
+	return Source{}, r.Named && IdentifierLike(r.in[p].text)
+}
+
+// rowsOf reads the newest calls.
+func rowsOf(calls []Call) []row {
+	from := max(0, len(calls)-maxCalls)
+	rows := make([]row, 0, len(calls)-from)
+	kinds := map[string]int{}
+	type sent struct {
+		run   uint64
+		input string
+	}
+	seen := map[sent]bool{}
+	for i := range calls[from:] {
+		r := row{place: from + i}
+		if r.read(&calls[from+i]); r.in == nil {
+			continue
+		}
+		if r.Bad {
+			r.kind = kindOf(r.Message, r.in)
+			kinds[r.kind]++
+		}
+		if s := (sent{r.Run, string(r.Input)}); r.Run != 0 {
+			r.repeat = seen[s]
+			seen[s] = true
+		}
+		rows = append(rows, r)
+	}
+	for i := range rows {
+		if rows[i].Bad && kinds[rows[i].kind] < minCalls {
+			rows[i].kind = "" // too rare to stand alone
+		}
+	}
+	return rows
 }
 
 // inputOf lists the values of an input by path.
@@ -53,7 +114,9 @@ func flatten(v any, path string, depth int, out map[string]value) {
 			}
 		}
 	case float64:
-		out[path] = value{kind: number, num: v}
+		out[path] = value{kind: number, num: v, text: plain(v)}
+	case bool:
+		out[path] = value{kind: truth, text: strconv.FormatBool(v)}
 	case string:
 		if len(v) > maxText {
 			out[path] = value{kind: other}
@@ -76,4 +139,43 @@ func form(s string) string {
 		}
 		return r
 	}, s)
+}
+
+// IdentifierLike reports whether a text looks like an identifier, a path or an address:
+// no blank, four characters or more, a digit, an underscore or a slash.
+func IdentifierLike(s string) bool {
+	return len(s) >= 4 && len(s) <= 200 && strings.ContainsAny(s, "0123456789_/") && !strings.ContainsFunc(s, Delimits)
+}
+
+// Delimits reports whether a character parts the values of an answer.
+func Delimits(r rune) bool {
+	return r <= ' ' || strings.ContainsRune("\"'`\\,;=()[]{}<>|", r)
+}
+
+func plain(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+
+// quorum counts the calls, runs and sources behind something.
+type quorum struct {
+	calls         int
+	runs, sources map[uint64]bool
+}
+
+func (q *quorum) add(r *row) {
+	if q.runs == nil {
+		q.runs, q.sources = map[uint64]bool{}, map[uint64]bool{}
+	}
+	q.calls++
+	q.runs[r.Run], q.sources[r.Source] = true, true
+}
+
+// met reports whether there are enough calls of enough runs, and of several sources
+// where several are known.
+func (q *quorum) met(several bool) bool {
+	return q.calls >= minCalls && len(q.runs) >= minRuns && (!several || len(q.sources) > 1)
+}
+
+// several reports whether good calls come from more than one source.
+func several(rows []row) bool {
+	first := slices.IndexFunc(rows, func(r row) bool { return !r.Bad })
+	return first >= 0 && slices.ContainsFunc(rows, func(r row) bool { return !r.Bad && r.Source != rows[first].Source })
 }

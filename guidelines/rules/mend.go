@@ -1,0 +1,110 @@
+package rules
+
+import (
+	"slices"
+)
+
+// Edit is a change of an input: a parameter is left out, or gets a value.
+type Edit struct {
+	Path   string
+	Remove bool
+	Value  any // a string, a float64 or a bool
+	Text   string
+}
+
+// Mend lists what changes a planned call so that it does not meet the condition of the
+// rule; nothing where that is not known. seen lists, newest first, what the run's own
+// answers gave for a parameter whose values come from them.
+func (r *Rule) Mend(p *Planned, seen func(path, tool string) []Given) []Edit {
+	h := &r.when
+	v, w := p.row.in[h.p], p.row.in[h.q]
+	switch h.what {
+	case without, is, notIn, notLike, offStep:
+		return r.give(h.p, p)
+	case with:
+		return []Edit{{Path: h.p, Remove: true}}
+	case above, below:
+		return r.nearest(h.p, v, p)
+	case apart:
+		if v.kind == absent {
+			return r.give(h.p, p)
+		}
+		return r.give(h.q, p)
+	case both:
+		return []Edit{{Path: h.q, Remove: true}}
+	case notAfter:
+		if v == w {
+			return nil
+		}
+		return []Edit{edit(h.p, w), edit(h.q, v)}
+	case aboveWithout:
+		return r.give(h.q, p)
+	case unseen, inState:
+		for _, s := range seen(h.p, h.tool) {
+			if h.what == unseen || !hasField(s.State, h.set[0]) {
+				return []Edit{{Path: h.p, Value: s.Value, Text: s.Value}}
+			}
+		}
+	case notBefore:
+	}
+	return nil
+}
+
+// Given is a value of the run's own answers with what stood beside it.
+type Given struct{ Value, State string }
+
+func edit(path string, v value) Edit {
+	switch v.kind {
+	case number:
+		return Edit{Path: path, Value: v.num, Text: v.text}
+	case truth:
+		return Edit{Path: path, Value: v.text == "true", Text: v.text}
+	case absent, text, other:
+	}
+	return Edit{Path: path, Value: v.text, Text: v.text}
+}
+
+// give sets a parameter to the value that worked most often and meets no condition.
+func (r *Rule) give(path string, p *Planned) []Edit {
+	for _, v := range r.pool[path] {
+		if !r.stillHolds(p, path, v) {
+			return []Edit{edit(path, v)}
+		}
+	}
+	return nil
+}
+
+// nearest sets a number to the worked one that is nearest.
+func (r *Rule) nearest(path string, old value, p *Planned) []Edit {
+	pool := slices.Clone(r.pool[path])
+	slices.SortStableFunc(pool, func(a, b value) int {
+		x, y := abs(a.num-old.num), abs(b.num-old.num)
+		switch {
+		case x < y:
+			return -1
+		case x > y:
+			return 1
+		}
+		return 0
+	})
+	for _, v := range pool {
+		if !r.stillHolds(p, path, v) {
+			return []Edit{edit(path, v)}
+		}
+	}
+	return nil
+}
+
+func abs(x float64) float64 { return max(x, -x) }
+
+func (r *Rule) stillHolds(p *Planned, path string, v value) bool {
+	old, had := p.row.in[path]
+	p.row.in[path] = v
+	still := r.when.holds(&p.row)
+	if had {
+		p.row.in[path] = old
+	} else {
+		delete(p.row.in, path)
+	}
+	return still
+}

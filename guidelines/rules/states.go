@@ -1,0 +1,79 @@
+package rules
+
+import (
+	"encoding/json"
+	"iter"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// maxStateFields is how many fields beside a value are kept, maxStateBytes how long an
+// answer may be that is read for them.
+const (
+	maxStateFields = 4
+	maxStateBytes  = 16 << 10
+)
+
+// stateName and stateWord are a field and its value that say in what state something is:
+// one of few words, or yes or no.
+var (
+	stateName = regexp.MustCompile(`^[A-Za-z][A-Za-z_-]{1,23}$`)
+	stateWord = regexp.MustCompile(`^[A-Za-z][A-Za-z_-]{1,15}$`)
+)
+
+// States lists the values of an answer that are like identifiers, with the words that
+// the same object holds, as "status=open available=true".
+func States(answer string) iter.Seq2[string, string] {
+	return func(yield func(value, state string) bool) {
+		s := strings.TrimSpace(answer)
+		if s == "" || s[0] != '{' && s[0] != '[' || len(s) > maxStateBytes {
+			return
+		}
+		var tree any
+		if json.Unmarshal([]byte(s), &tree) == nil {
+			states(tree, yield)
+		}
+	}
+}
+
+func states(v any, yield func(value, state string) bool) bool {
+	switch v := v.(type) {
+	case []any:
+		for _, e := range v {
+			if !states(e, yield) {
+				return false
+			}
+		}
+	case map[string]any:
+		var fields, values []string
+		for name, e := range v {
+			switch e := e.(type) {
+			case string:
+				if stateName.MatchString(name) && stateWord.MatchString(e) {
+					fields = append(fields, name+"="+e)
+				} else if IdentifierLike(e) {
+					values = append(values, e)
+				}
+			case bool:
+				if stateName.MatchString(name) && e {
+					fields = append(fields, name+"=true")
+				} else if stateName.MatchString(name) {
+					fields = append(fields, name+"=false")
+				}
+			case map[string]any, []any:
+				if !states(e, yield) {
+					return false
+				}
+			}
+		}
+		slices.Sort(fields)
+		state := strings.Join(fields[:min(len(fields), maxStateFields)], " ")
+		for _, value := range values {
+			if state != "" && !yield(value, state) {
+				return false
+			}
+		}
+	}
+	return true
+}
