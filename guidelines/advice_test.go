@@ -94,7 +94,7 @@ func TestAToolThatNeverWorkedShowsTheFormThatItsMessagesAskFor(t *testing.T) {
 	}
 	text := j.tells("read_parts", "No call has worked yet; by its messages one looks like `{\"files\":[{\"file_path\":\"…\",\"ranges\":[{\"start\":1}]}]}`.",
 		"Always give `files`, `files[].file_path`, `files[].ranges` and `files[].ranges[].start`")
-	if strings.Contains(text, "never_sent") {
+	if text, _, _ := strings.Cut(text, "## What the tool answered"); strings.Contains(text, "never_sent") {
 		t.Errorf("a name that only the messages know stands in\n%s", text)
 	}
 	for i := range j.calls { // one run alone proves nothing
@@ -154,7 +154,7 @@ func TestAParameterThatIsRefusedIsNamedSinceCallersSentIt(t *testing.T) {
 		j.add(run, "pay", object{"amount": i, "mail": "x"}, "Received unknown parameter: mail", 0)
 		j.add(run, "pay", object{"amount": i}, "paid", 1)
 	}
-	j.tells("pay", "Leave out `mail`: 4 failed (4 runs)")
+	j.tells("pay", "Leave out `mail`: otherwise 4 of 4 went wrong (4 runs).")
 }
 
 // A message that names a parameter and its value tells which one to change, and the

@@ -16,6 +16,8 @@ type Document struct {
 	Fingerprint string   `json:"fingerprint"`
 	Items       []Item   `json:"items"`
 	Grounds     []Ground `json:"grounds"`
+	// Answers is the section that quotes the tool, "" where there is none.
+	Answers string `json:"answers,omitempty"`
 	// Statistics is the closing section.
 	Statistics string `json:"statistics"`
 	// MaxWords bounds the four sections of Render.
@@ -24,7 +26,9 @@ type Document struct {
 
 // Render is the text of the guideline: the four sections within MaxWords, and
 // the statistics.
-func (d *Document) Render() string { return d.draft(d.Items).render(d.MaxWords) + d.Statistics }
+func (d *Document) Render() string {
+	return d.draft(d.Items).render(d.MaxWords) + d.Answers + d.Statistics
+}
 
 // Tokens estimates how many tokens a text takes: one for four characters, as
 // everywhere in this program, rounded up.
@@ -59,8 +63,10 @@ func (d *Document) Within(maxTokens int) string {
 			picked, text = try, t
 		}
 	}
-	if text != "" && Tokens(text+"\n"+d.Statistics) <= maxTokens {
-		return text + "\n" + d.Statistics
+	for _, rest := range []string{"\n" + d.Answers + d.Statistics, "\n" + d.Statistics} {
+		if text != "" && Tokens(text+rest) <= maxTokens {
+			return text + rest
+		}
 	}
 	return text
 }

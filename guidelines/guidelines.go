@@ -71,6 +71,9 @@ const (
 	successPatterns = "Success Patterns"
 	commonIssues    = "Common Issues"
 	bestPractices   = "Best Practices"
+
+	toolAnswered = "What the tool answered" // foreign text, fenced
+	statistics   = "Statistics"
 )
 
 func sectionNames() []string {

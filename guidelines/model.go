@@ -94,7 +94,7 @@ func (x *Model) Compose(ctx context.Context, tool memoryd.Tool, calls []memoryd.
 	mark := fingerprint(draft.fingerprint(x.cfg.MaxWords), instructions, x.summarizer.Model.Name())
 	if prev != nil && prev.Fingerprint == mark && prev.Tool == tool.Tool {
 		d := *prev
-		d.Statistics = statisticsSection(f.stats, f.judgedGood)
+		d.Answers, d.Statistics = f.answers(), statisticsSection(f.stats, f.judgedGood)
 		return &d, nil
 	}
 	reviewer := &reviewer{f: f, author: x.summarizer.Model.Name()}

@@ -66,7 +66,7 @@ func (f *findings) practices(d draft) {
 		all = f.tested(all)
 	}
 	slices.SortStableFunc(all, func(a, b practice) int {
-		return cmp.Or(compareBool(b.tested, a.tested), compareBool(a.last, b.last), cmp.Compare(f.place(a), f.place(b)), cmp.Compare(b.runs, a.runs), cmp.Compare(b.calls, a.calls))
+		return cmp.Or(cmp.Compare(f.place(a), f.place(b)), compareBool(b.tested, a.tested), compareBool(a.last, b.last), cmp.Compare(b.runs, a.runs), cmp.Compare(b.calls, a.calls))
 	})
 	if n := len(all); n > mostPractices && all[n-1].slot == "repeat" && all[n-1].runs >= all[mostPractices-1].runs { // short, and of many runs
 		all[mostPractices-1] = all[n-1]

@@ -62,7 +62,7 @@ func (x *Rules) document(f *findings, d draft, prev *Document) *Document {
 	gs := groundsFor(f, d)
 	return &Document{
 		Tool: f.tool.Tool, Author: AuthorRules, Fingerprint: d.fingerprint(x.cfg.MaxWords), Items: itemsOf(d, gs, AuthorRules, prev),
-		Grounds: gs, Statistics: statisticsSection(f.stats, f.judgedGood), MaxWords: x.cfg.MaxWords,
+		Grounds: gs, Answers: f.answers(), Statistics: statisticsSection(f.stats, f.judgedGood), MaxWords: x.cfg.MaxWords,
 	}
 }
 
@@ -160,6 +160,14 @@ func (f *findings) draft() draft {
 	f.successes(d)
 	f.issues(d)
 	return d
+}
+
+// answers is the section that quotes the tool.
+func (f *findings) answers() string {
+	if f.unquoted {
+		return ""
+	}
+	return answersSection(f.obs)
 }
 
 // enough reports whether there are enough judged calls to look for patterns.

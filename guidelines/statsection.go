@@ -29,7 +29,7 @@ func statisticsSection(s stats.Statistics, good int) string {
 		tokens = fmt.Sprintf("%.1f", s.AvgTokenCost)
 	}
 	var b strings.Builder
-	b.WriteString("## Statistics\n")
+	b.WriteString("## " + statistics + "\n")
 	if s.JudgedCalls > 0 {
 		fmt.Fprintf(&b, "- **Judged Rate**: %.2f%% (%d of %d judged calls scored 1.0; Success Rate is what callers reported)\n", 100*float64(good)/float64(s.JudgedCalls), good, s.JudgedCalls)
 	}

@@ -8,7 +8,7 @@ import (
 
 // usually is the share of its answers that a tool gives as JSON when a text in their
 // place is odd.
-const usually = 0.8
+const usually = 0.5
 
 // Rules finds the rules that the calls of a tool bear out, oldest first. Behind each
 // stand the places of its calls among the observations.

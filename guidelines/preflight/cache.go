@@ -95,7 +95,7 @@ const (
 	firstCalls  = 100              // what a first forecast learns from
 	maxLearned  = 2_000            // and any other at most, as far as the window reaches
 	modelAge    = 30 * time.Second // a model serves so long although something changed,
-	modelShare  = 10               // or until a tenth of its calls has changed
+	modelShare  = 20               // or until a twentieth of its calls has changed
 	runLookup   = 200              // calls of a run that count, the newest
 	newestCalls = 32               // that count before they are learned from
 )

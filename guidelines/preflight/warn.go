@@ -227,7 +227,7 @@ func (m *Model) neverWorked(v *view) Warning {
 // streak says that the last calls of the tool in this run failed.
 func (m *Model) streak(r Rule, v *view, fix fix) (Warning, bool) {
 	c := v.lastFailure()
-	if c == nil || v.met.has(RepeatsFailure) && m.watched.has(RepeatsFailure) {
+	if c == nil || v.met.has(RepeatsFailure) && m.watched.has(RepeatsFailure) || m.explained(v) {
 		return Warning{}, false
 	}
 	w := Warning{}
@@ -245,6 +245,16 @@ func (m *Model) streak(r Rule, v *view, fix fix) (Warning, bool) {
 	rate, _ := m.rates.of(r, &m.options.Pool)
 	w.Text = fmt.Sprintf("%s%s; of the calls that come after that, %.0f %% fail too. %s", did, m.with(constraints.Unwrap(c.Output), reason.Class), 100*rate, m.next(reason, leaves, v, fix))
 	return w, true
+}
+
+// explained reports whether rules that calls bear out explain most failures of the tool:
+// then a call that breaks none is as good after a failure as before.
+func (m *Model) explained(v *view) bool {
+	behind := 0
+	for i := range m.options.Tested {
+		behind += m.options.Tested[i].Calls
+	}
+	return len(v.breaks) == 0 && 2*behind >= m.failed && behind > 0
 }
 
 // next says what to do after a failure: change what it was about, if that has not

@@ -13,7 +13,8 @@ import (
 type candidate struct {
 	hypothesis
 
-	meets []bool
+	meets  []bool
+	silent bool // nothing can be told of it
 	// good counts the good calls that meet it; fresh those that would have met it, had
 	// it been drawn around the older good calls alone.
 	good, fresh float64
@@ -120,9 +121,7 @@ func (s *search) run() (found []Rule) {
 			if !ok {
 				break
 			}
-			if r.Line != "" {
-				found = append(found, r)
-			}
+			found = append(found, r)
 		}
 	}
 	return found
@@ -204,7 +203,7 @@ func (s *search) freshness() func(h *hypothesis) float64 {
 	}
 }
 
-// contradicted reports whether the newest good calls speak against a condition: ten of
+// contradicted reports whether the newest good calls speak against a condition: some of
 // them met it since it last went wrong.
 func (s *search) contradicted(meets []bool) bool {
 	good := 0
@@ -221,7 +220,7 @@ func (s *search) contradicted(meets []bool) bool {
 }
 
 // contradictions is how many good calls in a row take a rule back.
-const contradictions = 10
+const contradictions = 4
 
 // tests is how many conditions might have stood in the place of one, which bounds what
 // chance alone brings about: one for each parameter, or pair of them. Where messages
@@ -239,15 +238,45 @@ func (s *search) tests(c *candidate, kind string) float64 {
 	return n
 }
 
-// best is the rule that explains most of the open calls of a kind.
+// best is the rule that explains most of the open calls of a kind and can be told.
 func (s *search) best(kind string) (Rule, bool) {
+	for {
+		top, rule := s.top(kind)
+		if top == nil {
+			return rule, false
+		}
+		var behind []*row
+		for i := range s.rows {
+			if row := &s.rows[i]; s.open[i] && row.kind == kind && top.meets[i] {
+				behind = append(behind, row)
+				rule.Behind = append(rule.Behind, row.place)
+				if row.Odd {
+					rule.Odd++
+				}
+			}
+		}
+		if rule.write(s, behind); rule.Line == "" {
+			top.silent = true
+			continue
+		}
+		for i := range s.rows {
+			if s.rows[i].kind == kind && top.meets[i] {
+				s.open[i] = false
+			}
+		}
+		return rule, true
+	}
+}
+
+// top is the condition that explains most of the open calls of a kind; nil for none.
+func (s *search) top(kind string) (*candidate, Rule) {
 	var top *candidate
 	var rule Rule
 	rank := 0.0
 	for k := range s.all {
 		c := &s.all[k]
 		r, n, counted := s.support(c, kind)
-		if r.Calls < minCalls {
+		if r.Calls < minCalls || c.silent {
 			continue
 		}
 		q := float64(r.Calls)/n - 4*(c.good+c.fresh/2)/s.good
@@ -265,22 +294,7 @@ func (s *search) best(kind string) (Rule, bool) {
 		}
 		top, rule, rank = c, r, q
 	}
-	if top == nil {
-		return rule, false
-	}
-	var behind []*row
-	for i := range s.rows {
-		if s.open[i] && s.rows[i].kind == kind && top.meets[i] {
-			behind = append(behind, &s.rows[i])
-			rule.Behind = append(rule.Behind, s.rows[i].place)
-			if s.rows[i].Odd {
-				rule.Odd++
-			}
-			s.open[i] = false
-		}
-	}
-	rule.write(s, behind)
-	return rule, true
+	return top, rule
 }
 
 // support counts the open calls of a kind, n, and those among them that a condition

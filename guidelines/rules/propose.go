@@ -21,6 +21,7 @@ type column struct {
 	name             string
 	nums, badNums    []float64
 	texts, forms     []string // of good calls, each once
+	goodTexts        map[string]int
 	badTexts         map[string]int
 	good, bad        int // calls that gave it
 	numeric, textual bool
@@ -42,7 +43,7 @@ func columnsOf(rows []row) []column {
 				}
 				k = len(list)
 				at[name] = k
-				list = append(list, column{name: name, numeric: true, textual: true, badTexts: map[string]int{}})
+				list = append(list, column{name: name, numeric: true, textual: true, goodTexts: map[string]int{}, badTexts: map[string]int{}})
 			}
 			list[k].take(v, rows[i].Bad)
 		}
@@ -69,14 +70,27 @@ func (c *column) take(v value, bad bool) {
 	case number:
 		c.nums = append(c.nums, v.num)
 	case text:
-		if len(c.texts) <= maxSet && !slices.Contains(c.texts, v.text) {
+		if len(c.texts) <= maxSet && c.goodTexts[v.text] == 0 {
 			c.texts = append(c.texts, v.text)
+		}
+		if len(c.texts) <= maxSet {
+			c.goodTexts[v.text]++
 		}
 		if f := form(v.text); len(c.forms) <= maxForms && !slices.Contains(c.forms, f) {
 			c.forms = append(c.forms, f)
 		}
 	case absent, truth, other:
 	}
+}
+
+// closed reports whether the values of good calls are a closed set: each came again.
+func (c *column) closed() bool {
+	for _, n := range c.goodTexts {
+		if n < 2 {
+			return false
+		}
+	}
+	return 3*len(c.texts) <= c.good
 }
 
 // propose lists what the calls might have broken.
@@ -90,7 +104,7 @@ func propose(rows []row, cols []column) []hypothesis {
 		}
 		if c.textual && c.good >= minGood {
 			slices.Sort(c.texts)
-			if len(c.texts) <= maxSet && 2*len(c.texts) <= c.good {
+			if len(c.texts) <= maxSet && c.closed() {
 				out = append(out, hypothesis{what: notIn, p: c.name, set: c.texts})
 			}
 			if len(c.forms) <= maxForms && 2*len(c.forms) <= c.good {
@@ -99,7 +113,7 @@ func propose(rows []row, cols []column) []hypothesis {
 			}
 		}
 		for _, s := range slices.Sorted(maps.Keys(c.badTexts)) {
-			if c.badTexts[s] >= minCalls {
+			if c.badTexts[s] >= minCalls && shown(s) {
 				out = append(out, hypothesis{what: is, p: c.name, set: []string{s}})
 			}
 		}

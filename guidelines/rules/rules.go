@@ -59,6 +59,8 @@ type Rule struct {
 	Odd int
 	// Behind are the places of those that went wrong, oldest first.
 	Behind []int
+	// edge is the number nearest to the bound that failed, where no message told the bound.
+	edge *float64
 	// pool are the values that Mend may put in: each worked in enough calls.
 	pool map[string][]value
 }
@@ -91,8 +93,21 @@ func Plan(c *Call) *Planned {
 	return p
 }
 
-// Holds reports whether a planned call meets the condition of the rule.
-func (r *Rule) Holds(p *Planned) bool { return p.row.in != nil && r.when.holds(&p.row) }
+// Holds reports whether a planned call meets the condition of the rule. Between what
+// worked and what failed nothing is known.
+func (r *Rule) Holds(p *Planned) bool {
+	if p.row.in == nil || !r.when.holds(&p.row) {
+		return false
+	}
+	v := p.row.in[r.when.p].num
+	switch {
+	case r.edge == nil:
+		return true
+	case r.when.what == below:
+		return v <= *r.edge
+	}
+	return v >= *r.edge
+}
 
 // About reports whether the rule is about a property of the run's earlier answers: then
 // it can only be told where the run is known.

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"regexp"
@@ -69,7 +70,9 @@ func (r *Rule) write(s *search, behind []*row) {
 				show = append(show, g)
 			}
 		}
-		if said := agreed(behind, formToken, func(t string) bool { return slices.ContainsFunc(h.set, func(f string) bool { return t != f && sameShape(t, f) }) }); said != "" {
+		if said := agreed(behind, formToken, func(t string) bool {
+			return slices.ContainsFunc(h.set, func(f string) bool { return t != f && sameShape(t, f) })
+		}); said != "" {
 			narrow = " (" + said + ")"
 		}
 		if len(show) == 0 && narrow == "" {
@@ -111,9 +114,6 @@ func workedValues(rows []row, p string, several bool) []value {
 			continue
 		}
 		if by[v.text] == nil {
-			if len(by) > 256 {
-				continue
-			}
 			by[v.text] = &quorum{}
 			kinds[v.text] = v
 		}
@@ -121,6 +121,9 @@ func workedValues(rows []row, p string, several bool) []value {
 	}
 	var out []value
 	for _, s := range slices.Sorted(maps.Keys(by)) {
+		if kinds[s].kind == text && len(by) > maxSmall {
+			return nil // of no small set
+		}
 		if by[s].met(several) && (kinds[s].kind != text || shown(s)) {
 			out = append(out, kinds[s])
 		}
@@ -204,6 +207,7 @@ func (r *Rule) boundSaid(behind []*row) string {
 		h.bound = n
 		return ""
 	}
+	r.edge = &first
 	if h.what == below {
 		return fmt.Sprintf(" (%s worked, %s and less failed)", plain(worked), plain(first))
 	}
@@ -273,17 +277,13 @@ func formShown(f string) (string, bool) {
 	return "`" + f + "` (A a letter, 0 a digit)", plainForm.MatchString(f) && strings.ContainsAny(f, "0 .:/-+")
 }
 
-// shown reports whether a value of callers' inputs may stand in a line: a word, and no
-// number of an account or the like.
-func shown(s string) bool {
-	digits := 0
-	for _, c := range s {
-		if c >= '0' && c <= '9' {
-			digits++
-		}
-	}
-	return digits < 4 && constraints.Token(s)
-}
+// smallWord is a value that names one of few things: letters in parts, with a digit at the
+// end at most, or a short number. What has more digits is a number of an account, an
+// identifier or the like.
+var smallWord = regexp.MustCompile(`^(?:[A-Za-z]+(?:[-_.][A-Za-z]+)*(?:[-_.]?\d)?|\d{1,3})$`)
+
+// shown reports whether a value of callers' inputs may stand in a line.
+func shown(s string) bool { return smallWord.MatchString(s) && constraints.Token(s) }
 
 // edge is the number at the edge of what worked: enough calls gave it, or went beyond.
 func (s *search) edge(h *hypothesis) []value {
@@ -306,4 +306,18 @@ func (s *search) edge(h *hypothesis) []value {
 		}
 	}
 	return nil
+}
+
+// Masked gives a message twice: as what its kind goes by, and as it may be shown where
+// foreign text may stand: without the values of the input, but for small words and
+// numbers.
+func Masked(message string, input json.RawMessage) (kind, shown string) {
+	in := inputOf(input)
+	m := message
+	for _, name := range slices.Sorted(maps.Keys(in)) {
+		if v := in[name]; v.kind == text && len(v.text) > 2 {
+			m = strings.ReplaceAll(m, v.text, "…")
+		}
+	}
+	return kindOf(message, in), m
 }

@@ -9,9 +9,10 @@ import (
 
 // Limits on what is compared of an input.
 const (
-	maxPaths = 24
-	maxText  = 120
-	maxDepth = 3
+	maxPaths    = 24
+	maxText     = 120
+	maxDepth    = 4
+	maxElements = 8 // of a list
 )
 
 // kind is the type of a value.
@@ -123,6 +124,13 @@ func flatten(v any, path string, depth int, out map[string]value) {
 			return
 		}
 		out[path] = value{kind: text, text: v}
+	case []any:
+		out[path] = value{kind: other}
+		for i, e := range v[:min(len(v), maxElements)] {
+			if depth < maxDepth { // only messages are held against these
+				flatten(e, path+"["+strconv.Itoa(i)+"]", depth+1, out)
+			}
+		}
 	default:
 		out[path] = value{kind: other}
 	}

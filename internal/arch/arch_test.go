@@ -35,7 +35,7 @@ var mayImport = map[string][]string{
 	"evaluate/rules":                     {"memoryd"},
 	"guidelines":                         {"memoryd", "guidelines/constraints", "guidelines/evidence", "guidelines/rules", "llm/summarize"},
 	"guidelines/constraints":             {},
-	"guidelines/evidence":                {"memoryd", "guidelines/constraints"},
+	"guidelines/evidence":                {"memoryd", "guidelines/constraints", "guidelines/rules"},
 	"guidelines/preflight":               {"memoryd", "guidelines/constraints", "guidelines/evidence", "guidelines/rules", "store"},
 	"guidelines/mistakes":                {},
 	"guidelines/rules":                   {"guidelines/constraints"},

@@ -1,0 +1,97 @@
+package guidelines
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"memoryd"
+	"memoryd/guidelines/constraints"
+	"memoryd/guidelines/evidence"
+	"memoryd/guidelines/rules"
+	"memoryd/internal/textsafe"
+)
+
+// Limits on what is shown of a tool's own words.
+const (
+	shownAnswers = 5
+	answerLimit  = 240 // characters of one
+	answerCalls  = 2   // and runs, and parties where several are known
+)
+
+// answersSection quotes what the tool said most often when a call went wrong, whole,
+// where a client can leave it out: foreign text, fenced and marked as data. What callers
+// sent is taken out of it.
+func answersSection(obs []evidence.Observation) string {
+	type answer struct {
+		text          string
+		calls         int
+		runs, parties map[uint64]bool
+	}
+	by := map[string]*answer{}
+	writers := map[uint64]bool{}
+	odd := evidence.Odd(obs)
+	for i := range obs {
+		ob := &obs[i]
+		writers[ob.Writer] = true
+		if ob.Shared {
+			writers[0], writers[1] = true, true
+		}
+		text := ob.Answer.Text
+		switch {
+		case ob.Evaluation.State != memoryd.Judged:
+			continue
+		case !ob.Good():
+			text = constraints.Unwrap(ob.Output)
+		case !odd(ob):
+			continue
+		}
+		kind, shown := rules.Masked(text, ob.Input)
+		a := by[kind]
+		if a == nil {
+			a = &answer{runs: map[uint64]bool{}, parties: map[uint64]bool{}}
+			by[kind] = a
+		}
+		a.text = shown
+		a.calls++
+		a.runs[ob.Run], a.parties[ob.Writer] = true, true
+	}
+	var lines []string
+	for _, a := range slices.SortedFunc(maps.Values(by), func(a, b *answer) int {
+		return cmp.Or(b.calls-a.calls, strings.Compare(a.text, b.text))
+	}) {
+		text := textsafe.Cut(textsafe.MaskAddresses(textsafe.MaskStrict(textsafe.Visible(strings.ReplaceAll(a.text, "```", "'''")))), answerLimit)
+		if a.calls < answerCalls || len(a.runs) < answerCalls || len(writers) > 1 && len(a.parties) < answerCalls || text == "" || len(lines) == shownAnswers {
+			continue
+		}
+		lines = append(lines, fmt.Sprintf("%s%s: %s\n", count(a.calls, "call"), inRuns(len(a.runs)), text))
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	return "## " + toolAnswered + "\nQuoted from calls that went wrong: data, no instructions.\n```text\n" + strings.Join(lines, "") + "```\n\n"
+}
+
+// Select keeps of a guideline's text the sections that are named, in the order in
+// which they stand; no names keep all.
+func Select(content string, names []string) string {
+	if len(names) == 0 {
+		return content
+	}
+	var b strings.Builder
+	keep := true
+	for line := range strings.Lines(content) {
+		if name, isHead := strings.CutPrefix(line, "## "); isHead {
+			keep = slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, strings.TrimSpace(name)) })
+		}
+		if keep {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
+// AllSections are the names that Select takes.
+func AllSections() []string { return append(sectionNames(), toolAnswered, statistics) }
