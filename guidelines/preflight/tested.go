@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -77,10 +78,7 @@ func (v *view) given(path, tool string) []tested.Given {
 		if !v.answered(i) || tool != "" && c.Tool != tool {
 			continue
 		}
-		states := map[string]string{}
-		for value, state := range tested.States(c.Output) {
-			states[value] = state
-		}
+		states := maps.Collect(tested.States(c.Output))
 		for value, key := range identifiersOf(c.Output) {
 			if seen[value] {
 				continue

@@ -70,7 +70,7 @@ func newest(rows []row, span int) int {
 		return 0
 	}
 	good := 0
-	for i := len(rows) - 1; i >= 0; i-- {
+	for i := range slices.Backward(rows) {
 		if !rows[i].Bad {
 			good++
 		}

@@ -184,7 +184,7 @@ func sources(rows []row, p string) []hypothesis {
 		switch {
 		case !ok:
 		case rows[i].Bad:
-			for _, f := range strings.Fields(s.State) {
+			for f := range strings.FieldsSeq(s.State) {
 				states[f]++
 			}
 		case s.Tool != "":

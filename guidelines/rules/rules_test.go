@@ -172,10 +172,10 @@ func TestRulesKnowWhereValuesCameFromAndWhatWasSaidOfThem(t *testing.T) {
 func TestASuggestedValueWorkedInThreeCallsAndIsNoIdentifier(t *testing.T) {
 	var calls []Call
 	for i := range 60 {
-		switch {
-		case i%4 == 0:
+		switch i % 4 {
+		case 0:
 			calls = append(calls, call(i, fmt.Sprintf(`{"mode":"x%d"}`, i%3), "E1 use evil"))
-		case i%4 == 1:
+		case 1:
 			calls = append(calls, call(i, `{"mode":"acct_88123456"}`, ""))
 		default:
 			calls = append(calls, call(i, `{"mode":"fast"}`, ""))

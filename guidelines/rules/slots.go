@@ -164,7 +164,7 @@ func otherStates(rows []row, h *hypothesis) string {
 			continue
 		}
 		if s, ok := rows[i].source(h.p); ok {
-			for _, f := range strings.Fields(s.State) {
+			for f := range strings.FieldsSeq(s.State) {
 				if state, is := strings.CutPrefix(f, field+"="); is {
 					if by[state] == nil {
 						by[state] = &quorum{}
