@@ -1,12 +1,13 @@
 # A static binary in an image that holds no other program, and runs as nobody.
-# By tag: no digest of it could be verified where this was written. Pin golang:1.26@sha256:... in a build of your own.
-FROM golang:1.26 AS build
+# The builder is named by tag, because its digest could not be verified offline.
+# To pin it: docker build --build-arg GO_IMAGE=golang:1.26@sha256:... .
+ARG GO_IMAGE=golang:1.26
+FROM ${GO_IMAGE} AS build
 WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
-ARG VERSION=dev
-RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=${VERSION}" -o /out/memoryd ./cmd/memoryd \
+RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -buildid=" -o /out/memoryd ./cmd/memoryd \
     && mkdir -p /out/data
 
 FROM scratch

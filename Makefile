@@ -1,24 +1,27 @@
 # The targets that a contributor needs; `make` alone lists them.
 .DEFAULT_GOAL := help
-VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+VERSION := $(shell cat VERSION)
 
-.PHONY: help build release reproducible sbom test race lint gate fuzz crash qdrant measure ablate bench microbench
+.PHONY: help build release reproducible sbom snapshot test race lint gate fuzz crash qdrant measure ablate bench microbench
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
 build: ## build ./memoryd, static
-	CGO_ENABLED=0 go build -buildvcs=auto -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o memoryd ./cmd/memoryd
+	CGO_ENABLED=0 go build -buildvcs=auto -trimpath -ldflags "-s -w" -o memoryd ./cmd/memoryd
 
 release: ## build ./memoryd as a static position-independent program (needs a C compiler); twice gives the same bytes
 	CGO_ENABLED=1 go build -buildmode=pie -tags netgo,osusergo -buildvcs=auto -trimpath \
-		-ldflags "-s -w -buildid= -X main.version=$(VERSION) -linkmode=external -extldflags '-static-pie -Wl,--build-id=none'" -o memoryd ./cmd/memoryd
+		-ldflags "-s -w -buildid= -linkmode=external -extldflags '-static-pie -Wl,--build-id=none'" -o memoryd ./cmd/memoryd
 
 reproducible: ## build twice, the second time without a cache, and compare
 	$(MAKE) build && cp memoryd memoryd.first && GOCACHE=$$(mktemp -d) $(MAKE) build && cmp memoryd memoryd.first && sha256sum memoryd && rm memoryd.first
 
 sbom: build ## write sbom.json (CycloneDX): what the built program holds, with the hashes of go.sum
-	go run ./internal/arch/sbom memoryd go.sum > sbom.json
+	go run ./internal/arch/sbom memoryd go.sum sbom.json
+
+snapshot: ## build and check all packages in dist, publish nothing (nightly; takes long)
+	deploy/package/snapshot
 
 test: ## run all tests
 	go test ./...

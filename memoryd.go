@@ -22,6 +22,13 @@ import (
 //go:embed default.yaml
 var DefaultConfig []byte
 
+//go:embed VERSION
+var versionFile string
+
+// Version is the release that this source makes. The file VERSION holds it; the
+// clients, the chart and the plugin repeat it.
+func Version() string { return strings.TrimSpace(versionFile) }
+
 // DefaultWorkspace is the workspace of a request that names none.
 const DefaultWorkspace = "default"
 

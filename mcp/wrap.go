@@ -11,7 +11,6 @@ import (
 	"log/slog"
 	"os/exec"
 	"sync"
-	"syscall"
 	"time"
 
 	"memoryd/internal/lifecycle"
@@ -68,7 +67,7 @@ func (w *Wrapper) toolName(server, tool string) string {
 func (w *Wrapper) Serve(ctx context.Context, command []string, in io.Reader, out, stderr io.Writer) (int, error) {
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Stderr = stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	ownGroup(cmd)
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		return 1, err
@@ -95,7 +94,7 @@ func (w *Wrapper) Serve(ctx context.Context, command []string, in io.Reader, out
 		w.wait(output, 5*time.Second)
 	case <-ctx.Done():
 		_ = stdin.Close()
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)
+		askToEnd(cmd)
 		w.wait(output, 5*time.Second)
 	}
 	return w.end(cmd)
@@ -116,13 +115,11 @@ func (w *Wrapper) end(cmd *exec.Cmd) (int, error) {
 		ended <- cmd.Wait()
 		return nil
 	})
-	for _, signal := range []syscall.Signal{0, syscall.SIGTERM, syscall.SIGKILL} {
-		if signal != 0 {
-			_ = syscall.Kill(-cmd.Process.Pid, signal)
-		}
+	for _, press := range []func(*exec.Cmd){func(*exec.Cmd) {}, askToEnd, kill} {
+		press(cmd)
 		select {
 		case <-done:
-			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // children that it left behind
+			kill(cmd) // children that it left behind
 			w.calls.abandon("The server exited before it answered")
 			err := <-ended
 			if exit, ok := errors.AsType[*exec.ExitError](err); ok {

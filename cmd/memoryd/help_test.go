@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"memoryd"
 )
 
 // printed runs a command line and gives its exit code and what it printed.
@@ -69,7 +71,7 @@ func TestHelpAndVersion(t *testing.T) {
 		}
 	}
 	for args, want := range map[string]string{
-		"help import": "zcat old.jsonl.gz | memoryd import -", "help mcp install": "--client=STRING", "--version": "memoryd dev (commit ", "version": "memoryd dev (commit ",
+		"help import": "zcat old.jsonl.gz | memoryd import -", "help mcp install": "--client=STRING", "--version": "memoryd " + memoryd.Version() + " (commit ", "version": "memoryd " + memoryd.Version() + " (commit ",
 		"completion bash": "complete -o default -F _memoryd memoryd", "completion zsh": "compdef _memoryd memoryd", "completion fish": "complete -c memoryd",
 		"man": ".SS memoryd check\\-config",
 	} {

@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"syscall"
 	"time"
 
 	"memoryd/ingest"
@@ -113,7 +112,7 @@ func (c *hookCmd) complete(std streams, transcript string) {
 	if c.Key != "" {
 		cmd.Env = append(cmd.Env, "MEMORYD_KEY="+c.Key)
 	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	detach(cmd)
 	if err := cmd.Start(); err != nil {
 		fmt.Fprintln(std.err, "memoryd: the transcript is not imported:", err)
 	}

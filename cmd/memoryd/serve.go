@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"runtime/debug"
 
+	"memoryd"
 	"memoryd/api"
 	"memoryd/config"
 	"memoryd/internal/access"
@@ -142,8 +143,8 @@ func wireOnly(ctx context.Context, cfg *config.Config) error {
 	return errors.Join(err, a.Stop(ctx))
 }
 
-// version is set by the release build (-ldflags "-X main.version=...").
-var version = "dev"
+// version is the release that this program is of.
+var version = memoryd.Version()
 
 type versionCmd struct{}
 

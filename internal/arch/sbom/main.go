@@ -39,15 +39,17 @@ type metadata struct {
 }
 
 func main() {
-	if len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "usage: sbom PROGRAM GO.SUM")
+	if len(os.Args) != 4 {
+		fmt.Fprintln(os.Stderr, "usage: sbom PROGRAM GO.SUM OUTPUT")
 		os.Exit(2)
 	}
 	b, err := billOf(os.Args[1], os.Args[2])
+	var text []byte
 	if err == nil {
-		out := json.NewEncoder(os.Stdout)
-		out.SetIndent("", "  ")
-		err = out.Encode(b)
+		text, err = json.MarshalIndent(b, "", "  ")
+	}
+	if err == nil {
+		err = os.WriteFile(os.Args[3], append(text, '\n'), 0o644) //nolint:gosec // a list that everybody may read
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "sbom:", err)

@@ -2,7 +2,10 @@
 
 package main
 
-import "syscall"
+import (
+	"os/exec"
+	"syscall"
+)
 
 // openFiles is how many files this process may have open.
 func openFiles() int {
@@ -12,3 +15,6 @@ func openFiles() int {
 	}
 	return int(r.Cur) //nolint:gosec // at most a million
 }
+
+// detach lets a command live on when this process and its terminal end.
+func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
