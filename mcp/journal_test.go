@@ -4,10 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"log/slog"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"memoryd/mcp"
 )
@@ -71,8 +75,65 @@ func TestAJournalGoesOnlyToWhomItWasMadeFor(t *testing.T) {
 	if got := files(); len(ours.recorded()) != 1 || len(got) != 1 || got[0] != old {
 		t.Errorf("%d recorded, left %v", len(ours.recorded()), got)
 	}
-	if !strings.Contains(said.String(), "earlier version") {
-		t.Errorf("nothing is said of the old journal: %s", &said)
+	if all := mcp.Journals(dir); len(all) != 1 || all[0].To != "" || all[0].Calls != 1 {
+		t.Errorf("the old one is listed as %+v", all)
+	}
+}
+
+// A kill of the wrapper 50 ms after its calls lost all of them while memoryd was away
+// (defect W23).
+func TestWhatIsNotDeliveredStandsInTheJournalAfterSixteenCallsOrFiftyMilliseconds(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // takes connections and never answers
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	dir := t.TempDir()
+	o := mcp.NewOutbox(mcp.Memory{URL: "http://" + silent.Addr().String(), HTTP: &http.Client{Timeout: time.Second}}, dir, slog.New(slog.DiscardHandler))
+	o.Start(t.Context())
+	defer o.Stop()
+	kept := func() (n int) {
+		for _, j := range mcp.Journals(dir) {
+			if n += j.Calls; !j.Held || j.To != "http://"+silent.Addr().String() || j.Workspace != "default" {
+				t.Errorf("%+v", j)
+			}
+		}
+		return n
+	}
+	for i := range 16 {
+		o.Put(json.RawMessage(`{"tool_name":"t","input":"` + strconv.Itoa(i) + `"}`))
+	}
+	if n := kept(); n != 16 {
+		t.Errorf("after sixteen calls %d are kept", n)
+	}
+	o.Put(json.RawMessage(`{"tool_name":"t"}`))
+	time.Sleep(50 * time.Millisecond)
+	for end := time.Now().Add(10 * time.Second); kept() != 17; { // a busy machine takes longer
+		if time.Now().After(end) {
+			t.Fatalf("%d are kept", kept())
+		}
+	}
+}
+
+func TestWhatWasDeliveredIsRemovedFromTheJournalAtOnce(t *testing.T) {
+	m, dir := newMemory(t), t.TempDir()
+	o := mcp.NewOutbox(mcp.Memory{URL: m.URL, HTTP: m.Client()}, dir, slog.New(slog.DiscardHandler))
+	o.Start(t.Context())
+	for i := range 40 {
+		o.Put(json.RawMessage(`{"tool_name":"t","metadata":{"tool_call_id":"` + strconv.Itoa(i) + `"}}`))
+	}
+	for end := time.Now().Add(10 * time.Second); ; {
+		all := mcp.Journals(dir)
+		if len(m.recorded()) == 40 && len(all) == 1 && all[0].Calls == 0 {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%d recorded, journals %+v", len(m.recorded()), all)
+		}
+	}
+	o.Stop()
+	if all := mcp.Journals(dir); len(all) != 0 || o.Dropped() != 0 {
+		t.Errorf("left %+v, dropped %d", all, o.Dropped())
 	}
 }
 

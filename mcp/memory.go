@@ -167,13 +167,6 @@ func (m Memory) Search(ctx context.Context, query string, limit int) ([]string, 
 	return names, nil
 }
 
-// owner names what calls are recorded in: the memoryd, the workspace and the key, of
-// which it tells nothing.
-func (m Memory) owner() string {
-	place := cmp.Or(m.Name, strings.TrimRight(m.URL, "/"))
-	return fingerprint([]byte(strings.Join([]string{place, m.workspace(), m.Key}, "\x00"))) + "-"
-}
-
 func (m Memory) workspace() string { return cmp.Or(m.Workspace, "default") }
 
 // ask sends one request and reads its answer.

@@ -1,25 +1,21 @@
 package mcp
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
 	"memoryd/internal/client"
 	"memoryd/internal/lifecycle"
 	"memoryd/internal/textsafe"
-
-	"github.com/google/uuid"
 )
 
 // Bounds of what an outbox holds in memory and sends at once.
@@ -30,24 +26,28 @@ const (
 	batchBytes  = 4 << 20
 )
 
-// Outbox delivers calls in the background: Put never waits for memoryd. What
-// cannot be delivered goes, without its secrets, to a journal on disk and is
-// delivered later, by this process or by the next one with the same folder, and to
-// the memoryd, workspace and key that it was meant for alone; each call carries an id
-// and a time by which memoryd recognises one that it has. Without a folder it stays in
-// memory, within bounds, and what does not fit is dropped and counted.
+// Outbox delivers calls in the background: Put never waits for memoryd. What waits
+// stands, without its secrets, in a journal on disk after keepWithin or keepCalls calls,
+// so that the end of the process loses no more; what was delivered is removed from it at
+// once. What could not be delivered is delivered later, by this process or by the next
+// one with the same folder, and to the memoryd, workspace and key that it was meant for
+// alone; each call carries an id and a time by which memoryd recognises one that it has.
+// Without a folder it stays in memory, within bounds, and what does not fit is dropped
+// and counted.
 type Outbox struct {
-	memory  Memory
-	dir     string
-	log     *slog.Logger
-	owner   string // begins the names of its journals
-	told    bool   // of journals that name no owner
-	wake    chan struct{}
-	worker  *lifecycle.Worker
-	journal *os.File // exclusively locked while this process lives; nil: none
+	memory Memory
+	dir    string
+	log    *slog.Logger
+	to     Destination
+	put    chan struct{}
+	kept   chan struct{}
+	worker *lifecycle.Worker
 
 	mu      sync.Mutex
-	waiting []json.RawMessage
+	journal *os.File          // exclusively locked while this process lives; nil: none
+	waiting []json.RawMessage // not delivered, the oldest first
+	inFile  int               // how many of these stand in the journal too
+	backlog bool              // the journal holds calls that do not wait in memory
 	bytes   int
 	dropped int
 }
@@ -55,22 +55,32 @@ type Outbox struct {
 // NewOutbox makes an outbox; Start begins to deliver. dir is the journals'
 // folder, made when it is needed; "" means none.
 func NewOutbox(memory Memory, dir string, log *slog.Logger) *Outbox {
-	return &Outbox{memory: memory, dir: dir, owner: memory.owner(), log: log, wake: make(chan struct{}, 1)}
+	return &Outbox{
+		memory: memory, dir: dir, to: memory.destination(), log: log, put: make(chan struct{}, 1), kept: make(chan struct{}, 1),
+		worker: lifecycle.NewWorker(log, "outbox"),
+	}
 }
 
 // Put takes one call, an item of the API's call format.
 func (o *Outbox) Put(call json.RawMessage) {
 	o.mu.Lock()
-	full := len(o.waiting) >= outboxCalls || o.bytes+len(call) > outboxBytes
-	if full {
+	if len(o.waiting) >= outboxCalls || o.bytes+len(call) > outboxBytes {
 		o.dropped++
 	} else {
 		o.waiting = append(o.waiting, call)
 		o.bytes += len(call)
 	}
+	many := len(o.waiting)-o.inFile >= keepCalls
 	o.mu.Unlock()
+	if many {
+		o.keep()
+	}
+	signal(o.put)
+}
+
+func signal(c chan struct{}) {
 	select {
-	case o.wake <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
 }
@@ -83,63 +93,107 @@ func (o *Outbox) Dropped() int {
 }
 
 // Start delivers until ctx ends; Stop waits for it.
-func (o *Outbox) Start(ctx context.Context) {
-	o.worker = lifecycle.NewWorker(o.log, "outbox")
-	o.worker.Start(ctx, o.run)
-}
+func (o *Outbox) Start(ctx context.Context) { o.worker.Start(ctx, o.keeping, o.run) }
 
-// Stop tries once more, for two seconds at most, puts what is left into the
-// journal, and ends.
+// Stop tries once more, for two seconds at most, leaves what is left in the journal,
+// and ends.
 func (o *Outbox) Stop() {
 	o.worker.Stop()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	_ = o.deliver(ctx)
-	for batch := o.take(); len(batch) > 0; batch = o.take() {
-		if err := o.keep(batch); err != nil {
-			o.drop(len(batch), err)
-		}
+	err := o.keep()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if n := len(o.waiting) - o.inFile; n > 0 {
+		o.dropped += n
+		o.log.Warn("calls were not recorded", "calls", n, "err", err)
 	}
 	if o.journal == nil {
 		return
 	}
-	if info, err := o.journal.Stat(); err == nil && info.Size() == 0 {
+	if o.inFile == 0 && !o.backlog {
 		_ = os.Remove(o.journal.Name())
+	} else {
+		_ = o.journal.Sync()
 	}
 	_ = o.journal.Close()
 }
 
-// Pauses between tries while memoryd is away, and how long a call waits for
-// company.
+// How long a call may wait until it stands in the journal, and how many calls may; the
+// pauses between tries while memoryd is away.
 const (
+	keepWithin = 40 * time.Millisecond
+	keepCalls  = 16
 	firstPause = 250 * time.Millisecond
 	longPause  = 30 * time.Second
-	company    = 100 * time.Millisecond
 )
 
-func (o *Outbox) run(ctx context.Context) {
-	pause := time.Duration(0)
+// keeping writes what waits into the journal.
+func (o *Outbox) keeping(ctx context.Context) {
 	for {
+		select {
+		case <-o.put:
+		case <-ctx.Done():
+			return
+		}
+		lifecycle.Sleep(ctx, keepWithin) // company may come
+		_ = o.keep()
+		signal(o.kept)
+	}
+}
+
+// keep appends what waits to this process's journal.
+func (o *Outbox) keep() error {
+	if o.dir == "" {
+		return errors.New("memoryd is away and there is no journal")
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.inFile == len(o.waiting) {
+		return nil
+	}
+	if o.journal == nil {
+		var err error
+		if o.journal, err = o.to.create(o.dir); err != nil {
+			return err
+		}
+	}
+	var lines bytes.Buffer
+	for _, call := range o.waiting[o.inFile:] {
+		lines.Write((&textsafe.Redactor{}).JSON(call))
+		lines.WriteByte('\n')
+	}
+	if _, err := o.journal.Write(lines.Bytes()); err != nil {
+		return err
+	}
+	o.inFile = len(o.waiting)
+	return nil
+}
+
+func (o *Outbox) run(ctx context.Context) {
+	for pause := time.Duration(0); ; {
 		if pause == 0 {
 			select {
-			case <-o.wake:
-				pause = company
+			case <-o.kept:
 			case <-time.After(longPause): // what another process left behind
 			case <-ctx.Done():
 				return
 			}
-		}
-		if !lifecycle.Sleep(ctx, pause) {
+		} else if !lifecycle.Sleep(ctx, pause) {
 			return
 		}
 		err := o.deliver(ctx)
+		if ctx.Err() != nil {
+			return
+		}
 		away, ok := errors.AsType[*client.Error](err)
 		if !ok {
 			pause = 0
 			continue
 		}
-		if pause <= company {
-			o.log.WarnContext(ctx, "memoryd is away, calls wait", "url", o.memory.URL, "err", err)
+		if pause == 0 {
+			o.log.WarnContext(ctx, "memoryd is away, calls wait", "url", o.to.To, "err", err)
 		}
 		pause = max(away.RetryAfter, min(longPause, max(firstPause, 2*pause)))
 	}
@@ -148,25 +202,25 @@ func (o *Outbox) run(ctx context.Context) {
 // deliver sends everything that waits, in memory first, then the journals of
 // this process and of those that ended without delivering.
 func (o *Outbox) deliver(ctx context.Context) error {
-	for batch := o.take(); len(batch) > 0; batch = o.take() {
-		err := o.send(ctx, batch)
-		if err == nil {
-			continue
+	for {
+		batch := o.next()
+		if len(batch) == 0 {
+			break
 		}
-		if o.keep(batch) != nil {
-			o.putBack(batch)
-		}
-		return err
-	}
-	if o.journal != nil {
-		if err := o.replay(ctx, o.journal); err != nil {
+		if err := o.send(ctx, batch); err != nil {
+			o.rely()
 			return err
 		}
+		o.done(len(batch))
+	}
+	if err := o.replayOwn(ctx); err != nil {
+		return err
 	}
 	return o.adopt(ctx)
 }
 
-func (o *Outbox) take() []json.RawMessage {
+// next gives the calls that are sent next; they go on waiting.
+func (o *Outbox) next() []json.RawMessage {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	n, size := 0, 0
@@ -174,25 +228,57 @@ func (o *Outbox) take() []json.RawMessage {
 		size += len(o.waiting[n])
 		n++
 	}
-	batch := o.waiting[:n:n]
-	o.waiting, o.bytes = o.waiting[n:], o.bytes-size
-	return batch
+	return o.waiting[:n:n]
 }
 
-// putBack returns a batch to the head of the line; what has no room any more is
-// dropped.
-func (o *Outbox) putBack(batch []json.RawMessage) {
+// done takes the first n of those that wait out, and all of the journal once it holds
+// nothing else.
+func (o *Outbox) done(n int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	room := max(0, outboxCalls-len(o.waiting))
-	if len(batch) > room {
-		o.dropped += len(batch) - room
-		batch = batch[len(batch)-room:]
+	for _, call := range o.waiting[:n] {
+		o.bytes -= len(call)
 	}
-	for _, call := range batch {
-		o.bytes += len(call)
+	o.waiting, o.inFile = o.waiting[n:], max(0, o.inFile-n)
+	if o.inFile == 0 && !o.backlog && o.journal != nil {
+		_ = o.to.empty(o.journal)
 	}
-	o.waiting = append(batch, o.waiting...)
+}
+
+// rely takes out of memory what the journal holds.
+func (o *Outbox) rely() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, call := range o.waiting[:o.inFile] {
+		o.bytes -= len(call)
+	}
+	o.backlog = o.backlog || o.inFile > 0
+	o.waiting, o.inFile = o.waiting[o.inFile:], 0
+}
+
+// replayOwn sends what this process's journal holds and memory does not.
+func (o *Outbox) replayOwn(ctx context.Context) error {
+	o.mu.Lock()
+	f, behind := o.journal, o.backlog
+	o.mu.Unlock()
+	if !behind {
+		return nil
+	}
+	end, err := replay(f, func(batch []json.RawMessage) error { return o.send(ctx, batch) })
+	if err != nil {
+		return err
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if at, err := f.Seek(0, io.SeekEnd); err != nil || at != end {
+		return err // more came: it is sent from memory
+	}
+	o.backlog = false
+	for _, call := range o.waiting[:o.inFile] { // they were sent as well
+		o.bytes -= len(call)
+	}
+	o.waiting, o.inFile = o.waiting[o.inFile:], 0
+	return o.to.empty(f)
 }
 
 // send records a batch. Calls that memoryd refuses are counted as dropped, with
@@ -216,99 +302,15 @@ func (o *Outbox) drop(n int, why error) {
 	o.log.Warn("calls were not recorded", "calls", n, "err", why)
 }
 
-// keep appends a batch to this process's journal.
-func (o *Outbox) keep(batch []json.RawMessage) error {
-	if o.dir == "" {
-		return errors.New("memoryd is away and there is no journal")
-	}
-	if o.journal == nil {
-		if err := os.MkdirAll(o.dir, 0o700); err != nil {
-			return err
-		}
-		f, err := os.OpenFile(filepath.Join(o.dir, o.owner+uuid.NewString()+".jsonl"), os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o600)
-		if err != nil {
-			return err
-		}
-		if err := lock(f); err != nil {
-			return errors.Join(err, f.Close())
-		}
-		o.journal = f
-	}
-	var lines bytes.Buffer
-	for _, call := range batch {
-		lines.Write((&textsafe.Redactor{}).JSON(call))
-		lines.WriteByte('\n')
-	}
-	if _, err := o.journal.Write(lines.Bytes()); err != nil {
-		return err
-	}
-	return o.journal.Sync()
-}
-
-// replay sends what a journal holds and empties it. A line that a crash cut is
-// left out.
-func (o *Outbox) replay(ctx context.Context, f *os.File) error {
-	if info, err := f.Stat(); err != nil || info.Size() == 0 {
-		return err
-	}
-	if _, err := f.Seek(0, 0); err != nil {
-		return err
-	}
-	var batch []json.RawMessage
-	for lines := bufio.NewReader(f); ; {
-		line, err := lines.ReadBytes('\n')
-		if json.Valid(line) {
-			batch = append(batch, bytes.TrimSpace(line))
-		}
-		if len(batch) == batchCalls || (err != nil && len(batch) > 0) {
-			if err := o.send(ctx, batch); err != nil {
-				return err
-			}
-			batch = nil
-		}
-		if err != nil {
-			return f.Truncate(0)
-		}
-	}
-}
-
 // adopt delivers the journals of processes that are gone: those that nobody
 // holds locked.
 func (o *Outbox) adopt(ctx context.Context) error {
-	if o.dir == "" {
-		return nil
-	}
-	entries, err := os.ReadDir(o.dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	for _, e := range entries {
-		path := filepath.Join(o.dir, e.Name())
-		if _, err := uuid.Parse(strings.TrimSuffix(e.Name(), ".jsonl")); err == nil && !o.told {
-			o.told = true
-			o.log.WarnContext(ctx, "a journal of an earlier version does not say whom it is for: it is kept and not delivered", "journal", path)
-		}
-		if !strings.HasPrefix(e.Name(), o.owner) || !strings.HasSuffix(path, ".jsonl") || (o.journal != nil && path == o.journal.Name()) {
-			continue
-		}
-		if err := o.adoptOne(ctx, path); err != nil {
-			return err
+	paths, _ := filepath.Glob(filepath.Join(o.dir, o.to.mark()+"*.jsonl"))
+	for _, path := range paths {
+		err := Journal{Path: path}.Deliver(func(batch []json.RawMessage) error { return o.send(ctx, batch) })
+		if err != nil && !errors.Is(err, errHeld) {
+			return fmt.Errorf("journal %s: %w", path, err)
 		}
 	}
-	return err
-}
-
-func (o *Outbox) adoptOne(ctx context.Context, path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		return nil // another process adopted it meanwhile
-	}
-	defer f.Close() //nolint:errcheck // it was only read
-	if lock(f) != nil {
-		return nil // its owner lives
-	}
-	if err := o.replay(ctx, f); err != nil {
-		return fmt.Errorf("journal %s: %w", path, err)
-	}
-	return os.Remove(path)
+	return nil
 }

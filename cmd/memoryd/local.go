@@ -1,16 +1,20 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"memoryd/internal/access"
 	"memoryd/internal/lifecycle"
 	"memoryd/internal/local"
 	"memoryd/internal/textsafe"
+	"memoryd/mcp"
 )
 
 // publish makes a server one that programs of its user find. Its answer tells when one
@@ -76,8 +80,9 @@ type statusCmd struct {
 func (c statusCmd) Run(std streams) error {
 	usual, none := local.Usual()
 	servers := local.Servers()
+	journals := mcp.Journals(journalDir())
 	if c.JSON {
-		return printJSON(std.out, map[string]any{"servers": servers, "used": usual.PID})
+		return printJSON(std.out, map[string]any{"servers": servers, "used": usual.PID, "journals": journals})
 	}
 	if none != nil {
 		fmt.Fprintln(std.out, "No memory of yours runs on this machine; what needs one starts it in the background.")
@@ -94,6 +99,97 @@ func (c statusCmd) Run(std streams) error {
 		if s.Log != "" {
 			fmt.Fprintf(std.out, "  log: %s\n", textsafe.Line(s.Log, 300))
 		}
+	}
+	for _, j := range journals {
+		how := "memoryd journals sends or drops it"
+		if j.Held {
+			how = "being delivered"
+		}
+		fmt.Fprintf(std.out, "%s: %s for %s (%s)\n", textsafe.Line(j.Path, 300), counted(j.Calls, "call"), forWhom(j.Destination), how)
+	}
+	return nil
+}
+
+// forWhom names a destination.
+func forWhom(d mcp.Destination) string {
+	if d.To == "" {
+		return "an unknown destination"
+	}
+	text := d.To + ", workspace " + d.Workspace
+	if d.Key != "" {
+		text += ", key " + d.Key
+	}
+	return textsafe.Line(text, 300)
+}
+
+// journalsCmds are what is done with journals whose destination is gone.
+type journalsCmds struct {
+	Send journalsSendCmd `cmd:"" help:"Deliver journals, to whom they are for or elsewhere."`
+	Drop journalsDropCmd `cmd:"" help:"Throw journals away."`
+}
+
+type journalsSendCmd struct {
+	remote
+	Files []string `arg:"" name:"file" help:"Journals, as memoryd status names them."`
+}
+
+// Run delivers journals. Without --url, --key and --workspace each goes to whom it is for.
+func (c journalsSendCmd) Run(ctx context.Context, std streams) error {
+	for _, path := range c.Files {
+		j, err := mcp.ReadJournal(path)
+		if err != nil {
+			return err
+		}
+		store, server := "", c.reach
+		if name, ok := strings.CutPrefix(j.To, "store:"); ok {
+			store = name
+		} else if j.To != "local" && server.URL == "" {
+			server.URL = j.To
+		}
+		if server.URL == "" && j.To == "" {
+			return fmt.Errorf("%s does not say whom it is for: --url names a server", path)
+		}
+		way := server.way(store, std.err)
+		to := mcp.Memory{URL: way.URL, HTTP: way.HTTP, Key: c.Key, Workspace: cmp.Or(c.Workspace, j.Workspace)}
+		refused := 0
+		err = j.Deliver(func(batch []json.RawMessage) error {
+			rejected, err := to.Record(ctx, batch)
+			for _, r := range rejected {
+				fmt.Fprintf(std.err, "%s: refused: %s\n", path, textsafe.Line(r.Reason, 300))
+			}
+			refused += len(rejected)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		fmt.Fprintf(std.out, "%s: %s delivered, %d refused\n", path, counted(j.Calls-refused, "call"), refused)
+	}
+	return nil
+}
+
+type journalsDropCmd struct {
+	Files []string `arg:"" name:"file" help:"Journals, as memoryd status names them."`
+	Yes   bool     `help:"Do it; without it the command only says what it would throw away."`
+}
+
+// Run throws journals away.
+func (c journalsDropCmd) Run(std streams) error {
+	for _, path := range c.Files {
+		j, err := mcp.ReadJournal(path)
+		if err != nil {
+			return err
+		}
+		if !c.Yes {
+			fmt.Fprintf(std.out, "%s: %s for %s\n", path, counted(j.Calls, "call"), forWhom(j.Destination))
+			continue
+		}
+		if err := j.Deliver(func([]json.RawMessage) error { return nil }); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	if !c.Yes {
+		return errors.New("nothing is thrown away without --yes")
 	}
 	return nil
 }

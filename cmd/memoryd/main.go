@@ -62,6 +62,7 @@ type cli struct {
 	Keys        keysCmds       `cmd:"" group:"server" help:"Create, list, rotate and revoke API keys."`
 	Audit       auditCmd       `cmd:"" group:"server" help:"Print or verify the audit log."`
 	Status      statusCmd      `cmd:"" group:"server" help:"Show the servers on this machine and what waits for them."`
+	Journals    journalsCmds   `cmd:"" group:"server" help:"Send or drop calls that could not be delivered."`
 	Stop        stopCmd        `cmd:"" group:"server" help:"Stop the server that agents on this machine use."`
 	Health      healthCmd      `cmd:"" group:"server" help:"Check that a server is ready; exit code 0 or 1."`
 	CheckConfig checkConfigCmd `cmd:"" group:"server" help:"Check a configuration file."`

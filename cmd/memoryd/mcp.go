@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -155,8 +156,13 @@ func (c *mcpWrapCmd) journal() string {
 	if c.Journal == "-" {
 		return ""
 	}
-	if c.Journal != "" {
-		return c.Journal
+	return cmp.Or(c.Journal, journalDir())
+}
+
+// journalDir is the usual folder of journals; "" is none.
+func journalDir() string {
+	if dir := os.Getenv("MEMORYD_JOURNAL"); dir != "" && dir != "-" {
+		return dir
 	}
 	cache, err := os.UserCacheDir()
 	if err != nil {

@@ -161,14 +161,15 @@ func (m *Memory) start(ctx context.Context) (net.Conn, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, startPatience, fmt.Errorf("it does not answer within %v", startPatience))
 	defer cancel()
 	var ended <-chan error
+	var pid int
 	for ends := 0; ; {
 		if ended == nil {
-			if ended, err = launch(ctx, store); err != nil {
+			if pid, ended, err = launch(ctx, store); err != nil {
 				return nil, err
 			}
 		}
 		if conn, err := m.connect(ctx); err == nil {
-			if m.Started != nil {
+			if info, err := Of(store); err == nil && info.PID == pid && m.Started != nil {
 				m.Started(store)
 			}
 			return conn, nil
@@ -197,10 +198,10 @@ const (
 )
 
 // launch starts a server in a session of its own and tells when it ends.
-func launch(ctx context.Context, store string) (ended <-chan error, err error) {
+func launch(ctx context.Context, store string) (pid int, ended <-chan error, err error) {
 	program, err := os.Executable()
 	if err != nil {
-		return nil, err
+		return 0, nil, err
 	}
 	name := LogOf(store)
 	if info, err := os.Stat(name); err == nil && info.Size() > maxLog {
@@ -208,7 +209,7 @@ func launch(ctx context.Context, store string) (ended <-chan error, err error) {
 	}
 	log, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		return nil, err
+		return 0, nil, err
 	}
 	defer log.Close()                                                         //nolint:errcheck // it is the server's
 	server := exec.Command(program, "serve", "--background", "--data", store) //nolint:gosec,noctx // it is this program, and outlives it
@@ -216,9 +217,9 @@ func launch(ctx context.Context, store string) (ended <-chan error, err error) {
 	server.Stdout, server.Stderr = log, log
 	server.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := server.Start(); err != nil {
-		return nil, err
+		return 0, nil, err
 	}
-	return lifecycle.Go(context.WithoutCancel(ctx), slog.New(slog.DiscardHandler), "local server", server.Wait), nil
+	return server.Process.Pid, lifecycle.Go(context.WithoutCancel(ctx), slog.New(slog.DiscardHandler), "local server", server.Wait), nil
 }
 
 // LogOf is the log of a server that was started in the background.

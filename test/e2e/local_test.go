@@ -3,11 +3,14 @@ package e2e
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -304,5 +307,143 @@ func TestOnlyTheUserCanOpenTheSocketAndTheLog(t *testing.T) {
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
 			t.Errorf("%s: %v, %v", path, info, err)
 		}
+	}
+}
+
+// Journals that were made for others are never delivered by who comes later, hold no
+// secret, are listed, and can be sent or thrown away.
+func TestJournalsOfOtherDestinationsAreListedAndGoNowhereElse(t *testing.T) {
+	h := newHome(t)
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const secret = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
+	leave := func(n int, flags ...string) {
+		t.Helper()
+		s, err := h.session(append(append([]string{"mcp-wrap", "--name", "b"}, flags...), "--", program)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range n {
+			if _, err := s.ask("tools/call", `{"name":"book","arguments":{"date":"2026-05-05","room":"`+secret+`"}}`); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.in.Close()
+		if err := s.cmd.Wait(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 3 {
+		leave(2, "--url", fmt.Sprintf("http://127.0.0.1:%d", i+1))
+	}
+	leave(2, "--no-daemon", "--workspace", "customer")
+	leave(2, "--url", "http://127.0.0.1:1", "--key", "mrd_0123456789ab_secretsecret")
+	journals := func() (all []struct {
+		Path, To, Workspace, Key string
+		Calls                    int
+	},
+	) {
+		t.Helper()
+		text, err := h.run("status", "--json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var status struct{ Journals json.RawMessage }
+		if err := errors.Join(json.Unmarshal([]byte(text), &status), json.Unmarshal(status.Journals, &all)); err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	before := journals()
+	if len(before) != 5 {
+		t.Fatalf("journals %+v", before)
+	}
+	ours := ""
+	for _, j := range before {
+		text, _ := os.ReadFile(j.Path)
+		if j.Calls != 2 || strings.Contains(string(text), secret) || strings.Contains(string(text), "secretsecret") {
+			t.Errorf("%+v: %s", j, text)
+		}
+		if j.To == "local" {
+			ours = j.Path
+		}
+	}
+	leave(1) // the memory of this machine, another workspace
+	if after := journals(); len(after) != 5 {
+		t.Errorf("left %+v", after)
+	}
+	if out, err := h.run("calls", "mcp__b__book", "--json", "--limit", "0"); err != nil || strings.Count(out, `"tool_name"`) != 1 {
+		t.Errorf("recorded %v %s", err, out)
+	}
+	if out, err := h.run("journals", "send", ours); err != nil || !strings.Contains(out, "2 calls delivered") {
+		t.Errorf("%s, %v", out, err)
+	}
+	leave(1, "--workspace", "customer")
+	if out, err := h.run("calls", "mcp__b__book", "--workspace", "customer", "--json", "--limit", "0"); err != nil || strings.Count(out, `"tool_name"`) != 3 {
+		t.Errorf("the customer's: %v, %s", err, out)
+	}
+	if _, err := h.run("journals", "drop", before[0].Path); err == nil {
+		t.Error("dropped without --yes")
+	}
+	rest := journals()
+	args := []string{"journals", "drop", "--yes"}
+	for _, j := range rest {
+		args = append(args, j.Path)
+	}
+	if _, err := h.run(args...); err != nil || len(journals()) != 0 {
+		t.Errorf("left %+v, %v", journals(), err)
+	}
+}
+
+// MEMORYD_TEST_STARTS is how many times; the states of memoryd take turns.
+func TestTheWrappedServerStartsEachTime(t *testing.T) {
+	starts := 25
+	if n, err := strconv.Atoi(os.Getenv("MEMORYD_TEST_STARTS")); err == nil {
+		starts = n
+	}
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	h := newHome(t, "MEMORYD_HTTP_BACKGROUND_IDLE=50ms")
+	broken := newHome(t)
+	broken.env = append(broken.env, "HOME="+file, "XDG_RUNTIME_DIR="+file)
+	states := []func() (*session, error){
+		func() (*session, error) { return h.session("mcp-wrap", "--name", "b", "--", program) },
+		func() (*session, error) { return broken.session("mcp-wrap", "--name", "b", "--", program) },
+		func() (*session, error) {
+			return h.session("mcp-wrap", "--data", filepath.Join(file, "x"), "--", program)
+		},
+		func() (*session, error) {
+			return h.session("mcp-wrap", "--url", "http://"+silent.Addr().String(), "--", program)
+		},
+		func() (*session, error) {
+			return h.session("mcp-wrap", "--no-daemon", "--journal", filepath.Join(file, "x"), "--", program)
+		},
+	}
+	for i := range starts {
+		s, err := states[i%len(states)]()
+		if err == nil {
+			var answer string
+			if answer, err = s.ask("tools/call", `{"name":"book","arguments":{"date":"2026-05-05","room":"A"}}`); !strings.Contains(answer, "Booked A") {
+				t.Fatalf("start %d: %v, %q", i, err, answer)
+			}
+		}
+		if err != nil {
+			t.Fatalf("start %d: %v", i, err)
+		}
+		_ = s.cmd.Process.Kill()
+		_ = s.cmd.Wait()
 	}
 }
