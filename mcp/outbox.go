@@ -73,7 +73,7 @@ func (o *Outbox) Put(call json.RawMessage) {
 	many := len(o.waiting)-o.inFile >= keepCalls
 	o.mu.Unlock()
 	if many {
-		o.keep()
+		_ = o.keep() // what cannot be kept goes on waiting
 	}
 	signal(o.put)
 }
