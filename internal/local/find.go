@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"memoryd/internal/lifecycle"
@@ -215,7 +214,7 @@ func launch(ctx context.Context, store string) (pid int, ended <-chan error, err
 	server := exec.Command(program, "serve", "--background", "--data", store) //nolint:gosec,noctx // it is this program, and outlives it
 	server.Env, server.Dir = environment(), store
 	server.Stdout, server.Stderr = log, log
-	server.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	detach(server)
 	if err := server.Start(); err != nil {
 		return 0, nil, err
 	}

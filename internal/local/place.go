@@ -14,7 +14,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -40,7 +39,7 @@ func (i Info) Answers() bool {
 
 // End asks the server to end, and waits for it.
 func (i Info) End(patience time.Duration) error {
-	if err := syscall.Kill(i.PID, syscall.SIGTERM); err != nil {
+	if err := askToEnd(i.PID); err != nil {
 		return fmt.Errorf("end the server (pid %d): %w", i.PID, err)
 	}
 	for end := time.Now().Add(patience); i.Answers(); time.Sleep(20 * time.Millisecond) {
@@ -87,7 +86,7 @@ func Folder() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if owner, ok := info.Sys().(*syscall.Stat_t); !info.IsDir() || !ok || int(owner.Uid) != os.Geteuid() {
+	if !info.IsDir() || !own(info) {
 		return "", fmt.Errorf("%s belongs to somebody else", dir)
 	}
 	if info.Mode().Perm()&0o077 != 0 {
@@ -222,7 +221,7 @@ func (p *Post) Take(background bool, patience time.Duration) (had Info, taken bo
 		return had, false, err
 	}
 	defer lock.Close() //nolint:errcheck // it holds nothing
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+	if err := wait(lock); err != nil {
 		return had, false, err
 	}
 	had, err = Usual()
