@@ -189,7 +189,7 @@ func (s *server) listLineOutcomes(c echo.Context, _ []byte) (any, error) {
 		for _, l := range found.Lines {
 			out.Lines = append(out.Lines, wire.LineOutcome{
 				Line: l.Line, Since: l.Since, Tells: l.Tells,
-				Before: wire.LineCounts(l.Before), After: wire.LineCounts(l.After), Shown: wire.LineCounts(l.Shown),
+				Before: wire.LineCounts(l.Before), After: wire.LineCounts(l.After), Shown: wire.LineCounts(l.Shown), Untold: wire.LineCounts(l.Untold),
 			})
 		}
 		return out

@@ -33,7 +33,7 @@ func seenOf(s ops.Seen) wire.Seen {
 // getOverview says what goes wrong most in a workspace, and what changed.
 func (s *server) getOverview(c echo.Context, _ []byte) (any, error) {
 	q := queryOf(c)
-	return answer(q, s.Flows.GetOverview, ops.GetOverview{Workspace: q.workspace(), By: q.oneOf("by", "calls", "time", "tokens")}, overviewOf)
+	return answer(q, s.Flows.GetOverview, ops.GetOverview{Workspace: q.workspace(), By: q.oneOf("by", "calls", "time", "tokens", "cost")}, overviewOf)
 }
 
 func overviewOf(o ops.OverviewPage) any {
@@ -41,7 +41,22 @@ func overviewOf(o ops.OverviewPage) any {
 		Seen: seenOf(o.Seen), Tools: o.Tools, LifetimeCalls: o.Lifetime, PendingCalls: o.Pending, Judged: o.Judged, Good: o.Good, Partial: o.Partial,
 		Failed: o.Failed, Unsure: o.Unsure, Corrected: o.Corrected, SecondsLost: o.SecondsBad, TokensLost: o.TokensBad,
 		Causes: each(o.Causes, causeOf), CauseCount: o.AllCauses, Until: instant(o.Until), Worse: each(o.Worse, rankedOf), Better: each(o.Better, rankedOf),
-		NewCauses: each(o.New, causeOf), NewTools: each(o.NewTools, rankedOf), Unwritten: o.Unwritten,
+		NewCauses: each(o.New, causeOf), NewTools: each(o.NewTools, rankedOf), Unwritten: o.Unwritten, Effect: effectOf(&o.Effect), Periods: each(o.Periods, periodOf),
+		ThisWeek: periodOf(o.ThisWeek), LastWeek: periodOf(o.LastWeek),
+	}
+}
+
+func periodOf(p ops.Period) wire.Period {
+	return wire.Period{From: instant(p.From), Calls: p.Calls, Failed: p.Failed, Written: p.Written}
+}
+
+func effectOf(e *ops.Effect) wire.Effect {
+	side := func(g ops.EffectSide) wire.Side {
+		return wire.Side{Runs: g.Runs, Calls: g.Calls, Failed: g.Failed, FailureRate: g.Rate, FailureRateCI95: g.CI95}
+	}
+	return wire.Effect{
+		Basis: e.Basis, Told: side(e.Told), Untold: side(e.Untold), Before: side(e.Before), Less: wire.Range(e.Less),
+		FailuresAvoided: wire.Range(e.Avoided), SecondsSaved: wire.Range(e.Seconds), TokensSaved: wire.Range(e.Tokens),
 	}
 }
 
@@ -56,7 +71,7 @@ func each[From, To any](list []From, make func(From) To) []To {
 func causeOf(c ops.Cause) wire.Cause {
 	return wire.Cause{
 		ToolName: c.Tool, Text: c.Text, Calls: c.Calls, Failed: c.Failed, Seconds: c.Seconds, Tokens: c.Tokens,
-		First: instant(c.First), Last: instant(c.Last), Newest: c.Newest.String(),
+		First: instant(c.First), Last: instant(c.Last), Newest: c.Newest.String(), Week: c.Week, WeekBefore: c.WeekBefore,
 	}
 }
 
@@ -64,7 +79,7 @@ func rankedOf(t *ops.RankedTool) wire.RankedTool {
 	return wire.RankedTool{
 		ToolName: t.Name, LifetimeCalls: t.Lifetime, PendingCalls: t.Pending, Kept: t.Kept, Judged: t.Judged, Good: t.Good, Partial: t.Partial,
 		Failed: t.Failed, Rate: t.Rate, RateCI95: t.RateCI95, P50: t.P50, P95: t.P95, Tokens: t.Tokens, Trend: append([]float64{}, t.Trend...), Drift: t.Drift,
-		GuidelineVersion: t.GuidelineRevision, GuidelineWritten: instant(t.GuidelineWritten), Behind: t.Behind, Newest: instant(t.Newest),
+		GuidelineVersion: t.GuidelineRevision, GuidelineWritten: instant(t.GuidelineWritten), Behind: t.Behind, Newest: instant(t.Newest), Effect: effectOf(&t.Effect),
 	}
 }
 

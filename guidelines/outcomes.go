@@ -18,8 +18,9 @@ type LineOutcome struct {
 	// Tells says that the evidence behind the line tells which calls broke it; without
 	// that, Broke and BrokeFailed are 0 everywhere.
 	Tells bool
-	// Shown are those of After whose agent was shown the line, as far as calls say so.
-	Before, After, Shown LineCounts
+	// Shown are those of After whose agent was shown the line, as far as calls say so,
+	// Untold those of runs that were told nothing, to compare with.
+	Before, After, Shown, Untold LineCounts
 }
 
 // LineCounts counts judged calls of the kept history. Those that did not break the line
@@ -35,7 +36,7 @@ type Published struct{ Version, Through int64 }
 
 // Outcomes counts, for each line of the document, the kept calls (oldest first) before
 // it was published and since. shown gives the version that the agent of a call was
-// shown; 0 is none.
+// shown; 0 is unknown, below 0 none.
 func (d *Document) Outcomes(published map[string]Published, calls []memoryd.Call, shown func(*memoryd.Call) int64) []LineOutcome {
 	breaks := d.breaks(calls)
 	versions := make([]int64, len(calls))
@@ -65,7 +66,10 @@ func (d *Document) Outcomes(published map[string]Published, calls []memoryd.Call
 				continue
 			}
 			o.After.count(c, broke)
-			if versions[i] >= p.Version {
+			switch {
+			case versions[i] < 0:
+				o.Untold.count(c, broke)
+			case versions[i] >= p.Version:
 				o.Shown.count(c, broke)
 			}
 		}

@@ -19,6 +19,7 @@ type Deps struct {
 	Judge     Judge
 	Wait      time.Duration // how long a recording request waits for its verdicts
 	Revisions Revisions
+	Told      *Told // which runs asked what
 	Forecasts *preflight.Cache
 	Compactor Compactor
 	Originals compact.Originals

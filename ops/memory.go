@@ -108,8 +108,7 @@ type NamesRequest struct {
 	Tools []string
 	// Force summarises also where nothing changed, Stale only where enough did.
 	Force, Stale bool
-	// Session is the agent's session: while two versions of a guideline are
-	// compared, a session is always shown the same.
+	// Session is the run that asks, as its calls name it (trajectory_id, session_id).
 	Session string
 	// MaxTokens bounds the answer; 0 means no bound.
 	MaxTokens int

@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 
@@ -43,6 +44,12 @@ func (library) PreflightToolCall() Definition {
 
 // preflight says what to expect of a call. It asks no model.
 func (d Deps) preflight(ctx context.Context, r PreflightRequest) (*Forecast, error) {
+	run := cmp.Or(r.By.Run, r.By.Session)
+	untold := d.Revisions != nil && d.Revisions.Untold(r.Workspace, run)
+	d.Told.note(r.ToolRef, run, 0, untold)
+	if untold {
+		return &Forecast{Tool: r.Tool}, nil
+	}
 	// The history that it is held against was redacted likewise.
 	r.Input = d.Redaction.JSON(ctx, r.Input)
 	a, err := d.Forecasts.Assess(ctx, r.ToolRef, r.Input, r.By)

@@ -67,6 +67,7 @@ type ParseToolCallResult struct {
 	Store   RecordStore
 	Survey  Surveyor
 	Reader  MemoryReader
+	Told    *Told
 	sources *sourceLimits // nil: sources are not held to any
 	// Came is told which way calls came: by the metadata of the first of a request.
 	Came   func(metadata []byte, added, known, rejected int)
@@ -83,7 +84,7 @@ type RecordStore interface {
 
 func (library) ParseToolCallResult() Definition {
 	return defineWith("parse_tool_call_result_op", func(d Deps, params ParseParams) func(context.Context, *ValidCalls) (*Recorded, error) {
-		o := ParseToolCallResult{Params: params, Wait: d.Wait, Judge: d.Judge, Store: d.Store, sources: newSourceLimits(d.Store), Survey: d.Survey, Reader: d.Reader, Logger: d.Logger, amending: &sync.Mutex{}}
+		o := ParseToolCallResult{Params: params, Wait: d.Wait, Judge: d.Judge, Store: d.Store, sources: newSourceLimits(d.Store), Survey: d.Survey, Reader: d.Reader, Told: d.Told, Logger: d.Logger, amending: &sync.Mutex{}}
 		if d.Intake != nil {
 			o.Came = d.Intake.Came
 		}
@@ -112,6 +113,7 @@ func (o ParseToolCallResult) Run(ctx context.Context, r *ValidCalls) (*Recorded,
 	for i := range r.Calls {
 		r.Calls[i].Metadata = memoryd.WithSource(r.Calls[i].Metadata, source)
 	}
+	o.Told.mark(r.Calls)
 	o.Judge.Prejudge(ctx, r.Calls)
 	var appended []store.Appended
 	var err error

@@ -18,6 +18,9 @@ const charsPerToken = 4
 // cutMark ends an answer that did not fit its budget.
 const cutMark = "[cut to fit max_tokens]"
 
+// heldBack is said in the place of a guideline to a run that is told nothing.
+const heldBack = "Nothing is told to this run: others are compared with it."
+
 // Retrieved are the guidelines that a request asked for.
 type Retrieved struct {
 	Answer   string
@@ -39,11 +42,18 @@ func (d Deps) retrieve(ctx context.Context, named NamedTools) (*Retrieved, error
 	}
 	budget := share(r.MaxTokens, r.Memories)
 	out := &Retrieved{Memories: r.Memories, Unknown: r.Unknown}
+	untold := d.Revisions.Untold(r.Workspace, r.Session)
 	for i := range r.Memories {
 		tool := r.Memories[i].Tool
-		shown, err := d.Revisions.Show(ctx, tool, r.Session, budget)
+		shown, err := d.Revisions.Show(ctx, tool, budget)
 		if err != nil {
 			return nil, fmt.Errorf("guideline of %q: %w", tool.Tool, err)
+		}
+		if shown.Revision > 0 {
+			d.Told.note(tool.ToolRef, r.Session, shown.Revision, untold)
+		}
+		if untold {
+			shown = memoryd.Guideline{Content: heldBack}
 		}
 		m, err := d.Reader.Complete(ctx, tool, calls)
 		if err != nil {

@@ -18,9 +18,10 @@ type Revisions interface {
 	// Refresh writes the guideline of a tool if the occasion asks for it. An error
 	// is the store's; a failed writing is in the result.
 	Refresh(ctx context.Context, ref memoryd.ToolRef, when revisions.When) (revisions.Result, error)
-	// Show is the guideline that a session is shown, in at most maxTokens if that
-	// is more than 0.
-	Show(ctx context.Context, tool memoryd.Tool, session string, maxTokens int) (memoryd.Guideline, error)
+	// Show is the guideline that is shown, in at most maxTokens if that is more than 0.
+	Show(ctx context.Context, tool memoryd.Tool, maxTokens int) (memoryd.Guideline, error)
+	// Untold reports whether a run is told nothing, to compare others with.
+	Untold(workspace, run string) bool
 
 	List(ctx context.Context, ref memoryd.ToolRef) ([]Revision, error)
 	Revision(ctx context.Context, ref memoryd.ToolRef, number int64) (Revision, error)

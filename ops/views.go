@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"memoryd"
+	"memoryd/guidelines/effect"
 	"memoryd/ops/survey"
 	"memoryd/store"
 )
@@ -55,6 +56,12 @@ type (
 	RankedTool = survey.Tool
 	// Cause is calls of a tool that went wrong in the same words.
 	Cause = survey.Cause
+	// Period is a part of time with its judged calls.
+	Period = survey.Period
+	// Effect is how runs that were told of tools compare with others, EffectSide the calls
+	// of one side.
+	Effect     = effect.Effect
+	EffectSide = effect.Group
 )
 
 // RankedColumns are the orders that RankTools knows.

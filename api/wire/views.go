@@ -33,19 +33,61 @@ type Overview struct {
 	NewCauses []Cause      `json:"new_causes"`
 	NewTools  []RankedTool `json:"new_tools"`
 	Unwritten int          `json:"unwritten"` // tools with failures and without a guideline
+	Effect    Effect       `json:"effect"`    // over all tools
+	Periods   []Period     `json:"periods"`   // judged calls in equal parts of time, the oldest first
+	ThisWeek  Period       `json:"this_week"` // the seven days before Until
+	LastWeek  Period       `json:"last_week"`
+}
+
+// Effect is how runs that were told of tools compare with others: docs/effect.md.
+type Effect struct {
+	Basis           string `json:"basis"` // held_out, before_after (an estimate) or not_enough
+	Told            Side   `json:"told"`
+	Untold          Side   `json:"untold"`
+	Before          Side   `json:"before"`
+	Less            Range  `json:"less"` // by which the failure rate is lower where runs were told
+	FailuresAvoided Range  `json:"failures_avoided"`
+	SecondsSaved    Range  `json:"seconds_saved"`
+	TokensSaved     Range  `json:"tokens_saved"`
+}
+
+// Side is the judged calls of runs that were told, or that were not.
+type Side struct {
+	Runs            int       `json:"runs"`
+	Calls           int       `json:"calls"`
+	Failed          int       `json:"failed"`
+	FailureRate     float64   `json:"failure_rate"`
+	FailureRateCI95 *Interval `json:"failure_rate_ci95"`
+}
+
+// Range is an estimate with its 95 % interval.
+type Range struct {
+	Low  float64 `json:"low"`
+	Best float64 `json:"best"`
+	High float64 `json:"high"`
+}
+
+// Period is a part of time.
+type Period struct {
+	From    string `json:"from"`
+	Calls   int    `json:"calls"`
+	Failed  int    `json:"failed"`
+	Written int    `json:"guidelines_written"` // tools whose guideline is from this time
 }
 
 // Cause is calls of a tool that went wrong in the same words.
 type Cause struct {
-	ToolName string  `json:"tool_name"`
-	Text     string  `json:"text"`
-	Calls    int     `json:"calls"`
-	Failed   int     `json:"failed"`
-	Seconds  float64 `json:"seconds"`
-	Tokens   int64   `json:"tokens"`
-	First    string  `json:"first"`
-	Last     string  `json:"last"`
-	Newest   string  `json:"newest"` // the id of the newest of the calls
+	ToolName   string  `json:"tool_name"`
+	Text       string  `json:"text"`
+	Calls      int     `json:"calls"`
+	Failed     int     `json:"failed"`
+	Seconds    float64 `json:"seconds"`
+	Tokens     int64   `json:"tokens"`
+	First      string  `json:"first"`
+	Last       string  `json:"last"`
+	Newest     string  `json:"newest"` // the id of the newest of the calls
+	Week       int     `json:"week"`   // of the calls: in the week before the workspace's newest call
+	WeekBefore int     `json:"week_before"`
 }
 
 // RankedTool is what a list shows of a tool; counts are of its newest calls.
@@ -69,6 +111,7 @@ type RankedTool struct {
 	GuidelineWritten string    `json:"guideline_written"`
 	Behind           int64     `json:"behind"` // calls since the guideline
 	Newest           string    `json:"newest"`
+	Effect           Effect    `json:"effect"`
 }
 
 // FoundCalls is a page of calls over all tools, the newest first.
@@ -138,7 +181,8 @@ type LineOutcome struct {
 	Tells  bool       `json:"tells"` // whether the evidence tells which calls broke it
 	Before LineCounts `json:"before"`
 	After  LineCounts `json:"after"`
-	Shown  LineCounts `json:"shown"` // of After: by agents that were shown the line
+	Shown  LineCounts `json:"shown"`  // of After: by agents that were shown the line
+	Untold LineCounts `json:"untold"` // of After: of runs that were told nothing, to compare with
 }
 
 // LineCounts counts judged calls; those that did not break the line followed it.

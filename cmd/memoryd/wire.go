@@ -122,7 +122,7 @@ func (a *app) deps() (ops.Deps, error) {
 	a.audit = access.NewAudit(a.store, a.log, time.Now)
 	return ops.Deps{
 		Store: a.store, Audit: a.audit, Reader: reader, Judge: a.judge, Wait: a.cfg.Evaluate.Wait,
-		Revisions: a.revisions, Forecasts: forecasts, Compactor: a.newCompactor(originals, mask), Originals: originals,
+		Revisions: a.revisions, Told: ops.NewTold(), Forecasts: forecasts, Compactor: a.newCompactor(originals, mask), Originals: originals,
 		Mover: &backup.Actions{
 			Store: clean, Dir: manage.DumpDir, Kinds: movedKinds(), RecentCalls: summary.RecentCallCount, Now: time.Now,
 			Trust: &backup.Trust{Seal: redaction.Seal, SetAside: revisions.SetAside, Published: append(revisions.Kinds(), window.Kinds()...)},

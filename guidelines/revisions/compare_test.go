@@ -79,22 +79,26 @@ func TestErrorRateUnderPeeking(t *testing.T) {
 	}
 }
 
-func TestSessionsKeepTheirVersion(t *testing.T) {
-	cur := 0
+func TestAShareOfTheRunsIsToldNothingAndAlwaysTheSame(t *testing.T) {
+	m := revisions.Manager{Config: revisions.Config{UntoldShare: 0.3}}
+	untold := 0
 	for i := range 10_000 {
-		key := fmt.Sprintf("session-%d", i)
-		arm := revisions.Assign("tool v3", key, 0.3)
-		if arm != revisions.Assign("tool v3", key, 0.3) {
+		run := fmt.Sprintf("run-%d", i)
+		is := m.Untold("w", run)
+		if is != m.Untold("w", run) {
 			t.Fatal("two answers")
 		}
-		if arm == revisions.CurArm {
-			cur++
+		if is {
+			untold++
 		}
 	}
-	if cur < 2800 || cur > 3200 {
-		t.Errorf("%d of 10000 sessions", cur)
+	if untold < 2800 || untold > 3200 {
+		t.Errorf("%d of 10000 runs", untold)
 	}
-	if revisions.Assign("x", "", 1) != revisions.PrevArm || revisions.Assign("x", "a", 0) != revisions.PrevArm || revisions.Assign("x", "a", 1) != revisions.CurArm {
-		t.Error("the ends of the range")
+	if m.Untold("w", "") {
+		t.Error("an agent that names no run is told nothing")
+	}
+	if m.Config.UntoldShare = 0; m.Untold("w", "run-1") {
+		t.Error("by default all are told")
 	}
 }

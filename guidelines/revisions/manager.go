@@ -11,6 +11,7 @@ package revisions
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -59,9 +60,9 @@ type Config struct {
 	// it off. PerRound bounds the guidelines written in one.
 	Interval time.Duration `yaml:"interval"`
 	PerRound int           `yaml:"per_round"`
-	// ABShare is the share of sessions that are shown the newest version while it
-	// is being compared with the one before; 1 shows it to all.
-	ABShare float64 `yaml:"ab_share"`
+	// UntoldShare is the share of runs that are told nothing, so that the others can be
+	// compared with them; 0 tells all.
+	UntoldShare float64 `yaml:"untold_share"`
 }
 
 // Validate names the setting that is wrong.
@@ -73,8 +74,8 @@ func (c Config) Validate() error {
 		return fmt.Errorf("interval: must be 0 (off) or at least 1s, got %v", c.Interval)
 	case c.PerRound < 1:
 		return fmt.Errorf("per_round: must be at least 1, got %d", c.PerRound)
-	case !(c.ABShare > 0 && c.ABShare <= 1):
-		return fmt.Errorf("ab_share: must be above 0 and at most 1, got %v", c.ABShare)
+	case !(c.UntoldShare >= 0 && c.UntoldShare < 1):
+		return fmt.Errorf("untold_share: must be 0 or more and below 1, got %v", c.UntoldShare)
 	}
 	return c.Staleness.Validate()
 }
@@ -101,50 +102,33 @@ func (m *Manager) saw(ctx context.Context, workspace, after string, tools []memo
 	}
 }
 
-// Show is the guideline that a session is shown: the newest, or, while that is
-// being compared with the version before it, one of the two, always the same for
-// the same session. With maxTokens above 0 it holds the most valuable statements
-// that fit, else the whole text.
-func (m *Manager) Show(ctx context.Context, tool memoryd.Tool, session string, maxTokens int) (memoryd.Guideline, error) {
+// Show is the guideline that is shown. With maxTokens above 0 it holds the most valuable
+// statements that fit, else the whole text.
+func (m *Manager) Show(ctx context.Context, tool memoryd.Tool, maxTokens int) (memoryd.Guideline, error) {
 	g := tool.Guideline
-	if g.Revision == 0 || m.Config.ABShare >= 1 && maxTokens <= 0 {
+	if g.Revision == 0 || maxTokens <= 0 {
 		return g, nil
 	}
 	e, err := m.current(ctx, tool)
 	if err != nil {
 		return g, err
 	}
-	if m.Config.ABShare < 1 {
-		if e, err = m.arm(ctx, tool, e, session); err != nil {
-			return g, err
-		}
-	}
 	shown := e.guideline()
 	shown.Revision = e.Number
-	if maxTokens > 0 && e.Document != nil {
+	if e.Document != nil {
 		shown.Content = e.Document.Within(maxTokens)
 	}
 	return shown, nil
 }
 
-// arm gives the session's side of the comparison of e with the version before.
-func (m *Manager) arm(ctx context.Context, tool memoryd.Tool, e Revision, session string) (Revision, error) {
-	if e.Number < 2 || e.RolledBackTo > 0 {
-		return e, nil
+// Untold reports whether a run is told nothing, to compare others with: always the same
+// of one run, and never of an agent that names none.
+func (m *Manager) Untold(workspace, run string) bool {
+	if run == "" || m.Config.UntoldShare <= 0 {
+		return false
 	}
-	st, _, err := m.status(ctx, tool.ToolRef)
-	if err != nil || st.Pinned > 0 || st.Proven == e.Number {
-		return e, err
-	}
-	experiment := tool.MemoryID() + revisionKey(tool.ToolRef, e.Number).ID
-	if Assign(experiment, session, m.Config.ABShare) == CurArm {
-		return e, nil
-	}
-	prev, err := m.Revision(ctx, tool.ToolRef, e.Number-1)
-	if memoryd.IsKind(err, memoryd.NotFound) {
-		return e, nil
-	}
-	return prev, err
+	sum := sha256.Sum256([]byte("untold\x00" + workspace + "\x00" + run))
+	return float64(binary.BigEndian.Uint64(sum[:8])>>11)/(1<<53) < m.Config.UntoldShare
 }
 
 // pendingKind is the kind of the record of a guideline that came from elsewhere and

@@ -184,7 +184,7 @@ func (m *Manager) republish(ctx context.Context, ref memoryd.ToolRef, why string
 		}
 		cur.Number = number
 		return cur, m.decide(ctx, ref, func(st *Status) {
-			if st.Proven = number; st.Pinned > 0 {
+			if st.Pinned > 0 {
 				st.Pinned = number
 			}
 		})

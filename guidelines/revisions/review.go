@@ -2,14 +2,13 @@ package revisions
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
 	"math"
 	"slices"
 
 	"memoryd"
 	"memoryd/guidelines"
+	"memoryd/guidelines/effect"
 	"memoryd/internal/stats"
 )
 
@@ -62,9 +61,6 @@ func (m *Manager) Review(ctx context.Context, ref memoryd.ToolRef) (string, erro
 	outcomes := Outcomes(calls)
 	before, now := outcomes[prev.Number], outcomes[cur.Number]
 	decision := Compare(before, now)
-	if decision.Better && m.Config.ABShare < 1 {
-		return "", m.decide(ctx, ref, func(st *Status) { st.Proven = cur.Number })
-	}
 	if !decision.Worse {
 		return "", nil
 	}
@@ -182,7 +178,12 @@ func (m *Manager) LineOutcomes(ctx context.Context, ref memoryd.ToolRef) ([]guid
 	if err != nil {
 		return nil, err
 	}
-	return current.Outcomes(published, calls, func(c *memoryd.Call) int64 { return shownVersion(c.Metadata) }), nil
+	return current.Outcomes(published, calls, func(c *memoryd.Call) int64 {
+		if effect.SideOf(c.Metadata) == effect.Untold {
+			return -1
+		}
+		return shownVersion(c.Metadata)
+	}), nil
 }
 
 // Counts counts the judged calls of agents that were shown a version, and those
@@ -297,27 +298,4 @@ func higher(prev, cur Counts) float64 {
 		return 0.5
 	}
 	return min(1, max(0, sum/(below*all)))
-}
-
-// Arm is one of the two versions of a comparison side by side.
-type Arm string
-
-// The arms.
-const (
-	PrevArm Arm = "prev"
-	CurArm  Arm = "cur"
-)
-
-// Assign deals a version to a session: always the same for the same experiment
-// and session key, CurArm for a share of the keys. An empty key, an agent that does
-// not say which session it belongs to, gets PrevArm.
-func Assign(experiment, session string, share float64) Arm {
-	if session == "" {
-		return PrevArm
-	}
-	sum := sha256.Sum256([]byte(experiment + "\x00" + session))
-	if float64(binary.BigEndian.Uint64(sum[:8])>>11)/(1<<53) < share {
-		return CurArm
-	}
-	return PrevArm
 }

@@ -153,9 +153,6 @@ func (m *Manager) List(ctx context.Context, ref memoryd.ToolRef) ([]Revision, er
 type Status struct {
 	// Pinned is the version that must stay; 0: none.
 	Pinned int64 `json:"pinned,omitempty"`
-	// Proven is the version that did better than the one before it: it is shown to
-	// all sessions.
-	Proven int64 `json:"proven,omitempty"`
 	// Rejected are the fingerprints of documents that did worse than the version
 	// before them.
 	Rejected []string `json:"rejected,omitempty"`

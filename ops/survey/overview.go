@@ -2,8 +2,11 @@ package survey
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"time"
+
+	"memoryd/guidelines/effect"
 )
 
 // Overview is what a workspace shows first.
@@ -27,6 +30,77 @@ type Overview struct {
 	NewTools      []*Tool
 	AllNew        bool // no tool is older
 	Unwritten     int  // tools with failures and without a guideline
+	// Effect is how runs that were told of tools compare with others, over all tools.
+	Effect effect.Effect
+	// Periods are the judged calls in equal parts of time, the oldest first.
+	Periods []Period
+	// ThisWeek is the seven days before the newest call, LastWeek those before them.
+	ThisWeek, LastWeek Period
+}
+
+// Period is a part of time.
+type Period struct {
+	From time.Time
+	// Calls were judged, Failed of them scored 0. Written counts the tools whose
+	// guideline is from this time.
+	Calls, Failed, Written int
+}
+
+// periods is how many parts there are at most, and steps what one may last.
+const periods = 30
+
+func steps() []int64 { return []int64{1, 6, 24, 7 * 24, 28 * 24, 364 * 24} } // hours
+
+// between sums the hours after a time up to another.
+func (s *Snapshot) between(from, to time.Time) (p Period) {
+	p.From = from
+	for _, t := range s.Tools {
+		for h, n := range t.hours {
+			if h > from.Unix()/3600 && h <= to.Unix()/3600 {
+				p.Calls, p.Failed = p.Calls+n[0], p.Failed+n[1]
+			}
+		}
+		if t.GuidelineWritten.After(from) && !t.GuidelineWritten.After(to) {
+			p.Written++
+		}
+	}
+	return p
+}
+
+// periodsOf sums the hours of tools up.
+func (s *Snapshot) periodsOf() (list []Period) {
+	first, last := int64(math.MaxInt64), int64(0)
+	for _, t := range s.Tools {
+		for h := range t.hours {
+			first, last = min(first, h), max(last, h)
+		}
+	}
+	if last == 0 {
+		return nil
+	}
+	all := steps()
+	at := slices.IndexFunc(all, func(h int64) bool { return last/h-first/h < periods })
+	if at < 0 {
+		at = len(all) - 1
+		first = last - all[at]*(periods-1)
+	}
+	step := all[at]
+	begin := first / step
+	list = make([]Period, last/step-begin+1)
+	for i := range list {
+		list[i].From = time.Unix((begin+int64(i))*step*3600, 0).UTC()
+	}
+	for _, t := range s.Tools {
+		for h, n := range t.hours {
+			if i := h/step - begin; i >= 0 {
+				list[i].Calls, list[i].Failed = list[i].Calls+n[0], list[i].Failed+n[1]
+			}
+		}
+		if i := t.GuidelineWritten.Unix()/3600/step - begin; t.GuidelineRevision > 0 && i >= 0 {
+			list[min(i, int64(len(list)-1))].Written++
+		}
+	}
+	return list
 }
 
 // week is what "new" means in an overview.
@@ -35,9 +109,9 @@ const week = 7 * 24 * time.Hour
 // listed is how many entries a list of an overview has at most.
 const listed = 10
 
-// Overview sums the workspace up; by is calls, time or tokens.
+// Overview sums the workspace up; by is calls, time, tokens or cost.
 func (s *Snapshot) Overview(by string) Overview {
-	if by != "time" && by != "tokens" {
+	if by != "time" && by != "tokens" && by != "cost" {
 		by = "calls"
 	}
 	return s.overviews[by]
@@ -48,8 +122,16 @@ func (s *Snapshot) sum() {
 	s.newest = slices.Clone(s.Tools)
 	slices.SortStableFunc(s.newest, func(a, b *Tool) int { return b.Newest.Compare(a.Newest) })
 	s.overviews = map[string]Overview{}
-	for _, by := range []string{"calls", "time", "tokens"} {
-		s.overviews[by] = s.overview(by)
+	var told effect.Counts
+	for _, t := range s.Tools {
+		told.Add(t.counts)
+	}
+	helped, parts := told.Effect(), s.periodsOf()
+	for _, by := range []string{"calls", "time", "tokens", "cost"} {
+		o := s.overview(by)
+		o.Effect, o.Periods = helped, parts
+		o.ThisWeek, o.LastWeek = s.between(o.Until.Add(-week), o.Until), s.between(o.Until.Add(-2*week), o.Until.Add(-week))
+		s.overviews[by] = o
 	}
 }
 
@@ -71,6 +153,8 @@ func (s *Snapshot) overview(by string) Overview {
 			return cmp.Or(cmp.Compare(b.Seconds, a.Seconds), byCalls)
 		case "tokens":
 			return cmp.Or(cmp.Compare(b.Tokens, a.Tokens), byCalls)
+		case "cost":
+			return cmp.Or(cmp.Compare(b.cost(), a.cost()), byCalls)
 		}
 		return byCalls
 	})
@@ -78,6 +162,9 @@ func (s *Snapshot) overview(by string) Overview {
 		return cmp.Or(b.Calls-a.Calls, cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.Text, b.Text))
 	})
 	o.Causes, o.New = slices.Clone(head(o.Causes)), slices.Clone(head(o.New))
+	for i := range o.Causes {
+		o.Causes[i].weeks(o.Until)
+	}
 	o.AllNew = len(o.NewTools) == len(s.Tools)
 	o.Worse, o.Better, o.NewTools = head(o.Worse), head(o.Better), head(o.NewTools)
 	return o
@@ -106,6 +193,22 @@ func (o *Overview) add(t *Tool) {
 		o.Causes = append(o.Causes, c)
 		if c.First.After(since) && t.Oldest.Before(since) {
 			o.New = append(o.New, c)
+		}
+	}
+}
+
+// turnSeconds is what a failed call costs beside its own time: another turn of the model.
+const turnSeconds = 5
+
+func (c *Cause) cost() float64 { return c.Seconds + turnSeconds*float64(c.Failed) }
+
+func (c *Cause) weeks(until time.Time) {
+	for _, at := range c.times {
+		switch age := until.Sub(time.Unix(at, 0)); {
+		case age <= week:
+			c.Week++
+		case age <= 2*week:
+			c.WeekBefore++
 		}
 	}
 }

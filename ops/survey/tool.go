@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"memoryd"
+	"memoryd/guidelines/effect"
 	"memoryd/internal/stats"
 	"memoryd/internal/textsafe"
 )
@@ -44,12 +45,16 @@ type Tool struct {
 	Trend []float64
 	// Drift is "worse" or "better" where the newest calls differ from those before
 	// them (Fisher's exact test, p < 0.01).
-	Drift                  string
-	RecentBad, Recent      int
-	EarlierBad, Earlier    int
-	Newest, Oldest         time.Time
-	Causes                 []Cause
-	Calls                  []Call // the newest first
+	Drift               string
+	RecentBad, Recent   int
+	EarlierBad, Earlier int
+	Newest, Oldest      time.Time
+	Causes              []Cause
+	Calls               []Call // the newest first
+	// Effect is how runs that were told of the tool compare with others.
+	Effect                 effect.Effect
+	counts                 *effect.Counts
+	hours                  map[int64][2]int // judged calls and failed ones, by hours since 1970
 	UnsureCalls, Corrected int
 }
 
@@ -65,6 +70,10 @@ type Cause struct {
 	Last    time.Time
 	// Newest is the newest of the calls.
 	Newest memoryd.CallKey
+	// Week counts those in the week before the workspace's newest call, WeekBefore those
+	// in the week before that.
+	Week, WeekBefore int
+	times            []int64 // of the calls, in seconds since 1970
 }
 
 // Call is a line about a call.
@@ -104,7 +113,8 @@ const recentCalls = 20
 // summarise computes a tool's figures from its newest calls, which stand newest
 // first and have no bodies. text keeps one copy of equal texts.
 func summarise(tool memoryd.Tool, calls []memoryd.Call, text func(string) string) *Tool {
-	t := &Tool{}
+	t := &Tool{counts: effect.Count(calls), hours: map[int64][2]int{}}
+	t.Effect = t.counts.Effect()
 	causes := map[string]*Cause{}
 	var seconds []float64
 	var bad []bool
@@ -156,6 +166,12 @@ func (t *Tool) count(c *memoryd.Call, line *Call, seconds *[]float64, causes map
 		return
 	}
 	t.Judged++
+	hour := t.hours[line.Time.Unix()/3600]
+	hour[0]++
+	if c.Evaluation.Score <= memoryd.ScoreFailure {
+		hour[1]++
+	}
+	t.hours[line.Time.Unix()/3600] = hour
 	switch c.Evaluation.Score {
 	case memoryd.ScoreSuccess:
 		t.Good++
@@ -173,6 +189,7 @@ func (t *Tool) count(c *memoryd.Call, line *Call, seconds *[]float64, causes map
 		causes[line.Cause] = cause
 	}
 	cause.Calls++
+	cause.times = append(cause.times, line.Time.Unix())
 	if c.Evaluation.Score == memoryd.ScoreFailure {
 		cause.Failed++
 	}

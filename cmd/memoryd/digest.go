@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"memoryd"
+	"memoryd/api/wire"
+	"memoryd/guidelines/effect"
+	"memoryd/internal/textsafe"
+)
+
+type digestCmd struct {
+	remote
+	jsonOutput
+}
+
+type effectCmd struct {
+	remote
+	jsonOutput
+}
+
+// overview is what a workspace shows first, with its effect as it is computed.
+type overview struct {
+	wire.Overview
+
+	Effect effect.Effect `json:"effect"`
+}
+
+// overviewOf waits until the server has read the workspace.
+func (c remote) overviewOf(ctx context.Context) (o overview, err error) {
+	if c.Workspace == "" {
+		c.Workspace = memoryd.DefaultWorkspace
+	}
+	for wait := 50 * time.Millisecond; ; wait *= 2 {
+		o = overview{}
+		if err := c.get(ctx, "/v1/workspaces/"+url.PathEscape(c.Workspace)+"/overview?by=cost", &o); err != nil || !o.Reading {
+			return o, err
+		}
+		select {
+		case <-ctx.Done():
+			return o, ctx.Err()
+		case <-time.After(min(wait, 2*time.Second)):
+		}
+	}
+}
+
+// Run prints whether being told helps.
+func (c effectCmd) Run(ctx context.Context, std streams) error {
+	o, err := c.overviewOf(ctx)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return printJSON(std.out, o.Effect)
+	}
+	var b strings.Builder
+	fold(&b, "", "", o.Effect.Verdict()+".")
+	fold(&b, "", "", o.Effect.Because())
+	_, err = fmt.Fprint(std.out, b.String())
+	return err
+}
+
+// digestMistakes is how many mistakes a digest tells.
+const digestMistakes = 3
+
+// Run prints the week as Markdown.
+func (c digestCmd) Run(ctx context.Context, std streams) error {
+	o, err := c.overviewOf(ctx)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return printJSON(std.out, o)
+	}
+	_, err = fmt.Fprint(std.out, digest(&o))
+	return err
+}
+
+func digest(o *overview) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "## memoryd: the week to %s\n\n", strings.SplitN(o.Until, "T", 2)[0])
+	if o.Judged == 0 {
+		b.WriteString("No call is judged yet.\n")
+		return b.String()
+	}
+	fmt.Fprintf(&b, "- **%s failed** (%d of %d calls)%s.\n", rateOf(o.ThisWeek), o.ThisWeek.Failed, o.ThisWeek.Calls, before(o.LastWeek))
+	fmt.Fprintf(&b, "- **%s.** %s\n", o.Effect.Verdict(), o.Effect.Because())
+	if n := o.ThisWeek.Written; n > 0 {
+		fmt.Fprintf(&b, "- Guidelines of %s were written anew.\n", counted(n, "tool"))
+	}
+	if o.Unsure > 0 {
+		fmt.Fprintf(&b, "- %s wait for a person to look at.\n", counted(o.Unsure, "call"))
+	}
+	b.WriteString("\n### What cost most\n\n")
+	for i, cause := range o.Causes[:min(digestMistakes, len(o.Causes))] {
+		fmt.Fprintf(&b, "%d. `%s`: %s this week, %d the week before\n   > %s\n", i+1, inline(cause.ToolName), counted(cause.Week, "call"), cause.WeekBefore, quoteLine(cause.Text))
+	}
+	if len(o.Causes) == 0 {
+		b.WriteString("Nothing went wrong.\n")
+	}
+	return b.String()
+}
+
+func rateOf(p wire.Period) string {
+	if p.Calls == 0 {
+		return "0 %"
+	}
+	return percent(p.Failed, p.Calls)
+}
+
+func before(p wire.Period) string {
+	if p.Calls == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", the week before %s", percent(p.Failed, p.Calls))
+}
+
+// inline is foreign text within a line's backticks, quoteLine one in a quotation: neither
+// makes a link, a mention or a heading.
+func inline(s string) string { return strings.ReplaceAll(textsafe.Line(s, 160), "`", "'") }
+
+func quoteLine(s string) string { return "`" + inline(s) + "`" }

@@ -1,0 +1,71 @@
+package ops
+
+import (
+	"encoding/json"
+	"sync"
+
+	"memoryd"
+)
+
+// maxToldRuns bounds the runs and tools of which Told remembers.
+const maxToldRuns = 1 << 16
+
+// Told remembers which runs asked about which tools, and marks their calls: told says
+// whether they were answered, guideline_version with what. The nil one remembers nothing.
+type Told struct {
+	mu   sync.Mutex
+	runs map[toldOf]told
+}
+
+type told struct {
+	version int64 // 0: of a warning, or nothing
+	untold  bool  // on purpose
+}
+
+// NewTold remembers nothing yet.
+func NewTold() *Told { return &Told{runs: map[toldOf]told{}} }
+
+// note takes that a run asked about a tool.
+func (t *Told) note(ref memoryd.ToolRef, run string, version int64, untold bool) {
+	if t == nil || run == "" {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.runs) >= maxToldRuns {
+		clear(t.runs)
+	}
+	of := toldOf{ref.Workspace, run, ref.Tool}
+	t.runs[of] = told{max(version, t.runs[of].version), untold}
+}
+
+// mark notes in the metadata of calls what their runs were told. What a caller says of it
+// stays.
+func (t *Told) mark(calls []memoryd.Call) {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.runs) == 0 {
+		return
+	}
+	for i := range calls {
+		c := &calls[i]
+		known, asked := t.runs[toldOf{c.Workspace, c.Run(), c.Tool}]
+		if !asked {
+			continue
+		}
+		members := map[string]json.RawMessage{}
+		if json.Unmarshal(c.Metadata, &members) != nil || members["told"] != nil {
+			continue // there is a run, so that there are metadata
+		}
+		mark, err := json.Marshal(struct {
+			Told    bool  `json:"told"`
+			Version int64 `json:"guideline_version,omitempty"`
+		}{!known.untold, known.version})
+		if err == nil && members["guideline_version"] == nil {
+			c.Metadata = append(append(c.Metadata[:len(c.Metadata)-1:len(c.Metadata)-1], ','), mark[1:]...)
+		}
+	}
+}
