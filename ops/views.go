@@ -58,9 +58,9 @@ type (
 	Cause = survey.Cause
 	// Period is a part of time with its judged calls.
 	Period = survey.Period
-	// Effect is how runs that were told of tools compare with others, EffectSide the calls
-	// of one side.
-	Effect     = effect.Effect
+	// Effect is how runs that were told of tools compare with others.
+	Effect = effect.Effect
+	// EffectSide is the calls of one side.
 	EffectSide = effect.Group
 )
 
