@@ -23,7 +23,7 @@ func (d *dashboard) functions() template.FuncMap {
 		"seconds": seconds, "when": when, "spark": spark, "long": long, "tree": tree, "verdict": verdictOf, "judge": judgeName,
 		"ago": func(t time.Time) string { return ago(d.Now().Sub(t)) }, "snippet": snippet, "add": func(a, b int) int { return a + b }, "sub": func(a, b int) int { return a - b },
 		"dict": dict, "short": func(k memoryd.CallKey) string { return k.String() }, "plural": plural, "code": code,
-		"bar": bar, "heat": func(length int) int { return (length + 24) / 25 },
+		"bar": bar, "rate": rate, "heat": func(length int) int { return (length + 24) / 25 },
 	}
 }
 

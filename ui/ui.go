@@ -62,6 +62,14 @@ type Deps struct {
 	Store, Judge string
 	// Retention says what is kept, and for how long.
 	Retention []Retention
+	// Hosts are the coding agents on this machine, for a server that knows nothing yet.
+	Hosts []Host
+}
+
+// Host is a coding agent, and the commands by which memoryd learns from it.
+type Host struct {
+	Name     string
+	Commands []string
 }
 
 // Retention is how long something is kept, by which setting.

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"cmp"
+	"errors"
 	"strconv"
 	"strings"
 	"time"
@@ -27,35 +28,43 @@ func (r *request) choices(arg string, values ...string) (out []choice) {
 
 type overviewView struct {
 	ops.OverviewPage
-	By      []choice
-	Column  string
+	Worst   []worst
+	Chart   *chart
+	Waiting []ops.PendingStatement
 	Health  []health
-	On      string // what the server runs on
 	Judge   string
 	Warning []string
+	Hosts   []Host
+}
+
+// worst is one of the mistakes that cost most, and what can be done.
+type worst struct {
+	ops.Cause
+	// Told is what agents are told first of the tool; Waits is a statement that would be
+	// told if somebody accepted it.
+	Told  string
+	Waits *ops.PendingStatement
 }
 
 type health struct{ Name, Fault string }
 
-// overview shows what goes wrong most, what changed, and how the server does.
+// The lists of the first page.
+const (
+	worstShown   = 3
+	waitingShown = 3
+)
+
+// overview shows what costs most, whether that gets better, and what waits for a person.
 func (d *dashboard) overview(r *request) error {
-	by := r.arg("by")
-	o, err := d.Flows.GetOverview.Run(r.Context(), ops.GetOverview{Workspace: r.Workspace, By: by})
+	o, err := d.Flows.GetOverview.Run(r.Context(), ops.GetOverview{Workspace: r.Workspace, By: "cost"})
 	if err != nil {
 		return err
 	}
-	v := overviewView{
-		OverviewPage: o, Column: cmp.Or(by, "calls"), On: d.Store, Judge: d.Judge,
-	}
-	columns := []string{"", "calls"}
-	if o.Timed {
-		columns = append(columns, "time", "time")
-	}
-	if o.TokensBad > 0 {
-		columns = append(columns, "tokens", "tokens")
-	}
-	if len(columns) > 2 {
-		v.By = r.choices("by", columns...)
+	v := overviewView{OverviewPage: o, Judge: d.Judge, Hosts: d.Hosts, Chart: chartOf(o.Periods)}
+	if !o.Reading {
+		if err := d.decide(r, &v); err != nil {
+			return err
+		}
 	}
 	for _, c := range d.Checks {
 		h := health{Name: c.Name}
@@ -73,7 +82,44 @@ func (d *dashboard) overview(r *request) error {
 			v.Warning = append(v.Warning, j.Name+": "+w)
 		}
 	}
-	return d.show(r, "overview.html", "overview", "Overview", v)
+	return d.show(r, "overview.html", "overview", "Overview", &v)
+}
+
+// decide adds to the mistakes that cost most what can be done, and what waits for a
+// person.
+func (d *dashboard) decide(r *request, v *overviewView) (err error) {
+	for _, c := range v.Causes[:min(worstShown, len(v.Causes))] {
+		w := worst{Cause: c}
+		got, err := d.Flows.RetrieveToolMemory.Run(r.Context(), ops.NamesRequest{Workspace: r.Workspace, Tools: []string{c.Tool}})
+		if err != nil {
+			if _, gone := errors.AsType[*ops.Refusal](err); !gone {
+				return err
+			}
+		} else if len(got.Memories) > 0 {
+			w.Told = firstPractice(got.Memories[0].Tool.Guideline.Content)
+		}
+		waiting, err := d.Flows.ListPending.Run(r.Context(), ops.ListPending{Workspace: r.Workspace, Tool: c.Tool, Limit: 1})
+		if err != nil && !memoryd.IsKind(err, memoryd.NotFound) {
+			return err
+		}
+		if len(waiting.Statements) > 0 {
+			w.Waits = &waiting.Statements[0]
+		}
+		v.Worst = append(v.Worst, w)
+	}
+	v.Waiting, _, err = d.waiting(r, 0, waitingShown)
+	return err
+}
+
+// firstPractice is the first line of a guideline that says what to do.
+func firstPractice(guideline string) string {
+	_, rest, _ := strings.Cut(guideline, "## Best Practices\n")
+	line, _, _ := strings.Cut(rest, "\n")
+	_, text, numbered := strings.Cut(line, ". ")
+	if !numbered || strings.HasPrefix(line, "#") {
+		return ""
+	}
+	return text
 }
 
 // toolRows is how many tools, and callRows how many calls, a page lists.
@@ -254,34 +300,68 @@ type reviewView struct {
 	After      string
 }
 
-// reviewTools is how many tools a page looks through for statements that wait.
-const reviewTools = 40
+// reviewTools is how many tools a page looks through for statements that wait, and
+// leastReviewed how many failed calls a tool has whose statements are worth a question.
+const (
+	reviewTools   = 40
+	leastReviewed = 3
+)
 
-// review lists what a person's look at is worth most: statements that wait, and
-// verdicts that the judge was unsure of.
+// review lists what a person's look at is worth most: statements that wait, of the tools
+// that fail most, and verdicts that the judge was unsure of.
 func (d *dashboard) review(r *request) error {
 	found, err := d.find(r, survey.Filter{Verdict: "unsure", Tool: r.arg("t")})
 	if err != nil {
 		return err
 	}
 	v := reviewView{callsView: found}
-	ask := ops.ListPending{Workspace: r.Workspace, Tool: r.arg("t"), After: r.arg("from"), Limit: reviewTools}
-	began := d.Now()
-	for {
-		waiting, err := d.Flows.ListPending.Run(r.Context(), ask)
+	if tool := r.arg("t"); tool != "" {
+		page, err := d.Flows.ListPending.Run(r.Context(), ops.ListPending{Workspace: r.Workspace, Tool: tool, Limit: 1})
 		if err != nil {
 			return err
 		}
-		v.Statements = append(v.Statements, waiting.Statements...)
-		ask.After = waiting.Next
-		if waiting.Next == "" || len(v.Statements) > 0 || d.Now().Sub(began) > searchTime {
-			break
-		}
+		v.Statements = page.Statements
+		return d.show(r, "review.html", "review", "Review", v)
 	}
-	if ask.After != "" {
-		v.After = r.with("from", ask.After)
+	from, _ := strconv.Atoi(r.arg("from"))
+	var next int
+	if v.Statements, next, err = d.waiting(r, max(0, from), reviewTools); err != nil {
+		return err
+	}
+	if next > 0 {
+		v.After = r.with("from", strconv.Itoa(next))
 	}
 	return d.show(r, "review.html", "review", "Review", v)
+}
+
+// waiting lists statements that wait, of the tools with the most failed calls first, from
+// one of these on; next is where to go on, 0 at the end. What changes next to nothing is
+// not asked.
+func (d *dashboard) waiting(r *request, from, most int) (list []ops.PendingStatement, next int, err error) {
+	began := d.Now()
+	ranked, err := d.Flows.RankTools.Run(r.Context(), ops.RankTools{
+		Workspace: r.Workspace, Offset: from, Limit: reviewTools, Ranking: survey.Ranking{By: "failed", Descending: true},
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	for i, t := range ranked.Tools {
+		if t.Failed < leastReviewed {
+			return list, 0, nil
+		}
+		page, err := d.Flows.ListPending.Run(r.Context(), ops.ListPending{Workspace: r.Workspace, Tool: t.Name, Limit: 1})
+		if err != nil && !memoryd.IsKind(err, memoryd.NotFound) {
+			return nil, 0, err
+		}
+		list = append(list, page.Statements...)
+		if len(list) >= most || d.Now().Sub(began) > searchTime {
+			return list[:min(most, len(list))], from + i + 1, nil
+		}
+	}
+	if next = from + len(ranked.Tools); next >= ranked.Total {
+		next = 0
+	}
+	return list, next, nil
 }
 
 // searchTime is how long a page looks for statements that wait.

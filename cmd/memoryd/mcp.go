@@ -66,12 +66,40 @@ func (a *app) mounts() ([]api.Mount, error) {
 	}
 	pages, err := ui.New(ui.Deps{
 		Flows: a.face.Flows, Live: a.survey, Checks: checks, Logger: a.log, Now: time.Now, Store: a.storeName, Judge: a.judge.Describe(),
-		Retention: a.retention(),
+		Retention: a.retention(), Hosts: hostsHere(os.UserHomeDir),
 	})
 	for _, path := range []string{"/ui", "/ui/*"} {
 		mounts = append(mounts, api.Mount{Path: path, Role: access.Read, Login: "/ui/login", Handler: pages, Bounds: ui.Bounds, Workspace: ui.WorkspaceOf})
 	}
 	return mounts, err
+}
+
+// hostsHere are the coding agents whose files are on this machine, with the commands that
+// take in what they did, and let memoryd listen.
+func hostsHere(home func() (string, error)) (found []ui.Host) {
+	dir, err := home()
+	if err != nil {
+		return nil
+	}
+	for _, h := range []struct{ name, folder, hook string }{
+		{"Claude Code", ".claude/projects", "claude-code"},
+		{"Codex CLI", ".codex/sessions", "codex"},
+		{"Gemini CLI", ".gemini/tmp", "gemini"},
+		{"opencode", ".local/share/opencode", ""},
+		{"Goose", ".local/share/goose/sessions", ""},
+		{"Copilot CLI", ".copilot/session-state", ""},
+		{"Pi", ".pi/agent/sessions", ""},
+	} {
+		if info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(h.folder))); err != nil || !info.IsDir() {
+			continue
+		}
+		host := ui.Host{Name: h.name, Commands: []string{"memoryd import ~/" + h.folder}}
+		if h.hook != "" {
+			host.Commands = append(host.Commands, "memoryd hook install "+h.hook+" --yes")
+		}
+		found = append(found, host)
+	}
+	return found
 }
 
 // retention says what a workspace keeps, and for how long.

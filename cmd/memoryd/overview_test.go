@@ -4,6 +4,8 @@ import (
 	"context"
 	"log/slog"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -42,5 +44,31 @@ func TestTheFirstVisitSaysNothingOfWhatIsNotRead(t *testing.T) {
 				t.Errorf("%s: %q", name, claim)
 			}
 		}
+	}
+}
+
+// A server that knows nothing yet says what to do, for the coding agents on its machine
+// and no others.
+func TestAnEmptyServerShowsCommandsForTheHostsOnThisMachine(t *testing.T) {
+	home := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(home, ".claude", "projects"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p := newPages(t, "off")
+	hosts := hostsHere(func() (string, error) { return home, nil })
+	pages, err := ui.New(ui.Deps{Flows: p.app.face.Flows, Live: p.app.survey, Logger: slog.New(slog.DiscardHandler), Now: time.Now, Hosts: hosts})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec := httptest.NewRecorder()
+	pages.ServeHTTP(rec, httptest.NewRequest("GET", "/ui/?w=nothing-here", nil))
+	body := rec.Body.String()
+	for _, want := range []string{"Claude Code", "memoryd import ~/.claude/projects", "memoryd hook install claude-code --yes"} {
+		if rec.Code != 200 || !strings.Contains(body, want) {
+			t.Errorf("%d, not %q\n%s", rec.Code, want, body)
+		}
+	}
+	if strings.Contains(body, "Codex") {
+		t.Error("Codex is not on this machine")
 	}
 }

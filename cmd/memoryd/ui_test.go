@@ -207,7 +207,7 @@ func TestEachViewOfTheDashboardShowsRecordings(t *testing.T) {
 	calls := p.seen("/ui/calls?t=book_reservation&verdict=failed", "data-row")
 	key := regexp.MustCompile(`id="c([0-9a-f]{32})"`).FindStringSubmatch(calls)[1]
 	for path, want := range map[string]string{
-		"/ui/":                                                  "What goes wrong most",
+		"/ui/":                                                  "What costs most",
 		"/ui/?by=time":                                          "book_reservation",
 		"/ui/tools":                                             "update_reservation_flights",
 		"/ui/tools?sort=name&q=book":                            "1 tool",

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"memoryd"
@@ -144,8 +145,12 @@ func TestWithoutAnEffectNoneIsFound(t *testing.T) {
 func TestTooFewRunsAreNotCompared(t *testing.T) {
 	t.Parallel()
 	w := world{rand.New(rand.NewPCG(1, 1)), 6, false} //nolint:gosec // a simulation
-	if e := Count(w.calls(9, 0.5)).Effect(); e.Basis != NotEnough || e.Avoided != (Range{}) || e.Told.Calls == 0 {
+	if e := Count(w.calls(9, 0.5)).Effect(); e.Basis != NotEnough || e.Avoided != (Range{}) || e.Told.Calls == 0 || e.Verdict() != "Not enough data" || !strings.Contains(e.Because(), "Each side needs 8 runs") {
 		t.Errorf("%+v", e)
+	}
+	var nobody Effect
+	if nobody.Verdict() != "Not enough data" || !strings.Contains(nobody.Because(), "No call says") {
+		t.Error(nobody.Verdict(), nobody.Because())
 	}
 	calls := w.calls(60, 0)
 	if e := Count(calls).Effect(); e.Basis != NotEnough {
@@ -154,7 +159,7 @@ func TestTooFewRunsAreNotCompared(t *testing.T) {
 	for i := range calls[len(calls)/2:] { // the older half knew of nothing
 		calls[len(calls)/2+i].Metadata = json.RawMessage(fmt.Sprintf(`{"trajectory_id":"%s"}`, calls[len(calls)/2+i].Run()))
 	}
-	if e := Count(calls).Effect(); e.Basis != BeforeAfter {
+	if e := Count(calls).Effect(); e.Basis != BeforeAfter || !strings.Contains(e.Because(), "This is an estimate") {
 		t.Errorf("%+v", e)
 	}
 }

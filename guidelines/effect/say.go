@@ -9,7 +9,7 @@ import (
 // Verdict says in a few words whether being told helps.
 func (e *Effect) Verdict() string {
 	switch {
-	case e.Basis == NotEnough:
+	case e.Basis != HeldOut && e.Basis != BeforeAfter:
 		return "Not enough data"
 	case e.Less.Low > 0:
 		return fmt.Sprintf("%s failed calls avoided", span(e.Avoided))
@@ -21,12 +21,12 @@ func (e *Effect) Verdict() string {
 
 // Because says on what that rests.
 func (e *Effect) Because() string {
-	told := fmt.Sprintf("Runs that were told failed in %s", e.Told.rate())
+	const told = "Runs that were told failed in "
 	switch e.Basis {
 	case HeldOut:
-		return told + ", runs that were told nothing in " + e.Untold.rate() + "." + e.saved()
+		return told + e.Told.rate() + ", runs that were told nothing in " + e.Untold.rate() + "." + e.saved()
 	case BeforeAfter:
-		return told + ", calls before in " + e.Before.rate() + "." + e.saved() +
+		return told + e.Told.rate() + ", calls before in " + e.Before.rate() + "." + e.saved() +
 			" This is an estimate: other things changed too. With revisions.untold_share some runs are told nothing, to compare with."
 	}
 	if e.Told.Calls+e.Untold.Calls == 0 {
