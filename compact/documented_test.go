@@ -15,12 +15,11 @@ import (
 
 var update = flag.Bool("update", false, "write what the documentation shows anew")
 
-// TestTheDocumentedSummaries holds the summaries in the README and in docs/compaction.md to what two
+// TestTheDocumentedSummaries holds the summaries in docs/compaction.md to what two
 // recorded conversations (from tau-bench, MIT, and activegraph-tau2-bench, Apache-2.0) give at 20 % of
 // their size.
 func TestTheDocumentedSummaries(t *testing.T) {
 	documented(t, filepath.Join("..", "docs", "compaction.md"), "same-flight", "cancel-and-total")
-	documented(t, filepath.Join("..", "README.md"), "same-flight")
 }
 
 func documented(t *testing.T, page string, names ...string) {

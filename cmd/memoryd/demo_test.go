@@ -28,7 +28,7 @@ func TestTheDemonstrationShowsAGuidelineAWarningAndACompaction(t *testing.T) {
 	}
 	_, shown, _ := strings.Cut(string(readme), "cmd/memoryd demo\n```\n\n```\n")
 	shown, _, _ = strings.Cut(shown, "\n```")
-	if !strings.Contains(out.String(), shown) || len(shown) < 500 {
+	if !strings.Contains(out.String(), shown) || len(shown) < 250 {
 		t.Errorf("the README shows another guideline than the demonstration:\n%s", shown)
 	}
 	if errs.Len() > 0 {

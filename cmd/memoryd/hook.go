@@ -20,7 +20,7 @@ import (
 
 // hookCmds are what memoryd does as a hook of an agent's host.
 type hookCmds struct {
-	Run       hookCmd          `cmd:"" default:"withargs" help:"Answer a hook: what the host gives stands in standard input. Hosts call this."`
+	Run       hookCmd          `cmd:"" default:"withargs" help:"Answer a hook: reads the event from standard input. Hosts call this."`
 	Install   hookInstallCmd   `cmd:"" help:"Make a host call memoryd before and after its tools."`
 	Uninstall hookUninstallCmd `cmd:"" help:"Take back what install did."`
 }

@@ -5,33 +5,86 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// The files that the pages link to have to be there.
-func TestLinksOfThePagesLeadSomewhere(t *testing.T) {
-	pages, err := filepath.Glob("../../docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	decisions, err := filepath.Glob("../../docs/decisions/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	pages = append(append(pages, decisions...), "../../README.md", "../../CONTRIBUTING.md", "../../CHANGELOG.md")
-	for _, page := range pages {
-		text, err := os.ReadFile(page)
+// page is one that people read: its path from the root, and its text.
+type page struct{ name, text string }
+
+// pages are those of the documentation and of the root.
+func pages(t *testing.T) (all []page) {
+	t.Helper()
+	for _, form := range []string{"../../*.md", "../../docs/*.md", "../../docs/*/*.md"} {
+		names, err := filepath.Glob(form)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range regexp.MustCompile(`\]\(([^)#:\s]+)(?:#[^)]*)?\)`).FindAllStringSubmatch(string(text), -1) {
-			if _, err := os.Stat(filepath.Join(filepath.Dir(page), m[1])); err != nil {
-				t.Errorf("%s links to %s, which is not there", filepath.Base(page), m[1])
+		for _, name := range names {
+			name = strings.TrimPrefix(filepath.ToSlash(name), "../../")
+			all = append(all, page{name, rootFile(t, name)})
+		}
+	}
+	if len(all) < 40 {
+		t.Fatalf("only %d pages", len(all))
+	}
+	return all
+}
+
+// The files and headings that the pages link to have to be there.
+func TestLinksOfThePagesLeadSomewhere(t *testing.T) {
+	for _, p := range pages(t) {
+		for _, m := range regexp.MustCompile(`\]\(([^)#:\s]*)(?:#([^)]*))?\)`).FindAllStringSubmatch(p.text, -1) {
+			target := filepath.Join(filepath.Dir("../../"+p.name), m[1])
+			if m[1] == "" {
+				target = "../../" + p.name
+			}
+			text, err := os.ReadFile(target)
+			if _, statErr := os.Stat(target); statErr != nil {
+				t.Errorf("%s links to %s, which is not there", p.name, m[1])
+			} else if m[2] != "" && (err != nil || !slices.Contains(anchors(string(text)), m[2])) {
+				t.Errorf("%s links to %s#%s, which is no heading", p.name, m[1], m[2])
 			}
 		}
 	}
 }
+
+// anchors are the headings of a page, as links name them.
+func anchors(text string) (all []string) {
+	for _, m := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(text, -1) {
+		name := regexp.MustCompile(`[^\pL\pN _-]`).ReplaceAllString(strings.ToLower(m[1]), "")
+		all = append(all, strings.ReplaceAll(name, " ", "-"))
+	}
+	return all
+}
+
+// The site's navigation holds every page once, and nothing else.
+func TestTheNavigationHoldsEveryPage(t *testing.T) {
+	site := rootFile(t, "mkdocs.yml")
+	named := map[string]int{}
+	for _, m := range regexp.MustCompile(`(?m): (\S+\.md)$`).FindAllStringSubmatch(site, -1) {
+		named[m[1]]++
+	}
+	for _, p := range pages(t) {
+		name, isDoc := strings.CutPrefix(p.name, "docs/")
+		if isDoc && named[name] != 1 && !strings.HasPrefix(name, "decisions/") {
+			t.Errorf("mkdocs.yml names %s %d times", name, named[name])
+		}
+		if lines := strings.Count(p.text, "\n"); isDoc && lines > 200 && !slices.Contains(longPages, name) {
+			t.Errorf("%s has %d lines; 200 are the most", p.name, lines)
+		}
+		if isDoc {
+			delete(named, name)
+		}
+	}
+	for name := range named {
+		t.Errorf("mkdocs.yml names %s, which is not there", name)
+	}
+}
+
+// longPages are reference, and pages that are yet to be shortened.
+var longPages = []string{"commands.md", "ablation.md", "compaction.md", "guidelines.md", "performance.md"}
 
 // The rooms of docs/design.md have to be those that exist.
 func TestTheDesignPageListsEveryPackage(t *testing.T) {
@@ -62,18 +115,10 @@ func TestTheDesignPageListsEveryPackage(t *testing.T) {
 // A page that speaks of a setting has to mean one that exists.
 func TestPagesNameOnlySettingsThatExist(t *testing.T) {
 	known := settings()
-	pages, err := filepath.Glob("../../docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, page := range append(pages, "../../README.md") {
-		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, name := range regexp.MustCompile(`MEMORYD_(?:STORE|LLM|OP|HTTP|EVALUATE|CURATE|SPEND|COMPACT|LOG)_[A-Z0-9_]+`).FindAllString(string(text), -1) {
+	for _, p := range pages(t) {
+		for _, name := range regexp.MustCompile(`MEMORYD_(?:STORE|LLM|OP|HTTP|EVALUATE|CURATE|SPEND|COMPACT|LOG)_[A-Z0-9_]+`).FindAllString(p.text, -1) {
 			if !known.MatchString(name) {
-				t.Errorf("%s names %s, which is no setting", filepath.Base(page), name)
+				t.Errorf("%s names %s, which is no setting", p.name, name)
 			}
 		}
 	}

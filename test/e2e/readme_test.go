@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -31,7 +30,7 @@ func TestTheREADMEShowsWhatTheProgramDoes(t *testing.T) {
 		t.Errorf("the README's ready line is %q, the program's %q", shown, s.Ready)
 	}
 	commands := curlCommand.FindAllStringSubmatchIndex(readme, -1)
-	if all := strings.Count(readme, "curl -s"); len(commands) < 3 || len(commands) != all {
+	if all := strings.Count(readme, "curl -s"); len(commands) < 2 || len(commands) != all {
 		t.Fatalf("%d of the README's %d curl commands are understood", len(commands), all)
 	}
 	variables := map[string]string{}
@@ -156,53 +155,82 @@ func textsIn(v any) []string {
 	return nil
 }
 
-// The README's endpoints have to be those that exist.
-func TestTheREADMENamesTheEndpoints(t *testing.T) {
-	readme := rootFile(t, "README.md")
+// The endpoints of docs/api.md have to be those that exist.
+func TestTheAPIPageNamesTheEndpoints(t *testing.T) {
+	page := rootFile(t, "docs/api.md")
 	described := rootFile(t, "api/openapi.yaml")
-	for _, path := range regexp.MustCompile("`(?:GET|POST|PUT|DELETE)? ?(/[^`\\s]*)`").FindAllStringSubmatch(readme, -1) {
-		if page := path[1] == "/docs" || strings.HasPrefix(path[1], "/ui/"); !page && !strings.Contains(described, "\n  "+path[1]+":\n") {
-			t.Errorf("the README names %s, which api/openapi.yaml does not", path[1])
+	for _, path := range regexp.MustCompile("`(?:GET|POST|PUT|DELETE)? ?(/[^`\\s]*)`").FindAllStringSubmatch(page, -1) {
+		if own := path[1] == "/docs" || strings.HasPrefix(path[1], "/ui/"); !own && !strings.Contains(described, "\n  "+path[1]+":\n") {
+			t.Errorf("docs/api.md names %s, which api/openapi.yaml does not", path[1])
 		}
 	}
-	var known []string
-	for _, m := range regexp.MustCompile(`(?m)^  /[^:]*:$`).FindAllString(described, -1) {
-		known = append(known, strings.TrimSuffix(strings.TrimSpace(m), ":"))
-	}
-	for _, path := range known {
-		if !strings.HasPrefix(path, "/v1/") && !strings.Contains(readme, path) {
-			t.Errorf("the README does not name %s", path)
+	for _, m := range regexp.MustCompile(`(?m)^  (/[^:]*):$`).FindAllStringSubmatch(described, -1) {
+		if !strings.HasPrefix(m[1], "/v1/") && !strings.Contains(page, m[1]) {
+			t.Errorf("docs/api.md does not name %s", m[1])
 		}
 	}
 }
 
-func TestTheREADMEShowsEveryCommandAsItIs(t *testing.T) {
-	readme := rootFile(t, "README.md")
+// What a page shows of a command line has to exist.
+func TestPagesShowCommandsAsTheyAre(t *testing.T) {
 	_, help, _ := memoryd(t, "", "--help")
-	commands := regexp.MustCompile(`(?m)^  ([a-z-]+)(?: |$)`).FindAllStringSubmatch(help, -1)
-	if len(commands) < 8 {
-		t.Fatalf("the help names only %v", commands)
-	}
-	var names []string
-	for _, m := range commands {
-		names = append(names, m[1])
-	}
-	for _, m := range regexp.MustCompile(`(?m)^\./memoryd ([a-z-]+)(.*)$`).FindAllStringSubmatch(readme, -1) {
-		if !slices.Contains(names, m[1]) {
-			t.Errorf("the README shows memoryd %s, which is no command", m[1])
-			continue
-		}
-		_, flags, _ := memoryd(t, "", m[1], "--help")
-		line, _, _ := strings.Cut(m[2], "#")
-		for _, flag := range regexp.MustCompile(`--[a-z-]+`).FindAllString(line, -1) {
-			if !strings.Contains(flags, flag) {
-				t.Errorf("the README shows memoryd %s %s, which is no flag of it", m[1], flag)
+	flags := map[string]string{} // the help of a command
+	for _, m := range regexp.MustCompile(`(?m)^  ([a-z-]+)(?: |$)`).FindAllStringSubmatch(help, -1) {
+		_, flags[m[1]], _ = memoryd(t, "", m[1], "--help")
+		if m[1] == "mcp" || m[1] == "hook" || m[1] == "keys" {
+			for _, sub := range regexp.MustCompile(`(?m)^  `+m[1]+` ([a-z]+)(?: |$)`).FindAllStringSubmatch(flags[m[1]], -1) {
+				_, more, _ := memoryd(t, "", m[1], sub[1], "--help")
+				flags[m[1]] += more
 			}
 		}
 	}
-	for _, name := range names {
-		if name != "serve" && !strings.Contains(readme, "./memoryd "+name) {
-			t.Errorf("the README does not show memoryd %s", name)
+	if len(flags) < 20 {
+		t.Fatalf("the help names only %d commands", len(flags))
+	}
+	shown := 0
+	for _, page := range pages(t) {
+		for _, block := range regexp.MustCompile("(?s)```(?:sh)?\n(.*?)```").FindAllStringSubmatch(page.text, -1) {
+			for _, m := range regexp.MustCompile(`(?m)^(?:\$ )?(?:[A-Z_]+=\S+ )*(?:\./)?memoryd ([a-z-]+)(.*)$`).FindAllStringSubmatch(block[1], -1) {
+				line, _, _ := strings.Cut(m[2], "#")
+				line, _, _ = strings.Cut(line, " -- ")
+				if m[1] == "is" { // the ready line
+					continue
+				}
+				shown++
+				if flags[m[1]] == "" {
+					t.Errorf("%s shows memoryd %s, which is no command", page.name, m[1])
+				}
+				for _, flag := range regexp.MustCompile(`--[a-z-]+`).FindAllString(line, -1) {
+					if !strings.Contains(flags[m[1]], flag) {
+						t.Errorf("%s shows memoryd %s %s, which is no flag of it", page.name, m[1], flag)
+					}
+				}
+			}
+		}
+	}
+	if shown < 30 {
+		t.Errorf("only %d commands are found in the pages", shown)
+	}
+}
+
+func TestTheREADMEIsShort(t *testing.T) {
+	if n := len(strings.Fields(rootFile(t, "README.md"))); n > 700 {
+		t.Errorf("the README has %d words; 700 are the most", n)
+	}
+}
+
+// The report in the README is what the program says of the sessions named beside it.
+func TestTheREADMEShowsAReportAsItIs(t *testing.T) {
+	_, block, found := strings.Cut(rootFile(t, "README.md"), "<!-- learn: ")
+	sessions, block, _ := strings.Cut(block, " -->\n```\n")
+	block, _, closed := strings.Cut(block, "```")
+	if !found || !closed {
+		t.Fatal("the README has no report")
+	}
+	code, out, said := memoryd(t, "", "learn", "../../"+sessions, "--data", t.TempDir())
+	for line := range strings.SplitSeq(strings.TrimSpace(block), "\n") {
+		if code != 0 || !strings.Contains(out, line) {
+			t.Errorf("exit code %d, the README shows %q of\n%s%s", code, line, out, said)
 		}
 	}
 }
