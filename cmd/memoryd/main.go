@@ -47,7 +47,7 @@ type cli struct {
 	Show       showCmd       `cmd:"" group:"tools" help:"Show a tool's guideline, statistics and recent calls."`
 	Retrieve   retrieveCmd   `cmd:"" group:"tools" help:"Print the guidelines of tools, as agents get them."`
 	Summarize  summarizeCmd  `cmd:"" group:"tools" help:"Update guidelines."`
-	Effect     effectCmd     `cmd:"" group:"tools" help:"Show whether agents fail less with what they are told."`
+	Effect     effectCmd     `cmd:"" group:"tools" help:"Show whether agents fail less with guidelines and warnings."`
 	Digest     digestCmd     `cmd:"" group:"tools" help:"Print what happened in the last week, as Markdown."`
 	Delete     deleteCmd     `cmd:"" group:"tools" help:"Permanently delete tools, or a whole workspace."`
 
