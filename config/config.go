@@ -14,7 +14,6 @@ import (
 	"memoryd/evaluate/monitor"
 	"memoryd/guidelines"
 	"memoryd/guidelines/revisions"
-	"memoryd/guidelines/search"
 	"memoryd/internal/telemetry/trace"
 	"memoryd/llm"
 	"memoryd/llm/usage"
@@ -36,7 +35,6 @@ type Config struct {
 	Evaluate   evaluate.Config       `yaml:"evaluate"`
 	Guidelines guidelines.Config     `yaml:"guidelines"`
 	Revisions  revisions.Config      `yaml:"revisions"`
-	Search     search.Config         `yaml:"search"`
 	Compact    compact.Config        `yaml:"compact"`
 	Usage      usage.Config          `yaml:"usage"`
 	Monitor    monitor.Config        `yaml:"monitor"`

@@ -20,6 +20,8 @@ var removed = map[string]string{
 	"store.journal":                "while Qdrant is away an add gets 503 and Retry-After; clients, wrapper and hooks keep what they could not send",
 	"store.spool":                  "while Qdrant is away an add gets 503 and Retry-After; clients, wrapper and hooks keep what they could not send",
 	"store.qdrant.packed":          "calls are always packed",
+	"search":                       "tools are searched by words alone",
+	"revisions.ab_share":           "all are shown the newest version; revisions.untold_share keeps a share of the runs untold",
 	"guidelines.fallback_to_rules": "the rules write the guideline whenever the model's answer cannot be used",
 }
 

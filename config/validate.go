@@ -43,10 +43,6 @@ func validate(c *Config) []Problem {
 	}
 	check("guidelines", c.Guidelines.Validate())
 	check("revisions", c.Revisions.Validate())
-	check("search", c.Search.Validate())
-	if _, ok := c.LLM[c.Search.LLM]; !ok && c.Search.EmbeddingModel != "" {
-		check("search", fmt.Errorf("llm: the llm section has no %q", c.Search.LLM))
-	}
 	check("compact", c.Compact.Validate())
 	check("usage", c.Usage.Validate())
 	check("monitor", c.Monitor.Validate())

@@ -3,8 +3,7 @@
 // rate limits, adaptive concurrency, retries, the circuit breaker, fair queuing
 // between workspaces, time limits, fallback models and the checks of what comes
 // back. Judge, guidelines and compaction share one Client, so that they share
-// its limits. A model that makes vectors is asked by an Embedder, over the same
-// protocol's embeddings and through the same machinery.
+// its limits.
 //
 // A Client is passive: it runs no goroutine of its own. Whoever calls Complete
 // waits in the fair queue, sends its request itself and, when it leaves, lets
@@ -17,5 +16,5 @@
 //	                          pacer        limits guessed from refusals alone
 //	                          window       concurrency, grown and halved
 //	                          breaker      open: credentials, quota, failures …
-//	Model.Complete, Embedder.Embed ── exchange: one request and one reply, capped and checked
+//	Model.Complete ── exchange: one request and one reply, capped and checked
 package llm

@@ -34,7 +34,6 @@ var (
 type exchange struct {
 	http   *http.Client
 	key    string
-	most   int // bytes of the reply's body, after decompression
 	status int
 	header http.Header
 	err    error     // the network's, or one of the above
@@ -51,7 +50,7 @@ func (x *exchange) Do(req *http.Request) (*http.Response, error) {
 	}
 	defer resp.Body.Close() //nolint:errcheck // the reply was read or is given up
 	x.status, x.header = resp.StatusCode, resp.Header
-	body, err := readCapped(resp.Body, x.most)
+	body, err := readCapped(resp.Body)
 	if x.err = x.check(resp, body, err); x.err != nil {
 		return nil, x.err
 	}
@@ -59,10 +58,10 @@ func (x *exchange) Do(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-func readCapped(r io.Reader, most int) ([]byte, error) {
-	body, err := io.ReadAll(io.LimitReader(r, int64(most)+1))
-	if err == nil && len(body) > most {
-		return body[:most], fmt.Errorf("%w: more than %d bytes", errTooLarge, most)
+func readCapped(r io.Reader) ([]byte, error) {
+	body, err := io.ReadAll(io.LimitReader(r, maxReply+1))
+	if err == nil && len(body) > maxReply {
+		return body[:maxReply], fmt.Errorf("%w: more than %d bytes", errTooLarge, maxReply)
 	}
 	return body, err
 }

@@ -24,7 +24,6 @@ type Deps struct {
 	Compactor Compactor
 	Originals compact.Originals
 	Mover     Mover
-	Searcher  Searcher
 	Ledger    Ledger
 	Monitor   Monitor
 	Audit     Auditor // of decisions; nil: nobody is told

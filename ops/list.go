@@ -71,12 +71,6 @@ type ToolPage struct {
 	Next string
 }
 
-// Searcher finds tools by a text; every store is one.
-type Searcher interface {
-	// SearchTools gives at most limit tools of the workspace, the best first.
-	SearchTools(ctx context.Context, workspace, query string, limit int) ([]memoryd.Tool, error)
-}
-
 func (library) ListTools() Definition { return define("list_tools_op", Deps.listTools) }
 
 func (d Deps) listTools(ctx context.Context, r ListTools) (p ToolPage, err error) {
@@ -94,7 +88,7 @@ func (d Deps) listTools(ctx context.Context, r ListTools) (p ToolPage, err error
 	case r.After != "":
 		err = memoryd.Errorf(memoryd.Invalid, "cursor: a query has one page")
 	default:
-		tools, err = d.Searcher.SearchTools(ctx, r.Workspace, r.Query, r.Limit)
+		tools, err = d.Store.SearchTools(ctx, r.Workspace, r.Query, r.Limit)
 	}
 	if err == nil && len(tools) == 0 {
 		err = d.known(ctx, r.Workspace)

@@ -20,7 +20,6 @@ import (
 	"memoryd/evaluate"
 	"memoryd/evaluate/monitor"
 	"memoryd/guidelines/revisions"
-	"memoryd/guidelines/search"
 	"memoryd/guidelines/window"
 	"memoryd/ingest"
 	"memoryd/internal/access"
@@ -57,7 +56,6 @@ type app struct {
 	revisions *revisions.Manager
 	refresher *revisions.Refresher
 	window    *window.Window
-	search    *search.Index // nil: searches go by words alone
 	survey    *survey.Survey
 	metrics   *metrics.Registry
 	monitor   *monitor.Monitor

@@ -68,12 +68,6 @@ func (a *app) wire(getenv func(string) string) (http.Handler, error) {
 		return nil, err
 	}
 	a.runs(a.judge)
-	if err = a.newSearch(getenv); err != nil {
-		return nil, err
-	}
-	if a.search != nil {
-		a.runs(a.search)
-	}
 	deps, err := a.deps()
 	if err != nil {
 		return nil, err
@@ -104,7 +98,7 @@ func (a *app) deps() (ops.Deps, error) {
 		return ops.Deps{}, err
 	}
 	a.revisions = &revisions.Manager{
-		Store: a.store, Composer: composer, Recent: summary.RecentCallCount, Config: a.cfg.Revisions, Now: time.Now, Index: a.index(),
+		Store: a.store, Composer: composer, Recent: summary.RecentCallCount, Config: a.cfg.Revisions, Now: time.Now,
 	}
 	a.intake = ingest.NewIntake(time.Now)
 	priors := revisions.NewPriors(a.store, a.log, time.Now)
@@ -127,7 +121,7 @@ func (a *app) deps() (ops.Deps, error) {
 			Store: clean, Dir: manage.DumpDir, Kinds: movedKinds(), RecentCalls: summary.RecentCallCount, Now: time.Now,
 			Trust: &backup.Trust{Seal: redaction.Seal, SetAside: revisions.SetAside, Published: append(revisions.Kinds(), window.Kinds()...)},
 		},
-		Searcher: a.searcher(), Ledger: a.ledger, Monitor: a.monitor, Survey: a.survey, Intake: a.intake, Redaction: redaction,
+		Ledger: a.ledger, Monitor: a.monitor, Survey: a.survey, Intake: a.intake, Redaction: redaction,
 		Forget: a.window.Forget, ForgetSource: a.window.ForgetSource,
 		SummaryFailed: a.noteFailedSummary, Corrected: a.corrected, Logger: a.log, Now: time.Now,
 	}, nil

@@ -12,20 +12,20 @@ import (
 
 func TestDecisions(t *testing.T) {
 	for _, tc := range []struct {
-		prev, cur     revisions.Counts
-		worse, better bool
+		prev, cur revisions.Counts
+		worse     bool
 	}{
-		{revisions.Counts{}, revisions.Counts{}, false, false},
-		{revisions.Counts{Calls: 100, Bad: 10}, revisions.Counts{}, false, false},
-		{revisions.Counts{Calls: 100, Bad: 10}, revisions.Counts{Calls: 5, Bad: 5}, false, false},
-		{revisions.Counts{Calls: 100, Bad: 10}, revisions.Counts{Calls: 30, Bad: 20}, true, false},
-		{revisions.Counts{Calls: 100, Bad: 60}, revisions.Counts{Calls: 60, Bad: 6}, false, true},
-		{revisions.Counts{Calls: 100, Bad: 10}, revisions.Counts{Calls: 30, Bad: 4}, false, false},
-		{revisions.Counts{Calls: 1000, Bad: 0}, revisions.Counts{Calls: 1000, Bad: 0}, false, false},
-		{revisions.Counts{Calls: 100000, Bad: 50000}, revisions.Counts{Calls: 100000, Bad: 99999}, true, false},
+		{revisions.Counts{}, revisions.Counts{}, false},
+		{revisions.Counts{Calls: 100, Bad: 10}, revisions.Counts{}, false},
+		{revisions.Counts{Calls: 100, Bad: 10}, revisions.Counts{Calls: 5, Bad: 5}, false},
+		{revisions.Counts{Calls: 100, Bad: 10}, revisions.Counts{Calls: 30, Bad: 20}, true},
+		{revisions.Counts{Calls: 100, Bad: 60}, revisions.Counts{Calls: 60, Bad: 6}, false},
+		{revisions.Counts{Calls: 100, Bad: 10}, revisions.Counts{Calls: 30, Bad: 4}, false},
+		{revisions.Counts{Calls: 1000, Bad: 0}, revisions.Counts{Calls: 1000, Bad: 0}, false},
+		{revisions.Counts{Calls: 100000, Bad: 50000}, revisions.Counts{Calls: 100000, Bad: 99999}, true},
 	} {
 		d := revisions.Compare(tc.prev, tc.cur)
-		if d.Worse != tc.worse || d.Better != tc.better || math.IsNaN(d.Probability) || math.IsNaN(d.Evidence) {
+		if d.Worse != tc.worse || math.IsNaN(d.Probability) || math.IsNaN(d.Evidence) {
 			t.Errorf("%+v, %+v: %+v", tc.prev, tc.cur, d)
 		}
 	}

@@ -47,8 +47,6 @@ type Manager struct {
 	Recent int
 	Config Config
 	Now    func() time.Time
-	// Index is told of guidelines and tools; nil: nobody is.
-	Index Index
 }
 
 // Config is when guidelines are refreshed and how many versions are kept.
@@ -78,28 +76,6 @@ func (c Config) Validate() error {
 		return fmt.Errorf("untold_share: must be 0 or more and below 1, got %v", c.UntoldShare)
 	}
 	return c.Staleness.Validate()
-}
-
-// Index finds tools by their guidelines. Its methods wait for no model, and what
-// fails in them is its own affair.
-type Index interface {
-	// Wrote is told of each guideline after it was written.
-	Wrote(ref memoryd.ToolRef)
-	// Saw is told of all tools when the refresher look at them: those of a workspace
-	// whose names come after a name, in byte order; last says that there are no more.
-	Saw(ctx context.Context, workspace, after string, tools []memoryd.Tool, last bool)
-}
-
-func (m *Manager) wrote(ref memoryd.ToolRef) {
-	if m.Index != nil {
-		m.Index.Wrote(ref)
-	}
-}
-
-func (m *Manager) saw(ctx context.Context, workspace, after string, tools []memoryd.Tool, last bool) {
-	if m.Index != nil {
-		m.Index.Saw(ctx, workspace, after, tools, last)
-	}
 }
 
 // Show is the guideline that is shown. With maxTokens above 0 it holds the most valuable

@@ -197,7 +197,6 @@ func (m *Manager) replace(ctx context.Context, tool memoryd.Tool, e Revision) (i
 	if err := m.Store.PutGuideline(ctx, tool.ToolRef, e.guideline(), tool.Guideline.Revision); err != nil {
 		return 0, err
 	}
-	m.wrote(tool.ToolRef)
 	return e.Number, m.put(ctx, tool.ToolRef, e)
 }
 

@@ -188,7 +188,6 @@ func (r *Refresher) eachTool(ctx context.Context, each func(memoryd.Tool) error)
 			if err != nil {
 				return err
 			}
-			r.manager.saw(ctx, workspace, after, tools, len(tools) < page)
 			for _, t := range tools {
 				if err := each(t); err != nil {
 					return err
@@ -392,7 +391,6 @@ func (m *Manager) publish(ctx context.Context, tool memoryd.Tool, e Revision) (w
 		e.Number, e.Written = tool.Guideline.Revision+1, m.Now()
 		err := m.Store.PutGuideline(ctx, tool.ToolRef, e.guideline(), tool.Guideline.Revision)
 		if err == nil {
-			m.wrote(tool.ToolRef)
 			return true, m.put(ctx, tool.ToolRef, e)
 		}
 		if !memoryd.IsKind(err, memoryd.Conflict) {

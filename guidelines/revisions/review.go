@@ -9,7 +9,6 @@ import (
 	"memoryd"
 	"memoryd/guidelines"
 	"memoryd/guidelines/effect"
-	"memoryd/internal/stats"
 )
 
 // Outcomes counts, by version, the judged calls of the kept history whose agent
@@ -195,26 +194,17 @@ type Counts struct {
 
 // Decision is what the outcomes of two versions say.
 type Decision struct {
-	// Worse says that the newer version does harm: roll it back. Better says that
-	// it helps. Neither may hold.
-	Worse  bool `json:"worse"`
-	Better bool `json:"better"`
+	// Worse says that the newer version does harm: roll it back.
+	Worse bool
 	// Probability is the posterior probability that the newer one's share of bad
 	// calls is higher, with uniform priors; 0.5 without calls.
-	Probability float64 `json:"probability"`
-	// Evidence is the factor by which the outcomes speak for "higher" against
-	// "equal"; EvidenceBetter for "lower".
-	Evidence       float64 `json:"evidence"`
-	EvidenceBetter float64 `json:"evidence_better"`
-	// Prev and Cur are the shares of bad calls with Wilson's 95 % intervals, nil
-	// without calls.
-	Prev, Cur         float64
-	PrevCI95, CurCI95 *stats.Interval
+	Probability float64
+	// Evidence is the factor by which the outcomes speak for "higher" against "equal".
+	Evidence float64
 }
 
 // ErrorRate bounds the probability that Worse is ever true, however often one
-// looks while calls come in, if the two versions are equally good; the same holds
-// for Better.
+// looks while calls come in, if the two versions are equally good.
 const ErrorRate = 0.05
 
 // leastCompared is how many calls of each version a decision needs.
@@ -230,25 +220,13 @@ const leastCompared = 10
 // 41, 1970), on average over the prior of the common share. How often it errs at
 // given shares is simulated in the tests.
 func Compare(prev, cur Counts) Decision {
-	d := Decision{
-		Probability: 0.5, Evidence: 1, EvidenceBetter: 1,
-		PrevCI95: stats.Wilson(prev.Bad, prev.Calls), CurCI95: stats.Wilson(cur.Bad, cur.Calls),
-	}
-	if prev.Calls > 0 {
-		d.Prev = float64(prev.Bad) / float64(prev.Calls)
-	}
-	if cur.Calls > 0 {
-		d.Cur = float64(cur.Bad) / float64(cur.Calls)
-	}
+	d := Decision{Probability: 0.5, Evidence: 1}
 	if prev.Calls == 0 || cur.Calls == 0 {
 		return d
 	}
 	d.Probability = higher(prev, cur)
-	factor := math.Exp(marginal(prev) + marginal(cur) - marginal(Counts{prev.Calls + cur.Calls, prev.Bad + cur.Bad}))
-	d.Evidence, d.EvidenceBetter = 2*factor*d.Probability, 2*factor*(1-d.Probability)
-	if prev.Calls >= leastCompared && cur.Calls >= leastCompared {
-		d.Worse, d.Better = d.Evidence >= 1/ErrorRate, d.EvidenceBetter >= 1/ErrorRate
-	}
+	d.Evidence = 2 * d.Probability * math.Exp(marginal(prev)+marginal(cur)-marginal(Counts{prev.Calls + cur.Calls, prev.Bad + cur.Bad}))
+	d.Worse = prev.Calls >= leastCompared && cur.Calls >= leastCompared && d.Evidence >= 1/ErrorRate
 	return d
 }
 

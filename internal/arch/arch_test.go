@@ -26,7 +26,7 @@ var mayImport = map[string][]string{
 	"compact/records": {},
 	"compact/tokens":  {},
 	"config": {
-		"memoryd", "api", "compact", "evaluate", "evaluate/monitor", "guidelines", "guidelines/revisions", "guidelines/search",
+		"memoryd", "api", "compact", "evaluate", "evaluate/monitor", "guidelines", "guidelines/revisions",
 		"internal/telemetry/trace", "llm", "llm/usage", "ops", "store/qdrant", "store/sqlite",
 	},
 	"evaluate":                           {"memoryd", "evaluate/rules"},
@@ -41,7 +41,6 @@ var mayImport = map[string][]string{
 	"guidelines/mistakes":                {},
 	"guidelines/rules":                   {"guidelines/constraints"},
 	"guidelines/revisions":               {"memoryd", "guidelines", "guidelines/effect", "guidelines/preflight", "store"},
-	"guidelines/search":                  {"memoryd", "store"},
 	"guidelines/window":                  {"memoryd", "guidelines/evidence", "store"},
 	"ingest":                             {"memoryd"},
 	"internal/access":                    {"memoryd", "store"},

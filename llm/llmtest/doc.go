@@ -21,9 +21,6 @@
 //		return llmtest.Answer("seen: " + r.User).After(2 * time.Second)
 //	})
 //
-// Embeddings adds embeddings, which Meaning answers with vectors that are alike
-// where the texts share words or meanings.
-//
 // Script plays replies in order. Server.Limit adds limits on requests, tokens
 // and concurrency that refuse with 429 before the handler is asked.
 package llmtest

@@ -29,10 +29,6 @@ type Request struct {
 	MaxTokens           int
 	MaxCompletionTokens int
 	Stream              bool
-	// Input is the texts of an embeddings request, Dimensions the length of vector
-	// that it asks for; 0 when it does not say.
-	Input      []string
-	Dimensions int
 	// PromptTokens is the server's count: four bytes of text a token.
 	PromptTokens int
 }
@@ -61,26 +57,13 @@ type wireRequest struct {
 	MaxTokens           int      `json:"max_tokens"`
 	MaxCompletionTokens int      `json:"max_completion_tokens"`
 	Stream              bool     `json:"stream"`
-	Input               []string `json:"input"`
-	Dimensions          int      `json:"dimensions"`
 }
 
-// embeds reports whether vectors are asked for.
-func (r *Request) embeds() bool { return strings.HasSuffix(r.Path, "/embeddings") }
-
-// parse fills in what the body says; false when it is not a request for text, or
-// for vectors where those are asked for.
+// parse fills in what the body says; false when it is not a request for text.
 func (r *Request) parse() bool {
 	var w wireRequest
 	if json.Unmarshal(r.Body, &w) != nil || w.Model == "" {
 		return false
-	}
-	if r.embeds() {
-		r.Model, r.Input, r.Dimensions = w.Model, w.Input, w.Dimensions
-		for _, text := range w.Input {
-			r.PromptTokens += tokens(len(text))
-		}
-		return len(w.Input) > 0
 	}
 	if len(w.Messages) == 0 {
 		return false

@@ -18,7 +18,6 @@ import (
 // Server is a model. It is safe for concurrent use.
 type Server struct {
 	handler Handler
-	embed   Handler // nil: the server knows no embeddings
 
 	mu     sync.Mutex
 	limits *limiter
@@ -40,13 +39,6 @@ type Counts struct {
 
 // New makes a server that answers by h.
 func New(h Handler) *Server { return &Server{handler: h, limits: newLimiter(Limits{})} }
-
-// Embeddings makes the server answer embeddings requests by h, in place of a 404.
-// Set it before the first request.
-func (s *Server) Embeddings(h Handler) *Server {
-	s.embed = h
-	return s
-}
 
 // Limit sets limits that refuse, with fresh credit, in place of earlier ones.
 func (s *Server) Limit(l Limits) *Server {
@@ -87,19 +79,15 @@ func (s *Server) take(r Request) *exchange {
 		x.reply = refused
 		return x
 	}
-	answer := s.handler
-	if x.request.embeds() && s.embed != nil {
-		answer = s.embed
-	}
 	switch {
-	case !strings.HasSuffix(r.Path, "/chat/completions") && (!x.request.embeds() || s.embed == nil):
+	case !strings.HasSuffix(r.Path, "/chat/completions"):
 		x.reply = Error(http.StatusNotFound, "invalid_request_error", "unknown_url", "Unknown request URL.")
 	case r.Method != http.MethodPost:
 		x.reply = Error(http.StatusMethodNotAllowed, "invalid_request_error", "method_not_supported", "Only POST is supported.")
 	case !wellFormed:
 		x.reply = Error(http.StatusBadRequest, "invalid_request_error", "", "We could not parse the JSON body of your request.")
 	default:
-		x.reply = answer(x.request)
+		x.reply = s.handler(x.request)
 	}
 	return x
 }
