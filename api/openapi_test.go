@@ -300,6 +300,7 @@ func TestEveryAnswerFitsItsDescription(t *testing.T) {
 		{"GET", "/v1/workspaces/default/calls?limit=1&verdict=good", "", 200, false},
 		{"GET", "/v1/workspaces/default/calls?cursor=dA", "", 404, false},
 		{"GET", "/v1/workspaces/default/runs/a%2Fb", "", 200, true},
+		{"GET", "/v1/workspaces/default/runs", "", 200, false},
 		{"GET", "/v1/sources", "", 200, false},
 		{"GET", "/v1/workspaces/default/corrections", "", 200, true},
 		{"POST", "/vector_store", `{"action":"list"}`, 200, true},

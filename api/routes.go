@@ -132,6 +132,7 @@ func (s *server) views(workspace, tool string) []endpoint {
 		{"GET", "/v1/sources", read, computing, s.listSources},
 		{"GET", workspace + "/overview", read, computing, s.getOverview},
 		{"GET", workspace + "/calls", read, computing, s.findCalls},
+		{"GET", workspace + "/runs", read, computing, s.listRuns},
 		{"GET", workspace + "/runs/:run", read, computing, s.getRun},
 
 		{"GET", versions, read, computing, s.listGuidelines},

@@ -130,6 +130,39 @@ func (s *server) getRun(c echo.Context, _ []byte) (any, error) {
 	})
 }
 
+// listRuns lists the runs of a workspace, those that thrash first. A cursor is the place of
+// the page.
+func (s *server) listRuns(c echo.Context, _ []byte) (any, error) {
+	q := queryOf(c)
+	in := ops.ListRuns{Workspace: q.workspace(), Limit: q.limit()}
+	if after := q.cursor(); after != "" {
+		var err error
+		if in.Offset, err = strconv.Atoi(after); err != nil || in.Offset < 0 {
+			q.foreignCursor()
+		}
+	}
+	return answer(q, s.Flows.ListRuns, in, func(found ops.RunsPage) any {
+		out := wire.Runs{Seen: seenOf(found.Seen), Runs: each(found.Runs, rankedRunOf), Total: found.Total, Thrashing: found.Thrashing}
+		if next := in.Offset + len(found.Runs); next < found.Total && len(found.Runs) > 0 {
+			out.NextCursor = cursorAfter(strconv.Itoa(next))
+		}
+		return out
+	})
+}
+
+func rankedRunOf(r ops.RankedRun) wire.RankedRun {
+	step := func(s ops.RunStep) wire.RunStep {
+		if s.Tool == "" {
+			return wire.RunStep{}
+		}
+		return wire.RunStep{ToolName: s.Tool, ID: s.Key.String(), Time: instant(s.Time)}
+	}
+	return wire.RankedRun{
+		Run: r.Name, Agent: r.Agent, Calls: r.Calls, Tools: r.Tools, Judged: r.Judged, Failed: r.Failed, Repeats: r.Repeats, Seconds: r.Seconds, Tokens: r.Tokens,
+		First: instant(r.First), Last: instant(r.Last), Told: r.Told.String(), Thrashes: r.Thrashes(), Why: append([]string{}, r.Why...), Turned: step(r.Turned), Ended: step(r.Ended),
+	}
+}
+
 // listSources says which ways calls came since the server started.
 func (s *server) listSources(c echo.Context, _ []byte) (any, error) {
 	q := queryOf(c)

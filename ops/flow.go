@@ -67,6 +67,7 @@ type Flows struct {
 	RankTools           Flow[RankTools, RankedTools]            `flow:"rank_tools"`
 	FindCalls           Flow[FindCalls, FoundCalls]             `flow:"find_calls"`
 	ListRun             Flow[ListRun, RunCalls]                 `flow:"list_run"`
+	ListRuns            Flow[ListRuns, RunsPage]                `flow:"list_runs"`
 	ListSources         Flow[ListSources, SourceCounts]         `flow:"list_sources"`
 	ReceiveTelemetry    Flow[TelemetryRequest, *TelemetryTaken] `flow:"receive_telemetry"`
 	ReceiveHook         Flow[HookRequest, *HookAnswer]          `flow:"receive_hook"`

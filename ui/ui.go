@@ -121,6 +121,7 @@ func viewRoutes() []Route {
 		{"GET", "/ui/calls", access.Read, (*dashboard).calls},
 		{"GET", "/ui/call", access.Read, (*dashboard).call},
 		{"GET", "/ui/run", access.Read, (*dashboard).run},
+		{"GET", "/ui/runs", access.Read, (*dashboard).runs},
 		{"GET", "/ui/review", access.Read, (*dashboard).review},
 		{"GET", "/ui/forecast", access.Read, (*dashboard).forecast},
 		{"GET", "/ui/compaction", access.Read, (*dashboard).compaction},

@@ -223,6 +223,28 @@ func (r *request) columns(by string, descending bool) (out []column) {
 	return out
 }
 
+type runsView struct {
+	ops.RunsPage
+	Prev, Next string
+}
+
+// runs lists the runs of agents.
+func (d *dashboard) runs(r *request) (err error) {
+	page, _ := strconv.Atoi(r.arg("page"))
+	page = max(1, page)
+	var v runsView
+	if v.RunsPage, err = d.Flows.ListRuns.Run(r.Context(), ops.ListRuns{Workspace: r.Workspace, Offset: toolRows * (page - 1), Limit: toolRows}); err != nil {
+		return err
+	}
+	if page > 1 {
+		v.Prev = r.with("page", strconv.Itoa(page-1))
+	}
+	if toolRows*page < v.Total {
+		v.Next = r.with("page", strconv.Itoa(page+1))
+	}
+	return d.show(r, "runs.html", "runs", "Runs", &v)
+}
+
 type callsView struct {
 	ops.FoundCalls
 	Filter   survey.Filter

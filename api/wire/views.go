@@ -140,6 +140,42 @@ type RunCall struct {
 	Input    any     `json:"input"`
 }
 
+// Runs is a page of runs of agents, those that thrash first.
+type Runs struct {
+	Seen
+	Runs       []RankedRun `json:"runs"`
+	Total      int         `json:"total"`
+	Thrashing  int         `json:"thrashing"`
+	NextCursor string      `json:"next_cursor,omitempty"`
+}
+
+// RankedRun is a run, as far as its calls are kept.
+type RankedRun struct {
+	Run      string   `json:"run"`
+	Agent    string   `json:"agent_id"`
+	Calls    int      `json:"calls"`
+	Tools    int      `json:"tools"`
+	Judged   int      `json:"judged"`
+	Failed   int      `json:"failed"`
+	Repeats  int      `json:"repeats"` // failed calls that were made before in the run just so
+	Seconds  float64  `json:"seconds"`
+	Tokens   int64    `json:"tokens"`
+	First    string   `json:"first"`
+	Last     string   `json:"last"`
+	Told     string   `json:"told"` // told, untold (on purpose) or "" (unknown)
+	Thrashes bool     `json:"thrashes"`
+	Why      []string `json:"why"`
+	Turned   RunStep  `json:"turned"` // where the longest row of failed calls began
+	Ended    RunStep  `json:"ended"`  // what came after it
+}
+
+// RunStep is a call of a run; its members are "" where there is none.
+type RunStep struct {
+	ToolName string `json:"tool_name"`
+	ID       string `json:"id"`
+	Time     string `json:"time"`
+}
+
 // Sources are the ways in beside the API.
 type Sources struct {
 	Sources []Source `json:"sources"`

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
 	"strings"
+	"text/tabwriter"
 	"time"
 
 	"memoryd"
@@ -21,6 +23,35 @@ type digestCmd struct {
 type effectCmd struct {
 	remote
 	jsonOutput
+}
+
+type runsCmd struct {
+	remote
+	jsonOutput
+	Limit int `default:"20" help:"Number of runs to show."`
+}
+
+// Run prints the runs of agents, those that thrash first.
+func (c runsCmd) Run(ctx context.Context, std streams) error {
+	if _, err := c.overviewOf(ctx); err != nil { // it waits until the workspace is read
+		return err
+	}
+	workspace := cmp.Or(c.Workspace, memoryd.DefaultWorkspace)
+	var page wire.Runs
+	if err := c.get(ctx, fmt.Sprintf("/v1/workspaces/%s/runs?limit=%d", url.PathEscape(workspace), c.Limit), &page); err != nil {
+		return err
+	}
+	if c.JSON {
+		return printJSON(std.out, page)
+	}
+	table := tabwriter.NewWriter(std.out, 0, 0, 2, ' ', 0)
+	if len(page.Runs) > 0 {
+		fmt.Fprintln(table, "RUN\tCALLS\tFAILED\tREPEATED\tTOLD\tWHAT HAPPENED")
+	}
+	for _, r := range page.Runs {
+		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%s\t%s\n", textsafe.Line(r.Run, 40), r.Calls, r.Failed, r.Repeats, cmp.Or(r.Told, "-"), textsafe.Line(cmp.Or(strings.Join(r.Why, "; "), "-"), 120))
+	}
+	return table.Flush()
 }
 
 // overview is what a workspace shows first, with its effect as it is computed.

@@ -66,8 +66,14 @@ func TestRunsThatAskAreToldOrNotAndTheEffectIsFound(t *testing.T) {
 		t.Fatalf("%d told, %d untold", told, untold)
 	}
 	record("never-asked", `{"n":1}`, false)
+	for range 4 {
+		record("stuck", `{"n":7}`, false)
+	}
 	code, out, errs := printed(t, "effect", "--workspace", "w", "--url", url)
 	if code != exitDone || !strings.Contains(out, "failed calls avoided.") || !strings.Contains(out, fmt.Sprintf("0 %% of %d calls", 5*told)) || !strings.Contains(out, fmt.Sprintf("40 %% of %d calls", 5*untold)) {
+		t.Errorf("%d: %s%s", code, out, errs)
+	}
+	if code, out, errs = printed(t, "runs", "--workspace", "w", "--url", url, "--limit", "1"); code != exitDone || !strings.Contains(out, "\nstuck ") || !strings.Contains(out, "4 times the same failing call of book") {
 		t.Errorf("%d: %s%s", code, out, errs)
 	}
 	if code, out, errs = printed(t, "digest", "--workspace", "w", "--url", url); code != exitDone || !strings.Contains(out, "failed calls avoided.**") || !strings.Contains(out, "1. `book`") {

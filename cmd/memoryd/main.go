@@ -38,6 +38,7 @@ type cli struct {
 	Add       addCmd       `cmd:"" group:"calls" help:"Record one call and show its verdict."`
 	Import    importCmd    `cmd:"" group:"calls" help:"Send recorded calls, transcripts or traces to a server."`
 	Calls     callsCmd     `cmd:"" group:"calls" help:"List the newest calls of a tool with their ids and verdicts."`
+	Runs      runsCmd      `cmd:"" group:"calls" help:"List the runs of agents, those that got nowhere first."`
 	Correct   correctCmd   `cmd:"" group:"calls" help:"Correct the verdict on a call."`
 	Evaluate  evaluateCmd  `cmd:"" group:"calls" help:"Measure a judge against labelled calls."`
 	Preflight preflightCmd `cmd:"" group:"calls" help:"Check a call before you make it."`

@@ -25,6 +25,20 @@ const (
 	sides
 )
 
+// String says the side in a word, "" where it is unknown.
+func (s Side) String() string {
+	switch s {
+	case Told:
+		return "told"
+	case Untold:
+		return "untold"
+	case Before:
+		return "before"
+	case Unknown, sides:
+	}
+	return ""
+}
+
 // SideOf reads what the run of a call was told from its metadata: told, or a
 // guideline_version above 0, which an agent gives that was shown one.
 func SideOf(metadata json.RawMessage) Side {

@@ -121,6 +121,7 @@ func (s *Snapshot) Overview(by string) Overview {
 func (s *Snapshot) sum() {
 	s.newest = slices.Clone(s.Tools)
 	slices.SortStableFunc(s.newest, func(a, b *Tool) int { return b.Newest.Compare(a.Newest) })
+	s.Runs = s.runs()
 	s.overviews = map[string]Overview{}
 	var told effect.Counts
 	for _, t := range s.Tools {

@@ -75,7 +75,9 @@ type Snapshot struct {
 	Err string
 
 	overviews map[string]Overview
-	newest    []*Tool // the tool with the newest call first
+	// Runs are those that calls name, the ones that thrash first.
+	Runs   []Run
+	newest []*Tool // the tool with the newest call first
 }
 
 // workspaceState is a workspace that is looked at.

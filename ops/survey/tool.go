@@ -89,6 +89,7 @@ type Call struct {
 	Cause      string
 	Agent      string
 	Run        string
+	Told       effect.Side
 	tool       string
 	timeCost   float64
 	tokenCost  int64
@@ -230,7 +231,7 @@ func lineOf(c *memoryd.Call, text func(string) string) Call {
 	line := Call{
 		tool: c.Tool, Key: c.Key, Time: c.Time, State: e.State, Score: e.Score, Success: c.Success, Unsure: unsure(c),
 		JudgedBy: text(e.JudgedBy), Rule: text(e.Rule), Run: text(c.Run()), Agent: text(agentOf(c.Metadata)),
-		timeCost: c.TimeCost, tokenCost: c.TokenCost, hasOverrul: e.Overruled != nil,
+		timeCost: c.TimeCost, tokenCost: c.TokenCost, hasOverrul: e.Overruled != nil, Told: effect.SideOf(c.Metadata),
 	}
 	if e.State == memoryd.Judged && e.Score < memoryd.ScoreSuccess {
 		line.Cause = text(Form(e.Summary))
