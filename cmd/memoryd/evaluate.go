@@ -1,21 +1,25 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
+	"sync/atomic"
+	"text/tabwriter"
 	"time"
 
 	"memoryd"
 	"memoryd/config"
 	"memoryd/evaluate"
-	"memoryd/evaluate/benchmark"
 	"memoryd/evaluate/rules"
+	"memoryd/internal/stats"
+	"memoryd/internal/textsafe"
 	"memoryd/ops"
 	"memoryd/store"
 	"memoryd/store/mem"
@@ -24,28 +28,16 @@ import (
 type evaluateCmd struct {
 	Files []string `arg:"" name:"file" help:"Labelled calls as JSON lines (metadata.gold: ok, partial or error), plain or gzipped; - reads standard input."`
 
-	Judge   string `enum:",rules,llm,cascade,auto" default:"" placeholder:"JUDGE" help:"Judge to measure: rules, llm, cascade, or auto (default: as configured)."`
-	Config  string `type:"path" env:"MEMORYD_CONFIG" placeholder:"FILE" help:"Configuration of judge and model."`
-	Replies string `type:"path" placeholder:"FILE" help:"Recorded replies to use instead of the model; with --record, the model answers what is missing."`
-	Record  string `type:"path" placeholder:"FILE" help:"Write the model's replies to this file."`
-	Group   int    `default:"0" placeholder:"N" help:"Calls per request (default: 1 for rules, otherwise 20)."`
-
-	LeaveOutExitCodes bool `help:"Skip calls with an empty output whose only sign of failure is an exit code."`
-	Errors            int  `default:"0" placeholder:"N" help:"List the first N disagreements."`
-	JSON              bool `name:"json" help:"Print one JSON document instead of tables."`
+	Judge  string `enum:",rules,llm,cascade,auto" default:"" placeholder:"JUDGE" help:"Judge to measure: rules, llm, cascade, or auto (default: as configured)."`
+	Config string `type:"path" env:"MEMORYD_CONFIG" placeholder:"FILE" help:"Configuration of judge and model."`
+	Errors int    `default:"0" placeholder:"N" help:"List the first N disagreements."`
+	JSON   bool   `name:"json" help:"Print one JSON document instead of tables."`
 }
 
-// Validate finds flags that do not go together; that is a fault of usage.
+// Validate finds flags that cannot be; that is a fault of usage.
 func (c evaluateCmd) Validate() error {
-	switch {
-	case c.Errors < 0:
+	if c.Errors < 0 {
 		return errors.New("--errors must be 0 or more")
-	case c.Group < 0 || c.Group > 1000:
-		return errors.New("--group must be 1 to 1000")
-	case c.Record != "" && c.Record == c.Replies:
-		return errors.New("--record and --replies name the same file")
-	case c.Judge == evaluate.JudgeRules && (c.Record != "" || c.Replies != ""):
-		return errors.New("--judge rules asks no model: --record and --replies have no use")
 	}
 	return nil
 }
@@ -57,12 +49,12 @@ func (c evaluateCmd) Run(ctx context.Context, std streams) (err error) {
 	if err != nil {
 		return err
 	}
-	m, err := c.newMeasurement(cfg, std)
-	if err != nil {
+	m := &measurement{most: c.Errors, store: mem.New()}
+	defer func() { err = errors.Join(err, m.close()) }()
+	if err := m.newJudge(cfg, c.Judge, std); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, m.close()) }()
-	m.evaluator.Start(ctx)
+	m.judge.Start(ctx)
 	for _, name := range c.Files {
 		if err := m.file(ctx, std, name); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
@@ -71,181 +63,267 @@ func (c evaluateCmd) Run(ctx context.Context, std streams) (err error) {
 	if err := m.print(std.out, c.JSON); err != nil {
 		return err
 	}
-	return m.verdict()
+	if m.report.Unreadable > 0 {
+		return silentError{}
+	}
+	return nil
 }
 
-// measurement is one run of the command: a judge wired as in the server, on a
-// store that ends with it.
+// The three outcomes of a call, as labels and as scores.
+var (
+	golds  = [3]string{"error", "partial", "ok"}
+	scores = [3]float64{memoryd.ScoreFailure, memoryd.ScorePartial, memoryd.ScoreSuccess}
+)
+
+// share is k of n with Wilson's 95 % interval; without n there is no value.
+type share struct {
+	Value *float64        `json:"value"`
+	K     int             `json:"k"`
+	N     int             `json:"n"`
+	CI95  *stats.Interval `json:"ci95"`
+}
+
+// shareOf makes one.
+func shareOf(k, n int) (s share) {
+	s = share{K: k, N: n, CI95: stats.Wilson(k, n)}
+	if n > 0 {
+		s.Value = new(float64(k) / float64(n))
+	}
+	return s
+}
+
+// String is the share as the table has it.
+func (s share) String() string {
+	if s.Value == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.3f (%.3f to %.3f), %d of %d", *s.Value, s.CI95[0], s.CI95[1], s.K, s.N)
+}
+
+// judged is what a run found out.
+type judged struct {
+	Judge      string `json:"judge"`
+	Labelled   int    `json:"labelled"`
+	Unlabelled int    `json:"unlabelled"`
+	Unreadable int    `json:"unreadable_lines"`
+	// Confusion counts calls by label, then by score; those without a verdict come last.
+	Confusion map[string][4]int `json:"confusion"`
+	// Precision and Recall are of the score 0 as a sign of the label error.
+	Precision     share          `json:"precision"`
+	Recall        share          `json:"recall"`
+	Disagreements []disagreement `json:"disagreements,omitempty"`
+}
+
+// disagreement is a call whose score is not its label's.
+type disagreement struct {
+	Place   string `json:"place"`
+	Tool    string `json:"tool"`
+	Gold    string `json:"gold"`
+	Score   string `json:"score"`
+	Judge   string `json:"judge"`
+	Rule    string `json:"rule"`
+	Summary string `json:"summary"`
+	Input   string `json:"input"`
+	Output  string `json:"output"`
+}
+
+// measurement is a judge wired as in the server, on a store that ends with it.
 type measurement struct {
-	run       *benchmark.Run
-	evaluator *evaluate.Evaluator
-	store     *mem.Store
-	models    *models
-
-	replies  *benchmark.Replies  // nil without --replies
-	recorder *benchmark.Recorder // nil without --record
-	out      *os.File            // of the recorder
-	faulty   bool                // a line could not be read
+	judge  *evaluate.Evaluator
+	store  *mem.Store
+	models *models
+	keep   int
+	most   int // disagreements
+	steps  atomic.Int64
+	matrix [3][4]int
+	report judged
 }
 
-func (c evaluateCmd) newMeasurement(cfg *config.Config, std streams) (m *measurement, err error) {
-	m = &measurement{store: mem.New()}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, m.close())
-		}
-	}()
-	if m.models, err = newModels(cfg, os.Getenv, newLogger(cfg.Log, std.err), nil, nil); err != nil {
-		return m, err
+func (m *measurement) newJudge(cfg *config.Config, judge string, std streams) (err error) {
+	log := newLogger(cfg.Log, std.err)
+	if m.models, err = newModels(cfg, os.Getenv, log, nil, nil); err != nil {
+		return err
 	}
 	llmName, params := ops.Settings[ops.ParseParams](cfg.Plan)
+	m.keep = params.MaxHistory
 	settings := cfg.Evaluate
-	if c.Judge != "" {
-		settings.Judge = c.Judge
+	if judge != "" {
+		settings.Judge = judge
 	}
-	model, err := c.model(m, settings.Judge, llmName, params)
-	if err != nil {
-		return m, err
-	}
-	settings.SweepInterval = 24 * time.Hour // the run itself hands calls in again
-	group := c.group(model)
-	settings.QueueSize = max(settings.QueueSize, group)
-	clock, recorder := benchmark.NewClock(), benchmark.NewRulesRecorder(rules.New(settings.Rules))
-	log := newLogger(cfg.Log, std.err)
-	m.evaluator, err = evaluate.NewEvaluator(settings, recorder, model, evaluations{m.store, log}, log, clock.Now)
-	if err != nil {
-		return m, err
-	}
-	m.run = benchmark.NewRun(
-		benchmark.Config{Group: group, LeaveOutExitCodes: c.LeaveOutExitCodes, Errors: c.Errors},
-		benchmark.Parts{
-			Judge: m.evaluator, Name: m.evaluator.Describe(), Rules: recorder, Clock: clock, Keep: keeper(m.store, params.MaxHistory), Now: time.Now,
-		})
-	return m, nil
-}
-
-// model is who answers the judge: the configured model, recorded replies, or
-// both, recorded where that is wanted. nil is nobody.
-func (c evaluateCmd) model(m *measurement, judge, llmName string, params ops.ParseParams) (model memoryd.Model, err error) {
-	if judge == evaluate.JudgeRules {
-		return nil, nil
-	}
-	if c.Replies == "" || c.Record != "" {
+	var model memoryd.Model
+	if settings.Judge != evaluate.JudgeRules {
 		if live := m.models.forOp(llmName, "evaluate", params.EvaluationSleepInterval); live != nil {
 			model = live
 		}
 	}
-	if c.Replies != "" {
-		if m.replies, err = readReplies(c.Replies, model); err != nil {
-			return nil, fmt.Errorf("--replies: %s: %w", c.Replies, err)
-		}
-		model = m.replies
+	settings.SweepInterval = 24 * time.Hour // each call is handed in again here
+	// What a judge remembers for a while is the same in every run: time moves with the calls.
+	now := func() time.Time { return time.Unix(1735689600+m.steps.Load(), 0) }
+	m.judge, err = evaluate.NewEvaluator(settings, rules.New(settings.Rules), model, evaluations{m.store, log}, log, now)
+	if err == nil {
+		m.report.Judge = m.judge.Describe()
 	}
-	if c.Record == "" {
-		return model, nil
-	}
-	if model == nil {
-		return nil, errors.New("--record: no model is configured, so there is nothing to record")
-	}
-	if m.out, err = os.Create(c.Record); err != nil {
-		return nil, fmt.Errorf("--record: %w", err)
-	}
-	m.recorder = benchmark.NewRecorder(model, m.out)
-	return m.recorder, nil
+	return err
 }
 
-func readReplies(name string, live memoryd.Model) (*benchmark.Replies, error) {
-	f, err := os.Open(name) //nolint:gosec // the user names the file
-	if err != nil {
-		return nil, errors.Unwrap(err)
-	}
-	defer f.Close() //nolint:errcheck // it was only read
-	lines, err := plain(f)
-	if err != nil {
-		return nil, err
-	}
-	return benchmark.ReadReplies(lines, live)
-}
-
-// modelGroup is how many calls are handed in at once by default where a model
-// may be asked, so that its answers are not waited for one by one.
-const modelGroup = 20
-
-func (c evaluateCmd) group(model memoryd.Model) int {
-	switch {
-	case c.Group > 0:
-		return c.Group
-	case model == nil:
-		return 1
-	}
-	return modelGroup
-}
-
-// keeper appends calls to the store as the server does.
-func keeper(s store.Calls, keep int) func(context.Context, []memoryd.Call) error {
-	return func(ctx context.Context, calls []memoryd.Call) error {
-		_, err := s.Append(ctx, store.Batch{Workspace: calls[0].Workspace, Calls: calls, Keep: keep})
-		return err
-	}
-}
+// mostUnreadable is how many lines may be unreadable before a file is taken for
+// something else than calls.
+const mostUnreadable = 100
 
 func (m *measurement) file(ctx context.Context, std streams, name string) error {
-	in, title := std.in, "stdin"
+	in := std.in
 	if name != "-" {
 		f, err := os.Open(name) //nolint:gosec // the user names the file
 		if err != nil {
 			return errors.Unwrap(err)
 		}
 		defer f.Close() //nolint:errcheck // it was only read
-		in, title = f, strings.TrimSuffix(strings.TrimSuffix(filepath.Base(name), ".gz"), ".jsonl")
+		in = f
 	}
 	lines, err := plain(in)
 	if err != nil {
 		return err
 	}
-	return m.run.File(ctx, title, lines, func(line int, err error) {
-		m.faulty = true
-		fmt.Fprintf(std.err, "%s:%d: not read: %v\n", name, line, err)
-	})
+	return m.lines(ctx, std, name, lines)
 }
 
-func (m *measurement) print(w io.Writer, asJSON bool) error {
-	report := m.run.Report()
-	if m.replies != nil {
-		report.MissingReplies, report.OtherInstructions = m.replies.Missing(), m.replies.Other()
+func (m *measurement) lines(ctx context.Context, std streams, name string, lines *bufio.Reader) error {
+	for number, unreadable := 1, 0; ; number++ {
+		line, rerr := lines.ReadBytes('\n')
+		if rerr != nil && !errors.Is(rerr, io.EOF) {
+			return fmt.Errorf("line %d: %w", number, rerr)
+		}
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			call, gold, err := labelledCall(line, name, number)
+			if err != nil {
+				m.report.Unreadable++
+				if unreadable++; unreadable >= mostUnreadable {
+					return fmt.Errorf("line %d: %d lines could not be read; these are no calls", number, unreadable)
+				}
+				fmt.Fprintf(std.err, "%s:%d: not read: %v\n", name, number, err)
+			} else if err := m.take(ctx, fmt.Sprintf("%s:%d", name, number), call, gold); err != nil {
+				return err
+			}
+		}
+		if rerr != nil {
+			return nil
+		}
 	}
-	if !asJSON {
-		return report.Text(w)
-	}
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(report)
 }
 
-// verdict says whether the printed figures are what was asked for.
-func (m *measurement) verdict() error {
-	switch {
-	case m.recorder != nil && m.recorder.Err() != nil:
-		return fmt.Errorf("--record: %w", m.recorder.Err())
-	case m.replies != nil && m.recorder == nil && m.replies.Missing() > 0:
-		return fmt.Errorf("--replies: no reply is recorded for %d requests, so the figures are not those of the model", m.replies.Missing())
-	case m.faulty:
-		return silentError{}
+// labelledCall reads a line: the call as the judge may see it and, apart from it, the
+// place of its label; -1 is none.
+func labelledCall(line []byte, name string, number int) (c memoryd.Call, gold int, err error) {
+	if !json.Valid(line) {
+		return c, 0, errors.New("not valid JSON")
+	}
+	l, err := memoryd.ParseCall(line)
+	if err != nil {
+		return c, 0, err
+	}
+	if strings.TrimSpace(l.ToolName) == "" {
+		return c, 0, errors.New("tool_name: missing")
+	}
+	if l.Workspace == "" {
+		l.Workspace = memoryd.DefaultWorkspace
+	}
+	metadata, word := map[string]json.RawMessage{}, ""
+	_ = json.Unmarshal(l.Metadata, &metadata) // nil, or the object that the codec has read
+	if raw := metadata["gold"]; raw != nil && json.Unmarshal(raw, &word) != nil {
+		return c, 0, errors.New("metadata.gold: not a string")
+	}
+	for gold = len(golds) - 1; gold >= 0 && golds[gold] != word; gold-- {
+	}
+	if gold < 0 && word != "" {
+		return c, 0, fmt.Errorf("metadata.gold: %q is none of ok, partial, error", word)
+	}
+	for name := range metadata { // the judge sees no label, and nothing of where it is from
+		if strings.HasPrefix(strings.ToLower(name), "gold") {
+			delete(metadata, name)
+		}
+	}
+	c = l.Call()
+	c.Metadata, err = json.Marshal(metadata)
+	c.Key, c.Hash = memoryd.Identity{
+		ToolRef: c.ToolRef, Input: c.Input, Output: c.Output, CreateTime: l.CreateTime,
+		ToolCallID: memoryd.ToolCallID(l.Metadata), RequestKey: name, Index: number,
+	}.KeyAndHash()
+	return c, gold, err
+}
+
+// take judges a call as the server does, and counts what came of it.
+func (m *measurement) take(ctx context.Context, place string, call memoryd.Call, gold int) error {
+	m.steps.Add(1)
+	calls := []memoryd.Call{call}
+	m.judge.Prejudge(ctx, calls)
+	if _, err := m.store.Append(ctx, store.Batch{Workspace: call.Workspace, Calls: calls, Keep: m.keep}); err != nil {
+		return err
+	}
+	for range 3 { // the model's client has tried several times by then
+		if e := &calls[0].Evaluation; e.State == memoryd.Pending && ctx.Err() == nil {
+			m.judge.Await(ctx, calls)
+			switch reason, _, _ := strings.Cut(e.LastError, ":"); reason {
+			case "credentials", "quota", "unknown_model": // somebody must mend these first
+				return errors.New(e.LastError)
+			}
+		}
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if gold < 0 {
+		m.report.Unlabelled++
+		return nil
+	}
+	m.report.Labelled++
+	e, at := &calls[0].Evaluation, len(scores)
+	for i, s := range scores {
+		if e.State == memoryd.Judged && e.Score == s {
+			at = i
+		}
+	}
+	if m.matrix[gold][at]++; at != gold && len(m.report.Disagreements) < m.most {
+		m.report.Disagreements = append(m.report.Disagreements, disagreement{
+			Place: place, Tool: textsafe.Line(call.Tool, 80), Gold: golds[gold], Score: [4]string{"0.0", "0.5", "1.0", "none"}[at],
+			Judge: e.JudgedBy, Rule: e.Rule, Summary: textsafe.Line(e.Summary+e.LastError, 200),
+			Input: textsafe.Line(string(call.Input), 200), Output: textsafe.Line(call.Output, 200),
+		})
 	}
 	return nil
 }
 
+func (m *measurement) print(w io.Writer, asJSON bool) error {
+	r, x := &m.report, &m.matrix
+	r.Confusion = map[string][4]int{golds[0]: x[0], golds[1]: x[1], golds[2]: x[2]}
+	r.Precision = shareOf(x[0][0], x[0][0]+x[1][0]+x[2][0])
+	r.Recall = shareOf(x[0][0], x[0][0]+x[0][1]+x[0][2]+x[0][3])
+	if asJSON {
+		enc := json.NewEncoder(w)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		return enc.Encode(r)
+	}
+	fmt.Fprintf(w, "judge      %s\ncalls      %d labelled, %d without a label, %d lines not read\nprecision  %s\nrecall     %s\n\n",
+		r.Judge, r.Labelled, r.Unlabelled, r.Unreadable, r.Precision, r.Recall)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "label\\score\t0.0\t0.5\t1.0\tnone\t")
+	for i, row := range x {
+		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t\n", golds[i], row[0], row[1], row[2], row[3])
+	}
+	err := t.Flush()
+	for _, d := range r.Disagreements {
+		fmt.Fprintf(w, "\n%s %s: label %s, score %s by %s %s\n  summary  %s\n  input    %s\n  output   %s\n",
+			textsafe.Line(d.Place, 200), d.Tool, d.Gold, d.Score, d.Judge, d.Rule, d.Summary, d.Input, d.Output)
+	}
+	return err
+}
+
 func (m *measurement) close() error {
-	if m.evaluator != nil {
-		m.evaluator.Stop()
+	if m.judge != nil {
+		m.judge.Stop()
 	}
 	if m.models != nil {
 		m.models.close()
 	}
-	var err error
-	if m.out != nil {
-		err = m.out.Close()
-	}
-	return errors.Join(err, m.store.Close())
+	return m.store.Close()
 }

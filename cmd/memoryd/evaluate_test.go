@@ -61,17 +61,9 @@ func file(t *testing.T, name, text string) string {
 	return path
 }
 
-// What differs from run to run, or with each change to the rules' version.
-var (
-	timeCell    = regexp.MustCompile(` *(time a call|[0-9.]+ ms)\n`)
-	timeMember  = regexp.MustCompile(`"seconds_per_call": [0-9.e-]+`)
-	judgeNumber = regexp.MustCompile(`(rules|llm)-[0-9a-f]{12}`)
-)
-
-func stable(s string) string {
-	s = timeCell.ReplaceAllString(s, "\n")
-	s = timeMember.ReplaceAllString(s, `"seconds_per_call": 0`)
-	return judgeNumber.ReplaceAllString(s, "$1-x")
+// unplaced takes the folder of a test out of what is printed.
+func unplaced(s string) string {
+	return regexp.MustCompile(`/[^ "]*/mixed`).ReplaceAllString(s, "mixed")
 }
 
 func golden(t *testing.T, name, got string) {
@@ -92,71 +84,35 @@ func golden(t *testing.T, name, got string) {
 }
 
 func TestEvaluateMeasuresTheRules(t *testing.T) {
-	args := append([]string{"--judge", "rules", "--leave-out-exit-codes", "--errors", "2"}, sources(t)...)
-	golden(t, "rules.txt.golden", stable(mustEvaluate(t, args...)))
+	args := append([]string{"--judge", "rules", "--errors", "2"}, sources(t)...)
+	golden(t, "rules.txt.golden", unplaced(mustEvaluate(t, args...)))
 	doc := mustEvaluate(t, append(args, "--json")...)
 	if !json.Valid([]byte(doc)) {
 		t.Error("not one JSON document")
 	}
-	golden(t, "rules.json.golden", stable(doc))
+	golden(t, "rules.json.golden", unplaced(doc))
 }
 
-func TestEvaluateLeavesOutOnlyWhatItIsTold(t *testing.T) {
-	for flags, want := range map[string][3]float64{"": {20, 0, 2}, "--leave-out-exit-codes": {19, 1, 2}} {
-		args := append([]string{"--json", "--judge", "rules"}, sources(t)...)
-		all := allOf(t, mustEvaluate(t, append(args, strings.Fields(flags)...)...))
-		if got := [3]any{all["labelled"], all["left_out"], all["unlabelled"]}; got != [3]any{want[0], want[1], want[2]} {
-			t.Errorf("%q: labelled, left out, without label %v, want %v", flags, got, want)
-		}
-	}
-}
-
-func allOf(t *testing.T, doc string) map[string]any {
+func reportOf(t *testing.T, doc string) (report map[string]any) {
 	t.Helper()
-	var report struct {
-		All map[string]any `json:"all"`
-	}
 	if err := json.Unmarshal([]byte(doc), &report); err != nil {
 		t.Fatal(err)
 	}
-	return report.All
+	return report
 }
 
-// TestEvaluateReplaysWhatAModelSaid records a model and repeats the run without
-// it, for each judge that asks one, with calls alone and in batches.
-func TestEvaluateReplaysWhatAModelSaid(t *testing.T) {
-	for name, config := range map[string]string{
-		"alone":      "",
-		"in batches": "evaluate: {batch_size: 4}\n",
-	} {
-		for _, judge := range []string{"llm", "cascade"} {
-			t.Run(judge+" "+name, func(t *testing.T) {
-				server := llmtest.New(verdictByOutput)
-				config := file(t, "config.yaml", config+"op: {parse_tool_call_result_op: {params: {evaluation_sleep_interval: 0}}}\n")
-				record := filepath.Join(t.TempDir(), "replies.jsonl")
-				args := append([]string{"--judge", judge, "--config", config, "--json"}, sources(t)...)
-				t.Setenv("OPENAI_BASE_URL", server.Start(t)+"/v1")
-				live := mustEvaluate(t, append(args, "--record", record)...)
-				asked := server.Counts().Requests
-				t.Setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
-				replayed := mustEvaluate(t, append(args, "--replies", record)...)
-				if asked == 0 || server.Counts().Requests != asked {
-					t.Errorf("the model was asked %d times while recording, %d in all", asked, server.Counts().Requests)
-				}
-				if got, want := withoutCost(stable(replayed)), withoutCost(stable(live)); got != want {
-					t.Errorf("replayed\n%s\nrecorded\n%s", got, want)
-				}
-				if name == "alone" && stable(replayed) != stable(live) {
-					t.Errorf("the cost differs: replayed\n%s\nrecorded\n%s", replayed, live)
-				}
-			})
+// TestEvaluateAsksTheModel measures a model that judges by the output.
+func TestEvaluateAsksTheModel(t *testing.T) {
+	for _, judge := range []string{"llm", "cascade"} {
+		server := llmtest.New(verdictByOutput)
+		config := file(t, "config.yaml", "op: {parse_tool_call_result_op: {params: {evaluation_sleep_interval: 0}}}\n")
+		t.Setenv("OPENAI_BASE_URL", server.Start(t)+"/v1")
+		got := reportOf(t, mustEvaluate(t, append([]string{"--judge", judge, "--config", config, "--json"}, sources(t)...)...))
+		confusion := got["confusion"].(map[string]any)
+		if server.Counts().Requests == 0 || confusion["error"].([]any)[0].(float64) < 3 {
+			t.Errorf("%s: %d requests, %v", judge, server.Counts().Requests, confusion)
 		}
 	}
-}
-
-// withoutCost leaves out what depends on which calls happen to share a request.
-func withoutCost(doc string) string {
-	return regexp.MustCompile(`"(requests|prompt_tokens|completion_tokens|tokens_per_call|share_of_plain)": [0-9.e-]+`).ReplaceAllString(doc, "")
 }
 
 // verdictByOutput is a model whose verdict depends on the call alone, in the
@@ -201,7 +157,6 @@ func verdictByOutput(r llmtest.Request) llmtest.Reply {
 
 func TestEvaluateSaysWhatIsWrong(t *testing.T) {
 	airline, broken := sources(t)[0], file(t, "broken.jsonl", `{"tool_name":"t","output":"fine","metadata":{"gold":"ok"}}`+"\n"+`{"tool_name":`+"\n")
-	noReplies, other := file(t, "none.jsonl", ""), file(t, "other.jsonl", `{"key":"a","instructions":"b","model":"m","text":"x"}`)
 	t.Setenv("OPENAI_BASE_URL", "")
 	t.Setenv("OPENAI_API_KEY", "")
 	for name, tc := range map[string]struct {
@@ -209,19 +164,13 @@ func TestEvaluateSaysWhatIsWrong(t *testing.T) {
 		code int
 		errs string
 	}{
-		"no file":                    {nil, exitUsage, "file"},
-		"an unknown judge":           {[]string{"--judge", "coin", airline}, exitUsage, "judge"},
-		"a negative number":          {[]string{"--errors=-1", airline}, exitUsage, "--errors"},
-		"a group of no size":         {[]string{"--group=-1", airline}, exitUsage, "--group"},
-		"recording the rules":        {[]string{"--judge", "rules", "--record", "x", airline}, exitUsage, "rules"},
-		"recording onto the replies": {[]string{"--replies", "x", "--record", "x", airline}, exitUsage, "same file"},
-		"a file that is not there":   {[]string{airline + "x"}, exitFailed, "no such file"},
-		"an unreadable line":         {[]string{"--judge", "rules", broken}, exitFailed, "broken.jsonl:2: not read: not valid JSON"},
-		"a model that is not there":  {[]string{"--judge", "llm", airline}, exitFailed, "needs a model"},
-		"nothing to record":          {[]string{"--record", filepath.Join(t.TempDir(), "r"), airline}, exitFailed, "no model"},
-		"no replies":                 {[]string{"--replies", noReplies, airline}, exitFailed, "no reply"},
-		"a reply is missing":         {[]string{"--judge", "llm", "--replies", other, airline}, exitFailed, "no reply is recorded for"},
-		"a bad configuration":        {[]string{"--config", broken, airline}, exitFailed, "broken.jsonl"},
+		"no file":                   {nil, exitUsage, "file"},
+		"an unknown judge":          {[]string{"--judge", "coin", airline}, exitUsage, "judge"},
+		"a negative number":         {[]string{"--errors=-1", airline}, exitUsage, "--errors"},
+		"a file that is not there":  {[]string{airline + "x"}, exitFailed, "no such file"},
+		"an unreadable line":        {[]string{"--judge", "rules", broken}, exitFailed, "broken.jsonl:2: not read: not valid JSON"},
+		"a model that is not there": {[]string{"--judge", "llm", airline}, exitFailed, "needs a model"},
+		"a bad configuration":       {[]string{"--config", broken, airline}, exitFailed, "broken.jsonl"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, _, errs := evaluated(t, tc.args...)
@@ -235,7 +184,7 @@ func TestEvaluateSaysWhatIsWrong(t *testing.T) {
 func TestEvaluateStillReportsBesideAnUnreadableLine(t *testing.T) {
 	broken := file(t, "broken.jsonl", `{"tool_name":`+"\n"+`{"tool_name":"t","output":"fine","metadata":{"gold":"ok"}}`)
 	code, out, _ := evaluated(t, "--judge", "rules", "--json", broken)
-	if all := allOf(t, out); code != exitFailed || all["unreadable_lines"] != 1.0 || all["labelled"] != 1.0 {
+	if all := reportOf(t, out); code != exitFailed || all["unreadable_lines"] != 1.0 || all["labelled"] != 1.0 {
 		t.Errorf("exit code %d: %v", code, all)
 	}
 }

@@ -30,7 +30,6 @@ var mayImport = map[string][]string{
 		"internal/telemetry/trace", "llm", "llm/usage", "ops", "store/qdrant", "store/sqlite",
 	},
 	"evaluate":                           {"memoryd", "evaluate/rules"},
-	"evaluate/benchmark":                 {"memoryd", "evaluate", "evaluate/rules"},
 	"evaluate/monitor":                   {"memoryd"},
 	"evaluate/rules":                     {"memoryd"},
 	"guidelines":                         {"memoryd", "guidelines/constraints", "guidelines/evidence", "guidelines/rules", "llm/summarize"},
