@@ -55,7 +55,6 @@ correct x '' 1 | <call>: must not be empty
 evaluate | expected "<file> ..."
 evaluate --judge nobody f | must be one of
 evaluate --errors -1 f | --errors
-evaluate --judge rules --record r f | asks no model
 preflight | expected "<tool>"
 preflight x {bad | not valid JSON
 preflight x '{"a": 1} x' | not valid JSON
