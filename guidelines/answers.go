@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -18,6 +19,7 @@ import (
 const (
 	shownAnswers = 5
 	answerLimit  = 240 // characters of one
+	answerHalf   = 40  // calls after which one counts half
 	answerCalls  = 2   // and runs, and parties where several are known
 )
 
@@ -28,6 +30,7 @@ func answersSection(obs []evidence.Observation) string {
 	type answer struct {
 		text          string
 		calls         int
+		weight        float64 // newest calls weigh most
 		runs, parties map[uint64]bool
 	}
 	by := map[string]*answer{}
@@ -56,11 +59,12 @@ func answersSection(obs []evidence.Observation) string {
 		}
 		a.text = shown
 		a.calls++
+		a.weight += math.Exp2(-float64(len(obs)-1-i) / answerHalf)
 		a.runs[ob.Run], a.parties[ob.Writer] = true, true
 	}
 	var lines []string
 	for _, a := range slices.SortedFunc(maps.Values(by), func(a, b *answer) int {
-		return cmp.Or(b.calls-a.calls, strings.Compare(a.text, b.text))
+		return cmp.Or(cmp.Compare(b.weight, a.weight), strings.Compare(a.text, b.text))
 	}) {
 		text := textsafe.Cut(textsafe.MaskAddresses(textsafe.MaskStrict(textsafe.Visible(strings.ReplaceAll(a.text, "```", "'''")))), answerLimit)
 		if a.calls < answerCalls || len(a.runs) < answerCalls || len(writers) > 1 && len(a.parties) < answerCalls || text == "" || len(lines) == shownAnswers {

@@ -34,6 +34,9 @@ func Rules(tool string, obs []Observation) []rules.Rule {
 	for i := range found {
 		for k, at := range found[i].Behind {
 			found[i].Behind[k] = places[at]
+			if obs[places[at]].Bad() {
+				found[i].Failed++
+			}
 		}
 	}
 	return found

@@ -96,6 +96,7 @@ const (
 	maxLearned  = 2_000            // and any other at most, as far as the window reaches
 	modelAge    = 30 * time.Second // a model serves so long although something changed,
 	modelShare  = 20               // or until a twentieth of its calls has changed
+	fewCalls    = 50               // that are learned anew whenever one came
 	runLookup   = 200              // calls of a run that count, the newest
 	newestCalls = 32               // that count before they are learned from
 )
@@ -131,7 +132,7 @@ func (c *Cache) Assess(ctx context.Context, ref memoryd.ToolRef, input json.RawM
 	if err != nil {
 		return Assessment{}, err
 	}
-	p := Planned{Input: input, Run: by.Run, Now: c.now()}
+	p := Planned{Input: input, Run: by.Run, Now: c.now(), Since: newest}
 	if by.Run == "" && by.Session == "" { // else the run tells more: measured, these then warn of more good calls
 		p.Newest = newest
 	}
@@ -309,7 +310,7 @@ func (c *Cache) find(tool memoryd.Tool) (found entry, ok bool) {
 		c.tools.Remove(tool.ToolRef)
 		return found, false
 	}
-	if e.isPart || grown > 0 && (int(grown)*modelShare > e.model.Calls() || c.now().Sub(e.at) >= modelAge) {
+	if e.isPart || grown > 0 && (e.model.Calls() <= fewCalls || int(grown)*modelShare > e.model.Calls() || c.now().Sub(e.at) >= modelAge) {
 		c.inBackground(tool)
 	}
 	return *e, true

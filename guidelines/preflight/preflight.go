@@ -30,6 +30,8 @@ type Planned struct {
 	RunCalls []store.RunCall
 	// Newest are calls of the tool that the model has not learned from.
 	Newest []memoryd.Call
+	// Since are the same calls, whatever the run: they may contradict a rule.
+	Since []memoryd.Call
 	// Agent is the number of who makes it, as evidence.AgentOf gives it; 0: unknown.
 	Agent uint64
 	Now   time.Time
@@ -440,6 +442,11 @@ func (m *Model) risk(a *Assessment, v *view, near []neighbour) {
 		}
 	}
 	raise(RepeatsFailure, OnlyFailed)
+	for _, t := range v.breaks {
+		if r := t.Risk(); r > risk {
+			risk, support = r, float64(t.Calls+t.Good)
+		}
+	}
 	if v.broken != nil && m.quorate(v.broken.message) { // what one call says is no measure of others
 		raise(BreaksMessage)
 	}

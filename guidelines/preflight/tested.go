@@ -151,6 +151,23 @@ func (m *Model) brokenBy(p *tested.Planned) []*Tested {
 	return out
 }
 
+// contradicts reports whether calls that came after a rule was learned speak against it:
+// enough good ones in a row broke it.
+func (v *view) contradicts(t *Tested) bool {
+	good := 0
+	for i := range v.Since {
+		c := &v.Since[i]
+		switch {
+		case t.About() || c.Evaluation.State != memoryd.Judged || !t.Holds(tested.Plan(&tested.Call{Input: c.Input})):
+		case c.Evaluation.Score < memoryd.ScoreSuccess:
+			good = 0
+		default:
+			good++
+		}
+	}
+	return good >= tested.Contradictions
+}
+
 // mend changes what the planned call breaks, if all of it can be mended.
 func (m *Model) mend(v *view) fix {
 	var f fix
@@ -173,7 +190,7 @@ func (m *Model) mend(v *view) fix {
 			f.path, f.to = "."+e.Path, e.Text
 		}
 	}
-	if bytes.Equal(raw, v.in.raw) || len(m.brokenBy(m.plan(&view{Planned: v.Planned, in: read(raw)}))) > 0 {
+	if bytes.Equal(raw, v.in.raw) || len(slices.DeleteFunc(m.brokenBy(m.plan(&view{Planned: v.Planned, in: read(raw)})), v.contradicts)) > 0 {
 		return fix{}
 	}
 	f.input = raw

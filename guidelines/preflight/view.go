@@ -1,6 +1,7 @@
 package preflight
 
 import (
+	"slices"
 	"time"
 
 	"memoryd"
@@ -116,7 +117,7 @@ func (m *Model) view(in *planned, p Planned) *view {
 		v.met.put(BreaksMessage)
 	}
 	if len(m.options.Tested) > 0 {
-		v.breaks = m.brokenBy(m.plan(v))
+		v.breaks = slices.DeleteFunc(m.brokenBy(m.plan(v)), v.contradicts)
 	}
 	return v
 }

@@ -22,7 +22,7 @@ type candidate struct {
 
 // spans are over how many of the newest good calls rules are looked for in turn, 0 for
 // all: where the tool has changed, older good calls speak against what is true today.
-var spans = [...]int{0, 40, 14}
+var spans = [...]int{0, 40, 14, 7}
 
 // Find lists the rules that the calls of a tool, named own, bear out, oldest call first:
 // those that most failed calls broke come first.
@@ -207,7 +207,7 @@ func (s *search) freshness() func(h *hypothesis) float64 {
 // them met it since it last went wrong.
 func (s *search) contradicted(meets []bool) bool {
 	good := 0
-	for i := len(s.rows) - 1; i >= 0 && good < contradictions; i-- {
+	for i := len(s.rows) - 1; i >= 0 && good < Contradictions; i-- {
 		switch {
 		case !meets[i]:
 		case s.rows[i].Bad:
@@ -216,11 +216,11 @@ func (s *search) contradicted(meets []bool) bool {
 			good++
 		}
 	}
-	return good >= contradictions
+	return good >= Contradictions
 }
 
-// contradictions is how many good calls in a row take a rule back.
-const contradictions = 4
+// Contradictions is how many good calls in a row take a rule back.
+const Contradictions = 3
 
 // tests is how many conditions might have stood in the place of one, which bounds what
 // chance alone brings about: one for each parameter, or pair of them. Where messages

@@ -16,8 +16,8 @@ const (
 	with
 	above
 	below
+	is // the narrower one first
 	notIn
-	is
 	notLike
 	offStep
 	inState

@@ -54,6 +54,8 @@ type Rule struct {
 	Parameter string
 	// Calls went wrong under the condition, in Runs; Good went well nevertheless.
 	Calls, Runs, Good int
+	// Failed counts the calls among them that scored 0.
+	Failed int
 	// Odd counts the calls among them that no judge found wrong: their answers are of
 	// another form than the tool's others.
 	Odd int
@@ -72,6 +74,9 @@ func (r *Rule) ID() string {
 
 // Planned is a call that is about to be made, read once.
 type Planned struct{ row row }
+
+// Risk is how often a call that breaks the rule is to be expected to score 0.
+func (r *Rule) Risk() float64 { return (float64(r.Failed) + 0.5) / float64(r.Calls+r.Good+1) }
 
 // Found says what the calls showed, as "otherwise 5 of 5 went wrong (3 runs)".
 func (r *Rule) Found() string {
