@@ -6,11 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"memoryd/internal/access"
+	"memoryd/internal/client"
 	"memoryd/internal/lifecycle"
 	"memoryd/internal/local"
 	"memoryd/internal/textsafe"
@@ -74,10 +76,17 @@ func (a *app) tellOwners(ctx context.Context) {
 
 type statusCmd struct {
 	jsonOutput
+	Start bool `help:"Start a server in the background where none runs."`
 }
 
 // Run lists the servers of this user, the one that programs use by themselves first.
-func (c statusCmd) Run(std streams) error {
+func (c statusCmd) Run(ctx context.Context, std streams) error {
+	if c.Start {
+		way := (&local.Memory{}).To("", false)
+		if err := (client.Server{URL: way.URL, HTTP: way.HTTP}).Do(ctx, client.Request{Method: http.MethodGet, Path: "/health"}, nil); err != nil {
+			return err
+		}
+	}
 	usual, none := local.Usual()
 	servers := local.Servers()
 	journals := mcp.Journals(journalDir())

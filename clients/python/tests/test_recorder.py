@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import http.server
+import re
 import subprocess
 import sys
 import threading
 import time
 import tracemalloc
+import uuid
 from pathlib import Path
 
 import pytest
@@ -45,16 +47,15 @@ def test_the_journal_keeps_what_a_program_could_not_send(own_server, tmp_path: P
     client = memoryd.Client(own_server.url)
     own_server.stop()
     first = memoryd.Recorder(client, interval=0.02, journal=tmp_path / "calls.jsonl", close_timeout=0.2)
-    journal = Path(first._journal)
     for i in range(250):
         first.record(call(i))
     first.close()
     # What is under way at the close still goes to the journal, or sets it aside.
     first._thread.join(PATIENCE)
     assert not first._thread.is_alive()
-    kept = [p for p in (journal, Path(f"{journal}.sending")) if p.exists()]
-    assert first.stats.dropped == 0 and sum(len(p.read_text().splitlines()) for p in kept) == 250
-    with journal.open("a") as f:
+    kept = list(tmp_path.glob("calls.jsonl*"))
+    assert first.stats.dropped == 0 and sum(p.read_text().count("tool_name") for p in kept) == 250
+    with kept[0].open("a") as f:
         f.write('{"tool_name": "t", "outp')  # a crash cut this line
     own_server.start()
     second = memoryd.Recorder(client, interval=0.02, journal=tmp_path / "calls.jsonl")
@@ -62,7 +63,7 @@ def test_the_journal_keeps_what_a_program_could_not_send(own_server, tmp_path: P
     assert second.flush(PATIENCE)
     second.close()
     assert total(client) == 251
-    assert not journal.exists() and not Path(f"{journal}.sending").exists()
+    assert not list(tmp_path.glob("calls.jsonl*"))
 
 
 def test_a_journal_goes_only_where_it_was_made_for(own_server, tmp_path: Path) -> None:
@@ -75,7 +76,7 @@ def test_a_journal_goes_only_where_it_was_made_for(own_server, tmp_path: Path) -
     first.record(memoryd.Call(tool_name="t", input={"n": 1, "api_key": secrets[3], "max_tokens": "12"}, output=output))
     first.close()
     first._thread.join(PATIENCE)
-    kept = [p for p in (Path(first._journal), Path(f"{first._journal}.sending")) if p.exists()]
+    kept = list(tmp_path.glob("calls.jsonl*"))
     assert len(kept) == 1 and kept[0].stat().st_mode & 0o777 == 0o600
     text = kept[0].read_text()
     assert "tool_name" in text and not [s for s in secrets if s in text]
@@ -180,7 +181,7 @@ def test_what_is_being_sent_at_the_end_is_kept_or_counted(
     r.close()
     if kept:
         assert (r.stats.journaled, r.stats.dropped) == (2, 0)
-        assert len(Path(r._journal).read_text().splitlines()) == 2
+        assert len(Path(r._journal).read_text().splitlines()) == 3  # the first says whom they are for
     else:
         assert r.stats.dropped == 2
         assert "2 call(s) were not delivered" in caplog.text
@@ -195,6 +196,60 @@ def test_a_batch_with_a_bad_call_loses_only_that(client: memoryd.Client) -> None
     r = memoryd.Recorder(client, interval=0.01)
     r.record(memoryd.Call("t", {"i": 1}, output="ok"))
     r.record(memoryd.Call("x" * 5000, {"i": 2}, output="ok"))
+    assert not r.flush(PATIENCE)  # a refusal is told, once
     assert r.flush(PATIENCE)
     assert (r.stats.recorded, r.stats.rejected) == (1, 1)
     r.close()
+
+
+class Refusing(Hanging):
+    """Answers 401."""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(401)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+
+ENDS = {
+    "normal": "",
+    "sys.exit": "import sys; sys.exit(3)",
+    "an uncaught throw": "raise RuntimeError('mine')",
+    "SIGTERM": "import os, signal, time; os.kill(os.getpid(), signal.SIGTERM); time.sleep(60)",
+    "SIGKILL": "import os, signal; os.kill(os.getpid(), signal.SIGKILL)",
+}
+
+
+@pytest.mark.parametrize("kept", [True, False], ids=["journal", "no journal"])
+@pytest.mark.parametrize("state", ["up", "down", "refusing", "hanging"])
+@pytest.mark.parametrize("end", ENDS)
+def test_no_call_is_unaccounted_for_at_the_end(server, tmp_path: Path, end: str, state: str, kept: bool) -> None:
+    """Each of 50 calls is delivered, in the journal, or counted in a line, however the program ends."""
+    if end == "SIGKILL" and not kept:
+        pytest.skip("nothing can be said then")
+    other = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Refusing if state == "refusing" else Hanging)
+    other.hang, other.released, other.daemon_threads = True, threading.Event(), True
+    threading.Thread(target=other.serve_forever, daemon=True).start()
+    url = {"up": server.url, "down": "http://127.0.0.1:1"}.get(state, f"http://127.0.0.1:{other.server_port}")
+    workspace = uuid.uuid4().hex
+    journal = repr(str(tmp_path / "calls.jsonl")) if kept else "None"
+    program = (
+        "import memoryd\n"
+        f"c = memoryd.Client({url!r}, workspace={workspace!r})\n"
+        f"r = memoryd.Recorder(c, interval=0.02, close_timeout=0.5, journal={journal})\n"
+        "for i in range(50): r.record(memoryd.Call('t', {'i': i}, output='ok'))\n" + ENDS[end]
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=PATIENCE)
+    want = {"normal": 0, "sys.exit": 3, "an uncaught throw": 1, "SIGTERM": -15, "SIGKILL": -9}[end]
+    assert done.returncode == want, done.stderr
+    delivered = total(memoryd.Client(server.url, workspace=workspace)) if state == "up" else 0
+    on_disk = sum(p.read_text().count("tool_name") for p in tmp_path.glob("calls.jsonl*"))
+    counted = sum(int(n) for n in re.findall(r"(\d+) call\(s\) were (?:not delivered|refused)", done.stderr))
+    if end == "SIGKILL":
+        assert delivered + on_disk >= 50
+    else:
+        assert delivered + on_disk + counted == 50, (delivered, on_disk, counted, done.stderr)
+    other.released.set()
+    other.shutdown()
+    other.server_close()

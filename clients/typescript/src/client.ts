@@ -1,5 +1,7 @@
 /** Speaks to a memoryd server over HTTP. Needs fetch and nothing else. */
 
+import { overSocket, socketPath } from "./node.js";
+
 export type Json = Record<string, unknown>;
 
 /** One tool call. time_cost is in seconds; token_cost -1 means unknown; create_time is RFC 3339, now if left out. */
@@ -79,7 +81,10 @@ export class Unavailable extends MemorydError {
 }
 
 export interface ClientOptions {
-  /** Address of the server; MEMORYD_URL, else http://127.0.0.1:8002. */
+  /**
+   * Address of the server; MEMORYD_URL, else, without a key and where the runtime is Node, the socket of this user's
+   * server on this machine, else http://127.0.0.1:8002.
+   */
   url?: string;
   /** API key; MEMORYD_KEY. */
   key?: string;
@@ -101,18 +106,25 @@ export class Client {
   readonly url: string;
   readonly workspace: string;
   readonly timeout: number;
+  /** Says that no address and no key were given: the memory of this machine is meant. */
+  readonly local: boolean;
+  /** The id of the key; "" is none. */
+  readonly keyId: string;
   private readonly key: string;
   private readonly fetch: typeof globalThis.fetch;
 
   constructor(options: ClientOptions = {}) {
-    let url = options.url ?? env("MEMORYD_URL") ?? "http://127.0.0.1:8002";
+    this.key = options.key ?? env("MEMORYD_KEY") ?? "";
+    this.keyId = this.key.split("_")[1] ?? (this.key && "other");
+    const given = options.url ?? env("MEMORYD_URL");
+    this.local = !given && !this.key && !options.fetch;
+    let url = given ?? "http://127.0.0.1:8002";
     if (!url.includes("://")) url = "http://" + url;
     const { protocol } = new URL(url);
     if (protocol !== "http:" && protocol !== "https:") throw new TypeError(`url: ${url} is not http or https`);
     this.url = url.replace(/\/+$/, "");
     this.workspace = options.workspace ?? env("MEMORYD_WORKSPACE") ?? "default";
     this.timeout = options.timeout ?? 30_000;
-    this.key = options.key ?? env("MEMORYD_KEY") ?? "";
     this.fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
   }
 
@@ -215,16 +227,18 @@ export class Client {
     const send: Record<string, string> = { Accept: "application/json", ...headers };
     if (body !== undefined) send["Content-Type"] = "application/json";
     if (this.key) send.Authorization = `Bearer ${this.key}`;
-    let response: Response;
+    let response: { status: number; statusText: string; headers: Headers };
     let text: string;
     try {
-      response = await this.fetch(this.url + path, {
-        method,
-        headers: send,
-        body: body === undefined ? null : JSON.stringify(body),
-        signal: AbortSignal.timeout(timeout),
-      });
-      text = await response.text();
+      const content = body === undefined ? null : JSON.stringify(body);
+      const socket = this.local ? socketPath() : "";
+      if (socket) {
+        [response, text] = await overSocket(socket, method, path, send, content, timeout);
+      } else {
+        const signal = AbortSignal.timeout(timeout);
+        const answered = await this.fetch(this.url + path, { method, headers: send, body: content, signal });
+        [response, text] = [answered, await answered.text()];
+      }
     } catch (e) {
       throw new Unavailable(0, `${this.url}: ${reason(e)}`);
     }

@@ -169,7 +169,7 @@ test("what the queue held arrives once when memoryd is back", async () => {
   assert.equal(await recorder.flush(patience), true);
   const found = await recorder.client.guidelines(["t"]);
   assert.equal(found.tools[0].statistics.lifetime_calls, 300);
-  assert.deepEqual(recorder.stats(), { recorded: 300, dropped: 0, rejected: 0, waiting: 0 });
+  assert.deepEqual(recorder.stats(), { recorded: 300, dropped: 0, rejected: 0, journaled: 0, waiting: 0 });
   await s.stop();
 });
 

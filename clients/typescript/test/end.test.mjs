@@ -1,7 +1,10 @@
 // What becomes of calls that wait when a program ends.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { Client, Recorder } from "../dist/index.js";
 import { patience, serve } from "./server.mjs";
@@ -11,17 +14,17 @@ before(async () => void (server = await serve()));
 after(() => server.stop());
 
 /** Runs a program that records 50 calls and then ends as it is told; gives what it said and its exit code. */
-function ended(url, workspace, end) {
+function ended(url, workspace, end, journal) {
   const program = `
     import { Client, Recorder } from ${JSON.stringify(new URL("../dist/index.js", import.meta.url).href)};
-    const recorder = new Recorder({ client: new Client({ url: "${url}", workspace: "${workspace}" }) });
+    const recorder = new Recorder({ client: new Client({ url: "${url}", workspace: "${workspace}" }), interval: 20, journal: ${JSON.stringify(journal)} });
     for (let i = 0; i < 50; i++) recorder.record({ tool_name: "t", input: { i }, output: "ok" });
     ${end}`;
   return new Promise((resolve) => {
     const child = spawn(process.execPath, ["--input-type=module", "-e", program], { timeout: patience });
     let said = "";
     child.stderr.on("data", (text) => (said += text));
-    child.on("close", (code) => resolve({ said, code }));
+    child.on("close", (code, signal) => resolve({ said, code: code ?? signal }));
   });
 }
 
@@ -66,4 +69,63 @@ test("a flush tells refusals, and the end of a program too", async () => {
   assert.equal(said, `memoryd: 50 call(s) were not delivered to ${url}\n`);
   refusing.closeAllConnections();
   refusing.close();
+});
+
+const ends = {
+  normal: ["", 0],
+  "process.exit": ["process.exit(3)", 3],
+  "an uncaught throw": ['throw new Error("mine")', 1],
+  SIGTERM: ['process.kill(process.pid, "SIGTERM"); setTimeout(() => {}, 60000)', "SIGTERM"],
+  SIGKILL: ['process.kill(process.pid, "SIGKILL")', "SIGKILL"],
+};
+
+for (const [name, [end, want]] of Object.entries(ends))
+  for (const state of ["up", "down", "refusing", "hanging"])
+    for (const kept of [true, false]) {
+      if (name === "SIGKILL" && !kept) continue; // nothing can be said then
+      test(`no call is unaccounted for: ${name}, server ${state}, ${kept ? "journal" : "no journal"}`, async () => {
+        const odd = createServer((request, response) => {
+          if (state === "refusing") request.resume().on("end", () => response.writeHead(401).end("{}"));
+        });
+        await new Promise((resolve) => odd.listen(0, "127.0.0.1", resolve));
+        const url = { up: server.url, down: "http://127.0.0.1:1" }[state] ?? `http://127.0.0.1:${odd.address().port}`;
+        const workspace = `ends-${name}-${kept}`.replaceAll(/\W/g, "-");
+        const folder = mkdtempSync(join(tmpdir(), "memoryd-journal-"));
+        const { said, code } = await ended(url, workspace, end, kept ? join(folder, "calls.jsonl") : undefined);
+        assert.equal(code, want, said);
+        const files = readdirSync(folder).map((file) => join(folder, file));
+        for (const file of files) assert.equal(statSync(file).mode & 0o777, 0o600);
+        const calls = files.flatMap((file) => readFileSync(file, "utf8").match(/"tool_name"/g) ?? []).length;
+        const delivered = state === "up" ? await count(workspace) : 0;
+        const counted = Number(/(\d+) call\(s\) were not delivered/.exec(said)?.[1] ?? 0);
+        const sum = delivered + calls + counted;
+        // What was under way at a sudden end may have arrived, and is recognised when it comes again.
+        assert.ok(
+          name === "normal" || name === "SIGTERM" ? sum === 50 : sum >= 50,
+          `${delivered} + ${calls} + ${counted}: ${said}`,
+        );
+        odd.closeAllConnections();
+        odd.close();
+      });
+    }
+
+test("a journal is delivered by the next program, once, to whom it was for, without secrets", async () => {
+  const journal = join(mkdtempSync(join(tmpdir(), "memoryd-journal-")), "calls.jsonl");
+  const secret = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
+  const leave = `recorder.record({ tool_name: "t", input: { api_key: "hunter2hunter2" }, output: "token ${secret}" }); process.exit(0)`;
+  await ended(server.url, "journal", leave, journal);
+  await ended("http://127.0.0.1:1", "theirs", "process.exit(0)", journal);
+  const folder = join(journal, "..");
+  const text = () => readdirSync(folder).map((file) => readFileSync(join(folder, file), "utf8"));
+  assert.equal(text().length, 2);
+  assert.ok(!text().some((t) => t.includes(secret) || t.includes("hunter2hunter2")));
+  const recorder = new Recorder({
+    client: new Client({ url: server.url, workspace: "journal" }),
+    interval: 10,
+    journal,
+  });
+  recorder.record({ tool_name: "t", output: "last" });
+  assert.equal(await recorder.flush(patience), true);
+  assert.equal(await count("journal"), 52);
+  assert.ok(text().length === 1 && text()[0].includes('"workspace":"theirs"'));
 });

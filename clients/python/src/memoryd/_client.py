@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from . import _local
 from ._version import __version__
 
 DEFAULT_URL = "http://127.0.0.1:8002"
@@ -141,7 +142,9 @@ class Client:
     """Calls the endpoints that an agent needs.
 
     One connection per thread is kept open. Every method raises Unavailable when the server is away and MemorydError
-    when it refuses. url, key and workspace default to MEMORYD_URL, MEMORYD_KEY and MEMORYD_WORKSPACE.
+    when it refuses. url, key and workspace default to MEMORYD_URL, MEMORYD_KEY and MEMORYD_WORKSPACE. Without url and
+    key it is the memory of this machine: the user's server, which the program memoryd starts in the background where
+    none runs (MEMORYD_NO_DAEMON forbids that), else the server at http://127.0.0.1:8002.
     """
 
     def __init__(
@@ -153,7 +156,10 @@ class Client:
         timeout: float = 30.0,
         context: ssl.SSLContext | None = None,
     ) -> None:
-        url = url or os.environ.get("MEMORYD_URL") or DEFAULT_URL
+        url = url or os.environ.get("MEMORYD_URL") or ""
+        self._key = key if key is not None else os.environ.get("MEMORYD_KEY", "")
+        self.local = not url and not self._key
+        url = url or DEFAULT_URL
         if "://" not in url:
             url = "http://" + url
         parts = urllib.parse.urlsplit(url)
@@ -162,7 +168,6 @@ class Client:
         self.url = url.rstrip("/")
         self.workspace = workspace or os.environ.get("MEMORYD_WORKSPACE") or "default"
         self.timeout = timeout
-        self._key = key if key is not None else os.environ.get("MEMORYD_KEY", "")
         self._scheme, self._host, self._port = parts.scheme, parts.hostname, parts.port
         self._prefix = parts.path.rstrip("/")
         self._context = context
@@ -302,6 +307,8 @@ class Client:
                 break
             except (http.client.HTTPException, OSError) as e:
                 self.close()
+                if fresh and self.local and isinstance(e, ConnectionRefusedError):
+                    _local.start()
                 if attempt == 1 or fresh or isinstance(e, TimeoutError):
                     raise Unavailable(0, f"{self.url}: {e or type(e).__name__}") from e
         return self._read(response, raw), response.headers.get("ETag") or ""
@@ -311,7 +318,9 @@ class Client:
     ) -> tuple[http.client.HTTPResponse, bytes]:
         connection: http.client.HTTPConnection | None = getattr(self._local, "connection", None)
         if connection is None:
-            if self._scheme == "https":
+            if self.local and (path_of := _local.socket_path()):
+                connection = _local.Connection(path_of, timeout=timeout)
+            elif self._scheme == "https":
                 connection = http.client.HTTPSConnection(self._host, self._port, timeout=timeout, context=self._context)
             else:
                 connection = http.client.HTTPConnection(self._host, self._port, timeout=timeout)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
+import glob
 import hashlib
 import json
 import logging
 import os
+import signal
 import threading
 import time
 import uuid
@@ -45,12 +48,15 @@ class Recorder:
     """Takes calls without waiting and sends them in batches from one background thread.
 
     The queue holds at most max_calls calls and max_bytes bytes; what comes while it is full is dropped and counted.
-    With journal, the path of a file, calls that cannot be delivered are kept beside it and delivered later, once: each
-    carries an id and a time by which the server recognises it. Each destination (server, workspace, key) has a file of
-    its own, whose name ends in what stands for it: nothing that was kept for one is delivered to another. What is kept
-    holds no secrets of the forms that are known, and only its owner can read it.
+    With journal, the path of a file, each call stands on disk beside it until it was delivered, also if the program is
+    killed, and is delivered later, once: each carries an id and a time by which the server recognises it. Each
+    recorder has a file of its own that names its destination (server, workspace, id of the key): nothing that was kept
+    for one is delivered to another. What is kept holds no secrets of the forms that are known, and only its owner can
+    read it. "memoryd journals" sends or drops such files.
 
-    close_timeout is how long the end of the program may wait for the last batch. The thread starts with the first call.
+    A program that ends, by SIGTERM too where it does not handle that itself, sends what waits; what is neither
+    delivered nor kept is counted in one line of the log. close_timeout is how long the end may wait for the last batch.
+    The thread starts with the first call.
     """
 
     def __init__(
@@ -67,23 +73,31 @@ class Recorder:
         self.max_calls, self.max_bytes, self.interval = max_calls, max_bytes, interval
         self.close_timeout = close_timeout
         self.stats = RecorderStats()
-        self._journal = f"{os.fspath(journal)}.{self._destination()}" if journal else None
+        self._beside = f"{os.fspath(journal)}.{self._destination()}." if journal else ""
+        self._told = 0
         self._reset()
         _live.add(self)
 
     def _destination(self) -> str:
         """Gives what stands for the server, the workspace and the key that calls are for."""
+        return hashlib.sha256("\0".join(self._whom().values()).encode()).hexdigest()[:16]
+
+    def _whom(self) -> dict[str, str]:
         c = self.client
-        return hashlib.sha256("\0".join((c.url, c.workspace, c._key)).encode()).hexdigest()[:16]
+        parts = c._key.split("_")
+        key = parts[1] if len(parts) > 2 else hashlib.sha256(c._key.encode()).hexdigest()[:12] if c._key else ""
+        return {"to": "local" if c.local else c.url, "workspace": c.workspace, "key": key}
 
     def _reset(self) -> None:
-        self._lock = threading.Lock()
+        self._journal = f"{self._beside}{os.getpid()}-{uuid.uuid4().hex[:8]}" if self._beside else None
+        self._behind = False
+        self._lock = threading.RLock()
         self._wake = threading.Event()
         self._idle = threading.Event()
         self._idle.set()
-        self._queue: deque[tuple[str, int]] = deque()
+        self._queue: deque[tuple[str, bool]] = deque()  # lines, and whether they stand in the journal
         self._bytes = 0
-        self._under_way: list[str] = []
+        self._under_way: list[tuple[str, bool]] = []
         self._thread: threading.Thread | None = None
         self._closed = False
         self._away = False
@@ -112,20 +126,30 @@ class Recorder:
                 if self.stats.dropped in (1, 1000, 1_000_000):
                     log.warning("%d call(s) dropped: the queue is full and memoryd is away", self.stats.dropped)
                 return
-            self._queue.append((line, len(line)))
+            self._queue.append((line, self._write(line)))
             self._bytes += len(line)
             self._idle.clear()
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="memoryd-recorder", daemon=True)
                 self._thread.start()
+                _watch_sigterm()
             full = len(self._queue) >= BATCH_CALLS
         if full:
             self._wake.set()
 
     def flush(self, timeout: float | None = None) -> bool:
-        """Waits until everything queued was delivered or journaled; tells whether it was."""
+        """Waits until everything queued was delivered or journaled; tells whether it was.
+
+        It is also False where the server refused a call since the flush before, or one was dropped.
+        """
         self._wake.set()
-        return self._idle.wait(timeout)
+        done = self._idle.wait(timeout)
+        with self._lock:
+            lost, self._told = (
+                self.stats.dropped + self.stats.rejected - self._told,
+                self.stats.dropped + self.stats.rejected,
+            )
+        return done and not lost
 
     def close(self) -> None:
         """Sends what waits, for close_timeout at most; the rest goes to the journal or is counted as dropped.
@@ -137,13 +161,17 @@ class Recorder:
         self.flush(self.close_timeout)
         with self._lock:
             self._closed = True
-            rest = self._under_way + [line for line, _ in self._queue]
+            rest = [kept for _, kept in (*self._under_way, *self._queue)]
             self._queue.clear()
             self._bytes = 0
+            self.stats.journaled += sum(rest)
+            if not any(rest) and not self._behind:
+                self._remove(self._journal)
+            lost = len(rest) - sum(rest)
+            self.stats.dropped += lost
         self._wake.set()
-        if rest and not self._keep(rest):
-            self.stats.dropped += len(rest)
-            log.warning("%d call(s) were not delivered to %s", len(rest), self.client.url)
+        if lost:
+            log.warning("%d call(s) were not delivered to %s", lost, self.client.url)
         _live.discard(self)
 
     def snapshot(self) -> RecorderStats:
@@ -172,7 +200,7 @@ class Recorder:
                 if not self._away:
                     self._away = True
                     log.warning("memoryd is away, calls wait: %s", e)
-                self._back(batch)
+                self._back()
                 return pause
             if self._away:
                 self._away = False
@@ -180,34 +208,42 @@ class Recorder:
         self._replay()
         with self._lock:
             if not self._queue:
+                if not self._behind and not self._closed:
+                    self._remove(self._journal)
                 self._idle.set()
         return 0.0
 
     def _take(self) -> list[str]:
-        batch: list[str] = []
+        """Takes the next batch. What the one before holds was delivered."""
+        batch: list[tuple[str, bool]] = []
         size = 0
         with self._lock:
-            while self._queue and len(batch) < BATCH_CALLS and (not batch or size + self._queue[0][1] <= BATCH_BYTES):
-                line, n = self._queue.popleft()
-                batch.append(line)
-                size += n
-                self._bytes -= n
+            if self._closed:
+                return []
+            while (
+                self._queue and len(batch) < BATCH_CALLS and (not batch or size + len(self._queue[0][0]) <= BATCH_BYTES)
+            ):
+                batch.append(self._queue.popleft())
+                size += len(batch[-1][0])
+            self._bytes -= size
             self._under_way = batch
-        return batch
+        return [line for line, _ in batch]
 
-    def _back(self, batch: list[str]) -> None:
-        """Keeps a batch that could not be sent: in the journal, else at the queue's head."""
+    def _back(self) -> None:
+        """Leaves a batch that could not be sent to the journal; what is not in it goes back to the queue's head."""
         with self._lock:
             if self._closed:
-                return  # close has kept or counted it
-            self._under_way = []
-            if self._keep(batch):
-                if not self._queue:
-                    self._idle.set()
-                return
-            for line in reversed(batch):
-                self._queue.appendleft((line, len(line)))
-                self._bytes += len(line)
+                return  # close has counted it
+            batch, self._under_way = self._under_way, []
+            kept = sum(k for _, k in batch)
+            self.stats.journaled += kept
+            self._behind = self._behind or kept > 0
+            for line, k in reversed(batch):
+                if not k:
+                    self._queue.appendleft((line, k))
+                    self._bytes += len(line)
+            if not self._queue:
+                self._idle.set()
 
     def _send(self, batch: list[str]) -> None:
         body = {
@@ -234,41 +270,67 @@ class Recorder:
         self.stats.rejected += len(rejected)
         self.stats.recorded += len(batch) - len(rejected)
 
-    def _keep(self, batch: list[str]) -> bool:
-        """Appends a batch to the journal; tells whether it did."""
+    def _write(self, line: str) -> bool:
+        """Appends a call to the journal; tells whether it did."""
         if self._journal is None:
             return False
         try:
-            lines = "".join(json.dumps(mask(json.loads(line)), separators=(",", ":")) + "\n" for line in batch)
             private = os.open(self._journal, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
             with open(private, "a", encoding="utf-8") as f:
-                f.write(lines)
+                if not f.tell():
+                    f.write(json.dumps({_HEAD: self._whom()}, separators=(",", ":")) + "\n")
+                f.write(json.dumps(mask(json.loads(line)), separators=(",", ":")) + "\n")
         except OSError as e:
             log.warning("journal %s: %s", self._journal, e)
+            self._journal = None
             return False
-        self.stats.journaled += len(batch)
         return True
 
+    def _remove(self, path: str | None) -> None:
+        if path:
+            with contextlib.suppress(FileNotFoundError):
+                os.remove(path)
+
     def _replay(self) -> None:
-        """Delivers the journal once the server is back. What is being sent stays on disk until it was accepted."""
+        """Delivers what this recorder's journal holds and its queue does not, then those of recorders that are gone.
+
+        What is being sent stays on disk until it was accepted.
+        """
         if self._journal is None:
             return
-        sending = self._journal + ".sending"
-        while True:
-            if not os.path.exists(sending):
-                try:
-                    os.replace(self._journal, sending)
-                except OSError:
-                    return  # there is none
-            try:
-                self._send_file(sending)
-            except Unavailable:
-                return  # the file stays; what was sent of it is recognised when it is sent again
-            try:
-                os.remove(sending)
-            except OSError as e:
-                log.warning("journal %s was delivered and cannot be removed: %s", sending, e)
+        with self._lock:
+            if self._queue or self._closed:
                 return
+            if self._behind:
+                with contextlib.suppress(OSError):
+                    os.replace(self._journal, f"{self._journal}.sending")
+        for path in glob.glob(glob.escape(self._beside) + "*"):
+            if path != self._journal and self._may_send(path):
+                try:
+                    self._send_file(path)
+                except (Unavailable, OSError):
+                    return  # the file stays; what was sent of it is recognised when it is sent again
+                self._remove(path)
+        self._behind = False
+
+    def _may_send(self, path: str) -> bool:
+        """Tells whether the recorder that wrote a journal is gone, or this one."""
+        if path == f"{self._journal}.sending":
+            return True
+        if path.removesuffix(".sending") in {r._journal for r in list(_live) if not r._closed}:
+            return False
+        pid = path.removesuffix(".sending")[len(self._beside) :].split("-")[0]
+        if not pid.isdigit() or int(pid) == os.getpid():
+            return True
+        if os.name == "nt":
+            return False  # to ask would end it
+        try:
+            os.kill(int(pid), 0)
+        except ProcessLookupError:
+            return True
+        except OSError:
+            return False
+        return False
 
     def _send_file(self, path: str) -> None:
         with open(path, encoding="utf-8", errors="replace") as f:
@@ -283,10 +345,14 @@ class Recorder:
                 self._send(batch)
 
 
+_HEAD = "memoryd_journal"
+
+
 def _is_json(line: str) -> bool:
-    """Tells a whole line of the journal from one that a crash cut."""
+    """Tells a whole call of the journal from its head and from one that a crash cut."""
     try:
-        return isinstance(json.loads(line), dict)
+        value = json.loads(line)
+        return isinstance(value, dict) and _HEAD not in value
     except ValueError:
         return False
 
@@ -307,6 +373,20 @@ _live: weakref.WeakSet[Recorder] = weakref.WeakSet()
 def _close_all() -> None:
     for recorder in list(_live):
         recorder.close()
+
+
+def _watch_sigterm() -> None:
+    """Has SIGTERM end the program as its end does, where nothing else was told to handle it."""
+    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
+        return
+
+    def end(number: int, frame: Any) -> None:
+        _close_all()
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+
+    with contextlib.suppress(ValueError, OSError):  # an interpreter within another program
+        signal.signal(signal.SIGTERM, end)
 
 
 def _after_fork() -> None:

@@ -53,6 +53,7 @@ class MemorydMiddleware(AgentMiddleware):
             result = handler(request)
         except BaseException as e:
             observation.finish(error=e)
+            _note(e, forecast)
             raise
         return self._end(observation, result, forecast)
 
@@ -66,6 +67,7 @@ class MemorydMiddleware(AgentMiddleware):
             result = await handler(request)
         except BaseException as e:
             observation.finish(error=e)
+            _note(e, forecast)
             raise
         return self._end(observation, result, forecast)
 
@@ -104,11 +106,8 @@ class MemorydMiddleware(AgentMiddleware):
     def _end(self, observation: Observation, result: Any, forecast: Forecast | None) -> Any:
         if isinstance(result, ToolMessage):
             observation.finish(result.content, success=result.status != "error")
-            if forecast and forecast.warnings and isinstance(result.content, str):
-                notes = "\n".join(f"- {w.text}" for w in forecast.warnings)
-                return result.model_copy(
-                    update={"content": f"{result.content}\n\nmemoryd, from earlier calls:\n{notes}"}
-                )
+            if (notes := _notes(forecast)) and isinstance(result.content, str):
+                return result.model_copy(update={"content": f"{result.content}\n\n{notes}"})
         else:  # a Command: what the tool told the graph
             observation.finish(getattr(result, "update", result))
         return result
@@ -128,6 +127,19 @@ class MemorydMiddleware(AgentMiddleware):
             if smaller != plain:
                 request = request.override(messages=list(convert_to_messages(smaller)))  # type: ignore[arg-type]
         return request
+
+
+def _notes(forecast: Forecast | None) -> str:
+    if not forecast or not forecast.warnings:
+        return ""
+    return "\n".join(["memoryd, from earlier calls:", *(f"- {w.text}" for w in forecast.warnings)])
+
+
+def _note(error: BaseException, forecast: Forecast | None) -> None:
+    """Adds the warnings to what an exception says: whoever makes a message of it passes them on."""
+    notes = _notes(forecast)
+    if notes and error.args and isinstance(error.args[0], str):
+        error.args = (f"{error.args[0]}\n\n{notes}", *error.args[1:])
 
 
 def _thread(request: Any) -> str:
