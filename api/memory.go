@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"memoryd"
@@ -152,6 +154,12 @@ func (s *server) namesOf(ctx context.Context, req *wire.NamesRequest) (n ops.Nam
 	if n.MaxTokens, err = count(req.MaxTokens, "max_tokens"); err != nil {
 		return n, err
 	}
+	for _, name := range req.Sections {
+		if !slices.Contains(ops.Sections(), name) {
+			return n, invalid("enum", "Input should be the heading of a section", []byte(strconv.Quote(name)), "sections")
+		}
+	}
+	n.Sections = req.Sections
 	n.RecentCalls, err = count(req.IncludeCalls, "include_calls")
 	n.WholeHistory = or(req.IncludeHistory, true) && n.RecentCalls == 0
 	return n, err

@@ -128,3 +128,17 @@ func TestConfigNamesTheWrongSetting(t *testing.T) {
 		}
 	}
 }
+
+func TestASectionThatIsNotAskedForIsLeftOut(t *testing.T) {
+	text := write(t, scenarios(t)["update_reservation_flights"])
+	if !strings.Contains(text, "## What the tool answered\n") {
+		t.Fatalf("nothing is quoted:\n%s", text)
+	}
+	got := guidelines.Select(text, []string{"Core Function", "Best Practices"})
+	if strings.Contains(got, "What the tool answered") || strings.Contains(got, "```") || strings.Contains(got, "Statistics") || !strings.Contains(got, "## Best Practices\n1. ") {
+		t.Errorf("got\n%s", got)
+	}
+	if guidelines.Select(text, nil) != text {
+		t.Error("no names leave something out")
+	}
+}

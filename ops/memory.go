@@ -112,6 +112,8 @@ type NamesRequest struct {
 	Session string
 	// MaxTokens bounds the answer; 0 means no bound.
 	MaxTokens int
+	// Sections are those of a guideline that are shown; none: all.
+	Sections []string
 	// WholeHistory shows all kept calls; else RecentCalls of each, good and bad.
 	WholeHistory bool
 	RecentCalls  int

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"memoryd"
+	"memoryd/guidelines"
 	"memoryd/internal/textsafe"
 )
 
@@ -28,6 +29,9 @@ type Retrieved struct {
 	// Unknown are names asked for that have no memory.
 	Unknown []string
 }
+
+// Sections are the headings of a guideline's sections.
+func Sections() []string { return guidelines.AllSections() }
 
 func (library) RetrieveToolMemory() Definition {
 	return define("retrieve_tool_memory_op", Deps.retrieve)
@@ -59,6 +63,7 @@ func (d Deps) retrieve(ctx context.Context, named NamedTools) (*Retrieved, error
 		if err != nil {
 			return nil, fmt.Errorf("memory of %q: %w", tool.Tool, err)
 		}
+		shown.Content = guidelines.Select(shown.Content, r.Sections)
 		m.Tool.Guideline = shown
 		if !r.WholeHistory {
 			m.Calls = examples(m.Calls, r.RecentCalls)

@@ -24,6 +24,7 @@ type NamesRequest struct {
 	MaxTokens      *int64         `json:"max_tokens,omitzero"`
 	IncludeHistory *bool          `json:"include_history,omitzero"` // true unless given
 	IncludeCalls   *int64         `json:"include_calls,omitzero"`
+	Sections       []string       `json:"sections,omitzero"` // of guidelines; left out: all
 }
 
 // StoreRequest is the body of vector_store.
