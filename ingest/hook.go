@@ -67,8 +67,8 @@ var hookHosts = map[string]hookHost{
 	"claude-code": {moments: claudeMoments, before: true, after: true, result: claudeHookResult, answer: claudeAnswer},
 	"codex":       {moments: claudeMoments, before: true, after: true, call: codexHookCall, result: codexHookResult, answer: claudeAnswer},
 	"copilot":     {moments: claudeMoments, after: true, result: copilotHookResult, answer: claudeAnswer},
-	"gemini": {
-		moments: map[string]Moment{"beforetool": BeforeCall, "aftertool": AfterCall, "precompress": Forgets, "sessionend": Ends},
+	"gemini": { // its PreCompress comes before each request to the model, and is no forgetting
+		moments: map[string]Moment{"beforetool": BeforeCall, "aftertool": AfterCall, "sessionend": Ends},
 		after:   true, noIDs: true, result: geminiHookResult, answer: geminiAnswer,
 	},
 	"cursor": {moments: claudeMoments, after: true, result: cursorHookResult, answer: cursorAnswer},

@@ -150,3 +150,17 @@ func FuzzHook(f *testing.F) {
 		}
 	})
 }
+
+// Gemini CLI calls PreCompress before each request to its model: taken as forgetting, the
+// same guideline came with each call (defect W7).
+func TestWhatGeminiCallsBeforeEachRequestIsNoForgetting(t *testing.T) {
+	for body, want := range map[string]Moment{
+		`{"hook_event_name":"PreCompress","session_id":"s","trigger":"auto"}`:  "",
+		`{"hook_event_name":"SessionStart","session_id":"s","source":"clear"}`: Forgets,
+	} {
+		h, err := ReadHook("gemini", []byte(body), time.Now())
+		if err != nil || h.Moment != want {
+			t.Errorf("%s: %q, %v", body, h.Moment, err)
+		}
+	}
+}

@@ -61,7 +61,7 @@ var hookFiles = map[string]hookFile{
 	},
 	"gemini": {
 		path: under(".gemini/settings.json"), entry: nested("memoryd", 1000*hookTimeout),
-		events: []string{"BeforeTool", "AfterTool", "PreCompress", "SessionStart", "SessionEnd"},
+		events: []string{"BeforeTool", "AfterTool", "SessionStart", "SessionEnd"},
 	},
 	"cursor": {
 		path: under(".cursor/hooks.json"), entry: flat("timeout"), version: 1,
