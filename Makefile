@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 VERSION := $(shell cat VERSION)
 
-.PHONY: help build release reproducible sbom snapshot test race lint gate fuzz crash qdrant measure ablate bench microbench
+.PHONY: help build release reproducible sbom snapshot test race lint gate fuzz crash qdrant measure train ablate bench microbench
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -51,6 +51,9 @@ qdrant: ## run the tests against the real server that MEMORYD_TEST_QDRANT names 
 measure: ## measure judge, guidelines, preflight and compaction on the recordings in MEMORYD_TEST_DATA
 	test -n "$(MEMORYD_TEST_DATA)"
 	go test -count=1 -v -run 'Recorded|Measure|Recall|ForgeSaves' ./evaluate/... ./guidelines/... ./compact
+
+train: ## learn the judge's score anew from the labelled outputs and, where MEMORYD_TEST_DATA is set, recordings
+	go -C bench run ./train
 
 ablate: ## take out each rule, grammar, statement, warning and list of words in turn, on MEMORYD_TEST_DATA: renews docs/ablation.md
 	go -C bench run ./ablate -docs ../docs

@@ -61,7 +61,7 @@ func TestStructuredBodies(t *testing.T) {
 		"user with message":         {"get_messages", nil, `[{"id": 1, "content": "Error: my order failed"}, {"id": 2, "content": "hello"}]`, 1, ""},
 		"one message record":        {"get_message", nil, `{"id": 1, "sender": "bob", "content": "Error: my order failed"}`, 1, ""},
 		"python dict":               {"t", nil, `{'error': 'Stock not found'}`, 0, "body-error"},
-		"yaml":                      {"t", nil, "success: false\nerror: no matching tool", 0, "reported-outcome"},
+		"yaml":                      {"t", nil, "success: false\nerror: no matching tool", 0, ""},
 		"yaml good":                 {"t", nil, "success: true\nmatched_tools:\n- name: error_finder", 1, ""},
 		"log prefix is no list":     {"t", nil, "[INFO] started\n[INFO] done", 1, ""},
 		"cut JSON":                  {"t", nil, `{"items": [{"name": "a", "x": 1}, {"name": "b", "x": `, 1, ""},

@@ -9,21 +9,6 @@ import (
 	"memoryd/internal/textsafe"
 )
 
-// embeddedBody: a structure that states a failure makes up the text but for a few words
-// before it, "binance {"code": -1013, ...}".
-func embeddedBody(v *view, t *text) (finding, bool) {
-	at := strings.IndexByte(t.full[:min(len(t.full), 80)], '{')
-	if at <= 0 || v.ask.reads || v.ask.command != "" || !t.short(30, 3000) || t.full[len(t.full)-1] != '}' {
-		return finding{}, false
-	}
-	d := parseDoc(t.full[at:])
-	if !d.OK() || d.Rest != "" {
-		return finding{}, false
-	}
-	f, ok := readReply(d, 0).evidence(v)
-	return f.unsure(), ok
-}
-
 // finders are words of names of tools that may find nothing.
 var finders = phrases.Words("search", "find", "finder", "query", "lookup", "browse", "discover", "list", "match", "filter", "recommend", "check", "track")
 
@@ -111,3 +96,6 @@ func condition(s string, lower bool) bool {
 	return len(s) < 64 && strings.Contains(s, "_") && phrases.NameLen(low) == len(s) && (s == strings.ToUpper(s) || lower && s == low) &&
 		!phrases.ContainsAny(low, []string{"success", "ok", "created", "accept", "complete", "queued", "pending", "sent", "done"})
 }
+
+// testers are words of names of tools that run tests.
+var testers = phrases.Words("test", "tests", "tester", "spec", "jest", "pytest")

@@ -38,10 +38,10 @@ var causes = [...]struct {
 }{
 	{causeTimeout, "timeout", []string{
 		"timed out", "timeout", "time-out", "deadline exceeded", "took too long",
-	}, "they may ask for too much at once"},
+	}, "the parameters may ask for too much at once"},
 	{causeRateLimit, "rate limit", []string{
 		"rate limit", "ratelimit", "too many requests", "quota", "429", "throttl",
-	}, "no fault seen, the service limits its use"},
+	}, "the parameters are not at fault: the service limits its use"},
 	{causeAuth, "authentication", []string{
 		"unauthorized", "unauthenticated", "authentication", "api key", "apikey", "not logged in", "credential", "401",
 		"access token", "invalid token", "login",
@@ -49,14 +49,14 @@ var causes = [...]struct {
 	{causePermission, "permission", []string{
 		"permission", "access denied", "forbidden", "not allowed", "not permitted", "403", "outside allowed",
 		"not authorized", "read-only", "denied",
-	}, "they point to something that this caller may not use"},
+	}, "the parameters point to something that this caller may not use"},
 	{causeTool, "unknown tool", []string{
 		"command not found", "unknown tool", "no such function", "no such tool", "tool not found", "not a valid tool",
 		"unknown function", "not recognized as", "no module named", "unknown command", "is not defined",
 	}, "the name does not exist where it was used"},
 	{causeExists, "conflict", []string{
 		"already exists", "file exists", "duplicate", "conflict", "not empty",
-	}, "they collide with something that is already there"},
+	}, "the parameters collide with something that is already there"},
 	{causeSyntax, "syntax", []string{
 		"syntax error", "syntaxerror", "unexpected token", "unexpected eof", "parse error", "malformed", "unterminated",
 		"usage:", "unexpected end", "unmatched", "runaway", "decode",
@@ -64,7 +64,7 @@ var causes = [...]struct {
 	{causeMissing, "not found", []string{
 		"no such", "not found", "does not exist", "doesn't exist", "cannot find", "could not find", "404", "unknown",
 		"doesn't exists", "can't find", "cannot stat", "couldn't find",
-	}, "a name, path or identifier in them does not exist"},
+	}, "a name, path or identifier in the parameters does not exist"},
 	{causeParameter, "parameters", []string{
 		"invalid", "required", "missing", "must be", "argument", "parameter", "option", "validation", "not supported",
 		"unsupported", "unrecognized", "bad request", "illegal", "out of range", "too generic", "expected", "operand",
@@ -74,14 +74,14 @@ var causes = [...]struct {
 		"connection", "network", "resolve host", "unreachable", "dns", "socket", "econn", "ssl", "x509", "certificate verif", "certificate has expired", "certificate is not", "certificate chain",
 		"self-signed", "self signed", "redirect",
 		"net::",
-	}, "no fault seen, the other side was not reached"},
+	}, "the parameters are not at fault: the other side was not reached"},
 	{causeServer, "server error", []string{
 		"internal server", "internal error", "bad gateway", "service unavailable", "500", "502", "503", "504",
 		"server error",
-	}, "no fault seen, the service itself failed"},
-	{causeEmpty, "no result", nil, "they match nothing; broader or other values may"},
+	}, "the parameters are not at fault: the service itself failed"},
+	{causeEmpty, "no result", nil, "the parameters match nothing; broader or other values may"},
 	{causeRefusal, "not answered", nil, "the tool could not do this for the values given"},
-	{causeCost, "cost", nil, "they ask for more work than earlier successes did"},
+	{causeCost, "cost", nil, "the parameters ask for more work than earlier successes did"},
 	{causeCode, "exception", []string{"traceback", "exception", "typeerror", "panic", "valueerror"}, "the code or values given made it stop"},
 }
 
@@ -142,5 +142,5 @@ func (c cause) parameters() string {
 			return causes[i].parameters
 		}
 	}
-	return "the output does not say whether they fitted"
+	return ""
 }

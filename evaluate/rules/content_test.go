@@ -48,7 +48,6 @@ func TestContentIsNoMessage(t *testing.T) {
 
 func TestMessagesInDisguise(t *testing.T) {
 	run(t, map[string]example{
-		"status and body":        {"http_get", nil, "Status: 404\nBody: {\"message\": \"no route\"}", 0, ""},
 		"status 500":             {"http_request", nil, "Status: 500 Internal Server Error", 0, ""},
 		"content list":           {"t", nil, `{"content": [{"type": "text", "text": "Failed to create entity: already exists"}]}`, 0, ""},
 		"nested result":          {"t", nil, `{"jsonrpc": "2.0", "id": 1, "result": {"content": [{"type": "text", "text": "x"}], "isError": true}}`, 0, ""},

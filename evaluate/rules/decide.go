@@ -35,13 +35,15 @@ func (v *view) weigh(f finding) finding {
 		f.score, f.sure = memoryd.ScorePartial, false
 		f.why += ", yet the exit status is 0"
 	}
+	if f.bad() && !f.sure && f.rule != "shell-error" {
+		if failed, _ := v.score(); failed < unlikelyBar {
+			f.score = memoryd.ScorePartial
+			f.why += ", which reads like content"
+		}
+	}
 	if f.bad() && phrases.HasAny(v.ask.names, inspectors) && strings.HasPrefix(strings.ToLower(f.quote), "invalid ") {
 		f.score, f.sure = memoryd.ScorePartial, false
 		f.why += ", which may be what it was asked to find"
-	}
-	if f.score == memoryd.ScorePartial && f.rule == "error-sentence" && v.unlike() {
-		f.score = memoryd.ScoreFailure
-		f.why += ", and the tool's successes look different"
 	}
 	return f
 }

@@ -30,9 +30,6 @@ func errorHeading(v *view, t *text) (finding, bool) {
 	if t.total == 1 && v.ask.troubled && v.ask.command != "" && !strings.Contains(first.s, " ") && phrases.HasWord(strings.ToLower(v.ask.command), low) {
 		return finding{}, false // a value that it was to print
 	}
-	if isNoResult(t) && !namedCondition(first.s, false) && !opensReport(low) && !startsPlainly(low) && !errortext.HeadsQualified(errortext.Strip(low)) {
-		return finding{}, false
-	}
 	f := fails("error-heading", first.s, "its first words say that it failed")
 	plain := opensReport(low) || startsPlainly(low)
 	f.sure = t.short(12, 2000) && (plain || !v.ask.reads)
@@ -57,7 +54,7 @@ func crossed(l *line) bool {
 	}
 	for _, mark := range []string{"x ", "✗ ", "✘ ", "✖ ", "✕ ", "× ", "❌ ", "[✗] ", "[x] "} {
 		if rest, ok := strings.CutPrefix(l.low(), mark); ok {
-			return (strings.HasPrefix(rest, "no ") || l.has(hasComplaint|hasSoftComplaint|hasDemand) || strings.Contains(l.low(), " not ")) && !l.relieved()
+			return (strings.HasPrefix(rest, "no ") || l.has(hasComplaintWord) || strings.Contains(l.low(), " not ")) && !l.relieved()
 		}
 	}
 	return false
@@ -239,7 +236,7 @@ func errorLine(v *view, t *text) (finding, bool) {
 	}
 	for i := range t.lines {
 		l := &t.lines[i]
-		if i < 3 && announces(l.s) && (t.at(i+1).has(hasComplaint|hasSoftComplaint) || v.clauseOf(t.at(i+1).low())&(denies|obliges) != 0) && t.short(8, 1000) && !v.echoes(l.s) {
+		if i < 3 && announces(l.s) && t.at(i+1).has(hasComplaintWord) && t.short(8, 1000) && !v.echoes(l.s) {
 			return fails("error-line", t.at(i+1).s, "a line of its own says that it failed").unsure(), true
 		}
 		complains := !relieved && t.short(6, 600) && (v.ask.command != "" && v.said(l.low()) || endsInCode(l.s))
@@ -370,32 +367,4 @@ func gluedError(s string) string {
 		return ""
 	}
 	return s[i:]
-}
-
-// prompts end an output that stopped to ask for something.
-var prompts = []string{
-	"[y/n]", "[y/n]:", "[y/n]?", "(y/n)", "(y/n)?", "(y/n):", "(yes/no)?", "(yes/no/[fingerprint])?", "[yes/no]", "(yes/no)", "password:", "passphrase:",
-	"password: ", "continue?", "username:", "(y or n)",
-}
-
-// askers open the prompts that end with a colon.
-var askers = []string{"username", "user name", "password", "passphrase", "enter ", "please enter", "login", "email", "otp", "verification code"}
-
-// openPrompt: the output of a command ends with a question. Nobody answered it,
-// so that what was asked for was not done.
-func openPrompt(v *view, t *text) (finding, bool) {
-	last := t.last()
-	if v.ask.command == "" || v.ask.shell.onlyPrints() && v.ask.shell.parsed || len(last.s) > 200 {
-		return finding{}, false
-	}
-	low := strings.TrimRight(last.low(), " >")
-	if open := strings.LastIndex(low, ": ("); strings.HasSuffix(low, ":") && phrases.StartsAny(low, askers) || open > 0 && open < 40 && strings.HasSuffix(low, ")") && strings.Count(low, ")") == 1 {
-		return fails("prompt", last.s, "it ends by asking for something that nobody gave").unsure(), true
-	}
-	for _, p := range prompts {
-		if strings.HasSuffix(low, p) || strings.HasSuffix(low, p+" abort.") || strings.HasSuffix(low, p+" aborted!") || strings.HasSuffix(low, p+" eof") {
-			return fails("prompt", last.s, "it ends with a question that nobody answered").unsure(), true
-		}
-	}
-	return finding{}, false
 }

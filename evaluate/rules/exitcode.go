@@ -61,15 +61,6 @@ func (v *view) exitStatus(t *text) (code int, known bool) {
 	return reportedStatus(t)
 }
 
-// unproven: what was to be printed where the command succeeds is not there.
-func unproven(v *view, t *text) (finding, bool) {
-	sh := &v.ask.shell
-	if !sh.proof || t != v.out || t.long || len(t.lines) == 0 || sh.written || strings.Contains(t.full, sh.closing[1:]) || strings.HasPrefix(sh.closing[1:], t.last().s) || sh.mayAnswerByStatus() {
-		return finding{}, false
-	}
-	return fails("unproven", strongestLine(t), "the text that it was to print on success is not there").unsure(), true
-}
-
 // reportedStatus reads the status from the first two or the last three lines, where
 // programs that run others put it.
 func reportedStatus(t *text) (code int, known bool) {

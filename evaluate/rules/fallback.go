@@ -104,18 +104,13 @@ func noTrouble(v *view) (finding, bool) {
 		f.why = "its exit status is 0"
 		return f, true
 	}
+	failed, _ := v.score()
 	if v.body.OK() {
 		f.why = "a structured result that reports no error"
-		f.sure = (v.out.total > 3 || len(v.out.full) > 300 || !cloudedText(v.out)) && !onlyMessage(v.body)
+		f.sure = failed < doubtBar && (v.out.total > 3 || len(v.out.full) > 300 || !clouded(v.out)) && !onlyMessage(v.body)
 		return f, true
 	}
-	if v.out.short(2, 300) && v.out.first().has(hasDoubt) {
-		f.sure = false
-	}
-	if w, ok := clouded(v.out); ok {
-		f.why = "the word “" + w + "” stands in the output as content, not as a message"
-		f.sure = false
-	}
+	f.sure = failed < doubtBar && !clouded(v.out)
 	if v.ask.shell.mayAnswerByStatus() && (v.out.short(2, 40) || v.ask.shell.compares()) {
 		f.sure = false
 	}
@@ -132,7 +127,12 @@ func onlyMessage(d *doc) bool {
 	return r.Message != 0 && r.Members <= 2 && !r.Good
 }
 
-func cloudedText(t *text) bool {
-	_, ok := clouded(t)
-	return ok
+// clouded reports whether a word of trouble stands in the lines that were read.
+func clouded(t *text) bool {
+	for i := range t.lines {
+		if t.lines[i].has(hasComplaintWord) {
+			return true
+		}
+	}
+	return false
 }

@@ -47,55 +47,51 @@ func (f finding) bad() bool { return f.score == memoryd.ScoreFailure }
 
 // summaryOf is one line that says what happened.
 func summaryOf(v *view, f finding) string {
-	head := "Succeeded"
-	switch f.score {
-	case memoryd.ScoreFailure:
-		head = "Failed" + f.cause.bracket()
-	case memoryd.ScorePartial:
-		head = "Partly succeeded" + f.cause.bracket()
-	}
 	what := textsafe.Line(f.quote, maxQuote)
-	if what == "" {
+	switch {
+	case f.score == memoryd.ScoreSuccess:
+		what = v.describe()
+	case what == "":
 		what = f.why
 	}
-	if f.score == memoryd.ScoreSuccess {
-		what = v.describe()
-	}
-	return textsafe.Line(head+": "+what, maxSummary)
+	return textsafe.Line(f.outcome()+f.cause.bracket()+": "+what, maxSummary)
 }
 
-// evaluationOf says which rule decided and why, on the two dimensions: did the
-// call succeed, did its parameters fit.
-func evaluationOf(v *view, f finding) string {
-	q := textsafe.Line(f.quote, maxQuote)
-	var b strings.Builder
-	b.Grow(160 + len(f.why) + len(q))
-	b.WriteString("Success: ")
+// outcome names the level.
+func (f finding) outcome() string {
 	switch f.score {
 	case memoryd.ScoreFailure:
-		b.WriteString("no, ")
+		return "Failed"
 	case memoryd.ScorePartial:
-		b.WriteString("in part, ")
-	default:
-		b.WriteString("yes, ")
+		return "Partly succeeded"
 	}
-	b.WriteString(f.why)
-	if q != "" {
-		b.WriteString(" (“" + q + "”)")
-	}
-	b.WriteString(". Parameters: " + v.parameters(f) + ".")
-	b.WriteString(" Rule: " + f.rule)
-	if !f.sure {
-		b.WriteString(", not certain")
-	}
-	b.WriteString(".")
-	return textsafe.Line(b.String(), maxEvaluation)
+	return "Succeeded"
 }
 
-// parameters says how the call's parameters fitted, as far as f tells.
-func (v *view) parameters(f finding) string {
-	if f.score == memoryd.ScoreSuccess {
-		return "nothing in the output speaks against them"
+// evaluationOf says in one plain sentence how the call went and what shows it; of a
+// failure also what the parameters had to do with it, where that is known.
+func evaluationOf(v *view, f finding) string {
+	var b strings.Builder
+	b.Grow(200 + len(f.why) + len(f.quote))
+	b.WriteString(f.outcome())
+	if !f.sure {
+		b.WriteString(", as it seems")
 	}
-	return f.cause.parameters()
+	b.WriteString(": ")
+	if f.score == memoryd.ScoreSuccess {
+		b.WriteString(v.describe())
+		if f.rule != "no-trouble" {
+			b.WriteString("; " + f.why)
+		}
+	} else {
+		b.WriteString(f.why)
+		if q := textsafe.Line(f.quote, maxQuote); q != "" {
+			b.WriteString(" (“" + q + "”)")
+		}
+		if means := f.cause.parameters(); means != "" {
+			b.WriteString("; " + means)
+		}
+	}
+	b.WriteByte('.')
+	return textsafe.Line(b.String(), maxEvaluation)
 }

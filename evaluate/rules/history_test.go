@@ -39,16 +39,16 @@ func TestHistoryDecidesWhereTheOutputDoesNot(t *testing.T) {
 		score   float64
 		rule    string
 	}{
-		"prose from a tool of objects, with a complaint": {"The flight was unknown to us", objects(20), 0, "unlike-successes"},
+		"prose from a tool of objects, with a complaint": {"The flight was unknown to us", objects(20), 0, "score"},
 		"prose from a tool of objects":                   {"Hello there", objects(20), 0.5, "unlike-successes"},
 		"too little history":                             {"Hello there", objects(5), 1, "no-trouble"},
 		"an object as always":                            {`{"id": 2}`, objects(20), 1, "no-trouble"},
-		"doubtful sentence from a tool of objects":       {"Payment amount must be 5", objects(20), 0, "error-sentence"},
+		"doubtful sentence from a tool of objects":       {"Payment amount must be 5", objects(20), 0, "score"},
 		"silence of a silent tool":                       {"", silent, 1, "empty-output"},
 		"silence of a tool of objects":                   {"", objects(20), 0.5, "empty-output"},
 		"silence of a tool of prose":                     {" \n", prose, 0.5, "empty-output"},
 		"silence without history":                        {"", nil, 1, "empty-output"},
-		"a complaint from a tool of prose":               {"The door was not open", prose, 0.5, "error-sentence"},
+		"a complaint from a tool of prose":               {"The door was not open", prose, 1, "no-trouble"},
 	}
 	j := rules.New(configtest.Section[rules.Config]("evaluate.rules"))
 	for name, tc := range tests {

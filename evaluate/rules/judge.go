@@ -7,10 +7,11 @@ import (
 	"sync"
 
 	"memoryd"
+	"memoryd/evaluate/score"
 )
 
 // ruleSet changes with every change to what the rules decide.
-const ruleSet = "6"
+const ruleSet = "7"
 
 // Judge rates calls. It is immutable and safe for concurrent use.
 type Judge struct {
@@ -18,6 +19,7 @@ type Judge struct {
 	version string
 	rules   []rule
 	texts   []textRule
+	model   *score.Model
 	pool    *sync.Pool // of *scratch
 }
 
@@ -33,18 +35,32 @@ type Result struct {
 // Config.Validate.
 func New(cfg Config) *Judge {
 	sum := sha256.New()
-	fmt.Fprintf(sum, "%s %+v", ruleSet, cfg)
+	fmt.Fprintf(sum, "%s %s %+v", ruleSet, score.Version(), cfg)
 	rules := catalogue()
 	for _, r := range rules {
 		fmt.Fprintf(sum, " %s", r.name)
 	}
 	version := "rules-" + hex.EncodeToString(sum.Sum(nil)[:6])
-	return &Judge{cfg: cfg, version: version, rules: rules, texts: textRules(), pool: &sync.Pool{New: func() any { return &scratch{shell: newShellParser()} }}}
+	return &Judge{cfg: cfg, version: version, rules: rules, texts: textRules(), model: score.Default(), pool: &sync.Pool{New: func() any { return &scratch{shell: newShellParser()} }}}
 }
 
 // Version identifies the rule set and its settings: evaluations of judges with
 // equal versions agree on equal calls and profiles.
 func (j *Judge) Version() string { return j.version }
+
+// With gives a judge that differs in its learned score.
+func (j *Judge) With(m *score.Model) *Judge {
+	other := *j
+	other.model = m
+	return &other
+}
+
+// Features fills in what the learned score is given of a call.
+func (j *Judge) Features(c *memoryd.Call, f *score.Features) {
+	v := newView(j, c, nil)
+	defer v.release()
+	v.readFeatures(f)
+}
 
 // Judge rates c. The profile holds what is known of the tool's earlier calls;
 // nil means nothing. Neither is changed. The time of the evaluation is left to the

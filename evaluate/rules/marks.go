@@ -17,26 +17,11 @@ const (
 	hasRuntime
 	hasSQL
 	hasNetwork
-	hasEdit
 	hasCompile
 	hasRejection
 	hasRelief
-	hasWall
-	hasComplaint
-	hasSoftComplaint
-	hasDemand
-	hasDoubt
 	hasComplaintWord
-	hasRefusal
-	hasNoResult
-	hasZeroResults
-	hasGoodAbsence
-	hasNoError
-	hasRobots
-	hasWarningAfter
-	hasToAnswer
 	hasJudging
-	hasAbroad
 )
 
 // uncaught and trouble are lists that others share.
@@ -57,25 +42,10 @@ var lineIndex = phrases.NewIndex(map[phrases.Marks][]string{
 	hasRuntime:        runtimePhrases,
 	hasSQL:            sqlPhrases,
 	hasNetwork:        networkPhrases,
-	hasEdit:           editPhrases,
 	hasCompile:        compilePhrases,
 	hasRejection:      rejections,
 	hasRelief:         relief,
-	hasWall:           walls,
-	hasComplaint:      complaints,
-	hasSoftComplaint:  softComplaints,
-	hasDemand:         demands,
-	hasDoubt:          doubtful,
 	hasComplaintWord:  trouble,
-	hasRefusal:        refusalPhrases,
-	hasNoResult:       noResultPhrases,
-	hasZeroResults:    zeroResults,
-	hasGoodAbsence:    goodAbsences,
-	hasNoError:        {"no error"},
-	hasRobots:         {"robots.txt"},
-	hasWarningAfter:   {": warning: "},
-	hasToAnswer:       {" to answer"},
-	hasAbroad:         plainAbroad,
 	hasJudging:        {"score", "evaluat", "judge", "grade", "rating", "rate this"},
 })
 

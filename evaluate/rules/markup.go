@@ -175,69 +175,6 @@ func firstText(s string) string {
 	}
 }
 
-// reportedOutcome: one of the first eight lines is "success: false", "status:
-// error", "isError: true" or "error: …" in a list of such members (YAML, header
-// style).
-func reportedOutcome(v *view, t *text) (finding, bool) {
-	if v.quotes(t) || v.ask.command != "" && v.ask.reads {
-		return finding{}, false
-	}
-	for i := range t.lines[:min(len(t.lines), 8)] {
-		l := &t.lines[i]
-		if strings.IndexByte(l.s, ':') < 0 {
-			continue
-		}
-		if _, status, ok := strings.Cut(l.s, ", status: "); ok { // of a line of several members
-			if status, _, _ = strings.Cut(status, ","); status == strings.ToUpper(status) && errortext.FailureName(status) {
-				return fails("reported-outcome", l.s, "a line states a failed status").unsure(), true
-			} else if errortext.NamesNothing(status) {
-				return half("reported-outcome", l.s, "a line says that there is no such thing"), true
-			}
-		}
-		key, val, _ := strings.Cut(l.low(), ":")
-		if len(key) > 24 {
-			continue
-		}
-		val = strings.Trim(val, " \"',*_`")
-		switch errortext.NormalKey(errortext.Strip(key)) {
-		case "success", "ok", "succeeded":
-			if val == "false" || val == "no" {
-				return fails("reported-outcome", afterLine(t, l), "a line says that it did not succeed"), true
-			}
-		case "iserror", "failed", "haserror":
-			if val == "true" || val == "yes" {
-				return fails("reported-outcome", afterLine(t, l), "a line says that it failed"), true
-			}
-		case "status", "result", "outcome", "state", "response":
-			if v.ask.reads && i > 0 && t.total > 2 && (strings.HasPrefix(key, "status") || strings.HasPrefix(key, "state")) {
-				continue // a field of a record
-			}
-			if (numberedFailure(val) || errortext.IsBadStatus(val) || statusCode(val) >= "400") && t.short(20, 3000) {
-				return fails("reported-outcome", afterLine(t, l), "a line states a failed status"), true
-			}
-		}
-	}
-	return finding{}, false
-}
-
-// numberedFailure recognises an error number and what it means: "32 No such object".
-func numberedFailure(val string) bool {
-	said := strings.TrimLeft(val, "0123456789")
-	return len(said) < len(val) && val[0] != '0' && strings.HasPrefix(said, " ") && errortext.Heads(said)
-}
-
-// afterLine quotes the error or message line of a list of members, else l.
-func afterLine(t *text, l *line) string {
-	for i := range t.lines[:min(len(t.lines), 12)] {
-		m := &t.lines[i]
-		key, _, ok := strings.Cut(m.low(), ":")
-		if ok && (strings.HasPrefix(key, "error") || key == "message" || key == "reason" || key == "detail") {
-			return m.s
-		}
-	}
-	return l.s
-}
-
 // addressed are beginnings that speak to the caller about the request.
 var addressed = []string{
 	"your ", "the requested ", "the provided ", "the given ", "the specified ", "the submitted ", "the supplied ",
@@ -276,32 +213,4 @@ func rejectedRequest(v *view, t *text) (finding, bool) {
 	f := fails("rejected-request", first.s, "the tool tells the caller that it rejected the request")
 	f.sure = t.short(6, 800) && strings.HasPrefix(sentence, "your ")
 	return f, true
-}
-
-// walls are what sites show to programs that they do not want.
-var walls = []string{
-	"verify you are human", "verify that you are human", "enable javascript and cookies to continue",
-	"checking your browser before", "you have been blocked", "complete the captcha", "are you a robot",
-	"unusual traffic from your", "access to this page has been denied", "please enable cookies",
-	"disallowed by robots.txt", "blocked by robots.txt",
-}
-
-// accessBlocked: a short page that is such a wall, or a reader that obeys a
-// site's robots.txt (RFC 9309).
-func accessBlocked(v *view, t *text) (finding, bool) {
-	short := t.short(40, 3000)
-	for i := range t.lines[:min(len(t.lines), 6)] {
-		l := &t.lines[i]
-		if i > 0 && !short {
-			break
-		}
-		robots := l.has(hasRobots) && phrases.ContainsAny(l.low(), []string{"not allowed", "disallow", "forbid", "denied", "blocked"})
-		if (robots || l.has(hasWall)) && !v.echoes(l.s) {
-			f := fails("access-blocked", l.s, "the site does not let automatic readers in")
-			f.cause = causePermission
-			f.sure = robots
-			return f, true
-		}
-	}
-	return finding{}, false
 }

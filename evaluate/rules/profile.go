@@ -141,6 +141,12 @@ func (v *view) unlike() bool {
 	return p.share(s) <= 0.02 && p.share(shapeObject)+p.share(shapeArray)+p.share(shapeNothing) >= 0.9
 }
 
+// prose reports whether the tool is known to answer in sentences.
+func (v *view) prose() bool {
+	p := v.prof
+	return p != nil && p.successes >= int64(v.cfg.MinHistory) && p.share(shapeText) > 0.5
+}
+
 // unlikeSuccesses: prose, with or without a word of trouble, from a tool that
 // otherwise returns structures.
 func unlikeSuccesses(v *view) (finding, bool) {
@@ -148,9 +154,6 @@ func unlikeSuccesses(v *view) (finding, bool) {
 		return finding{}, false
 	}
 	why := fmt.Sprintf("text, while all %d successes known of this tool are structured", v.prof.successes)
-	if _, ok := clouded(v.out); ok {
-		return fails("unlike-successes", strongestLine(v.out), why).unsure(), true
-	}
 	return half("unlike-successes", v.out.first().s, why), true
 }
 

@@ -74,7 +74,7 @@ func networkError(v *view, t *text) (finding, bool) {
 	}
 	for i := range t.lines[:min(len(t.lines), within)] {
 		l := &t.lines[i]
-		if p, ok := l.find(hasNetwork, networkPhrases); ok && !v.echoes(l.s) && !embedded(l.low(), p) && !cited(l.low(), p) && (p != "timeout of " || strings.Contains(l.low(), "exceeded")) && (!v.tells() || !remarked(l.low(), p) || errortext.Heads(l.low())) {
+		if p, ok := l.find(hasNetwork, networkPhrases); ok && !v.echoes(l.s) && !embedded(l.low(), p) && (p != "timeout of " || strings.Contains(l.low(), "exceeded")) {
 			return fails("network-error", l.s, "the other side was not reached, or not in time").unsure(), true
 		}
 	}
@@ -84,35 +84,11 @@ func networkError(v *view, t *text) (finding, bool) {
 	return finding{}, false
 }
 
-// remarked reports whether a phrase stands in brackets behind a statement.
-func remarked(low, p string) bool {
-	i := strings.Index(low, p)
-	open := strings.LastIndexByte(low[:max(i, 0)], '(')
-	return open > 8 && strings.IndexByte(low[open:i], ')') < 0
-}
-
-// cited reports whether a phrase stands in quotation marks within a sentence that itself
-// speaks of no trouble: somebody tells of it.
-func cited(low, p string) bool {
-	i := strings.Index(low, p)
-	for _, q := range []string{`"`, "“", "`"} {
-		open := strings.LastIndex(low[:max(i, 0)], q)
-		if open < 4 || q != "“" && strings.Count(low[:i], q)%2 == 0 || strings.Contains(low[open+len(q):i], "”") {
-			continue
-		}
-		said := low[:open]
-		said = said[strings.LastIndex(said, ". ")+1:]
-		tells := phrases.StartsAny(low, []string{"i ", "the ", "we ", "it ", "this ", "there "})
-		return (strings.Contains(strings.TrimSpace(said), " ") || reportsDone(said)) && (tells || !errortext.Troubled(said)) && !errortext.Heads(low)
-	}
-	return false
-}
-
-// embedded reports whether a phrase begins within a word: FileNotFoundError is no
-// ENOTFOUND.
+// embedded reports whether a phrase begins within a word, FileNotFoundError is no
+// ENOTFOUND, or within quotation marks.
 func embedded(low, p string) bool {
 	i := strings.Index(low, p)
-	return i > 0 && phrases.IsAlpha(low[i-1]) && phrases.IsAlpha(p[0])
+	return i > 0 && phrases.IsAlpha(low[i-1]) && phrases.IsAlpha(p[0]) || strings.Count(low[:max(i, 0)], `"`)%2 == 1
 }
 
 // httpLeads introduce a status code in a sentence.
@@ -172,10 +148,10 @@ func refusesReply(l *line) bool {
 	if code := statusCode(l.s); code >= "400" && len(l.s) > 4 && (l.s[3] == ' ' || l.s[3] == '-') {
 		rest := l.low()[4:]
 		enhanced := len(rest) > 5 && (rest[0] == '4' || rest[0] == '5') && rest[1] == '.' && phrases.IsDigit(rest[2])
-		return enhanced || errortext.Heads(rest) || phrases.StartsAny(rest, advice) || l.has(hasComplaint|hasSoftComplaint)
+		return enhanced || errortext.Heads(rest) || phrases.StartsAny(rest, advice) || closesPlainly(rest) || errortext.HeadsReply(rest)
 	}
 	tag, rest, _ := strings.Cut(l.s, " ")
-	return len(tag) < 9 && strings.ContainsAny(tag, "0123456789") && (strings.HasPrefix(rest, "NO [") || strings.HasPrefix(rest, "BAD ") || strings.HasPrefix(rest, "NO ") && l.has(hasComplaint|hasSoftComplaint))
+	return len(tag) < 9 && strings.ContainsAny(tag, "0123456789") && (strings.HasPrefix(rest, "NO [") || strings.HasPrefix(rest, "BAD ") || strings.HasPrefix(rest, "NO ") && l.has(hasComplaintWord))
 }
 
 // statusLine finds the last status line of a header dump: after redirects the
@@ -349,4 +325,10 @@ func isEngineError(low string) bool {
 		return true
 	}
 	return strings.HasPrefix(errortext.Strip(low), "near \"") && strings.HasSuffix(strings.TrimRight(low, "."), "syntax error")
+}
+
+// advice opens what a tool tells the caller to do next.
+var advice = []string{
+	"please ", "use ", "try ", "check ", "select ", "provide ", "specify ", "inspect ", "make sure ", "ensure ", "double check ", "enable ", "run ", "set ", "contact ", "verify ", "consider ",
+	"did you mean", "available ", "valid ", "allowed ", "supported ", "choose ", "call ", "start ", "stop ", "see ", "pick ", "wait ", "add ", "first ", "log in", "sign in", "you can ", "you must ", "you need ", "you may need ",
 }

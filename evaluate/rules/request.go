@@ -83,17 +83,6 @@ func (v *view) renders() bool {
 	return longest > 6 && len(v.out.full)*5 >= longest*2 && len(v.out.full)*2 <= longest*5
 }
 
-// does reports whether a word of the tool's name is the verb of a participle.
-func (r *request) does(participle string) bool {
-	stem := strings.TrimSuffix(participle, "ed")
-	for _, w := range r.names {
-		if len(w) > 3 && (strings.HasPrefix(participle, w) || strings.HasPrefix(w, stem)) {
-			return true
-		}
-	}
-	return false
-}
-
 // shellNames are words of tool names that run commands; codeNames of tools that
 // run programs in another language.
 var shellNames = phrases.Words(

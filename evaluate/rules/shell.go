@@ -91,7 +91,7 @@ func shellError(v *view, t *text) (finding, bool) {
 // chats reports whether line i is one of several that a program signs, and holds no word
 // of trouble: it tells how it goes.
 func (t *text) chats(i int, program string) bool {
-	if t.total < 3 || t.at(i).has(hasShellComplaint|hasComplaint|hasSoftComplaint|hasComplaintWord) {
+	if t.total < 3 || t.at(i).has(hasShellComplaint|hasComplaintWord) {
 		return false
 	}
 	return signedBy(t.at(i-1).s, program) || signedBy(t.at(i+1).s, program)
@@ -245,11 +245,6 @@ func notFoundForms(l *line) (diagnostic, bool) {
 		return diagnostic{program: "fish"}, true
 	}
 	return diagnostic{}, false
-}
-
-func firstWord(s string) string {
-	w, _, _ := strings.Cut(s, " ")
-	return w
 }
 
 func isShellName(name string) bool {

@@ -64,6 +64,12 @@ func (l *line) relieved() bool {
 	return l.has(hasRelief) && l.relief() && !phrases.ContainsAny(l.low(), []string{" not ", "n't ", "cannot ", "unable ", "failed to "})
 }
 
+// relief in the same text says that it went well after all.
+var relief = []string{
+	"no error", "0 errors", "without error", "no issues", "no problems", "0 failed", "successfully", "success",
+	"completed", "all tests passed", "not an error", "succeeded",
+}
+
 // relief reports whether a phrase of relief is one: "10 failed" holds "0 failed".
 func (l *line) relief() bool {
 	for _, p := range relief {

@@ -7,6 +7,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"memoryd"
+	"memoryd/evaluate/score"
 	"memoryd/internal/errortext"
 	"memoryd/internal/loosejson"
 	"memoryd/internal/phrases"
@@ -22,6 +23,9 @@ type view struct {
 	out     *text
 	body    *doc // the output as a structure; without nodes when it is none
 	scratch *scratch
+
+	asked           bool // the learned score
+	failed, nothing float64
 }
 
 // scratch is the room in which one call is judged, used again for the next.
@@ -31,6 +35,8 @@ type scratch struct {
 	body  doc
 	input doc
 	shell *syntax.Parser
+
+	features score.Features
 }
 
 // newView prepares a call. The view is valid until it is released.
@@ -89,12 +95,7 @@ func (v *view) logs(t *text) bool {
 // its last line says what came of it.
 func (v *view) concludes(t *text) bool {
 	last := t.last()
-	return v.ask.command != "" && !strings.Contains(v.ask.command, "log") && len(t.lines) > 1 && !logged(last.s) && last.has(hasComplaint|hasSoftComplaint|hasShellComplaint)
-}
-
-// tells reports whether the tool answers in sentences about the world, and does nothing.
-func (v *view) tells() bool {
-	return phrases.HasAny(v.ask.names, tellers) && !phrases.HasAny(v.ask.names, actors)
+	return v.ask.command != "" && !strings.Contains(v.ask.command, "log") && len(t.lines) > 1 && !logged(last.s) && last.has(hasComplaintWord|hasShellComplaint)
 }
 
 // describe says in a few words what a successful call returned.

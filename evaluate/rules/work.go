@@ -3,27 +3,9 @@ package rules
 import (
 	"strings"
 
+	"memoryd/internal/errortext"
 	"memoryd/internal/phrases"
 )
-
-// editPhrases are how editing tools say that they left everything as it was.
-var editPhrases = []string{
-	"no replacement was performed", "no replacements were made", "no changes were made", "no edits were made",
-	"no edit was made", "was not modified", "edit was not applied", "edits were not applied", "patch does not apply",
-	"patch failed", "did not appear verbatim", "string to replace not found", "multiple occurrences of",
-	"old_string not found", "old_str not found", "file has not been read", "has not been edited", "hunk failed",
-	"changes were not applied", "text not found in",
-	"matches of the string to replace", "modified since read", "modified since it was read", "must be read first",
-}
-
-// editRefused: such a phrase in the first line.
-func editRefused(v *view, t *text) (finding, bool) {
-	first := t.first()
-	if !first.has(hasEdit) || !phrases.ContainsAny(first.low()[:min(len(first.low()), 200)], editPhrases) || v.quotes(t) || v.echoes(first.s) {
-		return finding{}, false
-	}
-	return fails("edit-refused", first.s, "the editor changed nothing"), true
-}
 
 // compileError: a line of a build says "file:line:column: error: …" or the like.
 // Programs that only print files do not build.
@@ -110,4 +92,19 @@ func countsFailures(l *line) bool {
 	n, rest, _ := strings.Cut(strings.TrimSpace(strings.TrimPrefix(low, "tests:")), " ")
 	_, failed := phrases.HasPrefixAny(strings.TrimSpace(rest), []string{"failed", "failing"})
 	return failed && n != "" && n != "0" && phrases.IsDigit(n[0]) && len(low) < 120
+}
+
+// usageText: a usage text that nobody asked for means that the arguments were
+// not understood.
+func usageText(v *view, t *text) (finding, bool) {
+	low := errortext.Strip(t.first().low())
+	if next := t.at(1).low(); v.ask.command != "" && !v.ask.reads && strings.HasPrefix(next, "usage") {
+		low = next // after what was wrong
+	}
+	if !strings.HasPrefix(low, "usage:") && !strings.HasPrefix(low, "usage ") || v.ask.help || v.quotes(t) && v.ask.command == "" {
+		return finding{}, false
+	}
+	f := fails("usage", t.first().s, "it printed its usage although that was not asked for").unsure()
+	f.cause = causeParameter
+	return f, true
 }

@@ -1,0 +1,225 @@
+package main
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"memoryd"
+	"memoryd/evaluate/rules"
+	"memoryd/evaluate/score"
+)
+
+// heldOut are the sets of outputs that nothing is learned from, so that they tell how
+// good the judge is on outputs that it never saw.
+var heldOut = []string{"twentysixth.txt", "programs.txt"}
+
+// How much the examples count. A success counts more than a failure, since tools fail
+// less often than the labelled outputs do, and an empty result more, since there are few; a recorded call counts less, since tools
+// repeat themselves.
+const (
+	successWeight  = 1.5
+	nothingWeight  = 3
+	recordedWeight = 0.2
+	mostAlike      = 3
+)
+
+// labelled is a call with its label: error, partial or ok.
+type labelled struct {
+	call     memoryd.Call
+	label    string
+	features []uint16
+}
+
+// source is where calls are from: a set of outputs, or a recording.
+type source struct {
+	name     string
+	recorded bool
+	held     bool
+	calls    []labelled
+}
+
+func (s *source) group() string {
+	switch {
+	case s.held:
+		return "held out"
+	case s.recorded:
+		return "recordings"
+	}
+	return "labelled outputs"
+}
+
+func read(outputs, recordings string) (sources []*source, err error) {
+	files, err := filepath.Glob(filepath.Join(outputs, "*.txt"))
+	if err != nil || len(files) == 0 {
+		return nil, errors.Join(fmt.Errorf("no labelled outputs in %s", outputs), err)
+	}
+	for _, file := range files {
+		s, err := readOutputs(file)
+		if err != nil {
+			return nil, err
+		}
+		sources = append(sources, s)
+	}
+	if recordings == "" {
+		return sources, nil
+	}
+	files, err = filepath.Glob(filepath.Join(recordings, "calls_*.jsonl.gz"))
+	if err != nil || len(files) == 0 {
+		return nil, errors.Join(fmt.Errorf("no recordings in %s", recordings), err)
+	}
+	for _, file := range files {
+		s, err := readRecording(file)
+		if err != nil {
+			return nil, err
+		}
+		sources = append(sources, s)
+	}
+	return sources, nil
+}
+
+// readOutputs reads a file of lines "@@ tool | label | input", each with its output
+// below.
+func readOutputs(file string) (*source, error) {
+	raw, err := os.ReadFile(file) //nolint:gosec // a file of the sources
+	if err != nil {
+		return nil, err
+	}
+	s := &source{name: filepath.Base(file)}
+	s.held = slices.Contains(heldOut, s.name)
+	for part := range strings.SplitSeq("\n"+string(raw), "\n@@ ") {
+		head, output, _ := strings.Cut(part, "\n")
+		fields := strings.SplitN(head, " | ", 3)
+		if len(fields) != 3 {
+			continue
+		}
+		s.calls = append(s.calls, labelled{label: fields[1], call: memoryd.Call{
+			ToolRef: memoryd.ToolRef{Tool: fields[0]}, Input: json.RawMessage(fields[2]), Output: output, Success: true, TokenCost: -1,
+		}})
+	}
+	return s, nil
+}
+
+// readRecording reads the labelled calls of a recording, but for those of which nothing
+// but an exit status that no judge sees says that they failed.
+func readRecording(file string) (*source, error) {
+	f, err := os.Open(file) //nolint:gosec // the caller names the folder
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return nil, err
+	}
+	s := &source{name: strings.TrimSuffix(filepath.Base(file), ".jsonl.gz"), recorded: true}
+	lines := bufio.NewScanner(z)
+	lines.Buffer(nil, 16<<20)
+	for lines.Scan() {
+		var line struct {
+			Tool     string          `json:"tool_name"`
+			Input    json.RawMessage `json:"input"`
+			Output   string          `json:"output"`
+			Success  bool            `json:"success"`
+			TimeCost float64         `json:"time_cost"`
+			Metadata struct {
+				Gold string `json:"gold"`
+			} `json:"metadata"`
+		}
+		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
+			return nil, fmt.Errorf("%s, line %d: %w", s.name, len(s.calls)+1, err)
+		}
+		if line.Metadata.Gold == "" || line.Metadata.Gold == "error" && line.Success && strings.TrimSpace(line.Output) == "" {
+			continue
+		}
+		s.calls = append(s.calls, labelled{label: line.Metadata.Gold, call: memoryd.Call{
+			ToolRef: memoryd.ToolRef{Tool: line.Tool}, Input: line.Input, Output: line.Output, Success: line.Success, TimeCost: line.TimeCost, TokenCost: -1,
+		}})
+	}
+	return s, lines.Err()
+}
+
+func (s *source) readFeatures(judge *rules.Judge) {
+	var f score.Features
+	for i := range s.calls {
+		judge.Features(&s.calls[i].call, &f)
+		s.calls[i].features = slices.Clone(f.List)
+	}
+}
+
+// examples are what is learned from a source. Of recorded calls that are alike, a few
+// are enough.
+func (s *source) examples(question func(*labelled) bool) (examples []example) {
+	alike := map[string]int{}
+	for i := range s.calls {
+		c := &s.calls[i]
+		e := example{features: c.features, yes: question(c), weight: 1}
+		if s.recorded {
+			key := c.call.Tool + "\x00" + c.call.Output
+			if alike[key]++; alike[key] > mostAlike || !c.call.Success {
+				continue
+			}
+			e.weight = recordedWeight
+		}
+		switch {
+		case !e.yes:
+			e.weight *= successWeight
+		case c.label == "partial":
+			e.weight *= nothingWeight
+		}
+		examples = append(examples, e)
+	}
+	return examples
+}
+
+// judged judges the calls of a source in their order, as a server does.
+func (s *source) judged(judge *rules.Judge) (f figures) {
+	profiles := map[string]*rules.Profile{}
+	for i := range s.calls {
+		c := s.calls[i].call
+		var p *rules.Profile
+		if s.recorded {
+			if p = profiles[c.Tool]; p == nil {
+				p = &rules.Profile{}
+				profiles[c.Tool] = p
+			}
+		}
+		v := judge.Judge(&c, p)
+		if s.recorded {
+			c.Evaluation = v.Evaluation
+			p.Observe(&c)
+		}
+		f.count(s.calls[i].label, v.Score)
+		if show != "" && s.name == show && (v.Score == 0) != (s.calls[i].label == "error") {
+			fmt.Printf("    %s %v %s: %s %.120s => %.240q\n", s.calls[i].label, v.Score, v.Rule, c.Tool, c.Input, c.Output)
+		}
+	}
+	return f
+}
+
+func (f *figures) count(label string, verdict float64) {
+	failed := verdict == memoryd.ScoreFailure
+	switch {
+	case failed && label == "error":
+		f.hit++
+	case failed:
+		f.alarm++
+	case label == "error":
+		f.miss++
+	}
+	if label == "ok" && verdict == memoryd.ScorePartial {
+		f.dulled++
+	}
+	if label == "partial" {
+		f.halves++
+		if verdict == memoryd.ScorePartial {
+			f.half++
+		}
+	}
+}

@@ -1,0 +1,351 @@
+package score
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"memoryd/internal/loosejson"
+)
+
+// Call is what is scored.
+type Call struct {
+	Names  []string // the words of the tool's name, in lower case
+	Input  string   // the texts of the input
+	Output string   // without the blanks around it
+	Body   *loosejson.Doc
+}
+
+// Bounds of what is read: a message stands at the head or at the end of an output.
+const (
+	maxInput   = 4 << 10
+	headBytes  = 240
+	tailBytes  = 160
+	valueBytes = 160
+	wordBytes  = 40
+	maxDepth   = 5
+	maxMembers = 12
+	maxItems   = 3
+)
+
+// Bits is how many bits of a feature's hash are kept.
+const Bits = 16
+
+// Features are the hashed features of one call, each once. They can be filled again
+// and again.
+type Features struct {
+	List  []uint16
+	seen  [1 << Bits / 64]uint64
+	given map[uint32]struct{} // the words of the input
+
+	place         uint32 // where the text stands that is read
+	before, start uint32 // the word before, and those that the text began with
+	words         int
+}
+
+// kind keeps features of different kinds apart.
+type kind uint32
+
+const (
+	ofWord  kind = iota + 1
+	ofPair       // a word and the one before it
+	ofStem       // how a long word begins
+	ofHead       // the first words of a text
+	ofTail       // the first words of the end of a long text
+	ofName       // a word of the tool's name
+	ofShape      // what the output is made of, and its size
+	ofKey        // the name of a member
+	ofState      // what kind of value a member has
+	ofSmall      // a member and a word of its short value
+)
+
+func hash(k kind, s []byte) uint32 {
+	h := 2166136261 ^ uint32(k)*0x9E3779B1
+	for _, c := range s {
+		h = (h ^ uint32(c)) * 16777619
+	}
+	return h
+}
+
+func mix(k kind, a, b uint32) uint32 {
+	return (a*0x85EBCA6B ^ b*0xC2B2AE35 ^ uint32(k)*0x27D4EB2F) * 16777619
+}
+
+func (f *Features) add(h uint32) {
+	h ^= h >> 15
+	h *= 0x2C1B3C6D
+	h ^= h >> 12
+	x := uint16(h & (1<<Bits - 1))
+	if at := &f.seen[x>>6]; *at>>(x&63)&1 == 0 {
+		*at |= 1 << (x & 63)
+		f.List = append(f.List, x)
+	}
+}
+
+// Read fills in the features of a call.
+func (f *Features) Read(c *Call) {
+	for _, x := range f.List {
+		f.seen[x>>6] = 0
+	}
+	f.List = f.List[:0]
+	f.readInput(c.Input[:min(len(c.Input), maxInput)])
+	f.shape(c)
+	if c.Body.OK() {
+		f.member(c.Body, 0, 0, 0)
+		f.text(cut(c.Body.Rest, tailBytes), ofTail)
+		return
+	}
+	head := cut(c.Output, headBytes)
+	f.text(head, ofHead)
+	if rest := c.Output[len(head):]; rest != "" {
+		f.text(rest[max(0, len(rest)-tailBytes):], ofTail)
+	}
+}
+
+// readInput remembers the words of the input: what the call itself brought says
+// nothing of how it went.
+func (f *Features) readInput(s string) {
+	if f.given == nil {
+		f.given = map[uint32]struct{}{}
+	}
+	clear(f.given)
+	for s != "" {
+		w, rest, _ := nextWord(s)
+		if len(w.text()) > 2 {
+			f.given[hash(ofWord, w.text())] = struct{}{}
+		}
+		s = rest
+	}
+}
+
+func (f *Features) shape(c *Call) {
+	form := uint32(1)
+	switch {
+	case c.Output == "":
+	case c.Body.OK():
+		form = 2 + uint32(c.Body.Nodes[0].Kind)
+	case c.Output[0] == '<':
+		form = 20
+	default:
+		form = 21
+	}
+	size := uint32(0)
+	for n := len(c.Output); n > 24; n /= 3 {
+		size++
+	}
+	f.add(mix(ofShape, form, 0))
+	f.add(mix(ofShape, form, 1+size))
+	f.add(mix(ofShape, form, 100+uint32(min(strings.Count(c.Output, "\n"), 3))))
+	for _, name := range c.Names {
+		h := hash(ofName, []byte(name))
+		f.add(h)
+		f.add(mix(ofName, h, form))
+		f.add(mix(ofName, h, 100+min(size, 3)))
+	}
+}
+
+// member adds a value of a structure and what is below it: its name, what kind of
+// value it is, and the words of its text.
+func (f *Features) member(d *loosejson.Doc, at int32, depth, key uint32) {
+	if depth > maxDepth {
+		return
+	}
+	n := &d.Nodes[at]
+	if n.Key != "" {
+		key = hash(ofKey, []byte(strings.ToLower(n.Key)))
+		f.add(mix(ofKey, key, min(depth, 2)))
+	}
+	f.add(mix(ofState, key, state(n)))
+	if n.Kind == loosejson.String {
+		if len(n.Val) < wordBytes {
+			f.small(n.Val, key)
+		}
+		if depth <= 3 {
+			f.text(cut(n.Val, valueBytes), ofHead)
+		}
+	}
+	most := maxMembers
+	if n.Kind == loosejson.Array {
+		most = maxItems
+	}
+	for c := n.Child; c != 0 && most > 0; c = d.Nodes[c].Next {
+		f.member(d, c, depth+1, key)
+		most--
+	}
+}
+
+// small adds the words of a short value together with the name of its member.
+func (f *Features) small(s string, key uint32) {
+	for range 4 {
+		if s == "" {
+			return
+		}
+		w, rest, _ := nextWord(s)
+		if len(w.text()) > 0 {
+			f.add(mix(ofSmall, key, hash(ofWord, w.text())))
+		}
+		s = rest
+	}
+}
+
+// state is what kind of value a node has, with the small values that decide.
+func state(n *loosejson.Node) uint32 {
+	s := uint32(n.Kind) * 16
+	switch n.Kind {
+	case loosejson.Object, loosejson.Array:
+		return s + uint32(min(n.Count, 2))
+	case loosejson.String:
+		return s + uint32(min(len(n.Val), 1))
+	case loosejson.Number:
+		return s + digits(n.Val)
+	default:
+		return s
+	}
+}
+
+// digits tells the numbers apart that state an outcome: 0, 1, three digits as a status
+// has, and what is negative.
+func digits(v string) uint32 {
+	switch {
+	case v == "0", v == "0.0":
+		return 0
+	case v == "1":
+		return 1
+	case len(v) == 3 && v[0] >= '1' && v[0] <= '5':
+		return 2 + uint32(v[0]-'0')
+	case v[0] == '-':
+		return 8
+	}
+	return 9
+}
+
+// text adds the words of a text, one and two at a time.
+func (f *Features) text(s string, place kind) {
+	f.place, f.before, f.start, f.words = uint32(place), 0, 0, 0
+	for i := 0; i < len(s); {
+		if end := quoted(s, i); end > 0 {
+			f.put(hash(ofWord, []byte("“”")))
+			i = end
+			continue
+		}
+		w, rest, mark := nextWord(s[i:])
+		switch {
+		case mark != 0:
+			f.put(hash(ofWord, []byte{mark}))
+		case len(w.text()) > 0:
+			f.put(f.word(&w))
+		}
+		i = len(s) - len(rest)
+	}
+}
+
+func (f *Features) put(h uint32) {
+	f.add(h)
+	f.add(mix(ofPair, f.before, h))
+	if f.words < 3 {
+		f.add(mix(kind(f.place), f.start, h))
+		f.start = h
+	}
+	f.words++
+	f.before = h
+}
+
+// word is the hash of a word. Numbers are alike but for those that decide, and so are
+// the words that the input brought.
+func (f *Features) word(w *word) uint32 {
+	text := w.text()
+	if w.digit {
+		switch {
+		case len(text) == 1 && text[0] == '0':
+		case len(text) == 3 && text[0] >= '2' && text[0] <= '5':
+			text = text[:1]
+		default:
+			text = []byte("#")
+		}
+		return hash(ofWord, text)
+	}
+	h := hash(ofWord, text)
+	if _, ok := f.given[h]; ok {
+		return hash(ofWord, []byte("<>"))
+	}
+	if w.runes > 6 || w.runes > 4 && len(text) > w.runes {
+		f.add(hash(ofStem, text[:w.stem]))
+	}
+	return h
+}
+
+// word is a word of a text, in lower case and cut.
+type word struct {
+	buf   [wordBytes + utf8.UTFMax]byte
+	n     int
+	runes int
+	stem  int // where its beginning ends: five letters, four of other writing than Latin
+	digit bool
+}
+
+func (w *word) text() []byte { return w.buf[:w.n] }
+
+func (w *word) append(r rune) {
+	w.runes++
+	if w.n >= wordBytes {
+		return
+	}
+	w.n += utf8.EncodeRune(w.buf[w.n:], r)
+	if w.runes <= 4 || w.runes == 5 && w.n == 5 {
+		w.stem = w.n
+	}
+}
+
+// nextWord takes the next word off a text. A sign that tells of the text's form is
+// given as mark; of writing without blanks a character is a word.
+func nextWord(s string) (w word, rest string, mark byte) {
+	for s != "" {
+		r, n := rune(s[0]), 1
+		if r >= utf8.RuneSelf {
+			r, n = utf8.DecodeRuneInString(s)
+		}
+		switch {
+		case r >= 0x2E80 && unicode.IsLetter(r) && !unicode.Is(unicode.Hangul, r):
+			if w.n == 0 {
+				w.append(r)
+				s = s[n:]
+			}
+			return w, s, 0
+		case r >= '0' && r <= '9':
+			w.digit = true
+			w.append(r)
+		case r == '_' || unicode.IsLetter(r) || unicode.IsMark(r):
+			w.append(unicode.ToLower(r))
+		case w.n > 0:
+			return w, s, 0
+		case n == 1 && strings.IndexByte(":!?\n{[<=", s[0]) >= 0:
+			return w, s[1:], s[0]
+		}
+		s = s[n:]
+	}
+	return w, "", 0
+}
+
+// quoted gives where the quotation ends that begins at s[i], and 0 where none does.
+func quoted(s string, i int) int {
+	c := s[i]
+	if c != '"' && c != '`' && c != '\'' || i > 0 && s[i-1] >= '0' && strings.IndexByte(":;<=>?[]", s[i-1]) < 0 {
+		return 0
+	}
+	end := strings.IndexByte(s[i+1:min(len(s), i+80)], c)
+	if end <= 0 {
+		return 0
+	}
+	return i + end + 2
+}
+
+// cut gives at most n bytes of s, and no part of a character.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}

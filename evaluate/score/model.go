@@ -1,0 +1,103 @@
+// Package score tells how probable it is that a call failed, or found nothing, from
+// the words and the form of its output: a logistic model over hashed features, some
+// hundred kilobytes, learned from labelled outputs.
+//
+// It knows no tool and no phrase by heart. What it read in training decides, so a wrong
+// score is mended by labelled outputs and by training anew:
+//
+//	go -C bench run ./train
+package score
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"math"
+	"sync"
+)
+
+// Heads are the questions that the model answers.
+const (
+	Failed  = iota // the call failed
+	Nothing        // it worked and found nothing, or only in part
+	heads
+)
+
+// Model is a table of weights for each question. It does not change once it is made.
+type Model struct {
+	bias    [heads]float32
+	scale   [heads]float32
+	weights [heads][1 << Bits]int8
+}
+
+// headerBytes is the size of what stands before the weights: for each question its
+// bias and its scale.
+const headerBytes = heads * 8
+
+//go:embed weights.bin
+var embedded []byte
+
+// Default is the model that comes with the program.
+var Default = sync.OnceValue(func() *Model {
+	m, err := Decode(embedded)
+	if err != nil {
+		panic("score: " + err.Error()) // the program was built with a file of another form
+	}
+	return m
+})
+
+// Version tells the models of two programs apart.
+func Version() string {
+	sum := sha256.Sum256(embedded)
+	return hex.EncodeToString(sum[:6])
+}
+
+// Decode reads a model as Encode writes it.
+func Decode(b []byte) (*Model, error) {
+	if len(b) != headerBytes+heads<<Bits {
+		return nil, errors.New("the weights have another size than this program expects")
+	}
+	m := &Model{}
+	for k := range heads {
+		m.bias[k] = math.Float32frombits(binary.LittleEndian.Uint32(b[8*k:]))
+		m.scale[k] = math.Float32frombits(binary.LittleEndian.Uint32(b[8*k+4:]))
+		for i, c := range b[headerBytes+k<<Bits:][:1<<Bits] {
+			m.weights[k][i] = int8(c) //nolint:gosec // the byte is the number
+		}
+	}
+	return m, nil
+}
+
+// Encode gives a model's bytes, equal for equal weights.
+func Encode(bias [heads]float64, weights *[heads][1 << Bits]float64) []byte {
+	b := make([]byte, headerBytes+heads<<Bits)
+	for k := range heads {
+		largest := 0.0
+		for _, w := range weights[k] {
+			largest = max(largest, math.Abs(w))
+		}
+		scale := float32(max(largest, 1e-9) / math.MaxInt8)
+		binary.LittleEndian.PutUint32(b[8*k:], math.Float32bits(float32(bias[k])))
+		binary.LittleEndian.PutUint32(b[8*k+4:], math.Float32bits(scale))
+		for i, w := range weights[k] {
+			b[headerBytes+k<<Bits+i] = byte(int8(math.Round(w / float64(scale))))
+		}
+	}
+	return b
+}
+
+// Score gives the probability of each answer.
+func (m *Model) Score(f *Features) (p [heads]float64) {
+	norm := 1 / math.Sqrt(float64(max(len(f.List), 1)))
+	for k := range heads {
+		sum := 0
+		for _, x := range f.List {
+			sum += int(m.weights[k][x])
+		}
+		z := float64(m.bias[k]) + float64(sum)*float64(m.scale[k])*norm
+		p[k] = 1 / (1 + math.Exp(-z))
+	}
+	return p
+}
