@@ -53,14 +53,11 @@ func run(root string, check bool) error {
 func fit(sources []*source, but *source) []byte {
 	var bias [2]float64
 	weights := new([2][1 << score.Bits]float64)
-	for k, question := range []func(*labelled) bool{
-		score.Failed:  func(c *labelled) bool { return c.label == "error" },
-		score.Nothing: func(c *labelled) bool { return c.label == "partial" },
-	} {
+	for k, yes := range []string{score.Failed: "error", score.Nothing: "partial"} {
 		var examples []example
 		for _, s := range sources {
 			if s != but && !s.held {
-				examples = append(examples, s.examples(question)...)
+				examples = append(examples, s.examples(yes)...)
 			}
 		}
 		bias[k] = learn(examples, &weights[k])

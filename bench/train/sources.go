@@ -153,16 +153,17 @@ func (s *source) readFeatures(judge *rules.Judge) {
 	}
 }
 
-// examples are what is learned from a source. Of recorded calls that are alike, a few
-// are enough.
-func (s *source) examples(question func(*labelled) bool) (examples []example) {
+// examples are what is learned from a source of the question whose answer is yes for a
+// label. Of recorded calls that are alike, a few are enough, and those that succeeded
+// in part did so for other reasons than that there was nothing.
+func (s *source) examples(yes string) (examples []example) {
 	alike := map[string]int{}
 	for i := range s.calls {
 		c := &s.calls[i]
-		e := example{features: c.features, yes: question(c), weight: 1}
+		e := example{features: c.features, yes: c.label == yes, weight: 1}
 		if s.recorded {
 			key := c.call.Tool + "\x00" + c.call.Output
-			if alike[key]++; alike[key] > mostAlike || !c.call.Success {
+			if alike[key]++; alike[key] > mostAlike || !c.call.Success || c.label == "partial" && yes == c.label {
 				continue
 			}
 			e.weight = recordedWeight

@@ -13,7 +13,7 @@ const (
 	messageBar = 0.5
 	contentBar = 0.8
 	strangeBar = 0.4 // of prose from a tool that answers with structures
-	nothingBar = 0.5
+	nothingBar = 0.6
 	// unlikelyBar is where a finding that is not certain is not believed.
 	unlikelyBar = 0.15
 	// doubtBar is where a success is no longer certain.
@@ -34,7 +34,7 @@ func scored(v *view) (finding, bool) {
 	case failed >= bar:
 		f := fails("score", strongestLine(v.out), fmt.Sprintf("it reads like the output of a failed call (%.0f %%)", 100*failed))
 		return f.unsure(), true
-	case nothing >= nothingBar && failed < messageBar:
+	case nothing >= nothingBar && v.ask.command == "":
 		f := half("nothing-found", v.out.first().s, "it says that there was nothing")
 		f.cause = causeEmpty
 		return f, true
@@ -55,5 +55,5 @@ func (v *view) score() (failed, nothing float64) {
 }
 
 func (v *view) readFeatures(f *score.Features) {
-	f.Read(&score.Call{Names: v.ask.names, Input: v.ask.text, Output: v.out.full, Body: &v.body.Doc})
+	f.Read(&score.Call{Input: v.ask.text, Output: v.out.full, Body: &v.body.Doc})
 }

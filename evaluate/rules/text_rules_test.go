@@ -149,7 +149,6 @@ func TestHalfOutcomes(t *testing.T) {
 		"empty results":       {"search", q("x"), `{"results": [], "total": 0}`, 0.5, ""},
 		"null":                {"get_user", q("x"), "null", 0.5, ""},
 		"refusal":             {"ask", q("x"), "I'm sorry, but I don't have enough information to answer that.", 0.5, ""},
-		"cannot answer":       {"qa", q("x"), "The question cannot be answered from the document.", 0.5, ""},
 		"ignored parameter":   {"search", q("x"), "Warning: parameter 'sort' ignored\n1. First hit\n2. Second hit", 0.5, ""},
 		"partial":             {"sync", q("x"), "Partial results: 3 of 5 servers answered", 0.5, ""},
 		"json warning":        {"search", q("x"), `{"hits": [1,2], "warning": "limit reduced to 10"}`, 0.5, "body-warning"},

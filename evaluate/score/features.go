@@ -10,9 +10,8 @@ import (
 
 // Call is what is scored.
 type Call struct {
-	Names  []string // the words of the tool's name, in lower case
-	Input  string   // the texts of the input
-	Output string   // without the blanks around it
+	Input  string // the texts of the input
+	Output string // without the blanks around it
 	Body   *loosejson.Doc
 }
 
@@ -52,7 +51,6 @@ const (
 	ofStem       // how a long word begins
 	ofHead       // the first words of a text
 	ofTail       // the first words of the end of a long text
-	ofName       // a word of the tool's name
 	ofShape      // what the output is made of, and its size
 	ofKey        // the name of a member
 	ofState      // what kind of value a member has
@@ -136,12 +134,6 @@ func (f *Features) shape(c *Call) {
 	f.add(mix(ofShape, form, 0))
 	f.add(mix(ofShape, form, 1+size))
 	f.add(mix(ofShape, form, 100+uint32(min(strings.Count(c.Output, "\n"), 3))))
-	for _, name := range c.Names {
-		h := hash(ofName, []byte(name))
-		f.add(h)
-		f.add(mix(ofName, h, form))
-		f.add(mix(ofName, h, 100+min(size, 3)))
-	}
 }
 
 // member adds a value of a structure and what is below it: its name, what kind of
