@@ -72,7 +72,7 @@ func (r *Rule) write(s *search, behind []*row) {
 		}
 		if said := agreed(behind, formToken, func(t string) bool {
 			return slices.ContainsFunc(h.set, func(f string) bool { return t != f && sameShape(t, f) })
-		}); said != "" {
+		}); said != "" && !slices.Contains(show, said) {
 			narrow = " (" + said + ")"
 		}
 		if len(show) == 0 && narrow == "" {

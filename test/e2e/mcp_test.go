@@ -123,7 +123,7 @@ func TestAnAgentIsWarnedAtItsSecondRunAndThenReadsTheForm(t *testing.T) {
 		t.Fatal(out, errs)
 	}
 	description, _ = book(t, s.URL, []string{"--enrich", "description"}, "2026-05-08")
-	if !strings.Contains(description, "Write `date` as `YYYY-MM-DD`") {
+	if !strings.Contains(description, "Write `date` like YYYY-MM-DD: otherwise 3 of 3 went wrong (2 runs).") {
 		t.Errorf("the description is %q", description)
 	}
 }
