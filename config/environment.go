@@ -100,7 +100,7 @@ func (e *environment) renamed() (problems []Problem) {
 }
 
 // notSettings are variables of the command line and of tests.
-var notSettings = []string{"ADMIN_KEY", "CONFIG", "LISTEN", "DATA", "URL", "KEY", "WORKSPACE", "JOURNAL", "REMOTE_TOKEN"}
+var notSettings = []string{"ADMIN_KEY", "CONFIG", "LISTEN", "DATA", "URL", "KEY", "WORKSPACE", "JOURNAL", "REMOTE_TOKEN", "NO_DAEMON"}
 
 // unused are the variables that look like settings and are none.
 func (e *environment) unused() (names []string) {
