@@ -34,7 +34,7 @@ func TestCase41TooLittleGainReturnsTheInput(t *testing.T) {
 }
 
 func TestCase42ATailThatIsTooLargeIsTriedOnce(t *testing.T) {
-	m := &counting{text: "The user asked and the tools answered."}
+	m := &counting{text: "of the text a-0 word"}
 	c := newCompactor(t, m)
 	over := `{"trigger":{"tokens":500},"keep":{"type":"messages","value":4}}`
 	in := join(user("start"), steps("a", 10, 60), user(long("tail", 400)))
@@ -58,7 +58,7 @@ func TestCase42ATailThatIsTooLargeIsTriedOnce(t *testing.T) {
 
 func TestCase43CompactingTwiceIsCompactingOnce(t *testing.T) {
 	for _, profile := range []string{"default", "deerflow", "forge", "ra_aid"} {
-		m := &counting{text: "The user asked and the tools answered."}
+		m := &counting{text: "of the text a-0 word"}
 		c := newCompactor(t, m)
 		r := compact.Request{Messages: longTalk(), Profile: profile, Force: true, MaxInputTokens: 6000}
 		first := run(t, c, r)
@@ -76,7 +76,7 @@ func TestCase43CompactingTwiceIsCompactingOnce(t *testing.T) {
 
 func TestCase44TheSameRequestFiftyTimesIsOneRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := &counting{text: "The user asked and the tools answered."}
+		m := &counting{text: "of the text a-0 word"}
 		slow := modelFunc(func(ctx context.Context, p memoryd.Prompt) (memoryd.Completion, error) {
 			time.Sleep(time.Second)
 			return m.Complete(ctx, p)
@@ -107,7 +107,7 @@ func TestCase44AFailedRunIsNotSharedForEver(t *testing.T) {
 	r := compact.Request{Messages: longTalk(), Profile: "deerflow"}
 	run(t, c, r)
 	m.mu.Lock()
-	m.err, m.text = nil, "The user asked and the tools answered."
+	m.err, m.text = nil, "of the text a-0 word"
 	m.mu.Unlock()
 	if res := run(t, c, r); len(res.Report.ModelFailures) > 0 || !strings.Contains(res.Summary, m.text) {
 		t.Errorf("the failure was remembered: %v", res.Report.ModelFailures)
@@ -134,7 +134,7 @@ func TestCase46MessagesAddedWhileARunIsUnderWayAreNotLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := modelFunc(func(context.Context, memoryd.Prompt) (memoryd.Completion, error) {
 			time.Sleep(time.Second)
-			return memoryd.Completion{Text: "The user asked and the tools answered."}, nil
+			return memoryd.Completion{Text: "of the text a-0 word"}, nil
 		})
 		c := newCompactor(t, slow)
 		in := longTalk()
@@ -239,7 +239,7 @@ func TestCase48FactsSurviveAHundredCompactions(t *testing.T) {
 }
 
 func TestCase56ProgressGrowsAndEnds(t *testing.T) {
-	m := &counting{text: "The user asked and the tools answered."}
+	m := &counting{text: "of the text a-0 word"}
 	c := newCompactor(t, m)
 	feed := compact.NewFeed() // nobody reads while the run goes on
 	res := run(t, c, compact.Request{Messages: longTalk(), Profile: "deerflow", Progress: feed.Push})

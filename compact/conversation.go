@@ -2,13 +2,11 @@ package compact
 
 import (
 	"context"
-	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"memoryd"
 	"memoryd/compact/chat"
-	"memoryd/compact/records"
 	"memoryd/compact/tokens"
 )
 
@@ -52,7 +50,6 @@ type conversation struct {
 	sent    map[int]jsontext.Value
 	older   map[int]earlierSummary
 	counter tokens.Counter
-	vouched *consents
 	media   int
 	safe    sanitizer
 	unread  bool // the store of originals failed: nobody knows which are earlier summaries
@@ -437,44 +434,17 @@ func (c *conversation) callOf(i int, r chat.Output) chat.Call {
 	return chat.Call{}
 }
 
-// resultOf finds the result of a call in message i.
-func (c *conversation) resultOf(i int, call chat.Call) (chat.Output, bool) {
+// resultOf finds the result of a call in message i, and the message that it stands in.
+func (c *conversation) resultOf(i int, call chat.Call) (r chat.Output, at int, ok bool) {
 	for _, j := range c.units[c.unitOf[i]].Index {
 		if j <= i {
 			continue
 		}
 		for _, r := range c.messages[j].Results {
 			if r.Legacy == call.Legacy && (r.Legacy && call.Name == r.Name || !r.Legacy && call.ID == r.ID) {
-				return r, true
+				return r, j, true
 			}
 		}
 	}
-	return chat.Output{}, false
-}
-
-// outcome is what became of a call in message i, in a few words: a failure, or a
-// short answer that is no record.
-func (c *conversation) outcome(i int, call chat.Call) string {
-	r, ok := c.resultOf(i, call)
-	if !ok {
-		return ""
-	}
-	return outcomeIn(r.Text)
-}
-
-func outcomeIn(output string) string {
-	if failure := failureIn(output); failure != "" {
-		return records.Shorten(failure, 140)
-	}
-	if said := records.Unwrapped(output); len(said) <= 80 && !records.Structured(said) {
-		return records.OneLine(said)
-	}
-	return ""
-}
-
-// gaveRecords reports whether the output of a call in message i has lines of its
-// own, whose head says what was asked.
-func (c *conversation) gaveRecords(i int, call chat.Call) bool {
-	r, ok := c.resultOf(i, call)
-	return ok && strings.TrimSpace(r.Text) != "" && c.outcome(i, call) == ""
+	return chat.Output{}, 0, false
 }

@@ -12,7 +12,6 @@ import (
 	"memoryd/compact/chat"
 	"memoryd/compact/records"
 	"memoryd/internal/lifecycle"
-	"memoryd/internal/textsafe"
 	"memoryd/llm/summarize"
 )
 
@@ -21,9 +20,9 @@ type Model = memoryd.Model
 
 // instructions is the static part of a request to the model. Data never goes
 // there.
-const instructions = `You describe the older part of a conversation between a user and an assistant with tools, so that the assistant can go on without it.
+const instructions = `You read the older part of a conversation between a user and an assistant with tools. Most of it will be left out. Pick what the assistant cannot go on without: what the user is after and why, what was decided, what was tried and did not work, what is still open.
 
-The records of it (numbers, identifiers, amounts, dates) are kept elsewhere and shown to you first: do not repeat them. Write what they do not say: what the user is after and why, what was decided and for which reasons, what was tried and did not work, the plan, what is still open. Past tense, plain statements, most important first, one a line. Do not write numbers or identifiers. Add nothing that the data does not say; do not say that the user agreed to something unless a message of the user says so. Give no instructions and no advice. No headings.`
+Copy these sentences or lines word for word from the data, one a line, most important first. Write nothing of your own: what does not stand in the data word for word is thrown away. No headings, no numbering.`
 
 // errors of an answer.
 var (
@@ -31,7 +30,7 @@ var (
 	errTooLong   = fmt.Errorf("%w", summarize.ErrTooLong)
 	errTruncated = fmt.Errorf("the answer was cut off: %w", summarize.ErrTooLong)
 	errToolCall  = errors.New("the answer is a tool call")
-	errInvented  = errors.New("the answer holds only what the conversation does not say, or what the records say")
+	errInvented  = errors.New("nothing in the answer stands in the conversation word for word")
 )
 
 // entry is how a message is shown to the model.
@@ -50,12 +49,12 @@ type callAs struct {
 // entryLimit bounds one text shown to the model, as a share of the prompt.
 const entryLimit = 0.25
 
-// narrator asks the models for what the records do not say.
+// narrator asks the models which lines matter. They only pick: what they write stands
+// nowhere, so that they can claim, order and refuse nothing.
 type narrator struct {
-	w     *run
-	p     *plan
-	known []summarize.Part // the summary without them
-	check *checker
+	w *run
+	p *plan
+	s *summary
 
 	mu      sync.Mutex
 	answers [][]string
@@ -66,8 +65,7 @@ type narrator struct {
 // later run pays only for the rest. The only error is that ctx ended.
 func (w *run) narrate(ctx context.Context, p *plan, s *summary) ([]string, error) {
 	c, cfg := w.conv, w.c.cfg.Model
-	n := &narrator{w: w, p: p, check: newChecker(c)}
-	n.known = []summarize.Part{{Label: "records", Data: strings.Split(s.compose(p.room), "\n")[1:]}}
+	n := &narrator{w: w, p: p, s: s}
 	budget := cfg.PromptTokens
 	if p.promptCap > 0 {
 		budget = max(p.promptCap, c.count(n.instructions())+300)
@@ -85,7 +83,7 @@ func (w *run) narrate(ctx context.Context, p *plan, s *summary) ([]string, error
 	}
 	n.answers = make([][]string, len(batches))
 	w.report.Batches = len(batches)
-	tell := min(cfg.AnswerTokens, max(30, int(toldShare*float64(p.room))/max(1, len(batches))))
+	tell := min(cfg.AnswerTokens, max(30, int(0.4*float64(p.room))/max(1, len(batches))))
 	if p.answerCap > 0 {
 		tell = min(tell, p.answerCap)
 	}
@@ -119,8 +117,8 @@ func (n *narrator) instructions() string {
 	return instructions
 }
 
-// batch gets one description: from memory, or from the first model that gives a
-// good one.
+// batch gets what one part of the conversation is about: from memory, or from the first
+// model that gives a good answer.
 func (n *narrator) batch(ctx context.Context, i, units int, parts []summarize.Part, tell, budget int) error {
 	c := n.w.c
 	key := shortHash(fmt.Append(nil, n.p.prompt, "\x00", n.p.modelName, "\x00", tell, "\x00", parts))
@@ -131,11 +129,11 @@ func (n *narrator) batch(ctx context.Context, i, units int, parts []summarize.Pa
 		models := c.modelsFor(n.p.modelName)
 		s := summarize.Summarizer{Model: models[0], Others: models[1:], Guard: c.guard, Timeout: c.cfg.Model.Timeout, Clock: c.clock, Log: c.log}
 		t, err = s.Do(ctx, summarize.Request{
-			Instructions: n.instructions(), Parts: append(slices.Clone(parts), n.known...), Budget: budget + c.cfg.SummaryTokens, MaxTokens: tell,
+			Instructions: n.instructions(), Parts: parts, Budget: budget + c.cfg.SummaryTokens, MaxTokens: tell,
 			Workspace: n.w.r.Workspace, Spender: n.w.r.Workspace + "\x00" + n.w.r.Conversation, Nonce: key[:12], Count: n.w.conv.count,
 			Check: func(answer memoryd.Completion) (string, error) {
 				var err error
-				lines, err = n.check.answer(answer, tell)
+				lines, err = n.picked(answer, tell)
 				return strings.Join(lines, "\n"), err
 			},
 		})
@@ -220,77 +218,35 @@ func reasonOf(err error) string {
 	return "failed"
 }
 
-// checker holds what a model writes to the conversation: it may restate no numbers,
-// and claim no consent that no user gave.
-type checker struct {
-	c *conversation
-	k consents
-}
-
-func newChecker(c *conversation) *checker { return &checker{c, c.agreed()} }
-
-// answer turns a model's answer into lines that may stand in a summary, or says
-// why it may not.
-func (k *checker) answer(answer memoryd.Completion, limit int) ([]string, error) {
-	if n := answer.Usage.CompletionTokens; n > 0 && n >= limit {
+// picked turns a model's answer into texts that lines of the summary hold, or says why
+// it cannot be used.
+func (n *narrator) picked(answer memoryd.Completion, limit int) ([]string, error) {
+	if used := answer.Usage.CompletionTokens; used > 0 && used >= limit {
 		return nil, errTruncated
 	}
 	text := strings.TrimSpace(dropThinking(answer.Text))
 	if strings.HasPrefix(text, "{") && strings.HasSuffix(text, "}") || strings.Contains(text, "<tool_call>") || strings.Contains(text, "<function=") {
 		return nil, errToolCall
 	}
-	if k.c.count(text) > limit {
+	if n.w.conv.count(text) > limit {
 		return nil, errTooLong
 	}
 	var lines []string
-	refused := false
+	said := false
 	for l := range strings.SplitSeq(text, "\n") {
-		heading := strings.HasPrefix(strings.TrimSpace(l), "#")
-		l = records.OneLine(strings.TrimLeft(strings.TrimSpace(l), "-*•>#| "))
-		if heading || emptyLine(l) || strings.HasPrefix(l, "BEGIN-DATA-") || strings.HasPrefix(l, "END-DATA-") {
-			continue
+		l = records.OneLine(strings.Trim(l, "-*•>#|\"“” \t\r"))
+		said = said || l != ""
+		if n.s.records.Holds(l) {
+			lines = append(lines, l)
 		}
-		if !k.allows(l) {
-			refused = true
-			continue
-		}
-		lines = append(lines, "- "+k.c.safe.clean(k.c.safe.text(l)))
 	}
 	switch {
 	case len(lines) > 0:
 		return lines, nil
-	case refused:
+	case said:
 		return nil, errInvented
 	}
 	return nil, errEmpty
-}
-
-func (k *checker) allows(l string) bool {
-	if strings.ContainsAny(l, "0123456789") {
-		return false // the records have the numbers
-	}
-	if _, steers := textsafe.SuspectInstruction(l); steers {
-		return false
-	}
-	for _, w := range []string{"approv", "agreed", "agrees", "consent", "authori", "confirmed", "permission", "permitted", "allowed", "signed off"} {
-		if containsWord(l, w) && !k.k.any && !strings.Contains(k.k.said, w) {
-			return false
-		}
-	}
-	return k.k.holds(l)
-}
-
-// emptyLine reports lines that say nothing: headings, "None", "N/A".
-func emptyLine(l string) bool {
-	s := strings.ToLower(strings.Trim(l, " .:*_#`-"))
-	if i := strings.LastIndexByte(s, ':'); i >= 0 && i < 40 {
-		s = strings.TrimSpace(s[i+1:])
-	}
-	switch s {
-	case "", "none", "n/a", "na", "nothing", "null", "unknown", "not applicable", "no information", "(none)", "...", "summary":
-		return true
-	}
-	return strings.HasSuffix(strings.TrimSpace(l), ":") && len(l) < 60
 }
 
 // dropThinking removes what a reasoning model put between think tags.

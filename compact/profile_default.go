@@ -232,26 +232,6 @@ func (c *conversation) summaryRoom(p *plan, room, left int) (most int, aims bool
 	return leastRoom + max(gone/50, min(gone/2, beyondLine), min(share, beyondRoom)), false
 }
 
-// plain reports an exchange with a tool that gave text and no records.
-func (c *conversation) plain(u int) bool {
-	return c.units[u].Calls && !c.units[u].Pending && c.outputs(u, records.Plain)
-}
-
-// narrated reports a conversation in which most exchanges since the request gave plain
-// text, and the assistant wrote what it made of them.
-func (c *conversation) narrated() bool {
-	exchanges, told := 0, 0
-	for u := range c.units {
-		if i := c.units[u].First(); c.units[u].Calls && i > c.request {
-			exchanges++
-			if c.plain(u) && strings.TrimSpace(c.messages[i].Text()) != "" {
-				told++
-			}
-		}
-	}
-	return 2*told > exchanges
-}
-
 // structured reports a unit whose outputs give records.
 func (c *conversation) structured(u int) bool { return c.outputs(u, records.Structured) }
 

@@ -154,10 +154,11 @@ func (w *run) apply(ctx context.Context, p *plan) (Result, error) {
 		}
 		if len(d) > 0 {
 			s.told = d
+			s.records.Pick(d)
 			if b := w.build(p, s, ids); b.at >= 0 && w.objection(p, &b) == nil {
 				a = b
 			} else {
-				w.report.ModelFailures = append(w.report.ModelFailures, "the description did not fit")
+				w.report.ModelFailures = append(w.report.ModelFailures, "what the model picked did not fit")
 			}
 		}
 	} else {

@@ -107,7 +107,7 @@ func TestEightGroupsWithASlowModelTakeOneRound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := modelFunc(func(ctx context.Context, _ memoryd.Prompt) (memoryd.Completion, error) {
 			time.Sleep(time.Second)
-			return memoryd.Completion{Text: "The user asked and the tools answered."}, nil
+			return memoryd.Completion{Text: "of the text a-0 word"}, nil
 		})
 		cfg := configtest.Section[compact.Config]("compact")
 		cfg.Model.PromptTokens = 900 // so small that each group needs a request of its own
@@ -130,7 +130,7 @@ func TestForgeSavesModelCalls(t *testing.T) {
 	if os.Getenv("MEMORYD_TEST_DATA") == "" {
 		t.Skip("MEMORYD_TEST_DATA names no folder with recorded conversations (chats_*.jsonl.gz)")
 	}
-	m := &counting{text: "The user asked and the tools answered."}
+	m := &counting{text: "of the text a-0 word"}
 	groups := 0
 	for _, r := range recordings(t) {
 		cfg := configtest.Section[compact.Config]("compact")

@@ -13,13 +13,13 @@ func (w *walker) cells(n *node) []cell {
 		switch {
 		case kid.empty():
 		case kid.scalar():
-			if w.long(kid) && w.t.From == Result {
+			if w.long(kid) && !w.call {
 				continue
 			}
 			out = append(out, w.scalarCell(name, kid))
 		case w.inside(kid):
 			out = append(out, w.nested(name, kid))
-		case w.t.From == Call:
+		case w.call:
 			c := w.nested(name, kid)
 			c.text = Shorten(c.text, headLimit)
 			c.values = w.s.values.words(c.text, w.t.Place, false)
@@ -170,7 +170,7 @@ func (w *walker) scalarCell(name string, n *node) cell {
 	c.bare = c.text
 	if n.kind == '"' || n.kind == '0' {
 		c.values = w.s.values.leaf(c.text, w.t.Place)
-		w.s.values.labelled(c.label, c.values, w.t.From == Call)
+		w.s.values.labelled(c.label, c.values, w.call)
 	}
 	return c
 }
@@ -271,14 +271,13 @@ func (w *walker) groups(n *node, name string, above []cell) bool {
 			of, rows = append(of, i), append(rows, kid)
 		}
 	}
-	rows, left := w.narrow(rows)
 	made := make([][]cell, len(rows))
 	for i := range rows {
 		made[i] = w.cells(rows[i])
 	}
 	lead := above
 	if len(made) > 2 {
-		lead = append(append(append([]cell{}, above...), lift(made)...), left...)
+		lead = append(append([]cell{}, above...), lift(made)...)
 	}
 	for from := 0; from < len(made); {
 		to := from

@@ -1,6 +1,7 @@
 package records
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -11,27 +12,92 @@ import (
 // lineLimit bounds a line of plain output, in bytes.
 const lineLimit = 240
 
-// maxLines bounds how many lines of one output are looked at: who needs one of
-// more looks it up.
+// maxLines bounds how many lines of one output may be chosen: who needs one of more
+// looks it up.
 const maxLines = 4000
 
-// readLines makes lines of an output that is no JSON: blocks of indented "key:
-// value" lines are records, everything else stays line by line.
-func (s *Set) readLines(t *Text, body string) {
+// alike is how many lines of one kind are written as one.
+const alike = 4
+
+// kindOf is a line without what tells it from others of its kind: words with digits.
+func kindOf(l string) string {
+	var b strings.Builder
+	for i := 0; i < len(l) && b.Len() < 160; {
+		j, digits := i, false
+		for j < len(l) && (l[j] >= '0' && l[j] <= '9' || l[j]|0x20 >= 'a' && l[j]|0x20 <= 'z' || l[j] >= 0x80) {
+			digits = digits || l[j] <= '9'
+			j++
+		}
+		switch {
+		case j == i:
+			b.WriteByte(l[i])
+			j++
+		case digits:
+			b.WriteByte('0')
+		default:
+			b.WriteString(l[i:j])
+		}
+		i = j
+	}
+	return b.String()
+}
+
+// kinds are the kinds of lines that a text has.
+type kinds struct {
+	of     map[string]*kind
+	lines  int
+	spread float64 // how much lines tell on average, by how often their kind comes
+	folds  bool    // most lines have others like them
+}
+
+type kind struct {
+	n    int
+	last string
+	told bool
+}
+
+func kindsIn(body string) kinds {
+	k := kinds{of: map[string]*kind{}}
+	for l := range strings.SplitSeq(body, "\n") {
+		if l = strings.TrimSpace(l); l == "" {
+			continue
+		}
+		name := kindOf(l)
+		if k.of[name] == nil {
+			k.of[name] = &kind{}
+		}
+		k.of[name].n++
+		k.of[name].last = l
+		k.lines++
+	}
+	common := 0
+	for _, x := range k.of {
+		share := float64(x.n) / float64(k.lines)
+		k.spread -= share * math.Log(share)
+		if x.n >= alike {
+			common += x.n
+		}
+	}
+	k.folds = k.lines >= 3*alike && 2*common > k.lines
+	return k
+}
+
+// rare tells how much less often a line like this comes than others of the text.
+func (k *kinds) rare(x *kind) float64 {
+	return max(0, math.Log(float64(k.lines)/float64(x.n))-k.spread)
+}
+
+// readLines makes lines of a text that is no JSON: blocks of indented "key: value"
+// lines are records, lines of one kind become one, everything else stays line by line.
+func (s *Set) readLines(t *Text, name, body string) {
 	if t.Kept {
 		s.cover(s.values.words(body, t.Place, false))
 		return
 	}
-	r := &lineReader{walker: &walker{s: s, t: t, args: s.argCells(t)}, tool: t.Tool, asked: numbersIn(t.Args)}
-	if t.From == Call {
-		r.tool += " was given"
-	}
-	r.above = r.head(r.tool, nil, nil)
-	n := 0
+	r := &lineReader{walker: &walker{s: s, t: t, args: s.argCells(t)}, tool: name, asked: numbersIn(t.Body), kinds: kindsIn(body)}
+	r.above = r.head(name, nil, nil)
 	for l := range strings.SplitSeq(body, "\n") {
-		if n++; n > maxLines {
-			break
-		} else if noise(l) {
+		if noise(l) {
 			continue
 		}
 		r.line(OneLine(l), len(l)-len(strings.TrimLeft(l, " \t")))
@@ -43,8 +109,10 @@ func (s *Set) readLines(t *Text, body string) {
 type lineReader struct {
 	*walker
 	tool   string
-	above  *item  // the head of what is quoted
-	asked  []int  // numbers that the call named
+	above  *item // the head of what is quoted
+	asked  []int // numbers that the call named
+	kinds  kinds
+	lines  int    // that may be chosen
 	block  []cell // the record that is being read
 	indent int    // of its first line
 	// heading is the line before, which may be the heading of a block that stands
@@ -57,6 +125,8 @@ type lineReader struct {
 func (r *lineReader) line(text string, in int) {
 	name, v, keyed := member(strings.TrimPrefix(text, "- "))
 	switch {
+	case text != "" && r.kinds.folds && r.kinds.of[kindOf(text)] != nil && r.kinds.of[kindOf(text)].n >= alike:
+		r.quote(text)
 	case text != "" && keyed:
 		if strings.HasPrefix(text, "- ") && in <= r.indent || in < r.indent {
 			r.flush()
@@ -102,7 +172,6 @@ func (r *lineReader) begin(in int) {
 // flush makes a record of the block.
 func (r *lineReader) flush() {
 	if len(r.block) > 0 {
-		r.block = parameters(r.block)
 		key := -1
 		if r.block[0].ident {
 			key = 0
@@ -127,15 +196,28 @@ func (r *lineReader) quote(text string) {
 		return
 	}
 	at, bodyAt := numbered(text)
-	for len(text) > 0 {
+	near, rare := nearness(at, r.asked), 0.0
+	if x := r.kinds.of[kindOf(text)]; x != nil && text != "" {
+		switch {
+		case x.n >= alike && r.kinds.folds && near <= 1:
+			if x.told {
+				return
+			}
+			x.told = true
+			text = fmt.Sprintf("%s … %s (%d lines like these)", Shorten(text, lineLimit/3), Shorten(OneLine(x.last), lineLimit/3), x.n)
+		case r.kinds.folds:
+			rare = r.kinds.rare(x)
+		}
+	}
+	for len(text) > 0 && (r.lines < maxLines || rare > 0) {
 		var piece string
 		piece, text = cutPiece(text)
 		piece = s.redact("", piece)
-		it := &item{kind: quoteItem, place: r.t.Place, head: r.above, text: "> " + piece, near: nearness(at, r.asked)}
+		it := &item{kind: quoteItem, place: r.t.Place, head: r.above, text: quoteMark + piece, boost: near, rare: rare}
 		it.values = s.values.words(piece[min(bodyAt, len(piece)):], r.t.Place, true)
 		bodyAt = 0
+		r.lines++
 		s.add(it)
-		s.quoted[it.text]++
 	}
 }
 
@@ -265,69 +347,12 @@ func Shorten(s string, n int) string {
 	return strings.TrimSpace(s[:n]) + "…"
 }
 
-// readCall makes a line of a call: its arguments and what became of it.
-func (s *Set) readCall(t *Text) {
-	n, ok := parseJSON(t.Body)
-	var cells []cell
-	if ok && n.kind == '{' {
-		w := &walker{s: s, t: t}
-		cells = w.cells(&n)
-	} else if body := OneLine(t.Body); body != "" {
-		text := s.redact("", Shorten(body, argsLimit))
-		cells = []cell{{text: text, values: s.values.words(text, t.Place, true)}}
-	}
-	it := &item{kind: callItem, place: t.Place}
-	for i := range cells {
-		for _, k := range cells[i].values {
-			s.values.all[k].passed = true
-			s.values.all[k].covered = s.values.all[k].covered || t.Kept
-			s.values.all[k].focus = s.values.all[k].focus || t.Kept
-		}
-		it.values = append(it.values, cells[i].values...)
-	}
-	if t.Kept || t.Quiet || len(cells) == 0 && t.Outcome == "" {
-		return
-	}
-	text := "called " + label(t.Tool) + ": " + joined(cells)
-	if t.Outcome != "" {
-		text += " → " + t.Outcome
-		it.values = append(it.values, s.values.words(t.Outcome, t.Place, false)...)
-	}
-	it.text = text
-	s.add(it)
-	if s.fresh[t.Place] {
-		s.ends(t, &n)
-	}
-	for i := range n.kids { // a long text that was written is read like an output
-		if w := (&walker{s: s, t: t}); w.long(&n.kids[i]) {
-			s.readLines(t, n.kids[i].text)
-		}
-	}
-	s.hold(it.values)
-}
-
-// ends tells how the long texts end that a call wrote which nobody has answered yet:
-// there the next step goes on.
-func (s *Set) ends(t *Text, n *node) {
-	for i := range n.kids {
-		s.ends(t, &n.kids[i])
-	}
-	if !n.scalar() || len(n.text) <= lineLimit {
-		return
-	}
-	text := s.redact("", OneLine(strings.ToValidUTF8(n.text[len(n.text)-lineLimit:], "")))
-	it := &item{kind: quoteItem, place: t.Place, head: s.headOf(t.Tool+" was given a text that ends", nil, t.Place), text: "> … " + text, near: answeredWorth}
-	it.values = s.values.words(text, t.Place, true)
-	s.add(it)
-	s.hold(it.values)
-}
-
 // argCells are the arguments that an output answers.
 func (s *Set) argCells(t *Text) []cell {
-	n, ok := parseJSON(t.Args)
+	n, ok := parseJSON(t.Body)
 	if !ok || n.kind != '{' {
 		return nil
 	}
-	w := &walker{s: s, t: t}
+	w := &walker{s: s, t: t, call: true}
 	return w.cells(&n)
 }

@@ -1,19 +1,21 @@
-// Package records keeps what tools returned as records: an object of an output
-// with its identifying key and the values that tell it from its rivals, one a
-// line, in a notation that a model reads at a glance:
+// Package records is the content of a summary: what people and the assistant said,
+// what calls did, and what tools returned. Collect reads the texts of a conversation,
+// oldest first, into candidate lines; Select takes the lines that are worth their
+// space in a given number of tokens.
 //
+//	user: From now on A-17 has to stay below 40.
+//	- update_entry(target A-17, amount 38) → ok yes, id R38
 //	# get_product_details variants: name Keyboard, product 1656367028
 //	item 4202497723: color blue, switch clicky, backlight RGB, price 134
+//	> disk /dev/sda went away
 //
-// Collect reads the texts of a conversation, oldest first, into candidate lines:
-// records of JSON and of indented text, lines of other outputs, calls with their
-// arguments, what people and the assistant wrote. Select takes the lines that
-// later requests are most likely about, in a given number of tokens. Nothing here
-// asks a model and values are copied byte for byte.
+// The beginning of a line says whose it is, and no text of a tool can begin a line by
+// itself, so that a summary can be read back: Collect takes it as a text as well.
+// Nothing here asks a model, no word of any language means anything, and values are
+// copied byte for byte.
 package records
 
 import (
-	"slices"
 	"strings"
 )
 
@@ -22,35 +24,29 @@ type Source uint8
 
 // The sources.
 const (
-	Result    Source = iota // a tool's output
-	Call                    // the arguments of a tool call
+	Result    Source = iota // a tool's output, of a call that nobody knows
+	Call                    // a tool call with its output
 	Assistant               // the model's own words
 	User                    // what a person wrote
-	Earlier                 // lines of an earlier selection
-	Written                 // a line that stands in the summary in any case
+	Earlier                 // the lines of an earlier selection
 )
 
 // Text is one text of a conversation.
 type Text struct {
+	// Body is the text; of a call its arguments.
 	Body string
 	From Source
 	// Place is the number of the message; later is newer.
 	Place int
-	// Tool is the tool called, for outputs and arguments; Args are the arguments
-	// that an output answers.
-	Tool, Args string
-	// Outcome is what became of a call, in a few words; for arguments only.
-	Outcome string
+	// Tool is the tool called, Output what the call gave.
+	Tool, Output string
 	// Kept says that the text stays in the conversation: it tells what is
 	// mentioned and needs no lines.
 	Kept bool
 	// Fresh says that nobody has answered the text yet.
 	Fresh bool
-	// Answered says that the current request answers this text.
-	Answered bool
-	// Quiet says that a call needs no line of its own, for the records that it
-	// gave tell what was asked.
-	Quiet bool
+	// ID is what the original is looked up by where a text is cut.
+	ID string
 }
 
 // Options steer a collection. Count is required.
@@ -63,22 +59,20 @@ type Options struct {
 	Room int
 	// Redact rewrites a value that stands behind a label; nil writes it as it is.
 	Redact func(label, value string) string
-	// Ranking replaces DefaultRanking; nil takes it.
-	Ranking *Ranking
 }
 
 // Set holds the candidate lines of some texts.
 type Set struct {
 	o      Options
-	rank   Ranking
 	values values
 	items  []*item
 	heads  map[string]*item // by their text
 	newest map[identity]*row
-	order  int
 	fresh  map[int]bool    // places of texts that nobody answered
-	asked  map[string]bool // words of what people wrote and stays
-	quoted map[string]int  // how often a line of other outputs was given
+	last   map[string]int  // the newest text with a call, by its key
+	times  map[string]int  // how often it was made
+	told   map[string]bool // lines that are there already
+	brief  bool            // the conversation ends with a request too short to say what it asks
 }
 
 // item is one line, or a unit of a record, that may be chosen.
@@ -98,11 +92,13 @@ type item struct {
 	// bare is the text below a unit of the same shape.
 	bare, shape string
 	bareCost    int
-	near        float64 // what a line of a listing is worth more than others
+	rare        float64 // how much less often a line like it comes than others of its output
+	boost       float64 // what it is worth more than others of its kind; 0 is 1
 	rows        int     // records below a head, chosen or not
 	carried     bool    // it stood in an earlier selection
-	own         bool    // a head that holds nothing but what the assistant asked
-	asked       bool    // a part of a record that holds a word of what people wrote and stays
+	lead        bool    // it tells what a text of the assistant is about
+	plan        bool    // a list that a call left, as it stands
+	picked      bool    // a model wants it
 }
 
 type itemKind uint8
@@ -114,192 +110,128 @@ const (
 	assistantItem
 	userItem
 	headItem
-	singleItem // a value alone
 )
+
+// briefRequest is the length in bytes below which a request is an answer, such as "Yes,
+// please.": what it answers has to stand beside it.
+const briefRequest = 80
 
 // identity names a thing by the key and the value that identify it.
 type identity struct{ key, value string }
 
 // Collect reads the texts, oldest first.
 func Collect(texts []Text, o Options) *Set {
-	s := &Set{o: o, rank: DefaultRanking(), heads: map[string]*item{}, newest: map[identity]*row{}, fresh: map[int]bool{}, asked: map[string]bool{}, quoted: map[string]int{}}
-	if o.Ranking != nil {
-		s.rank = *o.Ranking
-	}
+	s := &Set{o: o, heads: map[string]*item{}, newest: map[identity]*row{}, fresh: map[int]bool{}, last: map[string]int{}, times: map[string]int{}, told: map[string]bool{}}
 	s.values.init()
 	for i := range texts {
-		s.o.End = max(s.o.End, texts[i].Place+1)
-		if texts[i].Fresh {
-			s.fresh[texts[i].Place] = true
+		t := &texts[i]
+		s.o.End = max(s.o.End, t.Place+1)
+		if t.Fresh {
+			s.fresh[t.Place] = true
 		}
-		if texts[i].Kept && texts[i].From == User {
-			eachWord(texts[i].Body, func(w string) { s.asked[stem(w)] = true })
-		}
-	}
-	for i := range texts {
-		s.read(&texts[i])
-	}
-	for _, it := range s.items {
-		if it.kind == quoteItem && s.quoted[it.text] <= 2 {
-			s.hold(it.values)
+		if t.From == Call {
+			k := keyOf(t)
+			s.last[k] = i
+			s.times[k]++
 		}
 	}
 	for i := range texts {
-		if f := texts[i].From; f == User || f == Assistant || f == Written {
+		s.read(texts, i)
+	}
+	for i := range texts {
+		if f := texts[i].From; f == User || f == Assistant {
 			s.values.mention(&texts[i])
 		}
+		s.brief = texts[i].From == User && texts[i].Kept && len(texts[i].Body) < briefRequest
 	}
 	return s
 }
 
-func (s *Set) read(t *Text) {
-	switch t.From {
+func (s *Set) read(texts []Text, i int) {
+	switch t := &texts[i]; t.From {
 	case Result:
-		from := len(s.items)
-		s.readOutput(t)
-		if s.fresh[t.Place] { // how an output ends that nobody has answered yet is what it came to
-			for _, it := range s.items[max(from, len(s.items)-3):] {
-				if it.kind == quoteItem {
-					it.near = max(it.near, 1) * 4
-				}
-			}
-		}
+		t.Output = t.Body
+		t.Body = ""
+		s.readFresh(t)
 	case Call:
-		s.readCall(t)
-	case User, Assistant:
+		s.readCall(texts, i)
+	case User:
 		if !t.Kept {
-			s.readSpeech(t)
+			s.readUser(t)
+		}
+	case Assistant:
+		if !t.Kept {
+			s.readAssistant(t)
 		}
 	case Earlier:
 		s.readEarlier(t)
 	}
 }
 
-// readEarlier takes lines of an earlier selection as they stand.
+// freshWorth is how much more records and the end of an output are worth that nobody has
+// answered yet.
+const freshWorth = 4
+
+// readFresh reads an output; how one ends that nobody has answered yet is what it came to.
+func (s *Set) readFresh(t *Text) {
+	from := len(s.items)
+	s.readOutput(t)
+	if !s.fresh[t.Place] {
+		return
+	}
+	for i, it := range s.items[from:] {
+		if it.row != nil || it.kind == quoteItem && i >= len(s.items)-from-3 {
+			it.boost = max(it.boost, 1) * freshWorth
+		}
+	}
+}
+
+// readEarlier takes the lines of an earlier selection as they stand: each begins in a
+// way that says what it is.
 func (s *Set) readEarlier(t *Text) {
 	var head *item
-	for l := range strings.SplitSeq(t.Body, "\n") {
-		it := &item{kind: rowItem, carried: true, place: t.Place, text: l, head: head, values: s.values.words(l, t.Place, true)}
+	lines := strings.Split(t.Body, "\n")
+	for i := 0; i < len(lines); i++ {
+		l := lines[i]
+		it := &item{kind: rowItem, carried: true, place: t.Place, text: l, head: head, lead: true}
 		switch {
 		case l == "":
 			continue
 		case strings.HasPrefix(l, "# "):
 			if head = s.heads[l]; head == nil {
-				it.kind, it.head = headItem, nil
+				it.kind, it.head, it.values = headItem, nil, s.values.words(l, t.Place, true)
 				head = s.add(it)
 				s.heads[l] = head
 			}
 			continue
-		case strings.HasPrefix(l, "user: "):
+		case strings.HasPrefix(l, userMark):
 			it.kind, it.head = userItem, nil
-		case strings.HasPrefix(l, "assistant: "):
-			it.kind, it.head = assistantItem, nil
-		case strings.HasPrefix(l, "called "):
-			it.kind, it.head = callItem, nil
-		}
-		s.add(it)
-		s.hold(it.values)
-	}
-}
-
-// Brief writes the members of a JSON object, or else the text, in at most limit
-// bytes.
-func Brief(text string, limit int) string {
-	n, ok := parseJSON(text)
-	if !ok || n.kind != '{' {
-		return Shorten(OneLine(text), limit)
-	}
-	w := briefly()
-	return Shorten(joined(w.cells(&n)), limit)
-}
-
-// Alike writes the arguments of several calls: what they share once, then what each has of its
-// own, in each bytes at most. It reports false where one is no object or all share nothing.
-func Alike(args []string, each int) (string, bool) {
-	w := briefly()
-	var common []cell
-	calls := make([][]cell, len(args))
-	same := func(a, b cell) bool { return a.label == b.label && a.text == b.text }
-	for i, text := range args {
-		n, ok := parseJSON(text)
-		if !ok || n.kind != '{' {
-			return "", false
-		}
-		calls[i] = w.cells(&n)
-		if i == 0 {
-			common = slices.Clone(calls[i])
-		}
-		common = slices.DeleteFunc(common, func(c cell) bool {
-			return !slices.ContainsFunc(calls[i], func(o cell) bool { return same(c, o) })
-		})
-	}
-	out := []string{joined(common)}
-	for _, cells := range calls {
-		cells = slices.DeleteFunc(cells, func(c cell) bool {
-			return slices.ContainsFunc(common, func(o cell) bool { return same(c, o) })
-		})
-		if own := Shorten(joined(cells), each); own != "" && own != out[len(out)-1] {
-			out = append(out, own)
-		}
-	}
-	return strings.Join(out, "; "), len(common) > 0 && len(out) > 1
-}
-
-// News writes what an output says that is not known: a short text whole, of a JSON
-// object the members, and the objects in them, with values that neither the
-// arguments nor known hold, as far as limit bytes go.
-func News(args, output string, limit int, known func(value string) bool) string {
-	lead, n, _, ok := structured(unwrapped(output))
-	if !ok || n.kind != '{' {
-		if ok {
-			return ""
-		}
-		output = unwrapped(output)
-		return Shorten(OneLine(output[:min(len(output), 4*limit)]), limit)
-	}
-	w := briefly()
-	told := func(values []int32) bool {
-		return !slices.ContainsFunc(values, func(k int32) bool {
-			v := w.s.values.all[k].text
-			return !strings.Contains(args, v) && !known(v)
-		})
-	}
-	var out []cell
-	if lead != "" {
-		out = append(out, cell{text: lead})
-	}
-	size := len(lead)
-	for _, c := range w.cells(&n) {
-		if len(c.parts) > 0 {
-			var fresh []string
-			for _, p := range c.parts {
-				if !told(p.values) {
-					fresh = append(fresh, p.text)
-				}
+			for ; i+1 < len(lines) && strings.HasPrefix(lines[i+1], quoteMark); i++ {
+				it.text += "\n" + lines[i+1]
 			}
-			c.text = "[" + strings.Join(fresh, "; ") + "]"
+		case strings.HasPrefix(l, assistantMark):
+			it.kind, it.head = assistantItem, nil
+		case strings.HasPrefix(l, callMark):
+			it.kind, it.head = callItem, nil
+			if call, _, _ := strings.Cut(l, gave); s.times[call] > 0 {
+				continue // it was made again since
+			}
 		}
-		if c.text == "[]" || len(c.values) > 0 && told(c.values) || size+len(c.text)+len(c.label) > limit {
-			continue
-		}
-		size += len(c.text) + len(c.label) + 3
-		out = append(out, c)
+		it.values = s.values.words(it.text, t.Place, true)
+		s.add(it)
 	}
-	return joined(out)
 }
 
-// briefly is a walker whose lines nobody takes.
-func briefly() *walker {
-	s := &Set{o: Options{Count: func(string) int { return 0 }}, heads: map[string]*item{}, newest: map[identity]*row{}, quoted: map[string]int{}}
-	s.values.init()
-	return &walker{s: s, t: &Text{Kept: true, From: Call}}
-}
-
-// add registers a line.
+// add registers a line. One that is there already stays where it stood.
 func (s *Set) add(it *item) *item {
-	s.order++
-	it.order = s.order
+	it.order = len(s.items) + 1
 	it.cost = s.o.Count(it.text) + 1
+	if it.kind == assistantItem || it.kind == userItem {
+		if s.told[it.text] {
+			return it
+		}
+		s.told[it.text] = true
+	}
 	s.items = append(s.items, it)
 	return it
 }
@@ -309,39 +241,4 @@ func (s *Set) redact(label, value string) string {
 		return value
 	}
 	return s.o.Redact(label, value)
-}
-
-// answeredWorth is what a line is worth more when the current request answers it.
-const answeredWorth = 2
-
-// speechLimit bounds one line of what was said, in bytes.
-const speechLimit = 400
-
-// readSpeech makes lines of what a person or the assistant wrote: short texts of
-// people whole, everything else line by line.
-func (s *Set) readSpeech(t *Text) {
-	kind, who := assistantItem, "assistant: "
-	parts := strings.Split(t.Body, "\n")
-	if t.From == User {
-		kind, who = userItem, "user: "
-		if len(t.Body) <= speechLimit {
-			parts = []string{t.Body}
-		}
-	}
-	for _, p := range parts {
-		p = OneLine(p)
-		if p == "" || noise(p) {
-			continue
-		}
-		if kind == assistantItem && len(p) < 12 {
-			continue
-		}
-		p = s.redact("", Shorten(p, speechLimit))
-		it := &item{kind: kind, place: t.Place, text: who + p}
-		if t.Answered {
-			it.near = answeredWorth
-		}
-		it.values = s.values.words(p, t.Place, false)
-		s.add(it)
-	}
 }

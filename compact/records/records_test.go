@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -19,7 +20,7 @@ func words(s string) int { return (len(s) + 3) / 4 }
 
 func chosen(texts []records.Text, room int) string {
 	sel := records.Collect(texts, records.Options{Count: words}).Select(room)
-	return strings.Join(append(sel.Records, sel.Said...), "\n")
+	return strings.Join(slices.Concat(sel.Said, sel.Done, sel.Records), "\n")
 }
 
 const flights = `[{"flight":"AB101","from":"OSL","to":"CDG","status":"open","seats":{"economy":3,"business":1},"fares":{"economy":120,"business":410}},
@@ -37,25 +38,25 @@ func TestNotation(t *testing.T) {
 		name string
 		text records.Text
 	}{
-		{"a list of like objects is a table", records.Text{Body: flights, Tool: "search_flights", Args: `{"from":"OSL","date":"2031-05-02"}`}},
-		{"objects inside a record are its units", records.Text{Body: order, Tool: "get_order", Args: `{"order_id":"#W100"}`}},
-		{"what was asked identifies an answer that does not say it", records.Text{Body: `{"balance":120,"iban":"NO9386011117947"}`, Tool: "get_account", Args: `{"account_id":"acc_7"}`}},
-		{"objects under their keys", records.Text{Body: `{"n1":{"kind":"switch","ip":"10.0.0.1"},"n2":{"kind":"router","ip":"10.0.0.2"}}`, Tool: "inventory"}},
-		{"JSON inside a text", records.Text{Body: `{"result":"{\"ticket\":\"T-1001\",\"state\":\"open\"}"}`, Tool: "find_ticket"}},
-		{"a logged object", records.Text{Body: `meta=None content=[TextContent(type='text', text='{\n "page": "p_71", "title": "It\'s here"}', annotations=None)]`, Tool: "fetch"}},
-		{"what the Model Context Protocol wraps", records.Text{Body: `{"_meta":null,"content":[{"type":"text","text":"{\"ticket\":\"T-1001\",\"state\":\"open\"}","annotations":null}],"isError":false}`, Tool: "find_ticket"}},
-		{"a wrapped text that was cut", records.Text{Body: `{"_meta": null, "content": [{"type": "text", "text": "job_17 is queued\njob_18 is do`, Tool: "jobs"}},
-		{"JSON that was cut", records.Text{Body: `[{"job_id":"j-9911","state":"queued"},{"job_id":"j-9912","state":"done"},{"job_id":"j-99`, Tool: "jobs"}},
-		{"groups of records", records.Text{Body: `[[{"flight":"AB101","from":"OSL","to":"AMS","fare":95,"day":"2031-05-02"},{"flight":"AB701","from":"AMS","to":"JFK","fare":310,"day":"2031-05-02"}],[{"flight":"AB102","from":"OSL","to":"CDG","fare":75,"day":"2031-05-02"},{"flight":"AB702","from":"CDG","to":"JFK","fare":290,"day":"2031-05-02"}]]`, Tool: "connections"}},
-		{"text behind a lead", records.Text{Body: `OK: {"job":"j-9911","state":"queued"}`, Tool: "submit"}},
-		{"indented members", records.Text{Body: "- server_name: files-7\n  tool_name: read_file\n  about: reads\n    a whole file\n- server_name: web-9\n  tool_name: fetch_page", Tool: "route"}},
-		{"what can be called, and how", records.Text{Body: "- server_name: files-7\n  tool_name: read_part\n  tool_description: Reads a part of a file, however\n    long it may be\n  inputschema:\n    path: (string) Where it is\n    lines: '(Optional, array) Which lines'\n    raw: (boolean)\n", Tool: "route"}},
-		{"a listing of a file", records.Text{Body: "[File: src/clock.py (90 lines)]\n40:class Clock:\n41:    def tick_rate(self):\n42:        return self.base_unit.seconds", Tool: "open", Args: `{"path":"src/clock.py","line":41}`}},
-		{"a listing of a folder", records.Text{Body: "-rw-r--r-- 1 root root 1204 notes_2031.txt\n-rw-r--r-- 1 root root  88 run_all.sh", Tool: "shell", Args: `{"command":"ls -l"}`}},
-		{"a call with its outcome", records.Text{From: records.Call, Body: `{"command":"python repro_1.py"}`, Tool: "shell", Outcome: "344"}},
+		{"a list of like objects is a table", records.Text{From: records.Call, Output: flights, Tool: "search_flights", Body: `{"from":"OSL","date":"2031-05-02"}`}},
+		{"objects inside a record are its units", records.Text{From: records.Call, Output: order, Tool: "get_order", Body: `{"order_id":"#W100"}`}},
+		{"what was asked identifies an answer that does not say it", records.Text{From: records.Call, Output: `{"balance":120,"iban":"NO9386011117947"}`, Tool: "get_account", Body: `{"account_id":"acc_7"}`}},
+		{"objects under their keys", records.Text{From: records.Call, Output: `{"n1":{"kind":"switch","ip":"10.0.0.1"},"n2":{"kind":"router","ip":"10.0.0.2"}}`, Tool: "inventory"}},
+		{"JSON inside a text", records.Text{From: records.Call, Output: `{"result":"{\"ticket\":\"T-1001\",\"state\":\"open\"}"}`, Tool: "find_ticket"}},
+		{"a logged object", records.Text{From: records.Call, Output: `meta=None content=[TextContent(type='text', text='{\n "page": "p_71", "title": "It\'s here"}', annotations=None)]`, Tool: "fetch"}},
+		{"what the Model Context Protocol wraps", records.Text{From: records.Call, Output: `{"_meta":null,"content":[{"type":"text","text":"{\"ticket\":\"T-1001\",\"state\":\"open\"}","annotations":null}],"isError":false}`, Tool: "find_ticket"}},
+		{"a wrapped text that was cut", records.Text{From: records.Call, Output: `{"_meta": null, "content": [{"type": "text", "text": "job_17 is queued\njob_18 is do`, Tool: "jobs"}},
+		{"JSON that was cut", records.Text{From: records.Call, Output: `[{"job_id":"j-9911","state":"queued"},{"job_id":"j-9912","state":"done"},{"job_id":"j-99`, Tool: "jobs"}},
+		{"groups of records", records.Text{From: records.Call, Output: `[[{"flight":"AB101","from":"OSL","to":"AMS","fare":95,"day":"2031-05-02"},{"flight":"AB701","from":"AMS","to":"JFK","fare":310,"day":"2031-05-02"}],[{"flight":"AB102","from":"OSL","to":"CDG","fare":75,"day":"2031-05-02"},{"flight":"AB702","from":"CDG","to":"JFK","fare":290,"day":"2031-05-02"}]]`, Tool: "connections"}},
+		{"text behind a lead", records.Text{From: records.Call, Output: `OK: {"job":"j-9911","state":"queued"}`, Tool: "submit"}},
+		{"indented members", records.Text{From: records.Call, Output: "- server_name: files-7\n  tool_name: read_file\n  about: reads\n    a whole file\n- server_name: web-9\n  tool_name: fetch_page", Tool: "route"}},
+		{"what can be called, and how", records.Text{From: records.Call, Output: "- server_name: files-7\n  tool_name: read_part\n  tool_description: Reads a part of a file, however\n    long it may be\n  inputschema:\n    path: (string) Where it is\n    lines: '(Optional, array) Which lines'\n    raw: (boolean)\n", Tool: "route"}},
+		{"a listing of a file", records.Text{From: records.Call, Output: "[File: src/clock.py (90 lines)]\n40:class Clock:\n41:    def tick_rate(self):\n42:        return self.base_unit.seconds", Tool: "open", Body: `{"path":"src/clock.py","line":41}`}},
+		{"a listing of a folder", records.Text{From: records.Call, Output: "-rw-r--r-- 1 root root 1204 notes_2031.txt\n-rw-r--r-- 1 root root  88 run_all.sh", Tool: "shell", Body: `{"command":"ls -l"}`}},
+		{"a call with its outcome", records.Text{From: records.Call, Body: `{"command":"python repro_1.py"}`, Tool: "shell", Output: "344"}},
 		{"a person", records.Text{From: records.User, Body: "My id is kim_12,\nand I want the blue lamp."}},
 		{"the assistant, line by line", records.Text{From: records.Assistant, Body: "I found two orders:\n- #W100 with the lamp\n- #W101 with the desk"}},
-		{"binary data is left out", records.Text{Body: "\x00\x01\x02\x03 8812\nok file_12.bin", Tool: "cat"}},
+		{"binary data is left out", records.Text{From: records.Call, Output: "\x00\x01\x02\x03 8812\nok file_12.bin", Tool: "cat"}},
 	}
 	var b strings.Builder
 	for _, tt := range tests {
@@ -69,10 +70,8 @@ func TestChoice(t *testing.T) {
 	t.Parallel()
 	texts := []records.Text{
 		{From: records.User, Place: 0, Body: "I am kim_12. Which flight is cheapest on 2031-05-02?"},
-		{From: records.Call, Place: 1, Body: `{"user_id":"kim_12"}`, Tool: "get_user", Quiet: true},
-		{Place: 2, Body: `{"user_id":"kim_12","name":{"first":"Kim","last":"Dahl"},"cards":{"card_81":{"source":"card","id":"card_81"},"card_93":{"source":"card","id":"card_93"}}}`, Tool: "get_user", Args: `{"user_id":"kim_12"}`},
-		{From: records.Call, Place: 3, Body: `{"from":"OSL","date":"2031-05-02"}`, Tool: "search_flights", Quiet: true},
-		{Place: 4, Body: flights, Tool: "search_flights", Args: `{"from":"OSL","date":"2031-05-02"}`},
+		{From: records.Call, Place: 2, Body: `{"user_id":"kim_12"}`, Tool: "get_user", Output: `{"user_id":"kim_12","name":{"first":"Kim","last":"Dahl"},"cards":{"card_81":{"source":"card","id":"card_81"},"card_93":{"source":"card","id":"card_93"}}}`},
+		{From: records.Call, Place: 4, Body: `{"from":"OSL","date":"2031-05-02"}`, Tool: "search_flights", Output: flights},
 		{From: records.Assistant, Place: 5, Body: "AB205 is the cheapest, at 95. Shall I book it?", Kept: true},
 	}
 	var b strings.Builder
@@ -99,14 +98,14 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-func TestTheNewestRecordOfAThingReplacesTheOlder(t *testing.T) {
+func TestTheNewestLineOfAThingStandsLast(t *testing.T) {
 	t.Parallel()
 	got := chosen([]records.Text{
-		{Place: 0, Tool: "get_ticket", Body: `{"ticket_id":"T-1001","state":"open","owner":"ida_3","queue":"net"}`},
-		{Place: 1, Tool: "close_ticket", Body: `{"ticket_id":"T-1001","state":"closed","owner":"ida_3","queue":"net"}`},
-		{Place: 2, Tool: "get_queue", Body: `{"ticket_id":"T-1001","rank":"4"}`}, // says little: what it does not repeat stays
+		{From: records.Call, Place: 0, Tool: "get_ticket", Output: `{"ticket_id":"T-1001","state":"open","owner":"ida_3","queue":"net"}`},
+		{From: records.Call, Place: 1, Tool: "close_ticket", Output: `{"ticket_id":"T-1001","state":"closed","owner":"ida_3","queue":"net"}`},
+		{From: records.Call, Place: 2, Tool: "get_queue", Output: `{"ticket_id":"T-1001","rank":"4"}`}, // says little: what it does not repeat stays
 	}, 400)
-	if strings.Contains(got, "open") || !strings.Contains(got, "state closed") {
+	if before, after := strings.Index(got, "state open"), strings.Index(got, "state closed"); before < 0 || after < before {
 		t.Errorf("%s", got)
 	}
 }
@@ -118,8 +117,8 @@ func TestARareValueIsNamedBeforeOneOfALongList(t *testing.T) {
 		fmt.Fprintf(&list, `,{"slot":"S%03d-%d"}`, 100+i, i)
 	}
 	got := chosen([]records.Text{
-		{Place: 0, Tool: "get_user", Body: `{"cards":["card_5512","card_9917"]}`},
-		{Place: 1, Tool: "list_slots", Body: "[" + list.String()[1:] + "]"},
+		{From: records.Call, Place: 0, Tool: "get_user", Output: `{"cards":["card_5512","card_9917"]}`},
+		{From: records.Call, Place: 1, Tool: "list_slots", Output: "[" + list.String()[1:] + "]"},
 	}, 40)
 	for _, want := range []string{"card_5512", "card_9917"} {
 		if !strings.Contains(got, want) {
@@ -134,7 +133,7 @@ func TestAListingIsQuotedNearTheLineThatWasAskedFor(t *testing.T) {
 	for i := 1; i <= 200; i++ {
 		fmt.Fprintf(&view, "%d:    step_%d.run(self.queue_%d)\n", i, i, i)
 	}
-	got := chosen([]records.Text{{Tool: "open", Args: `{"command":"open jobs.py 120"}`, Body: view.String()}}, 80)
+	got := chosen([]records.Text{{From: records.Call, Tool: "open", Body: `{"command":"open jobs.py 120"}`, Output: view.String()}}, 80)
 	if !strings.Contains(got, "> 120: ") {
 		t.Errorf("line 120 is not in\n%s", got)
 	}
@@ -148,25 +147,10 @@ func TestSecretsStandBehindTheirLabelOnly(t *testing.T) {
 		}
 		return value
 	}
-	set := records.Collect([]records.Text{{Tool: "get_login", Body: `{"user":"ida_3","password":"hunter2_9931","hosts":[{"name":"db-1","password":"s3same_4410"}]}`}}, records.Options{Count: words, Redact: hide})
+	set := records.Collect([]records.Text{{From: records.Call, Tool: "get_login", Output: `{"user":"ida_3","password":"hunter2_9931","hosts":[{"name":"db-1","password":"s3same_4410"}]}`}}, records.Options{Count: words, Redact: hide})
 	for _, room := range []int{20, 200} {
 		if all := strings.Join(set.Select(room).Records, "\n"); strings.Contains(all, "hunter2") || strings.Contains(all, "s3same") {
 			t.Errorf("%d: %s", room, all)
-		}
-	}
-}
-
-func TestBriefAndNews(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct{ got, want string }{
-		{records.Brief(`{"order_id":"#W1","items":["a1","b2"]}`, 100), "order #W1, items [a1 b2]"},
-		{records.Brief("no\nJSON", 100), "no JSON"},
-		{records.News(`{"order_id":"#W1"}`, `{"order_id":"#W1","status":"cancelled"}`, 100, func(string) bool { return false }), "status cancelled"},
-		{records.News(`{}`, "Transfer successful", 100, func(string) bool { return false }), "Transfer successful"},
-		{records.News(`{}`, `[{"a":1}]`, 100, func(string) bool { return false }), ""},
-	} {
-		if tt.got != tt.want {
-			t.Errorf("%q, want %q", tt.got, tt.want)
 		}
 	}
 }
@@ -191,8 +175,8 @@ func FuzzSelect(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body, args string, room uint16) {
 		texts := []records.Text{
-			{Body: body, Tool: "tool", Args: args, Place: 1},
-			{Body: args, From: records.Call, Tool: "tool", Outcome: "done"},
+			{Output: body, From: records.Call, Tool: "tool", Body: args, Place: 1},
+			{Body: args, From: records.Call, Tool: "tool", Output: "done"},
 			{Body: body, From: records.User, Place: 2},
 			{Body: body, From: records.Assistant, Place: 3},
 			{Body: args, From: records.Earlier, Place: 0},
@@ -206,7 +190,7 @@ func FuzzSelect(f *testing.F) {
 		if sel.Tokens > limit {
 			t.Fatalf("%d tokens in a room of %d", sel.Tokens, limit)
 		}
-		for _, l := range append(sel.Records, sel.Said...) {
+		for _, l := range slices.Concat(sel.Done, sel.Records) {
 			if strings.ContainsAny(l, "\n\r") && !strings.Contains(args, "\r") || !utf8.ValidString(l) && utf8.ValidString(body) && utf8.ValidString(args) {
 				t.Fatalf("%q is no line", l)
 			}

@@ -26,10 +26,8 @@ type row struct {
 	cost   int // of naming it
 	labels []string
 	units  []*item
-	stale  bool // a later record of the same thing replaces it
-	whole  bool // its list is wanted whole: what other rows tell counts nothing
-	headed bool // it stands below a heading that tells what it is
-	takes  bool // it tells what can be called, and how
+	stale  bool              // a later record of the same thing replaces it
+	texts  map[string]string // its values by label
 }
 
 // Bounds of what stands inside a line.
@@ -39,26 +37,23 @@ const (
 	insideLimit = 600 // of a list or object inside its row
 	insideKids  = 24
 	wideRow     = 420 // what a record has beyond it stands on a line of its own
-	headedRow   = 150 // the same below a heading, where not much room is left
-	headedRoom  = 1500
-	argsLimit   = 160
 	headLimit   = 320 // of the line over records
 )
 
 // readOutput makes lines of a tool's output.
 func (s *Set) readOutput(t *Text) {
-	body := unwrapped(t.Body)
+	body := unwrapped(t.Output)
 	lead, n, rest, ok := structured(body)
 	if !ok {
-		s.readLines(t, body)
+		s.readLines(t, t.Tool, body)
 		return
 	}
 	defer func() {
 		if strings.TrimSpace(rest) != "" {
-			s.readLines(t, rest)
+			s.readLines(t, t.Tool, rest)
 		}
 	}()
-	w := &walker{s: s, t: t, args: s.argCells(t)}
+	w := &walker{s: s, t: t, args: s.argCells(t), single: n.kind == '{' && !mapped(&n)}
 	if lead != "" {
 		w.lead = append(w.lead, cell{text: lead})
 	}
@@ -67,11 +62,12 @@ func (s *Set) readOutput(t *Text) {
 
 // walker reads one output.
 type walker struct {
-	s     *Set
-	t     *Text
-	args  []cell
-	lead  []cell // stands above the rows
-	whole bool   // its rows are a list that is wanted whole
+	s      *Set
+	t      *Text
+	args   []cell
+	lead   []cell // stands above the rows
+	single bool   // the output is one record
+	call   bool   // it reads the arguments of a call
 }
 
 // long reports a text that is read line by line instead of as a value.
@@ -114,7 +110,7 @@ func (w *walker) walk(n *node, name string, above []cell, depth int) {
 		w.scalars(n, name, above)
 	default:
 		if strings.Contains(n.text, "\n") || len(n.text) > valueLimit {
-			w.s.readLines(w.t, n.text)
+			w.s.readLines(w.t, w.t.Tool, n.text)
 			return
 		}
 		w.emit(name, above, []cell{w.scalarCell("", n)}, -1)
@@ -207,7 +203,6 @@ func (w *walker) scalars(n *node, name string, above []cell) {
 // into the line above them.
 func (w *walker) list(rows []*node, keys []string, name string, above []cell, depth int) {
 	made := make([][]cell, len(rows))
-	rows, left := w.narrow(rows)
 	for i, n := range rows {
 		made[i] = w.cells(n)
 		if keys != nil && !holds(made[i], keys[i]) {
@@ -216,7 +211,7 @@ func (w *walker) list(rows []*node, keys []string, name string, above []cell, de
 	}
 	lead := above
 	if len(made) > 2 {
-		lead = append(append(append([]cell{}, above...), lift(made)...), left...)
+		lead = append(append([]cell{}, above...), lift(made)...)
 	}
 	key := keyColumn(made)
 	if len(made) == 1 && len(w.args) > 0 && !w.repeats(made[0]) {
@@ -235,7 +230,7 @@ func (w *walker) list(rows []*node, keys []string, name string, above []cell, de
 		}
 		for j := range n.kids {
 			if w.long(&n.kids[j]) {
-				w.s.readLines(w.t, n.kids[j].text)
+				w.s.readLines(w.t, w.t.Tool, n.kids[j].text)
 			}
 			if kid := &n.kids[j]; !kid.scalar() && !kid.empty() && !w.inside(kid) {
 				var of []cell
@@ -363,9 +358,14 @@ func (w *walker) emit(name string, lead []cell, cells []cell, key int) {
 		for i := range cells {
 			s.cover(cells[i].values)
 		}
+		if key >= 0 { // an earlier record of it is stale
+			if old := s.newest[identity{cells[key].label, cells[key].text}]; old != nil {
+				old.stale = true
+			}
+		}
 		return
 	}
-	r := &row{head: w.head(name, cells, lead), whole: w.whole}
+	r := &row{head: w.head(name, cells, lead), texts: map[string]string{}}
 	r.head.rows++
 	switch {
 	case key >= 0:
@@ -385,7 +385,7 @@ func (w *walker) emit(name string, lead []cell, cells []cell, key int) {
 	var own []cell
 	for i := range cells {
 		c := &cells[i]
-		r.labels = append(r.labels, c.label)
+		r.labels, r.texts[c.label] = append(r.labels, c.label), c.text
 		switch {
 		case i == key:
 		case len(c.parts) == 0:
@@ -393,14 +393,7 @@ func (w *walker) emit(name string, lead []cell, cells []cell, key int) {
 		}
 	}
 	for len(own) > 0 || len(r.units) == 0 && r.keyed {
-		wide := wideRow
-		if len(r.units) == 0 && len(own) > 0 && own[0].label == "" && own[0].ident && s.o.Room > 0 && s.o.Room < headedRoom {
-			r.headed, wide = true, headedRow // its heading and what identifies it come before the rest of anything else
-		}
-		if len(r.units) == 0 && slices.ContainsFunc(own, func(c cell) bool { return c.label == takes }) {
-			r.takes, wide = true, headedRow // what can be called, and how, before what it is said to do
-		}
-		first, rest := byRoom(own, wide)
+		first, rest := byRoom(own, wideRow)
 		u := &item{text: joined(first), bare: bareLine(first), shape: shapeOf(r, first)}
 		for i := range first {
 			u.values = append(u.values, first[i].values...)
@@ -410,14 +403,17 @@ func (w *walker) emit(name string, lead []cell, cells []cell, key int) {
 	}
 	for i := range cells {
 		for _, p := range cells[i].parts {
-			eachWord(p.text, func(word string) { p.asked = p.asked || len(word) > 3 && s.asked[stem(word)] })
 			w.unit(r, p)
 		}
 	}
 	if r.keyed {
 		id := identity{r.of.label, r.of.text}
-		if old := s.newest[id]; old != nil && replaces(r, old) {
+		old := s.newest[id]
+		if old != nil && replaces(r, old) {
 			old.stale = true
+			w.changed(r, old, cells)
+		} else if old == nil {
+			w.changed(r, nil, cells)
 		}
 		s.newest[id] = r
 	}
@@ -437,7 +433,6 @@ func (w *walker) unit(r *row, u *item) {
 	if r.keyed {
 		u.values = append(u.values, r.of.values...)
 	}
-	w.s.hold(u.values)
 }
 
 // replaces reports whether a later record has most of the columns of an earlier
@@ -461,9 +456,7 @@ func (w *walker) head(name string, row, lead []cell) *item {
 			cells = append(cells, a)
 		}
 	}
-	it := w.s.headOf(name, append(append(cells, w.lead...), lead...), w.t.Place)
-	it.own = it.own || len(w.lead) == 0 && len(lead) == 0
-	return it
+	return w.s.headOf(name, append(append(cells, w.lead...), lead...), w.t.Place)
 }
 
 func (s *Set) headOf(name string, cells []cell, place int) *item {
@@ -479,6 +472,5 @@ func (s *Set) headOf(name string, cells []cell, place int) *item {
 		it.values = append(it.values, cells[i].values...)
 	}
 	s.heads[text] = s.add(it)
-	s.hold(it.values)
 	return it
 }

@@ -3,32 +3,21 @@ package records
 import (
 	"container/heap"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 )
 
 // Selection are the lines that were taken.
 type Selection struct {
-	// Records are the lines from tools: tables, quotes and calls, in the order of
-	// the conversation.
-	Records []string
-	// Said are lines of people and the assistant.
+	// Said are lines of people and the assistant, in order.
 	Said []string
+	// Done is the ledger: a line a call.
+	Done []string
+	// Records are the lines from tools: tables and quotes, in the order of the
+	// conversation.
+	Records []string
 	// Tokens is about what they cost.
 	Tokens int
-}
-
-// Own reports whether a line over records holds nothing but what the assistant asked.
-func (s *Set) Own(line string) bool {
-	if it := s.heads[line]; it != nil {
-		return it.own
-	}
-	if i := strings.LastIndex(line, " ("); i > 0 { // how many of how many stand below
-		it := s.heads[line[:i]]
-		return it != nil && it.own
-	}
-	return false
 }
 
 // ranked is a candidate in the heap.
@@ -52,38 +41,93 @@ func (h *heapOf) Pop() any {
 	return x
 }
 
-// Select takes what is most worth its space within room tokens: units of records,
-// lines, and single values behind their label. Something is worth the sum of its
-// values' weights; those that stand somewhere already count little, so that what
-// is new comes first. It may be called again.
+// Select takes what is most worth its space within room tokens: a line is worth the
+// weights of those of its values that stand nowhere yet, more where a person wrote it or
+// a call did something. It may be called again.
 func (s *Set) Select(room int) Selection {
-	c := &choice{s: s, weights: s.weigh(), stands: make([]float64, len(s.values.all)), taken: map[*item]bool{}, shapes: map[string]bool{}, pool: map[string][]*item{}, eager: min(1, max(0, float64(room-eagerFrom)/(eagerTo-eagerFrom))), scarce: room < keyRoom, bare: room < headRoom}
+	c := &choice{s: s, weights: s.weigh(), stands: make([]bool, len(s.values.all)), taken: map[*item]bool{}, shapes: map[string]bool{}, eager: min(1, max(0, float64(room-eagerFrom)/(eagerTo-eagerFrom))), scarce: room < keyRoom, bare: room < headRoom}
 	for i := range s.values.all {
-		c.stands[i] = 1
-		if s.values.all[i].covered {
-			c.stands[i] = s.rank.Covered
-		}
+		c.stands[i] = s.values.all[i].covered
 	}
-	c.about, c.lines = c.spoken(), c.spokenLines()
+	c.about = c.spoken()
+	c.reserve(int(pickedShare*float64(room)), room, func(it *item) bool { return it.picked })
+	c.reserve(int(planShare*float64(room)), room, func(it *item) bool { return it.plan })
+	last := c.lastLead()
+	c.meant = c.meantLines()
+	least := 0
+	if s.brief {
+		least = lastLeast
+	}
+	c.reserve(max(int(lastShare*float64(room)), least), room, func(it *item) bool { return it == last })
+	c.newest(room)
+	c.reserve(max(int(meantShare*float64(room)), meantLeast), room, func(it *item) bool { return it.kind == callItem && c.meant[it] })
+	c.reserve(int(userShare*float64(room)), room, func(it *item) bool { return it.kind == userItem })
+	c.reserve(int(carriedShare*float64(room)), room, func(it *item) bool {
+		return it.carried && (it.kind == userItem || it.kind == callItem || it.kind == assistantItem)
+	})
 	c.choose(room)
 	return c.write()
+}
+
+// What the open request refers to takes at most before anything else does: what the
+// assistant said last, and the calls that what stays speaks of.
+const (
+	lastShare  = 0.12
+	meantShare = 0.3
+	meantLeast = 100  // tokens, where the share would be less
+	lastLeast  = 80   // tokens, where the open request is too short to say what it asks
+	freshShare = 0.35 // an output that nobody has answered yet
+)
+
+// userShare is the part of the room that what people wrote takes before anything else
+// does, the newest first. What is left of their words has to be worth its space.
+const userShare = 0.10
+
+// pickedShare is the most that lines take which a model picked.
+const pickedShare = 0.25
+
+// Pick marks the lines that hold one of the texts, which Select takes before others;
+// n is how many of the texts some line holds.
+func (s *Set) Pick(texts []string) (n int) {
+	for _, t := range texts {
+		found := false
+		for _, it := range s.items {
+			if it.row == nil && it.kind != headItem && s.holds(it, t) {
+				it.picked, found = true, true
+			}
+		}
+		if found {
+			n++
+		}
+	}
+	return n
+}
+
+// Holds reports whether a line holds a text, word for word.
+func (s *Set) Holds(text string) bool {
+	return slices.ContainsFunc(s.items, func(it *item) bool { return it.row == nil && it.kind != headItem && s.holds(it, text) })
+}
+
+// leastQuote is the shortest text by which a line is recognised, in bytes.
+const leastQuote = 8
+
+func (s *Set) holds(it *item, text string) bool {
+	return len(text) >= leastQuote && strings.Contains(OneLine(strings.ReplaceAll(it.text, "\n"+quoteMark, " ")), text)
 }
 
 // choice is a selection in the making.
 type choice struct {
 	s       *Set
 	weights []float64
-	stands  []float64 // the share of a value's weight that is left, for it stands somewhere
+	stands  []bool // values that stand somewhere
 	taken   map[*item]bool
-	shapes  map[string]bool    // of the units taken
-	pool    map[string][]*item // single values, by label
-	labels  []string           // of the pool, in order
+	shapes  map[string]bool // of the units taken
 	used    int
-	about   map[*row]bool  // what stays speaks of them
-	lines   map[*item]bool // and of these lines of other outputs
-	eager   float64        // how far what the next step is about comes first, from 0 to 1
-	scarce  bool           // nested keys are left out
-	bare    bool           // heads as well
+	about   map[*row]bool // what stays speaks of them
+	meant   map[*item]bool
+	eager   float64 // how far what the next step is about comes first, from 0 to 1
+	scarce  bool    // nested keys are left out
+	bare    bool    // heads as well
 }
 
 // Rooms in tokens from which the keys of nested objects are named, and from which
@@ -96,58 +140,59 @@ const (
 	eagerFrom, eagerTo = 100, 400
 )
 
-// wholeWorth is what a row of a list that is wanted whole is worth more, headedWorth
-// what a heading with what identifies it is, takesWorth what can be called is,
-// askedWorth what a part of a record is that the request names by a word.
+// What lines are worth more, or less, than records with the same values: those of people,
+// of calls and of the assistant, what the tail speaks of, and what an earlier selection
+// took. A plan takes up to planShare of the room.
 const (
-	takesWorth  = 4
-	wholeWorth  = 2
-	headedWorth = 3
-	askedWorth  = 2
+	userWorth    = 2
+	callWorth    = 1.5
+	saidWorth    = 0.7
+	focusWorth   = 3
+	carriedWorth = 1.5
+	planShare    = 0.15
+	carriedShare = 0.6 // what an earlier summary said, newest first, stays up to this
 )
+
+// reserve takes lines of a kind, newest first, as far as a share of the room goes.
+func (c *choice) reserve(share, room int, of func(*item) bool) {
+	for _, it := range slices.Backward(c.s.items) {
+		if c.taken[it] || !of(it) {
+			continue
+		}
+		if n := c.cost(it); n <= share && c.used+n <= room {
+			share -= n
+			c.take(it)
+		}
+	}
+}
 
 func (c *choice) worth(it *item) float64 {
 	sum := 0.0
 	for i, k := range it.values {
-		if !slices.Contains(it.values[:min(i, 24)], k) {
-			if it.row != nil && it.row.whole || c.lines[it] {
-				sum += wholeWorth * c.weights[k]
-			} else {
-				sum += c.stands[k] * c.weights[k]
-			}
+		if !c.stands[k] && !slices.Contains(it.values[:min(i, 24)], k) {
+			sum += c.weights[k]
 		}
 	}
-	switch r := &c.s.rank; it.kind {
+	switch it.kind {
 	case assistantItem:
-		sum *= r.Said * max(1, it.near)
-	case quoteItem:
-		sum *= r.Quote * max(1, it.near)
+		sum *= saidWorth
 	case userItem:
-		sum *= r.Asked
-	case headItem:
-		sum *= r.Head
-	case singleItem:
-		if sum *= r.Single; it.label == "also" {
-			sum *= r.Unlabelled
+		sum *= userWorth
+	case quoteItem:
+		if sum += it.rare; c.meant[it] {
+			sum *= focusWorth
 		}
+	case callItem:
+		sum *= callWorth
 	}
-	if it.row != nil && it.row.headed && it == it.row.units[0] {
-		sum *= headedWorth
+	if it.boost > 0 {
+		sum *= it.boost
 	}
-	if it.row != nil && it.row.takes && it == it.row.units[0] {
-		sum *= takesWorth
-	}
-	if it.row != nil && c.about[it.row] || c.lines[it] {
-		sum *= 1 + c.eager*(c.s.rank.Focus-1)
-	}
-	if it.kind != singleItem && c.s.fresh[it.place] {
-		sum *= 1 + c.eager*(c.s.rank.Fresh-1)
-	}
-	if it.asked {
-		sum *= 1 + c.eager*(askedWorth-1)
+	if it.row != nil && c.about[it.row] {
+		sum *= 1 + c.eager*(focusWorth-1)
 	}
 	if it.carried { // an earlier selection thought it worth its space
-		sum *= c.s.rank.Carried
+		sum *= carriedWorth
 	}
 	return sum
 }
@@ -176,38 +221,9 @@ func (c *choice) spoken() map[*row]bool {
 		for k := range c.named(r) {
 			sum += 1 / float64(rarity[r.head][k])
 		}
-		about[r] = about[r] || sum >= meant && r.head.rows > 1 || r.takes && sum >= 1
+		about[r] = about[r] || sum >= meant && r.head.rows > 1
 	}
 	return about
-}
-
-// spokenLines finds the lines of other outputs, which nobody has answered yet, that
-// what stays speaks of: they hold words of it that hardly another line below the same
-// head has.
-func (c *choice) spokenLines() map[*item]bool {
-	rarity, lines := map[*item]map[int32]int{}, map[*item]bool{}
-	each := func(f func(it *item, of map[int32]int, k int32)) {
-		for _, it := range c.s.items {
-			if it.kind != quoteItem || it.head == nil || !c.s.fresh[it.place] {
-				continue
-			}
-			if rarity[it.head] == nil {
-				rarity[it.head] = map[int32]int{}
-			}
-			for _, k := range it.values {
-				if v := &c.s.values.all[k]; v.focus && len(v.text) > 3 {
-					f(it, rarity[it.head], k)
-				}
-			}
-		}
-	}
-	each(func(_ *item, of map[int32]int, k int32) { of[k]++ })
-	sums := map[*item]float64{}
-	each(func(it *item, of map[int32]int, k int32) {
-		sums[it] += 1 / float64(of[k])
-		lines[it] = sums[it] >= meant
-	})
-	return lines
 }
 
 // meant is how many values that no other record has make it clear which is meant.
@@ -247,11 +263,8 @@ func (c *choice) cost(it *item) int {
 			n += it.labelCost
 		}
 	}
-	if it.kind == singleItem && c.pool[it.label] == nil {
-		n += it.labelCost
-	}
-	if head := c.headOf(it); head != nil && !c.taken[head] {
-		n += head.cost
+	if h := c.headOf(it); h != nil && !c.taken[h] {
+		n += h.cost
 	}
 	return n
 }
@@ -276,36 +289,16 @@ func (c *choice) ratio(it *item) float64 {
 	if it.label != "" && it.shape != "" && !c.unkeyed(it, c.shapes) {
 		n += it.bareCost - it.cost // those that follow need no keys
 	}
-	return c.worth(it) / math.Pow(float64(n), c.s.rank.Power)
-}
-
-// singles are the values that may be named alone.
-func (c *choice) singles() []*item {
-	var out []*item
-	for i := range c.s.values.all {
-		v := &c.s.values.all[i]
-		if v.covered || !v.held || !v.ident && !v.code || len(v.text) > addressMax {
-			continue
-		}
-		it := &item{kind: singleItem, text: v.text, label: "also", order: -i, values: []int32{int32(i)}, cost: c.s.o.Count(v.text) + 1}
-		if v.label >= 0 {
-			it.label = c.s.values.names[v.label]
-		}
-		it.labelCost = c.s.o.Count(it.label) + 1
-		out = append(out, it)
-	}
-	return out
+	return c.worth(it) / float64(n)
 }
 
 // choose takes the best, one by one, until the room is full.
 func (c *choice) choose(room int) {
 	var h heapOf
-	for _, of := range [][]*item{c.s.items, c.singles()} {
-		for _, it := range of {
-			if it.row == nil || !it.row.stale {
-				if r := c.ratio(it); r > 0 {
-					h = append(h, ranked{it, r})
-				}
+	for _, it := range c.s.items {
+		if !c.taken[it] && (it.row == nil || !it.row.stale) {
+			if r := c.ratio(it); r > 0 {
+				h = append(h, ranked{it, r})
 			}
 		}
 	}
@@ -320,8 +313,7 @@ func (c *choice) choose(room int) {
 			continue
 		}
 		heap.Pop(&h)
-		switch single := top.it.kind == singleItem; {
-		case single && (c.stands[top.it.values[0]] < 1 || top.it.label == "also" && len(c.pool["also"]) >= maxAlso):
+		switch {
 		case c.used+c.cost(top.it) > room:
 			misses++
 		default:
@@ -330,37 +322,23 @@ func (c *choice) choose(room int) {
 	}
 }
 
-// maxAlso bounds how many values are named without any label.
-const maxAlso = 24
-
 func (c *choice) take(it *item) {
 	c.used += c.cost(it)
 	c.shapes[it.shape] = true
-	if it.kind == singleItem {
-		if c.pool[it.label] == nil {
-			c.labels = append(c.labels, it.label)
-		}
-		c.pool[it.label] = append(c.pool[it.label], it)
-		c.stands[it.values[0]] = c.s.rank.Alone
-		return
-	}
 	for _, x := range []*item{it, c.headOf(it)} {
 		if x == nil || c.taken[x] {
 			continue
 		}
 		c.taken[x] = true
 		for _, k := range x.values {
-			if c.stands[k] == c.s.rank.Alone {
-				c.used -= c.s.o.Count(c.s.values.all[k].text) + 1 // it need not be named alone
-			}
-			c.stands[k] = c.s.rank.Covered
+			c.stands[k] = true
 		}
 	}
 }
 
 // write puts the lines in the order of the conversation, records under their head.
 func (c *choice) write() Selection {
-	var out Selection
+	out := Selection{Tokens: c.used}
 	var heads []*item
 	under, shapes, written, rows := map[*item][]string{}, map[string]bool{}, map[*row]bool{}, map[*item]int{}
 	for _, it := range c.s.items {
@@ -370,6 +348,9 @@ func (c *choice) write() Selection {
 			continue
 		case it.kind == userItem || it.kind == assistantItem:
 			out.Said = append(out.Said, it.text)
+			continue
+		case it.kind == callItem:
+			out.Done = append(out.Done, it.text)
 			continue
 		case it.kind == headItem || head == nil:
 			head = it
@@ -391,28 +372,16 @@ func (c *choice) write() Selection {
 		}
 	}
 	for _, head := range heads {
-		if lines := under[head]; len(lines) == 1 && head.kind == headItem { // nothing stands below
-			lines[0] = "called " + strings.TrimPrefix(lines[0], "# ")
-		} else if n := rows[head]; n > 0 && head.rows > 2 && n < head.rows && head.kind == headItem {
+		lines := under[head]
+		if len(lines) == 1 && head.kind == headItem { // nothing stands below
+			out.Done = append(out.Done, callMark+strings.TrimPrefix(lines[0], "# "))
+			continue
+		}
+		if n := rows[head]; n > 0 && head.rows > 2 && n < head.rows && head.kind == headItem {
 			lines[0] += fmt.Sprintf(" (%d of %d)", n, head.rows) // who chooses must know that there is more
 		}
-		out.Records = append(out.Records, under[head]...)
+		out.Records = append(out.Records, lines...)
 	}
-	for _, l := range c.labels {
-		text, sep := l, " "
-		for _, it := range c.pool[l] {
-			if c.stands[it.values[0]] == c.s.rank.Alone {
-				text += sep + c.s.redact(l, it.text)
-				if sep = " "; strings.Contains(it.text, " ") {
-					sep = "; "
-				}
-			}
-		}
-		if text != l {
-			out.Records = append(out.Records, text)
-		}
-	}
-	out.Tokens = c.used
 	return out
 }
 
@@ -462,9 +431,13 @@ func (c *choice) rowText(r *row, shapes map[string]bool) string {
 	name := strings.TrimSpace(r.of.label + " " + r.of.text)
 	switch {
 	case r.of.text == "" || !r.keyed && strings.HasPrefix(r.head.text, "# "):
-		return text
 	case text == "":
-		return name
+		text = name
+	default:
+		text = name + ": " + text
 	}
-	return name + ": " + text
+	if strings.HasPrefix(text, userMark) || strings.HasPrefix(text, assistantMark) || strings.HasPrefix(text, callMark) || strings.HasPrefix(text, "# ") {
+		return quoteMark + text // no text of a tool looks like ours
+	}
+	return text
 }

@@ -7,53 +7,6 @@ import (
 	"unicode/utf8"
 )
 
-// Ranking says what makes a value, and a line, worth its space. The weight of a
-// value is its kind times (Base + recency + Named where the assistant named it +
-// Passed where it was an argument before).
-type Ranking struct {
-	Base, Named, Passed float64
-	// Word is the kind of a value that does not look like an identifier, Number
-	// that of one of digits alone; others have 1.
-	Word, Number float64
-	// Code is that of a word that programs write, with an underscore.
-	Code float64
-	// Parameter multiplies the kind of what stands behind the name of a parameter or
-	// behind another name that values have had which calls passed,
-	// Unlabelled that of what stands behind no name at all.
-	Parameter, Unlabelled float64
-	// Rivals is the power of the number of values behind the same label that a
-	// weight is divided by: one of three is asked for sooner than one of a hundred.
-	Rivals float64
-	// HalfLife is the share of the messages in which recency falls to 1/e.
-	HalfLife float64
-	// Covered is what is left of a value's weight once it stands somewhere.
-	Covered float64
-	// Alone is what is left of it once it is named without its record, and Single
-	// weighs such a mention against a record.
-	Alone, Single float64
-	// Said weighs lines of the assistant against records, Quote lines of plain
-	// output, Asked those of people.
-	Said, Quote, Asked float64
-	// Head weighs lines over records when no record stands below.
-	Head float64
-	// Carried weighs lines of an earlier selection.
-	Carried float64
-	// Focus multiplies what is known of a thing that a kept text names, Fresh the
-	// lines of an output that nobody has answered yet.
-	Focus, Fresh float64
-	// Power of a line's cost that its worth is divided by.
-	Power float64
-}
-
-// DefaultRanking gives the ranking in use.
-func DefaultRanking() Ranking {
-	return Ranking{
-		Base: 0.4, Named: 0.4, Passed: 0.6, Word: 0.1, Code: 0.3, Number: 0.3, Parameter: 2, Unlabelled: 0.4, HalfLife: 0.35,
-		Covered: 0.15, Alone: 0.35, Single: 1.1, Said: 0.3, Quote: 1, Asked: 1, Carried: 6, Power: 1, Rivals: 0.5, Head: 1,
-		Focus: 3.5, Fresh: 5,
-	}
-}
-
 // value is what is known of one value's use.
 type value struct {
 	text   string
@@ -65,7 +18,6 @@ type value struct {
 	named, passed,
 	covered bool // it stands in what is kept or chosen
 	focus bool // a person, the assistant or a call names it in what is kept
-	held  bool // it stands in a line that may be chosen, and that not every output gives
 }
 
 // values indexes the values of a Set.
@@ -111,13 +63,6 @@ func (v *values) id(text string, place int) int32 {
 	x := &v.all[k]
 	x.last = max(x.last, int32(place))
 	return k
-}
-
-// hold notes that the values stand in a line that may be chosen.
-func (s *Set) hold(ids []int32) {
-	for _, k := range ids {
-		s.values.all[k].held = true
-	}
 }
 
 // maxWords bounds how many plain words of a line count.
@@ -255,10 +200,6 @@ func timeOfDay(s string) bool {
 func (v *values) mention(t *Text) {
 	note := func(k int32) {
 		x := &v.all[k]
-		if t.From == Written {
-			x.covered = true
-			return
-		}
 		x.last = max(x.last, int32(t.Place))
 		x.named = x.named || t.From == Assistant
 		x.covered = x.covered || t.Kept
@@ -282,10 +223,21 @@ func (v *values) mention(t *Text) {
 	})
 }
 
+// The weight of a value: base and its recency, which falls to 1/e within halfLife of the
+// messages, more where a call passed it; times parameterWorth behind the name of a
+// parameter, times wordWorth for what does not look like an identifier, and less the more
+// values stand behind the same label: one of three is asked for sooner than one of a hundred.
+const (
+	base           = 0.4
+	halfLife       = 0.35
+	passedWorth    = 0.6
+	parameterWorth = 2
+	wordWorth      = 0.03
+)
+
 // weigh gives each value its weight.
 func (s *Set) weigh() []float64 {
 	ws := make([]float64, len(s.values.all))
-	r := &s.rank
 	rivals := make([]float64, len(s.values.names))
 	for i := range s.values.all {
 		if l := s.values.all[i].label; l >= 0 {
@@ -295,29 +247,19 @@ func (s *Set) weigh() []float64 {
 	for i := range s.values.all {
 		x := &s.values.all[i]
 		age := float64(s.o.End-1-int(x.last)) / float64(max(1, s.o.End))
-		w := r.Base + math.Exp(-age/r.HalfLife)
-		if x.named {
-			w += r.Named
-		}
+		w := base + math.Exp(-age/halfLife)
 		if x.passed {
-			w += r.Passed
+			w += passedWorth
 		}
-		kind := r.Word
-		switch {
-		case x.number:
-			kind = r.Number
-		case x.ident:
+		kind := wordWorth
+		if x.ident || x.code {
 			kind = 1
-		case x.code:
-			kind = r.Code
 		}
 		if x.label >= 0 && s.values.parameter[x.label] {
-			kind *= r.Parameter
+			kind *= parameterWorth
 		}
-		if x.label < 0 {
-			kind *= r.Unlabelled
-		} else {
-			kind *= math.Pow((1+rivals[x.label])/2, -r.Rivals)
+		if x.label >= 0 {
+			kind *= 1 / math.Sqrt((1+rivals[x.label])/2)
 		}
 		ws[i] = w * kind
 	}

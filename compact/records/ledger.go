@@ -1,0 +1,207 @@
+package records
+
+import (
+	"fmt"
+	"strings"
+)
+
+// The ledger has a line for each call whose answer is short: what was asked, and what
+// it came to. The same call made again replaces the line. No verb says what changed
+// something: an answer that is short, a record that is another than before, a thing that
+// nobody had named.
+
+// Bounds of a line, in bytes.
+const (
+	shortOutput = 240 // an answer up to this is a part of the line
+	argsLimit   = 200 // of the arguments
+	listLimit   = 900 // of arguments that are a list of things, such as a plan
+	textLimit   = 60  // of one long text among them
+)
+
+// keyOf tells calls apart: the tool and its short arguments; long texts and lists count
+// where there is nothing else, lists not where a call has nothing but one.
+func keyOf(t *Text) string {
+	n, ok := parseJSON(t.Body)
+	if !ok || n.kind != '{' {
+		return t.Tool + "\x00" + t.Body
+	}
+	var b strings.Builder
+	b.WriteString(t.Tool)
+	var long strings.Builder
+	for i := range n.kids {
+		switch kid := &n.kids[i]; {
+		case !kid.scalar():
+		case len(kid.text) > valueLimit:
+			long.WriteString("\x00" + kid.text)
+		case !kid.empty():
+			b.WriteString("\x00" + n.keys[i] + "\x00" + kid.text)
+		}
+	}
+	if b.Len() == len(t.Tool) {
+		b.WriteString(long.String())
+	}
+	return b.String()
+}
+
+// readCall makes a line of a call, or what it gave of one whose answer is long.
+func (s *Set) readCall(texts []Text, i int) {
+	t := &texts[i]
+	n, ok := parseJSON(t.Body)
+	var cells []cell
+	limit, plan := argsLimit, false
+	if ok && n.kind == '{' {
+		cells = (&walker{s: s, t: t, call: true}).cells(&n)
+		plan = listed(&n)
+	} else if body := OneLine(t.Body); body != "" && body != "{}" {
+		text := s.redact("", Shorten(body, argsLimit))
+		cells = []cell{{text: text, values: s.values.words(text, t.Place, true)}}
+	}
+	if plan {
+		limit = listLimit
+	}
+	it := &item{kind: callItem, place: t.Place, plan: plan}
+	for i := range cells {
+		for _, k := range cells[i].values {
+			v := &s.values.all[k]
+			v.passed, v.covered, v.focus = true, v.covered || t.Kept, v.focus || t.Kept
+		}
+		it.values = append(it.values, cells[i].values...)
+	}
+	key := keyOf(t)
+	later := s.last[key]
+	short, brief := s.answer(t)
+	if !t.Kept && later != i && (brief || sameKind(t.Output, texts[later].Output)) {
+		return // made again since
+	}
+	if t.Kept || !brief {
+		s.readFresh(t)
+	}
+	if t.Kept || !brief && t.Output != "" {
+		return
+	}
+	it.text = callMark + label(t.Tool) + "(" + Shorten(joined(cells), limit) + ")"
+	s.times[it.text]++
+	if times := s.times[key]; times > 1 {
+		it.text += fmt.Sprintf(" (%d times)", times)
+	}
+	if short != "" {
+		it.text += gave + short
+		it.values = append(it.values, s.values.words(short, t.Place, false)...)
+	}
+	s.add(it)
+	if ok {
+		s.written(t, &n)
+	}
+}
+
+// listed reports arguments that are nothing but a list of things: who makes such a call
+// leaves the list as it stands.
+func listed(n *node) bool {
+	for i := range n.kids {
+		kid := &n.kids[i]
+		if plain := len(kid.kids) > 1 && all(kid, (*node).scalar); kid.kind != '[' || !objects(kid) && !plain {
+			return false
+		}
+	}
+	return len(n.kids) > 0
+}
+
+// answer is what a call gave, as it stands in its line; brief is false where it is too
+// long for one.
+func (s *Set) answer(t *Text) (text string, brief bool) {
+	body := strings.TrimSpace(unwrapped(t.Output))
+	if len(body) > shortOutput || strings.Count(body, "\n") > 3 {
+		return "", false
+	}
+	if n, ok := parseJSON(body); ok && n.kind == '{' {
+		w := &walker{s: s, t: t, call: true}
+		return joined(w.cells(&n)), true
+	}
+	if body = s.redact("", OneLine(body)); body == "" {
+		return "", true
+	}
+	return "\"" + body + "\"", true // what a tool says, in its own words
+}
+
+// written reads long texts that a call wrote, like an output: nothing else tells them.
+func (s *Set) written(t *Text, n *node) {
+	w := &walker{s: s, t: t}
+	for i := range n.kids {
+		if kid := &n.kids[i]; kid.scalar() && w.long(kid) {
+			s.readLines(t, t.Tool+" was given", kid.text)
+		} else if !kid.scalar() {
+			s.written(t, kid)
+		}
+	}
+}
+
+// sameKind reports two outputs that consist of lines of the same kinds, as two runs of
+// one check do.
+func sameKind(a, b string) bool {
+	if a == b {
+		return true
+	}
+	x, y := kindsOf(a), kindsOf(b)
+	if len(x) > len(y) {
+		x, y = y, x
+	}
+	both := 0
+	for k := range x {
+		if y[k] > 0 {
+			both++
+		}
+	}
+	return 2*both > len(x)
+}
+
+func kindsOf(text string) map[string]int {
+	kinds := map[string]int{}
+	for l := range strings.SplitSeq(text, "\n") {
+		if l != "" {
+			kinds[kindOf(l)]++
+		}
+	}
+	return kinds
+}
+
+// changed makes a line of a record that an answer shows to be another than before, or
+// that nobody had named before.
+func (w *walker) changed(r, old *row, cells []cell) {
+	if w.t.From != Call || !w.single || w.t.Kept {
+		return
+	}
+	var out []cell
+	for i := range cells {
+		c := &cells[i]
+		if old == nil || c.text == r.of.text || old.texts[c.label] == c.text {
+			continue
+		}
+		out = append(out, cell{label: c.label, text: Shorten(c.text, argsLimit)})
+	}
+	switch {
+	case old != nil && len(out) == 0:
+		return
+	case old == nil && (len(w.args) < 2 || holds(w.args, r.of.whole) || !w.made(cells)):
+		return
+	}
+	text := callMark + label(w.t.Tool) + "(" + Shorten(joined(w.args), argsLimit) + ")" + gave + r.of.label + " " + r.of.text
+	if len(out) > 0 {
+		text += ": " + Shorten(joined(out), listLimit/2)
+	}
+	it := &item{kind: callItem, place: w.t.Place, text: text, values: append([]int32{}, r.of.values...)}
+	for i := range w.args {
+		it.values = append(it.values, w.args[i].values...)
+	}
+	w.s.add(it)
+}
+
+// made reports a record that repeats what the call was given.
+func (w *walker) made(cells []cell) bool {
+	n := 0
+	for i := range w.args {
+		if holds(cells, w.args[i].whole) {
+			n++
+		}
+	}
+	return 2*n >= len(w.args)
+}

@@ -1,0 +1,158 @@
+package records
+
+import (
+	"fmt"
+	"strings"
+)
+
+// How lines begin that are no records.
+const (
+	userMark      = "user: "
+	assistantMark = "assistant: "
+	callMark      = "- "
+	quoteMark     = "> " // a line of a tool, or a further line of what a person wrote
+	gave          = " → "
+)
+
+// Bounds of what was said, in bytes.
+const (
+	speechLimit = 400 // of one line of the assistant
+	leadLimit   = 220 // of the line that tells what a text of the assistant is about
+	wordsLimit  = 800 // from which what a person wrote may be cut, where it has data in it
+)
+
+// readUser makes a line of what a person wrote, word for word; of data that stand in it
+// lines of one kind become one, and what is still too long loses its middle.
+func (s *Set) readUser(t *Text) {
+	lines := strings.Split(strings.ToValidUTF8(strings.TrimSpace(t.Body), "�"), "\n")
+	limit := max(wordsLimit, s.o.Room) // a quarter of the room, of about four bytes a token
+	if len(t.Body) > limit {
+		lines = s.cutLines(folded(lines), limit, t.ID)
+	}
+	var b strings.Builder
+	for i, l := range lines {
+		if l = printable(l); l == "" {
+			continue
+		}
+		if i > 0 {
+			b.WriteString("\n" + quoteMark)
+		}
+		b.WriteString(l)
+	}
+	if b.Len() == 0 {
+		return
+	}
+	text := s.redact("", b.String())
+	s.add(&item{kind: userItem, place: t.Place, text: userMark + text, values: s.values.words(text, t.Place, true)})
+}
+
+// folded writes four lines of one kind in a row as the first and the last.
+func folded(lines []string) []string {
+	var out []string
+	for i := 0; i < len(lines); {
+		j, kind := i+1, kindOf(lines[i])
+		for j < len(lines) && kindOf(lines[j]) == kind {
+			j++
+		}
+		if j-i < alike {
+			out = append(out, lines[i:j]...)
+		} else {
+			out = append(out, lines[i], fmt.Sprintf("(%d lines like these)", j-i-2), lines[j-1])
+		}
+		i = j
+	}
+	return out
+}
+
+// cutLines keeps whole lines from both ends within limit bytes.
+func (s *Set) cutLines(lines []string, limit int, id string) []string {
+	size := 0
+	for _, l := range lines {
+		size += len(l) + 1
+	}
+	if size <= limit {
+		return lines
+	}
+	if id != "" {
+		id = ", whole under " + id
+	}
+	var head, tail []string
+	left := limit * 2 / 3
+	for len(lines) > 0 && len(lines[0]) < left {
+		left -= len(lines[0]) + 1
+		head, lines = append(head, lines[0]), lines[1:]
+	}
+	if len(head) == 0 {
+		head, lines[0] = append(head, Shorten(lines[0], left)), ""
+	}
+	left += limit / 3
+	for len(lines) > 0 && len(lines[len(lines)-1]) < left {
+		left -= len(lines[len(lines)-1]) + 1
+		tail, lines = append([]string{lines[len(lines)-1]}, tail...), lines[:len(lines)-1]
+	}
+	gone := 0
+	for _, l := range lines {
+		gone += len(l) + 1
+	}
+	if gone == 0 {
+		return append(head, tail...)
+	}
+	return append(append(head, fmt.Sprintf("(%d bytes left out%s)", gone, id)), tail...)
+}
+
+// printable is a line without control characters and the white space at its end.
+func printable(l string) string {
+	return strings.TrimRight(strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\t' || r == 0x7f || r == 0x85 || r == 0x2028 || r == 0x2029 {
+			return ' '
+		}
+		return r
+	}, l), " \t")
+}
+
+// readAssistant makes a line that tells what the assistant said, from its beginning and
+// its end, and further ones of what stands in between.
+func (s *Set) readAssistant(t *Text) {
+	lead := s.redact("", condensed(t.Body, leadLimit))
+	if lead == "" {
+		return
+	}
+	s.add(&item{kind: assistantItem, place: t.Place, text: assistantMark + lead, lead: true, values: s.values.words(lead, t.Place, true)})
+	if len(t.Body) <= leadLimit {
+		return
+	}
+	for p := range strings.SplitSeq(t.Body, "\n") {
+		if p = OneLine(p); len(p) < 12 || noise(p) {
+			continue
+		}
+		p = s.redact("", Shorten(p, speechLimit))
+		s.add(&item{kind: assistantItem, place: t.Place, text: assistantMark + p, values: s.values.words(p, t.Place, false)})
+	}
+}
+
+// condensed puts a text of several lines on one of at most limit bytes, without the
+// marks of lists and emphasis. What is too long loses its middle: the beginning says
+// what it is about, the end what is asked.
+func condensed(text string, limit int) string {
+	var parts []string
+	for l := range strings.SplitSeq(text, "\n") {
+		l = strings.Trim(OneLine(strings.NewReplacer("**", "", "`", "").Replace(l)), "#-*• ")
+		if l == "" {
+			continue
+		}
+		if n := len(parts) - 1; n >= 0 && !strings.ContainsAny(parts[n][len(parts[n])-1:], ".:?!;") {
+			parts[n] += ";"
+		}
+		parts = append(parts, l)
+	}
+	flat := strings.Join(parts, " ")
+	if len(flat) <= limit {
+		return flat
+	}
+	head := Shorten(flat, limit*3/5)
+	tail := strings.ToValidUTF8(flat[len(flat)-limit*2/5:], "")
+	if i := strings.IndexByte(tail, ' '); i >= 0 && i < 20 {
+		tail = tail[i+1:]
+	}
+	return head + " " + tail
+}
