@@ -62,24 +62,17 @@ func TestEveryPackageHasTheVersionOfTheServer(t *testing.T) {
 	}
 }
 
-// charts are the values for which the chart is rendered into a golden file.
-var charts = map[string]string{
-	"sqlite": ``,
-	"qdrant": `
-image: {repository: registry.example/memoryd, digest: "sha256:0123"}
-store: {backend: qdrant, qdrant: {host: qdrant.data.svc}}
-existingSecret: memoryd-keys
-config: {evaluate: {wait: 5s}}
-hosts: [memoryd.example]
-serviceMonitor: {enabled: true}
-networkPolicy: {from: [{namespaceSelector: {matchLabels: {team: agents}}}]}
-`,
-}
+// charts are the files of values for which the chart is rendered into a golden file.
+var charts = map[string]string{"sqlite": "", "qdrant": "deploy/helm/memoryd/ci/qdrant-values.yaml"}
 
 // The chart is rendered with the functions that it uses; deploy/package/check compares
 // the goldens with what Helm itself makes of it.
 func TestTheChartRendersWhatItsGoldensShow(t *testing.T) {
-	for name, values := range charts {
+	for name, file := range charts {
+		values := ""
+		if file != "" {
+			values = rootFile(t, file)
+		}
 		got := rendered(t, values)
 		golden := filepath.Join("testdata", "chart-"+name+".yaml")
 		if *update {
