@@ -118,10 +118,10 @@ func TestAnImportSaysWhatItCouldNotTake(t *testing.T) {
 		"no name in one line": {
 			`{"output":"x"}` + "\n" + `{"tool_name":"t","output":"fine"}`, `: 1 added, 0 duplicate, 1 rejected\n`, `f.jsonl:1: rejected: .*tool_name`,
 		},
-		"a binary":       {"\x7fELF\x02\x01\x00\x00\n\n\n{}\n", ``, `^memoryd: \S+: this is no text.*\n$`},
+		"a binary":       {"\x7fELF\x02\x01\x00\x00\n\n\n{}\n", ``, `^memoryd: \S+: not a text file.*\n$`},
 		"pretty-printed": {"[\n  {\n    \"tool_name\": \"t\"\n  }\n]\n", ``, `^memoryd: \S+: a JSON array: .*jq -c '\.\[\]'.*\n$`},
-		"an object":      {"{\n  \"tool_name\": \"t\"\n}\n", ``, `^memoryd: \S+: an object over several lines: .*\n$`},
-		"other names":    {`{"tool_name":"t","arguments":{"q":1},"result":"fine","mood":1}`, `: 1 added`, `fields that are not known were left out: "mood" of 1 lines`},
+		"an object":      {"{\n  \"tool_name\": \"t\"\n}\n", ``, `^memoryd: \S+: a JSON object over several lines: .*\n$`},
+		"other names":    {`{"tool_name":"t","arguments":{"q":1},"result":"fine","mood":1}`, `: 1 added`, `unknown fields were dropped: "mood" of 1 lines`},
 	} {
 		code, out, err := printed(t, "import", file(c.text), "--url", url)
 		if wantCode := map[bool]int{true: 0, false: 1}[name == "other names"]; code != wantCode || !regexp.MustCompile(c.out).MatchString(out) || !regexp.MustCompile(c.err).MatchString(err) {
@@ -152,7 +152,7 @@ func TestExport(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{"--data", dir}, {"--url", url}, {"--url", url, "--workspace", "default"}} {
-		if code, _, err := printed(t, append([]string{"export", to}, args...)...); code != 0 || !strings.Contains(err, "exported what unix:") && !strings.Contains(err, "exported what "+url) {
+		if code, _, err := printed(t, append([]string{"export", to}, args...)...); code != 0 || !strings.Contains(err, "exported the data of unix:") && !strings.Contains(err, "exported the data of "+url) {
 			t.Errorf("%q: exit code %d: %s", args, code, err)
 		}
 		if code, _, err := printed(t, "restore", to, "--data", t.TempDir()); code != 0 || !strings.Contains(err, "restored 1 tool") {

@@ -211,7 +211,7 @@ func eachConversation(stdin io.Reader, name string, each func(conversation) erro
 		v, err := dec.ReadValue()
 		if errors.Is(err, io.EOF) {
 			if n == 1 {
-				return errors.New("there is no conversation in it")
+				return errors.New("no conversation found")
 			}
 			return nil
 		}
@@ -264,7 +264,7 @@ func readConversation(v jsontext.Value) (conv conversation, err error) {
 		}
 		conv.messages, conv.object = held.Messages, &v
 	default:
-		err = errors.New("neither an array of messages nor an object that holds them")
+		err = errors.New("must be an array of messages, or an object with messages")
 	}
 	if err != nil {
 		err = errors.New(strings.TrimPrefix(err.Error(), "json: "))

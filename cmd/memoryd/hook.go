@@ -21,8 +21,8 @@ import (
 // hookCmds are what memoryd does as a hook of an agent's host.
 type hookCmds struct {
 	Run       hookCmd          `cmd:"" default:"withargs" help:"Answer a hook: reads the event from standard input. Hosts call this."`
-	Install   hookInstallCmd   `cmd:"" help:"Make a host call memoryd before and after its tools."`
-	Uninstall hookUninstallCmd `cmd:"" help:"Take back what install did."`
+	Install   hookInstallCmd   `cmd:"" help:"Add memoryd to the hooks of a host."`
+	Uninstall hookUninstallCmd `cmd:"" help:"Undo an install."`
 }
 
 // The bounds of a hook: an agent waits for it.
@@ -33,7 +33,7 @@ const (
 
 type hookCmd struct {
 	remote
-	Host string `arg:"" help:"The host that calls: claude-code, codex, copilot, cursor or gemini."`
+	Host string `arg:"" help:"The host: claude-code, codex, copilot, cursor or gemini."`
 }
 
 // Run hands to the server what a host gave, and to the host what the server answers.
@@ -60,7 +60,7 @@ func (c *hookCmd) Run(ctx context.Context, std streams) error {
 func (c *hookCmd) ask(ctx context.Context, std streams) []byte {
 	body, err := io.ReadAll(io.LimitReader(std.in, maxHookBytes+1))
 	if err != nil || len(body) > maxHookBytes {
-		fmt.Fprintln(std.err, "memoryd: the hook's input cannot be read or is too large")
+		fmt.Fprintln(std.err, "memoryd: cannot read the hook's input, or it is too large")
 		return nil
 	}
 	h, err := ingest.ReadHook(c.Host, body, time.Now())
@@ -114,19 +114,19 @@ func (c *hookCmd) complete(std streams, transcript string) {
 	}
 	detach(cmd)
 	if err := cmd.Start(); err != nil {
-		fmt.Fprintln(std.err, "memoryd: the transcript is not imported:", err)
+		fmt.Fprintln(std.err, "memoryd: cannot import the transcript:", err)
 	}
 }
 
 // atHost is what install and uninstall have in common.
 type atHost struct {
 	Host string `arg:"" enum:"claude-code,codex,copilot,cursor,gemini" help:"The host: claude-code, codex, copilot, cursor or gemini."`
-	Yes  bool   `help:"Make the change; without it the change is only shown."`
+	Yes  bool   `help:"Make the change; without it, the command only shows it."`
 }
 
 type hookInstallCmd struct {
 	atHost
-	URL       string `name:"url" env:"MEMORYD_URL" placeholder:"URL" help:"Address of memoryd, if it is not on this machine at its usual port."`
+	URL       string `name:"url" env:"MEMORYD_URL" placeholder:"URL" help:"Address of memoryd (default: the local server)."`
 	Workspace string `env:"MEMORYD_WORKSPACE" placeholder:"NAME" help:"The workspace."`
 }
 

@@ -204,7 +204,7 @@ func (c importCmd) file(ctx context.Context, std streams, name string) (importCo
 		for _, field := range slices.Sorted(maps.Keys(imp.ignored)) {
 			names = append(names, fmt.Sprintf("%q of %d lines", field, imp.ignored[field]))
 		}
-		fmt.Fprintf(std.err, "%s: fields that are not known were left out: %s\n", name, strings.Join(names, ", "))
+		fmt.Fprintf(std.err, "%s: unknown fields were dropped: %s\n", name, strings.Join(names, ", "))
 	}
 	return imp.counts, err
 }
@@ -275,11 +275,11 @@ func (i *importer) run(lines *bufio.Reader) error {
 func otherFormat(line []byte) error {
 	switch {
 	case bytes.IndexByte(line, 0) >= 0 || !utf8.Valid(line):
-		return errors.New("this is no text: a file of JSON-lines is expected, plain or gzipped")
+		return errors.New("not a text file: import takes JSON lines, plain or gzipped")
 	case !json.Valid(line) && line[0] == '{':
-		return errors.New("an object over several lines: one call a line is expected; jq -c . FILE writes it so")
+		return errors.New("a JSON object over several lines: import takes one call per line; convert it with jq -c . FILE")
 	case line[0] == '[':
-		return errors.New("a JSON array: one call a line is expected; jq -c '.[]' FILE writes it so")
+		return errors.New("a JSON array: import takes one call per line; convert it with jq -c '.[]' FILE")
 	}
 	return nil
 }

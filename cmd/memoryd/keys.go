@@ -66,7 +66,7 @@ func showNew(std streams, made wire.NewKey, asJSON bool) error {
 	if asJSON {
 		return printJSON(std.out, made)
 	}
-	fmt.Fprintf(std.err, "Key %s (%s; workspaces %s). It is shown this once:\n", made.Key.ID, strings.Join(made.Key.Roles, ", "), listed(made.Key.Workspaces))
+	fmt.Fprintf(std.err, "Key %s (%s; workspaces %s). Save it now; it is not shown again:\n", made.Key.ID, strings.Join(made.Key.Roles, ", "), listed(made.Key.Workspaces))
 	_, err := fmt.Fprintln(std.out, made.Token)
 	return err
 }
@@ -173,7 +173,7 @@ func (c auditCmd) Run(ctx context.Context, std streams) error {
 		}
 	}
 	if c.Verify {
-		fmt.Fprintf(out, "%d entries, each follows from the one before.\n", chain.Length)
+		fmt.Fprintf(out, "%d entries, and their chain is intact.\n", chain.Length)
 	}
 	return out.Flush()
 }

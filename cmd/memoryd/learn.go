@@ -33,8 +33,8 @@ type learnCmd struct {
 	HTML      string   `name:"html" type:"path" placeholder:"FILE" help:"Also write the report as an HTML page."`
 	JSON      bool     `name:"json" help:"Print the report as JSON."`
 	Top       int      `default:"10" help:"Number of mistakes to show; 0 shows all."`
-	Propose   bool     `help:"Print a patch for AGENTS.md with what worked, instead of the report."`
-	Apply     bool     `help:"Print that patch and write it."`
+	Propose   bool     `help:"Print proposed lines for AGENTS.md as a patch, instead of the report."`
+	Apply     bool     `help:"Print the patch and write it to the file."`
 	Into      string   `type:"path" placeholder:"FILE" help:"The file to patch (default: AGENTS.md or CLAUDE.md in this folder)."`
 }
 
@@ -61,7 +61,7 @@ func (c learnCmd) Run(ctx context.Context, std streams) (err error) {
 	a.log = slog.New(a.panics.Handler(slog.NewTextHandler(std.err, &slog.HandlerOptions{Level: slog.LevelWarn})))
 	defer func() { err = errors.Join(err, a.Stop(context.WithoutCancel(ctx))) }()
 	if _, err := a.openParts(ctx, os.Getenv); err != nil {
-		return fmt.Errorf("%w (a server that uses the store takes transcripts with memoryd import)", err)
+		return fmt.Errorf("%w (while a server uses the store, use memoryd import)", err)
 	}
 	a.Start(ctx)
 	l := &learner{app: a, ctx: ctx, command: c, report: report{Store: a.storeName, Workspace: c.Workspace, Written: time.Now()}}
@@ -109,7 +109,7 @@ func (c learnCmd) files() (files []transcript, err error) {
 			return nil, err
 		}
 		if paths = ingest.Places(home, os.Getenv); len(paths) == 0 {
-			return nil, errors.New("no coding agent that memoryd can read keeps transcripts on this machine: name a file or a folder")
+			return nil, errors.New("found no transcripts of coding agents on this machine: name a file or a folder")
 		}
 	}
 	for _, path := range paths {

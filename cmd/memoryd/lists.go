@@ -94,7 +94,7 @@ func (r remote) noWorkspace(ctx context.Context, err error) error {
 	if near := suggest.Nearest(name, names); err == nil && near != "" {
 		err = fmt.Errorf("no workspace %q; did you mean %q?", name, textsafe.Line(near, 200))
 	} else if err == nil {
-		err = fmt.Errorf("no workspace %q", name)
+		err = fmt.Errorf("no workspace %q; run memoryd workspaces to list them", name)
 	}
 	return err
 }

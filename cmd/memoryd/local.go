@@ -42,7 +42,7 @@ func (a *app) publish(ctx context.Context, background bool, std streams) (unwant
 	case err != nil:
 		a.log.WarnContext(ctx, "programs of this user do not find the server by themselves", "err", err)
 	case taken && had.Background && !background:
-		fmt.Fprintf(std.err, "The memory in the background (%s) has ended; agents on this machine use this one now.\n", textsafe.Line(had.Store, 300))
+		fmt.Fprintf(std.err, "Stopped the background server (%s). Agents on this machine use this server now.\n", textsafe.Line(had.Store, 300))
 	case !taken && had.PID > 0:
 		a.log.InfoContext(ctx, "programs of this user go on using the server that runs already", "pid", had.PID, "store", had.Store)
 	}
@@ -94,7 +94,7 @@ func (c statusCmd) Run(ctx context.Context, std streams) error {
 		return printJSON(std.out, map[string]any{"servers": servers, "used": usual.PID, "journals": journals})
 	}
 	if none != nil {
-		fmt.Fprintln(std.out, "No memory of yours runs on this machine; what needs one starts it in the background.")
+		fmt.Fprintln(std.out, "You have no running server on this machine. Programs that need one start it in the background.")
 	}
 	for _, s := range servers {
 		how := "run by hand"
@@ -133,13 +133,13 @@ func forWhom(d mcp.Destination) string {
 
 // journalsCmds are what is done with journals whose destination is gone.
 type journalsCmds struct {
-	Send journalsSendCmd `cmd:"" help:"Deliver journals, to whom they are for or elsewhere."`
-	Drop journalsDropCmd `cmd:"" help:"Throw journals away."`
+	Send journalsSendCmd `cmd:"" help:"Deliver journals, to their own server or another."`
+	Drop journalsDropCmd `cmd:"" help:"Delete journals."`
 }
 
 type journalsSendCmd struct {
 	remote
-	Files []string `arg:"" name:"file" help:"Journals, as memoryd status names them."`
+	Files []string `arg:"" name:"file" help:"Journals, as memoryd status lists them."`
 }
 
 // Run delivers journals. Without --url, --key and --workspace each goes to whom it is for.
@@ -156,7 +156,7 @@ func (c journalsSendCmd) Run(ctx context.Context, std streams) error {
 			server.URL = j.To
 		}
 		if server.URL == "" && j.To == "" {
-			return fmt.Errorf("%s does not say whom it is for: --url names a server", path)
+			return fmt.Errorf("%s does not name its server: give one with --url", path)
 		}
 		way := server.way(store, std.err)
 		to := mcp.Memory{URL: way.URL, HTTP: way.HTTP, Key: c.Key, Workspace: cmp.Or(c.Workspace, j.Workspace)}
@@ -178,8 +178,8 @@ func (c journalsSendCmd) Run(ctx context.Context, std streams) error {
 }
 
 type journalsDropCmd struct {
-	Files []string `arg:"" name:"file" help:"Journals, as memoryd status names them."`
-	Yes   bool     `help:"Do it; without it the command only says what it would throw away."`
+	Files []string `arg:"" name:"file" help:"Journals, as memoryd status lists them."`
+	Yes   bool     `help:"Delete; without it the command only says what it would delete, and exits with 1."`
 }
 
 // Run throws journals away.
@@ -198,13 +198,13 @@ func (c journalsDropCmd) Run(std streams) error {
 		}
 	}
 	if !c.Yes {
-		return errors.New("nothing is thrown away without --yes")
+		return errors.New("nothing is deleted without --yes")
 	}
 	return nil
 }
 
 type stopCmd struct {
-	Data string `type:"path" placeholder:"DIR" help:"The server of the store in this folder (default: the one that agents and commands use)."`
+	Data string `type:"path" placeholder:"DIR" help:"Use the server of the store in this folder (default: your local server)."`
 }
 
 // stopPatience is how long a server may take to end.
@@ -217,7 +217,7 @@ func (c stopCmd) Run(std streams) error {
 		s, err = local.Of(c.Data)
 	}
 	if err != nil {
-		return errors.New("no memory of yours runs on this machine")
+		return errors.New("you have no running server on this machine")
 	}
 	if err := s.End(stopPatience); err != nil {
 		return err

@@ -24,8 +24,8 @@ import (
 // memory is how mcp and mcp-wrap reach a memory.
 type memory struct {
 	reach
-	Workspace string `default:"default" env:"MEMORYD_WORKSPACE" help:"Namespace of the memories."`
-	Data      string `type:"path" placeholder:"DIR" help:"The server of the store in this folder, instead of the one of this machine."`
+	Workspace string `default:"default" env:"MEMORYD_WORKSPACE" help:"The workspace."`
+	Data      string `type:"path" placeholder:"DIR" help:"Use the server of the store in this folder, instead of your local server."`
 }
 
 func (m memory) open(log *slog.Logger) mcp.Memory {
@@ -124,11 +124,11 @@ func (a *app) retention() []ui.Retention {
 // mcpWrapCmd stands between an MCP client and a server.
 type mcpWrapCmd struct {
 	memory
-	Name        string   `help:"Name of the server in memoryd (default: what it calls itself)."`
+	Name        string   `help:"Name of the server in memoryd (default: its own)."`
 	RunID       string   `name:"run-id" help:"Id of the run that the calls belong to (default: a new one)."`
-	Enrich      string   `enum:"off,meta,description" default:"off" help:"Put guidelines into lists of tools: off, meta (beside a tool) or description."`
-	Warn        bool     `help:"Append to results what memoryd knew against the call."`
-	StopRepeats bool     `help:"Do not make a call again, unchanged, that failed in this run."`
+	Enrich      string   `enum:"off,meta,description" default:"off" help:"Add guidelines to lists of tools: off, meta or description."`
+	Warn        bool     `help:"Append warnings to results."`
+	StopRepeats bool     `help:"Answer exact repeats of failed calls without making them."`
 	Journal     string   `env:"MEMORYD_JOURNAL" help:"Folder for calls that cannot be delivered yet (default: memoryd in the user's cache folder; - for none)."`
 	Remote      string   `placeholder:"URL" help:"Wrap a server at this address (streamable HTTP) instead of a command. MEMORYD_REMOTE_TOKEN is sent as its bearer token."`
 	Listen      string   `placeholder:"ADDR" help:"With --remote: serve HTTP on this address of this machine instead of stdio."`

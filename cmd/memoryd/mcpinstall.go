@@ -13,23 +13,23 @@ import (
 // mcpCmds are what memoryd does as an MCP server.
 type mcpCmds struct {
 	Serve     mcpCmd          `cmd:"" default:"withargs" help:"Serve memoryd as an MCP server over stdio (the default)."`
-	Install   mcpInstallCmd   `cmd:"" help:"Add memoryd to a client's servers, or put the wrapper before one of them."`
-	Uninstall mcpUninstallCmd `cmd:"" help:"Take back what install did."`
+	Install   mcpInstallCmd   `cmd:"" help:"Add memoryd to a client's servers, or wrap one of them."`
+	Uninstall mcpUninstallCmd `cmd:"" help:"Undo an install."`
 }
 
 // inClient is what install and uninstall have in common.
 type inClient struct {
 	Client string `required:"" enum:"claude-code,claude-desktop,cursor,vscode,codex,gemini" help:"The client: claude-code, claude-desktop, cursor, vscode, codex or gemini."`
 	Wrap   string `placeholder:"NAME" help:"Wrap the client's server of this name instead of adding memoryd."`
-	Yes    bool   `help:"Make the change; without it the change is only shown."`
+	Yes    bool   `help:"Make the change; without it, the command only shows it."`
 }
 
 type mcpInstallCmd struct {
 	inClient
-	URL       string `name:"url" placeholder:"URL" help:"Address of memoryd, if it is not on this machine at its usual port."`
-	Workspace string `help:"Namespace of the memories."`
-	Enrich    string `enum:",off,meta,description" default:"" help:"With --wrap: put guidelines into lists of tools."`
-	Warn      bool   `help:"With --wrap: append to results what memoryd knew against the call."`
+	URL       string `name:"url" placeholder:"URL" help:"Address of memoryd (default: the local server)."`
+	Workspace string `help:"The workspace."`
+	Enrich    string `enum:",off,meta,description" default:"" help:"With --wrap: add guidelines to lists of tools."`
+	Warn      bool   `help:"With --wrap: append warnings to results."`
 }
 
 // Validate finds flags that do not go together; that is a fault of usage.
@@ -87,7 +87,7 @@ func showOrMake(std streams, program string, yes bool, plan func(home string) (m
 		return err
 	}
 	if !yes {
-		_, err := fmt.Fprintf(std.out, "%s would change as follows; --yes makes it so, and keeps a copy.\n\n%s", change.Path, difference(string(change.Before), string(change.After)))
+		_, err := fmt.Fprintf(std.out, "%s would change as follows. Run it again with --yes to make the change; a copy is kept.\n\n%s", change.Path, difference(string(change.Before), string(change.After)))
 		return err
 	}
 	backup, err := change.Write(time.Now())
@@ -97,7 +97,7 @@ func showOrMake(std streams, program string, yes bool, plan func(home string) (m
 	if backup != "" {
 		backup = " The file as it was: " + backup
 	}
-	_, err = fmt.Fprintf(std.out, "%s is changed; start %s anew.%s\n", change.Path, program, backup)
+	_, err = fmt.Fprintf(std.out, "Changed %s. Restart %s.%s\n", change.Path, program, backup)
 	return err
 }
 

@@ -64,7 +64,7 @@ func (m *models) close() {
 func healthOf(client *llm.Client) func(context.Context) error {
 	return func(context.Context) error {
 		if h := client.Health(); h.Status != llm.HealthOK {
-			return memoryd.Errorf(memoryd.Unavailable, "the model cannot be used: %s", h.Reason)
+			return memoryd.Errorf(memoryd.Unavailable, "the model is unavailable: %s", h.Reason)
 		}
 		return nil
 	}

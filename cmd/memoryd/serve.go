@@ -71,7 +71,7 @@ func (c serveCmd) Run(ctx context.Context, std streams) error {
 	idle := a.publish(ctx, c.Background, std)
 	defer survive(log, a.cert)()
 	if a.newKey != "" { // not to the log, which is kept
-		fmt.Fprintf(std.err, "The admin's API key, shown this once: %s\n", a.newKey)
+		fmt.Fprintf(std.err, "The admin's API key (save it now; it is not shown again): %s\n", a.newKey)
 	}
 	if _, err := fmt.Fprintf(std.out, "memoryd is ready on %s (store: %s; judge: %s)\n", a.URL(), a.storeName, a.judge.Describe()); err != nil {
 		a.log.WarnContext(ctx, "ready line not written", "err", err)
@@ -124,7 +124,7 @@ func (c checkConfigCmd) Run(ctx context.Context, std streams) error {
 		return err
 	}
 	for _, name := range cfg.Unused {
-		fmt.Fprintf(std.err, "%s: no setting has this variable\n", name)
+		fmt.Fprintf(std.err, "%s: no setting uses this variable\n", name)
 	}
 	if err := wireOnly(ctx, cfg); err != nil {
 		return err
@@ -194,10 +194,10 @@ func (c checkCmd) Run(ctx context.Context, std streams) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(std.out, "%d tools, %d calls and %d records can be read; %d calls cannot.\n", r.Tools, r.Calls, r.Records, r.LostCalls)
+	fmt.Fprintf(std.out, "Readable: %d tools, %d calls and %d records. Unreadable: %d calls.\n", r.Tools, r.Calls, r.Records, r.LostCalls)
 	switch {
 	case r.Repaired:
-		fmt.Fprintf(std.out, "The store was made anew of them; what was there is %s.\n", r.Aside)
+		fmt.Fprintf(std.out, "The store was rebuilt from them. The old file is %s.\n", r.Aside)
 	case len(r.Faults) > 0:
 		return fmt.Errorf("the store in %s is damaged", cfg.Store.SQLite.Dir)
 	}
@@ -215,7 +215,7 @@ func checkAudit(ctx context.Context, cfg *config.Config, std streams) error {
 	}
 	n, err := access.VerifyAudit(ctx, s)
 	if err = errors.Join(err, backup.CheckWhole(ctx, s), s.Close()); err == nil && n > 0 {
-		fmt.Fprintf(std.out, "The audit log has %d entries, each follows from the one before.\n", n)
+		fmt.Fprintf(std.out, "The audit log has %d entries, and their chain is intact.\n", n)
 	}
 	return err
 }

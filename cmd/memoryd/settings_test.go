@@ -49,7 +49,7 @@ func TestAStartWithOtherSettingsIsAudited(t *testing.T) {
 		}
 	}
 	var out bytes.Buffer
-	if code := run(t.Context(), []string{"check", "--data", dir}, streams{out: &out, err: io.Discard}); code != 0 || !strings.Contains(out.String(), "The audit log has 1 entries, each follows") {
+	if code := run(t.Context(), []string{"check", "--data", dir}, streams{out: &out, err: io.Discard}); code != 0 || !strings.Contains(out.String(), "The audit log has 1 entries, and their chain is intact") {
 		t.Errorf("check says %s", out.String())
 	}
 }

@@ -112,7 +112,7 @@ func (c exportCmd) local(ctx context.Context, std streams, w io.Writer) error {
 	if err != nil {
 		if address, readErr := os.ReadFile(filepath.Join(dir, local.AddressFile)); readErr == nil && len(address) > 0 {
 			if askErr := c.snapshot(ctx, std, string(address), w); askErr != nil {
-				return fmt.Errorf("%w; the server that uses it: %w", err, askErr)
+				return fmt.Errorf("%w; the server in use: %w", err, askErr)
 			}
 			return nil
 		}
@@ -133,7 +133,7 @@ func (c exportCmd) snapshot(ctx context.Context, std streams, server string, w i
 	}
 	err := remote{reach: reach{URL: server, Key: c.Key}}.post(ctx, "/v1/snapshot", body, w)
 	if err == nil {
-		fmt.Fprintf(std.err, "exported what %s has\n", server)
+		fmt.Fprintf(std.err, "exported the data of %s\n", server)
 	}
 	return err
 }

@@ -109,7 +109,7 @@ func TestTheFirstStartShowsAKeyOnce(t *testing.T) {
 	asAdmin := []string{"--url", server, "--key", root}
 	code, token, said := memoryd(t, "", append([]string{"keys", "create", "--name", "agent", "--role", "record,read", "--workspaces", "a"}, asAdmin...)...)
 	token = strings.TrimSpace(token)
-	if code != 0 || !shownKey.MatchString(token) || !strings.Contains(said, "shown this once") {
+	if code != 0 || !shownKey.MatchString(token) || !strings.Contains(said, "not shown again") {
 		t.Fatalf("%d %q %s", code, token, said)
 	}
 	if code, out, said := memoryd(t, "", "add", "search", "--output", "found", "--workspace", "a", "--url", server, "--key", token); code != 0 {
@@ -153,7 +153,7 @@ func TestTheFirstStartShowsAKeyOnce(t *testing.T) {
 	if status, body := fetch(t, http.DefaultClient, "GET", server+"/v1/session", token, ""); status != 401 {
 		t.Errorf("revoked: %d %s", status, body)
 	}
-	if code, out, said := memoryd(t, "", "audit", "--verify", "--url", server, "--key", root); code != 0 || !strings.Contains(out, "each follows") {
+	if code, out, said := memoryd(t, "", "audit", "--verify", "--url", server, "--key", root); code != 0 || !strings.Contains(out, "chain is intact") {
 		t.Errorf("%d %s %s", code, out, said)
 	}
 	// Neither the folder nor the log holds a key.

@@ -112,7 +112,7 @@ func TestAnImportNamesWhatItDoesNotUnderstand(t *testing.T) {
 	lines := `{"tool_name":"s","arguments":"{\"q\":1}","result":"Error: boom","is_error":"true","took":3,"host":"a"}
 {"tool_name":"s","args":{"q":2},"tool_output":"found","time_cost":"1.5","took":4}`
 	code, out, stderr := memoryd(t, lines, "import", "--url", s.URL, "-")
-	if code != 0 || !strings.Contains(out, "2 added") || !strings.Contains(stderr, `left out: "host" of 1 lines, "took" of 2 lines`) {
+	if code != 0 || !strings.Contains(out, "2 added") || !strings.Contains(stderr, `dropped: "host" of 1 lines, "took" of 2 lines`) {
 		t.Errorf("exit code %d\n%s%s", code, out, stderr)
 	}
 	calls := s.Post("/retrieve_tool_memory", map[string]any{"tool_names": "s"}).Metadata.MemoryList[0].Calls
