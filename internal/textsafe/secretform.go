@@ -1,6 +1,9 @@
 package textsafe
 
-import "strings"
+import (
+	"encoding/base64"
+	"strings"
+)
 
 // form is how an issuer writes its keys: a prefix and at least so many
 // characters of a set.
@@ -257,8 +260,13 @@ func bareKey(s string, i int) int {
 	if rest := s[i+long:]; goesOn(rest) || strings.HasPrefix(rest, "=") || lower < 6 || upper < 6 || digit < 2 || different < 20 {
 		return 0
 	}
+	if text, err := base64.StdEncoding.DecodeString(s[i : i+long]); err == nil && span(string(text), isPrintable) == len(text) {
+		return 0 // encoded, not drawn
+	}
 	return long
 }
+
+func isPrintable(c byte) bool { return c >= ' ' && c < 0x7f || c == '\n' || c == '\r' || c == '\t' }
 
 // goesOn reports whether s begins with what belongs to a longer run, such as a path.
 func goesOn(s string) bool {

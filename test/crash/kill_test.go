@@ -27,7 +27,9 @@ type writer struct {
 }
 
 // output is what the n-th call of the writer says.
-func (w *writer) output(n int) string { return fmt.Sprintf("%s: call %d%s", w.tool, n, w.pad) }
+func (w *writer) output(n int) string {
+	return fmt.Sprintf(`{"tool":%q,"call":%d,"text":%q}`, w.tool, n, w.pad) // judged alike, whatever the number
+}
 
 // add sends the next request, or the last again, and reports whether there was
 // an answer.

@@ -252,7 +252,7 @@ func TestAServerThatTheUserRunsIsPreferred(t *testing.T) {
 	if len(a.Metadata.MemoryList) != 1 || a.Metadata.MemoryList[0].WhenToUse != "late" {
 		t.Errorf("the user's own server has %v", a.Metadata.MemoryList)
 	}
-	if !strings.Contains(s.Log(), "has ended; agents on this machine use this one now") || len(h.background()) != 0 {
+	if !strings.Contains(s.Log(), "Agents on this machine use this server now") || len(h.background()) != 0 {
 		t.Errorf("the one in the background still runs: %s", s.Log())
 	}
 	second := start(t, t.TempDir(), []string{runtimeDir})
