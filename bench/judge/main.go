@@ -80,7 +80,7 @@ func (o options) run(ctx context.Context, out io.Writer, files []string) (err er
 		return err
 	}
 	judge.Start(ctx)
-	defer judge.Stop()
+	defer judge.Stop() //nolint:contextcheck // it ends with the program
 	run := benchmark.NewRun(
 		benchmark.Config{Group: max(1, o.group), LeaveOutExitCodes: o.leaveOutExitCodes, Errors: o.errors},
 		benchmark.Parts{Judge: judge, Name: judge.Describe(), Rules: recorder, Clock: clock, Now: time.Now, Keep: func(ctx context.Context, calls []memoryd.Call) error {
