@@ -121,7 +121,7 @@ func (f *findings) messages(d draft) {
 		text := sentence(c.Names())
 		qs, held := f.quotes(c)
 		if len(qs) > 0 {
-			text = qs[0]
+			text = "Failed for no known reason" // what the tool said stands in its own section
 		} else if c.Class == constraints.Failed {
 			switch {
 			case f.empty(c):

@@ -65,6 +65,7 @@ func (f *findings) practices(d draft) {
 		all = append(all, f.unchanged()...)
 		all = f.tested(all)
 	}
+	all = slices.DeleteFunc(all, func(p practice) bool { return p.last && p.general != "" && p.after+p.pair == "" }) // it would say nothing of this tool
 	slices.SortStableFunc(all, func(a, b practice) int {
 		return cmp.Or(cmp.Compare(f.place(a), f.place(b)), compareBool(b.tested, a.tested), compareBool(a.last, b.last), cmp.Compare(b.runs, a.runs), cmp.Compare(b.calls, a.calls))
 	})
@@ -146,7 +147,7 @@ func compareBool(a, b bool) int {
 	return 1
 }
 
-// line writes a recommendation: condition and action, count, words of the message.
+// line writes a recommendation: condition and action, and how often not doing it failed.
 func (f *findings) line(p practice) string {
 	text := strings.TrimSuffix(p.do, ".") + ": "
 	if p.counts != "" {
@@ -154,13 +155,10 @@ func (f *findings) line(p practice) string {
 	} else {
 		text += number(float64(p.calls)) + p.verb() + inRuns(p.runs)
 	}
-	switch {
-	case len(p.quotes) > 0:
-		text += ", " + strings.Join(p.quotes, " or ")
-	case p.label != "":
+	if p.label != "" && len(p.quotes) == 0 {
 		text += ", " + p.label
 	}
-	text += p.after
+	text += p.after // what the tool said stands in its own section
 	return text + provisionalNote(p.provisional || p.uncertain) + "."
 }
 

@@ -3,7 +3,9 @@ package guidelines
 import (
 	"encoding/json"
 	"maps"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"memoryd/guidelines/constraints"
@@ -172,7 +174,7 @@ func shown(v any, name string, keep int, own []string) string {
 		return "[" + shown(v[0], name, keep, own) + ",…]"
 	case string:
 		if textsafe.SecretName(name) || slices.Contains(own, v) {
-			return `"…"`
+			return `"` + formOf(v) + `"`
 		}
 		q, ok := quotable(v, keep)
 		if !ok && v != "" {
@@ -184,7 +186,26 @@ func shown(v any, name string, keep int, own []string) string {
 	if err != nil {
 		return "…"
 	}
+	if slices.Contains(own, string(b)) {
+		return formOf(string(b))
+	}
 	return string(b)
+}
+
+var (
+	isoDate = regexp.MustCompile(`^\d{4}-\d\d-\d\d$`)
+	digits  = regexp.MustCompile(`^\d{6,}$`)
+)
+
+// formOf tells how a value is written that is not shown.
+func formOf(v string) string {
+	switch {
+	case isoDate.MatchString(v):
+		return "<date YYYY-MM-DD>"
+	case digits.MatchString(v):
+		return "<" + strconv.Itoa(len(v)) + " digits>"
+	}
+	return "…"
 }
 
 // plainName is the name of a member where it is one of a parameter's form.

@@ -135,7 +135,8 @@ type Exemplar struct {
 	// Calls counts the good calls with this set, of Good.
 	Calls int `json:"calls"`
 	Good  int `json:"good"`
-	// Own are texts of Input that only one party ever sent, of several; Sole says that
+	// Own are values of Input that are nobody else's business: one party alone of several
+	// sent them, or they are no part of a small set that calls share. Sole says that
 	// calls of this form are of one.
 	Own  []string        `json:"own,omitempty"`
 	Sole bool            `json:"sole,omitempty"`
@@ -177,21 +178,35 @@ func (w *window) exemplar() *Exemplar {
 	return &Exemplar{Sole: w.who.sole(by), Input: w.obs[at].Input, Calls: len(calls), Good: good, Own: w.own(at), Key: w.obs[at].Key}
 }
 
-// own lists the texts of an input that one party alone has sent, where several are
-// known.
+// What makes a value one of a small set that may be shown to others.
+const (
+	sharedCalls = 3  // that gave it
+	sharedRuns  = 2  // of them
+	smallSet    = 20 // values of the parameter at most
+	longNumber  = 6  // digits from which a number may be somebody's
+)
+
+// own lists the values of an input that may not be shown to others.
 func (w *window) own(at int) []string {
-	if w.who.known < 2 {
-		return nil
-	}
 	var own []string
 	for _, l := range w.leaves[at] {
-		by := map[uint64]bool{}
+		if l.kind != '"' && (l.kind != '0' || len(l.text) < longNumber) {
+			continue
+		}
+		calls, by, runs, values := 0, map[uint64]bool{}, map[uint64]bool{}, map[string]bool{}
 		for i := range w.obs {
-			if slices.ContainsFunc(w.leaves[i], func(o leafValue) bool { return o == l }) {
+			for _, o := range w.leaves[i] {
+				if o.path == l.path {
+					values[o.text] = true
+				}
+			}
+			if slices.Contains(w.leaves[i], l) {
+				calls++
 				by[w.who.of[i]] = true
+				runs[w.obs[i].Run] = true
 			}
 		}
-		if l.kind == '"' && len(by) < 2 {
+		if calls < sharedCalls || len(runs) < sharedRuns || len(values) > smallSet || w.who.known > 1 && len(by) < 2 {
 			own = append(own, l.text)
 		}
 	}
