@@ -239,15 +239,19 @@ func TestHostileTextsStayTexts(t *testing.T) {
 	}
 }
 
-// nameOf is a tool's name with a hostile text in it, as far as names may hold it:
-// control and invisible characters are refused.
+// nameOf is a tool's name with a hostile text in it, as far as names may hold it: control
+// and invisible characters, more than five words and more than 256 bytes are refused.
 func nameOf(i int, s string) string {
-	return fmt.Sprintf("%d %.250s", i, strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl) {
+	text := strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl):
 			return -1
+		case unicode.IsSpace(r):
+			return '_'
 		}
 		return r
-	}, s))
+	}, s)
+	return fmt.Sprintf("%d %s", i, strings.ToValidUTF8(text[:min(len(text), 250)], ""))
 }
 
 // hostile lists texts that try to be more than that.
