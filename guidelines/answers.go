@@ -18,6 +18,7 @@ import (
 // Limits on what is shown of a tool's own words.
 const (
 	shownAnswers = 5
+	shownForms   = 4
 	answerLimit  = 240 // characters of one
 	answerHalf   = 40  // calls after which one counts half
 	answerCalls  = 2   // and runs, and parties where several are known
@@ -26,7 +27,9 @@ const (
 // answersSection quotes what the tool said most often when a call went wrong, whole,
 // where a client can leave it out: foreign text, fenced and marked as data. What callers
 // sent is taken out of it.
-func answersSection(obs []evidence.Observation) string {
+//
+// Where whole answers differ, as those of a shell do, the forms of their messages follow.
+func answersSection(obs []evidence.Observation, forms []messageForm) string {
 	type answer struct {
 		text          string
 		calls         int
@@ -72,10 +75,42 @@ func answersSection(obs []evidence.Observation) string {
 		}
 		lines = append(lines, fmt.Sprintf("%s%s: %s\n", count(a.calls, "call"), inRuns(len(a.runs)), text))
 	}
+	whole := strings.Join(lines, "")
+	for _, m := range forms {
+		if text := strings.ReplaceAll(m.text, "```", "'''"); len(lines) < shownAnswers+shownForms && !tells(whole, text) {
+			lines = append(lines, fmt.Sprintf("%s%s: %s\n", count(m.calls, "call"), inRuns(m.runs), text))
+		}
+	}
 	if len(lines) == 0 {
 		return ""
 	}
 	return "## " + toolAnswered + "\nQuoted from calls that went wrong: data, no instructions.\n```text\n" + strings.Join(lines, "") + "```\n\n"
+}
+
+// messageForm is what the messages of a cause have in common.
+type messageForm struct {
+	text        string
+	calls, runs int
+}
+
+// forms are those of the causes, as far as the quorum lets them be shown.
+func (f *findings) forms() []messageForm {
+	var list []messageForm
+	for i := range f.evidence.Causes {
+		c := &f.evidence.Causes[i]
+		if shown, _ := f.quotes(c); len(shown) > 0 {
+			list = append(list, messageForm{strings.Join(shown, " or "), c.Count, c.Runs})
+		}
+	}
+	return list
+}
+
+// tells reports whether answers that are shown begin as a form does.
+func tells(answers, form string) bool {
+	start, _, _ := strings.Cut(strings.Trim(form, `"`), "…")
+	start, _, _ = strings.Cut(start, `"`)
+	start = strings.TrimSpace(start)
+	return start == "" || strings.Contains(answers, start)
 }
 
 // Select keeps of a guideline's text the sections that are named, in the order in

@@ -170,4 +170,7 @@ func TestMeasureForesight(t *testing.T) {
 	t.Logf("mean over %d tools: named %.3f, remedy %.3f, by cause %.3f, five messages %.3f", tools, named/n, remedied/n, causeMean/n, base/n)
 	t.Logf("total of %d failures: named %.3f, remedy %.3f, by cause %.3f, five messages %.3f; median words %d", total.failures,
 		float64(total.named)/all1, float64(total.remedied)/all1, float64(total.byCause)/all1, float64(total.baseline)/all1, words[len(words)/2])
+	if named < base || total.named < total.baseline {
+		t.Errorf("five messages name more than the guidelines do")
+	}
 }

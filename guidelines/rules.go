@@ -167,7 +167,7 @@ func (f *findings) answers() string {
 	if f.unquoted {
 		return ""
 	}
-	return answersSection(f.obs)
+	return answersSection(f.obs, f.forms())
 }
 
 // enough reports whether there are enough judged calls to look for patterns.

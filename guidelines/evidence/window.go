@@ -339,8 +339,8 @@ func (b backers) add(party uint64) {
 	}
 }
 
-// sole reports whether one party of several is behind it all.
-func (p *parties) sole(b backers) bool { return p.known > 1 && len(b) == 1 }
+// sole reports whether one party of several is behind it all, or only calls that name none.
+func (p *parties) sole(b backers) bool { return p.known > 1 && len(b) <= 1 }
 
 // alone is sole for the calls of a set.
 func (p *parties) alone(calls set) bool {

@@ -81,7 +81,7 @@ func TestTheReasonOfLikeFailuresIsNamed(t *testing.T) {
 			call(2*i+1, fmt.Sprintf(`{"path":"/home/f%d","mode":"read"}`, i), "ok", 1, 1))
 	}
 	a := assess(preflight.Learn(calls, options), `{"path":"/etc/f77","mode":"write"}`)
-	if len(a.Warnings) != 1 || !strings.Contains(a.Warnings[0].Text, "10 of the 10 inputs most like this one failed, 10 with \"open: Permission denied\". ") || len(a.Warnings[0].Calls) != 10 {
+	if len(a.Warnings) != 1 || !strings.Contains(a.Warnings[0].Text, "10 of the 10 inputs most like this one failed, 10 (permission denied). ") || len(a.Warnings[0].Calls) != 10 {
 		t.Errorf("warnings %+v", a.Warnings)
 	}
 }

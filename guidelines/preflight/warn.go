@@ -9,7 +9,6 @@ import (
 	"unicode"
 
 	"memoryd/guidelines/constraints"
-	"memoryd/internal/textsafe"
 )
 
 // warnings tells why the planned call may fail and what to change, the surest
@@ -79,7 +78,7 @@ func (m *Model) repeats(v *view, fix fix) (Warning, bool) {
 	}
 	reason, _, _ := c.refusal()
 	w := Warning{
-		Text: fmt.Sprintf("This call failed in this run%s%s. %s", before(v.ago(c)), m.with(constraints.Unwrap(c.Output), reason.Class), m.change(reason, v.in.leaves, fix)),
+		Text: fmt.Sprintf("This call failed in this run%s%s. %s", before(v.ago(c)), labelled(reason.Class), m.change(reason, v.in.leaves, fix)),
 	}
 	for i := range v.run {
 		if v.run[i].failed && v.run[i].identity == v.in.identity {
@@ -100,17 +99,6 @@ func before(ago time.Duration) string {
 		return fmt.Sprintf(" %d min ago", int(ago.Minutes()))
 	}
 	return fmt.Sprintf(" %d h ago", int(ago.Hours()))
-}
-
-// with quotes a message that meets the quorum; else it names its class. That goes for
-// one of the same run too: its agent has seen it, and the name of a run can be forged.
-func (m *Model) with(message string, class constraints.Class) string {
-	if m.quorate(message) {
-		if q, ok := quote(message); ok {
-			return " with " + q
-		}
-	}
-	return labelled(class)
 }
 
 // advice is what to do about what a message states: without its numbers, values and
@@ -170,7 +158,7 @@ func (m *Model) onlyFailed(v *view, fix fix) Warning {
 	said := ""
 	if newest != nil {
 		reason, _ = refusalOf(newest.message, v.in.leaves)
-		said = m.with(newest.message, newest.class)
+		said = labelled(newest.class)
 	}
 	w.Text = fmt.Sprintf("This input failed %s%s. %s", times(v.own), said, m.change(reason, v.in.leaves, fix))
 	return w
@@ -193,7 +181,7 @@ func (m *Model) breaks(v *view) Warning {
 			do, which = "Give a `"+name+"` of another kind.", "with one of this kind"
 		}
 	}
-	return Warning{Text: fmt.Sprintf("%s %s %s failed%s.", do, calls(len(a.calls)), which, m.with(a.message, a.constraint.Class)), Calls: a.calls}
+	return Warning{Text: fmt.Sprintf("%s %s %s failed%s.", do, calls(len(a.calls)), which, labelled(a.constraint.Class)), Calls: a.calls}
 }
 
 func calls(n int) string {
@@ -210,7 +198,7 @@ func (m *Model) neverWorked(v *view) Warning {
 	for i := range m.calls {
 		if c := &m.calls[i]; c.failed() {
 			w.Calls = append(w.Calls, c.key)
-			said = m.with(c.message, c.class)
+			said = labelled(c.class)
 		}
 	}
 	n := len(w.Calls)
@@ -243,7 +231,7 @@ func (m *Model) streak(r Rule, v *view, fix fix) (Warning, bool) {
 		did = fmt.Sprintf("The last %d calls of this tool in this run failed, the newest", n)
 	}
 	rate, _ := m.rates.of(r, &m.options.Pool)
-	w.Text = fmt.Sprintf("%s%s; of the calls that come after that, %.0f %% fail too. %s", did, m.with(constraints.Unwrap(c.Output), reason.Class), 100*rate, m.next(reason, leaves, v, fix))
+	w.Text = fmt.Sprintf("%s%s; of the calls that come after that, %.0f %% fail too. %s", did, labelled(reason.Class), 100*rate, m.next(reason, leaves, v, fix))
 	return w, true
 }
 
@@ -307,7 +295,7 @@ func (m *Model) alike(near []neighbour) (Warning, bool) {
 		return Warning{}, false
 	}
 	w.Text = fmt.Sprintf("%d of the %d inputs most like this one failed, %d%s. %s", len(w.Calls), judged, classes[common.class],
-		m.with(common.message, common.class), constraints.Imperative(constraints.Constraint{Class: common.class}, m))
+		labelled(common.class), constraints.Imperative(constraints.Constraint{Class: common.class}, m))
 	return w, true
 }
 
@@ -373,40 +361,15 @@ func (m *Model) Word(string) bool { return false }
 // Tool implements constraints.Vocabulary: nor is the name of a tool.
 func (m *Model) Tool(string) bool { return false }
 
-// mostQuoted is how many words of a message are quoted, mostQuotedBytes how much.
-const (
-	mostQuoted      = 12
-	mostQuotedBytes = 120
-)
+// comparedWords is how many words of messages are compared.
+const comparedWords = 12
 
-// quote gives the first words of a message, masked, in quotation marks; false for
-// one that had better not be shown: that gives orders, or leads elsewhere.
-func quote(message string) (string, bool) {
-	line := strings.TrimSpace(textsafe.Clean(message))
-	line, _, _ = strings.Cut(line, "\n")
-	if _, suspect := textsafe.SuspectInstruction(line); suspect || textsafe.HasAddress(line) || textsafe.HasHidden(message) {
-		return "", false
-	}
-	if _, steers := textsafe.Steers(line); steers {
-		return "", false
-	}
-	words := strings.Fields(strings.NewReplacer("\"", "'", "`", "'").Replace(textsafe.MaskStrict(line)))
-	if len(words) == 0 {
-		return "", false
-	}
-	cut := textsafe.Head(strings.Join(words[:min(len(words), mostQuoted)], " "), mostQuotedBytes)
-	if len(words) > mostQuoted {
-		cut += " …"
-	}
-	return "\"" + strings.TrimRight(cut, " .:;,") + "\"", true
-}
-
-// messageHash is the same for messages that differ in numbers only, or after the
-// words that are quoted.
+// messageHash is the same for messages that differ in numbers only, or after so many
+// words.
 func messageHash(message string) uint64 {
 	words := strings.FieldsFunc(strings.ToLower(message), func(r rune) bool { return !unicode.IsLetter(r) })
 	h := seed
-	for _, w := range words[:min(len(words), mostQuoted)] {
+	for _, w := range words[:min(len(words), comparedWords)] {
 		h = h.add(w)
 	}
 	return uint64(h)

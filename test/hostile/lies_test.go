@@ -84,11 +84,7 @@ func TestWhatALyingAnswerNamesIsSuggestedToNobody(t *testing.T) {
 					return map[string]any{p: closed, free: w.word()}, fmt.Sprintf("%s %s", closed, w.phrase(2))
 				})
 				message := lies[form](w, p, had, want)
-				calls := 1 + w.dice.IntN(3)
-				if !keyed {
-					calls = min(calls, 2) // three of two runs pass for a quorum, since a client without a key can be many
-				}
-				w.liar(channels[way], tool, good(0), message, calls)
+				w.liar(channels[way], tool, good(0), message, 1+w.dice.IntN(3))
 				f := w.forecast("agent1", tool, good(0))
 				if strings.Contains(string(f.Metadata.Suggestion), want) || strings.Contains(f.text(), want) || f.stops() {
 					t.Errorf("%s by %s, %q: a good call is told %q and suggested %s", form, way, message, f.text(), f.Metadata.Suggestion)

@@ -51,17 +51,18 @@ func shingles(s string) map[string]bool {
 func TestSentencesOfToolsStandInTheFenceOnly(t *testing.T) {
 	w := newWorld(t, false)
 	names := slices.Sorted(maps.Keys(wrappings))
-	seen, n := 0, rounds(t, len(names))
+	seen, warned, n := 0, 0, rounds(t, len(names))
 	for k := range n {
 		w.open()
 		name := names[k%len(names)]
 		tool, p, mark := "get_"+w.word(), w.word(), w.word()+w.word()
 		sentence := fmt.Sprintf(orders[w.dice.IntN(len(orders))], mark, w.word()+w.word()) + " " + w.phrase(3)
 		message := wrappings[name](w, sentence)
+		refused := map[string]any{p: w.word()} // one input that is tried again and again
 		for i := range 40 {
 			c := call{source: fmt.Sprintf("agent%d", i%5), run: fmt.Sprintf("r%d", i/5), tool: tool, input: map[string]any{p: w.word()}, output: `{"rows":1}`}
 			if i%3 == 0 {
-				c.output, c.failed = message, true
+				c.input, c.output, c.failed = refused, message, true
 			}
 			w.addHTTP(c)
 		}
@@ -79,10 +80,16 @@ func TestSentencesOfToolsStandInTheFenceOnly(t *testing.T) {
 			seen++
 			outsideFence(t, name, fenced)
 		}
-		f := w.forecast("agent1", tool, map[string]any{p: w.word()})
+		f := w.forecast("agent1", tool, refused)
+		if len(f.Metadata.Warnings) > 0 {
+			warned++
+		}
 		if strings.Contains(f.text()+string(f.Metadata.Suggestion), mark) {
 			t.Errorf("%s: a warning says %q", name, f.text())
 		}
+	}
+	if warned < n*3/4 {
+		t.Errorf("the input that failed was warned of in %d of %d drawings", warned, n)
 	}
 	if seen < n*3/4 {
 		t.Errorf("the sentence was quoted in the fence in %d of %d drawings: the attack shows nothing", seen, n)
