@@ -1,6 +1,8 @@
 package textsafe_test
 
 import (
+	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -203,5 +205,43 @@ func BenchmarkMask(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
 		textsafe.HasSecret(text)
+	}
+}
+
+// Each line of the table is read, and what is written as it says is masked, in the middle of a sentence too.
+func TestEveryLineOfTheTableOfFormsIsReadAndMasked(t *testing.T) {
+	table, err := os.ReadFile("forms.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := 0
+	for line := range strings.Lines(string(table)) {
+		f := strings.Fields(line)
+		if len(f) == 0 || f[0] == "#" {
+			continue
+		}
+		lines++
+		least, err := strconv.Atoi(f[len(f)-1])
+		if mixed := f[len(f)-1] == "mixed"; mixed {
+			least, err = strconv.Atoi(f[len(f)-2])
+		}
+		tail, known := map[string]string{
+			"alnum": fill(least), "word": fill(least), "dotted": fill(least), "base64": fill(least), "crypt": fill(least),
+			"hex": hexes(least), "capitals": strings.ToUpper(fill(least)),
+		}[f[1]]
+		if err != nil || !known || len(f) > 4 {
+			t.Errorf("this line is not understood: %s", line)
+			continue
+		}
+		if got, want := textsafe.Mask("use "+f[0]+tail+" for it"), "use "+textsafe.Masked+" for it"; got != want {
+			t.Errorf("%s becomes %q", line, got)
+		}
+		short := "use " + f[0] + tail[:3] + " for it" // a beginning is no key
+		if got := textsafe.Mask(short); got != short {
+			t.Errorf("%q becomes %q", short, got)
+		}
+	}
+	if lines < 100 {
+		t.Errorf("the table has %d lines", lines)
 	}
 }

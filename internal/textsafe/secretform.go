@@ -1,7 +1,9 @@
 package textsafe
 
 import (
+	_ "embed"
 	"encoding/base64"
+	"strconv"
 	"strings"
 )
 
@@ -14,134 +16,24 @@ type form struct {
 	mixed  bool // the tail must hold a digit or two capitals: the prefix is also a word
 }
 
-// forms are grouped by the first byte of their prefix. Sources: the issuers'
-// documentation and the public lists of secret scanners.
-var forms = groupForms([]form{
-	// Clouds and hosting.
-	{"AKIA", inCapitals, 12, false},
-	{"ASIA", inCapitals, 12, false},
-	{"AROA", inCapitals, 16, true},
-	{"ABIA", inCapitals, 16, true},
-	{"AIza", inWord, 24, false},
-	{"ya29.", inDotted, 8, false},
-	{"GOCSPX-", inWord, 16, false},
-	{"dop_v1_", isAlnum, 8, false},
-	{"doo_v1_", isAlnum, 8, false},
-	{"dor_v1_", isAlnum, 8, false},
-	{"dapi", inHex, 32, true},
-	{"tskey-", inWord, 16, true},
-	{"nvapi-", inWord, 20, true},
-	{"hvs.", inWord, 16, true},
-	{"hvb.", inWord, 16, true},
-	{"pscale_tkn_", inDotted, 16, false},
-	{"pscale_pw_", inDotted, 16, false},
-	{"dp.pt.", isAlnum, 16, false},
-	{"dp.st.", inDotted, 16, false},
-	{"LTAI", isAlnum, 16, true},
-	{"AKID", isAlnum, 24, true},
-	{"nfp_", inWord, 24, true},
-	{"sbp_", inHex, 32, true},
-	{"fm2_", inBase64, 24, true},
-	{"HRKU-", inWord, 24, true},
-	// Code and packages.
-	{"ghp_", isAlnum, 8, false},
-	{"gho_", isAlnum, 8, false},
-	{"ghu_", isAlnum, 8, false},
-	{"ghs_", isAlnum, 8, false},
-	{"ghr_", isAlnum, 8, false},
-	{"github_pat_", inWord, 8, false},
-	{"glpat-", inWord, 8, false},
-	{"gldt-", inWord, 16, true},
-	{"glrt-", inWord, 16, true},
-	{"glptt-", inWord, 16, true},
-	{"glcbt-", inWord, 16, true},
-	{"glsa_", inWord, 16, true},
-	{"ATATT3", inBase64, 16, false},
-	{"ATBB", isAlnum, 20, true},
-	{"npm_", isAlnum, 16, false},
-	{"pypi-", inWord, 16, true},
-	{"rubygems_", inHex, 16, true},
-	{"dckr_pat_", inWord, 8, false},
-	{"sntrys_", inBase64, 16, true},
-	{"sntryu_", inHex, 16, true},
-	{"NRAK-", isAlnum, 16, true},
-	{"PMAK-", inWord, 20, true},
-	// Models and searches.
-	{"sk-", inWord, 16, true},
-	{"rk-", inWord, 16, true},
-	{"sk-ant-", inWord, 8, false},
-	{"sk-proj-", inWord, 8, false},
-	{"sk-or-", inWord, 16, false},
-	{"hf_", isAlnum, 12, true},
-	{"gsk_", isAlnum, 16, true},
-	{"xai-", isAlnum, 20, true},
-	{"r8_", isAlnum, 20, true},
-	{"pplx-", isAlnum, 20, true},
-	{"tvly-", inWord, 16, true},
-	{"fc-", inHex, 32, true},
-	{"lsv2_", inWord, 20, true},
-	{"e2b_", inHex, 20, true},
-	{"jina_", isAlnum, 20, true},
-	// Money, messages, others.
-	{"sk_", inWord, 16, true},
-	{"rk_", inWord, 16, true},
-	{"sk_live_", isAlnum, 8, false},
-	{"sk_test_", isAlnum, 8, false},
-	{"rk_live_", isAlnum, 8, false},
-	{"rk_test_", isAlnum, 8, false},
-	{"pk_live_", isAlnum, 8, false},
-	{"whsec_", inBase64, 16, true},
-	{"sq0atp-", inWord, 16, false},
-	{"sq0csp-", inWord, 16, false},
-	{"EAAC", isAlnum, 40, true},
-	{"shpat_", inHex, 16, false},
-	{"shpca_", inHex, 16, false},
-	{"shppa_", inHex, 16, false},
-	{"shpss_", inHex, 16, false},
-	{"xoxa-", inWord, 8, true},
-	{"xoxb-", inWord, 8, true},
-	{"xoxc-", inWord, 8, true},
-	{"xoxd-", inBase64, 8, true},
-	{"xoxe-", inWord, 8, true},
-	{"xoxo-", inWord, 8, true},
-	{"xoxp-", inWord, 8, true},
-	{"xoxr-", inWord, 8, true},
-	{"xoxs-", inWord, 8, true},
-	{"xapp-", inWord, 8, true},
-	{"hooks.slack.com/services/", inBase64, 16, false},
-	{"discord.com/api/webhooks/", inBase64, 20, true},
-	{"SG.", inDotted, 16, true},
-	{"SK", inHex, 32, true},
-	{"key-", inHex, 32, true},
-	{"figd_", inWord, 16, true},
-	{"lin_api_", isAlnum, 16, false},
-	{"ntn_", isAlnum, 20, true},
-	{"secret_", isAlnum, 32, true},
-	{"phx_", isAlnum, 20, true},
-	{"AGE-SECRET-KEY-1", isAlnum, 16, false},
-	{"eyJhbGciOi", inDotted, 8, false},
-	{"eyJ0eXAiOi", inDotted, 8, false},
-	{"ops_eyJ", inWord, 20, false},
-	{"mrd_", inWord, 20, true},
-	{"APA91b", inWord, 100, true},
-	// Hashes of passwords (crypt), which can be tried out.
-	{"$2a$", inCrypt, 50, false},
-	{"$2b$", inCrypt, 50, false},
-	{"$2y$", inCrypt, 50, false},
-	{"$1$", inCrypt, 22, false},
-	{"$5$", inCrypt, 40, false},
-	{"$6$", inCrypt, 60, false},
-	{"$y$", inCrypt, 40, false},
-	{"$apr1$", inCrypt, 22, false},
-	{"$argon2", inCrypt, 40, false},
-})
+//go:embed forms.txt
+var formsText string
 
-func groupForms(all []form) (by [256][]form) {
-	for _, f := range all {
-		by[f.prefix[0]] = append(by[f.prefix[0]], f)
+// forms are the lines of forms.txt, grouped by the first byte of their prefix.
+var forms = func() (by [256][]form) {
+	tails := map[string]func(byte) bool{
+		"alnum": isAlnum, "capitals": inCapitals, "hex": inHex, "word": inWord, "dotted": inDotted, "base64": inBase64, "crypt": inCrypt,
+	}
+	for line := range strings.Lines(formsText) {
+		f := strings.Fields(line)
+		if len(f) < 3 || f[0] == "#" {
+			continue
+		}
+		least, _ := strconv.Atoi(f[2]) // a test reads each line
+		by[f[0][0]] = append(by[f[0][0]], form{prefix: f[0], tail: tails[f[1]], least: least, mixed: len(f) > 3})
 	}
 	return by
-}
+}()
 
 // formAt is the length of the key that s begins with, 0 where it begins with
 // none.
