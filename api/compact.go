@@ -225,10 +225,12 @@ func (s *server) getOriginal(c echo.Context, _ []byte) (any, error) {
 	return answer(q, s.Flows.GetOriginal, of, func(x ops.Original) any { return encoded{body: x.Data} })
 }
 
-// lookUp finds messages that compactions removed from a conversation by words.
+// lookUp finds messages that compactions removed from a conversation by words, ids and
+// kind.
 func (s *server) lookUp(c echo.Context, _ []byte) (any, error) {
 	q := queryOf(c)
 	in := ops.SearchOriginals{GetOriginal: ops.GetOriginal{Workspace: q.workspace()}, Conversation: c.QueryParam("conversation_id"), Text: c.QueryParam("query")}
+	in.Kind = q.oneOf("kind", "user", "assistant", "call", "result")
 	for _, name := range []string{"conversation_id", "query"} {
 		if strings.TrimSpace(c.QueryParam(name)) == "" {
 			q.refuse("%s: must not be empty", name)

@@ -70,5 +70,5 @@ func newestOf(conversation, id string) Original {
 const hintOpen = "Left out here, still to be had: "
 
 func lookupHint(workspace, conversation string) string {
-	return hintOpen + "GET /v1/workspaces/" + url.PathEscape(workspace) + "/originals?conversation_id=" + url.QueryEscape(conversation) + "&query=words"
+	return hintOpen + "memoryd_lookup over MCP, or GET /v1/workspaces/" + url.PathEscape(workspace) + "/originals?conversation_id=" + url.QueryEscape(conversation) + "&query=words"
 }

@@ -1,8 +1,10 @@
 package compact
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"strings"
 
@@ -165,7 +167,7 @@ func (c *Compactor) Read(ctx context.Context, workspace, id string, offset, limi
 	if err != nil {
 		return Page{}, err
 	}
-	runes := []rune(readable(o.Data))
+	runes := []rune(readable(o.Data, ""))
 	if limit == 0 || limit > maxPage {
 		limit = maxPage
 	}
@@ -201,7 +203,7 @@ func (c *Compactor) Search(ctx context.Context, workspace, id, text string, limi
 	}
 	var hits []Hit
 	for n, raw := range messages {
-		body := readable(raw)
+		body := readable(raw, "")
 		for at := 0; len(hits) < limit; {
 			i := strings.Index(body[at:], text)
 			if i < 0 {
@@ -216,19 +218,33 @@ func (c *Compactor) Search(ctx context.Context, workspace, id, text string, limi
 	return hits, nil
 }
 
-// Lookup finds the messages of a conversation that hold the words of a query,
-// among all that its compactions removed: those with most of the words first, then
-// the newest, at most limit. It fails with NotFound for a conversation of which
-// nothing was removed.
-func (c *Compactor) Lookup(ctx context.Context, workspace, conversation, query string, limit int) ([]Hit, error) {
-	words := strings.Fields(strings.ToLower(query))
-	if conversation == "" || len(words) == 0 {
+// Wanted is what is looked up of a conversation.
+type Wanted struct {
+	Conversation string
+	// Words are words, identifiers, or the id of an original.
+	Words string
+	// Kind is what is meant: "user" or "assistant" (what they wrote), "call" or
+	// "result"; "" is all.
+	Kind  string
+	Limit int
+}
+
+// Lookup finds messages among all that the compactions of a conversation removed: those
+// first that hold most of the words, where a word counts the more the fewer messages hold
+// it, then the newest. It fails with NotFound for a conversation of which nothing was
+// removed.
+func (c *Compactor) Lookup(ctx context.Context, workspace string, q Wanted) ([]Hit, error) {
+	words := strings.Fields(strings.ToLower(q.Words))
+	switch {
+	case q.Conversation == "" || len(words) == 0:
 		return nil, memoryd.Errorf(memoryd.Invalid, "conversation_id and query must not be empty")
+	case q.Kind != "" && !slices.Contains([]string{"user", "assistant", "call", "result"}, q.Kind):
+		return nil, memoryd.Errorf(memoryd.Invalid, "kind must be user, assistant, call or result")
 	}
 	if workspace == "" {
 		workspace = memoryd.DefaultWorkspace
 	}
-	o, err := c.store.Get(ctx, workspace, newestID(conversation))
+	o, err := c.store.Get(ctx, workspace, newestID(q.Conversation))
 	if err != nil {
 		return nil, err
 	}
@@ -236,11 +252,8 @@ func (c *Compactor) Lookup(ctx context.Context, workspace, conversation, query s
 	if err := json.Unmarshal(o.Data, &note); err != nil {
 		return nil, memoryd.Wrap(memoryd.NotFound, err, "nothing was removed from this conversation")
 	}
-	type found struct {
-		Hit
-		words int
-	}
 	var all []found
+	holds := make([]int, len(words)) // how many messages hold a word
 	seen := map[string]bool{}
 	for todo := []string{note.Latest}; len(todo) > 0; todo = todo[1:] {
 		messages, err := c.Undo(ctx, workspace, todo[0])
@@ -256,56 +269,88 @@ func (c *Compactor) Lookup(ctx context.Context, workspace, conversation, query s
 				continue
 			}
 			seen[id] = true
-			body := readable(raw)
+			body := readable(raw, "")
 			if earlier := idIn(body); earlier != "" && !seen[earlier] {
 				seen[earlier] = true
 				todo = append(todo, earlier)
 			}
-			if hit, n := hitOf(id, n, body, words); n > 0 {
-				all = append(all, found{hit, n})
+			if q.Kind != "" {
+				body = readable(raw, q.Kind)
+			}
+			if at := frameAt(body); at >= 0 { // what a summary says stands in another message
+				body = body[:at]
+			}
+			if f := find(id, n, body, words); f.at >= 0 {
+				for i, is := range f.words {
+					holds[i] += is
+				}
+				all = append(all, f)
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b found) int { return b.words - a.words })
-	hits := make([]Hit, min(limit, len(all)))
+	worth := func(f found) (sum float64) {
+		for i, is := range f.words {
+			sum += float64(is) * math.Log(1+float64(len(seen))/float64(max(1, holds[i])))
+		}
+		return sum
+	}
+	slices.SortStableFunc(all, func(a, b found) int { return cmp.Compare(worth(b), worth(a)) })
+	hits := make([]Hit, min(q.Limit, len(all)))
 	for i := range hits {
-		hits[i] = all[i].Hit
+		f := &all[i]
+		hits[i] = Hit{f.id, f.message, len([]rune(f.body[:f.at])), cutRunesEnd(f.body[:f.at], 100) + cutRunes(f.body[f.at:], 200)}
 	}
 	return hits, nil
 }
 
-// hitOf tells where in a text the first of the words stands, and how many do.
-func hitOf(id string, message int, body string, words []string) (hit Hit, found int) {
+// found is a message, where in its text the first of the words stands, and which do.
+type found struct {
+	id, body    string
+	message, at int
+	words       []int // 1 where it holds the word
+}
+
+// find looks for the words in a text; at is -1 where it holds none.
+func find(id string, message int, body string, words []string) found {
+	f := found{id, body, message, -1, make([]int, len(words))}
 	low := strings.ToLower(body)
-	at := -1
-	for _, w := range words {
-		if i := strings.Index(low, w); i >= 0 {
-			if found++; at < 0 || i < at {
-				at = i
+	for k, w := range words {
+		i := strings.Index(low, w)
+		if w == id && body != "" {
+			i = 0
+		}
+		if i >= 0 {
+			if f.words[k] = 1; f.at < 0 || i < f.at {
+				f.at = min(i, len(body)) // lower case may have another length
 			}
 		}
 	}
-	if at < 0 {
-		return hit, 0
-	}
-	at = min(at, len(body)) // lower case may have another length
-	return Hit{id, message, len([]rune(body[:at])), cutRunesEnd(body[:at], 100) + cutRunes(body[at:], 200)}, found
+	return f
 }
 
-// readable is the text of a message: what was written, called and returned.
-func readable(data []byte) string {
+// readable is the text of a message: what was written, called and returned; of a kind
+// only that.
+func readable(data []byte, kind string) string {
 	m, err := chat.Parse(data)
 	if err != nil || m.Kind == chat.Opaque {
 		return string(data)
 	}
 	var parts []string
-	parts = append(append(parts, m.Texts...), m.Reasoning...)
-	for _, c := range m.Calls {
-		parts = append(parts, c.Name+" "+c.Args)
+	if kind == "" || kind == m.Role && (kind == "user" || kind == "assistant") {
+		parts = append(append(parts, m.Texts...), m.Reasoning...)
 	}
-	for _, r := range m.Results {
-		parts = append(parts, r.Text)
+	if kind == "" || kind == "call" {
+		for _, c := range m.Calls {
+			parts = append(parts, c.Name+" "+c.Args)
+		}
 	}
-	parts = append(parts, m.Other...)
+	if kind == "" || kind == "result" {
+		for _, r := range m.Results {
+			parts = append(parts, r.Text)
+		}
+	}
+	if kind == "" {
+		parts = append(parts, m.Other...)
+	}
 	return strings.Join(parts, "\n")
 }

@@ -196,19 +196,28 @@ func TestWhatWasLeftOutCanBeLookedUp(t *testing.T) {
 	ms := orders(12, "chat")
 	for range 3 { // what the first compaction removed is found through the later ones
 		res := run(t, c, compact.Request{Messages: ms, Conversation: "c-1", Workspace: "w", Force: true, TargetTokens: 600})
-		if !strings.Contains(res.Summary, "/v1/workspaces/w/originals?conversation_id=c-1&query=") {
+		if !strings.Contains(res.Summary, "memoryd_lookup over MCP, or GET /v1/workspaces/w/originals?conversation_id=c-1&query=") {
 			t.Fatalf("the summary does not say how to look up\n%s", res.Summary)
 		}
 		ms = append(res.Messages, orders(6, "chat")...)
 	}
-	hits, err := c.Lookup(t.Context(), "w", "c-1", "4200000002 keyboard", 5)
+	hits, err := c.Lookup(t.Context(), "w", compact.Wanted{Conversation: "c-1", Words: "4200000002 keyboard", Limit: 5})
 	if err != nil || len(hits) == 0 || !strings.Contains(hits[0].Around, "4200000002") {
 		t.Fatalf("%+v %v", hits, err)
 	}
 	if page, err := c.Read(t.Context(), "w", hits[0].ID, 0, 0); err != nil || !strings.Contains(page.Text, "4200000002") {
 		t.Errorf("%+v %v", page, err)
 	}
-	if _, err := c.Lookup(t.Context(), "other", "c-1", "keyboard", 5); err == nil {
+	if same, err := c.Lookup(t.Context(), "w", compact.Wanted{Conversation: "c-1", Words: hits[0].ID, Limit: 5}); err != nil || len(same) == 0 || same[0].ID != hits[0].ID {
+		t.Errorf("by its id: %+v %v", same, err)
+	}
+	for kind, want := range map[string]bool{"result": true, "user": false} {
+		found, err := c.Lookup(t.Context(), "w", compact.Wanted{Conversation: "c-1", Words: "delivered", Kind: kind, Limit: 5})
+		if err != nil || (len(found) > 0) != want {
+			t.Errorf("of kind %s: %+v %v", kind, found, err)
+		}
+	}
+	if _, err := c.Lookup(t.Context(), "other", compact.Wanted{Conversation: "c-1", Words: "keyboard", Limit: 5}); err == nil {
 		t.Error("another workspace can look it up")
 	}
 }

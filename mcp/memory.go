@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -144,6 +145,24 @@ func (m Memory) Compact(ctx context.Context, body map[string]any) (json.RawMessa
 	var answer json.RawMessage
 	err := m.ask(ctx, http.MethodPost, "/compact_conversation", body, &answer)
 	return answer, err
+}
+
+// Lookup finds what compactions removed from a conversation: words and kind are those of
+// the API. The answer is the API's.
+func (m Memory) Lookup(ctx context.Context, conversation, words, kind string, limit int) (json.RawMessage, error) {
+	q := url.Values{"conversation_id": {conversation}, "query": {words}, "limit": {strconv.Itoa(limit)}}
+	if kind != "" {
+		q.Set("kind", kind)
+	}
+	var answer json.RawMessage
+	return answer, m.ask(ctx, http.MethodGet, "/v1/workspaces/"+url.PathEscape(m.workspace())+"/originals?"+q.Encode(), nil, &answer)
+}
+
+// Page gives a page of the text of an original, in characters.
+func (m Memory) Page(ctx context.Context, id string, offset, limit int) (json.RawMessage, error) {
+	var answer json.RawMessage
+	path := fmt.Sprintf("/v1/workspaces/%s/originals/%s?offset=%d&limit=%d", url.PathEscape(m.workspace()), url.PathEscape(id), offset, limit)
+	return answer, m.ask(ctx, http.MethodGet, path, nil, &answer)
 }
 
 // Search finds tools by words of their names and guidelines, the best first.

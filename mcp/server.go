@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -38,6 +39,7 @@ func NewServer(m Memory, version string) *sdk.Server {
 	add(s, "memoryd_preflight", "What the history says of a call before it is made: risk, warnings, and a changed input where one is known to work.", true, t.preflight)
 	add(s, "memoryd_record", "Records one call of a tool, so that others learn from it. Give tool_call_id to be safe to repeat.", false, t.record)
 	add(s, "memoryd_compact", "Makes a conversation (OpenAI chat messages) smaller without breaking it or losing what is needed later.", true, t.compact)
+	add(s, "memoryd_lookup", "Finds what compaction took out of a conversation: messages by words, ids and kind; with the id of one, its text.", true, t.lookup)
 	add(s, "memoryd_search", "Finds tools by words of their names and guidelines.", true, t.search)
 	s.AddResourceTemplate(&sdk.ResourceTemplate{
 		Name: "guideline", Title: "A tool's guideline", URITemplate: "memoryd://{workspace}/tools/{tool}", MIMEType: "text/markdown",
@@ -239,10 +241,11 @@ func (t tools) record(ctx context.Context, in recordIn) (recordOut, []sdk.Conten
 }
 
 type compactIn struct {
-	Messages  []map[string]any `json:"messages" jsonschema:"OpenAI chat messages"`
-	MaxTokens int              `json:"max_input_tokens,omitempty" jsonschema:"what the model takes"`
-	Force     bool             `json:"force,omitempty" jsonschema:"compact also where there is room"`
-	Workspace string           `json:"workspace,omitempty" jsonschema:"namespace of the memories"`
+	Messages     []map[string]any `json:"messages" jsonschema:"OpenAI chat messages"`
+	MaxTokens    int              `json:"max_input_tokens,omitempty" jsonschema:"what the model takes"`
+	Conversation string           `json:"conversation_id,omitempty" jsonschema:"your name for the conversation: memoryd_lookup then finds what was taken out"`
+	Force        bool             `json:"force,omitempty" jsonschema:"compact also where there is room"`
+	Workspace    string           `json:"workspace,omitempty" jsonschema:"namespace of the memories"`
 }
 
 type compactOut struct {
@@ -256,7 +259,45 @@ func (t tools) compact(ctx context.Context, in compactIn) (compactOut, []sdk.Con
 	if in.MaxTokens > 0 {
 		body["max_input_tokens"] = in.MaxTokens
 	}
+	if in.Conversation != "" {
+		body["conversation_id"] = in.Conversation
+	}
 	answer, err := t.in(in.Workspace).Compact(ctx, body)
+	if err != nil {
+		return out, nil, err
+	}
+	return out, nil, json.Unmarshal(answer, &out)
+}
+
+type lookupIn struct {
+	Conversation string `json:"conversation_id,omitempty" jsonschema:"the conversation, as the line of its summary names it"`
+	Query        string `json:"query,omitempty" jsonschema:"words or identifiers"`
+	Kind         string `json:"kind,omitempty" jsonschema:"only what a user or the assistant wrote, or calls or results: user, assistant, call, result"`
+	ID           string `json:"id,omitempty" jsonschema:"the id of a message that was found: gives its text instead"`
+	Offset       int    `json:"offset,omitempty" jsonschema:"where in the text to begin, in characters"`
+	Limit        int    `json:"limit,omitempty" jsonschema:"messages at most, 10; of a text characters, 8000"`
+	Workspace    string `json:"workspace,omitempty" jsonschema:"namespace of the memories"`
+}
+
+type lookupOut struct {
+	Hits  []map[string]any `json:"hits,omitempty" jsonschema:"messages that hold the words, the best first"`
+	Text  string           `json:"text,omitempty" jsonschema:"of the message with the id"`
+	Total int              `json:"total_characters,omitempty"`
+	Next  int              `json:"next,omitempty" jsonschema:"offset of the next page, -1 after the last"`
+}
+
+func (t tools) lookup(ctx context.Context, in lookupIn) (lookupOut, []sdk.Content, error) {
+	var out lookupOut
+	var answer json.RawMessage
+	var err error
+	switch m := t.in(in.Workspace); {
+	case in.ID != "":
+		answer, err = m.Page(ctx, in.ID, in.Offset, cmp.Or(in.Limit, 8000))
+	case in.Conversation == "" || strings.TrimSpace(in.Query) == "":
+		err = fmt.Errorf("conversation_id and query: both are needed, or the id of a message")
+	default:
+		answer, err = m.Lookup(ctx, in.Conversation, in.Query, in.Kind, cmp.Or(in.Limit, 10))
+	}
 	if err != nil {
 		return out, nil, err
 	}

@@ -55,7 +55,7 @@ func TestTheServersToolsAreShortAnnotatedAndInOrder(t *testing.T) {
 			t.Errorf("%s reads only: %v", tool.Name, tool.Annotations.ReadOnlyHint)
 		}
 	}
-	if got := strings.Join(names, " "); got != "memoryd_compact memoryd_guidelines memoryd_preflight memoryd_record memoryd_search" {
+	if got := strings.Join(names, " "); got != "memoryd_compact memoryd_guidelines memoryd_lookup memoryd_preflight memoryd_record memoryd_search" {
 		t.Error(got)
 	}
 }

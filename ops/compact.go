@@ -82,8 +82,8 @@ type Compactor interface {
 	// stands in the input of a compaction.
 	Read(ctx context.Context, workspace, id string, offset, limit int) (compact.Page, error)
 	Search(ctx context.Context, workspace, id, text string, limit int) ([]compact.Hit, error)
-	// Lookup finds what compactions removed from a conversation by words.
-	Lookup(ctx context.Context, workspace, conversation, query string, limit int) ([]compact.Hit, error)
+	// Lookup finds what compactions removed from a conversation.
+	Lookup(ctx context.Context, workspace string, q compact.Wanted) ([]compact.Hit, error)
 	// Undo gives the input of a compaction back; UndoIn takes the compaction out of
 	// a conversation that went on.
 	Undo(ctx context.Context, workspace, id string) ([]jsontext.Value, error)
@@ -148,12 +148,13 @@ type ReadOriginal struct {
 type OriginalPage struct{ compact.Page }
 
 // SearchOriginals asks where a text stands in the input of a compaction; with a
-// Conversation, which of all the messages that were removed from it hold the words.
+// Conversation, which of all the messages that were removed from it hold the words, in
+// what is of the Kind.
 type SearchOriginals struct {
 	GetOriginal
 
 	Conversation string
-	Text         string
+	Text, Kind   string
 	Limit        int
 }
 
@@ -191,7 +192,7 @@ func (library) ReadOriginal() Definition {
 func (library) SearchOriginals() Definition {
 	return define("search_originals_op", func(d Deps, ctx context.Context, r SearchOriginals) (h OriginalHits, err error) {
 		if r.Conversation != "" {
-			h.Hits, err = d.Compactor.Lookup(ctx, r.Workspace, r.Conversation, r.Text, r.Limit)
+			h.Hits, err = d.Compactor.Lookup(ctx, r.Workspace, compact.Wanted{Conversation: r.Conversation, Words: r.Text, Kind: r.Kind, Limit: r.Limit})
 		} else {
 			h.Hits, err = d.Compactor.Search(ctx, r.Workspace, r.ID, r.Text, r.Limit)
 		}

@@ -2,9 +2,11 @@ package e2e
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -181,5 +183,53 @@ func TestTheWrappedServerStartsWhateverTheStateOfMemoryd(t *testing.T) {
 		if _, results := book(t, "http://127.0.0.1:1", flags, "2026-05-05"); results[0] != "Booked A0 for 2026-05-05" {
 			t.Errorf("%s: %q", name, results)
 		}
+	}
+}
+
+// TestWhatACompactionTookOutIsLookedUpOverMCP as the line of the summary says.
+func TestWhatACompactionTookOutIsLookedUpOverMCP(t *testing.T) {
+	s := start(t, t.TempDir(), nil)
+	ask := func(tool string, arguments map[string]any) string {
+		body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": tool, "arguments": arguments}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/mcp", bytes.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Accept", "application/json, text/event-stream")
+		req.Header.Set("Content-Type", "application/json")
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		text, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	var messages []map[string]any
+	for i := range 40 {
+		messages = append(messages, map[string]any{"role": "user", "content": fmt.Sprintf("Remark %d: %s.", i, strings.Repeat("word ", 40))},
+			map[string]any{"role": "assistant", "content": fmt.Sprintf("Voucher V-%d-%d is for %d.", i, i*7919, i)})
+	}
+	messages = append(messages, map[string]any{"role": "user", "content": "Go on."})
+	said := ask("memoryd_compact", map[string]any{"messages": messages, "max_input_tokens": 450, "force": true, "conversation_id": "c 1"})
+	if !strings.Contains(said, "memoryd_lookup") || strings.Contains(said, "V-3-23757") {
+		t.Fatalf("the summary names no way back, or left nothing out: %.900s", said)
+	}
+	found := ask("memoryd_lookup", map[string]any{"conversation_id": "c 1", "query": "voucher V-3-23757", "kind": "assistant", "limit": 1})
+	id := regexp.MustCompile(`o_[0-9a-f]{24}`).FindString(found)
+	if !strings.Contains(found, "V-3-23757") || id == "" {
+		t.Fatalf("not found: %s", found)
+	}
+	if whole := ask("memoryd_lookup", map[string]any{"id": id}); !strings.Contains(whole, "Voucher V-3-23757 is for 3.") {
+		t.Errorf("its text: %s", whole)
+	}
+	if refused := ask("memoryd_lookup", map[string]any{"query": "voucher"}); !strings.Contains(refused, `"isError":true`) || !strings.Contains(refused, "conversation_id") {
+		t.Errorf("without a conversation: %s", refused)
 	}
 }
