@@ -10,10 +10,13 @@
 package hostile
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -131,7 +134,7 @@ type call struct {
 // channel is a way for calls into the server.
 type channel func(w *world, c call)
 
-var channels = map[string]channel{"http": (*world).addHTTP, "hook": (*world).addHook, "otlp": (*world).addSpan, "mcp": (*world).addMCP}
+var channels = map[string]channel{"http": (*world).addHTTP, "hook": (*world).addHook, "otlp": (*world).addSpan, "mcp": (*world).addMCP, "transcript": (*world).addTranscript}
 
 func (w *world) id() string { w.made++; return fmt.Sprintf("toolu_%022d", w.made) }
 
@@ -175,6 +178,32 @@ func (w *world) addMCP(c call) {
 	w.ask("/mcp", w.key(c.source), map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": "memoryd_record", "arguments": map[string]any{
 		"workspace": w.space, "tool_name": c.tool, "input": c.input, "output": c.output, "success": !c.failed, "trajectory_id": c.run, "agent_id": c.source, "tool_call_id": w.id(),
 	}}}, nil)
+}
+
+// addTranscript imports the call from the session file of a coding agent.
+func (w *world) addTranscript(c call) {
+	w.clock = w.clock.Add(20 * time.Second)
+	id := w.id()
+	event := func(kind, role string, block map[string]any) string {
+		line, _ := json.Marshal(map[string]any{ //nolint:errchkjson // strings and numbers
+			"type": kind, "uuid": w.id(), "sessionId": c.run, "version": "2.1.0", "cwd": "/srv", "timestamp": w.clock.Format(time.RFC3339),
+			"message": map[string]any{"role": role, "content": []any{block}},
+		})
+		return string(line) + "\n"
+	}
+	session := event("assistant", "assistant", map[string]any{"type": "tool_use", "id": id, "name": c.tool, "input": c.input}) +
+		event("user", "user", map[string]any{"type": "tool_result", "tool_use_id": id, "content": c.output, "is_error": c.failed})
+	file := filepath.Join(w.t.TempDir(), id+".jsonl")
+	if err := os.WriteFile(file, []byte(session), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+	args := []string{"import", file, "--format", "claude-code", "--url", w.URL, "--workspace", w.space}
+	if key := w.key(c.source); key != "" {
+		args = append(args, "--key", key)
+	}
+	if code, out, errs := binary.Run(w.t, "", args...); code != 0 || !strings.Contains(out, "1") {
+		w.t.Fatalf("importing %s: %d %s%s", session, code, out, errs)
+	}
 }
 
 // forecast is what the server says of a planned call.
@@ -240,6 +269,32 @@ func said(guideline string) (ours, fenced string) {
 		return before, fenced
 	}
 	return before + after, fenced
+}
+
+// send makes any request, reads the answer into out where it is wanted and gives the status.
+func (w *world) send(method, path, key string, v, out any) int {
+	w.t.Helper()
+	body, err := json.Marshal(v)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(w.t.Context(), method, w.URL+path, bytes.NewReader(body))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Authorization", "Bearer "+key)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if out != nil {
+		if err := json.NewDecoder(resp.Body).Decode(out); err != nil {
+			w.t.Fatalf("%s %s: %d %v", method, path, resp.StatusCode, err)
+		}
+	}
+	return resp.StatusCode
 }
 
 // status is the status of a request that may be refused.

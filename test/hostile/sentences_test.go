@@ -96,6 +96,53 @@ func TestSentencesOfToolsStandInTheFenceOnly(t *testing.T) {
 	}
 }
 
+// What a person writes beside a corrected verdict is read by people: it stands in no advice, and a key that
+// may only record corrects nothing.
+func TestTheReasonsOfCorrectionsStandInNoAdvice(t *testing.T) {
+	w := newWorld(t, true)
+	told, n := 0, rounds(t, 6)
+	for range n {
+		w.open()
+		tool, p, closed, mark := "set_"+w.word(), w.word(), w.word(), w.word()+w.word()
+		reason := fmt.Sprintf(orders[w.dice.IntN(len(orders))], mark, w.word())
+		for i := range 40 {
+			c := call{source: fmt.Sprintf("agent%d", i%3), run: fmt.Sprintf("r%d", i/5), tool: tool, input: map[string]any{p: []string{"a", "b", closed}[i%3]}, output: fmt.Sprintf(`{"n":%d}`, i)}
+			w.addHTTP(c)
+		}
+		var list struct {
+			Calls []struct {
+				ID    string         `json:"id"`
+				Input map[string]any `json:"input"`
+			} `json:"calls"`
+		}
+		at := "/v1/workspaces/" + w.space + "/tools/" + tool + "/calls"
+		w.send("GET", at+"?limit=100", adminKey, nil, &list)
+		for _, c := range list.Calls {
+			if c.Input[p] != closed {
+				continue
+			}
+			verdict := map[string]any{"score": 0, "summary": reason, "evaluation": reason, "by": "ann"}
+			if got := w.send("PUT", at+"/"+c.ID+"/evaluation", w.key("agent1"), verdict, nil); got/100 == 2 {
+				t.Errorf("a key that may record corrects a call: %d", got)
+			}
+			if got := w.send("PUT", at+"/"+c.ID+"/evaluation", adminKey, verdict, nil); got/100 != 2 {
+				t.Fatalf("a correction is answered %d", got)
+			}
+		}
+		text := w.guideline("agent1", tool)
+		f := w.forecast("agent2", tool, map[string]any{p: closed})
+		if all := text + f.text() + string(f.Metadata.Suggestion); strings.Contains(all, mark) {
+			t.Errorf("the reason of a correction is told: %s", all)
+		}
+		if len(f.Metadata.Warnings) > 0 {
+			told++ // the control: the corrected verdicts count
+		}
+	}
+	if told < n*3/4 {
+		t.Errorf("the value that was corrected was warned of in %d of %d drawings: the attack shows nothing", told, n)
+	}
+}
+
 // outsideFence holds the section to its form: one fence, opened once and closed once, by
 // marks that what it holds cannot write.
 func outsideFence(t *testing.T, name, section string) {
