@@ -55,10 +55,10 @@ measure: ## measure judge, guidelines, preflight and compaction on the recording
 train: ## learn the judge's score anew from the labelled outputs and, where MEMORYD_TEST_DATA is set, recordings
 	go -C bench run ./train
 
-ablate: ## take out each rule, grammar, statement, warning and list of words in turn, on MEMORYD_TEST_DATA: renews docs/ablation.md
-	go -C bench run ./ablate -docs ../docs
+ablate: ## take out each rule, grammar, statement, warning and list of words in turn, on MEMORYD_TEST_DATA: renews bench/results/ablation.md
+	go -C bench run ./ablate -docs results
 
-bench: ## measure the program against its baselines; `go -C bench run . all -docs ../docs` also renews docs/performance.md
+bench: ## measure the program against its baselines; `go -C bench run . all -docs results` also renews bench/results/performance.md
 	go -C bench run . all
 
 microbench: ## run the benchmarks of the packages

@@ -186,9 +186,9 @@ func (r *report) summary() string {
 	return strings.Join(parts, ", ")
 }
 
-// The lines of docs/performance.md between which the results stand.
+// The lines of performance.md between which the results stand.
 const (
-	docsBegin = "<!-- bench: begin (written by go -C bench run . all -docs ../docs) -->\n"
+	docsBegin = "<!-- bench: begin (written by go -C bench run . all -docs results) -->\n"
 	docsEnd   = "<!-- bench: end -->\n"
 )
 

@@ -7,7 +7,7 @@
 // can be switched off, and runs them once for each part. The program itself knows of
 // none of this.
 //
-//	MEMORYD_TEST_DATA=dir go -C bench run ./ablate -docs ../docs
+//	MEMORYD_TEST_DATA=dir go -C bench run ./ablate -docs results
 package main
 
 import (

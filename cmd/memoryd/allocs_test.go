@@ -25,7 +25,6 @@ func (d *discard) WriteHeader(status int)      { d.status = status }
 // TestHotPathsKeepTheirBudget holds the requests that stand in the way of every
 // tool call to a number of allocations: what they cost in time depends on the
 // machine, this does not. The request's own, about fifteen, are counted too.
-// docs/performance.md has the same table.
 func TestHotPathsKeepTheirBudget(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector lets pools forget what they hold: allocations are counted without it")

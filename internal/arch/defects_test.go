@@ -12,7 +12,7 @@ var namedTest = regexp.MustCompile(`\bTest[A-Z]\w+`)
 
 // The table of defects names tests that exist.
 func TestTheTestsOfDefectsExist(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join(root, "docs", "defects.md"))
+	page, err := os.ReadFile(filepath.Join(root, "test", "defects.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func TestTheTestsOfDefectsExist(t *testing.T) {
 	named := namedTest.FindAllString(string(page), -1)
 	for _, name := range named {
 		if !known[name] {
-			t.Errorf("docs/defects.md names %s, which is nowhere", name)
+			t.Errorf("test/defects.md names %s, which is nowhere", name)
 		}
 	}
 	if len(named) < 20 {
