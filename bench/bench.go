@@ -29,11 +29,14 @@ func measure(ctx context.Context, chosen []part, opts options, out, errOut io.Wr
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(b.dir)) }()
+	b.report.Machine = lookAtMachine(b.dir) // before the build, which is a load too
+	fmt.Fprintf(out, "%s\n", b.report.Machine)
+	if err := b.report.Machine.fit(opts); err != nil {
+		return err
+	}
 	if err := b.prepare(ctx); err != nil {
 		return err
 	}
-	b.report.Machine = lookAtMachine(b.dir)
-	fmt.Fprintf(out, "%s\n", b.report.Machine)
 	for _, p := range chosen {
 		start := time.Now()
 		fmt.Fprintf(out, "\n== %s: %s\n", p.name, p.about)

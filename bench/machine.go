@@ -27,10 +27,23 @@ func (m Machine) String() string {
 	return fmt.Sprintf("%d CPUs (%s), %s, load before %s, flush of 4 KB %.0f µs, %s", m.CPUs, m.CPU, m.Go, m.Load, m.FlushUS, m.Date)
 }
 
+// busy reports whether others use the machine too, as far as is known.
+func (m Machine) busy() bool {
+	load, err := strconv.ParseFloat(m.Load, 64)
+	return err == nil && load >= float64(m.CPUs)/2
+}
+
+// fit refuses to renew a page with figures of a machine that others use too.
+func (m Machine) fit(o options) error {
+	if o.docs == "" || !m.busy() {
+		return nil
+	}
+	return fmt.Errorf("-docs renews the page on a quiet machine only, and this one has a load of %s on %d CPUs: wait, or leave it out", m.Load, m.CPUs)
+}
+
 // caveat warns of figures that were taken while others used the machine too.
 func (m Machine) caveat() string {
-	load, err := strconv.ParseFloat(m.Load, 64)
-	if err != nil || load < float64(m.CPUs)/2 {
+	if !m.busy() {
 		return ""
 	}
 	return fmt.Sprintf("**The machine was busy with other work (load %s on %d CPUs).** Rates and latencies of this run, and ratios of them, say little: "+

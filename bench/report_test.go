@@ -185,8 +185,12 @@ func TestNumbersAreShort(t *testing.T) {
 
 func TestABusyMachineIsToldOf(t *testing.T) {
 	for load, told := range map[string]bool{"0.10": false, "0.99": false, "1.00": true, "12.5": true, "unknown": false} {
-		if got := (Machine{CPUs: 2, Load: load}).caveat(); strings.Contains(got, "busy") != told {
+		m := Machine{CPUs: 2, Load: load}
+		if got := m.caveat(); strings.Contains(got, "busy") != told {
 			t.Errorf("load %s: %q", load, got)
+		}
+		if err := m.fit(options{docs: "docs"}); (err != nil) != told || m.fit(options{}) != nil {
+			t.Errorf("load %s: the page may be renewed: %v", load, err)
 		}
 	}
 }

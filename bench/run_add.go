@@ -46,8 +46,9 @@ func runAdd(ctx context.Context, b *bench) (err error) {
 		chart = append(chart, bar{c.label, b.figure(part, c.label+", 64 connections", "adds/s", c.rate)})
 		b.figure(part, c.label+", processor time per add", "µs", c.cpu)
 	}
-	b.atLeast(part, "durable adds/s over the same handler without a store", 0.60, ratios(product.rate, mem.rate))
-	b.atLeast(part, "durable adds/s over Echo with decoding only", 0.60, ratios(product.rate, decode.rate))
+	b.atLeast(part, "durable adds/s over the same handler without a store", 0.75, ratios(product.rate, mem.rate))
+	b.atLeast(part, "durable adds/s over Echo with decoding only", 0.40, ratios(product.rate, decode.rate))
+	b.atMost(part, "processor time of a durable add over Echo's with decoding", 3.1, "x", ratios(product.cpu, decode.cpu))
 	b.figure(part, "durable adds/s over a bare Echo handler", "x", ratios(product.rate, echo.rate))
 	b.figure(part, "durable adds/s over reading and rewriting whole histories", "x", ratios(product.rate, whole.rate))
 	b.atMost(part, "p99 of an add at a fixed rate over a raw log's", 4, "x", ratios(product.p99, raw.p99))

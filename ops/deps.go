@@ -30,6 +30,8 @@ type Deps struct {
 	Survey    Surveyor
 	// Intake knows the calls that came by telemetry and hooks lately.
 	Intake *ingest.Intake
+	// Keyed reports whether there are keys, which calls are told apart by; nil: there are.
+	Keyed func() bool
 	// SummaryFailed is told why a guideline was not written, Corrected of each
 	// evaluation that a person gave.
 	SummaryFailed func(ctx context.Context, ref memoryd.ToolRef, err error)

@@ -84,7 +84,7 @@ type RecordStore interface {
 
 func (library) ParseToolCallResult() Definition {
 	return defineWith("parse_tool_call_result_op", func(d Deps, params ParseParams) func(context.Context, *ValidCalls) (*Recorded, error) {
-		o := ParseToolCallResult{Params: params, Wait: d.Wait, Judge: d.Judge, Store: d.Store, sources: newSourceLimits(d.Store), Survey: d.Survey, Reader: d.Reader, Told: d.Told, Logger: d.Logger, amending: &sync.Mutex{}}
+		o := ParseToolCallResult{Params: params, Wait: d.Wait, Judge: d.Judge, Store: d.Store, sources: newSourceLimits(d.Store, d.Keyed), Survey: d.Survey, Reader: d.Reader, Told: d.Told, Logger: d.Logger, amending: &sync.Mutex{}}
 		if d.Intake != nil {
 			o.Came = d.Intake.Came
 		}

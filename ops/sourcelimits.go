@@ -22,6 +22,7 @@ const (
 // or cut, calls are recorded without a bound: they come first.
 type sourceLimits struct {
 	store store.Store
+	keyed func() bool // whether there may be sources that differ; nil: there may
 	mu    sync.Mutex
 	tools map[memoryd.ToolRef]writers
 }
@@ -75,8 +76,8 @@ func (w writers) of(source string) (n int) {
 	return n
 }
 
-func newSourceLimits(s store.Store) *sourceLimits {
-	return &sourceLimits{store: s, tools: map[memoryd.ToolRef]writers{}}
+func newSourceLimits(s store.Store, keyed func() bool) *sourceLimits {
+	return &sourceLimits{store: s, keyed: keyed, tools: map[memoryd.ToolRef]writers{}}
 }
 
 // known gives the writers of a tool's kept calls; there is none for a tool that is new.
@@ -120,7 +121,7 @@ func (s *sourceLimits) note(ref memoryd.ToolRef, w writers) {
 // batch comes in.
 func (s *sourceLimits) admit(ctx context.Context, calls []memoryd.Call, keep int) int {
 	now := keep
-	if keep > mostShared {
+	if keep > mostShared || s.keyed != nil && !s.keyed() {
 		return now
 	}
 	for ref, n := range perTool(calls) {

@@ -1,10 +1,50 @@
 package ops
 
 import (
+	"context"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"memoryd"
+	"memoryd/store"
+	"memoryd/store/mem"
 )
+
+// counted is a store that counts how often histories are read.
+type counted struct {
+	store.Store
+	reads int
+}
+
+func (c *counted) ListCalls(ctx context.Context, ref memoryd.ToolRef, p store.CallPage) ([]memoryd.Call, error) {
+	c.reads++
+	return c.Store.ListCalls(ctx, ref, p)
+}
+
+// An add reads the history of its tool to hold its source to a share; where there are no keys,
+// there are no sources to tell apart.
+func TestWithoutKeysAnAddReadsNoHistory(t *testing.T) {
+	for _, keyed := range []bool{false, true} {
+		s := &counted{Store: mem.New()}
+		limits := newSourceLimits(s, func() bool { return keyed })
+		for i := range 4 {
+			calls := []memoryd.Call{{
+				ToolRef: memoryd.ToolRef{Workspace: "w", Tool: "t"}, Key: memoryd.CallKey{byte(i + 1)}, Hash: "h", CreateTime: "2026-01-02 03:04:05", Output: fmt.Sprint(i), Evaluation: memoryd.PendingEvaluation(),
+			}}
+			keep := limits.admit(t.Context(), calls, 100)
+			appended, err := s.Append(t.Context(), store.Batch{Workspace: "w", Calls: calls, Keep: keep})
+			if err != nil || keep != 100 {
+				t.Fatalf("%v, keeps %d", err, keep)
+			}
+			limits.added(t.Context(), calls, appended, keep)
+		}
+		if (s.reads > 0) != keyed {
+			t.Errorf("with keys %v: %d readings", keyed, s.reads)
+		}
+	}
+}
 
 // Runs of writers have to say what a list of them says.
 func TestWritersCountAsAListOfThem(t *testing.T) {

@@ -163,6 +163,9 @@ func (k *Keys) load(ctx context.Context) error {
 	return nil
 }
 
+// Any reports whether there is, or was, a key.
+func (k *Keys) Any() bool { return len(k.all()) > 0 }
+
 func (k *Keys) all() map[string]*entry {
 	if all := k.byID.Load(); all != nil {
 		return *all
