@@ -31,6 +31,9 @@ const (
 	JudgedByCache = "cache"
 
 	PersonPrefix = "person:"
+	// KindPrefix stands before who judged the kind of the output: "kind:llm:<model>",
+	// "kind:person:<name>".
+	KindPrefix = "kind:"
 )
 
 // Evaluation is what a judge said of a call.

@@ -92,6 +92,11 @@ type Config struct {
 	// waits for a verdict then waits no longer.
 	Resting func() time.Duration `yaml:"-"`
 
+	// KindSampling is the share of calls of a kind that a model judged before that it is
+	// asked about all the same, so that a kind that changes is noticed; 1 asks for
+	// each call.
+	KindSampling float64 `yaml:"kind_sampling"`
+
 	// Rules are the settings of the rules judge.
 	Rules rules.Config `yaml:"rules"`
 }
@@ -112,6 +117,9 @@ func (c Config) Validate() error {
 	}
 	if err := c.validateRanges(); err != nil {
 		return err
+	}
+	if !(c.KindSampling >= 0 && c.KindSampling <= 1) {
+		return fmt.Errorf("kind_sampling: must be 0 to 1, got %v", c.KindSampling)
 	}
 	if c.RetryMax < c.RetryMin {
 		return fmt.Errorf("retry_max: %v is less than retry_min, %v", c.RetryMax, c.RetryMin)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"memoryd"
+	"memoryd/evaluate/kinds"
 	"memoryd/evaluate/rules"
 	"memoryd/internal/lifecycle"
 )
@@ -271,11 +272,20 @@ const (
 func (d *Evaluator) take(ctx context.Context, c *memoryd.Call) (j *job, v decision, ok bool) {
 	o := d.consider(ctx, c)
 	j = &job{
-		ref: c.ToolRef, key: c.Key, cache: d.keysOf(c), brief: o.brief,
+		ref: c.ToolRef, key: c.Key, cache: d.keysOf(c), brief: o.brief, kind: o.kind, source: c.Source(),
 		ruled: o.ruled, sure: o.sure, bound: o.bound, before: c.Evaluation, done: make(chan struct{}),
 		from: ctx, until: c.Evaluation.NotBefore,
 	}
-	if v, ok := d.withoutModel(ctx, c, o); ok {
+	j.like = j.cache.judge
+	if o.kind != nil && o.known == nil && d.everyKindOnce() {
+		j.like = likeOf(c, o.kind)
+	}
+	v, ok = d.withoutModel(ctx, c, &o)
+	if !ok && !d.queue.has(j) && !d.mayAsk(ctx, c.ToolRef) {
+		d.counters.count(func(s *Stats) { s.RuleVerdicts[o.ruled.Rule]++ })
+		v, ok = decision{o.ruled, o.ruled}, true
+	}
+	if ok {
 		v.e.Cost = d.costs.close(j.id())
 		return j, v, true
 	}
@@ -305,6 +315,7 @@ type Ledger interface {
 	Settle(ctx context.Context, settled []memoryd.Settlement) ([]bool, error)
 
 	Cache
+	kinds.Records
 }
 
 // Cache keeps evaluations of the model for calls that come again.

@@ -1,10 +1,12 @@
 package evaluate
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -14,6 +16,7 @@ import (
 
 	"memoryd"
 	"memoryd/evaluate/rules"
+	"memoryd/store"
 
 	"go.uber.org/goleak"
 )
@@ -25,12 +28,15 @@ type fakeStore struct {
 	mu       sync.Mutex
 	calls    []memoryd.Call
 	cache    map[[16]byte]memoryd.Evaluation
+	records  map[store.RecordKey]store.Record
 	settles  int
 	failNext int // how many calls of Settle fail
 	down     bool
 }
 
-func newFakeStore() *fakeStore { return &fakeStore{cache: map[[16]byte]memoryd.Evaluation{}} }
+func newFakeStore() *fakeStore {
+	return &fakeStore{cache: map[[16]byte]memoryd.Evaluation{}, records: map[store.RecordKey]store.Record{}}
+}
 
 var errDown = memoryd.Errorf(memoryd.Unavailable, "the store is down")
 
@@ -252,6 +258,7 @@ var unsure = ruleFunc(func(*memoryd.Call) (float64, bool) { return memoryd.Score
 func testEvaluator(t *testing.T, l Ledger, m memoryd.Model, r Rules, change func(*Config)) *Evaluator {
 	t.Helper()
 	cfg := configtest.Section[Config]("evaluate")
+	cfg.KindSampling = 1 // most tests look at what becomes of each call
 	if change != nil {
 		change(&cfg)
 	}
@@ -279,4 +286,49 @@ func record(ctx context.Context, d *Evaluator, s *fakeStore, calls ...memoryd.Ca
 	s.put(calls...)
 	d.Await(ctx, calls)
 	return calls
+}
+
+func (s *fakeStore) Record(_ context.Context, key store.RecordKey) (store.Record, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r, ok := s.records[key]; ok && !s.down {
+		return r, nil
+	}
+	return store.Record{}, memoryd.Errorf(memoryd.NotFound, "no such record")
+}
+
+func (s *fakeStore) PutRecord(_ context.Context, r store.Record) (int64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.down {
+		return 0, errDown
+	}
+	if old := s.records[r.RecordKey]; old.Revision != r.Revision {
+		return 0, memoryd.Errorf(memoryd.Conflict, "somebody else wrote it")
+	}
+	r.Revision++
+	s.records[r.RecordKey] = r
+	return r.Revision, nil
+}
+
+func (s *fakeStore) ListRecords(_ context.Context, from store.RecordKey, limit int) (list []store.Record, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.down {
+		return nil, errDown
+	}
+	for key, r := range s.records {
+		if key.ToolRef == from.ToolRef && key.Kind == from.Kind && key.ID > from.ID {
+			list = append(list, r)
+		}
+	}
+	slices.SortFunc(list, func(a, b store.Record) int { return cmp.Compare(a.ID, b.ID) })
+	return list[:min(len(list), limit)], nil
+}
+
+func (s *fakeStore) DeleteRecord(_ context.Context, key store.RecordKey) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.records, key)
+	return nil
 }

@@ -10,8 +10,10 @@ import (
 	"unicode"
 
 	"memoryd"
+	"memoryd/evaluate/kinds"
 	"memoryd/evaluate/rules"
 	"memoryd/internal/lifecycle"
+	"memoryd/internal/reading"
 	"memoryd/internal/textsafe"
 )
 
@@ -36,7 +38,7 @@ func (d *Evaluator) Prejudge(ctx context.Context, calls []memoryd.Call) {
 		}
 		c.Evaluation.State = memoryd.Pending
 		o := d.consider(ctx, c)
-		if v, ok := d.withoutModel(ctx, c, o); ok {
+		if v, ok := d.withoutModel(ctx, c, &o); ok {
 			c.Evaluation = v.e
 			d.observe(ctx, c)
 			d.tellPrejudged(c, o, v.said)
@@ -52,26 +54,38 @@ func (d *Evaluator) Prejudge(ctx context.Context, calls []memoryd.Call) {
 type opinion struct {
 	ruled memoryd.Evaluation // by the rules, within the bound
 	bound bound
+	facts bound // that hold also for what a person says of a kind
 	sure  bool
 	brief brief
+	kind  *reading.Kind  // nil where nobody needs it
+	known *kinds.Verdict // on the kind; nil where there is none
 }
 
 // consider asks the rules.
 func (d *Evaluator) consider(ctx context.Context, c *memoryd.Call) opinion {
 	var v rules.Result
-	err := d.profiles.with(ctx, c.ToolRef, func(p *profile) { v = d.ask(c, p) }) //nolint:contextcheck // rules take microseconds
+	var o opinion
+	err := d.profiles.with(ctx, c.ToolRef, func(p *profile) { //nolint:contextcheck // rules take microseconds
+		v = d.ask(c, p)
+		o.kind, o.known = d.recall(c, p, &v)
+	})
 	if err != nil {
 		d.counters.count(func(s *Stats) { s.LedgerErrors++ })
 		d.log.DebugContext(ctx, "judged without the tool's history", "workspace", c.Workspace, "tool", c.Tool, "err", err)
 	}
 	v.State, v.JudgedBy, v.JudgedAt = memoryd.Judged, memoryd.JudgedByRules, d.now()
-	if d.judge == JudgeRules || d.cfg.Barred != nil && d.cfg.Barred(c.Workspace) {
-		return opinion{ruled: v.Evaluation, bound: bound{ceiling: v.Score, alone: true}, sure: v.Sure}
+	o.ruled, o.sure = v.Evaluation, v.Sure
+	alone := d.judge == JudgeRules || d.cfg.Barred != nil && d.cfg.Barred(c.Workspace)
+	if alone && o.known == nil {
+		o.bound = bound{ceiling: v.Score, alone: true}
+		return o
 	}
-	b := newBrief(c, d.cfg.MaxInput, d.cfg.MaxOutput)
-	b.setting = settingOf(c.Metadata, d.cfg.MaxContext)
-	known := boundOf(c, b, v)
-	return opinion{ruled: known.lower(v.Evaluation), bound: known, sure: v.Sure, brief: b}
+	o.brief = newBrief(c, d.cfg.MaxInput, d.cfg.MaxOutput)
+	o.brief.setting = settingOf(c.Metadata, d.cfg.MaxContext)
+	o.bound, o.facts = boundOf(c, o.brief, v), factsOf(c, o.brief, v)
+	o.bound.alone = o.bound.alone || alone
+	o.ruled = o.bound.lower(v.Evaluation)
+	return o
 }
 
 // ask lets the rules judge. Rules that panic over hostile text are a defect that
@@ -96,7 +110,10 @@ func (d *Evaluator) ask(c *memoryd.Call, p *profile) (v rules.Result) {
 type decision struct{ e, said memoryd.Evaluation }
 
 // withoutModel decides the call if no model is needed.
-func (d *Evaluator) withoutModel(ctx context.Context, c *memoryd.Call, o opinion) (decision, bool) {
+func (d *Evaluator) withoutModel(ctx context.Context, c *memoryd.Call, o *opinion) (decision, bool) {
+	if d.holds(c, o) {
+		return d.asKind(o.known, o), true
+	}
 	if o.bound.alone || o.sure && d.judge == JudgeCascade {
 		d.counters.count(func(s *Stats) { s.RuleVerdicts[o.ruled.Rule]++ })
 		return decision{o.ruled, o.ruled}, true
@@ -117,9 +134,10 @@ func (d *Evaluator) bounded(k known, b bound, ruled memoryd.Evaluation) decision
 		e, bounded = b.apply(said, ruled)
 	}
 	d.counters.count(func(s *Stats) {
-		if said.JudgedBy == memoryd.JudgedByCache {
+		switch {
+		case said.JudgedBy == memoryd.JudgedByCache:
 			s.CacheHits++
-		} else {
+		case !strings.HasPrefix(said.JudgedBy, memoryd.KindPrefix): // counted as such
 			s.ModelVerdicts++
 		}
 		if bounded {
@@ -133,6 +151,20 @@ func (d *Evaluator) bounded(k known, b bound, ruled memoryd.Evaluation) decision
 func (d *Evaluator) observe(ctx context.Context, c *memoryd.Call) {
 	// An error was counted when the call was considered.
 	_ = d.profiles.with(ctx, c.ToolRef, func(p *profile) { d.profiles.observe(p, c) })
+}
+
+// factsOf finds the bound that also holds for what a person says of a kind: what the
+// caller or the call itself reports, and texts that address their judge.
+func factsOf(c *memoryd.Call, b brief, v rules.Result) bound {
+	switch {
+	case v.Fact && v.Score < memoryd.ScoreSuccess:
+		return bound{v.Score, "the call itself reports it", false}
+	case !c.Success:
+		return bound{memoryd.ScorePartial, "the caller reported a failure", false}
+	case addressesJudge(b):
+		return bound{memoryd.ScorePartial, "the call's text addresses its judge", true}
+	}
+	return bound{ceiling: memoryd.ScoreSuccess}
 }
 
 // bound is what the server knows of a call for a fact, whatever a model says.

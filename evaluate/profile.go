@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"memoryd"
+	"memoryd/evaluate/kinds"
 	"memoryd/evaluate/rules"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -29,15 +30,19 @@ type profile struct {
 	expires time.Time // zero: not loaded
 	rules   *rules.Profile
 	newest  [3]*example // failure, partial, success
+	book    *kinds.Book
+	// questions is how many the tool may ask the model; see questionsAtOnce.
+	questions float64
+	calls     int64 // of the tool
 }
 
 // profiles remembers the profiles of the tools used last. Each is read from the
 // history when it is first needed and again when its time is up, so that what
 // other processes did, or a deletion, shows in the end.
 type profiles struct {
-	cfg     Config
-	history func(context.Context, memoryd.ToolRef, int) ([]memoryd.Call, error)
-	now     func() time.Time
+	cfg    Config
+	ledger Ledger
+	now    func() time.Time
 	// examples: is there a model that will be shown any?
 	examples bool
 
@@ -46,14 +51,14 @@ type profiles struct {
 
 func newProfiles(cfg Config, examples bool, l Ledger, now func() time.Time) *profiles {
 	byTool, _ := lru.New[memoryd.ToolRef, *profile](cfg.ProfileTools) // fails of no size only
-	return &profiles{cfg: cfg, history: l.History, now: now, examples: examples, byTool: byTool}
+	return &profiles{cfg: cfg, ledger: l, now: now, examples: examples, byTool: byTool}
 }
 
 func (ps *profiles) of(ref memoryd.ToolRef) *profile {
 	if p, ok := ps.byTool.Get(ref); ok {
 		return p
 	}
-	made := &profile{}
+	made := &profile{book: &kinds.Book{}, questions: questionsAtOnce}
 	if p, known, _ := ps.byTool.PeekOrAdd(ref, made); known {
 		return p // another call made it meanwhile
 	}
@@ -77,7 +82,13 @@ func (ps *profiles) with(ctx context.Context, ref memoryd.ToolRef, do func(*prof
 const profileRetry = 5 * time.Second
 
 func (ps *profiles) load(ctx context.Context, ref memoryd.ToolRef, p *profile, now time.Time) error {
-	calls, err := ps.history(ctx, ref, ps.cfg.ProfileCalls)
+	calls, err := ps.ledger.History(ctx, ref, ps.cfg.ProfileCalls)
+	if err == nil {
+		var book *kinds.Book
+		if book, err = kinds.Read(ctx, ps.ledger, ref); err == nil {
+			p.book = book
+		}
+	}
 	if err != nil {
 		if p.rules == nil {
 			p.rules = new(rules.Profile)
@@ -90,6 +101,7 @@ func (ps *profiles) load(ctx context.Context, ref memoryd.ToolRef, p *profile, n
 	p.rules, p.newest = new(rules.Profile), [3]*example{}
 	for i := range calls {
 		p.learn(&calls[i])
+		p.calls = max(p.calls, calls[i].Seq)
 	}
 	for i := range slices.Backward(calls) {
 		if ps.examples && judged(&calls[i]) && p.newest[levelIndex(calls[i].Evaluation.Score)] == nil {
@@ -122,6 +134,7 @@ func (ps *profiles) drop(ref memoryd.ToolRef) {
 // observe adds a call to its tool's profile, as its newest.
 func (ps *profiles) observe(p *profile, c *memoryd.Call) {
 	p.learn(c)
+	p.earn()
 	if ps.examples && judged(c) {
 		p.show(c)
 	}

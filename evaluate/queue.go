@@ -8,6 +8,7 @@ import (
 	"memoryd"
 	"memoryd/internal/fairqueue"
 	"memoryd/internal/lifecycle"
+	"memoryd/internal/reading"
 )
 
 // job is a stored call in hand. Its fields do not change, except spent, and
@@ -17,6 +18,11 @@ type job struct {
 	key   memoryd.CallKey
 	cache keys
 	brief brief
+	// kind is that of its output, where somebody needs it, and source who recorded the
+	// call. Of jobs with the same like one is judged, and the others take its evaluation.
+	kind   *reading.Kind
+	source string
+	like   [16]byte
 	// ruled is what the rules said, brought within the bound.
 	ruled memoryd.Evaluation
 	sure  bool
@@ -98,14 +104,21 @@ func (q *queue) add(j *job) (in *job, joined bool) {
 		return nil, false
 	}
 	q.inHand[j.id()] = j
-	if leader, ok := q.leaders[j.cache.judge]; ok {
+	if leader, ok := q.leaders[j.like]; ok {
 		q.joined[leader] = append(q.joined[leader], j)
 		return j, true
 	}
-	q.leaders[j.cache.judge] = j
+	q.leaders[j.like] = j
 	q.byTool[j.ref] = append(q.byTool[j.ref], q.line.Push(j.ref.Workspace, 1, j))
 	q.wake.Signal()
 	return j, false
+}
+
+// has reports whether the call, or one that will get the same evaluation, is in hand.
+func (q *queue) has(j *job) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.inHand[j.id()] != nil || q.leaders[j.like] != nil
 }
 
 // hold reports whether the call is in hand, and notes until when the store keeps
@@ -166,8 +179,8 @@ func (q *queue) done(j *job) []*job {
 	defer q.mu.Unlock()
 	joined := q.joined[j]
 	delete(q.joined, j)
-	if q.leaders[j.cache.judge] == j {
-		delete(q.leaders, j.cache.judge)
+	if q.leaders[j.like] == j {
+		delete(q.leaders, j.like)
 	}
 	if q.inHand[j.id()] == j {
 		delete(q.inHand, j.id())

@@ -27,7 +27,9 @@ func TestAnEndpointThatCannotBeUsedIsSaidOnce(t *testing.T) {
 			return reply(1), nil
 		}}
 		var log bytes.Buffer
-		d, err := NewEvaluator(configtest.Section[Config]("evaluate"), unsure, m, s, slog.New(slog.NewTextHandler(&log, nil)), time.Now)
+		cfg := configtest.Section[Config]("evaluate")
+		cfg.KindSampling = 1
+		d, err := NewEvaluator(cfg, unsure, m, s, slog.New(slog.NewTextHandler(&log, nil)), time.Now)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,9 +4,12 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"fmt"
 	"time"
 
 	"memoryd"
+	"memoryd/evaluate/kinds"
+	"memoryd/internal/reading"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 )
@@ -54,6 +57,7 @@ func (d *Evaluator) keep(ctx context.Context, o outcome) {
 		d.counters.count(func(s *Stats) { s.LedgerErrors++ })
 		d.log.DebugContext(ctx, "a verdict was not cached", "err", err)
 	}
+	d.learn(ctx, o.j, o.e)
 }
 
 // evaluationOf is what an outcome means for j, the job itself or one that joined
@@ -72,6 +76,9 @@ func (d *Evaluator) evaluationOf(j *job, o outcome) decision {
 	k := o.known
 	if o.cached {
 		k.e = asCached(k.e, d.now())
+	}
+	if o.j.cache != j.cache { // it is of the same kind only
+		k.e = d.asKind(&kinds.Verdict{Label: kinds.Label{Score: k.e.Score, By: o.e.JudgedBy, Version: k.e.JudgeVersion}}, &opinion{ruled: j.ruled, bound: j.bound, kind: j.kind}).said
 	}
 	k.e.Attempts = j.before.Attempts
 	v := d.bounded(k, j.bound, j.ruled)
@@ -166,6 +173,15 @@ func evaluationKey(judgeVersion string, c *memoryd.Call) [16]byte {
 	var key [16]byte
 	copy(key[:], h.Sum(nil))
 	return key
+}
+
+// likeOf is the identity of what one question to the model answers: the kind of a call's
+// output, of one source.
+func likeOf(c *memoryd.Call, k *reading.Kind) (like [16]byte) {
+	h := sha256.New()
+	fmt.Fprintf(h, "kind %d:%s %d:%s %d:%s %v", len(c.Workspace), c.Workspace, len(c.Tool), c.Tool, len(c.Source()), c.Source(), k.IDs)
+	copy(like[:], h.Sum(nil))
+	return like
 }
 
 // keys are under which a call's evaluation is found: a person's, which holds for all

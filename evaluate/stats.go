@@ -15,6 +15,8 @@ type Stats struct {
 	// waited for an equal call in hand.
 	RuleVerdicts map[string]int64
 	CacheHits    int64
+	// KindVerdicts counts calls that took a verdict on the kind of their output.
+	KindVerdicts int64
 	Joined       int64
 	// Requests counts requests to the model that ended, re-asked ones included,
 	// and BatchRequests those among them for several calls. ModelVerdicts counts

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"memoryd"
+	"memoryd/evaluate/kinds"
 	"memoryd/guidelines/revisions"
 	"memoryd/store"
 )
@@ -45,6 +46,9 @@ func (o forgetter) forget(ctx context.Context, workspace, source string) (int, e
 }
 
 func (o forgetter) cut(ctx context.Context, ref memoryd.ToolRef, source string) (int, error) {
+	if err := kinds.Forget(ctx, o.store, ref, source); err != nil {
+		return 0, err
+	}
 	keys, err := keysOf(ctx, o.store, ref, func(c *memoryd.Call) bool { return c.Source() == source })
 	if err != nil || len(keys) == 0 {
 		return 0, err

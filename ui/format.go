@@ -172,6 +172,8 @@ func judgeName(by string) string {
 	switch {
 	case by == "":
 		return "nobody yet"
+	case strings.HasPrefix(by, memoryd.KindPrefix):
+		return judgeName(by[len(memoryd.KindPrefix):]) + ", on outputs of this kind"
 	case strings.HasPrefix(by, "llm:"):
 		return "model " + by[len("llm:"):]
 	case strings.HasPrefix(by, memoryd.PersonPrefix):

@@ -65,7 +65,7 @@ func (a *app) judgeState() metrics.Judge {
 		byRules += n
 	}
 	return metrics.Judge{
-		Verdicts:     map[string]int64{"rules": byRules, "cache": s.CacheHits, "model": s.ModelVerdicts, "failed": s.GivenUp},
+		Verdicts:     map[string]int64{"rules": byRules, "kind": s.KindVerdicts, "cache": s.CacheHits, "model": s.ModelVerdicts, "failed": s.GivenUp},
 		RuleVerdicts: s.RuleVerdicts, Repaired: s.Repaired, Failures: s.Failures, CacheHits: s.CacheHits, Joined: s.Joined,
 		Reasked: s.Reasked, LedgerErrors: s.LedgerErrors,
 		Queued: s.Queued, InHand: s.InHand,

@@ -29,6 +29,9 @@ type Result struct {
 	// Sure is true where the rules are expected to be right in at least 99 of
 	// 100 cases, so that asking a model would not pay.
 	Sure bool
+	// Fact is true where the call itself reports its outcome: by a flag or by the exit
+	// status of a process. Nobody's word on outputs of its kind is above that.
+	Fact bool
 }
 
 // New makes a judge. The configuration is expected to be valid; see
@@ -83,6 +86,7 @@ func (j *Judge) result(v *view, f finding) Result {
 			JudgeVersion: j.version,
 		},
 		Sure: f.sure,
+		Fact: f.rule == "success-flag" || f.rule == "exit-code" || f.rule == "body-flag",
 	}
 }
 

@@ -62,6 +62,8 @@ func (f *Filter) judge(c *Call) bool {
 	switch f.Judge {
 	case "model":
 		return strings.HasPrefix(c.JudgedBy, "llm:")
+	case "kind":
+		return strings.HasPrefix(c.JudgedBy, memoryd.KindPrefix)
 	case "person":
 		return strings.HasPrefix(c.JudgedBy, memoryd.PersonPrefix)
 	}

@@ -9,14 +9,20 @@ import (
 	"time"
 
 	"memoryd/internal/configtest"
+	"memoryd/store/mem"
 
 	"memoryd"
 	"memoryd/evaluate"
+	"memoryd/evaluate/kinds"
 	"memoryd/evaluate/rules"
 )
 
 // fakeStore is a history in memory.
-type fakeStore struct{ calls []memoryd.Call }
+type fakeStore struct {
+	kinds.Records
+
+	calls []memoryd.Call
+}
 
 func (s *fakeStore) keep(_ context.Context, calls []memoryd.Call) error {
 	s.calls = append(s.calls, calls...)
@@ -80,7 +86,7 @@ func evaluatorRun(t *testing.T, r evaluate.Rules, m memoryd.Model, judge string)
 	t.Helper()
 	cfg := configtest.Section[evaluate.Config]("evaluate")
 	cfg.Judge, cfg.SweepInterval = judge, time.Hour
-	clock, recorder, history := NewClock(), NewRulesRecorder(r), &fakeStore{}
+	clock, recorder, history := NewClock(), NewRulesRecorder(r), &fakeStore{Records: mem.New()}
 	evaluator, err := evaluate.NewEvaluator(cfg, recorder, m, history, slog.New(slog.DiscardHandler), clock.Now)
 	if err != nil {
 		t.Fatal(err)

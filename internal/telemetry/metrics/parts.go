@@ -7,7 +7,7 @@ import (
 
 // Judge is what the judge has done and holds; counts are since start.
 type Judge struct {
-	Verdicts     map[string]int64 `metric:"verdicts_total" label:"judge" help:"Calls that got a verdict, by who gave it: rules, cache or model; failed are those that nobody could judge."`
+	Verdicts     map[string]int64 `metric:"verdicts_total" label:"judge" help:"Calls that got a verdict, by who gave it: rules, kind, cache or model; failed are those that nobody could judge."`
 	RuleVerdicts map[string]int64 `metric:"rule_verdicts_total" label:"rule" help:"Calls that a rule decided, by the rule."`
 	CacheHits    int64            `metric:"verdict_cache_hits_total" help:"Calls that took the verdict of an equal earlier call."`
 	Joined       int64            `metric:"verdict_joins_total" help:"Cache hits that waited for an equal call that was being judged."`

@@ -1,0 +1,141 @@
+// Package kinds remembers verdicts on kinds of outputs: what a person or a model said of
+// one call holds for its like, in its tool, until somebody says otherwise.
+//
+// A verdict of a model teaches only those who recorded such a call themselves, until
+// calls of two sources agree: who writes outputs could make a model say anything. A
+// person's verdict holds for all. Verdicts that contradict each other split their kind
+// by what else tells the calls apart; where nothing does, nobody is sure of it.
+package kinds
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"memoryd"
+	"memoryd/internal/reading"
+)
+
+// RecordKind is the kind of the records that hold labels: of each kind of output one,
+// under its name.
+const RecordKind = "output_kind"
+
+// Label is a verdict on one call, taken for its like.
+type Label struct {
+	IDs   [reading.Levels]reading.ID
+	Score float64
+	// By names the judge as memoryd.Evaluation does: "person:ann", "llm:tiny".
+	By string
+	// Source is who recorded the call.
+	Source string `json:",omitempty"`
+	// Call is the call that was judged.
+	Call    memoryd.CallKey
+	At      time.Time
+	Reason  string `json:",omitempty"`
+	Version string `json:",omitempty"` // of the judge
+}
+
+// ByPerson reports whether a person gave the label.
+func (l *Label) ByPerson() bool { return strings.HasPrefix(l.By, memoryd.PersonPrefix) }
+
+// mostLabels is how many labels of a kind are kept; the newest stay.
+const mostLabels = 16
+
+// Add gives the labels of a kind with one more. A judge has one label on a call, and a
+// person one on each part of the kind.
+func Add(labels []Label, l Label) []Label {
+	labels = slices.DeleteFunc(slices.Clone(labels), func(o Label) bool {
+		return o.By == l.By && (o.Call == l.Call || o.IDs == l.IDs && o.Source == l.Source) || o.ByPerson() && l.ByPerson() && o.IDs == l.IDs
+	})
+	labels = append(labels, l)
+	return labels[max(0, len(labels)-mostLabels):]
+}
+
+// Encode writes the labels of a kind as a record holds them.
+func Encode(labels []Label) ([]byte, error) { return json.Marshal(labels) }
+
+// Decode reads what Encode wrote.
+func Decode(raw []byte) (labels []Label, err error) {
+	err = json.Unmarshal(raw, &labels)
+	return labels, err
+}
+
+// Book holds what is known of the kinds of one tool. The nil Book knows nothing.
+type Book struct {
+	byKind map[reading.ID][]Label
+}
+
+// Put replaces the labels of a kind.
+func (b *Book) Put(id reading.ID, labels []Label) {
+	if b.byKind == nil {
+		b.byKind = map[reading.ID][]Label{}
+	}
+	if b.byKind[id] = labels; len(labels) == 0 {
+		delete(b.byKind, id)
+	}
+}
+
+// Of gives the labels of a kind.
+func (b *Book) Of(id reading.ID) []Label {
+	if b == nil {
+		return nil
+	}
+	return b.byKind[id]
+}
+
+// Empty reports whether nothing is known.
+func (b *Book) Empty() bool { return b == nil || len(b.byKind) == 0 }
+
+// Verdict is what is known of a kind.
+type Verdict struct {
+	Label
+	// Split is true where labels contradict each other on the kind as people see it.
+	Split bool
+	// Agreed is how many labels say so.
+	Agreed int
+}
+
+// Decide tells what is known of the kind of a call that source recorded. ok is false
+// where nothing is, or nobody is sure.
+func (b *Book) Decide(k *reading.Kind, source string) (v Verdict, ok bool) {
+	labels := b.Of(k.ID())
+	if len(labels) == 0 {
+		return v, false
+	}
+	for level := range reading.Levels {
+		said := slices.Clone(labels)
+		said = slices.DeleteFunc(said, func(l Label) bool { return l.IDs[level] != k.IDs[level] })
+		said = believed(said, source)
+		switch {
+		case len(said) == 0:
+			return v, false
+		case agree(said):
+			newest := slices.MaxFunc(said, func(a, b Label) int { return cmp.Compare(a.At.UnixMicro(), b.At.UnixMicro()) })
+			return Verdict{Label: newest, Split: level > 0, Agreed: len(said)}, true
+		}
+	}
+	return v, false
+}
+
+// believed leaves those labels that count for a call of a source: those of persons; else
+// those on the source's own calls, and those that calls of two sources agree on.
+func believed(labels []Label, source string) []Label {
+	if persons := slices.DeleteFunc(slices.Clone(labels), func(l Label) bool { return !l.ByPerson() }); len(persons) > 0 {
+		return persons
+	}
+	shared := map[float64]string{} // a score and the first source that says it
+	for _, l := range labels {
+		if first, seen := shared[l.Score]; !seen {
+			shared[l.Score] = l.Source
+		} else if first != l.Source {
+			return labels
+		}
+	}
+	return slices.DeleteFunc(labels, func(l Label) bool { return l.Source != source })
+}
+
+func agree(labels []Label) bool {
+	return !slices.ContainsFunc(labels, func(l Label) bool { return l.Score != labels[0].Score })
+}

@@ -1,0 +1,155 @@
+package evaluate
+
+import (
+	"context"
+	"encoding/binary"
+	"math"
+
+	"memoryd"
+	"memoryd/evaluate/kinds"
+	"memoryd/evaluate/rules"
+	"memoryd/internal/reading"
+	"memoryd/internal/textsafe"
+	"memoryd/store"
+)
+
+// A tool may ask the model so many questions at once, less and less as it gets to know its
+// outputs, and one more for each so many calls that need none: together 60 for its first
+// 1,000 calls and 20 for each further 1,000. What is beyond that the rules decide, unsure
+// as they are.
+const (
+	questionsAtOnce  = 40.0
+	questionsPerCall = 0.02
+	newTool          = 1000
+)
+
+// earn gives a tool what one more call of it is worth in questions.
+func (p *profile) earn() {
+	p.calls++
+	most := max(2, questionsAtOnce*(1-float64(p.calls)/newTool))
+	p.questions = min(most, p.questions+questionsPerCall)
+}
+
+// recall finds what is known of the kind of a call that the rules say v of. The profile's
+// lock is held.
+func (d *Evaluator) recall(c *memoryd.Call, p *profile, v *rules.Result) (k *reading.Kind, known *kinds.Verdict) {
+	asks := d.judge != JudgeRules && !v.Sure
+	if p.book.Empty() && !asks {
+		return nil, nil
+	}
+	kind := reading.KindOf(c.Input, c.Output)
+	if said, ok := p.book.Decide(&kind, c.Source()); ok {
+		known = &said
+	}
+	return &kind, known
+}
+
+// holds reports whether what is known of the call's kind decides: a person's word always,
+// a model's where the rules are unsure, but for the calls that are asked about to notice
+// a kind that changes.
+func (d *Evaluator) holds(c *memoryd.Call, o *opinion) bool {
+	switch {
+	case o.known == nil:
+		return false
+	case o.known.ByPerson():
+		return true
+	}
+	return !o.sure && d.judge != JudgeLLM && (o.bound.alone || !d.sampled(c))
+}
+
+// sampled reports whether a call is one of those that are asked about all the same. Equal
+// calls are, or are not, in every process.
+func (d *Evaluator) sampled(c *memoryd.Call) bool {
+	return float64(binary.BigEndian.Uint32(c.Key[:4]))/math.MaxUint32 < d.cfg.KindSampling
+}
+
+// everyKindOnce reports whether the model is asked once for each kind, not for each call.
+func (d *Evaluator) everyKindOnce() bool { return d.judge == JudgeCascade && d.cfg.KindSampling < 1 }
+
+// asKind is the verdict on a kind as a call of it takes it over.
+func (d *Evaluator) asKind(known *kinds.Verdict, o *opinion) decision {
+	who := known.By
+	if known.ByPerson() {
+		who = "a person"
+	}
+	e := o.ruled
+	e.JudgedBy, e.Rule, e.JudgeVersion, e.JudgedAt = memoryd.KindPrefix+known.By, "", known.Version, d.now()
+	if e.Score != known.Score {
+		e.Score = known.Score
+		e.Summary = outcomeOf(known.Score) + ": its output is of a kind that " + who + " judged."
+	}
+	e.Evaluation = outcomeOf(known.Score) + ": " + who + " judged outputs of this kind so (“" + o.kind.Template + "”)."
+	if known.ByPerson() && known.Reason != "" {
+		e.Evaluation += " " + known.Reason
+	}
+	e.Evaluation = textsafe.Line(e.Evaluation, maxEvaluation)
+	said := e
+	ceiling := o.bound
+	if known.ByPerson() {
+		ceiling = o.facts
+	}
+	e, _ = ceiling.apply(e, ceiling.lower(o.ruled))
+	d.counters.count(func(s *Stats) { s.KindVerdicts++ })
+	return decision{e, said}
+}
+
+func outcomeOf(score float64) string {
+	switch score {
+	case memoryd.ScoreFailure:
+		return "Failed"
+	case memoryd.ScorePartial:
+		return "Partly succeeded"
+	}
+	return "Succeeded"
+}
+
+// mayAsk reports whether a question on a call of the tool is left, and counts it.
+func (d *Evaluator) mayAsk(ctx context.Context, ref memoryd.ToolRef) (yes bool) {
+	if !d.everyKindOnce() {
+		return true
+	}
+	_ = d.profiles.with(ctx, ref, func(p *profile) { // an error was counted when the call was considered
+		if yes = p.questions >= 1; yes {
+			p.questions--
+		}
+	})
+	return yes
+}
+
+// learnTries is how often a label is written when another process writes the same kind.
+const learnTries = 3
+
+// learn remembers what the model said of a call for its like. What fails costs another
+// question, nothing else.
+func (d *Evaluator) learn(ctx context.Context, j *job, e memoryd.Evaluation) {
+	if j.kind == nil || !d.everyKindOnce() {
+		return
+	}
+	id := j.kind.ID()
+	key := store.RecordKey{ToolRef: j.ref, Kind: kinds.RecordKind, ID: id.String()}
+	label := kinds.Label{IDs: j.kind.IDs, Score: e.Score, By: e.JudgedBy, Source: j.source, Call: j.key, At: e.JudgedAt, Version: e.JudgeVersion}
+	for range learnTries {
+		labels, err := kinds.Write(ctx, d.ledger, key, func(old []kinds.Label) []kinds.Label { return kinds.Add(old, label) })
+		switch {
+		case memoryd.IsKind(err, memoryd.Conflict):
+			continue
+		case err != nil:
+			d.counters.count(func(s *Stats) { s.LedgerErrors++ })
+			d.log.DebugContext(ctx, "a verdict was not remembered for its kind", "workspace", j.ref.Workspace, "tool", j.ref.Tool, "err", err)
+			labels = kinds.Add(nil, label)
+		}
+		_ = d.profiles.with(ctx, j.ref, func(p *profile) { p.book.Put(id, labels) })
+		return
+	}
+}
+
+// Relabelled takes in that a person labelled a kind of a tool's outputs, or took a label
+// back.
+func (d *Evaluator) Relabelled(ref memoryd.ToolRef) { d.profiles.drop(ref) }
+
+// Sure tells what the rules alone say of a call, and whether they are sure of it.
+func (d *Evaluator) Sure(ctx context.Context, c *memoryd.Call) (score float64, sure bool) {
+	var v rules.Result
+	_ = d.profiles.with(ctx, c.ToolRef, func(p *profile) { v = d.ask(c, p) }) //nolint:contextcheck // rules take microseconds
+	return v.Score, v.Sure
+}

@@ -1,0 +1,165 @@
+// Package reading says what a tool's output is, before anybody asks what it says: the
+// text without what was put around it on its way (Bare), and its kind, which it shares
+// with all outputs of the tool that differ in their data alone (KindOf).
+//
+// It knows no tool and no words of any language but the names of members and the few
+// words before numbers that decide.
+package reading
+
+import (
+	"strings"
+	"sync"
+
+	"memoryd/internal/loosejson"
+	"memoryd/internal/textsafe"
+)
+
+// maxWrappings is how many wrappings one output may have.
+const maxWrappings = 4
+
+// Bare takes off what hosts, protocols and terminals put around a text: white space,
+// colours, line ends of other systems, a Markdown fence around all of it, a JSON string
+// that holds it, and the content of the Model Context Protocol, unless that says that
+// the call failed. The same text gives the same result in each of them.
+func Bare(s string) string {
+	for range maxWrappings {
+		t := trim(s)
+		if strings.IndexByte(t, 0x1b) >= 0 {
+			t = trim(textsafe.StripEscapes(t))
+		}
+		if strings.IndexByte(t, '\r') >= 0 {
+			t = strings.ReplaceAll(t, "\r\n", "\n")
+		}
+		switch {
+		case len(t) < 2:
+			return t
+		case t[0] == '`':
+			t = unfenced(t)
+		case t[0] == '"':
+			t = unquoted(t)
+		case t[0] == '{' || t[0] == '[':
+			t = content(t)
+		default:
+			return t
+		}
+		if t == s {
+			break
+		}
+		s = t
+	}
+	return s
+}
+
+const byteOrderMark = "\ufeff"
+
+// trim takes off white space, NUL and byte order marks.
+func trim(s string) string {
+	for {
+		t := strings.TrimPrefix(strings.TrimSuffix(strings.Trim(s, " \t\r\n\v\f\x00"), byteOrderMark), byteOrderMark)
+		if len(t) == len(s) {
+			return s
+		}
+		s = t
+	}
+}
+
+// unfenced takes off a fence around the whole text.
+func unfenced(s string) string {
+	head, inner, ok := strings.Cut(s, "\n")
+	name, fenced := strings.CutPrefix(head, "```")
+	if !ok || !fenced || strings.ContainsAny(name, "` \t") {
+		return s
+	}
+	inner, ok = strings.CutSuffix(inner, "```")
+	if !ok || strings.Contains(inner, "\n```") && !strings.HasSuffix(inner, "\n") || strings.Contains(strings.TrimSuffix(inner, "\n"), "\n```") {
+		return s
+	}
+	return inner
+}
+
+// unquoted decodes a text that is one JSON string.
+func unquoted(s string) string {
+	if s[len(s)-1] != '"' || len(s) > loosejson.MaxText {
+		return s
+	}
+	inner := s[1 : len(s)-1]
+	for off := 0; ; off++ {
+		i := strings.IndexByte(inner[off:], '"')
+		if i < 0 {
+			break
+		}
+		if off += i; !loosejson.Escaped(inner[:off]) {
+			return s
+		}
+	}
+	inner, _ = loosejson.Unquote(inner, loosejson.MaxText)
+	return inner
+}
+
+// docs are documents that can be used again.
+var docs = sync.Pool{New: func() any { return new(loosejson.Doc) }}
+
+// content gives the text of a reply of the Model Context Protocol: of its blocks, one
+// below the other, where all are text.
+func content(s string) string {
+	if head := s[:min(len(s), 120)]; !strings.Contains(head, `"text"`) || !strings.Contains(head, `"type"`) || len(s) > loosejson.MaxText {
+		return s
+	}
+	d := docs.Get().(*loosejson.Doc) //nolint:forcetypeassert // the pool makes nothing else
+	defer docs.Put(d)
+	defer d.Clear()
+	d.Parse(s)
+	if !d.OK() || d.Cut || d.Rest != "" {
+		return s
+	}
+	blocks := int32(0)
+	if d.Nodes[0].Kind == loosejson.Object {
+		for i := d.Child(0); i != 0; i = d.Nodes[i].Next {
+			switch n := &d.Nodes[i]; {
+			case n.Key == "content" && n.Kind == loosejson.Array:
+				blocks = i
+			case n.Key == "isError" && n.Kind == loosejson.False, n.Key == "_meta":
+			default:
+				return s
+			}
+		}
+		if blocks == 0 {
+			return s
+		}
+	}
+	var b strings.Builder
+	for i := d.Child(blocks); i != 0; i = d.Nodes[i].Next {
+		text, isText := textBlock(d, i)
+		if !isText {
+			return s
+		}
+		if b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(text)
+	}
+	if d.Nodes[blocks].Count == 0 {
+		return s
+	}
+	return b.String()
+}
+
+// textBlock gives the text of a block {"type": "text", "text": "..."}.
+func textBlock(d *loosejson.Doc, at int32) (text string, ok bool) {
+	if d.Nodes[at].Kind != loosejson.Object {
+		return "", false
+	}
+	is := false
+	for i := d.Child(at); i != 0; i = d.Nodes[i].Next {
+		switch n := &d.Nodes[i]; n.Key {
+		case "type":
+			is = n.Val == "text"
+		case "text":
+			text, ok = d.Str(i), n.Kind == loosejson.String
+		case "annotations", "_meta":
+		default:
+			return "", false
+		}
+	}
+	return text, is && ok
+}

@@ -1,0 +1,136 @@
+package reading
+
+import (
+	"slices"
+	"strings"
+
+	"memoryd/internal/loosejson"
+)
+
+// structure describes an output that is a structure: by the paths of its members, and
+// by the values of those that tell an outcome.
+func (b *builder) structure(d *loosejson.Doc) {
+	w := walk{b: b, d: d}
+	w.value(0, "", "", 0)
+	for i := range w.lists {
+		slices.Sort(w.lists[i])
+		w.lists[i] = slices.Compact(w.lists[i])
+	}
+	paths, outcomes, words := w.lists[0], w.lists[1], w.lists[2]
+	form := map[loosejson.Kind]string{loosejson.Array: "a list of "}[d.Nodes[0].Kind]
+	if d.Nodes[0].Count == 0 {
+		form = "nothing in "
+	}
+	b.coarse = strings.Join(outcomes, ", ") + " ; " + form + "{" + strings.Join(paths[:min(len(paths), maxPaths)], " ") + "}"
+	b.coarse = strings.TrimPrefix(b.coarse, " ; ")
+	b.fine = strings.Join(words, "|")
+}
+
+// walk gathers paths, values that tell an outcome, and further small words.
+type walk struct {
+	b     *builder
+	d     *loosejson.Doc
+	lists [3][]string
+}
+
+// value reads the value at a place. Of a list the first elements are read; members whose
+// names are data are all the same one.
+func (w *walk) value(at int32, path, name string, depth int) {
+	n := &w.d.Nodes[at]
+	switch {
+	case depth > maxDepth:
+	case n.Child != 0:
+		most := 3
+		if n.Kind == loosejson.Object {
+			most = maxPaths
+		}
+		for c := n.Child; c != 0 && most > 0; c = w.d.Nodes[c].Next {
+			most--
+			name, inner := name, path
+			if key := w.d.Nodes[c].Key; n.Kind == loosejson.Object {
+				if name = key; w.isData(key) {
+					key = "*"
+				}
+				inner = strings.TrimPrefix(path+"."+key, ".")
+			} else {
+				inner += "[]"
+			}
+			w.value(c, inner, name, depth+1)
+		}
+	default:
+		w.leaf(n, at, path, name, depth)
+	}
+}
+
+// isData reports whether the name of a member is data itself, as an id is.
+func (w *walk) isData(name string) bool {
+	_, given := w.b.given[name]
+	return given || len(name) > 30 || strings.ContainsAny(name, "0123456789/ .@")
+}
+
+// outcomes are parts of the names of members that tell how a call went.
+var outcomes = []string{"err", "status", "success", "message", "detail", "msg", "code", "reason", "result", "response", "output", "warn", "fail", "exit", "fault", "title"}
+
+func tellsOutcome(name string) bool {
+	low := strings.ToLower(name)
+	for _, o := range outcomes {
+		if strings.Contains(low, o) {
+			return true
+		}
+	}
+	return low == "ok" || low == ""
+}
+
+// leaf takes a value without anything below it.
+func (w *walk) leaf(n *loosejson.Node, at int32, path, name string, depth int) {
+	w.lists[0] = append(w.lists[0], path)
+	tells, val := tellsOutcome(name), ""
+	switch n.Kind {
+	case loosejson.Object, loosejson.Array:
+		val = "nothing"
+	case loosejson.True, loosejson.False, loosejson.Null:
+		val = strings.ToLower(n.Val)
+		if val == "" {
+			val = map[loosejson.Kind]string{loosejson.True: "true", loosejson.False: "false", loosejson.Null: "null"}[n.Kind]
+		}
+	case loosejson.Number:
+		switch low := strings.ToLower(name); {
+		case strings.Contains(low, "code") || strings.Contains(low, "status") || strings.Contains(low, "exit") || strings.Contains(low, "errno"):
+			val = n.Val
+		case n.Val == "0":
+			val = "0"
+		}
+	default:
+		val = w.said(w.d.Str(at), tells)
+	}
+	switch {
+	case val == "":
+	case tells, depth <= 1 && (val == "nothing" || val == "0" || n.Kind == loosejson.False):
+		w.lists[1] = append(w.lists[1], strings.TrimPrefix(path+": "+val, ": "))
+	case len(val) <= maxValue:
+		w.lists[2] = append(w.lists[2], path+": "+val)
+	}
+}
+
+// said is a text with its data masked, or "" where nothing of it is worth anything: a
+// text that tells no outcome and is no small word.
+func (w *walk) said(s string, tells bool) string {
+	s = Bare(s)
+	switch {
+	case s == "":
+		return "nothing"
+	case tells:
+		if loosejson.Looks(s) {
+			inner := builder{given: w.b.given}
+			if d := loosejson.Parse(s); d.OK() {
+				inner.structure(d)
+				return inner.coarse
+			}
+		}
+		first, _ := nextLine(s)
+		return w.b.words(first, firstWords)
+	case len(s) <= maxValue && strings.Count(s, " ") < 3:
+		return w.b.words(s, firstWords)
+	}
+	return ""
+}
