@@ -33,6 +33,7 @@ func (s *server) addToolCallResult(c echo.Context, req *wire.AddRequest[items]) 
 		Workspace: workspace, ToolName: or(req.ToolName, ""), RequestKey: requestKey(c), Items: req.Items.list,
 		Async: or(req.Async, false), WholeHistory: or(req.IncludeHistory, !or(req.Async, false)) && reads,
 	})
+	only := or(req.OnlyVerdicts, false)
 	if refusal, ok := errors.AsType[*ops.Refusal](err); ok && len(refusal.Rejected) > 0 {
 		rec = &ops.Recorded{Sent: len(req.Items.list), Rejected: refusal.Rejected}
 		return wire.Response{Answer: refusal.Answer, Metadata: addMetadata(rec, req.Items.ignored)}, nil
@@ -44,8 +45,17 @@ func (s *server) addToolCallResult(c echo.Context, req *wire.AddRequest[items]) 
 		if !reads { // it is told of its own calls
 			rec.Memories[i].Tool.Guideline, rec.Memories[i].Statistics = memoryd.Guideline{}, stats.Statistics{}
 		}
+		if only {
+			rec.Memories[i].Calls = nil
+		}
 	}
-	return wire.Response{Answer: rec.Answer, Success: true, Metadata: addMetadata(rec, req.Items.ignored)}, nil
+	meta := addMetadata(rec, req.Items.ignored)
+	for i := range rec.Calls {
+		if e := &rec.Calls[i].Evaluation; only {
+			meta.Verdicts = append(meta.Verdicts, wire.Verdict{CallID: rec.Calls[i].Key.String(), State: string(e.State), Score: wire.Float(e.Score), Summary: e.Summary})
+		}
+	}
+	return wire.Response{Answer: rec.Answer, Success: true, Metadata: meta}, nil
 }
 
 func checkAdd(req *wire.AddRequest[items]) error {

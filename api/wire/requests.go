@@ -12,6 +12,7 @@ type AddRequest[Items any] struct {
 	Items          Items   `json:"tool_call_results"`
 	Async          *bool   `json:"async,omitzero"`           // answer as soon as the calls are durable
 	IncludeHistory *bool   `json:"include_history,omitzero"` // true unless given
+	OnlyVerdicts   *bool   `json:"only_verdicts,omitzero"`   // show the verdicts of the items instead of calls
 }
 
 // NamesRequest is the body of summary_tool_memory and retrieve_tool_memory.

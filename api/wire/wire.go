@@ -105,6 +105,16 @@ type AddMetadata struct {
 	Rejected           []Rejection        `json:"rejected"`
 	// IgnoredFields counts the items that have a member of an unknown name.
 	IgnoredFields map[string]int `json:"ignored_fields,omitempty"`
+	// Verdicts are those of the valid items, in order, where the request asked for them.
+	Verdicts []Verdict `json:"verdicts,omitempty"`
+}
+
+// Verdict is what is known of the verdict on a call.
+type Verdict struct {
+	CallID  string `json:"call_id"`
+	State   string `json:"evaluation_state"`
+	Score   Float  `json:"score"`
+	Summary string `json:"summary"`
 }
 
 // UpdateResult counts memories replaced and written.

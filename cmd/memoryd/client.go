@@ -93,11 +93,22 @@ func (r remote) get(ctx context.Context, path string, out any) error {
 }
 
 func (r remote) do(ctx context.Context, req client.Request, out any) error {
-	ctx, cancel := context.WithTimeout(ctx, exchangeTimeout)
-	defer cancel()
 	way := r.way("", os.Stderr)
 	defer way.HTTP.CloseIdleConnections()
-	return client.Server{URL: way.URL, HTTP: way.HTTP, Key: r.Key, Tries: tries}.Do(ctx, req, out)
+	return r.ask(way)(ctx, req, out)
+}
+
+// asker asks a server.
+type asker func(ctx context.Context, req client.Request, out any) error
+
+// ask asks the server at the end of a way.
+func (r reach) ask(way local.Way) asker {
+	server := client.Server{URL: way.URL, HTTP: way.HTTP, Key: r.Key, Tries: tries}
+	return func(ctx context.Context, req client.Request, out any) error {
+		ctx, cancel := context.WithTimeout(ctx, exchangeTimeout)
+		defer cancel()
+		return server.Do(ctx, req, out)
+	}
 }
 
 // refused reports whether the server understood the request and will not serve it.
@@ -170,7 +181,7 @@ func (r remote) tools(ctx context.Context, workspace, name string) ([]wire.ToolI
 		var list wire.ToolList
 		query := url.Values{"name": {name}, "cursor": {cursor}}.Encode()
 		if err := r.get(ctx, "/v1/workspaces/"+url.PathEscape(workspace)+"/tools?"+query, &list); err != nil {
-			if isStatus(err, http.StatusNotFound) {
+			if isUnknown(err) {
 				err = nil // nothing is recorded in it
 			}
 			return nil, err

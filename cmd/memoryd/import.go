@@ -21,6 +21,7 @@ import (
 	"memoryd/api/wire"
 	"memoryd/ingest"
 	"memoryd/internal/client"
+	"memoryd/internal/textsafe"
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
@@ -29,7 +30,7 @@ import (
 type importCmd struct {
 	remote
 	opened
-	Files  []string `arg:"" name:"file" help:"Calls as JSON lines, transcripts or traces, plain or gzipped; - reads JSON lines from standard input."`
+	Files  []string `arg:"" name:"file" help:"Files or folders: calls as JSON lines, transcripts or traces, plain or gzipped; - reads JSON lines from standard input."`
 	Format string   `default:"auto" help:"Format of the files: ${formats}. Two more write to the store directly (--data or --config): reme reads the dump of a ReMe server, reme-qdrant its Qdrant collections, named instead of files."`
 	From   string   `default:"127.0.0.1:6334" help:"gRPC address of the Qdrant to read from."`
 	KeyEnv string   `name:"from-key-env" help:"Environment variable with the API key of that Qdrant."`
@@ -66,26 +67,26 @@ func (c importCmd) Run(ctx context.Context, std streams) error {
 		return c.importReMe(ctx, std)
 	}
 	var total importCounts
-	files, inside, err := c.found()
+	files, err := findFiles(c.Files)
 	if err != nil {
 		return err
 	}
-	for _, name := range files {
-		if inside[name] {
-			if _, err := ingest.Detect(ctx, name); err != nil {
-				fmt.Fprintf(std.err, "%s: left out: %v\n", name, err)
+	for _, f := range files {
+		if !f.named {
+			if _, err := ingest.Detect(ctx, f.path); err != nil {
+				fmt.Fprintf(std.err, "%s: left out: %v\n", f.path, err)
 				continue // a folder holds all kinds of files
 			}
 		}
-		counts, err := c.file(ctx, std, name)
+		counts, err := c.file(ctx, std, f.path)
 		total.add(counts)
 		if err != nil {
 			if total == (importCounts{}) {
-				return fmt.Errorf("%s: %w", name, err)
+				return fmt.Errorf("%s: %w", f.path, err)
 			}
-			return fmt.Errorf("%s: %w (before that: %s)", name, err, total)
+			return fmt.Errorf("%s: %w (before that: %s)", f.path, err, total)
 		}
-		fmt.Fprintf(std.out, "%s: %s\n", name, counts)
+		fmt.Fprintf(std.out, "%s: %s\n", f.path, counts)
 	}
 	if len(files) > 1 {
 		fmt.Fprintf(std.out, "total: %s\n", total)
@@ -96,24 +97,41 @@ func (c importCmd) Run(ctx context.Context, std streams) error {
 	return nil
 }
 
-// found are the files that were named, and those in folders that were.
-func (c importCmd) found() (files []string, inside map[string]bool, err error) {
-	inside = map[string]bool{}
-	for _, name := range c.Files {
-		info, err := os.Stat(name)
-		if err != nil || !info.IsDir() {
-			files = append(files, name) // what is missing is told when it is opened
+// transcript is a file to read, and whether it was named itself; the info of standard
+// input is nil.
+type transcript struct {
+	path  string
+	info  os.FileInfo
+	named bool
+}
+
+// findFiles lists files that were named, and those in folders that were. What is missing
+// is an error.
+func findFiles(paths []string) (files []transcript, err error) {
+	for _, path := range paths {
+		if path == "-" {
+			files = append(files, transcript{path: path, named: true})
 			continue
 		}
-		below, err := ingest.Find(name)
+		found, err := ingest.Find(path)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		for _, f := range below {
-			files, inside[f] = append(files, f), true
+		for _, f := range found {
+			if info, err := os.Stat(f); err == nil { // else it was there a moment ago
+				files = append(files, transcript{f, info, f == path})
+			}
 		}
 	}
-	return files, inside, nil
+	return files, nil
+}
+
+// empty says that a file that is recognised holds no call; "" where that is not so.
+func empty(path string, s ingest.Stats) string {
+	if s.Format == "" || s.Calls+s.Unfinished+s.Cancelled > 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s: no tool call in it, read as %s", textsafe.Line(path, 300), s.Format)
 }
 
 // ofCalls are members that only calls have.
@@ -151,7 +169,7 @@ func (c importCmd) transcript(ctx context.Context, std streams, name, format str
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	number := 0
-	_, err = ingest.ReadFile(ctx, name, ingest.Options{
+	found, err := ingest.ReadFile(ctx, name, ingest.Options{
 		Format: format, Read: func(n int) { _ = bar.Add(n) },
 		Fault: func(f ingest.Fault) { fmt.Fprintln(std.err, f) },
 		Call: func(found ingest.Call) {
@@ -168,6 +186,9 @@ func (c importCmd) transcript(ctx context.Context, std streams, name, format str
 	})
 	if cause := context.Cause(ctx); cause != nil {
 		return imp.counts, cause
+	}
+	if note := empty(name, found); note != "" && err == nil {
+		fmt.Fprintln(std.err, note)
 	}
 	return imp.counts, errors.Join(err, imp.flush())
 }
@@ -339,49 +360,60 @@ func (i *importer) flush() error {
 	if len(items) == 0 {
 		return nil
 	}
-	err := i.send(items, numbers)
-	p, ok := errors.AsType[*client.Error](err)
-	switch {
-	case !ok || p.Status != http.StatusOK && p.Status != http.StatusUnprocessableEntity && p.Status != http.StatusRequestEntityTooLarge:
-		return err // the server would not refuse the same body again
-	case len(items) == 1:
-		i.reject(numbers[0], p.Reason)
-		return nil
+	h := sha256.New()
+	for _, item := range items {
+		h.Write(item)
 	}
-	for j := range items { // find the line that spoils the request
-		i.items, i.numbers = items[j:j+1], numbers[j:j+1]
-		if err := i.flush(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (i *importer) send(items []json.RawMessage, numbers []int) error {
-	body, err := json.Marshal(map[string]any{
-		"workspace_id": i.workspace, "tool_call_results": items, "async": true, "include_history": false,
-	})
-	if err != nil {
-		return err
-	}
-	var got answer[wire.AddMetadata]
-	key := fmt.Sprintf("import-%d-%x", numbers[0], sha256.Sum256(body))
-	err = i.do(i.ctx, client.Request{Method: http.MethodPost, Path: "/add_tool_call_result", Key: key, Body: body}, &got)
-	if err != nil && (!refused(err) || len(got.Metadata.Rejected) == 0) {
-		return err
-	}
-	for _, r := range got.Metadata.Rejected {
+	key := fmt.Sprintf("import-%d-%x-%s", numbers[0], h.Sum(nil), i.workspace)
+	got, err := record(i.ctx, i.do, i.workspace, key, items, false)
+	for _, r := range got.Rejected {
 		i.reject(numbers[r.Index], r.Reason)
 	}
-	for field, n := range got.Metadata.IgnoredFields {
+	for field, n := range got.IgnoredFields {
 		if i.ignored == nil {
 			i.ignored = map[string]int{}
 		}
 		i.ignored[field] += n
 	}
-	i.counts.added += got.Metadata.DeduplicationStats.Added
-	i.counts.duplicate += got.Metadata.DeduplicationStats.Deduplicated
-	return nil
+	i.counts.added += got.DeduplicationStats.Added
+	i.counts.duplicate += got.DeduplicationStats.Deduplicated
+	return err
+}
+
+// record sends calls of a workspace in one request, or, where one of them spoils it,
+// each by itself. It tells of those that no error kept.
+func record(ctx context.Context, do asker, workspace, key string, items []json.RawMessage, verdicts bool) (wire.AddMetadata, error) {
+	body, err := json.Marshal(map[string]any{
+		"workspace_id": workspace, "tool_call_results": items, "async": true, "include_history": false, "only_verdicts": verdicts,
+	})
+	if err != nil {
+		return wire.AddMetadata{}, err
+	}
+	var got answer[wire.AddMetadata]
+	err = do(ctx, client.Request{Method: http.MethodPost, Path: "/add_tool_call_result", Key: key, Body: body}, &got)
+	p, ok := errors.AsType[*client.Error](err)
+	switch {
+	case err == nil || refused(err) && len(got.Metadata.Rejected) > 0:
+		return got.Metadata, nil
+	case !ok || p.Status != http.StatusOK && p.Status != http.StatusUnprocessableEntity && p.Status != http.StatusRequestEntityTooLarge:
+		return wire.AddMetadata{}, err // the server would not refuse the same body again
+	case len(items) == 1:
+		return wire.AddMetadata{Rejected: []wire.Rejection{{Reason: p.Reason}}}, nil
+	}
+	var all wire.AddMetadata
+	for j := range items {
+		one, err := record(ctx, do, workspace, fmt.Sprintf("%s-%d", key, j), items[j:j+1], verdicts)
+		if err != nil {
+			return all, err
+		}
+		for _, r := range one.Rejected {
+			all.Rejected = append(all.Rejected, wire.Rejection{Index: j, Reason: r.Reason})
+		}
+		all.Verdicts = append(all.Verdicts, one.Verdicts...)
+		all.DeduplicationStats.Added += one.DeduplicationStats.Added
+		all.DeduplicationStats.Deduplicated += one.DeduplicationStats.Deduplicated
+	}
+	return all, nil
 }
 
 // bar shows how far a file has been read, on a terminal only.

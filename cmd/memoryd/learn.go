@@ -4,30 +4,33 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"memoryd"
+	"memoryd/api/wire"
 	"memoryd/guidelines/mistakes"
 	"memoryd/ingest"
+	"memoryd/internal/client"
 	"memoryd/internal/lifecycle"
 	"memoryd/internal/textsafe"
-	"memoryd/ops"
-	"memoryd/store"
 )
 
 type learnCmd struct {
-	opened
-	Paths     []string `arg:"" optional:"" name:"path" help:"Files or folders to read (default: the transcripts of the coding agents on this machine)."`
+	reach
+	Data      string   `type:"path" placeholder:"DIR" help:"Record with the server of the store in this folder (default: your local server)."`
+	Paths     []string `arg:"" optional:"" name:"path" help:"Files or folders to read; - is standard input (default: the transcripts of the coding agents on this machine)."`
 	Format    string   `default:"auto" help:"Format of the files: ${formats}."`
 	Workspace string   `env:"MEMORYD_WORKSPACE" default:"default" help:"The workspace to record in."`
 	HTML      string   `name:"html" type:"path" placeholder:"FILE" help:"Also write the report as an HTML page."`
@@ -45,26 +48,21 @@ func (c learnCmd) Validate() error {
 
 // Run reads, records and reports.
 func (c learnCmd) Run(ctx context.Context, std streams) (err error) {
-	files, err := c.files()
+	files, drop, err := c.files(std.in)
+	defer drop()
 	if err != nil {
 		return err
 	}
 	if err := c.recognise(ctx, files); err != nil {
 		return err // and no store is made
 	}
-	cfg, err := c.load()
-	if err != nil {
+	defer limitMemory(learnMemory)()
+	way := c.way(c.Data, std.err)
+	defer way.HTTP.CloseIdleConnections()
+	l := &learner{ask: c.ask(way), ctx: ctx, command: c, report: report{Server: way.Name, Workspace: c.Workspace, Written: time.Now()}}
+	if err := l.recall(way.Name); err != nil {
 		return err
 	}
-	defer limitMemory(learnMemory)()
-	a := &app{cfg: cfg}
-	a.log = slog.New(a.panics.Handler(slog.NewTextHandler(std.err, &slog.HandlerOptions{Level: slog.LevelWarn})))
-	defer func() { err = errors.Join(err, a.Stop(context.WithoutCancel(ctx))) }()
-	if _, err := a.openParts(ctx, os.Getenv); err != nil {
-		return fmt.Errorf("%w (while a server uses the store, use memoryd import)", err)
-	}
-	a.Start(ctx)
-	l := &learner{app: a, ctx: ctx, command: c, report: report{Store: a.storeName, Workspace: c.Workspace, Written: time.Now()}}
 	if err := l.read(files, std); err != nil {
 		return err
 	}
@@ -92,43 +90,54 @@ func (c learnCmd) print(std streams, r *report) error {
 	return r.text(std.out, c.Top)
 }
 
-// transcript is a file to read, and whether it was named itself.
-type transcript struct {
-	path  string
-	info  os.FileInfo
-	named bool
-}
-
 // files lists what is to be read, the oldest first, so that the newest calls are the
-// ones that a history keeps.
-func (c learnCmd) files() (files []transcript, err error) {
+// ones that a history keeps. Standard input is kept in a file until drop.
+func (c learnCmd) files(in io.Reader) (files []transcript, drop func(), err error) {
+	drop = func() {}
 	paths := c.Paths
 	if len(paths) == 0 {
 		home, err := os.UserHomeDir()
 		if err != nil {
-			return nil, err
+			return nil, drop, err
 		}
 		if paths = ingest.Places(home, os.Getenv); len(paths) == 0 {
-			return nil, errors.New("found no transcripts of coding agents on this machine: name a file or a folder")
+			return nil, drop, errors.New("found no transcripts of coding agents on this machine: name a file or a folder")
 		}
 	}
-	for _, path := range paths {
-		found, err := ingest.Find(path)
-		if err != nil {
-			return nil, err
+	if files, err = findFiles(paths); err != nil {
+		return nil, drop, err
+	}
+	for i := range files {
+		if files[i].info != nil {
+			continue
 		}
-		for _, f := range found {
-			info, err := os.Stat(f)
-			if err != nil {
-				continue // it was there a moment ago
-			}
-			files = append(files, transcript{f, info, f == path})
+		if files[i], err = spooled(in); err != nil {
+			return nil, drop, err
 		}
+		drop = func() { _ = os.Remove(files[i].path) }
+		break // there is one standard input
 	}
 	slices.SortStableFunc(files, func(a, b transcript) int {
 		return cmp.Or(a.info.ModTime().Compare(b.info.ModTime()), strings.Compare(a.path, b.path))
 	})
-	return slices.CompactFunc(files, func(a, b transcript) bool { return a.path == b.path }), nil
+	return slices.CompactFunc(files, func(a, b transcript) bool { return a.path == b.path }), drop, nil
+}
+
+// spooled is standard input as a file.
+func spooled(in io.Reader) (t transcript, err error) {
+	f, err := os.CreateTemp("", "memoryd-stdin-*.jsonl")
+	if err != nil {
+		return t, err
+	}
+	_, err = io.Copy(f, in)
+	if err = errors.Join(err, f.Close()); err == nil {
+		t = transcript{path: f.Name(), named: true}
+		t.info, err = os.Stat(f.Name())
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return t, err
 }
 
 // recognise fails where no file is of a format that is known.
@@ -157,7 +166,7 @@ func (c learnCmd) recognise(ctx context.Context, files []transcript) error {
 
 // learner records what files hold.
 type learner struct {
-	app     *app
+	ask     asker
 	ctx     context.Context //nolint:containedctx // lives as long as one run
 	command learnCmd
 	report  report
@@ -165,25 +174,28 @@ type learner struct {
 	batch   learnBatch
 	bytes   int
 	failed  error
-	folded  <-chan error // when the batch before is taken into the window
 	tools   map[string]bool
-	keep    []store.Record // of files that were read, until they are some
+	// dir is where it is remembered which files the server has, and what they showed; ""
+	// where there is no such place.
+	dir    string
+	masked textsafe.Redactor
 }
 
 // learnBatch is calls that are recorded in one write, with where each stands, and the
 // files that are read when they are.
 type learnBatch struct {
-	items []ops.Item
+	items []json.RawMessage
 	from  []origin
 	ended []endedFile
 }
 
-// origin is where a call stands.
+// origin is a call and where it stands.
 type origin struct {
-	file  *learnedFile
-	run   string
-	line  int
-	timed bool
+	memoryd.Call
+
+	file *learnedFile
+	run  string
+	line int
 }
 
 // endedFile is a file that was read, now or before.
@@ -203,12 +215,8 @@ const (
 	learnMemory = 192 << 20
 )
 
-// learnedKind is the kind of the records that say which files were read, and
-// learnedForm the form of what they hold: files of another are read again.
-const (
-	learnedKind = "learned_file"
-	learnedForm = 2
-)
+// learnedForm is the form of what is remembered: files of another are read again.
+const learnedForm = 3
 
 // learnedFile is what is remembered of a file that was read to its end.
 type learnedFile struct {
@@ -246,7 +254,7 @@ func (l *learner) read(files []transcript, std streams) error {
 	l.batches, l.tools = make(chan learnBatch), map[string]bool{}
 	ctx, cancel := context.WithCancel(l.ctx)
 	defer cancel()
-	recorded := lifecycle.Go(l.ctx, l.app.log, "record", func() error {
+	recorded := lifecycle.Go(l.ctx, slog.New(slog.DiscardHandler), "record", func() error {
 		for b := range l.batches {
 			if l.failed == nil {
 				if l.failed = l.record(b); l.failed != nil {
@@ -274,13 +282,14 @@ func (l *learner) read(files []transcript, std streams) error {
 	if recordErr := <-recorded; recordErr != nil {
 		return recordErr
 	}
-	return errors.Join(err, l.remember())
+	return err
 }
 
 // file reads one file; keep says that it was read to its end just now.
 func (l *learner) file(ctx context.Context, f transcript, bar bar) (kept *learnedFile, keep bool, err error) {
 	kept = &learnedFile{Form: learnedForm, Path: f.path, Size: f.info.Size(), Modified: f.info.ModTime().UTC(), Tools: map[string][2]int{}}
-	if before, known := l.before(f.path); known && before.Form == kept.Form && before.Size == kept.Size && before.Modified.Equal(kept.Modified) {
+	before := &learnedFile{}
+	if l.before(f.path, before) && before.Form == kept.Form && before.Size == kept.Size && before.Modified.Equal(kept.Modified) {
 		_ = bar.Add64(f.info.Size())
 		l.report.unchanged(before.Found)
 		return before, false, nil
@@ -313,9 +322,15 @@ func (l *learner) file(ctx context.Context, f transcript, bar bar) (kept *learne
 // take gathers calls.
 func (l *learner) take(of *learnedFile, c *ingest.Call) {
 	call := c.Record()
-	l.batch.items = append(l.batch.items, ops.Item{Call: call, ToolCallID: memoryd.ToolCallID(call.Metadata)})
-	l.batch.from = append(l.batch.from, origin{of, c.Conversation + "\x00" + c.Agent, c.Line, call.CreateTime != ""})
-	if l.bytes += len(call.Input) + len(call.Output); len(l.batch.items) >= learnCalls || l.bytes > learnBatchBytes {
+	call.Workspace = l.command.Workspace
+	line, err := memoryd.MarshalCallLine(&call)
+	if err != nil {
+		l.report.fault(fmt.Sprintf("%s:%d: %v", textsafe.Line(of.Path, 300), c.Line, err))
+		return
+	}
+	l.batch.items = append(l.batch.items, line)
+	l.batch.from = append(l.batch.from, origin{call, of, c.Conversation + "\x00" + c.Agent, c.Line})
+	if l.bytes += len(line); len(l.batch.items) >= learnCalls || l.bytes > learnBatchBytes {
 		l.flush()
 	}
 }
@@ -325,7 +340,7 @@ func (l *learner) flush() {
 	l.batch, l.bytes = learnBatch{}, 0
 }
 
-// record writes a batch. What is known already is not written again.
+// record has the server keep a batch. What it knows already it does not keep again.
 func (l *learner) record(b learnBatch) error {
 	if len(b.items) > 0 {
 		if err := l.write(b); err != nil {
@@ -333,69 +348,68 @@ func (l *learner) record(b learnBatch) error {
 		}
 	}
 	for _, f := range b.ended {
-		l.end(f)
-	}
-	if len(l.keep) >= learnFiles {
-		return l.remember()
+		f.follow.Flush()
+		l.report.take(f.learnedFile)
+		if f.keep {
+			l.remember(f.Path, f.learnedFile)
+		}
 	}
 	return nil
 }
 
 func (l *learner) write(b learnBatch) error {
-	for i := range b.items {
-		l.tools[b.items[i].Call.Tool] = true
+	h := sha256.New() // the identity of calls that have neither an id nor a time: what is beside them
+	for i := range b.from {
+		l.tools[b.from[i].Tool] = true
+		h.Write([]byte(b.from[i].Tool))
+		h.Write(b.from[i].Input)
 	}
-	done, err := l.app.face.Flows.AddToolCallResult.Run(l.ctx, ops.RecordRequest{
-		Workspace: l.command.Workspace, Items: b.items, Async: true, RequestKey: requestKey(b.items),
-	})
-	if refused, ok := errors.AsType[*ops.Refusal](err); ok {
-		l.rejected(refused.Rejected)
-		return nil
-	}
+	done, err := record(l.ctx, l.ask, l.command.Workspace, fmt.Sprintf("learn-%x", h.Sum(nil)), b.items, true)
 	if err != nil {
 		return err
 	}
-	if l.folded != nil {
-		if err := <-l.folded; err != nil {
-			return err
-		}
+	l.report.Calls.Added += done.DeduplicationStats.Added
+	l.report.Calls.Known += done.DeduplicationStats.Deduplicated
+	if l.report.Calls.Rejected == 0 && len(done.Rejected) > 0 {
+		l.report.Why = done.Rejected[0].Reason
 	}
-	l.folded = lifecycle.Go(l.ctx, l.app.log, "observe", func() error { return l.app.window.CatchUp(l.ctx) })
-	l.report.Calls.Added += done.Added
-	l.report.Calls.Known += done.Valid - done.Added
-	l.rejected(done.Rejected)
+	l.report.Calls.Rejected += len(done.Rejected)
 	refused := map[int]bool{}
 	for _, r := range done.Rejected {
 		refused[r.Index] = true
 	}
-	calls := done.Calls
+	verdicts := done.Verdicts
+	if len(verdicts)+len(refused) != len(b.items) {
+		return errors.New("the server tells no verdicts: it is older than this program")
+	}
 	for i := range b.from {
 		if !refused[i] {
-			l.judged(&b.from[i], &calls[0])
-			calls = calls[1:]
+			l.judged(&b.from[i], &verdicts[0])
+			verdicts = verdicts[1:]
 		}
 	}
 	return nil
 }
 
 // judged takes a call that was recorded into what its file shows.
-func (l *learner) judged(from *origin, c *memoryd.Call) {
-	f := from.file
+func (l *learner) judged(c *origin, v *wire.Verdict) {
+	f := c.file
 	run := mistakes.Call{
-		Tool: c.Tool, Input: c.Input, Output: c.Output, Seconds: c.TimeCost, Line: from.line,
+		Tool: c.Tool, Input: l.masked.JSON(c.Input), Output: c.Output, Seconds: c.TimeCost, Line: c.line,
 		Bad: !c.Success, // until it is judged
 	}
-	if from.timed {
-		run.Begun = c.Time
+	if at, err := time.Parse(time.RFC3339Nano, c.CreateTime); err == nil {
+		run.Begun = at
 	}
-	if e := &c.Evaluation; e.State == memoryd.Judged {
-		run.Bad, run.Good = e.Score <= memoryd.ScoreFailure, e.Score >= memoryd.ScoreSuccess
+	if v.State == string(memoryd.Judged) {
+		run.Bad, run.Good = float64(v.Score) <= memoryd.ScoreFailure, float64(v.Score) >= memoryd.ScoreSuccess
 	} else {
 		l.report.Calls.Pending++
 	}
 	n := f.Tools[c.Tool]
 	n[0]++
 	if run.Bad {
+		run.Output = l.masked.Text(run.Output)
 		n[1]++
 	}
 	f.Tools[c.Tool] = n
@@ -411,66 +425,56 @@ func (l *learner) judged(from *origin, c *memoryd.Call) {
 			f.Failures = append(f.Failures, m)
 		}
 	}
-	if id, first := f.follow.Add(from.run, binary.BigEndian.Uint64(c.Key[:]), &run); first && len(f.Runs) < maxLearnedRuns {
-		f.Runs = append(f.Runs, id)
-	}
-}
-
-// end takes what a file shows into the report, and is to remember it.
-func (l *learner) end(f endedFile) {
-	f.follow.Flush()
-	l.report.take(f.learnedFile)
-	if !f.keep {
+	id, err := strconv.ParseUint(v.CallID[:min(16, len(v.CallID))], 16, 64)
+	if err != nil {
 		return
 	}
-	if data, err := json.Marshal(f.learnedFile); err == nil { // numbers, texts and times: it cannot fail
-		l.keep = append(l.keep, store.Record{RecordKey: l.fileKey(f.Path), Data: data})
+	if number, first := f.follow.Add(c.run, id, &run); first && len(f.Runs) < maxLearnedRuns {
+		f.Runs = append(f.Runs, number)
 	}
 }
 
-// rejected counts what could not be recorded, and says the first reason.
-func (l *learner) rejected(list []ops.Rejection) {
-	if l.report.Calls.Rejected == 0 && len(list) > 0 {
-		l.report.Why = list[0].Reason
+// recall finds what was remembered of the server's workspace. One that has nothing is new,
+// or was deleted: what it had counts no more.
+func (l *learner) recall(server string) error {
+	var tools wire.ToolList
+	err := l.ask(l.ctx, client.Request{Method: http.MethodGet, Path: "/v1/workspaces/" + url.PathEscape(l.command.Workspace) + "/tools?limit=1"}, &tools)
+	if err != nil && !isUnknown(err) {
+		return err
 	}
-	l.report.Calls.Rejected += len(list)
-}
-
-// requestKey makes the identity of calls that have neither an id nor a time: what is
-// beside them.
-func requestKey(items []ops.Item) string {
-	h := sha256.New()
-	for i := range items {
-		h.Write([]byte(items[i].Call.Tool))
-		h.Write(items[i].Call.Input)
-	}
-	return "learn-" + hex.EncodeToString(h.Sum(nil))
-}
-
-func (l *learner) fileKey(path string) store.RecordKey {
-	if whole, err := filepath.Abs(path); err == nil {
-		path = whole
-	}
-	sum := sha256.Sum256([]byte(path + "\x00" + l.command.Format))
-	return store.RecordKey{ToolRef: memoryd.ToolRef{Workspace: l.command.Workspace}, Kind: learnedKind, ID: hex.EncodeToString(sum[:])}
-}
-
-// before is what is remembered of a file.
-func (l *learner) before(path string) (f *learnedFile, known bool) {
-	r, err := l.app.store.Record(l.ctx, l.fileKey(path))
-	f = &learnedFile{}
-	return f, err == nil && json.Unmarshal(r.Data, f) == nil
-}
-
-// remember notes files whose calls are recorded.
-func (l *learner) remember() error {
-	keep := l.keep
-	l.keep = nil
-	if len(keep) == 0 {
+	cache, noCache := os.UserCacheDir()
+	if noCache != nil {
 		return nil
 	}
-	if err := l.app.store.PutRecords(l.ctx, keep); err != nil {
-		return fmt.Errorf("remember the files: %w", err)
+	l.dir = filepath.Join(cache, "memoryd", "learned", fmt.Sprintf("%x", sha256.Sum256([]byte(server+"\x00"+l.command.Workspace)))[:16])
+	if len(tools.Tools) == 0 {
+		_ = os.RemoveAll(l.dir)
 	}
 	return nil
+}
+
+// remembered is where something is remembered, by its name.
+func (l *learner) remembered(name string) string {
+	if whole, err := filepath.Abs(name); err == nil {
+		name = whole
+	}
+	return filepath.Join(l.dir, fmt.Sprintf("%x.json", sha256.Sum256([]byte(name+"\x00"+l.command.Format))))
+}
+
+// remember keeps something for the next time; what cannot be kept is found out anew.
+func (l *learner) remember(name string, v any) {
+	data, err := json.Marshal(v)
+	if err != nil || l.dir == "" || os.MkdirAll(l.dir, 0o700) != nil {
+		return
+	}
+	_ = replaceFile(l.remembered(name), func(w io.Writer) error { _, err := w.Write(data); return err })
+}
+
+// before reads what is remembered.
+func (l *learner) before(name string, v any) (known bool) {
+	if l.dir == "" {
+		return false
+	}
+	data, err := os.ReadFile(l.remembered(name))
+	return err == nil && json.Unmarshal(data, v) == nil
 }

@@ -1,17 +1,37 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"memoryd/config"
 )
 
 const samples = "../../ingest/testdata"
+
+// learning gives learn a server with an empty store in dir, and no memory of files.
+func learning(t *testing.T) (url, dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	a := testApp(t, config.BackendSQLite, dir, "")
+	a.Start(t.Context())
+	t.Cleanup(func() {
+		if err := a.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+		http.DefaultClient.CloseIdleConnections()
+	})
+	return a.Addr().String(), dir
+}
 
 func learned(t *testing.T, args ...string) (r report) {
 	t.Helper()
@@ -22,15 +42,15 @@ func learned(t *testing.T, args ...string) (r report) {
 	return r
 }
 
-// One command, no server: what the transcripts hold is recorded and reported, the
+// One command: what the transcripts hold is recorded and reported, the
 // worst tool first; the second run adds nothing, a new file only itself.
 func TestLearnReportsAndAddsOnlyWhatIsNew(t *testing.T) {
-	t.Setenv("MEMORYD_LOG_LEVEL", "error")
-	dir, data := t.TempDir(), filepath.Join(t.TempDir(), "store")
+	dir := t.TempDir()
+	url, _ := learning(t)
 	if err := os.CopyFS(dir, os.DirFS(samples)); err != nil {
 		t.Fatal(err)
 	}
-	first := learned(t, dir, "--data", data)
+	first := learned(t, dir, "--url", url)
 	if first.Calls.Found < 300 || first.Calls.Added < 300 || first.Calls.Rejected > 0 || len(first.Formats) < 14 {
 		t.Fatalf("%+v", first)
 	}
@@ -50,7 +70,7 @@ func TestLearnReportsAndAddsOnlyWhatIsNew(t *testing.T) {
 	if fixed < 10 {
 		t.Errorf("%d of %d mistakes have a fix", fixed, len(first.Mistakes))
 	}
-	again := learned(t, dir, "--data", data)
+	again := learned(t, dir, "--url", url)
 	if again.Calls.Added != 0 || again.Files.Read != 0 || again.Calls.Found != first.Calls.Found || again.Headline != first.Headline || len(again.Mistakes) != len(first.Mistakes) {
 		t.Errorf("the second run: %+v", again)
 	}
@@ -64,7 +84,7 @@ func TestLearnReportsAndAddsOnlyWhatIsNew(t *testing.T) {
 	if err := os.WriteFile(grown, append(text, more...), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if third := learned(t, dir, "--data", data); third.Calls.Added != 1 || third.Files.Read != 1 || !strings.Contains(third.Compared, ": 1 more call, of which 0 failed") {
+	if third := learned(t, dir, "--url", url); third.Calls.Added != 1 || third.Files.Read != 1 || !strings.Contains(third.Compared, ": 1 more call, of which 0 failed") {
 		t.Errorf("a file that grew by a call: %q, %+v", third.Compared, third)
 	}
 }
@@ -72,7 +92,6 @@ func TestLearnReportsAndAddsOnlyWhatIsNew(t *testing.T) {
 // What a transcript holds is foreign: it cannot write the page, no secret is kept,
 // and the page asks no other site.
 func TestTheReportOfAHostileTranscriptIsHarmless(t *testing.T) {
-	t.Setenv("MEMORYD_LOG_LEVEL", "error")
 	const secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
 	dir, page := t.TempDir(), filepath.Join(t.TempDir(), "report.html")
 	var b strings.Builder
@@ -83,8 +102,8 @@ func TestTheReportOfAHostileTranscriptIsHarmless(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "x.jsonl"), []byte(b.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	data := filepath.Join(dir, "store")
-	code, out, errs := printed(t, "learn", filepath.Join(dir, "x.jsonl"), "--data", data, "--html", page)
+	url, data := learning(t)
+	code, out, errs := printed(t, "learn", filepath.Join(dir, "x.jsonl"), "--url", url, "--html", page)
 	if code != exitDone {
 		t.Fatal(errs)
 	}
@@ -105,14 +124,22 @@ func TestTheReportOfAHostileTranscriptIsHarmless(t *testing.T) {
 	if !strings.Contains(string(html), "12 failed calls in 12 sessions") || !strings.Contains(string(html), "&lt;img") {
 		t.Errorf("the page does not show the tool:\n%s", html)
 	}
-	_ = filepath.WalkDir(data, func(p string, d os.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() {
-			if raw, _ := os.ReadFile(p); strings.Contains(string(raw), secret) {
-				t.Errorf("%s holds the secret", p)
+	cache, _ := os.UserCacheDir()
+	seen := 0
+	for _, folder := range []string{data, cache} {
+		_ = filepath.WalkDir(folder, func(p string, d os.DirEntry, err error) error {
+			if err == nil && d.Type().IsRegular() {
+				seen++
+				if raw, _ := os.ReadFile(p); strings.Contains(string(raw), secret) {
+					t.Errorf("%s holds the secret", p)
+				}
 			}
-		}
-		return nil
-	})
+			return nil
+		})
+	}
+	if seen < 3 {
+		t.Errorf("%d files were looked at", seen)
+	}
 }
 
 // twoSessions are sessions that make one mistake and mend it in one way, beside one of
@@ -133,22 +160,22 @@ func twoSessions(t *testing.T) string {
 }
 
 func TestProposalsAreShownAsAPatchAndWrittenBetweenTheirMarksOnly(t *testing.T) {
-	t.Setenv("MEMORYD_LOG_LEVEL", "error")
-	calls, data := twoSessions(t), filepath.Join(t.TempDir(), "store")
+	calls := twoSessions(t)
+	url, _ := learning(t)
 	t.Chdir(t.TempDir())
 	const own = "# Our rules\n\nBe kind."
 	if err := os.WriteFile("CLAUDE.md", []byte(own), 0o640); err != nil { //nolint:gosec // as a user has it
 		t.Fatal(err)
 	}
 	const line = "- `read`: name the parameter `file_path`, not `path` (3 failed calls in 3 sessions; this worked in 3 sessions)."
-	code, out, errs := printed(t, "learn", calls, "--data", data, "--propose")
+	code, out, errs := printed(t, "learn", calls, "--url", url, "--propose")
 	if code != exitDone || !strings.Contains(out, "--- a/CLAUDE.md\n+++ b/CLAUDE.md\n@@ -1,3 +1,9 @@\n # Our rules\n") || !strings.Contains(out, "\n+"+line+"\n") {
 		t.Fatalf("%s%s", out, errs)
 	}
 	if text, _ := os.ReadFile("CLAUDE.md"); string(text) != own {
 		t.Fatalf("it was written: %s", text)
 	}
-	if code, out, errs = printed(t, "learn", calls, "--data", data, "--apply"); code != exitDone || !strings.Contains(out, "+"+line) || !strings.Contains(out, "Written to CLAUDE.md") {
+	if code, out, errs = printed(t, "learn", calls, "--url", url, "--apply"); code != exitDone || !strings.Contains(out, "+"+line) || !strings.Contains(out, "Written to CLAUDE.md") {
 		t.Fatalf("%s%s", out, errs)
 	}
 	text, _ := os.ReadFile("CLAUDE.md")
@@ -162,13 +189,13 @@ func TestProposalsAreShownAsAPatchAndWrittenBetweenTheirMarksOnly(t *testing.T) 
 	if err := os.WriteFile("CLAUDE.md", []byte(more), 0o640); err != nil { //nolint:gosec // as above
 		t.Fatal(err)
 	}
-	if code, _, errs = printed(t, "learn", calls, "--data", data, "--apply"); code != exitDone {
+	if code, _, errs = printed(t, "learn", calls, "--url", url, "--apply"); code != exitDone {
 		t.Fatal(errs)
 	}
 	if again, _ := os.ReadFile("CLAUDE.md"); string(again) != string(text)+"\nThe end.\n" {
 		t.Errorf("written again:\n%s", again)
 	}
-	if _, out, _ = printed(t, "learn", calls, "--data", data, "--apply"); out != "CLAUDE.md says all of it already.\n" {
+	if _, out, _ = printed(t, "learn", calls, "--url", url, "--apply"); out != "CLAUDE.md says all of it already.\n" {
 		t.Error(out)
 	}
 }
@@ -201,8 +228,8 @@ func TestThePatchCanBeApplied(t *testing.T) {
 }
 
 func TestTheReportFitsATerminalOf80Columns(t *testing.T) {
-	t.Setenv("MEMORYD_LOG_LEVEL", "error")
-	code, out, errs := printed(t, "learn", samples, "--data", filepath.Join(t.TempDir(), "store"), "--top", "0")
+	url, _ := learning(t)
+	code, out, errs := printed(t, "learn", samples, "--url", url, "--top", "0")
 	if code != exitDone {
 		t.Fatal(errs)
 	}
@@ -243,12 +270,11 @@ func TestImportReadsTranscripts(t *testing.T) {
 }
 
 func TestLearnSaysWhatItCannotRead(t *testing.T) {
-	t.Setenv("MEMORYD_LOG_LEVEL", "error")
 	t.Setenv("HOME", t.TempDir())
 	for _, name := range []string{"CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"} {
 		t.Setenv(name, "")
 	}
-	if code, _, errs := printed(t, "learn", "--data", t.TempDir()); code != exitFailed || !strings.Contains(errs, "name a file or a folder") {
+	if code, _, errs := printed(t, "learn"); code != exitFailed || !strings.Contains(errs, "name a file or a folder") {
 		t.Errorf("exit code %d: %s", code, errs)
 	}
 	odd := filepath.Join(t.TempDir(), "weather.json")
@@ -258,23 +284,71 @@ func TestLearnSaysWhatItCannotRead(t *testing.T) {
 	// An unknown file was a success that made an empty store, told in a line of over a
 	// thousand characters (defect N3).
 	for _, path := range []string{odd, filepath.Dir(odd)} {
-		data := filepath.Join(t.TempDir(), "data")
-		code, out, errs := printed(t, "learn", path, "--data", data)
+		code, out, errs := printed(t, "learn", path) // no server is asked
 		if code != exitFailed || out != "" || !strings.Contains(errs, "found an object with wind, which is none of codex, ") || len(errs) > 500 {
 			t.Errorf("exit code %d: %s%s", code, out, errs)
 		}
-		if _, err := os.Stat(data); !os.IsNotExist(err) {
-			t.Errorf("a store was made: %v", err)
-		}
 	}
+	url, _ := learning(t)
 	good := filepath.Join(t.TempDir(), "calls.jsonl")
 	if err := os.WriteFile(good, []byte(`{"tool_name":"t","input":{},"output":"o"}`+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code, out, errs := printed(t, "learn", odd, good, "--data", t.TempDir()); code != exitDone || !strings.Contains(out, "which is none of codex") || !strings.Contains(out, "1 new") {
+	if code, out, errs := printed(t, "learn", odd, good, "--url", url); code != exitDone || !strings.Contains(out, "which is none of codex") || !strings.Contains(out, "1 new") {
 		t.Errorf("beside one that is known: exit code %d: %s%s", code, out, errs)
 	}
-	if code, _, errs := printed(t, "learn", filepath.Join(t.TempDir(), "none"), "--data", t.TempDir()); code != exitFailed || !strings.Contains(errs, "no such file") {
+	if code, _, errs := printed(t, "learn", filepath.Join(t.TempDir(), "none")); code != exitFailed || !strings.Contains(errs, "no such file") {
 		t.Errorf("exit code %d: %s", code, errs)
+	}
+}
+
+// Import and learn take files, folders and standard input, and name a file that they
+// recognise and that holds no call (defect W17).
+func TestImportAndLearnTakeTheSameThings(t *testing.T) {
+	url, _ := learning(t)
+	empty := filepath.Join(t.TempDir(), "session.jsonl")
+	talk := `{"type":"user","uuid":"u","sessionId":"s","timestamp":"2025-12-24T11:00:06.000Z","message":{"role":"user","content":"hello"}}` + "\n" +
+		`{"type":"assistant","uuid":"v","sessionId":"s","timestamp":"2025-12-24T11:00:07.000Z","message":{"content":[{"type":"text","text":"hello"}]}}` + "\n"
+	if err := os.WriteFile(empty, []byte(talk), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	calls, err := os.ReadFile(twoSessions(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, command := range []string{"learn", "import"} {
+		for _, path := range []string{empty, filepath.Dir(empty)} {
+			code, out, errs := printed(t, command, path, "--url", url)
+			if code != exitDone || strings.Count(strings.Join(strings.Fields(out+errs), " "), "session.jsonl: no tool call in it, read as claude-code") != 1 {
+				t.Errorf("%s %s: exit code %d: %s%s", command, path, code, out, errs)
+			}
+		}
+		var out, errs strings.Builder
+		code := run(t.Context(), []string{command, "-", "--url", url, "--workspace", "w"}, streams{in: strings.NewReader(string(calls)), out: &out, err: &errs})
+		want := []string{"6 tool calls in 1 file: 6 new", "-: 6 added, 0 duplicate"}[i]
+		if code != exitDone || !strings.Contains(out.String(), want) {
+			t.Errorf("%s -: exit code %d: %s%s", command, code, out.String(), errs.String())
+		}
+	}
+}
+
+// Where the workspace was deleted, files are read again; where the server is another, too.
+func TestLearnTrustsWhatItRemembersOnlyOfTheSameMemory(t *testing.T) {
+	calls := twoSessions(t)
+	url, _ := learning(t)
+	if r := learned(t, calls, "--url", url); r.Calls.Added != 6 {
+		t.Fatalf("%+v", r.Calls)
+	}
+	if r := learned(t, calls, "--url", url); r.Files.Unchanged != 1 {
+		t.Errorf("%+v", r)
+	}
+	if code, _, errs := printed(t, "delete", "--workspace", "default", "--all", "--yes", "--url", url); code != exitDone {
+		t.Fatal(errs)
+	}
+	if r := learned(t, calls, "--url", url); r.Calls.Added != 6 {
+		t.Errorf("after a deletion: %+v", r.Calls)
+	}
+	if r := learned(t, calls, "--url", url, "--workspace", "other"); r.Calls.Added != 6 {
+		t.Errorf("of another workspace: %+v", r.Calls)
 	}
 }

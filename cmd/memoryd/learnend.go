@@ -2,22 +2,28 @@ package main
 
 import (
 	"encoding/json"
+	"log/slog"
+	"net/http"
 	"runtime"
 	"time"
 
 	"memoryd"
+	"memoryd/api/wire"
+	"memoryd/internal/client"
 	"memoryd/internal/lifecycle"
-	"memoryd/ops"
-	"memoryd/store"
 )
 
-// conclude writes the guidelines of tools with new calls, and sums up.
+func (l *learner) post(path string, body map[string]any, out any) error {
+	body["workspace_id"] = l.command.Workspace
+	return l.ask(l.ctx, client.Request{Method: http.MethodPost, Path: path, Body: body}, out)
+}
+
+// conclude has guidelines written of tools with new calls, and sums up.
 func (l *learner) conclude() error {
-	g, ctx := lifecycle.NewGroup(l.ctx, l.app.log, "concluding", runtime.GOMAXPROCS(0))
+	g, _ := lifecycle.NewGroup(l.ctx, slog.New(slog.DiscardHandler), "concluding", runtime.GOMAXPROCS(0))
 	for tool := range l.tools {
 		g.Go(func() error {
-			_, err := l.app.face.Flows.SummaryToolMemory.Run(ctx, ops.NamesRequest{Workspace: l.command.Workspace, Tools: []string{tool}})
-			return err
+			return l.post("/summary_tool_memory", map[string]any{"tool_names": []string{tool}}, nil)
 		})
 	}
 	if err := g.Wait(); err != nil {
@@ -27,7 +33,8 @@ func (l *learner) conclude() error {
 	if err := l.test(); err != nil {
 		return err
 	}
-	return l.compare()
+	l.compare()
+	return nil
 }
 
 // test holds what may be proposed against the kept good calls of its tool.
@@ -37,14 +44,16 @@ func (l *learner) test() error {
 		if !m.Fix.Proven() || !m.Fix.Definite {
 			continue
 		}
-		calls, err := l.app.store.History(l.ctx, memoryd.ToolRef{Workspace: l.command.Workspace, Tool: m.Tool}, 0)
-		if err != nil && !memoryd.IsKind(err, memoryd.NotFound) {
+		var kept answer[wire.NamesMetadata]
+		if err := l.post("/retrieve_tool_memory", map[string]any{"tool_names": []string{m.Tool}}, &kept); err != nil && !refused(err) {
 			return err
 		}
 		var good []json.RawMessage
-		for j := range calls {
-			if e := &calls[j].Evaluation; e.State == memoryd.Judged && e.Score >= memoryd.ScoreSuccess {
-				good = append(good, calls[j].Input)
+		for _, memory := range kept.Metadata.MemoryList {
+			for _, c := range memory.ToolCallResults {
+				if c.Score >= memoryd.ScoreSuccess {
+					good = append(good, json.RawMessage(c.Input))
+				}
 			}
 		}
 		m.Fix.Definite = !m.Fix.Refuted(good)
@@ -63,19 +72,9 @@ type lastTime struct {
 
 // compare says what changed since the last time, and remembers this one. A run that
 // found nothing new stays compared with the one before.
-func (l *learner) compare() error {
-	key := store.RecordKey{ToolRef: memoryd.ToolRef{Workspace: l.command.Workspace}, Kind: "learned_before", ID: "last"}
-	kept, err := l.app.store.Record(l.ctx, key)
+func (l *learner) compare() {
 	var before struct{ Last, Now lastTime }
-	if err == nil {
-		err = json.Unmarshal(kept.Data, &before)
-	}
-	if memoryd.IsKind(err, memoryd.NotFound) {
-		err = nil
-	}
-	if err != nil {
-		return err
-	}
+	l.before("", &before)
 	now := lastTime{At: l.report.Written, Judged: l.report.Judged, Failed: l.report.Failed, Mistakes: map[string]int{}}
 	for i := range l.report.Mistakes {
 		now.Mistakes[l.report.Mistakes[i].ID] = l.report.Mistakes[i].Calls
@@ -87,10 +86,5 @@ func (l *learner) compare() error {
 	}
 	before.Now = now
 	l.report.since(&before.Last)
-	data, err := json.Marshal(before)
-	if err != nil {
-		return err
-	}
-	_, err = l.app.store.PutRecord(l.ctx, store.Record{RecordKey: key, Revision: store.AnyRevision, Data: data})
-	return err
+	l.remember("", before)
 }

@@ -21,7 +21,7 @@ import (
 
 // report is what learn says: what was read, and each mistake, those that cost most first.
 type report struct {
-	Store     string    `json:"store"`
+	Server    string    `json:"server"`
 	Workspace string    `json:"workspace"`
 	Written   time.Time `json:"written"`
 	Files     struct {
@@ -91,9 +91,9 @@ const (
 func (r *report) found(path string, s ingest.Stats) {
 	r.Files.Read++
 	r.count(s)
-	if s.Format != "" && s.Calls+s.Unfinished+s.Cancelled == 0 {
+	if note := empty(path, s); note != "" {
 		if r.empty++; r.empty <= maxEmpty {
-			r.fault(fmt.Sprintf("%s: no tool call in it, read as %s", textsafe.Line(path, 300), s.Format))
+			r.fault(note)
 		}
 	}
 }
@@ -123,7 +123,7 @@ func (r *report) count(s ingest.Stats) {
 
 func (r *report) fault(text string) {
 	if len(r.Faults) < maxReportFaults {
-		r.Faults = append(r.Faults, text)
+		r.Faults = append(r.Faults, textsafe.Line(text, 600))
 	}
 }
 
@@ -278,6 +278,16 @@ func (r *report) Summary() string {
 	return s + "."
 }
 
+// Recorder names the server that recorded the calls.
+func (r *report) Recorder() string {
+	if dir, ok := strings.CutPrefix(r.Server, "store:"); ok {
+		return "the server of " + textsafe.Line(dir, 300)
+	} else if r.Server == "local" {
+		return "your local server"
+	}
+	return textsafe.Line(r.Server, 300)
+}
+
 // counted is a number of things, as a sentence has it.
 func counted(n int, what string) string {
 	if n == 1 {
@@ -417,7 +427,7 @@ func (r *report) text(w io.Writer, top int) error {
 	for _, f := range r.Faults {
 		fold(&b, "  ", "    ", f)
 	}
-	fold(&b, "", "", fmt.Sprintf("Recorded in %s, workspace %s: memoryd serve tells it to agents.", r.Store, r.Workspace))
+	fold(&b, "", "", fmt.Sprintf("Recorded by %s, workspace %s: agents that ask it are told.", r.Recorder(), r.Workspace))
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -85,7 +85,7 @@ func (c toolsCmd) Run(ctx context.Context, std streams) error {
 
 // noWorkspace is the error of a command that was given an unknown workspace.
 func (r remote) noWorkspace(ctx context.Context, err error) error {
-	if !isStatus(err, http.StatusNotFound) {
+	if !isUnknown(err) {
 		return err
 	}
 	name := r.Workspace
@@ -127,7 +127,7 @@ func (c callsCmd) Run(ctx context.Context, std streams) error {
 		for cursor := ""; c.Limit == 0 || shown < c.Limit; {
 			var page wire.CallList
 			err := c.get(ctx, toolPath(workspace, c.Tool)+"/calls?cursor="+cursor, &page)
-			if isStatus(err, http.StatusNotFound) {
+			if isUnknown(err) {
 				break
 			}
 			if err != nil {
@@ -161,9 +161,10 @@ func toolPath(workspace, tool string) string {
 	return "/v1/workspaces/" + url.PathEscape(workspace) + "/tools/" + url.PathEscape(tool)
 }
 
-func isStatus(err error, status int) bool {
+// isUnknown reports whether a server answered that it does not know what was asked for.
+func isUnknown(err error) bool {
 	e, ok := errors.AsType[*client.Error](err)
-	return ok && e.Status == status
+	return ok && e.Status == http.StatusNotFound
 }
 
 type showCmd struct {

@@ -180,12 +180,12 @@ type checkCmd struct {
 // Run looks at a whole store that no server uses. The exit code is 1 if something is
 // damaged and was not repaired.
 func (c checkCmd) Run(ctx context.Context, std streams) error {
-	cfg, err := config.Load(c.Config, os.Environ())
+	cfg, err := c.load()
+	if err == nil {
+		err = noStore(cfg.StoreDir())
+	}
 	if err != nil {
 		return err
-	}
-	if c.Data != "" {
-		cfg.SetDataDir(c.Data)
 	}
 	r, err := sqlite.Check(ctx, cfg.Store.SQLite, c.Repair, newLogger(cfg.Log, std.err))
 	for _, fault := range r.Faults {

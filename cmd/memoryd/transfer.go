@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -44,6 +45,20 @@ func (o opened) load() (*config.Config, error) {
 		cfg.SetDataDir(o.Data)
 	}
 	return cfg, err
+}
+
+// noStore says that a folder is none of an embedded store, and where the user's own is.
+func noStore(dir string) error {
+	if _, err := os.Stat(dir); dir == "" || err == nil {
+		return nil
+	}
+	hint := ""
+	if own, err := local.DataDir(); err == nil {
+		if _, err := os.Stat(own); err == nil {
+			hint = "; that of your local server is in " + own
+		}
+	}
+	return fmt.Errorf("there is no store in %s (--data names its folder%s)", dir, hint)
 }
 
 // open opens the store; the embedded one only if no server uses it.
@@ -106,8 +121,10 @@ func (c exportCmd) local(ctx context.Context, std streams, w io.Writer) error {
 		return err
 	}
 	dir := cfg.StoreDir()
-	if _, err := os.Stat(dir); dir != "" && err != nil {
-		return fmt.Errorf("there is no store in %s (--data names its folder)", dir)
+	if err := noStore(dir); err != nil && (c.Data != "" || c.Config != "") {
+		return err
+	} else if err != nil {
+		return c.snapshot(ctx, std, "", w) // of the server that the user's programs use
 	}
 	s, _, err := c.open(ctx, std)
 	if err != nil {
@@ -134,7 +151,7 @@ func (c exportCmd) snapshot(ctx context.Context, std streams, server string, w i
 	}
 	err := remote{reach: reach{URL: server, Key: c.Key}}.post(ctx, "/v1/snapshot", body, w)
 	if err == nil {
-		fmt.Fprintf(std.err, "exported the data of %s\n", server)
+		fmt.Fprintf(std.err, "exported the data of %s\n", cmp.Or(server, "your local server"))
 	}
 	return err
 }

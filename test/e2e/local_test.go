@@ -447,3 +447,40 @@ func TestTheWrappedServerStartsEachTime(t *testing.T) {
 		_ = s.cmd.Wait()
 	}
 }
+
+// Learn, the commands and export without a store of their own work through the one local
+// server (issue 36): there is no second store to look for.
+func TestLearnAndExportWorkThroughTheLocalServer(t *testing.T) {
+	h := newHome(t, "XDG_CACHE_HOME="+t.TempDir())
+	dir, err := filepath.Abs("../../ingest/testdata/openhands")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	if out, err := h.run("learn", dir, "--no-daemon"); err == nil {
+		t.Errorf("without a server: %s", out)
+	}
+	s, err := h.session("mcp") // a server that holds the store
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.record("book", 1); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := h.run("learn", dir); err != nil || !strings.Contains(out, "Recorded by your local server") {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if known, err := s.knows("str_replace_editor"); !known {
+		t.Errorf("what was learned is not known over MCP: %v", err)
+	}
+	copied, err := h.run("export", "-")
+	if err != nil || !strings.Contains(copied, `str_replace_editor`) || !strings.Contains(copied, `book-1`) {
+		t.Errorf("%v: the copy has %d bytes", err, len(copied))
+	}
+	if _, err := h.run("check"); err == nil || !strings.Contains(err.Error(), "that of your local server is in") {
+		t.Errorf("check: %v", err)
+	}
+	if left, _ := os.ReadDir("."); len(left) > 0 || len(h.background()) != 1 {
+		t.Errorf("beside the one server there are %v and %v", h.background(), left)
+	}
+}

@@ -227,10 +227,10 @@ func TestTheREADMEShowsAReportAsItIs(t *testing.T) {
 	if !found || !closed {
 		t.Fatal("the README has no report")
 	}
-	code, out, said := memoryd(t, "", "learn", "../../"+sessions, "--data", t.TempDir())
+	out, err := newHome(t, "XDG_CACHE_HOME="+t.TempDir()).run("learn", "../../"+sessions)
 	for line := range strings.SplitSeq(strings.TrimSpace(block), "\n") {
-		if code != 0 || !strings.Contains(out, line) {
-			t.Errorf("exit code %d, the README shows %q of\n%s%s", code, line, out, said)
+		if err != nil || !strings.Contains(out, line) {
+			t.Errorf("%v, the README shows %q of\n%s", err, line, out)
 		}
 	}
 }
