@@ -3,7 +3,9 @@ package mcp_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -145,5 +147,101 @@ func TestARefusedRepeatSaysItsTypeWhereTheProtocolAsksForIt(t *testing.T) {
 		if !strings.Contains(got, "Not called: ") || strings.Contains(got, `"resultType":"complete"`) != want {
 			t.Errorf("%q: %s", protocol, got)
 		}
+	}
+}
+
+// secretOf is one of 27 forms of secrets, with characters that look drawn at random.
+func secretOf(form int, r *rand.Rand) string {
+	tail := func(alphabet string, n int) string {
+		b := make([]byte, n)
+		for i := range b {
+			b[i] = alphabet[r.IntN(len(alphabet))]
+		}
+		return string(b)
+	}
+	word := func(n int) string { return tail("abcdefghjkmnpqrsABCDEFGHJKMNPQRS23456789", n-3) + "a7Z" }
+	hex := func(n int) string { return tail("0123456789abcdef", n-2) + "a7" }
+	upper := func(n int) string { return tail("ABCDEFGHIJKLMNOP234567", n) }
+	forms := []string{
+		"AKIA" + upper(16), "ASIA" + upper(16), "ghp_" + word(36), "gho_" + word(36), "ghs_" + word(36), "github_pat_" + word(22) + "_" + word(59),
+		"glpat-" + word(20), "sk-" + word(48), "sk-proj-" + word(40), "sk-ant-api03-" + word(40), "sk_live_" + word(24), "rk_live_" + word(24),
+		"whsec_" + word(32), "xoxb-123456789012-" + word(24), "AIza" + word(35), "ya29." + word(40), "hf_" + word(34), "npm_" + word(36),
+		"SG." + word(22) + "." + word(43), "dop_v1_" + hex(64), "dckr_pat_" + word(27), "hvs." + word(90), "shpat_" + hex(32), "lin_api_" + word(40),
+		"glsa_" + word(32) + "_" + hex(8), "gsk_" + word(52), "eyJhbGciOiJIUzI1NiJ9." + word(60) + "." + word(43),
+	}
+	return forms[form%len(forms)]
+}
+
+// 200 journals that were made for others, many of them on the same server, are not
+// delivered with one's own, and none holds a secret. What must be found is planted: a
+// journal of one's own, and a secret that nobody masked.
+func TestNoneOfTwoHundredForeignJournalsGoesAstrayOrHoldsASecret(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 36)) //nolint:gosec // draws cases
+	ours, dir := newMemory(t), t.TempDir()
+	ours.away = true
+	own := mcp.Memory{URL: ours.URL, HTTP: ours.Client(), Workspace: "w1", Key: "key-1"}
+	leave := func(m mcp.Memory, calls ...string) {
+		o := mcp.NewOutbox(m, dir, slog.New(slog.DiscardHandler))
+		o.Start(t.Context())
+		for _, c := range calls {
+			o.Put(json.RawMessage(c))
+		}
+		o.Stop()
+	}
+	var secrets []string
+	for n := range 200 {
+		other := own
+		for other.URL == own.URL && other.Workspace == own.Workspace && other.Key == own.Key {
+			if r.IntN(3) == 0 {
+				other.URL = fmt.Sprintf("http://127.0.0.1:%d", 1+r.IntN(5))
+			}
+			other.Workspace, other.Key = fmt.Sprintf("w%d", r.IntN(12)), []string{"", "key-1", "key-12", "KEY-1", "key-1 "}[r.IntN(5)]
+		}
+		secret := secretOf(n, r)
+		secrets = append(secrets, secret)
+		where := []string{`"input":{"q":%q},"output":"ok"`, `"input":"run %s","output":"ok"`, `"input":{},"output":"it said %s today"`, `"input":{"a":[{"token":%q}]},"output":""`}[r.IntN(4)]
+		leave(other, fmt.Sprintf(`{"tool_name":"foreign",`+where+`,"metadata":{"tool_call_id":"f%d"}}`, secret, n))
+	}
+	leave(own, `{"tool_name":"own","input":{},"output":"ok","metadata":{"tool_call_id":"control"}}`)
+	if err := os.WriteFile(filepath.Join(dir, "planted.txt"), []byte("x "+secrets[7]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	open := func() (found []string) {
+		files, _ := filepath.Glob(filepath.Join(dir, "*"))
+		for _, file := range files {
+			text, _ := os.ReadFile(file)
+			for _, s := range secrets {
+				if strings.Contains(string(text), s) {
+					found = append(found, filepath.Base(file)+": "+s)
+				}
+			}
+		}
+		return found
+	}
+	if found := open(); len(found) != 1 || !strings.HasPrefix(found[0], "planted.txt") {
+		t.Errorf("secrets in the open: %q", found)
+	}
+	before := 0
+	for _, j := range mcp.Journals(dir) {
+		before += j.Calls
+	}
+	if before != 201 {
+		t.Fatalf("%d calls are kept", before)
+	}
+	ours.mu.Lock()
+	ours.away = false
+	ours.mu.Unlock()
+	leave(own)
+	if got := ours.recorded(); len(got) != 1 || got[0]["tool_name"] != "own" {
+		t.Errorf("delivered: %v", got)
+	}
+	after := 0
+	for _, j := range mcp.Journals(dir) {
+		after += j.Calls
+	}
+	if after != 200 {
+		t.Errorf("%d calls of others are left", after)
 	}
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import http.server
 import re
 import subprocess
@@ -221,19 +222,23 @@ ENDS = {
 }
 
 
-@pytest.mark.parametrize("kept", [True, False], ids=["journal", "no journal"])
-@pytest.mark.parametrize("state", ["up", "down", "refusing", "hanging"])
-@pytest.mark.parametrize("end", ENDS)
-def test_no_call_is_unaccounted_for_at_the_end(server, tmp_path: Path, end: str, state: str, kept: bool) -> None:
-    """Each of 50 calls is delivered, in the journal, or counted in a line, however the program ends."""
-    if end == "SIGKILL" and not kept:
-        pytest.skip("nothing can be said then")
+CASES = [
+    pytest.param((end, state, kept), id=f"{end}, server {state}, {'journal' if kept else 'no journal'}")
+    for end in ENDS
+    for state in ["up", "down", "refusing", "hanging"]
+    for kept in [True, False]
+    if kept or end != "SIGKILL"  # nothing can be said then
+]
+
+
+def ended(server, folder: Path, end: str, state: str, kept: bool) -> tuple[int, str, int, int]:
+    """Runs a program that records 50 calls and ends; gives its code, what it said, and calls delivered and kept."""
     other = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Refusing if state == "refusing" else Hanging)
     other.hang, other.released, other.daemon_threads = True, threading.Event(), True
     threading.Thread(target=other.serve_forever, daemon=True).start()
     url = {"up": server.url, "down": "http://127.0.0.1:1"}.get(state, f"http://127.0.0.1:{other.server_port}")
     workspace = uuid.uuid4().hex
-    journal = repr(str(tmp_path / "calls.jsonl")) if kept else "None"
+    journal = repr(str(folder / "calls.jsonl")) if kept else "None"
     program = (
         "import memoryd\n"
         f"c = memoryd.Client({url!r}, workspace={workspace!r})\n"
@@ -241,15 +246,29 @@ def test_no_call_is_unaccounted_for_at_the_end(server, tmp_path: Path, end: str,
         "for i in range(50): r.record(memoryd.Call('t', {'i': i}, output='ok'))\n" + ENDS[end]
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=PATIENCE)
-    want = {"normal": 0, "sys.exit": 3, "an uncaught throw": 1, "SIGTERM": -15, "SIGKILL": -9}[end]
-    assert done.returncode == want, done.stderr
     delivered = total(memoryd.Client(server.url, workspace=workspace)) if state == "up" else 0
-    on_disk = sum(p.read_text().count("tool_name") for p in tmp_path.glob("calls.jsonl*"))
-    counted = sum(int(n) for n in re.findall(r"(\d+) call\(s\) were (?:not delivered|refused)", done.stderr))
-    if end == "SIGKILL":
-        assert delivered + on_disk >= 50
-    else:
-        assert delivered + on_disk + counted == 50, (delivered, on_disk, counted, done.stderr)
+    on_disk = sum(p.read_text().count("tool_name") for p in folder.glob("calls.jsonl*"))
     other.released.set()
     other.shutdown()
     other.server_close()
+    return done.returncode, done.stderr, delivered, on_disk
+
+
+@pytest.fixture(scope="module")
+def endings(server, tmp_path_factory):
+    """Runs the programs of all cases beside each other: most of them wait."""
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        yield {c.values[0]: pool.submit(ended, server, tmp_path_factory.mktemp("end"), *c.values[0]) for c in CASES}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_no_call_is_unaccounted_for_at_the_end(endings, case: tuple[str, str, bool]) -> None:
+    """Each of 50 calls is delivered, in the journal, or counted in a line, however the program ends."""
+    end = case[0]
+    code, said, delivered, on_disk = endings[case].result()
+    assert code == {"normal": 0, "sys.exit": 3, "an uncaught throw": 1, "SIGTERM": -15, "SIGKILL": -9}[end], said
+    counted = sum(int(n) for n in re.findall(r"(\d+) call\(s\) were (?:not delivered|refused)", said))
+    if end == "SIGKILL":
+        assert delivered + on_disk >= 50
+    else:
+        assert delivered + on_disk + counted == 50, (delivered, on_disk, counted, said)

@@ -1,6 +1,6 @@
 /** Speaks to a memoryd server over HTTP. Needs fetch and nothing else. */
 
-import { overSocket, socketPath } from "./node.js";
+import { overSocket, socketPath, start } from "./node.js";
 
 export type Json = Record<string, unknown>;
 
@@ -240,6 +240,7 @@ export class Client {
         [response, text] = [answered, await answered.text()];
       }
     } catch (e) {
+      if (this.local && /ECONNREFUSED|ENOENT/.test(reason(e))) start();
       throw new Unavailable(0, `${this.url}: ${reason(e)}`);
     }
     const answer = parse(text);

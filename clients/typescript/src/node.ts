@@ -46,7 +46,16 @@ interface Http {
   ): { on(event: string, f: (e: unknown) => void): void; end(body: string | null): void };
 }
 
+interface Processes {
+  spawn(
+    program: string,
+    args: string[],
+    options: object,
+  ): { on(event: string, f: (e: unknown) => void): void; unref(): void };
+}
+
 export const fs = builtin<Files>("node:fs");
+const processes = builtin<Processes>("node:child_process");
 const http = builtin<Http>("node:http");
 
 /** Gives the socket of the server that this user's programs use; "" is none. */
@@ -57,6 +66,18 @@ export function socketPath(): string {
     ? `${runtime}/memoryd/memoryd.sock`
     : `${proc.platform === "darwin" ? `${home}/Library/Caches` : cache || `${home}/.cache`}/memoryd/run/memoryd.sock`;
   return fs.existsSync(path) ? path : "";
+}
+
+let tried = false;
+
+/** Starts a server in the background, once, where the program memoryd is installed. */
+export function start(): void {
+  if (tried || !processes || !proc || proc.env.MEMORYD_NO_DAEMON) return;
+  tried = true;
+  // The command starts the server in a session of its own and ends.
+  const child = processes.spawn("memoryd", ["status", "--start"], { detached: true, stdio: "ignore" });
+  child.on("error", () => {}); // it is not installed
+  child.unref();
 }
 
 /** Sends a request over a socket; gives the answer and its text. */

@@ -1,11 +1,11 @@
 // What becomes of calls that wait when a program ends.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { after, before, describe, test } from "node:test";
 import { Client, Recorder } from "../dist/index.js";
 import { patience, serve } from "./server.mjs";
 
@@ -79,35 +79,38 @@ const ends = {
   SIGKILL: ['process.kill(process.pid, "SIGKILL")', "SIGKILL"],
 };
 
-for (const [name, [end, want]] of Object.entries(ends))
-  for (const state of ["up", "down", "refusing", "hanging"])
-    for (const kept of [true, false]) {
-      if (name === "SIGKILL" && !kept) continue; // nothing can be said then
-      test(`no call is unaccounted for: ${name}, server ${state}, ${kept ? "journal" : "no journal"}`, async () => {
-        const odd = createServer((request, response) => {
-          if (state === "refusing") request.resume().on("end", () => response.writeHead(401).end("{}"));
+// Most of the time a program waits for a server that hangs: they wait beside each other.
+describe("no call is unaccounted for", { concurrency: 8 }, () => {
+  for (const [name, [end, want]] of Object.entries(ends))
+    for (const state of ["up", "down", "refusing", "hanging"])
+      for (const kept of [true, false]) {
+        if (name === "SIGKILL" && !kept) continue; // nothing can be said then
+        test(`${name}, server ${state}, ${kept ? "journal" : "no journal"}`, async () => {
+          const odd = createServer((request, response) => {
+            if (state === "refusing") request.resume().on("end", () => response.writeHead(401).end("{}"));
+          });
+          await new Promise((resolve) => odd.listen(0, "127.0.0.1", resolve));
+          const url = { up: server.url, down: "http://127.0.0.1:1" }[state] ?? `http://127.0.0.1:${odd.address().port}`;
+          const workspace = `ends-${name}-${kept}`.replaceAll(/\W/g, "-");
+          const folder = mkdtempSync(join(tmpdir(), "memoryd-journal-"));
+          const { said, code } = await ended(url, workspace, end, kept ? join(folder, "calls.jsonl") : undefined);
+          assert.equal(code, want, said);
+          const files = readdirSync(folder).map((file) => join(folder, file));
+          for (const file of files) assert.equal(statSync(file).mode & 0o777, 0o600);
+          const calls = files.flatMap((file) => readFileSync(file, "utf8").match(/"tool_name"/g) ?? []).length;
+          const delivered = state === "up" ? await count(workspace) : 0;
+          const counted = Number(/(\d+) call\(s\) were not delivered/.exec(said)?.[1] ?? 0);
+          const sum = delivered + calls + counted;
+          // What was under way at a sudden end may have arrived, and is recognised when it comes again.
+          assert.ok(
+            name === "normal" || name === "SIGTERM" ? sum === 50 : sum >= 50,
+            `${delivered} + ${calls} + ${counted}: ${said}`,
+          );
+          odd.closeAllConnections();
+          odd.close();
         });
-        await new Promise((resolve) => odd.listen(0, "127.0.0.1", resolve));
-        const url = { up: server.url, down: "http://127.0.0.1:1" }[state] ?? `http://127.0.0.1:${odd.address().port}`;
-        const workspace = `ends-${name}-${kept}`.replaceAll(/\W/g, "-");
-        const folder = mkdtempSync(join(tmpdir(), "memoryd-journal-"));
-        const { said, code } = await ended(url, workspace, end, kept ? join(folder, "calls.jsonl") : undefined);
-        assert.equal(code, want, said);
-        const files = readdirSync(folder).map((file) => join(folder, file));
-        for (const file of files) assert.equal(statSync(file).mode & 0o777, 0o600);
-        const calls = files.flatMap((file) => readFileSync(file, "utf8").match(/"tool_name"/g) ?? []).length;
-        const delivered = state === "up" ? await count(workspace) : 0;
-        const counted = Number(/(\d+) call\(s\) were not delivered/.exec(said)?.[1] ?? 0);
-        const sum = delivered + calls + counted;
-        // What was under way at a sudden end may have arrived, and is recognised when it comes again.
-        assert.ok(
-          name === "normal" || name === "SIGTERM" ? sum === 50 : sum >= 50,
-          `${delivered} + ${calls} + ${counted}: ${said}`,
-        );
-        odd.closeAllConnections();
-        odd.close();
-      });
-    }
+      }
+});
 
 test("a journal is delivered by the next program, once, to whom it was for, without secrets", async () => {
   const journal = join(mkdtempSync(join(tmpdir(), "memoryd-journal-")), "calls.jsonl");
@@ -128,4 +131,35 @@ test("a journal is delivered by the next program, once, to whom it was for, with
   assert.equal(await recorder.flush(patience), true);
   assert.equal(await count("journal"), 52);
   assert.ok(text().length === 1 && text()[0].includes('"workspace":"theirs"'));
+});
+
+test("where no server runs, the installed program starts one, and the calls are recorded", async () => {
+  const home = mkdtempSync(join(tmpdir(), "md-"));
+  mkdirSync(join(home, "bin"));
+  mkdirSync(join(home, "run"), { mode: 0o700 });
+  symlinkSync(server.program, join(home, "bin", "memoryd"));
+  const env = { HOME: home, XDG_RUNTIME_DIR: join(home, "run"), PATH: `${join(home, "bin")}:${process.env.PATH}` };
+  const program = `
+    import { Client, Recorder } from ${JSON.stringify(new URL("../dist/index.js", import.meta.url).href)};
+    const recorder = new Recorder({ client: new Client(), interval: 20 });
+    for (let i = 0; i < 50; i++) recorder.record({ tool_name: "t", input: { i }, output: "ok" });
+    const done = await recorder.flush(${patience});
+    console.log(JSON.stringify([done, recorder.stats().recorded]));`;
+  const run = (more) =>
+    execFileSync(process.execPath, ["--input-type=module", "-e", program], {
+      env: { ...env, ...more },
+      encoding: "utf8",
+      stdio: "pipe",
+      timeout: patience,
+    });
+  try {
+    assert.equal(run().trim(), "[true,50]");
+    const { servers } = JSON.parse(execFileSync(server.program, ["status", "--json"], { env, encoding: "utf8" }));
+    assert.deepEqual(
+      servers.map((s) => s.background),
+      [true],
+    );
+  } finally {
+    execFileSync(server.program, ["stop"], { env });
+  }
 });
