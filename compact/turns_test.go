@@ -169,8 +169,8 @@ func TestAQuestionThatTheConversationEndsWithStays(t *testing.T) {
 func TestARecordStaysWhole(t *testing.T) {
 	res := run(t, newCompactor(t), compact.Request{Messages: orders(20, "chat"), Force: true, TargetTokens: 940})
 	for _, want := range []string{
-		"→ order #W0000010, status delivered, items [item 4200000010, name Keyboard, price 110; 7700000010 Lamp 12]",
-		"→ order #W0000018, status delivered, items [item 4200000018, name Keyboard, price 118; 7700000018 Lamp 12]",
+		"- get_order(order #W0000010) → status delivered, items [item 4200000010, name Keyboard, price 110; 7700000010 Lamp 12]",
+		"- get_order(order #W0000018) → status delivered, items [item 4200000018, name Keyboard, price 118; 7700000018 Lamp 12]",
 	} {
 		if !strings.Contains(res.Summary, want) {
 			t.Errorf("not %q in\n%s", want, res.Summary)
@@ -238,7 +238,7 @@ func TestStateSaysWhatWasDoneRefusedAndAgreed(t *testing.T) {
 	for _, want := range []string{
 		"user: I would like to cancel order #W0000007. I do not want to pay more than 20 for the return.\n",
 		"assistant: I can cancel order #W0000007 and refund 118 to gift card gc_77. Shall I?\nuser: Yes, please.\n",
-		"- cancel_order(order #W0000007, reason no longer needed) → order #W0000007, status cancelled, refund 118\n",
+		"- cancel_order(order #W0000007, reason no longer needed) → status cancelled, refund 118\n",
 		"- cancel_order(order #W0000008) → \"Error: order was shipped already\"\n",
 	} {
 		if !strings.Contains(res.Summary, want) {

@@ -2,6 +2,7 @@ package records
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -69,7 +70,7 @@ func (s *Set) readCall(texts []Text, i int) {
 	}
 	key := keyOf(t)
 	later := s.last[key]
-	short, brief := s.answer(t)
+	short, brief := s.answer(t, cells)
 	if !t.Kept && later != i && (brief || sameKind(t.Output, texts[later].Output)) {
 		return // made again since
 	}
@@ -106,16 +107,19 @@ func listed(n *node) bool {
 	return len(n.kids) > 0
 }
 
-// answer is what a call gave, as it stands in its line; brief is false where it is too
-// long for one.
-func (s *Set) answer(t *Text) (text string, brief bool) {
+// answer is what a call gave, as it stands in its line, without what only repeats the
+// arguments; brief is false where it is too long for one.
+func (s *Set) answer(t *Text, args []cell) (text string, brief bool) {
 	body := strings.TrimSpace(unwrapped(t.Output))
 	if len(body) > shortOutput || strings.Count(body, "\n") > 3 {
 		return "", false
 	}
 	if n, ok := parseJSON(body); ok && n.kind == '{' {
 		w := &walker{s: s, t: t, call: true}
-		return joined(w.cells(&n)), true
+		cells := w.cells(&n)
+		return joined(slices.DeleteFunc(cells, func(c cell) bool {
+			return c.whole != "" && slices.ContainsFunc(args, func(a cell) bool { return a.label == c.label && a.whole == c.whole })
+		})), true
 	}
 	if body = s.redact("", OneLine(body)); body == "" {
 		return "", true

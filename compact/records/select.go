@@ -45,7 +45,7 @@ func (h *heapOf) Pop() any {
 // weights of those of its values that stand nowhere yet, more where a person wrote it or
 // a call did something. It may be called again.
 func (s *Set) Select(room int) Selection {
-	c := &choice{s: s, weights: s.weigh(), stands: make([]bool, len(s.values.all)), taken: map[*item]bool{}, shapes: map[string]bool{}, eager: min(1, max(0, float64(room-eagerFrom)/(eagerTo-eagerFrom))), scarce: room < keyRoom, bare: room < headRoom}
+	c := &choice{s: s, weights: s.weigh(), stands: make([]bool, len(s.values.all)), taken: map[*item]bool{}, shapes: map[string]bool{}, scarce: room < keyRoom, bare: room < headRoom}
 	for i := range s.values.all {
 		c.stands[i] = s.values.all[i].covered
 	}
@@ -79,8 +79,8 @@ const (
 	freshShare = 0.35 // an output that nobody has answered yet
 )
 
-// userShare is the part of the room that what people wrote takes before anything else
-// does, the newest first. What is left of their words has to be worth its space.
+// userShare is the part of the room that the newest words of people take before records
+// do. The rest of their words has to be worth its space.
 const userShare = 0.10
 
 // pickedShare is the most that lines take which a model picked.
@@ -125,9 +125,8 @@ type choice struct {
 	used    int
 	about   map[*row]bool // what stays speaks of them
 	meant   map[*item]bool
-	eager   float64 // how far what the next step is about comes first, from 0 to 1
-	scarce  bool    // nested keys are left out
-	bare    bool    // heads as well
+	scarce  bool // nested keys are left out
+	bare    bool // heads as well
 }
 
 // Rooms in tokens from which the keys of nested objects are named, and from which
@@ -135,20 +134,15 @@ type choice struct {
 const (
 	keyRoom  = 600
 	headRoom = 160
-	// Where less than eagerFrom is left, many things are named rather than few told
-	// whole; from eagerTo on, what the next step is about comes first.
-	eagerFrom, eagerTo = 100, 400
 )
 
 // What lines are worth more, or less, than records with the same values: those of people,
-// of calls and of the assistant, what the tail speaks of, and what an earlier selection
-// took. A plan takes up to planShare of the room.
+// of calls and of the assistant, and what the tail speaks of. A plan takes up to planShare of the room.
 const (
 	userWorth    = 2
 	callWorth    = 1.5
 	saidWorth    = 0.7
 	focusWorth   = 3
-	carriedWorth = 1.5
 	planShare    = 0.15
 	carriedShare = 0.6 // what an earlier summary said, newest first, stays up to this
 )
@@ -179,20 +173,15 @@ func (c *choice) worth(it *item) float64 {
 	case userItem:
 		sum *= userWorth
 	case quoteItem:
-		if sum += it.rare; c.meant[it] {
-			sum *= focusWorth
-		}
+		sum += it.rare
 	case callItem:
 		sum *= callWorth
 	}
 	if it.boost > 0 {
 		sum *= it.boost
 	}
-	if it.row != nil && c.about[it.row] {
-		sum *= 1 + c.eager*(focusWorth-1)
-	}
-	if it.carried { // an earlier selection thought it worth its space
-		sum *= carriedWorth
+	if c.meant[it] || it.row != nil && c.about[it.row] {
+		sum *= focusWorth
 	}
 	return sum
 }
@@ -285,11 +274,7 @@ func (c *choice) unkeyed(u *item, shapes map[string]bool) bool {
 }
 
 func (c *choice) ratio(it *item) float64 {
-	n := c.cost(it)
-	if it.label != "" && it.shape != "" && !c.unkeyed(it, c.shapes) {
-		n += it.bareCost - it.cost // those that follow need no keys
-	}
-	return c.worth(it) / float64(n)
+	return c.worth(it) / float64(c.cost(it))
 }
 
 // choose takes the best, one by one, until the room is full.

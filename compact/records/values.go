@@ -97,15 +97,16 @@ func (v *values) leaf(text string, place int) []int32 {
 	return ids
 }
 
-// eachWord splits at white space and the punctuation around words.
+// eachWord splits at white space and the punctuation around words, and where a script
+// without spaces meets another.
 func eachWord(text string, f func(string)) {
 	for i := 0; i < len(text); {
 		if separates(text[i]) {
 			i++
 			continue
 		}
-		j := i + 1
-		for j < len(text) && !separates(text[j]) {
+		j, unspaced := i+1, spaceless(text[i])
+		for j < len(text) && !separates(text[j]) && (spaceless(text[j]) == unspaced || text[j] >= 0x80 && text[j] < 0xc0) {
 			j++
 		}
 		if w := strings.Trim(text[i:j], ".:,!?*`-"); w != "" {
@@ -114,6 +115,10 @@ func eachWord(text string, f func(string)) {
 		i = j
 	}
 }
+
+// spaceless reports the first byte of a character from U+3000 to U+FFFF: scripts of East
+// Asia and their punctuation.
+func spaceless(c byte) bool { return c >= 0xe3 && c <= 0xef }
 
 func separates(c byte) bool {
 	switch c {
@@ -151,7 +156,7 @@ func identifies(s string) bool {
 	case digits > 0:
 		return letters+marks > 0
 	}
-	if caps && letters >= 5 && letters == len(s) {
+	if caps && letters >= 5 && letters == len(s) && s[0] < utf8.RuneSelf {
 		return true
 	}
 	slash := strings.Count(s, "/")
