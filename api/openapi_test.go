@@ -223,7 +223,7 @@ func newBook(t testing.TB, s store.Store) *usage.Ledger {
 }
 
 func newWatch() *monitor.Monitor {
-	w := monitor.New(configtest.Section[monitor.Config]("monitor"), slog.New(slog.DiscardHandler), time.Now)
+	w := monitor.New(monitor.Config{Window: 200, AlikeAfter: 50}, slog.New(slog.DiscardHandler), time.Now)
 	e := memoryd.Evaluation{State: memoryd.Judged, Score: 1, JudgedBy: "llm:tiny", JudgeVersion: "v1"}
 	w.Note(memoryd.ToolRef{Workspace: "default", Tool: "t"}, e, e)
 	return w

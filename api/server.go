@@ -27,10 +27,8 @@ type Config struct {
 	// Listen is the address of the server, host:port.
 	Listen string `yaml:"listen"`
 	// PprofListen is the address of net/http/pprof, host:port; "" turns it off.
-	// It must be a loopback address unless PprofPublic is set: profiles show what
-	// the memory holds.
+	// It must be a loopback address: profiles show what the memory holds.
 	PprofListen string `yaml:"pprof_listen"`
-	PprofPublic bool   `yaml:"pprof_public"`
 	// AllowedHosts are further names that the server is asked for by, beside those
 	// of this machine and the address that it listens on.
 	AllowedHosts []string `yaml:"allowed_hosts"`
@@ -38,9 +36,8 @@ type Config struct {
 	// in reach of other machines or AdminKey is set.
 	Keys string `yaml:"keys"`
 	// KeyRate is how many requests a second a key may send that has no rate of its
-	// own, KeyBurst how many at once; 0 is no bound.
-	KeyRate  float64 `yaml:"key_rate"`
-	KeyBurst int     `yaml:"key_burst"`
+	// own; 0 is no bound.
+	KeyRate float64 `yaml:"key_rate"`
 	// TLS names the files of a certificate; without them the server speaks HTTP.
 	TLS TLS `yaml:"tls"`
 	// BehindProxy says that what is before Listen encrypts, or that the network
@@ -70,15 +67,6 @@ type Config struct {
 	// MaxInFlightBytes bounds what the bodies of requests that are being
 	// worked on hold together.
 	MaxInFlightBytes int64 `yaml:"max_in_flight_bytes"`
-	// MaxWait is how long a request may wait for processor time before it is
-	// answered with 429.
-	MaxWait time.Duration `yaml:"max_wait"`
-	// ReadTimeout is how long a client may take to send a request,
-	// WriteTimeout how long until the answer must be written, IdleTimeout how
-	// long a connection may stay unused.
-	ReadTimeout  time.Duration `yaml:"read_timeout"`
-	WriteTimeout time.Duration `yaml:"write_timeout"`
-	IdleTimeout  time.Duration `yaml:"idle_timeout"`
 	// ShutdownTimeout is how long requests under way may take to finish once
 	// the server was told to stop.
 	ShutdownTimeout time.Duration `yaml:"shutdown_timeout"`
@@ -101,10 +89,6 @@ func (c Config) Validate() error {
 		{"max_items", int64(c.MaxItems)},
 		{"max_in_flight", int64(c.MaxInFlight)},
 		{"max_in_flight_bytes", c.MaxInFlightBytes},
-		{"max_wait", int64(c.MaxWait)},
-		{"read_timeout", int64(c.ReadTimeout)},
-		{"write_timeout", int64(c.WriteTimeout)},
-		{"idle_timeout", int64(c.IdleTimeout)},
 		{"shutdown_timeout", int64(c.ShutdownTimeout)},
 	} {
 		if n.v <= 0 {
@@ -125,8 +109,8 @@ func (c Config) validatePprof() error {
 	if err != nil {
 		return fmt.Errorf("pprof_listen: must be host:port, got %q", c.PprofListen)
 	}
-	if !isLoopback(host) && !c.PprofPublic {
-		return fmt.Errorf("pprof_listen: must be a loopback address such as 127.0.0.1:6060 unless http.pprof_public is true, got %q", c.PprofListen)
+	if !isLoopback(host) {
+		return fmt.Errorf("pprof_listen: must be a loopback address such as 127.0.0.1:6060, got %q", c.PprofListen)
 	}
 	return nil
 }
@@ -276,8 +260,8 @@ func (c *Config) validateAccess() (errs []error) {
 	if _, _, err := net.SplitHostPort(c.HealthListen); c.HealthListen != "" && err != nil {
 		errs = append(errs, fmt.Errorf("health_listen: must be host:port, got %q", c.HealthListen))
 	}
-	if c.KeyRate < 0 || c.KeyBurst < 0 {
-		errs = append(errs, errors.New("key_rate: it and key_burst must be 0 or more"))
+	if c.KeyRate < 0 {
+		errs = append(errs, errors.New("key_rate: must be 0 or more"))
 	}
 	return errs
 }

@@ -54,7 +54,7 @@ func (oneLiner) Compose(_ context.Context, tool memoryd.Tool, calls []memoryd.Ca
 func testConfig() Config {
 	return Config{
 		Listen: "127.0.0.1:0", AllowedHosts: []string{"example.com"}, MaxBodyBytes: 1 << 20, MaxItems: 1000, MaxInFlight: 4, MaxInFlightBytes: 4 << 20,
-		MaxWait: time.Second, ReadTimeout: time.Second, WriteTimeout: time.Second, IdleTimeout: time.Second, ShutdownTimeout: time.Second,
+		ShutdownTimeout: time.Second,
 	}
 }
 

@@ -14,21 +14,21 @@ import (
 
 // DefaultSettings are the settings of the profile "default".
 type DefaultSettings struct {
-	Exclusions   `yaml:",inline"`
-	SummaryStyle `yaml:",inline"`
+	Exclusions   `yaml:"-"`
+	SummaryStyle `yaml:"-"`
 	// TriggerFraction of max_input_tokens starts a compaction; TargetFraction is
 	// what it aims at. 0 < target < trigger <= 1.
 	TriggerFraction float64 `yaml:"trigger_fraction" json:"trigger_fraction"`
 	TargetFraction  float64 `yaml:"target_fraction" json:"target_fraction"`
 	// TailShare of the room that system messages, pins and the current request
 	// leave goes to the newest messages, verbatim.
-	TailShare float64 `yaml:"tail_share" json:"tail_share"`
+	TailShare float64 `yaml:"-" json:"tail_share"`
 	// PreviewTokens is the size of the preview that replaces an old tool output;
 	// an output of less than twice that is left alone.
-	PreviewTokens int `yaml:"preview_tokens" json:"preview_tokens"`
+	PreviewTokens int `yaml:"-" json:"preview_tokens"`
 	// ExcerptRequest allows to cut the current request when it alone takes more
 	// than half of the room. Off, the request is always verbatim.
-	ExcerptRequest bool `yaml:"excerpt_request" json:"excerpt_request"`
+	ExcerptRequest bool `yaml:"-" json:"excerpt_request"`
 }
 
 // Exclusions name the tool calls that are never touched. They keep their place
@@ -41,7 +41,7 @@ type Exclusions struct {
 	AlsoExcludedTools []string `yaml:"also_excluded_tools" json:"also_excluded_tools"`
 	// KeepBelowTokens leaves groups alone that are smaller than this; 0 leaves
 	// none.
-	KeepBelowTokens int `yaml:"keep_below_tokens" json:"keep_below_tokens"`
+	KeepBelowTokens int `yaml:"-" json:"keep_below_tokens"`
 }
 
 // SummaryStyle says how the summary stands among the messages.
@@ -78,8 +78,8 @@ func (e Exclusions) names() map[string]bool {
 
 // ForgeSettings are the settings of the profile "forge" (ADR 15 and 18).
 type ForgeSettings struct {
-	Exclusions   `yaml:",inline"`
-	SummaryStyle `yaml:",inline"`
+	Exclusions   `yaml:"-"`
+	SummaryStyle `yaml:"-"`
 	// MessagesOldThreshold is the age from which a group of tool calls is in the
 	// buffer; a group is as old as its newest message.
 	MessagesOldThreshold int `yaml:"messages_old_threshold" json:"messages_old_threshold"`
@@ -92,21 +92,21 @@ type ForgeSettings struct {
 
 // RAAidSettings are the settings of the profile "ra_aid".
 type RAAidSettings struct {
-	SummaryStyle `yaml:",inline"`
+	SummaryStyle `yaml:"-"`
 	// EnableCondensation switches the model off when false: old messages are
 	// trimmed, their facts kept.
-	EnableCondensation bool `yaml:"enable_condensation" json:"enable_condensation"`
+	EnableCondensation bool `yaml:"-" json:"enable_condensation"`
 	// MaxTokens is the limit when the request names none.
 	MaxTokens           int     `yaml:"max_tokens" json:"max_tokens"`
 	NumMessagesToKeep   int     `yaml:"num_messages_to_keep" json:"num_messages_to_keep"`
-	MaxTokensPerSummary int     `yaml:"max_tokens_per_summary" json:"max_tokens_per_summary"`
-	SummaryBufferRatio  float64 `yaml:"summary_buffer_ratio" json:"summary_buffer_ratio"`
+	MaxTokensPerSummary int     `yaml:"-" json:"max_tokens_per_summary"`
+	SummaryBufferRatio  float64 `yaml:"-" json:"summary_buffer_ratio"`
 	// HybridLoss is the share of the conversation that may be trimmed without
 	// asking a model.
-	HybridLoss float64 `yaml:"hybrid_loss" json:"hybrid_loss"`
+	HybridLoss float64 `yaml:"-" json:"hybrid_loss"`
 	// CondenserModel may carry a provider prefix ("provider/model"). It picks
 	// among the configured models; "" takes them in order.
-	CondenserModel string `yaml:"condenser_model" json:"condenser_model"`
+	CondenserModel string `yaml:"-" json:"condenser_model"`
 }
 
 // Validate checks s; messages name the key.
@@ -167,17 +167,17 @@ func within(v, high float64) bool { return v > 0 && v <= high }
 // DeerFlowSettings are the settings of the profile "deerflow", as its
 // configuration file names them.
 type DeerFlowSettings struct {
-	SummaryStyle `yaml:",inline"`
-	Enabled      bool `yaml:"enabled" json:"enabled"`
+	SummaryStyle `yaml:"-"`
+	Enabled      bool `yaml:"-" json:"enabled"`
 	// ModelName picks among the configured models; "" takes them in order.
-	ModelName string   `yaml:"model_name" json:"model_name"`
+	ModelName string   `yaml:"-" json:"model_name"`
 	Trigger   Triggers `yaml:"trigger" json:"trigger"`
 	Keep      Size     `yaml:"keep" json:"keep"`
 	// TrimTokensToSummarize bounds what one request to the model carries; null
 	// sends everything, in several requests when it must be.
 	TrimTokensToSummarize *int `yaml:"trim_tokens_to_summarize" json:"trim_tokens_to_summarize"`
 	// SummaryPrompt replaces the instructions to the model.
-	SummaryPrompt *string `yaml:"summary_prompt" json:"summary_prompt"`
+	SummaryPrompt *string `yaml:"-" json:"summary_prompt"`
 }
 
 // Size is an amount: "tokens", "messages" or "fraction" of the model's window.

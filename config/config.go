@@ -11,7 +11,6 @@ import (
 	"memoryd/api"
 	"memoryd/compact"
 	"memoryd/evaluate"
-	"memoryd/evaluate/monitor"
 	"memoryd/guidelines"
 	"memoryd/guidelines/revisions"
 	"memoryd/internal/telemetry/trace"
@@ -37,7 +36,6 @@ type Config struct {
 	Revisions  revisions.Config      `yaml:"revisions"`
 	Compact    compact.Config        `yaml:"compact"`
 	Usage      usage.Config          `yaml:"usage"`
-	Monitor    monitor.Config        `yaml:"monitor"`
 	Privacy    ops.Privacy           `yaml:"privacy"`
 	Quotas     ops.Quotas            `yaml:"quotas"`
 	Trace      trace.Config          `yaml:"trace"`

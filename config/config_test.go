@@ -12,6 +12,8 @@ import (
 	"memoryd"
 	"memoryd/config"
 	"memoryd/ops"
+
+	"go.yaml.in/yaml/v3"
 )
 
 func TestTheBuiltInConfigurationIsValid(t *testing.T) {
@@ -109,10 +111,10 @@ store:
   qdrant: {timeout: 30}
 llm: {default: {retries: 1.5}}
 flow: {retrieve_tool_memory: [nothing]}
-`), "f.yaml", []string{"MEMORYD_HTTP_IDLE_TIMEOUT=soon", "MEMORYD_HTTP_WRITE_TIMEOUT=-1m", "MEMORYD_SPEND_KEEP=1h"})
-	want := strings.Split(`environment: MEMORYD_SPEND_KEEP: is called MEMORYD_USAGE_KEEP now
-environment: MEMORYD_HTTP_WRITE_TIMEOUT: http.write_timeout: must be more than 0
-environment: MEMORYD_HTTP_IDLE_TIMEOUT: http.idle_timeout: must be a duration such as 250ms, 30s or 5m, got soon
+`), "f.yaml", []string{"MEMORYD_HTTP_BACKGROUND_IDLE=soon", "MEMORYD_HTTP_SHUTDOWN_TIMEOUT=-1m", "MEMORYD_SPEND_REQUESTS_PER_DAY=1"})
+	want := strings.Split(`environment: MEMORYD_SPEND_REQUESTS_PER_DAY: is called MEMORYD_USAGE_REQUESTS_PER_DAY now
+environment: MEMORYD_HTTP_SHUTDOWN_TIMEOUT: http.shutdown_timeout: must be more than 0
+environment: MEMORYD_HTTP_BACKGROUND_IDLE: http.background_idle: must be a duration such as 250ms, 30s or 5m, got soon
 f.yaml: line 2: http.listne: unknown key; did you mean listen?
 f.yaml: line 3: http.max_items: must be more than 0
 f.yaml: line 4: http.max_in_flight: must be more than 0
@@ -135,10 +137,57 @@ f.yaml: line 12: flow.retrieve_tool_memory: the op section has no "nothing"`, "\
 }
 
 func TestASectionOfAnotherNameIsTold(t *testing.T) {
-	for old, now := range map[string]string{"curate": "revisions", "spend": "usage", "watch": "monitor"} {
+	for old, now := range map[string]string{"curate": "revisions", "spend": "usage"} {
 		refused(t, "log: {level: info}\n"+old+": {}\n", "line 2: "+old+": is called "+now+" now")
 	}
 	refused(t, "store:\n  spool: {dir: x}\n", "line 2: store.spool: is gone: while Qdrant is away an add gets 503")
+}
+
+func TestARemovedSettingSaysWhatBecameOfIt(t *testing.T) {
+	keys := config.Removed()
+	for _, key := range keys {
+		parts := strings.Split(strings.ReplaceAll(key, "*", "default"), ".")
+		text := "1"
+		for _, part := range slices.Backward(parts) {
+			text = "{" + part + ": " + text + "}"
+		}
+		variable := "MEMORYD_" + strings.ToUpper(strings.Join(parts, "_"))
+		for _, from := range []func() error{
+			func() error { _, err := config.Parse([]byte(text), "f.yaml", nil); return err },
+			func() error { _, err := config.Parse(nil, "environment", []string{variable + "=1"}); return err },
+		} {
+			if err := from(); err == nil || !strings.Contains(err.Error(), ": is gone: ") {
+				t.Errorf("%s: got %v", key, err)
+			}
+		}
+		if slices.Contains(config.Keys(), key) {
+			t.Errorf("%s is a setting", key)
+		}
+	}
+	if len(keys) < 80 {
+		t.Errorf("only %d keys are known to have been removed", len(keys))
+	}
+}
+
+// What nobody has a reason to change is a constant.
+func TestThereAreAtMost130Settings(t *testing.T) {
+	var tree yaml.Node
+	if err := yaml.Unmarshal(memoryd.DefaultConfig, &tree); err != nil {
+		t.Fatal(err)
+	}
+	if n := leaves(tree.Content[0]); n < 50 || n > 130 {
+		t.Errorf("default.yaml holds %d settings", n)
+	}
+}
+
+func leaves(n *yaml.Node) (sum int) {
+	if n.Kind != yaml.MappingNode {
+		return 1
+	}
+	for i := 1; i < len(n.Content); i += 2 {
+		sum += leaves(n.Content[i])
+	}
+	return sum
 }
 
 func TestVariablesThatAreNoSettingsAreTold(t *testing.T) {

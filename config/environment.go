@@ -85,8 +85,15 @@ func (e *environment) blame(p *Problem) {
 	}
 }
 
-// renamed refuses variables of sections that have another name now.
+// renamed refuses variables of settings that are no more, and of sections that have
+// another name now.
 func (e *environment) renamed() (problems []Problem) {
+	for _, key := range slices.Sorted(maps.Keys(goneKeys())) {
+		name := envPrefix + strings.ToUpper(strings.NewReplacer(".", "_", "*", "DEFAULT").Replace(key))
+		if _, set := e.values[name]; set {
+			problems = append(problems, Problem{Variable: name, Msg: "is gone: " + removed(key)})
+		}
+	}
 	for _, old := range slices.Sorted(maps.Keys(renamed)) {
 		prefix := envPrefix + strings.ToUpper(strings.ReplaceAll(old, ".", "_")) + "_"
 		for _, name := range slices.Sorted(maps.Keys(e.values)) {

@@ -15,18 +15,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// removed are keys that are no more, and what became of them.
-var removed = map[string]string{
-	"store.journal":                "while Qdrant is away an add gets 503 and Retry-After; clients, wrapper and hooks keep what they could not send",
-	"store.spool":                  "while Qdrant is away an add gets 503 and Retry-After; clients, wrapper and hooks keep what they could not send",
-	"store.qdrant.packed":          "calls are always packed",
-	"search":                       "tools are searched by words alone",
-	"revisions.ab_share":           "all are shown the newest version; revisions.untold_share keeps a share of the runs untold",
-	"guidelines.fallback_to_rules": "the rules write the guideline whenever the model's answer cannot be used",
-}
-
 // renamed are sections that had another name.
-var renamed = map[string]string{"curate": "revisions", "spend": "usage", "watch": "monitor"}
+var renamed = map[string]string{"curate": "revisions", "spend": "usage"}
 
 // takeUnknown walks a tree beside the type that it will be decoded into. It takes
 // out every key that the type has no field for, and every key given twice, and
@@ -58,8 +48,8 @@ func takeUnknown(n *yaml.Node, t reflect.Type, path string) (problems []Problem)
 			p.Msg = "given twice"
 		case field == nil && renamed[p.Key] != "":
 			p.Msg = "is called " + renamed[p.Key] + " now"
-		case field == nil && removed[p.Key] != "":
-			p.Msg = "is gone: " + removed[p.Key]
+		case field == nil && removed(p.Key) != "":
+			p.Msg = "is gone: " + removed(p.Key)
 		case field == nil && meant != "":
 			p.Msg = "unknown key; did you mean " + meant + "?"
 		case field == nil:

@@ -45,7 +45,6 @@ func validate(c *Config) []Problem {
 	check("revisions", c.Revisions.Validate())
 	check("compact", c.Compact.Validate())
 	check("usage", c.Usage.Validate())
-	check("monitor", c.Monitor.Validate())
 	check("quotas", c.Quotas.Validate())
 	check("trace", c.Trace.Validate())
 	problems = append(problems, negative(reflect.ValueOf(c).Elem(), "")...)

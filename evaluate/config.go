@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"memoryd/evaluate/rules"
 )
 
 // The judges that Config.Judge names.
@@ -46,31 +44,31 @@ type Config struct {
 	Workers int `yaml:"workers"`
 	// QueueSize bounds the calls in hand: waiting, being judged, or joined to an
 	// equal one. What does not fit stays in the store until there is room.
-	QueueSize int `yaml:"queue_size"`
+	QueueSize int `yaml:"-"`
 	// MaxInput and MaxOutput bound, in bytes, what the model is shown of a
 	// call's input and output: the head, the tail, and how much is missing.
-	MaxInput  int `yaml:"max_input_bytes"`
-	MaxOutput int `yaml:"max_output_bytes"`
+	MaxInput  int `yaml:"-"`
+	MaxOutput int `yaml:"-"`
 	// MaxContext bounds, in bytes each, what the model is shown of a tool's
 	// description and of the agent's task, where a call's metadata holds them
 	// (see settingOf); 0 shows neither.
-	MaxContext int `yaml:"max_context_bytes"`
+	MaxContext int `yaml:"-"`
 	// EarlierVerdicts is how many earlier evaluations of the tool the model is
 	// shown.
-	EarlierVerdicts int `yaml:"earlier_verdicts"`
+	EarlierVerdicts int `yaml:"-"`
 	// PromptFile replaces the built-in instructions; "" keeps them.
 	PromptFile string `yaml:"prompt_file"`
 
 	// RequestTimeout bounds one request to the model, its queuing included.
-	RequestTimeout time.Duration `yaml:"request_timeout"`
+	RequestTimeout time.Duration `yaml:"-"`
 	// MaxAttempts is after how many failed tries a call counts as unjudgeable,
 	// if the newest two failed because the model's answers could not be used.
 	// Tries that failed for the network's or the server's sake never end it.
-	MaxAttempts int `yaml:"max_attempts"`
+	MaxAttempts int `yaml:"-"`
 	// RetryMin and RetryMax bound the wait before a failed call is tried again;
 	// it doubles with each failure, less up to half at random.
-	RetryMin time.Duration `yaml:"retry_min"`
-	RetryMax time.Duration `yaml:"retry_max"`
+	RetryMin time.Duration `yaml:"-"`
+	RetryMax time.Duration `yaml:"-"`
 	// SweepInterval is how often the store is asked for pending calls, and Lease
 	// how long a call taken from it is kept from other processes.
 	SweepInterval time.Duration `yaml:"sweep_interval"`
@@ -78,12 +76,8 @@ type Config struct {
 
 	// ProfileTools is how many tools' profiles (costs and forms of earlier
 	// outputs) the rules remember at once, at up to 1.5 KB each: fewer than tools
-	// in use means a read of the history for nearly every call. ProfileCalls is of
-	// how many newest calls a profile is made, and ProfileTTL for how long before
-	// it is made again.
-	ProfileTools int           `yaml:"profile_tools"`
-	ProfileCalls int           `yaml:"profile_calls"`
-	ProfileTTL   time.Duration `yaml:"profile_ttl"`
+	// in use means a read of the history for nearly every call.
+	ProfileTools int `yaml:"-"`
 
 	// Barred, where it is not nil, names workspaces whose calls no model is shown:
 	// the rules judge them.
@@ -96,9 +90,25 @@ type Config struct {
 	// asked about all the same, so that a kind that changes is noticed; 1 asks for
 	// each call.
 	KindSampling float64 `yaml:"kind_sampling"`
+}
 
-	// Rules are the settings of the rules judge.
-	Rules rules.Config `yaml:"rules"`
+// What a profile is made of, and for how long before it is made again: 32 calls tell
+// the middle of a tool's costs, and five minutes bear what another server added.
+const (
+	profileCalls = 32
+	profileTTL   = 5 * time.Minute
+)
+
+// UnmarshalYAML reads a section over what nobody has had a reason to change. What the
+// model is shown (800, 1,200, 600 bytes, two verdicts) is what its agreement was
+// measured with; a request outlives the model's own three minutes; waits double up to
+// a quarter of an hour; 20,000 tools are what a workspace may hold.
+func (c *Config) UnmarshalYAML(unmarshal func(any) error) error {
+	type settings Config
+	c.QueueSize, c.ProfileTools, c.MaxAttempts = 4096, 20_000, 5
+	c.MaxInput, c.MaxOutput, c.MaxContext, c.EarlierVerdicts = 800, 1200, 600, 2
+	c.RequestTimeout, c.RetryMin, c.RetryMax = 5*time.Minute, 2*time.Second, 15*time.Minute
+	return unmarshal((*settings)(c))
 }
 
 // Validate reports the first setting that cannot work, by its yaml key.
@@ -115,19 +125,10 @@ func (c Config) Validate() error {
 			return fmt.Errorf("%s: %q is none of %s", e.key, e.value, strings.Join(e.allowed, ", "))
 		}
 	}
-	if err := c.validateRanges(); err != nil {
-		return err
-	}
 	if !(c.KindSampling >= 0 && c.KindSampling <= 1) {
 		return fmt.Errorf("kind_sampling: must be 0 to 1, got %v", c.KindSampling)
 	}
-	if c.RetryMax < c.RetryMin {
-		return fmt.Errorf("retry_max: %v is less than retry_min, %v", c.RetryMax, c.RetryMin)
-	}
-	if err := c.Rules.Validate(); err != nil {
-		return fmt.Errorf("rules.%w", err)
-	}
-	return nil
+	return c.validateRanges()
 }
 
 func (c Config) validateRanges() error {
@@ -137,14 +138,6 @@ func (c Config) validateRanges() error {
 	}{
 		{"batch_size", c.BatchSize, 1, 32},
 		{"workers", c.Workers, 1, 1024},
-		{"queue_size", c.QueueSize, 1, 1_000_000},
-		{"max_input_bytes", c.MaxInput, 64, 1 << 20},
-		{"max_output_bytes", c.MaxOutput, 64, 1 << 20},
-		{"max_context_bytes", c.MaxContext, 0, 1 << 20},
-		{"earlier_verdicts", c.EarlierVerdicts, 0, 10},
-		{"max_attempts", c.MaxAttempts, 1, 1000},
-		{"profile_tools", c.ProfileTools, 1, 1_000_000},
-		{"profile_calls", c.ProfileCalls, 1, 10_000},
 	} {
 		if n.value < n.least || n.value > n.top {
 			return fmt.Errorf("%s: must be %d to %d, got %d", n.key, n.least, n.top, n.value)
@@ -155,12 +148,8 @@ func (c Config) validateRanges() error {
 		value, least time.Duration
 	}{
 		{"wait", c.Wait, 0},
-		{"request_timeout", c.RequestTimeout, time.Second},
-		{"retry_min", c.RetryMin, time.Millisecond},
-		{"retry_max", c.RetryMax, time.Millisecond},
 		{"sweep_interval", c.SweepInterval, 10 * time.Millisecond},
 		{"lease", c.Lease, time.Second},
-		{"profile_ttl", c.ProfileTTL, time.Second},
 	} {
 		if d.value < d.least || d.value > 24*time.Hour {
 			return fmt.Errorf("%s: must be %v to 24h, got %v", d.key, d.least, d.value)

@@ -315,7 +315,7 @@ func TestRulesThatPanicDoNoHarm(t *testing.T) {
 }
 
 func TestTheRealRulesFit(t *testing.T) {
-	d := testEvaluator(t, newFakeStore(), nil, rules.New(configtest.Section[rules.Config]("evaluate.rules")), nil)
+	d := testEvaluator(t, newFakeStore(), nil, rules.New(), nil)
 	bad := someCall(1, "Traceback (most recent call last):\n  File \"a.py\", line 1, in <module>\nValueError: bad")
 	done := someCall(2, "kept")
 	done.Evaluation = memoryd.Evaluation{State: memoryd.Judged, Score: 0.5, JudgedBy: "person"}

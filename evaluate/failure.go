@@ -160,7 +160,7 @@ func (d *Evaluator) degraded(j *job, why string) memoryd.Evaluation {
 }
 
 // retryIn is the wait before the next try: what the server named, and at least a
-// wait that doubles with each failure up to retry_max, less up to half at random
+// wait that doubles with each failure up to RetryMax, less up to half at random
 // so that many calls do not come back at once.
 func (d *Evaluator) retryIn(attempts int, err error) time.Duration {
 	wait := d.cfg.RetryMax

@@ -8,7 +8,6 @@ import (
 	"memoryd"
 	"memoryd/evaluate/kinds"
 	"memoryd/evaluate/rules"
-	"memoryd/internal/configtest"
 	"memoryd/internal/reading"
 	"memoryd/internal/recordtest"
 )
@@ -82,7 +81,7 @@ func TestOneLabelHoldsForAKind(t *testing.T) {
 
 // With one label for each kind that the rules are not sure of.
 func TestOneLabelForEachKindThatIsUnsure(t *testing.T) {
-	j := rules.New(configtest.Section[rules.Config]("evaluate.rules"))
+	j := rules.New()
 	var all tally
 	for _, file := range recordtest.Files(t) {
 		var c tally

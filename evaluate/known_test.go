@@ -11,7 +11,6 @@ import (
 	"memoryd"
 	"memoryd/evaluate/kinds"
 	"memoryd/evaluate/rules"
-	"memoryd/internal/configtest"
 	"memoryd/internal/reading"
 	"memoryd/internal/recordtest"
 	"memoryd/store"
@@ -92,7 +91,7 @@ func TestAToolAsksNoMoreThanItMay(t *testing.T) {
 }
 
 func TestAPersonsWordOnAKindIsAboveTheRulesAndBelowTheFacts(t *testing.T) {
-	d := testEvaluator(t, newFakeStore(), nil, rules.New(configtest.Section[rules.Config]("evaluate.rules")), nil)
+	d := testEvaluator(t, newFakeStore(), nil, rules.New(), nil)
 	s := d.ledger.(*fakeStore)
 	judge := func(out string, success bool) memoryd.Evaluation {
 		c := someCall(1, out)
@@ -146,7 +145,7 @@ func TestRecordedQuestions(t *testing.T) {
 		m := &gold{}
 		m.answer = func(context.Context, int, memoryd.Prompt) (string, error) { return reply(m.score), nil }
 		s := newFakeStore()
-		ruled := rules.New(configtest.Section[rules.Config]("evaluate.rules"))
+		ruled := rules.New()
 		d := testEvaluator(t, s, m, ruled, func(cfg *Config) { cfg.KindSampling = 0.01 })
 		d.Start(t.Context())
 		var calls, agree, late, lateAsked int

@@ -4,8 +4,6 @@ import (
 	"context"
 	"testing"
 
-	"memoryd/internal/configtest"
-
 	"memoryd"
 	"memoryd/evaluate/rules"
 	"memoryd/internal/recordtest"
@@ -44,7 +42,7 @@ func TestMeasureFrugality(t *testing.T) {
 			m.answer = func(_ context.Context, _ int, p memoryd.Prompt) (string, error) {
 				return batchReply(t, p, func(shownCall) float64 { return 1 }), nil
 			}
-			d := testEvaluator(t, s, m, rules.New(configtest.Section[rules.Config]("evaluate.rules")), func(c *Config) {
+			d := testEvaluator(t, s, m, rules.New(), func(c *Config) {
 				c.Judge, c.BatchSize, c.Workers, c.QueueSize = setup.judge, setup.batch, 1, 100_000
 			})
 			all := append([]memoryd.Call(nil), calls...)

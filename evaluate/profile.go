@@ -82,7 +82,7 @@ func (ps *profiles) with(ctx context.Context, ref memoryd.ToolRef, do func(*prof
 const profileRetry = 5 * time.Second
 
 func (ps *profiles) load(ctx context.Context, ref memoryd.ToolRef, p *profile, now time.Time) error {
-	calls, err := ps.ledger.History(ctx, ref, ps.cfg.ProfileCalls)
+	calls, err := ps.ledger.History(ctx, ref, profileCalls)
 	if err == nil {
 		var book *kinds.Book
 		if book, err = kinds.Read(ctx, ps.ledger, ref); err == nil {
@@ -108,7 +108,7 @@ func (ps *profiles) load(ctx context.Context, ref memoryd.ToolRef, p *profile, n
 			p.show(&calls[i])
 		}
 	}
-	p.expires = now.Add(ps.cfg.ProfileTTL)
+	p.expires = now.Add(profileTTL)
 	return nil
 }
 
@@ -118,7 +118,7 @@ func (ps *profiles) soon(ref memoryd.ToolRef) {
 	p := ps.of(ref)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if at := ps.now().Add(ps.cfg.ProfileTTL / 10); at.Before(p.expires) {
+	if at := ps.now().Add(profileTTL / 10); at.Before(p.expires) {
 		p.expires = at
 	}
 }

@@ -31,13 +31,13 @@ func TestProfilesAreLoadedOnceAndAgainWhenTheirTimeIsUp(t *testing.T) {
 		if h.seen[0] == nil || h.seen[0] != h.seen[1] {
 			t.Error("the profile was not kept")
 		}
-		time.Sleep(d.cfg.ProfileTTL)
+		time.Sleep(profileTTL)
 		judge()
 		if h.seen[2] == h.seen[1] {
 			t.Error("the profile is kept for ever")
 		}
 		s.down = true
-		time.Sleep(d.cfg.ProfileTTL)
+		time.Sleep(profileTTL)
 		judge()
 		if h.seen[3] != h.seen[2] {
 			t.Error("the old profile was thrown away while the store is down")

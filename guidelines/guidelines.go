@@ -20,19 +20,30 @@ type Config struct {
 	// MinCalls is how many judged calls are needed before patterns are looked
 	// for; below it a guideline says that there is not enough data.
 	MinCalls int `yaml:"min_calls"`
-	// TokenBudget bounds the prompt to a model, at four characters a token.
-	TokenBudget int `yaml:"token_budget"`
-	// MaxAnswerTokens caps a model's answer; 0 leaves it to the server.
-	MaxAnswerTokens int `yaml:"max_answer_tokens"`
 	// PromptFile replaces the built-in instructions to the model: a text/template
 	// with the field .MaxWords. "" means the built-in ones.
 	PromptFile string `yaml:"prompt_file"`
 	// MineCalls is how many of the newest calls of a tool are mined, as compact
 	// observations beside the history.
-	MineCalls int `yaml:"mine_calls"`
+	MineCalls int `yaml:"-"`
 	// Quote says when words of a tool's messages are shown: QuoteQuorum or
 	// QuoteNever.
 	Quote string `yaml:"quote"`
+}
+
+// Of a request to a model: tokenBudget bounds the prompt, at four characters a token, and
+// answerTokens the answer, so that small models can be asked too.
+const (
+	tokenBudget  = 8000
+	answerTokens = 1200
+)
+
+// UnmarshalYAML reads a section over what nobody has had a reason to change: beyond 2,000
+// calls no recorded tool had a rule more, and 2 MiB a tool hold them.
+func (c *Config) UnmarshalYAML(unmarshal func(any) error) error {
+	type settings Config
+	c.MineCalls = 2000
+	return unmarshal((*settings)(c))
 }
 
 // When a tool's message is quoted.
@@ -51,9 +62,6 @@ func (c Config) Validate() error {
 	}{
 		{"max_words", c.MaxWords, 80},
 		{"min_calls", c.MinCalls, 1},
-		{"token_budget", c.TokenBudget, 1500},
-		{"max_answer_tokens", c.MaxAnswerTokens, 0},
-		{"mine_calls", c.MineCalls, 100},
 	} {
 		if s.value < s.min {
 			return fmt.Errorf("%s: must be at least %d, got %d", s.key, s.min, s.value)

@@ -100,7 +100,7 @@ func (x *Model) Compose(ctx context.Context, tool memoryd.Tool, calls []memoryd.
 	reviewer := &reviewer{f: f, author: x.summarizer.Model.Name()}
 	worded := draft
 	request := summarize.Request{
-		Instructions: instructions, Parts: x.parts(f, draft), Budget: x.cfg.TokenBudget, MaxTokens: x.cfg.MaxAnswerTokens, Workspace: tool.Workspace, Tool: tool.Tool,
+		Instructions: instructions, Parts: x.parts(f, draft), Budget: tokenBudget, MaxTokens: answerTokens, Workspace: tool.Workspace, Tool: tool.Tool,
 		Check: func(answer memoryd.Completion) (string, error) {
 			records, ok := recordsOf(answer.Text)
 			if !ok {

@@ -262,7 +262,7 @@ func TestThePromptStaysWithinItsBudgetAndHoldsNoSecret(t *testing.T) {
 	if _, _, err := ask(t, m, calls); err != nil {
 		t.Fatal(err)
 	}
-	if n := (len(seen.System) + len(seen.User)) / 4; n > configtest.Section[guidelines.Config]("guidelines").TokenBudget {
+	if n := (len(seen.System) + len(seen.User)) / 4; n > 8000 {
 		t.Errorf("the prompt has about %d tokens", n)
 	}
 	if strings.Contains(seen.System, "ignore all previous") || strings.Contains(seen.System, "evil") {

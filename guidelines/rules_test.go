@@ -116,10 +116,8 @@ func TestConfigNamesTheWrongSetting(t *testing.T) {
 		t.Error(err)
 	}
 	for key, change := range map[string]func(*guidelines.Config){
-		"max_words":         func(c *guidelines.Config) { c.MaxWords = 10 },
-		"min_calls":         func(c *guidelines.Config) { c.MinCalls = 0 },
-		"token_budget":      func(c *guidelines.Config) { c.TokenBudget = 100 },
-		"max_answer_tokens": func(c *guidelines.Config) { c.MaxAnswerTokens = -1 },
+		"max_words": func(c *guidelines.Config) { c.MaxWords = 10 },
+		"min_calls": func(c *guidelines.Config) { c.MinCalls = 0 },
 	} {
 		c := configtest.Section[guidelines.Config]("guidelines")
 		change(&c)

@@ -49,7 +49,7 @@ type Config struct {
 	// between attempts included; the wait in the queue before the first attempt
 	// is bounded by the caller's context. A request does not wait for a pause of
 	// the server that is longer than this.
-	TotalTimeout time.Duration `yaml:"total_timeout"`
+	TotalTimeout time.Duration `yaml:"-"`
 	// Retries is how often a request that failed by the server's or the
 	// network's fault is sent again, as long as the retry budget allows (a tenth
 	// of the first attempts, and one per ten seconds). Refusals (429) do not
@@ -65,7 +65,7 @@ type Config struct {
 	// means a whole minute's worth, 0 that it is not known: requests are spread evenly.
 	Burst time.Duration `yaml:"burst"`
 	// MaxQueue bounds the waiting requests of all workspaces together.
-	MaxQueue int `yaml:"max_queue"`
+	MaxQueue int `yaml:"-"`
 
 	// PricePrompt and PriceCompletion are what a million tokens of ModelName cost,
 	// in a currency of the user's own, wherever that model is asked: also as a
@@ -76,12 +76,24 @@ type Config struct {
 	// FallbackModels are asked, in order, while the models before them are
 	// unknown to the server, paused for longer than FallbackAfter, or failing.
 	FallbackModels []string      `yaml:"fallback_models"`
-	FallbackAfter  time.Duration `yaml:"fallback_after"`
+	FallbackAfter  time.Duration `yaml:"-"`
 	// BreakerFailures is how many failures in a row stop a model for a while.
-	BreakerFailures int `yaml:"breaker_failures"`
+	BreakerFailures int `yaml:"-"`
 	// ProbeInterval is how long the client stays still after the server
 	// rejected its key, its quota ran out or it does not know the model.
 	ProbeInterval time.Duration `yaml:"probe_interval"`
+}
+
+// UnmarshalYAML reads an entry over what nobody has had a reason to change: a request may
+// take as long as three attempts; 20,000 waiting ones are a day's work for a model with a
+// limit; a pause of five seconds is worth asking another model; eight failures in a row
+// are no accident.
+func (c *Config) UnmarshalYAML(unmarshal func(any) error) error {
+	type settings Config
+	c.MaxQueue, c.FallbackAfter, c.BreakerFailures = 20_000, 5*time.Second, 8
+	err := unmarshal((*settings)(c))
+	c.TotalTimeout = 3 * c.AttemptTimeout
+	return err
 }
 
 // Validate reports the first setting that cannot work, by its yaml key.
@@ -122,10 +134,8 @@ func (c Config) validateRanges() error {
 		{"max_tokens", c.MaxTokens, 0},
 		{"retries", c.Retries, 0},
 		{"max_concurrency", c.MaxConcurrency, 1},
-		{"max_queue", c.MaxQueue, 1},
 		{"requests_per_minute", c.RequestsPerMinute, 0},
 		{"tokens_per_minute", c.TokensPerMinute, 0},
-		{"breaker_failures", c.BreakerFailures, 1},
 	} {
 		if n.value < n.least || n.value > math.MaxInt32 {
 			return fmt.Errorf("%s: %d is not between %d and %d", n.key, n.value, n.least, math.MaxInt32)
@@ -136,9 +146,7 @@ func (c Config) validateRanges() error {
 		value, least time.Duration
 	}{
 		{"attempt_timeout", c.AttemptTimeout, time.Millisecond},
-		{"total_timeout", c.TotalTimeout, time.Millisecond},
 		{"burst", c.Burst, 0},
-		{"fallback_after", c.FallbackAfter, 0},
 		{"probe_interval", c.ProbeInterval, time.Second},
 	} {
 		if d.value < d.least {

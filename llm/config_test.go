@@ -27,16 +27,12 @@ func TestValidateNamesTheKey(t *testing.T) {
 		"temperature":         func(c *llm.Config) { c.Temperature = 3 },
 		"max_tokens":          func(c *llm.Config) { c.MaxTokens = -1 },
 		"attempt_timeout":     func(c *llm.Config) { c.AttemptTimeout = 0 },
-		"total_timeout":       func(c *llm.Config) { c.TotalTimeout = -time.Second },
 		"retries":             func(c *llm.Config) { c.Retries = -1 },
 		"max_concurrency":     func(c *llm.Config) { c.MaxConcurrency = 0 },
 		"requests_per_minute": func(c *llm.Config) { c.RequestsPerMinute = -1 },
 		"tokens_per_minute":   func(c *llm.Config) { c.TokensPerMinute = -1 },
 		"burst":               func(c *llm.Config) { c.Burst = -1 },
-		"max_queue":           func(c *llm.Config) { c.MaxQueue = 0 },
 		"fallback_models":     func(c *llm.Config) { c.FallbackModels = []string{""} },
-		"fallback_after":      func(c *llm.Config) { c.FallbackAfter = -1 },
-		"breaker_failures":    func(c *llm.Config) { c.BreakerFailures = 0 },
 		"probe_interval":      func(c *llm.Config) { c.ProbeInterval = 0 },
 	}
 	for key, change := range tests {

@@ -33,7 +33,7 @@ const (
 // Causes of contexts that the client ends itself.
 var (
 	errAttemptTimeout = errors.New("no complete reply within attempt_timeout")
-	errTotalTimeout   = errors.New("not done within total_timeout")
+	errTotalTimeout   = errors.New("not done within three times attempt_timeout")
 )
 
 // Complete sends the prompt when its turn comes, and again as long as that

@@ -74,7 +74,7 @@ func (o options) run(ctx context.Context, out io.Writer, files []string) (err er
 	}
 	settings.SweepInterval = 24 * time.Hour // the run itself hands calls in again
 	settings.QueueSize = max(settings.QueueSize, o.group)
-	clock, recorder := benchmark.NewClock(), benchmark.NewRulesRecorder(rules.New(settings.Rules))
+	clock, recorder := benchmark.NewClock(), benchmark.NewRulesRecorder(rules.New())
 	judge, err := evaluate.NewEvaluator(settings, recorder, model, s, slog.New(slog.NewTextHandler(os.Stderr, nil)), clock.Now)
 	if err != nil {
 		return err

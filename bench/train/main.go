@@ -16,7 +16,6 @@ import (
 
 	"memoryd/evaluate/rules"
 	"memoryd/evaluate/score"
-	"memoryd/internal/configtest"
 )
 
 func main() {
@@ -34,7 +33,7 @@ func main() {
 var show string
 
 func run(root string, check bool) error {
-	judge := rules.New(configtest.Section[rules.Config]("evaluate.rules"))
+	judge := rules.New()
 	sources, err := read(filepath.Join(root, "evaluate", "rules", "testdata", "outputs"), os.Getenv("MEMORYD_TEST_DATA"))
 	if err != nil {
 		return err

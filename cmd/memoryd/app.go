@@ -224,10 +224,18 @@ func (a *app) listen(ctx context.Context, handler http.Handler) (err error) {
 	return nil
 }
 
+// What a connection may take: a minute for a request of 16 MiB over a slow line, ten for
+// an answer (a compaction asks models), two between requests.
+const (
+	readTimeout  = time.Minute
+	writeTimeout = 10 * time.Minute
+	idleTimeout  = 2 * time.Minute
+)
+
 func (a *app) newServer(handler http.Handler) *http.Server {
 	return &http.Server{
 		Handler: handler, ReadHeaderTimeout: readHeaderTimeout, MaxHeaderBytes: maxHeaderBytes,
-		ReadTimeout: a.cfg.HTTP.ReadTimeout, WriteTimeout: a.cfg.HTTP.WriteTimeout, IdleTimeout: a.cfg.HTTP.IdleTimeout,
+		ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
 		ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
 	}
 }

@@ -159,7 +159,7 @@ func (m *measurement) newJudge(cfg *config.Config, judge string, std streams) (e
 	settings.SweepInterval = 24 * time.Hour // each call is handed in again here
 	// What a judge remembers for a while is the same in every run: time moves with the calls.
 	now := func() time.Time { return time.Unix(1735689600+m.steps.Load(), 0) }
-	m.judge, err = evaluate.NewEvaluator(settings, rules.New(settings.Rules), model, evaluations{m.store, log}, log, now)
+	m.judge, err = evaluate.NewEvaluator(settings, rules.New(), model, evaluations{m.store, log}, log, now)
 	if err == nil {
 		m.report.Judge = m.judge.Describe()
 	}

@@ -113,11 +113,11 @@ func (a *app) retention() []ui.Retention {
 	}
 	return []ui.Retention{
 		{What: "Calls", Kept: fmt.Sprintf("the newest %d of each tool, with the verdicts", params.MaxHistory), Setting: "op.parse_tool_call_result_op.params.max_history_tool_call_cnt"},
-		{What: "What guidelines are mined from", Kept: fmt.Sprintf("the newest %d calls of each tool, in short", a.cfg.Guidelines.MineCalls), Setting: "guidelines.mine_calls"},
+		{What: "What guidelines are mined from", Kept: fmt.Sprintf("the newest %d calls of each tool, in short", a.cfg.Guidelines.MineCalls), Setting: "–"},
 		{What: "Versions of guidelines", Kept: fmt.Sprintf("the newest %d of each tool", a.cfg.Revisions.Versions), Setting: "revisions.versions"},
 		{What: "What compaction took out", Kept: days(a.cfg.Compact.KeepOriginals), Setting: "compact.keep_originals"},
 		{What: "Corrections and decisions of people", Kept: "as long as the tool", Setting: "–"},
-		{What: "What models cost", Kept: days(a.cfg.Usage.Keep), Setting: "usage.keep"},
+		{What: "What models cost", Kept: days(a.cfg.Usage.Keep), Setting: "–"},
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"memoryd/config"
 	"memoryd/internal/telemetry/trace/tracetest"
@@ -22,6 +23,11 @@ func configuredApp(t testing.TB, key string, environ ...string) *app {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return appOf(t, cfg, key)
+}
+
+func appOf(t testing.TB, cfg *config.Config, key string) *app {
+	t.Helper()
 	a, err := newApp(t.Context(), cfg, func(string) string { return key }, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
@@ -141,10 +147,15 @@ func checkSummaryTrace(t *testing.T, c *tracetest.Collector) {
 }
 
 // A collector that never answers holds up neither requests nor, beyond
-// stop_timeout, the server's end: without that, the test would take an hour.
+// its bound, the server's end: without that, the test would take an hour.
 func TestRequestsDoNotWaitForTheCollector(t *testing.T) {
 	c := tracetest.Start(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
-	a := configuredApp(t, "", "MEMORYD_TRACE_OTLP_ENDPOINT="+c.URL(), "MEMORYD_TRACE_QUEUE=8", "MEMORYD_TRACE_STOP_TIMEOUT=20ms", "MEMORYD_TRACE_TIMEOUT=1h")
+	cfg, err := config.Parse(nil, "test", []string{"MEMORYD_TRACE_OTLP_ENDPOINT=" + c.URL(), "MEMORYD_STORE_BACKEND=mem", "MEMORYD_HTTP_LISTEN=127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Trace.Queue, cfg.Trace.StopTimeout, cfg.Trace.Timeout = 8, 20*time.Millisecond, time.Hour
+	a := appOf(t, cfg, "")
 	a.Start(t.Context())
 	for range 200 {
 		if code, answer := send(t, a, "/add_tool_call_result", `{"tool_name":"t","tool_call_results":[{"output":"fine"}]}`); code != 200 {

@@ -31,6 +31,14 @@ import (
 // statisticsCached is how many tools' statistics are remembered.
 const statisticsCached = 4096
 
+// keyBurst is how many requests a key with a rate may send at once: what an agent's host
+// sends when it has been away.
+const keyBurst = 100
+
+// turnWait is how long a request may wait for processor time: clients try again after a
+// refusal, and an answer that is later helps nobody.
+const turnWait = 5 * time.Second
+
 // wire makes every part but the store and the listeners, and gives the HTTP face.
 // check-config runs it as serve does.
 func (a *app) wire(getenv func(string) string) (http.Handler, error) {
@@ -59,7 +67,7 @@ func (a *app) wire(getenv func(string) string) (http.Handler, error) {
 	a.prices = pricesOf(a.cfg.LLM)
 	a.ledger.SetPrices(a.prices)
 	a.runs(a.ledger)
-	a.monitor = monitor.New(a.cfg.Monitor, a.log, time.Now)
+	a.monitor = monitor.New(monitor.Config{Window: 200, AlikeAfter: 50}, a.log, time.Now)
 	if a.models, err = newModels(a.cfg, getenv, a.log, a.attempted, a.traceAttempts()); err != nil {
 		return nil, err
 	}
@@ -76,11 +84,11 @@ func (a *app) wire(getenv func(string) string) (http.Handler, error) {
 	a.refresher = revisions.NewRefresher(a.revisions, a.log)
 	a.runs(a.refresher)
 	a.measureParts()
-	a.keys = access.NewKeys(a.store, access.Limits{Rate: a.cfg.HTTP.KeyRate, Burst: a.cfg.HTTP.KeyBurst}, a.log, time.Now)
+	a.keys = access.NewKeys(a.store, access.Limits{Rate: a.cfg.HTTP.KeyRate, Burst: keyBurst}, a.log, time.Now)
 	a.runs(a.keys)
 	a.face = api.Deps{
 		Flows: a.cfg.Plan.Build(deps, a.opTracer()), Checks: a.checks(), Logger: a.log, Meter: a.metrics, Tracer: a.traceRequests(),
-		Scheduler: admission.NewScheduler(slotsFor(a.cfg.Store.Backend, runtime.GOMAXPROCS(0)), a.cfg.HTTP.MaxWait),
+		Scheduler: admission.NewScheduler(slotsFor(a.cfg.Store.Backend, runtime.GOMAXPROCS(0)), turnWait),
 		Keys:      a.keys, KeysNeeded: a.cfg.HTTP.KeysNeeded(), Audit: a.audit,
 	}
 	if a.face.Mounts, err = a.mounts(); err != nil {
@@ -172,9 +180,10 @@ func (a *app) newJudge() (*evaluate.Evaluator, error) {
 	cfg := a.cfg.Evaluate
 	if client := a.models.clients[llmName]; client != nil {
 		cfg.Resting = client.Resting
+		cfg.RequestTimeout = max(cfg.RequestTimeout, 2*a.cfg.LLM[llmName].TotalTimeout) // its queuing included
 	}
 	cfg.Barred = a.cfg.Privacy.Barred
-	d, err := evaluate.NewEvaluator(cfg, rules.New(a.cfg.Evaluate.Rules), model, evaluations{a.store, a.log}, a.log, time.Now)
+	d, err := evaluate.NewEvaluator(cfg, rules.New(), model, evaluations{a.store, a.log}, a.log, time.Now)
 	if err != nil {
 		return nil, a.cfg.Fault("evaluate", err)
 	}

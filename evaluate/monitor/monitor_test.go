@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"memoryd/internal/configtest"
-
 	"memoryd"
 )
 
@@ -30,7 +28,7 @@ func clock() func() time.Time {
 
 func newMonitor() (*Monitor, *bytes.Buffer) {
 	var b bytes.Buffer
-	return New(configtest.Section[Config]("monitor"), slog.New(slog.NewTextHandler(&b, nil)), clock()), &b
+	return New(Config{Window: 200, AlikeAfter: 50}, slog.New(slog.NewTextHandler(&b, nil)), clock()), &b
 }
 
 func scored(by string, score float64) memoryd.Evaluation {
@@ -186,13 +184,13 @@ func TestADropOfAgreementIsNoticedAndItsEnd(t *testing.T) {
 // of 0.1 %.
 func TestFalseAlarmsAreAsRareAsStated(t *testing.T) {
 	const windows, most = 2000, 7
-	f := New(configtest.Section[Config]("monitor"), slog.New(slog.DiscardHandler), time.Now).fisher
+	f := New(Config{Window: 200, AlikeAfter: 50}, slog.New(slog.DiscardHandler), time.Now).fisher
 	for _, rate := range []float64{0.5, 0.8, 0.9, 0.97} {
 		rng := rand.New(rand.NewPCG(5, uint64(rate*100)))
-		a := newAgreement(configtest.Section[Config]("monitor").Window)
-		run := alike{after: configtest.Section[Config]("monitor").AlikeAfter}
+		a := newAgreement(200)
+		run := alike{after: 50}
 		var drops, runs int
-		for range windows * configtest.Section[Config]("monitor").Window {
+		for range windows * 200 {
 			agreed := rng.Float64() < rate
 			was := a.drop
 			a.add(agreed)
@@ -238,7 +236,7 @@ func TestTheMemoryIsBounded(t *testing.T) {
 		w.Note(tool, scored("llm:m", 1), scored("rules", 1))
 	}
 	j := w.judges[identity{"v1", "llm:m"}]
-	if n := len(j.tools); n > maxTools || n <= maxTools*3/4 || len(j.recent.values) != configtest.Section[Config]("monitor").Window || j.alike.run > maxRun {
+	if n := len(j.tools); n > maxTools || n <= maxTools*3/4 || len(j.recent.values) != 200 || j.alike.run > maxRun {
 		t.Errorf("%d tools, %d recent, a run of %d", n, len(j.recent.values), j.alike.run)
 	}
 	if r := w.Report()[0]; len(r.Tools) != maxReported || r.Tools[0].Tool != "t" || r.Tools[0].Scores["1.0"] != 5*maxTools {
@@ -247,7 +245,7 @@ func TestTheMemoryIsBounded(t *testing.T) {
 }
 
 func TestManyAtOnce(t *testing.T) {
-	w := New(configtest.Section[Config]("monitor"), slog.New(slog.DiscardHandler), time.Now)
+	w := New(Config{Window: 200, AlikeAfter: 50}, slog.New(slog.DiscardHandler), time.Now)
 	var all sync.WaitGroup
 	for g := range 4 {
 		all.Go(func() {
@@ -263,19 +261,5 @@ func TestManyAtOnce(t *testing.T) {
 	all.Wait()
 	if j := w.Report()[0]; j.Verdicts != 2000 || j.AgreementPeople.N != 2000 {
 		t.Errorf("got %+v", j)
-	}
-}
-
-func TestConfig(t *testing.T) {
-	if err := configtest.Section[Config]("monitor").Validate(); err != nil {
-		t.Error(err)
-	}
-	for key, c := range map[string]Config{"window": {Window: 1, AlikeAfter: 50}, "alike_after": {Window: 200}} {
-		if err := c.Validate(); err == nil || !strings.HasPrefix(err.Error(), key+":") {
-			t.Errorf("%s: got %v", key, err)
-		}
-		if err := c.within().Validate(); err != nil {
-			t.Errorf("brought within the bounds: %v", err)
-		}
 	}
 }

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"memoryd/internal/configtest"
-
 	"memoryd"
 	"memoryd/evaluate/rules"
 	"memoryd/internal/recordtest"
@@ -32,7 +30,7 @@ var benchOutputs = map[string]func(size int) string{
 func grow(s string, n int) string { return strings.Repeat(s, n/len(s)+1)[:n] }
 
 func BenchmarkJudge(b *testing.B) {
-	j := rules.New(configtest.Section[rules.Config]("evaluate.rules"))
+	j := rules.New()
 	p := &rules.Profile{}
 	for _, size := range []int{2 << 10, 64 << 10, 1 << 20} {
 		for _, kind := range []string{"text", "line", "json", "wrapped", "braces", "slashes", "quotes", "shell"} {
@@ -53,7 +51,7 @@ func BenchmarkJudge(b *testing.B) {
 // BenchmarkRecorded judges recordings, one after the other: the mixture of calls
 // that servers see.
 func BenchmarkRecorded(b *testing.B) {
-	j := rules.New(configtest.Section[rules.Config]("evaluate.rules"))
+	j := rules.New()
 	for _, file := range recordtest.Files(b) {
 		calls := recordtest.Read(b, file)
 		size := 0

@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"testing"
 
-	"memoryd/internal/configtest"
-
 	"memoryd"
 	"memoryd/evaluate/rules"
 )
@@ -41,7 +39,7 @@ func q(query string) map[string]any    { return map[string]any{"query": query} }
 // run judges each example without any history.
 func run(t *testing.T, examples map[string]example) {
 	t.Helper()
-	j := rules.New(configtest.Section[rules.Config]("evaluate.rules"))
+	j := rules.New()
 	for name, e := range examples {
 		t.Run(name, func(t *testing.T) {
 			v := j.Judge(e.call(t), nil)

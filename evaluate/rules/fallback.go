@@ -50,7 +50,7 @@ func emptyOutput(v *view) (finding, bool) {
 	switch p := v.prof; {
 	case p != nil && p.successes >= 3 && p.share(shape) >= 0.5:
 		f = works("empty-output", "most of this tool's successes are empty too")
-	case p != nil && p.successes >= int64(v.cfg.MinHistory) && p.shapes[shape] == 0 && v.ask.command == "":
+	case p != nil && p.successes >= minHistory && p.shapes[shape] == 0 && v.ask.command == "":
 		f = half("empty-output", "", "there is no output, though the tool's successes always have some")
 	case v.ask.command != "" && v.ask.shell.mayAnswerByStatus():
 		f = half("empty-output", "", "there is no output: the command found nothing or says no by its status")

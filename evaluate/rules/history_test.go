@@ -4,8 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"memoryd/internal/configtest"
-
 	"memoryd"
 	"memoryd/evaluate/rules"
 )
@@ -50,7 +48,7 @@ func TestHistoryDecidesWhereTheOutputDoesNot(t *testing.T) {
 		"silence without history":                        {"", nil, 1, "empty-output"},
 		"a complaint from a tool of prose":               {"The door was not open", prose, 1, "no-trouble"},
 	}
-	j := rules.New(configtest.Section[rules.Config]("evaluate.rules"))
+	j := rules.New()
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			c := judged(tc.out, 0, 0, -1)
@@ -80,7 +78,7 @@ func TestCostOutliers(t *testing.T) {
 		"jitter of a fast tool":   {0.4, 100, learn(30, func(int) memoryd.Call { return judged("ok", 1, 0.01, 100) }), 1},
 		"failures teach no costs": {60, 104, learn(30, func(int) memoryd.Call { return judged("Error: x", 0, 2, 100) }), 1},
 	}
-	j := rules.New(configtest.Section[rules.Config]("evaluate.rules"))
+	j := rules.New()
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			c := judged("Found 3 relevant results", 0, tc.seconds, tc.tokens)
@@ -97,7 +95,7 @@ func TestCostOutliers(t *testing.T) {
 
 func TestProfileFollowsAToolThatBecameSlower(t *testing.T) {
 	p := learn(30, func(int) memoryd.Call { return judged("ok", 1, 1, -1) })
-	j := rules.New(configtest.Section[rules.Config]("evaluate.rules"))
+	j := rules.New()
 	for i := range 200 {
 		c := judged("ok", 0, 20, -1)
 		v := j.Judge(&c, p)
@@ -116,7 +114,7 @@ func TestProfileIgnoresPendingCalls(t *testing.T) {
 		return c
 	})
 	c := judged("Hello", 0, 90, -1)
-	if v := rules.New(configtest.Section[rules.Config]("evaluate.rules")).Judge(&c, p); v.Score != 1 {
+	if v := rules.New().Judge(&c, p); v.Score != 1 {
 		t.Errorf("score %v by %s after pending calls only", v.Score, v.Rule)
 	}
 }

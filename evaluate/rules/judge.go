@@ -15,7 +15,6 @@ const ruleSet = "7"
 
 // Judge rates calls. It is immutable and safe for concurrent use.
 type Judge struct {
-	cfg     Config
 	version string
 	rules   []rule
 	texts   []textRule
@@ -34,20 +33,19 @@ type Result struct {
 	Fact bool
 }
 
-// New makes a judge. The configuration is expected to be valid; see
-// Config.Validate.
-func New(cfg Config) *Judge {
+// New makes a judge.
+func New() *Judge {
 	sum := sha256.New()
-	fmt.Fprintf(sum, "%s %s %+v", ruleSet, score.Version(), cfg)
+	fmt.Fprintf(sum, "%s %s", ruleSet, score.Version())
 	rules := catalogue()
 	for _, r := range rules {
 		fmt.Fprintf(sum, " %s", r.name)
 	}
 	version := "rules-" + hex.EncodeToString(sum.Sum(nil)[:6])
-	return &Judge{cfg: cfg, version: version, rules: rules, texts: textRules(), model: score.Default(), pool: &sync.Pool{New: func() any { return &scratch{shell: newShellParser()} }}}
+	return &Judge{version: version, rules: rules, texts: textRules(), model: score.Default(), pool: &sync.Pool{New: func() any { return &scratch{shell: newShellParser()} }}}
 }
 
-// Version identifies the rule set and its settings: evaluations of judges with
+// Version identifies the rule set: evaluations of judges with
 // equal versions agree on equal calls and profiles.
 func (j *Judge) Version() string { return j.version }
 
@@ -90,32 +88,13 @@ func (j *Judge) result(v *view, f finding) Result {
 	}
 }
 
-// Config holds the settings of the rules. All of them concern the comparison
-// with a tool's own history; what counts as an error is not configurable.
-type Config struct {
-	// MinHistory is how many earlier successes a comparison needs.
-	MinHistory int `yaml:"min_history"`
-	// CostMADs and CostRatio set what an unusual time or token cost is: more
-	// than CostMADs scaled median absolute deviations above the median of the
-	// tool's successes, and more than CostRatio times the median.
-	CostMADs  float64 `yaml:"cost_mads"`
-	CostRatio float64 `yaml:"cost_ratio"`
-	// CostSeconds is the least difference from the median, in seconds, that
-	// makes a time unusual: jitter of fast tools is no finding.
-	CostSeconds float64 `yaml:"cost_seconds"`
-}
-
-// Validate reports the first setting that makes no sense, by its key.
-func (c Config) Validate() error {
-	switch {
-	case c.MinHistory < 3:
-		return fmt.Errorf("min_history: %d is less than 3", c.MinHistory)
-	case !(c.CostMADs > 0):
-		return fmt.Errorf("cost_mads: %v is not positive", c.CostMADs)
-	case !(c.CostRatio > 1):
-		return fmt.Errorf("cost_ratio: %v is not above 1", c.CostRatio)
-	case !(c.CostSeconds >= 0):
-		return fmt.Errorf("cost_seconds: %v is negative", c.CostSeconds)
-	}
-	return nil
-}
+// What a comparison with a tool's own history asks for. With fewer than ten successes
+// a median says little; an unusual cost is more than costMADs scaled median absolute
+// deviations above the median, more than costRatio times it, and, for times, at least
+// costSeconds above it: jitter of fast tools is no finding.
+const (
+	minHistory  = 10
+	costMADs    = 6
+	costRatio   = 3
+	costSeconds = 1
+)

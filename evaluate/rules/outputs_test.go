@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"memoryd/internal/configtest"
-
 	"memoryd"
 	"memoryd/evaluate/rules"
 	"memoryd/internal/errortext"
@@ -94,7 +92,7 @@ func TestOutputsOfCommonTools(t *testing.T) {
 
 func judgeSet(t *testing.T, calls []labelled) (precision, recall float64) {
 	t.Helper()
-	j := rules.New(configtest.Section[rules.Config]("evaluate.rules"))
+	j := rules.New()
 	var hit, miss, alarm int
 	tools := map[string]bool{}
 	for i := range calls {
@@ -121,7 +119,7 @@ func judgeSet(t *testing.T, calls []labelled) (precision, recall float64) {
 // What the judge is sure is good is never mined as an error, and what it is sure
 // is an error gives its message.
 func TestTheJudgeAndTheMessageAgree(t *testing.T) {
-	j := rules.New(configtest.Section[rules.Config]("evaluate.rules"))
+	j := rules.New()
 	for _, name := range []string{"first.txt", "second.txt", "third.txt", "fourth.txt", "fifth.txt", "sixteenth.txt", "eighteenth.txt", "nineteenth.txt", "twentieth.txt"} {
 		for _, c := range readOutputs(t, name) {
 			v := j.Judge(&c.Call, nil)

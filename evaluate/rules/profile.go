@@ -131,7 +131,7 @@ func shapeOf(out string) shape {
 // otherwise returns structures.
 func (v *view) unlike() bool {
 	p := v.prof
-	if p == nil || p.successes < int64(v.cfg.MinHistory) {
+	if p == nil || p.successes < minHistory {
 		return false
 	}
 	s := shapeOf(v.call.Output)
@@ -144,7 +144,7 @@ func (v *view) unlike() bool {
 // prose reports whether the tool is known to answer in sentences.
 func (v *view) prose() bool {
 	p := v.prof
-	return p != nil && p.successes >= int64(v.cfg.MinHistory) && p.share(shapeText) > 0.5
+	return p != nil && p.successes >= minHistory && p.share(shapeText) > 0.5
 }
 
 // unlikeSuccesses: prose, with or without a word of trouble, from a tool that
@@ -165,15 +165,15 @@ func costOutlier(v *view) (finding, bool) {
 	if p == nil {
 		return finding{}, false
 	}
-	return v.compare(&p.times, v.call.TimeCost, v.cfg.CostSeconds, "%.3g s, while the median of %d successes is %.3g s")
+	return v.compare(&p.times, v.call.TimeCost, costSeconds, "%.3g s, while the median of %d successes is %.3g s")
 }
 
 func (v *view) compare(r *ring, cost, least float64, format string) (finding, bool) {
-	if cost <= 0 || len(r.values) < v.cfg.MinHistory {
+	if cost <= 0 || len(r.values) < minHistory {
 		return finding{}, false
 	}
 	median, mad := r.spread()
-	if cost <= median+v.cfg.CostMADs*mad || cost <= v.cfg.CostRatio*median || cost-median <= least {
+	if cost <= median+costMADs*mad || cost <= costRatio*median || cost-median <= least {
 		return finding{}, false
 	}
 	f := half("cost-outlier", "", fmt.Sprintf("it works but took "+format, cost, len(r.values), median))

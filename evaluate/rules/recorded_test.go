@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"memoryd/internal/configtest"
-
 	"memoryd"
 	"memoryd/evaluate/rules"
 	"memoryd/internal/recordtest"
@@ -151,7 +149,7 @@ func measure(j *rules.Judge, calls []recordtest.Call, seen func(*recordtest.Call
 // MEMORYD_TEST_MISSES set it names the calls that it got wrong.
 func TestRecordedBars(t *testing.T) {
 	misses := os.Getenv("MEMORYD_TEST_MISSES")
-	j := rules.New(configtest.Section[rules.Config]("evaluate.rules"))
+	j := rules.New()
 	var all confusion
 	for _, file := range recordtest.Files(t) {
 		name := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(file), "calls_"), ".jsonl.gz")

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"memoryd/internal/configtest"
-
 	"memoryd"
 	"memoryd/evaluate/rules"
 	"memoryd/guidelines/evidence"
@@ -36,7 +34,7 @@ func (r recordedTool) String() string {
 // recordedTools reads all tools; labelled leaves calls without a label out.
 func recordedTools(t *testing.T, labelled bool) []recordedTool {
 	t.Helper()
-	judge := rules.New(configtest.Section[rules.Config]("evaluate.rules"))
+	judge := rules.New()
 	var tools []recordedTool
 	for _, file := range recordtest.Files(t) {
 		at := map[string]int{}

@@ -57,10 +57,19 @@ type Config struct {
 	// Interval is the time between two passes of the built-in refresh; 0 switches
 	// it off. PerRound bounds the guidelines written in one.
 	Interval time.Duration `yaml:"interval"`
-	PerRound int           `yaml:"per_round"`
+	PerRound int           `yaml:"-"`
 	// UntoldShare is the share of runs that are told nothing, so that the others can be
 	// compared with them; 0 tells all.
 	UntoldShare float64 `yaml:"untold_share"`
+}
+
+// UnmarshalYAML reads a section over what nobody has had a reason to change: a guideline
+// is written again after a month if anything came, one in twenty may ever be called stale
+// by chance, and a round of 200 leaves a model to others.
+func (c *Config) UnmarshalYAML(unmarshal func(any) error) error {
+	type settings Config
+	c.MaxAge, c.FalseAlarms, c.PerRound = 30*24*time.Hour, 0.05, 200
+	return unmarshal((*settings)(c))
 }
 
 // Validate names the setting that is wrong.
@@ -70,8 +79,6 @@ func (c Config) Validate() error {
 		return fmt.Errorf("versions: must be at least 2, got %d", c.Versions)
 	case c.Interval != 0 && c.Interval < time.Second:
 		return fmt.Errorf("interval: must be 0 (off) or at least 1s, got %v", c.Interval)
-	case c.PerRound < 1:
-		return fmt.Errorf("per_round: must be at least 1, got %d", c.PerRound)
 	case !(c.UntoldShare >= 0 && c.UntoldShare < 1):
 		return fmt.Errorf("untold_share: must be 0 or more and below 1, got %v", c.UntoldShare)
 	}

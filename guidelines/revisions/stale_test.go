@@ -132,7 +132,6 @@ func TestSettingsAreChecked(t *testing.T) {
 	}
 	for _, change := range []func(*revisions.Staleness){
 		func(c *revisions.Staleness) { c.FirstAfter = 0 }, func(c *revisions.Staleness) { c.After = 1 },
-		func(c *revisions.Staleness) { c.MaxAge = -1 }, func(c *revisions.Staleness) { c.FalseAlarms = 1 },
 	} {
 		c := configtest.Section[revisions.Config]("revisions").Staleness
 		change(&c)

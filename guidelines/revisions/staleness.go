@@ -23,10 +23,10 @@ type Staleness struct {
 	After      int `yaml:"after"`
 	// MaxAge makes a guideline stale that is older, if anything came since; 0
 	// means never.
-	MaxAge time.Duration `yaml:"max_age"`
+	MaxAge time.Duration `yaml:"-"`
 	// FalseAlarms bounds the probability that a guideline is ever called stale for
 	// a change while nothing changed.
-	FalseAlarms float64 `yaml:"false_alarms"`
+	FalseAlarms float64 `yaml:"-"`
 }
 
 // Validate names the setting that is wrong.
@@ -36,10 +36,6 @@ func (c Staleness) Validate() error {
 		return fmt.Errorf("first_after: must be at least 1, got %d", c.FirstAfter)
 	case c.After < checkEvery:
 		return fmt.Errorf("after: must be at least %d, got %d", checkEvery, c.After)
-	case c.MaxAge < 0:
-		return fmt.Errorf("max_age: must not be negative, got %v", c.MaxAge)
-	case c.FalseAlarms <= 0 || c.FalseAlarms >= 1:
-		return fmt.Errorf("false_alarms: must be between 0 and 1, got %v", c.FalseAlarms)
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ var mayImport = map[string][]string{
 	"compact/records": {},
 	"compact/tokens":  {},
 	"config": {
-		"memoryd", "api", "compact", "evaluate", "evaluate/monitor", "guidelines", "guidelines/revisions",
+		"memoryd", "api", "compact", "evaluate", "guidelines", "guidelines/revisions",
 		"internal/telemetry/trace", "llm", "llm/usage", "ops", "store/qdrant", "store/sqlite",
 	},
 	"evaluate":                           {"memoryd", "evaluate/kinds", "evaluate/rules", "store"},

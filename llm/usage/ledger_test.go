@@ -265,8 +265,6 @@ func TestConfig(t *testing.T) {
 		"requests_per_day":  func(c *usage.Config) { c.RequestsPerDay = -1 },
 		"tokens_per_hour":   func(c *usage.Config) { c.TokensPerHour = -1 },
 		"tokens_per_day":    func(c *usage.Config) { c.TokensPerDay = -1 },
-		"keep":              func(c *usage.Config) { c.Keep = time.Hour },
-		"flush_interval":    func(c *usage.Config) { c.FlushInterval = 0 },
 	} {
 		cfg := configtest.Section[usage.Config]("usage")
 		change(&cfg)

@@ -80,16 +80,13 @@ func (s *backend) survey(ctx context.Context) error {
 	for _, d := range c.differs {
 		s.log.WarnContext(ctx, "a collection was made with another setting, which holds", "setting", d)
 	}
-	if err := c.differing(); err != nil && s.cfg.Strict {
-		return memoryd.Wrap(memoryd.Unavailable, fmt.Errorf("%w: %w", ErrUnfit, err), "store.qdrant.strict: "+strings.Join(c.differs, "; "))
-	}
 	return nil
 }
 
 // shards is how many a collection is made with.
 func (s *backend) shards(alias string) int {
 	if alias == s.tools {
-		return s.cfg.ToolShards
+		return toolShards
 	}
 	return s.cfg.Shards
 }
@@ -98,7 +95,7 @@ func (s *backend) shards(alias string) int {
 func (s *backend) wanted(alias string) map[string]int {
 	return map[string]int{
 		"replication_factor": s.cfg.ReplicationFactor, "write_consistency_factor": s.cfg.WriteConsistencyFactor,
-		"shards": s.shards(alias), "flush_interval": int(s.cfg.FlushInterval.Seconds()),
+		"shards": s.shards(alias), "flush_interval": int(flushInterval.Seconds()),
 	}
 }
 

@@ -84,12 +84,6 @@ func TestWhatTheCollectionsHaveHolds(t *testing.T) {
 		if !strings.Contains(err.Error(), "replication_factor of memoryd_calls is ") {
 			t.Errorf("it says %v", err)
 		}
-		strict := fakeConfig()
-		strict.Strict = true
-		_, err = qdrant.Open(t.Context(), strict, "", slog.New(slog.DiscardHandler), qdrant.WithDialer(server.Dial))
-		if !errors.Is(err, qdrant.ErrUnfit) || !strings.Contains(err.Error(), "replication_factor of memoryd_calls is ") {
-			t.Errorf("strict: got %v", err)
-		}
 	}
 }
 

@@ -30,49 +30,53 @@ type Config struct {
 	// share a server.
 	Prefix string `yaml:"prefix"`
 	// Connections is how many connections share the load.
-	Connections int `yaml:"connections"`
+	Connections int `yaml:"-"`
 
-	// ReplicationFactor, WriteConsistencyFactor, Shards (those of tools are ToolShards) and
-	// FlushInterval are given to the collections when they are made, and not changed later. What the collections
+	// ReplicationFactor, WriteConsistencyFactor and Shards (of calls, and of documents) are
+	// given to the collections when they are made, and not changed later. What the collections
 	// have is what holds: where a shard has several copies, deciding reads ask a
 	// majority of them (or all, where writes need not reach enough for that) and
 	// writes that compare go through the shard's leader.
 	ReplicationFactor      int `yaml:"replication_factor"`
 	WriteConsistencyFactor int `yaml:"write_consistency_factor"`
 	Shards                 int `yaml:"shards"`
-	// ToolShards is for the collection of tools. A server counts words by shard, so with
-	// several a search ranks tools by what is rare in the shard of each.
-	ToolShards int `yaml:"tool_shards"`
-	// FlushInterval is how often a server works its write-ahead log off into its
-	// files: how much it reads again after a crash. What it acknowledged is in that
-	// log, flushed, whatever the interval. Whole seconds.
-	FlushInterval time.Duration `yaml:"flush_interval"`
-
-	// Strict refuses collections that have other settings than these; else they are
-	// used as they are, and the differences reported.
-	Strict bool `yaml:"strict"`
-
 	// Timeout bounds one request, Patience all tries of it together.
 	Timeout  time.Duration `yaml:"timeout"`
 	Patience time.Duration `yaml:"patience"`
 	// Retries is how often a request is tried again at most.
-	Retries int `yaml:"retries"`
-	// MaxReplyBytes bounds one reply of the server.
-	MaxReplyBytes int `yaml:"max_reply_bytes"`
-
+	Retries int `yaml:"-"`
 	// Remember is how many of the newest accepted calls, of all tools, are
 	// recognised by key and content after their history let them go.
-	Remember int `yaml:"remember"`
+	Remember int `yaml:"-"`
 	// VerdictCache is how many of the newest cached verdicts are kept.
-	VerdictCache int `yaml:"verdict_cache"`
+	VerdictCache int `yaml:"-"`
 }
 
-// DefaultConfig gives the settings that default.yaml documents.
+// toolShards is how many shards the collection of tools has: a server counts words by
+// shard, so with several a search would rank tools by what is rare in the shard of each.
+const toolShards = 1
+
+// flushInterval is how often a server works its write-ahead log off into its files: how
+// much it reads again after a crash. What it acknowledged is in that log, flushed.
+const flushInterval = time.Second
+
+// maxReplyBytes bounds one message to or from a server: twice what one may hold.
+const maxReplyBytes = 64 << 20
+
+// UnmarshalYAML reads a section over the defaults.
+func (c *Config) UnmarshalYAML(unmarshal func(any) error) error {
+	type settings Config
+	*c = DefaultConfig()
+	return unmarshal((*settings)(c))
+}
+
+// DefaultConfig gives the settings that default.yaml documents, and what nobody has had
+// a reason to change.
 func DefaultConfig() Config {
 	return Config{
 		Host: "127.0.0.1", Port: 6334, Prefix: "memoryd_", Connections: 3,
-		ReplicationFactor: 1, WriteConsistencyFactor: 1, Shards: 1, ToolShards: 1, FlushInterval: time.Second,
-		Timeout: 10 * time.Second, Patience: 25 * time.Second, Retries: 6, MaxReplyBytes: 64 << 20,
+		ReplicationFactor: 1, WriteConsistencyFactor: 1, Shards: 1,
+		Timeout: 10 * time.Second, Patience: 25 * time.Second, Retries: 6,
 		Remember: 2_000_000, VerdictCache: 200_000,
 	}
 }
@@ -92,13 +96,10 @@ func (c Config) Validate() error {
 		return fmt.Errorf("ca_file: needs tls")
 	}
 	return cmp.Or(
-		store.Within("port", c.Port, 1, 65535), store.Within("connections", c.Connections, 1, 64),
+		store.Within("port", c.Port, 1, 65535),
 		store.Within("replication_factor", c.ReplicationFactor, 1, maxFactor),
 		store.Within("write_consistency_factor", c.WriteConsistencyFactor, 1, c.ReplicationFactor),
-		store.Within("shards", c.Shards, 1, maxFactor), store.Within("tool_shards", c.ToolShards, 1, maxFactor), store.Within("retries", c.Retries, 0, 100),
-		store.Within("max_reply_bytes", c.MaxReplyBytes, 32<<20, 1<<30), store.Within("remember", int64(c.Remember), 1, 1<<32),
-		store.Within("verdict_cache", int64(c.VerdictCache), 1, 1<<32),
-		store.Within("flush_interval", c.FlushInterval, time.Second, time.Hour),
+		store.Within("shards", c.Shards, 1, maxFactor),
 		store.Within("timeout", c.Timeout, 10*time.Millisecond, time.Hour), store.Within("patience", c.Patience, c.Timeout, time.Hour),
 	)
 }

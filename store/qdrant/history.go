@@ -171,7 +171,7 @@ func (s *backend) replySize(of []narrow) int {
 	size := int64(0)
 	for i := range of {
 		size += of[i].size + 4096
-		if i > 0 && (size > int64(s.cfg.MaxReplyBytes)/2 || i >= getBatch) {
+		if i > 0 && (size > maxReplyBytes/2 || i >= getBatch) {
 			return i
 		}
 	}

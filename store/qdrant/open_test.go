@@ -70,19 +70,12 @@ func TestConfig(t *testing.T) {
 		"host":                     func(c *qdrant.Config) { c.Host = "" },
 		"port":                     func(c *qdrant.Config) { c.Port = 70000 },
 		"prefix":                   func(c *qdrant.Config) { c.Prefix = "a/b" },
-		"connections":              func(c *qdrant.Config) { c.Connections = 0 },
 		"replication_factor":       func(c *qdrant.Config) { c.ReplicationFactor = 0 },
 		"write_consistency_factor": func(c *qdrant.Config) { c.WriteConsistencyFactor = 2 },
 		"shards":                   func(c *qdrant.Config) { c.Shards = -1 },
-		"tool_shards":              func(c *qdrant.Config) { c.ToolShards = 0 },
 		"ca_file":                  func(c *qdrant.Config) { c.CAFile = "ca.pem" },
-		"flush_interval":           func(c *qdrant.Config) { c.FlushInterval = 0 },
 		"timeout":                  func(c *qdrant.Config) { c.Timeout = 0 },
 		"patience":                 func(c *qdrant.Config) { c.Patience = time.Second },
-		"retries":                  func(c *qdrant.Config) { c.Retries = -1 },
-		"max_reply_bytes":          func(c *qdrant.Config) { c.MaxReplyBytes = 1 },
-		"remember":                 func(c *qdrant.Config) { c.Remember = 0 },
-		"verdict_cache":            func(c *qdrant.Config) { c.VerdictCache = 0 },
 	} {
 		cfg := qdrant.DefaultConfig()
 		spoil(&cfg)

@@ -164,7 +164,7 @@ func (s *backend) createCollection(ctx context.Context, alias, name string) erro
 		CollectionName: name, ShardNumber: new(uint32(s.shards(alias))), OnDiskPayload: new(true), //nolint:staticcheck // older servers know no other
 		ReplicationFactor:      new(uint32(s.cfg.ReplicationFactor)),
 		WriteConsistencyFactor: new(uint32(s.cfg.WriteConsistencyFactor)),
-		OptimizersConfig:       &qd.OptimizersConfigDiff{FlushIntervalSec: new(uint64(s.cfg.FlushInterval.Seconds()))},
+		OptimizersConfig:       &qd.OptimizersConfigDiff{FlushIntervalSec: new(uint64(flushInterval.Seconds()))},
 		Metadata:               payload{schemaKey: integer(s.version(alias))},
 	}
 	if alias == s.tools {

@@ -194,7 +194,7 @@ func WithGrace(d time.Duration) Option { return func(o *options) { o.grace = d }
 func dial(cfg Config, apiKey string, o *options) (*qd.Client, error) {
 	opts := []grpc.DialOption{
 		// Packing and unpacking replies costs an add a tenth of its processor time and saves bytes between neighbours.
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(cfg.MaxReplyBytes), grpc.MaxCallSendMsgSize(cfg.MaxReplyBytes),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxReplyBytes), grpc.MaxCallSendMsgSize(maxReplyBytes),
 			experimental.AcceptCompressors(noCompression)),
 		grpc.WithDisableServiceConfig(), grpc.WithDisableRetry(),
 		grpc.WithConnectParams(grpc.ConnectParams{

@@ -199,7 +199,7 @@ func TestASpentBudgetParksCallsAlsoAfterKill9(t *testing.T) {
 	dir, config := t.TempDir(), configFile(t, fmt.Sprintf(`
 llm: {default: {retries: 0}}
 evaluate: {judge: llm, wait: 1m}
-usage: {requests_per_day: %d, flush_interval: 50ms}
+usage: {requests_per_day: %d}
 op: {parse_tool_call_result_op: {params: {evaluation_sleep_interval: 0}}}
 `, budget))
 	s := start(t, dir, env, "--config", config)

@@ -22,8 +22,8 @@ func unclear(n int) string {
 // quick makes the server ask without spacing, wait briefly and try again soon.
 func quick(t *testing.T) string {
 	return configFile(t, `
-llm: {default: {attempt_timeout: 2s, total_timeout: 4s, retries: 1, probe_interval: 1s}}
-evaluate: {judge: llm, wait: 3s, retry_min: 200ms, retry_max: 400ms, sweep_interval: 100ms, lease: 1s}
+llm: {default: {attempt_timeout: 2s, retries: 1, probe_interval: 1s}}
+evaluate: {judge: llm, wait: 3s, sweep_interval: 100ms, lease: 1s}
 op: {parse_tool_call_result_op: {params: {evaluation_sleep_interval: 0}}, summary_tool_memory_op: {params: {summary_sleep_interval: 0}}}
 `)
 }
@@ -128,7 +128,7 @@ func TestAModelThatWritesGuidelinesFailsHonestly(t *testing.T) {
 	model := llmtest.New(llmtest.Always(llmtest.Status(http.StatusInternalServerError, nil)))
 	env := []string{"OPENAI_BASE_URL=" + model.Start(t) + "/v1"}
 	config := configFile(t, `
-llm: {default: {attempt_timeout: 1s, total_timeout: 2s, retries: 0}}
+llm: {default: {attempt_timeout: 1s, retries: 0}}
 evaluate: {judge: rules}
 op: {summary_tool_memory_op: {params: {summary_sleep_interval: 0}}}
 `)

@@ -17,7 +17,7 @@ func TestTheServerIsAway(t *testing.T) {
 	for name, how := range map[string]state{"connections end": cut, "no answer comes": stuck} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := launch(t, "log: {level: error}\n", ", timeout: 500ms, patience: 1s, retries: 2")
+			f := launch(t, "log: {level: error}\n", ", timeout: 500ms, patience: 1s")
 			w := &writer{tool: "t"}
 			w.add(t, f.at(0), true)
 			checkReady(t, f, 200)

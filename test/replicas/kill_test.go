@@ -112,7 +112,7 @@ func TestEveryAcknowledgedCallIsThereOnceAfterTheServerDies(t *testing.T) {
 		w, name, kill, revive = newWire(t, dialer(s.address)), "a server that is killed", s.kill, s.start
 	}
 	t.Logf("on %s", name)
-	f := launchOn(t, w, keeping(10_000), ", timeout: 2s, patience: 2s, retries: 2")
+	f := launchOn(t, w, keeping(10_000), ", timeout: 2s, patience: 2s")
 	c := f.write()
 	for range rounds {
 		c.await(1 + rng.IntN(30))

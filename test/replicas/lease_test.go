@@ -14,8 +14,8 @@ import (
 // at a time of each replica, and in which calls are taken over after four seconds.
 const judging = `
 log: {level: error}
-llm: {default: {attempt_timeout: 30s, total_timeout: 30s, retries: 0}}
-evaluate: {judge: llm, wait: 1s, workers: 2, sweep_interval: 200ms, lease: 4s, earlier_verdicts: 0}
+llm: {default: {attempt_timeout: 30s, retries: 0}}
+evaluate: {judge: llm, wait: 1s, workers: 2, sweep_interval: 200ms, lease: 4s}
 op: {parse_tool_call_result_op: {params: {evaluation_sleep_interval: 0}}}
 `
 
@@ -30,11 +30,11 @@ func asked(t *testing.T, requests []llmtest.Request) map[int]int {
 	t.Helper()
 	out := map[int]int{}
 	for _, r := range requests {
-		found := entry.FindStringSubmatch(r.User)
+		found := entry.FindAllStringSubmatch(r.User, -1)
 		if found == nil {
 			t.Fatalf("a request without a call: %.500q", r.User)
 		}
-		n, err := strconv.Atoi(found[1])
+		n, err := strconv.Atoi(found[len(found)-1][1]) // the call stands behind earlier ones that are shown
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"memoryd/internal/configtest"
-
 	"memoryd"
 	"memoryd/evaluate"
 	"memoryd/evaluate/rules"
@@ -70,7 +68,7 @@ func (f *fake) Stats() evaluate.Stats { return evaluate.Stats{Requests: int64(f.
 func (f *fake) run(cfg Config) *Run {
 	now := time.Unix(0, 0)
 	return NewRun(cfg, Parts{
-		Judge: f, Name: "fake", Rules: NewRulesRecorder(rules.New(configtest.Section[rules.Config]("evaluate.rules"))), Clock: NewClock(),
+		Judge: f, Name: "fake", Rules: NewRulesRecorder(rules.New()), Clock: NewClock(),
 		Keep: func(_ context.Context, calls []memoryd.Call) error { f.kept = append(f.kept, calls...); return nil },
 		Now:  func() time.Time { now = now.Add(time.Second); return now },
 	})

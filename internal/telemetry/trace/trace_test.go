@@ -307,10 +307,6 @@ func TestEachWrongSettingIsNamed(t *testing.T) {
 		"otlp_endpoint: must be an address":      func(c *trace.Config) { c.Endpoint = "localhost:4318" },
 		"otlp_endpoint: must hold neither":       func(c *trace.Config) { c.Endpoint = "http://user:pw@host:4318" },
 		"sample: must be 0 to 1":                 func(c *trace.Config) { c.Sample = 1.5 },
-		"queue: must be 1 to":                    func(c *trace.Config) { c.Queue = 0 },
-		"interval: must be more than 0":          func(c *trace.Config) { c.Interval = 0 },
-		"timeout: must be more than 0":           func(c *trace.Config) { c.Timeout = -1 },
-		"stop_timeout: must be more than 0":      func(c *trace.Config) { c.StopTimeout = 0 },
 		"otlp_endpoint: must be an address such": func(c *trace.Config) { c.Endpoint = "grpc://host:4317" },
 	} {
 		cfg := configtest.Section[trace.Config]("trace")
