@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"memoryd/guidelines/constraints"
 	"memoryd/guidelines/evidence"
+	"memoryd/guidelines/origin"
 
 	"memoryd/internal/textsafe"
 )
@@ -256,7 +256,7 @@ const shownKeys = 5
 func withKeys(keys []string) string {
 	var shown []string
 	for _, k := range keys {
-		if constraints.Token(k) && len(shown) < shownKeys {
+		if origin.IsName(k) && len(shown) < shownKeys {
 			shown = append(shown, "`"+k+"`")
 		}
 	}
@@ -265,5 +265,3 @@ func withKeys(keys []string) string {
 	}
 	return " with " + list(shown, "and")
 }
-
-func ofN(k, n int) string { return number(float64(k)) + " of " + number(float64(n)) }

@@ -117,7 +117,7 @@ func itemsOf(d draft, gs []Ground, author string, prev *Document) []Item {
 		for i := range d[name] {
 			s := &d[name][i]
 			it := Item{
-				ID: itemID(name, s), Section: name, Text: s.text, Evidence: s.evidence, Rank: s.rank, Value: s.value, Author: cmp.Or(s.author, author), Pending: s.pending,
+				ID: itemID(name, s), Section: name, Text: s.text, Evidence: s.evidence, Rank: s.rank, Value: s.value, Author: cmp.Or(s.author, author),
 			}
 			it.Fingerprint = itemPrint(it.Evidence, prints)
 			if old, known := before[it.ID]; known && old.Fingerprint == it.Fingerprint && old.Author == it.Author {

@@ -12,7 +12,6 @@ import (
 
 	"memoryd"
 	"memoryd/guidelines"
-	"memoryd/guidelines/constraints"
 )
 
 // composer is what both writers have in common.
@@ -74,7 +73,7 @@ func TestADocumentRendersWhatIsWritten(t *testing.T) {
 
 func TestAHundredRefreshesWithoutNewEvidence(t *testing.T) {
 	calls := bounded()
-	said := items(t, item("", nil, causeOf(t, calls, constraints.Range)))
+	said := items(t, item("", nil, ruleOf(t, calls, "limit")))
 	asked := 0
 	m := modelFunc(func(context.Context, memoryd.Prompt) (memoryd.Completion, error) {
 		asked++
@@ -102,7 +101,7 @@ func TestAHundredRefreshesWithoutNewEvidence(t *testing.T) {
 // New calls that say something of one thing leave the items on others alone.
 func TestUntouchedItemsKeepTheirBytes(t *testing.T) {
 	calls := bounded()
-	limit := causeOf(t, calls, constraints.Range)
+	limit := ruleOf(t, calls, "limit")
 	said := items(t, item("", when("limit", "above", 100), limit))
 	reworded := items(t, item("", nil, limit))
 	next := said

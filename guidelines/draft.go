@@ -21,8 +21,6 @@ type statement struct {
 	author string
 	// must says that it stands however many words there are: a person set it.
 	must bool
-	// pending is the statement in full where the quorum keeps a part of it back.
-	pending string
 }
 
 // draft is the statements of a guideline by section, each most important first.
@@ -31,13 +29,6 @@ type draft map[string][]statement
 func (d draft) add(section string, rank int, text, slot string, value float64, evidence ...string) {
 	if text != "" {
 		d[section] = append(d[section], statement{text: text, rank: rank, slot: slot, value: value, evidence: evidence})
-	}
-}
-
-// hold keeps a fuller form of the statement that was added last.
-func (d draft) hold(section, text string) {
-	if n := len(d[section]); n > 0 && text != "" && text != d[section][n-1].text {
-		d[section][n-1].pending = text
 	}
 }
 
@@ -82,6 +73,9 @@ func (d draft) render(words int) string {
 	}
 	var b strings.Builder
 	for _, name := range sectionNames() {
+		if len(d[name]) == 0 {
+			continue
+		}
 		b.WriteString("## " + name + "\n")
 		number := 0
 		for i, s := range d[name] {

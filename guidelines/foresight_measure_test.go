@@ -12,20 +12,19 @@ import (
 
 	"memoryd"
 	"memoryd/guidelines"
-	"memoryd/guidelines/evidence"
 	"memoryd/internal/recordtest"
 )
 
 // foresight is what the guideline of a tool's first half tells of the failures of
 // its second.
 type foresight struct {
-	tool                     string
-	failures                 int
-	named, remedied, byCause int
-	baseline                 int
-	words                    int
-	text                     string
-	missed                   []string
+	tool            string
+	failures        int
+	named, remedied int
+	baseline        int
+	words           int
+	text            string
+	missed          []string
 }
 
 var (
@@ -63,20 +62,9 @@ func foresee(t *testing.T, calls []memoryd.Call) foresight {
 		t.Fatal(err)
 	}
 	text, _, _ := strings.Cut(d.Render(), "## Statistics")
-	_, best, _ := strings.Cut(text, "## Best Practices")
+	best := text[max(0, strings.Index(text, "## Best Practices")):] // with the tool's words, as measure/foresight.py counts
 	r := foresight{tool: calls[0].Tool, words: len(strings.Fields(text)), text: text}
 	lines, advice := strings.Split(text, "\n"), strings.Split(strings.TrimSpace(best), "\n")
-	learned := evidence.Mine(calls[:half])
-	advised := map[string]bool{} // causes that a printed recommendation rests on
-	for _, it := range d.Items {
-		if it.Section == "Best Practices" && strings.Contains(text, it.Text) {
-			for _, c := range learned.Causes {
-				if slices.Contains(it.Evidence, c.ID) {
-					advised[c.Cause()] = true
-				}
-			}
-		}
-	}
 	seen := map[string]int{}
 	for i := range calls[:half] {
 		if calls[i].Evaluation.Score == memoryd.ScoreFailure {
@@ -90,15 +78,6 @@ func foresee(t *testing.T, calls []memoryd.Call) foresight {
 	}
 	slices.SortFunc(top, func(a, b string) int { return seen[b] - seen[a] })
 	top = top[:min(len(top), 5)]
-	later := evidence.Mine(calls[half:])
-	causes := map[memoryd.CallKey]bool{}
-	for _, c := range later.Causes {
-		if advised[c.Cause()] {
-			for _, k := range c.Calls {
-				causes[k] = true
-			}
-		}
-	}
 	for i := half; i < len(calls); i++ {
 		c := &calls[i]
 		if c.Evaluation.Score != memoryd.ScoreFailure {
@@ -113,7 +92,6 @@ func foresee(t *testing.T, calls []memoryd.Call) foresight {
 		named := anyLine(c.Output, lines)
 		add(&r.named, named)
 		add(&r.remedied, anyLine(c.Output, advice))
-		add(&r.byCause, causes[c.Key])
 		add(&r.baseline, anyLine(c.Output, top))
 		if !named {
 			r.missed = append(r.missed, c.Output[:min(len(c.Output), 120)])
@@ -124,7 +102,7 @@ func foresee(t *testing.T, calls []memoryd.Call) foresight {
 
 // TestMeasureForesight learns on the first half of each recorded tool and asks of
 // the later failures whether the guideline names their message, gives a remedy
-// beside it, and gives one for their cause: the same rule on the same parameter.
+// beside it, and gives one for their cause.
 func TestMeasureForesight(t *testing.T) {
 	var all []foresight
 	var words []int
@@ -148,17 +126,17 @@ func TestMeasureForesight(t *testing.T) {
 			}
 		}
 	}
-	var named, remedied, byCause, base, causeMean float64
+	var named, remedied, base float64
 	tools, total := 0, foresight{}
 	for _, f := range all {
-		total.failures, total.named, total.remedied, total.byCause, total.baseline = total.failures+f.failures, total.named+f.named, total.remedied+f.remedied, total.byCause+f.byCause, total.baseline+f.baseline
+		total.failures, total.named, total.remedied, total.baseline = total.failures+f.failures, total.named+f.named, total.remedied+f.remedied, total.baseline+f.baseline
 		if f.failures < 3 {
 			continue
 		}
 		n := float64(f.failures)
 		tools++
-		named, remedied, byCause, base, causeMean = named+float64(f.named)/n, remedied+float64(f.remedied)/n, byCause+float64(f.byCause)/n, base+float64(f.baseline)/n, causeMean+float64(f.byCause)/n
-		t.Logf("%s: %d later failures, named %d, remedy %d, by cause %d, five messages %d\n%s", f.tool, f.failures, f.named, f.remedied, f.byCause, f.baseline, f.text)
+		named, remedied, base = named+float64(f.named)/n, remedied+float64(f.remedied)/n, base+float64(f.baseline)/n
+		t.Logf("%s: %d later failures, named %d, remedy %d, five messages %d\n%s", f.tool, f.failures, f.named, f.remedied, f.baseline, f.text)
 		if testing.Verbose() {
 			for _, m := range f.missed[:min(len(f.missed), 400)] {
 				t.Logf("   missed %q", m)
@@ -167,9 +145,9 @@ func TestMeasureForesight(t *testing.T) {
 	}
 	slices.Sort(words)
 	n, all1 := float64(max(1, tools)), float64(max(1, total.failures))
-	t.Logf("mean over %d tools: named %.3f, remedy %.3f, by cause %.3f, five messages %.3f", tools, named/n, remedied/n, causeMean/n, base/n)
-	t.Logf("total of %d failures: named %.3f, remedy %.3f, by cause %.3f, five messages %.3f; median words %d", total.failures,
-		float64(total.named)/all1, float64(total.remedied)/all1, float64(total.byCause)/all1, float64(total.baseline)/all1, words[len(words)/2])
+	t.Logf("mean over %d tools: named %.3f, remedy %.3f, five messages %.3f", tools, named/n, remedied/n, base/n)
+	t.Logf("total of %d failures: named %.3f, remedy %.3f, five messages %.3f; median words %d", total.failures,
+		float64(total.named)/all1, float64(total.remedied)/all1, float64(total.baseline)/all1, words[len(words)/2])
 	if named < base || total.named < total.baseline {
 		t.Errorf("five messages name more than the guidelines do")
 	}

@@ -29,8 +29,7 @@ type Item struct {
 	// Author is AuthorRules, a model's name, or the person (memoryd.PersonPrefix) who
 	// set the line.
 	Author string `json:"author"`
-	// Pending is the statement in full where a part of it (words of a message, its
-	// numbers and names, a model's wording) waits for the quorum or for a person.
+	// Pending is what the program would say now in place of a person's line.
 	Pending string `json:"pending,omitempty"`
 	// Unedited and UneditedAuthor are what a person's line stands in place of; Removed
 	// says that the person took the line out: it is in no text.
@@ -63,7 +62,6 @@ const (
 	statisticsGround = "statistics"
 	retriesGround    = "retries"
 	exemplarGround   = "exemplar"
-	echoGround       = "echoes"
 	sourcesGround    = "sources"
 )
 
@@ -96,37 +94,19 @@ func groundsFor(f *findings, d draft) []Ground {
 		"calls": e.Calls, "judged": e.Judged, "good": e.Good, "partial": e.Partial, "failed": e.Failed, "overstated": e.Overstated,
 	}, nil)
 	c.add("retries", retriesGround, map[string]evidence.Retry{"unchanged": e.Unchanged}, nil)
-	for _, item := range e.Causes {
-		calls := item.Calls
-		item.Calls = nil
-		c.add("cause", item.ID, item, calls)
+	for i := range e.Rules {
+		c.add("rule", e.Rules[i].GroundID(), e.Rules[i].Rule, e.Rules[i].Keys)
 	}
 	if e.Exemplar != nil {
 		c.add("exemplar", exemplarGround, e.Exemplar, []memoryd.CallKey{e.Exemplar.Key})
 	}
-	if e.Echoes.Of > 0 {
-		c.add("echoes", echoGround, e.Echoes, nil)
-	}
 	if len(e.Sources) > 0 {
 		c.add("sources", sourcesGround, e.Sources, nil)
 	}
-	for _, item := range e.Conditions {
-		c.condition(item)
-	}
-	for _, item := range e.Errors {
-		calls := item.Calls
-		item.Calls = nil
-		c.add("error", item.ID, item, calls)
-	}
-	for _, item := range e.Costs {
-		calls := item.Calls
-		item.Calls = nil
-		c.add("cost", item.ID, item, calls)
-	}
-	for _, item := range e.Outliers {
-		calls := item.Calls
-		item.Calls = nil
-		c.add("outliers", item.ID, item, calls)
+	for i := range e.Messages {
+		if m := e.Messages[i]; m.Unexplained > 0 {
+			c.add("message", m.ID, m, m.Keys)
+		}
 	}
 	return c.list
 }
@@ -136,12 +116,6 @@ type grounder struct {
 	said  map[string][]string // by id: the statements of the rules that rest on it
 	known map[string]bool
 	list  []Ground
-}
-
-func (c *grounder) condition(item evidence.Condition) {
-	calls := item.Calls
-	item.Calls = nil
-	c.add("condition", item.ID, item, calls)
 }
 
 func (c *grounder) add(kind, id string, item any, calls []memoryd.CallKey) {

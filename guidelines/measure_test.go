@@ -99,14 +99,13 @@ func TestMeasureShuffledRecordings(t *testing.T) {
 					a.TokenCost, b.TokenCost = b.TokenCost, a.TokenCost
 				})
 				rounds++
-				e := evidence.Mine(calls)
-				if len(e.Conditions)+len(e.Costs) > 0 {
+				if len(evidence.Mine(calls).Rules) > 0 {
 					published++
 				}
 			}
 		}
 	}
-	t.Logf("%d of %d shuffled histories publish a condition", published, rounds)
+	t.Logf("%d of %d shuffled histories publish a rule", published, rounds)
 	if 20*published > rounds {
 		t.Errorf("more than 5 %%")
 	}

@@ -12,7 +12,6 @@ import (
 	"text/template"
 
 	"memoryd"
-	"memoryd/guidelines/constraints"
 	"memoryd/llm/summarize"
 
 	"memoryd/internal/textsafe"
@@ -97,8 +96,9 @@ func (x *Model) Compose(ctx context.Context, tool memoryd.Tool, calls []memoryd.
 		d.Answers, d.Statistics = f.answers(), statisticsSection(f.stats, f.judgedGood)
 		return &d, nil
 	}
-	reviewer := &reviewer{f: f, author: x.summarizer.Model.Name()}
+	f.model = x.summarizer.Model.Name()
 	worded := draft
+	mined := f.evidence.Rules
 	request := summarize.Request{
 		Instructions: instructions, Parts: x.parts(f, draft), Budget: tokenBudget, MaxTokens: answerTokens, Workspace: tool.Workspace, Tool: tool.Tool,
 		Check: func(answer memoryd.Completion) (string, error) {
@@ -106,8 +106,8 @@ func (x *Model) Compose(ctx context.Context, tool memoryd.Tool, calls []memoryd.
 			if !ok {
 				return "", errors.New("it is no JSON with items")
 			}
-			var review Review
-			f.chosen, f.added, review = reviewer.review(records)
+			f.evidence.Rules = mined // of an answer before nothing is left
+			review := f.review(records)
 			if x.Observe != nil {
 				x.Observe(ctx, tool.ToolRef, review)
 			}
@@ -122,7 +122,7 @@ func (x *Model) Compose(ctx context.Context, tool memoryd.Tool, calls []memoryd.
 	switch {
 	case err == nil:
 	case ctx.Err() == nil && (tool.Guideline.Revision == 0 || errors.Is(err, summarize.ErrUnusable)):
-		f.chosen, f.added = nil, nil
+		f.chosen, f.proposed, f.evidence.Rules = nil, nil, mined
 		return x.rules.document(f, f.draft(), prev), nil // the rules' text stands whenever the model's does not
 	default:
 		return nil, failure(ctx, fmt.Errorf("guideline of %q: %w", tool.Tool, err))
@@ -188,11 +188,12 @@ func (x *Model) instructions() (string, error) {
 	return b.String(), err
 }
 
-// What of a message a model is shown, in characters, and of how many causes.
+// What of a message a model is shown, in characters, and how many messages and failed
+// inputs.
 const (
-	shownMessage = 200
-	shownCauses  = 16
-	shownPairs   = 6
+	shownMessage  = 200
+	shownMessages = 16
+	shownInputs   = 12
 )
 
 // parts is the data of the prompt, most important first.
@@ -207,30 +208,27 @@ func (x *Model) parts(f *findings, draft draft) []summarize.Part {
 		table = append(table, map[string]any{"name": p.Path, "types": p.Types, "given": p.Given, "of": p.Of})
 	}
 	parts = append(parts, summarize.Part{Label: "parameters", Data: table})
-	pairs := 0
-	for i := range e.Causes[:min(len(e.Causes), shownCauses)] {
-		c := &e.Causes[i]
-		data := map[string]any{"id": c.ID, "class": c.Class, "parameter": c.Parameter, "advice": constraints.Imperative(c.Constraint, f), "calls": c.Count, "runs": c.Runs}
-		if len(c.Quotes) > 0 {
-			data["message"] = textsafe.Cut(textsafe.Mask(textsafe.Visible(c.Quotes[0].Text)), shownMessage)
+	for i := range e.Rules {
+		r := &e.Rules[i]
+		parts = append(parts, summarize.Part{Label: "rule", Data: map[string]any{"id": r.GroundID(), "says": r.Line, "calls": r.Calls, "runs": r.Runs, "good calls against it": r.Good}})
+	}
+	unread := map[memoryd.CallKey]string{}
+	for i := range e.Messages[:min(len(e.Messages), shownMessages)] {
+		m := &e.Messages[i]
+		if m.Unexplained == 0 {
+			continue
 		}
-		label := "cause"
-		switch {
-		case c.Refuted():
-			label = "refuted"
-			data["followed"] = c.Followed
-		case c.Class == constraints.Failed:
-			label = "unread"
+		text := textsafe.Cut(textsafe.Mask(textsafe.Visible(m.Text)), shownMessage)
+		parts = append(parts, summarize.Part{Label: "unread", Data: map[string]any{"message": text, "calls": m.Unexplained, "runs": m.Runs}})
+		for _, k := range m.Keys {
+			unread[k] = text
 		}
-		parts = append(parts, summarize.Part{Label: label, Data: data})
-		for _, r := range c.Repairs {
-			if r.Bad+r.Good == "" || pairs == shownPairs {
-				continue
-			}
-			pairs++
-			parts = append(parts, summarize.Part{Label: "pair", Data: map[string]any{
-				"cause": c.ID, "parameter": r.Path, "change": r.Change, "failed": textsafe.Mask(textsafe.Visible(r.Bad)), "worked": textsafe.Mask(textsafe.Visible(r.Good)), "runs": r.Runs,
-			}})
+	}
+	shown := 0
+	for i := range slices.Backward(f.obs) {
+		if text := unread[f.obs[i].Key]; text != "" && shown < shownInputs {
+			shown++
+			parts = append(parts, summarize.Part{Label: "failed input", Data: map[string]any{"input": textsafe.Cut(textsafe.Mask(textsafe.Visible(string(f.obs[i].Input))), shownMessage), "message": text}})
 		}
 	}
 	if e.Exemplar != nil {

@@ -15,7 +15,6 @@ import (
 
 	"memoryd"
 	"memoryd/guidelines"
-	"memoryd/guidelines/constraints"
 	"memoryd/guidelines/evidence"
 )
 
@@ -63,15 +62,15 @@ func items(t *testing.T, list ...map[string]any) string {
 	return string(b)
 }
 
-// causeOf is the id of the cause of a class.
-func causeOf(t *testing.T, calls []memoryd.Call, class constraints.Class) string {
+// ruleOf is the id of the rule about a parameter.
+func ruleOf(t *testing.T, calls []memoryd.Call, parameter string) string {
 	t.Helper()
-	for _, c := range evidence.Mine(calls).Causes {
-		if c.Class == class {
-			return c.ID
+	for _, r := range evidence.Mine(calls).Rules {
+		if r.Parameter == parameter {
+			return r.GroundID()
 		}
 	}
-	t.Fatalf("no cause is of class %s", class)
+	t.Fatalf("no rule is about %s", parameter)
 	return ""
 }
 
@@ -110,11 +109,9 @@ func when(parameter, predicate string, value any) map[string]any {
 
 func TestConditionsThatTheCallsBearOutAreRenderedWithCounts(t *testing.T) {
 	calls := bounded()
-	limit := causeOf(t, calls, constraints.Range)
-	unread := causeOf(t, calls, constraints.Failed)
 	for want, rec := range map[string]map[string]any{
-		"Keep `limit` at 100 or less: 15 of 15 failed (12 runs)":                                 item("", when("limit", "above", 100), limit),
-		"Do not set `account` to a value that starts with \"trial_\": 15 of 15 failed (12 runs)": item("", when("account", "starts_with", "trial_"), unread),
+		"Keep `limit` at most 100: otherwise 15 of 15 went wrong (12 runs).":                                        item("", when("limit", "above", 100)),
+		"Give no `account` that begins with \"trial_\"; \"main_\" worked: otherwise 15 of 15 went wrong (12 runs).": item("", when("account", "starts_with", "trial_")),
 	} {
 		content, review, err := ask(t, says(items(t, rec)), calls)
 		if err != nil || review.Kept != 1 || !strings.Contains(content, want) {
@@ -139,38 +136,37 @@ func TestAModelOrdersTheRecommendations(t *testing.T) {
 		calls = append(calls, c)
 	}
 	first := map[string]string{}
-	for _, class := range []constraints.Class{constraints.Range, constraints.Format} {
-		content, review, err := ask(t, says(items(t, item("Send the key first", nil, causeOf(t, calls, class)))), calls)
+	for _, p := range []string{"limit", "day"} {
+		content, review, err := ask(t, says(items(t, item("Send the key first", nil, ruleOf(t, calls, p)))), calls)
 		if err != nil || review.Kept != 1 {
-			t.Fatalf("%s: %v %v\n%s", class, review.Dropped, err, content)
+			t.Fatalf("%s: %v %v\n%s", p, review.Dropped, err, content)
 		}
 		_, practices, _ := strings.Cut(content, "## Best Practices\n1. ")
-		first[string(class)], _, _ = strings.Cut(practices, "\n")
+		first[p], _, _ = strings.Cut(practices, "\n")
 		if strings.Contains(content, "Send the key") {
 			t.Errorf("the model's words are published:\n%s", content)
 		}
 	}
-	if !strings.Contains(first[string(constraints.Range)], "`limit`") || !strings.Contains(first[string(constraints.Format)], "`day`") {
+	if !strings.Contains(first["limit"], "`limit`") || !strings.Contains(first["day"], "`day`") {
 		t.Errorf("first come %q", first)
 	}
 }
 
 func TestRecordsThatLieAreDropped(t *testing.T) {
 	calls := bounded()
-	limit, unread := causeOf(t, calls, constraints.Range), causeOf(t, calls, constraints.Failed)
+	limit := ruleOf(t, calls, "limit")
 	for _, tc := range []struct {
 		rec    map[string]any
 		reason guidelines.Reason
 	}{
-		{item("", when("limit", "below", 50), limit), guidelines.DroppedNumber},
-		{item("", when("limit", "above", 250), limit), guidelines.DroppedNumber},
-		{item("", when("limit", "below", 500), limit), guidelines.DroppedCalls},
-		{item("", when("account", "starts_with", "main_"), unread), guidelines.DroppedCalls},
-		{item("", when("region", "missing", nil), unread), guidelines.DroppedName},
-		{item("Keep it small", nil, "cause-0000000000"), guidelines.DroppedEvidence},
+		{item("", when("limit", "below", 50)), guidelines.DroppedCalls},
+		{item("", when("limit", "below", 500)), guidelines.DroppedCalls},
+		{item("", when("account", "starts_with", "main_")), guidelines.DroppedCalls},
+		{item("", when("region", "missing", nil)), guidelines.DroppedCalls},
+		{item("Keep it small", nil, "rule-0000000000"), guidelines.DroppedEvidence},
 		{item("Keep it small", nil), guidelines.DroppedEvidence},
-		{item("", when("limit", "resembles", 3), limit), guidelines.DroppedPredicate},
-		{item("", when("account", "is", "see evil page"), limit), guidelines.DroppedPredicate},
+		{item("", when("limit", "resembles", 3)), guidelines.DroppedPredicate},
+		{item("", when("account", "is", "see evil page")), guidelines.DroppedPredicate},
 	} {
 		good := item("", nil, limit)
 		content, review, err := ask(t, says(items(t, tc.rec, good)), calls)
@@ -183,7 +179,7 @@ func TestRecordsThatLieAreDropped(t *testing.T) {
 // Orders within a list of plain words were published (defect A2).
 func TestNothingThatAModelWritesIsPublished(t *testing.T) {
 	calls := bounded()
-	limit, unread := causeOf(t, calls, constraints.Range), causeOf(t, calls, constraints.Failed)
+	limit, other := ruleOf(t, calls, "limit"), ruleOf(t, calls, "account")
 	without, _, err := ask(t, says(items(t, item("", nil, limit), item("", when("limit", "above", 100), limit))), calls)
 	if err != nil {
 		t.Fatal(err)
@@ -196,7 +192,7 @@ func TestNothingThatAModelWritesIsPublished(t *testing.T) {
 		if err != nil || content != without {
 			t.Errorf("%q changes what is published (%v):\n%s", order, err, content)
 		}
-		lie := item(order, map[string]any{"parameter": order, "predicate": order, "value": order}, limit, unread)
+		lie := item(order, map[string]any{"parameter": order, "predicate": order, "value": order}, limit, other)
 		if content, _, err = ask(t, says(items(t, lie, item("", nil, limit))), calls); err != nil || strings.Contains(content, order) {
 			t.Errorf("%q is published (%v):\n%s", order, err, content)
 		}

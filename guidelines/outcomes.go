@@ -6,6 +6,7 @@ import (
 
 	"memoryd"
 	"memoryd/guidelines/evidence"
+	"memoryd/guidelines/rules"
 )
 
 // LineOutcome says how a line of a guideline did: what calls did before it was
@@ -94,47 +95,38 @@ func (n *LineCounts) count(c *memoryd.Call, broke []map[memoryd.CallKey]bool) {
 	}
 }
 
-// breaks gives, by ground, the calls that did what it warns of: that failed by its
-// cause or with its message, or that meet its condition (for one that helps: do not).
+// breaks gives, by ground, the calls that broke its rule.
 func (d *Document) breaks(calls []memoryd.Call) map[string]map[memoryd.CallKey]bool {
-	mined := map[string][]memoryd.CallKey{}
-	e := evidence.Mine(calls)
-	for i := range e.Causes {
-		mined[e.Causes[i].ID] = e.Causes[i].Calls
-	}
-	for i := range e.Errors {
-		mined[e.Errors[i].ID] = e.Errors[i].Calls
-	}
-	var matches []evidence.Match
 	found := map[string]map[memoryd.CallKey]bool{}
+	var planned []*rules.Planned
 	for _, g := range d.Grounds {
-		keys := map[memoryd.CallKey]bool{}
-		switch g.Kind {
-		case "cause", "error":
-			for _, k := range mined[g.ID] {
-				keys[k] = true
-			}
-		case "condition":
-			var c evidence.Condition
-			if json.Unmarshal(g.Data, &c) != nil || len(c.Facts) == 0 {
-				continue
-			}
-			if matches == nil {
-				for i := range calls {
-					matches = append(matches, evidence.MatchOf(calls[i].Input))
-				}
-			}
-			for i := range calls {
-				if matches[i].Holds(c.Facts[0]) == c.Raises() {
-					keys[calls[i].Key] = true
-				}
-			}
-		default:
+		var r rules.Rule
+		if g.Kind != "rule" || json.Unmarshal(g.Data, &r) != nil {
 			continue
+		}
+		if planned == nil {
+			planned = plans(calls)
+		}
+		keys := map[memoryd.CallKey]bool{}
+		for i := range calls {
+			if r.Holds(planned[i]) {
+				keys[calls[i].Key] = true
+			}
 		}
 		found[g.ID] = keys
 	}
 	return found
+}
+
+// plans reads calls as they were about to be made.
+func plans(calls []memoryd.Call) []*rules.Planned {
+	o := evidence.NewObserver()
+	list := make([]*rules.Planned, len(calls))
+	for i := range calls {
+		ob := o.Observe(&calls[i])
+		list[i] = rules.Plan(&rules.Call{Input: ob.Input, Named: ob.Named, Before: ob.Before, Sources: ob.Sources})
+	}
+	return list
 }
 
 // Says reports whether the document has the line: the program's in whichever words,

@@ -6,6 +6,7 @@ import (
 
 	"memoryd"
 	"memoryd/guidelines/evidence"
+	"memoryd/guidelines/rules"
 	"memoryd/internal/stats"
 )
 
@@ -85,14 +86,10 @@ func (x *Rules) find(ctx context.Context, tool memoryd.Tool, calls []memoryd.Cal
 	}
 	f := &findings{
 		obs:  obs,
-		tool: tool, recent: recent, minCalls: x.cfg.MinCalls, unquoted: x.cfg.Quote == QuoteNever,
-		stats: statisticsOf(tool, calls, recent), evidence: evidence.MineObserved(obs, calls), goodCost: goodCosts(calls), advised: map[string]bool{},
+		tool: tool, recent: recent, unquoted: x.cfg.Quote == QuoteNever,
+		stats: statisticsOf(tool, calls, recent), evidence: evidence.MineObserved(tool.Tool, obs, calls),
 	}
-	for i := range calls {
-		if e := &calls[i].Evaluation; e.State == memoryd.Judged && e.Score >= memoryd.ScoreSuccess {
-			f.judgedGood++
-		}
-	}
+	f.goodCosts(calls)
 	return f, nil
 }
 
@@ -109,20 +106,19 @@ func statisticsOf(tool memoryd.Tool, calls []memoryd.Call, recent int) stats.Sta
 type findings struct {
 	tool     memoryd.Tool
 	recent   int
-	minCalls int
 	stats    stats.Statistics
 	evidence evidence.Evidence
 	obs      []evidence.Observation
-	// chosen are the causes whose recommendations a model put first, by their place;
-	// added are the conditions that it proposed and the calls bear out.
-	chosen map[string]int
-	added  []practice
-	// judgedGood counts the calls of the history that scored 1.
-	judgedGood int
-	unquoted   bool
-	// advised are the causes that a recommendation is about.
-	advised  map[string]bool
-	goodCost map[evidence.Resource]typical
+	// chosen are the rules that a model put first, by their place; proposed are the
+	// conditions that it proposed.
+	chosen   map[string]int
+	proposed []rules.Proposal
+	model    string
+	// judgedGood counts the calls of the history that scored 1, goodTime and goodTokens
+	// are what these cost.
+	judgedGood           int
+	goodTime, goodTokens typical
+	unquoted             bool
 }
 
 // typical is a median over the calls that know it.
@@ -132,13 +128,14 @@ type typical struct {
 }
 
 // goodCosts is what the calls that scored 1 cost.
-func goodCosts(calls []memoryd.Call) map[evidence.Resource]typical {
+func (f *findings) goodCosts(calls []memoryd.Call) {
 	var times, tokens []float64
 	for i := range calls {
 		c := &calls[i]
 		if c.Evaluation.State != memoryd.Judged || c.Evaluation.Score < memoryd.ScoreSuccess {
 			continue
 		}
+		f.judgedGood++
 		if stats.KnownTime(c.TimeCost) {
 			times = append(times, c.TimeCost)
 		}
@@ -146,29 +143,15 @@ func goodCosts(calls []memoryd.Call) map[evidence.Resource]typical {
 			tokens = append(tokens, float64(c.TokenCost))
 		}
 	}
-	return map[evidence.Resource]typical{
-		evidence.Time:   {stats.Median(times), len(times)},
-		evidence.Tokens: {stats.Median(tokens), len(tokens)},
-	}
+	f.goodTime, f.goodTokens = typical{stats.Median(times), len(times)}, typical{stats.Median(tokens), len(tokens)}
 }
 
 // draft words all sections.
 func (f *findings) draft() draft {
 	d := draft{}
 	f.core(d)
-	f.practices(d) // first: what it says need not be said again
+	f.practices(d)
 	f.successes(d)
 	f.issues(d)
 	return d
 }
-
-// answers is the section that quotes the tool.
-func (f *findings) answers() string {
-	if f.unquoted {
-		return ""
-	}
-	return answersSection(f.obs, f.forms())
-}
-
-// enough reports whether there are enough judged calls to look for patterns.
-func (f *findings) enough() bool { return f.evidence.Judged >= f.minCalls }

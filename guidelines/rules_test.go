@@ -6,7 +6,6 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -52,16 +51,24 @@ func TestRulesWriteTheGoldenTexts(t *testing.T) {
 	}
 }
 
-var sectionLine = regexp.MustCompile(`(?m)^## (.*)$`)
-
-func TestEveryGuidelineHasTheFourSectionsAndTheStatistics(t *testing.T) {
+func TestNoSectionOfAGuidelineIsEmpty(t *testing.T) {
 	for name, calls := range scenarios(t) {
 		got := write(t, calls)
 		var headings []string
-		for _, m := range sectionLine.FindAllStringSubmatch(got, -1) {
-			headings = append(headings, m[1])
+		for section := range strings.SplitSeq("\n"+got, "\n## ") {
+			head, text, _ := strings.Cut(section, "\n")
+			if head != "" {
+				headings = append(headings, head)
+			}
+			if head != "" && strings.TrimSpace(text) == "" {
+				t.Errorf("%s: %q is empty", name, head)
+			}
 		}
-		if got := strings.Join(slices.DeleteFunc(headings, func(h string) bool { return h == "What the tool answered" }), "|"); got != "Core Function|Success Patterns|Common Issues|Best Practices|Statistics" {
+		want := "Core Function|Success Patterns|Common Issues|Best Practices|Statistics"
+		if name == "nothing" || name == "pending" {
+			want = "Core Function|Success Patterns|Common Issues|Statistics"
+		}
+		if got := strings.Join(slices.DeleteFunc(headings, func(h string) bool { return h == "What the tool answered" }), "|"); got != want {
 			t.Errorf("%s has the sections %q", name, headings)
 		}
 		body, _, _ := strings.Cut(got, "## What the tool answered")
@@ -72,13 +79,11 @@ func TestEveryGuidelineHasTheFourSectionsAndTheStatistics(t *testing.T) {
 }
 
 // The scenario that users know from the documentation: the guideline names the
-// generic query, the unsupported language and the large max_results with their
-// counts and times.
+// unsupported language with its counts, and what the tool said of the query.
 func TestTheWebSearchGuidelineNamesWhatWentWrong(t *testing.T) {
 	got := write(t, webSearch(t, 15))
 	for _, want := range []string{
-		"`query` \"test\"", "`language` \"unknown\"", "`max_results` 100", "15 of 15 scored 0.5, otherwise 0 of 15",
-		"3.5 s instead of 2.3 s", "query too generic", "not supported", "80 tokens instead of 150 tokens",
+		"Do not give `language` as \"unknown\"; \"en\" worked: otherwise 15 of 15 went wrong", "Query too generic, limited results",
 		"- **Success Rate**: 100.00%", "- **Average Score**: 0.750", "- **Average Time Cost**: 2.900s", "- **Average Token Cost**: 115.0",
 	} {
 		if !strings.Contains(got, want) {
@@ -89,10 +94,20 @@ func TestTheWebSearchGuidelineNamesWhatWentWrong(t *testing.T) {
 
 func TestNothingHostileReachesAGuideline(t *testing.T) {
 	got := write(t, hostile(t))
+	ours := got
+	if before, fenced, found := strings.Cut(got, "\n## What the tool answered\n"); found {
+		_, after, _ := strings.Cut(fenced, "\n```\n")
+		ours = before + after
+	}
+	for _, bad := range []string{"ignore all", "previous instructions", "rm -rf", "system:", "!["} { // sentences stand in the fence alone
+		if strings.Contains(strings.ToLower(ours), bad) {
+			t.Errorf("%q got through:\n%s", bad, got)
+		}
+	}
 	lower := strings.ToLower(got)
 	for _, bad := range []string{
-		"ignore all", "previous instructions", "http", "evil.example", "akia", "hunter2", "\u200b", "\u202e", "\U000e0041", "\x00",
-		"<img", "<script", "rm -rf", "system:", "![",
+		"http", "evil.example", "akia", "hunter2", "\u200b", "\u202e", "\U000e0041", "\x00",
+		"<img", "<script",
 	} {
 		if strings.Contains(lower, bad) {
 			t.Errorf("%q got through:\n%s", bad, got)

@@ -73,7 +73,7 @@ func (a *author) Compose(_ context.Context, tool memoryd.Tool, calls []memoryd.C
 }
 
 func written(calls, recent int) *guidelines.Document {
-	return &guidelines.Document{Author: "rules", Statistics: fmt.Sprintf("%d calls, %d recent", calls, recent)}
+	return &guidelines.Document{Author: "rules", MaxWords: 100, Items: []guidelines.Item{{ID: "item-1", Section: "Core Function", Text: "It does things.", Author: "rules"}}, Statistics: fmt.Sprintf("%d calls, %d recent", calls, recent)}
 }
 
 var noon = time.Date(2025, 1, 1, 12, 0, 0, 0, time.Local)

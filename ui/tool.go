@@ -52,32 +52,20 @@ type ground struct {
 	ID, Kind  string
 	CallCount int
 	Calls     []string
-	Cause     *causeData
-	Table     *tableData
+	Rule      *ruleData
+	Message   *messageData
 	Data      *node
 }
 
-// causeData is the part of a mined cause that is shown.
-type causeData struct {
-	Count, Failed, Runs int
-	Sole                bool
-	Quotes              []struct {
-		Text        string
-		Calls, Runs int
-	}
-	Repairs []struct {
-		Path, To, Change, Bad, Good  string
-		Tries, Succeeded, Gone, Runs int
-	}
-	Followed     struct{ Tries, Succeeded int }
-	FollowedRuns int `json:"followed_runs"`
-}
+// ruleData is what speaks for a rule: calls under its condition that went wrong, and good
+// ones.
+type ruleData struct{ Calls, Runs, Good int }
 
-// tableData is what speaks for a condition: bad calls with it and without it.
-type tableData struct {
-	With, WithBad, Without, WithoutBad int
-	P                                  float64
-	Provisional                        bool
+// messageData is what calls said that no rule explains.
+type messageData struct {
+	Text        string
+	Calls, Runs int
+	Sole        bool
 }
 
 // parameter is one of the tool's inputs, as the calls showed it.
@@ -189,12 +177,12 @@ func sectionsOf(rev *ops.Revision) (out []section, parameters []parameter) {
 		switch g.Kind {
 		case "parameters":
 			_ = json.Unmarshal(g.Data, &parameters) // of an older version: there are none to show
-		case "cause", "error":
-			shown.Cause = decoded[causeData](g.Data)
-		case "condition":
-			shown.Table = decoded[tableData](g.Data)
+		case "rule":
+			shown.Rule = decoded[ruleData](g.Data)
+		case "message":
+			shown.Message = decoded[messageData](g.Data)
 		}
-		if shown.Cause == nil && shown.Table == nil && g.Kind != "parameters" {
+		if shown.Rule == nil && shown.Message == nil && g.Kind != "parameters" {
 			shown.Data = tree(g.Data)
 		}
 		grounds[g.ID] = shown

@@ -15,7 +15,7 @@ func TestTheDemonstrationShowsAGuidelineAWarningAndACompaction(t *testing.T) {
 		t.Fatalf("exit code %d: %s", code, errs.String())
 	}
 	for _, want := range []string{
-		"Give no `payment_id` whose `source` was `certificate` in an earlier answer (`gift_card` worked): otherwise 4 of 4 went wrong (4 runs).", "Typical good call: `{\"cabin\":",
+		"Give no `payment_id` that begins with \"certificate_\"; \"credit_card_\" worked: otherwise 4 of 4 went wrong (4 runs).", "Typical good call: `{\"cabin\":",
 		"--- POST /preflight_tool_call", "Risk ", "\n- ", "--- POST /compact_conversation", "tokens become",
 	} {
 		if !strings.Contains(out.String(), want) {

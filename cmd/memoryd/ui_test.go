@@ -328,6 +328,10 @@ func TestChangesInTheDashboardCanBeUndone(t *testing.T) {
 	if page = p.undo(page); strings.Contains(page, "fine&lt;") {
 		t.Error("the correction was not taken back")
 	}
+	// What the program says of a line changes after a person set it: that waits.
+	p.post("/ui/line", 303, with("line", line, "text", "It books.")...)
+	p.api("POST", "/add_tool_call_result", `{"tool_name":"book_reservation","tool_call_results":[{"input":{"voucher":"none"},"output":"booked"}]}`, 200)
+	p.post("/ui/rewrite", 303, form...)
 	review := p.get("/ui/review?t=book_reservation", 200)
 	if id := regexp.MustCompile(`name="id" value="([^"]+)"`).FindStringSubmatch(review); id != nil {
 		page = p.post("/ui/release", 303, with("id", id[1], "accept", "0", "back", "/ui/review?t=book_reservation")...)

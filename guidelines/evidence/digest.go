@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unsafe"
@@ -14,18 +15,24 @@ type wording struct {
 	masked string
 }
 
-// message is what the output of a call that went wrong says.
+// message is what the output of a call that went wrong says, without what the caller
+// sent.
 func (ob *Observation) message() *wording {
 	if ob.said == nil {
-		text := messageOf(ob.Output)
+		text := messageOf(cmp.Or(ob.Output, ob.Answer.Text))
+		for _, l := range ob.values() {
+			if l.kind == '"' && len(l.text) > 2 {
+				text = strings.ReplaceAll(text, l.text, maskAny)
+			}
+		}
 		ps := pieces(text)
 		ob.said = &wording{text, ps, join(ps)}
 	}
 	return ob.said
 }
 
-// scalars are those of the input.
-func (ob *Observation) scalars() []leafValue {
+// values are those of the input.
+func (ob *Observation) values() []leafValue {
 	if ob.leaves == nil {
 		if ob.leaves = leavesOf(ob.Input); ob.leaves == nil {
 			ob.leaves = []leafValue{} // read, and none there
@@ -38,7 +45,7 @@ func (ob *Observation) scalars() []leafValue {
 // and again does not, and tells about how many bytes of memory they take together. Texts
 // that are equal are kept once.
 func Digest(list []Observation) int {
-	t := texts{known: map[string]string{}, said: map[string]*wording{}, size: len(list) * int(unsafe.Sizeof(Observation{}))}
+	t := texts{known: map[string]string{}, size: len(list) * int(unsafe.Sizeof(Observation{}))}
 	for i := range list {
 		ob := &list[i]
 		t.size += rounded(len(ob.Input))
@@ -53,7 +60,6 @@ func Digest(list []Observation) int {
 // texts are those that were met, each once, with the size of all that holds them.
 type texts struct {
 	known map[string]string
-	said  map[string]*wording // by output
 	size  int
 }
 
@@ -73,29 +79,20 @@ func (t *texts) one(s string) string {
 func sizeOf[T any](list []T) int { return rounded(cap(list) * int(unsafe.Sizeof(*new(T)))) }
 
 func (t *texts) input(ob *Observation) {
-	ob.leaves = slices.Clip(ob.scalars())
+	ob.leaves = slices.Clip(ob.values())
 	for i := range ob.leaves {
 		l := &ob.leaves[i]
 		l.path, l.text = t.one(l.path), t.one(l.text)
 	}
 	ob.form = t.one(pathSet(ob.leaves))
-	ob.steps = slices.Clip(stepsOf(ob.Input))
-	for i := range ob.steps {
-		s := &ob.steps[i]
-		s.name, s.text = t.one(s.name), t.one(s.text)
-	}
-	t.size += sizeOf(ob.leaves) + sizeOf(ob.steps)
+	t.size += sizeOf(ob.leaves)
 }
 
 func (t *texts) message(ob *Observation) {
 	if !wrong(&ob.Call) {
 		return
 	}
-	if ob.said = t.said[ob.Output]; ob.said != nil {
-		return
-	}
 	said := ob.message()
-	t.said[ob.Output] = said
 	said.text, said.masked, said.pieces = t.one(said.text), t.one(said.masked), slices.Clip(said.pieces)
 	for i := range said.pieces {
 		p := &said.pieces[i]
@@ -105,16 +102,6 @@ func (t *texts) message(ob *Observation) {
 }
 
 func (t *texts) context(ob *Observation) {
-	for i := range ob.Found {
-		f := &ob.Found[i]
-		for _, s := range []*string{&f.Grammar, &f.Parameter, &f.Other, &f.Type, &f.Op, &f.Unit, &f.Format, &f.Slot, &f.Got} {
-			*s = t.one(*s)
-		}
-		for k := range f.Values {
-			f.Values[k] = t.one(f.Values[k])
-		}
-		t.size += sizeOf(f.Values)
-	}
 	for i := range ob.Sources {
 		s := &ob.Sources[i]
 		s.Path, s.Tool, s.State = t.one(s.Path), t.one(s.Tool), t.one(s.State)
@@ -122,5 +109,5 @@ func (t *texts) context(ob *Observation) {
 	for i := range ob.Before {
 		ob.Before[i] = t.one(ob.Before[i])
 	}
-	t.size += sizeOf(ob.Found) + sizeOf(ob.Sources) + sizeOf(ob.Before)
+	t.size += sizeOf(ob.Sources) + sizeOf(ob.Before)
 }

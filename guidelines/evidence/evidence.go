@@ -1,33 +1,23 @@
 // Package evidence computes what the kept calls of one tool show, before
-// anybody puts it into words: which parameters there are, which conditions go
-// with failure or with cost, which error messages come back, and what helped
-// after a failure. It is deterministic, calls no model and believes no prose:
-// it looks at inputs, outputs, scores, flags, times and tokens only.
+// anybody puts it into words: which parameters there are, where their values came
+// from, what failed calls said and which rules the calls bear out. It is deterministic,
+// calls no model and believes no prose.
 //
-// Each item carries the counts it was computed from and the keys of the calls
-// behind it, so that every number can be computed again. Text in it (names,
-// values, messages) comes from the calls and is untrusted: whoever publishes it
-// must clean it first.
+// Text in it (names, values, messages) comes from the calls and is untrusted: whoever
+// publishes it goes by guidelines/origin.
 package evidence
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+
 	"memoryd"
+	"memoryd/guidelines/rules"
 )
 
-// Limits on what is looked at, so that the cost stays linear in the calls and a
-// hostile input cannot blow it up.
-const (
-	maxDepth       = 8   // levels of an input
-	maxElements    = 32  // elements of an array
-	maxValues      = 256 // scalars of one input
-	maxPaths       = 256 // parameter paths of a tool
-	maxValueBytes  = 64  // longer texts are not compared as values
-	maxCuts        = 7   // thresholds tried on one number
-	minSupport     = 3   // calls on each side of a condition, and with the outcome
-	minTrajectory  = 2   // distinct trajectories behind a condition, where they are known
-	maxConditions  = 6   // published for one outcome and direction
-	falseDiscovery = 0.05
-)
+// maxValueBytes bounds a value that is compared with others.
+const maxValueBytes = 64
 
 // Evidence is what the calls of one tool show.
 type Evidence struct {
@@ -40,38 +30,38 @@ type Evidence struct {
 	Good    int `json:"good"`
 	// Overstated counts calls that were flagged as successful and scored 0.
 	Overstated int `json:"overstated"`
-	// Trajectories counts the distinct trajectory ids that calls name.
-	Trajectories int `json:"trajectories"`
-	// Hypotheses counts the tests behind Conditions; their Q values
-	// bound the false discovery rate over all of them together.
-	Hypotheses int `json:"hypotheses"`
-	// Rejected counts the conditions and costs that stood out but that a part of
-	// the history speaks against.
-	Rejected int `json:"rejected"`
-
-	Parameters []Parameter    `json:"parameters"`
-	Output     OutputProfile  `json:"output"`
-	Conditions []Condition    `json:"conditions"`
-	Costs      []CostPattern  `json:"costs"`
-	Outliers   []Outliers     `json:"outliers"`
-	Errors     []ErrorCluster `json:"errors"`
 	// Runs counts the runs that the calls belong to, where these are known.
 	Runs int `json:"runs,omitempty"`
 	// Parties counts the API keys that recorded the calls, or, where it was one, the
 	// agents that calls name.
 	Parties int `json:"parties,omitempty"`
-	// Causes are the rules that failed calls broke, those of most runs first.
-	Causes []Cause `json:"causes,omitempty"`
+
+	Parameters []Parameter   `json:"parameters"`
+	Output     OutputProfile `json:"output"`
+	// Rules are those that the calls bear out, that of most calls first.
+	Rules []Rule `json:"rules,omitempty"`
+	// Messages are what calls that went wrong said, by form, those that weigh most first.
+	Messages []Message `json:"messages,omitempty"`
 	// Sources say where the values of parameters came from.
-	Sources []Provenance `json:"sources,omitempty"`
-	// Orders are tools that protect when they were called before, the clearest first.
-	Orders   []Order   `json:"orders,omitempty"`
-	Exemplar *Exemplar `json:"exemplar,omitempty"`
-	Echoes   Echoes    `json:"echoes,omitzero"`
+	Sources  []Provenance `json:"sources,omitempty"`
+	Exemplar *Exemplar    `json:"exemplar,omitempty"`
 	// Unchanged counts the calls that sent a failed input of their run again as it
 	// was, in UnchangedRuns runs.
 	Unchanged     Retry `json:"unchanged"`
 	UnchangedRuns int   `json:"unchanged_runs,omitempty"`
+}
+
+// Rule is a rule with the keys of the calls behind it.
+type Rule struct {
+	rules.Rule
+
+	Keys []memoryd.CallKey `json:"-"`
+}
+
+// Retry counts tries and those that worked.
+type Retry struct {
+	Tries     int `json:"tries"`
+	Succeeded int `json:"succeeded"`
 }
 
 // Mine computes the evidence of calls, which belong to one tool and stand oldest
@@ -82,22 +72,24 @@ func Mine(calls []memoryd.Call) Evidence {
 	for i := range calls {
 		obs[i] = o.Observe(&calls[i])
 	}
-	return MineObserved(obs, calls)
+	name := ""
+	if len(calls) > 0 {
+		name = calls[0].Tool
+	}
+	return MineObserved(name, obs, calls)
 }
 
-// MineObserved is Mine for calls that were observed before, oldest first; recent are
-// calls with their outputs, from which these are described. It notes in obs what it
-// read of their bodies.
-func MineObserved(obs []Observation, recent []memoryd.Call) Evidence {
-	runs := runSet{}
+// MineObserved is Mine for calls of a tool that were observed before, oldest first;
+// recent are calls with their outputs, from which these are described. It notes in obs
+// what it read of their bodies.
+func MineObserved(tool string, obs []Observation, recent []memoryd.Call) Evidence {
+	who := partiesOf(obs)
+	e := Evidence{Calls: len(obs), Parties: who.known}
+	runs := map[uint64]bool{}
 	for i := range obs {
 		if obs[i].Run != 0 {
 			runs[obs[i].Run] = true
 		}
-	}
-	m := newMiner(obs)
-	e := Evidence{Calls: len(obs), Trajectories: m.trajectories, Runs: len(runs), Parties: m.who.known}
-	for i := range obs {
 		c := &obs[i].Call
 		if c.Evaluation.State != memoryd.Judged {
 			continue
@@ -115,50 +107,14 @@ func MineObserved(obs []Observation, recent []memoryd.Call) Evidence {
 			}
 		}
 	}
-	well := newSet(len(obs))
-	for i := range obs {
-		if obs[i].Good() {
-			well.add(i)
-		}
-	}
-	e.Parameters = m.inputs.parameters(well, &m.who)
+	e.Runs = len(runs)
+	e.Parameters = parametersOf(obs, &who)
 	e.Output = profileOutputs(recent)
-	e.Outliers = outliers(obs)
-	errors := clusterErrors(obs)
-	e.Conditions, e.Costs, e.Hypotheses, e.Rejected = m.patterns()
-	e.Errors = errors.items
-	w := newWindow(obs)
-	e.Sources, e.Orders, e.Exemplar, e.Echoes = w.provenance, w.orders(), w.exemplar(), w.echoes()
-	e.Causes = w.causes(errors)
-	e.Unchanged, e.UnchangedRuns = w.unchanged()
+	e.Rules = Rules(tool, obs)
+	e.Messages = messagesOf(obs, &who, e.Rules)
+	e.Sources, e.Exemplar = sourcesOf(obs, &who), exemplarOf(obs, &who)
+	e.Unchanged, e.UnchangedRuns = unchanged(obs)
 	return e
-}
-
-// miner holds what several parts of the mining look at.
-type miner struct {
-	calls  []Observation
-	inputs *inputs
-	// trajectory numbers the trajectory of each call from 1; 0 means unknown.
-	trajectory   []int
-	trajectories int
-	who          parties
-}
-
-func newMiner(obs []Observation) *miner {
-	m := &miner{calls: obs, inputs: readInputs(obs), trajectory: make([]int, len(obs)), who: partiesOf(obs)}
-	number := map[uint64]int{}
-	for i := range obs {
-		id := obs[i].Run
-		if !obs[i].Named {
-			continue
-		}
-		if number[id] == 0 {
-			number[id] = len(number) + 1
-		}
-		m.trajectory[i] = number[id]
-	}
-	m.trajectories = len(number)
-	return m
 }
 
 // failed reports whether the call counts as a failure: by its verdict or, while
@@ -180,8 +136,9 @@ func good(c *memoryd.Call) bool {
 	return c.Evaluation.State == memoryd.Judged && c.Evaluation.Score >= memoryd.ScoreSuccess
 }
 
-func keysOf(calls []Observation, s set) []memoryd.CallKey {
-	keys := make([]memoryd.CallKey, 0, s.count())
-	s.each(func(i int) { keys = append(keys, calls[i].Key) })
-	return keys
+// itemID names an item by what it says, not by its counts, so that it stays the same
+// while the history grows.
+func itemID(kind string, parts ...string) string {
+	sum := sha256.Sum256([]byte(kind + "\x00" + strings.Join(parts, "\x00")))
+	return kind + "-" + hex.EncodeToString(sum[:5])
 }

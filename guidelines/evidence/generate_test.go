@@ -29,22 +29,6 @@ func call(tb testing.TB, i int, input any, output string, score, seconds float64
 
 type object = map[string]any
 
-// webSearch is the usage example of the tool-memory documentation: n specific
-// queries and n generic ones, taking turns.
-func webSearch(tb testing.TB, n int) []memoryd.Call {
-	tb.Helper()
-	topics := []string{"Python asyncio tutorial", "Go context cancellation", "Rust borrow checker", "SQL window functions", "HTTP caching headers"}
-	var calls []memoryd.Call
-	for i := range n {
-		calls = append(calls,
-			call(tb, 2*i, object{"query": topics[i%len(topics)], "max_results": 10, "language": "en", "filter_type": "technical_docs"},
-				"Found 10 relevant results including official documentation and tutorials", 1, 2.3, 150),
-			call(tb, 2*i+1, object{"query": "test", "max_results": 100, "language": "unknown"},
-				"Warning: language 'unknown' not supported. Query too generic, limited results.", 0.5, 3.5, 80))
-	}
-	return calls
-}
-
 // planted is a tool with known pitfalls.
 type planted struct {
 	name string

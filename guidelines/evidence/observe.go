@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"memoryd"
-	"memoryd/guidelines/constraints"
 	"memoryd/guidelines/rules"
 	"memoryd/internal/textsafe"
 
@@ -31,44 +30,32 @@ type Observation struct {
 	Writer uint64
 	// Shared says that others recorded calls of the workspace's other tools; see Share.
 	Shared bool
-	// Found are the constraints that the message of a failed call states.
-	Found []constraints.Constraint
 	// Sources say where the id-like values of the input stood before in the run.
 	Sources []Source
-	// Echo says how the message repeats a text of the input.
-	Echo Echo
-	// Prepared says that a call that opens, creates or selects something had worked
-	// before in the run.
-	Prepared bool
 	// Before are the tools that had answered well before in the run, in the order of
 	// their first answer, at most maxBefore.
 	Before []string
 	// Same is equal for inputs that are; 0 of an observation that was stored without.
 	Same uint64
-	// Long is what was read of texts that Trim cuts.
-	Long Marks
 	// Answer is what the output was like.
 	Answer Answer
-	// leaves are the scalars of the input, steps all its values, form its parameters and
-	// said what the output of a call that went wrong says; nil or "": not read yet.
+	// leaves are the values of the input, form its parameters and said what the output of
+	// a call that went wrong says; nil or "": not read yet.
 	leaves []leafValue
-	steps  []step
 	form   string
 	said   *wording
 }
 
+// ownRun is what counts as a run: a call that names none is one of its own.
+func (ob *Observation) ownRun() uint64 {
+	if ob.Named {
+		return ob.Run
+	}
+	return hashOf("call", string(ob.Key[:]))
+}
+
 // Source is the place where a value of the input stood before.
 type Source = rules.Source
-
-// Echo is how a message repeats a text of the input.
-type Echo uint8
-
-// The ways. Without a repeated text that had quotes there is NoEcho.
-const (
-	NoEcho Echo = iota
-	Faithful
-	QuotesDropped // the text without its double quotes
-)
 
 // Observer reads calls in the order in which they were made and remembers of each
 // run which outputs held which values. It is not safe for concurrent use.
@@ -76,7 +63,6 @@ type Observer struct {
 	seed  maphash.Seed
 	runs  map[uint64]*run
 	order []uint64 // of the runs, the least recent first
-	read  map[string]message
 }
 
 // Answer is what the output of a call was like: JSON, or else its text where that is
@@ -104,9 +90,8 @@ func answerOf(output string) Answer {
 
 // run is what is remembered of one run.
 type run struct {
-	tools    []string
-	values   map[uint64]stood
-	prepared bool
+	tools  []string
+	values map[uint64]stood
 }
 
 // stood is where a value stood in a run: in the answer of which of its tools first, and
@@ -128,7 +113,7 @@ const (
 
 // NewObserver makes an Observer that has seen nothing.
 func NewObserver() *Observer {
-	return &Observer{seed: maphash.MakeSeed(), runs: map[uint64]*run{}, read: map[string]message{}}
+	return &Observer{seed: maphash.MakeSeed(), runs: map[uint64]*run{}}
 }
 
 // Observe reads one call and takes it into the memory of its run. The observation
@@ -139,22 +124,15 @@ func (o *Observer) Observe(c *memoryd.Call) Observation {
 	if c.Sourced() {
 		ob.Writer = hashOf("source", c.Source())
 	}
-	bad := wrong(c)
-	if bad || c.Evaluation.State == memoryd.Pending { // whose verdict may come when the text is gone
-		text, found := o.readMessage(c.Output)
-		ob.Found = found
-		ob.Echo = echoOf(ob.leaves, text)
-	}
 	if ob.Run == 0 {
 		return ob
 	}
 	r := o.run(ob.Run)
-	ob.Prepared = r.prepared
 	n := min(len(r.tools), maxBefore)
 	ob.Before = r.tools[:n:n] // only ever appended to
 	if len(r.tools) > 0 {
 		for _, l := range ob.leaves {
-			if idLike(l.text) && len(ob.Sources) < maxSources {
+			if l.kind == '"' && idLike(l.text) && len(ob.Sources) < maxSources {
 				s := Source{Path: l.path}
 				if at, ok := r.values[maphash.String(o.seed, l.text)]; ok {
 					s.Tool, s.State = r.tools[at.tool], at.state
@@ -165,43 +143,14 @@ func (o *Observer) Observe(c *memoryd.Call) Observation {
 			}
 		}
 	}
-	if !bad {
-		r.prepared = r.prepared || opens(c.Tool)
+	if !wrong(c) {
 		r.learn(o.seed, c.Tool, c.Output)
 	}
 	return ob
 }
 
-// message is an output that was read.
-type message struct {
-	text  string
-	found []constraints.Constraint
-}
-
-// maxRead is how many outputs are remembered with what was read of them: failures
-// come again.
-const maxRead = 512
-
-// readMessage gives the error text of an output and what it states.
-func (o *Observer) readMessage(output string) (string, []constraints.Constraint) {
-	if m, known := o.read[output]; known {
-		return m.text, m.found
-	}
-	text := constraints.Unwrap(output)
-	found := constraints.Read(output)
-	found = found[:min(len(found), maxFound)]
-	if len(output) <= scannedBytes {
-		if len(o.read) >= maxRead {
-			clear(o.read)
-		}
-		o.read[output] = message{text, found}
-	}
-	return text, found
-}
-
-// maxFound, maxSources and maxBefore bound what one observation holds.
+// maxSources and maxBefore bound what one observation holds.
 const (
-	maxFound   = 4
 	maxSources = 8
 	maxBefore  = 16
 )
@@ -279,14 +228,6 @@ func delimiter(r rune) bool { return rules.Delimits(r) }
 
 func idLike(s string) bool { return rules.IdentifierLike(s) }
 
-var opening = []string{"create", "open", "load", "start", "connect", "init", "login", "log_in", "select", "switch", "launch"}
-
-// opens reports whether a tool's name says that it brings about a state.
-func opens(tool string) bool {
-	name := strings.ToLower(tool)
-	return slices.ContainsFunc(opening, func(w string) bool { return strings.Contains(name, w) })
-}
-
 // RunOf tells the run and the agent that a call names in its metadata: the run is
 // trajectory_id, else session_id or conversation_id, else the agent's calls of one
 // half hour. 0 stands for unknown.
@@ -359,16 +300,24 @@ func hashOf(kind, s string) uint64 {
 	return max(h, 1)
 }
 
-// leafValue is a scalar of an input.
+// leafValue is a value of an input.
 type leafValue struct {
 	path, text string
-	kind       byte // as jsontext.Kind: '"', '0', 't', 'f'
+	kind       byte // as jsontext.Kind: '"', '0', 't', 'f', 'n', '{', '['
 }
 
-// maxLeaves bounds the scalars of one input that are compared.
-const maxLeaves = 64
+// scalar reports whether the value is a text, a number or a truth value.
+func (l *leafValue) scalar() bool { return scalarKind(jsontext.Kind(l.kind)) }
 
-// leavesOf lists the scalars of an input in order; elements of lists share a path.
+func scalarKind(k jsontext.Kind) bool { return k == '"' || k == '0' || k == 't' || k == 'f' }
+
+// maxLeaves bounds the values of one input that are compared, maxDepth its levels.
+const (
+	maxLeaves = 96
+	maxDepth  = 8
+)
+
+// leavesOf lists the values of an input in order; elements of lists share a path.
 func leavesOf(raw json.RawMessage) []leafValue {
 	in := bytes.TrimSpace(raw)
 	if len(in) > 0 && in[0] == '"' {
@@ -397,6 +346,9 @@ func collect(dec *jsontext.Decoder, path string, depth int, list *[]leafValue) b
 	if err != nil {
 		return false
 	}
+	if path != "" && !scalarKind(kind) {
+		*list = append(*list, leafValue{path: path, kind: byte(kind)})
+	}
 	switch kind {
 	case '{':
 		for dec.PeekKind() == '"' {
@@ -418,43 +370,3 @@ func collect(dec *jsontext.Decoder, path string, depth int, list *[]leafValue) b
 	}
 	return err == nil
 }
-
-// echoOf looks in a message for a text of the input that had double quotes, as it
-// was or without them.
-func echoOf(leaves []leafValue, message string) Echo {
-	for _, l := range leaves {
-		if l.kind != '"' || !strings.Contains(l.text, `"`) {
-			continue
-		}
-		bare := strings.ReplaceAll(l.text, `"`, "")
-		for line := range strings.Lines(message[:min(len(message), 2048)]) {
-			for _, e := range echoes(line) {
-				switch {
-				case strings.Contains(e, `"`) && strings.Contains(l.text, e):
-					return Faithful
-				case !strings.Contains(l.text, e) && strings.Contains(bare, e):
-					return QuotesDropped
-				}
-			}
-		}
-	}
-	return NoEcho
-}
-
-// echoes are the parts of a line that may repeat an input: what stands between a
-// backtick and the last quote, and what stands before ": -c: line".
-func echoes(line string) []string {
-	var found []string
-	line = strings.TrimSpace(line)
-	if _, after, ok := strings.Cut(line, "`"); ok {
-		if end := strings.LastIndexByte(after, '\''); end >= leastEcho {
-			found = append(found, after[:end])
-		}
-	}
-	if before, _, ok := strings.Cut(line, ": -c: line"); ok && len(before) >= leastEcho {
-		found = append(found, before)
-	}
-	return found
-}
-
-const leastEcho = 10

@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"memoryd"
-	"memoryd/guidelines/constraints"
 	"memoryd/internal/errortext"
 	"memoryd/internal/stats"
 	"memoryd/internal/textsafe"
@@ -117,14 +116,14 @@ const (
 )
 
 // messageOf is what the output of a call that went wrong says, on one line, from
-// its beginning on: "" when there is no line that reads like a message. Which line
+// its beginning on; the whole where no line reads like a message. Which line
 // tells is for internal/errortext to say.
 func messageOf(output string) string {
 	line := errortext.Message(output)
+	text := errortext.Unwrap(output)
 	if line == "" {
-		return ""
+		return textsafe.Line(text, messageRunes)
 	}
-	text := constraints.Unwrap(output)
 	if strings.HasPrefix(text, "Traceback ") {
 		return line
 	}

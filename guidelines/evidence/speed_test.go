@@ -53,7 +53,7 @@ func TestMiningTwoThousandCallsIsQuick(t *testing.T) {
 	best := time.Hour
 	for range 5 {
 		start := processorTime(t)
-		evidence.MineObserved(obs, calls[len(calls)-100:])
+		evidence.MineObserved("t", obs, calls[len(calls)-100:])
 		best = min(best, processorTime(t)-start)
 	}
 	t.Logf("mining a window of 2,000 calls takes %v of a processor", best)

@@ -7,11 +7,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"memoryd"
-	"memoryd/guidelines/constraints"
+	"memoryd/internal/errortext"
 	"memoryd/internal/textsafe"
 
 	jsonv2 "github.com/go-json-experiment/json"
@@ -25,43 +24,13 @@ const (
 	trimmedOutput = 480
 )
 
-// Marks are properties of the long texts of an input: bit 0 that one has a double
-// quote, and for each habit whether one is of its kind and whether one is written so.
-type Marks uint64
-
-func (m *Marks) read(leaves []leafValue) {
-	for _, l := range leaves {
-		if l.kind != '"' || len(l.text) <= trimmedText {
-			continue
-		}
-		if strings.Contains(l.text, `"`) {
-			*m |= 1
-		}
-		for i, h := range constraints.Habits() {
-			about, breaks := h.In(l.text)
-			if about {
-				*m |= 2 << (2 * i)
-			}
-			if breaks {
-				*m |= 4 << (2 * i)
-			}
-		}
-	}
-}
-
-func (m Marks) habit(i int) (about, breaks bool) { return m>>(2*i+1)&1 == 1, m>>(2*i+2)&1 == 1 }
-
-// cut reports whether a text was cut by Trim.
-func cut(s string) bool { return len(s) > trimmedText/2 && strings.HasSuffix(s, "…") }
-
 // Trim cuts the bodies to what mining compares: long texts of the input, and all of
 // the output but a failed call's message.
 func (ob *Observation) Trim() {
 	ob.Same = hashOf("input", string(ob.Input))
-	ob.Long.read(ob.leaves)
-	ob.Input, ob.leaves, ob.said, ob.form, ob.steps = trimInput(ob.Input), nil, nil, "", nil
+	ob.Input, ob.leaves, ob.said, ob.form = trimInput(ob.Input), nil, nil, ""
 	if wrong(&ob.Call) || ob.Evaluation.State == memoryd.Pending {
-		ob.Output = textsafe.Head(constraints.Unwrap(ob.Output), trimmedOutput)
+		ob.Output = textsafe.Head(errortext.Unwrap(ob.Output), trimmedOutput)
 	} else {
 		ob.Output = ""
 	}
@@ -117,37 +86,33 @@ func (ob *Observation) Judge(e memoryd.Evaluation) {
 
 // storedObservation is an observation as it is stored.
 type storedObservation struct {
-	Key      string                   `json:"k"`
-	Seq      int64                    `json:"q"`
-	Time     time.Time                `json:"t,omitzero"`
-	Run      uint64                   `json:"r,omitempty"`
-	Named    bool                     `json:"n,omitempty"`
-	Agent    uint64                   `json:"a,omitempty"`
-	Writer   uint64                   `json:"w,omitempty"`
-	State    memoryd.EvaluationState  `json:"s"`
-	Score    float64                  `json:"v,omitempty"`
-	Rule     string                   `json:"u,omitempty"`
-	JudgedBy string                   `json:"j,omitempty"`
-	Failed   bool                     `json:"x,omitempty"` // by the caller's flag
-	Seconds  float64                  `json:"c,omitempty"`
-	Tokens   int64                    `json:"o"`
-	Input    string                   `json:"i"`
-	Output   string                   `json:"m,omitempty"`
-	Found    []constraints.Constraint `json:"f,omitempty"`
-	Sources  []Source                 `json:"p,omitempty"`
-	Echo     Echo                     `json:"e,omitempty"`
-	Prepared bool                     `json:"b,omitempty"`
-	Before   []string                 `json:"d,omitempty"`
-	Same     uint64                   `json:"h,omitempty"`
-	Long     Marks                    `json:"l,omitempty"`
-	Answer   Answer                   `json:"y,omitzero"`
+	Key      string                  `json:"k"`
+	Seq      int64                   `json:"q"`
+	Time     time.Time               `json:"t,omitzero"`
+	Run      uint64                  `json:"r,omitempty"`
+	Named    bool                    `json:"n,omitempty"`
+	Agent    uint64                  `json:"a,omitempty"`
+	Writer   uint64                  `json:"w,omitempty"`
+	State    memoryd.EvaluationState `json:"s"`
+	Score    float64                 `json:"v,omitempty"`
+	Rule     string                  `json:"u,omitempty"`
+	JudgedBy string                  `json:"j,omitempty"`
+	Failed   bool                    `json:"x,omitempty"` // by the caller's flag
+	Seconds  float64                 `json:"c,omitempty"`
+	Tokens   int64                   `json:"o"`
+	Input    string                  `json:"i"`
+	Output   string                  `json:"m,omitempty"`
+	Sources  []Source                `json:"p,omitempty"`
+	Before   []string                `json:"d,omitempty"`
+	Same     uint64                  `json:"h,omitempty"`
+	Answer   Answer                  `json:"y,omitzero"`
 }
 
 // MarshalJSON writes the stored form of a trimmed observation.
 func (ob Observation) MarshalJSON() ([]byte, error) {
 	return json.Marshal(storedObservation{
 		ob.Key.String(), ob.Seq, ob.Time, ob.Run, ob.Named, ob.Agent, ob.Writer, ob.Evaluation.State, ob.Evaluation.Score, ob.Evaluation.Rule, ob.Evaluation.JudgedBy, !ob.Success,
-		ob.TimeCost, ob.TokenCost, string(ob.Input), ob.Output, ob.Found, ob.Sources, ob.Echo, ob.Prepared, ob.Before, ob.Same, ob.Long, ob.Answer,
+		ob.TimeCost, ob.TokenCost, string(ob.Input), ob.Output, ob.Sources, ob.Before, ob.Same, ob.Answer,
 	})
 }
 
@@ -166,7 +131,7 @@ func (ob *Observation) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 			Key: key, Seq: k.Seq, Time: k.Time, Success: !k.Failed, TimeCost: k.Seconds, TokenCost: k.Tokens, Input: json.RawMessage(k.Input), Output: k.Output,
 			Evaluation: memoryd.Evaluation{State: k.State, Score: k.Score, Rule: k.Rule, JudgedBy: k.JudgedBy},
 		},
-		Run: k.Run, Named: k.Named, Agent: k.Agent, Writer: k.Writer, Found: k.Found, Sources: k.Sources, Echo: k.Echo, Prepared: k.Prepared, Before: k.Before, Same: k.Same, Long: k.Long, Answer: k.Answer,
+		Run: k.Run, Named: k.Named, Agent: k.Agent, Writer: k.Writer, Sources: k.Sources, Before: k.Before, Same: k.Same, Answer: k.Answer,
 	}
 	return nil
 }
@@ -191,9 +156,8 @@ func Merge(window []Observation, calls []memoryd.Call) []Observation {
 		}
 		old := &list[at]
 		if old.Evaluation.State != c.Evaluation.State || old.Evaluation.Score != c.Evaluation.Score {
-			seen := o.Observe(c)
+			o.Observe(c) // what its run shows of it
 			old.Judge(c.Evaluation)
-			old.Found, old.Echo = seen.Found, seen.Echo
 		}
 		if old.Output != c.Output {
 			old.Output, old.said = c.Output, nil

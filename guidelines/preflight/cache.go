@@ -270,13 +270,7 @@ func (c *Cache) observed(ctx context.Context, ref memoryd.ToolRef, history []mem
 		older = append(older, call)
 	}
 	obs := evidence.Merge(seen, history)
-	for _, r := range evidence.Rules(ref.Tool, obs) {
-		t := Tested{Rule: r}
-		for _, at := range r.Behind {
-			t.Keys = append(t.Keys, obs[at].Key)
-		}
-		o.Tested = append(o.Tested, t)
-	}
+	o.Tested = evidence.Rules(ref.Tool, obs)
 	return append(older, history...), nil
 }
 

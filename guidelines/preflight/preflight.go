@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"memoryd"
-	"memoryd/guidelines/constraints"
 	"memoryd/internal/stats"
 	"memoryd/internal/textsafe"
 	"memoryd/store"
@@ -161,10 +160,8 @@ type Model struct {
 	cut            float64  // the estimate from which on the learner warns
 	learner        *learner // nil when outcomes do not vary
 	concentration  float64
-	refused        *refusals
-	heard          map[uint64]*voices // who said a message
-	sources        map[string]bool    // who recorded the calls, as memoryd.Call.Source says, at most 2
-	paths          map[string]bool    // of the inputs of calls that worked
+	values         *values
+	paths          map[string]bool // of the inputs of calls that worked
 	near           *neighbours
 	times          []float64
 }
@@ -178,8 +175,7 @@ type learned struct {
 	judged   bool
 	score    float64
 	seconds  float64 // 0 means unknown
-	class    constraints.Class
-	message  string // of a failed call, its beginning
+	said     uint64  // the same for messages of one kind
 	// input is the beginning of the input, summary what the judge said.
 	input, summary string
 }
@@ -221,10 +217,7 @@ func Learn(calls []memoryd.Call, options Options) *Model {
 	calls = calls[max(0, len(calls)-maxCalls):]
 	m := &Model{
 		options: options, calls: make([]learned, len(calls)), keys: make(map[memoryd.CallKey]struct{}, len(calls)),
-		byInput: map[uint64][]int32{}, heard: map[uint64]*voices{}, sources: map[string]bool{}, paths: map[string]bool{}, cut: 2,
-	}
-	if options.Shared {
-		m.sources[""] = true // who uses other tools
+		byInput: map[uint64][]int32{}, values: newValues(), paths: map[string]bool{}, cut: 2,
 	}
 	size := 0
 	for i := range calls {
@@ -234,7 +227,6 @@ func Learn(calls []memoryd.Call, options Options) *Model {
 	p := newReplay()
 	good := map[rules]int{}
 	var metByJudged []rules
-	heardFrom := heardFrom(calls)
 	for i := range calls {
 		c, leaves := &calls[i], leavesOf(calls[i].Input)
 		h.read.read(leaves)
@@ -245,19 +237,12 @@ func Learn(calls []memoryd.Call, options Options) *Model {
 			input: excerpt(string(memoryd.InputText(c.Input))), summary: strings.Clone(c.Evaluation.Summary),
 		}
 		m.keys[c.Key] = struct{}{}
-		if len(m.sources) < quorumOf {
-			m.sources[c.Source()] = true
-		}
 		if stats.KnownTime(c.TimeCost) {
 			l.seconds = c.TimeCost
 			m.times = append(m.times, c.TimeCost)
 		}
 		seen := options.Observed[c.Key]
-		var also []Rule
-		if p.refused.first(c.Input, leaves) != nil {
-			also = append(also, BreaksMessage)
-		}
-		set := p.next(h, int32(i), also...)
+		set := p.next(h, int32(i)) //nolint:gosec // at most maxCalls
 		if !l.judged {
 			continue
 		}
@@ -266,19 +251,17 @@ func Learn(calls []memoryd.Call, options Options) *Model {
 		m.byInput[l.identity] = append(m.byInput[l.identity], int32(i)) //nolint:gosec // at most maxCalls
 		metByJudged = append(metByJudged, set)
 		m.count(l, set, good)
-		var said message
+		m.values.take(l, c, leaves)
 		if !l.failed() {
 			for k := range leaves {
 				m.paths[leaves[k].path] = true
 			}
-		} else if i >= heardFrom {
-			said = messageOf(c.Output)
-			m.hear(l, said, c.Source())
 		}
-		p.refused.take(l, c, leaves, said)
 	}
-	m.refused = p.refused
-	m.refused.worked = nil
+	m.values.open = nil
+	if options.Shared {
+		m.values.sources[""] = true // who uses other tools
+	}
 	m.options.Observed = nil
 	m.near = newNeighbours(h)
 	m.learn(h, good, metByJudged)
@@ -313,22 +296,6 @@ func (m *Model) count(l *learned, set rules, good map[rules]int) {
 		good[set]++
 		m.rates.Good++
 	}
-}
-
-// mostHeard is of how many failed calls, the newest, the messages are read.
-const mostHeard = 100
-
-// heardFrom is the place of the first call whose message is read.
-func heardFrom(calls []memoryd.Call) int {
-	failed := 0
-	for i := len(calls) - 1; i >= 0; i-- {
-		if e := &calls[i].Evaluation; e.State == memoryd.Judged && e.Score <= memoryd.ScoreFailure {
-			if failed++; failed == mostHeard {
-				return i
-			}
-		}
-	}
-	return 0
 }
 
 // learn fits what is learned from inputs, and chooses what is warned of.
@@ -446,9 +413,6 @@ func (m *Model) risk(a *Assessment, v *view, near []neighbour) {
 		if r := t.Risk(); r > risk {
 			risk, support = r, float64(t.Calls+t.Good)
 		}
-	}
-	if v.broken != nil && m.quorate(v.broken.message) { // what one call says is no measure of others
-		raise(BreaksMessage)
 	}
 	risk = clip(risk)
 	a.Risk = &risk

@@ -14,7 +14,6 @@ type Rule uint8
 const (
 	RepeatsFailure Rule = iota // this input failed in this run already
 	OnlyFailed                 // this input failed in all other runs that tried it
-	BreaksMessage              // it breaks what the message of an earlier failure asks for
 	NeverWorked                // the tool failed three times or more and never worked
 	FailedThrice               // the tool failed three times in a row in this run
 	FailedTwice
@@ -26,7 +25,7 @@ const (
 // name is how a rule is stored.
 func (r Rule) name() string {
 	return [Rules]string{
-		"repeats_failure", "only_failed", "breaks_message", "never_worked", "failed_thrice", "failed_twice", "failed_once", "failed_but_changed",
+		"repeats_failure", "only_failed", "never_worked", "failed_thrice", "failed_twice", "failed_once", "failed_but_changed",
 	}[r]
 }
 
@@ -63,7 +62,7 @@ func (r *Rates) Add(o Rates) {
 // recordings that docs/guidelines.md names, at the weight of startCalls calls
 // each, or of as many as there were.
 var startRates = [Rules]Count{
-	RepeatsFailure: {130, 129}, OnlyFailed: {34, 34}, BreaksMessage: {18, 17}, NeverWorked: {48, 44},
+	RepeatsFailure: {130, 129}, OnlyFailed: {34, 34}, NeverWorked: {48, 44},
 	FailedThrice: {130, 124}, FailedTwice: {43, 37}, FailedOnce: {91, 52}, FailedChanged: {40, 15},
 }
 
@@ -93,11 +92,10 @@ func (r *Rates) of(rule Rule, pool *Rates) (rate, weight float64) {
 // replay goes through a history as it happened and notes which rules each call
 // met, from what was known before it.
 type replay struct {
-	runs    map[string]*runState
-	inputs  map[uint64]*record
-	worked  bool
-	failed  int
-	refused *refusals
+	runs   map[string]*runState
+	inputs map[uint64]*record
+	worked bool
+	failed int
 }
 
 // runState is what a run has shown of a tool.
@@ -127,7 +125,7 @@ func (r *record) elsewhere(run string) (tries, failed int) {
 }
 
 func newReplay() *replay {
-	return &replay{runs: map[string]*runState{}, inputs: map[uint64]*record{}, refused: &refusals{}}
+	return &replay{runs: map[string]*runState{}, inputs: map[uint64]*record{}}
 }
 
 func (p *replay) run(name string) *runState {
@@ -141,8 +139,7 @@ func (p *replay) run(name string) *runState {
 	return s
 }
 
-// met lists the rules that a call meets before it is made. Rules about messages
-// and values are left to the caller.
+// met lists the rules that a call meets before it is made.
 // common is which share of its features the input has in common with the call of
 // the run that failed last.
 func met(input uint64, run *runState, common float64, tries, failed int, toolWorked bool, toolFailed int) (set rules) {
@@ -169,9 +166,8 @@ func met(input uint64, run *runState, common float64, tries, failed int, toolWor
 	return set
 }
 
-// next gives the rules that a call met, and takes its outcome in. Rules about
-// messages and values are told by the caller.
-func (p *replay) next(h *history, place int32, also ...Rule) rules {
+// next gives the rules that a call met, and takes its outcome in.
+func (p *replay) next(h *history, place int32) rules {
 	c := &h.calls[place]
 	run := p.run(c.run)
 	common := 0.0
@@ -181,9 +177,6 @@ func (p *replay) next(h *history, place int32, also ...Rule) rules {
 	r := p.inputs[c.identity]
 	tries, failed := r.elsewhere(c.run)
 	set := met(c.identity, run, common, tries, failed, p.worked, p.failed)
-	for _, rule := range also {
-		set.put(rule)
-	}
 	if !c.judged {
 		return set
 	}

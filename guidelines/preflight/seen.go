@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	tested "memoryd/guidelines/rules"
 	"memoryd/store"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -21,6 +22,8 @@ type seenValue struct {
 	// limit is the number that stands with it, such as a balance.
 	limit   float64
 	limited bool
+	// tool answered with it last, and said the state beside it.
+	tool, state string
 }
 
 // seenValues are the identifiers of the outputs of a run, the newest first.
@@ -51,7 +54,16 @@ func (s *seenValues) read(c *store.RunCall) {
 	if text == "" || text[0] != '{' && text[0] != '[' {
 		return
 	}
+	was := len(s.list)
 	s.scan([]byte(text))
+	for _, v := range s.list[was:] {
+		v.tool = c.Tool
+	}
+	for value, state := range tested.States(c.Output) {
+		if v := s.byValue[value]; v != nil && v.state == "" {
+			v.state = state
+		}
+	}
 }
 
 // limit is the number that stands with a value, and whether there is one.

@@ -40,12 +40,15 @@ func TestSuggestionsChangeOneThingThatIsKnownToRepair(t *testing.T) {
 	const refused = "Error: certificate cannot be used to update reservation"
 	const poor = "Error: gift card balance is not enough"
 	user := step(1, "get_user", `{"user_id":"mia_1"}`, wallet, false)
-	var heard []memoryd.Call // so that the message about sums meets its quorum
+	var heard []memoryd.Call
 	for i := range 3 {
 		c := call(i, book("credit_card_1", i), strings.NewReplacer("305", fmt.Sprint(i+1), "255", fmt.Sprint(i)).Replace(short), 0, 1)
 		c.Metadata = fmt.Appendf(nil, `{"trajectory_id":"r%d"}`, i)
 		heard = append(heard, c)
 	}
+	worked := call(3, change("HAT9", "gift_card_900"), "done", 1, 1) // a gift card can work
+	worked.Metadata = []byte(`{"trajectory_id":"r0"}`)
+	heard = append(heard, worked)
 	for name, tc := range map[string]struct {
 		run         []store.RunCall // the oldest first
 		input, want string

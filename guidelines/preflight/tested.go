@@ -4,25 +4,19 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"memoryd"
+	"memoryd/guidelines/evidence"
 	tested "memoryd/guidelines/rules"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // testedRule names the warnings that go by a rule which calls bear out.
 const testedRule = "tested_rule"
 
 // Tested is a rule that the calls of a tool bear out, with the keys of those behind it.
-type Tested struct {
-	tested.Rule
-
-	Keys []memoryd.CallKey
-}
+type Tested = evidence.Rule
 
 // plan reads a planned call with what its run showed.
 func (m *Model) plan(v *view) *tested.Planned {
@@ -68,64 +62,28 @@ func (v *view) sourceOf(l *leaf) tested.Source {
 	return s
 }
 
-// given lists what answers of a tool in the run gave for a parameter, newest first.
-func (v *view) given(path, tool string) []tested.Given {
-	name := path[strings.LastIndexByte(path, '.')+1:]
-	var out, named []tested.Given
-	seen := map[string]bool{}
-	for i := range v.RunCalls {
-		c := &v.RunCalls[i]
-		if !v.answered(i) || tool != "" && c.Tool != tool {
-			continue
-		}
-		states := maps.Collect(tested.States(c.Output))
-		for value, key := range identifiersOf(c.Output) {
-			if seen[value] {
+// given lists what answers of a tool in the run gave for a parameter, newest first:
+// where some stood under its name, these alone.
+func (m *Model) given(v *view) func(path, tool string) []tested.Given {
+	return func(path, tool string) []tested.Given {
+		name := path[strings.LastIndexByte(path, '.')+1:]
+		var out, named []tested.Given
+		for _, c := range m.valuesSeen(v).list {
+			if tool != "" && c.tool != tool {
 				continue
 			}
-			seen[value] = true
-			g := tested.Given{Value: value, State: states[value]}
-			if key == name {
+			g := tested.Given{Value: c.value, State: c.state}
+			if slices.Contains(c.under, name) {
 				named = append(named, g)
 			} else {
 				out = append(out, g)
 			}
 		}
-	}
-	if len(named) > 0 {
-		return named
-	}
-	return out
-}
-
-// identifiersOf lists the values of an answer that are like identifiers, with the names
-// of their members.
-func identifiersOf(answer string) map[string]string {
-	out := map[string]string{}
-	s := strings.TrimSpace(answer)
-	if s == "" || s[0] != '{' && s[0] != '[' || len(s) > maxSeenBytes {
+		if len(named) > 0 {
+			return named
+		}
 		return out
 	}
-	dec := jsontext.NewDecoder(strings.NewReader(s), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
-	name, isName := "", false
-	for len(out) < maxSeen {
-		kind, _ := dec.StackIndex(dec.StackDepth())
-		_, n := dec.StackIndex(dec.StackDepth())
-		isName = kind == '{' && n%2 == 0
-		tok, err := dec.ReadToken()
-		if err != nil {
-			return out
-		}
-		if tok.Kind() != '"' {
-			continue
-		}
-		if t := tok.String(); isName {
-			name = t
-		} else if tested.IdentifierLike(t) {
-			out[t] = name
-		}
-	}
-	return out
 }
 
 // broken are the warnings of the rules that a planned call breaks.
@@ -144,7 +102,7 @@ func (m *Model) broken(v *view) []Warning {
 func (m *Model) brokenBy(p *tested.Planned) []*Tested {
 	var out []*Tested
 	for i := range m.options.Tested {
-		if t := &m.options.Tested[i]; t.Holds(p) {
+		if t := &m.options.Tested[i]; t.Effect == tested.Wrong && t.Holds(p) {
 			out = append(out, t)
 		}
 	}
@@ -177,7 +135,7 @@ func (m *Model) mend(v *view) fix {
 		if !t.Holds(p) {
 			continue // mended by another change
 		}
-		edits := t.Mend(p, v.given)
+		edits := t.Mend(p, m.given(v))
 		if len(edits) == 0 {
 			return fix{}
 		}
@@ -187,7 +145,7 @@ func (m *Model) mend(v *view) fix {
 				return fix{}
 			}
 			raw = next
-			f.path, f.to = "."+e.Path, e.Text
+			f.path = "." + e.Path
 		}
 	}
 	if bytes.Equal(raw, v.in.raw) || len(slices.DeleteFunc(m.brokenBy(m.plan(&view{Planned: v.Planned, in: read(raw)})), v.contradicts)) > 0 {

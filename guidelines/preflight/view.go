@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"memoryd"
-	"memoryd/guidelines/constraints"
 	"memoryd/store"
 )
 
@@ -19,9 +18,7 @@ type view struct {
 	// tries are the keys of the failed ones among them, oldest first.
 	tries []memoryd.CallKey
 	// run are the tool's calls in the run, oldest first.
-	run []runCall
-	// broken is what it breaks of what messages asked for, nil for nothing.
-	broken *asked
+	run    []runCall
 	state  runState
 	seen   *seenValues // read when it is asked for
 	breaks []*Tested   // what it breaks of what calls bear out
@@ -32,10 +29,7 @@ type runCall struct {
 	*store.RunCall
 	failed   bool
 	identity uint64
-	read     bool // what follows was read
-	reason   refusal
-	leaves   []leaf
-	known    bool // the message says something
+	reason   *refusal // nil: not read yet
 }
 
 // outcome tells how a call of a run came out, as far as that is known: one that
@@ -113,9 +107,6 @@ func (m *Model) view(in *planned, p Planned) *view {
 		common = in.common(read(c.Input))
 	}
 	v.met = met(in.identity, state, common, elsewhere.Calls, elsewhere.Failed, hasWorked, failures)
-	if v.broken = m.refused.first(in.raw, in.leaves); v.broken != nil {
-		v.met.put(BreaksMessage)
-	}
 	if len(m.options.Tested) > 0 {
 		v.breaks = slices.DeleteFunc(m.brokenBy(m.plan(v)), v.contradicts)
 	}
@@ -170,12 +161,11 @@ func (v *view) ago(c *runCall) time.Duration {
 }
 
 // refusal reads why a call of the run failed.
-func (c *runCall) refusal() (refusal, []leaf, bool) {
-	if !c.read {
-		c.read, c.leaves = true, leavesOf(c.Input)
-		c.reason, c.known = refusalOf(c.Output, c.leaves)
+func (c *runCall) refusal() *refusal {
+	if c.reason == nil {
+		c.reason = refusalOf(c.Output, leavesOf(c.Input))
 	}
-	return c.reason, c.leaves, c.known
+	return c.reason
 }
 
 // identity is that of an input. Inputs of other bytes, whatever their order, are
@@ -197,6 +187,3 @@ func byteSum(input []byte) (sum int) {
 	}
 	return sum
 }
-
-// isGeneral reports classes that say only that something failed.
-func isGeneral(c constraints.Class) bool { return c == "" || c == constraints.Failed }

@@ -6,9 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
-	"memoryd/guidelines/constraints"
+	"memoryd/guidelines/origin"
 )
 
 // warnings tells why the planned call may fail and what to change, the surest
@@ -29,7 +28,7 @@ func (m *Model) warnings(a *Assessment, v *view, near []neighbour, fix fix) []Wa
 		rate, _ := m.rates.of(r, &m.options.Pool)
 		if w, ok := m.warning(r, v, fix); ok {
 			w.Severity, w.Rule = severityOf(rate), r.name()
-			if len(w.Calls) < 2 || r == BreaksMessage && !m.quorate(v.broken.message) { // one call, or one voice
+			if len(w.Calls) < 2 {
 				w.Severity = Note
 			}
 			found = append(found, rated{w, rate})
@@ -60,8 +59,6 @@ func (m *Model) warning(r Rule, v *view, fix fix) (Warning, bool) {
 			return Warning{}, false
 		}
 		return m.onlyFailed(v, fix), true
-	case BreaksMessage:
-		return m.breaks(v), true
 	case NeverWorked:
 		return m.neverWorked(v), true
 	case FailedThrice, FailedTwice, FailedOnce, FailedChanged:
@@ -76,10 +73,7 @@ func (m *Model) repeats(v *view, fix fix) (Warning, bool) {
 	if c == nil {
 		return Warning{}, false
 	}
-	reason, _, _ := c.refusal()
-	w := Warning{
-		Text: fmt.Sprintf("This call failed in this run%s%s. %s", before(v.ago(c)), labelled(reason.Class), m.change(reason, v.in.leaves, fix)),
-	}
+	w := Warning{Text: fmt.Sprintf("This call failed in this run%s. %s", before(v.ago(c)), m.change(c.refusal(), fix))}
 	for i := range v.run {
 		if v.run[i].failed && v.run[i].identity == v.in.identity {
 			w.Calls = append(w.Calls, v.run[i].Key)
@@ -101,44 +95,19 @@ func before(ago time.Duration) string {
 	return fmt.Sprintf(" %d h ago", int(ago.Hours()))
 }
 
-// advice is what to do about what a message states: without its numbers, values and
-// names below the quorum.
-func (m *Model) advice(c constraints.Constraint, message string) string {
-	if !m.quorate(message) {
-		c = c.Bare()
-	}
-	return constraints.Imperative(c, m)
-}
-
-func labelled(class constraints.Class) string {
-	if label := class.Label(); label != "" && !isGeneral(class) {
-		return " (" + label + ")"
-	}
-	return ""
-}
-
-// change says what to do about a refusal: the parameter that it is about, else
-// what its class asks for, else that repeating leads nowhere.
-func (m *Model) change(r refusal, leaves []leaf, fix fix) string {
-	hint := "."
+// change says what to do about a refusal: the parameter that it is about, else that
+// repeating leads nowhere.
+func (m *Model) change(r *refusal, fix fix) string {
 	if fix.input != nil {
-		hint = " as suggested."
-	}
-	if fix.path != "" {
-		if name, known := m.Parameter(fix.path); known {
-			return "Change `" + name + "`" + hint
+		if name, known := m.parameter(fix.path); known {
+			return "Change `" + name + "` as suggested."
 		}
+		return "Change the input as suggested."
 	}
-	if !isGeneral(r.Class) && r.Class.Stops() {
-		return m.advice(r.Constraint, r.text)
-	}
-	if r.leaf >= 0 && r.leaf < len(leaves) {
-		if name, known := m.Parameter(leaves[r.leaf].path); known {
-			return "Change `" + name + "`" + hint
+	if l := r.blamed(); l != nil {
+		if name, known := m.parameter(l.path); known {
+			return "Change `" + name + "`."
 		}
-	}
-	if !isGeneral(r.Class) {
-		return m.advice(r.Constraint, r.text)
 	}
 	c := m.rates.Met[RepeatsFailure]
 	if c.Calls == 0 {
@@ -149,19 +118,7 @@ func (m *Model) change(r refusal, leaves []leaf, fix fix) string {
 
 // onlyFailed says that the input failed wherever it was tried.
 func (m *Model) onlyFailed(v *view, fix fix) Warning {
-	var newest *learned
-	for _, place := range m.byInput[v.in.identity] {
-		newest = &m.calls[place]
-	}
-	w := Warning{Calls: v.tries}
-	reason := refusal{leaf: -1}
-	said := ""
-	if newest != nil {
-		reason, _ = refusalOf(newest.message, v.in.leaves)
-		said = labelled(newest.class)
-	}
-	w.Text = fmt.Sprintf("This input failed %s%s. %s", times(v.own), said, m.change(reason, v.in.leaves, fix))
-	return w
+	return Warning{Calls: v.tries, Text: fmt.Sprintf("This input failed %s. %s", times(v.own), m.change(&refusal{leaf: -1}, fix))}
 }
 
 func times(c Count) string {
@@ -171,34 +128,12 @@ func times(c Count) string {
 	return fmt.Sprintf("in %d of the %d calls that tried it", c.Failed, c.Calls)
 }
 
-// breaks says what a message asked for that the call does not do.
-func (m *Model) breaks(v *view) Warning {
-	a := v.broken
-	do, which := m.advice(a.constraint, a.message), "that did not do so"
-	if name, known := m.Parameter(a.path); known {
-		do, which = "Give another `"+name+"`.", "with this one"
-		if a.kind != "" {
-			do, which = "Give a `"+name+"` of another kind.", "with one of this kind"
-		}
-	}
-	return Warning{Text: fmt.Sprintf("%s %s %s failed%s.", do, calls(len(a.calls)), which, labelled(a.constraint.Class)), Calls: a.calls}
-}
-
-func calls(n int) string {
-	if n == 1 {
-		return "1 call"
-	}
-	return fmt.Sprintf("%d calls", n)
-}
-
 // neverWorked says that the tool is of no use.
 func (m *Model) neverWorked(v *view) Warning {
 	w := Warning{}
-	said := ""
 	for i := range m.calls {
 		if c := &m.calls[i]; c.failed() {
 			w.Calls = append(w.Calls, c.key)
-			said = labelled(c.class)
 		}
 	}
 	n := len(w.Calls)
@@ -208,7 +143,7 @@ func (m *Model) neverWorked(v *view) Warning {
 			w.Calls = append(w.Calls, v.run[i].Key)
 		}
 	}
-	w.Text = fmt.Sprintf("This tool never worked: all %d calls failed%s. Use another tool, or say that it cannot be done.", n, said)
+	w.Text = fmt.Sprintf("This tool never worked: all %d calls failed. Use another tool, or say that it cannot be done.", n)
 	return w
 }
 
@@ -225,13 +160,12 @@ func (m *Model) streak(r Rule, v *view, fix fix) (Warning, bool) {
 		n++
 	}
 	slices.Reverse(w.Calls)
-	reason, leaves, _ := c.refusal()
 	did := "The last call of this tool in this run failed"
 	if n > 1 {
-		did = fmt.Sprintf("The last %d calls of this tool in this run failed, the newest", n)
+		did = fmt.Sprintf("The last %d calls of this tool in this run failed", n)
 	}
 	rate, _ := m.rates.of(r, &m.options.Pool)
-	w.Text = fmt.Sprintf("%s%s; of the calls that come after that, %.0f %% fail too. %s", did, labelled(reason.Class), 100*rate, m.next(reason, leaves, v, fix))
+	w.Text = strings.TrimSpace(fmt.Sprintf("%s; of the calls that come after that, %.0f %% fail too. %s", did, 100*rate, m.next(c.refusal(), v, fix)))
 	return w, true
 }
 
@@ -247,19 +181,11 @@ func (m *Model) explained(v *view) bool {
 
 // next says what to do after a failure: change what it was about, if that has not
 // been done.
-func (m *Model) next(r refusal, leaves []leaf, v *view, fix fix) string {
-	if r.leaf >= 0 {
-		blamed := &leaves[r.leaf]
-		for i := range v.in.leaves {
-			if l := &v.in.leaves[i]; l.path == blamed.path && l.text == blamed.text {
-				return m.change(r, leaves, fix)
-			}
-		}
+func (m *Model) next(r *refusal, v *view, fix fix) string {
+	if blamed := r.blamed(); fix.input != nil || blamed != nil && v.in.gives(blamed) >= 0 {
+		return m.change(r, fix)
 	}
-	if !isGeneral(r.Class) {
-		return m.advice(r.Constraint, r.text)
-	}
-	return "Find out what is wrong before you go on: read the message, look at what is there, or take another way."
+	return ""
 }
 
 // alike says that most of the inputs most like this one failed, where most of them
@@ -268,9 +194,9 @@ func (m *Model) next(r refusal, leaves []leaf, v *view, fix fix) string {
 func (m *Model) alike(near []neighbour) (Warning, bool) {
 	judged := 0
 	w := Warning{}
-	classes := map[constraints.Class]int{}
+	said := map[uint64]int{}
 	seen, runs := map[uint64]bool{}, map[string]bool{}
-	var common *learned
+	common := uint64(0)
 	for _, n := range near {
 		c := &m.calls[n.call]
 		if n.similarity < leastAlike || judged == 10 {
@@ -286,16 +212,14 @@ func (m *Model) alike(near []neighbour) (Warning, bool) {
 		}
 		runs[c.run] = true
 		w.Calls = append(w.Calls, c.key)
-		classes[c.class]++
-		if !isGeneral(c.class) && (common == nil || classes[c.class] > classes[common.class]) {
-			common = c
+		if said[c.said]++; said[c.said] > said[common] {
+			common = c.said
 		}
 	}
-	if judged < 3 || 2*len(w.Calls) <= judged || common == nil || 2*classes[common.class] < len(w.Calls) || len(runs) < 2 && !runs[""] {
+	if judged < 3 || 2*len(w.Calls) <= judged || 2*said[common] < len(w.Calls) || len(runs) < 2 && !runs[""] {
 		return Warning{}, false
 	}
-	w.Text = fmt.Sprintf("%d of the %d inputs most like this one failed, %d%s. %s", len(w.Calls), judged, classes[common.class],
-		labelled(common.class), constraints.Imperative(constraints.Constraint{Class: common.class}, m))
+	w.Text = fmt.Sprintf("%d of the %d inputs most like this one failed, %d in the same way.", len(w.Calls), judged, said[common])
 	return w, true
 }
 
@@ -330,47 +254,8 @@ func (m *Model) cutFor(h *history, estimates []float64, met []rules, base float6
 	return least
 }
 
-// Parameter implements constraints.Vocabulary: a parameter is known when a call
-// that worked gave it, by its path or as the only one of its name.
-func (m *Model) Parameter(path string) (string, bool) {
-	path = strings.TrimPrefix(path, ".")
-	if path == "" || m.paths["."+path] {
-		return path, path != ""
-	}
-	only := ""
-	for p := range m.paths {
-		if strings.HasSuffix(p, "."+path) {
-			if only != "" {
-				return "", false
-			}
-			only = p
-		}
-	}
-	return strings.TrimPrefix(only, "."), only != ""
-}
-
-// Sent implements constraints.Vocabulary.
-func (m *Model) Sent(path string) bool {
-	_, known := m.Parameter(path)
-	return known
-}
-
-// Word implements constraints.Vocabulary: no word of a message is vouched for.
-func (m *Model) Word(string) bool { return false }
-
-// Tool implements constraints.Vocabulary: nor is the name of a tool.
-func (m *Model) Tool(string) bool { return false }
-
-// comparedWords is how many words of messages are compared.
-const comparedWords = 12
-
-// messageHash is the same for messages that differ in numbers only, or after so many
-// words.
-func messageHash(message string) uint64 {
-	words := strings.FieldsFunc(strings.ToLower(message), func(r rune) bool { return !unicode.IsLetter(r) })
-	h := seed
-	for _, w := range words[:min(len(words), comparedWords)] {
-		h = h.add(w)
-	}
-	return uint64(h)
+// parameter is the name of a parameter: it is known when a call that worked gave it.
+func (m *Model) parameter(path string) (string, bool) {
+	name := strings.TrimPrefix(path, ".")
+	return name, m.paths[path] && origin.IsName(name)
 }

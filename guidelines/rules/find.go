@@ -26,8 +26,20 @@ var spans = [...]int{0, 40, 14, 7}
 
 // Find lists the rules that the calls of a tool, named own, bear out, oldest call first:
 // those that most failed calls broke come first.
-func Find(own string, calls []Call) []Rule {
+func Find(own string, calls []Call, proposed ...Proposal) []Rule {
 	rows := rowsOf(calls)
+	found := wrong(own, rows, proposed)
+	for _, e := range [...]Effect{Slow, Costly} {
+		found = append(found, dear(own, rows, e)...)
+	}
+	slices.SortStableFunc(found, func(a, b Rule) int {
+		return cmp.Or(cmp.Compare(a.Effect, b.Effect), cmp.Compare(b.Calls, a.Calls))
+	})
+	return found[:min(len(found), maxRules)]
+}
+
+// wrong lists the rules on what calls went wrong.
+func wrong(own string, rows []row, proposed []Proposal) []Rule {
 	var found []Rule
 	open := make([]bool, len(rows)) // went wrong, and no rule explains it
 	for i := range rows {
@@ -40,12 +52,10 @@ func Find(own string, calls []Call) []Rule {
 			continue
 		}
 		last = from
-		s := search{rows: rows[from:], open: open[from:], several: several(rows), own: own}
+		s := search{rows: rows[from:], open: open[from:], several: several(rows), own: own, proposed: proposed}
 		found = append(found, s.run()...)
 	}
-	found = tightest(found)
-	slices.SortStableFunc(found, func(a, b Rule) int { return cmp.Compare(b.Calls, a.Calls) })
-	return found[:min(len(found), maxRules)]
+	return tightest(found)
 }
 
 // tightest keeps of rules about the same the one that newer calls gave.
@@ -55,7 +65,7 @@ func tightest(found []Rule) []Rule {
 		at := slices.IndexFunc(out, func(o Rule) bool { return o.ID() == r.ID() })
 		if at < 0 {
 			out = append(out, r)
-		} else if r.when.what != is && r.when.what != inState {
+		} else if r.when.what != is && r.when.what != inState && r.when.what != begins {
 			out[at] = r
 		} else {
 			out = append(out, r)
@@ -87,10 +97,12 @@ type search struct {
 	open    []bool
 	several bool // sources
 	own     string
-	good    float64 // calls
-	newer   float64 // of them
-	columns int
-	all     []candidate
+	// proposed are tested beside what the calls suggest.
+	proposed []Proposal
+	good     float64 // calls
+	newer    float64 // of them
+	columns  int
+	all      []candidate
 }
 
 // run lists the rules that the calls bear out, and closes the calls that they explain.
@@ -130,7 +142,7 @@ func (s *search) run() (found []Rule) {
 // candidates lists the hypotheses that hardly a good call speaks against.
 func (s *search) candidates(cols []column) {
 	fresh := s.freshness()
-	for _, h := range propose(s.rows, cols) {
+	for _, h := range append(propose(s.rows, cols), hypotheses(s.proposed)...) {
 		if h.what == notBefore && h.tool == s.own {
 			continue
 		}
@@ -253,6 +265,9 @@ func (s *search) best(kind string) (Rule, bool) {
 				if row.Odd {
 					rule.Odd++
 				}
+				if row.Failed {
+					rule.Failed++
+				}
 			}
 		}
 		if rule.write(s, behind); rule.Line == "" {
@@ -319,8 +334,11 @@ func (s *search) support(c *candidate, kind string) (r Rule, n, counted float64)
 			bySource[row.Source]++
 		}
 	}
-	if r.Runs = len(q.runs); !q.met(s.several) {
+	if !q.met(s.several) {
 		return Rule{}, n, 0
+	}
+	if q.named {
+		r.Runs = len(q.runs)
 	}
 	for _, of := range bySource {
 		counted += min(of, sourceShare)

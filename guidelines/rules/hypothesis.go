@@ -17,6 +17,7 @@ const (
 	above
 	below
 	is // the narrower one first
+	begins
 	notIn
 	notLike
 	offStep
@@ -28,6 +29,13 @@ const (
 	aboveWithout
 	notBefore
 )
+
+// names are how conditions are stored; none is ever changed.
+var whatNames = [...]string{
+	"without", "with", "above", "below", "is", "begins", "not_in", "not_like", "off_step", "in_state", "unseen", "apart", "both", "not_after", "above_without", "not_before",
+}
+
+func (w what) String() string { return whatNames[w] }
 
 // hypothesis is a condition that calls may meet.
 type hypothesis struct {
@@ -69,6 +77,8 @@ func (h *hypothesis) holds(r *row) bool {
 		return (v.kind == text || v.kind == truth || v.kind == number) && v.text == h.set[0]
 	case notLike:
 		return v.kind == text && !slices.Contains(h.set, form(v.text))
+	case begins:
+		return v.kind == text && strings.HasPrefix(v.text, h.set[0])
 	case offStep:
 		return v.kind == number && math.Mod(v.num, h.bound) != 0
 	case inState:
@@ -121,6 +131,8 @@ func (h *hypothesis) line(narrow string, shown []string) string {
 		return "Do not give " + p + " as " + quoted(h.set) + "; " + quoted(shown) + " worked"
 	case notLike:
 		return "Write " + p + " like " + strings.Join(shown, " or ") + narrow
+	case begins:
+		return "Give no " + p + " that begins with " + quoted(h.set) + narrow
 	case offStep:
 		return "Give " + p + " in steps of " + plain(h.bound)
 	case inState:

@@ -40,12 +40,15 @@ func (r *Rule) Mend(p *Planned, seen func(path, tool string) []Given) []Edit {
 	case aboveWithout:
 		return r.give(h.q, p)
 	case unseen, inState:
-		for _, s := range seen(h.p, h.tool) {
-			if h.what == unseen || !hasField(s.State, h.set[0]) {
-				return []Edit{{Path: h.p, Value: s.Value, Text: s.Value}}
-			}
+		values := seen(h.p, h.tool)
+		at := slices.IndexFunc(values, func(g Given) bool { return h.what == unseen || r.worked != "" && hasField(g.State, r.worked) })
+		if at < 0 && h.what == inState {
+			at = slices.IndexFunc(values, func(g Given) bool { return !hasField(g.State, h.set[0]) })
 		}
-	case notBefore:
+		if at >= 0 {
+			return []Edit{{Path: h.p, Value: values[at].Value, Text: values[at].Value}}
+		}
+	case begins, notBefore:
 	}
 	return nil
 }

@@ -23,6 +23,7 @@ type column struct {
 	texts, forms     []string // of good calls, each once
 	goodTexts        map[string]int
 	badTexts         map[string]int
+	badHeads         map[string]int
 	good, bad        int // calls that gave it
 	numeric, textual bool
 }
@@ -43,7 +44,7 @@ func columnsOf(rows []row) []column {
 				}
 				k = len(list)
 				at[name] = k
-				list = append(list, column{name: name, numeric: true, textual: true, goodTexts: map[string]int{}, badTexts: map[string]int{}})
+				list = append(list, column{name: name, numeric: true, textual: true, goodTexts: map[string]int{}, badTexts: map[string]int{}, badHeads: map[string]int{}})
 			}
 			list[k].take(v, rows[i].Bad)
 		}
@@ -61,6 +62,9 @@ func (c *column) take(v value, bad bool) {
 			c.badNums = append(c.badNums, v.num)
 		} else if v.text != "" && len(c.badTexts) < 64 {
 			c.badTexts[v.text]++
+		}
+		if h := head(v.text); v.kind == text && h != "" && len(c.badHeads) < 64 {
+			c.badHeads[h]++
 		}
 		return
 	}
@@ -81,6 +85,15 @@ func (c *column) take(v value, bad bool) {
 		}
 	case absent, truth, other:
 	}
+}
+
+// head is how an identifier begins, up to its first digit; "" for a text that is none.
+func head(s string) string {
+	at := strings.IndexAny(s, "0123456789")
+	if at < 4 || !IdentifierLike(s) || s[at-1] != '_' && s[at-1] != '-' || strings.ContainsAny(s[:at], "/.:") {
+		return ""
+	}
+	return s[:at]
 }
 
 // closed reports whether the values of good calls are a closed set: each came again.
@@ -115,6 +128,11 @@ func propose(rows []row, cols []column) []hypothesis {
 		for _, s := range slices.Sorted(maps.Keys(c.badTexts)) {
 			if c.badTexts[s] >= minCalls && shown(s) {
 				out = append(out, hypothesis{what: is, p: c.name, set: []string{s}})
+			}
+		}
+		for _, s := range slices.Sorted(maps.Keys(c.badHeads)) {
+			if c.badHeads[s] >= minCalls && shown(strings.TrimRight(s, "_-")) {
+				out = append(out, hypothesis{what: begins, p: c.name, set: []string{s}})
 			}
 		}
 		for j := range cols {

@@ -10,6 +10,8 @@
 package rules
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -21,6 +23,11 @@ type Call struct {
 	// Message is what the output of a call that went wrong says, Bad that it did.
 	Message string
 	Bad     bool
+	// Failed says that it scored 0.
+	Failed bool
+	// Seconds and Tokens are what it cost; not above 0: unknown.
+	Seconds float64
+	Tokens  int64
 	// Odd says that it counts as bad only since its answer is of another form than
 	// the tool's others.
 	Odd bool
@@ -45,14 +52,29 @@ type Source struct {
 	State string `json:"s,omitempty"`
 }
 
+// Effect is what goes with the condition of a rule.
+type Effect string
+
+// The effects.
+const (
+	Wrong  Effect = ""       // calls failed, half failed, or had an odd answer
+	Slow   Effect = "slow"   // good calls took long
+	Costly Effect = "costly" // good calls took many tokens
+)
+
 // Rule is a condition under which calls of a tool went wrong and hardly a good one did.
 type Rule struct {
-	when hypothesis
+	when   hypothesis
+	Effect Effect
+	// With and Otherwise are the medians of what calls cost under the condition and
+	// without it, of an effect on costs.
+	With, Otherwise float64
 	// Line says what to do, without its counts.
 	Line string
 	// Parameter is what the rule is about, "" for the order of calls.
 	Parameter string
 	// Calls went wrong under the condition, in Runs; Good went well nevertheless.
+	// Runs is 0 where calls name none.
 	Calls, Runs, Good int
 	// Failed counts the calls among them that scored 0.
 	Failed int
@@ -63,13 +85,30 @@ type Rule struct {
 	Behind []int
 	// edge is the number nearest to the bound that failed, where no message told the bound.
 	edge *float64
+	// worked is the state in which values of good calls stood most.
+	worked string
 	// pool are the values that Mend may put in: each worked in enough calls.
 	pool map[string][]value
 }
 
 // ID names what the rule is about; it stays while its numbers change.
 func (r *Rule) ID() string {
-	return strings.TrimRight(strings.Join([]string{strconv.Itoa(int(r.when.what)), r.when.p, r.when.q, r.when.tool}, " "), " ")
+	return strings.TrimLeft(string(r.Effect)+" ", " ") + strings.TrimRight(strings.Join([]string{r.when.what.String(), r.when.p, r.when.q, r.when.tool}, " "), " ")
+}
+
+// GroundID is the ID in a form for links.
+func (r *Rule) GroundID() string {
+	sum := sha256.Sum256([]byte(r.ID() + " " + strings.Join(r.valueOf(), " ")))
+	return "rule-" + hex.EncodeToString(sum[:5])
+}
+
+// valueOf is the one value that a rule is about, where there can be several rules of its
+// kind on a parameter.
+func (r *Rule) valueOf() []string {
+	if r.when.what == is || r.when.what == inState || r.when.what == begins {
+		return r.when.set
+	}
+	return nil
 }
 
 // Planned is a call that is about to be made, read once.
@@ -84,11 +123,18 @@ func (r *Rule) Found() string {
 	if 2*r.Odd > r.Calls {
 		did = "had an answer of another form"
 	}
-	runs := " runs)"
-	if r.Runs == 1 {
-		runs = " run)"
+	switch r.Effect {
+	case Slow:
+		return "otherwise " + strconv.Itoa(r.Calls) + " good calls took " + short(r.With) + " s, the others " + short(r.Otherwise) + " s (medians)"
+	case Costly:
+		return "otherwise " + strconv.Itoa(r.Calls) + " good calls took " + short(r.With) + " tokens, the others " + short(r.Otherwise) + " (medians)"
+	case Wrong:
 	}
-	return "otherwise " + strconv.Itoa(r.Calls) + " of " + strconv.Itoa(r.Calls+r.Good) + " " + did + " (" + strconv.Itoa(r.Runs) + runs
+	text := "otherwise " + strconv.Itoa(r.Calls) + " of " + strconv.Itoa(r.Calls+r.Good) + " " + did
+	if r.Runs > 0 {
+		text += " (" + strconv.Itoa(r.Runs) + " runs)"
+	}
+	return text
 }
 
 // Plan reads a planned call.

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"memoryd/guidelines/constraints"
+	"memoryd/guidelines/origin"
 )
 
 var (
@@ -92,11 +92,17 @@ func (r *Rule) write(s *search, behind []*row) {
 			return
 		}
 	case inState:
-		if field, state, _ := strings.Cut(h.set[0], "="); !shown(field) || !shown(state) {
+		field, state, _ := strings.Cut(h.set[0], "=")
+		if !shown(field) || !shown(state) {
 			return
 		}
 		if good := otherStates(s.rows, h); good != "" {
+			r.worked = field + "=" + good
 			narrow = " (`" + good + "` worked)"
+		}
+	case begins:
+		if good := otherHead(s.rows, h); good != "" {
+			narrow = "; " + quoted([]string{good}) + " worked"
 		}
 	case without, with, offStep, apart, both, notAfter, notBefore, unseen:
 	}
@@ -178,6 +184,27 @@ func otherStates(rows []row, h *hypothesis) string {
 	for _, state := range slices.Sorted(maps.Keys(by)) {
 		if by[state].met(false) && shown(state) && (best == "" || by[state].calls > by[best].calls) {
 			best = state
+		}
+	}
+	return best
+}
+
+// otherHead is how the values of good calls begin most; "" where they begin in no way that
+// may be shown.
+func otherHead(rows []row, h *hypothesis) string {
+	by := map[string]*quorum{}
+	best := ""
+	for i := range rows {
+		if s := head(rows[i].in[h.p].text); !rows[i].Bad && s != "" && s != h.set[0] {
+			if by[s] == nil {
+				by[s] = &quorum{}
+			}
+			by[s].add(&rows[i])
+		}
+	}
+	for _, s := range slices.Sorted(maps.Keys(by)) {
+		if by[s].met(false) && origin.IsWord(strings.TrimRight(s, "_-")) && (best == "" || by[s].calls > by[best].calls) {
+			best = s
 		}
 	}
 	return best
@@ -277,13 +304,8 @@ func formShown(f string) (string, bool) {
 	return "`" + f + "` (A a letter, 0 a digit)", plainForm.MatchString(f) && strings.ContainsAny(f, "0 .:/-+")
 }
 
-// smallWord is a value that names one of few things: letters in parts, with a digit at the
-// end at most, or a short number. What has more digits is a number of an account, an
-// identifier or the like.
-var smallWord = regexp.MustCompile(`^(?:[A-Za-z]+(?:[-_.][A-Za-z]+)*(?:[-_.]?\d)?|\d{1,3})$`)
-
 // shown reports whether a value of callers' inputs may stand in a line.
-func shown(s string) bool { return smallWord.MatchString(s) && constraints.Token(s) }
+func shown(s string) bool { _, ok := origin.Show(origin.Advice, origin.Shared, s, 24); return ok }
 
 // edge is the number at the edge of what worked: enough calls gave it, or went beyond.
 func (s *search) edge(h *hypothesis) []value {

@@ -43,6 +43,14 @@ type row struct {
 	repeat bool // the same input was sent in this run before
 }
 
+// run is what counts as a run: a call that names none is one of its own.
+func (r *row) run() uint64 {
+	if r.Named {
+		return r.Run
+	}
+	return ^uint64(r.place) //nolint:gosec // a place in the history
+}
+
 func (r *row) read(c *Call) {
 	r.Call, r.in = c, inputOf(c.Input)
 }
@@ -50,6 +58,9 @@ func (r *row) read(c *Call) {
 // source is where the value of a parameter stood before; false where it is not like an
 // identifier, or the run is not known.
 func (r *row) source(p string) (Source, bool) {
+	if r.dated(p) {
+		return Source{}, false
+	}
 	for _, s := range r.Sources {
 		if s.Path == p {
 			return s, true
@@ -57,6 +68,9 @@ func (r *row) source(p string) (Source, bool) {
 	}
 	return Source{}, r.Named && IdentifierLike(r.in[p].text)
 }
+
+// dated reports whether a value is a date: where it stood before says nothing.
+func (r *row) dated(p string) bool { return dateForms[form(r.in[p].text)] != "" }
 
 // rowsOf reads the newest calls.
 func rowsOf(calls []Call) []row {
@@ -77,7 +91,7 @@ func rowsOf(calls []Call) []row {
 			r.kind = kindOf(r.Message, r.in)
 			kinds[r.kind]++
 		}
-		if s := (sent{r.Run, string(r.Input)}); r.Run != 0 {
+		if s := (sent{r.Run, string(r.Input)}); r.Named {
 			r.repeat = seen[s]
 			seen[s] = true
 		}
@@ -136,7 +150,9 @@ func flatten(v any, path string, depth int, out map[string]value) {
 	}
 }
 
-// form masks letters and digits, and so shows how a text is written.
+// Form masks letters and digits, and so shows how a text is written.
+func Form(s string) string { return form(s) }
+
 func form(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -166,6 +182,7 @@ func plain(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 type quorum struct {
 	calls         int
 	runs, sources map[uint64]bool
+	named         bool // a run
 }
 
 func (q *quorum) add(r *row) {
@@ -173,7 +190,8 @@ func (q *quorum) add(r *row) {
 		q.runs, q.sources = map[uint64]bool{}, map[uint64]bool{}
 	}
 	q.calls++
-	q.runs[r.Run], q.sources[r.Source] = true, true
+	q.runs[r.run()], q.sources[r.Source] = true, true
+	q.named = q.named || r.Named
 }
 
 // met reports whether there are enough calls of enough runs, and of several sources

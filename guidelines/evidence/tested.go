@@ -2,17 +2,17 @@ package evidence
 
 import (
 	"memoryd"
-	"memoryd/guidelines/constraints"
 	"memoryd/guidelines/rules"
+	"memoryd/internal/errortext"
 )
 
 // usually is the share of its answers that a tool gives as JSON when a text in their
 // place is odd.
 const usually = 0.5
 
-// Rules finds the rules that the calls of a tool bear out, oldest first. Behind each
-// stand the places of its calls among the observations.
-func Rules(tool string, obs []Observation) []rules.Rule {
+// Rules finds the rules that the calls of a tool bear out, oldest first, and among them
+// those that somebody proposes.
+func Rules(tool string, obs []Observation, proposed ...rules.Proposal) []Rule {
 	var calls []rules.Call
 	var places []int
 	odd := Odd(obs)
@@ -21,25 +21,24 @@ func Rules(tool string, obs []Observation) []rules.Rule {
 		if ob.Evaluation.State != memoryd.Judged {
 			continue
 		}
-		c := rules.Call{Input: ob.Input, Bad: !ob.Good(), Run: ob.Run, Named: ob.Named, Source: ob.Writer, Before: ob.Before, Sources: ob.Sources}
+		c := rules.Call{Input: ob.Input, Bad: !ob.Good(), Failed: ob.Bad(), Run: ob.Run, Named: ob.Named, Source: ob.Writer, Before: ob.Before, Sources: ob.Sources, Seconds: ob.TimeCost, Tokens: ob.TokenCost}
 		switch {
 		case c.Bad:
-			c.Message = constraints.Unwrap(ob.Output)
+			c.Message = errortext.Unwrap(ob.Output)
 		case odd(ob):
 			c.Bad, c.Odd, c.Message = true, true, ob.Answer.Text
 		}
 		calls, places = append(calls, c), append(places, i)
 	}
-	found := rules.Find(tool, calls)
+	found := rules.Find(tool, calls, proposed...)
+	list := make([]Rule, len(found))
 	for i := range found {
-		for k, at := range found[i].Behind {
-			found[i].Behind[k] = places[at]
-			if obs[places[at]].Bad() {
-				found[i].Failed++
-			}
+		list[i].Rule = found[i]
+		for _, at := range found[i].Behind {
+			list[i].Keys = append(list[i].Keys, obs[places[at]].Key)
 		}
 	}
-	return found
+	return list
 }
 
 // Odd reports the good calls that were answered with a line of text by a tool that

@@ -9,7 +9,9 @@ import (
 	"strconv"
 	"strings"
 
-	"memoryd/guidelines/constraints"
+	tested "memoryd/guidelines/rules"
+	"memoryd/internal/errortext"
+	"memoryd/internal/textsafe"
 )
 
 // fix is a change of the planned input that is known to repair such calls.
@@ -25,8 +27,51 @@ type edit struct {
 	json string
 }
 
-// suggest finds a change of the planned input: where the run has shown what is
-// wrong with it, or where it breaks what messages of other runs asked for.
+// refusal is a failed call and which of its values the message is about. No word of the
+// message is understood: it is searched for the values of the call.
+type refusal struct {
+	leaves []leaf
+	leaf   int    // -1 when the message does not tell
+	byKind bool   // it names what kind of value it is, not the value
+	text   string // the message, in lower case
+}
+
+// maxMessage is how many bytes of a message are compared with values.
+const maxMessage = 400
+
+// refusalOf finds the value that a message is about: one that it repeats, or one whose
+// kind it names ("certificate cannot be used").
+func refusalOf(output string, leaves []leaf) *refusal {
+	r := &refusal{leaves: leaves, leaf: -1, text: strings.ToLower(textsafe.Head(errortext.Unwrap(output), maxMessage))}
+	spaced := strings.NewReplacer("_", " ", "-", " ").Replace(r.text)
+	for i := range leaves {
+		if l := &leaves[i]; isID(l) && hasToken(r.text, strings.ToLower(l.text)) {
+			r.leaf, r.byKind = i, false
+			break
+		} else if kind := ""; isID(l) && r.leaf < 0 {
+			if kind = kindOf(l.text); kind != "" && hasToken(spaced, kind) {
+				r.leaf, r.byKind = i, true
+			}
+		}
+	}
+	return r
+}
+
+// blamed is the value that the message is about, nil when it does not tell.
+func (r *refusal) blamed() *leaf {
+	if r.leaf < 0 {
+		return nil
+	}
+	return &r.leaves[r.leaf]
+}
+
+// gives is the place of the same value at the same path, -1 for none.
+func (p *planned) gives(l *leaf) int {
+	return slices.IndexFunc(p.leaves, func(o leaf) bool { return o.path == l.path && o.text == l.text })
+}
+
+// suggest finds a change of the planned input: what rules that calls bear out ask for, or
+// another value for the one that a message of the run is about.
 func (m *Model) suggest(v *view) fix {
 	if len(v.in.leaves) == 0 || v.in.leaves[0].kind != object {
 		return fix{}
@@ -36,17 +81,12 @@ func (m *Model) suggest(v *view) fix {
 	}
 	asks := 0
 	for i := len(v.run) - 1; i >= 0 && asks < 4; i-- {
-		c := &v.run[i]
-		if !c.failed {
-			continue
+		if c := &v.run[i]; c.failed {
+			asks++
+			if f := m.repair(v, c); f.input != nil {
+				return f
+			}
 		}
-		asks++
-		if f := m.repair(v, c); f.input != nil {
-			return f
-		}
-	}
-	if v.broken != nil && m.watched.has(BreaksMessage) {
-		return m.comply(v, v.broken)
 	}
 	return fix{}
 }
@@ -54,37 +94,98 @@ func (m *Model) suggest(v *view) fix {
 // repair changes what a failed call of the run was refused for, if the planned call
 // would be refused for the same.
 func (m *Model) repair(v *view, c *runCall) fix {
-	r, leaves, ok := c.refusal()
+	r := c.refusal()
+	if f := m.balance(v, r); f.input != nil {
+		return f
+	}
+	blamed := r.blamed()
+	if blamed == nil {
+		return m.conform(v, c)
+	}
+	at := v.in.gives(blamed)
+	if _, limited := m.valuesSeen(v).limit(blamed.text); limited && c.identity != v.in.identity && m.values.good[kindHash(blamed.path, kindOf(blamed.text))] {
+		at = -1 // such a value can work: whether there is enough of it depends on the rest of the input
+	}
+	if at < 0 && r.byKind && m.spentToo(v, r) {
+		at = slices.IndexFunc(v.in.leaves, func(l leaf) bool { return l.path == blamed.path })
+	}
+	if at < 0 || !r.byKind && !m.mendable(r) {
+		return fix{}
+	}
+	kind := kindOf(v.in.leaves[at].text)
+	to, ok := m.other(v, at, m.valuesSeen(v), func(c *seenValue) bool {
+		if r.byKind {
+			return kindOf(c.value) != kind
+		}
+		return tested.Form(c.value) == tested.Form(blamed.text)
+	})
 	if !ok {
 		return fix{}
 	}
-	isSame := c.identity == v.in.identity
-	if f := m.balance(v, &r, leaves); f.input != nil {
-		return f
-	}
-	if r.Checkable() && constraints.Broken(r.Constraint, constraints.InputOf(v.in.raw)) {
-		return m.conform(v, r.Constraint)
-	}
-	if r.leaf < 0 || !isID(&leaves[r.leaf]) || r.Class == constraints.SoldOut || r.Class == constraints.State {
-		return fix{}
-	}
-	blamed := &leaves[r.leaf]
-	at := slices.IndexFunc(v.in.leaves, func(l leaf) bool { return l.path == blamed.path && l.text == blamed.text })
-	switch r.Class {
-	case constraints.Forbidden, constraints.NotFound:
-	default: // such as a balance: it depends on the rest of the input
-		if !isSame && (at >= 0 || !m.spentToo(v, &r, leaves)) {
-			return fix{}
-		}
-		if at < 0 {
-			at = slices.IndexFunc(v.in.leaves, func(l leaf) bool { return l.path == blamed.path })
-		}
-	}
-	if at < 0 {
-		return fix{}
-	}
-	return m.replace(v, at, &r)
+	return m.apply(v, v.in.leaves[at].path, edit{at, quoted(to)})
 }
+
+// mendable reports whether another value helped where one was refused in the same way: in
+// most of the calls that gave one.
+func (m *Model) mendable(r *refusal) bool {
+	c := m.values.by[r.way()]
+	return c.Calls-c.Failed >= 2 && 3*(c.Calls-c.Failed) >= 2*c.Calls
+}
+
+// conform changes the value of a parameter that the message of a failed call names to one
+// that worked in enough calls: the nearest number, or a word that the message names or
+// that holds the planned one or is held by it.
+func (m *Model) conform(v *view, c *runCall) fix {
+	r := c.refusal()
+	var best fix
+	bestRank := math.Inf(-1)
+	for at := range v.in.leaves {
+		l := &v.in.leaves[at]
+		if !hasToken(r.text, strings.ToLower(l.name())) && !hasToken(r.text, strings.ToLower(l.text)) || !slices.ContainsFunc(r.leaves, func(o leaf) bool { return o.path == l.path && o.text == l.text }) {
+			continue
+		}
+		worked := m.values.worked[l.path]
+		if len(worked) > maxWorked {
+			continue // of no small set
+		}
+		if known := worked[l.json()]; known != nil && m.meets(known) {
+			continue // it is not this value
+		}
+		for json, by := range worked {
+			rank, alike := by.likeness(l, r.text)
+			if !alike || !m.meets(by) || rank < bestRank || rank == bestRank && best.to <= json {
+				continue
+			}
+			if f := m.apply(v, l.path, edit{at, json}); f.input != nil {
+				f.to = json
+				best, bestRank = f, rank
+			}
+		}
+	}
+	return best
+}
+
+// likeness is how near a value that worked is to a refused one; false where nothing ties
+// them.
+func (w *workedValue) likeness(l *leaf, said string) (float64, bool) {
+	if w.kind == number && l.kind == number {
+		return -math.Abs(w.number - l.number), true
+	}
+	if w.kind != text || l.kind != text || w.text == "" || l.text == "" {
+		return 0, false
+	}
+	a, b := strings.ToLower(w.text), strings.ToLower(l.text)
+	near := -math.Abs(float64(len(a) - len(b)))
+	if strings.Contains(a, b) || strings.Contains(b, a) {
+		return near, true
+	}
+	return near - maxValue, hasToken(said, a)
+}
+
+// way is the same for refusals with the same message about the same parameter.
+func (r *refusal) way() uint64 {
+	return uint64(seed.add(r.blamed().path).int(int(messageHash(r.text))))
+} //nolint:gosec // a hash
 
 var wholeNumber = regexp.MustCompile(`-?\d+(?:[.,]\d+)*`)
 
@@ -103,25 +204,22 @@ func numbersIn(s string) []float64 {
 // balance repairs numbers whose sum was refused: where a message names two numbers
 // of which one is the sum of what the call gave, the other is what the sum has to
 // be, as long as the rest of the input stays.
-func (m *Model) balance(v *view, r *refusal, leaves []leaf) fix {
-	if r.Class != constraints.Sum || !m.quorate(r.text) {
-		return fix{}
-	}
+func (m *Model) balance(v *view, r *refusal) fix {
 	numbers := numbersIn(r.text)
 	if len(numbers) != 2 {
 		return fix{}
 	}
-	for i := range leaves {
-		path := leaves[i].path
-		if leaves[i].kind != number || slices.ContainsFunc(leaves[:i], func(l leaf) bool { return l.path == path }) {
+	for i := range r.leaves {
+		path := r.leaves[i].path
+		if r.leaves[i].kind != number || !strings.Contains(path, "[]") || slices.ContainsFunc(r.leaves[:i], func(l leaf) bool { return l.path == path }) {
 			continue
 		}
 		for k, paid := range numbers {
-			if !near(sumOf(leaves, path), paid) || near(paid, numbers[1-k]) {
+			if !near(sumOf(r.leaves, path), paid) || near(paid, numbers[1-k]) {
 				continue
 			}
 			total := numbers[1-k]
-			if near(sumOf(v.in.leaves, path), total) || !m.sameBut(v.in.leaves, leaves, path) {
+			if near(sumOf(v.in.leaves, path), total) || !m.sameBut(v.in.leaves, r.leaves, path) {
 				return fix{}
 			}
 			return m.adjust(v, path, total-sumOf(v.in.leaves, path))
@@ -209,12 +307,9 @@ func (v *view) sibling(at int) int {
 
 // spentToo reports whether the planned call differs from a refused one only in the
 // source that had not enough, and gives one that has no more.
-func (m *Model) spentToo(v *view, r *refusal, leaves []leaf) bool {
-	if r.Class != constraints.Balance {
-		return false
-	}
-	blamed := &leaves[r.leaf]
-	if !m.sameBut(v.in.leaves, leaves, blamed.path) {
+func (m *Model) spentToo(v *view, r *refusal) bool {
+	blamed := r.blamed()
+	if !m.sameBut(v.in.leaves, r.leaves, blamed.path) {
 		return false
 	}
 	at := slices.IndexFunc(v.in.leaves, func(l leaf) bool { return l.path == blamed.path })
@@ -225,25 +320,6 @@ func (m *Model) spentToo(v *view, r *refusal, leaves []leaf) bool {
 	had, known := seen.limit(blamed.text)
 	has, knownToo := seen.limit(v.in.leaves[at].text)
 	return known && knownToo && has <= had
-}
-
-// replace gives another value from what the run has seen.
-func (m *Model) replace(v *view, at int, r *refusal) fix {
-	seen := m.valuesSeen(v)
-	kind := kindOf(v.in.leaves[at].text)
-	to, ok := m.other(v, at, seen, func(c *seenValue) bool {
-		switch r.Class {
-		case constraints.Forbidden:
-			return kindOf(c.value) != kind
-		case constraints.NotFound:
-			return true
-		}
-		return !c.limited
-	})
-	if !ok {
-		return fix{}
-	}
-	return m.apply(v, v.in.leaves[at].path, edit{at, quoted(to)})
 }
 
 // other chooses, among the values that the run saw for a parameter, the one that
@@ -258,19 +334,17 @@ func (m *Model) other(v *view, at int, seen *seenValues, want func(*seenValue) b
 			continue
 		}
 		rank := 1.0
-		if kind := kindOf(c.value); kind != "" {
-			if _, worked := m.refused.good[kindHash(l.path, kind)]; worked {
-				rank += 2
-			}
+		if kind := kindOf(c.value); kind != "" && m.values.good[kindHash(l.path, kind)] {
+			rank += 2
 		}
-		if _, worked := m.refused.good[valueHash(l.path, c.value)]; worked {
+		if m.values.good[valueHash(l.path, c.value)] {
 			rank++
 		}
 		if digits(c.value) == digits(l.text) && digits(l.text) != "" {
 			rank += 4
 		}
 		if !c.limited {
-			rank += 0.5
+			rank += 2.5
 		}
 		if rank > bestRank {
 			best, bestRank = c, rank
@@ -297,76 +371,11 @@ func (v *view) refusedInRun(path, value string) bool {
 		if !v.run[i].failed || !bytes.Contains(v.run[i].Input, []byte(value)) {
 			continue
 		}
-		r, leaves, ok := v.run[i].refusal()
-		if ok && r.leaf >= 0 && leaves[r.leaf].path == path && leaves[r.leaf].text == value {
+		if l := v.run[i].refusal().blamed(); l != nil && l.path == path && l.text == value {
 			return true
 		}
 	}
 	return false
-}
-
-// comply changes what the input breaks of what messages of other runs asked for.
-func (m *Model) comply(v *view, a *asked) fix {
-	if a.path == "" {
-		return m.conform(v, a.constraint)
-	}
-	at := m.refused.refuses(a, v.in.leaves)
-	if at < 0 {
-		return fix{}
-	}
-	return m.replace(v, at, &refusal{Constraint: a.constraint, leaf: at})
-}
-
-// conform changes the value that breaks a constraint to one that keeps it and that
-// worked in enough calls: the nearest number, a word that holds the planned one or is
-// held by it, or the planned value as the type that works.
-func (m *Model) conform(v *view, c constraints.Constraint) fix {
-	at := slices.IndexFunc(v.in.leaves, func(l leaf) bool { return strings.TrimPrefix(l.path, ".") == c.Parameter })
-	if at < 0 {
-		return fix{}
-	}
-	l := &v.in.leaves[at]
-	likeness := func(worked *leaf) (float64, bool) {
-		switch {
-		case worked.kind == number && l.kind == number:
-			return -math.Abs(worked.number - l.number), true
-		case worked.kind == text && l.kind == text:
-			a, b := strings.ToLower(worked.text), strings.ToLower(l.text)
-			return -math.Abs(float64(len(a) - len(b))), a != "" && b != "" && (strings.Contains(a, b) || strings.Contains(b, a))
-		}
-		return 0, false
-	}
-	var best fix
-	bestRank := math.Inf(-1)
-	try := func(to string, rank float64) {
-		if rank < bestRank {
-			return
-		}
-		if f := m.apply(v, l.path, edit{at, to}); f.input != nil && !constraints.Broken(c, constraints.InputOf(f.input)) && (rank > bestRank || to < best.to) {
-			f.to = to
-			best, bestRank = f, rank
-		}
-	}
-	for _, worked := range m.refused.values {
-		if worked.path != l.path || !m.meets(&worked.by) {
-			continue
-		}
-		if rank, alike := likeness(&worked.leaf); alike {
-			try(worked.json(), rank)
-		}
-		if own := (leaf{kind: worked.kind, text: l.text}); c.Class == constraints.Type && worked.kind != l.kind && json.Valid([]byte(own.json())) {
-			try(own.json(), 0)
-		}
-	}
-	return best
-}
-
-// json is a scalar as it stands in an input.
-func (l *leaf) json() string {
-	if l.kind == text {
-		return quoted(l.text)
-	}
-	return l.text
 }
 
 // apply makes edits, unless what comes out failed already.
@@ -381,13 +390,18 @@ func (m *Model) apply(v *view, path string, edits ...edit) fix {
 		}
 		out = slices.Replace(out, l.from, l.to, []byte(e.json)...)
 	}
-	if !json.Valid(out) {
+	if !json.Valid(out) || m.hasFailed(v, out) {
 		return fix{}
 	}
-	identity := identityOf(leavesOf(out))
+	return fix{input: out, path: path}
+}
+
+// hasFailed reports whether an input failed in this run, or wherever it was tried.
+func (m *Model) hasFailed(v *view, input []byte) bool {
+	identity := identityOf(leavesOf(input))
 	for i := range v.run {
 		if v.run[i].failed && v.run[i].identity == identity {
-			return fix{}
+			return true
 		}
 	}
 	failed := 0
@@ -396,10 +410,7 @@ func (m *Model) apply(v *view, path string, edits ...edit) fix {
 			failed++
 		}
 	}
-	if failed > 0 && failed == len(m.byInput[identity]) {
-		return fix{}
-	}
-	return fix{input: out, path: path}
+	return failed > 0 && failed == len(m.byInput[identity])
 }
 
 func plain(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }

@@ -1,0 +1,284 @@
+package guidelines
+
+import (
+	"encoding/json"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"memoryd/guidelines/evidence"
+	"memoryd/guidelines/origin"
+	"memoryd/guidelines/rules"
+	"memoryd/internal/textsafe"
+)
+
+// mostPractices is how many recommendations are given.
+const mostPractices = 8
+
+// The values of statements are shares of the calls: how much of what goes wrong
+// heeding a statement could spare. What a tool takes and how it does on the whole
+// comes before that, since nothing can be understood without it.
+const (
+	coreValue    = 3.0
+	overallValue = 2.0
+	returnsValue = 0.1
+)
+
+// share is n calls among all.
+func (f *findings) share(n int) float64 {
+	return float64(n) / float64(max(1, f.evidence.Calls))
+}
+
+// Limits on what is said of calls that sent a failed input again, and of a tool that never
+// worked.
+const (
+	repeatTries = 3
+	neverWorked = 5
+)
+
+// practices words what to do: the rules that calls bear out, those that a model chose
+// first.
+func (f *findings) practices(d draft) {
+	e := &f.evidence
+	order := slices.Clone(e.Rules)
+	slices.SortStableFunc(order, func(a, b evidence.Rule) int { return f.place(&a) - f.place(&b) })
+	rank := 0
+	for i := range order {
+		r := &order[i]
+		if rank == mostPractices || r.Calls == 0 {
+			break
+		}
+		worth := f.share(r.Calls)
+		if r.Effect != rules.Wrong {
+			worth /= 4 // a dear call is no failed one
+		}
+		d.add(bestPractices, rank, r.Line+": "+r.Found()+".", "rule", worth, r.GroundID())
+		d[bestPractices][len(d[bestPractices])-1].author = f.author(r)
+		rank++
+	}
+	if e.Unchanged.Tries >= repeatTries && e.UnchangedRuns >= 2 && 10*e.Unchanged.Succeeded <= e.Unchanged.Tries && rank < mostPractices {
+		d.add(bestPractices, rank, "Never send a refused call again unchanged: "+ofN(e.Unchanged.Succeeded, e.Unchanged.Tries)+" worked"+inRuns(e.UnchangedRuns)+".", "repeat", f.share(e.Unchanged.Tries), retriesGround)
+	}
+	switch {
+	case e.Good+e.Partial == 0 && e.Failed >= neverWorked && e.Runs >= 2:
+		d.add(bestPractices, rank+1, "Try another tool, or tell the user: "+ofN(0, e.Failed)+" calls worked"+inRuns(e.Runs)+".", "stop", f.share(e.Failed), statisticsGround)
+	case len(d[bestPractices]) == 0:
+		f.callLike(d)
+	}
+}
+
+// place is where a model put a rule; the others come after those.
+func (f *findings) place(r *evidence.Rule) int {
+	if at := f.chosen[r.GroundID()]; at > 0 {
+		return at
+	}
+	return math.MaxInt32
+}
+
+// author is the model that proposed a rule, "" for none.
+func (f *findings) author(r *evidence.Rule) string {
+	for i := range f.proposed {
+		if r.Is(&f.proposed[i]) {
+			return f.model
+		}
+	}
+	return ""
+}
+
+// callLike is the recommendation of a tool of which nothing else is known: a good call.
+func (f *findings) callLike(d draft) {
+	x := f.evidence.Exemplar
+	if x == nil {
+		return
+	}
+	if shown := f.exemplar(x); shown != "" {
+		d.add(bestPractices, 0, "Call it as in `"+shown+"`: "+ofN(x.Calls, x.Good)+" good calls gave these parameters.", "like", coreValue/2, exemplarGround)
+	}
+}
+
+// successes words what works.
+func (f *findings) successes(d draft) {
+	e := &f.evidence
+	if e.Judged == 0 {
+		d.add(successPatterns, 0, "Not enough data: no call has been judged yet.", "none", 0, statisticsGround)
+		return
+	}
+	d.add(successPatterns, 0, f.overall(), "overall", overallValue, statisticsGround)
+	if x := e.Exemplar; x != nil && len(d[bestPractices]) > 0 && d[bestPractices][0].slot != "like" {
+		if shown := f.exemplar(x); shown != "" && shown != "{}" {
+			rank := 1
+			if len(e.Parameters) == 1 {
+				rank = mostPractices // one text tells little
+			}
+			d.add(successPatterns, rank, "Typical good call: `"+shown+"` ("+ofN(x.Calls, x.Good)+" good calls gave these parameters).", "exemplar", coreValue/2, exemplarGround)
+		}
+	}
+	f.comesFrom(d)
+}
+
+// comesFrom says where the values of parameters are found, where one or two tools
+// hold nearly all of them.
+func (f *findings) comesFrom(d draft) {
+	type found struct {
+		names          []string
+		seen, of, uses int
+	}
+	by := map[string]*found{}
+	var order []string
+	for i := range f.evidence.Sources {
+		p := &f.evidence.Sources[i]
+		var tools []string
+		held := 0
+		for _, t := range p.Tools[:min(len(p.Tools), 2)] {
+			if t.Tool == f.tool.Tool || 10*t.Values < p.Seen {
+				continue
+			}
+			held += t.Values
+			tools = append(tools, code(t.Tool))
+		}
+		name, from := pathName(p.Path), list(tools, "or")
+		if !p.Tells() || from == "" || 10*held < 9*p.Seen || name == withheld || strings.Contains(from, withheld) {
+			continue
+		}
+		if by[from] == nil {
+			by[from] = &found{}
+			order = append(order, from)
+		}
+		s := by[from]
+		s.names, s.seen, s.of, s.uses = append(s.names, name), s.seen+p.Seen, s.of+p.Of, max(s.uses, p.Of)
+	}
+	for i, from := range order {
+		s := by[from]
+		verb := " comes from "
+		if len(s.names) > 1 {
+			verb = " come from "
+		}
+		d.add(successPatterns, mostPractices+i, list(s.names, "and")+verb+from+" ("+ofN(s.seen, s.of)+" values of good calls stood there or in another earlier answer).", "from "+strings.Join(s.names, " "), f.share(s.uses)/4, sourcesGround)
+	}
+}
+
+func (f *findings) overall() string {
+	e := &f.evidence
+	text := ofN(e.Good, e.Judged) + " judged calls scored 1.0"
+	var costs []string
+	if f.goodTime.calls > 0 {
+		costs = append(costs, seconds(f.goodTime.median))
+	}
+	if f.goodTokens.calls > 0 {
+		costs = append(costs, plural(math.Round(f.goodTokens.median), "token"))
+	}
+	if len(costs) > 0 {
+		text += ", taking " + list(costs, "and") + " (median)"
+	}
+	return text + "."
+}
+
+// issues words what goes wrong beyond what the recommendations tell.
+func (f *findings) issues(d draft) {
+	e := &f.evidence
+	if e.Overstated >= 3 && 2*e.Overstated >= e.Failed {
+		d.add(commonIssues, mostPractices+1, ofN(e.Overstated, e.Failed)+" failed calls were reported as successful.", "flag", f.share(e.Overstated)/2, statisticsGround)
+	}
+	wrong, unexplained, silent := 0, 0, 0
+	for i := range e.Messages {
+		m := &e.Messages[i]
+		wrong, unexplained = wrong+m.Calls, unexplained+m.Unexplained
+		if m.Text == "" {
+			silent += m.Calls
+		}
+	}
+	if silent >= quorumCalls {
+		d.add(commonIssues, 2, "Nothing came back: "+count(silent, "call")+".", "empty", f.share(silent), statisticsGround)
+	}
+	if unexplained > silent {
+		text := ofN(unexplained, wrong) + " calls that went wrong break no rule below"
+		if f.answers() != "" {
+			text += "; what the tool said stands in `" + toolAnswered + "`"
+		}
+		d.add(commonIssues, 1, text+".", "unexplained", f.share(unexplained), statisticsGround)
+	}
+	if len(d[commonIssues]) > 0 {
+		return
+	}
+	text := "None beyond those below."
+	switch {
+	case e.Judged == 0:
+		text = "Not enough data: no call has been judged yet."
+	case e.Failed+e.Partial == 0:
+		text = "None seen in " + count(e.Judged, "judged call") + "."
+	}
+	d.add(commonIssues, 0, text, "none", 0, statisticsGround)
+}
+
+// Limits on an exemplar.
+const (
+	exemplarText   = 24  // characters of a text
+	exemplarLength = 160 // characters of the whole: 40 tokens
+)
+
+// exemplar is a good call as it may be shown: texts and lists cut, secrets and
+// addresses masked; "" when it is too long even so.
+func (f *findings) exemplar(x *evidence.Exemplar) string {
+	var v any
+	if x.Sole || json.Unmarshal(x.Input, &v) != nil {
+		return ""
+	}
+	if s, ok := v.(string); ok {
+		if inner := strings.TrimSpace(s); strings.HasPrefix(inner, "{") {
+			_ = json.Unmarshal([]byte(inner), &v)
+		}
+	}
+	for keep := exemplarText; keep >= 6; keep /= 2 {
+		text := shownInput(v, "", keep, x.Own)
+		if len([]rune(text)) <= exemplarLength {
+			return text
+		}
+	}
+	return ""
+}
+
+// shownInput writes a value as JSON, with what may not be shown masked.
+func shownInput(v any, name string, keep int, own []string) string {
+	show := func(s string) string {
+		of := origin.Shared
+		if textsafe.SecretName(name) || slices.Contains(own, s) {
+			of = origin.Private
+		}
+		shown, ok := origin.Show(origin.Example, of, s, keep)
+		if !ok && s != "" {
+			return "…"
+		}
+		return shown
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		parts := make([]string, 0, len(v))
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			key := "…"
+			if origin.IsName(k) {
+				key = k
+			}
+			parts = append(parts, `"`+key+`":`+shownInput(v[k], k, keep, own))
+		}
+		return "{" + strings.Join(parts, ",") + "}"
+	case []any:
+		switch len(v) {
+		case 0:
+			return "[]"
+		case 1:
+			return "[" + shownInput(v[0], name, keep, own) + "]"
+		}
+		return "[" + shownInput(v[0], name, keep, own) + ",…]"
+	case string:
+		return `"` + strings.NewReplacer(`\`, `\\`, `"`, `'`).Replace(show(v)) + `"`
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return "…"
+	}
+	if slices.Contains(own, string(b)) {
+		return show(string(b))
+	}
+	return string(b)
+}

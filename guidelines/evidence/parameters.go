@@ -1,0 +1,244 @@
+package evidence
+
+import (
+	"cmp"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Parameter describes one path of the inputs: "a.b" is member b of a, "a[]" any element
+// of the array a, "" an input that is a plain text.
+type Parameter struct {
+	Path string `json:"path"`
+	// Types are the JSON types that occur, most frequent first; "integer" stands
+	// for numbers that are all whole.
+	Types []string `json:"types"`
+	// Given counts the calls that give it, Of all calls.
+	Given int `json:"given"`
+	Of    int `json:"of"`
+	// Good counts the good calls that give it.
+	Good int `json:"good"`
+	// Sole says that of several parties one alone gave it in good calls.
+	Sole bool `json:"sole,omitempty"`
+	// Distinct counts the different values of up to 64 bytes, and Top lists the
+	// most frequent of them.
+	Distinct int          `json:"distinct"`
+	Top      []ValueCount `json:"top,omitempty"`
+	// Least and Greatest are the range of its numbers; both 0 when there are none.
+	Least    float64 `json:"least"`
+	Greatest float64 `json:"greatest"`
+	// Form is the form of all its values in good calls, from ten calls on, in words of
+	// this package: a date, an address, or the letters and digits of a code as in
+	// "pattern AAA000"; "" when they have none in common.
+	Form string `json:"form,omitempty"`
+}
+
+// ValueCount is a value and the number of calls that gave it.
+type ValueCount struct {
+	Value string `json:"value"`
+	Calls int    `json:"calls"`
+	Good  int    `json:"good"` // of these, good calls
+	// Runs counts those of the good calls.
+	Runs int `json:"runs"`
+	// Sole says that one party of several gave it.
+	Sole bool `json:"sole,omitempty"`
+}
+
+// topValues is how many frequent values a Parameter lists, maxPaths how many parameters
+// are described.
+const (
+	topValues = 4
+	maxPaths  = 256
+)
+
+// column collects what the calls gave at one path.
+type column struct {
+	path         string
+	types        map[string]int
+	given, good  int
+	last         int // 1 + the call that was counted last
+	parties, fit backers
+	values       map[string]*valueSeen
+	least, most  float64
+	numbers      bool
+}
+
+type valueSeen struct {
+	ValueCount
+
+	last int
+	by   backers
+	runs map[uint64]bool
+}
+
+// parametersOf describes the parameters in order of first appearance.
+func parametersOf(obs []Observation, who *parties) []Parameter {
+	at := map[string]*column{}
+	var order []*column
+	for i := range obs {
+		for _, l := range obs[i].values() {
+			c := at[l.path]
+			if c == nil {
+				if len(order) >= maxPaths || len(l.path) > 4*maxValueBytes {
+					continue
+				}
+				c = &column{path: l.path, types: map[string]int{}, parties: backers{}, fit: backers{}, values: map[string]*valueSeen{}, least: math.Inf(1), most: math.Inf(-1)}
+				at[l.path] = c
+				order = append(order, c)
+			}
+			c.take(i, &obs[i], &l, who.of[i])
+		}
+	}
+	list := make([]Parameter, len(order))
+	for i, c := range order {
+		list[i] = c.parameter(len(obs), who)
+	}
+	return list
+}
+
+func (c *column) take(i int, ob *Observation, l *leafValue, party uint64) {
+	ok := ob.Good()
+	if c.last != i+1 {
+		c.last = i + 1
+		c.given++
+		c.types[typeOf(l)]++
+		c.parties.add(party)
+		if ok {
+			c.good++
+			c.fit.add(party)
+		}
+	}
+	if l.kind == '0' {
+		if f, err := strconv.ParseFloat(l.text, 64); err == nil {
+			c.least, c.most, c.numbers = min(c.least, f), max(c.most, f), true
+		}
+	}
+	if !l.scalar() || len(l.text) > maxValueBytes || l.kind == '"' && strings.HasSuffix(l.text, "…") {
+		return
+	}
+	v := c.values[l.text]
+	if v == nil {
+		v = &valueSeen{ValueCount: ValueCount{Value: l.text}, by: backers{}, runs: map[uint64]bool{}}
+		c.values[l.text] = v
+	}
+	if v.last == i+1 {
+		return
+	}
+	v.last = i + 1
+	v.Calls++
+	v.by.add(party)
+	if ok {
+		v.Good++
+		v.runs[ob.Run] = true
+	}
+}
+
+// typeOf names the type as JSON does.
+func typeOf(l *leafValue) string {
+	switch l.kind {
+	case '"':
+		return "string"
+	case '0':
+		if strings.ContainsAny(l.text, ".eE") {
+			return "number"
+		}
+		return "integer"
+	case 't', 'f':
+		return "boolean"
+	case '{':
+		return "object"
+	case '[':
+		return "array"
+	}
+	return "null"
+}
+
+func (c *column) parameter(calls int, who *parties) Parameter {
+	if n := c.types["number"]; n > 0 { // some were whole by chance
+		c.types["number"] = n + c.types["integer"]
+		delete(c.types, "integer")
+	}
+	p := Parameter{Path: c.path, Given: c.given, Of: calls, Good: c.good, Distinct: len(c.values), Sole: who.sole(c.parties)}
+	for t := range c.types {
+		p.Types = append(p.Types, t)
+	}
+	slices.SortFunc(p.Types, func(a, b string) int {
+		return cmp.Or(cmp.Compare(c.types[b], c.types[a]), strings.Compare(a, b))
+	})
+	if c.good > 0 {
+		p.Sole = who.sole(c.fit)
+	}
+	if c.numbers {
+		p.Least, p.Greatest = c.least, c.most
+	}
+	for _, v := range c.values {
+		v.Sole, v.Runs = who.sole(v.by), len(v.runs)
+		p.Top = append(p.Top, v.ValueCount)
+	}
+	slices.SortFunc(p.Top, func(a, b ValueCount) int {
+		return cmp.Or(cmp.Compare(b.Calls, a.Calls), strings.Compare(a.Value, b.Value))
+	})
+	p.Form = formShared(&p)
+	p.Top = slices.Clone(p.Top[:min(topValues, len(p.Top))])
+	return p
+}
+
+const leastFormed = 10 // calls that show a form
+
+// formShared is the form that all values of good calls have; it tells something of
+// different values only, all of which were looked at.
+func formShared(p *Parameter) string {
+	form, calls, values := "", 0, 0
+	for _, v := range p.Top {
+		if v.Good == 0 {
+			continue
+		}
+		f := formOf(v.Value)
+		if f == "" || form != "" && f != form {
+			return ""
+		}
+		form, calls, values = f, calls+v.Good, values+1
+	}
+	if calls < max(leastFormed, p.Good) || values < 3 || p.Types[0] != "string" {
+		return ""
+	}
+	return form
+}
+
+var knownForms = []struct {
+	name string
+	re   *regexp.Regexp
+}{
+	{"date as YYYY-MM-DD", regexp.MustCompile(`^\d{4}-\d\d-\d\d$`)},
+	{"date with time as YYYY-MM-DD HH:MM:SS", regexp.MustCompile(`^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$`)},
+	{"date with time as YYYY-MM-DDTHH:MM:SS", regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)?$`)},
+	{"full URL", regexp.MustCompile(`^https?://\S+$`)},
+	{"e-mail address", regexp.MustCompile(`^[^@\s]+@[^@\s]+\.[a-z]+$`)},
+	{"pattern", regexp.MustCompile(`^[A-Z0-9]{3,8}$`)},
+}
+
+// formOf is the form of a text: one that has a name, or capital letters and digits
+// of a short code as A and 0.
+func formOf(s string) string {
+	for _, k := range knownForms {
+		if !k.re.MatchString(s) {
+			continue
+		}
+		if k.name != "pattern" {
+			return k.name
+		}
+		code := strings.Map(func(r rune) rune {
+			if r >= 'A' {
+				return 'A'
+			}
+			return '0'
+		}, s)
+		if strings.Contains(code, "A") {
+			return "pattern " + code
+		}
+	}
+	return ""
+}

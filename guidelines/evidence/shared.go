@@ -1,0 +1,262 @@
+package evidence
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"memoryd"
+)
+
+// Provenance says where the values of a parameter came from in good calls.
+type Provenance struct {
+	Path string `json:"path"`
+	// Tools are those whose outputs held the values first, the most frequent first.
+	Tools []ToolCount `json:"tools,omitempty"`
+	// Seen counts the values of good calls that stood in an earlier output, of Of,
+	// in Runs runs; the calls of these runs had outputs before them.
+	Seen int `json:"seen"`
+	Of   int `json:"of"`
+	Runs int `json:"runs"`
+	// Sole says that one party of several is behind all of Of.
+	Sole bool `json:"sole,omitempty"`
+}
+
+// ToolCount is a tool and a number of values.
+type ToolCount struct {
+	Tool   string `json:"tool"`
+	Values int    `json:"values"`
+}
+
+// Tells reports whether the values nearly always come from an earlier answer: 95 %
+// of ten or more, in three runs or more.
+func (p *Provenance) Tells() bool {
+	return !p.Sole && p.Of >= 10 && p.Runs >= 3 && 20*p.Seen >= 19*p.Of
+}
+
+// sourcesOf counts where the values of good calls came from.
+func sourcesOf(obs []Observation, who *parties) []Provenance {
+	type counted struct {
+		Provenance
+
+		tools map[string]int
+		runs  map[uint64]bool
+		by    backers
+	}
+	at := map[string]*counted{}
+	var order []*counted
+	for i := range obs {
+		if !obs[i].Good() {
+			continue
+		}
+		for _, s := range obs[i].Sources {
+			p := at[s.Path]
+			if p == nil {
+				p = &counted{Provenance: Provenance{Path: s.Path}, tools: map[string]int{}, runs: map[uint64]bool{}, by: backers{}}
+				at[s.Path] = p
+				order = append(order, p)
+			}
+			p.Of++
+			p.by.add(who.of[i])
+			p.runs[obs[i].Run] = true
+			if s.Tool != "" {
+				p.Seen++
+				p.tools[s.Tool]++
+			}
+		}
+	}
+	var list []Provenance
+	for _, p := range order {
+		p.Runs, p.Sole = len(p.runs), who.sole(p.by)
+		for tool, n := range p.tools {
+			p.Tools = append(p.Tools, ToolCount{tool, n})
+		}
+		slices.SortFunc(p.Tools, func(a, b ToolCount) int {
+			return cmp.Or(cmp.Compare(b.Values, a.Values), strings.Compare(a.Tool, b.Tool))
+		})
+		p.Tools = p.Tools[:min(len(p.Tools), 4)]
+		list = append(list, p.Provenance)
+	}
+	return list
+}
+
+// Exemplar is a typical good call.
+type Exemplar struct {
+	// Input is a short input of the good calls with the most frequent set of
+	// parameters: a quarter of them are shorter.
+	Input []byte `json:"input"`
+	// Calls counts the good calls with this set, of Good.
+	Calls int `json:"calls"`
+	Good  int `json:"good"`
+	// Own are values of Input that are nobody else's business: one party alone of several
+	// sent them, or they are no part of a small set that calls share. Sole says that
+	// calls of this form are of one.
+	Own  []string        `json:"own,omitempty"`
+	Sole bool            `json:"sole,omitempty"`
+	Key  memoryd.CallKey `json:"-"`
+}
+
+// newestForm is how many of the newest good calls decide which form is typical: a tool
+// whose parameters changed is shown as it is now.
+const newestForm = 40
+
+// exemplarOf picks a good call to show.
+func exemplarOf(obs []Observation, who *parties) *Exemplar {
+	forms, newest := map[string][]int{}, map[string]int{}
+	good, met := 0, 0
+	for i := range slices.Backward(obs) {
+		if !obs[i].Good() {
+			continue
+		}
+		good++
+		key := obs[i].form
+		if key == "" {
+			key = pathSet(obs[i].values())
+		}
+		forms[key] = append(forms[key], i)
+		if met++; met <= newestForm {
+			newest[key]++
+		}
+	}
+	name := ""
+	for key := range forms {
+		if n := newest[name]; newest[key] > n || newest[key] == n && (len(forms[key]) > len(forms[name]) || len(forms[key]) == len(forms[name]) && key < name) {
+			name = key
+		}
+	}
+	calls := forms[name]
+	if len(calls) == 0 {
+		return nil
+	}
+	slices.SortFunc(calls, func(a, b int) int {
+		return cmp.Or(cmp.Compare(len(obs[a].Input), len(obs[b].Input)), cmp.Compare(b, a))
+	})
+	at := calls[len(calls)/4]
+	by := backers{}
+	for _, i := range calls {
+		by.add(who.of[i])
+	}
+	return &Exemplar{Sole: who.sole(by), Input: obs[at].Input, Calls: len(calls), Good: good, Own: ownValues(obs, at, who), Key: obs[at].Key}
+}
+
+// What makes a value one of a small set that may be shown to others.
+const (
+	sharedCalls = 3  // that gave it
+	sharedRuns  = 2  // of them
+	smallSet    = 20 // values of the parameter at most
+	longNumber  = 6  // digits from which a number may be somebody's
+)
+
+// ownValues lists the values of an input that may not be shown to others.
+func ownValues(obs []Observation, at int, who *parties) []string {
+	var own []string
+	for _, l := range obs[at].values() {
+		if l.kind != '"' && (l.kind != '0' || len(l.text) < longNumber) {
+			continue
+		}
+		calls, by, runs, values := 0, map[uint64]bool{}, map[uint64]bool{}, map[string]bool{}
+		for i := range obs {
+			for _, o := range obs[i].values() {
+				if o.path == l.path {
+					values[o.text] = true
+				}
+			}
+			if slices.Contains(obs[i].values(), l) {
+				calls++
+				by[who.of[i]] = true
+				runs[obs[i].Run] = true
+			}
+		}
+		if calls < sharedCalls || len(runs) < sharedRuns || len(values) > smallSet || who.known > 1 && len(by) < 2 {
+			own = append(own, l.text)
+		}
+	}
+	return own
+}
+
+func pathSet(leaves []leafValue) string {
+	var paths []string
+	for i := range leaves {
+		if l := &leaves[i]; l.scalar() && !slices.Contains(paths, l.path) {
+			paths = append(paths, l.path)
+		}
+	}
+	slices.Sort(paths)
+	return strings.Join(paths, "\x00")
+}
+
+// unchanged counts the calls that repeated a failed one of their run as it was, at
+// any time, and their runs.
+func unchanged(obs []Observation) (r Retry, runs int) {
+	type sent struct{ run, input uint64 }
+	seen, failedBefore := map[uint64]bool{}, map[sent]bool{}
+	for i := range obs {
+		if obs[i].Run == 0 {
+			continue
+		}
+		key := sent{obs[i].Run, obs[i].Same}
+		if key.input == 0 {
+			key.input = hashOf("input", string(obs[i].Input))
+		}
+		if failedBefore[key] && obs[i].Evaluation.State == memoryd.Judged {
+			seen[key.run] = true
+			if r.Tries++; obs[i].Good() {
+				r.Succeeded++
+			}
+		}
+		if wrong(&obs[i].Call) {
+			failedBefore[key] = true
+		}
+	}
+	return r, len(seen)
+}
+
+// parties tells who is behind calls, for the quorum: the API keys that recorded them
+// where these are several, else the agents that the calls name themselves. A key cannot
+// be forged, the name of an agent can: whoever holds one key is one party whatever its
+// calls say. It is one of several also where the others use other tools of the workspace.
+type parties struct {
+	of    []uint64 // of each observation; 0: unknown
+	known int
+}
+
+func partiesOf(obs []Observation) parties {
+	writers, agents, shared := map[uint64]bool{}, map[uint64]bool{}, false
+	for i := range obs {
+		shared = shared || obs[i].Shared
+		writers[obs[i].Writer] = true
+		if obs[i].Agent != 0 {
+			agents[obs[i].Agent] = true
+		}
+	}
+	p := parties{make([]uint64, len(obs)), len(agents)}
+	byKey := shared || len(writers) > 1
+	if byKey {
+		p.known = max(2, len(writers))
+	}
+	for i := range obs {
+		if p.of[i] = obs[i].Agent; byKey {
+			p.of[i] = max(obs[i].Writer, 1)
+		}
+	}
+	return p
+}
+
+// Share says of observations that several sources recorded calls in their workspace.
+func Share(obs []Observation) {
+	for i := range obs {
+		obs[i].Shared = true
+	}
+}
+
+// backers collects the parties behind something.
+type backers map[uint64]bool
+
+func (b backers) add(party uint64) {
+	if party != 0 {
+		b[party] = true
+	}
+}
+
+// sole reports whether one party of several is behind it all, or only calls that name none.
+func (p *parties) sole(b backers) bool { return p.known > 1 && len(b) <= 1 }

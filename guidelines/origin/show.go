@@ -1,0 +1,91 @@
+package origin
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"memoryd/internal/textsafe"
+)
+
+// Show writes a value of an origin for a place; false where it may not stand there. limit
+// is how many characters it may have.
+func Show(at Place, of Origin, value string, limit int) (string, bool) {
+	switch May(at, of) {
+	case Whole:
+		return value, true
+	case Code:
+		return "`" + value + "`", IsName(value)
+	case Word:
+		return value, IsWord(value) && len(value) <= limit
+	case Masked:
+		return masked(value, limit)
+	case Shape:
+		return shape(value), true
+	case Never:
+	}
+	return "", false
+}
+
+// nameForm is the form of the names of tools and parameters: no blanks, and no script in
+// which one needs none to write a sentence.
+var nameForm = regexp.MustCompile(`^[A-Za-z0-9_.:/\[\]-]{1,64}$`)
+
+// nameWords is of how many words a name is at most: more are a sentence.
+const nameWords = 6
+
+// IsName reports whether a name may stand in a sentence of ours, as code.
+func IsName(s string) bool {
+	words := strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune("_.:/-[]", r) })
+	return nameForm.MatchString(s) && len(words) <= 2*nameWords && longest(s) <= nameWords && !textsafe.HasAddress(s) && !textsafe.HasSecret(s)
+}
+
+// longest is the number of words of the longest member of a path.
+func longest(path string) (n int) {
+	for _, member := range strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune(".:/[]", r) }) {
+		n = max(n, len(strings.FieldsFunc(member, func(r rune) bool { return r == '_' || r == '-' })))
+	}
+	return n
+}
+
+// wordForm is a value that names one of few things: letters in parts, with a digit at the
+// end at most, or a short number. What has more digits is a number of an account, an
+// identifier or the like; mixed case is that of encoded bytes.
+var (
+	wordForm   = regexp.MustCompile(`^(?:[A-Za-z]+(?:[-_.][A-Za-z]+)*(?:[-_.]?\d)?|-?\d{1,5}(?:\.\d{1,3})?)$`)
+	caseForm   = regexp.MustCompile(`^(?:[a-z0-9_.-]+|[A-Z0-9_.-]+|[A-Z][a-z0-9_.-]*|[a-z]{1,12}[A-Z][a-z]{1,11})$`)
+	domainForm = regexp.MustCompile(`[A-Za-z]\.[A-Za-z]{2,}|\.\.`)
+)
+
+// IsWord reports whether a value may stand in a sentence of ours: a word of at most three
+// parts and 24 letters, or a short number.
+func IsWord(s string) bool {
+	return len(s) <= 24 && (wordForm.MatchString(s) && caseForm.MatchString(s) || s != "" && strings.Trim(s, "-0123456789.") == "" && wordForm.MatchString(s)) &&
+		!domainForm.MatchString(s) && len(strings.FieldsFunc(s, func(r rune) bool { return r == '_' || r == '-' || r == '.' })) <= 3
+}
+
+// masked makes foreign text fit to stand where it is marked as such: visible, on one line,
+// without addresses, secrets and markup.
+func masked(s string, limit int) (string, bool) {
+	s = textsafe.Visible(textsafe.Head(s, 8*limit+64))
+	s = textsafe.MaskAddresses(textsafe.MaskStrict(s))
+	s = strings.NewReplacer("`", "'", "<", "‹", ">", "›").Replace(s)
+	s = strings.TrimSpace(textsafe.Cut(s, limit))
+	return s, s != ""
+}
+
+var (
+	isoDate = regexp.MustCompile(`^\d{4}-\d\d-\d\d$`)
+	digits  = regexp.MustCompile(`^\d{6,}$`)
+)
+
+// shape tells how a value is written that is not shown.
+func shape(v string) string {
+	switch {
+	case isoDate.MatchString(v):
+		return "<date YYYY-MM-DD>"
+	case digits.MatchString(v):
+		return "<" + strconv.Itoa(len(v)) + " digits>"
+	}
+	return "…"
+}

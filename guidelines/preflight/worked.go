@@ -1,0 +1,197 @@
+package preflight
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"memoryd"
+	tested "memoryd/guidelines/rules"
+)
+
+// values are what calls that worked gave, and what became of calls that gave another
+// value after one was refused.
+type values struct {
+	good map[uint64]bool  // hashes of a path with a value, and with a kind of values
+	by   map[uint64]Count // by way of refusal: calls after a refusal that changed the value there; Failed of them
+	open map[string]*refusal
+	// worked are, by path, the values of calls that worked, as they stand in an input.
+	worked  map[string]map[string]*workedValue
+	sources map[string]bool // who recorded calls, at most 2
+}
+
+// workedValue is a value with who is behind it: calls, runs and sources, of these at most
+// the two that a quorum asks for.
+type workedValue struct {
+	leaf
+
+	calls         int
+	runs, sources map[string]bool
+}
+
+// A value is suggested where it worked in so many calls, of so many runs, and sources
+// where there are several; of one parameter so many values are kept.
+const (
+	quorumCalls = 3
+	quorumOf    = 2
+	maxWorked   = 64
+)
+
+// meets reports whether a value worked often enough to be suggested.
+func (m *Model) meets(w *workedValue) bool {
+	return w.calls >= quorumCalls && len(w.runs) >= quorumOf && (len(w.sources) >= quorumOf || len(m.values.sources) < quorumOf)
+}
+
+func (s *values) vouch(l *leaf, c *learned, source string) {
+	by := s.worked[l.path]
+	if by == nil {
+		by = map[string]*workedValue{}
+		s.worked[l.path] = by
+	}
+	w := by[l.json()]
+	if w == nil {
+		if len(by) > maxWorked {
+			return
+		}
+		w = &workedValue{leaf: *l, runs: map[string]bool{}, sources: map[string]bool{}}
+		by[l.json()] = w
+	}
+	w.calls++
+	run := c.run
+	if run == "" {
+		run = c.key.String() // calls that name no run are each of one
+	}
+	if len(w.runs) < quorumOf {
+		w.runs[run] = true
+	}
+	if len(w.sources) < quorumOf {
+		w.sources[source] = true
+	}
+}
+
+// json is a scalar as it stands in an input.
+func (l *leaf) json() string {
+	if l.kind == text {
+		return quoted(l.text)
+	}
+	return l.text
+}
+
+func newValues() *values {
+	return &values{good: map[uint64]bool{}, by: map[uint64]Count{}, open: map[string]*refusal{}, worked: map[string]map[string]*workedValue{}, sources: map[string]bool{}}
+}
+
+func kindHash(path, kind string) uint64 { return uint64(seed.add("kind").add(path).add(kind)) }
+
+func valueHash(path, value string) uint64 { return uint64(seed.add("value").add(path).add(value)) }
+
+// take learns from a judged call.
+func (s *values) take(l *learned, c *memoryd.Call, leaves []leaf) {
+	if len(s.sources) < quorumOf {
+		s.sources[c.Source()] = true
+	}
+	if r := s.open[l.run]; r != nil && l.run != "" {
+		at := slices.IndexFunc(leaves, func(o leaf) bool { return o.path == r.blamed().path })
+		if p := (planned{leaves: leaves}); at >= 0 && p.gives(r.blamed()) < 0 {
+			c := s.by[r.way()]
+			if c.Calls++; l.failed() {
+				c.Failed++
+			}
+			s.by[r.way()] = c
+		}
+		delete(s.open, l.run)
+	}
+	if l.failed() {
+		r := refusalOf(c.Output, leaves)
+		l.said = messageHash(r.text)
+		if r.leaf >= 0 {
+			s.open[l.run] = r
+		}
+		return
+	}
+	for i := range leaves {
+		v := &leaves[i]
+		if l.score >= memoryd.ScoreSuccess && v.kind != array && v.kind != object && v.length <= maxValue && !isID(v) {
+			s.vouch(v, l, c.Source())
+		}
+		if isID(v) {
+			s.good[valueHash(v.path, v.text)] = true
+			if kind := kindOf(v.text); kind != "" {
+				s.good[kindHash(v.path, kind)] = true
+			}
+		}
+	}
+}
+
+// isID reports whether a value looks like an identifier.
+func isID(l *leaf) bool {
+	return l.kind == text && len(l.text) <= maxValue && tested.IdentifierLike(l.text)
+}
+
+// kindOf is the words that an identifier begins with, before its number:
+// "credit card" of "credit_card_9074831"; "" when there are none.
+func kindOf(value string) string {
+	at := strings.IndexAny(value, "0123456789")
+	if at < 5 {
+		return ""
+	}
+	kind := strings.TrimRight(value[:at], "_-#/:.")
+	if len(kind) < 4 || strings.ContainsAny(kind, "/.:#") {
+		return ""
+	}
+	return strings.ToLower(strings.NewReplacer("_", " ", "-", " ").Replace(kind))
+}
+
+// hasToken reports whether a token stands in a text with no letter or digit
+// beside it.
+func hasToken(s, token string) bool {
+	isPart := func(b byte) bool {
+		return b == '_' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= 0x80
+	}
+	for from := 0; ; {
+		at := strings.Index(s[from:], token)
+		if at < 0 || token == "" {
+			return false
+		}
+		at += from
+		end := at + len(token)
+		if (at == 0 || !isPart(s[at-1])) && (end == len(s) || !isPart(s[end])) {
+			return true
+		}
+		from = at + 1
+	}
+}
+
+// commonNames are words of parameter names that tell nothing of what they name.
+var commonNames = []string{"id", "ids", "name", "names", "number", "key", "code", "new", "item", "value", "type"}
+
+// sharesWord reports whether two names have a telling word in common.
+func sharesWord(a, b string) bool {
+	words := func(s string) []string {
+		return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) })
+	}
+	other := words(b)
+	for _, w := range words(a) {
+		if slices.Contains(commonNames, w) || len(w) < 3 {
+			continue
+		}
+		if slices.ContainsFunc(other, func(o string) bool { return o == w || o+"s" == w || w+"s" == o }) {
+			return true
+		}
+	}
+	return false
+}
+
+// comparedWords is how many words of messages are compared.
+const comparedWords = 12
+
+// messageHash is the same for messages that differ in numbers only, or after so many
+// words.
+func messageHash(message string) uint64 {
+	words := strings.FieldsFunc(message, func(r rune) bool { return !unicode.IsLetter(r) })
+	h := seed
+	for _, w := range words[:min(len(words), comparedWords)] {
+		h = h.add(w)
+	}
+	return uint64(h)
+}

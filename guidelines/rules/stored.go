@@ -1,0 +1,102 @@
+package rules
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Proposal is a condition that somebody who read the evidence proposes: it is tested like
+// all others.
+type Proposal struct {
+	Parameter string `json:"parameter"`
+	Predicate string `json:"predicate"`
+	Value     any    `json:"value"`
+}
+
+// hypothesis is the condition; false for one that cannot be looked up.
+func (p *Proposal) hypothesis() (h hypothesis, ok bool) {
+	h.p = p.Parameter
+	number, isNumber := p.Value.(float64)
+	word, isText := p.Value.(string)
+	switch p.Predicate {
+	case "given":
+		h.what, ok = with, true
+	case "missing":
+		h.what, ok = without, true
+	case "above":
+		h.what, h.bound, ok = above, number, isNumber
+	case "below":
+		h.what, h.bound, ok = below, number, isNumber
+	case "is":
+		h.what, h.set, ok = is, []string{word}, isText && shown(word)
+	case "starts_with":
+		h.what, h.set, ok = begins, []string{word}, isText && shown(strings.TrimRight(word, "_-"))
+	}
+	return h, ok && names.MatchString(h.p)
+}
+
+// Known reports whether a proposal can be looked up in calls.
+func (p *Proposal) Known() bool {
+	_, ok := p.hypothesis()
+	return ok
+}
+
+// Is reports whether the rule has the condition of a proposal, whatever its bound.
+func (r *Rule) Is(p *Proposal) bool {
+	h, ok := p.hypothesis()
+	return ok && h.what == r.when.what && h.p == r.when.p && (h.what != is && h.what != begins || h.set[0] == r.when.set[0])
+}
+
+func hypotheses(proposed []Proposal) (list []hypothesis) {
+	for i := range proposed {
+		if h, ok := proposed[i].hypothesis(); ok {
+			list = append(list, h)
+		}
+	}
+	return list
+}
+
+// stored is a rule as it is kept with the guideline that says it.
+type stored struct {
+	What      string   `json:"what"`
+	P         string   `json:"p,omitempty"`
+	Q         string   `json:"q,omitempty"`
+	Bound     float64  `json:"bound,omitempty"`
+	Set       []string `json:"set,omitempty"`
+	Tool      string   `json:"tool,omitempty"`
+	Edge      *float64 `json:"edge,omitempty"`
+	Effect    Effect   `json:"effect,omitempty"`
+	Line      string   `json:"line"`
+	Calls     int      `json:"calls"`
+	Runs      int      `json:"runs"`
+	Good      int      `json:"good"`
+	Failed    int      `json:"failed"`
+	Odd       int      `json:"odd,omitempty"`
+	With      float64  `json:"with,omitempty"`
+	Otherwise float64  `json:"otherwise,omitempty"`
+}
+
+// MarshalJSON writes the rule without what it would put into a call.
+func (r Rule) MarshalJSON() ([]byte, error) {
+	h := &r.when
+	return json.Marshal(stored{h.what.String(), h.p, h.q, h.bound, h.set, h.tool, r.edge, r.Effect, r.Line, r.Calls, r.Runs, r.Good, r.Failed, r.Odd, r.With, r.Otherwise})
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote: Holds can be asked, Mend knows nothing.
+func (r *Rule) UnmarshalJSON(data []byte) error {
+	var s stored
+	if err := json.Unmarshal(data, &s); err != nil {
+		return err
+	}
+	at := slices.Index(whatNames[:], s.What)
+	if at < 0 {
+		return fmt.Errorf("a rule of an unknown kind: %q", s.What)
+	}
+	*r = Rule{
+		when: hypothesis{what: what(at), p: s.P, q: s.Q, bound: s.Bound, set: s.Set, tool: s.Tool}, edge: s.Edge, Effect: s.Effect, Line: s.Line, Parameter: s.P,
+		Calls: s.Calls, Runs: s.Runs, Good: s.Good, Failed: s.Failed, Odd: s.Odd, With: s.With, Otherwise: s.Otherwise,
+	}
+	return nil
+}
