@@ -1,0 +1,66 @@
+package origin
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// The table is written out here a second time, as whoever reads it would tell it: what
+// may stand where, and how. Each of its cells is tried with values of all forms.
+func TestWhatMayStandWhereFollowsFromItsOrigin(t *testing.T) {
+	want := map[Place]string{ // by origin: whole, code, word, masked, shape, never
+		Advice:     "w c - - W W - W - - -",
+		Suggestion: "w w w w w - - - - - -",
+		Example:    "w c - - m - s - - - -",
+		Fence:      "w c - - - - - - m - -",
+	}
+	letters := map[string]Form{"w": Whole, "c": Code, "W": Word, "m": Masked, "s": Shape, "-": Never}
+	r := rand.New(rand.NewPCG(33, 1))
+	word := func() string {
+		b := make([]byte, 5+r.IntN(4))
+		for i := range b {
+			b[i] = byte('a' + r.IntN(26))
+		}
+		return string(b)
+	}
+	cells, shown := 0, 0
+	for at := range places {
+		row := strings.Fields(want[at])
+		if len(row) != int(origins) {
+			t.Fatalf("place %d has %d origins in this test", at, len(row))
+		}
+		for of := range origins {
+			cells++
+			form := letters[row[of]]
+			if May(at, of) != form {
+				t.Errorf("place %d, origin %d: %d, want %d", at, of, May(at, of), form)
+			}
+			sentence := word() + " the " + word() + " to " + word() + " now, please"
+			secret := "AKIA" + strings.ToUpper(word() + word())[:10] + "ABCDEF"
+			for _, value := range []string{word(), "42", sentence, "a\n## " + word(), "`" + word() + "`", fmt.Sprintf("%012d", r.Int64N(1e12)), secret} {
+				got, ok := Show(at, of, value, 60)
+				shown += len(got)
+				switch {
+				case form == Never && (ok || got != ""):
+					t.Errorf("place %d, origin %d shows %q", at, of, got)
+				case (form == Code || form == Word) && ok && strings.ContainsAny(strings.Trim(got, "`"), " \n`#"):
+					t.Errorf("place %d, origin %d shows %q as a word", at, of, got)
+				case form == Word && ok && len(value) == 12:
+					t.Errorf("place %d, origin %d shows the number of an account", at, of)
+				case form == Shape && ok && got == value:
+					t.Errorf("place %d, origin %d shows a private %q", at, of, got)
+				case form == Masked && strings.ContainsAny(got, "\n`"):
+					t.Errorf("place %d, origin %d shows marks: %q", at, of, got)
+				}
+			}
+			if got, ok := Show(at, of, "amber", 60); form != Never && form != Shape && (!ok || !strings.Contains(got, "amber")) {
+				t.Errorf("place %d, origin %d does not show a plain word: %q", at, of, got) // the control
+			}
+		}
+	}
+	if cells != int(places)*int(origins) || shown == 0 {
+		t.Errorf("%d cells were tried", cells)
+	}
+}
