@@ -16,9 +16,9 @@ func (s DefaultSettings) style() SummaryStyle { return s.SummaryStyle }
 const (
 	// leastRoom is the smallest summary worth writing, in tokens.
 	leastRoom = 24
-	// Where the target cannot be reached a summary takes the share of what goes that was
-	// asked for of the whole, at most beyondRoom; beyondLine are enough to say what was
-	// done last.
+	// Where the target cannot be reached a summary takes a quarter of what goes, or the share
+	// that was asked for of the whole, at most beyondRoom; beyondLine are enough to say what
+	// was done last.
 	beyondRoom, beyondLine = 600, 40
 	// newestUnits are never edited.
 	newestUnits = 2
@@ -35,6 +35,8 @@ const (
 	firstShare      = 0.45
 	unansweredShare = 0.5
 	plainShare      = 0.6
+	// recordShare is the most that an exchange takes which was answered and gives records.
+	recordShare = 0.2
 )
 
 // plan aims at a size: large outputs are edited when that alone is enough, else
@@ -186,6 +188,9 @@ func (s DefaultSettings) split(c *conversation, p *plan, units []int, room int) 
 			left -= n
 		}
 	}
+	if exchange >= 0 && c.structured(exchange) { // its records say the same in less room
+		most = min(most, int(recordShare*float64(room)))
+	}
 	keep(exchange, most)
 	if acted {
 		keep(asked, left/10)
@@ -218,18 +223,16 @@ func (s DefaultSettings) split(c *conversation, p *plan, units []int, room int) 
 }
 
 // summaryRoom is what the summary may take, of room that the fixed messages leave and
-// left that nothing else takes. aims is false where the target cannot be reached and no
-// limit refuses that: then little is lost by a little more.
+// left that nothing else takes. aims is false where the target cannot be reached: then
+// little is lost by a little more, and the answer says what it takes.
 func (c *conversation) summaryRoom(p *plan, room, left int) (most int, aims bool) {
 	gone, system := c.tokensOf(p.remove), c.systemTokens()
 	switch {
 	case room >= leastRoom:
 		return max(leastRoom, min(left+leastRoom, gone*4/5)), p.aims
-	case p.limit > 0:
-		return leastRoom + gone/50, p.aims
 	}
 	share := gone * max(0, p.target-system) / max(1, c.total-system)
-	return leastRoom + max(gone/50, min(gone/2, beyondLine), min(share, beyondRoom)), false
+	return leastRoom + max(min(gone/2, beyondLine), min(max(share, gone/4), beyondRoom)), false
 }
 
 // structured reports a unit whose outputs give records.

@@ -17,6 +17,8 @@ type plan struct {
 	edits map[int]chat.Message
 	// room is how many tokens the summary message may have.
 	room int
+	// left is what the words of people and the ledger would take beyond that.
+	left int
 	// target is the size aimed at, limit what must not be passed; 0 is none.
 	target, limit int
 	aims          bool // the target is the size to reach, not a bound

@@ -165,6 +165,9 @@ func (w *run) apply(ctx context.Context, p *plan) (Result, error) {
 		w.prog.units(len(p.remove))
 	}
 	w.prog.units(len(p.edits))
+	if s != nil {
+		p.left = s.missing()
+	}
 	return w.finish(ctx, p, &a, ids)
 }
 
@@ -276,6 +279,8 @@ func (w *run) result(p *plan, a *assembled, id string) Result {
 		sum, parts, largest := w.conv.fixed()
 		res.Reason = largest
 		res.Detail = fmt.Sprintf("the smallest valid result has %d tokens and the limit is %d: %d must stay (%s)", a.tokens, p.limit, sum, parts)
+	} else if p.left > 0 {
+		res.Detail = fmt.Sprintf("there is no room for all that was said and done: %d tokens would hold it", a.tokens+p.left)
 	}
 	return res
 }

@@ -36,6 +36,8 @@ type summary struct {
 	records *records.Set
 	told    []string // what a model picked
 	hint    string   // how to look up what is not here
+	left    int      // tokens of what was said and done that has no room
+	room    int      // what records took of it
 }
 
 // newSummary reads what the plan removes. Messages that are edited count as
@@ -153,12 +155,12 @@ func withoutNotes(text string) string {
 // text writes the summary in at most room tokens, and as near to that as a few
 // tries come; "" when not even the frame fits.
 func (s *summary) text(room int) string {
-	best, most, aim := s.lead+frameOpen+s.id+shortNote, 0, room-perMessage
+	best, most, aim, left := s.lead+frameOpen+s.id+shortNote, 0, room-perMessage, 0
 	for try := range 5 {
 		text := strings.ToValidUTF8(s.compose(aim), "�")
 		n := s.w.conv.count(text) + perMessage
 		if n <= room && n > most {
-			best, most = text, n
+			best, most, left = text, n, s.left
 		}
 		if n > room*97/100 && n <= room || n < room && most > n {
 			break
@@ -173,8 +175,29 @@ func (s *summary) text(room int) string {
 		}
 		aim = next
 	}
+	s.left = left
 	return best
 }
+
+// missing is how many tokens more would hold all that was said and done: 0 where all has
+// room, and where the summary is not small.
+func (s *summary) missing() int {
+	if s.left == 0 || s.room > smallRoom {
+		return 0
+	}
+	room := s.room + s.left
+	for range 6 {
+		if s.records.Select(room).Left == 0 {
+			break
+		}
+		room += room / 2
+	}
+	return room - s.room
+}
+
+// smallRoom is the room of a summary in tokens below which the answer says what would hold
+// the words of people and the ledger.
+const smallRoom = 1000
 
 // compose writes frame and sections in about room tokens.
 func (s *summary) compose(room int) string {
@@ -193,7 +216,9 @@ func (s *summary) compose(room int) string {
 	if room >= scarce {
 		heads = c.count(saidHead) + c.count(doneHead) + c.count(recordsHead) + 3
 	}
-	chosen := s.records.Select(room - c.count(b.String()) - heads)
+	s.room = room - c.count(b.String()) - heads
+	chosen := s.records.Select(s.room)
+	s.left = chosen.Left
 	for _, part := range []struct {
 		head  string
 		lines []string

@@ -19,6 +19,13 @@ const (
 	textLimit   = 60  // of one long text among them
 )
 
+// act is a call that has a line in the ledger, or stays: a record from before it may show an
+// older state of what it names.
+type act struct {
+	tool  string
+	place int
+}
+
 // keyOf tells calls apart: the tool and its short arguments; long texts and lists count
 // where there is nothing else, lists not where a call has nothing but one.
 func keyOf(t *Text) string {
@@ -73,6 +80,11 @@ func (s *Set) readCall(texts []Text, i int) {
 	short, brief := s.answer(t, cells)
 	if !t.Kept && later != i && (brief || sameKind(t.Output, texts[later].Output)) {
 		return // made again since
+	}
+	for i := range cells {
+		if brief && cells[i].ident {
+			s.acted[cells[i].whole] = &act{label(t.Tool), t.Place}
+		}
 	}
 	if t.Kept || !brief {
 		s.readFresh(t)

@@ -42,12 +42,13 @@ func kindOf(l string) string {
 	return b.String()
 }
 
-// kinds are the kinds of lines that a text has.
+// kinds are the kinds of lines that a text has, and its words.
 type kinds struct {
-	of     map[string]*kind
-	lines  int
-	spread float64 // how much lines tell on average, by how often their kind comes
-	folds  bool    // most lines have others like them
+	of    map[string]*kind
+	words map[string]int // how often a word comes
+	lines int
+	usual float64 // how rare the rarest word of a line is, on average
+	folds bool    // most lines have others like them
 }
 
 type kind struct {
@@ -57,7 +58,7 @@ type kind struct {
 }
 
 func kindsIn(body string) kinds {
-	k := kinds{of: map[string]*kind{}}
+	k := kinds{of: map[string]*kind{}, words: map[string]int{}}
 	for l := range strings.SplitSeq(body, "\n") {
 		if l = strings.TrimSpace(l); l == "" {
 			continue
@@ -69,11 +70,11 @@ func kindsIn(body string) kinds {
 		k.of[name].n++
 		k.of[name].last = l
 		k.lines++
+		eachLetters(l, func(w string) { k.words[w]++ })
 	}
 	common := 0
-	for _, x := range k.of {
-		share := float64(x.n) / float64(k.lines)
-		k.spread -= share * math.Log(share)
+	for name, x := range k.of {
+		k.usual += float64(x.n) * k.rarest(name) / float64(k.lines)
 		if x.n >= alike {
 			common += x.n
 		}
@@ -82,9 +83,34 @@ func kindsIn(body string) kinds {
 	return k
 }
 
-// rare tells how much less often a line like this comes than others of the text.
-func (k *kinds) rare(x *kind) float64 {
-	return max(0, math.Log(float64(k.lines)/float64(x.n))-k.spread)
+// rarest tells how much less often the rarest word of a line comes than lines do.
+func (k *kinds) rarest(l string) (most float64) {
+	eachLetters(l, func(w string) { most = max(most, math.Log(float64(k.lines)/float64(max(1, k.words[w])))) })
+	return most
+}
+
+// rare tells how much rarer than usual the rarest word of a line is: a line that is like
+// no other has words that no other has.
+func (k *kinds) rare(l string) float64 {
+	if k.lines < 3*alike {
+		return 0
+	}
+	return max(0, k.rarest(l)-2*k.usual)
+}
+
+// eachLetters gives the words of a line that have no digits.
+func eachLetters(l string, f func(w string)) {
+	for i := 0; i < len(l); {
+		j, digits := i, false
+		for j < len(l) && (l[j] >= '0' && l[j] <= '9' || l[j]|0x20 >= 'a' && l[j]|0x20 <= 'z' || l[j] >= 0x80) {
+			digits = digits || l[j] <= '9'
+			j++
+		}
+		if !digits && j-i > 2 {
+			f(l[i:j])
+		}
+		i = max(j, i+1)
+	}
 }
 
 // readLines makes lines of a text that is no JSON: blocks of indented "key: value"
@@ -205,8 +231,8 @@ func (r *lineReader) quote(text string) {
 			}
 			x.told = true
 			text = fmt.Sprintf("%s … %s (%d lines like these)", Shorten(text, lineLimit/3), Shorten(OneLine(x.last), lineLimit/3), x.n)
-		case r.kinds.folds:
-			rare = r.kinds.rare(x)
+		default:
+			rare = r.kinds.rare(text)
 		}
 	}
 	for len(text) > 0 && (r.lines < maxLines || rare > 0) {

@@ -72,6 +72,7 @@ type Set struct {
 	last   map[string]int  // the newest text with a call, by its key
 	times  map[string]int  // how often it was made
 	told   map[string]bool // lines that are there already
+	acted  map[string]*act // what was done last to a thing, by its identifier
 	brief  bool            // the conversation ends with a request too short to say what it asks
 }
 
@@ -121,7 +122,7 @@ type identity struct{ key, value string }
 
 // Collect reads the texts, oldest first.
 func Collect(texts []Text, o Options) *Set {
-	s := &Set{o: o, heads: map[string]*item{}, newest: map[identity]*row{}, fresh: map[int]bool{}, last: map[string]int{}, times: map[string]int{}, told: map[string]bool{}}
+	s := &Set{o: o, heads: map[string]*item{}, newest: map[identity]*row{}, fresh: map[int]bool{}, last: map[string]int{}, times: map[string]int{}, told: map[string]bool{}, acted: map[string]*act{}}
 	s.values.init()
 	for i := range texts {
 		t := &texts[i]

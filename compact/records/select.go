@@ -16,8 +16,9 @@ type Selection struct {
 	// Records are the lines from tools: tables and quotes, in the order of the
 	// conversation.
 	Records []string
-	// Tokens is about what they cost.
-	Tokens int
+	// Tokens is about what they cost, Left what the words of people and the ledger would
+	// cost for which there is no room.
+	Tokens, Left int
 }
 
 // ranked is a candidate in the heap.
@@ -329,6 +330,9 @@ func (c *choice) write() Selection {
 	for _, it := range c.s.items {
 		head, text := c.headOf(it), it.text
 		switch {
+		case !c.taken[it] && (it.kind == userItem || it.kind == callItem):
+			out.Left += it.cost
+			continue
 		case !c.taken[it] || written[it.row]:
 			continue
 		case it.kind == userItem || it.kind == assistantItem:
@@ -414,6 +418,9 @@ func (c *choice) rowText(r *row, shapes map[string]bool) string {
 		text = strings.Replace(text, ", ", " | ", 1)
 	}
 	name := strings.TrimSpace(r.of.label + " " + r.of.text)
+	if by := c.s.acted[r.of.whole]; r.keyed && by != nil && by.place > r.units[0].place {
+		name += " (before " + by.tool + ")"
+	}
 	switch {
 	case r.of.text == "" || !r.keyed && strings.HasPrefix(r.head.text, "# "):
 	case text == "":
