@@ -44,6 +44,8 @@ type Config struct {
 
 	// Plan is what Op and Flow come to.
 	Plan *ops.Plan `yaml:"-"`
+	// Incomplete serves a store that holds a part of what was to come into it.
+	Incomplete bool `yaml:"-"`
 	// Unused are variables of the environment that look like settings and are none.
 	Unused []string `yaml:"-"`
 

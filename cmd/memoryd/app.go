@@ -133,7 +133,10 @@ func (a *app) openParts(ctx context.Context, getenv func(string) string) (handle
 	}
 	a.own(nil, func(context.Context) error { return a.store.Close() })
 	if err = backup.CheckWhole(ctx, a.store); err != nil {
-		return nil, err
+		if !a.cfg.Incomplete {
+			return nil, fmt.Errorf("%w (serve --incomplete serves the part)", err)
+		}
+		a.log.WarnContext(ctx, "a part of a store is served, as --incomplete says", "err", err)
 	}
 	return a.wire(getenv)
 }

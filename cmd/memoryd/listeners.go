@@ -63,6 +63,13 @@ func (c *certificate) times() (at [2]time.Time) {
 	return at
 }
 
+// again reads the files although nobody connects.
+func (c *certificate) again() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.readIfDue(time.Now())
+}
+
 // readIfDue reads the files. What cannot be read leaves the certificate that is held.
 func (c *certificate) readIfDue(now time.Time) {
 	if err := c.read(now); err != nil {
@@ -84,9 +91,9 @@ func (c *certificate) read(now time.Time) error {
 }
 
 // survive keeps signals from ending the server that are no order to end: SIGPIPE, where
-// the reader of its log or of its ready line has gone, and SIGHUP, after which the files
-// of the certificate are read, if there is one. It holds until it is stopped.
-func survive(log *slog.Logger, c *certificate) (stop func()) {
+// the reader of its log or of its ready line has gone, and SIGHUP, after which reload
+// is called. It holds until it is stopped.
+func survive(log *slog.Logger, reload func()) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	hangup, pipe := make(chan os.Signal, 1), make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
@@ -97,14 +104,8 @@ func survive(log *slog.Logger, c *certificate) (stop func()) {
 			case <-ctx.Done():
 				return nil
 			case <-hangup:
+				reload()
 			}
-			if c == nil {
-				log.Info("SIGHUP: there is nothing to read again but the configuration, which needs a new start")
-				continue
-			}
-			c.mu.Lock()
-			c.readIfDue(time.Now())
-			c.mu.Unlock()
 		}
 	})
 	return func() {

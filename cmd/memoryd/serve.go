@@ -25,14 +25,18 @@ type serveCmd struct {
 	Listen string `env:"MEMORYD_LISTEN" placeholder:"ADDR" help:"Address to listen on (default 127.0.0.1:8002)."`
 	Data   string `env:"MEMORYD_DATA" placeholder:"DIR" help:"Folder of the embedded store (default ./memoryd-data)."`
 
+	Incomplete bool `help:"Serve a store that holds a part of a restore, an import, a load or a copy that was interrupted. Until that is completed, /readyz says degraded."`
+
 	Background bool `hidden:"" help:"Serve as the memory of this machine that other commands start: on the socket and a free port, until nobody asks any more."`
+
+	bound int64 // of memoryBound
 }
 
-// Run serves until ctx ends, then stops cleanly.
-func (c serveCmd) Run(ctx context.Context, std streams) error {
+// load reads the configuration, with what the command line and the machine change of it.
+func (c *serveCmd) load() (*config.Config, error) {
 	cfg, err := config.Load(c.Config, os.Environ())
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if c.Listen != "" {
 		cfg.HTTP.Listen = c.Listen
@@ -45,31 +49,42 @@ func (c serveCmd) Run(ctx context.Context, std streams) error {
 		cfg.HTTP.Keys, cfg.HTTP.TLS, cfg.HTTP.Socket = "off", api.TLS{}, true
 		if c.Data == "" {
 			if c.Data, err = local.DataDir(); err != nil {
-				return err
+				return nil, err
 			}
 			cfg.SetDataDir(c.Data)
 		}
+	}
+	cfg.HTTP.AdminKey, cfg.Incomplete = os.Getenv("MEMORYD_ADMIN_KEY"), c.Incomplete
+	cfg.HTTP.MaxInFlightBytes = inFlightWithin(c.bound, cfg.HTTP.MaxInFlightBytes, cfg.HTTP.MaxBodyBytes)
+	return cfg, nil
+}
+
+// Run serves until ctx ends, then stops cleanly.
+func (c serveCmd) Run(ctx context.Context, std streams) error {
+	c.bound = memoryBound()
+	cfg, err := c.load()
+	if err != nil {
+		return err
 	}
 	if before, err := local.Of(cfg.StoreDir()); err == nil && before.Background && !c.Background {
 		if err := before.End(stopPatience); err != nil { // its store is wanted here
 			return err
 		}
 	}
-	cfg.HTTP.AdminKey = os.Getenv("MEMORYD_ADMIN_KEY")
-	out := startLog(cfg.Log, std.err)
+	out, level := startLog(cfg.Log, std.err), levelOf(cfg.Log)
 	defer out.Stop()
-	log := newLogger(cfg.Log, out)
+	log := loggerAt(level, cfg.Log.Format, out)
 	for _, name := range cfg.Unused {
 		log.WarnContext(ctx, "no setting has this variable of the environment", "variable", name)
 	}
-	defer limitMemory(serveMemory + 2*cfg.HTTP.MaxInFlightBytes)()
+	defer limitMemory(min(serveMemory+2*cfg.HTTP.MaxInFlightBytes, c.bound-c.bound/4))()
 	a, err := newApp(ctx, cfg, os.Getenv, log)
 	if err != nil {
 		return err
 	}
 	a.Start(ctx)
 	idle := a.publish(ctx, c.Background, std)
-	defer survive(log, a.cert)()
+	defer survive(log, func() { c.reload(ctx, a, level) })()
 	if a.newKey != "" { // not to the log, which is kept
 		fmt.Fprintf(std.err, "The admin's API key (save it now; it is not shown again): %s\n", a.newKey)
 	}
@@ -87,26 +102,47 @@ func (c serveCmd) Run(ctx context.Context, std streams) error {
 	return err
 }
 
-// serveMemory is the memory of a server beside the bodies of its requests, which stand there
-// twice while they are worked on: as they came and decoded.
-const serveMemory = 384 << 20
-
-// limitMemory has the runtime collect more often rather than let the heap grow over a
-// number of bytes, unless GOMEMLIMIT sets another limit. The limit is soft: what is needed
-// is had. The function that it gives sets the limit back.
-func limitMemory(bytes int64) (restore func()) {
-	if os.Getenv("GOMEMLIMIT") != "" {
-		return func() {}
+// reload reads again what a running server can take over: the certificate, the keys and the
+// level of the log. It says which other settings wait for a new start.
+func (c *serveCmd) reload(ctx context.Context, a *app, level *slog.LevelVar) {
+	if a.cert != nil {
+		a.cert.again()
 	}
-	old := debug.SetMemoryLimit(bytes)
-	return func() { debug.SetMemoryLimit(old) }
+	if err := a.keys.Load(ctx); err != nil {
+		a.log.WarnContext(ctx, "SIGHUP: the keys cannot be read; the old ones stay", "err", err)
+	}
+	cfg, err := c.load()
+	if err != nil {
+		a.log.WarnContext(ctx, "SIGHUP: the configuration cannot be read; the old one stays", "err", err)
+		return
+	}
+	level.Set(levelOf(cfg.Log).Level())
+	cfg.Log.Level = a.cfg.Log.Level
+	before, err := a.cfg.Digests()
+	after, errAfter := cfg.Digests()
+	if err = errors.Join(err, errAfter); err != nil {
+		a.log.WarnContext(ctx, "SIGHUP: the settings cannot be compared", "err", err)
+	}
+	a.log.InfoContext(ctx, "SIGHUP: certificate, keys and level of the log are read again", "level", level.Level().String())
+	if waiting := differing(before, after); len(waiting) > 0 {
+		a.log.WarnContext(ctx, "SIGHUP: changed settings wait for a new start", "sections", waiting)
+	}
+}
+
+// levelOf is the level of the log.
+func levelOf(cfg config.Log) *slog.LevelVar {
+	level := new(slog.LevelVar)
+	_ = level.UnmarshalText([]byte(cfg.Level)) // validated with the configuration
+	return level
 }
 
 func newLogger(cfg config.Log, w io.Writer) *slog.Logger {
-	var level slog.Level
-	_ = level.UnmarshalText([]byte(cfg.Level)) // validated with the configuration
+	return loggerAt(levelOf(cfg), cfg.Format, w)
+}
+
+func loggerAt(level slog.Leveler, format string, w io.Writer) *slog.Logger {
 	options := &slog.HandlerOptions{Level: level}
-	if cfg.Format == "json" {
+	if format == "json" {
 		return slog.New(slog.NewJSONHandler(w, options))
 	}
 	return slog.New(slog.NewTextHandler(w, options))

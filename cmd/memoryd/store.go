@@ -67,12 +67,9 @@ func (a *app) noteSettings(ctx context.Context) error {
 		before = map[string]string{} // of a later program
 	}
 	var changed []string
-	for section, digest := range now {
-		if len(before) > 0 && before[section] != digest {
-			changed = append(changed, section)
-		}
+	if len(before) > 0 {
+		changed = differing(before, now)
 	}
-	slices.Sort(changed)
 	if len(changed) > 0 {
 		if err := a.audit.Note(ctx, access.Entry{Action: "settings", Detail: "started with other settings in " + strings.Join(changed, ", ")}); err != nil {
 			return err
@@ -86,6 +83,17 @@ func (a *app) noteSettings(ctx context.Context) error {
 		_, err = a.store.PutRecord(ctx, store.Record{RecordKey: key, Revision: store.AnyRevision, Data: data})
 	}
 	return err
+}
+
+// differing are the sections whose digests differ.
+func differing(before, after map[string]string) (sections []string) {
+	for section, digest := range after {
+		if before[section] != digest {
+			sections = append(sections, section)
+		}
+	}
+	slices.Sort(sections)
+	return sections
 }
 
 // sweeper removes records whose time has passed, and has the store tidy up.

@@ -3,6 +3,9 @@
 package main
 
 import (
+	"fmt"
+	"math"
+	"os"
 	"os/exec"
 	"syscall"
 )
@@ -14,6 +17,24 @@ func openFiles() int {
 		return 1 << 20
 	}
 	return int(r.Cur) //nolint:gosec // at most a million
+}
+
+// servingAddresses is what a server takes of its address space from its start on until it
+// serves: maps of the store's files, stacks, and what the runtime sets aside.
+const servingAddresses = 600 << 20
+
+// freeAddresses is how many bytes of address space this process may still take; MaxInt64
+// where there is no limit.
+func freeAddresses() int64 {
+	var r syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_AS, &r) != nil || r.Cur > math.MaxInt64 {
+		return math.MaxInt64
+	}
+	used := 0
+	if text, err := os.ReadFile("/proc/self/statm"); err == nil {
+		_, _ = fmt.Sscan(string(text), &used) // pages; the first number
+	}
+	return max(0, int64(r.Cur)-int64(used*os.Getpagesize())-servingAddresses) //nolint:gosec // checked above
 }
 
 // detach lets a command live on when this process and its terminal end.

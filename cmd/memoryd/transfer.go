@@ -261,33 +261,47 @@ func source(stdin io.Reader, name string) (in input, err error) {
 
 // importReMe adds what a ReMe server dumped to a store.
 func (c importCmd) importReMe(ctx context.Context, std streams) (err error) {
-	s, cfg, err := c.open(ctx, std)
+	s, cfg, err := c.openAny(ctx, std)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	_, params := ops.Settings[ops.ParseParams](cfg.Plan)
+	mark := backup.Mark{What: "import", Name: strings.Join(c.Files, " "), Workspace: c.Workspace}
+	if err := mark.Alone(ctx, s); err != nil {
+		return err
+	}
 	rejected := 0
+	err = mark.Around(ctx, s, func() (came bool, err error) {
+		rejected, came, err = c.bring(ctx, std, redacted(s, cfg, std), cfg)
+		return came, err
+	})
+	if err == nil && rejected > 0 {
+		return silentError{}
+	}
+	return err
+}
+
+// bring adds what all names stand for, and counts the memories that cannot be.
+func (c importCmd) bring(ctx context.Context, std streams, s store.Store, cfg *config.Config) (rejected int, came bool, err error) {
+	_, params := ops.Settings[ops.ParseParams](cfg.Plan)
 	for _, name := range c.Files {
 		memories, done, err := c.memories(ctx, std, name)
 		if err != nil {
-			return err
+			return rejected, came, err
 		}
-		counts, err := backup.Import(ctx, redacted(s, cfg, std), memories, backup.ImportOptions{
+		counts, err := backup.Import(ctx, s, memories, backup.ImportOptions{
 			Keep:     params.MaxHistory,
 			SetAside: revisions.SetAside,
 			Rejected: func(_ int, err error) { fmt.Fprintf(std.err, "%s: %v\n", name, err) },
 		})
+		came = came || counts.Tools > 0
 		if err = errors.Join(err, done()); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+			return rejected, came, fmt.Errorf("%s: %w", name, err)
 		}
 		rejected += counts.Rejected
 		fmt.Fprintf(std.out, "%s: %d tools, %d calls added, %d duplicate, %d rejected\n", name, counts.Tools, counts.Added, counts.Duplicates, counts.Rejected)
 	}
-	if rejected > 0 {
-		return silentError{}
-	}
-	return nil
+	return rejected, came, nil
 }
 
 // memories reads what name stands for: a file, or a collection.

@@ -126,7 +126,7 @@ func (a *app) deps() (ops.Deps, error) {
 		Store: a.store, Audit: a.audit, Reader: reader, Judge: a.judge, Wait: a.cfg.Evaluate.Wait,
 		Revisions: a.revisions, Told: ops.NewTold(), Forecasts: forecasts, Compactor: a.newCompactor(originals, mask), Originals: originals,
 		Mover: &backup.Actions{
-			Store: clean, Dir: manage.DumpDir, Kinds: movedKinds(), RecentCalls: summary.RecentCallCount, Now: time.Now,
+			Store: clean, Marks: a.store, Dir: manage.DumpDir, Kinds: movedKinds(), RecentCalls: summary.RecentCallCount, Now: time.Now,
 			Trust: &backup.Trust{Seal: redaction.Seal, SetAside: revisions.SetAside, Published: append(revisions.Kinds(), window.Kinds()...)},
 		},
 		Ledger: a.ledger, Monitor: a.monitor, Survey: a.survey, Intake: a.intake, Redaction: redaction,
@@ -163,6 +163,9 @@ func (a *app) checks() []api.Check {
 	checks := []api.Check{{Name: "store", Vital: true, Run: a.store.Ping}}
 	if a.qdrant != nil {
 		checks = append(checks, api.Check{Name: "store.settings", Run: a.qdrant.Settings})
+	}
+	if a.cfg.Incomplete {
+		checks = append(checks, api.Check{Name: "store.whole", Run: func(ctx context.Context) error { return backup.CheckWhole(ctx, a.store) }})
 	}
 	for name, client := range a.models.clients {
 		checks = append(checks, api.Check{Name: "llm." + name, Run: healthOf(client)})

@@ -15,6 +15,8 @@ import (
 // use.
 type Actions struct {
 	Store store.Store
+	// Marks is where it stands that a copy or a load is under way; see RestoreOptions.
+	Marks store.Records
 	// Dir is the dump folder; Dump makes it when it is missing. No path of a
 	// request leads out of it.
 	Dir string
@@ -115,21 +117,36 @@ func (a *Actions) Copy(ctx context.Context, src, dst string) (int, error) {
 	if src == dst {
 		return 0, invalid("a workspace cannot be copied onto itself")
 	}
-	n := 0
-	for m, err := range a.read(ctx, src, a.Kinds) {
-		if err == nil {
-			m.relocate(dst)
-			err = a.put(ctx, &m)
+	return a.marked(ctx, Mark{"copy", src, dst}, func() (n int, err error) {
+		for m, err := range a.read(ctx, src, a.Kinds) {
+			if err == nil {
+				m.relocate(dst)
+				err = a.put(ctx, &m)
+			}
+			if err != nil {
+				return n, within(err, "after %d tools were copied", n)
+			}
+			n++
 		}
-		if err != nil {
-			return n, within(err, "after %d tools were copied", n)
+		if n == 0 {
+			return 0, empty(src)
 		}
-		n++
+		return n, nil
+	})
+}
+
+// marked has bring write with a mark in the store. Who asked is told of an error and how much
+// came; the mark is for who asks after the death of the process.
+func (a *Actions) marked(ctx context.Context, m Mark, bring func() (int, error)) (n int, err error) {
+	marks := a.Marks
+	if marks == nil {
+		marks = a.Store
 	}
-	if n == 0 {
-		return 0, empty(src)
-	}
-	return n, nil
+	err = m.Around(ctx, marks, func() (bool, error) {
+		n, err = bring()
+		return false, err
+	})
+	return n, err
 }
 
 func empty(workspace string) error {

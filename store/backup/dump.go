@@ -166,7 +166,7 @@ func (a *Actions) Load(ctx context.Context, workspace, path string) (int, error)
 	if err != nil {
 		return 0, cmp.Or(err, root.Close())
 	}
-	n, err := a.load(ctx, f, workspace)
+	n, err := a.load(ctx, f, Mark{"load", name, workspace})
 	return n, cmp.Or(err, f.Close(), root.Close())
 }
 
@@ -189,9 +189,9 @@ func openRegular(root *os.Root, name string) (*os.File, error) {
 	return f, nil
 }
 
-func (a *Actions) load(ctx context.Context, f io.ReadSeeker, workspace string) (int, error) {
+func (a *Actions) load(ctx context.Context, f io.ReadSeeker, mark Mark) (int, error) {
 	seen := map[memoryd.ToolRef]bool{}
-	err := a.eachMemory(ctx, f, workspace, func(m Memory) error {
+	err := a.eachMemory(ctx, f, mark.Workspace, func(m Memory) error {
 		if seen[m.Tool.ToolRef] {
 			return invalid("tool %q is there twice", m.Tool.Tool)
 		}
@@ -204,18 +204,19 @@ func (a *Actions) load(ctx context.Context, f io.ReadSeeker, workspace string) (
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return 0, err
 	}
-	n := 0
-	err = a.eachMemory(ctx, f, workspace, func(m Memory) error {
-		if err := a.put(ctx, &m); err != nil {
-			return err
+	return a.marked(ctx, mark, func() (n int, err error) {
+		err = a.eachMemory(ctx, f, mark.Workspace, func(m Memory) error {
+			if err := a.put(ctx, &m); err != nil {
+				return err
+			}
+			n++
+			return nil
+		})
+		if err != nil {
+			err = within(err, "after %d tools were loaded", n)
 		}
-		n++
-		return nil
+		return n, err
 	})
-	if err != nil {
-		return n, within(err, "after %d tools were loaded", n)
-	}
-	return n, nil
 }
 
 // eachMemory reads a dump line by line. Blank lines are passed over. Of lines that this

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -198,7 +199,11 @@ func TestWhatExistsIsRefusedReplacedOrSkipped(t *testing.T) {
 	s := mem.New()
 	_, err := s.Append(t.Context(), store.Batch{Workspace: "a", Keep: 9, Calls: []memoryd.Call{makeCall("a", "sh,ell ", 1)}})
 	must(t, err)
-	for name, r := range map[string]interface{ Read([]byte) (int, error) }{"file": bytes.NewReader(file), "pipe": bytes.NewBuffer(bytes.Clone(file))} {
+	for _, name := range []string{"file", "pipe"} { // in this order: what comes of a pipe leaves the mark of a part
+		var r io.Reader = bytes.NewReader(file)
+		if name == "pipe" {
+			r = bytes.NewBuffer(bytes.Clone(file))
+		}
 		_, err := backup.Restore(t.Context(), s, r, backup.RestoreOptions{})
 		if !memoryd.IsKind(err, memoryd.Conflict) || !bytes.Contains([]byte(err.Error()), []byte("sh,ell")) {
 			t.Errorf("%s: got %v", name, err)

@@ -2,57 +2,115 @@ package backup
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"memoryd"
 	"memoryd/store"
 )
 
-// interrupted is the mark of a restore that is under way or was interrupted.
-type interrupted struct {
+// Mark says what is being brought into a store, or was when it was interrupted. It stands in
+// the store until all of it has come.
+type Mark struct {
+	// What it is: "" for a restore, else import, load or copy.
+	What string `json:"what,omitempty"`
+	// Name is what people know the source by, Workspace where it comes; "" is where it was.
 	Name      string `json:"name"`
 	Workspace string `json:"workspace,omitempty"`
 }
 
-func markKey() store.RecordKey { return store.RecordKey{Kind: "restore", ID: "interrupted"} }
+const markKind = "restore"
 
-// CheckWhole refuses a store that holds a part of a restore: what is missing in it was
-// not lost, it was never brought. The error is a Conflict and names the command that
-// goes on. A store whose records cannot be read says so when it is asked for them.
+func (m Mark) key() store.RecordKey {
+	key := store.RecordKey{Kind: markKind, ID: "interrupted"} // of a restore there is one at a time
+	if m.What != "" {
+		sum := sha256.Sum256([]byte(m.What + "\x00" + m.Name + "\x00" + m.Workspace))
+		key.ID = hex.EncodeToString(sum[:16])
+	}
+	return key
+}
+
+// CheckWhole refuses a store that holds a part of what was to come into it: what is missing
+// was not lost, it was never brought. The error is a Conflict and says how to go on. A
+// store whose records cannot be read says so when it is asked for them.
 func CheckWhole(ctx context.Context, s store.Records) error {
-	if m, err := markOf(ctx, s); err == nil && m != nil {
-		return m.fault()
+	err := Mark{}.Alone(ctx, s)
+	if memoryd.IsKind(err, memoryd.Conflict) {
+		return err
 	}
 	return nil
 }
 
-// markOf is the mark in a store; nil where there is none.
-func markOf(ctx context.Context, s store.Records) (*interrupted, error) {
-	r, err := s.Record(ctx, markKey())
-	if memoryd.IsKind(err, memoryd.NotFound) {
-		return nil, nil
+// Alone refuses a store that holds a part of anything else.
+func (m Mark) Alone(ctx context.Context, s store.Records) error {
+	for r, err := range store.AllRecords(ctx, s, store.RecordKey{Kind: markKind}) {
+		var other Mark
+		if err == nil {
+			err = json.Unmarshal(r.Data, &other)
+		}
+		if err == nil && other != m {
+			err = other.fault()
+		}
+		if err != nil {
+			return err
+		}
 	}
-	m := new(interrupted)
-	if err == nil {
-		err = json.Unmarshal(r.Data, m)
-	}
-	return m, err
+	return nil
 }
 
-func (m interrupted) set(ctx context.Context, s store.Records) error {
-	data, err := json.Marshal(m)
+// begun reports whether the same was interrupted before.
+func (m Mark) begun(ctx context.Context, s store.Records) (bool, error) {
+	r, err := s.Record(ctx, m.key())
+	if memoryd.IsKind(err, memoryd.NotFound) {
+		return false, nil
+	}
+	var there Mark
+	if err == nil {
+		err = json.Unmarshal(r.Data, &there)
+	}
+	return there == m, err
+}
+
+// Around has bring write with the mark in the store. It goes when all came, and also when
+// whoever asked is told of an error that left nothing that was not there before: then came
+// is false.
+func (m Mark) Around(ctx context.Context, s store.Records, bring func() (came bool, err error)) error {
+	again, err := m.begun(ctx, s)
 	if err != nil {
 		return err
 	}
-	_, err = s.PutRecord(ctx, store.Record{RecordKey: markKey(), Revision: store.AnyRevision, Data: data})
+	if !again {
+		data, err := json.Marshal(m)
+		if err == nil {
+			_, err = s.PutRecord(ctx, store.Record{RecordKey: m.key(), Revision: store.AnyRevision, Data: data})
+		}
+		if err != nil {
+			return within(err, "nothing was brought in")
+		}
+	}
+	came, err := bring()
+	if err == nil || !again && !came {
+		err = errors.Join(err, s.DeleteRecord(context.WithoutCancel(ctx), m.key()))
+	}
 	return err
 }
 
-func (m interrupted) fault() error {
-	into := ""
-	if m.Workspace != "" {
+func (m Mark) fault() error {
+	into, how := "", "start the server with --incomplete and ask for it again, which completes it"
+	switch {
+	case m.Workspace != "" && m.What == "":
 		into = fmt.Sprintf(" --workspace %q", m.Workspace)
+	case m.Workspace != "":
+		into = fmt.Sprintf(" into %q", m.Workspace)
 	}
-	return memoryd.Errorf(memoryd.Conflict, "the store holds a part of a restore that was interrupted: run memoryd restore %q%s again, which completes it", m.Name, into)
+	switch m.What {
+	case "":
+		return memoryd.Errorf(memoryd.Conflict, "the store holds a part of a restore that was interrupted: run memoryd restore %q%s again, which completes it", m.Name, into)
+	case "import":
+		how = "run the same command again, which completes it"
+	}
+	return memoryd.Errorf(memoryd.Conflict, "the store holds a part of the %s of %q%s that was interrupted: %s", m.What, m.Name, into, how)
 }

@@ -62,39 +62,31 @@ func Restore(ctx context.Context, s store.Store, r io.Reader, opts RestoreOption
 	case opts.SkipExisting:
 		w.existing = skip
 	}
-	mark := interrupted{Name: opts.Name, Workspace: opts.Workspace}
+	mark := Mark{Name: opts.Name, Workspace: opts.Workspace}
 	if opts.Marks == nil {
 		opts.Marks = s
 	}
-	before, err := markOf(ctx, opts.Marks)
-	switch {
-	case err != nil:
+	again, err := mark.begun(ctx, opts.Marks)
+	if err = errors.Join(err, mark.Alone(ctx, opts.Marks)); err != nil {
 		return Counts{}, err
-	case before == nil:
-	case *before != mark:
-		return Counts{}, before.fault()
-	case w.existing == refuse:
+	}
+	if again && w.existing == refuse {
 		w.existing = skip
 	}
 	if err := verify(ctx, w, r, opts.Workspace); err != nil {
 		return Counts{}, err
 	}
-	if before == nil {
-		if err := mark.set(ctx, opts.Marks); err != nil {
-			return Counts{}, within(err, "nothing was restored")
-		}
-	}
 	p := newParser(r)
 	to := &restorer{writer: w, workspace: opts.Workspace, line: &p.in.n}
 	to.begin(ctx)
-	err = p.each(func(e entry) error { return to.take(ctx, e) })
-	if werr := to.wait(ctx); werr != nil {
-		err = werr
-	}
+	err = mark.Around(ctx, opts.Marks, func() (bool, error) {
+		err := p.each(func(e entry) error { return to.take(ctx, e) })
+		if werr := to.wait(ctx); werr != nil {
+			err = werr
+		}
+		return to.n.Tools+to.n.Records > 0, err
+	})
 	to.n.Bytes = p.in.bytes
-	if isWhole := err == nil; isWhole || before == nil && to.n.Tools+to.n.Records == 0 {
-		err = errors.Join(err, opts.Marks.DeleteRecord(context.WithoutCancel(ctx), markKey()))
-	}
 	if err != nil {
 		err = within(err, "after %s were restored", to.n)
 	}

@@ -184,3 +184,28 @@ func TestVanishedCollectionsAreUnavailableUntilTheyAreRemade(t *testing.T) {
 		t.Errorf("remade: got %+v, %v", got, err)
 	}
 }
+
+// A server that answers reads and refuses writes was ready.
+func TestAServerThatRefusesWritesIsUnready(t *testing.T) {
+	server := qdranttest.New(t, versions[0])
+	s := openFake(t, server, fakeConfig(), qdrant.WithSleep(noWait))
+	if _, err := add(t.Context(), s, 9, call("t", 1, 1)); err != nil || s.Ping(t.Context()) != nil {
+		t.Fatal(err, s.Ping(t.Context()))
+	}
+	server.Inject(func(method string) qdranttest.Fault {
+		if method == "Get" || method == "Scroll" || method == "Count" {
+			return qdranttest.Fault{}
+		}
+		return qdranttest.Fault{Code: codes.ResourceExhausted}
+	})
+	if _, err := add(t.Context(), s, 9, call("t", 2, 1)); !memoryd.IsKind(err, memoryd.Unavailable) {
+		t.Fatalf("the write: %v", err)
+	}
+	if err := s.Ping(t.Context()); !memoryd.IsKind(err, memoryd.Unavailable) || !strings.Contains(err.Error(), "room") {
+		t.Errorf("ready after a refused write: %v", err)
+	}
+	server.Inject(nil)
+	if _, err := add(t.Context(), s, 9, call("t", 3, 1)); err != nil || s.Ping(t.Context()) != nil {
+		t.Errorf("a write was done, and ping says %v, %v", s.Ping(t.Context()), err)
+	}
+}

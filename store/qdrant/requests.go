@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"memoryd"
+
 	qd "github.com/qdrant/go-client/qdrant"
 )
 
@@ -222,6 +224,12 @@ func (s *backend) update(ctx context.Context, what string, write func(context.Co
 		}
 		return r, err
 	})
+	switch {
+	case memoryd.IsKind(err, memoryd.Unavailable):
+		s.refused.Store(&refusal{time.Now(), err})
+	case err == nil && s.refused.Load() != nil:
+		s.refused.Store(nil)
+	}
 	return err
 }
 

@@ -62,7 +62,8 @@ type backend struct {
 	descriptions lifecycle.Flights[description] // by tool
 	sightings    rounds[*tool, map[*tool]*sighting]
 
-	copyAwayUntil atomic.Int64 // nanoseconds since 1970; see consistency
+	refused       atomic.Pointer[refusal] // the newest write that failed; nil: none did since one was done
+	copyAwayUntil atomic.Int64            // nanoseconds since 1970; see consistency
 
 	worker   *lifecycle.Worker // of sweeps and shared requests
 	sweeping atomic.Bool
@@ -143,8 +144,20 @@ func (s *backend) prepare(ctx context.Context) error {
 
 // Ping implements store.Store: it reads from the collection of calls.
 func (s *backend) Ping(ctx context.Context) error {
+	if r := s.refused.Load(); r != nil && time.Since(r.at) < refusing {
+		return r.err
+	}
 	_, err := s.get(ctx, s.calls, []*qd.PointId{qd.NewIDNum(0)}, qd.NewWithPayload(false))
 	return err
+}
+
+// refusing is how long Ping fails after a write did, so that it is asked for and seen.
+const refusing = 5 * time.Second
+
+// refusal is a write that failed.
+type refusal struct {
+	at  time.Time
+	err error
 }
 
 // Close implements store.Store.

@@ -126,3 +126,105 @@ func post(t *testing.T, url, body string) {
 		t.Fatal(fmt.Errorf("status %d", resp.StatusCode))
 	}
 }
+
+// SIGHUP takes over what can be without a new start and names what cannot.
+func TestSIGHUPTakesOverTheLogsLevelAndNamesWhatWaits(t *testing.T) {
+	config := configFile(t, "log: {level: info}\n")
+	cmd := exec.Command(string(binary), "serve", "--listen", "127.0.0.1:0", "--data", t.TempDir(), "--config", config)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	log, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	url, lines := readyURL(t, bufio.NewReader(out)), bufio.NewScanner(log)
+	until := func(text string) (before string) {
+		t.Helper()
+		for lines.Scan() {
+			if strings.Contains(lines.Text(), text) {
+				return before
+			}
+			before += lines.Text() + "\n"
+		}
+		t.Fatalf("the log does not say %q:\n%s", text, before)
+		return ""
+	}
+	again := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const body = `{"tool_name":"t","tool_call_results":[{"output":"o"}]}`
+	post(t, url, body)
+	again("log: {level: debug}\nhttp: {max_items: 7}\nquotas: {tools: 9}\n")
+	if before := until("are read again"); strings.Contains(before, "add_tool_call_result") {
+		t.Errorf("requests are told of before:\n%s", before)
+	}
+	until("sections=\"[http quotas]\"")
+	post(t, url, body)
+	until("add_tool_call_result")
+	again("log: {level: nonsense}\n")
+	until("the configuration cannot be read; the old one stays")
+	post(t, url, body)
+	until("add_tool_call_result")
+}
+
+// Bodies were admitted as if there were always memory for them: with less than that the
+// runtime ended the process (defect O6).
+func TestAServerOfLittleAddressSpaceAnswersAllLargeBodies(t *testing.T) {
+	cmd := exec.Command("sh", "-c", `ulimit -v 2700000; exec "$@"`, "sh", string(binary), "serve", "--listen", "127.0.0.1:0", "--data", t.TempDir())
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	url := readyURL(t, bufio.NewReader(out))
+	body := `{"tool_name":"t","tool_call_results":[` + strings.TrimSuffix(strings.Repeat(`{"output":"`+strings.Repeat("x", 900_000)+`"},`, 15), ",") + `]}`
+	statuses := make(chan int)
+	const at, rounds = 24, 2
+	for range at {
+		go func() {
+			for range rounds {
+				resp, err := (&http.Client{Timeout: time.Minute}).Post(url+"/add_tool_call_result", "application/json", strings.NewReader(body))
+				if err != nil {
+					statuses <- 0
+					continue
+				}
+				_ = resp.Body.Close()
+				statuses <- resp.StatusCode
+			}
+		}()
+	}
+	counts := map[int]int{}
+	for range at * rounds {
+		counts[<-statuses]++
+	}
+	t.Log(counts)
+	if counts[http.StatusOK] == 0 || counts[http.StatusOK]+counts[http.StatusTooManyRequests]+counts[http.StatusServiceUnavailable] != at*rounds {
+		t.Errorf("answers by status: %v", counts)
+	}
+	resp, err := http.Get(url + "/livez")
+	if err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatalf("afterwards: %v, %v", resp, err)
+	}
+	_ = resp.Body.Close()
+}
