@@ -70,7 +70,7 @@ func each[From, To any](list []From, make func(From) To) []To {
 
 func causeOf(c ops.Cause) wire.Cause {
 	return wire.Cause{
-		ToolName: c.Tool, Text: c.Text, Calls: c.Calls, Failed: c.Failed, Seconds: c.Seconds, Tokens: c.Tokens,
+		ToolName: c.Tool, Text: c.Text, Calls: c.Calls, Seconds: c.Seconds, Tokens: c.Tokens,
 		First: instant(c.First), Last: instant(c.Last), Newest: c.Newest.String(), Week: c.Week, WeekBefore: c.WeekBefore,
 	}
 }

@@ -23,15 +23,3 @@ func TestTheChartShowsEachPeriodWithCallsAndWhereGuidelinesWereWritten(t *testin
 		t.Error("one moment is no trend")
 	}
 }
-
-func TestTheFirstPracticeOfAGuidelineIsWhatAgentsAreToldFirst(t *testing.T) {
-	for text, want := range map[string]string{
-		"## Core Function\nX.\n\n## Best Practices\n1. Give `a`. Always.\n2. No.\n\n## Statistics\n": "Give `a`. Always.",
-		"## Best Practices\n\n## Statistics\n- **Rate**: 1. 2":                                       "",
-		"# else": "",
-	} {
-		if got := firstPractice(text); got != want {
-			t.Errorf("%q: %q", text, got)
-		}
-	}
-}

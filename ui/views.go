@@ -2,7 +2,7 @@ package ui
 
 import (
 	"cmp"
-	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -40,8 +40,8 @@ type overviewView struct {
 // worst is one of the mistakes that cost most, and what can be done.
 type worst struct {
 	ops.Cause
-	// Told is what agents are told first of the tool; Waits is a statement that would be
-	// told if somebody accepted it.
+	// Told is what agents are told of it; where that is nothing, Waits is a statement of
+	// the tool that would be told if somebody accepted it.
 	Told  string
 	Waits *ops.PendingStatement
 }
@@ -90,19 +90,19 @@ func (d *dashboard) overview(r *request) error {
 func (d *dashboard) decide(r *request, v *overviewView) (err error) {
 	for _, c := range v.Causes[:min(worstShown, len(v.Causes))] {
 		w := worst{Cause: c}
-		got, err := d.Flows.RetrieveToolMemory.Run(r.Context(), ops.NamesRequest{Workspace: r.Workspace, Tools: []string{c.Tool}})
-		if err != nil {
-			if _, gone := errors.AsType[*ops.Refusal](err); !gone {
-				return err
-			}
-		} else if len(got.Memories) > 0 {
-			w.Told = firstPractice(got.Memories[0].Tool.Guideline.Content)
+		ref := memoryd.ToolRef{Workspace: r.Workspace, Tool: c.Tool}
+		list, err := d.Flows.ListRevisions.Run(r.Context(), ops.ListRevisions{ToolRef: ref})
+		if err != nil && !memoryd.IsKind(err, memoryd.NotFound) {
+			return err
+		}
+		if len(list.Revisions) > 0 {
+			w.Told = lineAbout(&list.Revisions[0].Revision, c.Some)
 		}
 		waiting, err := d.Flows.ListPending.Run(r.Context(), ops.ListPending{Workspace: r.Workspace, Tool: c.Tool, Limit: 1})
 		if err != nil && !memoryd.IsKind(err, memoryd.NotFound) {
 			return err
 		}
-		if len(waiting.Statements) > 0 {
+		if len(waiting.Statements) > 0 && w.Told == "" {
 			w.Waits = &waiting.Statements[0]
 		}
 		v.Worst = append(v.Worst, w)
@@ -111,15 +111,24 @@ func (d *dashboard) decide(r *request, v *overviewView) (err error) {
 	return err
 }
 
-// firstPractice is the first line of a guideline that says what to do.
-func firstPractice(guideline string) string {
-	_, rest, _ := strings.Cut(guideline, "## Best Practices\n")
-	line, _, _ := strings.Cut(rest, "\n")
-	_, text, numbered := strings.Cut(line, ". ")
-	if !numbered || strings.HasPrefix(line, "#") {
-		return ""
+// lineAbout is the first line of a guideline that says what to do and rests on some of
+// the calls; "" is none.
+func lineAbout(rev *ops.Revision, calls []memoryd.CallKey) string {
+	sections, _ := sectionsOf(rev)
+	about := map[string]bool{}
+	if rev.Document != nil {
+		for _, g := range rev.Document.Grounds {
+			about[g.ID] = slices.ContainsFunc(calls, func(k memoryd.CallKey) bool { return slices.Contains(g.Calls, k.String()) })
+		}
 	}
-	return text
+	for _, s := range sections {
+		for _, line := range s.Lines {
+			if s.Name == "Best Practices" && !line.Removed && slices.ContainsFunc(line.Grounds, func(g ground) bool { return about[g.ID] }) {
+				return line.Text
+			}
+		}
+	}
+	return ""
 }
 
 // toolRows is how many tools, and callRows how many calls, a page lists.

@@ -80,7 +80,6 @@ type Cause struct {
 	ToolName   string  `json:"tool_name"`
 	Text       string  `json:"text"`
 	Calls      int     `json:"calls"`
-	Failed     int     `json:"failed"`
 	Seconds    float64 `json:"seconds"`
 	Tokens     int64   `json:"tokens"`
 	First      string  `json:"first"`

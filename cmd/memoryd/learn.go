@@ -402,6 +402,7 @@ func (l *learner) judged(c *origin, v *wire.Verdict) {
 		run.Begun = at
 	}
 	if v.State == string(memoryd.Judged) {
+		run.Summary = v.Summary
 		run.Bad, run.Good = float64(v.Score) <= memoryd.ScoreFailure, float64(v.Score) >= memoryd.ScoreSuccess
 	} else {
 		l.report.Calls.Pending++

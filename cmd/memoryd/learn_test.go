@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"memoryd/config"
@@ -350,5 +352,72 @@ func TestLearnTrustsWhatItRemembersOnlyOfTheSameMemory(t *testing.T) {
 	}
 	if r := learned(t, calls, "--url", url, "--workspace", "other"); r.Calls.Added != 6 {
 		t.Errorf("of another workspace: %+v", r.Calls)
+	}
+}
+
+// One definition of a mistake: what learn reports stands on the first page with the same
+// number of calls, and beside each the line that rests on its calls, not the tool's first.
+func TestLearnAndTheFirstPageTellTheSameMistakes(t *testing.T) {
+	url, _ := learning(t)
+	var b strings.Builder
+	for i := range 12 {
+		for j, c := range [][2]string{
+			{`{"date":"5 May","seats":2}`, "Error: date must be in format YYYY-MM-DD"},
+			{`{"date":"2026-05-05","seats":2}`, "Booked HAT02 on 2026-05-05"},
+			{fmt.Sprintf(`{"date":"2026-05-05","seats":%d}`, 10+i), fmt.Sprintf("Error: seats must be at most 9, got %d", 10+i)},
+			{`{"date":"2026-05-06","seats":9}`, "Booked HAT03 on 2026-05-06"},
+		} {
+			if j == 2 && i > 8 {
+				continue
+			}
+			fmt.Fprintf(&b, `{"tool_name":"book","input":%s,"output":%q,"metadata":{"session_id":"s%d","tool_call_id":"c%d-%d"}}`+"\n", c[0], c[1], i, i, j)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "calls.jsonl")
+	if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	said := learned(t, file, "--url", url)
+	get := func(path string) string {
+		t.Helper()
+		resp, err := http.Get("http://" + url + path) //nolint:noctx // of a test
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		text, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	var page struct {
+		Causes []struct {
+			Tool  string `json:"tool_name"`
+			Calls int
+		}
+	}
+	for end := time.Now().Add(20 * time.Second); len(page.Causes) == 0 && time.Now().Before(end); {
+		if err := json.Unmarshal([]byte(get("/v1/workspaces/default/overview")), &page); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(page.Causes) != 2 || len(said.Mistakes) != 2 {
+		t.Fatalf("%+v, learn: %+v", page, said.Mistakes)
+	}
+	for i, m := range said.Mistakes {
+		if want := []int{12, 9}[i]; m.Calls != want || page.Causes[i].Calls != want || m.Tool != page.Causes[i].Tool {
+			t.Errorf("mistake %d: %d calls in the report, %d on the page, %d made", i, m.Calls, page.Causes[i].Calls, want)
+		}
+	}
+	_, html, _ := strings.Cut(get("/ui/?w=default"), "What costs most")
+	_, date, _ := strings.Cut(html, "date must be in format")
+	date, seats, _ := strings.Cut(date, "seats must be at most")
+	seats, _, _ = strings.Cut(seats, "</ol>")
+	if !strings.Contains(date, "Agents are told:</b>") || !strings.Contains(date, ">date<") || strings.Contains(date, ">seats<") {
+		t.Errorf("of the date agents are told: %s", date)
+	}
+	if !strings.Contains(seats, "Agents are told:</b>") || !strings.Contains(seats, ">seats<") || strings.Contains(seats, ">date<") {
+		t.Errorf("of the seats agents are told: %s", seats)
 	}
 }

@@ -47,7 +47,7 @@ func (f finding) bad() bool { return f.score == memoryd.ScoreFailure }
 
 // summaryOf is one line that says what happened.
 func summaryOf(v *view, f finding) string {
-	what := textsafe.Line(f.quote, maxQuote)
+	what := f.said(v)
 	switch {
 	case f.score == memoryd.ScoreSuccess:
 		what = v.describe()
@@ -55,6 +55,16 @@ func summaryOf(v *view, f finding) string {
 		what = f.why
 	}
 	return textsafe.Line(f.outcome()+f.cause.bracket()+": "+what, maxSummary)
+}
+
+// said is the quote on a line; after a heading ("ERROR:") comes what it heads.
+func (f finding) said(v *view) string {
+	if q := strings.TrimSpace(f.quote); strings.HasSuffix(q, ":") && len(strings.Fields(q)) < 3 {
+		if _, rest, more := strings.Cut(v.call.Output, q); more {
+			return textsafe.Line(q+" "+textsafe.Head(strings.TrimSpace(rest), 4*maxQuote), maxQuote)
+		}
+	}
+	return textsafe.Line(f.quote, maxQuote)
 }
 
 // outcome names the level.
@@ -85,7 +95,7 @@ func evaluationOf(v *view, f finding) string {
 		}
 	} else {
 		b.WriteString(f.why)
-		if q := textsafe.Line(f.quote, maxQuote); q != "" {
+		if q := f.said(v); q != "" {
 			b.WriteString(" (“" + q + "”)")
 		}
 		if means := f.cause.parameters(); means != "" {

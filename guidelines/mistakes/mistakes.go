@@ -5,6 +5,7 @@
 package mistakes
 
 import (
+	"cmp"
 	"encoding/json"
 	"hash/fnv"
 	"regexp"
@@ -19,6 +20,7 @@ import (
 // Call is one call of a run, in the order in which calls were made.
 type Call struct {
 	Tool, Output string
+	Summary      string // what the judge says of it; "" where nobody judged it
 	Input        json.RawMessage
 	// Bad says that the call failed, Good that it went well; neither is known of one
 	// that nobody judged.
@@ -118,7 +120,7 @@ func (f *Follower) Add(name string, id uint64, c *Call) (number uint64, first bo
 	}
 	o := &open{Failure: Failure{ID: id, Tool: c.Tool, Run: r.id, Line: c.Line, At: c.Begun, Turns: 1, Seconds: c.Seconds}, begun: c.Begun, input: c.Input}
 	o.Said = said(c.Output)
-	o.Kind = kindOf(o.Said)
+	o.Kind = Form(cmp.Or(c.Summary, o.Said))
 	o.Did = shown(c.Input)
 	r.open, r.last = append(r.open, o), o
 	if len(r.open) > maxOpen {
@@ -237,14 +239,19 @@ func shown(input json.RawMessage) string {
 
 // slots are the parts of a message that differ between failures of one kind: quoted
 // texts, addresses and paths, names with digits or marks in them, numbers.
-var slots = regexp.MustCompile("\"[^\"]*\"|'[^']*'|`[^`']*[`']|[^\\s\"'`]*[/\\\\][^\\s\"'`]*|[\\pL\\pN_]*[_.:-]?[\\pL\\pN]*\\pN[\\pL\\pN_.:-]*")
+var slots = regexp.MustCompile("\"[^\"]*(?:\"|…$)|'[^']*'|“[^”]*”|`[^`']*(?:[`']|…$)|[^\\s\"'`]*[/\\\\][^\\s\"'`]*|[\\pL\\pN_]*[_.:-]?[\\pL\\pN]*\\pN[\\pL\\pN_.:-]*")
 
-// kindOf is a message without its slots. One that would keep no word stays whole: its
+// maxForm bounds a form, in characters.
+const maxForm = 120
+
+// Form is a judge's summary of a failed call without its slots: failed calls of a tool
+// with the same form are one mistake. One that would keep no word stays whole: its
 // numbers tell it from others.
-func kindOf(said string) string {
+func Form(summary string) string {
+	said := textsafe.HeadRunes(summary, 4*maxForm)
 	bare := strings.Join(strings.Fields(slots.ReplaceAllString(said, "…")), " ")
 	if len(strings.Fields(bare)) <= 3 && strings.ContainsAny(said, "0123456789") && !strings.ContainsAny(said, "/\\\"'`") || !worded(bare) {
-		return strings.ToLower(said)
+		bare = said
 	}
-	return strings.ToLower(bare)
+	return textsafe.Line(bare, maxForm)
 }

@@ -99,10 +99,10 @@ func TestAMistakeIsNeverABareNumber(t *testing.T) {
 			t.Errorf("%q: %q", output, got)
 		}
 	}
-	if a, b := kindOf("line 12: syntax error near `x'"), kindOf("line 7: syntax error near `y z'"); a != b {
+	if a, b := Form("line 12: syntax error near `x'"), Form("line 7: syntax error near `y z'"); a != b {
 		t.Errorf("%q is not %q", a, b)
 	}
-	if a, b := kindOf("exit code 1"), kindOf("exit code 127"); a == b {
+	if a, b := Form("exit code 1"), Form("exit code 127"); a == b {
 		t.Errorf("exit codes are one: %q", a)
 	}
 }

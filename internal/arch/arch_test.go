@@ -74,7 +74,7 @@ var mayImport = map[string][]string{
 		"memoryd", "compact", "evaluate/kinds", "evaluate/monitor", "guidelines", "guidelines/effect", "guidelines/preflight", "guidelines/revisions", "ingest", "ingest/otlp",
 		"internal/access", "internal/admission", "llm/usage", "ops/survey", "store", "store/backup",
 	},
-	"ops/survey":              {"memoryd", "guidelines/effect", "store"},
+	"ops/survey":              {"memoryd", "guidelines/effect", "guidelines/mistakes", "store"},
 	"store":                   {"memoryd"},
 	"store/backup":            {"memoryd", "store"},
 	"store/mem":               {"memoryd", "store"},

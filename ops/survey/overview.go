@@ -201,7 +201,7 @@ func (o *Overview) add(t *Tool) {
 // turnSeconds is what a failed call costs beside its own time: another turn of the model.
 const turnSeconds = 5
 
-func (c *Cause) cost() float64 { return c.Seconds + turnSeconds*float64(c.Failed) }
+func (c *Cause) cost() float64 { return c.Seconds + turnSeconds*float64(c.Calls) }
 
 func (c *Cause) weeks(until time.Time) {
 	for _, at := range c.times {

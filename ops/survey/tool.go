@@ -3,15 +3,14 @@ package survey
 import (
 	"cmp"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"memoryd"
 	"memoryd/guidelines/effect"
+	"memoryd/guidelines/mistakes"
 	"memoryd/internal/stats"
-	"memoryd/internal/textsafe"
 )
 
 // Tool is what views over all tools show of one.
@@ -58,18 +57,19 @@ type Tool struct {
 	UnsureCalls, Corrected int
 }
 
-// Cause is calls of a tool that went wrong in the same words.
+// Cause is failed calls of a tool of which the judge said the same, what varies aside
+// (mistakes.Form): a mistake, as memoryd learn counts it.
 type Cause struct {
 	Tool    string
 	Text    string
 	Calls   int
-	Failed  int // those that scored 0; the others 0.5
 	Seconds float64
 	Tokens  int64
 	First   time.Time
 	Last    time.Time
-	// Newest is the newest of the calls.
+	// Newest is the newest of the calls, Some are the newest of them.
 	Newest memoryd.CallKey
+	Some   []memoryd.CallKey
 	// Week counts those in the week before the workspace's newest call, WeekBefore those
 	// in the week before that.
 	Week, WeekBefore int
@@ -107,6 +107,9 @@ func (t *Tool) describe(tool memoryd.Tool) {
 		t.Behind = max(0, tool.Lifetime-g.ThroughSeq)
 	}
 }
+
+// someCalls bounds the calls of a cause by which a line about it is found.
+const someCalls = 50
 
 // recentCalls is how many judged calls count as the newest ones for Drift.
 const recentCalls = 20
@@ -184,16 +187,19 @@ func (t *Tool) count(c *memoryd.Call, line *Call, seconds *[]float64, causes map
 	}
 	t.SecondsBad += max(0, c.TimeCost)
 	t.TokensBad += max(0, c.TokenCost)
+	if line.Cause == "" {
+		return
+	}
 	cause := causes[line.Cause]
 	if cause == nil {
 		cause = &Cause{Text: line.Cause, First: line.Time, Last: line.Time, Newest: c.Key}
 		causes[line.Cause] = cause
 	}
 	cause.Calls++
-	cause.times = append(cause.times, line.Time.Unix())
-	if c.Evaluation.Score == memoryd.ScoreFailure {
-		cause.Failed++
+	if len(cause.Some) < someCalls {
+		cause.Some = append(cause.Some, c.Key)
 	}
+	cause.times = append(cause.times, line.Time.Unix())
 	cause.Seconds += max(0, c.TimeCost)
 	cause.Tokens += max(0, c.TokenCost)
 	if line.Time.Before(cause.First) {
@@ -233,8 +239,8 @@ func lineOf(c *memoryd.Call, text func(string) string) Call {
 		JudgedBy: text(e.JudgedBy), Rule: text(e.Rule), Run: text(c.Run()), Agent: text(agentOf(c.Metadata)),
 		timeCost: c.TimeCost, tokenCost: c.TokenCost, hasOverrul: e.Overruled != nil, Told: effect.SideOf(c.Metadata),
 	}
-	if e.State == memoryd.Judged && e.Score < memoryd.ScoreSuccess {
-		line.Cause = text(Form(e.Summary))
+	if e.State == memoryd.Judged && e.Score <= memoryd.ScoreFailure {
+		line.Cause = text(mistakes.Form(e.Summary))
 	}
 	return line
 }
@@ -261,18 +267,6 @@ func agentOf(metadata json.RawMessage) string {
 	}
 	name, _ := m.Agent.(string)
 	return name
-}
-
-// varying is what differs between two messages of one form: quoted texts, paths,
-// addresses, and words with a digit.
-var varying = regexp.MustCompile(`"[^"]*"|'[^']*'|“[^”]*”|\x60[^\x60]*\x60|\S*[/\\]\S+|\S*\d\S*`)
-
-// maxForm bounds a form, in characters.
-const maxForm = 120
-
-// Form is a judge's summary with what varies between calls masked.
-func Form(summary string) string {
-	return textsafe.Line(varying.ReplaceAllString(textsafe.HeadRunes(summary, 4*maxForm), "…"), maxForm)
 }
 
 func share(k, n int) float64 {
