@@ -248,12 +248,17 @@ func idsOf(keys []memoryd.CallKey) []string {
 // sentenceOf says the forecast in words.
 func sentenceOf(f *ops.Forecast) string {
 	a := &f.Assessment
-	if a.Risk == nil {
-		return fmt.Sprintf("Nothing is known of %s: its history has no judged call.", f.Tool)
-	}
 	var s strings.Builder
-	fmt.Fprintf(&s, "Risk of failure %.0f %% (95 %% interval %.0f to %.0f %%), against %.0f %% over %d judged calls.",
-		100**a.Risk, 100*a.RiskCI95[0], 100*a.RiskCI95[1], 100*a.BaseRate, a.Judged)
+	if a.Risk == nil {
+		fmt.Fprintf(&s, "Nothing is known of %s: its history has no judged call.", f.Tool)
+	}
+	if f.Nearest != "" {
+		fmt.Fprintf(&s, " A known tool of a similar name: %s.", f.Nearest)
+	}
+	if a.Risk != nil {
+		fmt.Fprintf(&s, "Risk of failure %.0f %% (95 %% interval %.0f to %.0f %%), against %.0f %% over %d judged calls.",
+			100**a.Risk, 100*a.RiskCI95[0], 100*a.RiskCI95[1], 100*a.BaseRate, a.Judged)
+	}
 	for _, w := range a.Warnings {
 		s.WriteString("\n- " + w.Text)
 	}

@@ -194,7 +194,7 @@ func (s *server) receiveHook(c echo.Context, body []byte) (any, error) {
 	}
 	r := ops.HookRequest{
 		Body: body, Host: q.path("host"), Workspace: q.ownWorkspace(),
-		Record: s.Flows.AddToolCallResult.Run, Retrieve: s.Flows.RetrieveToolMemory.Run, Preflight: s.Flows.PreflightToolCall.Run,
+		Record: s.Flows.AddToolCallResult.Run, Preflight: s.Flows.PreflightToolCall.Run,
 	}
 	return answer(q, s.Flows.ReceiveHook, r, func(x *ops.HookAnswer) any {
 		if x.Body == nil {

@@ -34,6 +34,8 @@ evaluate.rules: what is unusual is fixed (10 successes, 6 deviations, 3 times th
 usage.keep usage.flush_interval: it is fixed (five weeks, 2s)
 guidelines.fallback_to_rules: the rules write the guideline whenever the model's answer cannot be used
 guidelines.mine_calls guidelines.token_budget guidelines.max_answer_tokens: it is fixed (2,000 calls, 8,000 and 1,200 tokens)
+op.receive_hook_op.params.deny: op.receive_hook_op.params.at_call says what may be done about a call
+op.receive_hook_op.params.max_tokens: a session is told the rules of its project when it begins, in at most 800 characters
 revisions.ab_share: all are shown the newest version; revisions.untold_share keeps a share of the runs untold
 revisions.per_round revisions.max_age revisions.false_alarms: it is fixed (200 guidelines, 30 days, 0.05)
 compact.media_tokens compact.min_gain_fraction compact.cool_down_fraction compact.summary_tokens: it is fixed (765 tokens, 0.1, 0.1, 2,000 tokens)

@@ -54,6 +54,8 @@ type Call struct {
 	Sources []string
 	// Conversation is the session, thread or run in which the agent made the call.
 	Conversation string
+	// Project is the folder in which the agent worked.
+	Project string
 	// Agent is the sub-agent that made it, Model what that ran on.
 	Agent, Model string
 	// ID is the call's id within the conversation (toolu_..., call_...).
@@ -166,6 +168,7 @@ type notes struct {
 	CallID    string   `json:"tool_call_id,omitempty"`
 	Session   string   `json:"session_id,omitempty"`
 	Agent     string   `json:"agent_id,omitempty"`
+	Project   string   `json:"project,omitempty"`
 	Model     string   `json:"model,omitempty"`
 	Sources   []string `json:"sources"`
 	ExitCode  *int     `json:"exit_code,omitempty"`
@@ -183,7 +186,7 @@ type notes struct {
 func (c *Call) Record() memoryd.Call {
 	d, fromTimes := c.took()
 	n := notes{
-		CallRef: name(cmp.Or(c.Ref(), c.moment())), CallID: name(c.ID), Session: name(c.Conversation), Agent: name(c.Agent), Model: name(c.Model),
+		CallRef: name(cmp.Or(c.Ref(), c.moment())), CallID: name(c.ID), Session: name(c.Conversation), Agent: name(c.Agent), Project: name(c.Project), Model: name(c.Model),
 		Sources: c.Sources, ExitCode: c.ExitCode, ErrorType: name(c.ErrorType), Truncated: c.Truncated, Trace: name(c.Trace), Span: name(c.Span), Parent: name(c.Parent),
 	}
 	if len(n.Sources) == 0 {
@@ -232,7 +235,7 @@ func FromRecord(m *memoryd.Call) (c Call, ok bool) {
 		return c, false
 	}
 	c = Call{
-		Sources: n.Sources, Conversation: m.Run(), Agent: n.Agent, Model: n.Model, ID: n.CallID, As: n.CallRef, Trace: n.Trace, Span: n.Span, Parent: n.Parent,
+		Sources: n.Sources, Conversation: m.Run(), Agent: n.Agent, Project: n.Project, Model: n.Model, ID: n.CallID, As: n.CallRef, Trace: n.Trace, Span: n.Span, Parent: n.Parent,
 		Tool: m.Tool, Input: m.Input, Output: m.Output, Ended: true, Truncated: n.Truncated,
 		Outcome: Succeeded, ExitCode: n.ExitCode, ErrorType: n.ErrorType, Begun: when(jsontext.Value(quote(m.CreateTime))),
 	}

@@ -19,6 +19,8 @@ type Moment string
 
 // The moments. Hooks of other moments are answered with nothing.
 const (
+	// Begins: a session begins or goes on after it forgot, or a person asks for something.
+	Begins     Moment = "begins"
 	BeforeCall Moment = "before"
 	AfterCall  Moment = "after"
 	// Forgets: the host forgets, or has just forgotten, what it was told.
@@ -35,6 +37,8 @@ type Hook struct {
 	Moment Moment
 	// Call is the call that is planned, or that was made.
 	Call Call
+	// Forgot says that a session that Begins has just forgotten what it was told.
+	Forgot bool
 	// Transcript is the path of the session's transcript on the host's machine; "" if
 	// there is none.
 	Transcript string
@@ -47,31 +51,40 @@ type Hook struct {
 type hookHost struct {
 	// Moments by the host's names of events, in lower case.
 	moments map[string]Moment
-	// before and after say whether what is answered then reaches the model.
-	before, after bool
+	// before and after say whether what is answered then reaches the model, asks and
+	// repairs whether the host can ask its person about a call, and change its input.
+	before, after, asks, repairs bool
 	// noIDs says that hooks are not told the ids that the transcript has.
 	noIDs bool
 	// call makes of a planned call, or one that was made, what the transcript has.
 	call   func(c *Call)
 	result func(b *hookBody, c *Call)
-	answer func(h *Hook, context, deny string) any
+	answer func(h *Hook, r HookReply) any
+}
+
+// HookReply is what a hook answers: context that is added for the model, a reason for
+// which the planned call is not made or a person is asked, or another input for it. The
+// zero value is nothing to say.
+type HookReply struct {
+	Context, Deny, Ask string
+	Input              json.RawMessage
 }
 
 // claudeMoments are the events of Claude Code, which others took over.
 var claudeMoments = map[string]Moment{
 	"pretooluse": BeforeCall, "posttooluse": AfterCall, "posttoolusefailure": AfterCall, "precompact": Forgets, "postcompact": Forgets,
-	"stop": Ends, "subagentstop": Ends, "sessionend": Ends,
+	"sessionstart": Begins, "userpromptsubmit": Begins, "stop": Ends, "subagentstop": Ends, "sessionend": Ends,
 }
 
 var hookHosts = map[string]hookHost{
-	"claude-code": {moments: claudeMoments, before: true, after: true, result: claudeHookResult, answer: claudeAnswer},
-	"codex":       {moments: claudeMoments, before: true, after: true, call: codexHookCall, result: codexHookResult, answer: claudeAnswer},
+	"claude-code": {moments: claudeMoments, before: true, after: true, asks: true, repairs: true, result: claudeHookResult, answer: claudeAnswer},
+	"codex":       {moments: claudeMoments, before: true, after: true, repairs: true, call: codexHookCall, result: codexHookResult, answer: codexAnswer},
 	"copilot":     {moments: claudeMoments, after: true, result: copilotHookResult, answer: claudeAnswer},
 	"gemini": { // its PreCompress comes before each request to the model, and is no forgetting
-		moments: map[string]Moment{"beforetool": BeforeCall, "aftertool": AfterCall, "sessionend": Ends},
-		after:   true, noIDs: true, result: geminiHookResult, answer: geminiAnswer,
+		moments: map[string]Moment{"sessionstart": Begins, "beforeagent": Begins, "beforetool": BeforeCall, "aftertool": AfterCall, "sessionend": Ends},
+		after:   true, asks: true, repairs: true, noIDs: true, result: geminiHookResult, answer: geminiAnswer,
 	},
-	"cursor": {moments: claudeMoments, after: true, result: cursorHookResult, answer: cursorAnswer},
+	"cursor": {moments: claudeMoments, after: true, asks: true, result: cursorHookResult, answer: cursorAnswer},
 }
 
 // HookHosts lists the hosts whose hooks are understood.
@@ -88,6 +101,8 @@ type hookBody struct {
 	ConversationID str            `json:"conversation_id"`
 	AgentID        str            `json:"agent_id"`
 	Transcript     str            `json:"transcript_path"`
+	Folder         str            `json:"cwd"`
+	Folders        listOf[str]    `json:"workspace_roots"`
 	Tool           str            `json:"tool_name"`
 	ToolCamel      str            `json:"toolName"`
 	Input          jsontext.Value `json:"tool_input"`
@@ -123,12 +138,14 @@ func ReadHook(host string, body []byte, now time.Time) (*Hook, error) {
 			h.Moment, h.Event = AfterCall, "PostToolUse"
 		}
 	}
-	if strings.EqualFold(h.Event, "sessionstart") && (b.Source == "compact" || b.Source == "clear") {
-		h.Moment = Forgets
-	}
+	h.Forgot = strings.EqualFold(h.Event, "sessionstart") && (b.Source == "compact" || b.Source == "clear")
 	c := Call{
 		Source: "hook:" + host, Conversation: string(cmp.Or(b.SessionID+b.SessionCamel, b.ConversationID)), ID: string(b.UseID), Agent: string(b.AgentID),
 		Tool: string(b.Tool + b.ToolCamel), Input: input(b.Input), Begun: now,
+		Project: string(b.Folder),
+	}
+	if c.Project == "" && len(b.Folders) > 0 {
+		c.Project = string(b.Folders[0])
 	}
 	if len(c.Input) == 0 {
 		c.Input = input(b.InputCamel)
@@ -157,51 +174,98 @@ func ReadHook(host string, body []byte, now time.Time) (*Hook, error) {
 // Reaches reports whether what is answered to this hook is shown to the model.
 func (h *Hook) Reaches() bool {
 	s := hookHosts[h.Host]
-	return h.Moment == BeforeCall && s.before || h.Moment == AfterCall && s.after
+	return h.Moment == Begins || h.Moment == BeforeCall && s.before || h.Moment == AfterCall && s.after
 }
 
-// Answer is what the host reads: context that it adds for the model, or a reason for
-// which the planned call is not made; "" are none. nil is nothing to say.
-func (h *Hook) Answer(context, deny string) []byte {
-	if deny != "" && h.Moment != BeforeCall {
-		deny = ""
+// ToldBefore reports whether the host shows the model what is answered before a call.
+func (h *Hook) ToldBefore() bool { return hookHosts[h.Host].before }
+
+// Asks reports whether the host can ask its person about a call.
+func (h *Hook) Asks() bool { return hookHosts[h.Host].asks }
+
+// Repairs reports whether the host takes another input for a call.
+func (h *Hook) Repairs() bool { return hookHosts[h.Host].repairs }
+
+// Spoken is an input as the host calls its parameters, where its hooks do so in another
+// way than its model.
+func (h *Hook) Spoken(input json.RawMessage) json.RawMessage {
+	var shell struct {
+		Cmd jsontext.Value `json:"cmd"`
+	}
+	if h.Host == "codex" && h.Call.Tool == "exec_command" && decode(jsontext.Value(input), &shell) == nil && shell.Cmd.Kind() == '"' {
+		return []byte(`{"command":` + string(shell.Cmd) + `}`)
+	}
+	return input
+}
+
+// Answer is what the host reads; nil is nothing to say.
+func (h *Hook) Answer(r HookReply) []byte {
+	if h.Moment != BeforeCall {
+		r.Deny, r.Ask, r.Input = "", "", nil
 	}
 	if !h.Reaches() {
-		context = ""
+		r.Context = ""
 	}
-	if context == "" && deny == "" {
+	if r.Context+r.Deny+r.Ask == "" && len(r.Input) == 0 {
 		return nil
 	}
-	b, err := json.Marshal(hookHosts[h.Host].answer(h, context, deny))
+	b, err := json.Marshal(hookHosts[h.Host].answer(h, r))
 	if err != nil { // texts: it cannot fail
 		return nil
 	}
 	return b
 }
 
-func claudeAnswer(h *Hook, context, deny string) any {
+func claudeAnswer(h *Hook, r HookReply) any {
 	out := map[string]any{"hookEventName": h.Event}
-	if context != "" {
-		out["additionalContext"] = context
+	if r.Context != "" {
+		out["additionalContext"] = r.Context
 	}
-	if deny != "" {
-		out["permissionDecision"], out["permissionDecisionReason"] = "deny", deny
+	if r.Deny != "" {
+		out["permissionDecision"], out["permissionDecisionReason"] = "deny", r.Deny
+	} else if r.Ask != "" {
+		out["permissionDecision"], out["permissionDecisionReason"] = "ask", r.Ask
+	}
+	if len(r.Input) > 0 {
+		out["updatedInput"] = r.Input
 	}
 	return map[string]any{"hookSpecificOutput": out}
 }
 
-func geminiAnswer(h *Hook, context, deny string) any {
-	if deny != "" {
-		return map[string]any{"decision": "deny", "reason": deny}
+// codexAnswer is that of Claude Code; Codex takes another input with leave alone.
+func codexAnswer(h *Hook, r HookReply) any {
+	answer := claudeAnswer(h, r)
+	if out, ok := answer.(map[string]any)["hookSpecificOutput"].(map[string]any); ok && len(r.Input) > 0 {
+		out["permissionDecision"] = "allow"
 	}
-	return map[string]any{"hookSpecificOutput": map[string]any{"hookEventName": h.Event, "additionalContext": context}}
+	return answer
 }
 
-func cursorAnswer(_ *Hook, context, deny string) any {
-	if deny != "" {
-		return map[string]any{"permission": "deny", "agent_message": deny, "user_message": deny}
+func geminiAnswer(h *Hook, r HookReply) any {
+	switch {
+	case r.Deny != "":
+		return map[string]any{"decision": "deny", "reason": r.Deny}
+	case r.Ask != "":
+		return map[string]any{"decision": "ask", "reason": r.Ask}
 	}
-	return map[string]any{"additional_context": context}
+	out := map[string]any{"hookEventName": h.Event}
+	if r.Context != "" {
+		out["additionalContext"] = r.Context
+	}
+	if len(r.Input) > 0 {
+		out["tool_input"] = r.Input
+	}
+	return map[string]any{"hookSpecificOutput": out}
+}
+
+func cursorAnswer(_ *Hook, r HookReply) any {
+	switch {
+	case r.Deny != "":
+		return map[string]any{"permission": "deny", "agent_message": r.Deny, "user_message": r.Deny}
+	case r.Ask != "":
+		return map[string]any{"permission": "ask", "agent_message": r.Ask, "user_message": r.Ask}
+	}
+	return map[string]any{"additional_context": r.Context}
 }
 
 // claudeHookResult reads a result of Claude Code: the tool's own object, or the text

@@ -38,10 +38,10 @@ func TestHooksOfTheHosts(t *testing.T) {
 			Call{Tool: "Bash", ID: "toolu_3", Input: json.RawMessage(`{}`), Ended: true, Outcome: Cancelled},
 		},
 		{
-			"claude forgets", "claude-code", `{"session_id":"s","hook_event_name":"SessionStart","source":"compact"}`, Forgets, Call{},
+			"claude forgets", "claude-code", `{"session_id":"s","hook_event_name":"SessionStart","source":"compact"}`, Begins, Call{},
 		},
 		{
-			"claude begins", "claude-code", `{"session_id":"s","hook_event_name":"SessionStart","source":"startup"}`, "", Call{},
+			"claude begins", "claude-code", `{"session_id":"s","hook_event_name":"SessionStart","source":"startup","cwd":"/p"}`, Begins, Call{Project: "/p"},
 		},
 		{
 			"codex", "codex", `{"session_id":"s","turn_id":"1","hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":{"command":"cat /x; exit 3"},"tool_response":"cat: /x: No such file\n","tool_use_id":"call_2"}`,
@@ -111,6 +111,8 @@ func TestHooksOfTheHosts(t *testing.T) {
 func TestWhatHostsAreAnswered(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ host, event, context, deny, want string }{
+		{"claude-code", "SessionStart", "x", "no", `{"hookSpecificOutput":{"additionalContext":"x","hookEventName":"SessionStart"}}`},
+		{"gemini", "BeforeAgent", "x", "", `{"hookSpecificOutput":{"additionalContext":"x","hookEventName":"BeforeAgent"}}`},
 		{"claude-code", "PreToolUse", "x", "", `{"hookSpecificOutput":{"additionalContext":"x","hookEventName":"PreToolUse"}}`},
 		{"codex", "PreToolUse", "", "no", `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no"}}`},
 		{"claude-code", "PostToolUse", "x", "no", `{"hookSpecificOutput":{"additionalContext":"x","hookEventName":"PostToolUse"}}`},
@@ -127,8 +129,35 @@ func TestWhatHostsAreAnswered(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := string(h.Answer(tc.context, tc.deny)); got != tc.want {
+		if got := string(h.Answer(HookReply{Context: tc.context, Deny: tc.deny})); got != tc.want {
 			t.Errorf("%s %s: %s, want %s", tc.host, tc.event, got, tc.want)
+		}
+	}
+}
+
+// What an operator allows at a call is said in each host's own words; what a host has no
+// words for is not said.
+func TestHostsAskAndRepairInTheirOwnWords(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ host, event, tool, want string }{
+		{"claude-code", "PreToolUse", "Read", `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"why","updatedInput":{"cmd":"ls"}}}`},
+		{"codex", "PreToolUse", "Bash", `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":{"command":"ls"}}}`},
+		{"gemini", "BeforeTool", "shell", `{"hookSpecificOutput":{"hookEventName":"BeforeTool","tool_input":{"cmd":"ls"}}}`},
+		{"cursor", "preToolUse", "Shell", `{"agent_message":"why","permission":"ask","user_message":"why"}`},
+	} {
+		h, err := ReadHook(tc.host, []byte(`{"tool_name":"`+tc.tool+`","tool_input":{"command":"x"},"hook_event_name":"`+tc.event+`"}`), hookTime)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := HookReply{}
+		if h.Asks() && tc.host != "gemini" {
+			r.Ask = "why"
+		}
+		if h.Repairs() {
+			r.Input = h.Spoken([]byte(`{"cmd":"ls"}`))
+		}
+		if got := string(h.Answer(r)); got != tc.want {
+			t.Errorf("%s: %s, want %s", tc.host, got, tc.want)
 		}
 	}
 }
@@ -145,7 +174,7 @@ func FuzzHook(f *testing.F) {
 		if c := h.Call.Record(); !json.Valid(c.Input) || c.TimeCost < 0 {
 			t.Errorf("%+v", c)
 		}
-		if a := h.Answer("x", "y"); a != nil && !json.Valid(a) {
+		if a := h.Answer(HookReply{Context: "x", Deny: "y"}); a != nil && !json.Valid(a) {
 			t.Errorf("%s", a)
 		}
 	})
@@ -156,10 +185,10 @@ func FuzzHook(f *testing.F) {
 func TestWhatGeminiCallsBeforeEachRequestIsNoForgetting(t *testing.T) {
 	for body, want := range map[string]Moment{
 		`{"hook_event_name":"PreCompress","session_id":"s","trigger":"auto"}`:  "",
-		`{"hook_event_name":"SessionStart","session_id":"s","source":"clear"}`: Forgets,
+		`{"hook_event_name":"SessionStart","session_id":"s","source":"clear"}`: Begins,
 	} {
 		h, err := ReadHook("gemini", []byte(body), time.Now())
-		if err != nil || h.Moment != want {
+		if err != nil || h.Moment != want || h.Forgot != (want == Begins) {
 			t.Errorf("%s: %q, %v", body, h.Moment, err)
 		}
 	}

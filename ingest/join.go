@@ -312,6 +312,7 @@ func merge(a, b *Call) {
 	for _, f := range []struct{ mine, theirs *string }{
 		{&a.Conversation, &b.Conversation},
 		{&a.Agent, &b.Agent},
+		{&a.Project, &b.Project},
 		{&a.Model, &b.Model},
 		{&a.ID, &b.ID},
 		{&a.Trace, &b.Trace},

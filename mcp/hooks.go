@@ -53,19 +53,19 @@ const hookTimeout = 5
 var hookFiles = map[string]hookFile{
 	"claude-code": {
 		path: under(".claude/settings.json"), entry: nested("", hookTimeout),
-		events: []string{"PreToolUse", "PostToolUse", "PostToolUseFailure", "PreCompact", "SessionStart", "SessionEnd"},
+		events: []string{"PreToolUse", "PostToolUse", "PostToolUseFailure", "PreCompact", "SessionStart", "UserPromptSubmit", "SessionEnd"},
 	},
 	"codex": {
 		path: under(".codex/hooks.json"), entry: nested("", hookTimeout),
-		events: []string{"PreToolUse", "PostToolUse", "PreCompact", "SessionStart", "Stop"},
+		events: []string{"PreToolUse", "PostToolUse", "PreCompact", "SessionStart", "UserPromptSubmit", "Stop"},
 	},
 	"gemini": {
 		path: under(".gemini/settings.json"), entry: nested("memoryd", 1000*hookTimeout),
-		events: []string{"BeforeTool", "AfterTool", "SessionStart", "SessionEnd"},
+		events: []string{"BeforeTool", "AfterTool", "SessionStart", "BeforeAgent", "SessionEnd"},
 	},
 	"cursor": {
 		path: under(".cursor/hooks.json"), entry: flat("timeout"), version: 1,
-		events: []string{"preToolUse", "postToolUse", "postToolUseFailure", "preCompact", "stop"},
+		events: []string{"sessionStart", "preToolUse", "postToolUse", "postToolUseFailure", "preCompact", "stop"},
 	},
 	"copilot": {
 		path: under(".copilot/hooks/memoryd.json"), entry: flat("timeoutSec"), version: 1,

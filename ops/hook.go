@@ -1,10 +1,14 @@
 package ops
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"memoryd"
 	"memoryd/guidelines/preflight"
@@ -15,10 +19,9 @@ import (
 type HookRequest struct {
 	Workspace, Host string
 	Body            []byte
-	// Record, Retrieve and Preflight are the flows that record a call, and that say
-	// what is known of a tool and of a planned call.
+	// Record and Preflight are the flows that record a call, and that say what is known of
+	// a planned one.
 	Record    func(ctx context.Context, r RecordRequest) (*Recorded, error)
-	Retrieve  func(ctx context.Context, r NamesRequest) (*Retrieved, error)
 	Preflight func(ctx context.Context, r PreflightRequest) (*Forecast, error)
 }
 
@@ -27,17 +30,15 @@ type HookAnswer struct{ Body []byte }
 
 // HookParams are the settings of receive_hook_op.
 type HookParams struct {
-	// Deny lets a warning of the highest severity keep a host from making a call;
-	// without it warnings are only shown.
-	Deny bool `yaml:"deny"`
-	// MaxTokens bounds the guideline that a session is told of a tool; 0: none is.
-	MaxTokens int `yaml:"max_tokens"`
+	// AtCall is what may be done about a call that breaks a rule, or repeats a failure:
+	// tell, ask a person, deny it, or repair its input where that is sure.
+	AtCall string `yaml:"at_call"`
 }
 
 // Validate names the setting that is wrong.
 func (p HookParams) Validate() error {
-	if p.MaxTokens < 0 {
-		return fmt.Errorf("max_tokens: must be 0 or more, got %d", p.MaxTokens)
+	if !slices.Contains([]string{"tell", "ask", "deny", "repair"}, p.AtCall) {
+		return fmt.Errorf("at_call: must be tell, ask, deny or repair, got %q", p.AtCall)
 	}
 	return nil
 }
@@ -48,7 +49,7 @@ func (library) ReceiveHook() Definition {
 	})
 }
 
-// maxTold bounds the tools of sessions that are remembered to have been told of.
+// maxTold bounds the sessions that are remembered to have been told.
 const maxTold = 1 << 16
 
 type toldOf struct{ workspace, session, tool string }
@@ -66,96 +67,182 @@ func (o *hooks) run(ctx context.Context, r HookRequest) (*HookAnswer, error) {
 	if err != nil {
 		return nil, err
 	}
+	of := toldOf{workspace: r.Workspace, session: h.Call.Conversation}
 	switch h.Moment {
+	case ingest.Begins:
+		if h.Forgot {
+			o.mark(of, false)
+		}
+		return o.begin(ctx, h, of)
 	case ingest.BeforeCall:
 		return o.before(ctx, &r, h)
 	case ingest.AfterCall:
 		return o.after(ctx, &r, h)
 	case ingest.Forgets:
-		o.forget(r.Workspace, h.Call.Conversation)
+		o.mark(of, false)
 	case ingest.Ends:
 	}
 	return &HookAnswer{}, nil
 }
 
-// before says what is known of the call, and of its tool to a session that was not
-// told yet.
+// mark notes whether a session was told, and reports whether it had been.
+func (o *hooks) mark(of toldOf, told bool) (before bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	before = o.told[of]
+	if len(o.told) >= maxTold {
+		clear(o.told)
+	}
+	if o.told[of] = told; !told {
+		delete(o.told, of)
+	}
+	return before
+}
+
+// The bounds of what a session is told when it begins.
+const (
+	maxBlock     = 800 // characters
+	blockHead    = "From failed calls in this project:"
+	maxToolsRead = 64
+	projectCalls = 100 // the newest calls of a tool that are asked for their project
+)
+
+// begin tells a session of the mistakes that are made most in its project, once.
+func (o *hooks) begin(ctx context.Context, h *ingest.Hook, of toldOf) (*HookAnswer, error) {
+	if o.mark(of, true) {
+		return &HookAnswer{}, nil
+	}
+	block, err := o.block(ctx, of.workspace, of.session, h.Call.Project)
+	if err != nil || block == "" {
+		o.mark(of, false) // there may be more to say at the next prompt
+		return &HookAnswer{}, err
+	}
+	return &HookAnswer{h.Answer(ingest.HookReply{Context: block})}, nil
+}
+
+// block lists the rules of a project's tools, those that most calls broke first, one a line.
+func (o *hooks) block(ctx context.Context, workspace, session, project string) (string, error) {
+	if o.Revisions != nil && o.Revisions.Untold(workspace, session) {
+		return "", nil
+	}
+	tools, err := o.Store.ListTools(ctx, workspace, "", maxToolsRead)
+	if err != nil {
+		return "", err
+	}
+	type line struct {
+		text  string
+		calls int
+		tool  memoryd.ToolRef
+	}
+	var lines []line
+	for i := range tools {
+		rules, err := o.Forecasts.RulesOf(ctx, tools[i].ToolRef)
+		if err != nil {
+			return "", err
+		}
+		if len(rules) == 0 {
+			continue
+		}
+		if used, err := o.usedIn(ctx, tools[i].ToolRef, project); err != nil || !used {
+			if err != nil {
+				return "", err
+			}
+			continue
+		}
+		for k := range rules {
+			lines = append(lines, line{fmt.Sprintf("\n- `%s`: %s.", tools[i].Tool, rules[k].Line), rules[k].Calls, tools[i].ToolRef})
+		}
+	}
+	slices.SortStableFunc(lines, func(a, b line) int { return cmp.Compare(b.calls, a.calls) })
+	block := blockHead
+	for _, l := range lines {
+		if utf8.RuneCountInString(block+l.text) <= maxBlock {
+			block += l.text
+			o.Told.note(l.tool, session, 0, false)
+		}
+	}
+	if block == blockHead {
+		return "", nil
+	}
+	return block, nil
+}
+
+// usedIn reports whether a tool was called in a project. Calls that name no project may
+// have been.
+func (o *hooks) usedIn(ctx context.Context, tool memoryd.ToolRef, project string) (bool, error) {
+	if project == "" {
+		return true, nil
+	}
+	calls, err := o.Store.History(ctx, tool, projectCalls)
+	return len(calls) == 0 || slices.ContainsFunc(calls, func(c memoryd.Call) bool {
+		var m struct{ Project string }
+		return json.Unmarshal(c.Metadata, &m) != nil || m.Project == "" || m.Project == project
+	}), err
+}
+
+// before says which rules a planned call breaks, and does about it what the operator
+// allows.
 func (o *hooks) before(ctx context.Context, r *HookRequest, h *ingest.Hook) (*HookAnswer, error) {
+	a, lines, err := o.broken(ctx, r, h)
+	if err != nil || len(lines) == 0 {
+		return &HookAnswer{}, err
+	}
+	reply := ingest.HookReply{Context: strings.Join(lines, "\n")}
+	why, did := "memoryd: "+strings.Join(lines, " "), ""
+	denies := slices.ContainsFunc(a.Warnings, func(w preflight.Warning) bool { return w.Severity == preflight.Stop })
+	switch {
+	case o.params.AtCall == "repair" && len(a.Suggestion) > 0 && h.Repairs():
+		reply.Input, did = h.Spoken(a.Suggestion), "repaired"
+	case o.params.AtCall == "deny" && denies:
+		reply = ingest.HookReply{Deny: why}
+		did = "denied"
+	case o.params.AtCall != "tell" && h.Asks():
+		reply.Ask, did = why, "asked about"
+	}
+	if did != "" {
+		o.Logger.InfoContext(ctx, "a hook "+did+" a call that breaks a rule", "tool", h.Call.Tool, "workspace", r.Workspace, "session", h.Call.Conversation, "at_call", o.params.AtCall)
+	}
+	return &HookAnswer{h.Answer(reply)}, nil
+}
+
+// broken are the rules that a call breaks, a line each, and what is known to work instead.
+func (o *hooks) broken(ctx context.Context, r *HookRequest, h *ingest.Hook) (*Assessment, []string, error) {
 	call := h.Call.Record()
-	forecast, err := r.Preflight(ctx, PreflightRequest{
+	f, err := r.Preflight(ctx, PreflightRequest{
 		ToolRef: memoryd.ToolRef{Workspace: r.Workspace, Tool: call.Tool}, Input: call.Input,
 		By: Caller{Run: h.Call.Conversation, Session: h.Call.Conversation, Agent: h.Call.Agent},
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	a := &f.Assessment
+	a.Warnings = slices.DeleteFunc(a.Warnings, func(w preflight.Warning) bool { return !w.IsTested() && w.Rule != loopRule })
 	var lines []string
-	deny := ""
-	for _, w := range forecast.Assessment.Warnings {
-		lines = append(lines, w.Text)
-		if w.Severity == preflight.Stop && o.params.Deny && deny == "" {
-			deny = "memoryd: " + w.Text
-		}
+	for _, w := range a.Warnings {
+		lines = append(lines, "`"+f.Tool+"`: "+w.Text)
 	}
-	if s := forecast.Assessment.Suggestion; len(lines) > 0 && len(s) > 0 {
-		said := "An input to try instead: "
-		if forecast.Assessment.SuggestionWorked > 0 {
-			said = "This input worked: "
-		}
-		lines = append(lines, said+string(s))
+	if s := a.Suggestion; len(lines) > 0 && len(s) > 0 {
+		lines = append(lines, "Instead: "+string(h.Spoken(s)))
 	}
-	if len(lines) > 0 {
-		lines = append([]string{"memoryd, from the recorded calls of " + call.Tool + ":"}, lines...)
-	}
-	if h.Reaches() {
-		lines = append(lines, o.guideline(ctx, r, h)...)
-	}
-	return &HookAnswer{h.Answer(strings.Join(lines, "\n"), deny)}, nil
+	return a, lines, nil
 }
 
-// after records the call.
+// after records the call. A host that shows the model nothing before a call is told of a
+// broken rule now.
 func (o *hooks) after(ctx context.Context, r *HookRequest, h *ingest.Hook) (*HookAnswer, error) {
+	reply := ingest.HookReply{}
+	if !h.ToldBefore() && h.Call.Outcome != ingest.Succeeded {
+		_, lines, err := o.broken(ctx, r, h)
+		if err != nil {
+			return nil, err
+		}
+		reply.Context = strings.Join(lines, "\n")
+	}
 	if !h.Elsewhere {
 		calls := o.Intake.Join(r.Workspace, []ingest.Call{h.Call})
 		if err := o.recordAccounts(ctx, TelemetryRequest{Workspace: r.Workspace, Record: r.Record}, calls, &TelemetryTaken{}); err != nil {
 			return nil, err
 		}
 	}
-	if !h.Reaches() {
-		return &HookAnswer{}, nil
-	}
-	return &HookAnswer{h.Answer(strings.Join(o.guideline(ctx, r, h), "\n"), "")}, nil
-}
-
-// guideline is what is known of the call's tool, once in a session.
-func (o *hooks) guideline(ctx context.Context, r *HookRequest, h *ingest.Hook) []string {
-	of := toldOf{r.Workspace, h.Call.Conversation, h.Call.Tool}
-	o.mu.Lock()
-	known := o.told[of]
-	o.mu.Unlock()
-	if known || o.params.MaxTokens == 0 {
-		return nil
-	}
-	got, err := r.Retrieve(ctx, NamesRequest{Workspace: r.Workspace, Tools: []string{h.Call.Tool}, Session: h.Call.Conversation, MaxTokens: o.params.MaxTokens})
-	if err != nil || len(got.Memories) == 0 || got.Memories[0].Tool.Guideline.Content == "" {
-		return nil // there will be a next call
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if len(o.told) >= maxTold {
-		clear(o.told)
-	}
-	o.told[of] = true
-	return []string{"What memoryd learned from earlier calls of this tool:", got.Answer}
-}
-
-// forget makes a session be told again of the tools that it was told of.
-func (o *hooks) forget(workspace, session string) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for of := range o.told {
-		if of.workspace == workspace && of.session == session {
-			delete(o.told, of)
-		}
-	}
+	return &HookAnswer{h.Answer(reply)}, nil
 }

@@ -22,6 +22,9 @@ type PreflightRequest struct {
 type Forecast struct {
 	Tool       string
 	Assessment Assessment
+	// Nearest is the known tool whose name is most like that of one that nothing is known
+	// of, "" where none is.
+	Nearest string
 }
 
 // Assessment is what was computed for the planned call.
@@ -56,5 +59,11 @@ func (d Deps) preflight(ctx context.Context, r PreflightRequest) (*Forecast, err
 	if err != nil {
 		return nil, err
 	}
-	return &Forecast{Tool: r.Tool, Assessment: a}, nil
+	f := &Forecast{Tool: r.Tool, Assessment: a}
+	if a.Judged == 0 && len(a.Warnings) == 0 {
+		if _, err := d.Store.Tool(ctx, r.ToolRef); memoryd.IsKind(err, memoryd.NotFound) {
+			f.Nearest = d.nearestTool(ctx, r.ToolRef)
+		}
+	}
+	return f, d.loops(ctx, &r, run, &f.Assessment)
 }

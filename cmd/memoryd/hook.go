@@ -2,7 +2,10 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -10,11 +13,13 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"time"
 
 	"memoryd/ingest"
 	"memoryd/internal/client"
 	"memoryd/internal/lifecycle"
+	"memoryd/internal/local"
 	"memoryd/mcp"
 )
 
@@ -28,6 +33,8 @@ type hookCmds struct {
 // The bounds of a hook: an agent waits for it.
 const (
 	hookPatience = 2 * time.Second
+	signOfLife   = 200 * time.Millisecond // a server that hangs gives none
+	hookRest     = time.Minute            // for which a server that hung is not asked again
 	maxHookBytes = 16 << 20
 )
 
@@ -76,14 +83,41 @@ func (c *hookCmd) ask(ctx context.Context, std streams) []byte {
 	if c.Workspace != "" {
 		path += "?workspace=" + url.QueryEscape(c.Workspace)
 	}
-	var answer bytes.Buffer
+	breaker := c.breaker()
+	if info, err := os.Stat(breaker); err == nil && time.Since(info.ModTime()) < hookRest {
+		return nil
+	}
 	way := c.way("", std.err)
-	err = client.Server{URL: way.URL, HTTP: way.HTTP, Key: c.Key}.Do(ctx, client.Request{Method: http.MethodPost, Path: path, Body: body}, &answer)
+	server := client.Server{URL: way.URL, HTTP: way.HTTP, Key: c.Key}
+	var answer bytes.Buffer
+	if _, none := local.Usual(); c.URL != "" || none == nil { // else one is started first
+		alive, cancel := context.WithTimeout(ctx, signOfLife)
+		err = server.Do(alive, client.Request{Method: http.MethodGet, Path: "/livez"}, nil)
+		err = cmp.Or(alive.Err(), err)
+		cancel()
+	}
+	if err == nil || !errors.Is(err, context.DeadlineExceeded) {
+		err = server.Do(ctx, client.Request{Method: http.MethodPost, Path: path, Body: body}, &answer)
+		err = cmp.Or(ctx.Err(), err)
+	}
+	if errors.Is(err, context.DeadlineExceeded) && breaker != "" {
+		_ = os.WriteFile(breaker, nil, 0o600) // else the next hook waits as this one did
+	}
 	if err != nil {
 		fmt.Fprintln(std.err, "memoryd:", err)
 		return nil
 	}
 	return answer.Bytes()
+}
+
+// breaker is the file that says that a server hung lately, "" where there can be none.
+func (c *hookCmd) breaker() string {
+	folder, err := local.Folder()
+	if err != nil {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(c.URL))
+	return filepath.Join(folder, fmt.Sprintf("hung-%x", sum[:8]))
 }
 
 // complete imports a transcript in a process of its own, which the host does not wait

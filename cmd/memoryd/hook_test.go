@@ -77,3 +77,38 @@ func TestNoHookDelaysOrDeniesACallWhateverTheServerDoes(t *testing.T) {
 	}
 	all.Wait()
 }
+
+// W23: a server that hangs costs a hook 200 ms once, and nothing for a minute.
+func TestAServerThatHangsCostsAHookOnce(t *testing.T) {
+	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
+	asked := 0
+	hang := make(chan struct{})
+	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		asked++
+		select {
+		case <-hang:
+		case <-r.Context().Done():
+		}
+	}))
+	defer s.Close()
+	defer close(hang)
+	hook := func() time.Duration {
+		var out, errs bytes.Buffer
+		cmd := hookCmd{remote: remote{reach: reach{URL: s.URL}}, Host: "claude-code"}
+		began := time.Now()
+		if err := cmd.Run(t.Context(), streams{in: strings.NewReader(`{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"t","tool_input":{}}`), out: &out, err: &errs}); err != nil || out.Len() > 0 {
+			t.Fatal(err, out.String())
+		}
+		return time.Since(began)
+	}
+	if took := hook(); asked == 0 || took < signOfLife || took > hookPatience {
+		t.Errorf("the first hook took %v, and asked %d times", took, asked)
+	}
+	before := asked
+	for range 20 {
+		hook()
+	}
+	if asked != before {
+		t.Errorf("%d hooks asked again", asked-before)
+	}
+}

@@ -28,12 +28,19 @@ func TestASessionOfAHostWithHooks(t *testing.T) {
 	if out := hook(`{"hook_event_name":"PreToolUse","tool_use_id":"toolu_01AbCdEfGhIjKlMnOp1",` + about + `}`); out != "" {
 		t.Errorf("of a tool that nobody knows it says %s", out)
 	}
-	failed := `{"hook_event_name":"PostToolUseFailure","tool_use_id":"toolu_01AbCdEfGhIjKlMnOp1","error":"Error: no order A1 exists","duration_ms":40,` + about + `}`
-	hook(failed)
-	hook(failed) // imported settings make two hosts call the same hook
-	out := hook(`{"hook_event_name":"PreToolUse","tool_use_id":"toolu_01AbCdEfGhIjKlMnOp2",` + about + `}`)
-	if !strings.Contains(out, `"hookEventName":"PreToolUse"`) || !strings.Contains(out, "This call failed") || strings.Contains(out, "permissionDecision") {
-		t.Errorf("before the same call is made again it says %q", out)
+	failed := func(n int) {
+		hook(fmt.Sprintf(`{"hook_event_name":"PostToolUseFailure","tool_use_id":"toolu_01AbCdEfGhIjKlMnOp%d","error":"Error: no order A1 exists","duration_ms":40,`, n) + about + `}`)
+	}
+	planned := `{"hook_event_name":"PreToolUse","tool_use_id":"toolu_01AbCdEfGhIjKlMnOp9",` + about + `}`
+	failed(1)
+	failed(1) // imported settings make two hosts call the same hook
+	if out := hook(planned); out != "" {
+		t.Errorf("of a call that failed once it says %s", out)
+	}
+	failed(2)
+	out := hook(planned)
+	if !strings.Contains(out, `"hookEventName":"PreToolUse"`) || !strings.Contains(out, "You have sent this 3 times") || strings.Contains(out, "permissionDecision") {
+		t.Errorf("before the same call is made for the third time it says %q", out)
 	}
 	transcript := filepath.Join(t.TempDir(), "sess-1.jsonl")
 	line := func(role, block string) string {
@@ -49,9 +56,9 @@ func TestASessionOfAHostWithHooks(t *testing.T) {
 	hook(fmt.Sprintf(`{"hook_event_name":"SessionEnd","session_id":"sess-1","transcript_path":%q}`, transcript))
 	for until := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) { // another process imports
 		_, out, _ = memoryd(t, "", "calls", "lookup", "--url", s.URL, "--workspace", "w", "--json")
-		if n := strings.Count(out, "call_hash"); n == 2 && strings.Contains(out, "order must be a string") {
+		if n := strings.Count(out, "call_hash"); n == 3 && strings.Contains(out, "order must be a string") {
 			break
-		} else if n > 2 || time.Now().After(until) {
+		} else if n > 3 || time.Now().After(until) {
 			t.Fatalf("%d calls: %s", n, out)
 		}
 	}
