@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -88,98 +87,169 @@ func InstallHooks(host, home, program string, flags []string) (Change, error) {
 		words = append(words, shellQuoted(f))
 	}
 	command := strings.Join(words, " ")
-	return editHooks(host, home, func(f *hookFile, lists map[string][]jsontext.Value) error {
-		for _, event := range f.events {
-			entry, err := marshal(f.entry(command))
-			if err != nil {
-				return err
-			}
-			lists[event] = append(withoutOurs(lists[event], host), jsontext.Value(entry))
+	h, ok := hookFiles[host]
+	if !ok {
+		return Change{}, unknownHookHost(host)
+	}
+	entry, err := marshal(h.entry(command))
+	if err != nil {
+		return Change{}, err
+	}
+	return planned(h.path(home), func(text []byte) ([]byte, error) {
+		if len(bytes.TrimSpace(text)) == 0 {
+			text = []byte("{}\n")
 		}
-		return nil
+		for _, event := range h.events {
+			if text, err = withHook(text, host, event, entry, h.version); err != nil {
+				return nil, err
+			}
+		}
+		return text, nil
 	})
 }
 
 // UninstallHooks plans how to undo InstallHooks.
 func UninstallHooks(host, home string) (Change, error) {
-	return editHooks(host, home, func(_ *hookFile, lists map[string][]jsontext.Value) error {
-		found := false
-		for event, list := range lists {
-			kept := withoutOurs(list, host)
-			found = found || len(kept) < len(list)
-			lists[event] = kept
-		}
-		if !found {
-			return errors.New("memoryd is not installed there")
-		}
-		return nil
-	})
-}
-
-// withoutOurs leaves out the entries that call memoryd.
-func withoutOurs(list []jsontext.Value, host string) []jsontext.Value {
-	return slices.DeleteFunc(list, func(v jsontext.Value) bool {
-		return bytes.Contains(v, []byte("memoryd")) && bytes.Contains(v, []byte(hookWords(host)))
-	})
-}
-
-func editHooks(host, home string, f func(*hookFile, map[string][]jsontext.Value) error) (Change, error) {
 	h, ok := hookFiles[host]
 	if !ok {
-		return Change{}, fmt.Errorf("%q is not known; known are %s", host, strings.Join(HookHosts(), ", "))
+		return Change{}, unknownHookHost(host)
 	}
-	return planned(h.path(home), func(text []byte) ([]byte, error) { return editHookText(text, &h, f) })
-}
-
-func editHookText(text []byte, h *hookFile, f func(*hookFile, map[string][]jsontext.Value) error) ([]byte, error) {
-	if len(bytes.TrimSpace(text)) == 0 {
-		text = []byte("{}")
-	}
-	all, err := readMembers(text)
-	if err != nil {
-		return nil, fmt.Errorf("it is no plain JSON (comments?), so it is left as it is: %w", err)
-	}
-	events := members{}
-	if i := slices.IndexFunc(all, func(x member) bool { return x.name == "hooks" }); i >= 0 {
-		if events, err = readMembers(all[i].value); err != nil {
-			return nil, fmt.Errorf("hooks: %w", err)
+	return planned(h.path(home), func(text []byte) ([]byte, error) {
+		_, events, err := hooksIn(text)
+		if err != nil {
+			return nil, err
 		}
-	}
-	lists := map[string][]jsontext.Value{}
-	for _, e := range events {
-		var list []jsontext.Value
-		if err := json.Unmarshal(e.value, &list); err != nil {
-			return nil, fmt.Errorf("hooks.%s: %w", e.name, err)
-		}
-		lists[e.name] = list
-	}
-	if err := f(h, lists); err != nil {
-		return nil, err
-	}
-	for _, event := range slices.Sorted(maps.Keys(lists)) {
-		var value []byte
-		if len(lists[event]) > 0 {
-			if value, err = marshal(lists[event]); err != nil {
+		was := text
+		for _, e := range slices.Backward(events) {
+			if text, err = withoutHook(text, host, e.name, h.version); err != nil {
 				return nil, err
 			}
 		}
-		events = events.set(event, value)
+		if bytes.Equal(was, text) {
+			return nil, errors.New("memoryd is not installed there")
+		}
+		return text, nil
+	})
+}
+
+func unknownHookHost(host string) error {
+	return fmt.Errorf("%q is not known; known are %s", host, strings.Join(HookHosts(), ", "))
+}
+
+// The first bytes of an object and of a list that install made, which uninstall takes away
+// whole.
+const (
+	madeObject = "{\n    "
+	madeList   = "[\n      "
+	madeEnd    = "\n    ]"
+)
+
+// hooksIn finds the object with the hooks, nil where there is none, and its lists.
+func hooksIn(text []byte) (whole *member, events members, err error) {
+	all, err := readLoose(text)
+	if err != nil {
+		return nil, nil, fmt.Errorf("it is no JSON, so it is left as it is: %w", err)
 	}
-	value, err := events.text()
+	i := slices.IndexFunc(all, func(x member) bool { return x.name == "hooks" })
+	if i < 0 {
+		return nil, nil, nil
+	}
+	if events, err = readLoose(text[all[i].to-len(all[i].value) : all[i].to]); err != nil {
+		return nil, nil, fmt.Errorf("hooks: %w", err)
+	}
+	return &all[i], events, nil
+}
+
+// listOfHooks reads an event's list: where it stands in the text, and its entries.
+func listOfHooks(text []byte, event string) (from, to int, entries []member, err error) {
+	whole, events, err := hooksIn(text)
+	i := slices.IndexFunc(events, func(x member) bool { return x.name == event })
+	if err != nil || i < 0 {
+		return -1, -1, nil, err
+	}
+	to = whole.to - len(whole.value) + events[i].to
+	from = to - len(events[i].value)
+	d := jsontext.NewDecoder(bytes.NewReader(plainJSON(text[from:to])))
+	if t, err := d.ReadToken(); err != nil || t.Kind() != '[' {
+		return 0, 0, nil, fmt.Errorf("hooks.%s: it is no list", event)
+	}
+	for d.PeekKind() != ']' {
+		v, err := d.ReadValue()
+		if err != nil {
+			return 0, 0, nil, fmt.Errorf("hooks.%s: %w", event, err)
+		}
+		end := int(d.InputOffset())
+		entries = append(entries, member{value: v.Clone(), from: from + end - len(v), to: from + end})
+	}
+	return from, to, entries, nil
+}
+
+func ours(v []byte, host string) bool {
+	return bytes.Contains(v, []byte("memoryd")) && bytes.Contains(v, []byte(hookWords(host)))
+}
+
+// withHook puts memoryd's entry at the end of an event's list, or in the place of the one
+// that is there, and changes no other byte.
+func withHook(text []byte, host, event string, entry []byte, version int) ([]byte, error) {
+	whole, _, err := hooksIn(text)
 	if err != nil {
 		return nil, err
 	}
-	if h.version > 0 {
-		all = all.set("version", fmt.Append(nil, h.version))
-	}
-	whole, err := all.set("hooks", value).text()
+	from, _, entries, err := listOfHooks(text, event)
 	if err != nil {
 		return nil, err
 	}
-	if err := whole.Indent(jsontext.WithIndent("  ")); err != nil {
+	if i := slices.IndexFunc(entries, func(x member) bool { return ours(x.value, host) }); i >= 0 {
+		return slices.Concat(text[:entries[i].from], entry, text[entries[i].to:]), nil
+	}
+	switch {
+	case len(entries) > 0:
+		last := entries[len(entries)-1]
+		return slices.Concat(text[:last.to], []byte(",\n      "), entry, text[last.to:]), nil
+	case from >= 0:
+		return slices.Concat(text[:from+1], entry, text[from+1:]), nil
+	}
+	list := []byte(madeList + string(entry) + madeEnd)
+	if whole != nil {
+		at := whole.to - len(whole.value)
+		return slices.Concat(text[:at], spliceMember(text[at:whole.to], event, list), text[whole.to:]), nil
+	}
+	all, _ := readLoose(text) // it was read above
+	text = spliceMember(text, "hooks", []byte(madeObject+fmt.Sprintf("%q: ", event)+string(list)+"\n  }"))
+	if version > 0 && !slices.ContainsFunc(all, func(x member) bool { return x.name == "version" }) {
+		text = spliceMember(text, "version", fmt.Append(nil, version))
+	}
+	return text, nil
+}
+
+// withoutHook undoes withHook.
+func withoutHook(text []byte, host, event string, version int) ([]byte, error) {
+	from, to, entries, err := listOfHooks(text, event)
+	if err != nil {
 		return nil, err
 	}
-	return append(whole, '\n'), nil
+	i := slices.IndexFunc(entries, func(x member) bool { return ours(x.value, host) })
+	switch {
+	case i < 0:
+		return text, nil
+	case i > 0:
+		return slices.Concat(text[:entries[i-1].to], text[entries[i].to:]), nil
+	case len(entries) > 1:
+		return slices.Concat(text[:entries[0].from], text[entries[1].from:]), nil
+	case !bytes.HasPrefix(text[from:to], []byte(madeList)):
+		return slices.Concat(text[:entries[0].from], text[entries[0].to:]), nil
+	}
+	whole, events, _ := hooksIn(text) // it was read above
+	object := text[whole.to-len(whole.value) : whole.to]
+	if len(events) > 1 || !bytes.HasPrefix(object, []byte(madeObject)) {
+		return slices.Concat(text[:whole.to-len(whole.value)], spliceMember(object, event, nil), text[whole.to:]), nil
+	}
+	all, _ := readLoose(text)
+	last := len(all) - 1
+	if version > 0 && last > 0 && all[last].name == "version" && all[last-1].name == "hooks" { // made with it
+		text = spliceMember(text, "version", nil)
+	}
+	return spliceMember(text, "hooks", nil), nil
 }
 
 // shellQuoted is a word as a shell reads it.

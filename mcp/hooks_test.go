@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"time"
 
 	"memoryd/mcp"
 )
@@ -51,7 +50,7 @@ func TestHooksAreInstalledBesideThoseOfOthersAndTakenBack(t *testing.T) {
 			}
 			for range 2 {
 				c := install()
-				if _, err := c.Write(time.Now()); err != nil {
+				if _, err := c.Write(); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -71,7 +70,7 @@ func TestHooksAreInstalledBesideThoseOfOthersAndTakenBack(t *testing.T) {
 			if err := json.Unmarshal(undo.After, &after); err != nil || !reflect.DeepEqual(after, before) {
 				t.Errorf("%v, %s", err, undo.After)
 			}
-			if _, err := undo.Write(time.Now()); err != nil {
+			if _, err := undo.Write(); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := mcp.UninstallHooks(host, home); err == nil {
@@ -88,7 +87,7 @@ func TestAFileOfAHostThatIsNoPlainJSONIsLeft(t *testing.T) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range []string{"{ // mine\n}", `{"hooks": []}`, `{"hooks": {"PreToolUse": {}}}`, "["} {
+	for _, text := range []string{"{ // mine\n", `{"hooks": []}`, `{"hooks": {"PreToolUse": {}}}`, "["} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,9 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -23,6 +22,8 @@ type host struct {
 	path func(home string) string
 	key  string // the member that holds the servers, by name
 	kind string // set as `type` of an entry, where the host wants one
+	list bool   // the command and its arguments are one list
+	more string // members that an entry needs besides, with a comma after each
 }
 
 // hosts are the clients that the configuration of is known, by name.
@@ -33,6 +34,13 @@ var hosts = map[string]host{
 	"vscode":         {path: perSystem("Code/User/mcp.json"), key: "servers", kind: "stdio"},
 	"codex":          {path: under(".codex/config.toml"), key: "mcp_servers"},
 	"gemini":         {path: under(".gemini/settings.json"), key: "mcpServers"},
+	"opencode":       {path: under(".config/opencode/opencode.json"), key: "mcp", kind: "local", list: true, more: `"enabled":true,`},
+	"copilot":        {path: under(".copilot/mcp-config.json"), key: "mcpServers", kind: "local", more: `"tools":["*"],`},
+	"cline":          {path: perSystem("Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"), key: "mcpServers"},
+	"windsurf":       {path: under(".codeium/windsurf/mcp_config.json"), key: "mcpServers"},
+	"zed":            {path: under(".config/zed/settings.json"), key: "context_servers", more: `"source":"custom",`},
+	"amp":            {path: under(".config/amp/settings.json"), key: "amp.mcpServers"},
+	"goose":          {path: under(".config/goose/config.yaml"), key: "extensions"},
 }
 
 // HostNames lists the clients that Install knows.
@@ -63,16 +71,17 @@ type Change struct {
 	Before, After []byte // Before is nil where there is no file
 }
 
-// Write makes the change. It keeps a copy of the file beside it and gives the
+// Write makes the change. It keeps one copy of the file as it was beside it and gives the
 // copy's path, "" where there was no file.
-func (c Change) Write(now time.Time) (backup string, err error) {
+func (c Change) Write() (backup string, err error) {
 	if err := os.MkdirAll(filepath.Dir(c.Path), 0o700); err != nil {
 		return "", err
 	}
 	mode := fs.FileMode(0o600)
 	if info, err := os.Stat(c.Path); err == nil {
 		mode = info.Mode().Perm()
-		if backup, err = c.keep(now, mode); err != nil {
+		backup = c.Path + ".memoryd-backup"
+		if err := os.WriteFile(backup, c.Before, mode); err != nil {
 			return "", err
 		}
 	}
@@ -84,40 +93,20 @@ func (c Change) Write(now time.Time) (backup string, err error) {
 	return backup, os.Rename(part, c.Path)
 }
 
-// keep writes the former contents to a file of their own, whatever else was kept at that time.
-func (c Change) keep(now time.Time, mode fs.FileMode) (string, error) {
-	name := c.Path + ".memoryd-" + now.UTC().Format("20060102T150405.000")
-	for n := 1; ; n++ {
-		backup := name
-		if n > 1 {
-			backup += "-" + strconv.Itoa(n)
-		}
-		f, err := os.OpenFile(backup, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-		if errors.Is(err, fs.ErrExist) {
-			continue
-		}
-		if err != nil {
-			return "", err
-		}
-		_, err = f.Write(c.Before)
-		return backup, errors.Join(err, f.Close())
-	}
-}
-
 // Install plans how a client's configuration would name memoryd as a server, or,
 // with wrap, put the wrapper before the server of that name. entry starts the
 // server or the wrapper; what the wrapper needs to reach its server follows it.
 func Install(client, home, wrap string, entry Entry) (Change, error) {
-	return edit(client, home, func(servers map[string]json.RawMessage, kind string) error {
+	return edit(client, home, func(servers map[string]json.RawMessage, h host) error {
 		if wrap == "" {
-			servers["memoryd"] = entryJSON(entry, kind, nil)
+			servers["memoryd"] = entryJSON(entry, h, h.kind, nil)
 			return nil
 		}
 		raw, ok := servers[wrap]
 		if !ok {
 			return fmt.Errorf("there is no server %q; there are: %s", wrap, strings.Join(sorted(servers), ", "))
 		}
-		wrapped, err := wrapEntry(raw, entry)
+		wrapped, err := wrapEntry(raw, entry, h)
 		servers[wrap] = wrapped
 		return err
 	})
@@ -125,7 +114,7 @@ func Install(client, home, wrap string, entry Entry) (Change, error) {
 
 // Uninstall plans how to undo Install.
 func Uninstall(client, home, wrap string) (Change, error) {
-	return edit(client, home, func(servers map[string]json.RawMessage, _ string) error {
+	return edit(client, home, func(servers map[string]json.RawMessage, h host) error {
 		if wrap == "" {
 			if _, ok := servers["memoryd"]; !ok {
 				return errors.New("memoryd is not installed there")
@@ -133,7 +122,7 @@ func Uninstall(client, home, wrap string) (Change, error) {
 			delete(servers, "memoryd")
 			return nil
 		}
-		original, err := unwrapEntry(servers[wrap])
+		original, err := unwrapEntry(servers[wrap], h)
 		servers[wrap] = original
 		return err
 	})
@@ -143,7 +132,7 @@ func sorted(m map[string]json.RawMessage) []string { return slices.Sorted(maps.K
 
 // edit reads a client's configuration, lets f change its servers, and gives the
 // text that results. Everything else keeps its place and its value.
-func edit(client, home string, f func(servers map[string]json.RawMessage, kind string) error) (Change, error) {
+func edit(client, home string, f func(servers map[string]json.RawMessage, h host) error) (Change, error) {
 	h, ok := hosts[client]
 	if !ok {
 		return Change{}, fmt.Errorf("--client: %q is not known; known are %s", client, strings.Join(HostNames(), ", "))
@@ -152,6 +141,9 @@ func edit(client, home string, f func(servers map[string]json.RawMessage, kind s
 	return planned(path, func(text []byte) ([]byte, error) {
 		if strings.HasSuffix(path, ".toml") {
 			return editTOML(text, h.key, f)
+		}
+		if strings.HasSuffix(path, ".yaml") {
+			return editYAML(text, h.key, f)
 		}
 		return editJSON(text, h, f)
 	})
@@ -240,7 +232,7 @@ func (m members) set(name string, value []byte) members {
 }
 
 // editJSON puts the entries that f changes into their places, and changes no other byte.
-func editJSON(text []byte, h host, f func(map[string]json.RawMessage, string) error) ([]byte, error) {
+func editJSON(text []byte, h host, f func(map[string]json.RawMessage, host) error) ([]byte, error) {
 	out := text
 	if len(bytes.TrimSpace(text)) == 0 {
 		out = []byte("{}\n")
@@ -261,7 +253,7 @@ func editJSON(text []byte, h host, f func(map[string]json.RawMessage, string) er
 		before[s.name] = json.RawMessage(s.value)
 	}
 	after := maps.Clone(before)
-	if err := f(after, h.kind); err != nil {
+	if err := f(after, h); err != nil {
 		return nil, err
 	}
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(append(sorted(before), sorted(after)...)))) {
@@ -320,7 +312,7 @@ func spliceMember(object []byte, name string, value []byte) []byte {
 	if err != nil { // it was read before
 		return object
 	}
-	end := bytes.IndexByte(object, '{') + 1
+	end := bytes.IndexByte(plainJSON(object), '{') + 1
 	i := slices.IndexFunc(all, func(x member) bool { return x.name == name })
 	switch {
 	case i >= 0 && value != nil:
@@ -349,14 +341,24 @@ func indentOf(text []byte, at int) []byte {
 	return line
 }
 
-func entryJSON(e Entry, kind string, rest map[string]json.RawMessage) json.RawMessage {
+// entryJSON writes an entry in the shape of a host. A kind of "" is left out.
+func entryJSON(e Entry, h host, kind string, rest map[string]json.RawMessage) json.RawMessage {
 	all := members{}
 	if kind != "" {
 		all = all.set("type", []byte(`"`+kind+`"`))
 	}
+	if rest == nil && h.more != "" {
+		more, _ := readLoose([]byte("{" + h.more + "}")) // it stands in this file
+		all = append(all, more...)
+	}
 	command, _ := marshal(e.Command) // strings are always JSON
 	args, _ := marshal(e.Args)
-	all = all.set("command", command).set("args", args)
+	if h.list {
+		command, _ = marshal(append([]string{e.Command}, e.Args...))
+		all = all.set("command", command)
+	} else {
+		all = all.set("command", command).set("args", args)
+	}
 	for _, name := range sorted(rest) {
 		all = all.set(name, rest[name])
 	}
@@ -364,16 +366,30 @@ func entryJSON(e Entry, kind string, rest map[string]json.RawMessage) json.RawMe
 	return json.RawMessage(text)
 }
 
+// started reads how an entry of a host starts its server.
+func started(raw json.RawMessage, h host) (e Entry, err error) {
+	if !h.list {
+		return e, json.Unmarshal(raw, &e)
+	}
+	var words struct {
+		Command []string `json:"command"`
+	}
+	if err = json.Unmarshal(raw, &words); err == nil && len(words.Command) > 0 {
+		e = Entry{words.Command[0], words.Command[1:]}
+	}
+	return e, err
+}
+
 // wrapEntry puts the wrapper before a server. What it does not understand of the
 // entry, such as its environment, stays.
-func wrapEntry(raw json.RawMessage, entry Entry) (json.RawMessage, error) {
+func wrapEntry(raw json.RawMessage, entry Entry, h host) (json.RawMessage, error) {
 	var rest map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &rest); err != nil {
 		return nil, err
 	}
-	var was Entry
 	var address string
-	if err := json.Unmarshal(raw, &was); err != nil {
+	was, err := started(raw, h)
+	if err != nil {
 		return nil, err
 	}
 	if slices.Contains(was.Args, "mcp-wrap") {
@@ -394,7 +410,7 @@ func wrapEntry(raw json.RawMessage, entry Entry) (json.RawMessage, error) {
 		}
 		entry.Args = append(entry.Args, "--remote", address)
 		if kind != "" {
-			kind = "stdio"
+			kind = cmp.Or(h.kind, "stdio")
 		}
 	default:
 		return nil, errors.New("it has neither a command nor a url")
@@ -402,14 +418,14 @@ func wrapEntry(raw json.RawMessage, entry Entry) (json.RawMessage, error) {
 	for _, name := range []string{"command", "args", "type", "url", "serverUrl", "httpUrl"} {
 		delete(rest, name)
 	}
-	return entryJSON(entry, kind, rest), nil
+	return entryJSON(entry, h, kind, rest), nil
 }
 
 // unwrapEntry takes the wrapper away again.
-func unwrapEntry(raw json.RawMessage) (json.RawMessage, error) {
+func unwrapEntry(raw json.RawMessage, h host) (json.RawMessage, error) {
 	var rest map[string]json.RawMessage
-	var was Entry
-	if raw == nil || json.Unmarshal(raw, &rest) != nil || json.Unmarshal(raw, &was) != nil || !slices.Contains(was.Args, "mcp-wrap") {
+	was, err := started(raw, h)
+	if raw == nil || err != nil || json.Unmarshal(raw, &rest) != nil || !slices.Contains(was.Args, "mcp-wrap") {
 		return nil, errors.New("it is not wrapped")
 	}
 	kind := text(rest["type"])
@@ -417,7 +433,7 @@ func unwrapEntry(raw json.RawMessage) (json.RawMessage, error) {
 		delete(rest, name)
 	}
 	if i := slices.Index(was.Args, "--"); i >= 0 && i+1 < len(was.Args) {
-		return entryJSON(Entry{was.Args[i+1], was.Args[i+2:]}, kind, rest), nil
+		return entryJSON(Entry{was.Args[i+1], was.Args[i+2:]}, h, kind, rest), nil
 	}
 	i := slices.Index(was.Args, "--remote")
 	if i < 0 || i+1 == len(was.Args) {
@@ -429,7 +445,7 @@ func unwrapEntry(raw json.RawMessage) (json.RawMessage, error) {
 	}
 	all := members{}
 	if kind != "" {
-		all = all.set("type", []byte(`"http"`))
+		all = all.set("type", []byte(map[bool]string{true: `"remote"`, false: `"http"`}[h.list]))
 	}
 	all = all.set("url", address)
 	for _, name := range sorted(rest) {

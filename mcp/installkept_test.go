@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"memoryd/mcp"
 
@@ -172,7 +171,7 @@ func TestFilesOfJSONAreKeptToTheByteOutsideTheEntry(t *testing.T) {
 		if entry := `"memoryd": {"command":"/bin/memoryd","args":["mcp"]}`; !strings.Contains(string(change.After), entry) {
 			t.Errorf("%d: %s", i, change.After)
 		}
-		if _, err := change.Write(time.Now()); err != nil {
+		if _, err := change.Write(); err != nil {
 			t.Fatal(err)
 		}
 		at := 0 // where the first byte differs: all that follows in the file must follow there too

@@ -17,13 +17,13 @@ import (
 const kept = "#memoryd: "
 
 // editTOML changes the lines of the entries that f changes, and no other byte.
-func editTOML(text []byte, key string, f func(map[string]json.RawMessage, string) error) ([]byte, error) {
+func editTOML(text []byte, key string, f func(map[string]json.RawMessage, host) error) ([]byte, error) {
 	was, before, err := readTOML(text, key)
 	if err != nil {
 		return nil, err
 	}
 	after := maps.Clone(before)
-	if err := f(after, ""); err != nil {
+	if err := f(after, host{}); err != nil {
 		return nil, err
 	}
 	out := text

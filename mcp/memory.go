@@ -138,15 +138,6 @@ func (m Memory) Preflight(ctx context.Context, tool, run string, input json.RawM
 	return f, m.ask(ctx, http.MethodPost, "/preflight_tool_call", body, &f)
 }
 
-// Compact makes a conversation smaller: body is the request of
-// /compact_conversation, the answer its answer.
-func (m Memory) Compact(ctx context.Context, body map[string]any) (json.RawMessage, error) {
-	body["workspace_id"] = m.workspace()
-	var answer json.RawMessage
-	err := m.ask(ctx, http.MethodPost, "/compact_conversation", body, &answer)
-	return answer, err
-}
-
 // Lookup finds what compactions removed from a conversation: words and kind are those of
 // the API. The answer is the API's.
 func (m Memory) Lookup(ctx context.Context, conversation, words, kind string, limit int) (json.RawMessage, error) {

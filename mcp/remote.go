@@ -65,8 +65,8 @@ func (w *Wrapper) Bridge(ctx context.Context, remote Remote, in io.Reader, out i
 	return err
 }
 
-// Write sends one line of the client, in the background: answers may come in any
-// order.
+// Write sends one line of the client. Requests go in the background, as answers may come
+// in any order; a notification is delivered before what follows it.
 func (b *bridge) Write(line []byte) (int, error) {
 	body := bytes.Clone(line)
 	all := messages(body)
@@ -84,7 +84,7 @@ func (b *bridge) Write(line []byte) (int, error) {
 		b.mu.Unlock()
 	}
 	b.posts.Add(1)
-	lifecycle.Go(ctx, b.Log, "mcp bridge", func() error {
+	sent := lifecycle.Go(ctx, b.Log, "mcp bridge", func() error {
 		defer b.posts.Done()
 		defer cancel()
 		if err := b.post(ctx, body, all); err != nil && ctx.Err() == nil {
@@ -95,6 +95,9 @@ func (b *bridge) Write(line []byte) (int, error) {
 		}
 		return nil
 	})
+	if len(all) == 1 && len(all[0].ID) == 0 { // what it announces must not be overtaken
+		b.wait(sent, 5*time.Second)
+	}
 	return len(line), nil
 }
 

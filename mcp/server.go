@@ -9,6 +9,8 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,7 +40,6 @@ func NewServer(m Memory, version string) *sdk.Server {
 	add(s, "memoryd_guidelines", "How to use tools well, from their recorded calls: what works, what fails and what to do instead.", true, t.guidelines)
 	add(s, "memoryd_preflight", "What the history says of a call before it is made: risk, warnings, and a changed input where one is known to work.", true, t.preflight)
 	add(s, "memoryd_record", "Records one call of a tool, so that others learn from it. Give tool_call_id to be safe to repeat.", false, t.record)
-	add(s, "memoryd_compact", "Makes a conversation (OpenAI chat messages) smaller without breaking it or losing what is needed later.", true, t.compact)
 	add(s, "memoryd_lookup", "Finds what compaction took out of a conversation: messages by words, ids and kind; with the id of one, its text.", true, t.lookup)
 	add(s, "memoryd_search", "Finds tools by words of their names and guidelines.", true, t.search)
 	s.AddResourceTemplate(&sdk.ResourceTemplate{
@@ -82,27 +83,58 @@ func Stdio(ctx context.Context, s *sdk.Server, in io.ReadCloser, out io.WriteClo
 }
 
 // add adds a tool. Unknown arguments of a tool that records are kept: an open
-// object; of the others they are refused, and the refusal says which.
+// object; of the others they are refused, and the refusal says which. Texts that are
+// given stand in the place of the answer as JSON, which then has no schema.
 func add[In, Out any](s *sdk.Server, name, description string, readOnly bool, f func(context.Context, In) (Out, []sdk.Content, error)) {
 	no := false
-	tool := &sdk.Tool{Name: name, Description: description, Annotations: &sdk.ToolAnnotations{
-		ReadOnlyHint: readOnly, IdempotentHint: readOnly, DestructiveHint: &no, OpenWorldHint: &no,
-	}}
-	if !readOnly {
-		schema, err := jsonschema.For[In](nil)
-		if err == nil {
-			schema.AdditionalProperties = nil
-			tool.InputSchema = schema
-		}
+	tool := &sdk.Tool{
+		Name: name, Description: description, InputSchema: schemaOf[In](), OutputSchema: schemaOf[Out](), Annotations: &sdk.ToolAnnotations{
+			ReadOnlyHint: readOnly, IdempotentHint: readOnly, DestructiveHint: &no, OpenWorldHint: &no,
+		},
+		// Claude Code defers tools of servers: these it keeps in view, the others it finds by the hint.
+		Meta: sdk.Meta{"anthropic/searchHint": "experience with tools: what works, what fails"},
 	}
-	sdk.AddTool(s, tool, func(ctx context.Context, _ *sdk.CallToolRequest, in In) (*sdk.CallToolResult, Out, error) {
-		out, links, err := f(ctx, in)
-		if err != nil || links == nil {
+	if name == "memoryd_guidelines" {
+		tool.Meta["anthropic/alwaysLoad"] = true
+	}
+	if !readOnly {
+		tool.InputSchema.(*jsonschema.Schema).AdditionalProperties = nil //nolint:forcetypeassert // made so
+	}
+	sdk.AddTool(s, tool, func(ctx context.Context, r *sdk.CallToolRequest, in In) (*sdk.CallToolResult, Out, error) {
+		out, texts, err := f(context.WithValue(ctx, rawKey{}, r.Params.Arguments), in)
+		if err != nil || texts == nil {
 			return nil, out, err
 		}
-		text, err := marshal(out)
-		return &sdk.CallToolResult{Content: append([]sdk.Content{&sdk.TextContent{Text: string(text)}}, links...)}, out, err
+		return &sdk.CallToolResult{Content: texts}, out, nil
 	})
+}
+
+// rawKey finds the arguments of a call as they were sent.
+type rawKey struct{}
+
+// schemaOf is the schema of a type without lists of types, which some hosts refuse: what
+// may be null is only left out. any has none.
+func schemaOf[T any]() any {
+	schema, err := jsonschema.For[T](nil)
+	if err != nil || reflect.TypeFor[T]().Kind() != reflect.Struct {
+		return nil
+	}
+	single(schema)
+	return schema
+}
+
+func single(s *jsonschema.Schema) {
+	if s == nil {
+		return
+	}
+	if types := slices.DeleteFunc(s.Types, func(t string) bool { return t == "null" }); len(types) == 1 {
+		s.Type, s.Types = types[0], nil
+	}
+	for _, p := range s.Properties {
+		single(p)
+	}
+	single(s.Items)
+	single(s.AdditionalProperties)
 }
 
 // tools are the tools of the server.
@@ -123,42 +155,37 @@ type guidelinesIn struct {
 	MaxTokens int      `json:"max_tokens,omitempty" jsonschema:"budget of the answer; the most valuable statements come first"`
 }
 
-type guidelinesOut struct {
-	Guidelines []Guideline `json:"guidelines"`
-	Unknown    []string    `json:"unknown" jsonschema:"tools that nothing is known of"`
-}
-
-func (t tools) guidelines(ctx context.Context, in guidelinesIn) (guidelinesOut, []sdk.Content, error) {
-	out := guidelinesOut{Guidelines: []Guideline{}, Unknown: []string{}}
+// guidelines gives plain Markdown, without statistics.
+func (t tools) guidelines(ctx context.Context, in guidelinesIn) (any, []sdk.Content, error) {
 	if len(in.ToolNames) == 0 {
-		return out, nil, fmt.Errorf("tool_names: name at least one tool")
+		return nil, nil, fmt.Errorf("tool_names: name at least one tool")
 	}
 	m := t.in(in.Workspace)
 	found, err := m.Guidelines(ctx, in.ToolNames, in.MaxTokens)
 	if err != nil {
-		return out, nil, err
+		return nil, nil, err
 	}
-	out.Guidelines = append(out.Guidelines, found...)
-	known := map[string]bool{}
+	var said []string
 	var links []sdk.Content
 	for _, g := range found {
-		known[g.ToolName] = true
+		content, _, _ := strings.Cut(contentOf(g), "\n## Statistics")
+		said = append(said, "# "+g.ToolName+"\n\n"+strings.TrimSpace(content))
 		links = append(links, &sdk.ResourceLink{
 			URI: "memoryd://" + url.PathEscape(m.workspace()) + "/tools/" + url.PathEscape(g.ToolName), Name: g.ToolName, MIMEType: "text/markdown",
 		})
 	}
 	for _, name := range in.ToolNames {
-		if !known[name] {
-			out.Unknown = append(out.Unknown, name)
+		if len(found) < len(in.ToolNames) && !slices.ContainsFunc(found, func(g Guideline) bool { return g.ToolName == name }) {
+			said = append(said, "Nothing is known of "+name+".")
 		}
 	}
-	return out, links, nil
+	return nil, append([]sdk.Content{&sdk.TextContent{Text: strings.Join(said, "\n\n")}}, links...), nil
 }
 
 type preflightIn struct {
 	ToolName  string `json:"tool_name" jsonschema:"the tool's name"`
 	Input     any    `json:"input" jsonschema:"the planned arguments: an object or a text"`
-	RunID     string `json:"trajectory_id,omitempty" jsonschema:"the run that the call belongs to: what failed in it counts"`
+	RunID     string `json:"run_id,omitempty" jsonschema:"the run that the call belongs to: what failed in it counts"`
 	Workspace string `json:"workspace,omitempty" jsonschema:"namespace of the memories"`
 }
 
@@ -200,11 +227,11 @@ func (t tools) preflight(ctx context.Context, in preflightIn) (preflightOut, []s
 type recordIn struct {
 	ToolName   string  `json:"tool_name" jsonschema:"the tool's name"`
 	Input      any     `json:"input,omitempty" jsonschema:"its arguments: an object or a text"`
-	Output     string  `json:"output,omitempty" jsonschema:"what it answered, or its error"`
+	Output     any     `json:"output,omitempty" jsonschema:"what it answered, or its error"`
 	Success    *bool   `json:"success,omitempty" jsonschema:"false when the call failed"`
 	TimeCost   float64 `json:"time_cost,omitempty" jsonschema:"seconds"`
 	ToolCallID string  `json:"tool_call_id,omitempty" jsonschema:"the call's own id; recording it again then counts it once"`
-	RunID      string  `json:"trajectory_id,omitempty" jsonschema:"the run that the call belongs to"`
+	RunID      string  `json:"run_id,omitempty" jsonschema:"the run that the call belongs to"`
 	Workspace  string  `json:"workspace,omitempty" jsonschema:"namespace of the memories"`
 }
 
@@ -219,16 +246,18 @@ func (t tools) record(ctx context.Context, in recordIn) (recordOut, []sdk.Conten
 		id = uuid.NewString()
 	}
 	metadata := map[string]any{"tool_call_id": id, "source": "mcp"}
-	if in.RunID != "" {
-		metadata["trajectory_id"] = in.RunID
+	item := map[string]any{}
+	raw, _ := ctx.Value(rawKey{}).(json.RawMessage)
+	if err := json.Unmarshal(raw, &item); err != nil { // all of it: other names of a call's fields are understood
+		return recordOut{}, nil, err
 	}
-	item := map[string]any{
-		"tool_name": in.ToolName, "output": in.Output, "time_cost": in.TimeCost, "metadata": metadata,
-		"success": in.Success == nil || *in.Success,
+	if run := cmp.Or(in.RunID, text(jsonOf(item["trajectory_id"]))); run != "" {
+		metadata["trajectory_id"] = run
 	}
-	if in.Input != nil {
-		item["input"] = in.Input
+	for _, name := range []string{"tool_call_id", "run_id", "trajectory_id", "workspace", "metadata"} {
+		delete(item, name)
 	}
+	item["metadata"] = metadata
 	call, err := json.Marshal(item)
 	if err != nil {
 		return recordOut{}, nil, err
@@ -240,33 +269,9 @@ func (t tools) record(ctx context.Context, in recordIn) (recordOut, []sdk.Conten
 	return recordOut{id, "recorded"}, nil, err
 }
 
-type compactIn struct {
-	Messages     []map[string]any `json:"messages" jsonschema:"OpenAI chat messages"`
-	MaxTokens    int              `json:"max_input_tokens,omitempty" jsonschema:"what the model takes"`
-	Conversation string           `json:"conversation_id,omitempty" jsonschema:"your name for the conversation: memoryd_lookup then finds what was taken out"`
-	Force        bool             `json:"force,omitempty" jsonschema:"compact also where there is room"`
-	Workspace    string           `json:"workspace,omitempty" jsonschema:"namespace of the memories"`
-}
-
-type compactOut struct {
-	Messages []map[string]any `json:"messages"`
-	Report   map[string]any   `json:"report"`
-}
-
-func (t tools) compact(ctx context.Context, in compactIn) (compactOut, []sdk.Content, error) {
-	out := compactOut{}
-	body := map[string]any{"messages": in.Messages, "force": in.Force}
-	if in.MaxTokens > 0 {
-		body["max_input_tokens"] = in.MaxTokens
-	}
-	if in.Conversation != "" {
-		body["conversation_id"] = in.Conversation
-	}
-	answer, err := t.in(in.Workspace).Compact(ctx, body)
-	if err != nil {
-		return out, nil, err
-	}
-	return out, nil, json.Unmarshal(answer, &out)
+func jsonOf(v any) json.RawMessage {
+	b, _ := marshal(v) // what cannot be written is no text
+	return b
 }
 
 type lookupIn struct {

@@ -48,14 +48,14 @@ func TestTheServersToolsAreShortAnnotatedAndInOrder(t *testing.T) {
 	var names []string
 	for _, tool := range list.Tools {
 		names = append(names, tool.Name)
-		if len(tool.Description) >= 300 || tool.OutputSchema == nil || tool.Annotations == nil || *tool.Annotations.OpenWorldHint {
+		if len(tool.Description) >= 300 || tool.OutputSchema == nil && tool.Name != "memoryd_guidelines" || tool.Annotations == nil || *tool.Annotations.OpenWorldHint {
 			t.Errorf("%s: %+v", tool.Name, tool)
 		}
 		if reads := tool.Name != "memoryd_record"; tool.Annotations.ReadOnlyHint != reads {
 			t.Errorf("%s reads only: %v", tool.Name, tool.Annotations.ReadOnlyHint)
 		}
 	}
-	if got := strings.Join(names, " "); got != "memoryd_compact memoryd_guidelines memoryd_lookup memoryd_preflight memoryd_record memoryd_search" {
+	if got := strings.Join(names, " "); got != "memoryd_guidelines memoryd_lookup memoryd_preflight memoryd_record memoryd_search" {
 		t.Error(got)
 	}
 }
@@ -64,7 +64,7 @@ func TestARecordedCallKeepsItsIDAndRun(t *testing.T) {
 	m := newMemory(t)
 	text, failed := use(t, connect(t, m), "memoryd_record", map[string]any{
 		"tool_name": "search", "input": map[string]any{"q": 1}, "output": "no", "success": false,
-		"tool_call_id": "c1", "trajectory_id": "r1", "unknown": true,
+		"tool_call_id": "c1", "run_id": "r1", "unknown": true,
 	})
 	if failed || !strings.Contains(text, `"c1"`) {
 		t.Fatal(text)
@@ -95,16 +95,19 @@ func TestErrorsSayWhatToChange(t *testing.T) {
 
 func TestGuidelinesComeAsDataLinkResourceAndPrompt(t *testing.T) {
 	m := newMemory(t)
-	m.guideline = "## Core Function\nActs."
+	m.guideline = "## Core Function\nActs.\n\n## Statistics\n- **Success Rate**: 12.00%"
 	s := connect(t, m)
 	r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "memoryd_guidelines", Arguments: map[string]any{"tool_names": []string{"mcp__fake__act", "nope"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	structured, _ := json.Marshal(r.StructuredContent)
 	link, ok := r.Content[1].(*sdk.ResourceLink)
-	if !strings.Contains(string(structured), `"unknown":["nope"]`) || !ok || link.URI != "memoryd://default/tools/mcp__fake__act" {
-		t.Fatalf("%s, %+v", structured, r.Content)
+	if !ok || link.URI != "memoryd://default/tools/mcp__fake__act" {
+		t.Fatalf("%+v", r.Content)
+	}
+	// W24: a model reads Markdown, not Markdown in JSON, and no statistics.
+	if got, want := r.Content[0].(*sdk.TextContent).Text, "# mcp__fake__act\n\n## Core Function\nActs.\n\nNothing is known of nope."; got != want || r.StructuredContent != nil {
+		t.Errorf("got %q and %v, want %q", got, r.StructuredContent, want)
 	}
 	resource, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: link.URI})
 	if err != nil || resource.Contents[0].Text != m.guideline {
@@ -130,5 +133,32 @@ func TestForeignOriginsAreRefusedOverHTTP(t *testing.T) {
 		if (w.Code != http.StatusForbidden) != want {
 			t.Errorf("origin %q: %d %s", origin, w.Code, w.Body)
 		}
+	}
+}
+
+// W19: some hosts refuse every request that declares a tool with a list of types.
+func TestNoSchemaHasAListOfTypes(t *testing.T) {
+	list, err := connect(t, newMemory(t)).ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(list.Tools)
+	if err != nil || strings.Contains(string(text), `"type":[`) || !strings.Contains(string(text), `"type":"array"`) {
+		t.Errorf("%v: %s", err, text)
+	}
+	if !strings.Contains(string(text), `"anthropic/alwaysLoad":true`) {
+		t.Error("a host that defers tools keeps none in view")
+	}
+}
+
+// W10: a call is recorded under the names of its fields that HTTP understands too.
+func TestOtherNamesOfACallsFieldsReachTheServer(t *testing.T) {
+	m := newMemory(t)
+	if text, failed := use(t, connect(t, m), "memoryd_record", map[string]any{"tool_name": "search", "arguments": map[string]any{"q": 1}, "result": "no", "is_error": true}); failed {
+		t.Fatal(text)
+	}
+	c := m.recorded()[0]
+	if _, ok := c["arguments"].(map[string]any); !ok || c["result"] != "no" || c["is_error"] != true || c["success"] != nil || c["output"] != nil {
+		t.Errorf("sent as %v", c)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"time"
 
 	"memoryd/mcp"
 )
@@ -19,7 +18,7 @@ type mcpCmds struct {
 
 // inClient is what install and uninstall have in common.
 type inClient struct {
-	Client string `required:"" enum:"claude-code,claude-desktop,cursor,vscode,codex,gemini" help:"The client: claude-code, claude-desktop, cursor, vscode, codex or gemini."`
+	Client string `required:"" enum:"amp,claude-code,claude-desktop,cline,codex,copilot,cursor,gemini,goose,opencode,vscode,windsurf,zed" help:"The client: ${enum}."`
 	Wrap   string `placeholder:"NAME" help:"Wrap the client's server of this name instead of adding memoryd."`
 	Yes    bool   `help:"Make the change; without it, the command only shows it."`
 }
@@ -90,7 +89,7 @@ func showOrMake(std streams, program string, yes bool, plan func(home string) (m
 		_, err := fmt.Fprintf(std.out, "%s would change as follows. Run it again with --yes to make the change; a copy is kept.\n\n%s", change.Path, difference(string(change.Before), string(change.After)))
 		return err
 	}
-	backup, err := change.Write(time.Now())
+	backup, err := change.Write()
 	if err != nil {
 		return err
 	}

@@ -120,7 +120,7 @@ var onlyIn = map[string][]string{
 	"github.com/qdrant/go-client":       {"store/qdrant", "store/qdrant/qdranttest"},
 	"github.com/prometheus":             {"internal/telemetry/metrics"},
 	"go.opentelemetry.io":               {"ingest/otlp", "internal/telemetry/trace", "internal/telemetry/trace/tracetest"},
-	"go.yaml.in/yaml":                   {"config", "api", "internal/configtest"},
+	"go.yaml.in/yaml":                   {"config", "api", "mcp", "internal/configtest"},
 	"mvdan.cc/sh":                       {"evaluate/rules"},
 	"github.com/alecthomas/kong":        {"cmd/memoryd"},
 	"github.com/modelcontextprotocol":   {"mcp"},

@@ -217,7 +217,12 @@ func TestWhatACompactionTookOutIsLookedUpOverMCP(t *testing.T) {
 			map[string]any{"role": "assistant", "content": fmt.Sprintf("Voucher V-%d-%d is for %d.", i, i*7919, i)})
 	}
 	messages = append(messages, map[string]any{"role": "user", "content": "Go on."})
-	said := ask("memoryd_compact", map[string]any{"messages": messages, "max_input_tokens": 450, "force": true, "conversation_id": "c 1"})
+	body, _ := json.Marshal(map[string]any{"messages": messages, "max_input_tokens": 450, "force": true, "conversation_id": "c 1"})
+	reply, err := s.Send("/compact_conversation", body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := string(reply.Body)
 	if !strings.Contains(said, "memoryd_lookup") || strings.Contains(said, "V-3-23757") {
 		t.Fatalf("the summary names no way back, or left nothing out: %.900s", said)
 	}

@@ -10,6 +10,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -168,6 +169,15 @@ func claude(t *testing.T) string {
 	return found[0]
 }
 
+func opencode(t *testing.T) string {
+	t.Helper()
+	found, _ := filepath.Glob(filepath.Join(os.Getenv("MEMORYD_TEST_HOSTS"), "node_modules", "opencode-"+runtime.GOOS+"-*", "bin", "opencode"))
+	if len(found) == 0 {
+		t.Skip("opencode is not installed")
+	}
+	return found[0]
+}
+
 // messages plays Anthropic's Messages API: one call a turn, then a last word.
 func messages(t *testing.T, script tasks) *httptest.Server {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -201,4 +211,48 @@ func messages(t *testing.T, script tasks) *httptest.Server {
 	}))
 	t.Cleanup(s.Close)
 	return s
+}
+
+// Each host that is at hand reads the configuration that install wrote, and gives the file
+// back when it is uninstalled.
+func TestHostsLoadWhatInstallWrote(t *testing.T) {
+	t.Parallel()
+	s := binary.Start(t, t.TempDir(), nil)
+	for client, tc := range map[string]struct {
+		file, text, env string
+		program         func(*testing.T) string
+	}{
+		"claude-code": {".claude.json", `{"numStartups": 1, "mcpServers": {"other": {"command": "true"}}}`, "X=", claude},
+		"codex":       {".codex/config.toml", "model = \"o\" # mine\nproject_doc_max_bytes = 30000\n", "CODEX_HOME=%s/.codex", func(t *testing.T) string { return host(t, "codex") }},
+		"opencode":    {".config/opencode/opencode.json", "{\n  // mine\n  \"theme\": \"x\",\n}\n", "XDG_CONFIG_HOME=%s/.config", opencode},
+		"gemini":      {".gemini/settings.json", "{\n  // mine\n  \"ui\": {\"hideTips\": true}\n}\n", "GEMINI_CLI_HOME=%s", func(t *testing.T) string { return host(t, "gemini") }},
+	} {
+		t.Run(client, func(t *testing.T) {
+			program, home := tc.program(t), t.TempDir()
+			path := filepath.Join(home, filepath.FromSlash(tc.file))
+			write(t, path, tc.text)
+			do := func(args ...string) {
+				t.Helper()
+				cmd := exec.Command(string(binary), args...)
+				cmd.Env = append(os.Environ(), "HOME="+home)
+				if out, err := cmd.CombinedOutput(); err != nil {
+					t.Fatalf("%v: %s", err, out)
+				}
+			}
+			do("mcp", "install", "--client", client, "--url", s.URL, "--yes")
+			cmd := exec.CommandContext(t.Context(), program, "mcp", "list")
+			cmd.Dir = t.TempDir()
+			cmd.Env = append(os.Environ(), "HOME="+home, strings.ReplaceAll(tc.env, "%s", home))
+			out, err := cmd.CombinedOutput()
+			if err != nil || !strings.Contains(string(out), "memoryd") || !strings.Contains(string(out), filepath.Base(string(binary))) {
+				t.Errorf("%v: %s", err, out)
+			}
+			do("mcp", "uninstall", "--client", client, "--yes")
+			after, err := os.ReadFile(path)
+			writes := client == "claude-code" || client == "opencode" // into its file, too
+			if err != nil || writes && bytes.Contains(after, []byte("memoryd")) || !writes && string(after) != tc.text {
+				t.Errorf("%v: %s", err, after)
+			}
+		})
+	}
 }

@@ -1,0 +1,98 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// editYAML puts memoryd's own entry, in lines of its own, first under the key of the
+// servers, and changes no other byte.
+func editYAML(text []byte, key string, f func(map[string]json.RawMessage, host) error) ([]byte, error) {
+	before := map[string]json.RawMessage{}
+	var file map[string]yaml.Node
+	if err := yaml.Unmarshal(text, &file); err != nil {
+		return nil, fmt.Errorf("it is no YAML, so it is left as it is: %w", err)
+	}
+	var servers map[string]any
+	if node, ok := file[key]; ok && node.Decode(&servers) != nil {
+		return nil, fmt.Errorf("%s: it is no map of servers", key)
+	}
+	for name := range servers {
+		before[name] = json.RawMessage(`null`)
+	}
+	after := maps.Clone(before)
+	if err := f(after, host{}); err != nil {
+		return nil, err
+	}
+	end := "\n"
+	if bytes.Contains(text, []byte("\r\n")) {
+		end = "\r\n"
+	}
+	head := key + ":" + end
+	at := bytes.Index(append([]byte("\n"), text...), []byte("\n"+head))
+	indent := "  " // as that of the first server
+	if node, ok := file[key]; ok && len(node.Content) > 0 && node.Content[0].Column > 1 {
+		indent = strings.Repeat(" ", node.Content[0].Column-1)
+	}
+	own := yamlLines(after["memoryd"], indent, end)
+	switch {
+	case before["memoryd"] != nil || after["memoryd"] == nil: // it is written anew, or goes
+		begin, length := ownLines(text, indent)
+		if begin < 0 {
+			return nil, errors.New("memoryd's entry is in a form that is not edited")
+		}
+		if after["memoryd"] == nil {
+			if rest := text[:begin]; len(servers) == 1 && bytes.HasSuffix(rest, []byte(ownMark+end+head)) {
+				begin, length = begin-len(ownMark+end+head), length+len(ownMark+end+head)
+			}
+			own = ""
+		}
+		return append(append(bytes.Clone(text[:begin]), own...), text[begin+length:]...), nil
+	case at >= 0 && len(servers) > 0:
+		at += len(head)
+		return append(append(bytes.Clone(text[:at]), own...), text[at:]...), nil
+	case file[key].Kind != 0:
+		return nil, fmt.Errorf("%s is written in a form that is not edited; add to it:\n%s", key, own)
+	case len(text) > 0 && text[len(text)-1] != '\n':
+		return nil, errors.New("its last line has no end; add one")
+	}
+	return append(bytes.Clone(text), ownMark+end+head+own...), nil
+}
+
+// ownMark stands before a key that install added.
+const ownMark = "# added by memoryd"
+
+// ownLines finds the entry of memoryd: from its name to the next line that stands no deeper.
+func ownLines(text []byte, indent string) (begin, length int) {
+	at := 0
+	begin = -1
+	for line := range bytes.Lines(text) {
+		deep := len(line) - len(bytes.TrimLeft(line, " "))
+		if begin >= 0 && deep <= len(indent) {
+			return begin, at - begin
+		}
+		if bytes.Equal(bytes.TrimRight(line, "\r\n"), []byte(indent+"memoryd:")) {
+			begin = at
+		}
+		at += len(line)
+	}
+	return begin, at - begin
+}
+
+// yamlLines writes an entry as Goose has it; texts in JSON's form are YAML.
+func yamlLines(entry json.RawMessage, indent, end string) string {
+	var e Entry
+	_ = json.Unmarshal(entry, &e) // it was written by entryJSON
+	command, _ := marshal(e.Command)
+	args, _ := marshal(e.Args)
+	next := end + indent + indent
+	return indent + "memoryd:" + next + strings.Join([]string{
+		"name: memoryd", "type: stdio", "enabled: true", "cmd: " + string(command), "args: " + string(args), "timeout: 300",
+	}, next) + end
+}
