@@ -91,7 +91,7 @@ func (c *Config) specs() map[string]ops.Spec {
 	specs := map[string]ops.Spec{}
 	for name, op := range c.Op {
 		specs[name] = ops.Spec{Backend: op.Backend, LLM: op.LLM, Params: func(into any) error {
-			return decodeStrict(&op.Params, into)
+			return decodeStrict(&op.Params, into, "op."+name+".params")
 		}}
 	}
 	return specs

@@ -101,13 +101,13 @@ func fieldNamed(t reflect.Type, key string) (field reflect.Type, meant string) {
 
 // decodeStrict decodes a tree into a struct, refusing unknown keys. An error
 // begins with its key.
-func decodeStrict(n *yaml.Node, into any) error {
+func decodeStrict(n *yaml.Node, into any, path string) error {
 	if n.IsZero() {
 		return nil
 	}
 	n = clone(n)
-	for _, p := range takeUnknown(n, reflect.TypeOf(into), "") {
-		return fmt.Errorf("%s: %s", p.Key, p.Msg)
+	for _, p := range takeUnknown(n, reflect.TypeOf(into), path) {
+		return fmt.Errorf("%s: %s", strings.TrimPrefix(p.Key, path+"."), p.Msg)
 	}
 	for _, p := range typeProblems(n.Decode(into), n) {
 		return fmt.Errorf("%s: %s", p.Key, p.Msg)
