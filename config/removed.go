@@ -32,6 +32,7 @@ monitor watch: what a judge is compared with is fixed (its newest 200 verdicts, 
 trace.queue trace.interval trace.timeout trace.stop_timeout: it is fixed (4,096 spans, 5s, 10s, 3s)
 evaluate.rules: what is unusual is fixed (10 successes, 6 deviations, 3 times the median, 1s)
 usage.keep usage.flush_interval: it is fixed (five weeks, 2s)
+guidelines.min_calls: a rule needs calls that bear it out, however many there are
 guidelines.fallback_to_rules: the rules write the guideline whenever the model's answer cannot be used
 guidelines.mine_calls guidelines.token_budget guidelines.max_answer_tokens: it is fixed (2,000 calls, 8,000 and 1,200 tokens)
 op.receive_hook_op.params.deny: op.receive_hook_op.params.at_call says what may be done about a call

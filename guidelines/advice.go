@@ -277,7 +277,7 @@ func shownInput(v any, name string, keep int, own []string) string {
 	if err != nil {
 		return "…"
 	}
-	if slices.Contains(own, string(b)) {
+	if slices.Contains(own, string(b)) || len(b) > 7 { // a number of an account, not of things
 		return show(string(b))
 	}
 	return string(b)

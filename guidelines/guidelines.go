@@ -17,9 +17,6 @@ import (
 type Config struct {
 	// MaxWords bounds the four sections, without the statistics.
 	MaxWords int `yaml:"max_words"`
-	// MinCalls is how many judged calls are needed before patterns are looked
-	// for; below it a guideline says that there is not enough data.
-	MinCalls int `yaml:"min_calls"`
 	// PromptFile replaces the built-in instructions to the model: a text/template
 	// with the field .MaxWords. "" means the built-in ones.
 	PromptFile string `yaml:"prompt_file"`
@@ -56,16 +53,8 @@ const (
 
 // Validate names the setting that is wrong.
 func (c Config) Validate() error {
-	for _, s := range []struct {
-		key        string
-		value, min int
-	}{
-		{"max_words", c.MaxWords, 80},
-		{"min_calls", c.MinCalls, 1},
-	} {
-		if s.value < s.min {
-			return fmt.Errorf("%s: must be at least %d, got %d", s.key, s.min, s.value)
-		}
+	if c.MaxWords < 80 {
+		return fmt.Errorf("max_words: must be at least 80, got %d", c.MaxWords)
 	}
 	if c.Quote != QuoteQuorum && c.Quote != QuoteNever {
 		return fmt.Errorf("quote: must be %q or %q, got %q", QuoteQuorum, QuoteNever, c.Quote)

@@ -132,7 +132,6 @@ func TestConfigNamesTheWrongSetting(t *testing.T) {
 	}
 	for key, change := range map[string]func(*guidelines.Config){
 		"max_words": func(c *guidelines.Config) { c.MaxWords = 10 },
-		"min_calls": func(c *guidelines.Config) { c.MinCalls = 0 },
 	} {
 		c := configtest.Section[guidelines.Config]("guidelines")
 		change(&c)

@@ -45,6 +45,7 @@ const (
 	Word               // as it is, where it is a short word or number; not at all otherwise
 	Code               // as a name between backticks, where it has a name's form
 	Masked             // as it is, on one line, cut, without secrets, addresses and marks
+	Common             // as Masked, but only its shape where it identifies one of many, by its digits
 	Whole              // as it is
 )
 
@@ -52,7 +53,7 @@ const (
 var table = [places][origins]Form{
 	Advice:     {Ours: Whole, Name: Code, Shared: Word, Refused: Word, Slot: Word},
 	Suggestion: {Ours: Whole, Name: Whole, Caller: Whole, Run: Whole, Shared: Whole},
-	Example:    {Ours: Whole, Name: Code, Shared: Masked, Private: Shape},
+	Example:    {Ours: Whole, Name: Code, Shared: Common, Private: Shape},
 	Fence:      {Ours: Whole, Name: Code, Message: Masked},
 }
 

@@ -13,10 +13,10 @@ func TestWhatMayStandWhereFollowsFromItsOrigin(t *testing.T) {
 	want := map[Place]string{ // by origin: whole, code, word, masked, shape, never
 		Advice:     "w c - - W W - W - - -",
 		Suggestion: "w w w w w - - - - - -",
-		Example:    "w c - - m - s - - - -",
+		Example:    "w c - - C - s - - - -",
 		Fence:      "w c - - - - - - m - -",
 	}
-	letters := map[string]Form{"w": Whole, "c": Code, "W": Word, "m": Masked, "s": Shape, "-": Never}
+	letters := map[string]Form{"w": Whole, "c": Code, "W": Word, "m": Masked, "C": Common, "s": Shape, "-": Never}
 	r := rand.New(rand.NewPCG(33, 1))
 	word := func() string {
 		b := make([]byte, 5+r.IntN(4))
@@ -39,7 +39,7 @@ func TestWhatMayStandWhereFollowsFromItsOrigin(t *testing.T) {
 			}
 			sentence := word() + " the " + word() + " to " + word() + " now, please"
 			secret := "AKIA" + strings.ToUpper(word() + word())[:10] + "ABCDEF"
-			for _, value := range []string{word(), "42", sentence, "a\n## " + word(), "`" + word() + "`", fmt.Sprintf("%012d", r.Int64N(1e12)), secret} {
+			for _, value := range []string{word(), "42", sentence, "a\n## " + word(), "`" + word() + "`", fmt.Sprintf("%012d", r.Int64N(1e12)), "sophia_silva_7557", secret} {
 				got, ok := Show(at, of, value, 60)
 				shown += len(got)
 				switch {
@@ -51,7 +51,9 @@ func TestWhatMayStandWhereFollowsFromItsOrigin(t *testing.T) {
 					t.Errorf("place %d, origin %d shows the number of an account", at, of)
 				case form == Shape && ok && got == value:
 					t.Errorf("place %d, origin %d shows a private %q", at, of, got)
-				case form == Masked && strings.ContainsAny(got, "\n`"):
+				case form == Common && ok && got == "sophia_silva_7557":
+					t.Errorf("place %d, origin %d shows one user of many", at, of)
+				case (form == Masked || form == Common) && strings.ContainsAny(got, "\n`"):
 					t.Errorf("place %d, origin %d shows marks: %q", at, of, got)
 				}
 			}

@@ -20,6 +20,11 @@ func Show(at Place, of Origin, value string, limit int) (string, bool) {
 		return value, IsWord(value) && len(value) <= limit
 	case Masked:
 		return masked(value, limit)
+	case Common:
+		if identifier.MatchString(value) {
+			return shape(value), true
+		}
+		return masked(value, limit)
 	case Shape:
 		return shape(value), true
 	case Never:
@@ -74,8 +79,12 @@ func masked(s string, limit int) (string, bool) {
 	return s, s != ""
 }
 
+// identifier is a value with a word of three digits or more, or of capitals and digits: that of an account, an order, a user or a flight.
+var identifier = regexp.MustCompile(`\d[\p{L}_-]*\d[\p{L}_-]*\d|[A-Z]\d[A-Z0-9]{2}|\d[A-Z][A-Z0-9]{2}`)
+
 var (
 	isoDate = regexp.MustCompile(`^\d{4}-\d\d-\d\d$`)
+	isoTime = regexp.MustCompile(`^\d{4}-\d\d-\d\d([ T])\d\d:\d\d:\d\d(Z?)$`)
 	digits  = regexp.MustCompile(`^\d{6,}$`)
 )
 
@@ -84,6 +93,8 @@ func shape(v string) string {
 	switch {
 	case isoDate.MatchString(v):
 		return "<date YYYY-MM-DD>"
+	case isoTime.MatchString(v):
+		return isoTime.ReplaceAllString(v, "<time YYYY-MM-DD${1}HH:MM:SS${2}>")
 	case digits.MatchString(v):
 		return "<" + strconv.Itoa(len(v)) + " digits>"
 	}

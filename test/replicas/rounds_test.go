@@ -17,7 +17,6 @@ const rounding = `
 log: {level: info}
 llm: {default: {retries: 0}}
 evaluate: {judge: rules}
-guidelines: {min_calls: 1}
 revisions: {interval: 1s, first_after: 1}
 op: {summary_tool_memory_op: {params: {summary_sleep_interval: 0}}}
 `

@@ -111,7 +111,7 @@ const refreshed = "guidelines refreshed"
 func TestOneReplicaAtATimeGoesTheRounds(t *testing.T) {
 	t.Parallel()
 	const tools = 8
-	f := launch(t, "log: {level: info}\nrevisions: {interval: 1s, first_after: 1}\nguidelines: {min_calls: 1}\n", "")
+	f := launch(t, "log: {level: info}\nrevisions: {interval: 1s, first_after: 1}\n", "")
 	for n := range tools {
 		call := map[string]any{"tool_name": fmt.Sprint("tool-", n), "tool_call_results": []any{
 			map[string]any{"output": "Found 10 results", "input": map[string]any{"n": n}},
