@@ -64,9 +64,6 @@ type (
 	EffectSide = effect.Group
 )
 
-// RankedColumns are the orders that RankTools knows.
-func RankedColumns() []string { return survey.Columns() }
-
 // CallVerdicts are the verdicts that calls can be found by.
 func CallVerdicts() []string { return survey.Verdicts() }
 

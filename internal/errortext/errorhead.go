@@ -64,10 +64,6 @@ var programNouns = phrases.Words(
 	"bracket", "brace", "quote", "string", "tag", "comment", "context", "hunk", "patch", "state", "instruction", "move", "flight", "payment", "reservation", "tool_call", "function_call",
 )
 
-// ProgramNoun reports whether a word in lower case is one of programming: what a message
-// of a program is about.
-func ProgramNoun(w string) bool { return programNouns[w] }
-
 // errorFollowers may stand after the word "error" at the head of a message:
 // "error while reading", but not "error handling in Go".
 var errorFollowers = phrases.Words(

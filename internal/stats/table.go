@@ -2,7 +2,6 @@ package stats
 
 import (
 	"math"
-	"slices"
 	"sort"
 )
 
@@ -89,30 +88,4 @@ func (f Fisher) logPMF(k, with, without, bad int) float64 {
 	n := with + without
 	return lf[with] - lf[k] - lf[with-k] + lf[without] - lf[bad-k] - lf[without-bad+k] -
 		(lf[n] - lf[bad] - lf[n-bad])
-}
-
-// BenjaminiHochberg gives for each p value the smallest false discovery rate at
-// which it would count as a discovery among all of them (Benjamini and Hochberg,
-// "Controlling the false discovery rate", JRSS B 57, 1995).
-func BenjaminiHochberg(p []float64) []float64 {
-	order := make([]int, len(p))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int {
-		switch {
-		case p[a] < p[b]:
-			return -1
-		case p[a] > p[b]:
-			return 1
-		}
-		return a - b
-	})
-	q := make([]float64, len(p))
-	least := 1.0
-	for i, o := range slices.Backward(order) {
-		least = min(least, p[o]*float64(len(p))/float64(i+1))
-		q[o] = least
-	}
-	return q
 }

@@ -70,37 +70,15 @@ func TestRiskRatio(t *testing.T) {
 	}
 }
 
-// The example of Benjamini and Hochberg's paper, section 3.2: four of fifteen
-// hypotheses are rejected at 0.05.
-func TestBenjaminiHochbergRejectsAsThePaperDoes(t *testing.T) {
-	p := []float64{
-		0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344,
-		0.0459, 0.3240, 0.4262, 0.5719, 0.6528, 0.7590, 1.0000,
-	}
-	rejected := 0
-	for _, q := range stats.BenjaminiHochberg(p) {
-		if q <= 0.05 {
-			rejected++
-		}
-	}
-	if rejected != 4 {
-		t.Errorf("rejected %d, want 4", rejected)
-	}
-}
-
-func TestMedianAndMAD(t *testing.T) {
+func TestTheMedianSortsNothingInPlace(t *testing.T) {
 	v := []float64{9, 1, 4, 2, 6, 1, 2}
 	near(t, "median", stats.Median(v), 2, 0)
-	near(t, "mad", stats.MAD(v), 1, 0)
 	if v[0] != 9 {
 		t.Error("the values were sorted in place")
 	}
 	near(t, "even", stats.Median([]float64{1, 2, 3, 10}), 2.5, 0)
 	if !math.IsNaN(stats.Median(nil)) {
 		t.Error("the median of nothing is a number")
-	}
-	if !stats.Outlier(50, 2, 1) || stats.Outlier(4, 2, 1) || stats.Outlier(3, 2, 0) || !stats.Outlier(5, 2, 0) {
-		t.Error("outliers are told wrongly")
 	}
 }
 

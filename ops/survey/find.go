@@ -3,7 +3,6 @@ package survey
 import (
 	"bytes"
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -154,9 +153,6 @@ var columns = map[string]func(a, b *Tool) int{
 	"guideline": func(a, b *Tool) int { return a.GuidelineWritten.Compare(b.GuidelineWritten) },
 	"newest":    func(a, b *Tool) int { return a.Newest.Compare(b.Newest) },
 }
-
-// Columns are the names of the orders.
-func Columns() []string { return slices.Sorted(maps.Keys(columns)) }
 
 func b2i(b bool) int {
 	if b {
