@@ -45,20 +45,7 @@ func leadingJSON(text string) (n node, rest string, ok bool) {
 	}
 	dec := jsontext.NewDecoder(strings.NewReader(trimmed), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	n, ok = readNode(dec, 0)
-	if !ok && len(n.kids) > 0 && len(trimmed)-int(dec.InputOffset()) < max(cutMark, len(trimmed)/4) && cutShort(trimmed) {
-		return n, "", true
-	}
 	return n, trimmed[dec.InputOffset():], ok
-}
-
-// cutMark is about the length of what programs write where they cut an output.
-const cutMark = 120
-
-// cutShort reports JSON that ends before it is closed, as programs that bound
-// outputs leave it: what was read so far is all that there is.
-func cutShort(text string) bool {
-	last := text[len(text)-1]
-	return last != '}' && last != ']' && strings.Contains(text[:min(len(text), 400)], "\":")
 }
 
 func readNode(dec *jsontext.Decoder, depth int) (node, bool) {
@@ -81,9 +68,6 @@ func readNode(dec *jsontext.Decoder, depth int) (node, bool) {
 			key := name.String()
 			kid, ok := readNode(dec, depth+1)
 			if !ok {
-				if len(kid.kids) > 0 {
-					n.keys, n.kids = append(n.keys, key), append(n.kids, kid)
-				}
 				return n, false
 			}
 			n.keys, n.kids = append(n.keys, key), append(n.kids, kid)
@@ -93,9 +77,6 @@ func readNode(dec *jsontext.Decoder, depth int) (node, bool) {
 		for dec.PeekKind() != ']' {
 			kid, ok := readNode(dec, depth+1)
 			if !ok {
-				if len(kid.kids) > 0 {
-					n.kids = append(n.kids, kid)
-				}
 				return n, false
 			}
 			n.kids = append(n.kids, kid)
@@ -249,31 +230,8 @@ func unescape(s string, quote byte) (body, rest string) {
 	return b.String(), ""
 }
 
-// Unwrapped takes an output out of the wrapper that programs which log Python objects
-// put around it.
-func Unwrapped(output string) string { return unwrapped(output) }
-
 // Structured reports whether an output is, or wraps, JSON that gives records.
 func Structured(text string) bool {
 	_, n, rest, ok := structured(unwrapped(text))
 	return ok && len(n.kids) > 0 && strings.TrimSpace(rest) == ""
-}
-
-// Plain reports whether an output gives hardly any records, neither as JSON nor as
-// lines of members.
-func Plain(text string) bool {
-	if Structured(text) {
-		return false
-	}
-	members, lines := 0, 0
-	for l := range strings.SplitSeq(unwrapped(text), "\n") {
-		if l = strings.TrimPrefix(strings.TrimSpace(l), "- "); l == "" {
-			continue
-		}
-		lines++
-		if _, _, ok := member(l); ok {
-			members++
-		}
-	}
-	return 3*members <= lines
 }

@@ -163,13 +163,6 @@ func identifies(s string) bool {
 	return letters > 0 && (slash > 1 || slash == 1 && s[0] == '/' || strings.IndexByte(s, '@') > 0)
 }
 
-// Names reports whether a text holds something that a later step must quote exactly.
-func Names(text string) bool {
-	found := false
-	eachWord(text, func(w string) { found = found || identifies(w) || written(w) })
-	return found
-}
-
 // written reports a word that programs write: with an underscore, or with a dot
 // inside, as names of files and members have.
 func written(s string) bool {
