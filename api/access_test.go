@@ -139,7 +139,7 @@ func (g *guarded) ask(method, path, body, token string) *httptest.ResponseRecord
 
 // requestOf is a request of a route that is about a workspace.
 func (g *guarded) requestOf(r route, workspace string) (path, body string) {
-	path = strings.NewReplacer(":workspace", workspace, ":tool", "t", ":call", g.callOf[workspace], ":revision", "1", ":original", "nothing", ":key", "nobody").Replace(r.path)
+	path = strings.NewReplacer(":workspace", workspace, ":tool", "t", ":call", g.callOf[workspace], ":revision", "1", ":kind", "0123456789abcdef", ":original", "nothing", ":key", "nobody").Replace(r.path)
 	body = `{"workspace_id":"` + workspace + `","tool_name":"t","tool_names":"t","tool_call_results":[{"output":"p"}],"messages":[{"role":"user","content":"x"}],` +
 		`"action":"list","input":{"a":1},"revision":1,"score":1,"decision":"accept","section":"Best Practices","text":"Be kind.","roles":["read"],"workspaces":["` + workspace + `"]}`
 	return path, body

@@ -117,6 +117,8 @@ func (s *server) endpoints(d *docs) []endpoint {
 		{"GET", original, read, computing, s.getOriginal},
 		{"POST", original + "/undo", read, withBody, typedOrEmpty(s, s.undo)},
 		{"GET", tool + "/calls", read, computing, s.listCalls},
+		{"GET", tool + "/kinds", read, computing, s.listKinds},
+		{"PUT", tool + "/kinds/:kind", curate, withBody | computing, typed(s, s.putKind)},
 		{"GET", call, read, computing, s.getCall},
 		{"PUT", call + "/evaluation", curate, withBody, typed(s, s.putEvaluation)},
 		{"DELETE", call + "/evaluation", curate, 0, s.withdrawEvaluation},

@@ -15,8 +15,10 @@ import (
 	"time"
 
 	"memoryd"
+	"memoryd/evaluate/kinds"
 	"memoryd/guidelines"
 	"memoryd/internal/access"
+	outputs "memoryd/internal/reading"
 	"memoryd/internal/telemetry/metrics"
 	"memoryd/ops"
 	"memoryd/store/mem"
@@ -39,6 +41,16 @@ func (kindJudge) Prejudge(_ context.Context, calls []memoryd.Call) {
 }
 
 func (kindJudge) Await(context.Context, []memoryd.Call) {}
+
+func (kindJudge) Relabelled(memoryd.ToolRef) {}
+
+func (kindJudge) Under(_ context.Context, c *memoryd.Call, book *kinds.Book) (memoryd.Evaluation, bool) {
+	k := outputs.KindOf(c.Input, c.Output)
+	if v, ok := book.Decide(&k, c.Source()); ok {
+		return memoryd.Evaluation{State: memoryd.Judged, Score: v.Score, JudgedBy: memoryd.KindPrefix + v.By}, true
+	}
+	return memoryd.Evaluation{State: memoryd.Judged, Score: 1, JudgedBy: "rules", Rule: "r", Summary: "s", Evaluation: "e"}, false
+}
 
 type oneLiner struct{}
 

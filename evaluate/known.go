@@ -30,15 +30,14 @@ func (p *profile) earn() {
 	p.questions = min(most, p.questions+questionsPerCall)
 }
 
-// recall finds what is known of the kind of a call that the rules say v of. The profile's
-// lock is held.
-func (d *Evaluator) recall(c *memoryd.Call, p *profile, v *rules.Result) (k *reading.Kind, known *kinds.Verdict) {
+// recall finds what is known of the kind of a call that the rules say v of.
+func (d *Evaluator) recall(c *memoryd.Call, book *kinds.Book, v *rules.Result) (k *reading.Kind, known *kinds.Verdict) {
 	asks := d.judge != JudgeRules && !v.Sure
-	if p.book.Empty() && !asks {
+	if book.Empty() && !asks {
 		return nil, nil
 	}
 	kind := reading.KindOf(c.Input, c.Output)
-	if said, ok := p.book.Decide(&kind, c.Source()); ok {
+	if said, ok := book.Decide(&kind, c.Source()); ok {
 		known = &said
 	}
 	return &kind, known
@@ -89,7 +88,6 @@ func (d *Evaluator) asKind(known *kinds.Verdict, o *opinion) decision {
 		ceiling = o.facts
 	}
 	e, _ = ceiling.apply(e, ceiling.lower(o.ruled))
-	d.counters.count(func(s *Stats) { s.KindVerdicts++ })
 	return decision{e, said}
 }
 
@@ -114,6 +112,20 @@ func (d *Evaluator) mayAsk(ctx context.Context, ref memoryd.ToolRef) (yes bool) 
 		}
 	})
 	return yes
+}
+
+// reached gives what became known of the kind of a job's call while it waited; nil where
+// that is nothing.
+func (d *Evaluator) reached(ctx context.Context, j *job) (known *kinds.Verdict) {
+	if j.like == j.cache.judge {
+		return nil
+	}
+	_ = d.profiles.with(ctx, j.ref, func(p *profile) {
+		if v, ok := p.book.Decide(j.kind, j.source); ok {
+			known = &v
+		}
+	})
+	return known
 }
 
 // learnTries is how often a label is written when another process writes the same kind.
@@ -147,9 +159,12 @@ func (d *Evaluator) learn(ctx context.Context, j *job, e memoryd.Evaluation) {
 // back.
 func (d *Evaluator) Relabelled(ref memoryd.ToolRef) { d.profiles.drop(ref) }
 
-// Sure tells what the rules alone say of a call, and whether they are sure of it.
-func (d *Evaluator) Sure(ctx context.Context, c *memoryd.Call) (score float64, sure bool) {
-	var v rules.Result
-	_ = d.profiles.with(ctx, c.ToolRef, func(p *profile) { v = d.ask(c, p) }) //nolint:contextcheck // rules take microseconds
-	return v.Score, v.Sure
+// Under gives the verdict on a call by the rules and by what a book knows of kinds, and
+// whether the judge is sure of it. It changes nothing.
+func (d *Evaluator) Under(ctx context.Context, c *memoryd.Call, book *kinds.Book) (e memoryd.Evaluation, sure bool) {
+	o := d.considerBy(ctx, c, book)
+	if o.known != nil && (o.known.ByPerson() || !o.sure) {
+		return d.asKind(o.known, &o).e, true
+	}
+	return o.ruled, o.sure
 }

@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -61,13 +62,18 @@ type opinion struct {
 	known *kinds.Verdict // on the kind; nil where there is none
 }
 
-// consider asks the rules.
+// consider asks the rules, and what is known of the kind.
 func (d *Evaluator) consider(ctx context.Context, c *memoryd.Call) opinion {
+	return d.considerBy(ctx, c, nil)
+}
+
+// considerBy is consider with another book than the tool's, where there is one.
+func (d *Evaluator) considerBy(ctx context.Context, c *memoryd.Call, book *kinds.Book) opinion {
 	var v rules.Result
 	var o opinion
 	err := d.profiles.with(ctx, c.ToolRef, func(p *profile) { //nolint:contextcheck // rules take microseconds
 		v = d.ask(c, p)
-		o.kind, o.known = d.recall(c, p, &v)
+		o.kind, o.known = d.recall(c, cmp.Or(book, p.book), &v)
 	})
 	if err != nil {
 		d.counters.count(func(s *Stats) { s.LedgerErrors++ })
@@ -112,6 +118,7 @@ type decision struct{ e, said memoryd.Evaluation }
 // withoutModel decides the call if no model is needed.
 func (d *Evaluator) withoutModel(ctx context.Context, c *memoryd.Call, o *opinion) (decision, bool) {
 	if d.holds(c, o) {
+		d.counters.count(func(s *Stats) { s.KindVerdicts++ })
 		return d.asKind(o.known, o), true
 	}
 	if o.bound.alone || o.sure && d.judge == JudgeCascade {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"memoryd"
+	"memoryd/evaluate/kinds"
 	"memoryd/internal/fairqueue"
 	"memoryd/internal/lifecycle"
 	"memoryd/internal/reading"
@@ -251,6 +252,7 @@ type outcome struct {
 	j      *job
 	known  // its evaluation
 	cached bool
+	kind   *kinds.Verdict // on the kind of its output, reached while it waited
 	err    error
 }
 
@@ -288,6 +290,10 @@ func (d *Evaluator) judgeJobs(ctx context.Context, jobs []*job) (all []outcome) 
 	for _, j := range jobs {
 		if k, ok := d.cache.find(ctx, j.cache, d.now()); ok {
 			all = append(all, outcome{j: j, known: k, cached: true})
+			continue
+		}
+		if v := d.reached(ctx, j); v != nil {
+			all = append(all, outcome{j: j, kind: v})
 			continue
 		}
 		open = append(open, j)

@@ -33,7 +33,7 @@ const (
 func (d *Evaluator) conclude(ctx context.Context, all []outcome) {
 	var list []settled
 	for _, o := range all {
-		if o.err == nil && !o.cached {
+		if o.err == nil && !o.cached && o.kind == nil {
 			d.keep(ctx, o)
 		}
 		list = append(list, settled{o.j, d.evaluationOf(o.j, o)})
@@ -77,11 +77,17 @@ func (d *Evaluator) evaluationOf(j *job, o outcome) decision {
 	if o.cached {
 		k.e = asCached(k.e, d.now())
 	}
-	if o.j.cache != j.cache { // it is of the same kind only
-		k.e = d.asKind(&kinds.Verdict{Label: kinds.Label{Score: k.e.Score, By: o.e.JudgedBy, Version: k.e.JudgeVersion}}, &opinion{ruled: j.ruled, bound: j.bound, kind: j.kind}).said
+	var v decision
+	switch on := o.kind; {
+	case on == nil && o.j.cache != j.cache: // it is of the same kind only
+		on = &kinds.Verdict{Label: kinds.Label{Score: k.e.Score, By: o.e.JudgedBy, Version: k.e.JudgeVersion}}
+		fallthrough
+	case on != nil:
+		v = d.asKind(on, &opinion{ruled: j.ruled, bound: j.bound, kind: j.kind})
+	default:
+		v = d.bounded(k, j.bound, j.ruled)
 	}
-	k.e.Attempts = j.before.Attempts
-	v := d.bounded(k, j.bound, j.ruled)
+	v.e.Attempts = j.before.Attempts
 	v.e.Cost = d.costs.close(j.id()).Add(j.spent)
 	return v
 }

@@ -59,6 +59,17 @@ func (r CorrectCall) decision() access.Entry {
 
 func (r Withdraw) decision() access.Entry { return onTool("withdraw", r.ToolRef, r.Key.String(), "") }
 
+func (r LabelKind) decision() access.Entry {
+	e := onTool("label", r.ToolRef, r.Kind, strings.TrimSpace("score "+strconv.FormatFloat(r.Score, 'g', -1, 64)+" "+by(r.By)))
+	switch {
+	case r.Preview:
+		e.Action = ""
+	case r.Withdraw:
+		e.Detail = "withdrawn"
+	}
+	return e
+}
+
 func (r PinRevision) decision() access.Entry {
 	return onTool("pin", r.ToolRef, strconv.FormatInt(r.Number, 10), by(r.By))
 }

@@ -45,6 +45,8 @@ type Flows struct {
 	CorrectCall         Flow[CorrectCall, StoredCall]           `flow:"correct_call"`
 	WithdrawCorrection  Flow[Withdraw, StoredCall]              `flow:"withdraw_correction"`
 	ListCorrections     Flow[ListCorrections, Corrections]      `flow:"list_corrections"`
+	ListKinds           Flow[ListKinds, OutputKinds]            `flow:"list_kinds"`
+	LabelKind           Flow[LabelKind, LabelledKind]           `flow:"label_kind"`
 	ListRevisions       Flow[ListRevisions, RevisionList]       `flow:"list_revisions"`
 	GetRevision         Flow[GetRevision, Revision]             `flow:"get_revision"`
 	DiffRevisions       Flow[DiffRevisions, RevisionDiff]       `flow:"diff_revisions"`

@@ -14,6 +14,7 @@ import (
 	"memoryd/internal/configtest"
 
 	"memoryd"
+	"memoryd/evaluate/kinds"
 	"memoryd/guidelines"
 	"memoryd/guidelines/revisions"
 	"memoryd/ops"
@@ -35,6 +36,12 @@ func (j *judge) Prejudge(_ context.Context, calls []memoryd.Call) {
 			calls[i].Evaluation = verdict("rules")
 		}
 	}
+}
+
+func (j *judge) Relabelled(memoryd.ToolRef) {}
+
+func (j *judge) Under(context.Context, *memoryd.Call, *kinds.Book) (memoryd.Evaluation, bool) {
+	return verdict("rules"), true
 }
 
 func (j *judge) Await(ctx context.Context, calls []memoryd.Call) {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"memoryd"
+	"memoryd/evaluate/kinds"
 	"memoryd/ingest"
 	"memoryd/internal/access"
 	"memoryd/internal/admission"
@@ -28,6 +29,11 @@ type Judge interface {
 	// Await hands stored pending calls to the background and waits until each
 	// is settled or ctx ends. It fills in the evaluations that arrived.
 	Await(ctx context.Context, calls []memoryd.Call)
+	// Under gives the verdict on a call by the rules and by what a book knows of kinds,
+	// and whether the judge is sure of it. It changes nothing.
+	Under(ctx context.Context, c *memoryd.Call, book *kinds.Book) (e memoryd.Evaluation, sure bool)
+	// Relabelled tells that the labels of a tool's kinds changed.
+	Relabelled(ref memoryd.ToolRef)
 }
 
 // ParseParams are the settings of parse_tool_call_result_op.

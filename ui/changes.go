@@ -16,6 +16,7 @@ func changeRoutes() []Route {
 	return []Route{
 		{"POST", "/ui/correct", access.Curate, (*dashboard).correct},
 		{"POST", "/ui/withdraw", access.Curate, (*dashboard).withdraw},
+		{"POST", "/ui/label", access.Curate, (*dashboard).label},
 		{"POST", "/ui/pin", access.Curate, (*dashboard).pin},
 		{"POST", "/ui/unpin", access.Curate, (*dashboard).unpin},
 		{"POST", "/ui/rollback", access.Curate, (*dashboard).rollBack},
@@ -45,6 +46,8 @@ type undo struct {
 
 var notices = map[string]string{
 	"corrected":  "The verdict is corrected.",
+	"labelled":   "All outputs of the kind are scored so, and those to come.",
+	"unlabelled": "The score of the kind is taken back; the judge's verdicts hold again.",
 	"withdrawn":  "The correction is taken back; the judge's verdict holds again.",
 	"pinned":     "The version is pinned: agents are shown it until it is unpinned.",
 	"unpinned":   "No version is pinned: agents are shown the newest.",
@@ -73,6 +76,9 @@ func said(r *request) *notice {
 	case "corrected":
 		fields["k"], fields["t"] = cutTool(number)
 		n.Undo = &undo{"withdraw", fields}
+	case "labelled":
+		fields["kind"], fields["t"] = cutTool(number)
+		n.Undo = &undo{"label", fields}
 	case "accepted", "refused":
 		fields["id"], fields["t"] = cutTool(number)
 		n.Undo = &undo{"release/undo", fields}
@@ -120,12 +126,15 @@ func (r *request) call() (ref memoryd.ToolRef, key memoryd.CallKey, err error) {
 	return ref, key, err
 }
 
+// scores are the verdicts that a form names.
+var scores = map[string]float64{"0": memoryd.ScoreFailure, "0.5": memoryd.ScorePartial, "1": memoryd.ScoreSuccess}
+
 func (d *dashboard) correct(r *request) error {
 	ref, key, err := r.call()
 	if err != nil {
 		return err
 	}
-	score, known := map[string]float64{"0": memoryd.ScoreFailure, "0.5": memoryd.ScorePartial, "1": memoryd.ScoreSuccess}[r.arg("score")]
+	score, known := scores[r.arg("score")]
 	if !known {
 		return memoryd.Errorf(memoryd.Invalid, "A verdict is good, partial or failed.")
 	}

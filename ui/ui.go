@@ -117,6 +117,7 @@ func viewRoutes() []Route {
 		{"GET", "/ui/", access.Read, (*dashboard).overview},
 		{"GET", "/ui/tools", access.Read, (*dashboard).tools},
 		{"GET", "/ui/tool", access.Read, (*dashboard).tool},
+		{"GET", "/ui/kinds", access.Read, (*dashboard).kinds},
 		{"GET", "/ui/versions", access.Read, (*dashboard).versions},
 		{"GET", "/ui/calls", access.Read, (*dashboard).calls},
 		{"GET", "/ui/call", access.Read, (*dashboard).call},

@@ -40,6 +40,8 @@ type cli struct {
 	Calls     callsCmd     `cmd:"" group:"calls" help:"List the newest calls of a tool with their ids and verdicts."`
 	Runs      runsCmd      `cmd:"" group:"calls" help:"List the runs of agents, those that got nowhere first."`
 	Correct   correctCmd   `cmd:"" group:"calls" help:"Correct the verdict on a call."`
+	Kinds     kindsCmd     `cmd:"" group:"calls" help:"List the kinds of a tool's outputs, those that the judge is unsure of first."`
+	Label     labelCmd     `cmd:"" group:"calls" help:"Score all outputs of one kind."`
 	Evaluate  evaluateCmd  `cmd:"" group:"calls" help:"Measure a judge against labelled calls."`
 	Preflight preflightCmd `cmd:"" group:"calls" help:"Check a call before you make it."`
 

@@ -54,7 +54,7 @@ func emptyOutput(v *view) (finding, bool) {
 		f = half("empty-output", "", "there is no output, though the tool's successes always have some")
 	case v.ask.command != "" && v.ask.shell.mayAnswerByStatus():
 		f = half("empty-output", "", "there is no output: the command found nothing or says no by its status")
-	case v.ask.command != "" && v.ask.shell.alwaysPrints() && v.call.Output == "":
+	case v.ask.command != "" && v.ask.shell.alwaysPrints() && v.out.full == "":
 		f = half("empty-output", "", "there is no output, though the command always prints some")
 	case v.ask.command != "":
 		f = works("empty-output", "a command that prints nothing has nothing to complain of")

@@ -6,6 +6,7 @@ import (
 
 	"memoryd"
 	"memoryd/internal/loosejson"
+	"memoryd/internal/reading"
 )
 
 // window is how many costs of recent successes a profile keeps.
@@ -110,7 +111,7 @@ func middle(vals []float64) float64 {
 
 // shapeOf tells the shape of an output from its first characters.
 func shapeOf(out string) shape {
-	s := trimOutput(out)
+	s := reading.Bare(out)
 	switch {
 	case s == "":
 		return shapeEmpty

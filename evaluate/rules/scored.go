@@ -2,8 +2,13 @@ package rules
 
 import (
 	"fmt"
+	"strings"
+	"unicode"
 
 	"memoryd/evaluate/score"
+	"memoryd/internal/errortext"
+	"memoryd/internal/loosejson"
+	"memoryd/internal/phrases"
 )
 
 // Bars of the learned score. A short answer of a tool is a message more often than not;
@@ -14,6 +19,7 @@ const (
 	contentBar = 0.8
 	strangeBar = 0.4 // of prose from a tool that answers with structures
 	nothingBar = 0.6
+	soughtBar  = 0.3 // of a short message of a tool that looks for something
 	// unlikelyBar is where a finding that is not certain is not believed.
 	unlikelyBar = 0.15
 	// doubtBar is where a success is no longer certain.
@@ -34,7 +40,9 @@ func scored(v *view) (finding, bool) {
 	case failed >= bar:
 		f := fails("score", strongestLine(v.out), fmt.Sprintf("it reads like the output of a failed call (%.0f %%)", 100*failed))
 		return f.unsure(), true
-	case nothing >= nothingBar && v.ask.command == "":
+	case v.holdsNothing():
+		return nothingFound("there is a place for what was found, and nothing in it"), true
+	case v.ask.command == "" && nothing >= nothingBar, v.saysNothing(nothing):
 		f := half("nothing-found", v.out.first().s, "it says that there was nothing")
 		f.cause = causeEmpty
 		return f, true
@@ -56,4 +64,59 @@ func (v *view) score() (failed, nothing float64) {
 
 func (v *view) readFeatures(f *score.Features) {
 	f.Read(&score.Call{Input: v.ask.text, Output: v.out.full, Body: &v.body.Doc})
+}
+
+// counts tells of a short message whether it holds the number 0, and another one.
+func (t *text) counts() (none, some bool) {
+	for word := range strings.FieldsFuncSeq(t.full, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '.' }) {
+		switch {
+		case word == "0":
+			none = true
+		case strings.ContainsAny(word, "123456789"):
+			some = true
+		}
+	}
+	return none, some
+}
+
+// saysNothing reports whether a short message of a tool that looks for something says that
+// there was nothing: it holds no number but 0 ("Found 0 files"), or none, and the score
+// takes it for that.
+func (v *view) saysNothing(nothing float64) bool {
+	t := v.out
+	if v.body.OK() || !v.seeks() || !t.short(2, 200) || phrases.HasAny(v.ask.names, inspectors) {
+		return false
+	}
+	none, some := t.counts()
+	return !some && (nothing >= soughtBar || none && phrases.HasAny(v.ask.names, finders))
+}
+
+// seeks reports whether the tool looks for something, and what it says is about that.
+func (v *view) seeks() bool {
+	return v.ask.command == "" && (v.ask.reads || phrases.HasAny(v.ask.names, finders)) && !v.ask.troubled
+}
+
+// holdsNothing reports whether a structure, of a tool that looks for something, has a place
+// for what was found and nothing there: an empty list or null, and beside it nothing but
+// zeros, what the call had given, and how it went.
+func (v *view) holdsNothing() bool {
+	d := v.body
+	if !v.seeks() || !d.OK() || d.Cut || len(d.Nodes) > 24 {
+		return false
+	}
+	none := false
+	for i := range d.Nodes {
+		n := &d.Nodes[i]
+		key := errortext.NormalKey(n.Key)
+		switch {
+		case strings.HasPrefix(key, "err") || strings.HasPrefix(key, "next") || strings.HasPrefix(key, "prev"):
+		case n.Kind == loosejson.Object || n.Kind == loosejson.Array || n.Kind == loosejson.Null:
+			none = none || n.Child == 0 && (n.Kind != loosejson.Null || len(d.Nodes) <= 3)
+		case n.Kind == loosejson.True || n.Kind == loosejson.False || n.Val == "" || n.Val == "0":
+		case key == "status" || key == "message" || key == "msg" || key == "code" || key == "took" || key == "page":
+		case !phrases.HasWord(v.ask.text, n.Val):
+			return false
+		}
+	}
+	return none
 }

@@ -4,9 +4,8 @@ import (
 	"strings"
 	"unicode"
 
-	"memoryd/internal/loosejson"
 	"memoryd/internal/phrases"
-	"memoryd/internal/textsafe"
+	"memoryd/internal/reading"
 )
 
 // Windows that bound the work on one output, in bytes and lines.
@@ -21,7 +20,7 @@ const (
 // text is an output, or a string inside one, prepared for the rules that read
 // lines: the first and last non-blank lines, trimmed and cut.
 type text struct {
-	full  string // trimmed, terminal sequences removed from what is read
+	full  string // without what was put around it
 	lines []line
 	// tail is the index in lines of the first line of the tail window, or
 	// len(lines) when everything was read from the head.
@@ -103,13 +102,13 @@ func (t *text) clear() {
 
 // read prepares a text that is empty so far.
 func (t *text) read(s string) {
-	s = unwrap(trimOutput(s))
+	s = reading.Bare(s)
 	t.full = s
 	head := s
 	if len(head) > headBytes {
 		head, t.long = head[:headBytes], true
 	}
-	rest := t.readHead(textsafe.StripEscapes(head), headLines)
+	rest := t.readHead(head, headLines)
 	t.tail = len(t.lines)
 	if !t.long && rest == "" {
 		return
@@ -120,7 +119,7 @@ func (t *text) read(s string) {
 	if len(s) > headBytes {
 		tail = s[max(headBytes, len(s)-tailBytes):]
 	}
-	t.readTail(textsafe.StripEscapes(tail))
+	t.readTail(tail)
 }
 
 // readHead takes up to limit lines from the front of s and returns what is left.
@@ -243,49 +242,4 @@ func (t *text) at(i int) *line {
 // lines and size bytes.
 func (t *text) short(n, size int) bool {
 	return !t.long && t.total <= n && len(t.full) <= size
-}
-
-const byteOrderMark = "\ufeff"
-
-// trimOutput takes off white space, NUL and byte order marks.
-func trimOutput(s string) string {
-	for s != "" {
-		if c := s[0]; isPadding(c) || c == '\n' {
-			s = s[1:]
-		} else if c == byteOrderMark[0] && strings.HasPrefix(s, byteOrderMark) {
-			s = s[len(byteOrderMark):]
-		} else {
-			break
-		}
-	}
-	for s != "" {
-		if c := s[len(s)-1]; isPadding(c) || c == '\n' {
-			s = s[:len(s)-1]
-		} else if c == byteOrderMark[2] && strings.HasSuffix(s, byteOrderMark) {
-			s = s[:len(s)-len(byteOrderMark)]
-		} else {
-			break
-		}
-	}
-	return s
-}
-
-// unwrap decodes a text that is one JSON string.
-func unwrap(s string) string {
-	if len(s) < 2 || s[0] != '"' || s[len(s)-1] != '"' || len(s) > loosejson.MaxText {
-		return s
-	}
-	inner := s[1 : len(s)-1]
-	for off := 0; ; {
-		i := strings.IndexByte(inner[off:], '"')
-		if i < 0 {
-			break
-		}
-		if off += i; !loosejson.Escaped(inner[:off]) {
-			return s
-		}
-		off++
-	}
-	inner, _ = loosejson.Unquote(inner, loosejson.MaxText)
-	return trimOutput(inner)
 }

@@ -89,7 +89,7 @@ var mayImport = map[string][]string{
 // (see isTestSupport) need no mention.
 var testsAlso = map[string][]string{
 	"api": {
-		"compact", "evaluate/monitor", "guidelines", "guidelines/preflight", "guidelines/revisions", "ingest", "internal/admission",
+		"compact", "evaluate/kinds", "evaluate/monitor", "guidelines", "guidelines/preflight", "guidelines/revisions", "ingest", "internal/admission",
 		"internal/telemetry/metrics", "llm/usage", "ops/survey", "store", "store/backup",
 	},
 	"guidelines/preflight": {"evaluate/rules"},

@@ -65,13 +65,10 @@ func trim(s string) string {
 
 // unfenced takes off a fence around the whole text.
 func unfenced(s string) string {
-	head, inner, ok := strings.Cut(s, "\n")
-	name, fenced := strings.CutPrefix(head, "```")
-	if !ok || !fenced || strings.ContainsAny(name, "` \t") {
-		return s
-	}
-	inner, ok = strings.CutSuffix(inner, "```")
-	if !ok || strings.Contains(inner, "\n```") && !strings.HasSuffix(inner, "\n") || strings.Contains(strings.TrimSuffix(inner, "\n"), "\n```") {
+	head, inner, _ := strings.Cut(s, "\n")
+	fence := head[:len(head)-len(strings.TrimLeft(head, "`"))]
+	inner, closed := strings.CutSuffix("\n"+inner, "\n"+fence)
+	if !closed || len(fence) < 3 || strings.ContainsAny(head[len(fence):], "` \t") || strings.Contains(inner, "\n"+fence) {
 		return s
 	}
 	return inner

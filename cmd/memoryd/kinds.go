@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"text/tabwriter"
+
+	"memoryd/api/wire"
+	"memoryd/internal/client"
+	"memoryd/internal/textsafe"
+)
+
+type kindsCmd struct {
+	remote
+	jsonOutput
+	Tool string `arg:"" help:"The tool's name."`
+}
+
+// Run prints the kinds of a tool's outputs, those first that nobody is sure of.
+func (c kindsCmd) Run(ctx context.Context, std streams) error {
+	var list wire.KindList
+	if err := c.get(ctx, toolPath(c.here(), c.Tool)+"/kinds", &list); err != nil {
+		return err
+	}
+	table := tabwriter.NewWriter(std.out, 0, 0, 2, ' ', 0)
+	for i, k := range list.Kinds {
+		if c.JSON {
+			if err := printJSON(std.out, k); err != nil {
+				return err
+			}
+			continue
+		}
+		if i == 0 {
+			fmt.Fprintln(table, "KIND\tCALLS\tSCORE\tSURE\tBY\tOUTPUT")
+		}
+		sure := "yes"
+		if !k.Sure {
+			sure = "no"
+		}
+		fmt.Fprintf(table, "%s\t%d\t%g\t%s\t%s\t%s\n", k.ID, k.Calls, k.Score, sure, textsafe.Line(k.By, 30), textsafe.Line(k.Template, 100))
+	}
+	return table.Flush()
+}
+
+type labelCmd struct {
+	remote
+	Tool    string   `arg:"" help:"The tool's name."`
+	Kind    string   `arg:"" help:"The id that memoryd kinds shows."`
+	Score   *float64 `arg:"" optional:"" help:"0, 0.5 or 1."`
+	Undo    bool     `help:"Remove your score from the kind."`
+	Preview bool     `help:"Show which calls would change, and change nothing."`
+	Why     string   `help:"Reason for the score, in one sentence."`
+	By      string   `help:"Your name."`
+}
+
+// Validate finds a score that is none; that is a fault of usage.
+func (c labelCmd) Validate() error {
+	switch s := c.Score; {
+	case (s != nil) == c.Undo:
+		return fmt.Errorf("give a score, or --undo")
+	case s != nil && *s != 0 && *s != 0.5 && *s != 1:
+		return fmt.Errorf("<score> must be 0, 0.5 or 1, not %g", *s)
+	}
+	return nil
+}
+
+// Run judges all outputs of a kind alike.
+func (c labelCmd) Run(ctx context.Context, std streams) error {
+	body := map[string]any{"evaluation": c.Why, "by": c.By, "preview": c.Preview, "withdraw": c.Undo}
+	if c.Score != nil {
+		body["score"] = *c.Score
+	}
+	var done wire.LabelledKind
+	req := client.Request{Method: http.MethodPut, Path: toolPath(c.here(), c.Tool) + "/kinds/" + c.Kind, Body: body}
+	if err := c.do(ctx, req, &done); err != nil {
+		return err
+	}
+	verb := "changed"
+	if c.Preview {
+		verb = "would change"
+	}
+	fmt.Fprintf(std.out, "%s of %s %s\n", counted(done.Changes, "score"), counted(done.Calls, "call"), verb)
+	for _, e := range done.Examples {
+		fmt.Fprintf(std.out, "%s  %g -> %g  %s\n", e.ID, e.Before, e.After, textsafe.Line(e.Output, 100))
+	}
+	return nil
+}

@@ -1,0 +1,47 @@
+package rules_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"memoryd"
+	"memoryd/evaluate/rules"
+)
+
+// What a tool that looks for something says when there is nothing is half a success in
+// every wording, and an answer with zeros in it is none of these.
+func TestNothingFoundIsHalfASuccessInEveryWording(t *testing.T) {
+	j := rules.New()
+	judge := func(tool, out string) float64 {
+		in, _ := json.Marshal(map[string]string{"query": "red shoes"})
+		return j.Judge(&memoryd.Call{ToolRef: memoryd.ToolRef{Tool: tool}, Input: in, Output: out, Success: true, TokenCost: -1}, nil).Score
+	}
+	nothing := []string{
+		"No results found for the given query. Please try different keywords.", "No results in the given range.", "Nothing matched your search.", "0 hits",
+		"Your search did not return any documents.", "We couldn't find any flights for these dates.", "There are no open issues with this label.",
+		"Sorry, no products match.", "Keine Treffer.", "Aucun résultat pour cette recherche.", "没有找到相关结果", "検索結果はありません", "No se encontraron resultados.",
+		`{"results":[],"total":0}`, `{"message":"No matching records","items":[]}`, `{"count":0,"next":null,"previous":null,"results":[]}`,
+		`{"status":"ok","data":null}`, `{"hits":{"total":{"value":0},"hits":[]}}`, "Found 0 files", "(no rows)", "Empty set (0.00 sec)", "No matches.",
+		"The list is empty.", "No data available for the selected period", "Search returned nothing", "Query executed successfully. 0 rows returned.",
+		"No events scheduled for tomorrow.", "You have no unread messages.",
+	}
+	half := 0
+	for _, out := range nothing {
+		if judge("search", out) == memoryd.ScorePartial {
+			half++
+		} else {
+			t.Logf("not half: %s", out)
+		}
+	}
+	if half < 26 { // 15 before structure and purpose counted
+		t.Errorf("%d of %d are half a success, want 26", half, len(nothing))
+	}
+	for tool, out := range map[string]string{
+		"search": "Found 3 files in 0.2 s", "search_items": `{"items":[{"id":7}],"next":null,"skipped":0}`, "get_temperature": "It is 0 degrees.",
+		"get_account": `{"name":"Ann","balance":0,"deleted_at":null,"roles":["admin"]}`, "list_files": "a.txt\nb.txt\n0 hidden",
+	} {
+		if got := judge(tool, out); got != memoryd.ScoreSuccess {
+			t.Errorf("%s: %s: %v, want 1", tool, out, got)
+		}
+	}
+}

@@ -1,0 +1,249 @@
+package ops
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"memoryd"
+	"memoryd/evaluate/kinds"
+	"memoryd/internal/reading"
+	"memoryd/store"
+)
+
+// ListKinds asks for the kinds of outputs among the kept calls of a tool.
+type ListKinds struct{ memoryd.ToolRef }
+
+// OutputKind is a kind of outputs of a tool.
+type OutputKind struct {
+	ID       string
+	Template string
+	// Calls are how many kept calls have it, by their scores.
+	Calls, Good, Partial, Failed int
+	First, Last                  time.Time
+	// Example is its newest call.
+	Example memoryd.Call
+	// Score is what holds for its like, and By who says so: the labels on it, else the
+	// verdict on the example. Sure is false where the rules guess, or where labels
+	// contradict each other, which Split tells.
+	Score       float64
+	By          string
+	Sure, Split bool
+	// Labelled is true where a person labelled it.
+	Labelled bool
+}
+
+// OutputKinds are the kinds of a tool, first those that nobody is sure of, each part by
+// the number of calls.
+type OutputKinds struct{ Kinds []OutputKind }
+
+// MostKinds is how many kinds are listed, and kindCalls how many of the newest calls of a
+// tool are looked at.
+const (
+	MostKinds = 500
+	kindCalls = 20_000
+)
+
+func (library) ListKinds() Definition { return define("list_kinds_op", Deps.listKinds) }
+
+func (d Deps) listKinds(ctx context.Context, r ListKinds) (found OutputKinds, err error) {
+	if _, err := d.Store.Tool(ctx, r.ToolRef); err != nil {
+		return found, err
+	}
+	book, err := kinds.Read(ctx, d.Store, r.ToolRef)
+	if err != nil {
+		return found, err
+	}
+	byID := map[reading.ID]*OutputKind{}
+	seen := 0
+	for c, err := range store.AllCalls(ctx, d.Store, r.ToolRef, false) {
+		if err != nil {
+			return found, err
+		}
+		if seen++; seen > kindCalls {
+			break
+		}
+		k := reading.KindOf(c.Input, c.Output)
+		o := byID[k.ID()]
+		if o == nil {
+			o = d.newKind(ctx, &k, &c, book)
+			byID[k.ID()] = o
+		}
+		o.count(&c)
+	}
+	for _, o := range byID {
+		found.Kinds = append(found.Kinds, *o)
+	}
+	slices.SortFunc(found.Kinds, func(a, b OutputKind) int {
+		return cmp.Or(cmp.Compare(rank(a.Sure), rank(b.Sure)), cmp.Compare(b.Calls, a.Calls), strings.Compare(a.ID, b.ID))
+	})
+	found.Kinds = found.Kinds[:min(len(found.Kinds), MostKinds)]
+	return found, nil
+}
+
+func rank(sure bool) int {
+	if sure {
+		return 1
+	}
+	return 0
+}
+
+// newKind describes the kind of a tool's newest call of it.
+func (d Deps) newKind(ctx context.Context, k *reading.Kind, c *memoryd.Call, book *kinds.Book) *OutputKind {
+	o := &OutputKind{ID: k.ID().String(), Template: k.Template, Example: *c, Last: c.Time}
+	e, sure := d.Judge.Under(ctx, c, book)
+	o.Score, o.By, o.Sure = e.Score, e.JudgedBy, sure
+	labels := book.Of(k.ID())
+	o.Labelled = slices.ContainsFunc(labels, func(l kinds.Label) bool { return l.ByPerson() })
+	if v, known := book.Decide(k, c.Source()); len(labels) > 0 && (!known || v.Split) {
+		o.Split, o.Sure = true, false
+	}
+	return o
+}
+
+func (o *OutputKind) count(c *memoryd.Call) {
+	o.Calls++
+	o.First = c.Time
+	switch e := &c.Evaluation; {
+	case e.State != memoryd.Judged:
+	case e.Score >= memoryd.ScoreSuccess:
+		o.Good++
+	case e.Score <= memoryd.ScoreFailure:
+		o.Failed++
+	default:
+		o.Partial++
+	}
+}
+
+// LabelKind asks to judge all outputs of a kind alike.
+type LabelKind struct {
+	memoryd.ToolRef
+	Correction
+
+	Kind string
+	// Withdraw takes the label back, Preview changes nothing.
+	Withdraw, Preview bool
+}
+
+// LabelledKind says what a label changes.
+type LabelledKind struct {
+	// Calls are how many kept calls are of the kind; Changed those whose score is, or
+	// would be, another one, the newest first.
+	Calls   int
+	Changed []RescoredCall
+}
+
+// RescoredCall is a call with the scores before and after.
+type RescoredCall struct {
+	Call          memoryd.Call
+	Before, After float64
+}
+
+func (library) LabelKind() Definition { return define("label_kind_op", Deps.labelKind) }
+
+// labelKind gives the kept calls of a kind, and those to come, the score that a person
+// says, as far as the facts of each call allow; or takes that back.
+func (d Deps) labelKind(ctx context.Context, r LabelKind) (out LabelledKind, err error) {
+	id, ok := reading.ParseID(r.Kind)
+	if !ok {
+		return out, memoryd.Errorf(memoryd.Invalid, "kind: must be 16 hexadecimal digits")
+	}
+	if err := r.check(); err != nil {
+		return out, err
+	}
+	r.Evaluation, r.By = d.Redaction.Text(ctx, r.Evaluation), cmp.Or(d.Redaction.Text(ctx, r.By), "unnamed")
+	var of []memoryd.Call
+	for c, err := range store.AllCalls(ctx, d.Store, r.ToolRef, false) {
+		if err != nil {
+			return out, err
+		}
+		if k := reading.KindOf(c.Input, c.Output); k.ID() == id {
+			of = append(of, c)
+		}
+		if len(of) == kindCalls {
+			break
+		}
+	}
+	if out.Calls = len(of); out.Calls == 0 {
+		return out, memoryd.Errorf(memoryd.NotFound, "the tool has no kept call of this kind")
+	}
+	book, err := d.relabel(ctx, r, id, &of[0])
+	if err != nil {
+		return out, err
+	}
+	for i := range of {
+		if err := d.rescore(ctx, &out, &of[i], book, r.Preview); err != nil {
+			return out, err
+		}
+	}
+	if !r.Preview {
+		d.Judge.Relabelled(r.ToolRef)
+		if d.Survey != nil {
+			d.Survey.Changed(r.ToolRef)
+		}
+	}
+	return out, nil
+}
+
+// relabel changes the labels of a kind and gives what is then known; of a preview it
+// writes nothing.
+func (d Deps) relabel(ctx context.Context, r LabelKind, id reading.ID, newest *memoryd.Call) (*kinds.Book, error) {
+	book, err := kinds.Read(ctx, d.Store, r.ToolRef)
+	if err != nil {
+		return nil, err
+	}
+	change := func(old []kinds.Label) []kinds.Label {
+		old = slices.DeleteFunc(slices.Clone(old), func(l kinds.Label) bool { return l.ByPerson() })
+		if r.Withdraw {
+			return old
+		}
+		k := reading.KindOf(newest.Input, newest.Output)
+		return kinds.Add(old, kinds.Label{IDs: k.IDs, Score: r.Score, By: memoryd.PersonPrefix + r.By, Call: newest.Key, At: d.Now(), Reason: r.Evaluation})
+	}
+	labels := change(book.Of(id))
+	if !r.Preview {
+		key := store.RecordKey{ToolRef: r.ToolRef, Kind: kinds.RecordKind, ID: id.String()}
+		if labels, err = kinds.Write(ctx, d.Store, key, change); err != nil {
+			return nil, err
+		}
+	}
+	book.Put(id, labels)
+	return book, nil
+}
+
+// rescore gives a call the verdict that holds by what a book knows. What a person said of
+// this very call stays.
+func (d Deps) rescore(ctx context.Context, out *LabelledKind, c *memoryd.Call, book *kinds.Book, preview bool) error {
+	was := c.Evaluation
+	if strings.HasPrefix(was.JudgedBy, memoryd.PersonPrefix) {
+		return nil
+	}
+	e, sure := d.Judge.Under(ctx, c, book)
+	byPerson := strings.HasPrefix(e.JudgedBy, memoryd.KindPrefix+memoryd.PersonPrefix)
+	wasByPerson := strings.HasPrefix(was.JudgedBy, memoryd.KindPrefix+memoryd.PersonPrefix)
+	switch o := was.Overruled; {
+	case !byPerson && !wasByPerson:
+		return nil
+	case byPerson && wasByPerson:
+		e.Overruled = o
+	case byPerson:
+		e.Overruled = &memoryd.Overruled{State: was.State, Score: was.Score, JudgedBy: was.JudgedBy, Rule: was.Rule, JudgeVersion: was.JudgeVersion}
+	case !sure && o != nil && o.State == memoryd.Judged: // what a model had said
+		e.Score, e.JudgedBy, e.Rule, e.JudgeVersion = o.Score, o.JudgedBy, o.Rule, o.JudgeVersion
+		e.Summary, e.Evaluation = "The judge's verdict; a person's was taken back.", ""
+	}
+	e.Cost = was.Cost
+	if was.State != memoryd.Judged || was.Score != e.Score {
+		out.Changed = append(out.Changed, RescoredCall{*c, was.Score, e.Score})
+	}
+	if preview {
+		return nil
+	}
+	_, err := d.Store.Override(ctx, store.Verdict{ToolRef: c.ToolRef, Key: c.Key, Evaluation: e})
+	if memoryd.IsKind(err, memoryd.NotFound) {
+		return nil // the history let it go meanwhile
+	}
+	return err
+}
