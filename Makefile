@@ -20,7 +20,7 @@ reproducible: ## build twice, the second time without a cache, and compare
 sbom: build ## write sbom.json (CycloneDX): what the built program holds, with the hashes of go.sum
 	go run ./internal/arch/sbom memoryd go.sum sbom.json
 
-snapshot: ## build and check all packages in dist, publish nothing (nightly; takes long)
+snapshot: ## build all packages twice, compare them byte for byte, and check them; publishes nothing (nightly; takes long)
 	deploy/package/snapshot
 
 test: ## run all tests

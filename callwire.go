@@ -248,7 +248,7 @@ func ParseCall(line []byte) (CallLine, error) {
 		return l, err
 	}
 	if _, err := dec.ReadToken(); err == nil {
-		return l, &Fault{Code: "json_invalid", Msg: "JSON decode error: there is more after the object", Broken: true}
+		return l, &Fault{Code: "json_invalid", Msg: "JSON decode error: there is text after the object", Broken: true}
 	}
 	return l, nil
 }
@@ -450,7 +450,7 @@ func sound(v raw, name string) (jsontext.Value, error) {
 	if err := value.Format(jsontext.AllowInvalidUTF8(true), jsontext.PreserveRawStrings(false)); err != nil {
 		fault := FaultOf(err, 0)
 		if se, ok := errors.AsType[*jsontext.SyntacticError](err); ok && fault.Code == "duplicate_key" {
-			fault.Msg = fmt.Sprintf("the name at %q is given twice", se.JSONPointer)
+			fault.Msg = fmt.Sprintf("the name at %q occurs twice", se.JSONPointer)
 		}
 		fault.Loc, fault.Broken = []any{name}, false
 		return nil, fault

@@ -67,7 +67,7 @@ func TestValuesThatStandForNothingAreRefused(t *testing.T) {
 		`{"args":[1]}`:             "args: Input should be a valid object or string",
 		`{"is_error":"sometimes"}`: "is_error: Input should be a valid boolean",
 		`[]`:                       "Input should be a valid dictionary or object to extract fields from",
-		`{"output":""} {}`:         "JSON decode error: there is more after the object",
+		`{"output":""} {}`:         "JSON decode error: there is text after the object",
 	} {
 		if _, err := ParseCall([]byte(line)); err == nil || err.Error() != want {
 			t.Errorf("%s: got %v, want %s", line, err, want)

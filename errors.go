@@ -24,7 +24,7 @@ const (
 	TooLarge    Kind = "too_large"   // a limit on size was passed
 	Overloaded  Kind = "overloaded"  // a bounded queue is full; retry later
 	OverQuota   Kind = "over_quota"  // the workspace holds as much as it may; less must be kept before more can be
-	Unavailable Kind = "unavailable" // the store cannot serve now; nothing was half done
+	Unavailable Kind = "unavailable" // the store is unavailable; nothing was half done
 	Closed      Kind = "closed"      // used after Close or Stop
 	Internal    Kind = "internal"    // a defect or an unforeseen failure
 )

@@ -65,7 +65,7 @@ func FaultOf(err error, skip int) *Fault {
 		if len(path) == 1 {
 			return NewFault("duplicate_key", "Field given twice", nil, path...)
 		}
-		return NewFault("duplicate_key", fmt.Sprintf("the name at %q is given twice", syntactic.JSONPointer), nil, path...)
+		return NewFault("duplicate_key", fmt.Sprintf("the name at %q occurs twice", syntactic.JSONPointer), nil, path...)
 	case syntactic != nil:
 		f = NewFault("json_invalid", fmt.Sprintf("JSON decode error at byte %d (in %q): %v",
 			syntactic.ByteOffset, syntactic.JSONPointer, syntactic.Err), nil)

@@ -140,7 +140,7 @@ func (k *deferredAnswer) Write(b []byte) (int, error) { return k.body.Write(b) }
 func (s *server) hosts(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if !s.cfg.allows(c.Request()) {
-			return memoryd.Errorf(memoryd.Misdirected, "this server is not known by the name of the Host header; http.allowed_hosts lists further names")
+			return memoryd.Errorf(memoryd.Misdirected, "the Host header names another server; add the name to http.allowed_hosts")
 		}
 		return next(c)
 	}
@@ -200,7 +200,7 @@ func (s *server) localUsers(next echo.HandlerFunc) echo.HandlerFunc {
 		if slices.Contains(probes, r.URL.Path) || !access.Foreign(r.Context()) {
 			return next(c)
 		}
-		var err error = memoryd.Errorf(memoryd.Unauthenticated, "this server answers the user who runs it; http.local_users: any lets every user of this machine in")
+		var err error = memoryd.Errorf(memoryd.Unauthenticated, "without keys, this server answers only the user who runs it and root; set http.local_users to any to admit all users of this machine")
 		if token := tokenOf(r); token != "" && s.Keys != nil {
 			p, wrong := s.Keys.Verify(token)
 			if err = wrong; err == nil {
@@ -298,7 +298,7 @@ func ownWorkspace(ctx context.Context, name string) (string, error) {
 // whole server.
 func everywhere(ctx context.Context) error {
 	if !access.Of(ctx).Everywhere() {
-		return memoryd.Errorf(memoryd.Forbidden, "this is about the whole server, and the key is bound to workspaces")
+		return memoryd.Errorf(memoryd.Forbidden, "this needs a key for all workspaces")
 	}
 	return nil
 }

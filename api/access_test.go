@@ -186,7 +186,7 @@ func TestEveryRouteForEveryRoleAndWorkspace(t *testing.T) {
 					t.Errorf("%s as %s: %d %s", name, roleName, own.Code, own.Body)
 				}
 			case ofTheServer[name]:
-				if own.Code != 403 || !strings.Contains(own.Body.String(), "bound to workspaces") {
+				if own.Code != 403 || !strings.Contains(own.Body.String(), "for all workspaces") {
 					t.Errorf("%s as %s: %d %s", name, roleName, own.Code, own.Body)
 				}
 			case own.Code == 401 || own.Code == 403 || own.Code >= 500:
@@ -292,7 +292,7 @@ func TestKeysAreMadeListedRotatedAndRevokedByTheAPI(t *testing.T) {
 	if rec := g.ask("GET", "/v1/session", "", again.Token); rec.Code != 401 {
 		t.Errorf("a revoked key: %d", rec.Code)
 	}
-	if answer := ask("POST", keys, keys, `{"roles":["read"],"workspaces":["a"],"expires":"2001-01-01T00:00:00Z"}`, 409); !strings.Contains(answer, "past") {
+	if answer := ask("POST", keys, keys, `{"roles":["read"],"workspaces":["a"],"expires":"2001-01-01T00:00:00Z"}`, 409); !strings.Contains(answer, "must be in the future") {
 		t.Errorf("a past end: %s", answer)
 	}
 	for body, want := range map[string]string{

@@ -74,7 +74,7 @@ func encodeCompaction(r *ops.Compacted) (e encoded, err error) {
 	const empty = `"messages":[]`
 	at := bytes.Index(head, []byte(empty))
 	if at < 0 {
-		return e, errors.New("a result of a compaction has no messages")
+		return e, errors.New("a compaction returned no messages")
 	}
 	out := append([]byte{}, head[:at+len(empty)-1]...)
 	out = appendMessages(out, r.Messages)

@@ -26,7 +26,7 @@ const missingField = "missing"
 func missing(name string) *memoryd.Fault { return invalid(missingField, "Field required", nil, name) }
 
 func tooMany(most int, what string) *memoryd.Fault {
-	return memoryd.NewFault("too_long", fmt.Sprintf("at most %d %s a request", most, what), nil)
+	return memoryd.NewFault("too_long", fmt.Sprintf("at most %d %s per request", most, what), nil)
 }
 
 // reading is how requests are read into the structs of package wire: null and

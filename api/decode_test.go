@@ -95,7 +95,7 @@ func TestOneBadItemDoesNotSpoilTheOthers(t *testing.T) {
 		`{"tool_name":5}`:            "tool_name: Input should be a valid string",
 		`{"input":[1]}`:              "input: Input should be a valid object or string",
 		`{"input":null}`:             "input: Input should be a valid object or string",
-		`{"input":{"a":1,"a":2}}`:    `input: the name at "/a" is given twice`,
+		`{"input":{"a":1,"a":2}}`:    `input: the name at "/a" occurs twice`,
 		`{"output":7}`:               "output: Input should be a valid string",
 		`{"output":"a","output":""}`: `output: Field given twice`,
 		`{"success":"perhaps"}`:      "success: Input should be a valid boolean",

@@ -62,7 +62,7 @@ func describe(err error) failure {
 		return failure{status: he.Code, kind: kindOfStatus(he.Code), msg: http.StatusText(he.Code)}
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		err = memoryd.Wrap(memoryd.Unavailable, err, "the request ended before its work was done")
+		err = memoryd.Wrap(memoryd.Unavailable, err, "the request was cancelled")
 	}
 	kind, msg := memoryd.KindOf(err)
 	f := failure{status: statusOf[kind], kind: kind, msg: access.Present(msg)}
@@ -103,7 +103,7 @@ func (s *server) handleError(err error, c echo.Context) {
 		c.Response().Header().Set("Retry-After", strconv.Itoa(seconds))
 	}
 	if werr := s.writeFailure(c, err, f); werr != nil {
-		s.Logger.WarnContext(c.Request().Context(), "error response not written", "request_id", requestID(c), "err", werr)
+		s.Logger.WarnContext(c.Request().Context(), "cannot write the error response", "request_id", requestID(c), "err", werr)
 	}
 }
 

@@ -136,7 +136,7 @@ func (s *server) decideGuideline(c echo.Context, req *wire.RevisionRequest) (any
 	decision := q.decision(req.Decision, pin, unpin, rollBack)
 	switch {
 	case decision == unpin && req.Revision != nil:
-		q.fail(invalid("int_type", "Input should be left out: what is pinned is let go", fmt.Append(nil, number), "revision"))
+		q.fail(invalid("int_type", "Input should be left out: unpin needs no revision", fmt.Append(nil, number), "revision"))
 	case decision == unpin:
 	case req.Revision == nil:
 		q.fail(missing("revision"))

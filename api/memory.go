@@ -250,7 +250,7 @@ func sentenceOf(f *ops.Forecast) string {
 	a := &f.Assessment
 	var s strings.Builder
 	if a.Risk == nil {
-		fmt.Fprintf(&s, "Nothing is known of %s: its history has no judged call.", f.Tool)
+		fmt.Fprintf(&s, "No judged calls of %s yet.", f.Tool)
 	}
 	if f.Nearest != "" {
 		fmt.Fprintf(&s, " A known tool of a similar name: %s.", f.Nearest)

@@ -70,7 +70,7 @@ func sameOrigin() echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
 			if err := protection.Check(c.Request()); err != nil {
-				return memoryd.Wrap(memoryd.Forbidden, err, "requests of other sites' pages are refused")
+				return memoryd.Wrap(memoryd.Forbidden, err, "requests from pages of other sites are refused")
 			}
 			return next(c)
 		}
@@ -138,7 +138,7 @@ func readBody(r *http.Request, limit int64, lease *ops.Lease) ([]byte, error) {
 	}
 	body, err := readAll(in, limit, r.ContentLength, lease)
 	if err != nil && !memoryd.IsKind(err, memoryd.TooLarge) && !memoryd.IsKind(err, memoryd.Overloaded) {
-		return nil, memoryd.Wrap(memoryd.Invalid, err, "the body could not be read to its end")
+		return nil, memoryd.Wrap(memoryd.Invalid, err, "cannot read the whole body")
 	}
 	return body, err
 }

@@ -171,7 +171,7 @@ func (q *query) place(least int64) int64 {
 }
 
 func (q *query) foreignCursor() {
-	q.fail(memoryd.Errorf(memoryd.NotFound, "cursor: not one that this server gave"))
+	q.fail(memoryd.Errorf(memoryd.NotFound, "cursor: this server did not issue it"))
 }
 
 func cursorAfter(name string) string { return base64.RawURLEncoding.EncodeToString([]byte(name)) }

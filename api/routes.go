@@ -188,7 +188,7 @@ func (s *server) handler(e endpoint) echo.HandlerFunc {
 		}
 		if query := c.Request().URL.RawQuery; query != "" {
 			if _, err := url.ParseQuery(query); err != nil {
-				return memoryd.Wrap(memoryd.Invalid, err, "the query of the address is not valid")
+				return memoryd.Wrap(memoryd.Invalid, err, "the query string is not valid")
 			}
 		}
 		lease, err := s.quota.Admit(0) // its body counts as it arrives

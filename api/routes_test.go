@@ -40,7 +40,7 @@ func TestMalformedRequestsAreRefused(t *testing.T) {
 		"S25: messages null":                  {"POST", "/compact_conversation", `{"messages":null}`, 422, "messages: Input should be a valid list"},
 		"S25: a null workspace":               {"POST", "/compact_conversation", `{"messages":[],"workspace_id":null}`, 422, "workspace_id: Input should be a valid string"},
 		"S25: a null body to undo":            {"POST", "/v1/workspaces/default/originals/x/undo", `null`, 422, "Input should be a valid dictionary or object to extract fields from"},
-		"S25: a query of two halves":          {"GET", tool + "/calls?limit=1;2", "", 422, "the query of the address"},
+		"S25: a query of two halves":          {"GET", tool + "/calls?limit=1;2", "", 422, "the query string"},
 		"S25: a verb that nobody serves":      {"POST", tool + "/guidelines", `{}`, 405, "Method Not Allowed"},
 		"a workspace that is named twice":     {"POST", "/retrieve_tool_memory", `{"workspace_id":"a","tool_names":"t","workspace_id":"b"}`, 422, "duplicate_key"},
 		"a flag in words where none is meant": {"POST", "/retrieve_tool_memory", `{"tool_names":"t","include_history":"no"}`, 422, "bool_type"},

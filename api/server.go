@@ -255,7 +255,7 @@ func (c *Config) validateAccess() (errs []error) {
 		errs = append(errs, fmt.Errorf("local_users: must be own or any, got %q", c.LocalUsers))
 	}
 	if (c.TLS.CertFile == "") != (c.TLS.KeyFile == "") {
-		errs = append(errs, errors.New("tls.cert_file: goes with tls.key_file"))
+		errs = append(errs, errors.New("tls.cert_file: set it together with tls.key_file"))
 	}
 	if _, _, err := net.SplitHostPort(c.HealthListen); c.HealthListen != "" && err != nil {
 		errs = append(errs, fmt.Errorf("health_listen: must be host:port, got %q", c.HealthListen))
@@ -287,10 +287,10 @@ func (c *Config) CheckExposure() error {
 	case c.local():
 		return nil
 	case !c.KeysNeeded():
-		return fmt.Errorf("keys: %s is in reach of other machines, which needs keys: set http.keys to on, or listen on 127.0.0.1", c.Listen)
+		return fmt.Errorf("keys: other machines can reach %s, so keys are required: set http.keys to on, or listen on 127.0.0.1", c.Listen)
 	case !c.Encrypted() && !c.BehindProxy:
-		return fmt.Errorf("behind_proxy: keys would cross the network to %s in clear: set http.tls.cert_file and http.tls.key_file, "+
-			"or http.behind_proxy (MEMORYD_HTTP_BEHIND_PROXY=true) where a proxy encrypts or the network is private, or listen on 127.0.0.1", c.Listen)
+		return fmt.Errorf("behind_proxy: keys would be sent to %s unencrypted: set http.tls.cert_file and http.tls.key_file, "+
+			"or http.behind_proxy (MEMORYD_HTTP_BEHIND_PROXY=true) if a proxy encrypts or the network is private, or listen on 127.0.0.1", c.Listen)
 	}
 	return nil
 }

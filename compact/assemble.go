@@ -191,7 +191,7 @@ func (a *assembler) joins(n int, text string) bool {
 	a.replace(n, m)
 	for i, at := range a.out.output[:a.last+1] {
 		if at == n {
-			a.out.changed[i] = "the summary stands in it"
+			a.out.changed[i] = "it contains the summary"
 		}
 	}
 	a.out.at = n
@@ -218,7 +218,7 @@ func (a *assembler) joinsNext(i, next int, text string) bool {
 		return false
 	}
 	a.edits[next] = m
-	a.out.changed[next] = "the summary stands in it"
+	a.out.changed[next] = "it contains the summary"
 	a.out.at = len(a.out.messages)
 	for j := i; j < next; j++ {
 		a.gone[j] = true

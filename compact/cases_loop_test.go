@@ -201,7 +201,7 @@ func TestCase47AConversationHasACapAnHour(t *testing.T) {
 		}
 		spend(0, "x")
 		spend(1, "x")
-		if res := spend(2, "x"); res.Report.ModelCalls != 0 || !strings.Contains(fmt.Sprint(res.Report.ModelFailures), "spent") || !res.Compacted {
+		if res := spend(2, "x"); res.Report.ModelCalls != 0 || !strings.Contains(fmt.Sprint(res.Report.ModelFailures), "used up") || !res.Compacted {
 			t.Errorf("over the cap: %d calls, %v", res.Report.ModelCalls, res.Report.ModelFailures)
 		}
 		if res := spend(3, "y"); res.Report.ModelCalls != 1 {

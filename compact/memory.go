@@ -52,7 +52,7 @@ func (m *Memory) Put(_ context.Context, workspace string, items []Original) erro
 		m.forget(now, workspace, items)
 	}
 	if m.used+need > m.max {
-		return memoryd.Errorf(memoryd.TooLarge, "the memory for originals is full")
+		return memoryd.Errorf(memoryd.TooLarge, "there is no more room for originals")
 	}
 	if m.items[workspace] == nil {
 		m.items[workspace] = map[string]*memoryItem{}

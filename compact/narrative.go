@@ -30,7 +30,7 @@ var (
 	errTooLong   = fmt.Errorf("%w", summarize.ErrTooLong)
 	errTruncated = fmt.Errorf("the answer was cut off: %w", summarize.ErrTooLong)
 	errToolCall  = errors.New("the answer is a tool call")
-	errInvented  = errors.New("nothing in the answer stands in the conversation word for word")
+	errInvented  = errors.New("the answer quotes no line of the conversation")
 )
 
 // entry is how a message is shown to the model.

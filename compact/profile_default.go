@@ -65,7 +65,7 @@ func (s DefaultSettings) plan(c *conversation, r Request) (*plan, *refusal) {
 		if p.limit > 0 && fixed >= p.limit {
 			return no(largest, "%d tokens must stay (%s) and the limit is %d", fixed, parts, p.limit)
 		}
-		return no(NothingToRemove, "nothing but protected messages and an earlier summary is left")
+		return no(NothingToRemove, "only protected messages and an earlier summary are left")
 	}
 	return p, nil
 }

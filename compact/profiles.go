@@ -236,17 +236,17 @@ func (d deerflow) plan(c *conversation, r Request) (*plan, *refusal) {
 	p := &plan{reason: Forced, lead: deerflowLead, model: true, modelName: d.s.ModelName, target: r.MaxInputTokens}
 	if !r.Force {
 		if !d.s.Enabled {
-			return no(Disabled, "the profile is switched off")
+			return no(Disabled, "the profile is turned off")
 		}
 		reason, ok := d.fires(c, r.MaxInputTokens)
 		if !ok {
-			return no(NotTriggered, "no clause of the trigger holds at %d tokens and %d messages", c.total, len(c.messages))
+			return no(NotTriggered, "no trigger fires at %d tokens and %d messages", c.total, len(c.messages))
 		}
 		p.reason = reason
 	}
 	p.remove = c.removable(d.cutoff(c, r.MaxInputTokens))
 	if len(p.remove) == 0 {
-		return no(NothingToRemove, "everything is within what keep asks for, or protected")
+		return no(NothingToRemove, "everything is kept by the setting keep, or protected")
 	}
 	if d.s.SummaryPrompt != nil {
 		p.prompt = *d.s.SummaryPrompt

@@ -80,7 +80,7 @@ const (
 // Reasons to return the input.
 const (
 	NotTriggered     Reason = "not_triggered"     // no trigger fired
-	Disabled         Reason = "disabled"          // the profile is switched off
+	Disabled         Reason = "disabled"          // the profile is turned off
 	NothingToRemove  Reason = "nothing_to_remove" // all is protected or recent
 	AlreadyCompacted Reason = "already_compacted" // nothing was added since the last compaction
 	CoolingDown      Reason = "cooling_down"      // too little was added since the last compaction

@@ -69,7 +69,7 @@ func (c *Compactor) compactNow(ctx context.Context, r Request, earlier *replay, 
 func (w *run) do(ctx context.Context, prof profile) (Result, error) {
 	conv := w.conv
 	if conv.unread {
-		return w.unchanged(StoreFailed, "the store of originals cannot be read"), nil
+		return w.unchanged(StoreFailed, "cannot read the stored originals"), nil
 	}
 	if v := w.resting(); v != nil {
 		return w.unchanged(v.reason, v.detail), nil
@@ -105,7 +105,7 @@ func (w *run) resting() *refusal {
 		need := int(w.c.cfg.CoolDownFraction * float64(rec.Tokens))
 		over := w.r.MaxInputTokens > 0 && conv.total > w.r.MaxInputTokens && rec.Tokens <= w.r.MaxInputTokens
 		if !w.r.Force && rec.Settings == w.settings && fresh < need && !over {
-			return &refusal{CoolingDown, fmt.Sprintf("%d tokens were added since the last compaction, the next waits for %d", fresh, need)}
+			return &refusal{CoolingDown, fmt.Sprintf("%d tokens were added since the last compaction; the next one starts at %d", fresh, need)}
 		}
 		return nil
 	}
@@ -158,7 +158,7 @@ func (w *run) apply(ctx context.Context, p *plan) (Result, error) {
 			if b := w.build(p, s, ids); b.at >= 0 && w.objection(p, &b) == nil {
 				a = b
 			} else {
-				w.report.ModelFailures = append(w.report.ModelFailures, "what the model picked did not fit")
+				w.report.ModelFailures = append(w.report.ModelFailures, "the model's selection was too large")
 			}
 		}
 	} else {
@@ -243,7 +243,7 @@ func (w *run) finish(ctx context.Context, p *plan, a *assembled, ids []string) (
 			if ctx.Err() != nil {
 				return Result{}, context.Cause(ctx)
 			}
-			w.c.log.WarnContext(ctx, "originals not stored, conversation left as it is", "err", err)
+			w.c.log.WarnContext(ctx, "cannot store the originals; the conversation stays unchanged", "err", err)
 			return w.unchanged(StoreFailed, notStored(err)), nil
 		}
 	}
@@ -330,7 +330,7 @@ func (w *run) resume(ctx context.Context, prof profile, p *replay) (Result, erro
 			return w.unchanged(StoreFailed, notStored(err)), nil
 		}
 		res.Compacted, res.Reason, res.Summary, res.Report.ID = true, p.res.Reason, p.res.Summary, id
-		res.Detail = "an earlier compaction of the same beginning was used again"
+		res.Detail = "reused an earlier compaction of the same beginning"
 	}
 	res.Report.Messages = w.chain(p, res.Report.Messages)
 	res.Report.TokensBefore, res.Report.MessagesBefore, res.Report.Before = w.report.TokensBefore, w.report.MessagesBefore, w.report.Before

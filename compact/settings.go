@@ -347,7 +347,7 @@ func JoinOverrides(profile string, overrides, members jsontext.Value) (jsontext.
 	}
 	own, all := map[string]jsontext.Value{}, map[string]jsontext.Value{}
 	if err := json.Unmarshal(members, &all, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)); err != nil {
-		return nil, memoryd.Wrap(memoryd.Invalid, err, "the request's settings cannot be read")
+		return nil, memoryd.Wrap(memoryd.Invalid, err, "cannot read the request's settings")
 	}
 	if len(overrides) > 0 && overrides.Kind() != 'n' {
 		if err := json.Unmarshal(overrides, &own); err != nil {

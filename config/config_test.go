@@ -78,7 +78,7 @@ func TestEachFaultIsNamedWithItsLine(t *testing.T) {
 		"unknown log level":       {"log:\n  level: loud\n", "line 2: log.level"},
 		"unknown param":           {"op:\n  parse_tool_call_result_op:\n    params: {max_history: 5}\n", "max_history: unknown key"},
 		"param out of range":      {"op:\n  parse_tool_call_result_op:\n    params:\n      max_history_tool_call_cnt: 0\n", "line 4: op.parse_tool_call_result_op.params.max_history_tool_call_cnt: must be 1 to"},
-		"unknown op in a flow":    {"flow:\n  retrieve_tool_memory: [nothing]\n", `line 2: flow.retrieve_tool_memory: the op section has no "nothing"`},
+		"unknown op in a flow":    {"flow:\n  retrieve_tool_memory: [nothing]\n", `line 2: flow.retrieve_tool_memory: there is no op "nothing"`},
 		"unknown model":           {"op:\n  summary_tool_memory_op:\n    llm: huge\n", `line 3: op.summary_tool_memory_op.llm: the llm section has no "huge"`},
 		"negative price":          {"llm:\n  default:\n    price_prompt: -1\n", "line 3: llm.default.price_prompt: -1 is not between"},
 		"price that is no number": {"llm:\n  default:\n    price_completion: .nan\n", "line 3: llm.default.price_completion: NaN is not between"},
@@ -118,13 +118,13 @@ environment: MEMORYD_HTTP_BACKGROUND_IDLE: http.background_idle: must be a durat
 f.yaml: line 2: http.listne: unknown key; did you mean listen?
 f.yaml: line 3: http.max_items: must be more than 0
 f.yaml: line 4: http.max_in_flight: must be more than 0
-f.yaml: line 5: evaluate.judge: "dice" is none of
+f.yaml: line 5: evaluate.judge: must be one of
 f.yaml: line 5: evaluate.wait: must be 0 or more
 f.yaml: line 7: log.level: must be a text, got a list
 f.yaml: line 8: guidelines.max_words: must be a whole number, got many
 f.yaml: line 10: store.qdrant.timeout: must be a duration with its unit, such as 30s, got 30
 f.yaml: line 11: llm.default.retries: must be a whole number, got 1.5
-f.yaml: line 12: flow.retrieve_tool_memory: the op section has no "nothing"`, "\n")
+f.yaml: line 12: flow.retrieve_tool_memory: there is no op "nothing"`, "\n")
 	got := strings.Split(err.Error(), "\n")
 	for _, line := range want {
 		if !slices.ContainsFunc(got, func(g string) bool { return strings.HasPrefix(g, line) }) {

@@ -56,19 +56,19 @@ func TestARecordingFlowThatSummarisesIsRefused(t *testing.T) {
 
 func TestAFlowOfAnUnknownNameIsRefused(t *testing.T) {
 	refused(t, "flow:\n  add_tool_call_results: [validate_tool_call_result_op, parse_tool_call_result_op]\n",
-		"line 2: flow.add_tool_call_results: there is no endpoint of this name; there are add_tool_call_result, compact_conversation,")
+		"line 2: flow.add_tool_call_results: there is no such endpoint; known endpoints: add_tool_call_result, compact_conversation,")
 }
 
 func TestASecondEntryOfAnOpIsRefused(t *testing.T) {
 	const entry = "op:\n  short_summary:\n    backend: summary_tool_memory_op\n    llm: default\n    params: {recent_call_count: 5, summary_sleep_interval: 0}\n"
 	refused(t, entry, "line 2: op.short_summary: no flow uses this entry")
 	refused(t, entry+"flow:\n  retrieve_tool_memory: [load_tool_memory_op, short_summary, retrieve_tool_memory_op]\n",
-		"line 2: flow.summary_tool_memory: summary_tool_memory_op is the op of the entry short_summary already; it can have one")
+		"line 2: flow.summary_tool_memory: the op summary_tool_memory_op is already used by the entry short_summary")
 }
 
 func TestAnUnknownBackendIsRefused(t *testing.T) {
 	refused(t, "op:\n  summary_tool_memory_op:\n    backend: no_such_op\n",
-		`line 3: op.summary_tool_memory_op.backend: there is no op "no_such_op"; there are compact_conversation_op,`)
+		`line 3: op.summary_tool_memory_op.backend: there is no op "no_such_op"; known ops: compact_conversation_op,`)
 }
 
 func TestAFlowWithoutAnOpIsRefused(t *testing.T) {

@@ -34,7 +34,7 @@ func TestASpentBudgetParksCalls(t *testing.T) {
 				for range 3 { // windows
 					for _, c := range calls {
 						e := s.call(c.Key).Evaluation
-						if e.State != memoryd.Pending || e.Attempts != 0 || e.LastError != "budget: the budget for model requests is spent" {
+						if e.State != memoryd.Pending || e.Attempts != 0 || e.LastError != "budget: the budget for model requests is used up" {
 							t.Fatalf("got %+v", e)
 						}
 						if e.NotBefore.Before(end) || e.NotBefore.After(end.Add(time.Minute+time.Second)) {

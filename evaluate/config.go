@@ -122,7 +122,7 @@ func (c Config) Validate() error {
 		{"on_unjudgeable", c.OnUnjudgeable, []string{MarkFailed, TakeRules}},
 	} {
 		if !slices.Contains(e.allowed, e.value) {
-			return fmt.Errorf("%s: %q is none of %s", e.key, e.value, strings.Join(e.allowed, ", "))
+			return fmt.Errorf("%s: must be one of %[3]s, not %[2]q", e.key, e.value, strings.Join(e.allowed, ", "))
 		}
 	}
 	if !(c.KindSampling >= 0 && c.KindSampling <= 1) {

@@ -60,7 +60,7 @@ func NewEvaluator(cfg Config, ruled Rules, model memoryd.Model, ledger Ledger, l
 	case d.judge == JudgeAuto:
 		d.judge = JudgeCascade
 	case d.judge != JudgeRules && model == nil:
-		return nil, memoryd.Errorf(memoryd.Invalid, "evaluate.judge: %s needs a model, and none is configured", d.judge)
+		return nil, memoryd.Errorf(memoryd.Invalid, "evaluate.judge: %s needs a model: configure one in the llm section", d.judge)
 	}
 	d.profiles = newProfiles(cfg, d.judge != JudgeRules && cfg.EarlierVerdicts > 0, ledger, now)
 	var err error
@@ -161,7 +161,7 @@ func (d *Evaluator) sweepOnce(ctx context.Context) (more bool) {
 	if err != nil {
 		if ctx.Err() == nil {
 			d.counters.count(func(s *Stats) { s.LedgerErrors++ })
-			d.log.WarnContext(ctx, "pending calls could not be read from the store", "err", err)
+			d.log.WarnContext(ctx, "cannot read pending calls from the store", "err", err)
 		}
 		return false
 	}

@@ -71,7 +71,7 @@ func reasonOf(err error) string {
 func sentence(reason string) string {
 	switch reason {
 	case reasonBadReply:
-		return "the model's answer could not be used"
+		return "the model's answer is unusable"
 	case reasonTooLong:
 		return "the call is too long for the model"
 	case reasonFiltered:
@@ -83,21 +83,21 @@ func sentence(reason string) string {
 	case reasonCredentials:
 		return "the model's server rejected the key"
 	case reasonQuota:
-		return "the model's quota or budget is spent"
+		return "the model's quota or budget is used up"
 	case reasonEndpoint:
-		return "the address of the model's server leads elsewhere"
+		return "the model's server redirects"
 	case reasonUnknownModel:
 		return "the model's server does not know the model"
 	case reasonTimeout:
-		return "the model did not answer in time"
+		return "the model timed out"
 	case reasonRateLimited:
-		return "the model's server asked to slow down"
+		return "the model's server limits the request rate"
 	case "server":
 		return "the model's server failed"
 	case reasonNetwork:
-		return "the model could not be reached"
+		return "cannot reach the model"
 	case reasonBudget:
-		return "the budget for model requests is spent"
+		return "the budget for model requests is used up"
 	}
 	return "the model failed"
 }
@@ -199,10 +199,10 @@ func (m *health) degraded(log *slog.Logger, reason string, err error) {
 	}
 	m.mu.Unlock()
 	if news {
-		log.Warn("the model cannot judge now; calls stay pending or go by the rules, as configured", "reason", reason, "err", err)
+		log.Warn("the model is unavailable; calls stay pending or are judged by rules, as configured", "reason", reason, "err", err)
 		return
 	}
-	log.Debug("a try to judge a call failed", "reason", reason, "err", err)
+	log.Debug("an attempt to judge a call failed", "reason", reason, "err", err)
 }
 
 func (m *health) well(log *slog.Logger) {
@@ -211,6 +211,6 @@ func (m *health) well(log *slog.Logger) {
 	m.reason = ""
 	m.mu.Unlock()
 	if was != "" {
-		log.Info("the model judges again", "after", was)
+		log.Info("the model is available again", "after", was)
 	}
 }

@@ -108,7 +108,7 @@ func (d *Evaluator) ask(c *memoryd.Call, p *profile) (v rules.Result) {
 	d.log.Error("the rules could not read a call", "workspace", c.Workspace, "tool", c.Tool, "key", c.Key.String(), "err", err)
 	return rules.Result{Evaluation: memoryd.Evaluation{
 		Score: memoryd.ScorePartial, Rule: "none", JudgeVersion: d.rules.Version(),
-		Summary: "The rules could not read this call.", Evaluation: "The rules failed on this call; nothing is known of it.",
+		Summary: "The rules could not read this call.", Evaluation: "The rules failed on this call.",
 	}}
 }
 
@@ -193,13 +193,13 @@ func boundOf(c *memoryd.Call, b brief, v rules.Result) bound {
 		if v.Sure {
 			ceiling = v.Score
 		}
-		return bound{ceiling, "the call's text addresses its judge", true}
+		return bound{ceiling, "the call's text addresses the judge", true}
 	case isEmpty(c.Output):
 		return bound{v.Score, "the output is empty", true}
 	case v.Sure && v.Score < memoryd.ScoreSuccess:
-		return bound{v.Score, "the rules are sure of it", false}
+		return bound{v.Score, "the rules are sure", false}
 	case !v.Sure && saysNothing(c.Output):
-		return bound{memoryd.ScorePartial, "the output says next to nothing", true}
+		return bound{memoryd.ScorePartial, "the output says almost nothing", true}
 	case !c.Success:
 		return bound{memoryd.ScorePartial, "the caller reported a failure", false}
 	}
@@ -213,7 +213,7 @@ func (b bound) apply(model, ruled memoryd.Evaluation) (e memoryd.Evaluation, bou
 		return model, false
 	}
 	e = b.lower(ruled)
-	e.Evaluation = textsafe.Line(e.Evaluation+" A model's higher score was not followed: "+b.reason+".", maxEvaluation)
+	e.Evaluation = textsafe.Line(e.Evaluation+" A model's higher score was reduced: "+b.reason+".", maxEvaluation)
 	return e, true
 }
 
@@ -221,7 +221,7 @@ func (b bound) apply(model, ruled memoryd.Evaluation) (e memoryd.Evaluation, bou
 func (b bound) lower(ruled memoryd.Evaluation) memoryd.Evaluation {
 	if ruled.Score > b.ceiling {
 		ruled.Score = b.ceiling
-		ruled.Evaluation = textsafe.Line(ruled.Evaluation+" No higher score is given: "+b.reason+".", maxEvaluation)
+		ruled.Evaluation = textsafe.Line(ruled.Evaluation+" The score is limited: "+b.reason+".", maxEvaluation)
 	}
 	return ruled
 }

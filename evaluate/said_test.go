@@ -41,7 +41,7 @@ func TestAnEndpointThatCannotBeUsedIsSaidOnce(t *testing.T) {
 		mended.Store(true)
 		time.Sleep(time.Hour)
 		d.Stop()
-		if n := strings.Count(log.String(), "cannot judge now"); n != 1 || strings.Count(log.String(), "judges again") != 1 {
+		if n := strings.Count(log.String(), "the model is unavailable"); n != 1 || strings.Count(log.String(), "available again") != 1 {
 			t.Errorf("said %d times:\n%s", n, log.String())
 		}
 		for i := range 20 {

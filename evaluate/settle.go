@@ -55,7 +55,7 @@ func (d *Evaluator) keep(ctx context.Context, o outcome) {
 	defer cancel()
 	if err := d.cache.keep(ctx, o.j.cache.judge, o.e, d.now()); err != nil {
 		d.counters.count(func(s *Stats) { s.LedgerErrors++ })
-		d.log.DebugContext(ctx, "a verdict was not cached", "err", err)
+		d.log.DebugContext(ctx, "cannot cache a verdict", "err", err)
 	}
 	d.learn(ctx, o.j, o.e)
 }
@@ -106,7 +106,7 @@ func (d *Evaluator) write(ctx context.Context, list []settled) {
 	written, err := d.settle(ctx, settlements)
 	if err != nil {
 		d.counters.count(func(s *Stats) { s.LedgerErrors++ })
-		d.log.ErrorContext(ctx, "verdicts could not be stored; their calls stay pending", "calls", len(list), "err", err)
+		d.log.ErrorContext(ctx, "cannot store verdicts; the calls stay pending", "calls", len(list), "err", err)
 		for i := range list {
 			d.costs.add(list[i].j.id(), list[i].e.Cost)
 			list[i].e = list[i].j.before

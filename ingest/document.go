@@ -179,7 +179,7 @@ func (s scanner) elements(dec *jsontext.Decoder, b *budget, give func(v []byte))
 		if v.Kind() == '{' {
 			give(v)
 		} else {
-			s.broken(0, "an element that is no object")
+			s.broken(0, "an element that is not an object")
 		}
 	}
 	_, err := dec.ReadToken()

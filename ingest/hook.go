@@ -124,11 +124,11 @@ type hookBody struct {
 func ReadHook(host string, body []byte, now time.Time) (*Hook, error) {
 	speaks, ok := hookHosts[host]
 	if !ok {
-		return nil, memoryd.Errorf(memoryd.NotFound, "there is no host %q; there are %s", host, strings.Join(HookHosts(), ", "))
+		return nil, memoryd.Errorf(memoryd.NotFound, "there is no host %q; known hosts: %s", host, strings.Join(HookHosts(), ", "))
 	}
 	var b hookBody
 	if err := decode(body, &b); err != nil {
-		return nil, memoryd.Wrap(memoryd.Invalid, err, "the body is not what a hook is given: a JSON object")
+		return nil, memoryd.Wrap(memoryd.Invalid, err, "the body must be a hook's event: a JSON object")
 	}
 	h := &Hook{Host: host, Event: string(b.Event), Transcript: string(b.Transcript)}
 	h.Moment = speaks.moments[strings.ToLower(h.Event)]

@@ -90,7 +90,7 @@ func (e *UnknownShape) Error() string {
 			return "expected " + f.Name + " (" + f.Expects + "), found " + e.Found
 		}
 	}
-	return fmt.Sprintf("found %s, which is none of %s", e.Found, strings.Join(FormatNames()[1:], ", "))
+	return fmt.Sprintf("found %s; known formats: %s", e.Found, strings.Join(FormatNames()[1:], ", "))
 }
 
 // The bounds of what is looked at to tell a format, and of the faults that are told.
@@ -151,7 +151,7 @@ func read(ctx context.Context, name string, o Options, documents func(s scanner)
 		f.asked = o.Format
 	}
 	if len(f.formats) == 0 {
-		return f.stats, fmt.Errorf("format: %q is none of %s", o.Format, strings.Join(FormatNames(), ", "))
+		return f.stats, fmt.Errorf("format: must be one of %[2]s, not %[1]q", o.Format, strings.Join(FormatNames(), ", "))
 	}
 	err := documents(scanner{document: f.document, broken: f.broken})
 	if err == nil {

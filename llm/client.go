@@ -80,7 +80,7 @@ func New(cfg Config, key string, opts Options) (*Client, error) {
 		c.tracer = func(ctx context.Context, _ Attempt) (context.Context, func(Attempt)) { return ctx, func(Attempt) {} }
 	}
 	if inClear(cfg, key) {
-		c.log.Warn("the API key and all prompts cross the network unencrypted: base_url is http", "base_url", cfg.BaseURL)
+		c.log.Warn("the API key and all prompts are sent unencrypted: base_url is http", "base_url", cfg.BaseURL)
 	}
 	transport := opts.HTTP
 	if transport == nil {

@@ -173,7 +173,7 @@ func (e *endpoint) fail(now time.Time, t *permit, f *fault) (time.Duration, bool
 }
 
 // errPaused is why a request was not sent.
-var errPaused = errors.New("the server wants no requests for longer than a request may take")
+var errPaused = errors.New("the model's server asks for a pause longer than the request timeout")
 
 // release ends an attempt: it books what was used, learns from how it went, and
 // lets the next ones go.
@@ -240,7 +240,7 @@ func breakerReason(e *endpoint) string {
 // stop opens a breaker, or keeps it open, and says so once.
 func (l *limiter) stop(h *breaker, e *endpoint, reason string, f *fault, now time.Time, d time.Duration) {
 	if h.open(reason, f, now, d) {
-		l.log.Error("the model is not asked for now", "model", e.model, "reason", reason, "next", d.Round(time.Second), "err", f.err)
+		l.log.Error("requests to the model are paused", "model", e.model, "reason", reason, "next", d.Round(time.Second), "err", f.err)
 	}
 }
 
@@ -261,7 +261,7 @@ func (l *limiter) adapt(t *permit, f *fault) {
 		return
 	}
 	t.endpoint.dialect = e.next
-	l.log.Info("the model's server needs another form of request", "model", t.endpoint.model, "err", f.err)
+	l.log.Info("adapting requests to the model's server", "model", t.endpoint.model, "err", f.err)
 }
 
 // withdraw pays for a retry from the budget.

@@ -86,7 +86,7 @@ func (x *exchange) check(resp *http.Response, body []byte, err error) error {
 		return fmt.Errorf("%w: %w", errNotJSON, err)
 	}
 	if _, err := dec.ReadToken(); !errors.Is(err, io.EOF) {
-		return fmt.Errorf("%w: something follows the value", errNotJSON)
+		return fmt.Errorf("%w: there is text after the value", errNotJSON)
 	}
 	if hasError(body) {
 		x.api = readAPIError(http.StatusOK, body, x.key)

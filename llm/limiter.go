@@ -99,7 +99,7 @@ func (l *limiter) last() *job {
 func errFull() error {
 	return &memoryd.ModelError{
 		Reason: "rate_limited", Temporary: true, RetryAfter: 10 * time.Second,
-		Err: memoryd.Wrap(memoryd.Overloaded, errors.New("llm: queue full"), "too many requests wait for the model"),
+		Err: memoryd.Wrap(memoryd.Overloaded, errors.New("llm: queue full"), "too many requests are waiting for the model"),
 	}
 }
 

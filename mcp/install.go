@@ -104,7 +104,7 @@ func Install(client, home, wrap string, entry Entry) (Change, error) {
 		}
 		raw, ok := servers[wrap]
 		if !ok {
-			return fmt.Errorf("there is no server %q; there are: %s", wrap, strings.Join(sorted(servers), ", "))
+			return fmt.Errorf("there is no server %q; known servers: %s", wrap, strings.Join(sorted(servers), ", "))
 		}
 		wrapped, err := wrapEntry(raw, entry, h)
 		servers[wrap] = wrapped
@@ -135,7 +135,7 @@ func sorted(m map[string]json.RawMessage) []string { return slices.Sorted(maps.K
 func edit(client, home string, f func(servers map[string]json.RawMessage, h host) error) (Change, error) {
 	h, ok := hosts[client]
 	if !ok {
-		return Change{}, fmt.Errorf("--client: %q is not known; known are %s", client, strings.Join(HostNames(), ", "))
+		return Change{}, fmt.Errorf("--client: unknown: %q; known: %s", client, strings.Join(HostNames(), ", "))
 	}
 	path := h.path(home)
 	return planned(path, func(text []byte) ([]byte, error) {
@@ -180,7 +180,7 @@ func readMembers(text []byte) (members, error) {
 	if t, err := d.ReadToken(); err != nil {
 		return nil, err
 	} else if t.Kind() != '{' {
-		return nil, errors.New("it is no JSON object")
+		return nil, errors.New("it is not a JSON object")
 	}
 	var all members
 	for d.PeekKind() == '"' {
@@ -239,7 +239,7 @@ func editJSON(text []byte, h host, f func(map[string]json.RawMessage, host) erro
 	}
 	all, err := readLoose(out)
 	if err != nil {
-		return nil, fmt.Errorf("it is no JSON, so it is left as it is: %w", err)
+		return nil, fmt.Errorf("it is not JSON; it stays unchanged: %w", err)
 	}
 	servers := members{}
 	i := slices.IndexFunc(all, func(x member) bool { return x.name == h.key })

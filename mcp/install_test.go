@@ -100,11 +100,11 @@ func TestInstallLeavesAloneWhatItCannotRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	for text, want := range map[string]string{
-		"{\n  // mine\n":               "no JSON",
-		`[1]`:                          "no JSON object",
+		"{\n  // mine\n":               "not JSON",
+		`[1]`:                          "not a JSON object",
 		`{"mcpServers": 5}`:            "mcpServers",
 		`{"mcpServers": {"time": {}}}`: "neither a command nor a url",
-		`{"mcpServers": {"other": {"command": "x"}}}`:           "there are: other",
+		`{"mcpServers": {"other": {"command": "x"}}}`:           "known servers: other",
 		`{"mcpServers": {"time": {"url": "u", "headers": {}}}}`: "headers",
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

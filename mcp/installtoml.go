@@ -48,7 +48,7 @@ func editTOML(text []byte, key string, f func(map[string]json.RawMessage, host) 
 
 // byHand is an error with what the person may write instead.
 func byHand(err error, lines string) error {
-	return fmt.Errorf("the file is left as it is: %w. Change it by hand:\n\n%s", err, lines)
+	return fmt.Errorf("the file stays unchanged: %w. Change it by hand:\n\n%s", err, lines)
 }
 
 func readTOML(text []byte, key string) (whole map[string]any, entries map[string]json.RawMessage, err error) {

@@ -39,7 +39,7 @@ func (d Destination) mark() string {
 }
 
 // errHeld says that the process that writes a journal lives, and delivers it.
-var errHeld = errors.New("the process that writes it lives, and delivers it")
+var errHeld = errors.New("another process is writing it, and will deliver it")
 
 // head is the first line of a journal.
 type head struct {

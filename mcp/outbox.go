@@ -107,7 +107,7 @@ func (o *Outbox) Stop() {
 	defer o.mu.Unlock()
 	if n := len(o.waiting) - o.inFile; n > 0 {
 		o.dropped += n
-		o.log.Warn("calls were not recorded", "calls", n, "err", err)
+		o.log.Warn("calls were lost", "calls", n, "err", err)
 	}
 	if o.journal == nil {
 		return
@@ -146,7 +146,7 @@ func (o *Outbox) keeping(ctx context.Context) {
 // keep appends what waits to this process's journal.
 func (o *Outbox) keep() error {
 	if o.dir == "" {
-		return errors.New("memoryd is away and there is no journal")
+		return errors.New("memoryd is unreachable and there is no journal")
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -193,7 +193,7 @@ func (o *Outbox) run(ctx context.Context) {
 			continue
 		}
 		if pause == 0 {
-			o.log.WarnContext(ctx, "memoryd is away, calls wait", "url", o.to.To, "err", err)
+			o.log.WarnContext(ctx, "memoryd is unreachable; calls wait", "url", o.to.To, "err", err)
 		}
 		pause = max(away.RetryAfter, min(longPause, max(firstPause, 2*pause)))
 	}
@@ -299,7 +299,7 @@ func (o *Outbox) drop(n int, why error) {
 	o.mu.Lock()
 	o.dropped += n
 	o.mu.Unlock()
-	o.log.Warn("calls were not recorded", "calls", n, "err", why)
+	o.log.Warn("calls were lost", "calls", n, "err", why)
 }
 
 // adopt delivers the journals of processes that are gone: those that nobody

@@ -326,7 +326,7 @@ func events(stream io.Reader, f func(data []byte) error) error {
 func (w *Wrapper) Proxy(remote Remote) (http.Handler, error) {
 	upstream, err := url.Parse(remote.URL)
 	if err != nil || upstream.Host == "" {
-		return nil, fmt.Errorf("--remote: %q is no address of a server", remote.URL)
+		return nil, fmt.Errorf("--remote: %q is not the address of a server", remote.URL)
 	}
 	p := &httputil.ReverseProxy{
 		FlushInterval: -1,
@@ -354,7 +354,7 @@ func (w *Wrapper) Proxy(remote Remote) (http.Handler, error) {
 	var posts atomic.Int64
 	handler := http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if !localHost(r.Host) {
-			http.Error(rw, "this proxy answers to names of this machine only", http.StatusMisdirectedRequest)
+			http.Error(rw, "this proxy answers only requests for names of this machine", http.StatusMisdirectedRequest)
 			return
 		}
 		if r.Method != http.MethodPost {

@@ -254,7 +254,7 @@ func (w *Wrapper) record(c openCall, o outcome) {
 		"create_time": c.began.UTC().Format(time.RFC3339Nano), "metadata": metadata,
 	})
 	if err != nil {
-		w.Log.Warn("a call was not recorded", "tool", c.name, "err", err)
+		w.Log.Warn("a call was lost", "tool", c.name, "err", err)
 		return
 	}
 	w.Outbox.Put(call)

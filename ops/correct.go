@@ -178,7 +178,7 @@ func (d Deps) withdraw(ctx context.Context, r Withdraw) (out StoredCall, err err
 	}
 	was := call.Evaluation
 	if was.Overruled == nil || !strings.HasPrefix(was.JudgedBy, memoryd.PersonPrefix) {
-		return out, memoryd.Errorf(memoryd.Conflict, "no person corrected this call")
+		return out, memoryd.Errorf(memoryd.Conflict, "this call has no correction")
 	}
 	judged := []memoryd.Call{call}
 	judged[0].Evaluation = memoryd.PendingEvaluation()
@@ -187,7 +187,7 @@ func (d Deps) withdraw(ctx context.Context, r Withdraw) (out StoredCall, err err
 	if o := was.Overruled; e.State != memoryd.Judged {
 		e = memoryd.Evaluation{
 			State: memoryd.Judged, Score: o.Score, JudgedBy: o.JudgedBy, Rule: o.Rule, JudgeVersion: o.JudgeVersion, JudgedAt: d.Now(), Cost: was.Cost,
-			Summary: "The judge's verdict; a person's was taken back.",
+			Summary: "The judge's verdict; a correction was undone.",
 		}
 	}
 	if _, err := d.Store.Override(ctx, store.Verdict{ToolRef: r.ToolRef, Key: r.Key, Evaluation: e}); err != nil {

@@ -114,7 +114,7 @@ func NewPlan(flows map[string][]string, specs map[string]Spec) (*Plan, []Problem
 	endpoints := (&Flows{}).endpoints()
 	for _, name := range slices.Sorted(maps.Keys(flows)) {
 		if _, ok := endpoints[name]; !ok {
-			c.fault("there is no endpoint of this name; there are "+listed(endpoints), "flow."+name)
+			c.fault("there is no such endpoint; known endpoints: "+listed(endpoints), "flow."+name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(endpoints)) {
@@ -153,7 +153,7 @@ func (c *checker) entry(name string, spec Spec) {
 			c.bad = map[string]bool{}
 		}
 		c.bad[name] = true
-		c.fault(fmt.Sprintf("there is no op %q; there are %s", spec.Backend, listed(c.defs)), key+".backend")
+		c.fault(fmt.Sprintf("there is no op %q; known ops: %s", spec.Backend, listed(c.defs)), key+".backend")
 		return
 	}
 	if spec.LLM != "" && !def.model {
@@ -219,11 +219,11 @@ func (c *checker) use(link, at string) *entry {
 	case c.bad[link]:
 		return nil // told of already
 	case e == nil:
-		c.fault(fmt.Sprintf("the op section has no %q, and no op is called so", link), at)
+		c.fault(fmt.Sprintf("there is no op %q, and the op section has no such entry", link), at)
 		return nil
 	}
 	if other := c.plan.entries[e.def.name]; other != nil && other != e {
-		c.fault(fmt.Sprintf("%s is the op of the entry %s already; it can have one", e.def.name, other.name), at, "op."+link+".backend", "op."+other.name)
+		c.fault(fmt.Sprintf("the op %s is already used by the entry %s", e.def.name, other.name), at, "op."+link+".backend", "op."+other.name)
 		return nil
 	}
 	c.plan.entries[e.def.name] = e

@@ -321,7 +321,7 @@ func (q *QuotaStore) begin(ctx context.Context, workspace string, u *space) {
 	lifecycle.Go(context.WithoutCancel(ctx), q.log, "quotas", func() error {
 		there, err := q.count(context.WithoutCancel(ctx), workspace)
 		if err != nil {
-			q.log.WarnContext(ctx, "what a workspace holds could not be counted", "workspace", workspace, "err", err)
+			q.log.WarnContext(ctx, "cannot count what a workspace holds", "workspace", workspace, "err", err)
 		}
 		q.mu.Lock()
 		defer q.mu.Unlock()
@@ -364,7 +364,7 @@ func (q *QuotaStore) enter(ctx context.Context, workspace string) error {
 		return nil //nolint:nilerr // what cannot be read refuses nothing
 	}
 	return q.refuse(ctx, "workspaces", memoryd.Errorf(memoryd.OverQuota,
-		"there may be %d workspaces (quotas.workspaces) and there are as many: %.80q would be one more", q.most.Workspaces, workspace))
+		"the server already has %d workspaces, the limit of quotas.workspaces; %.80q would be one more", q.most.Workspaces, workspace))
 }
 
 // room reports whether a workspace is known or may be made, and is known from now on.

@@ -123,7 +123,7 @@ func TestS16WorkspacesAreCounted(t *testing.T) {
 			}
 		}
 		for range 3 {
-			if err := keepCall(t.Context(), s, "w3", "t", 1, 9); !memoryd.IsKind(err, memoryd.OverQuota) || !strings.Contains(err.Error(), "3 workspaces (quotas.workspaces)") {
+			if err := keepCall(t.Context(), s, "w3", "t", 1, 9); !memoryd.IsKind(err, memoryd.OverQuota) || !strings.Contains(err.Error(), "3 workspaces, the limit of quotas.workspaces") {
 				t.Errorf("one more: %v", err)
 			}
 			if err := keepCall(t.Context(), s, "w1", "t", 1, 9); err != nil {

@@ -84,7 +84,7 @@ func (x *Redaction) redactor(ctx context.Context) *textsafe.Redactor {
 			x.keyed.Store(r)
 			return r
 		}
-		x.log.WarnContext(ctx, "the key of redaction cannot be read: placeholders have no hash", "err", err)
+		x.log.WarnContext(ctx, "cannot read the redaction key: placeholders have no hash", "err", err)
 	}
 	return r
 }

@@ -20,7 +20,7 @@ const charsPerToken = 4
 const cutMark = "[cut to fit max_tokens]"
 
 // heldBack is said in the place of a guideline to a run that is told nothing.
-const heldBack = "Nothing is told to this run: others are compared with it."
+const heldBack = "This run is in the control group: it gets no guideline."
 
 // Retrieved are the guidelines that a request asked for.
 type Retrieved struct {

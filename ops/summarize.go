@@ -139,7 +139,7 @@ func reasonOf(err error) string {
 	if kind, msg := memoryd.KindOf(err); kind != memoryd.Internal {
 		return msg
 	}
-	return "the model gave no usable guideline"
+	return "the model returned no usable guideline"
 }
 
 // collect answers with the summarised tools, then the skipped ones.
@@ -184,7 +184,7 @@ func summaryAnswer(res *Summaries) string {
 		fmt.Fprintf(&b, "\nTool: %s\n%s", shownName(res.Memories[i].Tool.Tool), res.Memories[i].Tool.Guideline.Content)
 	}
 	for _, f := range res.Failed {
-		fmt.Fprintf(&b, "\nTool: %s failed and keeps the guideline it had: %s", shownName(f.Tool), f.Reason)
+		fmt.Fprintf(&b, "\nTool: %s failed and keeps its old guideline: %s", shownName(f.Tool), f.Reason)
 	}
 	return b.String()
 }

@@ -38,7 +38,7 @@ import (
 // ErrVanished is in the chain of an Unavailable error when a backend answers but
 // what it kept is gone. Waiting alone does not help: somebody has to bring it back,
 // or a Remaker has to make it anew.
-var ErrVanished = errors.New("what the store kept is gone")
+var ErrVanished = errors.New("the store has lost its data")
 
 // Remaker is a backend that can be made anew, empty, after what it kept vanished.
 // It leaves what is still there as it is. Only who can fill it again calls it.

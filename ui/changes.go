@@ -46,19 +46,19 @@ type undo struct {
 
 var notices = map[string]string{
 	"corrected":  "The verdict is corrected.",
-	"labelled":   "All outputs of the kind are scored so, and those to come.",
-	"unlabelled": "The score of the kind is taken back; the judge's verdicts hold again.",
-	"withdrawn":  "The correction is taken back; the judge's verdict holds again.",
-	"pinned":     "The version is pinned: agents are shown it until it is unpinned.",
-	"unpinned":   "No version is pinned: agents are shown the newest.",
-	"rolledback": "The earlier text is the guideline again, as a new version.",
-	"rewritten":  "The guideline was written anew.",
-	"unchanged":  "Nothing was written: the guideline says what the calls show, or a version is pinned.",
-	"failed":     "The guideline could not be written; the one before stays. The server's log says why.",
-	"accepted":   "The statement is published.",
-	"refused":    "The statement is refused; it will not be published in these words.",
-	"waits":      "The decision is taken back: the statement waits again.",
-	"edited":     "The line is saved. It is marked as a person's and kept when the guideline is written anew.",
+	"labelled":   "The score applies to all outputs of this kind, and to those to come.",
+	"unlabelled": "The kind's score is undone; the judge's verdicts apply again.",
+	"withdrawn":  "The correction is undone; the judge's verdict applies again.",
+	"pinned":     "The version is pinned: agents see it until you unpin it.",
+	"unpinned":   "No version is pinned: agents see the newest one.",
+	"rolledback": "Rolled back: the earlier text is published as a new version.",
+	"rewritten":  "The guideline is updated.",
+	"unchanged":  "Nothing changed: the guideline is up to date, or a version is pinned.",
+	"failed":     "The update failed; the old guideline stays. See the server's log.",
+	"accepted":   "The line is published.",
+	"refused":    "The line is refused and will not be published.",
+	"waits":      "The decision is undone: the line waits again.",
+	"edited":     "The line is saved. It carries your name and stays when the guideline is updated.",
 	"lineback":   "The last change of the line is undone.",
 	"deleted":    "The workspace is deleted.",
 }
@@ -281,7 +281,7 @@ func (d *dashboard) undoLine(r *request) error {
 func (d *dashboard) deleteWorkspace(r *request) error {
 	name := r.arg("w")
 	if !utf8.ValidString(name) || name == "" || r.arg("typed") != name {
-		return memoryd.Errorf(memoryd.Invalid, "Nothing was deleted: the name that was typed is not the workspace's.")
+		return memoryd.Errorf(memoryd.Invalid, "Nothing was deleted: the name that you typed is not the workspace's name.")
 	}
 	if _, err := d.Flows.VectorStore.Run(r.Context(), ops.ManageRequest{Workspace: name, Action: "delete"}); err != nil {
 		return err

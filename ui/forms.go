@@ -222,7 +222,7 @@ func conversationOf(r *request) ([]byte, error) {
 	return []byte(r.arg("conversation")), nil
 }
 
-var errNoConversation = memoryd.Errorf(memoryd.Invalid, `This is no conversation. Expected: a JSON array of messages `+
+var errNoConversation = memoryd.Errorf(memoryd.Invalid, `This is not a conversation. Expected: a JSON array of messages `+
 	`such as [{"role": "user", "content": "…"}, …], or an object with a member "messages".`)
 
 // messagesOf reads a list of messages, or an object with a member messages.

@@ -377,7 +377,7 @@ func (d *dashboard) fail(r *request, err error) {
 		Data: map[string]any{"Status": status, "Message": msg},
 	}
 	if err := d.write(r, status, "error.html", p); err != nil {
-		d.Logger.ErrorContext(r.Context(), "the page of an error failed", "err", err)
+		d.Logger.ErrorContext(r.Context(), "cannot show an error page", "err", err)
 		http.Error(r.w, "internal error", http.StatusInternalServerError)
 	}
 }

@@ -40,7 +40,7 @@ type addCmd struct {
 // Validate finds a call of which nothing is said; that is a fault of usage.
 func (c addCmd) Validate() error {
 	if c.Input == nil && c.Output == nil {
-		return errors.New("say what the call returned with --output, or what it was given with --input")
+		return errors.New("name the output of the call with --output, or its input with --input")
 	}
 	return checkInput(given(c.Input))
 }

@@ -147,7 +147,7 @@ func (a *app) open(ctx context.Context, getenv func(string) string) (err error) 
 		return err
 	}
 	if err := a.noteSettings(ctx); err != nil {
-		a.log.WarnContext(ctx, "whether the settings changed since the last start could not be noted", "err", err)
+		a.log.WarnContext(ctx, "cannot record whether the settings changed since the last start", "err", err)
 	}
 	if err = a.firstKey(ctx); err != nil {
 		return err
@@ -181,7 +181,7 @@ func (a *app) announce() {
 			address = a.post.URL()
 		}
 		if err := os.WriteFile(name, []byte(address), 0o600); err != nil {
-			a.log.WarnContext(ctx, "the address is not written; an export of the store in use needs --url", "err", err)
+			a.log.WarnContext(ctx, "cannot write the address file; to export the store while it is in use, give --url", "err", err)
 		}
 	}, func(context.Context) error {
 		_ = os.Remove(name) // who reads it asks the server
@@ -214,7 +214,7 @@ func (a *app) listen(ctx context.Context, handler http.Handler) (err error) {
 	}
 	if a.cfg.HTTP.Socket && !a.cfg.HTTP.KeysNeeded() {
 		if a.post, err = local.Listen(cmp.Or(a.cfg.StoreDir(), a.listener.Addr().String())); err != nil {
-			a.log.WarnContext(ctx, "there is no socket for programs of this user; they have to be given the address", "err", err)
+			a.log.WarnContext(ctx, "cannot create the socket; programs of this user need --url", "err", err)
 			a.post = nil
 		}
 	}
@@ -296,7 +296,7 @@ func (a *app) drain(ctx context.Context) error {
 	a.survey.EndLive()
 	err := <-drained
 	if err != nil {
-		a.log.WarnContext(ctx, "requests under way were cut off", "err", err)
+		a.log.WarnContext(ctx, "running requests were cancelled at shutdown", "err", err)
 		err = a.server.Close()
 	}
 	_ = a.listener.Close() // it is the server's only once started
@@ -320,7 +320,7 @@ func (a *app) firstKey(ctx context.Context) (err error) {
 		err = a.keys.Load(ctx)
 	}
 	if memoryd.IsKind(err, memoryd.Unavailable) {
-		a.log.WarnContext(ctx, "the keys cannot be read yet; requests are refused until they are", "err", err)
+		a.log.WarnContext(ctx, "cannot read the API keys yet; requests are refused until then", "err", err)
 		return nil
 	}
 	if err != nil {

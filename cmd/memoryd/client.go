@@ -30,7 +30,7 @@ type reach struct {
 // way is how to ask the server of a store, or the user's own for "".
 func (r reach) way(store string, std io.Writer) local.Way {
 	m := &local.Memory{Store: store, NoDaemon: r.NoDaemon, Started: func(store string) {
-		fmt.Fprintf(std, "memoryd: no server ran; one was started in the background, with its store in %s (memoryd stop ends it)\n", textsafe.Line(store, 300))
+		fmt.Fprintf(std, "memoryd: started a server in the background, with its store in %s (memoryd stop stops it)\n", textsafe.Line(store, 300))
 	}}
 	return m.To(r.URL, r.Key != "")
 }

@@ -87,7 +87,7 @@ func (d demo) show(ctx context.Context) error {
 			return err
 		}
 	}
-	return d.say("That was all: start your own with `memoryd`, and see README.md for the calls behind this.\n")
+	return d.say("That was all. Start your own server with `memoryd`; README.md shows the requests.\n")
 }
 
 // guideline shows what is known of one tool.

@@ -121,12 +121,12 @@ func digest(o *overview) string {
 	fmt.Fprintf(&b, "- **%s failed** (%d of %d calls)%s.\n", rateOf(o.ThisWeek), o.ThisWeek.Failed, o.ThisWeek.Calls, before(o.LastWeek))
 	fmt.Fprintf(&b, "- **%s.** %s\n", o.Effect.Verdict(), o.Effect.Because())
 	if n := o.ThisWeek.Written; n > 0 {
-		fmt.Fprintf(&b, "- Guidelines of %s were written anew.\n", counted(n, "tool"))
+		fmt.Fprintf(&b, "- Guidelines of %s were updated.\n", counted(n, "tool"))
 	}
 	if o.Unsure > 0 {
-		fmt.Fprintf(&b, "- %s wait for a person to look at.\n", counted(o.Unsure, "call"))
+		fmt.Fprintf(&b, "- %s wait for your review.\n", counted(o.Unsure, "call"))
 	}
-	b.WriteString("\n### What cost most\n\n")
+	b.WriteString("\n### Most expensive mistakes\n\n")
 	for i, cause := range o.Causes[:min(digestMistakes, len(o.Causes))] {
 		fmt.Fprintf(&b, "%d. `%s`: %s this week, %d the week before\n   > %s\n", i+1, inline(cause.ToolName), counted(cause.Week, "call"), cause.WeekBefore, quoteLine(cause.Text))
 	}

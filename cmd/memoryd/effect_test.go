@@ -46,7 +46,7 @@ func TestRunsThatAskAreToldOrNotAndTheEffectIsFound(t *testing.T) {
 		run := fmt.Sprintf("run-%d", i)
 		text := post(t, url+"/retrieve_tool_memory", fmt.Sprintf(`{"workspace_id":"w","tool_names":"book","include_history":false,"session_id":%q}`, run))
 		knows := strings.Contains(text, "## Best Practices")
-		if knows == strings.Contains(text, "Nothing is told to this run") {
+		if knows == strings.Contains(text, "This run is in the control group") {
 			t.Fatal(text)
 		}
 		forecast := post(t, url+"/preflight_tool_call", fmt.Sprintf(`{"workspace_id":"w","tool_name":"book","input":{"n":1},"trajectory_id":%q}`, run))

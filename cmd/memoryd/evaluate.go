@@ -198,7 +198,7 @@ func (m *measurement) lines(ctx context.Context, std streams, name string, lines
 			if err != nil {
 				m.report.Unreadable++
 				if unreadable++; unreadable >= mostUnreadable {
-					return fmt.Errorf("line %d: %d lines could not be read; these are no calls", number, unreadable)
+					return fmt.Errorf("line %d: %d lines are not calls", number, unreadable)
 				}
 				fmt.Fprintf(std.err, "%s:%d: not read: %v\n", name, number, err)
 			} else if err := m.take(ctx, fmt.Sprintf("%s:%d", name, number), call, gold); err != nil {
@@ -235,7 +235,7 @@ func labelledCall(line []byte, name string, number int) (c memoryd.Call, gold in
 	for gold = len(golds) - 1; gold >= 0 && golds[gold] != word; gold-- {
 	}
 	if gold < 0 && word != "" {
-		return c, 0, fmt.Errorf("metadata.gold: %q is none of ok, partial, error", word)
+		return c, 0, fmt.Errorf("metadata.gold: must be ok, partial or error, not %q", word)
 	}
 	for name := range metadata { // the judge sees no label, and nothing of where it is from
 		if strings.HasPrefix(strings.ToLower(name), "gold") {

@@ -74,7 +74,7 @@ func (c importCmd) Run(ctx context.Context, std streams) error {
 	for _, f := range files {
 		if !f.named {
 			if _, err := ingest.Detect(ctx, f.path); err != nil {
-				fmt.Fprintf(std.err, "%s: left out: %v\n", f.path, err)
+				fmt.Fprintf(std.err, "%s: skipped: %v\n", f.path, err)
 				continue // a folder holds all kinds of files
 			}
 		}

@@ -197,7 +197,7 @@ func TestProposalsAreShownAsAPatchAndWrittenBetweenTheirMarksOnly(t *testing.T) 
 	if again, _ := os.ReadFile("CLAUDE.md"); string(again) != string(text)+"\nThe end.\n" {
 		t.Errorf("written again:\n%s", again)
 	}
-	if _, out, _ = printed(t, "learn", calls, "--url", url, "--apply"); out != "CLAUDE.md says all of it already.\n" {
+	if _, out, _ = printed(t, "learn", calls, "--url", url, "--apply"); out != "CLAUDE.md already contains all of this.\n" {
 		t.Error(out)
 	}
 }
@@ -259,11 +259,11 @@ func TestImportReadsTranscripts(t *testing.T) {
 	if err := os.CopyFS(filepath.Dir(odd), os.DirFS(samples+"/hosts/opencode")); err != nil {
 		t.Fatal(err)
 	}
-	if code, out, errs := printed(t, "import", filepath.Dir(odd), "--url", url); code != exitDone || !strings.Contains(out, "total: 3 added, 3 duplicate, 0 rejected") || !strings.Contains(errs, "weather.jsonl: left out: found an object with wind") {
+	if code, out, errs := printed(t, "import", filepath.Dir(odd), "--url", url); code != exitDone || !strings.Contains(out, "total: 3 added, 3 duplicate, 0 rejected") || !strings.Contains(errs, "weather.jsonl: skipped: found an object with wind") {
 		t.Errorf("a folder: exit code %d: %s%s", code, out, errs)
 	}
 	code, _, errs := printed(t, "import", odd, "--url", url)
-	if code != exitFailed || !strings.Contains(errs, "found an object with wind, which is none of codex, ") {
+	if code != exitFailed || !strings.Contains(errs, "found an object with wind; known formats: codex, ") {
 		t.Errorf("exit code %d: %s", code, errs)
 	}
 	if code, _, errs := printed(t, "import", odd, "--url", url, "--format", "codec"); code != exitUsage || !strings.Contains(errs, `there is no format "codec", did you mean "codex"?`) {
@@ -287,7 +287,7 @@ func TestLearnSaysWhatItCannotRead(t *testing.T) {
 	// thousand characters (defect N3).
 	for _, path := range []string{odd, filepath.Dir(odd)} {
 		code, out, errs := printed(t, "learn", path) // no server is asked
-		if code != exitFailed || out != "" || !strings.Contains(errs, "found an object with wind, which is none of codex, ") || len(errs) > 500 {
+		if code != exitFailed || out != "" || !strings.Contains(errs, "found an object with wind; known formats: codex, ") || len(errs) > 500 {
 			t.Errorf("exit code %d: %s%s", code, out, errs)
 		}
 	}
@@ -296,7 +296,7 @@ func TestLearnSaysWhatItCannotRead(t *testing.T) {
 	if err := os.WriteFile(good, []byte(`{"tool_name":"t","input":{},"output":"o"}`+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code, out, errs := printed(t, "learn", odd, good, "--url", url); code != exitDone || !strings.Contains(out, "which is none of codex") || !strings.Contains(out, "1 new") {
+	if code, out, errs := printed(t, "learn", odd, good, "--url", url); code != exitDone || !strings.Contains(out, "with wind; known formats") || !strings.Contains(out, "1 new") {
 		t.Errorf("beside one that is known: exit code %d: %s%s", code, out, errs)
 	}
 	if code, _, errs := printed(t, "learn", filepath.Join(t.TempDir(), "none")); code != exitFailed || !strings.Contains(errs, "no such file") {

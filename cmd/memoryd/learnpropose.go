@@ -14,7 +14,7 @@ import (
 
 // The marks between which lines are proposed; what stands outside is a person's.
 const (
-	proposedFrom = "<!-- memoryd learn: what worked, from recorded calls; written anew between these marks -->"
+	proposedFrom = "<!-- memoryd learn: what worked, from recorded calls; memoryd replaces what is between these marks -->"
 	proposedTo   = "<!-- /memoryd learn -->"
 )
 
@@ -57,7 +57,7 @@ func (c learnCmd) instructions() string {
 // that is asked for.
 func (c learnCmd) propose(out io.Writer, lines []string) error {
 	if len(lines) == 0 {
-		_, err := fmt.Fprintln(out, "Nothing to propose: no change that fixed a mistake is shown by two sessions.")
+		_, err := fmt.Fprintln(out, "Nothing to propose: no fix worked in two sessions.")
 		return err
 	}
 	name := c.instructions()
@@ -67,7 +67,7 @@ func (c learnCmd) propose(out io.Writer, lines []string) error {
 	}
 	now := withProposals(string(old), lines)
 	if now == string(old) {
-		_, err := fmt.Fprintf(out, "%s says all of it already.\n", name)
+		_, err := fmt.Fprintf(out, "%s already contains all of this.\n", name)
 		return err
 	}
 	if _, err := io.WriteString(out, patch(filepath.ToSlash(name), string(old), now)); err != nil || !c.Apply {

@@ -316,7 +316,7 @@ func (m *mistake) Times() string {
 
 // Message is what the tool said.
 func (m *mistake) Message() string {
-	return cmp.Or(m.Said, "(it failed without a message in words)")
+	return cmp.Or(m.Said, "(it failed without an error message)")
 }
 
 // Fixed says what fixed it, and how well that is shown.

@@ -73,10 +73,10 @@ func (c *certificate) again() {
 // readIfDue reads the files. What cannot be read leaves the certificate that is held.
 func (c *certificate) readIfDue(now time.Time) {
 	if err := c.read(now); err != nil {
-		c.log.Warn("the changed certificate cannot be used; the old one stays", "err", err)
+		c.log.Warn("the new certificate is unusable; the old one stays in use", "err", err)
 		return
 	}
-	c.log.Info("certificate read again")
+	c.log.Info("certificate reloaded")
 }
 
 func (c *certificate) read(now time.Time) error {
@@ -235,7 +235,7 @@ func (p *pprofServer) start() {
 	p.ended = lifecycle.Go(context.Background(), p.log, "pprof", func() error {
 		err := p.server.Serve(p.listener)
 		if !errors.Is(err, http.ErrServerClosed) {
-			p.log.Error("pprof is not served any more", "err", err)
+			p.log.Error("pprof stopped", "err", err)
 		}
 		return err
 	})

@@ -40,11 +40,11 @@ func (a *app) publish(ctx context.Context, background bool, std streams) (unwant
 	}
 	switch {
 	case err != nil:
-		a.log.WarnContext(ctx, "programs of this user do not find the server by themselves", "err", err)
+		a.log.WarnContext(ctx, "cannot register the server; programs of this user need --url", "err", err)
 	case taken && had.Background && !background:
 		fmt.Fprintf(std.err, "Stopped the background server (%s). Agents on this machine use this server now.\n", textsafe.Line(had.Store, 300))
 	case !taken && had.PID > 0:
-		a.log.InfoContext(ctx, "programs of this user go on using the server that runs already", "pid", had.PID, "store", had.Store)
+		a.log.InfoContext(ctx, "another server of this user is already running; programs continue to use it", "pid", had.PID, "store", had.Store)
 	}
 	if !background {
 		return nil
@@ -57,7 +57,7 @@ func (a *app) publish(ctx context.Context, background bool, std streams) (unwant
 				return nil
 			}
 		}
-		a.log.InfoContext(ctx, "nobody has asked for long: the server ends", "http.background_idle", idle)
+		a.log.InfoContext(ctx, "no requests for http.background_idle: the server stops", "http.background_idle", idle)
 		return nil
 	})
 }
@@ -68,7 +68,7 @@ func (a *app) tellOwners(ctx context.Context) {
 		return
 	}
 	if err := access.TellsOwners(ctx, a.listener.Addr()); err != nil {
-		a.log.WarnContext(ctx, "every user of this machine is answered: the system does not tell whose a connection is", "err", err)
+		a.log.WarnContext(ctx, "this system does not report the user of a connection: every user of this machine is served", "err", err)
 		return
 	}
 	a.server.ConnContext = access.PeerOf
@@ -94,7 +94,7 @@ func (c statusCmd) Run(ctx context.Context, std streams) error {
 		return printJSON(std.out, map[string]any{"servers": servers, "used": usual.PID, "journals": journals})
 	}
 	if none != nil {
-		fmt.Fprintln(std.out, "You have no running server on this machine. Programs that need one start it in the background.")
+		fmt.Fprintln(std.out, "No server of yours is running on this machine. Programs that need one start it in the background.")
 	}
 	for _, s := range servers {
 		how := "run by hand"
@@ -110,7 +110,7 @@ func (c statusCmd) Run(ctx context.Context, std streams) error {
 		}
 	}
 	for _, j := range journals {
-		how := "memoryd journals sends or drops it"
+		how := "use memoryd journals send or drop"
 		if j.Held {
 			how = "being delivered"
 		}
@@ -156,7 +156,7 @@ func (c journalsSendCmd) Run(ctx context.Context, std streams) error {
 			server.URL = j.To
 		}
 		if server.URL == "" && j.To == "" {
-			return fmt.Errorf("%s does not name its server: give one with --url", path)
+			return fmt.Errorf("%s does not name its server; name one with --url", path)
 		}
 		way := server.way(store, std.err)
 		to := mcp.Memory{URL: way.URL, HTTP: way.HTTP, Key: c.Key, Workspace: cmp.Or(c.Workspace, j.Workspace)}
@@ -217,11 +217,11 @@ func (c stopCmd) Run(std streams) error {
 		s, err = local.Of(c.Data)
 	}
 	if err != nil {
-		return errors.New("you have no running server on this machine")
+		return errors.New("no server of yours is running on this machine")
 	}
 	if err := s.End(stopPatience); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(std.out, "ended: pid %d, store: %s\n", s.PID, textsafe.Line(s.Store, 300))
+	_, err = fmt.Fprintf(std.out, "stopped: pid %d, store: %s\n", s.PID, textsafe.Line(s.Store, 300))
 	return err
 }

@@ -84,7 +84,7 @@ func (w *logWriter) run() error {
 				_, _ = w.out.Write(line) // there is nowhere to tell
 			}
 			if dropped > 0 {
-				w.tell.Warn("lines of the log were dropped: it was not read in time", "lines", dropped)
+				w.tell.Warn("dropped log lines: the reader of the log is too slow", "lines", dropped)
 			}
 			if len(lines) == 0 && ended {
 				return nil

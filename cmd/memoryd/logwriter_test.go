@@ -34,7 +34,7 @@ func TestTheLogWaitsForNobodyAndCountsWhatItDrops(t *testing.T) {
 	close(out.let)
 	w.Stop()
 	written, dropped := strings.Count(out.got.String(), "a line"), 3*logLines
-	if written < logLines || !strings.Contains(out.got.String(), "lines of the log were dropped") {
+	if written < logLines || !strings.Contains(out.got.String(), "dropped log lines") {
 		t.Errorf("%d of %d written\n%.300s", written, dropped, out.got.String()[max(0, out.got.Len()-300):])
 	}
 	if n, err := w.Write([]byte("afterwards")); n == 0 || err != nil {

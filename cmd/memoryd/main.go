@@ -38,7 +38,7 @@ type cli struct {
 	Add       addCmd       `cmd:"" group:"calls" help:"Record one call and show its verdict."`
 	Import    importCmd    `cmd:"" group:"calls" help:"Send recorded calls, transcripts or traces to a server."`
 	Calls     callsCmd     `cmd:"" group:"calls" help:"List the newest calls of a tool with their ids and verdicts."`
-	Runs      runsCmd      `cmd:"" group:"calls" help:"List the runs of agents, those that got nowhere first."`
+	Runs      runsCmd      `cmd:"" group:"calls" help:"List the runs of agents, those without progress first."`
 	Correct   correctCmd   `cmd:"" group:"calls" help:"Correct the verdict on a call."`
 	Kinds     kindsCmd     `cmd:"" group:"calls" help:"List the kinds of a tool's outputs, those that the judge is unsure of first."`
 	Label     labelCmd     `cmd:"" group:"calls" help:"Score all outputs of one kind."`

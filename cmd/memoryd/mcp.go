@@ -112,11 +112,11 @@ func (a *app) retention() []ui.Retention {
 		return fmt.Sprintf("%.0f days", d.Hours()/24)
 	}
 	return []ui.Retention{
-		{What: "Calls", Kept: fmt.Sprintf("the newest %d of each tool, with the verdicts", params.MaxHistory), Setting: "op.parse_tool_call_result_op.params.max_history_tool_call_cnt"},
-		{What: "What guidelines are mined from", Kept: fmt.Sprintf("the newest %d calls of each tool, in short", a.cfg.Guidelines.MineCalls), Setting: "–"},
-		{What: "Versions of guidelines", Kept: fmt.Sprintf("the newest %d of each tool", a.cfg.Revisions.Versions), Setting: "revisions.versions"},
-		{What: "What compaction took out", Kept: days(a.cfg.Compact.KeepOriginals), Setting: "compact.keep_originals"},
-		{What: "Corrections and decisions of people", Kept: "as long as the tool", Setting: "–"},
+		{What: "Calls", Kept: fmt.Sprintf("the newest %d per tool, with verdicts", params.MaxHistory), Setting: "op.parse_tool_call_result_op.params.max_history_tool_call_cnt"},
+		{What: "Observations for guidelines", Kept: fmt.Sprintf("the newest %d calls per tool, shortened", a.cfg.Guidelines.MineCalls), Setting: "–"},
+		{What: "Versions of guidelines", Kept: fmt.Sprintf("the newest %d per tool", a.cfg.Revisions.Versions), Setting: "revisions.versions"},
+		{What: "Originals of compacted messages", Kept: days(a.cfg.Compact.KeepOriginals), Setting: "compact.keep_originals"},
+		{What: "Corrections and decisions", Kept: "as long as the tool", Setting: "–"},
 		{What: "What models cost", Kept: days(a.cfg.Usage.Keep), Setting: "–"},
 	}
 }

@@ -94,7 +94,7 @@ func showOrMake(std streams, program string, yes bool, plan func(home string) (m
 		return err
 	}
 	if backup != "" {
-		backup = " The file as it was: " + backup
+		backup = " Copy of the old file: " + backup
 	}
 	_, err = fmt.Fprintf(std.out, "Changed %s. Restart %s.%s\n", change.Path, program, backup)
 	return err

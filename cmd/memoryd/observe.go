@@ -229,7 +229,7 @@ func (a *app) corrected(ctx context.Context, before memoryd.Call, after memoryd.
 	a.ledger.Verdict(before.ToolRef, after.JudgedBy)
 	a.monitor.Overruled(before.Evaluation, after)
 	if err := a.judge.Overruled(ctx, before, after); err != nil {
-		a.log.WarnContext(ctx, "equal calls will not take a person's verdict", "workspace", before.Workspace, "tool", before.Tool, "err", err)
+		a.log.WarnContext(ctx, "cannot apply a correction to equal calls", "workspace", before.Workspace, "tool", before.Tool, "err", err)
 	}
 	a.log.InfoContext(ctx, "verdict corrected", "workspace", before.Workspace, "tool", before.Tool, "call", before.Key.String(),
 		"from", before.Evaluation.Score, "was_by", before.Evaluation.JudgedBy,
@@ -270,7 +270,7 @@ func logWaiting(ctx context.Context, log *slog.Logger, verdicts []store.Verdict,
 		}
 		attrs := append(callAttrs(verdicts[i].ToolRef, verdicts[i].Key), slog.String("state", string(v.State)),
 			slog.Int("attempts", v.Attempts), slog.Time("next", v.NotBefore), slog.String("error", v.LastError))
-		log.LogAttrs(ctx, slog.LevelDebug, "call waits for its judge", attrs...)
+		log.LogAttrs(ctx, slog.LevelDebug, "call is waiting for its judge", attrs...)
 	}
 }
 

@@ -103,7 +103,7 @@ func TestOneGrepByTheCallsIDSaysWhyItHasItsScore(t *testing.T) {
 			map[string]any{"state": "judged", "score": 0.5, "by": "llm:gpt-4o-mini", "reason": "*", "requests": 1.0, "prompt_tokens": "*", "completion_tokens": "*", "version": "*"},
 		},
 		"a model that fails": {
-			"llm", llmtest.BadGateway(), "", "call waits for its judge",
+			"llm", llmtest.BadGateway(), "", "call is waiting for its judge",
 			map[string]any{"state": "pending", "attempts": 1.0, "next": "*", "error": "*"},
 		},
 		"a model that refuses": {

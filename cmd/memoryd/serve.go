@@ -27,7 +27,7 @@ type serveCmd struct {
 
 	Incomplete bool `help:"Serve a store that holds a part of a restore, an import, a load or a copy that was interrupted. Until that is completed, /readyz says degraded."`
 
-	Background bool `hidden:"" help:"Serve as the memory of this machine that other commands start: on the socket and a free port, until nobody asks any more."`
+	Background bool `hidden:"" help:"Serve in the background for other commands: on the socket and a free port, until there are no requests for a while."`
 
 	bound int64 // of memoryBound
 }
@@ -75,7 +75,7 @@ func (c serveCmd) Run(ctx context.Context, std streams) error {
 	defer out.Stop()
 	log := loggerAt(level, cfg.Log.Format, out)
 	for _, name := range cfg.Unused {
-		log.WarnContext(ctx, "no setting has this variable of the environment", "variable", name)
+		log.WarnContext(ctx, "no setting uses this environment variable", "variable", name)
 	}
 	defer limitMemory(min(serveMemory+2*cfg.HTTP.MaxInFlightBytes, c.bound-c.bound/4))()
 	a, err := newApp(ctx, cfg, os.Getenv, log)
@@ -89,7 +89,7 @@ func (c serveCmd) Run(ctx context.Context, std streams) error {
 		fmt.Fprintf(std.err, "The admin's API key (save it now; it is not shown again): %s\n", a.newKey)
 	}
 	if _, err := fmt.Fprintf(std.out, "memoryd is ready on %s (store: %s; judge: %s)\n", a.URL(), a.storeName, a.judge.Describe()); err != nil {
-		a.log.WarnContext(ctx, "ready line not written", "err", err)
+		a.log.WarnContext(ctx, "cannot write the ready line", "err", err)
 	}
 	select {
 	case <-ctx.Done():

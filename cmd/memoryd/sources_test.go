@@ -308,7 +308,7 @@ func TestS16AWorkspaceIsHeldToItsQuotas(t *testing.T) {
 		{add, call("default", "d", "4"), 507, "may hold 3 tools (quotas.tools) and holds 3"},
 		{add, call("default", "b", "5"), 200, `"success":true`},
 		{add, call("second", "a", "6"), 200, `"success":true`},
-		{add, call("third", "a", "7"), 507, "2 workspaces (quotas.workspaces)"},
+		{add, call("third", "a", "7"), 507, "2 workspaces, the limit of quotas.workspaces"},
 		{"/compact_conversation", talk, 200, `"reason":"store_failed","detail":"the originals could not be stored, so nothing was removed: workspace \"default\" may hold 2 originals (quotas.originals)`},
 	} {
 		status, body := send(t, a, c.path, c.body)

@@ -119,7 +119,7 @@ func (s sweeper) Start(ctx context.Context) {
 	s.worker.Start(ctx, func(ctx context.Context) {
 		for ok := true; ok; ok = lifecycle.Sleep(ctx, sweepEvery) {
 			if err := s.sweep(ctx); err != nil && ctx.Err() == nil {
-				s.log.WarnContext(ctx, "the store was not tidied up", "err", err)
+				s.log.WarnContext(ctx, "cannot clean up the store", "err", err)
 			}
 		}
 	})

@@ -233,7 +233,7 @@ func (a *app) noteReview(ctx context.Context, ref memoryd.ToolRef, r guidelines.
 }
 
 func (a *app) noteFailedSummary(ctx context.Context, ref memoryd.ToolRef, err error) {
-	a.log.WarnContext(ctx, "guideline not written", "workspace", ref.Workspace, "tool", ref.Tool, "err", err)
+	a.log.WarnContext(ctx, "cannot write a guideline", "workspace", ref.Workspace, "tool", ref.Tool, "err", err)
 }
 
 // evaluations is the store, which logs what waits for its evaluation.

@@ -143,9 +143,9 @@ func (a *alike) review(f stats.Fisher) string {
 	ruledOther := float64(a.ruled.sum() - a.ruled[a.level])
 	switch {
 	case others > 0 && p < alikeLevel:
-		a.warned = fmt.Sprintf("the newest %d verdicts are all %s, of those before only %d of %d", a.run, name, earlier-others, earlier)
+		a.warned = fmt.Sprintf("the newest %d verdicts are all %s; before, only %d of %d were", a.run, name, earlier-others, earlier)
 	case others == 0 && a.ruled[a.level] > 0 && ruledOther >= mindsShare*float64(a.ruled.sum()):
-		a.warned = fmt.Sprintf("all verdicts so far are %s, the rules gave %.0f of the newest %d calls another score", name, ruledOther, a.ruled.sum())
+		a.warned = fmt.Sprintf("all verdicts so far are %s, but the rules scored %.0f of the newest %d calls differently", name, ruledOther, a.ruled.sum())
 	}
 	return a.warned
 }

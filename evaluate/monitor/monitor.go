@@ -133,9 +133,9 @@ func (w *Monitor) review(id identity, j *judge) {
 		was := j.warnings[p.topic]
 		switch {
 		case was == "" && p.warning != "":
-			w.log.Warn("a judge should be looked at", "judge", id.name, "version", id.version, "warning", p.warning)
+			w.log.Warn("check a judge", "judge", id.name, "version", id.version, "warning", p.warning)
 		case was != "" && p.warning == "":
-			w.log.Info("a judge's warning is over", "judge", id.name, "version", id.version, "warning", was)
+			w.log.Info("a judge's warning has ended", "judge", id.name, "version", id.version, "warning", was)
 		}
 		j.warnings[p.topic] = p.warning
 	}

@@ -104,7 +104,7 @@ func TestAJudgeThatStartsToSayOneThingIsNoticedOnce(t *testing.T) {
 	if got := w.warnings(t); len(got) != 0 {
 		t.Errorf("still there: %q", got)
 	}
-	if said, over := strings.Count(log.String(), "should be looked at"), strings.Count(log.String(), "is over"); said != 1 || over != 1 {
+	if said, over := strings.Count(log.String(), "check a judge"), strings.Count(log.String(), "has ended"); said != 1 || over != 1 {
 		t.Errorf("said %d times, over %d times:\n%s", said, over, log)
 	}
 }
@@ -172,7 +172,7 @@ func TestADropOfAgreementIsNoticedAndItsEnd(t *testing.T) {
 			if got := w.warnings(t); len(got) != 0 {
 				t.Errorf("a judge that recovered: %q", got)
 			}
-			if said := strings.Count(log.String(), "should be looked at"); said != 1 {
+			if said := strings.Count(log.String(), "check a judge"); said != 1 {
 				t.Errorf("said %d times", said)
 			}
 		})

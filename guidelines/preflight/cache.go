@@ -323,7 +323,7 @@ func (c *Cache) inBackground(tool memoryd.Tool) {
 			c.mu.Unlock()
 		}()
 		if err := c.refresh(ctx, tool); err != nil && ctx.Err() == nil {
-			c.log.WarnContext(ctx, "a tool's calls could not be learned from; forecasts go on from what was learned before",
+			c.log.WarnContext(ctx, "cannot learn from a tool's calls; forecasts use what was learned before",
 				"workspace", tool.Workspace, "tool", tool.Tool, "err", err)
 			return err
 		}

@@ -189,7 +189,7 @@ func (p *Priors) read(ctx context.Context, workspace string, known []Neighbour) 
 	tools, err := p.neighbours(ctx, workspace, known)
 	if err != nil {
 		if ctx.Err() == nil {
-			p.log.WarnContext(ctx, "the tools of a workspace could not be read for priors", "workspace", workspace, "err", err)
+			p.log.WarnContext(ctx, "cannot read the tools of a workspace", "workspace", workspace, "err", err)
 		}
 		return err
 	}

@@ -77,7 +77,7 @@ func (r *Refresher) Stop() { r.worker.Stop() }
 
 func (r *Refresher) run(ctx context.Context) {
 	if err := r.look(ctx); err != nil && ctx.Err() == nil {
-		r.log.WarnContext(ctx, "the state of the guidelines could not be read", "err", err)
+		r.log.WarnContext(ctx, "cannot read the state of the guidelines", "err", err)
 	}
 	for {
 		// A tenth more or less, so that processes started together drift apart.
@@ -86,7 +86,7 @@ func (r *Refresher) run(ctx context.Context) {
 			return
 		}
 		if _, err := r.RunOnce(ctx); err != nil && ctx.Err() == nil {
-			r.log.WarnContext(ctx, "a pass of refreshing guidelines was cut short", "err", err)
+			r.log.WarnContext(ctx, "a round of guideline updates was interrupted", "err", err)
 		}
 	}
 }
@@ -158,7 +158,7 @@ func (r *Refresher) review(ctx context.Context, ref memoryd.ToolRef, did *Pass) 
 		return err
 	case why != "":
 		did.TakenBack++
-		r.log.WarnContext(ctx, "a guideline was taken back", "workspace", ref.Workspace, "tool", ref.Tool, "why", why)
+		r.log.WarnContext(ctx, "rolled back a guideline", "workspace", ref.Workspace, "tool", ref.Tool, "why", why)
 		return nil
 	}
 	out, err := r.manager.Refresh(ctx, ref, IfStale)
@@ -169,7 +169,7 @@ func (r *Refresher) review(ctx context.Context, ref memoryd.ToolRef, did *Pass) 
 		return err
 	case out.Failed != nil:
 		did.Failed++
-		r.log.WarnContext(ctx, "guideline not written", "workspace", ref.Workspace, "tool", ref.Tool, "err", out.Failed)
+		r.log.WarnContext(ctx, "cannot write a guideline", "workspace", ref.Workspace, "tool", ref.Tool, "err", out.Failed)
 	case out.Written:
 		did.Written++
 	}

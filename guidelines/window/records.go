@@ -172,7 +172,7 @@ func (w *Window) observations(ctx context.Context, piece *store.Record) []eviden
 	}
 	list, err := decode(piece.Data)
 	if err != nil { // of another form: a later program's, or damaged; the history is what counts
-		w.log.WarnContext(ctx, "observations cannot be read and are left out", "workspace", piece.Workspace, "tool", piece.Tool, "record", piece.ID, "err", err)
+		w.log.WarnContext(ctx, "cannot read observations; they are skipped", "workspace", piece.Workspace, "tool", piece.Tool, "record", piece.ID, "err", err)
 		return list
 	}
 	w.decoded.put(piece, list)

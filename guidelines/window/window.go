@@ -93,7 +93,7 @@ func (w *Window) Start(ctx context.Context) { w.worker.Start(ctx, w.run) }
 func (w *Window) Stop(ctx context.Context) {
 	w.worker.Stop()
 	if err := w.fold(ctx, true); err != nil {
-		w.log.WarnContext(ctx, "observations were not written; they are read again from the history", "err", err)
+		w.log.WarnContext(ctx, "cannot write observations; they will be read from the history", "err", err)
 	}
 }
 
@@ -120,7 +120,7 @@ func (w *Window) foldDue(ctx context.Context) {
 		return
 	}
 	if err := w.fold(ctx, false); err != nil && ctx.Err() == nil {
-		w.log.WarnContext(ctx, "observations were not written; they wait", "err", err)
+		w.log.WarnContext(ctx, "cannot write observations; they wait", "err", err)
 	}
 }
 

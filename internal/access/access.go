@@ -66,7 +66,7 @@ next:
 				continue next
 			}
 		}
-		return 0, fmt.Errorf("roles: must be of record, read, curate and admin, got %q", name)
+		return 0, fmt.Errorf("roles: must be record, read, curate or admin, not %q", name)
 	}
 	if r == 0 {
 		return 0, fmt.Errorf("roles: at least one of record, read, curate and admin")

@@ -89,7 +89,7 @@ func (a *Audit) Do(ctx context.Context, e Entry, do func(context.Context) error)
 		_, e.Detail = memoryd.KindOf(err)
 		e.Outcome = "failed"
 		if failed := a.append(context.WithoutCancel(ctx), e); failed != nil {
-			a.log.ErrorContext(ctx, "the audit log misses that an action failed", "action", e.Action, "err", failed)
+			a.log.ErrorContext(ctx, "cannot record in the audit log that an action failed", "action", e.Action, "err", failed)
 		}
 	}
 	return err
@@ -104,7 +104,7 @@ func (a *Audit) Note(ctx context.Context, e Entry) error {
 const maxLate = 10000
 
 func (a *Audit) owe(ctx context.Context, e Entry) {
-	a.log.ErrorContext(ctx, "the audit log cannot be written now; an entry follows", "source", e.Source, "action", e.Action, "workspace", e.Workspace)
+	a.log.ErrorContext(ctx, "cannot write the audit log now; the entry follows", "source", e.Source, "action", e.Action, "workspace", e.Workspace)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if len(a.late) < maxLate {

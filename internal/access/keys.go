@@ -130,7 +130,7 @@ func (k *Keys) Start(ctx context.Context) {
 	k.worker.Start(ctx, func(ctx context.Context) {
 		for lifecycle.Sleep(ctx, reread) {
 			if err := k.Load(ctx); err != nil && ctx.Err() == nil {
-				k.log.WarnContext(ctx, "keys not read", "err", err)
+				k.log.WarnContext(ctx, "cannot read the API keys", "err", err)
 			}
 		}
 	})
@@ -154,7 +154,7 @@ func (k *Keys) load(ctx context.Context) error {
 		}
 		e, err := k.read(r, before[r.ID])
 		if err != nil {
-			k.log.ErrorContext(ctx, "a key cannot be read and is not in force", "key", r.ID, "err", err)
+			k.log.ErrorContext(ctx, "cannot read a key; it is disabled", "key", r.ID, "err", err)
 			continue
 		}
 		after[r.ID] = e
@@ -225,11 +225,11 @@ var errUnknown = memoryd.Errorf(memoryd.Unauthenticated, "the API key is not val
 
 // Verify gives the caller of a token. It fails with Unauthenticated for one that
 // is unknown, wrong, expired or revoked, with Overloaded for a key that asks too
-// often, and with Unavailable while the keys could not be read yet.
+// often, and with Unavailable while the API keys are not loaded yet.
 func (k *Keys) Verify(token string) (*Principal, error) {
 	all := k.byID.Load()
 	if all == nil {
-		return nil, memoryd.Errorf(memoryd.Unavailable, "the keys could not be read yet")
+		return nil, memoryd.Errorf(memoryd.Unavailable, "the API keys are not loaded yet")
 	}
 	hash := sha256.Sum256([]byte(token))
 	e := (*all)[idOf(token)]
@@ -252,7 +252,7 @@ func (k *Keys) Verify(token string) (*Principal, error) {
 func (e *entry) use(now time.Time) (*Principal, error) {
 	e.used.Store(now.UnixNano())
 	if e.limiter != nil && !e.limiter.AllowN(now, 1) {
-		err := memoryd.Errorf(memoryd.Overloaded, "the API key sends more requests than it may")
+		err := memoryd.Errorf(memoryd.Overloaded, "the API key exceeds its request rate")
 		err.RetryAfter = time.Duration(float64(time.Second) / float64(e.limiter.Limit()))
 		return nil, err
 	}
@@ -307,7 +307,7 @@ func (w *Wanted) check(now time.Time) error {
 	case w.Workspaces != nil && len(w.Workspaces) == 0 || len(w.Workspaces) > MaxWorkspaces:
 		return memoryd.Errorf(memoryd.Invalid, "workspaces: 1 to %d names, or * for all", MaxWorkspaces)
 	case !w.Expires.IsZero() && !w.Expires.After(now):
-		return memoryd.Errorf(memoryd.Conflict, "expires: lies in the past")
+		return memoryd.Errorf(memoryd.Conflict, "expires: must be in the future")
 	case w.Rate < 0 || w.Rate > 1e6:
 		return memoryd.Errorf(memoryd.Invalid, "rate: 0 to 1000000 requests a second")
 	}
@@ -361,7 +361,7 @@ func (k *Keys) put(ctx context.Context, id string, revision int64, s stored) (Ke
 	if e := k.all()[id]; e != nil {
 		return e.Key, nil
 	}
-	return Key{}, memoryd.Errorf(memoryd.Internal, "the key cannot be read back")
+	return Key{}, memoryd.Errorf(memoryd.Internal, "cannot read the key back")
 }
 
 // find gives a key by its id.

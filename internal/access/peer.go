@@ -65,9 +65,9 @@ func TellsOwners(ctx context.Context, listener net.Addr) error {
 	}
 	uid, err := ownerOf(own, there)
 	if err == nil && uid != os.Geteuid() {
-		err = fmt.Errorf("a connection of user %d is said to be of user %d", os.Geteuid(), uid)
+		err = fmt.Errorf("a connection of user %d claims to be of user %d", os.Geteuid(), uid)
 	}
 	return err
 }
 
-var errNoOwner = errors.New("the system does not say whose the connection is")
+var errNoOwner = errors.New("the system does not report the user of the connection")

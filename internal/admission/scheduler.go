@@ -188,7 +188,7 @@ func (s *Scheduler) requestAgain(workspace string) *waiter {
 }
 
 func (s *Scheduler) overloaded() error {
-	return &memoryd.Error{Kind: memoryd.Overloaded, Msg: "the server has more to do than it can", RetryAfter: max(time.Second, s.maxWait)}
+	return &memoryd.Error{Kind: memoryd.Overloaded, Msg: "the server is overloaded", RetryAfter: max(time.Second, s.maxWait)}
 }
 
 // deadline fires when a request has waited long enough.

@@ -156,7 +156,7 @@ func read(body []byte, answer any, server string) error {
 	}
 	switch {
 	case err != nil:
-		return &Error{Status: http.StatusBadGateway, Reason: fmt.Sprintf("%s is not memoryd: its answer is not one of its (%v)", server, err), Err: err}
+		return &Error{Status: http.StatusBadGateway, Reason: fmt.Sprintf("%s is not memoryd: unexpected answer (%v)", server, err), Err: err}
 	case outcome.Answer != nil && outcome.Success != nil && !*outcome.Success:
 		return &Error{Status: http.StatusOK, Reason: *outcome.Answer}
 	}

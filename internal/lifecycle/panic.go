@@ -58,7 +58,7 @@ func Do(ctx context.Context, log *slog.Logger, part string, f func() error) (err
 				log = slog.New(slog.DiscardHandler)
 			}
 			p := &PanicError{Part: part, Value: v, Stack: debug.Stack()}
-			log.ErrorContext(ctx, "a panic was caught; the server goes on without what was under way", slog.Any("panic", caught{p}))
+			log.ErrorContext(ctx, "recovered from a panic; the work in progress was lost", slog.Any("panic", caught{p}))
 			err = p
 		}
 	}()

@@ -114,7 +114,7 @@ func (w *Worker) Stop() {
 	select {
 	case <-w.ended:
 	case <-patience.C:
-		w.log.Error("a part did not heed its end and was left behind", "part", w.part)
+		w.log.Error("a part did not stop in time", "part", w.part)
 	}
 }
 

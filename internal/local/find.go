@@ -86,7 +86,7 @@ func (m *Memory) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 		return conn, nil
 	}
 	if m.NoDaemon {
-		return nil, fmt.Errorf("no memoryd of yours runs on this machine: %w", err)
+		return nil, fmt.Errorf("no memoryd of yours is running on this machine: %w", err)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -98,7 +98,7 @@ func (m *Memory) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	}
 	conn, err = m.start(ctx)
 	if err != nil && ctx.Err() == nil {
-		m.failed, m.why = time.Now(), fmt.Errorf("no memoryd could be started in the background: %w", err)
+		m.failed, m.why = time.Now(), fmt.Errorf("cannot start memoryd in the background: %w", err)
 		return nil, m.why
 	}
 	return conn, err
@@ -177,7 +177,7 @@ func (m *Memory) start(ctx context.Context) (net.Conn, error) {
 		select {
 		case err := <-ended: // the store may be in use: by one that ends, or by one that begins
 			if ends++; ends > maxEnds {
-				return nil, fmt.Errorf("%s says why (%w)", filepath.Join(store, logFile), err)
+				return nil, fmt.Errorf("see %s (%w)", filepath.Join(store, logFile), err)
 			}
 			ended, pause = nil, startAgain
 		default:

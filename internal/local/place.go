@@ -54,7 +54,7 @@ func (i Info) End(patience time.Duration) error {
 func DataDir() (string, error) {
 	dir, err := os.UserConfigDir()
 	if err != nil {
-		return "", fmt.Errorf("no folder for a store is known: %w", err)
+		return "", fmt.Errorf("cannot find a folder for the store: %w", err)
 	}
 	return filepath.Join(dir, "memoryd", "data"), nil
 }
@@ -70,7 +70,7 @@ func Folder() (string, error) {
 	if !filepath.IsAbs(dir) {
 		cache, err := os.UserCacheDir()
 		if err != nil {
-			return "", fmt.Errorf("no folder for a socket is known: %w", err)
+			return "", fmt.Errorf("cannot find a folder for the socket: %w", err)
 		}
 		dir = filepath.Join(cache, "memoryd", "run")
 	} else {
@@ -87,7 +87,7 @@ func Folder() (string, error) {
 		return "", err
 	}
 	if !info.IsDir() || !own(info) {
-		return "", fmt.Errorf("%s belongs to somebody else", dir)
+		return "", fmt.Errorf("%s belongs to another user", dir)
 	}
 	if info.Mode().Perm()&0o077 != 0 {
 		return dir, os.Chmod(dir, 0o700) //nolint:gosec // a folder needs x

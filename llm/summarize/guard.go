@@ -8,8 +8,8 @@ import (
 
 // Reasons of a Guard to let no request through.
 var (
-	ErrPaused = errors.New("models are paused after failures in a row")
-	ErrSpent  = errors.New("the tokens for this hour are spent")
+	ErrPaused = errors.New("models are paused after repeated failures")
+	ErrSpent  = errors.New("this hour's tokens are used up")
 )
 
 // Limits are what a Guard keeps to.

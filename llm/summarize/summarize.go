@@ -66,11 +66,11 @@ type Text struct {
 
 // ErrUnusable is in every error that says that the model answered and nothing of
 // the answer could be used.
-var ErrUnusable = errors.New("the model's answer is not usable")
+var ErrUnusable = errors.New("the model's answer is unusable")
 
 // ErrTooLong is what a Check says of an answer that is to be asked for once more,
 // shorter.
-var ErrTooLong = errors.New("the answer is longer than its share")
+var ErrTooLong = errors.New("the answer is too long")
 
 // Summarizer makes texts with a model. It is safe for concurrent use.
 type Summarizer struct {

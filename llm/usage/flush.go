@@ -55,7 +55,7 @@ func (l *Ledger) flush(ctx context.Context) {
 func (l *Ledger) logTurn(err error) {
 	switch {
 	case err != nil && !l.failing:
-		l.log.Warn("the cost ledger could not be written or read; counting goes on", "err", err)
+		l.log.Warn("cannot write or read the cost ledger; counting continues in memory", "err", err)
 	case err == nil && l.failing:
 		l.log.Info("the cost ledger is written again")
 	}

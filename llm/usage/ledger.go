@@ -112,7 +112,7 @@ func (l *Ledger) Forget(workspace string) {
 	defer cancel()
 	for _, id := range l.drop(workspace) {
 		if err := l.records.DeleteRecord(ctx, l.key(id)); err != nil {
-			l.log.Warn("the ledger of a deleted workspace may stay until it expires", "workspace", workspace, "err", err)
+			l.log.Warn("cannot delete the ledger of a workspace; it stays until it expires", "workspace", workspace, "err", err)
 			return
 		}
 	}

@@ -154,7 +154,7 @@ func TestAFailingStoreLosesNothing(t *testing.T) {
 				b.Stop()
 				b.Stop()
 				wantRows(t, today(t, newLedger(t, s, nil), "w"), usage.Row{Workspace: "w", Tool: "t", Op: "evaluate", By: "rules", Verdicts: 10})
-				if n := strings.Count(log.String(), "could not be written"); n != 1 || !strings.Contains(log.String(), "written again") {
+				if n := strings.Count(log.String(), "cannot write or read the cost ledger"); n != 1 || !strings.Contains(log.String(), "written again") {
 					t.Errorf("said %d times: %s", n, log.String())
 				}
 			})

@@ -81,7 +81,7 @@ func (l *Ledger) read(ctx context.Context, workspace string, from, to time.Time,
 			err = json.Unmarshal(r.Data, &rows)
 		}
 		if err != nil {
-			l.log.WarnContext(ctx, "a record of the cost ledger cannot be read", "workspace", workspace, "id", r.ID, "err", err)
+			l.log.WarnContext(ctx, "cannot read a record of the cost ledger", "workspace", workspace, "id", r.ID, "err", err)
 			continue
 		}
 		take(r.ID, hour, replica == l.replica, rows)

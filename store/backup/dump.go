@@ -87,7 +87,7 @@ func unwritable(err error) error {
 	if err == nil {
 		return nil
 	}
-	return memoryd.Wrap(memoryd.Unavailable, err, "the dump folder cannot be used now")
+	return memoryd.Wrap(memoryd.Unavailable, err, "the dump folder is unusable")
 }
 
 func (a *Actions) writeMemories(ctx context.Context, w io.Writer, workspace string) (int, error) {
@@ -193,7 +193,7 @@ func (a *Actions) load(ctx context.Context, f io.ReadSeeker, mark Mark) (int, er
 	seen := map[memoryd.ToolRef]bool{}
 	err := a.eachMemory(ctx, f, mark.Workspace, func(m Memory) error {
 		if seen[m.Tool.ToolRef] {
-			return invalid("tool %q is there twice", m.Tool.Tool)
+			return invalid("tool %q occurs twice", m.Tool.Tool)
 		}
 		seen[m.Tool.ToolRef] = true
 		return ctx.Err()

@@ -161,7 +161,7 @@ func (e *exporter) write(l line) error {
 		return err
 	}
 	if len(b) >= maxLineBytes {
-		return memoryd.Errorf(memoryd.TooLarge, "a line of %d bytes could not be read back", len(b))
+		return memoryd.Errorf(memoryd.TooLarge, "a line of %d bytes is too long to be read back", len(b))
 	}
 	b = append(b, '\n')
 	e.hash.Write(b)

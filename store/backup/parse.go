@@ -84,7 +84,7 @@ func (p *parser) lines() error {
 	for {
 		b, err := p.in.next()
 		if errors.Is(err, io.EOF) || errors.Is(err, errCut) {
-			return invalid("the file ends before its trailer: it is not complete")
+			return invalid("the file is incomplete: its trailer is missing")
 		}
 		if err != nil {
 			return err
@@ -165,7 +165,7 @@ func (p *parser) line(l *line, size int) error {
 	case l.Call != nil && *l == line{Call: l.Call}:
 		return p.call(l.Call, size)
 	case p.head != nil:
-		return invalid("tool %q has %d calls, %d were announced", p.at.Tool, len(p.calls), p.head.Calls)
+		return invalid("tool %q has %d calls instead of %d", p.at.Tool, len(p.calls), p.head.Calls)
 	case l.Tool != nil && *l == line{Tool: l.Tool}:
 		return p.tool(l.Tool, size)
 	case l.Record != nil && *l == line{Record: l.Record}:
@@ -189,7 +189,7 @@ func (p *parser) tool(l *toolLine, size int) error {
 // begin moves on to a tool or workspace, which must be greater than the last.
 func (p *parser) begin(ref memoryd.ToolRef) error {
 	if compareRefs(ref, p.at) <= 0 {
-		return invalid("tool %q of workspace %q is out of order or there twice", ref.Tool, ref.Workspace)
+		return invalid("tool %q of workspace %q is out of order or occurs twice", ref.Tool, ref.Workspace)
 	}
 	if err := p.inScope(ref); err != nil {
 		return err
@@ -207,7 +207,7 @@ func (p *parser) call(l *callLine, size int) error {
 		return invalid("a call that belongs to no tool")
 	}
 	if _, twice := p.keys[l.Key]; twice {
-		return invalid("a call that is there twice")
+		return invalid("a call that occurs twice")
 	}
 	if p.size += int64(size) + callBytes; p.size > p.toolBytes {
 		return memoryd.Errorf(memoryd.TooLarge, "tool %q has more than %d bytes", p.at.Tool, p.toolBytes)
@@ -244,7 +244,7 @@ func (p *parser) document(l *recordLine) error {
 		}
 	}
 	if cmp.Or(cmp.Compare(r.Kind, p.record.Kind), cmp.Compare(r.ID, p.record.ID)) <= 0 {
-		return invalid("record %q of kind %s is out of order or there twice", r.ID, r.Kind)
+		return invalid("record %q of kind %s is out of order or occurs twice", r.ID, r.Kind)
 	}
 	p.record = r.RecordKey
 	p.n.Records++
@@ -253,16 +253,16 @@ func (p *parser) document(l *recordLine) error {
 
 func (p *parser) trailer(t *trailer) error {
 	if p.head != nil {
-		return invalid("tool %q has %d calls, %d were announced", p.at.Tool, len(p.calls), p.head.Calls)
+		return invalid("tool %q has %d calls instead of %d", p.at.Tool, len(p.calls), p.head.Calls)
 	}
 	if t.SHA256 != hex.EncodeToString(p.hash.Sum(nil)) {
-		return invalid("the hash does not fit: the file was changed or damaged")
+		return invalid("the hash does not match: the file was changed or damaged")
 	}
 	if t.Tools != p.n.Tools || t.Calls != p.n.Calls || t.Records != p.n.Records {
 		return invalid("the trailer counts other tools, calls or records than the file holds")
 	}
 	if b, err := p.in.next(); !errors.Is(err, io.EOF) || len(b) > 0 {
-		return invalid("something follows the trailer")
+		return invalid("there is data after the trailer")
 	}
 	return p.out(entry{})
 }

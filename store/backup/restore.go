@@ -357,7 +357,7 @@ func (w *writer) putBack(ctx context.Context, t memoryd.Tool, calls []memoryd.Ca
 		err = w.documents(ctx, documents)
 	}
 	if err != nil {
-		return within(err, "tool %q was removed and could not be put back; restore it again", t.Tool)
+		return within(err, "tool %q was removed but not restored; run the restore again", t.Tool)
 	}
 	return nil
 }

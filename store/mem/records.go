@@ -20,7 +20,7 @@ func (s *backend) PutRecord(ctx context.Context, r store.Record) (int64, error) 
 	}
 	old := s.records[r.RecordKey].Revision
 	if r.Revision != store.AnyRevision && r.Revision != old {
-		return 0, memoryd.Errorf(memoryd.Conflict, "the record was replaced in between")
+		return 0, memoryd.Errorf(memoryd.Conflict, "the record was replaced in the meantime")
 	}
 	s.putRecord(r)
 	return old + 1, nil

@@ -77,7 +77,7 @@ func (s *backend) PutGuideline(ctx context.Context, ref memoryd.ToolRef, g memor
 		return unknownTool()
 	}
 	if t.Guideline.Revision != expect {
-		return memoryd.Errorf(memoryd.Conflict, "the guideline was replaced in between")
+		return memoryd.Errorf(memoryd.Conflict, "the guideline was replaced in the meantime")
 	}
 	g.Revision = expect + 1
 	t.Guideline = g

@@ -326,7 +326,7 @@ func (a *appending) trim(ctx context.Context) {
 }
 
 func (s *backend) notCleared(ctx context.Context, tool string, err error) {
-	s.log.WarnContext(ctx, "a history was not cleared", "tool", tool, "err", err)
+	s.log.WarnContext(ctx, "cannot clear a history", "tool", tool, "err", err)
 }
 
 // takeOver deals with keys whose points belong to a tool of another life. If

@@ -50,7 +50,7 @@ func (c *cluster) differing() error {
 	if len(c.differs) == 0 {
 		return nil
 	}
-	return memoryd.Errorf(memoryd.Unavailable, "the collections were made with other settings, which hold: %s", strings.Join(c.differs, "; "))
+	return memoryd.Errorf(memoryd.Unavailable, "the collections were created with other settings, which stay in force: %s", strings.Join(c.differs, "; "))
 }
 
 // survey asks the cluster what it is.
@@ -78,7 +78,7 @@ func (s *backend) survey(ctx context.Context) error {
 	}
 	s.log.InfoContext(ctx, "connected to qdrant", "versions", c.versions, "copies", c.copies, "copies_written", c.written)
 	for _, d := range c.differs {
-		s.log.WarnContext(ctx, "a collection was made with another setting, which holds", "setting", d)
+		s.log.WarnContext(ctx, "a collection was created with another setting, which stays in force", "setting", d)
 	}
 	return nil
 }
@@ -154,7 +154,7 @@ func (s *backend) versions(ctx context.Context) (list []string, err error) {
 		}
 		v, err := parseVersion(reply.GetVersion())
 		if err != nil {
-			return nil, memoryd.Wrap(memoryd.Unavailable, fmt.Errorf("%w: %w", ErrUnfit, err), "the vector database does not say its version")
+			return nil, memoryd.Wrap(memoryd.Unavailable, fmt.Errorf("%w: %w", ErrUnfit, err), "Qdrant does not report its version")
 		}
 		if !v.atLeast(1, 16) {
 			return nil, memoryd.Wrap(memoryd.Unavailable, ErrUnfit,

@@ -137,7 +137,7 @@ func (s *backend) settleWhenDue(t *tool, counted int64) {
 	}
 	s.worker.Go(func(ctx context.Context) error {
 		if err := s.settle(ctx, t); err != nil && ctx.Err() == nil {
-			s.log.WarnContext(ctx, "the counts of a tool were not settled", "tool", t.info.Tool, "err", err)
+			s.log.WarnContext(ctx, "cannot update the counts of a tool", "tool", t.info.Tool, "err", err)
 		}
 		return nil
 	})

@@ -118,7 +118,7 @@ func (s *backend) acquireLease(ctx context.Context) error {
 	short, cancel := context.WithTimeout(ctx, leaseRenewal)
 	defer cancel()
 	if err := s.takeAnyLease(short); err != nil {
-		s.log.WarnContext(ctx, "the lease of the clock was not renewed", "err", err)
+		s.log.WarnContext(ctx, "cannot renew the lease of the clock", "err", err)
 	}
 	return nil
 }
@@ -221,7 +221,7 @@ func (s *backend) releaseLease(ctx context.Context) {
 	}
 	r := leaseRecord(l.key, l.record, until)
 	if _, err := s.putRecord(ctx, &r, ""); err != nil {
-		s.log.DebugContext(ctx, "the lease was not given back", "err", err)
+		s.log.DebugContext(ctx, "cannot release the lease", "err", err)
 	}
 	l.record = 0
 }

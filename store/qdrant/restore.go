@@ -28,7 +28,7 @@ func (s *backend) RestoreTool(ctx context.Context, t memoryd.Tool, calls []memor
 	s.clock.end(begun, err, s.latest())
 	if err != nil {
 		if berr := s.removeLife(context.WithoutCancel(ctx), r.life); berr != nil {
-			s.log.WarnContext(ctx, "an unfinished restore was not removed", "tool", t.Tool, "err", berr)
+			s.log.WarnContext(ctx, "cannot remove an unfinished restore", "tool", t.Tool, "err", berr)
 		}
 	}
 	return err
@@ -79,7 +79,7 @@ func (r *restoring) store(ctx context.Context) error {
 		return err
 	}
 	if after == nil || after.life != r.life {
-		return memoryd.Errorf(memoryd.Conflict, "the tool was made meanwhile")
+		return memoryd.Errorf(memoryd.Conflict, "the tool was created in the meantime")
 	}
 	r.s.lives.put(after.id, r.life)
 	return nil

@@ -126,23 +126,23 @@ func codeOf(err error) codes.Code {
 func kindOf(what string, err error, after time.Duration) error {
 	err = fmt.Errorf("qdrant: %s: %w", what, err)
 	if _, limited := errors.AsType[*qd.QdrantResourceExhaustedError](err); limited {
-		return &memoryd.Error{Kind: memoryd.Unavailable, Msg: "the vector database limits its load", RetryAfter: after, Err: err}
+		return &memoryd.Error{Kind: memoryd.Unavailable, Msg: "Qdrant limits its load", RetryAfter: after, Err: err}
 	}
 	switch code := codeOf(err); {
 	case distrusted(err):
-		return memoryd.Wrap(memoryd.Unavailable, fmt.Errorf("%w: %w", ErrUnfit, err), "the vector database's certificate is not trusted, or it speaks no TLS")
+		return memoryd.Wrap(memoryd.Unavailable, fmt.Errorf("%w: %w", ErrUnfit, err), "Qdrant's certificate is not trusted, or it speaks no TLS")
 	case slices.Contains(unreachable, code), code == codes.FailedPrecondition:
-		return memoryd.Wrap(memoryd.Unavailable, err, "the vector database cannot be reached")
+		return memoryd.Wrap(memoryd.Unavailable, err, "Qdrant cannot be reached")
 	case code == codes.NotFound:
-		e := memoryd.Wrap(memoryd.Unavailable, fmt.Errorf("%w: %w", store.ErrVanished, err), "the vector database has lost its collections")
+		e := memoryd.Wrap(memoryd.Unavailable, fmt.Errorf("%w: %w", store.ErrVanished, err), "Qdrant has lost its collections")
 		e.RetryAfter = 5 * time.Second
 		return e
 	case code == codes.ResourceExhausted:
-		return memoryd.Wrap(memoryd.Unavailable, err, "the vector database has no room")
+		return memoryd.Wrap(memoryd.Unavailable, err, "Qdrant has no room")
 	case code == codes.Unauthenticated, code == codes.PermissionDenied:
-		return memoryd.Wrap(memoryd.Unavailable, fmt.Errorf("%w: %w", ErrUnfit, err), "the vector database refuses the credentials")
+		return memoryd.Wrap(memoryd.Unavailable, fmt.Errorf("%w: %w", ErrUnfit, err), "Qdrant refuses the credentials")
 	}
-	return memoryd.Wrap(memoryd.Internal, err, "the vector database failed")
+	return memoryd.Wrap(memoryd.Internal, err, "Qdrant failed")
 }
 
 // sleepFor waits, or ends with the context.

@@ -129,7 +129,7 @@ func (s *backend) Remake(ctx context.Context) error {
 		return err
 	}
 	defer s.drainer.Leave()
-	s.log.ErrorContext(ctx, "the collections had vanished and are made anew, empty")
+	s.log.ErrorContext(ctx, "the collections have disappeared; created them again, empty")
 	return s.ensureSchema(ctx)
 }
 
@@ -218,7 +218,7 @@ func (s *backend) checkSchema(ctx context.Context, alias, name string) (*qd.Coll
 // unfitVersion says what to do about a collection of a version that this program does not use.
 func (s *backend) unfitVersion(name string, v int64) error {
 	return memoryd.Wrap(memoryd.Unavailable, fmt.Errorf("%s: %w", name, ErrUnfit),
-		fmt.Sprintf("the collection %s is of layout %d, which this memoryd does not use: export with the memoryd that wrote it, "+
+		fmt.Sprintf("the collection %s has layout %d, which this version cannot read: export it with the version that wrote it, "+
 			"and restore under another store.qdrant.prefix", name, v))
 }
 

@@ -72,7 +72,7 @@ type backend struct {
 // ErrUnfit is in the chain of an error of Open when a server answers but cannot be
 // used as it is: too old, of another schema, or refusing the credentials. Such
 // errors are Unavailable too, and waiting alone does not help.
-var ErrUnfit = errors.New("somebody has to change the server or the settings")
+var ErrUnfit = errors.New("change the server or the settings")
 
 // Open connects, checks the server's version and makes what is missing of the
 // collections, aliases and indexes. Any number of processes may do so at once.
@@ -232,7 +232,7 @@ func dial(cfg Config, apiKey string, o *options) (*qd.Client, error) {
 		SkipCompatibilityCheck: true, PoolSize: uint(cfg.Connections), KeepAliveTime: 30, KeepAliveTimeout: 10,
 	})
 	if err != nil {
-		return nil, memoryd.Wrap(memoryd.Unavailable, err, "the vector database cannot be addressed")
+		return nil, memoryd.Wrap(memoryd.Unavailable, err, "Qdrant cannot be addressed")
 	}
 	return client, nil
 }

@@ -252,7 +252,7 @@ func marks(nonce string, earlier []string) []string {
 }
 
 func conflict(what string) error {
-	return memoryd.Errorf(memoryd.Conflict, "the %s was replaced in between", what)
+	return memoryd.Errorf(memoryd.Conflict, "the %s was replaced in the meantime", what)
 }
 
 // findCounted is find for a tool that exists for callers: that has a call.

@@ -166,7 +166,7 @@ func (s *backend) Override(ctx context.Context, v store.Verdict) (memoryd.Call, 
 			return was, err
 		}
 	}
-	return memoryd.Call{}, memoryd.Errorf(memoryd.Unavailable, "the call is judged again and again")
+	return memoryd.Call{}, memoryd.Errorf(memoryd.Unavailable, "the call is judged too often")
 }
 
 func notKept() error { return memoryd.Errorf(memoryd.NotFound, "the history does not keep this call") }
@@ -343,7 +343,7 @@ func (s *backend) CacheVerdict(ctx context.Context, key [16]byte, e memoryd.Eval
 	}
 	if s.puts.Add(1)%cacheSlack == 0 {
 		if err := s.shrinkCache(ctx); err != nil {
-			s.log.WarnContext(ctx, "the verdict cache was not cut", "err", err)
+			s.log.WarnContext(ctx, "cannot trim the verdict cache", "err", err)
 		}
 	}
 	return nil

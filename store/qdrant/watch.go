@@ -172,7 +172,7 @@ func (s *backend) sighted(ctx context.Context, t *tool) (*sighting, error) {
 		if s.watches.wanted(t.life, min(watchWithin, s.grace)) && !s.worker.Go(func(ctx context.Context) error {
 			defer s.watches.begun()
 			if err := s.watch(ctx, t); err != nil && ctx.Err() == nil {
-				s.log.WarnContext(ctx, "a tool is not watched", "tool", t.info.Tool, "err", err)
+				s.log.WarnContext(ctx, "cannot watch a tool", "tool", t.info.Tool, "err", err)
 			}
 			return nil
 		}) {

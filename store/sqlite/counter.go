@@ -41,11 +41,11 @@ func (l *dirLock) counter() (c counter, known bool, err error) {
 		return c, false, nil
 	}
 	if n != counterBytes {
-		return c, false, errors.New("the file lock beside the store is damaged: memoryd check --repair")
+		return c, false, errors.New("the file lock beside the store is damaged: run memoryd check --repair")
 	}
 	c = counter{int64(binary.BigEndian.Uint64(b[8:])), int64(binary.BigEndian.Uint64(b[16:]))}
 	if string(b[:counterBytes]) != string(c.encode()) {
-		return c, false, errors.New("the file lock beside the store is damaged: memoryd check --repair")
+		return c, false, errors.New("the file lock beside the store is damaged: run memoryd check --repair")
 	}
 	return c, true, nil
 }
@@ -57,7 +57,7 @@ func checkPlace(path string, l *dirLock) error {
 		return err
 	}
 	if c, known, err := l.counter(); err != nil || known && c != (counter{}) {
-		return errors.Join(errors.New("the store's database is missing, though the folder had one; put it back, or remove the file lock to begin anew"), err)
+		return errors.Join(errors.New("the store's database is missing, though the folder had one; put it back, or remove the file lock to start with an empty store"), err)
 	}
 	return nil
 }
@@ -69,7 +69,7 @@ func (w *writer) checkCounter(l *dirLock) error {
 		return err
 	}
 	if w.lastLog < noted.log || w.commits < noted.commits {
-		return fmt.Errorf("it is damaged: of its newest commits %d are missing; memoryd check --repair keeps the rest",
+		return fmt.Errorf("it is damaged: its newest %d commits are missing; run memoryd check --repair to keep the rest",
 			max(noted.log-w.lastLog, 0)+max(noted.commits-w.commits, 0))
 	}
 	return nil

@@ -50,12 +50,12 @@ func unavailable(err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	msg := "the store cannot serve now"
+	msg := "the store is unavailable"
 	switch {
 	case codeOf(err)&0xff == sqlite3.SQLITE_FULL:
 		msg = "the store's disk is full"
 	case errors.Is(err, errGone):
-		msg = "the store's file was removed or replaced: start anew"
+		msg = "the store's file was removed or replaced: restart the server"
 	case damaged(err):
 		msg = "the store's file is damaged where this stands; memoryd check tells what is lost"
 	}

@@ -35,7 +35,7 @@ func Open(ctx context.Context, cfg Config, log *slog.Logger) (*Store, error) {
 	if err != nil {
 		msg := "the store could not be opened"
 		if damaged(err) {
-			msg += ": its file is damaged; memoryd check --repair keeps the rest"
+			msg += ": its file is damaged; run memoryd check --repair to keep the rest"
 		}
 		return nil, memoryd.Wrap(memoryd.Unavailable, err, msg)
 	}

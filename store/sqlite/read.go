@@ -109,7 +109,7 @@ func settled[T any](s *backend, read func() (T, error)) (T, error) {
 	s.w.writing.Lock()
 	defer s.w.writing.Unlock()
 	if v, err = read(); err == errMoved { //nolint:errorlint // never wrapped
-		err = memoryd.Errorf(memoryd.Internal, "the history of a tool is not what it should be")
+		err = memoryd.Errorf(memoryd.Internal, "the history of a tool is inconsistent")
 	}
 	return v, err
 }
@@ -167,7 +167,7 @@ func (s *backend) Samples(ctx context.Context, ref memoryd.ToolRef) ([]memoryd.S
 	out := s.w.samples.keep(load, read)
 	if now, ok := s.cat.view(ref, 0, 0); ok && now.tool == v.tool && (len(out) != len(now.slots) || out[0].Seq != now.firstSeq) {
 		s.w.samples.remove(v.tool)
-		return nil, memoryd.Errorf(memoryd.Internal, "the history of a tool is not what it should be")
+		return nil, memoryd.Errorf(memoryd.Internal, "the history of a tool is inconsistent")
 	}
 	return out, nil
 }

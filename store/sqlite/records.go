@@ -44,7 +44,7 @@ func (s *backend) putRecords(ctx context.Context, rs []store.Record, compare boo
 				return err
 			}
 			if compare && r.Revision != old {
-				return conflict("the record was replaced in between")
+				return conflict("the record was replaced in the meantime")
 			}
 			revision = old + 1
 			if err := d.c.exec(`INSERT INTO records (`+recordColumns+`) VALUES (?,?,?,?,?,?,?)

@@ -159,7 +159,7 @@ func checkSchema(c *conn) error {
 		return err
 	}
 	if id != applicationID {
-		return errors.New("it is an SQLite file of another program, or was emptied")
+		return errors.New("it is an SQLite file of another program, or it is empty")
 	}
 	version, err := c.number(`PRAGMA user_version`)
 	if err != nil {

@@ -19,7 +19,7 @@ func (s *backend) PutGuideline(ctx context.Context, ref memoryd.ToolRef, g memor
 			return refusal{unknownTool()}
 		}
 		if t.info.Guideline.Revision != expect {
-			return conflict("the guideline was replaced in between")
+			return conflict("the guideline was replaced in the meantime")
 		}
 		if err := d.writeGuideline(t, &g); err != nil {
 			return err

@@ -30,7 +30,7 @@ func (s *backend) wipe(ctx context.Context) error {
 		return d.c.wiping(func() error { return d.c.exec(`INSERT INTO search (search) VALUES ('optimize')`) })
 	})
 	if err != nil { // the tool is gone; these words go with the next deletion
-		s.w.log.WarnContext(ctx, "store: the search index was not wiped", "err", err)
+		s.w.log.WarnContext(ctx, "store: cannot wipe the search index", "err", err)
 	}
 	for s.w.trimLag.Load() > 0 && s.w.failed.Load() == nil {
 		if !lifecycle.Sleep(ctx, wipePause) {
@@ -82,7 +82,7 @@ func (w *writer) refill() {
 	}
 	if err := os.WriteFile(w.ballast(), b, 0o600); err != nil {
 		if err := os.Remove(w.ballast()); err != nil && !errors.Is(err, os.ErrNotExist) {
-			w.log.Warn("store: the reserve for deletions could not be made", "err", err)
+			w.log.Warn("store: cannot reserve room for deletions", "err", err)
 		}
 	}
 }

@@ -248,7 +248,7 @@ func (w *writer) try(d *draft, change func(*draft) error) error {
 		return unavailable(err)
 	}
 	if err := w.note(counter{w.lastLog, w.commits}); err != nil {
-		w.log.Warn("store: how far it has come could not be noted", "err", err)
+		w.log.Warn("store: cannot write the commit counter", "err", err)
 	}
 	w.foldLag.Store(int64(w.unfolded))
 	w.stir()
@@ -316,7 +316,7 @@ func (w *writer) rollback(err error) error {
 // giveUp makes err the answer to all later writes.
 func (w *writer) giveUp(err error) {
 	if w.failed.CompareAndSwap(nil, &err) {
-		w.log.Error("store: the disk failed to keep what it was told; no more writes until a restart", "err", err)
+		w.log.Error("store: the disk failed to flush; no more writes until a restart", "err", err)
 	}
 }
 

@@ -38,8 +38,8 @@ func TestTheServerRefusesToStandOpen(t *testing.T) {
 	}{
 		"the image as it is":    {nil, []string{"--listen", "0.0.0.0:0"}, "MEMORYD_HTTP_BEHIND_PROXY"},
 		"without keys":          {[]string{"MEMORYD_HTTP_KEYS=off", "MEMORYD_HTTP_BEHIND_PROXY=true"}, []string{"--listen", "0.0.0.0:0"}, "http.keys"},
-		"all of IPv6":           {nil, []string{"--listen", "[::]:0"}, "in clear"},
-		"no host at all":        {nil, []string{"--listen", ":0"}, "in clear"},
+		"all of IPv6":           {nil, []string{"--listen", "[::]:0"}, "unencrypted"},
+		"no host at all":        {nil, []string{"--listen", ":0"}, "unencrypted"},
 		"half of a certificate": {[]string{"MEMORYD_HTTP_TLS_CERT_FILE=x"}, nil, "key_file"},
 		"no such certificate":   {[]string{"MEMORYD_HTTP_TLS_CERT_FILE=/x", "MEMORYD_HTTP_TLS_KEY_FILE=/y"}, nil, "tls.cert_file"},
 		"a key that is none":    {[]string{"MEMORYD_ADMIN_KEY=hunter2"}, nil, "MEMORYD_ADMIN_KEY: must be mrd_"},

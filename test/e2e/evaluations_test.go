@@ -230,7 +230,7 @@ op: {parse_tool_call_result_op: {params: {evaluation_sleep_interval: 0}}}
 		if want := float64((life+1)*perRequest - budget); pending != want {
 			t.Errorf("life %d: %v calls are pending, want %v", life, pending, want)
 		}
-		if !strings.Contains(s.Log(), "the budget for model requests is spent") {
+		if !strings.Contains(s.Log(), "the budget for model requests is used up") {
 			t.Errorf("life %d: nothing was said\n%s", life, s.Log())
 		}
 		waitForFlush(t, s)

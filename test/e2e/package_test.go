@@ -296,7 +296,7 @@ func TestThePackagesHoldWhatTheServiceNeeds(t *testing.T) {
 			}
 		}
 	}
-	for _, script := range []string{p.Scripts.Postinstall, p.Scripts.Preremove, "deploy/package/generate", "deploy/package/snapshot", "deploy/package/check"} {
+	for _, script := range []string{p.Scripts.Postinstall, p.Scripts.Preremove, "deploy/package/generate", "deploy/package/build", "deploy/package/snapshot", "deploy/package/check"} {
 		if out, err := exec.CommandContext(t.Context(), "sh", "-n", "../../"+script).CombinedOutput(); err != nil { //nolint:gosec // scripts of ours
 			t.Errorf("%s: %v: %s", script, err, out)
 		}

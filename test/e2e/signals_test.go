@@ -79,7 +79,7 @@ func TestALogThatNobodyReadsStopsNoRequest(t *testing.T) {
 	told := make(chan string, 1)
 	go func() {
 		for lines := bufio.NewScanner(r); lines.Scan(); {
-			if strings.Contains(lines.Text(), "lines of the log were dropped") {
+			if strings.Contains(lines.Text(), "dropped log lines") {
 				told <- lines.Text()
 				return
 			}

@@ -31,7 +31,7 @@ learn --format claud-code . | did you mean
 learn --top=-1 . | --top: must be 0 or more
 add --output o | expected "<tool>"
 add '' --output o | <tool>: must not be empty
-add x | say what the call returned with --output
+add x | name the output of the call with --output
 add x --input {bad | not valid JSON
 add x --input [1 --output o | not valid JSON
 add x --output o --time=-1 | --time: must be 0 or more

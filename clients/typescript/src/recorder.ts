@@ -202,7 +202,7 @@ export class Recorder {
         this.queue.unshift(...open);
         this.chars += open.reduce((n, b) => n + b.json.length, 0);
         this.pause = Math.max((e.retryAfter ?? 0) * 1000, Math.min(30_000, this.pause * 2 || 250));
-        if (!this.away) this.options.log(`memoryd is away, calls wait: ${e.message}`);
+        if (!this.away) this.options.log(`memoryd is unreachable; calls wait: ${e.message}`);
         this.away = true;
         return;
       } finally {

@@ -9,7 +9,7 @@ import (
 // WriteTable writes the table as Markdown, as docs/metrics.md shows it.
 func WriteTable(w io.Writer) error {
 	var b strings.Builder
-	b.WriteString("| metric | type | labels | what it says |\n| --- | --- | --- | --- |\n")
+	b.WriteString("| metric | type | labels | meaning |\n| --- | --- | --- | --- |\n")
 	for _, m := range Table() {
 		labels := "-"
 		if len(m.Labels) > 0 {

@@ -7,14 +7,14 @@ import (
 
 // Judge is what the judge has done and holds; counts are since start.
 type Judge struct {
-	Verdicts     map[string]int64 `metric:"verdicts_total" label:"judge" help:"Calls that got a verdict, by who gave it: rules, kind, cache or model; failed are those that nobody could judge."`
-	RuleVerdicts map[string]int64 `metric:"rule_verdicts_total" label:"rule" help:"Calls that a rule decided, by the rule."`
-	CacheHits    int64            `metric:"verdict_cache_hits_total" help:"Calls that took the verdict of an equal earlier call."`
+	Verdicts     map[string]int64 `metric:"verdicts_total" label:"judge" help:"Calls with a verdict, by judge: rules, kind, cache or model; failed: no verdict was possible."`
+	RuleVerdicts map[string]int64 `metric:"rule_verdicts_total" label:"rule" help:"Calls that a rule decided, by rule."`
+	CacheHits    int64            `metric:"verdict_cache_hits_total" help:"Calls that reused the verdict on an equal call."`
 	Joined       int64            `metric:"verdict_joins_total" help:"Cache hits that waited for an equal call that was being judged."`
-	Failures     map[string]int64 `metric:"judge_failures_total" label:"reason" help:"Failed tries to judge a call, by reason; the call is tried again."`
-	Repaired     map[string]int64 `metric:"judge_repairs_total" label:"how" help:"Answers of the model that had to be repaired before they could be read, by how."`
-	Reasked      int64            `metric:"judge_reasked_total" help:"Requests to the model that were repeated because the answer was of no use."`
-	LedgerErrors int64            `metric:"judge_store_errors_total" help:"Times when the judge could not use the store."`
+	Failures     map[string]int64 `metric:"judge_failures_total" label:"reason" help:"Failed attempts to judge a call, by reason; each is retried."`
+	Repaired     map[string]int64 `metric:"judge_repairs_total" label:"how" help:"Malformed answers of the model that were repaired, by kind of repair."`
+	Reasked      int64            `metric:"judge_reasked_total" help:"Requests to the model that were repeated because the answer was unusable."`
+	LedgerErrors int64            `metric:"judge_store_errors_total" help:"Store errors of the judge."`
 	Queued       int              `metric:"judge_queue_depth" help:"Calls that wait in memory for the judge."`
 	InHand       int              `metric:"judge_in_hand" help:"Calls that wait in memory or are being judged."`
 }
@@ -25,12 +25,12 @@ func (r *Registry) Judge(state func() Judge) { pull(r, one(state)) }
 // Model is the state of one configured model, by its name in the configuration.
 type Model struct {
 	Name        string `label:"model"`
-	Available   bool   `metric:"model_available" help:"1 while the model can be asked, 0 while its circuit breaker is open or its server refuses for long."`
-	Reason      string `metric:"model_halted" label:"reason" help:"1 for the reason why the model is not asked now: breaker_open, credentials, quota, unknown_model, endpoint or rate_limited."`
-	Queued      int    `metric:"model_queue_depth" help:"Requests that wait for their turn at the model."`
-	InFlight    int    `metric:"model_in_flight" help:"Requests to the model under way."`
-	Concurrency int    `metric:"model_concurrency_limit" help:"How many requests may be under way now; it adapts to what the server bears."`
-	Retries     int64  `metric:"model_retries_total" help:"Requests that repeated an earlier one after a failure, a refusal or an adaptation."`
+	Available   bool   `metric:"model_available" help:"1 if the model is available, 0 while its circuit breaker is open or its server refuses."`
+	Reason      string `metric:"model_halted" label:"reason" help:"1 for the reason why the model is unavailable: breaker_open, credentials, quota, unknown_model, endpoint or rate_limited."`
+	Queued      int    `metric:"model_queue_depth" help:"Requests waiting for the model."`
+	InFlight    int    `metric:"model_in_flight" help:"Running requests to the model."`
+	Concurrency int    `metric:"model_concurrency_limit" help:"Current limit of concurrent requests; it adapts to the model's server."`
+	Retries     int64  `metric:"model_retries_total" help:"Retries of requests to the model."`
 }
 
 // Models asks for the state of all models at each scrape.
@@ -39,7 +39,7 @@ func (r *Registry) Models(state func() []Model) { pull(r, state) }
 // Intake is what came by one way, since start.
 type Intake struct {
 	Source string           `label:"source"`
-	Calls  map[string]int64 `metric:"intake_calls_total" label:"outcome" help:"Tool calls by the way they came (api, import, mcp, mcp-wrap, telemetry, hooks) and what became of them: new ones are recorded, known ones had come before; others were left out for the reason that the label says."`
+	Calls  map[string]int64 `metric:"intake_calls_total" label:"outcome" help:"Tool calls by source (api, import, mcp, mcp-wrap, telemetry, hooks) and outcome: recorded, known (received before), or the reason why the call was skipped."`
 }
 
 // Intake asks for what came in at each scrape.
@@ -59,31 +59,31 @@ func (r *Registry) Guidelines(state func() Guidelines) { pull(r, one(state)) }
 // The parts of one number.
 type (
 	inFlight struct {
-		N int64 `metric:"http_requests_in_flight" help:"Requests being worked on."`
+		N int64 `metric:"http_requests_in_flight" help:"Running requests."`
 	}
 	pendingCalls struct {
 		N int64 `metric:"pending_calls" help:"Stored calls that have no verdict yet."`
 	}
 	panics struct {
-		ByPart map[string]int64 `metric:"panics_total" label:"part" help:"Panics that were caught, by the part of the program: each is a defect, and its stack is in the log. The series other is always there."`
+		ByPart map[string]int64 `metric:"panics_total" label:"part" help:"Recovered panics, by part of the program. Each is a bug; its stack is in the log."`
 	}
 	quotas struct {
-		Refused map[string]int64 `metric:"quota_refusals_total" label:"quota" help:"Writes that a quota refused, by the quota: workspaces, tools, originals or bytes."`
+		Refused map[string]int64 `metric:"quota_refusals_total" label:"quota" help:"Writes refused by a quota: workspaces, tools, originals or bytes."`
 	}
 	spansDropped struct {
-		Why map[string]int64 `metric:"trace_spans_dropped_total" label:"reason" help:"Spans that were lost: queue_full (trace.queue waited already) or collector (it did not take them); only while traces are sent."`
+		Why map[string]int64 `metric:"trace_spans_dropped_total" label:"reason" help:"Lost spans: queue_full, or collector (it refused them); only while tracing is on."`
 	}
 	storeWAL struct {
-		Bytes int64 `metric:"store_wal_bytes" help:"Size of the store's write-ahead log; only of stores that have one."`
+		Bytes int64 `metric:"store_wal_bytes" help:"Size of the store's write-ahead log; SQLite only."`
 	}
 	storeSize struct {
-		Bytes int64 `metric:"store_file_bytes" help:"Size of the store on its disk; only of stores that know it."`
+		Bytes int64 `metric:"store_file_bytes" help:"Size of the store on disk; SQLite only."`
 	}
 	storeSettings struct {
-		Differing int `metric:"qdrant_settings_differing" help:"Settings of store.qdrant that the collections do not have: they were made with others, which hold; only with Qdrant."`
+		Differing int `metric:"qdrant_settings_differing" help:"Settings of store.qdrant that differ from those of the collections; Qdrant only."`
 	}
 	storeQueue struct {
-		Writes int64 `metric:"store_queue_depth" help:"Writes that wait for a commit; only of stores that queue."`
+		Writes int64 `metric:"store_queue_depth" help:"Writes waiting for a commit; SQLite only."`
 	}
 )
 

@@ -39,7 +39,7 @@ var (
 	}
 	modelRequests = Metric{
 		Name: "memoryd_model_requests_total", Type: Counter, Labels: []string{"model", "op", "outcome"},
-		Help: "HTTP requests to a model, retries included, by how they ended: ok, adapted, cancelled, or the reason of the failure.",
+		Help: "HTTP requests to a model, retries included, by outcome: ok, adapted, cancelled, or the reason of the failure.",
 	}
 	modelTokens = Metric{
 		Name: "memoryd_model_tokens_total", Type: Counter, Labels: []string{"model", "op", "kind"},
@@ -47,7 +47,7 @@ var (
 	}
 	modelCost = Metric{
 		Name: "memoryd_model_cost_total", Type: Counter, Labels: []string{"model", "op"},
-		Help: "Cost of the tokens at the configured prices, in their currency; stays away while no price is known.",
+		Help: "Cost of the tokens at the configured prices; absent without prices.",
 	}
 	modelSeconds = Metric{
 		Name: "memoryd_model_request_duration_seconds", Type: Histogram, Labels: []string{"model", "op"}, Buckets: modelBuckets,
@@ -55,11 +55,11 @@ var (
 	}
 	modelWait = Metric{
 		Name: "memoryd_model_wait_seconds", Type: Histogram, Labels: []string{"model", "op"}, Buckets: modelBuckets,
-		Help: "Time that a request waited for its turn before it was sent.",
+		Help: "Time a request waited before it was sent.",
 	}
 	compactions = Metric{
 		Name: "memoryd_compactions_total", Type: Counter, Labels: []string{"trigger", "outcome"},
-		Help: "Requests to compact a conversation, by what set them off and how they ended.",
+		Help: "Requests to compact a conversation, by trigger and outcome.",
 	}
 	compactionSeconds = Metric{
 		Name: "memoryd_compaction_duration_seconds", Type: Histogram, Buckets: compactBuckets,
@@ -75,11 +75,11 @@ var (
 	}
 	storeCalls = Metric{
 		Name: "memoryd_store_calls_total", Type: Counter, Labels: []string{"method", "outcome"},
-		Help: "Calls to the store by how they ended: ok, or the kind of the error.",
+		Help: "Calls to the store by outcome: ok, or the kind of the error.",
 	}
 	buildInfo = Metric{
 		Name: "memoryd_build_info", Type: Gauge, Labels: []string{"version", "commit", "go"},
-		Help: "Always 1; the labels say what runs.",
+		Help: "Always 1; the labels name the version.",
 	}
 )
 
