@@ -427,7 +427,7 @@ func (r *report) text(w io.Writer, top int) error {
 	for _, f := range r.Faults {
 		fold(&b, "  ", "    ", f)
 	}
-	fold(&b, "", "", fmt.Sprintf("Recorded by %s, workspace %s: agents that ask it are told.", r.Recorder(), r.Workspace))
+	fold(&b, "", "", fmt.Sprintf("Recorded by %s, workspace %s. Your agents get advice from it.", r.Recorder(), r.Workspace))
 	_, err := io.WriteString(w, b.String())
 	return err
 }
