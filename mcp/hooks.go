@@ -148,7 +148,7 @@ const (
 func hooksIn(text []byte) (whole *member, events members, err error) {
 	all, err := readLoose(text)
 	if err != nil {
-		return nil, nil, fmt.Errorf("it is no JSON, so it is left as it is: %w", err)
+		return nil, nil, fmt.Errorf("it is not JSON, so it is left as it is: %w", err)
 	}
 	i := slices.IndexFunc(all, func(x member) bool { return x.name == "hooks" })
 	if i < 0 {
