@@ -414,10 +414,10 @@ func TestLearnAndTheFirstPageTellTheSameMistakes(t *testing.T) {
 	_, date, _ := strings.Cut(html, "date must be in format")
 	date, seats, _ := strings.Cut(date, "seats must be at most")
 	seats, _, _ = strings.Cut(seats, "</ol>")
-	if !strings.Contains(date, "Agents are told:</b>") || !strings.Contains(date, ">date<") || strings.Contains(date, ">seats<") {
+	if !strings.Contains(date, "Agents read:</b>") || !strings.Contains(date, ">date<") || strings.Contains(date, ">seats<") {
 		t.Errorf("of the date agents are told: %s", date)
 	}
-	if !strings.Contains(seats, "Agents are told:</b>") || !strings.Contains(seats, ">seats<") || strings.Contains(seats, ">date<") {
+	if !strings.Contains(seats, "Agents read:</b>") || !strings.Contains(seats, ">seats<") || strings.Contains(seats, ">date<") {
 		t.Errorf("of the seats agents are told: %s", seats)
 	}
 }

@@ -39,6 +39,7 @@ func TestNothingFoundIsHalfASuccessInEveryWording(t *testing.T) {
 	for tool, out := range map[string]string{
 		"search": "Found 3 files in 0.2 s", "search_items": `{"items":[{"id":7}],"next":null,"skipped":0}`, "get_temperature": "It is 0 degrees.",
 		"get_account": `{"name":"Ann","balance":0,"deleted_at":null,"roles":["admin"]}`, "list_files": "a.txt\nb.txt\n0 hidden",
+		"lookup": "found it", "find_person": "Ann Lee, Berlin", "search_notes": "The notes are in the drawer", "get_status": "open", "find_file": "it is there",
 	} {
 		if got := judge(tool, out); got != memoryd.ScoreSuccess {
 			t.Errorf("%s: %s: %v, want 1", tool, out, got)

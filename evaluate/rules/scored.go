@@ -19,7 +19,7 @@ const (
 	contentBar = 0.8
 	strangeBar = 0.4 // of prose from a tool that answers with structures
 	nothingBar = 0.6
-	soughtBar  = 0.3 // of a short message of a tool that looks for something
+	soughtBar  = 0.35 // of a short message of a tool that looks for something
 	// unlikelyBar is where a finding that is not certain is not believed.
 	unlikelyBar = 0.15
 	// doubtBar is where a success is no longer certain.
