@@ -68,7 +68,7 @@ func TestALabelOnAKindHoldsForItsLikeAndCanBeTakenBack(t *testing.T) {
 		}
 	}
 	page := p.get("/ui/kinds?w=w&t=door", 200)
-	if !strings.Contains(page, "moves slowly") || !strings.Contains(page, "take back") {
+	if !strings.Contains(page, "moves slowly") || !strings.Contains(page, ">undo<") {
 		t.Errorf("the page:\n%.3000s", page)
 	}
 	if done := label(slow.ID, `{"withdraw":true}`); done.Changes != 6 {
