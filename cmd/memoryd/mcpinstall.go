@@ -18,7 +18,7 @@ type mcpCmds struct {
 
 // inClient is what install and uninstall have in common.
 type inClient struct {
-	Client string `required:"" enum:"amp,claude-code,claude-desktop,cline,codex,copilot,cursor,gemini,goose,opencode,vscode,windsurf,zed" help:"The client: ${enum}."`
+	Client string `required:"" enum:"amp,claude-code,claude-desktop,cline,codex,copilot,cursor,gemini,goose,opencode,vscode,windsurf,zed" help:"The client: amp, claude-code, claude-desktop, cline, codex, copilot, cursor, gemini, goose, opencode, vscode, windsurf or zed."`
 	Wrap   string `placeholder:"NAME" help:"Wrap the client's server of this name instead of adding memoryd."`
 	Yes    bool   `help:"Make the change; without it, the command only shows it."`
 }

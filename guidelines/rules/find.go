@@ -274,6 +274,7 @@ func (s *search) best(kind string) (Rule, bool) {
 			top.silent = true
 			continue
 		}
+		rule.Line += s.twin(top, behind)
 		for i := range s.rows {
 			if s.rows[i].kind == kind && top.meets[i] {
 				s.open[i] = false
@@ -281,6 +282,25 @@ func (s *search) best(kind string) (Rule, bool) {
 		}
 		return rule, true
 	}
+}
+
+// twin names another parameter whose condition held for the same calls and no others: which
+// of the two is to blame, the calls do not tell.
+func (s *search) twin(top *candidate, behind []*row) string {
+	if top.p == "" || top.paired() {
+		return ""
+	}
+	for i := range s.all {
+		c := &s.all[i]
+		if c.p == "" || c.p == top.p || c.paired() || c.what > notIn || !slices.Equal(c.meets, top.meets) {
+			continue
+		}
+		other := Rule{when: c.hypothesis}
+		if other.write(s, behind); other.Line != "" {
+			return ", or " + strings.ToLower(other.Line[:1]) + other.Line[1:]
+		}
+	}
+	return ""
 }
 
 // top is the condition that explains most of the open calls of a kind; nil for none.

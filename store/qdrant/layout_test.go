@@ -48,7 +48,7 @@ func TestCallsOfTheFirstLayoutAreRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = qdrant.Open(t.Context(), fakeConfig(), "", slog.New(slog.DiscardHandler), qdrant.WithDialer(server.Dial))
-		if _, msg := memoryd.KindOf(err); !errors.Is(err, qdrant.ErrUnfit) || !strings.Contains(msg, "of layout 1") || !strings.Contains(msg, "export") {
+		if _, msg := memoryd.KindOf(err); !errors.Is(err, qdrant.ErrUnfit) || !strings.Contains(msg, "has layout 1") || !strings.Contains(msg, "export") {
 			t.Errorf("with an alias %v: got %v", aliased, err)
 		}
 		if names, err := admin.ListCollections(t.Context()); slices.Contains(names, "memoryd_calls_v2") || err != nil {

@@ -285,7 +285,7 @@ func TestAServerInTheBackgroundEndsWhenNobodyAsks(t *testing.T) {
 
 func TestNoDaemonStartsNone(t *testing.T) {
 	h := newHome(t)
-	if _, err := h.run("tools", "--no-daemon"); err == nil || !strings.Contains(err.Error(), "no memoryd of yours runs") {
+	if _, err := h.run("tools", "--no-daemon"); err == nil || !strings.Contains(err.Error(), "no memoryd of yours is running") {
 		t.Errorf("got %v", err)
 	}
 	if n := len(h.background()); n != 0 {

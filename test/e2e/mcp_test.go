@@ -107,25 +107,28 @@ func book(t *testing.T, url string, flags []string, dates ...string) (descriptio
 	return description, results
 }
 
-func TestAnAgentIsWarnedAtItsSecondRunAndThenReadsTheForm(t *testing.T) {
+func TestAnAgentIsWarnedOnceTwoRunsBearARuleOut(t *testing.T) {
 	s := start(t, t.TempDir(), nil)
 	description, _ := book(t, s.URL, nil, "5 May 2026", "2026-05-05", "6 May 2026", "2026-05-06")
 	if description != "Books a room." {
 		t.Errorf("without enrichment the description is %q", description)
 	}
 	_, results := book(t, s.URL, []string{"--warn"}, "7 May 2026", "2026-05-07")
-	// What two messages of one run say is below the quorum: their class is named.
-	if !strings.Contains(results[0], "Write `date` in the form of a call that worked") {
-		t.Errorf("no warning in the second run: %q", results[0])
+	if strings.Contains(results[0], "memoryd") {
+		t.Errorf("two failures of one run are no rule: %q", results[0])
 	}
-	if results[1] != "Booked A1 for 2026-05-07" {
+	_, results = book(t, s.URL, []string{"--warn"}, "8 May 2026", "2026-05-08")
+	if !strings.Contains(results[0], "Write `date` like YYYY-MM-DD") {
+		t.Errorf("no warning in the third run: %q", results[0])
+	}
+	if results[1] != "Booked A1 for 2026-05-08" {
 		t.Errorf("a good call got %q", results[1])
 	}
 	if code, out, errs := memoryd(t, "", "summarize", "mcp__booking__book", "--url", s.URL); code != 0 {
 		t.Fatal(out, errs)
 	}
-	description, _ = book(t, s.URL, []string{"--enrich", "description"}, "2026-05-08")
-	if !strings.Contains(description, "Write `date` like YYYY-MM-DD: otherwise 3 of 3 went wrong (2 runs).") {
+	description, _ = book(t, s.URL, []string{"--enrich", "description"}, "2026-05-09")
+	if !strings.Contains(description, "Write `date` like YYYY-MM-DD: otherwise 4 of 4 went wrong (3 runs).") {
 		t.Errorf("the description is %q", description)
 	}
 }

@@ -65,7 +65,7 @@ func checkGuideline(t *testing.T, s *daemon.Process) {
 	}
 	m := a.Metadata.MemoryList[0]
 	for _, want := range []string{
-		"Core Function", "Success Patterns", "Common Issues", "Best Practices", "test", "unknown", "max_results", "100", "15", "3.5", "2.3",
+		"Core Function", "Success Patterns", "Common Issues", "Best Practices", "unknown", "max_results", "100", "15", "2.3",
 		"## Statistics", "- **Success Rate**: 100.00%", "- **Average Score**: 0.750", "- **Average Time Cost**: 2.900s", "- **Average Token Cost**: 115.0",
 	} {
 		if !strings.Contains(m.Content, want) {

@@ -77,7 +77,7 @@ func TestAnotherUserOfThisMachineIsAnsweredProbesAlone(t *testing.T) {
 	asNobody(t, func() {
 		for i := range 1000 {
 			status, text, err := request(address, "POST", "/add_tool_call_result", "", add)
-			if status != http.StatusUnauthorized || err != nil || !strings.Contains(text, "http.local_users: any") {
+			if status != http.StatusUnauthorized || err != nil || !strings.Contains(text, "http.local_users to any") {
 				t.Fatalf("connection %d: %d, %v, %s", i, status, err, text)
 			}
 		}
