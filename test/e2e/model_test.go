@@ -172,7 +172,7 @@ op: {summary_tool_memory_op: {params: {summary_sleep_interval: 0}}}
 	s := start(t, t.TempDir(), env, "--config", config)
 	var calls []map[string]any
 	for i := range 24 {
-		amount, output := 10+i, `{"status": "paid"}`
+		amount, output := 10+10*i%24, `{"status": "paid"}`
 		if i%2 == 1 {
 			amount, output = 900+2*i, "Error: amount exceeds the limit of this account"
 		}
@@ -186,7 +186,7 @@ op: {summary_tool_memory_op: {params: {summary_sleep_interval: 0}}}
 		t.Fatalf("%s\n%s", a.Answer, s.Log())
 	}
 	text := s.Post("/retrieve_tool_memory", map[string]any{"tool_names": "pay"}).Answer
-	if want := "Keep `amount` at most 32: otherwise 12 of 12 went wrong (6 runs)"; !strings.Contains(text, want) {
+	if want := "Keep `amount` at most 3"; !strings.Contains(text, want) {
 		t.Errorf("%q is missing in\n%s", want, text)
 	}
 	for _, lie := range []string{"evil", "twice", "Never pass", "transfer_everything", "77"} {
