@@ -34,7 +34,7 @@ func TestTheDashboardInABrowser(t *testing.T) {
 	b.visit("calls", "verdict", "failed", "judge", "rules", "q", "payment")
 	b.survey("run", "run", "airline#0/task11/trial2")
 	b.visit("tool", "t", tool)
-	b.click(".guideline details:has(.quotes) > summary")
+	b.click(".guideline details:has(.ground a) > summary")
 	b.lookAround("tool with its evidence")
 	b.shoot("tool", 1440)
 	b.shoot("tool-narrow", 390)
