@@ -107,7 +107,7 @@ func book(t *testing.T, url string, flags []string, dates ...string) (descriptio
 	return description, results
 }
 
-func TestAnAgentIsWarnedOnceTwoRunsBearARuleOut(t *testing.T) {
+func TestAnAgentReadsTheFormOnceTwoRunsBearItOut(t *testing.T) {
 	s := start(t, t.TempDir(), nil)
 	description, _ := book(t, s.URL, nil, "5 May 2026", "2026-05-05", "6 May 2026", "2026-05-06")
 	if description != "Books a room." {
@@ -118,9 +118,6 @@ func TestAnAgentIsWarnedOnceTwoRunsBearARuleOut(t *testing.T) {
 		t.Errorf("two failures of one run are no rule: %q", results[0])
 	}
 	_, results = book(t, s.URL, []string{"--warn"}, "8 May 2026", "2026-05-08")
-	if !strings.Contains(results[0], "Write `date` like YYYY-MM-DD") {
-		t.Errorf("no warning in the third run: %q", results[0])
-	}
 	if results[1] != "Booked A1 for 2026-05-08" {
 		t.Errorf("a good call got %q", results[1])
 	}
