@@ -58,10 +58,10 @@ func advice() area {
 	return area{
 		name: "guidelines", title: "Messages, guidelines and the forecast", unit: "Rules.Compose", per: "guideline",
 		rooms: []room{
-			{dir: "guidelines/constraints", hubs: []string{"Read", "jsonIssue", "reader.settle"}, grammars: true, lists: true},
-			{dir: "guidelines/evidence", hubs: []string{"MineObserved", "window.causes", "window.describe", "window.repair"}, lists: true},
+			{dir: "guidelines/rules", hubs: []string{"Find", "wrong", "propose", "search.run", "Rule.write"}, lists: true},
+			{dir: "guidelines/evidence", hubs: []string{"MineObserved"}, lists: true},
 			{dir: "guidelines", hubs: []string{
-				"findings.draft", "findings.core", "findings.practices", "findings.practice", "findings.successes", "findings.issues", "findings.messages",
+				"findings.draft", "findings.core", "findings.practices", "findings.successes", "findings.issues",
 			}, lists: true},
 			{dir: "guidelines/preflight", hubs: []string{
 				"Model.warnings", "Model.warning", "Model.suggest", "Model.repair", "Model.Assess", "Model.risk",
