@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"sync"
 	"testing"
 	"time"
@@ -81,10 +82,10 @@ func TestNoHookDelaysOrDeniesACallWhateverTheServerDoes(t *testing.T) {
 // W23: a server that hangs costs a hook 200 ms once, and nothing for a minute.
 func TestAServerThatHangsCostsAHookOnce(t *testing.T) {
 	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
-	asked := 0
+	var asked atomic.Int64
 	hang := make(chan struct{})
 	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		asked++
+		asked.Add(1)
 		select {
 		case <-hang:
 		case <-r.Context().Done():
@@ -101,14 +102,14 @@ func TestAServerThatHangsCostsAHookOnce(t *testing.T) {
 		}
 		return time.Since(began)
 	}
-	if took := hook(); asked == 0 || took < signOfLife || took > hookPatience {
-		t.Errorf("the first hook took %v, and asked %d times", took, asked)
+	if took := hook(); asked.Load() == 0 || took < signOfLife || took > hookPatience {
+		t.Errorf("the first hook took %v, and asked %d times", took, asked.Load())
 	}
-	before := asked
+	before := asked.Load()
 	for range 20 {
 		hook()
 	}
-	if asked != before {
-		t.Errorf("%d hooks asked again", asked-before)
+	if asked.Load() != before {
+		t.Errorf("%d hooks asked again", asked.Load()-before)
 	}
 }
