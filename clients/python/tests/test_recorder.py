@@ -193,6 +193,55 @@ def test_what_is_being_sent_at_the_end_is_kept_or_counted(
     server.server_close()
 
 
+@pytest.mark.parametrize("late", [401, 200], ids=["refused", "recorded"])
+def test_an_answer_that_comes_after_the_end_counts_no_call_twice(late: int, caplog: pytest.LogCaptureFixture) -> None:
+    """Under load 50 calls were counted as 100: the server's answer came after the program had given them up."""
+    come, go = threading.Event(), threading.Event()
+
+    class Late(Hanging):
+        def do_POST(self) -> None:
+            body = b'{"answer": "", "success": true, "metadata": {}}'
+            self.rfile.read(int(self.headers["Content-Length"]))
+            come.set()
+            go.wait()
+            self.send_response(late)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Late)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    client = memoryd.Client(f"http://127.0.0.1:{server.server_port}", timeout=PATIENCE)
+    r = memoryd.Recorder(client, interval=0.01, close_timeout=0)
+    r.record(call(0))
+    assert come.wait(PATIENCE)
+    r.close()
+    go.set()
+    r._thread.join(PATIENCE)
+    assert (r.stats.recorded, r.stats.rejected, r.stats.dropped) == (0, 0, 1)
+    said = f"1 call(s) were not delivered to {client.url}: 1 of them were sent, and memoryd did not answer in time"
+    assert caplog.messages == [said]
+    server.shutdown()
+    server.server_close()
+
+
+def test_sigterm_while_a_call_is_queued_loses_nothing(own_server) -> None:
+    """The handler closed the recorder in the thread that it interrupted, which may hold the recorder's locks."""
+    program = (
+        "import memoryd, os, signal, time\n"
+        f"r = memoryd.Recorder(memoryd.Client({own_server.url!r}), interval=60, close_timeout={PATIENCE})\n"
+        "r.record(memoryd.Call('t', {'i': 0}, output='ok'))\n"
+        "with r._lock:\n"
+        "    with r._idle._cond:\n"
+        "        os.kill(os.getpid(), signal.SIGTERM)\n"
+        "        for _ in range(100): pass\n"
+        "    r._queue.append((r._queue[0][0].replace('ok', 'second').replace('call_id', 'x'), False))\n"
+        "time.sleep(60)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], timeout=PATIENCE, capture_output=True, text=True)
+    assert (done.returncode, total(memoryd.Client(own_server.url))) == (-15, 2), done.stderr
+
+
 def test_a_batch_with_a_bad_call_loses_only_that(client: memoryd.Client) -> None:
     r = memoryd.Recorder(client, interval=0.01)
     r.record(memoryd.Call("t", {"i": 1}, output="ok"))
@@ -264,11 +313,14 @@ def endings(server, tmp_path_factory):
 @pytest.mark.parametrize("case", CASES)
 def test_no_call_is_unaccounted_for_at_the_end(endings, case: tuple[str, str, bool]) -> None:
     """Each of 50 calls is delivered, in the journal, or counted in a line, however the program ends."""
-    end = case[0]
+    end, state, kept = case
     code, said, delivered, on_disk = endings[case].result()
     assert code == {"normal": 0, "sys.exit": 3, "an uncaught throw": 1, "SIGTERM": -15, "SIGKILL": -9}[end], said
     counted = sum(int(n) for n in re.findall(r"(\d+) call\(s\) were (?:not delivered|refused)", said))
-    if end == "SIGKILL":
-        assert delivered + on_disk >= 50
+    unanswered = sum(int(n) for n in re.findall(r"(\d+) of them were sent", said))
+    account = (delivered, on_disk, counted, said)
+    # What was sent and not answered may have been recorded; what a journal holds of it is recognised.
+    if end == "SIGKILL" or (kept and state == "up"):
+        assert delivered + on_disk + counted >= 50, account
     else:
-        assert delivered + on_disk + counted == 50, (delivered, on_disk, counted, said)
+        assert 50 <= delivered + on_disk + counted <= 50 + unanswered, account

@@ -134,6 +134,11 @@ export class Recorder {
     return open + this.counts.rejected + this.counts.dropped - this.lost;
   }
 
+  /** Gives how many of these were sent and not answered: the server may have them. */
+  unanswered(): number {
+    return this.underWay.filter((w) => !w.kept).length;
+  }
+
   /** Appends a call to the journal; tells whether it did. */
   private keep(call: Call): boolean {
     if (!this.journal) return false;
@@ -319,8 +324,9 @@ function watchTheEnd(): void {
   proc?.on?.("SIGTERM", terminate);
   const count = () => {
     for (const r of waiting) {
-      const n = r.undelivered();
-      if (n) proc?.stderr?.write(`memoryd: ${n} call(s) were not delivered to ${r.client.url}\n`);
+      const [n, sent] = [r.undelivered(), r.unanswered()];
+      const maybe = sent ? `: ${sent} of them were sent, and memoryd did not answer in time` : "";
+      if (n) proc?.stderr?.write(`memoryd: ${n} call(s) were not delivered to ${r.client.url}${maybe}\n`);
     }
   };
   proc?.on?.("exit", count);

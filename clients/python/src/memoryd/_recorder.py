@@ -160,7 +160,10 @@ class Recorder:
             return
         self.flush(self.close_timeout)
         with self._lock:
+            if self._closed:
+                return  # another thread closed it meanwhile
             self._closed = True
+            sent = sum(not kept for _, kept in self._under_way)
             rest = [kept for _, kept in (*self._under_way, *self._queue)]
             self._queue.clear()
             self._bytes = 0
@@ -171,7 +174,8 @@ class Recorder:
             self.stats.dropped += lost
         self._wake.set()
         if lost:
-            log.warning("%d call(s) were not delivered to %s", lost, self.client.url)
+            maybe = f": {sent} of them were sent, and memoryd did not answer in time" if sent else ""
+            log.warning("%d call(s) were not delivered to %s%s", lost, self.client.url, maybe)
         _live.discard(self)
 
     def snapshot(self) -> RecorderStats:
@@ -261,14 +265,21 @@ class Recorder:
                 self._send(batch[: len(batch) // 2])
                 self._send(batch[len(batch) // 2 :])
                 return
-            self.stats.rejected += len(batch)
-            log.warning("%d call(s) were refused: %s", len(batch), e)
+            self._answered(len(batch), len(batch), e)
             return
         rejected = answer["metadata"].get("rejected") or []
-        if rejected:
-            log.warning("%d call(s) were refused, the first: %s", len(rejected), rejected[0].get("reason"))
-        self.stats.rejected += len(rejected)
-        self.stats.recorded += len(batch) - len(rejected)
+        self._answered(len(batch), len(rejected), rejected[0].get("reason") if rejected else "")
+
+    def _answered(self, sent: int, refused: int, why: object) -> None:
+        """Counts calls that the server answered, unless close has counted them as unanswered."""
+        with self._lock:
+            if self._closed:
+                return
+            del self._under_way[:sent]
+            self.stats.rejected += refused
+            self.stats.recorded += sent - refused
+        if refused:
+            log.warning("%d call(s) were refused: %s", refused, why)
 
     def _write(self, line: str) -> bool:
         """Appends a call to the journal; tells whether it did."""
@@ -380,10 +391,16 @@ def _watch_sigterm() -> None:
     if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
         return
 
-    def end(number: int, frame: Any) -> None:
+    def close_and_die(number: int) -> None:
         _close_all()
-        signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
+
+    def end(number: int, frame: Any) -> None:
+        signal.signal(number, signal.SIG_DFL)
+        try:  # in another thread: this one may hold a recorder's lock
+            threading.Thread(target=close_and_die, args=(number,), name="memoryd-end").start()
+        except RuntimeError:  # the interpreter is ending
+            close_and_die(number)
 
     with contextlib.suppress(ValueError, OSError):  # an interpreter within another program
         signal.signal(signal.SIGTERM, end)
