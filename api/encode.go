@@ -243,6 +243,11 @@ func memoryOf(m ops.Memory) wire.Memory {
 		ToolCallResults: make([]wire.Call, len(m.Calls)),
 		Metadata:        wire.MemoryMetadata{Statistics: wire.Statistics(m.Statistics), GuidelineRevision: g.Revision},
 	}
+	for _, name := range m.AskedAs {
+		if name != m.Tool.Tool {
+			out.Metadata.AskedAs = append(out.Metadata.AskedAs, name)
+		}
+	}
 	for i := range m.Calls {
 		out.ToolCallResults[i] = callOf(&m.Calls[i], g.ThroughSeq)
 	}

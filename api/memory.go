@@ -252,8 +252,8 @@ func sentenceOf(f *ops.Forecast) string {
 	if a.Risk == nil {
 		fmt.Fprintf(&s, "No judged calls of %s yet.", f.Tool)
 	}
-	if f.Nearest != "" {
-		fmt.Fprintf(&s, " A known tool of a similar name: %s.", f.Nearest)
+	if len(f.Nearest) > 0 {
+		fmt.Fprintf(&s, " Known tools of similar names: %s.", strings.Join(f.Nearest, ", "))
 	}
 	if a.Risk != nil {
 		fmt.Fprintf(&s, "Risk of failure %.0f %% (95 %% interval %.0f to %.0f %%), against %.0f %% over %d judged calls.",

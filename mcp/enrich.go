@@ -117,11 +117,12 @@ func (g *guide) learn(tools []map[string]json.RawMessage, nameOf func(string) st
 	if err != nil {
 		return // without memoryd the list is the server's own
 	}
-	for _, f := range found {
-		name := known[f.ToolName]
-		n := g.notes[name]
-		n.text, n.version = advice(f.Content), max(1, f.Version)
-		g.notes[name] = n
+	for i := range found {
+		for _, asked := range found[i].names() {
+			n := g.notes[known[asked]]
+			n.text, n.version = advice(found[i].Content), max(1, found[i].Version)
+			g.notes[known[asked]] = n
+		}
 	}
 }
 

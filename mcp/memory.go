@@ -77,6 +77,16 @@ type Guideline struct {
 	Content     string  `json:"content"`
 	SuccessRate float64 `json:"success_rate"`
 	Calls       int     `json:"calls"`
+	// AskedAs are the names that were asked for, where they are others than the tool's own.
+	AskedAs []string `json:"-"`
+}
+
+// names are those by which it was asked for.
+func (g *Guideline) names() []string {
+	if len(g.AskedAs) > 0 {
+		return g.AskedAs
+	}
+	return []string{g.ToolName}
 }
 
 // Guidelines gives what is known of the tools, in the order asked; tools that
@@ -88,7 +98,8 @@ func (m Memory) Guidelines(ctx context.Context, tools []string, maxTokens int) (
 				Tool     string `json:"when_to_use"`
 				Content  string `json:"content"`
 				Metadata struct {
-					Revision   int `json:"guideline_revision"`
+					Revision   int      `json:"guideline_revision"`
+					AskedAs    []string `json:"asked_as"`
 					Statistics struct {
 						Calls int     `json:"lifetime_calls"`
 						Rate  float64 `json:"success_rate"`
@@ -111,7 +122,7 @@ func (m Memory) Guidelines(ctx context.Context, tools []string, maxTokens int) (
 	found := make([]Guideline, 0, len(answer.Metadata.List))
 	for _, t := range answer.Metadata.List {
 		s := t.Metadata.Statistics
-		found = append(found, Guideline{t.Tool, t.Metadata.Revision, t.Content, s.Rate, s.Calls})
+		found = append(found, Guideline{t.Tool, t.Metadata.Revision, t.Content, s.Rate, s.Calls, t.Metadata.AskedAs})
 	}
 	return found, nil
 }

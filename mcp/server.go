@@ -175,9 +175,18 @@ func (t tools) guidelines(ctx context.Context, in guidelinesIn) (any, []sdk.Cont
 		})
 	}
 	for _, name := range in.ToolNames {
-		if len(found) < len(in.ToolNames) && !slices.ContainsFunc(found, func(g Guideline) bool { return g.ToolName == name }) {
-			said = append(said, "Nothing is known of "+name+".")
+		if slices.ContainsFunc(found, func(g Guideline) bool { return g.ToolName == name || slices.Contains(g.AskedAs, name) }) {
+			continue
 		}
+		f, err := m.Preflight(ctx, name, "", []byte("{}")) // it names the nearest known tools
+		if err != nil {
+			return nil, nil, err
+		}
+		unknown := "Nothing is known of " + name + "."
+		if _, like, ok := strings.Cut(f.Answer, "Known tools"); ok {
+			unknown += " Known tools" + like
+		}
+		said = append(said, unknown)
 	}
 	return nil, append([]sdk.Content{&sdk.TextContent{Text: strings.Join(said, "\n\n")}}, links...), nil
 }

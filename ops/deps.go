@@ -15,6 +15,7 @@ import (
 // Deps is what ops are made from; each takes what it uses.
 type Deps struct {
 	Store     store.Store
+	Names     *Names // nil: a tool has the one name
 	Reader    MemoryReader
 	Judge     Judge
 	Wait      time.Duration // how long a recording request waits for its verdicts

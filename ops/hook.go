@@ -210,7 +210,7 @@ func (o *hooks) broken(ctx context.Context, r *HookRequest, h *ingest.Hook) (*As
 	call := h.Call.Record()
 	f, err := r.Preflight(ctx, PreflightRequest{
 		ToolRef: memoryd.ToolRef{Workspace: r.Workspace, Tool: call.Tool}, Input: call.Input,
-		By: Caller{Run: h.Call.Conversation, Session: h.Call.Conversation, Agent: h.Call.Agent},
+		By: Caller{Run: h.Call.Conversation, Session: h.Call.Conversation, Agent: h.Call.Agent}, Host: ingest.NamesServers(h.Host),
 	})
 	if err != nil {
 		return nil, nil, err
@@ -219,7 +219,7 @@ func (o *hooks) broken(ctx context.Context, r *HookRequest, h *ingest.Hook) (*As
 	a.Warnings = slices.DeleteFunc(a.Warnings, func(w preflight.Warning) bool { return !w.IsTested() && w.Rule != loopRule })
 	var lines []string
 	for _, w := range a.Warnings {
-		lines = append(lines, "`"+f.Tool+"`: "+w.Text)
+		lines = append(lines, "`"+call.Tool+"`: "+w.Text)
 	}
 	if s := a.Suggestion; len(lines) > 0 && len(s) > 0 {
 		lines = append(lines, "Instead: "+string(h.Spoken(s)))

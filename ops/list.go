@@ -77,7 +77,11 @@ func (d Deps) listTools(ctx context.Context, r ListTools) (p ToolPage, err error
 	var tools []memoryd.Tool
 	switch {
 	case r.Name != "":
-		m, err := d.Reader.Read(ctx, memoryd.ToolRef{Workspace: r.Workspace, Tool: r.Name}, NoCalls)
+		meant, _, err := d.Names.Of(ctx, asked{ToolRef: memoryd.ToolRef{Workspace: r.Workspace, Tool: r.Name}})
+		if err != nil {
+			return p, err
+		}
+		m, err := d.Reader.Read(ctx, meant, NoCalls)
 		if memoryd.IsKind(err, memoryd.NotFound) {
 			return p, d.known(ctx, r.Workspace)
 		}

@@ -9,7 +9,6 @@ import (
 
 	"memoryd"
 	"memoryd/guidelines/preflight"
-	"memoryd/internal/suggest"
 	"memoryd/store"
 )
 
@@ -141,19 +140,3 @@ func (d Deps) workedElsewhere(ctx context.Context, r *PreflightRequest, run stri
 	}
 	return "", nil
 }
-
-// nearestTool is the known tool whose name is most like one that nothing is known of.
-func (d Deps) nearestTool(ctx context.Context, ref memoryd.ToolRef) string {
-	tools, err := d.Store.ListTools(ctx, ref.Workspace, "", maxNamesRead)
-	if err != nil {
-		return ""
-	}
-	var names []string
-	for i := range tools {
-		names = append(names, tools[i].Tool)
-	}
-	return suggest.Nearest(ref.Tool, names)
-}
-
-// maxNamesRead bounds the names that an unknown one is compared with.
-const maxNamesRead = 2000

@@ -18,6 +18,8 @@ type Memory struct {
 	Statistics stats.Statistics
 	// Calls are the ones to show, oldest first.
 	Calls []memoryd.Call
+	// AskedAs are the names by which a request asked for it.
+	AskedAs []string
 }
 
 // NoCalls asks MemoryReader for a memory without its calls.
@@ -158,14 +160,22 @@ func (d Deps) loadTools(ctx context.Context, r NamesRequest) (*LoadedTools, erro
 			continue
 		}
 		seen[name] = true
-		tool, err := d.Store.Tool(ctx, memoryd.ToolRef{Workspace: r.Workspace, Tool: name})
+		meant, _, err := d.Names.Of(ctx, asked{ToolRef: memoryd.ToolRef{Workspace: r.Workspace, Tool: name}})
+		if err != nil {
+			return nil, fmt.Errorf("tool %q: %w", name, err)
+		}
+		if at := slices.IndexFunc(t.Memories, func(m Memory) bool { return m.Tool.Tool == meant.Tool }); at >= 0 {
+			t.Memories[at].AskedAs = append(t.Memories[at].AskedAs, name)
+			continue
+		}
+		tool, err := d.Store.Tool(ctx, meant)
 		switch {
 		case memoryd.IsKind(err, memoryd.NotFound):
 			t.Unknown = append(t.Unknown, name)
 		case err != nil:
 			return nil, fmt.Errorf("tool %q: %w", name, err)
 		default:
-			t.Memories = append(t.Memories, Memory{Tool: tool})
+			t.Memories = append(t.Memories, Memory{Tool: tool, AskedAs: []string{name}})
 		}
 	}
 	if len(seen) == 0 {

@@ -41,7 +41,7 @@ func defineWith[P, In, Out any](name string, build func(d Deps, params P) func(c
 		name: name, in: reflect.TypeFor[In](), out: reflect.TypeFor[Out](),
 		params: func() any { return new(P) },
 		build: func(d Deps, params any) func(context.Context, any) (any, error) {
-			return untyped(audited(d, build(d, *params.(*P)))) //nolint:forcetypeassert // made by params above
+			return untyped(byAnyName(d, audited(d, build(d, *params.(*P))))) //nolint:forcetypeassert // made by params above
 		},
 	}
 }

@@ -16,15 +16,17 @@ type PreflightRequest struct {
 	Input json.RawMessage
 	// By is the run, the session and the agent of the call, as far as they are known.
 	By preflight.Caller
+	// Host says that who calls the tool so names the server of each tool that has one.
+	Host bool
 }
 
 // Forecast is what the history, and the run, let expect of a planned call.
 type Forecast struct {
 	Tool       string
 	Assessment Assessment
-	// Nearest is the known tool whose name is most like that of one that nothing is known
-	// of, "" where none is.
-	Nearest string
+	// Nearest are the known tools whose names are most like that of one that nothing is
+	// known of.
+	Nearest []string
 }
 
 // Assessment is what was computed for the planned call.
@@ -62,7 +64,7 @@ func (d Deps) preflight(ctx context.Context, r PreflightRequest) (*Forecast, err
 	f := &Forecast{Tool: r.Tool, Assessment: a}
 	if a.Judged == 0 && len(a.Warnings) == 0 {
 		if _, err := d.Store.Tool(ctx, r.ToolRef); memoryd.IsKind(err, memoryd.NotFound) {
-			f.Nearest = d.nearestTool(ctx, r.ToolRef)
+			f.Nearest = nearest(ctx, d.Store, r.ToolRef)
 		}
 	}
 	return f, d.loops(ctx, &r, run, &f.Assessment)

@@ -64,7 +64,7 @@ func (d Deps) retrieve(ctx context.Context, named NamedTools) (*Retrieved, error
 			return nil, fmt.Errorf("memory of %q: %w", tool.Tool, err)
 		}
 		shown.Content = guidelines.Select(shown.Content, r.Sections)
-		m.Tool.Guideline = shown
+		m.Tool.Guideline, m.AskedAs = shown, r.Memories[i].AskedAs
 		if !r.WholeHistory {
 			m.Calls = examples(m.Calls, r.RecentCalls)
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -99,12 +100,14 @@ type ValidateToolCallResult struct {
 	Redaction *Redaction
 	// Intake recognises further accounts of calls that are recorded; nil: none are.
 	Intake *ingest.Intake
-	Now    func() time.Time
+	// Names finds the tool that a name means; nil: names mean themselves.
+	Names *Names
+	Now   func() time.Time
 }
 
 func (library) ValidateToolCallResult() Definition {
 	return defineWith("validate_tool_call_result_op", func(d Deps, limits Limits) func(context.Context, RecordRequest) (*ValidCalls, error) {
-		return ValidateToolCallResult{Limits: limits, Redaction: d.Redaction, Intake: d.Intake, Now: d.Now}.Run
+		return ValidateToolCallResult{Limits: limits, Redaction: d.Redaction, Intake: d.Intake, Names: d.Names, Now: d.Now}.Run
 	})
 }
 
@@ -119,6 +122,12 @@ func (o ValidateToolCallResult) Run(ctx context.Context, r RecordRequest) (*Vali
 	v := &ValidCalls{RecordRequest: r, Calls: make([]memoryd.Call, 0, len(r.Items))}
 	for i, item := range r.Items {
 		call, reason := o.accept(ctx, &r, item, i)
+		if reason == "" {
+			var err error
+			if reason, err = o.name(ctx, &call); err != nil {
+				return nil, fmt.Errorf("the name of a tool: %w", err)
+			}
+		}
 		if reason != "" {
 			v.Rejected = append(v.Rejected, Rejection{Index: i, Reason: reason})
 			continue
@@ -201,6 +210,28 @@ func (o ValidateToolCallResult) accept(ctx context.Context, r *RecordRequest, it
 	}
 	call.Evaluation = memoryd.PendingEvaluation()
 	return call, o.cut(&call)
+}
+
+// name gives a call the name under which its tool is stored, or says that no host offered
+// such a tool: that is a mistake of the caller, and nothing was called.
+func (o ValidateToolCallResult) name(ctx context.Context, c *memoryd.Call) (reason string, err error) {
+	if o.Names == nil {
+		return "", nil
+	}
+	a := asked{ToolRef: c.ToolRef, input: c.Input, write: !ingest.NotOffered(c.Tool, c.Output)}
+	if account, told := ingest.FromRecord(c); told {
+		a.host = slices.ContainsFunc(account.Sources, ingest.NamesServers)
+	}
+	meant, known, err := o.Names.Of(ctx, a)
+	if err != nil || known || a.write {
+		c.ToolRef = meant
+		return "", err
+	}
+	reason = "tool_name: no tool has this name, as the answer says"
+	if like := nearest(ctx, o.Names.store, c.ToolRef); len(like) > 0 {
+		reason += "; known tools of similar names: " + strings.Join(like, ", ")
+	}
+	return reason, nil
 }
 
 // badCall checks what needs no other data.

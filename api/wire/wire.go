@@ -57,6 +57,7 @@ type Memory struct {
 type MemoryMetadata struct {
 	Statistics        Statistics `json:"statistics,omitzero"` // none where a request did not wait for them
 	GuidelineRevision int64      `json:"guideline_revision"`
+	AskedAs           []string   `json:"asked_as,omitempty"` // names of the request that mean the tool, where they are others than its own
 }
 
 // Interval is a 95 % interval: the low end and the high one.

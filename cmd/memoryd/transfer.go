@@ -29,7 +29,7 @@ import (
 
 // movedKinds are the kinds of records that go with what is moved.
 func movedKinds() []string {
-	return append(append(revisions.Kinds(), window.Kinds()...), ops.CorrectionKind, kinds.RecordKind, ops.OriginalKind, ops.RedactionKind, backup.RecordKind)
+	return append(append(revisions.Kinds(), window.Kinds()...), ops.CorrectionKind, ops.NameKind, kinds.RecordKind, ops.OriginalKind, ops.RedactionKind, backup.RecordKind)
 }
 
 // opened is what the commands that work on a store of their own have in common.

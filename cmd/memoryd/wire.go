@@ -123,7 +123,7 @@ func (a *app) deps() (ops.Deps, error) {
 	mask := func(text string) string { return redaction.Text(context.Background(), text) }
 	a.audit = access.NewAudit(a.store, a.log, time.Now)
 	return ops.Deps{
-		Store: a.store, Audit: a.audit, Reader: reader, Judge: a.judge, Wait: a.cfg.Evaluate.Wait,
+		Store: a.store, Names: ops.NewNames(a.store, time.Now), Audit: a.audit, Reader: reader, Judge: a.judge, Wait: a.cfg.Evaluate.Wait,
 		Revisions: a.revisions, Told: ops.NewTold(), Forecasts: forecasts, Compactor: a.newCompactor(originals, mask), Originals: originals,
 		Mover: &backup.Actions{
 			Store: clean, Marks: a.store, Dir: manage.DumpDir, Kinds: movedKinds(), RecentCalls: summary.RecentCallCount, Now: time.Now,

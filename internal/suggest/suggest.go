@@ -1,20 +1,39 @@
 // Package suggest finds the name that somebody meant who wrote another.
 package suggest
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Nearest gives the one of names that is most like the written one, "" when none
 // is: at most one letter in three differs, or one begins with the other.
 func Nearest(written string, names []string) string {
-	best, bestAt := "", 0
+	for _, name := range Few(written, names, 1) {
+		return name
+	}
+	return ""
+}
+
+// Few gives up to most of the names that are like the written one, the most like it first.
+func Few(written string, names []string, most int) []string {
+	type near struct {
+		name string
+		far  int
+	}
+	var all []near
 	for _, name := range names {
 		far := distance([]rune(strings.ToLower(written)), []rune(strings.ToLower(name)))
-		near := far <= max(1, len([]rune(written))/3) || len(written) > 2 && strings.HasPrefix(name, written)
-		if near && (best == "" || far < bestAt) {
-			best, bestAt = name, far
+		if far <= max(1, len([]rune(written))/3) || len(written) > 2 && strings.HasPrefix(name, written) {
+			all = append(all, near{name, far})
 		}
 	}
-	return best
+	slices.SortStableFunc(all, func(a, b near) int { return a.far - b.far })
+	var few []string
+	for _, n := range all[:min(len(all), most)] {
+		few = append(few, n.name)
+	}
+	return few
 }
 
 // distance counts the letters to insert, remove, replace, or swap with the next.

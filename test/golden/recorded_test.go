@@ -245,7 +245,10 @@ func (r *replay) add(t *testing.T, s *daemon.Process, c *recorded) {
 	t.Helper()
 	a := s.Post("/add_tool_call_result", map[string]any{"workspace_id": c.Workspace, "tool_call_results": []any{c}})
 	if len(a.Metadata.MemoryList) == 0 {
-		t.Fatalf("%s: %s", c.Tool, a.Answer)
+		if !strings.HasPrefix(c.Output, "Unknown tool: ") { // such a call is none
+			t.Fatalf("%s: %s", c.Tool, a.Answer)
+		}
+		return
 	}
 	for _, j := range slices.Backward(a.Metadata.MemoryList[0].Calls) {
 		if j.CreateTime == c.Created {
