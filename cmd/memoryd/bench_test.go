@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -105,6 +106,60 @@ func BenchmarkAddWithAKey(b *testing.B) {
 	b.ReportMetric(100*(with/without-1), "key_share_%")
 	b.ReportMetric(100*verify/without, "verify_share_%")
 	b.ReportMetric(without/1e3, "add_µs")
+}
+
+// BenchmarkAddOfLocalUsers tells what it costs a durable add to look up whose its
+// connection is: by servers that do and do not, in turns, over connections kept alive and
+// over a new one each. The shares are of the median time of an add.
+func BenchmarkAddOfLocalUsers(b *testing.B) {
+	var urls [2]string
+	for i, users := range []string{"any", "own"} {
+		cfg, err := config.Default()
+		if err != nil {
+			b.Fatal(err)
+		}
+		cfg.SetDataDir(b.TempDir())
+		cfg.HTTP.Listen, cfg.HTTP.LocalUsers = "127.0.0.1:0", users
+		a, err := newApp(b.Context(), cfg, func(string) string { return "" }, slog.New(slog.DiscardHandler))
+		if err != nil {
+			b.Fatal(err)
+		}
+		a.tellOwners(b.Context())
+		served := make(chan error, 1)
+		go func() { served <- a.server.Serve(a.listener) }()
+		a.Start(b.Context())
+		urls[i] = "http://" + a.listener.Addr().String() + "/add_tool_call_result"
+		b.Cleanup(func() { _ = a.Stop(context.Background()); _ = a.server.Close(); <-served })
+	}
+	var took [2][2][]float64
+	clients := [2]*http.Client{{Transport: &http.Transport{}}, {Transport: &http.Transport{DisableKeepAlives: true}}}
+	n := 0
+	for b.Loop() {
+		for turn := range urls {
+			i := (turn + n/4) % 2 // who comes first has the colder caches
+			url := urls[i]
+			for j, client := range clients {
+				n++
+				body := fmt.Sprintf(`{"tool_name":"t","async":true,"include_history":false,"tool_call_results":[{"input":{"q":"%d"},"output":"found"}]}`, n)
+				start := time.Now()
+				answer, err := client.Post(url, "application/json", strings.NewReader(body))
+				if err != nil {
+					b.Fatal(err)
+				}
+				_, _ = io.Copy(io.Discard, answer.Body)
+				_ = answer.Body.Close()
+				took[i][j] = append(took[i][j], float64(time.Since(start)))
+				if answer.StatusCode != http.StatusOK {
+					b.Fatal(answer.Status)
+				}
+			}
+		}
+	}
+	for j, name := range []string{"kept", "new"} {
+		without, with := median(took[0][j]), median(took[1][j])
+		b.ReportMetric(100*(with/without-1), name+"_share_%")
+		b.ReportMetric(without/1e3, name+"_add_µs")
+	}
 }
 
 func median(v []float64) float64 {

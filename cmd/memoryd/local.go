@@ -67,11 +67,12 @@ func (a *app) tellOwners(ctx context.Context) {
 	if !a.cfg.HTTP.OwnUsers() {
 		return
 	}
-	if err := access.TellsOwners(ctx, a.listener.Addr()); err != nil {
+	owners, err := access.NewOwners(ctx, a.listener.Addr())
+	if err != nil {
 		a.log.WarnContext(ctx, "this system does not report the user of a connection: every user of this machine is served", "err", err)
 		return
 	}
-	a.server.ConnContext = access.PeerOf
+	a.server.ConnContext = owners.PeerOf
 }
 
 type statusCmd struct {

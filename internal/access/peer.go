@@ -17,13 +17,17 @@ type Peer struct {
 	known         bool // both are addresses of TCP
 	once          sync.Once
 	own           bool
+	owners        *Owners
 }
 
 type peerKey struct{}
 
+// Owners asks the system whose a connection is.
+type Owners struct{ kernel kernel }
+
 // PeerOf gives the context of a connection its peer: a hook for http.Server.
-func PeerOf(ctx context.Context, conn net.Conn) context.Context {
-	p := &Peer{}
+func (o *Owners) PeerOf(ctx context.Context, conn net.Conn) context.Context {
+	p := &Peer{owners: o}
 	var errs [2]error
 	p.remote, errs[0] = netip.ParseAddrPort(conn.RemoteAddr().String())
 	p.local, errs[1] = netip.ParseAddrPort(conn.LocalAddr().String())
@@ -41,15 +45,20 @@ func Foreign(ctx context.Context) bool {
 		return false
 	}
 	p.once.Do(func() {
-		uid, err := ownerOf(p.remote, p.local)
+		uid, err := p.owners.of(p.remote, p.local)
 		p.own = err == nil && (uid == 0 || uid == os.Geteuid())
 	})
 	return !p.own
 }
 
-// TellsOwners reports whether the system says whose a connection is, by one of its own
+// NewOwners fails where the system does not say whose a connection is, by one of its own
 // to a listener.
-func TellsOwners(ctx context.Context, listener net.Addr) error {
+func NewOwners(ctx context.Context, listener net.Addr) (*Owners, error) {
+	o := &Owners{}
+	return o, o.test(ctx, listener)
+}
+
+func (o *Owners) test(ctx context.Context, listener net.Addr) error {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", listener.String())
 	if err != nil {
 		return err
@@ -63,7 +72,7 @@ func TellsOwners(ctx context.Context, listener net.Addr) error {
 	if err != nil {
 		return err
 	}
-	uid, err := ownerOf(own, there)
+	uid, err := o.of(own, there)
 	if err == nil && uid != os.Geteuid() {
 		err = fmt.Errorf("a connection of user %d claims to be of user %d", os.Geteuid(), uid)
 	}

@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"os"
 	"strconv"
+	"sync"
 	"syscall"
 )
 
@@ -16,11 +17,11 @@ import (
 // come and go.
 const tries = 3
 
-// ownerOf gives the user of the connection from here to there, as its own side of it
+// of gives the user of the connection from here to there, as its own side of it
 // stands in the tables of the system: the kernel is asked for the one entry, and where it
 // is not to be asked the tables are read.
-func ownerOf(here, there netip.AddrPort) (uid int, err error) {
-	if uid, err = askOwner(here, there); err == nil || errors.Is(err, errNoOwner) {
+func (o *Owners) of(here, there netip.AddrPort) (uid int, err error) {
+	if uid, err = o.kernel.ask(here, there); err == nil || errors.Is(err, errNoOwner) {
 		return uid, err
 	}
 	for range tries {
@@ -93,19 +94,54 @@ func tableForm(a netip.AddrPort, v6 bool) []byte {
 	return fmt.Appendf(text, ":%04X", a.Port())
 }
 
-// askOwner asks the kernel (sock_diag) for one socket of TCP.
-func askOwner(here, there netip.AddrPort) (int, error) {
-	const diagnose, byFamily, header, question, answerAt = 4, 20, syscall.SizeofNlMsghdr, 56, 64
-	s, err := syscall.Socket(syscall.AF_NETLINK, syscall.SOCK_RAW|syscall.SOCK_CLOEXEC, diagnose)
-	if err != nil {
+// kernel is asked for one socket of TCP at a time (sock_diag), over a socket that stays
+// open: opening one costs more than asking.
+type kernel struct {
+	mu     sync.Mutex
+	socket *os.File
+	asked  uint32
+}
+
+const (
+	diagHeader   = syscall.SizeofNlMsghdr
+	diagByFamily = 20 // SOCK_DIAG_BY_FAMILY
+)
+
+func (k *kernel) ask(here, there netip.AddrPort) (int, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.socket == nil {
+		const diagnose = 4 // NETLINK_SOCK_DIAG
+		s, err := syscall.Socket(syscall.AF_NETLINK, syscall.SOCK_RAW|syscall.SOCK_CLOEXEC, diagnose)
+		if err != nil {
+			return 0, err
+		}
+		k.socket = os.NewFile(uintptr(s), "sock_diag") // which closes it when nobody has it any more
+	}
+	k.asked++
+	got := make([]byte, 512)
+	n, err := 0, syscall.Sendto(int(k.socket.Fd()), diagQuestion(k.asked, here, there), 0, &syscall.SockaddrNetlink{Family: syscall.AF_NETLINK})
+	if err == nil {
+		n, _, err = syscall.Recvfrom(int(k.socket.Fd()), got, 0)
+	}
+	if err == nil && (n < diagHeader || binary.NativeEndian.Uint32(got[8:]) != k.asked) {
+		err = errors.New("the kernel answered another question")
+	}
+	if err != nil { // an answer may be under way: nobody else is to take it for his
+		_ = k.socket.Close()
+		k.socket = nil
 		return 0, err
 	}
-	defer syscall.Close(s) //nolint:errcheck // it was only asked
-	ask := make([]byte, header+question)
-	binary.NativeEndian.PutUint32(ask, uint32(len(ask)))
-	binary.NativeEndian.PutUint16(ask[4:], byFamily)
+	return diagOwner(got[:n], here, there)
+}
+
+func diagQuestion(number uint32, here, there netip.AddrPort) []byte {
+	ask := make([]byte, diagHeader+56)
+	binary.NativeEndian.PutUint32(ask, uint32(len(ask))) //nolint:gosec // it is small
+	binary.NativeEndian.PutUint16(ask[4:], diagByFamily)
 	binary.NativeEndian.PutUint16(ask[6:], syscall.NLM_F_REQUEST)
-	q := ask[header:]
+	binary.NativeEndian.PutUint32(ask[8:], number)
+	q := ask[diagHeader:]
 	src, dst, family := here.Addr().Unmap(), there.Addr().Unmap(), byte(syscall.AF_INET)
 	if src.Is6() {
 		family = syscall.AF_INET6
@@ -117,22 +153,19 @@ func askOwner(here, there netip.AddrPort) (int, error) {
 	copy(q[12:28], src.AsSlice())
 	copy(q[28:44], dst.AsSlice())
 	binary.NativeEndian.PutUint64(q[48:], ^uint64(0)) // of any cookie
-	if err := syscall.Sendto(s, ask, 0, &syscall.SockaddrNetlink{Family: syscall.AF_NETLINK}); err != nil {
-		return 0, err
-	}
-	got := make([]byte, 512)
-	n, _, err := syscall.Recvfrom(s, got, 0)
-	if err != nil {
-		return 0, err
-	}
-	a := got[min(header, n):n]
+	return ask
+}
+
+func diagOwner(got []byte, here, there netip.AddrPort) (int, error) {
+	const uid, inode = 64, 68
+	a := got[diagHeader:]
 	switch kind := binary.NativeEndian.Uint16(got[4:]); {
 	case kind == syscall.NLMSG_ERROR && len(a) >= 4 && int32(binary.NativeEndian.Uint32(a)) == -int32(syscall.ENOENT): //nolint:gosec // a number below zero
 		return 0, errNoOwner
-	case kind != byFamily || len(a) < answerAt+8:
+	case kind != diagByFamily || len(a) < inode+4:
 		return 0, errors.New("the kernel is not to be asked")
-	case binary.BigEndian.Uint16(a[4:]) != here.Port() || binary.BigEndian.Uint16(a[6:]) != there.Port() || binary.NativeEndian.Uint32(a[answerAt+4:]) == 0:
+	case binary.BigEndian.Uint16(a[4:]) != here.Port() || binary.BigEndian.Uint16(a[6:]) != there.Port() || binary.NativeEndian.Uint32(a[inode:]) == 0:
 		return 0, errNoOwner // a listener, or a socket that its program has closed
 	}
-	return int(binary.NativeEndian.Uint32(a[answerAt:])), nil
+	return int(binary.NativeEndian.Uint32(a[uid:])), nil
 }

@@ -15,7 +15,7 @@ func TestTheSystemTellsWhoseAConnectionIs(t *testing.T) {
 			continue
 		}
 		defer l.Close()
-		if err := access.TellsOwners(t.Context(), l.Addr()); err != nil {
+		if _, err := access.NewOwners(t.Context(), l.Addr()); err != nil {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
@@ -27,6 +27,7 @@ func TestWhoHasGoneIsForeign(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
+	var owners access.Owners
 	for _, gone := range []bool{false, true} {
 		client, err := net.Dial("tcp", l.Addr().String())
 		if err != nil {
@@ -40,7 +41,7 @@ func TestWhoHasGoneIsForeign(t *testing.T) {
 		if gone {
 			client.Close()
 		}
-		if got := access.Foreign(access.PeerOf(t.Context(), conn)); got != gone {
+		if got := access.Foreign(owners.PeerOf(t.Context(), conn)); got != gone {
 			t.Errorf("gone: %v, foreign: %v", gone, got)
 		}
 		client.Close()
@@ -62,8 +63,9 @@ func BenchmarkForeign(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	var owners access.Owners
 	for b.Loop() {
-		if access.Foreign(access.PeerOf(b.Context(), conn)) {
+		if access.Foreign(owners.PeerOf(b.Context(), conn)) {
 			b.Fatal("foreign")
 		}
 	}

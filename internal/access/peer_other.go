@@ -4,5 +4,7 @@ package access
 
 import "net/netip"
 
-// ownerOf is not told here.
-func ownerOf(netip.AddrPort, netip.AddrPort) (int, error) { return 0, errNoOwner }
+type kernel struct{}
+
+// of is not told here.
+func (*Owners) of(netip.AddrPort, netip.AddrPort) (int, error) { return 0, errNoOwner }
