@@ -41,8 +41,11 @@ type learnCmd struct {
 	Into      string   `type:"path" placeholder:"FILE" help:"The file to patch (default: AGENTS.md or CLAUDE.md in this folder)."`
 }
 
-// Validate finds a format that is none.
+// Validate finds a format that is none, and a file to patch without a patch.
 func (c learnCmd) Validate() error {
+	if c.Into != "" && !c.Propose && !c.Apply {
+		return errors.New("--into goes with --propose or --apply")
+	}
 	return checkFormat(c.Format, ingest.FormatNames())
 }
 

@@ -202,16 +202,16 @@ func (c restoreCmd) Validate() error {
 
 // Run brings the content of a file into the store.
 func (c restoreCmd) Run(ctx context.Context, std streams) (err error) {
+	in, err := source(std.in, c.File) // first: no store is made for a file that is not there
+	if err != nil {
+		return err
+	}
+	defer in.Close() //nolint:errcheck // it was only read
 	s, cfg, err := c.openAny(ctx, std)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	in, err := source(std.in, c.File)
-	if err != nil {
-		return err
-	}
-	defer in.Close() //nolint:errcheck // it was only read
 	counts, err := backup.Restore(ctx, redacted(s, cfg, std), in.reader, backup.RestoreOptions{
 		Name: c.File, Marks: s, Workspace: c.Workspace, Replace: c.Replace, SkipExisting: c.SkipExisting,
 	})
@@ -261,6 +261,11 @@ func source(stdin io.Reader, name string) (in input, err error) {
 
 // importReMe adds what a ReMe server dumped to a store.
 func (c importCmd) importReMe(ctx context.Context, std streams) (err error) {
+	for _, name := range c.Files {
+		if _, err := os.Stat(name); err != nil && c.Format == "reme" && name != "-" {
+			return err // and no store is made
+		}
+	}
 	s, cfg, err := c.openAny(ctx, std)
 	if err != nil {
 		return err

@@ -68,6 +68,10 @@ func checkTopic(app *kong.Application, words []string) error {
 // forms are flags whose text has a form, whatever command has them.
 var forms = map[string]func(string) error{"url": checkURL, "remote": checkURL, "listen": checkHostPort, "from": checkHostPort}
 
+// mayBeEmpty are flags whose empty text means something. Any other that is given an
+// empty text comes from a variable of a shell that is not set.
+var mayBeEmpty = []string{"input", "output", "why", "enrich"}
+
 // AfterApply finds values that no command could use, before it opens or asks
 // anything. Package kong calls it when a command line is parsed.
 func (*cli) AfterApply(parsed *kong.Context) (err error) {
@@ -77,7 +81,12 @@ func (*cli) AfterApply(parsed *kong.Context) (err error) {
 	}
 	for _, flag := range flagsOf(node) {
 		target := flag.Target
-		if target.Kind() != reflect.String {
+		if target.Kind() == reflect.String && !slices.Contains(mayBeEmpty, flag.Name) && givenEmpty(parsed.Args, "--"+flag.Name) {
+			return fmt.Errorf("--%s: must not be empty", flag.Name)
+		}
+		if words, many := reflect.TypeAssert[[]string](target); many && (slices.Contains(words, "") || flag.Required && len(words) == 0) {
+			err = errors.New("must not be empty")
+		} else if target.Kind() != reflect.String {
 			err = checkNumber(target, flag.Default)
 		} else if check := forms[flag.Name]; check != nil && target.String() != "" {
 			err = check(target.String())
@@ -100,6 +109,20 @@ func (*cli) AfterApply(parsed *kong.Context) (err error) {
 	return nil
 }
 
+// givenEmpty reports whether a command line gives a flag an empty text. The flag's value
+// does not tell: an empty path becomes that of the working folder.
+func givenEmpty(args []string, flag string) bool {
+	for i, word := range args {
+		if word == "--" {
+			break
+		}
+		if word == flag+"=" || word == flag && i+1 < len(args) && args[i+1] == "" {
+			return true
+		}
+	}
+	return false
+}
+
 // checkNumber refuses numbers below zero, but for a default that stands for unknown.
 func checkNumber(v reflect.Value, unset string) error {
 	text, negative := "", false
@@ -120,7 +143,10 @@ func checkNumber(v reflect.Value, unset string) error {
 // checkURL wants the address of a server; the scheme may be left out.
 func checkURL(text string) error {
 	address := text
-	if strings.HasPrefix(text, "unix:/") {
+	if socket, local := strings.CutPrefix(text, "unix:"); local {
+		if !strings.HasPrefix(socket, "/") {
+			return fmt.Errorf("must be an absolute path after unix:, not %q", socket)
+		}
 		return nil
 	}
 	if !strings.Contains(address, "://") {

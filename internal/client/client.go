@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -136,9 +137,20 @@ func (s Server) send(ctx context.Context, r Request) (*http.Response, error) {
 		if ue, ok := errors.AsType[*url.Error](err); ok {
 			err = ue.Err
 		}
-		return nil, &Error{Reason: fmt.Sprintf("no answer from %s: %v", server, err), Err: err}
+		return nil, &Error{Reason: fmt.Sprintf("no answer from %s: %v", shown(req.URL, server, err), err), Err: err}
 	}
 	return resp, nil
+}
+
+// shown is the address of a server without its password, or the socket that was dialled.
+func shown(u *url.URL, server string, err error) string {
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" && op.Net == "unix" && op.Addr != nil {
+		return "unix:" + op.Addr.String()
+	}
+	if u.User != nil {
+		return (&url.URL{Scheme: u.Scheme, User: u.User, Host: u.Host}).Redacted()
+	}
+	return server
 }
 
 // read reads an answer. The tool-memory endpoints refuse by success false.

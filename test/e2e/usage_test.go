@@ -109,6 +109,36 @@ check-config | expected "<file>"
 completion | expected "<shell>"
 completion tcsh | must be one of
 version extra | unexpected argument extra
+label x k | give a score, or --undo
+label x k 1 --undo | give a score, or --undo
+label x '' 1 | <kind>: must not be empty
+runs --limit=-1 | --limit: must be 0 or more
+journals | expected one of
+journals drop | expected "<file> ..."
+tools --url unix: | must be an absolute path
+tools --url unix:socket | must be an absolute path
+tools --url '' | --url: must not be empty
+tools --workspace '' | --workspace: must not be empty
+tools --key '' | --key: must not be empty
+delete --all --yes --workspace '' | --workspace: must not be empty
+export x.gz --workspace '' | --workspace: must not be empty
+serve --data '' | --data: must not be empty
+serve --config '' | --config: must not be empty
+learn --into AGENTS.md . | --into goes with
+learn --html '' . | --html: must not be empty
+mcp install --client cursor --wrap '' | --wrap: must not be empty
+mcp-wrap --name '' -- prog | --name: must not be empty
+mcp-wrap --remote '' | name one server
+keys create --role '' --workspaces x | --role: must not be empty
+keys create --role record --workspaces '' | --workspaces: must not be empty
+keys create --name '' --role admin --workspaces x | --name: must not be empty
+keys create --role record,boss --workspaces x | must be one of
+keys rotate id --grace soon | soon
+hook uninstall nosuch | must be one of
+compact x --max-input-tokens abc | abc
+import --from x f | --from: must be HOST:PORT
+add x --output o --tokens 99999999999999999999 | valid 64 bit int
+-v | unknown flag -v
 `
 
 // N4: arguments were not checked before the network, stores were made, and a deletion that
@@ -193,6 +223,28 @@ func TestADeletionThatIsNotConfirmedDeletesNothingAndFails(t *testing.T) {
 	}
 	if code, out, said := memoryd(t, "", "show", "search", "--url", s.URL); code != 0 || !strings.Contains(out, "1 kept of 1 ever") {
 		t.Errorf("after that: exit code %d, %s%s", code, out, said)
+	}
+}
+
+// A file that is not there made an empty store.
+func TestAMissingFileMakesNoStore(t *testing.T) {
+	for _, args := range [][]string{{"restore", "nosuch.gz"}, {"import", "--format", "reme", "nosuch.jsonl"}} {
+		dir := t.TempDir()
+		code, _, said := memoryd(t, "", append(args, "--data", dir+"/store")...)
+		if made, err := os.ReadDir(dir); code != 1 || !strings.Contains(said, "no such file") || err != nil || len(made) > 0 {
+			t.Errorf("%v: exit code %d, %s, made %v, %v", args, code, said, made, err)
+		}
+	}
+}
+
+func TestAnErrorNamesTheServerWithoutItsPassword(t *testing.T) {
+	for url, want := range map[string]string{
+		"http://ann:secret@127.0.0.1:1": "no answer from http://ann:xxxxx@127.0.0.1:1: ",
+		"unix:/nowhere/socket":          "no answer from unix:/nowhere/socket: ",
+	} {
+		if code, _, said := memoryd(t, "", "tools", "--url", url); code != 1 || !strings.Contains(said, want) {
+			t.Errorf("%s: exit code %d, %s", url, code, said)
+		}
 	}
 }
 
