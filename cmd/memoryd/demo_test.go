@@ -22,14 +22,19 @@ func TestTheDemonstrationShowsAGuidelineAWarningAndACompaction(t *testing.T) {
 			t.Errorf("%q is missing in\n%s", want, out.String())
 		}
 	}
-	readme, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, shown, _ := strings.Cut(string(readme), "cmd/memoryd demo\n```\n\n```\n")
-	shown, _, _ = strings.Cut(shown, "\n```")
-	if !strings.Contains(out.String(), shown) || len(shown) < 250 {
-		t.Errorf("the README shows another guideline than the demonstration:\n%s", shown)
+	for page, before := range map[string]string{
+		"README.md":          "the demo learns without a model:\n\n```\n",
+		"docs/guidelines.md": "It uses no model:\n\n```\n",
+	} {
+		text, err := os.ReadFile("../../" + page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, shown, _ := strings.Cut(string(text), before)
+		shown, _, _ = strings.Cut(shown, "\n```")
+		if !strings.Contains(out.String(), shown) || len(shown) < 150 {
+			t.Errorf("%s shows another guideline than the demonstration:\n%s", page, shown)
+		}
 	}
 	if errs.Len() > 0 {
 		t.Errorf("it complains: %s", errs.String())

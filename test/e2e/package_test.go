@@ -57,6 +57,13 @@ func TestEveryPackageHasTheVersionOfTheServer(t *testing.T) {
 	if chart := rootFile(t, "deploy/helm/memoryd/Chart.yaml"); !strings.Contains(chart, `appVersion: "`+root.Version()+`"`) {
 		t.Error("the chart runs another version")
 	}
+	for _, p := range pages(t) {
+		for _, m := range regexp.MustCompile(`memoryd[-_](\d+\.\d+\.\d+)`).FindAllStringSubmatch(p.text, -1) {
+			if m[1] != root.Version() {
+				t.Errorf("%s names %s", p.name, m[0])
+			}
+		}
+	}
 	if changes := rootFile(t, "CHANGELOG.md"); !strings.Contains(changes, "\n## ["+root.Version()+"]") {
 		t.Error("CHANGELOG.md says nothing of this version")
 	}

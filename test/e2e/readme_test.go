@@ -213,6 +213,28 @@ func TestPagesShowCommandsAsTheyAre(t *testing.T) {
 	}
 }
 
+// The picture of a warning says what the README's commands say.
+func TestThePictureShowsWhatTheREADMESays(t *testing.T) {
+	readme, picture := rootFile(t, "README.md"), rootFile(t, "docs/images/advice.svg")
+	shown := regexp.MustCompile(`class="code ([a-z]*)"[^>]*>([^<]*)<`).FindAllStringSubmatch(picture, -1)
+	if !strings.Contains(readme, "](docs/images/advice.svg)") || len(shown) != 6 {
+		t.Fatalf("%d lines of the picture are shown", len(shown))
+	}
+	for i := 0; i < len(shown); i += 2 {
+		said := shown[i][2] + " " + shown[i+1][2]
+		if shown[i][1] == "good" { // the call that the warning asks for
+			said = regexp.MustCompile(`on \d{4}-\d\d-\d\d`).FindString(said)
+			if said == "" {
+				t.Error("the good call has another date than the warning asks for")
+			}
+			continue
+		}
+		if !strings.Contains(readme, said) {
+			t.Errorf("the picture says %q, which the README does not show", said)
+		}
+	}
+}
+
 func TestTheREADMEIsShort(t *testing.T) {
 	if n := len(strings.Fields(rootFile(t, "README.md"))); n > 700 {
 		t.Errorf("the README has %d words; 700 are the most", n)
