@@ -14,11 +14,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// CallJSON is a call as JSON shows it to people and programs: an item of a
-// request, an element of a history, a line of a recording. It is the one list of
-// the members, of their defaults and of the other names that they are known by.
-// (Stores and exports have encodings of their own, which keep every byte; answers
-// have a shape of their own, package wire's, to which this one converts.)
+// CallJSON is the JSON form of a call: an item of a request, an element of a history, or a line of
+// an import file. It is the only list of the members, their defaults and their aliases. Stores and
+// exports use other encodings, which keep every byte; answers use the types of package wire.
 type CallJSON struct {
 	ToolName     string         `json:"tool_name"`
 	Input        jsontext.Value `json:"input"` // an object or a string
@@ -35,16 +33,16 @@ type CallJSON struct {
 	IsSummarized bool           `json:"is_summarized,omitzero"`
 }
 
-// CallLine is a call as it was read, with what stands beside it.
+// CallLine is a call that was parsed, with what else its line said.
 type CallLine struct {
 	CallJSON
-	// Workspace is the one that the line itself names; "" when it names none.
+	// Workspace is the workspace that the line names; "" if it names none.
 	Workspace string
-	// Ignored are members of names that are not known.
+	// Ignored lists unknown members.
 	Ignored []string
 }
 
-// Call gives what was recorded, without a verdict, an identity and a time.
+// Call returns the recorded call, without verdict, identity and time.
 func (l *CallLine) Call() Call {
 	return Call{
 		ToolRef: ToolRef{l.Workspace, l.ToolName}, Input: json.RawMessage(l.Input), Output: l.Output, Success: l.Success,
@@ -53,8 +51,8 @@ func (l *CallLine) Call() Call {
 	}
 }
 
-// JSONOf shows a call. A guideline was written from the calls up to the number
-// summarisedThrough.
+// JSONOf returns the JSON form of a call. Calls with numbers up to summarisedThrough are marked as
+// used by the current guideline.
 func JSONOf(c *Call, summarisedThrough int64) CallJSON {
 	e := &c.Evaluation
 	j := CallJSON{
@@ -77,7 +75,7 @@ type judgement struct {
 	By    string          `json:"judged_by,omitempty"`
 	Rule  string          `json:"judged_rule,omitempty"`
 	Error string          `json:"evaluation_error,omitempty"`
-	// Untrusted says that the evaluation's texts may repeat words of the tool.
+	// Untrusted reports that the texts of the evaluation may repeat the tool's own words.
 	Untrusted bool `json:"evaluation_untrusted,omitempty"`
 }
 
@@ -104,8 +102,8 @@ func shownMetadata(c *Call) jsontext.Value {
 // client sends under this name is dropped.
 const sourceName = "memoryd_source"
 
-// WithSource gives metadata that say who wrote a call: the id of an API key. "" is
-// this machine, and leaves no member, as do calls from before there were sources.
+// WithSource adds the id of the API key that recorded a call to its metadata. An empty source,
+// which means this machine, adds nothing.
 func WithSource(metadata json.RawMessage, source string) json.RawMessage {
 	if bytes.Contains(metadata, []byte(sourceName[:7])) || bytes.IndexByte(metadata, '\\') >= 0 {
 		metadata = withoutSource(metadata)
@@ -142,10 +140,11 @@ func withoutSource(metadata json.RawMessage) json.RawMessage {
 	return out
 }
 
-// Sourced reports whether the call says who wrote it; otherwise it was this machine.
+// Sourced reports whether the metadata name the recorder of the call; otherwise it was this
+// machine.
 func (c *Call) Sourced() bool { return bytes.Contains(c.Metadata, []byte(sourceName)) }
 
-// Source is who wrote the call: the id of an API key, or local.
+// Source returns the id of the API key that recorded the call, or "local".
 func (c *Call) Source() string {
 	const local = "local"
 	if !c.Sourced() {
@@ -189,8 +188,7 @@ func finite(f float64) float64 {
 	return f
 }
 
-// MarshalCallLine writes what was recorded of a call, and where, as one line of a
-// recording; the verdict stays behind.
+// MarshalCallLine encodes a recorded call as one line of an import file, without its verdict.
 func MarshalCallLine(c *Call) ([]byte, error) {
 	j := JSONOf(c, 0)
 	j.Metadata, j.Summary, j.Evaluation, j.Score = jsontext.Value(c.Metadata), "", "", 0
@@ -240,7 +238,7 @@ var callText = jsonv2.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.Allo
 // bare looks nothing up for the members of a call, whatever reads what is around it.
 var bare = jsonv2.WithUnmarshalers(nil)
 
-// ParseCall reads one call, a line of a recording. Its error is a *Fault.
+// ParseCall parses one line of an import file. Its error is a *Fault.
 func ParseCall(line []byte) (CallLine, error) {
 	dec := jsontext.NewDecoder(bytes.NewBuffer(line), callText)
 	l, err := new(CallReader).Read(dec)
@@ -253,7 +251,7 @@ func ParseCall(line []byte) (CallLine, error) {
 	return l, nil
 }
 
-// CallReader reads calls, one after another. A zero one is ready.
+// CallReader parses calls one after another. The zero value is ready for use.
 type CallReader struct {
 	m      members
 	buffer []byte
@@ -262,7 +260,7 @@ type CallReader struct {
 // maxBuffer bounds what a reader keeps.
 const maxBuffer = 64 << 10
 
-// Reset forgets what was read, so that the reader can be kept.
+// Reset clears the reader for reuse.
 func (r *CallReader) Reset() {
 	r.m = members{}
 	if cap(r.buffer) > maxBuffer {
@@ -270,9 +268,8 @@ func (r *CallReader) Reset() {
 	}
 }
 
-// Read reads the next value of dec, a call, and fills in what was left out. Its error
-// is a *Fault; unless that is Broken, the whole value was read all the same. The
-// decoder must have been made to allow names that are repeated.
+// Read parses the next value of dec as a call and fills in defaults. Its error is a *Fault. Unless
+// the fault is Broken, the whole value was consumed. The decoder must allow duplicate names.
 func (r *CallReader) Read(dec *jsontext.Decoder) (l CallLine, err error) {
 	depth := dec.StackDepth()
 	if dec.PeekKind() != '{' {
@@ -411,8 +408,8 @@ func textOf(v jsontext.Value) string {
 	return Unquote(v)
 }
 
-// ToolCallID is what a call's metadata say of its identity: the member tool_call_id,
-// or call_ref, which stands for all else (see Identity); "" where there is neither.
+// ToolCallID returns the caller's id of a call: the member tool_call_id of its metadata, or
+// call_ref, which takes precedence over all other members (see Identity); "" if there is neither.
 func ToolCallID(metadata []byte) string {
 	if !bytes.Contains(metadata, []byte("tool_call_id")) && !bytes.Contains(metadata, []byte("call_ref")) {
 		return ""
@@ -433,8 +430,8 @@ func ToolCallID(metadata []byte) string {
 	return Unquote(known.ID)
 }
 
-// MaxJSONDepth bounds how deep an input or a metadata object may nest, far beyond
-// any real one, so that an answer that shows it can still be read by others.
+// MaxJSONDepth limits the nesting of inputs and metadata. It is far beyond what real calls use, and
+// low enough that other JSON parsers can read answers that contain them.
 const MaxJSONDepth = 512
 
 // sound keeps a value as it was sent. Only escaped lone surrogates change: no
@@ -458,7 +455,7 @@ func sound(v raw, name string) (jsontext.Value, error) {
 	return jsontext.Value(bytes.ToValidUTF8(value, []byte(string(utf8.RuneError)))), nil
 }
 
-// JSONDepth counts the levels of nesting of valid JSON.
+// JSONDepth returns the nesting depth of valid JSON.
 func JSONDepth(v jsontext.Value) int {
 	depth, deepest := 0, 0
 	inText, escaped := false, false

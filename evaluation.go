@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// EvaluationState says how far the judging of a call has come.
+// EvaluationState is the progress of a call's evaluation.
 type EvaluationState string
 
-// The states. Pending is retried in the background; Failed is final unless a
+// The states. Pending evaluations are retried in the background. Failed ones are final unless a
 // person or a forced run asks again.
 const (
 	Pending EvaluationState = "pending"
@@ -19,69 +19,67 @@ const (
 
 // The three scores that a judge may give.
 const (
-	ScoreFailure = 0.0 // execution failed, or the parameters did not fit at all
-	ScorePartial = 0.5 // it ran, with issues
-	ScoreSuccess = 1.0 // it ran well and the parameters fitted
+	ScoreFailure = 0.0 // execution failed, or the parameters were wrong
+	ScorePartial = 0.5 // it ran, with problems
+	ScoreSuccess = 1.0 // it ran, and the parameters were right
 )
 
-// Who judged, as Evaluation.JudgedBy says it. A model is "llm:" and its name, a
-// person "person:" and the name that was given.
+// The values of Evaluation.JudgedBy. The prefixes for models and people are followed by a name.
 const (
 	JudgedByRules = "rules"
 	JudgedByCache = "cache"
 
 	PersonPrefix = "person:"
-	// KindPrefix stands before who judged the kind of the output: "kind:llm:<model>",
-	// "kind:person:<name>".
+	// KindPrefix marks a verdict on the kind of the output; another value follows it, as in
+	// "kind:llm:<model>" or "kind:person:<name>".
 	KindPrefix = "kind:"
 )
 
-// Evaluation is what a judge said of a call.
+// Evaluation is the verdict of a judge on a call.
 type Evaluation struct {
 	State EvaluationState
-	// Score is one of the three scores; it means something only when Judged.
+	// Score is one of the three scores. It is valid only if State is Judged.
 	Score float64
-	// Summary is one line: what happened. Evaluation is a short reasoned text.
+	// Summary says in one line what happened. Evaluation gives the reasons.
 	Summary    string
 	Evaluation string
 	// JudgedBy is "rules", "cache", "llm:<model>" or "person:<name>"; "" while
 	// pending.
 	JudgedBy string
-	// Rule names the rule that decided, when rules did.
+	// Rule is the name of the rule that decided, if one did.
 	Rule string
-	// JudgeVersion identifies the judge's model, prompt and settings, so that
-	// verdicts of different judges can be told apart.
+	// JudgeVersion identifies the judge's model, prompt and settings, to tell the verdicts of
+	// different judges apart.
 	JudgeVersion string
 	// JudgedAt is when the verdict was reached.
 	JudgedAt time.Time
-	// FailedChecks names the binary checks of a model's verdict that the call did
-	// not pass, in the order of the checks, with a space between them.
+	// FailedChecks lists, separated by spaces, the checks of the model's prompt that the call did
+	// not pass.
 	FailedChecks string
-	// Cost is what the model was asked for this call.
+	// Cost is the cost of the model requests for this call.
 	Cost Cost
-	// Overruled is the verdict that a person's replaced; nil when none did.
+	// Overruled is the verdict that a person replaced; nil if none.
 	Overruled *Overruled
 
-	// Attempts counts the tries that failed so far, LastError says why the
-	// newest did, and NotBefore is when the next may start.
+	// Attempts counts failed attempts. LastError is the error of the last one, and NotBefore is the
+	// earliest time of the next.
 	Attempts  int
 	LastError string
 	NotBefore time.Time
 }
 
-// Settlement is an evaluation for one stored call.
+// Settlement is the evaluation of one stored call.
 type Settlement struct {
 	ToolRef
 	Key        CallKey
 	Evaluation Evaluation
-	// Amendment is what else changes with the evaluation; nil is nothing. Only
-	// store.Verdicts.Override takes one.
+	// Amendment is what else to change in the call; nil means nothing. Only store.Verdicts.Override
+	// accepts one.
 	Amendment *Amendment
 }
 
-// Amendment is what a stored call is when a further source told of it, in the place
-// of what stood there. Its key, number, time, tool and run stay: Metadata names the run
-// that the call named, if any.
+// Amendment replaces parts of a stored call after another source reported the same call. Key,
+// number, time, tool and run stay as they were.
 type Amendment struct {
 	Input    json.RawMessage
 	Output   string
@@ -91,33 +89,31 @@ type Amendment struct {
 	Hash     string
 }
 
-// Apply gives the call its amended members.
+// Apply replaces the amended members of the call.
 func (a *Amendment) Apply(c *Call) {
 	if a != nil {
 		c.Input, c.Output, c.Success, c.TimeCost, c.Metadata, c.Hash = slices.Clone(a.Input), a.Output, a.Success, a.TimeCost, slices.Clone(a.Metadata), a.Hash
 	}
 }
 
-// AmendmentOf is what of a call an amendment holds.
+// AmendmentOf returns an amendment with the members of the call.
 func AmendmentOf(c *Call) *Amendment {
 	return &Amendment{c.Input, c.Output, c.Success, c.TimeCost, c.Metadata, c.Hash}
 }
 
-// Cost is the share of one call in requests to a model. Several calls may share
-// a request, and a call may need more than one.
+// Cost is a call's share of model requests. Calls can share a request, and a call can need several.
 type Cost struct {
 	Requests         float64
 	PromptTokens     int64
 	CompletionTokens int64
 }
 
-// Add gives the sum.
+// Add returns the sum of both costs.
 func (c Cost) Add(o Cost) Cost {
 	return Cost{c.Requests + o.Requests, c.PromptTokens + o.PromptTokens, c.CompletionTokens + o.CompletionTokens}
 }
 
-// Overruled is a judge's verdict that a person corrected, kept to measure the
-// judge by.
+// Overruled is a verdict that a person corrected. It is kept to measure the judge.
 type Overruled struct {
 	State        EvaluationState
 	Score        float64
@@ -126,5 +122,5 @@ type Overruled struct {
 	JudgeVersion string
 }
 
-// PendingEvaluation is the evaluation of a call that waits for its judge.
+// PendingEvaluation returns the evaluation of a call that has not been judged.
 func PendingEvaluation() Evaluation { return Evaluation{State: Pending} }

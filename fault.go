@@ -10,20 +10,20 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Fault says what in a JSON text does not fit and where, in the terms that
-// clients of the documented server know (the errors of pydantic).
+// Fault describes what is wrong with a JSON text and where. Its codes are those of pydantic, which
+// clients of the original server know.
 type Fault struct {
 	Code string // such as "string_type" or "missing"
-	Loc  []any  // the path: names, and numbers for places in arrays
+	Loc  []any  // the path: member names and array indexes
 	Msg  string
-	// Input repeats the value at fault, while it is short.
+	// Input repeats the wrong value if it is short.
 	Input jsontext.Value
-	// Broken says that the text is no JSON: nothing of it can be read from Offset on.
+	// Broken reports that the text is not valid JSON and cannot be read beyond Offset.
 	Broken bool
 	Offset int64 // in bytes
 }
 
-// Error says where and what, as a rejected item shows it.
+// Error returns the path and the message.
 func (f *Fault) Error() string {
 	var b strings.Builder
 	for _, part := range f.Loc {
@@ -36,7 +36,7 @@ func (f *Fault) Error() string {
 // short.
 const maxEcho = 1024
 
-// NewFault makes a fault of a value, which may be nil.
+// NewFault returns a fault for a value, which may be nil.
 func NewFault(code, msg string, input jsontext.Value, loc ...any) *Fault {
 	switch {
 	case input == nil:
@@ -47,8 +47,8 @@ func NewFault(code, msg string, input jsontext.Value, loc ...any) *Fault {
 	return &Fault{Code: code, Loc: loc, Msg: msg, Input: input.Clone()}
 }
 
-// FaultOf turns an error of the JSON packages into a fault. The first skip parts of
-// its path are left out.
+// FaultOf converts an error of the JSON packages to a fault. It drops the first skip elements of
+// the path.
 func FaultOf(err error, skip int) *Fault {
 	f, ours := errors.AsType[*Fault](err)
 	semantic, _ := errors.AsType[*jsonv2.SemanticError](err)

@@ -4,14 +4,14 @@ import "time"
 
 // Guideline is the text that tells an agent how to use a tool.
 type Guideline struct {
-	// Revision counts the guidelines of the tool from 1; 0 means none yet. The
-	// store compares it when a guideline is replaced.
+	// Revision numbers the guidelines of a tool from 1; 0 means none. The store compares it when it
+	// replaces a guideline.
 	Revision int64
 	Content  string
-	// Author is a model's name or "rules".
+	// Author is the name of a model, or "rules".
 	Author string
-	// BasedOn is the tool's Revision, and ThroughSeq the newest call's Seq,
-	// that the text was written from.
+	// BasedOn is the Revision of the tool, and ThroughSeq the Seq of its newest call, when the text
+	// was written.
 	BasedOn    int64
 	ThroughSeq int64
 	Written    time.Time

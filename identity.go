@@ -10,20 +10,18 @@ import (
 	"sync"
 )
 
-// Identity is what makes two sent calls the same call.
+// Identity decides whether two calls that were sent are the same call.
 type Identity struct {
 	ToolRef
 	Input      json.RawMessage
 	Output     string
-	CreateTime string // as the caller gave it; "" when the caller gave none
-	ToolCallID string // what function ToolCallID gives
-	// Source is the id of the API key that recorded the call, "" without one. It counts
-	// for a call_ref only: a reference is its source's own, so that nobody who guesses
-	// one makes another's call a repeat.
+	CreateTime string // as the caller sent it; "" if missing
+	ToolCallID string // the result of ToolCallID
+	// Source is the id of the API key that recorded the call; "" without one. It matters for a
+	// call_ref only: another key that guesses a reference cannot turn a call into a duplicate.
 	Source string
-	// RequestKey and Index identify an item by the request that carried it (its
-	// Idempotency-Key header and its place). They count only for an item that
-	// has neither CreateTime nor ToolCallID.
+	// RequestKey and Index identify an item by the Idempotency-Key header of its request and its
+	// index there. They count only for items without CreateTime and ToolCallID.
 	RequestKey string
 	Index      int
 }
@@ -33,18 +31,17 @@ type Identity struct {
 // the tool's name, the output or the time are known as one.
 const refMark = "\x00ref:"
 
-// RefID is the ToolCallID that stands for a call_ref.
+// RefID returns the ToolCallID of a call_ref.
 func RefID(ref string) string { return refMark + ref }
 
-// Key derives the call's key: the first 16 bytes of SHA-256 over all parts,
-// each with its length before it. The input counts in its canonical form, so
-// that key order and white space do not matter.
+// Key returns the first 16 bytes of the SHA-256 of all parts, each prefixed by its length. The
+// input is canonicalised, so key order and white space do not matter.
 func (id Identity) Key() CallKey {
 	key, _ := id.KeyAndHash()
 	return key
 }
 
-// KeyAndHash gives Key and the call_hash (see HashOf), reading the input once.
+// KeyAndHash returns Key and HashOf, and parses the input only once.
 func (id Identity) KeyAndHash() (key CallKey, hash string) {
 	withHashedText(id.Input, id.Output, func(text []byte, n int) { key, hash = id.key(text[:n], text[n+1:]), hashOf(text) })
 	return key, hash
@@ -83,8 +80,8 @@ func (id Identity) key(input, output []byte) CallKey {
 	return k
 }
 
-// HashOf is the call_hash of the wire format: lower-case hexadecimal MD5 of the
-// input text, a vertical bar and the output.
+// HashOf returns the call_hash of the wire format: the lower-case hexadecimal MD5 of the input
+// text, a vertical bar and the output.
 func HashOf(input json.RawMessage, output string) (hash string) {
 	withHashedText(input, output, func(text []byte, _ int) { hash = hashOf(text) })
 	return hash

@@ -43,16 +43,15 @@ func appendInputText(b []byte, input json.RawMessage) []byte {
 	return out
 }
 
-// BorrowDecoder gives a decoder of a text that may hold anything: invalid UTF-8 and
-// names that are repeated too. It is for what is read several times for each call,
-// and goes back by ReturnDecoder.
+// BorrowDecoder returns a decoder from a pool. It accepts invalid UTF-8 and duplicate names. Give
+// it back with ReturnDecoder.
 func BorrowDecoder(text []byte) *jsontext.Decoder {
 	dec := decoders.Get().(*jsontext.Decoder) //nolint:forcetypeassert // the pool holds nothing else
 	dec.Reset(bytes.NewBuffer(text), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 	return dec
 }
 
-// ReturnDecoder lets a decoder that was borrowed be used by others.
+// ReturnDecoder puts a borrowed decoder back into the pool.
 func ReturnDecoder(dec *jsontext.Decoder) { decoders.Put(dec) }
 
 var decoders = sync.Pool{New: func() any { return new(jsontext.Decoder) }}

@@ -31,7 +31,7 @@ func (m *field[T]) there() bool {
 	return m.given && (!ok || jsontext.Value(*v).Kind() != 'n')
 }
 
-// UnmarshalJSONFrom reads the member's value.
+// UnmarshalJSONFrom implements json.UnmarshalerFrom.
 func (m *field[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	v, err := dec.ReadValue()
 	switch {
@@ -50,7 +50,7 @@ type longText struct {
 	buffer *[]byte
 }
 
-// UnmarshalJSONFrom reads the member's value.
+// UnmarshalJSONFrom implements json.UnmarshalerFrom.
 func (m *longText) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	if m.given || dec.PeekKind() != '"' {
 		return m.field.UnmarshalJSONFrom(dec)
@@ -75,9 +75,9 @@ type skipped struct{}
 // UnmarshalJSONFrom implements json.UnmarshalerFrom.
 func (*skipped) UnmarshalJSONFrom(dec *jsontext.Decoder) error { return dec.SkipValue() }
 
-// ReadJSON reads the next value of dec, which must have the type of into: a string,
-// bool, float64 or int64, or a jsontext.Value of any type. null is of no type. The
-// error is a *Fault, or the decoder's.
+// ReadJSON reads the next value of dec into a pointer to a string, bool, float64, int64, or
+// jsontext.Value. A value of another type is an error, and so is null. The error is a *Fault or
+// that of the decoder.
 func ReadJSON(dec *jsontext.Decoder, into any) error {
 	v, err := dec.ReadValue()
 	if err != nil {
@@ -137,7 +137,7 @@ func convert(v jsontext.Value, into any, lenient bool) error {
 	return nil
 }
 
-// Unquote gives the text of a JSON string.
+// Unquote returns the text of a JSON string.
 func Unquote(v jsontext.Value) string {
 	if bytes.IndexByte(v, '\\') < 0 {
 		return string(v[1 : len(v)-1])

@@ -25,18 +25,18 @@ var DefaultConfig []byte
 //go:embed VERSION
 var versionFile string
 
-// Version is the release that this source makes. The file VERSION holds it; the
-// clients, the chart and the plugin repeat it.
+// Version returns the version of this release. The file VERSION holds it; the clients, the chart
+// and the plugin repeat it.
 func Version() string { return strings.TrimSpace(versionFile) }
 
-// DefaultWorkspace is the workspace of a request that names none.
+// DefaultWorkspace is the workspace of requests that name none.
 const DefaultWorkspace = "default"
 
-// MaxNameBytes bounds the name of a workspace or of a tool, in bytes of UTF-8.
+// MaxNameBytes limits the length of a workspace or tool name, in bytes of UTF-8.
 const MaxNameBytes = 1024
 
-// NameFault says why nothing new can have a name, "" if it can. What
-// breaks a line or hides would let a name forge the answers that show it.
+// NameFault returns why a name is not allowed, or "" if it is. Line breaks and invisible characters
+// are refused, because they could forge parts of an answer.
 func NameFault(name string) string {
 	if len(name) > MaxNameBytes {
 		return fmt.Sprintf("is longer than %d bytes", MaxNameBytes)
@@ -49,14 +49,14 @@ func NameFault(name string) string {
 	return ""
 }
 
-// What the name of a tool may be at most. Names are shown where text of ours stands, so
-// one may not be a sentence.
+// Limits of a tool's name. Names appear inside our own text, so a name must not be a sentence.
 const (
 	MaxToolNameBytes = 256
 	MaxToolNameWords = 5
 )
 
-// ToolNameFault says why calls of a tool with that name are not recorded, "" if they are.
+// ToolNameFault returns why calls of a tool with that name are rejected, or "" if they are
+// accepted.
 func ToolNameFault(name string) string {
 	fault := NameFault(name)
 	switch {
@@ -69,16 +69,14 @@ func ToolNameFault(name string) string {
 	return fault
 }
 
-// MaxCost bounds the time (seconds) and the tokens of a call: nobody waits for 31
-// years, and sums of such numbers stay numbers.
+// MaxCost limits the seconds and tokens of a call, so that sums stay finite.
 const MaxCost = 1e9
 
-// TimeLayout is how times are written that name no zone: the server's own, and
-// those of callers who give none.
+// TimeLayout is the format of times without a time zone: the server's own, and those of callers who
+// give no zone.
 const TimeLayout = "2006-01-02 15:04:05"
 
-// ParseTime reads a call's create_time. A text that names no zone is in the given
-// one.
+// ParseTime parses a create_time. A text without a zone is in the given zone.
 func ParseTime(text string, zone *time.Location) (time.Time, error) {
 	for _, layout := range []string{TimeLayout, "2006-01-02T15:04:05", time.RFC3339, "2006-01-02 15:04:05Z07:00"} {
 		if t, err := time.ParseInLocation(layout, text, zone); err == nil {
@@ -88,7 +86,7 @@ func ParseTime(text string, zone *time.Location) (time.Time, error) {
 	return time.Time{}, errors.New(`must be "YYYY-MM-DD HH:MM:SS" or RFC 3339`)
 }
 
-// TimeText writes an instant of the server's own, in its zone; "" for none.
+// TimeText formats a time of the server in its zone; "" for the zero time.
 func TimeText(t time.Time) string {
 	if t.IsZero() {
 		return ""

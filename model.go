@@ -6,63 +6,60 @@ import (
 	"time"
 )
 
-// Model answers prompts.
+// Model is a language model.
 type Model interface {
-	// Complete fails with a *ModelError where the server or its answer is at
-	// fault.
+	// Complete returns a *ModelError if the server or its answer is at fault.
 	Complete(ctx context.Context, p Prompt) (Completion, error)
-	// Name is what the model is called in answers and logs.
+	// Name returns the name of the model for answers and logs.
 	Name() string
 }
 
-// Prompt is one request to a language model.
+// Prompt is a request to a language model.
 type Prompt struct {
-	// System is the static part: instructions of ours only, never data.
+	// System holds our own instructions, never data.
 	System string
-	// User carries the data, delimited so that it cannot leave its block.
+	// User holds the data, delimited so that it cannot leave its block.
 	User string
-	// SchemaName and Schema ask for an answer that fits a JSON schema; nil asks
-	// for free text.
+	// SchemaName and Schema request an answer that matches a JSON schema; nil requests free text.
 	SchemaName string
 	Schema     json.RawMessage
-	// MaxTokens caps the answer; 0 leaves it to the server.
+	// MaxTokens limits the answer; 0 leaves the limit to the server.
 	MaxTokens int
-	// Workspace is on whose behalf the request is made, for fair queuing.
+	// Workspace is the workspace that the request is made for; it decides the place in the queue.
 	Workspace string
-	// Tool is on which tool's behalf, for the ledger; may be empty.
+	// Tool is the tool that the request is made for, for the ledger; it may be empty.
 	Tool string
 }
 
 // Completion is a model's answer.
 type Completion struct {
 	Text string
-	// Model is the name that the server says answered.
+	// Model is the name of the model according to the server.
 	Model string
 	Usage Usage
 }
 
-// Usage counts the tokens of one request, as the server reported them.
+// Usage is the number of tokens of a request, as reported by the server.
 type Usage struct {
 	PromptTokens     int
 	CompletionTokens int
 }
 
-// ModelError is a model request that failed. Temporary failures are worth
-// another try after RetryAfter; others are final for the request or for the
-// whole endpoint.
+// ModelError is a failed model request. Retry temporary failures after RetryAfter; other failures
+// are final for the request or the whole endpoint.
 type ModelError struct {
-	// Reason is a short stable word: "rate_limited", "timeout", "refused",
-	// "filtered", "too_long", "credentials", "quota", "unknown_model",
-	// "bad_reply", "server", "network", "rejected", "budget".
+	// Reason is a stable word: "rate_limited", "timeout", "refused", "filtered", "too_long",
+	// "credentials", "quota", "unknown_model", "bad_reply", "server", "network", "rejected",
+	// "budget".
 	Reason string
-	// Temporary says that the same request may succeed later.
+	// Temporary reports that the same request may succeed later.
 	Temporary bool
-	// RetryAfter is the wait that the server named; 0 means none.
+	// RetryAfter is the wait that the server asked for; 0 means none.
 	RetryAfter time.Duration
 	Err        error
 }
 
-// Error gives the reason and the cause.
+// Error returns the reason and the cause.
 func (e *ModelError) Error() string {
 	if e.Err == nil {
 		return "model: " + e.Reason
@@ -70,5 +67,5 @@ func (e *ModelError) Error() string {
 	return "model: " + e.Reason + ": " + e.Err.Error()
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *ModelError) Unwrap() error { return e.Err }

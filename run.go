@@ -5,12 +5,11 @@ import (
 	"encoding/json"
 )
 
-// Run names the run of an agent that the call belongs to; see RunOf.
+// Run returns the run that the call belongs to; see RunOf.
 func (c *Call) Run() string { return RunOf(c.Metadata) }
 
-// RunOf reads the run of a call from its metadata: trajectory_id, else
-// session_id, a text or a number of at most MaxNameBytes. It returns "" when the
-// metadata names none.
+// RunOf returns the run that the metadata of a call name: trajectory_id, otherwise session_id. It
+// is a text or a number of at most MaxNameBytes; "" if there is none.
 func RunOf(metadata json.RawMessage) string {
 	if !bytes.Contains(metadata, []byte(`trajectory_id`)) && !bytes.Contains(metadata, []byte(`session_id`)) {
 		return ""

@@ -22,23 +22,22 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// Mount is a part of the server that brings its own handler: the MCP server, the
-// dashboard. What stands before every route stands before it too: the host, the
-// origin, and the key. Its handler finds the caller in the request's context
-// (access.Of).
+// Mount is a part of the server with its own handler, such as the MCP server or the dashboard.
+// Checks of host, origin and key apply to it as to every route. Its handler finds the caller in the
+// request's context (access.Of).
 type Mount struct {
-	// Path is that of the route, such as /mcp or /ui/*.
+	// Path is the path of the route, such as /mcp or /ui/*.
 	Path string
-	// Role is what a caller must be; access.Public leaves everybody in.
+	// Role is the role that callers need; access.Public admits everybody.
 	Role access.Role
-	// Login is where a browser is sent that shows no key; "" answers 401.
+	// Login is where browsers without a key are redirected; "" answers 401.
 	Login   string
 	Handler http.Handler
-	// Bounds says which requests are let in as those of the API are. Counted ones count,
-	// with their bodies, against the server's room and the share of the Workspace, and are
-	// answered as a whole; computing ones also wait for a place among those that compute,
-	// and give it back before they are answered. The others (streams, files) are answered
-	// as they write. nil is none: the handler asks the API.
+	// Bounds reports which limits of the API apply to a request. Counted requests use the server's
+	// capacity and the share of the Workspace, and are answered as a whole. Computing ones also
+	// wait for a slot of the scheduler, and release it before the answer is sent. The others
+	// (streams, files) are answered while they are written. nil means no limits: the handler calls
+	// the API.
 	Bounds    func(r *http.Request) (counted, computing bool)
 	Workspace func(r *http.Request, body []byte) string
 }
@@ -239,7 +238,7 @@ func tooSmall(need access.Role) error {
 	return memoryd.Errorf(memoryd.Forbidden, "this needs a key with the role %s", need)
 }
 
-// SessionCookie is the name of the cookie that stands for a key in a browser.
+// SessionCookie is the name of the cookie that replaces a key in a browser.
 const SessionCookie = "memoryd_session"
 
 // caller reads the key of a request from its headers, or the session from its

@@ -108,8 +108,8 @@ func appendMessages(out []byte, messages []jsontext.Value) []byte {
 	return out
 }
 
-// The pulse of an event stream: how often a client hears of a run that has
-// nothing to say, and how long it may take to read.
+// The timing of an event stream: the time between keep-alives of a silent run, and the time that a
+// client has to read.
 const (
 	pingEvery  = 15 * time.Second
 	readWithin = 30 * time.Second

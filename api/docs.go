@@ -58,7 +58,7 @@ type schema struct {
 	Properties  map[string]schema
 }
 
-// Refs are the named types that a type is, or is made of.
+// Refs returns the named types in a type.
 func (s schema) Refs() (names []string) {
 	if s.Ref != "" {
 		names = append(names, s.Ref[strings.LastIndexByte(s.Ref, '/')+1:])
@@ -72,7 +72,7 @@ func (s schema) Refs() (names []string) {
 	return names
 }
 
-// Kind says in words what a value is.
+// Kind describes a value in words.
 func (s schema) Kind() string {
 	kind := "any"
 	switch t := s.Type.(type) {
@@ -93,7 +93,7 @@ func (s schema) Kind() string {
 	return kind
 }
 
-// Example is a value of the type as JSON, "" where the description has none.
+// Example returns an example as JSON; "" if the description has none.
 func (s schema) Example() (string, error) {
 	if len(s.Examples) == 0 {
 		return "", nil
@@ -102,7 +102,7 @@ func (s schema) Example() (string, error) {
 	return string(text), err
 }
 
-// Must reports whether a property has to be there.
+// Must reports whether a property is required.
 func (s schema) Must(name string) bool { return slices.Contains(s.Required, name) }
 
 // entry is a line of the page.

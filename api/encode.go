@@ -263,7 +263,7 @@ func callOf(c *memoryd.Call, summarisedThrough int64) wire.Call {
 	}
 }
 
-// The bounds of remembered answers.
+// Limits of cached answers.
 const (
 	maxAnswers       = 2048
 	maxAnswerRequest = 2 << 10

@@ -112,7 +112,7 @@ func (s *server) getGuideline(c echo.Context, _ []byte) (any, error) {
 	})
 }
 
-// The decisions on a guideline, on a line of it and on a statement that waits.
+// The decisions on a guideline, on one of its lines, and on an unpublished statement.
 const (
 	pin, unpin, rollBack = "pin", "unpin", "roll_back"
 	set, remove, undo    = "set", "remove", "undo"

@@ -18,7 +18,7 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// The sizes of pages.
+// Page sizes.
 const (
 	defaultPage = 100
 	maxPage     = 1000

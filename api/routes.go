@@ -301,15 +301,14 @@ func (p *patient) Write(b []byte) (int, error) {
 	return p.ResponseWriter.Write(b)
 }
 
-// Unwrap lets http.ResponseController through.
+// Unwrap implements the interface of http.ResponseController.
 func (p *patient) Unwrap() http.ResponseWriter { return p.ResponseWriter }
 
 // isToolMemory reports whether the route's clients read the answers of the
 // tool-memory endpoints.
 func (s *server) isToolMemory(c echo.Context) bool { return s.traits[c.Path()]&toolMemory != 0 }
 
-// bodyTime is how long a client may take to deliver a body, answerTime how long to
-// take an answer.
+// bodyTime is how long a client may take to send a body, and answerTime how long to read an answer.
 const (
 	bodyTime   = 15 * time.Second
 	answerTime = 30 * time.Second

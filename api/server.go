@@ -1,7 +1,6 @@
-// Package api is the HTTP face: it turns requests into the typed data that
-// pipelines work on and their results into the shapes of package wire. It is
-// the only package that knows Echo. api/openapi.yaml is the source of truth
-// for what it accepts and answers; tests hold it to that.
+// Package api serves HTTP. It decodes requests into the types of package ops and encodes the
+// results in the types of package wire. It is the only package that imports Echo. api/openapi.yaml
+// describes what it accepts and answers; tests compare the two.
 package api
 
 import (
@@ -26,53 +25,50 @@ import (
 type Config struct {
 	// Listen is the address of the server, host:port.
 	Listen string `yaml:"listen"`
-	// PprofListen is the address of net/http/pprof, host:port; "" turns it off.
-	// It must be a loopback address: profiles show what the memory holds.
+	// PprofListen is the address of net/http/pprof, host:port; "" turns it off. It must be a
+	// loopback address, because profiles show the content of memory.
 	PprofListen string `yaml:"pprof_listen"`
-	// AllowedHosts are further names that the server is asked for by, beside those
-	// of this machine and the address that it listens on.
+	// AllowedHosts are host names of the server beside those of this machine and of its address.
 	AllowedHosts []string `yaml:"allowed_hosts"`
-	// Keys says whether API keys are needed: on, off, or auto for on where Listen is
-	// in reach of other machines or AdminKey is set.
+	// Keys says whether requests need API keys: on, off, or auto, which is on if Listen is not a
+	// loopback address or AdminKey is set.
 	Keys string `yaml:"keys"`
-	// KeyRate is how many requests a second a key may send that has no rate of its
-	// own; 0 is no bound.
+	// KeyRate is the rate limit, in requests per second, of keys without their own; 0 means no
+	// limit.
 	KeyRate float64 `yaml:"key_rate"`
-	// TLS names the files of a certificate; without them the server speaks HTTP.
+	// TLS names the certificate files; without them, the server serves plain HTTP.
 	TLS TLS `yaml:"tls"`
-	// BehindProxy says that what is before Listen encrypts, or that the network
-	// between is trusted: Listen may then be in reach of others without TLS.
+	// BehindProxy says that a proxy before Listen encrypts, or that the network is trusted. Then
+	// Listen needs no TLS.
 	BehindProxy bool `yaml:"behind_proxy"`
-	// Socket says whether the server also listens on a Unix socket that only its user
-	// can open, where it asks for no keys.
+	// Socket makes the server also listen on a Unix socket that only its user can open. The socket
+	// requires no keys.
 	Socket bool `yaml:"socket"`
-	// LocalUsers says whom a server that asks for no keys answers on this machine: own
-	// for the user who runs it, and root; any for every user.
+	// LocalUsers says who may use a server without keys: own for its user and root, any for every
+	// user of this machine.
 	LocalUsers string `yaml:"local_users"`
-	// BackgroundIdle is after how long without a request a server ends that was started
-	// in the background; 0 is never.
+	// BackgroundIdle is the time without requests after which a background server stops; 0 means
+	// never.
 	BackgroundIdle time.Duration `yaml:"background_idle"`
-	// HealthListen is a further address, host:port, that only /health, /livez,
-	// /readyz and /metrics are answered at; /metrics is then there alone.
+	// HealthListen is a second address, host:port, that serves only /health, /livez, /readyz and
+	// /metrics. If it is set, /metrics is served only there.
 	HealthListen string `yaml:"health_listen"`
-	// AdminKey is an admin's key from the environment; "" is none.
+	// AdminKey is the admin key from the environment; "" means none.
 	AdminKey string `yaml:"-"`
-	// MaxBodyBytes bounds a request's body after decompression.
+	// MaxBodyBytes limits the body of a request after decompression.
 	MaxBodyBytes int64 `yaml:"max_body_bytes"`
-	// MaxItems bounds the calls, or the tool names, of one request.
+	// MaxItems limits the calls, or the tool names, of a request.
 	MaxItems int `yaml:"max_items"`
-	// MaxInFlight bounds how many requests are worked on at once; more are
-	// answered with 429. One workspace takes no more than eight ninths of it.
+	// MaxInFlight limits concurrent requests; further ones get 429. One workspace can use eight
+	// ninths of it.
 	MaxInFlight int `yaml:"max_in_flight"`
-	// MaxInFlightBytes bounds what the bodies of requests that are being
-	// worked on hold together.
+	// MaxInFlightBytes limits the total size of the bodies of concurrent requests.
 	MaxInFlightBytes int64 `yaml:"max_in_flight_bytes"`
-	// ShutdownTimeout is how long requests under way may take to finish once
-	// the server was told to stop.
+	// ShutdownTimeout is how long current requests may take to finish when the server stops.
 	ShutdownTimeout time.Duration `yaml:"shutdown_timeout"`
 }
 
-// Validate names the setting that is wrong.
+// Validate returns the first invalid setting.
 func (c Config) Validate() error {
 	if c.Listen == "" {
 		return fmt.Errorf("listen: must be an address such as 127.0.0.1:8002")
@@ -115,32 +111,32 @@ func (c Config) validatePprof() error {
 	return nil
 }
 
-// Check is one part of the readiness.
+// Check is one readiness check.
 type Check struct {
 	Name string
-	// Vital says that the server is unready, not just degraded, while Run fails.
+	// Vital makes the server unready, not only degraded, while Run fails.
 	Vital bool
-	// Run returns nil, or what is wrong in words that a caller may see.
+	// Run returns nil, or an error whose text callers may see.
 	Run func(ctx context.Context) error
 }
 
-// Deps are what the HTTP face works with.
+// Deps are the dependencies of the HTTP handlers.
 type Deps struct {
 	Flows     *ops.Flows
 	Meter     Meter
-	Tracer    Tracer // nil: nobody follows requests
+	Tracer    Tracer // may be nil
 	Checks    []Check
 	Logger    *slog.Logger
-	Scheduler *ops.Scheduler // of requests that compute; nil: no bound
-	// Keys knows who callers are; nil: there are none. KeysNeeded refuses who shows
-	// none. Audit is told who does what; nil: nobody is.
+	Scheduler *ops.Scheduler // of requests that compute; nil means no limit
+	// Keys identifies callers; nil means no keys. KeysNeeded rejects callers without a key. Audit
+	// logs actions; may be nil.
 	Keys       *access.Keys
 	KeysNeeded bool
 	Audit      *access.Audit
 	Mounts     []Mount
 }
 
-// Meter observes requests and shows what it saw; metrics.Registry is one.
+// Meter measures requests and serves the results; metrics.Registry implements it.
 type Meter interface {
 	Routes(templates ...string)
 	Observe(route, method string, status int, took time.Duration)
@@ -148,9 +144,8 @@ type Meter interface {
 	Handler() http.Handler
 }
 
-// Tracer follows requests. Request is called when a request begins, with the
-// template of its route ("" where none matched); the request is worked on within
-// the context that it returns, and end is told the status of the answer.
+// Tracer traces requests. Request is called with the template of the route ("" if none matched) and
+// returns the context to serve the request in; end is called with the status.
 type Tracer interface {
 	Request(r *http.Request, route string) (within context.Context, end func(status int))
 }
@@ -166,7 +161,7 @@ type server struct {
 	traits   map[string]traits // by the routes' paths
 }
 
-// New builds the handler of all routes.
+// New returns the handler of all routes.
 func New(cfg Config, d Deps) (http.Handler, error) {
 	docs, err := newDocs()
 	if err != nil {
@@ -182,7 +177,7 @@ const metricsPath = "/metrics"
 // probes are asked for by whoever wants to know whether the server lives.
 var probes = []string{"/health", "/livez", "/readyz"}
 
-// NewHealth builds the handler of cfg.HealthListen.
+// NewHealth returns the handler of cfg.HealthListen.
 func NewHealth(cfg Config, d Deps) http.Handler {
 	cfg.Listen, d.Mounts = cfg.HealthListen, nil
 	return newServer(cfg, d).handle(&docs{}, func(path string) bool {
@@ -224,8 +219,7 @@ func quotaOf(cfg Config) *ops.Quota {
 	return ops.NewQuota(int64(cfg.MaxInFlight), cfg.MaxInFlightBytes)
 }
 
-// TLS names the files (PEM) of a certificate and its key. They are read again when
-// they change.
+// TLS names the files (PEM) of a certificate and its key. They are read again when they change.
 type TLS struct {
 	CertFile string `yaml:"cert_file"`
 	KeyFile  string `yaml:"key_file"`
@@ -238,7 +232,7 @@ const (
 	keysOff  = "off"
 )
 
-// OwnUsers reports whether the server answers its own user and root alone.
+// OwnUsers reports whether the server admits only its own user and root.
 func (c *Config) OwnUsers() bool { return !c.KeysNeeded() && c.LocalUsers != usersAny }
 
 // The values of Config.LocalUsers.
@@ -266,10 +260,10 @@ func (c *Config) validateAccess() (errs []error) {
 	return errs
 }
 
-// Encrypted reports whether the server speaks HTTPS.
+// Encrypted reports whether the server serves HTTPS.
 func (c *Config) Encrypted() bool { return c.TLS.CertFile != "" }
 
-// KeysNeeded reports whether the server asks for keys.
+// KeysNeeded reports whether the server requires keys.
 func (c *Config) KeysNeeded() bool {
 	if c.Keys == keysOn || c.Keys == keysOff {
 		return c.Keys == keysOn
@@ -280,8 +274,8 @@ func (c *Config) KeysNeeded() bool {
 // local reports whether only this machine reaches Listen.
 func (c *Config) local() bool { return isLoopback(hostOf(c.Listen)) }
 
-// CheckExposure refuses an address in reach of other machines that anybody there
-// could use, or listen to keys at.
+// CheckExposure rejects an address that other machines could reach without keys, or that would
+// receive keys unencrypted.
 func (c *Config) CheckExposure() error {
 	switch {
 	case c.local():

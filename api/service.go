@@ -58,7 +58,7 @@ func (s *server) readyz(c echo.Context, _ []byte) (any, error) {
 	return written(func(c echo.Context) error { return writeJSON(c, status, jsonType, out) }), nil
 }
 
-// The hours of a report on costs: a day unless asked, at most a leap year.
+// The period of a cost report: a day by default, at most a leap year.
 const (
 	defaultHours = 24
 	maxHours     = 366 * 24

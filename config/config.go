@@ -1,7 +1,6 @@
-// Package config reads the configuration: the built-in default.yaml, a file
-// with what differs, and the environment, in rising precedence. It is strict:
-// an unknown key or a value that cannot work is an error with its line. Every
-// section's type belongs to the package that it configures.
+// Package config reads the configuration: the built-in default.yaml, overridden by a file,
+// overridden by the environment. It is strict: unknown keys and invalid values are errors with line
+// numbers. Each section's type belongs to the package that it configures.
 package config
 
 import (
@@ -26,7 +25,7 @@ import (
 // Config is the whole configuration.
 type Config struct {
 	HTTP api.Config `yaml:"http"`
-	// UI says whether the dashboard is served at /ui/.
+	// UI enables the dashboard at /ui/.
 	UI         bool                  `yaml:"ui"`
 	Log        Log                   `yaml:"log"`
 	Store      Store                 `yaml:"store"`
@@ -42,11 +41,11 @@ type Config struct {
 	Op         map[string]Op         `yaml:"op"`
 	Flow       map[string][]string   `yaml:"flow"`
 
-	// Plan is what Op and Flow come to.
+	// Plan is built from Op and Flow.
 	Plan *ops.Plan `yaml:"-"`
-	// Incomplete serves a store that holds a part of what was to come into it.
+	// Incomplete allows serving a store whose restore, import, load or copy was interrupted.
 	Incomplete bool `yaml:"-"`
-	// Unused are variables of the environment that look like settings and are none.
+	// Unused lists environment variables that start with MEMORYD_ but are not settings.
 	Unused []string `yaml:"-"`
 
 	source string // what it was read from, and its tree
@@ -63,7 +62,7 @@ type Log struct {
 
 // Store is the store section.
 type Store struct {
-	// Backend is sqlite, qdrant, or mem for a store that ends with the process.
+	// Backend is sqlite, qdrant, or mem for a store in memory.
 	Backend string        `yaml:"backend"`
 	SQLite  sqlite.Config `yaml:"sqlite"`
 	Qdrant  qdrant.Config `yaml:"qdrant"`
@@ -78,11 +77,11 @@ const (
 
 // Op is one entry of the op section.
 type Op struct {
-	// Backend names the op's constructor.
+	// Backend is the name of the op's constructor.
 	Backend string `yaml:"backend"`
-	// LLM names an entry of the llm section.
+	// LLM is the name of an entry of the llm section.
 	LLM string `yaml:"llm"`
-	// Params are the op's own settings.
+	// Params are the settings of the op.
 	Params yaml.Node `yaml:"params"`
 }
 
@@ -97,8 +96,8 @@ func (c *Config) specs() map[string]ops.Spec {
 	return specs
 }
 
-// SetDataDir puts the embedded store into a folder, and dumps into one within it
-// unless the configuration says where.
+// SetDataDir sets the folder of the embedded store, and that of dumps unless the configuration
+// names one.
 func (c *Config) SetDataDir(dir string) {
 	c.Store.SQLite.Dir = dir
 	builtIn, err := Default()
@@ -113,7 +112,7 @@ func (c *Config) SetDataDir(dir string) {
 	})
 }
 
-// StoreDir is the folder of the store that this machine has; "" is none.
+// StoreDir returns the folder of a store on this machine; "" if the store is elsewhere.
 func (c *Config) StoreDir() string {
 	if c.Store.Backend == BackendSQLite {
 		return c.Store.SQLite.Dir

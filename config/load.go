@@ -14,13 +14,13 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Problem is one fault of a configuration.
+// Problem is one error in a configuration.
 type Problem struct {
-	// Line is where in the file; 0 means that it does not come from a line.
+	// Line is the line in the file; 0 if the problem does not come from the file.
 	Line int
-	// Variable is the environment variable that it comes from, "" if none.
+	// Variable is the environment variable that caused the problem; "" if none did.
 	Variable string
-	// Key is the dotted path of the setting, "" where there is none.
+	// Key is the dotted path of the setting; "" if there is none.
 	Key string
 	Msg string
 
@@ -28,7 +28,7 @@ type Problem struct {
 	others []string // settings that may be the cause where the file does not hold Key
 }
 
-// String gives line or variable, key and sentence.
+// String returns the line or variable, the key and the message.
 func (p Problem) String() string {
 	s := p.Msg
 	if key := strings.TrimRight(p.Key, ".0123456789"); key != "" { // without the place in a list
@@ -43,13 +43,13 @@ func (p Problem) String() string {
 	return s
 }
 
-// Error is every fault of a configuration.
+// Error lists all problems of a configuration.
 type Error struct {
 	Source   string
 	Problems []Problem
 }
 
-// Error gives one line a fault.
+// Error returns one line per problem.
 func (e *Error) Error() string {
 	lines := make([]string, len(e.Problems))
 	for i, p := range e.Problems {
@@ -61,11 +61,11 @@ func (e *Error) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Default is the built-in configuration.
+// Default returns the built-in configuration.
 func Default() (*Config, error) { return Parse(nil, "default.yaml", nil) }
 
-// Load reads the file at path ("" means none) over the built-in configuration,
-// and the environment, as os.Environ gives it, over both.
+// Load reads the built-in configuration, the file at path ("" means no file) and the environment,
+// in the form of os.Environ. Later ones override earlier ones.
 func Load(path string, environ []string) (*Config, error) {
 	if path == "" {
 		return Parse(nil, "environment", environ)
@@ -77,7 +77,7 @@ func Load(path string, environ []string) (*Config, error) {
 	return Parse(text, path, environ)
 }
 
-// Parse does what Load does with a file's text; source is what errors call it.
+// Parse is Load for the text of a file; errors call the file source.
 func Parse(text []byte, source string, environ []string) (*Config, error) {
 	user, err := parseNode(text)
 	if err != nil {
@@ -116,8 +116,8 @@ func Parse(text []byte, source string, environ []string) (*Config, error) {
 	return nil, &Error{Source: source, Problems: problems}
 }
 
-// Fault names the setting of a section, and its line, that a part of the program
-// could not work with; err begins with the setting's name.
+// Fault returns an error with the line of a setting that the program cannot use. The text of err
+// begins with the setting's name within the section.
 func (c *Config) Fault(section string, err error) error {
 	p := problemOf(section, err)
 	p.locate(c.file)

@@ -64,7 +64,7 @@ var goneKeys = sync.OnceValue(func() map[string]string {
 	return gone
 })
 
-// Removed lists the keys that are no more.
+// Removed returns the keys that earlier versions had.
 func Removed() []string { return slices.Sorted(maps.Keys(goneKeys())) }
 
 // removed says what became of a key; "" where it never was one.

@@ -161,8 +161,7 @@ func clone(n *yaml.Node) *yaml.Node {
 	return &c
 }
 
-// Keys lists the dotted paths of all settings that the types of the
-// configuration know; "*" stands for a name that the user chooses.
+// Keys returns the dotted paths of all settings; "*" stands for a name that the user chooses.
 func Keys() []string { return keysOf(typeOfConfig, "") }
 
 func keysOf(t reflect.Type, path string) []string {
@@ -247,8 +246,8 @@ func keyAt(n *yaml.Node, line int, text, path string) string {
 	return ""
 }
 
-// Digests gives a digest of each section of the settings that are in force: equal ones
-// for equal settings, without telling any.
+// Digests returns a hash of each section's settings. Equal settings have equal hashes, and a hash
+// does not reveal them.
 func (c *Config) Digests() (map[string]string, error) {
 	text, err := yaml.Marshal(c)
 	if err != nil {

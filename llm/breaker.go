@@ -52,43 +52,42 @@ const (
 // The reasons for being degraded.
 const (
 	ReasonCredentials  = "credentials"   // the key was rejected
-	ReasonQuota        = "quota"         // what was paid for is used up
+	ReasonQuota        = "quota"         // the account has no credit left
 	ReasonUnknownModel = "unknown_model" // the server does not have the model
 	ReasonBreakerOpen  = "breaker_open"  // too many failures in a row
-	ReasonEndpoint     = "endpoint"      // the address is wrong: it redirects, or its certificate does not fit
-	ReasonRateLimited  = "rate_limited"  // the server named a pause of more than a minute
+	ReasonEndpoint     = "endpoint"      // the address is wrong: it redirects, or its certificate is invalid
+	ReasonRateLimited  = "rate_limited"  // the server asked for a pause of more than a minute
 )
 
 // longPause is the pause from which on a refusing server counts as degraded.
 const longPause = time.Minute
 
-// Health is the state of a client: of its first model, and of the server.
+// Health is the state of a client: of its first model and of the server.
 type Health struct {
 	Status string // HealthOK or HealthDegraded
 	Reason string // "" when ok
-	// Since is when that state began; zero when it was never anything but ok.
+	// Since is when the state last changed; zero if the client was always OK.
 	Since time.Time
-	// Until is when the model will be asked again at the earliest; zero when ok.
+	// Until is the earliest time of the next request to the model; zero when OK.
 	Until time.Time
 }
 
 // Stats are the counters of a client.
 type Stats struct {
-	// Requests counts the HTTP requests, Retries those among them that repeat
-	// an earlier one after a failure, a refusal or an adaptation.
+	// Requests counts HTTP requests; Retries counts those that repeat an earlier one after a
+	// failure, a refusal or a change of form.
 	Requests int64
 	Retries  int64
-	// Outcomes counts ended requests by Attempt.Outcome.
+	// Outcomes counts finished requests by Attempt.Outcome.
 	Outcomes map[string]int64
-	// PromptTokens and CompletionTokens are as the server reported them.
+	// PromptTokens and CompletionTokens are the server's counts.
 	PromptTokens     int64
 	CompletionTokens int64
-	// Waits counts requests that could not start at once, Waited adds up how
-	// long they waited.
+	// Waits counts the requests that had to wait; Waited is their total waiting time.
 	Waits  int64
 	Waited time.Duration
-	// Queued and InFlight are now; Concurrency is how many requests to the first
-	// model may be in flight now.
+	// Queued and InFlight are current values. Concurrency is the current limit of requests in
+	// flight to the first model.
 	Queued      int
 	InFlight    int
 	Concurrency int

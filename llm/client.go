@@ -14,38 +14,37 @@ import (
 	"memoryd"
 )
 
-// Options are what a Client may be given beside its Config.
+// Options are optional parts of a Client.
 type Options struct {
-	// Logger hears of changes of state: stopped, answering again, a server that
-	// needs another form of request. Never of prompts or keys. nil: silence.
+	// Logger logs changes of state, such as a stopped model, a recovery, or a server that needs
+	// another form of request. It never logs prompts or keys. nil logs nothing.
 	Logger *slog.Logger
-	// HTTP carries the requests; nil is a transport of the client's own.
+	// HTTP sends the requests; nil uses the client's own transport.
 	HTTP http.RoundTripper
-	// Observer is told of each attempt after it ended; nil: nobody. It is called
-	// from the goroutine of Complete and must not block.
+	// Observer is called after each attempt, from the goroutine of Complete, and must not block;
+	// may be nil.
 	Observer func(Attempt)
-	// Tracer is called before each attempt, which is sent within the context that
-	// it returns; end is called after it, when the Attempt is complete. nil: nobody.
+	// Tracer is called before each attempt and returns the context to send it in. The returned
+	// function end is called after the attempt, when Attempt is complete; may be nil.
 	Tracer func(ctx context.Context, a Attempt) (within context.Context, end func(Attempt))
 }
 
-// Attempt is one HTTP request to a model, as an Observer sees it.
+// Attempt is one HTTP request to a model.
 type Attempt struct {
 	Op    string
-	Model string // the name asked for
-	// Workspace and Tool are the prompt's: on whose behalf it was sent.
+	Model string // the requested name
+	// Workspace and Tool are those of the prompt.
 	Workspace string
 	Tool      string
-	// Outcome is "ok", "cancelled", "adapted" (sent again in another form) or
-	// the Reason of a memoryd.ModelError.
+	// Outcome is "ok", "cancelled", "adapted" (retried in another form), or the Reason of a
+	// memoryd.ModelError.
 	Outcome string
-	Waited  time.Duration // in the queue before this attempt
-	Took    time.Duration // from sending to the last byte
+	Waited  time.Duration // time in the queue before this attempt
+	Took    time.Duration // from sending the request to the last byte of the reply
 	Usage   memoryd.Usage
 }
 
-// Client is one server with its models, limits and queue. It is safe for
-// concurrent use.
+// Client is a model server with its models, limits and queue. It is safe for concurrent use.
 type Client struct {
 	cfg      Config
 	key      string
@@ -57,8 +56,8 @@ type Client struct {
 	tracer   func(context.Context, Attempt) (context.Context, func(Attempt))
 }
 
-// New makes a client. It connects to nothing and starts nothing. The only
-// error is a configuration that cannot work.
+// New returns a client. It makes no connection and starts no goroutine. It fails only if the
+// configuration is invalid.
 func New(cfg Config, key string, opts Options) (*Client, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, memoryd.Wrap(memoryd.Invalid, err, "the model's configuration is not valid")
@@ -131,27 +130,25 @@ func newTransport(cfg Config) *http.Transport {
 	}
 }
 
-// ForOp is a view of the client for one op. The starts of its requests, retries
-// included, keep at least spacing apart (a token bucket with burst 1); 0 means
-// no spacing. Each call makes a view with a bucket of its own: make one per op,
-// once.
+// ForOp returns a view of the client for one op. At least spacing lies between the starts of its
+// requests, retries included (a token bucket with burst 1); 0 means no spacing. Each view has its
+// own bucket, so call ForOp once per op.
 func (c *Client) ForOp(op string, spacing time.Duration) *Model {
 	return &Model{client: c, queue: c.limiter.addOp(op, spacing)}
 }
 
-// Health says whether the model can be asked now.
+// Health returns the current state.
 func (c *Client) Health() Health { return c.limiter.health() }
 
-// Resting is how long the server wants to be left alone from now on; 0 where a
-// request may start, or would be turned away at once.
+// Resting returns how long the server asked to be left alone; 0 if a request can start, or would
+// fail at once.
 func (c *Client) Resting() time.Duration { return c.limiter.resting() }
 
-// Stats gives the counters since New.
+// Stats returns the counters since New.
 func (c *Client) Stats() Stats { return c.limiter.snapshot() }
 
-// Close turns away who waits and whoever comes later, and releases idle
-// connections. Requests in flight run on; end them by their contexts. A second
-// Close does nothing.
+// Close rejects waiting and new requests, and closes idle connections. Requests in flight continue;
+// cancel their contexts to stop them. Calling Close again does nothing.
 func (c *Client) Close() {
 	c.limiter.close()
 	if c.own != nil {

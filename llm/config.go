@@ -21,73 +21,68 @@ const proxyEnvironment = "environment"
 // openAIURL is where requests go when the configuration names no base_url.
 const openAIURL = "https://api.openai.com/v1"
 
-// Config is one entry of the configuration's llm section. Zero limits mean
-// "unknown": they are learnt from the server's headers, else from its refusals.
+// Config is one entry of the llm section. Limits of 0 are unknown: the client learns them from the
+// server's headers, or from its refusals.
 type Config struct {
 	// Backend must be "openai_compatible".
 	Backend string `yaml:"backend"`
-	// ModelName is the model asked for.
+	// ModelName is the name of the model.
 	ModelName string `yaml:"model_name"`
-	// BaseURL is the address before "/chat/completions" and "/embeddings"; "" is OpenAI's own.
+	// BaseURL is the address before "/chat/completions"; "" means OpenAI's.
 	BaseURL string `yaml:"base_url"`
-	// APIKeyEnv names the environment variable that holds the key.
+	// APIKeyEnv is the environment variable that holds the key.
 	APIKeyEnv string `yaml:"api_key_env"`
-	// Proxy is the address of an HTTP proxy, "environment" for what HTTP_PROXY,
-	// HTTPS_PROXY and NO_PROXY say, and "" for none: a proxy sees what is not
-	// encrypted.
+	// Proxy is the address of an HTTP proxy, "environment" to use HTTP_PROXY, HTTPS_PROXY and
+	// NO_PROXY, or "" for none. A proxy can read unencrypted requests.
 	Proxy string `yaml:"proxy"`
 
-	// Temperature is sent with each request, also when 0; models that take none
-	// are not sent one.
+	// Temperature is sent with each request, even if it is 0, unless the model does not accept one.
 	Temperature float64 `yaml:"temperature"`
-	// MaxTokens caps an answer whose Prompt sets no cap; 0 leaves it to the server.
+	// MaxTokens limits answers whose Prompt sets no limit; 0 leaves the limit to the server.
 	MaxTokens int `yaml:"max_tokens"`
 
-	// AttemptTimeout bounds one HTTP request up to the last byte of its reply.
+	// AttemptTimeout limits one HTTP request, up to the last byte of the reply.
 	AttemptTimeout time.Duration `yaml:"attempt_timeout"`
-	// TotalTimeout bounds a request from its first attempt to its end, waits
-	// between attempts included; the wait in the queue before the first attempt
-	// is bounded by the caller's context. A request does not wait for a pause of
-	// the server that is longer than this.
+	// TotalTimeout limits a request from its first attempt to its end, with the waits between
+	// attempts. The context limits the wait in the queue before that. A request fails rather than
+	// wait for a longer pause of the server.
 	TotalTimeout time.Duration `yaml:"-"`
-	// Retries is how often a request that failed by the server's or the
-	// network's fault is sent again, as long as the retry budget allows (a tenth
-	// of the first attempts, and one per ten seconds). Refusals (429) do not
-	// count: they go back to the queue.
+	// Retries is how often a request is repeated after a fault of the server or the network, within
+	// the retry budget (a tenth of the first attempts, plus one every ten seconds). Refusals (429)
+	// do not count: those requests return to the queue.
 	Retries int `yaml:"retries"`
 
-	// MaxConcurrency is the most requests in flight for each model.
+	// MaxConcurrency limits the requests in flight to each model.
 	MaxConcurrency int `yaml:"max_concurrency"`
-	// RequestsPerMinute and TokensPerMinute are the server's limits, 0 = unknown.
+	// RequestsPerMinute and TokensPerMinute are the server's limits; 0 means unknown.
 	RequestsPerMinute int `yaml:"requests_per_minute"`
 	TokensPerMinute   int `yaml:"tokens_per_minute"`
-	// Burst is how much of these two limits may be used at once, as time: 60s
-	// means a whole minute's worth, 0 that it is not known: requests are spread evenly.
+	// Burst is how much of these limits can be used at once, as a duration: 60s is the share of a
+	// whole minute. 0 means unknown, and spreads requests evenly.
 	Burst time.Duration `yaml:"burst"`
-	// MaxQueue bounds the waiting requests of all workspaces together.
+	// MaxQueue limits the waiting requests of all workspaces.
 	MaxQueue int `yaml:"-"`
 
-	// PricePrompt and PriceCompletion are what a million tokens of ModelName cost,
-	// in a currency of the user's own, wherever that model is asked: also as a
-	// fallback of another entry. 0 for both is unknown.
+	// PricePrompt and PriceCompletion are the prices of a million tokens of ModelName, in your
+	// currency. They also apply where the model is a fallback of another entry. If both are 0, the
+	// price is unknown.
 	PricePrompt     float64 `yaml:"price_prompt"`
 	PriceCompletion float64 `yaml:"price_completion"`
 
-	// FallbackModels are asked, in order, while the models before them are
-	// unknown to the server, paused for longer than FallbackAfter, or failing.
+	// FallbackModels are used, in order, while the models before them are unknown to the server,
+	// failing, or paused for longer than FallbackAfter.
 	FallbackModels []string      `yaml:"fallback_models"`
 	FallbackAfter  time.Duration `yaml:"-"`
-	// BreakerFailures is how many failures in a row stop a model for a while.
+	// BreakerFailures is the number of consecutive failures after which a model is paused.
 	BreakerFailures int `yaml:"-"`
-	// ProbeInterval is how long the client stays still after the server
-	// rejected its key, its quota ran out or it does not know the model.
+	// ProbeInterval is how long the client waits after the server rejected its key, its quota ran
+	// out, or the model is unknown.
 	ProbeInterval time.Duration `yaml:"probe_interval"`
 }
 
-// UnmarshalYAML reads an entry over what nobody has had a reason to change: a request may
-// take as long as three attempts; 20,000 waiting ones are a day's work for a model with a
-// limit; a pause of five seconds is worth asking another model; eight failures in a row
-// are no accident.
+// UnmarshalYAML decodes an entry over constants that are no settings: a request may take as long as
+// three attempts; a queue of 20,000 is a day's work for a rate-limited model; a pause of five
+// seconds justifies another model; eight failures in a row are no accident.
 func (c *Config) UnmarshalYAML(unmarshal func(any) error) error {
 	type settings Config
 	c.MaxQueue, c.FallbackAfter, c.BreakerFailures = 20_000, 5*time.Second, 8
@@ -96,7 +91,7 @@ func (c *Config) UnmarshalYAML(unmarshal func(any) error) error {
 	return err
 }
 
-// Validate reports the first setting that cannot work, by its yaml key.
+// Validate returns the first invalid setting, by its YAML key.
 func (c Config) Validate() error {
 	if c.Backend != BackendOpenAI {
 		return fmt.Errorf("backend: %q is not known, want %q", c.Backend, BackendOpenAI)

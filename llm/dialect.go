@@ -67,10 +67,10 @@ type adaptError struct {
 	next  dialect
 }
 
-// Error gives the cause.
+// Error returns the text of the cause.
 func (e *adaptError) Error() string { return e.cause.Error() }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *adaptError) Unwrap() error { return e.cause }
 
 // request builds the request for p in dialect d.

@@ -10,7 +10,7 @@ import (
 	"memoryd"
 )
 
-// Waits that the client chooses itself.
+// The client's own waits.
 const (
 	refusalBackoff = time.Second       // first pause after a refusal that named none
 	refusalMedium  = 16 * time.Second  // its upper bound at first: most limits are per minute
@@ -327,9 +327,8 @@ func (l *limiter) health() Health {
 	return Health{Status: HealthOK, Since: l.okFrom}
 }
 
-// The retry budget: a tenth of the first attempts, and one per ten seconds
-// whatever the traffic, so that an outage is never answered by a storm. It
-// begins with a few, or a lone first request could not retry.
+// The retry budget: a tenth of the first attempts, plus one every ten seconds, so that retries do
+// not make an outage worse. It starts with a few, so that a single first request can be retried.
 const (
 	budgetShare = 0.1
 	budgetStart = 5

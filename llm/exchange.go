@@ -21,7 +21,7 @@ import (
 // maxReply bounds the body of a reply with text in bytes, after decompression.
 const maxReply = 1 << 20
 
-// What can be wrong with a reply before its content is looked at.
+// Errors of a reply, before its content is read.
 var (
 	errTooLarge   = errors.New("the reply is too large")
 	errRedirected = errors.New("the server redirects; redirects are not followed")
@@ -40,8 +40,8 @@ type exchange struct {
 	api    *apiError // what an error body says, also that of an error inside a 200
 }
 
-// Do sends the request and hands the library a reply that is complete, small
-// and valid JSON, or an error.
+// Do sends the request. It returns a reply that is complete, valid JSON and within the size limit,
+// or an error.
 func (x *exchange) Do(req *http.Request) (*http.Response, error) {
 	resp, err := x.http.Do(req)
 	if err != nil {
@@ -114,7 +114,7 @@ func isJSON(contentType string) bool {
 	return err == nil && (t == "application/json" || strings.HasSuffix(t, "+json"))
 }
 
-// The ways in which a complete reply holds no answer.
+// The ways in which a complete reply can lack an answer.
 var (
 	errNoChoices = errors.New("the reply has no choices")
 	errEmpty     = errors.New("the answer is empty")
@@ -176,7 +176,7 @@ type apiError struct {
 	message string
 }
 
-// Error gives status, code and message.
+// Error returns status, code and message.
 func (e *apiError) Error() string {
 	s := fmt.Sprintf("status %d", e.status)
 	if e.code != "" {

@@ -149,7 +149,7 @@ func (m *headerMeter) observe(now time.Time, r report, t mark) {
 	m.last, m.reset, m.refillAt = now, r.reset, now.Add(r.reset+resetSlack)
 }
 
-// Telling the kinds of refill apart.
+// Thresholds that tell the kinds of refill apart.
 const (
 	apartBy   = 1.25 // by how much "used" must have changed to compare two reports
 	leastUsed = 4    // least use that two reports are compared at: they are rounded
@@ -248,7 +248,7 @@ func (d *detector) byFlow(now time.Time, r report, taken float64) (refill, float
 	return unknownRefill, 0
 }
 
-// Bounds of a wait that a server names.
+// Limits of a wait that a server asks for.
 const (
 	leastPause   = 500 * time.Millisecond
 	longestPause = time.Hour

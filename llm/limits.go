@@ -15,10 +15,9 @@ import (
 // otherwise be one too many for the server's minute.
 const margin = 0.99
 
-// The part of a limit, in seconds, that may be used at once where no burst is
-// configured: for requests so that timers that fire late cost nothing at high rates, for
-// tokens so that a large request does not hold up the small ones behind it. A burst that
-// is configured is the server's own: one more would be refused.
+// The part of a limit, in seconds, that can be used at once if no burst is configured. For
+// requests, it hides late timers at high rates; for tokens, it keeps a large request from delaying
+// small ones. A configured burst gets no such margin, because the server would refuse it.
 const (
 	requestBurst = 0.1
 	tokenBurst   = 1.5
@@ -85,7 +84,7 @@ func refillTime(missing, rate float64) time.Duration {
 	return time.Duration(math.Ceil(min(missing/rate, 1e9)*1e9)) * time.Nanosecond
 }
 
-// Learning a rate from refusals.
+// How a rate is learned from refusals.
 const (
 	pacerLeast  = 10              // admitted requests that make a measurement
 	pacerClean  = 5 * time.Second // clean time before the pace grows
@@ -175,7 +174,7 @@ func (p *pacer) refused(now time.Time, first bool) {
 // server's rate.
 func (p *pacer) idle() { p.from, p.refusal = time.Time{}, time.Time{} }
 
-// Growth of the concurrency window.
+// How the concurrency window grows.
 const (
 	windowStart    = 2
 	plateauStart   = 1 // clean windows at the level of the last refusal before one more is tried
@@ -301,7 +300,7 @@ func (q *opQueue) start(now time.Time) {
 	}
 }
 
-// What a request is thought to cost before the server said.
+// The estimated cost of a request before the server reports one.
 const (
 	startPerByte = 0.27 // tokens a byte of prompt; four bytes a token, and a little more
 	startAnswer  = 256  // tokens of an answer, if its cap is not lower

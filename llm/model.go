@@ -12,34 +12,33 @@ import (
 	"github.com/sashabaranov/go-openai"
 )
 
-// Model is a Client as one op sees it. It is safe for concurrent use.
+// Model is a Client as used by one op. It is safe for concurrent use.
 type Model struct {
 	client *Client
 	queue  *opQueue
 }
 
-// Name is the first model's name, as configured.
+// Name returns the configured name of the first model.
 func (m *Model) Name() string { return m.client.cfg.ModelName }
 
 // maxAdaptations bounds how often one request is sent again in another form.
 const maxAdaptations = 5
 
-// Waits between the attempts of one request.
+// Waits between the attempts of a request.
 const (
 	retryFirst   = 500 * time.Millisecond
 	retryLongest = 30 * time.Second
 )
 
-// Causes of contexts that the client ends itself.
+// Causes of contexts that the client cancels itself.
 var (
 	errAttemptTimeout = errors.New("no complete reply within attempt_timeout")
 	errTotalTimeout   = errors.New("not done within three times attempt_timeout")
 )
 
-// Complete sends the prompt when its turn comes, and again as long as that
-// makes sense. The error is a *memoryd.ModelError, or of kind Closed after
-// Close. When ctx ends it returns at once, with a temporary "timeout" that
-// wraps ctx's cause, and holds nothing any more.
+// Complete sends the prompt when its turn comes, and retries as long as that makes sense. The error
+// is a *memoryd.ModelError, or of kind Closed after Close. When ctx ends, Complete returns at once
+// with a temporary "timeout" that wraps the cause of ctx, and releases everything.
 func (m *Model) Complete(ctx context.Context, p memoryd.Prompt) (memoryd.Completion, error) {
 	maxTokens := p.MaxTokens
 	if maxTokens <= 0 {

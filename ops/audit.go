@@ -9,7 +9,7 @@ import (
 	"memoryd/internal/access"
 )
 
-// Auditor writes that something is done, and does it; *access.Audit is one.
+// Auditor logs an action and runs it; *access.Audit implements it.
 type Auditor interface {
 	Do(ctx context.Context, e access.Entry, do func(context.Context) error) error
 }

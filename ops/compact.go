@@ -14,25 +14,25 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// CompactRequest asks to make a conversation smaller.
+// CompactRequest is a request to make a conversation smaller.
 type CompactRequest = compact.Request
 
-// Compacted is the conversation, with a report on what became of it.
+// Compacted is the compacted conversation with a report.
 type Compacted struct{ compact.Result }
 
-// CompactReport is what a compaction tells of itself at its end.
+// CompactReport is the report at the end of a compaction.
 type CompactReport = compact.Report
 
-// CompactEvent is what a compaction tells of itself on the way.
+// CompactEvent is a progress event of a compaction.
 type CompactEvent = compact.Event
 
-// JoinOverrides adds to a request's overrides those further members of the request
-// whose names are settings of its profile.
+// JoinOverrides moves members of a request that are named like settings of its profile to the
+// overrides.
 func JoinOverrides(profile string, overrides, members jsontext.Value) (jsontext.Value, error) {
 	return compact.JoinOverrides(profile, overrides, members)
 }
 
-// Followed is a compaction that runs beside its caller, however slowly that reads.
+// Followed is a running compaction. A slow reader does not delay it.
 type Followed struct {
 	feed *compact.Feed
 	done <-chan error
@@ -51,10 +51,10 @@ func Follow(ctx context.Context, log *slog.Logger, flow *Flow[CompactRequest, *C
 	return f
 }
 
-// Next waits for the next step; the type of the last is "result" or "error".
+// Next waits for the next event; the last one is of type "result" or "error".
 func (f *Followed) Next(ctx context.Context) (CompactEvent, error) { return f.feed.Next(ctx) }
 
-// Result waits for the end. It is called once.
+// Result waits for the end. Call it once.
 func (f *Followed) Result() (*Compacted, error) {
 	err := <-f.done
 	return f.out, err
@@ -67,7 +67,7 @@ type CompactParams struct {
 	CompactSleepInterval float64 `yaml:"compact_sleep_interval"`
 }
 
-// Validate names the setting that is wrong.
+// Validate returns the first invalid setting.
 func (p CompactParams) Validate() error {
 	if !(p.CompactSleepInterval >= 0) {
 		return fmt.Errorf("compact_sleep_interval: must be 0 or more (seconds), got %v", p.CompactSleepInterval)
@@ -75,17 +75,16 @@ func (p CompactParams) Validate() error {
 	return nil
 }
 
-// Compactor makes conversations smaller and gives back what it removed.
+// Compactor compacts conversations and returns what it removed.
 type Compactor interface {
 	Compact(ctx context.Context, r compact.Request) (compact.Result, error)
-	// Read gives a page of the text of an original, Search the places where a text
-	// stands in the input of a compaction.
+	// Read returns a page of an original's text. Search finds a text in the input of a compaction.
 	Read(ctx context.Context, workspace, id string, offset, limit int) (compact.Page, error)
 	Search(ctx context.Context, workspace, id, text string, limit int) ([]compact.Hit, error)
-	// Lookup finds what compactions removed from a conversation.
+	// Lookup searches the messages that compactions removed from a conversation.
 	Lookup(ctx context.Context, workspace string, q compact.Wanted) ([]compact.Hit, error)
-	// Undo gives the input of a compaction back; UndoIn takes the compaction out of
-	// a conversation that went on.
+	// Undo returns the input of a compaction. UndoIn undoes it in a conversation that has grown
+	// since.
 	Undo(ctx context.Context, workspace, id string) ([]jsontext.Value, error)
 	UndoIn(ctx context.Context, workspace, id string, messages []jsontext.Value) ([]jsontext.Value, error)
 }
@@ -99,13 +98,13 @@ func (library) CompactConversation() Definition {
 	}).withModel()
 }
 
-// OriginalKind is the kind of the records of Originals.
+// OriginalKind is the record kind of originals.
 const OriginalKind = "original"
 
-// Originals keeps what compaction removes in a store.
+// Originals stores what compaction removes.
 type Originals struct {
 	Records store.Records
-	Keep    time.Duration // how long; 0: for ever
+	Keep    time.Duration // how long; 0 means permanently
 	Now     func() time.Time
 }
 
@@ -131,25 +130,24 @@ func (o Originals) Get(ctx context.Context, workspace, id string) (compact.Origi
 	return compact.Original{ID: id, Data: r.Data}, err
 }
 
-// GetOriginal asks for what a compaction removed.
+// GetOriginal requests a message that a compaction removed.
 type GetOriginal struct{ Workspace, ID string }
 
-// Original is the exact bytes of a message.
+// Original holds the exact bytes of a message.
 type Original struct{ Data []byte }
 
-// ReadOriginal asks for a page of the text of an original, in characters.
+// ReadOriginal requests a page of an original's text; offsets count characters.
 type ReadOriginal struct {
 	GetOriginal
 
 	Offset, Limit int
 }
 
-// OriginalPage is a part of an original's text.
+// OriginalPage is a page of an original's text.
 type OriginalPage struct{ compact.Page }
 
-// SearchOriginals asks where a text stands in the input of a compaction; with a
-// Conversation, which of all the messages that were removed from it hold the words, in
-// what is of the Kind.
+// SearchOriginals requests the places of a text in the input of a compaction. With a Conversation,
+// it requests the messages of that Kind that were removed from it and contain the words.
 type SearchOriginals struct {
 	GetOriginal
 
@@ -158,11 +156,11 @@ type SearchOriginals struct {
 	Limit        int
 }
 
-// OriginalHits are the places.
+// OriginalHits are the places found.
 type OriginalHits struct{ Hits []compact.Hit }
 
-// UndoCompaction asks for the input of a compaction; with the Messages of the
-// conversation that went on, for that conversation without the compaction.
+// UndoCompaction requests the input of a compaction. With Messages, it requests that conversation
+// as it would be without the compaction.
 type UndoCompaction struct {
 	GetOriginal
 

@@ -17,23 +17,23 @@ import (
 type Correction struct {
 	// Score is 0, 0.5 or 1.
 	Score float64
-	// Summary and Evaluation replace the judge's; "" puts a plain sentence there.
+	// Summary and Evaluation replace the judge's texts; "" inserts a standard sentence.
 	Summary, Evaluation string
-	// By names the person; "" is somebody unnamed.
+	// By is the name of the person; it may be empty.
 	By string
 }
 
-// The bounds of a correction's texts, in bytes.
+// Limits of a correction's texts, in bytes.
 const (
 	maxCorrectedSummary    = 500
 	maxCorrectedEvaluation = 4000
 	maxPersonName          = 100
 )
 
-// CorrectionKind is the kind of the records that hold labelled calls.
+// CorrectionKind is the record kind of labelled calls.
 const CorrectionKind = "correction"
 
-// CorrectCall asks to replace the evaluation of a kept call.
+// CorrectCall requests a new evaluation of a stored call.
 type CorrectCall struct {
 	memoryd.ToolRef
 	Correction
@@ -133,11 +133,10 @@ func labelledCall(c *memoryd.Call) ([]byte, error) {
 	return memoryd.MarshalCallLine(&call)
 }
 
-// ListCorrections asks for the corrected calls of a workspace.
+// ListCorrections requests the corrected calls of a workspace.
 type ListCorrections struct{ Workspace string }
 
-// Corrections are labelled calls, one line of JSON each, by tool and in the order
-// of their ids. They are read while they are asked for.
+// Corrections are labelled calls as JSON lines, sorted by tool and id. They are read on demand.
 type Corrections struct{ Lines iter.Seq2[[]byte, error] }
 
 func (library) ListCorrections() Definition {
@@ -158,7 +157,7 @@ func (library) ListCorrections() Definition {
 	})
 }
 
-// Withdraw asks to take a person's verdict on a kept call back.
+// Withdraw requests to remove a person's verdict from a stored call.
 type Withdraw struct {
 	memoryd.ToolRef
 

@@ -12,36 +12,36 @@ import (
 	"memoryd/store"
 )
 
-// Deps is what ops are made from; each takes what it uses.
+// Deps are the dependencies of ops; each op uses some of them.
 type Deps struct {
 	Store     store.Store
 	Names     *Names // nil: a tool has the one name
 	Reader    MemoryReader
 	Judge     Judge
-	Wait      time.Duration // how long a recording request waits for its verdicts
+	Wait      time.Duration // how long a recording request waits for verdicts
 	Revisions Revisions
-	Told      *Told // which runs asked what
+	Told      *Told // which runs asked for advice
 	Forecasts *preflight.Cache
 	Compactor Compactor
 	Originals compact.Originals
 	Mover     Mover
 	Ledger    Ledger
 	Monitor   Monitor
-	Audit     Auditor // of decisions; nil: nobody is told
+	Audit     Auditor // logs decisions; may be nil
 	Survey    Surveyor
-	// Intake knows the calls that came by telemetry and hooks lately.
+	// Intake remembers calls that telemetry and hooks reported recently.
 	Intake *ingest.Intake
-	// Keyed reports whether there are keys, which calls are told apart by; nil: there are.
+	// Keyed reports whether API keys exist, by which calls are told apart; nil means true.
 	Keyed func() bool
-	// SummaryFailed is told why a guideline was not written, Corrected of each
-	// evaluation that a person gave.
+	// SummaryFailed is called with the reason when a guideline was not written, and Corrected with
+	// each evaluation by a person.
 	SummaryFailed func(ctx context.Context, ref memoryd.ToolRef, err error)
 	Corrected     func(ctx context.Context, before memoryd.Call, after memoryd.Evaluation)
-	// Forget drops what was learned of a tool beside its history, ForgetSource what says
-	// that somebody recorded calls in a workspace; nil: nothing was.
+	// Forget drops what was learned about a tool beside its history. ForgetSource drops the list
+	// entry of a source in a workspace. Both may be nil.
 	Forget       func(ctx context.Context, ref memoryd.ToolRef) error
 	ForgetSource func(ctx context.Context, workspace, source string) error
-	// Redaction takes secrets out of what is stored; nil takes out none.
+	// Redaction removes secrets from what is stored; nil removes none.
 	Redaction *Redaction
 	Logger    *slog.Logger
 	Now       func() time.Time

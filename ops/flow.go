@@ -18,18 +18,17 @@ import (
 	"memoryd/internal/admission"
 )
 
-// Scheduler bounds how many of the requests that flows serve compute at a time.
+// Scheduler limits how many requests compute at a time.
 type Scheduler = admission.Scheduler
 
-// Quota bounds how many requests are under way and what their bodies hold.
+// Quota limits the number of current requests and the size of their bodies.
 type Quota = admission.Quota
 
-// Lease is a request's part of a Quota.
+// Lease is a request's share of a Quota.
 type Lease = admission.Lease
 
-// Flows has a field for each endpoint, tagged with its name in the flow section
-// of the configuration. An endpoint that the section does not name is served by
-// the op of its name.
+// Flows has one field per endpoint, tagged with its name in the flow section. An endpoint that the
+// section does not list is served by the op of the same name.
 type Flows struct {
 	AddToolCallResult   Flow[RecordRequest, *Recorded]          `flow:"add_tool_call_result"`
 	SummaryToolMemory   Flow[NamesRequest, *Summaries]          `flow:"summary_tool_memory"`
@@ -75,8 +74,8 @@ type Flows struct {
 	ReceiveHook         Flow[HookRequest, *HookAnswer]          `flow:"receive_hook"`
 }
 
-// Flow serves one endpoint: its ops turn a request into an answer, each taking
-// what the one before it gave.
+// Flow serves one endpoint. Its ops turn a request into an answer; each takes what the one before
+// it returned.
 type Flow[In, Out any] struct {
 	name   string
 	steps  []step
@@ -89,12 +88,12 @@ type step struct {
 	run  func(ctx context.Context, in any) (any, error)
 }
 
-// FlowOf makes a flow of one function, such as a test needs.
+// FlowOf returns a flow of a single function, for tests.
 func FlowOf[In, Out any](name string, run func(ctx context.Context, in In) (Out, error)) Flow[In, Out] {
 	return Flow[In, Out]{name: name, steps: []step{{name, untyped(run)}}}
 }
 
-// Done is the answer of an endpoint that has nothing to say.
+// Done is the answer of endpoints that return nothing.
 type Done struct{}
 
 // untyped forgets the types of an op, which NewPlan has compared.
@@ -108,8 +107,8 @@ func untyped[In, Out any](run func(context.Context, In) (Out, error)) func(conte
 	}
 }
 
-// Run runs the ops one after the other and stops at the first error. A context
-// that ended stops the flow between two ops, never within one.
+// Run runs the ops in order and stops at the first error. If ctx ends, the flow stops between two
+// ops, never within one.
 func (f *Flow[In, Out]) Run(ctx context.Context, in In) (Out, error) {
 	var none Out
 	var request any = in
@@ -145,20 +144,20 @@ func (f *Flow[In, Out]) assemble(name string, steps []step, tracer Tracer) {
 	f.name, f.steps, f.tracer = name, steps, tracer
 }
 
-// Tracer follows the ops of a flow. Op is called before an op runs; the op runs
-// within the context that it returns, and end is told its error.
+// Tracer traces the ops of a flow. Op is called before an op and returns the context to run it in;
+// end is called with its error.
 type Tracer interface {
 	Op(ctx context.Context, flow, op string, about Subject) (within context.Context, end func(error))
 }
 
-// Subject is what a request is about, for a tracer.
+// Subject says what a request is about, for traces.
 type Subject struct {
 	Workspace string
-	// Tool is the only tool of the request, "" where there are none or several;
-	// Tools counts them, 0 where that is not known.
+	// Tool is the tool of the request; "" if there are none or several. Tools is their number; 0 if
+	// unknown.
 	Tool  string
 	Tools int
-	// Calls counts the calls that a recording request sent.
+	// Calls is the number of calls in a recording request.
 	Calls int
 }
 
@@ -194,21 +193,21 @@ func subjectOf(request any) (s Subject) {
 	return s
 }
 
-// Refusal ends a flow with an answer that the client shall read as an
-// application failure ("success": false), not as an error of the service.
+// Refusal ends a flow with an answer that clients read as an application failure ("success":
+// false), not as an error of the service.
 type Refusal struct {
 	Answer string
-	// Rejected are the items of a recording request that were filtered.
+	// Rejected are the rejected items of a recording request.
 	Rejected []Rejection
 }
 
-// Error gives the answer.
+// Error returns the answer.
 func (r *Refusal) Error() string { return r.Answer }
 
 func refuse(format string, args ...any) error {
 	return &Refusal{Answer: fmt.Sprintf(format, args...)}
 }
 
-// NewQuota makes a Quota of so many requests at once, whose bodies hold so many
-// bytes together.
+// NewQuota returns a Quota for the given number of concurrent requests and the bytes of their
+// bodies.
 func NewQuota(requests, bytes int64) *Quota { return admission.NewQuota(requests, bytes) }

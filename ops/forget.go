@@ -10,7 +10,7 @@ import (
 	"memoryd/store"
 )
 
-// Forget is the action that cuts a source out of a workspace.
+// Forget is the action that removes the calls of a source from a workspace.
 const Forget = "forget_source"
 
 // forgetter cuts sources out.

@@ -15,27 +15,26 @@ import (
 	"memoryd/ingest"
 )
 
-// HookRequest is what a host gave a hook, as it was sent.
+// HookRequest is the event that a host sent to a hook.
 type HookRequest struct {
 	Workspace, Host string
 	Body            []byte
-	// Record and Preflight are the flows that record a call, and that say what is known of
-	// a planned one.
+	// Record and Preflight are the flows that record a call and forecast a planned one.
 	Record    func(ctx context.Context, r RecordRequest) (*Recorded, error)
 	Preflight func(ctx context.Context, r PreflightRequest) (*Forecast, error)
 }
 
-// HookAnswer is what the host reads; nil is nothing to say.
+// HookAnswer is what the host reads; nil means no answer.
 type HookAnswer struct{ Body []byte }
 
 // HookParams are the settings of receive_hook_op.
 type HookParams struct {
-	// AtCall is what may be done about a call that breaks a rule, or repeats a failure:
-	// tell, ask a person, deny it, or repair its input where that is sure.
+	// AtCall is what to do about a call that breaks a rule or repeats a failure: tell the model,
+	// ask a person, deny the call, or repair its input where the repair is certain.
 	AtCall string `yaml:"at_call"`
 }
 
-// Validate names the setting that is wrong.
+// Validate returns the first invalid setting.
 func (p HookParams) Validate() error {
 	if !slices.Contains([]string{"tell", "ask", "deny", "repair"}, p.AtCall) {
 		return fmt.Errorf("at_call: must be tell, ask, deny or repair, got %q", p.AtCall)
@@ -99,7 +98,7 @@ func (o *hooks) mark(of toldOf, told bool) (before bool) {
 	return before
 }
 
-// The bounds of what a session is told when it begins.
+// Limits of what a session is told when it begins.
 const (
 	maxBlock     = 800 // characters
 	blockHead    = "From failed calls in this project:"

@@ -13,34 +13,34 @@ import (
 	"memoryd/store"
 )
 
-// ListKinds asks for the kinds of outputs among the kept calls of a tool.
+// ListKinds requests the kinds of output among a tool's stored calls.
 type ListKinds struct{ memoryd.ToolRef }
 
-// OutputKind is a kind of outputs of a tool.
+// OutputKind is a kind of output of a tool.
 type OutputKind struct {
 	ID       string
 	Template string
-	// Calls are how many kept calls have it, by their scores.
+	// Calls is the number of stored calls of this kind; the others count them by score.
 	Calls, Good, Partial, Failed int
 	First, Last                  time.Time
-	// Example is its newest call.
+	// Example is the newest call.
 	Example memoryd.Call
-	// Score is what holds for its like, and By who says so: the labels on it, else the
-	// verdict on the example. Sure is false where the rules guess, or where labels
-	// contradict each other, which Split tells.
+	// Score applies to further calls of this kind, and By names its judge: the labels of the kind,
+	// otherwise the verdict on the example. Sure is false if the rules are unsure, or if labels
+	// contradict each other (Split).
 	Score       float64
 	By          string
 	Sure, Split bool
-	// Labelled is true where a person labelled it.
+	// Labelled reports that a person labelled the kind.
 	Labelled bool
 }
 
-// OutputKinds are the kinds of a tool, first those that nobody is sure of, each part by
-// the number of calls.
+// OutputKinds are the kinds of a tool: first those without a sure verdict, then the others, each
+// sorted by the number of calls.
 type OutputKinds struct{ Kinds []OutputKind }
 
-// MostKinds is how many kinds are listed, and kindCalls how many of the newest calls of a
-// tool are looked at.
+// MostKinds limits the number of kinds in a list, and kindCalls the number of calls that are read
+// for it.
 const (
 	MostKinds = 500
 	kindCalls = 20_000
@@ -117,25 +117,25 @@ func (o *OutputKind) count(c *memoryd.Call) {
 	}
 }
 
-// LabelKind asks to judge all outputs of a kind alike.
+// LabelKind requests one score for all outputs of a kind.
 type LabelKind struct {
 	memoryd.ToolRef
 	Correction
 
 	Kind string
-	// Withdraw takes the label back, Preview changes nothing.
+	// Withdraw removes the label; Preview changes nothing.
 	Withdraw, Preview bool
 }
 
-// LabelledKind says what a label changes.
+// LabelledKind is the effect of a label.
 type LabelledKind struct {
-	// Calls are how many kept calls are of the kind; Changed those whose score is, or
-	// would be, another one, the newest first.
+	// Calls is the number of stored calls of the kind. Changed are those with a new score, newest
+	// first.
 	Calls   int
 	Changed []RescoredCall
 }
 
-// RescoredCall is a call with the scores before and after.
+// RescoredCall is a call with its scores before and after.
 type RescoredCall struct {
 	Call          memoryd.Call
 	Before, After float64

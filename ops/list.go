@@ -8,18 +8,18 @@ import (
 	"memoryd/store"
 )
 
-// ListWorkspaces asks for up to Limit workspaces after a name, in byte order.
+// ListWorkspaces requests up to Limit workspaces after a name, in byte order.
 type ListWorkspaces struct {
 	After string
 	Limit int
-	// Only are the names to look for; nil is all.
+	// Only restricts the list to these names; nil means all.
 	Only []string
 }
 
-// WorkspacePage is a part of all workspaces.
+// WorkspacePage is a page of workspaces.
 type WorkspacePage struct {
 	Names []string
-	// Next is what to ask for after, "" where there are no more.
+	// Next is the value of After for the next page; "" on the last one.
 	Next string
 }
 
@@ -54,8 +54,8 @@ func (d Deps) existing(ctx context.Context, r ListWorkspaces) (names []string, e
 	return names, nil
 }
 
-// ListTools asks for tools of a workspace: the one of a Name, up to Limit that a
-// Query finds, the best first, or else up to Limit After a name, in byte order.
+// ListTools requests tools of a workspace: the one with a Name, up to Limit that match a Query,
+// best first, or up to Limit after the name After, in byte order.
 type ListTools struct {
 	Workspace string
 	Name      string
@@ -64,10 +64,10 @@ type ListTools struct {
 	Limit     int
 }
 
-// ToolPage is a part of the tools, without their calls.
+// ToolPage is a page of tools, without their calls.
 type ToolPage struct {
 	Tools []Memory
-	// Next is what to ask for after, "" where there are no more.
+	// Next is the value of After for the next page; "" on the last one.
 	Next string
 }
 
@@ -123,8 +123,8 @@ func (d Deps) known(ctx context.Context, workspace string) error {
 	return err
 }
 
-// ListCalls asks for up to Limit kept calls of a tool whose number is less than
-// Before; 0: the newest ones. Long calls make a page shorter.
+// ListCalls requests up to Limit stored calls of a tool with numbers below Before; 0 means the
+// newest ones. Pages with long calls are shorter.
 type ListCalls struct {
 	memoryd.ToolRef
 
@@ -132,13 +132,12 @@ type ListCalls struct {
 	Limit  int
 }
 
-// CallPage is a part of a history, the newest call first.
+// CallPage is a page of a history, newest call first.
 type CallPage struct {
 	Calls []memoryd.Call
-	// SummarisedThrough is the number of the newest call that the tool's guideline
-	// was written from.
+	// SummarisedThrough is the number of the newest call that the guideline was written from.
 	SummarisedThrough int64
-	// Next is the number to ask for before, 0 where there are no more.
+	// Next is the value of Before for the next page; 0 on the last one.
 	Next int64
 }
 
@@ -161,14 +160,14 @@ func (d Deps) listCalls(ctx context.Context, r ListCalls) (p CallPage, err error
 	return p, err
 }
 
-// GetCall asks for one kept call.
+// GetCall requests one stored call.
 type GetCall struct {
 	memoryd.ToolRef
 
 	Key memoryd.CallKey
 }
 
-// StoredCall is a kept call.
+// StoredCall is a stored call.
 type StoredCall struct {
 	Call memoryd.Call
 	// SummarisedThrough is as in CallPage.

@@ -15,7 +15,7 @@ import (
 // loopRule names the warnings of a run that goes round in circles.
 const loopRule = "loop"
 
-// The bounds of a loop.
+// Limits of a loop.
 const (
 	equalFailures = 2 // of a call, before the one that is planned
 	stopsAfter    = 3 // equal failures: the next one need not be made

@@ -11,14 +11,13 @@ import (
 	"memoryd/store/backup"
 )
 
-// ManageRequest asks to move or remove whole memories.
+// ManageRequest requests to list, move or remove whole memories.
 type ManageRequest struct {
 	Workspace string
-	// Action is list, delete, delete_ids, copy, dump or load, or, on a route of its own,
-	// Forget.
+	// Action is list, delete, delete_ids, copy, dump or load, or, on its own route, Forget.
 	Action    string
 	MemoryIDs []string
-	Source    string // the workspace to copy; of Forget, who wrote the calls
+	Source    string // the workspace to copy; for Forget, the source of the calls
 	Path      string
 }
 
@@ -27,22 +26,22 @@ func (r ManageRequest) Moves() bool {
 	return slices.Contains([]string{"delete", "delete_ids", "copy", "dump", "load", Forget}, r.Action)
 }
 
-// Managed says what became of it.
+// Managed is the result of a ManageRequest.
 type Managed struct {
 	Answer string
-	// Size is how many memories were moved or removed.
+	// Size is the number of memories moved or removed.
 	Size int
-	// Memories are the ones listed.
+	// Memories are the listed memories.
 	Memories []Memory
 }
 
 // VectorStoreParams are the settings of vector_store_op.
 type VectorStoreParams struct {
-	// DumpDir is the folder of dumps; no path of a request leads out of it.
+	// DumpDir is the folder of dumps; requests cannot leave it.
 	DumpDir string `yaml:"dump_dir"`
 }
 
-// Validate names the setting that is wrong.
+// Validate returns the first invalid setting.
 func (p VectorStoreParams) Validate() error {
 	if p.DumpDir == "" {
 		return fmt.Errorf("dump_dir: must be a folder")
@@ -61,11 +60,11 @@ type Mover interface {
 	Export(ctx context.Context, workspace string, w io.Writer) error
 }
 
-// TakeSnapshot asks for a copy of a workspace, or of the whole store.
+// TakeSnapshot requests a copy of a workspace, or of the whole store.
 type TakeSnapshot struct{ Workspace string }
 
-// Snapshot is a copy in the format of memoryd export. Write reads the store while
-// it goes on being used: each tool is copied as it was at one moment.
+// Snapshot is a copy in the format of memoryd export. The store stays in use while Write reads it;
+// each tool is copied at one moment.
 type Snapshot struct{ Write func(w io.Writer) error }
 
 func (library) Snapshot() Definition {

@@ -12,33 +12,33 @@ import (
 	"memoryd/store"
 )
 
-// Memory is what is known of one tool, as an answer shows it.
+// Memory is what an answer contains about one tool.
 type Memory struct {
 	Tool       memoryd.Tool
 	Statistics stats.Statistics
-	// Calls are the ones to show, oldest first.
+	// Calls are the calls to show, oldest first.
 	Calls []memoryd.Call
 	// AskedAs are the names by which a request asked for it.
 	AskedAs []string
 }
 
-// NoCalls asks MemoryReader for a memory without its calls.
+// NoCalls requests a memory without calls from MemoryReader.
 const NoCalls = -1
 
-// MemoryReader puts together what an answer shows of a tool.
+// MemoryReader collects what an answer contains about a tool.
 type MemoryReader struct {
 	Store interface {
 		store.Calls
 		store.Tools
 	}
-	// Recent is how many of the newest calls the recent statistics cover.
+	// Recent is the number of newest calls in the recent statistics.
 	Recent int
-	// Cache may hold statistics; nil holds none.
+	// Cache caches statistics; may be nil.
 	Cache *StatisticsCache
 }
 
-// Read returns the memory of ref with its newest calls calls, oldest first: all
-// of them for 0, none for NoCalls. An unknown tool is NotFound.
+// Read returns the memory of ref with its newest calls, oldest first: all of them if calls is 0,
+// none if it is NoCalls. The error for an unknown tool is NotFound.
 func (r MemoryReader) Read(ctx context.Context, ref memoryd.ToolRef, calls int) (Memory, error) {
 	tool, err := r.Store.Tool(ctx, ref)
 	if err != nil {
@@ -47,8 +47,7 @@ func (r MemoryReader) Read(ctx context.Context, ref memoryd.ToolRef, calls int) 
 	return r.Complete(ctx, tool, calls)
 }
 
-// ReadChanged is Read for a tool that was changed a moment ago: of that, no statistics
-// can be remembered.
+// ReadChanged is Read for a tool that was just changed; it does not use the cache.
 func (r MemoryReader) ReadChanged(ctx context.Context, ref memoryd.ToolRef, calls int) (Memory, error) {
 	d, err := r.Store.Described(ctx, ref)
 	if err != nil {
@@ -81,8 +80,8 @@ func (r MemoryReader) Complete(ctx context.Context, tool memoryd.Tool, calls int
 	return m, err
 }
 
-// MaxHistoryBytes bounds the texts of the calls of one tool in an answer: the oldest
-// beyond it are left out.
+// MaxHistoryBytes limits the texts of one tool's calls in an answer; the oldest calls beyond it are
+// left out.
 const MaxHistoryBytes = 4 << 20
 
 // history reads the newest calls, oldest first, within MaxHistoryBytes. It reads pages,
@@ -103,20 +102,20 @@ func (r MemoryReader) history(ctx context.Context, tool memoryd.Tool, most int) 
 	return newest, err
 }
 
-// NamesRequest asks for tools by name, to be summarised or to be shown.
+// NamesRequest requests tools by name, to summarise or to show them.
 type NamesRequest struct {
 	Workspace string
-	// Tools are the names asked for, in order.
+	// Tools are the requested names, in order.
 	Tools []string
-	// Force summarises also where nothing changed, Stale only where enough did.
+	// Force summarises tools even if nothing changed, Stale only if enough changed.
 	Force, Stale bool
-	// Session is the run that asks, as its calls name it (trajectory_id, session_id).
+	// Session is the run that asks, as its calls name it (trajectory_id or session_id).
 	Session string
-	// MaxTokens bounds the answer; 0 means no bound.
+	// MaxTokens limits the answer; 0 means no limit.
 	MaxTokens int
-	// Sections are those of a guideline that are shown; none: all.
+	// Sections selects sections of the guideline; empty means all.
 	Sections []string
-	// WholeHistory shows all kept calls; else RecentCalls of each, good and bad.
+	// WholeHistory includes all stored calls; otherwise RecentCalls per tool, both good and bad.
 	WholeHistory bool
 	RecentCalls  int
 }
@@ -129,19 +128,18 @@ func (r NamesRequest) subject() Subject {
 	return s
 }
 
-// LoadedTools are the tools that a request names, each once, in the order asked.
-// There is at least one.
+// LoadedTools are the tools that a request names, without repeats and in the requested order. There
+// is at least one.
 type LoadedTools struct {
 	NamesRequest
 
-	// Memories hold the tools without statistics and calls.
+	// Memories are the tools, without statistics and calls.
 	Memories []Memory
-	// Unknown are the names that have no memory.
+	// Unknown are requested names without a memory.
 	Unknown []string
 }
 
-// NamedTools is what holds the tools that a request named: *LoadedTools, and *Summaries
-// of them.
+// NamedTools is the result of loading named tools: *LoadedTools, or *Summaries of them.
 type NamedTools interface{ loaded() *LoadedTools }
 
 func (t *LoadedTools) loaded() *LoadedTools { return t }
@@ -187,8 +185,8 @@ func (d Deps) loadTools(ctx context.Context, r NamesRequest) (*LoadedTools, erro
 	return t, nil
 }
 
-// StatisticsCache remembers the statistics of tools that are asked for again and
-// again while nothing happens to them. It is safe for concurrent use.
+// StatisticsCache caches the statistics of tools that are requested repeatedly without a change. It
+// is safe for concurrent use.
 type StatisticsCache struct {
 	most int
 
@@ -201,7 +199,7 @@ type computed struct {
 	of   stats.Statistics
 }
 
-// NewStatisticsCache makes a cache for up to most tools, at about 400 bytes each.
+// NewStatisticsCache returns a cache for up to most tools, at about 400 bytes each.
 func NewStatisticsCache(most int) *StatisticsCache {
 	return &StatisticsCache{most: most, byTool: map[memoryd.ToolRef]computed{}}
 }

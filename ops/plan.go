@@ -11,8 +11,8 @@ import (
 	"unicode"
 )
 
-// Definition describes an op: its name, the types that it takes and gives, its
-// settings and how it is made.
+// Definition describes an op: its name, its input and output types, its settings and its
+// constructor.
 type Definition struct {
 	name    string
 	in, out reflect.Type
@@ -65,27 +65,25 @@ func definitions() map[string]Definition {
 	return all
 }
 
-// Spec is one entry of the configuration's op section.
+// Spec is one entry of the op section.
 type Spec struct {
-	// Backend is the name of the op that the entry configures.
+	// Backend is the name of the op.
 	Backend string
-	// LLM names the model of the llm section that the op uses; "" means none.
+	// LLM is the name of the model that the op uses; "" means none.
 	LLM string
-	// Params decodes the settings of the entry into the value that it is given,
-	// strictly: an unknown key or a wrong type is an error that begins with its
-	// key. nil: there are none.
+	// Params decodes the settings of the entry strictly: an unknown key or a wrong type is an error
+	// that begins with the key. nil means no settings.
 	Params func(into any) error
 }
 
-// Problem is a fault in the op or the flow section.
+// Problem is an error in the op or flow section.
 type Problem struct {
-	// Keys are the settings that may be its cause, the likeliest first.
+	// Keys are the settings that may have caused it, the likeliest first.
 	Keys []string
 	Msg  string
 }
 
-// Plan is the op and the flow section of a configuration, checked: what it holds
-// can be built, serves every endpoint and loses nothing on the way.
+// Plan is a checked op and flow section: it can be built and serves every endpoint.
 type Plan struct {
 	flows   map[string][]*entry
 	entries map[string]*entry // used ones, by the name of their op
@@ -99,10 +97,10 @@ type entry struct {
 	params any
 }
 
-// NewPlan checks flows, lists of the names of entries, by endpoint. A name without
-// an entry is that of an op without settings. The rules: each op takes what the
-// one before it gives, the first one the request; the last one gives the answer
-// of the endpoint; an op has one entry, which some flow uses.
+// NewPlan checks flows, which are lists of entries by endpoint. A name without an entry is an op
+// without settings. Each op must take what the one before it returns, the first one the request,
+// and the last one must return the answer of the endpoint. Each op has one entry, and some flow
+// uses it.
 func NewPlan(flows map[string][]string, specs map[string]Spec) (*Plan, []Problem) {
 	c := checker{
 		plan: &Plan{flows: map[string][]*entry{}, entries: map[string]*entry{}},
@@ -277,8 +275,8 @@ func (f *Flows) endpoints() map[string]endpoint {
 	return all
 }
 
-// Settings gives the settings of type P of the one op that has them, and the name
-// of its model; "" means none.
+// Settings returns the settings of type P and the model name of the op that has such settings; ""
+// means no model.
 func Settings[P any](p *Plan) (llm string, params P) {
 	for _, e := range p.entries {
 		if own, ok := e.params.(*P); ok {
@@ -288,7 +286,7 @@ func Settings[P any](p *Plan) (llm string, params P) {
 	return "", params
 }
 
-// Change changes the settings of type P of the one op that has them.
+// Change changes the settings of type P.
 func Change[P any](p *Plan, change func(*P)) {
 	for _, e := range p.entries {
 		if own, ok := e.params.(*P); ok {
@@ -297,7 +295,7 @@ func Change[P any](p *Plan, change func(*P)) {
 	}
 }
 
-// Build makes the ops of the plan and chains them. tracer may be nil.
+// Build creates the ops of the plan and chains them. tracer may be nil.
 func (p *Plan) Build(d Deps, tracer Tracer) *Flows {
 	built := map[*entry]step{}
 	flows := &Flows{}

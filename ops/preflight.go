@@ -9,36 +9,35 @@ import (
 	"memoryd/guidelines/preflight"
 )
 
-// PreflightRequest asks about a call before it is made.
+// PreflightRequest requests a forecast for a planned call.
 type PreflightRequest struct {
 	memoryd.ToolRef
 
 	Input json.RawMessage
-	// By is the run, the session and the agent of the call, as far as they are known.
+	// By is the run, session and agent of the call, as far as known.
 	By preflight.Caller
 	// Host says that who calls the tool so names the server of each tool that has one.
 	Host bool
 }
 
-// Forecast is what the history, and the run, let expect of a planned call.
+// Forecast is what to expect of a planned call, from the history and the run.
 type Forecast struct {
 	Tool       string
 	Assessment Assessment
-	// Nearest are the known tools whose names are most like that of one that nothing is
-	// known of.
+	// Nearest are the known tools with the most similar names, if the tool is unknown.
 	Nearest []string
 }
 
-// Assessment is what was computed for the planned call.
+// Assessment is the result for the planned call.
 type Assessment = preflight.Assessment
 
-// SimilarCall is a call of the history that resembles a planned one.
+// SimilarCall is a recorded call that resembles the planned one.
 type SimilarCall = preflight.Similar
 
-// Caller is what is known of who plans a call.
+// Caller identifies who plans a call.
 type Caller = preflight.Caller
 
-// PreflightParams is the settings of the op.
+// PreflightParams are the settings of the op.
 type PreflightParams = preflight.Config
 
 func (library) PreflightToolCall() Definition {

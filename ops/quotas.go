@@ -13,20 +13,19 @@ import (
 	"memoryd/store"
 )
 
-// Quotas is the quotas section of the configuration: what a workspace may hold, and how
-// many workspaces there may be. 0 is no bound.
+// Quotas is the quotas section: the limits of a workspace, and of the number of workspaces. 0 means
+// no limit.
 type Quotas struct {
-	// Workspaces is how many there may be that hold a tool, or that this server keeps
-	// originals of.
+	// Workspaces limits the workspaces that hold a tool, or whose originals this server keeps.
 	Workspaces int64 `yaml:"workspaces"`
-	// Tools, Originals and Bytes are what one workspace may hold: bytes are those of the
-	// texts of its kept calls and of its originals.
+	// Tools, Originals and Bytes limit one workspace. Bytes are the texts of its stored calls and
+	// its originals.
 	Tools     int64 `yaml:"tools"`
 	Originals int64 `yaml:"originals"`
 	Bytes     int64 `yaml:"bytes"`
 }
 
-// Validate names the setting that is wrong.
+// Validate returns the first invalid setting.
 func (q Quotas) Validate() error {
 	for name, v := range map[string]int64{"workspaces": q.Workspaces, "tools": q.Tools, "originals": q.Originals, "bytes": q.Bytes} {
 		if v < 0 {
@@ -78,9 +77,8 @@ func (u *space) sum() amounts {
 	return all
 }
 
-// QuotaStore holds workspaces to their quotas. It stands before a store of any kind and counts
-// what that holds; replicas on one store count each for itself, so that together they may
-// exceed a quota by what the others brought since the last count.
+// QuotaStore enforces quotas in front of a store, and counts what it holds. Each replica counts for
+// itself. So together they can exceed a quota by what the others added since the last count.
 type QuotaStore struct {
 	store.Store
 	most Quotas
@@ -94,7 +92,7 @@ type QuotaStore struct {
 	refused map[string]int64
 }
 
-// NewQuotaStore holds what comes into s to quotas.
+// NewQuotaStore returns a store that enforces quotas in front of s.
 func NewQuotaStore(s store.Store, most Quotas, log *slog.Logger, now func() time.Time) *QuotaStore {
 	return &QuotaStore{
 		Store: s, most: most, log: log, now: now, spaces: map[string]*space{},
@@ -102,7 +100,7 @@ func NewQuotaStore(s store.Store, most Quotas, log *slog.Logger, now func() time
 	}
 }
 
-// Refused counts what was refused since the start, by quota.
+// Refused counts refusals since the start, by quota.
 func (q *QuotaStore) Refused() map[string]int64 {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -23,32 +23,31 @@ import (
 
 // Judge scores calls.
 type Judge interface {
-	// Prejudge fills in the evaluations that need no waiting; the others stay
-	// pending.
+	// Prejudge fills in the evaluations that need no model; the others stay pending.
 	Prejudge(ctx context.Context, calls []memoryd.Call)
-	// Await hands stored pending calls to the background and waits until each
-	// is settled or ctx ends. It fills in the evaluations that arrived.
+	// Await passes stored pending calls to the background, and waits until all are judged or ctx
+	// ends. It fills in the evaluations that it has by then.
 	Await(ctx context.Context, calls []memoryd.Call)
-	// Under gives the verdict on a call by the rules and by what a book knows of kinds,
-	// and whether the judge is sure of it. It changes nothing.
+	// Under returns the verdict on a call by the rules and a book of kinds, and whether the judge
+	// is sure. It changes nothing.
 	Under(ctx context.Context, c *memoryd.Call, book *kinds.Book) (e memoryd.Evaluation, sure bool)
-	// Relabelled tells that the labels of a tool's kinds changed.
+	// Relabelled is called when the labels of a tool's kinds changed.
 	Relabelled(ref memoryd.ToolRef)
 }
 
 // ParseParams are the settings of parse_tool_call_result_op.
 type ParseParams struct {
-	// MaxHistory is how many calls a tool's history keeps (first in, first out).
+	// MaxHistory is the number of calls in a tool's history (first in, first out).
 	MaxHistory int `yaml:"max_history_tool_call_cnt"`
-	// EvaluationSleepInterval is the spacing, in seconds, between the starts of
-	// model requests of this op; 0 means none.
+	// EvaluationSleepInterval is the time in seconds between the starts of this op's model
+	// requests; 0 means no spacing.
 	EvaluationSleepInterval float64 `yaml:"evaluation_sleep_interval"`
 }
 
-// MaxHistoryLimit bounds MaxHistory.
+// MaxHistoryLimit limits MaxHistory.
 const MaxHistoryLimit = 100_000
 
-// Validate names the setting that is wrong.
+// Validate returns the first invalid setting.
 func (p ParseParams) Validate() error {
 	if p.MaxHistory < 1 || p.MaxHistory > MaxHistoryLimit {
 		return fmt.Errorf("max_history_tool_call_cnt: must be 1 to %d, got %d", MaxHistoryLimit, p.MaxHistory)
@@ -67,7 +66,7 @@ func (p ParseParams) Validate() error {
 // what is left is written as pending before any model is asked.
 type ParseToolCallResult struct {
 	Params ParseParams
-	// Wait bounds how long a request waits for verdicts.
+	// Wait limits how long a request waits for verdicts.
 	Wait    time.Duration
 	Judge   Judge
 	Store   RecordStore
@@ -75,14 +74,14 @@ type ParseToolCallResult struct {
 	Reader  MemoryReader
 	Told    *Told
 	sources *sourceLimits // nil: sources are not held to any
-	// Came is told which way calls came: by the metadata of the first of a request.
+	// Came is called with the metadata of a request's first call, and counts by way in.
 	Came   func(metadata []byte, added, known, rejected int)
 	Logger *slog.Logger
 
 	amending *sync.Mutex
 }
 
-// RecordStore is what recording needs of a store.
+// RecordStore is the part of a store that recording needs.
 type RecordStore interface {
 	store.Calls
 	Override(ctx context.Context, v store.Verdict) (memoryd.Call, error)
@@ -98,18 +97,18 @@ func (library) ParseToolCallResult() Definition {
 	}).withModel()
 }
 
-// Recorded says what became of a recording request: its calls are durable.
+// Recorded is the result of a recording request: its calls are saved to disk.
 type Recorded struct {
 	Answer string
-	// Memories are the tools of the calls, in order of first appearance. Existed
-	// are those that had been there before.
+	// Memories are the tools of the calls, in order of first appearance. Existed are those that
+	// were known before.
 	Memories []Memory
 	Existed  []memoryd.ToolRef
-	// Sent, Valid and Added count the items of the request, those that are calls,
-	// and those that were not known yet. Rejected are the others of Sent.
+	// Sent is the number of items in the request, Valid of those that are calls, and Added of those
+	// that were new. Rejected are the invalid ones.
 	Sent, Valid, Added int
 	Rejected           []Rejection
-	// Calls are the valid items, in order, with what is known of their verdicts.
+	// Calls are the valid items, in order, with the verdicts known so far.
 	Calls []memoryd.Call
 }
 

@@ -19,36 +19,34 @@ import (
 
 // Privacy is the privacy section of the configuration.
 type Privacy struct {
-	// PersonalData also takes e-mail addresses, telephone numbers and numbers of
-	// cards out of what is stored. Secrets are taken out in any case.
+	// PersonalData also removes e-mail addresses, telephone numbers and card numbers from what is
+	// stored. Secrets are always removed.
 	PersonalData bool `yaml:"personal_data"`
-	// NoContentToModels names workspaces whose texts no model is shown; "*" is all
-	// of them. There the rules judge, write guidelines and compact.
+	// NoContentToModels lists workspaces whose texts are never sent to a model; "*" means all.
+	// There, rules judge calls, write guidelines and compact.
 	NoContentToModels []string `yaml:"no_content_to_models"`
 }
 
-// Barred reports whether no model is shown anything of a workspace.
+// Barred reports whether the texts of a workspace must not be sent to models.
 func (p Privacy) Barred(workspace string) bool {
 	return slices.Contains(p.NoContentToModels, workspace) || slices.Contains(p.NoContentToModels, "*")
 }
 
-// RedactionKind is the kind of the server's record that holds the key of the
-// placeholders' hashes.
+// RedactionKind is the kind of the record that holds the key of placeholder hashes.
 const RedactionKind = "redaction"
 
 func redactionKey() store.RecordKey { return store.RecordKey{Kind: RedactionKind, ID: "key"} }
 
-// keyBytes is the length of the key of an installation, and keyPause the wait
-// after a failed try to read it.
+// keyBytes is the length of an installation's key, and keyPause the wait after a failed attempt to
+// read it.
 const (
 	keyBytes = 32
 	keyPause = 5 * time.Second
 )
 
-// Redaction takes secrets out of what is about to be stored. The key of its
-// placeholders is one of the store: all servers on it share it, and it goes with
-// an export. Until the key can be read (a store on another machine is away) the
-// placeholders have no hash.
+// Redaction removes secrets from what will be stored. The store holds the key of its placeholders:
+// all servers on the store share it, and exports contain it. While the key cannot be read, because
+// a remote store is away, placeholders have no hash.
 type Redaction struct {
 	records store.Records
 	privacy Privacy
@@ -60,7 +58,7 @@ type Redaction struct {
 	tried time.Time
 }
 
-// NewRedaction makes a redaction whose key stands in a store.
+// NewRedaction returns a redaction whose key is kept in a store.
 func NewRedaction(records store.Records, p Privacy, log *slog.Logger, now func() time.Time) *Redaction {
 	return &Redaction{records: records, privacy: p, log: log, now: now}
 }
@@ -103,7 +101,7 @@ func (x *Redaction) key(ctx context.Context) ([]byte, error) {
 	return r.Data, err
 }
 
-// Seal is a keyed hash of what this installation writes, by which it knows it again.
+// Seal returns a keyed hash, by which this installation recognises what it wrote.
 func (x *Redaction) Seal(ctx context.Context, b []byte) ([]byte, error) {
 	key, err := x.key(ctx)
 	if err != nil {
@@ -154,8 +152,8 @@ func (x *Redaction) call(ctx context.Context, c *memoryd.Call) {
 	}
 }
 
-// Over is a store that redacts what comes whole: tools of dumps, exports and other
-// servers, and originals of compaction.
+// Over returns a store that redacts whole items: tools of dumps, exports and other servers, and
+// originals of compaction.
 func (x *Redaction) Over(s store.Store) store.Store { return redactedStore{s, x} }
 
 type redactedStore struct {
@@ -181,8 +179,7 @@ func (s redactedStore) PutGuideline(ctx context.Context, ref memoryd.ToolRef, g 
 	return s.Store.PutGuideline(ctx, ref, g, expect)
 }
 
-// PutRecord implements store.Records. The key of an export is taken over where there
-// is none yet.
+// PutRecord implements store.Records. It keeps the key of an export if there is none yet.
 func (s redactedStore) PutRecord(ctx context.Context, r store.Record) (int64, error) {
 	if r.Kind == RedactionKind {
 		r.Revision = 0

@@ -22,15 +22,15 @@ const cutMark = "[cut to fit max_tokens]"
 // heldBack is said in the place of a guideline to a run that is told nothing.
 const heldBack = "This run is in the control group: it gets no guideline."
 
-// Retrieved are the guidelines that a request asked for.
+// Retrieved are the requested guidelines.
 type Retrieved struct {
 	Answer   string
 	Memories []Memory
-	// Unknown are names asked for that have no memory.
+	// Unknown are requested names without a memory.
 	Unknown []string
 }
 
-// Sections are the headings of a guideline's sections.
+// Sections returns the headings of a guideline's sections.
 func Sections() []string { return guidelines.AllSections() }
 
 func (library) RetrieveToolMemory() Definition {

@@ -10,17 +10,17 @@ import (
 	"memoryd/store"
 )
 
-// Revision is one version of a tool's guideline.
+// Revision is a version of a tool's guideline.
 type Revision = revisions.Revision
 
-// Revisions writes guidelines and keeps their versions; *revisions.Manager is one.
+// Revisions writes guidelines and keeps their versions; *revisions.Manager implements it.
 type Revisions interface {
-	// Refresh writes the guideline of a tool if the occasion asks for it. An error
-	// is the store's; a failed writing is in the result.
+	// Refresh writes the guideline of a tool if necessary. An error comes from the store; a failure
+	// to write is in the result.
 	Refresh(ctx context.Context, ref memoryd.ToolRef, when revisions.When) (revisions.Result, error)
-	// Show is the guideline that is shown, in at most maxTokens if that is more than 0.
+	// Show returns the guideline to show, in at most maxTokens if that is above 0.
 	Show(ctx context.Context, tool memoryd.Tool, maxTokens int) (memoryd.Guideline, error)
-	// Untold reports whether a run is told nothing, to compare others with.
+	// Untold reports whether a run belongs to the control group, which gets no advice.
 	Untold(workspace, run string) bool
 
 	List(ctx context.Context, ref memoryd.ToolRef) ([]Revision, error)
@@ -30,32 +30,32 @@ type Revisions interface {
 	Pin(ctx context.Context, ref memoryd.ToolRef, number int64, by string) (Revision, error)
 	Unpin(ctx context.Context, ref memoryd.ToolRef) error
 	RollBack(ctx context.Context, ref memoryd.ToolRef, number int64, by string) (Revision, error)
-	// Pending lists the statements of a tool that are not published, Release decides
-	// on one.
+	// Pending lists unpublished statements of a tool; Release publishes or rejects one.
 	Pending(ctx context.Context, ref memoryd.ToolRef) ([]revisions.Pending, error)
 	Release(ctx context.Context, ref memoryd.ToolRef, id string, accept bool, by string) (Revision, error)
 	UndoRelease(ctx context.Context, ref memoryd.ToolRef, id, by string) (Revision, error)
-	// Edit sets a line on behalf of a person, UndoEdit takes the newest change back.
+	// Edit sets a line for a person; UndoEdit undoes the last edit.
 	Edit(ctx context.Context, ref memoryd.ToolRef, c revisions.LineChange) (e Revision, line string, err error)
 	UndoEdit(ctx context.Context, ref memoryd.ToolRef, line, by string) (Revision, error)
 	LineOutcomes(ctx context.Context, ref memoryd.ToolRef) ([]guidelines.LineOutcome, error)
 }
 
-// ListPending asks for the statements of a workspace that are not published, those of
-// at most Limit tools (Tool: of one) after a name.
+// ListPending requests the unpublished statements of a workspace: those of up to Limit tools after
+// a name, or of one Tool.
 type ListPending struct {
 	Workspace, Tool, After string
 	Limit                  int
 }
 
-// PendingStatement is one of them.
+// PendingStatement is an unpublished statement.
 type PendingStatement struct {
 	revisions.Pending
 
 	Tool string
 }
 
-// PendingPage is a page of them; Next is the tool to go on after, "" at the end.
+// PendingPage is a page of unpublished statements; Next is the value of After for the next page, ""
+// on the last one.
 type PendingPage struct {
 	Statements []PendingStatement
 	Next       string
@@ -90,7 +90,7 @@ func (d Deps) listPending(ctx context.Context, r ListPending) (page PendingPage,
 	return page, nil
 }
 
-// ReleasePending decides on a pending statement. By is who does.
+// ReleasePending requests to publish or reject an unpublished statement. By is who decides.
 type ReleasePending struct {
 	memoryd.ToolRef
 
@@ -105,7 +105,7 @@ func (library) ReleasePending() Definition {
 	})
 }
 
-// UndoRelease takes a decision on a pending statement back. By is who does.
+// UndoRelease requests to undo such a decision. By is who asks.
 type UndoRelease struct {
 	memoryd.ToolRef
 
@@ -118,17 +118,16 @@ func (library) UndoRelease() Definition {
 	})
 }
 
-// LineChange is what a person wants of a line.
+// LineChange is a person's edit of a line.
 type LineChange = revisions.LineChange
 
-// EditLine asks to set, add or take out a line of a tool's guideline on behalf of a
-// person.
+// EditLine requests to set, add or remove a line of a guideline for a person.
 type EditLine struct {
 	memoryd.ToolRef
 	LineChange
 }
 
-// EditedLine is the version with the change; Line is the id of the line.
+// EditedLine is the version with the edit; Line is the id of the line.
 type EditedLine struct {
 	Revision
 
@@ -143,7 +142,7 @@ func (library) EditLine() Definition {
 	})
 }
 
-// UndoEdit takes the newest change that a person made to a line back. By is who asks.
+// UndoEdit requests to undo the last edit of a line. By is who asks.
 type UndoEdit struct {
 	memoryd.ToolRef
 
@@ -156,16 +155,16 @@ func (library) UndoEdit() Definition {
 	})
 }
 
-// ListLineOutcomes asks how the lines of a tool's guideline did.
+// ListLineOutcomes requests what happened with each line of a guideline.
 type ListLineOutcomes struct{ memoryd.ToolRef }
 
-// LineOutcome says how one line did.
+// LineOutcome counts what happened with one line.
 type LineOutcome = guidelines.LineOutcome
 
-// GuidelineSections are the names of a guideline's sections.
+// GuidelineSections returns the names of a guideline's sections.
 func GuidelineSections() []string { return guidelines.Sections() }
 
-// LineOutcomes are the lines that are shown, in their order.
+// LineOutcomes are the published lines, in order.
 type LineOutcomes struct{ Lines []guidelines.LineOutcome }
 
 func (library) ListLineOutcomes() Definition {
@@ -175,20 +174,19 @@ func (library) ListLineOutcomes() Definition {
 	})
 }
 
-// ListRevisions asks for the versions of a tool's guideline.
+// ListRevisions requests the versions of a tool's guideline.
 type ListRevisions struct{ memoryd.ToolRef }
 
-// RevisionList are the versions, the newest first.
+// RevisionList are the versions, newest first.
 type RevisionList struct {
-	// Pinned is the version that agents are always shown; 0: none.
+	// Pinned is the version that agents always get; 0 means none.
 	Pinned int64
-	// Stale are the reasons to write a new one.
+	// Stale are the reasons to write a new version.
 	Stale     []string
 	Revisions []RevisionOutcome
 }
 
-// RevisionOutcome is a version with what became of the calls whose agents were
-// shown it.
+// RevisionOutcome is a version with the results of the calls whose agents got it.
 type RevisionOutcome struct {
 	Revision
 
@@ -228,7 +226,7 @@ func (d Deps) listRevisions(ctx context.Context, r ListRevisions) (list Revision
 	return list, nil
 }
 
-// GetRevision asks for one version.
+// GetRevision requests one version.
 type GetRevision struct {
 	memoryd.ToolRef
 
@@ -241,14 +239,14 @@ func (library) GetRevision() Definition {
 	})
 }
 
-// DiffRevisions asks what a version changed against another; 0 is an empty one.
+// DiffRevisions requests the differences between two versions; 0 is an empty one.
 type DiffRevisions struct {
 	memoryd.ToolRef
 
 	Number, With int64
 }
 
-// RevisionDiff is what it changed.
+// RevisionDiff are the differences.
 type RevisionDiff struct{ Changes []guidelines.Change }
 
 func (library) DiffRevisions() Definition {
@@ -268,7 +266,7 @@ func (library) DiffRevisions() Definition {
 	})
 }
 
-// PinRevision asks to show agents one version from now on. By is who asks.
+// PinRevision requests that agents always get one version. By is who asks.
 type PinRevision struct {
 	memoryd.ToolRef
 
@@ -282,7 +280,7 @@ func (library) PinRevision() Definition {
 	})
 }
 
-// UnpinRevision asks to show agents the newest version again.
+// UnpinRevision requests that agents get the newest version again.
 type UnpinRevision struct{ memoryd.ToolRef }
 
 func (library) UnpinRevision() Definition {
@@ -291,7 +289,7 @@ func (library) UnpinRevision() Definition {
 	})
 }
 
-// RollBackRevision asks to write an old version anew. By is who asks.
+// RollBackRevision requests to publish an old version again. By is who asks.
 type RollBackRevision struct {
 	memoryd.ToolRef
 

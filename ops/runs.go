@@ -14,29 +14,29 @@ import (
 	"memoryd/store"
 )
 
-// ListRuns asks for Limit runs of a workspace from Offset on, those that thrash first.
+// ListRuns requests up to Limit runs of a workspace from Offset, those without progress first.
 type ListRuns struct {
 	Workspace     string
 	Offset, Limit int
 }
 
-// RunsPage is a page of them.
+// RunsPage is a page of runs.
 type RunsPage struct {
 	Seen
 	Runs []RankedRun
-	// Total is how many there are on all pages, Thrashing those of them that thrash.
+	// Total is the number of runs on all pages; Thrashing is how many of them make no progress.
 	Total, Thrashing int
 }
 
-// RankedRun is a run with what its calls show.
+// RankedRun is a run with figures from its calls.
 type RankedRun struct {
 	survey.Run
-	// Repeats counts failed calls that were made before in the run just so.
+	// Repeats counts failed calls that repeat an earlier call of the run.
 	Repeats int
-	// Why says in words what makes the run thrash; nil where it does not.
+	// Why lists the reasons why the run makes no progress; nil if it does.
 	Why []string
-	// Turned is where the worst row of failed calls began; Ended what came after it, with
-	// no tool where nothing did.
+	// Turned is where the longest series of failures began. Ended is the call after it, without a
+	// tool if there is none.
 	Turned, Ended RunStep
 }
 

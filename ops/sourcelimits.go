@@ -9,8 +9,8 @@ import (
 	"memoryd/store"
 )
 
-// What one source may hold of a tool's history once there are others: half. It is held to
-// that in steps, so that making room is rare.
+// One source may hold half of a tool's history if there are others. The limit is enforced in steps,
+// so that calls are rarely removed.
 const (
 	mostShared = 4096  // histories that keep more calls are not watched
 	mostKnown  = 20000 // tools whose sources are remembered

@@ -13,14 +13,14 @@ import (
 
 // SummaryParams are the settings of summary_tool_memory_op.
 type SummaryParams struct {
-	// RecentCallCount is the size of the recent window.
+	// RecentCallCount is the number of calls in the recent statistics.
 	RecentCallCount int `yaml:"recent_call_count"`
-	// SummarySleepInterval is the spacing, in seconds, between the starts of
-	// model requests of this op; 0 means none.
+	// SummarySleepInterval is the time in seconds between the starts of this op's model requests; 0
+	// means no spacing.
 	SummarySleepInterval float64 `yaml:"summary_sleep_interval"`
 }
 
-// Validate names the setting that is wrong.
+// Validate returns the first invalid setting.
 func (p SummaryParams) Validate() error {
 	if p.RecentCallCount < 1 {
 		return fmt.Errorf("recent_call_count: must be at least 1, got %d", p.RecentCallCount)
@@ -35,24 +35,23 @@ func (p SummaryParams) Validate() error {
 // time; the spacing between model requests is the model's own affair.
 const parallelSummaries = 8
 
-// Summaries say what became of the guidelines that a request asked for.
+// Summaries are the results of updating guidelines.
 type Summaries struct {
 	Answer string
-	// Success is false where no tool has the guideline that was asked for.
+	// Success is false if no requested tool has a guideline.
 	Success bool
-	// Memories are the summarised tools, then the skipped ones; Summarised and
-	// Skipped count them.
+	// Memories are the updated tools, then the skipped ones; Summarised and Skipped count them.
 	Memories            []Memory
 	Summarised, Skipped int
-	// Failed are the tools that keep the guideline they had.
+	// Failed are the tools that keep their old guideline after a failure.
 	Failed []Failure
-	// Unknown are names asked for that have no memory.
+	// Unknown are requested names without a memory.
 	Unknown []string
 
 	request NamesRequest
 }
 
-// Failure is a tool whose work failed, with the reason for the client.
+// Failure is a tool whose update failed, with the reason for the client.
 type Failure struct {
 	Tool   string
 	Reason string
@@ -63,16 +62,15 @@ func (s *Summaries) loaded() *LoadedTools {
 	return &LoadedTools{NamesRequest: s.request, Unknown: s.Unknown, Memories: s.Memories}
 }
 
-// SummaryToolMemory writes the guidelines of the loaded tools. A tool to which
-// nothing happened since its guideline is skipped; one whose synthesis fails
-// keeps the guideline it has.
+// SummaryToolMemory updates the guidelines of the loaded tools. It skips tools without new calls. A
+// tool keeps its guideline if the update fails.
 type SummaryToolMemory struct {
 	Params    SummaryParams
 	Revisions Revisions
 	Reader    MemoryReader
-	// Note is told the cause of each failure, which the client must not see.
+	// Note is called with the cause of each failure, which clients do not see.
 	Note func(ctx context.Context, ref memoryd.ToolRef, err error)
-	// Logger is told of panics.
+	// Logger logs panics.
 	Logger *slog.Logger
 }
 
@@ -82,7 +80,7 @@ func (library) SummaryToolMemory() Definition {
 	}).withModel()
 }
 
-// Run writes guidelines and answers with the tools.
+// Run updates guidelines and returns the tools.
 func (o SummaryToolMemory) Run(ctx context.Context, named NamedTools) (*Summaries, error) {
 	t := named.loaded()
 	outcomes := make([]outcome, len(t.Memories))

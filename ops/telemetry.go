@@ -9,24 +9,23 @@ import (
 	"memoryd/ingest/otlp"
 )
 
-// TelemetryRequest is an export request of OpenTelemetry as an exporter sent it:
-// spans, or log records.
+// TelemetryRequest is an OpenTelemetry export request of spans or log records.
 type TelemetryRequest struct {
 	Workspace string
-	Logs      bool // log records, else spans
-	JSON      bool // the encoding, else protobuf
+	Logs      bool // log records; otherwise spans
+	JSON      bool // the encoding; otherwise protobuf
 	Body      []byte
 	// Record adds the calls.
 	Record func(ctx context.Context, r RecordRequest) (*Recorded, error)
 }
 
-// TelemetryTaken says what became of it.
+// TelemetryTaken is the result of an export request.
 type TelemetryTaken struct {
-	// Recorded counts the calls that are durable now; Rejected those that could not
-	// be recorded, and Why the first of them could not.
+	// Recorded is the number of calls saved to disk; Rejected is the number of those that were not,
+	// and Why is the reason for the first of them.
 	Recorded, Rejected int
 	Why                string
-	// Answer is the body of the response in the encoding of the request.
+	// Answer is the body of the response, in the encoding of the request.
 	Answer []byte
 }
 

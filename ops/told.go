@@ -10,8 +10,8 @@ import (
 // maxToldRuns bounds the runs and tools of which Told remembers.
 const maxToldRuns = 1 << 16
 
-// Told remembers which runs asked about which tools, and marks their calls: told says
-// whether they were answered, guideline_version with what. The nil one remembers nothing.
+// Told remembers which runs asked about which tools, and marks their later calls: told says whether
+// they got an answer, guideline_version which one. A nil Told remembers nothing.
 type Told struct {
 	mu   sync.Mutex
 	runs map[toldOf]told
@@ -22,7 +22,7 @@ type told struct {
 	untold  bool  // on purpose
 }
 
-// NewTold remembers nothing yet.
+// NewTold returns an empty Told.
 func NewTold() *Told { return &Told{runs: map[toldOf]told{}} }
 
 // note takes that a run asked about a tool.

@@ -10,25 +10,24 @@ import (
 	"memoryd/llm/usage"
 )
 
-// Ledger is what judging and writing cost; *usage.Ledger is one.
+// Ledger holds the costs of models; *usage.Ledger implements it.
 type Ledger interface {
 	Report(ctx context.Context, workspace string, from, to time.Time) ([]usage.Row, error)
 	Budgets() []usage.Budget
-	// Forget drops what is kept of a workspace that is gone.
+	// Forget drops the costs of a deleted workspace.
 	Forget(workspace string)
 }
 
-// Monitor is what is known of how judges judge; *monitor.Monitor is one.
+// Monitor reports how judges judge; *monitor.Monitor implements it.
 type Monitor interface{ Report() []monitor.Judge }
 
-// ReportUsage asks for the newest hours of a workspace, or, without a name, of the
-// whole server.
+// ReportUsage requests the newest hours of a workspace, or of the whole server if it is unnamed.
 type ReportUsage struct {
 	Workspace string
 	Hours     int
 }
 
-// UsageReport is what models were asked, and what they may still be asked.
+// UsageReport is what models cost, and what the budgets still allow.
 type UsageReport struct {
 	Rows    []usage.Row
 	Budgets []usage.Budget
@@ -43,7 +42,7 @@ func (library) ReportUsage() Definition {
 	})
 }
 
-// ListJudges asks how the judges judge.
+// ListJudges requests statistics of the judges.
 type ListJudges struct{}
 
 // JudgeReports has an entry for each judge.
@@ -55,17 +54,17 @@ func (library) ListJudges() Definition {
 	})
 }
 
-// ListSources asks where calls come from.
+// ListSources requests where calls came from.
 type ListSources struct{}
 
 // SourceCounts are the ways in, by name.
 type SourceCounts struct{ Sources []SourceCount }
 
-// SourceCount is what came by one way since the server started.
+// SourceCount counts what came one way since the server started.
 type SourceCount struct {
 	Name string
 	Last time.Time
-	// New calls were recorded, Known ones had come already, Dropped ones were left
+	// New is the number of recorded calls, Known of duplicates, and Dropped of calls that were left
 	// out for one of Reasons.
 	New, Known, Dropped int64
 	Reasons             map[string]int64

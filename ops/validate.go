@@ -17,13 +17,13 @@ import (
 // createTimeLayout is how the server writes a time that the caller left out.
 const createTimeLayout = "2006-01-02 15:04:05"
 
-// Limits bound what one call may hold.
+// Limits are the limits of one call.
 type Limits struct {
-	// MaxTextBytes is where an input or an output is cut.
+	// MaxTextBytes is the length at which inputs and outputs are cut.
 	MaxTextBytes int `yaml:"max_text_bytes"`
 }
 
-// Validate names the setting that is wrong.
+// Validate returns the first invalid setting.
 func (l Limits) Validate() error {
 	if l.MaxTextBytes < 1024 {
 		return fmt.Errorf("max_text_bytes: must be at least 1024, got %d", l.MaxTextBytes)
@@ -31,19 +31,18 @@ func (l Limits) Validate() error {
 	return nil
 }
 
-// RecordRequest asks to add calls.
+// RecordRequest is a request to add calls.
 type RecordRequest struct {
 	Workspace string
-	// ToolName stands in for items that name no tool; "" means none.
+	// ToolName is the tool of items that name none; "" means none.
 	ToolName string
-	// RequestKey is the client's Idempotency-Key; without one the server gives
-	// each request a key of its own.
+	// RequestKey is the client's Idempotency-Key; without one, the server generates a key.
 	RequestKey string
 	Items      []Item
-	// Async answers as soon as the calls are durable, without what is known of their
-	// tools unless WholeHistory asks for that.
+	// Async answers as soon as the calls are saved, without the memories of their tools unless
+	// WholeHistory is set.
 	Async bool
-	// WholeHistory answers with all kept calls, not only the ones just sent.
+	// WholeHistory answers with all stored calls, not only those of the request.
 	WholeHistory bool
 }
 
@@ -67,24 +66,22 @@ func (r RecordRequest) subject() Subject {
 	return s
 }
 
-// Item is one call as it was sent: decoded, but not yet checked beyond its
-// types.
+// Item is a call as it was sent: decoded, but not validated.
 type Item struct {
 	Call memoryd.Call
 	// ToolCallID is metadata.tool_call_id, part of the call's identity.
 	ToolCallID string
-	// Reason says why the item could not be decoded; "" when it could.
+	// Reason is why the item could not be decoded; "" if it could.
 	Reason string
 }
 
-// Rejection names an item that was filtered, by its place in the request.
+// Rejection is a rejected item, by its index in the request.
 type Rejection struct {
 	Index  int
 	Reason string
 }
 
-// ValidCalls are the items of a request that can be recorded, as calls. There is
-// at least one.
+// ValidCalls are the valid items of a request, as calls. There is at least one.
 type ValidCalls struct {
 	RecordRequest
 
@@ -92,13 +89,13 @@ type ValidCalls struct {
 	Rejected []Rejection
 }
 
-// ValidateToolCallResult turns the items of a request into calls: it fills in
-// tool names, times, hashes and identities, takes secrets out, cuts what is too
-// long, and rejects what cannot be recorded, naming the field.
+// ValidateToolCallResult turns items into calls. It fills in tool names, times, hashes and
+// identities, removes secrets, cuts long texts, and rejects what cannot be recorded, naming the
+// field.
 type ValidateToolCallResult struct {
 	Limits    Limits
 	Redaction *Redaction
-	// Intake recognises further accounts of calls that are recorded; nil: none are.
+	// Intake recognises further reports of recorded calls; may be nil.
 	Intake *ingest.Intake
 	// Names finds the tool that a name means; nil: names mean themselves.
 	Names *Names
@@ -111,7 +108,7 @@ func (library) ValidateToolCallResult() Definition {
 	})
 }
 
-// Run gives the valid items, or refuses a request that has none.
+// Run returns the valid items, or refuses a request without any.
 func (o ValidateToolCallResult) Run(ctx context.Context, r RecordRequest) (*ValidCalls, error) {
 	if len(r.Items) == 0 {
 		return nil, refuse("No valid tool_call_results")

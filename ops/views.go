@@ -12,21 +12,21 @@ import (
 	"memoryd/store"
 )
 
-// Surveyor reads workspaces for views over all their tools; *survey.Survey is one.
+// Surveyor reads workspaces for views of all their tools; *survey.Survey implements it.
 type Surveyor interface {
 	Of(ctx context.Context, workspace string) *survey.Snapshot
-	// Changed has a tool read anew, whatever its revision says.
+	// Changed makes the surveyor read a tool again, whatever its revision.
 	Changed(ref memoryd.ToolRef)
 }
 
-// Seen says when a view was read, and whether it is whole.
+// Seen says when a view was read, and whether it is complete.
 type Seen struct {
 	At time.Time
-	// Reading says that the workspace is being read for the first time.
+	// Reading reports that the workspace is being read for the first time.
 	Reading bool
-	// Lines is how many calls views over all tools know, Kept how many are kept.
+	// Lines is the number of calls in the view, and Kept the number of stored calls.
 	Lines, Kept int
-	// Err says why the newest reading failed; "" when it did not.
+	// Err is why the last reading failed; "" if it did not.
 	Err string
 }
 
@@ -34,10 +34,10 @@ func seen(s *survey.Snapshot) Seen {
 	return Seen{At: s.At, Reading: s.Partial, Lines: s.Lines, Kept: s.Kept, Err: s.Err}
 }
 
-// GetOverview asks what goes wrong most in a workspace, By calls, time or tokens.
+// GetOverview requests what goes wrong most in a workspace, by calls, time or tokens.
 type GetOverview struct{ Workspace, By string }
 
-// OverviewPage is the answer.
+// OverviewPage is the answer to GetOverview.
 type OverviewPage struct {
 	Seen
 	survey.Overview
@@ -52,22 +52,22 @@ func (library) GetOverview() Definition {
 
 // What answers about workspaces are made of.
 type (
-	// RankedTool is a tool as views over all tools know it.
+	// RankedTool is a tool in a view of all tools.
 	RankedTool = survey.Tool
-	// Cause is calls of a tool that went wrong in the same words.
+	// Cause is a group of failed calls of a tool with the same message.
 	Cause = survey.Cause
-	// Period is a part of time with its judged calls.
+	// Period is a period with its judged calls.
 	Period = survey.Period
-	// Effect is how runs that were told of tools compare with others.
+	// Effect compares runs that got advice with others.
 	Effect = effect.Effect
-	// EffectSide is the calls of one side.
+	// EffectSide are the calls of one side.
 	EffectSide = effect.Group
 )
 
-// CallVerdicts are the verdicts that calls can be found by.
+// CallVerdicts returns the verdicts by which calls can be filtered.
 func CallVerdicts() []string { return survey.Verdicts() }
 
-// RankTools asks for Limit tools from Offset on, in an order.
+// RankTools requests up to Limit tools from Offset, in an order.
 type RankTools struct {
 	Workspace string
 	survey.Ranking
@@ -75,11 +75,11 @@ type RankTools struct {
 	Offset, Limit int
 }
 
-// RankedTools is a page of them.
+// RankedTools is a page of tools.
 type RankedTools struct {
 	Seen
 	Tools []*survey.Tool
-	// Total is how many there are on all pages.
+	// Total is the number of tools on all pages.
 	Total int
 }
 
@@ -92,25 +92,25 @@ func (library) RankTools() Definition {
 	})
 }
 
-// FindCalls asks for Limit calls of all tools of a workspace, the newest first.
+// FindCalls requests up to Limit calls of all tools of a workspace, newest first.
 type FindCalls struct {
 	Workspace string
 	survey.Filter
 
-	// Text must stand in the input, the output or the verdict; case does not count.
+	// Text must occur in the input, the output or the verdict; case does not matter.
 	Text  string
 	After survey.Place
 	Limit int
 }
 
-// FoundCalls is a page of them.
+// FoundCalls is a page of calls.
 type FoundCalls struct {
 	Seen
 	Calls []memoryd.Call
-	// Total counts what the filter takes, without regard to the text.
+	// Total is the number of calls that match the filter, whatever their text.
 	Total int
-	// Searched counts the calls whose text was looked at; Next is where to go on,
-	// the zero Place where there are no more.
+	// Searched is the number of calls whose text was searched. Next is where to continue; the zero
+	// Place at the end.
 	Searched int
 	Next     survey.Place
 }
@@ -165,10 +165,10 @@ func holds(c *memoryd.Call, text string) bool {
 		func(s string) bool { return strings.Contains(strings.ToLower(s), text) })
 }
 
-// ListRun asks for the calls of one run of an agent.
+// ListRun requests the calls of one run.
 type ListRun struct{ Workspace, Run string }
 
-// RunCalls are they, the oldest first.
+// RunCalls are the calls of a run, oldest first.
 type RunCalls struct{ Calls []store.RunCall }
 
 func (library) ListRun() Definition {

@@ -10,7 +10,7 @@ import (
 	"memoryd"
 )
 
-// Check refuses, as Invalid, a batch that can never be stored.
+// Check returns an Invalid error for a batch that can never be stored.
 func (b Batch) Check() error {
 	if len(b.Calls) == 0 {
 		return nil
@@ -45,7 +45,7 @@ func checkCall(workspace string, c *memoryd.Call) error {
 	return CheckEvaluation(&c.Evaluation)
 }
 
-// CheckEvaluation refuses an evaluation that can never be stored.
+// CheckEvaluation returns an Invalid error for an evaluation that can never be stored.
 func CheckEvaluation(e *memoryd.Evaluation) error {
 	if math.IsNaN(e.Score) || math.IsNaN(e.Cost.Requests) || math.IsInf(e.Cost.Requests, 0) {
 		return memoryd.Errorf(memoryd.Invalid, "the score or the cost is not a number")
@@ -57,7 +57,7 @@ func CheckEvaluation(e *memoryd.Evaluation) error {
 	return memoryd.Errorf(memoryd.Invalid, "unknown evaluation state %q", string(e.State))
 }
 
-// CheckVerdicts refuses verdicts of which one can never be stored.
+// CheckVerdicts returns an Invalid error if one of the verdicts can never be stored.
 func CheckVerdicts(verdicts []Verdict) error {
 	for i := range verdicts {
 		if err := CheckEvaluation(&verdicts[i].Evaluation); err != nil {
@@ -67,7 +67,7 @@ func CheckVerdicts(verdicts []Verdict) error {
 	return nil
 }
 
-// CheckName refuses what is no name; what says what it would name.
+// CheckName returns an Invalid error for an invalid name; what says whose name it is.
 func CheckName(what, name string) error {
 	if name == "" || len(name) > memoryd.MaxNameBytes || !utf8.ValidString(name) {
 		return memoryd.Errorf(memoryd.Invalid, "a %s name is 1 to %d bytes of UTF-8", what, memoryd.MaxNameBytes)
@@ -75,7 +75,7 @@ func CheckName(what, name string) error {
 	return nil
 }
 
-// CheckLimit refuses a negative limit.
+// CheckLimit returns an Invalid error for a negative limit.
 func CheckLimit(limit int) error {
 	if limit < 0 {
 		return memoryd.Errorf(memoryd.Invalid, "a limit is not negative")
@@ -83,7 +83,7 @@ func CheckLimit(limit int) error {
 	return nil
 }
 
-// Check refuses a page that ListCalls can never return.
+// Check returns an Invalid error for a page that ListCalls can never return.
 func (p CallPage) Check() error {
 	if p.Before < 0 {
 		return memoryd.Errorf(memoryd.Invalid, "a page ends before a call's number, which is not negative")
@@ -91,7 +91,7 @@ func (p CallPage) Check() error {
 	return CheckLimit(p.Limit)
 }
 
-// CheckRun refuses what RunCalls can never answer.
+// CheckRun returns an Invalid error for arguments that RunCalls can never answer.
 func CheckRun(workspace, run string, limit int) error {
 	if err := CheckName("workspace", workspace); err != nil {
 		return err
@@ -102,7 +102,7 @@ func CheckRun(workspace, run string, limit int) error {
 	return CheckLimit(limit)
 }
 
-// CheckRecordKey refuses a key that can never address a record.
+// CheckRecordKey returns an Invalid error for a key that cannot identify a record.
 func CheckRecordKey(k RecordKey) error {
 	if k.Workspace != "" {
 		if err := CheckName("workspace", k.Workspace); err != nil {
@@ -130,8 +130,8 @@ func checkKind(kind string) error {
 	return nil
 }
 
-// CheckRecordRange refuses what ListRecords can never answer; an empty ID starts
-// at the beginning.
+// CheckRecordRange returns an Invalid error for arguments that ListRecords can never answer. An
+// empty ID starts at the beginning.
 func CheckRecordRange(from RecordKey, limit int) error {
 	if from.ID == "" {
 		from.ID = "0"
@@ -142,7 +142,7 @@ func CheckRecordRange(from RecordKey, limit int) error {
 	return CheckLimit(limit)
 }
 
-// CheckRecord refuses a record that can never be stored.
+// CheckRecord returns an Invalid error for a record that can never be stored.
 func CheckRecord(r *Record) error {
 	if err := CheckRecordKey(r.RecordKey); err != nil {
 		return err
@@ -156,8 +156,8 @@ func CheckRecord(r *Record) error {
 	return nil
 }
 
-// CheckRestore refuses a tool that can never be restored: calls out of order, or
-// counters that the calls contradict.
+// CheckRestore returns an Invalid error for a tool that can never be restored: its calls are out of
+// order, or contradict its counters.
 func CheckRestore(t *memoryd.Tool, calls []memoryd.Call) error {
 	if err := CheckName("workspace", t.Workspace); err != nil {
 		return err
@@ -183,7 +183,7 @@ func CheckRestore(t *memoryd.Tool, calls []memoryd.Call) error {
 	return nil
 }
 
-// CheckRecords refuses a set of records that can never be stored as one.
+// CheckRecords returns an Invalid error for records that can never be stored together.
 func CheckRecords(rs []Record) error {
 	for i := range rs {
 		if err := CheckRecord(&rs[i]); err != nil {
@@ -196,7 +196,7 @@ func CheckRecords(rs []Record) error {
 	return nil
 }
 
-// CheckOverride refuses a verdict that is none.
+// CheckOverride returns an Invalid error for an invalid verdict.
 func CheckOverride(v *Verdict) error {
 	switch a := v.Amendment; {
 	case a != nil && math.IsNaN(a.TimeCost):
@@ -207,7 +207,7 @@ func CheckOverride(v *Verdict) error {
 	return CheckEvaluation(&v.Evaluation)
 }
 
-// Within refuses a setting outside its bounds; key names it.
+// Within returns an error for a setting outside its limits; key is the name of the setting.
 func Within[T int | int64 | time.Duration](key string, value, least, most T) error {
 	if value < least || value > most {
 		return fmt.Errorf("%s: must lie between %v and %v, not %v", key, least, most, value)

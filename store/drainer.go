@@ -9,21 +9,20 @@ import (
 	"memoryd"
 )
 
-// Drainer stands before a backend and drains it at the end: it lets no call in whose context has ended, none
-// after Close, and Close waits for those that are under way. Its zero value is
-// open.
+// Drainer closes a backend cleanly. It rejects calls whose context has ended and calls after Close.
+// Close waits for current calls. The zero value is open.
 type Drainer struct {
 	mu      sync.RWMutex
 	closed  bool
 	running sync.WaitGroup
 }
 
-// Guard returns the backend behind the drainer, with the arguments of each call
-// checked, so that the backend gets none that can never work.
+// Guard returns the backend behind the drainer. It checks the arguments of each call, so that the
+// backend never receives invalid ones.
 func (g *Drainer) Guard(backend Store) Store { return interceptor{drainer: g, backend: backend} }
 
-// Enter registers what a backend does beside the contract, as Guard does with the
-// calls; whoever was let in calls Leave.
+// Enter registers an operation outside the contract, as Guard does for calls. After a nil error,
+// call Leave at the end.
 func (g *Drainer) Enter(ctx context.Context) error {
 	if err := Ended(ctx); err != nil {
 		return err
@@ -37,7 +36,7 @@ func (g *Drainer) Enter(ctx context.Context) error {
 	return nil
 }
 
-// Leave ends what Enter let in.
+// Leave ends an operation that Enter registered.
 func (g *Drainer) Leave() { g.running.Done() }
 
 // shut closes the drainer and waits; it reports false if it was closed already.
@@ -50,7 +49,7 @@ func (g *Drainer) shut() bool {
 	return !already
 }
 
-// Ended gives the error of a context that has ended, or nil.
+// Ended returns the error of a context that has ended, or nil.
 func Ended(ctx context.Context) error {
 	if ctx.Err() == nil {
 		return nil
@@ -60,14 +59,13 @@ func Ended(ctx context.Context) error {
 
 type sinceKey struct{}
 
-// Since says when what a caller asks of a store in ctx began: a remote backend counts
-// its patience from there, over all questions together. Without it each question has
-// its own.
+// Since stores the start time of an operation in ctx. A remote backend applies its timeout from
+// that time, across all its requests. Without it, each request has its own timeout.
 func Since(ctx context.Context, begun time.Time) context.Context {
 	return context.WithValue(ctx, sinceKey{}, begun)
 }
 
-// Begun is the time of Since, if it was said.
+// Begun returns the time that Since stored, if any.
 func Begun(ctx context.Context) (begun time.Time, ok bool) {
 	begun, ok = ctx.Value(sinceKey{}).(time.Time)
 	return begun, ok

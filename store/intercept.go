@@ -7,16 +7,14 @@ import (
 	"memoryd"
 )
 
-// Around stands before a store: it is given the name of each method that is called
-// ("Append") and carries the call out on a store of its choice, once, or not at
-// all. The error that it returns is what the caller gets; with one the caller gets
-// no answer.
+// Around is called for each call of a store, with the name of the method, such as "Append". It runs
+// call on a store of its choice, once or not at all. If it returns an error, the caller gets that
+// error and no result.
 type Around func(ctx context.Context, method string, call func(context.Context, Store) error) error
 
-// Intercept returns a store whose calls all pass through around. It is the one
-// decorator: metrics, faults of tests and a store that is opened late are made of
-// it. The call that around carries out checks its arguments first. What a store
-// offers beyond the contract stays hidden.
+// Intercept returns a store whose calls all pass through around. It is the only decorator: metrics,
+// injected faults and lazily opened stores use it. Arguments are checked before the call. Methods
+// beyond the contract are hidden.
 func Intercept(around Around) Store { return interceptor{around: around} }
 
 // interceptor has an around, or is the drainer of a backend: that is the same with

@@ -10,28 +10,28 @@ import (
 // listed is how many items an iteration asks for at once.
 const listed = 200
 
-// AllWorkspaces iterates over the workspaces that hold a tool, in byte order. Like
-// all iterations here it reads page by page, and an error is its last item.
+// AllWorkspaces iterates over the workspaces that contain a tool, in byte order. Like all iterators
+// of this package it reads page by page, and yields an error last.
 func AllWorkspaces(ctx context.Context, s Tools) iter.Seq2[string, error] {
 	after := ""
 	return pages(listed, func() ([]string, error) { return s.ListWorkspaces(ctx, after, listed) }, func(last string) { after = last })
 }
 
-// AllTools iterates over the tools of a workspace, in byte order of their names.
+// AllTools iterates over the tools of a workspace, in byte order.
 func AllTools(ctx context.Context, s Tools, workspace string) iter.Seq2[memoryd.Tool, error] {
 	after := ""
 	return pages(listed, func() ([]memoryd.Tool, error) { return s.ListTools(ctx, workspace, after, listed) },
 		func(last memoryd.Tool) { after = last.Tool })
 }
 
-// AllRecords iterates over the records of from's workspace, tool and kind whose id
-// is greater than from.ID, in byte order of the ids.
+// AllRecords iterates over the records with the workspace, tool and kind of from and ids greater
+// than from.ID, in byte order.
 func AllRecords(ctx context.Context, s Records, from RecordKey) iter.Seq2[Record, error] {
 	return pages(1, func() ([]Record, error) { return s.ListRecords(ctx, from, listed) }, func(last Record) { from = last.RecordKey })
 }
 
-// AllCalls iterates over the kept calls of a tool, the newest first, with brief
-// without their bodies.
+// AllCalls iterates over the stored calls of a tool, newest first; with brief, without inputs and
+// outputs.
 func AllCalls(ctx context.Context, s Calls, ref memoryd.ToolRef, brief bool) iter.Seq2[memoryd.Call, error] {
 	p := CallPage{Limit: listed, Brief: brief}
 	return pages(1, func() ([]memoryd.Call, error) { return s.ListCalls(ctx, ref, p) }, func(last memoryd.Call) { p.Before = last.Seq })

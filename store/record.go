@@ -7,16 +7,15 @@ import (
 	"memoryd"
 )
 
-// MaxRecordBytes is how long the data of a record may be.
+// MaxRecordBytes limits the data of a record.
 const MaxRecordBytes = 16 << 20
 
-// AnyRevision is the revision of a record to be put that replaces whatever is there.
+// AnyRevision as the revision of a record replaces whatever is stored.
 const AnyRevision = -1
 
-// RecordKey addresses a record. The workspace is empty for records of the whole
-// server, the tool for those of a whole workspace. Kind says who the record
-// belongs to ("guideline", "original"): a word of lower-case letters, digits and
-// underscores, 1 to 32 bytes. ID is any name.
+// RecordKey identifies a record. The workspace is empty for records of the whole server, the tool
+// for those of a whole workspace. Kind names the owner ("guideline", "original"): 1 to 32
+// lower-case letters, digits and underscores. ID is any name.
 type RecordKey struct {
 	memoryd.ToolRef
 	Kind string
@@ -26,45 +25,40 @@ type RecordKey struct {
 // Record is a small durable document beside the tool memories.
 type Record struct {
 	RecordKey
-	// Revision counts the writes of the record from 1.
+	// Revision counts the writes of the record, from 1.
 	Revision int64
-	// Expires is when the record may be removed; zero means never. Microseconds
-	// are kept.
+	// Expires is when the record may be removed, in microseconds; zero means never.
 	Expires time.Time
 	Data    []byte
 }
 
-// Records keeps documents of the program's own making. They leave with their
-// tool or workspace.
+// Records stores documents of the program itself. They are deleted with their tool or workspace.
 type Records interface {
-	// PutRecord writes r if the revision of what is stored is r.Revision (0: there
-	// is none; AnyRevision: no matter) and returns the new revision, which is one
-	// more. Otherwise it fails with Conflict, and with NotFound when r names a
-	// tool that does not exist.
+	// PutRecord writes r if the stored revision is r.Revision, and returns the new one, which is
+	// higher by 1. A revision of 0 means that there is no record; AnyRevision matches all.
+	// Otherwise it returns Conflict, or NotFound if the tool of r does not exist.
 	PutRecord(ctx context.Context, r Record) (int64, error)
 
-	// PutRecords writes all of them, whatever is there; their Revision is not
-	// looked at. All belong to one workspace, and to no tool that is unknown.
+	// PutRecords writes all records without a check of their Revision. They belong to one
+	// workspace, and to no unknown tool.
 	PutRecords(ctx context.Context, rs []Record) error
 
-	// Record returns one record, or NotFound. One that has expired may or may not
-	// be there still.
+	// Record returns a record, or NotFound. An expired record may still be returned.
 	Record(ctx context.Context, key RecordKey) (Record, error)
 
-	// ListRecords returns up to limit records of from's workspace, tool and kind
-	// whose id is greater than from.ID, in byte order of the ids. It returns fewer
-	// when they would hold more than MaxRecordBytes of data together, but at least
-	// one if there is one.
+	// ListRecords returns up to limit records with the workspace, tool and kind of from and ids
+	// greater than from.ID, in byte order. It returns fewer if their data would exceed
+	// MaxRecordBytes, but at least one if there is one.
 	ListRecords(ctx context.Context, from RecordKey, limit int) ([]Record, error)
 
-	// RecordsSize tells the size of all records of of's workspace, tool and kind
-	// without reading their data. The id is not looked at.
+	// RecordsSize returns the size of all records with the given workspace, tool and kind, without
+	// reading their data. It ignores the id.
 	RecordsSize(ctx context.Context, of RecordKey) (Size, error)
 
-	// DeleteRecord removes a record; one that is not there is no error.
+	// DeleteRecord deletes a record. A missing record is not an error.
 	DeleteRecord(ctx context.Context, key RecordKey) error
 
-	// ExpireRecords removes up to limit records that expired at now or before and
-	// reports how many.
+	// ExpireRecords removes up to limit records that expire at or before now, and returns their
+	// number.
 	ExpireRecords(ctx context.Context, now time.Time, limit int) (int, error)
 }

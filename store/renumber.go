@@ -2,10 +2,9 @@ package store
 
 import "memoryd"
 
-// Renumber gives the kept calls of a tool, oldest first, the numbers that they
-// have where one process accepts all calls: the newest has the number of the
-// tool's lifetime, the others those before it. The guideline's ThroughSeq keeps
-// pointing at its call. A tool that is numbered so already stays as it is.
+// Renumber numbers the stored calls of a tool, oldest first, as a single process would: the newest
+// gets the lifetime number of the tool, the others the numbers before it. ThroughSeq of the
+// guideline keeps pointing at its call. A tool with these numbers does not change.
 func Renumber(t *memoryd.Tool, calls []memoryd.Call) {
 	n := len(calls)
 	first := t.Lifetime - int64(n) + 1

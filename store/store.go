@@ -35,50 +35,46 @@ import (
 	"memoryd"
 )
 
-// ErrVanished is in the chain of an Unavailable error when a backend answers but
-// what it kept is gone. Waiting alone does not help: somebody has to bring it back,
-// or a Remaker has to make it anew.
+// ErrVanished is wrapped by an Unavailable error if a backend answers but its data is gone. Waiting
+// does not help: somebody must restore the data, or a Remaker must create the backend again.
 var ErrVanished = errors.New("the store has lost its data")
 
-// Remaker is a backend that can be made anew, empty, after what it kept vanished.
-// It leaves what is still there as it is. Only who can fill it again calls it.
+// Remaker is a backend that can be created again, empty, after its data vanished. It keeps what is
+// still there. Call it only if you can fill it again.
 type Remaker interface {
 	Remake(ctx context.Context) error
 }
 
-// Batch is a set of calls of one workspace, appended as one.
+// Batch is a set of calls of one workspace that are appended together.
 type Batch struct {
 	Workspace string
-	// Calls stand in the order in which they shall be numbered. Each has Tool
-	// and Key set, and an Evaluation with a state. They may belong to several
-	// tools; their Workspace is the batch's, or empty.
+	// Calls are in the order of their future numbers. Each has a Tool, a Key and an Evaluation with
+	// a state. They may belong to several tools. Their Workspace is that of the batch, or empty.
 	Calls []memoryd.Call
-	// Keep is how many calls each tool's history keeps, at least 1.
+	// Keep is the length of each tool's history, at least 1.
 	Keep int
 }
 
-// Appended says what became of one call of a Batch.
+// Appended is the result for one call of a Batch.
 type Appended struct {
-	// New is false when the call's key had been accepted before, in this batch
-	// or earlier: the call was skipped, nothing was counted.
+	// New is false if the key was accepted before, in this batch or earlier. Then the call was
+	// skipped and not counted.
 	New bool
-	// Repeat is true when an earlier call of the tool had equal input and
-	// output (and another key): a real repeat, kept and counted.
+	// Repeat is true if an earlier call of the tool has equal input and output but another key.
+	// Then the call was stored and counted.
 	Repeat bool
-	// FirstOfTool is true, for each call of the tool, when the tool had no memory
-	// before this batch.
+	// FirstOfTool is true for all calls of a tool that had no memory before this batch.
 	FirstOfTool bool
-	// Seq is the call's number within its tool; 0 when it is not New. Numbers
-	// grow with acceptance. Where one process accepts all calls they are 1, 2, 3
-	// and so on; many replicas on one backend may leave gaps.
+	// Seq is the number of the call within its tool; 0 if it is not New. Numbers grow with
+	// acceptance. They are 1, 2, 3 and so on if one process accepts all calls; several replicas may
+	// leave gaps.
 	Seq int64
 }
 
-// Verdict is a settlement by the name that the backends know it by.
+// Verdict is the store's name for a settlement.
 type Verdict = memoryd.Settlement
 
-// Store keeps the histories of tool calls, their counters and their guidelines,
-// and small documents beside them.
+// Store keeps the histories, counters and guidelines of tools, and small documents beside them.
 type Store interface {
 	Calls
 	Tools
@@ -87,12 +83,12 @@ type Store interface {
 
 	// Ping reports whether the store can accept writes now.
 	Ping(ctx context.Context) error
-	// Close waits for running calls, makes everything durable and releases the
-	// backend. Later calls fail with Closed; a second Close does nothing.
+	// Close waits for running calls, makes everything durable and releases the backend. Later calls
+	// return Closed; closing again does nothing.
 	Close() error
 }
 
-// Calls is the history.
+// Calls stores the histories.
 type Calls interface {
 	// Append accepts b's calls, all of them or none, and answers for each in
 	// order. It numbers the new ones, counts them, and lets each tool's oldest
@@ -106,27 +102,23 @@ type Calls interface {
 	// trims; an empty one does nothing.
 	Append(ctx context.Context, b Batch) ([]Appended, error)
 
-	// History returns the newest limit calls of the tool, oldest first; limit 0
-	// means all that are kept. An unknown tool has no calls; that is not an
-	// error.
+	// History returns the newest limit calls of the tool, oldest first; a limit of 0 means all. An
+	// unknown tool has no calls, which is not an error.
 	History(ctx context.Context, ref memoryd.ToolRef, limit int) ([]memoryd.Call, error)
 
-	// Samples returns the narrow part of all kept calls, oldest first. Whoever
-	// only counts reads these: they hold no text.
+	// Samples returns the samples of all stored calls, oldest first. Use it for counting: samples
+	// contain no texts.
 	Samples(ctx context.Context, ref memoryd.ToolRef) ([]memoryd.Sample, error)
 
-	// Described returns what Tool and Samples return, or NotFound. Who wants both
-	// asks once.
+	// Described returns what Tool and Samples return, in one request, or NotFound.
 	Described(ctx context.Context, ref memoryd.ToolRef) (Description, error)
 
-	// Call returns the kept call of the tool that has the key, or NotFound. It
-	// reads that call and no other.
+	// Call returns the stored call of the tool with the key, or NotFound. It reads no other call.
 	Call(ctx context.Context, ref memoryd.ToolRef, key memoryd.CallKey) (memoryd.Call, error)
 
-	// ListCalls returns a page of the tool's kept calls, the newest first; an
-	// unknown tool has none. It returns fewer than p.Limit when their texts would
-	// exceed MaxPageBytes together, but at least one if there is one: the last page
-	// is the one that is empty.
+	// ListCalls returns a page of the tool's stored calls, newest first; an unknown tool has none.
+	// It returns fewer than p.Limit if their texts would exceed MaxPageBytes, but at least one if
+	// there is one. Only an empty page is the last.
 	ListCalls(ctx context.Context, ref memoryd.ToolRef, p CallPage) ([]memoryd.Call, error)
 
 	// RunCalls returns the calls of one run of an agent, over all tools of the
@@ -140,25 +132,24 @@ type Calls interface {
 	// before this index, have no run. An unknown run has no calls.
 	RunCalls(ctx context.Context, workspace, run string, limit int) ([]RunCall, error)
 
-	// HistorySize tells the size of the tool's history without reading its texts: at
-	// least the bytes of inputs, outputs and metadata. An unknown tool's is zero.
+	// HistorySize returns the size of the tool's history without reading its texts: at least the
+	// bytes of inputs, outputs and metadata. It is zero for an unknown tool.
 	HistorySize(ctx context.Context, ref memoryd.ToolRef) (Size, error)
 
-	// DeleteCalls removes those kept calls of the tool that have one of the keys, with
-	// their bytes as DeleteTool does, and reports how many there were. The others keep
-	// their order and may be numbered anew, as Renumber does. The counters of the tool's
-	// life and its records stay, and the keys stay known. A tool whose last kept call
-	// goes is deleted. Unknown tools and keys are no error.
+	// DeleteCalls deletes the stored calls of the tool with the given keys, with their bytes as
+	// DeleteTool does, and returns their number. The others keep their order, and may get new
+	// numbers as in Renumber. The tool's counters and records stay, and the keys are still
+	// remembered. A tool without calls is deleted. Unknown tools and keys are not errors.
 	DeleteCalls(ctx context.Context, ref memoryd.ToolRef, keys []memoryd.CallKey) (int, error)
 }
 
-// Description is a tool with the narrow part of all its kept calls, oldest first.
+// Description is a tool with the samples of all its stored calls, oldest first.
 type Description struct {
 	memoryd.Tool
 	Samples []memoryd.Sample
 }
 
-// DescribedOf is Described for a backend to which Tool and Samples cost nothing.
+// DescribedOf implements Described for backends whose Tool and Samples are cheap.
 func DescribedOf(ctx context.Context, s Store, ref memoryd.ToolRef) (d Description, err error) {
 	if d.Tool, err = s.Tool(ctx, ref); err != nil {
 		return d, err
@@ -167,27 +158,26 @@ func DescribedOf(ctx context.Context, s Store, ref memoryd.ToolRef) (d Descripti
 	return d, err
 }
 
-// Size says how many there are of something, and how many bytes they hold together.
+// Size is a number of items and their total bytes.
 type Size struct{ Count, Bytes int64 }
 
 // Add adds o to s.
 func (s *Size) Add(o Size) { s.Count, s.Bytes = s.Count+o.Count, s.Bytes+o.Bytes }
 
-// MaxPageBytes bounds the texts of one page of ListCalls.
+// MaxPageBytes limits the texts of a page of ListCalls.
 const MaxPageBytes = 16 << 20
 
-// CallPage says which calls ListCalls returns.
+// CallPage selects calls for ListCalls.
 type CallPage struct {
-	// Before is the Seq of the last call of the page before; 0 starts at the
-	// newest call.
+	// Before is the Seq of the last call of the previous page; 0 starts at the newest call.
 	Before int64
-	// Limit is how many calls to return at most.
+	// Limit is the maximum number of calls.
 	Limit int
-	// Brief leaves out Input and Output, and does not read them.
+	// Brief leaves out Input and Output without reading them.
 	Brief bool
 }
 
-// Of returns the page of a whole history, oldest first, that it describes.
+// Of returns this page of a whole history, oldest first.
 func (p CallPage) Of(history []memoryd.Call) []memoryd.Call {
 	var out []memoryd.Call
 	size := 0
@@ -206,81 +196,73 @@ func (p CallPage) Of(history []memoryd.Call) []memoryd.Call {
 	return out
 }
 
-// The bounds of RunCalls: how many calls it returns, and the bytes of their
-// texts.
+// Limits of RunCalls: the number of calls, and the bytes of their texts.
 const (
 	MaxRunCalls  = 256
 	MaxRunInput  = 32 << 10
 	MaxRunOutput = 16 << 10
 )
 
-// RunCall is what RunCalls tells of a call.
+// RunCall is a call as RunCalls returns it.
 type RunCall struct {
 	memoryd.ToolRef
 	Key memoryd.CallKey
-	// Time is the instant of CreateTime, microseconds are kept.
+	// Time is the instant of CreateTime, in microseconds.
 	Time time.Time
-	// Input is the call's input; nil if that is longer than MaxRunInput.
+	// Input is the input of the call; nil if it is longer than MaxRunInput.
 	Input json.RawMessage
-	// Output is the call's output; of one longer than MaxRunOutput the beginning
-	// and the end, as CutOutput cuts it.
+	// Output is the output of the call, shortened by CutOutput if it is longer than MaxRunOutput.
 	Output  string
 	Success bool
 	State   memoryd.EvaluationState
 	Score   float64
 }
 
-// Tools is what is known of tools and workspaces.
+// Tools stores tools and workspaces.
 type Tools interface {
-	// Tool returns the tool, or NotFound. A tool exists from its first call on
-	// until it is deleted.
+	// Tool returns the tool, or NotFound. A tool exists from its first call until it is deleted.
 	Tool(ctx context.Context, ref memoryd.ToolRef) (memoryd.Tool, error)
 
-	// ListTools returns up to limit tools of the workspace whose name is
-	// greater than after, in byte order of the names. An unknown workspace has
-	// none.
+	// ListTools returns up to limit tools of the workspace with names greater than after, in byte
+	// order. An unknown workspace has none.
 	ListTools(ctx context.Context, workspace, after string, limit int) ([]memoryd.Tool, error)
 
-	// ListWorkspaces returns up to limit workspaces that hold a tool and whose
-	// name is greater than after, in byte order.
+	// ListWorkspaces returns up to limit workspaces that contain a tool and have names greater than
+	// after, in byte order.
 	ListWorkspaces(ctx context.Context, after string, limit int) ([]string, error)
 
-	// PutGuideline replaces the tool's guideline if its revision is still
-	// expect (0: none yet), and gives the new one revision expect+1. Otherwise
-	// it fails with Conflict; an unknown tool is NotFound.
+	// PutGuideline replaces the tool's guideline if its revision is expect (0: none yet), and sets
+	// the revision to expect+1. Otherwise it returns Conflict, or NotFound for an unknown tool.
 	PutGuideline(ctx context.Context, ref memoryd.ToolRef, g memoryd.Guideline, expect int64) error
 
-	// SearchTools returns the workspace's tools whose name or guideline holds at
-	// least one word of the query, the best first, at most limit. A word is a run
-	// of letters and digits; case does not count. A query without a word finds
-	// nothing. The order is the backend's own, by a weight that prefers rare words
-	// and more of them.
+	// SearchTools returns up to limit tools of the workspace whose name or guideline contains a
+	// word of the query, best first. A word is a sequence of letters and digits; case does not
+	// matter. A query without words finds nothing. The backend decides the order; rare words and
+	// more matches come first.
 	SearchTools(ctx context.Context, workspace, query string, limit int) ([]memoryd.Tool, error)
 
-	// RestoreTool brings back a tool as another store gave it: counters, revision,
-	// times, guideline, and the kept calls, oldest first. Kept and Pending follow
-	// from the calls, which may be numbered anew as Renumber does. It fails with
-	// Conflict when the tool exists or a call is known in the workspace. The keys
-	// of the calls are remembered; those of calls that the other store had let go
-	// are not.
+	// RestoreTool writes a tool from another store: counters, revision, times, guideline, and the
+	// stored calls, oldest first. Kept and Pending are computed from the calls, which may get new
+	// numbers as in Renumber. It returns Conflict if the tool exists or a call is known in the
+	// workspace. The keys of these calls are remembered, but not those of calls that the other
+	// store had dropped.
 	RestoreTool(ctx context.Context, t memoryd.Tool, calls []memoryd.Call) error
 
-	// DeleteTool removes the tool with its history, guideline, counters, records
-	// and remembered keys. Deleting what is not there succeeds.
+	// DeleteTool deletes the tool with its history, guideline, counters, records and remembered
+	// keys. A missing tool is not an error.
 	DeleteTool(ctx context.Context, ref memoryd.ToolRef) error
 
-	// DeleteWorkspace does the same for all tools of the workspace, at once,
-	// with the workspace's own records, and reports how many tools there were.
+	// DeleteWorkspace deletes all tools of the workspace, and its records, at once. It returns the
+	// number of tools.
 	DeleteWorkspace(ctx context.Context, workspace string) (int, error)
 }
 
-// Verdicts is the judging of what is stored.
+// Verdicts stores the evaluations of calls.
 type Verdicts interface {
-	// Settle writes each verdict to its call if that call is still pending, and
-	// reports for each whether it was written. A call that was judged already
-	// keeps its verdict; one that the history has let go is skipped. A verdict
-	// whose state is again Pending records a failed attempt: Attempts,
-	// LastError and NotBefore change, nothing else, not the tool's Revision.
+	// Settle writes each verdict to its call if the call is still pending, and reports for each
+	// whether it was written. A judged call keeps its verdict; a dropped one is skipped. A verdict
+	// that is still Pending records a failed attempt: only Attempts, LastError and NotBefore
+	// change, and the tool's Revision does not.
 	Settle(ctx context.Context, verdicts []Verdict) ([]bool, error)
 
 	// Override writes the verdict to its call whatever judged it before: it is how
@@ -292,18 +274,16 @@ type Verdicts interface {
 	// was remembered of the call for repeats and runs stays as it was.
 	Override(ctx context.Context, v Verdict) (memoryd.Call, error)
 
-	// Claim returns up to limit pending calls of any workspace that may be
-	// tried at now (their NotBefore has passed), oldest acceptance first, and
-	// moves their NotBefore to now+lease so that nobody else gets them before.
-	// A call that Override lets wait anew comes in its old place or behind the
-	// others. A lease need not survive a restart.
+	// Claim returns up to limit pending calls of any workspace whose NotBefore has passed, oldest
+	// first, and sets NotBefore to now+lease, so that nobody else claims them before. A call that
+	// Override made pending again comes in its old place or after the others. Leases need not
+	// survive a restart.
 	Claim(ctx context.Context, now time.Time, lease time.Duration, limit int) ([]memoryd.Call, error)
 
-	// CachedVerdict returns the evaluation kept under key, or NotFound.
+	// CachedVerdict returns the evaluation cached under key, or NotFound.
 	CachedVerdict(ctx context.Context, key [16]byte) (memoryd.Evaluation, error)
 
-	// CacheVerdict keeps a judged evaluation under key. The newest wins. A
-	// backend keeps at least the newest 100,000; losing one costs a model call,
-	// never a number.
+	// CacheVerdict caches a judged evaluation under key and replaces an older one. A backend keeps
+	// at least the newest 100,000. Losing one costs a model request, but changes no figure.
 	CacheVerdict(ctx context.Context, key [16]byte, e memoryd.Evaluation) error
 }

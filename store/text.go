@@ -9,16 +9,16 @@ import (
 	"memoryd"
 )
 
-// Words gives the words of a text as SearchTools understands them: runs of
-// letters and digits, in lower case.
+// Words returns the words of a text for SearchTools: sequences of letters and digits, in lower
+// case.
 func Words(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	})
 }
 
-// CutOutput shortens an output to MaxRunOutput bytes: of a longer one it keeps the
-// beginning and, where errors stand, the end. It cuts between characters.
+// CutOutput shortens an output to MaxRunOutput bytes. It keeps the beginning and, because errors
+// are often there, the end. It cuts between characters.
 func CutOutput(output string) string {
 	const gap = "\n[...]\n"
 	if len(output) <= MaxRunOutput {
@@ -36,7 +36,7 @@ func CutOutput(output string) string {
 	return head + gap + tail
 }
 
-// RunCallOf is what RunCalls tells of a call.
+// RunCallOf returns a call as RunCalls returns it.
 func RunCallOf(c *memoryd.Call) RunCall {
 	r := RunCall{
 		ToolRef: c.ToolRef, Key: c.Key, Time: c.Time, Output: CutOutput(c.Output), Success: c.Success,
@@ -48,7 +48,7 @@ func RunCallOf(c *memoryd.Call) RunCall {
 	return r
 }
 
-// TextBytes is how much of a page a call takes: the bytes of its texts.
+// TextBytes returns the bytes of a call's texts, which count towards a page.
 func TextBytes(c *memoryd.Call) int {
 	return len(c.Input) + len(c.Output) + len(c.Metadata) + len(c.Evaluation.Summary) + len(c.Evaluation.Evaluation)
 }

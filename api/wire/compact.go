@@ -14,7 +14,7 @@ type CompactResult struct {
 
 // CompactReport says what a compaction did and what it cost.
 type CompactReport struct {
-	ID                    string         `json:"id,omitempty"` // undo takes it
+	ID                    string         `json:"id,omitempty"` // for undo
 	Profile               string         `json:"profile"`
 	TokensBefore          int            `json:"tokens_before"`
 	TokensAfter           int            `json:"tokens_after"`
@@ -39,7 +39,7 @@ type CompactReport struct {
 	Messages              []Disposition  `json:"messages"`
 }
 
-// Breakdown says where the tokens of a conversation are.
+// Breakdown splits the tokens of a conversation by kind of message.
 type Breakdown struct {
 	System    int `json:"system"`
 	Tools     int `json:"tools"`
@@ -49,7 +49,7 @@ type Breakdown struct {
 	Summary   int `json:"summary"`
 }
 
-// PromptCache says what a provider's prompt cache makes of the change.
+// PromptCache is the effect on the provider's prompt cache.
 type PromptCache struct {
 	SharedMessages    int     `json:"shared_messages"`
 	SharedTokens      int     `json:"shared_tokens"`
@@ -58,7 +58,7 @@ type PromptCache struct {
 	BreakEvenRequests int     `json:"break_even_requests"`
 }
 
-// Disposition is what became of one message of the request.
+// Disposition says what happened to one message of the request.
 type Disposition struct {
 	Index       int    `json:"index"`
 	Role        string `json:"role"`
@@ -66,10 +66,10 @@ type Disposition struct {
 	Why         string `json:"why"`
 	Tokens      int    `json:"tokens"`
 	Original    string `json:"original,omitempty"`
-	Output      int    `json:"output"` // its place in the result, -1 when it is not there
+	Output      int    `json:"output"` // its index in the result; -1 if it was removed
 }
 
-// CompactEvent is a step of a compaction that is followed.
+// CompactEvent is a progress event of a compaction.
 type CompactEvent struct {
 	Type         string `json:"type"`
 	Done         int    `json:"done"`

@@ -5,7 +5,7 @@ type KindList struct {
 	Kinds []OutputKind `json:"kinds"`
 }
 
-// OutputKind is a kind of outputs of a tool.
+// OutputKind is a kind of output of a tool.
 type OutputKind struct {
 	ID       string     `json:"id"`
 	Template string     `json:"template"`
@@ -23,7 +23,7 @@ type OutputKind struct {
 	Example  StoredCall `json:"example"`
 }
 
-// LabelRequest is a person's verdict on a kind of outputs.
+// LabelRequest is a person's verdict on a kind of output.
 type LabelRequest struct {
 	Score      *float64 `json:"score,omitzero"` // 0, 0.5 or 1
 	Evaluation *string  `json:"evaluation,omitzero"`
@@ -32,7 +32,7 @@ type LabelRequest struct {
 	Preview    *bool    `json:"preview,omitzero"`
 }
 
-// LabelledKind says what a label changes.
+// LabelledKind is the effect of a label.
 type LabelledKind struct {
 	Calls    int            `json:"calls"`
 	Changes  int            `json:"changes"`

@@ -4,28 +4,28 @@ import "github.com/go-json-experiment/json/jsontext"
 
 // The requests. A member that may be left out is a pointer, nil where it was.
 
-// AddRequest is the body of add_tool_call_result. Items is how a side holds the
-// calls: the server reads them one by one, a client sends JSON that it has.
+// AddRequest is the body of add_tool_call_result. Items is the type of the calls: the server reads
+// them one by one, and clients send JSON.
 type AddRequest[Items any] struct {
 	Workspace      *string `json:"workspace_id,omitzero"`
-	ToolName       *string `json:"tool_name,omitzero"` // of items that have none
+	ToolName       *string `json:"tool_name,omitzero"` // for items without one
 	Items          Items   `json:"tool_call_results"`
-	Async          *bool   `json:"async,omitzero"`           // answer as soon as the calls are durable
-	IncludeHistory *bool   `json:"include_history,omitzero"` // true unless given
-	OnlyVerdicts   *bool   `json:"only_verdicts,omitzero"`   // show the verdicts of the items instead of calls
+	Async          *bool   `json:"async,omitzero"`           // answer as soon as the calls are saved
+	IncludeHistory *bool   `json:"include_history,omitzero"` // default true
+	OnlyVerdicts   *bool   `json:"only_verdicts,omitzero"`   // return the verdicts of the items instead of calls
 }
 
 // NamesRequest is the body of summary_tool_memory and retrieve_tool_memory.
 type NamesRequest struct {
 	Workspace      *string        `json:"workspace_id,omitzero"`
-	ToolNames      jsontext.Value `json:"tool_names"` // comma-separated text, or an array
+	ToolNames      jsontext.Value `json:"tool_names"` // a comma-separated text, or an array
 	Force          *bool          `json:"force,omitzero"`
 	Stale          *bool          `json:"stale,omitzero"`
 	Session        *string        `json:"session_id,omitzero"`
 	MaxTokens      *int64         `json:"max_tokens,omitzero"`
-	IncludeHistory *bool          `json:"include_history,omitzero"` // true unless given
+	IncludeHistory *bool          `json:"include_history,omitzero"` // default true
 	IncludeCalls   *int64         `json:"include_calls,omitzero"`
-	Sections       []string       `json:"sections,omitzero"` // of guidelines; left out: all
+	Sections       []string       `json:"sections,omitzero"` // of guidelines; default all
 }
 
 // StoreRequest is the body of vector_store.
@@ -37,9 +37,9 @@ type StoreRequest struct {
 	MemoryIDs []string `json:"memory_ids,omitzero"`
 }
 
-// SnapshotRequest is the body of a request for a copy.
+// SnapshotRequest is the body of a request for a backup.
 type SnapshotRequest struct {
-	Workspace *string `json:"workspace_id,omitzero"` // left out: all
+	Workspace *string `json:"workspace_id,omitzero"` // default all
 }
 
 // PreflightRequest is the body of preflight_tool_call.
@@ -47,8 +47,7 @@ type PreflightRequest struct {
 	Workspace *string        `json:"workspace_id,omitzero"`
 	ToolName  *string        `json:"tool_name"`
 	Input     jsontext.Value `json:"input,omitzero"` // an object or a string
-	// The run that the call belongs to: the trajectory or, where nothing is known of
-	// that, the session; and who asks.
+	// The run of the call: the trajectory, otherwise the session; and the agent.
 	Trajectory *string `json:"trajectory_id,omitzero"`
 	Session    *string `json:"session_id,omitzero"`
 	Agent      *string `json:"agent_id,omitzero"`
@@ -69,14 +68,13 @@ type CompactRequest struct {
 	Pins           []int64          `json:"pins,omitzero"`
 	Force          *bool            `json:"force,omitzero"`
 	DryRun         *bool            `json:"dry_run,omitzero"`
-	// Settings are the other members: settings of the profile, if it has some of
-	// that name.
+	// Settings are the other members: settings of the profile, if their names match.
 	Settings jsontext.Value `json:",embed"`
 }
 
 // UndoRequest is the body of a request to undo a compaction.
 type UndoRequest struct {
-	Messages []jsontext.Value `json:"messages,omitzero"` // of the conversation that went on
+	Messages []jsontext.Value `json:"messages,omitzero"` // of the conversation as it is now
 }
 
 // CorrectionRequest is a person's verdict on a call.
@@ -87,15 +85,15 @@ type CorrectionRequest struct {
 	By         *string  `json:"by,omitzero"`
 }
 
-// DecisionRequest is the body of a decision on a pending statement: "accept",
-// "refuse", or "undo", which lets it wait again.
+// DecisionRequest is the body of a decision on an unpublished statement: "accept", "refuse", or
+// "undo".
 type DecisionRequest struct {
 	Decision *string `json:"decision,omitzero"`
 	By       *string `json:"by,omitzero"`
 }
 
-// RevisionRequest is the body of a decision on a guideline: "pin" a version,
-// "roll_back" to one, or "unpin" what is pinned.
+// RevisionRequest is the body of a decision on a guideline: "pin" a version, "roll_back" to one, or
+// "unpin".
 type RevisionRequest struct {
 	Decision *string `json:"decision,omitzero"`
 	Revision *int64  `json:"revision,omitzero"`

@@ -1,5 +1,5 @@
-// Package wire is the shapes of the HTTP interface, as api/openapi.yaml
-// describes them. It holds no logic.
+// Package wire has the types of the HTTP API, as api/openapi.yaml describes them. It contains no
+// logic.
 package wire
 
 import (
@@ -9,8 +9,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Float is a number that keeps its point where it is whole, as the clients of the
-// documented server print it: 1.0.
+// Float is a number that is encoded with a decimal point even if it is whole, such as 1.0, as
+// clients of the original server expect.
 type Float float64
 
 // MarshalJSONTo implements json.MarshalerTo.
@@ -21,7 +21,7 @@ func (f Float) MarshalJSONTo(enc *jsontext.Encoder) error {
 	return enc.WriteToken(jsontext.Float(float64(f)))
 }
 
-// Call is a tool call: an item of a request, and an element of a history.
+// Call is a tool call: an item of a request, or an element of a history.
 type Call struct {
 	ToolName     string         `json:"tool_name"`
 	Input        jsontext.Value `json:"input"` // an object or a string
@@ -53,17 +53,17 @@ type Memory struct {
 	Metadata        MemoryMetadata `json:"metadata"`
 }
 
-// MemoryMetadata is what a memory carries beside its text and its calls.
+// MemoryMetadata is what a memory contains beside its text and its calls.
 type MemoryMetadata struct {
-	Statistics        Statistics `json:"statistics,omitzero"` // none where a request did not wait for them
+	Statistics        Statistics `json:"statistics,omitzero"` // none if the request did not wait for them
 	GuidelineRevision int64      `json:"guideline_revision"`
 	AskedAs           []string   `json:"asked_as,omitempty"` // names of the request that mean the tool, where they are others than its own
 }
 
-// Interval is a 95 % interval: the low end and the high one.
+// Interval is a 95 % interval: its lower and upper end.
 type Interval = [2]float64
 
-// Statistics are the figures of a kept history.
+// Statistics are the statistics of a history.
 type Statistics struct {
 	TotalCalls            int       `json:"total_calls"`
 	RecentCalls           int       `json:"recent_calls"`
@@ -96,7 +96,7 @@ type Response struct {
 	Metadata any    `json:"metadata"`
 }
 
-// AddMetadata is the metadata of an answer to add_tool_call_result.
+// AddMetadata is the metadata of add_tool_call_result answers.
 type AddMetadata struct {
 	MemoryList         []Memory           `json:"memory_list"`
 	DeletedMemoryIDs   []string           `json:"deleted_memory_ids"`
@@ -104,13 +104,13 @@ type AddMetadata struct {
 	ValidationStats    ValidationStats    `json:"validation_stats"`
 	DeduplicationStats DeduplicationStats `json:"deduplication_stats"`
 	Rejected           []Rejection        `json:"rejected"`
-	// IgnoredFields counts the items that have a member of an unknown name.
+	// IgnoredFields counts the items with members of unknown names.
 	IgnoredFields map[string]int `json:"ignored_fields,omitempty"`
-	// Verdicts are those of the valid items, in order, where the request asked for them.
+	// Verdicts are those of the valid items, in order, if the request asked for them.
 	Verdicts []Verdict `json:"verdicts,omitempty"`
 }
 
-// Verdict is what is known of the verdict on a call.
+// Verdict is what is known of a call's verdict.
 type Verdict struct {
 	CallID  string `json:"call_id"`
 	State   string `json:"evaluation_state"`
@@ -118,13 +118,13 @@ type Verdict struct {
 	Summary string `json:"summary"`
 }
 
-// UpdateResult counts memories replaced and written.
+// UpdateResult counts replaced and written memories.
 type UpdateResult struct {
 	DeletedCount  int `json:"deleted_count"`
 	InsertedCount int `json:"inserted_count"`
 }
 
-// NothingUpdated is the metadata of an answer to a request that was refused.
+// NothingUpdated is the metadata of the answer to a refused request.
 type NothingUpdated struct {
 	UpdateResult UpdateResult `json:"update_result"`
 }
@@ -136,33 +136,32 @@ type ValidationStats struct {
 	Filtered   int `json:"filtered"`
 }
 
-// DeduplicationStats counts the valid items: how many were new, and how many
-// had been recorded before.
+// DeduplicationStats counts the valid items: new ones and duplicates.
 type DeduplicationStats struct {
 	TotalNew     int `json:"total_new"`
 	Deduplicated int `json:"deduplicated"`
 	Added        int `json:"added"`
 }
 
-// Rejection names a filtered item.
+// Rejection is a rejected item.
 type Rejection struct {
 	Index  int    `json:"index"`
 	Reason string `json:"reason"`
 }
 
-// NamesMetadata is the metadata of an answer about named tools.
+// NamesMetadata is the metadata of answers about named tools.
 type NamesMetadata struct {
 	MemoryList       []Memory  `json:"memory_list"`
 	UnknownToolNames []string  `json:"unknown_tool_names"`
 	Summarised       int       `json:"summarised,omitzero"`
 	Skipped          int       `json:"skipped,omitzero"`
 	Failed           []Failure `json:"failed,omitempty"`
-	// These two are of summaries: all the tools of MemoryList.
+	// These two belong to summaries, and list all tools of MemoryList.
 	DeletedMemoryIDs []string      `json:"deleted_memory_ids,omitzero"`
 	UpdateResult     *UpdateResult `json:"update_result,omitzero"`
 }
 
-// Failure names a tool that could not be summarised.
+// Failure is a tool that could not be summarised.
 type Failure struct {
 	ToolName string `json:"tool_name"`
 	Reason   string `json:"reason"`
@@ -173,17 +172,17 @@ type ValidationError struct {
 	Detail []Detail `json:"detail"`
 }
 
-// Detail is one fault of a request.
+// Detail is one error in a request.
 type Detail struct {
 	Type  string         `json:"type"`
-	Loc   []any          `json:"loc"` // the path: strings, and numbers for places
+	Loc   []any          `json:"loc"` // the path: strings for members, numbers for indexes
 	Msg   string         `json:"msg"`
 	Input jsontext.Value `json:"input"`
-	// Context says more of a body that is no JSON.
+	// Context says more about a body that is not JSON.
 	Context map[string]string `json:"ctx,omitempty"`
 }
 
-// Problem is an error of every other endpoint (RFC 9457).
+// Problem is the error of all other endpoints (RFC 9457).
 type Problem struct {
 	Type      string `json:"type"`
 	Title     string `json:"title"`
@@ -204,7 +203,7 @@ type Readiness struct {
 	Checks []Check `json:"checks"`
 }
 
-// Check is one part of the readiness.
+// Check is one readiness check.
 type Check struct {
 	Name   string `json:"name"`
 	Status string `json:"status"` // ok, degraded or failed

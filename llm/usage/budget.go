@@ -9,12 +9,12 @@ import (
 	"memoryd"
 )
 
-// Budget is a limit and how much of it is used up.
+// Budget is a limit and how much of it is used.
 type Budget struct {
 	Window string // "hour" or "day"
 	Unit   string // "requests" or "tokens"
 	Limit  int64
-	// Used is what all replicas spent in this window, as far as this one knows.
+	// Used is what all replicas used in this window, as far as this one knows.
 	Used   int64
 	Resets time.Time // the end of the window
 }
@@ -84,7 +84,7 @@ func (g *budget) list(cfg Config) []Budget {
 	return some
 }
 
-// Budgets gives the limits that are set, with what is used of them.
+// Budgets returns the configured limits and what is used of them.
 func (l *Ledger) Budgets() []Budget {
 	now := l.now()
 	l.mu.Lock()
@@ -119,25 +119,24 @@ func (l *Ledger) readOthers(ctx context.Context) error {
 	return nil
 }
 
-// ReasonBudget is the reason of the memoryd.ModelError that refuses a request
-// because a budget is spent.
+// ReasonBudget is the reason of a memoryd.ModelError after a budget is used up.
 const ReasonBudget = "budget"
 
-// Limited is a Model that keeps to the ledger's budgets. It does not count: that
-// is done by who sees each attempt (see Ledger.Attempt).
+// Limited is a Model that obeys the ledger's budgets. It does not count requests itself; see
+// Ledger.Attempt.
 type Limited struct {
 	ledger *Ledger
 	model  memoryd.Model
 }
 
-// Limited puts m under the ledger's budgets, which it shares with all others.
+// Limited returns a Model that obeys the ledger's budgets.
 func (l *Ledger) Limited(m memoryd.Model) *Limited { return &Limited{l, m} }
 
-// Name is the model's.
+// Name returns the name of the model.
 func (l *Limited) Name() string { return l.model.Name() }
 
-// Complete hands the prompt on, or refuses with a temporary *memoryd.ModelError
-// of the reason "budget" whose RetryAfter ends with the budget's window.
+// Complete forwards the prompt. If a budget is used up, it returns a temporary *memoryd.ModelError
+// with the reason "budget", whose RetryAfter ends with the window of the budget.
 func (l *Limited) Complete(ctx context.Context, p memoryd.Prompt) (memoryd.Completion, error) {
 	if !l.ledger.cfg.limited() {
 		return l.model.Complete(ctx, p)

@@ -5,31 +5,31 @@ import (
 	"time"
 )
 
-// Config is the usage section of the configuration. A limit of 0 is none.
+// Config is the usage section of the configuration. A limit of 0 means no limit.
 type Config struct {
-	// RequestsPerHour and RequestsPerDay bound the requests to models, failed
-	// ones included; hours and days are those of UTC.
+	// RequestsPerHour and RequestsPerDay limit the requests to models, including failed ones. Hours
+	// and days are in UTC.
 	RequestsPerHour int64 `yaml:"requests_per_hour"`
 	RequestsPerDay  int64 `yaml:"requests_per_day"`
-	// TokensPerHour and TokensPerDay bound the tokens of prompts and answers
-	// together, as the models' servers report them.
+	// TokensPerHour and TokensPerDay limit the tokens of prompts and answers together, as reported
+	// by the servers.
 	TokensPerHour int64 `yaml:"tokens_per_hour"`
 	TokensPerDay  int64 `yaml:"tokens_per_day"`
-	// Keep is how long the rows of an hour are kept.
+	// Keep is how long to keep the rows of an hour.
 	Keep time.Duration `yaml:"-"`
-	// FlushInterval is how often rows that changed are written.
+	// FlushInterval is the time between writes of changed rows.
 	FlushInterval time.Duration `yaml:"-"`
 }
 
-// UnmarshalYAML reads a section over what nobody has had a reason to change: five weeks,
-// so that a month can be looked back on, and two seconds, the most that a kill can take.
+// UnmarshalYAML decodes a section over constants that are no settings: five weeks show a whole
+// month, and two seconds are the most that a killed process loses.
 func (c *Config) UnmarshalYAML(unmarshal func(any) error) error {
 	type settings Config
 	c.Keep, c.FlushInterval = 35*24*time.Hour, 2*time.Second
 	return unmarshal((*settings)(c))
 }
 
-// Validate reports the first setting that cannot work, by its yaml key.
+// Validate returns the first invalid setting, by its YAML key.
 func (c Config) Validate() error {
 	for _, l := range []struct {
 		key   string

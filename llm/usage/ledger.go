@@ -13,7 +13,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// Ledger is the ledger of one process. It is safe for concurrent use.
+// Ledger counts the costs of one process. It is safe for concurrent use.
 type Ledger struct {
 	cfg     Config
 	records store.Records
@@ -45,7 +45,7 @@ type hour struct {
 	changed, written int64
 }
 
-// NewLedger makes a ledger. Nothing runs before Start.
+// NewLedger returns a ledger. Nothing runs before Start.
 func NewLedger(cfg Config, records store.Records, log *slog.Logger, now func() time.Time) (*Ledger, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, memoryd.Wrap(memoryd.Invalid, err, "spend."+err.Error())
@@ -56,8 +56,8 @@ func NewLedger(cfg Config, records store.Records, log *slog.Logger, now func() t
 	}, nil
 }
 
-// Attempt counts a request to a model that ended: on whose behalf, for which op,
-// and whether it brought an answer. Tool may be empty.
+// Attempt counts a finished request to a model: for which workspace, tool and op, and whether it
+// got an answer. Tool may be empty.
 func (l *Ledger) Attempt(workspace, tool, op, model string, ok bool, u memoryd.Usage) {
 	r := Row{
 		Tool: tool, Op: op, By: shortBy("llm:" + model), Requests: 1,
@@ -70,7 +70,7 @@ func (l *Ledger) Attempt(workspace, tool, op, model string, ok bool, u memoryd.U
 	l.count(workspace, r)
 }
 
-// Verdict counts a verdict on a call of the tool; by is Evaluation.JudgedBy.
+// Verdict counts a verdict on a call of the tool; by is its Evaluation.JudgedBy.
 func (l *Ledger) Verdict(ref memoryd.ToolRef, by string) {
 	l.count(ref.Workspace, Row{Tool: ref.Tool, Op: OpEvaluate, By: shortBy(by), Verdicts: 1})
 }
@@ -99,9 +99,8 @@ func (l *Ledger) enter(id hourID, r Row) {
 	p.changed++
 }
 
-// Forget drops what this process counted for a workspace, for when the workspace
-// has been deleted: also what a write that was under way meanwhile brought back.
-// The totals of the server stay.
+// Forget drops the counts of a deleted workspace, including those of a write in progress. The
+// totals of the server remain.
 func (l *Ledger) Forget(workspace string) {
 	if workspace == "" {
 		return
@@ -138,16 +137,15 @@ func hourOf(t time.Time) time.Time { return t.UTC().Truncate(time.Hour) }
 
 func dayOf(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }
 
-// Patience with the store: for a flush, and at the start and the end.
+// Timeouts of the store: for a flush, and at start and stop.
 const (
 	flushTimeout = 30 * time.Second
 	edgeTimeout  = 5 * time.Second
 )
 
-// Start reads what was spent today, by all replicas, and then writes what
-// changed at every FlushInterval until ctx ends or Stop. Where the store cannot
-// be read, budgets count only what this process spent, until it can. A ledger
-// starts once.
+// Start reads what all replicas used today. Then it writes changed rows every FlushInterval, until
+// ctx ends or Stop is called. While the store cannot be read, budgets count this process only.
+// Start may be called once.
 func (l *Ledger) Start(ctx context.Context) {
 	l.look(ctx)
 	l.worker.Start(ctx, l.flushAgain)
@@ -179,5 +177,5 @@ func (l *Ledger) flushAgain(ctx context.Context) {
 	}
 }
 
-// Stop writes what is left and ends. It may be called twice, or before Start.
+// Stop writes the remaining rows and stops. It may be called twice, or before Start.
 func (l *Ledger) Stop() { l.worker.Stop() }

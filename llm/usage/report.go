@@ -11,10 +11,9 @@ import (
 	"memoryd/store"
 )
 
-// Report adds up the workspace's rows of the hours that begin at from's hour and
-// before to: what all replicas have written, and what this one has counted
-// since. The empty workspace stands for the totals of all. Rows come in the
-// order of tool, op and who answered.
+// Report sums up the workspace's rows from the hour of from up to to: what all replicas have
+// written, and what this one has counted since. The empty workspace means the totals of the server.
+// Rows are sorted by tool, op and judge.
 func (l *Ledger) Report(ctx context.Context, workspace string, from, to time.Time) ([]Row, error) {
 	total := rows{}
 	own := l.own(workspace, from, to)

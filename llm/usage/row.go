@@ -9,30 +9,28 @@ import (
 	"memoryd"
 )
 
-// Row is a line of the ledger: what one op spent on behalf of one tool, by who
-// answered.
+// Row is a line of the ledger: what one op used for one tool, by model or judge.
 type Row struct {
 	Workspace string `json:"workspace,omitempty"`
-	// Tool is empty for requests on no tool's behalf, for the totals of the
-	// server, and for tools beyond the first thousand lines of a workspace's hour.
+	// Tool is empty for requests without a tool, for the totals of the server, and after the first
+	// thousand rows of a workspace in an hour.
 	Tool string `json:"tool,omitempty"`
 	Op   string `json:"op"`
-	// By is "llm:<model>", "rules", "cache", "person", or "nobody" for calls that
-	// were given up.
+	// By is "llm:<model>", "rules", "cache", "person", or "nobody" for calls whose evaluation
+	// failed.
 	By string `json:"by"`
-	// Requests counts requests to a model, Failed those among them that brought
-	// no answer, Verdicts the calls that got a verdict.
+	// Requests counts requests to a model, Failed those without an answer, and Verdicts the judged
+	// calls.
 	Requests         int64 `json:"requests,omitempty"`
 	Failed           int64 `json:"failed,omitempty"`
 	PromptTokens     int64 `json:"prompt_tokens,omitempty"`
 	CompletionTokens int64 `json:"completion_tokens,omitempty"`
-	// Cost is in the currency of the prices that held when it was counted; 0 where
-	// there were none.
+	// Cost uses the prices and the currency of the time of counting; 0 if there were none.
 	Cost     float64 `json:"cost,omitempty"`
 	Verdicts int64   `json:"verdicts,omitempty"`
 }
 
-// OpEvaluate is the op of verdicts.
+// OpEvaluate is the op that judges calls.
 const OpEvaluate = "evaluate"
 
 // label is what tells the rows of one hour apart.
@@ -123,21 +121,21 @@ func shortBy(by string) string {
 // perPrice is for how many tokens a price is.
 const perPrice = 1_000_000
 
-// Price is what a million tokens of prompts and of answers cost, in a currency of
-// the user's own. The zero Price is unknown.
+// Price is the price of a million tokens of prompts and of answers, in your currency. The zero
+// Price is unknown.
 type Price struct{ Prompt, Completion float64 }
 
-// Cost of what a request used, in the price's currency; 0 while that is unknown.
-// Counts of tokens that cannot be are taken for nothing or ten million.
+// Cost returns the cost of a request in the price's currency; 0 if the price is unknown. It treats
+// negative token counts as 0, and limits huge ones to ten million.
 func (p Price) Cost(u memoryd.Usage) float64 {
 	return (p.Prompt*float64(believed(u.PromptTokens)) + p.Completion*float64(believed(u.CompletionTokens))) / perPrice
 }
 
-// Prices are those of models, by their names.
+// Prices maps names of models to prices.
 type Prices map[string]Price
 
-// SetPrices names what models cost from now on; what was counted before keeps its
-// cost. It comes before the first Attempt.
+// SetPrices sets the prices from now on. Costs that were counted before do not change. Call it
+// before the first Attempt.
 func (b *Ledger) SetPrices(p Prices) { b.prices = p }
 
 // rounded drops what adding up in floating point leaves behind the ninth decimal.

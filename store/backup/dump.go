@@ -19,8 +19,7 @@ import (
 	"memoryd/store"
 )
 
-// The rights of what is made: what tools were asked and answered is nobody else's
-// business.
+// Permissions of created files: only the owner may read calls.
 const (
 	folderMode = 0o700
 	fileMode   = 0o600

@@ -19,24 +19,22 @@ import (
 	json "github.com/go-json-experiment/json"
 )
 
-// ExportOptions say what is exported.
+// ExportOptions select what to export.
 type ExportOptions struct {
-	// Workspace is the one to export; empty means the whole store.
+	// Workspace is the workspace to export; empty means the whole store.
 	Workspace string
-	// Created stands in the manifest. Records that have expired by then are left
-	// out.
+	// Created is written into the manifest. Records that have expired by then are left out.
 	Created time.Time
-	// Kinds are the kinds of records to export with their tools and workspaces; a
-	// store cannot list them. Caches are not worth it.
+	// Kinds are the kinds of records to export with their tools and workspaces; a store cannot list
+	// them. Leave out caches.
 	Kinds []string
-	// Progress, when set, is told the counts after each tool.
+	// Progress is called with the counts after each tool; may be nil.
 	Progress func(Counts)
 }
 
-// Export writes what opts name to w, holding no more than one tool in memory. The
-// store may go on being used: each tool is exported as it was at one moment.
-// A workspace that holds no tool is NotFound. The records of workspaces without
-// any tool are exported only when the workspace is named.
+// Export writes what opts select to w, and holds at most one tool in memory. The store may stay in
+// use: each tool is copied at one moment. A workspace without tools is NotFound. Records of
+// workspaces without tools are exported only if the workspace is named.
 func Export(ctx context.Context, s store.Store, w io.Writer, opts ExportOptions) (Counts, error) {
 	e := &exporter{s: s, opts: opts, buf: bufio.NewWriterSize(w, 1<<16), hash: sha256.New()}
 	e.opts.Kinds = slices.Compact(slices.Sorted(slices.Values(opts.Kinds)))
@@ -237,13 +235,13 @@ func records(ctx context.Context, s store.Store, ref memoryd.ToolRef, kinds []st
 	}
 }
 
-// Trust tells the dumps of this installation from others and says what becomes of those.
+// Trust tells the dumps of this installation from others, and says what to do with those.
 type Trust struct {
-	// Seal is a keyed hash (HMAC) of a line. A line of a dump carries it; one without it,
-	// or with another, was written or changed elsewhere.
+	// Seal returns a keyed hash (HMAC) of a line. Lines of a dump carry it; a line without it, or
+	// with another one, was written or changed elsewhere.
 	Seal func(ctx context.Context, line []byte) ([]byte, error)
-	// SetAside makes the record that keeps the guideline of such a line until a person
-	// decides; Published are the kinds of records that it does not bring.
+	// SetAside returns the record that keeps the guideline of such a line until a person decides.
+	// Published are the kinds of records that such lines cannot restore.
 	SetAside  func(ref memoryd.ToolRef, g memoryd.Guideline) (store.Record, error)
 	Published []string
 }

@@ -12,12 +12,12 @@ import (
 	"memoryd/store"
 )
 
-// Mark says what is being brought into a store, or was when it was interrupted. It stands in
-// the store until all of it has come.
+// Mark says what is being written into a store. It stays in the store until everything is written,
+// so that an interruption is noticed.
 type Mark struct {
-	// What it is: "" for a restore, else import, load or copy.
+	// What is "" for a restore; otherwise import, load or copy.
 	What string `json:"what,omitempty"`
-	// Name is what people know the source by, Workspace where it comes; "" is where it was.
+	// Name is the source for people. Workspace is the target; "" means the original workspaces.
 	Name      string `json:"name"`
 	Workspace string `json:"workspace,omitempty"`
 }
@@ -33,9 +33,9 @@ func (m Mark) key() store.RecordKey {
 	return key
 }
 
-// CheckWhole refuses a store that holds a part of what was to come into it: what is missing
-// was not lost, it was never brought. The error is a Conflict and says how to go on. A
-// store whose records cannot be read says so when it is asked for them.
+// CheckWhole returns a Conflict if a restore, import, load or copy into the store was interrupted.
+// Its text says how to continue. If the records cannot be read, that error appears when they are
+// requested.
 func CheckWhole(ctx context.Context, s store.Records) error {
 	err := Mark{}.Alone(ctx, s)
 	if memoryd.IsKind(err, memoryd.Conflict) {
@@ -44,7 +44,7 @@ func CheckWhole(ctx context.Context, s store.Records) error {
 	return nil
 }
 
-// Alone refuses a store that holds a part of anything else.
+// Alone returns an error if another operation into the store was interrupted.
 func (m Mark) Alone(ctx context.Context, s store.Records) error {
 	for r, err := range store.AllRecords(ctx, s, store.RecordKey{Kind: markKind}) {
 		var other Mark
@@ -74,9 +74,8 @@ func (m Mark) begun(ctx context.Context, s store.Records) (bool, error) {
 	return there == m, err
 }
 
-// Around has bring write with the mark in the store. It goes when all came, and also when
-// whoever asked is told of an error that left nothing that was not there before: then came
-// is false.
+// Around runs bring with the mark in the store. It removes the mark if everything was written, or
+// if bring failed before it wrote anything, which came reports as false.
 func (m Mark) Around(ctx context.Context, s store.Records, bring func() (came bool, err error)) error {
 	again, err := m.begun(ctx, s)
 	if err != nil {

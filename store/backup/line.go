@@ -37,7 +37,7 @@ type manifest struct {
 	Scope     string    `json:"scope"`
 	Workspace string    `json:"workspace,omitzero"`
 	Created   time.Time `json:"created,omitzero"`
-	Kinds     []string  `json:"kinds,omitempty"` // of the records that were exported
+	Kinds     []string  `json:"kinds,omitempty"` // kinds of exported records
 }
 
 type trailer struct {
@@ -50,7 +50,7 @@ type trailer struct {
 type toolLine struct {
 	Workspace  string         `json:"workspace"`
 	Tool       string         `json:"tool"`
-	Calls      int            `json:"calls"` // how many call lines follow
+	Calls      int            `json:"calls"` // the number of call lines that follow
 	Lifetime   int64          `json:"lifetime"`
 	Duplicates int64          `json:"duplicates"`
 	Revision   int64          `json:"revision"`

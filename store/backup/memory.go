@@ -14,10 +14,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Memory is a tool memory on its way: a tool, its kept calls, oldest first, and
-// its records.
+// Memory is a tool memory in transit: a tool, its stored calls, oldest first, and its records.
 type Memory struct {
-	// Line is where the memory was read, from 1; 0 where there are no lines.
+	// Line is the line of the memory in its file, from 1; 0 if it did not come from a file.
 	Line    int
 	Tool    memoryd.Tool
 	Calls   []memoryd.Call

@@ -13,15 +13,15 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// What imported memories bear.
+// Marks of imported memories.
 const (
-	// RecordKind is the kind of the record that keeps what a tool of ReMe had
-	// beyond what a tool has here: its id, score, own metadata and members that
-	// are not known, as a JSON object. The record's id is the memory's id.
+	// RecordKind is the kind of the record that keeps what a ReMe tool has and a tool here does
+	// not: its id, score, metadata and unknown members, as a JSON object. The id of the record is
+	// that of the memory.
 	RecordKind = "imported"
-	// ReMeJudge is who judged the calls. ReMe does not say which model that was.
+	// ReMeJudge is the judge of imported calls. ReMe does not say which model it used.
 	ReMeJudge = "llm:reme"
-	// ReMeJudgeVersion tells those verdicts from ones that were reached here.
+	// ReMeJudgeVersion marks verdicts that were imported.
 	ReMeJudgeVersion = "import:reme"
 )
 
@@ -40,23 +40,22 @@ var lenient = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDu
 // Calls get the keys that they would have got if they had been sent, so that a
 // call that was imported, or sent, before is known.
 type ReMe struct {
-	// Workspace, when set, is where the memories come, whatever they say; those
-	// that say nothing come into memoryd.DefaultWorkspace.
+	// Workspace overrides the workspaces of the memories. If it is empty, memories without a
+	// workspace go to memoryd.DefaultWorkspace.
 	Workspace string
-	// Location is the zone of times that name none; nil means the local one.
+	// Location is the time zone of times without one; nil means the local zone.
 	Location *time.Location
 	// Now is the clock for calls without a time.
 	Now func() time.Time
 }
 
-// Read gives the memories of a file of JSON-lines; see Lines.
+// Read returns the memories in a JSON-lines file; see Lines.
 func (o ReMe) Read(r io.Reader) iter.Seq2[Memory, error] { return o.Lines(jsonLines(r)) }
 
-// Lines gives the memories of JSON-lines: of what ReMe's own dump writes, of the
-// nodes of its local store, or of Qdrant points as PointLine writes them. A line
-// that holds no tool memory, or none that can be stored, gives an error (Invalid or
-// TooLarge) that says so and a Memory with its Line alone; the others go on. An
-// error of another kind ends it.
+// Lines returns the memories in JSON lines: a dump of ReMe, nodes of its local store, or Qdrant
+// points as PointLine encodes them. A line without a valid tool memory yields an Invalid or
+// TooLarge error and a Memory that has only its Line; the iteration continues. Any other error ends
+// it.
 func (o ReMe) Lines(lines iter.Seq2[[]byte, error]) iter.Seq2[Memory, error] {
 	return func(yield func(Memory, error) bool) {
 		n := 0
@@ -85,9 +84,8 @@ func rejects(err error) bool {
 	return memoryd.IsKind(err, memoryd.Invalid) || memoryd.IsKind(err, memoryd.TooLarge)
 }
 
-// PointLine is the line of a point of a Qdrant collection. The payload is a JSON
-// object; whoever makes it from Qdrant's values writes integers without a fraction
-// and doubles with one: the keys of calls depend on it.
+// PointLine encodes a point of a Qdrant collection as a line. The payload is a JSON object. Encode
+// integers without a fraction and doubles with one, because the keys of calls depend on it.
 func PointLine(collection, id string, payload []byte) ([]byte, error) {
 	b, err := json.Marshal(struct {
 		Collection string         `json:"collection"`

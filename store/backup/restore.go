@@ -14,22 +14,21 @@ import (
 	"memoryd/store"
 )
 
-// RestoreOptions say how a file is restored.
+// RestoreOptions say how to restore a file.
 type RestoreOptions struct {
-	// Name says which file it is, for people: it stands in the store until the restore
-	// is whole.
+	// Name is the name of the file for people. The store keeps it until the restore is complete.
 	Name string
-	// Marks is where that is written; nil: the store that is restored into. It must not
-	// make anything of its own of what it is told, such as a key for redaction.
+	// Marks stores the mark of an unfinished restore; nil means the target store. It must not
+	// create anything of its own, such as a redaction key.
 	Marks store.Records
-	// Workspace, when set, is the workspace that the tools come into, whatever the
-	// file calls it. The file must be of one workspace.
+	// Workspace is the target workspace; empty means those of the file. The file must then contain
+	// one workspace only.
 	Workspace string
-	// Replace removes a tool that is there before its namesake comes. Without it,
-	// and without SkipExisting, such a tool is a Conflict.
+	// Replace overwrites existing tools. Without it and without SkipExisting, an existing tool is a
+	// Conflict.
 	Replace bool
-	// SkipExisting leaves a tool that is there as it is and adds only those records
-	// that it lacks: how a restore goes on that was interrupted.
+	// SkipExisting keeps existing tools and adds only their missing records. It continues an
+	// interrupted restore.
 	SkipExisting bool
 }
 

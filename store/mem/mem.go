@@ -1,6 +1,5 @@
-// Package mem keeps tool memories in maps under one mutex. It is the reference
-// that the other backends are compared with, and the test double; nothing in it
-// survives the process.
+// Package mem stores tool memories in maps under one mutex. Tests use it, and compare the other
+// backends with it. Its content is lost when the process ends.
 package mem
 
 import (
@@ -13,7 +12,7 @@ import (
 	"memoryd/store"
 )
 
-// Store is a store.Store in memory. Use New to make one.
+// Store is a store.Store in memory. Use New to create one.
 type Store struct {
 	store.Store // backend behind a gate
 	gate        store.Drainer
@@ -49,7 +48,7 @@ type call struct {
 	lease    time.Time // claimed until then
 }
 
-// New makes an empty store.
+// New returns an empty store.
 func New() *Store {
 	s := &Store{}
 	s.Store = s.gate.Guard(&backend{
@@ -59,10 +58,10 @@ func New() *Store {
 	return s
 }
 
-// Ping implements store.Store: memory is always there.
+// Ping implements store.Store; it never fails.
 func (s *backend) Ping(context.Context) error { return nil }
 
-// Close implements store.Store; what the store held is gone.
+// Close implements store.Store; the content is lost.
 func (s *backend) Close() error { return nil }
 
 // space gives a workspace, made on first use.

@@ -12,10 +12,9 @@ import (
 	qd "github.com/qdrant/go-client/qdrant"
 )
 
-// A write costs a server nearly the same whether it brings one call or fifty. So
-// appends that come while others' requests are under way wait for these, and then
-// go together: the busier a process, the more calls share a request. Nobody waits
-// for company, and an append that is alone is sent at once.
+// A write costs a server nearly the same for one call and for fifty. So appends that arrive while
+// other requests are in flight wait for those, and are then sent together: the busier a process,
+// the more calls share a request. An append that is alone is sent at once.
 const (
 	// maxShared is how many points a shared request holds at most, and an append
 	// of ownRequest points or more is not shared at all.

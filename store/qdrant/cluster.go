@@ -28,8 +28,8 @@ type cluster struct {
 // askAgain is for how long what the cluster said is believed.
 const askAgain = time.Minute
 
-// Settings gives an error that names the settings that the collections do not have, nil
-// when they have all. It asks the cluster at most once a minute.
+// Settings returns an error that names the settings by which the collections differ; nil if they do
+// not. It queries the cluster at most once a minute.
 func (s internals) Settings(ctx context.Context) error {
 	if time.Since(s.cluster.Load().asked) > askAgain {
 		if err := s.drainer.Enter(ctx); err != nil {
@@ -43,7 +43,7 @@ func (s internals) Settings(ctx context.Context) error {
 	return s.cluster.Load().differing()
 }
 
-// Differing is how many settings the collections do not have.
+// Differing returns the number of settings by which the collections differ.
 func (s internals) Differing() int { return len(s.cluster.Load().differs) }
 
 func (c *cluster) differing() error {

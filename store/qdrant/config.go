@@ -12,24 +12,21 @@ import (
 	"memoryd/store"
 )
 
-// Config is where the Qdrant servers are and how they shall keep the data.
+// Config says where the Qdrant servers are and how they keep the data.
 type Config struct {
-	// Host and Port are the gRPC address of a server, or of what stands before
-	// several.
+	// Host and Port are the gRPC address of a server, or of a proxy before several.
 	Host string `yaml:"host"`
 	Port int    `yaml:"port"`
-	// TLS encrypts the connection. An API key without it travels in the clear.
+	// TLS encrypts the connection. Without it, an API key is sent unencrypted.
 	TLS bool `yaml:"tls"`
-	// CAFile is a file of certificates (PEM) that vouch for the server's, in place of
-	// the system's; "" means those. It needs TLS.
+	// CAFile is a file of PEM certificates to verify the server with; "" means those of the system.
+	// It requires TLS.
 	CAFile string `yaml:"ca_file"`
-	// APIKeyEnv names the environment variable that holds the API key; "" means
-	// none.
+	// APIKeyEnv is the environment variable that holds the API key; "" means none.
 	APIKeyEnv string `yaml:"api_key_env"`
-	// Prefix begins the names of all collections, so that several memoryds can
-	// share a server.
+	// Prefix starts the names of all collections, so that several installations can share a server.
 	Prefix string `yaml:"prefix"`
-	// Connections is how many connections share the load.
+	// Connections is the number of connections.
 	Connections int `yaml:"-"`
 
 	// ReplicationFactor, WriteConsistencyFactor and Shards (of calls, and of documents) are
@@ -40,15 +37,15 @@ type Config struct {
 	ReplicationFactor      int `yaml:"replication_factor"`
 	WriteConsistencyFactor int `yaml:"write_consistency_factor"`
 	Shards                 int `yaml:"shards"`
-	// Timeout bounds one request, Patience all tries of it together.
+	// Timeout limits one attempt of a request, and Patience all attempts together.
 	Timeout  time.Duration `yaml:"timeout"`
 	Patience time.Duration `yaml:"patience"`
-	// Retries is how often a request is tried again at most.
+	// Retries limits the retries of a request.
 	Retries int `yaml:"-"`
-	// Remember is how many of the newest accepted calls, of all tools, are
-	// recognised by key and content after their history let them go.
+	// Remember is the number of newest calls of all tools that are remembered by key and content
+	// after their histories dropped them.
 	Remember int `yaml:"-"`
-	// VerdictCache is how many of the newest cached verdicts are kept.
+	// VerdictCache is the number of newest cached verdicts.
 	VerdictCache int `yaml:"-"`
 }
 
@@ -63,15 +60,14 @@ const flushInterval = time.Second
 // maxReplyBytes bounds one message to or from a server: twice what one may hold.
 const maxReplyBytes = 64 << 20
 
-// UnmarshalYAML reads a section over the defaults.
+// UnmarshalYAML decodes a section over the defaults.
 func (c *Config) UnmarshalYAML(unmarshal func(any) error) error {
 	type settings Config
 	*c = DefaultConfig()
 	return unmarshal((*settings)(c))
 }
 
-// DefaultConfig gives the settings that default.yaml documents, and what nobody has had
-// a reason to change.
+// DefaultConfig returns the defaults of default.yaml, and the constants that are no settings.
 func DefaultConfig() Config {
 	return Config{
 		Host: "127.0.0.1", Port: 6334, Prefix: "memoryd_", Connections: 3,
@@ -84,7 +80,7 @@ func DefaultConfig() Config {
 // maxFactor bounds the numbers of replicas and shards.
 const maxFactor = 1024
 
-// Validate names the first setting that cannot work.
+// Validate returns the first invalid setting.
 func (c Config) Validate() error {
 	if c.Host == "" {
 		return fmt.Errorf("host: must name a server")

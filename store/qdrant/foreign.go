@@ -17,14 +17,14 @@ import (
 // ForeignPoint is a point of a collection that another program wrote.
 type ForeignPoint struct {
 	ID      string
-	Payload []byte // a JSON object; integers stand without a fraction, doubles with one
+	Payload []byte // a JSON object; integers have no fraction, doubles have one
 }
 
 // foreignPage is how many points one request asks for.
 const foreignPage = 64
 
-// ReadForeign reads all points of a collection of another program, page by page,
-// and changes nothing. An error ends the sequence.
+// ReadForeign reads all points of another program's collection, page by page, without changing it.
+// An error ends the sequence.
 func ReadForeign(ctx context.Context, cfg Config, apiKey, collection string, opts ...Option) iter.Seq2[ForeignPoint, error] {
 	return func(yield func(ForeignPoint, error) bool) {
 		o := options{sleep: sleepFor}

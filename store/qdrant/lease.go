@@ -76,8 +76,8 @@ func (c *clock) use(lease int64) {
 	c.lease = lease
 }
 
-// A lease keeps the stamps of two processes apart. It is a record of the server
-// that its process renews while it accepts calls.
+// A lease keeps the stamps of two processes apart. It is a record of the server that its process
+// renews while it accepts calls.
 const (
 	leaseTime = time.Minute
 	// leaseRenewal bounds one try to renew a lease, leasePause is the time between two.

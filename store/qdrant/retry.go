@@ -18,8 +18,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// The waits between tries grow from firstWait, doubled each time, to maxWait;
-// each is drawn from its upper half. A server that names a time is given it.
+// The waits between attempts start at firstWait and double up to maxWait, with jitter in their
+// upper half. A wait that the server asks for takes precedence.
 const (
 	firstWait = 25 * time.Millisecond
 	maxWait   = 2 * time.Second

@@ -23,8 +23,8 @@ import (
 	"google.golang.org/grpc/experimental"
 )
 
-// Store is a store.Store on Qdrant. Any number of them, in any number of
-// processes, may work on the same collections.
+// Store is a store.Store on Qdrant. Any number of stores, in any number of processes, can use the
+// same collections.
 type Store struct {
 	store.Store // the backend behind its drainer, which checks what comes
 	internals
@@ -69,13 +69,13 @@ type backend struct {
 	sweeping atomic.Bool
 }
 
-// ErrUnfit is in the chain of an error of Open when a server answers but cannot be
-// used as it is: too old, of another schema, or refusing the credentials. Such
-// errors are Unavailable too, and waiting alone does not help.
+// ErrUnfit is wrapped by an error of Open if the server answers but cannot be used: it is too old,
+// has another schema, or rejects the credentials. Such errors are Unavailable too, but waiting does
+// not help.
 var ErrUnfit = errors.New("change the server or the settings")
 
-// Open connects, checks the server's version and makes what is missing of the
-// collections, aliases and indexes. Any number of processes may do so at once.
+// Open connects, checks the server's version, and creates missing collections, aliases and indexes.
+// Several processes can do so at once.
 func Open(ctx context.Context, cfg Config, apiKey string, log *slog.Logger, opts ...Option) (*Store, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, memoryd.Errorf(memoryd.Invalid, "store: %s", err)
@@ -172,10 +172,10 @@ func (s *backend) Close() error {
 	return nil
 }
 
-// Dialer opens connections to the server in a test's own way.
+// Dialer opens connections to the server, for tests.
 type Dialer func(ctx context.Context, address string) (net.Conn, error)
 
-// Option changes how Open connects, for tests.
+// Option changes Open, for tests.
 type Option func(*options)
 
 type options struct {
@@ -185,20 +185,20 @@ type options struct {
 	sleep     func(ctx context.Context, d time.Duration) error
 }
 
-// WithDialer connects by d.
+// WithDialer connects with d.
 func WithDialer(d Dialer) Option { return func(o *options) { o.dial = d } }
 
-// WithInterceptor lets f see each request, below the retries.
+// WithInterceptor passes each request to f, below the retries.
 func WithInterceptor(f grpc.UnaryClientInterceptor) Option {
 	return func(o *options) { o.intercept = append(o.intercept, f) }
 }
 
-// WithSleep waits between retries by f instead of a timer.
+// WithSleep replaces the timer between retries.
 func WithSleep(f func(ctx context.Context, d time.Duration) error) Option {
 	return func(o *options) { o.sleep = f }
 }
 
-// WithGrace sets how old what a sweep folds must be, in place of an hour.
+// WithGrace replaces the age of an hour after which a sweep folds calls.
 func WithGrace(d time.Duration) Option { return func(o *options) { o.grace = d } }
 
 // dial makes the client. It does not wait for the server. The client's own
@@ -211,7 +211,8 @@ func dial(cfg Config, apiKey string, o *options) (*qd.Client, error) {
 			experimental.AcceptCompressors(noCompression)),
 		grpc.WithDisableServiceConfig(), grpc.WithDisableRetry(),
 		grpc.WithConnectParams(grpc.ConnectParams{
-			// grpc's own waits grow to two minutes, for which a server that is back is not used.
+			// The backoff of gRPC grows to two minutes by default, which is too long after a server
+			// is back.
 			Backoff: backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: maxWait}, MinConnectTimeout: 5 * time.Second,
 		}),
 	}

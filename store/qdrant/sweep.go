@@ -9,8 +9,8 @@ import (
 	qd "github.com/qdrant/go-client/qdrant"
 )
 
-// sweepEvery is how many calls a process accepts between two sweeps, and
-// sweepPage how many points one step of a sweep looks at.
+// sweepEvery is the number of accepted calls between two sweeps, and sweepPage the number of points
+// per step of a sweep.
 const (
 	sweepEvery    = 20_000
 	sweepPage     = 1000
@@ -33,9 +33,9 @@ func (s *backend) sweepWhenDue(n int64) {
 	})
 }
 
-// Sweep forgets the oldest calls beyond what is to be remembered, after adding
-// them to their tools' counters, and removes what ended tools left. The store
-// does so by itself while calls come in. Many processes may do it at once.
+// Sweep drops the oldest calls beyond what is remembered, after adding them to the counters of
+// their tools, and deletes what is left of deleted tools. The store does so itself while calls
+// arrive. Several processes can do it at once.
 func (s *backend) Sweep(ctx context.Context) error {
 	if err := s.drainer.Enter(ctx); err != nil {
 		return err

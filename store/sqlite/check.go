@@ -16,15 +16,13 @@ import (
 	"memoryd/store"
 )
 
-// Report is what Check found in a data directory.
+// Report is the result of Check.
 type Report struct {
-	// Faults say what is wrong, in words; none: nothing is.
+	// Faults describe the damage; empty if there is none.
 	Faults []string
-	// Tools, Calls and Records count what can be read; LostCalls the rows of calls that
-	// cannot.
+	// Tools, Calls and Records count what can be read, and LostCalls the calls that cannot.
 	Tools, Calls, Records, LostCalls int
-	// Repaired says that the store was made anew of what can be read. Aside is the file
-	// that was there before.
+	// Repaired reports that the store was rebuilt from what can be read. Aside is the old file.
 	Repaired bool
 	Aside    string
 }
@@ -33,9 +31,9 @@ func (r *Report) fault(format string, values ...any) {
 	r.Faults = append(r.Faults, fmt.Sprintf(format, values...))
 }
 
-// Check looks at all of the store in cfg.Dir, which no process may use, and says what is
-// damaged. With repair, a damaged store is made anew of all that can be read, and the old
-// file is set aside. An error is that it could not be looked at.
+// Check reads the whole store in cfg.Dir, which no process may use, and reports damage. With
+// repair, it rebuilds a damaged store from everything that can be read, and keeps the old file. It
+// returns an error if it cannot read the folder.
 func Check(ctx context.Context, cfg Config, repair bool, log *slog.Logger) (r Report, err error) {
 	path := filepath.Join(cfg.Dir, fileName)
 	if _, err := os.Stat(cfg.Dir); err != nil {

@@ -4,38 +4,35 @@ import (
 	"errors"
 )
 
-// Config is where the embedded store lives and how much it may take.
+// Config sets the place and the limits of the embedded store.
 type Config struct {
-	// Dir is the data directory. It is made with mode 0700 if it is missing,
-	// and used by one process at a time.
+	// Dir is the data folder. It is created with mode 0700 if it is missing. One process can use it
+	// at a time.
 	Dir string `yaml:"dir"`
-	// Queue is how many writes may wait for the next commit, and QueueBytes how
-	// many bytes of calls they may hold together. A write beyond either is
-	// refused as overloaded.
+	// Queue and QueueBytes limit the writes that wait for the next commit: their number, and the
+	// bytes of their calls. Further writes are Overloaded.
 	Queue      int   `yaml:"-"`
 	QueueBytes int64 `yaml:"-"`
-	// IdentityWindow is how many of the newest accepted calls are remembered by
-	// key and content, so that one sent again is recognised after its history
-	// let it go. Each costs about 50 bytes of memory.
+	// IdentityWindow is the number of newest calls that are remembered by key and content, so that
+	// a repeat is recognised even after the history dropped the call. Each takes about 50 bytes of
+	// memory.
 	IdentityWindow int `yaml:"-"`
-	// WALBytes is the size of the write-ahead log at which writers wait until
-	// it has been worked off.
+	// WALBytes is the size of the write-ahead log above which writers wait for a checkpoint.
 	WALBytes int64 `yaml:"-"`
-	// Readers is how many reads of histories run at once.
+	// Readers is the number of concurrent reads of histories.
 	Readers int `yaml:"-"`
-	// SampleCache is how many samples of recently asked tools stay in memory,
-	// at about 40 bytes each.
+	// SampleCache is the number of samples of recently used tools in memory, at about 40 bytes
+	// each.
 	SampleCache int `yaml:"-"`
-	// VerdictCache is how many of the newest cached verdicts are kept on disk.
+	// VerdictCache is the number of newest cached verdicts on disk.
 	VerdictCache int `yaml:"-"`
-	// PageChecksums gives a store that is made a checksum in each page, which every
-	// reading compares. A store that was made with it keeps it. Another program that
-	// writes such a file, or works off its log after a crash, leaves pages without right
-	// checksums, which are then refused: read a copy.
+	// PageChecksums adds a checksum to each page of a new store, which is verified on each read. An
+	// existing store keeps its format. Other programs that write the file, or checkpoint its log
+	// after a crash, leave wrong checksums, and such pages are refused: let them read a copy.
 	PageChecksums bool `yaml:"page_checksums"`
 }
 
-// Validate names the first setting that cannot work.
+// Validate returns the first invalid setting.
 func (c Config) Validate() error {
 	if c.Dir == "" {
 		return errors.New("dir: must name a directory")
@@ -43,10 +40,9 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// UnmarshalYAML reads a section over what nobody has had a reason to change: a queue
-// that a disk works off in seconds, a log that a restart reads back within one, a
-// million calls and samples remembered in 90 MB of memory, and as many readers as
-// gain from one file.
+// UnmarshalYAML decodes a section over constants that are no settings: a queue that a disk clears
+// in seconds, a log that a restart reads within one, a million calls and samples in 90 MB of
+// memory, and as many readers as one file can use.
 func (c *Config) UnmarshalYAML(unmarshal func(any) error) error {
 	type settings Config
 	c.Queue, c.QueueBytes, c.WALBytes, c.Readers = 4096, 64<<20, 64<<20, 4

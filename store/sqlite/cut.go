@@ -9,8 +9,7 @@ import (
 	"memoryd"
 )
 
-// DeleteCalls implements store.Calls. The history stays without gaps: the calls before
-// those that go move up.
+// DeleteCalls implements store.Calls. The history has no gaps afterwards: earlier calls move up.
 func (s *backend) DeleteCalls(ctx context.Context, ref memoryd.ToolRef, keys []memoryd.CallKey) (int, error) {
 	n := 0
 	err := s.w.do(ctx, rowBytes, alone, func(d *draft) (err error) {

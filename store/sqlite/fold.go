@@ -7,7 +7,7 @@ import (
 	"memoryd"
 )
 
-// What one step of housekeeping does at most, so that writers hardly wait.
+// Limits of one housekeeping step, so that writers hardly wait.
 const (
 	foldTools   = 128
 	foldEntries = 4096
