@@ -9,8 +9,15 @@ func TestSpellingsOfOneToolAreKnownAsOne(t *testing.T) {
 		a, b string
 		want bool
 	}{
-		{"mcp__time__x", "mcp_time_x", true}, {"mcp__time__x", "time_x", true}, {"mcp_time_x", "time_x", true}, {"mcp__my server__x", "mcp__my_server__x", true},
-		{"mcp__time__x", "mcp__weather__x", false}, {"mcp__time__x", "x", false}, {"mcp__a__b_c", "mcp__a_b__c", false}, {"time.x", "mcp__time__x", true}, {"read", "write", false},
+		{"mcp__time__x", "mcp_time_x", true},
+		{"mcp__time__x", "time_x", true},
+		{"mcp_time_x", "time_x", true},
+		{"mcp__my server__x", "mcp__my_server__x", true},
+		{"mcp__time__x", "mcp__weather__x", false},
+		{"mcp__time__x", "x", false},
+		{"mcp__a__b_c", "mcp__a_b__c", false},
+		{"time.x", "mcp__time__x", true},
+		{"read", "write", false},
 	} {
 		if got := same(c.a, c.b); got != c.want {
 			t.Errorf("%s and %s: %v", c.a, c.b, got)
