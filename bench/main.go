@@ -35,6 +35,7 @@ type part struct {
 func parts() []part {
 	return []part{
 		{"add", "durable adds of single calls against the same handlers without a store", runAdd},
+		{"cpu", "processor time of an add against Echo with decoding, and against -against", runCPU},
 		{"batch", "adds of 50 calls against a bare group commit of the same rows", runBatch},
 		{"retrieve", "guidelines against a bare handler, idle and beside adds; summaries, preflight", runRetrieve},
 		{"flat", "adds and reads beside many stored calls against few", runFlat},
@@ -93,15 +94,16 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 
 // options are the flags that all parts share.
 type options struct {
-	quick  bool
-	json   string // file for the results
-	docs   string // folder for plots and table
-	binary string // a memoryd that was built already
-	dir    string // where data is kept while it runs
-	qdrant string // gRPC address of a Qdrant
-	only   string // of profile: the part to profile
-	keep   string // of profile: file for the profile
-	soak   time.Duration
+	quick   bool
+	json    string // file for the results
+	docs    string // folder for plots and table
+	binary  string // a memoryd that was built already
+	against string // an older memoryd to compare with
+	dir     string // where data is kept while it runs
+	qdrant  string // gRPC address of a Qdrant
+	only    string // of profile: the part to profile
+	keep    string // of profile: file for the profile
+	soak    time.Duration
 }
 
 func parseOptions(command string, args []string, errOut io.Writer) (options, error) {
@@ -118,6 +120,7 @@ func parseOptions(command string, args []string, errOut io.Writer) (options, err
 		f.StringVar(&o.only, "part", "add", "the load to profile: add, batch, retrieve or compact")
 	}
 	f.StringVar(&o.binary, "binary", "", "a memoryd `file` to measure instead of building one")
+	f.StringVar(&o.against, "against", "", "an older memoryd `file`, whose processor time per add is compared (part cpu)")
 	f.StringVar(&o.dir, "dir", "", "`folder` for data, on the disk to be measured (default: a temporary one)")
 	f.StringVar(&o.qdrant, "qdrant", "", "gRPC `address` (host:port) of a Qdrant to measure memoryd on")
 	// Alone the soak stands for an hour; among the others it has to be shorter.

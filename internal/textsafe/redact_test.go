@@ -146,3 +146,13 @@ func BenchmarkRedact(b *testing.B) {
 		r.Text(text)
 	}
 }
+
+// BenchmarkRedactProse is an output as tools that answer in sentences write it.
+func BenchmarkRedactProse(b *testing.B) {
+	text := strings.Repeat("the ring keeps the newest slots and lets the oldest go without a second page; ", 26)
+	b.SetBytes(int64(len(text)))
+	r := redactor()
+	for b.Loop() {
+		r.Text(text)
+	}
+}

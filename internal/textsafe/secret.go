@@ -174,18 +174,27 @@ func wordAt(s string, i int) (from, to, next int, kind string) {
 			return from, to, to, kindPassword
 		}
 	}
+	if n := formAt(s[i:]); n > 0 {
+		return i, i + n, i + n, kindKey
+	}
+	if at := i + len("bot"); at < len(s) && s[i:at] == "bot" && inside[s[at]] != ends {
+		if n := formAt(s[at:]); n > 0 {
+			return at, at + n, at + n, kindKey
+		}
+	}
 	last := uint16(0) // the low bits of the last three bytes
-	for apart := true; end < len(s); end++ {
+	for apart := false; end < len(s); end++ {
 		c := s[end]
-		if starts[c] != word && c != '-' && c != '_' {
+		kind := inside[c]
+		if kind == ends {
 			break
 		}
-		if (apart || end == i+3 && s[i:end] == "bot") && end+1 < len(s) && beginsForm[c][s[end+1]] {
+		if apart {
 			if n := formAt(s[end:]); n > 0 {
 				return end, end + n, end + n, kindKey
 			}
 		}
-		apart = c == '_' || c == '-'
+		apart = kind == joint
 		last = (last<<5 | uint16(c&31)) & (1<<15 - 1)
 		if nameBits[last>>5]>>(last&31)&1 != 0 {
 			tells = tells || nameBegins(s[end-2:])
@@ -207,38 +216,42 @@ func wordAt(s string, i int) (from, to, next int, kind string) {
 	return 0, 0, end, ""
 }
 
-// beginsForm tells by two bytes whether a form may begin with them: see formAt.
-var beginsForm = func() (t [256][256]bool) {
+// What a byte is to a word that is under way.
+const (
+	ends  = iota // none of it
+	part         // a letter or a digit
+	joint        // what a part of a name may follow
+)
+
+var inside = func() (t [256]uint8) {
 	for c := range t {
-		for _, f := range forms[c] {
-			t[c][f.prefix[1]] = true
-		}
-		if isDigit(byte(c)) || c == 'M' || c == 'N' || c == 'O' { // see dottedForm
-			for next := range t[c] {
-				t[c][next] = true
-			}
+		if isAlnum(byte(c)) {
+			t[c] = part
 		}
 	}
-	t['e']['y'] = true
+	t['-'], t['_'] = joint, joint
 	return t
 }()
 
-// nameBeginnings begin, in any case, the components of names that tell of a secret.
-var nameBeginnings = []string{"pas", "pwd", "sec", "ses", "sig", "key", "tok", "aut", "cre", "coo", "jwt", "bea", "bas"}
+// nameStems stand, in any case, in all components of names that tell of a secret: see
+// componentKind.
+var nameStems = []string{
+	"pass", "pwd", "secret", "session", "sig", "key", "token", "auth", "credential", "cookie", "jwt", "bearer", "basic",
+}
 
-// nameBits hold them by the low bits of their letters: a quick look that spares most
-// words the reading of their parts.
+// nameBits hold them by the low bits of their first letters: a quick look that spares
+// most words the reading of their parts.
 var nameBits = func() (t [1 << 10]uint32) {
-	for _, n := range nameBeginnings {
-		t[uint16(n[0]&31)<<5|uint16(n[1]&31)] |= 1 << (n[2] & 31)
+	for _, n := range nameStems {
+		t[threeOf(n)>>5] |= 1 << (n[2] & 31)
 	}
 	return t
 }()
 
-// nameBegins reports whether s, of three bytes or more, begins as such a name does.
+// nameBegins reports whether s begins with such a stem.
 func nameBegins(s string) bool {
-	for _, n := range nameBeginnings {
-		if s[0]|0x20 == n[0] && s[1]|0x20 == n[1] && s[2]|0x20 == n[2] {
+	for _, n := range nameStems {
+		if s[0]|0x20 == n[0] && len(s) >= len(n) && strings.EqualFold(s[:len(n)], n) {
 			return true
 		}
 	}
