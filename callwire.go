@@ -67,27 +67,35 @@ func JSONOf(c *Call, summarisedThrough int64) CallJSON {
 	return j
 }
 
-// judgement is what the server adds to a call's own metadata. Names in it win
-// over the client's.
-type judgement struct {
-	ID    string          `json:"call_id"`
-	State EvaluationState `json:"evaluation_state"`
-	By    string          `json:"judged_by,omitempty"`
-	Rule  string          `json:"judged_rule,omitempty"`
-	Error string          `json:"evaluation_error,omitempty"`
-	// Untrusted reports that the texts of the evaluation may repeat the tool's own words.
-	Untrusted bool `json:"evaluation_untrusted,omitempty"`
-}
-
 var judgementNames = []string{"evaluation_state", "judged_by", "judged_rule", "evaluation_error", "evaluation_untrusted", "call_id"}
+
+// judgement is what the server adds to a call's own metadata: the names above. They win
+// over the client's. Where the evaluation's texts may repeat words of the tool, it is
+// untrusted.
+func judgement(c *Call) jsontext.Value {
+	e := &c.Evaluation
+	b := make([]byte, 0, 160)
+	add := func(name, value string) {
+		b, _ = jsontext.AppendQuote(append(b, name...), value) // what is not valid is replaced
+	}
+	add(`{"call_id":`, c.Key.String())
+	add(`,"evaluation_state":`, string(e.State))
+	for _, m := range []struct{ name, value string }{
+		{`,"judged_by":`, e.JudgedBy}, {`,"judged_rule":`, e.Rule}, {`,"evaluation_error":`, e.LastError},
+	} {
+		if m.value != "" {
+			add(m.name, m.value)
+		}
+	}
+	if (e.Evaluation != "" || e.Summary != "") && !strings.HasPrefix(e.JudgedBy, PersonPrefix) {
+		b = append(b, `,"evaluation_untrusted":true`...)
+	}
+	return append(b, '}')
+}
 
 // shownMetadata joins the call's metadata, as it was sent, with the judgement.
 func shownMetadata(c *Call) jsontext.Value {
-	e := &c.Evaluation
-	added, err := json.Marshal(judgement{ID: c.Key.String(), State: e.State, By: e.JudgedBy, Rule: e.Rule, Error: e.LastError, Untrusted: e.Evaluation+e.Summary != "" && !strings.HasPrefix(e.JudgedBy, PersonPrefix)})
-	if err != nil {
-		return jsontext.Value(`{}`)
-	}
+	added := judgement(c)
 	own := bytes.TrimSpace(withoutJudgement(c.Metadata))
 	if v := jsontext.Value(own); v.Kind() != '{' || !v.IsValid() || len(bytes.TrimSpace(own[1:len(own)-1])) == 0 {
 		return added // there is none, or what a store was given is no object
@@ -201,42 +209,9 @@ func MarshalCallLine(c *Call) ([]byte, error) {
 	}{c.Workspace, j}, callText)
 }
 
-// members is what is read of a call. The exact names win over the other ones, and
-// among those the first.
-type members struct {
-	Workspace  field[string]  `json:"workspace_id"`
-	ToolName   field[string]  `json:"tool_name"`
-	Input      field[raw]     `json:"input"`
-	Output     longText       `json:"output"`
-	Success    field[bool]    `json:"success"`
-	TimeCost   field[float64] `json:"time_cost"`
-	TokenCost  field[int64]   `json:"token_cost"`
-	CreateTime field[string]  `json:"create_time"`
-	Metadata   field[raw]     `json:"metadata"`
-	CallHash   field[string]  `json:"call_hash"`
-
-	Summary      field[string]  `json:"summary"`
-	Evaluation   field[string]  `json:"evaluation"`
-	Score        field[float64] `json:"score"`
-	IsSummarized field[bool]    `json:"is_summarized"`
-
-	Arguments  field[raw]  `json:"arguments"`
-	ToolInput  field[raw]  `json:"tool_input"`
-	Args       field[raw]  `json:"args"`
-	Result     field[raw]  `json:"result"`
-	ToolOutput field[raw]  `json:"tool_output"`
-	IsError    field[bool] `json:"is_error"`
-	Error      field[raw]  `json:"error"`
-
-	Unknown map[string]skipped `json:",embed"`
-}
-
 // callText is how the text of a call is read: texts of tools may hold anything.
 // Names that are repeated are found by the members themselves.
 var callText = jsonv2.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
-
-// bare looks nothing up for the members of a call, whatever reads what is around it.
-var bare = jsonv2.WithUnmarshalers(nil)
 
 // ParseCall parses one line of an import file. Its error is a *Fault.
 func ParseCall(line []byte) (CallLine, error) {
@@ -249,66 +224,6 @@ func ParseCall(line []byte) (CallLine, error) {
 		return l, &Fault{Code: "json_invalid", Msg: "JSON decode error: there is text after the object", Broken: true}
 	}
 	return l, nil
-}
-
-// CallReader parses calls one after another. The zero value is ready for use.
-type CallReader struct {
-	m      members
-	buffer []byte
-}
-
-// maxBuffer bounds what a reader keeps.
-const maxBuffer = 64 << 10
-
-// Reset clears the reader for reuse.
-func (r *CallReader) Reset() {
-	r.m = members{}
-	if cap(r.buffer) > maxBuffer {
-		r.buffer = nil
-	}
-}
-
-// Read parses the next value of dec as a call and fills in defaults. Its error is a *Fault. Unless
-// the fault is Broken, the whole value was consumed. The decoder must allow duplicate names.
-func (r *CallReader) Read(dec *jsontext.Decoder) (l CallLine, err error) {
-	depth := dec.StackDepth()
-	if dec.PeekKind() != '{' {
-		v, err := dec.ReadValue()
-		if err != nil {
-			return l, FaultOf(err, depth)
-		}
-		return l, NewFault("model_attributes_type", "Input should be a valid dictionary or object to extract fields from", v)
-	}
-	r.m = members{Output: longText{buffer: &r.buffer}}
-	if err := jsonv2.UnmarshalDecode(dec, &r.m, bare); err != nil {
-		fault := FaultOf(err, depth)
-		if fault.Broken {
-			return l, fault
-		}
-		if err := leave(dec, depth); err != nil {
-			return l, FaultOf(err, depth)
-		}
-		return l, fault
-	}
-	err = l.take(&r.m)
-	return l, err
-}
-
-// leave skips what is left of the values that dec is inside of, down to a depth.
-func leave(dec *jsontext.Decoder, depth int) error {
-	for dec.StackDepth() > depth {
-		var err error
-		switch dec.PeekKind() {
-		case '}', ']':
-			_, err = dec.ReadToken()
-		default:
-			err = dec.SkipValue()
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // take fills the line from its members.

@@ -69,15 +69,9 @@ func (m *longText) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return nil
 }
 
-// skipped is a value that is read over.
-type skipped struct{}
-
-// UnmarshalJSONFrom implements json.UnmarshalerFrom.
-func (*skipped) UnmarshalJSONFrom(dec *jsontext.Decoder) error { return dec.SkipValue() }
-
-// ReadJSON reads the next value of dec into a pointer to a string, bool, float64, int64, or
-// jsontext.Value. A value of another type is an error, and so is null. The error is a *Fault or
-// that of the decoder.
+// ReadJSON reads the next value of dec, which must have the type of into: a string,
+// bool, float64 or int64, or a jsontext.Value of any type. null is of no type. The
+// error is a *Fault, or the decoder's.
 func ReadJSON(dec *jsontext.Decoder, into any) error {
 	v, err := dec.ReadValue()
 	if err != nil {

@@ -1,6 +1,7 @@
 package memoryd
 
 import (
+	"crypto/sha1" //nolint:gosec // version 5 UUIDs are made of it
 	"encoding/hex"
 	"time"
 
@@ -39,6 +40,10 @@ var memoryNamespace = uuid.MustParse("6d656d6f-7279-5d74-8f6f-6c6d656d6f72")
 // MemoryID returns the id of the tool's memory: 32 hexadecimal digits of a version 5 UUID (RFC
 // 9562, section 5.5) of workspace and tool. It is the same in every store and never changes.
 func (r ToolRef) MemoryID() string {
-	id := uuid.NewSHA1(memoryNamespace, []byte(r.Workspace+"\x00"+r.Tool))
-	return hex.EncodeToString(id[:])
+	var buf [128]byte
+	text := append(append(append(append(buf[:0], memoryNamespace[:]...), r.Workspace...), 0), r.Tool...)
+	sum := sha1.Sum(text) //nolint:gosec // as the RFC says; it guards nothing
+	id := sum[:len(uuid.UUID{})]
+	id[6], id[8] = id[6]&0x0f|0x50, id[8]&0x3f|0x80 // version and variant
+	return hex.EncodeToString(id)
 }

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"memoryd"
+	"memoryd/api/wire"
 	"memoryd/ops"
 
 	jsonv2 "github.com/go-json-experiment/json"
@@ -34,7 +35,6 @@ func tooMany(most int, what string) *memoryd.Fault {
 // inside the values of members are left to those who read the values, so that a
 // fault inside one item does not refuse the others.
 func reading(maxItems int) jsonv2.Options {
-	readers := &sync.Pool{New: func() any { return new(memoryd.CallReader) }}
 	return jsonv2.JoinOptions(
 		jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true), jsontext.PreserveRawStrings(true),
 		jsonv2.WithUnmarshalers(jsonv2.JoinUnmarshalers(
@@ -52,12 +52,7 @@ func reading(maxItems int) jsonv2.Options {
 			}),
 			jsonv2.UnmarshalFromFunc(readMessages),
 			jsonv2.UnmarshalFromFunc(func(dec *jsontext.Decoder, into *items) error {
-				reader, _ := readers.Get().(*memoryd.CallReader)
-				defer func() {
-					reader.Reset()
-					readers.Put(reader)
-				}()
-				return into.read(dec, reader, maxItems)
+				return into.read(dec, maxItems)
 			}),
 		)))
 }
@@ -163,6 +158,62 @@ func (s *server) decodeObject(body []byte, into any) error {
 	return jsonv2.Unmarshal(body, into, s.reading)
 }
 
+// decodeAdd is decode for the one request that stands in the way of every tool call: it
+// reads the members without reflection. What is amiss with one, decode finds and says.
+func (s *server) decodeAdd(body []byte) (*addRequest, error) {
+	req := new(addRequest)
+	if s.readAdd(body, req) {
+		return req, nil
+	}
+	req = new(addRequest)
+	return req, s.decode(body, req)
+}
+
+// addRequest is the body of an add.
+type addRequest = wire.AddRequest[items]
+
+// readAdd reads an add in which nothing is amiss.
+func (s *server) readAdd(body []byte, req *addRequest) bool {
+	if !utf8.Valid(body) {
+		return false
+	}
+	dec := memoryd.BorrowDecoder(body)
+	defer memoryd.ReturnDecoder(dec)
+	if token, err := dec.ReadToken(); err != nil || token.Kind() != '{' {
+		return false
+	}
+	for dec.PeekKind() != '}' {
+		name, err := dec.ReadValue()
+		if err != nil {
+			return false
+		}
+		switch string(name) {
+		case `"workspace_id"`:
+			err = once(dec, &req.Workspace)
+		case `"tool_name"`:
+			err = once(dec, &req.ToolName)
+		case `"tool_call_results"`:
+			err = req.Items.read(dec, s.cfg.MaxItems)
+		case `"async"`:
+			err = once(dec, &req.Async)
+		case `"include_history"`:
+			err = once(dec, &req.IncludeHistory)
+		case `"only_verdicts"`:
+			err = once(dec, &req.OnlyVerdicts)
+		default:
+			if bytes.IndexByte(name, '\\') >= 0 {
+				return false // it may be one of the above
+			}
+			err = dec.SkipValue()
+		}
+		if err != nil {
+			return false
+		}
+	}
+	_, err := dec.ReadToken()
+	return err == nil && isBlank(body[dec.InputOffset():])
+}
+
 func invalidUTF8(b []byte) int {
 	if utf8.Valid(b) {
 		return -1
@@ -184,9 +235,17 @@ type items struct {
 	ignored map[string]int // members of unknown names, and how many items have them
 }
 
-func (i *items) read(dec *jsontext.Decoder, reader *memoryd.CallReader, most int) error {
+// readers of calls are used again and again.
+var readers = sync.Pool{New: func() any { return new(memoryd.CallReader) }}
+
+func (i *items) read(dec *jsontext.Decoder, most int) error {
+	reader := readers.Get().(*memoryd.CallReader) //nolint:forcetypeassert // the pool holds nothing else
+	defer func() {
+		reader.Reset()
+		readers.Put(reader)
+	}()
 	given := i.list != nil
-	i.list = []ops.Item{}
+	i.list = make([]ops.Item, 0, 1)
 	err := eachOf(dec, func() error {
 		if len(i.list) == most {
 			return tooMany(most, "items")

@@ -175,13 +175,28 @@ const (
 func encodeOnce(v any) (encoded, error) {
 	b := buffers.Get().(*bytes.Buffer) //nolint:forcetypeassert // the pool holds nothing else
 	b.Reset()
-	err := jsonv2.MarshalWrite(b, v, encoding)
+	err := write(b, v)
 	e := encoded{body: b.Bytes(), buffer: b}
 	if b.Cap() > roomyAnswer && b.Len() < b.Cap()/4 {
 		e.body, e.buffer = bytes.Clone(e.body), nil
 		buffers.Put(b)
 	}
 	return e, err
+}
+
+// write encodes an answer; that of an add goes without reflection.
+func write(b *bytes.Buffer, v any) error {
+	r, _ := v.(wire.Response)
+	added, ok := r.Metadata.(*wire.AddMetadata)
+	if !ok {
+		return jsonv2.MarshalWrite(b, v, encoding)
+	}
+	text, err := r.AppendAdded(b.AvailableBuffer(), added, encoding)
+	if err != nil {
+		return err
+	}
+	_, err = b.Write(text)
+	return err
 }
 
 // drop lets the buffer of an answer that was written be used again.

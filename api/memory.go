@@ -20,7 +20,11 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-func (s *server) addToolCallResult(c echo.Context, req *wire.AddRequest[items]) (any, error) {
+func (s *server) addToolCallResult(c echo.Context, body []byte) (any, error) {
+	req, err := s.decodeAdd(body)
+	if err != nil {
+		return nil, err
+	}
 	if err := checkAdd(req); err != nil {
 		return nil, err
 	}
@@ -58,7 +62,7 @@ func (s *server) addToolCallResult(c echo.Context, req *wire.AddRequest[items]) 
 	return wire.Response{Answer: rec.Answer, Success: true, Metadata: meta}, nil
 }
 
-func checkAdd(req *wire.AddRequest[items]) error {
+func checkAdd(req *addRequest) error {
 	if req.Items.list == nil {
 		return missing("tool_call_results")
 	}
@@ -73,8 +77,8 @@ func requestKey(c echo.Context) string {
 	return "server:" + uuid.NewString()
 }
 
-func addMetadata(r *ops.Recorded, ignored map[string]int) wire.AddMetadata {
-	meta := wire.AddMetadata{
+func addMetadata(r *ops.Recorded, ignored map[string]int) *wire.AddMetadata {
+	meta := &wire.AddMetadata{
 		MemoryList:         memoriesOf(r.Memories),
 		UpdateResult:       wire.UpdateResult{DeletedCount: len(r.Existed), InsertedCount: len(r.Memories)},
 		ValidationStats:    wire.ValidationStats{TotalInput: r.Sent, Valid: r.Valid, Filtered: len(r.Rejected)},
@@ -82,7 +86,8 @@ func addMetadata(r *ops.Recorded, ignored map[string]int) wire.AddMetadata {
 		IgnoredFields:      ignored,
 	}
 	for _, ref := range r.Existed {
-		meta.DeletedMemoryIDs = append(meta.DeletedMemoryIDs, ref.MemoryID())
+		at := slices.IndexFunc(r.Memories, func(m ops.Memory) bool { return m.Tool.ToolRef == ref })
+		meta.DeletedMemoryIDs = append(meta.DeletedMemoryIDs, meta.MemoryList[at].MemoryID)
 	}
 	for _, rejected := range r.Rejected {
 		meta.Rejected = append(meta.Rejected, wire.Rejection{Index: rejected.Index, Reason: rejected.Reason})

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"memoryd"
@@ -143,20 +144,46 @@ func readBody(r *http.Request, limit int64, lease *ops.Lease) ([]byte, error) {
 	return body, err
 }
 
-// firstRead is what is reserved of an announced body at once.
-const firstRead = 64 << 10
+// firstRead is what is reserved of an announced body at once, and keptBody the room of
+// bodies that is used again.
+const (
+	firstRead = 64 << 10
+	keptBody  = 8 << 10
+)
+
+// bodies are for requests whose handlers keep nothing of the body: see handler.
+var bodies = sync.Pool{New: func() any { return new([keptBody]byte) }}
+
+// room is an empty slice for so many bytes.
+func room(n int64) []byte {
+	if n > keptBody {
+		return make([]byte, 0, n)
+	}
+	return bodies.Get().(*[keptBody]byte)[:0] //nolint:forcetypeassert // the pool holds nothing else
+}
+
+// giveBack lets the room of a body be used again.
+func giveBack(body []byte) {
+	if cap(body) == keptBody {
+		bodies.Put((*[keptBody]byte)(body[:keptBody]))
+	}
+}
 
 func readAll(in io.Reader, limit, announced int64, lease *ops.Lease) ([]byte, error) {
 	tooLarge := func() error { return memoryd.Errorf(memoryd.TooLarge, "the body is larger than %d bytes", limit) }
 	if announced > limit {
 		return nil, tooLarge()
 	}
+	var body []byte
 	first := min(announced+1, firstRead)
 	if announced < 0 {
 		first = min(512, limit+1)
+		body = make([]byte, 0, first)
+	} else {
+		body = room(first)
 	}
-	body := make([]byte, 0, first)
-	if err := lease.Reserve(int64(cap(body))); err != nil {
+	reserved := first
+	if err := lease.Reserve(reserved); err != nil {
 		return nil, err
 	}
 	for {
@@ -174,9 +201,10 @@ func readAll(in io.Reader, limit, announced int64, lease *ops.Lease) ([]byte, er
 			if announced > int64(cap(body)) {
 				more = min(more, announced+1-int64(cap(body)))
 			}
-			if err := lease.Reserve(more); err != nil {
+			if err := lease.Reserve(int64(cap(body)) + more - reserved); err != nil {
 				return nil, err
 			}
+			reserved = int64(cap(body)) + more
 			body = append(make([]byte, 0, int64(cap(body))+more), body...)
 		}
 	}

@@ -72,7 +72,7 @@ func (s *server) endpoints(d *docs) []endpoint {
 		public, known, record, read, curate, admin = access.Public, access.Known, access.Record, access.Read, access.Curate, access.Admin
 	)
 	return slices.Concat(s.views(workspace, tool), []endpoint{
-		{"POST", "/add_tool_call_result", record, service | computing | updating, typed(s, s.addToolCallResult)},
+		{"POST", "/add_tool_call_result", record, service | computing | updating, s.addToolCallResult},
 		{"POST", "/summary_tool_memory", record | read, service | updating, typed(s, s.summaryToolMemory)},
 		{"POST", "/retrieve_tool_memory", read, service | computing | tagged, s.retrieveToolMemory},
 		{"POST", "/preflight_tool_call", read, service, typed(s, s.preflightToolCall)},
@@ -201,6 +201,10 @@ func (s *server) handler(e endpoint) echo.HandlerFunc {
 			return err
 		}
 		v, err := s.compute(c, e, body, workspace, &lease)
+		const hot = computing | toolMemory     // their handlers keep nothing of the body
+		if err == nil && e.traits&hot == hot { // what is wrong with it is told by repeating it
+			defer giveBack(body)
+		}
 		if encoded, ok := v.(encoded); ok {
 			lease.Hold(int64(cap(encoded.body))) // what it takes, not what it says
 			defer encoded.drop()
