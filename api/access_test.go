@@ -148,7 +148,7 @@ func (g *guarded) requestOf(r route, workspace string) (path, body string) {
 // ofTheServer are routes that are about no workspace, and answer a key that is bound
 // to some 403.
 var ofTheServer = map[string]bool{
-	"GET /v1/spend": true, "GET /v1/judges": true, "GET /v1/sources": true, "GET /v1/keys": true, "POST /v1/keys": true, "POST /v1/keys/:key/rotate": true,
+	"GET /v1/spend": true, "GET /v1/sources": true, "GET /v1/keys": true, "POST /v1/keys": true, "POST /v1/keys/:key/rotate": true,
 	"DELETE /v1/keys/:key": true, "GET /v1/audit": true,
 }
 

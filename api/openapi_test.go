@@ -20,7 +20,6 @@ import (
 
 	"memoryd"
 	"memoryd/compact"
-	"memoryd/evaluate/monitor"
 	"memoryd/guidelines/preflight"
 	"memoryd/guidelines/revisions"
 	"memoryd/ingest"
@@ -166,7 +165,7 @@ func depsOver(t testing.TB, s store.Store) Deps {
 		Store: s, Reader: reader, Judge: kindJudge{}, Revisions: curator, Compactor: compactor, Originals: kept,
 		Forecasts: preflight.NewCache(s, nil, configtest.Section[preflight.Config]("op.preflight_tool_call_op.params"), slog.New(slog.DiscardHandler), time.Now),
 		Mover:     &backup.Actions{Store: s, Dir: t.TempDir(), RecentCalls: 20, Now: now, Kinds: revisions.Kinds()},
-		Ledger:    newBook(t, s), Monitor: newWatch(), SummaryFailed: note,
+		Ledger:    newBook(t, s), SummaryFailed: note,
 		Corrected: func(context.Context, memoryd.Call, memoryd.Evaluation) {}, Logger: slog.New(slog.DiscardHandler), Now: now,
 	}
 	return Deps{
@@ -220,13 +219,6 @@ func newBook(t testing.TB, s store.Store) *usage.Ledger {
 	b.Attempt("default", "t", "evaluate", "tiny", true, memoryd.Usage{PromptTokens: 70, CompletionTokens: 7})
 	b.Verdict(memoryd.ToolRef{Workspace: "default", Tool: "t"}, "rules")
 	return b
-}
-
-func newWatch() *monitor.Monitor {
-	w := monitor.New(monitor.Config{Window: 200, AlikeAfter: 50}, slog.New(slog.DiscardHandler), time.Now)
-	e := memoryd.Evaluation{State: memoryd.Judged, Score: 1, JudgedBy: "llm:tiny", JudgeVersion: "v1"}
-	w.Note(memoryd.ToolRef{Workspace: "default", Tool: "t"}, e, e)
-	return w
 }
 
 // callOfTest is the call that TestEveryAnswerFitsItsDescription records with a
@@ -349,7 +341,6 @@ func TestEveryAnswerFitsItsDescription(t *testing.T) {
 		{"GET", "/v1/spend", "", 200, true},
 		{"GET", "/v1/spend?workspace=default&hours=48", "", 200, true},
 		{"GET", "/v1/spend?hours=0", "", 422, false},
-		{"GET", "/v1/judges", "", 200, false},
 		{"POST", "/compact_conversation", conversationBody(`,"force":true,"target_tokens":300`), 200, false},
 		{"POST", "/compact_conversation", conversationBody(`,"profile":"forge","messages_old_threshold":5`), 200, false},
 		{"POST", "/compact_conversation", `{"messages":[]}`, 200, false},

@@ -108,7 +108,6 @@ func (s *server) endpoints(d *docs) []endpoint {
 		{"POST", "/v1/snapshot", admin, withBody, typedOrEmpty(s, s.takeSnapshot)},
 		{"GET", "/v1/workspaces", read, computing, s.listWorkspaces},
 		{"GET", "/v1/spend", read, computing, s.getSpend},
-		{"GET", "/v1/judges", read, computing, s.listJudges},
 		{"GET", workspace + "/tools", read, computing, s.listTools},
 		{"GET", tool, read, computing, s.getTool},
 		{"DELETE", workspace + "/sources/:source", admin, 0, s.forgetSource},

@@ -89,25 +89,6 @@ func (s *server) getSpend(c echo.Context, _ []byte) (any, error) {
 	})
 }
 
-func (s *server) listJudges(c echo.Context, _ []byte) (any, error) {
-	q := queryOf(c)
-	q.everywhere()
-	return answer(q, s.Flows.ListJudges, ops.ListJudges{}, func(all ops.JudgeReports) any {
-		list := wire.JudgeList{Judges: []wire.Judge{}}
-		for _, j := range all.Judges {
-			judge := wire.Judge{
-				Version: j.Version, Name: j.Name, Verdicts: j.Verdicts, Scores: j.Scores, Recent: j.Recent, Warnings: j.Warnings,
-				AgreementRules: wire.Agreement(j.AgreementRules), AgreementPeople: wire.Agreement(j.AgreementPeople), Tools: []wire.ToolScores{},
-			}
-			for _, tool := range j.Tools {
-				judge.Tools = append(judge.Tools, wire.ToolScores(tool))
-			}
-			list.Judges = append(list.Judges, judge)
-		}
-		return list
-	})
-}
-
 const (
 	protobufType = "application/x-protobuf"
 	notAnObject  = "the body must be a JSON object"

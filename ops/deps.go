@@ -26,7 +26,6 @@ type Deps struct {
 	Originals compact.Originals
 	Mover     Mover
 	Ledger    Ledger
-	Monitor   Monitor
 	Audit     Auditor // logs decisions; may be nil
 	Survey    Surveyor
 	// Intake remembers calls that telemetry and hooks reported recently.

@@ -63,7 +63,6 @@ type Flows struct {
 	SearchOriginals     Flow[SearchOriginals, OriginalHits]     `flow:"search_originals"`
 	UndoCompaction      Flow[UndoCompaction, Conversation]      `flow:"undo_compaction"`
 	ReportUsage         Flow[ReportUsage, UsageReport]          `flow:"report_usage"`
-	ListJudges          Flow[ListJudges, JudgeReports]          `flow:"list_judges"`
 	GetOverview         Flow[GetOverview, OverviewPage]         `flow:"get_overview"`
 	RankTools           Flow[RankTools, RankedTools]            `flow:"rank_tools"`
 	FindCalls           Flow[FindCalls, FoundCalls]             `flow:"find_calls"`

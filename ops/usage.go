@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"memoryd/evaluate/monitor"
 	"memoryd/llm/usage"
 )
 
@@ -17,9 +16,6 @@ type Ledger interface {
 	// Forget drops the costs of a deleted workspace.
 	Forget(workspace string)
 }
-
-// Monitor reports how judges judge; *monitor.Monitor implements it.
-type Monitor interface{ Report() []monitor.Judge }
 
 // ReportUsage requests the newest hours of a workspace, or of the whole server if it is unnamed.
 type ReportUsage struct {
@@ -39,18 +35,6 @@ func (library) ReportUsage() Definition {
 		out.Rows, err = d.Ledger.Report(ctx, r.Workspace, to.Add(-time.Duration(r.Hours-1)*time.Hour), to)
 		out.Budgets = d.Ledger.Budgets()
 		return out, err
-	})
-}
-
-// ListJudges requests statistics of the judges.
-type ListJudges struct{}
-
-// JudgeReports has an entry for each judge.
-type JudgeReports struct{ Judges []monitor.Judge }
-
-func (library) ListJudges() Definition {
-	return define("list_judges_op", func(d Deps, _ context.Context, _ ListJudges) (JudgeReports, error) {
-		return JudgeReports{d.Monitor.Report()}, nil
 	})
 }
 

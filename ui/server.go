@@ -15,17 +15,13 @@ import (
 	"memoryd/ops/survey"
 )
 
-// judge shows how the judges judge.
+// judge shows who judges, and how much is judged.
 func (d *dashboard) judge(r *request) error {
-	judges, err := d.Flows.ListJudges.Run(r.Context(), ops.ListJudges{})
-	if err != nil {
-		return err
-	}
 	o, err := d.Flows.GetOverview.Run(r.Context(), ops.GetOverview{Workspace: r.Workspace})
 	if err != nil {
 		return err
 	}
-	return d.show(r, "judge.html", "judge", "Judge", map[string]any{"Judges": judges.Judges, "Overview": o, "Describe": d.Judge})
+	return d.show(r, "judge.html", "judge", "Judge", map[string]any{"Overview": o, "Describe": d.Judge})
 }
 
 // spendRows bounds the table of what was spent.

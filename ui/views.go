@@ -33,7 +33,6 @@ type overviewView struct {
 	Waiting []ops.PendingStatement
 	Health  []health
 	Judge   string
-	Warning []string
 	Hosts   []Host
 }
 
@@ -72,15 +71,6 @@ func (d *dashboard) overview(r *request) error {
 			_, h.Fault = memoryd.KindOf(err)
 		}
 		v.Health = append(v.Health, h)
-	}
-	judges, err := d.Flows.ListJudges.Run(r.Context(), ops.ListJudges{})
-	if err != nil {
-		return err
-	}
-	for _, j := range judges.Judges {
-		for _, w := range j.Warnings {
-			v.Warning = append(v.Warning, j.Name+": "+w)
-		}
 	}
 	return d.show(r, "overview.html", "overview", "Overview", &v)
 }

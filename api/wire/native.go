@@ -98,39 +98,6 @@ type Budget struct {
 	Resets string `json:"resets"` // RFC 3339
 }
 
-// JudgeList has statistics of all judges.
-type JudgeList struct {
-	Judges []Judge `json:"judges"`
-}
-
-// Judge has the statistics of one judge.
-type Judge struct {
-	Version         string           `json:"version"`
-	Name            string           `json:"name"`
-	Verdicts        int64            `json:"verdicts"`
-	Scores          map[string]int64 `json:"scores"` // by score
-	Recent          map[string]int64 `json:"recent"`
-	AgreementRules  Agreement        `json:"agreement_rules"`
-	AgreementPeople Agreement        `json:"agreement_people"`
-	Warnings        []string         `json:"warnings"`
-	Tools           []ToolScores     `json:"tools"`
-}
-
-// Agreement counts how often two judges gave the same score.
-type Agreement struct {
-	N     int64     `json:"n"`
-	Agree int64     `json:"agree"`
-	Rate  float64   `json:"rate"`
-	CI95  *Interval `json:"ci95"`
-}
-
-// ToolScores is the distribution of a judge's scores for one tool.
-type ToolScores struct {
-	Workspace string           `json:"workspace"`
-	Tool      string           `json:"tool"`
-	Scores    map[string]int64 `json:"scores"`
-}
-
 // PreflightResponse is the answer of preflight_tool_call. The forecast is both at the top level and
 // in metadata, for clients that parse all endpoints alike.
 type PreflightResponse struct {

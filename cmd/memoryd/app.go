@@ -18,7 +18,6 @@ import (
 	"memoryd/api"
 	"memoryd/config"
 	"memoryd/evaluate"
-	"memoryd/evaluate/monitor"
 	"memoryd/guidelines/revisions"
 	"memoryd/guidelines/window"
 	"memoryd/ingest"
@@ -58,7 +57,7 @@ type app struct {
 	window    *window.Window
 	survey    *survey.Survey
 	metrics   *metrics.Registry
-	monitor   *monitor.Monitor
+	agreement *evaluate.Agreement
 	intake    *ingest.Intake
 	tracer    *trace.Tracer // nil: tracing is off
 	pprof     *pprofServer  // nil: off

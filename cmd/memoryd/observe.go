@@ -45,12 +45,6 @@ func (a *app) measureParts() {
 		}
 		return list
 	})
-	if a.tracer != nil {
-		a.metrics.Spans(func() (queueFull, collector int64) {
-			s := a.tracer.Stats()
-			return s.Dropped, s.Failed
-		})
-	}
 	a.metrics.Guidelines(func() metrics.Guidelines {
 		s := a.refresher.State()
 		return metrics.Guidelines{Written: s.Written, Stale: s.Stale, Oldest: s.Oldest}
@@ -64,7 +58,9 @@ func (a *app) judgeState() metrics.Judge {
 	for _, n := range s.RuleVerdicts {
 		byRules += n
 	}
+	agreed, differed := a.agreement.Counts()
 	return metrics.Judge{
+		Agreed: agreed, Differed: differed,
 		Verdicts:     map[string]int64{"rules": byRules, "kind": s.KindVerdicts, "cache": s.CacheHits, "model": s.ModelVerdicts, "failed": s.GivenUp},
 		RuleVerdicts: s.RuleVerdicts, Repaired: s.Repaired, Failures: s.Failures, CacheHits: s.CacheHits, Joined: s.Joined,
 		Reasked: s.Reasked, LedgerErrors: s.LedgerErrors,
@@ -208,10 +204,10 @@ func (a *app) attempted(t llm.Attempt) {
 	a.ledger.Attempt(t.Workspace, t.Tool, t.Op, t.Model, t.Outcome == "ok", t.Usage)
 }
 
-// judged hears of each verdict: the ledger counts it, the watch compares it.
+// judged hears of each verdict: the ledger counts it, the comparison of judges takes it in.
 func (a *app) judged(e evaluate.Event) {
 	a.ledger.Verdict(e.ToolRef, e.Evaluation.JudgedBy)
-	a.monitor.Note(e.ToolRef, e.Said, e.Ruled)
+	a.agreement.Judged(e.Said, e.Ruled)
 	logVerdict(a.log, &e)
 	if e.Evaluation.State == memoryd.Judged {
 		by, _, _ := strings.Cut(e.Evaluation.JudgedBy, ":")
@@ -227,7 +223,7 @@ var labels = map[float64]string{memoryd.ScoreFailure: "failed", memoryd.ScorePar
 // corrected hears of each verdict that a person gave.
 func (a *app) corrected(ctx context.Context, before memoryd.Call, after memoryd.Evaluation) {
 	a.ledger.Verdict(before.ToolRef, after.JudgedBy)
-	a.monitor.Overruled(before.Evaluation, after)
+	a.agreement.Overruled(before.Evaluation, after)
 	if err := a.judge.Overruled(ctx, before, after); err != nil {
 		a.log.WarnContext(ctx, "cannot apply a correction to equal calls", "workspace", before.Workspace, "tool", before.Tool, "err", err)
 	}

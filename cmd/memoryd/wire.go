@@ -12,7 +12,6 @@ import (
 	"memoryd/compact"
 	"memoryd/config"
 	"memoryd/evaluate"
-	"memoryd/evaluate/monitor"
 	"memoryd/evaluate/rules"
 	"memoryd/guidelines"
 	"memoryd/guidelines/preflight"
@@ -67,7 +66,7 @@ func (a *app) wire(getenv func(string) string) (http.Handler, error) {
 	a.prices = pricesOf(a.cfg.LLM)
 	a.ledger.SetPrices(a.prices)
 	a.runs(a.ledger)
-	a.monitor = monitor.New(monitor.Config{Window: 200, AlikeAfter: 50}, a.log, time.Now)
+	a.agreement = evaluate.NewAgreement(a.log)
 	if a.models, err = newModels(a.cfg, getenv, a.log, a.attempted, a.traceAttempts()); err != nil {
 		return nil, err
 	}
@@ -129,7 +128,7 @@ func (a *app) deps() (ops.Deps, error) {
 			Store: clean, Marks: a.store, Dir: manage.DumpDir, Kinds: movedKinds(), RecentCalls: summary.RecentCallCount, Now: time.Now,
 			Trust: &backup.Trust{Seal: redaction.Seal, SetAside: revisions.SetAside, Published: append(revisions.Kinds(), window.Kinds()...)},
 		},
-		Ledger: a.ledger, Monitor: a.monitor, Survey: a.survey, Intake: a.intake, Redaction: redaction,
+		Ledger: a.ledger, Survey: a.survey, Intake: a.intake, Redaction: redaction,
 		Keyed:  func() bool { return a.keys.Any() },
 		Forget: a.window.Forget, ForgetSource: a.window.ForgetSource,
 		SummaryFailed: a.noteFailedSummary, Corrected: a.corrected, Logger: a.log, Now: time.Now,

@@ -31,7 +31,6 @@ var mayImport = map[string][]string{
 	},
 	"evaluate":                           {"memoryd", "evaluate/kinds", "evaluate/rules", "store"},
 	"evaluate/kinds":                     {"memoryd", "store"},
-	"evaluate/monitor":                   {"memoryd"},
 	"evaluate/rules":                     {"memoryd", "evaluate/score"},
 	"evaluate/score":                     {},
 	"guidelines":                         {"memoryd", "guidelines/evidence", "guidelines/origin", "guidelines/rules", "llm/summarize"},
@@ -71,7 +70,7 @@ var mayImport = map[string][]string{
 	"llm/usage":                          {"memoryd", "store"},
 	"mcp":                                {"internal/client"},
 	"ops": {
-		"memoryd", "compact", "evaluate/kinds", "evaluate/monitor", "guidelines", "guidelines/effect", "guidelines/preflight", "guidelines/revisions", "ingest", "ingest/otlp",
+		"memoryd", "compact", "evaluate/kinds", "guidelines", "guidelines/effect", "guidelines/preflight", "guidelines/revisions", "ingest", "ingest/otlp",
 		"internal/access", "internal/admission", "llm/usage", "ops/survey", "store", "store/backup",
 	},
 	"ops/survey":              {"memoryd", "guidelines/effect", "guidelines/mistakes", "store"},
@@ -89,7 +88,7 @@ var mayImport = map[string][]string{
 // (see isTestSupport) need no mention.
 var testsAlso = map[string][]string{
 	"api": {
-		"compact", "evaluate/kinds", "evaluate/monitor", "guidelines", "guidelines/preflight", "guidelines/revisions", "ingest", "internal/admission",
+		"compact", "evaluate/kinds", "guidelines", "guidelines/preflight", "guidelines/revisions", "ingest", "internal/admission",
 		"internal/telemetry/metrics", "llm/usage", "ops/survey", "store", "store/backup",
 	},
 	"guidelines/preflight": {"evaluate/rules"},

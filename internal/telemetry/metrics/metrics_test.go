@@ -34,7 +34,7 @@ func full(t *testing.T) *metrics.Registry {
 		return metrics.Judge{
 			Verdicts:     map[string]int64{"rules": 5, "cache": 4, "model": 7, "failed": 1},
 			RuleVerdicts: map[string]int64{"not_success": 3, "error_text": 2}, CacheHits: 4, Joined: 1,
-			Repaired: map[string]int64{"fence": 2}, Failures: map[string]int64{"rate_limited": 6}, Reasked: 1, LedgerErrors: 1, Queued: 8, InHand: 9,
+			Repaired: map[string]int64{"fence": 2}, Agreed: map[string]int64{"rules": 3}, Differed: map[string]int64{"rules": 1}, Failures: map[string]int64{"rate_limited": 6}, Reasked: 1, LedgerErrors: 1, Queued: 8, InHand: 9,
 		}
 	})
 	r.Models(func() []metrics.Model {
@@ -46,7 +46,6 @@ func full(t *testing.T) *metrics.Registry {
 	r.Settings(func() int { return 2 })
 	r.Panics(func() map[string]int64 { return map[string]int64{"mining": 1} })
 	r.Quotas(func() map[string]int64 { return map[string]int64{"tools": 2} })
-	r.Spans(func() (int64, int64) { return 3, 4 })
 	r.InFlight(func() int64 { return 11 })
 	r.Pending(func() int64 { return 12 })
 	r.Guidelines(func() metrics.Guidelines { return metrics.Guidelines{Written: 5, Stale: 2, Oldest: time.Hour} })

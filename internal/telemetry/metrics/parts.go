@@ -14,6 +14,8 @@ type Judge struct {
 	Failures     map[string]int64 `metric:"judge_failures_total" label:"reason" help:"Failed attempts to judge a call, by reason; each is retried."`
 	Repaired     map[string]int64 `metric:"judge_repairs_total" label:"how" help:"Malformed answers of the model that were repaired, by kind of repair."`
 	Reasked      int64            `metric:"judge_reasked_total" help:"Requests to the model that were repeated because the answer was unusable."`
+	Agreed       map[string]int64 `metric:"judge_agreed_total" label:"with" help:"Verdicts of the judge that were compared with rules or people, and had the same score."`
+	Differed     map[string]int64 `metric:"judge_differed_total" label:"with" help:"Verdicts of the judge that were compared with rules or people, and had another score."`
 	LedgerErrors int64            `metric:"judge_store_errors_total" help:"Store errors of the judge."`
 	Queued       int              `metric:"judge_queue_depth" help:"Calls that wait in memory for the judge."`
 	InHand       int              `metric:"judge_in_hand" help:"Calls that wait in memory or are being judged."`
@@ -70,9 +72,6 @@ type (
 	quotas struct {
 		Refused map[string]int64 `metric:"quota_refusals_total" label:"quota" help:"Writes refused by a quota: workspaces, tools, originals or bytes."`
 	}
-	spansDropped struct {
-		Why map[string]int64 `metric:"trace_spans_dropped_total" label:"reason" help:"Lost spans: queue_full, or collector (it refused them); only while tracing is on."`
-	}
 	storeWAL struct {
 		Bytes int64 `metric:"store_wal_bytes" help:"Size of the store's write-ahead log; SQLite only."`
 	}
@@ -115,15 +114,6 @@ func (r *Registry) Panics(counts func() map[string]int64) {
 // Quotas asks at each scrape for the number of refusals by quota.
 func (r *Registry) Quotas(refused func() map[string]int64) {
 	pull(r, one(func() quotas { return quotas{refused()} }))
-}
-
-// Spans asks at each scrape for the numbers of spans that met a full queue, and
-// that the collector did not take.
-func (r *Registry) Spans(lost func() (queueFull, collector int64)) {
-	pull(r, one(func() spansDropped {
-		queueFull, collector := lost()
-		return spansDropped{map[string]int64{"queue_full": queueFull, "collector": collector}}
-	}))
 }
 
 // The state of a store, as far as a backend reports it. Each is optional; a

@@ -92,7 +92,7 @@ func Table() []Metric {
 	}
 	for _, list := range [][]Metric{
 		metricsOf[Judge](), metricsOf[Model](), metricsOf[Guidelines](), metricsOf[Intake](), metricsOf[inFlight](), metricsOf[pendingCalls](),
-		metricsOf[panics](), metricsOf[quotas](), metricsOf[spansDropped](), metricsOf[storeWAL](), metricsOf[storeSize](), metricsOf[storeQueue](), metricsOf[storeSettings](),
+		metricsOf[panics](), metricsOf[quotas](), metricsOf[storeWAL](), metricsOf[storeSize](), metricsOf[storeQueue](), metricsOf[storeSettings](),
 	} {
 		all = append(all, list...)
 	}

@@ -43,11 +43,10 @@ func TestACollectorThatHangsHoldsUpNobody(t *testing.T) {
 	}, nil)
 	spanMany(t, tr, 16)
 	<-asked // the sender is stuck from here on
-	const n = 2000
-	spanMany(t, tr, n)
-	tr.Stop()
-	if s := tr.Stats(); s.Ended != n+16 || s.Sent != 0 || s.Failed < 16 || s.Failed > 64 || s.Dropped != s.Ended-s.Failed {
-		t.Errorf("%+v: want the queue and the batch under way to have failed, the rest to be dropped", s)
+	spanMany(t, tr, 2000)
+	tr.Stop() // without its bound, and the queue's, this would take an hour
+	if n := c.Requests(); n > 2 {
+		t.Errorf("%d requests", n)
 	}
 }
 
@@ -64,18 +63,15 @@ func TestACollectorThatIsNotThereHoldsUpNobody(t *testing.T) {
 	spanMany(t, tr, 2000)
 	tr.Stop()
 	tr.Stop()
-	if s := tr.Stats(); s.Sent != 0 || s.Failed == 0 || s.Failed+s.Dropped != s.Ended {
-		t.Errorf("%+v", s)
-	}
 }
 
 func TestStopSendsWhatWaits(t *testing.T) {
 	c := tracetest.Start(t, nil)
-	tr := running(t, c.URL(), func(cfg *trace.Config) { cfg.Interval = time.Hour }, nil)
+	tr := running(t, c.URL(), nil, nil)
 	spanMany(t, tr, 1500) // three batches, the last of them not full
 	tr.Stop()
-	if n := len(c.Spans()); n != 1500 || tr.Stats().Sent != 1500 {
-		t.Errorf("%d spans arrived, %+v", n, tr.Stats())
+	if n := len(c.Spans()); n != 1500 {
+		t.Errorf("%d spans arrived", n)
 	}
 	spanMany(t, tr, 10)
 	if n := len(c.Spans()); n != 1500 {
@@ -112,8 +108,8 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	if c.Header("X-Api-Key") != "SECRET" {
 		t.Error("the environment's headers were not sent")
 	}
-	if n := other.Requests(); n != 0 || tr.Stats().Failed != 1 {
-		t.Errorf("%d requests followed the redirect; %+v", n, tr.Stats())
+	if n := other.Requests(); n != 0 {
+		t.Errorf("%d requests followed the redirect", n)
 	}
 }
 

@@ -21,8 +21,6 @@ type Config struct {
 	// Queue is how many spans may wait to be sent; what comes while it is full
 	// is dropped.
 	Queue int `yaml:"-"`
-	// Interval is the longest that a span waits for company.
-	Interval time.Duration `yaml:"-"`
 	// Timeout bounds the sending of one batch, retries included.
 	Timeout time.Duration `yaml:"-"`
 	// StopTimeout is how long Stop may take to send what waits.
@@ -34,7 +32,7 @@ type Config struct {
 // holds up.
 func (c *Config) UnmarshalYAML(unmarshal func(any) error) error {
 	type settings Config
-	c.Queue, c.Interval, c.Timeout, c.StopTimeout = 4096, 5*time.Second, 10*time.Second, 3*time.Second
+	c.Queue, c.Timeout, c.StopTimeout = 4096, 10*time.Second, 3*time.Second
 	return unmarshal((*settings)(c))
 }
 

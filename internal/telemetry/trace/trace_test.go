@@ -269,9 +269,6 @@ func TestTracingTurnedOffIsANilTracerThatWorks(t *testing.T) {
 	if allocs != 0 {
 		t.Errorf("%v allocations, want none", allocs)
 	}
-	if tr.Stats() != (trace.Stats{}) {
-		t.Error("a nil tracer counts")
-	}
 }
 
 func TestTheLogSaysOnceThatTheCollectorIsOutOfReachAndOnceThatItIsBack(t *testing.T) {
@@ -290,11 +287,8 @@ func TestTheLogSaysOnceThatTheCollectorIsOutOfReachAndOnceThatItIsBack(t *testin
 		<-asked // taken out of the queue, which holds one
 	}
 	tr.Stop()
-	if s := tr.Stats(); s != (trace.Stats{Ended: 3, Sent: 1, Failed: 2}) {
-		t.Errorf("%+v", s)
-	}
 	text := log.String()
-	if strings.Count(text, "spans cannot be sent") != 1 || strings.Count(text, "being sent again") != 1 || !strings.Contains(text, "failed=2") {
+	if strings.Count(text, "spans cannot be sent") != 1 || strings.Count(text, "being sent again") != 1 {
 		t.Errorf("the log says %s", text)
 	}
 	if len(text) > 2000 {

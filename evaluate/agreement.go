@@ -1,0 +1,93 @@
+package evaluate
+
+import (
+	"log/slog"
+	"strings"
+	"sync"
+
+	"memoryd"
+	"memoryd/internal/stats"
+)
+
+// Agreement compares a model's scores with what the rules and people said of the same
+// calls, since the start. It warns when the newest agree less than those before: a model
+// that a provider replaced, or a prompt that stopped working. It is safe for concurrent use.
+type Agreement struct {
+	log *slog.Logger
+
+	mu   sync.Mutex
+	with map[string]*compared
+}
+
+// compared is what another judge said of the model's calls.
+type compared struct {
+	newest        []bool
+	n, agreed     int64
+	before, alike int // of what left the newest, and how many of them agreed
+	warned        bool
+}
+
+// newestCompared are looked at each time that so many came. With intervals of 95 % that do
+// not overlap, a steady judge raises about one false alarm in two hundred looks.
+const newestCompared = 200
+
+// NewAgreement makes an Agreement that knows nothing yet.
+func NewAgreement(log *slog.Logger) *Agreement {
+	return &Agreement{log: log, with: map[string]*compared{"rules": {}, "people": {}}}
+}
+
+// Judged takes in what the judge said before any bound, and what the rules said.
+func (a *Agreement) Judged(said, ruled memoryd.Evaluation) {
+	if strings.HasPrefix(said.JudgedBy, "llm:") {
+		a.compare("rules", said, ruled)
+	}
+}
+
+// Overruled takes in that a person, shown an evaluation, gave another or the same.
+func (a *Agreement) Overruled(before, after memoryd.Evaluation) {
+	if !strings.HasPrefix(before.JudgedBy, memoryd.PersonPrefix) {
+		a.compare("people", before, after)
+	}
+}
+
+func (a *Agreement) compare(with string, one, other memoryd.Evaluation) {
+	if one.State != memoryd.Judged || other.State != memoryd.Judged {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	c, agreed := a.with[with], one.Score == other.Score
+	c.n++
+	c.newest = append(c.newest, agreed)
+	if agreed {
+		c.agreed++
+	}
+	if len(c.newest) < newestCompared {
+		return
+	}
+	now := 0
+	for _, same := range c.newest {
+		if same {
+			now++
+		}
+	}
+	fell := c.before > 0 && stats.Wilson(now, newestCompared)[1] < stats.Wilson(c.alike, c.before)[0]
+	if fell && !c.warned {
+		a.log.Warn("the judge agrees less than before", "with", with, "before", float64(c.alike)/float64(c.before), "now", float64(now)/newestCompared)
+	}
+	if c.warned = fell; !fell { // a judge that went bad is not measured by itself
+		c.before, c.alike = c.before+newestCompared, c.alike+now
+	}
+	c.newest = c.newest[:0]
+}
+
+// Counts are the comparisons that agreed and that differed, by whom the judge was compared with.
+func (a *Agreement) Counts() (agreed, differed map[string]int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	agreed, differed = map[string]int64{}, map[string]int64{}
+	for with, c := range a.with {
+		agreed[with], differed[with] = c.agreed, c.n-c.agreed
+	}
+	return agreed, differed
+}
