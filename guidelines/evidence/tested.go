@@ -44,6 +44,12 @@ func Rules(tool string, obs []Observation, proposed ...rules.Proposal) []Rule {
 // Odd reports the good calls that were answered with a line of text by a tool that
 // otherwise answers with JSON: whatever the line says, it is not what callers ask for.
 func Odd(obs []Observation) func(ob *Observation) bool {
+	is := UsuallyJSON(obs)
+	return func(ob *Observation) bool { return is && ob.Good() && ob.Answer.Text != "" }
+}
+
+// UsuallyJSON reports whether a tool answers with JSON when its calls go well.
+func UsuallyJSON(obs []Observation) bool {
 	all, json := 0, 0
 	for i := range obs {
 		if obs[i].Good() {
@@ -53,6 +59,8 @@ func Odd(obs []Observation) func(ob *Observation) bool {
 			}
 		}
 	}
-	is := json >= 5 && float64(json) >= usually*float64(all)
-	return func(ob *Observation) bool { return is && ob.Good() && ob.Answer.Text != "" }
+	return json >= 5 && float64(json) >= usually*float64(all)
 }
+
+// IsLine reports whether an answer is one short line of text.
+func IsLine(output string) bool { return answerOf(output).Text != "" }

@@ -85,7 +85,7 @@ type entry struct {
 	at       time.Time
 	isPart   bool // of the history
 	model    *Model
-	newest   []memoryd.Call // as of the revision newestAt, if anything changed since
+	newest   []evidence.Observation // as of the revision newestAt, if anything changed since
 	newestAt int64
 }
 
@@ -134,7 +134,9 @@ func (c *Cache) Assess(ctx context.Context, ref memoryd.ToolRef, input json.RawM
 	}
 	p := Planned{Input: input, Run: by.Run, Now: c.now(), Since: newest}
 	if by.Run == "" && by.Session == "" { // else the run tells more: measured, these then warn of more good calls
-		p.Newest = newest
+		for i := range newest {
+			p.Newest = append(p.Newest, newest[i].Call)
+		}
 	}
 	if by.Agent != "" {
 		p.Agent = evidence.AgentOf(by.Agent)
@@ -153,7 +155,7 @@ func (c *Cache) Assess(ctx context.Context, ref memoryd.ToolRef, input json.RawM
 
 // model gives the model of a tool, and the tool's newest calls if it was learned
 // before the last of them.
-func (c *Cache) model(ctx context.Context, ref memoryd.ToolRef) (*Model, []memoryd.Call, error) {
+func (c *Cache) model(ctx context.Context, ref memoryd.ToolRef) (*Model, []evidence.Observation, error) {
 	tool, err := c.store.Tool(ctx, ref)
 	isNew := memoryd.IsKind(err, memoryd.NotFound)
 	if err != nil && !isNew {
@@ -185,7 +187,7 @@ func (c *Cache) model(ctx context.Context, ref memoryd.ToolRef) (*Model, []memor
 
 // newest reads the calls that came after a model was learned, once for a revision
 // of the tool.
-func (c *Cache) newest(ctx context.Context, tool memoryd.Tool, e entry) ([]memoryd.Call, error) {
+func (c *Cache) newest(ctx context.Context, tool memoryd.Tool, e entry) ([]evidence.Observation, error) {
 	if tool.Revision == e.revision || tool.Revision == e.newestAt {
 		return e.newest, nil
 	}
@@ -193,13 +195,20 @@ func (c *Cache) newest(ctx context.Context, tool memoryd.Tool, e entry) ([]memor
 	if err != nil {
 		return nil, err
 	}
-	calls = slices.DeleteFunc(calls, func(call memoryd.Call) bool { _, known := e.model.keys[call.Key]; return known })
+	var seen []evidence.Observation
+	if c.window != nil && slices.ContainsFunc(e.model.options.Tested, func(t Tested) bool { return t.About() }) {
+		if seen, err = c.window.Observations(ctx, tool.ToolRef); err != nil {
+			return nil, err
+		}
+		seen = seen[max(0, len(seen)-newestCalls):]
+	}
+	list := slices.DeleteFunc(evidence.Merge(seen, calls), func(ob evidence.Observation) bool { _, known := e.model.keys[ob.Key]; return known })
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if now, ok := c.tools.Peek(tool.ToolRef); ok && now.model == e.model {
-		now.newest, now.newestAt = calls, tool.Revision
+		now.newest, now.newestAt = list, tool.Revision
 	}
-	return calls, nil
+	return list, nil
 }
 
 // Use has what is learned in the background reach back as far as w does. It is to be
@@ -270,6 +279,7 @@ func (c *Cache) observed(ctx context.Context, ref memoryd.ToolRef, history []mem
 		older = append(older, call)
 	}
 	obs := evidence.Merge(seen, history)
+	o.JSON = evidence.UsuallyJSON(obs)
 	o.Tested = evidence.Rules(ref.Tool, obs)
 	return append(older, history...), nil
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"memoryd"
+	"memoryd/guidelines/evidence"
 	"memoryd/internal/stats"
 	"memoryd/internal/textsafe"
 	"memoryd/store"
@@ -29,8 +30,9 @@ type Planned struct {
 	RunCalls []store.RunCall
 	// Newest are calls of the tool that the model has not learned from.
 	Newest []memoryd.Call
-	// Since are the same calls, whatever the run: they may contradict a rule.
-	Since []memoryd.Call
+	// Since are the same calls, whatever the run, as they were read: they may contradict a
+	// rule.
+	Since []evidence.Observation
 	// Agent is the number of who makes it, as evidence.AgentOf gives it; 0: unknown.
 	Agent uint64
 	Now   time.Time
@@ -128,6 +130,8 @@ type Options struct {
 	// Observed is what was read of calls when they were recorded: where their values
 	// stood before in their runs, and whose they are. It need not know all.
 	Observed map[memoryd.CallKey]Observed
+	// JSON says that the tool usually answers with JSON: a line of text is odd then.
+	JSON bool
 	// Tested are the rules that the calls bear out.
 	Tested []Tested
 	// Shared says that several sources recorded calls in the workspace.
@@ -156,6 +160,7 @@ type Model struct {
 
 	judged, failed int
 	rates          Rates
+	again          Count // inputs that went wrong in their run, sent again: Failed of them went wrong again
 	watched        rules
 	cut            float64  // the estimate from which on the learner warns
 	learner        *learner // nil when outcomes do not vary
@@ -226,6 +231,11 @@ func Learn(calls []memoryd.Call, options Options) *Model {
 	h := &history{calls: m.calls, read: newCollector(size)}
 	p := newReplay()
 	good := map[rules]int{}
+	type sent struct {
+		run   string
+		input uint64
+	}
+	wrong := map[sent]bool{}
 	var metByJudged []rules
 	for i := range calls {
 		c, leaves := &calls[i], leavesOf(calls[i].Input)
@@ -245,6 +255,13 @@ func Learn(calls []memoryd.Call, options Options) *Model {
 		set := p.next(h, int32(i)) //nolint:gosec // at most maxCalls
 		if !l.judged {
 			continue
+		}
+		if at := (sent{l.run, l.identity}); l.run != "" {
+			isWrong := m.wrong(l.score, c.Output)
+			if wrong[at] {
+				m.again.add(isWrong)
+			}
+			wrong[at] = isWrong
 		}
 		h.agent = append(h.agent, seen.Agent)
 		h.judged = append(h.judged, int32(i))                           //nolint:gosec // at most maxCalls

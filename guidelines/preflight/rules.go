@@ -42,6 +42,12 @@ type Count struct {
 	Failed int `json:"failed"`
 }
 
+func (c *Count) add(failed bool) {
+	if c.Calls++; failed {
+		c.Failed++
+	}
+}
+
 // Rates say how calls that met each rule came out, and how many good calls there
 // were in all.
 type Rates struct {

@@ -109,22 +109,20 @@ func (m *Model) brokenBy(p *tested.Planned) []*Tested {
 	return out
 }
 
-// contradicts reports whether calls that came after a rule was learned speak against it:
-// enough good ones in a row broke it.
-func (v *view) contradicts(t *Tested) bool {
-	good := 0
+// against counts the good calls in a row, up to the newest, that broke a rule.
+func (v *view) against(t *Tested) int {
+	var newer []bool
 	for i := range v.Since {
-		c := &v.Since[i]
-		switch {
-		case t.About() || c.Evaluation.State != memoryd.Judged || !t.Holds(tested.Plan(&tested.Call{Input: c.Input})):
-		case c.Evaluation.Score < memoryd.ScoreSuccess:
-			good = 0
-		default:
-			good++
+		ob := &v.Since[i]
+		if ob.Evaluation.State == memoryd.Judged && t.Holds(tested.Plan(&tested.Call{Input: ob.Input, Named: ob.Named, Before: ob.Before, Sources: ob.Sources})) {
+			newer = append(newer, ob.Evaluation.Score >= memoryd.ScoreSuccess)
 		}
 	}
-	return good >= tested.Contradictions
+	return t.Against(newer)
 }
+
+// contradicts reports whether the newest calls speak against a rule.
+func (v *view) contradicts(t *Tested) bool { return v.against(t) >= tested.Contradictions }
 
 // mend changes what the planned call breaks, if all of it can be mended.
 func (m *Model) mend(v *view) fix {
@@ -136,7 +134,7 @@ func (m *Model) mend(v *view) fix {
 			continue // mended by another change
 		}
 		edits := t.Mend(p, m.given(v))
-		if len(edits) == 0 {
+		if len(edits) == 0 || v.against(t) > 0 {
 			return fix{}
 		}
 		for _, e := range edits {

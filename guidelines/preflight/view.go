@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"memoryd"
+	"memoryd/guidelines/evidence"
 	"memoryd/store"
 )
 
@@ -28,6 +29,7 @@ type view struct {
 type runCall struct {
 	*store.RunCall
 	failed   bool
+	wrong    bool // it failed, half failed, or had an odd answer
 	identity uint64
 	reason   *refusal // nil: not read yet
 }
@@ -89,7 +91,7 @@ func (m *Model) view(in *planned, p Planned) *view {
 			continue
 		}
 		identity := v.identity(c.Input, sum)
-		v.run = append(v.run, runCall{RunCall: c, failed: failed, identity: identity})
+		v.run = append(v.run, runCall{RunCall: c, failed: failed, wrong: failed || m.wrong(c.Score, c.Output), identity: identity})
 		state.take(identity, failed)
 		if known(c.Key) {
 			continue
@@ -150,6 +152,25 @@ func (v *view) sameFailure() *runCall {
 		}
 	}
 	return nil
+}
+
+// wentWrong is the newest try of this input in the run, if it went wrong without failing.
+func (v *view) wentWrong() *runCall {
+	for i := len(v.run) - 1; i >= 0; i-- {
+		if c := &v.run[i]; c.identity == v.in.identity {
+			if c.wrong && !c.failed {
+				return c
+			}
+			return nil
+		}
+	}
+	return nil
+}
+
+// wrong reports whether a call went wrong by its score, or by a line of text in place of
+// the JSON that the tool usually answers with.
+func (m *Model) wrong(score float64, output string) bool {
+	return score < memoryd.ScoreSuccess || m.options.JSON && evidence.IsLine(output)
 }
 
 // ago is how long before now a call was made, zero when that cannot be told.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"memoryd"
 	"memoryd/guidelines/origin"
 )
 
@@ -33,6 +34,9 @@ func (m *Model) warnings(a *Assessment, v *view, near []neighbour, fix fix) []Wa
 			}
 			found = append(found, rated{w, rate})
 		}
+	}
+	if w, rate := m.wrongAgain(v); rate > 0 {
+		found = append(found, rated{w, rate})
 	}
 	if len(found) == 0 && a.Risk != nil && *a.Risk >= m.cut {
 		if w, ok := m.alike(near); ok {
@@ -65,6 +69,25 @@ func (m *Model) warning(r Rule, v *view, fix fix) (Warning, bool) {
 		return m.streak(r, v, fix)
 	}
 	return Warning{}, false
+}
+
+// startAgain is the rate at which what went wrong goes wrong again before a tool's own
+// calls tell, at the weight of so many calls: too low to warn by.
+const (
+	startAgain  = 0.6
+	againWeight = 1
+	leastAgain  = 0.7
+)
+
+// wrongAgain says that this very call went wrong in this run without failing, at the rate
+// at which such calls go wrong again; 0 where that is low.
+func (m *Model) wrongAgain(v *view) (Warning, float64) {
+	c := v.wentWrong()
+	rate := (float64(m.again.Failed) + againWeight*startAgain) / float64(m.again.Calls+againWeight)
+	if c == nil || rate < leastAgain {
+		return Warning{}, 0
+	}
+	return Warning{Text: fmt.Sprintf("This call was made in this run%s and went wrong. Change the input before it is sent again.", before(v.ago(c))), Severity: Note, Rule: "went_wrong", Calls: []memoryd.CallKey{c.Key}}, rate
 }
 
 // repeats says that this very call failed in this run.
@@ -147,10 +170,14 @@ func (m *Model) neverWorked(v *view) Warning {
 	return w
 }
 
+// ownStreaks is how many calls of the tool itself must have come after such failures: over
+// tools these tell little.
+const ownStreaks = 5
+
 // streak says that the last calls of the tool in this run failed.
 func (m *Model) streak(r Rule, v *view, fix fix) (Warning, bool) {
 	c := v.lastFailure()
-	if c == nil || v.met.has(RepeatsFailure) && m.watched.has(RepeatsFailure) || m.explained(v) {
+	if c == nil || m.rates.Met[r].Calls < ownStreaks || v.met.has(RepeatsFailure) && m.watched.has(RepeatsFailure) || m.explained(v) {
 		return Warning{}, false
 	}
 	w := Warning{}

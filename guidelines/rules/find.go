@@ -14,10 +14,8 @@ type candidate struct {
 	hypothesis
 
 	meets  []bool
-	silent bool // nothing can be told of it
-	// good counts the good calls that meet it; fresh those that would have met it, had
-	// it been drawn around the older good calls alone.
-	good, fresh float64
+	silent bool    // nothing can be told of it
+	good   float64 // calls that meet it
 }
 
 // spans are over how many of the newest good calls rules are looked for in turn, 0 for
@@ -41,6 +39,7 @@ func Find(own string, calls []Call, proposed ...Proposal) []Rule {
 // wrong lists the rules on what calls went wrong.
 func wrong(own string, rows []row, proposed []Proposal) []Rule {
 	var found []Rule
+	kinds := map[string]bool{}
 	open := make([]bool, len(rows)) // went wrong, and no rule explains it
 	for i := range rows {
 		open[i] = rows[i].Bad
@@ -52,10 +51,28 @@ func wrong(own string, rows []row, proposed []Proposal) []Rule {
 			continue
 		}
 		last = from
-		s := search{rows: rows[from:], open: open[from:], several: several(rows), own: own, proposed: proposed}
+		s := search{rows: rows[from:], open: open[from:], several: several(rows), own: own, proposed: proposed, kinds: kinds}
 		found = append(found, s.run()...)
 	}
-	return tightest(found)
+	return tightest(discovered(found, len(kinds)))
+}
+
+// discovered keeps of the rules of a tool so many that at most a share of them is to be
+// expected from chance, over all kinds of failure that rules were looked for in
+// (Benjamini and Hochberg).
+func discovered(found []Rule, kinds int) []Rule {
+	sorted := make([]float64, len(found))
+	for i := range found {
+		sorted[i] = found[i].chance
+	}
+	slices.Sort(sorted)
+	limit := -1.0
+	for i, c := range sorted {
+		if c*float64(kinds) <= falseDiscovery*float64(i+1) {
+			limit = c
+		}
+	}
+	return slices.DeleteFunc(found, func(r Rule) bool { return r.chance > limit })
 }
 
 // tightest keeps of rules about the same the one that newer calls gave.
@@ -99,8 +116,9 @@ type search struct {
 	own     string
 	// proposed are tested beside what the calls suggest.
 	proposed []Proposal
-	good     float64 // calls
-	newer    float64 // of them
+	kinds    map[string]bool // in which rules were looked for
+	good     float64         // calls
+	goods    []*row
 	columns  int
 	all      []candidate
 }
@@ -126,8 +144,14 @@ func (s *search) run() (found []Rule) {
 	for k := range kinds {
 		order = append(order, k)
 	}
+	for k, n := range kinds {
+		if n >= leastBad {
+			s.kinds[k] = true
+		}
+	}
 	slices.SortFunc(order, func(a, b string) int { return cmp.Or(cmp.Compare(kinds[b], kinds[a]), cmp.Compare(a, b)) })
 	for _, k := range order {
+		first := len(found)
 		for range maxOfKind {
 			r, ok := s.best(k)
 			if !ok {
@@ -135,13 +159,34 @@ func (s *search) run() (found []Rule) {
 			}
 			found = append(found, r)
 		}
+		for i := first; i < len(found); i++ {
+			found[i].doubtful = s.doubts(&found[i], k)
+		}
 	}
 	return found
 }
 
+// doubts reports whether calls went wrong under no rule's condition since a rule was last
+// broken: one in the same way, or several.
+func (s *search) doubts(r *Rule, kind string) bool {
+	last, more := r.Behind[len(r.Behind)-1], 0
+	for i := range slices.Backward(s.rows) {
+		row := &s.rows[i]
+		if row.place <= last {
+			break
+		}
+		if s.open[i] {
+			more++
+		}
+		if s.open[i] && row.kind == kind || more >= leastBad {
+			return true
+		}
+	}
+	return false
+}
+
 // candidates lists the hypotheses that hardly a good call speaks against.
 func (s *search) candidates(cols []column) {
-	fresh := s.freshness()
 	for _, h := range append(propose(s.rows, cols), hypotheses(s.proposed)...) {
 		if h.what == notBefore && h.tool == s.own {
 			continue
@@ -152,83 +197,87 @@ func (s *search) candidates(cols []column) {
 				c.good++
 			}
 		}
-		if c.good > maxWrong*s.good || s.contradicted(c.meets) {
-			continue
+		if c.good <= maxWrong*s.good && s.against(c.meets) < Contradictions {
+			s.all = append(s.all, c)
 		}
-		if h.fitted() {
-			if c.fresh = fresh(&h); c.fresh > max(1, maxFresh*s.newer) {
-				continue
-			}
-		}
-		s.all = append(s.all, c)
 	}
-}
-
-// freshness tells how many of the newer good calls a condition would have been wrong
-// about, had it been drawn around the older ones.
-func (s *search) freshness() func(h *hypothesis) float64 {
-	var older, newer []row
-	n := 0.0
 	for i := range s.rows {
-		if s.rows[i].Bad {
-			continue
+		if !s.rows[i].Bad {
+			s.goods = append(s.goods, &s.rows[i])
 		}
-		if n++; 2*n <= s.good {
-			older = append(older, s.rows[i])
-		} else {
-			newer = append(newer, s.rows[i])
-		}
-	}
-	s.newer = float64(len(newer))
-	return func(h *hypothesis) float64 {
-		old := *h
-		old.set = nil
-		first := true
-		for i := range older {
-			v := older[i].in[h.p]
-			if v.kind == absent || h.what == aboveWithout && older[i].in[h.q].kind != absent {
-				continue
-			}
-			switch h.what {
-			case above, aboveWithout:
-				if first || v.num > old.bound {
-					old.bound = v.num
-				}
-			case below:
-				if first || v.num < old.bound {
-					old.bound = v.num
-				}
-			case notIn:
-				old.set = append(old.set, v.text)
-			case notLike:
-				old.set = append(old.set, form(v.text))
-			}
-			first = false
-		}
-		wrong := 0.0
-		for i := range newer {
-			if !first && old.holds(&newer[i]) {
-				wrong++
-			}
-		}
-		return wrong
 	}
 }
 
-// contradicted reports whether the newest good calls speak against a condition: some of
-// them met it since it last went wrong.
-func (s *search) contradicted(meets []bool) bool {
-	good := 0
-	for i := len(s.rows) - 1; i >= 0 && good < Contradictions; i-- {
-		switch {
-		case !meets[i]:
-		case s.rows[i].Bad:
-			return false
-		default:
+// fresh counts the newer good calls that a condition would have been wrong about, had it
+// been drawn around the older ones and the calls of a kind that went wrong under it.
+func (s *search) fresh(c *candidate, kind string) float64 {
+	if !c.fitted() {
+		return 0
+	}
+	half := len(s.goods) / 2
+	old := c.hypothesis
+	old.set = nil
+	first := true
+	for _, row := range s.goods[:half] {
+		v := row.in[c.p]
+		if v.kind == absent || c.what == aboveWithout && row.in[c.q].kind != absent {
+			continue
+		}
+		switch c.what {
+		case above, aboveWithout:
+			if first || v.num > old.bound {
+				old.bound = v.num
+			}
+		case below:
+			if first || v.num < old.bound {
+				old.bound = v.num
+			}
+		case notIn:
+			old.set = append(old.set, v.text)
+		case notLike:
+			old.set = append(old.set, form(v.text))
+		}
+		first = false
+	}
+	if first {
+		return 0
+	}
+	edge, bounded := s.edgeOf(c, kind)
+	wrong := 0.0
+	for _, row := range s.goods[half:] {
+		if old.holds(row) && (!bounded || beyond(c.what, row.in[c.p].num, old.bound, edge)) {
+			wrong++
+		}
+	}
+	return wrong
+}
+
+// edgeOf is the number nearest to a bound among the open calls of a kind beyond it.
+func (s *search) edgeOf(c *candidate, kind string) (edge float64, is bool) {
+	if c.what != above && c.what != below && c.what != aboveWithout {
+		return 0, false
+	}
+	for i := range s.rows {
+		if row := &s.rows[i]; c.meets[i] && s.open[i] && row.kind == kind {
+			if v := row.in[c.p].num; !is || (v > edge) == (c.what == below) {
+				edge, is = v, true
+			}
+		}
+	}
+	return edge, is
+}
+
+// against counts the good calls in a row that met a condition, up to the newest.
+func (s *search) against(meets []bool) (good int) {
+	for i := range slices.Backward(s.rows) {
+		if meets[i] && s.rows[i].Bad {
+			break
+		}
+		if meets[i] {
 			good++
 		}
 	}
-	return good >= Contradictions
+	return good
 }
 
 // Contradictions is how many good calls in a row take a rule back.
@@ -236,9 +285,10 @@ const Contradictions = 3
 
 // tests is how many conditions might have stood in the place of one, which bounds what
 // chance alone brings about: one for each parameter, or pair of them. Where messages
-// name the parameters there is no choice.
+// name the parameters there is no choice, and where calls were mended in their runs only
+// one among what was changed.
 func (s *search) tests(c *candidate, kind string) float64 {
-	n := float64(s.columns)
+	n := min(float64(s.columns), s.changed(c, kind))
 	switch {
 	case c.p == "":
 		return 2
@@ -248,6 +298,26 @@ func (s *search) tests(c *candidate, kind string) float64 {
 		return max(1, n*(n-1)/2)
 	}
 	return n
+}
+
+// changed is how many parameters were changed on average where calls of a kind were
+// mended in their runs; infinite where the parameter of the condition was not among them.
+func (s *search) changed(c *candidate, kind string) float64 {
+	sum, n := 0.0, 0.0
+	for i := range s.rows {
+		row := &s.rows[i]
+		if !s.open[i] || row.kind != kind || !c.meets[i] || row.mended == nil {
+			continue
+		}
+		if !slices.Contains(row.mended, c.p) && (c.q == "" || !slices.Contains(row.mended, c.q)) {
+			return math.Inf(1)
+		}
+		sum, n = sum+float64(len(row.mended)), n+1
+	}
+	if n == 0 {
+		return math.Inf(1)
+	}
+	return sum / n
 }
 
 // best is the rule that explains most of the open calls of a kind and can be told.
@@ -275,6 +345,7 @@ func (s *search) best(kind string) (Rule, bool) {
 			continue
 		}
 		rule.Line += s.twin(top, behind)
+		rule.against = s.against(top.meets)
 		for i := range s.rows {
 			if s.rows[i].kind == kind && top.meets[i] {
 				s.open[i] = false
@@ -297,7 +368,7 @@ func (s *search) twin(top *candidate, behind []*row) string {
 		}
 		other := Rule{when: c.hypothesis}
 		if other.write(s, behind); other.Line != "" {
-			return ", or " + strings.ToLower(other.Line[:1]) + other.Line[1:]
+			return ", and " + strings.ToLower(other.Line[:1]) + other.Line[1:]
 		}
 	}
 	return ""
@@ -311,20 +382,26 @@ func (s *search) top(kind string) (*candidate, Rule) {
 	for k := range s.all {
 		c := &s.all[k]
 		r, n, counted := s.support(c, kind)
-		if r.Calls < minCalls || c.silent {
+		if r.Calls < leastBad || c.silent {
 			continue
 		}
-		q := float64(r.Calls)/n - 4*(c.good+c.fresh/2)/s.good
+		fresh := s.fresh(c, kind)
+		if fresh > max(1, maxFresh*s.good/2) {
+			continue
+		}
+		q := float64(r.Calls)/n - 4*(c.good+fresh/2)/s.good
 		if c.p != "" && named(kind, c.p) {
 			q += messageShare // calls cannot part what always came together
 		}
-		if c.q != "" && !named(kind, c.q) {
+		if c.q != "" && named(kind, c.q) {
+			q += messageShare / 2
+		} else if c.q != "" {
 			q -= messageShare / 2
 		}
 		if top != nil && (q < rank-1e-9 || q <= rank+1e-9 && c.what >= top.what) {
 			continue
 		}
-		if chance(int(counted), int(n), int(c.good+c.fresh), int(s.good))*s.tests(c, kind) > falseDiscovery {
+		if r.chance = chance(int(counted), int(n), int(c.good+fresh), int(s.good)) * s.tests(c, kind); r.chance > falseDiscovery {
 			continue
 		}
 		top, rule, rank = c, r, q
@@ -354,7 +431,7 @@ func (s *search) support(c *candidate, kind string) (r Rule, n, counted float64)
 			bySource[row.Source]++
 		}
 	}
-	if !q.met(s.several) {
+	if !q.of(leastBad, s.several) {
 		return Rule{}, n, 0
 	}
 	if q.named {

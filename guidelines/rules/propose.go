@@ -169,7 +169,7 @@ func (c *column) bounds(rows []row, cols []column) []hypothesis {
 				most, n = max(most, v.num), n+1
 			}
 		}
-		if q != c.name && n >= minGood && most < hi {
+		if q != c.name && n >= minGood && most <= hi {
 			out = append(out, hypothesis{what: aboveWithout, p: c.name, q: q, bound: most})
 		}
 	}

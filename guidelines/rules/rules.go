@@ -85,8 +85,17 @@ type Rule struct {
 	Behind []int
 	// edge is the number nearest to the bound that failed, where no message told the bound.
 	edge *float64
+	// doubtful says that calls went on to fail in the same way without breaking the rule:
+	// then it changes none.
+	doubtful bool
+	// against counts the good calls in a row that met the condition, up to the newest.
+	against int
+	// refused are the values that calls behind it gave.
+	refused map[string]bool
 	// worked is the state in which values of good calls stood most.
 	worked string
+	// chance is how many such rules chance alone would bring about in one kind of failure.
+	chance float64
 	// pool are the values that Mend may put in: each worked in enough calls.
 	pool map[string][]value
 }
@@ -145,19 +154,34 @@ func Plan(c *Call) *Planned {
 }
 
 // Holds reports whether a planned call meets the condition of the rule. Between what
-// worked and what failed nothing is known.
+// worked and what failed the nearer counts.
 func (r *Rule) Holds(p *Planned) bool {
 	if p.row.in == nil || !r.when.holds(&p.row) {
 		return false
 	}
-	v := p.row.in[r.when.p].num
-	switch {
-	case r.edge == nil:
-		return true
-	case r.when.what == below:
-		return v <= *r.edge
+	return r.edge == nil || beyond(r.when.what, p.row.in[r.when.p].num, r.when.bound, *r.edge)
+}
+
+// beyond reports whether a number is nearer to one that failed than to the bound of those
+// that worked, or on the far side of it.
+func beyond(w what, v, bound, edge float64) bool {
+	if w == below {
+		return v <= (bound+edge)/2
 	}
-	return v >= *r.edge
+	return v >= (bound+edge)/2
+}
+
+// Against counts the good calls in a row, up to the newest, that met the condition: of
+// those that the rule was found in and of newer ones, in which good and bad ones met it as
+// newer says, oldest first.
+func (r *Rule) Against(newer []bool) int {
+	n := r.against
+	for _, good := range newer {
+		if n++; !good {
+			n = 0
+		}
+	}
+	return n
 }
 
 // About reports whether the rule is about a property of the run's earlier answers: then
@@ -168,7 +192,8 @@ func (r *Rule) About() bool {
 
 // Limits on what is tested and published.
 const (
-	minCalls       = 3    // that went wrong under a condition
+	leastBad       = 2    // calls that went wrong under a condition
+	minCalls       = 3    // that gave a value which is shown
 	minRuns        = 2    // of them, and of good calls
 	minGood        = 3    // good calls that a condition is held against
 	maxWrong       = 0.03 // share of the good calls that may meet a condition

@@ -208,3 +208,130 @@ func TestAValueThatIsNewIsNotOutOfASetThatWasNeverClosed(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// good is a good call of a run of its own, bad one that failed.
+func good(i int, input string) Call {
+	return Call{Input: json.RawMessage(input), Run: uint64(i + 1), Named: true} //nolint:gosec // small
+}
+
+func bad(i int, input, message string) Call {
+	c := good(i, input)
+	c.Bad, c.Failed, c.Message = true, true, message
+	return c
+}
+
+func broken(found []Rule, input string) (out []Rule) {
+	for i := range found {
+		if found[i].Holds(Plan(&Call{Input: json.RawMessage(input)})) {
+			out = append(out, found[i])
+		}
+	}
+	return out
+}
+
+func TestTwoFailuresOfTwoRunsAreToldAndTwoOfOneRunAreNot(t *testing.T) {
+	for _, second := range []int{50, 51} {
+		var calls []Call
+		for i := range 30 {
+			calls = append(calls, good(i, fmt.Sprintf(`{"amount":%d}`, 20+i%20)))
+		}
+		calls = append(calls, bad(50, `{"amount":90}`, "E1"), bad(second, `{"amount":80}`, "E1"))
+		if got := broken(Find("own", calls), `{"amount":85}`); (len(got) > 0) != (second == 51) {
+			t.Errorf("second failure in run %d: %q", second, lines(got))
+		}
+	}
+}
+
+func TestBetweenWhatWorkedAndWhatFailedTheNearerCounts(t *testing.T) {
+	var calls []Call
+	for i := range 30 {
+		calls = append(calls, good(i, fmt.Sprintf(`{"amount":%d}`, 20+i%21)))
+	}
+	for i := range 3 {
+		calls = append(calls, bad(50+i, fmt.Sprintf(`{"amount":%d}`, 100+i), "E1"))
+	}
+	found := Find("own", calls)
+	if len(broken(found, `{"amount":45}`)) > 0 || len(broken(found, `{"amount":95}`)) == 0 {
+		t.Errorf("45 and 95 between 40 that worked and 100 that failed: %q", lines(found))
+	}
+}
+
+func TestWhatWasChangedToMendACallCountsMoreThanChance(t *testing.T) {
+	for _, mended := range []bool{false, true} {
+		var calls []Call
+		for i := range 6 {
+			calls = append(calls, good(i, `{"a":"k","b":"x","c":1,"d":2,"e":3,"mode":"m"}`))
+		}
+		for i := range 2 {
+			calls = append(calls, bad(50+i, `{"a":"k","b":"x","c":1,"d":2,"e":3}`, "E1"))
+			if mended {
+				calls = append(calls, good(50+i, `{"a":"k","b":"x","c":1,"d":2,"e":3,"mode":"m"}`))
+			}
+		}
+		if got := broken(Find("own", calls), `{"a":"k","b":"x","c":1,"d":2,"e":3}`); (len(got) > 0) != mended {
+			t.Errorf("mended %v: %q", mended, lines(got))
+		}
+	}
+}
+
+func TestOfManyKindsOfFailuresFewRulesAreLeftToChance(t *testing.T) {
+	rule := func(chance float64) Rule { return Rule{chance: chance} }
+	if got := discovered([]Rule{rule(0.001), rule(0.09)}, 2); len(got) != 2 {
+		t.Errorf("%d of two rules for two kinds", len(got))
+	}
+	if got := discovered([]Rule{rule(0.001), rule(0.09)}, 9); len(got) != 1 || got[0].chance != 0.001 {
+		t.Errorf("%d rules for nine kinds", len(got))
+	}
+}
+
+func TestAChangedToolIsNotMendedWithWhatItRefusesNow(t *testing.T) {
+	var calls []Call
+	for i := range 30 {
+		calls = append(calls, good(i, fmt.Sprintf(`{"mode":%q}`, []string{"amber", "delta", "kelp"}[i%3])))
+	}
+	for i := range 3 {
+		calls = append(calls, bad(40+i, `{"mode":"opal"}`, "no opal"))
+	}
+	planned := func() *Planned { return Plan(&Call{Input: json.RawMessage(`{"mode":"opal"}`)}) }
+	suggests := func() (n int) {
+		found := Find("own", calls)
+		for i := range found {
+			n += len(found[i].Mend(planned(), nil))
+		}
+		return n
+	}
+	if suggests() == 0 {
+		t.Fatal("nothing is suggested before the change")
+	}
+	for i := range 2 {
+		calls = append(calls, bad(60+i, `{"mode":"amber"}`, "no amber"))
+	}
+	if suggests() != 0 {
+		t.Error("a value is suggested while others that worked are refused")
+	}
+}
+
+func TestOneGoodCallAgainstARuleEndsItsSuggestionsAndThreeEndIt(t *testing.T) {
+	var calls []Call
+	for i := range 100 {
+		calls = append(calls, good(i, `{"mode":"amber"}`))
+	}
+	for i := range 4 {
+		calls = append(calls, bad(140+i, `{"mode":"opal"}`, "no opal"))
+	}
+	for n := range 4 {
+		found := broken(Find("own", calls), `{"mode":"opal"}`)
+		edits := 0
+		for i := range found {
+			edits += len(found[i].Mend(Plan(&Call{Input: json.RawMessage(`{"mode":"opal"}`)}), nil))
+		}
+		if (len(found) > 0) != (n < Contradictions) || (edits > 0) != (n == 0) {
+			t.Errorf("after %d good calls against it: %d rules, %d edits", n, len(found), edits)
+		}
+		calls = append(calls, good(160+n, `{"mode":"opal"}`))
+	}
+	r := Rule{against: 2}
+	if r.Against([]bool{true}) != 3 || r.Against([]bool{true, false, true}) != 1 {
+		t.Error("calls since a rule was found are not counted on")
+	}
+}

@@ -51,10 +51,10 @@ func (r *Rule) write(s *search, behind []*row) {
 	h := &r.when
 	r.Parameter = h.p
 	r.pool = map[string][]value{}
-	for _, p := range []string{h.p, h.q} {
-		if p != "" {
-			r.pool[p] = workedValues(s.rows, p, s.several)
-		}
+	worked := workedValues(s.rows, h.p, s.several)
+	r.pool[h.p] = standing(s.rows, h.p, worked)
+	if h.q != "" {
+		r.pool[h.q] = standing(s.rows, h.q, workedValues(s.rows, h.q, s.several))
 	}
 	narrow := ""
 	var show []string
@@ -79,12 +79,16 @@ func (r *Rule) write(s *search, behind []*row) {
 			return
 		}
 	case notIn, is:
-		for _, v := range r.pool[h.p] {
+		for _, v := range worked {
 			if shown(v.text) && len(show) < maxSet && v.kind == text {
 				show = append(show, v.text)
 			}
 		}
 		if h.what == notIn {
+			r.refused = map[string]bool{}
+			for _, b := range behind {
+				r.refused[b.in[h.p].text] = true
+			}
 			if not := refusedValues(behind, h.p); len(not) > 0 {
 				narrow = ", not " + quoted(not)
 			}
@@ -136,6 +140,15 @@ func workedValues(rows []row, p string, several bool) []value {
 	}
 	slices.SortStableFunc(out, func(a, b value) int { return by[b.text].calls - by[a.text].calls })
 	return out[:min(len(out), maxSmall)]
+}
+
+// standing keeps of some values of a parameter those whose newest call went well.
+func standing(rows []row, p string, of []value) []value {
+	refused := map[string]bool{}
+	for i := range rows {
+		refused[rows[i].in[p].text] = rows[i].Bad
+	}
+	return slices.DeleteFunc(slices.Clone(of), func(v value) bool { return refused[v.text] })
 }
 
 // maxSmall is how many values a parameter has at most whose values others may be shown.
@@ -241,7 +254,7 @@ func (r *Rule) boundSaid(behind []*row) string {
 	return fmt.Sprintf(" (%s worked, %s and more failed)", plain(worked), plain(first))
 }
 
-// agreed is the one token that stands in the messages of three calls of two runs, and
+// agreed is the one token that stands in the messages of two calls of two runs, and
 // in most of them; "" where there is none, or more than one.
 func agreed(behind []*row, token *regexp.Regexp, fits func(string) bool) string {
 	by := map[string]*quorum{}
@@ -259,7 +272,7 @@ func agreed(behind []*row, token *regexp.Regexp, fits func(string) bool) string 
 	}
 	only := ""
 	for s, q := range by {
-		if !q.met(false) || 2*q.calls < len(behind) {
+		if !q.of(leastBad, false) || 2*q.calls < len(behind) {
 			continue
 		}
 		if only != "" {

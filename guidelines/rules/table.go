@@ -41,6 +41,9 @@ type row struct {
 	kind   string // of what went wrong; "" for what is too rare to stand alone
 	place  int
 	repeat bool // the same input was sent in this run before
+	// mended are the parameters in which the next call of the run differed, where that
+	// one went well.
+	mended []string
 }
 
 // run is what counts as a run: a call that names none is one of its own.
@@ -82,6 +85,7 @@ func rowsOf(calls []Call) []row {
 		input string
 	}
 	seen := map[sent]bool{}
+	last := map[uint64]int{} // the place in rows of the newest call of a run
 	for i := range calls[from:] {
 		r := row{place: from + i}
 		if r.read(&calls[from+i]); r.in == nil {
@@ -94,15 +98,35 @@ func rowsOf(calls []Call) []row {
 		if s := (sent{r.Run, string(r.Input)}); r.Named {
 			r.repeat = seen[s]
 			seen[s] = true
+			if at, known := last[r.Run]; known && rows[at].Bad && !r.Bad {
+				rows[at].mended = differing(rows[at].in, r.in)
+			}
+			last[r.Run] = len(rows)
 		}
 		rows = append(rows, r)
 	}
 	for i := range rows {
-		if rows[i].Bad && kinds[rows[i].kind] < minCalls {
+		if rows[i].Bad && kinds[rows[i].kind] < leastBad {
 			rows[i].kind = "" // too rare to stand alone
 		}
 	}
 	return rows
+}
+
+// differing are the parameters in which two inputs differ.
+func differing(a, b map[string]value) []string {
+	var out []string
+	for p, v := range a {
+		if b[p] != v {
+			out = append(out, p)
+		}
+	}
+	for p := range b {
+		if a[p].kind == absent {
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 // inputOf lists the values of an input by path.
@@ -196,8 +220,10 @@ func (q *quorum) add(r *row) {
 
 // met reports whether there are enough calls of enough runs, and of several sources
 // where several are known.
-func (q *quorum) met(several bool) bool {
-	return q.calls >= minCalls && len(q.runs) >= minRuns && (!several || len(q.sources) > 1)
+func (q *quorum) met(several bool) bool { return q.of(minCalls, several) }
+
+func (q *quorum) of(calls int, several bool) bool {
+	return q.calls >= calls && len(q.runs) >= minRuns && (!several || len(q.sources) > 1)
 }
 
 // several reports whether good calls come from more than one source.
