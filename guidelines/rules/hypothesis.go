@@ -123,6 +123,9 @@ func (h *hypothesis) line(narrow string, shown []string) string {
 		if len(shown) == 0 {
 			return "" // nothing can be said of what worked
 		}
+		if len(shown) < len(h.set) {
+			return "Give " + p + " as a value that worked, such as " + quoted(shown) + narrow
+		}
 		return "Give " + p + " as one of " + quoted(shown) + narrow
 	case is:
 		if len(shown) == 0 {

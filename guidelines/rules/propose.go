@@ -96,10 +96,11 @@ func head(s string) string {
 	return s[:at]
 }
 
-// closed reports whether the values of good calls are a closed set: each came again.
-func (c *column) closed() bool {
-	for _, n := range c.goodTexts {
-		if n < 2 {
+// closed reports whether the values of good calls are a closed set: each came again, or
+// stands in a message.
+func (c *column) closed(rows []row) bool {
+	for s, n := range c.goodTexts {
+		if n < 2 && !slices.ContainsFunc(rows, func(r row) bool { return r.Bad && named(r.Message, s) }) {
 			return false
 		}
 	}
@@ -117,7 +118,7 @@ func propose(rows []row, cols []column) []hypothesis {
 		}
 		if c.textual && c.good >= minGood {
 			slices.Sort(c.texts)
-			if len(c.texts) <= maxSet && c.closed() {
+			if len(c.texts) <= maxSet && c.closed(rows) {
 				out = append(out, hypothesis{what: notIn, p: c.name, set: c.texts})
 			}
 			if len(c.forms) <= maxForms && 2*len(c.forms) <= c.good {
