@@ -16,11 +16,22 @@ import (
 // refusals are common wordings of a refusal in four languages, by what is refused: %p and %q
 // stand for parameters, %b for a bound, %v for the values that may be.
 var refusals = []struct{ family, text string }{
-	{"max", "%p exceeds the maximum of %b"}, {"max", "%p: no more than %b"}, {"max", "%p darf höchstens %b sein"}, {"max", "%p no puede superar %b"}, {"max", "%pは%b以下にしてください"},
-	{"min", "%p must be at least %b"}, {"min", "%p: mindestens %b"}, {"min", "%pは%b以上です"},
-	{"required", "Missing required field: %p"}, {"required", "%p ist ein Pflichtfeld"}, {"required", "Falta el campo %p"}, {"required", "%pは必須です"},
-	{"together", "%p and %q must be supplied together"}, {"together", "%p y %q deben indicarse juntos"},
-	{"enum", "%p must be one of %v"}, {"enum", "%pは%vのいずれかです"},
+	{"max", "%p exceeds the maximum of %b"},
+	{"max", "%p: no more than %b"},
+	{"max", "%p darf höchstens %b sein"},
+	{"max", "%p no puede superar %b"},
+	{"max", "%pは%b以下にしてください"},
+	{"min", "%p must be at least %b"},
+	{"min", "%p: mindestens %b"},
+	{"min", "%pは%b以上です"},
+	{"required", "Missing required field: %p"},
+	{"required", "%p ist ein Pflichtfeld"},
+	{"required", "Falta el campo %p"},
+	{"required", "%pは必須です"},
+	{"together", "%p and %q must be supplied together"},
+	{"together", "%p y %q deben indicarse juntos"},
+	{"enum", "%p must be one of %v"},
+	{"enum", "%pは%vのいずれかです"},
 	{"format", "%p bitte im Format JJJJ-MM-TT angeben"},
 }
 
@@ -78,7 +89,7 @@ func refusedTool(r *rand.Rand, family, text, p, q string, bound int, values []st
 			Time: time.Date(2027, 1, 1, 0, i, 0, 0, time.UTC), Metadata: fmt.Appendf(nil, `{"trajectory_id":"r%d"}`, i),
 			Evaluation: memoryd.Evaluation{State: memoryd.Judged, Score: memoryd.ScoreSuccess},
 		}
-		if bad && !(family == "together" && in[p] == nil) {
+		if bad && (family != "together" || in[p] != nil) {
 			c.Output, c.Evaluation.Score = say, memoryd.ScoreFailure
 		}
 		calls = append(calls, c)
