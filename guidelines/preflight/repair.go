@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"memoryd/guidelines/origin"
 	tested "memoryd/guidelines/rules"
 	"memoryd/internal/errortext"
 	"memoryd/internal/textsafe"
@@ -25,6 +26,7 @@ type fix struct {
 type edit struct {
 	leaf int
 	json string
+	of   origin.Origin // of the new value
 }
 
 // refusal is a failed call and which of its values the message is about. No word of the
@@ -122,7 +124,7 @@ func (m *Model) repair(v *view, c *runCall) fix {
 	if !ok {
 		return fix{}
 	}
-	return m.apply(v, v.in.leaves[at].path, edit{at, quoted(to)})
+	return m.apply(v, v.in.leaves[at].path, edit{at, quoted(to), origin.Run})
 }
 
 // mendable reports whether another value helped where one was refused in the same way: in
@@ -156,7 +158,7 @@ func (m *Model) conform(v *view, c *runCall) fix {
 			if !alike || !m.meets(by) || rank < bestRank || rank == bestRank && best.to <= json {
 				continue
 			}
-			if f := m.apply(v, l.path, edit{at, json}); f.input != nil {
+			if f := m.apply(v, l.path, edit{at, json, origin.Shared}); f.input != nil {
 				f.to = json
 				best, bestRank = f, rank
 			}
@@ -277,7 +279,7 @@ func (m *Model) adjust(v *view, path string, by float64) fix {
 			limit, limited = limits.limit(v.in.leaves[source].text)
 		}
 		if !limited || limit >= l.number+by {
-			return m.apply(v, l.path, edit{i, plain(l.number + by)})
+			return m.apply(v, l.path, edit{i, plain(l.number + by), origin.Run})
 		}
 	}
 	if last < 0 {
@@ -291,7 +293,7 @@ func (m *Model) adjust(v *view, path string, by float64) fix {
 	if !ok {
 		return fix{}
 	}
-	return m.apply(v, path, edit{last, plain(v.in.leaves[last].number + by)}, edit{source, quoted(to)})
+	return m.apply(v, path, edit{last, plain(v.in.leaves[last].number + by), origin.Run}, edit{source, quoted(to), origin.Run})
 }
 
 // sibling is the identifier that stands in the same object as a value, -1 for none.
@@ -385,7 +387,7 @@ func (m *Model) apply(v *view, path string, edits ...edit) fix {
 	out := slices.Clone(raw)
 	for _, e := range edits {
 		l := &v.in.leaves[e.leaf]
-		if l.to <= l.from {
+		if _, may := origin.Show(origin.Suggestion, e.of, e.json, maxValue); !may || l.to <= l.from {
 			return fix{}
 		}
 		out = slices.Replace(out, l.from, l.to, []byte(e.json)...)

@@ -9,6 +9,7 @@ import (
 
 	"memoryd"
 	"memoryd/guidelines/evidence"
+	"memoryd/guidelines/origin"
 	tested "memoryd/guidelines/rules"
 )
 
@@ -139,7 +140,7 @@ func (m *Model) mend(v *view) fix {
 		}
 		for _, e := range edits {
 			next, ok := applied(raw, e)
-			if !ok {
+			if _, may := origin.Show(origin.Suggestion, e.Of, e.Text, maxValue); !ok || !may {
 				return fix{}
 			}
 			raw = next

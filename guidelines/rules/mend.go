@@ -2,6 +2,8 @@ package rules
 
 import (
 	"slices"
+
+	"memoryd/guidelines/origin"
 )
 
 // Edit is a change of an input: a parameter is left out, or gets a value.
@@ -10,6 +12,7 @@ type Edit struct {
 	Remove bool
 	Value  any // a string, a float64 or a bool
 	Text   string
+	Of     origin.Origin // where the value came from
 }
 
 // Mend lists what changes a planned call so that it does not meet the condition of the
@@ -39,7 +42,7 @@ func (r *Rule) Mend(p *Planned, seen func(path, tool string) []Given) []Edit {
 		if v == w {
 			return nil
 		}
-		return []Edit{edit(h.p, w), edit(h.q, v)}
+		return []Edit{edit(h.p, w, origin.Caller), edit(h.q, v, origin.Caller)}
 	case aboveWithout:
 		return r.give(h.q, p)
 	case unseen, inState:
@@ -49,7 +52,7 @@ func (r *Rule) Mend(p *Planned, seen func(path, tool string) []Given) []Edit {
 			at = slices.IndexFunc(values, func(g Given) bool { return !hasField(g.State, h.set[0]) })
 		}
 		if at >= 0 {
-			return []Edit{{Path: h.p, Value: values[at].Value, Text: values[at].Value}}
+			return []Edit{{Path: h.p, Value: values[at].Value, Text: values[at].Value, Of: origin.Run}}
 		}
 	case begins, notBefore:
 	}
@@ -59,22 +62,22 @@ func (r *Rule) Mend(p *Planned, seen func(path, tool string) []Given) []Edit {
 // Given is a value of the run's own answers with what stood beside it.
 type Given struct{ Value, State string }
 
-func edit(path string, v value) Edit {
+func edit(path string, v value, of origin.Origin) Edit {
 	switch v.kind {
 	case number:
-		return Edit{Path: path, Value: v.num, Text: v.text}
+		return Edit{Path: path, Value: v.num, Text: v.text, Of: of}
 	case truth:
-		return Edit{Path: path, Value: v.text == "true", Text: v.text}
+		return Edit{Path: path, Value: v.text == "true", Text: v.text, Of: of}
 	case absent, text, other:
 	}
-	return Edit{Path: path, Value: v.text, Text: v.text}
+	return Edit{Path: path, Value: v.text, Text: v.text, Of: of}
 }
 
 // give sets a parameter to the value that worked most often and meets no condition.
 func (r *Rule) give(path string, p *Planned) []Edit {
 	for _, v := range r.pool[path] {
 		if !r.stillHolds(p, path, v) {
-			return []Edit{edit(path, v)}
+			return []Edit{edit(path, v, origin.Shared)}
 		}
 	}
 	return nil
@@ -95,7 +98,7 @@ func (r *Rule) nearest(path string, old value, p *Planned) []Edit {
 	})
 	for _, v := range pool {
 		if !r.stillHolds(p, path, v) {
-			return []Edit{edit(path, v)}
+			return []Edit{edit(path, v, origin.Shared)}
 		}
 	}
 	return nil
