@@ -233,6 +233,7 @@ func writeTagged(c echo.Context, v any) error {
 	}
 	e = e.tagged()
 	c.Response().Header().Set("ETag", e.tag)
+	c.Response().Header().Set("Cache-Control", "private, no-cache") // it may be kept, and is asked for again by its tag
 	for known := range strings.SplitSeq(c.Request().Header.Get("If-None-Match"), ",") {
 		if known = strings.TrimPrefix(strings.TrimSpace(known), "W/"); known == e.tag || known == "*" {
 			return c.NoContent(http.StatusNotModified)
@@ -297,6 +298,14 @@ type remembered struct {
 	answer   string
 	memories []ops.Memory
 	encoded  encoded
+}
+
+// has reports whether an answer to the request is known, though it may be an old one.
+func (a *answers) has(request []byte) bool {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	_, ok := a.byBytes[string(request)]
+	return ok
 }
 
 // find gives the encoding of the result, if it is known for the request.

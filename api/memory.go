@@ -120,8 +120,9 @@ func (s *server) summaryToolMemory(c echo.Context, req *wire.NamesRequest) (any,
 }
 
 // retrieveToolMemory remembers answers: a guideline without calls is asked for
-// before each call of an agent.
-func (s *server) retrieveToolMemory(c echo.Context, body []byte) (any, error) {
+// before each call of an agent. One that was asked for before waits for no turn
+// among requests that compute: it stands in memory.
+func (s *server) retrieveToolMemory(c echo.Context, body []byte) (v any, err error) {
 	var req wire.NamesRequest
 	if err := s.decode(body, &req); err != nil {
 		return nil, err
@@ -130,6 +131,11 @@ func (s *server) retrieveToolMemory(c echo.Context, body []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	waited := s.turn(c, names.Workspace, !s.answers.has(body), func() { v, err = s.retrieve(c, body, names) })
+	return v, cmp.Or(waited, err)
+}
+
+func (s *server) retrieve(c echo.Context, body []byte, names ops.NamesRequest) (any, error) {
 	got, err := s.Flows.RetrieveToolMemory.Run(c.Request().Context(), names)
 	if err != nil {
 		return nil, err
@@ -144,7 +150,7 @@ func (s *server) retrieveToolMemory(c echo.Context, body []byte) (any, error) {
 		Answer: got.Answer, Success: true, Metadata: wire.NamesMetadata{MemoryList: memoriesOf(got.Memories), UnknownToolNames: got.Unknown},
 	}
 	if !again {
-		return found, nil
+		return encodeOnce(found)
 	}
 	e, err := encode(found)
 	if err != nil {

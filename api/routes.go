@@ -39,6 +39,9 @@ const (
 	updating
 	// tagged endpoints answer with an entity tag.
 	tagged
+	// passing endpoints keep nothing of the body once they have answered, so that its room
+	// is used again.
+	passing
 	// telemetry endpoints take OTLP: they answer in the encoding of the request.
 	telemetry
 )
@@ -72,9 +75,9 @@ func (s *server) endpoints(d *docs) []endpoint {
 		public, known, record, read, curate, admin = access.Public, access.Known, access.Record, access.Read, access.Curate, access.Admin
 	)
 	return slices.Concat(s.views(workspace, tool), []endpoint{
-		{"POST", "/add_tool_call_result", record, service | computing | updating, s.addToolCallResult},
+		{"POST", "/add_tool_call_result", record, service | computing | updating | passing, s.addToolCallResult},
 		{"POST", "/summary_tool_memory", record | read, service | updating, typed(s, s.summaryToolMemory)},
-		{"POST", "/retrieve_tool_memory", read, service | computing | tagged, s.retrieveToolMemory},
+		{"POST", "/retrieve_tool_memory", read, service | tagged | passing, s.retrieveToolMemory},
 		{"POST", "/preflight_tool_call", read, service, typed(s, s.preflightToolCall)},
 		{"POST", "/vector_store", read, service, typed(s, s.vectorStore)},
 		{"POST", "/compact_conversation", record, withBody, typed(s, s.compactConversation)},
@@ -200,8 +203,7 @@ func (s *server) handler(e endpoint) echo.HandlerFunc {
 			return err
 		}
 		v, err := s.compute(c, e, body, workspace, &lease)
-		const hot = computing | toolMemory     // their handlers keep nothing of the body
-		if err == nil && e.traits&hot == hot { // what is wrong with it is told by repeating it
+		if err == nil && e.traits&passing != 0 { // what is wrong with a body is told by repeating it
 			defer giveBack(body)
 		}
 		if encoded, ok := v.(encoded); ok {

@@ -2,8 +2,8 @@ package sqlite
 
 import (
 	"context"
-	"database/sql/driver"
 	"slices"
+	"sync"
 
 	"memoryd"
 	"memoryd/store"
@@ -15,7 +15,7 @@ type appending struct {
 	batch store.Batch
 	bytes int64
 	mask  [16]byte
-	rows  [][]driver.NamedValue
+	rows  []*callRow
 	print []uint64
 	runs  []uint64
 	out   []store.Appended
@@ -28,20 +28,28 @@ const rowBytes = 512
 func (s *backend) Append(ctx context.Context, b store.Batch) ([]store.Appended, error) {
 	j := newAppending(b)
 	if err := s.w.do(ctx, j.bytes, afterVerdicts, j.run); err != nil {
-		return nil, err
+		return nil, err // the writer may still be at it
+	}
+	for _, row := range j.rows {
+		clear(row[:])
+		callRows.Put(row)
 	}
 	return j.out, nil
 }
 
+// callRows are rows that were written, to be used again: each add needs one.
+var callRows = sync.Pool{New: func() any { return new(callRow) }}
+
 func newAppending(b store.Batch) *appending {
 	j := &appending{
 		batch: b, mask: spaceMask(b.Workspace),
-		rows: make([][]driver.NamedValue, len(b.Calls)), print: make([]uint64, len(b.Calls)),
+		rows: make([]*callRow, len(b.Calls)), print: make([]uint64, len(b.Calls)),
 		runs: make([]uint64, len(b.Calls)),
 	}
 	for i := range b.Calls {
 		c := &b.Calls[i]
-		j.rows[i] = callValues(c)
+		j.rows[i] = callRows.Get().(*callRow) //nolint:forcetypeassert // the pool holds nothing else
+		j.rows[i].fill(c)
 		hash := c.Hash
 		if hash == "" {
 			hash = memoryd.HashOf(c.Input, c.Output)
@@ -108,7 +116,7 @@ func (j *appending) accept(d *draft, td *toolDraft, ref memoryd.ToolRef, i int) 
 
 	row := j.rows[i]
 	row[rowID].Value, row[rowTool].Value, row[rowSeq].Value = slot, int64(id.tool), td.info.Lifetime
-	if err := d.c.execNamed(insertCall, row); err != nil {
+	if err := d.c.execNamed(insertCall, row[:]); err != nil {
 		return nil, err
 	}
 	td.pushed = append(td.pushed, slot)
@@ -239,9 +247,10 @@ func (j *restoring) restore(d *draft, td *toolDraft, c *memoryd.Call, mask [16]b
 	d.w.nextSlot++
 	slot = d.w.nextSlot
 	td.info.Lifetime++
-	row := callValues(c)
+	var row callRow
+	row.fill(c)
 	row[rowID].Value, row[rowTool].Value, row[rowSeq].Value = slot, int64(td.t.id), c.Seq
-	if err := d.c.execNamed(insertCall, row); err != nil {
+	if err := d.c.execNamed(insertCall, row[:]); err != nil {
 		return 0, err
 	}
 	id := identity{key: mixKey(c.Key, mask), print: fingerprint(contentPrint(hash), td.t.id), tool: td.t.id}

@@ -47,16 +47,21 @@ func stateOf(v driver.Value) memoryd.EvaluationState {
 	return memoryd.Pending
 }
 
-// callValues gives the row of c; the writer fills the first three places.
-func callValues(c *memoryd.Call) []driver.NamedValue {
+// callRow is what insertCall binds.
+type callRow [25]driver.NamedValue
+
+// fill makes it the row of c; the writer fills the first three places.
+func (r *callRow) fill(c *memoryd.Call) {
 	e := &c.Evaluation
-	return ordinals([]driver.Value{
+	for i, v := range [len(r)]driver.Value{
 		nil, nil, nil, flag(c.Success), stateCode(e.State), e.Score, c.TimeCost, c.TokenCost,
 		micros(c.Time), c.Key[:], text(c.Hash), text(c.CreateTime),
 		text(e.JudgedBy), text(e.Rule), text(e.JudgeVersion), micros(e.JudgedAt),
 		int64(e.Attempts), micros(e.NotBefore), text(e.LastError), text(e.Summary), text(e.Evaluation), extraValue(e),
 		raw(c.Metadata), raw(c.Input), text(c.Output),
-	})
+	} {
+		r[i] = driver.NamedValue{Ordinal: i + 1, Value: v}
+	}
 }
 
 // scanSample reads the leading columns of a row.
