@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"memoryd/ingest"
+
 	"github.com/alecthomas/kong"
 )
 
@@ -21,25 +23,27 @@ func TestTheCommandsPageIsTheTable(t *testing.T) {
 	page.WriteString("\nMany commands take these:\n\n| flag | meaning |\n| --- | --- |\n" +
 		"| `--url` (`MEMORYD_URL`) | Address of the server. |\n| `--key` (`MEMORYD_KEY`) | API key of the server. |\n" +
 		"| `--workspace` (`MEMORYD_WORKSPACE`) | The workspace. |\n| `--json` | Print JSON, one document per line. |\n" +
-		"| `--config` (`MEMORYD_CONFIG`) | Configuration file. |\n| `--data` (`MEMORYD_DATA`) | Folder of the embedded store. |\n")
+		"| `--config` (`MEMORYD_CONFIG`) | Configuration file. |\n| `--data` (`MEMORYD_DATA`) | Folder of the embedded store. |\n" +
+		"| `--no-daemon` (`MEMORYD_NO_DAEMON`) | Start no server in the background. |\n")
+	formats := strings.Join(ingest.FormatNames(), ", ")
 	for _, n := range parser.Model.Leaves(true) {
 		fmt.Fprintf(&page, "\n## memoryd %s\n\n%s\n", n.Path(), n.Help)
 		rows := ""
 		for _, v := range n.Positional {
-			rows += fmt.Sprintf("| `%s` | %s |\n", v.Summary(), cell(v.Help))
+			rows += fmt.Sprintf("- `%s`: %s\n", v.Summary(), escaped(v.Help))
 		}
 		for _, f := range n.Flags {
-			if common(f, page.String()) {
+			if f.Hidden || common(f, page.String()) {
 				continue
 			}
 			variable := ""
 			if len(f.Envs) > 0 {
 				variable = " (`" + f.Envs[0] + "`)"
 			}
-			rows += fmt.Sprintf("| `--%s`%s | %s |\n", f.Name, variable, cell(f.Help))
+			rows += fmt.Sprintf("- `--%s`%s: %s\n", f.Name, variable, strings.Replace(escaped(f.Help), formats, "see [Formats](ingest.md#formats)", 1))
 		}
 		if rows != "" {
-			page.WriteString("\n| argument | meaning |\n| --- | --- |\n" + rows)
+			page.WriteString("\n" + rows)
 		}
 		if n.Detail != "" {
 			page.WriteString("\n" + fenced(n.Detail) + "\n")
@@ -67,9 +71,9 @@ func common(f *kong.Flag, page string) bool {
 	return strings.Contains(head, row+" |")
 }
 
-// cell is a text as a table of Markdown holds it.
-func cell(text string) string {
-	return strings.NewReplacer("|", `\|`, "*", `\*`, "<", `\<`).Replace(text)
+// escaped is a text in which Markdown finds nothing to mark.
+func escaped(text string) string {
+	return strings.NewReplacer("*", `\*`, "<", `\<`).Replace(text)
 }
 
 // fenced puts the examples of a help text into blocks.
@@ -80,6 +84,9 @@ func fenced(text string) string {
 		code := strings.HasPrefix(line, "    ")
 		switch {
 		case code && !inside:
+			if len(out) > 0 && out[len(out)-1] != "" {
+				out = append(out, "")
+			}
 			out = append(out, "```sh")
 		case !code && inside:
 			out = append(out, "```")

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -57,6 +58,39 @@ func anchors(text string) (all []string) {
 		all = append(all, strings.ReplaceAll(name, " ", "-"))
 	}
 	return all
+}
+
+// A page that says which test holds a promise has to name one that there is.
+func TestPagesNameOnlyTestsThatExist(t *testing.T) {
+	exist := map[string]bool{}
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && (d.Name() == "node_modules" || d.Name() == ".git") {
+			return filepath.SkipDir
+		}
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path) //nolint:gosec // of the repository
+		for _, m := range regexp.MustCompile(`(?m)^func (Test\w+)\(`).FindAllSubmatch(text, -1) {
+			exist[string(m[1])] = true
+		}
+		return err
+	})
+	if err != nil || len(exist) < 500 {
+		t.Fatalf("%d tests are found, %v", len(exist), err)
+	}
+	named := 0
+	for _, p := range pages(t) {
+		for _, m := range regexp.MustCompile("`(Test[A-Z]\\w+)`").FindAllStringSubmatch(p.text, -1) {
+			named++
+			if !exist[m[1]] {
+				t.Errorf("%s names %s, which is no test", p.name, m[1])
+			}
+		}
+	}
+	if named < 15 {
+		t.Errorf("the pages name only %d tests", named)
+	}
 }
 
 // The site's navigation holds every page once, and nothing else.
