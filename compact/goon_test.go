@@ -57,7 +57,7 @@ func TestTheListThatNobodyAnsweredYetComesFirst(t *testing.T) {
 	for _, target := range []int{1000, 800} {
 		res := run(t, newCompactor(t), compact.Request{Messages: in, Force: true, TargetTokens: target})
 		for i := range 12 {
-			if leg := fmt.Sprintf("FL%03d | AMS | JFK | %02d:40 | %d", 600+i, i+5, 200+5*i); !strings.Contains(res.Summary, leg) {
+			if leg := fmt.Sprintf("FL%03d AMS JFK %02d:40 %d", 600+i, i+5, 200+5*i); !strings.Contains(res.Summary, leg) {
 				t.Errorf("%d tokens: no %q in\n%s", target, leg, res.Summary)
 			}
 		}
@@ -188,18 +188,6 @@ func TestTheAssistantDoesNotSpeakTwiceInARow(t *testing.T) {
 				t.Errorf("%d tokens: %s\n%s", target, bad, res.Messages)
 			}
 		}
-	}
-}
-
-func TestPointsAreToldByTheirEnds(t *testing.T) {
-	var points []string
-	for i := range 90 {
-		points = append(points, fmt.Sprintf("[%d.745118,35.%d]", 100+i, 658000+i))
-	}
-	in := join(user("Show the way."), asks("s", "route", `{"to":"park"}`, `{"distance":5990,"line":[`+strings.Join(points, ",")+`]}`))
-	res := run(t, newCompactor(t), compact.Request{Messages: in, Force: true, TargetTokens: 300})
-	if !strings.Contains(res.Summary, "100.745118 35.658000 to 189.745118 35.658089 (90 points)") || strings.Contains(res.Summary, "35.658040") {
-		t.Errorf("%s", res.Summary)
 	}
 }
 

@@ -287,9 +287,12 @@ type tally struct{ values, present, bound, recorded, related, runs, apart int }
 // without a model. Conversations whose last user message alone fills the size are
 // counted apart. The ranking's weights are plain defaults.
 func TestFutureArgumentRecall(t *testing.T) {
-	bars := map[int][3]float64{10: {0.72, 0.68, 0.51}, 20: {0.85, 0.81, 0.73}, 40: {0.93, 0.905, 0.94}}
-	by := map[string]map[int]*tally{}
+	bars := map[int][3]float64{10: {0.55, 0.55, 0.42}, 20: {0.78, 0.77, 0.68}, 40: {0.92, 0.91, 0.90}}
+	by, count := map[string]map[int]*tally{}, map[string]int{}
 	for _, r := range recordings(t) {
+		if count[r.File]++; count[r.File] > 10**most {
+			continue
+		}
 		for percent := range bars {
 			y := measured(t, r, percent)
 			for _, name := range []string{r.File, "total"} {
@@ -310,6 +313,13 @@ func TestFutureArgumentRecall(t *testing.T) {
 			share := func(n, of int) float64 { return float64(n) / float64(max(1, of)) }
 			got := [3]float64{share(y.present, y.values), share(y.bound, y.values), share(y.related, y.recorded)}
 			t.Logf("%-28s %d %%: recall %.3f bound %.3f related %.3f (%d values, %d conversations, %d apart)", name, percent, got[0], got[1], got[2], y.values, y.runs, y.apart)
+			if kind := "source/" + name; name == "total" {
+				t.Logf("figure recall at %d: %.4f", percent, got[0])
+				t.Logf("figure related at %d: %.4f", percent, got[2])
+			} else {
+				t.Logf("figure %s recall_%d: %.4f", kind, percent, got[0])
+				t.Logf("figure %s related_%d: %.4f", kind, percent, got[2])
+			}
 			for k, bar := range bars[percent] {
 				if name == "total" && got[k] < bar {
 					t.Errorf("%d %%: figure %d is %.3f, below the bar of %.2f", percent, k, got[k], bar)

@@ -85,6 +85,7 @@ func (b *bench) readTimes(prefix string) error {
 
 // The lines of the measuring tests.
 var (
+	plainly   = regexp.MustCompile(`go:\d+: figure (.+): ([\d.]+)$`)
 	running   = regexp.MustCompile(`^=== (?:RUN|NAME) +(\S+)`)
 	bySource  = regexp.MustCompile(`go:\d+: (\w+): gold by score`)
 	byGold    = regexp.MustCompile(`^ +(error|partial|ok) +(\d+) +(\d+) +(\d+)$`)
@@ -109,6 +110,8 @@ func (f figures) read(text string) {
 	for line := range strings.SplitSeq(text, "\n") {
 		if m := running.FindStringSubmatch(line); m != nil {
 			_, test, _ = strings.Cut(m[1], "/")
+		} else if m := plainly.FindStringSubmatch(line); m != nil {
+			set(m[2:], m[1])
 		} else if m := bySource.FindStringSubmatch(line); m != nil {
 			of = m[1]
 		} else if m := byGold.FindStringSubmatch(line); m != nil {
@@ -180,7 +183,7 @@ func differing(a, b figures) (n int) {
 
 // lessIsBetter reports whether a figure should be small.
 func lessIsBetter(name string) bool {
-	for _, word := range []string{"alarms", "missed", "half", "good", "words", "calibration"} {
+	for _, word := range []string{"alarms", "missed", "half", "good", "words", "calibration", "misattributed at 10", "misattributed at 20", "misattributed_at_10", "misattributed_at_20"} {
 		if strings.HasSuffix(name, word) {
 			return true
 		}

@@ -19,6 +19,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 )
@@ -106,6 +107,9 @@ func (b *bench) measureAll(wanted *regexp.Regexp, jobs int) error {
 	b.whole, b.cost = map[string]figures{}, map[string]cost{}
 	for i := range b.areas {
 		a := &b.areas[i]
+		if !slices.ContainsFunc(b.parts, func(p *part) bool { return p.area == a && wanted.MatchString(p.key()) }) {
+			continue
+		}
 		first, err := b.measure(a, "")
 		if err != nil {
 			return fmt.Errorf("%s: %w", a.name, err)
@@ -150,4 +154,6 @@ func (b *bench) measureAll(wanted *regexp.Regexp, jobs int) error {
 }
 
 // used reports whether the measurements came to the part at all.
-func (b *bench) used(p *part) bool { return p.kind == list || b.cost[p.key()].calls > 0 }
+func (b *bench) used(p *part) bool {
+	return p.kind == list || p.kind == number || b.cost[p.key()].calls > 0
+}

@@ -37,6 +37,13 @@ func ablatedList[T any](part string, list T) (left T) {
 	return list
 }
 
+func ablatedNumber(part string, number, none float64) float64 {
+	if ablated == part {
+		return none
+	}
+	return number
+}
+
 // ablateClock tells how long a part took, in nanoseconds.
 func ablateClock(part string) func() {
 	began := ablateTime.Now()
@@ -121,6 +128,7 @@ func (b *bench) overlay() (string, error) {
 type insertion struct {
 	at   int
 	text string
+	gone int // bytes that it replaces
 }
 
 // switched gives a file with a switch in each of the parts that it declares.
@@ -132,18 +140,31 @@ func (s *source) switched(path string, f *ast.File, a *area, r *room, parts []*p
 	offset := func(n ast.Node) int { return s.fset.Position(n.Pos()).Offset }
 	var all []insertion
 	for _, p := range parts {
+		if p.kind == number {
+			v := s.constant(p.name)
+			if !within(f, v) {
+				continue
+			}
+			value, none := types.ExprString(v.Values[0]), 1
+			if strings.HasSuffix(p.name, "Share") {
+				none = 0
+			}
+			all = append(all, insertion{offset(v), "_ = 0", s.fset.Position(v.End()).Offset - offset(v)},
+				insertion{len(raw), fmt.Sprintf("\nvar %s = ablatedNumber(%q, %s, %d)\n", p.name, p.key(), value, none), 0})
+			continue
+		}
 		d := s.decls[p.name]
 		if p.kind == grammar || !within(f, d) {
 			continue
 		}
 		if p.kind == list {
 			v := d.(*ast.ValueSpec).Values[0]
-			all = append(all, insertion{offset(v), fmt.Sprintf("ablatedList(%q, ", p.key())}, insertion{s.fset.Position(v.End()).Offset, ")"})
+			all = append(all, insertion{offset(v), fmt.Sprintf("ablatedList(%q, ", p.key()), 0}, insertion{s.fset.Position(v.End()).Offset, ")", 0})
 			continue
 		}
 		fn := d.(*ast.FuncDecl)
 		all = append(all, insertion{offset(fn.Body) + 1, fmt.Sprintf(" if ablated != \"\" { if ablated == %[1]q { return %[2]s }; if ablated == %[3]q { defer ablateClock(%[1]q)() } };",
-			p.key(), zeros(fn), timing)})
+			p.key(), zeros(fn), timing), 0})
 	}
 	for _, name := range []string{a.unit, "grammar.maybe", "grammar.read"} {
 		fn, ok := s.decls[name].(*ast.FuncDecl)
@@ -158,12 +179,12 @@ func (s *source) switched(path string, f *ast.File, a *area, r *room, parts []*p
 				text = fmt.Sprintf(" if ablated == %q { defer ablateClock(%s)() };", timing, key)
 			}
 		}
-		all = append(all, insertion{offset(fn.Body) + 1, text})
+		all = append(all, insertion{offset(fn.Body) + 1, text, 0})
 	}
 	slices.SortStableFunc(all, func(a, b insertion) int { return b.at - a.at })
 	text := string(raw)
 	for _, in := range all {
-		text = text[:in.at] + in.text + text[in.at:]
+		text = text[:in.at] + in.text + text[in.at+in.gone:]
 	}
 	return text, nil
 }

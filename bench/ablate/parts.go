@@ -19,6 +19,7 @@ const (
 	function kind = "function" // gives nothing
 	grammar  kind = "grammar"  // reads nothing
 	list     kind = "words"    // is empty
+	number   kind = "number"   // is 1, a share 0
 )
 
 // area is a part of the program with measurements of its own.
@@ -38,12 +39,39 @@ type room struct {
 	hubs     []string // functions: what they call, or list, is a part each
 	grammars bool     // its catalogue of grammars are parts
 	lists    bool     // its lists of words are parts
+	numbers  []string // constants that rank
 }
 
 // measuring is a test of a package that prints figures.
 type measuring struct{ dir, run string }
 
-func areas() []area { return []area{judge(), advice()} }
+func areas() []area { return []area{judge(), advice(), compaction()} }
+
+// compaction is measured by what a reader finds of what was planted, and by what later
+// calls need.
+func compaction() area {
+	return area{
+		name: "compaction", title: "Compaction", unit: "Compactor.Compact", per: "compaction",
+		rooms: []room{
+			{
+				dir: "compact", hubs: []string{"DefaultSettings.plan", "DefaultSettings.split", "newSummary", "textsOf", "summary.compose", "assemble", "assembler.summary"},
+				numbers: []string{"oneShare", "answeredShare", "firstShare", "unansweredShare", "plainShare", "recordShare"},
+			},
+			{
+				dir: "compact/records", hubs: []string{
+					"Collect", "Set.read", "Set.readOutput", "Set.readCall", "Set.readLines", "lineReader.line", "lineReader.quote", "walker.walk", "walker.list", "walker.emit",
+					"walker.cells", "walker.nested", "Set.readUser", "Set.readAssistant", "Set.weigh", "Set.Select", "choice.worth", "choice.cost", "choice.write", "choice.rowText",
+					"unwrapped", "structured",
+				},
+				numbers: []string{
+					"freshWorth", "lastShare", "meantShare", "freshShare", "userShare", "userWorth", "callWorth", "saidWorth", "focusWorth", "planShare", "carriedShare",
+					"base", "passedWorth", "parameterWorth", "wordWorth",
+				},
+			},
+		},
+		tests: []measuring{{"compact", "^(TestAReaderFindsWhatWasPlanted|TestFutureArgumentRecall)$"}},
+	}
+}
 
 func judge() area {
 	return area{
@@ -184,6 +212,12 @@ func (s *source) partsOf(a *area, r *room) (parts []*part, err error) {
 			}
 		}
 	}
+	for _, name := range r.numbers {
+		if s.constant(name) == nil {
+			return nil, fmt.Errorf("%s has no constant %s", r.dir, name)
+		}
+		add(number, name, 1)
+	}
 	for _, name := range sortedKeys(s.decls) {
 		v, ok := s.decls[name].(*ast.ValueSpec)
 		switch {
@@ -197,6 +231,19 @@ func (s *source) partsOf(a *area, r *room) (parts []*part, err error) {
 		}
 	}
 	return parts, nil
+}
+
+// constant finds the declaration of a number.
+func (s *source) constant(name string) (found *ast.ValueSpec) {
+	for _, f := range s.files {
+		ast.Inspect(f, func(n ast.Node) bool {
+			if v, ok := n.(*ast.ValueSpec); ok && len(v.Names) == 1 && len(v.Values) == 1 && v.Names[0].Name == name {
+				found = v
+			}
+			return found == nil
+		})
+	}
+	return found
 }
 
 // canBeLeftOut reports whether a function may give the zero of its results: one that

@@ -38,6 +38,24 @@ var columns = map[string][]column{
 		{"online warned bad", "warned, bad", 3},
 		{"online warned good", "warned, good", 3},
 	},
+	"compaction": {
+		{"constraint at 20", "orders", 3},
+		{"note at 20", "notes", 3},
+		{"decision at 20", "choices", 3},
+		{"finding at 20", "findings", 3},
+		{"deed at 20", "deeds", 3},
+		{"refusal at 20", "refusals", 3},
+		{"needle at 20", "needle", 3},
+		{"checks at 20", "checks", 3},
+		{"sentences at 20", "sentences", 3},
+		{"rounds at 20", "rounds", 3},
+		{"recall at 10", "recall 10 %", 3},
+		{"recall at 20", "20 %", 3},
+		{"recall at 40", "40 %", 3},
+		{"related at 10", "related 10 %", 3},
+		{"related at 20", "20 %", 3},
+		{"related at 40", "40 %", 3},
+	},
 }
 
 const preface = `# What each part is worth
@@ -60,7 +78,9 @@ func (b *bench) report() string {
 	}
 	fmt.Fprintf(&t, preface, strings.Join(units, " or "))
 	for i := range b.areas {
-		b.table(&t, &b.areas[i])
+		if b.whole[b.areas[i].name] != nil {
+			b.table(&t, &b.areas[i])
+		}
 	}
 	return t.String()
 }

@@ -97,8 +97,7 @@ func (w *walker) write(b *nestedText, name string, n *node, keys bool) {
 }
 
 func (w *walker) writeMembers(b *nestedText, n *node, keys bool) {
-	keyed := mapped(n)
-	sep := ""
+	keyed, sep := len(n.kids) > 1 && objects(n), ""
 	for i := range n.kids {
 		kid := &n.kids[i]
 		if kid.empty() {
@@ -241,7 +240,7 @@ func bareLine(cells []cell) string {
 
 // shapeOf tells which records below a head have the same columns.
 func shapeOf(r *row, cells []cell) string {
-	if len(cells) < 2 {
+	if len(cells) == 0 || len(cells) == 1 && (cells[0].label != "" || !strings.Contains(cells[0].shape, ".")) {
 		return ""
 	}
 	var b strings.Builder
@@ -250,91 +249,4 @@ func shapeOf(r *row, cells []cell) string {
 		b.WriteString("\n" + cells[i].shape)
 	}
 	return b.String()
-}
-
-// groups makes one row of each list in a list of small lists of like objects, such
-// as the legs of a connection: what belongs together stays together.
-func (w *walker) groups(n *node, name string, above []cell) bool {
-	const most = 6
-	var of []int // the group of each object
-	var rows []*node
-	for i := range n.kids {
-		group := &n.kids[i]
-		if len(group.kids) > most || !objects(group) {
-			return false
-		}
-		for k := range group.kids {
-			kid := &group.kids[k]
-			if !w.inside(kid) {
-				return false
-			}
-			of, rows = append(of, i), append(rows, kid)
-		}
-	}
-	made := make([][]cell, len(rows))
-	for i := range rows {
-		made[i] = w.cells(rows[i])
-	}
-	lead := above
-	if len(made) > 2 {
-		lead = append(append([]cell{}, above...), lift(made)...)
-	}
-	for from := 0; from < len(made); {
-		to := from
-		var row cell
-		for ; to < len(made) && of[to] == of[from]; to++ {
-			if to > from {
-				row.text, row.bare = row.text+"; ", row.bare+"; "
-			}
-			c := made[to]
-			if to == from {
-				row.text += joined(c)
-			} else {
-				row.text += bareLine(c)
-			}
-			if to == from && len(c) > 0 && c[0].ident {
-				row.bare += c[0].label + " "
-			}
-			row.bare += bareLine(c)
-			for i := range c {
-				row.values, row.shape = append(row.values, c[i].values...), row.shape+"\n"+c[i].shape
-			}
-		}
-		from = to
-		w.emit(name, lead, []cell{row}, -1)
-	}
-	return true
-}
-
-// byRoom splits what is too wide for a line: what looks like identifiers first, in
-// order, and the rest.
-func byRoom(cells []cell, room int) (first, rest []cell) {
-	size := 0
-	width := func(c *cell) int { return len(c.text) + len(c.label) + 3 }
-	for i := range cells {
-		size += width(&cells[i])
-	}
-	if size <= room {
-		return cells, nil
-	}
-	in := make([]bool, len(cells))
-	for _, idents := range []bool{true, false} {
-		for i := range cells {
-			if cells[i].ident == idents && room >= width(&cells[i]) {
-				in[i] = true
-				room -= width(&cells[i])
-			}
-		}
-	}
-	for i := range cells {
-		if in[i] {
-			first = append(first, cells[i])
-		} else {
-			rest = append(rest, cells[i])
-		}
-	}
-	if len(first) == 0 {
-		return cells, nil
-	}
-	return first, rest
 }

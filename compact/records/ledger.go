@@ -77,13 +77,14 @@ func (s *Set) readCall(texts []Text, i int) {
 	}
 	key := keyOf(t)
 	later := s.last[key]
-	short, brief := s.answer(t, cells)
+	short, given, brief := s.answer(t, cells)
 	if !t.Kept && later != i && (brief || sameKind(t.Output, texts[later].Output)) {
 		return // made again since
 	}
 	for i := range cells {
 		if brief && cells[i].ident {
 			s.acted[cells[i].whole] = &act{label(t.Tool), t.Place}
+			s.supersede(identity{cells[i].label, cells[i].text}, given)
 		}
 	}
 	if t.Kept || !brief {
@@ -121,22 +122,26 @@ func listed(n *node) bool {
 
 // answer is what a call gave, as it stands in its line, without what only repeats the
 // arguments; brief is false where it is too long for one.
-func (s *Set) answer(t *Text, args []cell) (text string, brief bool) {
+func (s *Set) answer(t *Text, args []cell) (text string, given []cell, brief bool) {
 	body := strings.TrimSpace(unwrapped(t.Output))
 	if len(body) > shortOutput || strings.Count(body, "\n") > 3 {
-		return "", false
+		return "", nil, false
 	}
-	if n, ok := parseJSON(body); ok && n.kind == '{' {
-		w := &walker{s: s, t: t, call: true}
-		cells := w.cells(&n)
-		return joined(slices.DeleteFunc(cells, func(c cell) bool {
+	n, ok := parseJSON(body)
+	switch {
+	case ok && n.kind == '[' && objects(&n) && len(n.kids) > 1: // records, each with what identifies it first
+		return "", nil, false
+	case ok && n.kind == '{':
+		given = (&walker{s: s, t: t, call: true}).cells(&n)
+		given = slices.DeleteFunc(given, func(c cell) bool {
 			return c.whole != "" && slices.ContainsFunc(args, func(a cell) bool { return a.label == c.label && a.whole == c.whole })
-		})), true
+		})
+		return joined(given), given, true
 	}
 	if body = s.redact("", OneLine(body)); body == "" {
-		return "", true
+		return "", nil, true
 	}
-	return "\"" + body + "\"", true // what a tool says, in its own words
+	return "\"" + body + "\"", nil, true // what a tool says, in its own words
 }
 
 // written reads long texts that a call wrote, like an output: nothing else tells them.
@@ -180,44 +185,162 @@ func kindsOf(text string) map[string]int {
 	return kinds
 }
 
-// changed makes a line of a record that an answer shows to be another than before, or
-// that nobody had named before.
+// view is a record that no other call of the conversation had shown.
+type view struct {
+	w     *walker
+	r     *row
+	cells []cell
+}
+
+// changed makes a line of a record that an answer shows to be another than before.
 func (w *walker) changed(r, old *row, cells []cell) {
 	if w.t.From != Call || !w.single || w.t.Kept {
 		return
 	}
+	if old == nil {
+		w.s.views = append(w.s.views, view{w, r, cells})
+		return
+	}
 	var out []cell
-	for i := range cells {
-		c := &cells[i]
-		if old == nil || c.text == r.of.text || old.texts[c.label] == c.text {
-			continue
+	for _, c := range cells {
+		if before, had := old.texts[c.label]; c.text != r.of.text && before != c.text && (had || len(w.args) > 0) {
+			c.text = Shorten(c.text, argsLimit)
+			out = append(out, c)
 		}
-		out = append(out, cell{label: c.label, text: Shorten(c.text, argsLimit)})
 	}
-	switch {
-	case old != nil && len(out) == 0:
-		return
-	case old == nil && (len(w.args) < 2 || holds(w.args, r.of.whole) || !w.made(cells)):
-		return
+	if len(out) > 0 {
+		w.s.acts[w.t.Tool] = true
+		w.s.acted[r.of.whole] = &act{label(w.t.Tool), w.t.Place}
+		w.tell(r, out)
 	}
+}
+
+// firstSeen tells of records that nothing showed before where their tool changed others,
+// or was given what makes a new one.
+func (s *Set) firstSeen() {
+	for _, v := range s.views {
+		if s.acts[v.w.t.Tool] || len(v.w.args) > 1 && !holds(v.w.args, v.r.of.whole) {
+			v.w.tell(v.r, nil)
+		}
+	}
+	slices.SortStableFunc(s.items, func(a, b *item) int { return a.place - b.place })
+	for i, it := range s.items {
+		it.order = i + 1
+	}
+}
+
+// tell writes the line of an act that gave a record.
+func (w *walker) tell(r *row, out []cell) {
 	text := callMark + label(w.t.Tool) + "(" + Shorten(joined(w.args), argsLimit) + ")" + gave + r.of.label + " " + r.of.text
 	if len(out) > 0 {
 		text += ": " + Shorten(joined(out), listLimit/2)
 	}
-	it := &item{kind: callItem, place: w.t.Place, text: text, values: append([]int32{}, r.of.values...)}
-	for i := range w.args {
-		it.values = append(it.values, w.args[i].values...)
+	it := &item{kind: callItem, place: w.t.Place, text: text, act: true, values: append([]int32{}, r.of.values...)}
+	for _, c := range append(out, w.args...) {
+		it.values = append(it.values, c.values...)
 	}
 	w.s.add(it)
 }
 
-// made reports a record that repeats what the call was given.
-func (w *walker) made(cells []cell) bool {
-	n := 0
-	for i := range w.args {
-		if holds(cells, w.args[i].whole) {
-			n++
+// onePerThing leaves one line for each thing that calls of a tool were about: what
+// earlier ones were given stands behind the newest, as far as it differs.
+func (s *Set) onePerThing() {
+	type line struct {
+		it     *item
+		parts  []string
+		answer string
+	}
+	newest := map[string]line{}
+	for _, it := range slices.Backward(s.items) {
+		if it.kind != callItem || it.plan {
+			continue
+		}
+		call, answer, _ := strings.Cut(it.text, gave)
+		key, parts := thing(call)
+		now, ok := newest[key]
+		if !ok {
+			newest[key] = line{it, parts, answer}
+			continue
+		}
+		differ := strings.Join(slices.DeleteFunc(parts, func(p string) bool { return slices.Contains(now.parts, p) }), ", ")
+		answer, before, found := strings.Cut(answer, earlier)
+		if newer, _, _ := strings.Cut(now.answer, earlier); answer != newer {
+			differ += gave + answer
+		}
+		text := now.it.text + earlier + differ + ")"
+		if found {
+			text += earlier + before
+		}
+		if key == "" || differ == "" || len(text) > listLimit/2 {
+			continue
+		}
+		now.it.text, now.it.cost, it.stale = text, s.o.Count(text)+1, true
+		now.it.values = append(now.it.values, it.values...)
+	}
+}
+
+// earlier begins what earlier calls about a thing were given, and gave.
+const earlier = " (earlier: "
+
+// thing names what a line of the ledger is about: the tool, its identifiers and the names
+// of other short arguments; "" where it has no identifier. parts are the arguments.
+func thing(call string) (key string, parts []string) {
+	tool, args, _ := strings.Cut(call, "(")
+	if i := strings.LastIndexByte(args, ')'); i >= 0 {
+		args = args[:i]
+	}
+	parts, key = strings.Split(args, ", "), tool
+	about := false
+	for _, p := range parts {
+		name, value, two := strings.Cut(p, " ")
+		switch {
+		case identifies(value) && !digitsOnly(value):
+			about = true
+			key += "\x00" + p
+		case two && !strings.Contains(value, " ") && len(value) < textLimit:
+			key += "\x00" + name
+		default:
+			key += "\x00" + p
 		}
 	}
-	return 2*n >= len(w.args)
+	if !about {
+		return "", nil
+	}
+	return key, parts
+}
+
+// nowMark begins the line that says whose records were used last.
+const nowMark = callMark + "now: "
+
+// findOwner finds whose records stand side by side: what stands behind one label in records
+// of other things, has records of its own or was passed to a call, and is not the same in all.
+func (s *Set) findOwner() {
+	rows, values := map[string]int{}, map[string]map[string]bool{}
+	for _, it := range s.items {
+		if it.row == nil || !it.row.keyed || it.row.units[0] != it {
+			continue
+		}
+		for l, v := range it.row.texts {
+			k, known := s.values.index[v]
+			if l == it.row.of.label || !identifies(v) || !known || !s.values.all[k].passed && s.newest[identity{l, v}] == nil {
+				continue
+			}
+			if rows[l]++; values[l] == nil {
+				values[l] = map[string]bool{}
+			}
+			values[l][v] = true
+		}
+	}
+	most := 0
+	for l, n := range rows {
+		if len(values[l]) < 2 || n < most || n == most && l > s.owner {
+			continue
+		}
+		most, s.owner, s.serves = n, l, ""
+		for v := range values[l] {
+			if old := s.values.index[s.serves]; s.serves == "" || s.values.all[s.values.index[v]].last > s.values.all[old].last {
+				s.serves = v
+			}
+		}
+	}
 }

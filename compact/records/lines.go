@@ -3,7 +3,7 @@ package records
 import (
 	"fmt"
 	"math"
-	"slices"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -113,172 +113,91 @@ func eachLetters(l string, f func(w string)) {
 	}
 }
 
-// readLines makes lines of a text that is no JSON: blocks of indented "key: value"
-// lines are records, lines of one kind become one, everything else stays line by line.
+// readLines makes lines of a text that is no JSON: "key: value" lines that follow each
+// other are one, lines of one kind become one, everything else stays line by line.
 func (s *Set) readLines(t *Text, name, body string) {
 	if t.Kept {
 		s.cover(s.values.words(body, t.Place, false))
 		return
 	}
-	r := &lineReader{walker: &walker{s: s, t: t, args: s.argCells(t)}, tool: name, asked: numbersIn(t.Body), kinds: kindsIn(body)}
-	r.above = r.head(name, nil, nil)
+	w := &walker{s: s, t: t, args: s.argCells(t)}
+	r := &lineReader{s: s, t: t, kinds: kindsIn(body), above: w.head(name, nil, nil), asked: numberIn.FindAllString(t.Body, 8)}
+	block, open := "", false // open: further members may follow
 	for l := range strings.SplitSeq(body, "\n") {
 		if noise(l) {
 			continue
 		}
-		r.line(OneLine(l), len(l)-len(strings.TrimLeft(l, " \t")))
+		text := OneLine(l)
+		keyed := member(strings.TrimPrefix(text, "- ")) && !r.common(text)
+		if keyed && open && !strings.HasPrefix(text, "- ") && len(block)+len(text) < lineLimit {
+			block += ", " + text
+			continue
+		}
+		r.quote(block)
+		block, open = text, keyed
 	}
-	r.line("", 0)
+	r.quote(block)
 }
 
 // lineReader reads a text line by line.
 type lineReader struct {
-	*walker
-	tool   string
-	above  *item // the head of what is quoted
-	asked  []int // numbers that the call named
-	kinds  kinds
-	lines  int    // that may be chosen
-	block  []cell // the record that is being read
-	indent int    // of its first line
-	// heading is the line before, which may be the heading of a block that stands
-	// deeper than it.
-	heading   string
-	headingIn int
+	s     *Set
+	t     *Text
+	above *item // the head of what is quoted
+	kinds kinds
+	asked []string // numbers that the call named
+	lines int      // that may be chosen
 }
 
-// line reads a line that is indented by in; an empty one ends what came before.
-func (r *lineReader) line(text string, in int) {
-	name, v, keyed := member(strings.TrimPrefix(text, "- "))
-	switch {
-	case text != "" && r.kinds.folds && r.kinds.of[kindOf(text)] != nil && r.kinds.of[kindOf(text)].n >= alike:
-		r.quote(text)
-	case text != "" && keyed:
-		if strings.HasPrefix(text, "- ") && in <= r.indent || in < r.indent {
-			r.flush()
-		}
-		if len(r.block) == 0 {
-			r.indent = in
-			r.begin(in)
-		}
-		c := cell{label: label(name), whole: v, ident: identifies(v), text: r.s.redact(name, short(strings.Trim(v, "'\"")))}
-		c.bare, c.shape = c.text, c.label
-		c.values = r.s.values.leaf(c.text, r.t.Place)
-		r.s.values.labelled(c.label, c.values, false)
-		r.block = append(r.block, c)
-	case text != "" && len(r.block) > 0 && in > r.indent: // goes on the line above
-		if names(text) {
+// common reports a line with so many of its kind that they are told as one.
+func (r *lineReader) common(text string) bool {
+	x := r.kinds.of[kindOf(text)]
+	return r.kinds.folds && x != nil && x.n >= alike
+}
+
+// quote makes lines of a text.
+func (r *lineReader) quote(text string) {
+	if text == "" || strings.HasSuffix(text, ":") && strings.IndexByte(text, ' ') < 0 { // the name of what stands below
+		return
+	}
+	rare, near := 0.0, r.nearness(text)
+	if r.common(text) && near <= 1 {
+		x := r.kinds.of[kindOf(text)]
+		if x.told {
 			return
 		}
-		if last := &r.block[len(r.block)-1]; len(last.text) < valueLimit {
-			last.text = r.s.redact("", short(last.text+" "+text))
-			last.bare = last.text
-			last.values = append(last.values, r.s.values.words(last.text, r.t.Place, false)...)
-		}
-	default:
-		r.flush()
-		r.quote(r.heading)
-		r.heading, r.headingIn = text, in
-	}
-}
-
-// begin begins a block below its heading, if it has one.
-func (r *lineReader) begin(in int) {
-	h := r.heading
-	r.heading = ""
-	if h == "" || in <= r.headingIn || len(h) > lineLimit || strings.ContainsAny(h[len(h)-1:], ":{([;,") {
-		r.quote(h)
-		return
-	}
-	c := cell{text: r.s.redact("", Shorten(h, valueLimit)), values: r.s.values.words(h, r.t.Place, true)}
-	c.bare = c.text
-	r.block = append(r.block, c)
-}
-
-// flush makes a record of the block.
-func (r *lineReader) flush() {
-	if len(r.block) > 0 {
-		key := -1
-		if r.block[0].ident {
-			key = 0
-		} else if r.block[0].label == "" { // what identifies a block stands below its heading
-			key = slices.IndexFunc(r.block, func(c cell) bool { return c.ident })
-			r.block[0].ident = true
-		}
-		r.emit(r.tool, nil, r.block, key)
-	}
-	r.block = nil
-}
-
-// names reports the name of what stands below, which nobody needs without it.
-func names(text string) bool {
-	return strings.HasSuffix(text, ":") && strings.IndexByte(text, ' ') < 0
-}
-
-// quote makes lines of a text that is no member of a record.
-func (r *lineReader) quote(text string) {
-	s := r.s
-	if names(text) {
-		return
-	}
-	at, bodyAt := numbered(text)
-	near, rare := nearness(at, r.asked), 0.0
-	if x := r.kinds.of[kindOf(text)]; x != nil && text != "" {
-		switch {
-		case x.n >= alike && r.kinds.folds && near <= 1:
-			if x.told {
-				return
-			}
-			x.told = true
-			text = fmt.Sprintf("%s … %s (%d lines like these)", Shorten(text, lineLimit/3), Shorten(OneLine(x.last), lineLimit/3), x.n)
-		default:
-			rare = r.kinds.rare(text)
-		}
+		x.told = true
+		text = fmt.Sprintf("%s … %s (%d lines like these)", Shorten(text, lineLimit/3), Shorten(OneLine(x.last), lineLimit/3), x.n)
+	} else if r.kinds.of[kindOf(text)] != nil {
+		rare = r.kinds.rare(text)
 	}
 	for len(text) > 0 && (r.lines < maxLines || rare > 0) {
 		var piece string
 		piece, text = cutPiece(text)
-		piece = s.redact("", piece)
-		it := &item{kind: quoteItem, place: r.t.Place, head: r.above, text: quoteMark + piece, boost: near, rare: rare}
-		it.values = s.values.words(piece[min(bodyAt, len(piece)):], r.t.Place, true)
-		bodyAt = 0
+		piece = r.s.redact("", piece)
+		it := &item{kind: quoteItem, place: r.t.Place, head: r.above, text: quoteMark + piece, rare: rare, boost: near}
+		it.values = r.s.values.words(strings.TrimLeft(piece, "0123456789"), r.t.Place, true) // without the number of a line
 		r.lines++
-		s.add(it)
+		r.s.add(it)
 	}
 }
 
-// numbered reads the number that a line of a listing begins with, as programs that
-// show files write it; body is where its text begins. at is 0 for other lines.
-func numbered(l string) (at, body int) {
-	for body < len(l) && body < 7 && l[body] >= '0' && l[body] <= '9' {
-		at = at*10 + int(l[body]-'0')
-		body++
-	}
-	if body == 0 || body == len(l) || l[body] != ':' && l[body] != '|' && l[body] != ' ' {
-		return 0, 0
-	}
-	return at, body + 1
-}
+// numberIn finds numbers, numbered those that the lines of a listing begin with.
+var (
+	numberIn = regexp.MustCompile(`[0-9]{1,7}`)
+	numbered = regexp.MustCompile(`^[0-9]{1,7}[:| ]`)
+)
 
-// numbersIn lists the numbers in the arguments of a call.
-func numbersIn(args string) []int {
-	var ns []int
-	for _, w := range strings.FieldsFunc(args, func(r rune) bool { return r < '0' || r > '9' }) {
-		if n, err := strconv.Atoi(w); err == nil && len(ns) < 8 {
-			ns = append(ns, n)
-		}
-	}
-	return ns
-}
-
-// nearness is what a numbered line is worth more than others the nearer it is to a
-// number that was asked for.
-func nearness(at int, asked []int) float64 {
+// nearness is what a line of a listing is worth more than others the nearer its number is
+// to one that was asked for.
+func (r *lineReader) nearness(l string) float64 {
+	at, err := strconv.Atoi(strings.TrimRight(numbered.FindString(l), ":| "))
 	best := 0.0
-	for _, n := range asked {
+	for _, a := range r.asked {
+		n, _ := strconv.Atoi(a) // are digits
 		best = max(best, math.Exp(-math.Abs(float64(at-n))/4))
 	}
-	if at == 0 {
+	if err != nil {
 		return 1
 	}
 	return 1 + 4*best
@@ -307,32 +226,20 @@ func (s *Set) cover(ids []int32) {
 	}
 }
 
-// member reads "key: value" where the key is one short name.
-func member(l string) (key, value string, ok bool) {
+// member reports "key: value" where the key is one short name.
+func member(l string) bool {
 	i := strings.Index(l, ": ")
-	if i <= 0 || i > 40 || i+2 >= len(l) {
-		return "", "", false
-	}
-	for j := range i {
-		c := l[j]
-		if j == 0 && c|0x20 < 'a' || (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z') && c != '_' && c != '-' && c != '.' {
-			return "", "", false
-		}
-	}
-	return l[:i], strings.TrimSpace(l[i+2:]), true
+	return i > 0 && i <= 40 && l[0] >= 'A' && !strings.ContainsFunc(l[:i], func(r rune) bool {
+		return r < '-' || r > 'z' || r > '9' && r < 'A' || r > 'Z' && r < '_'
+	})
 }
 
 // noise reports lines of binary data.
 func noise(l string) bool {
 	bad := strings.Count(l, "\\u00") + strings.Count(l, "\\x")
-	for i, r := range l {
+	for _, r := range l[:min(len(l), 2000)] {
 		if r == utf8.RuneError || r < ' ' && r != '\t' && r != '\r' && r != 0x1b {
-			if bad++; bad > 2 {
-				return true
-			}
-		}
-		if i > 2000 {
-			break
+			bad++
 		}
 	}
 	return bad > 2

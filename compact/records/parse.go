@@ -102,17 +102,10 @@ func structured(text string) (lead string, n node, rest string, ok bool) {
 	if n, rest, ok = leadingJSON(text); ok && len(n.kids) > 0 {
 		return "", n, rest, true
 	}
-	from := 0
-	for range 3 {
-		i := strings.IndexAny(text[from:min(len(text), from+200)], "{[")
-		if i < 0 {
-			break
+	if i := strings.IndexAny(text[:min(len(text), 200)], "{["); i >= 0 {
+		if n, ok = parseJSON(text[i:]); ok {
+			return OneLine(text[:i]), n, "", true
 		}
-		at := from + i
-		if n, ok = parseJSON(text[at:]); ok {
-			return OneLine(text[:at]), n, "", true
-		}
-		from = at + 1
 	}
 	return "", node{}, "", false
 }

@@ -73,6 +73,10 @@ type Set struct {
 	times  map[string]int  // how often it was made
 	told   map[string]bool // lines that are there already
 	acted  map[string]*act // what was done last to a thing, by its identifier
+	acts   map[string]bool // tools that changed a record
+	views  []view          // records that nothing showed before
+	owner  string          // the label of those whose records stand side by side, "" where all are one's
+	serves string          // the value behind it that was used last, "" for an unknown one
 	brief  bool            // the conversation ends with a request too short to say what it asks
 }
 
@@ -93,9 +97,12 @@ type item struct {
 	// bare is the text below a unit of the same shape.
 	bare, shape string
 	bareCost    int
+	cells       []cell  // a record's own values
+	stale       bool    // a later record or call says it again
 	rare        float64 // how much less often a line like it comes than others of its output
 	boost       float64 // what it is worth more than others of its kind; 0 is 1
 	rows        int     // records below a head, chosen or not
+	act         bool    // a record that a call shows to be another than before
 	carried     bool    // it stood in an earlier selection
 	lead        bool    // it tells what a text of the assistant is about
 	plan        bool    // a list that a call left, as it stands
@@ -122,7 +129,7 @@ type identity struct{ key, value string }
 
 // Collect reads the texts, oldest first.
 func Collect(texts []Text, o Options) *Set {
-	s := &Set{o: o, heads: map[string]*item{}, newest: map[identity]*row{}, fresh: map[int]bool{}, last: map[string]int{}, times: map[string]int{}, told: map[string]bool{}, acted: map[string]*act{}}
+	s := &Set{o: o, heads: map[string]*item{}, newest: map[identity]*row{}, fresh: map[int]bool{}, last: map[string]int{}, times: map[string]int{}, told: map[string]bool{}, acted: map[string]*act{}, acts: map[string]bool{}}
 	s.values.init()
 	for i := range texts {
 		t := &texts[i]
@@ -145,6 +152,9 @@ func Collect(texts []Text, o Options) *Set {
 		}
 		s.brief = texts[i].From == User && texts[i].Kept && len(texts[i].Body) < briefRequest
 	}
+	s.firstSeen()
+	s.onePerThing()
+	s.findOwner()
 	return s
 }
 
@@ -213,6 +223,10 @@ func (s *Set) readEarlier(t *Text) {
 		case strings.HasPrefix(l, assistantMark):
 			it.kind, it.head = assistantItem, nil
 		case strings.HasPrefix(l, callMark):
+			if who, ok := strings.CutPrefix(l, nowMark); ok {
+				s.owner, s.serves, _ = strings.Cut(who, " ")
+				continue
+			}
 			it.kind, it.head = callItem, nil
 			if call, _, _ := strings.Cut(l, gave); s.times[call] > 0 {
 				continue // it was made again since

@@ -29,33 +29,56 @@ func (c *choice) lastLead() *item {
 	return nil
 }
 
-// meantLines are the lines of calls and of outputs that what stays speaks of: it has an identifier that
-// few of them have, or so many of their values that no other is meant.
-func (c *choice) meantLines() map[*item]bool {
-	const few = 2
+// subject is what a line is about: its record, or itself.
+func (it *item) subject() any {
+	if it.row != nil {
+		return it.row
+	}
+	return it
+}
+
+// meant is how many values that nothing else has make it clear what is meant; few have the
+// identifier that does so alone.
+const meant, few = 2, 2
+
+// spokenOf finds the records and the lines of calls and outputs that what stays speaks of:
+// it has an identifier that few of their kind have, or so many of their values that no
+// other is meant.
+func (c *choice) spokenOf() map[any]bool {
 	type use struct {
-		kind  itemKind
+		of    any
 		value int32
 	}
-	count := map[use]int{}
-	each := func(f func(it *item, k int32)) {
+	count, had := map[use]int{}, map[use]bool{}
+	each := func(f func(subject, kind any, k int32)) {
 		for _, it := range c.s.items {
-			if it.kind != callItem && it.kind != quoteItem || it.carried {
+			var kind any = it.kind
+			if it.row != nil {
+				kind = it.row.head
+			} else if it.kind != callItem && it.kind != quoteItem {
 				continue
 			}
-			for i, k := range it.values {
-				if v := &c.s.values.all[k]; v.focus && len(v.text) > 2 && !slices.Contains(it.values[:i], k) {
-					f(it, k)
+			for _, k := range it.values {
+				if v := &c.s.values.all[k]; v.focus && len(v.text) > 2 && !it.stale && !it.carried {
+					f(it.subject(), kind, k)
 				}
 			}
 		}
 	}
-	each(func(it *item, k int32) { count[use{it.kind, k}]++ })
-	sums, about := map[*item]float64{}, map[*item]bool{}
-	each(func(it *item, k int32) {
-		n := count[use{it.kind, k}]
-		sums[it] += 1 / float64(n)
-		about[it] = about[it] || sums[it] >= meant || c.s.values.all[k].ident && n <= few
+	each(func(subject, kind any, k int32) {
+		if u := (use{subject, k}); !had[u] {
+			had[u] = true
+			count[use{kind, k}]++
+		}
+	})
+	sums, about := map[any]float64{}, map[any]bool{}
+	each(func(subject, kind any, k int32) {
+		if u := (use{subject, k}); had[u] {
+			had[u] = false
+			n := count[use{kind, k}]
+			sums[subject] += 1 / float64(n)
+			about[subject] = about[subject] || sums[subject] >= meant || c.s.values.all[k].ident && n <= few
+		}
 	})
 	return about
 }

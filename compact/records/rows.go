@@ -1,7 +1,6 @@
 package records
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -20,14 +19,12 @@ type cell struct {
 
 // row is a record.
 type row struct {
-	head   *item
-	of     cell // what identifies it: a value of its own when it is keyed, else what was asked
-	keyed  bool
-	cost   int // of naming it
-	labels []string
-	units  []*item
-	stale  bool              // a later record of the same thing replaces it
-	texts  map[string]string // its values by label
+	head  *item
+	of    cell // what identifies it: a value of its own when it is keyed, else what was asked
+	keyed bool
+	cost  int // of naming it
+	units []*item
+	texts map[string]string // its values by label
 }
 
 // Bounds of what stands inside a line.
@@ -36,7 +33,6 @@ const (
 	addressMax  = 300 // this
 	insideLimit = 600 // of a list or object inside its row
 	insideKids  = 24
-	wideRow     = 420 // what a record has beyond it stands on a line of its own
 	headLimit   = 320 // of the line over records
 )
 
@@ -53,7 +49,7 @@ func (s *Set) readOutput(t *Text) {
 			s.readLines(t, t.Tool, rest)
 		}
 	}()
-	w := &walker{s: s, t: t, args: s.argCells(t), single: n.kind == '{' && !mapped(&n)}
+	w := &walker{s: s, t: t, args: s.argCells(t), single: n.kind == '{'}
 	if lead != "" {
 		w.lead = append(w.lead, cell{text: lead})
 	}
@@ -84,26 +80,18 @@ func (w *walker) walk(n *node, name string, above []cell, depth int) {
 		for i := range n.kids {
 			rows[i] = &n.kids[i]
 		}
-		w.list(rows, nil, name, above, depth)
-	case n.kind == '{' && mapped(n):
-		rows := make([]*node, len(n.kids))
-		for i := range n.kids {
-			rows[i] = &n.kids[i]
-		}
-		w.list(rows, n.keys, name, above, depth)
+		w.list(rows, name, above, depth)
 	case n.kind == '{':
-		w.list([]*node{n}, nil, name, above, depth)
+		w.list([]*node{n}, name, above, depth)
 	case n.kind == '[':
 		if lists(n) {
-			if track(n) {
-				w.track(n, name, above)
-				return
-			}
-			if w.groups(n, name, above) {
-				return
-			}
 			for i := range n.kids {
-				w.walk(&n.kids[i], name, above, depth+1)
+				if kid := &n.kids[i]; objects(kid) && w.inside(kid) { // belongs together, such as the legs of a connection
+					c := w.nested("", kid)
+					w.emit(name, above, []cell{{text: strings.Trim(c.text, "[]"), bare: strings.Trim(c.bare, "[]"), shape: c.shape, values: c.values}}, -1)
+				} else {
+					w.walk(kid, name, above, depth+1)
+				}
 			}
 			return
 		}
@@ -136,53 +124,6 @@ func lists(n *node) bool {
 	return len(n.kids) > 0
 }
 
-// track reports a long list of numbers in brackets, such as the points of a line:
-// they have no names, and nobody asks for one of them.
-func track(n *node) bool {
-	for i := range n.kids {
-		if len(n.kids[i].kids) > 4 || !all(&n.kids[i], func(kid *node) bool { return kid.kind == '0' }) {
-			return false
-		}
-	}
-	return len(n.kids) > 12
-}
-
-// track tells how such a list begins and ends.
-func (w *walker) track(n *node, name string, above []cell) {
-	var c cell
-	for _, kid := range []*node{&n.kids[0], &n.kids[len(n.kids)-1]} {
-		var parts []string
-		for i := range kid.kids {
-			x := w.scalarCell("", &kid.kids[i])
-			parts, c.values = append(parts, x.text), append(c.values, x.values...)
-		}
-		if c.text != "" {
-			c.text += " to "
-		}
-		c.text += strings.Join(parts, " ")
-	}
-	c.text += fmt.Sprintf(" (%d points)", len(n.kids))
-	w.emit(name, above, []cell{c}, -1)
-}
-
-// mapped reports an object that is a list of like objects under their keys.
-func mapped(n *node) bool {
-	if len(n.kids) < 2 || !objects(n) {
-		return false
-	}
-	first := n.kids[0].keys
-	if len(first) == 0 {
-		return false
-	}
-	same := 0
-	for i := range n.kids {
-		if k := n.kids[i].keys; len(k) > 0 && k[0] == first[0] && len(k) <= 2*len(first)+1 {
-			same++
-		}
-	}
-	return same*10 >= len(n.kids)*9
-}
-
 // scalars makes rows of a list of plain values, some to a line.
 func (w *walker) scalars(n *node, name string, above []cell) {
 	const perLine = 12
@@ -201,13 +142,10 @@ func (w *walker) scalars(n *node, name string, above []cell) {
 
 // list makes a row of each object. Values that are equal in all rows are lifted
 // into the line above them.
-func (w *walker) list(rows []*node, keys []string, name string, above []cell, depth int) {
+func (w *walker) list(rows []*node, name string, above []cell, depth int) {
 	made := make([][]cell, len(rows))
 	for i, n := range rows {
 		made[i] = w.cells(n)
-		if keys != nil && !holds(made[i], keys[i]) {
-			made[i] = append([]cell{{label: "", text: keys[i], whole: keys[i], ident: true, values: w.s.values.leaf(keys[i], w.t.Place)}}, made[i]...)
-		}
 	}
 	lead := above
 	if len(made) > 2 {
@@ -358,10 +296,8 @@ func (w *walker) emit(name string, lead []cell, cells []cell, key int) {
 		for i := range cells {
 			s.cover(cells[i].values)
 		}
-		if key >= 0 { // an earlier record of it is stale
-			if old := s.newest[identity{cells[key].label, cells[key].text}]; old != nil {
-				old.stale = true
-			}
+		if key >= 0 {
+			s.supersede(identity{cells[key].label, cells[key].text}, cells)
 		}
 		return
 	}
@@ -378,28 +314,20 @@ func (w *walker) emit(name string, lead []cell, cells []cell, key int) {
 	if r.of.text != "" {
 		r.cost = s.o.Count(r.of.label+" "+r.of.text) + 1
 	}
-	if len(cells) == 1 && cells[0].label == "" && strings.Contains(cells[0].shape, "\n") { // a group
-		w.unit(r, &item{text: cells[0].text, bare: cells[0].bare, shape: r.head.text + cells[0].shape, values: cells[0].values})
-		return
-	}
 	var own []cell
 	for i := range cells {
 		c := &cells[i]
-		r.labels, r.texts[c.label] = append(r.labels, c.label), c.text
+		r.texts[c.label] = c.text
 		switch {
 		case i == key:
 		case len(c.parts) == 0:
 			own = append(own, *c)
 		}
 	}
-	for len(own) > 0 || len(r.units) == 0 && r.keyed {
-		first, rest := byRoom(own, wideRow)
-		u := &item{text: joined(first), bare: bareLine(first), shape: shapeOf(r, first)}
-		for i := range first {
-			u.values = append(u.values, first[i].values...)
-		}
+	if len(own) > 0 || r.keyed {
+		u := &item{cells: own}
+		u.write(r)
 		w.unit(r, u)
-		own = rest
 	}
 	for i := range cells {
 		for _, p := range cells[i].parts {
@@ -409,13 +337,40 @@ func (w *walker) emit(name string, lead []cell, cells []cell, key int) {
 	if r.keyed {
 		id := identity{r.of.label, r.of.text}
 		old := s.newest[id]
-		if old != nil && replaces(r, old) {
-			old.stale = true
-			w.changed(r, old, cells)
-		} else if old == nil {
-			w.changed(r, nil, cells)
-		}
+		s.supersede(id, cells)
+		w.changed(r, old, cells)
 		s.newest[id] = r
+	}
+}
+
+// write gives a unit the text and the values of its cells.
+func (u *item) write(r *row) {
+	u.text, u.bare, u.shape, u.values = joined(u.cells), bareLine(u.cells), shapeOf(r, u.cells), nil
+	for i := range u.cells {
+		u.values = append(u.values, u.cells[i].values...)
+	}
+}
+
+// supersede takes out of the newest record of a thing what a later one says of it.
+func (s *Set) supersede(id identity, now []cell) {
+	old := s.newest[id]
+	if old == nil {
+		return
+	}
+	again := func(label string) bool {
+		return label != id.key && slices.ContainsFunc(now, func(c cell) bool { return c.label == label })
+	}
+	for _, u := range old.units {
+		before := len(u.cells)
+		u.cells = slices.DeleteFunc(u.cells, func(c cell) bool { return again(c.label) })
+		switch {
+		case u.label != "" && again(u.label), before > 0 && len(u.cells) == 0:
+			u.stale = true
+		case len(u.cells) < before:
+			u.write(old)
+			u.values = append(u.values, old.of.values...)
+			u.cost, u.bareCost = s.o.Count(u.text)+1, s.o.Count(u.bare)+1
+		}
 	}
 }
 
@@ -433,18 +388,6 @@ func (w *walker) unit(r *row, u *item) {
 	if r.keyed {
 		u.values = append(u.values, r.of.values...)
 	}
-}
-
-// replaces reports whether a later record has most of the columns of an earlier
-// one of the same thing.
-func replaces(now, before *row) bool {
-	has := 0
-	for _, l := range before.labels {
-		if slices.Contains(now.labels, l) {
-			has++
-		}
-	}
-	return has*10 >= len(before.labels)*7
 }
 
 // head gives the line over records of one kind: the tool, the arguments that the

@@ -50,11 +50,10 @@ func (s *Set) Select(room int) Selection {
 	for i := range s.values.all {
 		c.stands[i] = s.values.all[i].covered
 	}
-	c.about = c.spoken()
 	c.reserve(int(pickedShare*float64(room)), room, func(it *item) bool { return it.picked })
 	c.reserve(int(planShare*float64(room)), room, func(it *item) bool { return it.plan })
 	last := c.lastLead()
-	c.meant = c.meantLines()
+	c.meant = c.spokenOf()
 	least := 0
 	if s.brief {
 		least = lastLeast
@@ -62,7 +61,9 @@ func (s *Set) Select(room int) Selection {
 	c.reserve(max(int(lastShare*float64(room)), least), room, func(it *item) bool { return it == last })
 	c.newest(room)
 	c.reserve(max(int(meantShare*float64(room)), meantLeast), room, func(it *item) bool { return it.kind == callItem && c.meant[it] })
+	c.reserve(int(actShare*float64(room)), room, func(it *item) bool { return it.act })
 	c.reserve(int(userShare*float64(room)), room, func(it *item) bool { return it.kind == userItem })
+	c.reserve(int(leadShare*float64(room)), room, func(it *item) bool { return it.lead && it.kind == assistantItem })
 	c.reserve(int(carriedShare*float64(room)), room, func(it *item) bool {
 		return it.carried && (it.kind == userItem || it.kind == callItem || it.kind == assistantItem)
 	})
@@ -77,12 +78,13 @@ const (
 	meantShare = 0.3
 	meantLeast = 100  // tokens, where the share would be less
 	lastLeast  = 80   // tokens, where the open request is too short to say what it asks
+	actShare   = 0.08 // calls after which a record was another
 	freshShare = 0.35 // an output that nobody has answered yet
 )
 
-// userShare is the part of the room that the newest words of people take before records
-// do. The rest of their words has to be worth its space.
-const userShare = 0.10
+// userShare and leadShare are the parts of the room that the newest words of people, and
+// of the assistant, take before records do. The rest has to be worth its space.
+const userShare, leadShare = 0.10, 0.05
 
 // pickedShare is the most that lines take which a model picked.
 const pickedShare = 0.25
@@ -124,10 +126,9 @@ type choice struct {
 	taken   map[*item]bool
 	shapes  map[string]bool // of the units taken
 	used    int
-	about   map[*row]bool // what stays speaks of them
-	meant   map[*item]bool
-	scarce  bool // nested keys are left out
-	bare    bool // heads as well
+	meant   map[any]bool // rows and items that what stays speaks of
+	scarce  bool         // nested keys are left out
+	bare    bool         // heads as well
 }
 
 // Rooms in tokens from which the keys of nested objects are named, and from which
@@ -151,7 +152,7 @@ const (
 // reserve takes lines of a kind, newest first, as far as a share of the room goes.
 func (c *choice) reserve(share, room int, of func(*item) bool) {
 	for _, it := range slices.Backward(c.s.items) {
-		if c.taken[it] || !of(it) {
+		if c.taken[it] || it.stale || !of(it) {
 			continue
 		}
 		if n := c.cost(it); n <= share && c.used+n <= room {
@@ -181,55 +182,10 @@ func (c *choice) worth(it *item) float64 {
 	if it.boost > 0 {
 		sum *= it.boost
 	}
-	if c.meant[it] || it.row != nil && c.about[it.row] {
+	if c.meant[it.subject()] {
 		sum *= focusWorth
 	}
 	return sum
-}
-
-// spoken finds the records that what stays speaks of: it names them, or so many of
-// their values that no other record below the same head is meant.
-func (c *choice) spoken() map[*row]bool {
-	about, rarity := map[*row]bool{}, map[*item]map[int32]int{}
-	var rows []*row
-	for _, it := range c.s.items {
-		if r := it.row; r != nil && !r.stale && r.units[0] == it {
-			rows = append(rows, r)
-		}
-	}
-	for _, r := range rows {
-		about[r] = r.keyed && slices.ContainsFunc(r.of.values, func(k int32) bool { return c.s.values.all[k].focus })
-		if rarity[r.head] == nil {
-			rarity[r.head] = map[int32]int{}
-		}
-		for k := range c.named(r) {
-			rarity[r.head][k]++
-		}
-	}
-	for _, r := range rows {
-		sum := 0.0
-		for k := range c.named(r) {
-			sum += 1 / float64(rarity[r.head][k])
-		}
-		about[r] = about[r] || sum >= meant && r.head.rows > 1
-	}
-	return about
-}
-
-// meant is how many values that no other record has make it clear which is meant.
-const meant = 2
-
-// named lists the values of a record that what stays names.
-func (c *choice) named(r *row) map[int32]bool {
-	ks := map[int32]bool{}
-	for _, u := range r.units {
-		for _, k := range u.values {
-			if c.s.values.all[k].focus && len(c.s.values.all[k].text) > 2 {
-				ks[k] = true
-			}
-		}
-	}
-	return ks
 }
 
 // cost is what a line costs with what must stand around it.
@@ -282,7 +238,7 @@ func (c *choice) ratio(it *item) float64 {
 func (c *choice) choose(room int) {
 	var h heapOf
 	for _, it := range c.s.items {
-		if !c.taken[it] && (it.row == nil || !it.row.stale) {
+		if !c.taken[it] && !it.stale {
 			if r := c.ratio(it); r > 0 {
 				h = append(h, ranked{it, r})
 			}
@@ -330,7 +286,7 @@ func (c *choice) write() Selection {
 	for _, it := range c.s.items {
 		head, text := c.headOf(it), it.text
 		switch {
-		case !c.taken[it] && (it.kind == userItem || it.kind == callItem):
+		case !c.taken[it] && !it.stale && (it.kind == userItem || it.kind == callItem):
 			out.Left += it.cost
 			continue
 		case !c.taken[it] || written[it.row]:
@@ -360,12 +316,11 @@ func (c *choice) write() Selection {
 			under[head] = append(under[head], text)
 		}
 	}
+	if c.s.owner != "" && c.s.serves != "" {
+		out.Done = append(out.Done, nowMark+c.s.owner+" "+c.s.serves)
+	}
 	for _, head := range heads {
 		lines := under[head]
-		if len(lines) == 1 && head.kind == headItem { // nothing stands below
-			out.Done = append(out.Done, callMark+strings.TrimPrefix(lines[0], "# "))
-			continue
-		}
 		if n := rows[head]; n > 0 && head.rows > 2 && n < head.rows && head.kind == headItem {
 			lines[0] += fmt.Sprintf(" (%d of %d)", n, head.rows) // who chooses must know that there is more
 		}
@@ -380,7 +335,7 @@ func (c *choice) rowText(r *row, shapes map[string]bool) string {
 	bare, left := false, map[string]int{} // objects of a list that were not taken, by its name
 	for _, u := range r.units {
 		if !c.taken[u] || u.text == "" {
-			if u.label != "" && u.text != "" {
+			if u.label != "" && u.text != "" && !u.stale {
 				left[u.label]++
 			}
 			continue
@@ -420,6 +375,9 @@ func (c *choice) rowText(r *row, shapes map[string]bool) string {
 	name := strings.TrimSpace(r.of.label + " " + r.of.text)
 	if by := c.s.acted[r.of.whole]; r.keyed && by != nil && by.place > r.units[0].place {
 		name += " (before " + by.tool + ")"
+	}
+	if who := r.texts[c.s.owner]; c.s.owner != "" && who != "" && who != c.s.serves && !strings.Contains(text, who) && r.of.text != who {
+		name += " (" + c.s.owner + " " + who + ")" // of another than the one who is served now
 	}
 	switch {
 	case r.of.text == "" || !r.keyed && strings.HasPrefix(r.head.text, "# "):
