@@ -61,7 +61,7 @@ func (f *findings) practices(d draft) {
 		d.add(bestPractices, rank, "Never send a refused call again unchanged: "+ofN(e.Unchanged.Succeeded, e.Unchanged.Tries)+" worked"+inRuns(e.UnchangedRuns)+".", "repeat", f.share(e.Unchanged.Tries), retriesGround)
 	}
 	switch {
-	case e.Good+e.Partial == 0 && e.Failed >= neverWorked && e.Runs >= 2:
+	case e.Good+e.Partial == 0 && e.Failed >= neverWorked && e.Runs >= 2 && rank == 0: // nothing tells what to mend
 		d.add(bestPractices, rank+1, "Try another tool, or tell the user: "+ofN(0, e.Failed)+" calls worked"+inRuns(e.Runs)+".", "stop", f.share(e.Failed), statisticsGround)
 	case len(d[bestPractices]) == 0:
 		f.callLike(d)
@@ -177,7 +177,7 @@ func (f *findings) overall() string {
 // issues words what goes wrong beyond what the recommendations tell.
 func (f *findings) issues(d draft) {
 	e := &f.evidence
-	if e.Overstated >= 3 && 2*e.Overstated >= e.Failed {
+	if e.Overstated >= 3 && 2*e.Overstated >= e.Failed && e.Overstated < e.Failed { // none is reported where nothing reports
 		d.add(commonIssues, mostPractices+1, ofN(e.Overstated, e.Failed)+" failed calls were reported as successful.", "flag", f.share(e.Overstated)/2, statisticsGround)
 	}
 	wrong, unexplained, silent := 0, 0, 0
@@ -241,6 +241,9 @@ func (f *findings) exemplar(x *evidence.Exemplar) string {
 // shownInput writes a value as JSON, with what may not be shown masked.
 func shownInput(v any, name string, keep int, own []string) string {
 	show := func(s string) string {
+		if rules.Commands(name, s) {
+			return "…"
+		}
 		of := origin.Shared
 		if textsafe.SecretName(name) || slices.Contains(own, s) {
 			of = origin.Private

@@ -36,6 +36,7 @@ type refusal struct {
 	leaf   int    // -1 when the message does not tell
 	byKind bool   // it names what kind of value it is, not the value
 	text   string // the message, in lower case
+	remedy string // that hosts document of it, "" for none
 }
 
 // maxMessage is how many bytes of a message are compared with values.

@@ -6,6 +6,8 @@ import (
 
 	"memoryd"
 	"memoryd/guidelines/evidence"
+	tested "memoryd/guidelines/rules"
+	"memoryd/internal/errortext"
 	"memoryd/store"
 )
 
@@ -185,6 +187,7 @@ func (v *view) ago(c *runCall) time.Duration {
 func (c *runCall) refusal() *refusal {
 	if c.reason == nil {
 		c.reason = refusalOf(c.Output, leavesOf(c.Input))
+		c.reason.remedy = tested.Remedy(c.Tool, errortext.Unwrap(c.Output), c.Input)
 	}
 	return c.reason
 }

@@ -9,6 +9,7 @@ import (
 
 	"memoryd"
 	"memoryd/guidelines/origin"
+	tested "memoryd/guidelines/rules"
 )
 
 // warnings tells why the planned call may fail and what to change, the surest
@@ -49,6 +50,9 @@ func (m *Model) warnings(a *Assessment, v *view, near []neighbour, fix fix) []Wa
 	for _, w := range found[:min(len(found), mostWarnings)] {
 		w.Calls = w.Calls[max(0, len(w.Calls)-shownCalls):]
 		out = append(out, w.Warning)
+	}
+	if len(out) == 0 && a.Risk != nil && *a.Risk >= highRisk {
+		out = append(out, m.reason(v))
 	}
 	return out
 }
@@ -127,6 +131,9 @@ func (m *Model) change(r *refusal, fix fix) string {
 		}
 		return "Change the input as suggested."
 	}
+	if r.remedy != "" {
+		return r.remedy + "."
+	}
 	if l := r.blamed(); l != nil {
 		if name, known := m.parameter(l.path); known {
 			return "Change `" + name + "`."
@@ -166,13 +173,61 @@ func (m *Model) neverWorked(v *view) Warning {
 			w.Calls = append(w.Calls, v.run[i].Key)
 		}
 	}
-	w.Text = fmt.Sprintf("This tool never worked: all %d calls failed. Use another tool, or say that it cannot be done.", n)
+	w.Text = fmt.Sprintf("This tool never worked: all %d calls failed. ", n)
+	if rule := m.firstRule(); rule != nil {
+		w.Text += rule.Line + "."
+	} else {
+		w.Text += "Use another tool, or say that it cannot be done."
+	}
 	return w
 }
 
 // ownStreaks is how many calls of the tool itself must have come after such failures: over
 // tools these tell little.
 const ownStreaks = 5
+
+// firstRule is the rule on what goes wrong that most calls broke; nil for none.
+func (m *Model) firstRule() *Tested {
+	for i := range m.options.Tested {
+		if t := &m.options.Tested[i]; t.Effect == tested.Wrong {
+			return t
+		}
+	}
+	return nil
+}
+
+// reason says why the risk is high where no rule that is watched does: a risk above
+// highRisk never stands alone.
+func (m *Model) reason(v *view) Warning {
+	w := Warning{Rule: "failures", Severity: Note}
+	for i := range m.calls {
+		if c := &m.calls[i]; c.failed() {
+			w.Calls = append(w.Calls, c.key)
+		}
+	}
+	streak := 0
+	for i := len(v.run) - 1; i >= 0 && v.run[i].failed; i-- {
+		streak++
+	}
+	switch {
+	case v.own.Failed > 0:
+		w.Text = "This input failed " + times(v.own) + "."
+	case streak > 0:
+		w.Text = fmt.Sprintf("The last calls of this tool in this run failed (%d).", streak)
+	case m.failed > 0:
+		w.Text = fmt.Sprintf("%d of the %d judged calls of this tool failed.", m.failed, m.judged)
+	default:
+		w.Text = "Tools like this one mostly fail; none of its own calls is judged yet."
+	}
+	if rule := m.firstRule(); rule != nil {
+		w.Text += " " + rule.Line + "."
+	}
+	w.Calls = w.Calls[max(0, len(w.Calls)-shownCalls):]
+	return w
+}
+
+// highRisk is the risk from which on a forecast says why: that of the severity stop.
+const highRisk = 0.9
 
 // streak says that the last calls of the tool in this run failed.
 func (m *Model) streak(r Rule, v *view, fix fix) (Warning, bool) {
@@ -201,7 +256,9 @@ func (m *Model) streak(r Rule, v *view, fix fix) (Warning, bool) {
 func (m *Model) explained(v *view) bool {
 	behind := 0
 	for i := range m.options.Tested {
-		behind += m.options.Tested[i].Calls
+		if t := &m.options.Tested[i]; !t.Heard() {
+			behind += t.Calls
+		}
 	}
 	return len(v.breaks) == 0 && 2*behind >= m.failed && behind > 0
 }

@@ -27,6 +27,13 @@ var spans = [...]int{0, 40, 14, 7}
 func Find(own string, calls []Call, proposed ...Proposal) []Rule {
 	rows := rowsOf(calls)
 	found := wrong(own, rows, proposed)
+	explained := make([]bool, len(calls))
+	for i := range found {
+		for _, at := range found[i].Behind {
+			explained[at] = true
+		}
+	}
+	found = append(found, heard(own, calls, explained)...)
 	for _, e := range [...]Effect{Slow, Costly} {
 		found = append(found, dear(own, rows, e)...)
 	}

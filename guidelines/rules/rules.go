@@ -114,7 +114,7 @@ func (r *Rule) GroundID() string {
 // valueOf is the one value that a rule is about, where there can be several rules of its
 // kind on a parameter.
 func (r *Rule) valueOf() []string {
-	if r.when.what == is || r.when.what == inState || r.when.what == begins {
+	if w := r.when.what; w == is || w == inState || w == begins || w == says {
 		return r.when.set
 	}
 	return nil
@@ -138,6 +138,9 @@ func (r *Rule) Found() string {
 	case Costly:
 		return "otherwise " + strconv.Itoa(r.Calls) + " good calls took " + short(r.With) + " tokens, the others " + short(r.Otherwise) + " (medians)"
 	case Wrong:
+		if r.Heard() {
+			return r.heardBy()
+		}
 	}
 	text := "otherwise " + strconv.Itoa(r.Calls) + " of " + strconv.Itoa(r.Calls+r.Good) + " " + did
 	if r.Runs > 0 {

@@ -1,0 +1,275 @@
+package rules
+
+import (
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// documented is what the tools of coding hosts document of one of their refusals, and what
+// to do about it: a hypothesis that calls bear out when they hear it, and refute when
+// changed calls hear it again and again.
+type documented struct {
+	// of are the parts that the tool works on, one of which the call has to give: of a
+	// customer who is not found nothing is documented. None: the tool is any of a host's.
+	of   string
+	says *regexp.Regexp
+	id   string
+	do   string // with {path}, {old} and the like for the parameter's name
+}
+
+func doc(id, of, says, do string) documented {
+	return documented{of, regexp.MustCompile(`(?is)` + says), id, do}
+}
+
+const lookFirst = "Look for the file first, in a list of the directory or by a search, and give {path} as it was found"
+
+// handbook is tried in order: what says more comes first.
+var handbook = []documented{
+	doc("overlap", "old", `substring of (a )?new_?str|edits? overlap`, "Let no edit look for what another one of the same call writes"),
+	doc("same", "old", `(new|replace)\w*( text| content)? (and|is|are|must)[^.]*(same|identical|different|differ)|are (exactly )?the same|no changes? (to|were) (make|made|apply)|content is (already )?identical`,
+		"Give a new text that differs from the old one"),
+	doc("many", "old", `found [1-9]\d* (match|occurrence|instance)|(multiple|several|more than one|\b[1-9]\d*) (match|occurrence|instance)|(appears|occurs|matches|found) (multiple|[1-9]\d*|more than once|several|in multiple)|not unique|(must|should|not) be unique|uniquely|ambiguous`,
+		"Give {old} with more of the lines around it, so that it stands in the file once, or replace all of them on purpose"),
+	doc("outside", "path", `outside|registered workspace|not (with)?in [^.]*(workspace|allowed|project|root|director)|must be (with)?in|escapes|allowed director|path traversal|ignored by|\.\w*ignore`, "Give {path} within the folders that the host allows"),
+	doc("file", "path old patch notebook", `(file|path|director(y|ies)|folder)\b[^.,;]{0,120}?( does not| doesn't| not| could not be| cannot be) (exist|found|opened)|no such file|ENOENT|FileNotFound`, lookFirst),
+	doc("changed", "path old patch", `(modified|changed|updated|edited)( \w+){0,3} (since|after|externally)|newer than|stale|out of date|outdated|mtime|has been (modified|changed)`,
+		"Read the file again right before you change it: it changes in between"),
+	doc("unread", "path old patch", `(not|never) (yet )?been read|n't (yet )?(been )?read|must (be )?(first )?(be )?(read|view|open)|(read|view|open) (it|the file|this file|the notebook)( \w+){0,3} (first|before)|(before|without) (first )?reading|read tool (first|at least once)`,
+		"Read the file before you change it"),
+	doc("context", "patch", `expected lines|context|hunk|does not apply|patch failed|not found|mismatch|does not match|did not match|could not (apply|find)|failed to (apply|find)`,
+		"Read the file again, and copy the lines around the change exactly as they stand there, with their white space"),
+	doc("patch", "patch", `patch|diff|begin|header|invalid|format|parse|empty`, "Write the patch in the form that the tool documents, from its first line to its last"),
+	doc("text", "notebook path", `must be a (jupyter )?notebook|not a (jupyter )?notebook`, "Use the tool for notebooks on .ipynb files alone, and edit other files with the tool for texts"),
+	doc("broken", "notebook", `valid json|invalid json|corrupt`, "Look at the notebook as a text and mend its JSON first"),
+	doc("cell", "cell notebook", `cell[^.]*(not found|no |not exist|n't exist|invalid|out of|index|unknown)|(no|unknown|invalid)( such)? cell`, "Read the notebook first, and give the cell as it is named there"),
+	doc("notebook", "path notebook", `(jupyter|notebook|\.ipynb)[^.]*(use|tool|edit)|(use|with)[^.]* notebook`, "Change a notebook with the tool for notebooks"),
+	doc("absolute", "path", `absolute|relative path|start with .?/|full path`, "Give {path} as an absolute path"),
+	doc("lines", "lines path", `invalid .?(view_range|insert_line|line|range|offset)|(line|view_range|insert_line|offset|range|row|start|end)[^.]*(out of (range|bounds)|invalid|exceed|beyond|past the|should be|must be|greater|less|shorter|only has|has only|larger)|only \d+ lines|shorter than`,
+		"Look at how many lines the file has, and give lines within them"),
+	doc("large", "path", `(too|very) (large|big|long)|exceed|maximum|token limit|size limit|larger than|use offset|truncat`, "Read a part of the file: give where to begin and how much, or search it for what is needed"),
+	doc("unlike", "old", `not found|n't found|no match|(not|n't) (appear|match|contain)|could not (find|locate|match|apply)|cannot find|unable to (find|locate)|failed to (find|match|locate)|mismatch|no replacement|0 (occurrence|match)`,
+		"Read the file first, and copy {old} exactly as it stands there, with its white space and without line numbers"),
+	doc("there", "path", `already exist|file exists|EEXIST|would overwrite|not overwrite|cannot overwrite`, "Read the file that is there and edit it, or give a path that is free"),
+	doc("directory", "path", `is a directory|EISDIR|not a (regular |valid )?file|points to a directory|director(y|ies)[^.]*(not|cannot|only|instead)|path is a folder`, "Give {path} of a file; list a directory with the tool for that"),
+	doc("no-directory", "path", `not a directory|ENOTDIR`, "Give {path} of a directory"),
+	doc("denied", "path command", `permission denied|EACCES|EPERM|operation not permitted|read-?only|EROFS`, "Work where you may write, or ask the user: without the permission the same fails again"),
+	doc("binary", "path", `binary|not (a )?text|unsupported (file|format|encoding|media|image)|utf-?8|decode|codec|cannot (read|display) (this|images?|pdf)`, "Read a file that is no text with a tool made for its type"),
+	doc("undo", "path", `undo_edit failed|edit history|nothing to (undo|revert)`, "Undo only what was edited in this run"),
+	doc("syntax", "old path", `introduced? [^.]*(syntax )?error|syntax ?error|indentation ?error|lint|(edit|change)[^.]*(not applied|reverted|rejected)|parse error`, "Keep the file valid with each edit: check the indentation, and replace whole blocks"),
+	doc("substitution", "command", `command substitution|substitution using`, "Write the command without $(...) and backticks, in several calls if need be"),
+	doc("memory", "command", `out of memory|\bOOM\b|heap limit|exit code 137|cannot allocate|^killed`, "Let the command take less memory, or work on less at a time"),
+	doc("space", "command path", `no space left|disk (is )?full|ENOSPC`, "Free space on the disk first"),
+	doc("timeout", "command", `tim(ed|e) ?out|timeout|deadline|no output[^.]*(second|produced)|took too long|killed after`, "Set a longer timeout, run it in the background, or let the command do less"),
+	doc("tty", "command", `\btty\b|interactive|terminal is required|EOF when reading|inappropriate ioctl|password is required|stdin is`, "Give all answers as flags of the command: nobody can type"),
+	doc("shell", "shell any command", `invalid (terminal|shell|session|process)|(shell|session|process|task|terminal|job)( \w+)?( with)?( id)?[^.]*(not found|not exist|n't exist|unknown|no longer|not running|exited|completed|closed|already|killed)|no (such )?(shell|session|process|task|running)|unknown (shell|session|process)`,
+		"List what runs and give an id of that, or start the command again"),
+	doc("program", "command", `command not found|not recognized as|executable file not found|: not found|no such command|not installed|spawn \S+ ENOENT`, "Use a program that is there (ask `command -v`), or install it first"),
+	doc("module", "command", `no module named|cannot find (module|package)|ModuleNotFound|ImportError|could not resolve "|package \S+ is not in`, "Install what is missing first, or use the project's own environment"),
+	doc("repository", "command", `not a git repository`, "Change into the repository before the command"),
+	doc("port", "command", `address already in use|EADDRINUSE|port \d+ is`, "Stop what holds the port, or take a free one"),
+	doc("quoting", "command", `syntax error|unexpected (EOF|end of file|token)|unterminated|unmatched|unbalanced|bad substitution|here-?doc`, "Check the quotation marks of the command, and write long texts to a file first"),
+	doc("flags", "command", `missing script|no rule to make|(unknown|unrecogni[sz]ed|invalid|illegal|no such) (sub-?command|flag|option|argument|shorthand)|^usage:`, "Look at the command's help, or at what the project defines, and give names and flags that are there"),
+	doc("arguments", "command", `argument list too long`, "Give fewer arguments at a time, through find or xargs"),
+	doc("output", "command", `output[^.]*(too|exceed|truncat|limit)|exceed[^.]*(buffer|output|characters)|maxBuffer`, "Let the command write less: filter its output, or send it to a file"),
+	doc("pattern", "pattern", `reg(ular )?-?ex|invalid (pattern|glob|expression)|error parsing glob|unclosed|unmatched|unbalanced|repetition|nothing to repeat|look-?(around|ahead|behind)|parenthes|escape`,
+		"Escape what has a meaning in {pattern}, or search for a plain text"),
+	doc("nowhere", "pattern", `no (files|match|result)|nothing found|0 (files|match)`, "Search with a shorter {pattern}, or in a folder further up"),
+	doc("broad", "pattern", `tim(ed|e) ?out|too many|exceed|too (large|broad)|truncat|limit`, "Narrow {pattern}, or the folder that is searched"),
+	doc("open", "path", `no file (is )?open|open (a|the) file`, "Open the file before you work on its lines"),
+	doc("file", "path old patch pattern notebook", `no such file|not exist|n't exist|not found|ENOENT|can(not|'t| not) (find|open|access|locate)|could not (find|open|read|locate)|missing file|invalid path|unable to (find|open|locate)|not a valid path`,
+		lookFirst),
+	doc("file", "command", `no such file|cannot (access|stat|open|find)|can't (open|cd|find)|not exist|is a directory|not a directory|did not match any`, "Look first what is there, and give paths in the command as they were found"),
+	doc("address", "url", `invalid url|valid url|url must|scheme|protocol|malformed`, "Give the whole address, with https:// before it"),
+	doc("redirect", "url", `redirect|moved`, "Call it again with the address that the answer names"),
+	doc("page", "url", `\b(404|410)\b|not found`, "Search for the address first: this page is not there"),
+	doc("sign-in", "url", `\b(401|403)\b|unauthori[sz]ed|forbidden|sign in|log ?in|robots`, "Fetch a page that is public, or use a tool that is signed in"),
+	doc("wait", "url query", `\b429\b|rate limit|too many requests|quota`, "Wait before the next call"),
+	doc("reach", "url command", `ENOTFOUND|getaddrinfo|could not resolve|name resolution|ECONNREFUSED|connection refused|network|unreachable|EAI_AGAIN`, "Check that the address is right and the service runs, before you call again"),
+	doc("one", "", `(only|exactly|at most) one[^.]*in.progress`, "Keep one entry in progress at a time"),
+	doc("both", "", `both[^.]*(specified|given|provided|used|set|same)|(cannot|can't|not)[^.]* both|mutually exclusive|not[^.]*together`, "Give one of the two parameters, not both"),
+	doc("planned", "", `not in plan mode`, "Call it in plan mode alone"),
+	doc("mode", "", `plan mode|read-only mode|ask mode|not (allowed|available) in [^.]*mode`, "Leave the mode that forbids changes before you make one"),
+	doc("choice", "", `(available|valid|allowed|supported|known|possible)( \w+){0,7}( are)?:|unknown skill|skill[^.]* not found|one of|choose from|not a valid (option|value|choice)|invalid (enum|option)|agent type`, "Give one of the values that the answer lists"),
+	doc("missing", "", `required|missing|must (provide|specify|have|be (provided|specified|given))|is needed|undefined`, "Give every parameter that the tool's schema requires, by the name it has there"),
+	doc("unknown", "", `(unexpected|unknown|unrecogni[sz]ed|additional|extra|unsupported) (\w+ ){0,2}(parameter|argument|propert|keyword|key|option|field|input)`, "Give only the parameters of the tool's schema, by the names they have there"),
+	doc("empty", "", `(not|n't) be empty|non-?empty|is empty|empty (string|pattern|command|path)|at least (one|1)`, "Give a value that is not empty"),
+	doc("type", "", `expected (a |an |type )?\W?(string|number|int|bool|array|object|list|dict)|must be (a |an |of type )?\W?(string|number|int|bool|array|object|list|dict|positive|non-negative)|invalid.?type|type mismatch|not of type|provided as|failed to parse|not valid json|invalid json`,
+		"Give each parameter in the type of the tool's schema"),
+	doc("policy", "", `sandbox|denied|not allowed|blocked|disallowed|forbidden|approval|not permitted`, "Ask the user for the permission, or find a way that needs none"),
+}
+
+// parts are the parameters of hosts' tools, by what they hold.
+var parts = map[string]string{
+	"file_path": "path", "filepath": "path", "absolute_path": "path", "path": "path", "target_file": "path", "filename": "path", "file": "path", "dir_path": "path",
+	"directory": "path", "relative_workspace_path": "path", "file_name": "path", "paths": "path", "notebook_path": "notebook", "target_notebook": "notebook", "workdir": "path",
+	"old_string": "old", "old_str": "old", "oldstring": "old", "search": "old", "old_text": "old", "oldtext": "old", "old_source": "old", "find": "old",
+	"command": "command", "cmd": "command", "script": "command", "pattern": "pattern", "regex": "pattern", "glob": "pattern", "include": "pattern",
+	"patch": "patch", "diff": "patch", "patch_text": "patch", "patchtext": "patch", "url": "url", "cell_id": "cell", "cell_number": "cell", "cell_idx": "cell",
+	"startline": "lines", "endline": "lines", "insert_line": "lines", "view_range": "lines", "line_number": "lines", "start_line": "lines", "end_line": "lines", "offset": "lines", "limit": "lines",
+	"shell_id": "shell", "bash_id": "shell", "session_id": "shell", "task_id": "shell", "process_id": "shell", "pid": "shell", "terminal_id": "shell", "sessionid": "shell",
+}
+
+// hostTools are the names of tools that need none of these parameters, and what they work
+// on; of one that is not here the parameters tell.
+var hostTools = regexp.MustCompile(`(?i)^(?:(apply_?patch|patch)|((?:execute_)?bash\w*|shell|exec\w*|run\w*(?:command|terminal)\w*|terminal)|(grep\w*|glob\w*|search_file\w*|codebase_search)|(notebook\w*)|(read\w*|edit\w*|write\w*|multi_?edit|view\w*|str_replace\w*|text_editor\w*|replace\w*|create_file\w*|ls|list\w*|open|goto|insert\w*|file_search|find_file\w*)|((?:web_?)?fetch\w*)|(todo\w*|task|agent|skill|killshell|kill_?bash|bash_?output|exit_?plan\w*|write_stdin|update_plan|get_terminal\w*|ask\w*question\w*|web_?search\w*))$`)
+
+// partsOf gives what a call works on, with the parameters' names; nil for a tool of no
+// host.
+func partsOf(tool string, in map[string]value) map[string]string {
+	of := map[string]string{}
+	for p, v := range in {
+		name := p[strings.LastIndexByte(p, '.')+1:]
+		part := parts[strings.ToLower(name)]
+		if part == "" && strings.HasPrefix(v.text, "*** Begin Patch") {
+			part = "patch"
+		}
+		if part != "" && (of[part] == "" || p < of[part]) {
+			of[part] = p
+		}
+	}
+	own := tool[strings.LastIndexAny(tool, ".:/")+1:]
+	if i := strings.LastIndex(own, "__"); i >= 0 {
+		own = own[i+2:]
+	}
+	if m := hostTools.FindStringSubmatch(own); m != nil {
+		for i, part := range []string{"patch", "command", "pattern", "notebook", "path", "url", "any"} {
+			if m[i+1] != "" && of[part] == "" {
+				of[part] = ""
+			}
+		}
+	} else if of["path"] == "" && of["command"] == "" && of["old"] == "" && of["patch"] == "" && of["notebook"] == "" {
+		return nil
+	}
+	return of
+}
+
+// Remedy is what hosts document to be done about the answer to a call that failed; "" where
+// they document nothing.
+func Remedy(tool, message string, input json.RawMessage) string {
+	_, line, _ := consult(tool, message, inputOf(input))
+	return line
+}
+
+// Commands reports whether a value is a command line for a shell: that one worked once is
+// no example of anything.
+func Commands(parameter, value string) bool {
+	return parts[strings.ToLower(parameter)] == "command" && strings.ContainsRune(value, ' ')
+}
+
+// consult finds the answer to a call that failed in the handbook: its name there, what to
+// do about it, and the parameter.
+func consult(tool, message string, in map[string]value) (id, line, parameter string) {
+	of := partsOf(tool, in)
+	if of == nil {
+		return "", "", ""
+	}
+	head := message[:min(len(message), 600)]
+	for i := range handbook {
+		d := &handbook[i]
+		fits := d.of == ""
+		for part := range strings.FieldsSeq(d.of) {
+			if p, has := of[part]; has {
+				fits, parameter = true, p
+				break
+			}
+		}
+		if fits && d.says.MatchString(head) {
+			return d.id, filled(d.do, of), parameter
+		}
+	}
+	return "", "", ""
+}
+
+// filled puts the names of parameters into a line.
+func filled(line string, of map[string]string) string {
+	for part, plainly := range map[string]string{"path": "the path", "old": "the old text", "pattern": "the pattern"} {
+		name := plainly
+		if p := of[part]; names.MatchString(p) && !strings.ContainsAny(p, "[.") {
+			name = "`" + p + "`"
+		}
+		line = strings.ReplaceAll(line, "{"+part+"}", name)
+	}
+	return line
+}
+
+// The bounds of documented remedies: how many calls have to hear a refusal, and how many
+// changed calls refute the remedy, of which none worked.
+const (
+	minHeard   = 2
+	minRefuted = 4
+)
+
+// refusal collects the calls that heard one documented answer.
+type refusal struct {
+	Rule
+	runs          map[uint64]bool
+	tried, worked int // changed calls on the same file after it, in its run
+}
+
+// heard lists the documented refusals that calls heard which no other rule explains, with
+// what to do about them.
+func heard(tool string, calls []Call, explained []bool) (found []Rule) {
+	type place struct {
+		run  uint64
+		file string
+	}
+	by, last := map[string]*refusal{}, map[place]struct{ id, input string }{}
+	for i := max(0, len(calls)-maxCalls); i < len(calls); i++ {
+		c := &calls[i]
+		in := inputOf(c.Input)
+		id, line, p := "", "", ""
+		if c.Bad {
+			id, line, p = consult(tool, c.Message, in)
+		}
+		at := place{c.Run, in[partsOf(tool, in)["path"]].text}
+		if before := last[at]; before.id != "" && c.Named && before.input != string(c.Input) && (!c.Bad || id == before.id) {
+			by[before.id].tried++
+			if !c.Bad {
+				by[before.id].worked++
+			}
+		}
+		if last[at] = struct{ id, input string }{id, string(c.Input)}; id == "" {
+			continue
+		}
+		r := by[id]
+		if r == nil {
+			r = &refusal{Rule: Rule{when: hypothesis{what: says, p: p, set: []string{id}}, Line: line, Parameter: p}, runs: map[uint64]bool{}}
+			by[id] = r
+		}
+		if explained[i] {
+			continue
+		}
+		r.Calls++
+		r.Behind = append(r.Behind, i)
+		if c.Failed {
+			r.Failed++
+		}
+		if c.Named {
+			r.runs[c.Run] = true
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(by)) {
+		if r := by[id]; r.Calls >= minHeard && (r.tried < minRefuted || r.worked > 0) {
+			r.Runs = len(r.runs)
+			found = append(found, r.Rule)
+		}
+	}
+	return found
+}
+
+// Heard reports whether the rule is what hosts document of an answer: no planned call can
+// be told to break it.
+func (r *Rule) Heard() bool { return r.when.what == says }
+
+// heardBy says how many calls heard it.
+func (r *Rule) heardBy() string {
+	text := strconv.Itoa(r.Calls) + " failed calls were answered so"
+	if r.Runs > 0 {
+		text += strings.Replace(" ("+strconv.Itoa(r.Runs)+" runs)", "(1 runs)", "(1 run)", 1)
+	}
+	return text
+}
