@@ -97,6 +97,19 @@ func (s *server) traced(tracer Tracer) echo.MiddlewareFunc {
 	}
 }
 
+// room turns away what the server cannot take now, before anything is asked or read: a
+// refusal must cost next to nothing, or those under overload take what others need.
+func (s *server) room(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if s.traits[c.Path()]&withBody != 0 {
+			if err := s.quota.Room(min(c.Request().ContentLength, s.cfg.MaxBodyBytes)); err != nil {
+				return s.refuseBody(c, err)
+			}
+		}
+		return next(c)
+	}
+}
+
 // observe counts requests and writes a line for each: at debug level while all
 // is well, so that the path of every tool call stays cheap, and louder when it is
 // not.
@@ -154,8 +167,8 @@ const (
 // bodies are for requests whose handlers keep nothing of the body: see handler.
 var bodies = sync.Pool{New: func() any { return new([keptBody]byte) }}
 
-// room is an empty slice for so many bytes.
-func room(n int64) []byte {
+// roomFor is an empty slice for so many bytes.
+func roomFor(n int64) []byte {
 	if n > keptBody {
 		return make([]byte, 0, n)
 	}
@@ -180,7 +193,7 @@ func readAll(in io.Reader, limit, announced int64, lease *ops.Lease) ([]byte, er
 		first = min(512, limit+1)
 		body = make([]byte, 0, first)
 	} else {
-		body = room(first)
+		body = roomFor(first)
 	}
 	reserved := first
 	if err := lease.Reserve(reserved); err != nil {

@@ -184,6 +184,53 @@ func TestBodiesUnderWayAreBoundedByTheirBytes(t *testing.T) {
 	}
 }
 
+// unread is a body that fails the test if it is read before there is an answer.
+type unread struct {
+	t   *testing.T
+	rec *httptest.ResponseRecorder
+}
+
+func (b unread) Read([]byte) (int, error) {
+	if b.rec.Body.Len() == 0 {
+		b.t.Error("the body was read before the request was turned away")
+	}
+	return 0, io.EOF
+}
+
+func TestABodyThatHasNoRoomIsTurnedAwayBeforeAnythingIsReadOrAsked(t *testing.T) {
+	s := &server{cfg: Config{MaxInFlight: 10, MaxBodyBytes: 10, MaxInFlightBytes: 15}, traits: map[string]traits{"/": withBody | toolMemory}}
+	s.quota = quotaOf(s.cfg)
+	e := echo.New()
+	e.HTTPErrorHandler = s.handleError
+	asked := 0
+	send := func(size int64) int {
+		rec := httptest.NewRecorder()
+		req := httptest.NewRequest("POST", "/", unread{t, rec})
+		req.ContentLength = size
+		c := e.NewContext(req, rec)
+		c.SetPath("/")
+		_ = s.room(func(echo.Context) error { asked++; return nil })(c) // it is answered
+		return rec.Code
+	}
+	if send(10); asked != 1 {
+		t.Fatal("a body within the budget is not let in")
+	}
+	lease, err := s.quota.Admit(10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code := send(10); code != 429 || asked != 1 {
+		t.Errorf("ten bytes beside ten in a budget of fifteen: %d, %d let in", code, asked)
+	}
+	if send(5); asked != 2 {
+		t.Error("a body that there is room for is not let in")
+	}
+	lease.Release()
+	if send(100); asked != 3 { // it is refused for its size, which the next say
+		t.Error("a body over the limit is refused for want of room")
+	}
+}
+
 func TestAPanicIsA500AndTheServerLives(t *testing.T) {
 	var log bytes.Buffer
 	h := retrieving(t, slog.New(slog.NewTextHandler(&log, nil)), func(context.Context, ops.NamesRequest) (*ops.Retrieved, error) {

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -179,7 +180,7 @@ const probeCommand = "probe"
 var errNoAnswer = errors.New("/livez was not answered")
 
 // probe asks the server at addr for /livez, twenty times a second until in ends,
-// and writes the slowest answer. It is a process of its own, as whoever watches a
+// and writes the p99 of its answers. It is a process of its own, as whoever watches a
 // server is: a generator that floods it does not answer to itself in time either.
 func probe(ctx context.Context, addr string, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -194,20 +195,24 @@ func probe(ctx context.Context, addr string, in io.Reader, out io.Writer) error 
 	}
 	defer c.close()
 	var a answer
-	var slowest time.Duration
+	var took []time.Duration
 	request := []byte(get("/livez"))
 	for sleep(ctx, 50*time.Millisecond) == nil {
 		asked := time.Now()
 		if err := c.do(request, &a); err != nil {
 			return errors.Join(errNoAnswer, err)
 		}
-		slowest = max(slowest, time.Since(asked))
+		took = append(took, time.Since(asked))
 	}
-	_, err = fmt.Fprintln(out, slowest)
+	if len(took) == 0 {
+		return errNoAnswer
+	}
+	slices.Sort(took)
+	_, err = fmt.Fprintln(out, took[len(took)*99/100])
 	return err
 }
 
-// startProbe begins to ask a server; end gives the slowest answer.
+// startProbe begins to ask a server; end gives the p99 of the answers.
 func (b *bench) startProbe(ctx context.Context, addr string) (end func() (time.Duration, error), err error) {
 	cmd := exec.CommandContext(ctx, b.self, probeCommand, addr)
 	in, err := cmd.StdinPipe()

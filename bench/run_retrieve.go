@@ -75,7 +75,7 @@ func (b *bench) retrieveIdle(ctx context.Context, t *template, tools int, p, bar
 		b.figure(part, c.label+", 64 connections", "requests/s", c.rate)
 		b.figure(part, c.label+", processor time", "µs", c.cpu)
 	}
-	b.atMost(part, "p50 of a guideline over a bare handler's", 1.10, "x", ratios(list[0].p50, list[1].p50))
+	b.atMost(part, "p50 of a guideline over a bare handler's", 1.15, "x", ratios(list[0].p50, list[1].p50))
 	b.atMost(part, "p99 of a guideline over a bare handler's", 1.30, "x", ratios(list[0].p99, list[1].p99))
 	b.draw(part, "retrieve", "latency of a guideline", percentiles("Latency of a guideline, open loop, 1,000/s", list))
 	return nil
@@ -111,7 +111,7 @@ func (b *bench) retrieveBusy(ctx context.Context, t *template, tools int, p, bar
 		busy = append(busy, o.quantile(.99))
 	}
 	b.figure(part, "memoryd, p99 at 1,000/s beside "+number(rate)+" adds/s", "µs", busy)
-	b.atMost(part, "p99 beside "+number(rate)+" adds/s over an idle bare handler's", 2, "x", ratios(busy, idle))
+	b.atMost(part, "p99 beside "+number(rate)+" adds/s over an idle bare handler's", 2.5, "x", ratios(busy, idle))
 	return nil
 }
 
@@ -129,7 +129,7 @@ func (b *bench) readings(ctx context.Context, p *process) error {
 	if err != nil {
 		return err
 	}
-	b.atMost(part, "summary of a tool with 100 calls, no model", 5, "ms", short)
+	b.atMost(part, "summary of a tool with 100 calls, no model", 4, "ms", short)
 	long, err := timesOf(n, p.addr, summary("long"), summary("long"))
 	if err != nil {
 		return err
@@ -141,7 +141,7 @@ func (b *bench) readings(ctx context.Context, p *process) error {
 		b.note(part, "This build does not offer /preflight_tool_call.")
 		times, err = nil, nil
 	}
-	b.atMost(part, "preflight at 1,000 calls", 2, "ms", times)
+	b.atMost(part, "preflight at 1,000 calls", 0.3, "ms", times)
 	return err
 }
 

@@ -185,8 +185,8 @@ func runFlat(ctx context.Context, b *bench) (err error) {
 		b.figure(part, "p99 of an add at "+number(rate)+"/s beside "+c.label, "µs", addP99[i])
 		b.figure(part, "p99 of a guideline at 1,000/s beside "+c.label, "µs", c.p99)
 	}
-	b.atMost(part, "cost of an add, much stored over little", 1.2, "x", ratios(cost[1], cost[0]))
-	b.atMost(part, "p99 of a guideline, much stored over little", 1.2, "x", ratios(list[1].p99, list[0].p99))
+	b.atMost(part, "cost of an add, much stored over little", 1.15, "x", ratios(cost[1], cost[0]))
+	b.atMost(part, "p99 of a guideline, much stored over little", 1.15, "x", ratios(list[1].p99, list[0].p99))
 	b.draw(part, "flat", "cost of an add", bars("Cost of an add, 64 connections", "µs", []bar{
 		{list[0].label, figure("", "µs", cost[0])}, {list[1].label, figure("", "µs", cost[1])},
 	}))

@@ -52,11 +52,25 @@ func (q *Quota) Admit(bytes int64) (Lease, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.used.requests >= q.most.requests || q.used.bytes+bytes > q.most.bytes {
-		return Lease{}, overloaded("too many requests under way")
+		return Lease{}, overloaded(full)
 	}
 	q.used.requests++
 	q.used.bytes += bytes
 	return Lease{quota: q, bytes: bytes, counted: bytes}, nil
+}
+
+const full = "too many requests under way"
+
+// Room fails with Overloaded where there is none for one request more whose body is
+// announced to have so many bytes. It takes none: a body that does not come must keep
+// nobody out.
+func (q *Quota) Room(announced int64) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.used.requests >= q.most.requests || q.used.bytes+announced > q.most.bytes {
+		return overloaded(full)
+	}
+	return nil
 }
 
 // Bind says whose the request is and how many bytes its body really has. It fails
@@ -84,7 +98,7 @@ func (l *Lease) Reserve(bytes int64) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.used.bytes+bytes > q.most.bytes {
-		return overloaded("too many requests under way")
+		return overloaded(full)
 	}
 	q.used.bytes += bytes
 	l.bytes += bytes
