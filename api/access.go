@@ -235,7 +235,7 @@ func (s *server) admit(c echo.Context, need access.Role) error {
 }
 
 func tooSmall(need access.Role) error {
-	return memoryd.Errorf(memoryd.Forbidden, "this needs a key with the role %s", need)
+	return memoryd.Errorf(memoryd.Forbidden, "this requires a key with the role %s", need)
 }
 
 // SessionCookie is the name of the cookie that replaces a key in a browser.
@@ -261,7 +261,7 @@ func (s *server) caller(r *http.Request) (*access.Principal, error) {
 	if !s.KeysNeeded {
 		return access.Anybody(), nil
 	}
-	return nil, memoryd.Errorf(memoryd.Unauthenticated, "an API key is needed: Authorization: Bearer mrd_...")
+	return nil, memoryd.Errorf(memoryd.Unauthenticated, "an API key is required: Authorization: Bearer mrd_...")
 }
 
 // tokenOf is the key that a request shows; "" is none.
@@ -297,7 +297,7 @@ func ownWorkspace(ctx context.Context, name string) (string, error) {
 // whole server.
 func everywhere(ctx context.Context) error {
 	if !access.Of(ctx).Everywhere() {
-		return memoryd.Errorf(memoryd.Forbidden, "this needs a key for all workspaces")
+		return memoryd.Errorf(memoryd.Forbidden, "this requires a key for all workspaces")
 	}
 	return nil
 }

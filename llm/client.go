@@ -63,7 +63,7 @@ func New(cfg Config, key string, opts Options) (*Client, error) {
 		return nil, memoryd.Wrap(memoryd.Invalid, err, "the model's configuration is not valid")
 	}
 	if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return nil, memoryd.Errorf(memoryd.Invalid, "the API key holds a blank or a character outside ASCII")
+		return nil, memoryd.Errorf(memoryd.Invalid, "the API key contains a space or a non-ASCII character")
 	}
 	if cfg.BaseURL == "" {
 		cfg.BaseURL = openAIURL

@@ -173,7 +173,7 @@ type Conversation struct{ Messages []jsontext.Value }
 func (library) GetOriginal() Definition {
 	return define("get_original_op", func(d Deps, ctx context.Context, r GetOriginal) (o Original, err error) {
 		if !compact.ValidID(r.ID) {
-			return o, memoryd.Errorf(memoryd.Invalid, "original: %q is not the id of one", r.ID)
+			return o, memoryd.Errorf(memoryd.Invalid, "original: %q is not an id", r.ID)
 		}
 		kept, err := d.Originals.Get(ctx, r.Workspace, r.ID)
 		return Original{kept.Data}, err

@@ -100,7 +100,7 @@ func untyped[In, Out any](run func(context.Context, In) (Out, error)) func(conte
 	return func(ctx context.Context, in any) (any, error) {
 		typed, ok := in.(In)
 		if !ok {
-			return nil, fmt.Errorf("the op needs %T and got %T", *new(In), in)
+			return nil, fmt.Errorf("the op takes %T, but got %T", *new(In), in)
 		}
 		return run(ctx, typed)
 	}
@@ -124,7 +124,7 @@ func (f *Flow[In, Out]) Run(ctx context.Context, in In) (Out, error) {
 	}
 	out, ok := value.(Out)
 	if !ok {
-		return none, fmt.Errorf("%s: gave %T instead of %T", f.name, value, none)
+		return none, fmt.Errorf("%s: returned %T instead of %T", f.name, value, none)
 	}
 	return out, nil
 }

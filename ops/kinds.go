@@ -167,7 +167,7 @@ func (d Deps) labelKind(ctx context.Context, r LabelKind) (out LabelledKind, err
 		}
 	}
 	if out.Calls = len(of); out.Calls == 0 {
-		return out, memoryd.Errorf(memoryd.NotFound, "the tool has no kept call of this kind")
+		return out, memoryd.Errorf(memoryd.NotFound, "the tool has no stored call of this kind")
 	}
 	book, err := d.relabel(ctx, r, id, &of[0])
 	if err != nil {

@@ -90,7 +90,7 @@ func (d Deps) listTools(ctx context.Context, r ListTools) (p ToolPage, err error
 	case r.Query == "":
 		tools, err = d.Store.ListTools(ctx, r.Workspace, r.After, r.Limit)
 	case r.After != "":
-		err = memoryd.Errorf(memoryd.Invalid, "cursor: a query has one page")
+		err = memoryd.Errorf(memoryd.Invalid, "cursor: searches have only one page")
 	default:
 		tools, err = d.Store.SearchTools(ctx, r.Workspace, r.Query, r.Limit)
 	}

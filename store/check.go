@@ -70,7 +70,7 @@ func CheckVerdicts(verdicts []Verdict) error {
 // CheckName returns an Invalid error for an invalid name; what says whose name it is.
 func CheckName(what, name string) error {
 	if name == "" || len(name) > memoryd.MaxNameBytes || !utf8.ValidString(name) {
-		return memoryd.Errorf(memoryd.Invalid, "a %s name is 1 to %d bytes of UTF-8", what, memoryd.MaxNameBytes)
+		return memoryd.Errorf(memoryd.Invalid, "a %s name must be 1 to %d bytes of UTF-8", what, memoryd.MaxNameBytes)
 	}
 	return nil
 }
@@ -78,7 +78,7 @@ func CheckName(what, name string) error {
 // CheckLimit returns an Invalid error for a negative limit.
 func CheckLimit(limit int) error {
 	if limit < 0 {
-		return memoryd.Errorf(memoryd.Invalid, "a limit is not negative")
+		return memoryd.Errorf(memoryd.Invalid, "a limit must not be negative")
 	}
 	return nil
 }
@@ -86,7 +86,7 @@ func CheckLimit(limit int) error {
 // Check returns an Invalid error for a page that ListCalls can never return.
 func (p CallPage) Check() error {
 	if p.Before < 0 {
-		return memoryd.Errorf(memoryd.Invalid, "a page ends before a call's number, which is not negative")
+		return memoryd.Errorf(memoryd.Invalid, "the number before which a page ends must not be negative")
 	}
 	return CheckLimit(p.Limit)
 }
@@ -114,7 +114,7 @@ func CheckRecordKey(k RecordKey) error {
 			return err
 		}
 		if k.Workspace == "" {
-			return memoryd.Errorf(memoryd.Invalid, "a record of a tool names its workspace")
+			return memoryd.Errorf(memoryd.Invalid, "a record of a tool must name its workspace")
 		}
 	}
 	if err := checkKind(k.Kind); err != nil {
@@ -125,7 +125,7 @@ func CheckRecordKey(k RecordKey) error {
 
 func checkKind(kind string) error {
 	if len(kind) < 1 || len(kind) > 32 || strings.Trim(kind, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
-		return memoryd.Errorf(memoryd.Invalid, "a kind of record is 1 to 32 lower-case letters, digits and underscores")
+		return memoryd.Errorf(memoryd.Invalid, "a record kind must be 1 to 32 lower-case letters, digits and underscores")
 	}
 	return nil
 }
@@ -148,10 +148,10 @@ func CheckRecord(r *Record) error {
 		return err
 	}
 	if len(r.Data) > MaxRecordBytes {
-		return memoryd.Errorf(memoryd.TooLarge, "a record holds at most %d bytes", MaxRecordBytes)
+		return memoryd.Errorf(memoryd.TooLarge, "a record can have at most %d bytes", MaxRecordBytes)
 	}
 	if r.Revision < AnyRevision {
-		return memoryd.Errorf(memoryd.Invalid, "a revision is not negative")
+		return memoryd.Errorf(memoryd.Invalid, "a revision must not be negative")
 	}
 	return nil
 }
@@ -169,7 +169,7 @@ func CheckRestore(t *memoryd.Tool, calls []memoryd.Call) error {
 			return memoryd.Errorf(memoryd.Invalid, "call %d: %s", i, err)
 		}
 		if c.Tool != t.Tool || c.Seq <= last {
-			return memoryd.Errorf(memoryd.Invalid, "call %d: it is of another tool or out of order", i)
+			return memoryd.Errorf(memoryd.Invalid, "call %d: it belongs to another tool or is out of order", i)
 		}
 		last = c.Seq
 	}
@@ -178,7 +178,7 @@ func CheckRestore(t *memoryd.Tool, calls []memoryd.Call) error {
 	}
 	if len(calls) == 0 || t.Lifetime < int64(len(calls)) || t.Duplicates < 0 || t.Duplicates > t.Lifetime ||
 		t.Revision < 1 || t.Guideline.Revision < 0 {
-		return memoryd.Errorf(memoryd.Invalid, "the counters of the tool do not fit its calls")
+		return memoryd.Errorf(memoryd.Invalid, "the counters of the tool contradict its calls")
 	}
 	return nil
 }

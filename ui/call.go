@@ -15,10 +15,10 @@ import (
 // keyOf reads the id of a call.
 func keyOf(text string) (key memoryd.CallKey, err error) {
 	if len(text) != hex.EncodedLen(len(key)) {
-		return key, memoryd.Errorf(memoryd.Invalid, "The address names no call.")
+		return key, memoryd.Errorf(memoryd.Invalid, "This address does not contain a call.")
 	}
 	if _, err = hex.Decode(key[:], []byte(text)); err != nil {
-		return key, memoryd.Wrap(memoryd.Invalid, err, "The address names no call.")
+		return key, memoryd.Wrap(memoryd.Invalid, err, "This address does not contain a call.")
 	}
 	return key, nil
 }
@@ -123,7 +123,7 @@ const forecastTime = 50 * time.Millisecond
 func (d *dashboard) run(r *request) error {
 	v := runView{Run: r.arg("run")}
 	if v.Run == "" {
-		return memoryd.Errorf(memoryd.Invalid, "The address names no run.")
+		return memoryd.Errorf(memoryd.Invalid, "This address does not contain a run.")
 	}
 	found, err := d.Flows.ListRun.Run(r.Context(), ops.ListRun{Workspace: r.Workspace, Run: v.Run})
 	if err != nil {

@@ -136,7 +136,7 @@ func (d *dashboard) correct(r *request) error {
 	}
 	score, known := scores[r.arg("score")]
 	if !known {
-		return memoryd.Errorf(memoryd.Invalid, "A verdict is good, partial or failed.")
+		return memoryd.Errorf(memoryd.Invalid, "The verdict must be good, partial or failed.")
 	}
 	_, err = d.Flows.CorrectCall.Run(r.Context(), ops.CorrectCall{
 		ToolRef: ref, Key: key, Correction: ops.Correction{Score: score, Evaluation: r.arg("reason"), By: r.by()},
@@ -164,7 +164,7 @@ func (r *request) version() (ref memoryd.ToolRef, number int64, err error) {
 		return ref, 0, err
 	}
 	if number = wholeNumber(r.arg("n")); number == 0 {
-		err = memoryd.Errorf(memoryd.Invalid, "The form names no version.")
+		err = memoryd.Errorf(memoryd.Invalid, "The form does not contain a version.")
 	}
 	return ref, number, err
 }

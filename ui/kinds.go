@@ -34,7 +34,7 @@ func (d *dashboard) label(r *request) error {
 	if in.Withdraw = r.arg("score") == ""; !in.Withdraw {
 		score, known := scores[r.arg("score")]
 		if !known {
-			return memoryd.Errorf(memoryd.Invalid, "A verdict is good, partial or failed.")
+			return memoryd.Errorf(memoryd.Invalid, "The verdict must be good, partial or failed.")
 		}
 		in.Score = score
 	}

@@ -36,7 +36,7 @@ func (d *dashboard) spend(r *request) error {
 	ask := ops.ReportUsage{Workspace: r.Workspace, Hours: hours}
 	if whole {
 		if !r.who.Everywhere() {
-			return memoryd.Errorf(memoryd.Forbidden, "This needs a key for all workspaces.")
+			return memoryd.Errorf(memoryd.Forbidden, "This requires a key for all workspaces.")
 		}
 		ask.Workspace = ""
 	}
@@ -56,7 +56,7 @@ func (d *dashboard) spend(r *request) error {
 // sources shows which ways in beside the API calls came by.
 func (d *dashboard) sources(r *request) error {
 	if !r.who.Everywhere() {
-		return memoryd.Errorf(memoryd.Forbidden, "This needs a key for all workspaces.")
+		return memoryd.Errorf(memoryd.Forbidden, "This requires a key for all workspaces.")
 	}
 	counts, err := d.Flows.ListSources.Run(r.Context(), ops.ListSources{})
 	if err != nil {

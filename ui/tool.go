@@ -151,7 +151,7 @@ func (d *dashboard) lookUp(r *request, ref memoryd.ToolRef) (m ops.Memory, seen 
 		return m, nil, err
 	}
 	if len(found.Tools) == 0 {
-		return m, nil, memoryd.Errorf(memoryd.NotFound, "There is no tool of this name in the workspace.")
+		return m, nil, memoryd.Errorf(memoryd.NotFound, "The workspace has no tool with this name.")
 	}
 	ranked, err := d.Flows.RankTools.Run(r.Context(), ops.RankTools{
 		Workspace: ref.Workspace, Ranking: survey.Ranking{Names: []string{ref.Tool}}, Limit: 1,

@@ -232,7 +232,7 @@ func (d *dashboard) handler(route Route) http.Handler {
 
 func (d *dashboard) serve(r *request, route Route) error {
 	if !r.who.May(route.Role) {
-		return memoryd.Errorf(memoryd.Forbidden, "This needs a key with the role %s.", route.Role)
+		return memoryd.Errorf(memoryd.Forbidden, "This requires a key with the role %s.", route.Role)
 	}
 	if err := d.prepare(r); err != nil {
 		return err
@@ -288,7 +288,7 @@ func (r *request) arg(name string) string { return r.query.Get(name) }
 func (r *request) ref() (memoryd.ToolRef, error) {
 	ref := memoryd.ToolRef{Workspace: r.Workspace, Tool: r.arg("t")}
 	if ref.Tool == "" {
-		return ref, memoryd.Errorf(memoryd.Invalid, "The address names no tool.")
+		return ref, memoryd.Errorf(memoryd.Invalid, "This address does not contain a tool.")
 	}
 	return ref, nil
 }

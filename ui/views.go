@@ -307,7 +307,7 @@ func placeOf(text string) (p survey.Place, err error) {
 		p.Key, err = keyOf(key)
 	}
 	if err != nil {
-		return p, memoryd.Errorf(memoryd.Invalid, "The address of this page is damaged.")
+		return p, memoryd.Errorf(memoryd.Invalid, "The address of this page is not valid.")
 	}
 	p.Time = time.Unix(0, nanos)
 	return p, nil

@@ -234,7 +234,7 @@ func VerifyAudit(ctx context.Context, records store.Records) (n int64, err error
 	}
 	// One entry more than the head is what a server leaves that dies between both.
 	if chain.Length < h.Seq || atHead != h.Hash || h.Seq == 0 && chain.Length > 1 {
-		return chain.Length, fmt.Errorf("%w: it ended with entry %d, and has %d", ErrTampered, h.Seq, chain.Length)
+		return chain.Length, fmt.Errorf("%w: its last entry should be %d, but is %d", ErrTampered, h.Seq, chain.Length)
 	}
 	return chain.Length, nil
 }

@@ -313,7 +313,7 @@ func (w *Wanted) check(now time.Time) error {
 	}
 	for _, name := range w.Workspaces {
 		if name == "" || len(name) > memoryd.MaxNameBytes {
-			return memoryd.Errorf(memoryd.Invalid, "workspaces: a name is 1 to %d bytes long", memoryd.MaxNameBytes)
+			return memoryd.Errorf(memoryd.Invalid, "workspaces: a name must be 1 to %d bytes long", memoryd.MaxNameBytes)
 		}
 	}
 	return nil

@@ -125,7 +125,7 @@ func (k *kernel) ask(here, there netip.AddrPort) (int, error) {
 		n, _, err = syscall.Recvfrom(int(k.socket.Fd()), got, 0)
 	}
 	if err == nil && (n < diagHeader || binary.NativeEndian.Uint32(got[8:]) != k.asked) {
-		err = errors.New("the kernel answered another question")
+		err = errors.New("the kernel returned an unexpected answer")
 	}
 	if err != nil { // an answer may be under way: nobody else is to take it for his
 		_ = k.socket.Close()
@@ -163,7 +163,7 @@ func diagOwner(got []byte, here, there netip.AddrPort) (int, error) {
 	case kind == syscall.NLMSG_ERROR && len(a) >= 4 && int32(binary.NativeEndian.Uint32(a)) == -int32(syscall.ENOENT): //nolint:gosec // a number below zero
 		return 0, errNoOwner
 	case kind != diagByFamily || len(a) < inode+4:
-		return 0, errors.New("the kernel is not to be asked")
+		return 0, errors.New("cannot query the kernel")
 	case binary.BigEndian.Uint16(a[4:]) != here.Port() || binary.BigEndian.Uint16(a[6:]) != there.Port() || binary.NativeEndian.Uint32(a[inode:]) == 0:
 		return 0, errNoOwner // a listener, or a socket that its program has closed
 	}

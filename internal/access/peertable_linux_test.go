@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Where the kernel is not to be asked, as in a sandbox, the tables say the same.
+// Where cannot query the kernel, as in a sandbox, the tables say the same.
 func TestTheTablesTellOwnersToo(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -57,7 +57,7 @@ func (l *Ledger) logTurn(err error) {
 	case err != nil && !l.failing:
 		l.log.Warn("cannot write or read the cost ledger; counting continues in memory", "err", err)
 	case err == nil && l.failing:
-		l.log.Info("the cost ledger is written again")
+		l.log.Info("the cost ledger can be written again")
 	}
 	l.failing = err != nil
 }

@@ -304,7 +304,7 @@ func (w *writer) tool(ctx context.Context, t memoryd.Tool, calls []memoryd.Call)
 }
 
 func existsAlready(ref memoryd.ToolRef) error {
-	return memoryd.Errorf(memoryd.Conflict, "tool %q of workspace %q exists already", ref.Tool, ref.Workspace)
+	return memoryd.Errorf(memoryd.Conflict, "tool %q of workspace %q already exists", ref.Tool, ref.Workspace)
 }
 
 func exists(ctx context.Context, s store.Store, ref memoryd.ToolRef) (bool, error) {
@@ -394,7 +394,7 @@ func (w *writer) document(ctx context.Context, r store.Record) error {
 	if w.existing == skip {
 		return nil
 	}
-	return memoryd.Errorf(memoryd.Conflict, "record %q of kind %s exists already", r.ID, r.Kind)
+	return memoryd.Errorf(memoryd.Conflict, "record %q of kind %s already exists", r.ID, r.Kind)
 }
 
 // relocate puts calls into another workspace. A key that follows from the call and

@@ -98,7 +98,7 @@ func (s *backend) RestoreTool(ctx context.Context, t memoryd.Tool, calls []memor
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.find(t.ToolRef) != nil {
-		return memoryd.Errorf(memoryd.Conflict, "the tool exists already")
+		return memoryd.Errorf(memoryd.Conflict, "the tool already exists")
 	}
 	if old := s.spaces[t.Workspace]; old != nil {
 		for i := range calls {

@@ -65,7 +65,7 @@ func (s *backend) Override(ctx context.Context, v store.Verdict) (memoryd.Call, 
 }
 
 func unknownCall() error {
-	return memoryd.Errorf(memoryd.NotFound, "the history keeps no such call")
+	return memoryd.Errorf(memoryd.NotFound, "the history has no such call")
 }
 
 // Claim implements store.Verdicts. It looks at every kept call: what a
@@ -101,7 +101,7 @@ func (s *backend) CachedVerdict(ctx context.Context, key [16]byte) (memoryd.Eval
 	defer s.mu.Unlock()
 	e, ok := s.verdicts[key]
 	if !ok {
-		return e, memoryd.Errorf(memoryd.NotFound, "no verdict is kept under this key")
+		return e, memoryd.Errorf(memoryd.NotFound, "no verdict is cached under this key")
 	}
 	return e, nil
 }

@@ -106,7 +106,7 @@ func plain(v *qd.Value) (any, error) {
 	case *qd.Value_DoubleValue:
 		text := strconv.FormatFloat(k.DoubleValue, 'g', -1, 64)
 		if math.IsNaN(k.DoubleValue) || math.IsInf(k.DoubleValue, 0) {
-			return nil, fmt.Errorf("a number that JSON cannot say")
+			return nil, fmt.Errorf("a number that JSON cannot express")
 		}
 		if !strings.ContainsAny(text, ".e") {
 			text += ".0"
@@ -124,7 +124,7 @@ func plain(v *qd.Value) (any, error) {
 		}
 		return list, nil
 	}
-	return nil, fmt.Errorf("a value of an unknown kind %T", v.GetKind())
+	return nil, fmt.Errorf("a value of unknown type %T", v.GetKind())
 }
 
 func plainStruct(fields map[string]*qd.Value) (map[string]any, error) {

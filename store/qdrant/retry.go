@@ -138,7 +138,7 @@ func kindOf(what string, err error, after time.Duration) error {
 		e.RetryAfter = 5 * time.Second
 		return e
 	case code == codes.ResourceExhausted:
-		return memoryd.Wrap(memoryd.Unavailable, err, "Qdrant has no room")
+		return memoryd.Wrap(memoryd.Unavailable, err, "Qdrant is out of space")
 	case code == codes.Unauthenticated, code == codes.PermissionDenied:
 		return memoryd.Wrap(memoryd.Unavailable, fmt.Errorf("%w: %w", ErrUnfit, err), "Qdrant refuses the credentials")
 	}

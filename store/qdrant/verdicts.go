@@ -169,7 +169,7 @@ func (s *backend) Override(ctx context.Context, v store.Verdict) (memoryd.Call, 
 	return memoryd.Call{}, memoryd.Errorf(memoryd.Unavailable, "the call is judged too often")
 }
 
-func notKept() error { return memoryd.Errorf(memoryd.NotFound, "the history does not keep this call") }
+func notKept() error { return memoryd.Errorf(memoryd.NotFound, "the history has no such call") }
 
 // replaceVerdict writes an evaluation, and an amendment, if those of old are there
 // still.
@@ -323,7 +323,7 @@ func (s *backend) CachedVerdict(ctx context.Context, key [16]byte) (memoryd.Eval
 	}
 	p, ok := found[id]
 	if !ok {
-		return memoryd.Evaluation{}, memoryd.Errorf(memoryd.NotFound, "no verdict is kept under this key")
+		return memoryd.Evaluation{}, memoryd.Errorf(memoryd.NotFound, "no verdict is cached under this key")
 	}
 	r := &reader{payload: p}
 	e := decodeEvaluation(r)

@@ -202,7 +202,7 @@ func (s *backend) RestoreTool(ctx context.Context, t memoryd.Tool, calls []memor
 // that they are counted.
 func (j *restoring) run(d *draft) error {
 	if d.find(j.t.ToolRef) != nil {
-		return conflict("the tool exists already")
+		return conflict("the tool already exists")
 	}
 	mask := spaceMask(j.t.Workspace)
 	for i := range j.calls {

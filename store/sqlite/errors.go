@@ -78,4 +78,4 @@ func overloaded() error {
 
 func unknownTool() error { return memoryd.Errorf(memoryd.NotFound, "there is no such tool") }
 
-func unknownCall() error { return memoryd.Errorf(memoryd.NotFound, "the history keeps no such call") }
+func unknownCall() error { return memoryd.Errorf(memoryd.NotFound, "the history has no such call") }

@@ -23,7 +23,7 @@ const fileName = "memoryd.db"
 // the file is damaged, of another program, or of a newer version.
 func Open(ctx context.Context, cfg Config, log *slog.Logger) (*Store, error) {
 	if err := cfg.Validate(); err != nil {
-		return nil, memoryd.Wrap(memoryd.Invalid, err, "the store's settings are wrong")
+		return nil, memoryd.Wrap(memoryd.Invalid, err, "the settings of the store are not valid")
 	}
 	if err := store.Ended(ctx); err != nil {
 		return nil, err

@@ -79,7 +79,7 @@ func TestAKilledRestoreIsNeverServedAsWhole(t *testing.T) {
 			}
 			break
 		}
-		if code, _, stderr := binary.Run(t, "", restore...); code != 0 && !strings.Contains(stderr, "exists already") {
+		if code, _, stderr := binary.Run(t, "", restore...); code != 0 && !strings.Contains(stderr, "already exists") {
 			t.Fatalf("the same command: %s", stderr)
 		}
 		if code, _, stderr := binary.Run(t, "", "export", copied, "--data", dir); code != 0 || content(copied) != content(file) {
