@@ -211,7 +211,7 @@ func TestEachViewOfTheDashboardShowsRecordings(t *testing.T) {
 		"/ui/?by=time":                                          "book_reservation",
 		"/ui/tools":                                             "update_reservation_flights",
 		"/ui/tools?sort=name&q=book":                            "1 tool",
-		"/ui/tools?q=nothing-is-called-so":                      "No tool is like this",
+		"/ui/tools?q=nothing-is-called-so":                      "No tool matches",
 		"/ui/tools?q=book+a+seat&meaning=1":                     "tool",
 		"/ui/tool?t=book_reservation":                           "How it did since version 1",
 		"/ui/versions?t=book_reservation":                       "What changed",
@@ -219,7 +219,7 @@ func TestEachViewOfTheDashboardShowsRecordings(t *testing.T) {
 		"/ui/calls?q=gift+card":                                 "were searched",
 		"/ui/call?t=book_reservation&k=" + key:                  "Why this score",
 		"/ui/run?run=airline%230/task11/trial2":                 "Run",
-		"/ui/review":                                            "Statements that wait",
+		"/ui/review":                                            "Unpublished statements",
 		"/ui/forecast?t=book_reservation&p.user_id=mia_li_3668": "Risk of failure",
 		"/ui/forecast?t=book_reservation&input=%7B":             "not valid JSON",
 		"/ui/compaction":                                        "conversation",
@@ -306,7 +306,7 @@ func TestChangesInTheDashboardCanBeUndone(t *testing.T) {
 		t.Error("the change of the line was not undone")
 	}
 	page = p.post("/ui/line", 303, with("line", line, "remove", "1")...)
-	if !strings.Contains(page, "taken out by person dashboard") {
+	if !strings.Contains(page, "removed by person dashboard") {
 		t.Error("it does not show what was taken out")
 	}
 	p.undo(page)
