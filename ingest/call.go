@@ -98,6 +98,8 @@ type Call struct {
 	// Duration is what the source measured. Without one the times count, which
 	// hold the time of approval too.
 	Duration time.Duration
+
+	by [fields]int // how much who gave each field is trusted, 0: see trusted
 }
 
 // Duration given by the times of a call is not believed beyond this: somebody went
@@ -240,7 +242,7 @@ func FromRecord(m *memoryd.Call) (c Call, ok bool) {
 		Outcome: Succeeded, ExitCode: n.ExitCode, ErrorType: n.ErrorType, Begun: when(jsontext.Value(quote(m.CreateTime))),
 	}
 	for _, s := range n.Sources {
-		if c.Source == "" || rank(s) > rank(c.Source) {
+		if c.Source == "" || trustIn(s, named) > trustIn(c.Source, named) {
 			c.Source = s
 		}
 	}

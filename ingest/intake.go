@@ -105,7 +105,7 @@ func (i *Intake) Recognise(workspace string, c *Call) {
 	e := recent.find(c)
 	if e != nil {
 		known := &e.Value.(*held).call //nolint:forcetypeassert // the list holds nothing else
-		if known.Owner == c.Owner || bytes.Equal(arguments(known), arguments(c)) {
+		if known.Owner == c.Owner || bytes.Equal(argumentsOf(known), argumentsOf(c)) {
 			outcome = "known"
 			c.As, c.Owner, c.Tool = known.As, known.Owner, known.Tool
 		} else {

@@ -188,7 +188,7 @@ func (j *Joiner) mix(c *Call) {
 // in which it ran, and a span right above or below, if the parameters
 // above and below name the other account's Span and Parent.
 func (j *Joiner) traits(c *Call, above, below string) (list []uint64) {
-	args := arguments(c)
+	args := argumentsOf(c)
 	if len(args) == 0 {
 		return nil
 	}
@@ -243,8 +243,8 @@ func (j *Joiner) find(c *Call) *list.Element {
 	return oldest
 }
 
-// arguments is the canonical text of a call's input; nothing when it is not known.
-func arguments(c *Call) []byte {
+// argumentsOf is the canonical text of a call's input; nothing when it is not known.
+func argumentsOf(c *Call) []byte {
 	if len(c.Input) > 1<<20 { // such an input is known by its beginning
 		return c.Input[:1<<10]
 	}
@@ -298,100 +298,115 @@ func (c *Call) span() (from, to time.Time) {
 	return from, to
 }
 
+// field is something that several accounts of one call tell.
+type field uint8
+
+const (
+	named     field = iota // the tool and who called it
+	arguments              // what it was given
+	answer                 // what it said
+	exit                   // how it ended, beside the worse of two outcomes, which holds
+	took                   // how long it took
+	fields
+)
+
+// wrapper is the source that stands between an agent and a server of MCP.
+const wrapper = "mcp-wrap"
+
+// trust is the order of trust between accounts of one call, by field, the greater the
+// better: a transcript is the host's own account, of arguments as the model gave them; a
+// wrapper stands beside the tool and hears it whole; a span is often cut, and its names
+// and arguments are the exporter's; a hook hardly knows how a call ended.
+var trust = map[string][fields]int{
+	//            named arguments answer exit took
+	"transcript": {5, 5, 4, 5, 3},
+	"hook":       {4, 4, 2, 2, 1},
+	wrapper:      {3, 3, 5, 4, 5},
+	"client":     {2, 2, 3, 3, 4},
+	"otlp":       {1, 1, 1, 1, 2},
+}
+
+// trustIn is how much a source is believed of a field.
+func trustIn(source string, f field) int {
+	kind, _, _ := strings.Cut(source, ":")
+	if of, ok := trust[kind]; ok {
+		return of[f]
+	}
+	if source == "" {
+		return 0
+	}
+	return trust["transcript"][f]
+}
+
+// trusted is how much that is believed what a call has of a field: as who gave it, or, of
+// a record, as the best who told of it.
+func (c *Call) trusted(f field) int {
+	if c.by[f] > 0 {
+		return c.by[f]
+	}
+	best := trustIn(c.Source, f)
+	for _, s := range c.Sources {
+		best = max(best, trustIn(s, f))
+	}
+	return best
+}
+
 // merge adds to a call what another account of it knows better, field by field.
 func merge(a, b *Call) {
-	better := rank(b.Source) > rank(a.Source)
-	if betterInput(a, b, better) {
+	var theirs, better [fields]bool
+	for f := range fields {
+		mine, other := a.trusted(f), b.trusted(f)
+		better[f] = other > mine
+		a.by[f] = mine
+		b.by[f] = other
+	}
+	told := func(c *Call) bool { // a span without arguments may only not tell them
+		return len(c.Input) > 0 && (string(c.Input) != "{}" || c.by[arguments] > trust["otlp"][arguments])
+	}
+	theirs[arguments] = len(a.Input) == 0 && len(b.Input) > 0 || told(b) && (!told(a) || better[arguments])
+	if theirs[arguments] {
 		a.Input = b.Input
 	}
+	theirs[answer] = b.Ended && (!a.Ended || a.Truncated && !b.Truncated || a.Truncated == b.Truncated &&
+		(better[answer] && (b.Output != "" || a.Output == "") || b.by[answer] == a.by[answer] && len(b.Output) > len(a.Output) || a.Output == "" && b.Output != ""))
+	if theirs[answer] {
+		a.Output, a.Truncated = b.Output, b.Truncated
+	}
+	a.Ended = a.Ended || b.Ended
 	for _, s := range b.Sources {
 		if !slices.Contains(a.Sources, s) {
 			a.Sources = append(a.Sources, s)
 		}
 	}
+	theirs[named] = b.Tool != "" && (a.Tool == "" || better[named])
 	for _, f := range []struct{ mine, theirs *string }{
-		{&a.Conversation, &b.Conversation},
-		{&a.Agent, &b.Agent},
-		{&a.Project, &b.Project},
-		{&a.Model, &b.Model},
-		{&a.ID, &b.ID},
-		{&a.Trace, &b.Trace},
-		{&a.Span, &b.Span},
-		{&a.Tool, &b.Tool},
-		{&a.ErrorType, &b.ErrorType},
+		{&a.Conversation, &b.Conversation}, {&a.Agent, &b.Agent}, {&a.Project, &b.Project}, {&a.Model, &b.Model}, {&a.ID, &b.ID},
+		{&a.Trace, &b.Trace}, {&a.Span, &b.Span}, {&a.Tool, &b.Tool}, {&a.ErrorType, &b.ErrorType},
 	} {
-		if *f.theirs != "" && (*f.mine == "" || better) {
+		if *f.theirs != "" && (*f.mine == "" || better[named]) {
 			*f.mine = *f.theirs
 		}
 	}
-	mergeOutput(a, b)
+	if better[named] {
+		a.Source = b.Source
+	}
 	a.Local = a.Local || b.Local
 	a.Outcome = max(a.Outcome, b.Outcome)
-	if a.ExitCode == nil || better && b.ExitCode != nil {
+	if theirs[exit] = b.ExitCode != nil && (a.ExitCode == nil || better[exit]); theirs[exit] {
 		a.ExitCode = b.ExitCode
 	}
 	if a.Begun.IsZero() || !b.Begun.IsZero() && b.Begun.Before(a.Begun) {
 		a.Begun = b.Begun
 	}
-	if a.Done.IsZero() || !b.Done.IsZero() && better {
+	if a.Done.IsZero() || !b.Done.IsZero() && better[named] {
 		a.Done = b.Done
 	}
-	if b.Duration > 0 && (a.Duration == 0 || better) {
+	if theirs[took] = b.Duration > 0 && (a.Duration == 0 || better[took]); theirs[took] {
 		a.Duration = b.Duration
 	}
-	if better {
-		a.Source = b.Source
+	for f := range fields {
+		if theirs[f] {
+			a.by[f] = b.by[f]
+		}
 	}
-}
-
-// betterInput reports whether the arguments of b are to stand for those of a. A trace
-// renames and cuts them: it gives them only where nobody else does.
-func betterInput(a, b *Call, better bool) bool {
-	traced := func(c *Call) bool {
-		return strings.HasPrefix(c.Source, "otlp:") && !slices.ContainsFunc(c.Sources, untraced)
-	}
-	switch {
-	case len(b.Input) == 0 || string(b.Input) == "{}":
-		return len(a.Input) == 0
-	case len(a.Input) == 0 || string(a.Input) == "{}" && traced(a):
-		return true
-	case traced(b):
-		return false
-	}
-	return traced(a) || better && len(b.Input) >= len(a.Input)
-}
-
-func untraced(source string) bool { return !strings.HasPrefix(source, "otlp:") }
-
-// mergeOutput takes the output that says more: a whole one before a part, then the
-// longer.
-func mergeOutput(a, b *Call) {
-	switch {
-	case !b.Ended:
-		return
-	case !a.Ended, a.Truncated && !b.Truncated, a.Truncated == b.Truncated && len(b.Output) > len(a.Output):
-		a.Output, a.Truncated = b.Output, b.Truncated
-	}
-	a.Ended = true
-}
-
-// wrapper is the source that stands between an agent and a server of MCP.
-const wrapper = "mcp-wrap"
-
-// rank orders sources by how much they are told: a transcript is the host's own
-// account, a wrapper stands beside the tool, a trace is often cut, a hook hardly
-// knows how a call ended.
-func rank(source string) int {
-	kind, _, _ := strings.Cut(source, ":")
-	switch kind {
-	case "":
-		return 0
-	case "hook":
-		return 1
-	case "otlp":
-		return 2
-	case wrapper:
-		return 3
-	}
-	return 4
 }

@@ -1,0 +1,66 @@
+package ingest_test
+
+import (
+	"encoding/json"
+	"math/bits"
+	"testing"
+	"time"
+
+	"memoryd/ingest"
+)
+
+// accounts are those of one call of MCP by all who can tell of it, each with its faults.
+func accounts() []ingest.Call {
+	id, input := "toolu_01AbCdEfGh23456789", json.RawMessage(`{"timezone":"Europe/Berlin"}`)
+	tool := "mcp__time__now"
+	return []ingest.Call{
+		{Source: "claude-code", Conversation: "s", ID: id, Tool: tool, Input: input, Output: "no such timezone", Ended: true, Outcome: ingest.Failed, Begun: at(0), Done: at(1)},
+		{Source: "hook:claude-code", Conversation: "s", ID: id, Tool: tool, Input: input, Output: "no such timezone", Ended: true, Outcome: ingest.Failed, Begun: at(0), Done: at(1)},
+		{Source: "mcp-wrap", Tool: tool, Input: input, Output: "no such timezone", Ended: true, Outcome: ingest.Failed, Begun: at(0.1), Done: at(0.9), Duration: 800 * time.Millisecond},
+		{Source: "client", Conversation: "s", ID: id, Tool: tool, Input: input, Output: "no such timezone", Ended: true, Outcome: ingest.Failed, Begun: at(0), Done: at(1)},
+		{Source: "otlp:claude-code", Conversation: "s", ID: id, Tool: "time_now", Input: json.RawMessage(`{"mcp_server_name":"time","mcp_tool_name":"now","more":"than the arguments are"}`), Output: "no such ti", Ended: true, Truncated: true, Outcome: ingest.Claimed, Begun: at(0), Done: at(1)},
+	}
+}
+
+// W3: in each combination of sources, in each order, in memory and in the store, a call has
+// the arguments, the output and the outcome of the account that is trusted most.
+func TestEachCombinationOfSourcesTellsTheSame(t *testing.T) {
+	t.Parallel()
+	all := accounts()
+	for set := 1; set < 1<<len(all); set++ {
+		if bits.OnesCount(uint(set)) < 2 || set&^(1<<2|1<<4) == 0 { // a span alone knows no better, and no id joins it with a wrapper
+			continue
+		}
+		var picked []ingest.Call
+		for i := range all {
+			if set&(1<<i) != 0 {
+				picked = append(picked, all[i])
+			}
+		}
+		for turn := range picked {
+			for _, back := range []bool{false, true} {
+				order := append(append([]ingest.Call{}, picked[turn:]...), picked[:turn]...)
+				if back {
+					for i, j := 0, len(order)-1; i < j; i, j = i+1, j-1 {
+						order[i], order[j] = order[j], order[i]
+					}
+				}
+				if order[0].Source == "mcp-wrap" && order[1].Source == "otlp:claude-code" || order[1].Source == "mcp-wrap" && order[0].Source == "otlp:claude-code" {
+					continue // what they say is not alike: a third who knows both comes too late
+				}
+				calls, _ := joined(t, order...)
+				if len(calls) != 1 || string(calls[0].Input) != `{"timezone":"Europe/Berlin"}` || calls[0].Output != "no such timezone" || calls[0].Outcome != ingest.Failed || calls[0].Tool != "mcp__time__now" {
+					t.Errorf("%b, turn %d, %v: %d calls, %+v", set, turn, back, len(calls), calls[0])
+				}
+				kept := order[0].Record()
+				for _, next := range order[1:] {
+					account := next.Record()
+					kept, _ = ingest.Amended(&kept, &account)
+				}
+				if string(kept.Input) != `{"timezone":"Europe/Berlin"}` || kept.Output != "no such timezone" || kept.Success {
+					t.Errorf("%b, turn %d, %v, recorded: %s %q %v", set, turn, back, kept.Input, kept.Output, kept.Success)
+				}
+			}
+		}
+	}
+}
