@@ -89,7 +89,7 @@ func tightest(found []Rule) []Rule {
 		at := slices.IndexFunc(out, func(o Rule) bool { return o.ID() == r.ID() })
 		if at < 0 {
 			out = append(out, r)
-		} else if r.when.what != is && r.when.what != inState && r.when.what != begins {
+		} else if r.valueOf() == nil {
 			out[at] = r
 		} else {
 			out = append(out, r)

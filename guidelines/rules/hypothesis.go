@@ -29,11 +29,12 @@ const (
 	aboveWithout
 	notBefore
 	says // it was answered as hosts document it
+	exceeds // the number that an earlier answer gave beside the value of q
 )
 
 // names are how conditions are stored; none is ever changed.
 var whatNames = [...]string{
-	"without", "with", "above", "below", "is", "begins", "not_in", "not_like", "off_step", "in_state", "unseen", "apart", "both", "not_after", "above_without", "not_before", "says",
+	"without", "with", "above", "below", "is", "begins", "not_in", "not_like", "off_step", "in_state", "unseen", "apart", "both", "not_after", "above_without", "not_before", "says", "exceeds",
 }
 
 func (w what) String() string { return whatNames[w] }
@@ -83,11 +84,11 @@ func (h *hypothesis) holds(r *row) bool {
 	case offStep:
 		return v.kind == number && math.Mod(v.num, h.bound) != 0
 	case inState:
-		s, ok := r.source(h.p)
-		return ok && hasField(s.State, h.set[0])
+		return r.stood(h.p, func(s Source) bool { return hasField(s.State, h.set[0]) })
 	case unseen:
-		s, ok := r.source(h.p)
-		return ok && s.Tool == ""
+		return r.stood(h.p, func(s Source) bool { return s.Tool == "" })
+	case exceeds:
+		return v.kind == number && r.stood(h.q, func(s Source) bool { n, is := numberIn(s.State, h.set[0]); return is && v.num > n })
 	case apart:
 		return (v.kind == absent) != (r.in[h.q].kind == absent)
 	case both:
@@ -143,6 +144,8 @@ func (h *hypothesis) line(narrow string, shown []string) string {
 	case inState:
 		field, state, _ := strings.Cut(h.set[0], "=")
 		return "Give no " + p + " whose `" + field + "` was `" + state + "` in an earlier answer" + narrow
+	case exceeds:
+		return "Keep " + p + " at most the `" + h.set[0] + "` that an earlier answer gave for " + q
 	case unseen:
 		if h.tool == "" {
 			return "Copy " + p + " exactly from an earlier answer"

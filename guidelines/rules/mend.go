@@ -54,6 +54,12 @@ func (r *Rule) Mend(p *Planned, seen func(path, tool string) []Given) []Edit {
 		if at >= 0 {
 			return []Edit{{Path: h.p, Value: values[at].Value, Text: values[at].Value, Of: origin.Run}}
 		}
+	case exceeds:
+		if s, ok := p.row.source(h.q); ok {
+			if n, is := numberIn(s.State, h.set[0]); is {
+				return []Edit{edit(h.p, value{kind: number, num: n, text: plain(n)}, origin.Run)}
+			}
+		}
 	case begins, notBefore:
 	}
 	return nil

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"memoryd/guidelines/origin"
 )
 
 // maxSet and maxForms bound what a parameter may vary over to be a closed set.
@@ -145,8 +147,46 @@ func propose(rows []row, cols []column) []hypothesis {
 			}
 		}
 		out = append(out, sources(rows, c.name)...)
+		for _, q := range cols {
+			if c.numeric && c.name != q.name {
+				out = append(out, limits(rows, c.name, q.name)...)
+			}
+		}
+	}
+	for _, p := range listed(rows) {
+		out = append(out, sources(rows, p)...)
 	}
 	return append(out, orders(rows)...)
+}
+
+// listed are the parameters of elements of lists whose values are like identifiers.
+func listed(rows []row) (paths []string) {
+	for i := range rows {
+		for _, s := range rows[i].Sources {
+			if strings.Contains(s.Path, "[]") && len(paths) < maxStates && origin.IsName(s.Path) && !slices.Contains(paths, s.Path) {
+				paths = append(paths, s.Path)
+			}
+		}
+	}
+	return paths
+}
+
+// limits are the hypotheses that a number is more than what an earlier answer gave beside
+// the value of another parameter.
+func limits(rows []row, p, q string) (out []hypothesis) {
+	for i := range rows {
+		s, ok := rows[i].source(q)
+		if !ok || !rows[i].Bad || rows[i].in[p].kind != number {
+			continue
+		}
+		for f := range strings.FieldsSeq(s.State) {
+			name, _, _ := strings.Cut(f, "=")
+			if isNumber(f) && len(out) < maxStates && !slices.ContainsFunc(out, func(h hypothesis) bool { return h.set[0] == name }) {
+				out = append(out, hypothesis{what: exceeds, p: p, q: q, set: []string{name}})
+			}
+		}
+	}
+	return out
 }
 
 // bounds are the hypotheses on a number.
@@ -204,7 +244,9 @@ func sources(rows []row, p string) []hypothesis {
 		case !ok:
 		case rows[i].Bad:
 			for f := range strings.FieldsSeq(s.State) {
-				states[f]++
+				if !isNumber(f) {
+					states[f]++
+				}
 			}
 		case s.Tool != "":
 			tools[s.Tool]++

@@ -114,7 +114,7 @@ func (r *Rule) GroundID() string {
 // valueOf is the one value that a rule is about, where there can be several rules of its
 // kind on a parameter.
 func (r *Rule) valueOf() []string {
-	if w := r.when.what; w == is || w == inState || w == begins || w == says {
+	if w := r.when.what; w == is || w == inState || w == begins || w == says || w == exceeds {
 		return r.when.set
 	}
 	return nil
@@ -190,7 +190,7 @@ func (r *Rule) Against(newer []bool) int {
 // About reports whether the rule is about a property of the run's earlier answers: then
 // it can only be told where the run is known.
 func (r *Rule) About() bool {
-	return r.when.what == unseen || r.when.what == inState || r.when.what == notBefore
+	return r.when.what == unseen || r.when.what == inState || r.when.what == notBefore || r.when.what == exceeds
 }
 
 // Limits on what is tested and published.

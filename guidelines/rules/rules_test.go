@@ -335,3 +335,51 @@ func TestOneGoodCallAgainstARuleEndsItsSuggestionsAndThreeEndIt(t *testing.T) {
 		t.Error("calls since a rule was found are not counted on")
 	}
 }
+
+func TestANumberIsHeldAgainstWhatAnEarlierAnswerGaveBesideAnIdentifier(t *testing.T) {
+	var calls []Call
+	for i := range 40 {
+		balance := 40 + i*17%89
+		amount := balance - i*11%31
+		c := good(i, fmt.Sprintf(`{"account":"acc_%d","amount":%d}`, 100+i, amount))
+		if i%8 == 3 {
+			c = bad(i, fmt.Sprintf(`{"account":"acc_%d","amount":%d}`, 100+i, balance+20), "E7")
+		}
+		c.Sources = []Source{{Path: "account", Tool: "open_account", State: fmt.Sprintf("status=live balance=%d", balance)}}
+		calls = append(calls, c)
+	}
+	planned := func(amount int, state string) *Planned {
+		return Plan(&Call{Input: json.RawMessage(fmt.Sprintf(`{"account":"acc_7","amount":%d}`, amount)), Named: true, Sources: []Source{{Path: "account", Tool: "open_account", State: state}}})
+	}
+	found := Find("own", calls)
+	if !strings.Contains(lines(found), "Keep `amount` at most the `balance` that an earlier answer gave for `account`") {
+		t.Fatalf("got %q", lines(found))
+	}
+	for i := range found {
+		if r := &found[i]; r.when.what == exceeds {
+			if !r.Holds(planned(60, "balance=50")) || r.Holds(planned(40, "balance=50")) || r.Holds(planned(60, "")) || !r.About() {
+				t.Error("it holds for the wrong calls")
+			}
+			if edits := r.Mend(planned(60, "balance=50"), nil); len(edits) != 1 || edits[0].Value != 50.0 {
+				t.Errorf("mended with %v", edits)
+			}
+		}
+	}
+}
+
+func TestElementsOfListsHaveSourcesToo(t *testing.T) {
+	var calls []Call
+	for i := range 40 {
+		input, s := fmt.Sprintf(`{"items":[{"id":"it_%d"},{"id":"it_%d"}]}`, i, i+1), Source{Path: "items[].id", Tool: "list_items"}
+		c := good(i, input)
+		c.Sources = []Source{s, s}
+		if i%8 == 3 {
+			c = bad(i, input, "E7")
+			c.Sources = []Source{s, {Path: "items[].id"}}
+		}
+		calls = append(calls, c)
+	}
+	if got := lines(Find("own", calls)); !strings.Contains(got, "Copy `items[].id` exactly from an answer of `list_items`") {
+		t.Errorf("got %q", got)
+	}
+}

@@ -108,6 +108,10 @@ func (r *Rule) write(s *search, behind []*row) {
 		if good := otherHead(s.rows, h); good != "" {
 			narrow = "; " + quoted([]string{good}) + " worked"
 		}
+	case exceeds:
+		if !shown(h.set[0]) {
+			return
+		}
 	case without, with, offStep, apart, both, notAfter, notBefore, unseen:
 	}
 	r.Line = h.line(narrow, show)

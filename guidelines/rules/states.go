@@ -5,11 +5,12 @@ import (
 	"iter"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
-// maxStateFields is how many fields beside a value are kept, maxStateBytes how long an
-// answer may be that is read for them.
+// maxStateFields is how many fields beside a value are kept, of words and of numbers each,
+// maxStateBytes how long an answer may be that is read for them.
 const (
 	maxStateFields = 4
 	maxStateBytes  = 16 << 10
@@ -22,8 +23,8 @@ var (
 	stateWord = regexp.MustCompile(`^[A-Za-z][A-Za-z_-]{1,15}$`)
 )
 
-// States lists the values of an answer that are like identifiers, with the words that
-// the same object holds, as "status=open available=true".
+// States lists the values of an answer that are like identifiers, with the words and the
+// numbers that the same object holds, as "available=true status=open balance=80".
 func States(answer string) iter.Seq2[string, string] {
 	return func(yield func(value, state string) bool) {
 		s := strings.TrimSpace(answer)
@@ -46,7 +47,7 @@ func states(v any, yield func(value, state string) bool) bool {
 			}
 		}
 	case map[string]any:
-		var fields, values []string
+		var fields, numbers, values []string
 		for name, e := range v {
 			switch e := e.(type) {
 			case string:
@@ -54,6 +55,10 @@ func states(v any, yield func(value, state string) bool) bool {
 					fields = append(fields, name+"="+e)
 				} else if IdentifierLike(e) {
 					values = append(values, e)
+				}
+			case float64:
+				if stateName.MatchString(name) {
+					numbers = append(numbers, name+"="+plain(e))
 				}
 			case bool:
 				if stateName.MatchString(name) && e {
@@ -68,7 +73,8 @@ func states(v any, yield func(value, state string) bool) bool {
 			}
 		}
 		slices.Sort(fields)
-		state := strings.Join(fields[:min(len(fields), maxStateFields)], " ")
+		slices.Sort(numbers)
+		state := strings.Join(append(slices.Clone(fields[:min(len(fields), maxStateFields)]), numbers[:min(len(numbers), maxStateFields)]...), " ")
 		for _, value := range values {
 			if state != "" && !yield(value, state) {
 				return false
@@ -76,4 +82,22 @@ func states(v any, yield func(value, state string) bool) bool {
 		}
 	}
 	return true
+}
+
+// numberIn is the number that a field of a state holds; false where it holds none.
+func numberIn(state, field string) (float64, bool) {
+	for f := range strings.FieldsSeq(state) {
+		if n, is := strings.CutPrefix(f, field+"="); is {
+			v, err := strconv.ParseFloat(n, 64)
+			return v, err == nil
+		}
+	}
+	return 0, false
+}
+
+// isNumber reports whether a field of a state, as "balance=80", holds a number.
+func isNumber(field string) bool {
+	name, _, _ := strings.Cut(field, "=")
+	_, is := numberIn(field, name)
+	return is
 }

@@ -59,21 +59,32 @@ func (r *row) read(c *Call) {
 }
 
 // source is where the value of a parameter stood before; false where it is not like an
-// identifier, or the run is not known.
-func (r *row) source(p string) (Source, bool) {
+// identifier, or the run is not known. Of the elements of a list it is that of the first.
+func (r *row) source(p string) (found Source, ok bool) {
+	ok = r.stood(p, func(s Source) bool { found = s; return true })
+	return found, ok
+}
+
+// stood reports whether a value of a parameter stood before where is tells.
+func (r *row) stood(p string, is func(Source) bool) bool {
 	if r.dated(p) {
-		return Source{}, false
+		return false
 	}
+	known := false
 	for _, s := range r.Sources {
 		if s.Path == p {
-			return s, true
+			if known = true; is(s) {
+				return true
+			}
 		}
 	}
-	return Source{}, r.Named && IdentifierLike(r.in[p].text)
+	return !known && r.Named && IdentifierLike(r.in[strings.ReplaceAll(p, "[]", "[0]")].text) && is(Source{})
 }
 
 // dated reports whether a value is a date: where it stood before says nothing.
-func (r *row) dated(p string) bool { return dateForms[form(r.in[p].text)] != "" }
+func (r *row) dated(p string) bool {
+	return dateForms[form(r.in[strings.ReplaceAll(p, "[]", "[0]")].text)] != ""
+}
 
 // rowsOf reads the newest calls.
 func rowsOf(calls []Call) []row {
