@@ -131,17 +131,7 @@ func (o *Observer) Observe(c *memoryd.Call) Observation {
 	n := min(len(r.tools), maxBefore)
 	ob.Before = r.tools[:n:n] // only ever appended to
 	if len(r.tools) > 0 {
-		for _, l := range ob.leaves {
-			if l.kind == '"' && idLike(l.text) && len(ob.Sources) < maxSources {
-				s := Source{Path: l.path}
-				if at, ok := r.values[maphash.String(o.seed, l.text)]; ok {
-					s.Tool, s.State = r.tools[at.tool], at.state
-				}
-				if !slices.Contains(ob.Sources, s) {
-					ob.Sources = append(ob.Sources, s)
-				}
-			}
-		}
+		ob.Sources = o.sources(r, ob.leaves)
 	}
 	if !wrong(c) {
 		r.learn(o.seed, c.Tool, c.Output)
@@ -149,9 +139,32 @@ func (o *Observer) Observe(c *memoryd.Call) Observation {
 	return ob
 }
 
+// sources say where the values of an input stood in its run: of its own members first, then
+// of the elements of lists.
+func (o *Observer) sources(r *run, leaves []leafValue) (list []Source) {
+	for _, listed := range [...]bool{false, true} {
+		for i := range leaves {
+			l := &leaves[i]
+			if l.kind != '"' || strings.Contains(l.path, "[]") != listed || len(list) == maxSources || !idLike(l.text) || rules.IsDate(l.text) {
+				continue
+			}
+			s := Source{Path: l.path}
+			if at, ok := r.values[maphash.String(o.seed, l.text)]; ok {
+				if s.Tool = r.tools[at.tool]; !listed {
+					s.State = at.state
+				}
+			}
+			if !slices.Contains(list, s) {
+				list = append(list, s)
+			}
+		}
+	}
+	return list
+}
+
 // maxSources and maxBefore bound what one observation holds.
 const (
-	maxSources = 8
+	maxSources = 12
 	maxBefore  = 16
 )
 

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"slices"
+	"strings"
 
 	"memoryd/guidelines/origin"
 )
@@ -60,7 +61,12 @@ func (r *Rule) Mend(p *Planned, seen func(path, tool string) []Given) []Edit {
 				return []Edit{edit(h.p, value{kind: number, num: n, text: plain(n)}, origin.Run)}
 			}
 		}
-	case begins, notBefore:
+	case begins:
+		values := seen(h.p, "")
+		if at := slices.IndexFunc(values, func(g Given) bool { return r.worked != "" && strings.HasPrefix(g.Value, r.worked) }); at >= 0 {
+			return []Edit{{Path: h.p, Value: values[at].Value, Text: values[at].Value, Of: origin.Run}}
+		}
+	case notBefore:
 	}
 	return nil
 }

@@ -134,7 +134,7 @@ func propose(rows []row, cols []column) []hypothesis {
 			}
 		}
 		for _, s := range slices.Sorted(maps.Keys(c.badHeads)) {
-			if c.badHeads[s] >= minCalls && shown(strings.TrimRight(s, "_-")) {
+			if c.badHeads[s] >= leastBad && shown(strings.TrimRight(s, "_-")) {
 				out = append(out, hypothesis{what: begins, p: c.name, set: []string{s}})
 			}
 		}

@@ -92,7 +92,7 @@ type Rule struct {
 	against int
 	// refused are the values that calls behind it gave.
 	refused map[string]bool
-	// worked is the state in which values of good calls stood most.
+	// worked is the state in which values of good calls stood most, or how they begin.
 	worked string
 	// chance is how many such rules chance alone would bring about in one kind of failure.
 	chance float64

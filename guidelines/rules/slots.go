@@ -106,7 +106,7 @@ func (r *Rule) write(s *search, behind []*row) {
 		}
 	case begins:
 		if good := otherHead(s.rows, h); good != "" {
-			narrow = "; " + quoted([]string{good}) + " worked"
+			r.worked, narrow = good, "; "+quoted([]string{good})+" worked"
 		}
 	case exceeds:
 		if !shown(h.set[0]) {

@@ -86,6 +86,9 @@ func (r *row) dated(p string) bool {
 	return dateForms[form(r.in[strings.ReplaceAll(p, "[]", "[0]")].text)] != ""
 }
 
+// IsDate reports whether a text is written as a date or a time is.
+func IsDate(s string) bool { return dateForms[form(s)] != "" }
+
 // rowsOf reads the newest calls.
 func rowsOf(calls []Call) []row {
 	from := max(0, len(calls)-maxCalls)
