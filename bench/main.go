@@ -4,6 +4,7 @@
 //
 //	go -C bench run . all            everything, in under ten minutes
 //	go -C bench run . add -quick     one part, small, in seconds
+//	go -C bench run . loop -drift    whether agents fail less, beside plain rivals
 //
 // It is a module of its own, so that its libraries cost users of memoryd nothing.
 //
@@ -64,6 +65,13 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	command, args := args[0], args[1:]
 	if command == baselineCommand { // what bench starts beside the product
 		if err := serveBaseline(ctx, args, out); err != nil {
+			fmt.Fprintln(errOut, "bench:", err)
+			return 1
+		}
+		return 0
+	}
+	if command == loopCommand {
+		if err := runLoop(args, out, errOut); err != nil {
 			fmt.Fprintln(errOut, "bench:", err)
 			return 1
 		}
@@ -144,5 +152,6 @@ func usage(w io.Writer) {
 	for _, p := range parts() {
 		fmt.Fprintf(w, "  %-9s %s\n", p.name, p.about)
 	}
+	fmt.Fprintf(w, "  %-9s %s\n", loopCommand, "whether agents fail less with what they are told, beside plain rivals (-seed, -drift)")
 	fmt.Fprintf(w, "  %-9s %s\n", profileCommand, "where the processor's time goes under a load (-part)")
 }

@@ -13,6 +13,8 @@ import (
 	"memoryd/internal/configtest"
 )
 
+var parameterNames = strings.Fields("amount region mode depth batch tier owner start finish code unit channel span ratio lane grade slot margin ref zone shift weight")
+
 // refusals are common wordings of a refusal in four languages, by what is refused: %p and %q
 // stand for parameters, %b for a bound, %v for the values that may be.
 var refusals = []struct{ family, text string }{
@@ -106,8 +108,8 @@ func TestCommonRefusalsInFourLanguagesBecomeRecommendations(t *testing.T) {
 	right := 0
 	for range draws {
 		for _, w := range refusals {
-			pool := r.Perm(len(names))
-			p, q, bound := names[pool[0]], names[pool[1]], []int{12, 25, 40, 50, 150}[r.IntN(5)]
+			pool := r.Perm(len(parameterNames))
+			p, q, bound := parameterNames[pool[0]], parameterNames[pool[1]], []int{12, 25, 40, 50, 150}[r.IntN(5)]
 			values := []string{"amber", "cedar", "delta"}
 			calls := refusedTool(r, w.family, w.text, p, q, bound, values)
 			d, err := writer.Compose(t.Context(), memoryd.Tool{ToolRef: calls[0].ToolRef}, calls, 20, nil)

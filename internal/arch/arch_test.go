@@ -57,6 +57,7 @@ var mayImport = map[string][]string{
 	"internal/reading":                   {"internal/loosejson", "internal/textsafe"},
 	"internal/phrases":                   {},
 	"internal/configtest":                {"memoryd"},
+	"internal/looptest":                  {"memoryd", "guidelines", "guidelines/evidence", "guidelines/preflight", "store"},
 	"internal/recordtest":                {"memoryd"},
 	"internal/stats":                     {"memoryd"},
 	"internal/suggest":                   {},
