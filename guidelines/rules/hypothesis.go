@@ -28,7 +28,7 @@ const (
 	notAfter
 	aboveWithout
 	notBefore
-	says // it was answered as hosts document it
+	says    // it was answered as hosts document it
 	exceeds // the number that an earlier answer gave beside the value of q
 )
 
