@@ -38,18 +38,22 @@ func run(root string, check bool) error {
 	if err != nil {
 		return err
 	}
+	words, err := readMeanings(filepath.Join(root, "bench", "train"))
+	if err != nil {
+		return err
+	}
 	for _, s := range sources {
-		s.readFeatures(judge)
+		s.readFeatures(judge, words)
 	}
 	if check {
-		leaveOneOut(judge, sources)
+		leaveOneOut(judge, sources, words)
 	}
 	file := filepath.Join(root, "evaluate", "score", "weights.bin")
-	return os.WriteFile(file, fit(sources, nil), 0o644) //nolint:gosec // a file of the sources
+	return os.WriteFile(file, fit(sources, nil, words), 0o644) //nolint:gosec // a file of the sources
 }
 
 // fit learns from all sources but one and those that are held out.
-func fit(sources []*source, but *source) []byte {
+func fit(sources []*source, but *source, words *meanings) []byte {
 	var bias [2]float64
 	weights := new([2][1 << score.Bits]float64)
 	for k, yes := range []string{score.Failed: "error", score.Nothing: "partial"} {
@@ -59,7 +63,9 @@ func fit(sources []*source, but *source) []byte {
 				examples = append(examples, s.examples(yes)...)
 			}
 		}
-		bias[k] = learn(examples, &weights[k])
+		m := learn(examples)
+		bias[k] = m.bias
+		m.fold(words, &weights[k])
 	}
 	return score.Encode(bias, weights)
 }
@@ -84,10 +90,10 @@ func share(a, b int) float64 {
 }
 
 // leaveOneOut judges each source with a score that learned from all others.
-func leaveOneOut(judge *rules.Judge, sources []*source) {
+func leaveOneOut(judge *rules.Judge, sources []*source, words *meanings) {
 	total := map[string]*figures{}
 	for _, s := range sources {
-		m, err := score.Decode(fit(sources, s))
+		m, err := score.Decode(fit(sources, s, words))
 		if err != nil {
 			panic(err) // it was written a line above
 		}

@@ -28,13 +28,19 @@ const (
 	nothingWeight  = 3
 	recordedWeight = 0.2
 	mostAlike      = 3
+
+	// generated is the set of outputs that a program put together from the forms in
+	// which services answer. They are many, and poorer than what tools say.
+	generated       = "generated.txt"
+	generatedWeight = 0.2
 )
 
 // labelled is a call with its label: error, partial or ok.
 type labelled struct {
 	call     memoryd.Call
 	label    string
-	features []uint16
+	features []uint32
+	meaning  *vector
 }
 
 // source is where calls are from: a set of outputs, or a recording.
@@ -145,11 +151,12 @@ func readRecording(file string) (*source, error) {
 	return s, lines.Err()
 }
 
-func (s *source) readFeatures(judge *rules.Judge) {
+func (s *source) readFeatures(judge *rules.Judge, words *meanings) {
 	var f score.Features
 	for i := range s.calls {
 		judge.Features(&s.calls[i].call, &f)
 		s.calls[i].features = slices.Clone(f.List)
+		s.calls[i].meaning = words.sum(f.List)
 	}
 }
 
@@ -160,13 +167,16 @@ func (s *source) examples(yes string) (examples []example) {
 	alike := map[string]int{}
 	for i := range s.calls {
 		c := &s.calls[i]
-		e := example{features: c.features, yes: c.label == yes, weight: 1}
+		e := example{features: c.features, meaning: c.meaning, yes: c.label == yes, weight: 1}
 		if s.recorded {
 			key := c.call.Tool + "\x00" + c.call.Output
 			if alike[key]++; alike[key] > mostAlike || !c.call.Success || c.label == "partial" && yes == c.label {
 				continue
 			}
 			e.weight = recordedWeight
+		}
+		if s.name == generated {
+			e.weight = generatedWeight
 		}
 		switch {
 		case !e.yes:

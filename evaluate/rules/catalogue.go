@@ -23,16 +23,9 @@ func textRules() []textRule {
 		{"protocol-error", "a tool protocol or agent framework reports that the call failed", protocolError},
 		{"shell-error", "a shell or a command of the command line printed its diagnostic", shellError},
 		{"exception", "the text is or ends with a traceback, stack trace or panic", exception},
-		{"runtime-error", "a language runtime or library says what it stumbled over", runtimeError},
-		{"sql-error", "a database engine rejected the statement", sqlError},
 		{"http-status", "a status line or sentence reports an HTTP status of 400 or more", httpStatus},
-		{"markup-error", "a web page or XML document is an error page", markupError},
-		{"network-error", "the other side could not be reached, or not in time", networkError},
-		{"compile-error", "a compiler or type checker rejected the source", compileError},
+		{"markup-error", "a page or a document in markup is titled with an error status, or is a fault", markupError},
 		{"test-failures", "a test run reports failed tests", testFailures},
-		{"rejected-request", "the first line tells the caller that the request was rejected", rejectedRequest},
-		{"error-heading", "the first words say that the call failed", errorHeading},
-		{"error-line", "a line of its own, at the end or among others, says that the call failed", errorLine},
 		{"usage", "the tool printed how to use it although nobody asked", usageText},
 	}
 }

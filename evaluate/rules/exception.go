@@ -65,39 +65,6 @@ func (v *view) runsCode() bool {
 	return false
 }
 
-// runtimePhrases are messages of language runtimes and standard libraries that
-// reach the output without the name of their exception.
-var runtimePhrases = []string{
-	"' object has no attribute '", "' object is not ", "codec can't decode", "codec can't encode",
-	"list index out of range", "index out of bounds", "string index out of range", "nil pointer dereference",
-	"is not defined", "is not a function", "is not iterable", "is not a constructor", "cannot read propert",
-	"unexpected token", "unexpected end of json", "unexpected end of input", "expecting value: line",
-	"extra data: line", "expecting property name", "does not match format '", "could not convert string to float",
-	"invalid literal for int()", "unsupported operand type", "division by zero", "must be str, not ",
-	"positional arguments but ", "positional argument but ", "missing 1 required positional",
-	"not enough values to unpack", "too many values to unpack", "maximum recursion depth", "unhashable type",
-	"no module named ", "cannot import name ", "undefined method ", "undefined local variable", "eisdir: ", "enoent: ",
-	"eacces: ", "eperm: ", "enotdir: ", "eexist: ", "enospc: ", "emfile: ", "[errno ", "null reference",
-	"object reference not set", "nullpointerexception", "stack overflow", "out of memory", "invalid time value",
-	"cannot unmarshal", "invalid character '",
-}
-
-// runtimeError: a message of one to three lines with such a phrase in the first.
-func runtimeError(v *view, t *text) (finding, bool) {
-	first := t.first()
-	if !t.short(3, 500) || v.quotes(t) || v.ask.reads && v.ask.command != "" {
-		return finding{}, false
-	}
-	p, ok := first.find(hasRuntime, runtimePhrases)
-	low := first.low()
-	if !ok || strings.Contains(low, "to fix") || strings.Contains(low, "occurs when") || strings.Contains(low, " is thrown ") || phrases.StartsAny(low, []string{"caught", "recovered from", "handled", "ignored", "ignoring"}) || v.echoes(first.s) {
-		return finding{}, false
-	}
-	f := fails("runtime-error", first.s, "a runtime says what it stumbled over")
-	f.sure = strings.Index(low, p) < 80 && !v.ask.troubled // which may handle it
-	return f, true
-}
-
 // thrown is the line that names the exception: the last that looks like one.
 func thrown(t *text) *line {
 	for i := len(t.lines) - 1; i >= 0; i-- {

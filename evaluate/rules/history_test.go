@@ -41,7 +41,7 @@ func TestHistoryDecidesWhereTheOutputDoesNot(t *testing.T) {
 		"prose from a tool of objects":                   {"Hello there", objects(20), 0.5, "unlike-successes"},
 		"too little history":                             {"Hello there", objects(5), 1, "no-trouble"},
 		"an object as always":                            {`{"id": 2}`, objects(20), 1, "no-trouble"},
-		"doubtful sentence from a tool of objects":       {"Payment amount must be 5", objects(20), 0, "score"},
+		"doubtful sentence from a tool of objects":       {"Payment amount must be 5", objects(20), 0.5, "unlike-successes"},
 		"silence of a silent tool":                       {"", silent, 1, "empty-output"},
 		"silence of a tool of objects":                   {"", objects(20), 0.5, "empty-output"},
 		"silence of a tool of prose":                     {" \n", prose, 0.5, "empty-output"},

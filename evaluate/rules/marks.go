@@ -14,11 +14,6 @@ const (
 	hasParseFailure
 	hasHarmless
 	hasTrace
-	hasRuntime
-	hasSQL
-	hasNetwork
-	hasCompile
-	hasRejection
 	hasRelief
 	hasComplaintWord
 	hasJudging
@@ -39,11 +34,6 @@ var lineIndex = phrases.NewIndex(map[phrases.Marks][]string{
 	hasParseFailure:   parseComplaints,
 	hasHarmless:       harmless,
 	hasTrace:          uncaught,
-	hasRuntime:        runtimePhrases,
-	hasSQL:            sqlPhrases,
-	hasNetwork:        networkPhrases,
-	hasCompile:        compilePhrases,
-	hasRejection:      rejections,
 	hasRelief:         relief,
 	hasComplaintWord:  trouble,
 	hasJudging:        {"score", "evaluat", "judge", "grade", "rating", "rate this"},

@@ -4,11 +4,11 @@ import "testing"
 
 func TestBuildsAndPlatforms(t *testing.T) {
 	run(t, map[string]example{
-		"gcc":                       {"bash", sh("gcc a.c"), "a.c: In function 'main':\na.c:3:5: error: expected ';' before 'return'\n    3 |     return", 0, "compile-error"},
-		"go build":                  {"bash", sh("go build ./..."), "# example.com/x\n./a.go:3:5: undefined: y", 0, "compile-error"},
-		"rustc":                     {"bash", sh("cargo build"), "   Compiling x v0.1.0\nerror[E0425]: cannot find value `y` in this scope\n --> src/main.rs:2:5\n", 0, "compile-error"},
-		"tsc":                       {"bash", sh("tsc"), "src/a.ts(3,5): error TS2304: Cannot find name 'y'.", 0, "compile-error"},
-		"javac":                     {"bash", sh("javac A.java"), "A.java:3: error: ';' expected\n  int x\n1 error", 0, "compile-error"},
+		"gcc":                       {"bash", sh("gcc a.c"), "a.c: In function 'main':\na.c:3:5: error: expected ';' before 'return'\n    3 |     return", 0, ""},
+		"go build":                  {"bash", sh("go build ./..."), "# example.com/x\n./a.go:3:5: undefined: y", 0, ""},
+		"rustc":                     {"bash", sh("cargo build"), "   Compiling x v0.1.0\nerror[E0425]: cannot find value `y` in this scope\n --> src/main.rs:2:5\n", 0, ""},
+		"tsc":                       {"bash", sh("tsc"), "src/a.ts(3,5): error TS2304: Cannot find name 'y'.", 0, ""},
+		"javac":                     {"bash", sh("javac A.java"), "A.java:3: error: ';' expected\n  int x\n1 error", 0, ""},
 		"linker":                    {"bash", sh("gcc a.o"), "/usr/bin/ld: a.o: in function `main':\na.c:(.text+0x5): undefined reference to `f'", 0, ""},
 		"python syntax":             {"bash", sh("python a.py"), "  File \"a.py\", line 3\n    def f(\n         ^\nSyntaxError: '(' was never closed", 0, "exception"},
 		"grep for compile errors":   {"bash", sh("grep -rn error: ."), "./build.log:12: a.c:3:5: error: expected ';'\n./b.log:1: fine", 1, ""},

@@ -69,10 +69,10 @@ func byProgram(t *testing.T, calls []labelled) []labelled {
 // learned from or mended by have floors; see bench/train.
 func TestOutputsOfCommonTools(t *testing.T) {
 	floors := map[string]struct{ precision, recall float64 }{
-		"twentysixth.txt": {0.70, 0.80}, "programs.txt": {0.95, 0.90},
+		"twentysixth.txt": {0.82, 0.87}, "programs.txt": {0.95, 0.90},
 	}
 	files, err := os.ReadDir("testdata/outputs")
-	if err != nil || len(files) < 31 {
+	if err != nil || len(files) < 32 {
 		t.Fatal("sets are missing", err)
 	}
 	sets := map[string][]labelled{}

@@ -64,9 +64,6 @@ func listsTroubles(words []string) bool {
 	return len(words) > 1 && troubleNames[words[len(words)-1]] && !phrases.HasAny(words, actors)
 }
 
-// isNamed reports whether a tool's name begins with a word, as that of a program does.
-func (r *request) isNamed(word string) bool { return len(r.names) > 0 && r.names[0] == word }
-
 // renderers are words of names of tools that give back what they get, in other words.
 var renderers = phrases.Words("translate", "translation", "translator", "transliterate", "paraphrase", "rephrase")
 

@@ -16,10 +16,10 @@ import (
 // mostly content, so that the score has to be surer of it.
 const (
 	messageBar = 0.5
-	contentBar = 0.8
+	contentBar = 0.7
 	strangeBar = 0.4 // of prose from a tool that answers with structures
 	nothingBar = 0.6
-	soughtBar  = 0.35 // of a short message of a tool that looks for something
+	soughtBar  = 0.45 // of a short message of a tool that looks for something
 	// unlikelyBar is where a finding that is not certain is not believed.
 	unlikelyBar = 0.15
 	// doubtBar is where a success is no longer certain.
@@ -33,7 +33,7 @@ func scored(v *view) (finding, bool) {
 	switch {
 	case v.unlike():
 		bar = strangeBar
-	case v.out.short(3, 300) && !v.ask.reads && v.ask.command == "" && !v.prose():
+	case v.out.short(3, 300) && v.ask.command == "" && !v.prose():
 		bar = messageBar
 	}
 	switch {
@@ -63,7 +63,24 @@ func (v *view) score() (failed, nothing float64) {
 }
 
 func (v *view) readFeatures(f *score.Features) {
-	f.Read(&score.Call{Input: v.ask.text, Output: v.out.full, Body: &v.body.Doc})
+	f.Read(&score.Call{Input: v.ask.text, Output: v.out.full, Body: &v.body.Doc, Purpose: v.purpose()})
+}
+
+// purpose tells what the tool is for.
+func (v *view) purpose() score.Purpose {
+	switch {
+	case v.ask.command != "" && v.ask.reads:
+		return score.Shows
+	case v.ask.command != "":
+		return score.Commands
+	case phrases.HasAny(v.ask.names, inspectors):
+		return score.Inspects
+	case v.ask.reads:
+		return score.Reads
+	case phrases.HasAny(v.ask.names, actors):
+		return score.Acts
+	}
+	return score.Other
 }
 
 // counts tells of a short message whether it holds the number 0, and another one.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"memoryd/internal/errortext"
 	"memoryd/internal/phrases"
 )
 
@@ -80,7 +81,7 @@ func shellError(v *view, t *text) (finding, bool) {
 	switch {
 	case hits > 0:
 		return v.shellFailure(t, hit, hits), true
-	case masks > 0 && (!v.ask.shell.reached(t.full) || opensLine(passed.low()) && v.ask.shell.feeds()):
+	case masks > 0 && (!v.ask.shell.reached(t.full) || errortext.Heads(passed.low()) && v.ask.shell.feeds()):
 		return fails("shell-error", passed.s, "a command complained, and the command line stopped there").unsure(), true
 	case masks > 0:
 		return half("shell-error", passed.s, "a command complained, but the command line went on past it"), true
@@ -267,4 +268,13 @@ func isLineNumber(s string) bool {
 		}
 	}
 	return true
+}
+
+// isLabel reports whether the word before a colon labels what somebody wrote.
+func isLabel(who string) bool {
+	switch who {
+	case "caught", "note", "warning", "info", "hint", "title", "subject", "message", "summary", "description", "comment", "topic", "question", "answer", "name", "reason", "body", "text", "quote", "review", "issue", "state", "status":
+		return true
+	}
+	return false
 }

@@ -79,15 +79,6 @@ func (l *line) relief() bool {
 	return false
 }
 
-// find gives the first phrase of a list that the line contains; m is the list's
-// mark.
-func (l *line) find(m phrases.Marks, list []string) (string, bool) {
-	if !l.has(m) {
-		return "", false
-	}
-	return phrases.FindAny(l.low(), list)
-}
-
 func newText(s string) *text {
 	t := &text{}
 	t.read(s)

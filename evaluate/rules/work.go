@@ -7,56 +7,6 @@ import (
 	"memoryd/internal/phrases"
 )
 
-// compileError: a line of a build says "file:line:column: error: …" or the like.
-// Programs that only print files do not build.
-func compileError(v *view, t *text) (finding, bool) {
-	if v.ask.reads {
-		return finding{}, false
-	}
-	listing := strings.HasPrefix(t.first().s, "# ")
-	for i := range t.lines {
-		l := &t.lines[i]
-		placed := i > 0 && listing && (isPlaced(strings.TrimPrefix(l.s, "vet: ")) || strings.HasSuffix(l.s, " [setup failed]")) || i == 0 && misparsed(l.s)
-		if !isCompileError(l) && !placed || v.echoes(l.s) {
-			continue
-		}
-		return fails("compile-error", l.s, "a compiler rejected the source").unsure(), true
-	}
-	return finding{}, false
-}
-
-// compilePhrases are, in lower case, what no such line is without.
-var compilePhrases = []string{": parser error : ", ": error: ", ": fatal error: ", ": error c", ": error ts", " - error ts", "error[e", "undefined reference to "}
-
-// isCompileError recognises the message lines of C, Java, C#, TypeScript and
-// Rust compilers.
-func isCompileError(l *line) bool {
-	if !l.has(hasCompile) {
-		return false
-	}
-	for _, mark := range compilePhrases[:7] {
-		if i := strings.Index(l.low(), mark); i > 0 && len(l.low()) == len(l.s) && i < 200 && strings.ContainsAny(l.s[:i], "0123456789") && strings.Contains(l.s[:i], ".") && !strings.Contains(l.s[:i], " ") {
-			return true
-		}
-	}
-	return strings.HasPrefix(l.low(), "error[e") || strings.Contains(l.low(), "undefined reference to ")
-}
-
-// isPlaced reports whether a line starts with file:line:column (Go).
-func isPlaced(s string) bool {
-	name, rest, ok := strings.Cut(s, ":")
-	if !ok || strings.ContainsAny(name, " ") || !strings.Contains(name, ".") || rest == "" || !phrases.IsDigit(rest[0]) {
-		return false
-	}
-	return strings.Contains(rest, ": ")
-}
-
-// misparsed reports whether a line says what a parser stumbled over, and where: "a.go:3:1: expected '}', found 'EOF'".
-func misparsed(s string) bool {
-	_, said, _ := strings.Cut(s, ": ")
-	return isPlaced(s) && (strings.HasPrefix(said, "expected ") && strings.Contains(said, ", found ") || phrases.StartsAny(said, parseComplaints))
-}
-
 // testFailures: the last lines of a test run count failures. The tool did its
 // work, what it worked on did not pass: half an outcome.
 func testFailures(v *view, t *text) (finding, bool) {

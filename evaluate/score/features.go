@@ -10,10 +10,24 @@ import (
 
 // Call is what is scored.
 type Call struct {
-	Input  string // the texts of the input
-	Output string // without the blanks around it
-	Body   *loosejson.Doc
+	Input   string // the texts of the input
+	Output  string // without the blanks around it
+	Body    *loosejson.Doc
+	Purpose Purpose
 }
+
+// Purpose is what a tool is for, as far as it is known.
+type Purpose uint32
+
+// What tools are for.
+const (
+	Other    Purpose = iota
+	Reads            // it hands over what others wrote
+	Acts             // it changes something
+	Inspects         // what is wrong is what it looks for
+	Commands         // it runs a command line
+	Shows            // it runs a command line that shows what others wrote
+)
 
 // Bounds of what is read: a message stands at the head or at the end of an output.
 const (
@@ -28,16 +42,17 @@ const (
 )
 
 // Bits is how many bits of a feature's hash are kept.
-const Bits = 16
+const Bits = 17
 
 // Features are the hashed features of one call, each once. They can be filled again
 // and again.
 type Features struct {
-	List  []uint16
+	List  []uint32
 	seen  [1 << Bits / 64]uint64
 	given map[uint32]struct{} // the words of the input
 
 	place         uint32 // where the text stands that is read
+	purpose       uint32
 	before, start uint32 // the word before, and those that the text began with
 	words         int
 }
@@ -46,15 +61,17 @@ type Features struct {
 type kind uint32
 
 const (
-	ofWord  kind = iota + 1
-	ofPair       // a word and the one before it
-	ofStem       // how a long word begins
-	ofHead       // the first words of a text
-	ofTail       // the first words of the end of a long text
-	ofShape      // what the output is made of, and its size
-	ofKey        // the name of a member
-	ofState      // what kind of value a member has
-	ofSmall      // a member and a word of its short value
+	ofWord    kind = iota + 1
+	ofPair         // a word and the one before it
+	ofStem         // how a long word begins
+	ofHead         // the first words of a text
+	ofTail         // the first words of the end of a long text
+	ofShape        // what the output is made of, and its size
+	ofKey          // the name of a member
+	ofState        // what kind of value a member has
+	ofSmall        // a member and a word of its short value
+	ofPurpose      // what the tool is for
+	ofUse          // what the tool is for, and one of the first words
 )
 
 func hash(k kind, s []byte) uint32 {
@@ -70,15 +87,22 @@ func mix(k kind, a, b uint32) uint32 {
 }
 
 func (f *Features) add(h uint32) {
-	h ^= h >> 15
-	h *= 0x2C1B3C6D
-	h ^= h >> 12
-	x := uint16(h & (1<<Bits - 1))
+	x := fold(h)
 	if at := &f.seen[x>>6]; *at>>(x&63)&1 == 0 {
 		*at |= 1 << (x & 63)
 		f.List = append(f.List, x)
 	}
 }
+
+func fold(h uint32) uint32 {
+	h ^= h >> 15
+	h *= 0x2C1B3C6D
+	h ^= h >> 12
+	return h & (1<<Bits - 1)
+}
+
+// Word is the feature of a word in lower case.
+func Word(s string) uint32 { return fold(hash(ofWord, []byte(s))) }
 
 // Read fills in the features of a call.
 func (f *Features) Read(c *Call) {
@@ -87,6 +111,7 @@ func (f *Features) Read(c *Call) {
 	}
 	f.List = f.List[:0]
 	f.readInput(c.Input[:min(len(c.Input), maxInput)])
+	f.purpose = uint32(c.Purpose)
 	f.shape(c)
 	if c.Body.OK() {
 		f.member(c.Body, 0, 0, 0)
@@ -134,6 +159,9 @@ func (f *Features) shape(c *Call) {
 	f.add(mix(ofShape, form, 0))
 	f.add(mix(ofShape, form, 1+size))
 	f.add(mix(ofShape, form, 100+uint32(min(strings.Count(c.Output, "\n"), 3))))
+	f.add(mix(ofPurpose, f.purpose, form))
+	f.add(mix(ofPurpose, f.purpose, 100+size))
+	f.add(mix(ofPurpose, f.purpose, 200+uint32(min(strings.Count(c.Output, "\n"), 3))))
 }
 
 // member adds a value of a structure and what is below it: its name, what kind of
@@ -234,6 +262,9 @@ func (f *Features) text(s string, place kind) {
 func (f *Features) put(h uint32) {
 	f.add(h)
 	f.add(mix(ofPair, f.before, h))
+	if f.words < 8 {
+		f.add(mix(ofUse, f.purpose, h))
+	}
 	if f.words < 3 {
 		f.add(mix(kind(f.place), f.start, h))
 		f.start = h

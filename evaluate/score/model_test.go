@@ -19,7 +19,7 @@ func TestAModelIsReadAsItWasWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := m.Score(&score.Features{List: []uint16{7}})
+	p := m.Score(&score.Features{List: []uint32{7}})
 	if p[score.Failed] < 0.78 || p[score.Failed] > 0.79 || p[score.Nothing] > 0.27 {
 		t.Fatalf("got %v", p)
 	}
@@ -30,9 +30,9 @@ func TestAModelIsReadAsItWasWritten(t *testing.T) {
 
 func TestFeaturesCanBeFilledAgain(t *testing.T) {
 	var f score.Features
-	call := func(out string) []uint16 {
+	call := func(out string) []uint32 {
 		f.Read(&score.Call{Output: out, Body: loosejson.Parse(out)})
-		return append([]uint16{}, f.List...)
+		return append([]uint32{}, f.List...)
 	}
 	first := call("Error: the door is locked")
 	call(`{"error":"x","list":[1,2,3]}`)
