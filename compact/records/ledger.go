@@ -219,7 +219,7 @@ func (w *walker) changed(r, old *row, cells []cell) {
 // or was given what makes a new one.
 func (s *Set) firstSeen() {
 	for _, v := range s.views {
-		if s.acts[v.w.t.Tool] || len(v.w.args) > 1 && !holds(v.w.args, v.r.of.whole) {
+		if s.acts[v.w.t.Tool] || len(v.w.args) > 1 && !holds(v.w.args, v.r.of.whole) && v.repeats() {
 			v.w.tell(v.r, nil)
 		}
 	}
@@ -227,6 +227,17 @@ func (s *Set) firstSeen() {
 	for i, it := range s.items {
 		it.order = i + 1
 	}
+}
+
+// repeats reports a record that holds half of what the call was given.
+func (v *view) repeats() bool {
+	n := 0
+	for i := range v.w.args {
+		if holds(v.cells, v.w.args[i].whole) {
+			n++
+		}
+	}
+	return 2*n >= len(v.w.args)
 }
 
 // tell writes the line of an act that gave a record.

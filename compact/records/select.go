@@ -63,7 +63,7 @@ func (s *Set) Select(room int) Selection {
 	c.reserve(max(int(meantShare*float64(room)), meantLeast), room, func(it *item) bool { return it.kind == callItem && c.meant[it] })
 	c.reserve(int(actShare*float64(room)), room, func(it *item) bool { return it.act })
 	c.reserve(int(userShare*float64(room)), room, func(it *item) bool { return it.kind == userItem })
-	c.reserve(int(leadShare*float64(room)), room, func(it *item) bool { return it.lead && it.kind == assistantItem })
+	c.reserve(int(leadShare*float64(room)), room, func(it *item) bool { return it.lead && it.kind == assistantItem && c.tells(it) })
 	c.reserve(int(carriedShare*float64(room)), room, func(it *item) bool {
 		return it.carried && (it.kind == userItem || it.kind == callItem || it.kind == assistantItem)
 	})
@@ -84,7 +84,7 @@ const (
 
 // userShare and leadShare are the parts of the room that the newest words of people, and
 // of the assistant, take before records do. The rest has to be worth its space.
-const userShare, leadShare = 0.10, 0.05
+const userShare, leadShare = 0.10, 0.08
 
 // pickedShare is the most that lines take which a model picked.
 const pickedShare = 0.25
@@ -143,7 +143,7 @@ const (
 const (
 	userWorth    = 2
 	callWorth    = 1.5
-	saidWorth    = 0.7
+	saidWorth    = 1.0
 	focusWorth   = 3
 	planShare    = 0.15
 	carriedShare = 0.6 // what an earlier summary said, newest first, stays up to this
@@ -163,8 +163,12 @@ func (c *choice) reserve(share, room int, of func(*item) bool) {
 }
 
 func (c *choice) worth(it *item) float64 {
-	sum := 0.0
+	sum, about := 0.0, c.meant[it.subject()]
+	asked := about && it.row != nil && it.row.keyed && slices.ContainsFunc(it.row.of.values, func(k int32) bool { return c.s.values.all[k].focus })
 	for i, k := range it.values {
+		if asked && c.stands[k] {
+			sum += c.weights[k] * .25
+		}
 		if !c.stands[k] && !slices.Contains(it.values[:min(i, 24)], k) {
 			sum += c.weights[k]
 		}
@@ -182,10 +186,15 @@ func (c *choice) worth(it *item) float64 {
 	if it.boost > 0 {
 		sum *= it.boost
 	}
-	if c.meant[it.subject()] {
+	if about {
 		sum *= focusWorth
 	}
 	return sum
+}
+
+// tells reports a line with something that no word is.
+func (c *choice) tells(it *item) bool {
+	return slices.ContainsFunc(it.values, func(k int32) bool { return c.s.values.all[k].ident || c.s.values.all[k].code })
 }
 
 // cost is what a line costs with what must stand around it.
