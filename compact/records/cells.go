@@ -169,7 +169,6 @@ func (w *walker) scalarCell(name string, n *node) cell {
 	c.bare = c.text
 	if n.kind == '"' || n.kind == '0' {
 		c.values = w.s.values.leaf(c.text, w.t.Place)
-		w.s.values.labelled(c.label, c.values, w.call)
 	}
 	return c
 }

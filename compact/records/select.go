@@ -61,7 +61,7 @@ func (s *Set) Select(room int) Selection {
 	c.reserve(max(int(lastShare*float64(room)), least), room, func(it *item) bool { return it == last })
 	c.newest(room)
 	c.reserve(max(int(meantShare*float64(room)), meantLeast), room, func(it *item) bool { return it.kind == callItem && c.meant[it] })
-	c.reserve(int(actShare*float64(room)), room, func(it *item) bool { return it.act })
+	c.reserve(int(callShare*float64(room)), room, func(it *item) bool { return it.kind == callItem })
 	c.reserve(int(userShare*float64(room)), room, func(it *item) bool { return it.kind == userItem })
 	c.reserve(int(leadShare*float64(room)), room, func(it *item) bool { return it.lead && it.kind == assistantItem && c.tells(it) })
 	c.reserve(int(carriedShare*float64(room)), room, func(it *item) bool {
@@ -74,11 +74,11 @@ func (s *Set) Select(room int) Selection {
 // What the open request refers to takes at most before anything else does: what the
 // assistant said last, and the calls that what stays speaks of.
 const (
-	lastShare  = 0.12
 	meantShare = 0.3
-	meantLeast = 100  // tokens, where the share would be less
+	meantLeast = 100 // tokens, where the share would be less
+	lastShare  = 0.12
 	lastLeast  = 80   // tokens, where the open request is too short to say what it asks
-	actShare   = 0.08 // calls after which a record was another
+	callShare  = 0.08 // the newest lines of the ledger
 	freshShare = 0.35 // an output that nobody has answered yet
 )
 
@@ -141,8 +141,8 @@ const (
 // What lines are worth more, or less, than records with the same values: those of people,
 // of calls and of the assistant, and what the tail speaks of. A plan takes up to planShare of the room.
 const (
-	userWorth    = 2
-	callWorth    = 1.5
+	userWorth    = 2.5
+	callWorth    = 2
 	saidWorth    = 1.0
 	focusWorth   = 3
 	planShare    = 0.15

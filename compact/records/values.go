@@ -14,7 +14,6 @@ type value struct {
 	number bool  // of digits alone
 	code   bool  // a word that programs write
 	last   int32 // the newest message that it stands in
-	label  int32 // what it stood behind last, in values.labels; -1 for nothing
 	named, passed,
 	covered bool // it stands in what is kept or chosen
 	focus bool // a person, the assistant or a call names it in what is kept
@@ -22,43 +21,18 @@ type value struct {
 
 // values indexes the values of a Set.
 type values struct {
-	all       []value
-	index     map[string]int32
-	labels    map[string]int32
-	names     []string // of the labels
-	parameter []bool   // by label: calls have a parameter of that name
+	all   []value
+	index map[string]int32
 }
 
-func (v *values) init() { v.index, v.labels = map[string]int32{}, map[string]int32{} }
-
-// labelled notes the label that a value stands behind.
-func (v *values) labelled(name string, ids []int32, parameter bool) {
-	if name == "" {
-		return
-	}
-	l, ok := v.labels[name]
-	if !ok {
-		l = int32(len(v.parameter))
-		v.labels[name] = l
-		v.names = append(v.names, name)
-		v.parameter = append(v.parameter, false)
-	}
-	v.parameter[l] = v.parameter[l] || parameter
-	for _, k := range ids {
-		if old := v.all[k].label; parameter && old >= 0 {
-			v.parameter[old] = true // its values are passed, under another name
-		}
-		v.parameter[l] = v.parameter[l] || v.all[k].passed
-		v.all[k].label = l
-	}
-}
+func (v *values) init() { v.index = map[string]int32{} }
 
 func (v *values) id(text string, place int) int32 {
 	k, ok := v.index[text]
 	if !ok {
 		k = int32(len(v.all))
 		v.index[text] = k
-		v.all = append(v.all, value{text: text, ident: identifies(text), number: digitsOnly(text), code: written(text), label: -1})
+		v.all = append(v.all, value{text: text, ident: identifies(text), number: digitsOnly(text), code: written(text)})
 	}
 	x := &v.all[k]
 	x.last = max(x.last, int32(place))
@@ -222,26 +196,18 @@ func (v *values) mention(t *Text) {
 }
 
 // The weight of a value: base and its recency, which falls to 1/e within halfLife of the
-// messages, more where a call passed it; times parameterWorth behind the name of a
-// parameter, times wordWorth for what does not look like an identifier, and less the more
-// values stand behind the same label: one of three is asked for sooner than one of a hundred.
+// messages, more where a call passed it; times wordWorth for what does not look like an
+// identifier.
 const (
-	base           = 0.4
-	halfLife       = 0.35
-	passedWorth    = 0.6
-	parameterWorth = 2
-	wordWorth      = 0.03
+	base        = 0.4
+	halfLife    = 0.35
+	passedWorth = 0.6
+	wordWorth   = 0.03
 )
 
 // weigh gives each value its weight.
 func (s *Set) weigh() []float64 {
 	ws := make([]float64, len(s.values.all))
-	rivals := make([]float64, len(s.values.names))
-	for i := range s.values.all {
-		if l := s.values.all[i].label; l >= 0 {
-			rivals[l]++
-		}
-	}
 	for i := range s.values.all {
 		x := &s.values.all[i]
 		age := float64(s.o.End-1-int(x.last)) / float64(max(1, s.o.End))
@@ -252,12 +218,6 @@ func (s *Set) weigh() []float64 {
 		kind := wordWorth
 		if x.ident || x.code {
 			kind = 1
-		}
-		if x.label >= 0 && s.values.parameter[x.label] {
-			kind *= parameterWorth
-		}
-		if x.label >= 0 {
-			kind *= 1 / math.Sqrt((1+rivals[x.label])/2)
 		}
 		ws[i] = w * kind
 	}
