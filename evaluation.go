@@ -68,6 +68,12 @@ type Evaluation struct {
 	NotBefore time.Time
 }
 
+// Reported says that rules went by what the call itself reports of its outcome: a flag or
+// the exit status of a process.
+func (e *Evaluation) Reported() bool {
+	return e.Rule == "success-flag" || e.Rule == "exit-code" || e.Rule == "body-flag"
+}
+
 // Settlement is the evaluation of one stored call.
 type Settlement struct {
 	ToolRef

@@ -52,7 +52,7 @@ func periodOf(p ops.Period) wire.Period {
 
 func effectOf(e *ops.Effect) wire.Effect {
 	side := func(g ops.EffectSide) wire.Side {
-		return wire.Side{Runs: g.Runs, Calls: g.Calls, Failed: g.Failed, FailureRate: g.Rate, FailureRateCI95: g.CI95}
+		return wire.Side{Runs: g.Runs, Calls: g.Calls, Failed: g.Failed, Partial: g.Partial, ByWording: g.Worded, FailureRate: g.Rate, FailureRateCI95: g.CI95}
 	}
 	return wire.Effect{
 		Basis: e.Basis, Told: side(e.Told), Untold: side(e.Untold), Before: side(e.Before), Less: wire.Range(e.Less),

@@ -56,6 +56,8 @@ type Side struct {
 	Runs            int       `json:"runs"`
 	Calls           int       `json:"calls"`
 	Failed          int       `json:"failed"`
+	Partial         int       `json:"partial"`
+	ByWording       int       `json:"by_wording"`
 	FailureRate     float64   `json:"failure_rate"`
 	FailureRateCI95 *Interval `json:"failure_rate_ci95"`
 }

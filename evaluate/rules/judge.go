@@ -73,19 +73,11 @@ func (j *Judge) Judge(c *memoryd.Call, p *Profile) Result {
 }
 
 func (j *Judge) result(v *view, f finding) Result {
-	return Result{
-		Evaluation: memoryd.Evaluation{
-			State:        memoryd.Judged,
-			Score:        f.score,
-			Summary:      summaryOf(v, f),
-			Evaluation:   evaluationOf(v, f),
-			JudgedBy:     memoryd.JudgedByRules,
-			Rule:         f.rule,
-			JudgeVersion: j.version,
-		},
-		Sure: f.sure,
-		Fact: f.rule == "success-flag" || f.rule == "exit-code" || f.rule == "body-flag",
+	e := memoryd.Evaluation{
+		State: memoryd.Judged, Score: f.score, Summary: summaryOf(v, f), Evaluation: evaluationOf(v, f),
+		JudgedBy: memoryd.JudgedByRules, Rule: f.rule, JudgeVersion: j.version,
 	}
+	return Result{Evaluation: e, Sure: f.sure, Fact: e.Reported()}
 }
 
 // What a comparison with a tool's own history asks for. With fewer than ten successes

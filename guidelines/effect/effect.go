@@ -62,14 +62,29 @@ func SideOf(metadata json.RawMessage) Side {
 
 // Group is the judged calls of one side.
 type Group struct {
-	Runs   int             `json:"runs"`
-	Calls  int             `json:"calls"`
-	Failed int             `json:"failed"`
-	Rate   float64         `json:"failure_rate"`
-	CI95   *stats.Interval `json:"failure_rate_ci95"`
+	Runs   int `json:"runs"`
+	Calls  int `json:"calls"`
+	Failed int `json:"failed"`
+	// Partial are calls with issues; Worded are failures and issues that no report of the
+	// call shows, but its wording.
+	Partial int             `json:"partial"`
+	Worded  int             `json:"by_wording"`
+	Rate    float64         `json:"failure_rate"`
+	CI95    *stats.Interval `json:"failure_rate_ci95"`
 
-	variance float64
+	variance [counts]float64
+	rates    [counts]float64
 }
+
+// The ways to count failures. What a judge makes of wording is no fact: a partial success
+// may be a failure, and for each failure that is found by wording one may be missed, which
+// is the least that was found on tools in nine styles of answering.
+const (
+	certain  = iota // failures as they are judged
+	partials        // and partial successes
+	missed          // and as many again as were found by wording
+	counts
+)
 
 // Range is an estimate with its 95 % interval.
 type Range struct {
@@ -102,8 +117,9 @@ type Effect struct {
 
 // What each side needs before it is compared.
 const (
-	leastRuns  = 8
-	leastCalls = 30
+	leastRuns     = 8
+	leastCalls    = 30
+	leastFailures = 8 // of both together
 )
 
 // Counts are the judged calls of tools, by side and run.
@@ -113,7 +129,7 @@ type Counts struct {
 	seconds, tokens, timed, counted float64
 }
 
-type run struct{ calls, failed int }
+type run struct{ calls, failed, partial, worded int }
 
 // Count counts the calls of a tool, which stand newest first.
 func Count(calls []memoryd.Call) *Counts {
@@ -149,7 +165,13 @@ func (c *Counts) add(call *memoryd.Call, side Side) {
 	}
 	r := c.runs[side][name]
 	r.calls++
-	if call.Evaluation.Score <= memoryd.ScoreFailure {
+	if call.Evaluation.Score < memoryd.ScoreSuccess && worded(&call.Evaluation) {
+		r.worded++
+	}
+	switch {
+	case call.Evaluation.Score > memoryd.ScoreFailure && call.Evaluation.Score < memoryd.ScoreSuccess:
+		r.partial++
+	case call.Evaluation.Score <= memoryd.ScoreFailure:
 		r.failed++
 		if stats.KnownTime(call.TimeCost) {
 			c.seconds, c.timed = c.seconds+call.TimeCost, c.timed+1
@@ -159,6 +181,13 @@ func (c *Counts) add(call *memoryd.Call, side Side) {
 		}
 	}
 	c.runs[side][name] = r
+}
+
+// worded reports whether a verdict rests on the wording of an output: neither the call
+// itself nor a person or a model says how it went.
+func worded(e *memoryd.Evaluation) bool {
+	byRules := e.JudgedBy == memoryd.JudgedByRules || e.JudgedBy == memoryd.JudgedByCache
+	return byRules && !e.Reported()
 }
 
 // Add adds the calls of another tool. What it did before is left out where no run was
@@ -173,7 +202,7 @@ func (c *Counts) Add(o *Counts) {
 				c.runs[side] = map[string]run{}
 			}
 			sum := c.runs[side][name]
-			c.runs[side][name] = run{sum.calls + r.calls, sum.failed + r.failed}
+			c.runs[side][name] = run{sum.calls + r.calls, sum.failed + r.failed, sum.partial + r.partial, sum.worded + r.worded}
 		}
 	}
 	c.seconds, c.timed, c.tokens, c.counted = c.seconds+o.seconds, c.timed+o.timed, c.tokens+o.tokens, c.counted+o.counted
@@ -193,9 +222,19 @@ func (c *Counts) Effect() Effect {
 	default:
 		return e
 	}
-	less := other.Rate - e.Told.Rate
-	reach := quantile(min(e.Told.Runs, other.Runs)-1) * math.Sqrt(e.Told.variance+other.variance)
-	e.Less = Range{max(-1, less-reach), less, min(1, less+reach)}
+	if e.Told.Failed+e.Told.Partial+other.Failed+other.Partial < leastFailures {
+		e.Basis = NotEnough
+		return e
+	}
+	e.Less = Range{Low: 1, High: -1}
+	least, most := 1.0, -1.0
+	for k := range counts {
+		less := other.rates[k] - e.Told.rates[k]
+		reach := quantile(min(e.Told.Runs, other.Runs)-1) * math.Sqrt(e.Told.variance[k]+other.variance[k])
+		e.Less.Low, e.Less.High = max(-1, min(e.Less.Low, less-reach)), min(1, max(e.Less.High, less+reach))
+		least, most = min(least, less), max(most, less)
+	}
+	e.Less.Best = (least + most) / 2
 	e.Avoided = e.Less.times(float64(e.Told.Calls))
 	if c.timed > 0 {
 		e.Seconds = e.Avoided.times(c.seconds / c.timed)
@@ -210,32 +249,52 @@ func (r Range) times(f float64) Range { return Range{r.Low * f, r.Best * f, r.Hi
 
 func (g *Group) enough() bool { return g.Runs >= leastRuns && g.Calls >= leastCalls }
 
-// groupOf sums runs up. Calls of one run depend on each other, so that the variance of
-// the rate is that of a ratio estimated from clusters (Cochran, Sampling Techniques,
-// section 6.3), and no less than that of as many independent calls with two successes and
-// two failures more (Agresti and Coull 1998).
+// groupOf sums runs up.
 func groupOf(runs map[string]run) (g Group) {
 	for r := range maps.Values(runs) {
 		g.Runs, g.Calls, g.Failed = g.Runs+1, g.Calls+r.calls, g.Failed+r.failed
+		g.Partial, g.Worded = g.Partial+r.partial, g.Worded+r.worded
 	}
 	if g.Calls == 0 {
 		return g
 	}
 	n := float64(g.Calls)
-	g.Rate = float64(g.Failed) / n
-	squares := 0.0
-	for r := range maps.Values(runs) {
-		d := float64(r.failed) - g.Rate*float64(r.calls)
-		squares += d * d
+	again := 0.0 // of each that was found by wording: no more than there are calls
+	if g.Worded > 0 {
+		again = min(1, float64(g.Calls-g.Failed-g.Partial)/float64(g.Worded))
 	}
-	p := (float64(g.Failed) + 2) / (n + 4)
-	g.variance = p * (1 - p) / (n + 4)
-	if k := float64(g.Runs); k > 1 {
-		g.variance = max(g.variance, k/(k-1)*squares/(n*n))
+	for k := range counts {
+		count := func(r run) float64 {
+			return [counts]float64{float64(r.failed), float64(r.failed + r.partial), float64(r.failed+r.partial) + again*float64(r.worded)}[k]
+		}
+		g.rates[k], g.variance[k] = clustered(runs, n, count)
 	}
-	reach := quantile(g.Runs-1) * math.Sqrt(g.variance)
+	g.Rate = g.rates[certain]
+	reach := quantile(g.Runs-1) * math.Sqrt(g.variance[certain])
 	g.CI95 = &stats.Interval{max(0, g.Rate-reach), min(1, g.Rate+reach)}
 	return g
+}
+
+// clustered gives the rate of what is counted in runs of n calls together, and its
+// variance. Calls of one run depend on each other, so that it is that of a ratio estimated
+// from clusters (Cochran, Sampling Techniques, section 6.3), and no less than that of as
+// many independent calls with two successes and two failures more (Agresti and Coull 1998).
+func clustered(runs map[string]run, n float64, count func(run) float64) (rate, variance float64) {
+	sum, squares := 0.0, 0.0
+	for r := range maps.Values(runs) {
+		sum += count(r)
+	}
+	rate = sum / n
+	for r := range maps.Values(runs) {
+		d := count(r) - rate*float64(r.calls)
+		squares += d * d
+	}
+	p := (sum + 2) / (n + 4)
+	variance = p * (1 - p) / (n + 4)
+	if k := float64(len(runs)); k > 1 {
+		variance = max(variance, k/(k-1)*squares/(n*n))
+	}
+	return rate, variance
 }
 
 // quantile is the .975 quantile of Student's t, by the expansion of Cornish and Fisher.

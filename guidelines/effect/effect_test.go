@@ -121,6 +121,48 @@ func TestTheIntervalCoversTheTrueEffectInAtLeast18Of20Seeds(t *testing.T) {
 	}
 }
 
+// Where calls report nothing, the judge goes by their wording: it misses failures, or takes
+// them for partial successes. The interval covered the truth in 3 of 20 seeds.
+func TestTheIntervalCoversTheTrueEffectWhereTheJudgeMustSeeFailures(t *testing.T) {
+	t.Parallel()
+	want := truth(false)
+	for _, partial := range []float64{0, 0.3, 1} {
+		covered, naive, found := 0, 0, 0
+		for seed := range uint64(20) {
+			w := world{rand.New(rand.NewPCG(seed, 7)), 6, false} //nolint:gosec // a simulation
+			calls := w.calls(120, 0.4)
+			for i := range calls {
+				e := &calls[i].Evaluation
+				switch e.JudgedBy = memoryd.JudgedByRules; {
+				case e.Score == memoryd.ScoreSuccess:
+				case w.rng.Float64() < partial:
+					e.Score = memoryd.ScorePartial
+				case w.rng.Float64() < 0.45:
+					e.Score = memoryd.ScoreSuccess
+				}
+			}
+			c := Count(calls)
+			e := c.Effect()
+			if e.Less.Low <= want && want <= e.Less.High {
+				covered++
+			}
+			if e.Less.Low > 0 {
+				found++
+			}
+			if less := e.Untold.Rate - e.Told.Rate; math.Abs(less-want) < 0.06 {
+				naive++
+			}
+			if !strings.Contains(e.Because(), "known from wording only") {
+				t.Error(e.Because())
+			}
+		}
+		t.Logf("%.0f %% partial: truth %.3f, covered in %d, found in %d of 20", 100*partial, want, covered, found)
+		if covered < 18 || naive > 10 || partial < 1 && found < 15 {
+			t.Errorf("%.0f %% partial: covered in %d of 20 seeds (in %d by failures alone), found in %d", 100*partial, covered, naive, found)
+		}
+	}
+}
+
 // Where being told changes nothing, an effect is hardly ever claimed: the control.
 func TestWithoutAnEffectNoneIsFound(t *testing.T) {
 	t.Parallel()

@@ -24,16 +24,25 @@ func (e *Effect) Because() string {
 	const told = "Runs that were told failed in "
 	switch e.Basis {
 	case HeldOut:
-		return told + e.Told.rate() + ", runs that were told nothing in " + e.Untold.rate() + "." + e.saved()
+		return told + e.Told.rate() + ", runs that were told nothing in " + e.Untold.rate() + "." + e.saved() + e.unreported()
 	case BeforeAfter:
-		return told + e.Told.rate() + ", calls before in " + e.Before.rate() + "." + e.saved() +
+		return told + e.Told.rate() + ", calls before in " + e.Before.rate() + "." + e.saved() + e.unreported() +
 			" This is an estimate: other things changed too. With revisions.untold_share some runs are told nothing, to compare with."
 	}
 	if e.Told.Calls+e.Untold.Calls == 0 {
 		return "No call says whether its run was told. Agents that ask with the session_id that their calls name are compared."
 	}
-	return fmt.Sprintf("Told: %s. Told nothing: %s. Before: %s. Each side needs %d runs and %d calls.",
-		e.Told.size(), e.Untold.size(), e.Before.size(), leastRuns, leastCalls)
+	return fmt.Sprintf("Told: %s. Told nothing: %s. Before: %s. Each side needs %d runs and %d calls, and both together %d failed calls.",
+		e.Told.size(), e.Untold.size(), e.Before.size(), leastRuns, leastCalls, leastFailures)
+}
+
+// unreported says why a range is wide.
+func (e *Effect) unreported() string {
+	n := e.Told.Worded + e.Untold.Worded + e.Before.Worded
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" %d failures and partial successes are known from wording only, which may miss as many: report success for a narrower range.", n)
 }
 
 func (g *Group) rate() string {
