@@ -93,6 +93,7 @@ func FormatNames() []string {
 type shape struct {
 	doc     []byte
 	members map[string]jsontext.Value
+	first   map[string][]*shape // objects among the first elements of lists that are members
 }
 
 func shapeOf(doc []byte) *shape {
@@ -117,16 +118,38 @@ func (s *shape) oneOf(name string, texts ...string) bool {
 
 // within reports whether the first element of a list that is a member has a member.
 func (s *shape) within(list string, names ...string) bool {
-	var elements listOf[jsontext.Value]
-	if v := s.members[list]; v.Kind() != '[' || decode(v, &elements) != nil || len(elements) == 0 {
-		return false
+	first, known := s.first[list]
+	if !known {
+		if first = firstOf(s.members[list]); s.first == nil {
+			s.first = map[string][]*shape{}
+		}
+		s.first[list] = first
 	}
-	for _, e := range elements[:min(len(elements), 3)] {
-		if e.Kind() == '{' && shapeOf(e).has(names...) {
-			return true
+	return slices.ContainsFunc(first, func(e *shape) bool { return e.has(names...) })
+}
+
+// firstOf are the objects among the first three elements of a list.
+func firstOf(list jsontext.Value) (first []*shape) {
+	if list.Kind() != '[' {
+		return nil
+	}
+	d := jsontext.NewDecoder(bytes.NewReader(list), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if _, err := d.ReadToken(); err != nil {
+		return nil
+	}
+	for range 3 {
+		if d.PeekKind() == ']' {
+			break
+		}
+		e, err := d.ReadValue()
+		if err != nil {
+			break
+		}
+		if e.Kind() == '{' {
+			first = append(first, shapeOf(e.Clone()))
 		}
 	}
-	return false
+	return first
 }
 
 func (s *shape) holds(texts ...string) bool { return mentions(s.doc, texts...) }

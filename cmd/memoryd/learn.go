@@ -471,7 +471,7 @@ func (l *learner) remember(name string, v any) {
 	if err != nil || l.dir == "" || os.MkdirAll(l.dir, 0o700) != nil {
 		return
 	}
-	_ = replaceFile(l.remembered(name), func(w io.Writer) error { _, err := w.Write(data); return err })
+	_ = os.WriteFile(l.remembered(name), data, 0o600) // one that a crash cuts is no JSON, and not known
 }
 
 // before reads what is remembered.
