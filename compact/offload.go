@@ -1,20 +1,17 @@
 package compact
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 	"unicode/utf8"
 
 	"memoryd/compact/chat"
 	"memoryd/compact/records"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // editor makes messages smaller without removing them: a large old output becomes
-// a preview and a handle, an output that is repeated later points to its repeat,
-// long arguments are shortened. No model is asked.
+// a preview and a handle, an output that is repeated later points to its repeat. No
+// model is asked.
 type editor struct {
 	c *conversation
 	// later maps each long output to the last message that has it.
@@ -56,8 +53,8 @@ func (e *editor) preview(text, tool, id string, tokens int) string {
 	return e.c.safe.text(head) + "\n" + note + "\n" + e.c.safe.text(tail)
 }
 
-// offload gives unit u with its large outputs replaced by previews, its repeated
-// outputs folded and its long arguments shortened. ok is false when nothing
+// offload gives unit u with its large outputs replaced by previews and its repeated
+// outputs folded. ok is false when nothing
 // became smaller.
 func (e *editor) offload(u, previewTokens int) (edits map[int]chat.Message, ok bool) {
 	edits = map[int]chat.Message{}
@@ -76,14 +73,6 @@ func (e *editor) offload(u, previewTokens int) (edits map[int]chat.Message, ok b
 			}
 			if short := e.preview(text, toolOf(e.c, u), id, previewTokens); e.c.count(short) < n {
 				m, _ = m.WithOutput(k, short)
-			}
-		}
-		for k := range m.Calls {
-			if e.c.count(m.Calls[k].Args) < 3*previewTokens {
-				continue
-			}
-			if args, changed := e.shortArgs(m.Calls[k].Args, id, previewTokens); changed {
-				m, _ = m.WithArgs(k, args)
 			}
 		}
 		if len(m.Raw) < len(e.c.messages[i].Raw) && e.c.messageTokens(&m) < e.c.cost[i] {
@@ -107,66 +96,6 @@ func toolOf(c *conversation, u int) string {
 		return c.units[u].Tools[0]
 	}
 	return "output"
-}
-
-// shortArgs shortens long texts inside the JSON of a call's arguments. It stays
-// JSON of the same structure: only string values change. changed is false when
-// the arguments are not JSON or hold no long text.
-func (e *editor) shortArgs(args, id string, previewTokens int) (out []byte, changed bool) {
-	limit := previewTokens * 2
-	var b bytes.Buffer
-	dec := jsontext.NewDecoder(strings.NewReader(args), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	enc := jsontext.NewEncoder(&b, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	for {
-		kind, n := dec.StackIndex(dec.StackDepth())
-		name := kind == '{' && n%2 == 0
-		switch dec.PeekKind() {
-		case '{', '}', '[', ']':
-			tok, err := dec.ReadToken()
-			if err != nil || enc.WriteToken(tok) != nil {
-				return nil, false
-			}
-			if dec.StackDepth() == 0 {
-				return bytes.TrimSpace(b.Bytes()), changed
-			}
-			continue
-		}
-		if dec.StackDepth() == 0 {
-			return nil, false // not an object or list
-		}
-		v, err := dec.ReadValue()
-		if err != nil {
-			return nil, false
-		}
-		if v.Kind() == '"' && !name && len(v) > limit*2 {
-			text, _ := jsontext.AppendUnquote(nil, v) // v is valid
-			if short, ok := e.shortText(string(text), id, limit); ok {
-				if enc.WriteToken(jsontext.String(short)) != nil {
-					return nil, false
-				}
-				changed = true
-				continue
-			}
-		}
-		if enc.WriteValue(v) != nil {
-			return nil, false
-		}
-	}
-}
-
-// shortText keeps the beginning and the end of a text.
-func (e *editor) shortText(text, id string, limit int) (string, bool) {
-	note := fmt.Sprintf(" [memoryd %s: %d characters left out] ", id, utf8.RuneCountInString(text))
-	keep := limit - len(note)
-	if keep < 20 {
-		return "", false
-	}
-	head := cutRunes(text, keep*2/3)
-	tail := cutRunesEnd(text[len(head):], keep/3)
-	if len(head)+len(tail)+len(note) >= len(text) {
-		return "", false
-	}
-	return strings.ToValidUTF8(e.c.safe.text(head)+note+e.c.safe.text(tail), "�"), true
 }
 
 // cutRunes gives at most n characters of the beginning, whole lines where that

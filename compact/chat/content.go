@@ -61,7 +61,7 @@ func (m *Message) part(i int, v jsontext.Value) {
 		m.Media++
 	case "tool_use":
 		m.Blocks = true
-		m.Calls = append(m.Calls, Call{ID: str(b.ID), Name: str(b.Name), Args: strOrJSON(b.Input), at: path{"content", i, "input"}})
+		m.Calls = append(m.Calls, Call{ID: str(b.ID), Name: str(b.Name), Args: strOrJSON(b.Input)})
 	case "tool_result":
 		m.Blocks = true
 		m.Results = append(m.Results, m.resultBlock(i, b))
@@ -151,23 +151,6 @@ func (m *Message) WithText(text string) (Message, bool) {
 		return *m, false
 	}
 	return m.spliced(old, quote(text))
-}
-
-// WithArgs gives the message with the arguments of call i replaced by args, a
-// JSON value. Arguments that were sent as text stay text.
-func (m *Message) WithArgs(i int, args []byte) (Message, bool) {
-	if i >= len(m.Calls) {
-		return *m, false
-	}
-	old, ok := locate(m.Raw, m.Calls[i].at)
-	if !ok {
-		return *m, false
-	}
-	value := args
-	if m.Raw[old.from] == '"' {
-		value = quote(string(args))
-	}
-	return m.spliced(old, value)
 }
 
 type span struct{ from, to int }

@@ -69,8 +69,6 @@ type Call struct {
 	Args string
 	// Legacy marks a function_call, which has no id.
 	Legacy bool
-	// at is where the arguments stand in the message.
-	at path
 }
 
 // Output is one tool result.
@@ -184,9 +182,9 @@ func (m *Message) item(w *wire) bool {
 	switch str(w.Type) {
 	case "function_call", "custom_tool_call":
 		m.Kind, m.Role = Assistant, "assistant"
-		call := Call{ID: str(w.CallID), Name: str(w.Name), Args: strOrJSON(w.Arguments), at: path{"arguments"}}
+		call := Call{ID: str(w.CallID), Name: str(w.Name), Args: strOrJSON(w.Arguments)}
 		if len(w.Arguments) == 0 {
-			call.Args, call.at = strOrJSON(w.Input), path{"input"}
+			call.Args = strOrJSON(w.Input)
 		}
 		m.Calls = []Call{call}
 	case "function_call_output", "custom_tool_call_output":
@@ -251,13 +249,12 @@ func (m *Message) toolCalls(w *wire) {
 		} `json:"custom"`
 	}
 	if w.ToolCalls.Kind() == '[' && json.Unmarshal(w.ToolCalls, &calls, lenient()...) == nil {
-		for i, c := range calls {
+		for _, c := range calls {
 			call := Call{
 				ID: str(c.ID), Name: str(c.Function.Name), Args: strOrJSON(c.Function.Arguments),
-				at: path{"tool_calls", i, "function", "arguments"},
 			}
 			if call.Name == "" && len(c.Custom.Name) > 0 {
-				call.Name, call.Args, call.at = str(c.Custom.Name), strOrJSON(c.Custom.Input), path{"tool_calls", i, "custom", "input"}
+				call.Name, call.Args = str(c.Custom.Name), strOrJSON(c.Custom.Input)
 			}
 			m.Calls = append(m.Calls, call)
 		}
@@ -270,7 +267,7 @@ func (m *Message) toolCalls(w *wire) {
 	}
 	if w.FunctionCall.Kind() == '{' && json.Unmarshal(w.FunctionCall, &legacy, lenient()...) == nil {
 		m.Calls = append(m.Calls, Call{
-			Name: str(legacy.Name), Args: strOrJSON(legacy.Arguments), Legacy: true, at: path{"function_call", "arguments"},
+			Name: str(legacy.Name), Args: strOrJSON(legacy.Arguments), Legacy: true,
 		})
 	}
 }

@@ -147,10 +147,6 @@ func (w *walker) list(rows []*node, name string, above []cell, depth int) {
 	for i, n := range rows {
 		made[i] = w.cells(n)
 	}
-	lead := above
-	if len(made) > 2 {
-		lead = append(append([]cell{}, above...), lift(made)...)
-	}
 	key := keyColumn(made)
 	if len(made) == 1 && len(w.args) > 0 && !w.repeats(made[0]) {
 		key = "\x00" // what was asked tells what the record is
@@ -164,7 +160,7 @@ func (w *walker) list(rows []*node, name string, above []cell, depth int) {
 			}
 		}
 		if len(made[i]) > 0 {
-			w.emit(name, lead, made[i], k)
+			w.emit(name, above, made[i], k)
 		}
 		for j := range n.kids {
 			if w.long(&n.kids[j]) {
@@ -202,44 +198,6 @@ func holds(cells []cell, v string) bool {
 		}
 	}
 	return false
-}
-
-// lift takes the cells that are equal in all rows out of them.
-func lift(rows [][]cell) []cell {
-	var same []cell
-	for _, c := range rows[0] {
-		if c.label == "" {
-			continue
-		}
-		everywhere := true
-		for _, r := range rows[1:] {
-			found := false
-			for i := range r {
-				found = found || r[i].label == c.label && r[i].text == c.text
-			}
-			if everywhere = found; !found {
-				break
-			}
-		}
-		if everywhere {
-			same = append(same, c)
-		}
-	}
-	if len(same) == len(rows[0]) {
-		return nil
-	}
-	for _, c := range same {
-		for i, r := range rows {
-			kept := r[:0]
-			for _, x := range r {
-				if x.label != c.label {
-					kept = append(kept, x)
-				}
-			}
-			rows[i] = kept
-		}
-	}
-	return same
 }
 
 // keyColumn is the label of the column that tells the rows apart: the first whose
