@@ -43,12 +43,9 @@ func readOutputs(t *testing.T) (all []labelled) {
 func TestVerdictsOfLabelledOutputs(t *testing.T) {
 	s := inMemory(t)
 	var lines []string
-	nth := map[string]int{} // workspaces in which a tool has its output
-	for _, c := range readOutputs(t) {
-		name := strings.ReplaceAll(strings.TrimPrefix(c.tool, "mcp_"), ".", "_") // of one memory
-		nth[name]++
+	for i, c := range readOutputs(t) {
 		a := s.Post("/add_tool_call_result", map[string]any{
-			"workspace_id": fmt.Sprintf("w%d", nth[name]), "tool_call_results": []any{map[string]any{
+			"workspace_id": fmt.Sprintf("w%d", i), "tool_call_results": []any{map[string]any{
 				"tool_name": c.tool, "input": json.RawMessage(c.input), "output": c.output, "create_time": "2026-01-01 00:00:00",
 			}},
 		})
