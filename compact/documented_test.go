@@ -15,11 +15,11 @@ import (
 
 var update = flag.Bool("update", false, "write what the documentation shows")
 
-// TestTheDocumentedSummaries holds the summary in docs/compaction.md to what a
-// recorded conversation (activegraph-tau2-bench, Apache-2.0) gives at 20 % of
-// its size.
+// TestTheDocumentedSummaries holds the summaries in docs/compaction.md to what a
+// recorded conversation (activegraph-tau2-bench, Apache-2.0) and a made-up one give at
+// 20 % of their size.
 func TestTheDocumentedSummaries(t *testing.T) {
-	documented(t, filepath.Join("..", "docs", "compaction.md"), "cancel-and-total")
+	documented(t, filepath.Join("..", "docs", "compaction.md"), "cancel-and-total", "coding-in-german")
 }
 
 func documented(t *testing.T, page string, names ...string) {

@@ -29,12 +29,9 @@ const (
 	oneShare = 0.35
 	// answeredShare is the most that the text takes which the request answers, or the next
 	// message: without it nobody knows what was agreed to. firstShare is the most that an
-	// exchange takes then which nobody has answered yet, or unansweredShare, plainShare where
-	// its output is no records: of those more would be told without it.
-	answeredShare   = 0.7
-	firstShare      = 0.45
-	unansweredShare = 0.5
-	plainShare      = 0.6
+	// exchange takes then which nobody has answered yet.
+	answeredShare = 0.7
+	firstShare    = 0.45
 	// recordShare is the most that an exchange takes which was answered and gives records.
 	recordShare = 0.2
 )
@@ -176,11 +173,7 @@ func (s DefaultSettings) split(c *conversation, p *plan, units []int, room int) 
 	if asked >= 0 && asked == said && !acted || said >= 0 && c.units[said].Last() == len(c.messages)-1 { // the request answers it, or what comes next does
 		keep(said, max(first, int(answeredShare*float64(room))))
 	}
-	open, share := c.unanswered(), unansweredShare
-	if open >= 0 && !c.structured(open) {
-		share = plainShare
-	}
-	keep(open, max(first, min(left, int(share*float64(room)))))
+	keep(c.unanswered(), max(first, min(left, room/2)))
 	keep(said, most)
 	if said >= 0 && !stays[said] && c.units[said].Calls && said != exchange && c.cost[c.units[said].First()]+c.tokensOf([]int{max(exchange, 0)}) <= (p.target-c.systemTokens())/2 {
 		if n, ok := s.shortened(c, p, said, min(left, most)); ok {

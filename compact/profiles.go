@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"memoryd"
 	"memoryd/compact/chat"
 )
@@ -49,34 +51,30 @@ func (c Config) profileFor(r Request) (name string, p profile, err error) {
 	}
 	switch name {
 	case "default":
-		s := c.Default
-		if err = overlay(&s, r.Overrides); err == nil {
-			err = s.Validate()
-		}
+		s, err := settingsOf(c.Default, r.Overrides)
 		return name, s, err
 	case "deerflow":
-		s := c.DeerFlow
-		if err = overlay(&s, r.Overrides); err == nil {
-			err = s.Validate()
-		}
+		s, err := settingsOf(c.DeerFlow, r.Overrides)
 		if err == nil && s.needsWindow() && r.MaxInputTokens <= 0 {
 			err = memoryd.Errorf(memoryd.Invalid, "deerflow: a fraction needs max_input_tokens")
 		}
 		return name, deerflow{s, c.SummaryTokens}, err
 	case "forge":
-		s := c.Forge
-		if err = overlay(&s, r.Overrides); err == nil {
-			err = s.Validate()
-		}
+		s, err := settingsOf(c.Forge, r.Overrides)
 		return name, forge{s, c.SummaryTokens}, err
 	case "ra_aid":
-		s := c.RAAid
-		if err = overlay(&s, r.Overrides); err == nil {
-			err = s.Validate()
-		}
+		s, err := settingsOf(c.RAAid, r.Overrides)
 		return name, raaid{s}, err
 	}
 	return name, nil, memoryd.Errorf(memoryd.Invalid, "profile %q is not known; use default, deerflow, forge or ra_aid", name)
+}
+
+// settingsOf lays overrides over the settings of a profile, and checks them.
+func settingsOf[S interface{ Validate() error }](s S, overrides jsontext.Value) (S, error) {
+	if err := overlay(&s, overrides); err != nil {
+		return s, err
+	}
+	return s, s.Validate()
 }
 
 // partsOf says in words what must stay.

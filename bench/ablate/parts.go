@@ -55,17 +55,17 @@ func compaction() area {
 		rooms: []room{
 			{
 				dir: "compact", hubs: []string{"DefaultSettings.plan", "DefaultSettings.split", "newSummary", "textsOf", "summary.compose", "assemble", "assembler.summary"},
-				numbers: []string{"oneShare", "answeredShare", "firstShare", "unansweredShare", "plainShare", "recordShare"},
+				numbers: []string{"oneShare", "answeredShare", "firstShare", "recordShare"},
 			},
 			{
 				dir: "compact/records", hubs: []string{
-					"Collect", "Set.read", "Set.readOutput", "Set.readCall", "Set.readLines", "lineReader.line", "lineReader.quote", "walker.walk", "walker.list", "walker.emit",
+					"Collect", "Set.read", "Set.readOutput", "Set.readCall", "Set.readLines", "lineReader.quote", "walker.walk", "walker.list", "walker.emit",
 					"walker.cells", "walker.nested", "Set.readUser", "Set.readAssistant", "Set.weigh", "Set.Select", "choice.worth", "choice.cost", "choice.write", "choice.rowText",
 					"unwrapped", "structured",
 				},
 				numbers: []string{
-					"freshWorth", "lastShare", "meantShare", "freshShare", "userShare", "userWorth", "callWorth", "saidWorth", "focusWorth", "planShare", "carriedShare",
-					"base", "passedWorth", "parameterWorth", "wordWorth",
+					"freshWorth", "lastShare", "freshShare", "userShare", "userWorth", "callWorth", "saidWorth", "focusWorth", "planShare", "carriedShare",
+					"base", "passedWorth", "wordWorth", "callShare", "meantShare", "leadShare",
 				},
 			},
 		},

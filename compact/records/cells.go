@@ -2,7 +2,6 @@ package records
 
 import (
 	"strings"
-	"unicode/utf8"
 )
 
 // cells flattens an object: its plain values, small objects and lists.
@@ -190,20 +189,13 @@ func label(key string) string {
 			break
 		}
 	}
-	clean := true
-	for i := range len(key) {
-		c := key[i]
-		clean = clean && (c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' || c == '-' || c == '.' || c == ' ' || c >= utf8.RuneSelf)
-	}
-	if !clean {
-		key = strings.Map(func(r rune) rune {
-			switch {
-			case r >= '0' && r <= '9', r|0x20 >= 'a' && r|0x20 <= 'z', r == '_', r == '-', r == '.', r == ' ', r > 0xa0 && r != '\u2028' && r != '\u2029':
-				return r
-			}
-			return -1
-		}, key)
-	}
+	key = strings.Map(func(r rune) rune {
+		switch {
+		case r >= '0' && r <= '9', r|0x20 >= 'a' && r|0x20 <= 'z', r == '_', r == '-', r == '.', r == ' ', r > 0xa0 && r != '\u2028' && r != '\u2029':
+			return r
+		}
+		return -1
+	}, key)
 	if key = strings.Trim(key, " -.>"); strings.HasPrefix(key, "called ") { // calls begin so
 		key = "called_" + key[len("called "):]
 	}

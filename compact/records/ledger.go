@@ -162,27 +162,17 @@ func sameKind(a, b string) bool {
 	if a == b {
 		return true
 	}
-	x, y := kindsOf(a), kindsOf(b)
+	x, y := kindsIn(a).of, kindsIn(b).of
 	if len(x) > len(y) {
 		x, y = y, x
 	}
 	both := 0
 	for k := range x {
-		if y[k] > 0 {
+		if y[k] != nil {
 			both++
 		}
 	}
 	return 2*both > len(x)
-}
-
-func kindsOf(text string) map[string]int {
-	kinds := map[string]int{}
-	for l := range strings.SplitSeq(text, "\n") {
-		if l != "" {
-			kinds[kindOf(l)]++
-		}
-	}
-	return kinds
 }
 
 // view is a record that no other call of the conversation had shown.

@@ -60,7 +60,7 @@ type kind struct {
 func kindsIn(body string) kinds {
 	k := kinds{of: map[string]*kind{}, words: map[string]int{}}
 	for l := range strings.SplitSeq(body, "\n") {
-		if l = strings.TrimSpace(l); l == "" {
+		if l = OneLine(l); l == "" { // as it is quoted
 			continue
 		}
 		name := kindOf(l)

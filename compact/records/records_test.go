@@ -122,6 +122,18 @@ func TestAListingIsQuotedNearTheLineThatWasAskedFor(t *testing.T) {
 	}
 }
 
+func TestIndentedLinesOfOneKindAreToldAsOne(t *testing.T) {
+	t.Parallel()
+	var view strings.Builder
+	for i := 1; i <= 60; i++ {
+		fmt.Fprintf(&view, "%d:    assert cents(%d.005)  ==  %d\n", i, i, i*100+1)
+	}
+	got := chosen([]records.Text{{From: records.Call, Tool: "open", Body: `{"path":"cents.py"}`, Output: view.String() + "61:    assert refund(2.345) == -235\n"}}, 400)
+	if strings.Count(got, "assert cents(") != 2 || !strings.Contains(got, "(60 lines like these)") || !strings.Contains(got, "refund(2.345)") {
+		t.Errorf("%s", got)
+	}
+}
+
 func TestSecretsStandBehindTheirLabelOnly(t *testing.T) {
 	t.Parallel()
 	hide := func(label, value string) string {

@@ -84,7 +84,10 @@ const (
 
 // userShare and leadShare are the parts of the room that the newest words of people, and
 // of the assistant, take before records do. The rest has to be worth its space.
-const userShare, leadShare = 0.10, 0.08
+const (
+	userShare = 0.10
+	leadShare = 0.08
+)
 
 // pickedShare is the most that lines take which a model picked.
 const pickedShare = 0.25
