@@ -9,12 +9,11 @@ import (
 
 // value is what is known of one value's use.
 type value struct {
-	text   string
-	ident  bool
-	number bool  // of digits alone
-	code   bool  // a word that programs write
-	last   int32 // the newest message that it stands in
-	named, passed,
+	text  string
+	ident bool
+	code  bool  // a word that programs write
+	last  int32 // the newest message that it stands in
+	passed,
 	covered bool // it stands in what is kept or chosen
 	focus bool // a person, the assistant or a call names it in what is kept
 }
@@ -32,7 +31,7 @@ func (v *values) id(text string, place int) int32 {
 	if !ok {
 		k = int32(len(v.all))
 		v.index[text] = k
-		v.all = append(v.all, value{text: text, ident: identifies(text), number: digitsOnly(text), code: written(text)})
+		v.all = append(v.all, value{text: text, ident: identifies(text), code: written(text)})
 	}
 	x := &v.all[k]
 	x.last = max(x.last, int32(place))
@@ -173,24 +172,12 @@ func (v *values) mention(t *Text) {
 	note := func(k int32) {
 		x := &v.all[k]
 		x.last = max(x.last, int32(t.Place))
-		x.named = x.named || t.From == Assistant
 		x.covered = x.covered || t.Kept
 		x.focus = x.focus || t.Kept
 	}
-	var words [4]string // a window, for values of several words
 	eachWord(t.Body, func(w string) {
 		if k, ok := v.index[w]; ok {
 			note(k)
-		}
-		copy(words[:], words[1:])
-		words[3] = w
-		for from := 2; from >= 0; from-- {
-			if words[from] == "" {
-				break
-			}
-			if k, ok := v.index[strings.Join(words[from:], " ")]; ok {
-				note(k)
-			}
 		}
 	})
 }
