@@ -122,6 +122,18 @@ func TestAListingIsQuotedNearTheLineThatWasAskedFor(t *testing.T) {
 	}
 }
 
+func TestALaterRecordTakesWhatItSaysOutOfTheEarlierOne(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("a remark that makes the answer long ", 8)
+	got := chosen([]records.Text{
+		{From: records.Call, Place: 0, Tool: "get_ticket", Body: `{"ticket_id":"T-1001"}`, Output: `{"ticket_id":"T-1001","state":"open","owner":"ida_3","queue":"net","remark":"` + long + `"}`},
+		{From: records.Call, Place: 1, Tool: "close_ticket", Body: `{"ticket_id":"T-1001"}`, Output: `{"ticket_id":"T-1001","state":"closed","by":"ola_7","remark":"` + long + `"}`},
+	}, 400)
+	if strings.Contains(got, "state open") || !strings.Contains(got, "owner ida_3") || !strings.Contains(got, "state closed") {
+		t.Errorf("%s", got)
+	}
+}
+
 func TestIndentedLinesOfOneKindAreToldAsOne(t *testing.T) {
 	t.Parallel()
 	var view strings.Builder
