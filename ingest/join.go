@@ -380,8 +380,15 @@ func merge(a, b *Call) {
 	}
 	theirs[named] = b.Tool != "" && (a.Tool == "" || better[named])
 	for _, f := range []struct{ mine, theirs *string }{
-		{&a.Conversation, &b.Conversation}, {&a.Agent, &b.Agent}, {&a.Project, &b.Project}, {&a.Model, &b.Model}, {&a.ID, &b.ID},
-		{&a.Trace, &b.Trace}, {&a.Span, &b.Span}, {&a.Tool, &b.Tool}, {&a.ErrorType, &b.ErrorType},
+		{&a.Conversation, &b.Conversation},
+		{&a.Agent, &b.Agent},
+		{&a.Project, &b.Project},
+		{&a.Model, &b.Model},
+		{&a.ID, &b.ID},
+		{&a.Trace, &b.Trace},
+		{&a.Span, &b.Span},
+		{&a.Tool, &b.Tool},
+		{&a.ErrorType, &b.ErrorType},
 	} {
 		if *f.theirs != "" && (*f.mine == "" || better[named]) {
 			*f.mine = *f.theirs
