@@ -66,7 +66,7 @@ func compaction(r *wire.CompactRequest) (in ops.CompactRequest, err error) {
 // white space included.
 func encodeCompaction(r *ops.Compacted) (e encoded, err error) {
 	head, err := jsonv2.Marshal(wire.CompactResult{
-		Compacted: r.Compacted, Reason: string(r.Reason), Detail: r.Detail, Summary: r.Summary, Report: reportOf(&r.Report),
+		Compacted: r.Compacted, Reason: string(r.Reason), Detail: r.Detail, Summary: r.Summary, Report: &r.Report,
 	}, encoding)
 	if err != nil {
 		return e, err
@@ -79,23 +79,6 @@ func encodeCompaction(r *ops.Compacted) (e encoded, err error) {
 	out := append([]byte{}, head[:at+len(empty)-1]...)
 	out = appendMessages(out, r.Messages)
 	return encoded{body: append(out, head[at+len(empty)-1:]...)}, nil
-}
-
-func reportOf(r *ops.CompactReport) wire.CompactReport {
-	out := wire.CompactReport{
-		ID: r.ID, Profile: r.Profile, TokensBefore: r.TokensBefore, TokensAfter: r.TokensAfter,
-		MessagesBefore: r.MessagesBefore, MessagesAfter: r.MessagesAfter, Before: wire.Breakdown(r.Before), After: wire.Breakdown(r.After),
-		Target: r.Target, OverTarget: r.OverTarget, ModelCalls: r.ModelCalls, ModelPromptTokens: r.ModelPromptTokens,
-		ModelCompletionTokens: r.ModelCompletionTokens, ModelFailures: r.ModelFailures, ReusedSummaries: r.ReusedSummaries,
-		Groups: r.Groups, Batches: r.Batches, OldestCallAge: r.OldestCallAge, WallSeconds: r.WallSeconds, ModelSeconds: r.ModelSeconds,
-		Cache: wire.PromptCache(r.Cache), ExcludedTools: r.ExcludedTools, Messages: make([]wire.Disposition, len(r.Messages)),
-	}
-	for i, m := range r.Messages {
-		out.Messages[i] = wire.Disposition{
-			Index: m.Index, Role: m.Role, Disposition: string(m.Disposition), Why: m.Why, Tokens: m.Tokens, Original: m.Original, Output: m.Output,
-		}
-	}
-	return out
 }
 
 func appendMessages(out []byte, messages []jsontext.Value) []byte {

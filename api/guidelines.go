@@ -116,7 +116,7 @@ func (s *server) getGuideline(c echo.Context, _ []byte) (any, error) {
 const (
 	pin, unpin, rollBack = "pin", "unpin", "roll_back"
 	set, remove, undo    = "set", "remove", "undo"
-	accept, refuse       = "accept", "refuse"
+	accept, refuse, wait = "accept", "refuse", "wait"
 )
 
 // decision reads which of some decisions a request makes.
@@ -169,18 +169,6 @@ func (s *server) listPending(c echo.Context, _ []byte) (any, error) {
 	})
 }
 
-// decidePending publishes a statement, forgets it, or lets it wait again.
-func (s *server) decidePending(c echo.Context, req *wire.DecisionRequest) (any, error) {
-	q := queryOf(c)
-	ref, id := q.tool(), c.Param("statement")
-	decision := q.decision(req.Decision, accept, refuse, undo)
-	by := q.name(or(req.By, "a person"))
-	if decision == undo {
-		return answer(q, s.Flows.UndoRelease, ops.UndoRelease{ToolRef: ref, ID: id, By: by}, shownVersion)
-	}
-	return answer(q, s.Flows.ReleasePending, ops.ReleasePending{ToolRef: ref, ID: id, Accept: decision == accept, By: by}, shownVersion)
-}
-
 // listLineOutcomes says how the lines of the guideline did since they were published.
 func (s *server) listLineOutcomes(c echo.Context, _ []byte) (any, error) {
 	q := queryOf(c)
@@ -207,7 +195,7 @@ func (s *server) addLine(c echo.Context, req *wire.LineRequest) (any, error) {
 func (s *server) decideLine(c echo.Context, req *wire.LineRequest) (any, error) {
 	q := queryOf(c)
 	line := c.Param("line")
-	decision := q.decision(req.Decision, set, remove, undo)
+	decision := q.decision(req.Decision, set, remove, undo, accept, refuse, wait)
 	if decision != set && req.Text != nil {
 		q.fail(invalid("string_type", "Input should be left out unless the line is set", fmt.Appendf(nil, "%q", *req.Text), "text"))
 	}
@@ -220,10 +208,16 @@ func (s *server) decideLine(c echo.Context, req *wire.LineRequest) (any, error) 
 	case remove:
 		req.Text = new(string)
 		return s.editLine(c, req, ops.LineChange{Line: line, Remove: true})
-	default:
-		in := ops.UndoEdit{ToolRef: q.tool(), Line: line, By: q.name(or(req.By, ""))}
-		return answer(q, s.Flows.UndoEdit, in, func(r ops.Revision) any { return wire.EditedLine{Line: line, Version: versionOf(r)} })
 	}
+	ref, by := q.tool(), q.name(or(req.By, "a person"))
+	edited := func(r ops.Revision) any { return wire.EditedLine{Line: line, Version: versionOf(r)} }
+	switch decision {
+	case accept, refuse:
+		return answer(q, s.Flows.ReleasePending, ops.ReleasePending{ToolRef: ref, ID: line, Accept: decision == accept, By: by}, edited)
+	case wait:
+		return answer(q, s.Flows.UndoRelease, ops.UndoRelease{ToolRef: ref, ID: line, By: by}, edited)
+	}
+	return answer(q, s.Flows.UndoEdit, ops.UndoEdit{ToolRef: ref, Line: line, By: q.name(or(req.By, ""))}, edited)
 }
 
 func (s *server) editLine(c echo.Context, req *wire.LineRequest, change ops.LineChange) (any, error) {

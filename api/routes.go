@@ -103,9 +103,7 @@ func (s *server) endpoints(d *docs) []endpoint {
 		{"POST", "/v1/traces", record, telemetry | withBody, s.receiveTraces},
 		{"POST", "/v1/logs", record, telemetry | withBody, s.receiveLogs},
 		{"POST", "/v1/metrics", record, telemetry | withBody, s.dropMetrics},
-		{"POST", workspace + "/otlp/v1/traces", record, telemetry | withBody, s.receiveTraces},
-		{"POST", workspace + "/otlp/v1/logs", record, telemetry | withBody, s.receiveLogs},
-		{"POST", workspace + "/otlp/v1/metrics", record, telemetry | withBody, s.dropMetrics},
+		{"POST", workspace + "/otlp/v1/:signal", record, telemetry | withBody, s.receiveSignal},
 		{"POST", "/v1/hooks/:host", record | read, withBody | computing, s.receiveHook},
 
 		{"POST", "/v1/snapshot", admin, withBody, typedOrEmpty(s, s.takeSnapshot)},
@@ -146,7 +144,6 @@ func (s *server) views(workspace, tool string) []endpoint {
 		{"PUT", versions + "/lines/:line", curate, withBody, typed(s, s.decideLine)},
 		{"GET", versions + "/:revision", read, computing, s.getGuideline},
 		{"GET", workspace + "/pending", read, computing, s.listPending},
-		{"PUT", tool + "/pending/:statement", curate, withBody, typed(s, s.decidePending)},
 	}
 }
 

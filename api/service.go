@@ -114,6 +114,19 @@ func (s *server) receiveLogs(c echo.Context, body []byte) (any, error) {
 	return s.receive(c, ops.TelemetryRequest{Body: body, Logs: true})
 }
 
+// receiveSignal receives what an exporter sends for a workspace.
+func (s *server) receiveSignal(c echo.Context, body []byte) (any, error) {
+	switch c.Param("signal") {
+	case "traces":
+		return s.receiveTraces(c, body)
+	case "logs":
+		return s.receiveLogs(c, body)
+	case "metrics":
+		return s.dropMetrics(c, body)
+	}
+	return nil, echo.ErrNotFound
+}
+
 // receive records the tool calls that an export request tells of.
 func (s *server) receive(c echo.Context, r ops.TelemetryRequest) (any, error) {
 	q := queryOf(c)

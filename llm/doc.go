@@ -11,10 +11,9 @@
 //
 //	Client ── limiter ──┬── opQueue per op: who is next (fair), spacing of starts
 //	                    └── endpoint per model: may one start now?
-//	                          bucket       limits from the configuration
-//	                          headerMeter  limits that the server's headers tell
-//	                          pacer        limits guessed from refusals alone
-//	                          window       concurrency, grown and halved
-//	                          breaker      open: credentials, quota, failures …
+//	                          bucket   limits from the configuration
+//	                          pacer    limits guessed from refusals alone
+//	                          window   concurrency, grown and halved
+//	                          breaker  open: credentials, quota, failures …
 //	Model.Complete ── exchange: one request and one reply, capped and checked
 package llm

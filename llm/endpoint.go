@@ -31,16 +31,14 @@ type endpoint struct {
 	dialect  dialect
 	requests bucket
 	tokens   bucket
-	heard    struct{ requests, tokens headerMeter }
 	pacer    pacer
 	window   window
 	breaker  breaker
 	pause    time.Time // nothing starts before
 	inFlight int
-	order    uint64 // requests started
-	failures int    // in a row
-	opened   int    // how often in a row the breaker opened
-	refusals int    // in a row
+	failures int // in a row
+	opened   int // how often in a row the breaker opened
+	refusals int // in a row
 }
 
 // permit is the right to send one request.
@@ -51,7 +49,6 @@ type permit struct {
 	retried  bool
 	dialect  dialect
 	tokens   float64
-	mark     struct{ requests, tokens mark }
 }
 
 func newEndpoint(cfg Config, model string, now time.Time) *endpoint {
@@ -64,7 +61,7 @@ func newEndpoint(cfg Config, model string, now time.Time) *endpoint {
 
 // blocked says for how long the server wants nothing from us.
 func (e *endpoint) blocked(now time.Time) time.Duration {
-	return max(0, e.pause.Sub(now), e.heard.requests.wait(now, 1), e.heard.tokens.wait(now, 1))
+	return max(0, e.pause.Sub(now))
 }
 
 // ready says how long a request of n tokens has to wait: 0 means it may start,
@@ -73,47 +70,21 @@ func (e *endpoint) ready(now time.Time, n float64) time.Duration {
 	if e.inFlight >= e.window.limit || (e.breaker.tripped() && e.inFlight > 0) {
 		return untilFree
 	}
-	wait := max(e.blocked(now), e.heard.tokens.wait(now, n), e.pacer.wait(now))
-	if !e.heard.requests.confirms(e.requests.rate) {
-		wait = max(wait, e.requests.wait(now, 1))
-	}
-	if !e.heard.tokens.confirms(e.tokens.rate) {
-		wait = max(wait, e.tokens.wait(now, n))
-	}
-	return wait
+	return max(e.blocked(now), e.pacer.wait(now), e.requests.wait(now, 1), e.tokens.wait(now, n))
 }
 
 // start books a request of n tokens.
 func (e *endpoint) start(now time.Time, n float64) *permit {
 	e.inFlight++
-	e.order++
 	e.requests.take(now, 1)
 	e.tokens.take(now, n)
-	e.heard.requests.take(now, 1)
-	e.heard.tokens.take(now, n)
 	e.pacer.start(now)
-	t := &permit{endpoint: e, at: now, dialect: e.dialect, tokens: n}
-	t.mark.requests = mark{e.order, now, e.heard.requests.taken}
-	t.mark.tokens = mark{e.order, now, e.heard.tokens.taken}
-	return t
+	return &permit{endpoint: e, at: now, dialect: e.dialect, tokens: n}
 }
 
 // settle corrects the tokens that were booked at the start.
 func (e *endpoint) settle(now time.Time, t *permit, tokens float64) {
 	e.tokens.take(now, tokens-t.tokens)
-	e.heard.tokens.take(now, tokens-t.tokens)
-	t.mark.tokens.taken += tokens - t.tokens
-}
-
-// hear uses the rate-limit headers of a reply.
-func (e *endpoint) hear(now time.Time, t *permit, h http.Header) {
-	requests, tokens, okRequests, okTokens := rateReports(h)
-	if okRequests {
-		e.heard.requests.observe(now, requests, t.mark.requests)
-	}
-	if okTokens {
-		e.heard.tokens.observe(now, tokens, t.mark.tokens)
-	}
 }
 
 // served notes that the server did its work, whatever the answer is worth.
@@ -125,9 +96,7 @@ func (e *endpoint) served() {
 // refuse notes a refusal and makes all requests to the model wait.
 func (e *endpoint) refuse(now time.Time, t *permit, after time.Duration) {
 	first := e.window.shrink(now, t.at, e.inFlight, true)
-	if told := max(e.heard.requests.wait(now, 1), e.heard.tokens.wait(now, 1)); told == 0 {
-		e.pacer.refused(now, first) // the headers do not explain it
-	}
+	e.pacer.refused(now, first)
 	if after > 0 {
 		e.pauseFor(now, after)
 		return
@@ -192,7 +161,9 @@ func (l *limiter) release(j *job, t *permit, f *fault, usage memoryd.Usage, h ht
 		e.settle(now, t, 0)
 	}
 	if h != nil {
-		e.hear(now, t, h)
+		if until := now.Add(usedUp(h)); until.After(e.pause) {
+			e.pause = until
+		}
 	}
 	l.judge(now, t, f)
 	e.inFlight--

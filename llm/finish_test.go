@@ -154,7 +154,7 @@ func finishCases() map[string]finishCase {
 		// reply arrives: refusals have to teach.
 		"requests, spread":           {llmtest.Limits{RequestsPerMinute: perMinute, RequestBurst: 2}, 1.05, 1.2, 1.25},
 		"requests, refused count":    {llmtest.Limits{RequestsPerMinute: perMinute, RequestBurst: 2, CountRefused: true}, 1.05, 1.25, 1.25},
-		"requests, minute of credit": {llmtest.Limits{RequestsPerMinute: perMinute}, 1.05, 1.15, 1.25},
+		"requests, minute of credit": {llmtest.Limits{RequestsPerMinute: perMinute}, 1.05, 1.25, 1.25},
 		"requests, window":           {llmtest.Limits{RequestsPerMinute: perMinute, Refill: llmtest.Window}, 0, 1.15, 1.25},
 		// The bound assumes that the first 120 go out in the first instant; slots
 		// come back one by one, a minute after they were used.

@@ -26,64 +26,6 @@ func TestResetTimes(t *testing.T) {
 	}
 }
 
-// A bucket's limit and refill are learnt from what it reports, also when the
-// limit is for a day.
-func TestMeterTellsABucketFromAWindow(t *testing.T) {
-	now := time.Unix(1000, 0)
-	feed := func(m *headerMeter, used float64, at, reset time.Duration, limit float64) {
-		m.take(now.Add(at), 0)
-		m.observe(now.Add(at), report{limit: limit, remaining: limit - used, reset: reset},
-			mark{order: m.newest + 1, at: now.Add(at), taken: m.taken})
-	}
-	var bucket, day, window headerMeter
-	for i, used := range []float64{5, 10, 20, 40} {
-		at := time.Duration(i) * 100 * time.Millisecond
-		feed(&bucket, used, at, time.Duration(used/2*1e9), 120)
-		feed(&day, used, at, time.Duration(used*6*1e9), 14400)
-		feed(&window, used, at, time.Minute-at, 120)
-	}
-	if bucket.refill != bucketRefill || bucket.rate < 1.9 || bucket.rate > 2 {
-		t.Errorf("bucket: %+v", bucket)
-	}
-	if day.refill != bucketRefill || day.rate < 0.16 || day.rate > 0.167 {
-		t.Errorf("day: %+v", day)
-	}
-	if window.refill != windowRefill {
-		t.Errorf("window: %+v", window)
-	}
-	window.take(now.Add(time.Second), 80)
-	if d := window.wait(now.Add(time.Second), 1); d < 58*time.Second || d > 60*time.Second {
-		t.Errorf("the window is used up, and the wait %v", d)
-	}
-	if d := window.wait(now.Add(61*time.Second), 100); d != 0 {
-		t.Errorf("in the next window the wait is %v", d)
-	}
-}
-
-// Whatever a server reports, a headerMeter never waits for longer than an hour and a
-// moment, and never below zero.
-func TestMeterIsBounded(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		now := time.Unix(1000, 0)
-		var m headerMeter
-		order := uint64(0)
-		for range rapid.IntRange(1, 60).Draw(t, "n") {
-			now = now.Add(time.Duration(rapid.Int64Range(0, int64(90*time.Second)).Draw(t, "dt")))
-			n := rapid.Float64Range(0.5, 5000).Draw(t, "units")
-			if d := m.wait(now, n); d < 0 || (m.refill != bucketRefill && d > maxReset+resetSlack) {
-				t.Fatalf("wait %v", d)
-			}
-			m.take(now, n)
-			order++
-			m.observe(now, report{
-				limit:     rapid.Float64Range(-10, 1e6).Draw(t, "limit"),
-				remaining: rapid.Float64Range(-10, 1e6).Draw(t, "remaining"),
-				reset:     time.Duration(rapid.Int64Range(-1e9, 1e14).Draw(t, "reset")),
-			}, mark{order, now, m.taken})
-		}
-	})
-}
-
 // Whatever the header says, the wait is none or within its bounds.
 func FuzzRetryAfter(f *testing.F) {
 	for _, s := range []string{"3", "2.5", "-1", "NaN", "1e9", "Inf", "soon", "Mon, 02 Jan 2040 15:04:05 GMT", "", "0", "0x10", "1_000"} {

@@ -153,7 +153,8 @@ func TestHeadersThatSayNothingIsLeftAreHeededBeforeARefusal(t *testing.T) {
 	}{
 		"a duration":         {left("60", "0", "1m2s"), 62 * time.Second, 63 * time.Second},
 		"plain seconds":      {left("60", "0", "20"), 20 * time.Second, 21 * time.Second},
-		"milliseconds":       {left("60", "0", "800ms"), 800 * time.Millisecond, time.Second},
+		"too soon to follow": {left("60", "0", "800ms"), 0, 0},
+		"later than is true": {left("60", "0", "24h"), 2 * time.Minute, 2*time.Minute + time.Second},
 		"something is left":  {left("60", "5", "55s"), 0, 0},
 		"minus one":          {left("60", "-1", "1m"), 0, 0},
 		"no limit":           {left("0", "0", "1m"), 0, 0},

@@ -85,13 +85,6 @@ type CorrectionRequest struct {
 	By         *string  `json:"by,omitzero"`
 }
 
-// DecisionRequest is the body of a decision on an unpublished statement: "accept", "refuse", or
-// "undo".
-type DecisionRequest struct {
-	Decision *string `json:"decision,omitzero"`
-	By       *string `json:"by,omitzero"`
-}
-
 // RevisionRequest is the body of a decision on a guideline: "pin" a version, "roll_back" to one, or
 // "unpin".
 type RevisionRequest struct {

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"text/tabwriter"
 	"time"
 	"unicode"
 
@@ -115,6 +116,32 @@ func (r reach) ask(way local.Way) asker {
 func refused(err error) bool {
 	e, ok := errors.AsType[*client.Error](err)
 	return ok && e.Status == http.StatusOK
+}
+
+// printTable prints a list: its head and a line for each row, or the rows as JSON.
+func printTable[Row any](std streams, asJSON bool, head string, rows []Row, cells func(Row) []any) error {
+	if asJSON {
+		for _, row := range rows {
+			if err := printJSON(std.out, row); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	table := tabwriter.NewWriter(std.out, 0, 0, 2, ' ', 0)
+	if len(rows) > 0 {
+		fmt.Fprintln(table, strings.ReplaceAll(head, ", ", "\t"))
+	}
+	for _, row := range rows {
+		for i, cell := range cells(row) {
+			if i > 0 {
+				fmt.Fprint(table, "\t")
+			}
+			fmt.Fprint(table, cell)
+		}
+		fmt.Fprintln(table)
+	}
+	return table.Flush()
 }
 
 // printJSON writes a document on a line.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"memoryd"
@@ -44,14 +43,10 @@ func (c runsCmd) Run(ctx context.Context, std streams) error {
 	if c.JSON {
 		return printJSON(std.out, page)
 	}
-	table := tabwriter.NewWriter(std.out, 0, 0, 2, ' ', 0)
-	if len(page.Runs) > 0 {
-		fmt.Fprintln(table, "RUN\tCALLS\tFAILED\tREPEATED\tTOLD\tWHAT HAPPENED")
-	}
-	for _, r := range page.Runs {
-		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%s\t%s\n", textsafe.Line(r.Run, 40), r.Calls, r.Failed, r.Repeats, cmp.Or(r.Told, "-"), textsafe.Line(cmp.Or(strings.Join(r.Why, "; "), "-"), 120))
-	}
-	return table.Flush()
+	return printTable(std, false, "RUN, CALLS, FAILED, REPEATED, TOLD, WHAT HAPPENED", page.Runs, func(r wire.RankedRun) []any {
+		why := textsafe.Line(cmp.Or(strings.Join(r.Why, "; "), "-"), 120)
+		return []any{textsafe.Line(r.Run, 40), r.Calls, r.Failed, r.Repeats, cmp.Or(r.Told, "-"), why}
+	})
 }
 
 // overview is what a workspace shows first, with its effect as it is computed.

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"memoryd/api/wire"
@@ -84,20 +83,9 @@ func (c keysListCmd) Run(ctx context.Context, std streams) error {
 	if err := c.remote().get(ctx, "/v1/keys", &list); err != nil {
 		return err
 	}
-	table := tabwriter.NewWriter(std.out, 0, 0, 2, ' ', 0)
-	if !c.JSON {
-		fmt.Fprintln(table, "ID\tNAME\tROLES\tWORKSPACES\tSTATE\tLAST USED")
-	}
-	for _, k := range list.Keys {
-		if c.JSON {
-			if err := printJSON(std.out, k); err != nil {
-				return err
-			}
-			continue
-		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, textsafe.Line(k.Name, 100), strings.Join(k.Roles, ","), listed(k.Workspaces), stateOf(k), k.LastUsed)
-	}
-	return table.Flush()
+	return printTable(std, c.JSON, "ID, NAME, ROLES, WORKSPACES, STATE, LAST USED", list.Keys, func(k wire.Key) []any {
+		return []any{k.ID, textsafe.Line(k.Name, 100), strings.Join(k.Roles, ","), listed(k.Workspaces), stateOf(k), k.LastUsed}
+	})
 }
 
 func stateOf(k wire.Key) string {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"text/tabwriter"
 
 	"memoryd/api/wire"
 	"memoryd/internal/client"
@@ -23,24 +22,13 @@ func (c kindsCmd) Run(ctx context.Context, std streams) error {
 	if err := c.get(ctx, toolPath(c.here(), c.Tool)+"/kinds", &list); err != nil {
 		return err
 	}
-	table := tabwriter.NewWriter(std.out, 0, 0, 2, ' ', 0)
-	for i, k := range list.Kinds {
-		if c.JSON {
-			if err := printJSON(std.out, k); err != nil {
-				return err
-			}
-			continue
-		}
-		if i == 0 {
-			fmt.Fprintln(table, "KIND\tCALLS\tSCORE\tSURE\tBY\tOUTPUT")
-		}
+	return printTable(std, c.JSON, "KIND, CALLS, SCORE, SURE, BY, OUTPUT", list.Kinds, func(k wire.OutputKind) []any {
 		sure := "yes"
 		if !k.Sure {
 			sure = "no"
 		}
-		fmt.Fprintf(table, "%s\t%d\t%g\t%s\t%s\t%s\n", k.ID, k.Calls, k.Score, sure, textsafe.Line(k.By, 30), textsafe.Line(k.Template, 100))
-	}
-	return table.Flush()
+		return []any{k.ID, k.Calls, k.Score, sure, textsafe.Line(k.By, 30), textsafe.Line(k.Template, 100)}
+	})
 }
 
 type labelCmd struct {

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"text/tabwriter"
 
 	"memoryd/api/wire"
 	"memoryd/internal/client"
@@ -53,34 +52,25 @@ func (c toolsCmd) Run(ctx context.Context, std streams) error {
 			return c.noWorkspace(ctx, err)
 		}
 	}
-	table := tabwriter.NewWriter(std.out, 0, 0, 2, ' ', 0)
-	for n, workspace := range workspaces {
+	var all []wire.ToolInfo
+	for _, workspace := range workspaces {
 		tools, err := c.found(ctx, workspace)
 		if err != nil {
 			return err
 		}
-		for i, t := range tools {
-			if c.JSON {
-				if err := printJSON(std.out, t); err != nil {
-					return err
-				}
-				continue
-			}
-			if n+i == 0 {
-				fmt.Fprintln(table, "WORKSPACE\tTOOL\tCALLS\tSCORE\tREPORTED\tPENDING\tGUIDELINE")
-			}
-			s, score, guideline := t.Statistics, "-", "-"
-			if s.JudgedCalls > 0 {
-				score = fmt.Sprintf("%.2f", s.AvgScore)
-			}
-			if t.GuidelineRevision > 0 {
-				guideline = fmt.Sprintf("version %d", t.GuidelineRevision)
-			}
-			fmt.Fprintf(table, "%s\t%s\t%d\t%s\t%.0f %%\t%d\t%s\n", textsafe.Line(workspace, 60), textsafe.Line(t.ToolName, 60),
-				s.TotalCalls, score, 100*s.SuccessRate, s.PendingCalls, guideline)
-		}
+		all = append(all, tools...)
 	}
-	return table.Flush()
+	return printTable(std, c.JSON, "WORKSPACE, TOOL, CALLS, SCORE, REPORTED, PENDING, GUIDELINE", all, func(t wire.ToolInfo) []any {
+		s, score, guideline := t.Statistics, "-", "-"
+		if s.JudgedCalls > 0 {
+			score = fmt.Sprintf("%.2f", s.AvgScore)
+		}
+		if t.GuidelineRevision > 0 {
+			guideline = fmt.Sprintf("version %d", t.GuidelineRevision)
+		}
+		reported := fmt.Sprintf("%.0f %%", 100*s.SuccessRate)
+		return []any{textsafe.Line(t.WorkspaceID, 60), textsafe.Line(t.ToolName, 60), s.TotalCalls, score, reported, s.PendingCalls, guideline}
+	})
 }
 
 // noWorkspace is the error of a command that was given an unknown workspace.

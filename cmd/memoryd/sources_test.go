@@ -221,7 +221,7 @@ func TestS10AForeignDumpIsSetAside(t *testing.T) {
 		if err := json.Unmarshal([]byte(pending), &list); err != nil || len(list.Statements) != 1 || !strings.Contains(list.Statements[0].Text, "mallory") {
 			t.Fatalf("%s: pending are %s", name, pending)
 		}
-		at := "/v1/workspaces/default/tools/lookup/pending/" + list.Statements[0].ID
+		at := "/v1/workspaces/default/tools/lookup/guidelines/lines/" + list.Statements[0].ID
 		if code, body := ask("", "PUT", at, `{"decision":"maybe"}`); code != 422 {
 			t.Errorf("an odd decision: %d %s", code, body)
 		}
@@ -237,7 +237,7 @@ func TestS10AForeignDumpIsSetAside(t *testing.T) {
 	if err := json.Unmarshal([]byte(pending), &list); err != nil || len(list.Statements) != 1 {
 		t.Fatal(pending, err)
 	}
-	ask("", "PUT", "/v1/workspaces/default/tools/lookup/pending/"+list.Statements[0].ID, `{"decision":"accept","by":"ann"}`)
+	ask("", "PUT", "/v1/workspaces/default/tools/lookup/guidelines/lines/"+list.Statements[0].ID, `{"decision":"accept","by":"ann"}`)
 	if _, answer := ask("", "POST", "/retrieve_tool_memory", askLookup); !strings.Contains(answer, "mallory") {
 		t.Errorf("what a person accepted is not published: %s", answer)
 	}
