@@ -125,7 +125,7 @@ func TestFailuresHaveKinds(t *testing.T) {
 	}{
 		"away":         {qdranttest.Fault{Code: codes.Unavailable}, memoryd.Unavailable, 4, 0, "reached"},
 		"rate limited": {qdranttest.Fault{Code: codes.ResourceExhausted, RetryAfter: 60}, memoryd.Unavailable, 1, time.Minute, "limits"},
-		"disk full":    {qdranttest.Fault{Code: codes.ResourceExhausted}, memoryd.Unavailable, 1, 0, "room"},
+		"disk full":    {qdranttest.Fault{Code: codes.ResourceExhausted}, memoryd.Unavailable, 1, 0, "out of space"},
 		"forbidden":    {qdranttest.Fault{Code: codes.PermissionDenied}, memoryd.Unavailable, 1, 0, "credentials"},
 		"defect":       {qdranttest.Fault{Code: codes.InvalidArgument}, memoryd.Internal, 1, 0, "failed"},
 		"too slow":     {qdranttest.Fault{Delay: time.Hour}, memoryd.Unavailable, 4, 0, "reached"},
@@ -201,7 +201,7 @@ func TestAServerThatRefusesWritesIsUnready(t *testing.T) {
 	if _, err := add(t.Context(), s, 9, call("t", 2, 1)); !memoryd.IsKind(err, memoryd.Unavailable) {
 		t.Fatalf("the write: %v", err)
 	}
-	if err := s.Ping(t.Context()); !memoryd.IsKind(err, memoryd.Unavailable) || !strings.Contains(err.Error(), "room") {
+	if err := s.Ping(t.Context()); !memoryd.IsKind(err, memoryd.Unavailable) || !strings.Contains(err.Error(), "out of space") {
 		t.Errorf("ready after a refused write: %v", err)
 	}
 	server.Inject(nil)
