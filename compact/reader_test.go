@@ -198,9 +198,7 @@ func (c *readers) note(size, source, kind string, found bool) {
 func TestAReaderFindsWhatWasPlanted(t *testing.T) {
 	bars := map[string]float64{"constraint": 0.95, "note": 0.95, "decision": 0.95, "finding": 0.85, "deed": 0.95, "refusal": 0.9, "needle": 0.95, "checks": 0.95, "sentences": 0.9, "rounds": 0.85}
 	if os.Getenv("MEMORYD_TEST_DATA") != "" { // short ones among them: a fifth of them holds less than was planted
-		for kind, bar := range map[string]float64{"constraint": 0.9, "note": 0.85, "decision": 0.9, "finding": 0.7, "refusal": 0.85, "needle": 0.9} {
-			bars[kind] = bar
-		}
+		maps.Copy(bars, map[string]float64{"constraint": 0.9, "note": 0.85, "decision": 0.9, "finding": 0.7, "refusal": 0.85, "needle": 0.9})
 	}
 	r := planter{rand.New(rand.NewPCG(34, *seed))}
 	c := readers{map[[3]string]int{}, map[[3]string]int{}}

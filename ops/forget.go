@@ -6,6 +6,7 @@ import (
 
 	"memoryd"
 	"memoryd/evaluate/kinds"
+	"memoryd/guidelines/preflight"
 	"memoryd/guidelines/revisions"
 	"memoryd/store"
 )
@@ -19,6 +20,7 @@ type forgetter struct {
 	revisions Revisions
 	drop      func(ctx context.Context, ref memoryd.ToolRef) error
 	source    func(ctx context.Context, workspace, source string) error
+	forecasts *preflight.Cache // nil: there are none
 }
 
 // forget removes the kept calls of a workspace that a source wrote, with all that was
@@ -61,6 +63,9 @@ func (o forgetter) cut(ctx context.Context, ref memoryd.ToolRef, source string) 
 		if err := o.drop(ctx, ref); err != nil {
 			return n, err
 		}
+	}
+	if o.forecasts != nil {
+		o.forecasts.Forget(ref)
 	}
 	for _, k := range keys {
 		if err := o.store.DeleteRecord(ctx, store.RecordKey{ToolRef: ref, Kind: CorrectionKind, ID: k.String()}); err != nil {

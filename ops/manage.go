@@ -84,7 +84,7 @@ type vectorStore struct {
 
 func (library) VectorStore() Definition {
 	return defineWith("vector_store_op", func(d Deps, _ VectorStoreParams) func(context.Context, ManageRequest) (*Managed, error) {
-		return vectorStore{d.Mover, d.Reader, d.Ledger, forgetter{d.Store, d.Revisions, d.Forget, d.ForgetSource}}.run
+		return vectorStore{d.Mover, d.Reader, d.Ledger, forgetter{d.Store, d.Revisions, d.Forget, d.ForgetSource, d.Forecasts}}.run
 	})
 }
 

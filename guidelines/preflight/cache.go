@@ -75,6 +75,7 @@ type Cache struct {
 	tools *simplelru.LRU[memoryd.ToolRef, *entry]
 	held  int  // calls behind all models
 	busy  bool // a model is being learned in the background
+	lost  int  // how often a tool was forgotten: what was being learned then is not kept
 	pools map[string]*pool
 }
 
@@ -153,6 +154,15 @@ func (c *Cache) Assess(ctx context.Context, ref memoryd.ToolRef, input json.RawM
 	return m.Assess(p), nil
 }
 
+// Forget drops the model of a tool whose calls were taken away: the next forecast learns
+// from those that are left.
+func (c *Cache) Forget(ref memoryd.ToolRef) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tools.Remove(ref)
+	c.lost++
+}
+
 // model gives the model of a tool, and the tool's newest calls if it was learned
 // before the last of them.
 func (c *Cache) model(ctx context.Context, ref memoryd.ToolRef) (*Model, []evidence.Observation, error) {
@@ -218,6 +228,9 @@ func (c *Cache) Use(w Window) { c.window = w }
 // learn learns a tool from its newest calls, 0 for all that are known, and keeps
 // the model.
 func (c *Cache) learn(ctx context.Context, tool memoryd.Tool, limit int) (*Model, error) {
+	c.mu.Lock()
+	lost := c.lost
+	c.mu.Unlock()
 	calls, err := c.store.History(ctx, tool.ToolRef, limit)
 	if err != nil {
 		return nil, err
@@ -240,7 +253,7 @@ func (c *Cache) learn(ctx context.Context, tool memoryd.Tool, limit int) (*Model
 		}
 	}
 	m := Learn(calls, o)
-	c.keep(entry{ref: tool.ToolRef, revision: tool.Revision, at: c.now(), isPart: limit > 0 && known > limit, model: m})
+	c.keep(entry{ref: tool.ToolRef, revision: tool.Revision, at: c.now(), isPart: limit > 0 && known > limit, model: m}, lost)
 	return m, nil
 }
 
@@ -349,10 +362,14 @@ func (c *Cache) refresh(ctx context.Context, tool memoryd.Tool) error {
 	return c.note(ctx, tool.ToolRef, m.Rates())
 }
 
-// keep enters a model and lets those asked for longest ago go.
-func (c *Cache) keep(e entry) {
+// keep enters a model, unless a tool was forgotten since lost was read, and lets those
+// asked for longest ago go.
+func (c *Cache) keep(e entry, lost int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.lost != lost {
+		return
+	}
 	c.tools.Remove(e.ref)
 	c.tools.Add(e.ref, &e)
 	c.held += e.model.Calls()

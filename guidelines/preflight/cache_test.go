@@ -55,6 +55,39 @@ func cacheOver(s Store, priors Priors) *Cache {
 	return NewCache(s, priors, configtest.Section[Config]("op.preflight_tool_call_op.params"), slog.New(slog.DiscardHandler), time.Now)
 }
 
+// TestWhatWasForgottenIsForecastNoMore takes a tool's calls away and writes others: the
+// next forecast rests on those alone, also where a model of before was being learned.
+func TestWhatWasForgottenIsForecastNoMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := mem.New()
+		f := cacheOver(s, nil)
+		defer f.Stop()
+		more(t, s, 1, 60)
+		if bad := forecast(t, f, `{"n":1,"lang":"xx"}`); bad.Judged != 60 || *bad.Risk < 0.6 {
+			t.Fatalf("before: risk %v of %d calls", *bad.Risk, bad.Judged)
+		}
+		var keys []memoryd.CallKey
+		calls, err := s.History(t.Context(), plannedTool, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range calls {
+			if calls[i].Evaluation.Score == 0 {
+				keys = append(keys, calls[i].Key)
+			}
+		}
+		lost := f.lost
+		if _, err := s.DeleteCalls(t.Context(), plannedTool, keys); err != nil {
+			t.Fatal(err)
+		}
+		f.Forget(plannedTool)
+		f.keep(entry{ref: plannedTool, model: Learn(calls, Options{})}, lost) // was being learned
+		if after := forecast(t, f, `{"n":1,"lang":"xx"}`); after.Judged != 30 {
+			t.Errorf("a forecast rests on %d calls, want the 30 that are left", after.Judged)
+		}
+	})
+}
+
 func TestAForecastFollowsTheHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := mem.New()
@@ -113,7 +146,7 @@ func TestAToolWithFewCallsHasAPrior(t *testing.T) {
 func TestOnlySoManyModelsAreKept(t *testing.T) {
 	c := cacheOver(mem.New(), nil)
 	for i := range 3 {
-		c.keep(entry{ref: memoryd.ToolRef{Tool: fmt.Sprint(i)}, model: &Model{calls: make([]learned, heldCalls/2)}})
+		c.keep(entry{ref: memoryd.ToolRef{Tool: fmt.Sprint(i)}, model: &Model{calls: make([]learned, heldCalls/2)}}, 0)
 	}
 	if c.tools.Len() != 2 || c.held != heldCalls || c.tools.Contains(memoryd.ToolRef{Tool: "0"}) {
 		t.Errorf("%d models of %d calls are held", c.tools.Len(), c.held)
