@@ -13,6 +13,9 @@ import (
 // messages and the plain contrast of failed and good calls together, also after a change of
 // rules. bench loop prints the same with other seeds; these were used for nothing else.
 func TestTheRivalsAreBeaten(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a measurement: slow under the race detector, and one goroutine does it")
+	}
 	for _, tc := range []struct {
 		name             string
 		drift            bool
