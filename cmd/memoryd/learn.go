@@ -126,9 +126,20 @@ func (c learnCmd) files(in io.Reader) (files []transcript, drop func(), err erro
 	return slices.CompactFunc(files, func(a, b transcript) bool { return a.path == b.path }), drop, nil
 }
 
+// stdinFile begins the name of the file in which standard input is kept.
+const stdinFile = "memoryd-stdin-"
+
+// shown is a file's path as people know it.
+func shown(path string) string {
+	if strings.HasPrefix(filepath.Base(path), stdinFile) {
+		return "standard input"
+	}
+	return textsafe.Line(path, 300)
+}
+
 // spooled is standard input as a file.
 func spooled(in io.Reader) (t transcript, err error) {
-	f, err := os.CreateTemp("", "memoryd-stdin-*.jsonl")
+	f, err := os.CreateTemp("", stdinFile+"*.jsonl")
 	if err != nil {
 		return t, err
 	}
@@ -155,7 +166,7 @@ func (c learnCmd) recognise(ctx context.Context, files []transcript) error {
 			return nil // it is known, or its fault is told when it is read
 		}
 		if first == nil {
-			first = fmt.Errorf("%s: %w", textsafe.Line(f.path, 300), err)
+			first = fmt.Errorf("%s: %w", shown(f.path), err)
 		}
 	}
 	if first == nil {
@@ -310,13 +321,13 @@ func (l *learner) file(ctx context.Context, f transcript, bar bar) (kept *learne
 		l.report.Files.Other++
 		return kept, true, nil
 	case odd:
-		l.report.fault(textsafe.Line(f.path, 300) + ": " + shape.Error())
+		l.report.fault(shown(f.path) + ": " + shape.Error())
 		l.report.Files.Other++
 		return kept, false, nil
 	case err != nil && ctx.Err() != nil: // it could not be recorded
 		return kept, false, err
 	case err != nil:
-		l.report.fault(textsafe.Line(f.path, 300) + ": " + err.Error())
+		l.report.fault(shown(f.path) + ": " + err.Error())
 	}
 	l.report.found(f.path, kept.Found)
 	return kept, err == nil, nil
@@ -328,7 +339,7 @@ func (l *learner) take(of *learnedFile, c *ingest.Call) {
 	call.Workspace = l.command.Workspace
 	line, err := memoryd.MarshalCallLine(&call)
 	if err != nil {
-		l.report.fault(fmt.Sprintf("%s:%d: %v", textsafe.Line(of.Path, 300), c.Line, err))
+		l.report.fault(fmt.Sprintf("%s:%d: %v", shown(of.Path), c.Line, err))
 		return
 	}
 	l.batch.items = append(l.batch.items, line)

@@ -331,6 +331,9 @@ func TestImportAndLearnTakeTheSameThings(t *testing.T) {
 		if code != exitDone || !strings.Contains(out.String(), want) {
 			t.Errorf("%s -: exit code %d: %s%s", command, code, out.String(), errs.String())
 		}
+		if said := out.String(); strings.Contains(said, stdinFile) || command == "learn" && !strings.Contains(said, "standard input:") {
+			t.Errorf("%s - names a file that nobody knows: %s", command, said)
+		}
 	}
 }
 

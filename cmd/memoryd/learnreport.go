@@ -354,18 +354,20 @@ type link struct {
 }
 
 func linkTo(p mistakes.Place) link {
-	path, text := p.File, p.File
+	path, text := p.File, shown(p.File)
 	if whole, err := filepath.Abs(path); err == nil {
 		path = whole
 	}
 	if home, err := os.UserHomeDir(); err == nil && home != "/" {
 		if rest, below := strings.CutPrefix(path, home+string(filepath.Separator)); below {
-			text = "~/" + filepath.ToSlash(rest)
+			text = textsafe.Line("~/"+filepath.ToSlash(rest), 300)
 		}
 	}
-	text = textsafe.Line(text, 300)
 	if p.Line > 0 {
 		text += fmt.Sprintf(":%d", p.Line)
+	}
+	if strings.HasPrefix(filepath.Base(path), stdinFile) {
+		return link{Text: text} // there is no such file to open
 	}
 	u := url.URL{Scheme: "file", Path: filepath.ToSlash(path)}
 	return link{text, template.URL(u.String())} //nolint:gosec // a path that was read, escaped
