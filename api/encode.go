@@ -177,7 +177,10 @@ func encodeOnce(v any) (encoded, error) {
 	b.Reset()
 	err := write(b, v)
 	e := encoded{body: b.Bytes(), buffer: b}
-	if b.Cap() > roomyAnswer && b.Len() < b.Cap()/4 {
+	switch {
+	case b.Cap() > maxAnswer: // it grew by doubling, and may wait for its client for long
+		e.body, e.buffer = bytes.Clone(e.body), nil
+	case b.Cap() > roomyAnswer && b.Len() < b.Cap()/4:
 		e.body, e.buffer = bytes.Clone(e.body), nil
 		buffers.Put(b)
 	}
@@ -192,10 +195,9 @@ func write(b *bytes.Buffer, v any) error {
 		return jsonv2.MarshalWrite(b, v, encoding)
 	}
 	text, err := r.AppendAdded(b.AvailableBuffer(), added, encoding)
-	if err != nil {
-		return err
+	if err == nil {
+		*b = *bytes.NewBuffer(text) // in the room of b, if that was enough
 	}
-	_, err = b.Write(text)
 	return err
 }
 
