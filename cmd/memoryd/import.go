@@ -31,9 +31,7 @@ type importCmd struct {
 	remote
 	opened
 	Files  []string `arg:"" name:"file" help:"Files or folders: calls as JSON lines, transcripts or traces, plain or gzipped; - reads JSON lines from standard input."`
-	Format string   `default:"auto" help:"Format of the files: ${formats}. Two more write to the store directly (--data or --config): reme reads the dump of a ReMe server, reme-qdrant its Qdrant collections, named instead of files."`
-	From   string   `default:"127.0.0.1:6334" help:"gRPC address of the Qdrant to read from."`
-	KeyEnv string   `name:"from-key-env" help:"Environment variable with the API key of that Qdrant."`
+	Format string   `default:"auto" help:"Format of the files: ${formats}. One more, reme, writes the dump of a ReMe server to the store directly (--data or --config)."`
 }
 
 // The bounds of one request of an import.
@@ -57,13 +55,13 @@ func (c importCounts) String() string {
 
 // Validate finds a format that is none.
 func (c importCmd) Validate() error {
-	return checkFormat(c.Format, append(ingest.FormatNames(), "reme", "reme-qdrant"))
+	return checkFormat(c.Format, append(ingest.FormatNames(), "reme"))
 }
 
 // Run imports the files in order. A rejected line does not stop the others; it
 // makes the exit code 1.
 func (c importCmd) Run(ctx context.Context, std streams) error {
-	if strings.HasPrefix(c.Format, "reme") {
+	if c.Format == "reme" {
 		return c.importReMe(ctx, std)
 	}
 	var total importCounts

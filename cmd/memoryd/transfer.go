@@ -8,11 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
-	"net"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -24,7 +21,6 @@ import (
 	"memoryd/ops"
 	"memoryd/store"
 	"memoryd/store/backup"
-	"memoryd/store/qdrant"
 )
 
 // movedKinds are the kinds of records that go with what is moved.
@@ -262,7 +258,7 @@ func source(stdin io.Reader, name string) (in input, err error) {
 // importReMe adds what a ReMe server dumped to a store.
 func (c importCmd) importReMe(ctx context.Context, std streams) (err error) {
 	for _, name := range c.Files {
-		if _, err := os.Stat(name); err != nil && c.Format == "reme" && name != "-" {
+		if _, err := os.Stat(name); err != nil && name != "-" {
 			return err // and no store is made
 		}
 	}
@@ -286,58 +282,26 @@ func (c importCmd) importReMe(ctx context.Context, std streams) (err error) {
 	return err
 }
 
-// bring adds what all names stand for, and counts the memories that cannot be.
+// bring adds what all files hold, and counts the memories that cannot be.
 func (c importCmd) bring(ctx context.Context, std streams, s store.Store, cfg *config.Config) (rejected int, came bool, err error) {
 	_, params := ops.Settings[ops.ParseParams](cfg.Plan)
 	for _, name := range c.Files {
-		memories, done, err := c.memories(ctx, std, name)
+		in, err := source(std.in, name)
 		if err != nil {
 			return rejected, came, err
 		}
+		memories := backup.ReMe{Workspace: c.Workspace, Now: time.Now}.Read(in.reader)
 		counts, err := backup.Import(ctx, s, memories, backup.ImportOptions{
 			Keep:     params.MaxHistory,
 			SetAside: revisions.SetAside,
 			Rejected: func(_ int, err error) { fmt.Fprintf(std.err, "%s: %v\n", name, err) },
 		})
 		came = came || counts.Tools > 0
-		if err = errors.Join(err, done()); err != nil {
+		if err = errors.Join(err, in.Close()); err != nil {
 			return rejected, came, fmt.Errorf("%s: %w", name, err)
 		}
 		rejected += counts.Rejected
 		fmt.Fprintf(std.out, "%s: %d tools, %d calls added, %d duplicate, %d rejected\n", name, counts.Tools, counts.Added, counts.Duplicates, counts.Rejected)
 	}
 	return rejected, came, nil
-}
-
-// memories reads what name stands for: a file, or a collection.
-func (c importCmd) memories(ctx context.Context, std streams, name string) (iter.Seq2[backup.Memory, error], func() error, error) {
-	reader := backup.ReMe{Workspace: c.Workspace, Now: time.Now}
-	if c.Format == "reme" {
-		in, err := source(std.in, name)
-		if err != nil {
-			return nil, nil, err
-		}
-		return reader.Read(in.reader), in.Close, nil
-	}
-	cfg := qdrant.DefaultConfig()
-	host, port, err := net.SplitHostPort(c.From)
-	if err != nil {
-		return nil, nil, fmt.Errorf("--from: must be host:port, got %q", c.From)
-	}
-	if cfg.Port, err = strconv.Atoi(port); err != nil {
-		return nil, nil, fmt.Errorf("--from: must be host:port, got %q", c.From)
-	}
-	cfg.Host = host
-	lines := func(yield func([]byte, error) bool) {
-		for p, err := range qdrant.ReadForeign(ctx, cfg, os.Getenv(c.KeyEnv), name) {
-			var line []byte
-			if err == nil {
-				line, err = backup.PointLine(name, p.ID, p.Payload)
-			}
-			if !yield(line, err) {
-				return
-			}
-		}
-	}
-	return reader.Lines(lines), func() error { return nil }, nil
 }

@@ -5,8 +5,8 @@
 // a hash; Restore reads them into any backend. What was exported, restored and
 // exported again is the same file, byte for byte, whatever the two backends are.
 // Actions is the older interface, POST /vector_store: one file a workspace, one
-// tool memory a line, in the shape of the HTTP answers. ReMe reads what the ReMe
-// server keeps, as its dumps and as Qdrant points, and Import adds it.
+// tool memory a line, in the shape of the HTTP answers. ReMe reads the dumps of the
+// ReMe server, and Import adds them.
 //
 // # The file
 //

@@ -144,7 +144,7 @@ func FuzzReMe(f *testing.F) {
 	for _, l := range linesBytes(remeFile(f)) {
 		f.Add(l)
 	}
-	f.Add([]byte(`{"payload":{"content":"t","metadata":{"memory_type":"tool","tool_call_results":"[{}]"}},"id":7}`))
+	f.Add([]byte(`{"content":"t","metadata":{"memory_type":"tool","tool_call_results":"[{}]"},"unique_id":7}`))
 	f.Add([]byte(`{"unique_id":"1","content":"t","metadata":{"memory_type":"tool","tool_call_results":[{"input":{"a":1,"a":2},"metadata":{"reme":{},"reme_":1},"x":1}]}}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		s := mem.New()

@@ -49,17 +49,13 @@ type ReMe struct {
 	Now func() time.Time
 }
 
-// Read returns the memories in a JSON-lines file; see Lines.
-func (o ReMe) Read(r io.Reader) iter.Seq2[Memory, error] { return o.Lines(jsonLines(r)) }
-
-// Lines returns the memories in JSON lines: a dump of ReMe, nodes of its local store, or Qdrant
-// points as PointLine encodes them. A line without a valid tool memory yields an Invalid or
-// TooLarge error and a Memory that has only its Line; the iteration continues. Any other error ends
-// it.
-func (o ReMe) Lines(lines iter.Seq2[[]byte, error]) iter.Seq2[Memory, error] {
+// Read returns the memories in a JSON-lines file: a dump of ReMe, or nodes of its local store. A
+// line without a valid tool memory yields an Invalid or TooLarge error and a Memory that has only
+// its Line; the iteration continues. Any other error ends it.
+func (o ReMe) Read(r io.Reader) iter.Seq2[Memory, error] {
 	return func(yield func(Memory, error) bool) {
 		n := 0
-		for b, err := range lines {
+		for b, err := range jsonLines(r) {
 			n++
 			if err == nil && blank(b) {
 				continue
@@ -84,52 +80,16 @@ func rejects(err error) bool {
 	return memoryd.IsKind(err, memoryd.Invalid) || memoryd.IsKind(err, memoryd.TooLarge)
 }
 
-// PointLine encodes a point of a Qdrant collection as a line. The payload is a JSON object. Encode
-// integers without a fraction and doubles with one, because the keys of calls depend on it.
-func PointLine(collection, id string, payload []byte) ([]byte, error) {
-	b, err := json.Marshal(struct {
-		Collection string         `json:"collection"`
-		ID         string         `json:"id"`
-		Payload    jsontext.Value `json:"payload"`
-	}{collection, id, payload}, lenient, jsontext.PreserveRawStrings(true))
-	if err != nil {
-		return nil, within(notALine(err), "point %.40q", id)
-	}
-	return b, nil
-}
-
 func blank(b []byte) bool { return len(bytes.TrimSpace(b)) == 0 }
-
-// point reads a point of a collection that ReMe wrote: the collection is the
-// workspace, the payload an object whose content is the tool's name and whose
-// metadata holds the rest. The id is the point's.
-func (o ReMe) point(collection, id string, payload jsontext.Value) (Memory, error) {
-	m := members{}
-	if err := json.Unmarshal(payload, &m, lenient); err != nil {
-		return Memory{}, notALine(err)
-	}
-	if o.Workspace == "" {
-		o.Workspace = collection
-	}
-	if _, named := m["unique_id"]; !named && id != "" {
-		m["unique_id"] = quoted(id)
-	}
-	return o.node(m)
-}
 
 // members are the members of a JSON object; what has been read is taken out.
 type members map[string]jsontext.Value
 
-// memory reads a line in any of the three shapes.
+// memory reads a line in either of the two shapes.
 func (o ReMe) memory(b []byte) (Memory, error) {
 	m := members{}
 	if err := json.Unmarshal(b, &m, lenient); err != nil {
 		return Memory{}, notALine(err)
-	}
-	if payload := m["payload"]; payload.Kind() == '{' {
-		id, _ := textOf(m["id"])
-		collection, _ := textOf(m["collection"])
-		return o.point(collection, id, payload)
 	}
 	if _, named := m["memory_type"]; !named && m["metadata"].Kind() == '{' {
 		return o.node(m)

@@ -101,7 +101,7 @@ func TestAReMeMemoryIsReadWithoutLoss(t *testing.T) {
 	}
 }
 
-func TestNodesAndPointsOfReMeAreTheSameMemory(t *testing.T) {
+func TestNodesOfReMeAreTheSameMemory(t *testing.T) {
 	good, _ := collect(fromReMe.Read(bytes.NewReader(remeFile(t))))
 	var m map[string]json.RawMessage
 	must(t, json.Unmarshal(linesBytes(remeFile(t))[0], &m))
@@ -122,28 +122,17 @@ func TestNodesAndPointsOfReMeAreTheSameMemory(t *testing.T) {
 	}
 	local := node(inner)
 	local["unique_id"], local["vector"] = id, encode([]float64{0.1, 0.2})
-	point := map[string]json.RawMessage{"id": encode("01234567-89ab-cdef-0123-456789abcdef"), "payload": encode(node(innerText)), "vector": encode([]int{1})}
-	for shape, line := range map[string][]byte{"node": encode(local), "point": encode(point)} {
+	text := node(innerText)
+	text["unique_id"] = id
+	for shape, line := range map[string][]byte{"node": encode(local), "calls as text": encode(text)} {
 		got, bad := collect(fromReMe.Read(bytes.NewReader(line)))
 		if len(got) != 1 {
 			t.Errorf("%s: %v", shape, bad)
 			continue
 		}
-		if shape == "point" && got[0].Records[0].ID != "01234567-89ab-cdef-0123-456789abcdef" {
-			t.Errorf("the point's id became %q", got[0].Records[0].ID)
-		}
 		if got[0].Tool != good[0].Tool || !sameCalls(got[0].Calls, good[0].Calls) {
 			t.Errorf("%s: got  %+v\nwant %+v", shape, got[0], good[0])
 		}
-	}
-	line, err := backup.PointLine("coll", "7", encode(node(inner)))
-	must(t, err)
-	all, bad := collect(fromReMe.Read(bytes.NewReader(line)))
-	if len(bad) > 0 {
-		t.Fatal(bad)
-	}
-	if moved := all[0]; moved.Tool.Workspace != "coll" || moved.Calls[0].Key == good[0].Calls[0].Key {
-		t.Errorf("the collection is the workspace, got %q", moved.Tool.Workspace)
 	}
 }
 
@@ -232,30 +221,6 @@ func TestAReMeDumpCanBeLoaded(t *testing.T) {
 	must(t, err)
 	if n != 1 || got.Lifetime != 4 || got.Guideline.Author != "qwen3-30b" {
 		t.Errorf("got %d, %+v", n, got)
-	}
-}
-
-func TestPointsAreImportedUntilTheirServerFails(t *testing.T) {
-	payload := []byte(`{"content":"t","metadata":{"memory_type":"tool","tool_call_results":[{"input":{"n":1},"output":"o"}]}}`)
-	lines := func(yield func([]byte, error) bool) {
-		point := func(id string, payload []byte) bool { return yield(backup.PointLine("coll", id, payload)) }
-		_ = point("1", payload) && point("2", []byte("x")) && yield(nil, errCause) && point("3", payload)
-	}
-	s := mem.New()
-	var said []string
-	n, err := backup.Import(t.Context(), s, fromReMe.Lines(lines), backup.ImportOptions{
-		Keep: 5, Rejected: func(_ int, err error) { said = append(said, err.Error()) },
-	})
-	if !errors.Is(err, errCause) || n != (backup.ImportCounts{Tools: 1, Added: 1, Rejected: 1}) {
-		t.Errorf("got %+v, %v", n, err)
-	}
-	if len(said) != 1 || !strings.HasPrefix(said[0], `line 2: point "2": `) {
-		t.Errorf("said %q", said)
-	}
-	if _, err := s.Record(t.Context(), store.RecordKey{
-		ToolRef: memoryd.ToolRef{Workspace: "coll", Tool: "t"}, Kind: backup.RecordKind, ID: "1",
-	}); err != nil {
-		t.Error(err)
 	}
 }
 

@@ -43,7 +43,7 @@ add x y --output o | unexpected argument y
 import | expected "<file> ..."
 import '' | <file>: must not be empty
 import --format nosuch f | there is no format "nosuch"
-import --format reme-qdrant --from nowhere c | --from: must be HOST:PORT
+import --format reme-qdrant c | there is no format "reme-qdrant"
 import f --url ftp://x | --url: must be an address
 calls | expected "<tool>"
 calls x --limit=-1 | --limit: must be 0 or more
@@ -136,7 +136,6 @@ keys create --role record,boss --workspaces x | must be one of
 keys rotate id --grace soon | soon
 hook uninstall nosuch | must be one of
 compact x --max-input-tokens abc | abc
-import --from x f | --from: must be HOST:PORT
 add x --output o --tokens 99999999999999999999 | valid 64 bit int
 -v | unknown flag -v
 `
