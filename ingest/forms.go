@@ -30,6 +30,7 @@ type form struct {
 	output string
 	failed []string
 	exit   string // code of a command
+	notes  bool   // it may stand at the end of the output
 	begun  string
 	done   string
 }
@@ -56,7 +57,7 @@ func hosts() map[string]host {
 		}}},
 		"copilot": {"data.sessionId", "timestamp", []form{{
 			kind: "type", call: []string{"tool.execution_start"}, result: []string{"tool.execution_complete"}, id: "data.toolCallId", tool: "data.toolName",
-			input: "data.arguments", output: "data.result.content|data.error.message|data.error", failed: []string{"data.success=false", "data.error"},
+			input: "data.arguments", output: "data.result.content|data.error.message|data.error", failed: []string{"data.success=false", "data.error"}, notes: true,
 		}}},
 		"pi": {"sessionId", "timestamp|message.timestamp", []form{
 			{parts: "message.content", kind: "type", call: []string{"toolCall"}, id: "id", tool: "name", input: "arguments"},
@@ -186,7 +187,11 @@ func (m *form) read(c *chat, message, stamp jsontext.Value) {
 			if m.done != "" {
 				done = at(p, m.done)
 			}
-			r := result{output: contentText(at(p, m.output)), outcome: Claimed}
+			r := result{output: contentText(at(p, m.output))}
+			if m.notes {
+				r = unwrapEnd(r.output)
+			}
+			r.outcome = max(r.outcome, Claimed)
 			if slices.ContainsFunc(m.failed, func(path string) bool { return meets(p, path) }) {
 				r.outcome = Failed
 			}

@@ -384,7 +384,8 @@ func copilotHookResult(b *hookBody, c *Call) {
 		claudeHookResult(b, c)
 		return
 	}
-	out := result{output: contentText(r.Text), outcome: Claimed}
+	out := unwrapEnd(contentText(r.Text))
+	out.outcome = max(out.outcome, Claimed)
 	switch r.Type {
 	case "denied", "rejected":
 		out.outcome = Cancelled

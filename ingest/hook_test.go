@@ -84,6 +84,11 @@ func TestHooksOfTheHosts(t *testing.T) {
 			AfterCall,
 			Call{Tool: "bash", Input: json.RawMessage(`{"command":"ls"}`), Output: "one", Ended: true, Outcome: Claimed},
 		},
+		{
+			"copilot, an exit code at the end", "copilot", `{"sessionId":"s","timestamp":1,"toolName":"bash","toolArgs":"{\"command\":\"ls\"}","toolResult":{"resultType":"success","textResultForLlm":"none\n<exited with exit code 2>"}}`,
+			AfterCall,
+			Call{Tool: "bash", Input: json.RawMessage(`{"command":"ls"}`), Output: "none", Ended: true, Outcome: Failed, ExitCode: new(2)},
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

@@ -139,7 +139,7 @@ func (r *openhandsRun) event(e *openhandsEvent) {
 // observed reads what was observed: the first exit code that is given counts. -1 is
 // that of a command that still runs.
 func observed(output string, codes ...jsontext.Value) result {
-	r := unwrapOpenHands(output)
+	r := unwrapEnd(output)
 	for _, code := range codes {
 		if n, ok := number(code); ok && n >= 0 && r.exit == nil {
 			r.exited(string(code))

@@ -58,7 +58,7 @@ var (
 	codexExit    = regexp.MustCompile(`(?m)^(?:Process exited with code|Exit code:) (-?\d+)`)
 	codexWall    = regexp.MustCompile(`(?m)^Wall time: ([0-9.]+) seconds`)
 	geminiField  = regexp.MustCompile(`(?m)^(Command|Directory|Output|Stdout|Stderr|Error|Exit Code|Signal|Background PIDs|Process Group PGID): ?`)
-	openhandsEnd = regexp.MustCompile(`\n*(?:\[(?:The command completed with exit code (-?\d+)|Current working directory: [^\n]*|Python [Ii]nterpreter: [^\n]*|Command finished with exit code (-?\d+))\.?\]\s*)+$`)
+	endNotes     = regexp.MustCompile(`\n*(?:\[(?:The command completed with exit code (-?\d+)|Current working directory: [^\n]*|Python [Ii]nterpreter: [^\n]*|Command finished with exit code (-?\d+))\.?\]\s*)+$|\n*<exited with exit code (-?\d+)>\s*$`)
 	sweagentEnd  = regexp.MustCompile(`\n\(Open file: [^\n]*\)\n\(Current directory: [^\n]*\)\nbash-\$\s*$`)
 )
 
@@ -216,15 +216,15 @@ func unwrapMini(s string) (r result, ok bool) {
 	return r, true
 }
 
-// unwrapOpenHands takes the notes from the end of an observation.
-func unwrapOpenHands(s string) (r result) {
+// unwrapEnd takes from the end of an output what OpenHands and Copilot CLI note there.
+func unwrapEnd(s string) (r result) {
 	r.output = s
-	m := openhandsEnd.FindStringSubmatchIndex(s)
+	m := endNotes.FindStringSubmatchIndex(s)
 	if m == nil {
 		return r
 	}
 	r.output = s[:m[0]]
-	for _, g := range []int{2, 4} {
+	for _, g := range []int{2, 4, 6} {
 		if m[g] >= 0 {
 			r.exited(s[m[g]:m[g+1]])
 		}

@@ -66,7 +66,8 @@ func (w *Wrapper) Bridge(ctx context.Context, remote Remote, in io.Reader, out i
 }
 
 // Write sends one line of the client. Requests go in the background, as answers may come
-// in any order; a notification is delivered before what follows it.
+// in any order; a notification, and what opens the session, is delivered before what
+// follows it.
 func (b *bridge) Write(line []byte) (int, error) {
 	body := bytes.Clone(line)
 	all := messages(body)
@@ -95,7 +96,7 @@ func (b *bridge) Write(line []byte) (int, error) {
 		}
 		return nil
 	})
-	if len(all) == 1 && len(all[0].ID) == 0 { // what it announces must not be overtaken
+	if len(all) == 1 && (len(all[0].ID) == 0 || all[0].Method == "initialize") { // what it announces must not be overtaken
 		b.wait(sent, 5*time.Second)
 	}
 	return len(line), nil

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -269,5 +270,55 @@ func TestTheProxyAnswersThisMachineOnly(t *testing.T) {
 	}
 	if _, err := w.Proxy(mcp.Remote{URL: "nowhere"}); err == nil {
 		t.Error("a remote without an address is accepted")
+	}
+}
+
+// W18: a client that lists tools at once gets them all from a server that has some of them
+// only in an open session, and takes its time to open it.
+func TestToolsListedAtOnceAreThoseOfTheOpenSession(t *testing.T) {
+	t.Parallel()
+	var opened atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		session := r.Header.Get("Mcp-Session-Id")
+		answer := func(text string) {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, text)
+		}
+		switch {
+		case r.Method != http.MethodPost:
+			w.WriteHeader(http.StatusMethodNotAllowed)
+		case strings.Contains(string(body), `"initialize"`):
+			time.Sleep(20 * time.Millisecond)
+			w.Header().Set("Mcp-Session-Id", "s")
+			answer(`{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}`)
+		case strings.Contains(string(body), "initialized"):
+			time.Sleep(20 * time.Millisecond)
+			if session == "s" {
+				opened.Add(1)
+			}
+			w.WriteHeader(http.StatusAccepted)
+		case opened.Load() == 0:
+			answer(`{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"a","inputSchema":{"type":"object"}}]}}`)
+		default:
+			answer(`{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"a","inputSchema":{"type":"object"}},{"name":"b","inputSchema":{"type":"object"}}]}}`)
+		}
+	}))
+	defer server.Close()
+	for range 6 {
+		opened.Store(0)
+		w, outbox := newWrapper(t, newMemory(t))
+		var out strings.Builder
+		in := strings.NewReader(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":1,"method":"tools/list"}
+`)
+		if err := w.Bridge(t.Context(), mcp.Remote{URL: server.URL, HTTP: server.Client()}, in, &out); err != nil {
+			t.Fatal(err)
+		}
+		outbox.Stop()
+		if !strings.Contains(out.String(), `"name":"b"`) {
+			t.Fatalf("the list is that of before: %s", out.String())
+		}
 	}
 }

@@ -66,11 +66,17 @@ func (v *view) printed(f finding) finding {
 	return f
 }
 
-// successFlag: what the caller saw as failed has failed. The output is searched
-// for the reason only.
+// successFlag: what the caller saw as failed has failed, save where all that it saw is
+// the exit status by which a command says no. The output is searched for the reason only.
 func successFlag(v *view) (finding, bool) {
 	if v.call.Success {
 		return finding{}, false
+	}
+	if code, known := v.givenStatus(); known {
+		if f := exitFinding(v, v.out, code); !f.bad() {
+			f.rule = "exit-code"
+			return f, true
+		}
 	}
 	f := fails("success-flag", v.out.first().s, "the caller recorded it as failed")
 	for _, r := range v.rules[1:] {

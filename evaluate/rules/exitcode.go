@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -59,6 +60,21 @@ func (v *view) exitStatus(t *text) (code int, known bool) {
 		}
 	}
 	return reportedStatus(t)
+}
+
+// givenStatus is the exit status of a command that who recorded the call noted, else the
+// one that the output reports.
+func (v *view) givenStatus() (code int, known bool) {
+	var noted struct {
+		Exit *int `json:"exit_code"`
+	}
+	switch {
+	case v.ask.command == "":
+		return 0, false
+	case json.Unmarshal(v.call.Metadata, &noted) == nil && noted.Exit != nil:
+		return *noted.Exit, true
+	}
+	return v.exitStatus(v.out)
 }
 
 // reportedStatus reads the status from the first two or the last three lines, where

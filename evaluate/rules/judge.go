@@ -11,7 +11,7 @@ import (
 )
 
 // ruleSet changes with every change to what the rules decide.
-const ruleSet = "8"
+const ruleSet = "9"
 
 // Judge rates calls. It is immutable and safe for concurrent use.
 type Judge struct {

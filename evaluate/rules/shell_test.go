@@ -1,6 +1,11 @@
 package rules_test
 
-import "testing"
+import (
+	"encoding/json"
+	"testing"
+
+	"memoryd/evaluate/rules"
+)
 
 func TestShellDiagnostics(t *testing.T) {
 	run(t, map[string]example{
@@ -123,4 +128,36 @@ func TestReportedExitCodes(t *testing.T) {
 		"a sentence about exit codes": {"fetch", q("exit codes"), "A program that fails returns exit code 1 if the file is missing.\nMore text.\nAnd more.", 1, ""},
 		"signal":                      {"bash", sh("./x"), "Killed\ncommand terminated with exit code 137", 0, "exit-code"},
 	})
+}
+
+// Exit status 1 of grep is an answer, also where the caller takes every status but 0 for a
+// failure. What it complains of is none.
+func TestAnExitStatusThatSaysNoIsNoFailureWhoeverReportsIt(t *testing.T) {
+	j := rules.New()
+	for name, c := range map[string]struct {
+		command, out, metadata string
+		success                bool
+		want                   float64
+	}{
+		"a count, noted":          {"grep -c TODO a.go", "0", `{"exit_code":1}`, false, 0.5},
+		"a count, in the text":    {"grep -c TODO a.go", "Exit code 1\n0", ``, false, 0.5},
+		"a count, taken for well": {"grep -c TODO a.go", "0", ``, true, 0.5},
+		"counts of files":         {"cd src && grep -rc TODO .", "./a.go:0\n./b.go:0", ``, true, 0.5},
+		"lines were counted":      {"grep -c TODO a.go", "10", ``, true, 1},
+		"one file has some":       {"grep -rc TODO .", "./a.go:0\n./b.go:7", ``, true, 1},
+		"another count":           {"wc -l < a.go", "0", ``, true, 1},
+		"a pipe ends otherwise":   {"grep -c TODO a.go | cat -n", "     1\t0", ``, true, 1},
+		"no line":                 {"grep TODO a.go", "exit code 1", `{"exit_code":1}`, false, 0.5},
+		"files differ":            {"diff a b", "1c1\n< a\n---\n> b", `{"exit_code":1}`, false, 0.5},
+		"grep complains":          {"grep -c TODO a.go", "grep: a.go: No such file or directory", `{"exit_code":2}`, false, 0},
+		"another status":          {"grep -c TODO a.go", "0", `{"exit_code":2}`, false, 0},
+		"another command":         {"make", "0", `{"exit_code":1}`, false, 0},
+		"no status":               {"grep TODO a.go", "error", ``, false, 0},
+	} {
+		call := (&example{tool: "Bash", input: sh(c.command), out: c.out}).call(t)
+		call.Success, call.Metadata = c.success, json.RawMessage(c.metadata)
+		if v := j.Judge(call, nil); v.Score != c.want {
+			t.Errorf("%s: %v by %s: %s", name, v.Score, v.Rule, v.Summary)
+		}
+	}
 }

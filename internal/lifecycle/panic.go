@@ -66,11 +66,14 @@ func Do(ctx context.Context, log *slog.Logger, part string, f func() error) (err
 }
 
 // Go runs f beside its caller, with the edge of [Do], and sends its error, nil or
-// not, to the channel, which holds it until somebody asks. Whoever starts f must
-// wait for it before it stops what f uses.
+// not, to the channel, which holds it until somebody asks, and is closed then. Whoever
+// starts f must wait for it before it stops what f uses.
 func Go(ctx context.Context, log *slog.Logger, part string, f func() error) <-chan error {
 	done := make(chan error, 1)
-	go func() { done <- Do(ctx, log, part, f) }()
+	go func() {
+		defer close(done)
+		done <- Do(ctx, log, part, f)
+	}()
 	return done
 }
 
