@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"bytes"
 	"container/list"
 	"hash/maphash"
 	"slices"
@@ -184,24 +185,14 @@ func (j *Joiner) mix(c *Call) {
 	}
 }
 
-// traits are what accounts of one call share, each hashed with the arguments: the hours
-// in which it ran, and a span right above or below, if the parameters
-// above and below name the other account's Span and Parent.
+// traits are what accounts of one call share, each hashed: a span right above or below, if
+// the parameters above and below name the other account's Span and Parent, and the
+// arguments with the hours in which it ran.
 func (j *Joiner) traits(c *Call, above, below string) (list []uint64) {
-	args := argumentsOf(c)
-	if len(args) == 0 {
-		return nil
-	}
-	sum := maphash.Bytes(j.seed, args)
+	args, sum := argumentsOf(c), uint64(0)
 	add := func(kind byte, is string) {
 		if t := maphash.Comparable(j.seed, trait{sum, kind, is}); !slices.Contains(list, t) {
 			list = append(list, t)
-		}
-	}
-	if from, to := c.span(); !from.IsZero() {
-		first, last := from.Add(-overlap).Unix()/3600, to.Add(overlap).Unix()/3600
-		for hour := first; hour <= min(last, first+maxHours); hour++ {
-			add('t', strconv.FormatInt(hour, 10))
 		}
 	}
 	if above != "" {
@@ -209,6 +200,16 @@ func (j *Joiner) traits(c *Call, above, below string) (list []uint64) {
 	}
 	if below != "" {
 		add('b', c.Trace+"/"+below)
+	}
+	if len(args) == 0 {
+		return list
+	}
+	sum = maphash.Bytes(j.seed, args)
+	if from, to := c.span(); !from.IsZero() {
+		first, last := from.Add(-overlap).Unix()/3600, to.Add(overlap).Unix()/3600
+		for hour := first; hour <= min(last, first+maxHours); hour++ {
+			add('t', strconv.FormatInt(hour, 10))
+		}
 	}
 	return list
 }
@@ -268,7 +269,8 @@ func sameTool(a, b string) bool {
 // nested reports whether one account is the span right above the other: a framework's
 // around that of its MCP client.
 func nested(a, b *Call) bool {
-	return a.Trace == b.Trace && a.Span != "" && b.Span != "" && (a.Parent == b.Span || b.Parent == a.Span)
+	return a.Trace == b.Trace && a.Span != "" && b.Span != "" && (a.Parent == b.Span || b.Parent == a.Span) &&
+		(len(a.Input) == 0 || len(b.Input) == 0 || bytes.Equal(argumentsOf(a), argumentsOf(b)))
 }
 
 // apart reports whether the ids that an agent's model gave tell two accounts apart; what
@@ -351,6 +353,11 @@ func (c *Call) trusted(f field) int {
 	return best
 }
 
+// stands reports whether an id stands for one that a span does not tell.
+func (c *Call) stands(id string) bool {
+	return c.Trace != "" && (id == c.Trace || id == spanID+c.Span) && id != ""
+}
+
 // merge adds to a call what another account of it knows better, field by field.
 func merge(a, b *Call) {
 	var theirs, better [fields]bool
@@ -390,7 +397,7 @@ func merge(a, b *Call) {
 		{&a.Tool, &b.Tool},
 		{&a.ErrorType, &b.ErrorType},
 	} {
-		if *f.theirs != "" && (*f.mine == "" || better[named]) {
+		if *f.theirs != "" && (*f.mine == "" || better[named] || a.stands(*f.mine) && !b.stands(*f.theirs)) {
 			*f.mine = *f.theirs
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -112,6 +113,16 @@ func (a attributes) first(names string) jsontext.Value {
 	return nil
 }
 
+// tells reports whether any of the attributes is there, be it empty.
+func (a attributes) tells(names string) bool {
+	for n := range strings.FieldsSeq(names) {
+		if len(a[n]) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // spanName finds the tool in the name of a span.
 var spanName = regexp.MustCompile(`^(?:execute_tool|tools/call|running tool:?) +(.+)$`)
 
@@ -161,6 +172,7 @@ func SpanCall(s *Span) (c Call, skipped string) {
 		}
 		r := s.result(a, d)
 		c.end(r)
+		c.Truncated = c.Truncated || c.Output == "" && !a.tells(d.output) // content is opt-in
 		c.ID = cmp.Or(c.ID, r.id)
 		c.identify(a)
 		switch {
@@ -285,7 +297,7 @@ func spanInput(v jsontext.Value) json.RawMessage {
 	var w struct {
 		InputStr jsontext.Value `json:"input_str"` // OpenLLMetry's LangChain
 		Inputs   jsontext.Value `json:"inputs"`
-		Args     jsontext.Value `json:"args"` // smolagents
+		Args     jsontext.Value `json:"args"` // smolagents, Langfuse
 		Kwargs   jsontext.Value `json:"kwargs"`
 	}
 	if decode(in, &w) != nil {
@@ -295,7 +307,28 @@ func spanInput(v jsontext.Value) json.RawMessage {
 	case len(w.InputStr) > 0 && w.Inputs.Kind() == '{':
 		return input(w.Inputs)
 	case w.Args.Kind() == '[' && w.Kwargs.Kind() == '{':
-		return input(w.Kwargs)
+		return positional(w.Args, w.Kwargs)
+	}
+	return in
+}
+
+// positional joins arguments without names to those with one: an only one is the input, of
+// several the places are the names.
+func positional(args, named jsontext.Value) json.RawMessage {
+	var list listOf[jsontext.Value]
+	var all map[string]jsontext.Value
+	if decode(args, &list) != nil || len(list) == 0 || decode(named, &all) != nil {
+		return input(named)
+	}
+	if len(list) == 1 && len(all) == 0 {
+		return input(list[0])
+	}
+	for i, v := range list {
+		all[strconv.Itoa(i)] = v
+	}
+	in, err := json.Marshal(all)
+	if err != nil { // it was decoded just now
+		return input(named)
 	}
 	return in
 }

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"unicode"
@@ -54,6 +55,8 @@ func emptyOutput(v *view) (finding, bool) {
 	}
 	f := finding{}
 	switch p := v.prof; {
+	case bytes.Contains(v.call.Metadata, []byte(`"output_truncated":true`)):
+		return works("empty-output", "who told of the call does not tell what it returned").unsure(), true
 	case p != nil && p.successes >= 3 && p.share(shape) >= 0.5:
 		f = works("empty-output", "most of this tool's successes are empty too")
 	case p != nil && p.successes >= minHistory && p.shapes[shape] == 0 && v.ask.command == "":

@@ -46,3 +46,15 @@ func TestNothingFoundIsHalfASuccessInEveryWording(t *testing.T) {
 		}
 	}
 }
+
+// W22: a span without content says nothing of what was returned, not that it was nothing.
+func TestAnOutputThatNobodyToldIsNoEmptyOne(t *testing.T) {
+	j := rules.New()
+	for metadata, want := range map[string]float64{`{"output_truncated":true,"sources":["otlp:genai"]}`: 1, `{"sources":["otlp:genai"]}`: 0.5} {
+		call := (&example{tool: "search_documents"}).call(t)
+		call.Metadata = json.RawMessage(metadata)
+		if v := j.Judge(call, nil); v.Score != want || v.Sure {
+			t.Errorf("%s: %v by %s, sure %v", metadata, v.Score, v.Rule, v.Sure)
+		}
+	}
+}

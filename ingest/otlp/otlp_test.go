@@ -186,7 +186,7 @@ func TestTheDialectsOfRealExporters(t *testing.T) {
 			span{name: "tool_call", kind: 1, attributes: map[string]any{
 				"gen_ai.operation.name": "tool_call", "gen_ai.tool.name": "read_file", "gen_ai.tool.call_id": "g1", "session.id": "s", "gen_ai.tool.call.arguments": `{"file_path":"a"}`,
 			}},
-			ingest.Call{Source: "otlp:genai", Tool: "read_file", ID: "g1", Conversation: "s", Input: json.RawMessage(`{"file_path":"a"}`), Outcome: ingest.Claimed},
+			ingest.Call{Source: "otlp:genai", Tool: "read_file", ID: "g1", Conversation: "s", Input: json.RawMessage(`{"file_path":"a"}`), Truncated: true, Outcome: ingest.Claimed},
 		},
 		{
 			"langsmith",
@@ -202,6 +202,20 @@ func TestTheDialectsOfRealExporters(t *testing.T) {
 				"langfuse.observation.status_message": "timed out", "session.id": "s9",
 			}},
 			ingest.Call{Source: "otlp:langfuse", Tool: "search", Input: json.RawMessage(`{"q":"x"}`), Output: "timed out", Conversation: "s9", Outcome: ingest.Failed},
+		},
+		{
+			"langfuse, of a function that is called without names",
+			span{name: "search", kind: 1, attributes: map[string]any{
+				"langfuse.observation.type": "tool", "langfuse.observation.input": `{"args":["Oslo"],"kwargs":{}}`, "langfuse.observation.output": "rain",
+			}},
+			ingest.Call{Source: "otlp:langfuse", Tool: "search", Input: json.RawMessage(`"Oslo"`), Output: "rain", Outcome: ingest.Claimed},
+		},
+		{
+			"langfuse, with some names",
+			span{name: "search", kind: 1, attributes: map[string]any{
+				"langfuse.observation.type": "tool", "langfuse.observation.input": `{"args":["Oslo",3],"kwargs":{"unit":"C"}}`, "langfuse.observation.output": "rain",
+			}},
+			ingest.Call{Source: "otlp:langfuse", Tool: "search", Input: json.RawMessage(`{"0":"Oslo","1":3,"unit":"C"}`), Output: "rain", Outcome: ingest.Claimed},
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -407,5 +421,32 @@ func TestABareArgumentIsCompletedByWhatTheModelAskedFor(t *testing.T) {
 	}
 	if got := in.Join("other", tool.Calls); string(got[0].Input) != `"Oslo"` {
 		t.Errorf("in another workspace: %s", got[0].Input)
+	}
+}
+
+// W22: an agent's span around that of its MCP client gives the call its id and conversation,
+// whichever came first, with arguments and without.
+func TestASpanAroundThatOfAnMCPClientKeepsItsIDAndConversation(t *testing.T) {
+	t.Parallel()
+	for _, arguments := range []any{nil, `{"q":1}`} {
+		outer := map[string]any{"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "search", "gen_ai.tool.call.id": "call_7", "gen_ai.conversation.id": "talk"}
+		inner := map[string]any{"gen_ai.operation.name": "execute_tool", "mcp.method.name": "tools/call", "gen_ai.tool.name": "search"}
+		if arguments != nil {
+			outer["gen_ai.tool.call.arguments"], inner["gen_ai.tool.call.arguments"] = arguments, arguments
+		}
+		framework := both(t, span{name: "execute_tool search", kind: 1, attributes: outer}.body(t)).Calls[0]
+		client := both(t, span{name: "tools/call search", kind: 3, parent: framework.Span, attributes: inner}.body(t)).Calls[0]
+		client.Span, client.ID = "aaaaaaaaaaaaaaaa", "span-aaaaaaaaaaaaaaaa"
+		for _, order := range [][]ingest.Call{{framework, client}, {client, framework}} {
+			got := ingest.NewIntake(time.Now).Join("w", order)
+			if len(got) != 1 || got[0].ID != "call_7" || got[0].Conversation != "talk" {
+				t.Errorf("%v: %+v", arguments, got)
+			}
+			kept, next := order[0].Record(), order[1].Record()
+			kept, _ = ingest.Amended(&kept, &next)
+			if !bytes.Contains(kept.Metadata, []byte(`"tool_call_id":"call_7"`)) {
+				t.Errorf("%v, recorded one after the other: %s", arguments, kept.Metadata)
+			}
+		}
 	}
 }
