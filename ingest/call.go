@@ -1,10 +1,10 @@
-// Package ingest reads tool calls out of what agents leave behind: transcripts of
-// coding agents, trajectories and logs of benchmarks, exports of tracing systems.
-// It is also where the several accounts of one call, of a transcript, a hook, a
-// trace and a wrapper, meet in one: see Call and Joiner.
+// Package ingest reads tool calls from what agents leave behind: transcripts of coding
+// agents, trajectories and logs of benchmarks, exports of tracing systems. It also merges
+// several reports of the same call (from a transcript, a hook, a trace, the wrapper): see
+// Call and Joiner.
 //
-// Everything that is read here is foreign. Nothing is executed, resolved or
-// written to a path that a file names; what is broken costs itself alone.
+// All input is untrusted. Nothing in it is executed or resolved, and no path that a file
+// names is written to. Broken input is skipped; the rest is still read.
 package ingest
 
 import (
@@ -22,81 +22,79 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Outcome is how a call ended, as far as a source can tell. Among several accounts
-// of one call the greater one is right: who saw a failure knows more than who was
-// only told that all went well.
+// Outcome is how a call ended, as far as a source can tell. If reports differ, the greater
+// outcome wins: a source that saw a failure knows more than one that only saw no failure.
 type Outcome int
 
 // The outcomes.
 const (
-	// Unknown: the source shows no sign. The judge goes by the output.
+	// Unknown: the source shows no outcome. The judge decides by the output.
 	Unknown Outcome = iota
-	// Claimed: a flag says success, but it says so of some failures too (a shell
+	// Claimed: a flag reports success, but the flag also does so for some failures (a shell
 	// command that exits with 3).
 	Claimed
-	// Succeeded: an exit code of 0, an isError or is_error that is false.
+	// Succeeded: the exit code is 0, or isError or is_error is false.
 	Succeeded
 	// Failed: an exit code, an error member, an error status.
 	Failed
-	// Cancelled: a person or a policy stopped the call, or it was never made. It
+	// Cancelled: a person or a policy stopped the call, or it was never made. Such a call
 	// says nothing about the tool and is not recorded.
 	Cancelled
 )
 
-// Call is one tool call: as one source tells it, which may be only a part of it,
-// or as several together do. The zero value of a field means that the source does
-// not say.
+// Call is one tool call as one source reports it, or merged from several sources. A zero
+// field means that no source reported it.
 type Call struct {
-	// Source is who told: a format of Readers ("claude-code"), "hook:" and a host,
-	// "otlp:" and a dialect, "mcp-wrap".
+	// Source is the source of the report: a format of Readers ("claude-code"), "hook:" and a
+	// host, "otlp:" and a dialect, or "mcp-wrap".
 	Source string
-	// Sources are all who told, once they were joined, in order.
+	// Sources are all sources of a merged call, in order.
 	Sources []string
 	// Conversation is the session, thread or run in which the agent made the call.
 	Conversation string
 	// Project is the folder in which the agent worked.
 	Project string
-	// Agent is the sub-agent that made it, Model what that ran on.
+	// Agent is the sub-agent that made the call, Model the model that it ran on.
 	Agent, Model string
 	// ID is the call's id within the conversation (toolu_..., call_...).
 	ID string
-	// Local says that only the conversation knows the call by its ID: benchmarks
-	// replay a model's answers, ids and all, and programs number their steps. Other
-	// long ids are unique, and name the same call in a conversation that was forked.
+	// Local reports that the ID is unique only within its conversation: benchmarks replay a
+	// model's answers with their ids, and some programs number their steps. Other long ids
+	// are unique, so they identify the same call in a forked conversation.
 	Local bool
-	// As is the Ref under which the call is recorded, where that is another's: the
-	// first source that told of it gave it.
+	// As is the Ref under which the call is recorded if another source reported it first; ""
+	// otherwise.
 	As string
-	// Owner is the API key that recorded the call, "" without keys.
+	// Owner is the API key that recorded the call; "" without keys.
 	Owner string
 	// Trace and Span are the ids of a trace's span.
 	Trace, Span string
-	// Parent is the id of the span above.
+	// Parent is the id of the parent span.
 	Parent string
 
-	// Line is that of the file in which the call stands; 0: the file is not one of lines.
+	// Line is the call's line in its file; 0 if the file does not consist of lines.
 	Line int
-	// Tool is the tool's name as the source has it.
+	// Tool is the tool's name in the source.
 	Tool string
 	// Input is a JSON object or string.
 	Input json.RawMessage
-	// Output is the text that the tool returned, without the wrapping of the host;
-	// Ended says that there is one, which may be empty.
+	// Output is the text that the tool returned, without the host's wrapping. Ended reports
+	// that there is an output, which may be empty.
 	Output string
 	Ended  bool
-	// Truncated says that the source keeps only a part of the output.
+	// Truncated reports that the source keeps only part of the output.
 	Truncated bool
 
 	Outcome Outcome
-	// ExitCode is that of a command.
+	// ExitCode is the exit code of a command.
 	ExitCode *int
-	// ErrorType is the kind of failure in the source's own word ("timeout").
+	// ErrorType is the kind of failure as the source names it ("timeout").
 	ErrorType string
 
-	// Begun and Done are the times of the call and of its result.
+	// Begun and Done are the times at which the call began and its result arrived.
 	Begun, Done time.Time
-	// Duration is what the source measured. Without one the times count, which
-	// hold the time of approval too.
+	// Duration is the duration that the source measured. Without one, the difference of the
+	// times is used, which includes waiting for approval.
 	Duration time.Duration
 
 	by [fields]int // how much who gave each field is trusted, 0: see trusted
@@ -110,9 +108,8 @@ const longestWait = 24 * time.Hour
 // conversation has.
 const uniqueID = 16
 
-// Ref names the call whoever tells of it: the id of the call where that is unique
-// (toolu_01AbC...), else with the conversation before it. "" when the source gives
-// no id.
+// Ref identifies the call across sources: its id if that is unique (toolu_01AbC...),
+// otherwise the conversation and the id. It is "" if the source gives no id.
 func (c *Call) Ref() string {
 	if c.As != "" {
 		return c.As
@@ -140,8 +137,7 @@ func (c *Call) Ref() string {
 	return c.Conversation + "/" + c.ID
 }
 
-// Whole reports whether enough is known of the call to record it: which tool, and
-// that it ended.
+// Whole reports whether enough is known to record the call: its tool, and that it ended.
 func (c *Call) Whole() bool { return c.named() && c.Ended && c.Outcome != Cancelled }
 
 // named reports whether anything is left of the tool's name when it is recorded: blanks
@@ -182,9 +178,9 @@ type notes struct {
 	Parent    string   `json:"parent_span_id,omitempty"`
 }
 
-// Record is the call as it is recorded, in no workspace yet. Its metadata name the
-// conversation (session_id), the sources and, where there is an id, a call_ref, by
-// which the same call is known again whoever sends it later.
+// Record returns the call as it is recorded, without a workspace. Its metadata name the
+// conversation (session_id), the sources and, if there is an id, a call_ref, by which another
+// report of the same call is recognised later.
 func (c *Call) Record() memoryd.Call {
 	d, fromTimes := c.took()
 	n := notes{
@@ -225,8 +221,8 @@ func (c *Call) moment() string {
 	return "at-" + digest(fmt.Appendf(nil, "%q %q %s %d", c.Conversation, c.Tool, c.Input, c.at().UnixNano()))
 }
 
-// FromRecord is Record undone, as far as a record holds what a source told. ok is false
-// for a call that says nothing of its sources: that is no account of a call, it is one.
+// FromRecord reverses Record, as far as a record holds what a source reported. ok is false
+// for a call without sources: it was not merged from reports.
 func FromRecord(m *memoryd.Call) (c Call, ok bool) {
 	if !bytes.Contains(m.Metadata, []byte(`"sources"`)) {
 		return c, false
@@ -260,8 +256,8 @@ func FromRecord(m *memoryd.Call) (c Call, ok bool) {
 	return c, true
 }
 
-// Amended is a recorded call with what a further account of it knows better; changed is
-// false when that is nothing. What the record says beyond accounts stays.
+// Amended returns a recorded call with what a further report knows better. changed is false
+// if that is nothing. Everything else in the record stays.
 func Amended(recorded, account *memoryd.Call) (out memoryd.Call, changed bool) {
 	out = *recorded
 	a, told := FromRecord(recorded)

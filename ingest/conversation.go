@@ -22,8 +22,8 @@ const maxTalk = 128 << 20
 // errTooMuchTalk says that they hold more.
 var errTooMuchTalk = errors.New("the conversations of the file hold more than 128 MiB")
 
-// Conversation is what was said in one session, as the messages of the API that the
-// host speaks: Anthropic's, OpenAI's chat, or the items of its responses.
+// Conversation holds the messages of one session in the format of the host's API:
+// Anthropic's, OpenAI's chat, or items of the Responses API.
 type Conversation struct {
 	Name     string
 	Messages []jsontext.Value
@@ -31,8 +31,8 @@ type Conversation struct {
 	last string // the id of the newest message
 }
 
-// Conversations reads the conversations of a file, each whole, in the order in which
-// they began. Sub-agents and lines that are written twice are left out.
+// Conversations reads the complete conversations of a file, in the order in which they began.
+// Sub-agents and repeated lines are left out.
 func Conversations(ctx context.Context, path string) (all []*Conversation, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

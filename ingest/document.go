@@ -97,11 +97,11 @@ func (s scanner) lines(in *bufio.Reader) error {
 	}
 }
 
-// ErrLongLine is of a line that is too long to be read.
+// ErrLongLine means that a line is too long to read.
 var ErrLongLine = fmt.Errorf("longer than %d MiB", maxDocument>>20)
 
-// ReadLine appends the next line to line. One that is too long is passed over and gives
-// ErrLongLine; with the last line comes io.EOF.
+// ReadLine appends the next line to line. A line that is too long is skipped and returns
+// ErrLongLine. The last line returns io.EOF.
 func ReadLine(in *bufio.Reader, line []byte) ([]byte, error) {
 	for long := false; ; {
 		part, err := in.ReadSlice('\n')

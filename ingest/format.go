@@ -13,21 +13,21 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Format is a way in which some program writes down what its agents did.
+// Format is a file format in which a program records what its agents did.
 type Format struct {
-	// Name is what --format takes.
+	// Name is the value for --format.
 	Name string
-	// Expects says in a few words how such a file looks.
+	// Expects describes in a few words what such a file looks like.
 	Expects string
 
 	is     func(s *shape) bool
 	reader func(f *file) func(doc []byte) error
 }
 
-// Auto is the format that stands for: find out.
+// Auto means: detect the format.
 const Auto = "auto"
 
-// Formats are all formats that are read, in the order in which they are tried.
+// Formats are all supported formats, in the order in which they are tried.
 func Formats() []Format {
 	return []Format{
 		{"codex", "lines with type and payload, the first a session_meta", isCodex, readCodex},
@@ -80,7 +80,7 @@ func Formats() []Format {
 	}
 }
 
-// FormatNames are the names of all formats, and Auto.
+// FormatNames returns the names of all formats, and Auto.
 func FormatNames() []string {
 	names := []string{Auto}
 	for _, f := range Formats() {

@@ -14,36 +14,37 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Moment is what a hook of a host is called at.
+// Moment is when a host calls a hook.
 type Moment string
 
-// The moments. Hooks of other moments are answered with nothing.
+// The moments. A hook at any other moment gets an empty answer.
 const (
-	// Begins: a session begins or goes on after it forgot, or a person asks for something.
+	// Begins: a session begins or continues after a compaction, or a person asks for
+	// something.
 	Begins     Moment = "begins"
 	BeforeCall Moment = "before"
 	AfterCall  Moment = "after"
-	// Forgets: the host forgets, or has just forgotten, what it was told.
+	// Forgets: the host is about to compact the session, or has just done so.
 	Forgets Moment = "forgets"
 	// Ends: a turn or the session is over, and its transcript is complete.
 	Ends Moment = "ends"
 )
 
-// Hook is what a host told a hook.
+// Hook is an event that a host sends to a hook.
 type Hook struct {
 	Host string
-	// Event is the host's own name of the moment.
+	// Event is the host's own name for the moment.
 	Event  string
 	Moment Moment
-	// Call is the call that is planned, or that was made.
+	// Call is the planned or finished call.
 	Call Call
-	// Forgot says that a session that Begins has just forgotten what it was told.
+	// Forgot reports that a session that Begins has just been compacted.
 	Forgot bool
 	// Transcript is the path of the session's transcript on the host's machine; "" if
 	// there is none.
 	Transcript string
-	// Elsewhere says that the transcript tells of the call, with an id that the hook
-	// is not given: it is recorded from there.
+	// Elsewhere reports that the transcript holds the call under an id that the hook does not
+	// get. The call is then recorded from the transcript.
 	Elsewhere bool
 }
 
@@ -62,9 +63,9 @@ type hookHost struct {
 	answer func(h *Hook, r HookReply) any
 }
 
-// HookReply is what a hook answers: context that is added for the model, a reason for
-// which the planned call is not made or a person is asked, or another input for it. The
-// zero value is nothing to say.
+// HookReply is the answer to a hook: context for the model, a reason to refuse the planned
+// call or to ask a person about it, or another input for it. The zero value means that there
+// is nothing to say.
 type HookReply struct {
 	Context, Deny, Ask string
 	Input              json.RawMessage
@@ -87,7 +88,7 @@ var hookHosts = map[string]hookHost{
 	"cursor": {moments: claudeMoments, after: true, asks: true, result: cursorHookResult, answer: cursorAnswer},
 }
 
-// HookHosts lists the hosts whose hooks are understood.
+// HookHosts lists the hosts whose hooks are supported.
 func HookHosts() []string {
 	return slices.Sorted(maps.Keys(hookHosts))
 }
@@ -119,8 +120,7 @@ type hookBody struct {
 	Duration       jsontext.Value `json:"duration"`
 }
 
-// ReadHook reads what a host gave a hook at a time. An error names what is wrong
-// with it.
+// ReadHook reads an event that a host sent to a hook at the given time.
 func ReadHook(host string, body []byte, now time.Time) (*Hook, error) {
 	speaks, ok := hookHosts[host]
 	if !ok {
@@ -171,23 +171,23 @@ func ReadHook(host string, body []byte, now time.Time) (*Hook, error) {
 	return h, nil
 }
 
-// Reaches reports whether what is answered to this hook is shown to the model.
+// Reaches reports whether the host shows the answer to this hook to the model.
 func (h *Hook) Reaches() bool {
 	s := hookHosts[h.Host]
 	return h.Moment == Begins || h.Moment == BeforeCall && s.before || h.Moment == AfterCall && s.after
 }
 
-// ToldBefore reports whether the host shows the model what is answered before a call.
+// ToldBefore reports whether the host shows the answer to the model before the call.
 func (h *Hook) ToldBefore() bool { return hookHosts[h.Host].before }
 
-// Asks reports whether the host can ask its person about a call.
+// Asks reports whether the host can ask a person about a call.
 func (h *Hook) Asks() bool { return hookHosts[h.Host].asks }
 
-// Repairs reports whether the host takes another input for a call.
+// Repairs reports whether the host accepts another input for a call.
 func (h *Hook) Repairs() bool { return hookHosts[h.Host].repairs }
 
-// Spoken is an input as the host calls its parameters, where its hooks do so in another
-// way than its model.
+// Spoken returns an input with the host's own parameter names, if its hooks use other names
+// than its model.
 func (h *Hook) Spoken(input json.RawMessage) json.RawMessage {
 	var shell struct {
 		Cmd jsontext.Value `json:"cmd"`
@@ -198,7 +198,7 @@ func (h *Hook) Spoken(input json.RawMessage) json.RawMessage {
 	return input
 }
 
-// Answer is what the host reads; nil is nothing to say.
+// Answer returns the JSON for the host; nil if there is nothing to say.
 func (h *Hook) Answer(r HookReply) []byte {
 	if h.Moment != BeforeCall {
 		r.Deny, r.Ask, r.Input = "", "", nil

@@ -22,9 +22,9 @@ const (
 	maxSources = 64
 )
 
-// Intake knows the calls that sources told of lately, so that a further account of one
-// is recorded as that call. It counts what it took, by source. It is safe for
-// concurrent use; nil knows nothing.
+// Intake remembers recently reported calls, so that another report of the same call is merged
+// with it. It counts the calls of each source. It is safe for concurrent use. A nil Intake
+// remembers nothing.
 type Intake struct {
 	now    func() time.Time
 	mu     sync.Mutex
@@ -35,7 +35,7 @@ type Intake struct {
 	last   map[string]time.Time // by source: when it told of a call
 }
 
-// NewIntake makes an Intake that knows nothing yet.
+// NewIntake returns an empty Intake.
 func NewIntake(now func() time.Time) *Intake {
 	return &Intake{now: now, recent: map[string]*Joiner{}, counts: map[string]map[string]int64{}, last: map[string]time.Time{}}
 }
@@ -54,8 +54,9 @@ func (i *Intake) Plan(workspace string, planned []Call) {
 	}
 }
 
-// Join puts together the accounts that came together and gives the calls that are whole. An
-// input that is but the value of the argument becomes what the model asked for.
+// Join merges reports that arrived together and returns the complete calls. If a report gives
+// only the value of the single argument, Join replaces it by the arguments that the model
+// asked for.
 func (i *Intake) Join(workspace string, accounts []Call) (calls []Call) {
 	j := NewJoiner(func(c Call) { calls = append(calls, c) })
 	for _, c := range accounts {
@@ -76,10 +77,9 @@ func (i *Intake) Join(workspace string, accounts []Call) (calls []Call) {
 	return calls
 }
 
-// Recognise looks whether a call that is about to be recorded is a further account of
-// one that came lately. Then it gets that one's As, Owner and Tool, under which it is
-// recorded. A call of another owner is the same call only where the arguments agree: a
-// reference alone can be guessed.
+// Recognise checks whether a call to be recorded is another report of a recent call. If so,
+// the call gets the As, Owner and Tool of that one. A call of another owner counts as the
+// same only if the arguments agree, because a reference alone can be guessed.
 func (i *Intake) Recognise(workspace string, c *Call) {
 	if i == nil {
 		return
@@ -120,7 +120,7 @@ func (i *Intake) Recognise(workspace string, c *Call) {
 	recent.add(e, &brief, now, brief.As, own)
 }
 
-// Drop counts accounts that were left out, by reason.
+// Drop counts reports that were left out, by reason.
 func (i *Intake) Drop(source string, byReason map[string]int) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -129,8 +129,8 @@ func (i *Intake) Drop(source string, byReason map[string]int) {
 	}
 }
 
-// Came counts calls that came by the API: recorded, known already, and refused. Those
-// that telemetry or a hook told of were counted by Recognise.
+// Came counts calls that arrived over the API: recorded, already known, and refused.
+// Recognise has already counted those from telemetry and hooks.
 func (i *Intake) Came(metadata []byte, fresh, known, refused int) {
 	source := wayOf(metadata)
 	if source == "" {
@@ -167,7 +167,7 @@ func wayOf(metadata []byte) string {
 	return "api"
 }
 
-// LastSeen says when each source told of a call last.
+// LastSeen returns when each source last reported a call.
 func (i *Intake) LastSeen() map[string]time.Time {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -188,8 +188,8 @@ func (i *Intake) count(source, outcome string, n int) {
 	i.counts[source][outcome] += int64(n)
 }
 
-// Counts gives, by source, what became of the calls that it told of: "new", "known",
-// "refused", "unfinished" or the reason for which they were left out.
+// Counts returns, for each source, what happened to its calls: "new", "known", "refused",
+// "unfinished", or the reason why they were left out.
 func (i *Intake) Counts() map[string]map[string]int64 {
 	i.mu.Lock()
 	defer i.mu.Unlock()

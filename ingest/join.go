@@ -23,17 +23,16 @@ const (
 	maxHours = 24
 )
 
-// Joiner makes one call of its parts and of its several accounts: the call of a
-// transcript and its result, the hook and the span of the same call. It holds calls
-// until they are taken with Flush or Due, or pushed out by others.
+// Joiner merges parts and reports of a call: the call in a transcript and its result, the
+// hook and the span of the same call. It holds calls until Flush or Due takes them, or until
+// newer ones push them out.
 //
-// Two parts are of one call when they have one Ref; or, where one of them has no
-// id or they come from different sources, when tool and arguments are the same and
-// their times overlap. Parts of one source without an id are never joined so: an
-// agent may well call the same tool twice.
+// Two parts belong to one call if they have the same Ref. They also do if one has no id or
+// they come from different sources, and their tool and arguments are equal and their times
+// overlap. Parts from one source without an id are never merged that way, because an agent
+// may call the same tool twice.
 //
-// The zero value is not ready; NewJoiner makes one. It is not safe for concurrent
-// use.
+// Use NewJoiner to make one. A Joiner is not safe for concurrent use.
 type Joiner struct {
 	emit  func(Call)
 	byRef map[string]*list.Element
@@ -47,8 +46,8 @@ type Joiner struct {
 	mixed  bool
 	seed   maphash.Seed
 
-	// Unfinished counts calls that were let go without a result, Cancelled those
-	// that somebody stopped.
+	// Unfinished counts calls that were dropped without a result, Cancelled those that
+	// somebody stopped.
 	Unfinished, Cancelled int
 }
 
@@ -61,13 +60,13 @@ type held struct {
 	bytes   int
 }
 
-// NewJoiner makes a Joiner that gives each call to emit when it lets it go. Calls
-// that are not Whole are counted instead.
+// NewJoiner returns a Joiner that passes each complete call to emit. Calls that are not Whole
+// are only counted.
 func NewJoiner(emit func(Call)) *Joiner {
 	return &Joiner{emit: emit, byRef: map[string]*list.Element{}, alike: map[uint64][]*list.Element{}, order: list.New(), seed: maphash.MakeSeed()}
 }
 
-// Add takes a call, or a part of one, at a time (which only Due asks for).
+// Add adds a call, or a part of one, at the given time. Only Due uses the time.
 func (j *Joiner) Add(c Call, now time.Time) { j.add(j.find(&c), &c, now, c.Ref()) }
 
 // add takes a call into e, a held one, or as a new one where that is nil, to be found
@@ -91,7 +90,7 @@ func (j *Joiner) add(e *list.Element, c *Call, now time.Time, refs ...string) {
 	}
 }
 
-// Due lets go of the calls to which nothing was added since a time.
+// Due emits the calls to which nothing was added since the given time.
 func (j *Joiner) Due(since time.Time) {
 	for e := j.order.Front(); e != nil; {
 		next := e.Next()
@@ -102,14 +101,14 @@ func (j *Joiner) Due(since time.Time) {
 	}
 }
 
-// Flush lets go of all calls, in the order in which they were first seen.
+// Flush emits all calls in the order in which they were first seen.
 func (j *Joiner) Flush() {
 	for e := j.order.Front(); e != nil; e = j.order.Front() {
 		j.letGo(e)
 	}
 }
 
-// Held is how many calls wait.
+// Held returns the number of waiting calls.
 func (j *Joiner) Held() int { return j.order.Len() }
 
 func (j *Joiner) letGo(e *list.Element) {

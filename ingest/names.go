@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// Name is a tool's name as far as a host's spelling of it tells the server of MCP from
-// the tool: the tool x of the server time is mcp__time__x, mcp_time_x, time_x or x.
+// Name is a tool's name, split into MCP server and tool as far as the host's spelling shows
+// it: tool x of server time is mcp__time__x, mcp_time_x, time_x or x.
 type Name struct {
-	// Server and Tool are known of the first spelling alone.
+	// Only the first spelling sets Server and Tool.
 	Server, Tool string
 	// Key is equal for all spellings that name the server.
 	Key string
-	// MCP says that the spelling is of a tool of a server.
+	// MCP reports that the spelling is that of an MCP tool.
 	MCP bool
 }
 
-// NameOf reads a name.
+// NameOf parses a name.
 func NameOf(name string) Name {
 	if rest, ok := strings.CutPrefix(name, "mcp__"); ok {
 		if server, tool, both := strings.Cut(rest, "__"); both && server != "" && tool != "" {
@@ -30,7 +30,7 @@ func NameOf(name string) Name {
 	return Name{Key: rest, MCP: mcp && strings.Contains(rest, "_")}
 }
 
-// Bare gives the names that a tool may have without its server, of which none is told.
+// Bare returns the names that a tool may have without its server.
 func (n Name) Bare() (names []string) {
 	switch {
 	case n.Tool != "":
@@ -45,8 +45,8 @@ func (n Name) Bare() (names []string) {
 	return names
 }
 
-// Same reports whether two spellings that name a server are of one tool. Two servers
-// whose names and tools run together alike are told apart where both spellings do.
+// Same reports whether two spellings that name a server mean the same tool. Servers and tools
+// whose names run together alike are distinguished if both spellings separate them.
 func (n Name) Same(o Name) bool {
 	if n.Tool != "" && o.Tool != "" {
 		return n.Server == o.Server && n.Tool == o.Tool
@@ -76,7 +76,7 @@ func single(s string) string {
 // name without one is of a tool of the host itself.
 var namesServers = []string{"claude-code", "codex", "gemini", "opencode", "copilot", "cursor"}
 
-// NamesServers reports whether a source of calls is such a host.
+// NamesServers reports whether a source of calls is a host that names servers.
 func NamesServers(source string) bool {
 	return slices.Contains(namesServers, strings.TrimPrefix(strings.TrimPrefix(source, "hook:"), "otlp:"))
 }
@@ -94,8 +94,8 @@ var (
 	}
 )
 
-// NotOffered reports whether the answer to a call says that no tool has its name: then
-// nothing was called.
+// NotOffered reports whether the answer to a call says that there is no tool of this name:
+// then nothing was called.
 func NotOffered(tool, output string) bool {
 	head := output[:min(len(output), 400)]
 	for _, name := range append([]string{tool}, NameOf(tool).Bare()...) {

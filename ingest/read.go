@@ -22,16 +22,16 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Options say how to read.
+// Options control how files are read.
 type Options struct {
-	// Format is the name of a format; Auto or "" finds it out.
+	// Format is the name of a format; Auto or "" detects it.
 	Format string
-	// Call takes each call, joined of its parts.
+	// Call receives each merged call.
 	Call func(Call)
-	// Fault takes what was broken, at most maxFaults times a file; nil takes nothing.
+	// Fault receives broken parts, at most maxFaults per file; nil ignores them.
 	Fault func(Fault)
-	// Read is told how many bytes of a file were read (of an archive: of it as it
-	// is packed); nil is told nothing.
+	// Read receives the number of bytes read from a file (compressed bytes for an archive);
+	// nil ignores it.
 	Read func(n int)
 
 	detected func() // told when the format is known; then nothing else is wanted
@@ -41,7 +41,7 @@ type Options struct {
 // Fault is a part of a file that could not be read.
 type Fault struct {
 	File string
-	// Line is the number of the line; 0 where the file is not one of lines.
+	// Line is the line number; 0 if the file does not consist of lines.
 	Line int
 	Why  string
 }
@@ -53,15 +53,15 @@ func (f Fault) String() string {
 	return fmt.Sprintf("%s:%d: %s", f.File, f.Line, f.Why)
 }
 
-// Stats say what was found in a file.
+// Stats count what was found in a file.
 type Stats struct {
 	Format string
-	// Documents were read, Broken could not be.
+	// Documents counts the documents that were read, Broken those that could not be read.
 	Documents, Broken int
-	// Calls were found, of which Failed failed.
+	// Calls counts the calls that were found, Failed those that failed.
 	Calls, Failed int
-	// Unfinished have no result, Cancelled were stopped by somebody; neither is
-	// given. Orphans are results without a call.
+	// Unfinished counts calls without a result, Cancelled those that somebody stopped;
+	// neither are passed on. Orphans counts results without a call.
 	Unfinished, Cancelled, Orphans int
 }
 
@@ -75,12 +75,12 @@ func (s *Stats) add(o Stats) {
 	s.Orphans += o.Orphans
 }
 
-// UnknownShape is the error for a file that no format claims.
+// UnknownShape is the error for a file whose format is unknown.
 type UnknownShape struct {
-	// Found says what the file looks like; Members are those of its first object.
+	// Found describes what the file looks like; Members are the members of its first object.
 	Found   string
 	Members []string
-	// Expected is the format that was asked for; "" is any.
+	// Expected is the requested format; "" means any.
 	Expected string
 }
 
@@ -123,8 +123,8 @@ type waiting struct {
 	doc  []byte
 }
 
-// Read reads one file that is not packed. Its error is an *UnknownShape, that of r or
-// of ctx; all calls before it were given.
+// Read reads an uncompressed file. It returns an *UnknownShape, or an error of r or ctx; the
+// calls before the error were passed on.
 func Read(ctx context.Context, name string, r io.Reader, o Options) (Stats, error) {
 	return read(ctx, name, o, func(s scanner) error { return s.run(&stopper{ctx, r}) })
 }
@@ -304,8 +304,8 @@ func (c counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// ReadFile reads a file: plain, gzipped, or an archive of logs (.eval, .zip). It
-// opens nothing that the file names.
+// ReadFile reads a file: plain, gzipped, or an archive of logs (.eval, .zip). It opens no
+// file that is named inside.
 func ReadFile(ctx context.Context, path string, o Options) (Stats, error) {
 	in, err := os.Open(path) //nolint:gosec // the user names the file
 	if err != nil {
@@ -338,8 +338,8 @@ func ReadFile(ctx context.Context, path string, o Options) (Stats, error) {
 // errEnough ends a reading that has found the format.
 var errEnough = errors.New("enough is known")
 
-// Detect finds out the format of a file by its beginning. The error for one that has
-// none is an *UnknownShape.
+// Detect detects the format of a file from its beginning. It returns an *UnknownShape if the
+// format is unknown.
 func Detect(ctx context.Context, path string) (string, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -400,8 +400,8 @@ var endings = []string{".json", ".jsonl", ".ndjson", ".traj", ".eval", ".db"}
 // skippedFolders hold other people's files.
 var skippedFolders = []string{".git", "node_modules", ".venv", "__pycache__"}
 
-// Find gives the files at or below a path that may hold transcripts. Links below it
-// are not followed, and what is neither file nor folder is left out.
+// Find returns the files at or below a path that may hold transcripts. It does not follow
+// links below the path, and skips anything that is neither file nor folder.
 func Find(path string) (files []string, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -430,8 +430,8 @@ func Find(path string) (files []string, err error) {
 	return files, err
 }
 
-// Places are the folders in which the hosts of this machine keep their transcripts,
-// those that are there.
+// Places returns the folders on this machine in which hosts keep their transcripts, if they
+// exist.
 func Places(home string, getenv func(string) string) (places []string) {
 	or := func(name, otherwise string) string {
 		if v := getenv(name); v != "" {

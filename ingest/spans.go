@@ -11,15 +11,15 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Span is a span or a log record of a trace, whatever it came in: what SpanCall
-// needs to tell whether it is a tool call, and which.
+// Span is a span or a log record, from any source, with what SpanCall needs to recognise a
+// tool call.
 type Span struct {
 	Name string
-	// Served says that the span is of the server's side, of a call that its caller,
-	// who has a span above it, tells of too.
+	// Served reports that the span is the server's, for a call that its caller's span (the
+	// parent) reports too.
 	Served     bool
 	Trace, ID  string
-	Parent     string // the id of the span above it
+	Parent     string // the id of the parent span
 	Begun      time.Time
 	Done       time.Time
 	Failed     bool   // the status is an error
@@ -129,23 +129,22 @@ var spanName = regexp.MustCompile(`^(?:execute_tool|tools/call|running tool:?) +
 // internalTools are steps of frameworks that only look like tools.
 var internalTools = map[string]bool{"final_answer": true, "FinalAnswerTool": true}
 
-// Why a span or a log record gives no call.
+// Reasons why a span or a log record holds no call.
 const (
-	// NoCall: it tells of something else.
+	// NoCall: it is about something else.
 	NoCall = "no_call"
-	// ServerSide: the caller's span tells of the call better.
+	// ServerSide: the caller's span reports the call better.
 	ServerSide = "server_side"
-	// NotATool: a step of a framework that only looks like a tool.
+	// NotATool: a step of a framework that looks like a tool.
 	NotATool = "not_a_tool"
-	// InLogs: the host's log records tell of the call, this span only that it took place.
+	// InLogs: the host's log records report the call; this span only shows that it happened.
 	InLogs = "in_logs"
-	// Nameless: nobody says which tool it is.
+	// Nameless: nothing names the tool.
 	Nameless = "no_tool"
 )
 
-// SpanCall reads the tool call that a span tells of; skipped says why there is none.
-// The call's Source is "otlp:" and the dialect; readers of exports put their own
-// there.
+// SpanCall returns the tool call that a span reports; skipped is the reason if there is none.
+// The call's Source is "otlp:" and the dialect; readers of exports replace it.
 func SpanCall(s *Span) (c Call, skipped string) {
 	a := attributes(s.Attributes)
 	for i := range dialects {
@@ -209,8 +208,8 @@ func (c *Call) fromParameters(v jsontext.Value) {
 // the model asked for.
 var plannedCall = regexp.MustCompile(`^(llm\.output_messages\.\d+\.message\.tool_calls\.\d+\.tool_call\.)id$`)
 
-// Planned gives the calls that a model asked for in a span, by id and with their
-// arguments: of an only argument that is a text the tool's span holds but the value.
+// Planned returns the calls that a model asked for in a span, by id and with their arguments.
+// If a call has a single text argument, the tool's span holds only its value.
 func Planned(s *Span) (calls []Call) {
 	a := attributes(s.Attributes)
 	if a.text("openinference.span.kind") != "LLM" {

@@ -1,6 +1,6 @@
-// Package otlp decodes and answers OTLP over HTTP, as protobuf and as JSON, and gives
-// the tool calls that the spans and log records tell of. What those look like is the
-// table of package ingest; nothing of this package listens.
+// Package otlp decodes and answers OTLP over HTTP, as protobuf and as JSON, and returns the
+// tool calls in the spans and log records. Package ingest knows what those look like. This
+// package opens no port.
 package otlp
 
 import (
@@ -19,15 +19,14 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace/ptraceotlp"
 )
 
-// Batch is what one request told.
+// Batch is the content of one request.
 type Batch struct {
-	// Calls are the tool calls in it, as each span or record tells them: two may
-	// tell of one.
+	// Calls are the tool calls as each span or record reports them; two may report the same
+	// call.
 	Calls []ingest.Call
 	// Planned are calls that a model asked for; see ingest.Planned.
 	Planned []ingest.Call
-	// Skipped counts spans and records that gave no call, by reason (ingest.NoCall
-	// and its kin).
+	// Skipped counts spans and records without a call, by reason (ingest.NoCall and so on).
 	Skipped map[string]int
 }
 
@@ -53,7 +52,7 @@ func decode(body []byte, isJSON bool, r interface {
 	return r.UnmarshalProto(body)
 }
 
-// Traces reads an export request of spans. An error says that the body is not one.
+// Traces decodes an export request of spans.
 func Traces(body []byte, isJSON bool) (Batch, error) {
 	b, r := Batch{Skipped: map[string]int{}}, ptraceotlp.NewExportRequest()
 	if err := decode(body, isJSON, r); err != nil {
@@ -95,8 +94,7 @@ func hexOf(id pcommon.SpanID) string {
 	return hex.EncodeToString(id[:])
 }
 
-// Logs reads an export request of log records. An error says that the body is not
-// one.
+// Logs decodes an export request of log records.
 func Logs(body []byte, isJSON bool) (Batch, error) {
 	b, r := Batch{Skipped: map[string]int{}}, plogotlp.NewExportRequest()
 	if err := decode(body, isJSON, r); err != nil {
@@ -150,8 +148,8 @@ func instant(t pcommon.Timestamp) time.Time {
 	return t.AsTime()
 }
 
-// Answer is the body of a response that took a request, in the encoding that it came
-// in. rejected counts spans or records that were not recorded, and why says why not.
+// Answer returns the body of a successful response, in the encoding of the request. rejected
+// counts spans or records that were not recorded; why is the reason.
 func Answer(isJSON bool, rejected int, why string) []byte {
 	r := ptraceotlp.NewExportResponse()
 	if rejected > 0 {
