@@ -33,7 +33,7 @@ type CallJSON struct {
 	IsSummarized bool           `json:"is_summarized,omitzero"`
 }
 
-// CallLine is a call that was parsed, with what else its line said.
+// CallLine is a parsed call, with everything else on its line.
 type CallLine struct {
 	CallJSON
 	// Workspace is the workspace that the line names; "" if it names none.

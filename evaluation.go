@@ -68,8 +68,8 @@ type Evaluation struct {
 	NotBefore time.Time
 }
 
-// Reported says that rules went by what the call itself reports of its outcome: a flag or
-// the exit status of a process.
+// Reported reports that rules used what the call itself says about its outcome: a flag or the
+// exit status of a process.
 func (e *Evaluation) Reported() bool {
 	return e.Rule == "success-flag" || e.Rule == "exit-code" || e.Rule == "body-flag"
 }
@@ -79,8 +79,8 @@ type Settlement struct {
 	ToolRef
 	Key        CallKey
 	Evaluation Evaluation
-	// Amendment is what else to change in the call; nil means nothing. Only store.Verdicts.Override
-	// accepts one.
+	// Amendment is what else to change in the call; nil changes nothing. Only
+	// store.Verdicts.Override accepts one.
 	Amendment *Amendment
 }
 

@@ -13,14 +13,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// InputText is the text of a call's input that call_hash is computed from: a
-// string stands for itself; an object is JSON with keys sorted at every level
-// by code point, the separators ", " and ": ", everything outside printable
-// ASCII as lower-case \uXXXX, integers as they are and other numbers in the
-// shortest form that keeps a ".0". That is what Python's
+// InputText is the form of a call's input that call_hash is computed from. A string is used
+// as it is. An object is JSON with keys sorted at every level by code point, the separators
+// ", " and ": ", everything outside printable ASCII as lower-case \uXXXX, integers as they
+// are and other numbers in the shortest form that keeps a ".0": what Python's
 // json.dumps(value, sort_keys=True) writes, which existing clients use.
 //
-// Input that is not valid JSON stands for itself.
+// Input that is not valid JSON is used as it is.
 func InputText(input json.RawMessage) []byte { return appendInputText(nil, input) }
 
 func appendInputText(b []byte, input json.RawMessage) []byte {

@@ -69,9 +69,9 @@ func (m *longText) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return nil
 }
 
-// ReadJSON reads the next value of dec, which must have the type of into: a string,
-// bool, float64 or int64, or a jsontext.Value of any type. null is of no type. The
-// error is a *Fault, or the decoder's.
+// ReadJSON reads the next value of dec, which must have the type of into: a string, bool,
+// float64 or int64, or a jsontext.Value of any type. null never matches. The error is a
+// *Fault, or the decoder's.
 func ReadJSON(dec *jsontext.Decoder, into any) error {
 	v, err := dec.ReadValue()
 	if err != nil {

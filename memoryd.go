@@ -1,10 +1,9 @@
-// Package memoryd holds the nouns that every other package of the project
-// speaks of (tool calls, evaluations, tool memories, guidelines), the kinds of
-// error that cross package borders, and the built-in configuration.
+// Package memoryd defines the types that every other package uses (tool calls, evaluations,
+// tool memories, guidelines), the kinds of error that cross package borders, and the built-in
+// configuration.
 //
-// It imports nothing of the project. What the nouns mean to a user is written
-// in README.md and api/openapi.yaml; how the packages fit together is written
-// in docs/design.md.
+// It imports no other package of the project. README.md and api/openapi.yaml explain the
+// types to users; docs/design.md explains how the packages fit together.
 package memoryd
 
 import (
@@ -16,8 +15,8 @@ import (
 	"unicode"
 )
 
-// DefaultConfig is the documented configuration file with every setting at its
-// default. A user's file need only hold what differs.
+// DefaultConfig is the documented configuration file with every setting at its default. A
+// user's file needs only the settings that differ.
 //
 //go:embed default.yaml
 var DefaultConfig []byte
@@ -25,8 +24,8 @@ var DefaultConfig []byte
 //go:embed VERSION
 var versionFile string
 
-// Version returns the version of this release. The file VERSION holds it; the clients, the chart
-// and the plugin repeat it.
+// Version returns the version of this release. The file VERSION holds it; the clients, the
+// chart and the plugin copy it.
 func Version() string { return strings.TrimSpace(versionFile) }
 
 // DefaultWorkspace is the workspace of requests that name none.

@@ -25,7 +25,8 @@ type Prompt struct {
 	Schema     json.RawMessage
 	// MaxTokens limits the answer; 0 leaves the limit to the server.
 	MaxTokens int
-	// Workspace is the workspace that the request is made for; it decides the place in the queue.
+	// Workspace is the workspace that the request is made for; it decides the request's place
+	// in the queue.
 	Workspace string
 	// Tool is the tool that the request is made for, for the ledger; it may be empty.
 	Tool string

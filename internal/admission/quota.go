@@ -7,14 +7,12 @@ import (
 	"memoryd"
 )
 
-// Quota bounds the requests under way, by number and by the bytes of their
-// bodies, and refuses the others at once. No workspace can take all of it: a
-// workspace gets no more than shareOfFree times what it leaves free, so that a
-// small one finds room beside one that floods, and several that flood get equal
-// shares. A workspace that has nothing under way is not held to that. The bounds
-// of all together are strict. See Choudhury, Hahne, "Dynamic queue length
-// thresholds for shared-memory packet switches", IEEE/ACM Transactions on
-// Networking 6(2), 1998.
+// Quota limits the running requests, by number and by the bytes of their bodies, and refuses
+// the others at once. A workspace gets at most shareOfFree times what it leaves free. So a
+// small workspace finds room beside one that floods, and several that flood get equal shares.
+// A workspace without running requests is exempt. The totals are never exceeded. See
+// Choudhury, Hahne, "Dynamic queue length thresholds for shared-memory packet switches",
+// IEEE/ACM Transactions on Networking 6(2), 1998.
 type Quota struct {
 	mu    sync.Mutex
 	most  load
@@ -29,14 +27,13 @@ type load struct{ requests, bytes, held int64 }
 // eight ninths of all, two eight seventeenths each.
 const shareOfFree = 8
 
-// NewQuota makes a quota of so many requests at once, whose bodies hold so many
-// bytes together.
+// NewQuota returns a quota for the given number of concurrent requests and the total bytes of
+// their bodies.
 func NewQuota(requests, bytes int64) *Quota {
 	return &Quota{most: load{requests: requests, bytes: bytes}, byOne: map[string]load{}}
 }
 
-// Lease is the place of one request under way. It belongs to no workspace until
-// Bind.
+// Lease is the place of one running request. It belongs to no workspace until Bind.
 type Lease struct {
 	quota     *Quota
 	workspace string
@@ -46,8 +43,8 @@ type Lease struct {
 	held      int64 // of these, an answer's
 }
 
-// Admit lets a request in whose body is announced to have so many bytes; it fails
-// with Overloaded where there is no room.
+// Admit admits a request that announces a body of the given size. It fails with Overloaded if
+// there is no room.
 func (q *Quota) Admit(bytes int64) (Lease, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -61,9 +58,9 @@ func (q *Quota) Admit(bytes int64) (Lease, error) {
 
 const full = "too many requests under way"
 
-// Room fails with Overloaded where there is none for one request more whose body is
-// announced to have so many bytes. It takes none: a body that does not come must keep
-// nobody out.
+// Room fails with Overloaded if there is no room for one more request that announces a body
+// of the given size. It reserves nothing, because a body that never arrives must not keep
+// others out.
 func (q *Quota) Room(announced int64) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -73,8 +70,8 @@ func (q *Quota) Room(announced int64) error {
 	return nil
 }
 
-// Bind says whose the request is and how many bytes its body really has. It fails
-// with Overloaded when the workspace has its share.
+// Bind assigns the request to a workspace and sets the real size of its body. It fails with
+// Overloaded if the workspace has used its share.
 func (l *Lease) Bind(workspace string, bytes int64) error {
 	q := l.quota
 	q.mu.Lock()
@@ -91,8 +88,8 @@ func (l *Lease) Bind(workspace string, bytes int64) error {
 	return nil
 }
 
-// Reserve counts so many bytes of a body as they arrive; it fails with Overloaded
-// where there is no room for them.
+// Reserve reserves bytes of a body as they arrive. It fails with Overloaded if there is no
+// room for them.
 func (l *Lease) Reserve(bytes int64) error {
 	q := l.quota
 	q.mu.Lock()
@@ -108,9 +105,9 @@ func (l *Lease) Reserve(bytes int64) error {
 
 const greedy = "the workspace has too many requests under way"
 
-// Begin is asked again when the request's turn to work has come: it fails with
-// Overloaded where the answers that its workspace has not fetched take a third of what is
-// free by then: those of one alone may take a quarter of the room.
+// Begin checks again when it is the request's turn. It fails with Overloaded if answers that
+// its workspace has not fetched take up a third of the free bytes. The answers of a single
+// request may take up a quarter of all bytes.
 func (l *Lease) Begin() error {
 	q := l.quota
 	q.mu.Lock()
@@ -121,9 +118,9 @@ func (l *Lease) Begin() error {
 	return nil
 }
 
-// Hold counts so many bytes more, those of an answer, until Release. It refuses
-// nothing: the work is done. Its workspace's next requests find less room; those of
-// others do up to the share that one workspace may have.
+// Hold adds the bytes of an answer until Release. It refuses nothing, because the work is
+// done. Later requests of the same workspace find less room; those of others do so only up to
+// one workspace's share.
 func (l *Lease) Hold(bytes int64) {
 	q := l.quota
 	q.mu.Lock()
@@ -139,7 +136,7 @@ func (l *Lease) Hold(bytes int64) {
 	}
 }
 
-// Release gives back what the request took. It is called once.
+// Release returns what the request took. Call it once.
 func (l *Lease) Release() {
 	q := l.quota
 	q.mu.Lock()
@@ -157,7 +154,7 @@ func (l *Lease) Release() {
 	q.byOne[l.workspace] = load{mine.requests - 1, mine.bytes - l.bytes, mine.held - l.held}
 }
 
-// UnderWay counts the requests that hold a lease.
+// UnderWay returns the number of requests that hold a lease.
 func (q *Quota) UnderWay() int64 {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -1,7 +1,6 @@
-// Package admission decides which requests the server works on, and when. A
-// Quota bounds how many are under way and what their bodies hold; a Scheduler
-// bounds how many of them compute at a time. Both share what there is fairly
-// between workspaces.
+// Package admission decides which requests the server accepts, and when it works on them. A
+// Quota limits how many run and how large their bodies are. A Scheduler limits how many
+// compute at a time. Both divide their resources fairly between workspaces.
 package admission
 
 import (
@@ -13,16 +12,15 @@ import (
 	"memoryd/internal/fairqueue"
 )
 
-// Scheduler bounds how many requests compute at a time. The others wait in a
-// queue instead of all being slow together, so that a small request is still
-// answered at once under overload. A request that waits for something else, a
-// disk or a model, gives its slot away meanwhile (see Blocking).
+// Scheduler limits how many requests compute at a time. The others wait in a queue, so that
+// all are not slow together and a small request is answered quickly under overload. A request
+// that waits for something else, such as a disk or a model, gives up its slot meanwhile (see
+// Blocking).
 //
-// Workspaces share the slots equally: a request of a workspace that asks for
-// little does not wait behind all requests of one that asks for much (see
-// fairqueue). No request waits longer than a bound: it is refused while its client
-// can still make use of the answer, and at once where the pace of those before it says
-// that its turn would come too late. A nil *Scheduler has no bounds.
+// Workspaces share the slots equally: a request of a workspace that sends few does not wait
+// behind all requests of one that sends many (see fairqueue). No request waits longer than a
+// limit. It is refused while its client can still use the answer, or at once if the current
+// pace shows that it would wait too long. A nil *Scheduler sets no limits.
 type Scheduler struct {
 	maxWait time.Duration
 
@@ -70,14 +68,14 @@ func (l *line) tooLate(most time.Duration) bool {
 	return l.served >= firstTurns && l.pace*time.Duration(l.waiting+1) > most-most/10
 }
 
-// NewScheduler makes a scheduler of n slots, for which requests wait at most
-// maxWait; 0 means without a bound.
+// NewScheduler returns a scheduler of n slots. Requests wait for one at most maxWait; 0 means
+// without limit.
 func NewScheduler(n int, maxWait time.Duration) *Scheduler {
 	return &Scheduler{maxWait: maxWait, free: n, queue: fairqueue.New[turn](nil), lines: map[string]*line{}}
 }
 
-// Slot is the right of one request to compute, and the context that the request
-// works in: Blocking finds the slot by it. One goroutine uses it at a time.
+// Slot is a request's permission to compute, and the context that the request runs in:
+// Blocking finds the slot through the context. Only one goroutine may use it at a time.
 type Slot struct {
 	context.Context
 
@@ -96,8 +94,8 @@ func (l *Slot) Value(key any) any {
 	return l.Context.Value(key)
 }
 
-// Acquire waits for a slot on behalf of a workspace, or for the end of ctx. It
-// fails with Overloaded when the slot does not come in time.
+// Acquire waits for a slot on behalf of a workspace, or until ctx ends. It fails with
+// Overloaded if no slot becomes free in time.
 func (s *Scheduler) Acquire(ctx context.Context, workspace string) (*Slot, error) {
 	slot := &Slot{Context: ctx, scheduler: s, workspace: workspace}
 	if s == nil {
@@ -118,7 +116,7 @@ func (s *Scheduler) Acquire(ctx context.Context, workspace string) (*Slot, error
 	return slot, nil
 }
 
-// Release gives the slot back. Releasing one that is not held does nothing.
+// Release returns the slot. It does nothing if the slot is not held.
 func (l *Slot) Release() {
 	if l.held {
 		l.held = false
@@ -126,9 +124,8 @@ func (l *Slot) Release() {
 	}
 }
 
-// Reacquire takes a slot again, before all requests that wait for their first:
-// what this request holds is free the sooner. It waits until ctx ends; then the
-// slot is not held.
+// Reacquire takes a slot again, ahead of all requests that wait for their first, because this
+// request already holds resources. It waits until ctx ends; then the slot is not held.
 func (l *Slot) Reacquire(ctx context.Context) error {
 	if l.scheduler == nil || l.held {
 		return nil
@@ -142,9 +139,8 @@ func (l *Slot) Reacquire(ctx context.Context) error {
 	return nil
 }
 
-// Blocking runs f, which waits for something else than the processor, without
-// the slot that ctx carries. An error says that ctx ended before the slot was
-// there again; f has run in any case.
+// Blocking runs f, which waits for something other than the processor, without the slot in
+// ctx. An error means that ctx ended before a slot was free again; f has run in any case.
 func Blocking(ctx context.Context, f func()) error {
 	slot, _ := ctx.Value(slotKey{}).(*Slot)
 	if slot == nil || !slot.held {

@@ -1,5 +1,4 @@
-// Package client asks a memoryd server over HTTP, on behalf of the command line
-// and of the wrapper of MCP servers.
+// Package client calls a memoryd server over HTTP, for the command line and the MCP wrapper.
 package client
 
 import (
@@ -20,26 +19,26 @@ import (
 
 // Server is a memoryd server. It is safe for concurrent use.
 type Server struct {
-	URL   string       // such as http://127.0.0.1:8002; without a scheme it is one of HTTP
-	Key   string       // API key; "" is none
-	HTTP  *http.Client // nil: the default one, which waits as long as its context
-	Tries int          // of a request, while the server is busy; each is safe to send twice. 0: one
+	URL   string       // such as http://127.0.0.1:8002; the scheme defaults to http
+	Key   string       // API key; "" for none
+	HTTP  *http.Client // nil uses the default client, which waits as long as its context allows
+	Tries int          // attempts per request while the server is busy; requests are safe to repeat; 0 means one
 }
 
-// Request is what is asked.
+// Request describes a request.
 type Request struct {
 	Method, Path string
-	Key          string // Idempotency-Key; "" is none
-	Body         any    // JSON; bytes are sent as they are, nil is none
+	Key          string // Idempotency-Key; "" for none
+	Body         any    // JSON; bytes are sent as they are; nil for none
 }
 
-// Error is an answer that is no success, or none.
+// Error is a failed request: an error answer, or no answer.
 type Error struct {
-	Status     int           // 0: none came; 200: the request was understood and refused
-	Reason     string        // the server's sentence
+	Status     int           // 0: no answer; 200: the request was understood and refused
+	Reason     string        // the server's message
 	Body       []byte        // the answer
-	RetryAfter time.Duration // the server's own wish; 0: none
-	Err        error         // why none came
+	RetryAfter time.Duration // the wait that the server asked for; 0 for none
+	Err        error         // why there was no answer
 }
 
 func (e *Error) Error() string {
@@ -54,8 +53,9 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Away reports whether the same request may succeed later: the server is not
-// there, overloaded or broken. A quota that is reached stays so until somebody deletes.
+// Away reports whether the same request may succeed later: the server is unreachable,
+// overloaded or broken. A reached quota does not count, because it stays until somebody
+// deletes something.
 func (e *Error) Away() bool {
 	return e.Status == 0 || e.Status == http.StatusTooManyRequests || e.Status >= http.StatusInternalServerError && e.Status != http.StatusInsufficientStorage
 }
@@ -67,9 +67,9 @@ const (
 	maxReply = 1 << 30
 )
 
-// Do asks and reads the answer into answer: JSON, or what it is into an io.Writer.
-// Every failure is an [*Error]; of one that was refused with status 200 the answer
-// is read all the same.
+// Do sends the request and decodes the answer into answer: as JSON, or as it is into an
+// io.Writer. Every failure is an [*Error]. If the server refused with status 200, the answer
+// is decoded too.
 func (s Server) Do(ctx context.Context, r Request, answer any) error {
 	for try := 1; ; try++ {
 		err := s.once(ctx, r, answer)

@@ -1,5 +1,5 @@
-// Package configtest gives tests the settings of default.yaml, so that no package
-// says its defaults a second time.
+// Package configtest gives tests the settings of default.yaml, so that no package repeats its
+// defaults.
 package configtest
 
 import (
@@ -11,8 +11,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Section is the section of default.yaml at a dotted path, such as "store.sqlite".
-// It panics where there is none: that is a fault of the test.
+// Section returns the section of default.yaml at a dotted path, such as "store.sqlite". It
+// panics if there is none.
 func Section[T any](path string) T {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(memoryd.DefaultConfig, &doc); err != nil {

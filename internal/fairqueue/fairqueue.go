@@ -1,11 +1,11 @@
-// Package fairqueue orders what waits for a scarce thing, a processor, a judge or
-// a model, so that whoever was served least is next.
+// Package fairqueue orders requests for a scarce resource, such as a processor, a judge or a
+// model. The flow that was served least comes next.
 //
-// It is start-time fair queueing (Goyal, Vin, Cheng: Start-time Fair Queuing,
-// SIGCOMM 1996): the entries of one flow, here a workspace, follow each other in
-// virtual time, each as long as its cost, and the next one served is the one that
-// starts first. A newcomer starts level with the others, idle time earns no
-// credit, and ten thousand entries of one flow cost another one place.
+// It implements start-time fair queueing (Goyal, Vin, Cheng: Start-time Fair Queuing, SIGCOMM
+// 1996). The entries of a flow, here a workspace, follow each other in virtual time, each as
+// long as its cost, and the entry with the earliest start is served next. A new flow starts
+// level with the others, idle time earns no credit, and ten thousand entries of one flow
+// delay another flow by one entry.
 package fairqueue
 
 import (
@@ -13,15 +13,14 @@ import (
 	"math"
 )
 
-// Clock is the virtual time of one or several queues. The entries of queues that
-// share a clock can be compared. The zero value is ready.
+// Clock is the virtual time of one or more queues. Entries of queues that share a clock can
+// be compared. The zero value is ready to use.
 type Clock struct {
 	now   float64
 	count uint64 // entries ever placed
 }
 
-// Queue holds entries in their order. It has no lock: its owner guards it, and
-// the clock with it.
+// Queue holds entries in order. It has no lock: the caller guards it and its clock.
 type Queue[T any] struct {
 	clock   *Clock
 	entries entryHeap[T]
@@ -51,7 +50,7 @@ type Entry[T any] struct {
 	taken bool   // it was served before
 }
 
-// New makes a queue whose virtual time is clock; nil is a clock of its own.
+// New returns a queue that uses clock; nil gives it a clock of its own.
 func New[T any](clock *Clock) *Queue[T] {
 	if clock == nil {
 		clock = &Clock{}
@@ -59,8 +58,8 @@ func New[T any](clock *Clock) *Queue[T] {
 	return &Queue[T]{clock: clock, flows: map[string]*flow{}, sweepAt: leastSweep}
 }
 
-// Push adds a value to the flow of key, behind what that flow has waiting. Cost is
-// how much of the scarce thing it takes, in any unit that all values share.
+// Push adds a value to the flow of key, behind the flow's other entries. Cost is how much of
+// the resource it uses, in any unit that all values share.
 func (q *Queue[T]) Push(key string, cost float64, value T) *Entry[T] {
 	f := q.flow(key)
 	f.last = max(f.last, q.clock.now)
@@ -71,8 +70,8 @@ func (q *Queue[T]) Push(key string, cost float64, value T) *Entry[T] {
 	return e
 }
 
-// PushFirst adds a value before all others, at no cost, for one that holds what
-// others wait for. Several of them go in the order of their arrival.
+// PushFirst adds a value before all others, at no cost, because it holds what others wait
+// for. Several such values keep the order of their arrival.
 func (q *Queue[T]) PushFirst(key string, value T) *Entry[T] {
 	e := q.entry(key, value, math.Inf(-1))
 	q.enter(e)
@@ -84,7 +83,7 @@ func (q *Queue[T]) entry(key string, value T, tag float64) *Entry[T] {
 	return &Entry[T]{Value: value, key: key, tag: tag, order: q.clock.count, index: -1}
 }
 
-// Return puts an entry that was taken back in its old place: it keeps its turn.
+// Return puts a removed entry back in its old place.
 func (q *Queue[T]) Return(e *Entry[T]) { q.enter(e) }
 
 func (q *Queue[T]) enter(e *Entry[T]) {
@@ -93,8 +92,7 @@ func (q *Queue[T]) enter(e *Entry[T]) {
 	heap.Push(&q.entries, e)
 }
 
-// First gives the entry that is next and leaves it where it is; nil when nothing
-// waits.
+// First returns the next entry without removing it; nil if the queue is empty.
 func (q *Queue[T]) First() *Entry[T] {
 	if len(q.entries) == 0 {
 		return nil
@@ -102,8 +100,8 @@ func (q *Queue[T]) First() *Entry[T] {
 	return q.entries[0]
 }
 
-// Last gives the entry at the far end, which belongs to whoever waits with the
-// most; nil when nothing waits. It looks at all entries.
+// Last returns the entry at the end, which belongs to the flow with the most waiting; nil if
+// the queue is empty. It visits all entries.
 func (q *Queue[T]) Last() *Entry[T] {
 	var last *Entry[T]
 	for _, e := range q.entries {
@@ -114,22 +112,22 @@ func (q *Queue[T]) Last() *Entry[T] {
 	return last
 }
 
-// Serve removes an entry that is served now, and moves the clock to it.
+// Serve removes an entry that is served now, and advances the clock to it.
 func (q *Queue[T]) Serve(e *Entry[T]) {
 	q.remove(e)
 	e.taken = true
 	q.clock.now = max(q.clock.now, e.tag)
 }
 
-// TakeAlong removes an entry that is served together with the one just taken,
-// before its turn. Its flow pays for it, the others' time does not pass.
+// TakeAlong removes an entry that is served before its turn, together with the one just
+// taken. Its flow pays for it, and the clock does not move.
 func (q *Queue[T]) TakeAlong(e *Entry[T]) {
 	q.remove(e)
 	e.taken = true
 }
 
-// Withdraw removes an entry that will not be served, and uncharges its flow. It
-// returns false, and does nothing, if the entry is not in the queue.
+// Withdraw removes an entry that will not be served, and refunds its flow. It returns false,
+// and does nothing, if the entry is not in the queue.
 func (q *Queue[T]) Withdraw(e *Entry[T]) bool {
 	if e.index < 0 {
 		return false
@@ -146,13 +144,13 @@ func (q *Queue[T]) remove(e *Entry[T]) {
 	e.flow.queued--
 }
 
-// Len is how many entries wait.
+// Len returns the number of waiting entries.
 func (q *Queue[T]) Len() int { return len(q.entries) }
 
-// Flows is how many flows are remembered.
+// Flows returns the number of remembered flows.
 func (q *Queue[T]) Flows() int { return len(q.flows) }
 
-// Forget drops what flows were served so far, for when nobody waits.
+// Forget clears the record of served flows. Call it when the queue is empty.
 func (q *Queue[T]) Forget() { clear(q.flows) }
 
 // flow finds or makes a flow; now and then it forgets those that neither wait nor

@@ -1,14 +1,14 @@
-// Package loosejson reads JSON and what only looks like it: Python's printed
-// dicts, lists and tuples, constructors such as Decimal('1'), and answers of
-// language models with comments, missing commas or typographic quotes. It builds
-// a flat list of nodes and never fails: what cannot be read is no structure.
+// Package loosejson reads JSON and similar texts: Python's printed dicts, lists and tuples,
+// constructors such as Decimal('1'), and answers of language models with comments, missing
+// commas or typographic quotes. It builds a flat list of nodes and never fails: what cannot
+// be read has no nodes.
 package loosejson
 
 import "strings"
 
-// Limits of the reader. What lies beyond is skipped, not an error.
+// Limits of the reader. It skips what exceeds them, without an error.
 const (
-	// MaxText bounds, in bytes, the text that is read.
+	// MaxText limits the text that is read, in bytes.
 	MaxText   = 64 << 10
 	maxNodes  = 600
 	maxReply  = 4000 // nodes of a model's answer
@@ -32,16 +32,16 @@ const (
 	Other
 )
 
-// Node is one value of a parsed structure. Nodes refer to one another by index;
-// 0 is the root, and as a link means none.
+// Node is one value of a parsed structure. Nodes refer to each other by index. 0 is the root;
+// as a link it means none.
 type Node struct {
 	Kind  Kind
 	Cut   bool   // a scalar that the end of the text may have shortened
-	Key   string // as it stands in the source, without quotes
-	Val   string // of a scalar, as it stands in the source, without quotes
+	Key   string // as written in the source, without quotes
+	Val   string // the value of a scalar, as written in the source, without quotes
 	Child int32  // the first member or element
 	Next  int32  // the next one of the same parent
-	Count int32  // members or elements, with those that were not kept
+	Count int32  // number of members or elements, including dropped ones
 }
 
 // Doc is a parsed structure. Members with the same name are all kept, in order.
@@ -49,11 +49,11 @@ type Doc struct {
 	Nodes []Node
 	Rest  string // the text after the value
 	Cut   bool   // the text ended inside the value
-	// Mended is set by ReadReply where the text was not JSON.
+	// Mended reports that ReadReply had to repair the text.
 	Mended bool
 }
 
-// Looks reports whether s starts as an object, an array or a tuple would.
+// Looks reports whether s starts like an object, an array or a tuple.
 func Looks(s string) bool {
 	if len(s) < 2 || s[0] != '{' && s[0] != '[' {
 		return false
@@ -79,21 +79,21 @@ func Looks(s string) bool {
 	}
 }
 
-// Parse reads the structure that s begins with, as far as it goes. A text that
-// is none gives a document without nodes.
+// Parse reads the structure at the beginning of s, as far as possible. If there is none, the
+// document has no nodes.
 func Parse(s string) *Doc {
 	d := &Doc{}
 	d.Parse(s)
 	return d
 }
 
-// Clear forgets the structure and keeps the room for nodes.
+// Clear removes all nodes and keeps the memory for new ones.
 func (d *Doc) Clear() {
 	clear(d.Nodes)
 	*d = Doc{Nodes: d.Nodes[:0]}
 }
 
-// Parse is the function Parse into an empty document.
+// Parse works like the function Parse, and fills an empty document.
 func (d *Doc) Parse(s string) {
 	s = strings.TrimLeft(s, " \t\r\n")
 	if !Looks(s) {
@@ -121,11 +121,10 @@ func (d *Doc) Parse(s string) {
 	d.Rest = strings.TrimSpace(after)
 }
 
-// ReadReply reads the object that begins at s[at], mending what a language model
-// may get wrong: trailing or missing commas, single or typographic quotes, names
-// without quotes, comments, raw line ends and unescaped quotes in strings, and a
-// text that stops in the middle. It returns where the object ends, and false
-// where there was no way to read on.
+// ReadReply reads the object that begins at s[at]. It repairs typical mistakes of language
+// models: trailing or missing commas, single or typographic quotes, names without quotes,
+// comments, raw line ends and unescaped quotes in strings, and truncated text. It returns the
+// end of the object, or false if it could not be read.
 func ReadReply(s string, at int) (d *Doc, end int, ok bool) {
 	d = &Doc{}
 	if at >= len(s) || s[at] != '{' {
@@ -140,7 +139,7 @@ func ReadReply(s string, at int) (d *Doc, end int, ok bool) {
 // OK reports whether there is a structure.
 func (d *Doc) OK() bool { return len(d.Nodes) > 0 }
 
-// Child returns the first child of node i, 0 for none.
+// Child returns the first child of node i, or 0.
 func (d *Doc) Child(i int32) int32 {
 	if int(i) >= len(d.Nodes) {
 		return 0
@@ -148,8 +147,7 @@ func (d *Doc) Child(i int32) int32 {
 	return d.Nodes[i].Child
 }
 
-// Str returns the decoded text of a string node, and the literal of another
-// scalar.
+// Str returns the decoded text of a string node, or the literal of another scalar.
 func (d *Doc) Str(i int32) string {
 	n := &d.Nodes[i]
 	if n.Kind != String {
@@ -159,7 +157,7 @@ func (d *Doc) Str(i int32) string {
 	return s
 }
 
-// Strings returns every kept string, decoded, one a line.
+// Strings returns all kept strings, decoded, one per line.
 func (d *Doc) Strings() string {
 	size := 0
 	for i := range d.Nodes {

@@ -240,8 +240,8 @@ func (p *parser) angled(key string) (int32, bool) {
 	return p.add(n), true
 }
 
-// IsNumber reports whether s is a number as JSON or a careless writer puts it:
-// decimal, perhaps with a sign, a leading point or an exponent.
+// IsNumber reports whether s is a number in JSON or a similar notation: decimal, with an
+// optional sign, leading point or exponent.
 func IsNumber(s string) bool {
 	if s == "" || strings.IndexByte("+-.0123456789", s[0]) < 0 {
 		return false

@@ -92,8 +92,8 @@ func (p *parser) endsHere(size int) bool {
 	return strings.Contains(between, "\n") && strings.ContainsAny(rest[:1], `"'`)
 }
 
-// Escaped reports whether the character after s is escaped: whether s ends with
-// an odd number of backslashes.
+// Escaped reports whether the character after s is escaped, that is, whether s ends with an
+// odd number of backslashes.
 func Escaped(s string) bool {
 	n := 0
 	for n < len(s) && s[len(s)-1-n] == '\\' {

@@ -1,6 +1,6 @@
-// Package recordtest reads recordings of tool calls, JSON-lines with a label in
-// metadata.gold, for tests that measure. The folder comes from the environment
-// variable MEMORYD_TEST_DATA; without it such tests are skipped, and say so.
+// Package recordtest reads recordings of tool calls (JSON lines with a label in
+// metadata.gold) for tests that measure. MEMORYD_TEST_DATA names the folder; without it, such
+// tests are skipped with a message.
 package recordtest
 
 import (
@@ -15,17 +15,17 @@ import (
 	"memoryd"
 )
 
-// Env names the folder of the recordings.
+// Env names the environment variable with the folder of the recordings.
 const Env = "MEMORYD_TEST_DATA"
 
-// Call is a recorded call and, apart from it, its label: "ok", "partial",
-// "error", or "" where nothing is known. GoldFrom says where the label is from.
+// Call is a recorded call and its label: "ok", "partial", "error", or "" if unknown. GoldFrom
+// names where the label comes from.
 type Call struct {
 	memoryd.Call
 	Gold, GoldFrom string
 }
 
-// Files lists the recordings of calls, in order of their names.
+// Files lists the recordings of calls, sorted by name.
 func Files(t testing.TB) []string {
 	t.Helper()
 	dir := os.Getenv(Env)
@@ -45,8 +45,8 @@ func File(t testing.TB, name string) string {
 	return filepath.Join(filepath.Dir(Files(t)[0]), name)
 }
 
-// Read reads a recording. The label is taken out of the calls, which wait for
-// their verdict.
+// Read reads a recording. It removes the label from the calls and leaves them without a
+// verdict.
 func Read(t testing.TB, file string) []Call {
 	t.Helper()
 	f, err := os.Open(file) //nolint:gosec // the tester names the folder

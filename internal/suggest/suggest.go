@@ -1,4 +1,4 @@
-// Package suggest finds the name that somebody meant who wrote another.
+// Package suggest finds the name that a misspelt name stands for.
 package suggest
 
 import (
@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Nearest gives the one of names that is most like the written one, "" when none
-// is: at most one letter in three differs, or one begins with the other.
+// Nearest returns the name that is most similar to the given one, or "". A similar name
+// differs in at most one letter of three, or one of the two begins with the other.
 func Nearest(written string, names []string) string {
 	for _, name := range Few(written, names, 1) {
 		return name
@@ -15,7 +15,7 @@ func Nearest(written string, names []string) string {
 	return ""
 }
 
-// Few gives up to most of the names that are like the written one, the most like it first.
+// Few returns at most most names that are similar to the given one, the most similar first.
 func Few(written string, names []string, most int) []string {
 	type near struct {
 		name string

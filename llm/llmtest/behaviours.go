@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// Answer is a good reply with the text.
+// Answer is a good reply with the given text.
 func Answer(text string) Reply { return Reply{Text: text} }
 
-// JSON is a good reply whose text is v as JSON.
+// JSON is a good reply whose text is v encoded as JSON.
 func JSON(v any) Reply {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -24,11 +24,11 @@ func JSON(v any) Reply {
 	return Reply{Text: string(b)}
 }
 
-// Body is a 200 with this body instead of a chat completion.
+// Body is a 200 with the given body instead of a chat completion.
 func Body(text string) Reply { return Reply{Body: []byte(text)} }
 
-// Status is an error reply with an error object that fits the status, in
-// OpenAI's words. header may be nil.
+// Status is an error reply with an error object that matches the status, in OpenAI's words.
+// header may be nil.
 func Status(code int, header http.Header) Reply {
 	kind, word, message := statusWords(code)
 	r := Error(code, kind, word, message)
@@ -53,8 +53,8 @@ func statusWords(code int) (kind, word, message string) {
 	return "invalid_request_error", "", http.StatusText(code)
 }
 
-// Error is an error reply with the three parts of an error object; an empty
-// code is null.
+// Error is an error reply with the three given parts of an error object; an empty code
+// becomes null.
 func Error(status int, kind, code, message string) Reply {
 	return Reply{Status: status, Header: http.Header{}, Body: errorBody(kind, code, message)}
 }
@@ -74,7 +74,7 @@ func errorBody(kind, code, message string) []byte {
 // ErrorIn200 is a 200 that carries an error object.
 func ErrorIn200(kind, code, message string) Reply { return Reply{Body: errorBody(kind, code, message)} }
 
-// QuotaExceeded is the 429 that means that the money is used up.
+// QuotaExceeded is the 429 for a spent budget.
 func QuotaExceeded() Reply {
 	return Error(http.StatusTooManyRequests, "insufficient_quota", "insufficient_quota", "You exceeded your current quota, please check your plan and billing details.")
 }
@@ -84,12 +84,12 @@ func ContextLength() Reply {
 	return Error(http.StatusBadRequest, "invalid_request_error", "context_length_exceeded", "This model's maximum context length is 8192 tokens.")
 }
 
-// NoFormat is the 400 of a server that does not know a response format.
+// NoFormat is the 400 of a server that does not support a response format.
 func NoFormat(format string) Reply {
 	return Error(http.StatusBadRequest, "invalid_request_error", "", "'response_format.type' must be a supported type; got '"+format+"'")
 }
 
-// RetryAfter is a way to write the wait in a refusal.
+// RetryAfter is a notation for the wait in a refusal.
 type RetryAfter int
 
 // The forms of Retry-After. The last four are wrong on purpose.
@@ -97,7 +97,7 @@ const (
 	None       RetryAfter = iota
 	Seconds               // whole seconds, rounded up
 	Decimal               // seconds with three decimals
-	HTTPDate              // a date, with the server's Date beside it
+	HTTPDate              // a date, with the server's Date header for comparison
 	Millis                // retry-after-ms
 	Garbage               // "soon"
 	Negative              // "-5"
@@ -131,7 +131,7 @@ func (f RetryAfter) header(h http.Header, now time.Time, wait time.Duration) {
 	}
 }
 
-// TooMany is a 429 that names the wait in the form.
+// TooMany is a 429 that gives the wait in the given notation.
 func TooMany(form RetryAfter, wait time.Duration) Reply {
 	r := Status(http.StatusTooManyRequests, nil)
 	form.header(r.Header, time.Now(), wait)
@@ -153,7 +153,7 @@ func BadGateway() Reply {
 	return r
 }
 
-// Redirect is a 307 to the address.
+// Redirect is a 307 to the given address.
 func Redirect(to string) Reply {
 	return Reply{Status: http.StatusTemporaryRedirect, Body: []byte{}}.With("Location", to)
 }
@@ -174,7 +174,7 @@ func Refusal(text string) Reply { return Reply{Refusal: text} }
 // FinishLength is an answer that was cut at its token limit.
 func FinishLength(text string) Reply { return Reply{Text: text, Finish: "length"} }
 
-// ContentFilter is an answer that a content filter cut off.
+// ContentFilter is an answer that a content filter cut short.
 func ContentFilter(text string) Reply { return Reply{Text: text, Finish: "content_filter"} }
 
 // Hang never answers.
@@ -194,7 +194,7 @@ func Endless() Reply {
 // Drip sends a good answer one byte each interval.
 func Drip(text string, each time.Duration) Reply { return Reply{Text: text, drip: each} }
 
-// GzipBomb is a small compressed body that grows to the size, in bytes.
+// GzipBomb is a small compressed body that expands to the given number of bytes.
 func GzipBomb(size int) Reply {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)

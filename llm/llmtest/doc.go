@@ -1,10 +1,8 @@
-// Package llmtest is a model server for tests: it speaks OpenAI's chat
-// completions protocol, answers by script, limits as providers do, and fails
-// and lies in all the ways that they do.
+// Package llmtest is a model server for tests. It speaks OpenAI's chat completions protocol,
+// answers by script, enforces limits as providers do, and fails in all the ways that they do.
 //
-// A Server is the model: a handler that answers each request, limits, counters
-// and a record of what was asked. There are three ways to reach it, which
-// behave alike:
+// A Server is the model: a handler that answers each request, limits, counters, and a log of
+// the requests. There are three ways to reach it, which behave alike:
 //
 //	s := llmtest.New(llmtest.Always(llmtest.JSON(verdict)))
 //	client, _ := llm.New(cfg, "key", llm.Options{HTTP: s.Transport()}) // in memory, also in a synctest bubble
@@ -21,6 +19,6 @@
 //		return llmtest.Answer("seen: " + r.User).After(2 * time.Second)
 //	})
 //
-// Script plays replies in order. Server.Limit adds limits on requests, tokens
-// and concurrency that refuse with 429 before the handler is asked.
+// Script plays replies in order. Server.Limit adds limits on requests, tokens and
+// concurrency, which refuse with 429 before the handler is called.
 package llmtest

@@ -7,35 +7,35 @@ import (
 	"time"
 )
 
-// Refill is how a limit's credit comes back.
+// Refill is how the credit of a limit refills.
 type Refill int
 
 // The refills.
 const (
 	Bucket  Refill = iota // continuously, up to the burst
-	Window                // all at once when a minute from the first request ends, and each minute after
-	Sliding               // each unit a minute after it was used
+	Window                // all at once, a minute after the first request and every minute after that
+	Sliding               // each unit a minute after it was spent
 )
 
-// Limits are a provider's limits; 0 means none. A request is charged its prompt
-// tokens when it arrives and its answer's tokens when that is sent.
+// Limits are a provider's limits; 0 means none. A request pays for its prompt tokens when it
+// arrives, and for its answer's tokens when the answer is sent.
 type Limits struct {
 	RequestsPerMinute int
 	TokensPerMinute   int
 	Concurrency       int
-	// RequestBurst and TokenBurst are the credit at the start and a bucket's
-	// depth; 0 means a whole minute's worth.
+	// RequestBurst and TokenBurst are the credit at the start and the capacity of a bucket; 0
+	// means the credit of one minute.
 	RequestBurst int
 	TokenBurst   int
 	Refill       Refill
-	// CountRefused charges refused requests too.
+	// CountRefused makes refused requests pay too.
 	CountRefused bool
 	// Headers adds the x-ratelimit headers to each reply.
 	Headers bool
-	// EarlyHeaders makes these headers tell the credit when the request came,
-	// not when its reply goes out.
+	// EarlyHeaders makes these headers show the credit at the arrival of the request instead
+	// of at its reply.
 	EarlyHeaders bool
-	// RetryAfter is the form in which refusals name the wait.
+	// RetryAfter is the notation of the wait in refusals.
 	RetryAfter RetryAfter
 }
 

@@ -8,31 +8,30 @@ import (
 	"time"
 )
 
-// Handler answers a request. It is called by many goroutines at once.
+// Handler answers a request. Many goroutines call it at once.
 type Handler func(Request) Reply
 
-// Reply is what the server does with one request. The zero Reply is a good
-// answer with an empty text. The functions of this package make the common
-// ones; its fields allow the rest.
+// Reply is the server's reaction to one request. The zero Reply is a good answer with an
+// empty text. The functions of this package make common replies; use the fields for others.
 type Reply struct {
 	// Status is the HTTP status; 0 means 200.
 	Status int
 	Header http.Header
 	// Text is the answer, put into a chat completion.
 	Text string
-	// Finish is the finish reason; "" means "stop", "-" that there is none.
+	// Finish is the finish reason; "" means "stop", "-" means none.
 	Finish string
-	// Refusal fills the message's refusal field, Model the reply's model (""
-	// means the one asked for).
+	// Refusal fills the refusal field of the message. Model is the model in the reply; ""
+	// means the requested one.
 	Refusal string
 	Model   string
-	// AnswerTokens is the answer's count; 0 means four bytes a token. NoUsage
-	// leaves the usage out.
+	// AnswerTokens is the token count of the answer; 0 means one token per four bytes.
+	// NoUsage omits the usage.
 	AnswerTokens int
 	NoUsage      bool
-	// Body is sent as it stands instead of a chat completion when not nil.
+	// Body, if not nil, is sent as it is instead of a chat completion.
 	Body []byte
-	// Delay passes before the first byte.
+	// Delay is the wait before the first byte.
 	Delay time.Duration
 
 	end  ending
@@ -50,13 +49,13 @@ const (
 	endless         // the body is repeated for ever
 )
 
-// After gives the same reply d later.
+// After returns the same reply, d later.
 func (r Reply) After(d time.Duration) Reply {
 	r.Delay += d
 	return r
 }
 
-// With gives the same reply with one more header.
+// With returns the same reply with one more header.
 func (r Reply) With(name, value string) Reply {
 	h := r.Header.Clone()
 	if h == nil {
@@ -67,11 +66,11 @@ func (r Reply) With(name, value string) Reply {
 	return r
 }
 
-// Always answers every request alike.
+// Always answers every request with the same reply.
 func Always(r Reply) Handler { return func(Request) Reply { return r } }
 
-// Script answers the first request with the first reply and so on; the last
-// reply answers all further ones. Requests that a limit refuses do not count.
+// Script answers the first request with the first reply, and so on. The last reply answers
+// all further ones. Requests that a limit refuses do not count.
 func Script(replies ...Reply) Handler {
 	next := make(chan Reply, len(replies))
 	for _, r := range replies {

@@ -9,7 +9,7 @@ import (
 
 // Request is one request as the server understood it.
 type Request struct {
-	N      int // 1 for the first request of the server's life, refused ones included
+	N      int // 1 for the first request to the server; counts refused ones
 	Time   time.Time
 	Method string
 	Path   string
@@ -20,16 +20,16 @@ type Request struct {
 	Messages []Message
 	System   string // the system messages, joined by newlines
 	User     string // the user messages, joined by newlines
-	Format   string // response_format.type; "" when there is none
+	Format   string // response_format.type; "" if there is none
 	Schema   json.RawMessage
 	Strict   bool
-	// Temperature is nil when the request names none.
+	// Temperature is nil if the request gives none.
 	Temperature *float64
-	// MaxTokens is max_tokens, MaxCompletionTokens the newer field; 0 when absent.
+	// MaxTokens is max_tokens, MaxCompletionTokens the newer field; 0 if absent.
 	MaxTokens           int
 	MaxCompletionTokens int
 	Stream              bool
-	// PromptTokens is the server's count: four bytes of text a token.
+	// PromptTokens is the server's count: one token per four bytes of text.
 	PromptTokens int
 }
 

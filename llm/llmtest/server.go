@@ -25,22 +25,22 @@ type Server struct {
 	kept   []Request
 }
 
-// Counts is what a server has seen.
+// Counts are the counters of a server.
 type Counts struct {
-	Requests int // all, refused ones included
+	Requests int // all requests, including refused ones
 	Refused  int // by limits
-	Served   int // sent to the end
-	// PromptTokens and AnswerTokens are of requests that were not refused.
+	Served   int // replies that were sent completely
+	// PromptTokens and AnswerTokens count only requests that were not refused.
 	PromptTokens int
 	AnswerTokens int
 	InFlight     int // now
-	MaxInFlight  int // most at once, without refused ones
+	MaxInFlight  int // the largest number of concurrent requests, without refused ones
 }
 
-// New makes a server that answers by h.
+// New returns a server that answers with h.
 func New(h Handler) *Server { return &Server{handler: h, limits: newLimiter(Limits{})} }
 
-// Limit sets limits that refuse, with fresh credit, in place of earlier ones.
+// Limit replaces the limits of the server, with fresh credit.
 func (s *Server) Limit(l Limits) *Server {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -48,14 +48,14 @@ func (s *Server) Limit(l Limits) *Server {
 	return s
 }
 
-// Counts gives the counters.
+// Counts returns the counters.
 func (s *Server) Counts() Counts {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.counts
 }
 
-// Requests gives all requests in the order of their arrival.
+// Requests returns all requests in order of arrival.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -155,9 +155,9 @@ func (x *exchange) end(served bool) {
 	}
 }
 
-// Transport reaches the server in memory: no connection, no goroutine, no time
-// but what the replies take. It works in a synctest bubble. Compressed replies
-// are decompressed, as http.Transport does.
+// Transport reaches the server in memory: without a connection or a goroutine, and with no
+// delay but that of the replies. It works in a synctest bubble. It decompresses replies, as
+// http.Transport does.
 func (s *Server) Transport() http.RoundTripper { return transport{s} }
 
 type transport struct{ s *Server }
@@ -217,15 +217,15 @@ func unzip(resp *http.Response) (*http.Response, error) {
 	return resp, nil
 }
 
-// TB is the part of testing.TB that Start needs.
+// TB is the part of testing.TB that Start uses.
 type TB interface {
 	Helper()
 	Cleanup(func())
 	Fatalf(format string, args ...any)
 }
 
-// Start serves over HTTP on a free port of the loopback until the test ends and
-// gives the base URL, with "/v1".
+// Start serves HTTP on a free port of 127.0.0.1 until the test ends, and returns the base URL
+// with "/v1".
 func (s *Server) Start(t TB) string {
 	t.Helper()
 	l, err := Listen("127.0.0.1:0", s)
@@ -240,7 +240,7 @@ func (s *Server) Start(t TB) string {
 	return l.URL
 }
 
-// Listener is a server on an address.
+// Listener is a server that listens on an address.
 type Listener struct {
 	URL  string // base URL, with "/v1"
 	http *http.Server
@@ -262,7 +262,7 @@ func Listen(addr string, s *Server) (*Listener, error) {
 	return l, nil
 }
 
-// Close cuts all connections and waits for the server to end.
+// Close closes all connections and waits for the server to end.
 func (l *Listener) Close() error {
 	err := l.http.Close()
 	if served := <-l.done; !errors.Is(served, http.ErrServerClosed) {
@@ -337,8 +337,7 @@ func (x *exchange) stream(ctx context.Context) *stream {
 	return s
 }
 
-// Read gives the next bytes; it ends with syscall.ECONNRESET where the
-// connection is cut.
+// Read returns the next bytes. It ends with syscall.ECONNRESET if the connection is reset.
 func (s *stream) Read(p []byte) (int, error) {
 	if err := s.ctx.Err(); err != nil {
 		return 0, err
@@ -368,7 +367,7 @@ func (s *stream) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Close gives up the rest.
+// Close discards the rest.
 func (s *stream) Close() error {
 	s.x.end(false)
 	return nil

@@ -1,5 +1,5 @@
-// Package tracetest is a collector of spans for tests: it takes OTLP over HTTP
-// and keeps what it was sent.
+// Package tracetest is a collector of spans for tests. It receives OTLP over HTTP and keeps
+// what it receives.
 package tracetest
 
 import (
@@ -18,18 +18,18 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Span is a span as it arrived.
+// Span is a received span.
 type Span struct {
 	Name, Kind string
 	// TraceID, ID and Parent are in hex; Parent is "" for a root.
 	TraceID, ID, Parent string
 	TraceState          string
-	// Failed says that the status is an error; Message is the text with it.
+	// Failed reports that the status is an error; Message is its text.
 	Failed  bool
 	Message string
-	// Attributes holds numbers in decimal.
+	// Attributes holds numbers as decimal text.
 	Attributes map[string]string
-	// Events counts what hangs on the span beside attributes.
+	// Events counts the span's events.
 	Events int
 	// Told holds the attributes of events by the events' names.
 	Told map[string]map[string]string
@@ -37,7 +37,7 @@ type Span struct {
 	Took int64
 }
 
-// Collector takes spans.
+// Collector receives spans.
 type Collector struct {
 	server *httptest.Server
 	reply  http.HandlerFunc // after the spans were taken; nil: 200
@@ -50,8 +50,7 @@ type Collector struct {
 	headers  http.Header
 }
 
-// Start runs a collector until the test ends. reply, when not nil, answers the
-// requests.
+// Start runs a collector until the test ends. If reply is not nil, it answers the requests.
 func Start(t testing.TB, reply http.HandlerFunc) *Collector {
 	t.Helper()
 	c := &Collector{reply: reply, resource: map[string]string{}}
@@ -136,14 +135,14 @@ func attributes(list []*common.KeyValue) map[string]string {
 	return m
 }
 
-// Spans are all that arrived, in the order of arrival.
+// Spans returns all received spans, in order of arrival.
 func (c *Collector) Spans() []Span {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return append([]Span(nil), c.spans...)
 }
 
-// Named are the spans of one name.
+// Named returns the spans with a name.
 func (c *Collector) Named(name string) (found []Span) {
 	for _, s := range c.Spans() {
 		if s.Name == name {
@@ -153,7 +152,7 @@ func (c *Collector) Named(name string) (found []Span) {
 	return found
 }
 
-// One is the only span of a name; the test fails when there are none or more.
+// One returns the only span with a name. The test fails if there is not exactly one.
 func (c *Collector) One(t testing.TB, name string) Span {
 	t.Helper()
 	found := c.Named(name)
@@ -163,21 +162,21 @@ func (c *Collector) One(t testing.TB, name string) Span {
 	return found[0]
 }
 
-// Raw is every byte of the requests' bodies, decompressed.
+// Raw returns the bytes of all request bodies, decompressed.
 func (c *Collector) Raw() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return string(c.raw)
 }
 
-// Requests counts the requests.
+// Requests returns the number of requests.
 func (c *Collector) Requests() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.requests
 }
 
-// Header is what the last request had in a header; ":path" is its path.
+// Header returns a header of the last request; ":path" is its path.
 func (c *Collector) Header(name string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -187,7 +186,7 @@ func (c *Collector) Header(name string) string {
 	return c.headers.Get(name)
 }
 
-// Resource is an attribute of the program that sent the last spans.
+// Resource returns an attribute of the program that sent the last spans.
 func (c *Collector) Resource(name string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
