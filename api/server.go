@@ -26,9 +26,10 @@ type Config struct {
 	// Listen is the address of the server, host:port.
 	Listen string `yaml:"listen"`
 	// PprofListen is the address of net/http/pprof, host:port; "" turns it off. It must be a
-	// loopback address, because profiles show the content of memory.
+	// loopback address, because profiles show what is in memory.
 	PprofListen string `yaml:"pprof_listen"`
-	// AllowedHosts are host names of the server beside those of this machine and of its address.
+	// AllowedHosts are further host names of the server. The names of this machine and of the
+	// listen address are always allowed.
 	AllowedHosts []string `yaml:"allowed_hosts"`
 	// Keys says whether requests need API keys: on, off, or auto, which is on if Listen is not a
 	// loopback address or AdminKey is set.

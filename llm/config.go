@@ -80,9 +80,10 @@ type Config struct {
 	ProbeInterval time.Duration `yaml:"probe_interval"`
 }
 
-// UnmarshalYAML decodes an entry over constants that are no settings: a request may take as long as
-// three attempts; a queue of 20,000 is a day's work for a rate-limited model; a pause of five
-// seconds justifies another model; eight failures in a row are no accident.
+// UnmarshalYAML decodes an entry and keeps constants that are not settings: a request may
+// take as long as three attempts; a queue of 20,000 is a day's work for a rate-limited model;
+// a pause of five seconds justifies another model; eight failures in a row are no
+// coincidence.
 func (c *Config) UnmarshalYAML(unmarshal func(any) error) error {
 	type settings Config
 	c.MaxQueue, c.FallbackAfter, c.BreakerFailures = 20_000, 5*time.Second, 8

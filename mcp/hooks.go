@@ -72,15 +72,15 @@ var hookFiles = map[string]hookFile{
 	},
 }
 
-// HookHosts lists the hosts that InstallHooks knows.
+// HookHosts lists the hosts that InstallHooks supports.
 func HookHosts() []string { return slices.Sorted(maps.Keys(hookFiles)) }
 
 // hookWords stand in every command that InstallHooks writes.
 func hookWords(host string) string { return " hook " + host }
 
-// InstallHooks plans how a host's configuration would call memoryd at the events that
-// it serves. program is the path of memoryd, flags follow the host's name. What else
-// is in the file stays; installing twice changes nothing.
+// InstallHooks plans the edit that makes a host call memoryd at the supported events. program
+// is the path of memoryd; flags follow the host's name. The rest of the file stays the same,
+// and installing twice changes nothing.
 func InstallHooks(host, home, program string, flags []string) (Change, error) {
 	words := []string{shellQuoted(program) + hookWords(host)}
 	for _, f := range flags {
@@ -108,7 +108,7 @@ func InstallHooks(host, home, program string, flags []string) (Change, error) {
 	})
 }
 
-// UninstallHooks plans how to undo InstallHooks.
+// UninstallHooks plans the edit that undoes InstallHooks.
 func UninstallHooks(host, home string) (Change, error) {
 	h, ok := hookFiles[host]
 	if !ok {

@@ -43,7 +43,7 @@ var hosts = map[string]host{
 	"goose":          {path: under(".config/goose/config.yaml"), key: "extensions"},
 }
 
-// HostNames lists the clients that Install knows.
+// HostNames lists the clients that Install supports.
 func HostNames() []string { return slices.Sorted(maps.Keys(hosts)) }
 
 func under(path string) func(string) string {
@@ -65,14 +65,14 @@ type Entry struct {
 	Args    []string `json:"args,omitempty" toml:"args,omitempty"`
 }
 
-// Change is an edit of a client's configuration that is not made yet.
+// Change is a planned edit of a client's configuration.
 type Change struct {
 	Path          string
-	Before, After []byte // Before is nil where there is no file
+	Before, After []byte // Before is nil if there is no file
 }
 
-// Write makes the change. It keeps one copy of the file as it was beside it and gives the
-// copy's path, "" where there was no file.
+// Write makes the change. It keeps one copy of the old file beside it and returns the path of
+// the copy, "" if there was no file.
 func (c Change) Write() (backup string, err error) {
 	if err := os.MkdirAll(filepath.Dir(c.Path), 0o700); err != nil {
 		return "", err
@@ -93,9 +93,9 @@ func (c Change) Write() (backup string, err error) {
 	return backup, os.Rename(part, c.Path)
 }
 
-// Install plans how a client's configuration would name memoryd as a server, or,
-// with wrap, put the wrapper before the server of that name. entry starts the
-// server or the wrapper; what the wrapper needs to reach its server follows it.
+// Install plans the edit that adds memoryd to a client's servers. With wrap, it puts the
+// wrapper before the server of that name instead. entry starts the server or the wrapper,
+// followed by what the wrapper needs to reach its server.
 func Install(client, home, wrap string, entry Entry) (Change, error) {
 	return edit(client, home, func(servers map[string]json.RawMessage, h host) error {
 		if wrap == "" {
@@ -112,7 +112,7 @@ func Install(client, home, wrap string, entry Entry) (Change, error) {
 	})
 }
 
-// Uninstall plans how to undo Install.
+// Uninstall plans the edit that undoes Install.
 func Uninstall(client, home, wrap string) (Change, error) {
 	return edit(client, home, func(servers map[string]json.RawMessage, h host) error {
 		if wrap == "" {

@@ -15,11 +15,11 @@ import (
 	"github.com/google/uuid"
 )
 
-// Destination is whom the calls of a journal are for.
+// Destination is where the calls of a journal must be delivered.
 type Destination struct {
-	To        string `json:"to"` // an address, or which memory of this machine
+	To        string `json:"to"` // an address, or the name of a memory on this machine
 	Workspace string `json:"workspace"`
-	Key       string `json:"key,omitempty"` // the id of the key; "" is none
+	Key       string `json:"key,omitempty"` // the id of the key; "" for none
 }
 
 // destination is where the calls of a memory go.
@@ -72,16 +72,16 @@ func (d Destination) empty(f *os.File) error {
 	return err
 }
 
-// Journal is a file of calls that wait to be delivered.
+// Journal is a file of calls that wait for delivery.
 type Journal struct {
 	Path string `json:"path"`
 	Destination
 	Calls int       `json:"calls"`
-	Since time.Time `json:"since"` // when the last call came
-	Held  bool      `json:"held"`  // by a process that lives, which delivers it
+	Since time.Time `json:"since"` // when the last call was added
+	Held  bool      `json:"held"`  // by a running process, which delivers it
 }
 
-// Journals are those of a folder; one that says nothing of its destination is of an
+// Journals returns the journals in a folder. A journal without a destination is from an
 // earlier version.
 func Journals(dir string) (all []Journal) {
 	paths, _ := filepath.Glob(filepath.Join(dir, "*.jsonl"))
@@ -93,7 +93,7 @@ func Journals(dir string) (all []Journal) {
 	return all
 }
 
-// ReadJournal looks at one file.
+// ReadJournal reads one journal.
 func ReadJournal(path string) (j Journal, err error) {
 	f, err := os.Open(path) //nolint:gosec // the user's own
 	if err != nil {
@@ -119,7 +119,7 @@ func ReadJournal(path string) (j Journal, err error) {
 	return j, err
 }
 
-// Deliver sends what a journal holds, unless a process that lives does, and removes it.
+// Deliver sends the calls of a journal and removes it, unless a running process holds it.
 func (j Journal) Deliver(send func([]json.RawMessage) error) error {
 	f, err := os.OpenFile(j.Path, os.O_RDWR, 0)
 	if errors.Is(err, os.ErrNotExist) {

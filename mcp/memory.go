@@ -1,7 +1,7 @@
-// Package mcp connects memoryd with the Model Context Protocol: a wrapper that
-// stands between a client and any MCP server over stdio and learns from its
-// calls, and memoryd itself as an MCP server. Both reach memoryd by its HTTP
-// API, over the network or, with [InProcess], in the same process.
+// Package mcp connects memoryd with the Model Context Protocol. It has a wrapper that sits
+// between a client and any MCP server over stdio and learns from its calls, and it makes
+// memoryd itself an MCP server. Both use memoryd's HTTP API, over the network or, with
+// [InProcess], in the same process.
 package mcp
 
 import (
@@ -20,17 +20,16 @@ import (
 	"memoryd/internal/client"
 )
 
-// Memory is the memoryd that calls are recorded in and guidelines come from.
+// Memory is the memoryd that stores calls and returns guidelines.
 type Memory struct {
 	URL       string       // such as http://127.0.0.1:8002
-	Key       string       // API key; "" is none
-	Workspace string       // "" is default
-	HTTP      *http.Client // nil: one that waits as long as Patience
-	Name      string       // which memory is meant, wherever it is reached; "" is that at the URL
+	Key       string       // API key; "" for none
+	Workspace string       // "" means default
+	HTTP      *http.Client // nil uses a client that waits as long as Patience
+	Name      string       // the identity of the memory, wherever it is reached; "" means the one at the URL
 }
 
-// InProcess gives a client that asks handler directly instead of over the
-// network.
+// InProcess returns a client that calls handler directly instead of over the network.
 func InProcess(handler http.Handler) *http.Client {
 	return &http.Client{Transport: roundTripper{handler}}
 }
@@ -45,13 +44,13 @@ func (t roundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// Patience bounds every request: an agent must never wait for its memory.
+// Patience limits every request: an agent must never wait for its memory.
 const Patience = 10 * time.Second
 
 var defaultHTTP = &http.Client{Timeout: Patience}
 
-// Record records items of the API's call format. It gives what the server
-// rejected, with its reasons.
+// Record records items in the API's call format. It returns the rejected items with their
+// reasons.
 func (m Memory) Record(ctx context.Context, calls []json.RawMessage) ([]Rejected, error) {
 	var answer struct {
 		Metadata struct {
@@ -70,14 +69,14 @@ type Rejected struct {
 	Reason string `json:"reason"`
 }
 
-// Guideline is what is known of one tool.
+// Guideline is what memoryd returns about one tool.
 type Guideline struct {
 	ToolName    string  `json:"tool_name"`
 	Version     int     `json:"version"`
 	Content     string  `json:"content"`
 	SuccessRate float64 `json:"success_rate"`
 	Calls       int     `json:"calls"`
-	// AskedAs are the names that were asked for, where they are others than the tool's own.
+	// AskedAs are the requested names, if they differ from the tool's own.
 	AskedAs []string `json:"-"`
 }
 
@@ -89,8 +88,8 @@ func (g *Guideline) names() []string {
 	return []string{g.ToolName}
 }
 
-// Guidelines gives what is known of the tools, in the order asked; tools that
-// nothing is known of are left out.
+// Guidelines returns the memories of tools, in the requested order. Unknown tools are left
+// out.
 func (m Memory) Guidelines(ctx context.Context, tools []string, maxTokens int) ([]Guideline, error) {
 	var answer struct {
 		Metadata struct {
@@ -127,7 +126,7 @@ func (m Memory) Guidelines(ctx context.Context, tools []string, maxTokens int) (
 	return found, nil
 }
 
-// Forecast is what the history says of a planned call.
+// Forecast is the forecast for a planned call.
 type Forecast struct {
 	Risk     *float64 `json:"risk"`
 	Answer   string   `json:"answer"`
@@ -138,8 +137,7 @@ type Forecast struct {
 	Suggestion json.RawMessage `json:"suggestion,omitempty"`
 }
 
-// Preflight asks what the history says of a call before it is made; run may be
-// "".
+// Preflight requests the forecast for a planned call; run may be "".
 func (m Memory) Preflight(ctx context.Context, tool, run string, input json.RawMessage) (Forecast, error) {
 	body := map[string]any{"workspace_id": m.workspace(), "tool_name": tool, "input": input}
 	if run != "" {
@@ -149,8 +147,8 @@ func (m Memory) Preflight(ctx context.Context, tool, run string, input json.RawM
 	return f, m.ask(ctx, http.MethodPost, "/preflight_tool_call", body, &f)
 }
 
-// Lookup finds what compactions removed from a conversation: words and kind are those of
-// the API. The answer is the API's.
+// Lookup finds messages that compactions removed from a conversation. words and kind are
+// those of the API, and so is the answer.
 func (m Memory) Lookup(ctx context.Context, conversation, words, kind string, limit int) (json.RawMessage, error) {
 	q := url.Values{"conversation_id": {conversation}, "query": {words}, "limit": {strconv.Itoa(limit)}}
 	if kind != "" {
@@ -160,14 +158,14 @@ func (m Memory) Lookup(ctx context.Context, conversation, words, kind string, li
 	return answer, m.ask(ctx, http.MethodGet, "/v1/workspaces/"+url.PathEscape(m.workspace())+"/originals?"+q.Encode(), nil, &answer)
 }
 
-// Page gives a page of the text of an original, in characters.
+// Page returns a page of the text of an original, in characters.
 func (m Memory) Page(ctx context.Context, id string, offset, limit int) (json.RawMessage, error) {
 	var answer json.RawMessage
 	path := fmt.Sprintf("/v1/workspaces/%s/originals/%s?offset=%d&limit=%d", url.PathEscape(m.workspace()), url.PathEscape(id), offset, limit)
 	return answer, m.ask(ctx, http.MethodGet, path, nil, &answer)
 }
 
-// Search finds tools by words of their names and guidelines, the best first.
+// Search finds tools by words in their names and guidelines, the best match first.
 func (m Memory) Search(ctx context.Context, query string, limit int) ([]string, error) {
 	var answer struct {
 		Tools []struct {

@@ -26,14 +26,13 @@ const (
 	batchBytes  = 4 << 20
 )
 
-// Outbox delivers calls in the background: Put never waits for memoryd. What waits
-// stands, without its secrets, in a journal on disk after keepWithin or keepCalls calls,
-// so that the end of the process loses no more; what was delivered is removed from it at
-// once. What could not be delivered is delivered later, by this process or by the next
-// one with the same folder, and to the memoryd, workspace and key that it was meant for
-// alone; each call carries an id and a time by which memoryd recognises one that it has.
-// Without a folder it stays in memory, within bounds, and what does not fit is dropped
-// and counted.
+// Outbox delivers calls in the background: Put never waits for memoryd. After keepWithin or
+// keepCalls calls, waiting calls are saved to a journal on disk, without their secrets, so
+// that the end of the process loses no more than that. Delivered calls are removed from it at
+// once. The others are delivered later, by this process or the next one with the same folder,
+// and only to the memoryd, workspace and key that they were meant for. Each call carries an
+// id and a time, by which memoryd recognises repeats. Without a folder, calls wait in memory,
+// within limits; calls that do not fit are dropped and counted.
 type Outbox struct {
 	memory Memory
 	dir    string
@@ -52,8 +51,8 @@ type Outbox struct {
 	dropped int
 }
 
-// NewOutbox makes an outbox; Start begins to deliver. dir is the journals'
-// folder, made when it is needed; "" means none.
+// NewOutbox returns an outbox; Start begins to deliver. dir is the folder for journals,
+// created if needed; "" means none.
 func NewOutbox(memory Memory, dir string, log *slog.Logger) *Outbox {
 	return &Outbox{
 		memory: memory, dir: dir, to: memory.destination(), log: log, put: make(chan struct{}, 1), kept: make(chan struct{}, 1),
@@ -61,7 +60,7 @@ func NewOutbox(memory Memory, dir string, log *slog.Logger) *Outbox {
 	}
 }
 
-// Put takes one call, an item of the API's call format.
+// Put adds one call, an item in the API's call format.
 func (o *Outbox) Put(call json.RawMessage) {
 	o.mu.Lock()
 	if len(o.waiting) >= outboxCalls || o.bytes+len(call) > outboxBytes {
@@ -85,18 +84,17 @@ func signal(c chan struct{}) {
 	}
 }
 
-// Dropped gives how many calls were lost for want of room.
+// Dropped returns the number of calls that were lost because there was no room.
 func (o *Outbox) Dropped() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.dropped
 }
 
-// Start delivers until ctx ends; Stop waits for it.
+// Start delivers until ctx ends. Stop waits for it.
 func (o *Outbox) Start(ctx context.Context) { o.worker.Start(ctx, o.keeping, o.run) }
 
-// Stop tries once more, for two seconds at most, leaves what is left in the journal,
-// and ends.
+// Stop tries once more, for at most two seconds, leaves the rest in the journal, and ends.
 func (o *Outbox) Stop() {
 	o.worker.Stop()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)

@@ -20,11 +20,11 @@ import (
 	"memoryd/internal/lifecycle"
 )
 
-// Remote is an MCP server that is reached over streamable HTTP.
+// Remote is an MCP server reached over streamable HTTP.
 type Remote struct {
 	URL   string
-	Token string       // sent as a bearer token; "": none
-	HTTP  *http.Client // nil: http.DefaultClient; streams have no bound in time
+	Token string       // sent as the bearer token; "" for none
+	HTTP  *http.Client // nil uses http.DefaultClient; streams have no time limit
 }
 
 // maxRequest bounds a request that the proxy reads as a whole.
@@ -42,8 +42,7 @@ type bridge struct {
 	cancels           map[string]context.CancelFunc // requests under way, by the raw text of the id
 }
 
-// Bridge passes on what stands on in to a remote server, and its answers to out,
-// until in ends.
+// Bridge forwards messages from in to a remote server, and its answers to out, until in ends.
 func (w *Wrapper) Bridge(ctx context.Context, remote Remote, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -65,9 +64,9 @@ func (w *Wrapper) Bridge(ctx context.Context, remote Remote, in io.Reader, out i
 	return err
 }
 
-// Write sends one line of the client. Requests go in the background, as answers may come
-// in any order; a notification, and what opens the session, is delivered before what
-// follows it.
+// Write sends one line from the client. Requests are sent in the background, because answers
+// may arrive in any order. Notifications, and what opens the session, are delivered before
+// the lines after them.
 func (b *bridge) Write(line []byte) (int, error) {
 	body := bytes.Clone(line)
 	all := messages(body)
@@ -321,9 +320,9 @@ func events(stream io.Reader, f func(data []byte) error) error {
 	return err
 }
 
-// Proxy is a local HTTP server before a remote one. Headers and bodies pass as
-// they are, but for what Options add; it answers requests of its own origin and
-// host only.
+// Proxy is a local HTTP server in front of a remote one. It forwards headers and bodies
+// unchanged, except for what Options add. It answers requests of its own origin and host
+// only.
 func (w *Wrapper) Proxy(remote Remote) (http.Handler, error) {
 	upstream, err := url.Parse(remote.URL)
 	if err != nil || upstream.Host == "" {

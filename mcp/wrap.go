@@ -19,22 +19,22 @@ import (
 	"github.com/google/uuid"
 )
 
-// Options are what a wrapper does beside passing messages on.
+// Options are what a wrapper does besides forwarding messages.
 type Options struct {
-	Name        string // the server's name in memoryd; "": what the server calls itself
-	Enrich      string // off, meta or description: where guidelines stand in lists of tools
-	Warn        bool   // a result gets what memoryd knew against the call
-	StopRepeats bool   // a call that failed in this run is not made again unchanged
+	Name        string // the server's name in memoryd; "" uses the name that the server gives itself
+	Enrich      string // off, meta or description: where lists of tools show guidelines
+	Warn        bool   // adds the warnings about a call to its result
+	StopRepeats bool   // refuses to repeat a call that failed in this run
 
 	Memory Memory
 	Outbox *Outbox
 	Log    *slog.Logger
-	Run    string // trajectory_id of the calls; "": a new one
+	Run    string // trajectory_id of the calls; "" generates one
 }
 
-// Wrapper stands between an MCP client and a server. What goes in comes out,
-// byte for byte and in order, but for what Options add; each call of a tool is
-// recorded once, when its last result is there.
+// Wrapper sits between an MCP client and a server. It forwards everything byte for byte and
+// in order, except for what Options add. Each call of a tool is recorded once, when its last
+// result has arrived.
 type Wrapper struct {
 	Options
 	calls *calls
@@ -46,7 +46,7 @@ type Wrapper struct {
 	toClient, toServer *lineWriter
 }
 
-// NewWrapper makes a wrapper of one server.
+// NewWrapper returns a wrapper for one server.
 func NewWrapper(o Options) *Wrapper {
 	o.Run = cmp.Or(o.Run, uuid.NewString())
 	w := &Wrapper{Options: o, guide: newGuide(o.Memory, o.Enrich), failed: map[string]string{}}
@@ -60,10 +60,10 @@ func (w *Wrapper) toolName(server, tool string) string {
 	return "mcp__" + cmp.Or(w.Name, server, "server") + "__" + tool
 }
 
-// Serve starts command and passes on what stands on in and what the command
-// writes, until either side ends. It gives the command's exit code. The
-// command's standard error goes to stderr; a SIGTERM or SIGINT that ends ctx is
-// passed on. No process of the command's group is left behind.
+// Serve starts command and forwards what it reads from in and what the command writes, until
+// either side ends. It returns the command's exit code. The command's standard error goes to
+// stderr, and a SIGTERM or SIGINT that ends ctx is forwarded. No process of the command's
+// group is left behind.
 func (w *Wrapper) Serve(ctx context.Context, command []string, in io.Reader, out, stderr io.Writer) (int, error) {
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Stderr = stderr

@@ -15,7 +15,7 @@ import (
 // Deps are the dependencies of ops; each op uses some of them.
 type Deps struct {
 	Store     store.Store
-	Names     *Names // nil: a tool has the one name
+	Names     *Names // nil: each tool has one name
 	Reader    MemoryReader
 	Judge     Judge
 	Wait      time.Duration // how long a recording request waits for verdicts

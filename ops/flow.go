@@ -5,8 +5,8 @@
 // types alone, that the chains of a configuration fit together and serve their
 // endpoints; Plan.Build makes them.
 //
-// Ops speak to the rest of the program through the store contract and through
-// the small interfaces in Deps.
+// Ops reach the rest of the program through the store contract and the small interfaces in
+// Deps.
 package ops
 
 import (

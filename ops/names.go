@@ -15,7 +15,7 @@ import (
 	"memoryd/store"
 )
 
-// NameKind is the kind of the records that say which stored tool a further name means.
+// NameKind is the kind of the records that map a further name to a stored tool.
 const NameKind = "tool_name"
 
 // The bounds of what Names remembers, and for how long a name that it does not know is
@@ -30,10 +30,10 @@ const (
 	nearestMost = 3
 )
 
-// Names finds the one memory of a tool that hosts call by several names: mcp__time__x,
-// mcp_time_x, time_x, or x where no other server has one. What is stored under a name
-// keeps it; a name that is new joins a memory only where names, and what the calls gave,
-// leave no choice. The nil one takes every name as it is.
+// Names finds the memory of a tool that hosts call by several names: mcp__time__x,
+// mcp_time_x, time_x, or x if no other server has one. A name that already has calls keeps
+// its memory. A new name joins a memory only if names and earlier calls leave no doubt. A nil
+// Names changes no name.
 type Names struct {
 	store store.Store
 	now   func() time.Time
@@ -54,7 +54,7 @@ type namespace struct {
 	read  time.Time                // when the store was looked through
 }
 
-// NewNames knows no names yet.
+// NewNames returns a Names without any names.
 func NewNames(s store.Store, now func() time.Time) *Names {
 	return &Names{store: s, now: now, stored: map[memoryd.ToolRef]bool{}, spaces: map[string]*namespace{}}
 }
@@ -67,7 +67,7 @@ type asked struct {
 	write bool            // a call is to be recorded
 }
 
-// Of gives the tool that is meant by a name, and whether it is stored.
+// Of returns the tool that a name means, and whether it is stored.
 func (n *Names) Of(ctx context.Context, a asked) (meant memoryd.ToolRef, known bool, err error) {
 	if n == nil || a.Tool == "" {
 		return a.ToolRef, true, nil

@@ -16,7 +16,7 @@ type PreflightRequest struct {
 	Input json.RawMessage
 	// By is the run, session and agent of the call, as far as known.
 	By preflight.Caller
-	// Host says that who calls the tool so names the server of each tool that has one.
+	// Host reports that the caller names the server of each tool that has one.
 	Host bool
 }
 

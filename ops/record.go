@@ -61,9 +61,9 @@ func (p ParseParams) Validate() error {
 // ParseToolCallResult judges and records the valid calls of a request, and
 // answers with the memories that they belong to.
 //
-// The order is what makes "acknowledged is durable" cheap: verdicts that need
-// no model are reached first, so that a call and its verdict are one write;
-// what is left is written as pending before any model is asked.
+// The order makes "acknowledged means durable" cheap. Verdicts that need no model come first,
+// so that a call and its verdict are one write. The rest is written as pending before any
+// model is asked.
 type ParseToolCallResult struct {
 	Params ParseParams
 	// Wait limits how long a request waits for verdicts.

@@ -97,7 +97,7 @@ type ValidateToolCallResult struct {
 	Redaction *Redaction
 	// Intake recognises further reports of recorded calls; may be nil.
 	Intake *ingest.Intake
-	// Names finds the tool that a name means; nil: names mean themselves.
+	// Names finds the tool that a name means; nil changes no name.
 	Names *Names
 	Now   func() time.Time
 }

@@ -79,7 +79,7 @@ type parameter struct {
 	MedianWords     float64 `json:"median_words"`
 }
 
-// Values says in a few words which values were given.
+// Values summarises which values were given, in a few words.
 func (p *parameter) Values() string {
 	if slices.Contains(p.Types, "number") || slices.Contains(p.Types, "integer") {
 		return fmt.Sprintf("%v to %v", p.Least, p.Greatest)

@@ -1,10 +1,10 @@
-// Package ui is the dashboard: pages made on the server from what the flows of
-// package ops answer, under a strict content security policy, without any code or
-// file from elsewhere. A page does nothing that a request to the API could not;
-// every view is an address, and every change a form.
+// Package ui is the dashboard: pages rendered on the server from the answers of the flows in
+// package ops, under a strict content security policy, without code or files from elsewhere.
+// A page can do only what an API request can. Every view has an address, and every change is
+// a form.
 //
-// All text of calls, tools and guidelines is foreign: it reaches pages through
-// html/template alone, cut, with invisible characters dropped.
+// All text from calls, tools and guidelines is untrusted. It reaches pages only through
+// html/template, shortened and without invisible characters.
 package ui
 
 import (
@@ -37,58 +37,58 @@ var templateFiles embed.FS
 //go:embed static
 var staticFiles embed.FS
 
-// Live tells of calls as they arrive; *survey.Survey is one.
+// Live reports calls as they arrive; *survey.Survey implements it.
 type Live interface {
 	Watch() (stop func())
 	Ended() bool
 	Since(workspace string, number int64) (list []survey.Arrival, newest int64)
 }
 
-// Check is one part of the server's health.
+// Check is one check of the server's health.
 type Check struct {
 	Name  string
 	Vital bool
 	Run   func(ctx context.Context) error
 }
 
-// Deps are what the dashboard works with.
+// Deps are the dependencies of the dashboard.
 type Deps struct {
 	Flows  *ops.Flows
 	Live   Live
 	Checks []Check
 	Logger *slog.Logger
 	Now    func() time.Time
-	// Store and Judge say in words what the server runs on.
+	// Store and Judge describe the server's store and judge in words.
 	Store, Judge string
-	// Retention says what is kept, and for how long.
+	// Retention lists what is kept, and for how long.
 	Retention []Retention
-	// Hosts are the coding agents on this machine, for a server that knows nothing yet.
+	// Hosts are the coding agents on this machine, shown while the server has no data.
 	Hosts []Host
 }
 
-// Host is a coding agent, and the commands by which memoryd learns from it.
+// Host is a coding agent, and the commands that make memoryd learn from it.
 type Host struct {
 	Name     string
 	Commands []string
 }
 
-// Retention is how long something is kept, by which setting.
+// Retention is how long something is kept, and the setting that decides it.
 type Retention struct{ What, Kept, Setting string }
 
-// Route is an address of the dashboard with what may be done there.
+// Route is an address of the dashboard and what it allows.
 type Route struct {
 	Method, Path string
-	// Role is what a caller needs.
+	// Role is the role that a caller needs.
 	Role  access.Role
 	serve func(d *dashboard, r *request) error
 }
 
-// Routes lists all addresses but that of the static files, /ui/static/.
+// Routes lists all addresses except the static files in /ui/static/.
 func Routes() []Route { return slices.Concat(viewRoutes(), changeRoutes()) }
 
-// Bounds says which requests count against the server's room, and which of them compute:
-// those for pages do both, but where a model may be asked they only count. Files, and
-// streams that last, do neither.
+// Bounds reports which requests count against the server's limits, and which of them compute.
+// Requests for pages do both, but only count if a model may be asked. Files and long streams
+// do neither.
 func Bounds(r *http.Request) (counted, computing bool) {
 	switch {
 	case strings.HasPrefix(r.URL.Path, "/ui/static/"), r.URL.Path == "/ui/live/events", r.URL.Path == "/ui/export":
@@ -99,8 +99,7 @@ func Bounds(r *http.Request) (counted, computing bool) {
 	return true, true
 }
 
-// WorkspaceOf is the workspace that a request is about, as far as its address or its
-// form names one.
+// WorkspaceOf returns the workspace of a request, if its address or form names one.
 func WorkspaceOf(r *http.Request, body []byte) string {
 	if name := r.URL.Query().Get("w"); name != "" || !strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-www-form-urlencoded") {
 		return name
@@ -144,7 +143,7 @@ type dashboard struct {
 	version string // of the static files
 }
 
-// New makes the handler of everything under /ui/.
+// New returns the handler of everything below /ui/.
 func New(deps Deps) (http.Handler, error) {
 	d := &dashboard{Deps: deps}
 	var err error

@@ -8,9 +8,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// AppendAdded appends what jsonv2 makes of an answer to add_tool_call_result, without
-// its reflection: that answer is written for each call of an agent. A test holds the
-// two to each other. The options are those of the parts that hardly any answer has.
+// AppendAdded appends the JSON of an answer to add_tool_call_result. It writes the same bytes
+// as jsonv2 without its reflection, because each recorded call needs this answer. A test
+// compares the two. opts apply to the rare parts.
 func (r *Response) AppendAdded(b []byte, meta *AddMetadata, rare jsonv2.Options) ([]byte, error) {
 	b = appendText(append(b, `{"answer":`...), r.Answer)
 	b = strconv.AppendBool(append(b, `,"success":`...), r.Success)

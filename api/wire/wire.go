@@ -57,7 +57,7 @@ type Memory struct {
 type MemoryMetadata struct {
 	Statistics        Statistics `json:"statistics,omitzero"` // none if the request did not wait for them
 	GuidelineRevision int64      `json:"guideline_revision"`
-	AskedAs           []string   `json:"asked_as,omitempty"` // names of the request that mean the tool, where they are others than its own
+	AskedAs           []string   `json:"asked_as,omitempty"` // names in the request that mean this tool, if they differ from its own
 }
 
 // Interval is a 95 % interval: its lower and upper end.

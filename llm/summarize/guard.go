@@ -6,27 +6,27 @@ import (
 	"time"
 )
 
-// Reasons of a Guard to let no request through.
+// Reasons why a Guard rejects a request.
 var (
 	ErrPaused = errors.New("models are paused after repeated failures")
 	ErrSpent  = errors.New("this hour's tokens are used up")
 )
 
-// Limits are what a Guard keeps to.
+// Limits are the limits that a Guard enforces.
 type Limits struct {
-	// Failures in a row stop all requests for Pause; 0 never stops them.
+	// After Failures failures in a row, all requests stop for Pause; 0 never stops them.
 	Failures int
 	Pause    time.Duration
-	// HourlyTokens caps what one spender may use in an hour, prompts and answers;
-	// 0 means no cap.
+	// HourlyTokens limits what one spender may use in an hour, prompts and answers; 0 means
+	// no limit.
 	HourlyTokens int
 }
 
 // maxSpenders bounds how many spenders a Guard remembers.
 const maxSpenders = 4096
 
-// Guard stops requests to models after failures in a row, and keeps each spender
-// to its cap. It is safe for concurrent use.
+// Guard stops requests to models after failures in a row, and enforces each spender's limit.
+// It is safe for concurrent use.
 type Guard struct {
 	limits Limits
 	clock  func() time.Time
@@ -42,7 +42,7 @@ type expense struct {
 	tokens int
 }
 
-// NewGuard makes a Guard.
+// NewGuard returns a Guard.
 func NewGuard(l Limits, clock func() time.Time) *Guard {
 	return &Guard{limits: l, clock: clock, spend: map[string][]expense{}}
 }

@@ -1,12 +1,10 @@
-// Package summarize is the one summarizer of the project: it turns data that
-// nobody vouches for into a text by a model, under a token budget, and lets no
-// answer through that the caller's check did not pass. Guidelines and
-// conversations share it.
+// Package summarize is the project's only summarizer. A model turns untrusted data into a
+// text within a token budget, and no answer gets through without the caller's check.
+// Guidelines and conversations share it.
 //
-// Instructions and data never mix: the system part of a prompt is the caller's
-// own words, the data goes into the user part as JSON between two markers with a
-// random nonce. That does not make a model safe against what the data says; the
-// boundary is the check behind it.
+// Instructions and data never mix. The system part of a prompt is the caller's own text; the
+// data is JSON in the user part, between two markers with a random nonce. That does not
+// protect a model from what the data says: the check afterwards does.
 package summarize
 
 import (
@@ -21,74 +19,73 @@ import (
 	"memoryd/internal/lifecycle"
 )
 
-// Request asks for one text.
+// Request requests one text.
 type Request struct {
-	// Instructions are the system part. They are the caller's own words; the
-	// sentence that explains the markers is added to them.
+	// Instructions are the system part, in the caller's own words. The sentence that explains
+	// the markers is added to them.
 	Instructions string
 	// Parts are the data, most important first.
 	Parts []Part
-	// Budget bounds instructions and data together, in tokens by Tokens.
+	// Budget limits instructions and data together, in tokens as counted by Tokens.
 	Budget int
-	// MaxTokens caps the answer; 0 leaves it to the server.
+	// MaxTokens limits the answer; 0 leaves the limit to the server.
 	MaxTokens int
-	// Workspace, and Tool if it is about one, are on whose behalf the request is
-	// made.
+	// The request is made on behalf of Workspace, and of Tool if it is about one.
 	Workspace, Tool string
-	// Spender is whose hourly tokens are used, where the Summarizer has a Guard.
+	// Spender is the account whose hourly tokens are used, if the Summarizer has a Guard.
 	Spender string
-	// Nonce is the word of this prompt's markers; "" takes the Summarizer's.
+	// Nonce is the word in this prompt's markers; "" uses the Summarizer's.
 	Nonce string
-	// Count counts the tokens of the budget; nil is Tokens.
+	// Count counts tokens for the budget; nil uses Tokens.
 	Count func(string) int
-	// Check repairs an answer or refuses it; nil accepts any that is not blank. An
-	// answer that it refuses with ErrTooLong is asked for once more, shorter.
+	// Check repairs or rejects an answer; nil accepts all that are not blank. If it rejects
+	// an answer with ErrTooLong, a shorter one is requested once.
 	Check func(answer memoryd.Completion) (string, error)
-	// Fallback writes the text without a model when the model or its answer
-	// fails; nil lets the failure through. It is not used when ctx has ended.
+	// Fallback writes the text without a model if the model or its answer fails; nil returns
+	// the failure. It is not used after ctx has ended.
 	Fallback func(ctx context.Context) (text, author string, err error)
 }
 
-// Text is what came of a Request.
+// Text is the result of a Request.
 type Text struct {
 	Text string
-	// Author is the model's name, or who the fallback says wrote it.
+	// Author is the model's name, or the author that the fallback returned.
 	Author string
 	Usage  memoryd.Usage
-	// Calls counts requests to models, failed ones too; Seconds is what they took.
+	// Calls counts requests to models, including failed ones. Seconds is their total
+	// duration.
 	Calls   int
 	Seconds float64
-	// LeftOut counts the parts that the budget had no room for.
+	// LeftOut counts the parts that did not fit into the budget.
 	LeftOut int
-	// Cause is why the fallback was used; nil when it was not.
+	// Cause is why the fallback was used; nil if it was not.
 	Cause error
 }
 
-// ErrUnusable is in every error that says that the model answered and nothing of
-// the answer could be used.
+// ErrUnusable is part of every error which means that the model answered, but nothing in the
+// answer was usable.
 var ErrUnusable = errors.New("the model's answer is unusable")
 
-// ErrTooLong is what a Check says of an answer that is to be asked for once more,
-// shorter.
+// ErrTooLong is what a Check returns to request a shorter answer once.
 var ErrTooLong = errors.New("the answer is too long")
 
-// Summarizer makes texts with a model. It is safe for concurrent use.
+// Summarizer generates texts with a model. It is safe for concurrent use.
 type Summarizer struct {
 	Model memoryd.Model
-	// Others are asked in order when the model fails.
+	// Others are tried in order if the model fails.
 	Others []memoryd.Model
-	// Nonce gives a fresh word for each prompt's markers; nil means a random one.
+	// Nonce returns a new word for each prompt's markers; nil uses a random one.
 	Nonce func() string
-	// Guard stops requests after failures and keeps spenders to a cap; nil does not.
+	// Guard stops requests after failures and enforces limits; nil does not.
 	Guard *Guard
-	// Timeout bounds one request; 0 leaves it to the context.
+	// Timeout limits one request; 0 leaves that to the context.
 	Timeout time.Duration
-	// Clock gives the time; nil is time.Now. Log hears of panics; nil drops them.
+	// Clock returns the time; nil uses time.Now. Log receives panics; nil drops them.
 	Clock func() time.Time
 	Log   *slog.Logger
 }
 
-// Do makes one text. Without a fallback it fails with the model's error, with
+// Do generates one text. Without a fallback it fails with the model's error, with
 // ErrUnusable, or with the context's error.
 func (s Summarizer) Do(ctx context.Context, r Request) (Text, error) {
 	t, err := s.ask(ctx, r)
@@ -186,9 +183,9 @@ func (s Summarizer) complete(ctx context.Context, m memoryd.Model, p memoryd.Pro
 	return answer, err
 }
 
-// Pack divides parts, given as groups that stay together, into requests of at most
-// budget tokens each; a group that is larger is alone in one. It gives the numbers
-// of the groups.
+// Pack divides groups of parts into requests of at most budget tokens each. A group stays
+// together; one that is too large gets a request of its own. Pack returns the numbers of the
+// groups.
 func Pack(groups [][]Part, budget int, count func(string) int) [][]int {
 	var out [][]int
 	var now []int

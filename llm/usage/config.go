@@ -21,8 +21,8 @@ type Config struct {
 	FlushInterval time.Duration `yaml:"-"`
 }
 
-// UnmarshalYAML decodes a section over constants that are no settings: five weeks show a whole
-// month, and two seconds are the most that a killed process loses.
+// UnmarshalYAML decodes a section and keeps constants that are not settings: five weeks cover
+// a whole month, and two seconds are the most that a killed process loses.
 func (c *Config) UnmarshalYAML(unmarshal func(any) error) error {
 	type settings Config
 	c.Keep, c.FlushInterval = 35*24*time.Hour, 2*time.Second

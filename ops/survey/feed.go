@@ -29,8 +29,8 @@ type Arrival struct {
 	Call   memoryd.Call // without its output
 }
 
-// Over returns the store with the live view told of each new call. While nobody
-// watches that costs one load.
+// Over returns the store wrapped so that the live view sees each new call. While nobody
+// watches, that costs one atomic load.
 func (s *Survey) Over(under store.Store) store.Store { return watched{under, s} }
 
 type watched struct {
@@ -64,20 +64,20 @@ func (f *feed) take(b store.Batch, done []store.Appended) {
 	}
 }
 
-// Watch begins a live view; the caller ends it with stop.
+// Watch begins a live view; call stop to end it.
 func (s *Survey) Watch() (stop func()) {
 	s.feed.watchers.Add(1)
 	return sync.OnceFunc(func() { s.feed.watchers.Add(-1) })
 }
 
-// EndLive ends the live views: the server stops, and waits for its requests.
+// EndLive ends all live views, because the server stops and waits for its requests.
 func (s *Survey) EndLive() { s.feed.ended.Store(true) }
 
-// Ended reports whether live views have to end.
+// Ended reports whether live views must end.
 func (s *Survey) Ended() bool { return s.feed.ended.Load() }
 
-// Since gives the arrivals of a workspace after a number, the oldest first, and the
-// newest number. What came and went in between is missed: the ring holds so many.
+// Since returns the arrivals of a workspace after a number, oldest first, and the newest
+// number. Arrivals that the ring has already dropped are missing.
 func (s *Survey) Since(workspace string, number int64) (list []Arrival, newest int64) {
 	f := &s.feed
 	f.mu.Lock()

@@ -10,13 +10,13 @@ import (
 	"memoryd"
 )
 
-// Filter says which calls are looked for; what is "" does not matter.
+// Filter selects calls; "" matches everything.
 type Filter struct {
 	Tool string
-	// Verdict is good, partial, failed, pending, given_up, unsure, overstated (the
-	// caller said success, the verdict says failure) or corrected.
+	// Verdict is good, partial, failed, pending, given_up, unsure, overstated (the caller
+	// reported success, the verdict is a failure) or corrected.
 	Verdict string
-	// Judge is rules, cache, model, person, or exactly what judged.
+	// Judge is rules, cache, model, person, or the exact name of a judge.
 	Judge string
 	Rule  string
 	Cause string
@@ -69,8 +69,8 @@ func (f *Filter) judge(c *Call) bool {
 	return f.Judge == c.JudgedBy
 }
 
-// Place is where a page of calls begins: after the call of this time and key. The
-// zero Place is the newest call.
+// Place is where a page of calls begins: after the call with this time and key. The zero
+// Place is the newest call.
 type Place struct {
 	Time time.Time
 	Key  memoryd.CallKey
@@ -81,8 +81,8 @@ func newer(at time.Time, ak memoryd.CallKey, bt time.Time, bk memoryd.CallKey) i
 	return cmp.Or(bt.Compare(at), bytes.Compare(bk[:], ak[:]))
 }
 
-// Find gives at most limit calls after a place, the newest first, and counts all
-// that the filter takes.
+// Find returns at most limit calls after a place, newest first, and counts all that match the
+// filter.
 func (s *Snapshot) Find(f Filter, after Place, limit int) (page []Call, total int) {
 	tools := s.newest // so that most calls are older than the page when it is full
 	if f.Tool != "" {
@@ -115,10 +115,10 @@ func (s *Snapshot) Find(f Filter, after Place, limit int) (page []Call, total in
 	return page[:min(limit, len(page))], total
 }
 
-// ToolName is the name of the tool that the call is of.
+// ToolName is the name of the call's tool.
 func (c *Call) ToolName() string { return c.tool }
 
-// Tool finds a tool by its name; nil: there is none.
+// Tool finds a tool by its name; nil if there is none.
 func (s *Snapshot) Tool(name string) *Tool {
 	i, found := slices.BinarySearchFunc(s.Tools, name, func(t *Tool, name string) int { return strings.Compare(t.Name, name) })
 	if !found {
@@ -127,14 +127,14 @@ func (s *Snapshot) Tool(name string) *Tool {
 	return s.Tools[i]
 }
 
-// Ranking says which tools are listed, and in which order.
+// Ranking says which tools to list, and in which order.
 type Ranking struct {
-	// Words must all stand in the name; Names, where it is not nil, holds it.
+	// The name must contain all Words, and be one of Names unless that is nil.
 	Words string
 	Names []string
 	// State is "", failing, worse, better, pending, unwritten (no guideline) or behind.
 	State string
-	// By is one of Columns; Descending turns it round.
+	// By is one of Columns; Descending reverses the order.
 	By         string
 	Descending bool
 }
@@ -161,7 +161,7 @@ func b2i(b bool) int {
 	return 0
 }
 
-// Rank lists the tools that a ranking takes.
+// Rank lists the tools that match a ranking.
 func (s *Snapshot) Rank(r Ranking) []*Tool {
 	words := strings.Fields(strings.ToLower(r.Words))
 	var out []*Tool

@@ -9,7 +9,7 @@ import (
 	"memoryd/guidelines/effect"
 )
 
-// Overview is what a workspace shows first.
+// Overview is what the first page shows about a workspace.
 type Overview struct {
 	Tools, Judged, Good, Partial, Failed int
 	Lifetime, Pending                    int64
@@ -17,32 +17,32 @@ type Overview struct {
 	SecondsBad                           float64
 	TokensBad                            int64
 	Timed                                bool
-	// Causes are what goes wrong most, by the column that was asked for; AllCauses
+	// Causes are the most frequent causes of failure, by the requested column. AllCauses
 	// counts them.
 	Causes    []Cause
 	AllCauses int
-	// Worse and Better are tools whose newest calls differ from those before; New
-	// are causes first seen in the week before Until, the time of the newest call,
-	// of tools that are older, and NewTools tools first seen in it.
+	// Worse and Better are tools whose newest calls differ from those before. New are causes
+	// of older tools that were first seen in the week before Until, the time of the newest
+	// call. NewTools are tools first seen in that week.
 	Until         time.Time
 	Worse, Better []*Tool
 	New           []Cause
 	NewTools      []*Tool
-	AllNew        bool // no tool is older
-	Unwritten     int  // tools with failures and without a guideline
-	// Effect is how runs that were told of tools compare with others, over all tools.
+	AllNew        bool // there are no older tools
+	Unwritten     int  // tools with failures but without a guideline
+	// Effect compares runs that got advice with others, over all tools.
 	Effect effect.Effect
-	// Periods are the judged calls in equal parts of time, the oldest first.
+	// Periods are the judged calls in equal periods of time, oldest first.
 	Periods []Period
 	// ThisWeek is the seven days before the newest call, LastWeek those before them.
 	ThisWeek, LastWeek Period
 }
 
-// Period is a part of time.
+// Period is a period of time.
 type Period struct {
 	From time.Time
-	// Calls were judged, Failed of them scored 0. Written counts the tools whose
-	// guideline is from this time.
+	// Calls counts judged calls, Failed those that scored 0. Written counts the tools whose
+	// guideline is from this period.
 	Calls, Failed, Written int
 }
 
@@ -109,7 +109,7 @@ const week = 7 * 24 * time.Hour
 // listed is how many entries a list of an overview has at most.
 const listed = 10
 
-// Overview sums the workspace up; by is calls, time, tokens or cost.
+// Overview summarises the workspace; by is calls, time, tokens or cost.
 func (s *Snapshot) Overview(by string) Overview {
 	if by != "time" && by != "tokens" && by != "cost" {
 		by = "calls"

@@ -10,16 +10,16 @@ import (
 	"memoryd/guidelines/effect"
 )
 
-// Run is one run of an agent, as far as its calls are kept.
+// Run is one run of an agent, as far as its calls are still stored.
 type Run struct {
 	Name, Agent string
-	// Calls are of Tools tools; Failed of the Judged ones scored 0.
+	// Calls counts the calls and Tools their tools; Failed of the Judged calls scored 0.
 	Calls, Tools, Judged, Failed int
 	Seconds                      float64
 	Tokens                       int64
 	First, Last                  time.Time
 	Told                         effect.Side
-	// Streak is the longest row of failed calls, OfTen the most failed ones among ten in
+	// Streak is the longest series of failed calls, OfTen the most failed calls among ten in
 	// a row.
 	Streak, OfTen int
 }
@@ -30,7 +30,7 @@ const (
 	thrashOfTen  = 8
 )
 
-// Thrashes reports whether the run did not get anywhere for a while.
+// Thrashes reports whether the run made no progress for a while.
 func (r *Run) Thrashes() bool { return r.Streak >= thrashStreak || r.OfTen >= thrashOfTen }
 
 // runs gathers the lines of calls by run.

@@ -1,8 +1,7 @@
-// Package survey keeps, of the workspaces that somebody looks at, what views over
-// all their tools show: counts, what goes wrong, and a short line for each of the
-// newest calls. Nothing is read before it is asked for; then a workspace is read
-// once in the background, and after that only the tools that changed. So a view
-// never waits for a scan, and says when it saw what it shows.
+// Package survey keeps what the views over all tools show: counts, what goes wrong, and a
+// short line for each of the newest calls. It covers only workspaces that somebody looks at.
+// Such a workspace is read once in the background; after that, only tools that changed are
+// read. So a view never waits for a scan, and says how old its data is.
 package survey
 
 import (
@@ -34,7 +33,7 @@ const (
 	laterWait = 15 * time.Millisecond
 )
 
-// Store is what a Survey reads.
+// Store is the part of a store that a Survey reads.
 type Store interface {
 	store.Calls
 	store.Tools
@@ -52,30 +51,30 @@ type Survey struct {
 	states map[string]*workspaceState
 }
 
-// New makes a Survey that has read nothing.
+// New returns a Survey that has read nothing.
 func New(s Store, log *slog.Logger, now func() time.Time) *Survey {
 	return &Survey{store: s, log: log, now: now, worker: lifecycle.NewWorker(log, "survey"), states: map[string]*workspaceState{}}
 }
 
-// Stop ends what is being read and waits for it.
+// Stop cancels the reading and waits for it.
 func (s *Survey) Stop() { s.worker.Stop() }
 
-// Snapshot is a workspace as it was read. It is not changed any more.
+// Snapshot is a workspace as it was read. It does not change.
 type Snapshot struct {
 	Workspace string
 	// At is when the reading began.
 	At time.Time
-	// Partial says that the first reading is under way: Tools are those so far.
+	// Partial reports that the first reading is running: Tools are those read so far.
 	Partial bool
-	// Tools are in byte order of their names.
+	// Tools are sorted by the bytes of their names.
 	Tools []*Tool
-	// Lines is how many calls are kept as lines, of all that the histories keep.
+	// Lines is the number of calls kept as lines, Kept the number of calls in all histories.
 	Lines, Kept int
-	// Err says why the newest reading failed; "" when it did not.
+	// Err is why the last reading failed; "" if it did not.
 	Err string
 
 	overviews map[string]Overview
-	// Runs are those that calls name, the ones that thrash first.
+	// Runs are the runs that calls name, those without progress first.
 	Runs   []Run
 	newest []*Tool // the tool with the newest call first
 }
@@ -91,8 +90,8 @@ type workspaceState struct {
 	read     time.Time     // the end of the newest
 }
 
-// Of gives a workspace as it was read last, and has it read anew if that is some
-// seconds ago. It waits little.
+// Of returns the last reading of a workspace, and starts a new one if that is some seconds
+// old. It waits only briefly.
 func (s *Survey) Of(ctx context.Context, workspace string) *Snapshot {
 	s.mu.Lock()
 	b := s.states[workspace]
@@ -154,8 +153,8 @@ func (s *Survey) ended(b *workspaceState, done chan struct{}) {
 	close(done)
 }
 
-// Changed has a tool read anew whatever its revision says: a person changed
-// something and looks at the next page for it.
+// Changed makes a tool be read again, whatever its revision: a person changed something and
+// expects to see it on the next page.
 func (s *Survey) Changed(ref memoryd.ToolRef) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"memoryd/internal/stats"
 )
 
-// Tool is what views over all tools show of one.
+// Tool is what views over all tools show about one tool.
 type Tool struct {
 	Name     string
 	Created  time.Time
@@ -21,44 +21,42 @@ type Tool struct {
 	Revision int64
 	memoryd.Counters
 	Kept int
-	// GuidelineRevision is 0 when no guideline was written; Behind counts the calls
-	// that came since.
+	// GuidelineRevision is 0 if no guideline was written. Behind counts the calls since then.
 	GuidelineRevision int64
 	GuidelineWritten  time.Time
 	GuidelineAuthor   string
 	Behind            int64
 
-	// Judged counts the newest calls that have a verdict, by score; Rate is the
-	// share of them that scored 1, with its interval.
+	// Judged counts the newest calls with a verdict; the others count them by score. Rate is
+	// the share that scored 1, with its interval.
 	Judged, Good, Partial, Failed int
 	Rate                          float64
 	RateCI95                      *stats.Interval
-	// P50 and P95 are of the seconds of the Timed calls that know them; Seconds and
-	// Tokens are the sums over all calls, those ending in Lost over the ones that
-	// scored less than 1.
+	// P50 and P95 are percentiles of the seconds of the Timed calls. Seconds and Tokens are
+	// sums over all calls; the fields that end in Lost sum the calls that scored less than 1.
 	Timed                         int
 	P50, P95, Seconds, SecondsBad float64
 	Tokens, TokensBad             int64
-	// Trend is the share of judged calls that scored less than 1, in at most twelve
-	// groups of equally many calls, the oldest first.
+	// Trend is the share of judged calls that scored less than 1, in at most twelve equal
+	// groups of calls, oldest first.
 	Trend []float64
-	// Drift is "worse" or "better" where the newest calls differ from those before
-	// them (Fisher's exact test, p < 0.01).
+	// Drift is "worse" or "better" if the newest calls differ from those before them
+	// (Fisher's exact test, p < 0.01).
 	Drift               string
 	RecentBad, Recent   int
 	EarlierBad, Earlier int
 	Newest, Oldest      time.Time
 	Causes              []Cause
-	Calls               []Call // the newest first
-	// Effect is how runs that were told of the tool compare with others.
+	Calls               []Call // newest first
+	// Effect compares runs that got advice about the tool with others.
 	Effect                 effect.Effect
 	counts                 *effect.Counts
 	hours                  map[int64][2]int // judged calls and failed ones, by hours since 1970
 	UnsureCalls, Corrected int
 }
 
-// Cause is failed calls of a tool of which the judge said the same, what varies aside
-// (mistakes.Form): a mistake, as memoryd learn counts it.
+// Cause is a group of failed calls of a tool with the same verdict, apart from the parts that
+// vary (mistakes.Form). It is a mistake as memoryd learn counts them.
 type Cause struct {
 	Tool    string
 	Text    string
@@ -67,16 +65,16 @@ type Cause struct {
 	Tokens  int64
 	First   time.Time
 	Last    time.Time
-	// Newest is the newest of the calls, Some are the newest of them.
+	// Newest is the newest call, Some are the newest calls.
 	Newest memoryd.CallKey
 	Some   []memoryd.CallKey
-	// Week counts those in the week before the workspace's newest call, WeekBefore those
-	// in the week before that.
+	// Week counts calls in the week before the workspace's newest call, WeekBefore those in
+	// the week before that.
 	Week, WeekBefore int
 	times            []int64 // of the calls, in seconds since 1970
 }
 
-// Call is a line about a call.
+// Call is the short line about a call.
 type Call struct {
 	Key        memoryd.CallKey
 	Time       time.Time
