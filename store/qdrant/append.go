@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	"memoryd"
@@ -106,11 +105,11 @@ func (a *appending) remember(points []*qd.PointStruct, found *findings) {
 		}
 		// A content says whose it is, a call by which append it came, and both when: what an earlier attempt wrote has another stamp.
 		asWritten := there.word(fieldOwner) == p.word(fieldOwner) && there.word(fieldNonce) == p.word(fieldNonce) && there.int(fieldStamp) == p.int(fieldStamp)
-		if !asWritten || !a.s.watches.holds(lifeOf(p)) {
+		if !asWritten || !a.s.watches.lives.Contains(lifeOf(p)) {
 			continue
 		}
 		if now, err := seenOf(p); err == nil {
-			a.s.arrivals.put(lifeOf(p), now)
+			a.s.arrivals.Add(now.id, arrival{lifeOf(p), now})
 		}
 	}
 }
@@ -134,7 +133,7 @@ func requestSize(points []*qd.PointStruct) int {
 func (a *appending) findLives(ctx context.Context) error {
 	missing := make([]string, 0, len(a.refs))
 	for id := range a.refs {
-		if life, ok := a.s.lives.get(id); ok {
+		if life, ok := a.s.lives.Get(id); ok {
 			a.lives[id] = life
 		} else {
 			missing = append(missing, id)
@@ -164,7 +163,7 @@ func (a *appending) findLives(ctx context.Context) error {
 
 func (a *appending) learn(id string, p payload) {
 	a.lives[id] = p.word(fieldLife)
-	a.s.lives.put(id, a.lives[id])
+	a.s.lives.Add(id, a.lives[id])
 }
 
 func (a *appending) makeTools(ctx context.Context, made []*qd.PointStruct) error {
@@ -247,7 +246,7 @@ func (a *appending) stillLive(tools map[string]payload) bool {
 	live := true
 	for id := range a.refs {
 		if tools[id].word(fieldLife) != a.lives[id] {
-			a.s.lives.drop(id)
+			a.s.lives.Remove(id)
 			live = false
 		}
 	}
@@ -369,36 +368,6 @@ func (s *backend) ended(ctx context.Context, toolID, life string) (bool, error) 
 func (s *backend) removeRemnant(ctx context.Context, id, life string) error {
 	remnant := all(qd.NewHasID(qd.NewIDUUID(id)), is(fieldLife, life))
 	return s.remove(ctx, s.calls, qd.NewPointsSelectorFilter(remnant))
-}
-
-// lifeCache remembers the lives of tools. It may be wrong: who relies on it
-// reads the tool's point after writing.
-type lifeCache struct {
-	mu    sync.Mutex
-	lives map[string]string
-}
-
-func (c *lifeCache) get(id string) (string, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	life, ok := c.lives[id]
-	return life, ok
-}
-
-func (c *lifeCache) put(id, life string) {
-	const maxLives = 100_000
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.lives == nil || len(c.lives) >= maxLives {
-		c.lives = map[string]string{}
-	}
-	c.lives[id] = life
-}
-
-func (c *lifeCache) drop(id string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.lives, id)
 }
 
 func keysOf[V any](m map[string]V) []string { return slices.Collect(maps.Keys(m)) }

@@ -3,7 +3,6 @@ package qdrant
 import (
 	"context"
 	"math"
-	"sync"
 	"time"
 
 	"memoryd/internal/lifecycle"
@@ -12,19 +11,14 @@ import (
 )
 
 // A tool's counters are numbers of points, so counting costs what there is to count.
-// What was accepted long enough ago cannot change any more: it is counted once and
-// kept, in this process as soon as it is sure (settle), and for all of them, on the
-// tool's point, after an hour (fold). What is left to count is what came since.
+// What was accepted more than an hour ago cannot change any more: it is counted once and
+// kept on the tool's point (see fold in sweep.go). What is left to count is what came since.
 const (
-	// settleEvery is how many calls a description counts before it has them settled,
-	// settlePause the least time between two settlements of a tool.
-	settleEvery = 256
-	settlePause = time.Second
-	// foldEvery is how many settled calls of a tool are worth a look at whether its
-	// point can take them over, foldPause the part of an hour between two.
-	foldEvery = 2000
+	// foldEvery is how many calls a description counts before it has them folded,
+	// foldPause the part of an hour between two such looks.
+	foldEvery = 256
 	foldPause = 30
-	// recountAfter is for how long settled counts are believed: what was wrong, because a
+	// recountAfter is for how long a watch's counts are believed: what was wrong, because a
 	// clock was, is right again after that.
 	recountAfter = 15 * time.Minute
 )
@@ -38,66 +32,6 @@ type callCounts struct{ through, calls, duplicates, revision int64 }
 // base is the tally on the tool's point.
 func (t *tool) base() callCounts {
 	return callCounts{t.p.int(fieldCut), t.p.int(fieldBaseCalls), t.p.int(fieldBaseDups), t.p.int(fieldBaseRev)}
-}
-
-// settled are tallies of lives that this process has counted.
-type settled struct {
-	mu    sync.Mutex
-	lives map[string]settledLife
-}
-
-type settledLife struct {
-	callCounts
-	counted time.Time // when its counting began from what the tool's point says
-	next    time.Time // when to settle more
-	fold    time.Time // when to look for what can be folded
-}
-
-// most is the tally that saves most counting. Both are right, for a fold changes where
-// counts are kept and not what they are.
-func (c *settled) most(life string, base callCounts) callCounts {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if known, ok := c.lives[life]; ok && known.through > base.through && time.Since(known.counted) < recountAfter {
-		return known.callCounts
-	}
-	return base
-}
-
-// take reports whether the caller is to settle a life now.
-func (c *settled) take(life string) bool {
-	const maxLives = 100_000
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	known := c.lives[life]
-	now := time.Now()
-	if now.Before(known.next) {
-		return false
-	}
-	if c.lives == nil || len(c.lives) >= maxLives {
-		c.lives = map[string]settledLife{}
-	}
-	known.next = now.Add(settlePause)
-	c.lives[life] = known
-	return true
-}
-
-// put remembers a tally that was counted from another, and reports, once in a while,
-// that it is time to look for what can be folded.
-func (c *settled) put(life string, from, sum callCounts, pause time.Duration) (fold bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	known := c.lives[life]
-	now := time.Now()
-	if known.counted.IsZero() || known.callCounts != from {
-		known.counted = now
-	}
-	if fold = !now.Before(known.fold); fold {
-		known.fold = now.Add(pause)
-	}
-	known.callCounts = sum
-	c.lives[life] = known
-	return fold
 }
 
 // countUpTo adds to a tally what was accepted after it, up to a stamp.
@@ -130,42 +64,32 @@ func (s *backend) countUpTo(ctx context.Context, life string, from callCounts, t
 	return callCounts{to, from.calls + calls, from.duplicates + calls - contents, from.revision + calls + verdicts}, err
 }
 
-// settleWhenDue has a life settled, beside the caller, whose description counted much.
-func (s *backend) settleWhenDue(t *tool, counted int64) {
-	if counted < settleEvery || !s.settled.take(t.life) {
+// foldWhenDue has what is settled of a tool folded, beside the caller, whose description
+// counted much.
+func (s *backend) foldWhenDue(t *tool, counted int64) {
+	if counted < foldEvery {
 		return
 	}
+	now := time.Now()
+	if next, known := s.folds.Get(t.life); known && now.Before(next) {
+		return
+	}
+	s.folds.Add(t.life, now.Add(s.grace/foldPause))
 	s.worker.Go(func(ctx context.Context) error {
-		if err := s.settle(ctx, t); err != nil && ctx.Err() == nil {
+		if err := s.foldSettled(ctx, t); err != nil && ctx.Err() == nil {
 			s.log.WarnContext(ctx, "cannot update the counts of a tool", "tool", t.info.Tool, "err", err)
 		}
 		return nil
 	})
 }
 
-// settle counts what cannot change any more: no write that is under way, or still to
+// foldSettled folds what cannot change any more: no write that is under way, or still to
 // come, can bring a call there, and no call there is kept, which is to say judged.
-func (s *backend) settle(ctx context.Context, t *tool) error {
+func (s *backend) foldSettled(ctx context.Context, t *tool) error {
 	low, err := s.lowWater(ctx)
-	if err != nil {
-		return err
+	if err == nil {
+		_, err = s.fold(ctx, t, min(low, stampAt(time.Now().Add(-s.grace))))
 	}
-	through, err := s.belowKept(ctx, t.life, low)
-	if err != nil {
-		return err
-	}
-	from := s.settled.most(t.life, t.base())
-	if through <= from.through {
-		return nil
-	}
-	sum, err := s.countUpTo(ctx, t.life, from, through)
-	if err != nil {
-		return err
-	}
-	if !s.settled.put(t.life, from, sum, s.grace/foldPause) || sum.calls-t.base().calls < foldEvery {
-		return nil
-	}
-	_, err = s.fold(ctx, t, min(through, stampAt(time.Now().Add(-s.grace))))
 	return err
 }
 

@@ -29,7 +29,7 @@ func counted(n *atomic.Int64) grpc.UnaryClientInterceptor {
 }
 
 // What a description counts does not grow with the calls that are remembered, and its
-// counters stay exact: also while settled counts move to the tool's point.
+// counters stay exact: also while counts move to the tool's point.
 func TestADescriptionCountsOnlyWhatIsNew(t *testing.T) {
 	server := qdranttest.New(t, versions[0])
 	var n atomic.Int64
@@ -131,9 +131,9 @@ func TestNothingIsSettledThatMayStillArrive(t *testing.T) {
 	settled(2*time.Hour, "when it has failed and may have taken effect")
 }
 
-// Counts are settled while an append is under way for longer than that takes: it is not
+// Counts are folded while an append is under way for longer than that takes: it is not
 // missed when it arrives.
-func TestSettledCountsMissNoAppendUnderWay(t *testing.T) {
+func TestFoldedCountsMissNoAppendUnderWay(t *testing.T) {
 	server := qdranttest.New(t, versions[0])
 	s := openFake(t, server, fakeConfig(), qdrant.WithGrace(time.Millisecond))
 	const batch = 70 // goes alone
@@ -180,16 +180,16 @@ func TestSettledCountsMissNoAppendUnderWay(t *testing.T) {
 	})
 	<-entered
 	fill()
-	if n := s.SettleNow(t.Context(), ref("t")); n > 10*batch {
-		t.Errorf("%d calls are settled while an append is under way that began after %d", n, 10*batch)
+	if n := s.FoldNow(t.Context(), ref("t")); n > 10*batch {
+		t.Errorf("%d calls are folded while an append is under way that began after %d", n, 10*batch)
 	}
 	lifetime(next - batch)
 	close(release)
 	wg.Wait()
 	lifetime(next)
 	fill()
-	if n := s.SettleNow(t.Context(), ref("t")); n < 11*batch {
-		t.Errorf("%d calls are settled after the append has ended", n)
+	if n := s.FoldNow(t.Context(), ref("t")); n < 11*batch {
+		t.Errorf("%d calls are folded after the append has ended", n)
 	}
 	lifetime(next)
 }

@@ -77,7 +77,7 @@ func (s *backend) end(ctx context.Context, tools []ending) error {
 	should := make([]*qd.Condition, len(tools))
 	now := s.clock.next(1)
 	for i, t := range tools {
-		s.lives.drop(t.id)
+		s.lives.Remove(t.id)
 		tombstones[i] = newPoint(tombstoneID(t.life), payload{fieldTombstone: integer(now), fieldLife: word(t.life)})
 		should[i] = qd.NewFilterAsCondition(all(qd.NewHasID(qd.NewIDUUID(t.id)), is(fieldLife, t.life)))
 	}

@@ -59,13 +59,12 @@
 //
 // # Remembering and folding
 //
-// What cannot change any more is counted once (see counts.go): a process keeps the
-// counts of a tool in memory up to the stamp at which nothing can arrive any more, five
-// seconds ago while it is alone, else as long ago as an append of another may take. What
-// is older than an hour is added to numbers on the tool's point, once, by moving a cut.
+// What was accepted more than an hour ago, and is not kept, cannot change any more: it is
+// counted once, and added to numbers on the tool's point by moving a cut (see counts.go).
 //
 // A tool that is described again and again is not counted at all (see watch.go): a process
-// knows its counts and its history up to that stamp, and asks for the ids of what came or
+// knows its counts and its history up to a stamp at which nothing can arrive any more (five seconds ago
+// while it is alone, else as long ago as an append of another may take), and asks for the ids of what came or
 // got a verdict after it, for all tools that wait in two requests.
 //
 // The newest Config.Remember calls are remembered. A sweep folds older ones in the same

@@ -18,9 +18,12 @@ func (s *Store) AgeLease(d time.Duration) {
 
 // Waiting is how many appends wait for a request that they will share.
 func (s *Store) Waiting() int {
-	s.batcher.mu.Lock()
-	defer s.batcher.mu.Unlock()
-	return len(s.batcher.queue)
+	s.deliveries.mu.Lock()
+	defer s.deliveries.mu.Unlock()
+	if s.deliveries.next == nil {
+		return 0
+	}
+	return len(s.deliveries.next.questions)
 }
 
 // SettledFor is how old a call has to be for its count to be settled.
@@ -42,16 +45,19 @@ func (s *Store) AgeClock(d time.Duration) {
 	}
 }
 
-// SettleNow settles what can be of a tool, and gives how many calls are settled.
-func (s *Store) SettleNow(ctx context.Context, ref memoryd.ToolRef) int64 {
+// FoldNow folds what can be of a tool, and gives how many calls are folded.
+func (s *Store) FoldNow(ctx context.Context, ref memoryd.ToolRef) int64 {
 	t, err := s.find(ctx, ref)
 	if err != nil {
 		panic(err)
 	}
-	if s.settled.take(t.life); s.settle(ctx, t) != nil {
-		panic("not settled")
+	if s.foldSettled(ctx, t) != nil {
+		panic("not folded")
 	}
-	return s.settled.most(t.life, t.base()).calls
+	if t, err = s.find(ctx, ref); err != nil {
+		panic(err)
+	}
+	return t.base().calls
 }
 
 // Clearing reports whether a history is being cleared.

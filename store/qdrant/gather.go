@@ -8,9 +8,9 @@ import (
 	"memoryd/internal/lifecycle"
 )
 
-// rounds bring small questions together: a request costs a server more than a point in
+// rounds bring small requests together: a request costs a server more than a point in
 // it. One round is under way at a time; what is asked meanwhile goes together after that,
-// so what it finds is no older than any of the questions.
+// so what it finds is no older than any of the questions. It ends when all who asked have left.
 type rounds[Q, A any] struct {
 	do func(ctx context.Context, questions []Q) (A, error)
 
@@ -21,7 +21,9 @@ type rounds[Q, A any] struct {
 
 type round[Q, A any] struct {
 	questions []Q
-	done      chan struct{} // closed when the rest is known
+	waiting   int                // who asked and has not left
+	end       context.CancelFunc // nil: it has not begun
+	done      chan struct{}      // closed when the rest is known
 	answer    A
 	err       error
 }
@@ -40,6 +42,7 @@ func inRounds[Q, A any](ctx context.Context, s *backend, r *rounds[Q, A], questi
 	}
 	mine := r.next
 	mine.questions = append(mine.questions, questions...)
+	mine.waiting++
 	r.mu.Unlock()
 	waiting, cancel := context.WithDeadline(ctx, s.lastTry(ctx))
 	defer cancel()
@@ -47,10 +50,15 @@ func inRounds[Q, A any](ctx context.Context, s *backend, r *rounds[Q, A], questi
 	case <-mine.done:
 		return mine.answer, mine.err
 	case <-waiting.Done():
-		if ctx.Err() == nil {
-			return none, kindOf("get", context.DeadlineExceeded, 0)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if mine.waiting--; mine.waiting == 0 && mine.end != nil {
+			mine.end()
 		}
-		return none, fmt.Errorf("qdrant: get: %w", context.Cause(ctx))
+		if ctx.Err() == nil {
+			return none, kindOf("request", context.DeadlineExceeded, 0)
+		}
+		return none, fmt.Errorf("qdrant: request: %w", context.Cause(ctx))
 	}
 }
 
@@ -64,6 +72,13 @@ func nextRound[Q, A any](s *backend, r *rounds[Q, A]) {
 		return
 	}
 	run := func(ctx context.Context) error {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		r.mu.Lock()
+		if next.end = cancel; next.waiting == 0 {
+			cancel()
+		}
+		r.mu.Unlock()
 		defer nextRound(s, r)
 		defer close(next.done)
 		next.err = lifecycle.Do(ctx, s.log, "qdrant", func() (err error) {
@@ -74,7 +89,7 @@ func nextRound[Q, A any](s *backend, r *rounds[Q, A]) {
 	}
 	if !s.worker.Go(run) {
 		r.busy = false
-		next.err = kindOf("get", context.Canceled, 0)
+		next.err = kindOf("request", context.Canceled, 0)
 		close(next.done)
 	}
 }

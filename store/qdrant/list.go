@@ -17,26 +17,26 @@ const describers = 8
 
 // ListTools implements store.Tools.
 func (s *backend) ListTools(ctx context.Context, workspace, after string, limit int) ([]memoryd.Tool, error) {
-	var out []memoryd.Tool
+	l := s.listing(s.tools, is(fieldSpaceID, workspaceID(workspace)), fieldTool)
+	l.after = after
+	return listed(ctx, l, limit, s.describeAll)
+}
+
+// listed lists what some points stand for, until there are so many or no more.
+func listed[T any](ctx context.Context, l *listing, limit int, read func(context.Context, []point) ([]T, error)) (out []T, err error) {
 	for len(out) < limit {
-		want := limit - len(out)
-		page, err := (&listing{
-			s: s, collection: s.tools, within: []*qd.Condition{is(fieldSpaceID, workspaceID(workspace))},
-			name: fieldTool, fields: []string{orderFields[0], orderFields[1], orderFields[2], fieldTool},
-			after: after, limit: want,
-		}).list(ctx)
+		page, err := l.page(ctx, limit-len(out))
 		if err != nil || len(page) == 0 {
 			return out, err
 		}
-		tools, err := s.describeAll(ctx, page)
+		items, err := read(ctx, page)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, tools...)
-		if len(page) < want {
+		out = append(out, items...)
+		if len(page) < l.limit {
 			break
 		}
-		after = page[len(page)-1].word(fieldTool)
 	}
 	return out, nil
 }
@@ -84,27 +84,9 @@ func (s *backend) describeAll(ctx context.Context, ps []point) ([]memoryd.Tool, 
 // ListWorkspaces implements store.Tools. Each workspace has a point; that it
 // still holds a tool is looked up.
 func (s *backend) ListWorkspaces(ctx context.Context, after string, limit int) ([]string, error) {
-	var out []string
-	for len(out) < limit {
-		want := limit - len(out)
-		page, err := (&listing{
-			s: s, collection: s.tools, within: []*qd.Condition{is(fieldAllSpaces, allSpaces)}, name: fieldSpace,
-			fields: []string{orderFields[0], orderFields[1], orderFields[2], fieldSpace}, after: after, limit: want,
-		}).list(ctx)
-		if err != nil || len(page) == 0 {
-			return out, err
-		}
-		names, err := s.occupied(ctx, page)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, names...)
-		if len(page) < want {
-			break
-		}
-		after = page[len(page)-1].word(fieldSpace)
-	}
-	return out, nil
+	l := s.listing(s.tools, is(fieldAllSpaces, allSpaces), fieldSpace)
+	l.after = after
+	return listed(ctx, l, limit, s.occupied)
 }
 
 // occupied gives the names of those workspaces that hold a tool.
@@ -166,14 +148,25 @@ type listing struct {
 	out        []point
 }
 
-// list reads up to limit points whose name is greater than after.
-func (l *listing) list(ctx context.Context) ([]point, error) {
-	if l.limit > 0 {
-		if err := l.level(ctx, 0, l.within, true); err != nil {
-			return nil, err
-		}
+// listing begins to read the points of a collection that a condition holds for, by the name
+// in a field, with further fields.
+func (s *backend) listing(collection string, of *qd.Condition, name string, fields ...string) *listing {
+	return &listing{
+		s: s, collection: collection, within: []*qd.Condition{of}, name: name, fields: append(append(orderFields[:], name), fields...),
 	}
-	return l.out, nil
+}
+
+// page reads up to limit points whose name is greater than after, and moves after on.
+func (l *listing) page(ctx context.Context, limit int) ([]point, error) {
+	l.limit, l.out = limit, nil
+	if limit <= 0 {
+		return nil, nil
+	}
+	err := l.level(ctx, 0, l.within, true)
+	if len(l.out) > 0 {
+		l.after = l.out[len(l.out)-1].word(l.name)
+	}
+	return l.out, err
 }
 
 func (l *listing) full() bool { return len(l.out) >= l.limit }

@@ -115,37 +115,11 @@ func seenOf(p point) (seen, error) {
 	return seen{n, p.has(fieldContent), !p.has(fieldContent) && !p.has(fieldSeq)}, err
 }
 
-// arrival is a point of a life.
+// arrival is a point that this process stored lately. It is known as it was written; what
+// changes it later is found as in others.
 type arrival struct {
 	life string
 	seen
-}
-
-// arrivals are points that this process stored lately, by id. They are known as they were
-// written; what changes them later is found as in others.
-type arrivals struct {
-	mu         sync.Mutex
-	new, older map[string]arrival
-}
-
-func (a *arrivals) put(life string, now seen) {
-	const maxPoints = 1 << 14 // twice that in all
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.new == nil || len(a.new) >= maxPoints {
-		a.new, a.older = map[string]arrival{}, a.new
-	}
-	a.new[now.id] = arrival{life, now}
-}
-
-func (a *arrivals) known(id string) (arrival, bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if p, ok := a.new[id]; ok {
-		return p, true
-	}
-	p, ok := a.older[id]
-	return p, ok
 }
 
 // maxIDs is how many calls of a history are asked for by their ids. Larger histories are

@@ -160,10 +160,9 @@ func (s *backend) ListRecords(ctx context.Context, from store.RecordKey, limit i
 	if err != nil {
 		return nil, err
 	}
-	page, err := (&listing{
-		s: s, collection: s.docs, within: []*qd.Condition{is(fieldGroup, recordGroup(from, life))}, name: fieldID,
-		fields: []string{orderFields[0], orderFields[1], orderFields[2], fieldID, fieldLength}, after: from.ID, limit: limit,
-	}).list(ctx)
+	l := s.listing(s.docs, is(fieldGroup, recordGroup(from, life)), fieldID, fieldLength)
+	l.after = from.ID
+	page, err := l.page(ctx, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -184,15 +183,11 @@ func (s *backend) RecordsSize(ctx context.Context, of store.RecordKey) (size sto
 	if memoryd.IsKind(err, memoryd.NotFound) {
 		return size, nil
 	}
-	for after := ""; err == nil; {
+	for l := s.listing(s.docs, is(fieldGroup, recordGroup(of, life)), fieldID, fieldLength); err == nil; {
 		var found []point
-		found, err = (&listing{
-			s: s, collection: s.docs, within: []*qd.Condition{is(fieldGroup, recordGroup(of, life))}, name: fieldID,
-			fields: []string{orderFields[0], orderFields[1], orderFields[2], fieldID, fieldLength}, after: after, limit: page,
-		}).list(ctx)
+		found, err = l.page(ctx, page)
 		for _, p := range found {
 			size.Add(store.Size{Count: 1, Bytes: p.int(fieldLength)})
-			after = p.word(fieldID)
 		}
 		if len(found) < page {
 			break

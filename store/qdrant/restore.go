@@ -81,7 +81,7 @@ func (r *restoring) store(ctx context.Context) error {
 	if after == nil || after.life != r.life {
 		return memoryd.Errorf(memoryd.Conflict, "the tool was created in the meantime")
 	}
-	r.s.lives.put(after.id, r.life)
+	r.s.lives.Add(after.id, r.life)
 	return nil
 }
 

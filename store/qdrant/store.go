@@ -16,6 +16,7 @@ import (
 	"memoryd/internal/lifecycle"
 	"memoryd/store"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	qd "github.com/qdrant/go-client/qdrant"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
@@ -46,13 +47,12 @@ type backend struct {
 
 	clock      clock
 	clockLease clockLease
-	lives      lifeCache
+	lives      *lru.Cache[string, string] // of tools, by their ids. It may be wrong: who relies on it reads the tool's point after writing
 	trims      trimDue
-	batcher    batcher
-	settled    settled
+	folds      *lru.Cache[string, time.Time] // by life: when to look again for what can be folded
 	looks      looks
 	watches    watches
-	arrivals   arrivals
+	arrivals   *lru.Cache[string, arrival] // by id
 	toolReads  gathering
 	callReads  gathering    // of narrow points
 	lifeReads  gathering    // of these, and of contents, with their lives
@@ -61,6 +61,8 @@ type backend struct {
 
 	descriptions lifecycle.Flights[description] // by tool
 	sightings    rounds[*tool, map[*tool]*sighting]
+	deliveries   rounds[*request, *findings]
+	aloneUntil   atomic.Int64 // nanoseconds since 1970; see batcher.go
 
 	refused       atomic.Pointer[refusal] // the newest write that failed; nil: none did since one was done
 	copyAwayUntil atomic.Int64            // nanoseconds since 1970; see consistency
@@ -92,16 +94,25 @@ func Open(ctx context.Context, cfg Config, apiKey string, log *slog.Logger, opts
 		cfg: cfg, log: log, client: client, sleep: o.sleep, grace: o.grace,
 		calls: cfg.Prefix + "calls", tools: cfg.Prefix + "tools", docs: cfg.Prefix + "docs",
 		worker: lifecycle.NewWorker(log, "qdrant"),
+		lives:  newCache[string](100_000), folds: newCache[time.Time](100_000), arrivals: newCache[arrival](1 << 15),
+		watches: watches{lives: newCache[*watch](5000), asked: newCache[*interest](100_000)}, // of a history of 100 each
 	}
 	s.toolReads.do = s.gatherOf(s.tools)
 	s.callReads.do = s.gatherOf(s.calls, narrowFields[:]...)
 	s.lifeReads.do = s.gatherOf(s.calls, append([]string{fieldLife, fieldContent}, narrowFields[:]...)...)
 	s.sightings.do = s.sight
+	s.deliveries.do = s.deliverShared
 	s.cluster.Store(&cluster{copies: cfg.ReplicationFactor, written: cfg.WriteConsistencyFactor}) // until it says itself
 	if err := s.prepareWhenThere(ctx); err != nil {
 		return nil, closeAfter(client, err)
 	}
 	return &Store{s.drainer.Guard(s), internals{s}}, nil
+}
+
+// newCache makes a cache of the newest n things.
+func newCache[V any](n int) *lru.Cache[string, V] {
+	c, _ := lru.New[string, V](n) // n is not 0
+	return c
 }
 
 func closeAfter(client *qd.Client, err error) error {

@@ -43,18 +43,17 @@ func (s *backend) described(ctx context.Context, ref memoryd.ToolRef) (descripti
 }
 
 // describe adds what is counted. Counters are the numbers of the points there are, and
-// so count a call once however often it is written, plus what was settled before.
+// so count a call once however often it is written, plus what was folded before.
 func (s *backend) describe(ctx context.Context, t *tool) (description, error) {
-	from := s.settled.most(t.life, t.base())
 	now, err := s.sighted(ctx, t)
 	if err == nil && now == nil {
-		now, err = s.counted(ctx, t, from)
+		now, err = s.counted(ctx, t)
 	}
 	if err != nil {
 		return description{}, err
 	}
 	sum, kept := now.sum, now.kept
-	s.settleWhenDue(t, sum.calls-from.calls)
+	s.foldWhenDue(t, sum.calls-t.base().calls)
 	out := t.info
 	out.Lifetime, out.Duplicates, out.Revision = sum.calls, max(0, sum.duplicates), sum.revision
 	out.Kept = len(kept)
@@ -73,13 +72,13 @@ func (s *backend) describe(ctx context.Context, t *tool) (description, error) {
 	return description{out, kept}, nil
 }
 
-// counted counts what is not settled and reads what is not known of the history.
-func (s *backend) counted(ctx context.Context, t *tool, from callCounts) (*sighting, error) {
+// counted counts what is not folded and reads what is not known of the history.
+func (s *backend) counted(ctx context.Context, t *tool) (*sighting, error) {
 	var ids []string
 	var sum callCounts
 	g, gctx := lifecycle.NewGroup(ctx, s.log, "qdrant", 0)
 	g.Go(func() (err error) { ids, err = s.keptIDs(gctx, t.life, 0); return err })
-	g.Go(func() (err error) { sum, err = s.countUpTo(gctx, t.life, from, endOfStamps); return err })
+	g.Go(func() (err error) { sum, err = s.countUpTo(gctx, t.life, t.base(), endOfStamps); return err })
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"memoryd/internal/lifecycle"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	qd "github.com/qdrant/go-client/qdrant"
 )
 
@@ -64,9 +65,10 @@ type sighting struct {
 
 // watches are watches by life.
 type watches struct {
+	lives *lru.Cache[string, *watch]
+
 	mu    sync.Mutex
-	lives map[string]*watch
-	asked map[string]*interest
+	asked *lru.Cache[string, *interest]
 	begin int // how many begin
 	low   int64
 	lowAt time.Time
@@ -81,36 +83,22 @@ type interest struct {
 
 // has gives the watch of a tool if it may be used.
 func (ws *watches) has(t *tool) *watch {
-	ws.mu.Lock()
-	defer ws.mu.Unlock()
-	w := ws.lives[t.life]
-	if w == nil || w.mark != t.p.word(fieldDeleted) || time.Since(w.began) > recountAfter {
-		return nil
+	if w, ok := ws.lives.Get(t.life); ok && w.mark == t.p.word(fieldDeleted) && time.Since(w.began) <= recountAfter {
+		return w
 	}
-	return w
-}
-
-// holds tells whether a life is watched.
-func (ws *watches) holds(life string) bool {
-	ws.mu.Lock()
-	defer ws.mu.Unlock()
-	return ws.lives[life] != nil
+	return nil
 }
 
 // wanted notes a description and tells whether to begin a watch; the caller says when that
 // is done.
 func (ws *watches) wanted(life string, pause time.Duration) bool {
-	const maxLives = 100_000
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	now := time.Now()
-	if ws.asked == nil || len(ws.asked) >= maxLives {
-		ws.asked = map[string]*interest{}
-	}
-	of := ws.asked[life]
-	if of == nil || now.Sub(of.since) > watchWithin && now.Sub(of.tried) > pause {
+	of, known := ws.asked.Get(life)
+	if !known || now.Sub(of.since) > watchWithin && now.Sub(of.tried) > pause {
 		of = &interest{since: now}
-		ws.asked[life] = of
+		ws.asked.Add(life, of)
 	}
 	if of.n++; of.n < watchAfter || now.Sub(of.tried) < pause || ws.begin == watchBegins {
 		return false
@@ -125,25 +113,6 @@ func (ws *watches) begun() {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	ws.begin--
-}
-
-// put begins a watch; forget ends it.
-func (ws *watches) put(life string, w *watch) {
-	const maxLives = 5000 // of a history of 100 each
-	ws.mu.Lock()
-	defer ws.mu.Unlock()
-	if ws.lives == nil || len(ws.lives) >= maxLives {
-		ws.lives = map[string]*watch{}
-	}
-	ws.lives[life] = w
-}
-
-func (ws *watches) forget(life string, w *watch) {
-	ws.mu.Lock()
-	defer ws.mu.Unlock()
-	if ws.lives[life] == w {
-		delete(ws.lives, life)
-	}
 }
 
 // recentLow is a low water that is not much older than now.
@@ -195,7 +164,7 @@ func (s *backend) sight(ctx context.Context, tools []*tool) (map[*tool]*sighting
 		if w := s.watches.has(t); w != nil && w.through >= low-s.idle() {
 			of[t.life] = w
 		} else if w != nil {
-			s.watches.forget(t.life, w)
+			s.watches.lives.Remove(t.life)
 		}
 	}
 	g, gctx := lifecycle.NewGroup(ctx, s.log, "qdrant", 0)
@@ -218,7 +187,7 @@ func (s *backend) sight(ctx context.Context, tools []*tool) (map[*tool]*sighting
 		switch w := of[t.life]; {
 		case w == nil:
 		case w.lost:
-			s.watches.forget(t.life, w)
+			s.watches.lives.Remove(t.life)
 		case w.mark == t.p.word(fieldDeleted):
 			out[t] = w.sighting()
 		}
@@ -263,7 +232,7 @@ func (s *backend) lookAfter(ctx context.Context, of map[string]*watch, low int64
 		if owner[p.id] != nil {
 			continue
 		}
-		if a, ok := s.arrivals.known(p.id); ok {
+		if a, ok := s.arrivals.Get(p.id); ok {
 			// Of a watch that begins, calls may have been deleted since.
 			if w := of[a.life]; w != nil && w.phase == watching {
 				owner[p.id] = w
@@ -436,7 +405,7 @@ func (s *backend) watch(ctx context.Context, t *tool) error {
 	if err := s.lookAfter(ctx, of, low); err != nil || w.lost || len(w.recent) > watchRecent {
 		return err
 	}
-	if w.sum, err = s.countUpTo(ctx, t.life, s.settled.most(t.life, t.base()), low); err != nil {
+	if w.sum, err = s.countUpTo(ctx, t.life, t.base(), low); err != nil {
 		return err
 	}
 	w.sum.revision -= w.sum.calls
@@ -451,6 +420,6 @@ func (s *backend) watch(ctx context.Context, t *tool) error {
 		return err
 	}
 	w.phase = watching
-	s.watches.put(t.life, w)
+	s.watches.lives.Add(t.life, w)
 	return nil
 }
