@@ -37,7 +37,7 @@ type addCmd struct {
 	Tokens int64   `default:"-1" placeholder:"N" help:"Tokens the call cost; -1 means unknown."`
 }
 
-// Validate finds a call of which nothing is said; that is a fault of usage.
+// Validate rejects a call without any content. That is wrong usage.
 func (c addCmd) Validate() error {
 	if c.Input == nil && c.Output == nil {
 		return errors.New("name the output of the call with --output, or its input with --input")
@@ -96,7 +96,7 @@ type retrieveCmd struct {
 	MaxTokens int      `placeholder:"N" help:"Limit the answer to N tokens; 0 means no limit."`
 }
 
-// Run prints what agents are told of tools.
+// Run prints the guidelines of tools as agents get them.
 func (c retrieveCmd) Run(ctx context.Context, std streams) error {
 	body := map[string]any{"workspace_id": c.here(), "tool_names": c.Tools, "include_history": false}
 	if c.MaxTokens > 0 {
@@ -133,10 +133,10 @@ type preflightCmd struct {
 	Input string `arg:"" optional:"" help:"Input of the planned call: a JSON object, or text."`
 }
 
-// Validate finds an input that is broken JSON; that is a fault of usage.
+// Validate rejects input that is broken JSON. That is wrong usage.
 func (c preflightCmd) Validate() error { return checkInput(c.Input) }
 
-// Run prints what the history says of a call before it is made.
+// Run prints the forecast for a planned call.
 func (c preflightCmd) Run(ctx context.Context, std streams) error {
 	var got wire.PreflightResponse
 	body := map[string]any{"workspace_id": c.here(), "tool_name": c.Tool, "input": inputOf(c.Input)}
@@ -169,7 +169,7 @@ type correctCmd struct {
 	By    string  `help:"Your name."`
 }
 
-// Validate finds a score that is none; that is a fault of usage.
+// Validate rejects scores other than the three. That is wrong usage.
 func (c correctCmd) Validate() error {
 	if c.Score != 0 && c.Score != 0.5 && c.Score != 1 {
 		return fmt.Errorf("<score> must be 0, 0.5 or 1, not %g", c.Score)
@@ -197,7 +197,7 @@ type deleteCmd struct {
 	Yes   bool     `help:"Delete; without it the command only says what it would delete, and exits with 1."`
 }
 
-// Validate finds arguments that do not go together; that is a fault of usage.
+// Validate rejects arguments that contradict each other. That is wrong usage.
 func (c deleteCmd) Validate() error {
 	if (len(c.Tools) > 0) == c.All {
 		return errors.New("name the tools, or say --all for the whole workspace")
@@ -205,7 +205,7 @@ func (c deleteCmd) Validate() error {
 	return nil
 }
 
-// Run deletes tools with all that is known of them.
+// Run deletes tools and everything known about them.
 func (c deleteCmd) Run(ctx context.Context, std streams) error {
 	c.Workspace = c.here()
 	known, err := c.tools(ctx, c.Workspace, "")

@@ -339,7 +339,7 @@ func (a *app) URL() string {
 	return "http://" + a.Addr().String()
 }
 
-// Start begins to serve. The end of ctx ends nothing; Stop does.
+// Start begins to serve. It does not stop when ctx ends; call Stop.
 func (a *app) Start(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)
 	for _, p := range a.parts {
@@ -349,9 +349,8 @@ func (a *app) Start(ctx context.Context) {
 	}
 }
 
-// Stop ends the server: what was made last, the HTTP face, goes first, store and
-// tracing last. It takes little more than http.shutdown_timeout, and may be
-// called before Start, and again.
+// Stop stops the server in reverse order: HTTP first, store and tracing last. It takes little
+// longer than http.shutdown_timeout. It may be called before Start, and more than once.
 func (a *app) Stop(ctx context.Context) error {
 	a.stopped.Do(func() {
 		ctx, cancel := context.WithTimeout(ctx, a.cfg.HTTP.ShutdownTimeout)

@@ -227,7 +227,7 @@ type healthCmd struct {
 	Timeout time.Duration `default:"3s" help:"How long to wait for an answer."`
 }
 
-// Run prints one line. A server that is ready, if only in part, makes exit code 0.
+// Run prints one line. The exit code is 0 if the server is at least partly ready.
 func (c healthCmd) Run(ctx context.Context, std streams) error {
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()

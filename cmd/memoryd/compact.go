@@ -42,8 +42,8 @@ type conversation struct {
 	object   *jsontext.Value // the object that holds the messages; nil when they stand alone
 }
 
-// Run compacts each conversation, writes it to standard output as it was
-// written in the file, and the report to standard error.
+// Run compacts each conversation. It writes the result to standard output in the form of the
+// file, and the report to standard error.
 func (c compactCmd) Run(ctx context.Context, std streams) error {
 	run, err := c.runner()
 	if err != nil {

@@ -31,7 +31,7 @@ type demoCmd struct {
 	Data string `placeholder:"DIR" help:"Keep the store in this folder (default: it is removed)."`
 }
 
-// Run shows what the program does, with a server of its own on a free port.
+// Run demonstrates the program with its own server on a free port.
 func (c demoCmd) Run(ctx context.Context, std streams) (err error) {
 	dir := c.Data
 	if dir == "" {

@@ -30,7 +30,7 @@ type runsCmd struct {
 	Limit int `default:"20" help:"Number of runs to show."`
 }
 
-// Run prints the runs of agents, those that thrash first.
+// Run prints the runs of agents, those without progress first.
 func (c runsCmd) Run(ctx context.Context, std streams) error {
 	if _, err := c.overviewOf(ctx); err != nil { // it waits until the workspace is read
 		return err
@@ -74,7 +74,7 @@ func (c remote) overviewOf(ctx context.Context) (o overview, err error) {
 	}
 }
 
-// Run prints whether being told helps.
+// Run prints whether advice helps.
 func (c effectCmd) Run(ctx context.Context, std streams) error {
 	o, err := c.overviewOf(ctx)
 	if err != nil {
@@ -93,7 +93,7 @@ func (c effectCmd) Run(ctx context.Context, std streams) error {
 // digestMistakes is how many mistakes a digest tells.
 const digestMistakes = 3
 
-// Run prints the week as Markdown.
+// Run prints the last week as Markdown.
 func (c digestCmd) Run(ctx context.Context, std streams) error {
 	o, err := c.overviewOf(ctx)
 	if err != nil {

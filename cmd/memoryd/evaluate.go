@@ -34,7 +34,7 @@ type evaluateCmd struct {
 	JSON   bool   `name:"json" help:"Print one JSON document instead of tables."`
 }
 
-// Validate finds flags that cannot be; that is a fault of usage.
+// Validate rejects flags that are impossible. That is wrong usage.
 func (c evaluateCmd) Validate() error {
 	if c.Errors < 0 {
 		return errors.New("--errors must be 0 or more")
@@ -42,8 +42,8 @@ func (c evaluateCmd) Validate() error {
 	return nil
 }
 
-// Run measures the judge over the files in order. An unreadable line does not
-// stop the others; it makes the exit code 1.
+// Run measures the judge on the files in order. An unreadable line does not stop the others,
+// but makes the exit code 1.
 func (c evaluateCmd) Run(ctx context.Context, std streams) (err error) {
 	cfg, err := config.Load(c.Config, os.Environ())
 	if err != nil {
@@ -92,7 +92,7 @@ func shareOf(k, n int) (s share) {
 	return s
 }
 
-// String is the share as the table has it.
+// String returns the share as the table shows it.
 func (s share) String() string {
 	if s.Value == nil {
 		return "-"

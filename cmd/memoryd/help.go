@@ -157,7 +157,7 @@ func flagsOf(node *kong.Node) (all []*kong.Flag) {
 
 type manCmd struct{}
 
-// Run prints the manual page: the table of commands as man reads it.
+// Run prints the man page: the table of commands in the format of man.
 func (manCmd) Run(std streams, k *kong.Kong) error {
 	var page strings.Builder
 	text := func(s string) string {

@@ -43,9 +43,9 @@ type hookCmd struct {
 	Host string `arg:"" help:"The host: claude-code, codex, copilot, cursor or gemini."`
 }
 
-// Run hands to the server what a host gave, and to the host what the server answers.
-// Whatever fails, it ends well within hookPatience and says nothing to the host:
-// hosts take a failure for a refusal of the call.
+// Run sends the host's event to the server, and the server's answer to the host. If anything
+// fails, it ends within hookPatience and prints nothing, because hosts take a failure for a
+// refusal of the call.
 func (c *hookCmd) Run(ctx context.Context, std streams) error {
 	ctx, cancel := context.WithTimeout(ctx, hookPatience)
 	defer cancel()

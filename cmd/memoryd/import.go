@@ -53,13 +53,13 @@ func (c importCounts) String() string {
 	return fmt.Sprintf("%d added, %d duplicate, %d rejected", c.added, c.duplicate, c.rejected)
 }
 
-// Validate finds a format that is none.
+// Validate rejects unknown formats.
 func (c importCmd) Validate() error {
 	return checkFormat(c.Format, append(ingest.FormatNames(), "reme"))
 }
 
-// Run imports the files in order. A rejected line does not stop the others; it
-// makes the exit code 1.
+// Run imports the files in order. A rejected line does not stop the others, but makes the
+// exit code 1.
 func (c importCmd) Run(ctx context.Context, std streams) error {
 	if c.Format == "reme" {
 		return c.importReMe(ctx, std)

@@ -31,7 +31,7 @@ func (a admin) remote() remote { return remote{reach: a.reach} }
 
 type keysNewCmd struct{}
 
-// Run prints one line; no server is asked.
+// Run prints one line. It asks no server.
 func (keysNewCmd) Run(std streams) error {
 	_, err := fmt.Fprintln(std.out, access.NewToken())
 	return err
@@ -47,7 +47,7 @@ type keysCreateCmd struct {
 	Rate       float64       `help:"Limit in requests per second (default: the server's limit)."`
 }
 
-// Run prints the token on stdout and what it is for on stderr.
+// Run prints the token on stdout, and what to do with it on stderr.
 func (c keysCreateCmd) Run(ctx context.Context, std streams) error {
 	body := map[string]any{"name": c.Name, "roles": c.Role, "workspaces": c.Workspaces, "rate": c.Rate}
 	if c.Expires > 0 {
@@ -138,7 +138,7 @@ type auditCmd struct {
 	Verify bool `help:"Verify the chain of entries; exit code 1 if it is broken."`
 }
 
-// Run prints the audit log, a line of JSON for each entry, as it is stored.
+// Run prints the audit log as stored, one line of JSON per entry.
 func (c auditCmd) Run(ctx context.Context, std streams) error {
 	var chain access.Chain
 	out := bufio.NewWriter(std.out)

@@ -16,7 +16,7 @@ type kindsCmd struct {
 	Tool string `arg:"" help:"The tool's name."`
 }
 
-// Run prints the kinds of a tool's outputs, those first that nobody is sure of.
+// Run prints the kinds of a tool's outputs, those without a sure verdict first.
 func (c kindsCmd) Run(ctx context.Context, std streams) error {
 	var list wire.KindList
 	if err := c.get(ctx, toolPath(c.here(), c.Tool)+"/kinds", &list); err != nil {
@@ -42,7 +42,7 @@ type labelCmd struct {
 	By      string   `help:"Your name."`
 }
 
-// Validate finds a score that is none; that is a fault of usage.
+// Validate rejects scores other than the three. That is wrong usage.
 func (c labelCmd) Validate() error {
 	switch s := c.Score; {
 	case (s != nil) == c.Undo:
@@ -53,7 +53,7 @@ func (c labelCmd) Validate() error {
 	return nil
 }
 
-// Run judges all outputs of a kind alike.
+// Run gives one score to all outputs of a kind.
 func (c labelCmd) Run(ctx context.Context, std streams) error {
 	body := map[string]any{"evaluation": c.Why, "by": c.By, "preview": c.Preview, "withdraw": c.Undo}
 	if c.Score != nil {

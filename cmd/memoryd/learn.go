@@ -41,7 +41,7 @@ type learnCmd struct {
 	Into      string   `type:"path" placeholder:"FILE" help:"The file to patch (default: AGENTS.md or CLAUDE.md in this folder)."`
 }
 
-// Validate finds a format that is none, and a file to patch without a patch.
+// Validate rejects unknown formats, and a file to patch without a patch.
 func (c learnCmd) Validate() error {
 	if c.Into != "" && !c.Propose && !c.Apply {
 		return errors.New("--into goes with --propose or --apply")
@@ -49,7 +49,7 @@ func (c learnCmd) Validate() error {
 	return checkFormat(c.Format, ingest.FormatNames())
 }
 
-// Run reads, records and reports.
+// Run reads transcripts, records their calls, and prints the report.
 func (c learnCmd) Run(ctx context.Context, std streams) (err error) {
 	files, drop, err := c.files(std.in)
 	defer drop()

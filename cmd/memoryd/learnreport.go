@@ -246,7 +246,7 @@ func (r *report) since(last *lastTime) {
 
 func percent(k, n int) string { return fmt.Sprintf("%.0f %%", 100*float64(max(k, 0))/float64(n)) }
 
-// Summary says in a sentence what was read.
+// Summary says in one sentence what was read.
 func (r *report) Summary() string {
 	parts := []string{fmt.Sprintf("%s in %s: %d new, %d known already", counted(r.Calls.Found, "tool call"), counted(r.Files.Read+r.Files.Unchanged, "file"), r.Calls.Added, r.Calls.Known)}
 	for _, more := range []struct {
@@ -296,7 +296,7 @@ func counted(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// Times says how often a mistake was made, and what it cost.
+// Times says how often the mistake happened, and what it cost.
 func (m *mistake) Times() string {
 	s := counted(m.Calls, "failed call") + " in " + counted(m.Runs, "session")
 	if m.Turns > 0 {
@@ -314,12 +314,12 @@ func (m *mistake) Times() string {
 	return s
 }
 
-// Message is what the tool said.
+// Message is the tool's message.
 func (m *mistake) Message() string {
 	return cmp.Or(m.Said, "(it failed without an error message)")
 }
 
-// Fixed says what fixed it, and how well that is shown.
+// Fixed says what fixed it, and how strong the evidence is.
 func (m *mistake) Fixed() string {
 	f := m.Fix
 	switch {
@@ -333,13 +333,13 @@ func (m *mistake) Fixed() string {
 	return sentence(f.Says) + ": seen in one session."
 }
 
-// FixedParts is Fixed in parts: every second is code.
+// FixedParts returns Fixed in parts; every second part is code.
 func (m *mistake) FixedParts() []string { return strings.Split(m.Fixed(), "`") }
 
 // Odd reports whether a part of a text is code.
 func (m *mistake) Odd(i int) bool { return i%2 == 1 }
 
-// Seen are the places of a mistake, as links.
+// Seen returns the places of a mistake, as links.
 func (m *mistake) Seen() (links []link) {
 	for _, p := range m.Where {
 		links = append(links, linkTo(p))

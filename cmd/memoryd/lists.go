@@ -41,7 +41,7 @@ type toolsCmd struct {
 	Query string `arg:"" optional:"" help:"Words to search for in names and guidelines. Without them, every tool is listed."`
 }
 
-// Run prints a line for each tool.
+// Run prints one line per tool.
 func (c toolsCmd) Run(ctx context.Context, std streams) error {
 	workspaces, err := c.workspaces(ctx)
 	if err != nil {
@@ -106,7 +106,7 @@ type callsCmd struct {
 	Failed bool   `help:"Show only calls that scored less than 1."`
 }
 
-// Run prints the newest calls of a tool, with the ids that correct takes.
+// Run prints the newest calls of a tool, with the ids for memoryd correct.
 func (c callsCmd) Run(ctx context.Context, std streams) error {
 	workspaces, err := c.workspaces(ctx)
 	if err != nil {
@@ -164,7 +164,7 @@ type showCmd struct {
 	Calls int    `default:"5" help:"Number of calls to show."`
 }
 
-// Run shows the tool in every workspace that has it, or in the one named.
+// Run shows the tool in every workspace that has it, or only in the named one.
 func (c showCmd) Run(ctx context.Context, std streams) error {
 	workspaces, err := c.workspaces(ctx)
 	if err != nil {
@@ -281,7 +281,7 @@ type forgetCmd struct {
 	Yes    bool   `help:"Delete; without it the command only says what it would delete, and exits with 1."`
 }
 
-// Run cuts a source out of a workspace.
+// Run removes a source from a workspace.
 func (c forgetCmd) Run(ctx context.Context, std streams) error {
 	c.Workspace = c.here()
 	if !c.Yes {

@@ -80,7 +80,7 @@ type statusCmd struct {
 	Start bool `help:"Start a server in the background where none runs."`
 }
 
-// Run lists the servers of this user, the one that programs use by themselves first.
+// Run lists this user's servers. The one that programs use by default comes first.
 func (c statusCmd) Run(ctx context.Context, std streams) error {
 	if c.Start {
 		way := (&local.Memory{}).To("", false)
@@ -143,7 +143,8 @@ type journalsSendCmd struct {
 	Files []string `arg:"" name:"file" help:"Journals, as memoryd status lists them."`
 }
 
-// Run delivers journals. Without --url, --key and --workspace each goes to whom it is for.
+// Run delivers journals. Without --url, --key and --workspace, each goes to its own
+// destination.
 func (c journalsSendCmd) Run(ctx context.Context, std streams) error {
 	for _, path := range c.Files {
 		j, err := mcp.ReadJournal(path)
@@ -183,7 +184,7 @@ type journalsDropCmd struct {
 	Yes   bool     `help:"Delete; without it the command only says what it would delete, and exits with 1."`
 }
 
-// Run throws journals away.
+// Run deletes journals.
 func (c journalsDropCmd) Run(std streams) error {
 	for _, path := range c.Files {
 		j, err := mcp.ReadJournal(path)
@@ -211,7 +212,7 @@ type stopCmd struct {
 // stopPatience is how long a server may take to end.
 const stopPatience = 30 * time.Second
 
-// Run ends a server.
+// Run stops a server.
 func (c stopCmd) Run(std streams) error {
 	s, err := local.Usual()
 	if c.Data != "" {

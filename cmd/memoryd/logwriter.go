@@ -40,7 +40,7 @@ func startLog(cfg config.Log, out io.Writer) *logWriter {
 	return w
 }
 
-// Write takes a line. It never waits and never fails.
+// Write accepts a line. It never waits and never fails.
 func (w *logWriter) Write(line []byte) (int, error) {
 	w.mu.Lock()
 	if w.ended || len(w.waiting) == logLines || w.bytes+len(line) > logBytes {
@@ -61,7 +61,7 @@ func (w *logWriter) wake() {
 	}
 }
 
-// Stop writes what waits, for logEnd at most.
+// Stop writes the waiting lines, for at most logEnd.
 func (w *logWriter) Stop() {
 	w.mu.Lock()
 	w.ended = true

@@ -1,5 +1,5 @@
-// Command memoryd is the server and its command line. It is the only place
-// that wires the packages together: see app.go.
+// Command memoryd is the server and its command line. Only this package connects all others:
+// see app.go.
 package main
 
 import (

@@ -39,7 +39,7 @@ func (m memory) open(log *slog.Logger) mcp.Memory {
 // mcpCmd serves memoryd as an MCP server over stdio.
 type mcpCmd struct{ memory }
 
-// Run serves until the client closes its side.
+// Run serves until the client disconnects.
 func (c *mcpCmd) Run(ctx context.Context, std streams) error {
 	log := slog.New(slog.NewTextHandler(std.err, nil)).With("part", "memoryd mcp")
 	return mcp.Stdio(ctx, mcp.NewServer(c.open(log), version), io.NopCloser(std.in), nopWriteCloser{std.out})
@@ -140,7 +140,7 @@ type exitCode int
 
 func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
-// Validate finds no server, or two; that is a fault of usage.
+// Validate rejects a command line with no server, or with two. That is wrong usage.
 func (c *mcpWrapCmd) Validate() error {
 	if (len(c.command()) == 0) == (c.Remote == "") {
 		return errors.New("name one server: memoryd mcp-wrap -- COMMAND [ARGUMENT...], or memoryd mcp-wrap --remote URL")
@@ -159,7 +159,7 @@ func (c *mcpWrapCmd) command() []string {
 	return c.Command
 }
 
-// Run wraps the server until one side ends.
+// Run wraps the server until either side ends.
 func (c *mcpWrapCmd) Run(ctx context.Context, std streams) error {
 	log := slog.New(slog.NewTextHandler(std.err, &slog.HandlerOptions{Level: slog.LevelWarn})).With("part", "memoryd mcp-wrap")
 	memory := c.open(log)

@@ -31,7 +31,7 @@ type mcpInstallCmd struct {
 	Warn      bool   `help:"With --wrap: append warnings to results."`
 }
 
-// Validate finds flags that do not go together; that is a fault of usage.
+// Validate rejects flags that do not go together. That is wrong usage.
 func (c *mcpInstallCmd) Validate() error {
 	if c.Wrap == "" && (c.Enrich != "" || c.Warn) {
 		return errors.New("--enrich and --warn go with --wrap")

@@ -152,7 +152,7 @@ type checkConfigCmd struct {
 	File string `arg:"" help:"The configuration file."`
 }
 
-// Run prints every fault with its line. It makes what serve makes, but for the
+// Run prints every problem with its line. It builds everything that serve builds, except the
 // store and the listeners, so that the two never disagree.
 func (c checkConfigCmd) Run(ctx context.Context, std streams) error {
 	cfg, err := config.Load(c.File, os.Environ())
@@ -213,8 +213,7 @@ type checkCmd struct {
 	Repair bool `help:"Rebuild a damaged store from everything that can be read. The old file is kept."`
 }
 
-// Run looks at a whole store that no server uses. The exit code is 1 if something is
-// damaged and was not repaired.
+// Run checks a whole store that no server uses. The exit code is 1 if damage remains.
 func (c checkCmd) Run(ctx context.Context, std streams) error {
 	cfg, err := c.load()
 	if err == nil {

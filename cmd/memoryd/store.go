@@ -114,7 +114,7 @@ func newSweeper(s store.Store, log *slog.Logger) sweeper {
 	return sweeper{s, log, lifecycle.NewWorker(log, "sweeping")}
 }
 
-// Start begins to sweep.
+// Start begins to remove expired records.
 func (s sweeper) Start(ctx context.Context) {
 	s.worker.Start(ctx, func(ctx context.Context) {
 		for ok := true; ok; ok = lifecycle.Sleep(ctx, sweepEvery) {
@@ -125,7 +125,7 @@ func (s sweeper) Start(ctx context.Context) {
 	})
 }
 
-// Stop ends the sweeping.
+// Stop ends that.
 func (s sweeper) Stop() { s.worker.Stop() }
 
 func (s sweeper) sweep(ctx context.Context) error {

@@ -21,7 +21,7 @@ type summarizeCmd struct {
 // shows and no request lasts for ever.
 const summarizeBatch = 20
 
-// Validate finds arguments that do not go together; that is a fault of usage.
+// Validate rejects arguments that contradict each other. That is wrong usage.
 func (c summarizeCmd) Validate() error {
 	if named := len(c.Tools) > 0; named == (c.All || c.Stale && !named) {
 		return errors.New("name the tools, or say --all or --stale")
@@ -29,7 +29,7 @@ func (c summarizeCmd) Validate() error {
 	return nil
 }
 
-// Run refreshes guidelines and prints a line for each tool that got one.
+// Run updates guidelines and prints one line per updated tool.
 func (c summarizeCmd) Run(ctx context.Context, std streams) error {
 	c.All = c.All || c.Stale && len(c.Tools) == 0
 	workspaces, err := c.workspaces(ctx)

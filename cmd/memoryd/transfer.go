@@ -95,8 +95,8 @@ type exportCmd struct {
 	Workspace string `help:"Export only this workspace."`
 }
 
-// Run writes the store to a file. A file that is there is replaced when the new
-// one is whole.
+// Run writes the store to a file. It replaces an existing file only when the new one is
+// complete.
 func (c exportCmd) Run(ctx context.Context, std streams) (err error) {
 	write := func(w io.Writer) error { return c.local(ctx, std, w) }
 	given := func(value, variable string) bool { return value != "" && value != os.Getenv(variable) }
@@ -188,7 +188,7 @@ type restoreCmd struct {
 	SkipExisting bool   `help:"Skip tools that already exist."`
 }
 
-// Validate finds flags that do not go together; that is a fault of usage.
+// Validate rejects flags that contradict each other. That is wrong usage.
 func (c restoreCmd) Validate() error {
 	if c.Replace && c.SkipExisting {
 		return errors.New("--replace and --skip-existing exclude each other")
@@ -196,7 +196,7 @@ func (c restoreCmd) Validate() error {
 	return nil
 }
 
-// Run brings the content of a file into the store.
+// Run loads the content of a file into the store.
 func (c restoreCmd) Run(ctx context.Context, std streams) (err error) {
 	in, err := source(std.in, c.File) // first: no store is made for a file that is not there
 	if err != nil {

@@ -72,8 +72,8 @@ var forms = map[string]func(string) error{"url": checkURL, "remote": checkURL, "
 // empty text comes from a variable of a shell that is not set.
 var mayBeEmpty = []string{"input", "output", "why", "enrich"}
 
-// AfterApply finds values that no command could use, before it opens or asks
-// anything. Package kong calls it when a command line is parsed.
+// AfterApply rejects values that no command could use, before anything is opened or
+// requested. Package kong calls it when it has parsed the command line.
 func (*cli) AfterApply(parsed *kong.Context) (err error) {
 	node := parsed.Selected()
 	if node == nil {

@@ -1,6 +1,6 @@
-// Package access says who may do what: API keys with their roles and workspaces,
-// kept as records of the store, and the sessions that a browser gets for a key.
-// It knows no HTTP; package api asks it before each request.
+// Package access decides who may do what. It manages API keys with their roles and
+// workspaces, which are records in the store, and the sessions of browsers. It knows nothing
+// of HTTP; package api calls it before each request.
 package access
 
 import (
@@ -10,18 +10,18 @@ import (
 	"strings"
 )
 
-// Role is a set of things that a caller may do.
+// Role is a set of permissions.
 type Role uint8
 
-// The roles of keys. Admin holds all of them, Curate holds Read.
+// The roles of keys. Admin includes all others; Curate includes Read.
 const (
-	Record Role = 1 << iota // add calls, compact conversations, refresh guidelines
-	Read                    // see guidelines, histories, forecasts and statistics
+	Record Role = 1 << iota // add calls, compact conversations, update guidelines
+	Read                    // read guidelines, histories, forecasts and statistics
 	Curate                  // correct, pin, review
 	Admin                   // delete, copy, dump, load; keys, the audit log, forgetting a source
 
-	// Public is what a route declares that anybody may ask, and Known one for
-	// whoever has a key, whatever its roles.
+	// A route that declares Public is open to everybody, and Known to every caller with a
+	// key, whatever its roles.
 	Public
 	Known
 )
@@ -34,7 +34,7 @@ var roleNames = []struct {
 // String names the roles of the set, separated by commas.
 func (r Role) String() string { return strings.Join(r.Names(), ", ") }
 
-// Names lists the roles of the set.
+// Names returns the roles of the set.
 func (r Role) Names() []string {
 	names := []string{}
 	for _, n := range roleNames {
@@ -56,7 +56,7 @@ func (r Role) full() Role {
 	return r
 }
 
-// ParseRoles reads names of roles.
+// ParseRoles parses names of roles.
 func ParseRoles(names []string) (r Role, err error) {
 next:
 	for _, name := range names {
@@ -74,48 +74,47 @@ next:
 	return r, nil
 }
 
-// Local is the source of what is done without a key.
+// Local is the source of everything done without a key.
 const Local = "local"
 
-// Principal is on whose behalf a request is.
+// Principal is the caller of a request.
 type Principal struct {
 	// Source is the id of the key, or Local.
 	Source string
-	// Roles holds every role that the caller has, those that others hold included.
+	// Roles holds every role of the caller, including implied ones.
 	Roles Role
-	// Workspaces are the ones that the caller knows of; nil is all.
+	// Workspaces are the workspaces that the caller can see; nil means all.
 	Workspaces []string
 }
 
 // Anybody may do everything: whoever reaches a server that asks for no keys.
 var anybody = Principal{Source: Local, Roles: Admin.full()}
 
-// Anybody is the caller of a server that asks for no keys.
+// Anybody is the caller of a server without keys.
 func Anybody() *Principal { return &anybody }
 
-// May reports whether the caller has every role that a route declares.
+// May reports whether the caller has every role that a route requires.
 func (p *Principal) May(need Role) bool {
 	need &^= Public | Known
 	return p.Roles&need == need
 }
 
-// In reports whether the caller knows of the workspace.
+// In reports whether the caller can see the workspace.
 func (p *Principal) In(workspace string) bool {
 	return p.Workspaces == nil || slices.Contains(p.Workspaces, workspace)
 }
 
-// Everywhere reports whether the caller is bound to no workspace.
+// Everywhere reports whether the caller can see all workspaces.
 func (p *Principal) Everywhere() bool { return p.Workspaces == nil }
 
 type contextKey struct{}
 
-// With says on whose behalf the work within the context is done.
+// With returns a context with the caller on whose behalf work is done.
 func With(ctx context.Context, p *Principal) context.Context {
 	return context.WithValue(ctx, contextKey{}, p)
 }
 
-// Of is on whose behalf the work within a context is done; without a word it is
-// the program's own.
+// Of returns the caller in a context. Without one, the work is the program's own.
 func Of(ctx context.Context) *Principal {
 	if p, ok := ctx.Value(contextKey{}).(*Principal); ok {
 		return p
@@ -127,13 +126,13 @@ func Of(ctx context.Context) *Principal {
 // character in the name of its workspace is accepted.
 const nowhere = "\x00"
 
-// Absent is a workspace that cannot exist, in the place of one that a caller does not
-// know of: what asks for it is answered from there, so that the answer, and the work
-// for it, are those of a workspace that does not exist.
+// Absent returns a workspace name that cannot exist. It replaces a workspace that the caller
+// cannot see, so that the answer, and the work for it, are those for a workspace that does
+// not exist.
 func Absent(workspace string) string { return nowhere + workspace }
 
-// IsAbsent reports whether a workspace is one that Absent gave.
+// IsAbsent reports whether Absent returned the workspace name.
 func IsAbsent(workspace string) bool { return strings.HasPrefix(workspace, nowhere) }
 
-// Present takes the mark of Absent out of a sentence that quotes a workspace.
+// Present removes the mark of Absent from a sentence that quotes a workspace.
 func Present(sentence string) string { return strings.ReplaceAll(sentence, `\x00`, "") }

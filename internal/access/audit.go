@@ -15,36 +15,35 @@ import (
 	"memoryd/store"
 )
 
-// AuditKind is the kind of the records that hold the audit log, auditHead of the one
-// that says how long it is.
+// AuditKind is the kind of the records that hold the audit log. auditHead is the kind of the
+// record with its length.
 const (
 	AuditKind = "audit"
 	auditHead = "audit_head"
 )
 
-// Entry says who did what. It is stored as its JSON text, which the next entry holds
-// the hash of.
+// Entry records who did what. It is stored as JSON text; the next entry holds the hash of
+// that text.
 type Entry struct {
 	Seq  int64     `json:"seq"` // from 1
 	Time time.Time `json:"time"`
-	// Source is the id of the key, local without one, or server.
+	// Source is the id of the key, "local" without one, or "server".
 	Source string `json:"source"`
-	// Action is what was done: key.create, key.rotate, key.revoke, login, settings,
-	// correct, pin, unpin, rollback, delete, delete_ids, copy, dump, load, export,
-	// forget, review.
+	// Action is what was done: key.create, key.rotate, key.revoke, login, settings, correct,
+	// pin, unpin, rollback, delete, delete_ids, copy, dump, load, export, forget, review.
 	Action    string `json:"action"`
 	Workspace string `json:"workspace,omitempty"`
 	Tool      string `json:"tool,omitempty"`
-	// Subject is what it was done to: the id of a key or a call, a revision.
+	// Subject is the object of the action: the id of a key or a call, or a revision.
 	Subject string `json:"subject,omitempty"`
 	Detail  string `json:"detail,omitempty"`
-	// Outcome is "failed" in a second entry of what was begun and not done.
+	// Outcome is "failed" in a second entry about an action that was begun but not completed.
 	Outcome string `json:"outcome,omitempty"`
-	// Previous is the SHA-256 of the text of the entry before, "" in the first.
+	// Previous is the SHA-256 of the text of the previous entry; "" in the first.
 	Previous string `json:"previous,omitempty"`
 
-	// Anyway lets an action be done while the log cannot be written: deletions make
-	// room on a full disk. Its entry follows when the log can be written again.
+	// Anyway permits an action while the log cannot be written, because deletions make room
+	// on a full disk. Its entry follows when the log can be written again.
 	Anyway bool `json:"-"`
 }
 
@@ -54,9 +53,8 @@ type head struct {
 	Hash string `json:"sha256"`
 }
 
-// Audit is the log of who did what: entries that are only ever added, each of which
-// holds the hash of the one before. It is safe for concurrent use, also by several
-// servers on one store.
+// Audit is the audit log. Entries are only appended, and each holds the hash of the one
+// before. It is safe for concurrent use, also by several servers on one store.
 type Audit struct {
 	records store.Records
 	log     *slog.Logger
@@ -67,13 +65,13 @@ type Audit struct {
 	late []Entry
 }
 
-// NewAudit makes the log that is kept in records.
+// NewAudit returns the log that is stored in records.
 func NewAudit(records store.Records, log *slog.Logger, now func() time.Time) *Audit {
 	return &Audit{records: records, log: log, now: now}
 }
 
-// Do writes that the caller of the context does something, and does it. What cannot
-// be written is not done; what then fails is written as failed.
+// Do logs an action of the context's caller and performs it. An action that cannot be logged
+// is not performed; one that then fails is logged as failed.
 func (a *Audit) Do(ctx context.Context, e Entry, do func(context.Context) error) error {
 	if e.Source == "" {
 		e.Source = Of(ctx).Source
@@ -95,7 +93,7 @@ func (a *Audit) Do(ctx context.Context, e Entry, do func(context.Context) error)
 	return err
 }
 
-// Note writes what needs no doing.
+// Note logs an entry that needs no action.
 func (a *Audit) Note(ctx context.Context, e Entry) error {
 	return a.Do(ctx, e, func(context.Context) error { return nil })
 }
@@ -200,7 +198,7 @@ func readHead(ctx context.Context, records store.Records) (h head, err error) {
 	return h, err
 }
 
-// List gives up to limit entries after a number, each as its text.
+// List returns the texts of up to limit entries after a number.
 func (a *Audit) List(ctx context.Context, after int64, limit int) (entries []json.RawMessage, err error) {
 	rs, err := a.records.ListRecords(ctx, auditKey(after), limit)
 	for _, r := range rs {
@@ -209,11 +207,11 @@ func (a *Audit) List(ctx context.Context, after int64, limit int) (entries []jso
 	return entries, err
 }
 
-// ErrTampered is in the chain of what Verify finds.
+// ErrTampered is part of the errors that Verify returns.
 var ErrTampered = errors.New("the audit log was changed")
 
-// VerifyAudit reads the whole log and tells how many entries it has. The error says
-// at which entry the chain breaks, or that entries are missing at its end.
+// VerifyAudit reads the whole log and returns the number of its entries. The error names the
+// entry at which the chain breaks, or says that entries are missing at the end.
 func VerifyAudit(ctx context.Context, records store.Records) (n int64, err error) {
 	h, err := readHead(ctx, records)
 	if err != nil {
@@ -239,13 +237,13 @@ func VerifyAudit(ctx context.Context, records store.Records) (n int64, err error
 	return chain.Length, nil
 }
 
-// Chain verifies entries one after the other, from the first.
+// Chain verifies entries one after another, from the first.
 type Chain struct {
 	Length int64
 	hash   string
 }
 
-// Add takes the text of the next entry. The error names the first that does not fit.
+// Add adds the text of the next entry. The error names the first entry that does not fit.
 func (c *Chain) Add(text []byte) error {
 	var e Entry
 	if err := json.Unmarshal(text, &e); err != nil {

@@ -38,31 +38,31 @@ const (
 	reread = 10 * time.Second
 )
 
-// MaxName bounds the name of a key, in bytes.
+// MaxName limits the name of a key, in bytes.
 const MaxName = 100
 
-// MaxWorkspaces bounds the workspaces that a key is bound to.
+// MaxWorkspaces limits the number of workspaces of a key.
 const MaxWorkspaces = 1000
 
-// Key is what is known of an API key. Its secret is not.
+// Key describes an API key, without its secret.
 type Key struct {
 	ID    string
-	Name  string // what people call it
+	Name  string // a name for people
 	Roles Role
-	// Workspaces are the ones that it is bound to; nil is all.
+	// Workspaces are the workspaces that the key can see; nil means all.
 	Workspaces []string
-	// Rate is how many requests a second it may send; 0 is the server's limit.
+	// Rate is the limit in requests per second; 0 means the server's limit.
 	Rate    float64
 	Created time.Time
-	Expires time.Time // zero is never
-	Revoked time.Time // zero is not
-	// By is the source that made it; "environment" and "start" are the server.
+	Expires time.Time // zero means never
+	Revoked time.Time // zero means not revoked
+	// By is the source that created the key; "environment" and "start" mean the server.
 	By string
-	// Used is when it was last used since the server's start.
+	// Used is the time of its last use since the server's start.
 	Used time.Time
 }
 
-// Live reports whether the key is in force.
+// Live reports whether the key is valid.
 func (k *Key) Live(now time.Time) bool {
 	return k.Revoked.IsZero() && (k.Expires.IsZero() || now.Before(k.Expires))
 }
@@ -95,17 +95,16 @@ type entry struct {
 	limiter   *rate.Limiter // nil: no limit
 }
 
-// Limits bound what one key may ask.
+// Limits limit the requests of one key.
 type Limits struct {
-	// Rate is how many requests a second a key may send that has no rate of its
-	// own, Burst how many at once; 0 is no bound.
+	// Rate is the limit in requests per second for keys without their own, and Burst how many
+	// may arrive at once; 0 means no limit.
 	Rate  float64
 	Burst int
 }
 
-// Keys are the API keys of a store. All are held in memory, so that a request
-// costs one hash, and an unknown key costs what a known one does. It is safe for
-// concurrent use.
+// Keys are the API keys of a store. All are kept in memory, so a request costs one hash, and
+// an unknown key costs as much as a known one. It is safe for concurrent use.
 type Keys struct {
 	records store.Records
 	limits  Limits
@@ -118,14 +117,14 @@ type Keys struct {
 	sessions sessions
 }
 
-// NewKeys makes the keys that are kept in records; Load reads them.
+// NewKeys returns the keys that are stored in records; call Load to read them.
 func NewKeys(records store.Records, limits Limits, log *slog.Logger, now func() time.Time) *Keys {
 	k := &Keys{records: records, limits: limits, log: log, now: now, worker: lifecycle.NewWorker(log, "keys")}
 	_, _ = rand.Read(k.sessions.secret[:]) // never fails
 	return k
 }
 
-// Start reads the keys again from time to time.
+// Start reloads the keys from time to time.
 func (k *Keys) Start(ctx context.Context) {
 	k.worker.Start(ctx, func(ctx context.Context) {
 		for lifecycle.Sleep(ctx, reread) {
@@ -163,7 +162,7 @@ func (k *Keys) load(ctx context.Context) error {
 	return nil
 }
 
-// Any reports whether there is, or was, a key.
+// Any reports whether a key exists, or existed.
 func (k *Keys) Any() bool { return len(k.all()) > 0 }
 
 func (k *Keys) all() map[string]*entry {
@@ -223,9 +222,9 @@ func instant(t *time.Time) time.Time {
 // learns whether an id exists, or why it does not work.
 var errUnknown = memoryd.Errorf(memoryd.Unauthenticated, "the API key is not valid")
 
-// Verify gives the caller of a token. It fails with Unauthenticated for one that
-// is unknown, wrong, expired or revoked, with Overloaded for a key that asks too
-// often, and with Unavailable while the API keys are not loaded yet.
+// Verify returns the caller of a token. It fails with Unauthenticated if the key is unknown,
+// wrong, expired or revoked, with Overloaded if the key exceeds its rate, and with
+// Unavailable while the keys are not loaded yet.
 func (k *Keys) Verify(token string) (*Principal, error) {
 	all := k.byID.Load()
 	if all == nil {
@@ -269,7 +268,7 @@ func idOf(token string) string {
 	return id
 }
 
-// NewToken makes a key that no store knows yet, for MEMORYD_ADMIN_KEY.
+// NewToken generates a key for MEMORYD_ADMIN_KEY, which no store knows yet.
 func NewToken() string { return newToken(newID()) }
 
 func newID() string {
@@ -289,11 +288,11 @@ func hashOf(token string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Wanted is a key to be made.
+// Wanted describes a key to create.
 type Wanted struct {
 	Name       string
 	Roles      Role
-	Workspaces []string // nil is all
+	Workspaces []string // nil means all
 	Rate       float64
 	Expires    time.Time
 }
@@ -319,7 +318,7 @@ func (w *Wanted) check(now time.Time) error {
 	return nil
 }
 
-// Create makes a key. Its token is returned this once and kept nowhere.
+// Create creates a key. It returns the token only once, and stores it nowhere.
 func (k *Keys) Create(ctx context.Context, w Wanted, by string) (Key, string, error) {
 	if err := w.check(k.now()); err != nil {
 		return Key{}, "", err
@@ -372,7 +371,7 @@ func (k *Keys) find(id string) (*entry, error) {
 	return nil, memoryd.Errorf(memoryd.NotFound, "there is no such key")
 }
 
-// Rotate gives a key another token; the old one works for a while yet.
+// Rotate replaces the token of a key. The old one stays valid for a while.
 func (k *Keys) Rotate(ctx context.Context, id string, grace time.Duration) (Key, string, error) {
 	e, err := k.find(id)
 	if err != nil {
@@ -393,8 +392,8 @@ func (k *Keys) Rotate(ctx context.Context, id string, grace time.Duration) (Key,
 	return made, token, err
 }
 
-// Revoke ends a key for good. It stays in the list, so that what it wrote can be
-// told by it. One that is revoked already is left as it is.
+// Revoke permanently disables a key. It stays in the list, to explain what it recorded.
+// Revoking it again does nothing.
 func (k *Keys) Revoke(ctx context.Context, id string) (Key, error) {
 	e, err := k.find(id)
 	if err != nil || !e.Revoked.IsZero() {
@@ -416,7 +415,7 @@ func keyOf(e *entry) Key {
 	return key
 }
 
-// List gives all keys, the oldest first.
+// List returns all keys, oldest first.
 func (k *Keys) List() []Key {
 	var list []Key
 	for _, e := range k.all() {
@@ -441,9 +440,9 @@ const (
 // at once on one store, one makes it.
 const firstID = "first"
 
-// First sees to it that somebody may make keys: token, where it is not "", is in
-// force as an admin's key, and keys that an earlier environment held are not. If
-// there is no admin's key for all workspaces, one is made and returned.
+// First makes sure that somebody can create keys. token, if not "", becomes valid as an admin
+// key, and keys from earlier environments become invalid. If there is no admin key for all
+// workspaces, First creates and returns one.
 func (k *Keys) First(ctx context.Context, token string) (made string, err error) {
 	if err := k.Load(ctx); err != nil {
 		return "", err
@@ -487,7 +486,7 @@ func (k *Keys) First(ctx context.Context, token string) (made string, err error)
 	return made, err
 }
 
-// CheckToken says what is wrong with a key that an operator made.
+// CheckToken reports what is wrong with a key that an operator chose.
 func CheckToken(token string) error {
 	id, secret, _ := strings.Cut(strings.TrimPrefix(token, prefix), "_")
 	plain := func(s string) bool {

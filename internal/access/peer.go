@@ -10,8 +10,7 @@ import (
 	"sync"
 )
 
-// Peer is who is at the other end of a connection. The system is asked once, when
-// somebody wants to know.
+// Peer is the other end of a connection. The system is asked once, when it is first needed.
 type Peer struct {
 	remote, local netip.AddrPort
 	known         bool // both are addresses of TCP
@@ -22,10 +21,10 @@ type Peer struct {
 
 type peerKey struct{}
 
-// Owners asks the system whose a connection is.
+// Owners asks the system which user owns a connection.
 type Owners struct{ kernel kernel }
 
-// PeerOf gives the context of a connection its peer: a hook for http.Server.
+// PeerOf adds the peer to the context of a connection: a hook for http.Server.
 func (o *Owners) PeerOf(ctx context.Context, conn net.Conn) context.Context {
 	p := &Peer{owners: o}
 	var errs [2]error
@@ -35,10 +34,9 @@ func (o *Owners) PeerOf(ctx context.Context, conn net.Conn) context.Context {
 	return context.WithValue(ctx, peerKey{}, p)
 }
 
-// Foreign reports whether the request of a context came over a connection of this
-// machine that belongs to another user than this process's, and not to root. What
-// comes by a socket of the file system, from another machine, or from within the
-// process is not foreign.
+// Foreign reports whether a request came over a connection on this machine from another user
+// than the server's, other than root. Connections over a Unix socket, from another machine,
+// or within the process are not foreign.
 func Foreign(ctx context.Context) bool {
 	p, ok := ctx.Value(peerKey{}).(*Peer)
 	if !ok || !p.known || !p.remote.Addr().Unmap().IsLoopback() && p.remote.Addr().Unmap() != p.local.Addr().Unmap() {
@@ -51,8 +49,8 @@ func Foreign(ctx context.Context) bool {
 	return !p.own
 }
 
-// NewOwners fails where the system does not say whose a connection is, by one of its own
-// to a listener.
+// NewOwners fails if the system does not report the owner of a connection. It tries one of
+// its own.
 func NewOwners(ctx context.Context, listener net.Addr) (*Owners, error) {
 	o := &Owners{}
 	return o, o.test(ctx, listener)

@@ -23,9 +23,9 @@ func (s *sessions) sign(text string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// Login gives what a browser keeps in the place of a key: the id of the key, when
-// it ends, and a signature of both and of the key's present secret, so that a
-// session ends when its key is rotated or revoked.
+// Login returns what a browser keeps instead of a key: the id of the key, the end of the
+// session, and a signature of both and of the key's current secret. So a session ends when
+// its key is rotated or revoked.
 func (k *Keys) Login(token string) (session string, p *Principal, err error) {
 	if p, err = k.Verify(token); err != nil {
 		return "", nil, err
@@ -34,7 +34,7 @@ func (k *Keys) Login(token string) (session string, p *Principal, err error) {
 	return text + "." + k.sessions.sign(text+k.all()[p.Source].stored.Hash), p, nil
 }
 
-// Session gives the caller of a session.
+// Session returns the caller of a session.
 func (k *Keys) Session(session string) (*Principal, error) {
 	at := strings.LastIndexByte(session, '.')
 	id, until, ok := strings.Cut(session[:max(at, 0)], ".")

@@ -1,8 +1,7 @@
-// Package errortext says what an error text is: which part of a tool's output is
-// the error, whether a line or an output reads as one, and which line of it says
-// what went wrong. The judge, the evidence and the compaction read this one
-// definition. It knows no tool, only the common forms: beginnings of messages,
-// traces of runtimes, and the members of structured replies.
+// Package errortext defines what an error text is: which part of a tool's output is the
+// error, whether a line or an output reads like one, and which line says what went wrong. The
+// judge, the evidence and the compaction all use this definition. It knows no tool, only
+// common forms: beginnings of messages, stack traces, and the members of structured replies.
 package errortext
 
 import (
@@ -25,9 +24,9 @@ const (
 	maxNesting  = 5
 )
 
-// Find returns the line of an output that says what went wrong, on one line of at
-// most 300 characters, and whether the output reads as an error at all. It knows
-// neither the tool nor the call: content that speaks of errors may read as one.
+// Find returns the line of an output that says what went wrong, as one line of at most 300
+// characters, and whether the output reads like an error at all. It knows neither tool nor
+// call, so content about errors may read like one.
 func Find(output string) (line string, found bool) {
 	text := trim(output)
 	if d := Parse(text); d.OK() {
@@ -36,9 +35,9 @@ func Find(output string) (line string, found bool) {
 	return findLine(text)
 }
 
-// Message is Find for an output that is known to be of a failed call: it also
-// takes the members of a reply that hold messages, and a text that is one short
-// line. It returns "" where nothing reads like a message.
+// Message is Find for the output of a call that is known to have failed. It also accepts the
+// message members of a reply, and a text of one short line. It returns "" if nothing reads
+// like a message.
 func Message(output string) string {
 	text := trim(output)
 	if line, ok := Find(text); ok {
@@ -179,13 +178,13 @@ func findLine(text string) (string, bool) {
 	return "", false
 }
 
-// Reads reports whether a line in lower case begins as an error message does.
+// Reads reports whether a line in lower case begins like an error message.
 func Reads(low string) bool {
 	return Heads(low) || HeadsShortly(low) || HeadsQualified(Strip(low))
 }
 
-// Troubled reports whether a line in lower case holds a word of trouble and none
-// that takes it back.
+// Troubled reports whether a line in lower case contains a word of trouble that is not
+// negated.
 func Troubled(low string) bool {
 	return (troubleIndex.Scan(low) != 0 || exited(low)) && !phrases.ContainsAny(low, relief)
 }

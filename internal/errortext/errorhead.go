@@ -35,9 +35,9 @@ var firmHeads = []string{
 	"请求失败", "erreur", "fehler:", "erro:", "ошибка",
 }
 
-// HeadsReply reports whether the message of a structured reply, in lower case,
-// opens as an error message. What would be a title elsewhere is none there:
-// "unknown repository", "User not found".
+// HeadsReply reports whether the message of a structured reply, in lower case, begins like an
+// error message. Forms that would be a title elsewhere count here: "unknown repository",
+// "User not found".
 func HeadsReply(low string) bool {
 	s := Strip(low)
 	return phrases.StartsAny(s, nounHeads) || len(s) < 120 && strings.HasSuffix(strings.TrimRight(s, ".! "), "not found")
@@ -78,7 +78,7 @@ var topicNouns = phrases.Words(
 	"budgeting", "modeling", "testing",
 )
 
-// Heads reports whether a line in lower case starts as an error message.
+// Heads reports whether a line in lower case begins like an error message.
 func Heads(low string) bool {
 	s := Strip(low)
 	if rest, ok := strings.CutPrefix(s, "error"); ok && afterError(rest) {
@@ -201,8 +201,8 @@ func HeadsQualified(s string) bool {
 	return false
 }
 
-// Measures reports whether a line in lower case gives the size of an error:
-// "residual standard error: 2.1".
+// Measures reports whether a line in lower case gives the size of an error: "residual
+// standard error: 2.1".
 func Measures(low string) bool {
 	_, rest, _ := strings.Cut(low[:min(len(low), 80)], "error: ")
 	number, _, _ := strings.Cut(rest, " ")
@@ -228,8 +228,8 @@ var troubleWords = []string{
 	"unsupported", "not supported", "not available", "unavailable",
 }
 
-// TroubleWords returns, in lower case, the words without which hardly any line
-// speaks of trouble.
+// TroubleWords returns, in lower case, the words that almost every line about trouble
+// contains.
 func TroubleWords() []string { return slices.Clone(troubleWords) }
 
 // traceHeads start a report of an exception that nobody caught: Python, Java,
@@ -282,8 +282,8 @@ func EndsThrown(s string) bool {
 	return open > 0 && strings.HasSuffix(s, "Error)") && Thrown(s[open+1:len(s)-1]+":")
 }
 
-// Strip takes off what decorates the start of a message: brackets, quotes,
-// bullets, marks, emoji.
+// Strip removes decoration from the start of a message: brackets, quotes, bullets, marks,
+// emoji.
 func Strip(low string) string {
 	if low != "" && low[0] < utf8.RuneSelf && strings.IndexByte(decoration, low[0]) < 0 {
 		return low
@@ -306,11 +306,10 @@ var thrownEndings = []string{"Error", "Exception", "Fault", "Interrupt", "Failur
 // decoration are the ASCII characters that strip takes off.
 const decoration = " \t[(<{*_`#>-!|\"'~=:."
 
-// UncaughtHeads are those by which a trace is known after other output, too.
+// UncaughtHeads are the heads that show a stack trace even after other output.
 func UncaughtHeads() []string { return slices.Clone(traceHeads[:4]) }
 
-// Traces reports whether a line in lower case starts the report of an exception
-// that nobody caught.
+// Traces reports whether a line in lower case starts the report of an uncaught exception.
 func Traces(low string) bool {
 	head, ok := phrases.HasPrefixAny(Strip(low), traceHeads)
 	return ok && traceFits(head, low) || strings.HasSuffix(low, " traceback (most recent call last)") // a notebook's

@@ -19,10 +19,10 @@ var errnoNames = phrases.Words(strings.Fields(
 var sqlClasses = phrases.Words(strings.Fields("07 08 09 0A 0B 0D 0E 0F 0K 0L 0M 0N 0P 0S 0T 0U 0V 0W 0X 0Y 0Z 10 20 21 22 23 24 25 26 27 28 2B 2C 2D 2E 2F 2H 30 33 34 35 36 38 39 3B 3C 3D 3F " +
 	"40 42 44 45 46 51 53 54 55 56 57 58 5U 60 61 70 72 82 F0 HV HY HZ IM P0 S0 S1 XX")...)
 
-// IsErrno reports whether s is the name of an error number of the operating system.
+// IsErrno reports whether s is the name of an error number of an operating system.
 func IsErrno(s string) bool { return len(s) > 2 && s[0] == 'E' && errnoNames[s] }
 
-// BadSQLState reports whether s is a code of SQL that means a failure: 23505, 42P01.
+// BadSQLState reports whether s is an SQLSTATE that means a failure: 23505, 42P01.
 func BadSQLState(s string) bool {
 	if len(s) != 5 || !sqlClasses[s[:2]] {
 		return false
@@ -35,7 +35,7 @@ func BadSQLState(s string) bool {
 	return true
 }
 
-// LeadsWithSQLState reports whether s begins with such a code, behind punctuation.
+// LeadsWithSQLState reports whether s begins with such a code after punctuation.
 func LeadsWithSQLState(s string) bool {
 	s = strings.TrimLeft(s, " :=[('\"")
 	return len(s) >= 5 && BadSQLState(s[:5]) && (len(s) == 5 || s[5] < '0' || s[5] > '9' && s[5] < 'A' || s[5] > 'Z' && s[5] < 'a' || s[5] > 'z')

@@ -7,45 +7,45 @@ import (
 	"memoryd/internal/phrases"
 )
 
-// Doc is a parsed structure with the questions that are asked of a reply.
+// Doc is a parsed structure with methods that interpret it as a reply.
 type Doc struct{ loosejson.Doc }
 
-// Parse reads the structure that s begins with; see loosejson.Parse.
+// Parse reads the structure at the beginning of s; see loosejson.Parse.
 func Parse(s string) *Doc {
 	d := &Doc{}
 	d.Parse(s)
 	return d
 }
 
-// Reply is what the members of one object say of an outcome. Fields of type
-// int32 are node indexes, 0 for none.
+// Reply is what the members of an object say about an outcome. Fields of type int32 are node
+// indexes; 0 means none.
 type Reply struct {
 	Doc       *Doc
 	Members   int32
 	Err       int32 // describes an error
-	Flag      int32 // says by true or false that the call failed
+	Flag      int32 // says with true or false that the call failed
 	Status    int32 // is a word for failure
 	Code      int32 // is an error code
 	Message   int32
 	Exit      int32 // is the exit status of a process
 	Stderr    int32
 	Warning   int32
-	Severe    int32   // lists remarks on the request, errors among them
-	Nothing   int32   // is a word for finding nothing
-	Failed    int32   // holds what failed, each with its reason
+	Severe    int32   // lists remarks about the request, with errors among them
+	Nothing   int32   // is a word that means nothing was found
+	Failed    int32   // lists what failed, with reasons
 	Undone    int32   // says that something was not done: {"routed": false}
 	Reason    int32   // says why: {"drop_reason": "..."}
 	Payloads  []int32 // hold the result
 	Envelopes []int32 // hold metadata about the call
 	Good      bool    // a member says that it succeeded
-	Settled   bool    // a status member says something else than failure
-	Record    bool    // it looks like a record of something
-	Others    int     // members that hold something and have no role
+	Settled   bool    // a status member says something other than failure
+	Record    bool    // it looks like a data record
+	Others    int     // members with a value but without a role
 	Named     []int32 // those of them that are objects
-	Moments   int     // members that tell when something happened
-	Last      int32   // is an object that tells of the last error: last_payment_error
+	Moments   int     // members with the time of something that happened
+	Last      int32   // is an object about the last error: last_payment_error
 	lists     bool    // a member without a role is a list of something
-	Findings  bool    // it tells what an examination found
+	Findings  bool    // it reports what an examination found
 }
 
 // ReadReply reads the object at node i.
@@ -155,8 +155,8 @@ var (
 	failedEnds = []string{"failed", "failures", "failedcount", "failurecount", "errorcount", "rejected", "rejectedcount"}
 )
 
-// Tally adds up the members of the object at node i that count what was done, and what was
-// not; said is false where none counts what was done.
+// Tally sums the members of the object at node i that count what was done, and what was not.
+// said is false if there are none.
 func (r *Reply) Tally(i int32) (done, failed int, said bool) {
 	for c := r.Doc.Nodes[i].Child; c != 0; c = r.Doc.Nodes[c].Next {
 		n := &r.Doc.Nodes[c]
@@ -260,7 +260,7 @@ func (r *Reply) outcome(c int32, ro role) {
 // Ground is the kind of member by which a reply says that the call failed.
 type Ground int
 
-// The grounds for taking a reply for a failure.
+// The grounds for treating a reply as a failure.
 const (
 	NoGround Ground = iota
 	ByFlag          // success: false, isError: true
@@ -269,8 +269,7 @@ const (
 	ByStatus        // status: "failed"
 )
 
-// Failure returns what the object itself says against the call, and the member
-// that says it.
+// Failure returns what the object itself says against the call, and the member that says it.
 func (r *Reply) Failure() (Ground, int32) {
 	switch {
 	case r.Flag != 0:
@@ -291,11 +290,11 @@ func (r *Reply) Failure() (Ground, int32) {
 	return NoGround, 0
 }
 
-// IsRecord reports whether the object is what was asked for: what happened to
-// something and when, or what an examination found. Its errors are data.
+// IsRecord reports whether the object is requested data: what happened to something and when,
+// or what an examination found. Errors inside it are data.
 func (r *Reply) IsRecord() bool { return r.Moments > 1 || r.Findings }
 
-// Said is the text that explains the outcome best.
+// Said returns the text that explains the outcome best.
 func (r *Reply) Said() string {
 	for _, c := range []int32{r.Err, r.Failed, r.Doc.severe(r.Severe), r.Message, r.Stderr, r.Status, r.Code} {
 		if c == 0 {

@@ -70,7 +70,7 @@ func indexRoles(names map[role]string) map[string]role {
 // keyBuffer holds a normal key; longer ones mean nothing.
 type keyBuffer [28]byte
 
-// NormalKey is a key in lower case without separators.
+// NormalKey returns a key in lower case without separators.
 func NormalKey(key string) string {
 	var buf keyBuffer
 	return string(buf.normal(key))
@@ -121,7 +121,7 @@ var voidTexts = phrases.Words(
 	"undefined", "noerror", "00000",
 )
 
-// Truthy reports whether the value of an error or warning member says something.
+// Truthy reports whether the value of an error or warning member has content.
 func (d *Doc) Truthy(i int32) bool {
 	n := &d.Nodes[i]
 	switch n.Kind {
@@ -146,8 +146,8 @@ func (d *Doc) Truthy(i int32) bool {
 	return false
 }
 
-// ListsFaults reports whether the value is a list of validation faults, each
-// with its place and message, as web frameworks answer bad input.
+// ListsFaults reports whether the value is a list of validation errors, each with its place
+// and message, as web frameworks answer bad input.
 func (d *Doc) ListsFaults(i int32) bool {
 	n := &d.Nodes[i]
 	if n.Kind != loosejson.Array || n.Child == 0 || d.Nodes[n.Child].Kind != loosejson.Object {
@@ -162,7 +162,7 @@ func (d *Doc) listsMessages(i int32) bool {
 	return n.Kind == loosejson.Array && n.Child != 0 && d.Nodes[n.Child].Kind == loosejson.Object && d.Member(n.Child, "message") != 0
 }
 
-// Filled reports whether a value holds anything.
+// Filled reports whether a value has content.
 func (d *Doc) Filled(i int32) bool {
 	n := &d.Nodes[i]
 	switch n.Kind {
@@ -179,7 +179,7 @@ func (d *Doc) Filled(i int32) bool {
 	return true
 }
 
-// Number is the integer value of a number or of a string that holds one, else 0.
+// Number returns the integer in a number or in a string; otherwise 0.
 func (d *Doc) Number(i int32) int {
 	s := strings.TrimSpace(d.Nodes[i].Val)
 	neg := strings.HasPrefix(s, "-")
@@ -197,8 +197,8 @@ func (d *Doc) Number(i int32) int {
 	return v
 }
 
-// Words is the text in a value, at any depth, for quoting: the first string or
-// Number that describes it.
+// Words returns the text in a value, at any depth, for quoting: the first string or Number
+// that describes it.
 func (d *Doc) Words(i int32) string {
 	n := &d.Nodes[i]
 	if n.Kind != loosejson.Object && n.Kind != loosejson.Array {
@@ -228,7 +228,7 @@ var badStatus = phrases.Words(
 	"over_query_limit",
 )
 
-// Member finds a member of an object by its exact key, 0 if there is none.
+// Member finds a member of an object by its exact key; 0 if there is none.
 func (d *Doc) Member(i int32, key string) int32 {
 	for c := d.Nodes[i].Child; c != 0; c = d.Nodes[c].Next {
 		if d.Nodes[c].Key == key {
@@ -242,5 +242,5 @@ func (d *Doc) Member(i int32, key string) int32 {
 // failed.
 func IsBadStatus(s string) bool { return FailureName(s) || phrases.FoldedIn(s, badStatus) }
 
-// IsVoid reports whether the value of an error member means that there is none.
+// IsVoid reports whether the value of an error member means that there is no error.
 func IsVoid(s string) bool { return phrases.FoldedIn(s, voidTexts) }

@@ -28,9 +28,9 @@ var (
 	fineWords = phrases.Words("no", "non", "without", "success", "successful", "ok", "partial", "partially", "completed", "complete", "resolved", "handled", "allowed", "with", "free", "0")
 )
 
-// FailureName reports whether s is the name of a condition of failure: a word, or
-// words joined by underscores, hyphens, points or capitals, as protocols name theirs:
-// NOT_FOUND, PERMISSION_DENIED, client-error-not-possible, BadNodeIdUnknown, Refused.
+// FailureName reports whether s is the name of an error condition, in one of the forms that
+// protocols use: NOT_FOUND, PERMISSION_DENIED, client-error-not-possible, BadNodeIdUnknown,
+// Refused.
 func FailureName(s string) bool {
 	if IsErrno(s) {
 		return true
@@ -56,8 +56,8 @@ func FailureName(s string) bool {
 	return failed
 }
 
-// NamesFailure reports whether s can be nothing but such a name: of several words,
-// in capitals or written together.
+// NamesFailure reports whether s can only be such a name: several words, in capitals or
+// written together.
 func NamesFailure(s string) bool {
 	if IsErrno(s) {
 		return true
@@ -122,7 +122,7 @@ func (c *condition) from(start, words int) []byte {
 // nothingStatus are values of a status member that say that there was nothing to find.
 var nothingStatus = phrases.Words("nxdomain", "zero_results", "no_results", "no_result", "no_data", "no_match", "no_matches", "no_hits")
 
-// NamesNothing reports whether a status says that there was nothing to find.
+// NamesNothing reports whether a status says that nothing was found.
 func NamesNothing(s string) bool { return phrases.FoldedIn(s, nothingStatus) }
 
 // severeKeys are normal keys of lists in which services say what they think of a

@@ -14,12 +14,11 @@ var wrappers = []string{
 	"tool call failed", "mcp error ", "input validation error", "mcp tool error", "toolerror", "tool error", "toolexception",
 }
 
-// Unwrap returns the error text of an output: the members of a structured reply
-// that hold messages, also within text that is JSON itself, one a line and each
-// once; of a text what stands behind "Error executing tool x:" and the like, each
-// wrapper once more unwrapped. A member named errors, code or status is taken
-// with its numbers: "status: 404". What has no such part is returned as it
-// stands, without white space around it.
+// Unwrap returns the error text of an output. From a structured reply it takes the members
+// that hold messages, even inside text that is itself JSON, one per line and each once. From
+// a text it takes what follows "Error executing tool x:" and similar wrappers, one after
+// another. A member named errors, code or status keeps its number: "status: 404". Other
+// outputs are returned without the white space around them.
 func Unwrap(output string) string {
 	text := trim(output)
 	for range maxNesting {

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Group runs goroutines that one caller waits for. It is an errgroup whose
-// goroutines have the edge of [Do].
+// Group runs goroutines that one caller waits for. It is an errgroup whose goroutines handle
+// panics as [Do] does.
 type Group struct {
 	ctx   context.Context //nolint:containedctx // the group lives no longer than the call it was made for
 	log   *slog.Logger
@@ -17,8 +17,8 @@ type Group struct {
 	group *errgroup.Group
 }
 
-// NewGroup makes a group and a context that ends with its first error, or when
-// Wait returns. limit bounds how many run at a time; 0 is no bound.
+// NewGroup returns a group, and a context that ends with its first error or when Wait
+// returns. limit limits how many goroutines run at a time; 0 means no limit.
 func NewGroup(ctx context.Context, log *slog.Logger, part string, limit int) (*Group, context.Context) {
 	g, ctx := errgroup.WithContext(ctx)
 	if limit > 0 {
@@ -27,17 +27,17 @@ func NewGroup(ctx context.Context, log *slog.Logger, part string, limit int) (*G
 	return &Group{ctx: ctx, log: log, part: part, group: g}, ctx
 }
 
-// Go runs f, as soon as the limit allows; until then it waits.
+// Go runs f as soon as the limit allows, and waits until then.
 func (g *Group) Go(f func() error) {
 	g.group.Go(func() error { return Do(g.ctx, g.log, g.part, f) })
 }
 
-// Wait waits for all and gives the first error.
+// Wait waits for all goroutines and returns the first error.
 func (g *Group) Wait() error { return g.group.Wait() }
 
-// Flights lets callers that want the same at the same time share one run, which
-// begins after each of them asked: what it finds is no older than any of their
-// questions. The zero value is ready.
+// Flights lets callers that want the same result at the same time share one run. The run
+// begins after each of them asked, so its result is not older than any of their questions.
+// The zero value is ready to use.
 type Flights[V any] struct {
 	mu   sync.Mutex
 	next map[string]*flight[V] // of keys with a run under way: what waits for its end, or nil
@@ -51,12 +51,12 @@ type flight[V any] struct {
 	err  error
 }
 
-// Do gives the result of run, or of another caller's that began after this call. A
-// caller that finds no run under way for its key runs at once, for itself; those that
-// come meanwhile share the run after that. That one goes on when its first caller
-// leaves, for others may be waiting: its context has the values of ctx but not its
-// end. A caller whose own ctx ends gets its cause at once. A panic is each waiting
-// caller's *PanicError, and the next caller runs anew.
+// Do returns the result of run, or of another caller's run that began after this call. If no
+// run is active for its key, a caller runs at once, for itself; callers that arrive meanwhile
+// share the next run. That run continues if its first caller leaves, because others may wait:
+// its context has the values of ctx but does not end with it. A caller whose ctx ends gets
+// its cause at once. After a panic, each waiting caller gets a *PanicError, and the next
+// caller starts a new run.
 func (f *Flights[V]) Do(ctx context.Context, log *slog.Logger, part, key string, run func(context.Context) (V, error)) (V, error) {
 	f.mu.Lock()
 	mine, busy := f.next[key]

@@ -1,6 +1,6 @@
-// Package lifecycle starts goroutines, stops them and keeps their panics from
-// ending the process. It is the only package of the program with a go statement
-// (the test in internal/arch holds the others to it):
+// Package lifecycle starts and stops goroutines, and keeps their panics from ending the
+// process. It is the only package of the program with a go statement (a test in internal/arch
+// enforces that):
 //
 //   - [Worker] runs the loops of a part from Start to Stop;
 //   - [Group] runs goroutines that one caller waits for;
@@ -8,9 +8,9 @@
 //   - [Flights] lets callers that want the same share one run;
 //   - [Do] is the edge that all of these have in common.
 //
-// A panic at that edge is logged with its stack, counted by part (see
-// [PanicCounter]) and becomes a [*PanicError] for whoever waits. What cannot be
-// recovered, such as a concurrent write to a map, still ends the process.
+// A recovered panic is logged with its stack, counted by part (see [PanicCounter]), and
+// returned to the waiting caller as a [*PanicError]. What Go cannot recover, such as a
+// concurrent write to a map, still ends the process.
 package lifecycle
 
 import (
@@ -23,10 +23,10 @@ import (
 	"sync"
 )
 
-// PanicError is the error that a panic becomes for whoever waits. It has no kind
-// of its own, so a client hears of an internal error and nothing of its text.
+// PanicError is the error that a panic becomes for the waiting caller. It has no kind, so a
+// client sees an internal error and nothing of its text.
 type PanicError struct {
-	// Part is the part of the program that panicked, in the program's own words.
+	// Part is the part of the program that panicked.
 	Part string
 	// Value is what was passed to panic.
 	Value any
@@ -34,19 +34,19 @@ type PanicError struct {
 	Stack []byte
 }
 
-// Error says which part panicked and why, without the stack.
+// Error returns the part and the value of the panic, without the stack.
 func (e *PanicError) Error() string { return fmt.Sprintf("%s: panic: %v", e.Part, e.Value) }
 
-// Unwrap gives the error that was passed to panic, if it was one.
+// Unwrap returns the error that was passed to panic, if it was one.
 func (e *PanicError) Unwrap() error {
 	err, _ := e.Value.(error)
 	return err
 }
 
-// Do calls f. A panic in it is logged to log, counted under part and returned as
-// a *PanicError; a nil log is told nothing. The part must be one of the program's own words, never text
-// from outside: it becomes the label of a metric. A panic with
-// http.ErrAbortHandler passes: a handler cuts its connection by it.
+// Do calls f. A panic in it is logged, counted under part, and returned as a *PanicError; log
+// may be nil. The part becomes the label of a metric, so it must be a fixed word of the
+// program, never text from outside. A panic with http.ErrAbortHandler passes through, because
+// a handler cuts its connection with it.
 func Do(ctx context.Context, log *slog.Logger, part string, f func() error) (err error) {
 	defer func() {
 		v := recover()
@@ -90,16 +90,15 @@ func (c caught) LogValue() slog.Value {
 	)
 }
 
-// PanicCounter counts panics by part. Every part has a logger already, so the
-// count is taken from what is logged: no panic is counted that the log does not
-// tell of, and none is logged uncounted. The zero value is ready, and its methods
-// are safe for concurrent use.
+// PanicCounter counts panics by part. Every part already has a logger, so the counter reads
+// the log: it counts exactly the panics that are logged. The zero value is ready to use, and
+// its methods are safe for concurrent use.
 type PanicCounter struct {
 	mu     sync.Mutex
 	byPart map[string]int64
 }
 
-// Counts gives the number of panics of each part that had one.
+// Counts returns the number of panics of each part that had one.
 func (c *PanicCounter) Counts() map[string]int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -108,8 +107,8 @@ func (c *PanicCounter) Counts() map[string]int64 {
 	return counts
 }
 
-// Handler passes records on to next and counts those that tell of a panic, also
-// where next does not want records of errors.
+// Handler forwards records to next and counts those that report a panic, even if next ignores
+// errors.
 func (c *PanicCounter) Handler(next slog.Handler) slog.Handler { return countingHandler{next, c} }
 
 type countingHandler struct {

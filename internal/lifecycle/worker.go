@@ -14,12 +14,11 @@ const (
 	longestPause = time.Minute
 )
 
-// Patience is how long Stop waits for goroutines that do not heed their context.
+// Patience is how long Stop waits for goroutines that ignore their context.
 const Patience = 15 * time.Second
 
-// Worker runs the goroutines of a part from Start to Stop. It starts once: a
-// worker that was stopped, or was stopped before it started, never runs again.
-// Its methods are safe for concurrent use.
+// Worker runs the goroutines of a part from Start to Stop. It starts once: after Stop, it
+// never runs again. Its methods are safe for concurrent use.
 type Worker struct {
 	log  *slog.Logger
 	part string
@@ -33,15 +32,15 @@ type Worker struct {
 	ended   chan struct{} // closed when all has returned after Stop
 }
 
-// NewWorker makes a worker for a part, named in the program's own words. Nothing
-// runs before Start or Go.
+// NewWorker returns a worker for a part, which is named by a fixed word of the program.
+// Nothing runs before Start or Go.
 func NewWorker(log *slog.Logger, part string) *Worker {
 	return &Worker{log: log, part: part, ended: make(chan struct{})}
 }
 
-// Start runs each loop in a goroutine of its own until it returns. Their context
-// ends with ctx or with Stop. A loop that panics is begun again after a pause.
-// Only the first Start does anything, and returns true.
+// Start runs each loop in its own goroutine until it returns. Their context ends with ctx or
+// with Stop. A loop that panics is restarted after a pause. Only the first Start does
+// anything, and returns true.
 func (w *Worker) Start(ctx context.Context, loops ...func(context.Context)) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -60,9 +59,9 @@ func (w *Worker) Start(ctx context.Context, loops ...func(context.Context)) bool
 	return true
 }
 
-// Go runs f once in a goroutine that Stop waits for; with Stop, or with the end of
-// what Start was given, its context ends. It may be called before Start. After
-// Stop it does nothing and returns false.
+// Go runs f once in a goroutine that Stop waits for. Its context ends with Stop, or with the
+// context given to Start. Go may be called before Start. After Stop it does nothing and
+// returns false.
 func (w *Worker) Go(f func(ctx context.Context) error) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -93,9 +92,9 @@ func (w *Worker) keepRunning(loop func(context.Context)) {
 	}
 }
 
-// Stop ends the context of what runs and waits until all of it has returned, at
-// most Patience; what runs on after that is left behind, and logged. It may be
-// called more than once, by several, and before Start.
+// Stop ends the context of everything that runs, and waits at most Patience for all of it to
+// return. What continues is left behind and logged. Stop may be called several times,
+// concurrently, and before Start.
 func (w *Worker) Stop() {
 	w.mu.Lock()
 	if !w.stopped {
@@ -118,7 +117,7 @@ func (w *Worker) Stop() {
 	}
 }
 
-// Sleep waits for d and reports whether it did: false is the end of ctx.
+// Sleep waits for d and reports whether it did; false means that ctx ended.
 func Sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

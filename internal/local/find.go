@@ -16,15 +16,15 @@ import (
 	"memoryd/internal/lifecycle"
 )
 
-// Memory is the memory of this machine that a program uses: its client finds the
-// server, and starts one where there is none. It is safe for concurrent use.
+// Memory is this machine's memory as a program uses it: its client finds the server, and
+// starts one if there is none. It is safe for concurrent use.
 type Memory struct {
-	// Store is the folder whose server is meant; "" is the user's own memory, and the
-	// server that the user runs for it.
+	// Store is the folder whose server to use; "" means the user's own memory and the server
+	// that runs for it.
 	Store string
-	// NoDaemon leaves it at what runs.
+	// NoDaemon starts no server.
 	NoDaemon bool
-	// Started is told the store of a server that was started; nil: nobody is.
+	// Started is called with the store of a server that was started; may be nil.
 	Started func(store string)
 
 	mu     sync.Mutex
@@ -43,17 +43,17 @@ const (
 type Way struct {
 	URL  string // of requests
 	HTTP *http.Client
-	// Name says which memory is meant, wherever its server listens today: an address,
-	// the folder of a store, or local for the user's own.
+	// Name identifies the memory, wherever its server listens: an address, the folder of a
+	// store, or "local" for the user's own.
 	Name string
 }
 
-// DefaultURL is where a server listens unless it was told otherwise.
+// DefaultURL is where a server listens by default.
 const DefaultURL = "http://127.0.0.1:8002"
 
-// To is the way to the memory at an address, http://HOST:PORT or unix:SOCKET. Without
-// an address it is the memory of this machine, or, for who has a key, the server at the
-// usual address: one that asks for keys has no socket.
+// To returns the way to the memory at an address, http://HOST:PORT or unix:SOCKET. Without an
+// address, it is this machine's memory. With a key and no address, it is the server at the
+// default address, because a server with keys has no socket.
 func (m *Memory) To(url string, keyed bool) Way {
 	if url == "" && m.Store == "" && keyed {
 		url = DefaultURL
@@ -140,8 +140,8 @@ func (m *Memory) dir() (string, error) {
 	return DataDir()
 }
 
-// AddressFile is a file in the folder of a store: where the server that uses it
-// listens.
+// AddressFile is a file in the folder of a store with the address of the server that uses the
+// store.
 const AddressFile = "address"
 
 // start starts a server and waits until it answers. One that another program started
@@ -221,7 +221,7 @@ func launch(ctx context.Context, store string) (pid int, ended <-chan error, err
 	return server.Process.Pid, lifecycle.Go(context.WithoutCancel(ctx), slog.New(slog.DiscardHandler), "local server", server.Wait), nil
 }
 
-// LogOf is the log of a server that was started in the background.
+// LogOf returns the log file of a server that was started in the background.
 func LogOf(store string) string { return filepath.Join(store, logFile) }
 
 // environment is that of a server in the background: its settings, and no word of

@@ -1,6 +1,5 @@
-// Package local finds the memoryd of this user on this machine, by a Unix socket in
-// a folder that only this user can enter, and starts one in the background where
-// there is none.
+// Package local finds this user's memoryd on this machine, through a Unix socket in a folder
+// that only this user can enter, and starts one in the background if there is none.
 package local
 
 import (
@@ -17,18 +16,18 @@ import (
 	"time"
 )
 
-// Info is what a server tells programs of its user.
+// Info is what a server tells its user's programs about itself.
 type Info struct {
 	Socket     string    `json:"socket"`
 	URL        string    `json:"url"` // for browsers and curl
 	PID        int       `json:"pid"`
-	Background bool      `json:"background"` // nobody started it by hand
+	Background bool      `json:"background"` // a program started it in the background
 	Store      string    `json:"store"`
 	Log        string    `json:"log,omitempty"`
 	Since      time.Time `json:"since"`
 }
 
-// Answers reports whether the server lives.
+// Answers reports whether the server is running.
 func (i Info) Answers() bool {
 	conn, err := net.DialTimeout("unix", i.Socket, time.Second)
 	if err == nil {
@@ -37,7 +36,7 @@ func (i Info) Answers() bool {
 	return err == nil
 }
 
-// End asks the server to end, and waits for it.
+// End asks the server to stop, and waits for it.
 func (i Info) End(patience time.Duration) error {
 	if err := askToEnd(i.PID); err != nil {
 		return fmt.Errorf("end the server (pid %d): %w", i.PID, err)
@@ -50,7 +49,7 @@ func (i Info) End(patience time.Duration) error {
 	return nil
 }
 
-// DataDir is the folder of the user's own memory.
+// DataDir returns the folder of the user's own memory.
 func DataDir() (string, error) {
 	dir, err := os.UserConfigDir()
 	if err != nil {
@@ -62,9 +61,9 @@ func DataDir() (string, error) {
 // longestSocket is how long the address of a socket may be on every system.
 const longestSocket = 100
 
-// Folder is where the sockets of this user's servers are: below the runtime folder of
-// the session, else below the cache. It is made where it is missing, and refused
-// where somebody else may enter it.
+// Folder returns the folder for the sockets of this user's servers: below the runtime folder
+// of the session, otherwise below the cache. It is created if it is missing, and refused if
+// other users can enter it.
 func Folder() (string, error) {
 	dir := os.Getenv("XDG_RUNTIME_DIR")
 	if !filepath.IsAbs(dir) {
@@ -126,7 +125,7 @@ func infoOf(socket string) (i Info, err error) {
 	return i, err
 }
 
-// Usual is the server that the user's programs use; an error says that there is none.
+// Usual returns the server that the user's programs use. An error means that there is none.
 func Usual() (Info, error) {
 	dir, err := Folder()
 	if err != nil {
@@ -139,7 +138,7 @@ func Usual() (Info, error) {
 	return live(socket)
 }
 
-// Of is the server of a store.
+// Of returns the server of a store.
 func Of(store string) (Info, error) {
 	dir, err := Folder()
 	if err != nil {
@@ -156,7 +155,7 @@ func live(socket string) (Info, error) {
 	return i, err
 }
 
-// Servers are all of this user's servers that live.
+// Servers returns all running servers of this user.
 func Servers() (all []Info) {
 	dir, err := Folder()
 	if err != nil {
@@ -180,8 +179,7 @@ type Post struct {
 	socket string
 }
 
-// Listen opens the socket of the server of a store, of which its caller must be the
-// only one.
+// Listen opens the socket for the server of a store. Only one server may do so for a store.
 func Listen(store string) (*Post, error) {
 	dir, err := Folder()
 	if err != nil {
@@ -198,10 +196,10 @@ func Listen(store string) (*Post, error) {
 	return &Post{listener, socket}, os.Chmod(socket, 0o600)
 }
 
-// URL is the address of the socket, as clients are given it.
+// URL returns the address of the socket for clients.
 func (p *Post) URL() string { return "unix:" + p.socket }
 
-// Publish tells programs of the user of the server.
+// Publish announces the server to the user's programs.
 func (p *Post) Publish(i Info) error {
 	i.Socket, i.PID, i.Since = p.socket, os.Getpid(), time.Now()
 	text, err := json.Marshal(i)
@@ -211,9 +209,9 @@ func (p *Post) Publish(i Info) error {
 	return os.WriteFile(strings.TrimSuffix(p.socket, ".sock")+".json", text, 0o600)
 }
 
-// Take makes a published server the one that the user's programs use by themselves,
-// unless the user runs another: who has the place then. One that runs in the background
-// gives way to one that the user runs: it is asked to end and, for patience, waited for.
+// Take makes a published server the default for the user's programs, unless the user runs
+// another one; Take then returns that one. A background server gives way to one that the user
+// runs: it is asked to stop, and Take waits for it up to patience.
 func (p *Post) Take(background bool, patience time.Duration) (had Info, taken bool, err error) {
 	dir := filepath.Dir(p.socket)
 	lock, err := os.OpenFile(filepath.Join(dir, turn), os.O_CREATE|os.O_RDWR, 0o600)
@@ -241,7 +239,7 @@ func (p *Post) Take(background bool, patience time.Duration) (had Info, taken bo
 	return had, true, os.Rename(fresh, link)
 }
 
-// Close ends the socket.
+// Close closes the socket.
 func (p *Post) Close() error {
 	_ = os.Remove(strings.TrimSuffix(p.socket, ".sock") + ".json")
 	return p.Listener.Close()

@@ -7,52 +7,52 @@ import (
 	"slices"
 )
 
-// Call is one call of the loop as a memory sees it.
+// Call is one call in the loop as a memory sees it.
 type Call struct {
 	Tool, Run  string
 	Input      map[string]any
 	Output     string
-	Score      float64 // 0.5 for an answer that is empty
-	Helper     bool    // of a tool that others depend on; it never fails
-	Unreported bool    // it failed, and neither its flag nor a judge says so
+	Score      float64 // 0.5 for an empty answer
+	Helper     bool    // of a tool that others depend on, which never fails
+	Unreported bool    // it failed, but neither its flag nor a judge says so
 }
 
-// Advice is what a memory says of a planned call.
+// Advice is what a memory says about a planned call.
 type Advice struct {
 	Warnings   []string
 	Suggestion map[string]any
 }
 
-// Memory is what agents work with.
+// Memory is the memory that agents work with.
 type Memory interface {
 	Record(c *Call)
-	// Write learns anew what Text says; it is called every five runs.
+	// Write updates what Text returns; it is called every five runs.
 	Write(tool string)
 	Text(tool string) string
 	Forecast(tool, run string, input map[string]any) Advice
 }
 
-// Result counts what came of a loop.
+// Result counts the results of a loop.
 type Result struct {
 	Failed, Calls         int
 	LastFailed, LastCalls int // of the last 150 calls
 	Bad, WarnedBad        int // calls that would have broken a rule
 	Good, WarnedGood      int
 	Suggested, Right      int
-	BrokeGood             int // suggestions in place of good calls that failed
+	BrokeGood             int // suggestions that replaced good calls and failed
 }
 
-// Add adds up.
+// Add adds another result.
 func (r *Result) Add(o Result) {
 	r.Failed, r.Calls, r.LastFailed, r.LastCalls = r.Failed+o.Failed, r.Calls+o.Calls, r.LastFailed+o.LastFailed, r.LastCalls+o.LastCalls
 	r.Bad, r.WarnedBad, r.Good, r.WarnedGood = r.Bad+o.Bad, r.WarnedBad+o.WarnedBad, r.Good+o.Good, r.WarnedGood+o.WarnedGood
 	r.Suggested, r.Right, r.BrokeGood = r.Suggested+o.Suggested, r.Right+o.Right, r.BrokeGood+o.BrokeGood
 }
 
-// Whole is the share of calls that failed, Last that of the last 150.
+// Whole returns the share of failed calls, Last that of the last 150.
 func (r *Result) Whole() float64 { return float64(r.Failed) / float64(max(1, r.Calls)) }
 
-// Last is the share of the last 150 calls that failed.
+// Last returns the share of failed calls among the last 150.
 func (r *Result) Last() float64 { return float64(r.LastFailed) / float64(max(1, r.LastCalls)) }
 
 func (r *Result) String() string {
@@ -61,7 +61,7 @@ func (r *Result) String() string {
 		r.Calls, r.Whole(), r.Last(), share(r.WarnedBad, r.Bad), share(r.WarnedGood, r.Good), r.Suggested, r.Right, r.BrokeGood)
 }
 
-// Options are the sizes of a loop. Drift changes a rule of each tool at half time.
+// Options are the sizes of a loop. Drift changes one rule of each tool halfway.
 type Options struct {
 	Runs, Tools int
 	Drift       bool
@@ -92,7 +92,7 @@ type loop struct {
 	failed []bool
 }
 
-// Run lets agents work that obey nine of ten things that they are told.
+// Run lets agents work that follow nine in ten pieces of advice.
 func Run(seed uint64, m Memory, o Options) Result {
 	l := &loop{r: rand.New(rand.NewPCG(seed, 32)), memory: m} //nolint:gosec // no secret
 	tools := l.tools(o.Tools)
@@ -242,7 +242,7 @@ func (l *loop) heed(t *tool, u *run, bad map[*hidden]bool, in map[string]any) ma
 	return in
 }
 
-// Nothing is a memory that says nothing.
+// Nothing is a memory without advice.
 type Nothing struct{}
 
 // Record does nothing.

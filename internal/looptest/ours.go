@@ -15,10 +15,10 @@ import (
 	"memoryd/store"
 )
 
-// Ours is this program without a server: guidelines, and forecasts where they are on.
+// Ours is this program without a server: guidelines, and forecasts if they are on.
 type Ours struct {
 	Writer *guidelines.Rules
-	// FalseAlarms is the setting of forecasts; 0 makes none.
+	// FalseAlarms is the setting of forecasts; 0 turns them off.
 	FalseAlarms float64
 
 	observer *evidence.Observer
@@ -30,7 +30,7 @@ type Ours struct {
 	n        int
 }
 
-// Record takes a call in.
+// Record records a call.
 func (o *Ours) Record(c *Call) {
 	if o.observer == nil {
 		o.observer, o.obs, o.calls, o.runs = evidence.NewObserver(), map[string][]evidence.Observation{}, map[string][]memoryd.Call{}, map[string][]store.RunCall{}
@@ -55,7 +55,7 @@ func (o *Ours) Observations(_ context.Context, ref memoryd.ToolRef) ([]evidence.
 	return slices.Clone(o.obs[ref.Tool]), nil
 }
 
-// Shared is false: one source recorded all.
+// Shared is false: one source recorded everything.
 func (o *Ours) Shared(context.Context, string) (bool, error) { return false, nil }
 
 // Write writes a guideline.
@@ -70,10 +70,10 @@ func (o *Ours) Write(tool string) {
 	o.text[tool], _, _ = strings.Cut(d.Render(), "## Statistics")
 }
 
-// Text is the guideline.
+// Text returns the guideline.
 func (o *Ours) Text(tool string) string { return o.text[tool] }
 
-// Forecast asks what the calls so far let expect.
+// Forecast returns the forecast from the calls so far.
 func (o *Ours) Forecast(tool, run string, input map[string]any) (a Advice) {
 	if o.FalseAlarms == 0 || o.calls[tool] == nil {
 		return a

@@ -25,8 +25,8 @@ type facts struct {
 	called bool              // the helper
 }
 
-// Rivals are the list of the five most frequent messages and the contrast together, or one
-// of the two.
+// Rivals are the list of the five most frequent messages, the contrast of failed and good
+// calls, or both together.
 type Rivals struct {
 	List, Contrast bool
 
@@ -36,7 +36,7 @@ type Rivals struct {
 	runs  map[string]*facts
 }
 
-// Record takes a call in.
+// Record records a call.
 func (v *Rivals) Record(c *Call) {
 	if v.tried == nil {
 		v.tried, v.heard, v.text, v.runs = map[string][]tried{}, map[string]map[string]int{}, map[string]string{}, map[string]*facts{}
@@ -66,14 +66,14 @@ func (v *Rivals) Record(c *Call) {
 
 var issued = regexp.MustCompile(`"id":"([^"]+)","status":"([^"]+)"`)
 
-// Write contrasts calls that failed with good ones.
+// Write contrasts failed calls with good ones.
 func (v *Rivals) Write(tool string) {
 	if v.Contrast {
 		v.text[tool] = contrast(v.tried[tool], "open_"+strings.TrimPrefix(tool, "do_"))
 	}
 }
 
-// Text is both texts.
+// Text returns both texts.
 func (v *Rivals) Text(tool string) string {
 	lines := []string{v.text[tool]}
 	if v.List {

@@ -1,7 +1,7 @@
-// Package looptest lets simple agents use made-up tools that have hidden rules, tells them
-// what a memory says, and counts the calls that fail: for the bar that the memory has to
-// pass, and for measuring. The rivals stand here too: a list of the most frequent messages,
-// and the plain contrast of calls that failed with good ones.
+// Package looptest lets simple agents use made-up tools with hidden rules, gives them the
+// advice of a memory, and counts the calls that fail. It serves as a test of the memory and
+// for measurements. It also holds the rivals: a list of the most frequent messages, and a
+// plain contrast of failed and good calls.
 package looptest
 
 import (

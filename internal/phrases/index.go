@@ -5,12 +5,11 @@ import (
 	"unicode/utf8"
 )
 
-// Marks is a set of phrase lists, one bit each.
+// Marks is a set of phrase lists, with one bit for each.
 type Marks uint64
 
-// Index finds in one pass which of many phrase lists have a phrase that a
-// text contains, whatever the case of its letters. A filter over the first four
-// bytes of all phrases turns nearly every position away.
+// Index finds, in one pass and ignoring case, which of many phrase lists have a phrase in a
+// text. A filter over the first four bytes of all phrases rejects nearly every position.
 type Index struct {
 	all     Marks // stop once all are found
 	filter  [1 << (filterBits - 6)]uint64
@@ -31,7 +30,7 @@ const (
 	keyBytes   = 4
 )
 
-// NewIndex indexes lists of phrases: lower-case ASCII, three bytes or more.
+// NewIndex builds an index of lists of phrases: lower-case ASCII, at least three bytes.
 func NewIndex(lists map[Marks][]string) *Index {
 	ix := &Index{}
 	byPhrase := map[string]Marks{}
@@ -70,7 +69,7 @@ func (ix *Index) add(key uint32, tail string, m Marks) {
 
 func phraseHash(w uint32) uint32 { return w * 0x9E3779B1 >> (32 - filterBits) }
 
-// Scan gives the lists that have a phrase in s.
+// Scan returns the lists that have a phrase in s.
 func (ix *Index) Scan(s string) Marks {
 	var found Marks
 	var w uint32

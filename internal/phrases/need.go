@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// Need is what a text has to hold for a pattern to match in it: a literal, or all or
-// any of other needs. A zero one is nothing. It spares the pattern itself, which costs
-// a hundred times as much.
+// Need is what a text must contain for a pattern to match: a literal, or all or any of other
+// needs. A zero Need requires nothing. Checking it costs a hundredth of the pattern itself.
 type Need struct {
 	literal string
 	all     bool // of them, else any
 	of      []Need
 }
 
-// NeedOf reads the need of a pattern. Its literals are in lower case, as HeldBy wants
-// the text; of a pattern that ignores case it holds for texts of ASCII only, for others
-// have letters whose other case is ASCII. A pattern that cannot be read needs nothing.
+// NeedOf returns the need of a pattern. Its literals are in lower case, as HeldBy expects the
+// text. If the pattern ignores case, the need is valid only for ASCII texts, because some
+// other letters have ASCII letters as their other case. A pattern that cannot be parsed needs
+// nothing.
 func NeedOf(pattern string) Need {
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
@@ -54,7 +54,7 @@ func needOf(re *syntax.Regexp) Need {
 
 func (n *Need) nothing() bool { return n.literal == "" && len(n.of) == 0 }
 
-// HeldBy reports whether a text in lower case, of which grams are, holds what is needed.
+// HeldBy reports whether a text in lower case, with its grams, contains what is needed.
 func (n *Need) HeldBy(lower string, grams *Grams) bool {
 	if n.literal != "" {
 		return grams.May(n.literal) && strings.Contains(lower, n.literal)
@@ -67,10 +67,10 @@ func (n *Need) HeldBy(lower string, grams *Grams) bool {
 	return n.all || len(n.of) == 0
 }
 
-// Grams tells which runs of four bytes a text has.
+// Grams records which sequences of four bytes a text has.
 type Grams [1024]uint64
 
-// Note adds the runs of a text.
+// Note adds the sequences of a text.
 func (s *Grams) Note(text string) {
 	for i := 0; i+4 <= len(text); i++ {
 		g := gram(text, i)
@@ -78,7 +78,7 @@ func (s *Grams) Note(text string) {
 	}
 }
 
-// May reports whether a text with these runs may hold w: false is certain.
+// May reports whether a text with these sequences may contain w. A false result is certain.
 func (s *Grams) May(w string) bool {
 	return len(w) < 4 || s.has(gram(w, 0)) && s.has(gram(w, len(w)-4))
 }

@@ -1,5 +1,5 @@
-// Package phrases looks for lists of words and phrases in text: by prefix, as
-// words of their own, or all lists at once in one pass.
+// Package phrases searches text for lists of words and phrases: by prefix, as whole words, or
+// for all lists in one pass.
 package phrases
 
 import (
@@ -10,7 +10,7 @@ import (
 // Set is a set of lower-case words.
 type Set map[string]bool
 
-// Words makes a set of its arguments.
+// Words returns a set of its arguments.
 func Words(list ...string) Set {
 	set := make(Set, len(list))
 	for _, w := range list {
@@ -25,7 +25,7 @@ func FoldedIn(s string, set Set) bool {
 	return len(s) <= longest && set[strings.ToLower(s)]
 }
 
-// IsASCII reports whether s holds no byte beyond ASCII.
+// IsASCII reports whether s contains only ASCII.
 func IsASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
@@ -35,7 +35,7 @@ func IsASCII(s string) bool {
 	return true
 }
 
-// HasAny reports whether one of the list is in the set.
+// HasAny reports whether the set has one of the words.
 func HasAny(list []string, set Set) bool {
 	for _, w := range list {
 		if set[w] {
@@ -51,7 +51,7 @@ func ContainsAny(s string, phrases []string) bool {
 	return ok
 }
 
-// FindAny gives the first of the phrases that s contains.
+// FindAny returns the first of the phrases that s contains.
 func FindAny(s string, phrases []string) (string, bool) {
 	if len(phrases) < pairsPay || len(s) < pairsPay {
 		return findOneByOne(s, phrases)
@@ -103,7 +103,7 @@ func (set *pairs) mayHold(p string) bool {
 	return true
 }
 
-// HasPrefixAny gives the first of the phrases that s starts with.
+// HasPrefixAny returns the first of the phrases that s starts with.
 func HasPrefixAny(s string, phrases []string) (string, bool) {
 	if s == "" {
 		return "", false
@@ -126,7 +126,8 @@ func IsDigit(c byte) bool { return c >= '0' && c <= '9' }
 // IsWord reports whether c is an ASCII letter, a digit or an underscore.
 func IsWord(c byte) bool { return IsAlpha(c) || IsDigit(c) || c == '_' }
 
-// HasWord reports whether s contains w with no letter or digit beside it; no text contains "".
+// HasWord reports whether s contains w without a letter or digit beside it; no text contains
+// "".
 func HasWord(s, w string) bool {
 	for off := 0; w != ""; {
 		i := strings.Index(s[off:], w)
@@ -143,7 +144,7 @@ func HasWord(s, w string) bool {
 	return false
 }
 
-// NameLen is the length of the dotted name that s begins with.
+// NameLen returns the length of the dotted name at the beginning of s.
 func NameLen(s string) int {
 	i := 0
 	for i < len(s) && (IsWord(s[i]) || s[i] == '.') {

@@ -1,9 +1,9 @@
-// Package reading says what a tool's output is, before anybody asks what it says: the
-// text without what was put around it on its way (Bare), and its kind, which it shares
-// with all outputs of the tool that differ in their data alone (KindOf).
+// Package reading determines what a tool's output is, before anything interprets it: the text
+// without its wrapping (Bare), and its kind, which it shares with all outputs of the tool
+// that differ only in their data (KindOf).
 //
-// It knows no tool and no words of any language but the names of members and the few
-// words before numbers that decide.
+// It knows no tool, and no words of any language except names of members and the few words
+// before numbers that decide.
 package reading
 
 import (
@@ -17,10 +17,10 @@ import (
 // maxWrappings is how many wrappings one output may have.
 const maxWrappings = 4
 
-// Bare takes off what hosts, protocols and terminals put around a text: white space,
-// colours, line ends of other systems, a Markdown fence around all of it, a JSON string
-// that holds it, and the content of the Model Context Protocol, unless that says that
-// the call failed. The same text gives the same result in each of them.
+// Bare removes what hosts, protocols and terminals put around a text: white space, colours,
+// line endings of other systems, a Markdown fence around all of it, a JSON string, and MCP
+// content, unless that reports a failure. The same text gives the same result in each
+// wrapping.
 func Bare(s string) string {
 	for range maxWrappings {
 		t := trim(s)

@@ -12,10 +12,10 @@ import (
 	"memoryd/internal/loosejson"
 )
 
-// ID names a kind of outputs of a tool.
+// ID identifies a kind of output of a tool.
 type ID uint64
 
-// String gives the name as 16 hexadecimal digits.
+// String returns the id as 16 hexadecimal digits.
 func (id ID) String() string {
 	var b [8]byte
 	for i := range b {
@@ -24,28 +24,28 @@ func (id ID) String() string {
 	return hex.EncodeToString(b[:])
 }
 
-// ParseID reads a name as String gives it.
+// ParseID parses an id as String returns it.
 func ParseID(s string) (ID, bool) {
 	n, err := strconv.ParseUint(s, 16, 64)
 	return ID(n), err == nil && len(s) == 16
 }
 
-// Levels is how finely kinds can be told apart. On the first level are the kinds that
-// people see. The second takes more of the output into account, the third what was asked
-// for as well: by them a kind is split that holds good and failed calls both.
+// Levels is the number of levels at which kinds are distinguished. People see the kinds of
+// the first level. The second level uses more of the output, and the third also uses the
+// input. They split a kind that has both good and failed calls.
 const Levels = 3
 
-// Kind is what an output has in common with others of the same tool: its words without
-// the data, or the form of its structure with the small words that tell an outcome.
-// Numbers that decide are part of it: exit statuses, codes, counts of nothing.
+// Kind is what an output shares with others of the same tool: its words without the data, or
+// the form of its structure with the short words that indicate an outcome. Numbers that
+// decide are part of it: exit statuses, codes, zeros.
 type Kind struct {
-	// IDs name the kind on each level, the coarsest first.
+	// IDs identify the kind at each level, the coarsest first.
 	IDs [Levels]ID
-	// Template is the kind as people read it, at most 300 bytes.
+	// Template describes the kind for people, in at most 300 bytes.
 	Template string
 }
 
-// ID is the name of the kind as people see it.
+// ID returns the id of the kind that people see.
 func (k *Kind) ID() ID { return k.IDs[0] }
 
 // Bounds of what is read.
@@ -58,7 +58,8 @@ const (
 	maxValue    = 24 // of a small word
 )
 
-// KindOf tells the kind of a call's output. The input tells what of it is data.
+// KindOf returns the kind of a call's output. The input shows which parts of the output are
+// data.
 func KindOf(input []byte, output string) Kind {
 	b := builder{given: map[string]struct{}{}}
 	b.readInput(input)

@@ -8,23 +8,22 @@ type Interval = [2]float64
 // z95 is the 0.975 quantile of the standard normal distribution.
 const z95 = 1.959963984540054
 
-// Wilson is the score interval for a share of k among n (E. B. Wilson,
-// "Probable inference, the law of succession, and statistical inference", JASA
-// 22, 1927; recommended for small n by Brown, Cai and DasGupta, "Interval
-// estimation for a binomial proportion", Statistical Science 16, 2001). It lies
-// within 0 and 1 and contains k/n; nil when n is 0.
+// Wilson returns the score interval for a share of k among n (E. B. Wilson, "Probable
+// inference, the law of succession, and statistical inference", JASA 22, 1927; recommended
+// for small n by Brown, Cai and DasGupta, "Interval estimation for a binomial proportion",
+// Statistical Science 16, 2001). It lies between 0 and 1 and contains k/n. It is nil if n is
+// 0.
 func Wilson(k, n int) *Interval { return wilson(share(k, n), float64(n)) }
 
-// WilsonShare is Wilson's interval for a share p that rests on n calls, where n
-// need not be whole: an effective number. nil when n is not positive.
+// WilsonShare returns Wilson's interval for a share p of n calls, where n may be fractional:
+// an effective number. It is nil if n is not positive.
 func WilsonShare(p, n float64) *Interval { return wilson(p, n) }
 
-// BoundedMeanInterval is an interval for the mean of values between 0 and 1:
-// Wilson's, with the mean in the place of the share. A variable on [0, 1] with
-// mean m has a variance of at most m(1-m) (Bhatia and Davis, American
-// Mathematical Monthly 107, 2000), so it covers at least as often as for a
-// share, and it does not shrink to a point when all values are equal. nil when
-// there is no value.
+// BoundedMeanInterval returns an interval for the mean of values between 0 and 1: Wilson's,
+// with the mean instead of the share. A variable on [0, 1] with mean m has a variance of at
+// most m(1-m) (Bhatia and Davis, American Mathematical Monthly 107, 2000), so it covers at
+// least as often as for a share, and it does not shrink to a point when all values are equal.
+// It is nil if there are no values.
 func BoundedMeanInterval(values []float64) *Interval {
 	return wilson(Mean(values), float64(len(values)))
 }
@@ -40,7 +39,7 @@ func wilson(p, n float64) *Interval {
 	return &Interval{max(0, min(p, centre-half)), min(1, max(p, centre+half))}
 }
 
-// Mean is the arithmetic mean, 0 of nothing.
+// Mean returns the arithmetic mean; 0 without values.
 func Mean(values []float64) float64 {
 	if len(values) == 0 {
 		return 0
@@ -52,8 +51,8 @@ func Mean(values []float64) float64 {
 	return sum / float64(len(values))
 }
 
-// MeanInterval is Student's t interval for the mean of values; nil for fewer
-// than two, which say nothing of their spread.
+// MeanInterval returns Student's t interval for the mean of values. It is nil for fewer than
+// two values, because they show no spread.
 func MeanInterval(values []float64) *Interval {
 	n := len(values)
 	if n < 2 {

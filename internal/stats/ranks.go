@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Ranks are the ranks of values from 1, equal values sharing the mean of their
-// ranks, with what the rank-sum test needs to correct for ties.
+// Ranks are the ranks of values from 1. Equal values share the mean of their ranks. Ranks
+// also holds what the rank-sum test needs to correct for ties.
 type Ranks struct {
 	Rank []float64
 	ties float64 // sum of t³-t over groups of t equal values
@@ -43,12 +43,11 @@ func RanksOf(values []float64) Ranks {
 	return r
 }
 
-// P is the two-sided p value of the rank-sum test (Mann and Whitney, "On a test
-// of whether one of two random variables is stochastically larger than the
-// other", Annals of Mathematical Statistics 18, 1947) for a group of size values
-// whose ranks add up to sum, in the normal approximation with corrections for
-// ties and continuity. In the tails, for small groups, it is too large rather
-// than too small.
+// P returns the two-sided p value of the rank-sum test (Mann and Whitney, "On a test of
+// whether one of two random variables is stochastically larger than the other", Annals of
+// Mathematical Statistics 18, 1947) for a group of size values whose ranks sum up to sum, in
+// the normal approximation with corrections for ties and continuity. For small groups, it
+// errs towards larger values in the tails.
 func (r Ranks) P(size int, sum float64) float64 {
 	n, k := float64(len(r.Rank)), float64(size)
 	if k == 0 || k == n {

@@ -5,8 +5,7 @@ import (
 	"slices"
 )
 
-// Median is the middle of values (the mean of the two middle ones when their
-// number is even), NaN of nothing. It does not change values.
+// Median returns the median of values, NaN without values. It does not change them.
 func Median(values []float64) float64 {
 	if len(values) == 0 {
 		return math.NaN()

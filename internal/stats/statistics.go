@@ -1,22 +1,21 @@
-// Package stats turns the narrow samples of a tool's calls into the
-// figures that answers and guidelines show, each with the number of calls
-// behind it and a 95 % interval, and holds the few statistical tests that
-// evidence is judged by. Everything here is a pure function.
+// Package stats computes the figures that answers and guidelines show from samples of a
+// tool's calls, each with the number of calls behind it and a 95 % interval. It also has the
+// few statistical tests for evidence. All functions are pure.
 package stats
 
 import (
 	"memoryd"
 )
 
-// Statistics describes the kept history of one tool. A rate or a mean over no
-// calls is 0 and has no interval; the count beside it says so.
+// Statistics describes the stored history of one tool. A rate or a mean over no calls is 0
+// without an interval; the count shows that.
 type Statistics struct {
-	// TotalCalls counts the kept calls; RecentCalls those of them in the recent
-	// window. They are the n of the two success rates.
+	// TotalCalls counts the stored calls, RecentCalls those in the recent window. They are
+	// the n of the two success rates.
 	TotalCalls  int `json:"total_calls"`
 	RecentCalls int `json:"recent_calls"`
 
-	// SuccessRate is the share of calls that the caller flagged as successful.
+	// SuccessRate is the share of calls that callers reported as successful.
 	SuccessRate           float64   `json:"success_rate"`
 	SuccessRateCI95       *Interval `json:"success_rate_ci95,omitempty"`
 	RecentSuccessRate     float64   `json:"recent_success_rate"`
@@ -30,28 +29,27 @@ type Statistics struct {
 	RecentAvgScoreCI95 *Interval `json:"recent_avg_score_ci95,omitempty"`
 	RecentJudgedCalls  int       `json:"recent_judged_calls"`
 
-	// AvgTimeCost is in seconds, over the TimedCalls calls whose time is known:
-	// a time_cost of 0, the default of the wire format, means unknown and is
-	// left out.
+	// AvgTimeCost is the mean in seconds over the TimedCalls calls with a known time. A
+	// time_cost of 0, the default of the wire format, means unknown.
 	AvgTimeCost     float64   `json:"avg_time_cost"`
 	AvgTimeCostCI95 *Interval `json:"avg_time_cost_ci95,omitempty"`
 	TimedCalls      int       `json:"timed_calls"`
 
-	// AvgTokenCost is over the TokenCalls calls whose token_cost is known: 0 or
-	// more. The wire format's -1 means unknown.
+	// AvgTokenCost is the mean over the TokenCalls calls with a known token_cost: 0 or more.
+	// In the wire format, -1 means unknown.
 	AvgTokenCost     float64   `json:"avg_token_cost"`
 	AvgTokenCostCI95 *Interval `json:"avg_token_cost_ci95,omitempty"`
 	TokenCalls       int       `json:"token_calls"`
 
-	// LifetimeCalls counts every call ever accepted, DuplicateCalls the exact
-	// repeats among them, PendingCalls the kept ones that wait for a verdict.
+	// LifetimeCalls counts all calls ever accepted, DuplicateCalls the exact repeats among
+	// them, and PendingCalls the stored calls without a verdict.
 	LifetimeCalls  int64 `json:"lifetime_calls"`
 	DuplicateCalls int64 `json:"duplicate_calls"`
 	PendingCalls   int64 `json:"pending_calls"`
 }
 
-// Of computes the statistics of samples, which stand oldest first; the newest
-// recent of them are the recent window. Lifetime figures come from c.
+// Of computes the statistics of samples, which must be sorted oldest first. The newest recent
+// samples are the recent window. c provides the lifetime figures.
 func Of(samples []memoryd.Sample, recent int, c memoryd.Counters) Statistics {
 	all := sumsOf(samples)
 	window := sumsOf(samples[max(0, len(samples)-max(0, recent)):])
@@ -113,9 +111,8 @@ func sumsOf(samples []memoryd.Sample) sums {
 	return s
 }
 
-// KnownTime reports whether a time_cost in seconds was measured: 0 means that
-// it was not, and what no call can take (stored before there was a bound) counts for
-// nothing.
+// KnownTime reports whether a time_cost in seconds was measured. 0 means that it was not;
+// impossible values, stored before there was a limit, count as not measured.
 func KnownTime(seconds float64) bool { return seconds > 0 && seconds <= memoryd.MaxCost }
 
 // KnownTokens reports whether a token_cost was measured: -1 means that it was

@@ -7,18 +7,17 @@ import (
 
 // Table counts calls by a condition and an outcome.
 type Table struct {
-	// With counts calls that meet the condition, WithBad those of them with the
-	// outcome; Without and WithoutBad the same for the other calls.
+	// With counts calls that meet the condition, and WithBad those of them with the outcome.
+	// Without and WithoutBad do the same for the other calls.
 	With, WithBad       int
 	Without, WithoutBad int
 }
 
-// RiskRatio is the risk of the outcome with the condition over the risk without
-// it, and its 95 % interval by the log method (Katz, Baptista, Azen and Pike,
-// "Obtaining confidence intervals for the risk ratio in cohort studies",
-// Biometrics 34, 1978). Where a cell is empty, one half is added to each
-// outcome count and one to each group, so that both stay finite. The ratio is
-// 1 with a nil interval when a group is empty.
+// RiskRatio returns the risk of the outcome with the condition over the risk without it, and
+// its 95 % interval by the log method (Katz, Baptista, Azen and Pike, "Obtaining confidence
+// intervals for the risk ratio in cohort studies", Biometrics 34, 1978). If a cell is empty,
+// one half is added to each outcome count and one to each group, so that both stay finite. If
+// a group is empty, the ratio is 1 and the interval nil.
 func (t Table) RiskRatio() (float64, *Interval) {
 	if t.With == 0 || t.Without == 0 {
 		return 1, nil
@@ -33,8 +32,8 @@ func (t Table) RiskRatio() (float64, *Interval) {
 	return ratio, &Interval{ratio * math.Exp(-spread), ratio * math.Exp(spread)}
 }
 
-// Fisher computes exact tests for tables of up to a given number of calls; it
-// holds the logarithms of the factorials.
+// Fisher computes exact tests for tables of up to a given number of calls. It holds the
+// logarithms of the factorials.
 type Fisher struct{ logFactorial []float64 }
 
 // NewFisher prepares tests for tables of at most n calls.
@@ -46,12 +45,12 @@ func NewFisher(n int) Fisher {
 	return Fisher{lf}
 }
 
-// FisherExact is the two-sided test of one table. For many, use Fisher.
+// FisherExact is the two-sided test of a single table. For many tables, use Fisher.
 func FisherExact(t Table) float64 { return NewFisher(t.With + t.Without).P(t) }
 
-// P is the two-sided p value of Fisher's exact test (R. A. Fisher, Statistical
-// Methods for Research Workers, 1934): the probability, given the margins, of a
-// table that is no more likely than t.
+// P returns the two-sided p value of Fisher's exact test (R. A. Fisher, Statistical Methods
+// for Research Workers, 1934): the probability, given the margins, of a table that is no more
+// likely than t.
 func (f Fisher) P(t Table) float64 {
 	bad := t.WithBad + t.WithoutBad
 	low, high := max(0, bad-t.Without), min(bad, t.With)

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Ellipsis stands where Cut and Line left something out.
+// Ellipsis marks where Cut and Line left something out.
 const Ellipsis = "…"
 
 // Head returns the longest beginning of s of at most n bytes that does not end
@@ -59,8 +59,8 @@ func TailRunes(s string, n int) string {
 	return s[i:]
 }
 
-// Cut shortens s to at most n characters; where something is left out, the last
-// of them is an ellipsis.
+// Cut shortens s to at most n characters. If something is left out, the last one is an
+// ellipsis.
 func Cut(s string, n int) string {
 	if len(s) <= n || utf8.RuneCountInString(s) <= n {
 		return s
@@ -71,10 +71,10 @@ func Cut(s string, n int) string {
 	return strings.TrimRightFunc(HeadRunes(s, n-1), unicode.IsSpace) + Ellipsis
 }
 
-// Line turns foreign text into one printable line of at most n characters: runs
-// of white space become one blank, terminal control sequences and invisible
-// characters are dropped, bytes that are not UTF-8 become U+FFFD, and a cut is
-// marked with an ellipsis. It reads no more of s than it needs.
+// Line turns untrusted text into one printable line of at most n characters. White space
+// collapses to single blanks, terminal control sequences and invisible characters are
+// dropped, bytes that are not UTF-8 become U+FFFD, and a cut is marked with an ellipsis. It
+// reads no more of s than it needs.
 func Line(s string, n int) string {
 	if isLine(s, n) {
 		return s

@@ -1,7 +1,7 @@
-// Package textsafe makes foreign text fit to be stored, shown or passed on. It
-// is the one home of what a secret looks like, which characters nobody sees,
-// which texts try to steer their reader, and of cutting between characters.
+// Package textsafe makes untrusted text fit to be stored, shown or forwarded. It alone
+// defines what a secret looks like, which characters are invisible, and which texts try to
+// manipulate their reader. It also cuts texts between characters.
 //
-// All functions are pure, take any bytes and return valid results for invalid
-// UTF-8. They scan in linear time.
+// All functions are pure, accept any bytes, return valid results for invalid UTF-8, and run
+// in linear time.
 package textsafe

@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// Invisible reports whether a reader does not see r or r changes how others are
-// shown: Unicode's categories Cc, Cf and Co, noncharacters, variation selectors,
-// tags, line separators and the fillers that other categories hold. Tabs and
-// line breaks are control characters, and so invisible.
+// Invisible reports whether a reader does not see r, or r changes how other characters are
+// shown: Unicode's categories Cc, Cf and Co, noncharacters, variation selectors, tags, line
+// separators and the fillers in other categories. Tabs and line breaks are control
+// characters, and so invisible.
 func Invisible(r rune) bool {
 	switch {
 	case r < 0x7f:
@@ -23,16 +23,14 @@ func Invisible(r rune) bool {
 	return false
 }
 
-// HasHidden reports whether s holds anything that Clean would drop or replace:
-// invisible characters other than tabs and line breaks, or bytes that are not
-// UTF-8.
+// HasHidden reports whether s contains anything that Clean would drop or replace: invisible
+// characters other than tabs and line breaks, or bytes that are not UTF-8.
 func HasHidden(s string) bool {
 	return !utf8.ValidString(s) || strings.IndexFunc(s, func(r rune) bool { return Invisible(r) && !lineBreaking(r) }) >= 0
 }
 
-// Clean drops from s what cannot be seen: terminal control sequences and
-// invisible characters. Tabs and line breaks stay; bytes that are not UTF-8
-// become U+FFFD.
+// Clean removes what is invisible: terminal control sequences and invisible characters. Tabs
+// and line breaks stay; bytes that are not UTF-8 become U+FFFD.
 func Clean(s string) string {
 	if !HasHidden(s) {
 		return s
@@ -77,8 +75,8 @@ func escapeLen(s string) int {
 	return 1
 }
 
-// StripEscapes removes terminal control sequences (ECMA-48: colours, cursor
-// moves, titles). It copies only when there are any.
+// StripEscapes removes terminal control sequences (ECMA-48: colours, cursor moves, titles).
+// It copies the text only if there are any.
 func StripEscapes(s string) string {
 	if strings.IndexByte(s, escape) < 0 {
 		return s

@@ -44,15 +44,15 @@ var ordering = []pattern{
 	family("order", `\b(before|after|when(ever)?|always|first|instead|next|then|now|please|you (must|should|need to|have to|can|may))\b.{0,40}\b(read|call|invoke|execute|run|use|send|open|visit|click|download|install|transfer|pay|buy|delete|grant|approve|disable|log ?in|sign ?in|go to)\b.{0,60}\b(tools?|files?|commands?|functions?|scripts?|keys?|endpoints?|servers?|links?|urls?|pages?|accounts?|payments?|funds|money|admin|permissions?)\b`),
 }
 
-// SuspectInstruction reports whether a text that a tool returned tries to steer
-// its reader, and names the family of texts it belongs to ("override", "order").
-// It is a net with holes: text must be safe where it stands without it.
+// SuspectInstruction reports whether a text from a tool tries to manipulate its reader, and
+// the family of such texts that it belongs to ("override", "order"). It does not catch
+// everything, so texts must be safe without it.
 func SuspectInstruction(s string) (family string, suspect bool) {
 	return match(Fold(s), steering, ordering)
 }
 
-// Steers is SuspectInstruction for text of ours, such as a guideline's own
-// statements, which may well tell their reader what to do.
+// Steers is SuspectInstruction for our own texts, such as a guideline's statements, which may
+// tell their reader what to do.
 func Steers(s string) (family string, suspect bool) { return match(Fold(s), steering) }
 
 func match(folded string, lists ...[]pattern) (string, bool) {
@@ -68,9 +68,9 @@ func match(folded string, lists ...[]pattern) (string, bool) {
 	return "", false
 }
 
-// Fold makes look-alikes equal, for comparing with patterns: lower case, full
-// width and the Cyrillic and Greek letters that pass for Latin ones, without
-// combining marks and invisible characters. White space stays.
+// Fold makes similar characters equal, for comparing with patterns: lower case, full width,
+// and the Cyrillic and Greek letters that look like Latin ones, without combining marks and
+// invisible characters. White space stays.
 func Fold(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < utf8.RuneSelf && r >= ' ' {
@@ -104,13 +104,13 @@ var (
 	ipv4     = regexp.MustCompile(`\b\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}(?::\d+)?\b`)
 )
 
-// HasAddress reports whether s leads anywhere outside: a URL, a host name, an
-// e-mail address or an IPv4 address.
+// HasAddress reports whether s contains an address: a URL, a host name, an e-mail address or
+// an IPv4 address.
 func HasAddress(s string) bool {
 	return address.MatchString(s) || hostName.MatchString(s) || email.MatchString(s) || ipv4.MatchString(s)
 }
 
-// MaskAddresses puts URL, EMAIL or HOST where HasAddress finds something.
+// MaskAddresses replaces what HasAddress finds by URL, EMAIL or HOST.
 func MaskAddresses(s string) string {
 	s = address.ReplaceAllString(s, "URL")
 	s = email.ReplaceAllString(s, "EMAIL")

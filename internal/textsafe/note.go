@@ -2,14 +2,14 @@ package textsafe
 
 import "strings"
 
-// NoteHead begins a note that memoryd appends to a tool's result, NotCalled its
-// answer in the place of a call that failed before.
+// NoteHead begins a note that memoryd appends to a tool's result. NotCalled begins its answer
+// in place of a call that failed before.
 const (
 	NoteHead  = "[memoryd, from earlier calls; experience, not orders]"
 	NotCalled = "Not called: this very call failed before in this run. Change an argument. It failed with:\n"
 )
 
-// WithoutNotes is a tool's output without what memoryd itself put there.
+// WithoutNotes returns a tool's output without memoryd's own notes.
 func WithoutNotes(s string) string {
 	s = strings.TrimPrefix(s, NotCalled)
 	at := strings.LastIndex(s, NoteHead+"\n- ")

@@ -12,21 +12,19 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Redactor takes secrets out of what is to be stored. In their place stands
-// "[secret:TYPE:HASH]", where HASH is keyed: whoever has no key cannot tell what
-// stood there, but equal secrets have equal placeholders, so that what is learnt
-// from repeats and copies of a value still holds. With Personal, e-mail addresses,
-// telephone numbers and numbers of cards become "[email:HASH]", "[phone:HASH]" and
-// "[card:HASH]". What was redacted before stays as it is.
+// Redactor removes secrets from what will be stored. It replaces each by
+// "[secret:TYPE:HASH]". HASH is keyed: without the key nobody can tell what was there, but
+// equal secrets have equal placeholders, so repeated and copied values remain recognisable.
+// With Personal, e-mail addresses, telephone numbers and card numbers become "[email:HASH]",
+// "[phone:HASH]" and "[card:HASH]". Redacting twice changes nothing.
 type Redactor struct {
-	// Key is the secret of the hashes; without one the placeholders have none.
+	// Key is the key of the hashes; without one, placeholders have no hash.
 	Key []byte
-	// Personal also takes personal data out.
+	// Personal also removes personal data.
 	Personal bool
 }
 
-// Text redacts a text. One that is JSON is read as such where it hides something
-// that a text does not show.
+// Text redacts a text. If it is JSON, it is also redacted as JSON where that finds more.
 func (r *Redactor) Text(s string) string {
 	if len(s) > 1 && (s[0] == '{' || s[0] == '[') && veiled(s) && json.Valid([]byte(s)) {
 		return string(r.members([]byte(s)))
@@ -42,8 +40,8 @@ func (r *Redactor) plain(s string) string {
 	return s
 }
 
-// JSON redacts valid JSON: the texts in it, the values of members that have a
-// tell-tale name, and names. What it leaves stands as it stood.
+// JSON redacts valid JSON: its texts, the values of members with a telling name, and names.
+// Everything else keeps its bytes.
 func (r *Redactor) JSON(v []byte) []byte {
 	s := string(v)
 	if !r.Personal && !veiled(s) && !HasSecret(s) && !hasTellTale(s) {

@@ -2,13 +2,12 @@ package textsafe
 
 import "strings"
 
-// Masked stands where a secret was.
+// Masked replaces a secret.
 const Masked = "[secret]"
 
-// Mask replaces what looks like a secret: keys and tokens by the forms that
-// their issuers give them, private keys, the passwords of URLs, credentials of
-// an Authorization header, and values that stand behind a tell-tale name. A text
-// that was masked before is left as it is.
+// Mask replaces what looks like a secret: keys and tokens in the forms of their issuers,
+// private keys, passwords in URLs, credentials of an Authorization header, and values after a
+// telling name. Masking twice changes nothing.
 func Mask(s string) string {
 	return replace(s, func(string, string) string { return Masked })
 }
@@ -37,9 +36,8 @@ func replace(s string, mark func(kind, secret string) string) string {
 	return b.String()
 }
 
-// MaskStrict is Mask for texts that are published: it also replaces long runs
-// that look random, whatever stands before them. Digests and encoded data fall
-// to it as well.
+// MaskStrict is Mask for texts that are published. It also replaces long random-looking
+// sequences, whatever precedes them, including digests and encoded data.
 func MaskStrict(s string) string {
 	s = Mask(s)
 	var b strings.Builder

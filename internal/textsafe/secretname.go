@@ -26,9 +26,8 @@ func (k nameKind) kind() string {
 	}
 }
 
-// SecretName reports whether a parameter of that name holds a secret or private
-// value, so that its values are not to be shown: passwords, keys, tokens,
-// credentials, cookies, PINs and the like.
+// SecretName reports whether a parameter of that name holds a secret or private value that
+// must not be shown: passwords, keys, tokens, credentials, cookies, PINs and the like.
 func SecretName(name string) bool {
 	if k := kindOf(name); k == loudName || k == softName || k == headerName {
 		return true

@@ -1,11 +1,10 @@
-// Package metrics counts what the server does and offers it to Prometheus. It is
-// the only package that knows the Prometheus client; the others are observed
-// through plain functions and numbers.
+// Package metrics counts what the server does and offers the counts to Prometheus. Only this
+// package imports the Prometheus client; others are observed through plain functions and
+// numbers.
 //
-// Every metric stands in one table (see Table), from which docs/metrics.md is
-// checked. No label ever carries text from outside: routes are the templates
-// that the server registered, and all other values are words of the program's
-// own making. Whatever else arrives is counted as "other".
+// Every metric is in one table (see Table), which docs/metrics.md is checked against. No
+// label contains text from outside: routes are the templates that the server registered, and
+// all other values are fixed words of the program. Anything else is counted as "other".
 package metrics
 
 import (
@@ -17,11 +16,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Build says what runs.
+// Build describes the running program.
 type Build struct{ Version, Commit string }
 
-// Registry holds the metrics of one server. Methods are safe for concurrent
-// use. A nil *Registry observes nothing, so that parts can be run without one.
+// Registry holds the metrics of one server. Its methods are safe for concurrent use. A nil
+// *Registry observes nothing, so parts can run without one.
 type Registry struct {
 	prom   *prometheus.Registry
 	routes routeSet
@@ -40,8 +39,8 @@ type Registry struct {
 	storeCalls  *prometheus.CounterVec
 }
 
-// New makes a registry with the collectors of the Go runtime and of the process.
-// It starts nothing.
+// New returns a registry with the collectors of the Go runtime and of the process. It starts
+// nothing.
 func New(b Build) *Registry {
 	r := &Registry{
 		prom:        prometheus.NewRegistry(),
@@ -70,7 +69,7 @@ func New(b Build) *Registry {
 	return r
 }
 
-// Handler serves the metrics in the format that the scraper asks for.
+// Handler serves the metrics in the format that the scraper requests.
 func (r *Registry) Handler() http.Handler {
 	return promhttp.HandlerFor(r.prom, promhttp.HandlerOpts{MaxRequestsInFlight: maxScrapes})
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Judge is what the judge has done and holds; counts are since start.
+// Judge is what the judge has done and holds; counts start at the server's start.
 type Judge struct {
 	Verdicts     map[string]int64 `metric:"verdicts_total" label:"judge" help:"Calls with a verdict, by judge: rules, kind, cache or model; failed: no verdict was possible."`
 	RuleVerdicts map[string]int64 `metric:"rule_verdicts_total" label:"rule" help:"Calls that a rule decided, by rule."`
@@ -21,7 +21,7 @@ type Judge struct {
 	InHand       int              `metric:"judge_in_hand" help:"Calls that wait in memory or are being judged."`
 }
 
-// Judge asks for the judge's numbers at each scrape.
+// Judge sets the source of the judge's numbers, which is called at each scrape.
 func (r *Registry) Judge(state func() Judge) { pull(r, one(state)) }
 
 // Model is the state of one configured model, by its name in the configuration.
@@ -35,27 +35,27 @@ type Model struct {
 	Retries     int64  `metric:"model_retries_total" help:"Retries of requests to the model."`
 }
 
-// Models asks for the state of all models at each scrape.
+// Models sets the source of the state of all models, which is called at each scrape.
 func (r *Registry) Models(state func() []Model) { pull(r, state) }
 
-// Intake is what came by one way, since start.
+// Intake counts what came from one source since the server's start.
 type Intake struct {
 	Source string           `label:"source"`
 	Calls  map[string]int64 `metric:"intake_calls_total" label:"outcome" help:"Tool calls by source (api, import, mcp, mcp-wrap, telemetry, hooks) and outcome: recorded, known (received before), or the reason why the call was skipped."`
 }
 
-// Intake asks for what came in at each scrape.
+// Intake sets the source of the intake counts, which is called at each scrape.
 func (r *Registry) Intake(state func() []Intake) { pull(r, state) }
 
-// Guidelines says how old the guidelines are.
+// Guidelines describes the age of the guidelines.
 type Guidelines struct {
 	Written int           `metric:"guidelines" help:"Tools that have a guideline."`
 	Stale   int           `metric:"guidelines_stale" help:"Tools whose history changed since their guideline was written."`
 	Oldest  time.Duration `metric:"guideline_oldest_age_seconds" help:"Age of the oldest guideline whose tool's history changed since; 0 when there is none."`
 }
 
-// Guidelines asks for the state of the guidelines at each scrape. It should be
-// cheap: a number that a background job keeps, not a walk over all tools.
+// Guidelines sets the source of the guidelines' state, which is called at each scrape. It
+// should be cheap: a number that a background job maintains, not a scan of all tools.
 func (r *Registry) Guidelines(state func() Guidelines) { pull(r, one(state)) }
 
 // The parts of one number.
@@ -86,23 +86,25 @@ type (
 	}
 )
 
-// InFlight asks for the number of requests being worked on at each scrape.
+// InFlight sets the source of the number of running requests, which is called at each scrape.
 func (r *Registry) InFlight(n func() int64) {
 	pull(r, one(func() inFlight { return inFlight{n()} }))
 }
 
-// Pending asks for the number of stored calls without a verdict at each scrape.
+// Pending sets the source of the number of calls without a verdict, which is called at each
+// scrape.
 func (r *Registry) Pending(n func() int64) {
 	pull(r, one(func() pendingCalls { return pendingCalls{n()} }))
 }
 
-// Settings asks at each scrape for the number of settings that a remote store does not
-// have.
+// Settings sets the source of the number of settings that differ from a remote store's, which
+// is called at each scrape.
 func (r *Registry) Settings(differing func() int) {
 	pull(r, one(func() storeSettings { return storeSettings{differing()} }))
 }
 
-// Panics asks at each scrape for the number of caught panics by part.
+// Panics sets the source of the number of caught panics by part, which is called at each
+// scrape.
 func (r *Registry) Panics(counts func() map[string]int64) {
 	pull(r, one(func() panics {
 		byPart := map[string]int64{other: 0}
@@ -111,24 +113,24 @@ func (r *Registry) Panics(counts func() map[string]int64) {
 	}))
 }
 
-// Quotas asks at each scrape for the number of refusals by quota.
+// Quotas sets the source of the number of refusals by quota, which is called at each scrape.
 func (r *Registry) Quotas(refused func() map[string]int64) {
 	pull(r, one(func() quotas { return quotas{refused()} }))
 }
 
-// The state of a store, as far as a backend reports it. Each is optional; a
-// backend has the methods that make sense for it, with the current value.
+// The state of a store, as far as a backend reports it. Each interface is optional: a backend
+// has the methods that make sense for it, and each returns the current value.
 type (
-	// WALReporter has a write-ahead log and says how many bytes it holds.
+	// WALReporter is a store that reports the size of its write-ahead log in bytes.
 	WALReporter interface{ WALBytes() int64 }
-	// SizeReporter says how many bytes the store takes on its disk.
+	// SizeReporter is a store that reports its size on disk in bytes.
 	SizeReporter interface{ FileBytes() int64 }
-	// QueueReporter says how many writes wait for a commit.
+	// QueueReporter is a store that reports the number of writes waiting for a commit.
 	QueueReporter interface{ QueuedWrites() int64 }
 )
 
-// StoreState asks for what s reports of itself at each scrape. Store does so for
-// the store that it decorates; one that stands behind another is asked by this.
+// StoreState reads what s reports about itself at each scrape. Store does so for the store
+// that it decorates; use StoreState for a store behind another one.
 func (r *Registry) StoreState(s any) {
 	if v, ok := s.(WALReporter); ok {
 		pull(r, one(func() storeWAL { return storeWAL{v.WALBytes()} }))

@@ -2,15 +2,15 @@ package metrics
 
 import "time"
 
-// Routes names the route templates that may appear as a label, such as
-// "/v1/workspaces/:workspace/tools". Observe counts any other as "other".
+// Routes lists the route templates that may appear as a label, such as
+// "/v1/workspaces/:workspace/tools". Observe counts any other route as "other".
 func (r *Registry) Routes(templates ...string) {
 	if r != nil {
 		r.routes.add(templates)
 	}
 }
 
-// Observe counts one request that has been answered.
+// Observe counts an answered request.
 func (r *Registry) Observe(route, method string, status int, took time.Duration) {
 	if r == nil {
 		return
@@ -18,16 +18,15 @@ func (r *Registry) Observe(route, method string, status int, took time.Duration)
 	r.requests.WithLabelValues(r.routes.label(route), methodLabel(method), statusLabel(status)).Observe(took.Seconds())
 }
 
-// ModelRequest is one HTTP request to a model, after it ended.
+// ModelRequest is a finished HTTP request to a model.
 type ModelRequest struct {
 	// Model and Op are names from the configuration; Outcome is "ok", "adapted",
 	// "cancelled" or the reason of a failure.
 	Model, Op, Outcome string
 	Waited, Took       time.Duration
-	// PromptTokens and CompletionTokens are as the server counted them; negative
-	// counts are ignored.
+	// PromptTokens and CompletionTokens are the server's counts; negative ones are ignored.
 	PromptTokens, CompletionTokens int
-	// Cost is in the currency of the configured prices; 0 while none is known.
+	// Cost is in the currency of the configured prices; 0 if there are none.
 	Cost float64
 }
 
@@ -53,16 +52,15 @@ const (
 	TriggerTokens    = "tokens"    // too many tokens
 	TriggerMessages  = "messages"  // too many messages
 	TriggerNone      = "none"      // nothing fired
-	TriggerProfile   = "profile"   // a rule of the profile's own
+	TriggerProfile   = "profile"   // a rule of the profile
 	OutcomeCompacted = "compacted" // smaller now
 	OutcomeUnchanged = "unchanged" // nothing to do
-	OutcomeExtract   = "extract"   // smaller, with an extract instead of the model's words
+	OutcomeExtract   = "extract"   // smaller, with an extract instead of a model's text
 	OutcomeRefused   = "refused"   // the request was wrong
 	OutcomeFailed    = "failed"
 )
 
-// Compaction counts one request to compact; saved is by how many tokens the
-// conversation shrank.
+// Compaction counts a request to compact; saved is the number of tokens saved.
 func (r *Registry) Compaction(trigger, outcome string, saved int, took time.Duration) {
 	if r == nil {
 		return

@@ -20,10 +20,9 @@ type method struct {
 	failed map[memoryd.Kind]prometheus.Counter
 }
 
-// Store decorates s: each method's time and outcome are observed in r. What s
-// itself reports of its state (see WALReporter and its neighbours) is asked for
-// at each scrape. A nil r gives s back. Only one store can be decorated for a
-// registry.
+// Store decorates s: r observes the duration and outcome of each method. What s reports about
+// itself (see WALReporter and others) is read at each scrape. If r is nil, Store returns s. A
+// registry can decorate only one store.
 func Store(s store.Store, r *Registry) store.Store {
 	if r == nil {
 		return s

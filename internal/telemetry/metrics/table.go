@@ -83,8 +83,8 @@ var (
 	}
 )
 
-// Table lists every metric of the program's own, by name. The Go runtime and the
-// process add those that the Prometheus client documents (go_*, process_*).
+// Table lists the program's own metrics, by name. The Go runtime and the process add those
+// that the Prometheus client documents (go_*, process_*).
 func Table() []Metric {
 	all := []Metric{
 		requestSeconds, modelRequests, modelTokens, modelCost, modelSeconds, modelWait,

@@ -10,33 +10,31 @@ import (
 
 // Config is the trace section of the configuration.
 type Config struct {
-	// Endpoint is the base address of a collector that takes OTLP over HTTP,
-	// such as http://127.0.0.1:4318; "" turns tracing off.
+	// Endpoint is the base address of a collector that accepts OTLP over HTTP, such as
+	// http://127.0.0.1:4318; "" turns tracing off.
 	Endpoint string `yaml:"otlp_endpoint"`
-	// Sample is the share of requests that is traced, 0 to 1. A request that
-	// comes with a traceparent header does what that header says instead.
+	// Sample is the share of requests that are traced, from 0 to 1. For a request with a
+	// traceparent header, the header decides.
 	Sample float64 `yaml:"sample"`
-	// HashNames puts a hash in the place of the names of workspaces and tools.
+	// HashNames replaces the names of workspaces and tools by a hash.
 	HashNames bool `yaml:"hash_names"`
-	// Queue is how many spans may wait to be sent; what comes while it is full
-	// is dropped.
+	// Queue is how many spans may wait to be sent; further ones are dropped.
 	Queue int `yaml:"-"`
-	// Timeout bounds the sending of one batch, retries included.
+	// Timeout limits the sending of one batch, including retries.
 	Timeout time.Duration `yaml:"-"`
-	// StopTimeout is how long Stop may take to send what waits.
+	// StopTimeout is how long Stop may take to send the waiting spans.
 	StopTimeout time.Duration `yaml:"-"`
 }
 
-// UnmarshalYAML reads a section over what nobody has had a reason to change: 4 MiB of
-// waiting spans, a few seconds of company, and an end of the server that no collector
-// holds up.
+// UnmarshalYAML decodes a section and keeps constants that are not settings: 4 MiB of waiting
+// spans, a batch delay of a few seconds, and a stop that no collector can delay.
 func (c *Config) UnmarshalYAML(unmarshal func(any) error) error {
 	type settings Config
 	c.Queue, c.Timeout, c.StopTimeout = 4096, 10*time.Second, 3*time.Second
 	return unmarshal((*settings)(c))
 }
 
-// Validate names the setting that is wrong.
+// Validate returns the first invalid setting.
 func (c Config) Validate() error {
 	if c.Endpoint != "" {
 		if _, err := tracesURL(c.Endpoint); err != nil {

@@ -7,9 +7,7 @@ import (
 	otel "go.opentelemetry.io/otel/trace"
 )
 
-// Log gives each line that belongs to a traced request its trace_id, so that a
-// line leads to the trace and a trace to its lines. A nil Tracer gives log back
-// as it is.
+// Log adds the trace_id to each log line of a traced request. A nil Tracer returns log.
 func (t *Tracer) Log(log *slog.Logger) *slog.Logger {
 	if t == nil {
 		return log

@@ -14,10 +14,10 @@ import (
 	otel "go.opentelemetry.io/otel/trace"
 )
 
-// Request begins the span of an HTTP request. Its parent is what the traceparent
-// header names (W3C Trace Context); tracestate and baggage are left aside, being
-// text from outside. route is the template that was matched, "" when none was.
-// end is called once, with the status that was answered.
+// Request begins the span of an HTTP request. Its parent comes from the traceparent header
+// (W3C Trace Context). tracestate and baggage are ignored, because they are text from
+// outside. route is the matched template, or "". Call end once, with the status of the
+// answer.
 func (t *Tracer) Request(r *http.Request, route string) (ctx context.Context, end func(status int)) {
 	if t == nil {
 		return r.Context(), noStatus
@@ -44,17 +44,17 @@ func (t *Tracer) Request(r *http.Request, route string) (ctx context.Context, en
 
 // Op is one op of a pipeline, about to run.
 type Op struct {
-	// Flow is the pipeline's label.
+	// Flow is the pipeline's name.
 	Flow, Name string
 	Workspace  string
-	// Tool is the tool's name where the request is about one; "" else.
+	// Tool is the tool's name if the request is about one; otherwise "".
 	Tool string
-	// Tools and Calls count what the request brings; 0 where it brings none.
+	// Tools and Calls are the numbers of tools and calls in the request; 0 if there are none.
 	Tools, Calls int
 }
 
-// Op begins the span of an op. end is called once, with the op's error; of it
-// only the kind is told.
+// Op begins the span of an op. Call end once, with the op's error; the span records only its
+// kind.
 func (t *Tracer) Op(ctx context.Context, op Op) (within context.Context, end func(error)) {
 	if t == nil {
 		return ctx, noError
@@ -78,22 +78,22 @@ func (t *Tracer) Op(ctx context.Context, op Op) (within context.Context, end fun
 
 // Attempt is one HTTP request to a model.
 type Attempt struct {
-	// Op is on whose behalf it is sent, Model the name asked for; both come from
+	// Op is the op that sends the request, Model the requested model; both names come from
 	// the configuration.
 	Op, Model       string
 	Workspace, Tool string
-	// Waited is the time in the queue before.
+	// Waited is the time in the queue before the attempt.
 	Waited time.Duration
 }
 
 // Outcome is how an attempt ended.
 type Outcome struct {
-	// Word is "ok", or a word of the program's own for what went wrong.
+	// Word is "ok", or a fixed word of the program for what went wrong.
 	Word                           string
 	PromptTokens, CompletionTokens int
 }
 
-// Attempt begins the span of a request to a model. end is called once.
+// Attempt begins the span of a request to a model. Call end once.
 func (t *Tracer) Attempt(ctx context.Context, a Attempt) (within context.Context, end func(Outcome)) {
 	if t == nil {
 		return ctx, noOutcome
@@ -121,13 +121,13 @@ func (t *Tracer) Attempt(ctx context.Context, a Attempt) (within context.Context
 // Evaluation is a verdict on a call.
 type Evaluation struct {
 	Workspace, Tool, Call string
-	// Score is 0, 0.5 or 1; Label what it means, and By who gave it, in words of the
-	// program's own.
+	// Score is 0, 0.5 or 1; Label is its meaning, and By is the judge, as fixed words of the
+	// program.
 	Score     float64
 	Label, By string
 }
 
-// Evaluated tells of a verdict: a span that holds one event gen_ai.evaluation.result
+// Evaluated reports a verdict as a span with one event gen_ai.evaluation.result
 // (OpenTelemetry's conventions for generative AI).
 func (t *Tracer) Evaluated(e Evaluation) {
 	if t == nil {

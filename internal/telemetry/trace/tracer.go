@@ -1,7 +1,7 @@
-// Package trace sends OpenTelemetry spans of requests, their ops, what models are asked,
-// and verdicts, with the SDK's exporter. Spans hold names, counts and outcomes of the
-// program's own; that is why the ready-made middleware is not used, which adds paths,
-// addresses and user agents of clients. Tracing is off unless a collector is named.
+// Package trace sends OpenTelemetry spans of requests, their ops, requests to models, and
+// verdicts, with the SDK's exporter. Spans hold names, counts and outcomes only. That is why
+// the ready-made middleware is not used: it adds paths, addresses and user agents of clients.
+// Tracing is off unless a collector is configured.
 package trace
 
 import (
@@ -19,8 +19,8 @@ import (
 	otel "go.opentelemetry.io/otel/trace"
 )
 
-// Tracer follows requests, ops and what is asked of models. A nil Tracer follows nothing.
-// It is safe for concurrent use.
+// Tracer traces requests, ops and requests to models. A nil Tracer traces nothing. It is safe
+// for concurrent use.
 type Tracer struct {
 	cfg      Config
 	log      *slog.Logger
@@ -31,11 +31,11 @@ type Tracer struct {
 	stop     sync.Once
 }
 
-// Build says what runs.
+// Build describes the running program.
 type Build struct{ Version string }
 
-// New makes a Tracer, nil when no collector is named. Beside cfg it heeds what the SDK
-// takes from the environment: headers, certificates, attributes of the resource.
+// New returns a Tracer, or nil without a collector. Besides cfg it uses the SDK's environment
+// variables for headers, certificates and resource attributes.
 func New(cfg Config, build Build, log *slog.Logger) (*Tracer, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func New(cfg Config, build Build, log *slog.Logger) (*Tracer, error) {
 	return t, nil
 }
 
-// Start begins to send. Until then spans go nowhere.
+// Start begins to send spans. Until then they are discarded.
 func (t *Tracer) Start() {
 	if t == nil {
 		return
@@ -78,7 +78,7 @@ func (t *Tracer) Start() {
 	})
 }
 
-// Stop sends what waits, for a short time at most.
+// Stop sends the waiting spans, for a short time at most.
 func (t *Tracer) Stop() {
 	if t == nil {
 		return
