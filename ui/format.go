@@ -22,9 +22,17 @@ func (d *dashboard) functions() template.FuncMap {
 		"link": link, "name": textsafe.Visible, "line": textsafe.Line, "count": count, "percent": percent, "interval": interval,
 		"seconds": seconds, "when": when, "spark": spark, "long": long, "tree": tree, "verdict": verdictOf, "judge": judgeName,
 		"ago": func(t time.Time) string { return ago(d.Now().Sub(t)) }, "snippet": snippet, "add": func(a, b int) int { return a + b }, "sub": func(a, b int) int { return a - b },
-		"dict": dict, "short": func(k memoryd.CallKey) string { return k.String() }, "plural": plural, "code": code,
+		"dict": dict, "complaint": complaint, "short": func(k memoryd.CallKey) string { return k.String() }, "plural": plural, "code": code,
 		"bar": bar, "rate": rate, "heat": func(length int) int { return (length + 24) / 25 },
 	}
+}
+
+// complaint is what a tool said, of the summary of a failure ("Failed (not found): no such file").
+func complaint(cause string) string {
+	if verdict, rest, found := strings.Cut(cause, ": "); found && strings.HasPrefix(verdict, "Failed") {
+		return rest
+	}
+	return cause
 }
 
 // dict makes the arguments of a template that takes several.

@@ -8,8 +8,14 @@ import (
 // kindsView is the kinds of a tool's outputs.
 type kindsView struct {
 	Tool  string
-	Kinds []ops.OutputKind
+	Kinds []kindRow
 	Back  string
+}
+
+// kindRow is a kind of output of a tool.
+type kindRow struct {
+	Tool string
+	ops.OutputKind
 }
 
 func (d *dashboard) kinds(r *request) error {
@@ -21,7 +27,11 @@ func (d *dashboard) kinds(r *request) error {
 	if err != nil {
 		return err
 	}
-	return d.show(r, "kinds.html", "tools", "Kinds of output of "+ref.Tool, kindsView{ref.Tool, found.Kinds, r.with()})
+	v := kindsView{Tool: ref.Tool, Back: r.with()}
+	for _, k := range found.Kinds {
+		v.Kinds = append(v.Kinds, kindRow{ref.Tool, k})
+	}
+	return d.show(r, "kinds.html", "tools", "Kinds of output of "+ref.Tool, v)
 }
 
 // label judges all outputs of a kind alike, or takes that back.

@@ -39,6 +39,8 @@ type overviewView struct {
 // worst is one of the mistakes that cost most, and what can be done.
 type worst struct {
 	ops.Cause
+	// Written reports that the tool has a guideline.
+	Written bool
 	// Told is what agents are told of it; where that is nothing, Waits is a statement of
 	// the tool that would be told if somebody accepted it.
 	Told  string
@@ -85,7 +87,7 @@ func (d *dashboard) decide(r *request, v *overviewView) (err error) {
 		if err != nil && !memoryd.IsKind(err, memoryd.NotFound) {
 			return err
 		}
-		if len(list.Revisions) > 0 {
+		if w.Written = len(list.Revisions) > 0; w.Written {
 			w.Told = lineAbout(&list.Revisions[0].Revision, c.Some)
 		}
 		waiting, err := d.Flows.ListPending.Run(r.Context(), ops.ListPending{Workspace: r.Workspace, Tool: c.Tool, Limit: 1})
@@ -97,7 +99,7 @@ func (d *dashboard) decide(r *request, v *overviewView) (err error) {
 		}
 		v.Worst = append(v.Worst, w)
 	}
-	v.Waiting, _, err = d.waiting(r, 0, waitingShown)
+	v.Waiting, err = d.waiting(r, waitingShown)
 	return err
 }
 
@@ -315,75 +317,100 @@ func placeOf(text string) (p survey.Place, err error) {
 
 type reviewView struct {
 	callsView
-	// Statements wait for a person, or for more calls to say the same; After is where
-	// the list goes on.
+	// Statements wait for a person, or for more calls to say the same. Kinds are those of outputs
+	// that the judge is unsure of, those with most calls first. After is where the search goes on.
 	Statements []ops.PendingStatement
+	Kinds      []kindRow
 	After      string
 }
 
-// reviewTools is how many tools a page looks through for statements that wait, and
-// leastReviewed how many failed calls a tool has whose statements are worth a question.
+// reviewTools is how many tools a page looks through, leastReviewed how many failed calls, or
+// calls of a kind, are worth a question, and searchTime how long a page looks.
 const (
 	reviewTools   = 40
 	leastReviewed = 3
+	searchTime    = 100 * time.Millisecond
 )
 
-// review lists what a person's look at is worth most: statements that wait, of the tools
-// that fail most, and verdicts that the judge was unsure of.
+// review lists what a person's look at is worth most, of the tools that fail most: statements
+// that wait, and kinds of outputs that the judge is unsure of. What changes next to nothing is
+// not asked.
 func (d *dashboard) review(r *request) error {
 	found, err := d.find(r, survey.Filter{Verdict: "unsure", Tool: r.arg("t")})
 	if err != nil {
 		return err
 	}
 	v := reviewView{callsView: found}
-	if tool := r.arg("t"); tool != "" {
-		page, err := d.Flows.ListPending.Run(r.Context(), ops.ListPending{Workspace: r.Workspace, Tool: tool, Limit: 1})
-		if err != nil {
+	tools, from, total := []string{r.arg("t")}, 0, 1
+	if tools[0] == "" {
+		from, _ = strconv.Atoi(r.arg("from"))
+		if tools, total, err = d.worstTools(r, max(0, from)); err != nil {
 			return err
 		}
-		v.Statements = page.Statements
-		return d.show(r, "review.html", "review", "Review", v)
 	}
-	from, _ := strconv.Atoi(r.arg("from"))
-	var next int
-	if v.Statements, next, err = d.waiting(r, max(0, from), reviewTools); err != nil {
-		return err
+	began := d.Now()
+	for i, tool := range tools {
+		if d.Now().Sub(began) > searchTime {
+			tools = tools[:i]
+			break
+		}
+		if err := d.ask(r, tool, &v); err != nil {
+			return err
+		}
 	}
-	if next > 0 {
+	slices.SortStableFunc(v.Kinds, func(a, b kindRow) int { return b.Calls - a.Calls })
+	if next := max(0, from) + len(tools); next < total {
 		v.After = r.with("from", strconv.Itoa(next))
 	}
 	return d.show(r, "review.html", "review", "Review", v)
 }
 
-// waiting lists statements that wait, of the tools with the most failed calls first, from
-// one of these on; next is where to go on, 0 at the end. What changes next to nothing is
-// not asked.
-func (d *dashboard) waiting(r *request, from, most int) (list []ops.PendingStatement, next int, err error) {
-	began := d.Now()
+// worstTools names the tools with the most calls that went wrong, from one of these on, and says
+// how many tools there are.
+func (d *dashboard) worstTools(r *request, from int) (names []string, total int, err error) {
 	ranked, err := d.Flows.RankTools.Run(r.Context(), ops.RankTools{
 		Workspace: r.Workspace, Offset: from, Limit: reviewTools, Ranking: survey.Ranking{By: "failed", Descending: true},
 	})
-	if err != nil {
-		return nil, 0, err
+	for _, t := range ranked.Tools {
+		names = append(names, t.Name)
 	}
-	for i, t := range ranked.Tools {
-		if t.Failed < leastReviewed {
-			return list, 0, nil
-		}
-		page, err := d.Flows.ListPending.Run(r.Context(), ops.ListPending{Workspace: r.Workspace, Tool: t.Name, Limit: 1})
-		if err != nil && !memoryd.IsKind(err, memoryd.NotFound) {
-			return nil, 0, err
-		}
-		list = append(list, page.Statements...)
-		if len(list) >= most || d.Now().Sub(began) > searchTime {
-			return list[:min(most, len(list))], from + i + 1, nil
-		}
-	}
-	if next = from + len(ranked.Tools); next >= ranked.Total {
-		next = 0
-	}
-	return list, next, nil
+	return names, ranked.Total, err
 }
 
-// searchTime is how long a page looks for statements that wait.
-const searchTime = 30 * time.Millisecond
+// ask adds what one tool has to decide.
+func (d *dashboard) ask(r *request, tool string, v *reviewView) error {
+	page, err := d.Flows.ListPending.Run(r.Context(), ops.ListPending{Workspace: r.Workspace, Tool: tool, Limit: 1})
+	if err != nil && !memoryd.IsKind(err, memoryd.NotFound) {
+		return err
+	}
+	v.Statements = append(v.Statements, page.Statements...)
+	found, err := d.Flows.ListKinds.Run(r.Context(), ops.ListKinds{ToolRef: memoryd.ToolRef{Workspace: r.Workspace, Tool: tool}})
+	if err != nil && !memoryd.IsKind(err, memoryd.NotFound) {
+		return err
+	}
+	for _, k := range found.Kinds {
+		if !k.Sure && k.Calls >= leastReviewed {
+			v.Kinds = append(v.Kinds, kindRow{tool, k})
+		}
+	}
+	return nil
+}
+
+// waiting lists statements that wait, of the tools with the most failed calls first.
+func (d *dashboard) waiting(r *request, most int) (list []ops.PendingStatement, err error) {
+	tools, _, err := d.worstTools(r, 0)
+	if err != nil {
+		return nil, err
+	}
+	began := d.Now()
+	for _, tool := range tools {
+		page, err := d.Flows.ListPending.Run(r.Context(), ops.ListPending{Workspace: r.Workspace, Tool: tool, Limit: 1})
+		if err != nil && !memoryd.IsKind(err, memoryd.NotFound) {
+			return nil, err
+		}
+		if list = append(list, page.Statements...); len(list) >= most || d.Now().Sub(began) > searchTime {
+			break
+		}
+	}
+	return list[:min(most, len(list))], nil
+}

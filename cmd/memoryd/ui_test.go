@@ -219,7 +219,7 @@ func TestEachViewOfTheDashboardShowsRecordings(t *testing.T) {
 		"/ui/calls?q=gift+card":                                 "were searched",
 		"/ui/call?t=book_reservation&k=" + key:                  "Why this score",
 		"/ui/run?run=airline%230/task11/trial2":                 "Run",
-		"/ui/review":                                            "Unpublished statements",
+		"/ui/review":                                            "Outputs that the judge is unsure of",
 		"/ui/forecast?t=book_reservation&p.user_id=mia_li_3668": "Risk of failure",
 		"/ui/forecast?t=book_reservation&input=%7B":             "not valid JSON",
 		"/ui/compaction":                                        "conversation",

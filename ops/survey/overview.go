@@ -28,7 +28,7 @@ type Overview struct {
 	Worse, Better []*Tool
 	New           []Cause
 	NewTools      []*Tool
-	AllNew        bool // there are no older tools
+	AllNew        bool // no kept call is older
 	Unwritten     int  // tools with failures but without a guideline
 	// Effect compares runs that got advice with others, over all tools.
 	Effect effect.Effect
@@ -166,7 +166,8 @@ func (s *Snapshot) overview(by string) Overview {
 	for i := range o.Causes {
 		o.Causes[i].weeks(o.Until)
 	}
-	o.AllNew = len(o.NewTools) == len(s.Tools)
+	since := o.Until.Add(-week)
+	o.AllNew = !slices.ContainsFunc(s.Tools, func(t *Tool) bool { return t.Oldest.Before(since) })
 	o.Worse, o.Better, o.NewTools = head(o.Worse), head(o.Better), head(o.NewTools)
 	return o
 }

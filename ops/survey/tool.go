@@ -243,16 +243,12 @@ func lineOf(c *memoryd.Call, text func(string) string) Call {
 	return line
 }
 
-// unsure reports whether a person's look at the verdict is worth most: the judge
-// gave up, gave half a score, or a model said otherwise than the caller.
+// unsure reports whether only a look at the call itself settles it: the judge gave up, or a model
+// said otherwise than the caller.
 func unsure(c *memoryd.Call) bool {
 	e := &c.Evaluation
-	if strings.HasPrefix(e.JudgedBy, memoryd.PersonPrefix) {
-		return false
-	}
 	byModel := strings.HasPrefix(e.JudgedBy, "llm:")
-	return e.State == memoryd.Failed || e.State == memoryd.Judged &&
-		(e.Score == memoryd.ScorePartial || byModel && c.Success != (e.Score == memoryd.ScoreSuccess))
+	return e.State == memoryd.Failed || e.State == memoryd.Judged && byModel && c.Success != (e.Score == memoryd.ScoreSuccess)
 }
 
 // agentOf reads metadata.agent_id.
