@@ -175,7 +175,7 @@ const (
 func encodeOnce(v any) (encoded, error) {
 	b := buffers.Get().(*bytes.Buffer) //nolint:forcetypeassert // the pool holds nothing else
 	b.Reset()
-	err := write(b, v)
+	err := jsonv2.MarshalWrite(b, v, encoding)
 	e := encoded{body: b.Bytes(), buffer: b}
 	switch {
 	case b.Cap() > maxAnswer: // it grew by doubling, and may wait for its client for long
@@ -185,20 +185,6 @@ func encodeOnce(v any) (encoded, error) {
 		buffers.Put(b)
 	}
 	return e, err
-}
-
-// write encodes an answer; that of an add goes without reflection.
-func write(b *bytes.Buffer, v any) error {
-	r, _ := v.(wire.Response)
-	added, ok := r.Metadata.(*wire.AddMetadata)
-	if !ok {
-		return jsonv2.MarshalWrite(b, v, encoding)
-	}
-	text, err := r.AppendAdded(b.AvailableBuffer(), added, encoding)
-	if err == nil {
-		*b = *bytes.NewBuffer(text) // in the room of b, if that was enough
-	}
-	return err
 }
 
 // drop lets the buffer of an answer that was written be used again.

@@ -139,7 +139,6 @@ type Deps struct {
 
 // Meter measures requests and serves the results; metrics.Registry implements it.
 type Meter interface {
-	Routes(templates ...string)
 	Observe(route, method string, status int, took time.Duration)
 	InFlight(n func() int64)
 	Handler() http.Handler
@@ -206,12 +205,10 @@ func (s *server) handle(docs *docs, has func(path string) bool) http.Handler {
 		}
 		s.traits[r.path] |= r.traits
 		e.Add(r.method, r.path, s.handler(r))
-		s.Meter.Routes(r.path)
 	}
 	for _, m := range s.Mounts {
 		s.traits[m.Path] |= free
 		s.mount(e, m)
-		s.Meter.Routes(m.Path)
 	}
 	return e
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	"memoryd"
 	"memoryd/config"
+	"memoryd/internal/configtest"
 	"memoryd/ops"
 
 	"go.yaml.in/yaml/v3"
@@ -32,7 +34,7 @@ func TestTheBuiltInConfigurationIsValid(t *testing.T) {
 // Every setting of the types has to stand in default.yaml, with its comment,
 // since that file is where people look.
 func TestDefaultYAMLHoldsEverySetting(t *testing.T) {
-	for _, key := range config.Keys() {
+	for _, key := range configtest.Keys(reflect.TypeFor[config.Config]()) {
 		last := key[strings.LastIndexByte(key, '.')+1:]
 		if !strings.Contains(string(memoryd.DefaultConfig), last+":") {
 			t.Errorf("default.yaml does not hold %s", key)
@@ -112,7 +114,7 @@ store:
 llm: {default: {retries: 1.5}}
 flow: {retrieve_tool_memory: [nothing]}
 `), "f.yaml", []string{"MEMORYD_HTTP_BACKGROUND_IDLE=soon", "MEMORYD_HTTP_SHUTDOWN_TIMEOUT=-1m", "MEMORYD_SPEND_REQUESTS_PER_DAY=1"})
-	want := strings.Split(`environment: MEMORYD_SPEND_REQUESTS_PER_DAY: is called MEMORYD_USAGE_REQUESTS_PER_DAY now
+	want := strings.Split(`environment: MEMORYD_SPEND_REQUESTS_PER_DAY: is gone: it is called usage now
 environment: MEMORYD_HTTP_SHUTDOWN_TIMEOUT: http.shutdown_timeout: must be more than 0
 environment: MEMORYD_HTTP_BACKGROUND_IDLE: http.background_idle: must be a duration such as 250ms, 30s or 5m, got soon
 f.yaml: line 2: http.listne: unknown key; did you mean listen?
@@ -138,13 +140,21 @@ f.yaml: line 12: flow.retrieve_tool_memory: there is no op "nothing"`, "\n")
 
 func TestASectionOfAnotherNameIsTold(t *testing.T) {
 	for old, now := range map[string]string{"curate": "revisions", "spend": "usage"} {
-		refused(t, "log: {level: info}\n"+old+": {}\n", "line 2: "+old+": is called "+now+" now")
+		refused(t, "log: {level: info}\n"+old+": {}\n", "line 2: "+old+": is gone: it is called "+now+" now")
 	}
 	refused(t, "store:\n  spool: {dir: x}\n", "line 2: store.spool: is gone: while Qdrant is away an add gets 503")
 }
 
 func TestARemovedSettingSaysWhatBecameOfIt(t *testing.T) {
-	keys := config.Removed()
+	page, err := os.ReadFile("removed.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var keys []string
+	for line := range strings.Lines(string(page)) {
+		of, _, _ := strings.Cut(line, ": ")
+		keys = append(keys, strings.Fields(of)...)
+	}
 	for _, key := range keys {
 		parts := strings.Split(strings.ReplaceAll(key, "*", "default"), ".")
 		text := "1"
@@ -160,7 +170,7 @@ func TestARemovedSettingSaysWhatBecameOfIt(t *testing.T) {
 				t.Errorf("%s: got %v", key, err)
 			}
 		}
-		if slices.Contains(config.Keys(), key) {
+		if slices.Contains(configtest.Keys(reflect.TypeFor[config.Config]()), key) {
 			t.Errorf("%s is a setting", key)
 		}
 	}

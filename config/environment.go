@@ -85,21 +85,14 @@ func (e *environment) blame(p *Problem) {
 	}
 }
 
-// renamed refuses variables of settings that are no more, and of sections that have
-// another name now.
-func (e *environment) renamed() (problems []Problem) {
+// gone refuses variables of settings that are no more.
+func (e *environment) gone() (problems []Problem) {
 	for _, key := range slices.Sorted(maps.Keys(goneKeys())) {
 		name := envPrefix + strings.ToUpper(strings.NewReplacer(".", "_", "*", "DEFAULT").Replace(key))
-		if _, set := e.values[name]; set {
-			problems = append(problems, Problem{Variable: name, Msg: "is gone: " + removed(key)})
-		}
-	}
-	for _, old := range slices.Sorted(maps.Keys(renamed)) {
-		prefix := envPrefix + strings.ToUpper(strings.ReplaceAll(old, ".", "_")) + "_"
-		for _, name := range slices.Sorted(maps.Keys(e.values)) {
-			if rest, ok := strings.CutPrefix(name, prefix); ok {
-				now := envPrefix + strings.ToUpper(strings.ReplaceAll(renamed[old], ".", "_")) + "_" + rest
-				problems = append(problems, Problem{Variable: name, Msg: "is called " + now + " now"})
+		for _, variable := range slices.Sorted(maps.Keys(e.values)) {
+			section := !strings.Contains(key, ".") && strings.HasPrefix(variable, name+"_")
+			if variable == name || section {
+				problems = append(problems, Problem{Variable: variable, Msg: "is gone: " + removed(key)})
 			}
 		}
 	}

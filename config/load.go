@@ -91,7 +91,7 @@ func Parse(text []byte, source string, environ []string) (*Config, error) {
 	inheritModels(merged, user)
 	merged = merge(merged, user)
 	env := newEnvironment(environ)
-	problems = append(problems, env.renamed()...)
+	problems = append(problems, env.gone()...)
 	env.set(merged, strings.TrimSuffix(envPrefix, "_"), "")
 	c := Config{Unused: env.unused(), source: source, file: user}
 	faulty := map[string]bool{} // settings of another type than theirs, about which nothing more can be said

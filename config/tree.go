@@ -15,9 +15,6 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// renamed are sections that had another name.
-var renamed = map[string]string{"curate": "revisions", "spend": "usage"}
-
 // takeUnknown walks a tree beside the type that it will be decoded into. It takes
 // out every key that the type has no field for, and every key given twice, and
 // reports them, and fractions where there must be whole numbers.
@@ -46,8 +43,6 @@ func takeUnknown(n *yaml.Node, t reflect.Type, path string) (problems []Problem)
 		switch {
 		case seen[key.Value]:
 			p.Msg = "given twice"
-		case field == nil && renamed[p.Key] != "":
-			p.Msg = "is called " + renamed[p.Key] + " now"
 		case field == nil && removed(p.Key) != "":
 			p.Msg = "is gone: " + removed(p.Key)
 		case field == nil && meant != "":
@@ -159,23 +154,6 @@ func clone(n *yaml.Node) *yaml.Node {
 		c.Content = append(c.Content, clone(child))
 	}
 	return &c
-}
-
-// Keys returns the dotted paths of all settings; "*" stands for a name that the user chooses.
-func Keys() []string { return keysOf(typeOfConfig, "") }
-
-func keysOf(t reflect.Type, path string) []string {
-	switch {
-	case t.Kind() == reflect.Map && t.Elem().Kind() == reflect.Struct:
-		return keysOf(t.Elem(), join(path, "*"))
-	case t.Kind() != reflect.Struct || t == typeOfNode:
-		return []string{path}
-	}
-	var keys []string
-	for name, field := range fields(t) {
-		keys = append(keys, keysOf(field, join(path, name))...)
-	}
-	return keys
 }
 
 // indexOf is where in a mapping's content the value of key stands, or -1.

@@ -4,6 +4,7 @@ package configtest
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 
 	"memoryd"
@@ -36,4 +37,27 @@ func child(node *yaml.Node, key string) *yaml.Node {
 		}
 	}
 	panic("default.yaml has no setting " + key)
+}
+
+// Keys are the dotted paths of all settings of a struct; "*" stands for a name that the
+// user chooses.
+func Keys(t reflect.Type) []string { return keysOf(t, "") }
+
+func keysOf(t reflect.Type, path string) (keys []string) {
+	join := func(key string) string { return strings.TrimPrefix(path+"."+key, ".") }
+	switch {
+	case t.Kind() == reflect.Map && t.Elem().Kind() == reflect.Struct:
+		return keysOf(t.Elem(), join("*"))
+	case t.Kind() != reflect.Struct || t == reflect.TypeFor[yaml.Node]():
+		return []string{path}
+	}
+	for f := range t.Fields() {
+		name, options, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		if strings.Contains(options, "inline") {
+			keys = append(keys, keysOf(f.Type, path)...)
+		} else if name != "" && name != "-" {
+			keys = append(keys, keysOf(f.Type, join(name))...)
+		}
+	}
+	return keys
 }

@@ -13,25 +13,6 @@ type Table struct {
 	Without, WithoutBad int
 }
 
-// RiskRatio returns the risk of the outcome with the condition over the risk without it, and
-// its 95 % interval by the log method (Katz, Baptista, Azen and Pike, "Obtaining confidence
-// intervals for the risk ratio in cohort studies", Biometrics 34, 1978). If a cell is empty,
-// one half is added to each outcome count and one to each group, so that both stay finite. If
-// a group is empty, the ratio is 1 and the interval nil.
-func (t Table) RiskRatio() (float64, *Interval) {
-	if t.With == 0 || t.Without == 0 {
-		return 1, nil
-	}
-	a, n1 := float64(t.WithBad), float64(t.With)
-	b, n2 := float64(t.WithoutBad), float64(t.Without)
-	if t.WithBad == 0 || t.WithoutBad == 0 || t.WithBad == t.With || t.WithoutBad == t.Without {
-		a, b, n1, n2 = a+0.5, b+0.5, n1+1, n2+1
-	}
-	ratio := (a / n1) / (b / n2)
-	spread := z95 * math.Sqrt(1/a-1/n1+1/b-1/n2)
-	return ratio, &Interval{ratio * math.Exp(-spread), ratio * math.Exp(spread)}
-}
-
 // Fisher computes exact tests for tables of up to a given number of calls. It holds the
 // logarithms of the factorials.
 type Fisher struct{ logFactorial []float64 }

@@ -56,20 +56,6 @@ func choose(n, k int) float64 {
 }
 
 // By hand: the logarithm has the standard error sqrt(1/10-1/20+1/5-1/40).
-func TestRiskRatio(t *testing.T) {
-	ratio, ci := stats.Table{With: 20, WithBad: 10, Without: 40, WithoutBad: 5}.RiskRatio()
-	near(t, "ratio", ratio, 4, 1e-9)
-	near(t, "low", ci[0], 1.5787, 1e-3)
-	near(t, "high", ci[1], 10.1349, 1e-3)
-	ratio, ci = stats.Table{With: 15, WithBad: 15, Without: 15}.RiskRatio()
-	if math.IsInf(ratio, 0) || ci == nil || ci[0] <= 1 || math.IsInf(ci[1], 0) {
-		t.Errorf("an empty cell gives %v %v", ratio, ci)
-	}
-	if ratio, ci = (stats.Table{With: 3, WithBad: 1}).RiskRatio(); ratio != 1 || ci != nil {
-		t.Errorf("an empty group gives %v %v", ratio, ci)
-	}
-}
-
 func TestTheMedianSortsNothingInPlace(t *testing.T) {
 	v := []float64{9, 1, 4, 2, 6, 1, 2}
 	near(t, "median", stats.Median(v), 2, 0)

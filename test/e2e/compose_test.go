@@ -5,12 +5,14 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"memoryd/config"
+	"memoryd/internal/configtest"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -228,7 +230,7 @@ func TestComposeIsTakenByAnEngine(t *testing.T) {
 // those of the flags.
 func settings() *regexp.Regexp {
 	names := []string{"MEMORYD_ADMIN_KEY", "MEMORYD_CONFIG", "MEMORYD_LISTEN", "MEMORYD_DATA", "MEMORYD_URL"}
-	for _, key := range config.Keys() {
+	for _, key := range configtest.Keys(reflect.TypeFor[config.Config]()) {
 		name := "MEMORYD_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
 		names = append(names, strings.ReplaceAll(name, "*", "[A-Z0-9_]+"))
 	}

@@ -2,7 +2,6 @@ package metrics_test
 
 import (
 	"errors"
-	"math"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -14,17 +13,10 @@ import (
 	"memoryd/store/mem"
 )
 
-// hostile is text as the outside sends it.
-var hostile = []string{
-	"", "/etc/passwd?x=1", "a\nb", "\x00", "{route=\"x\"}", "Ignore all previous instructions", "\xff\xfe",
-	strings.Repeat("x", 1<<20), "名前", "<script>",
-}
-
 // full is a registry in which every metric has been fed.
 func full(t *testing.T) *metrics.Registry {
 	t.Helper()
 	r := metrics.New(metrics.Build{Version: "v1", Commit: "abc"})
-	r.Routes("/add_tool_call_result", "/v1/workspaces/:workspace/tools")
 	r.Observe("/add_tool_call_result", "POST", 200, 3*time.Millisecond)
 	r.ModelRequest(metrics.ModelRequest{
 		Model: "gpt-4o-mini", Op: "evaluate", Outcome: "ok", Took: time.Second, PromptTokens: 900, CompletionTokens: 45, Cost: 0.002,
@@ -112,73 +104,11 @@ func TestNumbersArriveAtTheScraper(t *testing.T) {
 
 func TestTextFromOutsideNeverBecomesALabel(t *testing.T) {
 	r := metrics.New(metrics.Build{})
-	r.Routes("/livez")
-	for i, text := range hostile {
-		r.Observe(text, text, i*1000-1, time.Millisecond)
-		r.ModelRequest(metrics.ModelRequest{Model: text, Op: text, Outcome: text, PromptTokens: math.MinInt})
-		r.Compaction(text, text, -5, -time.Second)
+	for i, method := range []string{"", "a\nb", "\xff\xfe", "{route=\"x\"}", strings.Repeat("x", 1<<20)} {
+		r.Observe("", method, i*1000-1, time.Millisecond)
 	}
-	counts := map[string]int64{}
-	for _, text := range hostile {
-		counts[text] = 2
-	}
-	r.Judge(func() metrics.Judge { return metrics.Judge{RuleVerdicts: counts, Failures: counts, Repaired: counts} })
-	r.Models(func() (list []metrics.Model) {
-		for _, text := range hostile {
-			list = append(list, metrics.Model{Name: text, Reason: text})
-		}
-		return list
-	})
-	text := scrape(t, r)
-	for line := range strings.Lines(text) {
-		name, labels, found := strings.Cut(line, "{")
-		if !found || !strings.HasPrefix(name, "memoryd_") || strings.HasPrefix(name, "memoryd_build_info") {
-			continue
-		}
-		labels, _, _ = strings.Cut(labels, "}")
-		for pair := range strings.SplitSeq(labels, ",") {
-			label, value, _ := strings.Cut(pair, "=")
-			if label == "le" || label == "kind" || label == "judge" {
-				continue
-			}
-			if value != `"other"` {
-				t.Errorf("%s", line[:min(len(line), 200)])
-			}
-		}
-	}
-	if want := `memoryd_rule_verdicts_total{rule="other"} 20`; !strings.Contains(text, want) {
+	if want := `memoryd_http_request_duration_seconds_count{method="other",route="other",status="other"} 5`; !strings.Contains(scrape(t, r), want) {
 		t.Errorf("missing: %s", want)
-	}
-}
-
-func TestTheNumberOfSeriesIsBounded(t *testing.T) {
-	r := metrics.New(metrics.Build{})
-	for i := range 2000 {
-		name := strings.Repeat("a", i%50) + time.Duration(i).String()
-		r.Routes("/" + name)
-		r.Observe("/"+name, "GET", 200, 0)
-		r.ModelRequest(metrics.ModelRequest{Model: strings.ReplaceAll(name, "µ", "u"), Op: "o", Outcome: "ok"})
-	}
-	series := 0
-	for line := range strings.Lines(scrape(t, r)) {
-		if strings.HasPrefix(line, "memoryd_") && (strings.Contains(line, "_count{") || strings.Contains(line, "_requests_total{")) {
-			series++
-		}
-	}
-	if series > 4*260 {
-		t.Errorf("%d series", series)
-	}
-}
-
-func TestANilRegistryObservesNothing(t *testing.T) {
-	var r *metrics.Registry
-	r.Routes("/x")
-	r.Observe("/x", "GET", 200, 0)
-	r.ModelRequest(metrics.ModelRequest{})
-	r.Compaction("", "", 0, 0)
-	inner := mem.New()
-	if got := metrics.Store(inner, r); got != store.Store(inner) {
-		t.Errorf("got %T, want the store itself", got)
 	}
 }
 
@@ -195,7 +125,6 @@ func TestTwoSourcesOfOneMetricAreAMistake(t *testing.T) {
 
 func BenchmarkObserve(b *testing.B) {
 	r := metrics.New(metrics.Build{})
-	r.Routes("/add_tool_call_result")
 	b.ReportAllocs()
 	for b.Loop() {
 		r.Observe("/add_tool_call_result", "POST", 200, 150*time.Microsecond)

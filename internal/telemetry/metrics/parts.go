@@ -3,6 +3,9 @@ package metrics
 import (
 	"maps"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
 // Judge is what the judge has done and holds; counts start at the server's start.
@@ -58,49 +61,8 @@ type Guidelines struct {
 // should be cheap: a number that a background job maintains, not a scan of all tools.
 func (r *Registry) Guidelines(state func() Guidelines) { pull(r, one(state)) }
 
-// The parts of one number.
-type (
-	inFlight struct {
-		N int64 `metric:"http_requests_in_flight" help:"Running requests."`
-	}
-	pendingCalls struct {
-		N int64 `metric:"pending_calls" help:"Stored calls that have no verdict yet."`
-	}
-	panics struct {
-		ByPart map[string]int64 `metric:"panics_total" label:"part" help:"Recovered panics, by part of the program. Each is a bug; its stack is in the log."`
-	}
-	quotas struct {
-		Refused map[string]int64 `metric:"quota_refusals_total" label:"quota" help:"Writes refused by a quota: workspaces, tools, originals or bytes."`
-	}
-	storeWAL struct {
-		Bytes int64 `metric:"store_wal_bytes" help:"Size of the store's write-ahead log; SQLite only."`
-	}
-	storeSize struct {
-		Bytes int64 `metric:"store_file_bytes" help:"Size of the store on disk; SQLite only."`
-	}
-	storeSettings struct {
-		Differing int `metric:"qdrant_settings_differing" help:"Settings of store.qdrant that differ from those of the collections; Qdrant only."`
-	}
-	storeQueue struct {
-		Writes int64 `metric:"store_queue_depth" help:"Writes waiting for a commit; SQLite only."`
-	}
-)
-
-// InFlight sets the source of the number of running requests, which is called at each scrape.
-func (r *Registry) InFlight(n func() int64) {
-	pull(r, one(func() inFlight { return inFlight{n()} }))
-}
-
-// Pending sets the source of the number of calls without a verdict, which is called at each
-// scrape.
-func (r *Registry) Pending(n func() int64) {
-	pull(r, one(func() pendingCalls { return pendingCalls{n()} }))
-}
-
-// Settings sets the source of the number of settings that differ from a remote store's, which
-// is called at each scrape.
-func (r *Registry) Settings(differing func() int) {
-	pull(r, one(func() storeSettings { return storeSettings{differing()} }))
+type panics struct {
+	ByPart map[string]int64 `metric:"panics_total" label:"part" help:"Recovered panics, by part of the program. Each is a bug; its stack is in the log."`
 }
 
 // Panics sets the source of the number of caught panics by part, which is called at each
@@ -113,9 +75,33 @@ func (r *Registry) Panics(counts func() map[string]int64) {
 	}))
 }
 
+type quotas struct {
+	Refused map[string]int64 `metric:"quota_refusals_total" label:"quota" help:"Writes refused by a quota: workspaces, tools, originals or bytes."`
+}
+
 // Quotas sets the source of the number of refusals by quota, which is called at each scrape.
 func (r *Registry) Quotas(refused func() map[string]int64) {
 	pull(r, one(func() quotas { return quotas{refused()} }))
+}
+
+// gauge registers a number that is read at each scrape.
+func gauge[N int | int64](r *Registry, name, help string, n func() N) {
+	promauto.With(r.prom).NewGaugeFunc(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help}, func() float64 { return float64(n()) })
+}
+
+// InFlight sets the source of the number of running requests.
+func (r *Registry) InFlight(n func() int64) {
+	gauge(r, "http_requests_in_flight", "Running requests.", n)
+}
+
+// Pending sets the source of the number of calls without a verdict.
+func (r *Registry) Pending(n func() int64) {
+	gauge(r, "pending_calls", "Stored calls that have no verdict yet.", n)
+}
+
+// Settings sets the source of the number of settings that differ from a remote store's.
+func (r *Registry) Settings(differing func() int) {
+	gauge(r, "qdrant_settings_differing", "Settings of store.qdrant that differ from those of the collections; Qdrant only.", differing)
 }
 
 // The state of a store, as far as a backend reports it. Each interface is optional: a backend
@@ -129,16 +115,15 @@ type (
 	QueueReporter interface{ QueuedWrites() int64 }
 )
 
-// StoreState reads what s reports about itself at each scrape. Store does so for the store
-// that it decorates; use StoreState for a store behind another one.
-func (r *Registry) StoreState(s any) {
+// storeState reads what s reports about itself at each scrape.
+func (r *Registry) storeState(s any) {
 	if v, ok := s.(WALReporter); ok {
-		pull(r, one(func() storeWAL { return storeWAL{v.WALBytes()} }))
+		gauge(r, "store_wal_bytes", "Size of the store's write-ahead log; SQLite only.", v.WALBytes)
 	}
 	if v, ok := s.(SizeReporter); ok {
-		pull(r, one(func() storeSize { return storeSize{v.FileBytes()} }))
+		gauge(r, "store_file_bytes", "Size of the store on disk; SQLite only.", v.FileBytes)
 	}
 	if v, ok := s.(QueueReporter); ok {
-		pull(r, one(func() storeQueue { return storeQueue{v.QueuedWrites()} }))
+		gauge(r, "store_queue_depth", "Writes waiting for a commit; SQLite only.", v.QueuedWrites)
 	}
 }

@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -19,8 +18,8 @@ import (
 //
 // A time.Duration is given in seconds, a bool as 0 or 1.
 type field struct {
-	Metric
 	index int
+	kind  prometheus.ValueType
 	desc  *prometheus.Desc
 }
 
@@ -30,33 +29,22 @@ func fieldsOf(t reflect.Type) (fields []field, common int) {
 	common = -1
 	var shared []string
 	for i := range t.NumField() {
-		f := t.Field(i)
-		name, label := f.Tag.Get("metric"), f.Tag.Get("label")
+		tag := t.Field(i).Tag
+		name, labels := tag.Get("metric"), shared
+		if label := tag.Get("label"); label != "" {
+			labels = append(slices.Clone(shared), label)
+		}
 		if name == "" {
-			if label != "" {
-				common, shared = i, []string{label}
-			}
+			common, shared = i, labels
 			continue
 		}
-		m := Metric{Name: "memoryd_" + name, Type: Gauge, Help: f.Tag.Get("help"), Labels: slices.Clone(shared)}
+		kind := prometheus.GaugeValue
 		if strings.HasSuffix(name, "_total") {
-			m.Type = Counter
+			kind = prometheus.CounterValue
 		}
-		if label != "" {
-			m.Labels = append(m.Labels, label)
-		}
-		fields = append(fields, field{m, i, prometheus.NewDesc(m.Name, m.Help, m.Labels, nil)})
+		fields = append(fields, field{i, kind, prometheus.NewDesc(namespace+"_"+name, tag.Get("help"), labels, nil)})
 	}
 	return fields, common
-}
-
-// metricsOf lists the metrics of a struct.
-func metricsOf[T any]() (list []Metric) {
-	fields, _ := fieldsOf(reflect.TypeFor[T]())
-	for _, f := range fields {
-		list = append(list, f.Metric)
-	}
-	return list
 }
 
 // source is a collector that asks for its numbers at each scrape.
@@ -85,16 +73,11 @@ func (s *source[T]) Describe(out chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector.
 func (s *source[T]) Collect(out chan<- prometheus.Metric) {
-	seen := map[string]bool{}
 	for _, part := range s.state() {
 		v := reflect.ValueOf(part)
 		var labels []string
 		if s.common >= 0 {
-			labels = []string{word(v.Field(s.common).String())}
-			if seen[labels[0]] { // two names that cannot be shown
-				continue
-			}
-			seen[labels[0]] = true
+			labels = []string{v.Field(s.common).String()}
 		}
 		for _, f := range s.fields {
 			f.collect(v.Field(f.index), labels, out)
@@ -103,12 +86,8 @@ func (s *source[T]) Collect(out chan<- prometheus.Metric) {
 }
 
 func (f *field) collect(v reflect.Value, labels []string, out chan<- prometheus.Metric) {
-	kind := prometheus.GaugeValue
-	if f.Type == Counter {
-		kind = prometheus.CounterValue
-	}
 	emit := func(value float64, more ...string) {
-		out <- prometheus.MustNewConstMetric(f.desc, kind, value, slices.Concat(labels, more)...)
+		out <- prometheus.MustNewConstMetric(f.desc, f.kind, value, slices.Concat(labels, more)...)
 	}
 	switch x := v.Interface().(type) {
 	case time.Duration:
@@ -121,27 +100,13 @@ func (f *field) collect(v reflect.Value, labels []string, out chan<- prometheus.
 		}
 	case string:
 		if x != "" {
-			emit(1, word(x))
+			emit(1, x)
 		}
 	case map[string]int64:
-		for label, n := range byWord(x) {
+		for label, n := range x {
 			emit(float64(n), label)
 		}
 	default:
 		emit(float64(v.Int()))
 	}
-}
-
-// byWord gives counts whose keys are words of the program's own. Keys that are
-// not, and those beyond the bound, are added up as "other".
-func byWord(counts map[string]int64) map[string]int64 {
-	sums := map[string]int64{}
-	for _, key := range slices.Sorted(maps.Keys(counts)) {
-		label := word(key)
-		if _, known := sums[label]; !known && len(sums) >= maxValues {
-			label = other
-		}
-		sums[label] += counts[key]
-	}
-	return sums
 }

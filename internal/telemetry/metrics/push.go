@@ -1,21 +1,13 @@
 package metrics
 
-import "time"
-
-// Routes lists the route templates that may appear as a label, such as
-// "/v1/workspaces/:workspace/tools". Observe counts any other route as "other".
-func (r *Registry) Routes(templates ...string) {
-	if r != nil {
-		r.routes.add(templates)
-	}
-}
+import (
+	"cmp"
+	"time"
+)
 
 // Observe counts an answered request.
 func (r *Registry) Observe(route, method string, status int, took time.Duration) {
-	if r == nil {
-		return
-	}
-	r.requests.WithLabelValues(r.routes.label(route), methodLabel(method), statusLabel(status)).Observe(took.Seconds())
+	r.requests.WithLabelValues(cmp.Or(route, other), methodLabel(method), statusLabel(status)).Observe(took.Seconds())
 }
 
 // ModelRequest is a finished HTTP request to a model.
@@ -32,21 +24,17 @@ type ModelRequest struct {
 
 // ModelRequest counts one request to a model.
 func (r *Registry) ModelRequest(m ModelRequest) {
-	if r == nil {
-		return
-	}
-	model, op := r.words.label(m.Model), r.words.label(m.Op)
-	r.modelReqs.WithLabelValues(model, op, r.words.label(m.Outcome)).Inc()
-	r.modelTime.WithLabelValues(model, op).Observe(m.Took.Seconds())
-	r.modelWaits.WithLabelValues(model, op).Observe(m.Waited.Seconds())
-	r.modelTokens.WithLabelValues(model, op, "prompt").Add(float64(max(0, m.PromptTokens)))
-	r.modelTokens.WithLabelValues(model, op, "completion").Add(float64(max(0, m.CompletionTokens)))
+	r.modelReqs.WithLabelValues(m.Model, m.Op, m.Outcome).Inc()
+	r.modelTime.WithLabelValues(m.Model, m.Op).Observe(m.Took.Seconds())
+	r.modelWaits.WithLabelValues(m.Model, m.Op).Observe(m.Waited.Seconds())
+	r.modelTokens.WithLabelValues(m.Model, m.Op, "prompt").Add(float64(max(0, m.PromptTokens)))
+	r.modelTokens.WithLabelValues(m.Model, m.Op, "completion").Add(float64(max(0, m.CompletionTokens)))
 	if m.Cost > 0 {
-		r.modelCost.WithLabelValues(model, op).Add(m.Cost)
+		r.modelCost.WithLabelValues(m.Model, m.Op).Add(m.Cost)
 	}
 }
 
-// The triggers and outcomes of compactions. Others are counted as "other".
+// The triggers and outcomes of compactions.
 const (
 	TriggerAsked     = "asked"     // the caller forced it
 	TriggerTokens    = "tokens"    // too many tokens
@@ -62,12 +50,7 @@ const (
 
 // Compaction counts a request to compact; saved is the number of tokens saved.
 func (r *Registry) Compaction(trigger, outcome string, saved int, took time.Duration) {
-	if r == nil {
-		return
-	}
-	trigger = oneOf(trigger, TriggerAsked, TriggerTokens, TriggerMessages, TriggerNone, TriggerProfile)
-	outcome = oneOf(outcome, OutcomeCompacted, OutcomeUnchanged, OutcomeExtract, OutcomeRefused, OutcomeFailed)
 	r.compactions.WithLabelValues(trigger, outcome).Inc()
-	r.compactTime.Observe(took.Seconds())
-	r.compactSave.Add(float64(max(0, saved)))
+	r.compactTime.WithLabelValues().Observe(took.Seconds())
+	r.compactSave.WithLabelValues().Add(float64(max(0, saved)))
 }

@@ -21,12 +21,9 @@ type method struct {
 }
 
 // Store decorates s: r observes the duration and outcome of each method. What s reports about
-// itself (see WALReporter and others) is read at each scrape. If r is nil, Store returns s. A
-// registry can decorate only one store.
+// itself (see WALReporter and others) is read at each scrape. A registry can decorate only
+// one store.
 func Store(s store.Store, r *Registry) store.Store {
-	if r == nil {
-		return s
-	}
 	methods := map[string]method{}
 	contract := reflect.TypeFor[store.Store]()
 	for method0 := range contract.Methods() {
@@ -44,7 +41,7 @@ func Store(s store.Store, r *Registry) store.Store {
 		}
 		methods[name] = m
 	}
-	r.StoreState(s)
+	r.storeState(s)
 	return store.Intercept(func(ctx context.Context, name string, call func(context.Context, store.Store) error) error {
 		start := time.Now()
 		err := call(ctx, s)

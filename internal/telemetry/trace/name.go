@@ -38,20 +38,3 @@ func methodWord(method string) string {
 	}
 	return "_OTHER"
 }
-
-// traceparent is a header of that one name, as the propagator reads it.
-type traceparent string
-
-// Get implements propagation.TextMapCarrier.
-func (t traceparent) Get(key string) string {
-	if key == "traceparent" {
-		return string(t)
-	}
-	return ""
-}
-
-// Set implements propagation.TextMapCarrier; nothing is ever sent on.
-func (traceparent) Set(string, string) {}
-
-// Keys implements propagation.TextMapCarrier.
-func (traceparent) Keys() []string { return []string{"traceparent"} }

@@ -27,7 +27,7 @@ func (t *Tracer) Request(r *http.Request, route string) (ctx context.Context, en
 	if route != "" {
 		name += " " + route
 	}
-	ctx = propagation.TraceContext{}.Extract(r.Context(), traceparent(r.Header.Get("Traceparent")))
+	ctx = propagation.TraceContext{}.Extract(r.Context(), propagation.MapCarrier{"traceparent": r.Header.Get("Traceparent")})
 	ctx, span := t.spans.Start(ctx, name, otel.WithSpanKind(otel.SpanKindServer))
 	if !span.IsRecording() {
 		return ctx, noStatus
