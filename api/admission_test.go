@@ -99,7 +99,7 @@ func (c *crowd) send(workspace string) int {
 func newCrowd(s *server) *crowd {
 	e := echo.New()
 	e.HTTPErrorHandler = s.handleError
-	add := endpoint{"POST", "/add_tool_call_result", access.Record, toolMemory | withBody | computing, s.addToolCallResult}
+	add := endpoint{"POST", "/add_tool_call_result", access.Record, toolMemory | withBody | computing, typed(s, s.addToolCallResult)}
 	e.Add(add.method, add.path, s.handler(add))
 	return &crowd{h: e, done: make(chan struct{})}
 }

@@ -158,61 +158,8 @@ func (s *server) decodeObject(body []byte, into any) error {
 	return jsonv2.Unmarshal(body, into, s.reading)
 }
 
-// decodeAdd is decode for the one request that stands in the way of every tool call: it
-// reads the members without reflection. What is amiss with one, decode finds and says.
-func (s *server) decodeAdd(body []byte) (*addRequest, error) {
-	req := new(addRequest)
-	if s.readAdd(body, req) {
-		return req, nil
-	}
-	req = new(addRequest)
-	return req, s.decode(body, req)
-}
-
 // addRequest is the body of an add.
 type addRequest = wire.AddRequest[items]
-
-// readAdd reads an add in which nothing is amiss.
-func (s *server) readAdd(body []byte, req *addRequest) bool {
-	if !utf8.Valid(body) {
-		return false
-	}
-	dec := memoryd.BorrowDecoder(body)
-	defer memoryd.ReturnDecoder(dec)
-	if token, err := dec.ReadToken(); err != nil || token.Kind() != '{' {
-		return false
-	}
-	for dec.PeekKind() != '}' {
-		name, err := dec.ReadValue()
-		if err != nil {
-			return false
-		}
-		switch string(name) {
-		case `"workspace_id"`:
-			err = once(dec, &req.Workspace)
-		case `"tool_name"`:
-			err = once(dec, &req.ToolName)
-		case `"tool_call_results"`:
-			err = req.Items.read(dec, s.cfg.MaxItems)
-		case `"async"`:
-			err = once(dec, &req.Async)
-		case `"include_history"`:
-			err = once(dec, &req.IncludeHistory)
-		case `"only_verdicts"`:
-			err = once(dec, &req.OnlyVerdicts)
-		default:
-			if bytes.IndexByte(name, '\\') >= 0 {
-				return false // it may be one of the above
-			}
-			err = dec.SkipValue()
-		}
-		if err != nil {
-			return false
-		}
-	}
-	_, err := dec.ReadToken()
-	return err == nil && isBlank(body[dec.InputOffset():])
-}
 
 func invalidUTF8(b []byte) int {
 	if utf8.Valid(b) {
@@ -340,100 +287,27 @@ func (s *server) toolNames(v jsontext.Value) (names []string, err error) {
 	return names, nil
 }
 
-// peekWorkspace finds the member workspace_id of the object that a body is, at a
-// glance: it is for deciding whose turn it is, before the body is decoded. What
-// is not JSON, or names no workspace, gives "".
-func peekWorkspace(body []byte) string {
-	at := skipSpace(body, 0)
-	if at == len(body) || body[at] != '{' {
+// peekWorkspace finds the member workspace_id of the object that a body is: it is for
+// deciding whose turn it is, before the body is decoded. What is not JSON, or names no
+// workspace, gives "".
+func peekWorkspace(body []byte) (workspace string) {
+	dec := memoryd.BorrowDecoder(body)
+	defer memoryd.ReturnDecoder(dec)
+	if token, err := dec.ReadToken(); err != nil || token.Kind() != '{' {
 		return ""
 	}
-	for at++; ; at++ {
-		name, next := stringAt(body, skipSpace(body, at))
-		if next = skipSpace(body, next); name == nil || next == len(body) || body[next] != ':' {
+	for dec.PeekKind() == '"' {
+		name, err := dec.ReadValue()
+		if err != nil {
 			return ""
 		}
-		at = skipSpace(body, next+1)
-		if isWorkspaceID(name) {
-			value, _ := stringAt(body, at)
-			if value == nil {
-				return ""
-			}
-			return memoryd.Unquote(value)
+		if string(name) == `"workspace_id"` || bytes.IndexByte(name, '\\') >= 0 && memoryd.Unquote(name) == "workspace_id" {
+			_ = memoryd.ReadJSON(dec, &workspace) // another type is refused when the body is decoded
+			return workspace
 		}
-		at = skipSpace(body, skipValue(body, at))
-		if at == len(body) || body[at] != ',' {
+		if dec.SkipValue() != nil {
 			return ""
 		}
 	}
-}
-
-// isWorkspaceID compares a name in its quotes, which may be written with escapes.
-func isWorkspaceID(name []byte) bool {
-	if bytes.IndexByte(name, '\\') >= 0 {
-		return memoryd.Unquote(name) == "workspace_id"
-	}
-	return string(name) == `"workspace_id"`
-}
-
-func skipSpace(b []byte, at int) int {
-	for at < len(b) && (b[at] == ' ' || b[at] == '\n' || b[at] == '\r' || b[at] == '\t') {
-		at++
-	}
-	return at
-}
-
-// stringAt gives the string that begins at a place, in its quotes, and where it
-// ends; nil if there is none.
-func stringAt(b []byte, at int) ([]byte, int) {
-	if at >= len(b) || b[at] != '"' {
-		return nil, len(b)
-	}
-	for end := at + 1; ; {
-		n := bytes.IndexByte(b[end:], '"')
-		if n < 0 {
-			return nil, len(b)
-		}
-		end += n + 1
-		escapes := 0
-		for b[end-2-escapes] == '\\' { // stops at the opening quote
-			escapes++
-		}
-		if escapes%2 == 0 {
-			return b[at:end], end
-		}
-	}
-}
-
-// skipValue gives where the value that begins at a place ends, as long as that is
-// JSON.
-func skipValue(b []byte, at int) int {
-	for depth := 0; at < len(b); {
-		switch b[at] {
-		case '"':
-			_, at = stringAt(b, at)
-		case '{', '[':
-			depth++
-			at++
-		case '}', ']':
-			if depth == 0 {
-				return at
-			}
-			depth--
-			at++
-		case ',':
-			if depth == 0 {
-				return at
-			}
-			at++
-			continue
-		default: // a part of a number or a word, a space, a colon
-			at++
-			continue
-		}
-		if depth == 0 {
-			return at
-		}
-	}
-	return len(b)
+	return ""
 }

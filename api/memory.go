@@ -20,11 +20,7 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-func (s *server) addToolCallResult(c echo.Context, body []byte) (any, error) {
-	req, err := s.decodeAdd(body)
-	if err != nil {
-		return nil, err
-	}
+func (s *server) addToolCallResult(c echo.Context, req *addRequest) (any, error) {
 	if err := checkAdd(req); err != nil {
 		return nil, err
 	}

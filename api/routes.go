@@ -75,7 +75,7 @@ func (s *server) endpoints(d *docs) []endpoint {
 		public, known, record, read, curate, admin = access.Public, access.Known, access.Record, access.Read, access.Curate, access.Admin
 	)
 	return slices.Concat(s.views(workspace, tool), []endpoint{
-		{"POST", "/add_tool_call_result", record, service | computing | updating | passing, s.addToolCallResult},
+		{"POST", "/add_tool_call_result", record, service | computing | updating | passing, typed(s, s.addToolCallResult)},
 		{"POST", "/summary_tool_memory", record | read, service | updating, typed(s, s.summaryToolMemory)},
 		{"POST", "/retrieve_tool_memory", read, service | tagged | passing, s.retrieveToolMemory},
 		{"POST", "/preflight_tool_call", read, service, typed(s, s.preflightToolCall)},
