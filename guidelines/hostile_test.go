@@ -153,7 +153,6 @@ func foreign(d *Document) (words []string) {
 
 // One key among several publishes none of its words, however many calls, runs and
 // agents it claims, in no language and no encoding, from no place that it can write to.
-// The test holds without the denylists too (build tag memoryd_nonet).
 func TestHostileWordsOfASingleWriterAreNotPublished(t *testing.T) {
 	tried, published := 0, 0
 	for place, bear := range bearers {

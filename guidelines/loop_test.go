@@ -1,11 +1,13 @@
 package guidelines_test
 
 import (
+	"os"
 	"testing"
 
 	"memoryd/guidelines"
 	"memoryd/internal/configtest"
 	"memoryd/internal/looptest"
+	"memoryd/internal/recordtest"
 )
 
 // The bar of the room: on tools whose rules nobody knows, agents that obey the guideline
@@ -44,5 +46,29 @@ func TestTheRivalsAreBeaten(t *testing.T) {
 				t.Error("the wrong calls are suggested")
 			}
 		})
+	}
+}
+
+// TestMeasureLoop prints the figures of other seeds, for the table of what each part is
+// worth.
+func TestMeasureLoop(t *testing.T) {
+	if os.Getenv(recordtest.Env) == "" {
+		t.Skip("measures only where the recordings are measured")
+	}
+	for _, drift := range []bool{false, true} {
+		var r looptest.Result
+		for seed := range uint64(3) {
+			r.Add(looptest.Run(5200+seed, &looptest.Ours{Writer: guidelines.NewRules(configtest.Section[guidelines.Config]("guidelines")), FalseAlarms: 0.05}, looptest.Options{Runs: 60, Tools: 8, Drift: drift}))
+		}
+		name := map[bool]string{false: "loop ", true: "drift "}[drift]
+		for _, f := range []struct {
+			of    string
+			value float64
+		}{
+			{"whole", r.Whole()}, {"last", r.Last()}, {"right", float64(r.Right)}, {"broke good", float64(r.BrokeGood)},
+			{"warned bad", float64(r.WarnedBad) / float64(max(1, r.Bad))}, {"warned good", float64(r.WarnedGood) / float64(max(1, r.Good))},
+		} {
+			t.Logf("figure %s%s: %.4f", name, f.of, f.value)
+		}
 	}
 }

@@ -21,8 +21,20 @@ func Judge(s string) bool { return hub(s) }
 
 func hub(s string) bool {
 	idle(s)
-	return must(s) < 0 || useful(s)
+	var n notes
+	switch s {
+	case "x":
+		return true
+	case "bad":
+		n.add("kept", 1)
+		n.add("void", 0)
+	}
+	return must(s) < 0 || useful(s) && n > 0
 }
+
+type notes int
+
+func (n *notes) add(_ string, k int) { *n += notes(k) }
 
 func useful(s string) bool {
 	for _, w := range words {
@@ -89,7 +101,7 @@ func TestPlantedPartsAreWorthWhatTheyAre(t *testing.T) {
 	}
 	b := &bench{root: root, dir: t.TempDir(), areas: []area{{
 		name: "judge", title: "Planted", unit: "Judge", per: "call",
-		rooms: []room{{dir: "p", hubs: []string{"hub", "must"}, lists: true}},
+		rooms: []room{{dir: "p", hubs: []string{"hub", "must"}, lists: true, clauses: []string{"hub"}, calls: []string{"add"}}},
 		tests: []measuring{{"p", "TestFigures"}},
 	}}}
 	if err := b.build(); err != nil {
@@ -112,7 +124,8 @@ func TestPlantedPartsAreWorthWhatTheyAre(t *testing.T) {
 			t.Errorf("idle has %d lines with its helper", p.lines)
 		}
 	}
-	for name, want := range map[string]string{"useful": "+1", "words": "+1", "unused": "nothing", "idle": "nothing", "limit": "needed"} {
+	for name, want := range map[string]string{"useful": "+1", "words": "+1", "unused": "nothing", "idle": "nothing", "limit": "needed",
+		`hub "x"`: "nothing", `hub "bad"`: "+1", "add kept": "+1", "add void": "nothing"} {
 		if got[name] != want {
 			t.Errorf("%s: %s, want %s", name, got[name], want)
 		}
@@ -143,7 +156,7 @@ func TestEveryHubIsThere(t *testing.T) {
 	for _, p := range b.parts {
 		count[p.area.name+" "+string(p.kind)]++
 	}
-	for _, what := range []string{"judge function", "judge words", "guidelines function"} {
+	for _, what := range []string{"judge function", "judge words", "guidelines function", "guidelines case", "guidelines call", "forecast function"} {
 		if count[what] < 10 {
 			t.Errorf("%d parts are %s: %v", count[what], what, count)
 		}

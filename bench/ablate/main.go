@@ -135,7 +135,7 @@ func (b *bench) measureAll(wanted *regexp.Regexp, jobs int) error {
 				}
 				mu.Lock()
 				done++
-				fmt.Fprintf(os.Stderr, "\r%d of %d parts, %v   ", done, len(b.parts), time.Since(began).Round(time.Second))
+				fmt.Fprintf(os.Stderr, "%d of %d parts, %v: %s%s\n", done, len(b.parts), time.Since(began).Round(time.Second), p.key(), b.changes(p))
 				mu.Unlock()
 			}
 		})
@@ -149,11 +149,10 @@ func (b *bench) measureAll(wanted *regexp.Regexp, jobs int) error {
 	}
 	close(queue)
 	wait.Wait()
-	fmt.Fprintln(os.Stderr)
 	return nil
 }
 
 // used reports whether the measurements came to the part at all.
 func (b *bench) used(p *part) bool {
-	return p.kind == list || p.kind == number || b.cost[p.key()].calls > 0
+	return p.kind == list || p.kind == number || p.kind == clause || p.kind == call || b.cost[p.key()].calls > 0
 }

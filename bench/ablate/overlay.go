@@ -153,6 +153,12 @@ func (s *source) switched(path string, f *ast.File, a *area, r *room, parts []*p
 				insertion{len(raw), fmt.Sprintf("\nvar %s = ablatedNumber(%q, %s, %d)\n", p.name, p.key(), value, none), 0})
 			continue
 		}
+		if p.kind == clause || p.kind == call {
+			if within(f, p.node) {
+				all = append(all, s.switchedOff(f, p)...)
+			}
+			continue
+		}
 		d := s.decls[p.name]
 		if p.kind == grammar || !within(f, d) {
 			continue
@@ -187,6 +193,21 @@ func (s *source) switched(path string, f *ast.File, a *area, r *room, parts []*p
 		text = text[:in.at] + in.text + text[in.at+in.gone:]
 	}
 	return text, nil
+}
+
+// switchedOff leaves out a case of a switch, or a call.
+func (s *source) switchedOff(f *ast.File, p *part) []insertion {
+	from, to := s.fset.Position(p.node.Pos()).Offset, s.fset.Position(p.node.End()).Offset
+	c, isClause := p.node.(*ast.CaseClause)
+	if !isClause {
+		return []insertion{{from, fmt.Sprintf("if ablated != %q { ", p.key()), 0}, {to, " }", 0}}
+	}
+	for _, d := range f.Decls {
+		if fn, ok := d.(*ast.FuncDecl); ok && fn.Pos() < c.Pos() && c.End() <= fn.End() {
+			return []insertion{{s.fset.Position(c.Colon).Offset + 1, fmt.Sprintf(" if ablated == %q { return %s };", p.key(), zeros(fn)), 0}}
+		}
+	}
+	return nil
 }
 
 func within(f *ast.File, n ast.Node) bool {

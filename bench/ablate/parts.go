@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -20,6 +21,8 @@ const (
 	grammar  kind = "grammar"  // reads nothing
 	list     kind = "words"    // is empty
 	number   kind = "number"   // is 1, a share 0
+	clause   kind = "case"     // of a switch: its function gives nothing
+	call     kind = "call"     // is not made
 )
 
 // area is a part of the program with measurements of its own.
@@ -40,12 +43,14 @@ type room struct {
 	grammars bool     // its catalogue of grammars are parts
 	lists    bool     // its lists of words are parts
 	numbers  []string // constants that rank
+	clauses  []string // functions: each case of their switches is a part
+	calls    []string // methods: each call of one that names itself, as add(…, "exemplar", …), is a part
 }
 
 // measuring is a test of a package that prints figures.
 type measuring struct{ dir, run string }
 
-func areas() []area { return []area{judge(), advice(), compaction()} }
+func areas() []area { return []area{judge(), advice(), forecast(), compaction()} }
 
 // compaction is measured by what a reader finds of what was planted, and by what later
 // calls need.
@@ -81,23 +86,37 @@ func judge() area {
 	}
 }
 
-// advice is measured as a whole: what messages ask for feeds guidelines and warnings.
+// advice is measured by what later failures say, and by agents that obey it.
 func advice() area {
 	return area{
-		name: "guidelines", title: "Messages, guidelines and the forecast", unit: "Rules.Compose", per: "guideline",
+		name: "guidelines", title: "Rules and guidelines", unit: "Rules.Compose", per: "guideline",
 		rooms: []room{
-			{dir: "guidelines/rules", hubs: []string{"Find", "wrong", "propose", "search.run", "Rule.write"}, lists: true},
+			{
+				dir: "guidelines/rules", hubs: []string{"Find", "wrong", "propose", "Remedy", "search.run", "search.top", "search.best", "Rule.write"}, lists: true,
+				clauses: []string{"hypothesis.holds", "Rule.Mend"},
+			},
 			{dir: "guidelines/evidence", hubs: []string{"MineObserved"}, lists: true},
 			{dir: "guidelines", hubs: []string{
 				"findings.draft", "findings.core", "findings.practices", "findings.successes", "findings.issues",
-			}, lists: true},
-			{dir: "guidelines/preflight", hubs: []string{
-				"Model.warnings", "Model.warning", "Model.suggest", "Model.repair", "Model.Assess", "Model.risk",
-			}, lists: true},
+			}, lists: true, calls: []string{"add"}},
 		},
+		tests: []measuring{{"guidelines", "^(TestMeasureForesight|TestMeasureLoop)$"}},
+	}
+}
+
+// forecast is measured by recorded runs and by agents that obey it.
+func forecast() area {
+	return area{
+		name: "forecast", title: "The forecast", unit: "Model.Assess", per: "forecast",
+		rooms: []room{{
+			dir: "guidelines/preflight", hubs: []string{
+				"Model.warnings", "Model.warning", "Model.suggest", "Model.repair", "Model.Assess", "Model.risk", "Model.learn", "newLearner", "learner.fit",
+				"collector.leaf", "collector.text",
+			}, lists: true, clauses: []string{"Model.warning"}, calls: []string{"put"},
+		}},
 		tests: []measuring{
-			{"guidelines", "^TestMeasureForesight$"},
 			{"guidelines/preflight", "^(TestMeasureFirstHalfAgainstSecond|TestMeasureRuns)$"},
+			{"guidelines", "^TestMeasureLoop$"},
 		},
 	}
 }
@@ -119,6 +138,7 @@ type part struct {
 	kind  kind
 	name  string
 	lines int
+	node  ast.Node // of a case or a call
 
 	skip    bool
 	without figures
@@ -212,6 +232,10 @@ func (s *source) partsOf(a *area, r *room) (parts []*part, err error) {
 			}
 		}
 	}
+	for _, p := range append(s.clausesOf(r), s.callsOf(r)...) {
+		p.area, p.room, p.lines = a, r, s.lineCount(p.node)
+		parts = append(parts, p)
+	}
 	for _, name := range r.numbers {
 		if s.constant(name) == nil {
 			return nil, fmt.Errorf("%s has no constant %s", r.dir, name)
@@ -231,6 +255,61 @@ func (s *source) partsOf(a *area, r *room) (parts []*part, err error) {
 		}
 	}
 	return parts, nil
+}
+
+// clausesOf lists the cases of the switches of functions.
+func (s *source) clausesOf(r *room) (parts []*part) {
+	for _, name := range r.clauses {
+		ast.Inspect(s.decls[name], func(n ast.Node) bool {
+			if c, ok := n.(*ast.CaseClause); ok && len(c.List) > 0 && len(c.Body) > 0 {
+				parts = append(parts, &part{kind: clause, name: name + " " + types.ExprString(c.List[0]), node: c})
+			}
+			return true
+		})
+	}
+	return parts
+}
+
+// callsOf lists the calls of methods, as statements, that have a text or a name among their
+// arguments which says what they are about.
+func (s *source) callsOf(r *room) (parts []*part) {
+	seen := map[string]int{}
+	for _, decl := range sortedKeys(s.decls) {
+		ast.Inspect(s.decls[decl], func(n ast.Node) bool {
+			st, ok := n.(*ast.ExprStmt)
+			if !ok {
+				return true
+			}
+			c, ok := st.X.(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			f, ok := c.Fun.(*ast.SelectorExpr)
+			if !ok || !slices.Contains(r.calls, f.Sel.Name) {
+				return true
+			}
+			name := f.Sel.Name + " " + about(c.Args)
+			if seen[name]++; seen[name] > 1 {
+				name += fmt.Sprintf(" %d", seen[name])
+			}
+			parts = append(parts, &part{kind: call, name: name, node: st})
+			return true
+		})
+	}
+	return parts
+}
+
+// about is the last text among arguments, else the last of them as it is written.
+func about(args []ast.Expr) string {
+	for _, a := range slices.Backward(args) {
+		if l, ok := a.(*ast.BasicLit); ok && l.Kind == token.STRING {
+			return strings.Trim(l.Value, `"`)
+		}
+	}
+	if len(args) == 0 {
+		return ""
+	}
+	return types.ExprString(args[len(args)-1])
 }
 
 // constant finds the declaration of a number.

@@ -31,12 +31,38 @@ var columns = map[string][]column{
 		{"cause", "cause", 3},
 		{"mean remedy", "remedy, mean", 3},
 		{"words", "words", 0},
+		{"loop whole", "loop", 3},
+		{"loop last", "loop, last", 3},
+		{"loop warned bad", "loop, warned bad", 3},
+		{"loop warned good", "loop, warned good", 3},
+		{"loop right", "loop, right", 0},
+		{"loop broke good", "loop, broke good", 0},
+		{"drift whole", "drift", 3},
+		{"drift last", "drift, last", 3},
+		{"drift warned bad", "drift, warned bad", 3},
+		{"drift warned good", "drift, warned good", 3},
+		{"drift right", "drift, right", 0},
+		{"drift broke good", "drift, broke good", 0},
+	},
+	"forecast": {
 		{"AUC", "AUC", 3},
 		{"cold 5 %", "cold 5 %", 3},
 		{"online 5 %", "online 5 %", 3},
 		{"online 1 %", "online 1 %", 3},
 		{"online warned bad", "warned, bad", 3},
 		{"online warned good", "warned, good", 3},
+		{"loop whole", "loop", 3},
+		{"loop last", "loop, last", 3},
+		{"loop warned bad", "loop, warned bad", 3},
+		{"loop warned good", "loop, warned good", 3},
+		{"loop right", "loop, right", 0},
+		{"loop broke good", "loop, broke good", 0},
+		{"drift whole", "drift", 3},
+		{"drift last", "drift, last", 3},
+		{"drift warned bad", "drift, warned bad", 3},
+		{"drift warned good", "drift, warned good", 3},
+		{"drift right", "drift, right", 0},
+		{"drift broke good", "drift, broke good", 0},
 	},
 	"compaction": {
 		{"constraint at 20", "orders", 3},
@@ -116,6 +142,19 @@ func (b *bench) table(t *strings.Builder, a *area) {
 	}
 	slices.Sort(nothing)
 	fmt.Fprintf(t, "\nChange no figure (%d):\n\n%s", len(nothing), strings.Join(nothing, ""))
+}
+
+// changes says in short what a part is worth, for who waits.
+func (b *bench) changes(p *part) (text string) {
+	if p.fault != nil {
+		return " cannot be left out alone"
+	}
+	for _, c := range columns[p.area.name] {
+		if d := signed(p.without[c.figure]-b.whole[p.area.name][c.figure], c.decimals); d != "" {
+			text += ", " + c.head + " " + d
+		}
+	}
+	return text
 }
 
 // place says where a part is, and what.

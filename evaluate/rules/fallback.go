@@ -2,13 +2,13 @@ package rules
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
 	"memoryd/internal/loosejson"
 	"memoryd/internal/phrases"
-	"memoryd/internal/textsafe"
 )
 
 // actors are words of tool names that change something: silence is their yes.
@@ -98,12 +98,15 @@ func hollow(v *view) (finding, bool) {
 		if !t.lines[i].has(hasJudging) {
 			continue
 		}
-		if family, steers := textsafe.SuspectInstruction(t.full); steers && (family == "score" || family == "forged role" || family == "override" || family == "addressing") {
+		if judging.MatchString(t.full) {
 			return half("hollow", t.lines[i].s, "it tells its reader how to judge it"), true
 		}
 	}
 	return finding{}, false
 }
+
+// judging is an output that speaks to who judges it.
+var judging = regexp.MustCompile(`(?i)\b(?:score|rate|grade|mark|judge|evaluate) (?:this|it|the \w+)\b|\b(?:evaluator|judge|grader|assistant|system)\s*:\s*\S|\bthis (?:call|output|answer) (?:was|is) perfect`)
 
 // noTrouble: nothing else spoke. It is certain where no word of trouble stands
 // in what was read, or where a structure was read that reports none.

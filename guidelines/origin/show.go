@@ -75,7 +75,7 @@ func masked(s string, limit int) (string, bool) {
 	s = textsafe.Visible(textsafe.Head(s, 8*limit+64))
 	s = textsafe.MaskAddresses(textsafe.MaskStrict(s))
 	s = strings.NewReplacer("`", "'", "<", "‹", ">", "›").Replace(s)
-	s = strings.TrimSpace(textsafe.Cut(s, limit))
+	s = strings.TrimSpace(textsafe.Line(s, limit))
 	return s, s != ""
 }
 

@@ -1,6 +1,7 @@
 package textsafe
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -47,33 +48,12 @@ func lineBreaking(r rune) bool { return r == '\n' || r == '\t' || r == '\r' }
 
 const escape = 0x1b
 
-// escapeLen is the length of the terminal control sequence (ECMA-48) that s
-// starts with, at least 1.
-func escapeLen(s string) int {
-	if len(s) < 2 {
-		return 1
-	}
-	switch s[1] {
-	case '[':
-		for i := 2; i < len(s) && i < 32; i++ {
-			if s[i] >= 0x40 && s[i] <= 0x7e {
-				return i + 1
-			}
-		}
-		return 2
-	case ']': // an operating system command ends with BEL or ESC \
-		for i := 2; i < len(s) && i < 256; i++ {
-			if s[i] == 0x07 {
-				return i + 1
-			}
-			if s[i] == escape && i+1 < len(s) && s[i+1] == '\\' {
-				return i + 2
-			}
-		}
-		return 2
-	}
-	return 1
-}
+// escapes are terminal control sequences (ECMA-48); an operating system command ends with
+// BEL or ESC and a backslash.
+var escapes = regexp.MustCompile(`^\x1b(?:\[[^@-~]{0,30}[@-~]|\][^\x07\x1b]{0,254}(?:\x07|\x1b\\)|[\[\]])?`)
+
+// escapeLen is the length of the terminal control sequence that s starts with, at least 1.
+func escapeLen(s string) int { return max(1, len(escapes.FindString(s[:min(len(s), 300)]))) }
 
 // StripEscapes removes terminal control sequences (ECMA-48: colours, cursor moves, titles).
 // It copies the text only if there are any.

@@ -33,7 +33,7 @@ func (r *Redactor) Text(s string) string {
 }
 
 func (r *Redactor) plain(s string) string {
-	s = replace(s, r.secret)
+	s = replace(s, scan, r.secret)
 	if r.Personal {
 		s = r.personal(s)
 	}
@@ -58,145 +58,81 @@ func veiled(s string) bool {
 
 // members is JSON, always read.
 func (r *Redactor) members(v []byte) []byte {
-	w := jsonWalk{r: r, in: v}
-	w.run()
-	if w.out == nil {
+	var out []byte // nil while nothing changed
+	done := 0      // how much of v is in out
+	name, label := "", ""
+	dec := jsontext.NewDecoder(bytes.NewReader(v), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+	for kind := dec.PeekKind(); kind != 0; kind = dec.PeekKind() {
+		if kind != '"' && kind != '0' {
+			if _, err := dec.ReadToken(); err != nil {
+				break
+			}
+			if kind == '{' || kind == '}' {
+				name = ""
+			}
+			if kind == '}' {
+				label = ""
+			}
+			continue
+		}
+		raw, err := dec.ReadValue()
+		if err != nil && len(raw) == 0 {
+			break
+		}
+		text, to := string(raw), int(dec.InputOffset())
+		if kind == '"' {
+			unquoted, _ := jsontext.AppendUnquote(nil, raw) // what is no UTF-8 stands as it is read
+			text = string(unquoted)
+		}
+		of, n := dec.StackIndex(dec.StackDepth())
+		masked := text
+		switch {
+		case of == '{' && n%2 == 1:
+			name, masked = text, r.plain(text)
+		case kind == '0':
+			if len(text) > 2 && len(text) < 40 && secretNumber(name) {
+				masked = r.secret(kindPassword, text)
+			}
+		case label != "" && strings.EqualFold(name, "value"):
+			masked = r.value(label, text)
+		default:
+			masked = r.value(name, text)
+			if labels.MatchString(name) {
+				label = text
+			}
+		}
+		if masked != text {
+			out = append(out, v[done:to-len(raw)]...)
+			out, _ = jsontext.AppendQuote(out, strings.ToValidUTF8(masked, "\uFFFD"))
+			done = to
+		}
+	}
+	if out == nil {
 		return v
 	}
-	return append(w.out, v[w.done:]...)
+	return append(out, v[done:]...)
 }
 
-// jsonWalk goes over the tokens of valid JSON.
-type jsonWalk struct {
-	r    *Redactor
-	in   []byte
-	out  []byte // nil while nothing changed
-	done int    // how much of in is in out
-
-	name  string // of the member whose value is read
-	label string // the last value of a member "name" or the like
-}
-
-func (w *jsonWalk) run() {
-	for i := 0; i < len(w.in); {
-		switch c := w.in[i]; {
-		case c == '"':
-			i = w.text(i)
-		case c == '-' || isDigit(c):
-			n := span(string(w.in[i:min(i+40, len(w.in))]), func(c byte) bool { return isDigit(c) || strings.IndexByte("+-.eE", c) >= 0 })
-			if number := string(w.in[i : i+n]); n >= 3 && n < 40 && secretNumber(w.name) {
-				w.put(i, i+n, w.r.secret(kindPassword, number))
-			}
-			i += max(n, 1)
-		case c == '{' || c == '}':
-			w.name = ""
-			if c == '}' {
-				w.label = ""
-			}
-			i++
-		default:
-			i++
-		}
-	}
-}
-
-// text reads the string that begins at i and says where it ends.
-func (w *jsonWalk) text(i int) int {
-	end := i + 1
-	for end < len(w.in) && w.in[end] != '"' {
-		if w.in[end] == '\\' {
-			end++
-		}
-		end++
-	}
-	end = min(end+1, len(w.in))
-	var s string
-	if raw := w.in[i:end]; bytes.IndexByte(raw, '\\') < 0 && len(raw) > 1 {
-		s = string(raw[1 : len(raw)-1])
-	} else if json.Unmarshal(raw, &s) != nil {
-		return end
-	}
-	next := end
-	for next < len(w.in) && w.in[next] <= ' ' {
-		next++
-	}
-	masked := ""
-	if next < len(w.in) && w.in[next] == ':' {
-		w.name = s
-		masked = w.r.plain(s)
-	} else {
-		masked = w.r.value(w.named(), s)
-		switch strings.ToLower(w.name) {
-		case "name", "key", "header", "variable", "env", "field":
-			w.label = s
-		}
-	}
-	if masked != s {
-		w.put(i, end, masked)
-	}
-	return end
-}
-
-// named is the name that the value which is read has: of its member, or, for the
-// member "value", of the member before that tells it.
-func (w *jsonWalk) named() string {
-	if w.label != "" && strings.EqualFold(w.name, "value") {
-		return w.label
-	}
-	return w.name
-}
-
-func (w *jsonWalk) put(from, to int, text string) {
-	w.out = append(w.out, w.in[w.done:from]...)
-	quoted, err := jsontext.AppendQuote(w.out, text)
-	if err != nil { // it is not UTF-8
-		quoted, _ = jsontext.AppendQuote(w.out, strings.ToValidUTF8(text, "\uFFFD")) // it is now
-	}
-	w.out, w.done = quoted, to
-}
+// labels are members that name what the member "value" beside them holds, and identifying
+// those that tell runs and calls apart: such a value looks random and is none.
+var (
+	labels      = regexp.MustCompile(`^(?i:name|key|header|variable|env|field)$`)
+	identifying = regexp.MustCompile(`^(?:tool_call|trajectory|session|agent|call|run|trace|conversation)_id$`)
+)
 
 // value redacts the value of a member.
 func (r *Redactor) value(name, v string) string {
-	if identifies(name) || v == "" {
+	if v == "" || identifying.MatchString(name) {
 		return r.plain(v)
 	}
 	kind := kindOf(name)
-	if kind == schemeName {
-		kind = softName
-	}
 	switch {
-	case kind != noName && !strings.Contains(v, "[secret") && secretValue(v, kind, signBetween, true, ""):
-		return r.secret(kind.kind(), v)
-	case secretNumber(name) && span(v, isDigit) == len(v) && len(v) > 2:
+	case kind != noName && !strings.Contains(v, "[secret") && kind.holds(v, aSign):
+		return r.secret(kindNames[kind], v)
+	case len(v) > 2 && span(v, isDigit) == len(v) && secretNumber(name):
 		return r.secret(kindPassword, v)
 	}
 	return r.Text(v)
-}
-
-// identifies reports names of what tells runs and calls apart: such a value looks
-// random and is none.
-func identifies(name string) bool {
-	switch name {
-	case "tool_call_id", "trajectory_id", "session_id", "agent_id", "call_id", "run_id", "trace_id", "conversation_id":
-		return true
-	}
-	return false
-}
-
-// secretNumber reports whether a number behind that name is a secret.
-func secretNumber(name string) bool {
-	if name == "" || kindOf(name) == loudName {
-		return name != ""
-	}
-	secret := false
-	components(name, func(c string) bool {
-		switch c {
-		case "pin", "cvv", "cvc", "otp", "ssn", "passcode":
-			secret = true
-		}
-		return !secret
-	})
-	return secret
 }
 
 // hasTellTale reports whether a member of the JSON has a name whose value is
@@ -218,25 +154,16 @@ func hasTellTale(s string) bool {
 
 func (r *Redactor) secret(kind, secret string) string { return r.mark("secret:"+kind, secret) }
 
+// placeholders are those of secrets.
+var placeholders = regexp.MustCompile(`^\[secret:[a-z_]{1,20}(?::[0-9a-f]{10})?\]`)
+
 // placeholderAt is the length of the placeholder of a secret that s begins with, 0
 // where it begins with none.
 func placeholderAt(s string) int {
-	const head = "[secret:"
-	if !strings.HasPrefix(s, head) {
+	if !strings.HasPrefix(s, "[secret:") {
 		return 0
 	}
-	n := len(head) + span(s[len(head):], func(c byte) bool { return isLower(c) || c == '_' })
-	if n < len(s) && s[n] == ':' {
-		digits := span(s[n+1:], inHex)
-		if digits != 2*hashBytes {
-			return 0
-		}
-		n += 1 + digits
-	}
-	if n < len(s) && s[n] == ']' && n < len(head)+32 {
-		return n + 1
-	}
-	return 0
+	return len(placeholders.FindString(s))
 }
 
 // hashBytes is how much of a hash a placeholder shows: two different secrets of
@@ -254,6 +181,7 @@ func (r *Redactor) mark(kind, value string) string {
 
 // Forms of personal data.
 var (
+	notDigits = regexp.MustCompile(`\D+`)
 	emailForm = regexp.MustCompile(`[A-Za-z0-9._%+\-]{1,64}@(?:[A-Za-z0-9\-]{1,63}\.)+[A-Za-z]{2,24}`)
 	cardForm  = regexp.MustCompile(`\b[2-6]\d{3}(?:[ \-]?\d){9,15}\b`)
 	phoneForm = regexp.MustCompile(`\+\d{1,3}[ .\-]?(?:\(\d{1,4}\)[ .\-]?)?\d(?:[ .\-]?\d){6,12}\b|\(\d{3}\) ?\d{3}[ .\-]\d{4}\b|\b\d{3}[.\-]\d{3}[.\-]\d{4}\b`)
@@ -272,14 +200,7 @@ func (r *Redactor) personal(s string) string {
 	return phoneForm.ReplaceAllStringFunc(s, func(m string) string { return r.mark("phone", onlyDigits(m)) })
 }
 
-func onlyDigits(s string) string {
-	return strings.Map(func(c rune) rune {
-		if c < '0' || c > '9' {
-			return -1
-		}
-		return c
-	}, s)
-}
+func onlyDigits(s string) string { return notDigits.ReplaceAllString(s, "") }
 
 // luhn checks the last digit of a card's number.
 func luhn(digits string) bool {

@@ -1,15 +1,26 @@
 package textsafe
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
-// Masked replaces a secret.
+// Masked stands where a secret was.
 const Masked = "[secret]"
 
-// Mask replaces what looks like a secret: keys and tokens in the forms of their issuers,
-// private keys, passwords in URLs, credentials of an Authorization header, and values after a
-// telling name. Masking twice changes nothing.
+// Mask replaces what looks like a secret: keys and tokens by the forms that
+// their issuers give them, private keys, the passwords of URLs, credentials of
+// an Authorization header, and values that stand behind a tell-tale name. A text
+// that was masked before is left as it is.
 func Mask(s string) string {
-	return replace(s, func(string, string) string { return Masked })
+	return replace(s, scan, func(string, string) string { return Masked })
+}
+
+// MaskStrict is Mask for texts that are published: it also replaces long runs
+// that look random, whatever stands before them. Digests and encoded data fall
+// to it as well.
+func MaskStrict(s string) string {
+	return replace(Mask(s), scanRandom, func(string, string) string { return Masked })
 }
 
 // HasSecret reports whether Mask would change s.
@@ -20,7 +31,7 @@ func HasSecret(s string) bool {
 }
 
 // replace puts what mark gives in the place of each secret of s.
-func replace(s string, mark func(kind, secret string) string) string {
+func replace(s string, scan func(string, func(from, to int, kind string) bool), mark func(kind, secret string) string) string {
 	var b strings.Builder
 	last := 0
 	scan(s, func(from, to int, kind string) bool {
@@ -36,53 +47,25 @@ func replace(s string, mark func(kind, secret string) string) string {
 	return b.String()
 }
 
-// MaskStrict is Mask for texts that are published. It also replaces long random-looking
-// sequences, whatever precedes them, including digests and encoded data.
-func MaskStrict(s string) string {
-	s = Mask(s)
-	var b strings.Builder
-	last := 0
-	for i := 0; i < len(s); {
-		j := i
-		for j < len(s) && inBase64(s[j]) {
-			j++
-		}
-		if j-i >= minRandom && random(s[i:j]) {
-			b.WriteString(s[last:i])
-			b.WriteString(Masked)
-			last = j
-		}
-		i = max(j, i+1)
-	}
-	if last == 0 {
-		return s
-	}
-	b.WriteString(s[last:])
-	return b.String()
-}
-
 // minRandom is the least length of a run that is taken for random.
 const minRandom = 28
+
+// scanRandom is scan for long runs that look random.
+func scanRandom(s string, found func(from, to int, kind string) bool) {
+	for i := 0; i < len(s); {
+		n := span(s[i:], inBase64)
+		if n >= minRandom && random(s[i:i+n]) {
+			found(i, i+n, kindKey)
+		}
+		i += max(n, 1)
+	}
+}
 
 // random reports whether a run mixes lower case, upper case and digits the way
 // encoded random bytes do, or is long hexadecimal.
 func random(run string) bool {
-	var lower, upper, digit, hex int
-	for i := range len(run) {
-		c := run[i]
-		switch {
-		case isDigit(c):
-			digit++
-		case isUpper(c):
-			upper++
-		case isLower(c):
-			lower++
-		}
-		if inHex(c) {
-			hex++
-		}
-	}
-	return lower > 2 && upper > 2 && digit > 2 || hex == len(run) && digit > 4
+	digits := count(run, isDigit)
+	return count(run, isLower) > 2 && count(run, isUpper) > 2 && digits > 2 || digits > 4 && span(run, inHex) == len(run)
 }
 
 // The kinds of secrets, as placeholders name them.
@@ -98,59 +81,66 @@ const (
 // until it returns false.
 func scan(s string, found func(from, to int, kind string) bool) {
 	for i := 0; i < len(s); {
-		switch c := s[i]; starts[c] {
-		case nothing:
-			i++
-		case word:
-			from, to, next, kind := wordAt(s, i)
-			if to > 0 && !found(from, to, kind) {
-				return
-			}
-			i = next
-		default:
-			from, to, next, kind := signAt(s, i)
-			if to > 0 && !found(from, to, kind) {
-				return
-			}
-			i = next
+		from, to, next, kind := 0, 0, i+1, ""
+		switch class := classes[s[i]]; {
+		case class == part:
+			from, to, next, kind = wordAt(s, i)
+		case class&sign != 0:
+			from, to, next, kind = signAt(s, i)
 		}
+		if to > 0 && !found(from, to, kind) {
+			return
+		}
+		i = next
 	}
 }
 
-// What a byte starts, where no word is under way.
+// What a byte is: a part of a word, what a part of a name may follow, or what signAt reads;
+// 0 is none of these.
 const (
-	nothing = iota
-	word
-	sign // see signAt
+	part = 1 << iota
+	joint
+	sign
 )
 
-var starts = func() (t [256]uint8) {
+var classes = func() (t [256]uint8) {
 	for c := range t {
 		if isAlnum(byte(c)) {
-			t[c] = word
+			t[c] = part
 		}
 	}
 	for _, c := range []byte(`-:[\$`) {
 		t[c] = sign
 	}
+	t['_'] |= joint
+	t['-'] |= joint
 	return t
 }()
+
+// The forms of what is told by the signs around it. Armour whose end is missing reaches as
+// far as its text does.
+var (
+	armour       = regexp.MustCompile(`(?s)^-----BEGIN [^\n]{0,60}PRIVATE KEY(?:.*?-----END .{0,60}?-----|[\w+/= \r\n\t\\:,-]*)`)
+	urlPassword  = regexp.MustCompile(`^[^\s/?#"'<>\\:@]*:([^\s/?#"'<>\\@]+)@`)
+	userPassword = regexp.MustCompile("^(?:u |user[ =])[ \"']*[\\w.@\\\\-]+:([^\\s\"'`,;&<>()\\]}|\\\\]{4,})")
+)
 
 // signAt is wordAt for what begins with a sign: armour, the authority of a URL, a
 // placeholder, an escaped line break.
 func signAt(s string, i int) (from, to, next int, kind string) {
+	const begin = "-----BEGIN "
 	switch c := s[i]; {
-	case c == '-' && strings.HasPrefix(s[i:], pemBegin):
-		if end := privateKey(s[i:]); end > 0 {
-			return i, i + end, i + end, kindPrivateKey
+	case c == '-' && strings.HasPrefix(s[i:], begin):
+		if n := len(armour.FindString(s[i:])); n > 0 {
+			return i, i + n, i + n, kindPrivateKey
 		}
-		return 0, 0, i + len(pemBegin), ""
+		return 0, 0, i + len(begin), ""
 	case c == ':' && strings.HasPrefix(s[i:], "://"):
-		if from, to := urlPassword(s, i+3); to > 0 {
+		if from, to := captured(urlPassword, s, i+3); to > 0 {
 			return from, to, to, kindPassword
 		}
 		return 0, 0, i + 3, ""
-	case c == '$' && i+3 < len(s):
+	case c == '$':
 		if n := formAt(s[i:]); n > 0 {
 			return i, i + n, i + n, kindPassword
 		}
@@ -162,20 +152,30 @@ func signAt(s string, i int) (from, to, next int, kind string) {
 	return 0, 0, i + 1, ""
 }
 
+// captured is where the password stands of which a form tells at i; to is 0 where it tells
+// none.
+func captured(form *regexp.Regexp, s string, i int) (from, to int) {
+	m := form.FindStringSubmatchIndex(s[i:min(len(s), i+512)])
+	if m == nil || noValue.MatchString(s[i+m[2]:i+m[3]]) {
+		return 0, 0
+	}
+	return i + m[2], i + m[3]
+}
+
 // wordAt reads the word that begins at i. It returns the bounds and the kind of
 // the secret that the word is or announces (to is 0 where it does neither) and
 // where to go on.
 func wordAt(s string, i int) (from, to, next int, kind string) {
 	end, tells := i, false
-	if i > 0 && s[i-1] == '-' {
-		if from, to := userPassword(s, i); to > 0 {
+	if i > 0 && s[i-1] == '-' && s[i] == 'u' {
+		if from, to := captured(userPassword, s, i); to > 0 && span(s[from:to], isDigit) < to-from { // 1000:1000 are users
 			return from, to, to, kindPassword
 		}
 	}
 	if n := formAt(s[i:]); n > 0 {
 		return i, i + n, i + n, kindKey
 	}
-	if at := i + len("bot"); at < len(s) && s[i:at] == "bot" && inside[s[at]] != ends {
+	if at := i + len("bot"); at < len(s) && s[i:at] == "bot" && classes[s[at]]&(part|joint) != 0 {
 		if n := formAt(s[at:]); n > 0 {
 			return at, at + n, at + n, kindKey
 		}
@@ -183,8 +183,8 @@ func wordAt(s string, i int) (from, to, next int, kind string) {
 	last := uint16(0) // the low bits of the last three bytes
 	for apart := false; end < len(s); end++ {
 		c := s[end]
-		kind := inside[c]
-		if kind == ends {
+		class := classes[c] & (part | joint)
+		if class == 0 {
 			break
 		}
 		if apart {
@@ -192,9 +192,9 @@ func wordAt(s string, i int) (from, to, next int, kind string) {
 				return end, end + n, end + n, kindKey
 			}
 		}
-		apart = kind == joint
+		apart = class == joint
 		last = (last<<5 | uint16(c&31)) & (1<<15 - 1)
-		if nameBits[last>>5]>>(last&31)&1 != 0 {
+		if nameBits[last] {
 			tells = tells || nameBegins(s[end-2:])
 		}
 	}
@@ -203,45 +203,28 @@ func wordAt(s string, i int) (from, to, next int, kind string) {
 			return i, i + n, i + n, kindKey
 		}
 	}
-	if !tells {
-		return 0, 0, end, ""
-	}
-	if name := kindOf(s[i:end]); name != noName {
+	if tells {
+		name := kindOf(s[i:end])
+		if name == noName {
+			return 0, 0, end, ""
+		}
 		if from, to := valueAfter(s, i, end, name); to > 0 {
-			return from, to, to, name.kind()
+			return from, to, to, kindNames[name]
 		}
 	}
 	return 0, 0, end, ""
 }
 
-// What a byte is to a word that is under way.
-const (
-	ends  = iota // none of it
-	part         // a letter or a digit
-	joint        // what a part of a name may follow
-)
-
-var inside = func() (t [256]uint8) {
-	for c := range t {
-		if isAlnum(byte(c)) {
-			t[c] = part
-		}
-	}
-	t['-'], t['_'] = joint, joint
-	return t
-}()
-
-// nameStems stand, in any case, in all components of names that tell of a secret: see
-// componentKind.
+// nameStems stand, in any case, in all names that tell of a secret: see nameForms.
 var nameStems = []string{
 	"pass", "pwd", "secret", "session", "sig", "key", "token", "auth", "credential", "cookie", "jwt", "bearer", "basic",
 }
 
 // nameBits hold them by the low bits of their first letters: a quick look that spares
 // most words the reading of their parts.
-var nameBits = func() (t [1 << 10]uint32) {
+var nameBits = func() (t [1 << 15]bool) {
 	for _, n := range nameStems {
-		t[threeOf(n)>>5] |= 1 << (n[2] & 31)
+		t[threeOf(n)] = true
 	}
 	return t
 }()
@@ -255,81 +238,3 @@ func nameBegins(s string) bool {
 	}
 	return false
 }
-
-// userPassword finds the password in "-u name:password" and "--user name:password";
-// the option's name begins at i.
-func userPassword(s string, i int) (from, to int) {
-	rest := s[i:]
-	switch {
-	case strings.HasPrefix(rest, "u "):
-		i += len("u ")
-	case strings.HasPrefix(rest, "user "), strings.HasPrefix(rest, "user="):
-		i += len("user ")
-	default:
-		return 0, 0
-	}
-	i += span(s[i:], func(c byte) bool { return c == ' ' || c == '"' || c == '\'' })
-	colon := i + span(s[i:], func(c byte) bool { return inDotted(c) || c == '@' || c == '\\' })
-	if colon == i || colon >= len(s) || s[colon] != ':' {
-		return 0, 0
-	}
-	n := valueLength(s[colon+1:], "", false)
-	if n < 4 || span(s[colon+1:colon+1+n], isDigit) == n || placeholder(s[colon+1:]) || strings.HasPrefix(s[colon+1:], "[secret") {
-		return 0, 0 // 1000:1000 are users
-	}
-	return colon + 1, colon + 1 + n
-}
-
-const pemBegin = "-----BEGIN "
-
-// privateKey is the length of the armoured private key that s begins with, 0 for
-// other armour. A key whose end is missing reaches as far as its text does.
-func privateKey(s string) int {
-	line, _, _ := strings.Cut(s[:min(len(s), 80)], "\n")
-	head := strings.Index(line, "PRIVATE KEY")
-	if head < 0 {
-		return 0
-	}
-	if end := strings.Index(s, "-----END "); end > 0 {
-		if close := strings.Index(s[end+9:], "-----"); close >= 0 && close < 60 {
-			return end + 9 + close + 5
-		}
-	}
-	n := head + len("PRIVATE KEY")
-	for n < len(s) && (inBase64(s[n]) || strings.IndexByte(" \r\n\t\\:,", s[n]) >= 0) {
-		n++
-	}
-	return n
-}
-
-// urlPassword finds the password in the authority of a URL, which begins at i.
-func urlPassword(s string, i int) (from, to int) {
-	colon := -1
-	for k := i; k < len(s) && k < i+512; k++ {
-		switch c := s[k]; {
-		case c == '@':
-			if colon < 0 || k == colon+1 || strings.HasPrefix(s[colon+1:], "[secret") {
-				return 0, 0
-			}
-			return colon + 1, k
-		case c == ':' && colon < 0:
-			colon = k
-		case c <= ' ' || strings.IndexByte(`/?#"'<>\`, c) >= 0:
-			return 0, 0
-		}
-	}
-	return 0, 0
-}
-
-func isDigit(c byte) bool { return c >= '0' && c <= '9' }
-func isUpper(c byte) bool { return c >= 'A' && c <= 'Z' }
-func isLower(c byte) bool { return c >= 'a' && c <= 'z' }
-func isAlnum(c byte) bool { return isDigit(c) || isLower(c) || isUpper(c) }
-func inWord(c byte) bool  { return isAlnum(c) || c == '_' || c == '-' }
-func inHex(c byte) bool   { return isDigit(c) || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F' }
-
-func inCapitals(c byte) bool { return isDigit(c) || isUpper(c) }
-func inDotted(c byte) bool   { return inWord(c) || c == '.' }
-func inCrypt(c byte) bool    { return inBase64(c) || c == '.' || c == '$' || c == ',' }
-func inBase64(c byte) bool   { return inWord(c) || c == '+' || c == '/' || c == '=' }
-func inBearer(c byte) bool   { return inBase64(c) || c == '.' || c == '~' }

@@ -3,6 +3,7 @@ package textsafe
 import (
 	_ "embed"
 	"encoding/base64"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -22,7 +23,11 @@ var formsText string
 // forms are the lines of forms.txt, grouped by the first byte of their prefix.
 var forms = func() (by [256][]form) {
 	tails := map[string]func(byte) bool{
-		"alnum": isAlnum, "capitals": inCapitals, "hex": inHex, "word": inWord, "dotted": inDotted, "base64": inBase64, "crypt": inCrypt,
+		"alnum": isAlnum, "word": inWord, "base64": inBase64,
+		"capitals": func(c byte) bool { return isDigit(c) || isUpper(c) },
+		"hex":      inHex,
+		"dotted":   func(c byte) bool { return inWord(c) || c == '.' },
+		"crypt":    func(c byte) bool { return inBase64(c) || c == '.' || c == '$' || c == ',' },
 	}
 	for line := range strings.Lines(formsText) {
 		f := strings.Fields(line)
@@ -35,173 +40,92 @@ var forms = func() (by [256][]form) {
 	return by
 }()
 
+// parted are the forms of tokens that are told by their parts: JSON web tokens, and the
+// bot tokens of Discord and of Telegram.
+var parted = regexp.MustCompile(`^(?:eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?|[MNO][A-Za-z0-9]{22,27}\.[\w-]{6,7}\.[\w-]{27,}|\d{8,10}:[\w-]{33,37})`)
+
 // formAt is the length of the key that s begins with, 0 where it begins with
 // none.
 func formAt(s string) int {
-	if len(s) < 4 || formBits[threeOf(s)>>5]>>(s[2]&31)&1 == 0 {
+	if len(s) < 4 || !begins[threeOf(s)] {
 		return 0
 	}
 	for i := range forms[s[0]] {
 		f := &forms[s[0]][i]
-		if s[1] != f.prefix[1] || !strings.HasPrefix(s, f.prefix) {
+		if !strings.HasPrefix(s, f.prefix) {
 			continue
 		}
-		n := len(f.prefix)
-		for n < len(s) && f.tail(s[n]) {
-			n++
-		}
-		for n > len(f.prefix) && (s[n-1] == '.' || s[n-1] == '-' || s[n-1] == '_') {
-			n-- // the end of a sentence
-		}
-		if tail := s[len(f.prefix):n]; len(tail) >= f.least && (!f.mixed || mixed(tail)) {
-			return n
+		tail := s[len(f.prefix):]
+		tail = strings.TrimRight(tail[:span(tail, f.tail)], ".-_") // the end of a sentence
+		if len(tail) >= f.least && (!f.mixed || mixed(tail)) {
+			return len(f.prefix) + len(tail)
 		}
 	}
-	return dottedForm(s)
-}
-
-// threeOf joins the low bits of the first three bytes of s.
-func threeOf(s string) uint16 { return uint16(s[0]&31)<<10 | uint16(s[1]&31)<<5 | uint16(s[2]&31) }
-
-// formBits hold the beginnings of all forms, by threeOf: a quick look that spares
-// nearly all words the reading of the table.
-var formBits = func() (t [1 << 10]uint32) {
-	set := func(s string) { t[threeOf(s)>>5] |= 1 << (s[2] & 31) }
-	setAll := func(two string) {
-		for third := range byte(1 << 5) {
-			set(two + string([]byte{third}))
-		}
-	}
-	for c := range forms {
-		for _, f := range forms[c] {
-			if len(f.prefix) == 2 {
-				setAll(f.prefix)
-			} else {
-				set(f.prefix)
-			}
-		}
-	}
-	set("eyJ") // these are dottedForm's
-	for n := range 1000 {
-		set(strconv.Itoa(1000 + n)[1:])
-	}
-	for _, first := range "MNO" {
-		for second := range byte(1 << 5) {
-			setAll(string([]byte{byte(first), second}))
-		}
-	}
-	return t
-}()
-
-// mixed reports whether s holds a digit or two capital letters.
-func mixed(s string) bool {
-	capitals := 0
-	for i := range len(s) {
-		if isDigit(s[i]) {
-			return true
-		}
-		if isUpper(s[i]) {
-			capitals++
-		}
-	}
-	return capitals > 1
-}
-
-// dottedForm is formAt for tokens that are told by their parts: JSON web tokens,
-// and the bot tokens of Discord (three parts) and Telegram (a number, a colon
-// and 35 characters).
-func dottedForm(s string) int {
-	switch c := s[0]; {
-	case c == 'e' && strings.HasPrefix(s, "eyJ"):
-		head := span(s, inWord)
-		if head < 11 || head >= len(s) || s[head] != '.' {
-			return 0
-		}
-		body := span(s[head+1:], inWord)
-		if body < 8 {
-			return 0
-		}
-		n := head + 1 + body
-		if n < len(s) && s[n] == '.' {
-			n += 1 + span(s[n+1:], inWord)
-		}
-		return n
-	case c == 'M' || c == 'N' || c == 'O':
-		id := span(s, isAlnum)
-		if id < 23 || id > 28 || id >= len(s) || s[id] != '.' {
-			return 0
-		}
-		stamp := span(s[id+1:], inWord)
-		n := id + 1 + stamp
-		if stamp < 6 || stamp > 7 || n >= len(s) || s[n] != '.' {
-			return 0
-		}
-		if mac := span(s[n+1:], inWord); mac >= 27 {
-			return n + 1 + mac
-		}
-	case isDigit(c):
-		id := span(s, isDigit)
-		if id < 8 || id > 10 || id >= len(s) || s[id] != ':' {
-			return 0
-		}
-		if n := span(s[id+1:], inWord); n >= 33 && n <= 37 && mixed(s[id+1:id+1+n]) {
-			return id + 1 + n
-		}
+	if n := span(s, inWord); n >= 8 && n < len(s) && (s[n] == '.' || s[n] == ':') {
+		return len(parted.FindString(s))
 	}
 	return 0
 }
+
+// begins holds the low bits of the first three bytes of all forms: a quick look that spares
+// nearly all words the reading of the table. What is parted begins with "eyJ", a capital or
+// digits.
+var begins = func() (t [1 << 15]bool) {
+	for first, of := range forms {
+		for _, f := range of {
+			for third := range byte(1 << 5) {
+				if len(f.prefix) == 2 || third == f.prefix[2]&31 {
+					t[threeOf([]byte{byte(first), f.prefix[1], third})] = true
+				}
+			}
+		}
+	}
+	for rest := range 1 << 10 {
+		for _, first := range "MNO" {
+			t[int(first&31)<<10|rest] = true
+		}
+	}
+	for n := range 1000 {
+		t[threeOf(strconv.Itoa(1000 + n)[1:])] = true
+	}
+	t[threeOf("eyJ")] = true
+	return t
+}()
+
+func threeOf[T string | []byte](s T) int { return int(s[0]&31)<<10 | int(s[1]&31)<<5 | int(s[2]&31) }
+
+// mixed reports whether s holds a digit or two capital letters.
+func mixed(s string) bool { return count(s, isDigit) > 0 || count(s, isUpper) > 1 }
 
 // bareKey is the length of the access key without a mark that begins at i: 40 characters of
 // base64, as AWS and others write it, drawn at random. It is 0 for paths, for encoded text,
 // and where the run is longer or shorter.
 func bareKey(s string, i int) int {
 	const long = 40
-	if i+long > len(s) || i > 0 && goesOn(s[i-1:]) {
+	goesOn := func(s string) bool {
+		return s != "" && (inWord(s[0]) || strings.IndexByte("+/%", s[0]) >= 0 || s[0] == '.' && len(s) > 1 && isAlnum(s[1]))
+	}
+	inKey := func(c byte) bool { return isAlnum(c) || c == '+' || c == '/' }
+	if i > 0 && goesOn(s[i-1:]) || i+long > len(s) || span(s[i:i+long], inKey) < long || goesOn(s[i+long:]) || strings.HasPrefix(s[i+long:], "=") {
 		return 0
 	}
-	var lower, upper, digit, inRow int
-	var seen [256]bool
-	different := 0
-	for k := i; k < i+long; k++ {
-		c := s[k]
-		if !inAccessKey(c) {
+	key := s[i : i+long]
+	different := map[byte]bool{}
+	for k := range long {
+		different[key[k]] = true
+		if span(key[k:], isLower) > 6 {
 			return 0
 		}
-		if !seen[c] {
-			seen[c] = true
-			different++
-		}
-		switch {
-		case isLower(c):
-			lower++
-			if inRow++; inRow > 6 {
-				return 0
-			}
-			continue
-		case isUpper(c):
-			upper++
-		case isDigit(c):
-			digit++
-		}
-		inRow = 0
 	}
-	if rest := s[i+long:]; goesOn(rest) || strings.HasPrefix(rest, "=") || lower < 6 || upper < 6 || digit < 2 || different < 20 {
+	if count(key, isLower) < 6 || count(key, isUpper) < 6 || count(key, isDigit) < 2 || len(different) < 20 {
 		return 0
 	}
-	if text, err := base64.StdEncoding.DecodeString(s[i : i+long]); err == nil && span(string(text), isPrintable) == len(text) {
+	printable := func(c byte) bool { return c >= ' ' && c < 0x7f || c == '\n' || c == '\r' || c == '\t' }
+	if text, err := base64.StdEncoding.DecodeString(key); err == nil && span(string(text), printable) == len(text) {
 		return 0 // encoded, not drawn
 	}
 	return long
 }
-
-func isPrintable(c byte) bool { return c >= ' ' && c < 0x7f || c == '\n' || c == '\r' || c == '\t' }
-
-// goesOn reports whether s begins with what belongs to a longer run, such as a path.
-func goesOn(s string) bool {
-	return len(s) > 0 && (inWord(s[0]) || s[0] == '+' || s[0] == '/' || s[0] == '%' || s[0] == '.' && len(s) > 1 && isAlnum(s[1]))
-}
-
-func inAccessKey(c byte) bool { return isAlnum(c) || c == '+' || c == '/' }
 
 // span is the length of the beginning of s that consists of such bytes.
 func span(s string, in func(byte) bool) int {
@@ -211,3 +135,22 @@ func span(s string, in func(byte) bool) int {
 	}
 	return n
 }
+
+// count is how many bytes of s are such.
+func count(s string, in func(byte) bool) (n int) {
+	for i := range len(s) {
+		if in(s[i]) {
+			n++
+		}
+	}
+	return n
+}
+
+func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
+func isUpper(c byte) bool  { return c >= 'A' && c <= 'Z' }
+func isLower(c byte) bool  { return c >= 'a' && c <= 'z' }
+func isLetter(c byte) bool { return isUpper(c) || isLower(c) }
+func isAlnum(c byte) bool  { return isDigit(c) || isLetter(c) }
+func inWord(c byte) bool   { return isAlnum(c) || c == '_' || c == '-' }
+func inHex(c byte) bool    { return isDigit(c) || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F' }
+func inBase64(c byte) bool { return inWord(c) || c == '+' || c == '/' || c == '=' }

@@ -1,6 +1,9 @@
 package textsafe
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // nameKind says what a name tells about the value behind it.
 type nameKind int
@@ -14,241 +17,186 @@ const (
 	headerName          // Authorization, Cookie: the rest of the line
 )
 
-// kind is what a placeholder calls the value behind such a name.
-func (k nameKind) kind() string {
-	switch k {
-	case loudName:
-		return kindPassword
-	case headerName, schemeName:
-		return kindCredentials
-	default:
-		return kindToken
+// kindNames are what placeholders call the value behind a name of each kind.
+var kindNames = [...]string{noName: kindToken, loudName: kindPassword, softName: kindToken, faintName: kindToken, schemeName: kindCredentials, headerName: kindCredentials}
+
+// telling are the parts of names that tell of a secret, alone or at the end of others as in
+// PGPASSWORD; a key is a secret behind some words, a token is none of a page.
+var (
+	telling = map[string]nameKind{
+		"password": loudName, "passwords": loudName, "passwd": loudName, "passphrase": loudName, "pwd": loudName, "secret": loudName, "secrets": loudName, "apikey": loudName,
+		"accesskey": loudName, "privatekey": loudName, "secretkey": loudName, "credential": loudName, "credentials": loudName,
+		"token": softName, "authtoken": softName, "accesstoken": softName, "jwt": softName, "auth": softName, "pass": softName,
+		"key": faintName, "keys": faintName, "session": faintName, "sessionid": faintName, "signature": faintName, "sig": faintName,
+		"bearer": schemeName, "basic": schemeName, "authorization": headerName, "cookie": headerName, "cookies": headerName,
 	}
+	louder     = regexp.MustCompile(`(?:password|passwd|apikey|secret)\d*$|\b(?:api|access|private|secret|signing|encryption|auth|account|shared|master|service|subscription) keys?$`)
+	pageName   = regexp.MustCompile(`\b(?:page|next|continuation|sync) token$`)
+	numberName = regexp.MustCompile(`\b(?:pin|cvv|cvc|otp|ssn|passcode)\b`)
+)
+
+// parts writes a name in lower case, with a blank between its parts: "dbPassword", "X-Api-Key".
+func parts(name string) string {
+	var b strings.Builder
+	for i := range len(name) {
+		switch c := name[i]; {
+		case !isAlnum(c):
+			b.WriteByte(' ')
+		case isUpper(c):
+			if i > 0 && isLower(name[i-1]) {
+				b.WriteByte(' ')
+			}
+			b.WriteByte(c | 0x20)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
 }
 
 // SecretName reports whether a parameter of that name holds a secret or private value that
 // must not be shown: passwords, keys, tokens, credentials, cookies, PINs and the like.
 func SecretName(name string) bool {
-	if k := kindOf(name); k == loudName || k == softName || k == headerName {
-		return true
-	}
-	return privateName(name)
+	k := kindOf(name)
+	return k == loudName || k == softName || k == headerName || numberName.MatchString(parts(name)) || strings.EqualFold(name, "private")
 }
 
-// privateName reports names of short values that are as good as a password.
-func privateName(name string) bool {
-	private := false
-	components(name, func(c string) bool {
-		switch c {
-		case "private", "ssn", "pin", "cvv", "cvc", "otp", "passcode":
-			private = true
-		}
-		return true
-	})
-	return private
-}
-
-// kindOf reads a name by its components: "dbPassword", "X-Api-Key",
-// "AWS_SECRET_ACCESS_KEY".
+// kindOf reads a name by its last part. What follows a telling part makes a name of
+// something about the secret, such as its length: there the value is one only where it
+// looks random.
 func kindOf(name string) nameKind {
-	kind, before := noName, ""
-	components(name, func(c string) bool {
-		k := componentKind(c, before)
-		switch {
-		case k != noName && (kind == noName || k <= kind):
-			kind = k
-		case k == noName && kind != noName && describing(c):
-			kind = noName // password_length, token_count
-			before = ""
-			return true
-		}
-		before = c
-		return true
-	})
-	return kind
-}
-
-func componentKind(c, before string) nameKind {
-	switch c {
-	case "password", "passwords", "passwd", "passphrase", "pwd", "secret", "secrets", "apikey", "accesskey", "privatekey", "secretkey",
-		"credential", "credentials":
-		return loudName
-	case "key", "keys":
-		switch before {
-		case "api", "access", "private", "secret", "signing", "encryption", "auth", "account", "shared", "master", "service", "subscription":
-			return loudName
-		}
-		return faintName
-	case "token", "authtoken", "accesstoken", "jwt":
-		switch before {
-		case "page", "next", "continuation", "sync", "unexpected", "invalid", "illegal":
-			return noName
-		}
-		return softName
-	case "auth", "pass":
-		return softName
-	case "session", "sessionid", "signature", "sig":
-		return faintName
-	case "bearer", "basic":
-		return schemeName
-	case "authorization", "cookie", "cookies":
-		return headerName
+	if len(name) > 80 {
+		return noName
 	}
-	for _, end := range []string{"password", "passwd", "apikey", "secret"} {
-		if strings.HasSuffix(c, end) {
-			return loudName
+	p := parts(name)
+	last := telling[p[strings.LastIndexByte(p, ' ')+1:]]
+	switch {
+	case last == softName && pageName.MatchString(p):
+		return noName
+	case (last == noName || last == faintName) && louder.MatchString(p):
+		return loudName
+	case last != noName:
+		return last
+	}
+	for part := range strings.FieldsSeq(p) {
+		if k := telling[part]; k != noName && k < schemeName {
+			return faintName
 		}
 	}
 	return noName
 }
 
-// describing reports components that turn the name of a secret into a name of
-// something about it.
-func describing(c string) bool {
-	switch c {
-	case "length", "len", "policy", "required", "count", "counts", "cost", "costs", "limit", "name", "names", "type", "types", "size", "usage",
-		"strength", "expires", "expiry", "expired", "expiration", "ttl", "at", "url", "uri", "path", "file", "field", "fields", "reset", "error",
-		"errors", "valid", "invalid", "manager", "ring", "board", "word", "words", "arn", "vault", "budget":
-		return true
-	}
-	return false
+// secretNumber reports whether a number behind that name is a secret.
+func secretNumber(name string) bool {
+	return name != "" && (kindOf(name) == loudName || numberName.MatchString(parts(name)))
 }
 
-// components calls each with the parts of a name in lower case, until it returns
-// false: what stands between "_", "-" and ".", and before a capital.
-func components(name string, each func(c string) bool) {
-	var buf [24]byte
-	n, long := 0, false
-	flush := func() bool {
-		ok := n == 0 || long || each(string(buf[:n]))
-		n, long = 0, false
-		return ok
-	}
-	for i := range len(name) {
-		c := name[i]
-		if !isAlnum(c) || isUpper(c) && i > 0 && isLower(name[i-1]) {
-			if !flush() {
-				return
-			}
-		}
-		switch {
-		case !isAlnum(c):
-		case n == len(buf):
-			long = true
-		case isUpper(c):
-			buf[n] = c + 'a' - 'A'
-			n++
-		default:
-			buf[n] = c
-			n++
+// What may stand between a name and its value beside a sign: a word, or, in JSON, the next
+// member.
+var (
+	linked = regexp.MustCompile(`^[ \t]+(?i:is|was|to|equals|are)[ \t]+`)
+	member = regexp.MustCompile(`^,[\s"'\\n]*(?i:value)["'\\]+:[ \t]*`)
+	scheme = regexp.MustCompile(`^(?i:bearer|basic|token)[ \t]+`)
+	// noValue begins what is said of a secret instead of one, and what stands for one.
+	noValue = regexp.MustCompile(`^(?:(?i:required|invalid|incorrect|wrong|missing|empty|expired|none|null|nil|undefined|true|false|string)\b|` +
+		`\[secret|\$\{|\{\{|<|%\(|%s|\*\*\*|\.\.\.|…|(?:self|this|os|process|config|settings|args|env)\.|\$[A-Z_]+$)`)
+)
+
+// signed is the length of the sign that s begins with, and of the quotation marks and blanks
+// around it: a colon, an equals sign, an arrow or the next member; 0 where it has none.
+func signed(s string) int {
+	marks := span(s[:min(len(s), 3)], func(c byte) bool { return strings.IndexByte("\"'`\\]", c) >= 0 })
+	at := marks + span(s[marks:], isBlank)
+	switch {
+	case at == len(s):
+	case s[at] == ':' || s[at] == '=':
+		at += 1 + span(s[at+1:], func(c byte) bool { return c == '=' || c == '>' })
+		return at + span(s[at:], isBlank)
+	case s[at] == ',' && marks > 0:
+		if n := len(member.FindString(s[at:])); n > 0 {
+			return at + n
 		}
 	}
-	flush()
+	return 0
 }
 
 // valueAfter finds the value of the name s[start:end]; to is 0 where there is
 // none or where it is no secret.
 func valueAfter(s string, start, end int, kind nameKind) (from, to int) {
-	i, sep := separator(s, start, end)
-	if kind == schemeName {
-		if n := span(s[i:], inBearer); sep == blankBetween && n >= 12 && !plain(s[i:i+n]) {
-			return i, i + n
-		}
+	rest, by := s[end:], aBlank
+	near := rest[:min(len(rest), 64)]
+	gap := signed(near)
+	if gap == 0 && start > 0 && s[start-1] == '<' && strings.HasPrefix(rest, ">") {
+		gap = 1
+	}
+	if gap > 0 {
+		by = aSign
+	} else if gap = span(rest, isBlank); gap > 0 && start > 1 && s[start-1] == '-' {
+		by = aSign
+	} else if n := len(linked.FindString(near)); n > 0 {
+		gap, by = n, aWord
+	}
+	if gap == 0 {
 		return 0, 0
 	}
-	if sep == nothingBetween {
+	i := end + gap
+	if kind == schemeName {
+		if n := span(s[i:], inBearer); by == aBlank && n >= 12 && !plain(s[i:i+n]) {
+			return i, i + n
+		}
 		return 0, 0
 	}
 	quote := ""
 	switch {
 	case strings.HasPrefix(s[i:], `\"`), strings.HasPrefix(s[i:], `\'`):
 		quote = s[i : i+2]
-	case i < len(s) && (s[i] == '"' || s[i] == '\'' || s[i] == '`'):
+	case i < len(s) && strings.IndexByte("\"'`", s[i]) >= 0:
 		quote = s[i : i+1]
 	}
 	i += len(quote)
-	scheme := false // "Authorization: Bearer x", with or without a quote before it
-	for _, word := range []string{"bearer ", "basic ", "token "} {
-		if len(s)-i > len(word) && strings.EqualFold(s[i:i+len(word)], word) {
-			i, scheme = skipBlanks(s, i+len(word)), true
-			break
-		}
+	named := 0
+	if kind == headerName { // "Authorization: Bearer x"
+		named = len(scheme.FindString(s[i:min(len(s), i+16)]))
+		i += named
 	}
-	n := valueLength(s[i:], quote, kind == headerName && quote == "" && !scheme)
-	if v := s[i : i+n]; secretValue(v, kind, sep, quote != "", s[i+n:]) {
-		return i, i + n
+	n := valueLength(s[i:], quote, kind == headerName && quote == "" && named == 0)
+	v, after := s[i:i+n], s[i+n:]
+	// A word with others behind it is a sentence about the secret.
+	isProse := quote == "" && s[i-1] == ' ' && span(v, isLower) == n && len(after) > 1 && after[0] == ' ' && isLower(after[1])
+	if isProse && by == aSign || quote == "" && strings.HasPrefix(after, "(") || !kind.holds(v, by) {
+		return 0, 0
 	}
-	return 0, 0
+	return i, i + n
 }
 
 // between is what stands between a name and its value.
 type between int
 
 const (
-	nothingBetween between = iota
-	signBetween            // a colon, an equals sign, an arrow, a tag's bracket
-	linkBetween            // is, was, to
-	blankBetween           // a blank only
-	flagBetween            // a blank after an option: --password x
+	aBlank between = iota
+	aWord          // is, was, to
+	aSign          // a colon, an equals sign, an arrow, a tag's bracket; or the name is an option's
 )
 
-// separator finds where the value behind a name begins.
-func separator(s string, start, end int) (i int, sep between) {
-	i = end
-	for i < len(s) && i < end+4 && strings.IndexByte("\"'`\\]", s[i]) >= 0 {
-		i++
-	}
-	blanks := skipBlanks(s, i)
+// holds reports whether a value behind a name of the kind is a secret.
+func (k nameKind) holds(v string, by between) bool {
+	tells := count(v, isDigit) > 0 && count(v, isLetter) > 0 && !plain(v)
+	secret := by == aSign || len(v) >= 6 && tells
 	switch {
-	case blanks >= len(s):
-		return blanks, nothingBetween
-	case s[blanks] == ',' && i > end:
-		if value := valueMember(s, blanks+1); value > 0 { // {"name": "DB_PASSWORD", "value": ...}
-			return value, signBetween
-		}
-		return blanks, nothingBetween
-	case s[blanks] == ':' || s[blanks] == '=':
-		i = blanks + 1
-		for i < len(s) && (s[i] == '=' || s[i] == '>') {
-			i++
-		}
-		return skipBlanks(s, i), signBetween
-	case s[blanks] == '>' && start > 0 && s[start-1] == '<':
-		return blanks + 1, signBetween
-	case blanks == end:
-		return blanks, nothingBetween
-	case start > 1 && s[start-1] == '-':
-		return blanks, flagBetween
+	case k == headerName:
+		secret = by == aSign && len(v) >= 8 && mixed(v)
+	case k == faintName:
+		secret = by == aSign && len(v) >= 20 && !strings.Contains(v, " ") && random(v)
+	case k == softName, k == schemeName:
+		secret = by == aSign && len(v) >= 8 && tells
+	case by == aWord:
+		secret = len(v) >= 6 && span(v, isLetter) < len(strings.TrimRight(v, ".,!:"))
 	}
-	for _, link := range []string{"is ", "was ", "to ", "equals ", "are "} {
-		if len(s)-blanks > len(link) && strings.EqualFold(s[blanks:blanks+len(link)], link) {
-			return skipBlanks(s, blanks+len(link)), linkBetween
-		}
-	}
-	return blanks, blankBetween
+	return secret && len(v) >= 4 && !noValue.MatchString(v)
 }
 
-// valueMember is where the value of the member "value" begins which s holds at i, 0
-// where it holds none.
-func valueMember(s string, i int) int {
-	quote := func(c byte) bool { return c == '"' || c == '\'' || c == '\\' }
-	i += span(s[i:], func(c byte) bool { return c <= ' ' || quote(c) || c == 'n' })
-	if len(s)-i < len("value") || !strings.EqualFold(s[i:i+len("value")], "value") {
-		return 0
-	}
-	i += len("value")
-	if n := span(s[i:], quote); n > 0 && i+n < len(s) && s[i+n] == ':' {
-		return skipBlanks(s, i+n+1)
-	}
-	return 0
-}
-
-func skipBlanks(s string, i int) int {
-	for i < len(s) && (s[i] == ' ' || s[i] == '\t') {
-		i++
-	}
-	return i
-}
+func isBlank(c byte) bool  { return c == ' ' || c == '\t' }
+func inBearer(c byte) bool { return inBase64(c) || c == '.' || c == '~' }
 
 // valueLength is the length of the value that s begins with: up to its closing
 // quote, the end of the line for a header, or the next blank or bracket.
@@ -261,7 +209,7 @@ func valueLength(s, quote string, line bool) int {
 				return i
 			}
 		case line:
-			if c == '\n' || c == '\r' || c == '"' || c == '\'' || c == '\\' {
+			if strings.IndexByte("\n\r\"'\\", c) >= 0 {
 				return i
 			}
 		case c <= ' ' || strings.IndexByte("\"'`,;&<>()]}|\\", c) >= 0:
@@ -269,45 +217,6 @@ func valueLength(s, quote string, line bool) int {
 		}
 	}
 	return len(s)
-}
-
-// secretValue decides on a value behind a name of a kind; rest is what follows.
-func secretValue(v string, kind nameKind, sep between, quoted bool, rest string) bool {
-	if len(v) < 4 || strings.HasPrefix(v, "[secret") || placeholder(v) || strings.HasPrefix(rest, "(") && !quoted {
-		return false
-	}
-	first := v
-	if i := strings.IndexByte(v, ' '); i > 0 {
-		first = v[:i]
-	}
-	switch kind {
-	case headerName:
-		return len(v) >= 8 && mixed(v) && !stopWord(first)
-	case softName:
-		return len(v) >= 8 && !plain(v) && holds(v, isDigit) && holds(v, isLetter) && sep != linkBetween && sep != blankBetween
-	case faintName:
-		return len(v) >= 20 && !strings.Contains(v, " ") && random(v) && sep == signBetween
-	default:
-	}
-	switch sep {
-	case blankBetween:
-		return len(v) >= 6 && !plain(v) && holds(v, isDigit) && holds(v, isLetter)
-	case linkBetween:
-		return !stopWord(strings.TrimRight(first, ".,!:")) && !strings.HasSuffix(first, "ed")
-	default:
-	}
-	return !stopWord(strings.TrimRight(first, ".,!:"))
-}
-
-func isLetter(c byte) bool { return isUpper(c) || isLower(c) }
-
-func holds(s string, in func(byte) bool) bool {
-	for i := range len(s) {
-		if in(s[i]) {
-			return true
-		}
-	}
-	return false
 }
 
 // plain reports whether v reads like words: letters, hyphens and the like,
@@ -318,34 +227,9 @@ func plain(v string) bool {
 		switch c := v[i]; {
 		case isUpper(c) && i > 0 && isLower(v[i-1]):
 			capitals++
-		case isLetter(c), c == '-', c == '_', c == '.', c == ' ', c == '/':
-		default:
+		case !isLetter(c) && strings.IndexByte("-_. /", c) < 0:
 			return false
 		}
 	}
 	return capitals < 2
-}
-
-// placeholder reports values that stand for a secret: ${TOKEN}, <your key>, ***.
-func placeholder(v string) bool {
-	for _, p := range []string{"${", "{{", "<", "%(", "%s", "***", "...", "self.", "this.", "os.", "process.", "config.", "settings.", "args.", "env.", "…"} {
-		if strings.HasPrefix(v, p) {
-			return true
-		}
-	}
-	return v[0] == '$' && span(v[1:], func(c byte) bool { return isUpper(c) || c == '_' }) == len(v)-1
-}
-
-// stopWord reports words that say something about a secret instead of being one.
-func stopWord(w string) bool {
-	switch strings.ToLower(w) {
-	case "required", "invalid", "incorrect", "wrong", "missing", "empty", "expired", "none", "null", "undefined", "true", "false", "string",
-		"text", "varchar", "boolean", "integer", "number", "field", "must", "should", "cannot", "can't", "could", "optional", "please", "reset",
-		"change", "changed", "forgot", "unknown", "unset", "blank", "object", "array", "does", "doesn't", "unexpected", "malformed", "weak",
-		"short", "long", "same", "different", "authentication", "authorization", "failed", "denied", "rejected", "mismatch", "expected",
-		"contains", "needed", "mandatory", "only", "also", "either", "being", "this", "that", "your", "with", "from", "secret", "password", "redacted",
-		"permission", "error", "valid", "available", "found", "like", "very", "already", "used", "stored", "char":
-		return true
-	}
-	return false
 }

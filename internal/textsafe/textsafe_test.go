@@ -91,7 +91,7 @@ func TestCutsFallBetweenCharacters(t *testing.T) {
 		s, n := rapid.String().Draw(t, "s"), rapid.IntRange(-1, 40).Draw(t, "n")
 		head, tail := textsafe.Head(s, n), textsafe.Tail(s, n)
 		first, last := textsafe.HeadRunes(s, n), textsafe.TailRunes(s, n)
-		for _, got := range []string{head, tail, first, last, textsafe.Cut(s, n), textsafe.Line(s, n)} {
+		for _, got := range []string{head, tail, first, last, textsafe.Line(s, n)} {
 			if !utf8.ValidString(got) {
 				t.Fatalf("%q is not UTF-8", got)
 			}
@@ -103,21 +103,13 @@ func TestCutsFallBetweenCharacters(t *testing.T) {
 		if k := min(max(n, 0), len(want)); first != string(want[:k]) || last != string(want[len(want)-k:]) {
 			t.Fatalf("first %q, last %q", first, last)
 		}
-		if utf8.RuneCountInString(textsafe.Cut(s, n)) > max(n, 0) || utf8.RuneCountInString(textsafe.Line(s, n)) > max(n, 0) {
-			t.Fatalf("Cut %q, Line %q", textsafe.Cut(s, n), textsafe.Line(s, n))
+		if utf8.RuneCountInString(textsafe.Line(s, n)) > max(n, 0) {
+			t.Fatalf("Line %q", textsafe.Line(s, n))
 		}
 		if line := textsafe.Line(s, 100); textsafe.Line(line, 100) != line || textsafe.HasHidden(line) {
 			t.Fatalf("%q is not a line", line)
 		}
 	})
-}
-
-func TestFoldMakesLookAlikesEqual(t *testing.T) {
-	for in, want := range map[string]string{"Ｉｇｎｏｒｅ": "ignore", "іgnоrе": "ignore", "ig\u200bnore": "ignore", "é\u0301": "e", "A\tb": "a\tb"} {
-		if got := textsafe.Fold(in); got != want {
-			t.Errorf("Fold(%q) = %q", in, got)
-		}
-	}
 }
 
 func TestAddresses(t *testing.T) {

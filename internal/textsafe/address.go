@@ -1,0 +1,34 @@
+package textsafe
+
+import "regexp"
+
+// addresses are what leads anywhere outside, with what stands for it.
+var addresses = []struct {
+	form *regexp.Regexp
+	as   string
+}{
+	{regexp.MustCompile(`(?i)\b[a-z][a-z0-9+.-]{1,15}://[^\s"'<>)\]]*|\bwww\.[^\s"'<>)\]]+|\bdata:[a-z]+/[^\s"']+|\bjavascript:\S*`), "URL"},
+	{regexp.MustCompile(`[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+\.[A-Za-z]{2,}`), "EMAIL"},
+	{regexp.MustCompile(`\b\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}(?::\d+)?\b`), "HOST"},
+	// Bare host names under common endings.
+	{regexp.MustCompile(`(?i)\b(?:[a-z0-9-]+\.)+(?:com|org|net|io|dev|ai|app|xyz|biz|ru|cn|gg|site|online|tk)\b(?:/[^\s"'<>)\]]*)?`), "HOST"},
+}
+
+// HasAddress reports whether s leads anywhere outside: a URL, a host name, an
+// e-mail address or an IPv4 address.
+func HasAddress(s string) bool {
+	for i := range addresses {
+		if addresses[i].form.MatchString(s) {
+			return true
+		}
+	}
+	return false
+}
+
+// MaskAddresses puts URL, EMAIL or HOST where HasAddress finds something.
+func MaskAddresses(s string) string {
+	for i := range addresses {
+		s = addresses[i].form.ReplaceAllString(s, addresses[i].as)
+	}
+	return s
+}

@@ -1,5 +1,0 @@
-//go:build memoryd_nonet
-
-package textsafe
-
-const net = false
