@@ -64,7 +64,7 @@ var mayImport = map[string][]string{
 	"internal/telemetry/metrics":         {"memoryd", "store"},
 	"internal/telemetry/trace":           {"memoryd"},
 	"internal/telemetry/trace/tracetest": {},
-	"internal/textsafe":                  {"internal/phrases"},
+	"internal/textsafe":                  {},
 	"llm":                                {"memoryd"},
 	"llm/llmtest":                        {},
 	"llm/summarize":                      {"memoryd"},

@@ -102,10 +102,13 @@ var (
 		`\[secret|\$\{|\{\{|<|%\(|%s|\*\*\*|\.\.\.|…|(?:self|this|os|process|config|settings|args|env)\.|\$[A-Z_]+$)`)
 )
 
+// mostEscapes is how many backslashes stand before a quotation mark: JSON in JSON in JSON.
+const mostEscapes = 7
+
 // signed is the length of the sign that s begins with, and of the quotation marks and blanks
 // around it: a colon, an equals sign, an arrow or the next member; 0 where it has none.
 func signed(s string) int {
-	marks := span(s[:min(len(s), 3)], func(c byte) bool { return strings.IndexByte("\"'`\\]", c) >= 0 })
+	marks := span(s[:min(len(s), mostEscapes+1)], func(c byte) bool { return strings.IndexByte("\"'`\\]", c) >= 0 })
 	at := marks + span(s[marks:], isBlank)
 	switch {
 	case at == len(s):
@@ -147,11 +150,8 @@ func valueAfter(s string, start, end int, kind nameKind) (from, to int) {
 		return 0, 0
 	}
 	quote := ""
-	switch {
-	case strings.HasPrefix(s[i:], `\"`), strings.HasPrefix(s[i:], `\'`):
-		quote = s[i : i+2]
-	case i < len(s) && strings.IndexByte("\"'`", s[i]) >= 0:
-		quote = s[i : i+1]
+	if n := span(s[i:], func(c byte) bool { return c == '\\' }); i+n < len(s) && n <= mostEscapes && strings.IndexByte("\"'`", s[i+n]) >= 0 {
+		quote = s[i : i+n+1]
 	}
 	i += len(quote)
 	named := 0
@@ -162,7 +162,7 @@ func valueAfter(s string, start, end int, kind nameKind) (from, to int) {
 	n := valueLength(s[i:], quote, kind == headerName && quote == "" && named == 0)
 	v, after := s[i:i+n], s[i+n:]
 	// A word with others behind it is a sentence about the secret.
-	isProse := quote == "" && s[i-1] == ' ' && span(v, isLower) == n && len(after) > 1 && after[0] == ' ' && isLower(after[1])
+	isProse := quote == "" && span(v, isLetter) == n && len(after) > 1 && after[0] == ' ' && isLower(after[1]) && strings.IndexByte(" :", s[i-1]) >= 0
 	if isProse && by == aSign || quote == "" && strings.HasPrefix(after, "(") || !kind.holds(v, by) {
 		return 0, 0
 	}
@@ -205,7 +205,7 @@ func valueLength(s, quote string, line bool) int {
 		c := s[i]
 		switch {
 		case quote != "":
-			if strings.HasPrefix(s[i:], quote) && (len(quote) == 2 || i == 0 || s[i-1] != '\\') {
+			if strings.HasPrefix(s[i:], quote) && (len(quote) > 1 || i == 0 || s[i-1] != '\\') {
 				return i
 			}
 		case line:
