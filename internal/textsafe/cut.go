@@ -6,11 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-<<<<<<< HEAD
-// Ellipsis marks where Cut and Line left something out.
-=======
-// Ellipsis stands where Line left something out.
->>>>>>> 6c9b2b8 (textsafe: no list of English words decides what is published: the families of steering texts, their net and their build tag are gone, origin decides; secrets behind names by one table (1,322 -> 880 lines); ablation knows statements, cases and the loop)
+// Ellipsis marks where Line left something out.
 const Ellipsis = "…"
 
 // Head returns the longest beginning of s of at most n bytes that does not end
@@ -63,29 +59,10 @@ func TailRunes(s string, n int) string {
 	return s[i:]
 }
 
-<<<<<<< HEAD
-// Cut shortens s to at most n characters. If something is left out, the last one is an
-// ellipsis.
-func Cut(s string, n int) string {
-	if len(s) <= n || utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	if n <= 0 {
-		return ""
-	}
-	return strings.TrimRightFunc(HeadRunes(s, n-1), unicode.IsSpace) + Ellipsis
-}
-
 // Line turns untrusted text into one printable line of at most n characters. White space
 // collapses to single blanks, terminal control sequences and invisible characters are
 // dropped, bytes that are not UTF-8 become U+FFFD, and a cut is marked with an ellipsis. It
 // reads no more of s than it needs.
-=======
-// Line turns foreign text into one printable line of at most n characters: runs
-// of white space become one blank, terminal control sequences and invisible
-// characters are dropped, bytes that are not UTF-8 become U+FFFD, and a cut is
-// marked with an ellipsis. It reads no more of s than it needs.
->>>>>>> 6c9b2b8 (textsafe: no list of English words decides what is published: the families of steering texts, their net and their build tag are gone, origin decides; secrets behind names by one table (1,322 -> 880 lines); ablation knows statements, cases and the loop)
 func Line(s string, n int) string {
 	if isLine(s, n) {
 		return s
