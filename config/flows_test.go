@@ -72,7 +72,7 @@ func TestAnUnknownBackendIsRefused(t *testing.T) {
 }
 
 func TestAFlowWithoutAnOpIsRefused(t *testing.T) {
-	refused(t, "flow:\n  retrieve_tool_memory: []\n", "line 2: flow.retrieve_tool_memory: it holds no op")
+	refused(t, "flow:\n  retrieve_tool_memory: []\n", "line 2: flow.retrieve_tool_memory: it lists no op")
 }
 
 // The fault is in the op section, and so is the line, where the flow is built in.
@@ -81,7 +81,7 @@ func TestAnEntryThatNoLongerFitsItsFlowIsNamed(t *testing.T) {
 }
 
 func TestAnOpThatAsksNoModelTakesNone(t *testing.T) {
-	refused(t, "op:\n  load_tool_memory_op:\n    llm: default\n", "line 3: op.load_tool_memory_op.llm: load_tool_memory_op asks no model")
+	refused(t, "op:\n  load_tool_memory_op:\n    llm: default\n", "line 3: op.load_tool_memory_op.llm: load_tool_memory_op uses no model")
 }
 
 // An entry of another name replaces the built-in one.

@@ -133,7 +133,7 @@ func UninstallHooks(host, home string) (Change, error) {
 }
 
 func unknownHookHost(host string) error {
-	return fmt.Errorf("%q is not known; known are %s", host, strings.Join(HookHosts(), ", "))
+	return fmt.Errorf("unknown host %q; known hosts: %s", host, strings.Join(HookHosts(), ", "))
 }
 
 // The first bytes of an object and of a list that install made, which uninstall takes away
@@ -148,7 +148,7 @@ const (
 func hooksIn(text []byte) (whole *member, events members, err error) {
 	all, err := readLoose(text)
 	if err != nil {
-		return nil, nil, fmt.Errorf("it is not JSON, so it is left as it is: %w", err)
+		return nil, nil, fmt.Errorf("it is not JSON and stays unchanged: %w", err)
 	}
 	i := slices.IndexFunc(all, func(x member) bool { return x.name == "hooks" })
 	if i < 0 {
@@ -171,7 +171,7 @@ func listOfHooks(text []byte, event string) (from, to int, entries []member, err
 	from = to - len(events[i].value)
 	d := jsontext.NewDecoder(bytes.NewReader(plainJSON(text[from:to])))
 	if t, err := d.ReadToken(); err != nil || t.Kind() != '[' {
-		return 0, 0, nil, fmt.Errorf("hooks.%s: it is no list", event)
+		return 0, 0, nil, fmt.Errorf("hooks.%s: it is not a list", event)
 	}
 	for d.PeekKind() != ']' {
 		v, err := d.ReadValue()

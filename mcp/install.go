@@ -135,7 +135,7 @@ func sorted(m map[string]json.RawMessage) []string { return slices.Sorted(maps.K
 func edit(client, home string, f func(servers map[string]json.RawMessage, h host) error) (Change, error) {
 	h, ok := hosts[client]
 	if !ok {
-		return Change{}, fmt.Errorf("--client: unknown: %q; known: %s", client, strings.Join(HostNames(), ", "))
+		return Change{}, fmt.Errorf("--client: unknown client %q; known clients: %s", client, strings.Join(HostNames(), ", "))
 	}
 	path := h.path(home)
 	return planned(path, func(text []byte) ([]byte, error) {
@@ -239,7 +239,7 @@ func editJSON(text []byte, h host, f func(map[string]json.RawMessage, host) erro
 	}
 	all, err := readLoose(out)
 	if err != nil {
-		return nil, fmt.Errorf("it is not JSON; it stays unchanged: %w", err)
+		return nil, fmt.Errorf("it is not JSON and stays unchanged: %w", err)
 	}
 	servers := members{}
 	i := slices.IndexFunc(all, func(x member) bool { return x.name == h.key })

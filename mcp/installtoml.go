@@ -132,7 +132,7 @@ func editTable(text []byte, path []string, header, lines string, fresh bool) ([]
 	}
 	all = slices.DeleteFunc(all, func(s statement) bool { return len(s.table) < 2 || !slices.Equal(s.table[:2], path) })
 	if len(all) == 0 {
-		return nil, errors.New("the entry is written in a form that is not edited")
+		return nil, errors.New("the entry is in a form that memoryd cannot edit")
 	}
 	if lines == "" {
 		return withoutTables(text, all, end), nil
@@ -141,7 +141,7 @@ func editTable(text []byte, path []string, header, lines string, fresh bool) ([]
 		return len(s.table) != 2 || len(s.key) != 1 || !slices.Contains([]string{"command", "args", "url"}, s.key[0])
 	})
 	if len(starts) == 0 {
-		return nil, errors.New("the entry is written in a form that is not edited")
+		return nil, errors.New("the entry is in a form that memoryd cannot edit")
 	}
 	wrapped := strings.Contains(lines, "mcp-wrap")
 	restored := false

@@ -17,11 +17,11 @@ func editYAML(text []byte, key string, f func(map[string]json.RawMessage, host) 
 	before := map[string]json.RawMessage{}
 	var file map[string]yaml.Node
 	if err := yaml.Unmarshal(text, &file); err != nil {
-		return nil, fmt.Errorf("it is no YAML, so it is left as it is: %w", err)
+		return nil, fmt.Errorf("it is not YAML and stays unchanged: %w", err)
 	}
 	var servers map[string]any
 	if node, ok := file[key]; ok && node.Decode(&servers) != nil {
-		return nil, fmt.Errorf("%s: it is no map of servers", key)
+		return nil, fmt.Errorf("%s: it is not a map of servers", key)
 	}
 	for name := range servers {
 		before[name] = json.RawMessage(`null`)
@@ -45,7 +45,7 @@ func editYAML(text []byte, key string, f func(map[string]json.RawMessage, host) 
 	case before["memoryd"] != nil || after["memoryd"] == nil: // it is written anew, or goes
 		begin, length := ownLines(text, indent)
 		if begin < 0 {
-			return nil, errors.New("memoryd's entry is in a form that is not edited")
+			return nil, errors.New("memoryd's entry is in a form that memoryd cannot edit")
 		}
 		if after["memoryd"] == nil {
 			if rest := text[:begin]; len(servers) == 1 && bytes.HasSuffix(rest, []byte(ownMark+end+head)) {
@@ -58,9 +58,9 @@ func editYAML(text []byte, key string, f func(map[string]json.RawMessage, host) 
 		at += len(head)
 		return append(append(bytes.Clone(text[:at]), own...), text[at:]...), nil
 	case file[key].Kind != 0:
-		return nil, fmt.Errorf("%s is written in a form that is not edited; add to it:\n%s", key, own)
+		return nil, fmt.Errorf("%s is in a form that memoryd cannot edit; add to it:\n%s", key, own)
 	case len(text) > 0 && text[len(text)-1] != '\n':
-		return nil, errors.New("its last line has no end; add one")
+		return nil, errors.New("its last line has no line break; add one")
 	}
 	return append(bytes.Clone(text), ownMark+end+head+own...), nil
 }

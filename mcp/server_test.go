@@ -106,7 +106,7 @@ func TestGuidelinesComeAsDataLinkResourceAndPrompt(t *testing.T) {
 		t.Fatalf("%+v", r.Content)
 	}
 	// W24: a model reads Markdown, not Markdown in JSON, and no statistics.
-	if got, want := r.Content[0].(*sdk.TextContent).Text, "# mcp__fake__act\n\n## Core Function\nActs.\n\nNothing is known of nope."; got != want || r.StructuredContent != nil {
+	if got, want := r.Content[0].(*sdk.TextContent).Text, "# mcp__fake__act\n\n## Core Function\nActs.\n\nNothing is known about nope."; got != want || r.StructuredContent != nil {
 		t.Errorf("got %q and %v, want %q", got, r.StructuredContent, want)
 	}
 	resource, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: link.URI})

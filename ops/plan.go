@@ -155,7 +155,7 @@ func (c *checker) entry(name string, spec Spec) {
 		return
 	}
 	if spec.LLM != "" && !def.model {
-		c.fault(def.name+" asks no model", key+".llm")
+		c.fault(def.name+" uses no model", key+".llm")
 	}
 	e := &entry{name: name, def: def, llm: spec.LLM, params: def.params()}
 	c.known[name] = e
@@ -180,7 +180,7 @@ func (c *checker) entry(name string, spec Spec) {
 func (c *checker) flow(name string, e endpoint, chain []string) {
 	key := "flow." + name
 	if len(chain) == 0 {
-		c.fault("it holds no op", key)
+		c.fault("it lists no op", key)
 		return
 	}
 	in, out := e.types()

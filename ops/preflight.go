@@ -46,7 +46,7 @@ func (library) PreflightToolCall() Definition {
 	})
 }
 
-// preflight says what to expect of a call. It asks no model.
+// preflight says what to expect of a call. It uses no model.
 func (d Deps) preflight(ctx context.Context, r PreflightRequest) (*Forecast, error) {
 	run := cmp.Or(r.By.Run, r.By.Session)
 	untold := d.Revisions != nil && d.Revisions.Untold(r.Workspace, run)

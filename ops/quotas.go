@@ -253,14 +253,14 @@ func (q *QuotaStore) try(ctx context.Context, workspace string, tools map[string
 			continue
 		}
 		if c.there+c.comes <= c.most { // a count may find room; there is none yet, or none may begin
-			wait, when := max(countWait, q.dueIn(u)), "which is being counted"
+			wait, when := max(countWait, q.dueIn(u)), "to be counted again now"
 			if u.counting == nil {
-				when = fmt.Sprintf("which is counted again in %s", wait.Round(time.Second))
+				when = fmt.Sprintf("to be counted again in %s", wait.Round(time.Second))
 			}
 			return c.quota, &memoryd.Error{Kind: memoryd.Overloaded, RetryAfter: min(wait, longWait), Msg: fmt.Sprintf(
-				"workspace %.80q may hold %d %s (quotas.%[3]s) and holds %d at most, %s; these are %d more", workspace, c.most, c.quota, c.used, when, c.comes)}
+				"workspace %.80q may hold %d %s (quotas.%[3]s); it holds at most %d (%s), and this adds %d", workspace, c.most, c.quota, c.used, when, c.comes)}
 		}
-		return c.quota, memoryd.Errorf(memoryd.OverQuota, "workspace %.80q may hold %d %s (quotas.%[3]s) and holds %d; these are %d more: delete some, or use another workspace",
+		return c.quota, memoryd.Errorf(memoryd.OverQuota, "workspace %.80q may hold %d %s (quotas.%[3]s); it holds %d, and this adds %d: delete some, or use another workspace",
 			workspace, c.most, c.quota, c.used, c.comes)
 	}
 	u.since.add(more, 1)

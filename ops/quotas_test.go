@@ -60,11 +60,11 @@ func TestS16QuotasRefuseWhatWouldBeMore(t *testing.T) {
 		add  func(s store.Store, n int) error
 		want string
 	}{
-		"calls' bytes":     {ops.Quotas{Bytes: 3500}, calls, "may hold 3500 bytes (quotas.bytes) and holds 3003; these are 1001 more"},
+		"calls' bytes":     {ops.Quotas{Bytes: 3500}, calls, "may hold 3500 bytes (quotas.bytes); it holds 3003, and this adds 1001"},
 		"originals' bytes": {ops.Quotas{Bytes: 3500}, originals, "quotas.bytes"},
-		"tools":            {ops.Quotas{Tools: 3}, tools, "may hold 3 tools (quotas.tools) and holds 3; these are 1 more"},
+		"tools":            {ops.Quotas{Tools: 3}, tools, "may hold 3 tools (quotas.tools); it holds 3, and this adds 1"},
 		"restored tools":   {ops.Quotas{Tools: 3}, restored, "quotas.tools"},
-		"originals":        {ops.Quotas{Originals: 3}, originals, "may hold 3 originals (quotas.originals) and holds 3"},
+		"originals":        {ops.Quotas{Originals: 3}, originals, "may hold 3 originals (quotas.originals); it holds 3"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			kept := mem.New()
@@ -207,14 +207,14 @@ func TestARefusalBetweenTwoCountsSaysWhenTheNextIs(t *testing.T) {
 			time.Sleep(3 * time.Minute)
 		}
 		err := add(3)
-		if want := "may hold 4 tools (quotas.tools) and holds 4 at most, which is counted again in 1"; !memoryd.IsKind(err, memoryd.Overloaded) || !strings.Contains(err.Error(), want) {
+		if want := "may hold 4 tools (quotas.tools); it holds at most 4 (to be counted again in 1"; !memoryd.IsKind(err, memoryd.Overloaded) || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 		if e := (*memoryd.Error)(nil); !errors.As(err, &e) || e.RetryAfter != 30*time.Second {
 			t.Errorf("come back after %v", e.RetryAfter)
 		}
 		time.Sleep(20 * time.Minute)
-		if err := add(3); !memoryd.IsKind(err, memoryd.Overloaded) || !strings.Contains(err.Error(), "holds 4 at most, which is being counted") {
+		if err := add(3); !memoryd.IsKind(err, memoryd.Overloaded) || !strings.Contains(err.Error(), "holds at most 4 (to be counted again now)") {
 			t.Errorf("while it is counted: %v", err)
 		}
 		time.Sleep(2 * time.Minute)

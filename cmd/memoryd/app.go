@@ -133,9 +133,9 @@ func (a *app) openParts(ctx context.Context, getenv func(string) string) (handle
 	a.own(nil, func(context.Context) error { return a.store.Close() })
 	if err = backup.CheckWhole(ctx, a.store); err != nil {
 		if !a.cfg.Incomplete {
-			return nil, fmt.Errorf("%w (serve --incomplete serves the part)", err)
+			return nil, fmt.Errorf("%w (serve --incomplete serves it anyway)", err)
 		}
-		a.log.WarnContext(ctx, "a part of a store is served, as --incomplete says", "err", err)
+		a.log.WarnContext(ctx, "serving an incomplete store, because --incomplete is set", "err", err)
 	}
 	return a.wire(getenv)
 }

@@ -43,7 +43,7 @@ func (c runsCmd) Run(ctx context.Context, std streams) error {
 	if c.JSON {
 		return printJSON(std.out, page)
 	}
-	return printTable(std, false, "RUN, CALLS, FAILED, REPEATED, TOLD, WHAT HAPPENED", page.Runs, func(r wire.RankedRun) []any {
+	return printTable(std, false, "RUN, CALLS, FAILED, REPEATED, ADVICE, WHAT HAPPENED", page.Runs, func(r wire.RankedRun) []any {
 		why := textsafe.Line(cmp.Or(strings.Join(r.Why, "; "), "-"), 120)
 		return []any{textsafe.Line(r.Run, 40), r.Calls, r.Failed, r.Repeats, cmp.Or(r.Told, "-"), why}
 	})

@@ -394,7 +394,7 @@ func (l *learner) write(b learnBatch) error {
 	}
 	verdicts := done.Verdicts
 	if len(verdicts)+len(refused) != len(b.items) {
-		return errors.New("the server tells no verdicts: it is older than this program")
+		return errors.New("the server returns no verdicts: it is older than this program")
 	}
 	for i := range b.from {
 		if !refused[i] {

@@ -420,7 +420,7 @@ func (r *report) text(w io.Writer, top int) error {
 	}
 	b.WriteByte('\n')
 	if more := len(r.Mistakes) - len(shown); more > 0 {
-		fold(&b, "", "", fmt.Sprintf("%s more: --top 0 shows all, --html FILE writes a page to hand on.", counted(more, "mistake")))
+		fold(&b, "", "", fmt.Sprintf("%s more: --top 0 shows all, --html FILE writes a page to share.", counted(more, "mistake")))
 	}
 	if n := len(r.Proposals); n > 0 {
 		fold(&b, "", "", fmt.Sprintf("%s for AGENTS.md: --propose shows the patch, --apply writes it.", counted(n, "line")))

@@ -220,7 +220,7 @@ func askedByAddress(next http.Handler) http.Handler {
 			host = strings.Trim(r.Host, "[]")
 		}
 		if _, err := netip.ParseAddr(host); err != nil && host != "localhost" {
-			http.Error(w, "ask by address, not by name", http.StatusForbidden)
+			http.Error(w, "use the address of this server, not a host name", http.StatusForbidden)
 			return
 		}
 		next.ServeHTTP(w, r)

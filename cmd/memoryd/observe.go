@@ -91,7 +91,7 @@ func (a *app) measureAttempt(t llm.Attempt) {
 // measuredCompactor counts what a compactor does.
 type measuredCompactor struct {
 	*compact.Compactor
-	alone   *compact.Compactor // asks no model
+	alone   *compact.Compactor // uses no model
 	barred  func(workspace string) bool
 	metrics *metrics.Registry
 }

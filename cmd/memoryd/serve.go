@@ -109,11 +109,11 @@ func (c *serveCmd) reload(ctx context.Context, a *app, level *slog.LevelVar) {
 		a.cert.again()
 	}
 	if err := a.keys.Load(ctx); err != nil {
-		a.log.WarnContext(ctx, "SIGHUP: the keys cannot be read; the old ones stay", "err", err)
+		a.log.WarnContext(ctx, "SIGHUP: cannot read the keys; the old ones stay in use", "err", err)
 	}
 	cfg, err := c.load()
 	if err != nil {
-		a.log.WarnContext(ctx, "SIGHUP: the configuration cannot be read; the old one stays", "err", err)
+		a.log.WarnContext(ctx, "SIGHUP: cannot read the configuration; the old one stays in use", "err", err)
 		return
 	}
 	level.Set(levelOf(cfg.Log).Level())
@@ -121,11 +121,11 @@ func (c *serveCmd) reload(ctx context.Context, a *app, level *slog.LevelVar) {
 	before, err := a.cfg.Digests()
 	after, errAfter := cfg.Digests()
 	if err = errors.Join(err, errAfter); err != nil {
-		a.log.WarnContext(ctx, "SIGHUP: the settings cannot be compared", "err", err)
+		a.log.WarnContext(ctx, "SIGHUP: cannot compare the settings", "err", err)
 	}
-	a.log.InfoContext(ctx, "SIGHUP: certificate, keys and level of the log are read again", "level", level.Level().String())
+	a.log.InfoContext(ctx, "SIGHUP: reloaded certificate, keys and log level", "level", level.Level().String())
 	if waiting := differing(before, after); len(waiting) > 0 {
-		a.log.WarnContext(ctx, "SIGHUP: changed settings wait for a new start", "sections", waiting)
+		a.log.WarnContext(ctx, "SIGHUP: some changed settings need a restart", "sections", waiting)
 	}
 }
 

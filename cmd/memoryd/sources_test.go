@@ -305,7 +305,7 @@ func TestS16AWorkspaceIsHeldToItsQuotas(t *testing.T) {
 		{add, call("default", "a", "1"), 200, `"success":true`},
 		{add, call("default", "b", "2"), 200, `"success":true`},
 		{add, call("default", "c", "3"), 200, `"success":true`},
-		{add, call("default", "d", "4"), 507, "may hold 3 tools (quotas.tools) and holds 3"},
+		{add, call("default", "d", "4"), 507, "may hold 3 tools (quotas.tools); it holds 3"},
 		{add, call("default", "b", "5"), 200, `"success":true`},
 		{add, call("second", "a", "6"), 200, `"success":true`},
 		{add, call("third", "a", "7"), 507, "2 workspaces, the limit of quotas.workspaces"},

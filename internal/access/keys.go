@@ -308,7 +308,7 @@ func (w *Wanted) check(now time.Time) error {
 	case !w.Expires.IsZero() && !w.Expires.After(now):
 		return memoryd.Errorf(memoryd.Conflict, "expires: must be in the future")
 	case w.Rate < 0 || w.Rate > 1e6:
-		return memoryd.Errorf(memoryd.Invalid, "rate: 0 to 1000000 requests a second")
+		return memoryd.Errorf(memoryd.Invalid, "rate: 0 to 1000000 requests per second")
 	}
 	for _, name := range w.Workspaces {
 		if name == "" || len(name) > memoryd.MaxNameBytes {

@@ -65,9 +65,9 @@ func Do(ctx context.Context, log *slog.Logger, part string, f func() error) (err
 	return f()
 }
 
-// Go runs f beside its caller, with the edge of [Do], and sends its error, nil or
-// not, to the channel, which holds it until somebody asks, and is closed then. Whoever
-// starts f must wait for it before it stops what f uses.
+// Go runs f in a goroutine and handles panics as [Do] does. It sends the error of f, which
+// may be nil, to the buffered channel and closes it. The caller must wait for f before it
+// stops anything that f uses.
 func Go(ctx context.Context, log *slog.Logger, part string, f func() error) <-chan error {
 	done := make(chan error, 1)
 	go func() {
