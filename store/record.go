@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"memoryd"
@@ -61,4 +62,24 @@ type Records interface {
 	// ExpireRecords removes up to limit records that expire at or before now, and returns their
 	// number.
 	ExpireRecords(ctx context.Context, now time.Time, limit int) (int, error)
+}
+
+// ReadJSON decodes a record into v and returns its revision; 0 means that there is none.
+func ReadJSON(ctx context.Context, s Records, key RecordKey, v any) (revision int64, err error) {
+	r, err := s.Record(ctx, key)
+	if memoryd.IsKind(err, memoryd.NotFound) {
+		return 0, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(r.Data, v)
+	}
+	return r.Revision, err
+}
+
+// WriteJSON writes v as the data of r; see PutRecord.
+func WriteJSON(ctx context.Context, s Records, r Record, v any) (revision int64, err error) {
+	if r.Data, err = json.Marshal(v); err != nil {
+		return 0, err
+	}
+	return s.PutRecord(ctx, r)
 }

@@ -144,18 +144,16 @@ func pendingID(id, text string) string {
 // SetAside is the record that keeps a guideline from elsewhere until a person decides.
 func SetAside(ref memoryd.ToolRef, g memoryd.Guideline) (store.Record, error) {
 	data, err := json.Marshal(Revision{Content: g.Content, Author: g.Author, Written: g.Written})
-	return store.Record{RecordKey: store.RecordKey{ToolRef: ref, Kind: pendingKind, ID: loadedID}, Data: data}, err
+	return store.Record{RecordKey: loadedKey(ref), Data: data}, err
+}
+
+func loadedKey(ref memoryd.ToolRef) store.RecordKey {
+	return store.RecordKey{ToolRef: ref, Kind: pendingKind, ID: loadedID}
 }
 
 // loaded is the guideline that was set aside; its Content is "" where there is none.
 func (m *Manager) loaded(ctx context.Context, ref memoryd.ToolRef) (e Revision, err error) {
-	r, err := m.Store.Record(ctx, store.RecordKey{ToolRef: ref, Kind: pendingKind, ID: loadedID})
-	if memoryd.IsKind(err, memoryd.NotFound) {
-		return e, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(r.Data, &e)
-	}
+	_, err = store.ReadJSON(ctx, m.Store, loadedKey(ref), &e)
 	return e, err
 }
 
@@ -240,7 +238,7 @@ func (m *Manager) releaseLoaded(ctx context.Context, tool memoryd.Tool, accept b
 	if err != nil {
 		return e, err
 	}
-	return e, m.Store.DeleteRecord(ctx, store.RecordKey{ToolRef: tool.ToolRef, Kind: pendingKind, ID: loadedID})
+	return e, m.Store.DeleteRecord(ctx, loadedKey(tool.ToolRef))
 }
 
 // applied is a document with what people decided on its lines and on its pending

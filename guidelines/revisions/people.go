@@ -3,7 +3,6 @@ package revisions
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -175,29 +174,19 @@ func (m *Manager) republish(ctx context.Context, ref memoryd.ToolRef, why string
 		}
 		cur.Document, cur.Why, cur.Reasons, cur.RolledBackTo, cur.ByPerson = st.applied(&doc), why, nil, 0, true
 		cur.Content = cur.Document.Render()
-		number, err := m.replace(ctx, tool, cur)
+		err = m.replace(ctx, tool, &cur)
 		if memoryd.IsKind(err, memoryd.Conflict) {
 			continue
 		}
 		if err != nil {
 			return cur, err
 		}
-		cur.Number = number
 		return cur, m.decide(ctx, ref, func(st *Status) {
 			if st.Pinned > 0 {
-				st.Pinned = number
+				st.Pinned = cur.Number
 			}
 		})
 	}
-}
-
-// replace makes e the tool's guideline; Conflict where that is not the one of tool any more.
-func (m *Manager) replace(ctx context.Context, tool memoryd.Tool, e Revision) (int64, error) {
-	e.Number, e.Written = tool.Guideline.Revision+1, m.Now()
-	if err := m.Store.PutGuideline(ctx, tool.ToolRef, e.guideline(), tool.Guideline.Revision); err != nil {
-		return 0, err
-	}
-	return e.Number, m.put(ctx, tool.ToolRef, e)
 }
 
 // Decided is a decision on a pending statement, with what is needed to undo it.
@@ -320,12 +309,6 @@ func (m *Manager) unload(ctx context.Context, ref memoryd.ToolRef, d Decided, wh
 			return cur, err
 		}
 	}
-	data, err := json.Marshal(d.Loaded)
-	if err != nil {
-		return cur, err
-	}
-	_, err = m.Store.PutRecord(ctx, store.Record{
-		RecordKey: store.RecordKey{ToolRef: ref, Kind: pendingKind, ID: loadedID}, Revision: store.AnyRevision, Data: data,
-	})
+	_, err = store.WriteJSON(ctx, m.Store, store.Record{RecordKey: loadedKey(ref), Revision: store.AnyRevision}, d.Loaded)
 	return cur, err
 }

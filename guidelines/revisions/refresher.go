@@ -2,10 +2,10 @@ package revisions
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -178,24 +178,16 @@ func (r *Refresher) review(ctx context.Context, ref memoryd.ToolRef, did *Pass) 
 
 // eachTool goes through all tools of all workspaces.
 func (r *Refresher) eachTool(ctx context.Context, each func(memoryd.Tool) error) error {
-	const page = 100
 	for workspace, err := range store.AllWorkspaces(ctx, r.manager.Store) {
 		if err != nil {
 			return err
 		}
-		for after := ""; ; {
-			tools, err := r.manager.Store.ListTools(ctx, workspace, after, page)
+		for t, err := range store.AllTools(ctx, r.manager.Store, workspace) {
+			if err == nil {
+				err = each(t)
+			}
 			if err != nil {
 				return err
-			}
-			for _, t := range tools {
-				if err := each(t); err != nil {
-					return err
-				}
-				after = t.Tool
-			}
-			if len(tools) < page {
-				break
 			}
 		}
 	}
@@ -270,19 +262,12 @@ func (r *Refresher) lease(ctx context.Context) (time.Time, error) {
 	key := store.RecordKey{Kind: "lease", ID: "guideline_rounds"}
 	now := r.manager.Now()
 	var held lease
-	old, err := r.manager.Store.Record(ctx, key)
-	if err != nil && !memoryd.IsKind(err, memoryd.NotFound) {
+	revision, err := store.ReadJSON(ctx, r.manager.Store, key, &held)
+	if err != nil || held.Holder != r.self && now.Before(held.Until) {
 		return time.Time{}, err
-	}
-	if err == nil && json.Unmarshal(old.Data, &held) == nil && held.Holder != r.self && now.Before(held.Until) {
-		return time.Time{}, nil
 	}
 	mine := lease{Holder: r.self, Until: now.Add(r.term())}
-	data, err := json.Marshal(mine)
-	if err != nil {
-		return time.Time{}, err
-	}
-	_, err = r.manager.Store.PutRecord(ctx, store.Record{RecordKey: key, Revision: old.Revision, Data: data})
+	_, err = store.WriteJSON(ctx, r.manager.Store, store.Record{RecordKey: key, Revision: revision}, mine)
 	switch {
 	case memoryd.IsKind(err, memoryd.Conflict):
 		return time.Time{}, nil
@@ -388,13 +373,9 @@ func (m *Manager) write(ctx context.Context, tool memoryd.Tool, calls []memoryd.
 // or from newer, has come first.
 func (m *Manager) publish(ctx context.Context, tool memoryd.Tool, e Revision) (written bool, err error) {
 	for {
-		e.Number, e.Written = tool.Guideline.Revision+1, m.Now()
-		err := m.Store.PutGuideline(ctx, tool.ToolRef, e.guideline(), tool.Guideline.Revision)
-		if err == nil {
-			return true, m.put(ctx, tool.ToolRef, e)
-		}
+		err := m.replace(ctx, tool, &e)
 		if !memoryd.IsKind(err, memoryd.Conflict) {
-			return false, err
+			return err == nil, err
 		}
 		if tool, err = m.Store.Tool(ctx, tool.ToolRef); err != nil {
 			return false, err
@@ -406,6 +387,15 @@ func (m *Manager) publish(ctx context.Context, tool memoryd.Tool, e Revision) (w
 			return false, err
 		}
 	}
+}
+
+// replace makes e the tool's guideline; Conflict where that is not the one of tool any more.
+func (m *Manager) replace(ctx context.Context, tool memoryd.Tool, e *Revision) error {
+	e.Number, e.Written = tool.Guideline.Revision+1, m.Now()
+	if err := m.Store.PutGuideline(ctx, tool.ToolRef, e.guideline(), tool.Guideline.Revision); err != nil {
+		return err
+	}
+	return m.put(ctx, tool.ToolRef, *e)
 }
 
 // reapply brings what people decided by now into a version that is not published yet.
@@ -427,12 +417,10 @@ func newest(calls []memoryd.Call) int64 {
 
 // judgesOf lists the versions of the judges that judged the calls.
 func judgesOf(calls []memoryd.Call) []string {
-	var found []string
+	found := map[string]bool{}
 	for i := range calls {
-		if v := calls[i].Evaluation.JudgeVersion; v != "" && !slices.Contains(found, v) {
-			found = append(found, v)
-		}
+		found[calls[i].Evaluation.JudgeVersion] = true
 	}
-	slices.Sort(found)
-	return found
+	delete(found, "")
+	return slices.Sorted(maps.Keys(found))
 }

@@ -232,48 +232,25 @@ func Compare(prev, cur Counts) Decision {
 
 // marginal is the logarithm of the Beta function B(1+bad, 1+good): the probability
 // of the outcomes, in their order, under a uniform prior.
-func marginal(o Counts) float64 {
-	a, _ := math.Lgamma(float64(o.Bad + 1))
-	b, _ := math.Lgamma(float64(o.Calls - o.Bad + 1))
-	c, _ := math.Lgamma(float64(o.Calls + 2))
-	return a + b - c
-}
-
-// gridSteps is on how many points the posteriors are added up, gridReach how many standard
-// deviations around their means.
-const (
-	gridSteps = 600
-	gridReach = 9
-)
-
-// around is where the posterior of o lies.
-func around(o Counts) (low, high float64) {
-	a, b := float64(o.Bad+1), float64(o.Calls-o.Bad+1)
-	mean, spread := a/(a+b), math.Sqrt(a*b/((a+b)*(a+b)*(a+b+1)))
-	return max(0, mean-gridReach*spread), min(1, mean+gridReach*spread)
-}
+func marginal(o Counts) float64 { return logBeta(float64(o.Bad+1), float64(o.Calls-o.Bad+1)) }
 
 // higher is the probability that a share with the posterior of cur is higher than
-// one with that of prev: the sum over a grid of the density of the one times the
-// distribution of the other.
+// one with that of prev: the exact sum over the failures of cur (Miller, "Formulas for
+// Bayesian A/B testing", 2015).
 func higher(prev, cur Counts) float64 {
-	lp, lc := marginal(prev), marginal(cur)
-	density := func(o Counts, norm, x float64) float64 {
-		return math.Exp(float64(o.Bad)*math.Log(x) + float64(o.Calls-o.Bad)*math.Log1p(-x) - norm)
+	a, b := float64(prev.Bad+1), float64(prev.Calls-prev.Bad+1)
+	d := float64(cur.Calls - cur.Bad + 1)
+	sum := 0.0
+	for i := range cur.Bad + 1 {
+		c := float64(i)
+		sum += math.Exp(logBeta(a+c, b+d) - math.Log(d+c) - logBeta(1+c, d) - logBeta(a, b))
 	}
-	lowPrev, highPrev := around(prev)
-	lowCur, highCur := around(cur)
-	low, high := min(lowPrev, lowCur), max(highPrev, highCur)
-	var below, sum, all float64
-	for i := range gridSteps {
-		x := low + (high-low)*(float64(i)+0.5)/gridSteps
-		dp, dc := density(prev, lp, x)/gridSteps, density(cur, lc, x)/gridSteps
-		sum += dc * (below + dp/2)
-		below += dp
-		all += dc
-	}
-	if below == 0 || all == 0 {
-		return 0.5
-	}
-	return min(1, max(0, sum/(below*all)))
+	return min(1, sum)
+}
+
+func logBeta(a, b float64) float64 {
+	x, _ := math.Lgamma(a)
+	y, _ := math.Lgamma(b)
+	z, _ := math.Lgamma(a + b)
+	return x + y - z
 }

@@ -62,12 +62,7 @@ func revisionKey(ref memoryd.ToolRef, revision int64) store.RecordKey {
 // put keeps a version and lets the oldest go.
 func (m *Manager) put(ctx context.Context, ref memoryd.ToolRef, r Revision) error {
 	r.Baseline.Written = r.Written
-	data, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	_, err = m.Store.PutRecord(ctx, store.Record{RecordKey: revisionKey(ref, r.Number), Revision: store.AnyRevision, Data: data})
-	if err != nil {
+	if _, err := store.WriteJSON(ctx, m.Store, store.Record{RecordKey: revisionKey(ref, r.Number), Revision: store.AnyRevision}, r); err != nil {
 		return err
 	}
 	return m.prune(ctx, ref, r.Number-int64(m.Config.Versions))
@@ -78,11 +73,8 @@ func (m *Manager) put(ctx context.Context, ref memoryd.ToolRef, r Revision) erro
 func (m *Manager) prune(ctx context.Context, ref memoryd.ToolRef, last int64) error {
 	for last > 0 {
 		oldest, err := m.Store.ListRecords(ctx, revisionKey(ref, 0), 1)
-		if err != nil {
+		if err != nil || len(oldest) == 0 || oldest[0].ID > revisionKey(ref, last).ID {
 			return err
-		}
-		if len(oldest) == 0 || oldest[0].ID > revisionKey(ref, last).ID {
-			return nil
 		}
 		if err := m.Store.DeleteRecord(ctx, oldest[0].RecordKey); err != nil {
 			return err
@@ -109,16 +101,12 @@ func (m *Manager) current(ctx context.Context, tool memoryd.Tool) (Revision, err
 }
 
 // Revision gives one version, or NotFound.
-func (m *Manager) Revision(ctx context.Context, ref memoryd.ToolRef, revision int64) (Revision, error) {
-	r, err := m.Store.Record(ctx, revisionKey(ref, revision))
-	if memoryd.IsKind(err, memoryd.NotFound) {
-		return Revision{}, memoryd.Errorf(memoryd.NotFound, "there is no version %d of the guideline", revision)
+func (m *Manager) Revision(ctx context.Context, ref memoryd.ToolRef, revision int64) (e Revision, err error) {
+	written, err := store.ReadJSON(ctx, m.Store, revisionKey(ref, revision), &e)
+	if err == nil && written == 0 {
+		err = memoryd.Errorf(memoryd.NotFound, "there is no version %d of the guideline", revision)
 	}
-	if err != nil {
-		return Revision{}, err
-	}
-	var e Revision
-	return e, json.Unmarshal(r.Data, &e)
+	return e, err
 }
 
 // List gives the kept versions of a tool, the newest first.
@@ -176,14 +164,8 @@ func statusKey(ref memoryd.ToolRef) store.RecordKey {
 }
 
 func (m *Manager) status(ctx context.Context, ref memoryd.ToolRef) (st Status, revision int64, err error) {
-	r, err := m.Store.Record(ctx, statusKey(ref))
-	if memoryd.IsKind(err, memoryd.NotFound) {
-		return st, 0, nil
-	}
-	if err != nil {
-		return st, 0, err
-	}
-	return st, r.Revision, json.Unmarshal(r.Data, &st)
+	revision, err = store.ReadJSON(ctx, m.Store, statusKey(ref), &st)
+	return st, revision, err
 }
 
 // decide changes the status, again if somebody else did in between.
@@ -196,11 +178,7 @@ func (m *Manager) decide(ctx context.Context, ref memoryd.ToolRef, change func(*
 		change(&st)
 		st.Rejected = st.Rejected[max(0, len(st.Rejected)-maxRejected):]
 		st.Accepted, st.Refused = st.Accepted[max(0, len(st.Accepted)-maxDecided):], st.Refused[max(0, len(st.Refused)-maxDecided):]
-		data, err := json.Marshal(st)
-		if err != nil {
-			return err
-		}
-		_, err = m.Store.PutRecord(ctx, store.Record{RecordKey: statusKey(ref), Revision: revision, Data: data})
+		_, err = store.WriteJSON(ctx, m.Store, store.Record{RecordKey: statusKey(ref), Revision: revision}, st)
 		if !memoryd.IsKind(err, memoryd.Conflict) {
 			return err
 		}

@@ -152,11 +152,7 @@ func (a *Audit) write(ctx context.Context, e Entry) error {
 
 func (a *Audit) keepHead(ctx context.Context, h *head) error {
 	a.tail = h
-	text, err := json.Marshal(h)
-	if err != nil {
-		return err
-	}
-	_, err = a.records.PutRecord(ctx, store.Record{RecordKey: store.RecordKey{Kind: auditHead, ID: auditHead}, Revision: store.AnyRevision, Data: text})
+	_, err := store.WriteJSON(ctx, a.records, store.Record{RecordKey: store.RecordKey{Kind: auditHead, ID: auditHead}, Revision: store.AnyRevision}, h)
 	return err
 }
 
@@ -188,13 +184,7 @@ func (a *Audit) readTail(ctx context.Context) error {
 }
 
 func readHead(ctx context.Context, records store.Records) (h head, err error) {
-	r, err := records.Record(ctx, store.RecordKey{Kind: auditHead, ID: auditHead})
-	if memoryd.IsKind(err, memoryd.NotFound) {
-		return h, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(r.Data, &h)
-	}
+	_, err = store.ReadJSON(ctx, records, store.RecordKey{Kind: auditHead, ID: auditHead}, &h)
 	return h, err
 }
 

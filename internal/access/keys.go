@@ -347,11 +347,7 @@ func (k *Keys) put(ctx context.Context, id string, revision int64, s stored) (Ke
 	if len(k.all()) >= maxKeys && k.all()[id] == nil {
 		return Key{}, memoryd.Errorf(memoryd.Conflict, "there are %d keys already", maxKeys)
 	}
-	data, err := json.Marshal(s)
-	if err != nil {
-		return Key{}, err
-	}
-	if _, err = k.records.PutRecord(ctx, store.Record{RecordKey: store.RecordKey{Kind: KeyKind, ID: id}, Revision: revision, Data: data}); err != nil {
+	if _, err := store.WriteJSON(ctx, k.records, store.Record{RecordKey: store.RecordKey{Kind: KeyKind, ID: id}, Revision: revision}, s); err != nil {
 		return Key{}, err
 	}
 	if err := k.load(ctx); err != nil {

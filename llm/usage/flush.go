@@ -2,7 +2,6 @@ package usage
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -81,14 +80,8 @@ func (l *Ledger) changed() []writing {
 }
 
 func (l *Ledger) write(ctx context.Context, w writing) error {
-	data, err := json.Marshal(w.rows)
-	if err != nil {
-		return fmt.Errorf("encode the ledger: %w", err)
-	}
-	_, err = l.records.PutRecord(ctx, store.Record{
-		RecordKey: l.key(w.id), Revision: store.AnyRevision, Expires: w.id.hour.Add(l.cfg.Keep), Data: data,
-	})
-	if err != nil {
+	r := store.Record{RecordKey: l.key(w.id), Revision: store.AnyRevision, Expires: w.id.hour.Add(l.cfg.Keep)}
+	if _, err := store.WriteJSON(ctx, l.records, r, w.rows); err != nil {
 		return fmt.Errorf("write the ledger: %w", err)
 	}
 	l.mu.Lock()

@@ -63,15 +63,9 @@ func (m Mark) Alone(ctx context.Context, s store.Records) error {
 
 // begun reports whether the same was interrupted before.
 func (m Mark) begun(ctx context.Context, s store.Records) (bool, error) {
-	r, err := s.Record(ctx, m.key())
-	if memoryd.IsKind(err, memoryd.NotFound) {
-		return false, nil
-	}
 	var there Mark
-	if err == nil {
-		err = json.Unmarshal(r.Data, &there)
-	}
-	return there == m, err
+	revision, err := store.ReadJSON(ctx, s, m.key(), &there)
+	return revision > 0 && there == m, err
 }
 
 // Around runs bring with the mark in the store. It removes the mark if everything was written, or
@@ -82,11 +76,7 @@ func (m Mark) Around(ctx context.Context, s store.Records, bring func() (came bo
 		return err
 	}
 	if !again {
-		data, err := json.Marshal(m)
-		if err == nil {
-			_, err = s.PutRecord(ctx, store.Record{RecordKey: m.key(), Revision: store.AnyRevision, Data: data})
-		}
-		if err != nil {
+		if _, err := store.WriteJSON(ctx, s, store.Record{RecordKey: m.key(), Revision: store.AnyRevision}, m); err != nil {
 			return within(err, "nothing was brought in")
 		}
 	}
