@@ -9,11 +9,6 @@ import (
 	"memoryd/internal/access"
 )
 
-// Auditor logs an action and runs it; *access.Audit implements it.
-type Auditor interface {
-	Do(ctx context.Context, e access.Entry, do func(context.Context) error) error
-}
-
 // decision is a request that decides something: what the audit log says of it. One
 // without an action is none.
 type decision interface{ decision() access.Entry }

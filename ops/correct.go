@@ -72,9 +72,7 @@ func (d Deps) correct(ctx context.Context, r CorrectCall) (out StoredCall, err e
 		return out, err
 	}
 	d.Corrected(ctx, before, call.Evaluation)
-	if d.Survey != nil {
-		d.Survey.Changed(r.ToolRef)
-	}
+	d.Survey.Changed(r.ToolRef)
 	return StoredCall{Call: call}, nil
 }
 
@@ -193,9 +191,7 @@ func (d Deps) withdraw(ctx context.Context, r Withdraw) (out StoredCall, err err
 		return out, err
 	}
 	err = d.Store.DeleteRecord(ctx, store.RecordKey{ToolRef: r.ToolRef, Kind: CorrectionKind, ID: r.Key.String()})
-	if d.Survey != nil {
-		d.Survey.Changed(r.ToolRef)
-	}
+	d.Survey.Changed(r.ToolRef)
 	call.Evaluation = e
 	return StoredCall{Call: call}, err
 }

@@ -8,8 +8,13 @@ import (
 	"memoryd"
 	"memoryd/compact"
 	"memoryd/guidelines/preflight"
+	"memoryd/guidelines/revisions"
 	"memoryd/ingest"
+	"memoryd/internal/access"
+	"memoryd/llm/usage"
+	"memoryd/ops/survey"
 	"memoryd/store"
+	"memoryd/store/backup"
 )
 
 // Deps are the dependencies of ops; each op uses some of them.
@@ -19,15 +24,15 @@ type Deps struct {
 	Reader    MemoryReader
 	Judge     Judge
 	Wait      time.Duration // how long a recording request waits for verdicts
-	Revisions Revisions
+	Revisions *revisions.Manager
 	Told      *Told // which runs asked for advice
 	Forecasts *preflight.Cache
 	Compactor Compactor
 	Originals compact.Originals
-	Mover     Mover
-	Ledger    Ledger
-	Audit     Auditor // logs decisions; may be nil
-	Survey    Surveyor
+	Mover     *backup.Actions
+	Ledger    *usage.Ledger
+	Audit     *access.Audit  // logs decisions; may be nil
+	Survey    *survey.Survey // may be nil
 	// Intake remembers calls that telemetry and hooks reported recently.
 	Intake *ingest.Intake
 	// Keyed reports whether API keys exist, by which calls are told apart; nil means true.

@@ -180,9 +180,7 @@ func (d Deps) labelKind(ctx context.Context, r LabelKind) (out LabelledKind, err
 	}
 	if !r.Preview {
 		d.Judge.Relabelled(r.ToolRef)
-		if d.Survey != nil {
-			d.Survey.Changed(r.ToolRef)
-		}
+		d.Survey.Changed(r.ToolRef)
 	}
 	return out, nil
 }

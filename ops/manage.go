@@ -4,11 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"iter"
 	"slices"
 
 	"memoryd"
-	"memoryd/store/backup"
 )
 
 // ManageRequest requests to list, move or remove whole memories.
@@ -49,17 +47,6 @@ func (p VectorStoreParams) Validate() error {
 	return nil
 }
 
-// Mover moves and removes whole memories.
-type Mover interface {
-	List(ctx context.Context, workspace string) iter.Seq2[backup.Memory, error]
-	Delete(ctx context.Context, workspace string) (int, error)
-	DeleteIDs(ctx context.Context, workspace string, ids []string) (int, error)
-	Copy(ctx context.Context, src, dst string) (int, error)
-	Dump(ctx context.Context, workspace, path string) (int, error)
-	Load(ctx context.Context, workspace, path string) (int, error)
-	Export(ctx context.Context, workspace string, w io.Writer) error
-}
-
 // TakeSnapshot requests a copy of a workspace, or of the whole store.
 type TakeSnapshot struct{ Workspace string }
 
@@ -73,48 +60,41 @@ func (library) Snapshot() Definition {
 	})
 }
 
-// vectorStore carries out the actions of the endpoint of that name, which is
-// older than this program.
-type vectorStore struct {
-	mover  Mover
-	reader MemoryReader
-	ledger Ledger
-	forgetter
-}
-
 func (library) VectorStore() Definition {
 	return defineWith("vector_store_op", func(d Deps, _ VectorStoreParams) func(context.Context, ManageRequest) (*Managed, error) {
-		return vectorStore{d.Mover, d.Reader, d.Ledger, forgetter{d.Store, d.Revisions, d.Forget, d.ForgetSource, d.Forecasts}}.run
+		return d.vectorStore
 	})
 }
 
-func (o vectorStore) run(ctx context.Context, r ManageRequest) (*Managed, error) {
+// vectorStore carries out the actions of the endpoint of that name, which is
+// older than this program.
+func (d Deps) vectorStore(ctx context.Context, r ManageRequest) (*Managed, error) {
 	var err error
 	out := &Managed{}
 	switch r.Action {
 	case "list":
-		out.Memories, err = o.list(ctx, r.Workspace)
+		out.Memories, err = d.memories(ctx, r.Workspace)
 		out.Size = len(out.Memories)
 	case "delete":
-		if out.Size, err = o.mover.Delete(ctx, r.Workspace); err == nil {
-			o.ledger.Forget(r.Workspace)
+		if out.Size, err = d.Mover.Delete(ctx, r.Workspace); err == nil {
+			d.Ledger.Forget(r.Workspace)
 		}
 	case "delete_ids":
 		if len(r.MemoryIDs) == 0 {
 			return nil, refuse("memory_ids is required")
 		}
-		out.Size, err = o.mover.DeleteIDs(ctx, r.Workspace, r.MemoryIDs)
+		out.Size, err = d.Mover.DeleteIDs(ctx, r.Workspace, r.MemoryIDs)
 	case "copy":
 		if r.Source == "" {
 			return nil, refuse("src_workspace_id is required")
 		}
-		out.Size, err = o.mover.Copy(ctx, r.Source, r.Workspace)
+		out.Size, err = d.Mover.Copy(ctx, r.Source, r.Workspace)
 	case "dump":
-		out.Size, err = o.mover.Dump(ctx, r.Workspace, r.Path)
+		out.Size, err = d.Mover.Dump(ctx, r.Workspace, r.Path)
 	case "load":
-		out.Size, err = o.mover.Load(ctx, r.Workspace, r.Path)
+		out.Size, err = d.Mover.Load(ctx, r.Workspace, r.Path)
 	case Forget:
-		out.Size, err = o.forget(ctx, r.Workspace, r.Source)
+		out.Size, err = d.forget(ctx, r.Workspace, r.Source)
 	default:
 		return nil, refuse("action must be one of list, delete, delete_ids, copy, dump, load")
 	}
@@ -130,13 +110,13 @@ func (o vectorStore) run(ctx context.Context, r ManageRequest) (*Managed, error)
 	return out, nil
 }
 
-func (o vectorStore) list(ctx context.Context, workspace string) ([]Memory, error) {
+func (d Deps) memories(ctx context.Context, workspace string) ([]Memory, error) {
 	var all []Memory
-	for m, err := range o.mover.List(ctx, workspace) {
+	for m, err := range d.Mover.List(ctx, workspace) {
 		if err != nil {
 			return nil, err
 		}
-		full, err := o.reader.Complete(ctx, m.Tool, NoCalls)
+		full, err := d.Reader.Complete(ctx, m.Tool, NoCalls)
 		if err != nil {
 			return nil, err
 		}

@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"memoryd"
 	"memoryd/internal/stats"
 	"memoryd/store"
+
+	lru "github.com/hashicorp/golang-lru/v2"
 )
 
 // Memory is what an answer contains about one tool.
@@ -188,10 +189,7 @@ func (d Deps) loadTools(ctx context.Context, r NamesRequest) (*LoadedTools, erro
 // StatisticsCache caches the statistics of tools that are requested repeatedly without a change. It
 // is safe for concurrent use.
 type StatisticsCache struct {
-	most int
-
-	mu     sync.RWMutex
-	byTool map[memoryd.ToolRef]computed
+	byTool *lru.Cache[memoryd.ToolRef, computed]
 }
 
 type computed struct {
@@ -201,7 +199,8 @@ type computed struct {
 
 // NewStatisticsCache returns a cache for up to most tools, at about 400 bytes each.
 func NewStatisticsCache(most int) *StatisticsCache {
-	return &StatisticsCache{most: most, byTool: map[memoryd.ToolRef]computed{}}
+	byTool, _ := lru.New[memoryd.ToolRef, computed](max(1, most)) // fails for less
+	return &StatisticsCache{byTool}
 }
 
 // find gives what was computed from just this state of the tool. A nil cache
@@ -211,22 +210,14 @@ func (c *StatisticsCache) find(t memoryd.Tool) (stats.Statistics, bool) {
 		return stats.Statistics{}, false
 	}
 	t.Guideline = memoryd.Guideline{}
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	known, ok := c.byTool[t.ToolRef]
+	known, ok := c.byTool.Get(t.ToolRef)
 	return known.of, ok && known.from == t
 }
 
-// keep remembers s. A full cache begins anew: what is asked often is back at once.
+// keep remembers s.
 func (c *StatisticsCache) keep(t memoryd.Tool, s stats.Statistics) {
-	if c == nil {
-		return
+	if c != nil {
+		t.Guideline = memoryd.Guideline{}
+		c.byTool.Add(t.ToolRef, computed{t, s})
 	}
-	t.Guideline = memoryd.Guideline{}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.byTool) >= c.most {
-		clear(c.byTool)
-	}
-	c.byTool[t.ToolRef] = computed{t, s}
 }

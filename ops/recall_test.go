@@ -24,8 +24,8 @@ func TestStatisticsAreRememberedForOneStateOfATool(t *testing.T) {
 		tool.Tool = fmt.Sprint(i)
 		c.keep(tool, want)
 	}
-	if len(c.byTool) > 4 {
-		t.Errorf("%d tools are remembered", len(c.byTool))
+	if c.byTool.Len() > 4 {
+		t.Errorf("%d tools are remembered", c.byTool.Len())
 	}
 	var none *StatisticsCache
 	none.keep(tool, want)

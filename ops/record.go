@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strconv"
 	"strings"
@@ -65,35 +64,16 @@ func (p ParseParams) Validate() error {
 // so that a call and its verdict are one write. The rest is written as pending before any
 // model is asked.
 type ParseToolCallResult struct {
+	Deps
 	Params ParseParams
-	// Wait limits how long a request waits for verdicts.
-	Wait    time.Duration
-	Judge   Judge
-	Store   RecordStore
-	Survey  Surveyor
-	Reader  MemoryReader
-	Told    *Told
-	sources *sourceLimits // nil: sources are not held to any
-	// Came is called with the metadata of a request's first call, and counts by way in.
-	Came   func(metadata []byte, added, known, rejected int)
-	Logger *slog.Logger
 
+	sources  *sourceLimits // nil: sources are not held to any
 	amending *sync.Mutex
-}
-
-// RecordStore is the part of a store that recording needs.
-type RecordStore interface {
-	store.Calls
-	Override(ctx context.Context, v store.Verdict) (memoryd.Call, error)
 }
 
 func (library) ParseToolCallResult() Definition {
 	return defineWith("parse_tool_call_result_op", func(d Deps, params ParseParams) func(context.Context, *ValidCalls) (*Recorded, error) {
-		o := ParseToolCallResult{Params: params, Wait: d.Wait, Judge: d.Judge, Store: d.Store, sources: newSourceLimits(d.Store, d.Keyed), Survey: d.Survey, Reader: d.Reader, Told: d.Told, Logger: d.Logger, amending: &sync.Mutex{}}
-		if d.Intake != nil {
-			o.Came = d.Intake.Came
-		}
-		return o.Run
+		return ParseToolCallResult{d, params, newSourceLimits(d.Store, d.Keyed), &sync.Mutex{}}.Run
 	}).withModel()
 }
 
@@ -184,9 +164,7 @@ func (o ParseToolCallResult) amend(ctx context.Context, calls []memoryd.Call, ap
 		if err != nil && !memoryd.IsKind(err, memoryd.NotFound) && !memoryd.IsKind(err, memoryd.Unavailable) {
 			return err
 		}
-		if o.Survey != nil {
-			o.Survey.Changed(amended.ToolRef)
-		}
+		o.Survey.Changed(amended.ToolRef)
 	}
 	return nil
 }
@@ -253,8 +231,8 @@ func (o ParseToolCallResult) answer(ctx context.Context, r *ValidCalls, appended
 		}
 		tools = t.show(tools, &out.Memories[i])
 	}
-	if o.Came != nil {
-		o.Came(r.Calls[0].Metadata, out.Added, out.Valid-out.Added, len(out.Rejected))
+	if o.Intake != nil {
+		o.Intake.Came(r.Calls[0].Metadata, out.Added, out.Valid-out.Added, len(out.Rejected))
 	}
 	out.Answer = recordedAnswer(out, tools)
 	return out, nil

@@ -13,33 +13,6 @@ import (
 // Revision is a version of a tool's guideline.
 type Revision = revisions.Revision
 
-// Revisions writes guidelines and keeps their versions; *revisions.Manager implements it.
-type Revisions interface {
-	// Refresh writes the guideline of a tool if necessary. An error comes from the store; a failure
-	// to write is in the result.
-	Refresh(ctx context.Context, ref memoryd.ToolRef, when revisions.When) (revisions.Result, error)
-	// Show returns the guideline to show, in at most maxTokens if that is above 0.
-	Show(ctx context.Context, tool memoryd.Tool, maxTokens int) (memoryd.Guideline, error)
-	// Untold reports whether a run belongs to the control group, which gets no advice.
-	Untold(workspace, run string) bool
-
-	List(ctx context.Context, ref memoryd.ToolRef) ([]Revision, error)
-	Revision(ctx context.Context, ref memoryd.ToolRef, number int64) (Revision, error)
-	Stale(ctx context.Context, ref memoryd.ToolRef) ([]revisions.Reason, error)
-	PinnedVersion(ctx context.Context, ref memoryd.ToolRef) (int64, error)
-	Pin(ctx context.Context, ref memoryd.ToolRef, number int64, by string) (Revision, error)
-	Unpin(ctx context.Context, ref memoryd.ToolRef) error
-	RollBack(ctx context.Context, ref memoryd.ToolRef, number int64, by string) (Revision, error)
-	// Pending lists unpublished statements of a tool; Release publishes or rejects one.
-	Pending(ctx context.Context, ref memoryd.ToolRef) ([]revisions.Pending, error)
-	Release(ctx context.Context, ref memoryd.ToolRef, id string, accept bool, by string) (Revision, error)
-	UndoRelease(ctx context.Context, ref memoryd.ToolRef, id, by string) (Revision, error)
-	// Edit sets a line for a person; UndoEdit undoes the last edit.
-	Edit(ctx context.Context, ref memoryd.ToolRef, c revisions.LineChange) (e Revision, line string, err error)
-	UndoEdit(ctx context.Context, ref memoryd.ToolRef, line, by string) (Revision, error)
-	LineOutcomes(ctx context.Context, ref memoryd.ToolRef) ([]guidelines.LineOutcome, error)
-}
-
 // ListPending requests the unpublished statements of a workspace: those of up to Limit tools after
 // a name, or of one Tool.
 type ListPending struct {

@@ -3,7 +3,6 @@ package ops
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"strings"
 
 	"memoryd"
@@ -65,18 +64,13 @@ func (s *Summaries) loaded() *LoadedTools {
 // SummaryToolMemory updates the guidelines of the loaded tools. It skips tools without new calls. A
 // tool keeps its guideline if the update fails.
 type SummaryToolMemory struct {
-	Params    SummaryParams
-	Revisions Revisions
-	Reader    MemoryReader
-	// Note is called with the cause of each failure, which clients do not see.
-	Note func(ctx context.Context, ref memoryd.ToolRef, err error)
-	// Logger logs panics.
-	Logger *slog.Logger
+	Deps
+	Params SummaryParams
 }
 
 func (library) SummaryToolMemory() Definition {
 	return defineWith("summary_tool_memory_op", func(d Deps, params SummaryParams) func(context.Context, NamedTools) (*Summaries, error) {
-		return SummaryToolMemory{Params: params, Revisions: d.Revisions, Reader: d.Reader, Note: d.SummaryFailed, Logger: d.Logger}.Run
+		return SummaryToolMemory{d, params}.Run
 	}).withModel()
 }
 
@@ -113,7 +107,7 @@ func (o SummaryToolMemory) summarise(ctx context.Context, ref memoryd.ToolRef, w
 	case err != nil:
 		out.fatal = fmt.Errorf("guideline of %q: %w", ref.Tool, err)
 	case done.Failed != nil:
-		o.Note(ctx, ref, done.Failed)
+		o.SummaryFailed(ctx, ref, done.Failed)
 		out.reason = reasonOf(done.Failed)
 	default:
 		out.skipped = !done.Written && (when != revisions.Always || done.Skipped != revisions.SameText)

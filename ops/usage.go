@@ -9,14 +9,6 @@ import (
 	"memoryd/llm/usage"
 )
 
-// Ledger holds the costs of models; *usage.Ledger implements it.
-type Ledger interface {
-	Report(ctx context.Context, workspace string, from, to time.Time) ([]usage.Row, error)
-	Budgets() []usage.Budget
-	// Forget drops the costs of a deleted workspace.
-	Forget(workspace string)
-}
-
 // ReportUsage requests the newest hours of a workspace, or of the whole server if it is unnamed.
 type ReportUsage struct {
 	Workspace string

@@ -93,18 +93,13 @@ type ValidCalls struct {
 // identities, removes secrets, cuts long texts, and rejects what cannot be recorded, naming the
 // field.
 type ValidateToolCallResult struct {
-	Limits    Limits
-	Redaction *Redaction
-	// Intake recognises further reports of recorded calls; may be nil.
-	Intake *ingest.Intake
-	// Names finds the tool that a name means; nil changes no name.
-	Names *Names
-	Now   func() time.Time
+	Deps
+	Limits Limits
 }
 
 func (library) ValidateToolCallResult() Definition {
 	return defineWith("validate_tool_call_result_op", func(d Deps, limits Limits) func(context.Context, RecordRequest) (*ValidCalls, error) {
-		return ValidateToolCallResult{Limits: limits, Redaction: d.Redaction, Intake: d.Intake, Names: d.Names, Now: d.Now}.Run
+		return ValidateToolCallResult{d, limits}.Run
 	})
 }
 

@@ -12,13 +12,6 @@ import (
 	"memoryd/store"
 )
 
-// Surveyor reads workspaces for views of all their tools; *survey.Survey implements it.
-type Surveyor interface {
-	Of(ctx context.Context, workspace string) *survey.Snapshot
-	// Changed makes the surveyor read a tool again, whatever its revision.
-	Changed(ref memoryd.ToolRef)
-}
-
 // Seen says when a view was read, and whether it is complete.
 type Seen struct {
 	At time.Time
