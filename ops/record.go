@@ -67,7 +67,7 @@ type ParseToolCallResult struct {
 	Deps
 	Params ParseParams
 
-	sources  *sourceLimits // nil: sources are not held to any
+	sources  *sourceLimits
 	amending *sync.Mutex
 }
 
@@ -171,13 +171,10 @@ func (o ParseToolCallResult) amend(ctx context.Context, calls []memoryd.Call, ap
 
 // append records the calls, within the share of their source.
 func (o ParseToolCallResult) append(ctx context.Context, r *ValidCalls) ([]store.Appended, error) {
-	keep := o.Params.MaxHistory
-	if o.sources != nil {
-		keep = o.sources.admit(ctx, r.Calls, keep)
-	}
+	keep, over := o.sources.admit(ctx, r.Calls, o.Params.MaxHistory)
 	appended, err := o.Store.Append(ctx, store.Batch{Workspace: r.Workspace, Calls: r.Calls, Keep: keep})
-	if err == nil && o.sources != nil {
-		o.sources.added(ctx, r.Calls, appended, o.Params.MaxHistory)
+	if err == nil && o.sources.watches(o.Params.MaxHistory) {
+		o.sources.added(ctx, r.Calls, appended, o.Params.MaxHistory, over)
 	}
 	return appended, err
 }

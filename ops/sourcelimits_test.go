@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"memoryd"
@@ -33,12 +32,12 @@ func TestWithoutKeysAnAddReadsNoHistory(t *testing.T) {
 			calls := []memoryd.Call{{
 				ToolRef: memoryd.ToolRef{Workspace: "w", Tool: "t"}, Key: memoryd.CallKey{byte(i + 1)}, Hash: "h", CreateTime: "2026-01-02 03:04:05", Output: fmt.Sprint(i), Evaluation: memoryd.PendingEvaluation(),
 			}}
-			keep := limits.admit(t.Context(), calls, 100)
+			keep, over := limits.admit(t.Context(), calls, 100)
 			appended, err := s.Append(t.Context(), store.Batch{Workspace: "w", Calls: calls, Keep: keep})
 			if err != nil || keep != 100 {
 				t.Fatalf("%v, keeps %d", err, keep)
 			}
-			limits.added(t.Context(), calls, appended, keep)
+			limits.added(t.Context(), calls, appended, keep, over)
 		}
 		if (s.reads > 0) != keyed {
 			t.Errorf("with keys %v: %d readings", keyed, s.reads)
@@ -46,32 +45,54 @@ func TestWithoutKeysAnAddReadsNoHistory(t *testing.T) {
 	}
 }
 
-// Runs of writers have to say what a list of them says.
-func TestWritersCountAsAListOfThem(t *testing.T) {
-	for seed := range uint64(200) {
+// Three sources that flood a history by turns never push out what another has below its share.
+func TestNoSourcePushesOthersOutOfAHistory(t *testing.T) {
+	for seed := range uint64(20) {
 		random := rand.New(rand.NewPCG(seed, 1))
-		var w writers
-		var list []string
+		s := mem.New()
+		limits := newSourceLimits(s, nil)
+		ref := memoryd.ToolRef{Workspace: "w", Tool: "t"}
+		keep := 8 + random.IntN(40)
+		number := 0
 		for range 60 {
-			source, n := []string{"", "a", "b"}[random.IntN(3)], 1+random.IntN(3)
-			w = slices.Clone(w).with(source, n)
-			list = append(list, slices.Repeat([]string{source}, n)...)
-			keep := 5 + random.IntN(40)
-			before := w.calls()
-			newest := w.newest(keep)
-			if w.calls() != before {
-				t.Fatal("the writers were changed")
+			source, n := []string{"a", "b", "c"}[random.IntN(3)], 1+random.IntN(keep/4)
+			before := heldBy(t, s, ref)
+			var calls []memoryd.Call
+			for range n {
+				number++
+				c := memoryd.Call{ToolRef: ref, Hash: fmt.Sprint(number), Output: "o", Evaluation: memoryd.PendingEvaluation()}
+				c.Key = memoryd.Identity{ToolRef: ref, Output: c.Hash, CreateTime: "2026-01-02 03:04:05"}.Key()
+				c.Metadata = memoryd.WithSource(nil, source)
+				calls = append(calls, c)
 			}
-			w, list = newest, list[max(0, len(list)-keep):]
-			if w.calls() != len(list) {
-				t.Fatalf("seed %d: %d calls, want %d", seed, w.calls(), len(list))
+			now, over := limits.admit(t.Context(), calls, keep)
+			appended, err := s.Append(t.Context(), store.Batch{Workspace: "w", Calls: calls, Keep: now})
+			if err != nil {
+				t.Fatal(err)
 			}
-			for _, source := range []string{"", "a", "b"} {
-				want := len(slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s != source }))
-				if got := w.of(source); got != want {
-					t.Fatalf("seed %d: %d calls of %q, want %d", seed, got, source, want)
+			limits.added(t.Context(), calls, appended, keep, over)
+			after := heldBy(t, s, ref)
+			if all := after["a"] + after["b"] + after["c"]; all > keep {
+				t.Fatalf("seed %d: %d calls of %d are kept", seed, all, keep)
+			}
+			for other, had := range before {
+				if other != source && after[other] < had && after[source] > keep/2 {
+					t.Fatalf("seed %d: %s has %v of %d, and pushed out those of %s: before %v", seed, source, after, keep, other, before)
 				}
 			}
 		}
 	}
+}
+
+func heldBy(t *testing.T, s store.Store, ref memoryd.ToolRef) map[string]int {
+	t.Helper()
+	calls, err := s.History(t.Context(), ref, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := map[string]int{}
+	for i := range calls {
+		n[calls[i].Source()]++
+	}
+	return n
 }
