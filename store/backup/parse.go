@@ -17,40 +17,17 @@ import (
 	json "github.com/go-json-experiment/json"
 )
 
-// entry is a part of a file: its manifest, a tool with its calls, or a record, each
-// checked by itself; an empty one stands where the records of a tool or workspace
-// end, and at the end of the file, when its hash is known to be right.
-type entry struct {
-	Manifest *manifest
-	Tool     *memoryd.Tool
-	Calls    []memoryd.Call
-	Record   *store.Record
-}
-
-// relocate puts the entry into a workspace; "" leaves it where it is.
-func (e entry) relocate(workspace string) {
-	if workspace == "" {
-		return
-	}
-	relocate(e.Calls, workspace)
-	if e.Tool != nil {
-		e.Tool.Workspace = workspace
-	}
-	if e.Record != nil {
-		e.Record.Workspace = workspace
-	}
-}
-
 // callBytes is what a call takes in memory beside its texts, about.
 const callBytes = 512
 
 // parser reads a file. It is the one place that knows the order of lines.
 type parser struct {
-	in   *lineReader
-	out  func(entry) error
-	hash hash.Hash
-	n    Counts
-	m    *manifest
+	in    *lineReader
+	out   func(Memory) error
+	hash  hash.Hash
+	n     Counts
+	m     *manifest
+	blame int // the line that an error is about, where it is not the one that was read last
 	// toolBytes bounds the lines of one tool.
 	toolBytes int64
 
@@ -60,27 +37,45 @@ type parser struct {
 	size   int64
 	at     memoryd.ToolRef // the tool or workspace that was begun last
 	record store.RecordKey // the last one of at
+	next   *Memory         // what of at is not handed on yet
+	held   int             // bytes of its records
 }
 
 func newParser(r io.Reader) *parser {
 	return &parser{in: newLineReader(r, maxLineBytes), hash: sha256.New(), toolBytes: maxToolBytes}
 }
 
-// each reads the whole file and hands its entries to do, in their order. Its errors,
-// and those of do, name the line.
-func (p *parser) each(do func(entry) error) error {
-	p.out = do
-	err := p.lines()
+// each reads the whole file: start is given its manifest, and take, in their order, the tools
+// with their calls and records, each checked by itself. What has no calls is a record of a
+// workspace or of the server, or further ones of the tool before. The last tool comes when the
+// hash of the file is known to be right. Errors, and those of start and take, name the line.
+func (p *parser) each(start func(*manifest) error, take func(Memory) error) error {
+	p.out = take
+	err := p.first(start)
+	if err == nil {
+		err = p.lines()
+	}
 	if err == nil {
 		return nil
 	}
-	return within(err, "line %d", p.in.n)
+	return within(err, "line %d", cmp.Or(p.blame, p.in.n))
+}
+
+// flush hands on what was read of a tool.
+func (p *parser) flush() error {
+	m := p.next
+	if m == nil {
+		return nil
+	}
+	p.next, p.held = nil, 0
+	err := p.out(*m)
+	if err != nil {
+		p.blame = m.Line
+	}
+	return err
 }
 
 func (p *parser) lines() error {
-	if err := p.first(); err != nil {
-		return err
-	}
 	for {
 		b, err := p.in.next()
 		if errors.Is(err, io.EOF) || errors.Is(err, errCut) {
@@ -113,7 +108,7 @@ func notALine(err error) error {
 	return invalid("not a line of an export: %.200s", err.Error())
 }
 
-func (p *parser) first() error {
+func (p *parser) first(start func(*manifest) error) error {
 	b, err := p.in.next()
 	if errors.Is(err, io.EOF) {
 		return invalid("the file is empty")
@@ -143,7 +138,7 @@ func (p *parser) first() error {
 	p.hash.Write(b)
 	p.hash.Write([]byte{'\n'})
 	p.m = l.Manifest
-	return p.out(entry{Manifest: p.m})
+	return start(p.m)
 }
 
 func (m *manifest) valid() bool {
@@ -195,7 +190,7 @@ func (p *parser) begin(ref memoryd.ToolRef) error {
 		return err
 	}
 	p.at, p.record = ref, store.RecordKey{}
-	return p.out(entry{})
+	return p.flush()
 }
 
 func compareRefs(a, b memoryd.ToolRef) int {
@@ -224,7 +219,8 @@ func (p *parser) call(l *callLine, size int) error {
 	}
 	p.n.Tools++
 	p.n.Calls += len(calls)
-	return p.out(entry{Tool: &t, Calls: calls})
+	p.next = &Memory{Line: p.in.n, Tool: t, Calls: calls}
+	return nil
 }
 
 func (p *parser) document(l *recordLine) error {
@@ -248,7 +244,14 @@ func (p *parser) document(l *recordLine) error {
 	}
 	p.record = r.RecordKey
 	p.n.Records++
-	return p.out(entry{Record: &r})
+	if p.next == nil {
+		p.next = &Memory{Line: p.in.n, Tool: memoryd.Tool{ToolRef: r.ToolRef}}
+	}
+	p.next.Records = append(p.next.Records, r)
+	if p.held += len(r.Data); r.Tool == "" || p.held > batchBytes {
+		return p.flush()
+	}
+	return nil
 }
 
 func (p *parser) trailer(t *trailer) error {
@@ -264,7 +267,7 @@ func (p *parser) trailer(t *trailer) error {
 	if b, err := p.in.next(); !errors.Is(err, io.EOF) || len(b) > 0 {
 		return invalid("there is data after the trailer")
 	}
-	return p.out(entry{})
+	return p.flush()
 }
 
 // inScope refuses what a file of one workspace cannot hold.

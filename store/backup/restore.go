@@ -1,6 +1,7 @@
 package backup
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,10 +77,10 @@ func Restore(ctx context.Context, s store.Store, r io.Reader, opts RestoreOption
 		return Counts{}, err
 	}
 	p := newParser(r)
-	to := &restorer{writer: w, workspace: opts.Workspace, line: &p.in.n}
+	to := &restorer{writer: w, workspace: opts.Workspace}
 	to.begin(ctx)
 	err = mark.Around(ctx, opts.Marks, func() (bool, error) {
-		err := p.each(func(e entry) error { return to.take(ctx, e) })
+		err := p.each(to.start, func(m Memory) error { return to.take(ctx, m) })
 		if werr := to.wait(ctx); werr != nil {
 			err = werr
 		}
@@ -103,17 +104,14 @@ func verify(ctx context.Context, w *writer, r io.Reader, workspace string) error
 	if err != nil {
 		return nil // a pipe has the method, but cannot
 	}
-	err = newParser(r).each(func(e entry) error {
-		switch {
-		case e.Manifest != nil:
-			return renamable(e.Manifest, workspace)
-		case e.Tool == nil || w.existing != refuse:
+	err = newParser(r).each(func(m *manifest) error { return renamable(m, workspace) }, func(m Memory) error {
+		if len(m.Calls) == 0 || w.existing != refuse {
 			return ctx.Err()
 		}
-		e.relocate(workspace)
-		there, err := exists(ctx, w.s, e.Tool.ToolRef)
+		ref := memoryd.ToolRef{Workspace: cmp.Or(workspace, m.Tool.Workspace), Tool: m.Tool.Tool}
+		there, err := exists(ctx, w.s, ref)
 		if err == nil && there {
-			err = existsAlready(e.Tool.ToolRef)
+			err = existsAlready(ref)
 		}
 		return err
 	})
@@ -142,30 +140,30 @@ type restorer struct {
 	*writer
 
 	workspace string // where everything comes; "" leaves it where it was
-	line      *int   // that is being read
-	next      *unit  // is being read
 	under     *lifecycle.Group
+	going     context.Context // it ends when a tool was not restored
+	last      *restoring
 
-	mu     sync.Mutex
-	n      Counts
-	failed bool
+	mu sync.Mutex
+	n  Counts
 }
 
-// unit is a tool and its records.
-type unit struct {
-	entry   entry // empty when the tool came before
-	ref     memoryd.ToolRef
-	line    int
-	records []store.Record
-	size    int  // of the records
-	skipped bool // the tool was there
+// restoring is a tool that is being written.
+type restoring struct {
+	Memory
+	skipped bool // it was there
 }
 
 // errStopped ends the reading when a tool was not restored; wait says why.
 var errStopped = errors.New("stopped")
 
 func (w *restorer) begin(ctx context.Context) {
-	w.under, _ = lifecycle.NewGroup(ctx, slog.New(slog.DiscardHandler), "restore", beside)
+	w.under, w.going = lifecycle.NewGroup(ctx, slog.New(slog.DiscardHandler), "restore", beside)
+}
+
+func (w *restorer) start(m *manifest) error {
+	w.kinds = m.Kinds
+	return renamable(m, w.workspace)
 }
 
 // wait waits until all that was begun is written, or was not; then it says so each time.
@@ -177,92 +175,62 @@ func (w *restorer) wait(ctx context.Context) error {
 	return err
 }
 
-func (w *restorer) take(ctx context.Context, e entry) error {
-	e.relocate(w.workspace)
-	switch {
-	case e.Manifest != nil:
-		w.kinds = e.Manifest.Kinds
-		return renamable(e.Manifest, w.workspace)
-	case e.Tool != nil:
-		if err := w.dispatch(ctx); err != nil {
-			return err
-		}
-		w.next = &unit{entry: e, ref: e.Tool.ToolRef, line: *w.line}
-		return nil
-	case e.Record != nil:
-		return w.takeRecord(ctx, *e.Record)
-	}
-	return w.dispatch(ctx)
-}
-
-// dispatch has what was read of a tool written, beside others.
-func (w *restorer) dispatch(ctx context.Context) error {
-	u := w.next
-	w.next = nil
-	if u != nil {
-		w.under.Go(func() error { return w.write(ctx, u) })
+// take has a tool written beside others. What has no calls is written at once, further
+// records of a tool when that is there.
+func (w *restorer) take(ctx context.Context, m Memory) error {
+	if w.workspace != "" {
+		m.relocate(w.workspace)
 	}
 	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.failed {
+	w.n.Records += len(m.Records)
+	w.mu.Unlock()
+	if len(m.Calls) == 0 {
+		alone := m.Tool.Tool == ""
+		if !alone && w.wait(ctx) != nil {
+			return errStopped
+		}
+		return w.records(ctx, m.Records, alone || w.last.skipped)
+	}
+	u := &restoring{Memory: m}
+	w.last = u
+	w.under.Go(func() error {
+		if err := w.write(ctx, u); err != nil {
+			return within(err, "line %d", u.Line)
+		}
+		return nil
+	})
+	if w.going.Err() != nil {
 		return errStopped
 	}
 	return nil
 }
 
 // write brings a tool and its records. What others write goes on when it fails.
-func (w *restorer) write(ctx context.Context, u *unit) (err error) {
-	if u.entry.Tool != nil {
-		u.skipped, err = w.tool(ctx, *u.entry.Tool, u.entry.Calls)
-		w.count(u, err)
-	}
-	if err == nil && !u.skipped {
-		err = w.documents(ctx, u.records)
-	}
-	for i := 0; u.skipped && err == nil && i < len(u.records); i++ {
-		err = w.document(ctx, u.records[i])
-	}
-	if err == nil {
-		return nil
+func (w *restorer) write(ctx context.Context, u *restoring) (err error) {
+	if u.skipped, err = w.tool(ctx, u.Tool, u.Calls); err != nil {
+		return err
 	}
 	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.failed = true
-	return within(err, "line %d", u.line)
-}
-
-func (w *restorer) count(u *unit, err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	switch {
-	case err != nil:
-	case u.skipped:
+	if u.skipped {
 		w.n.Skipped++
-	default:
+	} else {
 		w.n.Tools++
-		w.n.Calls += len(u.entry.Calls)
+		w.n.Calls += len(u.Calls)
 	}
+	w.mu.Unlock()
+	return w.records(ctx, u.Records, u.skipped)
 }
 
-func (w *restorer) takeRecord(ctx context.Context, r store.Record) error {
-	w.mu.Lock()
-	w.n.Records++
-	w.mu.Unlock()
-	u := w.next
-	if u == nil || r.ToolRef != u.ref {
-		if err := w.dispatch(ctx); err != nil {
+// records writes records together, or each as far as none is in its place.
+func (w *restorer) records(ctx context.Context, rs []store.Record, each bool) error {
+	if !each {
+		return w.documents(ctx, rs)
+	}
+	for _, r := range rs {
+		if err := w.document(ctx, r); err != nil {
 			return err
 		}
-		return w.document(ctx, r)
 	}
-	u.records = append(u.records, r)
-	if u.size += len(r.Data); u.size <= batchBytes {
-		return nil
-	}
-	if err := w.dispatch(ctx); err != nil || w.wait(ctx) != nil {
-		return errStopped
-	}
-	w.next = &unit{ref: u.ref, line: u.line, skipped: u.skipped}
 	return nil
 }
 
