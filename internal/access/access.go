@@ -5,6 +5,7 @@ package access
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -43,6 +44,19 @@ func (r Role) Names() []string {
 		}
 	}
 	return names
+}
+
+// MarshalJSON writes the names of the roles.
+func (r Role) MarshalJSON() ([]byte, error) { return json.Marshal(r.Names()) }
+
+// UnmarshalJSON reads names of roles.
+func (r *Role) UnmarshalJSON(text []byte) (err error) {
+	var names []string
+	if err := json.Unmarshal(text, &names); err != nil {
+		return err
+	}
+	*r, err = ParseRoles(names)
+	return err
 }
 
 // full adds the roles that others hold.

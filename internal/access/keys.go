@@ -46,20 +46,20 @@ const MaxWorkspaces = 1000
 
 // Key describes an API key, without its secret.
 type Key struct {
-	ID    string
-	Name  string // a name for people
-	Roles Role
+	ID    string `json:"-"`
+	Name  string `json:"name"` // a name for people
+	Roles Role   `json:"roles"`
 	// Workspaces are the workspaces that the key can see; nil means all.
-	Workspaces []string
+	Workspaces []string `json:"workspaces"`
 	// Rate is the limit in requests per second; 0 means the server's limit.
-	Rate    float64
-	Created time.Time
-	Expires time.Time // zero means never
-	Revoked time.Time // zero means not revoked
+	Rate    float64   `json:"rate,omitempty"`
+	Created time.Time `json:"created"`
+	Expires time.Time `json:"expires,omitzero"` // zero means never
+	Revoked time.Time `json:"revoked,omitzero"` // zero means not revoked
 	// By is the source that created the key; "environment" and "start" mean the server.
-	By string
+	By string `json:"by,omitempty"`
 	// Used is the time of its last use since the server's start.
-	Used time.Time
+	Used time.Time `json:"-"`
 }
 
 // Live reports whether the key is valid.
@@ -69,30 +69,20 @@ func (k *Key) Live(now time.Time) bool {
 
 // stored is a key in its record.
 type stored struct {
-	Name       string     `json:"name"`
-	Hash       string     `json:"sha256"`
-	OldHash    string     `json:"old_sha256,omitempty"`
-	OldUntil   *time.Time `json:"old_until,omitempty"`
-	Roles      []string   `json:"roles"`
-	Workspaces []string   `json:"workspaces"` // null is all
-	Rate       float64    `json:"rate,omitempty"`
-	Created    time.Time  `json:"created"`
-	Expires    *time.Time `json:"expires,omitempty"`
-	Revoked    *time.Time `json:"revoked,omitempty"`
-	By         string     `json:"by,omitempty"`
+	Key
+	Hash     string    `json:"sha256"`
+	OldHash  string    `json:"old_sha256,omitempty"`
+	OldUntil time.Time `json:"old_until,omitzero"`
 }
 
 // entry is a key in memory.
 type entry struct {
-	Key
-	stored    stored
-	revision  int64
-	hash      [sha256.Size]byte
-	oldHash   [sha256.Size]byte
-	oldUntil  time.Time
-	principal Principal
-	used      *atomic.Int64 // nanoseconds of the last use
-	limiter   *rate.Limiter // nil: no limit
+	stored
+	hash, oldHash []byte
+	revision      int64
+	principal     Principal
+	used          *atomic.Int64 // nanoseconds of the last use
+	limiter       *rate.Limiter // nil: no limit
 }
 
 // Limits limit the requests of one key.
@@ -178,44 +168,23 @@ func (k *Keys) read(r store.Record, before *entry) (*entry, error) {
 		return before, nil
 	}
 	e := &entry{revision: r.Revision, used: new(atomic.Int64)}
-	s := &e.stored
-	if err := json.Unmarshal(r.Data, s); err != nil {
+	if err := json.Unmarshal(r.Data, &e.stored); err != nil {
 		return nil, err
 	}
-	roles, err := ParseRoles(s.Roles)
-	if err != nil {
-		return nil, err
-	}
-	if !unhex(e.hash[:], s.Hash) || s.OldHash != "" && !unhex(e.oldHash[:], s.OldHash) {
+	if len(e.Hash) != hex.EncodedLen(sha256.Size) {
 		return nil, fmt.Errorf("sha256: not a hash")
 	}
-	e.Key = Key{
-		ID: r.ID, Name: s.Name, Roles: roles, Workspaces: s.Workspaces, Rate: s.Rate, Created: s.Created,
-		Expires: instant(s.Expires), Revoked: instant(s.Revoked), By: s.By,
-	}
-	e.oldUntil = instant(s.OldUntil)
-	e.principal = Principal{Source: e.ID, Roles: roles.full(), Workspaces: s.Workspaces}
+	e.ID, e.hash, e.oldHash = r.ID, []byte(e.Hash), []byte(e.OldHash)
+	e.principal = Principal{Source: e.ID, Roles: e.Roles.full(), Workspaces: e.Workspaces}
 	if before != nil {
 		e.used = before.used
 	}
-	if perSecond := s.Rate; perSecond > 0 {
+	if perSecond := e.Rate; perSecond > 0 {
 		e.limiter = rate.NewLimiter(rate.Limit(perSecond), max(1, int(perSecond)))
 	} else if k.limits.Rate > 0 {
 		e.limiter = rate.NewLimiter(rate.Limit(k.limits.Rate), max(1, k.limits.Burst))
 	}
 	return e, nil
-}
-
-func unhex(into []byte, text string) bool {
-	raw, err := hex.DecodeString(text)
-	return err == nil && copy(into, raw) == len(into) && len(raw) == len(into)
-}
-
-func instant(t *time.Time) time.Time {
-	if t == nil {
-		return time.Time{}
-	}
-	return *t
 }
 
 // errUnknown is what every token is answered that does not open anything: nobody
@@ -230,16 +199,17 @@ func (k *Keys) Verify(token string) (*Principal, error) {
 	if all == nil {
 		return nil, memoryd.Errorf(memoryd.Unavailable, "the API keys are not loaded yet")
 	}
-	hash := sha256.Sum256([]byte(token))
+	sum := sha256.Sum256([]byte(token))
+	hash := hex.AppendEncode(make([]byte, 0, 2*len(sum)), sum[:])
 	e := (*all)[idOf(token)]
 	if e == nil {
-		subtle.ConstantTimeCompare(hash[:], hash[:])
+		subtle.ConstantTimeCompare(hash, hash)
 		return nil, errUnknown
 	}
 	now := k.now()
-	right := subtle.ConstantTimeCompare(hash[:], e.hash[:]) == 1
-	if !right && now.Before(e.oldUntil) {
-		right = subtle.ConstantTimeCompare(hash[:], e.oldHash[:]) == 1
+	right := subtle.ConstantTimeCompare(hash, e.hash) == 1
+	if !right && now.Before(e.OldUntil) {
+		right = subtle.ConstantTimeCompare(hash, e.oldHash) == 1
 	}
 	if !right || !e.Live(now) {
 		return nil, errUnknown
@@ -330,14 +300,10 @@ func (k *Keys) Create(ctx context.Context, w Wanted, by string) (Key, string, er
 }
 
 func storedOf(w Wanted, token, by string, now time.Time) stored {
-	s := stored{
-		Name: w.Name, Hash: hashOf(token), Roles: w.Roles.Names(), Workspaces: slices.Clone(w.Workspaces), Rate: w.Rate,
+	return stored{Hash: hashOf(token), Key: Key{
+		Name: w.Name, Roles: w.Roles, Workspaces: slices.Clone(w.Workspaces), Rate: w.Rate, Expires: w.Expires,
 		Created: now.UTC().Truncate(time.Second), By: by,
-	}
-	if !w.Expires.IsZero() {
-		s.Expires = &w.Expires
-	}
-	return s
+	}}
 }
 
 // put writes a key and takes it into force.
@@ -378,10 +344,9 @@ func (k *Keys) Rotate(ctx context.Context, id string, grace time.Duration) (Key,
 		return Key{}, "", memoryd.Errorf(memoryd.Conflict, "the key is revoked or has expired")
 	}
 	token, s := newToken(id), e.stored
-	s.OldHash, s.OldUntil = "", nil
+	s.OldHash, s.OldUntil = "", time.Time{}
 	if grace > 0 {
-		until := now.Add(grace).UTC()
-		s.OldHash, s.OldUntil = s.Hash, &until
+		s.OldHash, s.OldUntil = s.Hash, now.Add(grace).UTC()
 	}
 	s.Hash = hashOf(token)
 	made, err := k.put(ctx, id, e.revision, s)
@@ -395,8 +360,8 @@ func (k *Keys) Revoke(ctx context.Context, id string) (Key, error) {
 	if err != nil || !e.Revoked.IsZero() {
 		return keyOf(e), err
 	}
-	s, now := e.stored, k.now().UTC().Truncate(time.Second)
-	s.Revoked = &now
+	s := e.stored
+	s.Revoked = k.now().UTC().Truncate(time.Second)
 	return k.put(ctx, id, e.revision, s)
 }
 
@@ -458,7 +423,7 @@ func (k *Keys) First(ctx context.Context, token string) (made string, err error)
 		}
 		revision := int64(0)
 		if e := k.all()[id]; e != nil {
-			if e.stored.Hash == hashOf(token) && e.Live(k.now()) && e.Roles.full() == Admin.full() && e.Workspaces == nil {
+			if e.Hash == hashOf(token) && e.Live(k.now()) && e.Roles.full() == Admin.full() && e.Workspaces == nil {
 				return "", nil
 			}
 			revision = e.revision

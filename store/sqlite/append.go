@@ -228,7 +228,7 @@ func (j *restoring) run(d *draft) error {
 		}
 		slots = append(slots, slot)
 	}
-	td.t.kept = ring{slots: slots, n: len(slots)}
+	td.t.kept = slots
 	if err := d.writeGuideline(td.t, &td.info.Guideline); err != nil {
 		return err
 	}

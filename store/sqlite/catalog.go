@@ -16,7 +16,7 @@ import (
 type tool struct {
 	id   uint32
 	info memoryd.Tool // Pending and Kept are kept up to date too
-	kept ring
+	kept []int64      // rows of the kept calls, oldest first
 	// rewrites is odd while a commit that changes verdicts of kept calls is under
 	// way, and another number after it.
 	rewrites uint64
@@ -25,7 +25,7 @@ type tool struct {
 }
 
 // first is the number of the oldest kept call.
-func (t *tool) first() int64 { return t.info.Lifetime - int64(t.kept.len()) + 1 }
+func (t *tool) first() int64 { return t.info.Lifetime - int64(len(t.kept)) + 1 }
 
 // space is one workspace with its tools.
 type space struct {
@@ -163,7 +163,7 @@ func (c *catalog) view(ref memoryd.ToolRef, before int64, limit int) (view, bool
 	if t == nil {
 		return view{}, false
 	}
-	kept, first := t.kept.len(), t.first()
+	kept, first := len(t.kept), t.first()
 	end := kept
 	if before > 0 {
 		end = int(min(max(0, before-first), int64(kept)))
@@ -173,7 +173,7 @@ func (c *catalog) view(ref memoryd.ToolRef, before int64, limit int) (view, bool
 		from = max(0, end-limit)
 	}
 	return view{
-		ref: t.info.ToolRef, tool: t.id, slots: t.kept.part(from, end), firstSeq: first + int64(from),
+		ref: t.info.ToolRef, tool: t.id, slots: slices.Clone(t.kept[from:end]), firstSeq: first + int64(from),
 		rewrites: t.rewrites,
 	}, true
 }
@@ -190,7 +190,7 @@ func (c *catalog) samples(ref memoryd.ToolRef, cache *sampleCache) (v view, load
 	if cached, ok := cache.get(t.id); ok {
 		return v, nil, cached
 	}
-	v = view{ref: ref, tool: t.id, slots: t.kept.all(), firstSeq: t.first()}
+	v = view{ref: ref, tool: t.id, slots: slices.Clone(t.kept), firstSeq: t.first()}
 	return v, cache.begin(t.id), nil
 }
 
@@ -203,68 +203,6 @@ func (c *catalog) rewrites(tool uint32) uint64 {
 		return t.rewrites
 	}
 	return 0
-}
-
-// ring lists the rows of a tool's kept calls, oldest first. When a full history
-// takes a call in, the oldest row leaves at the front and returns at the back.
-type ring struct {
-	slots []int64
-	head  int // place of the oldest in slots
-	n     int
-}
-
-func (r *ring) len() int { return r.n }
-
-// at gives the i-th oldest.
-func (r *ring) at(i int) int64 {
-	i += r.head
-	if i >= len(r.slots) {
-		i -= len(r.slots)
-	}
-	return r.slots[i]
-}
-
-func (r *ring) push(slot int64) {
-	if r.n == len(r.slots) {
-		grown := make([]int64, max(4, r.n+r.n/2))
-		r.copyTo(grown)
-		r.slots, r.head = grown, 0
-	}
-	i := r.head + r.n
-	if i >= len(r.slots) {
-		i -= len(r.slots)
-	}
-	r.slots[i] = slot
-	r.n++
-}
-
-// drop lets the n oldest go.
-func (r *ring) drop(n int) {
-	r.n -= n
-	r.head += n
-	if r.head >= len(r.slots) {
-		r.head -= len(r.slots)
-	}
-	if r.n == 0 {
-		r.head = 0
-	}
-}
-
-// all gives a copy, oldest first; part one of those from a place to before another.
-func (r *ring) all() []int64 { return r.part(0, r.n) }
-
-func (r *ring) part(from, to int) []int64 {
-	out := make([]int64, to-from)
-	for i := range out {
-		out[i] = r.at(from + i)
-	}
-	return out
-}
-
-func (r *ring) copyTo(dst []int64) {
-	for i := range r.n {
-		dst[i] = r.at(i)
-	}
 }
 
 // encodeSlots writes row ids as varint differences.

@@ -29,7 +29,7 @@ func (s *backend) DeleteCalls(ctx context.Context, ref memoryd.ToolRef, keys []m
 // cut takes calls out of a tool's history.
 func (d *draft) cut(t *tool, keys []memoryd.CallKey) (int, error) {
 	d.wipes = true
-	slots := t.kept.all()
+	slots := slices.Clone(t.kept)
 	gone, err := d.rowsOf(slots, keys)
 	if err != nil || len(gone) == 0 {
 		return 0, err
@@ -117,7 +117,7 @@ func (d *draft) putCut(t *tool, info memoryd.Tool, left []int64, moved, dropped 
 	if err := d.writeGuideline(t, &info.Guideline); err != nil {
 		return err
 	}
-	after := &tool{id: t.id, kept: ring{slots: left, n: len(left)}}
+	after := &tool{id: t.id, kept: left}
 	if err := d.w.writeState(after, &info, d.w.lastLog); err != nil {
 		return err
 	}

@@ -109,15 +109,15 @@ func (d *draft) record(r record) {
 }
 
 // keptCount is how many calls the history holds.
-func (td *toolDraft) keptCount() int { return td.t.kept.len() - td.dropped + len(td.pushed) }
+func (td *toolDraft) keptCount() int { return len(td.t.kept) - td.dropped + len(td.pushed) }
 
 // oldest gives row and number of the oldest kept call.
 func (td *toolDraft) oldest() (slot, seq int64) {
 	seq = td.info.Lifetime - int64(td.keptCount()) + 1
-	if n := td.t.kept.len(); td.dropped >= n {
+	if n := len(td.t.kept); td.dropped >= n {
 		return td.pushed[td.dropped-n], seq
 	}
-	return td.t.kept.at(td.dropped), seq
+	return td.t.kept[td.dropped], seq
 }
 
 // dropOldest lets the oldest call go and gives its row.
@@ -237,13 +237,8 @@ func (d *draft) publish() {
 // apply takes the draft over into the tool.
 func (td *toolDraft) apply() {
 	t := td.t
-	// A full history drops and pushes by turns, so its ring never grows.
-	fromPushed := max(0, td.dropped-t.kept.len())
-	left := td.dropped - fromPushed
-	t.kept.drop(left)
-	for _, slot := range td.pushed[fromPushed:] {
-		t.kept.push(slot)
-	}
+	fromPushed := max(0, td.dropped-len(t.kept))
+	t.kept = append(t.kept[td.dropped-fromPushed:], td.pushed[fromPushed:]...)
 	if td.info.Revision != t.info.Revision || td.dropped > 0 {
 		t.folded = false
 	}
@@ -251,5 +246,5 @@ func (td *toolDraft) apply() {
 		t.rewrites++
 	}
 	t.info = td.info
-	t.info.Kept = t.kept.len()
+	t.info.Kept = len(t.kept)
 }

@@ -208,7 +208,7 @@ func (w *writer) dropSegments(table string, rows []segment, n, size int) (expire
 func (w *writer) writeState(t *tool, info *memoryd.Tool, mark int64) error {
 	return w.c.exec(`INSERT OR REPLACE INTO state (tool, mark, lifetime, duplicates, revision, modified, slots)
 		VALUES (?,?,?,?,?,?,?)`, int64(t.id), mark, info.Lifetime, info.Duplicates, info.Revision,
-		info.Modified.UnixMicro(), encodeSlots(t.kept.all()))
+		info.Modified.UnixMicro(), encodeSlots(t.kept))
 }
 
 // writePurges puts rows on the list of those to be deleted.

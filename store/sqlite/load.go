@@ -43,7 +43,7 @@ func (w *writer) load(ctx context.Context) error {
 	}
 	w.foldLag.Store(int64(w.unfolded))
 	for _, t := range w.cat.byID {
-		t.info.Kept = t.kept.len()
+		t.info.Kept = len(t.kept)
 	}
 	return nil
 }
@@ -75,7 +75,7 @@ func (l *loader) state() error {
 			t.info.Lifetime, t.info.Duplicates, t.info.Revision = integer(v[2]), integer(v[3]), integer(v[4])
 			t.info.Modified = timeOf(v[5])
 			slots, err := decodeSlots(blob(v[6]))
-			t.kept = ring{slots: slots, n: len(slots)}
+			t.kept = slots
 			for _, slot := range slots {
 				l.w.nextSlot = max(l.w.nextSlot, slot)
 			}
@@ -157,10 +157,10 @@ func (l *loader) log() error {
 // replay does to the tool what the commit that wrote the record did.
 func (t *tool) replay(r *record, at time.Time) {
 	t.folded = false
-	t.kept.drop(min(r.dropped, t.kept.len()))
+	t.kept = t.kept[min(r.dropped, len(t.kept)):]
 	switch r.kind {
 	case recordAccepted:
-		t.kept.push(r.slot)
+		t.kept = append(t.kept, r.slot)
 		t.info.Lifetime++
 		if r.repeat {
 			t.info.Duplicates++

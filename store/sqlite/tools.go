@@ -123,7 +123,7 @@ func (d *draft) deleteTool(t *tool) error {
 	if err != nil {
 		return err
 	}
-	d.purge = append(d.purge, t.kept.all()...)
+	d.purge = append(d.purge, t.kept...)
 	return nil
 }
 
@@ -150,7 +150,7 @@ func (p *pendingSet) of(tools []*tool) []*pendingCall {
 		if t.info.Pending == 0 {
 			continue
 		}
-		first := t.info.Lifetime - int64(t.kept.len()) + 1
+		first := t.info.Lifetime - int64(len(t.kept)) + 1
 		for seq := first; seq <= t.info.Lifetime; seq++ {
 			if c := p.bySeq[seqRef{t.id, seq}]; c != nil {
 				out = append(out, c)

@@ -111,7 +111,7 @@ func (s *backend) Override(ctx context.Context, v store.Verdict) (memoryd.Call, 
 // findSlot gives the row of a kept call of the tool, 0 if there is none. Keys
 // have no index: a correction is rare, and a history is short.
 func (d *draft) findSlot(td *toolDraft, key memoryd.CallKey) (slot int64, err error) {
-	ids, err := json.Marshal(td.t.kept.all())
+	ids, err := json.Marshal(td.t.kept)
 	if err != nil {
 		return 0, err
 	}
