@@ -65,9 +65,9 @@ func compaction(r *wire.CompactRequest) (in ops.CompactRequest, err error) {
 // encodeCompaction writes a result. The messages stand in it byte for byte,
 // white space included.
 func encodeCompaction(r *ops.Compacted) (e encoded, err error) {
-	head, err := jsonv2.Marshal(wire.CompactResult{
-		Compacted: r.Compacted, Reason: string(r.Reason), Detail: r.Detail, Summary: r.Summary, Report: &r.Report,
-	}, encoding)
+	result := r.Result
+	result.Messages = nil
+	head, err := jsonv2.Marshal(result, encoding)
 	if err != nil {
 		return e, err
 	}
@@ -149,10 +149,7 @@ func (e *eventStream) follow(ctx context.Context, run *ops.Followed) error {
 		case event.Type == "result" || event.Type == "error":
 			return nil
 		default:
-			err = e.sendJSON(event.Type, wire.CompactEvent{
-				Type: event.Type, Done: event.Done, Total: event.Total,
-				TokensBefore: event.TokensBefore, TokensAfter: event.TokensAfter, Reason: string(event.Reason),
-			})
+			err = e.sendJSON(event.Type, event)
 		}
 		if err != nil {
 			return err
@@ -203,7 +200,7 @@ func (s *server) getOriginal(c echo.Context, _ []byte) (any, error) {
 		return s.searchOriginals(q, ops.SearchOriginals{GetOriginal: of, Text: text, Limit: cmp.Or(limit, defaultPage)})
 	case c.QueryParam("offset") != "" || c.QueryParam("limit") != "":
 		in := ops.ReadOriginal{GetOriginal: of, Offset: offset, Limit: limit}
-		return answer(q, s.Flows.ReadOriginal, in, func(p ops.OriginalPage) any { return wire.TextPage(p.Page) })
+		return answer(q, s.Flows.ReadOriginal, in, shown[ops.OriginalPage])
 	}
 	return answer(q, s.Flows.GetOriginal, of, func(x ops.Original) any { return encoded{body: x.Data} })
 }
@@ -224,13 +221,7 @@ func (s *server) lookUp(c echo.Context, _ []byte) (any, error) {
 }
 
 func (s *server) searchOriginals(q *query, in ops.SearchOriginals) (any, error) {
-	return answer(q, s.Flows.SearchOriginals, in, func(found ops.OriginalHits) any {
-		list := wire.HitList{Hits: make([]wire.Hit, len(found.Hits))}
-		for i, hit := range found.Hits {
-			list.Hits[i] = wire.Hit(hit)
-		}
-		return list
-	})
+	return answer(q, s.Flows.SearchOriginals, in, shown[ops.OriginalHits])
 }
 
 // undo gives the input of a compaction back; with the messages of a

@@ -10,6 +10,7 @@ import (
 
 	"memoryd/api/wire"
 	"memoryd/compact"
+	"memoryd/ops"
 	"memoryd/store/mem"
 )
 
@@ -67,7 +68,7 @@ func TestACompactionKeepsBytesAndCanBeTakenBack(t *testing.T) {
 	if p := decode[compact.Page](t, ask(h, "GET", path+"?offset=3&limit=5", "").Body.String()); len(p.Text) != 5 || p.Next != 8 {
 		t.Errorf("got the page %+v", p)
 	}
-	hits := decode[wire.HitList](t, ask(h, "GET", "/v1/workspaces/w/originals/"+res.Report.ID+"?query=result+7:", "").Body.String())
+	hits := decode[ops.OriginalHits](t, ask(h, "GET", "/v1/workspaces/w/originals/"+res.Report.ID+"?query=result+7:", "").Body.String())
 	if len(hits.Hits) != 1 || hits.Hits[0].Message != 17 {
 		t.Errorf("found %+v", hits)
 	}

@@ -146,6 +146,25 @@ const (
 // what is not valid UTF-8 is written as U+FFFD rather than refused.
 var encoding = jsonv2.JoinOptions(jsonv2.Deterministic(true), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 
+// viewing is encoding with instants and ids of calls as text, for types of package ops.
+var viewing = jsonv2.JoinOptions(encoding, jsonv2.WithMarshalers(jsonv2.JoinMarshalers(
+	jsonv2.MarshalToFunc(func(enc *jsontext.Encoder, t time.Time) error { return enc.WriteToken(jsontext.String(instant(t))) }),
+	jsonv2.MarshalToFunc(func(enc *jsontext.Encoder, key memoryd.CallKey) error {
+		if key == (memoryd.CallKey{}) {
+			return enc.WriteToken(jsontext.String(""))
+		}
+		return enc.WriteToken(jsontext.String(key.String()))
+	}),
+)))
+
+// formOf is how an answer is encoded. Those of the tool-memory endpoints hold texts alone.
+func formOf(v any) jsonv2.Options {
+	if _, texts := v.(wire.Response); texts {
+		return encoding
+	}
+	return viewing
+}
+
 // encoded is an answer that is JSON already, with its tag once that was needed.
 type encoded struct {
 	body   []byte
@@ -157,7 +176,7 @@ func encode(v any) (encoded, error) {
 	if e, ok := v.(encoded); ok {
 		return e, nil
 	}
-	body, err := jsonv2.Marshal(v, encoding)
+	body, err := jsonv2.Marshal(v, formOf(v))
 	return encoded{body: body}, err
 }
 
@@ -175,7 +194,7 @@ const (
 func encodeOnce(v any) (encoded, error) {
 	b := buffers.Get().(*bytes.Buffer) //nolint:forcetypeassert // the pool holds nothing else
 	b.Reset()
-	err := jsonv2.MarshalWrite(b, v, encoding)
+	err := jsonv2.MarshalWrite(b, v, formOf(v))
 	e := encoded{body: b.Bytes(), buffer: b}
 	switch {
 	case b.Cap() > maxAnswer: // it grew by doubling, and may wait for its client for long
@@ -245,7 +264,7 @@ func memoryOf(m ops.Memory) wire.Memory {
 		WhenToUse: m.Tool.Tool, Content: g.Content, Score: wire.Float(m.Statistics.AvgScore),
 		TimeCreated: memoryd.TimeText(m.Tool.Created), TimeModified: memoryd.TimeText(m.Tool.Modified), Author: g.Author,
 		ToolCallResults: make([]wire.Call, len(m.Calls)),
-		Metadata:        wire.MemoryMetadata{Statistics: wire.Statistics(m.Statistics), GuidelineRevision: g.Revision},
+		Metadata:        wire.MemoryMetadata{Statistics: m.Statistics, GuidelineRevision: g.Revision},
 	}
 	for _, name := range m.AskedAs {
 		if name != m.Tool.Tool {

@@ -172,16 +172,7 @@ func (s *server) listPending(c echo.Context, _ []byte) (any, error) {
 // listLineOutcomes says how the lines of the guideline did since they were published.
 func (s *server) listLineOutcomes(c echo.Context, _ []byte) (any, error) {
 	q := queryOf(c)
-	return answer(q, s.Flows.ListLineOutcomes, ops.ListLineOutcomes{ToolRef: q.tool()}, func(found ops.LineOutcomes) any {
-		out := wire.LineOutcomes{Lines: []wire.LineOutcome{}}
-		for _, l := range found.Lines {
-			out.Lines = append(out.Lines, wire.LineOutcome{
-				Line: l.Line, Since: l.Since, Tells: l.Tells,
-				Before: wire.LineCounts(l.Before), After: wire.LineCounts(l.After), Shown: wire.LineCounts(l.Shown), Untold: wire.LineCounts(l.Untold),
-			})
-		}
-		return out
-	})
+	return answer(q, s.Flows.ListLineOutcomes, ops.ListLineOutcomes{ToolRef: q.tool()}, shown[ops.LineOutcomes])
 }
 
 func (s *server) addLine(c echo.Context, req *wire.LineRequest) (any, error) {

@@ -12,16 +12,15 @@ import (
 func (s *server) listKinds(c echo.Context, _ []byte) (any, error) {
 	q := queryOf(c)
 	return answer(q, s.Flows.ListKinds, ops.ListKinds{ToolRef: q.tool()}, func(found ops.OutputKinds) any {
-		return wire.KindList{Kinds: each(found.Kinds, kindOf)}
+		return map[string]any{"kinds": each(found.Kinds, func(k ops.OutputKind) outputKind { return outputKind{k, storedCallOf(&k.Example, 0)} })}
 	})
 }
 
-func kindOf(k ops.OutputKind) wire.OutputKind {
-	out := wire.OutputKind{
-		ID: k.ID, Template: k.Template, Calls: k.Calls, Good: k.Good, Partial: k.Partial, Failed: k.Failed, First: instant(k.First), Last: instant(k.Last),
-		Score: k.Score, By: k.By, Sure: k.Sure, Split: k.Split, Labelled: k.Labelled, Example: storedCallOf(&k.Example, 0),
-	}
-	return out
+// outputKind is a kind of output with its newest call.
+type outputKind struct {
+	ops.OutputKind
+
+	Example wire.StoredCall `json:"example"`
 }
 
 // putKind judges all outputs of a kind alike, says what that would change, or takes a

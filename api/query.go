@@ -59,6 +59,9 @@ func answer[In, Out any](q *query, flow ops.Flow[In, Out], in In, show func(Out)
 	return show(out), nil
 }
 
+// shown answers with what a flow gave as it is.
+func shown[Out any](out Out) any { return out }
+
 // path is a segment of the path as it was meant. Echo hands it out escaped where the
 // path holds an escape that it cannot undo, a slash in a name, say.
 func (q *query) path(name string) string {

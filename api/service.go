@@ -75,18 +75,7 @@ func (s *server) getSpend(c echo.Context, _ []byte) (any, error) {
 		q.everywhere()
 	}
 	in.Hours = q.number("hours", defaultHours, 1, maxHours)
-	return answer(q, s.Flows.ReportUsage, in, func(used ops.UsageReport) any {
-		report := wire.Spend{Hours: in.Hours, Rows: make([]wire.SpendRow, len(used.Rows)), Budgets: []wire.Budget{}}
-		for i, row := range used.Rows {
-			report.Rows[i] = wire.SpendRow(row)
-		}
-		for _, b := range used.Budgets {
-			report.Budgets = append(report.Budgets, wire.Budget{
-				Window: b.Window, Unit: b.Unit, Limit: b.Limit, Used: b.Used, Resets: b.Resets.Format(time.RFC3339),
-			})
-		}
-		return report
-	})
+	return answer(q, s.Flows.ReportUsage, in, shown[ops.UsageReport])
 }
 
 const (

@@ -26,38 +26,10 @@ func instant(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-func seenOf(s ops.Seen) wire.Seen {
-	return wire.Seen{At: instant(s.At), Reading: s.Reading, Lines: s.Lines, Kept: s.Kept, Error: s.Err}
-}
-
 // getOverview says what goes wrong most in a workspace, and what changed.
 func (s *server) getOverview(c echo.Context, _ []byte) (any, error) {
 	q := queryOf(c)
-	return answer(q, s.Flows.GetOverview, ops.GetOverview{Workspace: q.workspace(), By: q.oneOf("by", "calls", "time", "tokens", "cost")}, overviewOf)
-}
-
-func overviewOf(o ops.OverviewPage) any {
-	return wire.Overview{
-		Seen: seenOf(o.Seen), Tools: o.Tools, LifetimeCalls: o.Lifetime, PendingCalls: o.Pending, Judged: o.Judged, Good: o.Good, Partial: o.Partial,
-		Failed: o.Failed, Unsure: o.Unsure, Corrected: o.Corrected, SecondsLost: o.SecondsBad, TokensLost: o.TokensBad,
-		Causes: each(o.Causes, causeOf), CauseCount: o.AllCauses, Until: instant(o.Until), Worse: each(o.Worse, rankedOf), Better: each(o.Better, rankedOf),
-		NewCauses: each(o.New, causeOf), NewTools: each(o.NewTools, rankedOf), Unwritten: o.Unwritten, Effect: effectOf(&o.Effect), Periods: each(o.Periods, periodOf),
-		ThisWeek: periodOf(o.ThisWeek), LastWeek: periodOf(o.LastWeek),
-	}
-}
-
-func periodOf(p ops.Period) wire.Period {
-	return wire.Period{From: instant(p.From), Calls: p.Calls, Failed: p.Failed, Written: p.Written}
-}
-
-func effectOf(e *ops.Effect) wire.Effect {
-	side := func(g ops.EffectSide) wire.Side {
-		return wire.Side{Runs: g.Runs, Calls: g.Calls, Failed: g.Failed, Partial: g.Partial, ByWording: g.Worded, FailureRate: g.Rate, FailureRateCI95: g.CI95}
-	}
-	return wire.Effect{
-		Basis: e.Basis, Told: side(e.Told), Untold: side(e.Untold), Before: side(e.Before), Less: wire.Range(e.Less),
-		FailuresAvoided: wire.Range(e.Avoided), SecondsSaved: wire.Range(e.Seconds), TokensSaved: wire.Range(e.Tokens),
-	}
+	return answer(q, s.Flows.GetOverview, ops.GetOverview{Workspace: q.workspace(), By: q.oneOf("by", "calls", "time", "tokens", "cost")}, shown[ops.OverviewPage])
 }
 
 func each[From, To any](list []From, make func(From) To) []To {
@@ -68,19 +40,14 @@ func each[From, To any](list []From, make func(From) To) []To {
 	return out
 }
 
-func causeOf(c ops.Cause) wire.Cause {
-	return wire.Cause{
-		ToolName: c.Tool, Text: c.Text, Calls: c.Calls, Seconds: c.Seconds, Tokens: c.Tokens,
-		First: instant(c.First), Last: instant(c.Last), Newest: c.Newest.String(), Week: c.Week, WeekBefore: c.WeekBefore,
-	}
-}
+// foundCalls is a page of calls of all tools.
+type foundCalls struct {
+	ops.Seen
 
-func rankedOf(t *ops.RankedTool) wire.RankedTool {
-	return wire.RankedTool{
-		ToolName: t.Name, LifetimeCalls: t.Lifetime, PendingCalls: t.Pending, Kept: t.Kept, Judged: t.Judged, Good: t.Good, Partial: t.Partial,
-		Failed: t.Failed, Rate: t.Rate, RateCI95: t.RateCI95, P50: t.P50, P95: t.P95, Tokens: t.Tokens, Trend: append([]float64{}, t.Trend...), Drift: t.Drift,
-		GuidelineVersion: t.GuidelineRevision, GuidelineWritten: instant(t.GuidelineWritten), Behind: t.Behind, Newest: instant(t.Newest), Effect: effectOf(&t.Effect),
-	}
+	Calls      []wire.StoredCall `json:"calls"`
+	Total      int               `json:"total"`
+	Searched   int               `json:"searched"`
+	NextCursor string            `json:"next_cursor,omitempty"`
 }
 
 // findCalls lists calls of all tools. A cursor is the time and the id of the last call
@@ -100,7 +67,7 @@ func (s *server) findCalls(c echo.Context, _ []byte) (any, error) {
 		q.foreignCursor()
 	}
 	return answer(q, s.Flows.FindCalls, in, func(p ops.FoundCalls) any {
-		out := wire.FoundCalls{Seen: seenOf(p.Seen), Calls: []wire.StoredCall{}, Total: p.Total, Searched: p.Searched}
+		out := foundCalls{Seen: p.Seen, Total: p.Total, Searched: p.Searched}
 		for i := range p.Calls {
 			out.Calls = append(out.Calls, storedCallOf(&p.Calls[i], 0))
 		}
@@ -130,6 +97,13 @@ func (s *server) getRun(c echo.Context, _ []byte) (any, error) {
 	})
 }
 
+// runsPage is a page of runs, those without progress first.
+type runsPage struct {
+	ops.RunsPage
+
+	NextCursor string `json:"next_cursor,omitempty"`
+}
+
 // listRuns lists the runs of a workspace, those that thrash first. A cursor is the place of
 // the page.
 func (s *server) listRuns(c echo.Context, _ []byte) (any, error) {
@@ -142,7 +116,7 @@ func (s *server) listRuns(c echo.Context, _ []byte) (any, error) {
 		}
 	}
 	return answer(q, s.Flows.ListRuns, in, func(found ops.RunsPage) any {
-		out := wire.Runs{Seen: seenOf(found.Seen), Runs: each(found.Runs, rankedRunOf), Total: found.Total, Thrashing: found.Thrashing}
+		out := runsPage{RunsPage: found}
 		if next := in.Offset + len(found.Runs); next < found.Total && len(found.Runs) > 0 {
 			out.NextCursor = cursorAfter(strconv.Itoa(next))
 		}
@@ -150,28 +124,11 @@ func (s *server) listRuns(c echo.Context, _ []byte) (any, error) {
 	})
 }
 
-func rankedRunOf(r ops.RankedRun) wire.RankedRun {
-	step := func(s ops.RunStep) wire.RunStep {
-		if s.Tool == "" {
-			return wire.RunStep{}
-		}
-		return wire.RunStep{ToolName: s.Tool, ID: s.Key.String(), Time: instant(s.Time)}
-	}
-	return wire.RankedRun{
-		Run: r.Name, Agent: r.Agent, Calls: r.Calls, Tools: r.Tools, Judged: r.Judged, Failed: r.Failed, Repeats: r.Repeats, Seconds: r.Seconds, Tokens: r.Tokens,
-		First: instant(r.First), Last: instant(r.Last), Told: r.Told.String(), Thrashes: r.Thrashes(), Why: append([]string{}, r.Why...), Turned: step(r.Turned), Ended: step(r.Ended),
-	}
-}
-
 // listSources says which ways calls came since the server started.
 func (s *server) listSources(c echo.Context, _ []byte) (any, error) {
 	q := queryOf(c)
 	q.everywhere()
-	return answer(q, s.Flows.ListSources, ops.ListSources{}, func(found ops.SourceCounts) any {
-		return wire.Sources{Sources: each(found.Sources, func(x ops.SourceCount) wire.Source {
-			return wire.Source{Name: x.Name, LastSeen: instant(x.Last), Recorded: x.New, Known: x.Known, Dropped: x.Dropped, Reasons: x.Reasons}
-		})}
-	})
+	return answer(q, s.Flows.ListSources, ops.ListSources{}, shown[ops.SourceCounts])
 }
 
 // listCalls lists the kept calls of a tool, the newest first. A cursor is the
@@ -325,7 +282,7 @@ func (s *server) getTool(c echo.Context, _ []byte) (any, error) {
 
 func toolInfoOf(m ops.Memory) wire.ToolInfo {
 	return wire.ToolInfo{
-		WorkspaceID: m.Tool.Workspace, ToolName: m.Tool.Tool, MemoryID: m.Tool.MemoryID(), Statistics: wire.Statistics(m.Statistics),
+		WorkspaceID: m.Tool.Workspace, ToolName: m.Tool.Tool, MemoryID: m.Tool.MemoryID(), Statistics: m.Statistics,
 		GuidelineRevision: m.Tool.Guideline.Revision,
 		TimeCreated:       memoryd.TimeText(m.Tool.Created), TimeModified: memoryd.TimeText(m.Tool.Modified),
 	}

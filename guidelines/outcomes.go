@@ -12,16 +12,19 @@ import (
 // LineOutcome says how a line of a guideline did: what calls did before it was
 // published and since.
 type LineOutcome struct {
-	Line string
+	Line string `json:"line"`
 	// Since is the version that the line was published with, as far back as versions
 	// are kept.
-	Since int64
+	Since int64 `json:"since"`
 	// Tells says that the evidence behind the line tells which calls broke it; without
 	// that, Broke and BrokeFailed are 0 everywhere.
-	Tells bool
+	Tells bool `json:"tells"`
 	// Shown are those of After whose agent was shown the line, as far as calls say so,
 	// Untold those of runs that were told nothing, to compare with.
-	Before, After, Shown, Untold LineCounts
+	Before LineCounts `json:"before"`
+	After  LineCounts `json:"after"`
+	Shown  LineCounts `json:"shown"`
+	Untold LineCounts `json:"untold"`
 }
 
 // LineCounts counts judged calls of the kept history. Those that did not break the line
@@ -29,7 +32,10 @@ type LineOutcome struct {
 type LineCounts struct {
 	// Failed of Calls scored 0. Broke of them did what the line warns of, or failed with
 	// the message that it is about; BrokeFailed of these scored 0.
-	Calls, Failed, Broke, BrokeFailed int
+	Calls       int `json:"calls"`
+	Failed      int `json:"failed"`
+	Broke       int `json:"broke"`
+	BrokeFailed int `json:"broke_failed"`
 }
 
 // Published is the version and the newest call that a line was first published with.

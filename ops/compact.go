@@ -157,7 +157,9 @@ type SearchOriginals struct {
 }
 
 // OriginalHits are the places found.
-type OriginalHits struct{ Hits []compact.Hit }
+type OriginalHits struct {
+	Hits []compact.Hit `json:"hits"`
+}
 
 // UndoCompaction requests the input of a compaction. With Messages, it requests that conversation
 // as it would be without the compaction.

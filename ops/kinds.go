@@ -18,21 +18,26 @@ type ListKinds struct{ memoryd.ToolRef }
 
 // OutputKind is a kind of output of a tool.
 type OutputKind struct {
-	ID       string
-	Template string
+	ID       string `json:"id"`
+	Template string `json:"template"`
 	// Calls is the number of stored calls of this kind; the others count them by score.
-	Calls, Good, Partial, Failed int
-	First, Last                  time.Time
+	Calls   int       `json:"calls"`
+	Good    int       `json:"good"`
+	Partial int       `json:"partial"`
+	Failed  int       `json:"failed"`
+	First   time.Time `json:"first"`
+	Last    time.Time `json:"last"`
 	// Example is the newest call.
-	Example memoryd.Call
+	Example memoryd.Call `json:"-"`
 	// Score applies to further calls of this kind, and By names its judge: the labels of the kind,
 	// otherwise the verdict on the example. Sure is false if the rules are unsure, or if labels
 	// contradict each other (Split).
-	Score       float64
-	By          string
-	Sure, Split bool
+	Score float64 `json:"score"`
+	By    string  `json:"by"`
+	Sure  bool    `json:"sure"`
+	Split bool    `json:"split"`
 	// Labelled reports that a person labelled the kind.
-	Labelled bool
+	Labelled bool `json:"labelled"`
 }
 
 // OutputKinds are the kinds of a tool: first those without a sure verdict, then the others, each

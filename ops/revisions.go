@@ -138,7 +138,9 @@ type LineOutcome = guidelines.LineOutcome
 func GuidelineSections() []string { return guidelines.Sections() }
 
 // LineOutcomes are the published lines, in order.
-type LineOutcomes struct{ Lines []guidelines.LineOutcome }
+type LineOutcomes struct {
+	Lines []guidelines.LineOutcome `json:"lines"`
+}
 
 func (library) ListLineOutcomes() Definition {
 	return define("list_line_outcomes_op", func(d Deps, ctx context.Context, r ListLineOutcomes) (out LineOutcomes, err error) {

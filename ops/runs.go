@@ -23,28 +23,28 @@ type ListRuns struct {
 // RunsPage is a page of runs.
 type RunsPage struct {
 	Seen
-	Runs []RankedRun
+	Runs []RankedRun `json:"runs"`
 	// Total is the number of runs on all pages; Thrashing is how many of them make no progress.
-	Total, Thrashing int
+	Total     int `json:"total"`
+	Thrashing int `json:"thrashing"`
 }
 
 // RankedRun is a run with figures from its calls.
 type RankedRun struct {
 	survey.Run
-	// Repeats counts failed calls that repeat an earlier call of the run.
-	Repeats int
 	// Why lists the reasons why the run makes no progress; nil if it does.
-	Why []string
+	Why []string `json:"why"`
 	// Turned is where the longest series of failures began. Ended is the call after it, without a
 	// tool if there is none.
-	Turned, Ended RunStep
+	Turned RunStep `json:"turned"`
+	Ended  RunStep `json:"ended"`
 }
 
 // RunStep is a call of a run.
 type RunStep struct {
-	Tool string
-	Key  memoryd.CallKey
-	Time time.Time
+	Tool string          `json:"tool_name"`
+	Key  memoryd.CallKey `json:"id"`
+	Time time.Time       `json:"time"`
 }
 
 func (library) ListRuns() Definition {
@@ -53,7 +53,7 @@ func (library) ListRuns() Definition {
 		from := min(max(0, r.Offset), len(s.Runs))
 		out = RunsPage{Seen: seen(s), Total: len(s.Runs)}
 		for i := range s.Runs {
-			if s.Runs[i].Thrashes() {
+			if s.Runs[i].Thrashes {
 				out.Thrashing++
 			}
 		}
@@ -112,7 +112,7 @@ func (r *RankedRun) explain(calls []store.RunCall) {
 		}
 		forms[c.Tool][formOf(c.Input)] = true
 	}
-	if !r.Thrashes() {
+	if !r.Thrashes {
 		return
 	}
 	if n := made[worst]; n > 1 {

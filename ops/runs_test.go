@@ -23,10 +23,10 @@ func TestARunThatThrashesSaysWhereItTurnedAndWhatEndedIt(t *testing.T) {
 		from  byte
 		until string
 	}{
-		{"the same failing call", survey.Run{Streak: 4}, []store.RunCall{
+		{"the same failing call", survey.Run{Thrashes: true, Streak: 4}, []store.RunCall{
 			call(1, "ls", `{}`, 1), call(2, "get", `{"id":1}`, 0), call(3, "get", `{"id":1}`, 0), call(4, "get", `{"id":1}`, 0), call(5, "get", `{"id":1}`, 0), call(6, "find", `{}`, 1),
 		}, []string{"4 times the same failing call of get"}, 2, "find"},
-		{"parameter names in turn", survey.Run{Streak: 3}, []store.RunCall{
+		{"parameter names in turn", survey.Run{Thrashes: true, Streak: 3}, []store.RunCall{
 			call(1, "get", `{"path":"a"}`, 0), call(2, "get", `{"file":"a"}`, 0), call(3, "get", `{"remote_path":"a"}`, 0),
 		}, []string{"3 sets of parameters tried for get"}, 1, ""},
 		{"a run that got somewhere, the control", survey.Run{Streak: 1}, []store.RunCall{
@@ -45,7 +45,7 @@ func TestARunThatThrashesSaysWhereItTurnedAndWhatEndedIt(t *testing.T) {
 	for i := range 10 {
 		many = append(many, call(i+1, "sh", fmt.Sprintf(`{"c":"%d"}`, i), float64(i/8)))
 	}
-	r := RankedRun{Run: survey.Run{Streak: 8, OfTen: 8}}
+	r := RankedRun{Run: survey.Run{Thrashes: true, Streak: 8, OfTen: 8}}
 	if r.explain(many); !slices.Equal(r.Why, []string{"8 of 10 calls in a row failed"}) || r.Repeats != 0 {
 		t.Errorf("%q, %d repeats", r.Why, r.Repeats)
 	}

@@ -17,13 +17,15 @@ type ReportUsage struct {
 
 // UsageReport is what models cost, and what the budgets still allow.
 type UsageReport struct {
-	Rows    []usage.Row
-	Budgets []usage.Budget
+	Hours   int            `json:"hours"`
+	Rows    []usage.Row    `json:"rows"`
+	Budgets []usage.Budget `json:"budgets"`
 }
 
 func (library) ReportUsage() Definition {
 	return define("report_usage_op", func(d Deps, ctx context.Context, r ReportUsage) (out UsageReport, err error) {
 		to := d.Now()
+		out.Hours = r.Hours
 		out.Rows, err = d.Ledger.Report(ctx, r.Workspace, to.Add(-time.Duration(r.Hours-1)*time.Hour), to)
 		out.Budgets = d.Ledger.Budgets()
 		return out, err
@@ -34,16 +36,20 @@ func (library) ReportUsage() Definition {
 type ListSources struct{}
 
 // SourceCounts are the ways in, by name.
-type SourceCounts struct{ Sources []SourceCount }
+type SourceCounts struct {
+	Sources []SourceCount `json:"sources"`
+}
 
 // SourceCount counts what came one way since the server started.
 type SourceCount struct {
-	Name string
-	Last time.Time
+	Name string    `json:"name"`
+	Last time.Time `json:"last_seen"`
 	// New is the number of recorded calls, Known of duplicates, and Dropped of calls that were left
 	// out for one of Reasons.
-	New, Known, Dropped int64
-	Reasons             map[string]int64
+	New     int64            `json:"recorded"`
+	Known   int64            `json:"known"`
+	Dropped int64            `json:"dropped"`
+	Reasons map[string]int64 `json:"reasons"`
 }
 
 func (library) ListSources() Definition {

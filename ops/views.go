@@ -7,20 +7,20 @@ import (
 	"time"
 
 	"memoryd"
-	"memoryd/guidelines/effect"
 	"memoryd/ops/survey"
 	"memoryd/store"
 )
 
 // Seen says when a view was read, and whether it is complete.
 type Seen struct {
-	At time.Time
+	At time.Time `json:"at"`
 	// Reading reports that the workspace is being read for the first time.
-	Reading bool
+	Reading bool `json:"reading"`
 	// Lines is the number of calls in the view, and Kept the number of stored calls.
-	Lines, Kept int
+	Lines int `json:"lines"`
+	Kept  int `json:"kept"`
 	// Err is why the last reading failed; "" if it did not.
-	Err string
+	Err string `json:"error,omitempty"`
 }
 
 func seen(s *survey.Snapshot) Seen {
@@ -51,10 +51,6 @@ type (
 	Cause = survey.Cause
 	// Period is a period with its judged calls.
 	Period = survey.Period
-	// Effect compares runs that got advice with others.
-	Effect = effect.Effect
-	// EffectSide are the calls of one side.
-	EffectSide = effect.Group
 )
 
 // CallVerdicts returns the verdicts by which calls can be filtered.

@@ -41,15 +41,7 @@ type callView struct {
 }
 
 // call shows one call: what went in, what came out, and why it has its score.
-func (d *dashboard) call(r *request) error {
-	ref, err := r.ref()
-	if err != nil {
-		return err
-	}
-	key, err := keyOf(r.arg("k"))
-	if err != nil {
-		return err
-	}
+func (d *dashboard) call(r *request, ref memoryd.ToolRef, key memoryd.CallKey) error {
 	kept, err := d.Flows.GetCall.Run(r.Context(), ops.GetCall{ToolRef: ref, Key: key})
 	if err != nil {
 		return err

@@ -14,17 +14,17 @@ import (
 
 func changeRoutes() []Route {
 	return []Route{
-		{"POST", "/ui/correct", access.Curate, (*dashboard).correct},
-		{"POST", "/ui/withdraw", access.Curate, (*dashboard).withdraw},
-		{"POST", "/ui/label", access.Curate, (*dashboard).label},
-		{"POST", "/ui/pin", access.Curate, (*dashboard).pin},
-		{"POST", "/ui/unpin", access.Curate, (*dashboard).unpin},
-		{"POST", "/ui/rollback", access.Curate, (*dashboard).rollBack},
-		{"POST", "/ui/rewrite", access.Curate, (*dashboard).rewrite},
-		{"POST", "/ui/release", access.Curate, (*dashboard).release},
-		{"POST", "/ui/release/undo", access.Curate, (*dashboard).undoRelease},
-		{"POST", "/ui/line", access.Curate, (*dashboard).editLine},
-		{"POST", "/ui/line/undo", access.Curate, (*dashboard).undoLine},
+		{"POST", "/ui/correct", access.Curate, onCall((*dashboard).correct)},
+		{"POST", "/ui/withdraw", access.Curate, onCall((*dashboard).withdraw)},
+		{"POST", "/ui/label", access.Curate, onTool((*dashboard).label)},
+		{"POST", "/ui/pin", access.Curate, onTool((*dashboard).pin)},
+		{"POST", "/ui/unpin", access.Curate, onTool((*dashboard).unpin)},
+		{"POST", "/ui/rollback", access.Curate, onTool((*dashboard).rollBack)},
+		{"POST", "/ui/rewrite", access.Curate, onTool((*dashboard).rewrite)},
+		{"POST", "/ui/release", access.Curate, onTool((*dashboard).release)},
+		{"POST", "/ui/release/undo", access.Curate, onTool((*dashboard).undoRelease)},
+		{"POST", "/ui/line", access.Curate, onTool((*dashboard).editLine)},
+		{"POST", "/ui/line/undo", access.Curate, onTool((*dashboard).undoLine)},
 		{"POST", "/ui/compaction", access.Record, (*dashboard).compact},
 		{"POST", "/ui/undo", access.Read, (*dashboard).undo},
 		{"POST", "/ui/delete", access.Admin, (*dashboard).deleteWorkspace},
@@ -119,96 +119,76 @@ func (r *request) done(what string) error {
 // by names who makes a change, for the record.
 func (r *request) by() string { return cmp.Or(r.name(), "dashboard") }
 
-func (r *request) call() (ref memoryd.ToolRef, key memoryd.CallKey, err error) {
-	if ref, err = r.ref(); err == nil {
-		key, err = keyOf(r.arg("k"))
+// onTool serves requests that are about a tool.
+func onTool(serve func(*dashboard, *request, memoryd.ToolRef) error) func(*dashboard, *request) error {
+	return func(d *dashboard, r *request) error {
+		ref := memoryd.ToolRef{Workspace: r.Workspace, Tool: r.arg("t")}
+		if ref.Tool == "" {
+			return memoryd.Errorf(memoryd.Invalid, "This address does not contain a tool.")
+		}
+		return serve(d, r, ref)
 	}
-	return ref, key, err
+}
+
+// onCall serves requests that are about a call.
+func onCall(serve func(*dashboard, *request, memoryd.ToolRef, memoryd.CallKey) error) func(*dashboard, *request) error {
+	return onTool(func(d *dashboard, r *request, ref memoryd.ToolRef) error {
+		key, err := keyOf(r.arg("k"))
+		if err != nil {
+			return err
+		}
+		return serve(d, r, ref, key)
+	})
+}
+
+// change runs a flow, and sends the browser back with a notice.
+func change[In, Out any](r *request, flow ops.Flow[In, Out], in In, said string) error {
+	if _, err := flow.Run(r.Context(), in); err != nil {
+		return err
+	}
+	return r.done(said)
 }
 
 // scores are the verdicts that a form names.
 var scores = map[string]float64{"0": memoryd.ScoreFailure, "0.5": memoryd.ScorePartial, "1": memoryd.ScoreSuccess}
 
-func (d *dashboard) correct(r *request) error {
-	ref, key, err := r.call()
-	if err != nil {
-		return err
-	}
+// score is the verdict that a form names.
+func (r *request) score() (float64, error) {
 	score, known := scores[r.arg("score")]
 	if !known {
-		return memoryd.Errorf(memoryd.Invalid, "The verdict must be good, partial or failed.")
+		return 0, memoryd.Errorf(memoryd.Invalid, "The verdict must be good, partial or failed.")
 	}
-	_, err = d.Flows.CorrectCall.Run(r.Context(), ops.CorrectCall{
-		ToolRef: ref, Key: key, Correction: ops.Correction{Score: score, Evaluation: r.arg("reason"), By: r.by()},
-	})
-	if err != nil {
-		return err
-	}
-	return r.done("corrected." + key.String() + "." + ref.Tool)
+	return score, nil
 }
 
-func (d *dashboard) withdraw(r *request) error {
-	ref, key, err := r.call()
-	if err == nil {
-		_, err = d.Flows.WithdrawCorrection.Run(r.Context(), ops.Withdraw{ToolRef: ref, Key: key})
-	}
+func (d *dashboard) correct(r *request, ref memoryd.ToolRef, key memoryd.CallKey) error {
+	score, err := r.score()
 	if err != nil {
 		return err
 	}
-	return r.done("withdrawn")
+	verdict := ops.Correction{Score: score, Evaluation: r.arg("reason"), By: r.by()}
+	return change(r, d.Flows.CorrectCall, ops.CorrectCall{ToolRef: ref, Key: key, Correction: verdict}, "corrected."+key.String()+"."+ref.Tool)
 }
 
-// version reads a tool and the number of one of its versions.
-func (r *request) version() (ref memoryd.ToolRef, number int64, err error) {
-	if ref, err = r.ref(); err != nil {
-		return ref, 0, err
-	}
-	if number = wholeNumber(r.arg("n")); number == 0 {
-		err = memoryd.Errorf(memoryd.Invalid, "The form does not contain a version.")
-	}
-	return ref, number, err
+func (d *dashboard) withdraw(r *request, ref memoryd.ToolRef, key memoryd.CallKey) error {
+	return change(r, d.Flows.WithdrawCorrection, ops.Withdraw{ToolRef: ref, Key: key}, "withdrawn")
 }
 
-func (d *dashboard) pin(r *request) error {
-	ref, number, err := r.version()
-	if err == nil {
-		_, err = d.Flows.PinRevision.Run(r.Context(), ops.PinRevision{ToolRef: ref, Number: number, By: r.by()})
-	}
-	if err != nil {
-		return err
-	}
-	return r.done("pinned")
+func (d *dashboard) pin(r *request, ref memoryd.ToolRef) error {
+	return change(r, d.Flows.PinRevision, ops.PinRevision{ToolRef: ref, Number: wholeNumber(r.arg("n")), By: r.by()}, "pinned")
 }
 
-func (d *dashboard) unpin(r *request) error {
-	ref, err := r.ref()
-	if err == nil {
-		_, err = d.Flows.UnpinRevision.Run(r.Context(), ops.UnpinRevision{ToolRef: ref})
-	}
-	if err != nil {
-		return err
-	}
-	return r.done("unpinned." + r.arg("n"))
+func (d *dashboard) unpin(r *request, ref memoryd.ToolRef) error {
+	return change(r, d.Flows.UnpinRevision, ops.UnpinRevision{ToolRef: ref}, "unpinned."+r.arg("n"))
 }
 
-func (d *dashboard) rollBack(r *request) error {
-	ref, number, err := r.version()
-	if err != nil {
-		return err
-	}
-	_, err = d.Flows.RollBackRevision.Run(r.Context(), ops.RollBackRevision{ToolRef: ref, Number: number, By: r.by()})
-	if err != nil {
-		return err
-	}
-	return r.done("rolledback." + r.arg("from"))
+func (d *dashboard) rollBack(r *request, ref memoryd.ToolRef) error {
+	in := ops.RollBackRevision{ToolRef: ref, Number: wholeNumber(r.arg("n")), By: r.by()}
+	return change(r, d.Flows.RollBackRevision, in, "rolledback."+r.arg("from"))
 }
 
 // rewrite has the guideline of a tool written from what is known now.
-func (d *dashboard) rewrite(r *request) error {
-	ref, err := r.ref()
-	if err != nil {
-		return err
-	}
+func (d *dashboard) rewrite(r *request, ref memoryd.ToolRef) error {
 	s, err := d.Flows.SummaryToolMemory.Run(r.Context(), ops.NamesRequest{Workspace: ref.Workspace, Tools: []string{ref.Tool}, Force: true})
 	switch {
 	case err != nil:
@@ -222,37 +202,21 @@ func (d *dashboard) rewrite(r *request) error {
 }
 
 // release publishes or refuses a statement that waits.
-func (d *dashboard) release(r *request) error {
-	ref, err := r.ref()
-	if err != nil {
-		return err
+func (d *dashboard) release(r *request, ref memoryd.ToolRef) error {
+	in, said := ops.ReleasePending{ToolRef: ref, ID: r.arg("id"), Accept: r.arg("accept") == "1", By: r.by()}, "refused."
+	if in.Accept {
+		said = "accepted."
 	}
-	accept := r.arg("accept") == "1"
-	_, err = d.Flows.ReleasePending.Run(r.Context(), ops.ReleasePending{ToolRef: ref, ID: r.arg("id"), Accept: accept, By: r.by()})
-	if err != nil {
-		return err
-	}
-	return r.done(map[bool]string{true: "accepted.", false: "refused."}[accept] + r.arg("id") + "." + ref.Tool)
+	return change(r, d.Flows.ReleasePending, in, said+in.ID+"."+ref.Tool)
 }
 
 // undoRelease lets a statement wait again.
-func (d *dashboard) undoRelease(r *request) error {
-	ref, err := r.ref()
-	if err == nil {
-		_, err = d.Flows.UndoRelease.Run(r.Context(), ops.UndoRelease{ToolRef: ref, ID: r.arg("id"), By: r.by()})
-	}
-	if err != nil {
-		return err
-	}
-	return r.done("waits")
+func (d *dashboard) undoRelease(r *request, ref memoryd.ToolRef) error {
+	return change(r, d.Flows.UndoRelease, ops.UndoRelease{ToolRef: ref, ID: r.arg("id"), By: r.by()}, "waits")
 }
 
 // editLine sets a line of a guideline, adds one, or takes one out.
-func (d *dashboard) editLine(r *request) error {
-	ref, err := r.ref()
-	if err != nil {
-		return err
-	}
+func (d *dashboard) editLine(r *request, ref memoryd.ToolRef) error {
 	done, err := d.Flows.EditLine.Run(r.Context(), ops.EditLine{ToolRef: ref, LineChange: ops.LineChange{
 		Line: r.arg("line"), Section: r.arg("section"), Text: oneLine(r.arg("text")), Remove: r.arg("remove") != "", By: r.by(),
 	}})
@@ -266,15 +230,8 @@ func (d *dashboard) editLine(r *request) error {
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // undoLine takes the newest change of a line back.
-func (d *dashboard) undoLine(r *request) error {
-	ref, err := r.ref()
-	if err == nil {
-		_, err = d.Flows.UndoEdit.Run(r.Context(), ops.UndoEdit{ToolRef: ref, Line: r.arg("line"), By: r.by()})
-	}
-	if err != nil {
-		return err
-	}
-	return r.done("lineback")
+func (d *dashboard) undoLine(r *request, ref memoryd.ToolRef) error {
+	return change(r, d.Flows.UndoEdit, ops.UndoEdit{ToolRef: ref, Line: r.arg("line"), By: r.by()}, "lineback")
 }
 
 // deleteWorkspace deletes what the reader named by typing it.

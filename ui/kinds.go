@@ -18,11 +18,7 @@ type kindRow struct {
 	ops.OutputKind
 }
 
-func (d *dashboard) kinds(r *request) error {
-	ref, err := r.ref()
-	if err != nil {
-		return err
-	}
+func (d *dashboard) kinds(r *request, ref memoryd.ToolRef) error {
 	found, err := d.Flows.ListKinds.Run(r.Context(), ops.ListKinds{ToolRef: ref})
 	if err != nil {
 		return err
@@ -35,24 +31,15 @@ func (d *dashboard) kinds(r *request) error {
 }
 
 // label judges all outputs of a kind alike, or takes that back.
-func (d *dashboard) label(r *request) error {
-	ref, err := r.ref()
-	if err != nil {
-		return err
-	}
+func (d *dashboard) label(r *request, ref memoryd.ToolRef) error {
 	in := ops.LabelKind{ToolRef: ref, Kind: r.arg("kind"), Correction: ops.Correction{By: r.by()}}
-	if in.Withdraw = r.arg("score") == ""; !in.Withdraw {
-		score, known := scores[r.arg("score")]
-		if !known {
-			return memoryd.Errorf(memoryd.Invalid, "The verdict must be good, partial or failed.")
-		}
-		in.Score = score
+	if r.arg("score") == "" {
+		in.Withdraw = true
+		return change(r, d.Flows.LabelKind, in, "unlabelled")
 	}
-	if _, err := d.Flows.LabelKind.Run(r.Context(), in); err != nil {
+	var err error
+	if in.Score, err = r.score(); err != nil {
 		return err
 	}
-	if in.Withdraw {
-		return r.done("unlabelled")
-	}
-	return r.done("labelled." + in.Kind + "." + ref.Tool)
+	return change(r, d.Flows.LabelKind, in, "labelled."+in.Kind+"."+ref.Tool)
 }

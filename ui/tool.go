@@ -96,11 +96,7 @@ func (p *parameter) Values() string {
 }
 
 // tool shows one tool: what its agents are told, on what grounds, and how it fails.
-func (d *dashboard) tool(r *request) error {
-	ref, err := r.ref()
-	if err != nil {
-		return err
-	}
+func (d *dashboard) tool(r *request, ref memoryd.ToolRef) error {
 	m, seen, err := d.lookUp(r, ref)
 	if err != nil {
 		return err
@@ -270,11 +266,7 @@ type versionsView struct {
 }
 
 // versions shows what became of each version of a guideline, and what changed.
-func (d *dashboard) versions(r *request) error {
-	ref, err := r.ref()
-	if err != nil {
-		return err
-	}
+func (d *dashboard) versions(r *request, ref memoryd.ToolRef) (err error) {
 	v := versionsView{Tool: ref.Tool, Back: r.with()}
 	if v.RevisionList, err = d.Flows.ListRevisions.Run(r.Context(), ops.ListRevisions{ToolRef: ref}); err != nil {
 		return err

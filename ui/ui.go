@@ -115,11 +115,11 @@ func viewRoutes() []Route {
 	return []Route{
 		{"GET", "/ui/", access.Read, (*dashboard).overview},
 		{"GET", "/ui/tools", access.Read, (*dashboard).tools},
-		{"GET", "/ui/tool", access.Read, (*dashboard).tool},
-		{"GET", "/ui/kinds", access.Read, (*dashboard).kinds},
-		{"GET", "/ui/versions", access.Read, (*dashboard).versions},
+		{"GET", "/ui/tool", access.Read, onTool((*dashboard).tool)},
+		{"GET", "/ui/kinds", access.Read, onTool((*dashboard).kinds)},
+		{"GET", "/ui/versions", access.Read, onTool((*dashboard).versions)},
 		{"GET", "/ui/calls", access.Read, (*dashboard).calls},
-		{"GET", "/ui/call", access.Read, (*dashboard).call},
+		{"GET", "/ui/call", access.Read, onCall((*dashboard).call)},
 		{"GET", "/ui/run", access.Read, (*dashboard).run},
 		{"GET", "/ui/runs", access.Read, (*dashboard).runs},
 		{"GET", "/ui/review", access.Read, (*dashboard).review},
@@ -282,15 +282,6 @@ const mostWorkspaces = 500
 
 // arg is an argument of the address, or of the form.
 func (r *request) arg(name string) string { return r.query.Get(name) }
-
-// ref is the tool that the request names.
-func (r *request) ref() (memoryd.ToolRef, error) {
-	ref := memoryd.ToolRef{Workspace: r.Workspace, Tool: r.arg("t")}
-	if ref.Tool == "" {
-		return ref, memoryd.Errorf(memoryd.Invalid, "This address does not contain a tool.")
-	}
-	return ref, nil
-}
 
 // page is what the layout shows around a view.
 type page struct {

@@ -2,27 +2,6 @@ package wire
 
 import "encoding/json"
 
-// HitList lists the places where a text was found in removed messages.
-type HitList struct {
-	Hits []Hit `json:"hits"`
-}
-
-// Hit is a place in a message.
-type Hit struct {
-	ID      string `json:"id"`
-	Message int    `json:"message"` // its index in the compaction's input
-	Offset  int    `json:"offset"`  // in characters
-	Around  string `json:"around"`
-}
-
-// TextPage is a page of an original's text.
-type TextPage struct {
-	ID    string `json:"id"`
-	Text  string `json:"text"`
-	Total int    `json:"total_characters"`
-	Next  int    `json:"next"` // the offset of the next page; -1 on the last one
-}
-
 // StoredCall is a stored call.
 type StoredCall struct {
 	ID     string `json:"id"`
@@ -66,36 +45,6 @@ type Overruled struct {
 	By      string  `json:"by,omitempty"`
 	Rule    string  `json:"rule,omitempty"`
 	Version string  `json:"version,omitempty"`
-}
-
-// Spend is the cost of models and judges in the newest hours.
-type Spend struct {
-	Hours   int        `json:"hours"`
-	Rows    []SpendRow `json:"rows"`
-	Budgets []Budget   `json:"budgets"`
-}
-
-// SpendRow counts the requests to one model, or the verdicts of one judge.
-type SpendRow struct {
-	Workspace        string  `json:"workspace,omitempty"`
-	Tool             string  `json:"tool,omitempty"`
-	Op               string  `json:"op"`
-	By               string  `json:"by"`
-	Requests         int64   `json:"requests,omitempty"`
-	Failed           int64   `json:"failed,omitempty"`
-	PromptTokens     int64   `json:"prompt_tokens,omitempty"`
-	CompletionTokens int64   `json:"completion_tokens,omitempty"`
-	Cost             float64 `json:"cost,omitempty"`
-	Verdicts         int64   `json:"verdicts,omitempty"`
-}
-
-// Budget is a limit and how much of it is used.
-type Budget struct {
-	Window string `json:"window"` // hour or day
-	Unit   string `json:"unit"`   // requests or tokens
-	Limit  int64  `json:"limit"`
-	Used   int64  `json:"used"`
-	Resets string `json:"resets"` // RFC 3339
 }
 
 // PreflightResponse is the answer of preflight_tool_call. The forecast is both at the top level and

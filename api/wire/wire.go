@@ -6,6 +6,8 @@ import (
 	"math"
 	"strconv"
 
+	"memoryd/internal/stats"
+
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -61,32 +63,10 @@ type MemoryMetadata struct {
 }
 
 // Interval is a 95 % interval: its lower and upper end.
-type Interval = [2]float64
+type Interval = stats.Interval
 
 // Statistics are the statistics of a history.
-type Statistics struct {
-	TotalCalls            int       `json:"total_calls"`
-	RecentCalls           int       `json:"recent_calls"`
-	SuccessRate           float64   `json:"success_rate"`
-	SuccessRateCI95       *Interval `json:"success_rate_ci95,omitempty"`
-	RecentSuccessRate     float64   `json:"recent_success_rate"`
-	RecentSuccessRateCI95 *Interval `json:"recent_success_rate_ci95,omitempty"`
-	AvgScore              float64   `json:"avg_score"`
-	AvgScoreCI95          *Interval `json:"avg_score_ci95,omitempty"`
-	JudgedCalls           int       `json:"judged_calls"`
-	RecentAvgScore        float64   `json:"recent_avg_score"`
-	RecentAvgScoreCI95    *Interval `json:"recent_avg_score_ci95,omitempty"`
-	RecentJudgedCalls     int       `json:"recent_judged_calls"`
-	AvgTimeCost           float64   `json:"avg_time_cost"` // seconds
-	AvgTimeCostCI95       *Interval `json:"avg_time_cost_ci95,omitempty"`
-	TimedCalls            int       `json:"timed_calls"`
-	AvgTokenCost          float64   `json:"avg_token_cost"`
-	AvgTokenCostCI95      *Interval `json:"avg_token_cost_ci95,omitempty"`
-	TokenCalls            int       `json:"token_calls"`
-	LifetimeCalls         int64     `json:"lifetime_calls"`
-	DuplicateCalls        int64     `json:"duplicate_calls"`
-	PendingCalls          int64     `json:"pending_calls"`
-}
+type Statistics = stats.Statistics
 
 // Response is the answer of the tool-memory endpoints.
 type Response struct {

@@ -3,13 +3,13 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"strings"
 	"time"
 
 	"memoryd"
-	"memoryd/api/wire"
 	"memoryd/guidelines/effect"
 	"memoryd/internal/textsafe"
 )
@@ -32,43 +32,71 @@ type runsCmd struct {
 
 // Run prints the runs of agents, those without progress first.
 func (c runsCmd) Run(ctx context.Context, std streams) error {
-	if _, err := c.overviewOf(ctx); err != nil { // it waits until the workspace is read
+	if _, _, err := c.overviewOf(ctx); err != nil { // it waits until the workspace is read
 		return err
 	}
 	workspace := cmp.Or(c.Workspace, memoryd.DefaultWorkspace)
-	var page wire.Runs
+	var page json.RawMessage
 	if err := c.get(ctx, fmt.Sprintf("/v1/workspaces/%s/runs?limit=%d", url.PathEscape(workspace), c.Limit), &page); err != nil {
 		return err
 	}
 	if c.JSON {
 		return printJSON(std.out, page)
 	}
-	return printTable(std, false, "RUN, CALLS, FAILED, REPEATED, ADVICE, WHAT HAPPENED", page.Runs, func(r wire.RankedRun) []any {
+	var list struct{ Runs []rankedRun }
+	if err := json.Unmarshal(page, &list); err != nil {
+		return err
+	}
+	return printTable(std, false, "RUN, CALLS, FAILED, REPEATED, ADVICE, WHAT HAPPENED", list.Runs, func(r rankedRun) []any {
 		why := textsafe.Line(cmp.Or(strings.Join(r.Why, "; "), "-"), 120)
 		return []any{textsafe.Line(r.Run, 40), r.Calls, r.Failed, r.Repeats, cmp.Or(r.Told, "-"), why}
 	})
 }
 
-// overview is what a workspace shows first, with its effect as it is computed.
-type overview struct {
-	wire.Overview
-
-	Effect effect.Effect `json:"effect"`
+// rankedRun is what a table shows of a run.
+type rankedRun struct {
+	Run, Told              string
+	Calls, Failed, Repeats int
+	Why                    []string
 }
 
-// overviewOf waits until the server has read the workspace.
-func (c remote) overviewOf(ctx context.Context) (o overview, err error) {
+// overview is what the commands show of a workspace's overview.
+type overview struct {
+	Reading        bool
+	Until          string
+	Judged, Unsure int
+	Causes         []struct {
+		Tool       string `json:"tool_name"`
+		Text       string
+		Week       int
+		WeekBefore int `json:"week_before"`
+	}
+	ThisWeek weekOf `json:"this_week"`
+	LastWeek weekOf `json:"last_week"`
+	Effect   effect.Effect
+}
+
+type weekOf struct {
+	Calls, Failed int
+	Written       int `json:"guidelines_written"`
+}
+
+// overviewOf waits until the server has read the workspace. It also returns the whole answer.
+func (c remote) overviewOf(ctx context.Context) (o overview, whole json.RawMessage, err error) {
 	if c.Workspace == "" {
 		c.Workspace = memoryd.DefaultWorkspace
 	}
 	for wait := 50 * time.Millisecond; ; wait *= 2 {
 		o = overview{}
-		if err := c.get(ctx, "/v1/workspaces/"+url.PathEscape(c.Workspace)+"/overview?by=cost", &o); err != nil || !o.Reading {
-			return o, err
+		if err = c.get(ctx, "/v1/workspaces/"+url.PathEscape(c.Workspace)+"/overview?by=cost", &whole); err == nil {
+			err = json.Unmarshal(whole, &o)
+		}
+		if err != nil || !o.Reading {
+			return o, whole, err
 		}
 		select {
 		case <-ctx.Done():
-			return o, ctx.Err()
+			return o, nil, ctx.Err()
 		case <-time.After(min(wait, 2*time.Second)):
 		}
 	}
@@ -76,7 +104,7 @@ func (c remote) overviewOf(ctx context.Context) (o overview, err error) {
 
 // Run prints whether advice helps.
 func (c effectCmd) Run(ctx context.Context, std streams) error {
-	o, err := c.overviewOf(ctx)
+	o, _, err := c.overviewOf(ctx)
 	if err != nil {
 		return err
 	}
@@ -95,12 +123,12 @@ const digestMistakes = 3
 
 // Run prints the last week as Markdown.
 func (c digestCmd) Run(ctx context.Context, std streams) error {
-	o, err := c.overviewOf(ctx)
+	o, whole, err := c.overviewOf(ctx)
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		return printJSON(std.out, o)
+		return printJSON(std.out, whole)
 	}
 	_, err = fmt.Fprint(std.out, digest(&o))
 	return err
@@ -123,7 +151,7 @@ func digest(o *overview) string {
 	}
 	b.WriteString("\n### Most expensive mistakes\n\n")
 	for i, cause := range o.Causes[:min(digestMistakes, len(o.Causes))] {
-		fmt.Fprintf(&b, "%d. `%s`: %s this week, %d the week before\n   > %s\n", i+1, inline(cause.ToolName), counted(cause.Week, "call"), cause.WeekBefore, quoteLine(cause.Text))
+		fmt.Fprintf(&b, "%d. `%s`: %s this week, %d the week before\n   > %s\n", i+1, inline(cause.Tool), counted(cause.Week, "call"), cause.WeekBefore, quoteLine(cause.Text))
 	}
 	if len(o.Causes) == 0 {
 		b.WriteString("Nothing went wrong.\n")
@@ -131,14 +159,14 @@ func digest(o *overview) string {
 	return b.String()
 }
 
-func rateOf(p wire.Period) string {
+func rateOf(p weekOf) string {
 	if p.Calls == 0 {
 		return "0 %"
 	}
 	return percent(p.Failed, p.Calls)
 }
 
-func before(p wire.Period) string {
+func before(p weekOf) string {
 	if p.Calls == 0 {
 		return ""
 	}

@@ -8,6 +8,7 @@ import (
 	"memoryd/api/wire"
 	"memoryd/internal/client"
 	"memoryd/internal/textsafe"
+	"memoryd/ops"
 )
 
 type kindsCmd struct {
@@ -16,13 +17,24 @@ type kindsCmd struct {
 	Tool string `arg:"" help:"The tool's name."`
 }
 
+// kindList lists kinds of outputs, each with its newest call.
+type kindList struct {
+	Kinds []outputKind `json:"kinds"`
+}
+
+type outputKind struct {
+	ops.OutputKind
+
+	Example wire.StoredCall `json:"example"`
+}
+
 // Run prints the kinds of a tool's outputs, those without a sure verdict first.
 func (c kindsCmd) Run(ctx context.Context, std streams) error {
-	var list wire.KindList
+	var list kindList
 	if err := c.get(ctx, toolPath(c.here(), c.Tool)+"/kinds", &list); err != nil {
 		return err
 	}
-	return printTable(std, c.JSON, "KIND, CALLS, SCORE, SURE, BY, OUTPUT", list.Kinds, func(k wire.OutputKind) []any {
+	return printTable(std, c.JSON, "KIND, CALLS, SCORE, SURE, BY, OUTPUT", list.Kinds, func(k outputKind) []any {
 		sure := "yes"
 		if !k.Sure {
 			sure = "no"

@@ -12,7 +12,7 @@ import (
 )
 
 // kindsOf asks for the kinds of the tool "door".
-func kindsOf(p *pages) (list wire.KindList) {
+func kindsOf(p *pages) (list kindList) {
 	p.Helper()
 	if err := json.Unmarshal([]byte(p.api("GET", "/v1/workspaces/w/tools/door/kinds", "", 200)), &list); err != nil {
 		p.Fatal(err)

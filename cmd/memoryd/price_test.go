@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"testing"
 
-	"memoryd/api/wire"
 	"memoryd/llm/llmtest"
+	"memoryd/ops"
 )
 
 var costMetric = regexp.MustCompile(`(?m)^memoryd_model_cost_total\{model="gpt-4o-mini",op="evaluate"\} (\S+)$`)
@@ -19,7 +19,7 @@ func costs(t *testing.T, a *app) (ledger, metric float64, prompt, completion int
 	t.Helper()
 	addOne(t, a)
 	_, _, body := asked(t, a, "GET", "/v1/spend?workspace=default", "")
-	var report wire.Spend
+	var report ops.UsageReport
 	if err := json.Unmarshal([]byte(body), &report); err != nil {
 		t.Fatal(err)
 	}

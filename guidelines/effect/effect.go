@@ -60,6 +60,9 @@ func SideOf(metadata json.RawMessage) Side {
 	return Unknown
 }
 
+// MarshalText implements encoding.TextMarshaler.
+func (s Side) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
 // Group is the judged calls of one side.
 type Group struct {
 	Runs   int `json:"runs"`
@@ -102,11 +105,11 @@ const (
 
 // Effect is how runs that were told compare with others.
 type Effect struct {
-	Told   Group `json:"told"`
-	Untold Group `json:"untold"`
-	Before Group `json:"before"`
 	// Basis says what Told is compared with; with NotEnough, the rest is 0.
-	Basis string `json:"basis"`
+	Basis  string `json:"basis"`
+	Told   Group  `json:"told"`
+	Untold Group  `json:"untold"`
+	Before Group  `json:"before"`
 	// Less is by how much the failure rate is lower where runs were told.
 	Less Range `json:"less"`
 	// Avoided are failed calls, Seconds and Tokens what these would have taken.

@@ -20,7 +20,7 @@ const module = "memoryd"
 var mayImport = map[string][]string{
 	"memoryd":         {},
 	"api":             {"memoryd", "api/wire", "internal/access", "ops"},
-	"api/wire":        {},
+	"api/wire":        {"internal/stats"},
 	"compact":         {"memoryd", "compact/chat", "compact/records", "compact/tokens", "llm/summarize"},
 	"compact/chat":    {},
 	"compact/records": {},
@@ -71,7 +71,7 @@ var mayImport = map[string][]string{
 	"llm/usage":                          {"memoryd", "store"},
 	"mcp":                                {"internal/client"},
 	"ops": {
-		"memoryd", "compact", "evaluate/kinds", "guidelines", "guidelines/effect", "guidelines/preflight", "guidelines/revisions", "ingest", "ingest/otlp",
+		"memoryd", "compact", "evaluate/kinds", "guidelines", "guidelines/preflight", "guidelines/revisions", "ingest", "ingest/otlp",
 		"internal/access", "internal/admission", "llm/usage", "ops/survey", "store", "store/backup",
 	},
 	"ops/survey":              {"memoryd", "guidelines/effect", "guidelines/mistakes", "store"},

@@ -11,12 +11,12 @@ import (
 
 // Budget is a limit and how much of it is used.
 type Budget struct {
-	Window string // "hour" or "day"
-	Unit   string // "requests" or "tokens"
-	Limit  int64
+	Window string `json:"window"` // "hour" or "day"
+	Unit   string `json:"unit"`   // "requests" or "tokens"
+	Limit  int64  `json:"limit"`
 	// Used is what all replicas used in this window, as far as this one knows.
-	Used   int64
-	Resets time.Time // the end of the window
+	Used   int64     `json:"used"`
+	Resets time.Time `json:"resets"` // the end of the window
 }
 
 // budget is what was spent in the windows that now lies in. The ledger's lock

@@ -11,39 +11,49 @@ import (
 
 // Overview is what the first page shows about a workspace.
 type Overview struct {
-	Tools, Judged, Good, Partial, Failed int
-	Lifetime, Pending                    int64
-	Unsure, Corrected                    int
-	SecondsBad                           float64
-	TokensBad                            int64
-	Timed                                bool
+	Tools      int     `json:"tools"`
+	Lifetime   int64   `json:"lifetime_calls"`
+	Pending    int64   `json:"pending_calls"`
+	Judged     int     `json:"judged"`
+	Good       int     `json:"good"`
+	Partial    int     `json:"partial"`
+	Failed     int     `json:"failed"`
+	Unsure     int     `json:"unsure"`
+	Corrected  int     `json:"corrected"`
+	SecondsBad float64 `json:"seconds_lost"` // of calls with scores below 1
+	TokensBad  int64   `json:"tokens_lost"`
+	Timed      bool    `json:"-"`
 	// Causes are the most frequent causes of failure, by the requested column. AllCauses
 	// counts them.
-	Causes    []Cause
-	AllCauses int
+	Causes    []Cause `json:"causes"`
+	AllCauses int     `json:"cause_count"`
 	// Worse and Better are tools whose newest calls differ from those before. New are causes
 	// of older tools that were first seen in the week before Until, the time of the newest
 	// call. NewTools are tools first seen in that week.
-	Until         time.Time
-	Worse, Better []*Tool
-	New           []Cause
-	NewTools      []*Tool
-	AllNew        bool // no kept call is older
-	Unwritten     int  // tools with failures but without a guideline
+	Until     time.Time `json:"until"`
+	Worse     []*Tool   `json:"worse"`
+	Better    []*Tool   `json:"better"`
+	New       []Cause   `json:"new_causes"`
+	NewTools  []*Tool   `json:"new_tools"`
+	AllNew    bool      `json:"-"`         // no kept call is older
+	Unwritten int       `json:"unwritten"` // tools with failures but without a guideline
 	// Effect compares runs that got advice with others, over all tools.
-	Effect effect.Effect
+	Effect effect.Effect `json:"effect"`
 	// Periods are the judged calls in equal periods of time, oldest first.
-	Periods []Period
+	Periods []Period `json:"periods"`
 	// ThisWeek is the seven days before the newest call, LastWeek those before them.
-	ThisWeek, LastWeek Period
+	ThisWeek Period `json:"this_week"`
+	LastWeek Period `json:"last_week"`
 }
 
 // Period is a period of time.
 type Period struct {
-	From time.Time
+	From time.Time `json:"from"`
 	// Calls counts judged calls, Failed those that scored 0. Written counts the tools whose
 	// guideline is from this period.
-	Calls, Failed, Written int
+	Calls   int `json:"calls"`
+	Failed  int `json:"failed"`
+	Written int `json:"guidelines_written"`
 }
 
 // periods is how many parts there are at most, and steps what one may last.

@@ -12,16 +12,26 @@ import (
 
 // Run is one run of an agent, as far as its calls are still stored.
 type Run struct {
-	Name, Agent string
+	Name  string `json:"run"`
+	Agent string `json:"agent_id"`
 	// Calls counts the calls and Tools their tools; Failed of the Judged calls scored 0.
-	Calls, Tools, Judged, Failed int
-	Seconds                      float64
-	Tokens                       int64
-	First, Last                  time.Time
-	Told                         effect.Side
+	Calls  int `json:"calls"`
+	Tools  int `json:"tools"`
+	Judged int `json:"judged"`
+	Failed int `json:"failed"`
+	// Repeats counts failed calls that repeat an earlier call of the run; who lists runs
+	// counts them.
+	Repeats int         `json:"repeats"`
+	Seconds float64     `json:"seconds"`
+	Tokens  int64       `json:"tokens"`
+	First   time.Time   `json:"first"`
+	Last    time.Time   `json:"last"`
+	Told    effect.Side `json:"told"`
+	// Thrashes reports that the run made no progress for a while.
+	Thrashes bool `json:"thrashes"`
 	// Streak is the longest series of failed calls, OfTen the most failed calls among ten in
 	// a row.
-	Streak, OfTen int
+	Streak, OfTen int `json:"-"`
 }
 
 // A run thrashes when so many calls in a row failed, or so many of ten.
@@ -29,9 +39,6 @@ const (
 	thrashStreak = 3
 	thrashOfTen  = 8
 )
-
-// Thrashes reports whether the run made no progress for a while.
-func (r *Run) Thrashes() bool { return r.Streak >= thrashStreak || r.OfTen >= thrashOfTen }
 
 // runs gathers the lines of calls by run.
 func (s *Snapshot) runs() []Run {
@@ -51,7 +58,7 @@ func (s *Snapshot) runs() []Run {
 		out = append(out, runOf(name, calls))
 	}
 	slices.SortFunc(out, func(a, b Run) int {
-		return cmp.Or(-cmp.Compare(b2i(a.Thrashes()), b2i(b.Thrashes())), b.Failed-a.Failed, b.Last.Compare(a.Last), strings.Compare(a.Name, b.Name))
+		return cmp.Or(-cmp.Compare(b2i(a.Thrashes), b2i(b.Thrashes)), b.Failed-a.Failed, b.Last.Compare(a.Last), strings.Compare(a.Name, b.Name))
 	})
 	return out
 }
@@ -78,6 +85,6 @@ func runOf(name string, calls []*Call) Run {
 		r.Failed += b2i(failed)
 		r.Streak, r.OfTen = max(r.Streak, streak), max(r.OfTen, countTrue(bad[max(0, len(bad)-10):]))
 	}
-	r.Tools = len(tools)
+	r.Tools, r.Thrashes = len(tools), r.Streak >= thrashStreak || r.OfTen >= thrashOfTen
 	return r
 }

@@ -15,63 +15,71 @@ import (
 
 // Tool is what views over all tools show about one tool.
 type Tool struct {
-	Name     string
-	Created  time.Time
-	Modified time.Time
-	Revision int64
-	memoryd.Counters
-	Kept int
-	// GuidelineRevision is 0 if no guideline was written. Behind counts the calls since then.
-	GuidelineRevision int64
-	GuidelineWritten  time.Time
-	GuidelineAuthor   string
-	Behind            int64
-
+	Name     string `json:"tool_name"`
+	Lifetime int64  `json:"lifetime_calls"`
+	Pending  int64  `json:"pending_calls"`
+	Kept     int    `json:"kept"`
 	// Judged counts the newest calls with a verdict; the others count them by score. Rate is
 	// the share that scored 1, with its interval.
-	Judged, Good, Partial, Failed int
-	Rate                          float64
-	RateCI95                      *stats.Interval
+	Judged   int             `json:"judged"`
+	Good     int             `json:"good"`
+	Partial  int             `json:"partial"`
+	Failed   int             `json:"failed"`
+	Rate     float64         `json:"rate"`
+	RateCI95 *stats.Interval `json:"rate_ci95"`
 	// P50 and P95 are percentiles of the seconds of the Timed calls. Seconds and Tokens are
-	// sums over all calls; the fields that end in Lost sum the calls that scored less than 1.
-	Timed                         int
-	P50, P95, Seconds, SecondsBad float64
-	Tokens, TokensBad             int64
+	// sums over all calls; the fields that end in Bad sum the calls that scored less than 1.
+	P50    float64 `json:"p50"`
+	P95    float64 `json:"p95"`
+	Tokens int64   `json:"tokens"`
 	// Trend is the share of judged calls that scored less than 1, in at most twelve equal
 	// groups of calls, oldest first.
-	Trend []float64
+	Trend []float64 `json:"trend"`
 	// Drift is "worse" or "better" if the newest calls differ from those before them
 	// (Fisher's exact test, p < 0.01).
-	Drift               string
-	RecentBad, Recent   int
-	EarlierBad, Earlier int
-	Newest, Oldest      time.Time
-	Causes              []Cause
-	Calls               []Call // newest first
+	Drift string `json:"drift"`
+	// GuidelineRevision is 0 if no guideline was written. Behind counts the calls since then.
+	GuidelineRevision int64     `json:"guideline_version"`
+	GuidelineWritten  time.Time `json:"guideline_written"`
+	Behind            int64     `json:"behind"`
+	Newest            time.Time `json:"newest"`
 	// Effect compares runs that got advice about the tool with others.
-	Effect                 effect.Effect
-	counts                 *effect.Counts
-	hours                  map[int64][2]int // judged calls and failed ones, by hours since 1970
-	UnsureCalls, Corrected int
+	Effect effect.Effect `json:"effect"`
+
+	// What no answer shows.
+	Created, Modified, Oldest              time.Time `json:"-"`
+	Revision, TokensBad                    int64     `json:"-"`
+	GuidelineAuthor                        string    `json:"-"`
+	Timed                                  int       `json:"-"`
+	Seconds, SecondsBad                    float64   `json:"-"`
+	RecentBad, Recent, EarlierBad, Earlier int       `json:"-"`
+	UnsureCalls, Corrected                 int       `json:"-"`
+	Causes                                 []Cause   `json:"-"`
+	Calls                                  []Call    `json:"-"` // newest first
+
+	counts *effect.Counts
+	hours  map[int64][2]int // judged calls and failed ones, by hours since 1970
 }
 
 // Cause is a group of failed calls of a tool with the same verdict, apart from the parts that
 // vary (mistakes.Form). It is a mistake as memoryd learn counts them.
 type Cause struct {
-	Tool    string
-	Text    string
-	Calls   int
-	Seconds float64
-	Tokens  int64
-	First   time.Time
-	Last    time.Time
+	Tool    string    `json:"tool_name"`
+	Text    string    `json:"text"`
+	Calls   int       `json:"calls"`
+	Seconds float64   `json:"seconds"`
+	Tokens  int64     `json:"tokens"`
+	First   time.Time `json:"first"`
+	Last    time.Time `json:"last"`
 	// Newest is the newest call, Some are the newest calls.
-	Newest memoryd.CallKey
-	Some   []memoryd.CallKey
+	Newest memoryd.CallKey   `json:"newest"`
+	Some   []memoryd.CallKey `json:"-"`
 	// Week counts calls in the week before the workspace's newest call, WeekBefore those in
 	// the week before that.
-	Week, WeekBefore int
-	times            []int64 // of the calls, in seconds since 1970
+	Week       int `json:"week"`
+	WeekBefore int `json:"week_before"`
+
+	times []int64 // of the calls, in seconds since 1970
 }
 
 // Call is the short line about a call.
@@ -98,7 +106,7 @@ type Call struct {
 func (t *Tool) describe(tool memoryd.Tool) {
 	g := tool.Guideline
 	t.Name, t.Created, t.Modified, t.Revision = tool.Tool, tool.Created, tool.Modified, tool.Revision
-	t.Counters, t.Kept = tool.Counters, tool.Kept
+	t.Lifetime, t.Pending, t.Kept = tool.Lifetime, tool.Pending, tool.Kept
 	t.GuidelineRevision, t.GuidelineWritten, t.GuidelineAuthor = g.Revision, g.Written, g.Author
 	t.Behind = 0
 	if g.Revision > 0 {
