@@ -21,8 +21,17 @@ type documented struct {
 	do   string // with {path}, {old} and the like for the parameter's name
 }
 
+// classes are what tools say in many words: a thing is not there, or there already, more
+// than once, or beyond what there is.
+var classes = strings.NewReplacer(
+	"<absent>", `(?:\b(?:not|never|no(?:ne)?|cannot|unable to|failed to)|n't)\b[^.\n]{0,40}?\b(?:found|find|exist|match|locat|appear|contain|appl|open|access)|no such|missing file|\b0 (?:occurrence|match)|ENOENT|mismatch|FileNotFound`,
+	"<several>", `(?:multiple|several|more than one|\b[1-9]\d*) (?:match|occurrence|instance|time)|(?:appears|occurs|matches|found) (?:multiple|[1-9]\d*|more than once|several|in multiple)`,
+	"<present>", `already exist|file exists|EEXIST|would overwrite|not overwrite|cannot overwrite`,
+	"<beyond>", `out.of.(?:range|bounds)|invalid|exceed|beyond|past the|should be|must be|greater|less|shorter|only has|has only|larger`,
+)
+
 func doc(id, of, says, do string) documented {
-	return documented{of, regexp.MustCompile(`(?is)` + says), id, do}
+	return documented{of, regexp.MustCompile(`(?is)` + classes.Replace(says)), id, do}
 }
 
 const lookFirst = "Look for the file first, in a list of the directory or by a search, and give {path} as it was found"
@@ -32,33 +41,33 @@ var handbook = []documented{
 	doc("overlap", "old", `substring of (a )?new_?str|edits? overlap`, "Let no edit look for what another one of the same call writes"),
 	doc("same", "old", `(new|replace)\w*( text| content)? (and|is|are|must)[^.]*(same|identical|different|differ)|are (exactly )?the same|no changes? (to|were) (make|made|apply)|content is (already )?identical`,
 		"Give a new text that differs from the old one"),
-	doc("many", "old", `found [1-9]\d* (match|occurrence|instance)|(multiple|several|more than one|\b[1-9]\d*) (match|occurrence|instance)|(appears|occurs|matches|found) (multiple|[1-9]\d*|more than once|several|in multiple)|not unique|(must|should|not) be unique|uniquely|ambiguous`,
+	doc("many", "old", `<several>|not unique|(must|should|not) be unique|uniquely|ambiguous`,
 		"Give {old} with more of the lines around it, so that it stands in the file once, or replace all of them on purpose"),
 	doc("outside", "path", `outside|registered workspace|not (with)?in [^.]*(workspace|allowed|project|root|director)|must be (with)?in|escapes|allowed director|path traversal|ignored by|\.\w*ignore`, "Give {path} within the folders that the host allows"),
-	doc("file", "path old patch notebook", `(file|path|director(y|ies)|folder)\b[^.,;]{0,120}?( does not| doesn't| not| could not be| cannot be) (exist|found|opened)|no such file|ENOENT|FileNotFound`, lookFirst),
+	doc("file", "path old patch notebook", `(file|path|director(y|ies)|folder)\b[^.,;]{0,120}?( does not| doesn't| not| could not be| cannot be) (exist|found|opened)|no such file|missing file|ENOENT|FileNotFound`, lookFirst),
+	doc("there", "path patch", `<present>`, "Read the file that is there and edit it, or give a path that is free"),
 	doc("changed", "path old patch", `(modified|changed|updated|edited)( \w+){0,3} (since|after|externally)|newer than|stale|out of date|outdated|mtime|has been (modified|changed)`,
 		"Read the file again right before you change it: it changes in between"),
 	doc("unread", "path old patch", `(not|never) (yet )?been read|n't (yet )?(been )?read|must (be )?(first )?(be )?(read|view|open)|(read|view|open) (it|the file|this file|the notebook)( \w+){0,3} (first|before)|(before|without) (first )?reading|read tool (first|at least once)`,
 		"Read the file before you change it"),
-	doc("context", "patch", `expected lines|context|hunk|does not apply|patch failed|not found|mismatch|does not match|did not match|could not (apply|find)|failed to (apply|find)`,
+	doc("context", "patch", `<absent>|expected lines|context|hunk|does not apply|patch failed`,
 		"Read the file again, and copy the lines around the change exactly as they stand there, with their white space"),
 	doc("patch", "patch", `patch|diff|begin|header|invalid|format|parse|empty`, "Write the patch in the form that the tool documents, from its first line to its last"),
 	doc("text", "notebook path", `must be a (jupyter )?notebook|not a (jupyter )?notebook`, "Use the tool for notebooks on .ipynb files alone, and edit other files with the tool for texts"),
 	doc("broken", "notebook", `valid json|invalid json|corrupt`, "Look at the notebook as a text and mend its JSON first"),
-	doc("cell", "cell notebook", `cell[^.]*(not found|no |not exist|n't exist|invalid|out of|index|unknown)|(no|unknown|invalid)( such)? cell`, "Read the notebook first, and give the cell as it is named there"),
+	doc("cell", "cell notebook", `cell[^.]*(<absent>|<beyond>|no |index|unknown)|(no|unknown|invalid)( such)? cell`, "Read the notebook first, and give the cell as it is named there"),
 	doc("notebook", "path notebook", `(jupyter|notebook|\.ipynb)[^.]*(use|tool|edit)|(use|with)[^.]* notebook`, "Change a notebook with the tool for notebooks"),
 	doc("absolute", "path", `absolute|relative path|start with .?/|full path`, "Give {path} as an absolute path"),
-	doc("lines", "lines path", `invalid .?(view_range|insert_line|line|range|offset)|(line|view_range|insert_line|offset|range|row|start|end)[^.]*(out of (range|bounds)|invalid|exceed|beyond|past the|should be|must be|greater|less|shorter|only has|has only|larger)|only \d+ lines|shorter than`,
+	doc("lines", "lines path", `invalid .?(view_range|insert_line|line|range|offset)|(line|view_range|insert_line|offset|range|row|start|end)[^.]*(<beyond>)|only \d+ lines`,
 		"Look at how many lines the file has, and give lines within them"),
-	doc("large", "path", `(too|very) (large|big|long)|exceed|maximum|token limit|size limit|larger than|use offset|truncat`, "Read a part of the file: give where to begin and how much, or search it for what is needed"),
-	doc("unlike", "old", `not found|n't found|no match|(not|n't) (appear|match|contain)|could not (find|locate|match|apply)|cannot find|unable to (find|locate)|failed to (find|match|locate)|mismatch|no replacement|0 (occurrence|match)`,
+	doc("large", "path", `(too|very) (large|big|long|many)|exceed|maximum|token limit|size limit|larger than|use offset|truncat`, "Read a part of the file: give where to begin and how much, or search it for what is needed"),
+	doc("undo", "path", `undo_edit failed|edit history|nothing to (undo|revert)`, "Undo only what was edited in this run"),
+	doc("unlike", "old", `<absent>|no replacement`,
 		"Read the file first, and copy {old} exactly as it stands there, with its white space and without line numbers"),
-	doc("there", "path", `already exist|file exists|EEXIST|would overwrite|not overwrite|cannot overwrite`, "Read the file that is there and edit it, or give a path that is free"),
 	doc("directory", "path", `is a directory|EISDIR|not a (regular |valid )?file|points to a directory|director(y|ies)[^.]*(not|cannot|only|instead)|path is a folder`, "Give {path} of a file; list a directory with the tool for that"),
 	doc("no-directory", "path", `not a directory|ENOTDIR`, "Give {path} of a directory"),
 	doc("denied", "path command", `permission denied|EACCES|EPERM|operation not permitted|read-?only|EROFS`, "Work where you may write, or ask the user: without the permission the same fails again"),
 	doc("binary", "path", `binary|not (a )?text|unsupported (file|format|encoding|media|image)|utf-?8|decode|codec|cannot (read|display) (this|images?|pdf)`, "Read a file that is no text with a tool made for its type"),
-	doc("undo", "path", `undo_edit failed|edit history|nothing to (undo|revert)`, "Undo only what was edited in this run"),
 	doc("syntax", "old path", `introduced? [^.]*(syntax )?error|syntax ?error|indentation ?error|lint|(edit|change)[^.]*(not applied|reverted|rejected)|parse error`, "Keep the file valid with each edit: check the indentation, and replace whole blocks"),
 	doc("substitution", "command", `command substitution|substitution using`, "Write the command without $(...) and backticks, in several calls if need be"),
 	doc("memory", "command", `out of memory|\bOOM\b|heap limit|exit code 137|cannot allocate|^killed`, "Let the command take less memory, or work on less at a time"),
@@ -80,9 +89,9 @@ var handbook = []documented{
 	doc("nowhere", "pattern", `no (files|match|result)|nothing found|0 (files|match)`, "Search with a shorter {pattern}, or in a folder further up"),
 	doc("broad", "pattern", `tim(ed|e) ?out|too many|exceed|too (large|broad)|truncat|limit`, "Narrow {pattern}, or the folder that is searched"),
 	doc("open", "path", `no file (is )?open|open (a|the) file`, "Open the file before you work on its lines"),
-	doc("file", "path old patch pattern notebook", `no such file|not exist|n't exist|not found|ENOENT|can(not|'t| not) (find|open|access|locate)|could not (find|open|read|locate)|missing file|invalid path|unable to (find|open|locate)|not a valid path`,
+	doc("file", "path old patch pattern notebook", `<absent>|could not read|invalid path|not a valid path`,
 		lookFirst),
-	doc("file", "command", `no such file|cannot (access|stat|open|find)|can't (open|cd|find)|not exist|is a directory|not a directory|did not match any`, "Look first what is there, and give paths in the command as they were found"),
+	doc("file", "command", `no such file|cannot (access|stat|open|find)|can't (open|cd|find)|not exist|is a directory|not a directory|did not match any|no match(es)? found`, "Look first what is there, and give paths in the command as they were found"),
 	doc("address", "url", `invalid url|valid url|url must|scheme|protocol|malformed`, "Give the whole address, with https:// before it"),
 	doc("redirect", "url", `redirect|moved`, "Call it again with the address that the answer names"),
 	doc("page", "url", `\b(404|410)\b|not found`, "Search for the address first: this page is not there"),
@@ -93,29 +102,58 @@ var handbook = []documented{
 	doc("both", "", `both[^.]*(specified|given|provided|used|set|same)|(cannot|can't|not)[^.]* both|mutually exclusive|not[^.]*together`, "Give one of the two parameters, not both"),
 	doc("planned", "", `not in plan mode`, "Call it in plan mode alone"),
 	doc("mode", "", `plan mode|read-only mode|ask mode|not (allowed|available) in [^.]*mode`, "Leave the mode that forbids changes before you make one"),
-	doc("choice", "", `(available|valid|allowed|supported|known|possible)( \w+){0,7}( are)?:|unknown skill|skill[^.]* not found|one of|choose from|not a valid (option|value|choice)|invalid (enum|option)|agent type`, "Give one of the values that the answer lists"),
+	doc("choice", "", `(available|valid|allowed|supported|known|possible)( \w+){0,7}( are)?:|unknown skill|skill[^.]* not found|\bone of\b|choose from|not a valid (option|value|choice)|invalid (enum|option)|agent type`, "Give one of the values that the answer lists"),
 	doc("missing", "", `required|missing|must (provide|specify|have|be (provided|specified|given))|is needed|undefined`, "Give every parameter that the tool's schema requires, by the name it has there"),
 	doc("unknown", "", `(unexpected|unknown|unrecogni[sz]ed|additional|extra|unsupported) (\w+ ){0,2}(parameter|argument|propert|keyword|key|option|field|input)`, "Give only the parameters of the tool's schema, by the names they have there"),
 	doc("empty", "", `(not|n't) be empty|non-?empty|is empty|empty (string|pattern|command|path)|at least (one|1)`, "Give a value that is not empty"),
 	doc("type", "", `expected (a |an |type )?\W?(string|number|int|bool|array|object|list|dict)|must be (a |an |of type )?\W?(string|number|int|bool|array|object|list|dict|positive|non-negative)|invalid.?type|type mismatch|not of type|provided as|failed to parse|not valid json|invalid json`,
 		"Give each parameter in the type of the tool's schema"),
-	doc("policy", "", `sandbox|denied|not allowed|blocked|disallowed|forbidden|approval|not permitted`, "Ask the user for the permission, or find a way that needs none"),
+	doc("policy", "", `sandbox|denied|not allowed|restricted|blocked|disallowed|forbidden|approval|not permitted`, "Ask the user for the permission, or find a way that needs none"),
 }
 
-// parts are the parameters of hosts' tools, by what they hold.
-var parts = map[string]string{
-	"file_path": "path", "filepath": "path", "absolute_path": "path", "path": "path", "target_file": "path", "filename": "path", "file": "path", "dir_path": "path",
-	"directory": "path", "relative_workspace_path": "path", "file_name": "path", "paths": "path", "notebook_path": "notebook", "target_notebook": "notebook", "workdir": "path",
-	"old_string": "old", "old_str": "old", "oldstring": "old", "search": "old", "old_text": "old", "oldtext": "old", "old_source": "old", "find": "old",
-	"command": "command", "cmd": "command", "script": "command", "pattern": "pattern", "regex": "pattern", "glob": "pattern", "include": "pattern",
-	"patch": "patch", "diff": "patch", "patch_text": "patch", "patchtext": "patch", "url": "url", "cell_id": "cell", "cell_number": "cell", "cell_idx": "cell",
-	"startline": "lines", "endline": "lines", "insert_line": "lines", "view_range": "lines", "line_number": "lines", "start_line": "lines", "end_line": "lines", "offset": "lines", "limit": "lines",
-	"shell_id": "shell", "bash_id": "shell", "session_id": "shell", "task_id": "shell", "process_id": "shell", "pid": "shell", "terminal_id": "shell", "sessionid": "shell",
+// partNames are the parameters of hosts' tools, in small letters and without what parts
+// words, by what they hold; hostTools the names of tools that need none of them. What stands
+// first counts.
+var partNames, hostTools = byPart(
+	"notebook", `\w*notebook\w*`, "cell", `cell(id|index|number|idx)?`, "old", `(old|search|find)(str|string|text|source|block|content)?`, "patch", `(patch|diff)(text)?`,
+	"lines", `(start|end|insert)?line(number)?|viewrange|offset|limit`, "shell", `(shell|bash|session|task|process|terminal)id|pid`,
+	"path", `(file|absolute|target|dir|notebook|relativeworkspace)?(path|paths|file|filename)|directory|workdir`, "command", `command|cmd|script`,
+	"pattern", `pattern|regex|glob|include`, "url", `url`,
+), byPart(
+	"patch", `applypatch|patch|applydiff`, "command", `(execute)?bash\w*|shell|powershell|exec\w*|run\w*(command|terminal)\w*|terminal`, "pattern", `grep\w*|glob\w*|searchfile\w*|codebasesearch`,
+	"notebook", `notebook\w*`, "cell", `\w*cell(s|source)?`, "old", `edit\w*|multiedit|strreplace\w*|replace\w*|searchreplace`,
+	"path", `read\w*|write\w*|view\w*|texteditor\w*|createfile\w*|ls|list\w*|open|goto|insert\w*|filesearch|findfile\w*`, "url", `(web)?fetch\w*`,
+	"any", `todo\w*|task|agent|skill|killshell|killbash|bashoutput|exitplan\w*|writestdin|updateplan|getterminal\w*|ask\w*question\w*|websearch\w*`,
+)
+
+// parts tells by a name what it is of: the first part whose names it is one of.
+type parts struct {
+	parts []string
+	names *regexp.Regexp
 }
 
-// hostTools are the names of tools that need none of these parameters, and what they work
-// on; of one that is not here the parameters tell.
-var hostTools = regexp.MustCompile(`(?i)^(?:(apply_?patch|patch)|((?:execute_)?bash\w*|shell|exec\w*|run\w*(?:command|terminal)\w*|terminal)|(grep\w*|glob\w*|search_file\w*|codebase_search)|(notebook\w*)|(read\w*|edit\w*|write\w*|multi_?edit|view\w*|str_replace\w*|text_editor\w*|replace\w*|create_file\w*|ls|list\w*|open|goto|insert\w*|file_search|find_file\w*)|((?:web_?)?fetch\w*)|(todo\w*|task|agent|skill|killshell|kill_?bash|bash_?output|exit_?plan\w*|write_stdin|update_plan|get_terminal\w*|ask\w*question\w*|web_?search\w*))$`)
+func byPart(pairs ...string) (p parts) {
+	var all []string
+	for i := 0; i < len(pairs); i += 2 {
+		p.parts = append(p.parts, pairs[i])
+		all = append(all, "("+strings.ReplaceAll(pairs[i+1], "(", "(?:")+")")
+	}
+	p.names = regexp.MustCompile("^(?:" + strings.Join(all, "|") + ")$")
+	return p
+}
+
+// of is the part of a name, however its words are parted; "" where that is not known.
+func (p *parts) of(name string) string {
+	m := p.names.FindStringSubmatchIndex(strings.ToLower(unparted.Replace(name)))
+	for i := range p.parts {
+		if m != nil && m[2*i+2] >= 0 {
+			return p.parts[i]
+		}
+	}
+	return ""
+}
+
+var unparted = strings.NewReplacer("_", "", "-", "")
 
 // partsOf gives what a call works on, with the parameters' names; nil for a tool of no
 // host.
@@ -123,7 +161,7 @@ func partsOf(tool string, in map[string]value) map[string]string {
 	of := map[string]string{}
 	for p, v := range in {
 		name := p[strings.LastIndexByte(p, '.')+1:]
-		part := parts[strings.ToLower(name)]
+		part := partNames.of(name)
 		if part == "" && strings.HasPrefix(v.text, "*** Begin Patch") {
 			part = "patch"
 		}
@@ -135,14 +173,14 @@ func partsOf(tool string, in map[string]value) map[string]string {
 	if i := strings.LastIndex(own, "__"); i >= 0 {
 		own = own[i+2:]
 	}
-	if m := hostTools.FindStringSubmatch(own); m != nil {
-		for i, part := range []string{"patch", "command", "pattern", "notebook", "path", "url", "any"} {
-			if m[i+1] != "" && of[part] == "" {
-				of[part] = ""
-			}
-		}
-	} else if of["path"] == "" && of["command"] == "" && of["old"] == "" && of["patch"] == "" && of["notebook"] == "" {
+	also := hostTools.of(own)
+	if also == "" && of["path"] == "" && of["command"] == "" && of["old"] == "" && of["patch"] == "" && of["notebook"] == "" {
 		return nil
+	}
+	for _, part := range []string{also, map[string]string{"old": "path"}[also]} {
+		if of[part] == "" {
+			of[part] = ""
+		}
 	}
 	return of
 }
@@ -157,7 +195,7 @@ func Remedy(tool, message string, input json.RawMessage) string {
 // Commands reports whether a value is a command line for a shell: that one worked once is
 // no example of anything.
 func Commands(parameter, value string) bool {
-	return parts[strings.ToLower(parameter)] == "command" && strings.ContainsRune(value, ' ')
+	return partNames.of(parameter) == "command" && strings.ContainsRune(value, ' ')
 }
 
 // consult finds the answer to a call that failed in the handbook: its name there, what to
